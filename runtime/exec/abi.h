@@ -1,0 +1,68 @@
+// The C ABI between generated code and the runtime: one of the two places where compiler and runtime meet (the other is the
+// job manifest with its plans, docs/file-formats.md). Plain C types only.
+//
+// Two kinds of callees:
+//  * generated kernels    void k(void* const* args, int64_t lo, int64_t n)
+//    rows [lo, n) of the kernel's outermost extent; args in the order of the plan; every buffer is 64-byte aligned; no two
+//    args overlap unless the plan passes one buffer as a read-write argument. Rows may be cut anywhere.
+//  * library calls        int32_t f(DtContext*, const DtCall*)
+//    GEMM, convolution, what loops express badly. Named in the plan, found in the table of runtime/kernels. 0 is success; any other
+//    value comes with a message left by dt_fail.
+#pragma once
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { DT_ABI_VERSION = 1 };
+
+// Memory spaces.
+enum { DT_HOST = 0, DT_DEVICE = 1, DT_PINNED = 2 };
+
+typedef struct DtBuffer {
+  void* data;
+  const int64_t* dims;  // `rank` extents, row-major, contiguous
+  int32_t rank;
+  int32_t dtype;  // code of runtime/base/dtype.h
+  int32_t space;
+} DtBuffer;
+
+typedef struct DtCall {
+  const char* name;       // of the callee, for messages
+  const char* op;         // source position: block, op index, op type
+  const DtBuffer* args;   // inputs and outputs in the order that the callee documents
+  int32_t num_args;
+  const int64_t* ints;    // integer parameters, as the callee documents
+  int32_t num_ints;
+  const double* reals;
+  int32_t num_reals;
+  const char* const* strings;
+  int32_t num_strings;
+  void** state;           // one word per call site, null at first: primitives made once are kept here (given to dt_keep)
+} DtCall;
+
+typedef struct DtContext DtContext;
+
+typedef void (*DtKernel)(void* const* args, int64_t lo, int64_t n);
+typedef int32_t (*DtFunction)(DtContext*, const DtCall*);
+
+// Leaves a message (printf-like) for the failing call and returns 1.
+int32_t dt_fail(DtContext* context, const char* format, ...);
+
+// Runs body(arg, lo, n) over [0, extent) in parts of at least `grain` on the context's threads; returns when all have ended.
+void dt_parallel(DtContext* context, int64_t extent, int64_t grain, void (*body)(void* arg, int64_t lo, int64_t n), void* arg);
+
+// Threads that dt_parallel uses at most.
+int32_t dt_threads(DtContext* context);
+
+// Scratch of at least `bytes`, 64-byte aligned, valid until the call returns.
+void* dt_scratch(DtContext* context, int64_t bytes);
+
+// Hands `state` to the runtime, which calls `destroy(state)` when the plan is unloaded.
+void dt_keep(DtContext* context, void* state, void (*destroy)(void*));
+
+#ifdef __cplusplus
+}
+#endif

@@ -57,6 +57,9 @@ void dt_parallel(DtContext* context, int64_t extent, int64_t grain, void (*body)
 // Threads that dt_parallel uses at most.
 int32_t dt_threads(DtContext* context);
 
+// Which of them is running this code, in [0, dt_threads): the place of per-thread scratch within a body of dt_parallel.
+int32_t dt_thread(DtContext* context);
+
 // Scratch of at least `bytes`, 64-byte aligned, valid until the call returns.
 void* dt_scratch(DtContext* context, int64_t bytes);
 

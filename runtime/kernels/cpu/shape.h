@@ -1,0 +1,16 @@
+// Calls of plans that move or convert elements (abi.h, library calls). Called by name through table.h. Any element type, all arguments of one
+// type (but for dt_cast).
+//
+// dt_transpose   args X, Y        ints perm (rank of X many)     Y[i] has extent X[perm[i]]; at most 8 dimensions
+// dt_concat      args X..., Out   ints axis                      along axis; the other extents agree
+// dt_split       args X, Out...   ints axis                      parts as the extents of Out... say
+// dt_cast        args X, Out                                     C conversion; to bool: != 0; float16 and bfloat16 round to nearest
+//                                                                even; not for complex types
+#pragma once
+
+#include "runtime/exec/abi.h"
+
+extern "C" int32_t dt_transpose(DtContext* context, const DtCall* call);
+extern "C" int32_t dt_concat(DtContext* context, const DtCall* call);
+extern "C" int32_t dt_split(DtContext* context, const DtCall* call);
+extern "C" int32_t dt_cast(DtContext* context, const DtCall* call);

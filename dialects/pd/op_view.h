@@ -67,6 +67,13 @@ llvm::StringRef nameOf(mlir::Value value);
 // Describes an op for diagnostics: `block 0, op 12 (mul)` when the location carries it, else the type.
 std::string describe(mlir::Operation* op);
 
+// Declares variable `name` in a block unless it, or a block around it in the same program, already does. Returns false when a
+// declaration of another type is there.
+bool declare(mlir::Block* block, llvm::StringRef name, mlir::Type type);
+
+// `stem`, or `stem_<k>` with the smallest k ≥ 0 that no declaration of the program and no pd.var has. Deterministic.
+std::string freshName(mlir::Block* block, llvm::StringRef stem);
+
 // One argument list of a new op: values for an input slot, (name, type) for an output slot.
 struct InputSlot {
   llvm::StringRef name;

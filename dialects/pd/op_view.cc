@@ -1,0 +1,329 @@
+#include "dialects/pd/op_view.h"
+
+#include "dialects/pd/pd.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace dtranspile::pd {
+namespace {
+
+constexpr llvm::StringLiteral kIns = "ins";
+constexpr llvm::StringLiteral kOuts = "outs";
+constexpr llvm::StringLiteral kAttrs = "attrs";
+
+mlir::ArrayAttr slotsOf(mlir::Operation* op, llvm::StringRef which) {
+  return op->getAttrOfType<mlir::ArrayAttr>(which);
+}
+
+// Where the arguments of a slot stand among operands or results.
+struct Found {
+  SlotAttr slot;
+  unsigned first = 0;  // index of its first operand or result
+};
+
+bool isValue(mlir::StringAttr argument) { return argument.getValue() != kEmptyArgument; }
+
+Found find(mlir::Operation* op, llvm::StringRef which, llvm::StringRef name) {
+  Found found;
+  for (mlir::Attribute attribute : slotsOf(op, which)) {
+    auto slot = llvm::cast<SlotAttr>(attribute);
+    if (slot.getName().getValue() == name) {
+      found.slot = slot;
+      return found;
+    }
+    for (mlir::StringAttr argument : slot.getArgs()) found.first += isValue(argument);
+  }
+  return found;
+}
+
+// Index of argument `index` of a slot among operands or results; -1 where there is none.
+int position(const Found& found, unsigned index) {
+  if (!found.slot || index >= found.slot.getArgs().size() || !isValue(found.slot.getArgs()[index])) return -1;
+  int at = found.first;
+  for (unsigned i = 0; i < index; ++i) at += isValue(found.slot.getArgs()[i]);
+  return at;
+}
+
+std::vector<std::string> slotNames(mlir::Operation* op, llvm::StringRef which) {
+  std::vector<std::string> names;
+  for (mlir::Attribute slot : slotsOf(op, which)) names.push_back(llvm::cast<SlotAttr>(slot).getName().str());
+  return names;
+}
+
+// Splits "{1,2}" or "3" of a row's default into words.
+std::vector<std::string> defaultWords(const std::string& text) {
+  llvm::StringRef body = llvm::StringRef(text).trim();
+  if (body.consume_front("{")) body.consume_back("}");
+  std::vector<std::string> words;
+  if (body.empty()) return words;
+  llvm::SmallVector<llvm::StringRef> parts;
+  body.split(parts, ',');
+  for (llvm::StringRef part : parts) {
+    part = part.trim();
+    if (part.consume_front("'")) part.consume_back("'");
+    words.push_back(part.str());
+  }
+  return words;
+}
+
+std::vector<std::string> rowDefault(const OpView& view, llvm::StringRef name) {
+  const OpSpec* spec = view.spec();
+  const AttrRow* row = spec ? spec->attribute(name) : nullptr;
+  return row ? defaultWords(row->defaultText) : std::vector<std::string>();
+}
+
+double toDouble(llvm::StringRef text) {
+  double value = 0;
+  if (text == "true") return 1;
+  if (text == "false") return 0;
+  text.getAsDouble(value);
+  return value;
+}
+
+mlir::Attribute unwrapScalar(mlir::Attribute attribute) {
+  if (auto scalar = llvm::dyn_cast_or_null<ScalarAttr>(attribute)) return scalar.getValue();
+  return attribute;
+}
+
+double numberOf(mlir::Attribute attribute) {
+  attribute = unwrapScalar(attribute);
+  if (auto value = llvm::dyn_cast<mlir::BoolAttr>(attribute)) return value.getValue();
+  if (auto value = llvm::dyn_cast<mlir::IntegerAttr>(attribute)) return static_cast<double>(value.getInt());
+  if (auto value = llvm::dyn_cast<mlir::FloatAttr>(attribute)) return value.getValue().convertToDouble();
+  return 0;
+}
+
+}  // namespace
+
+bool OpView::isFrameworkOp(mlir::Operation* op) {
+  return llvm::isa_and_nonnull<PdDialect>(op->getDialect()) && op->hasAttr(kIns) && op->hasAttr(kOuts);
+}
+
+llvm::StringRef OpView::type() const {
+  llvm::StringRef name = op_->getName().stripDialect();
+  if (name == "opaque" || name == "orphan_block")
+    if (auto type = op_->getAttrOfType<mlir::StringAttr>("type")) return type.getValue();
+  return name;
+}
+
+const OpSpec* OpView::spec() const {
+  llvm::StringRef name = op_->getName().stripDialect();
+  return name == "opaque" ? nullptr : findOp(name);
+}
+
+int OpView::role() const {
+  auto role = llvm::dyn_cast_or_null<mlir::IntegerAttr>(attr("op_role"));
+  return !role || role.getInt() == kNotSpecified ? kForward : static_cast<int>(role.getInt());
+}
+
+bool OpView::hasInput(llvm::StringRef slot) const { return inputCount(slot) > 0; }
+bool OpView::hasOutput(llvm::StringRef slot) const { return outputCount(slot) > 0; }
+
+unsigned OpView::inputCount(llvm::StringRef slot) const {
+  Found found = find(op_, kIns, slot);
+  return found.slot ? found.slot.getArgs().size() : 0;
+}
+
+unsigned OpView::outputCount(llvm::StringRef slot) const {
+  Found found = find(op_, kOuts, slot);
+  return found.slot ? found.slot.getArgs().size() : 0;
+}
+
+mlir::Value OpView::input(llvm::StringRef slot, unsigned index) const {
+  int at = position(find(op_, kIns, slot), index);
+  return at < 0 ? mlir::Value() : op_->getOperand(at);
+}
+
+mlir::Value OpView::output(llvm::StringRef slot, unsigned index) const {
+  int at = position(find(op_, kOuts, slot), index);
+  return at < 0 ? mlir::Value() : op_->getResult(at);
+}
+
+std::vector<mlir::Value> OpView::inputs(llvm::StringRef slot) const {
+  std::vector<mlir::Value> values;
+  for (unsigned i = 0, n = inputCount(slot); i < n; ++i) values.push_back(input(slot, i));
+  return values;
+}
+
+std::vector<mlir::Value> OpView::outputs(llvm::StringRef slot) const {
+  std::vector<mlir::Value> values;
+  for (unsigned i = 0, n = outputCount(slot); i < n; ++i) values.push_back(output(slot, i));
+  return values;
+}
+
+std::vector<std::string> OpView::inputSlots() const { return slotNames(op_, kIns); }
+std::vector<std::string> OpView::outputSlots() const { return slotNames(op_, kOuts); }
+
+void OpView::setInput(llvm::StringRef slot, unsigned index, mlir::Value value) {
+  int at = position(find(op_, kIns, slot), index);
+  assert(at >= 0 && "no such operand");
+  op_->setOperand(at, value);
+}
+
+llvm::StringRef OpView::outputName(llvm::StringRef slot, unsigned index) const {
+  Found found = find(op_, kOuts, slot);
+  return found.slot && index < found.slot.getArgs().size() ? found.slot.getArgs()[index].getValue() : llvm::StringRef();
+}
+
+std::pair<std::string, unsigned> OpView::slotOf(mlir::OpResult result) const {
+  unsigned at = 0;
+  for (mlir::Attribute attribute : slotsOf(op_, kOuts)) {
+    auto slot = llvm::cast<SlotAttr>(attribute);
+    for (unsigned i = 0; i < slot.getArgs().size(); ++i)
+      if (isValue(slot.getArgs()[i]) && at++ == result.getResultNumber()) return {slot.getName().str(), i};
+  }
+  return {"", 0};
+}
+
+mlir::Attribute OpView::attr(llvm::StringRef name) const {
+  auto attributes = op_->getAttrOfType<mlir::DictionaryAttr>(kAttrs);
+  return attributes ? attributes.get(name) : mlir::Attribute();
+}
+
+int64_t OpView::getInt(llvm::StringRef name) const {
+  if (auto value = llvm::dyn_cast_or_null<mlir::IntegerAttr>(unwrapScalar(attr(name)))) return value.getInt();
+  return static_cast<int64_t>(getFloat(name));
+}
+
+double OpView::getFloat(llvm::StringRef name) const {
+  if (mlir::Attribute value = attr(name)) return numberOf(value);
+  std::vector<std::string> words = rowDefault(*this, name);
+  return words.empty() ? 0 : toDouble(words[0]);
+}
+
+bool OpView::getBool(llvm::StringRef name) const {
+  if (auto value = llvm::dyn_cast_or_null<mlir::BoolAttr>(attr(name))) return value.getValue();
+  return getFloat(name) != 0;
+}
+
+std::string OpView::getString(llvm::StringRef name) const {
+  if (auto value = llvm::dyn_cast_or_null<mlir::StringAttr>(attr(name))) return value.getValue().str();
+  std::vector<std::string> words = rowDefault(*this, name);
+  return words.empty() ? "" : words[0];
+}
+
+std::vector<int64_t> OpView::getInts(llvm::StringRef name) const {
+  std::vector<int64_t> values;
+  mlir::Attribute attribute = attr(name);
+  if (auto list = llvm::dyn_cast_or_null<mlir::DenseI32ArrayAttr>(attribute)) {
+    values.assign(list.asArrayRef().begin(), list.asArrayRef().end());
+  } else if (auto list = llvm::dyn_cast_or_null<mlir::DenseI64ArrayAttr>(attribute)) {
+    values = list.asArrayRef().vec();
+  } else if (auto list = llvm::dyn_cast_or_null<mlir::DenseBoolArrayAttr>(attribute)) {
+    values.assign(list.asArrayRef().begin(), list.asArrayRef().end());
+  } else if (auto list = llvm::dyn_cast_or_null<ScalarsAttr>(attribute)) {
+    for (mlir::Attribute scalar : list.getValues()) values.push_back(static_cast<int64_t>(numberOf(scalar)));
+  } else if (attribute) {
+    values.push_back(getInt(name));
+  } else {
+    for (const std::string& word : rowDefault(*this, name)) values.push_back(static_cast<int64_t>(toDouble(word)));
+  }
+  return values;
+}
+
+std::vector<double> OpView::getFloats(llvm::StringRef name) const {
+  std::vector<double> values;
+  mlir::Attribute attribute = attr(name);
+  if (auto list = llvm::dyn_cast_or_null<mlir::DenseF32ArrayAttr>(attribute)) {
+    values.assign(list.asArrayRef().begin(), list.asArrayRef().end());
+  } else if (auto list = llvm::dyn_cast_or_null<mlir::DenseF64ArrayAttr>(attribute)) {
+    values = list.asArrayRef().vec();
+  } else if (auto list = llvm::dyn_cast_or_null<ScalarsAttr>(attribute)) {
+    for (mlir::Attribute scalar : list.getValues()) values.push_back(numberOf(scalar));
+  } else if (attribute) {
+    for (int64_t value : getInts(name)) values.push_back(static_cast<double>(value));
+  } else {
+    for (const std::string& word : rowDefault(*this, name)) values.push_back(toDouble(word));
+  }
+  return values;
+}
+
+std::vector<std::string> OpView::getStrings(llvm::StringRef name) const {
+  std::vector<std::string> values;
+  mlir::Attribute attribute = attr(name);
+  if (auto list = llvm::dyn_cast_or_null<mlir::ArrayAttr>(attribute)) {
+    for (mlir::Attribute value : list)
+      if (auto text = llvm::dyn_cast<mlir::StringAttr>(value)) values.push_back(text.getValue().str());
+  } else if (auto text = llvm::dyn_cast_or_null<mlir::StringAttr>(attribute)) {
+    if (!text.getValue().empty()) values.push_back(text.getValue().str());
+  } else if (!attribute) {
+    values = rowDefault(*this, name);
+  }
+  return values;
+}
+
+void OpView::setAttr(llvm::StringRef name, mlir::Attribute value) {
+  mlir::NamedAttrList list(op_->getAttrOfType<mlir::DictionaryAttr>(kAttrs));
+  if (value) list.set(name, value);
+  else list.erase(name);
+  op_->setAttr(kAttrs, list.getDictionary(op_->getContext()));
+}
+
+llvm::StringRef nameOf(mlir::Value value) {
+  if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
+    mlir::Operation* parent = argument.getOwner()->getParentOp();
+    auto blocks = parent->getAttrOfType<mlir::ArrayAttr>("blocks");
+    unsigned region = argument.getOwner()->getParent()->getRegionNumber();
+    if (!blocks || region >= blocks.size()) return "";
+    auto dictionary = llvm::cast<mlir::DictionaryAttr>(blocks[region]);
+    unsigned index = argument.getArgNumber();
+    for (llvm::StringRef list : {"captures", "locals"}) {
+      auto names = dictionary.getAs<mlir::ArrayAttr>(list);
+      unsigned size = names ? names.size() : 0;
+      if (index < size) return llvm::cast<mlir::StringAttr>(names[index]).getValue();
+      index -= size;
+    }
+    return "";
+  }
+  auto result = llvm::cast<mlir::OpResult>(value);
+  mlir::Operation* op = result.getOwner();
+  if (auto input = llvm::dyn_cast<InputOp>(op)) return input.getName();
+  if (auto get = llvm::dyn_cast<GetOp>(op)) return get.getVar();
+  if (auto undef = llvm::dyn_cast<UndefOp>(op)) return undef.getName();
+  if (!OpView::isFrameworkOp(op)) return "";
+  unsigned at = 0;
+  for (mlir::Attribute slot : slotsOf(op, kOuts))
+    for (mlir::StringAttr argument : llvm::cast<SlotAttr>(slot).getArgs())
+      if (isValue(argument) && at++ == result.getResultNumber()) return argument.getValue();
+  return "";
+}
+
+std::string describe(mlir::Operation* op) {
+  llvm::StringRef type = OpView::isFrameworkOp(op) ? OpView(op).type() : op->getName().getStringRef();
+  if (auto location = llvm::dyn_cast<mlir::NameLoc>(op->getLoc())) return location.getName().str() + " " + type.str();
+  return type.str();
+}
+
+OpView createOp(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type, llvm::ArrayRef<InputSlot> inputs,
+                llvm::ArrayRef<OutputSlot> outputs, llvm::ArrayRef<mlir::NamedAttribute> attributes, int role) {
+  mlir::MLIRContext* context = builder.getContext();
+  mlir::OperationState state(location, ("pd." + type).str());
+  llvm::SmallVector<mlir::Attribute> ins, outs;
+  for (const InputSlot& slot : inputs) {
+    llvm::SmallVector<mlir::StringAttr> arguments;
+    for (mlir::Value value : slot.values) {
+      arguments.push_back(builder.getStringAttr(value ? "" : kEmptyArgument));
+      if (value) state.operands.push_back(value);
+    }
+    ins.push_back(SlotAttr::get(context, builder.getStringAttr(slot.name), arguments));
+  }
+  for (const OutputSlot& slot : outputs) {
+    llvm::SmallVector<mlir::StringAttr> arguments;
+    for (const auto& [name, resultType] : slot.results) {
+      arguments.push_back(builder.getStringAttr(name));
+      if (name != kEmptyArgument) state.types.push_back(resultType);
+    }
+    outs.push_back(SlotAttr::get(context, builder.getStringAttr(slot.name), arguments));
+  }
+  mlir::NamedAttrList list(attributes);
+  list.set("op_role", builder.getI32IntegerAttr(role));
+  state.addAttribute(kAttrs, list.getDictionary(context));
+  state.addAttribute(kIns, builder.getArrayAttr(ins));
+  state.addAttribute(kOuts, builder.getArrayAttr(outs));
+  OpView view(builder.create(state));
+  for (const OutputSlot& slot : outputs)
+    for (const auto& [name, resultType] : slot.results)
+      if (name != kEmptyArgument) declare(view.operation()->getBlock(), name, resultType);
+  return view;
+}
+
+}  // namespace dtranspile::pd

@@ -1,0 +1,86 @@
+// Rows of the op table: family `loss`. Notation: op_table.h; read by op_table.cc.
+
+#include "dialects/pd/ops/families.h"
+
+namespace dtranspile::pd {
+namespace {
+
+constexpr const char* kSoftmaxWithCrossEntropyAttributes =
+    "soft_label:b=false, numeric_stable_mode:b=true, ignore_index:i=-100, axis:i=-1, "
+    "use_softmax:b=true@1";
+
+constexpr const char* kTeacherStudentSigmoidLossAttributes =
+    "soft_max_up_bound:f=15, soft_max_lower_bound:f=-15";
+
+const OpRow kRows[] = {
+    {"cross_entropy", "X, Label -> Y", "soft_label:b=false, ignore_index:i=-100", kPure, nullptr},
+    {"cross_entropy_grad", "Label?, X?, Y@GRAD -> X@GRAD?",
+     "soft_label:b=false, ignore_index:i=-100", kPure, nullptr},
+    {"cross_entropy2", "X, Label -> Y, XShape, MatchX", "ignore_index:i=-100", kPure, nullptr},
+    {"cross_entropy_grad2", "Label, MatchX, XShape, Y@GRAD -> X@GRAD?", "ignore_index:i=-100",
+     kPure, nullptr},
+    {"softmax_with_cross_entropy", "Logits, Label -> Softmax, Loss",
+     kSoftmaxWithCrossEntropyAttributes, kPure, nullptr},
+    {"softmax_with_cross_entropy_grad", "Label, Loss@GRAD, Softmax -> Logits@GRAD?",
+     kSoftmaxWithCrossEntropyAttributes, kPure, nullptr},
+    {"sigmoid_cross_entropy_with_logits", "X, Label, pos_weight? -> Out",
+     "normalize:b=false, ignore_index:i=-100", kPure, nullptr},
+    {"sigmoid_cross_entropy_with_logits_grad", "Label, Out@GRAD, X, pos_weight? -> X@GRAD?",
+     "normalize:b=false, ignore_index:i=-100", kPure, nullptr},
+    {"bce_loss", "X, Label -> Out", "", kPure, nullptr},
+    {"bce_loss_grad", "Label?, Out@GRAD, X? -> X@GRAD?", "", kPure, nullptr},
+    {"nll_loss", "X, Label, Weight? -> Out, Total_weight", "ignore_index:l=-100, reduction:s=mean",
+     kPure, nullptr},
+    {"nll_loss_grad", "Label?, Out@GRAD, Total_weight?, Weight?, X? -> X@GRAD?",
+     "ignore_index:l=-100, reduction:s=mean", kPure, nullptr},
+    {"kldiv_loss", "X, Target -> Loss", "reduction:s=mean", kPure, nullptr},
+    {"kldiv_loss_grad", "Loss@GRAD, Target, X -> X@GRAD?", "reduction:s=mean", kPure, nullptr},
+    {"huber_loss", "X, Y -> Residual, Out", "delta:f", kPure, nullptr},
+    {"huber_loss_grad", "Out@GRAD, Residual -> X@GRAD?, Y@GRAD?", "delta:f", kPure, nullptr},
+    {"smooth_l1_loss", "X, Y, InsideWeight?, OutsideWeight? -> Diff, Out", "sigma:f=1",
+     kPure, nullptr},
+    {"smooth_l1_loss_grad", "Diff?, InsideWeight?, Out@GRAD, OutsideWeight? -> X@GRAD?, Y@GRAD?",
+     "sigma:f=1", kPure, nullptr},
+    {"log_loss", "Predicted, Labels -> Loss", "epsilon:f", kPure, nullptr},
+    {"log_loss_grad", "Labels, Loss@GRAD, Predicted -> Predicted@GRAD?", "epsilon:f",
+     kPure, nullptr},
+    {"hinge_loss", "Logits, Labels -> Loss", "", kPure, nullptr},
+    {"hinge_loss_grad", "Labels?, Logits?, Loss@GRAD -> Logits@GRAD?", "", kPure, nullptr},
+    {"modified_huber_loss", "X, Y -> IntermediateVal, Out", "", kPure, nullptr},
+    {"rank_loss", "Label, Left, Right -> Out", "", kPure, nullptr},
+    {"rank_loss_grad", "Label?, Left?, Out@GRAD, Right? -> Left@GRAD?, Right@GRAD?", "",
+     kPure, nullptr},
+    {"margin_rank_loss", "X1, X2, Label -> Activated, Out", "margin:f=0", kPure, nullptr},
+    {"margin_rank_loss_grad", "Activated?, Label?, Out@GRAD -> X1@GRAD?, X2@GRAD?", "margin:f=0",
+     kPure, nullptr},
+    {"bpr_loss", "X, Label -> Y", "", kPure, nullptr},
+    {"bpr_loss_grad", "Label?, X?, Y@GRAD -> X@GRAD?", "", kPure, nullptr},
+    {"center_loss", "X, Label, Centers, CenterUpdateRate -> CentersOut, SampleCenterDiff, Loss",
+     "cluster_num:i, need_update:b", kPure, nullptr},
+    {"center_loss_grad", "Loss@GRAD, SampleCenterDiff?, X? -> X@GRAD?",
+     "cluster_num:i, need_update:b", kPure, nullptr},
+    {"teacher_student_sigmoid_loss", "X, Label -> Y", kTeacherStudentSigmoidLossAttributes,
+     kPure, nullptr},
+    {"teacher_student_sigmoid_loss_grad", "Label?, X?, Y@GRAD -> X@GRAD?",
+     kTeacherStudentSigmoidLossAttributes, kPure, nullptr},
+    {"sigmoid_focal_loss", "X, Label, FgNum -> Out", "gamma:f=2, alpha:f=0.25", kPure, nullptr},
+    {"sigmoid_focal_loss_grad", "FgNum?, Label?, Out@GRAD, X? -> X@GRAD?",
+     "gamma:f=2, alpha:f=0.25", kPure, nullptr},
+    {"warpctc", "Logits, Label, LogitsLength?, LabelLength? -> WarpCTCGrad, Loss",
+     "blank:i=0, norm_by_times:b=false", kPure, nullptr},
+    {"warpctc_grad", "Logits, LogitsLength?, Loss@GRAD, WarpCTCGrad -> Logits@GRAD?",
+     "blank:i=0, norm_by_times:b=false", kPure, nullptr},
+    {"linear_chain_crf",
+     "Emission, Transition, Label, Length? -> Alpha, EmissionExps, TransitionExps, LogLikelihood",
+     "", kPure, nullptr},
+    {"linear_chain_crf_grad",
+     "Alpha?, Emission?, EmissionExps?, Label?, Length?, LogLikelihood@GRAD, Transition?, "
+     "TransitionExps? -> Emission@GRAD?, Transition@GRAD?", "", kPure, nullptr},
+    {"crf_decoding", "Emission, Transition, Label?, Length? -> ViterbiPath", "", kPure, nullptr},
+};
+
+}  // namespace
+
+Family lossFamily() { return {"loss", kRows}; }
+
+}  // namespace dtranspile::pd

@@ -1,0 +1,76 @@
+// Rows of the op table: family `reduction`. Notation: op_table.h; read by op_table.cc.
+
+#include "dialects/pd/ops/families.h"
+
+namespace dtranspile::pd {
+namespace {
+
+constexpr const char* kReduceSumAttributes =
+    "dim:is|var|vars={0}, keep_dim:b=false, reduce_all:b=false, in_dtype:i=-1, out_dtype:i=-1";
+
+constexpr const char* kReduceAllAttributes =
+    "dim:ls|is={0}, keep_dim:b=false, reduce_all:b=false, in_dtype:i=-1, out_dtype:i=-1";
+
+constexpr const char* kLogsumexpAttributes =
+    "axis:is={0}, keepdim:b=false, reduce_all:b=false";
+
+constexpr const char* kCumsumAttributes =
+    "axis:i|var=-1, exclusive:b=false, reverse:b=false, flatten:b=false@1";
+
+constexpr const char* kArgMaxAttributes =
+    "axis:l|var, keepdims:b=false, dtype:i=3, flatten:b=false";
+
+constexpr const char* kTopKV2Attributes =
+    "k:i=1, axis:i=-1, largest:b=true, sorted:b=true";
+
+const OpRow kRows[] = {
+    {"reduce_sum", "X -> Out", kReduceSumAttributes, kPure, nullptr},
+    {"reduce_sum_grad", "Out@GRAD, X -> X@GRAD?", kReduceSumAttributes, kPure, nullptr},
+    {"reduce_mean", "X -> Out", kReduceSumAttributes, kPure, nullptr},
+    {"reduce_mean_grad", "Out@GRAD, X -> X@GRAD?", kReduceSumAttributes, kPure, nullptr},
+    {"reduce_max", "X -> Out", kReduceSumAttributes, kPure, nullptr},
+    {"reduce_max_grad", "Out, Out@GRAD, X -> X@GRAD?", kReduceSumAttributes, kPure, nullptr},
+    {"reduce_min", "X -> Out", kReduceSumAttributes, kPure, nullptr},
+    {"reduce_min_grad", "Out, Out@GRAD, X -> X@GRAD?", kReduceSumAttributes, kPure, nullptr},
+    {"reduce_prod", "X -> Out", kReduceSumAttributes, kPure, nullptr},
+    {"reduce_prod_grad", "Out, Out@GRAD, X -> X@GRAD?", kReduceSumAttributes, kPure, nullptr},
+    {"reduce_all", "X, AxisTensor?, AxisTensorList* -> Out", kReduceAllAttributes, kPure, nullptr},
+    {"reduce_any", "X, AxisTensor?, AxisTensorList* -> Out", kReduceAllAttributes, kPure, nullptr},
+    {"mean", "X -> Out", "", kPure, nullptr},
+    {"mean_grad", "Out@GRAD, X -> X@GRAD?", "", kPure, nullptr},
+    {"logsumexp", "X -> Out", kLogsumexpAttributes, kPure, nullptr},
+    {"logsumexp_grad", "Out?, Out@GRAD, X? -> X@GRAD?", kLogsumexpAttributes, kPure, nullptr},
+    {"cumsum", "X -> Out", kCumsumAttributes, kPure, nullptr},
+    {"cumsum_grad", "Out@GRAD, X? -> X@GRAD?", kCumsumAttributes, kPure, nullptr},
+    {"cumprod", "X -> Out", "dim:i", kPure, nullptr},
+    {"cumprod_grad", "Out?, Out@GRAD, X? -> X@GRAD?", "dim:i", kPure, nullptr},
+    {"arg_max", "X -> Out", kArgMaxAttributes, kPure, nullptr},
+    {"arg_min", "X -> Out", kArgMaxAttributes, kPure, nullptr},
+    {"argsort", "X -> Out, Indices", "axis:i=-1, descending:b=false", kPure, nullptr},
+    {"argsort_grad", "Indices?, Out@GRAD, X? -> X@GRAD?", "axis:i=-1, descending:b=false",
+     kPure, nullptr},
+    {"top_k", "X, K? -> Out, Indices", "k:i=1", kPure, nullptr},
+    {"top_k_v2", "X, K? -> Out, Indices", kTopKV2Attributes, kPure, nullptr},
+    {"top_k_v2_grad", "Indices?, K?, Out@GRAD, X? -> X@GRAD?", kTopKV2Attributes, kPure, nullptr},
+    {"kthvalue", "X -> Out, Indices", "k:i=1, axis:i=-1, keepdim:b=false", kPure, nullptr},
+    {"kthvalue_grad", "Indices?, Out@GRAD, X? -> X@GRAD?", "k:i=1, axis:i=-1, keepdim:b=false",
+     kPure, nullptr},
+    {"mode", "X -> Out, Indices", "axis:i=-1, keepdim:b=false", kPure, nullptr},
+    {"mode_grad", "Indices?, Out@GRAD, X? -> X@GRAD?", "axis:i=-1, keepdim:b=false",
+     kPure, nullptr},
+    {"histogram", "X -> Out", "bins:l=100, min:i=0, max:i=0", kPure, nullptr},
+    {"unique", "X -> Out, Index, Indices?, Counts?",
+     "dtype:i=3, return_index:b=false, return_inverse:b=false, return_counts:b=false, "
+     "axis:is={}, is_sorted:b=false", kPure, nullptr},
+    {"unique_with_counts", "X -> Out, Index, Count", "dtype:i", kPure, nullptr},
+    {"unique_consecutive", "X -> Out, Index?, Counts?",
+     "return_inverse:b=false@1, return_counts:b=false@1, axis:is={}@1, dtype:i=5", kPure, nullptr},
+    {"searchsorted", "SortedSequence, Values -> Out", "out_int32:b=false, right:b=false",
+     kPure, nullptr},
+};
+
+}  // namespace
+
+Family reductionFamily() { return {"reduction", kRows}; }
+
+}  // namespace dtranspile::pd

@@ -1,0 +1,134 @@
+// Rows of the op table: family `shape`. Notation: op_table.h; read by op_table.cc.
+
+#include "dialects/pd/ops/families.h"
+
+namespace dtranspile::pd {
+namespace {
+
+constexpr const char* kPad2dAttributes =
+    "paddings:is, pad_value:f=0, mode:s=constant, data_format:s=NCHW";
+
+constexpr const char* kPad3dAttributes =
+    "paddings:is, mode:s=constant, value:f=0, data_format:s=NCDHW";
+
+constexpr const char* kTemporalShiftAttributes =
+    "seg_num:i, shift_ratio:f=0.25, data_format:s=NCHW";
+
+constexpr const char* kUnfoldAttributes =
+    "kernel_sizes:is, strides:is, paddings:is, dilations:is";
+
+constexpr const char* kFoldAttributes =
+    "output_sizes:is, kernel_sizes:is, strides:is, paddings:is, dilations:is";
+
+constexpr const char* kIm2sequenceAttributes =
+    "kernels:is, strides:is={1,1}, paddings:is={0,0,0,0}, out_stride:is={1,1}";
+
+const OpRow kRows[] = {
+    {"reshape", "X, Shape?, ShapeTensor* -> Out", "shape:is={}", kPure, nullptr},
+    {"reshape_grad",
+     "Out?, Out@GRAD, Shape?, ShapeTensor?, X? -> Shape@GRAD?, ShapeTensor@GRAD?, X@GRAD?",
+     "shape:is={}", kPure, nullptr},
+    {"reshape2", "X, Shape?, ShapeTensor* -> Out, XShape", "shape:is={}", kPure, nullptr},
+    {"reshape2_grad", "Out@GRAD, XShape -> X@GRAD?", "shape:is={}", kPure, nullptr},
+    {"squeeze", "X -> Out", "axes:is={}", kPure, nullptr},
+    {"squeeze_grad", "Out@GRAD, X? -> X@GRAD?", "axes:is={}", kPure, nullptr},
+    {"squeeze2", "X -> Out, XShape", "axes:is|var|vars={}", kPure, nullptr},
+    {"squeeze2_grad", "Out@GRAD, XShape -> X@GRAD?", "axes:is|var|vars={}", kPure, nullptr},
+    {"unsqueeze", "X, AxesTensor?, AxesTensorList* -> Out", "axes:is={}", kPure, nullptr},
+    {"unsqueeze_grad", "Out@GRAD, X? -> X@GRAD?", "axes:is={}", kPure, nullptr},
+    {"unsqueeze2", "X, AxesTensor?, AxesTensorList* -> Out, XShape", "axes:is={}", kPure, nullptr},
+    {"unsqueeze2_grad", "Out@GRAD, XShape, AxesTensor?, AxesTensorList? -> X@GRAD?", "axes:is={}",
+     kPure, nullptr},
+    {"flatten", "X -> Out", "axis:i=1", kPure, nullptr},
+    {"flatten_grad", "Out@GRAD, X? -> X@GRAD?", "axis:i=1", kPure, nullptr},
+    {"flatten2", "X -> Out, XShape", "axis:i=1", kPure, nullptr},
+    {"flatten2_grad", "Out@GRAD, XShape? -> X@GRAD?", "axis:i=1", kPure, nullptr},
+    {"flatten_contiguous_range", "X -> Out, XShape", "start_axis:i=1, stop_axis:i=1",
+     kPure, nullptr},
+    {"flatten_contiguous_range_grad", "Out@GRAD, XShape? -> X@GRAD?",
+     "start_axis:i=1, stop_axis:i=1", kPure, nullptr},
+    {"transpose", "X -> Out", "axis:is, data_format:s=AnyLayout", kPure, nullptr},
+    {"transpose_grad", "Out?, Out@GRAD, X? -> X@GRAD?", "axis:is, data_format:s=AnyLayout",
+     kPure, nullptr},
+    {"transpose2", "X -> Out, XShape", "axis:is, data_format:s=AnyLayout", kPure, nullptr},
+    {"transpose2_grad", "Out@GRAD, XShape -> X@GRAD?", "axis:is, data_format:s=AnyLayout",
+     kPure, nullptr},
+    {"concat", "X+, AxisTensor? -> Out", "axis:i=0, sections:is={}, num:i=0", kPure, nullptr},
+    {"concat_grad", "AxisTensor?, Out@GRAD, X+ -> X@GRAD*", "axis:i=0, sections:is={}, num:i=0",
+     kPure, nullptr},
+    {"split", "X, AxisTensor?, SectionsTensorList* -> Out*", "sections:is={}, num:i=0, axis:i=0",
+     kPure, nullptr},
+    {"stack", "X+ -> Y", "axis:i=0", kPure, nullptr},
+    {"stack_grad", "Y@GRAD, X* -> X@GRAD*", "axis:i=0", kPure, nullptr},
+    {"unstack", "X -> Y*", "axis:i=0, num:i=0", kPure, nullptr},
+    {"unstack_grad", "Y@GRAD+ -> X@GRAD?", "axis:i=0, num:i=0", kPure, nullptr},
+    {"unbind", "X -> Out*", "axis:i=0", kPure, nullptr},
+    {"expand", "X, ExpandTimes?, expand_times_tensor* -> Out", "expand_times:is={}",
+     kPure, nullptr},
+    {"expand_grad", "ExpandTimes?, Out@GRAD, X?, expand_times_tensor? -> X@GRAD?",
+     "expand_times:is={}", kPure, nullptr},
+    {"expand_as", "X, target_tensor -> Out", "", kPure, nullptr},
+    {"expand_as_grad", "Out@GRAD, X?, target_tensor? -> X@GRAD?", "", kPure, nullptr},
+    {"expand_v2", "X, Shape?, expand_shapes_tensor* -> Out", "shape:is={}", kPure, nullptr},
+    {"expand_v2_grad", "Out@GRAD, Shape?, X?, expand_shapes_tensor* -> X@GRAD?", "shape:is={}",
+     kPure, nullptr},
+    {"expand_as_v2", "X, Y? -> Out", "target_shape:is={}", kPure, nullptr},
+    {"expand_as_v2_grad", "Out@GRAD, X? -> X@GRAD?", "target_shape:is={}", kPure, nullptr},
+    {"tile", "X, RepeatTimes?, repeat_times_tensor* -> Out", "repeat_times:is|var|vars={}",
+     kPure, nullptr},
+    {"tile_grad", "Out@GRAD, RepeatTimes?, X?, repeat_times_tensor? -> X@GRAD?",
+     "repeat_times:is|var|vars={}", kPure, nullptr},
+    {"repeat_interleave", "X, RepeatsTensor? -> Out", "Repeats:i=0, dim:i=0", kPure, nullptr},
+    {"repeat_interleave_grad", "Out@GRAD, RepeatsTensor?, X? -> X@GRAD?", "Repeats:i=0, dim:i=0",
+     kPure, nullptr},
+    {"shape", "Input -> Out", "", kPure, nullptr},
+    {"size", "Input -> Out", "", kPure, nullptr},
+    {"pad", "X -> Out", "paddings:is, pad_value:f|var=0", kPure, nullptr},
+    {"pad_grad", "Out@GRAD -> X@GRAD?", "paddings:is, pad_value:f|var=0", kPure, nullptr},
+    {"pad2d", "X, Paddings? -> Out", kPad2dAttributes, kPure, nullptr},
+    {"pad2d_grad", "Out@GRAD, Paddings?, X? -> X@GRAD?", kPad2dAttributes, kPure, nullptr},
+    {"pad3d", "X, Paddings? -> Out", kPad3dAttributes, kPure, nullptr},
+    {"pad3d_grad", "Out@GRAD, Paddings?, X? -> X@GRAD?", kPad3dAttributes, kPure, nullptr},
+    {"pad_constant_like", "X, Y -> Out", "pad_value:f=0", kPure, nullptr},
+    {"pad_constant_like_grad", "Out@GRAD, Y? -> Y@GRAD?", "pad_value:f=0", kPure, nullptr},
+    {"crop", "X, Y?, Offsets? -> Out", "offsets:is={}, shape:is={}", kPure, nullptr},
+    {"crop_grad", "Offsets?, Out@GRAD, X? -> X@GRAD?", "offsets:is={}, shape:is={}",
+     kPure, nullptr},
+    {"crop_tensor", "X, Shape?, Offsets?, ShapeTensor*, OffsetsTensor* -> Out",
+     "offsets:is={}, shape:is={}", kPure, nullptr},
+    {"crop_tensor_grad", "Offsets?, OffsetsTensor?, Out@GRAD, X? -> X@GRAD?",
+     "offsets:is={}, shape:is={}", kPure, nullptr},
+    {"flip", "X -> Out", "dims:is={}, axis:is", kPure, nullptr},
+    {"reverse", "X -> Out", "axis:is|var|vars", kPure, nullptr},
+    {"roll", "X, ShiftsTensor? -> Out", "shifts:ls={}, dims:ls={}, axis:ls={}", kPure, nullptr},
+    {"roll_grad", "Out@GRAD, ShiftsTensor?, X? -> X@GRAD?", "shifts:ls={}, dims:ls={}, axis:ls={}",
+     kPure, nullptr},
+    {"pixel_shuffle", "X -> Out", "upscale_factor:i=1, data_format:s=NCHW@1", kPure, nullptr},
+    {"pixel_shuffle_grad", "Out@GRAD -> X@GRAD?", "upscale_factor:i=1, data_format:s=NCHW@1",
+     kPure, nullptr},
+    {"pixel_unshuffle", "X -> Out", "downscale_factor:i=1, data_format:s=NCHW", kPure, nullptr},
+    {"pixel_unshuffle_grad", "Out@GRAD -> X@GRAD?", "downscale_factor:i=1, data_format:s=NCHW",
+     kPure, nullptr},
+    {"space_to_depth", "X -> Out", "blocksize:l=2", kPure, nullptr},
+    {"space_to_depth_grad", "Out@GRAD, X? -> X@GRAD?", "blocksize:l=2", kPure, nullptr},
+    {"shuffle_channel", "X -> Out", "group:i=1", kPure, nullptr},
+    {"shuffle_channel_grad", "Out@GRAD -> X@GRAD?", "group:i=1", kPure, nullptr},
+    {"channel_shuffle", "X -> Out", "groups:i, data_format:s=NCHW", kPure, nullptr},
+    {"channel_shuffle_grad", "Out@GRAD -> X@GRAD?", "groups:i, data_format:s=NCHW", kPure, nullptr},
+    {"temporal_shift", "X -> Out", kTemporalShiftAttributes, kPure, nullptr},
+    {"temporal_shift_grad", "Out@GRAD -> X@GRAD?", kTemporalShiftAttributes, kPure, nullptr},
+    {"unfold", "X -> Y", kUnfoldAttributes, kPure, nullptr},
+    {"unfold_grad", "X, Y@GRAD -> X@GRAD?", kUnfoldAttributes, kPure, nullptr},
+    {"fold", "X -> Y", kFoldAttributes, kPure, nullptr},
+    {"fold_grad", "X?, Y@GRAD -> X@GRAD?", kFoldAttributes, kPure, nullptr},
+    {"im2sequence", "X, Y? -> Out", kIm2sequenceAttributes, kPure, nullptr},
+    {"im2sequence_grad", "Out@GRAD, X? -> X@GRAD?", kIm2sequenceAttributes, kPure, nullptr},
+    {"meshgrid", "X+ -> Out*", "", kPure, nullptr},
+    {"meshgrid_grad", "X*, outputs@GRAD+ -> X@GRAD*", "", kPure, nullptr},
+};
+
+}  // namespace
+
+Family shapeFamily() { return {"shape", kRows}; }
+
+}  // namespace dtranspile::pd

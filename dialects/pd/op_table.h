@@ -100,12 +100,20 @@ llvm::ArrayRef<Family> families();
 // Parses one row; the error names what is wrong and where.
 llvm::LogicalResult parseRow(const OpRow& row, OpSpec& spec, std::string& error);
 
+// Parses one line of a table file (`--op-table FILE`): `type | slots | attributes | effects` in the notation above; effects are words
+// of `pure`, `random`, `host`, `communicates` joined by `+`, empty for pure. Such rows have neither inference nor constraints.
+llvm::LogicalResult parseRowText(llvm::StringRef family, llvm::StringRef line, OpSpec& spec, std::string& error);
+
+// Parses a whole table file; empty lines and lines that begin with `#` are skipped. `error` begins with `file:line: `.
+llvm::LogicalResult parseTable(llvm::StringRef file, llvm::StringRef text, std::vector<OpSpec>& specs, std::string& error);
+
 // Every built-in op, sorted by type; parsed once.
 const std::vector<OpSpec>& builtinOps();
 const OpSpec* findOp(llvm::StringRef type);
 
-// Attributes that every op may carry.
-bool isCommonAttribute(llvm::StringRef name);
+// Attributes that every op may carry: roles, source positions, and hints to back ends without effect on results. Null for others.
+const AttrRow* commonAttribute(llvm::StringRef name);
+inline bool isCommonAttribute(llvm::StringRef name) { return commonAttribute(name) != nullptr; }
 
 // Attributes whose strings are names of variables of the program ("original_output_grad", "states" …): a rename carries them along.
 bool isNameAttribute(llvm::StringRef op, llvm::StringRef attribute);

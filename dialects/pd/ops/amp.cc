@@ -9,7 +9,7 @@ const OpRow kRows[] = {
     {"check_finite_and_unscale", "X+, Scale -> Out*, FoundInfinite", "", kPure, nullptr},
     {"update_loss_scaling",
      "X+, FoundInfinite, PrevLossScaling, InGoodSteps, InBadSteps, StopUpdate? -> Out*, "
-     "LossScaling, OutGoodSteps, OutBadSteps",
+     "LossScaling!, OutGoodSteps, OutBadSteps",
      "incr_every_n_steps:i, decr_every_n_nan_or_inf:i, incr_ratio:f, decr_ratio:f, "
      "stop_update:b=false", kPure, nullptr},
 };

@@ -10,7 +10,7 @@ constexpr const char* kConditionalBlockAttributes =
 
 constexpr const char* kRecurrentAttributes =
     "has_states:b=false, ex_states:ss, states:ss, sub_block:blk, reverse:b=false, "
-    "is_train:b=true, skip_eager_deletion_vars:ss={}";
+    "is_train:b=true, skip_eager_deletion_vars:ss~={}";
 
 const OpRow kRows[] = {
     {"while", "X*, Condition* -> Out*, StepScopes",
@@ -29,7 +29,7 @@ const OpRow kRows[] = {
      "step_scopes@GRAD -> initial_states@GRAD?, inputs@GRAD?, parameters@GRAD*",
      kRecurrentAttributes, kPure, nullptr},
     {"select_input", "X+, Mask -> Out", "", kPure, nullptr},
-    {"select_output", "X, Mask -> Out*", "", kPure, nullptr},
+    {"select_output", "X, Mask -> Out*!", "", kPure, nullptr},
     {"assert", "Cond, Data+ ->", "summarize:l=-1", kHost, nullptr},
 };
 

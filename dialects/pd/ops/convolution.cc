@@ -7,12 +7,6 @@ namespace {
 
 constexpr const char* kConv2dAttributes =
     "is_test:b=false, strides:is={1,1}, paddings:is={0,0}, padding_algorithm:s=EXPLICIT, "
-    "groups:i=1, dilations:is={1,1}, fuse_relu_before_depthwise_conv:b=false, fuse_relu:b=false, "
-    "fuse_brelu:b=false, fuse_brelu_threshold:f=6, fuse_activation:s='', fuse_alpha:f=0, "
-    "fuse_beta:f=0, fuse_residual_connection:b=false, data_format:s=NCHW";
-
-constexpr const char* kDepthwiseConv2dAttributes =
-    "is_test:b=false, strides:is={1,1}, paddings:is={0,0}, padding_algorithm:s=EXPLICIT, "
     "groups:i=1, dilations:is={1,1}, fuse_relu_before_depthwise_conv:b~=false, "
     "fuse_relu:b=false, fuse_brelu:b=false, fuse_brelu_threshold:f=6, fuse_activation:s='', "
     "fuse_alpha:f=0, fuse_beta:f=0, fuse_residual_connection:b=false, data_format:s=NCHW";
@@ -23,10 +17,9 @@ constexpr const char* kConv3dAttributes =
     "fuse_beta:f=0, fuse_residual_connection:b=false, data_format:s=NCDHW";
 
 constexpr const char* kConv2dTransposeAttributes =
-    "is_test:b=false, output_size:is|var|vars={}, groups:i=1, dilations:is={1,1}, "
-    "strides:is={1,1}, paddings:is={0,0}, fuse_relu:b=false, fuse_activation:s='', "
-    "fuse_alpha:f=0, fuse_beta:f=0, data_format:s=NCHW, padding_algorithm:s=EXPLICIT, "
-    "output_padding:is={}@1";
+    "is_test:b=false, output_size:is={}, groups:i=1, dilations:is={1,1}, strides:is={1,1}, "
+    "paddings:is={0,0}, fuse_relu:b=false, fuse_activation:s='', fuse_alpha:f=0, fuse_beta:f=0, "
+    "data_format:s=NCHW, padding_algorithm:s=EXPLICIT, output_padding:is={}@1";
 
 constexpr const char* kConv3dTransposeAttributes =
     "output_size:is={}, dilations:is={1,1,1}, strides:is={1,1,1}, paddings:is={0,0,0}, "
@@ -37,34 +30,36 @@ constexpr const char* kDeformableConvAttributes =
     "im2col_step:i=64";
 
 constexpr const char* kPool2dAttributes =
-    "pooling_type:s='', ksize:is|var|vars, global_pooling:b=false, strides:is={1,1}, "
-    "paddings:is={0,0}, exclusive:b=true, adaptive:b=false, ceil_mode:b=false, "
-    "data_format:s=NCHW, is_test:b=false, padding_algorithm:s=EXPLICIT";
+    "pooling_type:s, ksize:is, global_pooling:b=false, strides:is={1,1}, paddings:is={0,0}, "
+    "exclusive:b=true, adaptive:b=false, ceil_mode:b=false, data_format:s=NCHW, is_test:b=false, "
+    "padding_algorithm:s=EXPLICIT";
 
 constexpr const char* kPool3dAttributes =
-    "pooling_type:s='', ksize:is, global_pooling:b=false, strides:is={1,1,1}, "
-    "paddings:is={0,0,0}, exclusive:b=true, adaptive:b=false, ceil_mode:b=false, "
-    "data_format:s=NCDHW, padding_algorithm:s=EXPLICIT";
+    "pooling_type:s, ksize:is, global_pooling:b=false, strides:is={1,1,1}, paddings:is={0,0,0}, "
+    "exclusive:b=true, adaptive:b=false, ceil_mode:b=false, data_format:s=NCDHW, "
+    "padding_algorithm:s=EXPLICIT";
 
 constexpr const char* kMaxPool2dWithIndexAttributes =
-    "ksize:is, global_pooling:b=false, adaptive:b=false, strides:is={1,1}, paddings:is={0,0}";
+    "ksize:is, global_pooling:b=false, adaptive:b=false, strides:is={1,1}, paddings:is={0,0}, "
+    "ceil_mode:b=false@1";
 
 constexpr const char* kMaxPool3dWithIndexAttributes =
-    "ksize:is, global_pooling:b=false, adaptive:b=false, strides:is={1,1,1}, paddings:is={0,0,0}";
+    "ksize:is, global_pooling:b=false, adaptive:b=false, strides:is={1,1,1}, "
+    "paddings:is={0,0,0}, ceil_mode:b=false@1";
 
 constexpr const char* kUnpoolAttributes =
-    "ksize:is, strides:is={1,1}, paddings:is={0,0}, unpooling_type:s, "
-    "output_size:is|var|vars={0,0}, data_format:s=NCHW";
+    "ksize:is, strides:is={1,1}, paddings:is={0,0}, unpooling_type:s, output_size:is={0,0}, "
+    "data_format:s=NCHW";
 
 const OpRow kRows[] = {
     {"conv2d", "Input, Filter, Bias?, ResidualData? -> Output", kConv2dAttributes, kPure, nullptr},
     {"conv2d_grad", "Bias?, Filter, Input, Output@GRAD -> Bias@GRAD?, Filter@GRAD?, Input@GRAD?",
      kConv2dAttributes, kPure, nullptr},
-    {"depthwise_conv2d", "Input, Filter, Bias?, ResidualData? -> Output",
-     kDepthwiseConv2dAttributes, kPure, nullptr},
+    {"depthwise_conv2d", "Input, Filter, Bias?, ResidualData? -> Output", kConv2dAttributes,
+     kPure, nullptr},
     {"depthwise_conv2d_grad",
      "Bias?, Filter, Input, Output@GRAD -> Bias@GRAD?, Filter@GRAD?, Input@GRAD?",
-     kDepthwiseConv2dAttributes, kPure, nullptr},
+     kConv2dAttributes, kPure, nullptr},
     {"conv3d", "Input, Filter, ResidualData? -> Output", kConv3dAttributes, kPure, nullptr},
     {"conv3d_grad", "Filter, Input, Output@GRAD, ResidualData? -> Filter@GRAD?, Input@GRAD?",
      kConv3dAttributes, kPure, nullptr},

@@ -12,16 +12,16 @@ const OpRow kRows[] = {
     {"fill_constant_batch_size_like", "Input -> Out",
      "shape:is, input_dim_idx:i=0, output_dim_idx:i=0, dtype:i=5, value:f=0, str_value:s='', "
      "force_cpu:b=false", kPure, nullptr},
-    {"fill_any_like", "X -> Out", "value:f|var=0, dtype:i=-1", kPure, nullptr},
+    {"fill_any_like", "X -> Out", "value:f|sc=0, dtype:i=-1", kPure, nullptr},
     {"fill_zeros_like", "X -> Out", "", kPure, nullptr},
     {"fill", "-> Out", "value:fs, shape:is, dtype:i=5, force_cpu:b=false", kPure, nullptr},
     {"assign_value", "-> Out",
      "shape:is, dtype:i, bool_values:is={}, fp32_values:fs={}, int32_values:is={}, "
-     "int64_values:ls={}, fp64_values:ds={}", kPure, nullptr},
+     "int64_values:ls={}, fp64_values:ds={}, values:scs={}@1", kPure, nullptr},
     {"empty", "ShapeTensor?, ShapeTensorList* -> Out", "shape:ls={}, dtype:i=5", kPure, nullptr},
     {"range", "Start, End, Step -> Out", "", kPure, nullptr},
-    {"linspace", "Start, Stop, Num -> Out", "dtype:i=0", kPure, nullptr},
-    {"eye", "-> Out", "dtype:i=5, num_rows:l|var, num_columns:l|var=-1", kPure, nullptr},
+    {"linspace", "Start, Stop, Num -> Out", "dtype:i=5@1", kPure, nullptr},
+    {"eye", "-> Out", "dtype:i=5, num_rows:l, num_columns:l=-1", kPure, nullptr},
     {"coalesce_tensor", "Input+ -> Output*, FusedOutput",
      "dtype:i, copy_data:b=false, set_constant:b=false, constant:f=0, check_name:b=false, "
      "persist_output:b=false, use_align:b=true@1, align_size:i=-1@2, "

@@ -6,7 +6,7 @@ namespace dtranspile::pd {
 namespace {
 
 constexpr const char* kElementwiseAddAttributes =
-    "axis:i=-1, x_data_format:s='', y_data_format:s=''";
+    "axis:i=-1, x_data_format:s~='', y_data_format:s~=''";
 
 const OpRow kRows[] = {
     {"elementwise_add", "X, Y -> Out", kElementwiseAddAttributes, kPure, nullptr},

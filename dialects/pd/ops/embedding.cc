@@ -7,20 +7,20 @@ namespace {
 
 constexpr const char* kLookupTableAttributes =
     "is_sparse:b=false, is_distributed:b=false, padding_idx:l=-1, grad_inplace:b=false, "
-    "remote_prefetch:b=false, trainer_id:i=0, height_sections:ls={}, epmap:ss={}, "
-    "table_names:ss={}, entry_config:s='', is_test:b=false, entry:s=none, table_class:s=none, "
+    "remote_prefetch:b=false, trainer_id:i~=0, height_sections:ls~={}, epmap:ss~={}, "
+    "table_names:ss~={}, entry_config:s='', is_test:b=false, entry:s=none, table_class:s=none, "
     "slot:i~=0";
 
 constexpr const char* kLookupTableV2Attributes =
-    "is_sparse:b=false, is_distributed:b=false, padding_idx:l=-1, remote_prefetch:b~=false, "
+    "is_sparse:b=false, is_distributed:b=false, padding_idx:l=-1, remote_prefetch:b=false, "
     "trainer_id:i~=0, height_sections:ls~={}, epmap:ss~={}, table_names:ss~={}, slot:i~=0";
 
 constexpr const char* kOneHotAttributes =
     "depth:i=-1, dtype:i=5, allow_out_of_range:b=false";
 
 constexpr const char* kHierarchicalSigmoidAttributes =
-    "num_classes:i=2, remote_prefetch:b=false, trainer_id:i=0, height_sections:ls={}, "
-    "epmap:ss={}, table_names:ss={}, is_sparse:b=false";
+    "num_classes:i=2, remote_prefetch:b=false, trainer_id:i~=0, height_sections:ls~={}, "
+    "epmap:ss~={}, table_names:ss~={}, is_sparse:b=false";
 
 constexpr const char* kNceAttributes =
     "num_total_classes:i, num_neg_samples:i=10, sampler:i=0, seed:i=0, is_sparse:b=false, "
@@ -56,9 +56,7 @@ const OpRow kRows[] = {
      kRandom, nullptr},
     {"sample_logits_grad", "LabelsDim?, LogitsDim?, SampledLogits@GRAD, Samples? -> Logits@GRAD?",
      kSampleLogitsAttributes, kPure, nullptr},
-    {"hash", "X -> Out",
-     "num_hash:i=1, mod_by:l=100000, @ALL_KERNELS_MUST_COMPUTE_RUNTIME_SHAPE@:b=true",
-     kPure, nullptr},
+    {"hash", "X -> Out", "num_hash:i=1, mod_by:l=100000", kPure, nullptr},
     {"cvm", "X, CVM -> Y", "use_cvm:b=true", kPure, nullptr},
     {"cvm_grad", "CVM?, X?, Y@GRAD -> X@GRAD?", "use_cvm:b=true", kPure, nullptr},
     {"filter_by_instag", "Ins, Ins_tag, Filter_tag -> Out, LossWeight, IndexMap",

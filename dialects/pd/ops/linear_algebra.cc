@@ -6,7 +6,7 @@ namespace dtranspile::pd {
 namespace {
 
 constexpr const char* kMulAttributes =
-    "x_num_col_dims:i=1, y_num_col_dims:i=1, scale_x:f=1, scale_y:fs={1}, scale_out:f=1";
+    "x_num_col_dims:i=1, y_num_col_dims:i=1, scale_x:f~=1, scale_y:fs~={1}, scale_out:f~=1";
 
 constexpr const char* kMatmulAttributes =
     "transpose_X:b=false, transpose_Y:b=false, alpha:f=1, fused_reshape_Out:is={}, "
@@ -19,10 +19,7 @@ constexpr const char* kPNormAttributes =
     "porder:f=2, axis:i=-1, epsilon:f=1e-12, keepdim:b=false, asvector:b=false@1";
 
 constexpr const char* kFrobeniusNormAttributes =
-    "dim:is|var|vars={0}, keep_dim:b=false, reduce_all:b=false, in_dtype:i=-1, out_dtype:i=-1";
-
-constexpr const char* kCosSimAttributes =
-    "@ALL_KERNELS_MUST_COMPUTE_RUNTIME_SHAPE@:b=true";
+    "dim:is={0}, keep_dim:b=false, reduce_all:b=false, in_dtype:i=-1, out_dtype:i=-1";
 
 const OpRow kRows[] = {
     {"mul", "X, Y -> Out", kMulAttributes, kPure, nullptr},
@@ -38,9 +35,9 @@ const OpRow kRows[] = {
     {"mv_grad", "Out@GRAD, Vec?, X? -> Vec@GRAD?, X@GRAD?", "", kPure, nullptr},
     {"dot", "X, Y -> Out", "", kPure, nullptr},
     {"dot_grad", "Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "", kPure, nullptr},
-    {"addmm", "Input, X, Y -> Out", "Alpha:f=1, Beta:f=1", kPure, nullptr},
+    {"addmm", "Input, X, Y -> Out", "Alpha:f|d=1, Beta:f|d=1", kPure, nullptr},
     {"addmm_grad", "Input?, Out@GRAD, X?, Y? -> Input@GRAD?, X@GRAD?, Y@GRAD?",
-     "Alpha:f=1, Beta:f=1", kPure, nullptr},
+     "Alpha:f|d=1, Beta:f|d=1", kPure, nullptr},
     {"bilinear_tensor_product", "X, Y, Weight, Bias? -> Out", "", kPure, nullptr},
     {"bilinear_tensor_product_grad",
      "Out@GRAD, Weight, X, Y -> Bias@GRAD?, Weight@GRAD?, X@GRAD?, Y@GRAD?", "", kPure, nullptr},
@@ -72,9 +69,9 @@ const OpRow kRows[] = {
     {"squared_l2_norm", "X -> Out", "", kPure, nullptr},
     {"squared_l2_norm_grad", "Out@GRAD, X? -> X@GRAD?", "", kPure, nullptr},
     {"squared_l2_distance", "X, Y -> sub_result, Out", "", kPure, nullptr},
-    {"cos_sim", "X, Y -> Out, XNorm, YNorm", kCosSimAttributes, kPure, nullptr},
-    {"cos_sim_grad", "Out?, Out@GRAD, X?, XNorm?, Y?, YNorm? -> X@GRAD?, Y@GRAD?",
-     kCosSimAttributes, kPure, nullptr},
+    {"cos_sim", "X, Y -> Out, XNorm, YNorm", "", kPure, nullptr},
+    {"cos_sim_grad", "Out?, Out@GRAD, X?, XNorm?, Y?, YNorm? -> X@GRAD?, Y@GRAD?", "",
+     kPure, nullptr},
     {"einsum", "Operands+ -> Out, InnerCache*, XShape*", "equation:s", kPure, nullptr},
     {"einsum_grad", "InnerCache*, Out@GRAD, x_shape* -> Operands@GRAD*", "equation:s",
      kPure, nullptr},

@@ -29,7 +29,13 @@ const OpRow kRows[] = {
     {"batch_norm_grad",
      "Bias, SavedMean, SavedVariance, Scale, X, Y@GRAD, MeanOut?, ReserveSpace?, VarianceOut?, "
      "Mean?, Variance? -> Bias@GRAD?, Scale@GRAD?, X@GRAD?", kBatchNormAttributes, kPure, nullptr},
-    {"sync_batch_norm", "->", "", kPure, nullptr},
+    {"sync_batch_norm",
+     "X, Scale, Bias, Mean, Variance, MomentumTensor? -> Y, MeanOut, VarianceOut, SavedMean, "
+     "SavedVariance, ReserveSpace?", kBatchNormAttributes, kPure, nullptr},
+    {"sync_batch_norm_grad",
+     "Bias, SavedMean, SavedVariance, Scale, X, Y@GRAD, ReserveSpace?, Mean?, Variance?, "
+     "MeanOut?, VarianceOut? -> Bias@GRAD?, Scale@GRAD?, X@GRAD?", kBatchNormAttributes,
+     kPure, nullptr},
     {"inplace_abn",
      "X, Scale, Bias, Mean, Variance, MomentumTensor? -> Y, MeanOut, VarianceOut, SavedMean, "
      "SavedVariance, ReserveSpace?",

@@ -23,20 +23,19 @@ const OpRow kRows[] = {
      "multi_precision:b=false, rescale_grad:f=1", kPure, nullptr},
     {"adam", "Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow, Beta1Tensor?, "
      "Beta2Tensor?, MasterParam?, SkipUpdate?, EpsilonTensor? -> ParamOut, Moment1Out, "
-     "Moment2Out, Beta1PowOut, Beta2PowOut, MasterParamOut?",
+     "Moment2Out, Beta1PowOut?, Beta2PowOut?, MasterParamOut?",
      "beta1:f=0.9, beta2:f=0.999, epsilon:f=1e-8, lazy_mode:b=false, "
-     "min_row_size_to_use_multithread:l=1000, multi_precision:b=false@1, "
+     "min_row_size_to_use_multithread:l~=1000, multi_precision:b=false@1, "
      "use_global_beta_pow:b=false@3", kPure, nullptr},
     {"adamw", "Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow, MasterParam?, "
      "SkipUpdate?, Beta1Tensor?, Beta2Tensor?, EpsilonTensor? -> ParamOut, Moment1Out, "
      "Moment2Out, Beta1PowOut, Beta2PowOut, MasterParamOut?",
      "beta1:f=0.9, beta2:f=0.999, epsilon:f=1e-8, lr_ratio:f=1, coeff:f=0.01, "
-     "with_decay:b=false, lazy_mode:b=false, min_row_size_to_use_multithread:l=1000, "
+     "with_decay:b=false, lazy_mode:b=false, min_row_size_to_use_multithread:l~=1000, "
      "multi_precision:b=false, use_global_beta_pow:b=false", kPure, nullptr},
     {"merged_adam", "Param+, Grad+, LearningRate+, Moment1+, Moment2+, Beta1Pow+, Beta2Pow+, "
      "MasterParam* -> ParamOut*, Moment1Out*, Moment2Out*, Beta1PowOut*, Beta2PowOut*, "
-     "MasterParamOut*",
-     "beta1:f|var=0.9, beta2:f|var=0.999, epsilon:f|var=1e-8, multi_precision:b=false, "
+     "MasterParamOut*", "beta1:f=0.9, beta2:f=0.999, epsilon:f=1e-8, multi_precision:b=false, "
      "use_global_beta_pow:b=false", kPure, nullptr},
     {"adamax",
      "Param, Grad, LearningRate, Moment, InfNorm, Beta1Pow, MasterParam? -> ParamOut, MomentOut, "
@@ -72,6 +71,11 @@ const OpRow kRows[] = {
      "out_old_num_accumulates, out_num_updates",
      "average_window:f=0, max_average_window:l=9223372036854775807, min_average_window:l=10000",
      kPure, nullptr},
+    {"sparse_momentum",
+     "Param, Grad, Velocity, Index, Axis?, LearningRate, MasterParam? -> ParamOut, VelocityOut, "
+     "MasterParamOut?",
+     "mu:f, use_nesterov:b=false, regularization_method:s='', regularization_coeff:f=0, "
+     "multi_precision:b=false, rescale_grad:f=1, axis:i=0", kPure, nullptr},
 };
 
 }  // namespace

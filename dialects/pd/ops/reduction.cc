@@ -6,7 +6,7 @@ namespace dtranspile::pd {
 namespace {
 
 constexpr const char* kReduceSumAttributes =
-    "dim:is|var|vars={0}, keep_dim:b=false, reduce_all:b=false, in_dtype:i=-1, out_dtype:i=-1";
+    "dim:is={0}, keep_dim:b=false, reduce_all:b=false, in_dtype:i=-1, out_dtype:i=-1";
 
 constexpr const char* kReduceAllAttributes =
     "dim:ls|is={0}, keep_dim:b=false, reduce_all:b=false, in_dtype:i=-1, out_dtype:i=-1";
@@ -15,10 +15,10 @@ constexpr const char* kLogsumexpAttributes =
     "axis:is={0}, keepdim:b=false, reduce_all:b=false";
 
 constexpr const char* kCumsumAttributes =
-    "axis:i|var=-1, exclusive:b=false, reverse:b=false, flatten:b=false@1";
+    "axis:i=-1, exclusive:b=false, reverse:b=false, flatten:b=false@1";
 
 constexpr const char* kArgMaxAttributes =
-    "axis:l|var, keepdims:b=false, dtype:i=3, flatten:b=false";
+    "axis:l, keepdims:b=false, dtype:i=3, flatten:b=false";
 
 constexpr const char* kTopKV2Attributes =
     "k:i=1, axis:i=-1, largest:b=true, sorted:b=true";

@@ -6,7 +6,7 @@ namespace dtranspile::pd {
 namespace {
 
 const OpRow kRows[] = {
-    {"write_to_array", "X, I -> Out", "", kPure, nullptr},
+    {"write_to_array", "X, I -> Out!", "", kPure, nullptr},
     {"read_from_array", "X, I, X_W? -> Out", "", kPure, nullptr},
     {"lod_array_length", "X -> Out", "", kPure, nullptr},
     {"tensor_array_to_tensor", "X -> Out, OutIndex", "axis:i=0, use_stack:b=false", kPure, nullptr},

@@ -1,0 +1,15 @@
+// Prints a kernel as the MLIR function that codegen compiles. The text says everything that decides about the code, and nothing else:
+// kernels with equal text are one kernel, and its hash is the key of the cache.
+#pragma once
+
+#include <string>
+
+#include "compiler/lower/kernel/kernel.h"
+
+namespace dtranspile::lower {
+
+// `func.func @kernel(%a0: memref<1xT>, …, %lo: index, %n: index)`; the rows' extent is dynamic, all others are constants. The kernel must
+// be canonical.
+std::string emitKernel(const Kernel& kernel);
+
+}  // namespace dtranspile::lower

@@ -1,0 +1,468 @@
+// Two passes over the text: a scan for the domain (counts and spans depend on it), then the parser, whose actions build expressions over
+// `refs_`. Then statements become kernels: one for everything that fits the loop nest, one more per output that is a sum over
+// dims it lacks.
+#include "compiler/lower/kernel/formula.h"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+
+#include "compiler/lower/kernel/formula_parser.h"
+
+namespace dtranspile::lower {
+
+int64_t TensorRef::elements() const {
+  int64_t count = 1;
+  for (int64_t extent : dims) count *= extent;
+  return count;
+}
+
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+// A lane longer than this does not get accumulators on the stack; one up to the second is not cut into blocks.
+constexpr int64_t kLongestLane = 8192, kBlock = 512;
+
+std::vector<int64_t> contiguous(const Dims& dims) {
+  std::vector<int64_t> strides(dims.size());
+  int64_t stride = 1;
+  for (size_t i = dims.size(); i-- > 0; stride *= dims[i]) strides[i] = stride;
+  return strides;
+}
+
+Dims withoutOnes(const Dims& dims) {
+  Dims rest;
+  std::copy_if(dims.begin(), dims.end(), std::back_inserter(rest), [](int64_t extent) { return extent != 1; });
+  return rest;
+}
+
+std::string text(const Dims& dims) {
+  std::string s;
+  for (int64_t extent : dims) s += (s.empty() ? "" : "x") + std::to_string(extent);
+  return "[" + s + "]";
+}
+
+// Strides of a tensor over the domain, numpy's broadcasting from the right or from `axis`; nothing if it does not fit.
+std::optional<Dims> broadcast(const TensorRef& ref, const Dims& domain) {
+  Dims strides(domain.size(), 0);
+  if (ref.elements() == 1) return strides;
+  Dims dims = ref.dims;
+  if (ref.axis >= 0) {
+    while (!dims.empty() && dims.back() == 1) dims.pop_back();
+  }
+  const int64_t first = ref.axis >= 0 ? ref.axis : static_cast<int64_t>(domain.size()) - static_cast<int64_t>(dims.size());
+  Dims own = contiguous(dims);
+  bool fits = first >= 0 && first + dims.size() <= domain.size();
+  for (size_t i = 0; fits && i < dims.size(); ++i) {
+    fits = dims[i] == domain[first + i] || dims[i] == 1;
+    if (fits && dims[i] != 1) strides[first + i] = own[i];
+  }
+  if (fits) return strides;
+  if (withoutOnes(ref.dims) != withoutOnes(domain)) return std::nullopt;
+  return contiguous(domain);
+}
+
+// Strides of a tensor that runs over the dims where `over` holds, contiguously.
+std::optional<Dims> spanning(const TensorRef& ref, const Dims& domain, const std::vector<bool>& over) {
+  Dims strides(domain.size(), 0);
+  if (ref.elements() == 1) return strides;
+  int64_t stride = 1;
+  for (size_t i = domain.size(); i-- > 0;) {
+    if (!over[i]) continue;
+    strides[i] = stride;
+    stride *= domain[i];
+  }
+  if (stride != ref.elements()) return std::nullopt;
+  return strides;
+}
+
+struct Ref {
+  TensorRef tensor;
+  Dims strides;  // over the domain
+};
+
+struct Assignment {
+  int ref;
+  ExprId value;
+  int level;
+  bool perRow;
+};
+
+struct PendingReduction {
+  Combine how;
+  ExprId value;
+  int level;
+};
+
+// A loop nest to be: what to compute, over the domain.
+struct Nest {
+  std::vector<bool> inner;
+  std::vector<PendingReduction> reductions;
+  std::vector<Assignment> stores;
+};
+
+bool heavy(const ExprPool& pool, ExprId id) {
+  bool found = false;
+  pool.walk(id, [&](const Expr& e) { found |= e.op == Op::Div || e.op == Op::Pow || (e.op >= Op::Exp && e.op <= Op::Atanh); });
+  return found;
+}
+
+// Turns a nest into a kernel: decides on the order of dims and on the lane, then fills the stages level by level.
+class NestBuilder {
+ public:
+  NestBuilder(std::string_view hint, const Dims& domain, const ExprPool& source, const std::vector<Ref>& refs, const Nest& nest)
+      : domain_(domain), source_(source), refs_(refs), nest_(nest) {
+    kernel_.hint = std::string(hint);
+  }
+
+  BoundKernel run() {
+    layOut();
+    int last = 0;
+    for (const Assignment& s : nest_.stores) last = std::max(last, s.level);
+    for (const PendingReduction& r : nest_.reductions) last = std::max(last, r.level);
+    for (int level = 0; level <= last; ++level) fillLevel(level);
+    rowStores();
+    canonicalize(kernel_);
+    return {std::move(kernel_), std::move(buffers_)};
+  }
+
+ private:
+  bool rowForm() const {
+    return !nest_.reductions.empty() || std::any_of(nest_.stores.begin(), nest_.stores.end(), [](const Assignment& s) { return s.perRow; });
+  }
+
+  void addDim(int from, int64_t extent, int64_t step) {
+    kernel_.dims.push_back(extent);
+    sources_.push_back({from, step});
+  }
+
+  // New order of dims: kept, reduced, lane.
+  void layOut() {
+    const int rank = static_cast<int>(domain_.size());
+    int lane = -1;
+    if (rowForm()) {
+      for (int d = rank - 1; d >= 0; --d) {
+        if (domain_[d] == 1) continue;
+        if (!nest_.inner[d] && reducesSomething() && domain_[d] <= kLongestLane) lane = d;
+        break;
+      }
+    }
+    std::vector<int> reduced;
+    for (int d = 0; d < rank; ++d) {
+      if (rowForm() && nest_.inner[d]) reduced.push_back(d);
+      else if (d != lane) addDim(d, domain_[d], 1);
+    }
+    int64_t block = lane < 0 ? 1 : blockOf(domain_[lane]);
+    if (lane >= 0 && block != domain_[lane]) addDim(lane, domain_[lane] / block, block);
+    if (kernel_.dims.empty()) addDim(-1, 1, 0);
+    kernel_.inner = static_cast<int>(kernel_.dims.size());
+    for (int d : reduced) {
+      loops_.push_back(static_cast<int>(kernel_.dims.size()));
+      addDim(d, domain_[d], 1);
+    }
+    if (lane >= 0) {
+      kernel_.lane = static_cast<int>(kernel_.dims.size());
+      addDim(lane, block, 1);
+    }
+  }
+
+  bool reducesSomething() const {
+    for (size_t d = 0; d < domain_.size(); ++d) {
+      if (nest_.inner[d] && domain_[d] > 1) return true;
+    }
+    return false;
+  }
+
+  static int64_t blockOf(int64_t extent) {
+    if (extent <= kBlock) return extent;
+    for (int64_t block = kBlock; block >= 64; --block) {
+      if (extent % block == 0) return block;
+    }
+    return extent;
+  }
+
+  int operandOf(int ref, bool write) {
+    const Ref& r = refs_[ref];
+    Operand operand{.dtype = r.tensor.dtype};
+    for (const auto& [dim, step] : sources_) operand.strides.push_back(dim < 0 ? 0 : r.strides[dim] * step);
+    for (size_t i = 0; i < kernel_.operands.size(); ++i) {
+      Operand& known = kernel_.operands[i];
+      if (buffers_[i] != r.tensor.buffer || known.strides != operand.strides || known.dtype != operand.dtype) continue;
+      (write ? known.writes : known.reads) = true;
+      return static_cast<int>(i);
+    }
+    (write ? operand.writes : operand.reads) = true;
+    kernel_.operands.push_back(operand);
+    buffers_.push_back(r.tensor.buffer);
+    return static_cast<int>(kernel_.operands.size()) - 1;
+  }
+
+  // The flat place in the inner dims.
+  ExprId place() {
+    ExprId sum = kernel_.exprs.constant(0, Scalar::I64);
+    int64_t step = 1;
+    for (size_t k = loops_.size(); k-- > 0; step *= kernel_.dims[loops_[k]]) {
+      ExprPool& p = kernel_.exprs;
+      sum = p.binary(Op::Add, p.binary(Op::Mul, p.position(loops_[k]), p.constant(static_cast<double>(step), Scalar::I64)), sum);
+    }
+    return sum;
+  }
+
+  ExprId copy(ExprId id, std::map<ExprId, ExprId>& done) {
+    return source_.copyTo(kernel_.exprs, id, done, [&](const Expr& e) {
+      if (e.op == Op::Load) return kernel_.exprs.load(operandOf(e.index, false), e.type);
+      if (e.op == Op::Result) return kernel_.exprs.result(e.index, e.type);
+      return place();
+    });
+  }
+
+  void fillLevel(int level) {
+    Stage stage;
+    stage.loops = rowForm() ? loops_ : std::vector<int>{};
+    std::map<ExprId, ExprId> done;
+    // What earlier levels stored is read back instead of computed again where that is dear.
+    for (const auto& [value, operand] : stored_) {
+      if (heavy(source_, value)) {
+        kernel_.operands[operand].reads = true;
+        done[value] = kernel_.exprs.load(operand, scalarOf(kernel_.operands[operand].dtype));
+      }
+    }
+    kernel_.reductions.resize(nest_.reductions.size());
+    for (size_t r = 0; r < nest_.reductions.size(); ++r) {
+      const PendingReduction& pending = nest_.reductions[r];
+      if (pending.level != level) continue;
+      stage.reductions.push_back(static_cast<int>(r));
+      ExprId value = copy(pending.value, done);
+      kernel_.reductions[r] = {pending.how, kernel_.exprs[value].type, value};
+    }
+    for (const Assignment& s : nest_.stores) {
+      if (s.perRow || s.level != level) continue;
+      ExprId value = copy(s.value, done);
+      int operand = operandOf(s.ref, true);
+      stage.stores.push_back({operand, kernel_.exprs.cast(value, scalarOf(kernel_.operands[operand].dtype))});
+      std::erase_if(stored_, [&](const auto& entry) { return entry.second == operand; });
+      if (isFloat(source_[s.value].type)) stored_[s.value] = operand;
+    }
+    if (!stage.reductions.empty() || !stage.stores.empty()) kernel_.stages.push_back(std::move(stage));
+  }
+
+  void rowStores() {
+    Stage stage;
+    std::map<ExprId, ExprId> done;
+    for (const Assignment& s : nest_.stores) {
+      if (!s.perRow) continue;
+      ExprId value = copy(s.value, done);
+      int operand = operandOf(s.ref, true);
+      stage.stores.push_back({operand, kernel_.exprs.cast(value, scalarOf(kernel_.operands[operand].dtype))});
+    }
+    if (!stage.stores.empty()) kernel_.stages.push_back(std::move(stage));
+  }
+
+  const Dims& domain_;
+  const ExprPool& source_;
+  const std::vector<Ref>& refs_;
+  const Nest& nest_;
+  Kernel kernel_;
+  std::vector<int> buffers_;
+  std::vector<std::pair<int, int64_t>> sources_;  // per dim of the kernel: dim of the domain, its step there
+  std::vector<int> loops_;
+  std::map<ExprId, int> stored_;
+};
+
+class FormulaBuilder : public FormulaActions {
+ public:
+  FormulaBuilder(std::string_view hint, const FormulaNames& names, std::string& error) : hint_(hint), names_(names), error_(error) {}
+
+  std::optional<std::vector<BoundKernel>> run(std::string_view formula, const InnerDims& inner) {
+    if (!scanDomain(formula)) return std::nullopt;
+    inner_ = inner ? inner(domain_) : std::vector<bool>(domain_.size(), false);
+    if (!parseFormula(formula, pool_, *this) || !error_.empty()) return std::nullopt;
+    return assemble();
+  }
+
+  void fail(const std::string& message) override {
+    if (error_.empty()) error_ = message;
+  }
+  bool present(std::string_view name) override { return names_.input(name).has_value(); }
+
+  ExprId name(std::string_view name, Span span) override {
+    if (auto it = locals_.find(name); it != locals_.end()) return it->second;
+    if (auto input = names_.input(name)) return load(*input, span, name);
+    if (name == "count" || name == "rows") {
+      double n = 1;
+      for (size_t d = 0; d < domain_.size(); ++d) n *= inner_[d] == (name == "count") ? static_cast<double>(domain_[d]) : 1.0;
+      return pool_.constant(n);
+    }
+    if (name == "position") return pool_.position(-1);
+    if (name == "infinity") return pool_.constant(std::numeric_limits<double>::infinity());
+    if (auto value = names_.attribute(name)) return pool_.constant(*value);
+    fail("the formula reads " + std::string(name) + ", which is neither an argument nor an attribute of this op");
+    return -1;
+  }
+
+  ExprId reduce(std::string_view function, ExprId value) override {
+    static const std::pair<std::string_view, Combine> kFunctions[] = {{"sum", Combine::Sum}, {"prod", Combine::Prod}, {"max", Combine::Max},
+                                                                      {"min", Combine::Min}, {"all", Combine::All},   {"any", Combine::Any}};
+    for (const auto& [name, how] : kFunctions) {
+      if (name != function) continue;
+      if (how == Combine::All || how == Combine::Any) value = pool_.cast(value, Scalar::I1);
+      else if (pool_[value].type == Scalar::Weak) value = pool_.cast(value, Scalar::F32);
+      else if (pool_[value].type == Scalar::I1) value = pool_.cast(value, Scalar::I32);
+      nest_.reductions.push_back({how, value, level(value)});
+      return pool_.result(static_cast<int>(nest_.reductions.size()) - 1, pool_[value].type);
+    }
+    return -1;
+  }
+
+  void assign(std::string_view name, Span span, ExprId value) override {
+    auto output = names_.output(name);
+    locals_[std::string(name)] = value;
+    if (!output || output->buffer < 0) return;  // an intermediate value, or an output that nobody asked for
+    auto strides = stridesOf(*output, span, name);
+    if (!strides) return;
+    // Stores keep the type of the tensor, and so do later statements that read it.
+    const ExprId typed = pool_.cast(value, scalarOf(output->dtype));
+    locals_[std::string(name)] = typed;
+    Assignment a{addRef(*output, *strides), typed, level(typed), span == Span::Rows};
+    if (a.perRow && variesInRow(typed)) return fail(std::string(name) + "[r] needs one value per row");
+    const bool lacks = !a.perRow && lacksDims(*strides);
+    if (lacks && (a.level > 0)) return fail(std::string(name) + " is a sum over rows of a value with row reductions");
+    if (lacks) {
+      sums_.push_back(a);
+      return;
+    }
+    for (const Assignment& s : nest_.stores) {
+      if (refs_[s.ref].tensor.buffer == output->buffer) a.level = std::max(a.level, s.level);
+    }
+    std::erase_if(nest_.stores, [&](const Assignment& s) { return refs_[s.ref].tensor.buffer == output->buffer && s.level == a.level; });
+    nest_.stores.push_back(a);
+  }
+
+ private:
+  // The largest tensor that the formula names without a span.
+  bool scanDomain(std::string_view text) {
+    auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '@'; };
+    int64_t most = -1;
+    for (size_t i = 0; i < text.size();) {
+      size_t start = i;
+      while (i < text.size() && part(text[i])) ++i;
+      std::string_view word = text.substr(start, i - start);
+      const bool spanned = i < text.size() && (text[i] == '[' || text[i] == '(');
+      if (i == start) ++i;
+      if (word.empty() || spanned) continue;
+      std::optional<TensorRef> ref = names_.output(word);
+      if (!ref) ref = names_.input(word);
+      if (!ref) continue;
+      const int64_t size = ref->elements();
+      if (size > most || (size == most && ref->dims.size() > domain_.size())) {
+        most = size;
+        domain_ = ref->dims;
+      }
+    }
+    if (most < 0) fail("the formula names no tensor that gives its domain");
+    return most >= 0;
+  }
+
+  std::optional<Dims> stridesOf(const TensorRef& ref, Span span, std::string_view name) {
+    std::optional<Dims> strides;
+    std::vector<bool> over = inner_;
+    if (span == Span::Rows) over.flip();
+    strides = span == Span::Domain ? broadcast(ref, domain_) : spanning(ref, domain_, over);
+    if (!strides) fail(std::string(name) + " of shape " + text(ref.dims) + " does not fit " + text(domain_));
+    return strides;
+  }
+
+  int addRef(const TensorRef& tensor, const Dims& strides) {
+    for (size_t i = 0; i < refs_.size(); ++i) {
+      if (refs_[i].tensor.buffer == tensor.buffer && refs_[i].strides == strides && refs_[i].tensor.dtype == tensor.dtype) return static_cast<int>(i);
+    }
+    refs_.push_back({tensor, strides});
+    return static_cast<int>(refs_.size()) - 1;
+  }
+
+  ExprId load(const TensorRef& ref, Span span, std::string_view name) {
+    auto strides = stridesOf(ref, span, name);
+    return strides ? pool_.load(addRef(ref, *strides), scalarOf(ref.dtype)) : -1;
+  }
+
+  int level(ExprId id) const {
+    int most = 0;
+    pool_.walk(id, [&](const Expr& e) {
+      if (e.op == Op::Result) most = std::max(most, nest_.reductions[e.index].level + 1);
+    });
+    return most;
+  }
+
+  bool variesInRow(ExprId id) const {
+    bool varies = false;
+    pool_.walk(id, [&](const Expr& e) {
+      varies |= e.op == Op::Index;
+      if (e.op != Op::Load) return;
+      for (size_t d = 0; d < domain_.size(); ++d) varies |= inner_[d] && domain_[d] > 1 && refs_[e.index].strides[d] != 0;
+    });
+    return varies;
+  }
+
+  bool lacksDims(const Dims& strides) const {
+    for (size_t d = 0; d < domain_.size(); ++d) {
+      if (strides[d] == 0 && domain_[d] > 1) return true;
+    }
+    return false;
+  }
+
+  std::vector<BoundKernel> assemble() {
+    std::vector<BoundKernel> kernels;
+    nest_.inner = inner_;
+    dropUnusedReductions();
+    if (!nest_.stores.empty()) kernels.push_back(NestBuilder(hint_, domain_, pool_, refs_, nest_).run());
+    for (const Assignment& a : sums_) {
+      Nest nest;
+      for (size_t d = 0; d < domain_.size(); ++d) nest.inner.push_back(refs_[a.ref].strides[d] == 0);
+      ExprId value = a.value;
+      if (pool_[value].type == Scalar::I1) value = pool_.cast(value, Scalar::I32);
+      nest.reductions.push_back({Combine::Sum, value, 0});
+      nest.stores.push_back({a.ref, pool_.result(0, pool_[value].type), 1, true});
+      kernels.push_back(NestBuilder(hint_, domain_, pool_, refs_, nest).run());
+    }
+    return kernels;
+  }
+
+  // An `or(X, …)` or an absent output may leave a reduction without a reader; its results keep their numbers.
+  void dropUnusedReductions() {
+    std::vector<bool> used(nest_.reductions.size());
+    auto mark = [&](ExprId id) {
+      pool_.walk(id, [&](const Expr& e) {
+        if (e.op == Op::Result) used[e.index] = true;
+      });
+    };
+    for (const Assignment& s : nest_.stores) mark(s.value);
+    for (size_t r = used.size(); r-- > 0;) {
+      if (used[r]) mark(nest_.reductions[r].value);
+    }
+    for (size_t r = 0; r < used.size(); ++r) {
+      if (!used[r]) nest_.reductions[r].level = -1;
+    }
+  }
+
+  std::string_view hint_;
+  const FormulaNames& names_;
+  std::string& error_;
+  Dims domain_;
+  std::vector<bool> inner_;
+  ExprPool pool_;
+  std::vector<Ref> refs_;
+  std::map<std::string, ExprId, std::less<>> locals_;
+  Nest nest_;
+  std::vector<Assignment> sums_;
+};
+
+}  // namespace
+
+std::optional<std::vector<BoundKernel>> buildFormula(std::string_view hint, std::string_view formula, const FormulaNames& names,
+                                                     const InnerDims& inner, std::string& error) {
+  error.clear();
+  return FormulaBuilder(hint, names, error).run(formula, inner);
+}
+
+}  // namespace dtranspile::lower

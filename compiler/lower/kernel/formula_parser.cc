@@ -1,0 +1,215 @@
+#include "compiler/lower/kernel/formula_parser.h"
+
+#include <cctype>
+#include <cstdlib>
+#include <vector>
+
+namespace dtranspile::lower {
+namespace {
+
+struct Function1 {
+  std::string_view name;
+  Op op;
+};
+const Function1 kUnary[] = {
+    {"abs", Op::Abs},     {"exp", Op::Exp},     {"log", Op::Log},     {"log2", Op::Log2},   {"log10", Op::Log10}, {"log1p", Op::Log1p},
+    {"expm1", Op::Expm1}, {"sqrt", Op::Sqrt},   {"tanh", Op::Tanh},   {"erf", Op::Erf},     {"sin", Op::Sin},     {"cos", Op::Cos},
+    {"tan", Op::Tan},     {"asin", Op::Asin},   {"acos", Op::Acos},   {"atan", Op::Atan},   {"sinh", Op::Sinh},   {"cosh", Op::Cosh},
+    {"asinh", Op::Asinh}, {"acosh", Op::Acosh}, {"atanh", Op::Atanh}, {"floor", Op::Floor}, {"ceil", Op::Ceil},   {"round", Op::Round},
+    {"trunc", Op::Trunc}};
+const Function1 kBinary[] = {
+    {"min", Op::Min}, {"max", Op::Max}, {"pow", Op::Pow}, {"atan2", Op::Atan2}, {"rem", Op::Rem}, {"floordiv", Op::FloorDiv}};
+
+struct Operator {
+  std::string_view text;
+  int level;  // binds tighter the higher
+  Op op;
+};
+const Operator kOperators[] = {{"||", 1, Op::Or}, {"&&", 2, Op::And}, {"==", 3, Op::Eq}, {"!=", 3, Op::Ne}, {"<=", 4, Op::Le}, {">=", 4, Op::Ge},
+                               {"<", 4, Op::Lt},  {">", 4, Op::Gt},   {"+", 5, Op::Add}, {"-", 5, Op::Sub}, {"*", 6, Op::Mul}, {"/", 6, Op::Div}};
+
+class Parser {
+ public:
+  Parser(std::string_view text, ExprPool& pool, FormulaActions& actions) : text_(text), pool_(pool), actions_(actions) {}
+
+  bool run() {
+    while (skip(), at_ < text_.size() && ok_) {
+      statement();
+      if (!accept(";")) break;
+    }
+    skip();
+    if (ok_ && at_ != text_.size()) fail("unexpected text");
+    return ok_;
+  }
+
+ private:
+  void skip() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
+  }
+  bool accept(std::string_view token) {
+    skip();
+    if (text_.substr(at_, token.size()) != token) return false;
+    at_ += token.size();
+    return true;
+  }
+  ExprId fail(const std::string& message) {
+    if (ok_) actions_.fail(message + " at '" + std::string(text_.substr(at_, 30)) + "'");
+    ok_ = false;
+    return pool_.constant(0);
+  }
+  void expect(std::string_view token) {
+    if (!accept(token)) fail("expected '" + std::string(token) + "'");
+  }
+  std::string_view identifier() {
+    skip();
+    size_t start = at_;
+    auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '@'; };
+    while (at_ < text_.size() && part(text_[at_])) ++at_;
+    return text_.substr(start, at_ - start);
+  }
+  Span span() {
+    if (!accept("[")) return Span::Domain;
+    std::string_view which = identifier();
+    expect("]");
+    if (which != "r" && which != "i") fail("a span is [r] or [i]");
+    return which == "r" ? Span::Rows : Span::Inner;
+  }
+
+  void statement() {
+    std::string_view name = identifier();
+    Span where = span();
+    expect("=");
+    ExprId value = expression();
+    if (ok_) actions_.assign(name, where, value);
+  }
+
+  ExprId expression() {
+    ExprId condition = operators(1);
+    if (!accept("?")) return condition;
+    ExprId yes = expression();
+    expect(":");
+    ExprId no = expression();
+    return pool_.select(condition, yes, no);
+  }
+
+  const Operator* peekOperator(int level) {
+    skip();
+    for (const Operator& o : kOperators) {
+      if (o.level >= level && text_.substr(at_, o.text.size()) == o.text) return &o;
+    }
+    return nullptr;
+  }
+
+  ExprId operators(int level) {
+    ExprId left = primary();
+    while (const Operator* o = peekOperator(level)) {
+      at_ += o->text.size();
+      ExprId right = operators(o->level + 1);
+      left = pool_.binary(o->op, left, right);
+    }
+    return left;
+  }
+
+  ExprId primary() {
+    if (!ok_) return pool_.constant(0);
+    if (++depth_ > 200) return fail("nested too deeply");
+    ExprId value = primaryWithin();
+    --depth_;
+    return value;
+  }
+
+  ExprId primaryWithin() {
+    if (accept("-")) return pool_.unary(Op::Neg, primary());
+    if (accept("!")) return pool_.unary(Op::Not, primary());
+    if (accept("(")) {
+      ExprId value = expression();
+      expect(")");
+      return value;
+    }
+    skip();
+    if (at_ < text_.size() && (std::isdigit(static_cast<unsigned char>(text_[at_])) || text_[at_] == '.')) return numeral();
+    std::string_view name = identifier();
+    if (name.empty()) return fail("expected a value");
+    if (accept("(")) return call(name);
+    Span where = span();
+    ExprId value = actions_.name(name, where);
+    if (value < 0) ok_ = false;
+    return ok_ ? value : pool_.constant(0);
+  }
+
+  ExprId numeral() {
+    std::string digits(text_.substr(at_, 40));
+    char* end = nullptr;
+    double value = std::strtod(digits.c_str(), &end);
+    at_ += end - digits.c_str();
+    return pool_.constant(value);
+  }
+
+  ExprId call(std::string_view name) {
+    if (name == "or" || name == "has") return optional(name);
+    std::vector<ExprId> arguments;
+    do arguments.push_back(expression());
+    while (accept(","));
+    expect(")");
+    if (!ok_) return arguments[0];
+    ExprId value = arguments.size() == 1 ? call1(name, arguments[0]) : arguments.size() == 2 ? call2(name, arguments[0], arguments[1]) : -1;
+    return value < 0 ? fail("no function " + std::string(name) + " with " + std::to_string(arguments.size()) + " arguments") : value;
+  }
+
+  // or(SLOT, e): the alternative is read in any case, but counts only when the slot is absent.
+  ExprId optional(std::string_view which) {
+    std::string_view slot = identifier();
+    Span where = span();
+    const bool there = actions_.present(slot);
+    if (which == "has") {
+      expect(")");
+      return pool_.constant(there);
+    }
+    expect(",");
+    ExprId otherwise = expression();
+    expect(")");
+    return there && ok_ ? actions_.name(slot, where) : otherwise;
+  }
+
+  ExprId call1(std::string_view name, ExprId a) {
+    for (const Function1& f : kUnary) {
+      if (f.name == name) return pool_.unary(f.op, a);
+    }
+    auto k = [&](double value) { return pool_.constant(value); };
+    if (name == "square") return pool_.binary(Op::Mul, a, a);
+    if (name == "rsqrt") return pool_.binary(Op::Div, k(1), pool_.unary(Op::Sqrt, a));
+    if (name == "sigmoid") return pool_.binary(Op::Div, k(1), pool_.binary(Op::Add, k(1), pool_.unary(Op::Exp, pool_.unary(Op::Neg, a))));
+    if (name == "sign") {
+      ExprId zero = pool_.cast(k(0), pool_[a].type), one = pool_.cast(k(1), pool_[a].type);
+      ExprId negative = pool_.select(pool_.binary(Op::Lt, a, zero), pool_.unary(Op::Neg, one), zero);
+      return pool_.select(pool_.binary(Op::Gt, a, zero), one, negative);
+    }
+    if (name == "finite") return pool_.binary(Op::Eq, pool_.binary(Op::Sub, a, a), k(0));
+    if (name == "float") return pool_.cast(a, Scalar::F32);
+    if (name == "double") return pool_.cast(a, Scalar::F64);
+    if (name == "int32") return pool_.cast(a, Scalar::I32);
+    if (name == "int64") return pool_.cast(a, Scalar::I64);
+    if (name == "bool") return pool_.cast(a, Scalar::I1);
+    return actions_.reduce(name, a);
+  }
+
+  ExprId call2(std::string_view name, ExprId a, ExprId b) {
+    for (const Function1& f : kBinary) {
+      if (f.name == name) return pool_.binary(f.op, a, b);
+    }
+    return -1;
+  }
+
+  std::string_view text_;
+  ExprPool& pool_;
+  FormulaActions& actions_;
+  size_t at_ = 0;
+  int depth_ = 0;
+  bool ok_ = true;
+};
+
+}  // namespace
+
+bool parseFormula(std::string_view text, ExprPool& pool, FormulaActions& actions) { return Parser(text, pool, actions).run(); }
+
+}  // namespace dtranspile::lower

@@ -1,0 +1,89 @@
+#include "compiler/lower/kernel/kernel.h"
+
+#include <algorithm>
+
+namespace dtranspile::lower {
+namespace {
+
+// True if some expression or loop list speaks of the position in `dim`.
+bool usesPosition(const Kernel& kernel, int dim) {
+  for (size_t i = 0; i < kernel.exprs.size(); ++i) {
+    const Expr& e = kernel.exprs[static_cast<ExprId>(i)];
+    if (e.op == Op::Index && e.index == dim) return true;
+  }
+  return false;
+}
+
+// The stages that loop over one of the dims loop over both, next to each other.
+bool stagesAgree(const Kernel& kernel, int dim) {
+  for (const Stage& stage : kernel.stages) {
+    auto first = std::find(stage.loops.begin(), stage.loops.end(), dim);
+    auto second = std::find(stage.loops.begin(), stage.loops.end(), dim + 1);
+    if ((first == stage.loops.end()) != (second == stage.loops.end())) return false;
+    if (first != stage.loops.end() && first + 1 != second) return false;
+  }
+  return true;
+}
+
+// dim and dim+1 can be one: same kind, and every operand walks them as one contiguous run.
+bool mergeable(const Kernel& kernel, int dim) {
+  if (dim + 1 == kernel.inner || dim + 1 == kernel.lane || dim == kernel.lane) return false;
+  if (usesPosition(kernel, dim) || usesPosition(kernel, dim + 1) || !stagesAgree(kernel, dim)) return false;
+  return std::all_of(kernel.operands.begin(), kernel.operands.end(), [&](const Operand& operand) {
+    return operand.strides[dim] == operand.strides[dim + 1] * kernel.dims[dim + 1];
+  });
+}
+
+// Takes `dim` out; positions in it become 0.
+void removeDim(Kernel& kernel, int dim) {
+  kernel.dims.erase(kernel.dims.begin() + dim);
+  for (Operand& operand : kernel.operands) operand.strides.erase(operand.strides.begin() + dim);
+  if (dim < kernel.inner) --kernel.inner;
+  if (dim < kernel.lane) --kernel.lane;
+  for (Stage& stage : kernel.stages) {
+    std::erase(stage.loops, dim);
+    for (int& loop : stage.loops) loop -= loop > dim;
+  }
+  ExprPool pool;
+  std::map<ExprId, ExprId> done;
+  auto leaf = [&](const Expr& e) {
+    if (e.op == Op::Load) return pool.load(e.index, e.type);
+    if (e.op == Op::Result) return pool.result(e.index, e.type);
+    return e.index == dim ? pool.constant(0, Scalar::I64) : pool.position(e.index - (e.index > dim));
+  };
+  for (Reduction& r : kernel.reductions) r.value = kernel.exprs.copyTo(pool, r.value, done, leaf);
+  for (Stage& stage : kernel.stages) {
+    for (Store& store : stage.stores) store.value = kernel.exprs.copyTo(pool, store.value, done, leaf);
+  }
+  kernel.exprs = std::move(pool);
+}
+
+void merge(Kernel& kernel, int dim) {
+  kernel.dims[dim + 1] *= kernel.dims[dim];
+  removeDim(kernel, dim);
+}
+
+}  // namespace
+
+int64_t Kernel::elements() const {
+  int64_t count = 1;
+  for (int64_t extent : dims) count *= extent;
+  return count;
+}
+
+void canonicalize(Kernel& kernel) {
+  for (int dim = static_cast<int>(kernel.dims.size()) - 1; dim >= 0; --dim) {
+    const bool onlyRow = dim < kernel.inner && kernel.inner == 1;
+    if (kernel.dims[dim] == 1 && dim != kernel.lane && !onlyRow) removeDim(kernel, dim);
+  }
+  for (int dim = static_cast<int>(kernel.dims.size()) - 2; dim >= 0; --dim) {
+    if (mergeable(kernel, dim)) merge(kernel, dim);
+  }
+}
+
+int64_t grainOf(const Kernel& kernel) {
+  const int64_t perRow = std::max<int64_t>(1, kernel.elements() / std::max<int64_t>(1, kernel.rows()));
+  return std::max<int64_t>(1, 16384 / perRow);
+}
+
+}  // namespace dtranspile::lower

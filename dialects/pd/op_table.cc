@@ -52,14 +52,14 @@ DefaultForm formOf(AttrType type) {
     case AttrType::Bool: return DefaultForm::Boolean;
     case AttrType::String: return DefaultForm::Text;
     case AttrType::Ints:
-    case AttrType::Longs: return DefaultForm::Integers;
+    case AttrType::Longs:
+    case AttrType::Blocks: return DefaultForm::Integers;
     case AttrType::Floats:
     case AttrType::Float64s:
     case AttrType::Scalars: return DefaultForm::Numbers;
     case AttrType::Bools: return DefaultForm::Booleans;
     case AttrType::Strings: return DefaultForm::Texts;
     case AttrType::Block:
-    case AttrType::Blocks:
     case AttrType::Var:
     case AttrType::Vars: return DefaultForm::None;
   }
@@ -191,7 +191,7 @@ class RowParser {
   LogicalResult parseDefault(StringRef text, AttrRow& row) {
     StringRef value = text, version;
     size_t at = text.rfind('@');
-    if (at != StringRef::npos && at > text.rfind('\'') + 1) {
+    if (at != StringRef::npos && at >= text.rfind('\'') + 1) {
       value = text.take_front(at);
       version = text.drop_front(at + 1);
       if (version.getAsInteger(10, row.sinceVersion) || row.sinceVersion < 1)

@@ -1,0 +1,181 @@
+#include "runtime/io/npy.h"
+
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/base/status.h"
+#include "runtime/io/npy_header.h"
+#include "runtime/io/npy_type.h"
+#include "runtime/io/output.h"
+
+namespace dtranspile::io {
+namespace {
+
+// Where a box lies in a row-major array: extents and strides in bytes of the dimensions, outermost first.
+struct Box {
+  std::vector<int64_t> counts;
+  std::vector<int64_t> strides;
+
+  // Bytes from the first to behind the last element of dimensions [level, rank).
+  int64_t Span(size_t level, int64_t element) const {
+    int64_t span = element;
+    for (size_t d = level; d < counts.size(); ++d) span += (counts[d] - 1) * strides[d];
+    return span;
+  }
+
+  // Whether these dimensions are one run in row-major order.
+  bool Contiguous(size_t level, int64_t element) const {
+    for (size_t d = counts.size(); d-- > level;) {
+      if (counts[d] > 1 && strides[d] != element) return false;
+      element *= counts[d];
+    }
+    return true;
+  }
+
+  // Bytes of the elements in them.
+  int64_t Bytes(size_t level, int64_t element) const {
+    int64_t bytes = element;
+    for (size_t d = level; d < counts.size(); ++d) bytes *= counts[d];
+    return bytes;
+  }
+};
+
+// Copies a box that lies in memory at `from` (its first element) to contiguous memory.
+void Gather(const Box& box, size_t level, int64_t element, const char* from, char* to) {
+  const int64_t bytes = box.Bytes(level, element);
+  if (box.Contiguous(level, element)) {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+    return;
+  }
+  const int64_t each = bytes / box.counts[level];
+  for (int64_t i = 0; i < box.counts[level]; ++i) {
+    Gather(box, level + 1, element, from + i * box.strides[level], to + i * each);
+  }
+}
+
+// Reads the box from a file: in one piece where it is contiguous, a whole window and a gather where that is small enough, else
+// one dimension further in.
+absl::Status ReadBoxAt(const ByteSource& source, const Box& box, size_t level, int64_t element,
+                       int64_t offset, char* to) {
+  constexpr int64_t kWindow = 4 << 20;
+  const int64_t bytes = box.Bytes(level, element);
+  if (box.Contiguous(level, element)) return source.ReadAt(offset, bytes, to);
+  const int64_t span = box.Span(level, element);
+  if (span <= kWindow) {
+    std::vector<char> window(static_cast<size_t>(span));
+    DT_RETURN_IF_ERROR(source.ReadAt(offset, span, window.data()));
+    Gather(box, level, element, window.data(), to);
+    return absl::OkStatus();
+  }
+  const int64_t each = bytes / box.counts[level];
+  for (int64_t i = 0; i < box.counts[level]; ++i) {
+    DT_RETURN_IF_ERROR(ReadBoxAt(source, box, level + 1, element, offset + i * box.strides[level], to + i * each));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<int64_t> RowMajorStrides(const std::vector<int64_t>& dims, int64_t element) {
+  std::vector<int64_t> strides(dims.size());
+  for (size_t d = dims.size(); d-- > 0;) {
+    strides[d] = element;
+    element *= dims[d];
+  }
+  return strides;
+}
+
+template <typename T>
+std::vector<T> Reversed(const std::vector<T>& values) {
+  return {values.rbegin(), values.rend()};
+}
+
+}  // namespace
+
+absl::StatusOr<NpyFile> NpyFile::Open(const std::string& path) {
+  DT_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenFile(path));
+  return Open(std::move(source));
+}
+
+absl::StatusOr<NpyFile> NpyFile::Open(std::unique_ptr<ByteSource> source) {
+  Cursor cursor(*source);
+  DT_ASSIGN_OR_RETURN(NpyHeaderFields fields, ReadNpyHeader(cursor));
+  const absl::StatusOr<DType> dtype = DTypeFromNumpy(fields.descr);
+  if (!dtype.ok()) return cursor.Error(std::string(dtype.status().message()));
+  const absl::StatusOr<int64_t> bytes = ByteCount(*dtype, fields.dims);
+  if (!bytes.ok()) return cursor.Error(std::string(bytes.status().message()));
+  if (*bytes != cursor.remaining()) {
+    return absl::DataLossError(absl::StrCat(source->name(), ": ", ShapeText(*dtype, fields.dims), " has ",
+                                            *bytes, " bytes, the file ", cursor.remaining()));
+  }
+  NpyFile file;
+  file.dtype_ = *dtype;
+  file.dims_ = std::move(fields.dims);
+  // Orders differ only where more than one extent does.
+  file.fortran_ = fields.fortran_order && file.dims_.size() > 1;
+  file.data_ = cursor.offset();
+  file.source_ = std::move(source);
+  return file;
+}
+
+absl::Status NpyFile::ReadBox(const std::vector<int64_t>& starts, const std::vector<int64_t>& counts,
+                              void* out) const {
+  const auto fail = [&](size_t d) {
+    return absl::OutOfRangeError(absl::StrCat(name(), ": entries from ", starts[d], ", ", counts[d],
+                                              " of them, of dimension ", d, " of ", ShapeText(dtype_, dims_)));
+  };
+  if (starts.size() != dims_.size() || counts.size() != dims_.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(name(), ": a part of rank ", counts.size(), " of ",
+                                                   ShapeText(dtype_, dims_)));
+  }
+  bool empty = false;
+  for (size_t d = 0; d < dims_.size(); ++d) {
+    if (starts[d] < 0 || counts[d] < 0 || starts[d] > dims_[d] || counts[d] > dims_[d] - starts[d]) return fail(d);
+    if (counts[d] == 0) empty = true;
+  }
+  if (empty) return absl::OkStatus();
+
+  // The file is row-major in its own order of dimensions, which Fortran arrays have reversed.
+  const auto element = static_cast<int64_t>(SizeOf(dtype_));
+  Box box;
+  box.counts = fortran_ ? Reversed(counts) : counts;
+  box.strides = RowMajorStrides(fortran_ ? Reversed(dims_) : dims_, element);
+  const std::vector<int64_t> from = fortran_ ? Reversed(starts) : starts;
+  const int64_t offset = std::inner_product(from.begin(), from.end(), box.strides.begin(), data_);
+  if (!fortran_) return ReadBoxAt(*source_, box, 0, element, offset, static_cast<char*>(out));
+
+  DT_ASSIGN_OR_RETURN(AlignedBytes part, AlignedBytes::Zeros(box.Bytes(0, element)));
+  auto* const data = reinterpret_cast<char*>(part.data());
+  DT_RETURN_IF_ERROR(ReadBoxAt(*source_, box, 0, element, offset, data));
+  const Box transposed{counts, Reversed(RowMajorStrides(box.counts, element))};
+  Gather(transposed, 0, element, data, static_cast<char*>(out));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensor> NpyFile::ReadAll() const {
+  DT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Zeros(dtype_, dims_));
+  DT_RETURN_IF_ERROR(ReadBox(std::vector<int64_t>(dims_.size(), 0), dims_, tensor.bytes.data()));
+  return tensor;
+}
+
+absl::Status NpyFile::ReadStep(int64_t step, int dim, int64_t begin, int64_t count, void* out) const {
+  if (dim < 0 || static_cast<size_t>(dim) + 1 >= dims_.size()) {
+    return absl::OutOfRangeError(absl::StrCat(name(), ": dimension ", dim, " of an entry of ",
+                                              ShapeText(dtype_, dims_)));
+  }
+  std::vector<int64_t> starts(dims_.size(), 0);
+  std::vector<int64_t> counts = dims_;
+  starts[0] = step;
+  counts[0] = 1;
+  starts[static_cast<size_t>(dim) + 1] = begin;
+  counts[static_cast<size_t>(dim) + 1] = count;
+  return ReadBox(starts, counts, out);
+}
+
+absl::StatusOr<Tensor> ReadNpy(const std::string& path) {
+  DT_ASSIGN_OR_RETURN(const NpyFile file, NpyFile::Open(path));
+  return file.ReadAll();
+}
+
+}  // namespace dtranspile::io

@@ -1,0 +1,96 @@
+#include "runtime/exec/context.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+
+#include "absl/strings/str_cat.h"
+
+namespace {
+
+constexpr int64_t kAlignment = 64;
+constexpr int64_t kChunkBytes = int64_t{1} << 20;
+
+// What dt_parallel shares out.
+struct Loop {
+  void (*body)(void*, int64_t, int64_t);
+  void* arg;
+  int64_t extent;
+  int64_t parts;
+};
+
+int64_t Begin(const Loop& loop, int64_t part) {
+  return loop.extent / loop.parts * part + std::min(part, loop.extent % loop.parts);
+}
+
+void RunPart(void* arg, int part) {
+  const Loop& loop = *static_cast<const Loop*>(arg);
+  const int64_t lo = Begin(loop, part);
+  loop.body(loop.arg, lo, Begin(loop, part + 1) - lo);
+}
+
+}  // namespace
+
+DtContext::DtContext(dtranspile::exec::ThreadPool* pool) : pool_(pool) { message_[0] = 0; }
+
+DtContext::~DtContext() {
+  for (const Kept& kept : kept_) kept.destroy(kept.state);
+  for (const Chunk& chunk : chunks_) std::free(chunk.data);
+}
+
+absl::Status DtContext::Call(DtFunction function, const DtCall& call) {
+  for (Chunk& chunk : chunks_) chunk.used = 0;
+  chunk_ = 0;
+  message_[0] = 0;
+  if (function(this, &call) == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(call.name, ": ", message_[0] ? message_ : "failed without a message"));
+}
+
+void DtContext::Fail(const char* format, va_list arguments) { vsnprintf(message_, sizeof(message_), format, arguments); }
+
+void* DtContext::Scratch(int64_t bytes) {
+  if (bytes < 0) return nullptr;
+  const int64_t size = (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  while (chunk_ < chunks_.size() && chunks_[chunk_].size - chunks_[chunk_].used < size) ++chunk_;
+  if (chunk_ == chunks_.size()) {
+    const int64_t chunk_size = std::max(size, kChunkBytes);
+    auto* data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, static_cast<size_t>(chunk_size)));
+    if (data == nullptr) return nullptr;
+    chunks_.push_back({data, chunk_size, 0});
+  }
+  Chunk& chunk = chunks_[chunk_];
+  void* result = chunk.data + chunk.used;
+  chunk.used += size;
+  return result;
+}
+
+void DtContext::Keep(void* state, void (*destroy)(void*)) { kept_.push_back({state, destroy}); }
+
+extern "C" {
+
+int32_t dt_fail(DtContext* context, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  context->Fail(format, arguments);
+  va_end(arguments);
+  return 1;
+}
+
+void dt_parallel(DtContext* context, int64_t extent, int64_t grain, void (*body)(void*, int64_t, int64_t), void* arg) {
+  if (extent <= 0) return;
+  const int64_t most = std::max<int64_t>(extent / std::max<int64_t>(grain, 1), 1);
+  Loop loop{body, arg, extent, std::min<int64_t>(most, context->pool().threads())};
+  if (loop.parts == 1) return body(arg, 0, extent);
+  context->pool().Run(static_cast<int>(loop.parts), RunPart, &loop);
+}
+
+int32_t dt_threads(DtContext* context) { return context->pool().threads(); }
+
+int32_t dt_thread(DtContext*) { return dtranspile::exec::ThreadPool::CurrentThread(); }
+
+void* dt_scratch(DtContext* context, int64_t bytes) { return context->Scratch(bytes); }
+
+void dt_keep(DtContext* context, void* state, void (*destroy)(void*)) { context->Keep(state, destroy); }
+
+}  // extern "C"

@@ -1,0 +1,295 @@
+// float32 convolutions through oneDNN. A call site makes its primitives at its first call and keeps them (dt_keep). The batch is cut into
+// parts; each part is reordered into the formats that oneDNN prefers, convolved and reordered back on one thread, while its data is
+// in cache.
+#include "runtime/kernels/cpu/conv.h"
+
+#include <algorithm>
+#include <atomic>
+#include <dnnl.hpp>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "runtime/kernels/cpu/conv_geometry.h"
+#include "runtime/kernels/cpu/support.h"
+
+namespace dtranspile::kernels {
+namespace {
+
+using Desc = dnnl::memory::desc;
+using Dims = dnnl::memory::dims;
+using Tag = dnnl::memory::format_tag;
+
+enum class Kind { kForward, kBackwardData, kBackwardWeights };
+
+// One tensor of a primitive: as the plan has it, as oneDNN wants it, and the way between the two (empty when they are the same).
+struct Operand {
+  Desc plain, inner;
+  dnnl::reorder to_inner, to_plain;
+  bool same = true;
+
+  void Set(const dnnl::engine& engine, const Desc& inner_desc, bool is_output) {
+    inner = inner_desc;
+    same = inner == plain;
+    if (same) return;
+    if (is_output) to_plain = dnnl::reorder(dnnl::reorder::primitive_desc(engine, inner, engine, plain));
+    else to_inner = dnnl::reorder(dnnl::reorder::primitive_desc(engine, plain, engine, inner));
+  }
+};
+
+// The primitives for a part of `batch` samples.
+struct Part {
+  int64_t batch = 0;
+  Operand x, f, y;
+  dnnl::primitive conv;
+  int64_t scratchpad = 0;
+};
+
+Desc ImageDesc(const ConvGeometry& g, int64_t batch, int64_t channels, int64_t height, int64_t width, bool any) {
+  const Tag tag = any ? Tag::any : g.nhwc ? Tag::nhwc : Tag::nchw;
+  return Desc(Dims{batch, channels, height, width}, dnnl::memory::data_type::f32, tag);
+}
+
+Desc FilterDesc(const ConvGeometry& g, bool any) {
+  if (g.groups == 1)
+    return Desc(Dims{g.filters, g.channels, g.kernel_h, g.kernel_w}, dnnl::memory::data_type::f32, any ? Tag::any : Tag::oihw);
+  return Desc(Dims{g.groups, g.filters / g.groups, g.channels / g.groups, g.kernel_h, g.kernel_w}, dnnl::memory::data_type::f32,
+              any ? Tag::any : Tag::goihw);
+}
+
+// Descriptors and primitives of all three kinds are made alike; only the names of oneDNN's classes and their tensors differ.
+template <typename Primitive>
+void Finish(Part& part, const typename Primitive::primitive_desc& desc) {
+  part.conv = Primitive(desc);
+  part.scratchpad = static_cast<int64_t>(desc.scratchpad_desc().get_size());
+}
+
+Part MakePart(const dnnl::engine& engine, const ConvGeometry& g, Kind kind, int64_t batch) {
+  Part part;
+  part.batch = batch;
+  part.x.plain = ImageDesc(g, batch, g.channels, g.height, g.width, false);
+  part.y.plain = ImageDesc(g, batch, g.filters, g.out_height, g.out_width, false);
+  part.f.plain = FilterDesc(g, false);
+  const Desc x = ImageDesc(g, batch, g.channels, g.height, g.width, true);
+  const Desc y = ImageDesc(g, batch, g.filters, g.out_height, g.out_width, true);
+  const Desc f = FilterDesc(g, true);
+  const Dims strides{g.stride_h, g.stride_w}, dilations{g.dilation_h - 1, g.dilation_w - 1};
+  const Dims before{g.top, g.left}, after{g.bottom, g.right};
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+
+  using Forward = dnnl::convolution_forward;
+  const auto propagation = kind == Kind::kForward ? dnnl::prop_kind::forward_inference : dnnl::prop_kind::forward_training;
+  const Forward::primitive_desc forward({propagation, kDirect, x, f, y, strides, dilations, before, after}, attributes, engine);
+  if (kind == Kind::kForward) {
+    Finish<Forward>(part, forward);
+    part.x.Set(engine, forward.src_desc(), false);
+    part.f.Set(engine, forward.weights_desc(), false);
+    part.y.Set(engine, forward.dst_desc(), true);
+  } else if (kind == Kind::kBackwardData) {
+    using Backward = dnnl::convolution_backward_data;
+    const Backward::primitive_desc desc({kDirect, x, f, y, strides, dilations, before, after}, attributes, engine, forward);
+    Finish<Backward>(part, desc);
+    part.x.Set(engine, desc.diff_src_desc(), true);
+    part.f.Set(engine, desc.weights_desc(), false);
+    part.y.Set(engine, desc.diff_dst_desc(), false);
+  } else {
+    using Backward = dnnl::convolution_backward_weights;
+    const Backward::primitive_desc desc({kDirect, x, f, y, strides, dilations, before, after}, attributes, engine, forward);
+    Finish<Backward>(part, desc);
+    part.x.Set(engine, desc.src_desc(), false);
+    part.f.Set(engine, desc.diff_weights_desc(), true);
+    part.y.Set(engine, desc.diff_dst_desc(), false);
+  }
+  return part;
+}
+
+int64_t InnerBytes(const Operand& operand) { return operand.same ? 0 : static_cast<int64_t>(operand.inner.get_size()); }
+
+// Sizes of scratch blocks, so that each starts on a line of its own.
+int64_t RoundUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// What a call site keeps.
+class Site {
+ public:
+  Site(const ConvGeometry& g, Kind kind) : geometry_(g), kind_(kind), engine_(dnnl::engine::kind::cpu, 0) {
+    // Parts below this many multiplications are not worth a thread; more parts than this cost too much in partial gradients.
+    constexpr double kWorthAPart = 2e6;
+    constexpr double kMostParts = 8;
+    const double work = g.Work() * static_cast<double>(g.batch);
+    const auto wanted = static_cast<int64_t>(std::clamp(work / kWorthAPart, 1.0, kMostParts));
+    const int64_t batch = (g.batch + wanted - 1) / wanted;
+    count_ = (g.batch + batch - 1) / batch;
+    parts_.push_back(MakePart(engine_, g, kind, batch));
+    if (const int64_t rest = g.batch - batch * (count_ - 1); rest != batch) parts_.push_back(MakePart(engine_, g, kind, rest));
+  }
+
+  // x, f, y are X, F, Y or their gradients. False when scratch is not to be had.
+  bool Run(DtContext* context, float* x, float* f, float* y);
+
+ private:
+  // What a thread uses while it works on a part.
+  struct Scratch {
+    char* x;
+    char* y;
+    char* f;
+    char* pad;
+  };
+
+  const Part& PartAt(int64_t index) const { return index == count_ - 1 ? parts_.back() : parts_.front(); }
+  void RunPart(int64_t index, float* x, float* f, float* y, char* inner_filter, const Scratch& scratch) const;
+  bool MakeInnerFilters(DtContext* context, float* f, std::vector<char*>& inner) const;
+  void SumPartials(DtContext* context, const float* partials, float* f) const;
+  void Reorder(const dnnl::reorder& reorder, const Desc& from_desc, void* from, const Desc& to_desc, void* to) const;
+
+  const ConvGeometry geometry_;
+  const Kind kind_;
+  dnnl::engine engine_;
+  int64_t count_ = 0;
+  std::vector<Part> parts_;  // the common one, and the last one where the batch does not divide
+};
+
+void Site::Reorder(const dnnl::reorder& reorder, const Desc& from_desc, void* from, const Desc& to_desc, void* to) const {
+  dnnl::stream stream(engine_);
+  dnnl::memory source(from_desc, engine_, from), target(to_desc, engine_, to);
+  reorder.execute(stream, source, target);
+}
+
+// `f` is the plain filter, or where this part's plain gradient goes.
+void Site::RunPart(int64_t index, float* x, float* f, float* y, char* inner_filter, const Scratch& scratch) const {
+  const Part& part = PartAt(index);
+  const ConvGeometry& g = geometry_;
+  const int64_t start = index * parts_.front().batch;
+  char* plain_x = reinterpret_cast<char*>(x + start * g.channels * g.height * g.width);
+  char* plain_y = reinterpret_cast<char*>(y + start * g.filters * g.out_height * g.out_width);
+  char* inner_x = part.x.same ? plain_x : scratch.x;
+  char* inner_y = part.y.same ? plain_y : scratch.y;
+  char* plain_f = reinterpret_cast<char*>(f);
+  const bool filter_is_output = kind_ == Kind::kBackwardWeights;
+  char* inner_f = part.f.same ? plain_f : filter_is_output ? scratch.f : inner_filter;
+
+  if (part.x.to_inner) Reorder(part.x.to_inner, part.x.plain, plain_x, part.x.inner, inner_x);
+  if (part.y.to_inner) Reorder(part.y.to_inner, part.y.plain, plain_y, part.y.inner, inner_y);
+  const dnnl::memory mx(part.x.inner, engine_, inner_x), mf(part.f.inner, engine_, inner_f), my(part.y.inner, engine_, inner_y);
+  const dnnl::memory pad(Desc(Dims{part.scratchpad}, dnnl::memory::data_type::u8, Tag::x), engine_, scratch.pad);
+  constexpr struct {
+    int x, f, y;
+  } kArguments[] = {{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
+                    {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST},
+                    {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST}};
+  const auto& names = kArguments[static_cast<int>(kind_)];
+  dnnl::stream stream(engine_);
+  part.conv.execute(stream, {{names.x, mx}, {names.f, mf}, {names.y, my}, {DNNL_ARG_SCRATCHPAD, pad}});
+  if (part.x.to_plain) Reorder(part.x.to_plain, part.x.inner, inner_x, part.x.plain, plain_x);
+  if (part.y.to_plain) Reorder(part.y.to_plain, part.y.inner, inner_y, part.y.plain, plain_y);
+  if (part.f.to_plain) Reorder(part.f.to_plain, part.f.inner, inner_f, part.f.plain, plain_f);
+}
+
+// The filter is reordered once per kind of part, not once per part.
+bool Site::MakeInnerFilters(DtContext* context, float* f, std::vector<char*>& inner) const {
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (!parts_[i].f.to_inner) continue;
+    inner[i] = static_cast<char*>(dt_scratch(context, InnerBytes(parts_[i].f)));
+    if (inner[i] == nullptr) return false;
+    Reorder(parts_[i].f.to_inner, parts_[i].f.plain, f, parts_[i].f.inner, inner[i]);
+  }
+  return true;
+}
+
+void Site::SumPartials(DtContext* context, const float* partials, float* f) const {
+  const int64_t elements = geometry_.filters * (geometry_.channels / geometry_.groups) * geometry_.kernel_h * geometry_.kernel_w;
+  Parallel(context, elements, GrainFor(4 * (count_ + 1)), [&](int64_t lo, int64_t n) {
+    std::copy_n(partials + lo, n, f + lo);
+    for (int64_t part = 1; part < count_; ++part) {
+      const float* from = partials + part * elements;
+      for (int64_t i = lo; i < lo + n; ++i) f[i] += from[i];
+    }
+  });
+}
+
+bool Site::Run(DtContext* context, float* x, float* f, float* y) {
+  const bool weights = kind_ == Kind::kBackwardWeights;
+  int64_t bytes_x = 0, bytes_y = 0, bytes_f = 0, bytes_pad = 0;
+  for (const Part& part : parts_) {
+    bytes_x = std::max(bytes_x, RoundUp(InnerBytes(part.x)));
+    bytes_y = std::max(bytes_y, RoundUp(InnerBytes(part.y)));
+    bytes_f = std::max(bytes_f, weights ? RoundUp(InnerBytes(part.f)) : 0);
+    bytes_pad = std::max(bytes_pad, RoundUp(part.scratchpad));
+  }
+  const int64_t per_thread = bytes_x + bytes_y + bytes_f + bytes_pad;
+  char* scratch = static_cast<char*>(dt_scratch(context, per_thread * dt_threads(context)));
+  const auto filter_elements = static_cast<int64_t>(parts_.front().f.plain.get_size() / sizeof(float));
+  float* partials = f;
+  if (weights && count_ > 1)
+    partials = static_cast<float*>(dt_scratch(context, count_ * filter_elements * static_cast<int64_t>(sizeof(float))));
+  std::vector<char*> inner(parts_.size(), nullptr);
+  if (scratch == nullptr || partials == nullptr || (!weights && !MakeInnerFilters(context, f, inner))) return false;
+
+  std::atomic<bool> ok{true};
+  Parallel(context, count_, 1, [&](int64_t lo, int64_t n) {
+    char* at = scratch + dt_thread(context) * per_thread;
+    const Scratch mine{at, at + bytes_x, at + bytes_x + bytes_y, at + bytes_x + bytes_y + bytes_f};
+    try {
+      for (int64_t i = lo; i < lo + n; ++i)
+        RunPart(i, x, weights ? partials + i * filter_elements : f, y, i == count_ - 1 ? inner.back() : inner.front(), mine);
+    } catch (const std::exception&) {
+      ok = false;
+    }
+  });
+  if (weights && count_ > 1) SumPartials(context, partials, f);
+  return ok;
+}
+
+// Where X, F and Y (or their gradients) stand in the arguments.
+struct Places {
+  int x, f, y;
+};
+
+constexpr int32_t kInts = 10;
+
+using Direct = void (*)(DtContext*, const ConvGeometry&, const DtCall*);
+
+int32_t Convolve(DtContext* context, const DtCall* call, Kind kind, Places at, Direct direct) {
+  if (!CheckCall(context, call, {3, kInts, 0, 0}) || !CheckSameType(context, call, 0, 3)) return 1;
+  ConvGeometry g;
+  if (!ReadConv(context, call, call->args[at.x], call->args[at.f], call->args[at.y], g)) return 1;
+  if (TypeOf(call->args[0]) == DType::kFloat64) return direct(context, g, call), 0;
+  if (TypeOf(call->args[0]) != DType::kFloat32)
+    return dt_fail(context, "element type %s, expected float32 or float64", TypeName(call->args[0]));
+  if (g.batch == 0 || g.channels == 0 || g.filters == 0) return dt_fail(context, "a tensor has no elements");
+  try {
+    auto* site = static_cast<Site*>(*call->state);
+    if (site == nullptr) {
+      *call->state = site = new Site(g, kind);
+      dt_keep(context, site, [](void* state) { delete static_cast<Site*>(state); });
+    }
+    if (site->Run(context, Data<float>(call->args[at.x]), Data<float>(call->args[at.f]), Data<float>(call->args[at.y]))) return 0;
+    return dt_fail(context, "oneDNN failed, or there is no memory for its scratch");
+  } catch (const std::exception& error) {
+    return dt_fail(context, "oneDNN: %s", error.what());
+  }
+}
+
+}  // namespace
+}  // namespace dtranspile::kernels
+
+using namespace dtranspile::kernels;
+
+extern "C" int32_t dt_conv2d(DtContext* context, const DtCall* call) {
+  return Convolve(context, call, Kind::kForward, {0, 1, 2}, [](DtContext* c, const ConvGeometry& g, const DtCall* v) {
+    DirectForward(c, g, Data<double>(v->args[0]), Data<double>(v->args[1]), Data<double>(v->args[2]));
+  });
+}
+
+extern "C" int32_t dt_conv2d_bwd_data(DtContext* context, const DtCall* call) {
+  return Convolve(context, call, Kind::kBackwardData, {2, 0, 1}, [](DtContext* c, const ConvGeometry& g, const DtCall* v) {
+    DirectBackwardData(c, g, Data<double>(v->args[0]), Data<double>(v->args[1]), Data<double>(v->args[2]));
+  });
+}
+
+extern "C" int32_t dt_conv2d_bwd_weights(DtContext* context, const DtCall* call) {
+  return Convolve(context, call, Kind::kBackwardWeights, {0, 2, 1}, [](DtContext* c, const ConvGeometry& g, const DtCall* v) {
+    DirectBackwardWeights(c, g, Data<double>(v->args[0]), Data<double>(v->args[1]), Data<double>(v->args[2]));
+  });
+}

@@ -1,0 +1,164 @@
+#include "runtime/kernels/cpu/gemm.h"
+
+#include <dnnl.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "runtime/kernels/cpu/support.h"
+
+namespace dtranspile::kernels {
+namespace {
+
+// The call's parameters, see gemm.h.
+struct Gemm {
+  bool trans_a, trans_b;
+  int64_t m, n, k, lda, ldb, ldc;
+  int64_t batch, stride_a, stride_b, stride_c;
+  int64_t outer, outer_a, outer_b, outer_c;
+  double alpha, beta;
+};
+
+constexpr int32_t kInts = 12;
+constexpr int32_t kIntsWithOuter = 16;
+
+Gemm Read(const DtCall* call) {
+  const int64_t* v = call->ints;
+  Gemm g{v[0] != 0, v[1] != 0, v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10], v[11], 1, 0, 0, 0, 0, 0};
+  if (call->num_ints == kIntsWithOuter) g.outer = v[12], g.outer_a = v[13], g.outer_b = v[14], g.outer_c = v[15];
+  g.alpha = call->reals[0];
+  g.beta = call->reals[1];
+  return g;
+}
+
+// Whether every element that a rows×cols matrix of the batch touches lies within `elements`.
+bool Fits(const Gemm& g, int64_t rows, int64_t cols, int64_t ld, int64_t stride, int64_t outer_stride, int64_t elements) {
+  if (stride < 0 || outer_stride < 0 || ld < cols) return false;
+  if (rows == 0 || cols == 0) return true;
+  const __int128 last = static_cast<__int128>(g.outer - 1) * outer_stride + static_cast<__int128>(g.batch - 1) * stride +
+                        static_cast<__int128>(rows - 1) * ld + cols;
+  return last <= elements;
+}
+
+const char* WhyWrong(const Gemm& g, const DtCall* call) {
+  if (g.m < 0 || g.n < 0 || g.k < 0 || g.batch < 0 || g.outer < 0) return "an extent is negative";
+  if (g.batch == 0 || g.outer == 0) return nullptr;
+  const auto fits = [&](int arg, int64_t rows, int64_t cols, int64_t ld, int64_t stride, int64_t outer) {
+    return Fits(g, rows, cols, ld, stride, outer, Elements(call->args[arg]));
+  };
+  if (!fits(0, g.trans_a ? g.k : g.m, g.trans_a ? g.m : g.k, g.lda, g.stride_a, g.outer_a)) return "A is too small";
+  if (!fits(1, g.trans_b ? g.n : g.k, g.trans_b ? g.k : g.n, g.ldb, g.stride_b, g.outer_b)) return "B is too small";
+  if (!fits(2, g.m, g.n, g.ldc, g.stride_c, g.outer_c)) return "C is too small";
+  return nullptr;
+}
+
+// C of one matrix, rows [i0, i0 + rows), columns [j0, j0 + cols).
+struct Tile {
+  int64_t i0, rows, j0, cols;
+};
+
+template <typename T>
+void Scale(const Gemm& g, T* c, Tile t) {
+  if (g.beta == 1) return;
+  for (int64_t i = t.i0; i < t.i0 + t.rows; ++i)
+    for (int64_t j = t.j0; j < t.j0 + t.cols; ++j) c[i * g.ldc + j] = g.beta == 0 ? T{0} : c[i * g.ldc + j] * static_cast<T>(g.beta);
+}
+
+// Blocks of op(B) that stay in cache; the innermost loop runs along rows of C, so that it vectorises without reordering sums.
+constexpr int64_t kDepth = 64;
+constexpr int64_t kWidth = 128;
+
+bool TileProduct(const Gemm& g, const double* a, const double* b, double* c, Tile t) {
+  double block[kDepth * kWidth];
+  Scale(g, c, t);
+  for (int64_t j0 = t.j0; j0 < t.j0 + t.cols; j0 += kWidth) {
+    const int64_t width = std::min(kWidth, t.j0 + t.cols - j0);
+    for (int64_t k0 = 0; k0 < g.k; k0 += kDepth) {
+      const int64_t depth = std::min(kDepth, g.k - k0);
+      for (int64_t k = 0; k < depth; ++k)
+        for (int64_t j = 0; j < width; ++j)
+          block[k * kWidth + j] = g.trans_b ? b[(j0 + j) * g.ldb + k0 + k] : b[(k0 + k) * g.ldb + j0 + j];
+      for (int64_t i = t.i0; i < t.i0 + t.rows; ++i) {
+        double* __restrict row = c + i * g.ldc + j0;
+        for (int64_t k = 0; k < depth; ++k) {
+          const double factor = g.alpha * (g.trans_a ? a[(k0 + k) * g.lda + i] : a[i * g.lda + k0 + k]);
+          const double* __restrict from = block + k * kWidth;
+          for (int64_t j = 0; j < width; ++j) row[j] += factor * from[j];
+        }
+      }
+    }
+  }
+  return true;
+}
+
+bool TileProduct(const Gemm& g, const float* a, const float* b, float* c, Tile t) {
+  if (g.k == 0) {
+    Scale(g, c, t);
+    return true;
+  }
+  const float* a0 = a + (g.trans_a ? t.i0 : t.i0 * g.lda);
+  const float* b0 = b + (g.trans_b ? t.j0 * g.ldb : t.j0);
+  return dnnl_sgemm(g.trans_a ? 'T' : 'N', g.trans_b ? 'T' : 'N', t.rows, t.cols, g.k, static_cast<float>(g.alpha), a0, g.lda, b0,
+                    g.ldb, static_cast<float>(g.beta), c + t.i0 * g.ldc + t.j0, g.ldc) == dnnl_success;
+}
+
+// Tiles depend on the extents only, never on the number of threads.
+struct Grid {
+  int64_t tile_m, tile_n, along_m, along_n;
+};
+
+Grid MakeGrid(const Gemm& g) {
+  // Below this many multiplications a tile is not worth a thread; more tiles than this pack B too often.
+  constexpr double kWorthATile = 4e6;
+  constexpr double kMostTiles = 16;
+  constexpr int64_t kQuantum = 16;
+  const double work = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(std::max<int64_t>(g.k, 1));
+  const auto tiles = static_cast<int64_t>(std::clamp(work / kWorthATile, 1.0, kMostTiles));
+  const bool by_rows = g.m >= g.n;
+  const int64_t extent = by_rows ? g.m : g.n;
+  const int64_t size = ((extent + tiles - 1) / tiles + kQuantum - 1) / kQuantum * kQuantum;
+  const int64_t count = std::max<int64_t>((extent + size - 1) / std::max<int64_t>(size, 1), 1);
+  return by_rows ? Grid{size, g.n, count, 1} : Grid{g.m, size, 1, count};
+}
+
+template <typename T>
+int32_t Run(DtContext* context, const DtCall* call, const Gemm& g) {
+  std::atomic<bool> ok{true};
+  const Grid grid = MakeGrid(g);
+  const int64_t tiles = grid.along_m * grid.along_n;
+  const T* a = Data<const T>(call->args[0]);
+  const T* b = Data<const T>(call->args[1]);
+  T* c = Data<T>(call->args[2]);
+  const double work = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(std::max<int64_t>(g.k, 1));
+  const int64_t grain = tiles > 1 ? 1 : static_cast<int64_t>(std::clamp(1e6 / work, 1.0, 1e6));
+  Parallel(context, g.outer * g.batch * tiles, grain, [&](int64_t lo, int64_t n) {
+    for (int64_t i = lo; i < lo + n; ++i) {
+      const int64_t tile = i % tiles, inner = i / tiles % g.batch, outer = i / tiles / g.batch;
+      const int64_t row = tile / grid.along_n * grid.tile_m, column = tile % grid.along_n * grid.tile_n;
+      const bool done = TileProduct(
+          g, a + outer * g.outer_a + inner * g.stride_a, b + outer * g.outer_b + inner * g.stride_b,
+          c + outer * g.outer_c + inner * g.stride_c,
+          {row, std::min(grid.tile_m, g.m - row), column, std::min(grid.tile_n, g.n - column)});
+      if (!done) ok.store(false);
+    }
+  });
+  return ok ? 0 : dt_fail(context, "oneDNN refused the product");
+}
+
+}  // namespace
+}  // namespace dtranspile::kernels
+
+extern "C" int32_t dt_gemm(DtContext* context, const DtCall* call) {
+  using namespace dtranspile::kernels;
+  if (!CheckCall(context, call, {3, kAny, 2, 0}) || !CheckSameType(context, call, 0, 3)) return 1;
+  if (call->num_ints != kInts && call->num_ints != kIntsWithOuter)
+    return dt_fail(context, "expected %d or %d ints, got %d", kInts, kIntsWithOuter, call->num_ints);
+  const Gemm g = Read(call);
+  if (const char* why = WhyWrong(g, call))
+    return dt_fail(context, "%s for %lldx%lldx%lld, batch %lld", why, static_cast<long long>(g.m), static_cast<long long>(g.n),
+                   static_cast<long long>(g.k), static_cast<long long>(g.batch));
+  if (g.m == 0 || g.n == 0 || g.batch == 0 || g.outer == 0) return 0;
+  return VisitFloat(context, call->args[2], [&](auto tag) {
+    return Run<typename decltype(tag)::type>(context, call, g);
+  });
+}

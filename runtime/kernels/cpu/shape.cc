@@ -1,0 +1,208 @@
+#include "runtime/kernels/cpu/shape.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/kernels/cpu/support.h"
+
+namespace dtranspile::kernels {
+namespace {
+
+constexpr int32_t kMostDims = 8;
+
+// Transposition as loops over Y in row order: extents of Y and the strides (in elements) that X has for them. Neighbouring dimensions
+// that stay neighbours are merged.
+struct Permutation {
+  int32_t rank = 0;
+  int64_t extent[kMostDims];
+  int64_t stride[kMostDims];
+};
+
+Permutation MakePermutation(const DtBuffer& x, const int64_t* perm) {
+  int64_t strides[kMostDims];
+  for (int64_t i = x.rank - 1, stride = 1; i >= 0; --i) strides[i] = stride, stride *= x.dims[i];
+  Permutation p;
+  for (int32_t i = 0; i < x.rank; ++i) {
+    const int64_t extent = x.dims[perm[i]], stride = strides[perm[i]];
+    if (extent == 1) continue;
+    if (p.rank > 0 && p.stride[p.rank - 1] == stride * extent) {
+      p.extent[p.rank - 1] *= extent;
+      p.stride[p.rank - 1] = stride;
+    } else {
+      p.extent[p.rank] = extent;
+      p.stride[p.rank++] = stride;
+    }
+  }
+  return p;
+}
+
+// Where the rows of Y (all dimensions but the last two) start in X.
+int64_t Offset(const Permutation& p, int32_t dims, int64_t index) {
+  int64_t offset = 0;
+  for (int32_t i = dims - 1; i >= 0; --i) {
+    offset += index % p.extent[i] * p.stride[i];
+    index /= p.extent[i];
+  }
+  return offset;
+}
+
+// The last two dimensions of Y, rows×cols, in blocks that keep both sides in cache.
+template <typename T>
+void Plane(const T* __restrict x, int64_t row_stride, int64_t col_stride, T* __restrict y, int64_t cols, int64_t row0, int64_t rows) {
+  constexpr int64_t kBlock = 16;
+  for (int64_t j0 = 0; j0 < cols; j0 += kBlock) {
+    const int64_t width = std::min(kBlock, cols - j0);
+    for (int64_t i = row0; i < row0 + rows; ++i) {
+      T* to = y + i * cols + j0;
+      const T* from = x + i * row_stride + j0 * col_stride;
+      for (int64_t j = 0; j < width; ++j) to[j] = from[j * col_stride];
+    }
+  }
+}
+
+template <typename T>
+void Permute(DtContext* context, const Permutation& p, const T* x, T* y) {
+  const int64_t cols = p.extent[p.rank - 1], col_stride = p.stride[p.rank - 1];
+  const bool has_rows = p.rank > 1;
+  const int64_t rows = has_rows ? p.extent[p.rank - 2] : 1, row_stride = has_rows ? p.stride[p.rank - 2] : 0;
+  constexpr int64_t kRowBlock = 64;
+  const int64_t blocks = (rows + kRowBlock - 1) / kRowBlock;
+  int64_t planes = 1;
+  for (int32_t i = 0; i < p.rank - 2; ++i) planes *= p.extent[i];
+  const int64_t bytes = 2 * cols * std::min(rows, kRowBlock) * static_cast<int64_t>(sizeof(T));
+  Parallel(context, planes * blocks, GrainFor(bytes), [&](int64_t lo, int64_t n) {
+    for (int64_t i = lo; i < lo + n; ++i) {
+      const int64_t plane = i / blocks, row = i % blocks * kRowBlock, count = std::min(kRowBlock, rows - row);
+      const T* from = x + Offset(p, p.rank - 2, plane);
+      T* to = y + plane * rows * cols;
+      if (col_stride == 1)
+        for (int64_t r = row; r < row + count; ++r) std::memcpy(to + r * cols, from + r * row_stride, static_cast<size_t>(cols) * sizeof(T));
+      else Plane(from, row_stride, col_stride, to, cols, row, count);
+    }
+  });
+}
+
+struct Wide {
+  uint64_t words[2];
+};
+
+// visit(TypeTag<unsigned of that size>).
+template <typename Visit>
+int32_t VisitSize(DtContext* context, int64_t size, Visit&& visit) {
+  switch (size) {
+    case 1:
+      return visit(TypeTag<uint8_t>());
+    case 2:
+      return visit(TypeTag<uint16_t>());
+    case 4:
+      return visit(TypeTag<uint32_t>());
+    case 8:
+      return visit(TypeTag<uint64_t>());
+    case 16:
+      return visit(TypeTag<Wide>());
+    default:
+      return dt_fail(context, "elements of %lld bytes", static_cast<long long>(size));
+  }
+}
+
+bool CheckPermutation(DtContext* context, const DtCall* call) {
+  const DtBuffer &x = call->args[0], &y = call->args[1];
+  if (x.rank > kMostDims) return dt_fail(context, "%d dimensions, at most %d are known", x.rank, kMostDims), false;
+  if (call->num_ints != x.rank || y.rank != x.rank)
+    return dt_fail(context, "%d dimensions to %d by a permutation of %d", x.rank, y.rank, call->num_ints), false;
+  bool seen[kMostDims] = {};
+  for (int32_t i = 0; i < x.rank; ++i) {
+    const int64_t from = call->ints[i];
+    if (from < 0 || from >= x.rank || seen[from])
+      return dt_fail(context, "perm[%d] = %lld makes no permutation", i, static_cast<long long>(from)), false;
+    seen[from] = true;
+    if (y.dims[i] != x.dims[from])
+      return dt_fail(context, "extent %d of Y is %lld, expected %lld", i, static_cast<long long>(y.dims[i]),
+                     static_cast<long long>(x.dims[from])),
+             false;
+  }
+  return true;
+}
+
+// Concatenation and its inverse: the whole is `outer` rows, each made of one piece per part.
+struct Pieces {
+  const DtBuffer* whole;
+  const DtBuffer* parts;
+  int32_t count;
+  int64_t axis;
+};
+
+bool CheckPieces(DtContext* context, const Pieces& p) {
+  if (p.axis < 0 || p.axis >= p.whole->rank)
+    return dt_fail(context, "axis %lld of %d dimensions", static_cast<long long>(p.axis), p.whole->rank), false;
+  int64_t sum = 0;
+  for (int32_t k = 0; k < p.count; ++k) {
+    const DtBuffer& part = p.parts[k];
+    bool fits = part.rank == p.whole->rank;
+    for (int32_t i = 0; fits && i < part.rank; ++i) fits = i == p.axis || part.dims[i] == p.whole->dims[i];
+    if (!fits) return dt_fail(context, "extents of part %d do not fit", k), false;
+    sum += part.dims[p.axis];
+  }
+  if (sum != p.whole->dims[p.axis])
+    return dt_fail(context, "parts have %lld elements along axis %lld, the whole %lld", static_cast<long long>(sum),
+                   static_cast<long long>(p.axis), static_cast<long long>(p.whole->dims[p.axis])),
+           false;
+  return true;
+}
+
+template <bool kToWhole>
+void MovePieces(DtContext* context, const Pieces& p) {
+  const auto axis = static_cast<int32_t>(p.axis);
+  const int64_t outer = Elements(*p.whole, 0, axis);
+  const int64_t inner = Elements(*p.whole, axis + 1, p.whole->rank) * ElementSize(*p.whole);
+  const int64_t row = p.whole->dims[axis] * inner;
+  Parallel(context, outer, GrainFor(2 * row), [&](int64_t lo, int64_t n) {
+    int64_t at = 0;
+    for (int32_t k = 0; k < p.count; ++k) {
+      const int64_t bytes = p.parts[k].dims[axis] * inner;
+      char* part = Data<char>(p.parts[k]);
+      char* whole = Data<char>(*p.whole) + at;
+      for (int64_t i = lo; bytes > 0 && i < lo + n; ++i) {
+        if constexpr (kToWhole) std::memcpy(whole + i * row, part + i * bytes, static_cast<size_t>(bytes));
+        else std::memcpy(part + i * bytes, whole + i * row, static_cast<size_t>(bytes));
+      }
+      at += bytes;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace dtranspile::kernels
+
+using namespace dtranspile::kernels;
+
+extern "C" int32_t dt_transpose(DtContext* context, const DtCall* call) {
+  if (!CheckCall(context, call, {2, kAny, 0, 0}) || !CheckSameType(context, call, 0, 2) || !CheckPermutation(context, call)) return 1;
+  const DtBuffer &x = call->args[0], &y = call->args[1];
+  if (Elements(x) == 0) return 0;
+  Permutation p = MakePermutation(x, call->ints);
+  if (p.rank == 0) p = {1, {1}, {1}};
+  return VisitSize(context, ElementSize(x), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    Permute(context, p, Data<const T>(x), Data<T>(y));
+    return 0;
+  });
+}
+
+extern "C" int32_t dt_concat(DtContext* context, const DtCall* call) {
+  if (!CheckCall(context, call, {kAny, 1, 0, 0})) return 1;
+  if (call->num_args < 2) return dt_fail(context, "no inputs");
+  const Pieces p{call->args + call->num_args - 1, call->args, call->num_args - 1, call->ints[0]};
+  if (!CheckSameType(context, call, 0, call->num_args) || !CheckPieces(context, p)) return 1;
+  MovePieces<true>(context, p);
+  return 0;
+}
+
+extern "C" int32_t dt_split(DtContext* context, const DtCall* call) {
+  if (!CheckCall(context, call, {kAny, 1, 0, 0})) return 1;
+  if (call->num_args < 2) return dt_fail(context, "no outputs");
+  const Pieces p{call->args, call->args + 1, call->num_args - 1, call->ints[0]};
+  if (!CheckSameType(context, call, 0, call->num_args) || !CheckPieces(context, p)) return 1;
+  MovePieces<false>(context, p);
+  return 0;
+}

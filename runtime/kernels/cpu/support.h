@@ -1,0 +1,108 @@
+// What the library calls of this folder share: checks of a call's arguments, loops over threads, choice of a type. Not for others.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "runtime/base/dtype.h"
+#include "runtime/exec/abi.h"
+
+namespace dtranspile::kernels {
+
+// How many of each a call has; kAny where the callee looks itself.
+constexpr int32_t kAny = -1;
+struct Counts {
+  int32_t args = kAny;
+  int32_t ints = 0;
+  int32_t reals = 0;
+  int32_t strings = 0;
+};
+
+// Whether the call has these counts, every buffer is in host memory and has valid extents. Leaves a message if not.
+bool CheckCall(DtContext* context, const DtCall* call, Counts counts);
+
+// Product of the extents (checked by CheckCall not to overflow).
+int64_t Elements(const DtBuffer& buffer);
+// Product of the extents [from, to).
+int64_t Elements(const DtBuffer& buffer, int32_t from, int32_t to);
+
+// Whether the extents agree.
+bool SameShape(const DtBuffer& a, const DtBuffer& b);
+
+inline DType TypeOf(const DtBuffer& buffer) { return static_cast<DType>(buffer.dtype); }
+inline const char* TypeName(const DtBuffer& buffer) { return NameOf(TypeOf(buffer)); }
+inline int64_t ElementSize(const DtBuffer& buffer) { return static_cast<int64_t>(SizeOf(TypeOf(buffer))); }
+
+// Whether all arguments [from, to) have the same element type; leaves a message if not.
+bool CheckSameType(DtContext* context, const DtCall* call, int32_t from, int32_t to);
+
+template <typename T>
+T* Data(const DtBuffer& buffer) {
+  return static_cast<T*>(buffer.data);
+}
+
+// body(lo, n) over [0, extent) on the threads of the context.
+template <typename Body>
+void Parallel(DtContext* context, int64_t extent, int64_t grain, Body&& body) {
+  using Plain = std::remove_reference_t<Body>;
+  dt_parallel(
+      context, extent, grain, [](void* arg, int64_t lo, int64_t n) { (*static_cast<Plain*>(arg))(lo, n); },
+      const_cast<std::remove_const_t<Plain>*>(&body));
+}
+
+template <typename T>
+struct TypeTag {
+  using type = T;
+};
+
+// visit(TypeTag<T>) for float32 and float64; a message for any other.
+template <typename Visit>
+int32_t VisitFloat(DtContext* context, const DtBuffer& buffer, Visit&& visit) {
+  switch (TypeOf(buffer)) {
+    case DType::kFloat32:
+      return visit(TypeTag<float>());
+    case DType::kFloat64:
+      return visit(TypeTag<double>());
+    default:
+      return dt_fail(context, "element type %s, expected float32 or float64", TypeName(buffer));
+  }
+}
+
+// visit(TypeTag<T>) for int32 and int64; a message for any other.
+template <typename Visit>
+int32_t VisitIndex(DtContext* context, const DtBuffer& buffer, Visit&& visit) {
+  switch (TypeOf(buffer)) {
+    case DType::kInt32:
+      return visit(TypeTag<int32_t>());
+    case DType::kInt64:
+      return visit(TypeTag<int64_t>());
+    default:
+      return dt_fail(context, "element type %s of indices, expected int32 or int64", TypeName(buffer));
+  }
+}
+
+// visit(TypeTag<T>) for the four types that arithmetic calls know; a message for any other.
+template <typename Visit>
+int32_t VisitNumber(DtContext* context, const DtBuffer& buffer, Visit&& visit) {
+  switch (TypeOf(buffer)) {
+    case DType::kFloat32:
+      return visit(TypeTag<float>());
+    case DType::kFloat64:
+      return visit(TypeTag<double>());
+    case DType::kInt32:
+      return visit(TypeTag<int32_t>());
+    case DType::kInt64:
+      return visit(TypeTag<int64_t>());
+    default:
+      return dt_fail(context, "element type %s, expected float32, float64, int32 or int64", TypeName(buffer));
+  }
+}
+
+// Smallest part of a loop that is worth a second thread, when one item costs about `bytes` of memory traffic.
+inline int64_t GrainFor(int64_t bytes) {
+  constexpr int64_t kWorthAThread = 32 << 10;
+  return bytes <= 0 ? kWorthAThread : (kWorthAThread + bytes - 1) / bytes;
+}
+
+}  // namespace dtranspile::kernels

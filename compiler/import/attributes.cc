@@ -1,0 +1,190 @@
+#include "compiler/import/attributes.h"
+
+#include "dialects/pd/pd.h"
+
+namespace dtranspile {
+namespace {
+
+using framework::OpDesc;
+using framework::Scalar;
+using mlir::Attribute;
+using mlir::Builder;
+
+Attribute strings(Builder& b, const google::protobuf::RepeatedPtrField<std::string>& values) {
+  llvm::SmallVector<Attribute> list;
+  for (const std::string& value : values) list.push_back(b.getStringAttr(value));
+  return b.getArrayAttr(list);
+}
+
+Attribute scalar(Builder& b, const Scalar& value) {
+  Attribute inner;
+  switch (value.type()) {
+    case Scalar::BOOLEAN: inner = b.getBoolAttr(value.b()); break;
+    case Scalar::LONG: inner = b.getI64IntegerAttr(value.i()); break;
+    case Scalar::FLOAT64: inner = b.getF64FloatAttr(value.r()); break;
+    case Scalar::COMPLEX128: inner = b.getF64ArrayAttr({value.c().r(), value.c().i()}); break;
+  }
+  return pd::ScalarAttr::get(b.getContext(), inner);
+}
+
+template <typename List>
+auto range(const List& list) {
+  return llvm::ArrayRef(list.data(), list.size());
+}
+
+// One row per attribute type of the framework, indexed by its code. `present` says whether the field that belongs to the type is
+// there; lists are present when empty.
+struct Kind {
+  const char* name;
+  bool (*present)(const OpDesc::Attr&);
+  Attribute (*read)(Builder&, const OpDesc::Attr&);
+};
+
+bool always(const OpDesc::Attr&) { return true; }
+
+const Kind kKinds[] = {
+    {"INT", [](const OpDesc::Attr& a) { return a.has_i(); }, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getI32IntegerAttr(a.i()); }},
+    {"FLOAT", [](const OpDesc::Attr& a) { return a.has_f(); }, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getF32FloatAttr(a.f()); }},
+    {"STRING", [](const OpDesc::Attr& a) { return a.has_s(); }, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getStringAttr(a.s()); }},
+    {"INTS", always, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getDenseI32ArrayAttr(range(a.ints())); }},
+    {"FLOATS", always, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getDenseF32ArrayAttr(range(a.floats())); }},
+    {"STRINGS", always, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return strings(b, a.strings()); }},
+    {"BOOLEAN", [](const OpDesc::Attr& a) { return a.has_b(); }, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getBoolAttr(a.b()); }},
+    {"BOOLEANS", always, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getDenseBoolArrayAttr(range(a.bools())); }},
+    {"BLOCK", [](const OpDesc::Attr& a) { return a.has_block_idx(); },
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute { return pd::BlockAttr::get(b.getContext(), a.block_idx()); }},
+    {"LONG", [](const OpDesc::Attr& a) { return a.has_l(); }, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getI64IntegerAttr(a.l()); }},
+    {"BLOCKS", always,
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute { return pd::BlocksAttr::get(b.getContext(), b.getDenseI32ArrayAttr(range(a.blocks_idx()))); }},
+    {"LONGS", always,
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute {
+       return b.getDenseI64ArrayAttr(llvm::SmallVector<int64_t>(a.longs().begin(), a.longs().end()));
+     }},
+    {"FLOAT64S", always, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getDenseF64ArrayAttr(range(a.float64s())); }},
+    {"VAR", [](const OpDesc::Attr& a) { return a.has_var_name(); },
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute { return pd::RefAttr::get(b.getContext(), b.getStringAttr(a.var_name())); }},
+    {"VARS", always,
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute {
+       return pd::RefsAttr::get(b.getContext(), llvm::cast<mlir::ArrayAttr>(strings(b, a.vars_name())));
+     }},
+    {"FLOAT64", [](const OpDesc::Attr& a) { return a.has_float64(); }, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getF64FloatAttr(a.float64()); }},
+    {"SCALAR", [](const OpDesc::Attr& a) { return a.has_scalar(); }, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return scalar(b, a.scalar()); }},
+    {"SCALARS", always,
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute {
+       llvm::SmallVector<Attribute> list;
+       for (const Scalar& value : a.scalars()) list.push_back(scalar(b, value));
+       return pd::ScalarsAttr::get(b.getContext(), b.getArrayAttr(list));
+     }},
+};
+
+void writeScalar(pd::ScalarAttr value, Scalar& out) {
+  Attribute inner = value.getValue();
+  if (auto flag = llvm::dyn_cast<mlir::BoolAttr>(inner)) {
+    out.set_type(Scalar::BOOLEAN);
+    out.set_b(flag.getValue());
+  } else if (auto integer = llvm::dyn_cast<mlir::IntegerAttr>(inner)) {
+    out.set_type(Scalar::LONG);
+    out.set_i(integer.getInt());
+  } else if (auto real = llvm::dyn_cast<mlir::FloatAttr>(inner)) {
+    out.set_type(Scalar::FLOAT64);
+    out.set_r(real.getValueAsDouble());
+  } else if (auto pair = llvm::dyn_cast<mlir::ArrayAttr>(inner); pair && pair.size() == 2) {
+    out.set_type(Scalar::COMPLEX128);
+    out.mutable_c()->set_r(llvm::cast<mlir::FloatAttr>(pair[0]).getValueAsDouble());
+    out.mutable_c()->set_i(llvm::cast<mlir::FloatAttr>(pair[1]).getValueAsDouble());
+  }
+}
+
+template <typename Values, typename Field>
+void writeList(const Values& values, Field* field) {
+  field->Reserve(values.size());
+  for (auto value : values) field->Add(value);
+}
+
+bool writeSingle(Attribute value, OpDesc::Attr& a) {
+  if (auto flag = llvm::dyn_cast<mlir::BoolAttr>(value)) {
+    a.set_type(6);
+    a.set_b(flag.getValue());
+  } else if (auto integer = llvm::dyn_cast<mlir::IntegerAttr>(value)) {
+    bool narrow = integer.getType().isInteger(32);
+    a.set_type(narrow ? 0 : 9);
+    if (narrow) a.set_i(static_cast<int32_t>(integer.getInt()));
+    else a.set_l(integer.getInt());
+  } else if (auto real = llvm::dyn_cast<mlir::FloatAttr>(value)) {
+    bool single = real.getType().isF32();
+    a.set_type(single ? 1 : 15);
+    if (single) a.set_f(real.getValue().convertToFloat());
+    else a.set_float64(real.getValueAsDouble());
+  } else if (auto text = llvm::dyn_cast<mlir::StringAttr>(value)) {
+    a.set_type(2);
+    a.set_s(text.getValue().data(), text.getValue().size());
+  } else if (auto block = llvm::dyn_cast<pd::BlockAttr>(value)) {
+    a.set_type(8);
+    a.set_block_idx(block.getIdx());
+  } else if (auto ref = llvm::dyn_cast<pd::RefAttr>(value)) {
+    a.set_type(13);
+    a.set_var_name(ref.getName().getValue().str());
+  } else if (auto number = llvm::dyn_cast<pd::ScalarAttr>(value)) {
+    a.set_type(16);
+    writeScalar(number, *a.mutable_scalar());
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool writeMany(Attribute value, OpDesc::Attr& a) {
+  if (auto list = llvm::dyn_cast<mlir::DenseI32ArrayAttr>(value)) {
+    a.set_type(3);
+    writeList(list.asArrayRef(), a.mutable_ints());
+  } else if (auto list = llvm::dyn_cast<mlir::DenseF32ArrayAttr>(value)) {
+    a.set_type(4);
+    writeList(list.asArrayRef(), a.mutable_floats());
+  } else if (auto list = llvm::dyn_cast<mlir::ArrayAttr>(value)) {
+    a.set_type(5);
+    for (Attribute text : list) {
+      if (!llvm::isa<mlir::StringAttr>(text)) return false;
+      a.add_strings(llvm::cast<mlir::StringAttr>(text).getValue().str());
+    }
+  } else if (auto list = llvm::dyn_cast<mlir::DenseBoolArrayAttr>(value)) {
+    a.set_type(7);
+    writeList(list.asArrayRef(), a.mutable_bools());
+  } else if (auto list = llvm::dyn_cast<pd::BlocksAttr>(value)) {
+    a.set_type(10);
+    writeList(list.getIdx().asArrayRef(), a.mutable_blocks_idx());
+  } else if (auto list = llvm::dyn_cast<mlir::DenseI64ArrayAttr>(value)) {
+    a.set_type(11);
+    writeList(list.asArrayRef(), a.mutable_longs());
+  } else if (auto list = llvm::dyn_cast<mlir::DenseF64ArrayAttr>(value)) {
+    a.set_type(12);
+    writeList(list.asArrayRef(), a.mutable_float64s());
+  } else if (auto list = llvm::dyn_cast<pd::RefsAttr>(value)) {
+    a.set_type(14);
+    for (Attribute name : list.getNames()) a.add_vars_name(llvm::cast<mlir::StringAttr>(name).getValue().str());
+  } else if (auto list = llvm::dyn_cast<pd::ScalarsAttr>(value)) {
+    a.set_type(17);
+    for (Attribute number : list.getValues()) writeScalar(llvm::cast<pd::ScalarAttr>(number), *a.add_scalars());
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Attribute importAttribute(Builder& builder, const OpDesc::Attr& attribute, std::string& error) {
+  if (attribute.type() < 0 || attribute.type() >= static_cast<int>(std::size(kKinds))) {
+    error = "has type code " + std::to_string(attribute.type()) + ", which no released framework writes";
+    return {};
+  }
+  const Kind& kind = kKinds[attribute.type()];
+  if (!kind.present(attribute)) {
+    error = std::string("is declared as ") + kind.name + ", but carries no value of that type";
+    return {};
+  }
+  return kind.read(builder, attribute);
+}
+
+bool exportAttribute(Attribute value, OpDesc::Attr& attribute) { return writeSingle(value, attribute) || writeMany(value, attribute); }
+
+}  // namespace dtranspile

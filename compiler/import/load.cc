@@ -1,0 +1,91 @@
+// Files of any of our kinds to a module; commands call this first.
+#include "compiler/import/import.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+
+#include "compiler/import/framework.pb.h"
+#include "google/protobuf/io/tokenizer.h"
+#include "google/protobuf/text_format.h"
+
+namespace dtranspile {
+namespace {
+
+mlir::Location fileLocation(mlir::MLIRContext* context, llvm::StringRef path) { return mlir::FileLineColLoc::get(context, path, 0, 0); }
+
+struct KindRow {
+  FileKind kind;
+  const char* name;
+};
+
+// Files that are recognised, but are no program.
+constexpr KindRow kOthers[] = {
+    {FileKind::Pickle, "a Python pickle (parameters: give it to --init)"},
+    {FileKind::Tensor, "a tensor file (give its folder to --init)"},
+    {FileKind::Empty, "empty"},
+};
+
+mlir::LogicalResult addProgram(mlir::ModuleOp module, llvm::StringRef bytes, llvm::StringRef path, llvm::StringRef symbol) {
+  ImportOptions options;
+  options.file = path.str();
+  options.symbol = symbol.str();
+  return mlir::success(mlir::succeeded(importProgram(module, bytes, options)));
+}
+
+// Protobuf text form to wire bytes.
+mlir::FailureOr<std::string> fromText(mlir::MLIRContext* context, llvm::StringRef text, llvm::StringRef path) {
+  struct Collector : google::protobuf::io::ErrorCollector {
+    std::string first;
+    void AddError(int line, int column, const std::string& message) override {
+      if (first.empty()) first = "line " + std::to_string(line + 1) + ", column " + std::to_string(column + 1) + ": " + message;
+    }
+  } collector;
+  google::protobuf::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&collector);
+  parser.SetRecursionLimit(32);
+  framework::ProgramDesc program;
+  if (!parser.ParseFromString(text.str(), &program)) return mlir::emitError(fileLocation(context, path)) << "not a program in protobuf text form: " << collector.first;
+  return program.SerializeAsString();
+}
+
+}  // namespace
+
+FileKind sniff(llvm::StringRef bytes) {
+  if (bytes.empty()) return FileKind::Empty;
+  if (bytes.starts_with("ML\xefR")) return FileKind::MlirBytecode;
+  if (static_cast<uint8_t>(bytes[0]) == 0x80) return FileKind::Pickle;
+  llvm::StringRef text = bytes.ltrim();
+  if (text.starts_with("{")) return FileKind::PirJson;
+  if (bytes.size() >= 16 && bytes.take_front(12) == llvm::StringRef("\0\0\0\0\0\0\0\0\0\0\0\0", 12)) return FileKind::Tensor;
+  if (text.starts_with("blocks")) return FileKind::ProgramText;
+  for (llvm::StringRef start : {"//", "module", "#", "!", "pd.", "dist.", "\"", "builtin."})
+    if (text.starts_with(start)) return FileKind::MlirText;
+  return FileKind::ProgramDesc;  // has no mark of its own; the importer says what is wrong with it
+}
+
+mlir::FailureOr<std::string> readFile(mlir::MLIRContext* context, llvm::StringRef path) {
+  if (path != "-" && llvm::sys::fs::is_directory(path)) return mlir::emitError(fileLocation(context, path)) << "is a folder, expected a program file";
+  auto buffer = path == "-" ? llvm::MemoryBuffer::getSTDIN() : llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer) return mlir::emitError(fileLocation(context, path)) << "cannot be read: " << buffer.getError().message();
+  return (*buffer)->getBuffer().str();
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> loadFile(mlir::MLIRContext* context, llvm::StringRef path, llvm::StringRef symbol) {
+  mlir::FailureOr<std::string> bytes = readFile(context, path);
+  if (mlir::failed(bytes)) return {};
+  FileKind kind = sniff(*bytes);
+  for (const KindRow& row : kOthers)
+    if (row.kind == kind) return mlir::emitError(fileLocation(context, path)) << "is " << row.name << ", not a program", nullptr;
+  if (kind == FileKind::MlirText || kind == FileKind::MlirBytecode) return mlir::parseSourceString<mlir::ModuleOp>(*bytes, mlir::ParserConfig(context), path);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(fileLocation(context, path));
+  if (kind == FileKind::PirJson) return mlir::emitError(fileLocation(context, path)) << "is a PIR program (Paddle 3.x JSON); these are not imported yet", nullptr;
+  if (kind == FileKind::ProgramText) {
+    bytes = fromText(context, *bytes, path);
+    if (mlir::failed(bytes)) return {};
+  }
+  if (mlir::failed(addProgram(*module, *bytes, path, symbol))) return {};
+  return module;
+}
+
+}  // namespace dtranspile

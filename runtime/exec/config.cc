@@ -1,0 +1,144 @@
+#include "runtime/exec/config.h"
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+
+namespace dtranspile::exec {
+namespace {
+
+constexpr int kMostThreads = 1024;
+constexpr int kMostRanks = 1 << 24;
+constexpr int64_t kMostSteps = int64_t{1} << 40;
+
+std::map<std::string, int64_t> ReadSizes(JsonObject& root, const char* key, int64_t least) {
+  std::map<std::string, int64_t> sizes;
+  const Json& json = root.Object(key);
+  JsonObject object(json, root.At(key), root.errors());
+  for (const auto& [axis, unused] : json.items()) sizes[axis] = object.Int(axis.c_str(), least, kMostRanks);
+  return sizes;
+}
+
+CommConfig ReadComm(JsonObject object) {
+  CommConfig comm;
+  comm.name = object.String("name");
+  comm.group = object.String("group");
+  comm.size = static_cast<int>(object.Int("size", 1, kMostRanks));
+  comm.rank = static_cast<int>(object.Int("rank", 0, comm.size - 1));
+  object.Done();
+  return comm;
+}
+
+comm::Rendezvous ReadRendezvous(JsonObject object) {
+  comm::Rendezvous r;
+  r.backend = object.String("backend");
+  r.job = object.String("job");
+  r.store = object.String("store");
+  r.interface = object.String("interface");
+  r.timeout_seconds = object.Real("timeout_seconds");
+  object.Done();
+  return r;
+}
+
+InitConfig ReadInit(JsonObject object) {
+  InitConfig init;
+  if (object.Has("folder")) {
+    init.folder = object.String("folder");
+  } else {
+    init.combined = object.String("combined");
+    init.names = object.Strings("names");
+  }
+  object.Done();
+  return init;
+}
+
+WorkerConfig Read(const Json& json, JsonErrors& errors) {
+  JsonObject root(json, "", errors);
+  WorkerConfig c;
+  c.plan = root.String("plan");
+  c.role = root.String("role");
+  c.rank = static_cast<int>(root.Int("rank", 0, kMostRanks));
+  c.coordinates = ReadSizes(root, "coordinates", 0);
+  c.mesh = ReadSizes(root, "mesh", 1);
+  const Json& comms = root.Array("comms");
+  for (size_t i = 0; i < comms.size(); ++i) c.comms.push_back(ReadComm(JsonObject(comms[i], root.At("comms", i), errors)));
+  c.rendezvous = ReadRendezvous(JsonObject(root.Object("rendezvous"), "rendezvous", errors));
+  const Json& feeds = root.Array("feeds");
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    JsonObject feed(feeds[i], root.At("feeds", i), errors);
+    c.feeds.push_back({feed.String("name"), feed.String("file")});
+    feed.Done();
+  }
+  if (root.Has("init")) c.init = ReadInit(JsonObject(root.Object("init"), "init", errors));
+  const Json& per_step = root.Object("per_step");
+  JsonObject values(per_step, "per_step", errors);
+  for (const auto& [name, unused] : per_step.items()) c.per_step[name] = values.Reals(name.c_str());
+  c.steps = root.Int("steps", 0, kMostSteps);
+  c.fetch = root.Strings("fetch");
+  c.threads = static_cast<int>(root.Int("threads", 1, kMostThreads));
+  c.spin = root.Bool("spin");
+  for (int64_t cpu : root.Ints("cpus", 0, INT32_MAX)) c.cpus.push_back(static_cast<int>(cpu));
+  c.seed = root.Int("seed");
+  if (root.Has("save")) c.save = root.String("save");
+  c.save_names = root.Strings("save_names");
+  if (root.Has("save_fetches")) c.save_fetches = root.String("save_fetches");
+  if (root.Has("trace")) c.trace = root.String("trace");
+  c.control_fd = static_cast<int>(root.Int("control_fd", 0, INT32_MAX));
+  root.Done();
+  for (const auto& [axis, at] : c.coordinates)
+    if (c.mesh.count(axis) == 0 || at >= c.mesh.at(axis)) errors.Add("coordinates", absl::StrCat("'", axis, "' is ", at, ", outside of the mesh"));
+  return c;
+}
+
+Json OrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+}  // namespace
+
+absl::StatusOr<WorkerConfig> ParseConfig(const std::string& name, const std::string& text) {
+  DT_ASSIGN_OR_RETURN(const Json json, ParseJson(name, text));
+  JsonErrors errors(name);
+  WorkerConfig config = Read(json, errors);
+  if (!errors.ok()) return errors.status();
+  return config;
+}
+
+absl::StatusOr<WorkerConfig> ReadConfig(const std::string& path) {
+  DT_ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
+  JsonErrors errors(path);
+  WorkerConfig config = Read(json, errors);
+  if (!errors.ok()) return errors.status();
+  return config;
+}
+
+Json ToJson(const WorkerConfig& c) {
+  Json comms = Json::array(), feeds = Json::array(), init;
+  for (const CommConfig& comm : c.comms)
+    comms.push_back({{"name", comm.name}, {"group", comm.group}, {"rank", comm.rank}, {"size", comm.size}});
+  for (const FeedConfig& feed : c.feeds) feeds.push_back({{"name", feed.name}, {"file", feed.file}});
+  if (c.init && !c.init->folder.empty()) init = {{"folder", c.init->folder}};
+  else if (c.init) init = {{"combined", c.init->combined}, {"names", c.init->names}};
+  const comm::Rendezvous& r = c.rendezvous;
+  return {{"plan", c.plan},
+          {"role", c.role},
+          {"rank", c.rank},
+          {"coordinates", c.coordinates},
+          {"mesh", c.mesh},
+          {"comms", comms},
+          {"rendezvous",
+           {{"backend", r.backend}, {"job", r.job}, {"store", r.store}, {"interface", r.interface}, {"timeout_seconds", r.timeout_seconds}}},
+          {"feeds", feeds},
+          {"init", init},
+          {"per_step", c.per_step},
+          {"steps", c.steps},
+          {"fetch", c.fetch},
+          {"threads", c.threads},
+          {"spin", c.spin},
+          {"cpus", c.cpus},
+          {"seed", c.seed},
+          {"save", OrNull(c.save)},
+          {"save_names", c.save_names},
+          {"save_fetches", OrNull(c.save_fetches)},
+          {"trace", OrNull(c.trace)},
+          {"control_fd", c.control_fd}};
+}
+
+}  // namespace dtranspile::exec

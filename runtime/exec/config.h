@@ -1,0 +1,64 @@
+// CONFIG of a worker (docs/file-formats.md): written by the launcher (runtime/launch), read by the worker (worker.h). One struct and
+// both directions here, so that they cannot drift apart.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/comm/communicator.h"
+#include "runtime/exec/json_reader.h"
+
+namespace dtranspile::exec {
+
+// A communicator of the plan as one rank joins it.
+struct CommConfig {
+  std::string name;   // in the plan
+  std::string group;  // equal on all members
+  int rank = 0;
+  int size = 1;
+};
+
+struct FeedConfig {
+  std::string name;
+  std::string file;  // .npy: [steps, global extents...]
+};
+
+// Where persistables come from instead of the start-up program: a folder with a file each, or one combined file.
+struct InitConfig {
+  std::string folder;
+  std::string combined;
+  std::vector<std::string> names;  // of the combined file
+};
+
+struct WorkerConfig {
+  std::string plan;  // folder
+  std::string role;
+  int rank = 0;
+  std::map<std::string, int64_t> coordinates, mesh;
+  std::vector<CommConfig> comms;
+  comm::Rendezvous rendezvous;
+  std::vector<FeedConfig> feeds;
+  std::optional<InitConfig> init;
+  std::map<std::string, std::vector<double>> per_step;
+  int64_t steps = 0;
+  std::vector<std::string> fetch;
+  int threads = 1;
+  bool spin = false;
+  std::vector<int> cpus;
+  int64_t seed = 0;
+  std::string save;  // folder; empty: nothing is saved
+  std::vector<std::string> save_names;
+  std::string save_fetches;  // folder; empty: none
+  std::string trace;         // file; empty: none
+  int control_fd = -1;
+};
+
+absl::StatusOr<WorkerConfig> ReadConfig(const std::string& path);
+absl::StatusOr<WorkerConfig> ParseConfig(const std::string& name, const std::string& text);
+Json ToJson(const WorkerConfig& config);
+
+}  // namespace dtranspile::exec

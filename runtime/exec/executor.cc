@@ -1,0 +1,240 @@
+#include "runtime/exec/executor.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/base/status.h"
+
+namespace dtranspile::exec {
+
+struct Executor::Bound {
+  const Node* node = nullptr;
+  DtKernel kernel = nullptr;
+  DtFunction function = nullptr;
+  std::vector<void*> pointers;  // of kernels; kCopy: from, to
+  std::vector<DtBuffer> buffers;
+  std::vector<const char*> strings;
+  DtCall call = {};
+  void* state = nullptr;
+  int64_t bytes = 0;  // kCopy
+  comm::Request request;
+  comm::Communicator* comm = nullptr;
+  size_t slot = 0;          // kStart, kWait: place in pending_
+  bool completes = false;   // kStart: its wait follows at once, which then has nothing to do
+  const bool* condition = nullptr;
+  std::vector<Bound> body, otherwise;
+};
+
+namespace {
+
+// What a kernel node shares out over threads.
+struct Rows {
+  DtKernel kernel;
+  void* const* args;
+};
+
+void RunRows(void* arg, int64_t lo, int64_t n) {
+  const Rows& rows = *static_cast<const Rows*>(arg);
+  rows.kernel(rows.args, lo, n);
+}
+
+}  // namespace
+
+Executor::Executor(Plan plan, ExecutorOptions options)
+    : plan_(std::move(plan)), options_(std::move(options)), pool_(options_.pool), context_(&pool_) {}
+
+Executor::~Executor() = default;
+
+absl::StatusOr<std::unique_ptr<Executor>> Executor::Load(Plan plan, ExecutorOptions options) {
+  if (options.comms.size() != plan.comms.size())
+    return absl::InvalidArgumentError(absl::StrCat("the plan has ", plan.comms.size(), " communicators, ", options.comms.size(), " given"));
+  std::unique_ptr<Executor> executor(new Executor(std::move(plan), std::move(options)));
+  DT_RETURN_IF_ERROR(executor->Allocate());
+  const Plan& p = executor->plan_;
+  if (!p.library.empty()) {
+    DT_RETURN_IF_ERROR(CheckTarget(p.cpu, p.features));
+    const std::string folder = p.folder.empty() ? "." : p.folder;
+    DT_ASSIGN_OR_RETURN(executor->library_, KernelLibrary::Open(absl::StrCat(folder, "/", p.library)));
+  }
+  std::vector<std::string> missing;
+  DT_RETURN_IF_ERROR(executor->BindBody(p.startup.body, executor->startup_, missing));
+  DT_RETURN_IF_ERROR(executor->BindBody(p.main.body, executor->main_, missing));
+  if (!missing.empty()) return absl::NotFoundError(absl::StrJoin(missing, "; "));
+  return executor;
+}
+
+absl::Status Executor::Allocate() {
+  DT_ASSIGN_OR_RETURN(arena_, Block::Allocate(plan_.arena_bytes, "step memory"));
+  DT_ASSIGN_OR_RETURN(persistent_, Block::Allocate(plan_.persistent_bytes, "persistable variables"));
+  DT_ASSIGN_OR_RETURN(constants_, Block::Allocate(plan_.constant_bytes, "constants"));
+  const Block* blocks[] = {&arena_, &persistent_, &constants_};
+  for (const Buffer& buffer : plan_.buffers) {
+    std::byte* address = blocks[static_cast<int>(buffer.space)]->data() + buffer.offset;
+    if (!buffer.data.empty()) std::memcpy(address, buffer.data.data(), buffer.data.size());
+    addresses_.push_back(address);
+  }
+  return constants_.Seal();
+}
+
+absl::Status Executor::BindBody(const std::vector<Node>& nodes, std::vector<Bound>& body, std::vector<std::string>& missing) {
+  body.resize(nodes.size());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    DT_RETURN_IF_ERROR(Bind(nodes[i], body[i], missing));
+    const bool waits = i + 1 < nodes.size() && nodes[i + 1].kind == Node::Kind::kWait;
+    body[i].completes = nodes[i].kind == Node::Kind::kStart && waits && nodes[i + 1].ticket == nodes[i].ticket;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Executor::Bind(const Node& node, Bound& bound, std::vector<std::string>& missing) {
+  bound.node = &node;
+  for (int id : node.args) bound.pointers.push_back(data(id));
+  switch (node.kind) {
+    case Node::Kind::kKernel: {
+      const auto kernel = library_.Find(node.callee);
+      if (kernel.ok()) bound.kernel = *kernel;
+      else missing.emplace_back(kernel.status().message());
+      break;
+    }
+    case Node::Kind::kCall:
+      bound.function = options_.find_function ? options_.find_function(node.callee) : nullptr;
+      if (bound.function == nullptr) missing.push_back(absl::StrCat("op ", node.op, ": this runtime has no call '", node.callee, "'"));
+      BindCall(node, bound);
+      break;
+    case Node::Kind::kCopy:
+      bound.bytes = plan_.buffers[static_cast<size_t>(node.args[0])].bytes;
+      break;
+    case Node::Kind::kStart:
+      BindStart(node, bound);
+      break;
+    case Node::Kind::kWait:
+      // The reader has checked that the start stands before it in the same body.
+      bound.slot = std::find_if(ticket_slots_.begin(), ticket_slots_.end(), [&](const auto& s) { return s.first == node.ticket; })->second;
+      break;
+    case Node::Kind::kIf:
+    case Node::Kind::kWhile:
+      bound.condition = reinterpret_cast<const bool*>(data(node.condition));
+      DT_RETURN_IF_ERROR(BindBody(node.body, bound.body, missing));
+      DT_RETURN_IF_ERROR(BindBody(node.otherwise, bound.otherwise, missing));
+      break;
+  }
+  return absl::OkStatus();
+}
+
+void Executor::BindCall(const Node& node, Bound& bound) {
+  for (int id : node.args) {
+    const Buffer& buffer = plan_.buffers[static_cast<size_t>(id)];
+    bound.buffers.push_back({data(id), buffer.dims.data(), static_cast<int32_t>(buffer.dims.size()),
+                             static_cast<int32_t>(buffer.dtype), DT_HOST});
+  }
+  for (const std::string& text : node.strings) bound.strings.push_back(text.c_str());
+  const auto count = [](const auto& list) { return static_cast<int32_t>(list.size()); };
+  bound.call = {node.callee.c_str(),  node.op.c_str(),    bound.buffers.data(), count(bound.buffers), node.ints.data(), count(node.ints),
+                node.reals.data(),    count(node.reals),  bound.strings.data(), count(bound.strings), nullptr};
+}
+
+void Executor::BindStart(const Node& node, Bound& bound) {
+  bound.comm = options_.comms[static_cast<size_t>(node.comm)];
+  comm::Request& request = bound.request;
+  request.kind = node.collective;
+  request.reduce = node.reduce;
+  request.peer = node.root;
+  request.label = node.op;
+  const auto add = [&](const std::vector<int>& ids, std::vector<comm::Segment>& segments) {
+    for (int id : ids) {
+      const Buffer& buffer = plan_.buffers[static_cast<size_t>(id)];
+      request.dtype = buffer.dtype;
+      segments.push_back({data(id), buffer.count()});
+    }
+  };
+  add(node.inputs, request.inputs);
+  add(node.outputs, request.outputs);
+  bound.slot = pending_.size();
+  ticket_slots_.emplace_back(node.ticket, bound.slot);
+  pending_.push_back({bound.comm, 0, Trace::kComm + node.comm, 0, node.op.c_str()});
+}
+
+absl::Status Executor::RunStartup() { return RunProgram(startup_); }
+absl::Status Executor::RunMain() { return RunProgram(main_); }
+
+absl::Status Executor::RunProgram(std::vector<Bound>& body) {
+  NumericScope numerics;
+  failed_op_.clear();
+  return Run(body);
+}
+
+absl::Status Executor::Run(std::vector<Bound>& body) {
+  for (Bound& bound : body) {
+    const absl::Status status = options_.trace ? RunTraced(bound) : RunOne(bound);
+    if (status.ok()) continue;
+    if (!failed_op_.empty()) return status;  // of a node inside this one
+    failed_op_ = bound.node->op;
+    return absl::Status(status.code(), absl::StrCat("op ", failed_op_, ": ", status.message()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Executor::RunTraced(Bound& bound) {
+  const int64_t begin = NowNs();
+  const absl::Status status = RunOne(bound);
+  options_.trace->Add(bound.node->op.c_str(), Trace::kWork, begin, NowNs());
+  return status;
+}
+
+absl::Status Executor::RunOne(Bound& bound) {
+  switch (bound.node->kind) {
+    case Node::Kind::kKernel:
+      return RunKernel(bound);
+    case Node::Kind::kCall:
+      bound.call.state = &bound.state;
+      return context_.Call(bound.function, bound.call);
+    case Node::Kind::kCopy:
+      if (bound.bytes > 0) std::memmove(bound.pointers[1], bound.pointers[0], static_cast<size_t>(bound.bytes));
+      return absl::OkStatus();
+    case Node::Kind::kStart:
+      return RunStart(bound);
+    case Node::Kind::kWait:
+      return RunWait(bound);
+    case Node::Kind::kIf:
+      return Run(*bound.condition ? bound.body : bound.otherwise);
+    case Node::Kind::kWhile:
+      return RunWhile(bound);
+  }
+  return absl::InternalError("unknown kind of node");
+}
+
+absl::Status Executor::RunKernel(Bound& bound) {
+  Rows rows{bound.kernel, bound.pointers.data()};
+  dt_parallel(&context_, bound.node->rows, bound.node->grain, RunRows, &rows);
+  return absl::OkStatus();
+}
+
+absl::Status Executor::RunStart(Bound& bound) {
+  Pending& pending = pending_[bound.slot];
+  pending.ticket = 0;
+  if (bound.completes) return bound.comm->Run(bound.request);
+  if (options_.trace) pending.begin_ns = NowNs();
+  DT_ASSIGN_OR_RETURN(pending.ticket, bound.comm->Start(bound.request));
+  return absl::OkStatus();
+}
+
+absl::Status Executor::RunWait(Bound& bound) {
+  Pending& pending = pending_[bound.slot];
+  if (pending.ticket == 0) return absl::OkStatus();
+  const absl::Status status = pending.comm->Wait(pending.ticket);
+  pending.ticket = 0;
+  if (options_.trace) options_.trace->Add(pending.name, pending.row, pending.begin_ns, NowNs());
+  return status;
+}
+
+absl::Status Executor::RunWhile(Bound& bound) {
+  for (int64_t turn = 0; *bound.condition; ++turn) {
+    if (turn == bound.node->limit) return absl::OutOfRangeError(absl::StrCat("the loop has not ended after ", turn, " turns"));
+    DT_RETURN_IF_ERROR(Run(bound.body));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace dtranspile::exec

@@ -1,0 +1,97 @@
+// A compiled class of ranks as the runtime sees it: plan.json of docs/file-formats.md, read and checked. Written by the compiler's
+// artifact phase, run by the executor (executor.h).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/base/dtype.h"
+#include "runtime/comm/communicator.h"
+
+namespace dtranspile::exec {
+
+enum class Space { kArena, kPersistent, kConstant };
+
+struct Buffer {
+  std::string name;
+  Space space = Space::kArena;
+  int64_t offset = 0;  // in its block, a multiple of 64
+  int64_t bytes = 0;
+  DType dtype = DType::kFloat32;
+  std::vector<int64_t> dims;
+  std::string data;  // of a constant
+  int64_t count() const { return bytes / static_cast<int64_t>(SizeOf(dtype)); }
+};
+
+struct Persistable {
+  std::string name;
+  int buffer = 0;
+  bool parameter = false;
+};
+
+// How the global batch is cut: equal contiguous parts of dimension `dim` over `axes`, the first axis major.
+struct Split {
+  int dim = 0;
+  std::vector<std::string> axes;
+};
+
+struct FeedSlot {
+  std::string name;
+  int buffer = 0;
+  bool is_split = false;
+  Split split;
+};
+
+struct FetchSlot {
+  std::string name;
+  int buffer = 0;
+  std::string combine;
+};
+
+struct Node {
+  enum class Kind { kKernel, kCall, kCopy, kStart, kWait, kIf, kWhile };
+  Kind kind = Kind::kCopy;
+  std::string op;
+  std::string callee;                // kKernel, kCall
+  std::vector<int> args;             // kKernel, kCall; kCopy: from, to
+  int64_t rows = 0, grain = 1;       // kKernel
+  std::vector<int64_t> ints;         // kCall
+  std::vector<double> reals;         // kCall
+  std::vector<std::string> strings;  // kCall
+  comm::Kind collective = comm::Kind::kBarrier;  // kStart, and the following four
+  comm::ReduceOp reduce = comm::ReduceOp::kSum;
+  int comm = 0, root = 0;
+  std::vector<int> inputs, outputs;
+  int64_t ticket = 0;                    // kStart, kWait
+  int condition = 0;                     // kIf, kWhile
+  int64_t limit = 0;                     // kWhile: turns
+  std::vector<Node> body, otherwise;     // kIf: then, else; kWhile: body
+};
+
+struct Program {
+  std::vector<FeedSlot> feeds;
+  std::vector<FetchSlot> fetches;
+  std::vector<Node> body;
+};
+
+struct Plan {
+  std::string folder, class_name, digest;
+  std::string cpu, features;  // what kernels were compiled for
+  std::string library;        // empty: no generated kernel
+  std::vector<std::string> comms;
+  int64_t arena_bytes = 0, persistent_bytes = 0, constant_bytes = 0;
+  std::vector<Buffer> buffers;
+  std::vector<Persistable> persistables;
+  bool has_startup = false;
+  Program startup, main;
+};
+
+// Reads FOLDER/plan.json. kInvalidArgument names file and place: unknown or missing keys, ids, offsets or extents out of range, sizes that
+// disagree, tickets that are not waited for exactly once in the body that starts them.
+absl::StatusOr<Plan> ReadPlan(const std::string& folder);
+absl::StatusOr<Plan> ParsePlan(const std::string& name, const std::string& text);
+
+}  // namespace dtranspile::exec

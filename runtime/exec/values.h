@@ -1,0 +1,69 @@
+// Values into and out of a loaded plan: feeds cut to this rank's part, persistables from files and back, per-step values, fetches.
+// Used by the worker.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/exec/config.h"
+#include "runtime/exec/executor.h"
+#include "runtime/io/feed.h"
+#include "runtime/io/npy.h"
+#include "runtime/tensor/tensor.h"
+
+namespace dtranspile::exec {
+
+// The feeds of the main program, opened and checked against the plan.
+class Feeds {
+ public:
+  // kInvalidArgument for feeds that are missing, unknown, of another type or extents, with fewer steps than asked for.
+  static absl::StatusOr<Feeds> Open(const WorkerConfig& config, const Executor& executor);
+
+  // Copies the rank's part of `step` into the plan's buffers.
+  absl::Status Read(int64_t step, const Executor& executor) const;
+
+ private:
+  struct Entry {
+    io::Feed feed;
+    int buffer;
+    int dim;
+    int64_t part, parts;
+  };
+  std::vector<Entry> entries_;
+};
+
+// Sets persistables as `config.init` says, or by the start-up program. Persistables without a file that are no parameters are
+// left to the start-up program, which then runs first.
+absl::Status Initialise(const WorkerConfig& config, Executor& executor);
+
+// Writes config.save_names to the folder config.save, one tensor file each.
+absl::Status Save(const WorkerConfig& config, const Executor& executor);
+
+// Checks that config.per_step names persistables and has a value for each step.
+absl::Status CheckPerStep(const WorkerConfig& config, const Executor& executor);
+// Sets every element of them to the value of `step`.
+absl::Status SetPerStep(const WorkerConfig& config, int64_t step, const Executor& executor);
+
+// The fetches of a run: values for the report, and raw ones for files.
+class Fetches {
+ public:
+  static absl::StatusOr<Fetches> Open(const WorkerConfig& config, const Executor& executor);
+
+  // name -> flat list of elements; null for more than 64 elements. Appends to the files of save_fetches.
+  absl::StatusOr<Json> Take(const Executor& executor);
+
+  absl::Status Finish();
+
+ private:
+  struct Entry {
+    std::string name;
+    int buffer;
+  };
+  std::vector<Entry> entries_;
+  std::vector<io::NpyStack> stacks_;
+};
+
+}  // namespace dtranspile::exec

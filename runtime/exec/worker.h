@@ -1,0 +1,27 @@
+// One rank of a job from its CONFIG to its last step: what tools/dtranspile/worker_main.cc runs, and what tests run in-process.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "runtime/comm/communicator.h"
+#include "runtime/exec/abi.h"
+
+namespace dtranspile::exec {
+
+// What a worker is linked with.
+struct WorkerLinks {
+  std::function<DtFunction(const std::string&)> find_function;
+  std::function<absl::StatusOr<std::unique_ptr<comm::Communicator>>(const comm::Rendezvous&, const std::string&, int, int)> join;
+};
+
+constexpr int kWorkerDone = 0;
+constexpr int kWorkerUsage = 2;
+constexpr int kWorkerFailed = 4;
+
+// Reads CONFIG at `path`, runs it and reports on its control channel. The exit status of the process.
+int RunWorker(const std::string& path, const WorkerLinks& links);
+
+}  // namespace dtranspile::exec

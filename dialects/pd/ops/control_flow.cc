@@ -1,6 +1,7 @@
 // Rows of the op table: family `control_flow`. Notation: op_table.h; read by op_table.cc.
 
 #include "dialects/pd/ops/families.h"
+#include "dialects/pd/ops/infer_sequence.h"
 
 namespace dtranspile::pd {
 namespace {
@@ -20,16 +21,16 @@ const OpRow kRows[] = {
      kPure, nullptr},
     {"conditional_block", "Cond*, Input* -> Out*, Scope", kConditionalBlockAttributes,
      kPure, nullptr},
-    {"conditional_block_grad", "Cond, Input*, Out*, Out@GRAD*, Scope -> Input@GRAD*",
+    {"conditional_block_grad", "Cond*, Input*, Out*, Out@GRAD*, Scope -> Input@GRAD*",
      kConditionalBlockAttributes, kPure, nullptr},
     {"recurrent", "inputs*, initial_states*, parameters* -> outputs*, step_scopes",
      kRecurrentAttributes, kPure, nullptr},
     {"recurrent_grad",
-     "initial_states?, inputs?, outputs*, outputs@GRAD*, parameters*, step_scopes?, "
-     "step_scopes@GRAD -> initial_states@GRAD?, inputs@GRAD?, parameters@GRAD*",
+     "initial_states*, inputs*, outputs*, outputs@GRAD*, parameters*, step_scopes?, "
+     "step_scopes@GRAD? -> initial_states@GRAD*, inputs@GRAD*, parameters@GRAD*",
      kRecurrentAttributes, kPure, nullptr},
-    {"select_input", "X+, Mask -> Out", "", kPure, nullptr},
-    {"select_output", "X, Mask -> Out*!", "", kPure, nullptr},
+    {"select_input", "X+, Mask -> Out", "", kPure, inferSelectInput},
+    {"select_output", "X, Mask -> Out*!", "", kPure, inferSelectOutput},
     {"assert", "Cond, Data+ ->", "summarize:l=-1", kHost, nullptr},
 };
 

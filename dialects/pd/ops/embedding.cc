@@ -1,6 +1,9 @@
 // Rows of the op table: family `embedding`. Notation: op_table.h; read by op_table.cc.
 
 #include "dialects/pd/ops/families.h"
+#include "dialects/pd/ops/infer_common.h"
+#include "dialects/pd/ops/infer_loss.h"
+#include "dialects/pd/ops/infer_shape.h"
 
 namespace dtranspile::pd {
 namespace {
@@ -32,24 +35,28 @@ constexpr const char* kSampleLogitsAttributes =
     "seed:i=0";
 
 const OpRow kRows[] = {
-    {"lookup_table", "W, Ids -> Out", kLookupTableAttributes, kPure, nullptr},
-    {"lookup_table_grad", "Ids?, Out@GRAD, W? -> W@GRAD?", kLookupTableAttributes, kPure, nullptr},
-    {"lookup_table_v2", "W, Ids -> Out", kLookupTableV2Attributes, kPure, nullptr},
+    {"lookup_table", "W, Ids -> Out", kLookupTableAttributes,
+     kPure, inferEmbedding, kLookupTableConstraints},
+    {"lookup_table_grad", "Ids?, Out@GRAD, W? -> W@GRAD?", kLookupTableAttributes,
+     kPure, inferEmbeddingGrad},
+    {"lookup_table_v2", "W, Ids -> Out", kLookupTableV2Attributes,
+     kPure, inferEmbedding, kEmbeddingConstraints},
     {"lookup_table_v2_grad", "Ids, Out@GRAD, W -> W@GRAD?", kLookupTableV2Attributes,
-     kPure, nullptr},
-    {"one_hot", "X, depth_tensor? -> Out", kOneHotAttributes, kPure, nullptr},
-    {"one_hot_v2", "X, depth_tensor? -> Out", kOneHotAttributes, kPure, nullptr},
+     kPure, inferEmbeddingGrad},
+    {"one_hot", "X, depth_tensor? -> Out", kOneHotAttributes, kPure, inferOneHot},
+    {"one_hot_v2", "X, depth_tensor? -> Out", kOneHotAttributes, kPure, inferOneHot},
     {"hierarchical_sigmoid", "X, W, Label, PathTable?, PathCode?, Bias? -> Out, PreOut, W_Out",
-     kHierarchicalSigmoidAttributes, kPure, nullptr},
+     kHierarchicalSigmoidAttributes, kPure, inferHierarchicalSigmoid},
     {"hierarchical_sigmoid_grad",
      "Bias, Label, Out@GRAD, PathCode?, PathTable?, PreOut, W, X -> Bias@GRAD?, W@GRAD?, X@GRAD?",
-     kHierarchicalSigmoidAttributes, kPure, nullptr},
+     kHierarchicalSigmoidAttributes, kPure, inferSparseWeightGrad},
     {"nce", "Input, Label, Weight, Bias?, SampleWeight?, CustomDistProbs?, CustomDistAlias?, "
-     "CustomDistAliasProbs? -> Cost, SampleLogits, SampleLabels", kNceAttributes, kRandom, nullptr},
+     "CustomDistAliasProbs? -> Cost, SampleLogits, SampleLabels", kNceAttributes,
+     kRandom, inferNce},
     {"nce_grad",
      "Bias, Cost@GRAD, CustomDistAlias?, CustomDistAliasProbs?, CustomDistProbs?, Input, Label, "
      "SampleLabels, SampleLogits, SampleWeight?, Weight -> Bias@GRAD?, Input@GRAD?, Weight@GRAD?",
-     kNceAttributes, kPure, nullptr},
+     kNceAttributes, kPure, inferSparseWeightGrad},
     {"sample_logits",
      "Logits, Labels, CustomizedSamples?, CustomizedProbabilities? -> Samples, Probabilities, "
      "LogitsDim, LabelsDim, SampledLogits, SampledLabels", kSampleLogitsAttributes,
@@ -62,7 +69,7 @@ const OpRow kRows[] = {
     {"filter_by_instag", "Ins, Ins_tag, Filter_tag -> Out, LossWeight, IndexMap",
      "is_lod:b, out_val_if_empty:l=0", kPure, nullptr},
     {"similarity_focus", "X -> Out", "axis:i, indexes:is", kPure, nullptr},
-    {"add_position_encoding", "X -> Out", "alpha:f=1, beta:f=1", kPure, nullptr},
+    {"add_position_encoding", "X -> Out", "alpha:f=1, beta:f=1", kPure, inferSame<"X", "Out">},
     {"add_position_encoding_grad", "Out@GRAD -> X@GRAD?", "alpha:f=1, beta:f=1", kPure, nullptr},
     {"get_tensor_from_selected_rows", "X -> Out", "", kPure, nullptr},
     {"merge_selected_rows", "X -> Out", "", kPure, nullptr},

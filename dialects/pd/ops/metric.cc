@@ -1,14 +1,15 @@
 // Rows of the op table: family `metric`. Notation: op_table.h; read by op_table.cc.
 
 #include "dialects/pd/ops/families.h"
+#include "dialects/pd/ops/infer_loss.h"
 
 namespace dtranspile::pd {
 namespace {
 
 const OpRow kRows[] = {
-    {"accuracy", "Out, Indices, Label -> Accuracy, Correct, Total", "", kPure, nullptr},
+    {"accuracy", "Out, Indices, Label -> Accuracy, Correct, Total", "", kPure, inferAccuracy},
     {"auc", "Predict, Label, StatPos, StatNeg, InsTagWeight? -> AUC, StatPosOut, StatNegOut",
-     "curve:s=ROC, num_thresholds:i=8191, slide_steps:i=1", kPure, nullptr},
+     "curve:s=ROC, num_thresholds:i=8191, slide_steps:i=1", kPure, inferAuc},
     {"precision_recall",
      "MaxProbs, Indices, Labels, Weights?, StatesInfo? -> BatchMetrics, AccumMetrics, "
      "AccumStatesInfo", "class_number:i", kPure, nullptr},

@@ -1,6 +1,8 @@
 // Rows of the op table: family `normalization`. Notation: op_table.h; read by op_table.cc.
 
 #include "dialects/pd/ops/families.h"
+#include "dialects/pd/ops/infer_common.h"
+#include "dialects/pd/ops/infer_normalization.h"
 
 namespace dtranspile::pd {
 namespace {
@@ -25,36 +27,41 @@ constexpr const char* kLrnAttributes =
 const OpRow kRows[] = {
     {"batch_norm",
      "X, Scale?, Bias?, Mean, Variance, MomentumTensor? -> Y, MeanOut, VarianceOut, SavedMean, "
-     "SavedVariance, ReserveSpace?", kBatchNormAttributes, kPure, nullptr},
+     "SavedVariance, ReserveSpace?", kBatchNormAttributes,
+     kPure, inferBatchNorm, kBatchNormConstraints},
     {"batch_norm_grad",
      "Bias, SavedMean, SavedVariance, Scale, X, Y@GRAD, MeanOut?, ReserveSpace?, VarianceOut?, "
-     "Mean?, Variance? -> Bias@GRAD?, Scale@GRAD?, X@GRAD?", kBatchNormAttributes, kPure, nullptr},
+     "Mean?, Variance? -> Bias@GRAD?, Scale@GRAD?, X@GRAD?", kBatchNormAttributes,
+     kPure, inferNormGrad},
     {"sync_batch_norm",
      "X, Scale, Bias, Mean, Variance, MomentumTensor? -> Y, MeanOut, VarianceOut, SavedMean, "
-     "SavedVariance, ReserveSpace?", kBatchNormAttributes, kPure, nullptr},
+     "SavedVariance, ReserveSpace?", kBatchNormAttributes,
+     kPure, inferBatchNorm, kBatchNormConstraints},
     {"sync_batch_norm_grad",
      "Bias, SavedMean, SavedVariance, Scale, X, Y@GRAD, ReserveSpace?, Mean?, Variance?, "
      "MeanOut?, VarianceOut? -> Bias@GRAD?, Scale@GRAD?, X@GRAD?", kBatchNormAttributes,
-     kPure, nullptr},
+     kPure, inferNormGrad},
     {"inplace_abn",
      "X, Scale, Bias, Mean, Variance, MomentumTensor? -> Y, MeanOut, VarianceOut, SavedMean, "
      "SavedVariance, ReserveSpace?",
      "is_test:b=false, momentum:f=0.9, epsilon:f=1e-5, data_layout:s=NCHW, "
      "fuse_with_relu:b=false, use_global_stats:b=false, trainable_statistics:b=false, "
-     "activation:s='', alpha:f=0.1, use_sync_bn:b=false", kPure, nullptr},
-    {"layer_norm", "X, Scale?, Bias? -> Y, Mean, Variance", kLayerNormAttributes, kPure, nullptr},
+     "activation:s='', alpha:f=0.1, use_sync_bn:b=false", kPure, inferBatchNorm},
+    {"layer_norm", "X, Scale?, Bias? -> Y, Mean, Variance", kLayerNormAttributes,
+     kPure, inferLayerNorm, kLayerNormConstraints},
     {"layer_norm_grad",
      "Bias?, Mean, Scale?, Variance, X, Y@GRAD -> Bias@GRAD?, Scale@GRAD?, X@GRAD?",
-     kLayerNormAttributes, kPure, nullptr},
-    {"group_norm", "X, Scale?, Bias? -> Y, Mean, Variance", kGroupNormAttributes, kPure, nullptr},
+     kLayerNormAttributes, kPure, inferNormGrad},
+    {"group_norm", "X, Scale?, Bias? -> Y, Mean, Variance", kGroupNormAttributes,
+     kPure, inferGroupNorm},
     {"group_norm_grad",
      "Bias?, Scale?, Variance, Y, Y@GRAD, Mean?, X? -> Bias@GRAD?, Scale@GRAD?, X@GRAD?",
-     kGroupNormAttributes, kPure, nullptr},
+     kGroupNormAttributes, kPure, inferNormGrad},
     {"instance_norm", "X, Scale?, Bias? -> Y, SavedMean, SavedVariance", "epsilon:f=1e-5",
-     kPure, nullptr},
+     kPure, inferInstanceNorm},
     {"instance_norm_grad",
      "SavedMean, SavedVariance, Scale?, X, Y@GRAD -> Bias@GRAD?, Scale@GRAD?, X@GRAD?",
-     "epsilon:f=1e-5", kPure, nullptr},
+     "epsilon:f=1e-5", kPure, inferNormGrad},
     {"data_norm", "scale_w?, bias?, X, BatchSize, BatchSum, BatchSquareSum -> Y, Means, Scales",
      kDataNormAttributes, kPure, nullptr},
     {"data_norm_grad",
@@ -62,15 +69,16 @@ const OpRow kRows[] = {
      "BatchSquareSum@GRAD?, BatchSum?, BatchSum@GRAD?, X@GRAD?, bias@GRAD?, scale_w@GRAD?",
      kDataNormAttributes, kPure, nullptr},
     {"spectral_norm", "Weight, U, V -> Out", "dim:i=0, power_iters:i=1, eps:f=1e-12",
-     kPure, nullptr},
+     kPure, inferSame<"Weight", "Out">},
     {"spectral_norm_grad", "Out@GRAD, U, V, Weight -> Weight@GRAD?",
-     "dim:i=0, power_iters:i=1, eps:f=1e-12", kPure, nullptr},
+     "dim:i=0, power_iters:i=1, eps:f=1e-12", kPure, inferGradients},
     {"lrn", "X -> Out, MidOut", kLrnAttributes, kPure, nullptr},
-    {"lrn_grad", "MidOut?, Out?, Out@GRAD, X? -> X@GRAD?", kLrnAttributes, kPure, nullptr},
-    {"affine_channel", "X, Scale, Bias -> Out", "data_layout:s=AnyLayout", kPure, nullptr},
+    {"lrn_grad", "MidOut?, Out?, Out@GRAD, X? -> X@GRAD?", kLrnAttributes, kPure, inferGradients},
+    {"affine_channel", "X, Scale, Bias -> Out", "data_layout:s=AnyLayout",
+     kPure, inferSame<"X", "Out">},
     {"affine_channel_grad", "Out@GRAD, Scale?, X? -> Bias@GRAD?, Scale@GRAD?, X@GRAD?",
      "data_layout:s=AnyLayout", kPure, nullptr},
-    {"label_smooth", "X, PriorDist? -> Out", "epsilon:f=0", kPure, nullptr},
+    {"label_smooth", "X, PriorDist? -> Out", "epsilon:f=0", kPure, inferSame<"X", "Out">},
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Rows of the op table: family `recurrent`. Notation: op_table.h; read by op_table.cc.
 
 #include "dialects/pd/ops/families.h"
+#include "dialects/pd/ops/infer_common.h"
+#include "dialects/pd/ops/infer_sequence.h"
 
 namespace dtranspile::pd {
 namespace {
@@ -27,11 +29,11 @@ constexpr const char* kRnnAttributes =
 
 const OpRow kRows[] = {
     {"lstm", "Input, H0?, C0?, Weight, Bias -> Hidden, Cell, BatchGate, BatchCellPreAct",
-     kLstmAttributes, kPure, nullptr},
+     kLstmAttributes, kPure, inferLstm, kLstmConstraints},
     {"lstm_grad",
      "BatchCellPreAct?, BatchGate?, Bias?, C0?, Cell?, H0?, Hidden?, Hidden@GRAD, Input?, "
      "Weight? -> Bias@GRAD?, C0@GRAD?, H0@GRAD?, Input@GRAD?, Weight@GRAD?", kLstmAttributes,
-     kPure, nullptr},
+     kPure, inferGradients},
     {"lstmp",
      "Input, H0?, C0?, Weight, ProjWeight, Bias -> Projection, Cell, BatchGate, BatchCellPreAct, "
      "BatchHidden", kLstmpAttributes, kPure, nullptr},
@@ -40,29 +42,30 @@ const OpRow kRows[] = {
      "Projection?, Projection@GRAD, Weight? -> Bias@GRAD?, C0@GRAD?, H0@GRAD?, Input@GRAD?, "
      "ProjWeight@GRAD?, Weight@GRAD?", kLstmpAttributes, kPure, nullptr},
     {"lstm_unit", "X, C_prev -> C, H", "forget_bias:f=0", kPure, nullptr},
-    {"lstm_unit_grad", "C?, C@GRAD, C_prev?, H@GRAD, X? -> C_prev@GRAD?, X@GRAD?",
-     "forget_bias:f=0", kPure, nullptr},
+    {"lstm_unit_grad", "C?, C@GRAD?, C_prev?, H@GRAD?, X? -> C_prev@GRAD?, X@GRAD?",
+     "forget_bias:f=0", kPure, inferGradients},
     {"gru", "Input, H0?, Weight, Bias? -> BatchGate, BatchResetHiddenPrev, BatchHidden, Hidden",
-     kGruAttributes, kPure, nullptr},
+     kGruAttributes, kPure, inferGru},
     {"gru_grad",
      "BatchGate?, BatchHidden?, BatchResetHiddenPrev?, Bias?, H0?, Hidden?, Hidden@GRAD, Input?, "
-     "Weight? -> Bias@GRAD?, H0@GRAD?, Input@GRAD?, Weight@GRAD?", kGruAttributes, kPure, nullptr},
+     "Weight? -> Bias@GRAD?, H0@GRAD?, Input@GRAD?, Weight@GRAD?", kGruAttributes,
+     kPure, inferGradients},
     {"gru_unit", "Input, HiddenPrev, Weight, Bias? -> Gate, ResetHiddenPrev, Hidden",
      kGruUnitAttributes, kPure, nullptr},
     {"gru_unit_grad",
      "Bias?, Gate?, Hidden@GRAD, HiddenPrev?, Input?, ResetHiddenPrev?, Weight? -> Bias@GRAD?, "
-     "HiddenPrev@GRAD?, Input@GRAD?, Weight@GRAD?", kGruUnitAttributes, kPure, nullptr},
+     "HiddenPrev@GRAD?, Input@GRAD?, Weight@GRAD?", kGruUnitAttributes, kPure, inferGradients},
     {"cudnn_lstm",
      "Input, InitH, InitC, W?, Cache?, WeightList*, SequenceLength? -> Out, last_h?, last_c?, "
      "Reserve?, StateOut?, LastH?, LastC?",
      "max_len:i=20, dropout_prob:f=0, is_bidirec:b=false, input_size:i=10, hidden_size:i=100, "
      "num_layers:i=1, is_test:b=false, seed:i=0", kRandom, nullptr},
     {"rnn", "Input, PreState+, WeightList+, SequenceLength? -> Out, DropoutState?, State*, Reserve",
-     kRnnAttributes, kRandom, nullptr},
+     kRnnAttributes, kRandom, inferRnn},
     {"rnn_grad",
-     "DropoutState?, Input?, Out?, Out@GRAD, PreState*, Reserve?, SequenceLength?, State@GRAD+, "
+     "DropoutState?, Input?, Out?, Out@GRAD?, PreState*, Reserve?, SequenceLength?, State@GRAD*, "
      "WeightList* -> Input@GRAD?, PreState@GRAD*, WeightList@GRAD*", kRnnAttributes,
-     kPure, nullptr},
+     kPure, inferGradients},
     {"beam_search",
      "pre_ids, pre_scores, ids?, scores -> selected_ids, selected_scores, parent_idx?",
      "level:i, beam_size:i, end_id:i, is_accumulated:b=true", kPure, nullptr},

@@ -1,0 +1,15 @@
+// Declared extents of an op's operands, for constraints: what the verifier may rely on before anything is concrete.
+#pragma once
+
+#include <optional>
+
+#include "dialects/pd/ops/infer_common.h"
+
+namespace dtranspile::pd {
+
+// Extents of a tensor operand (of SelectedRows: of the tensor it stands for; of an array: of its elements), -1 for unknown ones;
+// nothing where the argument is absent or of another kind.
+std::optional<Dims> declaredDims(const OpView& op, llvm::StringRef slot, unsigned index = 0);
+std::optional<Dims> declaredOutputDims(const OpView& op, llvm::StringRef slot, unsigned index = 0);
+
+}  // namespace dtranspile::pd

@@ -1,0 +1,145 @@
+#include "dialects/pd/ops/infer_creation.h"
+
+#include <cmath>
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace dtranspile::pd {
+namespace {
+
+bool has(const OpView& op, llvm::StringRef attribute) { return op.spec() && op.spec()->attribute(attribute); }
+
+Dims orUnknown(Dims dims) {
+  for (int64_t& extent : dims)
+    if (extent == kUnknownValue) extent = -1;
+  return dims;
+}
+
+llvm::LogicalResult dtypeHolds(const OpView& op, std::string& found) {
+  int64_t code = op.getInt("dtype");
+  if (code >= 0 && code <= INT32_MAX && DTypeFromCode(static_cast<int32_t>(code))) return llvm::success();
+  found = "dtype " + std::to_string(code);
+  return llvm::failure();
+}
+
+llvm::LogicalResult shapeHolds(const OpView& op, std::string& found) {
+  std::vector<int64_t> shape = op.getInts("shape");
+  if (productOf(shape)) return llvm::success();
+  found = "shape " + textOf(shape);
+  return llvm::failure();
+}
+
+// Numbers in the list that is not empty; the framework allows one.
+size_t valueCount(const OpView& op) {
+  size_t count = 0;
+  for (llvm::StringRef list : {"bool_values", "fp32_values", "fp64_values", "int32_values", "int64_values", "values"})
+    count = std::max(count, op.getFloats(list).size());
+  return count;
+}
+
+}  // namespace
+
+llvm::LogicalResult inferCreate(InferContext& c) {
+  std::optional<DType> dtype = dtypeAttr(c, "dtype");
+  if (!dtype) return llvm::failure();
+  std::optional<Dims> shape = listFrom(c, "ShapeTensorList", "ShapeTensor", has(c.op(), "shape") ? "shape" : "out_shape");
+  if (!shape) {
+    c.out("Out", unknownLike(tensorInfo(*dtype, {})));
+    return llvm::success();
+  }
+  Dims dims = orUnknown(*shape);
+  if (!productOf(dims)) return c.fail("makes a tensor of shape " + textOf(dims));
+  c.out("Out", tensorInfo(*dtype, dims));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferCreateLike(InferContext& c) {
+  const TensorInfo* input = require(c, "Input");
+  std::optional<DType> dtype = dtypeAttr(c, "dtype");
+  if (!input || !dtype) return llvm::failure();
+  std::vector<int64_t> shape = c.op().getInts("shape");
+  int64_t from = c.op().getInt("input_dim_idx"), to = c.op().getInt("output_dim_idx");
+  if (from < 0 || from >= input->rank() || to < 0 || to >= static_cast<int64_t>(shape.size()))
+    return c.fail("copies extent " + llvm::Twine(from) + " of Input " + textOf(input->dims) + " to " + llvm::Twine(to) + " of " + textOf(shape));
+  // The batch of a tensor with LoD is its number of sequences.
+  shape[to] = from == 0 && input->lodLevel > 0 ? -1 : input->dims[from];
+  c.out("Out", tensorInfo(*dtype, Dims(shape.begin(), shape.end())));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferFillLike(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  TensorInfo out = *x;
+  if (has(c.op(), "dtype") && c.op().getInt("dtype") >= 0) {
+    std::optional<DType> dtype = dtypeAttr(c, "dtype");
+    if (!dtype) return llvm::failure();
+    out.dtype = *dtype;
+  }
+  c.out("Out", out);
+  return llvm::success();
+}
+
+llvm::LogicalResult inferRange(InferContext& c) {
+  const TensorInfo* start = require(c, "Start");
+  if (!start) return llvm::failure();
+  int64_t extent = -1;
+  auto first = c.constant("Start"), last = c.constant("End"), step = c.constant("Step");
+  if (first && last && step && first->size() == 1 && last->size() == 1 && step->size() == 1 && (*step)[0] != 0) {
+    double count = std::ceil((static_cast<double>((*last)[0]) - static_cast<double>((*first)[0])) / static_cast<double>((*step)[0]));
+    extent = static_cast<int64_t>(std::clamp(count, 0.0, 9e15));
+  }
+  c.out("Out", tensorInfo(start->dtype, {extent}));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferLinspace(InferContext& c) {
+  std::optional<DType> dtype = dtypeAttr(c, "dtype");
+  if (!dtype) return llvm::failure();
+  auto num = c.constant("Num");
+  c.out("Out", tensorInfo(*dtype, {num && num->size() == 1 ? (*num)[0] : -1}));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferEye(InferContext& c) {
+  std::optional<DType> dtype = dtypeAttr(c, "dtype");
+  if (!dtype) return llvm::failure();
+  int64_t rows = c.op().getInt("num_rows"), columns = c.op().getInt("num_columns");
+  if (columns == -1) columns = rows;
+  if (rows < 0 || columns < 0) return c.fail("makes a matrix of " + llvm::Twine(rows) + " rows and " + llvm::Twine(columns) + " columns");
+  c.out("Out", tensorInfo(*dtype, {rows, columns}));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferRandperm(InferContext& c) {
+  std::optional<DType> dtype = dtypeAttr(c, "dtype");
+  if (!dtype) return llvm::failure();
+  if (c.op().getInt("n") < 0) return c.fail("permutes " + llvm::Twine(c.op().getInt("n")) + " numbers");
+  c.out("Out", tensorInfo(*dtype, {c.op().getInt("n")}));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferSeed(InferContext& c) {
+  c.out("Out", tensorInfo(DType::kInt32, {1}));
+  return llvm::success();
+}
+
+const Constraint kCreateConstraints[2] = {
+    {"C1", "dtype must be the code of an element type", dtypeHolds},
+    {"C2", "shape must hold extents, or -1 for unknown ones, whose product fits 63 bits", shapeHolds},
+};
+
+const Constraint kAssignValueConstraints[3] = {
+    {"C1", "dtype must be the code of an element type", dtypeHolds},
+    {"C2", "shape must hold extents, or -1 for unknown ones, whose product fits 63 bits", shapeHolds},
+    {"C3", "there must be as many values as shape has elements",
+     [](const OpView& op, std::string& found) {
+       std::vector<int64_t> shape = op.getInts("shape");
+       size_t count = valueCount(op);
+       if (agree(productOf(shape).value_or(-1), static_cast<int64_t>(count))) return llvm::success();
+       found = std::to_string(count) + " values for shape " + textOf(shape);
+       return llvm::failure();
+     }},
+};
+
+}  // namespace dtranspile::pd

@@ -1,0 +1,141 @@
+#include "dialects/pd/ops/infer_indexing.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace dtranspile::pd {
+namespace {
+
+llvm::LogicalResult noAxis(InferContext& c, int64_t axis, DimsRef dims) {
+  return c.fail("has no axis " + llvm::Twine(axis) + " in " + textOf(dims));
+}
+
+// Removes axes of extent 1 that a slice took one element of; what is left of all is a scalar.
+Dims dropAxes(const InferContext& c, DimsRef dims, llvm::ArrayRef<int64_t> axes) {
+  Dims kept;
+  for (auto [i, extent] : llvm::enumerate(dims))
+    if (!llvm::is_contained(axes, static_cast<int64_t>(i))) kept.push_back(extent);
+  return kept.empty() && !dims.empty() ? scalarDims(c) : kept;
+}
+
+struct SliceLists {
+  std::vector<int64_t> axes;
+  Dims starts, ends, strides;
+};
+
+// The bounds of a slice; failure after a report, nothing when their values come with the data.
+llvm::LogicalResult readSlice(InferContext& c, bool strided, int64_t rank, std::optional<SliceLists>& lists) {
+  SliceLists read;
+  read.axes = c.op().getInts("axes");
+  std::optional<Dims> starts = listFrom(c, "StartsTensorList", "StartsTensor", "starts"), ends = listFrom(c, "EndsTensorList", "EndsTensor", "ends");
+  std::optional<Dims> strides = strided ? listFrom(c, "StridesTensorList", "StridesTensor", "strides") : Dims(read.axes.size(), 1);
+  if (!starts || !ends || !strides) return llvm::success();
+  if (starts->size() != read.axes.size() || ends->size() != read.axes.size() || strides->size() != read.axes.size())
+    return c.fail("has " + llvm::Twine(read.axes.size()) + " axes, " + llvm::Twine(starts->size()) + " starts and " + llvm::Twine(ends->size()) + " ends");
+  for (int64_t& axis : read.axes) {
+    std::optional<int64_t> at = axisOf(axis, rank);
+    if (!at) return c.fail("has no axis " + llvm::Twine(axis) + " in a tensor of rank " + llvm::Twine(rank));
+    axis = *at;
+  }
+  read.starts = *starts;
+  read.ends = *ends;
+  read.strides = *strides;
+  lists = std::move(read);
+  return llvm::success();
+}
+
+// Elements from start (inclusive) to end (exclusive) with a stride of either sign.
+int64_t stridedExtent(int64_t extent, int64_t start, int64_t end, int64_t stride) {
+  if (!known(extent) || start == kUnknownValue || end == kUnknownValue || stride == kUnknownValue || stride == INT64_MIN) return -1;
+  if (start < 0) start = std::max<int64_t>(start + extent, stride < 0 ? -1 : 0);
+  if (end < 0) end = end == -1 && stride < 0 ? -1 : std::max<int64_t>(end + extent, stride < 0 ? -1 : 0);
+  start = std::min(start, stride < 0 ? extent - 1 : extent);
+  end = std::min(end, extent);
+  int64_t distance = stride < 0 ? start - end : end - start;
+  int64_t step = stride < 0 ? -stride : stride;
+  return distance <= 0 ? 0 : (distance - 1) / step + 1;
+}
+
+llvm::LogicalResult inferSliceOf(InferContext& c, bool strided) {
+  const TensorInfo* input = require(c, "Input");
+  if (!input) return llvm::failure();
+  std::vector<int64_t> decrease = c.op().getInts("decrease_axis");
+  if (input->kind == Kind::TensorArray) {
+    TensorInfo out = *input;
+    if (!decrease.empty()) out.kind = Kind::Tensor;
+    c.out("Out", out);
+    return llvm::success();
+  }
+  std::optional<SliceLists> lists;
+  if (failed(readSlice(c, strided, input->rank(), lists))) return llvm::failure();
+  Dims dims = input->dims;
+  std::vector<int64_t> axes = lists ? lists->axes : c.op().getInts("axes");
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    if (axis < 0 || axis >= input->rank()) continue;
+    if (!lists) dims[axis] = -1;
+    else if (strided && lists->strides[i] == 0) return c.fail("has stride 0 on axis " + llvm::Twine(axis));
+    else if (strided) dims[axis] = stridedExtent(dims[axis], lists->starts[i], lists->ends[i], lists->strides[i]);
+    else dims[axis] = sliceExtent(dims[axis], lists->starts[i], lists->ends[i]);
+  }
+  // One element of a dropped axis is left.
+  for (int64_t axis : decrease)
+    if (axis >= 0 && axis < input->rank() && known(dims[axis]) && dims[axis] != 1) return c.fail("drops axis " + llvm::Twine(axis) + " of extent " + llvm::Twine(dims[axis]));
+  TensorInfo out = withDims(*input, dropAxes(c, dims, decrease));
+  c.out("Out", llvm::is_contained(axes, 0) ? withoutLod(out) : out);
+  return llvm::success();
+}
+
+}  // namespace
+
+int64_t sliceExtent(int64_t extent, int64_t start, int64_t end) {
+  if (!known(extent) || start == kUnknownValue || end == kUnknownValue) return -1;
+  auto clamp = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent); };
+  return std::max<int64_t>(clamp(end) - clamp(start), 0);
+}
+
+llvm::LogicalResult inferSlice(InferContext& c) { return inferSliceOf(c, false); }
+llvm::LogicalResult inferStridedSlice(InferContext& c) { return inferSliceOf(c, true); }
+
+llvm::LogicalResult inferGather(InferContext& c) {
+  const TensorInfo *x = require(c, "X"), *index = require(c, "Index");
+  if (!x || !index) return llvm::failure();
+  int64_t axis = numberFrom(c, "Axis", "axis");
+  if (axis == kUnknownValue) {
+    c.out("Out", withDims(*x, Dims(x->dims.size(), -1)));
+    return llvm::success();
+  }
+  std::optional<int64_t> at = axisOf(axis, x->rank());
+  if (!at) return noAxis(c, axis, x->dims);
+  Dims dims = x->dims;
+  if (index->dims.empty()) dims.erase(dims.begin() + *at);
+  else dims[*at] = index->dims[0];
+  c.out("Out", withoutLod(withDims(*x, dims)));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferGatherNd(InferContext& c) {
+  const TensorInfo *x = require(c, "X"), *index = require(c, "Index");
+  if (!x || !index) return llvm::failure();
+  int64_t depth = index->dims.empty() ? -1 : index->dims.back();
+  if (depth < 0) {
+    c.out("Out", unknownLike(*x));
+    return llvm::success();
+  }
+  if (depth > x->rank()) return c.fail("indexes " + llvm::Twine(depth) + " axes of X " + textOf(x->dims));
+  Dims dims(index->dims.begin(), index->dims.end() - 1);
+  dims.append(x->dims.begin() + depth, x->dims.end());
+  c.out("Out", withoutLod(withDims(*x, dims)));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferIndexSelect(InferContext& c) {
+  const TensorInfo *x = require(c, "X"), *index = require(c, "Index");
+  if (!x || !index) return llvm::failure();
+  std::optional<int64_t> at = axisOf(c.op().getInt("dim"), x->rank());
+  if (!at) return noAxis(c, c.op().getInt("dim"), x->dims);
+  Dims dims = x->dims;
+  dims[*at] = index->dims.empty() ? 1 : index->dims[0];
+  c.out("Out", withoutLod(withDims(*x, dims)));
+  return llvm::success();
+}
+
+}  // namespace dtranspile::pd

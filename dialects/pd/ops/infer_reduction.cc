@@ -1,0 +1,143 @@
+#include "dialects/pd/ops/infer_reduction.h"
+
+#include "dialects/pd/ops/declared.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace dtranspile::pd {
+namespace {
+
+// What is left of `dims` without the given axes (1 where kept); nothing when there is no such axis. No axes: all of them.
+std::optional<Dims> reducedDims(const InferContext& c, DimsRef dims, llvm::ArrayRef<int64_t> axes, bool all, bool keep) {
+  llvm::SmallVector<bool> gone(dims.size(), all || axes.empty());
+  for (int64_t axis : axes) {
+    std::optional<int64_t> at = axisOf(axis, std::max<int64_t>(dims.size(), 1));
+    if (!at) return std::nullopt;
+    if (!dims.empty()) gone[*at] = true;
+  }
+  Dims kept;
+  for (auto [i, extent] : llvm::enumerate(dims)) {
+    if (!gone[i]) kept.push_back(extent);
+    else if (keep) kept.push_back(1);
+  }
+  return kept.empty() ? scalarDims(c) : kept;
+}
+
+llvm::LogicalResult reduceTo(InferContext& c, llvm::StringRef axisAttr, llvm::StringRef keepAttr, std::optional<DType> dtype) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  std::vector<int64_t> axes = c.op().getInts(axisAttr);
+  bool all = c.op().getBool("reduce_all");
+  std::optional<Dims> dims = reducedDims(c, x->dims, axes, all, c.op().getBool(keepAttr));
+  if (!dims) return c.fail("reduces axes " + textOf(axes) + " of X " + textOf(x->dims));
+  TensorInfo out = withDims(*x, *dims);
+  if (dtype) out.dtype = *dtype;
+  // The sequences stay as they were unless their rows are reduced.
+  bool rows = all || axes.empty() || llvm::any_of(axes, [&](int64_t axis) { return axisOf(axis, std::max<int64_t>(x->rank(), 1)) == 0; });
+  c.out("Out", rows ? withoutLod(out) : out);
+  return llvm::success();
+}
+
+}  // namespace
+
+llvm::LogicalResult inferReduce(InferContext& c) {
+  std::optional<DType> dtype;
+  if (c.op().getInt("out_dtype") >= 0 && !(dtype = dtypeAttr(c, "out_dtype"))) return llvm::failure();
+  return reduceTo(c, "dim", "keep_dim", dtype);
+}
+
+llvm::LogicalResult inferReduceTest(InferContext& c) { return reduceTo(c, "dim", "keep_dim", DType::kBool); }
+
+llvm::LogicalResult inferMean(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  c.out("Out", tensorInfo(x->dtype, scalarDims(c)));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferLogSumExp(InferContext& c) { return reduceTo(c, "axis", "keepdim", std::nullopt); }
+
+llvm::LogicalResult inferPNorm(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  int64_t axis = c.op().getInt("axis");
+  bool all = c.op().getBool("asvector");
+  std::optional<Dims> dims = reducedDims(c, x->dims, axis, all, c.op().getBool("keepdim"));
+  if (!dims) return c.fail("has no axis " + llvm::Twine(axis) + " in X " + textOf(x->dims));
+  c.out("Out", withoutLod(withDims(*x, *dims)));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferCumulative(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  c.out("Out", c.op().getBool("flatten") ? withoutLod(withDims(*x, {x->elements()})) : *x);
+  return llvm::success();
+}
+
+llvm::LogicalResult inferArgExtreme(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  int64_t axis = c.op().getInt("axis"), code = c.op().getInt("dtype");
+  std::optional<DType> dtype = code < 0 ? DType::kInt64 : dtypeAttr(c, "dtype");
+  if (!dtype) return llvm::failure();
+  bool all = c.op().getBool("flatten");
+  std::optional<Dims> dims = reducedDims(c, x->dims, axis, all, c.op().getBool("keepdims"));
+  if (!dims) return c.fail("has no axis " + llvm::Twine(axis) + " in X " + textOf(x->dims));
+  c.out("Out", tensorInfo(*dtype, *dims));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferArgsort(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  c.out("Out", *x);
+  TensorInfo indices = *x;
+  indices.dtype = DType::kInt64;
+  c.out("Indices", indices);
+  return llvm::success();
+}
+
+llvm::LogicalResult inferTopK(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  int64_t k = numberFrom(c, "K", "k");
+  if (k == kUnknownValue) k = -1;
+  bool byAxis = c.op().type() == "top_k_v2";
+  int64_t axis = byAxis ? c.op().getInt("axis") : -1;
+  TensorInfo out = *x;
+  if (!x->dims.empty()) {
+    std::optional<int64_t> at = axisOf(axis, x->rank());
+    if (!at) return c.fail("has no axis " + llvm::Twine(axis) + " in X " + textOf(x->dims));
+    if (known(k) && known(x->dims[*at]) && k > x->dims[*at]) return c.fail("takes the first " + llvm::Twine(k) + " of extent " + llvm::Twine(x->dims[*at]));
+    out.dims[*at] = k;
+  }
+  c.out("Out", out);
+  out.dtype = DType::kInt64;
+  c.out("Indices", out);
+  return llvm::success();
+}
+
+const Constraint kReduceConstraints[1] = {
+    {"C1", "dim must hold axes of X",
+     [](const OpView& op, std::string& found) {
+       std::optional<Dims> x = declaredDims(op, "X");
+       if (!x || op.getBool("reduce_all")) return llvm::success();
+       for (int64_t axis : op.getInts("dim")) {
+         if (axisOf(axis, std::max<int64_t>(x->size(), 1))) continue;
+         found = "axis " + std::to_string(axis) + " of X " + textOf(*x);
+         return llvm::failure();
+       }
+       return llvm::success();
+     }},
+};
+
+const Constraint kTopKConstraints[1] = {
+    {"C1", "k must be positive unless given by a tensor",
+     [](const OpView& op, std::string& found) {
+       if (op.hasInput("K") || op.getInt("k") >= 1) return llvm::success();
+       found = "k " + std::to_string(op.getInt("k"));
+       return llvm::failure();
+     }},
+};
+
+}  // namespace dtranspile::pd

@@ -1,0 +1,29 @@
+// Inference of operators on sequences (LoD), tensor arrays and recurrent cells. Numbers of sequences and steps come with the
+// data: they are -1.
+#pragma once
+
+#include "dialects/pd/ops/infer_common.h"
+
+namespace dtranspile::pd {
+
+llvm::LogicalResult inferSequencePool(InferContext& c);
+llvm::LogicalResult inferSequenceConv(InferContext& c);
+llvm::LogicalResult inferSequenceExpand(InferContext& c);   // rows as often as the data says
+llvm::LogicalResult inferWriteToArray(InferContext& c);
+llvm::LogicalResult inferReadFromArray(InferContext& c);
+llvm::LogicalResult inferArrayLength(InferContext& c);      // lod_array_length
+llvm::LogicalResult inferRankTable(InferContext& c);
+llvm::LogicalResult inferMaxSequenceLength(InferContext& c);
+llvm::LogicalResult inferToArray(InferContext& c);          // lod_tensor_to_array
+llvm::LogicalResult inferFromArray(InferContext& c);        // array_to_lod_tensor
+llvm::LogicalResult inferShrinkMemory(InferContext& c);
+llvm::LogicalResult inferSelectInput(InferContext& c);
+llvm::LogicalResult inferSelectOutput(InferContext& c);
+llvm::LogicalResult inferLstm(InferContext& c);
+llvm::LogicalResult inferGru(InferContext& c);
+llvm::LogicalResult inferRnn(InferContext& c);
+
+extern const Constraint kLstmConstraints[2];          // C1 Weight, C2 Input and Bias
+extern const Constraint kSequenceConvConstraints[1];  // C1 rows of Filter
+
+}  // namespace dtranspile::pd

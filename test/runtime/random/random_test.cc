@@ -1,0 +1,187 @@
+// Arrays that the framework's wheels gave on a CPU (paddlepaddle 2.6.2 and 3.3.1 from PyPI, x86-64), as the FNV-1a digests of
+// their bytes; 1.8.5's are in the corpora (startup_test.cc). Made with one op per program, attributes as in each row.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/base/dtype.h"
+#include "runtime/exec/context.h"
+#include "runtime/kernels/cpu/random/calls.h"
+#include "runtime/kernels/cpu/random/distributions.h"
+#include "runtime/kernels/cpu/random/generator.h"
+
+namespace dtranspile::random {
+namespace {
+
+template <typename T>
+uint64_t Digest(const std::vector<T>& values) {
+  uint64_t digest = 0xcbf29ce484222325u;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+  for (size_t i = 0; i < values.size() * sizeof(T); ++i) digest = (digest ^ bytes[i]) * 0x100000001b3u;
+  return digest;
+}
+
+Engine Seeded(uint64_t seed) { return Engine(Release::kPaddle2, seed); }
+
+template <typename T, typename Fill>
+uint64_t Filled(size_t count, Fill&& fill) {
+  std::vector<T> values(count);
+  fill(values.data(), static_cast<int64_t>(count));
+  return Digest(values);
+}
+
+TEST_CASE("2.6.2: uniform_random and gaussian_random") {
+  CHECK(Filled<double>(4096, [](double* out, int64_t n) {
+          Engine engine = Seeded(5);
+          FillUniform(engine, out, n, -1, 3);
+        }) == 0xa0db25819e8effa4u);
+  CHECK(Filled<float>(64, [](float* out, int64_t n) {
+          Engine engine = Seeded(5);
+          FillUniform(engine, out, n, -1, 3, Diagonal{4, 8, 7.0f});
+        }) == 0xe6bbc100c9f3d797u);
+  CHECK(Filled<double>(4097, [](double* out, int64_t n) {
+          Engine engine = Seeded(5);
+          FillGaussian(engine, out, n, 0.5, 3.0);
+        }) == 0xbe78cfb02b29bffcu);
+}
+
+TEST_CASE("2.6.2: truncated_gaussian_random") {
+  struct Row {
+    uint64_t seed;
+    float mean, std;
+    uint64_t digest;
+  };
+  for (const Row& row : {Row{20, 0.0f, 0.02f, 0xf187ca3a2ef5f267u}, Row{5, 1.0f, 0.5f, 0xf32eb92d20a2d507u}}) {
+    CHECK(Filled<float>(4096, [&](float* out, int64_t n) {
+            Engine engine = Seeded(row.seed);
+            FillTruncatedGaussian(engine, out, n, row.mean, row.std);
+          }) == row.digest);
+  }
+  CHECK(Filled<double>(4096, [](double* out, int64_t n) {
+          Engine engine = Seeded(5);
+          FillTruncatedGaussian(engine, out, n, 0, 1);
+        }) == 0x4614920f2c16d660u);
+}
+
+TEST_CASE("3.3.1: truncated_gaussian_random with bounds, far tails too") {
+  CHECK(Filled<float>(4096, [](float* out, int64_t n) {
+          Engine engine = Seeded(5);
+          FillTruncatedGaussian(engine, out, n, 0, 1, Bounds{-1, 3});
+        }) == 0xb249053fe0b91237u);
+  CHECK(Filled<float>(65536, [](float* out, int64_t n) {
+          Engine engine = Seeded(5);
+          FillTruncatedGaussian(engine, out, n, 0, 1, Bounds{-8, 8});
+        }) == 0xc3a3dccc17d4d729u);
+  CHECK(Filled<double>(4096, [](double* out, int64_t n) {
+          Engine engine = Seeded(5);
+          FillTruncatedGaussian(engine, out, n, 1, 0.5, Bounds{0, 2});
+        }) == 0x9a279218bcf7ae9fu);
+}
+
+TEST_CASE("2.6.2: seed 0 goes on with the generator that paddle.seed sets") {
+  Generator generator(123);
+  CHECK(Filled<float>(100, [&](float* out, int64_t n) { FillUniform(generator.ForOp(Release::kPaddle2, 0), out, n, -1, 3); }) ==
+        0x9e3321f3c3795f33u);
+  // An op with a seed of its own does not disturb it.
+  generator.ForOp(Release::kPaddle2, 7).Canonical<float>();
+  CHECK(Filled<float>(101, [&](float* out, int64_t n) { FillGaussian(generator.ForOp(Release::kPaddle2, 0), out, n, 0, 1); }) ==
+        0xa568dd039709fcacu);
+  generator.SetSeed((uint64_t{1} << 33) + 5);
+  CHECK(Filled<float>(100, [&](float* out, int64_t n) { FillUniform(generator.ForOp(Release::kPaddle2, 0), out, n, -1, 3); }) ==
+        0x7f896674359640fbu);
+}
+
+TEST_CASE("1.x with seed 0: another engine per op, the same ones per run") {
+  const auto first = [](Generator& generator) { return generator.ForOp(Release::kFluid1, 0).Canonical<double>(); };
+  Generator a(1);
+  Generator b(1);
+  Generator c(2);
+  const double a0 = first(a);
+  const double a1 = first(a);
+  CHECK(a0 != a1);
+  CHECK(first(b) == a0);
+  CHECK(first(b) == a1);
+  CHECK(first(c) != a0);
+}
+
+TEST_CASE("numbers stay below 1") {
+  // minstd_rand's largest output rounds to its range in float.
+  Engine engine(Release::kFluid1, 20);
+  for (int i = 0; i < 1000000; ++i) {
+    const float value = engine.Canonical<float>();
+    if (!(value >= 0.0f && value < 1.0f)) FAIL("number " << i << " is " << value);
+  }
+}
+
+TEST_CASE("moments") {
+  for (Release release : {Release::kFluid1, Release::kPaddle2}) {
+    std::vector<double> values(200000);
+    Engine engine(release, 3);
+    FillGaussian(engine, values.data(), 200000, 2.0, 0.5);
+    double sum = 0, squares = 0;
+    for (double value : values) {
+      sum += value;
+      squares += (value - 2.0) * (value - 2.0);
+    }
+    CHECK(sum / 200000 == Approx(2.0).margin(0.006));
+    CHECK(std::sqrt(squares / 200000) == Approx(0.5).margin(0.005));
+    FillTruncatedGaussian(engine, values.data(), 200000, 2.0, 0.5);
+    squares = 0;
+    for (double value : values) {
+      squares += (value - 2.0) * (value - 2.0);
+      if (std::abs(value - 2.0) > 1.0) FAIL("outside: " << value);
+    }
+    // Standard deviation of a normal distribution cut at two of them: 0.87963.
+    CHECK(std::sqrt(squares / 200000) == Approx(0.5 * 0.87963).margin(0.005));
+  }
+}
+
+struct Called {
+  absl::Status status;
+  std::vector<float> values;
+};
+
+Called CallWith(DtFunction function, std::vector<int64_t> ints, std::vector<double> reals, DType dtype = DType::kFloat32) {
+  exec::ThreadPool pool({1, false, {}});
+  DtContext context(&pool);
+  Called called{absl::OkStatus(), std::vector<float>(6)};
+  const int64_t dims[] = {2, 3};
+  const DtBuffer buffer{called.values.data(), dims, 2, static_cast<int32_t>(dtype), DT_HOST};
+  void* state = nullptr;
+  const DtCall call{"f", "0:0 f", &buffer, 1, ints.data(), static_cast<int32_t>(ints.size()), reals.data(), static_cast<int32_t>(reals.size()), nullptr, 0, &state};
+  called.status = context.Call(function, call);
+  return called;
+}
+
+TEST_CASE("library calls") {
+  std::vector<float> expected(6);
+  Engine engine = Seeded(9);
+  FillUniform(engine, expected.data(), 6, -1, 1);
+  expected[4] = 5;
+  expected[0] = 5;
+  CHECK(CallWith(dt_uniform_random, {1, 9, 7, 3}, {-1, 1, 5}).values == expected);
+  Generator::Process().SetSeed(4);
+  Generator other(4);
+  FillGaussian(other.ForOp(Release::kPaddle2, 0), expected.data(), 6, 1, 2);
+  CHECK(CallWith(dt_gaussian_random, {1, 0}, {1, 2}).values == expected);
+  Engine old(Release::kFluid1, 9);
+  FillTruncatedGaussian(old, expected.data(), 6, 1, 2);
+  CHECK(CallWith(dt_truncated_gaussian_random, {0, 9}, {1, 2}).values == expected);
+  engine = Seeded(9);
+  FillTruncatedGaussian(engine, expected.data(), 6, 1, 2, Bounds{0, 1});
+  CHECK(CallWith(dt_truncated_gaussian_random, {1, 9}, {1, 2, 0, 1}).values == expected);
+}
+
+TEST_CASE("library calls refuse what they do not know") {
+  CHECK_FALSE(CallWith(dt_uniform_random, {2, 9, 0, 0}, {-1, 1, 1}).status.ok());
+  CHECK_FALSE(CallWith(dt_uniform_random, {1, 9, 1, -1}, {-1, 1, 1}).status.ok());
+  CHECK_FALSE(CallWith(dt_uniform_random, {1, 9, -1, 0}, {-1, 1, 1}).status.ok());
+  CHECK_FALSE(CallWith(dt_uniform_random, {1, 9}, {-1, 1, 1}).status.ok());
+  CHECK_FALSE(CallWith(dt_gaussian_random, {1, 9}, {0, 1}, DType::kInt32).status.ok());
+  CHECK_FALSE(CallWith(dt_truncated_gaussian_random, {1, 9}, {0, 1, 2}).status.ok());
+  CHECK_FALSE(CallWith(dt_truncated_gaussian_random, {1, 9}, {0, 1, 2, 1}).status.ok());
+}
+
+}  // namespace
+}  // namespace dtranspile::random

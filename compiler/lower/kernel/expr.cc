@@ -141,6 +141,7 @@ ExprId ExprPool::binary(Op op, ExprId a, ExprId b) {
   a = cast(a, type);
   b = cast(b, type);
   if (ExprId same = fold(op, a, b); same >= 0) return same;
+  if (op == Op::FloorDiv && isFloat(type)) return unary(Op::Floor, binary(Op::Div, a, b));
   return add({.op = op, .type = arithmetic ? type : Scalar::I1, .a = a, .b = b});
 }
 

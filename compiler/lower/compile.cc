@@ -1,0 +1,146 @@
+#include "compiler/lower/compile.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "compiler/lower/arena.h"
+#include "compiler/lower/in_place.h"
+#include "compiler/lower/kernel/emit.h"
+#include "compiler/lower/plan_writer.h"
+#include "dialects/pd/types.h"
+
+namespace dtranspile::lower {
+namespace {
+
+namespace fs = std::filesystem;
+using llvm::failure;
+using llvm::LogicalResult;
+using llvm::success;
+
+// A buffer for every persistable of the symbol table. Kinds that are no dense tensor have none: an op that uses one is refused.
+LogicalResult addVariables(mlir::Operation* table, const CompileOptions& options, Plan& plan, llvm::StringMap<int>& variables) {
+  for (auto var : table->getRegion(0).getOps<pd::VarOp>()) {
+    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(var.getType());
+    auto dtype = tensor ? pd::dtypeOf(tensor.getElementType()) : std::nullopt;
+    if (!dtype) continue;
+    if (!tensor.hasStaticShape()) return var.emitError() << "persistable " << var.getSymName() << " has extents that are not known: " << tensor;
+    auto dims = tensor.getShape();
+    const std::string name = var.getSymName().str();
+    const int buffer = plan.addBuffer({.name = name, .space = Space::Persistent, .dtype = *dtype, .dims = {dims.begin(), dims.end()}});
+    variables[name] = buffer;
+    auto relation = options.relations.find(name);
+    plan.persistables.push_back({name, buffer, var.getParameter(), relation == options.relations.end() ? decltype(relation->second){} : relation->second});
+  }
+  return success();
+}
+
+// The folder under another name, until it is complete.
+class Staging {
+ public:
+  explicit Staging(const std::string& folder) : target_(folder), path_(folder + ".part" + std::to_string(getpid())) {}
+  ~Staging() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+
+  LogicalResult create(mlir::Operation* at) {
+    std::error_code error;
+    if (fs::exists(target_) && !fs::exists(target_ + "/plan.json")) return at->emitError() << target_ << " exists and is no compiled plan: choose another folder";
+    fs::remove_all(path_, error);
+    fs::create_directories(path_, error);
+    if (error) return at->emitError() << "cannot create " << path_ << ": " << error.message();
+    return success();
+  }
+
+  LogicalResult write(mlir::Operation* at, const std::string& name, const std::string& text) {
+    std::ofstream file(path_ + "/" + name, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file) return at->emitError() << "cannot write " << path_ << "/" << name;
+    return success();
+  }
+
+  LogicalResult publish(mlir::Operation* at) {
+    std::error_code error;
+    fs::remove_all(target_, error);
+    fs::rename(path_, target_, error);
+    if (error) return at->emitError() << "cannot rename " << path_ << " to " << target_ << ": " << error.message();
+    return success();
+  }
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string target_, path_;
+};
+
+// The kernels of a plan as source, and where their names go.
+struct Sources {
+  std::vector<KernelSource> kernels;
+  std::map<const Kernel*, std::string> symbols;
+};
+
+Sources collect(const Plan& plan, const Target& target) {
+  Sources sources;
+  for (const PlanProgram* program : {plan.startup.get(), plan.main.get()}) {
+    if (!program) continue;
+    for (const Node& node : program->body) {
+      if (node.kind != Node::Kind::Kernel) continue;
+      sources.kernels.push_back({emitKernel(*node.kernel), node.op});
+      sources.symbols[node.kernel.get()] = symbolOf(sources.kernels.back(), target);
+    }
+  }
+  return sources;
+}
+
+void count(const PlanProgram& program, CompileStatistics& statistics) {
+  for (const Node& node : program.body) {
+    ++statistics.nodes;
+    statistics.kernelCalls += node.kind == Node::Kind::Kernel;
+    statistics.copies += node.kind == Node::Kind::Copy;
+  }
+}
+
+}  // namespace
+
+llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::ProgramOp startup, const CompileOptions& options, const std::string& folder) {
+  const auto start = std::chrono::steady_clock::now();
+  Plan plan;
+  plan.className = options.className;
+  plan.digest = options.digest;
+  llvm::StringMap<int> variables;
+  mlir::Operation* table = mlir::SymbolTable::getNearestSymbolTable(main->getParentOp());
+  if (failed(addVariables(table, options, plan, variables))) return failure();
+  const LoweringRequest nothing;
+  if (startup) {
+    auto lowered = ProgramLowering(plan, variables, startup, nothing).run();
+    if (failed(lowered)) return failure();
+    plan.startup = std::move(*lowered);
+    updateInPlace(plan, *plan.startup);
+  }
+  auto lowered = ProgramLowering(plan, variables, main, options.main).run();
+  if (failed(lowered)) return failure();
+  plan.main = std::move(*lowered);
+  updateInPlace(plan, *plan.main);
+  placeBuffers(plan);
+
+  LibraryOptions library{.target = hostTarget(), .cache = options.cache, .threads = options.threads};
+  Sources sources = collect(plan, library.target);
+  Staging staging(folder);
+  if (failed(staging.create(main))) return failure();
+  CompileStatistics statistics;
+  std::string error;
+  if (!sources.kernels.empty() && failed(buildLibrary(sources.kernels, library, staging.path() + "/kernels.so", statistics.library, error))) {
+    return main.emitError() << error, failure();
+  }
+  const std::string json = writePlan(plan, library.target, !sources.kernels.empty(), sources.symbols);
+  if (failed(staging.write(main, "plan.json", json)) || failed(staging.publish(main))) return failure();
+  count(*plan.main, statistics);
+  statistics.totalMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return statistics;
+}
+
+}  // namespace dtranspile::lower

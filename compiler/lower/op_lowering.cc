@@ -1,0 +1,128 @@
+#include "compiler/lower/op_lowering.h"
+
+#include "compiler/lower/program_lowering.h"
+
+namespace dtranspile::lower {
+
+int64_t OpLowering::version() const { return program_.program_.getVersion(); }
+
+std::optional<TensorRef> OpLowering::in(llvm::StringRef slot, unsigned index) const {
+  mlir::Value value = op_.input(slot, index);
+  if (!value) return std::nullopt;
+  const int buffer = program_.bufferOf(value);
+  const Buffer& b = program_.plan_.buffers[buffer];
+  // Dims and type are the value's: the buffer of a persistable may declare others (scalars of [1] against []).
+  const pd::TensorInfo& info = program_.infos_[value];
+  return TensorRef{buffer, b.dtype, {info.dims.begin(), info.dims.end()}};
+}
+
+std::optional<TensorRef> OpLowering::out(llvm::StringRef slot, unsigned index) {
+  mlir::Value value = op_.output(slot, index);
+  if (!value || !program_.needed(value)) return std::nullopt;
+  const pd::TensorInfo& info = program_.infos_[value];
+  return TensorRef{program_.bufferOf(value), info.dtype, {info.dims.begin(), info.dims.end()}};
+}
+
+TensorRef OpLowering::outOrTemporary(llvm::StringRef slot, DType dtype, const std::vector<int64_t>& dims) {
+  if (auto there = out(slot)) return *there;
+  return temporary(slot, dtype, dims);
+}
+
+llvm::LogicalResult OpLowering::unsupported(const llvm::Twine& what) const {
+  return op_.operation()->emitError() << op_.type() << " at " << program_.position_ << ": " << what << " is not supported natively";
+}
+
+TensorRef OpLowering::temporary(llvm::StringRef hint, DType dtype, std::vector<int64_t> dims) {
+  Buffer buffer{.name = (op_.type() + "." + hint).str(), .dtype = dtype, .dims = dims};
+  return {program_.plan_.addBuffer(std::move(buffer)), dtype, std::move(dims)};
+}
+
+llvm::LogicalResult OpLowering::view(llvm::StringRef input, llvm::StringRef output) {
+  auto from = in(input);
+  mlir::Value value = op_.output(output);
+  if (!value || !program_.needed(value)) return llvm::success();
+  if (!from) return unsupported("an absent " + input);
+  const pd::TensorInfo& info = program_.infos_[value];
+  std::vector<int64_t> dims(info.dims.begin(), info.dims.end());
+  // A view of a persistable would see later writes: the value is copied.
+  if (program_.plan_.buffers[from->buffer].space != Space::Arena) {
+    copy(*from, TensorRef{program_.bufferOf(value), info.dtype, dims});
+    return llvm::success();
+  }
+  program_.buffers_[value] = program_.plan_.addView(from->buffer, pd::nameOf(value).str(), std::move(dims));
+  return llvm::success();
+}
+
+void OpLowering::call(llvm::StringRef function, const std::vector<TensorRef>& inputs, const std::vector<TensorRef>& outputs, const CallExtras& extras) {
+  Node node{.kind = Node::Kind::Call, .op = program_.position_, .callee = function.str(), .ints = extras.ints, .reals = extras.reals, .strings = extras.strings, .keep = extras.keep};
+  auto append = [&](const TensorRef& tensor, bool write) {
+    int buffer = tensor.buffer;
+    const Buffer& b = program_.plan_.buffers[buffer];
+    // Library calls look at dims: give them those that the op sees.
+    if (b.dims != tensor.dims) buffer = program_.plan_.addView(buffer, b.name, tensor.dims);
+    node.args.push_back(buffer);
+    node.writes.push_back(write);
+    node.reads.push_back(!write);
+  };
+  for (const TensorRef& tensor : inputs) append(tensor, false);
+  for (const TensorRef& tensor : outputs) append(tensor, true);
+  program_.add(std::move(node));
+}
+
+void OpLowering::copy(const TensorRef& from, const TensorRef& to) {
+  Node node{.kind = Node::Kind::Copy, .op = program_.position_, .args = {from.buffer, to.buffer}, .writes = {false, true}, .reads = {true, false}};
+  program_.add(std::move(node));
+}
+
+llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bindings) {
+  auto bound = [&](std::string_view name) -> std::optional<TensorRef> {
+    for (const auto& [key, tensor] : bindings.tensors) {
+      if (key == name) return tensor;
+    }
+    return std::nullopt;
+  };
+  auto align = [&](std::string_view name, std::optional<TensorRef> tensor) {
+    for (const auto& [key, axis] : bindings.axes) {
+      if (tensor && (key == name || key + "@GRAD" == name)) tensor->axis = axis;
+    }
+    return tensor;
+  };
+  FormulaNames names;
+  names.input = [&](std::string_view name) {
+    auto extra = bound(name);
+    return align(name, extra ? extra : in(llvm::StringRef(name)));
+  };
+  names.output = [&](std::string_view name) { return align(name, op_.hasOutput(llvm::StringRef(name)) ? out(llvm::StringRef(name)) : bound(name)); };
+  names.attribute = [&](std::string_view name) -> std::optional<double> {
+    for (const auto& [key, number] : bindings.numbers) {
+      if (key == name) return number;
+    }
+    return attribute(llvm::StringRef(name));
+  };
+  std::string error;
+  auto kernels = buildFormula(op_.type().str(), std::string_view(text), names, bindings.inner, error);
+  if (!kernels) return op_.operation()->emitError() << op_.type() << " at " << program_.position_ << ": " << error;
+  for (BoundKernel& k : *kernels) {
+    if (k.kernel.elements() == 0) continue;
+    Node node{.kind = Node::Kind::Kernel, .op = program_.position_, .args = k.buffers};
+    for (const Operand& operand : k.kernel.operands) {
+      node.reads.push_back(operand.reads);
+      node.writes.push_back(operand.writes);
+    }
+    node.kernel = std::make_shared<Kernel>(std::move(k.kernel));
+    program_.add(std::move(node));
+  }
+  return llvm::success();
+}
+
+// Attributes are float32 in the file; defaults of the table are rounded alike.
+std::optional<double> OpLowering::attribute(llvm::StringRef name) const {
+  const pd::OpSpec* spec = op_.spec();
+  const pd::AttrRow* row = spec ? spec->attribute(name) : nullptr;
+  if (!op_.hasAttr(name) && (!row || row->required)) return std::nullopt;
+  const double value = op_.getFloat(name);
+  const bool single = row && !row->types.empty() && row->types.front() == pd::AttrType::Float;
+  return single ? static_cast<double>(static_cast<float>(value)) : value;
+}
+
+}  // namespace dtranspile::lower

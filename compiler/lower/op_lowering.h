@@ -1,0 +1,67 @@
+// What a lowering rule sees of one framework op, and what it may emit. Rules (rules/<family>.cc) are rows of tables: an op is a formula, a
+// view of its input, or a function that emits library calls.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/lower/kernel/formula.h"
+#include "compiler/lower/plan.h"
+#include "dialects/pd/infer.h"
+#include "dialects/pd/op_view.h"
+
+namespace dtranspile::lower {
+
+class ProgramLowering;
+
+class OpLowering {
+ public:
+  OpLowering(ProgramLowering& program, pd::OpView op) : program_(program), op_(op) {}
+
+  const pd::OpView& op() const { return op_; }
+  int64_t version() const;  // of the program: 1008005, 2006002 …
+
+  // Arguments. Nothing where the slot is absent, empty or @EMPTY@; outputs also where nobody reads the result.
+  std::optional<TensorRef> in(llvm::StringRef slot, unsigned index = 0) const;
+  std::optional<TensorRef> out(llvm::StringRef slot, unsigned index = 0);
+  // For callees that write an output whether somebody reads it or not.
+  TensorRef outOrTemporary(llvm::StringRef slot, DType dtype, const std::vector<int64_t>& dims);
+  bool has(llvm::StringRef slot) const { return in(slot).has_value(); }
+
+  // What the program asks for and no rule offers yet.
+  llvm::LogicalResult unsupported(const llvm::Twine& what) const;
+
+  // A temporary of the step.
+  TensorRef temporary(llvm::StringRef hint, DType dtype, std::vector<int64_t> dims);
+
+  // The same memory under other dims; byte counts must agree.
+  llvm::LogicalResult view(llvm::StringRef input, llvm::StringRef output);
+
+  struct CallExtras {
+    std::vector<int64_t> ints = {};
+    std::vector<double> reals = {};
+    std::vector<std::string> strings = {};
+    bool keep = false;
+  };
+  void call(llvm::StringRef function, const std::vector<TensorRef>& inputs, const std::vector<TensorRef>& outputs, const CallExtras& extras);
+  void call(llvm::StringRef function, const std::vector<TensorRef>& inputs, const std::vector<TensorRef>& outputs) { call(function, inputs, outputs, CallExtras()); }
+  void copy(const TensorRef& from, const TensorRef& to);
+
+  // Names of the formula are slots and attributes of the op, before them those of the bindings.
+  struct Bindings {
+    std::vector<std::pair<std::string, TensorRef>> tensors = {};
+    std::vector<std::pair<std::string, double>> numbers = {};
+    std::vector<std::pair<std::string, int>> axes = {};  // domain dim that a tensor (and its gradient) is aligned at
+    InnerDims inner = nullptr;
+  };
+  llvm::LogicalResult formula(llvm::StringRef text, const Bindings& bindings);
+  llvm::LogicalResult formula(llvm::StringRef text) { return formula(text, Bindings()); }
+
+ private:
+  std::optional<double> attribute(llvm::StringRef name) const;
+  ProgramLowering& program_;
+  pd::OpView op_;
+};
+
+}  // namespace dtranspile::lower

@@ -1,0 +1,99 @@
+// The plan of one class of ranks while it is made: buffers and nodes. The lowering fills it, the passes of fuse.h, in_place.h and arena.h
+// improve it, plan_writer.h writes plan.json (docs/file-formats.md).
+//
+// Arena buffers are written once (by one node, before every reader), except where a pass has joined two of them. Views share storage.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/lower/kernel/kernel.h"
+#include "runtime/base/dtype.h"
+
+namespace dtranspile::lower {
+
+enum class Space : uint8_t { Arena, Persistent, Constant };
+
+struct Buffer {
+  std::string name;
+  Space space = Space::Arena;
+  DType dtype = DType::kFloat32;
+  std::vector<int64_t> dims;
+  int lodLevel = 0;
+  int storage = -1;     // the buffer whose memory this is a view of; itself where it owns memory
+  int64_t offset = -1;  // in its space; set by arena.h, of owners only
+  std::string data;     // of constants
+
+  int64_t elements() const;
+  int64_t bytes() const { return elements() * static_cast<int64_t>(SizeOf(dtype)); }
+};
+
+struct Node {
+  enum class Kind : uint8_t { Kernel, Call, Copy, Start, Wait };
+  Kind kind;
+  std::string op;               // source position, for messages
+  std::vector<int> args;        // buffers; Copy: from, to; Start: inputs, then outputs
+  std::vector<bool> writes;     // per argument; an argument may be read and written
+  std::vector<bool> reads;
+  std::shared_ptr<Kernel> kernel;
+  std::string callee;           // Call: function; Start: kind of communication
+  std::vector<int64_t> ints;
+  std::vector<double> reals;
+  std::vector<std::string> strings;
+  int comm = 0, root = 0, ticket = 0, inputs = 0;  // Start, Wait
+  std::string reduce;
+  bool keep = false;            // has an effect that no buffer shows
+};
+
+struct FeedSplit {
+  int dim = 0;
+  std::vector<std::string> axes;
+};
+
+struct Feed {
+  std::string name;
+  int buffer;
+  std::shared_ptr<FeedSplit> split;
+};
+
+struct Fetch {
+  std::string name;
+  int buffer;
+  std::string combine;
+};
+
+struct PlanProgram {
+  std::vector<Feed> feeds;
+  std::vector<Fetch> fetches;
+  std::vector<Node> body;
+};
+
+struct Persistable {
+  std::string name;
+  int buffer;
+  bool parameter;
+  std::vector<std::pair<std::string, std::string>> relation = {};  // axis -> relation to the reference program
+};
+
+struct Comm {
+  std::string name;
+  std::vector<std::string> axes;
+};
+
+struct Plan {
+  std::string className = "trainer";
+  std::string digest;
+  std::vector<Comm> comms;
+  std::vector<Buffer> buffers;
+  std::vector<Persistable> persistables;
+  std::unique_ptr<PlanProgram> startup, main;
+  int64_t arenaBytes = 0, persistentBytes = 0;
+
+  int addBuffer(Buffer buffer);                        // owns its memory
+  int addView(int of, std::string name, std::vector<int64_t> dims);
+  int storageOf(int buffer) const { return buffers[buffer].storage; }
+};
+
+}  // namespace dtranspile::lower

@@ -1,0 +1,190 @@
+#include "compiler/lower/plan_writer.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+
+namespace dtranspile::lower {
+namespace {
+
+using llvm::json::OStream;
+
+class PlanWriter {
+ public:
+  PlanWriter(const Plan& plan, const std::map<const Kernel*, std::string>& symbols, OStream& json) : plan_(plan), symbols_(symbols), json_(json) {
+    std::vector<bool> used(plan.buffers.size());
+    auto mark = [&](int buffer) { used[buffer] = true; };
+    for (const Persistable& p : plan.persistables) mark(p.buffer);
+    for (const PlanProgram* program : {plan.startup.get(), plan.main.get()}) {
+      if (!program) continue;
+      for (const Feed& feed : program->feeds) mark(feed.buffer);
+      for (const Fetch& fetch : program->fetches) mark(fetch.buffer);
+      for (const Node& node : program->body) std::for_each(node.args.begin(), node.args.end(), mark);
+    }
+    for (size_t i = 0; i < used.size(); ++i) {
+      ids_.push_back(used[i] ? static_cast<int>(order_.size()) : -1);
+      if (used[i]) order_.push_back(static_cast<int>(i));
+    }
+  }
+
+  void write(const Target& target, bool hasLibrary) {
+    json_.object([&] {
+      json_.attribute("schema", 1);
+      json_.attribute("class", plan_.className);
+      json_.attributeObject("target", [&] {
+        json_.attribute("cpu", target.cpu);
+        json_.attribute("features", target.features);
+      });
+      if (hasLibrary) json_.attribute("library", "kernels.so");
+      else json_.attribute("library", nullptr);
+      json_.attribute("digest", plan_.digest);
+      json_.attributeArray("comms", [&] {
+        for (const Comm& comm : plan_.comms) {
+          json_.object([&] {
+            json_.attribute("name", comm.name);
+            list("axes", comm.axes);
+          });
+        }
+      });
+      json_.attribute("arena_bytes", plan_.arenaBytes);
+      json_.attribute("persistent_bytes", plan_.persistentBytes);
+      json_.attributeArray("buffers", [&] {
+        for (int id : order_) writeBuffer(plan_.buffers[id]);
+      });
+      json_.attributeArray("persistables", [&] {
+        for (const Persistable& p : plan_.persistables) writePersistable(p);
+      });
+      json_.attributeObject("programs", [&] {
+        writeProgram("startup", plan_.startup.get());
+        writeProgram("main", plan_.main.get());
+      });
+    });
+  }
+
+ private:
+  template <typename Values>
+  void list(llvm::StringRef name, const Values& values) {
+    json_.attributeArray(name, [&] {
+      for (const auto& value : values) json_.value(value);
+    });
+  }
+  void buffers(llvm::StringRef name, llvm::ArrayRef<int> args) {
+    json_.attributeArray(name, [&] {
+      for (int buffer : args) json_.value(ids_[buffer]);
+    });
+  }
+
+  void writeBuffer(const Buffer& buffer) {
+    static const char* const kSpaces[] = {"arena", "persistent", "constant"};
+    json_.object([&] {
+      json_.attribute("name", buffer.name);
+      json_.attribute("space", kSpaces[static_cast<int>(buffer.space)]);
+      json_.attribute("offset", plan_.buffers[buffer.storage].offset);
+      json_.attribute("bytes", buffer.bytes());
+      json_.attribute("dtype", NameOf(buffer.dtype));
+      list("dims", buffer.dims);
+      json_.attribute("lod_level", buffer.lodLevel);
+      if (buffer.space == Space::Constant) json_.attribute("data", llvm::toHex(buffer.data, true));
+    });
+  }
+
+  void describe(const std::string& name, int id) {
+    json_.attribute("name", name);
+    json_.attribute("buffer", ids_[id]);
+    json_.attribute("dtype", NameOf(plan_.buffers[id].dtype));
+    list("dims", plan_.buffers[id].dims);
+  }
+
+  void writePersistable(const Persistable& p) {
+    json_.object([&] {
+      describe(p.name, p.buffer);
+      json_.attribute("parameter", p.parameter);
+      json_.attributeObject("relation", [&] {
+        for (const auto& [axis, relation] : p.relation) json_.attribute(axis, relation);
+      });
+      json_.attribute("slice", nullptr);
+    });
+  }
+
+  void writeProgram(llvm::StringRef name, const PlanProgram* program) {
+    if (!program) return json_.attribute(name, nullptr);
+    json_.attributeObject(name, [&] {
+      json_.attributeArray("feeds", [&] {
+        for (const Feed& feed : program->feeds) writeFeed(feed);
+      });
+      json_.attributeArray("fetches", [&] {
+        for (const Fetch& fetch : program->fetches) {
+          json_.object([&] {
+            json_.attribute("name", fetch.name);
+            json_.attribute("buffer", ids_[fetch.buffer]);
+            json_.attribute("combine", fetch.combine);
+          });
+        }
+      });
+      json_.attributeArray("body", [&] {
+        for (const Node& node : program->body) json_.object([&] { writeNode(node); });
+      });
+    });
+  }
+
+  void writeFeed(const Feed& feed) {
+    json_.object([&] {
+      describe(feed.name, feed.buffer);
+      if (!feed.split) return json_.attribute("split", nullptr);
+      json_.attributeObject("split", [&] {
+        json_.attribute("dim", feed.split->dim);
+        list("axes", feed.split->axes);
+      });
+    });
+  }
+
+  void writeNode(const Node& node) {
+    switch (node.kind) {
+      case Node::Kind::Kernel:
+        json_.attribute("kernel", symbols_.at(node.kernel.get()));
+        buffers("args", node.args);
+        json_.attribute("n", node.kernel->rows());
+        json_.attribute("grain", grainOf(*node.kernel));
+        break;
+      case Node::Kind::Call:
+        json_.attribute("call", node.callee);
+        buffers("args", node.args);
+        list("ints", node.ints);
+        list("reals", node.reals);
+        list("strings", node.strings);
+        break;
+      case Node::Kind::Copy:
+        buffers("copy", node.args);
+        break;
+      case Node::Kind::Start:
+        json_.attribute("start", node.callee);
+        json_.attribute("comm", node.comm);
+        json_.attribute("reduce", node.reduce);
+        json_.attribute("root", node.root);
+        buffers("inputs", llvm::ArrayRef(node.args).take_front(node.inputs));
+        buffers("outputs", llvm::ArrayRef(node.args).drop_front(node.inputs));
+        json_.attribute("ticket", node.ticket);
+        break;
+      case Node::Kind::Wait:
+        json_.attribute("wait", node.ticket);
+        break;
+    }
+    json_.attribute("op", node.op);
+  }
+
+  const Plan& plan_;
+  const std::map<const Kernel*, std::string>& symbols_;
+  OStream& json_;
+  std::vector<int> ids_, order_;
+};
+
+}  // namespace
+
+std::string writePlan(const Plan& plan, const Target& target, bool hasLibrary, const std::map<const Kernel*, std::string>& symbols) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  OStream json(stream);
+  PlanWriter(plan, symbols, json).write(target, hasLibrary);
+  return text;
+}
+
+}  // namespace dtranspile::lower

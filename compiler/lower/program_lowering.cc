@@ -1,0 +1,234 @@
+#include "compiler/lower/program_lowering.h"
+
+#include "compiler/lower/infer.h"
+#include "compiler/lower/op_lowering.h"
+#include "compiler/lower/rules.h"
+#include "dialects/pd/types.h"
+
+namespace dtranspile::lower {
+
+using llvm::failure;
+using llvm::LogicalResult;
+using llvm::success;
+
+namespace {
+
+// Types of arguments as the lowering knows them.
+pd::TensorInfo infoOfType(mlir::Type type) {
+  pd::TensorInfo info;
+  if (mlir::RankedTensorType tensor = pd::tensorOf(type)) {
+    auto dims = pd::dimsOf(tensor);
+    info.dims.assign(dims.begin(), dims.end());
+    info.dtype = pd::dtypeOf(tensor.getElementType()).value_or(DType::kFloat32);
+  }
+  if (auto lod = llvm::dyn_cast<pd::LodType>(type)) info.lodLevel = static_cast<int>(lod.getLevels());
+  if (llvm::isa<pd::RowsType>(type)) info.kind = pd::Kind::SelectedRows;
+  if (llvm::isa<pd::ArrayType>(type)) info.kind = pd::Kind::TensorArray;
+  if (llvm::isa<pd::TapeType, pd::RawType>(type)) info.kind = pd::Kind::Raw;
+  return info;
+}
+
+bool isStatic(llvm::ArrayRef<int64_t> dims) {
+  return llvm::none_of(dims, [](int64_t d) { return d < 0; });
+}
+
+// Bytes that a tensor of these dims takes, or nothing if they do not fit into 62 bits.
+bool sizeFits(llvm::ArrayRef<int64_t> dims) {
+  int64_t bytes = 16;
+  for (int64_t d : dims) {
+    if (llvm::MulOverflow(bytes, std::max<int64_t>(d, 1), bytes) || bytes > (int64_t{1} << 50)) return false;
+  }
+  return true;
+}
+
+bool hasEffect(pd::OpView op) {
+  const pd::OpSpec* spec = op.spec();
+  return !spec || (spec->effects & (pd::kHost | pd::kCommunicates)) != 0;
+}
+
+}  // namespace
+
+// Serves inference with the infos of the lowering.
+class InferAdapter : public pd::InferContext {
+ public:
+  InferAdapter(ProgramLowering& program, pd::OpView op) : program_(program), op_(op) {}
+  const pd::OpView& op() const override { return op_; }
+  const pd::TensorInfo* in(llvm::StringRef slot, unsigned index) const override {
+    mlir::Value value = op_.input(slot, index);
+    auto it = value ? program_.infos_.find(value) : program_.infos_.end();
+    return it == program_.infos_.end() ? nullptr : &it->second;
+  }
+  using pd::InferContext::out;
+  unsigned inCount(llvm::StringRef slot) const override { return op_.inputCount(slot); }
+  unsigned outCount(llvm::StringRef slot) const override { return op_.outputCount(slot); }
+  void out(llvm::StringRef slot, unsigned index, pd::TensorInfo info) override {
+    if (mlir::Value value = op_.output(slot, index)) program_.infos_[value] = std::move(info);
+  }
+  int64_t programVersion() const override { return program_.program_.getVersion(); }
+  LogicalResult fail(const llvm::Twine& message) override {
+    return op_.operation()->emitError() << op_.type() << " at " << positionOf(op_.operation()) << ": " << message;
+  }
+
+ private:
+  ProgramLowering& program_;
+  pd::OpView op_;
+};
+
+std::string positionOf(mlir::Operation* op) {
+  const std::string type = pd::OpView::isFrameworkOp(op) ? pd::OpView(op).type().str() : op->getName().stripDialect().str();
+  auto name = llvm::dyn_cast<mlir::NameLoc>(op->getLoc());
+  llvm::StringRef text = name ? name.getName().getValue() : "";
+  unsigned block = 0, index = 0;
+  if (!text.consume_front("b") || text.consumeInteger(10, block) || !text.consume_front(":op") || text.consumeInteger(10, index)) return type;
+  return std::to_string(block) + ":" + std::to_string(index) + " " + type;
+}
+
+llvm::FailureOr<std::unique_ptr<PlanProgram>> ProgramLowering::run() {
+  if (failed(findFetches())) return failure();
+  markNeeded();
+  if (failed(checkRules())) return failure();
+  for (mlir::Operation& op : *program_.getBodyBlock()) {
+    if (live_.contains(&op) && failed(lowerOp(op))) return failure();
+  }
+  for (const auto& [name, value] : fetched_) {
+    auto combine = request_.combine.find(name);
+    result_.fetches.push_back({name, value ? bufferOf(value) : variables_[name], combine == request_.combine.end() ? "same" : combine->second});
+  }
+  return std::make_unique<PlanProgram>(std::move(result_));
+}
+
+// The last value of every fetched name; persistables are read at the end of the step.
+LogicalResult ProgramLowering::findFetches() {
+  llvm::StringMap<mlir::Value> last;
+  for (mlir::Operation& op : *program_.getBodyBlock()) {
+    for (mlir::Value result : op.getResults()) last[pd::nameOf(result)] = result;
+  }
+  for (const std::string& name : request_.fetches) {
+    const bool variable = variables_.contains(name);
+    mlir::Value value = variable ? mlir::Value() : last.lookup(name);
+    if (!variable && !value) return program_.emitError() << "fetch " << name << ": the program has no such variable";
+    fetched_.emplace_back(name, value);
+  }
+  return success();
+}
+
+void ProgramLowering::markNeeded() {
+  for (const auto& [name, value] : fetched_) {
+    if (value) needed_.insert(value);
+  }
+  for (mlir::Operation& op : llvm::reverse(*program_.getBodyBlock())) {
+    const bool framework = pd::OpView::isFrameworkOp(&op);
+    const bool structural = llvm::isa<pd::DeclOp, pd::InputOp, pd::GetOp, pd::UndefOp>(op);
+    const bool effect = framework ? hasEffect(pd::OpView(&op)) : !structural;
+    if (!effect && llvm::none_of(op.getResults(), [&](mlir::Value v) { return needed_.contains(v); })) continue;
+    live_.insert(&op);
+    needed_.insert(op.operand_begin(), op.operand_end());
+  }
+}
+
+LogicalResult ProgramLowering::checkRules() {
+  std::map<std::string, std::vector<mlir::Operation*>> missing;
+  for (mlir::Operation& op : *program_.getBodyBlock()) {
+    if (!live_.contains(&op) || llvm::isa<pd::InputOp, pd::GetOp, pd::SetOp>(op)) continue;
+    if (!pd::OpView::isFrameworkOp(&op)) missing[op.getName().getStringRef().str()].push_back(&op);
+    else if (!findRule(pd::OpView(&op).type())) missing[pd::OpView(&op).type().str()].push_back(&op);
+  }
+  if (missing.empty()) return success();
+  std::string names;
+  for (const auto& [type, ops] : missing) names += (names.empty() ? "" : ", ") + type;
+  mlir::InFlightDiagnostic error = program_.emitError() << "cannot be run natively: no lowering for " << missing.size() << " op type(s): " << names;
+  for (const auto& [type, ops] : missing) {
+    for (mlir::Operation* op : ops) error.attachNote(op->getLoc()) << positionOf(op);
+  }
+  return error;
+}
+
+LogicalResult ProgramLowering::lowerOp(mlir::Operation& op) {
+  position_ = positionOf(&op);
+  if (auto input = llvm::dyn_cast<pd::InputOp>(op)) return lowerInput(input);
+  if (auto get = llvm::dyn_cast<pd::GetOp>(op)) return lowerGet(get), success();
+  if (auto set = llvm::dyn_cast<pd::SetOp>(op)) return lowerSet(set), success();
+  return lowerFramework(pd::OpView(&op));
+}
+
+LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {
+  pd::TensorInfo info = infoOfType(op.getValue().getType());
+  const std::string name = op.getName().str();
+  if (info.kind != pd::Kind::Tensor) return op.emitError() << "feed " << name << " is no tensor: not supported";
+  if (auto it = request_.feedDims.find(name); it != request_.feedDims.end()) {
+    bool fits = it->second.size() == info.dims.size();
+    for (size_t i = 0; fits && i < info.dims.size(); ++i) fits = info.dims[i] < 0 || info.dims[i] == it->second[i];
+    if (!fits) return op.emitError() << "feed " << name << ": the data do not have the declared dims " << op.getValue().getType();
+    info.dims.assign(it->second.begin(), it->second.end());
+  }
+  if (!isStatic(info.dims)) return op.emitError() << "feed " << name << " has extents of -1: give its data or its dims (--shape)";
+  if (!sizeFits(info.dims)) return op.emitError() << "feed " << name << " is too large";
+  infos_[op.getValue()] = info;
+  auto split = request_.splits.find(name);
+  result_.feeds.push_back({name, bufferOf(op.getValue()), split == request_.splits.end() ? nullptr : std::make_shared<FeedSplit>(split->second)});
+  return success();
+}
+
+// A value, not a reference: where the variable is written while this value is still read, it is copied first.
+void ProgramLowering::lowerGet(pd::GetOp op) {
+  infos_[op.getValue()] = infoOfType(op.getValue().getType());
+  const int variable = variables_[op.getVar()];
+  bool written = false, snapshot = false;
+  for (mlir::Operation* next = op->getNextNode(); next; next = next->getNextNode()) {
+    snapshot |= written && live_.contains(next) && llvm::is_contained(next->getOperands(), op.getValue());
+    auto set = llvm::dyn_cast<pd::SetOp>(next);
+    written |= set && set.getVar() == op.getVar();
+  }
+  snapshot |= written && llvm::any_of(fetched_, [&](const auto& fetch) { return fetch.second == op.getValue(); });
+  if (!snapshot) {
+    buffers_[op.getValue()] = variable;
+    return;
+  }
+  Node copy{.kind = Node::Kind::Copy, .op = position_, .args = {variable, bufferOf(op.getValue())}, .writes = {false, true}, .reads = {true, false}};
+  add(std::move(copy));
+}
+
+void ProgramLowering::lowerSet(pd::SetOp op) {
+  const int variable = variables_[op.getVar()], from = bufferOf(op.getValue());
+  // Op positions belong to ops of the file: a set is part of the op that made the value.
+  if (mlir::Operation* producer = op.getValue().getDefiningOp()) position_ = positionOf(producer);
+  if (plan_.storageOf(from) == plan_.storageOf(variable)) return;
+  Node copy{.kind = Node::Kind::Copy, .op = position_, .args = {from, variable}, .writes = {false, true}, .reads = {true, false}};
+  add(std::move(copy));
+}
+
+LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
+  for (mlir::Value operand : op.operation()->getOperands()) {
+    if (infos_[operand].kind != pd::Kind::Tensor) {
+      return op.operation()->emitError() << op.type() << " at " << position_ << ": argument " << pd::nameOf(operand) << " is no dense tensor: not supported";
+    }
+    if (infos_[operand].lodLevel > 0) {
+      return op.operation()->emitError() << op.type() << " at " << position_ << ": argument " << pd::nameOf(operand) << " has LoD: not supported";
+    }
+  }
+  for (mlir::Value result : op.operation()->getResults()) infos_[result] = infoOfType(result.getType());
+  InferAdapter adapter(*this, op);
+  if (failed(inferOp(adapter))) return failure();
+  for (mlir::Value result : op.operation()->getResults()) {
+    const pd::TensorInfo& info = infos_[result];
+    if (!needed(result)) continue;
+    if (info.kind != pd::Kind::Tensor) return adapter.fail("output " + pd::nameOf(result) + " is no dense tensor: not supported");
+    if (!isStatic(info.dims) || !sizeFits(info.dims)) return adapter.fail("the shape of output " + pd::nameOf(result) + " is not known or too large");
+  }
+  OpLowering lowering(*this, op);
+  return applyRule(*findRule(op.type()), lowering);
+}
+
+int ProgramLowering::bufferOf(mlir::Value value) {
+  if (auto it = buffers_.find(value); it != buffers_.end()) return it->second;
+  const pd::TensorInfo& info = infos_[value];
+  Buffer buffer{.name = pd::nameOf(value).str(), .dtype = info.dtype, .dims = {info.dims.begin(), info.dims.end()}, .lodLevel = info.lodLevel};
+  return buffers_[value] = plan_.addBuffer(std::move(buffer));
+}
+
+Node& ProgramLowering::add(Node node) {
+  result_.body.push_back(std::move(node));
+  return result_.body.back();
+}
+
+}  // namespace dtranspile::lower

@@ -1,0 +1,66 @@
+// One pd.program to the body of a plan: finds what is needed for the fetches and the persistables, refines types from the feeds on,
+// applies the rule of every op. Called by compile.h; rules see it through op_lowering.h.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/lower/plan.h"
+#include "dialects/pd/infer.h"
+#include "dialects/pd/pd.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace dtranspile::lower {
+
+struct LoweringRequest {
+  std::map<std::string, std::vector<int64_t>> feedDims;  // concrete dims of feeds, where the program says -1
+  std::vector<std::string> fetches;                      // variables to report, in this order
+  std::map<std::string, FeedSplit> splits;
+  std::map<std::string, std::string> combine;            // of fetches; "same" where not said
+};
+
+class ProgramLowering {
+ public:
+  // `variables`: buffers of persistables by symbol, shared by the programs of the plan.
+  ProgramLowering(Plan& plan, llvm::StringMap<int>& variables, pd::ProgramOp program, const LoweringRequest& request)
+      : plan_(plan), variables_(variables), program_(program), request_(request) {}
+
+  // Errors are diagnostics at the op; ops without a rule are listed all at once.
+  llvm::FailureOr<std::unique_ptr<PlanProgram>> run();
+
+ private:
+  friend class OpLowering;
+  friend class InferAdapter;
+
+  llvm::LogicalResult findFetches();
+  void markNeeded();
+  llvm::LogicalResult checkRules();
+  llvm::LogicalResult lowerInput(pd::InputOp op);
+  void lowerGet(pd::GetOp op);
+  void lowerSet(pd::SetOp op);
+  llvm::LogicalResult lowerFramework(pd::OpView op);
+  llvm::LogicalResult lowerOp(mlir::Operation& op);
+  bool needed(mlir::Value value) const { return needed_.contains(value); }
+  int bufferOf(mlir::Value value);             // made on first use
+  Node& add(Node node);
+
+  Plan& plan_;
+  llvm::StringMap<int>& variables_;
+  pd::ProgramOp program_;
+  const LoweringRequest& request_;
+  PlanProgram result_;
+  std::string position_;                        // of the op that is being lowered
+  llvm::DenseSet<mlir::Value> needed_;
+  llvm::DenseSet<mlir::Operation*> live_;
+  llvm::DenseMap<mlir::Value, pd::TensorInfo> infos_;
+  llvm::DenseMap<mlir::Value, int> buffers_;
+  std::vector<std::pair<std::string, mlir::Value>> fetched_;  // a null value: the persistable of that name
+};
+
+// "0:12 mul" from the location the importer gave; the bare type where there is none.
+std::string positionOf(mlir::Operation* op);
+
+}  // namespace dtranspile::lower

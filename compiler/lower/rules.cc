@@ -1,0 +1,93 @@
+#include "compiler/lower/rules.h"
+
+#include <algorithm>
+
+#include "compiler/lower/infer.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace dtranspile::lower {
+namespace {
+
+using llvm::LogicalResult;
+using llvm::StringRef;
+
+const llvm::StringMap<const LoweringRule*>& index() {
+  static const auto* map = [] {
+    auto* rules = new llvm::StringMap<const LoweringRule*>();
+    for (RuleTable table :
+         {activationRules(), convolutionRules(), creationRules(), elementwiseRules(), embeddingRules(), linearAlgebraRules(), logicalRules(), lossRules(),
+          metricRules(), normalizationRules(), optimizerRules(), randomRules(), reductionRules(), shapeRules()}) {
+      for (const LoweringRule& rule : table) (*rules)[rule.type] = &rule;
+    }
+    return rules;
+  }();
+  return *map;
+}
+
+int64_t channelOf(const pd::OpView& op, size_t rank) {
+  const std::string layout = op.getString("data_layout");
+  return layout == "NHWC" || layout == "NDHWC" ? static_cast<int64_t>(rank) - 1 : 1;
+}
+
+std::vector<bool> innerDims(Inner inner, const pd::OpView& op, size_t rank) {
+  std::vector<bool> mask(rank, inner == Inner::All || inner == Inner::NotChannel);
+  const auto n = static_cast<int64_t>(rank);
+  auto mark = [&](int64_t dim, bool value) {
+    if (dim < 0) dim += n;
+    if (dim >= 0 && dim < n) mask[dim] = value;
+  };
+  if (inner == Inner::Last) mark(-1, true);
+  if (inner == Inner::Axis) mark(op.getInt("axis"), true);
+  if (inner == Inner::NotChannel) mark(channelOf(op, rank), false);
+  if (inner == Inner::Dims) mask = reducedDims(op, n);
+  if (inner == Inner::FromAxis) {
+    for (int64_t d = op.getInt("begin_norm_axis"); d < n; ++d) mark(d, true);
+  }
+  return mask;
+}
+
+// `axis` of the binary element-wise ops: where the first dim of the argument of lower rank stands.
+void alignAxis(OpLowering& op, OpLowering::Bindings& bindings) {
+  if (!op.op().hasAttr("axis") || !op.has("X") || !op.has("Y")) return;
+  const int64_t axis = op.op().getInt("axis");
+  const size_t x = op.in("X")->dims.size(), y = op.in("Y")->dims.size();
+  if (axis >= 0 && x != y) bindings.axes.emplace_back(x > y ? "Y" : "X", static_cast<int>(axis));
+}
+
+// An optional input that the rule does not know would change the result: refused, not ignored.
+LogicalResult refuseUnread(OpLowering& op, StringRef formula) {
+  if (op.op().type().ends_with("_grad") || op.op().type().ends_with("_grad2")) return llvm::success();
+  for (const std::string& slot : op.op().inputSlots()) {
+    if (op.has(slot) && !formula.contains(slot)) return op.unsupported("input " + slot);
+  }
+  return llvm::success();
+}
+
+}  // namespace
+
+const LoweringRule* findRule(StringRef type) { return index().lookup(type); }
+
+std::vector<std::string> loweredOps() {
+  std::vector<std::string> types;
+  for (const auto& entry : index()) types.push_back(entry.first().str());
+  std::sort(types.begin(), types.end());
+  return types;
+}
+
+LogicalResult applyRule(const LoweringRule& rule, OpLowering& op) {
+  if (!rule.formula) return rule.lower(op);
+  if (llvm::failed(refuseUnread(op, rule.formula))) return llvm::failure();
+  OpLowering::Bindings bindings;
+  // 1.x and 2.x differ in some update formulas; a file without version is a new one.
+  bindings.numbers.emplace_back("legacy", op.version() > 0 && op.version() < 2000000);
+  if (rule.inner == Inner::None) alignAxis(op, bindings);
+  else bindings.inner = [&](const std::vector<int64_t>& domain) { return innerDims(rule.inner, op.op(), domain.size()); };
+  llvm::SmallVector<StringRef> parts;
+  StringRef(rule.formula).split(parts, '\n');
+  for (StringRef part : parts) {
+    if (llvm::failed(op.formula(part, bindings))) return llvm::failure();
+  }
+  return llvm::success();
+}
+
+}  // namespace dtranspile::lower

@@ -1,0 +1,24 @@
+// Lowering rules: family `metric`.
+#include "compiler/lower/rules.h"
+
+namespace dtranspile::lower {
+namespace {
+
+llvm::LogicalResult lowerAccuracy(OpLowering& op) {
+  auto values = op.in("Out"), indices = op.in("Indices"), label = op.in("Label");
+  if (!values || !indices || !label) return op.unsupported("an absent input");
+  TensorRef accuracy = op.outOrTemporary("Accuracy", DType::kFloat32, {1}), correct = op.outOrTemporary("Correct", DType::kInt32, {1}),
+            total = op.outOrTemporary("Total", DType::kInt32, {1});
+  op.call("dt_accuracy", {*values, *indices, *label}, {accuracy, correct, total});
+  return llvm::success();
+}
+
+const LoweringRule kRules[] = {
+    {"accuracy", Inner::None, nullptr, lowerAccuracy},
+};
+
+}  // namespace
+
+RuleTable metricRules() { return kRules; }
+
+}  // namespace dtranspile::lower

@@ -1,0 +1,56 @@
+// Lowering rules: family `optimizer`. Updates by the framework's kernels of each version (`legacy`: 1.x); the papers behind them: Adam and AdaMax
+// (Kingma, Ba 2014), RMSProp centred (Graves 2013), Adadelta (Zeiler 2012), Adagrad (Duchi 2011), FTRL (McMahan 2013), LAMB (You 2019),
+// AdamW (Loshchilov, Hutter 2017).
+#include "compiler/lower/rules.h"
+
+namespace dtranspile::lower {
+namespace {
+
+// The running powers of beta are one element each: a formula of their own, after the update that reads them.
+#define DT_BETA_POWERS "\nBeta1PowOut = Beta1Pow * beta1; Beta2PowOut = Beta2Pow * beta2"
+#define DT_ADAM_MOMENTS "m = beta1 * Moment1 + (1 - beta1) * Grad; v = beta2 * Moment2 + (1 - beta2) * Grad * Grad; Moment1Out = m; Moment2Out = v;"
+
+const LoweringRule kRules[] = {
+    {"sgd", Inner::None, "ParamOut = Param - LearningRate * Grad"},
+    {"momentum", Inner::None,
+     "g = regularization_method ? rescale_grad * Grad + regularization_coeff * Param : rescale_grad * Grad;"
+     "v = mu * Velocity + g; VelocityOut = v; ParamOut = Param - LearningRate * (use_nesterov ? g + mu * v : v)"},
+    {"adam", Inner::None,
+     DT_ADAM_MOMENTS "c = sqrt(1 - Beta2Pow); e = legacy ? epsilon : epsilon * c;"
+                     "ParamOut = Param - LearningRate * c / (1 - Beta1Pow) * (m / (sqrt(v) + e))" DT_BETA_POWERS},
+    {"adamw", Inner::None,
+     DT_ADAM_MOMENTS "c = sqrt(1 - Beta2Pow); lr = LearningRate * lr_ratio; p = with_decay ? Param * (1 - lr * coeff) : Param;"
+                     "ParamOut = p - lr * c / (1 - Beta1Pow) * (m / (sqrt(v) + epsilon * c))" DT_BETA_POWERS},
+    {"adamax", Inner::None,
+     "m = beta1 * Moment + (1 - beta1) * Grad; u = max(abs(Grad), beta2 * InfNorm + epsilon); MomentOut = m; InfNormOut = u;"
+     "ParamOut = Param - LearningRate / (1 - Beta1Pow) * (m / u)"},
+    {"adagrad", Inner::None, "m = Moment + Grad * Grad; MomentOut = m; ParamOut = Param - LearningRate * Grad / (sqrt(m) + epsilon)"},
+    {"decayed_adagrad", Inner::None,
+     "m = decay * Moment + (1 - decay) * Grad * Grad; MomentOut = m; ParamOut = Param - LearningRate * Grad / (sqrt(m) + epsilon)"},
+    {"adadelta", Inner::None,
+     "a = rho * AvgSquaredGrad + (1 - rho) * Grad * Grad; d = -sqrt((AvgSquaredUpdate + epsilon) / (a + epsilon)) * Grad;"
+     "AvgSquaredGradOut = a; AvgSquaredUpdateOut = rho * AvgSquaredUpdate + (1 - rho) * d * d; ParamOut = Param + or(LearningRate, 1) * d"},
+    {"rmsprop", Inner::None,
+     "s = decay * MeanSquare + (1 - decay) * Grad * Grad; h = centered ? decay * or(MeanGrad, 0) + (1 - decay) * Grad : or(MeanGrad, 0);"
+     "d = centered ? s - h * h + epsilon : s + epsilon; w = momentum * Moment + LearningRate * Grad / sqrt(d);"
+     "MeanSquareOut = s; MeanGradOut = h; MomentOut = w; ParamOut = Param - w"},
+    {"ftrl", Inner::None,
+     "n = SquaredAccumulator + Grad * Grad; a = l1 + 1e-10; b = l2 + 1e-10;"
+     "after = lr_power == -0.5 ? sqrt(n) : pow(n, -lr_power); before = lr_power == -0.5 ? sqrt(SquaredAccumulator) : pow(SquaredAccumulator, -lr_power);"
+     "z = LinearAccumulator + Grad - (after - before) / LearningRate * Param; SquaredAccumOut = n; LinearAccumOut = z;"
+     "ParamOut = abs(z) > a ? (a * sign(z) - z) / (after / LearningRate + 2 * b) : 0"},
+    {"lamb", Inner::All,
+     DT_ADAM_MOMENTS "mh = legacy ? m : m / (1 - Beta1Pow); vh = legacy ? v : v / (1 - Beta2Pow); u = mh / (sqrt(vh) + epsilon) + weight_decay * Param;"
+                     "p = sqrt(sum(Param * Param)); q = sqrt(sum(u * u)); ParamOut = Param - LearningRate * (p > 0 && q > 0 ? p / q : 1) * u" DT_BETA_POWERS},
+    {"proximal_gd", Inner::None,
+     "t = Param - LearningRate * Grad; ParamOut = sign(t) * max(abs(t) - LearningRate * l1, 0) / (1 + LearningRate * l2)"},
+    {"proximal_adagrad", Inner::None,
+     "m = Moment + Grad * Grad; lr = LearningRate / sqrt(m); t = Param - lr * Grad; MomentOut = m;"
+     "ParamOut = sign(t) * max(abs(t) - LearningRate * l1, 0) / (1 + LearningRate * l2)"},
+};
+
+}  // namespace
+
+RuleTable optimizerRules() { return kRules; }
+
+}  // namespace dtranspile::lower

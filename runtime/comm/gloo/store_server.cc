@@ -1,0 +1,208 @@
+// One thread, one poll loop, non-blocking sockets. A client sends one request, gets one reply and is disconnected.
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <list>
+#include <map>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/comm/gloo/store.h"
+#include "runtime/comm/gloo/wire.h"
+#include "runtime/comm/patience.h"
+
+namespace dtranspile::comm {
+namespace {
+
+constexpr size_t kMaxClients = 2048;
+constexpr size_t kMaxStored = 64 << 20;             // bytes of all keys and values
+constexpr int64_t kRequestNs = 10'000'000'000;      // time for a client to send its request, or to take its reply
+constexpr int64_t kLongestWaitNs = 3'600'000'000'000;
+
+class Server : public StoreServer {
+ public:
+  Server(Socket listener, std::string address) : listener_(std::move(listener)), address_(std::move(address)), stop_(eventfd(0, EFD_CLOEXEC)) {
+    thread_ = std::thread([this] { Loop(); });
+  }
+  ~Server() override {
+    const uint64_t one = 1;
+    (void)!write(stop_.fd(), &one, sizeof(one));
+    thread_.join();
+  }
+  std::string address() const override { return address_; }
+
+ private:
+  struct Client {
+    Socket socket;
+    int64_t deadline_ns = 0;  // to be disconnected, or to be told that time is up
+    std::string in;
+    std::optional<std::string> awaited;  // key of a get that waits
+    std::string out;
+    bool replying = false;
+  };
+
+  void Loop();
+  void Accept();
+  // All return false when the client is to be disconnected.
+  bool ReadSome(Client& client);
+  bool WriteSome(Client& client);
+  bool Expire(Client& client);
+  bool Handle(Client& client, const StoreRequest& request);
+  void Reply(Client& client, StoreAnswer answer, const std::string& value = "");
+  StoreAnswer Put(const std::string& key, std::string value, bool only_if_absent);
+
+  const Socket listener_;
+  const std::string address_;
+  const Socket stop_;
+  std::list<Client> clients_;
+  std::map<std::string, std::string> values_;
+  size_t stored_ = 0;
+  std::thread thread_;
+};
+
+void Server::Loop() {
+  while (true) {
+    std::vector<pollfd> entries = {{stop_.fd(), POLLIN, 0}, {listener_.fd(), static_cast<short>(clients_.size() < kMaxClients ? POLLIN : 0), 0}};
+    int64_t next_ns = NowNs() + kLongestWaitNs;
+    for (const Client& client : clients_) {
+      entries.push_back({client.socket.fd(), static_cast<short>(client.replying ? POLLOUT : POLLIN), 0});
+      next_ns = std::min(next_ns, client.deadline_ns);
+    }
+    const int64_t wait_ms = std::clamp<int64_t>((next_ns - NowNs()) / 1'000'000 + 1, 1, 1'000'000);
+    if (poll(entries.data(), entries.size(), static_cast<int>(wait_ms)) < 0 && errno != EINTR) return;
+    if (entries[0].revents != 0) return;
+    size_t i = 2;
+    for (auto client = clients_.begin(); client != clients_.end(); ++i) {
+      bool keep = true;
+      if (entries[i].revents != 0) keep = client->replying ? WriteSome(*client) : ReadSome(*client);
+      if (keep && client->deadline_ns <= NowNs()) keep = Expire(*client);
+      client = keep ? std::next(client) : clients_.erase(client);
+    }
+    if (entries[1].revents != 0) Accept();
+  }
+}
+
+void Server::Accept() {
+  const int fd = accept4(listener_.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (fd < 0) return;
+  Client client;
+  client.socket = Socket(fd);
+  client.deadline_ns = NowNs() + kRequestNs;
+  clients_.push_back(std::move(client));
+}
+
+bool Server::ReadSome(Client& client) {
+  char buffer[16 * 1024];
+  const ssize_t n = recv(client.socket.fd(), buffer, sizeof(buffer), 0);
+  if (n < 0) return errno == EAGAIN || errno == EINTR;
+  if (n == 0 || client.awaited) return false;  // gone, or talks when it should wait
+  client.in.append(buffer, n);
+  StoreRequest request;
+  if (client.in.size() < sizeof(request)) {
+    return std::memcmp(client.in.data(), &kStoreMagic, std::min(client.in.size(), sizeof(kStoreMagic))) == 0;
+  }
+  std::memcpy(&request, client.in.data(), sizeof(request));
+  if (request.magic != kStoreMagic || request.key_bytes > kMaxKey || request.value_bytes > kMaxValue) return false;
+  const size_t whole = sizeof(request) + request.key_bytes + request.value_bytes;
+  if (client.in.size() > whole) return false;
+  return client.in.size() < whole || Handle(client, request);
+}
+
+bool Server::Handle(Client& client, const StoreRequest& request) {
+  const std::string key = client.in.substr(sizeof(request), request.key_bytes);
+  std::string value = client.in.substr(sizeof(request) + request.key_bytes);
+  client.in.clear();
+  switch (request.operation) {
+    case kStoreSet:
+    case kStoreClaim: Reply(client, Put(key, std::move(value), request.operation == kStoreClaim)); return true;
+    case kStoreGet: break;
+    default: return false;
+  }
+  if (const auto found = values_.find(key); found != values_.end()) {
+    Reply(client, kStoreOk, found->second);
+  } else {
+    client.awaited = key;
+    client.deadline_ns = NowNs() + std::min(kLongestWaitNs, request.wait_ms * int64_t{1'000'000});
+  }
+  return true;
+}
+
+StoreAnswer Server::Put(const std::string& key, std::string value, bool only_if_absent) {
+  const auto found = values_.find(key);
+  if (found != values_.end() && only_if_absent) return kStoreExists;
+  const size_t before = found == values_.end() ? 0 : key.size() + found->second.size();
+  const size_t after = key.size() + value.size();
+  if (stored_ - before + after > kMaxStored) return kStoreFull;
+  stored_ += after - before;
+  for (Client& client : clients_) {
+    if (client.awaited == key) Reply(client, kStoreOk, value);
+  }
+  values_[key] = std::move(value);
+  return kStoreOk;
+}
+
+void Server::Reply(Client& client, StoreAnswer answer, const std::string& value) {
+  StoreReply reply;
+  reply.answer = answer;
+  reply.value_bytes = static_cast<uint32_t>(value.size());
+  client.out = std::string(reinterpret_cast<const char*>(&reply), sizeof(reply)) + value;
+  client.awaited.reset();
+  client.replying = true;
+  client.deadline_ns = NowNs() + kRequestNs;
+}
+
+bool Server::WriteSome(Client& client) {
+  const ssize_t n = send(client.socket.fd(), client.out.data(), client.out.size(), MSG_NOSIGNAL);
+  if (n < 0) return errno == EAGAIN || errno == EINTR;
+  client.out.erase(0, n);
+  return !client.out.empty();
+}
+
+bool Server::Expire(Client& client) {
+  if (!client.awaited) return false;
+  Reply(client, kStoreTimeout);
+  return true;
+}
+
+std::string WithPort(const std::string& address, int fd) {
+  sockaddr_storage bound = {};
+  socklen_t length = sizeof(bound);
+  getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &length);
+  const uint16_t port = bound.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port : reinterpret_cast<sockaddr_in*>(&bound)->sin_port;
+  return absl::StrCat(address.substr(0, address.rfind(':') + 1), ntohs(port));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(const std::string& address) {
+  absl::StatusOr<AddressList> list = ResolveAddress(address, true);
+  if (!list.ok()) return list.status();
+  int error = 0;
+  for (const addrinfo* at = list->get(); at != nullptr; at = at->ai_next) {
+    Socket socket(::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol));
+    const int on = 1;
+    if (socket.fd() >= 0) setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (socket.fd() >= 0 && bind(socket.fd(), at->ai_addr, at->ai_addrlen) == 0 && listen(socket.fd(), 1024) == 0) {
+      const std::string real = WithPort(address, socket.fd());
+      return std::make_unique<Server>(std::move(socket), real);
+    }
+    error = errno;
+  }
+  const std::string message = absl::StrCat("cannot serve the store at ", address, ": ", strerror(error));
+  if (error == EADDRINUSE) return absl::AlreadyExistsError(message);
+  if (error == EADDRNOTAVAIL) return absl::NotFoundError(message);
+  return absl::InternalError(message);
+}
+
+}  // namespace dtranspile::comm

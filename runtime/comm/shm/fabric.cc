@@ -1,0 +1,121 @@
+// Synchronisation is by counters that only their owner writes. A member that waits first spins (a peer answers within a
+// microsecond when it is at the same point), then lets others run, then sleeps on its bell and looks after its peer now and then.
+#include "runtime/comm/shm/fabric.h"
+
+#include <emmintrin.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "runtime/comm/shm/bell.h"
+
+namespace dtranspile::comm {
+namespace {
+
+constexpr int kSpins = 100;   // a pause each, some 5 us
+constexpr int kYields = 30;   // some 15 us where nobody else wants the core
+constexpr int64_t kCheckNs = 50'000'000;  // how often a sleeper looks whether its peer lives
+
+int UsableCores() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+}  // namespace
+
+ShmFabric::ShmFabric(const Group& group, const LaneLayout& layout, std::byte* lane, Mapping mapping, std::vector<int> ranks, int index,
+                     Patience& patience)
+    : group_(group),
+      layout_(layout),
+      mapping_(std::move(mapping)),
+      lane_(lane),
+      ranks_(std::move(ranks)),
+      index_(index),
+      patience_(patience),
+      spins_(layout.members <= UsableCores()) {}
+
+absl::Status ShmFabric::AwaitCounter(int member, const std::atomic<uint64_t>& counter, uint64_t value) {
+  if (counter.load(std::memory_order_acquire) >= value) return absl::OkStatus();
+  for (int i = 0; spins_ && i < kSpins; ++i) {
+    _mm_pause();
+    if (counter.load(std::memory_order_acquire) >= value) return absl::OkStatus();
+  }
+  for (int i = 0; i < kYields; ++i) {
+    sched_yield();
+    if (counter.load(std::memory_order_acquire) >= value) return absl::OkStatus();
+  }
+  return SleepUntil(member, counter, value);
+}
+
+absl::Status ShmFabric::SleepUntil(int member, const std::atomic<uint64_t>& counter, uint64_t value) {
+  patience_.WaitsFor(ranks_[member]);
+  const int64_t check_ns = std::min(kCheckNs, patience_.timeout_ns() / 4 + 1);
+  Bell& bell = state(index_).bell;
+  int64_t next_check_ns = NowNs() + check_ns;
+  absl::Status status;
+  bell.sleeping.store(1);
+  // Sequentially consistent with Publish: either this sees the counter, or the publisher sees that somebody sleeps.
+  while (true) {
+    const uint32_t word = bell.word.load();
+    if (counter.load() >= value) break;
+    const int64_t now_ns = NowNs();
+    const bool thorough = now_ns >= next_check_ns;
+    status = group_.Check(ranks_[member], thorough, patience_);
+    if (!status.ok()) break;
+    if (thorough) next_check_ns = now_ns + check_ns;
+    SleepOn(bell, word, std::max<int64_t>(next_check_ns - now_ns, 1000));
+  }
+  bell.sleeping.store(0);
+  // A peer may have done its part before it left or died.
+  return counter.load() >= value ? absl::OkStatus() : status;
+}
+
+void ShmFabric::Publish(std::atomic<uint64_t>& counter, uint64_t value) {
+  counter.store(value);
+  for (int member = 0; member < layout_.members; ++member) {
+    if (member == index_) continue;
+    Bell& bell = state(member).bell;
+    if (bell.sleeping.load() != 0) Ring(bell);
+  }
+}
+
+absl::Status ShmFabric::Meet(const Header& header, const std::byte* payload, size_t bytes) {
+  ++meetings_;
+  // This half was last read in the meeting before last, which all have left: they came to the last one.
+  Meeting& mine = meeting(index_);
+  mine.header = header;
+  if (bytes > 0) std::memcpy(mine.payload, payload, bytes);
+  Publish(state(index_).arrived, meetings_);
+  for (int member = 0; member < layout_.members; ++member) {
+    if (absl::Status status = AwaitCounter(member, state(member).arrived, meetings_); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::byte*> ShmFabric::NextArea() {
+  ++round_;
+  for (int member = 0; member < layout_.members; ++member) {
+    if (member == index_) continue;
+    absl::Status status = AwaitCounter(member, state(member).finished, last_of_round_[round_ & 1]);
+    if (!status.ok()) return status;
+  }
+  return index_ < layout_.senders ? area(index_, round_) : nullptr;
+}
+
+absl::StatusOr<Posted> ShmFabric::Post(const Message& message) {
+  ++messages_;
+  last_of_round_[round_ & 1] = messages_;
+  Publish(state(index_).posted, messages_);
+  return Posted{message, messages_, round_};
+}
+
+absl::StatusOr<const std::byte*> ShmFabric::Await(const Posted& posted, int member) {
+  if (absl::Status status = AwaitCounter(member, state(member).posted, posted.number); !status.ok()) return status;
+  return area(member, posted.round) + posted.message.stride * SlotFor(posted.message, member, index_);
+}
+
+void ShmFabric::Finish(const Posted& posted) { Publish(state(index_).finished, posted.number); }
+
+}  // namespace dtranspile::comm

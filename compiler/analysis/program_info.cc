@@ -1,0 +1,77 @@
+#include "compiler/analysis/program_info.h"
+
+#include "dialects/pd/op_view.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace dtranspile {
+namespace {
+
+template <typename Callback>
+void forEachFrameworkOp(pd::ProgramOp program, Callback callback) {
+  for (mlir::Operation& op : *program.getBodyBlock())
+    if (pd::OpView::isFrameworkOp(&op)) callback(pd::OpView(&op));
+}
+
+}  // namespace
+
+std::string findLoss(pd::ProgramOp program) {
+  std::string fromForward, fromGradient;
+  forEachFrameworkOp(program, [&](pd::OpView op) {
+    int role = op.role();
+    if (!(role & pd::kLoss) || op.operation()->getNumResults() == 0) return;
+    llvm::StringRef name = pd::nameOf(op.operation()->getResult(0));
+    if (role & pd::kBackward) {
+      // The seed of the backward part is called after the loss by the framework itself: <loss>@GRAD.
+      if (fromGradient.empty()) fromGradient = name.take_front(name.find("@GRAD")).str();
+    } else if (fromForward.empty()) {
+      fromForward = op.hasOutput("Out") ? op.outputName("Out").str() : name.str();
+    }
+  });
+  return fromGradient.empty() ? fromForward : fromGradient;
+}
+
+std::vector<pd::InputOp> inputsOf(pd::ProgramOp program) {
+  std::vector<pd::InputOp> inputs;
+  for (auto input : program.getBodyBlock()->getOps<pd::InputOp>()) inputs.push_back(input);
+  return inputs;
+}
+
+std::vector<std::string> hostDrivenRates(pd::ProgramOp program) {
+  std::vector<std::string> rates;
+  llvm::StringSet<> written;
+  program.walk([&](pd::SetOp set) { written.insert(set.getVar()); });
+  forEachFrameworkOp(program, [&](pd::OpView op) {
+    for (mlir::Value value : op.inputs("LearningRate")) {
+      auto get = value ? value.getDefiningOp<pd::GetOp>() : pd::GetOp();
+      if (get && !written.contains(get.getVar()) && !llvm::is_contained(rates, get.getVar().str())) rates.push_back(get.getVar().str());
+    }
+  });
+  return rates;
+}
+
+pd::ProgramOp findProgram(mlir::Operation* symbolTable, llvm::StringRef symbol) {
+  return llvm::dyn_cast_or_null<pd::ProgramOp>(mlir::SymbolTable::lookupSymbolIn(symbolTable, symbol));
+}
+
+bool definesName(pd::ProgramOp program, llvm::StringRef name) {
+  for (mlir::Operation& op : *program.getBodyBlock())
+    for (mlir::Value result : op.getResults())
+      if (pd::nameOf(result) == name) return true;
+  return false;
+}
+
+std::vector<std::string> similarNames(pd::ProgramOp program, llvm::StringRef name) {
+  std::vector<std::pair<unsigned, std::string>> near;
+  unsigned limit = std::max<size_t>(2, name.size() / 3);
+  for (auto decl : program.getBodyBlock()->getOps<pd::DeclOp>()) {
+    unsigned distance = name.edit_distance(decl.getName(), true, limit + 1);
+    if (distance <= limit) near.emplace_back(distance, decl.getName().str());
+  }
+  llvm::sort(near);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < near.size() && i < 3; ++i) names.push_back(near[i].second);
+  return names;
+}
+
+}  // namespace dtranspile

@@ -1,0 +1,31 @@
+// What commands ask about a program: its loss, what it is fed, what it computes. Answers come from op roles and structure, never from
+// the spelling of names.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dialects/pd/pd.h"
+
+namespace dtranspile {
+
+// The variable that training minimises: the output of the forward op with the Loss bit, else what the first gradient (the constant
+// with roles Backward and Loss) belongs to. Empty when the program has no backward part.
+std::string findLoss(pd::ProgramOp program);
+
+// The variables that the caller feeds, in order of first use.
+std::vector<pd::InputOp> inputsOf(pd::ProgramOp program);
+
+// Persistables that a program reads in a slot `LearningRate` and no op writes: the host sets them every step (program-format: 2.x schedulers).
+std::vector<std::string> hostDrivenRates(pd::ProgramOp program);
+
+// The pd.program called `symbol` in a module or role; null if there is none.
+pd::ProgramOp findProgram(mlir::Operation* symbolTable, llvm::StringRef symbol);
+
+// Names that block 0 assigns: what can be fetched.
+bool definesName(pd::ProgramOp program, llvm::StringRef name);
+
+// Names of the program closest to `name` by edit distance, for "did you mean".
+std::vector<std::string> similarNames(pd::ProgramOp program, llvm::StringRef name);
+
+}  // namespace dtranspile

@@ -1,0 +1,39 @@
+// JOB: the folder that `transpile` writes and every other command reads: manifest.json beside job.mlirbc (docs/file-formats.md).
+#pragma once
+
+#include <string>
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "nlohmann/json.hpp"
+
+namespace dtranspile {
+
+struct Job {
+  nlohmann::ordered_json manifest;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+
+  std::string digest() const { return manifest.value("digest", ""); }
+  // Ranks of all roles.
+  int64_t ranks() const;
+};
+
+// True for a folder with a manifest.json.
+bool isJob(llvm::StringRef path);
+
+// SHA-256 over the module's text (without locations) and the manifest without its digest: "sha256:<hex>". The same content gives the
+// same digest everywhere.
+std::string digestOf(mlir::ModuleOp module, const nlohmann::ordered_json& manifest);
+
+// The manifest of a job module: everything that it says, in the form that programs read. `strategy` is stored as given; the digest is
+// filled in.
+nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const nlohmann::ordered_json& strategy);
+
+// Writes JOB wholly or not at all: a new folder beside it is renamed into place. An existing job is an error unless `force`; a folder
+// that is no job is never replaced.
+mlir::LogicalResult writeJob(llvm::StringRef path, mlir::ModuleOp module, const nlohmann::ordered_json& manifest, bool force);
+
+// Reads and checks both files. Errors name the file, and the field of the manifest.
+mlir::FailureOr<Job> readJob(mlir::MLIRContext* context, llvm::StringRef path);
+
+}  // namespace dtranspile

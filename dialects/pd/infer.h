@@ -28,6 +28,9 @@ struct TensorInfo {
   int64_t elements() const;  // -1 if not known
 };
 
+// What the declared type of a value says.
+TensorInfo declaredInfo(mlir::Type type);
+
 class InferContext {
  public:
   virtual ~InferContext() = default;

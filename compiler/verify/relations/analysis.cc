@@ -1,0 +1,362 @@
+#include "compiler/verify/relations/analysis.h"
+
+#include "compiler/verify/position.h"
+#include "compiler/verify/relations/kinds.h"
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/op_view.h"
+
+namespace dtranspile::verify {
+namespace {
+
+// Ops that a pass may insert: each is the identity up to scale and precision.
+enum class Inserted { No, Scale, Copy, Cast, Sum, Difference, Zero };
+
+Inserted insertedKind(llvm::StringRef type) {
+  static const std::pair<llvm::StringRef, Inserted> kinds[] = {
+      {"scale", Inserted::Scale},          {"assign", Inserted::Copy}, {"cast", Inserted::Cast},
+      {"elementwise_add", Inserted::Sum},  {"sum", Inserted::Sum},     {"fill_constant", Inserted::Zero},
+      {"fill_zeros_like", Inserted::Zero}, {"elementwise_sub", Inserted::Difference},
+  };
+  for (const auto& [name, kind] : kinds)
+    if (name == type) return kind;
+  return Inserted::No;
+}
+
+int64_t sourceNumber(mlir::Operation* op) {
+  auto number = op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
+  return number ? number.getInt() : -1;
+}
+
+// Control flow whose blocks only compute: no communication, no random numbers.
+bool isLocal(mlir::Operation* op) {
+  return !op->walk([](mlir::Operation* inner) {
+              if (llvm::isa_and_nonnull<dist::DistDialect>(inner->getDialect())) return mlir::WalkResult::interrupt();
+              if (!pd::OpView::isFrameworkOp(inner)) return mlir::WalkResult::advance();
+              const pd::OpSpec* spec = pd::OpView(inner).spec();
+              bool pure = spec && !(spec->effects & (pd::kRandom | pd::kCommunicates));
+              return pure ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
+            }).wasInterrupted();
+}
+
+}  // namespace
+
+Contracts Contracts::of(mlir::ModuleOp job) {
+  Contracts contracts;
+  auto list = job->getAttrOfType<mlir::ArrayAttr>("dist.contracts");
+  if (!list) return contracts;
+  for (mlir::Attribute entry : list) {
+    if (auto tag = llvm::dyn_cast<mlir::StringAttr>(entry)) contracts.sites[tag.getValue().str()];
+    auto fields = llvm::dyn_cast<mlir::DictionaryAttr>(entry);
+    auto tag = fields ? fields.getAs<mlir::StringAttr>("tag") : mlir::StringAttr();
+    if (!tag) continue;
+    std::set<std::string>& sites = contracts.sites[tag.getValue().str()];
+    if (auto names = fields.getAs<mlir::ArrayAttr>("sites"))
+      for (mlir::Attribute name : names)
+        if (auto text = llvm::dyn_cast<mlir::StringAttr>(name)) sites.insert(text.getValue().str());
+  }
+  return contracts;
+}
+
+Axes axesOf(dist::RoleOp role) {
+  Axes axes;
+  dist::MeshOp mesh = dist::meshOf(role);
+  if (!mesh) return axes;
+  auto add = [&](mlir::ArrayAttr names, llvm::ArrayRef<int64_t> sizes) {
+    for (auto [name, size] : llvm::zip(names.getAsValueRange<mlir::StringAttr>(), sizes)) {
+      axes.names.push_back(name.str());
+      axes.sizes.push_back(size);
+      axes.isData.push_back(false);
+    }
+  };
+  add(mesh.getAxes(), mesh.getSizes());
+  add(mesh.getTimeAxes(), mesh.getTimeSizes());
+  role->walk([&](pd::InputOp input) {
+    if (auto batch = input->getAttrOfType<dist::BatchAttr>(dist::kBatchAttr))
+      for (mlir::StringAttr name : batch.getAxes())
+        if (int axis = axes.indexOf(name.getValue()); axis >= 0) axes.isData[axis] = true;
+  });
+  return axes;
+}
+
+Analysis::Analysis(dist::RoleOp role, pd::ProgramOp program, const Reference& reference, const Contracts& contracts, bool startup, Rung& report)
+    : role_(role), program_(program), reference_(reference), contracts_(contracts), startup_(startup), report_(report), axes_(axesOf(role)) {}
+
+void Analysis::run() {
+  declareVariables();
+  visit(*program_.getBodyBlock());
+  checkVariables();
+  reportScales();
+  reachSites();
+}
+
+const Relation& Analysis::of(mlir::Value value) const {
+  auto found = relations_.find(value);
+  return found == relations_.end() ? none_ : found->second;
+}
+
+void Analysis::set(mlir::Value value, Relation relation) {
+  if (relation.reference >= 0) lastFor_[relation.reference] = value;
+  relations_[value] = std::move(relation);
+}
+
+void Analysis::lose(mlir::Value value, Loss loss) {
+  relations_[value] = {};
+  losses_[value] = std::move(loss);
+}
+
+void Analysis::declareVariables() {
+  for (auto var : role_.getBody().front().getOps<pd::VarOp>()) {
+    Variable variable;
+    variable.op = var;
+    variable.reference = var.getSymName().str();
+    variable.declared = Reading::replicated(axes_);
+    if (auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr)) {
+      variable.reference = relation.getVariable().getValue().str();
+      variable.declared = readingOf(relation, axes_);
+      variable.tags.assign(relation.getTags().begin(), relation.getTags().end());
+    }
+    if (!startup_) {
+      variable.now.reference = reference_.initialNumber(variable.reference);
+      variable.now.whole = variable.now.parts = variable.declared;
+      variable.now.addTags(variable.tags);
+    }
+    variables_.emplace(var.getSymName().str(), std::move(variable));
+  }
+}
+
+void Analysis::visit(mlir::Block& block) {
+  for (mlir::Operation& op : block) {
+    visit(op);
+    checkClaims(&op);
+  }
+}
+
+void Analysis::visit(mlir::Operation& op) {
+  if (auto input = llvm::dyn_cast<pd::InputOp>(op)) return visitInput(input);
+  if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
+    auto found = variables_.find(get.getVar().str());
+    if (found == variables_.end()) return;
+    if (!found->second.now.known()) losses_[get.getValue()] = {"`" + found->first + "` holds nothing yet", -1, {}};
+    return set(get.getValue(), found->second.now);
+  }
+  if (auto assign = llvm::dyn_cast<pd::SetOp>(op)) {
+    auto found = variables_.find(assign.getVar().str());
+    if (found == variables_.end()) return;
+    found->second.now = of(assign.getValue());
+    found->second.setter = &op;
+    return;
+  }
+  if (auto undef = llvm::dyn_cast<pd::UndefOp>(op)) {
+    Relation relation;
+    relation.whole = relation.parts = Reading::replicated(axes_);
+    relation.isZero = true;  // nothing is in it yet: it fits whatever it is joined with
+    return set(undef.getValue(), relation);
+  }
+  if (llvm::isa_and_nonnull<dist::DistDialect>(op.getDialect())) return visitDist(&op);
+  if (pd::OpView::isFrameworkOp(&op)) return visitFramework(&op);
+}
+
+// A cut feed is split as a whole, and in the parts reading each rank's share is its share.
+void Analysis::visitInput(pd::InputOp input) {
+  Relation relation;
+  relation.reference = reference_.inputNumber(input.getName());
+  relation.whole = relation.parts = Reading::replicated(axes_);
+  if (auto batch = input->getAttrOfType<dist::BatchAttr>(dist::kBatchAttr))
+    for (mlir::StringAttr name : batch.getAxes()) {
+      int axis = axes_.indexOf(name.getValue());
+      if (axis < 0 || axes_.sizes[axis] == 1) continue;
+      relation.whole.states[axis] = State::split(batch.getDim());
+      relation.parts.states[axis] = State::parts();
+    }
+  set(input.getValue(), std::move(relation));
+}
+
+void Analysis::giveUnknown(mlir::Operation* op, const std::string& why) {
+  for (mlir::OpResult result : op->getResults()) lose(result, {why, -1, {}});
+}
+
+// Operand i of the op stands for operand i of the reference's op. A wrong one is refuted; one that stands for nothing known makes the
+// results unknown.
+bool Analysis::lineageHolds(mlir::Operation* op, mlir::Operation* reference) {
+  if (op->getName() != reference->getName() || op->getNumOperands() != reference->getNumOperands() ||
+      op->getNumResults() != reference->getNumResults()) {
+    giveUnknown(op, "does not have the form of the op of the reference that it stands for");
+    return false;
+  }
+  bool known = true;
+  for (auto [own, theirs] : llvm::zip(op->getOperands(), reference->getOperands())) {
+    const Relation& relation = of(own);
+    int wanted = reference_.numberOf(theirs);
+    if (relation.isZero || relation.reference == wanted) continue;
+    if (relation.reference < 0) {
+      giveUnknown(op, "takes " + nameText(own) + ", of which no value of the reference is known that it stands for");
+      known = false;
+      continue;
+    }
+    report(op, Message::Level::Refuted, "lineage",
+           "takes " + reference_.describe(relation.reference) + " where the reference takes " + reference_.describe(wanted),
+           "give it the value that stands for " + reference_.describe(wanted) + ", or correct dist.src");
+    Relation assumed = relation;  // report it once
+    assumed.reference = wanted;
+    relations_[own] = assumed;
+  }
+  return known;
+}
+
+void Analysis::visitFramework(mlir::Operation* op) {
+  pd::OpView view(op);
+  int64_t number = sourceNumber(op);
+  mlir::Operation* reference = reference_.op(number);
+  const ParsedRule* rule = findRule(view.type());
+  if (number >= 0 && !reference) return giveUnknown(op, "stands for op " + std::to_string(number) + ", which the reference does not have");
+  if (!reference) {
+    if (!rule || insertedKind(view.type()) == Inserted::No)
+      return giveUnknown(op, "was inserted, and is none of the ops that keep a value up to scale and precision");
+    return visitInserted(op, *rule);
+  }
+  if (!lineageHolds(op, reference)) return;
+  if (isUpdate(op, reference)) demandReduced(op);
+  if (op->getNumRegions()) return visitControlFlow(op, reference);
+  if (!rule) return giveUnknown(op, "has no relation rule");
+  RuleContext context(op, *rule, axes_, [&](mlir::Value value) -> const Relation& { return of(value); });
+  rule->rule(context);
+  for (const Violation& violation : context.violations())
+    report(op, Message::Level::Refuted, violation.rule, violation.text, violation.remedy);
+  giveResults(op, reference, context);
+}
+
+void Analysis::giveResults(mlir::Operation* op, mlir::Operation* reference, RuleContext& context) {
+  std::vector<Relation> results = context.takeResults();
+  bool operandsWhole = llvm::all_of(op->getOperands(), [&](mlir::Value value) { return of(value).whole.known; });
+  const Loss* lost = nullptr;
+  for (auto [i, relation] : llvm::enumerate(results)) {
+    relation.reference = reference_.numberOf(reference->getResult(i));
+    if (!relation.known()) {
+      const Loss& whole = context.wholeLosses()[i];
+      losses_[op->getResult(i)] = whole.axis >= 0 && axes_.isData[whole.axis] ? context.partsLosses()[i] : whole;
+    } else if (!relation.whole.known && !lost) {
+      lost = &context.wholeLosses()[i];
+    }
+    set(op->getResult(i), std::move(relation));
+  }
+  if (lost && operandsWhole) sites_.push_back({op, *lost});
+}
+
+// An inserted op keeps what its operand stands for.
+void Analysis::visitInserted(mlir::Operation* op, const ParsedRule& rule) {
+  pd::OpView view(op);
+  Inserted kind = insertedKind(view.type());
+  if (kind == Inserted::Sum) return visitSum(op);
+  if (kind == Inserted::Difference) return visitDifference(op);
+  RuleContext context(op, rule, axes_, [&](mlir::Value value) -> const Relation& { return of(value); });
+  rule.rule(context);
+  std::vector<Relation> results = context.takeResults();
+  if (results.empty()) return;
+  Relation relation = std::move(results[0]);
+  Rational factor;
+  if (kind == Inserted::Scale) {
+    factor = view.getFloat("bias") != 0 || view.hasInput("ScaleTensor") ? Rational::lost() : Rational::ofFloat(view.getFloat("scale"));
+    if (factor.isLost()) return giveUnknown(op, "was inserted with a bias or a factor that is not known while compiling");
+  }
+  for (Reading* reading : {&relation.whole, &relation.parts}) reading->scale = reading->scale * factor;
+  if (op->getNumOperands()) relation.reference = of(op->getOperand(0)).reference;
+  if (!relation.known()) losses_[op->getResult(0)] = context.wholeLosses()[0];
+  // Rounding does not commute with the sum of a partial value.
+  bool partial = relation.known() && llvm::any_of(relation.reading().states, [](const State& state) { return state.isPartial() || state.isParts(); });
+  if (kind == Inserted::Cast && partial) relation.addTags(mlir::StringAttr::get(op->getContext(), "fp16_wire"));
+  set(op->getResult(0), std::move(relation));
+}
+
+// Accumulation: all terms stand for the same value, and their scales add up; zeros are skipped.
+void Analysis::visitSum(mlir::Operation* op) {
+  Relation sum;
+  sum.isZero = true;
+  for (mlir::Value operand : op->getOperands()) {
+    const Relation& term = of(operand);
+    if (term.isZero && term.known()) continue;
+    if (!term.known()) return giveUnknown(op, "adds a value of unknown relation");
+    if (sum.isZero) {
+      sum = term;
+      continue;
+    }
+    if (sum.reference != term.reference) return giveUnknown(op, "was inserted and adds values that stand for different ones");
+    for (auto [mine, other] : {std::pair(&sum.whole, &term.whole), std::pair(&sum.parts, &term.parts)}) {
+      mine->known = mine->known && other->known && mine->states == other->states;
+      if (mine->known) mine->scale = mine->scale + other->scale;
+    }
+    sum.addTags(term.tags);
+  }
+  if (sum.isZero) sum.whole = sum.parts = Reading::replicated(axes_);
+  set(op->getResult(0), std::move(sum));
+}
+
+// The template of local SGD: snapshot − (snapshot − w), with or without a mean over the ranks in between, stands for w under that contract.
+void Analysis::visitDifference(mlir::Operation* op) {
+  pd::OpView view(op);
+  Relation relation = of(view.input("Y"));
+  bool local = relation.known() && contracts_.declares("local_sgd") &&
+               (relation.hasTag("local_sgd") || llvm::any_of(relation.reading().states, [](const State& state) { return state.isDifferent(); }));
+  if (!local || !of(view.input("X")).reading().isReplicated())
+    return giveUnknown(op, "was inserted and subtracts, which only the contract local_sgd explains");
+  set(op->getResult(0), std::move(relation));
+}
+
+// Control flow without communication is one deterministic local op over all that it reads: replicated from replicated operands, else the
+// parts reading goes on.
+void Analysis::visitControlFlow(mlir::Operation* op, mlir::Operation* reference) {
+  if (!isLocal(op)) return giveUnknown(op, "communicates or draws random numbers inside, for which there is no rule");
+  std::vector<std::string> written;
+  llvm::SmallVector<mlir::Value> reads(op->getOperands());
+  op->walk([&](mlir::Operation* inner) {
+    if (auto assign = llvm::dyn_cast<pd::SetOp>(inner)) written.push_back(assign.getVar().str());
+    auto get = llvm::dyn_cast<pd::GetOp>(inner);
+    auto found = get ? variables_.find(get.getVar().str()) : variables_.end();
+    if (found == variables_.end()) return;
+    relations_[get.getValue()] = found->second.now;
+    reads.push_back(get.getValue());
+  });
+  Form form;
+  for (mlir::Value value : reads) form.terms.push_back({value, wholeLabels(value), Use::Value});
+  auto isZero = [](mlir::Value) { return false; };
+  Relation relation;
+  Outcome whole = evaluate(form, axes_, [&](mlir::Value value) -> const Reading& { return of(value).whole; }, isZero);
+  Outcome parts = evaluate(form, axes_, [&](mlir::Value value) -> const Reading& { return of(value).parts; }, isZero);
+  bool operandsWhole = llvm::all_of(reads, [&](mlir::Value value) { return of(value).whole.known; });
+  relation.whole = std::move(whole.reading);
+  relation.parts = std::move(parts.reading);
+  for (mlir::Value value : reads) relation.addTags(of(value).tags);
+  if (!relation.known()) return giveUnknown(op, whole.loss.why);
+  if (!relation.whole.known && operandsWhole) sites_.push_back({op, whole.loss});
+  for (mlir::OpResult result : op->getResults()) {
+    relation.reference = reference_.numberOf(reference->getResult(result.getResultNumber()));
+    set(result, relation);
+  }
+  for (const std::string& name : written) {
+    auto found = variables_.find(name);
+    if (found == variables_.end()) continue;
+    relation.reference = reference_.numberAfter(sourceNumber(op), found->second.reference);
+    found->second.now = relation;
+    found->second.setter = op;
+  }
+}
+
+// What a pass wrote down is a claim: a missing one is no error, a wrong one is.
+void Analysis::checkClaims(mlir::Operation* op) {
+  mlir::Attribute attribute = op->getAttr(dist::kRelAttr);
+  if (!attribute || llvm::isa<pd::VarOp>(op)) return;
+  auto list = llvm::dyn_cast<mlir::ArrayAttr>(attribute);
+  for (mlir::OpResult result : op->getResults()) {
+    unsigned i = result.getResultNumber();
+    mlir::Attribute one = list ? (i < list.size() ? list[i] : mlir::Attribute()) : attribute;
+    auto claim = llvm::dyn_cast_or_null<dist::RelAttr>(one);
+    if (!claim) continue;
+    Reading claimed = readingOf(claim, axes_);
+    const Relation& found = of(result);
+    if (!claimed.known || !found.known() || claimed == found.whole || claimed == found.parts) continue;
+    report(op, Message::Level::Refuted, "claim",
+           "claims that " + nameText(result) + " is " + textOf(claimed, axes_) + "; it is " + textOf(found.reading(), axes_),
+           "correct the op's dist.rel, or the pass that wrote it");
+  }
+}
+
+}  // namespace dtranspile::verify

@@ -1,0 +1,26 @@
+// Relation rules: family `embedding`. Whole tables only; a split table belongs to a composite. Notation: rule.h.
+#include "compiler/verify/relations/families.h"
+#include "compiler/verify/relations/kinds.h"
+
+namespace dtranspile::verify {
+namespace {
+
+const RuleRow kRows[] = {
+    {"lookup_table", batchwise, "W:wl, Ids -> Out"},
+    {"lookup_table_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD"},
+    {"lookup_table_v2", batchwise, "W:wl, Ids -> Out"},
+    {"lookup_table_v2_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD"},
+    {"one_hot", batchwise, "X, depth_tensor:w -> Out"},
+    {"one_hot_v2", batchwise, "X, depth_tensor:w -> Out"},
+    {"hierarchical_sigmoid", batchwise, "X, W:w, Label, PathTable, PathCode, Bias:w -> Out, PreOut, W_Out"},
+    {"hierarchical_sigmoid_grad", batchwise,
+     "Out@GRAD:l, X:s, W:w, Label, PathTable, PathCode, Bias:w, PreOut -> X@GRAD; "
+     "Out@GRAD:l, X:l, W:ws, Label, PathTable, PathCode, Bias:w, PreOut -> +W@GRAD; "
+     "Out@GRAD:l, X, W:ws, Label, PathTable, PathCode, Bias:w, PreOut -> +Bias@GRAD"},
+};
+
+}  // namespace
+
+llvm::ArrayRef<RuleRow> embeddingRules() { return kRows; }
+
+}  // namespace dtranspile::verify

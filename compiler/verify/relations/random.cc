@@ -1,0 +1,68 @@
+// Relation rules: family `random`. `dist.streams` names the axes along which the draws of ranks differ; without it a fixed seed gives equal
+// draws and no seed gives independent ones. Notation: rule.h.
+#include "compiler/verify/relations/families.h"
+#include "compiler/verify/relations/kinds.h"
+
+namespace dtranspile::verify {
+namespace {
+
+// Axes along which the ranks draw different numbers.
+llvm::SmallVector<bool, 4> differingAxes(RuleContext& context) {
+  const Axes& axes = context.axes();
+  mlir::Operation* op = context.op().operation();
+  auto streams = op->getAttrOfType<mlir::ArrayAttr>(dist::kStreamsAttr);
+  bool seeded = context.op().spec()->attribute("seed") && context.op().getInt("seed") != 0;
+  llvm::SmallVector<bool, 4> differ(axes.count(), !streams && !seeded);
+  if (streams)
+    for (mlir::Attribute name : streams)
+      if (int axis = axes.indexOf(llvm::cast<mlir::StringAttr>(name).getValue()); axis >= 0) differ[axis] = true;
+  for (unsigned a = 0; a < axes.count(); ++a)
+    if (axes.sizes[a] == 1) differ[a] = false;
+  return differ;
+}
+
+// A draw of given shape.
+void draw(RuleContext& context) {
+  Relation relation;
+  relation.whole = relation.parts = Reading::replicated(context.axes());
+  auto tag = mlir::StringAttr::get(context.op().operation()->getContext(), "random");
+  for (auto [a, differs] : llvm::enumerate(differingAxes(context)))
+    if (differs) relation.whole.states[a] = relation.parts.states[a] = State::different(tag);
+  context.assign("Out", 0, relation);
+}
+
+// Independent draws for the parts of a batch form one draw for the whole; equal ones do not, and different ones for equal data make
+// replicas differ.
+void dropout(RuleContext& context) {
+  mlir::Value x = context.op().input("X");
+  if (!x) return;
+  llvm::SmallVector<bool, 4> differ = differingAxes(context);
+  const Reading& reading = context.relation(x).reading();
+  for (unsigned a = 0; reading.known && a < context.axes().count(); ++a) {
+    if (context.axes().sizes[a] == 1) continue;
+    const std::string& axis = context.axes().names[a];
+    bool cut = reading.states[a].isSplit() || reading.states[a].isParts();
+    if (cut && !differ[a])
+      context.violate({x, "random-streams", "draws the same mask on every rank of axis " + axis + ", whose ranks hold different samples",
+                       "give the op dist.streams = [\"" + axis + "\", …]"});
+    if (reading.states[a].isReplicated() && differ[a])
+      context.violate({x, "random-streams", "draws different masks along axis " + axis + ", whose ranks hold equal data, so that replicas drift apart",
+                       "give the op a dist.streams without \"" + axis + "\""});
+  }
+  pointwise(context);
+}
+
+const RuleRow kRows[] = {
+    {"uniform_random", draw, ""},
+    {"gaussian_random", draw, ""},
+    {"truncated_gaussian_random", draw, ""},
+    {"randint", draw, ""},
+    {"dropout", dropout, "X:l -> Out; X:s -> Mask"},
+    {"dropout_grad", pointwise, "Out@GRAD:l, Mask -> X@GRAD"},
+};
+
+}  // namespace
+
+llvm::ArrayRef<RuleRow> randomRules() { return kRows; }
+
+}  // namespace dtranspile::verify

@@ -1,0 +1,109 @@
+#include "compiler/verify/relations/relations.h"
+
+#include "compiler/verify/position.h"
+#include "compiler/verify/relations/analysis.h"
+
+namespace dtranspile::verify {
+namespace {
+
+pd::ProgramOp programNamed(mlir::Operation* table, llvm::StringRef name) {
+  if (!table) return {};
+  for (auto program : table->getRegion(0).getOps<pd::ProgramOp>())
+    if (program.getSymName() == name) return program;
+  return {};
+}
+
+// The single-device program that the roles must preserve: @reference, or @source where they are equal.
+mlir::Operation* referenceOf(mlir::ModuleOp job) {
+  mlir::Operation* source = nullptr;
+  for (auto module : job.getOps<mlir::ModuleOp>()) {
+    if (module.getSymName() == std::optional<llvm::StringRef>("reference")) return module;
+    if (module.getSymName() == std::optional<llvm::StringRef>("source")) source = module;
+  }
+  return source;
+}
+
+struct Totals {
+  int64_t values = 0, operations = 0, sites = 0;
+};
+
+// Sites are declared, or refuted: a dropped all_reduce of statistics looks like one.
+void checkSites(const Analysis& analysis, const Contracts& contracts, Rung& rung) {
+  auto declared = contracts.sites.find("parts");
+  for (const Site& site : analysis.sites()) {
+    std::string why = typeOf(site.op) + " " + site.loss.why;
+    if (site.loss.axis >= 0) why += ", along data axis " + analysis.axes().names[site.loss.axis];
+    std::string meaning = why + ": behind it the job equals the reference on each rank's share of the batch, averaged, and not on the whole batch";
+    bool ok = declared != contracts.sites.end() && declared->second.count(siteName(site.op));
+    rung.add(messageAt(site.op, ok ? Message::Level::Note : Message::Level::Refuted, "site",
+                       ok ? meaning + " (declared)" : meaning + ", and the job does not declare it",
+                       ok ? "" : "compute this op over the whole batch (for batch_norm: --sync-batch-norm), or declare the site \"" +
+                                     siteName(site.op) + "\" in the contract \"parts\""));
+  }
+}
+
+void checkLoss(const Analysis& analysis, const Reference& reference, pd::ProgramOp program, llvm::StringRef loss, Rung& rung) {
+  int number = loss.empty() ? -1 : reference.namedNumber(loss);
+  if (number < 0) return;
+  mlir::Value value = analysis.lastFor(number);
+  if (value && analysis.of(value).known()) return;
+  rung.add(messageAt(program, Message::Level::Unknown, "loss", "no value with a known relation stands for the loss `" + loss.str() + "`",
+                     "keep the ops of the loss, with their dist.src"));
+}
+
+void verifyProgram(mlir::ModuleOp job, dist::RoleOp role, llvm::StringRef name, llvm::StringRef loss, Rung& rung, Totals& totals) {
+  pd::ProgramOp program = programNamed(role, name);
+  if (!program) return;
+  pd::ProgramOp original = programNamed(referenceOf(job), name);
+  if (!original) {
+    rung.add(messageAt(program, Message::Level::Unknown, "reference", "the job holds no reference program @" + name.str() + " to compare with",
+                       "make the job with transpile, which stores it"));
+    return;
+  }
+  Reference reference(original);
+  Contracts contracts = Contracts::of(job);
+  Analysis analysis(role, program, reference, contracts, name == "startup", rung);
+  analysis.run();
+  checkSites(analysis, contracts, rung);
+  if (name == "main") checkLoss(analysis, reference, program, loss, rung);
+  totals.values += analysis.valueCount();
+  totals.operations += reference.opCount();
+  totals.sites += static_cast<int64_t>(analysis.sites().size());
+}
+
+}  // namespace
+
+Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
+  Rung rung;
+  rung.name = "relations";
+  Totals totals;
+  for (auto role : job.getOps<dist::RoleOp>())
+    for (llvm::StringRef name : {"startup", "main"}) verifyProgram(job, role, name, loss, rung, totals);
+  rung.stat("reference_ops", totals.operations);
+  rung.stat("values", totals.values);
+  rung.stat("sites", totals.sites);
+  return rung;
+}
+
+void declareSites(mlir::ModuleOp job) {
+  mlir::Builder builder(job.getContext());
+  llvm::SmallVector<mlir::Attribute> names;
+  for (auto role : job.getOps<dist::RoleOp>()) {
+    pd::ProgramOp program = programNamed(role, "main"), original = programNamed(referenceOf(job), "main");
+    if (!program || !original) continue;
+    Reference reference(original);
+    Contracts contracts = Contracts::of(job);
+    Rung ignored;
+    Analysis analysis(role, program, reference, contracts, false, ignored);
+    analysis.run();
+    for (const Site& site : analysis.sites()) names.push_back(builder.getStringAttr(siteName(site.op)));
+  }
+  if (names.empty()) return;
+  llvm::SmallVector<mlir::Attribute> entries;
+  if (auto list = job->getAttrOfType<mlir::ArrayAttr>("dist.contracts")) entries.assign(list.begin(), list.end());
+  entries.push_back(builder.getDictionaryAttr({builder.getNamedAttr("tag", builder.getStringAttr("parts")),
+                                               builder.getNamedAttr("sites", builder.getArrayAttr(names))}));
+  job->setAttr("dist.contracts", builder.getArrayAttr(entries));
+}
+
+}  // namespace dtranspile::verify

@@ -1,64 +1,20 @@
 #include "runtime/io/npy.h"
 
-#include <cstring>
 #include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "runtime/base/status.h"
 #include "runtime/io/npy_header.h"
 #include "runtime/io/npy_type.h"
-#include "runtime/io/output.h"
+#include "runtime/io/strided.h"
 
 namespace dtranspile::io {
 namespace {
 
-// Where a box lies in a row-major array: extents and strides in bytes of the dimensions, outermost first.
-struct Box {
-  std::vector<int64_t> counts;
-  std::vector<int64_t> strides;
-
-  // Bytes from the first to behind the last element of dimensions [level, rank).
-  int64_t Span(size_t level, int64_t element) const {
-    int64_t span = element;
-    for (size_t d = level; d < counts.size(); ++d) span += (counts[d] - 1) * strides[d];
-    return span;
-  }
-
-  // Whether these dimensions are one run in row-major order.
-  bool Contiguous(size_t level, int64_t element) const {
-    for (size_t d = counts.size(); d-- > level;) {
-      if (counts[d] > 1 && strides[d] != element) return false;
-      element *= counts[d];
-    }
-    return true;
-  }
-
-  // Bytes of the elements in them.
-  int64_t Bytes(size_t level, int64_t element) const {
-    int64_t bytes = element;
-    for (size_t d = level; d < counts.size(); ++d) bytes *= counts[d];
-    return bytes;
-  }
-};
-
-// Copies a box that lies in memory at `from` (its first element) to contiguous memory.
-void Gather(const Box& box, size_t level, int64_t element, const char* from, char* to) {
-  const int64_t bytes = box.Bytes(level, element);
-  if (box.Contiguous(level, element)) {
-    std::memcpy(to, from, static_cast<size_t>(bytes));
-    return;
-  }
-  const int64_t each = bytes / box.counts[level];
-  for (int64_t i = 0; i < box.counts[level]; ++i) {
-    Gather(box, level + 1, element, from + i * box.strides[level], to + i * each);
-  }
-}
-
 // Reads the box from a file: in one piece where it is contiguous, a whole window and a gather where that is small enough, else
 // one dimension further in.
-absl::Status ReadBoxAt(const ByteSource& source, const Box& box, size_t level, int64_t element,
+absl::Status ReadBoxAt(const ByteSource& source, const StridedBox& box, size_t level, int64_t element,
                        int64_t offset, char* to) {
   constexpr int64_t kWindow = 4 << 20;
   const int64_t bytes = box.Bytes(level, element);
@@ -67,7 +23,9 @@ absl::Status ReadBoxAt(const ByteSource& source, const Box& box, size_t level, i
   if (span <= kWindow) {
     std::vector<char> window(static_cast<size_t>(span));
     DT_RETURN_IF_ERROR(source.ReadAt(offset, span, window.data()));
-    Gather(box, level, element, window.data(), to);
+    const StridedBox rest{{box.counts.begin() + static_cast<ptrdiff_t>(level), box.counts.end()},
+                          {box.strides.begin() + static_cast<ptrdiff_t>(level), box.strides.end()}};
+    Gather(rest, element, window.data(), to);
     return absl::OkStatus();
   }
   const int64_t each = bytes / box.counts[level];
@@ -75,15 +33,6 @@ absl::Status ReadBoxAt(const ByteSource& source, const Box& box, size_t level, i
     DT_RETURN_IF_ERROR(ReadBoxAt(source, box, level + 1, element, offset + i * box.strides[level], to + i * each));
   }
   return absl::OkStatus();
-}
-
-std::vector<int64_t> RowMajorStrides(const std::vector<int64_t>& dims, int64_t element) {
-  std::vector<int64_t> strides(dims.size());
-  for (size_t d = dims.size(); d-- > 0;) {
-    strides[d] = element;
-    element *= dims[d];
-  }
-  return strides;
 }
 
 template <typename T>
@@ -138,7 +87,7 @@ absl::Status NpyFile::ReadBox(const std::vector<int64_t>& starts, const std::vec
 
   // The file is row-major in its own order of dimensions, which Fortran arrays have reversed.
   const auto element = static_cast<int64_t>(SizeOf(dtype_));
-  Box box;
+  StridedBox box;
   box.counts = fortran_ ? Reversed(counts) : counts;
   box.strides = RowMajorStrides(fortran_ ? Reversed(dims_) : dims_, element);
   const std::vector<int64_t> from = fortran_ ? Reversed(starts) : starts;
@@ -148,8 +97,7 @@ absl::Status NpyFile::ReadBox(const std::vector<int64_t>& starts, const std::vec
   DT_ASSIGN_OR_RETURN(AlignedBytes part, AlignedBytes::Zeros(box.Bytes(0, element)));
   auto* const data = reinterpret_cast<char*>(part.data());
   DT_RETURN_IF_ERROR(ReadBoxAt(*source_, box, 0, element, offset, data));
-  const Box transposed{counts, Reversed(RowMajorStrides(box.counts, element))};
-  Gather(transposed, 0, element, data, static_cast<char*>(out));
+  Gather({counts, FortranStrides(counts, element)}, element, data, static_cast<char*>(out));
   return absl::OkStatus();
 }
 

@@ -9,8 +9,9 @@ namespace {
 std::optional<Dims> dimsOfValue(mlir::Value value) {
   mlir::RankedTensorType tensor = value ? tensorOf(value.getType()) : mlir::RankedTensorType();
   if (!tensor) return std::nullopt;
-  llvm::SmallVector<int64_t> dims = dimsOf(tensor);
-  return Dims(dims.begin(), dims.end());
+  Dims result;
+  for (int64_t extent : dimsOf(tensor)) result.push_back(extent == 0 ? -1 : extent);
+  return result;
 }
 
 }  // namespace

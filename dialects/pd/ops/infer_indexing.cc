@@ -43,16 +43,20 @@ llvm::LogicalResult readSlice(InferContext& c, bool strided, int64_t rank, std::
   return llvm::success();
 }
 
-// Elements from start (inclusive) to end (exclusive) with a stride of either sign.
+// Elements of a slice with a stride of either sign, as the framework counts them (StridedSliceOutDims): bounds are clamped to 0, so
+// that with a negative stride only an end of -1 reaches the first element.
 int64_t stridedExtent(int64_t extent, int64_t start, int64_t end, int64_t stride) {
-  if (!known(extent) || start == kUnknownValue || end == kUnknownValue || stride == kUnknownValue || stride == INT64_MIN) return -1;
-  if (start < 0) start = std::max<int64_t>(start + extent, stride < 0 ? -1 : 0);
-  if (end < 0) end = end == -1 && stride < 0 ? -1 : std::max<int64_t>(end + extent, stride < 0 ? -1 : 0);
-  start = std::min(start, stride < 0 ? extent - 1 : extent);
-  end = std::min(end, extent);
-  int64_t distance = stride < 0 ? start - end : end - start;
+  if (!known(extent) || start == kUnknownValue || end == kUnknownValue || stride == kUnknownValue) return -1;
+  if (start < 0) start = std::max<int64_t>(start + extent, 0);
+  if (end < 0 && !(end == -1 && stride < 0)) end = std::max<int64_t>(end + extent, 0);
+  if (stride < 0) {
+    start = std::min(start, extent) + 1;
+    end = std::min(end, extent) + 1;
+  }
+  if (stride < 0 ? start < end : start > end) return 0;
+  int64_t left = std::max<int64_t>(std::min(start, end), 0), right = std::min(std::max(start, end), extent);
   int64_t step = stride < 0 ? -stride : stride;
-  return distance <= 0 ? 0 : (distance - 1) / step + 1;
+  return right <= left ? 0 : (right - left - 1) / step + 1;
 }
 
 llvm::LogicalResult inferSliceOf(InferContext& c, bool strided) {
@@ -135,6 +139,20 @@ llvm::LogicalResult inferIndexSelect(InferContext& c) {
   Dims dims = x->dims;
   dims[*at] = index->dims.empty() ? 1 : index->dims[0];
   c.out("Out", withoutLod(withDims(*x, dims)));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferIndexSample(InferContext& c) {
+  const TensorInfo *x = require(c, "X"), *index = require(c, "Index");
+  if (!x || !index) return llvm::failure();
+  c.out("Out", withDims(*x, index->dims));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferMultiplexGrad(InferContext& c) {
+  const TensorInfo* gradient = require(c, "Out@GRAD");
+  if (!gradient) return llvm::failure();
+  for (unsigned i = 0, n = c.outCount("X@GRAD"); i < n; ++i) c.out("X@GRAD", i, *gradient);
   return llvm::success();
 }
 

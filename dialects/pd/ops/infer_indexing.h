@@ -13,5 +13,7 @@ llvm::LogicalResult inferStridedSlice(InferContext& c);
 llvm::LogicalResult inferGather(InferContext& c);
 llvm::LogicalResult inferGatherNd(InferContext& c);
 llvm::LogicalResult inferIndexSelect(InferContext& c);
+llvm::LogicalResult inferIndexSample(InferContext& c);
+llvm::LogicalResult inferMultiplexGrad(InferContext& c);
 
 }  // namespace dtranspile::pd

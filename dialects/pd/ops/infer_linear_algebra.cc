@@ -108,6 +108,15 @@ llvm::LogicalResult inferDot(InferContext& c) {
   return llvm::success();
 }
 
+llvm::LogicalResult inferAddmm(InferContext& c) {
+  const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
+  if (!x || !y) return llvm::failure();
+  if (x->rank() != 2 || y->rank() != 2 || !agree(x->dims[1], y->dims[0]))
+    return c.fail("cannot multiply X " + textOf(x->dims) + " and Y " + textOf(y->dims));
+  c.out("Out", withDims(*x, {x->dims[0], y->dims[1]}));
+  return llvm::success();
+}
+
 llvm::LogicalResult inferOneElement(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();

@@ -19,6 +19,7 @@ llvm::LogicalResult inferMatmulV2(InferContext& c);
 llvm::LogicalResult inferBmm(InferContext& c);
 llvm::LogicalResult inferMv(InferContext& c);
 llvm::LogicalResult inferDot(InferContext& c);
+llvm::LogicalResult inferAddmm(InferContext& c);
 llvm::LogicalResult inferOneElement(InferContext& c);      // X -> Out, a scalar of X's dtype
 llvm::LogicalResult inferNorm(InferContext& c);            // norm
 llvm::LogicalResult inferBilinearProduct(InferContext& c);

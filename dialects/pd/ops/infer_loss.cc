@@ -51,8 +51,9 @@ llvm::LogicalResult inferCrossEntropy(InferContext& c) {
   TensorInfo y = withDims(*x, withExtent(x->dims, x->rank() - 1, 1));
   c.out("Y", y);
   c.out("MatchX", withoutLod(y));
-  Dims shape = {0};
-  shape.append(x->dims.begin(), x->dims.end());
+  // Unlike that of reshape2, this XShape has its 0 at the end (cross_entropy_op.cc).
+  Dims shape = x->dims;
+  shape.push_back(0);
   c.out("XShape", withDims(*x, shape));
   return llvm::success();
 }
@@ -60,8 +61,8 @@ llvm::LogicalResult inferCrossEntropy(InferContext& c) {
 llvm::LogicalResult inferCrossEntropy2Grad(InferContext& c) {
   const TensorInfo *y = require(c, "Y@GRAD"), *shape = require(c, "XShape");
   if (!y || !shape) return llvm::failure();
-  if (shape->dims.empty()) return c.fail("needs XShape of the forward op, [0, extents of X]");
-  c.out("X@GRAD", withDims(*y, Dims(shape->dims.begin() + 1, shape->dims.end())));
+  if (shape->dims.empty()) return c.fail("needs XShape of the forward op, [extents of X, 0]");
+  c.out("X@GRAD", withDims(*y, Dims(shape->dims.begin(), shape->dims.end() - 1)));
   return llvm::success();
 }
 

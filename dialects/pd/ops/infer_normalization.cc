@@ -44,7 +44,9 @@ llvm::LogicalResult inferLayerNorm(InferContext& c) {
   std::optional<int64_t> rows = productOf(DimsRef(x->dims).take_front(axis));
   if (!rows) return c.fail("has too many rows in X " + textOf(x->dims));
   c.out("Y", *x);
-  for (llvm::StringRef slot : {"Mean", "Variance"}) c.out(slot, tensorInfo(statisticsType(c, *x), {*rows}));
+  // One number per row, flat until 2.5.
+  Dims statistics = c.programVersion() >= 2006000 ? Dims(x->dims.begin(), x->dims.begin() + std::min<int64_t>(axis, x->rank())) : Dims{*rows};
+  for (llvm::StringRef slot : {"Mean", "Variance"}) c.out(slot, tensorInfo(statisticsType(c, *x), statistics));
   return llvm::success();
 }
 

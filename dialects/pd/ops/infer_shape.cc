@@ -132,8 +132,12 @@ llvm::LogicalResult inferSqueeze(InferContext& c) {
     axes.push_back(*at);
   }
   Dims dims;
-  for (auto [i, extent] : llvm::enumerate(x->dims))
-    if (extent != 1 || (!axes.empty() && !llvm::is_contained(axes, static_cast<int64_t>(i)))) dims.push_back(extent);
+  for (auto [i, extent] : llvm::enumerate(x->dims)) {
+    bool listed = llvm::is_contained(axes, static_cast<int64_t>(i));
+    // An extent that is not known must be 1 where the axis is listed.
+    if (extent == 1 ? axes.empty() || listed : !known(extent) && listed) continue;
+    dims.push_back(extent);
+  }
   c.out("Out", withDims(*x, dims));
   outXShape(c, *x);
   return llvm::success();
@@ -259,6 +263,17 @@ llvm::LogicalResult inferStack(InferContext& c) {
   if (!at) return noAxis(c, c.op().getInt("axis"), x->dims);
   dims.insert(dims.begin() + *at, c.inCount("X"));
   c.out("Y", withDims(*x, dims));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferStackGrad(InferContext& c) {
+  const TensorInfo* y = require(c, "Y@GRAD");
+  if (!y) return llvm::failure();
+  std::optional<int64_t> at = axisOf(c.op().getInt("axis"), y->rank());
+  if (!at) return noAxis(c, c.op().getInt("axis"), y->dims);
+  Dims dims = y->dims;
+  dims.erase(dims.begin() + *at);
+  for (unsigned i = 0, n = c.outCount("X@GRAD"); i < n; ++i) c.out("X@GRAD", i, withDims(*y, dims));
   return llvm::success();
 }
 

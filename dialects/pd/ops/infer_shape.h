@@ -18,6 +18,7 @@ llvm::LogicalResult inferTranspose(InferContext& c);
 llvm::LogicalResult inferConcat(InferContext& c);
 llvm::LogicalResult inferSplit(InferContext& c);
 llvm::LogicalResult inferStack(InferContext& c);
+llvm::LogicalResult inferStackGrad(InferContext& c);
 llvm::LogicalResult inferUnstack(InferContext& c);       // unstack, unbind
 llvm::LogicalResult inferExpand(InferContext& c);        // expand (times), tile
 llvm::LogicalResult inferExpandV2(InferContext& c);

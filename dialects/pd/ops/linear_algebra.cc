@@ -39,7 +39,7 @@ const OpRow kRows[] = {
     {"mv_grad", "Out@GRAD, Vec?, X? -> Vec@GRAD?, X@GRAD?", "", kPure, inferGradients},
     {"dot", "X, Y -> Out", "", kPure, inferDot},
     {"dot_grad", "Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "", kPure, inferGradients},
-    {"addmm", "Input, X, Y -> Out", "Alpha:f|d=1, Beta:f|d=1", kPure, inferSame<"Input", "Out">},
+    {"addmm", "Input, X, Y -> Out", "Alpha:f|d=1, Beta:f|d=1", kPure, inferAddmm},
     {"addmm_grad", "Input?, Out@GRAD, X?, Y? -> Input@GRAD?, X@GRAD?, Y@GRAD?",
      "Alpha:f|d=1, Beta:f|d=1", kPure, inferGradients},
     {"bilinear_tensor_product", "X, Y, Weight, Bias? -> Out", "", kPure, inferBilinearProduct},

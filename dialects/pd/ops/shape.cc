@@ -65,7 +65,7 @@ const OpRow kRows[] = {
     {"split", "X, AxisTensor?, SectionsTensorList* -> Out*", "sections:is={}, num:i=0, axis:i=0",
      kPure, inferSplit, kSplitConstraints},
     {"stack", "X+ -> Y", "axis:i=0", kPure, inferStack},
-    {"stack_grad", "Y@GRAD, X* -> X@GRAD*", "axis:i=0", kPure, inferGradients},
+    {"stack_grad", "Y@GRAD, X* -> X@GRAD*", "axis:i=0", kPure, inferStackGrad},
     {"unstack", "X -> Y*", "axis:i=0, num:i=0", kPure, inferUnstack},
     {"unstack_grad", "Y@GRAD+ -> X@GRAD?", "axis:i=0, num:i=0", kPure, nullptr},
     {"unbind", "X -> Out*", "axis:i=0", kPure, inferUnstack},

@@ -162,6 +162,7 @@ absl::Status Executor::RunMain() { return RunProgram(main_); }
 absl::Status Executor::RunProgram(std::vector<Bound>& body) {
   NumericScope numerics;
   failed_op_.clear();
+  failed_waiting_ = false;
   return Run(body);
 }
 
@@ -171,6 +172,7 @@ absl::Status Executor::Run(std::vector<Bound>& body) {
     if (status.ok()) continue;
     if (!failed_op_.empty()) return status;  // of a node inside this one
     failed_op_ = bound.node->op;
+    failed_waiting_ = bound.node->kind == Node::Kind::kStart || bound.node->kind == Node::Kind::kWait;
     return absl::Status(status.code(), absl::StrCat("op ", failed_op_, ": ", status.message()));
   }
   return absl::OkStatus();

@@ -38,6 +38,8 @@ class Executor {
   absl::Status RunStartup();
   absl::Status RunMain();
   const std::string& failed_op() const { return failed_op_; }
+  // Whether the failed op is one that needs other ranks, so that the reason may lie with them.
+  bool failed_waiting() const { return failed_waiting_; }
 
   const Plan& plan() const { return plan_; }
   std::byte* data(int buffer) const { return addresses_[static_cast<size_t>(buffer)]; }
@@ -78,6 +80,7 @@ class Executor {
   std::vector<std::pair<int64_t, size_t>> ticket_slots_;
   std::vector<Bound> startup_, main_;
   std::string failed_op_;
+  bool failed_waiting_ = false;
 };
 
 }  // namespace dtranspile::exec

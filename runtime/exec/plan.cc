@@ -78,8 +78,8 @@ void PlanReader::ReadComms(JsonObject& root) {
   const Json& comms = root.Array("comms");
   for (size_t i = 0; i < comms.size(); ++i) {
     JsonObject object(comms[i], root.At("comms", i), errors_);
-    plan_.comms.push_back(object.String("name"));
-    object.Strings("axes");
+    const std::string name = object.String("name");
+    plan_.comms.push_back({name, object.Strings("axes")});
     object.Done();
   }
 }

@@ -71,6 +71,12 @@ struct Node {
   std::vector<Node> body, otherwise;     // kIf: then, else; kWhile: body
 };
 
+// A communicator: the launcher makes one group of every set of ranks that differ along `axes` only.
+struct PlanComm {
+  std::string name;
+  std::vector<std::string> axes;
+};
+
 struct Program {
   std::vector<FeedSlot> feeds;
   std::vector<FetchSlot> fetches;
@@ -81,7 +87,7 @@ struct Plan {
   std::string folder, class_name, digest;
   std::string cpu, features;  // what kernels were compiled for
   std::string library;        // empty: no generated kernel
-  std::vector<std::string> comms;
+  std::vector<PlanComm> comms;
   int64_t arena_bytes = 0, persistent_bytes = 0, constant_bytes = 0;
   std::vector<Buffer> buffers;
   std::vector<Persistable> persistables;

@@ -51,8 +51,9 @@ absl::Status Worker::Join(const Plan& plan) {
     return absl::InvalidArgumentError(absl::StrCat("CONFIG has ", config_.comms.size(), " communicators, the plan ", plan.comms.size()));
   for (size_t i = 0; i < plan.comms.size(); ++i) {
     const CommConfig& c = config_.comms[i];
-    if (c.name != plan.comms[i])
-      return absl::InvalidArgumentError(absl::StrCat("communicator ", i, " is '", c.name, "' in CONFIG, '", plan.comms[i], "' in the plan"));
+    if (c.name != plan.comms[i].name)
+      return absl::InvalidArgumentError(
+          absl::StrCat("communicator ", i, " is '", c.name, "' in CONFIG, '", plan.comms[i].name, "' in the plan"));
     DT_ASSIGN_OR_RETURN(auto comm, links_.join(config_.rendezvous, c.group, c.rank, c.size));
     comms_.push_back(std::move(comm));
   }
@@ -61,6 +62,7 @@ absl::Status Worker::Join(const Plan& plan) {
 
 absl::Status Worker::Load() {
   const int64_t begin = NowNs();
+  if (links_.seed) links_.seed(static_cast<uint64_t>(config_.seed));
   DT_ASSIGN_OR_RETURN(Plan plan, ReadPlan(config_.plan));
   DT_RETURN_IF_ERROR(Join(plan));
   ExecutorOptions options{{config_.threads, config_.spin, config_.cpus}, links_.find_function, {}, nullptr};
@@ -92,7 +94,9 @@ absl::Status Worker::Finish() {
   if (!config_.save.empty()) DT_RETURN_IF_ERROR(Save(config_, *executor_));
   if (trace_) {
     const std::string title = absl::StrCat(config_.role, " ", config_.rank);
-    DT_RETURN_IF_ERROR(trace_->Write(config_.trace, config_.rank, title, executor_->plan().comms));
+    std::vector<std::string> comms;
+    for (const PlanComm& comm : executor_->plan().comms) comms.push_back(comm.name);
+    DT_RETURN_IF_ERROR(trace_->Write(config_.trace, config_.rank, title, comms));
   }
   int64_t sent = 0, received = 0;
   for (const auto& comm : comms_) sent += comm->bytes_sent(), received += comm->bytes_received();
@@ -115,9 +119,11 @@ absl::Status Worker::Run() {
 void Worker::Report(const absl::Status& error) {
   const std::string op = executor_ ? executor_->failed_op() : "";
   const bool stepping = step_ >= 0 && step_ < config_.steps;
+  const bool waiting = executor_ ? executor_->failed_waiting() : comms_.size() < config_.comms.size();
   control_.Send({{"event", "error"},
                  {"step", stepping ? Json(step_) : Json()},
                  {"op", op.empty() ? Json() : Json(op)},
+                 {"waiting", waiting},
                  {"message", std::string(error.message())}});
   for (const auto& comm : comms_) comm->Abort(absl::StrCat(config_.role, " ", config_.rank, " failed: ", error.message()));
 }

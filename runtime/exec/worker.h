@@ -1,6 +1,7 @@
 // One rank of a job from its CONFIG to its last step: what tools/dtranspile/worker_main.cc runs, and what tests run in-process.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@ namespace dtranspile::exec {
 struct WorkerLinks {
   std::function<DtFunction(const std::string&)> find_function;
   std::function<absl::StatusOr<std::unique_ptr<comm::Communicator>>(const comm::Rendezvous&, const std::string&, int, int)> join;
+  std::function<void(uint64_t)> seed;  // of the random ops; may be empty
 };
 
 constexpr int kWorkerDone = 0;

@@ -7,6 +7,7 @@
 #include "runtime/kernels/cpu/indexing.h"
 #include "runtime/kernels/cpu/pool.h"
 #include "runtime/kernels/cpu/random/calls.h"
+#include "runtime/kernels/cpu/random/calls.h"
 #include "runtime/kernels/cpu/reduce.h"
 #include "runtime/kernels/cpu/shape.h"
 
@@ -28,6 +29,7 @@ constexpr Row kRows[] = {
     {"dt_conv2d_bwd_weights", dt_conv2d_bwd_weights},
     {"dt_cumsum", dt_cumsum},
     {"dt_gaussian_random", dt_gaussian_random},
+    {"dt_gaussian_random", dt_gaussian_random},
     {"dt_gemm", dt_gemm},
     {"dt_lookup_table", dt_lookup_table},
     {"dt_lookup_table_grad", dt_lookup_table_grad},
@@ -37,6 +39,8 @@ constexpr Row kRows[] = {
     {"dt_split", dt_split},
     {"dt_top_k", dt_top_k},
     {"dt_transpose", dt_transpose},
+    {"dt_truncated_gaussian_random", dt_truncated_gaussian_random},
+    {"dt_uniform_random", dt_uniform_random},
     {"dt_truncated_gaussian_random", dt_truncated_gaussian_random},
     {"dt_uniform_random", dt_uniform_random},
 };

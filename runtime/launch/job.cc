@@ -1,0 +1,153 @@
+#include "runtime/launch/job.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <random>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+#include "runtime/comm/gloo/store.h"
+#include "runtime/comm/shm/group.h"
+#include "runtime/launch/ranks.h"
+#include "runtime/launch/report.h"
+#include "runtime/launch/supervisor.h"
+
+namespace dtranspile::launch {
+namespace {
+
+absl::StatusOr<std::string> FindWorker(const JobSpec& spec) {
+  std::string path = spec.worker;
+  if (path.empty()) {
+    std::error_code error;
+    const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", error);
+    path = own.parent_path() / "dtranspile-worker";
+  }
+  if (access(path.c_str(), X_OK) != 0)
+    return absl::InvalidArgumentError(absl::StrCat(path, ": not there or not executable; build //tools/dtranspile:dtranspile-worker"));
+  return path;
+}
+
+std::string NewJobName() {
+  std::random_device random;
+  return absl::StrCat(getpid(), "-", absl::Hex(random(), absl::kZeroPad8));
+}
+
+// How the ranks find each other, and what is left to clean up when they could not.
+class Meeting {
+ public:
+  absl::Status Begin(const JobSpec& spec, std::vector<Rank>& ranks) {
+    rendezvous_.backend = spec.backend;
+    rendezvous_.job = NewJobName();
+    rendezvous_.interface = spec.interface;
+    rendezvous_.timeout_seconds = spec.timeout_seconds;
+    if (spec.backend != "shm") {
+      DT_ASSIGN_OR_RETURN(store_, comm::StoreServer::Start("127.0.0.1:0"));
+      rendezvous_.store = store_->address();
+    }
+    for (Rank& rank : ranks) rank.config.rendezvous = rendezvous_;
+    return absl::OkStatus();
+  }
+
+  ~Meeting() {
+    if (rendezvous_.backend == "shm") comm::RemoveSegments(rendezvous_.job, rendezvous_.store);
+  }
+
+ private:
+  comm::Rendezvous rendezvous_;
+  std::unique_ptr<comm::StoreServer> store_;
+};
+
+absl::Status MakeFolder(const std::string& folder) {
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  if (error) return absl::InvalidArgumentError(absl::StrCat(folder, ": ", error.message()));
+  return absl::OkStatus();
+}
+
+Json RankJson(const Rank& rank, const RankRecord& record) {
+  Json fetch = Json::object();
+  for (const auto& [name, values] : record.fetch) {
+    Json& list = fetch[name] = Json::array();
+    for (const Json& value : values) list.push_back(Shown(value));
+  }
+  return {{"role", rank.role},
+          {"rank", rank.rank},
+          {"fetch", fetch},
+          {"step_ms", record.step_ms},
+          {"compile_ms", rank.compile_ms},
+          {"load_ms", record.load_ms},
+          {"peak_rss_bytes", record.peak_rss_bytes},
+          {"bytes_sent", record.bytes_sent},
+          {"bytes_received", record.bytes_received}};
+}
+
+// name -> one entry per step that all ranks have finished. The first disagreement of ranks is a failure.
+Json CombinedFetches(const Ranks& ranks, const std::vector<RankRecord>& records, std::optional<Failure>& failure) {
+  Json fetches = Json::object();
+  for (const auto& [name, how] : ranks.combine) {
+    Json& list = fetches[name] = Json::array();
+    for (size_t step = 0;; ++step) {
+      std::vector<Json> values;
+      bool complete = true;
+      for (const RankRecord& record : records) {
+        const auto found = record.fetch.find(name);
+        if (found == record.fetch.end()) continue;  // a role without this value
+        complete = complete && step < found->second.size();
+        if (complete) values.push_back(found->second[step]);
+      }
+      if (!complete || values.empty()) break;
+      const auto combined = Combine(how, values);
+      if (!combined.ok() && !failure)
+        failure = Failure{Failure::kOwn, 0, {}, step, absl::StrCat("fetch '", name, "': ", combined.status().message())};
+      list.push_back(combined.ok() ? Shown(*combined) : Json());
+    }
+  }
+  return fetches;
+}
+
+Json ErrorJson(const Ranks& ranks, const std::optional<Failure>& failure) {
+  if (!failure) return nullptr;
+  const bool known = failure->process >= 0;
+  const Rank& rank = ranks.ranks[known ? static_cast<size_t>(failure->process) : 0];
+  return {{"rank", known ? Json(rank.rank) : Json()},
+          {"role", known ? Json(rank.role) : Json()},
+          {"op", failure->op},
+          {"step", failure->step},
+          {"message", known ? absl::StrCat(rank.name(), ": ", failure->message) : failure->message}};
+}
+
+}  // namespace
+
+absl::StatusOr<Report> RunJob(const JobSpec& spec) {
+  constexpr double kLongestTimeout = 1e6;
+  if (!(spec.timeout_seconds > 0 && spec.timeout_seconds <= kLongestTimeout))
+    return absl::InvalidArgumentError(absl::StrCat("a deadline of ", spec.timeout_seconds, " s is not between 0 and ", kLongestTimeout));
+  DT_ASSIGN_OR_RETURN(Ranks ranks, MakeRanks(spec));
+  DT_ASSIGN_OR_RETURN(const std::string worker, FindWorker(spec));
+  for (const std::string& folder : {spec.save, spec.save_fetches, spec.trace}) DT_RETURN_IF_ERROR(MakeFolder(folder));
+  Meeting meeting;
+  DT_RETURN_IF_ERROR(meeting.Begin(spec, ranks.ranks));
+  Supervisor supervisor(ranks.ranks, spec.timeout_seconds, spec.steps);
+  DT_RETURN_IF_ERROR(supervisor.Start(worker));
+  supervisor.Watch();
+
+  std::optional<Failure> failure = supervisor.failure();
+  const Json fetch = CombinedFetches(ranks, supervisor.records(), failure);
+  if (!failure && !spec.save_fetches.empty()) {
+    const absl::Status status = CombineFiles(spec.save_fetches, ranks.combine, static_cast<int>(ranks.ranks.size()));
+    if (!status.ok()) failure = Failure{Failure::kOwn, -1, {}, {}, std::string(status.message())};
+  }
+  Report report;
+  report.ok = !failure;
+  report.interrupted_by = supervisor.interrupted_by();
+  Json list = Json::array();
+  for (size_t i = 0; i < ranks.ranks.size(); ++i) list.push_back(RankJson(ranks.ranks[i], supervisor.records()[i]));
+  report.json = {{"digest", spec.digest}, {"ok", report.ok},       {"steps", spec.steps},
+                 {"fetch", fetch},        {"ranks", std::move(list)}, {"error", ErrorJson(ranks, failure)}};
+  return report;
+}
+
+}  // namespace dtranspile::launch

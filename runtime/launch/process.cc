@@ -1,0 +1,177 @@
+#include "runtime/launch/process.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+
+namespace dtranspile::launch {
+namespace {
+
+// Above every descriptor that the child gives a fixed number.
+constexpr int kFirstFreeFd = 10;
+constexpr int kExecFailed = 127;
+
+absl::Status Errno(const char* what) { return absl::InternalError(absl::StrCat(what, ": ", strerror(errno))); }
+
+// A descriptor that closes itself.
+class Fd {
+ public:
+  explicit Fd(int fd = -1) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(other.release()) {}
+  ~Fd() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+// The same file under a number that is out of the child's way.
+absl::StatusOr<Fd> Lift(Fd fd) {
+  Fd lifted(fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirstFreeFd));
+  if (lifted.get() < 0) return Errno("no more descriptors");
+  return lifted;
+}
+
+struct Pipe {
+  Fd read, write;
+};
+
+absl::StatusOr<Pipe> MakePipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return Errno("no more pipes");
+  Fd first(ends[0]), second(ends[1]);
+  DT_ASSIGN_OR_RETURN(Fd read, Lift(std::move(first)));
+  DT_ASSIGN_OR_RETURN(Fd write, Lift(std::move(second)));
+  fcntl(read.get(), F_SETFL, O_NONBLOCK);
+  return Pipe{std::move(read), std::move(write)};
+}
+
+absl::StatusOr<Fd> InMemory(const std::string& text) {
+  Fd made(memfd_create("dtranspile-config", MFD_CLOEXEC));
+  if (made.get() < 0) return Errno("no memory file");
+  DT_ASSIGN_OR_RETURN(Fd file, Lift(std::move(made)));
+  for (size_t at = 0; at < text.size();) {
+    const ssize_t written = write(file.get(), text.data() + at, text.size() - at);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return Errno("cannot write CONFIG");
+    at += static_cast<size_t>(written);
+  }
+  return file;
+}
+
+// Between fork and exec only calls that are safe after the fork of a process with threads.
+[[noreturn]] void Become(const char* binary, char* const* arguments, pid_t parent, int control, int config, int log) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(kExecFailed);
+  setpgid(0, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT}) ::signal(signal, SIG_DFL);
+  const int nothing = open("/dev/null", O_RDONLY);
+  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+  dup2(log, STDOUT_FILENO);
+  dup2(log, STDERR_FILENO);
+  dup2(control, kControlFd);
+  dup2(config, kConfigFd);
+  syscall(SYS_close_range, static_cast<unsigned>(kConfigFd + 1), ~0U, 0U);
+  execv(binary, arguments);
+  const char* why = strerror(errno);
+  if (write(STDERR_FILENO, why, strlen(why)) < 0) _exit(kExecFailed);
+  _exit(kExecFailed);
+}
+
+}  // namespace
+
+absl::StatusOr<Process> Process::Start(const std::string& binary, const std::string& config) {
+  DT_ASSIGN_OR_RETURN(Pipe control, MakePipe());
+  DT_ASSIGN_OR_RETURN(Pipe log, MakePipe());
+  DT_ASSIGN_OR_RETURN(const Fd file, InMemory(config));
+  std::string name = binary, argument = absl::StrCat("/proc/self/fd/", kConfigFd);
+  char* arguments[] = {name.data(), argument.data(), nullptr};
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) return Errno("cannot start a process");
+  if (pid == 0) Become(name.c_str(), arguments, parent, control.write.get(), file.get(), log.write.get());
+  setpgid(pid, pid);  // here as well: whichever comes first
+  Process process;
+  process.pid_ = pid;
+  process.control_ = control.read.release();
+  process.log_ = log.read.release();
+  process.pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  if (process.pidfd_ < 0) return Errno("pidfd_open");
+  return process;
+}
+
+Process::~Process() {
+  if (running()) {
+    Signal(SIGKILL);
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  CloseControl();
+  CloseLog();
+  if (pidfd_ >= 0) close(pidfd_);
+}
+
+Process::Process(Process&& other) noexcept { *this = std::move(other); }
+
+Process& Process::operator=(Process&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  std::swap(control_, other.control_);
+  std::swap(log_, other.log_);
+  std::swap(pidfd_, other.pidfd_);
+  return *this;
+}
+
+void Process::CloseControl() {
+  if (control_ >= 0) close(std::exchange(control_, -1));
+}
+
+void Process::CloseLog() {
+  if (log_ >= 0) close(std::exchange(log_, -1));
+}
+
+void Process::Signal(int signal) {
+  if (!running()) return;
+  kill(-pid_, signal);
+  kill(-pid_, SIGCONT);
+}
+
+bool Process::Reap(std::string& how) {
+  int status = 0;
+  if (!running() || waitpid(pid_, &status, WNOHANG) != pid_) return false;
+  // What the worker may have started dies with it.
+  kill(-pid_, SIGKILL);
+  pid_ = -1;
+  if (WIFSIGNALED(status)) how = absl::StrCat("was killed by signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)), ")");
+  else if (WEXITSTATUS(status) != 0) how = absl::StrCat("exited with status ", WEXITSTATUS(status));
+  else how.clear();
+  return true;
+}
+
+bool Process::Stopped() const {
+  std::ifstream stat(absl::StrCat("/proc/", pid_, "/stat"));
+  std::string line;
+  std::getline(stat, line);
+  // The state follows the command, which is in parentheses and may contain any character.
+  const size_t end = line.rfind(')');
+  return end != std::string::npos && end + 2 < line.size() && (line[end + 2] == 'T' || line[end + 2] == 't');
+}
+
+}  // namespace dtranspile::launch

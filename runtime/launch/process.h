@@ -1,0 +1,50 @@
+// One worker process: starting it so that it cannot outlive the launcher, its pipes, its end. Used by the supervisor.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace dtranspile::launch {
+
+// The descriptors that a worker finds.
+constexpr int kControlFd = 3;
+constexpr int kConfigFd = 4;
+
+class Process {
+ public:
+  // Starts `binary` with CONFIG `config` in memory (no file is left behind), in a process group of its own that the kernel kills when
+  // this thread ends.
+  static absl::StatusOr<Process> Start(const std::string& binary, const std::string& config);
+
+  Process() = default;
+  ~Process();
+  Process(Process&& other) noexcept;
+  Process& operator=(Process&& other) noexcept;
+
+  pid_t pid() const { return pid_; }
+  int control() const { return control_; }  // lines of the control channel
+  int log() const { return log_; }          // stdout and stderr
+  int exit_event() const { return pidfd_; }  // readable when the process has ended
+  void CloseControl();
+  void CloseLog();
+
+  bool running() const { return pid_ > 0; }
+
+  // Signals the whole group; stopped processes are woken so that they see it.
+  void Signal(int signal);
+
+  // Collects the ended process: "exited with status 4", "was killed by signal 9 (Killed)"; "" for status 0. False while it runs.
+  bool Reap(std::string& how);
+
+  // Whether the process has been stopped (SIGSTOP).
+  bool Stopped() const;
+
+ private:
+  pid_t pid_ = -1;
+  int control_ = -1, log_ = -1, pidfd_ = -1;
+};
+
+}  // namespace dtranspile::launch

@@ -1,0 +1,33 @@
+// Turns SIGINT, SIGTERM and SIGHUP into a readable descriptor while a job runs. Used by the supervisor.
+#pragma once
+
+#include <signal.h>
+
+#include "absl/status/status.h"
+
+namespace dtranspile::launch {
+
+// One at a time in a process. The handlers of before are put back at the end.
+class SignalWatch {
+ public:
+  SignalWatch() = default;
+  ~SignalWatch();
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+
+  absl::Status Begin();
+
+  // Readable when a signal has come.
+  int fd() const { return pipe_[0]; }
+
+  // The first signal since the last call; 0 for none.
+  int Take();
+
+ private:
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+  int pipe_[2] = {-1, -1};
+  bool active_ = false;
+  struct sigaction before_[3];
+};
+
+}  // namespace dtranspile::launch

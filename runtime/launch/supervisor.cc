@@ -1,0 +1,249 @@
+#include "runtime/launch/supervisor.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+#include "runtime/exec/trace.h"
+
+namespace dtranspile::launch {
+namespace {
+
+using exec::JsonErrors;
+using exec::JsonObject;
+using exec::NowNs;
+
+constexpr int64_t kMs = 1'000'000;
+// After the first sign of a failure the other ranks' words are heard for this long: the rank that was killed may be noticed after the
+// one that waited for it.
+constexpr int64_t kGraceNs = 300 * kMs;
+// Then all are asked to end, and killed when they have not; five seconds in all.
+constexpr int64_t kTermNs = kGraceNs;
+constexpr int64_t kKillNs = 3000 * kMs;
+constexpr int64_t kProgressNs = 100 * kMs;
+constexpr int kIdlePollMs = 500;
+constexpr int kBusyPollMs = 20;
+
+}  // namespace
+
+Supervisor::Supervisor(const std::vector<Rank>& ranks, double timeout_seconds, int64_t steps)
+    : ranks_(ranks),
+      timeout_ns_(static_cast<int64_t>(timeout_seconds * 1e9)),
+      steps_(steps),
+      records_(ranks.size()),
+      terminal_(isatty(STDERR_FILENO) == 1) {}
+
+absl::Status Supervisor::Start(const std::string& binary) {
+  DT_RETURN_IF_ERROR(signals_.Begin());
+  for (const Rank& rank : ranks_) {
+    exec::WorkerConfig config = rank.config;
+    config.control_fd = kControlFd;
+    DT_ASSIGN_OR_RETURN(Process process, Process::Start(binary, exec::ToJson(config).dump()));
+    Child& child = children_.emplace_back();
+    child.process = std::move(process);
+    child.heard_ns = NowNs();
+  }
+  return absl::OkStatus();
+}
+
+void Supervisor::Watch() {
+  while (!AllEnded()) {
+    Poll();
+    CheckSilence();
+    Advance();
+    ShowProgress(false);
+  }
+  // What was still in the pipes.
+  for (size_t i = 0; i < children_.size(); ++i) {
+    ReadControl(i);
+    ReadLog(i);
+  }
+  if (failure_) Blame();
+  ShowProgress(true);
+}
+
+bool Supervisor::AllEnded() const {
+  return std::none_of(children_.begin(), children_.end(), [](const Child& child) { return child.process.running(); });
+}
+
+int Supervisor::PollMs() const {
+  if (failure_) return kBusyPollMs;
+  return static_cast<int>(std::clamp<int64_t>(timeout_ns_ / kMs / 10, 1, kIdlePollMs));
+}
+
+void Supervisor::Poll() {
+  std::vector<pollfd> fds{{signals_.fd(), POLLIN, 0}};
+  for (const Child& child : children_) {
+    // Negative descriptors, of ended processes, are skipped by poll.
+    fds.push_back({child.process.running() ? child.process.exit_event() : -1, POLLIN, 0});
+    fds.push_back({child.process.control(), POLLIN, 0});
+    fds.push_back({child.process.log(), POLLIN, 0});
+  }
+  if (poll(fds.data(), fds.size(), PollMs()) <= 0) return;
+  if (fds[0].revents != 0) {
+    if (const int signal = signals_.Take(); signal != 0 && interrupted_by_ == 0) {
+      interrupted_by_ = signal;
+      Fail({Failure::kInterrupted, -1, {}, {}, absl::StrCat("interrupted by signal ", signal, " (", strsignal(signal), ")")});
+    }
+  }
+  for (size_t i = 0; i < children_.size(); ++i) {
+    const pollfd* of = &fds[1 + 3 * i];
+    if (of[1].revents != 0) ReadControl(i);
+    if (of[2].revents != 0) ReadLog(i);
+    if (of[0].revents != 0) OnEnd(i);
+  }
+}
+
+void Supervisor::ReadLog(size_t index) {
+  Child& child = children_[index];
+  if (child.process.log() < 0) return;
+  std::vector<std::string> lines;
+  if (!child.log.Read(child.process.log(), lines)) child.process.CloseLog();
+  for (const std::string& line : lines) {
+    if (line_open_) std::fputc('\n', stderr);
+    line_open_ = false;
+    std::fprintf(stderr, "[%s] %s\n", ranks_[index].name().c_str(), line.c_str());
+  }
+}
+
+void Supervisor::ReadControl(size_t index) {
+  Child& child = children_[index];
+  if (child.process.control() < 0) return;
+  std::vector<std::string> lines;
+  if (!child.control.Read(child.process.control(), lines)) child.process.CloseControl();
+  if (!lines.empty()) child.heard_ns = NowNs();
+  for (const std::string& line : lines) OnLine(index, line);
+}
+
+void Supervisor::OnLine(size_t index, const std::string& line) {
+  RankRecord& record = records_[index];
+  const auto json = exec::ParseJson("control channel", line);
+  if (!json.ok() || !json->is_object())
+    return Fail({Failure::kOwn, static_cast<int>(index), {}, {}, "wrote something to its control channel that is no JSON object"});
+  JsonErrors errors("control channel");
+  JsonObject object(*json, "", errors);
+  const std::string event = object.String("event");
+  if (event == "ready") {
+    record.load_ms = object.Real("load_ms");
+    record.digest = object.String("digest");
+    record.ready = true;
+    CheckDigest(index);
+  } else if (event == "step") {
+    OnStep(index, *json);
+  } else if (event == "done") {
+    record.peak_rss_bytes = object.Int("peak_rss_bytes");
+    record.bytes_sent = object.Int("bytes_sent");
+    record.bytes_received = object.Int("bytes_received");
+    record.done = true;
+  } else if (event == "error") {
+    const auto weight = object.Bool("waiting") ? Failure::kWaiting : Failure::kOwn;
+    Fail({weight, static_cast<int>(index), json->value("op", Json()), json->value("step", Json()), object.String("message")});
+  } else if (event != "alive") {
+    Fail({Failure::kOwn, static_cast<int>(index), {}, {}, absl::StrCat("sent an unknown event '", event.substr(0, 40), "'")});
+  }
+  if (!errors.ok()) Fail({Failure::kOwn, static_cast<int>(index), {}, {}, std::string(errors.status().message())});
+}
+
+void Supervisor::OnStep(size_t index, const Json& line) {
+  RankRecord& record = records_[index];
+  JsonErrors errors("control channel");
+  JsonObject object(line, "", errors);
+  record.step_ms.push_back(object.Real("ms"));
+  for (const auto& [name, value] : object.Object("fetch").items()) record.fetch[name].push_back(value);
+  if (!errors.ok()) Fail({Failure::kOwn, static_cast<int>(index), {}, {}, std::string(errors.status().message())});
+}
+
+void Supervisor::CheckDigest(size_t index) {
+  for (size_t other = 0; other < index; ++other)
+    if (records_[other].ready && records_[other].digest != records_[index].digest)
+      Fail({Failure::kOwn, static_cast<int>(index), {}, {},
+            absl::StrCat("runs another job than ", ranks_[other].name(), " (", records_[index].digest, ", not ", records_[other].digest, ")")});
+}
+
+void Supervisor::OnEnd(size_t index) {
+  std::string how;
+  if (!children_[index].process.Reap(how)) return;
+  // Its last words come before the verdict.
+  ReadControl(index);
+  const bool said_why = failure_ && failure_->process == static_cast<int>(index);
+  if (signalled_ != 0 || said_why) return;
+  if (records_[index].done && how.empty()) return;
+  const auto steps = static_cast<int64_t>(records_[index].step_ms.size());
+  const Json step = records_[index].ready && !records_[index].done ? Json(steps) : Json();
+  // A worker that has reported an error before exits with a status of its own, which says nothing new.
+  const bool died = how.find("signal") != std::string::npos || !failure_;
+  if (died) Fail({Failure::kDied, static_cast<int>(index), {}, step, how.empty() ? "ended without a report" : how});
+}
+
+// A rank that sends nothing, not even its sign of life, is stopped or hangs in the kernel.
+void Supervisor::CheckSilence() {
+  if (failure_) return;
+  const int64_t now = NowNs();
+  for (size_t i = 0; i < children_.size(); ++i) {
+    if (!children_[i].process.running() || now - children_[i].heard_ns < timeout_ns_) continue;
+    const auto steps = static_cast<int64_t>(records_[i].step_ms.size());
+    Fail({Failure::kSilent, static_cast<int>(i), {}, records_[i].ready ? Json(steps) : Json(),
+          absl::StrCat(children_[i].process.Stopped() ? "is stopped and" : "hangs and", " has sent no sign of life for ",
+                       (now - children_[i].heard_ns) / 1'000'000'000, " s")});
+  }
+}
+
+void Supervisor::Fail(Failure failure) {
+  if (!failure_) failed_ns_ = NowNs();
+  if (!failure_) {
+    failure_ = std::move(failure);
+    return;
+  }
+  if (signalled_ != 0 || failure.weight <= failure_->weight) return;
+  // What a waiting rank was waiting in tells where the one died that it waited for.
+  if (failure.op.is_null() && failure_->weight == Failure::kWaiting) failure.op = failure_->op;
+  failure_ = std::move(failure);
+}
+
+// Ranks that wait in vain may wait for one that has been stopped; that one is to be named.
+void Supervisor::Blame() {
+  if (failure_->weight != Failure::kWaiting) return;
+  for (size_t i = 0; i < children_.size(); ++i) {
+    if (!children_[i].process.running() || !children_[i].process.Stopped()) continue;
+    Failure stopped{Failure::kSilent, static_cast<int>(i), failure_->op, failure_->step, "is stopped; others waited for it in vain"};
+    failure_ = std::move(stopped);
+    return;
+  }
+}
+
+// Takes a failing job to its end: listen, ask, kill.
+void Supervisor::Advance() {
+  if (!failure_) return;
+  const int64_t since = NowNs() - failed_ns_;
+  const int wanted = since >= kKillNs ? SIGKILL : since >= kTermNs || interrupted_by_ != 0 ? SIGTERM : 0;
+  if (wanted == 0 || wanted == signalled_) return;
+  if (signalled_ == 0) Blame();
+  for (Child& child : children_) child.process.Signal(wanted);
+  signalled_ = wanted;
+}
+
+void Supervisor::ShowProgress(bool last) {
+  if (!terminal_ || steps_ == 0) return;
+  const int64_t now = NowNs();
+  if (!last && now - shown_ns_ < kProgressNs) return;
+  shown_ns_ = now;
+  size_t least = records_.front().step_ms.size();
+  for (const RankRecord& record : records_) least = std::min(least, record.step_ms.size());
+  std::string text = absl::StrCat("step ", least, "/", steps_);
+  if (least > 0) {
+    const RankRecord& first = records_.front();
+    char timing[32];
+    std::snprintf(timing, sizeof(timing), ", %.2f ms", first.step_ms[least - 1]);
+    text += timing;
+    if (!first.fetch.empty()) absl::StrAppend(&text, ", ", first.fetch.begin()->first, " = ", Shown(first.fetch.begin()->second[least - 1]).dump().substr(0, 40));
+  }
+  std::fprintf(stderr, "\r\033[K%s%s", text.c_str(), last ? "\n" : "");
+  line_open_ = !last;
+}
+
+}  // namespace dtranspile::launch

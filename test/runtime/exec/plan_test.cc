@@ -1,0 +1,137 @@
+#include <catch2/catch.hpp>
+
+#include "runtime/exec/plan.h"
+#include "test/runtime/exec/plan_text.h"
+
+namespace dtranspile::exec {
+namespace {
+
+std::string MessageOf(const Json& plan) {
+  const auto result = ParsePlan("plan.json", plan.dump());
+  return std::string(result.status().message());
+}
+
+// The message for a plan in which the value at `pointer` is another one; "" removes nothing, kRemoved removes it.
+const char kRemoved[] = "__removed__";
+std::string With(const char* pointer, Json value) {
+  Json plan = PlanJson();
+  const Json::json_pointer at(pointer);
+  if (value == kRemoved) plan[at.parent_pointer()].erase(at.back());
+  else plan[at] = std::move(value);
+  return MessageOf(plan);
+}
+
+Json Start(int comm, const char* kind, std::vector<int> inputs, std::vector<int> outputs, int ticket) {
+  return {{"start", kind}, {"comm", comm}, {"reduce", "sum"}, {"root", 0}, {"inputs", inputs}, {"outputs", outputs},
+          {"ticket", ticket}, {"op", "0:9 c_allreduce_sum"}};
+}
+
+std::string WithBody(std::vector<Json> body) {
+  Json plan = PlanJson();
+  plan["comms"] = Json::array({{{"name", "grad"}, {"axes", {"dp"}}}});
+  plan["programs"]["main"]["body"] = body;
+  return MessageOf(plan);
+}
+
+}  // namespace
+
+TEST_CASE("a plan is read") {
+  const auto plan = ParsePlan("plan.json", PlanJson().dump());
+  INFO(plan.status().ToString());
+  REQUIRE(plan.ok());
+  CHECK(plan->buffers.size() == 7);
+  CHECK(plan->buffers[5].data == std::string("\0\0\0\x40", 4));
+  CHECK(plan->main.body.size() == 2);
+  CHECK(plan->main.body[0].strings == std::vector<std::string>{"sum"});
+  CHECK(plan->main.feeds[0].split.axes == std::vector<std::string>{"dp"});
+  CHECK(plan->persistables[0].parameter);
+}
+
+TEST_CASE("a plan that is wrong is refused with its place") {
+  struct Row {
+    const char* pointer;
+    Json value;
+    const char* message;
+  };
+  const Row rows[] = {
+      {"/schema", 2, "schema: this runtime reads plans of schema 1"},
+      {"/surprise", 1, "unknown key 'surprise'"},
+      {"/class", kRemoved, "key 'class' is missing"},
+      {"/class", 7, "class: expected a string, got number"},
+      {"/library", "../x.so", "own folder"},
+      {"/library", nullptr, "the plan has no library"},
+      {"/buffers/2/space", "moon", "buffers[2].space: unknown 'moon', expected one of arena, persistent, constant"},
+      {"/buffers/2/offset", 32, "buffers[2].offset: not a multiple of 64"},
+      {"/buffers/2/offset", -64, "at least 0"},
+      {"/buffers/2/offset", 192, "buffers[2]: 'x' ends at byte 208 of a block of 192"},
+      {"/buffers/2/bytes", 12, "'x' is float32[4], 16 bytes, not 12"},
+      {"/buffers/2/dims", Json{1LL << 62, 1LL << 62}, "buffers[2]"},
+      {"/buffers/2/dims", Json{-4}, "buffers[2].dims[0]: expected an integer of at least 0"},
+      {"/buffers/2/dims", Json{4.5}, "expected an integer"},
+      {"/buffers/2/dtype", "float31", "unknown element type 'float31'"},
+      {"/buffers/2/lod_level", 1, "'x' is ragged"},
+      {"/buffers/5/data", "0000", "expected 8 hexadecimal digits"},
+      {"/buffers/5/data", "0000004z", "expected 8 hexadecimal digits"},
+      {"/arena_bytes", 1LL << 60, "arena_bytes: expected an integer"},
+      {"/persistables/0/buffer", 9, "persistables[0].buffer: expected an integer of at least 0 and at most 6"},
+      {"/persistables/0/buffer", 2, "not in persistent memory"},
+      {"/persistables/0/dims", Json{5}, "float32[5] is not the float32[4] of buffer 0"},
+      {"/persistables/1/name", "w", "'w' occurs twice"},
+      {"/persistables/0/slice", Json{{"dim", 0}}, "'w' is sliced"},
+      {"/programs/main/feeds/0/buffer", 5, "feeds[0]"},
+      {"/programs/main/feeds/0/split/dim", 1, "dimension 1 of 1"},
+      {"/programs/main/fetches/0/combine", "blend", "unknown 'blend'"},
+      {"/programs/main/body/1/args/0", 70, "programs.main.body[1].args[0]: expected an integer"},
+      {"/programs/main/body/1/n", -1, "body[1].n"},
+      {"/programs/main/body/1/grain", 0, "body[1].grain"},
+      {"/programs/main/body/1/op", kRemoved, "key 'op' is missing"},
+      {"/programs/main/body/1/extra", 1, "unknown key 'extra'"},
+      {"/programs/main/body/0", Json{{"op", "x"}}, "a node needs one of the keys"},
+      {"/programs/main/body/0", 3, "expected an object"},
+      {"/programs/main", kRemoved, "programs: key 'main' is missing"},
+      {"/programs/startup/body/1/copy", Json{5, 0}, "'two' has 4 bytes, 'w' 16"},
+      {"/programs/startup/body/1/copy", Json{1, 5}, "constant 'two' would be written"},
+      {"/programs/startup/body/1/copy", Json{1}, "expected [from, to]"},
+  };
+  for (const Row& row : rows) {
+    const std::string message = With(row.pointer, row.value);
+    INFO(row.pointer << " -> " << message);
+    CHECK(message.find(row.message) != std::string::npos);
+  }
+}
+
+TEST_CASE("operations between ranks are checked") {
+  const Json wait = {{"wait", 3}, {"op", "0:9 wait"}};
+  const auto has = [](const std::string& message, const char* part) {
+    INFO(message);
+    CHECK(message.find(part) != std::string::npos);
+  };
+  CHECK(WithBody({Start(0, "all_reduce", {0}, {0}, 3), wait}).empty());
+  has(WithBody({Start(1, "all_reduce", {0}, {0}, 3), wait}), "body[0].comm");
+  has(WithBody({Start(0, "all_redo", {0}, {0}, 3), wait}), "unknown 'all_redo'");
+  has(WithBody({Start(0, "all_reduce", {0}, {}, 3), wait}), "1 inputs and 0 outputs");
+  has(WithBody({Start(0, "all_reduce", {0}, {5}, 3), wait}), "constant 'two' would be written");
+  has(WithBody({Start(0, "all_reduce", {0, 6}, {0, 6}, 3), wait}), "'w' is float32, 'counter' is int32");
+  has(WithBody({Start(0, "send", {0}, {0}, 3), wait}), "1 inputs and 1 outputs");
+  has(WithBody({Start(0, "all_reduce", {0}, {0}, 3)}), "nothing in this body waits for ticket 3");
+  has(WithBody({wait}), "waits for ticket 3, which is not pending here");
+  has(WithBody({Start(0, "barrier", {}, {}, 3), wait, wait}), "not pending here");
+  has(WithBody({Start(0, "barrier", {}, {}, 3), Start(0, "barrier", {}, {}, 3), wait}), "3 was started before");
+}
+
+TEST_CASE("conditions are bools and nesting has an end") {
+  Json nested = {{"while", 4}, {"body", Json::array()}, {"limit", 1}, {"op", "0:0 while"}};
+  for (int i = 0; i < 100; ++i) nested = {{"if", 4}, {"then", Json::array({nested})}, {"else", Json::array()}, {"op", "0:0 cond"}};
+  CHECK(WithBody({nested}).find("nested deeper than 64") != std::string::npos);
+  const Json wrong = {{"if", 3}, {"then", Json::array()}, {"else", Json::array()}, {"op", "0:0 cond"}};
+  CHECK(WithBody({wrong}).find("'loss' is no bool of one element") != std::string::npos);
+}
+
+TEST_CASE("what is no JSON, or none of ours, is refused") {
+  CHECK(ParsePlan("p", "{").status().message().find("p: not JSON") != std::string::npos);
+  CHECK(ParsePlan("p", "[]").status().message().find("expected an object") != std::string::npos);
+  CHECK(ParsePlan("p", "").status().message().find("p: not JSON") != std::string::npos);
+  CHECK(ReadPlan("/nonexistent").status().message().find("/nonexistent/plan.json: cannot be opened") != std::string::npos);
+}
+
+}  // namespace dtranspile::exec

@@ -1,0 +1,25 @@
+// Kernels as the compiler generates them, for the executor's tests; built as a shared object.
+#include <cstdint>
+
+extern "C" {
+
+// w[i] -= rate * x[i]
+void k_update(void* const* args, int64_t lo, int64_t n) {
+  auto* w = static_cast<float*>(args[0]);
+  const auto* x = static_cast<const float*>(args[1]);
+  const float rate = *static_cast<const float*>(args[2]);
+  for (int64_t i = lo; i < lo + n; ++i) w[i] -= rate * x[i];
+}
+
+// out[i] = value
+void k_fill(void* const* args, int64_t lo, int64_t n) {
+  auto* out = static_cast<float*>(args[0]);
+  for (int64_t i = lo; i < lo + n; ++i) out[i] = *static_cast<const float*>(args[1]);
+}
+
+// flag = ++counter < 5
+void k_count(void* const* args, int64_t lo, int64_t n) {
+  auto* counter = static_cast<int32_t*>(args[0]);
+  for (int64_t i = lo; i < lo + n; ++i) *static_cast<bool*>(args[1]) = ++*counter < 5;
+}
+}

@@ -1,0 +1,205 @@
+#include <catch2/catch.hpp>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "runtime/exec/config.h"
+#include "runtime/exec/worker.h"
+#include "runtime/io/npy.h"
+#include "runtime/io/tensor_record.h"
+#include "runtime/kernels/cpu/table.h"
+#include "test/runtime/exec/plan_text.h"
+
+namespace dtranspile::exec {
+namespace {
+
+// A folder with a plan, feeds and a CONFIG; removed at the end.
+class Place {
+ public:
+  Place() {
+    char name[] = "/tmp/dtranspile-worker-XXXXXX";
+    folder_ = mkdtemp(name);
+    const std::string own = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    std::filesystem::copy_file(own + "/libtest_kernels.so", folder_ + "/libtest_kernels.so");
+    config.plan = folder_;
+    config.role = "trainer";
+    config.coordinates = {{"dp", 1}};
+    config.mesh = {{"dp", 2}};
+    config.feeds = {{"x", folder_ + "/x.npy"}};
+    config.steps = 2;
+    config.fetch = {"loss", "w_after"};
+    std::vector<float> x(16);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+    REQUIRE(io::WriteNpy(config.feeds[0].file, {DType::kFloat32, {2, 8}, reinterpret_cast<const std::byte*>(x.data())}).ok());
+  }
+  ~Place() { std::filesystem::remove_all(folder_); }
+
+  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+
+  // Exit status; lines of the control channel in `lines`.
+  int Run() {
+    std::ofstream(Path("plan.json")) << plan.dump();
+    const std::string control = Path("control");
+    config.control_fd = open(control.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+    std::ofstream(Path("config.json")) << ToJson(config).dump();
+    const int status = RunWorker(Path("config.json"), {kernels::FindFunction, {}, {}});
+    close(config.control_fd);
+    lines.clear();
+    std::ifstream in(control);
+    for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
+    return status;
+  }
+
+  std::string Error() {
+    REQUIRE(Run() == kWorkerFailed);
+    return lines.back()["message"];
+  }
+
+  Json plan = PlanJson();
+  WorkerConfig config;
+  std::vector<Json> lines;
+
+ private:
+  std::string folder_;
+};
+
+void WriteFloats(const std::string& path, std::vector<int64_t> dims, std::vector<float> values) {
+  REQUIRE(io::WriteTensorFile(path, TensorView{DType::kFloat32, std::move(dims), reinterpret_cast<const std::byte*>(values.data())}).ok());
+}
+
+}  // namespace
+
+TEST_CASE("a worker runs from the start-up program to files of values") {
+  Place place;
+  place.config.save = place.Path("after");
+  place.config.save_names = {"w"};
+  place.config.save_fetches = place.Path("fetched");
+  place.config.trace = place.Path("trace.json");
+  REQUIRE(place.Run() == kWorkerDone);
+  REQUIRE(place.lines.size() == 4);
+  CHECK(place.lines[0]["event"] == "ready");
+  CHECK(place.lines[0]["digest"] == "sha256:0");
+  // Coordinate 1 of 2: elements 4 to 7 of each step; w starts at 2, the rate is 2.
+  CHECK(place.lines[1]["fetch"]["loss"] == Json{8.0});
+  CHECK(place.lines[1]["fetch"]["w_after"] == Json{-6.0, -8.0, -10.0, -12.0});
+  CHECK(place.lines[2]["step"] == 1);
+  CHECK(place.lines[2]["fetch"]["loss"] == Json{-36.0});
+  CHECK(place.lines[3]["event"] == "done");
+  CHECK(place.lines[3]["peak_rss_bytes"] > 1000000);
+  const auto saved = io::ReadTensorFile(place.Path("after/w"));
+  REQUIRE(saved.ok());
+  CHECK(saved->as<float>()[0] == -6 - 2 * 12);
+  const auto losses = io::ReadNpy(place.Path("fetched/0/loss.npy"));
+  REQUIRE(losses.ok());
+  CHECK(losses->dims == std::vector<int64_t>{2, 1});
+  CHECK(losses->as<float>()[1] == -36);
+  CHECK(std::filesystem::exists(place.Path("trace.json")));
+}
+
+TEST_CASE("values come from files, then from the start-up program; rates per step") {
+  Place place;
+  std::filesystem::create_directory(place.Path("init"));
+  place.config.init = InitConfig{place.Path("init"), "", {}};
+  place.config.per_step = {{"rate", {1, 0.5}}};
+  CHECK(place.Error().find("has no value for w") != std::string::npos);
+  WriteFloats(place.Path("init/w"), {4}, {1, 1, 1, 1});
+  REQUIRE(place.Run() == kWorkerDone);
+  CHECK(place.lines[1]["fetch"]["w_after"][0] == 1 - 4);
+  CHECK(place.lines[2]["fetch"]["w_after"][0] == 1 - 4 - 0.5 * 12);
+  place.config.per_step = {{"rate", {1}}};
+  CHECK(place.Error() == "per-step values: 1 values of 'rate' for 2 steps");
+  place.config.per_step = {{"speed", {1, 1}}};
+  CHECK(place.Error().find("'speed' is no persistable") != std::string::npos);
+  place.config.per_step.clear();
+  WriteFloats(place.Path("init/w"), {2}, {1, 1});
+  CHECK(place.Error().find("'w' is float32[2], the program declares float32[4]") != std::string::npos);
+  std::filesystem::resize_file(place.Path("init/w"), 20);
+  CHECK(place.Error().find("init/w") != std::string::npos);
+  WriteFloats(place.Path("init/w"), {4}, {1, 1, 1, 1});
+  place.plan["programs"]["startup"] = nullptr;
+  CHECK(place.Error().find("has no value for rate, counter, and there is no start-up program") != std::string::npos);
+  place.config.init.reset();
+  CHECK(place.Error().find("--init") != std::string::npos);
+}
+
+TEST_CASE("values come from a combined file") {
+  Place place;
+  const std::vector<float> w{3, 3, 3, 3}, rate{1};
+  REQUIRE(io::WriteCombined(place.Path("all"), {{"rate", {DType::kFloat32, {1}, reinterpret_cast<const std::byte*>(rate.data())}},
+                                                {"w", {DType::kFloat32, {4}, reinterpret_cast<const std::byte*>(w.data())}}})
+              .ok());
+  place.config.init = InitConfig{"", place.Path("all"), {"w", "rate"}};
+  REQUIRE(place.Run() == kWorkerDone);
+  CHECK(place.lines[1]["fetch"]["w_after"][0] == 3 - 4);
+  place.config.init->names = {"w", "rate", "other"};
+  CHECK(place.Error().find("'other' is no persistable") != std::string::npos);
+}
+
+TEST_CASE("feeds that do not fit are refused by name") {
+  Place place;
+  place.config.steps = 3;
+  CHECK(place.Error().find("has 2 steps of feed 'x', 3 are to be run; use --steps 2") != std::string::npos);
+  place.config.steps = 2;
+  place.config.mesh = {{"dp", 4}};
+  CHECK(place.Error().find("a step of feed 'x' is float32[8], the job was compiled for float32[16]") != std::string::npos);
+  place.config.mesh = {{"mp", 2}};
+  place.config.coordinates = {{"mp", 1}};
+  CHECK(place.Error().find("axis 'dp', which this rank's mesh lacks") != std::string::npos);
+  place.config.feeds.clear();
+  CHECK(place.Error().find("feed 'x' is not given") != std::string::npos);
+  place.config.feeds = {{"x", place.Path("none.npy")}};
+  CHECK(place.Error().find("feed 'x' is split") != std::string::npos);
+  place.config.fetch = {"gain"};
+  place.config.mesh = {{"dp", 2}};
+  place.config.coordinates = {{"dp", 0}};
+  CHECK(place.Error().find("none.npy") != std::string::npos);
+  place.config.feeds = {{"x", place.Path("x.npy")}};
+  CHECK(place.Error().find("'gain' is not among the fetches") != std::string::npos);
+  place.config.feeds.push_back({"y", place.Path("x.npy")});
+  CHECK(place.Error().find("the job has no feed 'y'") != std::string::npos);
+}
+
+TEST_CASE("an error in a step names step and op; numbers that JSON lacks are text") {
+  Place place;
+  place.plan["programs"]["main"]["body"][0]["strings"] = {"median"};
+  REQUIRE(place.Run() == kWorkerFailed);
+  CHECK(place.lines.back()["step"] == 0);
+  CHECK(place.lines.back()["op"] == "0:1 reduce_sum");
+  place.plan = PlanJson();
+  place.config.per_step = {{"rate", {1e300, 0}}};
+  REQUIRE(place.Run() == kWorkerDone);
+  CHECK(place.lines[1]["fetch"]["w_after"][0] == "-inf");
+  CHECK(place.lines[2]["fetch"]["loss"][0] == "-inf");
+}
+
+TEST_CASE("CONFIG survives writing and reading; a wrong one is refused with its place") {
+  WorkerConfig config;
+  config.plan = "p";
+  config.comms = {{"grad", "grad.0", 1, 2}};
+  config.mesh = {{"dp", 2}};
+  config.coordinates = {{"dp", 1}};
+  config.init = InitConfig{"", "all", {"w"}};
+  config.per_step = {{"rate", {0.5}}};
+  config.cpus = {0, 1};
+  config.trace = "t.json";
+  config.control_fd = 3;
+  const Json json = ToJson(config);
+  const auto again = ParseConfig("c", json.dump());
+  INFO(again.status().ToString());
+  REQUIRE(again.ok());
+  CHECK(ToJson(*again) == json);
+  const auto message = [&](const char* pointer, Json value) {
+    Json changed = json;
+    changed[Json::json_pointer(pointer)] = std::move(value);
+    return std::string(ParseConfig("c", changed.dump()).status().message());
+  };
+  CHECK(message("/threads", 0) == "c: threads: expected an integer of at least 1 and at most 1024, got 0");
+  CHECK(message("/coordinates/dp", 2) == "c: coordinates: 'dp' is 2, outside of the mesh");
+  CHECK(message("/comms/0/rank", 2).find("c: comms[0].rank") == 0);
+  CHECK(message("/colour", 2) == "c: unknown key 'colour'; was this written by a newer version?");
+}
+
+}  // namespace dtranspile::exec

@@ -1,0 +1,387 @@
+// Jobs of real worker processes: runs, and every way in which they end early. The launcher is a process of its own here, so that it
+// can be interrupted and killed.
+#include <catch2/catch.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <thread>
+
+#include "runtime/io/npy.h"
+#include "runtime/io/tensor_record.h"
+#include "runtime/launch/job.h"
+
+namespace dtranspile::launch {
+namespace {
+
+using exec::Json;
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kForever = 100000000;
+
+double SecondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+bool WaitFor(const std::function<bool()>& condition, double seconds) {
+  for (const auto begin = Clock::now(); SecondsSince(begin) < seconds; std::this_thread::sleep_for(std::chrono::milliseconds(5)))
+    if (condition()) return true;
+  return condition();
+}
+
+std::string ReadText(const std::string& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+Json Buffer(const char* name, const char* space, int64_t offset, const char* dtype, std::vector<int64_t> dims, int64_t bytes) {
+  return {{"name", name}, {"space", space}, {"offset", offset}, {"bytes", bytes}, {"dtype", dtype}, {"dims", dims}, {"lod_level", 0}};
+}
+
+// Every rank sums its part of x into `part`, all ranks sum the parts into `total`; `w` starts at 1 and takes the total each step
+// through a product 1×1. Ids are checked to be below 100.
+Json PlanJson() {
+  Json one = Buffer("one", "constant", 0, "float32", {1}, 4);
+  one["data"] = "0000803f";
+  const Json reduce = {{"call", "dt_reduce"}, {"args", {0, 1}}, {"strings", {"sum"}}, {"op", "0:1 reduce_sum"}};
+  const Json check = {{"call", "dt_check_range"}, {"args", {5}}, {"ints", {0, 100, 0, 0}}, {"strings", {"ids"}}, {"op", "0:0 lookup_table"}};
+  const Json start = {{"start", "all_reduce"}, {"comm", 0}, {"reduce", "sum"}, {"inputs", {1}}, {"outputs", {2}}, {"ticket", 0},
+                      {"op", "0:2 c_allreduce_sum"}};
+  const Json wait = {{"wait", 0}, {"op", "0:2 c_allreduce_sum"}};
+  const Json add = {{"call", "dt_gemm"},
+                    {"args", {2, 4, 3}},
+                    {"ints", {0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0}},
+                    {"reals", {1.0, 1.0}},
+                    {"op", "0:3 sgd"}};
+  const auto feed = [](const char* name, int buffer, const char* dtype, int64_t extent) {
+    return Json{{"name", name}, {"buffer", buffer}, {"dtype", dtype}, {"dims", {extent}}, {"split", {{"dim", 0}, {"axes", {"dp"}}}}};
+  };
+  return {{"schema", 1},
+          {"class", "trainer"},
+          {"target", {{"cpu", ""}, {"features", ""}}},
+          {"library", nullptr},
+          {"digest", "sha256:1"},
+          {"comms", Json::array({{{"name", "grad"}, {"axes", {"dp"}}}})},
+          {"arena_bytes", 256},
+          {"persistent_bytes", 64},
+          {"buffers", Json::array({Buffer("x", "arena", 0, "float32", {2}, 8), Buffer("part", "arena", 64, "float32", {1}, 4),
+                                   Buffer("total", "arena", 128, "float32", {1}, 4), Buffer("w", "persistent", 0, "float32", {1}, 4), one,
+                                   Buffer("ids", "arena", 192, "int64", {1}, 8)})},
+          {"persistables", Json::array({{{"name", "w"}, {"buffer", 3}, {"dtype", "float32"}, {"dims", {1}}, {"parameter", true},
+                                         {"relation", {{"dp", "R"}}}, {"slice", nullptr}}})},
+          {"programs",
+           {{"startup", {{"feeds", Json::array()}, {"fetches", Json::array()},
+                         {"body", Json::array({{{"copy", {4, 3}}, {"op", "0:0 fill_constant"}}})}}},
+            {"main",
+             {{"feeds", Json::array({feed("x", 0, "float32", 2), feed("ids", 5, "int64", 1)})},
+              {"fetches", Json::array({{{"name", "part"}, {"buffer", 1}, {"combine", "mean"}}, {{"name", "w_after"}, {"buffer", 3}, {"combine", "same"}}})},
+              {"body", Json::array({check, reduce, start, wait, add})}}}}}};
+}
+
+// A folder with plan and feeds, and a launcher process.
+class Place {
+ public:
+  Place() {
+    char name[] = "/tmp/dtranspile-launch-XXXXXX";
+    folder_ = mkdtemp(name);
+    const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    spec.worker = (own / "../../../tools/dtranspile/dtranspile-worker").lexically_normal();
+    spec.digest = "sha256:1";
+    spec.roles = {{"trainer", {{"dp", 2}}, {folder_}, 7}};
+    spec.fetch = {"part", "w_after"};
+    spec.steps = 2;
+    spec.timeout_seconds = 20;
+    Feeds({1, 2, 3, 4, 5, 6, 7, 8}, {1, 2, 3, 4});
+  }
+  ~Place() {
+    if (launcher > 0) {
+      kill(launcher, SIGKILL);
+      waitpid(launcher, nullptr, 0);
+    }
+    std::filesystem::remove_all(folder_);
+  }
+
+  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+
+  void Feeds(const std::vector<float>& x, const std::vector<int64_t>& ids) {
+    const auto steps = static_cast<int64_t>(ids.size() / 2);
+    REQUIRE(io::WriteNpy(Path("x.npy"), {DType::kFloat32, {steps, 4}, reinterpret_cast<const std::byte*>(x.data())}).ok());
+    REQUIRE(io::WriteNpy(Path("ids.npy"), {DType::kInt64, {steps, 2}, reinterpret_cast<const std::byte*>(ids.data())}).ok());
+    spec.feeds = {{"x", Path("x.npy")}, {"ids", Path("ids.npy")}};
+  }
+
+  // Steps without data, until somebody ends them.
+  void RunForever() {
+    plan["programs"]["main"]["feeds"] = Json::array();
+    plan["programs"]["main"]["body"].erase(0);
+    spec.feeds.clear();
+    spec.fetch.clear();
+    spec.steps = kForever;
+  }
+
+  void Launch() {
+    std::ofstream(Path("plan.json")) << plan.dump();
+    launcher = fork();
+    REQUIRE(launcher >= 0);
+    if (launcher != 0) return;
+    if (freopen(Path("log").c_str(), "w", stderr) == nullptr) _exit(1);
+    const auto report = RunJob(spec);
+    std::ofstream(Path("report")) << (report.ok() ? report->json.dump() : std::string(report.status().message()));
+    _exit(!report.ok() ? 2 : report->interrupted_by != 0 ? 130 : report->ok ? 0 : 4);
+  }
+
+  // The launcher's exit status; its report in `report`.
+  int Finish() {
+    int status = 0;
+    REQUIRE(waitpid(launcher, &status, 0) == launcher);
+    CheckNothingLeft();
+    launcher = 0;
+    REQUIRE(WIFEXITED(status));
+    const std::string text = ReadText(Path("report"));
+    report = WEXITSTATUS(status) == 2 ? Json(text) : Json::parse(text);
+    return WEXITSTATUS(status);
+  }
+
+  int Run() {
+    Launch();
+    return Finish();
+  }
+
+  // The workers, in the order of their ranks; waits until both have begun to step.
+  std::vector<pid_t> Workers(size_t count = 2) {
+    const std::string list = "/proc/" + std::to_string(launcher) + "/task/" + std::to_string(launcher) + "/children";
+    REQUIRE(WaitFor(
+        [&] {
+          std::ifstream in(list);
+          workers.clear();
+          for (pid_t pid; in >> pid;) workers.push_back(pid);
+          return workers.size() == count;
+        },
+        20));
+    return workers;
+  }
+
+  void WaitForSteps() {
+    Workers();
+    // Workers that run have mapped and unlinked their segment, and use the processor.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  }
+
+  void CheckNothingLeft() {
+    for (pid_t pid : workers) CHECK(kill(pid, 0) != 0);
+    const std::string prefix = "dtranspile+" + std::to_string(launcher) + "-";
+    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
+      CHECK(entry.path().filename().string().find(prefix) != 0);
+  }
+
+  JobSpec spec;
+  Json plan = PlanJson(), report;
+  pid_t launcher = 0;
+  std::vector<pid_t> workers;
+
+ private:
+  std::string folder_;
+};
+
+}  // namespace
+
+TEST_CASE("two ranks step together and report") {
+  for (const char* backend : {"shm", "gloo"}) {
+    Place place;
+    place.spec.backend = backend;
+    place.spec.save = place.Path("after");
+    place.spec.save_fetches = place.Path("fetched");
+    place.spec.trace = place.Path("trace");
+    const int status = place.Run();
+    INFO(place.report.dump() << ReadText(place.Path("log")));
+    REQUIRE(status == 0);
+    CHECK(place.report["ok"] == true);
+    CHECK(place.report["error"].is_null());
+    CHECK(place.report["digest"] == "sha256:1");
+    // Parts 1+2 and 3+4, then 5+6 and 7+8.
+    CHECK(place.report["fetch"]["part"] == Json{5.0, 13.0});
+    CHECK(place.report["fetch"]["w_after"] == Json{11.0, 37.0});
+    const Json& second = place.report["ranks"][1];
+    CHECK(second["role"] == "trainer");
+    CHECK(second["rank"] == 1);
+    CHECK(second["fetch"]["part"] == Json{7.0, 15.0});
+    CHECK(second["step_ms"].size() == 2);
+    CHECK(second["compile_ms"] == 7);
+    CHECK(second["bytes_sent"] > 0);
+    CHECK(second["peak_rss_bytes"] > 0);
+    const auto w = io::ReadTensorFile(place.Path("after/w"));
+    REQUIRE(w.ok());
+    CHECK(w->as<float>()[0] == 37);
+    const auto part = io::ReadNpy(place.Path("fetched/part.npy"));
+    REQUIRE(part.ok());
+    CHECK(part->as<float>()[1] == 13);
+    CHECK(std::filesystem::exists(place.Path("trace/trainer.1.json")));
+  }
+}
+
+TEST_CASE("one rank alone needs no mesh") {
+  Place place;
+  place.spec.roles[0].mesh.clear();
+  place.plan["comms"][0]["axes"] = Json::array();
+  for (Json& feed : place.plan["programs"]["main"]["feeds"]) feed["split"] = nullptr;
+  place.Feeds({1, 2, 3, 4, 5, 6, 7, 8}, {1, 2, 3, 4});
+  place.plan["buffers"][0]["dims"] = place.plan["programs"]["main"]["feeds"][0]["dims"] = {4};
+  place.plan["buffers"][0]["bytes"] = 16;
+  place.plan["buffers"][5]["dims"] = place.plan["programs"]["main"]["feeds"][1]["dims"] = {2};
+  place.plan["buffers"][5]["bytes"] = 16;
+  const int status = place.Run();
+  INFO(place.report.dump() << ReadText(place.Path("log")));
+  REQUIRE(status == 0);
+  CHECK(place.report["fetch"]["w_after"] == Json{11.0, 37.0});
+}
+
+TEST_CASE("a failing rank ends the job and is named with op, step and reason") {
+  Place place;
+  place.Feeds({1, 2, 3, 4, 5, 6, 7, 8}, {1, 2, 3, 400});
+  const auto begin = Clock::now();
+  REQUIRE(place.Run() == 4);
+  CHECK(SecondsSince(begin) < 8);
+  const Json& error = place.report["error"];
+  INFO(error.dump());
+  CHECK(place.report["ok"] == false);
+  CHECK(error["rank"] == 1);
+  CHECK(error["role"] == "trainer");
+  CHECK(error["op"] == "0:0 lookup_table");
+  CHECK(error["step"] == 1);
+  CHECK(error["message"] ==
+        "trainer 1: op 0:0 lookup_table: dt_check_range: element 0 of 'ids' is 400, expected at least 0 and below 100");
+  CHECK(place.report["fetch"]["part"] == Json{5.0});
+}
+
+TEST_CASE("a killed rank is noticed at once") {
+  Place place;
+  place.RunForever();
+  place.Launch();
+  place.WaitForSteps();
+  const auto begin = Clock::now();
+  kill(place.workers[1], SIGKILL);
+  REQUIRE(place.Finish() == 4);
+  CHECK(SecondsSince(begin) < 5);
+  const Json& error = place.report["error"];
+  INFO(error.dump());
+  CHECK(error["rank"] == 1);
+  CHECK(error["message"] == "trainer 1: was killed by signal 9 (Killed)");
+}
+
+TEST_CASE("a stopped rank is noticed within the deadline") {
+  Place place;
+  place.RunForever();
+  place.spec.timeout_seconds = 3;
+  place.Launch();
+  place.WaitForSteps();
+  const auto begin = Clock::now();
+  kill(place.workers[0], SIGSTOP);
+  REQUIRE(place.Finish() == 4);
+  CHECK(SecondsSince(begin) < 3 + 5);
+  const Json& error = place.report["error"];
+  INFO(error.dump());
+  CHECK(error["rank"] == 0);
+  CHECK(error["message"].get<std::string>().find("trainer 0: is stopped") == 0);
+}
+
+TEST_CASE("interrupting the launcher leaves nothing") {
+  for (int signal : {SIGINT, SIGTERM}) {
+    Place place;
+    place.RunForever();
+    place.Launch();
+    place.WaitForSteps();
+    const auto begin = Clock::now();
+    kill(place.launcher, signal);
+    CHECK(place.Finish() == 130);
+    CHECK(SecondsSince(begin) < 5);
+    CHECK(place.report["error"]["message"].get<std::string>().find("interrupted by signal") == 0);
+    CHECK(place.report["error"]["rank"].is_null());
+  }
+}
+
+TEST_CASE("workers do not outlive a launcher that is killed") {
+  Place place;
+  place.RunForever();
+  place.Launch();
+  place.WaitForSteps();
+  kill(place.launcher, SIGKILL);
+  int status = 0;
+  REQUIRE(waitpid(place.launcher, &status, 0) == place.launcher);
+  CHECK(WaitFor([&] { return kill(place.workers[0], 0) != 0 && kill(place.workers[1], 0) != 0; }, 5));
+  place.CheckNothingLeft();
+  place.launcher = 0;
+}
+
+TEST_CASE("a worker that ignores the request to end is killed") {
+  Place place;
+  const std::string script = place.Path("stubborn");
+  std::ofstream(script) << "#!/bin/sh\ntrap '' TERM\necho a line of log\n"
+                           "echo '{\"event\":\"error\",\"waiting\":false,\"op\":null,\"step\":null,\"message\":\"planned\"}' >&3\n"
+                           "while :; do sleep 1; done\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  place.spec.worker = script;
+  const auto begin = Clock::now();
+  REQUIRE(place.Run() == 4);
+  CHECK(SecondsSince(begin) < 5);
+  CHECK(place.report["error"]["message"].get<std::string>().find("planned") != std::string::npos);
+  CHECK(ReadText(place.Path("log")).find("[trainer 1] a line of log\n") != std::string::npos);
+}
+
+TEST_CASE("what a worker should not say or do is a failure of that rank") {
+  struct Row {
+    const char* text;
+    const char* message;
+  };
+  const Row rows[] = {
+      {"echo nonsense >&3; sleep 20", "no JSON object"},
+      {"echo '{\"event\":\"song\"}' >&3; sleep 20", "unknown event 'song'"},
+      {"echo '{\"event\":\"step\",\"ms\":\"fast\",\"fetch\":{}}' >&3; sleep 20", "ms: expected a number"},
+      {"exit 0", "ended without a report"},
+      {"exit 3", "exited with status 3"},
+      {"kill -SEGV $$", "was killed by signal 11"},
+  };
+  for (const Row& row : rows) {
+    Place place;
+    const std::string script = place.Path("odd");
+    std::ofstream(script) << "#!/bin/sh\n" << row.text << "\n";
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    place.spec.worker = script;
+    place.spec.roles[0].mesh.clear();
+    place.plan["comms"] = Json::array();
+    place.plan["programs"]["main"]["body"] = Json::array();
+    REQUIRE(place.Run() == 4);
+    INFO(row.text << ": " << place.report.dump());
+    CHECK(place.report["error"]["message"].get<std::string>().find(row.message) != std::string::npos);
+  }
+}
+
+TEST_CASE("what is wrong beforehand is said before anything starts") {
+  const auto message = [](const std::function<void(Place&)>& change) {
+    Place place;
+    change(place);
+    CHECK(place.Run() == 2);
+    return place.report.get<std::string>();
+  };
+  CHECK(message([](Place& p) { p.plan["schema"] = 2; }).find("schema") != std::string::npos);
+  CHECK(message([](Place& p) { p.spec.roles[0].plans = {"/nonexistent"}; }).find("/nonexistent/plan.json") == 0);
+  CHECK(message([](Place& p) { p.spec.roles[0].mesh = {{"mp", 2}}; }).find("axis 'dp', which the mesh lacks") != std::string::npos);
+  CHECK(message([](Place& p) { p.spec.roles[0].mesh = {{"dp", 100000}}; }).find("1 to 4096 ranks") != std::string::npos);
+  CHECK(message([](Place& p) { p.spec.fetch = {"gain"}; }).find("was not compiled to fetch 'gain'") != std::string::npos);
+  CHECK(message([](Place& p) { p.spec.worker = "/nonexistent"; }).find("not there or not executable") != std::string::npos);
+  CHECK(message([](Place& p) { p.spec.timeout_seconds = 0; }).find("a deadline of 0 s") != std::string::npos);
+}
+
+TEST_CASE("what only a worker can find out ends the job before its first step") {
+  Place place;
+  place.spec.steps = 3;
+  REQUIRE(place.Run() == 4);
+  CHECK(place.report["error"]["message"].get<std::string>().find("use --steps 2") != std::string::npos);
+  CHECK(place.report["error"]["step"].is_null());
+}
+
+}  // namespace dtranspile::launch

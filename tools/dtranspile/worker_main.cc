@@ -1,0 +1,17 @@
+// dtranspile-worker CONFIG: one rank of a job. Started by the launcher (runtime/launch), once per rank; by hand to look into one.
+#include <cstdio>
+
+#include "runtime/comm/communicator.h"
+#include "runtime/exec/worker.h"
+#include "runtime/kernels/cpu/random/generator.h"
+#include "runtime/kernels/cpu/table.h"
+
+int main(int argc, char** argv) {
+  using namespace dtranspile;
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: dtranspile-worker CONFIG.json (docs/file-formats.md)\n");
+    return exec::kWorkerUsage;
+  }
+  const auto seed = [](uint64_t value) { random::Generator::Process().SetSeed(value); };
+  return exec::RunWorker(argv[1], {kernels::FindFunction, comm::Join, seed});
+}

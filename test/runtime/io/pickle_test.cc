@@ -163,6 +163,27 @@ TEST_CASE("our pickles are read back, whole and in slices") {
   CHECK(WritePickleState(folder / "x", views, {3}).code() == absl::StatusCode::kInvalidArgument);
 }
 
+std::string Number(int32_t value) { return "J" + std::string(reinterpret_cast<const char*>(&value), 4); }
+
+std::string LongText(const std::string& text) {
+  const auto size = static_cast<uint32_t>(text.size());
+  return "X" + std::string(reinterpret_cast<const char*>(&size), 4) + text;
+}
+
+// These bytes were loaded by NumPy 1.26 and 2.4 and by paddle.load of 2.6.2.
+TEST_CASE("our pickles have the bytes that NumPy was tried with") {
+  const TempFolder folder;
+  Tensor tensor = *Tensor::Zeros(DType::kFloat32, {2});
+  std::memcpy(tensor.bytes.data(), "ab\xe9\x80z123", 8);
+  const std::string before = "}(" + LongText("w") + "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n(" + Number(0) + "t" + LongText("b") +
+                             "\x87R(" + Number(1) + "(" + Number(2) + "tcnumpy\ndtype\n" + LongText("f4") + "\x89\x88\x87R(" + Number(3) +
+                             LongText("<") + "NNN" + Number(-1) + Number(-1) + Number(0) + "tb\x89";
+  REQUIRE(WritePickleState(folder / "x", {{"w", tensor.view()}}).ok());
+  CHECK(Slurp(folder / "x") == "\x80\x04" + before + "\x8e" + std::string("\x08\0\0\0\0\0\0\0", 8) + "ab\xe9\x80z123tbu.");
+  REQUIRE(WritePickleState(folder / "x", {{"w", tensor.view()}}, {2}).ok());
+  CHECK(Slurp(folder / "x") == "\x80\x02" + before + "c_codecs\nencode\n" + LongText("ab\xc3\xa9\xc2\x80z123") + LongText("latin1") + "\x86Rtbu.");
+}
+
 // -- pickles by hand -------------------------------------------------------------------------------------------------------------
 
 const std::string kProto = "\x80\x02";

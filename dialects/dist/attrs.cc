@@ -36,7 +36,7 @@ AxisSetAttr AxisSetAttr::of(mlir::StringAttr axis, llvm::ArrayRef<Interval> inte
       bounds.push_back(hi);
     }
   }
-  return get(axis.getContext(), axis, bounds);
+  return bounds.empty() ? AxisSetAttr() : get(axis.getContext(), axis, bounds);
 }
 
 mlir::LogicalResult AxisSetAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, mlir::StringAttr axis,
@@ -128,8 +128,9 @@ mlir::FailureOr<AxisSetAttr> AxisSetAttr::parseInline(mlir::AsmParser& parser) {
   } else if (parser.parseKeyword("in") || parseIntervals(parser, intervals)) {
     return mlir::failure();
   }
+  if (llvm::any_of(intervals, [](Interval interval) { return interval.first < 0; })) return parser.emitError(loc, "a coordinate is at least 0");
   AxisSetAttr set = of(axis, intervals);
-  if (mlir::failed(verify([&] { return parser.emitError(loc); }, axis, set.getBounds()))) return mlir::failure();
+  if (!set) return parser.emitError(loc, "no coordinate of axis '") << axis.getValue() << "' is selected";
   return set;
 }
 
@@ -150,11 +151,13 @@ void AxisSetAttr::print(mlir::AsmPrinter& printer) const {
 // #dist.sel<pp = 0 and sharding in {0, 3}>
 //===----------------------------------------------------------------------===//
 
-SelAttr SelAttr::of(mlir::MLIRContext* context, llvm::ArrayRef<AxisSetAttr> sets) {
-  llvm::SmallVector<AxisSetAttr> sorted(sets);
-  llvm::sort(sorted, [](AxisSetAttr a, AxisSetAttr b) { return a.getAxis().getValue() < b.getAxis().getValue(); });
-  return get(context, sorted);
+static llvm::SmallVector<AxisSetAttr> sorted(llvm::ArrayRef<AxisSetAttr> sets) {
+  llvm::SmallVector<AxisSetAttr> out(sets);
+  llvm::sort(out, [](AxisSetAttr a, AxisSetAttr b) { return a.getAxis().getValue() < b.getAxis().getValue(); });
+  return out;
 }
+
+SelAttr SelAttr::of(mlir::MLIRContext* context, llvm::ArrayRef<AxisSetAttr> sets) { return get(context, sorted(sets)); }
 
 SelAttr SelAttr::point(mlir::MLIRContext* context, llvm::StringRef axis, int64_t coordinate) {
   return of(context, AxisSetAttr::of(mlir::StringAttr::get(context, axis), {{coordinate, coordinate + 1}}));
@@ -185,7 +188,7 @@ SelAttr SelAttr::intersect(SelAttr other) const {
   for (AxisSetAttr mine : getSets()) {
     AxisSetAttr theirs = other.lookup(mine.getAxis());
     AxisSetAttr both = theirs ? AxisSetAttr::of(mine.getAxis(), common(mine, theirs)) : mine;
-    if (both.getBounds().empty()) return {};
+    if (!both) return {};
     sets.push_back(both);
   }
   for (AxisSetAttr theirs : other.getSets())
@@ -205,9 +208,9 @@ mlir::FailureOr<SelAttr> SelAttr::parseInline(mlir::AsmParser& parser) {
     if (mlir::failed(set)) return mlir::failure();
     sets.push_back(*set);
   } while (mlir::succeeded(parser.parseOptionalKeyword("and")));
-  SelAttr selector = of(parser.getContext(), sets);
-  if (mlir::failed(verify([&] { return parser.emitError(loc); }, selector.getSets()))) return mlir::failure();
-  return selector;
+  sets = sorted(sets);
+  if (mlir::failed(verify([&] { return parser.emitError(loc); }, sets))) return mlir::failure();
+  return get(parser.getContext(), sets);
 }
 
 mlir::Attribute SelAttr::parse(mlir::AsmParser& parser, mlir::Type) {

@@ -93,7 +93,7 @@ def Dist_AxisSetAttr : Dist_Attr<"AxisSet", "axis_set"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    // Sorts and merges `intervals`; the result has no intervals when all of them are empty.
+    // Sorts and merges `intervals`; null when all of them are empty. No bound is negative.
     static AxisSetAttr of(::mlir::StringAttr axis, ::llvm::ArrayRef<std::pair<int64_t, int64_t>> intervals);
     bool isPoint() const { return getBounds().size() == 2 && getBounds()[1] == getBounds()[0] + 1; }
     bool contains(int64_t coordinate) const;

@@ -85,6 +85,15 @@ bool isFeed(mlir::Operation* op) {
   return llvm::isa<pd::InputOp>(op) || (pd::OpView::isFrameworkOp(op) && pd::OpView(op).type() == "feed");
 }
 
+bool isContracts(mlir::Operation* op, mlir::Attribute value) {
+  auto list = llvm::dyn_cast<mlir::ArrayAttr>(value);
+  return op->getName().getStringRef() == "builtin.module" && list && llvm::all_of(list, [](mlir::Attribute entry) {
+    auto contract = llvm::dyn_cast<mlir::DictionaryAttr>(entry);
+    auto sites = contract ? contract.getAs<mlir::ArrayAttr>("sites") : mlir::ArrayAttr();
+    return sites && isNames(sites) && contract.getAs<mlir::StringAttr>("tag") && contract.getAs<mlir::StringAttr>("statement");
+  });
+}
+
 struct Discardable {
   llvm::StringRef name;
   const char* expected;  // completes "expects …"
@@ -106,6 +115,7 @@ const Discardable kDiscardable[] = {
     {kStageAttr, "the number of a stage (i64) on a framework op",
      [](mlir::Operation* op, mlir::Attribute value) { return pd::OpView::isFrameworkOp(op) && isNumber(value); }},
     {kPerMicroAttr, "a unit attribute on a pd.var", [](mlir::Operation* op, mlir::Attribute value) { return isVar(op) && llvm::isa<mlir::UnitAttr>(value); }},
+    {kContractsAttr, "an array of {tag, statement, sites} on a module", isContracts},
     {kClassAttr, "the name of a class of ranks on a module",
      [](mlir::Operation* op, mlir::Attribute value) { return op->getName().getStringRef() == "builtin.module" && llvm::isa<mlir::StringAttr>(value); }},
 };

@@ -37,6 +37,7 @@ inline constexpr llvm::StringLiteral kAtAttr = "dist.at";
 inline constexpr llvm::StringLiteral kStreamsAttr = "dist.streams";
 inline constexpr llvm::StringLiteral kStageAttr = "dist.stage";
 inline constexpr llvm::StringLiteral kPerMicroAttr = "dist.per_micro";
+inline constexpr llvm::StringLiteral kContractsAttr = "dist.contracts";
 inline constexpr llvm::StringLiteral kClassAttr = "dist.class";  // of a specialised module: the name of its class of ranks
 
 }  // namespace dtranspile::dist

@@ -22,7 +22,7 @@ SelAttr complement(SelAttr where, MeshOp mesh) {
   }
   gaps.push_back({from, size.value_or(INT64_MAX)});
   AxisSetAttr rest = AxisSetAttr::of(set.getAxis(), gaps);
-  return rest.getBounds().empty() ? SelAttr() : SelAttr::of(where.getContext(), rest);
+  return !rest ? SelAttr() : SelAttr::of(where.getContext(), rest);
 }
 
 }  // namespace

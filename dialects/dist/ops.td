@@ -43,10 +43,11 @@ def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
 
 def Dist_CommOp : Dist_Op<"comm", [Symbol, Dist_UsesSymbols]> {
   let summary = "a communicator per setting of the axes that it does not name";
+  let description = "`carries` says what the pass that made it sends on it; later passes find their comms by it, never by name.";
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes, OptionalAttr<Dist_SelAttr>:$subset,
-                       Dist_CommKindAttr:$kind, OptionalAttr<FlatSymbolRefAttr>:$server);
+                       Dist_CommKindAttr:$kind, OptionalAttr<FlatSymbolRefAttr>:$server, OptionalAttr<StrAttr>:$carries);
   let assemblyFormat = [{
-    $sym_name `on` $mesh `over` custom<Names>($axes) (`subset` custom<Selector>($subset)^)? $kind ($server^)? attr-dict
+    $sym_name `on` $mesh `over` custom<Names>($axes) (`subset` custom<Selector>($subset)^)? custom<Word>($kind) ($server^)? attr-dict
   }];
   let extraClassDeclaration = [{
     bool overAxis(::llvm::StringRef axis);
@@ -119,7 +120,7 @@ def Dist_ServeOp : Dist_Op<"serve", [RecursiveMemoryEffects, SingleBlock, NoTerm
   let summary = "the main loop of a server role: handlers of requests";
   let arguments = (ins FlatSymbolRefAttr:$comm, Dist_ServeModeAttr:$mode);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "`on` $comm `mode` $mode attr-dict-with-keyword $body";
+  let assemblyFormat = "`on` $comm `mode` custom<Word>($mode) attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
 
@@ -149,12 +150,12 @@ class Dist_Collective<string mnemonic> : Dist_CommunicationOp<mnemonic> {
 def Dist_AllReduceOp : Dist_Collective<"all_reduce"> {
   let summary = "combines the members' values; every member gets the result, with the same bits";
   let arguments = (ins Dist_ReduceAttr:$reduce, Variadic<AnyType>:$inputs, FlatSymbolRefAttr:$comm);
-  let assemblyFormat = "$reduce `(` $inputs `)` `on` $comm attr-dict `:` functional-type($inputs, results)";
+  let assemblyFormat = "custom<Word>($reduce) `(` $inputs `)` `on` $comm attr-dict `:` functional-type($inputs, results)";
 }
 def Dist_ReduceOp : Dist_Collective<"reduce"> {
   let summary = "combines the members' values at one coordinate";
   let arguments = (ins Dist_ReduceAttr:$reduce, Variadic<AnyType>:$inputs, FlatSymbolRefAttr:$comm, Dist_SelAttr:$root);
-  let assemblyFormat = "$reduce `(` $inputs `)` `on` $comm `to` custom<Selector>($root) attr-dict `:` functional-type($inputs, results)";
+  let assemblyFormat = "custom<Word>($reduce) `(` $inputs `)` `on` $comm `to` custom<Selector>($root) attr-dict `:` functional-type($inputs, results)";
 }
 def Dist_BroadcastOp : Dist_Collective<"broadcast"> {
   let summary = "every member gets the root's value";
@@ -169,7 +170,7 @@ def Dist_AllGatherOp : Dist_Collective<"all_gather"> {
 def Dist_ReduceScatterOp : Dist_Collective<"reduce_scatter"> {
   let summary = "combines the members' values; every member gets its part along a dim";
   let arguments = (ins Dist_ReduceAttr:$reduce, Variadic<AnyType>:$inputs, FlatSymbolRefAttr:$comm, I64Attr:$dim);
-  let assemblyFormat = "$reduce `(` $inputs `)` `on` $comm `dim` custom<Dim>($dim) attr-dict `:` functional-type($inputs, results)";
+  let assemblyFormat = "custom<Word>($reduce) `(` $inputs `)` `on` $comm `dim` custom<Dim>($dim) attr-dict `:` functional-type($inputs, results)";
 }
 def Dist_AllToAllOp : Dist_Collective<"all_to_all"> {
   let summary = "cuts along one dim, hands part j to member j, puts the received parts together along another dim";
@@ -221,7 +222,7 @@ def Dist_CopyOp : Dist_Op<"copy", [Dist_Effects]> {
   let summary = "the same value in another memory";
   let arguments = (ins AnyType:$input, Dist_MemoryAttr:$to);
   let results = (outs AnyType:$output);
-  let assemblyFormat = "$input `to` $to attr-dict `:` type($input) `->` type($output)";
+  let assemblyFormat = "$input `to` custom<Word>($to) attr-dict `:` type($input) `->` type($output)";
   let hasVerifier = 1;
 }
 def Dist_AssumeOp : Dist_Op<"assume", [Pure, AllTypesMatch<["input", "output"]>]> {
@@ -238,7 +239,7 @@ def Dist_AssumeOp : Dist_Op<"assume", [Pure, AllTypesMatch<["input", "output"]>]
 def Dist_PushOp : Dist_CommunicationOp<"push"> {
   let summary = "hands a gradient to the owners of a variable of a server role";
   let arguments = (ins AnyType:$input, SymbolRefAttr:$var, Dist_MergeAttr:$merge, FlatSymbolRefAttr:$comm);
-  let assemblyFormat = "$input `to` $var `merge` `(` $merge `)` `on` $comm attr-dict `:` type($input)";
+  let assemblyFormat = "$input `to` $var `merge` custom<Word>($merge) `on` $comm attr-dict `:` type($input)";
   let hasVerifier = 1;
 }
 def Dist_PullOp : Dist_CommunicationOp<"pull"> {
@@ -257,7 +258,7 @@ def Dist_LookupOp : Dist_CommunicationOp<"lookup"> {
 def Dist_PhaseOp : Dist_CommunicationOp<"phase"> {
   let summary = "end of a phase of a synchronous round";
   let arguments = (ins Dist_PhaseKindAttr:$kind, FlatSymbolRefAttr:$comm);
-  let assemblyFormat = "$kind `on` $comm attr-dict";
+  let assemblyFormat = "custom<Word>($kind) `on` $comm attr-dict";
 }
 def Dist_MergedOp : Dist_Op<"merged", [Dist_Effects, Dist_UsesSymbols]> {
   let summary = "what the trainers pushed for a variable in this round, combined";

@@ -77,6 +77,23 @@ static void printSelector(OpAsmPrinter& printer, mlir::Operation*, SelAttr selec
 static ParseResult parseLayout(OpAsmParser& parser, LayoutAttr& layout) { return parseBare(parser, layout); }
 static void printLayout(OpAsmPrinter& printer, mlir::Operation*, LayoutAttr layout) { layout.print(printer); }
 
+// A case of an enumeration. Its attribute would print a space of its own before it.
+template <typename Attr>
+static ParseResult parseWord(OpAsmParser& parser, Attr& attribute) {
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  llvm::StringRef word;
+  if (parser.parseKeyword(&word)) return mlir::failure();
+  auto value = symbolizeEnum<decltype(attribute.getValue())>(word);
+  if (!value) return parser.emitError(loc, "'") << word << "' is not known here";
+  attribute = Attr::get(parser.getContext(), *value);
+  return mlir::success();
+}
+
+template <typename Attr>
+static void printWord(OpAsmPrinter& printer, mlir::Operation*, Attr attribute) {
+  printer << stringifyEnum(attribute.getValue());
+}
+
 static ParseResult parseDim(OpAsmParser& parser, mlir::IntegerAttr& dim) {
   int64_t value = kFlat;
   if (mlir::failed(parser.parseOptionalKeyword("flat")) && parser.parseInteger(value)) return mlir::failure();

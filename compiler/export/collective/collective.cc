@@ -1,0 +1,244 @@
+#include "compiler/export/collective/collective.h"
+
+#include "compiler/export/collective/rings.h"
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/op_view.h"
+#include "dialects/pd/pd.h"
+#include "dialects/pd/types.h"
+#include "llvm/ADT/StringExtras.h"
+#include "mlir/IR/Verifier.h"
+
+namespace dtranspile {
+namespace {
+
+using Attributes = std::vector<mlir::NamedAttribute>;
+
+class Exporter {
+ public:
+  Exporter(mlir::ModuleOp module, dist::MeshOp mesh, int64_t rank, llvm::ArrayRef<std::string> endpoints)
+      : builder_(module.getContext()), mesh_(mesh), rank_(rank), endpoints_(endpoints), rings_(ringsIn(module, mesh)) {}
+
+  mlir::LogicalResult run(pd::ProgramOp program, bool setUp) {
+    mlir::Block& block = *program.getBodyBlock();
+    if (setUp) makeRings(block);
+    for (mlir::Operation& op : llvm::make_early_inc_range(block)) {
+      if (!llvm::isa_and_nonnull<dist::DistDialect>(op.getDialect())) continue;
+      builder_.setInsertionPoint(&op);
+      if (mlir::failed(translate(&op))) return mlir::failure();
+    }
+    mlir::WalkResult rest = program.walk([](mlir::Operation* op) {
+      if (!llvm::isa_and_nonnull<dist::DistDialect>(op->getDialect())) return mlir::WalkResult::advance();
+      op->emitError("export: communication inside a sub-block has no operator of the framework");
+      return mlir::WalkResult::interrupt();
+    });
+    return mlir::failure(rest.wasInterrupted());
+  }
+
+ private:
+  mlir::IntegerAttr number(int64_t value) { return builder_.getI32IntegerAttr(static_cast<int32_t>(value)); }
+  mlir::NamedAttribute named(llvm::StringRef name, mlir::Attribute value) { return builder_.getNamedAttr(name, value); }
+
+  //===--- communicators ---===//
+
+  void makeRings(mlir::Block& block) {
+    builder_.setInsertionPointToEnd(&block);
+    for (mlir::Operation& op : block)
+      if (dist::commOf(&op)) {
+        builder_.setInsertionPoint(&op);
+        // A broadcast reads its variables right before it.
+        while (builder_.getInsertionPoint() != block.begin() && llvm::isa<pd::GetOp>(*std::prev(builder_.getInsertionPoint())))
+          builder_.setInsertionPoint(&*std::prev(builder_.getInsertionPoint()));
+        break;
+      }
+    for (const Ring& ring : rings_) makeRing(block, ring);
+  }
+
+  void makeRing(mlir::Block& block, const Ring& ring) {
+    std::vector<int64_t> members = groupOf(ring.comm, mesh_, rank_);
+    llvm::SmallVector<llvm::StringRef> all, others;
+    int64_t position = 0;
+    for (size_t i = 0; i < members.size(); ++i) {
+      all.push_back(endpoints_[members[i]]);
+      if (members[i] == rank_) position = static_cast<int64_t>(i);
+      else others.push_back(all.back());
+    }
+    std::string name = pd::freshName(&block, "comm_id");
+    mlir::Location loc = dist::CommOp(ring.comm).getLoc();
+    pd::OpView id = pd::createOp(builder_, loc, "c_gen_nccl_id", {}, {{"Out", {{name, pd::RawType::get(builder_.getContext(), "RAW")}}}},
+                                 {named("rank", number(position)), named("endpoint", builder_.getStringAttr(endpoints_[rank_])),
+                                  named("other_endpoints", builder_.getStrArrayAttr(others)), named("ring_id", number(ring.id))},
+                                 pd::kForward);
+    pd::createOp(builder_, loc, "c_comm_init", {{"X", {id.output("Out")}}}, {},
+                 {named("nranks", number(static_cast<int64_t>(members.size()))), named("rank", number(position)), named("ring_id", number(ring.id)),
+                  named("endpoints", builder_.getStringAttr(llvm::join(all, ",")))},
+                 pd::kForward);
+  }
+
+  //===--- operations ---===//
+
+  mlir::LogicalResult translate(mlir::Operation* op) {
+    if (auto wait = llvm::dyn_cast<dist::WaitOp>(op)) return finish(wait);
+    if (auto composite = llvm::dyn_cast<dist::CompositeOp>(op)) return frameworkOp(composite);
+    if (dist::commOf(op)) {
+      ring_ = ringId(op);
+      if (ring_ < 0) return identity(op);  // a group of one
+    }
+    if (auto reduce = llvm::dyn_cast<dist::AllReduceOp>(op)) return allReduce(reduce);
+    if (auto broadcast = llvm::dyn_cast<dist::BroadcastOp>(op)) return exportBroadcast(broadcast);
+    return op->emitError("export: ") << op->getName() << " has no translation into operators of the framework";
+  }
+
+  int ringId(mlir::Operation* op) {
+    for (const Ring& ring : rings_)
+      if (mlir::FlatSymbolRefAttr::get(dist::CommOp(ring.comm).getSymNameAttr()) == dist::commOf(op)) return ring.id;
+    return -1;
+  }
+
+  mlir::LogicalResult identity(mlir::Operation* op) {
+    if (op->getNumResults() == 1 && llvm::isa<dist::PendingType>(op->getResult(0).getType())) {
+      mlir::Operation* wait = *op->getResult(0).user_begin();
+      wait->replaceAllUsesWith(op->getOperands());
+      started_.insert({wait, {}});
+    } else {
+      op->replaceAllUsesWith(op->getOperands());
+    }
+    return drop(op);
+  }
+
+  // Erased at the end of its turn; a start's wait comes later in the block and is erased then.
+  mlir::LogicalResult drop(mlir::Operation* op) {
+    op->dropAllUses();
+    op->erase();
+    return mlir::success();
+  }
+
+  // The role of an inserted op: that of the op that made the value, without the Loss bit.
+  static int roleOf(mlir::Value value) {
+    mlir::Operation* op = value.getDefiningOp();
+    return op && pd::OpView::isFrameworkOp(op) ? pd::OpView(op).role() & ~pd::kLoss : pd::kForward;
+  }
+
+  // One value in, the same name out.
+  mlir::Value inPlace(mlir::Location loc, llvm::StringRef type, mlir::Value value, const Attributes& attributes, int role) {
+    return pd::createOp(builder_, loc, type, {{"X", {value}}}, {{"Out", {{dist::nameOf(value).str(), value.getType()}}}}, attributes, role).output("Out");
+  }
+
+  mlir::LogicalResult allReduce(dist::AllReduceOp op) {
+    llvm::StringRef kind = dist::stringifyReduce(op.getReduce());
+    if (op.getReduce() == dist::Reduce::Or) return op.emitError("export: the framework has no boolean all-reduce");
+    for (mlir::Type type : op.getInputs().getTypes())
+      if (llvm::isa<pd::RowsType>(type)) return op.emitError("export: the framework's c_allreduce_sum takes no SelectedRows; train this program natively, or with dense gradients");
+    bool waits = llvm::isa<dist::PendingType>(op->getResult(0).getType());
+    llvm::SmallVector<mlir::Value> results(op.getInputs());
+    int role = roleOf(results.front());
+    mlir::Value buffer = results.front();
+    if (results.size() > 1) buffer = coalesce(op, results, role);
+    if (waits) buffer = inPlace(op.getLoc(), "c_sync_calc_stream", buffer, {}, role);
+    buffer = inPlace(op.getLoc(), ("c_allreduce_" + kind).str(), buffer, {named("ring_id", number(ring_)), named("use_calc_stream", builder_.getBoolAttr(!waits))}, role);
+    if (results.size() == 1) results.front() = buffer;
+    if (!waits) {
+      op->replaceAllUsesWith(results);
+      return drop(op);
+    }
+    started_[*op->getResult(0).user_begin()] = {results, buffer, ring_, role};
+    return drop(op);
+  }
+
+  // Copies the values into one buffer that they are parts of from then on.
+  mlir::Value coalesce(dist::AllReduceOp op, llvm::SmallVectorImpl<mlir::Value>& values, int role) {
+    std::vector<std::pair<std::string, mlir::Type>> parts;
+    for (mlir::Value value : values) parts.push_back({dist::nameOf(value).str(), value.getType()});
+    mlir::Type element = pd::tensorOf(values.front().getType()).getElementType();
+    auto flat = mlir::RankedTensorType::get({mlir::ShapedType::kDynamic}, element);
+    std::string name = pd::freshName(op->getBlock(), "FusedOutput_" + parts.front().first);
+    pd::OpView fused = pd::createOp(builder_, op.getLoc(), "coalesce_tensor", {{"Input", std::vector<mlir::Value>(values.begin(), values.end())}},
+                                    {{"Output", parts}, {"FusedOutput", {{name, flat}}}},
+                                    {named("copy_data", builder_.getBoolAttr(true)), named("use_align", builder_.getBoolAttr(true)),
+                                     named("dtype", number(static_cast<int64_t>(*pd::dtypeOf(element))))},
+                                    role);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = fused.output("Output", i);
+    return fused.output("FusedOutput");
+  }
+
+  mlir::LogicalResult finish(dist::WaitOp wait) {
+    auto found = started_.find(wait);
+    if (found == started_.end()) return wait.emitError("export: waits for nothing that was started");
+    if (!found->second.results.empty()) {
+      Started& started = found->second;
+      mlir::Value done = pd::createOp(builder_, wait.getLoc(), "c_sync_comm_stream", {{"X", {started.buffer}}},
+                                      {{"Out", {{dist::nameOf(started.buffer).str(), started.buffer.getType()}}}}, {named("ring_id", number(started.ring))}, started.role)
+                             .output("Out");
+      if (started.results.size() == 1) started.results.front() = done;
+      wait->replaceAllUsesWith(started.results);
+    }
+    started_.erase(found);
+    return drop(wait);
+  }
+
+  mlir::LogicalResult exportBroadcast(dist::BroadcastOp op) {
+    if (llvm::isa<dist::PendingType>(op->getResult(0).getType())) return op.emitError("export: started broadcasts have no translation yet");
+    // The root is a position in the ring: its coordinates on the comm's axes, last one fastest.
+    dist::CommOp comm = dist::lookupComm(op, op.getCommAttr());
+    if (comm.getSubset()) return op.emitError("export: broadcasts in a part of an axis have no translation yet");
+    int64_t root = 0;
+    for (llvm::StringRef axis : comm.getAxes().getAsValueRange<mlir::StringAttr>()) root = root * *mesh_.sizeOf(axis) + op.getRoot().lookup(axis).getBounds()[0];
+    mlir::Value last;
+    for (auto [value, result] : llvm::zip(op.getInputs(), op.getResults())) {
+      last = inPlace(op.getLoc(), "c_broadcast", value,
+                     {named("ring_id", number(ring_)), named("root", number(root)), named("use_calc_stream", builder_.getBoolAttr(false))}, pd::kForward);
+      result.replaceAllUsesWith(last);
+    }
+    pd::createOp(builder_, op.getLoc(), "c_sync_comm_stream", {{"X", {last}}}, {{"Out", {{dist::nameOf(last).str(), last.getType()}}}}, {named("ring_id", number(ring_))},
+                 pd::kForward);
+    return drop(op);
+  }
+
+  mlir::LogicalResult frameworkOp(dist::CompositeOp op) {
+    std::vector<std::string> inputNames, outputNames;
+    std::vector<pd::InputSlot> inputs;
+    std::vector<pd::OutputSlot> outputs;
+    for (auto [slot, value] : llvm::zip(op.getInputSlots().getAsValueRange<mlir::StringAttr>(), op.getInputs())) {
+      if (inputs.empty() || inputs.back().name != slot) inputs.push_back({slot, {}});
+      inputs.back().values.push_back(value);
+    }
+    for (auto [slot, name, type] :
+         llvm::zip(op.getOutputSlots().getAsValueRange<mlir::StringAttr>(), op.getOutputNames().getAsValueRange<mlir::StringAttr>(), op.getResultTypes())) {
+      if (outputs.empty() || outputs.back().name != slot) outputs.push_back({slot, {}});
+      outputs.back().results.push_back({name.str(), type});
+    }
+    auto role = op.getAttrs().getAs<mlir::IntegerAttr>("op_role");
+    pd::OpView made = pd::createOp(builder_, op.getLoc(), op.getOp(), inputs, outputs, op.getAttrs().getValue(), role ? static_cast<int>(role.getInt()) : pd::kForward);
+    op->replaceAllUsesWith(made.operation()->getResults());
+    return drop(op);
+  }
+
+  struct Started {
+    llvm::SmallVector<mlir::Value> results;  // empty: nothing moves
+    mlir::Value buffer;
+    int ring = 0, role = 0;
+  };
+
+  mlir::OpBuilder builder_;
+  dist::MeshOp mesh_;
+  int64_t rank_;
+  llvm::ArrayRef<std::string> endpoints_;
+  std::vector<Ring> rings_;
+  llvm::DenseMap<mlir::Operation*, Started> started_;  // by the wait
+  int ring_ = 0;
+};
+
+}  // namespace
+
+mlir::LogicalResult exportCollective(mlir::ModuleOp module, int64_t rank, llvm::ArrayRef<std::string> endpoints) {
+  auto meshes = module.getOps<dist::MeshOp>();
+  if (meshes.empty()) return module.emitError("export: the module has no mesh; specialise a job first");
+  dist::MeshOp mesh = *meshes.begin();
+  if (rank < 0 || rank >= mesh.ranks()) return module.emitError("export: there is no rank ") << rank << " of " << mesh.ranks();
+  if (static_cast<int64_t>(endpoints.size()) != mesh.ranks())
+    return module.emitError("export: ") << mesh.ranks() << " ranks need as many endpoints, not " << endpoints.size();
+  for (auto program : module.getOps<pd::ProgramOp>())
+    if (mlir::failed(Exporter(module, mesh, rank, endpoints).run(program, program.getSymName() == "startup"))) return mlir::failure();
+  return mlir::verify(module);
+}
+
+}  // namespace dtranspile

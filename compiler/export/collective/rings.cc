@@ -1,0 +1,47 @@
+#include "compiler/export/collective/rings.h"
+
+#include <set>
+
+#include "compiler/export/collective/collective.h"
+
+namespace dtranspile {
+
+std::vector<Ring> ringsIn(mlir::ModuleOp module, dist::MeshOp mesh) {
+  std::vector<Ring> rings;
+  for (auto comm : module.getOps<dist::CommOp>())
+    if (comm.getKind() == dist::CommKind::Group && comm.groupSize(mesh) > 1) rings.push_back({comm, static_cast<int>(rings.size())});
+  return rings;
+}
+
+std::vector<int64_t> groupOf(dist::CommOp comm, dist::MeshOp mesh, int64_t rank) {
+  // Strides of the mesh; the members differ in the comm's axes only.
+  llvm::SmallVector<int64_t> strides(mesh.getSizes().size(), 1);
+  for (size_t i = strides.size(); i-- > 1;) strides[i - 1] = strides[i] * mesh.getSizes()[i];
+  llvm::SmallVector<int64_t> coordinates = mesh.coordinatesOf(rank);
+  std::vector<int64_t> members = {rank};
+  for (mlir::StringAttr axis : comm.getAxes().getAsRange<mlir::StringAttr>()) {
+    unsigned index = *mesh.indexOf(axis);
+    dist::AxisSetAttr part = comm.getSubset() ? comm.getSubset()->lookup(axis) : dist::AxisSetAttr();
+    std::vector<int64_t> more;
+    for (int64_t member : members)
+      for (int64_t c = 0; c < mesh.getSizes()[index]; ++c)
+        if (!part || part.contains(c)) more.push_back(member + (c - coordinates[index]) * strides[index]);
+    members = std::move(more);
+  }
+  return members;
+}
+
+std::vector<std::vector<std::vector<int64_t>>> ringsOf(mlir::ModuleOp module) {
+  std::vector<std::vector<std::vector<int64_t>>> rings;
+  auto meshes = module.getOps<dist::MeshOp>();
+  if (meshes.empty()) return rings;
+  dist::MeshOp mesh = *meshes.begin();
+  for (const Ring& ring : ringsIn(module, mesh)) {
+    std::set<std::vector<int64_t>> groups;
+    for (int64_t rank = 0; rank < mesh.ranks(); ++rank) groups.insert(groupOf(ring.comm, mesh, rank));
+    rings.emplace_back(groups.begin(), groups.end());
+  }
+  return rings;
+}
+
+}  // namespace dtranspile

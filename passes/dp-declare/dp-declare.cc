@@ -1,0 +1,68 @@
+// What differs between replicas, said on variables and random ops. Last pass of data-parallel pipelines before hierarchy.
+#include "passes/dp-declare/pass.h"
+#include "passes/support/job.h"
+#include "passes/support/varying.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DEF_DPDECLARE
+#include "passes/dp-declare/pass.h.inc"
+
+namespace {
+
+struct Tag {
+  llvm::StringRef name, statement;
+};
+constexpr llvm::StringLiteral kLocalSgd = "local_sgd";
+const Tag kBatchStatistics = {"batch_statistics", "running statistics are those of a rank's own part of each batch; rank 0's are saved"};
+const Tag kLocalState = {"local_state", "the variable accumulates over a rank's own part of each batch; rank 0's is saved"};
+const Tag kLocalSgdState = {kLocalSgd, ""};  // the statement is that of local-sgd
+
+class DpDeclare : public impl::DpDeclareBase<DpDeclare> {
+ public:
+  using DpDeclareBase::DpDeclareBase;
+
+  void runOnOperation() override {
+    mlir::FailureOr<DataParallelJob> job = dataParallelJob(getOperation());
+    if (mlir::failed(job)) return signalPassFailure();
+    Varying varying(job->main);
+    bool local = hasContract(getOperation(), kLocalSgd);
+    for (auto [name, set] : varying.variables()) {
+      mlir::Operation* writer = set.getValue().getDefiningOp();
+      mlir::FailureOr<Tag> tag = tagOf(name, writer ? writer : set.getOperation(), local);
+      if (mlir::failed(tag)) return signalPassFailure();
+      declare(*job, name, *tag);
+      if (!tag->statement.empty()) addContract(getOperation(), tag->name, tag->statement, {pd::describe(writer ? writer : set.getOperation())});
+    }
+    for (pd::ProgramOp program : {job->main, job->startup})
+      if (program) markRandomOps(program, varying, job->axes());
+  }
+
+ private:
+  static mlir::FailureOr<Tag> tagOf(mlir::StringAttr variable, mlir::Operation* writer, bool local) {
+    bool framework = pd::OpView::isFrameworkOp(writer);
+    if (framework && pd::OpView(writer).type() == "batch_norm") return kBatchStatistics;
+    if (!framework || !(pd::OpView(writer).role() & pd::kOptimize)) return kLocalState;
+    if (local) return kLocalSgdState;
+    return writer->emitError("updates '") << variable.getValue()
+                                          << "' with a value that differs between replicas: a gradient reaches the optimizer without being reduced";
+  }
+
+  static void declare(DataParallelJob& job, mlir::StringAttr variable, const Tag& tag) {
+    llvm::SmallVector<dist::AxisRelAttr> axes;
+    for (mlir::StringAttr axis : job.axes().getAsRange<mlir::StringAttr>()) axes.push_back(dist::AxisRelAttr::different(axis, tag.name));
+    if (mlir::Operation* var = mlir::SymbolTable::lookupSymbolIn(job.role, variable)) var->setAttr(dist::kRelAttr, dist::RelAttr::of(variable, axes));
+  }
+
+  static void markRandomOps(pd::ProgramOp program, const Varying& varying, mlir::ArrayAttr axes) {
+    program.walk([&](mlir::Operation* op) {
+      if (!pd::OpView::isFrameworkOp(op)) return;
+      const pd::OpSpec* spec = pd::OpView(op).spec();
+      if (!spec || !(spec->effects & pd::kRandom)) return;
+      bool differs = llvm::any_of(op->getOperands(), [&](mlir::Value value) { return varying.contains(value); });
+      op->setAttr(dist::kStreamsAttr, differs ? axes : mlir::ArrayAttr::get(op->getContext(), {}));
+    });
+  }
+};
+
+}  // namespace
+}  // namespace dtranspile::passes

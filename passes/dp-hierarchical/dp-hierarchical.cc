@@ -1,0 +1,132 @@
+// Sums over [inter, intra] level by level. Behind dp-bucket.
+#include "dialects/dist/lookup.h"
+#include "passes/dp-hierarchical/pass.h"
+#include "passes/support/job.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DEF_DPHIERARCHICAL
+#include "passes/dp-hierarchical/pass.h.inc"
+
+namespace {
+
+// One sum on its way through the levels. Its next level is started at `place`, or later.
+struct Journey {
+  mlir::Value pending;               // of the level that has been started
+  llvm::SmallVector<mlir::Type> whole, part;
+  mlir::FlatSymbolRefAttr within, between;
+  mlir::Operation* wait;             // of the original sum: the last place
+  int level = 0;                     // levels started
+};
+
+class DpHierarchical : public impl::DpHierarchicalBase<DpHierarchical> {
+ public:
+  using DpHierarchicalBase::DpHierarchicalBase;
+
+  void runOnOperation() override {
+    mlir::FailureOr<DataParallelJob> job = dataParallelJob(getOperation());
+    if (mlir::failed(job)) return signalPassFailure();
+    std::vector<dist::CommOp> all = commsCarrying(getOperation(), kGradients), within = commsCarrying(getOperation(), kWithin),
+                              between = commsCarrying(getOperation(), kBetween);
+    if (within.empty() || within.size() != between.size()) {
+      getOperation().emitError("dp-hierarchical: the job has no communicators per level; give dp-form-job the option intra");
+      return signalPassFailure();
+    }
+    int64_t size = within[0].groupSize(job->mesh);
+    std::vector<Journey> under;
+    for (auto op : llvm::make_early_inc_range(job->main.getBodyBlock()->getOps<dist::AllReduceOp>())) {
+      auto index = indexOf(op, all);
+      if (!index || !isDense(op)) continue;
+      advanceUpTo(under, op);
+      begin(op, symbolOf(within[*index % within.size()]), symbolOf(between[*index % between.size()]), size, under);
+    }
+    for (Journey& journey : under)
+      while (advance(journey, journey.wait)) {
+      }
+  }
+
+ private:
+  static std::optional<size_t> indexOf(dist::AllReduceOp op, llvm::ArrayRef<dist::CommOp> comms) {
+    for (size_t index = 0; index < comms.size(); ++index)
+      if (op.getReduce() == dist::Reduce::Sum && op.getCommAttr() == symbolOf(comms[index])) return index;
+    return std::nullopt;
+  }
+  static bool isDense(dist::AllReduceOp op) {
+    return llvm::all_of(op.getInputs().getTypes(), [](mlir::Type type) { return bytesOf(type) >= 0; });
+  }
+
+  // Sums that are under way start their next level before `place`; those that are waited for before it run to their end.
+  static void advanceUpTo(std::vector<Journey>& under, mlir::Operation* place) {
+    for (Journey& journey : under) {
+      if (journey.wait->isBeforeInBlock(place)) {
+        while (advance(journey, journey.wait)) {
+        }
+      } else {
+        advance(journey, place);
+      }
+    }
+    llvm::erase_if(under, [](const Journey& journey) { return journey.level > 3; });
+  }
+
+  static void begin(dist::AllReduceOp op, mlir::FlatSymbolRefAttr within, mlir::FlatSymbolRefAttr between, int64_t size, std::vector<Journey>& under) {
+    Journey journey;
+    journey.within = within;
+    journey.between = between;
+    journey.whole = llvm::to_vector(op.getInputs().getTypes());
+    for (mlir::Type type : journey.whole) {
+      auto tensor = llvm::cast<mlir::RankedTensorType>(type);
+      int64_t share = tensor.getNumElements() / size + (tensor.getNumElements() % size != 0);
+      journey.part.push_back(mlir::RankedTensorType::get({share}, tensor.getElementType()));
+    }
+    mlir::OpBuilder builder(op);
+    auto pendingPart = dist::PendingType::get(op.getContext(), journey.part);
+    journey.pending = dist::ReduceScatterOp::create(builder, op.getLoc(), mlir::TypeRange(pendingPart), op.getReduceAttr(), op.getInputs(), within,
+                                                    builder.getI64IntegerAttr(dist::kFlat))
+                          .getResult(0);
+    journey.level = 1;
+    bool started = llvm::isa<dist::PendingType>(op->getResult(0).getType());
+    if (started) {
+      journey.wait = *op->getResult(0).user_begin();
+    } else {
+      // A blocking sum waits where it stands: a wait of its own stands for it until the journey ends.
+      builder.setInsertionPointAfter(op);
+      auto pending = dist::PendingType::get(op.getContext(), journey.whole);
+      auto start = dist::AllReduceOp::create(builder, op.getLoc(), mlir::TypeRange(pending), op.getReduceAttr(), op.getInputs(), op.getCommAttr());
+      journey.wait = dist::WaitOp::create(builder, op.getLoc(), journey.whole, start.getResult(0));
+      op->replaceAllUsesWith(journey.wait->getResults());
+      op.erase();
+    }
+    under.push_back(journey);
+  }
+
+  // Waits for the level that is under way and starts the next one, before `place`; behind the last level the results replace those of the
+  // original wait. False when there was nothing left to do.
+  static bool advance(Journey& journey, mlir::Operation* place) {
+    if (journey.level > 3) return false;
+    if (journey.level == 3) place = journey.wait;
+    mlir::OpBuilder builder(place);
+    mlir::Location loc = journey.wait->getLoc();
+    bool atWhole = journey.level == 3;
+    auto done = dist::WaitOp::create(builder, loc, atWhole ? journey.whole : journey.part, journey.pending);
+    ++journey.level;
+    if (journey.level == 2) {
+      auto pending = dist::PendingType::get(builder.getContext(), journey.part);
+      auto sum = dist::ReduceAttr::get(builder.getContext(), dist::Reduce::Sum);
+      journey.pending = dist::AllReduceOp::create(builder, loc, mlir::TypeRange(pending), sum, done.getResults(), journey.between).getResult(0);
+    } else if (journey.level == 3) {
+      auto pending = dist::PendingType::get(builder.getContext(), journey.whole);
+      journey.pending = dist::AllGatherOp::create(builder, loc, mlir::TypeRange(pending), done.getResults(), journey.within,
+                                                  builder.getI64IntegerAttr(dist::kFlat), mlir::UnitAttr())
+                            .getResult(0);
+    } else {
+      mlir::Operation* start = journey.wait->getOperand(0).getDefiningOp();
+      journey.wait->replaceAllUsesWith(done.getResults());
+      journey.wait->erase();
+      start->erase();
+      return false;
+    }
+    return true;
+  }
+};
+
+}  // namespace
+}  // namespace dtranspile::passes

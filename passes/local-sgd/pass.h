@@ -1,0 +1,10 @@
+// Averages parameters instead of gradients. Described in pass.td.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/local-sgd/pass.h.inc"
+}  // namespace dtranspile::passes

@@ -1,0 +1,27 @@
+"""A pass: one folder with pass.td, pass.h, <name>.cc."""
+
+load("//tools/tblgen:tblgen.bzl", "tblgen")
+
+def pass_library(name, deps = []):
+    """The library of the pass in this folder.
+
+    Args:
+      name: of the pass and of its source file.
+      deps: beyond the dialects and MLIR.
+    """
+    tblgen(
+        name = name + "_inc",
+        outs = {"pass.h.inc": "-gen-pass-decls -name=" + "".join([word.capitalize() for word in name.split("-")])},
+        td = "pass.td",
+    )
+    native.cc_library(
+        name = name,
+        srcs = [name + ".cc"],
+        hdrs = ["pass.h"],
+        deps = [
+            ":" + name + "_inc",
+            "//dialects/dist",
+            "//dialects/pd",
+            "@mlir",
+        ] + deps,
+    )

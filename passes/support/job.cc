@@ -1,0 +1,92 @@
+#include "passes/support/job.h"
+
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/types.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace dtranspile::passes {
+
+mlir::FailureOr<DataParallelJob> dataParallelJob(mlir::ModuleOp module) {
+  DataParallelJob job;
+  for (auto role : module.getOps<dist::RoleOp>()) {
+    if (job.role) return role.emitError("the job has a second role; data-parallel passes work on jobs of one role");
+    job.role = role;
+  }
+  if (!job.role) return module.emitError("is no job: it has no dist.role; run dp-form-job first");
+  job.mesh = dist::meshOf(job.role);
+  if (!job.mesh) return job.role.emitError("has no mesh");
+  job.main = llvm::dyn_cast_or_null<pd::ProgramOp>(mlir::SymbolTable::lookupSymbolIn(job.role, "main"));
+  job.startup = llvm::dyn_cast_or_null<pd::ProgramOp>(mlir::SymbolTable::lookupSymbolIn(job.role, "startup"));
+  if (!job.main) return job.role.emitError("has no pd.program @main");
+  return job;
+}
+
+std::vector<dist::CommOp> commsCarrying(mlir::ModuleOp job, llvm::StringRef what) {
+  std::vector<dist::CommOp> comms;
+  for (auto comm : job.getOps<dist::CommOp>())
+    if (comm.getCarries() == what) comms.push_back(comm);
+  return comms;
+}
+
+mlir::FlatSymbolRefAttr symbolOf(dist::CommOp comm) { return mlir::FlatSymbolRefAttr::get(comm.getSymNameAttr()); }
+
+void forEachUpdate(pd::ProgramOp program, llvm::function_ref<void(pd::OpView)> visit) {
+  program.walk([&](mlir::Operation* op) {
+    if (!pd::OpView::isFrameworkOp(op)) return;
+    pd::OpView view(op);
+    if (view.input("Param") && view.input("Grad") && view.input("LearningRate")) visit(view);
+  });
+}
+
+int64_t bytesOf(mlir::Type type) {
+  auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape()) return -1;
+  std::optional<DType> dtype = pd::dtypeOf(tensor.getElementType());
+  int64_t bytes = dtype ? static_cast<int64_t>(SizeOf(*dtype)) : -1;
+  for (int64_t extent : tensor.getShape())
+    if (bytes < 0 || llvm::MulOverflow(bytes, extent, bytes)) return -1;
+  return bytes;
+}
+
+mlir::Value scale(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value, double factor, llvm::StringRef name, int role) {
+  return pd::createOp(builder, loc, "scale", {{"X", {value}}}, {{"Out", {{name.str(), value.getType()}}}},
+                      {builder.getNamedAttr("scale", builder.getF32FloatAttr(static_cast<float>(factor))),
+                       builder.getNamedAttr("bias", builder.getF32FloatAttr(0)), builder.getNamedAttr("bias_after_scale", builder.getBoolAttr(true))},
+                      role)
+      .output("Out");
+}
+
+mlir::Value elementwise(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef type, mlir::Value x, mlir::Value y, llvm::StringRef name, int role,
+                        int axis) {
+  return pd::createOp(builder, loc, type, {{"X", {x}}, {"Y", {y}}}, {{"Out", {{name.str(), x.getType()}}}},
+                      {builder.getNamedAttr("axis", builder.getI32IntegerAttr(axis))}, role)
+      .output("Out");
+}
+
+mlir::Operation* inBlock(mlir::Block* block, mlir::Operation* op) { return block->findAncestorOpInBlock(*op); }
+
+void addContract(mlir::ModuleOp job, llvm::StringRef tag, llvm::StringRef statement, llvm::ArrayRef<std::string> sites) {
+  mlir::Builder builder(job.getContext());
+  llvm::SmallVector<mlir::Attribute> contracts;
+  llvm::SetVector<mlir::Attribute> all;
+  if (auto existing = job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr))
+    for (mlir::Attribute entry : existing) {
+      auto contract = llvm::cast<mlir::DictionaryAttr>(entry);
+      if (contract.getAs<mlir::StringAttr>("tag").getValue() != tag) contracts.push_back(entry);
+      else all.insert_range(contract.getAs<mlir::ArrayAttr>("sites"));
+    }
+  for (const std::string& site : sites) all.insert(builder.getStringAttr(site));
+  contracts.push_back(builder.getDictionaryAttr({builder.getNamedAttr("tag", builder.getStringAttr(tag)),
+                                                 builder.getNamedAttr("statement", builder.getStringAttr(statement)),
+                                                 builder.getNamedAttr("sites", builder.getArrayAttr(all.getArrayRef()))}));
+  job->setAttr(dist::kContractsAttr, builder.getArrayAttr(contracts));
+}
+
+bool hasContract(mlir::ModuleOp job, llvm::StringRef tag) {
+  auto contracts = job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr);
+  return contracts && llvm::any_of(contracts, [&](mlir::Attribute entry) {
+    return llvm::cast<mlir::DictionaryAttr>(entry).getAs<mlir::StringAttr>("tag").getValue() == tag;
+  });
+}
+
+}  // namespace dtranspile::passes

@@ -1,0 +1,167 @@
+// Constraints of loops over blocks and micro-batches, composites and servers; the labels are those of docs/dialects/dist.md.
+// RUN: dtranspile-opt %s --split-input-file --verify-diagnostics
+
+dist.mesh @s [ps = 3]
+dist.comm @srv on @s over [ps] group
+dist.role @server on @s {
+  pd.var @A : tensor<?x2xf32> {dist.rel = #dist.rel<"A", ps: S(0, blocks(9, per 3, first 0))>}
+  pd.program @main {
+    // expected-note @+1 {{the loop over blocks}}
+    dist.foreach_block @A (%k) {
+      // expected-error @+1 {{D10: communicates once per owned block}}
+      dist.barrier on @srv
+      dist.yield
+    }
+  }
+}
+// -----
+dist.mesh @s [ps = 3]
+dist.role @server on @s {
+  pd.var @A : tensor<9x2xf32> {dist.rel = #dist.rel<"A">}
+  pd.program @main {
+    // expected-error @+1 {{D11: @A is no variable that is cut into blocks}}
+    dist.foreach_block @A (%k) { dist.yield }
+  }
+}
+// -----
+dist.mesh @s [ps = 3]
+dist.role @server on @s {
+  pd.var @A : tensor<?x2xf32> {dist.rel = #dist.rel<"A", ps: S(0, blocks(9, per 3, first 0))>}
+  pd.var @B : tensor<?x2xf32> {dist.rel = #dist.rel<"B", ps: S(0, blocks(9, per 3, first 1))>}
+  pd.program @main {
+    dist.foreach_block @A (%k) {
+      // expected-error @+1 {{D11: @B is cut otherwise than @A}}
+      %b = pd.get @B : tensor<?x2xf32>
+      dist.yield
+    }
+  }
+}
+// -----
+dist.mesh @s [ps = 3]
+dist.role @server on @s {
+  pd.var @A : tensor<3x?xf32> {dist.rel = #dist.rel<"A", ps: S(0, blocks(9, per 3, first 0))>}
+  pd.program @main {
+    // expected-error @+1 {{D12: the local type of @A has `?` exactly in the blocked dim 0}}
+    dist.foreach_block @A (%k) { dist.yield }
+  }
+}
+// -----
+dist.mesh @w [dp = 2] time [micro = 4]
+dist.role @trainer on @w {
+  pd.program @main {
+    %x = pd.input "x" : tensor<2xf32>
+    // expected-error @+1 {{D13: iteration value 0 is not its old value plus terms}}
+    %m = dist.micro over [micro] schedule ("1F1B", chunks 1) iter(%a = %x : tensor<2xf32>) -> (tensor<2xf32>) {
+      %y = pd.relu X(%a) -> Out("y") : (tensor<2xf32>) -> tensor<2xf32>
+      dist.yield %y : tensor<2xf32>
+    }
+  }
+}
+// -----
+dist.mesh @w [dp = 2] time [micro = 4]
+dist.role @trainer on @w {
+  pd.var @v : tensor<2xf32>
+  pd.program @main {
+    %x = pd.input "x" : tensor<2xf32>
+    dist.micro over [micro] schedule ("1F1B", chunks 1) {
+      // expected-error @+1 {{D16: sets @v once per micro-batch}}
+      pd.set @v, %x : tensor<2xf32>
+      dist.yield
+    }
+  }
+}
+// -----
+dist.mesh @w [dp = 2] time [micro = 4]
+dist.role @trainer on @w {
+  pd.program @main {
+    // expected-error @+1 {{D9: 'dp' is no time axis here}}
+    dist.micro over [dp] schedule ("1F1B", chunks 1) { dist.yield }
+  }
+}
+// -----
+pd.program @main {
+  %x = pd.input "x" : tensor<2xf32>
+  %0 = dist.composite "c_softmax" (X = %x : tensor<2xf32>) -> (Out as "y" : tensor<2xf32>) attrs {} {
+  ^bb0(%a: tensor<2xf32>):
+    // expected-error @+1 {{D17: the body of a composite has ops of pd and dist only}}
+    %b = builtin.unrealized_conversion_cast %a : tensor<2xf32> to tensor<2xf32>
+    dist.yield %b : tensor<2xf32>
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 3]
+dist.comm @ps on @w over [dp] rpc @server
+dist.role @server on @s {
+  pd.program @main {
+    // expected-error @+1 {{D18: mode sync needs a round}}
+    dist.serve on @ps mode sync {}
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 3]
+dist.comm @ps on @w over [dp] rpc @server
+dist.role @server on @s {
+  pd.var @A : tensor<2xf32>
+  pd.program @main {
+    // expected-error @+1 {{D18: exists in a round only}}
+    %0 = dist.merged @A : tensor<2xf32>
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 3]
+dist.comm @ps on @w over [dp] rpc @server
+dist.role @server on @s {
+  pd.var @A : tensor<2xf32>
+  pd.program @main {
+    dist.serve on @ps mode async {
+      // expected-error @+1 {{D18: takes 2 arguments, not 1}}
+      dist.handle push @A (%g: tensor<2xf32>) { dist.yield }
+    }
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 3]
+dist.comm @ps on @w over [dp] rpc @server
+dist.comm @srv on @s over [ps] group
+dist.role @server on @s {
+  pd.var @A : tensor<2xf32>
+  pd.program @main {
+    dist.serve on @ps mode async {
+      dist.handle push @A (%g: tensor<2xf32>, %from: tensor<1xi64>) {
+        // expected-error @+1 {{D19: a handler of single requests takes no part in group communication}}
+        dist.barrier on @srv
+        dist.yield
+      }
+    }
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 3]
+dist.comm @ps on @w over [dp] rpc @server
+dist.comm @dp on @w over [dp] group
+dist.role @server on @s {
+  pd.program @main {
+    dist.serve on @ps mode sync {
+      dist.handle round {
+        // expected-error @+1 {{D20: comm @dp is over another mesh than role @server}}
+        dist.barrier on @dp
+        dist.yield
+      }
+    }
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 3]
+dist.comm @ps on @w over [dp] group
+dist.role @server on @s {
+  pd.program @main {
+    // expected-error @+1 {{D23: serves @ps, which is no rpc comm to the role it stands in}}
+    dist.serve on @ps mode async {}
+  }
+}

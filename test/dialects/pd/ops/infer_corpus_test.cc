@@ -1,0 +1,209 @@
+// Inference replayed over the corpora: with the declared types of its inputs every op must infer what the framework declared for its
+// outputs, -1 where that comes with the data. Constraints hold on all of these programs, too.
+#include <filesystem>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "catch2/catch.hpp"
+#include "compiler/import/import.h"
+#include "dialects/pd/infer.h"
+#include "dialects/pd/op_view.h"
+#include "dialects/pd/pd.h"
+#include "llvm/ADT/STLExtras.h"
+#include "mlir/IR/Verifier.h"
+#include "test/corpus_path.h"
+
+namespace dtranspile::pd {
+namespace {
+
+// Where the declaration says something else than what the op computes, or leaves it out. Key: type.slot.
+const std::map<std::string, const char*> kExceptions = {
+    {"accuracy.Correct", "2.6 declares the dtype of the scores; the kernel writes int32"},
+    {"accuracy.Total", "2.6 declares the dtype of the scores; the kernel writes int32"},
+    {"hierarchical_sigmoid.PreOut", "declared without a shape"},
+    {"sequence_pool.MaxIndex", "declared with the default dtype; the kernel writes int32"},
+};
+
+// The same, in programs of one operator.
+const std::map<std::string, const char*> kExceptionsOfOps = {
+    {"accuracy.Correct", "2.6 declares the dtype of the scores; the kernel writes int32"},
+    {"accuracy.Total", "2.6 declares the dtype of the scores; the kernel writes int32"},
+    {"auc.AUC", "declared int64; the kernel writes float64"},
+    {"batch_norm.SavedMean", "declared without a shape"},
+    {"batch_norm.SavedVariance", "declared without a shape"},
+    {"elementwise_mul.", "reads the result of expand_as, declared [0, 0]"},
+    {"expand_as.Out", "declared [0, 0]"},
+    {"expand_v2.Out", "declared with X's axes counted from the left; the kernel makes what inference says"},
+    {"isfinite.Out", "declared with the default dtype; the kernel writes bool"},
+    {"isinf.Out", "declared with the default dtype; the kernel writes bool"},
+    {"isnan.Out", "declared with the default dtype; the kernel writes bool"},
+    {"logical_not.Out", "writes the condition of a loop, a variable declared [1]"},
+    {"max_pool2d_with_index.Mask", "declared with the default dtype; the kernel writes int32"},
+    {"max_pool3d_with_index.Mask", "declared with the default dtype; the kernel writes int32"},
+    {"reshape2.XShape", "one variable for two shapes"},
+    {"shape.Out", "one variable for a shape and a condition"},
+};
+
+// Ops without inference: their result types are the declared ones.
+const std::map<std::string, const char*> kWithoutInference = {
+    {"while", "its results are those of its block"},
+    {"while_grad", "its results are those of its block"},
+    {"conditional_block", "its results are those of its block"},
+    {"conditional_block_grad", "its results are those of its block"},
+    {"recurrent", "its results are those of its block"},
+    {"recurrent_grad", "its results are those of its block"},
+};
+
+class DeclaredContext : public InferContext {
+ public:
+  DeclaredContext(OpView op, int64_t version) : op_(op), version_(version) {}
+
+  const OpView& op() const override { return op_; }
+  unsigned inCount(llvm::StringRef slot) const override { return op_.inputCount(slot); }
+  unsigned outCount(llvm::StringRef slot) const override { return op_.outputCount(slot); }
+  int64_t programVersion() const override { return version_; }
+  const TensorInfo* in(llvm::StringRef slot, unsigned index) const override {
+    mlir::Value value = op_.input(slot, index);
+    if (!value) return nullptr;
+    auto [entry, isNew] = infos_.try_emplace({slot.str(), index});
+    if (isNew) entry->second = declaredInfo(value.getType());
+    return &entry->second;
+  }
+  std::optional<llvm::SmallVector<int64_t>> constant(llvm::StringRef slot, unsigned index) const override {
+    mlir::Value value = op_.input(slot, index);
+    mlir::Operation* definition = value ? value.getDefiningOp() : nullptr;
+    if (!definition || definition->getName().getStringRef() != "pd.fill_constant") return std::nullopt;
+    OpView fill(definition);
+    std::string text = fill.getString("str_value");
+    double number = fill.getFloat("value");
+    if (!text.empty() && llvm::StringRef(text).getAsDouble(number)) return std::nullopt;
+    return llvm::SmallVector<int64_t>{static_cast<int64_t>(number)};
+  }
+  using InferContext::out;
+  void out(llvm::StringRef slot, unsigned index, TensorInfo info) override { results[{slot.str(), index}] = std::move(info); }
+  llvm::LogicalResult fail(const llvm::Twine& text) override {
+    message = text.str();
+    return llvm::failure();
+  }
+
+  std::map<std::pair<std::string, unsigned>, TensorInfo> results;
+  std::string message;
+
+ private:
+  OpView op_;
+  int64_t version_;
+  mutable std::map<std::pair<std::string, unsigned>, TensorInfo> infos_;
+};
+
+std::string textOf(const TensorInfo& info) {
+  std::ostringstream text;
+  text << "kind " << static_cast<int>(info.kind) << " " << NameOf(info.dtype) << " [";
+  for (int64_t extent : info.dims) text << extent << " ";
+  text << "] lod " << info.lodLevel << (info.rankKnown ? "" : " of unknown rank");
+  return text.str();
+}
+
+bool compatible(const TensorInfo& inferred, const TensorInfo& declared) {
+  if (inferred.kind != declared.kind) return false;
+  if (!inferred.rankKnown || !declared.rankKnown) return true;
+  if (inferred.dtype != declared.dtype || inferred.dims.size() != declared.dims.size()) return false;
+  return llvm::all_of(llvm::zip(inferred.dims, declared.dims),
+                      [](auto pair) { return std::get<0>(pair) == std::get<1>(pair) || std::get<0>(pair) == -1 || std::get<1>(pair) == -1; });
+}
+
+// Forward variables in gradient blocks come from the tape: the file does not describe them there, or describes the outer variable of the
+// name, the whole sequence of which the step took a slice.
+bool isUndescribed(mlir::Value value) {
+  auto argument = llvm::dyn_cast<mlir::BlockArgument>(value);
+  if (argument && argument.getOwner()->getParentOp()->getName().getStringRef() == "pd.recurrent_grad") return true;
+  return declaredInfo(value.getType()).kind == Kind::Other;
+}
+
+struct Replay {
+  const std::map<std::string, const char*>& exceptions;
+  std::map<std::string, std::string> findings;  // type.slot -> first example
+  std::set<std::string> types, excepted, missing;
+  size_t results = 0;
+
+  void find(const OpView& op, const std::string& slot, const std::string& what, const std::string& file) {
+    std::string key = op.type().str() + "." + slot;
+    if (exceptions.count(key)) excepted.insert(key);
+    else findings.insert({key, what + "  (" + file + ", " + describe(op.operation()) + ")"});
+  }
+
+  void replay(OpView op, int64_t version, const std::string& file) {
+    if (op.type() == "orphan_block") return;
+    types.insert(op.type().str());
+    if (llvm::any_of(op.operation()->getOperands(), isUndescribed)) return;
+    if (!op.spec() || !op.spec()->infer) {
+      if (!kWithoutInference.count(op.type().str())) missing.insert(op.type().str());
+      return;
+    }
+    DeclaredContext context(op, version);
+    if (failed(op.spec()->infer(context))) return find(op, "", "fails: " + context.message, file);
+    for (const std::string& slot : op.outputSlots()) {
+      for (unsigned i = 0, n = op.outputCount(slot); i < n; ++i) {
+        if (!op.output(slot, i)) continue;
+        ++results;
+        TensorInfo declared = declaredInfo(op.output(slot, i).getType());
+        auto inferred = context.results.find({slot, i});
+        if (inferred == context.results.end()) find(op, slot, "not inferred", file);
+        else if (!compatible(inferred->second, declared))
+          find(op, slot, "inferred " + textOf(inferred->second) + ", declared " + textOf(declared), file);
+      }
+    }
+  }
+};
+
+void replayCorpus(const std::string& folder, Replay& replay) {
+  mlir::MLIRContext context;
+  context.loadDialect<PdDialect>();
+  context.printOpOnDiagnostic(false);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(test::CorpusPath(folder))) {
+    if (entry.path().extension() != ".pdmodel") continue;
+    std::string complaints;
+    mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic& diagnostic) {
+      llvm::raw_string_ostream(complaints) << diagnostic << "\n";
+      return mlir::success();
+    });
+    mlir::OwningOpRef<mlir::ModuleOp> module = loadFile(&context, entry.path().string());
+    INFO(entry.path().string() << ": " << complaints);
+    REQUIRE(module);
+    CHECK(succeeded(mlir::verify(*module)));
+    for (auto program : module->getOps<ProgramOp>()) {
+      int64_t version = program.getVersion();
+      program.walk([&](mlir::Operation* op) {
+        if (OpView::isFrameworkOp(op)) replay.replay(OpView(op), version, entry.path().string());
+      });
+    }
+  }
+}
+
+void check(const Replay& replay, size_t leastTypes, size_t leastResults) {
+  std::ostringstream text;
+  for (const auto& [key, what] : replay.findings) text << key << ": " << what << "\n";
+  for (const std::string& type : replay.missing) text << type << ": no inference\n";
+  INFO(text.str());
+  CHECK(replay.findings.empty());
+  CHECK(replay.missing.empty());
+  CHECK(replay.excepted.size() == replay.exceptions.size());  // no exception that is none
+  CHECK(replay.types.size() >= leastTypes);
+  CHECK(replay.results >= leastResults);
+}
+
+TEST_CASE("inference agrees with what the framework declared", "[corpus]") {
+  Replay replay{kExceptions};
+  for (const char* folder : {"fluid18", "static26", "large"}) replayCorpus(folder, replay);
+  check(replay, 147, 20000);
+}
+
+TEST_CASE("inference agrees with the one-operator programs", "[corpus]") {
+  Replay replay{kExceptionsOfOps};
+  replayCorpus("ops", replay);
+  replay.missing.clear();
+  check(replay, 680, 10000);
+}
+
+}  // namespace
+}  // namespace dtranspile::pd

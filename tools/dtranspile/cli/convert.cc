@@ -1,0 +1,130 @@
+// dtranspile convert IN OUT, dtranspile show FILE|JOB
+#include <unistd.h>
+
+#include "compiler/artifact/job.h"
+#include "compiler/export/program.h"
+#include "dialects/dist/dist.h"
+#include "dialects/pd/op_view.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "tools/dtranspile/cli/files.h"
+#include "tools/dtranspile/cli/render.h"
+#include "tools/dtranspile/cli/tool.h"
+
+namespace dtranspile::cli {
+namespace {
+
+pd::ProgramOp onlyProgram(Tool& tool, mlir::ModuleOp module, const std::string& wanted) {
+  std::vector<std::string> names;
+  for (auto program : module.getOps<pd::ProgramOp>()) {
+    if (program.getSymName() == wanted) return program;
+    names.push_back(program.getSymName().str());
+  }
+  if (wanted.empty() && names.size() == 1) return *module.getOps<pd::ProgramOp>().begin();
+  tool.error(names.empty() ? "the input holds no program" : "the input holds the programs " + llvm::join(names, ", ") + "; say which with --program NAME");
+  return {};
+}
+
+struct Format {
+  const char* ending;
+  mlir::FailureOr<std::string> (*write)(Tool&, mlir::ModuleOp, const std::string& program);
+};
+
+mlir::FailureOr<std::string> moduleText(Tool&, mlir::ModuleOp module, const std::string&) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  return text + "\n";
+}
+
+mlir::FailureOr<std::string> moduleBytecode(Tool&, mlir::ModuleOp module, const std::string&) {
+  std::string bytes;
+  llvm::raw_string_ostream stream(bytes);
+  if (mlir::failed(mlir::writeBytecodeToFile(module, stream))) return mlir::failure();
+  return bytes;
+}
+
+mlir::FailureOr<std::string> programBytes(Tool& tool, mlir::ModuleOp module, const std::string& name) {
+  pd::ProgramOp program = onlyProgram(tool, module, name);
+  return program ? exportProgramBytes(program) : mlir::FailureOr<std::string>(mlir::failure());
+}
+
+mlir::FailureOr<std::string> programText(Tool& tool, mlir::ModuleOp module, const std::string& name) {
+  pd::ProgramOp program = onlyProgram(tool, module, name);
+  return program ? exportProgramText(program) : mlir::FailureOr<std::string>(mlir::failure());
+}
+
+constexpr Format kFormats[] = {
+    {".mlir", moduleText}, {".mlirbc", moduleBytecode}, {".pdtxt", programText}, {".pdmodel", programBytes}, {"", programBytes},
+};
+
+const Format* formatFor(llvm::StringRef path) {
+  llvm::StringRef ending = llvm::sys::path::extension(path);
+  for (const Format& format : kFormats)
+    if (ending == format.ending || (format.ending[0] == 0 && llvm::sys::path::filename(path).starts_with("__model__"))) return &format;
+  return nullptr;
+}
+
+struct ConvertFlags {
+  std::string in, out, program;
+};
+
+int convert(Tool& tool, const ConvertFlags& flags) {
+  const Format* format = flags.out == "-" ? &kFormats[0] : formatFor(flags.out);
+  if (!format) {
+    tool.error(flags.out + ": the ending says nothing about the format; use .pdmodel, .pdtxt, .mlir or .mlirbc" +
+               (llvm::StringRef(flags.out).ends_with(".json") ? " (ProgramDesc to PIR JSON is not offered)" : ""));
+    return kUsage;
+  }
+  auto module = loadFile(tool.context(), flags.in);
+  if (!module) return kNo;
+  mlir::FailureOr<std::string> content = format->write(tool, *module, flags.program);
+  if (mlir::failed(content)) return kNo;
+  return writeOutput(tool, flags.out, *content) ? kDone : kNo;
+}
+
+struct ShowFlags {
+  std::string path, format = "mlir", role;
+  int64_t rank = -1;
+};
+
+int show(Tool& tool, const ShowFlags& flags) {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  if (isJob(flags.path)) {
+    mlir::FailureOr<Job> job = readJob(tool.context(), flags.path);
+    if (mlir::failed(job)) return kNo;
+    if (flags.format == "text") return writeOutput(tool, "-", describeJob(job->manifest)) ? kDone : kNo;
+    module = std::move(job->module);
+  } else {
+    module = loadFile(tool.context(), flags.path);
+  }
+  if (!module) return kNo;
+  std::string text;
+  if (flags.format == "text") text = listModule(*module);
+  else if (flags.format == "dot") text = drawModule(*module);
+  else text = *moduleText(tool, *module, "");
+  return writeOutput(tool, "-", text) ? kDone : kNo;
+}
+
+}  // namespace
+
+Action declareConvert(CLI::App& app) {
+  auto flags = std::make_shared<ConvertFlags>();
+  app.footer("Example: dtranspile convert main.pdmodel main.mlir");
+  app.add_option("IN", flags->in, "program or module file; - is standard input")->required();
+  app.add_option("OUT", flags->out, "the ending says the format: .pdmodel, .pdtxt, .mlir, .mlirbc; - is text on standard output")->required();
+  app.add_option("--program", flags->program, "which program of a module that holds several");
+  return [flags](Tool& tool) { return convert(tool, *flags); };
+}
+
+Action declareShow(CLI::App& app) {
+  auto flags = std::make_shared<ShowFlags>();
+  app.footer("Example: dtranspile show job --format text");
+  app.add_option("FILE", flags->path, "program file or job")->required();
+  app.add_option("--format", flags->format, "mlir, text, dot")->check(CLI::IsMember({"mlir", "text", "dot"}));
+  return [flags](Tool& tool) { return show(tool, *flags); };
+}
+
+}  // namespace dtranspile::cli

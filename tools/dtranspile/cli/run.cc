@@ -1,0 +1,209 @@
+// dtranspile run JOB|MAIN, dtranspile compile JOB|MAIN -o DIR
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "compiler/analysis/program_info.h"
+#include "compiler/lower/codegen/cache.h"
+#include "dialects/pd/types.h"
+#include "llvm/ADT/StringExtras.h"
+#include "runtime/io/pickle.h"
+#include "runtime/io/output.h"
+#include "runtime/io/tensor_record.h"
+#include "runtime/launch/job.h"
+#include "tools/dtranspile/cli/files.h"
+#include "tools/dtranspile/cli/run_flags.h"
+
+namespace dtranspile::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Flags : RunFlags {
+  std::string report, save, saveFetches, backend = "shm", device = "cpu", trace, output;
+  double timeout = 60;
+  int64_t seed = 0;
+};
+
+// A folder of our own that goes away with the command.
+class Scratch {
+ public:
+  Scratch() {
+    std::string pattern = (fs::temp_directory_path() / "dtranspile-XXXXXX").string();
+    if (mkdtemp(pattern.data())) path_ = pattern;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// Everything between the flags and a plan on disk.
+struct Compiled {
+  Runnable runnable;
+  std::vector<FeedData> feeds;
+  std::vector<std::string> fetches;
+  double compileMs = 0;
+};
+
+mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::string& folder) {
+  mlir::FailureOr<Runnable> runnable = loadRunnable(tool, flags);
+  if (mlir::failed(runnable)) return mlir::failure();
+  Compiled out;
+  out.runnable = std::move(*runnable);
+  mlir::FailureOr<std::vector<std::string>> fetches = findFetches(tool, out.runnable, flags);
+  if (mlir::failed(fetches)) return mlir::failure();
+  out.fetches = *fetches;
+  mlir::FailureOr<std::vector<FeedData>> feeds = findFeeds(tool, out.runnable, flags);
+  if (mlir::failed(feeds)) return mlir::failure();
+  out.feeds = *feeds;
+  lower::CompileOptions options;
+  mlir::FailureOr<lower::LoweringRequest> request = makeRequest(tool, out.runnable, out.feeds, out.fetches);
+  if (mlir::failed(request)) return mlir::failure();
+  options.main = *request;
+  options.digest = out.runnable.digest;
+  options.cache = flags.cache.empty() ? lower::defaultCacheFolder() : flags.cache;
+  auto start = std::chrono::steady_clock::now();
+  auto statistics = lower::compilePrograms(findProgram(*out.runnable.module, "main"), findProgram(*out.runnable.module, "startup"), options, folder);
+  if (mlir::failed(statistics)) return mlir::failure();
+  out.compileMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return out;
+}
+
+// --init: a folder, a pickle (written out as a folder), or a combined file with the program's persistables in order of their names.
+mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Compiled& compiled, const Flags& flags, const std::string& scratch) {
+  if (flags.init.empty()) {
+    if (findProgram(*compiled.runnable.module, "startup")) return std::optional<exec::InitConfig>();
+    tool.error("nothing says what the parameters start from; add --init DIR|FILE, or --startup STARTUP");
+    return mlir::failure();
+  }
+  exec::InitConfig init;
+  if (fs::is_directory(flags.init)) {
+    init.folder = flags.init;
+    return std::optional<exec::InitConfig>(init);
+  }
+  std::string ending = fs::path(flags.init).extension();
+  if (ending == ".pdparams" || ending == ".pdopt") {
+    init.folder = scratch + "/init";
+    absl::StatusOr<io::PickleState> state = io::ReadPickleState(flags.init);
+    if (!state.ok()) return tool.error(std::string(state.status().message())), mlir::failure();
+    for (const auto& [name, tensor] : state->tensors) {
+      absl::StatusOr<std::string> path = io::PrepareInside(init.folder, name);
+      absl::Status status = path.ok() ? io::WriteTensorFile(*path, tensor) : path.status();
+      if (!status.ok()) return tool.error(std::string(status.message())), mlir::failure();
+    }
+    return std::optional<exec::InitConfig>(init);
+  }
+  init.combined = flags.init;
+  for (auto var : findProgram(*compiled.runnable.module, "main")->getParentRegion()->getOps<pd::VarOp>())
+    if (pd::tensorOf(var.getType())) init.names.push_back(var.getSymName().str());
+  llvm::sort(init.names);
+  return std::optional<exec::InitConfig>(init);
+}
+
+bool parsePerStep(Tool& tool, const Flags& flags, std::map<std::string, std::vector<double>>& out) {
+  for (const std::string& text : flags.perStep) {
+    size_t at = text.find('=');
+    llvm::SmallVector<llvm::StringRef> parts;
+    llvm::StringRef(text).drop_front(at == std::string::npos ? text.size() : at + 1).split(parts, ',');
+    for (llvm::StringRef part : parts) {
+      double value = 0;
+      if (at == std::string::npos || part.trim().getAsDouble(value)) {
+        tool.error("--per-step " + text + ": expected VAR=v0,v1,… with a number for every step");
+        return false;
+      }
+      out[text.substr(0, at)].push_back(value);
+    }
+  }
+  return true;
+}
+
+bool checkDevice(Tool& tool, const Flags& flags) {
+  if (flags.device == "cpu" && flags.backend != "nccl") return true;
+  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (!driver) tool.error("--device cuda: this machine has no CUDA driver (libcuda.so.1 cannot be opened); run with --device cpu --backend shm");
+  else tool.error("--device cuda: programs are not compiled for GPUs yet; run with --device cpu --backend shm");
+  if (driver) dlclose(driver);
+  return false;
+}
+
+int run(Tool& tool, const Flags& flags) {
+  if (!checkDevice(tool, flags)) return kNo;
+  Scratch scratch;
+  if (scratch.path().empty()) return tool.error("no temporary folder can be made below " + fs::temp_directory_path().string()), kNo;
+  launch::JobSpec spec;
+  if (!parsePerStep(tool, flags, spec.per_step)) return kUsage;
+  mlir::FailureOr<Compiled> compiled = compile(tool, flags, scratch.path() + "/plan");
+  if (mlir::failed(compiled)) return kNo;
+  auto init = findInit(tool, *compiled, flags, scratch.path());
+  if (mlir::failed(init)) return kNo;
+  launch::Role role;
+  role.mesh = compiled->runnable.mesh;
+  role.plans = {scratch.path() + "/plan"};
+  role.compile_ms = compiled->compileMs;
+  spec.digest = compiled->runnable.digest;
+  spec.roles = {role};
+  for (const FeedData& feed : compiled->feeds) spec.feeds.push_back({feed.name, feed.file});
+  spec.init = *init;
+  spec.steps = flags.steps > 0 ? flags.steps : compiled->feeds.empty() ? 1 : compiled->feeds[0].steps;
+  spec.fetch = compiled->fetches;
+  spec.threads = flags.threads;
+  spec.seed = flags.seed;
+  spec.save = flags.save;
+  spec.save_fetches = flags.saveFetches;
+  spec.trace = flags.trace;
+  spec.backend = flags.backend;
+  spec.timeout_seconds = flags.timeout;
+  absl::StatusOr<launch::Report> report = launch::RunJob(spec);
+  if (!report.ok()) return tool.error(std::string(report.status().message())), kNo;
+  if (!flags.report.empty() && !writeOutput(tool, flags.report, report->json.dump(1) + "\n")) return kNo;
+  if (report->ok && flags.report != "-") {
+    std::string text;
+    for (const auto& [name, values] : report->json["fetch"].items()) text += name + ": " + values.dump() + "\n";
+    writeOutput(tool, "-", text);
+  }
+  if (!report->ok && report->json["error"].is_object()) tool.error(report->json["error"].value("message", "the job failed"));
+  return report->ok ? kDone : kFailed;
+}
+
+int compileOnly(Tool& tool, const Flags& flags) {
+  mlir::FailureOr<Compiled> compiled = compile(tool, flags, flags.output);
+  if (mlir::failed(compiled)) return kNo;
+  tool.note("compiled in " + std::to_string(static_cast<int64_t>(compiled->compileMs)) + " ms to " + flags.output);
+  return kDone;
+}
+
+}  // namespace
+
+Action declareRun(CLI::App& app) {
+  auto flags = std::make_shared<Flags>();
+  app.footer("Example: dtranspile run job --feeds feeds --init init --report report.json");
+  declareRunFlags(app, *flags);
+  app.add_option("--init", flags->init, "persistables: a folder, a combined file, a .pdparams or .pdopt; default: the start-up program");
+  app.add_option("--per-step", flags->perStep, "VAR=v0,v1,…: sets a persistable before each step");
+  app.add_option("--report", flags->report, "writes the report of the run as JSON");
+  app.add_option("--save", flags->save, "folder for the persistables at the end");
+  app.add_option("--save-fetches", flags->saveFetches, "folder for NAME.npy per fetch, leading dimension = step");
+  app.add_option("--trace", flags->trace, "folder for a Chrome trace per rank");
+  app.add_option("--timeout", flags->timeout, "seconds that a rank waits for another one")->check(CLI::PositiveNumber);
+  app.add_option("--seed", flags->seed, "of random ops without a seed of their own");
+  app.add_option("--backend", flags->backend, "between ranks: shm, gloo, nccl")->check(CLI::IsMember({"shm", "gloo", "nccl"}));
+  app.add_option("--device", flags->device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
+  return [flags](Tool& tool) { return run(tool, *flags); };
+}
+
+Action declareCompile(CLI::App& app) {
+  auto flags = std::make_shared<Flags>();
+  app.footer("Example: dtranspile compile job --feeds feeds -o plan");
+  declareRunFlags(app, *flags);
+  app.add_option("-o,--output", flags->output, "folder for plan.json and kernels.so")->required();
+  return [flags](Tool& tool) { return compileOnly(tool, *flags); };
+}
+
+}  // namespace dtranspile::cli

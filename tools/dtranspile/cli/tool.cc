@@ -1,0 +1,151 @@
+#include "tools/dtranspile/cli/tool.h"
+
+#include <unistd.h>
+
+#include <climits>
+#include <cstdio>
+
+#include "dialects/dist/dist.h"
+#include "dialects/pd/op_view.h"
+#include "dialects/pd/pd.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include "mlir/IR/Diagnostics.h"
+
+namespace dtranspile::cli {
+namespace {
+
+constexpr Command kCommands[] = {
+    {"transpile", "make a distributed job of a saved program", declareTranspile},
+    {"run", "run a job, or a program, as processes on this machine", declareRun},
+    {"export", "write the programs of every rank for the framework", declareExport},
+    {"compile", "compile a job to native code per class of ranks", declareCompile},
+    {"show", "print a program or a job", declareShow},
+    {"convert", "convert between .pdmodel, .pdtxt, .mlir and .mlirbc", declareConvert},
+    {"ops", "list the operators that are supported", declareOps},
+    {"doctor", "check this machine: tools, memory, shared memory, GPU", declareDoctor},
+};
+
+// `block 0, op 12` of an imported op, or file:line:column of our own text; the location's file first.
+std::string describeLocation(mlir::Location location) {
+  if (auto name = llvm::dyn_cast<mlir::NameLoc>(location)) {
+    auto file = llvm::dyn_cast<mlir::FileLineColLoc>(name.getChildLoc());
+    return (file ? file.getFilename().getValue().str() + ": " : "") + name.getName().getValue().str();
+  }
+  if (auto file = llvm::dyn_cast<mlir::FileLineColLoc>(location)) {
+    std::string text = file.getFilename().getValue().str();
+    if (file.getLine() || file.getColumn()) text += ":" + std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn());
+    return text;
+  }
+  if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(location))
+    for (mlir::Location part : fused.getLocations()) {
+      std::string text = describeLocation(part);
+      if (!text.empty()) return text;
+    }
+  return "";
+}
+
+const char* severityName(mlir::DiagnosticSeverity severity) {
+  switch (severity) {
+    case mlir::DiagnosticSeverity::Error: return "error";
+    case mlir::DiagnosticSeverity::Warning: return "warning";
+    case mlir::DiagnosticSeverity::Remark: return "remark";
+    case mlir::DiagnosticSeverity::Note: return "note";
+  }
+  return "";
+}
+
+void printDiagnostic(mlir::Diagnostic& diagnostic) {
+  std::string where = describeLocation(diagnostic.getLocation());
+  llvm::errs() << (where.empty() ? "dtranspile" : where) << ": " << severityName(diagnostic.getSeverity()) << ": " << diagnostic.str() << "\n";
+  for (mlir::Diagnostic& note : diagnostic.getNotes()) printDiagnostic(note);
+}
+
+// Words in flags may be joined with - or _: --sync_mode is --sync-mode. Values are left alone.
+std::vector<std::string> normalise(int argc, const char* const* argv) {
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    if (word.rfind("--", 0) == 0)
+      for (size_t k = 2; k < word.size() && word[k] != '='; ++k)
+        if (word[k] == '_') word[k] = '-';
+    words.push_back(word);
+  }
+  return words;
+}
+
+}  // namespace
+
+Tool::Tool() : context_(std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED)) {
+  context_->loadDialect<pd::PdDialect, dist::DistDialect>();
+  handler_ = std::make_unique<mlir::ScopedDiagnosticHandler>(context_.get(), [](mlir::Diagnostic& diagnostic) {
+    printDiagnostic(diagnostic);
+    return mlir::success();
+  });
+}
+
+Tool::~Tool() = default;
+
+void Tool::error(const std::string& message) { llvm::errs() << "dtranspile: error: " << message << "\n"; }
+void Tool::note(const std::string& message) { llvm::errs() << "dtranspile: note: " << message << "\n"; }
+
+std::string Tool::binaryFolder() {
+  char path[PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
+  return length < 0 ? "." : llvm::sys::path::parent_path(llvm::StringRef(path, length)).str();
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> loadPrograms(Tool& tool, const std::string& main, const std::string& startup, bool baseName) {
+  mlir::FailureOr<std::string> bytes = readFile(tool.context(), main);
+  if (mlir::failed(bytes)) return {};
+  if (sniff(*bytes) != FileKind::ProgramDesc && startup.empty()) return loadFile(tool.context(), main);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(tool.context()));
+  const std::pair<const std::string&, const char*> files[] = {{main, "main"}, {startup, "startup"}};
+  for (auto [file, symbol] : files) {
+    if (file.empty()) continue;
+    mlir::OwningOpRef<mlir::ModuleOp> loaded;
+    bytes = readFile(tool.context(), file);
+    if (mlir::failed(bytes)) return {};
+    ImportOptions options;
+    options.file = baseName ? llvm::sys::path::filename(file).str() : file;
+    options.symbol = symbol;
+    FileKind kind = sniff(*bytes);
+    if (kind != FileKind::ProgramDesc) {
+      // Text and byte code hold a module each; they are given alone, with both programs inside.
+      tool.error(file + ": a start-up program is given beside MAIN only when both are ProgramDescs");
+      return {};
+    }
+    if (mlir::failed(importProgram(*module, *bytes, options))) return {};
+  }
+  return module;
+}
+
+int runTool(int argc, const char* const* argv) {
+  CLI::App app("dtranspile: distributed jobs out of saved single-device PaddlePaddle programs\n\n"
+               "  dtranspile transpile main.pdmodel --startup startup.pdmodel -o job --mode collective --trainers 4\n"
+               "  dtranspile run job --feeds feeds --init init",
+               "dtranspile");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "dtranspile 0.1.0");
+  std::vector<std::pair<CLI::App*, Action>> actions;
+  for (const Command& command : kCommands) {
+    CLI::App* sub = app.add_subcommand(command.name, command.summary);
+    actions.emplace_back(sub, command.declare(*sub));
+  }
+  std::vector<std::string> words = normalise(argc, argv);
+  std::reverse(words.begin(), words.end());  // CLI11 takes them last first
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    int code = app.exit(error, std::cout, std::cerr);
+    return code == 0 ? kDone : kUsage;
+  }
+  for (auto& [sub, action] : actions) {
+    if (!sub->parsed()) continue;
+    Tool tool;
+    return action(tool);
+  }
+  return kUsage;
+}
+
+}  // namespace dtranspile::cli

@@ -44,7 +44,7 @@ std::vector<Life> livesOf(const Plan& plan, const PlanProgram& program) {
 
 int64_t placeArena(Plan& plan, const PlanProgram& program) {
   std::vector<Life> lives = livesOf(plan, program);
-  std::stable_sort(lives.begin(), lives.end(), [](const Life& a, const Life& b) { return a.bytes > b.bytes; });
+  std::sort(lives.begin(), lives.end(), [](const Life& a, const Life& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.storage < b.storage; });
   std::vector<Life> placed;  // by offset
   int64_t total = 0;
   for (const Life& life : lives) {

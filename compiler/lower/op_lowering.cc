@@ -115,11 +115,12 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
   return llvm::success();
 }
 
-// Attributes are float32 in the file; defaults of the table are rounded alike.
+// A string counts as 1 where it is not empty. Attributes are float32 in the file; defaults of the table are rounded alike.
 std::optional<double> OpLowering::attribute(llvm::StringRef name) const {
   const pd::OpSpec* spec = op_.spec();
   const pd::AttrRow* row = spec ? spec->attribute(name) : nullptr;
   if (!op_.hasAttr(name) && (!row || row->required)) return std::nullopt;
+  if (row && !row->types.empty() && row->types.front() == pd::AttrType::String) return !op_.getString(name).empty();
   const double value = op_.getFloat(name);
   const bool single = row && !row->types.empty() && row->types.front() == pd::AttrType::Float;
   return single ? static_cast<double>(static_cast<float>(value)) : value;

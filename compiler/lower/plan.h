@@ -24,7 +24,7 @@ struct Buffer {
   int lodLevel = 0;
   int storage = -1;     // the buffer whose memory this is a view of; itself where it owns memory
   int64_t offset = -1;  // in its space; set by arena.h, of owners only
-  std::string data;     // of constants
+  std::string data = "";  // of constants
 
   int64_t elements() const;
   int64_t bytes() const { return elements() * static_cast<int64_t>(SizeOf(dtype)); }
@@ -34,16 +34,16 @@ struct Node {
   enum class Kind : uint8_t { Kernel, Call, Copy, Start, Wait };
   Kind kind;
   std::string op;               // source position, for messages
-  std::vector<int> args;        // buffers; Copy: from, to; Start: inputs, then outputs
-  std::vector<bool> writes;     // per argument; an argument may be read and written
-  std::vector<bool> reads;
-  std::shared_ptr<Kernel> kernel;
-  std::string callee;           // Call: function; Start: kind of communication
-  std::vector<int64_t> ints;
-  std::vector<double> reals;
-  std::vector<std::string> strings;
+  std::vector<int> args = {};   // buffers; Copy: from, to; Start: inputs, then outputs
+  std::vector<bool> writes = {};  // per argument; an argument may be read and written
+  std::vector<bool> reads = {};
+  std::shared_ptr<Kernel> kernel = nullptr;
+  std::string callee = "";      // Call: function; Start: kind of communication
+  std::vector<int64_t> ints = {};
+  std::vector<double> reals = {};
+  std::vector<std::string> strings = {};
   int comm = 0, root = 0, ticket = 0, inputs = 0;  // Start, Wait
-  std::string reduce;
+  std::string reduce = "";
   bool keep = false;            // has an effect that no buffer shows
 };
 

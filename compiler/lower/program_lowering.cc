@@ -1,9 +1,7 @@
 #include "compiler/lower/program_lowering.h"
 
-#include "compiler/lower/infer.h"
 #include "compiler/lower/op_lowering.h"
 #include "compiler/lower/rules.h"
-#include "dialects/pd/types.h"
 
 namespace dtranspile::lower {
 
@@ -12,21 +10,6 @@ using llvm::LogicalResult;
 using llvm::success;
 
 namespace {
-
-// Types of arguments as the lowering knows them.
-pd::TensorInfo infoOfType(mlir::Type type) {
-  pd::TensorInfo info;
-  if (mlir::RankedTensorType tensor = pd::tensorOf(type)) {
-    auto dims = pd::dimsOf(tensor);
-    info.dims.assign(dims.begin(), dims.end());
-    info.dtype = pd::dtypeOf(tensor.getElementType()).value_or(DType::kFloat32);
-  }
-  if (auto lod = llvm::dyn_cast<pd::LodType>(type)) info.lodLevel = static_cast<int>(lod.getLevels());
-  if (llvm::isa<pd::RowsType>(type)) info.kind = pd::Kind::SelectedRows;
-  if (llvm::isa<pd::ArrayType>(type)) info.kind = pd::Kind::TensorArray;
-  if (llvm::isa<pd::TapeType, pd::RawType>(type)) info.kind = pd::Kind::Raw;
-  return info;
-}
 
 bool isStatic(llvm::ArrayRef<int64_t> dims) {
   return llvm::none_of(dims, [](int64_t d) { return d < 0; });
@@ -152,7 +135,7 @@ LogicalResult ProgramLowering::lowerOp(mlir::Operation& op) {
 }
 
 LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {
-  pd::TensorInfo info = infoOfType(op.getValue().getType());
+  pd::TensorInfo info = pd::declaredInfo(op.getValue().getType());
   const std::string name = op.getName().str();
   if (info.kind != pd::Kind::Tensor) return op.emitError() << "feed " << name << " is no tensor: not supported";
   if (auto it = request_.feedDims.find(name); it != request_.feedDims.end()) {
@@ -171,7 +154,7 @@ LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {
 
 // A value, not a reference: where the variable is written while this value is still read, it is copied first.
 void ProgramLowering::lowerGet(pd::GetOp op) {
-  infos_[op.getValue()] = infoOfType(op.getValue().getType());
+  infos_[op.getValue()] = pd::declaredInfo(op.getValue().getType());
   const int variable = variables_[op.getVar()];
   bool written = false, snapshot = false;
   for (mlir::Operation* next = op->getNextNode(); next; next = next->getNextNode()) {
@@ -206,9 +189,10 @@ LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
       return op.operation()->emitError() << op.type() << " at " << position_ << ": argument " << pd::nameOf(operand) << " has LoD: not supported";
     }
   }
-  for (mlir::Value result : op.operation()->getResults()) infos_[result] = infoOfType(result.getType());
+  for (mlir::Value result : op.operation()->getResults()) infos_[result] = pd::declaredInfo(result.getType());
   InferAdapter adapter(*this, op);
-  if (failed(inferOp(adapter))) return failure();
+  const pd::OpSpec* spec = op.spec();
+  if (spec && spec->infer && failed(spec->infer(adapter))) return failure();
   for (mlir::Value result : op.operation()->getResults()) {
     const pd::TensorInfo& info = infos_[result];
     if (!needed(result)) continue;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "compiler/lower/infer.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace dtranspile::lower {
@@ -27,6 +26,17 @@ const llvm::StringMap<const LoweringRule*>& index() {
 int64_t channelOf(const pd::OpView& op, size_t rank) {
   const std::string layout = op.getString("data_layout");
   return layout == "NHWC" || layout == "NDHWC" ? static_cast<int64_t>(rank) - 1 : 1;
+}
+
+// `dim`, `reduce_all` of reduce_*.
+std::vector<bool> reducedDims(const pd::OpView& op, int64_t rank) {
+  const std::vector<int64_t> dims = op.getInts("dim");
+  std::vector<bool> reduced(rank, op.getBool("reduce_all") || dims.empty());
+  for (int64_t d : dims) {
+    if (d < 0) d += rank;
+    if (d >= 0 && d < rank) reduced[d] = true;
+  }
+  return reduced;
 }
 
 std::vector<bool> innerDims(Inner inner, const pd::OpView& op, size_t rank) {

@@ -198,13 +198,15 @@ class NestBuilder {
     return static_cast<int>(kernel_.operands.size()) - 1;
   }
 
-  // The flat place in the inner dims.
+  // The flat place in the inner dims, which are loops of the stages or, in an element-wise kernel, enclosing ones.
   ExprId place() {
-    ExprId sum = kernel_.exprs.constant(0, Scalar::I64);
+    ExprPool& p = kernel_.exprs;
+    ExprId sum = p.constant(0, Scalar::I64);
     int64_t step = 1;
-    for (size_t k = loops_.size(); k-- > 0; step *= kernel_.dims[loops_[k]]) {
-      ExprPool& p = kernel_.exprs;
-      sum = p.binary(Op::Add, p.binary(Op::Mul, p.position(loops_[k]), p.constant(static_cast<double>(step), Scalar::I64)), sum);
+    for (size_t d = sources_.size(); d-- > 0;) {
+      if (sources_[d].first < 0 || !nest_.inner[sources_[d].first]) continue;
+      sum = p.binary(Op::Add, p.binary(Op::Mul, p.position(static_cast<int>(d)), p.constant(static_cast<double>(step), Scalar::I64)), sum);
+      step *= kernel_.dims[d];
     }
     return sum;
   }

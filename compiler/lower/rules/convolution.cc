@@ -1,21 +1,24 @@
 // Lowering rules: family `convolution`: library calls.
-#include "compiler/lower/infer.h"
 #include "compiler/lower/rules.h"
+#include "dialects/pd/ops/infer_convolution.h"
 
 namespace dtranspile::lower {
 namespace {
 
 using llvm::LogicalResult;
 
-bool channelLast(const pd::OpView& op) { return op.getString("data_format") == "NHWC"; }
+// Windows over height and width; inference has checked that they exist.
+llvm::SmallVector<pd::Window, 3> windows(const pd::OpView& op, const TensorRef& x, llvm::ArrayRef<int64_t> kernel, bool pool) {
+  const size_t h = pd::channelsLast(op) ? 1 : 2;
+  const pd::Dims extents = {x.dims[h], x.dims[h + 1]};
+  std::string error;
+  return *pd::windowsOf(op, {.input = extents, .kernel = kernel, .isPool = pool}, error);
+}
 
 // strideH, strideW, padTop, padBottom, padLeft, padRight, dilationH, dilationW, groups, layout
 std::vector<int64_t> convolutionInts(const pd::OpView& op, const TensorRef& x, const TensorRef& filter) {
-  const bool last = channelLast(op);
-  const size_t h = last ? 1 : 2;
-  auto strides = op.getInts("strides"), dilations = op.getInts("dilations");
-  auto pads = spatialPaddings(op, {x.dims[h], x.dims[h + 1]}, {filter.dims[2], filter.dims[3]}, strides, dilations);
-  return {strides[0], strides[1], pads[0], pads[1], pads[2], pads[3], dilations[0], dilations[1], op.getInt("groups"), last};
+  auto w = windows(op, x, {filter.dims[2], filter.dims[3]}, false);
+  return {w[0].stride, w[1].stride, w[0].before, w[0].after, w[1].before, w[1].after, w[0].dilation, w[1].dilation, op.getInt("groups"), pd::channelsLast(op)};
 }
 
 LogicalResult lowerConv(OpLowering& op) {
@@ -37,17 +40,16 @@ LogicalResult lowerConvGrad(OpLowering& op) {
 
 // kernelH, kernelW, strideH, strideW, padTop, padLeft, exclusive, adaptive, layout
 OpLowering::CallExtras poolExtras(const pd::OpView& op, const TensorRef& x) {
-  const bool last = channelLast(op);
-  const size_t h = last ? 1 : 2;
-  auto kernel = op.getInts("ksize"), strides = op.getInts("strides");
-  llvm::SmallVector<int64_t, 4> pads = {0, 0, 0, 0};
-  if (op.getBool("global_pooling")) {
-    kernel = {x.dims[h], x.dims[h + 1]};
-  } else if (!op.getBool("adaptive")) {
-    pads = spatialPaddings(op, {x.dims[h], x.dims[h + 1]}, kernel, strides, {1, 1});
+  const size_t h = pd::channelsLast(op) ? 1 : 2;
+  const bool global = op.getBool("global_pooling"), adaptive = op.getBool("adaptive");
+  const std::vector<int64_t> kernel = op.getInts("ksize");
+  std::vector<int64_t> ints = {x.dims[h], x.dims[h + 1], 1, 1, 0, 0};
+  if (!global && !adaptive) {
+    auto w = windows(op, x, kernel, true);
+    ints = {kernel[0], kernel[1], w[0].stride, w[1].stride, w[0].before, w[1].before};
   }
-  return {.ints = {kernel[0], kernel[1], strides[0], strides[1], pads[0], pads[2], op.getBool("exclusive"), op.getBool("adaptive"), last},
-          .strings = {op.getString("pooling_type")}};
+  ints.insert(ints.end(), {op.getBool("exclusive"), adaptive && !global, pd::channelsLast(op)});
+  return {.ints = ints, .strings = {op.getString("pooling_type")}};
 }
 
 LogicalResult lowerPool(OpLowering& op) {

@@ -150,6 +150,13 @@ TEST_CASE("cross entropy takes the labelled element without indexing memory") {
   for (int c = 0; c < 7; ++c) sum += std::exp(double(x[c]));
   CHECK(loss[0] == Approx(std::log(sum) - x[2]));
   CHECK(loss[2] == 0);
+  TestTensors hot{{"Out", empty({4, 7})}};
+  REQUIRE(runFormula("Out = position == Label[r] ? 1 : 0 * X", inputs, hot, {}, {false, true}) == "");
+  Floats places = hot["Out"].values<float>();
+  CHECK(places[2] == 1);
+  CHECK(places[7 + 6] == 1);
+  CHECK(places[21] == 1);
+  CHECK(std::count(places.begin(), places.end(), 1.0f) == 3);
 }
 
 TEST_CASE("integers, bools and casts") {

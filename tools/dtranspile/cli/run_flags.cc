@@ -17,6 +17,13 @@ std::string dimsText(const std::vector<int64_t>& dims) {
   return text + "]";
 }
 
+std::string typeText(mlir::Type type) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  type.print(stream);
+  return text;
+}
+
 // NAME=VALUE; false without an `=`.
 bool splitPair(const std::string& text, std::string& name, std::string& value) {
   size_t at = text.find('=');
@@ -55,7 +62,7 @@ mlir::FailureOr<FeedData> openFeed(Tool& tool, pd::InputOp input, const RunFlags
     return mlir::failure();
   }
   if (!fits(input, data.dims)) {
-    tool.error("feed '" + name + "' has " + dimsText(data.dims) + " a step, the program declares " + mlir::debugString(input.getValue().getType()));
+    tool.error("feed '" + name + "' has " + dimsText(data.dims) + " a step, the program declares " + typeText(input.getValue().getType()));
     return mlir::failure();
   }
   return data;

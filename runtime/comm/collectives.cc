@@ -49,8 +49,9 @@ class Operation {
   template <typename Describe, typename Fill, typename Take>
   absl::Status Rounds(size_t total, size_t per_round, Describe describe, Fill fill, Take take);
 
-  // Combines [offset, offset + bytes) of this member's view with what the others posted, in rank order, into `out`.
-  absl::Status Combine(const Posted& posted, const View& own, size_t offset, size_t bytes, std::byte* out);
+  // Combines [offset, offset + bytes) of this member's view with what the others posted, in rank order, into the same range of
+  // `out`, whose pieces are those of `own`; and into flat memory at `copy` where that is given.
+  absl::Status Combine(const Posted& posted, const View& own, const View& out, size_t offset, size_t bytes, std::byte* copy = nullptr);
 
   absl::StatusOr<const std::byte*> Await(const Posted& posted, int member);
   absl::StatusOr<Posted> Post(const Message& message);
@@ -211,7 +212,7 @@ absl::Status Operation::Rounds(size_t total, size_t per_round, Describe describe
   return close();
 }
 
-absl::Status Operation::Combine(const Posted& posted, const View& own, size_t offset, size_t bytes, std::byte* out) {
+absl::Status Operation::Combine(const Posted& posted, const View& own, const View& out, size_t offset, size_t bytes, std::byte* copy) {
   std::vector<const std::byte*> data(n_), sources(n_);
   for (int member = 0; member < n_; ++member) {
     if (member == me_) continue;
@@ -222,7 +223,8 @@ absl::Status Operation::Combine(const Posted& posted, const View& own, size_t of
   own.ForRuns(offset, bytes, [&](const std::byte* mine, size_t from, size_t length) {
     const size_t skip = from - offset;
     for (int member = 0; member < n_; ++member) sources[member] = member == me_ ? mine : data[member] + skip;
-    comm::Reduce(request_.dtype, request_.reduce, sources.data(), n_, out + skip, length / element_bytes_);
+    const int64_t count = length / element_bytes_;
+    comm::Reduce(request_.dtype, request_.reduce, sources.data(), n_, out.At(from), count, copy != nullptr ? copy + skip : nullptr);
   });
   return absl::OkStatus();
 }
@@ -263,8 +265,7 @@ absl::Status Operation::AllReduce() {
     std::byte* own = *area + each * me_;
     const size_t own_bytes = message.SlotBytes(me_);
     if (own_bytes > 0) {
-      if (absl::Status status = Combine(*parts, in, offset + each * me_, own_bytes, own); !status.ok()) return status;
-      out.CopyFrom(own, offset + each * me_, own_bytes);
+      if (absl::Status status = Combine(*parts, in, out, offset + each * me_, own_bytes, own); !status.ok()) return status;
     }
     fabric_.Finish(*parts);
     message.pattern = Pattern::kGather;
@@ -279,7 +280,6 @@ absl::Status Operation::AllReduce() {
 absl::Status Operation::Reduce() {
   const View in = Inputs(), out = Outputs();
   const int root = request_.peer;
-  std::vector<std::byte> result(me_ == root ? fabric_.area_bytes() : 0);
   return Rounds(
       in.bytes(), fabric_.area_bytes(),
       [&](size_t bytes) { return Message{Pattern::kToRoot, root, 0, bytes, bytes * n_}; },
@@ -287,10 +287,7 @@ absl::Status Operation::Reduce() {
         if (me_ != root) in.CopyTo(area, offset, bytes);
       },
       [&](const Posted& posted, size_t offset, size_t bytes) -> absl::Status {
-        if (me_ != root) return absl::OkStatus();
-        if (absl::Status status = Combine(posted, in, offset, bytes, result.data()); !status.ok()) return status;
-        out.CopyFrom(result.data(), offset, bytes);
-        return absl::OkStatus();
+        return me_ == root ? Combine(posted, in, out, offset, bytes) : absl::OkStatus();
       });
 }
 
@@ -299,7 +296,6 @@ absl::Status Operation::ReduceScatter() {
   for (int member = 0; member < n_; ++member) parts.push_back(InputPart(member));
   const View out = Outputs();
   const size_t per_round = fabric_.area_bytes() / n_;
-  std::vector<std::byte> result(per_round);
   return Rounds(
       out.bytes(), per_round, [&](size_t bytes) { return Message{Pattern::kScatter, 0, per_round, bytes, bytes * n_}; },
       [&](std::byte* area, size_t offset, size_t bytes) {
@@ -308,9 +304,7 @@ absl::Status Operation::ReduceScatter() {
         }
       },
       [&](const Posted& posted, size_t offset, size_t bytes) -> absl::Status {
-        if (absl::Status status = Combine(posted, parts[me_], offset, bytes, result.data()); !status.ok()) return status;
-        out.CopyFrom(result.data(), offset, bytes);
-        return absl::OkStatus();
+        return Combine(posted, parts[me_], out, offset, bytes);
       });
 }
 

@@ -1,5 +1,6 @@
-// Works on blocks that stay in the first-level cache: load the first source, combine the others, store once. Compiled with -O3
-// (BUILD.bazel), since the loops below are meant to be vectorised.
+// Works on blocks that stay in the first-level cache: combine the sources into one block, store that. Compiled with -O3
+// (BUILD.bazel), since the loops below are meant to be vectorised: elements are read one by one, through memcpy, from memory of
+// any alignment, into an array that the compiler knows to overlap with nothing.
 #include "runtime/comm/reduce.h"
 
 #include <algorithm>
@@ -13,12 +14,18 @@
 namespace dtranspile::comm {
 namespace {
 
-constexpr int64_t kBlock = 1024;
+constexpr int64_t kBlock = 512;
 
 template <typename T>
 struct Plain {
   using Value = T;
   static constexpr int64_t kBytes = sizeof(T);
+  static constexpr bool kDirect = true;
+  static T At(const std::byte* from, int64_t i) {
+    T value;
+    std::memcpy(&value, from + i * sizeof(T), sizeof(T));
+    return value;
+  }
   static void Load(const std::byte* from, T* to, int64_t n) { std::memcpy(to, from, n * sizeof(T)); }
   static void Store(const T* from, std::byte* to, int64_t n) { std::memcpy(to, from, n * sizeof(T)); }
 };
@@ -27,6 +34,8 @@ struct Plain {
 struct Bool {
   using Value = uint8_t;
   static constexpr int64_t kBytes = 1;
+  static constexpr bool kDirect = true;
+  static uint8_t At(const std::byte* from, int64_t i) { return from[i] != std::byte{0}; }
   static void Load(const std::byte* from, uint8_t* to, int64_t n) {
     for (int64_t i = 0; i < n; ++i) to[i] = from[i] != std::byte{0};
   }
@@ -36,6 +45,7 @@ struct Bool {
 struct Half {
   using Value = float;
   static constexpr int64_t kBytes = 2;
+  static constexpr bool kDirect = false;  // converted by the block
   static void Load(const std::byte* from, float* to, int64_t n) { LoadFloat16(from, to, n); }
   static void Store(const float* from, std::byte* to, int64_t n) { StoreFloat16(from, to, n); }
 };
@@ -43,6 +53,7 @@ struct Half {
 struct BFloat16 {
   using Value = float;
   static constexpr int64_t kBytes = 2;
+  static constexpr bool kDirect = false;  // converted by the block
   static void Load(const std::byte* from, float* to, int64_t n) { LoadBFloat16(from, to, n); }
   static void Store(const float* from, std::byte* to, int64_t n) { StoreBFloat16(from, to, n); }
 };
@@ -83,21 +94,42 @@ struct Or {
   }
 };
 
-using Function = void (*)(const std::byte* const* sources, int num_sources, std::byte* out, int64_t count);
+using Function = void (*)(const std::byte* const* sources, int num_sources, std::byte* out, int64_t count, std::byte* copy);
+
+// sum = sum ⊕ source, or a ⊕ b.
+template <typename E, typename Op>
+void Add(typename E::Value* sum, const std::byte* source, int64_t n) {
+  if constexpr (E::kDirect) {
+    for (int64_t j = 0; j < n; ++j) sum[j] = Op::Apply(sum[j], E::At(source, j));
+  } else {
+    alignas(64) typename E::Value next[kBlock];
+    E::Load(source, next, n);
+    for (int64_t j = 0; j < n; ++j) sum[j] = Op::Apply(sum[j], next[j]);
+  }
+}
+template <typename E, typename Op>
+void AddTwo(typename E::Value* sum, const std::byte* a, const std::byte* b, int64_t n) {
+  if constexpr (E::kDirect) {
+    for (int64_t j = 0; j < n; ++j) sum[j] = Op::Apply(E::At(a, j), E::At(b, j));
+  } else {
+    E::Load(a, sum, n);
+    Add<E, Op>(sum, b, n);
+  }
+}
 
 template <typename E, typename Op>
-void Loop(const std::byte* const* sources, int num_sources, std::byte* out, int64_t count) {
-  using T = typename E::Value;
-  alignas(64) T sum[kBlock];
-  alignas(64) T next[kBlock];
+void Loop(const std::byte* const* sources, int num_sources, std::byte* out, int64_t count, std::byte* copy) {
+  alignas(64) typename E::Value sum[kBlock];
   for (int64_t i = 0; i < count; i += kBlock) {
-    const int64_t n = std::min(kBlock, count - i);
-    E::Load(sources[0] + i * E::kBytes, sum, n);
-    for (int s = 1; s < num_sources; ++s) {
-      E::Load(sources[s] + i * E::kBytes, next, n);
-      for (int64_t j = 0; j < n; ++j) sum[j] = Op::Apply(sum[j], next[j]);
+    const int64_t n = std::min(kBlock, count - i), at = i * E::kBytes;
+    if (num_sources == 1) {
+      E::Load(sources[0] + at, sum, n);
+    } else {
+      AddTwo<E, Op>(sum, sources[0] + at, sources[1] + at, n);
     }
-    E::Store(sum, out + i * E::kBytes, n);
+    for (int s = 2; s < num_sources; ++s) Add<E, Op>(sum, sources[s] + at, n);
+    E::Store(sum, out + at, n);
+    if (copy != nullptr) E::Store(sum, copy + at, n);
   }
 }
 
@@ -165,8 +197,9 @@ absl::Status CheckReduce(DType dtype, ReduceOp reduce) {
   return absl::InvalidArgumentError(std::string("reduction ") + NameOf(reduce) + " is not defined for " + dtranspile::NameOf(dtype));
 }
 
-void Reduce(DType dtype, ReduceOp reduce, const std::byte* const* sources, int num_sources, std::byte* out, int64_t count) {
-  Find(dtype, reduce)(sources, num_sources, out, count);
+void Reduce(DType dtype, ReduceOp reduce, const std::byte* const* sources, int num_sources, std::byte* out, int64_t count,
+            std::byte* copy) {
+  Find(dtype, reduce)(sources, num_sources, out, count, copy);
 }
 
 }  // namespace dtranspile::comm

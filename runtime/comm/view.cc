@@ -22,6 +22,12 @@ View View::Part(const std::vector<Segment>& segments, size_t element_bytes, int 
   return view;
 }
 
+std::byte* View::At(size_t offset) const {
+  std::byte* found = nullptr;
+  ForRuns(offset, 1, [&](std::byte* data, size_t, size_t) { found = data; });
+  return found;
+}
+
 void View::CopyTo(std::byte* flat, size_t offset, size_t length) const {
   ForRuns(offset, length, [&](const std::byte* data, size_t from, size_t n) {
     std::byte* to = flat + (from - offset);

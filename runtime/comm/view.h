@@ -35,6 +35,9 @@ class View {
     }
   }
 
+  // Where the byte at `offset` lies.
+  std::byte* At(size_t offset) const;
+
   // Copies [offset, offset + length) to or from flat memory. Memory that is already in place is left alone.
   void CopyTo(std::byte* flat, size_t offset, size_t length) const;
   void CopyFrom(const std::byte* flat, size_t offset, size_t length) const;

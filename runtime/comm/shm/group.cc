@@ -23,9 +23,9 @@ namespace {
 
 constexpr char kDefaultFolder[] = "/dev/shm";
 constexpr size_t kAllAreasBudget = 32 << 20;  // areas of all ranks of a group together
-constexpr size_t kMaxArea = 512 << 10;
+constexpr size_t kSlot = 64 << 10;  // of one rank in an area: small enough for second-level caches, large against a meeting
 constexpr size_t kMinArea = 16 << 10;
-constexpr size_t kPairArea = 256 << 10;
+constexpr size_t kPairArea = 128 << 10;
 
 // Letters, digits, '.', '-', '_' stay, others become %XX; long names keep their beginning and get a hash. No '+', which
 // separates the parts of a file name.
@@ -62,7 +62,7 @@ void SleepNs(int64_t nanoseconds) {
 
 GroupLayout::GroupLayout(int size) : size(size) {
   const size_t unit = 64 * static_cast<size_t>(size);
-  const size_t area = std::clamp(kAllAreasBudget / (2 * size), kMinArea, kMaxArea);
+  const size_t area = std::clamp(kAllAreasBudget / (2 * size), kMinArea, kSlot * size);
   all = {size, size, std::max(area / unit, size_t{1}) * unit};
   pair = {2, 1, kPairArea};
 }

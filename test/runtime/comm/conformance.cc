@@ -29,7 +29,7 @@ bool Defined(DType dtype, ReduceOp reduce) {
 }
 
 // Runs body(communicator) on 1, 2, 3 and 4 ranks.
-void OnRanks(const BackEnd& back_end, const std::function<std::string(Communicator&)>& body, double seconds = 60) {
+void OnRanks(const BackEnd& back_end, const std::function<std::string(Communicator&)>& body, double seconds = 120) {
   for (int ranks = 1; ranks <= 4; ++ranks) {
     const Rendezvous rendezvous = back_end.rendezvous();
     RequireRanks(

@@ -43,7 +43,7 @@ int FilesLeft() {
 }
 
 TEST_CASE("shm conforms") {
-  const BackEnd back_end = {JoinShm, NewRendezvous, 1700 << 10};
+  const BackEnd back_end = {JoinShm, NewRendezvous, 1100 << 10};
   for (const ConformanceCase& one : ConformanceCases()) {
     DYNAMIC_SECTION(one.name) {
       one.run(back_end);

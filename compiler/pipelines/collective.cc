@@ -24,7 +24,6 @@ void buildCollectivePipeline(mlir::OpPassManager& manager, const CollectiveStrat
   form.batchDims.assign(strategy.batch_dims.begin(), strategy.batch_dims.end());
   manager.addPass(passes::createDpFormJob(form));
 
-  if (strategy.sync_batch_norm) manager.addPass(passes::createSyncBatchNorm());
   manager.addPass(passes::createDpBroadcastStartup());
   if (localSgd) {
     manager.addPass(passes::createLocalSgd());
@@ -33,6 +32,8 @@ void buildCollectivePipeline(mlir::OpPassManager& manager, const CollectiveStrat
     manager.addPass(passes::createDpReduceGradients());
   }
   if (strategy.fuse_all_reduce_ops) manager.addPass(passes::createDpBucket({strategy.fuse_grad_size_in_MB}));
+  // Behind the passes that look for gradients: a composite is no framework op.
+  if (strategy.sync_batch_norm) manager.addPass(passes::createSyncBatchNorm());
   manager.addPass(passes::createDpDeclare());
   if (strategy.use_hierarchical_allreduce) manager.addPass(passes::createDpHierarchical());
 }

@@ -101,8 +101,8 @@ struct Discardable {
 };
 
 const Discardable kDiscardable[] = {
-    {kSrcAttr, "the number of an op of the reference (i64) on a framework op",
-     [](mlir::Operation* op, mlir::Attribute value) { return pd::OpView::isFrameworkOp(op) && isNumber(value); }},
+    {kSrcAttr, "the number of an op of the reference (i64) on a framework op or a composite",
+     [](mlir::Operation* op, mlir::Attribute value) { return (pd::OpView::isFrameworkOp(op) || llvm::isa<CompositeOp>(op)) && isNumber(value); }},
     {kRelAttr, "#dist.rel on a pd.var or on an op with one result, else one for each result", isRelation},
     {kBatchAttr, "#dist.batch on a feed", [](mlir::Operation* op, mlir::Attribute value) { return isFeed(op) && llvm::isa<BatchAttr>(value); }},
     {kAtAttr, "a non-empty #dist.sel on a pd.var",

@@ -33,7 +33,7 @@ class DpBucket : public impl::DpBucketBase<DpBucket> {
     mlir::FailureOr<DataParallelJob> job = dataParallelJob(getOperation());
     if (mlir::failed(job)) return signalPassFailure();
     if (megabytes < 0 || megabytes > (int64_t{1} << 20)) {
-      getOperation().emitError("dp-bucket: megabytes is ") << megabytes << "; it lies between 0 and 1048576";
+      getOperation().emitError("dp-bucket: megabytes is ") << megabytes.getValue() << "; it lies between 0 and 1048576";
       return signalPassFailure();
     }
     std::vector<dist::CommOp> comms = commsCarrying(getOperation(), kGradients);

@@ -32,10 +32,10 @@ class DpFormJob : public impl::DpFormJobBase<DpFormJob> {
 
  private:
   mlir::LogicalResult checkInput(mlir::ModuleOp module) {
-    if (ranks < 1) return module.emitError("dp-form-job: ranks is ") << ranks << "; the least is 1";
-    if (comms < 1 || comms > 64) return module.emitError("dp-form-job: comms is ") << comms << "; it lies between 1 and 64";
+    if (ranks < 1) return module.emitError("dp-form-job: ranks is ") << ranks.getValue() << "; the least is 1";
+    if (comms < 1 || comms > 64) return module.emitError("dp-form-job: comms is ") << comms.getValue() << "; it lies between 1 and 64";
     if (intra < 0 || (intra > 0 && (intra == 1 || ranks <= intra || ranks % intra != 0)))
-      return module.emitError("dp-form-job: intra is ") << intra << "; it is at least 2, smaller than ranks (" << ranks << ") and divides it";
+      return module.emitError("dp-form-job: intra is ") << intra.getValue() << "; it is at least 2, smaller than ranks (" << ranks.getValue() << ") and divides it";
     if (!mlir::SymbolTable::lookupSymbolIn(module, "main")) return module.emitError("there is no pd.program @main");
     for (mlir::Operation& op : *module.getBody())
       if (!llvm::isa<pd::VarOp, pd::ProgramOp>(op)) return op.emitError("the input of dp-form-job holds pd.var and pd.program only; is it a job already?");

@@ -11,6 +11,12 @@ bool makesEqual(mlir::Operation& op) {
   return pd::OpView::isFrameworkOp(&op) && pd::OpView(&op).type() == "shape";
 }
 
+// Outputs that hand an input through unchanged, so that the saved program can name both: they differ only if that input does.
+struct PassThrough {
+  llvm::StringRef type, output, input;
+};
+constexpr PassThrough kPassThrough[] = {{"hierarchical_sigmoid", "W_Out", "W"}};
+
 }  // namespace
 
 Varying::Varying(pd::ProgramOp program) {
@@ -54,7 +60,13 @@ void Varying::runOp(mlir::Operation& op) {
     if (start && makesEqual(*start)) return;
   }
   if (op.getNumRegions() != 0) return runRegions(op);
-  if (anyOperand(op) && !makesEqual(op)) mark(op.getResults());
+  if (!anyOperand(op) || makesEqual(op)) return;
+  mark(op.getResults());
+  for (const PassThrough& row : kPassThrough) {
+    if (!pd::OpView::isFrameworkOp(&op) || pd::OpView(&op).type() != row.type) continue;
+    pd::OpView view(&op);
+    if (!values_.contains(view.input(row.input))) values_.erase(view.output(row.output));
+  }
 }
 
 void Varying::runRegions(mlir::Operation& op) {

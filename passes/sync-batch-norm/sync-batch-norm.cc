@@ -1,4 +1,4 @@
-// Batch norm over the whole batch: composites whose bodies exchange statistics. Behind dp-form-job, before gradients are reduced.
+// Batch norm over the whole batch: composites whose bodies exchange statistics. Behind the passes that reduce gradients, before dp-declare.
 #include "dialects/pd/types.h"
 #include "passes/support/job.h"
 #include "passes/sync-batch-norm/pass.h"
@@ -42,6 +42,7 @@ class Body {
     auto composite = dist::CompositeOp::create(builder_, old->getLoc(), old->getResultTypes(), builder_.getStringAttr(type), builder_.getArrayAttr(inputSlots), operands,
                                                builder_.getArrayAttr(outputSlots), builder_.getArrayAttr(outputNames),
                                                old->getAttrOfType<mlir::DictionaryAttr>("attrs"));
+    if (mlir::Attribute source = old->getAttr(dist::kSrcAttr)) composite->setAttr(dist::kSrcAttr, source);
     mlir::Block* block = builder_.createBlock(&composite.getBody());
     for (auto [slot, value] : llvm::zip(inputSlots, operands))
       inputs_[llvm::cast<mlir::StringAttr>(slot).getValue()] = block->addArgument(value.getType(), value.getLoc());

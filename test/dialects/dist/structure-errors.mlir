@@ -224,7 +224,7 @@ pd.program @main {
 }
 // -----
 pd.program @main {
-  // expected-error @+1 {{attribute 'dist.src' expects the number of an op of the reference (i64) on a framework op}}
+  // expected-error @+1 {{attribute 'dist.src' expects the number of an op of the reference (i64) on a framework op or a composite}}
   %x = pd.input "x" {dist.src = 1 : i64} : tensor<2xf32>
 }
 // -----

@@ -67,7 +67,7 @@ class Pd_Attr<string attrName, string mnemonicText> : AttrDef<Pd_Dialect, attrNa
 def Pd_SlotAttr : Pd_Attr<"Slot", "slot"> {
   let summary = "one slot of an op: its name and arguments. Inputs: \"\" is an operand, \"@EMPTY@\" a hole. Outputs: variable names";
   let parameters = (ins "::mlir::StringAttr":$name, OptionalArrayRefParameter<"::mlir::StringAttr">:$args);
-  let assemblyFormat = "`<` $name (`:` $args^)? `>`";
+  let assemblyFormat = "`<` $name (`of` $args^)? `>`";
 }
 def Pd_BlockAttr : Pd_Attr<"Block", "block"> {
   let summary = "value of a BLOCK attribute";

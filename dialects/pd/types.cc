@@ -63,10 +63,7 @@ std::optional<DType> dtypeOf(mlir::Type type) {
 
 mlir::RankedTensorType tensorType(mlir::MLIRContext* context, DType dtype, llvm::ArrayRef<int64_t> dims) {
   llvm::SmallVector<int64_t> shape;
-  for (int64_t dim : dims) {
-    if (dim < -1) return {};
-    shape.push_back(dim == -1 ? mlir::ShapedType::kDynamic : dim);
-  }
+  for (int64_t dim : dims) shape.push_back(dim < 0 ? mlir::ShapedType::kDynamic : dim);
   return mlir::RankedTensorType::get(shape, elementType(context, dtype));
 }
 

@@ -14,7 +14,7 @@ mlir::Type elementType(mlir::MLIRContext* context, DType dtype);
 // The inverse; nothing for types that no dtype has.
 std::optional<DType> dtypeOf(mlir::Type elementType);
 
-// Ranked tensor with -1 as `?`; null when a dim is below -1.
+// Ranked tensor with -1 as `?`; so is every negative extent (the framework's inference multiplies unknown ones: -128).
 mlir::RankedTensorType tensorType(mlir::MLIRContext* context, DType dtype, llvm::ArrayRef<int64_t> dims);
 
 // Codes of variable kinds and their names ("LOD_TENSOR" …) and short forms as printed by pd.decl ("tensor" …).

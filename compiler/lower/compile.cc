@@ -114,6 +114,7 @@ llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::Progr
   llvm::StringMap<int> variables;
   mlir::Operation* table = mlir::SymbolTable::getNearestSymbolTable(main->getParentOp());
   if (failed(addVariables(table, options, plan, variables))) return failure();
+  addCommunicators(table, plan);
   const LoweringRequest nothing;
   if (startup) {
     auto lowered = ProgramLowering(plan, variables, startup, nothing).run();

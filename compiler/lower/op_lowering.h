@@ -27,7 +27,7 @@ class OpLowering {
   std::optional<TensorRef> out(llvm::StringRef slot, unsigned index = 0);
   // For callees that write an output whether somebody reads it or not.
   TensorRef outOrTemporary(llvm::StringRef slot, DType dtype, const std::vector<int64_t>& dims);
-  bool has(llvm::StringRef slot) const { return in(slot).has_value(); }
+  bool has(llvm::StringRef slot) const { return static_cast<bool>(op_.input(slot)); }
 
   // What the program asks for and no rule offers yet.
   llvm::LogicalResult unsupported(const llvm::Twine& what) const;

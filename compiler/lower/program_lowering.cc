@@ -2,6 +2,7 @@
 
 #include "compiler/lower/op_lowering.h"
 #include "compiler/lower/rules.h"
+#include "dialects/dist/lookup.h"
 
 namespace dtranspile::lower {
 
@@ -27,6 +28,20 @@ bool sizeFits(llvm::ArrayRef<int64_t> dims) {
 bool hasEffect(pd::OpView op) {
   const pd::OpSpec* spec = op.spec();
   return !spec || (spec->effects & (pd::kHost | pd::kCommunicates)) != 0;
+}
+
+// True if `op` reads the value, or ends an operation under way that does.
+bool readsUntilHere(mlir::Operation* op, mlir::Value value) {
+  if (llvm::is_contained(op->getOperands(), value)) return true;
+  auto wait = llvm::dyn_cast<dist::WaitOp>(op);
+  mlir::Operation* start = wait ? wait.getPending().getDefiningOp() : nullptr;
+  return start && llvm::is_contained(start->getOperands(), value);
+}
+
+// Where the op stands in the file, through the fusions that passes make.
+mlir::NameLoc nameLocOf(mlir::Location location) {
+  if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(location)) return fused.getLocations().empty() ? mlir::NameLoc() : nameLocOf(fused.getLocations().front());
+  return llvm::dyn_cast<mlir::NameLoc>(location);
 }
 
 }  // namespace
@@ -59,7 +74,7 @@ class InferAdapter : public pd::InferContext {
 
 std::string positionOf(mlir::Operation* op) {
   const std::string type = pd::OpView::isFrameworkOp(op) ? pd::OpView(op).type().str() : op->getName().stripDialect().str();
-  auto name = llvm::dyn_cast<mlir::NameLoc>(op->getLoc());
+  mlir::NameLoc name = nameLocOf(op->getLoc());
   llvm::StringRef text = name ? name.getName().getValue() : "";
   unsigned block = 0, index = 0;
   if (!text.consume_front("b") || text.consumeInteger(10, block) || !text.consume_front(":op") || text.consumeInteger(10, index)) return type;
@@ -84,7 +99,7 @@ llvm::FailureOr<std::unique_ptr<PlanProgram>> ProgramLowering::run() {
 LogicalResult ProgramLowering::findFetches() {
   llvm::StringMap<mlir::Value> last;
   for (mlir::Operation& op : *program_.getBodyBlock()) {
-    for (mlir::Value result : op.getResults()) last[pd::nameOf(result)] = result;
+    for (mlir::Value result : op.getResults()) last[dist::nameOf(result)] = result;
   }
   for (const std::string& name : request_.fetches) {
     const bool variable = variables_.contains(name);
@@ -112,7 +127,7 @@ void ProgramLowering::markNeeded() {
 LogicalResult ProgramLowering::checkRules() {
   std::map<std::string, std::vector<mlir::Operation*>> missing;
   for (mlir::Operation& op : *program_.getBodyBlock()) {
-    if (!live_.contains(&op) || llvm::isa<pd::InputOp, pd::GetOp, pd::SetOp>(op)) continue;
+    if (!live_.contains(&op) || llvm::isa<pd::InputOp, pd::GetOp, pd::SetOp, pd::UndefOp>(op) || isCommunication(&op)) continue;
     if (!pd::OpView::isFrameworkOp(&op)) missing[op.getName().getStringRef().str()].push_back(&op);
     else if (!findRule(pd::OpView(&op).type())) missing[pd::OpView(&op).type().str()].push_back(&op);
   }
@@ -131,6 +146,9 @@ LogicalResult ProgramLowering::lowerOp(mlir::Operation& op) {
   if (auto input = llvm::dyn_cast<pd::InputOp>(op)) return lowerInput(input);
   if (auto get = llvm::dyn_cast<pd::GetOp>(op)) return lowerGet(get), success();
   if (auto set = llvm::dyn_cast<pd::SetOp>(op)) return lowerSet(set), success();
+  // Nobody has written it, so whoever reads it looks at its type only.
+  if (auto undef = llvm::dyn_cast<pd::UndefOp>(op)) return infos_[undef.getValue()] = pd::declaredInfo(undef.getValue().getType()), success();
+  if (isCommunication(&op)) return lowerCommunication(&op);
   return lowerFramework(pd::OpView(&op));
 }
 
@@ -158,7 +176,7 @@ void ProgramLowering::lowerGet(pd::GetOp op) {
   const int variable = variables_[op.getVar()];
   bool written = false, snapshot = false;
   for (mlir::Operation* next = op->getNextNode(); next; next = next->getNextNode()) {
-    snapshot |= written && live_.contains(next) && llvm::is_contained(next->getOperands(), op.getValue());
+    snapshot |= written && live_.contains(next) && readsUntilHere(next, op.getValue());
     auto set = llvm::dyn_cast<pd::SetOp>(next);
     written |= set && set.getVar() == op.getVar();
   }

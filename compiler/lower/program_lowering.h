@@ -43,6 +43,11 @@ class ProgramLowering {
   void lowerSet(pd::SetOp op);
   llvm::LogicalResult lowerFramework(pd::OpView op);
   llvm::LogicalResult lowerOp(mlir::Operation& op);
+  // dist_lowering.cc
+  static bool isCommunication(mlir::Operation* op);
+  llvm::LogicalResult lowerCommunication(mlir::Operation* op);
+  llvm::LogicalResult startCollective(mlir::Operation* op);
+  llvm::LogicalResult lowerWait(mlir::Operation* start, mlir::ResultRange results);
   bool needed(mlir::Value value) const { return needed_.contains(value); }
   int bufferOf(mlir::Value value);             // made on first use
   Node& add(Node node);
@@ -57,8 +62,18 @@ class ProgramLowering {
   llvm::DenseSet<mlir::Operation*> live_;
   llvm::DenseMap<mlir::Value, pd::TensorInfo> infos_;
   llvm::DenseMap<mlir::Value, int> buffers_;
+  // Collectives under way.
+  struct Started {
+    std::vector<int> tickets, buffers;  // buffers of the results, in the order of the operands
+    std::vector<pd::TensorInfo> infos;
+  };
+  llvm::DenseMap<mlir::Operation*, Started> started_;
+  int nextTicket_ = 0;
   std::vector<std::pair<std::string, mlir::Value>> fetched_;  // a null value: the persistable of that name
 };
+
+// The communicators of a specialised module, in the order of their creation.
+void addCommunicators(mlir::Operation* table, Plan& plan);
 
 // "0:12 mul" from the location the importer gave; the bare type where there is none.
 std::string positionOf(mlir::Operation* op);

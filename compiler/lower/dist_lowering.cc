@@ -1,0 +1,139 @@
+// Communication of a specialised program: every collective becomes start and wait nodes on the communicators of the plan. A blocking op
+// is waited for at once, a started one (`!dist.pending`) at its dist.wait. Part of ProgramLowering.
+#include "compiler/lower/program_lowering.h"
+#include "dialects/dist/dist.h"
+#include "dialects/dist/lookup.h"
+
+namespace dtranspile::lower {
+namespace {
+
+using llvm::failure;
+using llvm::LogicalResult;
+using llvm::success;
+
+// What a dist op is in the plan; `gathers`: the extents of its results differ from those of its operands.
+struct CollectiveRow {
+  llvm::StringLiteral op;    // name in the dialect and in the plan
+  bool reduces = false;
+  bool rooted = false;
+  bool gathers = false, scatters = false;
+};
+constexpr CollectiveRow kCollectives[] = {
+    {"all_reduce", true}, {"broadcast", false, true}, {"reduce", true, true}, {"all_gather", false, false, true}, {"reduce_scatter", true, false, false, true},
+    {"barrier"},
+};
+
+const CollectiveRow* rowOf(mlir::Operation* op) {
+  for (const CollectiveRow& row : kCollectives) {
+    if (op->getName().getStringRef() == ("dist." + row.op).str()) return &row;
+  }
+  return nullptr;
+}
+
+// Rank inside the group of the member that the selector names: coordinates of the comm's axes, the last one fastest.
+std::optional<int64_t> rootOf(dist::SelAttr selector, dist::CommOp comm, dist::MeshOp mesh) {
+  int64_t rank = 0;
+  for (auto axis : comm.getAxes().getAsRange<mlir::StringAttr>()) {
+    dist::AxisSetAttr set = selector.lookup(axis.getValue());
+    std::optional<int64_t> size = mesh.sizeOf(axis.getValue());
+    if (!set || !set.isPoint() || !size) return std::nullopt;
+    rank = rank * *size + set.getBounds()[0];
+  }
+  return rank;
+}
+
+// True where the extents of a gather or scatter are those of whole contiguous parts.
+bool alongFirstDim(mlir::Operation* op) {
+  auto dim = op->getAttrOfType<mlir::IntegerAttr>("dim");
+  return dim && dim.getInt() == 0 && !op->hasAttr("ragged");
+}
+
+}  // namespace
+
+bool ProgramLowering::isCommunication(mlir::Operation* op) { return rowOf(op) || llvm::isa<dist::WaitOp>(op); }
+
+void addCommunicators(mlir::Operation* table, Plan& plan) {
+  for (auto comm : table->getRegion(0).getOps<dist::CommOp>()) {
+    Comm entry{comm.getSymName().str(), {}};
+    for (auto axis : comm.getAxes().getAsRange<mlir::StringAttr>()) entry.axes.push_back(axis.getValue().str());
+    plan.comms.push_back(std::move(entry));
+  }
+}
+
+LogicalResult ProgramLowering::lowerCommunication(mlir::Operation* op) {
+  if (auto wait = llvm::dyn_cast<dist::WaitOp>(op)) return lowerWait(wait.getPending().getDefiningOp(), wait->getResults());
+  const bool started = op->getNumResults() == 1 && llvm::isa<dist::PendingType>(op->getResult(0).getType());
+  if (failed(startCollective(op))) return failure();
+  return started ? success() : lowerWait(op, op->getResults());
+}
+
+// One start per element type: the segments of an operation are of one type.
+LogicalResult ProgramLowering::startCollective(mlir::Operation* op) {
+  const CollectiveRow& row = *rowOf(op);
+  dist::CommOp comm = dist::lookupComm(op, dist::commOf(op));
+  dist::MeshOp mesh = comm ? dist::meshOfComm(comm) : dist::MeshOp();
+  if (!mesh) return op->emitError() << position_ << ": its communicator is not in this program";
+  const int64_t size = comm.groupSize(mesh);
+  Node node{.kind = Node::Kind::Start, .op = position_, .callee = row.op.str(), .reduce = "sum"};
+  for (size_t i = 0; i < plan_.comms.size(); ++i) {
+    if (plan_.comms[i].name == comm.getSymName()) node.comm = static_cast<int>(i);
+  }
+  if (row.reduces) {
+    // mean is a sum that the program divides; the runtime has the five others.
+    llvm::StringRef how = dist::stringifyReduce(op->getAttrOfType<dist::ReduceAttr>("reduce").getValue());
+    if (!llvm::is_contained({"sum", "max", "min", "prod", "or"}, how)) return op->emitError() << position_ << ": reduction '" << how << "' is not supported natively";
+    node.reduce = how.str();
+  }
+  if (row.rooted) {
+    std::optional<int64_t> root = rootOf(op->getAttrOfType<dist::SelAttr>("root"), comm, mesh);
+    if (!root) return op->emitError() << position_ << ": its root is not one member of " << comm.getSymName();
+    node.root = static_cast<int>(*root);
+  }
+  if ((row.gathers || row.scatters) && !alongFirstDim(op)) return op->emitError() << position_ << ": only dim 0 is supported natively";
+  std::map<DType, std::pair<std::vector<int>, std::vector<int>>> groups;
+  Started& state = started_[op];
+  for (mlir::Value input : op->getOperands()) {
+    pd::TensorInfo info = infos_[input];
+    if (info.kind != pd::Kind::Tensor) return op->emitError() << position_ << ": " << dist::nameOf(input) << " is no dense tensor: not supported natively";
+    if (row.gathers) info.dims[0] *= size;
+    if (row.scatters && info.dims[0] % size != 0) return op->emitError() << position_ << ": " << info.dims[0] << " rows do not divide by " << size << " ranks";
+    if (row.scatters) info.dims[0] /= size;
+    Buffer result{.name = dist::nameOf(input).str(), .dtype = info.dtype, .dims = {info.dims.begin(), info.dims.end()}};
+    state.buffers.push_back(plan_.addBuffer(std::move(result)));
+    state.infos.push_back(info);
+    groups[info.dtype].first.push_back(bufferOf(input));
+    groups[info.dtype].second.push_back(state.buffers.back());
+  }
+  if (op->getNumOperands() == 0) groups[DType::kFloat32];
+  for (auto& [dtype, lists] : groups) {
+    Node start = node;
+    start.ticket = nextTicket_++;
+    start.inputs = static_cast<int>(lists.first.size());
+    start.args = lists.first;
+    start.args.insert(start.args.end(), lists.second.begin(), lists.second.end());
+    for (size_t i = 0; i < start.args.size(); ++i) {
+      start.reads.push_back(static_cast<int>(i) < start.inputs);
+      start.writes.push_back(static_cast<int>(i) >= start.inputs);
+    }
+    state.tickets.push_back(start.ticket);
+    add(std::move(start));
+  }
+  return success();
+}
+
+LogicalResult ProgramLowering::lowerWait(mlir::Operation* start, mlir::ResultRange results) {
+  auto it = start ? started_.find(start) : started_.end();
+  if (it == started_.end() || it->second.buffers.size() < results.size()) return program_.emitError() << position_ << ": waits for something that was not started";
+  for (int ticket : it->second.tickets) {
+    Node wait{.kind = Node::Kind::Wait, .op = position_};
+    wait.ticket = ticket;
+    add(std::move(wait));
+  }
+  for (auto [i, result] : llvm::enumerate(results)) {
+    infos_[result] = it->second.infos[i];
+    buffers_[result] = it->second.buffers[i];
+  }
+  return success();
+}
+
+}  // namespace dtranspile::lower

@@ -77,7 +77,10 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
     builder.setInsertionPointToEnd(job.startup.getBodyBlock());
     mlir::Value initial = pd::GetOp::create(builder, var.getLoc(), var.getType(), mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()));
     pd::SetOp::create(builder, var.getLoc(), mlir::FlatSymbolRefAttr::get(name), initial);
-    for (pd::ProgramOp program : {job.main, job.startup}) pd::declare(program.getBodyBlock(), name.getValue(), var.getType());
+    for (pd::ProgramOp program : {job.main, job.startup}) {
+      pd::declare(program.getBodyBlock(), name.getValue(), var.getType());
+      program.lookupDecl(name.getValue()).setPersistable(true);
+    }
   }
 
   static void startDelta(Parameter& parameter, mlir::FlatSymbolRefAttr comm) {

@@ -1,5 +1,6 @@
 // dtranspile-opt: runs any of our passes on text, for lit tests and for authors of passes.
 #include "compiler/pipelines/collective.h"
+#include "compiler/pipelines/phases.h"
 #include "dialects/dist/dist.h"
 #include "dialects/pd/pd.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -31,5 +32,6 @@ int main(int argc, char** argv) {
   registry.insert<dtranspile::pd::PdDialect, dtranspile::dist::DistDialect>();
   dtranspile::passes::registerAll();
   dtranspile::registerCollectivePipeline();
+  dtranspile::registerPhases();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "passes over saved programs and jobs\n", registry));
 }

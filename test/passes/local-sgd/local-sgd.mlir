@@ -6,6 +6,8 @@
 // CHECK: pd.var @w : tensor<2xf32> {dist.rel = #dist.rel<"w">, parameter}
 // CHECK-NEXT: pd.var @"w@SNAPSHOT" : tensor<2xf32> {dist.rel = #dist.rel<"w">}
 // CHECK-NEXT: pd.var @velocity : tensor<2xf32> {dist.rel = #dist.rel<"velocity", dp: X(local_sgd)>}
+// CHECK: pd.program @main
+// CHECK: pd.decl "w@SNAPSHOT" tensor of float32 [2] {persistable = true}
 // CHECK: pd.momentum
 // CHECK-NEXT: pd.set @w, %[[W:.*]] :
 // CHECK-NEXT: %[[OLD:.*]] = pd.get @"w@SNAPSHOT"

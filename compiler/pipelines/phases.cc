@@ -1,0 +1,75 @@
+#include "compiler/pipelines/phases.h"
+
+#include "compiler/export/collective/collective.h"
+#include "compiler/specialize/specialize.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassRegistry.h"
+
+namespace dtranspile {
+namespace {
+
+class Specialize : public mlir::PassWrapper<Specialize, mlir::OperationPass<mlir::ModuleOp>> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Specialize)
+  Specialize() = default;
+  Specialize(const Specialize& other) : PassWrapper(other) {}
+  llvm::StringRef getArgument() const override { return "specialize"; }
+  llvm::StringRef getDescription() const override { return "the text of one class of ranks"; }
+
+  void runOnOperation() override {
+    mlir::ModuleOp job = getOperation();
+    auto found = mlir::SymbolTable::lookupSymbolIn(job, role.getValue());
+    auto named = llvm::dyn_cast_or_null<dist::RoleOp>(found);
+    if (!named) {
+      job.emitError("there is no dist.role @") << role.getValue();
+      return signalPassFailure();
+    }
+    mlir::FailureOr<std::vector<RankClass>> classes = classesOf(named);
+    if (mlir::failed(classes)) return signalPassFailure();
+    const RankClass* chosen = nullptr;
+    for (const RankClass& each : *classes) {
+      named.emitRemark("class ") << each.name << " has " << each.ranks << " ranks";
+      if (!chosen && (className.empty() || each.name == className.getValue())) chosen = &each;
+    }
+    if (!chosen) {
+      named.emitError("has no class of ranks '") << className.getValue() << "'";
+      return signalPassFailure();
+    }
+    auto text = specialize(named, *chosen, {.inlineComposites = composites.getValue() != "keep"});
+    if (mlir::failed(text)) return signalPassFailure();
+    job.getBodyRegion().takeBody((*text)->getBodyRegion());
+    job->setAttrs((**text)->getAttrDictionary());
+  }
+
+ private:
+  Option<std::string> role{*this, "role", llvm::cl::desc("role"), llvm::cl::init("trainer")};
+  Option<std::string> className{*this, "class", llvm::cl::desc("name of the class; the first one where none is given"), llvm::cl::init("")};
+  Option<std::string> composites{*this, "composites", llvm::cl::desc("inline or keep"), llvm::cl::init("inline")};
+};
+
+class ExportCollective : public mlir::PassWrapper<ExportCollective, mlir::OperationPass<mlir::ModuleOp>> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExportCollective)
+  ExportCollective() = default;
+  ExportCollective(const ExportCollective& other) : PassWrapper(other) {}
+  llvm::StringRef getArgument() const override { return "export-collective"; }
+  llvm::StringRef getDescription() const override { return "communication of one rank in the framework's own operators"; }
+
+  void runOnOperation() override {
+    std::vector<std::string> list(endpoints.begin(), endpoints.end());
+    if (mlir::failed(exportCollective(getOperation(), rank, list))) signalPassFailure();
+  }
+
+ private:
+  Option<int64_t> rank{*this, "rank", llvm::cl::desc("rank of the mesh"), llvm::cl::init(0)};
+  ListOption<std::string> endpoints{*this, "endpoints", llvm::cl::desc("HOST:PORT of every rank")};
+};
+
+}  // namespace
+
+void registerPhases() {
+  mlir::PassRegistration<Specialize>();
+  mlir::PassRegistration<ExportCollective>();
+}
+
+}  // namespace dtranspile

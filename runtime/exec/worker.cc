@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <optional>
 #include <vector>
 
@@ -38,9 +39,10 @@ class Worker {
   const WorkerConfig& config_;
   const WorkerLinks& links_;
   ControlChannel& control_;
-  std::vector<std::unique_ptr<comm::Communicator>> comms_;
   std::optional<Trace> trace_;
   std::unique_ptr<Executor> executor_;
+  // Behind the executor, so that they end first: after a failure they may still move bytes of its memory.
+  std::vector<std::unique_ptr<comm::Communicator>> comms_;
   std::optional<Feeds> feeds_;
   std::optional<Fetches> fetches_;
   int64_t step_ = -1;
@@ -128,6 +130,15 @@ void Worker::Report(const absl::Status& error) {
   for (const auto& comm : comms_) comm->Abort(absl::StrCat(config_.role, " ", config_.rank, " failed: ", error.message()));
 }
 
+// Memory that runs out, and what the standard library throws else, ends a rank like any other error.
+absl::Status RunCatching(Worker& worker) {
+  try {
+    return worker.Run();
+  } catch (const std::exception& error) {
+    return absl::InternalError(error.what());
+  }
+}
+
 }  // namespace
 
 int RunWorker(const std::string& path, const WorkerLinks& links) {
@@ -140,7 +151,7 @@ int RunWorker(const std::string& path, const WorkerLinks& links) {
   }
   ControlChannel control(config->control_fd);
   Worker worker(*config, links, control);
-  const absl::Status status = worker.Run();
+  const absl::Status status = RunCatching(worker);
   if (status.ok()) return kWorkerDone;
   worker.Report(status);
   return kWorkerFailed;

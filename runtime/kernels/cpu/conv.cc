@@ -110,15 +110,24 @@ int64_t InnerBytes(const Operand& operand) { return operand.same ? 0 : static_ca
 // Sizes of scratch blocks, so that each starts on a line of its own.
 int64_t RoundUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
+// A part of fewer multiplications is not worth a thread.
+constexpr double kWorthAPart = 2e6;
+
+// More parts than this leave too little to each. Of weight gradients every part has its own, which are written and added up: a part
+// must multiply each weight often enough to make up for that.
+double MostParts(const ConvGeometry& g, Kind kind, double work) {
+  constexpr double kMost = 8, kLeast = 2, kProductsPerWeight = 128;
+  if (kind != Kind::kBackwardWeights) return kMost;
+  const auto weights = static_cast<double>(g.filters * (g.channels / g.groups) * g.kernel_h * g.kernel_w);
+  return std::clamp(work / (weights * kProductsPerWeight), kLeast, kMost);
+}
+
 // What a call site keeps.
 class Site {
  public:
   Site(const ConvGeometry& g, Kind kind) : geometry_(g), kind_(kind), engine_(dnnl::engine::kind::cpu, 0) {
-    // Parts below this many multiplications are not worth a thread; more parts than this cost too much in partial gradients.
-    constexpr double kWorthAPart = 2e6;
-    constexpr double kMostParts = 8;
     const double work = g.Work() * static_cast<double>(g.batch);
-    const auto wanted = static_cast<int64_t>(std::clamp(work / kWorthAPart, 1.0, kMostParts));
+    const auto wanted = static_cast<int64_t>(std::clamp(work / kWorthAPart, 1.0, MostParts(g, kind, work)));
     const int64_t batch = (g.batch + wanted - 1) / wanted;
     count_ = (g.batch + batch - 1) / batch;
     parts_.push_back(MakePart(engine_, g, kind, batch));

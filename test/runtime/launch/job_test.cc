@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -132,6 +133,7 @@ class Place {
     if (freopen(Path("log").c_str(), "w", stderr) == nullptr) _exit(1);
     const auto report = RunJob(spec);
     std::ofstream(Path("report")) << (report.ok() ? report->json.dump() : std::string(report.status().message()));
+    std::fflush(stderr);
     _exit(!report.ok() ? 2 : report->interrupted_by != 0 ? 130 : report->ok ? 0 : 4);
   }
 

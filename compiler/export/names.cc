@@ -2,7 +2,6 @@
 #include "compiler/export/program.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/types.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace dtranspile {
@@ -15,48 +14,67 @@ using mlir::Value;
 class Simulator {
  public:
   // Values in the order in which a stale read of them was met first.
-  llvm::MapVector<Value, Operation*> stale;
+  llvm::SetVector<Value> stale;
 
-  void run(mlir::Block* block, llvm::DenseMap<llvm::StringRef, Value> cells) {
-    for (mlir::BlockArgument argument : block->getArguments()) cells[pd::nameOf(argument)] = argument;
+  void run(mlir::Block* block) {
+    for (mlir::BlockArgument argument : block->getArguments()) assign(pd::nameAttrOf(argument), argument);
     for (Operation& op : *block) {
-      if (auto set = llvm::dyn_cast<pd::SetOp>(op)) {
-        check(set.getValue(), &op, cells);
-        cells[set.getVar()] = set.getValue();
-        written_.insert(set.getVar());
-        continue;
-      }
+      if (llvm::isa<pd::DeclOp>(op)) continue;
       if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
         // Two reads of a persistable with no write between them are one version of it.
-        auto [cell, first] = cells.try_emplace(get.getVar(), get.getValue());
-        if (!first) same_[get.getValue()] = version(cell->second);
+        Value& cell = cells_[get.getVarAttr().getAttr()];
+        if (cell) same_[get.getValue()] = version(cell);
+        else assign(get.getVarAttr().getAttr(), get.getValue());
         continue;
       }
-      for (Value operand : op.getOperands()) check(operand, &op, cells);
+      if (!llvm::isa<pd::YieldOp>(op))
+        for (Value operand : op.getOperands()) check(operand);
+      if (auto set = llvm::dyn_cast<pd::SetOp>(op)) {
+        assign(set.getVarAttr().getAttr(), set.getValue());
+        written_.insert(set.getVarAttr().getAttr());
+        continue;
+      }
       for (mlir::Region& region : op.getRegions())
-        for (mlir::Block& inner : region) {
-          written_.clear();
-          run(&inner, cells);
-          for (llvm::StringRef name : written_) cells.erase(name);
-        }
-      for (Value result : op.getResults()) cells[pd::nameOf(result)] = result;
+        for (mlir::Block& inner : region) runInner(&inner);
+      for (Value result : op.getResults()) assign(pd::nameAttrOf(result), result);
     }
   }
 
  private:
+  // What a region does to the cells is undone behind it: its values do not live there. Persistables that it sets are read anew.
+  void runInner(mlir::Block* block) {
+    auto outer = std::exchange(written_, {});
+    size_t start = undo_.size();
+    ++depth_;
+    run(block);
+    --depth_;
+    for (; undo_.size() > start; undo_.pop_back()) cells_[undo_.back().first] = undo_.back().second;
+    for (mlir::StringAttr name : written_) assign(name, Value());
+    written_.insert(outer.begin(), outer.end());
+  }
+
+  void assign(mlir::StringAttr name, Value value) {
+    Value& cell = cells_[name];
+    if (depth_ > 0) undo_.emplace_back(name, cell);
+    cell = value;
+  }
+
   Value version(Value value) const {
     auto found = same_.find(value);
     return found == same_.end() ? value : found->second;
   }
 
-  void check(Value value, Operation* user, const llvm::DenseMap<llvm::StringRef, Value>& cells) {
-    if (llvm::isa<pd::YieldOp>(user) || !value.getDefiningOp()) return;
-    auto found = cells.find(pd::nameOf(value));
-    if (found != cells.end() && version(found->second) != version(value)) stale.insert({value, user});
+  void check(Value value) {
+    if (!value.getDefiningOp()) return;
+    Value cell = cells_.lookup(pd::nameAttrOf(value));
+    if (cell && cell != value && version(cell) != version(value)) stale.insert(value);
   }
 
+  llvm::DenseMap<mlir::StringAttr, Value> cells_;  // null: not known
+  std::vector<std::pair<mlir::StringAttr, Value>> undo_;
+  int depth_ = 0;  // of regions around the op being walked
   llvm::DenseMap<Value, Value> same_;
-  llvm::SetVector<llvm::StringRef> written_;  // persistables set in the region being walked
+  llvm::SetVector<mlir::StringAttr> written_;  // persistables set in the region being walked
 };
 
 pd::DeclOp findDecl(mlir::Block* block, llvm::StringRef name) {
@@ -136,9 +154,9 @@ mlir::LogicalResult resolveNames(pd::ProgramOp program) {
   mlir::Block* block = program.getBodyBlock();
   assignSets(block);
   Simulator simulator;
-  simulator.run(block, llvm::DenseMap<llvm::StringRef, Value>());
+  simulator.run(block);
   llvm::StringMap<int> next;
-  for (auto [value, user] : simulator.stale) {
+  for (Value value : simulator.stale) {
     Operation* definition = value.getDefiningOp();
     std::string name = pd::nameOf(value).str();
     mlir::Block* home = definition->getBlock();

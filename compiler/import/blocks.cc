@@ -1,83 +1,87 @@
 #include "compiler/import/blocks.h"
 
+#include "compiler/import/framework.pb.h"
 #include "dialects/pd/op_table.h"
-#include "dialects/pd/pd.h"
 
 namespace dtranspile {
-namespace {
 
-using framework::BlockDesc;
-using framework::OpDesc;
+BlockAnalysis::BlockAnalysis(const WireProgram& program, const Budget& budget)
+    : program_(program), budget_(budget), interfaces_(program.blocks.size()), states_(program.blocks.size(), State::New), owner_(program.blocks.size(), -1),
+      declared_(program.blocks.size()), seen_(program.blocks.size()) {}
 
-constexpr int kBlockAttr = 8, kBlocksAttr = 10, kVarAttr = 13, kVarsAttr = 14;
-
-std::vector<int> blocksOf(const OpDesc& op) {
-  std::vector<int> blocks;
-  for (const OpDesc::Attr& attribute : op.attrs()) {
-    if (attribute.type() == kBlockAttr) blocks.push_back(attribute.block_idx());
-    if (attribute.type() == kBlocksAttr) blocks.insert(blocks.end(), attribute.blocks_idx().begin(), attribute.blocks_idx().end());
-  }
-  return blocks;
+bool BlockAnalysis::fail(int block, int op, std::string message) {
+  if (error.message.empty()) error = {block, op, std::move(message)};
+  return false;
 }
-
-std::string at(int block, int op, const OpDesc& desc) {
-  return "block " + std::to_string(block) + ", op " + std::to_string(op) + " (" + desc.type() + ")";
-}
-
-}  // namespace
-
-BlockAnalysis::BlockAnalysis(const framework::ProgramDesc& program)
-    : program_(program), interfaces_(program.blocks_size()), states_(program.blocks_size(), State::New), owner_(program.blocks_size(), -1),
-      declared_(program.blocks_size()), seen_(program.blocks_size()) {}
 
 bool BlockAnalysis::run() {
-  if (!checkStructure() || !claimBlocks()) return false;
-  for (int block = 0; block < program_.blocks_size(); ++block)
-    if (!analyze(block)) return false;
-  collectSaved();
-  return true;
+  if (!checkStructure() || !claimBlocks() || !checkContainment()) return false;
+  for (int block = 0; block < static_cast<int>(program_.blocks.size()); ++block)
+    if (!analyze(block, 0)) return false;
+  return collectSaved();
 }
 
 bool BlockAnalysis::checkStructure() {
-  if (program_.blocks_size() == 0) return error = "the program has no block", false;
-  for (int k = 0; k < program_.blocks_size(); ++k) {
-    const BlockDesc& block = program_.blocks(k);
+  if (program_.blocks.empty()) return fail(0, -1, "the program has no block");
+  std::vector<int> depth(program_.blocks.size(), 0);
+  for (int k = 0; k < static_cast<int>(program_.blocks.size()); ++k) {
+    const WireBlock& block = program_.blocks[k];
     std::string where = "block " + std::to_string(k);
-    if (block.idx() != k) return error = where + " says that its index is " + std::to_string(block.idx()), false;
-    if (k == 0 ? block.parent_idx() >= 0 : (block.parent_idx() < 0 || block.parent_idx() >= k))
-      return error = where + " has parent " + std::to_string(block.parent_idx()) + (k == 0 ? ", but is the root" : ", which is no earlier block"), false;
-    if (block.has_forward_block_idx() && block.forward_block_idx() > k)
-      return error = where + " says that it is the gradient of block " + std::to_string(block.forward_block_idx()) + ", which is no earlier block", false;
-    for (int i = 0; i < block.vars_size(); ++i) declared_[k].try_emplace(block.vars(i).name(), i);
+    if (block.idx != k) return fail(k, -1, where + " says that its index is " + std::to_string(block.idx));
+    if (k == 0 ? block.parent >= 0 : (block.parent < 0 || block.parent >= k))
+      return fail(k, -1, where + " has parent " + std::to_string(block.parent) + (k == 0 ? ", but is the root" : ", which is no earlier block"));
+    if (k > 0) depth[k] = depth[block.parent] + 1;
+    if (depth[k] > budget_.maxDepth) return fail(k, -1, where + " has more than " + std::to_string(budget_.maxDepth) + " blocks around it");
+    if (block.forward && *block.forward > k)
+      return fail(k, -1, where + " says that it is the gradient of block " + std::to_string(*block.forward) + ", which is no earlier block");
+    declared_[k].reserve(block.vars.size());
+    for (const WireVar& var : block.vars) declared_[k].try_emplace(var.name, &var);
   }
   return true;
 }
 
 bool BlockAnalysis::claimBlocks() {
-  for (int k = 0; k < program_.blocks_size(); ++k) {
-    for (int i = 0; i < program_.blocks(k).ops_size(); ++i) {
-      const OpDesc& op = program_.blocks(k).ops(i);
-      for (int target : blocksOf(op)) {
-        if (target <= 0 || target >= program_.blocks_size())
-          return error = at(k, i, op) + " refers to block " + std::to_string(target) + "; the program has blocks 0 to " +
-                         std::to_string(program_.blocks_size() - 1) + " and the root cannot be referred to", false;
-        if (target == k) return error = at(k, i, op) + " refers to the block that it stands in", false;
-        if (owner_[target] >= 0) continue;
-        owner_[target] = k;
-        owned_[{k, i}].push_back(target);
-      }
+  for (int k = 0; k < static_cast<int>(program_.blocks.size()); ++k)
+    for (int i = 0; i < static_cast<int>(program_.blocks[k].ops.size()); ++i)
+      if (!claim(k, i)) return false;
+  return true;
+}
+
+bool BlockAnalysis::claim(int block, int op) {
+  for (const WireAttr& attribute : program_.blocks[block].ops[op].attrs) {
+    for (int target : attribute.blocks) {
+      if (target <= 0 || target >= static_cast<int>(program_.blocks.size()))
+        return fail(block, op, "refers to block " + std::to_string(target) + " in attribute '" + attribute.name.str() + "'; the program has blocks 0 to " +
+                                   std::to_string(program_.blocks.size() - 1) + " and the root cannot be referred to");
+      if (target == block) return fail(block, op, "refers to the block that it stands in");
+      if (owner_[target] >= 0) continue;
+      owner_[target] = block;
+      owned_[{block, op}].push_back(target);
     }
   }
-  // The owners must form a tree, else a region would contain itself.
-  for (int k = 1; k < program_.blocks_size(); ++k) {
-    int steps = 0;
-    for (int up = k; owner_[up] >= 0; up = owner_[up])
-      if (++steps > program_.blocks_size()) return error = "block " + std::to_string(k) + " is contained in itself", false;
+  return true;
+}
+
+// The owners must form trees, else a region would contain itself.
+bool BlockAnalysis::checkContainment() {
+  std::vector<int> depth(owner_.size(), 0), visit(owner_.size(), 0);
+  for (int k = 1; k < static_cast<int>(owner_.size()); ++k) {
+    std::vector<int> path;
+    int up = k;
+    for (; owner_[up] >= 0 && depth[up] == 0; up = owner_[up]) {
+      if (visit[up] == k) return fail(k, -1, "block " + std::to_string(k) + " is contained in itself");
+      visit[up] = k;
+      path.push_back(up);
+    }
+    int level = depth[up];
+    for (auto block = path.rbegin(); block != path.rend(); ++block) depth[*block] = ++level;
+    if (level > budget_.maxDepth) return fail(k, -1, "block " + std::to_string(k) + " has more than " + std::to_string(budget_.maxDepth) + " ops with blocks around it");
   }
   return true;
 }
 
 llvm::ArrayRef<int> BlockAnalysis::owned(int block, int op) const {
+  if (owned_.empty()) return {};
   auto found = owned_.find({block, op});
   return found == owned_.end() ? llvm::ArrayRef<int>() : llvm::ArrayRef<int>(found->second);
 }
@@ -89,123 +93,146 @@ std::vector<int> BlockAnalysis::orphans() const {
   return blocks;
 }
 
-const framework::VarDesc* BlockAnalysis::resolve(int block, llvm::StringRef name, int* at) const {
-  for (int k = block; k >= 0; k = program_.blocks(k).parent_idx()) {
+const WireVar* BlockAnalysis::resolve(int block, Name name, int* at) const {
+  for (int k = block; k >= 0; k = program_.blocks[k].parent) {
     auto found = declared_[k].find(name);
     if (found == declared_[k].end()) continue;
     if (at) *at = k;
-    return &program_.blocks(k).vars(found->second);
+    return found->second;
   }
   return nullptr;
 }
 
-bool BlockAnalysis::isPersistable(int block, llvm::StringRef name) const {
-  const framework::VarDesc* var = resolve(block, name);
-  return var && var->persistable();
+bool BlockAnalysis::isPersistable(int block, Name name) const {
+  const WireVar* var = resolve(block, name);
+  return var && var->persistable.value_or(false);
 }
 
 // The block whose gradient this one is; -1 for none. Programs are seen that name the root or the block itself.
 int BlockAnalysis::forwardOf(int block) const {
-  int forward = program_.blocks(block).has_forward_block_idx() ? program_.blocks(block).forward_block_idx() : -1;
+  int forward = program_.blocks[block].forward.value_or(-1);
   return forward > 0 && forward != block ? forward : -1;
 }
 
 // A name belongs to the block when the block declares it or nobody around it does.
-bool BlockAnalysis::isOwn(int block, llvm::StringRef name) const {
+bool BlockAnalysis::isOwn(int block, Name name) const {
   int declaredIn = -1;
   return !resolve(block, name, &declaredIn) || declaredIn == block || owner_[block] < 0;
 }
 
 // In a gradient block: captures of the forward block that it does not write are snapshots of that step; they come from the tape.
-bool BlockAnalysis::comesFromTape(int block, llvm::StringRef name) const {
+bool BlockAnalysis::comesFromTape(int block, Name name) const {
   int forward = forwardOf(block);
   if (forward < 0) return false;
   const BlockInterface& interface = interfaces_[forward];
   return interface.captures.contains(name) && !interface.written.contains(name);
 }
 
-void BlockAnalysis::read(int block, llvm::StringRef name, bool strong) {
-  if (name == pd::kEmptyArgument || isPersistable(block, name)) return;
+void BlockAnalysis::read(int block, Name name, bool strong) {
+  if (block == 0 || name == kEmptyName || isPersistable(block, name)) return;
   BlockInterface& interface = interfaces_[block];
-  if (block != 0 && !isOwn(block, name) && !comesFromTape(block, name)) {
-    if (interface.captures.insert(name)) interface.readFirst[name] = strong;
+  if (!isOwn(block, name) && !comesFromTape(block, name)) {
+    if (!interface.captures.insert(name)) return;
+    interface.readFirst[name] = strong;
+    ++spent_;
     return;
   }
-  if (seen_[block].try_emplace(name, false).second && strong && block != 0) interface.locals.insert(name);
+  if (seen_[block].try_emplace(name, false).second && strong) spent_ += interface.locals.insert(name);
 }
 
-void BlockAnalysis::write(int block, llvm::StringRef name) {
-  if (name == pd::kEmptyArgument || isPersistable(block, name)) return;
+void BlockAnalysis::write(int block, Name name) {
+  if (block == 0 || name == kEmptyName || isPersistable(block, name)) return;
   BlockInterface& interface = interfaces_[block];
-  if (block != 0 && !isOwn(block, name)) {
-    if (interface.captures.insert(name)) interface.readFirst[name] = false;
-    interface.written.insert(name);
+  if (isOwn(block, name)) {
+    seen_[block][name] = true;
     return;
   }
-  seen_[block][name] = true;
+  if (interface.captures.insert(name)) interface.readFirst[name] = false;
+  spent_ += 1 + interface.written.insert(name);
 }
 
-bool BlockAnalysis::visitOp(int block, int index) {
-  const OpDesc& op = program_.blocks(block).ops(index);
-  const pd::OpSpec* spec = pd::findOp(op.type());
-  for (const OpDesc::Var& slot : op.inputs())
-    for (const std::string& name : slot.arguments()) read(block, name, true);
-  for (const OpDesc::Attr& attribute : op.attrs()) {
-    if (attribute.type() == kVarAttr) read(block, attribute.var_name(), true);
-    if (attribute.type() == kVarsAttr)
-      for (const std::string& name : attribute.vars_name()) read(block, name, true);
-  }
-  for (const OpDesc::Var& slot : op.outputs()) {
-    const pd::Slot* row = spec ? spec->output(slot.parameter()) : nullptr;
+bool BlockAnalysis::spend(int block, size_t names) {
+  spent_ += static_cast<int64_t>(names);
+  return spent_ <= budget_.maxInterfaceNames ||
+         fail(block, -1, "the sub-blocks exchange more than " + std::to_string(budget_.maxInterfaceNames) + " names with the blocks around them");
+}
+
+bool BlockAnalysis::visitOp(int block, int index, int depth) {
+  llvm::ArrayRef<int> children = owned(block, index);
+  if (block == 0 && children.empty()) return true;
+  const WireOp& op = program_.blocks[block].ops[index];
+  const pd::OpSpec* spec = pd::findOp(op.type);
+  for (const WireSlot& slot : op.inputs)
+    for (Name name : slot.arguments) read(block, name, true);
+  for (const WireAttr& attribute : op.attrs)
+    for (Name name : attribute.references) read(block, name, true);
+  for (const WireSlot& slot : op.outputs) {
+    const pd::Slot* row = spec ? spec->output(slot.parameter) : nullptr;
     if (row && row->updates)
-      for (const std::string& name : slot.arguments()) read(block, name, false);
+      for (Name name : slot.arguments) read(block, name, false);
   }
-  for (int child : owned(block, index)) {
-    if (!analyze(child)) return false;
+  for (int child : children) {
+    if (!analyze(child, depth + 1)) return false;
     const BlockInterface& inner = interfaces_[child];
-    for (llvm::StringRef name : inner.captures) read(block, name, inner.readFirst.lookup(name));
-    for (llvm::StringRef name : inner.written) write(block, name);
+    if (!spend(child, inner.captures.size())) return false;
+    for (Name name : inner.captures) read(block, name, inner.readFirst.lookup(name));
+    for (Name name : inner.written) write(block, name);
   }
-  for (const OpDesc::Var& slot : op.outputs())
-    for (const std::string& name : slot.arguments()) write(block, name);
-  return true;
+  for (const WireSlot& slot : op.outputs)
+    for (Name name : slot.arguments) write(block, name);
+  return spend(block, 0);
 }
 
-bool BlockAnalysis::analyze(int block) {
+bool BlockAnalysis::analyze(int block, int depth) {
   if (states_[block] == State::Done) return true;
-  if (states_[block] == State::Running) return error = "block " + std::to_string(block) + " is part of its own forward block", false;
+  if (states_[block] == State::Running) return fail(block, -1, "block " + std::to_string(block) + " is part of its own forward block");
+  if (depth > 2 * budget_.maxDepth) return fail(block, -1, "block " + std::to_string(block) + " is the gradient of too long a chain of gradients");
   states_[block] = State::Running;
-  const BlockDesc& desc = program_.blocks(block);
-  if (forwardOf(block) >= 0 && !analyze(forwardOf(block))) return false;
-  for (int i = 0; i < desc.ops_size(); ++i)
-    if (!visitOp(block, i)) return false;
+  if (forwardOf(block) >= 0 && !analyze(forwardOf(block), depth + 1)) return false;
+  for (int i = 0; i < static_cast<int>(program_.blocks[block].ops.size()); ++i)
+    if (!visitOp(block, i, depth)) return false;
   states_[block] = State::Done;
   return true;
 }
 
-// Who asks for a block's own names: gradient blocks (their locals), and the owning op by its outputs and by attributes that hold names
-// (`states` of recurrent).
-void BlockAnalysis::collectSaved() {
-  std::vector<llvm::SetVector<llvm::StringRef>> wanted(interfaces_.size());
-  for (int k = 1; k < program_.blocks_size(); ++k) {
-    if (forwardOf(k) >= 0)
-      for (llvm::StringRef name : interfaces_[k].locals) wanted[forwardOf(k)].insert(name);
-  }
-  for (auto& [position, children] : owned_) {
-    const OpDesc& op = program_.blocks(position.first).ops(position.second);
-    for (int child : children) {
-      for (const OpDesc::Attr& attribute : op.attrs())
-        if (pd::isNameAttribute(op.type(), attribute.name()))
-          for (const std::string& name : attribute.strings()) wanted[child].insert(name);
-      for (const OpDesc::Var& slot : op.outputs())
-        for (const std::string& name : slot.arguments()) wanted[child].insert(name);
+// What an op asks of the blocks that it owns: names among its outputs and in attributes that hold names (`states` of recurrent).
+bool BlockAnalysis::collectWanted(int block, int index, std::vector<llvm::SetVector<Name>>& wanted) {
+  const WireOp& op = program_.blocks[block].ops[index];
+  std::vector<Name> names;
+  framework::OpDesc::Attr parsed;
+  for (const WireAttr& attribute : op.attrs) {
+    if (!pd::isNameAttribute(op.type, attribute.name) || !parsed.ParsePartialFromArray(attribute.bytes.data(), static_cast<int>(attribute.bytes.size()))) continue;
+    for (const std::string& text : parsed.strings()) {
+      auto found = nameIndex_.find(text);
+      if (found != nameIndex_.end()) names.push_back(found->second);
     }
   }
-  for (int k = 1; k < program_.blocks_size(); ++k) {
+  for (const WireSlot& slot : op.outputs) names.insert(names.end(), slot.arguments.begin(), slot.arguments.end());
+  for (int child : owned(block, index)) {
+    if (!spend(child, names.size())) return false;
+    wanted[child].insert(names.begin(), names.end());
+  }
+  return true;
+}
+
+// Who asks for a block's own names: gradient blocks (their locals), and the owning op.
+bool BlockAnalysis::collectSaved() {
+  std::vector<llvm::SetVector<Name>> wanted(interfaces_.size());
+  for (int k = 1; k < static_cast<int>(interfaces_.size()); ++k) {
+    if (forwardOf(k) < 0) continue;
+    if (!spend(k, interfaces_[k].locals.size())) return false;
+    wanted[forwardOf(k)].insert(interfaces_[k].locals.begin(), interfaces_[k].locals.end());
+  }
+  if (!owned_.empty())
+    for (auto [number, name] : llvm::enumerate(program_.names)) nameIndex_.try_emplace(name, static_cast<Name>(number));
+  for (auto& [position, children] : owned_)
+    if (!collectWanted(position.first, position.second, wanted)) return false;
+  for (int k = 1; k < static_cast<int>(interfaces_.size()); ++k) {
     BlockInterface& interface = interfaces_[k];
-    for (llvm::StringRef name : wanted[k])
+    for (Name name : wanted[k])
       if (seen_[k].contains(name) || (interface.captures.contains(name) && !interface.written.contains(name))) interface.saved.insert(name);
   }
+  return true;
 }
 
 }  // namespace dtranspile

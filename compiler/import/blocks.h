@@ -6,32 +6,34 @@
 #include <string>
 #include <vector>
 
-#include "compiler/import/framework.pb.h"
+#include "compiler/import/wire.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringRef.h"
 
 namespace dtranspile {
 
-// Names point into the ProgramDesc.
 struct BlockInterface {
-  llvm::SetVector<llvm::StringRef> captures;  // outer names, in order of appearance
-  llvm::SetVector<llvm::StringRef> locals;    // own or forward names read before they are written
-  llvm::SetVector<llvm::StringRef> written;   // captures that the block writes
-  llvm::SetVector<llvm::StringRef> saved;     // own names (and captures of the forward block) that somebody outside asks for
-  llvm::SmallDenseMap<llvm::StringRef, bool, 8> readFirst;  // per capture: is its value at entry read?
+  llvm::SetVector<Name> captures;  // outer names, in order of appearance
+  llvm::SetVector<Name> locals;    // own or forward names read before they are written
+  llvm::SetVector<Name> written;   // captures that the block writes
+  llvm::SetVector<Name> saved;     // own names (and captures of the forward block) that somebody outside asks for
+  llvm::SmallDenseMap<Name, bool, 8> readFirst;  // per capture: is its value at entry read?
+};
+
+// Why a program is refused: at an op where `op` is not negative.
+struct BlockError {
+  int block = 0, op = -1;
+  std::string message;  // empty: no error
 };
 
 class BlockAnalysis {
  public:
-  explicit BlockAnalysis(const framework::ProgramDesc& program);
+  BlockAnalysis(const WireProgram& program, const Budget& budget);
 
-  // Computes all interfaces; false with `error` on an illegal structure (program-level rules: indices, parents, cycles).
+  // Computes all interfaces; false with `error` on an illegal structure (program-level rules: indices, parents, cycles, depth).
   bool run();
-  std::string error;
+  BlockError error;
 
   const BlockInterface& interface(int block) const { return interfaces_[block]; }
 
@@ -42,29 +44,37 @@ class BlockAnalysis {
   std::vector<int> orphans() const;
 
   // The declaration that a name resolves to from `block`, looking outwards; null if there is none. `at` receives its block.
-  const framework::VarDesc* resolve(int block, llvm::StringRef name, int* at = nullptr) const;
-  bool isPersistable(int block, llvm::StringRef name) const;
+  const WireVar* resolve(int block, Name name, int* at = nullptr) const;
+  bool isPersistable(int block, Name name) const;
 
  private:
   enum class State { New, Running, Done };
 
   bool checkStructure();
   bool claimBlocks();
-  bool analyze(int block);
-  void read(int block, llvm::StringRef name, bool strong);
-  void write(int block, llvm::StringRef name);
+  bool claim(int block, int op);
+  bool checkContainment();
+  bool analyze(int block, int depth);
+  void read(int block, Name name, bool strong);
+  void write(int block, Name name);
   int forwardOf(int block) const;
-  bool isOwn(int block, llvm::StringRef name) const;
-  bool comesFromTape(int block, llvm::StringRef name) const;
-  bool visitOp(int block, int index);
-  void collectSaved();
+  bool isOwn(int block, Name name) const;
+  bool comesFromTape(int block, Name name) const;
+  bool visitOp(int block, int index, int depth);
+  bool spend(int block, size_t names);
+  bool collectSaved();
+  bool collectWanted(int block, int index, std::vector<llvm::SetVector<Name>>& wanted);
+  bool fail(int block, int op, std::string message);
 
-  const framework::ProgramDesc& program_;
+  const WireProgram& program_;
+  const Budget& budget_;
+  int64_t spent_ = 0;
   std::vector<BlockInterface> interfaces_;
   std::vector<State> states_;
   std::vector<int> owner_;  // block that holds the owning op; -1: orphan
-  std::vector<llvm::StringMap<int>> declared_;
-  std::vector<llvm::DenseMap<llvm::StringRef, bool>> seen_;  // own names written so far (true) or read first (false)
+  std::vector<llvm::DenseMap<Name, const WireVar*>> declared_;
+  std::vector<llvm::DenseMap<Name, bool>> seen_;  // own names written so far (true) or read first (false); of sub-blocks only
+  llvm::DenseMap<llvm::StringRef, Name> nameIndex_;
   std::map<std::pair<int, int>, std::vector<int>> owned_;
 };
 

@@ -1,5 +1,7 @@
-// ProgramDesc to dialect pd: instructions over named cells become values (docs/dialects/pd.md). The order of work: budgets, parse,
-// structure and block interfaces (blocks.cc), then one walk per block that keeps the current value of every name.
+// ProgramDesc to dialect pd: instructions over named cells become values (docs/dialects/pd.md). The order of work: views of the bytes
+// (wire.cc), structure and block interfaces (blocks.cc), then one walk per block that keeps the current value of every name.
+// Programs repeat themselves, so what has been built from some bytes once is found again by those bytes: attributes, kinds of
+// variables, slot patterns.
 #include "compiler/import/import.h"
 
 #include "compiler/import/attributes.h"
@@ -15,33 +17,60 @@
 namespace dtranspile {
 namespace {
 
-using framework::BlockDesc;
 using framework::OpDesc;
-using framework::ProgramDesc;
-using framework::VarDesc;
 using mlir::Attribute;
 using mlir::Value;
 
-// The fields of a message that this schema does not know, for `extra`.
-template <typename Message>
-std::string unknownHex(const Message& message) {
-  std::string bytes;
-  message.unknown_fields().SerializeToString(&bytes);
-  return llvm::toHex(bytes);
-}
+// Codes of attribute types that refer to variables.
+constexpr int kVarAttr = 13, kVarsAttr = 14;
 
 // The current value of every name while one block is walked. Persistables are forwarded within a block; a block op may have
 // written any of them.
 struct Cells {
-  llvm::DenseMap<llvm::StringRef, Value> values;
-  llvm::DenseMap<llvm::StringRef, Value> persistables;
+  llvm::DenseMap<Name, Value> values;
+  llvm::DenseMap<Name, Value> persistables;
+};
+
+// What a VarType says, as pd.decl keeps it.
+struct VarKind {
+  mlir::Type type;
+  mlir::IntegerAttr kind, dtype, lod;
+  mlir::DenseI64ArrayAttr dims;
+  bool more = false;  // pd.decl has no field for some of it
+};
+
+// What is the same for all ops of a type.
+struct OpKind {
+  mlir::OperationName name;
+  const pd::OpSpec* spec;
+  mlir::StringAttr type;  // of pd.opaque
+};
+
+// The attributes of an op; `order` is null where the file has them sorted.
+struct AttrList {
+  mlir::DictionaryAttr dictionary;
+  mlir::DenseI32ArrayAttr order;
+};
+
+template <typename Made>
+using ByBytes = llvm::DenseMap<llvm::CachedHashStringRef, Made>;
+
+// Names of the attributes that every op has.
+struct Keys {
+  explicit Keys(mlir::Builder& b)
+      : attrs(b.getStringAttr("attrs")), extra(b.getStringAttr("extra")), ins(b.getStringAttr("ins")), isTarget(b.getStringAttr("is_target")),
+        order(b.getStringAttr("order")), outs(b.getStringAttr("outs")), type(b.getStringAttr("type")) {}
+  mlir::StringAttr attrs, extra, ins, isTarget, order, outs, type;
 };
 
 class Importer {
  public:
-  Importer(mlir::ModuleOp module, const ProgramDesc& program, const ImportOptions& options)
-      : context_(module.getContext()), builder_(context_), module_(module), program_(program), options_(options), analysis_(program) {
+  Importer(mlir::ModuleOp module, const WireProgram& program, const ImportOptions& options)
+      : context_(module.getContext()), builder_(context_), module_(module), program_(program), options_(options), analysis_(program, options.budget),
+        keys_(builder_), nameAttrs_(program.names.size()), kinds_(program.variables) {
     file_ = builder_.getStringAttr(options.file);
+    start_ = mlir::FileLineColLoc::get(file_, 0, 0);
+    unknown_ = builder_.getUnknownLoc();
     blank_ = builder_.getStringAttr("");
     empty_ = builder_.getStringAttr(pd::kEmptyArgument);
   }
@@ -49,61 +78,97 @@ class Importer {
   mlir::FailureOr<pd::ProgramOp> run();
 
  private:
-  mlir::LogicalResult importBlock(int index, mlir::Block* block, Cells& cells);
+  mlir::LogicalResult importBlock(int index, Cells& cells);
   mlir::LogicalResult importOp(int block, int index, Cells& cells);
-  mlir::LogicalResult importAttributes(int block, int index, const OpDesc& op, mlir::OperationState& state);
   mlir::LogicalResult importRegions(int block, int index, mlir::Operation* op, Cells& cells);
   mlir::LogicalResult importOrphan(int index);
-  void importDecl(const VarDesc& var);
+  void importDecl(const WireVar& var);
   mlir::LogicalResult importVariables();
   mlir::LogicalResult fillRegion(int index, mlir::Region& region);
   mlir::DictionaryAttr describeBlock(int index, bool orphan);
   void describeProgram(pd::ProgramOp program);
 
-  Value read(int block, llvm::StringRef name, Cells& cells, bool strong);
-  void write(int block, llvm::StringRef name, Value value, Cells& cells, bool inRegion);
-  mlir::Type typeOf(int block, llvm::StringRef name);
-  mlir::Type typeOf(const VarDesc& var);
-  mlir::ArrayAttr names(llvm::ArrayRef<llvm::StringRef> list);
+  mlir::FailureOr<AttrList> attributesOf(int block, int index);
+  mlir::FailureOr<AttrList> makeAttributes(int block, int index);
+  mlir::FailureOr<mlir::NamedAttribute> attributeOf(int block, int index, const WireAttr& attribute);
+  mlir::LogicalResult checkSlots(int block, int index, llvm::ArrayRef<WireSlot> slots, const char* direction);
+  mlir::ArrayAttr importInputs(int block, int index, const OpKind& kind, Cells& cells, llvm::SmallVectorImpl<Value>& operands);
+  mlir::ArrayAttr importOutputs(int block, int index, llvm::SmallVectorImpl<Name>& results);
+  mlir::StringAttr slotName(llvm::StringRef name);
+  const OpKind& kindOf(llvm::StringRef type);
+
+  Value read(int block, Name name, Cells& cells, bool strong);
+  void write(int block, Name name, Value value, Cells& cells, bool inRegion);
+  const VarKind& kindOf(const WireVar& var);
+  mlir::Type typeOf(int block, Name name);
+  mlir::StringAttr nameAttr(Name name);
+  mlir::ArrayAttr names(llvm::ArrayRef<Name> list);
   mlir::Location at(int block, int op);
   mlir::InFlightDiagnostic error(int block, int op);
 
   mlir::MLIRContext* context_;
   mlir::OpBuilder builder_;
   mlir::ModuleOp module_;
-  const ProgramDesc& program_;
+  const WireProgram& program_;
   const ImportOptions& options_;
   BlockAnalysis analysis_;
+  const Keys keys_;
+  std::vector<mlir::StringAttr> nameAttrs_;  // by Name, made when first used
+  std::vector<const VarKind*> kinds_;        // by WireVar::number
   mlir::StringAttr file_, blank_, empty_;
-  llvm::DenseMap<const VarDesc*, mlir::Type> types_;
+  mlir::LocationAttr start_, unknown_;
+  ByBytes<std::unique_ptr<VarKind>> varKinds_;
+  ByBytes<OpKind> opKinds_;
+  ByBytes<AttrList> attrLists_;
+  ByBytes<mlir::NamedAttribute> attributes_;
+  llvm::StringMap<mlir::ArrayAttr> inputPatterns_;
+  llvm::StringMap<mlir::StringAttr> slotNames_;
   mlir::Operation* lastInput_ = nullptr;  // inputs of block 0 stand together behind the declarations
 };
 
+mlir::StringAttr Importer::nameAttr(Name name) {
+  mlir::StringAttr& attribute = nameAttrs_[name];
+  if (!attribute) attribute = builder_.getStringAttr(program_.names[name]);
+  return attribute;
+}
+
+mlir::StringAttr Importer::slotName(llvm::StringRef name) {
+  mlir::StringAttr& attribute = slotNames_[name];
+  if (!attribute) attribute = builder_.getStringAttr(name);
+  return attribute;
+}
+
 mlir::Location Importer::at(int block, int op) {
-  std::string name = "block " + std::to_string(block) + ", op " + std::to_string(op);
+  llvm::SmallString<32> name;
+  llvm::raw_svector_ostream(name) << "block " << block << ", op " << op;
   return mlir::NameLoc::get(builder_.getStringAttr(name), mlir::FileLineColLoc::get(file_, block, op));
 }
 
 // An error at an op, with the user's own call stack where the program carries it.
 mlir::InFlightDiagnostic Importer::error(int block, int index) {
-  const OpDesc& op = program_.blocks(block).ops(index);
-  mlir::InFlightDiagnostic diagnostic = mlir::emitError(at(block, index)) << "op '" << op.type() << "' ";
-  for (const OpDesc::Attr& attribute : op.attrs())
-    if (attribute.name() == "op_callstack" && attribute.strings_size())
-      diagnostic.attachNote() << "made here: " << llvm::join(attribute.strings().begin(), attribute.strings().end(), " ");
+  const WireOp& op = program_.blocks[block].ops[index];
+  mlir::InFlightDiagnostic diagnostic = mlir::emitError(at(block, index)) << "op '" << op.type << "' ";
+  OpDesc::Attr parsed;
+  for (const WireAttr& attribute : op.attrs)
+    if (attribute.name == "op_callstack" && parsed.ParsePartialFromArray(attribute.bytes.data(), static_cast<int>(attribute.bytes.size())) && parsed.strings_size())
+      diagnostic.attachNote() << "made here: " << llvm::join(parsed.strings().begin(), parsed.strings().end(), " ");
   return diagnostic;
 }
 
 mlir::FailureOr<pd::ProgramOp> Importer::run() {
-  if (!analysis_.run()) return mlir::emitError(mlir::FileLineColLoc::get(file_, 0, 0)) << "not a legal program: " << analysis_.error;
+  if (!analysis_.run()) {
+    const BlockError& why = analysis_.error;
+    if (why.op >= 0) return error(why.block, why.op) << why.message;
+    return mlir::emitError(start_) << "not a legal program: " << why.message;
+  }
   if (mlir::failed(importVariables())) return mlir::failure();
   builder_.setInsertionPointToEnd(module_.getBody());
-  auto program = pd::ProgramOp::create(builder_, mlir::FileLineColLoc::get(file_, 0, 0), builder_.getStringAttr(options_.symbol));
+  auto program = pd::ProgramOp::create(builder_, start_, builder_.getStringAttr(options_.symbol));
   describeProgram(program);
   mlir::Block* body = &program.getBody().emplaceBlock();
   builder_.setInsertionPointToEnd(body);
   Cells cells;
-  mlir::LogicalResult ok = importBlock(0, body, cells);
+  mlir::LogicalResult ok = importBlock(0, cells);
   for (int orphan : analysis_.orphans()) {
     if (mlir::failed(ok)) break;
     ok = importOrphan(orphan);
@@ -117,35 +182,39 @@ mlir::FailureOr<pd::ProgramOp> Importer::run() {
 
 // Everything of the file that belongs to the program as a whole.
 void Importer::describeProgram(pd::ProgramOp op) {
-  if (program_.has_version()) {
-    if (program_.version().has_version()) op->setAttr("version", builder_.getI64IntegerAttr(program_.version().version()));
+  if (program_.version) {
+    framework::Version version;
+    version.ParsePartialFromArray(program_.version->data(), static_cast<int>(program_.version->size()));
+    if (version.has_version()) op->setAttr("version", builder_.getI64IntegerAttr(version.version()));
     else op->setAttr("version", builder_.getUnitAttr());
   }
-  if (program_.has_op_version_map()) {
+  if (program_.opVersions) {
+    framework::OpVersionMap map;
+    map.ParsePartialFromArray(program_.opVersions->data(), static_cast<int>(program_.opVersions->size()));
     llvm::SmallVector<Attribute> pairs;
-    for (const auto& pair : program_.op_version_map().pair()) {
+    for (const auto& pair : map.pair()) {
       pairs.push_back(builder_.getStringAttr(pair.op_name()));
       pairs.push_back(builder_.getI32IntegerAttr(pair.op_version().version()));
     }
     op->setAttr("op_versions", builder_.getArrayAttr(pairs));
   }
   op->setAttr("block", describeBlock(0, false));
-  if (!program_.unknown_fields().empty()) op->setAttr("extra", builder_.getStringAttr(unknownHex(program_)));
+  if (!program_.unknown.empty()) op->setAttr("extra", builder_.getStringAttr(llvm::toHex(program_.unknown)));
 }
 
-mlir::ArrayAttr Importer::names(llvm::ArrayRef<llvm::StringRef> list) {
+mlir::ArrayAttr Importer::names(llvm::ArrayRef<Name> list) {
   llvm::SmallVector<Attribute> attributes;
-  for (llvm::StringRef name : list) attributes.push_back(builder_.getStringAttr(name));
+  for (Name name : list) attributes.push_back(nameAttr(name));
   return builder_.getArrayAttr(attributes);
 }
 
 mlir::DictionaryAttr Importer::describeBlock(int index, bool orphan) {
-  const BlockDesc& block = program_.blocks(index);
+  const WireBlock& block = program_.blocks[index];
   mlir::NamedAttrList list;
-  list.set("idx", builder_.getI32IntegerAttr(block.idx()));
-  list.set("parent", builder_.getI32IntegerAttr(block.parent_idx()));
-  if (block.has_forward_block_idx()) list.set("forward", builder_.getI32IntegerAttr(block.forward_block_idx()));
-  if (!block.unknown_fields().empty()) list.set("extra", builder_.getStringAttr(unknownHex(block)));
+  list.set("idx", builder_.getI32IntegerAttr(block.idx));
+  list.set("parent", builder_.getI32IntegerAttr(block.parent));
+  if (block.forward) list.set("forward", builder_.getI32IntegerAttr(*block.forward));
+  if (!block.unknown.empty()) list.set("extra", builder_.getStringAttr(llvm::toHex(block.unknown)));
   if (index == 0) return list.getDictionary(context_);
   const BlockInterface& interface = analysis_.interface(index);
   if (!orphan) list.set("captures", names(interface.captures.getArrayRef()));
@@ -160,87 +229,83 @@ mlir::DictionaryAttr Importer::describeBlock(int index, bool orphan) {
 //===----------------------------------------------------------------------===//
 
 // The description that belongs to a variable's kind; null where the kind has none.
-const framework::TensorDesc* descriptionOf(const VarDesc& var, int* lod, bool* hasLod) {
-  const framework::VarType& type = var.type();
-  const framework::LoDTensorDesc* withLod = nullptr;
-  if (type.type() == 7 && type.has_lod_tensor()) withLod = &type.lod_tensor();
-  if (type.type() == 13 && type.has_tensor_array()) withLod = &type.tensor_array();
-  if (withLod) {
-    *lod = withLod->lod_level();
-    *hasLod = withLod->has_lod_level();
-    return &withLod->tensor();
-  }
+const framework::TensorDesc* descriptionOf(const framework::VarType& type, const framework::LoDTensorDesc** withLod) {
+  if (type.type() == 7 && type.has_lod_tensor()) *withLod = &type.lod_tensor();
+  if (type.type() == 13 && type.has_tensor_array()) *withLod = &type.tensor_array();
+  if (*withLod) return &(*withLod)->tensor();
   return type.type() == 8 && type.has_selected_rows() ? &type.selected_rows() : nullptr;
 }
 
-// Does the VarDesc hold anything that pd.decl has no field for?
-bool hasExtra(const VarDesc& var) {
-  const framework::VarType& type = var.type();
-  int described = (type.type() == 7 && type.has_lod_tensor()) + (type.type() == 13 && type.has_tensor_array()) + (type.type() == 8 && type.has_selected_rows());
+// Does the type hold anything that pd.decl has no field for?
+bool hasMore(const framework::VarType& type, bool described) {
   int present = type.has_selected_rows() + type.has_lod_tensor() + type.has_tensor_array() + type.has_reader() + type.has_tuple() + type.has_string() +
                 type.has_strings() + type.has_vocab() + type.has_sparse_coo() + type.has_sparse_csr();
-  return var.attrs_size() || present != described || !var.unknown_fields().empty() || !type.unknown_fields().empty();
+  return present != described || !type.unknown_fields().empty();
 }
 
-mlir::Type Importer::typeOf(const VarDesc& var) {
-  mlir::Type& type = types_[&var];
-  if (type) return type;
-  int lod = 0;
-  bool hasLod = false;
-  const framework::TensorDesc* description = descriptionOf(var, &lod, &hasLod);
+const VarKind& Importer::kindOf(const WireVar& var) {
+  const VarKind*& known = kinds_[var.number];
+  if (known) return *known;
+  std::unique_ptr<VarKind>& made = varKinds_[llvm::CachedHashStringRef(var.type)];
+  if (made) return *(known = made.get());
+  framework::VarType type;
+  type.ParsePartialFromArray(var.type.data(), static_cast<int>(var.type.size()));
+  const framework::LoDTensorDesc* withLod = nullptr;
+  const framework::TensorDesc* description = descriptionOf(type, &withLod);
+  made = std::make_unique<VarKind>();
+  made->kind = builder_.getI32IntegerAttr(type.type());
+  made->more = hasMore(type, description != nullptr);
   std::optional<int> dtype;
   llvm::SmallVector<int64_t> dims;
   if (description) {
     dtype = description->data_type();
     dims.assign(description->dims().begin(), description->dims().end());
+    made->dtype = builder_.getI32IntegerAttr(*dtype);
+    made->dims = builder_.getDenseI64ArrayAttr(dims);
   }
-  return type = pd::valueType(context_, var.type().type(), dtype, dims, lod);
+  if (withLod && withLod->has_lod_level()) made->lod = builder_.getI32IntegerAttr(withLod->lod_level());
+  made->type = pd::valueType(context_, type.type(), dtype, dims, withLod ? withLod->lod_level() : 0);
+  return *(known = made.get());
 }
 
-mlir::Type Importer::typeOf(int block, llvm::StringRef name) {
-  const VarDesc* var = analysis_.resolve(block, name);
-  return var ? typeOf(*var) : pd::RawType::get(context_, "UNDECLARED");
+mlir::Type Importer::typeOf(int block, Name name) {
+  const WireVar* var = analysis_.resolve(block, name);
+  return var ? kindOf(*var).type : pd::RawType::get(context_, "UNDECLARED");
 }
 
-void Importer::importDecl(const VarDesc& var) {
-  int lod = 0;
-  bool hasLod = false;
-  const framework::TensorDesc* description = descriptionOf(var, &lod, &hasLod);
-  auto flag = [&](bool present, bool value) { return present ? builder_.getBoolAttr(value) : mlir::BoolAttr(); };
-  mlir::DenseI64ArrayAttr dims;
-  if (description) {
-    llvm::SmallVector<int64_t> extents(description->dims().begin(), description->dims().end());
-    dims = builder_.getDenseI64ArrayAttr(extents);
-  }
-  pd::DeclOp::create(builder_, builder_.getUnknownLoc(), builder_.getStringAttr(var.name()), builder_.getI32IntegerAttr(var.type().type()),
-                     description ? builder_.getI32IntegerAttr(description->data_type()) : mlir::IntegerAttr(), dims,
-                     hasLod ? builder_.getI32IntegerAttr(lod) : mlir::IntegerAttr(), flag(var.has_persistable(), var.persistable()),
-                     flag(var.has_need_check_feed(), var.need_check_feed()), flag(var.has_is_parameter(), var.is_parameter()),
-                     flag(var.has_stop_gradient(), var.stop_gradient()),
-                     hasExtra(var) ? builder_.getStringAttr(llvm::toHex(var.SerializePartialAsString())) : mlir::StringAttr());
+void Importer::importDecl(const WireVar& var) {
+  const VarKind& kind = kindOf(var);
+  auto flag = [&](std::optional<bool> value) { return value ? builder_.getBoolAttr(*value) : mlir::BoolAttr(); };
+  pd::DeclOp::create(builder_, unknown_, nameAttr(var.name), kind.kind, kind.dtype, kind.dims, kind.lod, flag(var.persistable), flag(var.needCheckFeed),
+                     flag(var.isParameter), flag(var.stopGradient),
+                     kind.more || var.more ? builder_.getStringAttr(llvm::toHex(var.bytes)) : mlir::StringAttr());
 }
 
 // One pd.var per persistable name of any block, in order of declaration.
 mlir::LogicalResult Importer::importVariables() {
-  llvm::StringSet<> trained;
-  for (const BlockDesc& block : program_.blocks())
-    for (const OpDesc& op : block.ops())
-      for (const OpDesc::Var& slot : op.inputs())
-        if (slot.parameter() == "Param")
-          for (const std::string& name : slot.arguments()) trained.insert(name);
-  llvm::StringMap<pd::VarOp> known;
-  for (auto var : module_.getOps<pd::VarOp>()) known[var.getSymName()] = var;
+  llvm::DenseSet<Name> trained;
+  for (const WireBlock& block : program_.blocks)
+    for (const WireOp& op : block.ops)
+      for (const WireSlot& slot : op.inputs)
+        if (slot.parameter == "Param") trained.insert(slot.arguments.begin(), slot.arguments.end());
+  llvm::DenseMap<mlir::StringAttr, mlir::Operation*> symbols;
   builder_.setInsertionPointToStart(module_.getBody());
-  if (!known.empty()) {
-    for (auto var : module_.getOps<pd::VarOp>()) builder_.setInsertionPointAfter(var);
+  for (mlir::Operation& op : *module_.getBody()) {
+    if (auto name = op.getAttrOfType<mlir::StringAttr>(mlir::SymbolTable::getSymbolAttrName())) symbols[name] = &op;
+    if (llvm::isa<pd::VarOp>(op)) builder_.setInsertionPointAfter(&op);
   }
-  for (const BlockDesc& block : program_.blocks()) {
-    for (const VarDesc& var : block.vars()) {
-      if (!var.persistable()) continue;
-      bool parameter = var.has_is_parameter() ? var.is_parameter() : trained.contains(var.name());
-      pd::VarOp& op = known[var.name()];
-      if (!op) op = pd::VarOp::create(builder_, mlir::FileLineColLoc::get(file_, 0, 0), var.name(), typeOf(var), false);
-      if (parameter) op.setParameter(true);
+  if (symbols.contains(builder_.getStringAttr(options_.symbol))) return mlir::emitError(start_) << "there is a '" << options_.symbol << "' in the module already";
+  for (const WireBlock& block : program_.blocks) {
+    for (const WireVar& var : block.vars) {
+      if (!var.persistable.value_or(false)) continue;
+      mlir::StringAttr name = nameAttr(var.name);
+      if (name.empty() || name == options_.symbol)
+        return mlir::emitError(start_) << "block " << block.idx << ": a persistable variable cannot be called '" << name.getValue() << "'";
+      mlir::Operation*& symbol = symbols[name];
+      if (!symbol) symbol = pd::VarOp::create(builder_, start_, name, kindOf(var).type, false);
+      auto op = llvm::dyn_cast<pd::VarOp>(symbol);
+      if (!op) return mlir::emitError(start_) << "block " << block.idx << ": the module has variable '" << name.getValue() << "' as something else";
+      if (var.isParameter.value_or(trained.contains(var.name))) op.setParameter(true);
     }
   }
   return mlir::success();
@@ -250,152 +315,244 @@ mlir::LogicalResult Importer::importVariables() {
 // Cells
 //===----------------------------------------------------------------------===//
 
-Value Importer::read(int block, llvm::StringRef name, Cells& cells, bool strong) {
-  if (analysis_.isPersistable(block, name)) {
+Value Importer::read(int block, Name name, Cells& cells, bool strong) {
+  auto found = cells.values.find(name);
+  if (found != cells.values.end()) return found->second;
+  const WireVar* var = analysis_.resolve(block, name);
+  mlir::Type type = typeOf(block, name);
+  if (var && var->persistable.value_or(false)) {
     Value& value = cells.persistables[name];
-    if (!value) value = pd::GetOp::create(builder_, builder_.getUnknownLoc(), typeOf(block, name), mlir::FlatSymbolRefAttr::get(context_, name));
+    if (!value) value = pd::GetOp::create(builder_, unknown_, type, mlir::FlatSymbolRefAttr::get(nameAttr(name)));
     return value;
   }
   Value& value = cells.values[name];
-  if (value) return value;
-  mlir::Type type = typeOf(block, name);
-  const VarDesc* var = analysis_.resolve(block, name);
-  bool fed = block == 0 && var && pd::tensorOf(type) && !llvm::isa<pd::ArrayType>(type) && (strong || var->need_check_feed());
-  if (!fed) return value = pd::UndefOp::create(builder_, builder_.getUnknownLoc(), type, builder_.getStringAttr(name));
+  bool fed = block == 0 && var && pd::tensorOf(type) && !llvm::isa<pd::ArrayType>(type) && (strong || var->needCheckFeed.value_or(false));
+  if (!fed) return value = pd::UndefOp::create(builder_, unknown_, type, nameAttr(name));
   mlir::OpBuilder::InsertionGuard guard(builder_);
   if (lastInput_) builder_.setInsertionPointAfter(lastInput_);
-  auto input = pd::InputOp::create(builder_, builder_.getUnknownLoc(), type, builder_.getStringAttr(name));
+  auto input = pd::InputOp::create(builder_, unknown_, type, nameAttr(name));
   lastInput_ = input;
   return value = input;
 }
 
 // A block op sets persistables inside its region; behind it they are read anew.
-void Importer::write(int block, llvm::StringRef name, Value value, Cells& cells, bool inRegion) {
+void Importer::write(int block, Name name, Value value, Cells& cells, bool inRegion) {
   if (!analysis_.isPersistable(block, name)) {
     cells.values[name] = value;
     return;
   }
   if (inRegion) return;
-  pd::SetOp::create(builder_, builder_.getUnknownLoc(), mlir::FlatSymbolRefAttr::get(context_, name), value);
+  pd::SetOp::create(builder_, unknown_, mlir::FlatSymbolRefAttr::get(nameAttr(name)), value);
   cells.persistables[name] = value;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+mlir::FailureOr<mlir::NamedAttribute> Importer::attributeOf(int block, int index, const WireAttr& attribute) {
+  auto known = attributes_.find(llvm::CachedHashStringRef(attribute.bytes));
+  if (known != attributes_.end()) return known->second;
+  OpDesc::Attr parsed;
+  parsed.ParsePartialFromArray(attribute.bytes.data(), static_cast<int>(attribute.bytes.size()));
+  std::string why;
+  Attribute value = importAttribute(builder_, parsed, why);
+  if (!value) return error(block, index) << "has attribute '" << attribute.name << "' that " << why;
+  mlir::NamedAttribute named(builder_.getStringAttr(attribute.name), value);
+  attributes_.try_emplace(llvm::CachedHashStringRef(attribute.bytes), named);
+  return named;
+}
+
+bool before(const mlir::NamedAttribute& a, const mlir::NamedAttribute& b) { return a.getName().getValue() < b.getName().getValue(); }
+
+mlir::FailureOr<AttrList> Importer::makeAttributes(int block, int index) {
+  llvm::SmallVector<mlir::NamedAttribute, 32> inFile;
+  for (const WireAttr& attribute : program_.blocks[block].ops[index].attrs) {
+    mlir::FailureOr<mlir::NamedAttribute> named = attributeOf(block, index, attribute);
+    if (mlir::failed(named)) return mlir::failure();
+    inFile.push_back(*named);
+  }
+  AttrList made;
+  llvm::SmallVector<mlir::NamedAttribute, 32> sorted = inFile;
+  bool ascending = true;
+  for (size_t i = 1; i < inFile.size(); ++i) ascending &= before(inFile[i - 1], inFile[i]);
+  if (!ascending) {
+    std::sort(sorted.begin(), sorted.end(), before);
+    for (size_t i = 1; i < sorted.size(); ++i)
+      if (sorted[i].getName() == sorted[i - 1].getName() && sorted[i].getValue() != sorted[i - 1].getValue())
+        return error(block, index) << "has attribute '" << sorted[i].getName().getValue() << "' twice, with different values";
+    sorted.erase(std::unique(sorted.begin(), sorted.end(), [](auto& a, auto& b) { return a.getName() == b.getName(); }), sorted.end());
+    llvm::SmallVector<int32_t> positions;
+    for (const mlir::NamedAttribute& named : inFile) positions.push_back(static_cast<int32_t>(llvm::lower_bound(sorted, named, before) - sorted.begin()));
+    made.order = builder_.getDenseI32ArrayAttr(positions);
+  }
+  made.dictionary = mlir::DictionaryAttr::getWithSorted(context_, sorted);
+  return made;
+}
+
+mlir::FailureOr<AttrList> Importer::attributesOf(int block, int index) {
+  llvm::CachedHashStringRef bytes(program_.blocks[block].ops[index].attrBytes);
+  auto known = bytes.size() ? attrLists_.find(bytes) : attrLists_.end();
+  if (known != attrLists_.end()) return known->second;
+  mlir::FailureOr<AttrList> made = makeAttributes(block, index);
+  if (mlir::succeeded(made) && bytes.size()) attrLists_.try_emplace(bytes, *made);
+  return made;
 }
 
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
 
-mlir::LogicalResult Importer::importAttributes(int block, int index, const OpDesc& op, mlir::OperationState& state) {
-  llvm::SmallVector<mlir::NamedAttribute> list;
-  llvm::SmallVector<mlir::StringAttr> order;
-  bool sorted = true;
-  for (const OpDesc::Attr& attribute : op.attrs()) {
-    std::string why;
-    Attribute value = importAttribute(builder_, attribute, why);
-    if (!value) return error(block, index) << "has attribute '" << attribute.name() << "' that " << why;
-    mlir::StringAttr name = builder_.getStringAttr(attribute.name());
-    sorted &= order.empty() || order.back().getValue() < name.getValue();
-    order.push_back(name);
-    list.emplace_back(name, value);
+const OpKind& Importer::kindOf(llvm::StringRef type) {
+  auto found = opKinds_.find(llvm::CachedHashStringRef(type));
+  if (found != opKinds_.end()) return found->second;
+  const pd::OpSpec* spec = pd::findOp(type);
+  OpKind kind{mlir::OperationName(spec ? ("pd." + type).str() : "pd.opaque", context_), spec, spec ? mlir::StringAttr() : builder_.getStringAttr(type)};
+  return opKinds_.try_emplace(llvm::CachedHashStringRef(type), kind).first->second;
+}
+
+// Names of slots are keys: each once, and none that looks like our hidden ones.
+mlir::LogicalResult Importer::checkSlots(int block, int index, llvm::ArrayRef<WireSlot> slots, const char* direction) {
+  llvm::SmallDenseSet<llvm::StringRef, 16> seen;
+  for (const WireSlot& slot : slots) {
+    if (slot.parameter.starts_with("$")) return error(block, index) << "has " << direction << " slot '" << slot.parameter << "'; names of slots do not begin with '$'";
+    bool fresh = true;
+    if (slots.size() > 8) fresh = seen.insert(slot.parameter).second;
+    else for (const WireSlot* other = slots.begin(); other != &slot; ++other) fresh &= other->parameter != slot.parameter;
+    if (!fresh) return error(block, index) << "has " << direction << " slot '" << slot.parameter << "' twice";
   }
-  if (!sorted) {
-    std::sort(list.begin(), list.end(), [](const mlir::NamedAttribute& a, const mlir::NamedAttribute& b) { return a.getName().getValue() < b.getName().getValue(); });
-    for (size_t i = 1; i < list.size(); ++i)
-      if (list[i].getName() == list[i - 1].getName() && list[i].getValue() != list[i - 1].getValue())
-        return error(block, index) << "has attribute '" << list[i].getName().getValue() << "' twice, with different values";
-    list.erase(std::unique(list.begin(), list.end(), [](auto& a, auto& b) { return a.getName() == b.getName(); }), list.end());
-    llvm::SmallVector<int32_t> positions;
-    for (mlir::StringAttr name : order) {
-      auto found = llvm::lower_bound(list, name.getValue(), [](const mlir::NamedAttribute& a, llvm::StringRef b) { return a.getName().getValue() < b; });
-      positions.push_back(static_cast<int32_t>(found - list.begin()));
-    }
-    state.addAttribute("order", builder_.getDenseI32ArrayAttr(positions));
-  }
-  state.addAttribute("attrs", mlir::DictionaryAttr::getWithSorted(context_, list));
-  if (op.has_is_target()) state.addAttribute("is_target", builder_.getBoolAttr(op.is_target()));
-  if (!op.unknown_fields().empty()) state.addAttribute("extra", builder_.getStringAttr(unknownHex(op)));
   return mlir::success();
 }
 
-// Collects the slots of one side of an op.
-class SlotList {
+
+// The slots of one side of an op, written down so that equal lists are equal bytes: (length, name, number of arguments, a byte for each: is it
+// there?). Lists of inputs repeat in all ops of a type, so the attribute is found by the bytes.
+class SlotPattern {
  public:
-  SlotList(mlir::MLIRContext* context) : context_(context) {}
-  void add(mlir::StringAttr name, llvm::ArrayRef<mlir::StringAttr> arguments) { slots_.push_back(pd::SlotAttr::get(context_, name, arguments)); }
-  mlir::ArrayAttr get() { return mlir::ArrayAttr::get(context_, slots_); }
+  void slot(llvm::StringRef prefix, llvm::StringRef name, size_t arguments) {
+    number(prefix.size() + name.size());
+    key_ += prefix;
+    key_ += name;
+    number(arguments);
+  }
+  void argument(bool present) { key_.push_back(present); }
+
+  llvm::StringRef key() const { return key_; }
+
+  mlir::ArrayAttr make(mlir::Builder& builder, mlir::StringAttr blank, mlir::StringAttr empty) const {
+    llvm::SmallVector<Attribute> slots;
+    for (size_t at = 0; at < key_.size();) {
+      size_t length = read(at);
+      mlir::StringAttr name = builder.getStringAttr(llvm::StringRef(key_).substr(at + 4, length));
+      at += 4 + length;
+      size_t count = read(at);
+      at += 4;
+      llvm::SmallVector<mlir::StringAttr> arguments;
+      for (size_t i = 0; i < count; ++i) arguments.push_back(key_[at++] ? blank : empty);
+      slots.push_back(pd::SlotAttr::get(builder.getContext(), name, arguments));
+    }
+    return builder.getArrayAttr(slots);
+  }
 
  private:
-  mlir::MLIRContext* context_;
-  llvm::SmallVector<Attribute> slots_;
+  void number(size_t value) {
+    uint32_t word = static_cast<uint32_t>(value);
+    key_.append(llvm::StringRef(reinterpret_cast<const char*>(&word), sizeof(word)));
+  }
+  size_t read(size_t at) const {
+    uint32_t word = 0;
+    std::memcpy(&word, key_.data() + at, sizeof(word));
+    return word;
+  }
+
+  llvm::SmallString<256> key_;
 };
 
-mlir::LogicalResult Importer::importOp(int block, int index, Cells& cells) {
-  const OpDesc& op = program_.blocks(block).ops(index);
-  const pd::OpSpec* spec = pd::findOp(op.type());
-  mlir::OperationState state(at(block, index), spec ? "pd." + op.type() : "pd.opaque");
-  if (!spec) state.addAttribute("type", builder_.getStringAttr(op.type()));
-  if (mlir::failed(importAttributes(block, index, op, state))) return mlir::failure();
-
-  SlotList ins(context_), outs(context_);
-  llvm::SmallVector<mlir::StringAttr> arguments;
-  auto operand = [&](llvm::StringRef name, bool strong) {
-    arguments.push_back(name == pd::kEmptyArgument ? empty_ : blank_);
-    if (name != pd::kEmptyArgument) state.operands.push_back(read(block, name, cells, strong));
+// Operands in the order of slots: what the blocks of the op capture, its inputs, variables in attributes, old values of outputs.
+mlir::ArrayAttr Importer::importInputs(int block, int index, const OpKind& kind, Cells& cells, llvm::SmallVectorImpl<Value>& operands) {
+  const WireOp& op = program_.blocks[block].ops[index];
+  SlotPattern pattern;
+  auto operand = [&](Name name, bool strong) {
+    pattern.argument(name != kEmptyName);
+    if (name != kEmptyName) operands.push_back(read(block, name, cells, strong));
   };
-  llvm::ArrayRef<int> children = analysis_.owned(block, index);
-  for (int child : children) {
+  for (int child : analysis_.owned(block, index)) {
     const BlockInterface& inner = analysis_.interface(child);
-    arguments.clear();
-    for (llvm::StringRef name : inner.captures) operand(name, inner.readFirst.lookup(name));
-    ins.add(builder_.getStringAttr("$capture"), arguments);
+    pattern.slot("", "$capture", inner.captures.size());
+    for (Name name : inner.captures) operand(name, inner.readFirst.lookup(name));
   }
-  for (const OpDesc::Var& slot : op.inputs()) {
-    arguments.clear();
-    for (const std::string& name : slot.arguments()) operand(name, true);
-    ins.add(builder_.getStringAttr(slot.parameter()), arguments);
+  for (const WireSlot& slot : op.inputs) {
+    pattern.slot("", slot.parameter, slot.arguments.size());
+    for (Name name : slot.arguments) operand(name, true);
   }
-  for (const OpDesc::Attr& attribute : op.attrs()) {
-    if (attribute.type() != 13 && attribute.type() != 14) continue;
-    arguments.clear();
-    if (attribute.type() == 13) operand(attribute.var_name(), true);
-    for (const std::string& name : attribute.vars_name()) operand(name, true);
-    ins.add(builder_.getStringAttr("$" + attribute.name()), arguments);
+  for (const WireAttr& attribute : op.attrs) {
+    if (attribute.type != kVarAttr && attribute.type != kVarsAttr) continue;
+    pattern.slot("$", attribute.name, attribute.references.size());
+    for (Name name : attribute.references) operand(name, true);
   }
-  llvm::SmallVector<llvm::StringRef> results;
-  llvm::DenseSet<llvm::StringRef> listed;
-  for (const OpDesc::Var& slot : op.outputs()) {
-    const pd::Slot* row = spec ? spec->output(slot.parameter()) : nullptr;
-    if (row && row->updates && slot.arguments_size()) {
-      arguments.clear();
-      for (const std::string& name : slot.arguments()) operand(name, false);
-      ins.add(builder_.getStringAttr("$" + slot.parameter()), arguments);
+  for (const WireSlot& slot : op.outputs) {
+    const pd::Slot* row = kind.spec ? kind.spec->output(slot.parameter) : nullptr;
+    if (!row || !row->updates || slot.arguments.empty()) continue;
+    pattern.slot("$", slot.parameter, slot.arguments.size());
+    for (Name name : slot.arguments) operand(name, false);
+  }
+  mlir::ArrayAttr& made = inputPatterns_[pattern.key()];
+  if (!made) made = pattern.make(builder_, blank_, empty_);
+  return made;
+}
+
+// Names of results in the order of slots: the outputs, then what the blocks of the op write besides.
+mlir::ArrayAttr Importer::importOutputs(int block, int index, llvm::SmallVectorImpl<Name>& results) {
+  const WireOp& op = program_.blocks[block].ops[index];
+  llvm::SmallVector<Attribute> slots;
+  llvm::SmallVector<mlir::StringAttr> arguments;
+  for (const WireSlot& slot : op.outputs) {
+    arguments.clear();
+    for (Name name : slot.arguments) {
+      arguments.push_back(nameAttr(name));
+      if (name != kEmptyName) results.push_back(name);
     }
-    arguments.clear();
-    for (const std::string& name : slot.arguments()) {
-      arguments.push_back(builder_.getStringAttr(name));
-      if (name == pd::kEmptyArgument) continue;
-      results.push_back(name);
-      listed.insert(name);
-      state.types.push_back(typeOf(block, name));
-    }
-    outs.add(builder_.getStringAttr(slot.parameter()), arguments);
+    slots.push_back(pd::SlotAttr::get(context_, slotName(slot.parameter), arguments));
   }
+  llvm::ArrayRef<int> children = analysis_.owned(block, index);
+  if (children.empty()) return builder_.getArrayAttr(slots);
+  llvm::DenseSet<Name> listed(results.begin(), results.end());
   for (int child : children) {
     arguments.clear();
-    for (llvm::StringRef name : analysis_.interface(child).written) {
+    for (Name name : analysis_.interface(child).written) {
       if (!listed.insert(name).second) continue;
-      arguments.push_back(builder_.getStringAttr(name));
+      arguments.push_back(nameAttr(name));
       results.push_back(name);
-      state.types.push_back(typeOf(block, name));
     }
-    if (!arguments.empty()) outs.add(builder_.getStringAttr("$written"), arguments);
+    if (!arguments.empty()) slots.push_back(pd::SlotAttr::get(context_, slotName("$written"), arguments));
   }
-  state.addAttribute("ins", ins.get());
-  state.addAttribute("outs", outs.get());
-  for (size_t i = 0; i < children.size(); ++i) state.addRegion();
-  mlir::Operation* made = builder_.create(state);
-  if (!children.empty()) {
-    if (mlir::failed(importRegions(block, index, made, cells))) return mlir::failure();
-  }
+  return builder_.getArrayAttr(slots);
+}
+
+mlir::LogicalResult Importer::importOp(int block, int index, Cells& cells) {
+  const WireOp& op = program_.blocks[block].ops[index];
+  if (mlir::failed(checkSlots(block, index, op.inputs, "input")) || mlir::failed(checkSlots(block, index, op.outputs, "output"))) return mlir::failure();
+  OpKind kind = kindOf(op.type);
+  mlir::FailureOr<AttrList> attributes = attributesOf(block, index);
+  if (mlir::failed(attributes)) return mlir::failure();
+  llvm::SmallVector<Value, 16> operands;
+  llvm::SmallVector<Name, 16> results;
+  llvm::SmallVector<mlir::Type, 16> types;
+  mlir::ArrayAttr ins = importInputs(block, index, kind, cells, operands), outs = importOutputs(block, index, results);
+  for (Name name : results) types.push_back(typeOf(block, name));
+  // In alphabetical order, as a dictionary wants them.
+  llvm::SmallVector<mlir::NamedAttribute, 8> all = {{keys_.attrs, attributes->dictionary}};
+  if (!op.unknown.empty()) all.emplace_back(keys_.extra, builder_.getStringAttr(llvm::toHex(op.unknown)));
+  all.emplace_back(keys_.ins, ins);
+  if (op.isTarget) all.emplace_back(keys_.isTarget, builder_.getBoolAttr(*op.isTarget));
+  if (attributes->order) all.emplace_back(keys_.order, attributes->order);
+  all.emplace_back(keys_.outs, outs);
+  if (kind.type) all.emplace_back(keys_.type, kind.type);
+  llvm::ArrayRef<int> children = analysis_.owned(block, index);
+  mlir::Operation* made = mlir::Operation::create(at(block, index), kind.name, types, operands, mlir::DictionaryAttr::getWithSorted(context_, all),
+                                                  mlir::OpaqueProperties(nullptr), mlir::BlockRange(), static_cast<unsigned>(children.size()));
+  builder_.insert(made);
+  if (!children.empty() && mlir::failed(importRegions(block, index, made, cells))) return mlir::failure();
   for (auto [name, value] : llvm::zip_equal(results, made->getResults())) write(block, name, value, cells, !children.empty());
   return mlir::success();
 }
@@ -427,20 +584,21 @@ mlir::LogicalResult Importer::fillRegion(int index, mlir::Region& region) {
   const BlockInterface& interface = analysis_.interface(index);
   Cells cells;
   for (const auto* list : {&interface.captures, &interface.locals})
-    for (llvm::StringRef name : *list) cells.values[name] = body->addArgument(typeOf(index, name), builder_.getUnknownLoc());
-  if (mlir::failed(importBlock(index, body, cells))) return mlir::failure();
+    for (Name name : *list) cells.values[name] = body->addArgument(typeOf(index, name), unknown_);
+  if (mlir::failed(importBlock(index, cells))) return mlir::failure();
   llvm::SmallVector<Value> yields;
-  for (llvm::StringRef name : interface.written) yields.push_back(read(index, name, cells, false));
-  for (llvm::StringRef name : interface.saved) yields.push_back(read(index, name, cells, false));
-  pd::YieldOp::create(builder_, builder_.getUnknownLoc(), yields);
+  for (Name name : interface.written) yields.push_back(read(index, name, cells, false));
+  for (Name name : interface.saved) yields.push_back(read(index, name, cells, false));
+  pd::YieldOp::create(builder_, unknown_, yields);
   return mlir::success();
 }
 
-mlir::LogicalResult Importer::importBlock(int index, mlir::Block* block, Cells& cells) {
-  const BlockDesc& desc = program_.blocks(index);
-  for (const VarDesc& var : desc.vars()) importDecl(var);
-  if (index == 0 && !block->empty()) lastInput_ = &block->back();
-  for (int i = 0; i < desc.ops_size(); ++i)
+mlir::LogicalResult Importer::importBlock(int index, Cells& cells) {
+  const WireBlock& block = program_.blocks[index];
+  for (const WireVar& var : block.vars) importDecl(var);
+  if (index == 0 && !builder_.getInsertionBlock()->empty()) lastInput_ = &builder_.getInsertionBlock()->back();
+  cells.values.reserve(block.vars.size());
+  for (int i = 0; i < static_cast<int>(block.ops.size()); ++i)
     if (mlir::failed(importOp(index, i, cells))) return mlir::failure();
   return mlir::success();
 }
@@ -448,14 +606,10 @@ mlir::LogicalResult Importer::importBlock(int index, mlir::Block* block, Cells& 
 }  // namespace
 
 mlir::FailureOr<pd::ProgramOp> importProgram(mlir::ModuleOp module, llvm::StringRef bytes, const ImportOptions& options) {
-  mlir::Location start = mlir::FileLineColLoc::get(module.getContext(), options.file, 0, 0);
-  std::string why = prescan(bytes, options.budget);
-  if (!why.empty()) return mlir::emitError(start) << "not a ProgramDesc: " << why;
-  google::protobuf::Arena arena;
-  auto* program = google::protobuf::Arena::CreateMessage<ProgramDesc>(&arena);
-  if (!program->ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()))) return mlir::emitError(start) << "not a ProgramDesc: the bytes do not parse";
-  if (!program->IsInitialized()) return mlir::emitError(start) << "not a ProgramDesc: required fields are missing (" << llvm::StringRef(program->InitializationErrorString()).take_front(200) << ")";
-  return Importer(module, *program, options).run();
+  WireProgram program;
+  std::string why = readWire(bytes, options.budget, program);
+  if (!why.empty()) return mlir::emitError(mlir::FileLineColLoc::get(module.getContext(), options.file, 0, 0)) << "not a ProgramDesc: " << why;
+  return Importer(module, program, options).run();
 }
 
 }  // namespace dtranspile

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "compiler/import/prescan.h"
+#include "compiler/import/wire.h"
 #include "dialects/pd/pd.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

@@ -258,33 +258,46 @@ void OpView::setAttr(llvm::StringRef name, mlir::Attribute value) {
   op_->setAttr(kAttrs, list.getDictionary(op_->getContext()));
 }
 
-llvm::StringRef nameOf(mlir::Value value) {
-  if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
-    mlir::Operation* parent = argument.getOwner()->getParentOp();
-    auto blocks = parent->getAttrOfType<mlir::ArrayAttr>("blocks");
-    unsigned region = argument.getOwner()->getParent()->getRegionNumber();
-    if (!blocks || region >= blocks.size()) return "";
-    auto dictionary = llvm::cast<mlir::DictionaryAttr>(blocks[region]);
-    unsigned index = argument.getArgNumber();
-    for (llvm::StringRef list : {"captures", "locals"}) {
-      auto names = dictionary.getAs<mlir::ArrayAttr>(list);
-      unsigned size = names ? names.size() : 0;
-      if (index < size) return llvm::cast<mlir::StringAttr>(names[index]).getValue();
-      index -= size;
-    }
-    return "";
+namespace {
+
+mlir::StringAttr nameOfArgument(mlir::BlockArgument argument) {
+  mlir::Operation* parent = argument.getOwner()->getParentOp();
+  auto blocks = parent ? parent->getAttrOfType<mlir::ArrayAttr>("blocks") : mlir::ArrayAttr();
+  unsigned region = parent ? argument.getOwner()->getParent()->getRegionNumber() : 0;
+  if (!blocks || region >= blocks.size()) return {};
+  auto dictionary = llvm::dyn_cast<mlir::DictionaryAttr>(blocks[region]);
+  unsigned index = argument.getArgNumber();
+  for (llvm::StringRef list : {"captures", "locals"}) {
+    auto names = dictionary ? dictionary.getAs<mlir::ArrayAttr>(list) : mlir::ArrayAttr();
+    unsigned size = names ? names.size() : 0;
+    if (index < size) return llvm::dyn_cast<mlir::StringAttr>(names[index]);
+    index -= size;
   }
+  return {};
+}
+
+}  // namespace
+
+mlir::StringAttr nameAttrOf(mlir::Value value) {
+  if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) return nameOfArgument(argument);
   auto result = llvm::cast<mlir::OpResult>(value);
   mlir::Operation* op = result.getOwner();
-  if (auto input = llvm::dyn_cast<InputOp>(op)) return input.getName();
-  if (auto get = llvm::dyn_cast<GetOp>(op)) return get.getVar();
-  if (auto undef = llvm::dyn_cast<UndefOp>(op)) return undef.getName();
-  if (!OpView::isFrameworkOp(op)) return "";
-  unsigned at = 0;
-  for (mlir::Attribute slot : slotsOf(op, kOuts))
-    for (mlir::StringAttr argument : llvm::cast<SlotAttr>(slot).getArgs())
-      if (isValue(argument) && at++ == result.getResultNumber()) return argument.getValue();
-  return "";
+  if (auto slots = op->getAttrOfType<mlir::ArrayAttr>(kOuts); slots && llvm::isa_and_nonnull<PdDialect>(op->getDialect())) {
+    unsigned at = 0;
+    for (mlir::Attribute slot : slots)
+      for (mlir::StringAttr argument : llvm::cast<SlotAttr>(slot).getArgs())
+        if (isValue(argument) && at++ == result.getResultNumber()) return argument;
+    return {};
+  }
+  if (auto get = llvm::dyn_cast<GetOp>(op)) return get.getVarAttr().getAttr();
+  if (auto input = llvm::dyn_cast<InputOp>(op)) return input.getNameAttr();
+  if (auto undef = llvm::dyn_cast<UndefOp>(op)) return undef.getNameAttr();
+  return {};
+}
+
+llvm::StringRef nameOf(mlir::Value value) {
+  mlir::StringAttr name = nameAttrOf(value);
+  return name ? name.getValue() : llvm::StringRef();
 }
 
 std::string describe(mlir::Operation* op) {

@@ -62,7 +62,8 @@ class OpView {
 };
 
 // The variable that a value is a version of: the name its defining op or region argument gives it.
-llvm::StringRef nameOf(mlir::Value value);
+llvm::StringRef nameOf(mlir::Value value);       // empty for values of other dialects
+mlir::StringAttr nameAttrOf(mlir::Value value);  // the same; null where there is none
 
 // Describes an op for diagnostics: `block 0, op 12 (mul)` when the location carries it, else the type.
 std::string describe(mlir::Operation* op);

@@ -1,0 +1,403 @@
+#include "compiler/import/wire.h"
+
+#include "dialects/pd/pd.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace dtranspile {
+namespace {
+
+enum class Message { Program, Block, Var, VarType, Op, Slot, Attr, VarAttr, Tensor, LodTensor, Reader, Tuple, Scalar, Complex, Version, OpVersions, Pair, OpVersion, Count };
+
+// How a field is written. Packed: a list of numbers, one by one or in one piece.
+enum class Form { Varint, Fixed32, Fixed64, Bytes, Name, Message, Varints, Fixeds32, Fixeds64 };
+
+struct Field {
+  Message in;
+  uint32_t number;
+  Form form;
+  const char* name;
+  bool required = false;
+  Message message = Message::Count;
+};
+
+// The schema, as in framework.proto.
+constexpr Field kFields[] = {
+    {Message::Program, 1, Form::Message, "blocks", false, Message::Block},
+    {Message::Program, 4, Form::Message, "version", false, Message::Version},
+    {Message::Program, 5, Form::Message, "op_version_map", false, Message::OpVersions},
+    {Message::Version, 1, Form::Varint, "version"},
+    {Message::OpVersions, 1, Form::Message, "pair", false, Message::Pair},
+    {Message::Pair, 1, Form::Name, "op_name", true},
+    {Message::Pair, 2, Form::Message, "op_version", true, Message::OpVersion},
+    {Message::OpVersion, 1, Form::Varint, "version", true},
+    {Message::Block, 1, Form::Varint, "idx", true},
+    {Message::Block, 2, Form::Varint, "parent_idx", true},
+    {Message::Block, 3, Form::Message, "vars", false, Message::Var},
+    {Message::Block, 4, Form::Message, "ops", false, Message::Op},
+    {Message::Block, 5, Form::Varint, "forward_block_idx"},
+    {Message::Op, 1, Form::Message, "inputs", false, Message::Slot},
+    {Message::Op, 2, Form::Message, "outputs", false, Message::Slot},
+    {Message::Op, 3, Form::Name, "type", true},
+    {Message::Op, 4, Form::Message, "attrs", false, Message::Attr},
+    {Message::Op, 5, Form::Varint, "is_target"},
+    {Message::Slot, 1, Form::Name, "parameter", true},
+    {Message::Slot, 2, Form::Name, "arguments"},
+    {Message::Attr, 1, Form::Name, "name", true},
+    {Message::Attr, 2, Form::Varint, "type", true},
+    {Message::Attr, 3, Form::Varint, "i"},
+    {Message::Attr, 4, Form::Fixed32, "f"},
+    {Message::Attr, 5, Form::Bytes, "s"},
+    {Message::Attr, 6, Form::Varints, "ints"},
+    {Message::Attr, 7, Form::Fixeds32, "floats"},
+    {Message::Attr, 8, Form::Bytes, "strings"},
+    {Message::Attr, 10, Form::Varint, "b"},
+    {Message::Attr, 11, Form::Varints, "bools"},
+    {Message::Attr, 12, Form::Varint, "block_idx"},
+    {Message::Attr, 13, Form::Varint, "l"},
+    {Message::Attr, 14, Form::Varints, "blocks_idx"},
+    {Message::Attr, 15, Form::Varints, "longs"},
+    {Message::Attr, 16, Form::Fixeds64, "float64s"},
+    {Message::Attr, 17, Form::Name, "var_name"},
+    {Message::Attr, 18, Form::Name, "vars_name"},
+    {Message::Attr, 19, Form::Fixed64, "float64"},
+    {Message::Attr, 20, Form::Message, "scalar", false, Message::Scalar},
+    {Message::Attr, 21, Form::Message, "scalars", false, Message::Scalar},
+    {Message::Scalar, 1, Form::Varint, "type", true},
+    {Message::Scalar, 2, Form::Varint, "b"},
+    {Message::Scalar, 3, Form::Varint, "i"},
+    {Message::Scalar, 4, Form::Fixed64, "r"},
+    {Message::Scalar, 5, Form::Message, "c", false, Message::Complex},
+    {Message::Complex, 1, Form::Fixed64, "r", true},
+    {Message::Complex, 2, Form::Fixed64, "i", true},
+    {Message::Var, 1, Form::Name, "name", true},
+    {Message::Var, 2, Form::Message, "type", true, Message::VarType},
+    {Message::Var, 3, Form::Varint, "persistable"},
+    {Message::Var, 4, Form::Varint, "need_check_feed"},
+    {Message::Var, 5, Form::Varint, "is_parameter"},
+    {Message::Var, 6, Form::Varint, "stop_gradient"},
+    {Message::Var, 7, Form::Message, "attrs", false, Message::VarAttr},
+    {Message::VarAttr, 1, Form::Name, "name", true},
+    {Message::VarAttr, 2, Form::Varint, "type", true},
+    {Message::VarAttr, 3, Form::Varint, "i"},
+    {Message::VarAttr, 4, Form::Bytes, "s"},
+    {Message::VarAttr, 5, Form::Varints, "ints"},
+    {Message::VarType, 1, Form::Varint, "type", true},
+    {Message::VarType, 2, Form::Message, "selected_rows", false, Message::Tensor},
+    {Message::VarType, 3, Form::Message, "lod_tensor", false, Message::LodTensor},
+    {Message::VarType, 4, Form::Message, "tensor_array", false, Message::LodTensor},
+    {Message::VarType, 5, Form::Message, "reader", false, Message::Reader},
+    {Message::VarType, 7, Form::Message, "tuple", false, Message::Tuple},
+    {Message::VarType, 8, Form::Message, "string", false, Message::Tensor},
+    {Message::VarType, 9, Form::Message, "strings", false, Message::Tensor},
+    {Message::VarType, 10, Form::Message, "vocab", false, Message::Tensor},
+    {Message::VarType, 11, Form::Message, "sparse_coo", false, Message::Tensor},
+    {Message::VarType, 12, Form::Message, "sparse_csr", false, Message::Tensor},
+    {Message::Tensor, 1, Form::Varint, "data_type", true},
+    {Message::Tensor, 2, Form::Varints, "dims"},
+    {Message::LodTensor, 1, Form::Message, "tensor", true, Message::Tensor},
+    {Message::LodTensor, 2, Form::Varint, "lod_level"},
+    {Message::Reader, 1, Form::Message, "lod_tensor", false, Message::LodTensor},
+    {Message::Tuple, 1, Form::Varints, "element_type"},
+};
+
+constexpr const char* kMessageNames[] = {"ProgramDesc", "BlockDesc", "VarDesc", "VarType", "OpDesc", "OpDesc.Var", "OpDesc.Attr", "VarDesc.Attr", "TensorDesc",
+                                         "LoDTensorDesc", "ReaderDesc", "Tuple", "Scalar", "Complex", "Version", "OpVersionMap", "OpVersionPair", "OpVersion"};
+
+constexpr uint32_t kMaxNumber = 24;
+
+// Fields by message and number, and the required ones of each message as a bit set.
+struct Schema {
+  const Field* fields[static_cast<int>(Message::Count)][kMaxNumber] = {};
+  uint32_t required[static_cast<int>(Message::Count)] = {};
+  constexpr Schema() {
+    for (const Field& field : kFields) {
+      fields[static_cast<int>(field.in)][field.number] = &field;
+      if (field.required) required[static_cast<int>(field.in)] |= 1u << field.number;
+    }
+  }
+};
+constexpr Schema kSchema;
+
+// Codes of attribute types whose values the reader looks at.
+constexpr int kBlock = 8, kBlocks = 10, kVar = 13, kVars = 14;
+
+constexpr int kWireVarint = 0, kWire64 = 1, kWireBytes = 2, kWire32 = 5;
+
+int wireOf(Form form) {
+  switch (form) {
+    case Form::Varint:
+    case Form::Varints: return kWireVarint;
+    case Form::Fixed64:
+    case Form::Fixeds64: return kWire64;
+    case Form::Fixed32:
+    case Form::Fixeds32: return kWire32;
+    default: return kWireBytes;
+  }
+}
+
+class Reader {
+ public:
+  Reader(llvm::StringRef bytes, const Budget& budget, WireProgram& program) : bytes_(bytes), budget_(budget), program_(program) {
+    intern(pd::kEmptyArgument);
+  }
+
+  void readProgram() {
+    llvm::SmallString<0> unknown, version, versions;
+    bool hasVersion = false, hasVersions = false;
+    fields(Message::Program, bytes_.size(), unknown, [&](const Field& field, llvm::StringRef body, uint64_t) {
+      if (field.number == 1) return readBlock(body);
+      (field.number == 4 ? hasVersion : hasVersions) = true;
+      (field.number == 4 ? version : versions) += body;
+      return check(field.message, body);
+    });
+    if (hasVersion) program_.version = keep(version);
+    if (hasVersions) program_.opVersions = keep(versions);
+    program_.unknown = keep(unknown);
+  }
+
+  std::string error;
+
+ private:
+  // Walks the fields of the message that ends at `end`; `known(field, body, number)` gets each field of the schema: the bytes of a
+  // Bytes, Name or Message field, the value of a Varint.
+  template <typename Known>
+  bool fields(Message message, size_t end, llvm::SmallVectorImpl<char>& unknown, Known known) {
+    const int in = static_cast<int>(message);
+    uint32_t seen = 0;
+    while (at_ < end) {
+      size_t start = at_;
+      uint64_t tag = 0;
+      if (!varint(tag, end)) return false;
+      if (++fieldCount_ > budget_.maxFields) return fail("more than " + std::to_string(budget_.maxFields) + " fields");
+      uint64_t number = tag >> 3;
+      int wire = static_cast<int>(tag & 7);
+      if (number == 0 || number >= (1u << 29)) return fail("field number " + std::to_string(number) + " is not legal");
+      const Field* field = number < kMaxNumber ? kSchema.fields[in][number] : nullptr;
+      llvm::StringRef body;
+      uint64_t value = 0;
+      if (!payload(wire, end, body, value)) return false;
+      if (!field) {
+        unknown.append(bytes_.begin() + start, bytes_.begin() + at_);
+        continue;
+      }
+      seen |= 1u << number;
+      if (wire != wireOf(field->form) && !packed(*field, wire, body)) return fieldError(message, *field, wire);
+      if (field->form == Form::Name && static_cast<int64_t>(body.size()) > budget_.maxNameBytes)
+        return fail("a name of " + std::to_string(body.size()) + " bytes (at most " + std::to_string(budget_.maxNameBytes) + ")");
+      size_t resume = at_;
+      if (field->form == Form::Message) at_ = body.data() - bytes_.data();
+      if (!known(*field, body, value)) return false;
+      at_ = resume;
+    }
+    uint32_t missing = kSchema.required[in] & ~seen;
+    if (!missing) return true;
+    return fail(std::string(kMessageNames[in]) + " lacks its required field '" + kSchema.fields[in][__builtin_ctz(missing)]->name + "'");
+  }
+
+  bool fieldError(Message message, const Field& field, int wire) {
+    return error.empty() && fail(std::string("field '") + field.name + "' of " + kMessageNames[static_cast<int>(message)] + " has wire type " + std::to_string(wire) +
+                                 ", expected " + std::to_string(wireOf(field.form)));
+  }
+
+  // A list of numbers in one piece. False, with no error set, when the field is no list.
+  bool packed(const Field& field, int wire, llvm::StringRef body) {
+    if (wire != kWireBytes || (field.form != Form::Varints && field.form != Form::Fixeds32 && field.form != Form::Fixeds64)) return false;
+    fieldCount_ += static_cast<int64_t>(body.size()) / (field.form == Form::Varints ? 1 : field.form == Form::Fixeds32 ? 4 : 8);
+    if (field.form == Form::Varints) return varints(body, [](uint64_t) {});
+    return body.size() % (field.form == Form::Fixeds32 ? 4 : 8) == 0 || fail("a packed list ends inside a number");
+  }
+
+  template <typename Each>
+  bool varints(llvm::StringRef body, Each each) {
+    size_t resume = at_, end = body.data() - bytes_.data() + body.size();
+    at_ = body.data() - bytes_.data();
+    while (at_ < end) {
+      uint64_t value = 0;
+      if (!varint(value, end)) return false;
+      each(value);
+    }
+    at_ = resume;
+    return true;
+  }
+
+  bool payload(int wire, size_t end, llvm::StringRef& body, uint64_t& value) {
+    if (wire == kWireVarint) return varint(value, end);
+    size_t length = wire == kWire64 ? 8 : 4;
+    if (wire == kWireBytes) {
+      if (!varint(value, end)) return false;
+      if (value > end - at_) return fail("a field of " + std::to_string(value) + " bytes reaches behind the end of its message");
+      length = value;
+    } else if (wire != kWire64 && wire != kWire32) {
+      return fail("wire type " + std::to_string(wire) + " does not occur in programs");
+    }
+    if (length > end - at_) return fail("the file ends inside a field");
+    body = bytes_.substr(at_, length);
+    at_ += length;
+    return true;
+  }
+
+  bool varint(uint64_t& value, size_t end) {
+    if (at_ < end && static_cast<uint8_t>(bytes_[at_]) < 0x80) {  // nearly all of them
+      value = static_cast<uint8_t>(bytes_[at_++]);
+      return true;
+    }
+    value = 0;
+    for (int shift = 0; shift < 70; shift += 7) {
+      if (at_ >= end) return fail("the file ends inside a number");
+      uint8_t byte = static_cast<uint8_t>(bytes_[at_++]);
+      if (shift == 63 && byte > 1) break;
+      value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+      if (!(byte & 0x80)) return true;
+    }
+    return fail("a number of more than 64 bits");
+  }
+
+  // A message of which nobody keeps a view here.
+  bool check(Message message, llvm::StringRef body) {
+    llvm::SmallString<0> unknown;
+    return fields(message, offset(body), unknown, [&](const Field& field, llvm::StringRef inner, uint64_t) {
+      return field.form != Form::Message || check(field.message, inner);
+    });
+  }
+
+  bool readBlock(llvm::StringRef body) {
+    if (static_cast<int64_t>(program_.blocks.size()) >= budget_.maxBlocks) return fail("more than " + std::to_string(budget_.maxBlocks) + " blocks");
+    WireBlock block;
+    llvm::SmallString<0> unknown;
+    bool ok = fields(Message::Block, offset(body), unknown, [&](const Field& field, llvm::StringRef inner, uint64_t value) {
+      switch (field.number) {
+        case 1: block.idx = static_cast<int32_t>(value); return true;
+        case 2: block.parent = static_cast<int32_t>(value); return true;
+        case 3: return readVar(inner, block.vars.emplace_back());
+        case 4: return readOp(inner, block.ops.emplace_back());
+        default: block.forward = static_cast<int32_t>(value); return true;
+      }
+    });
+    block.unknown = keep(unknown);
+    program_.blocks.push_back(std::move(block));
+    return ok;
+  }
+
+  bool readVar(llvm::StringRef body, WireVar& var) {
+    if (static_cast<int64_t>(program_.variables) >= budget_.maxVars) return fail("more than " + std::to_string(budget_.maxVars) + " variables");
+    var.number = static_cast<uint32_t>(program_.variables++);
+    var.bytes = body;
+    llvm::SmallString<0> unknown;
+    bool ok = fields(Message::Var, offset(body), unknown, [&](const Field& field, llvm::StringRef inner, uint64_t value) {
+      switch (field.number) {
+        case 1: var.name = intern(inner); return true;
+        case 2:
+          if (var.type.data()) return fail("VarDesc has its field 'type' twice");
+          var.type = inner;
+          return check(Message::VarType, inner);
+        case 3: var.persistable = value != 0; return true;
+        case 4: var.needCheckFeed = value != 0; return true;
+        case 5: var.isParameter = value != 0; return true;
+        case 6: var.stopGradient = value != 0; return true;
+        default: var.more = true; return check(field.message, inner);
+      }
+    });
+    var.more |= !unknown.empty();
+    return ok;
+  }
+
+  bool readOp(llvm::StringRef body, WireOp& op) {
+    if (++ops_ > budget_.maxOps) return fail("more than " + std::to_string(budget_.maxOps) + " ops");
+    llvm::SmallString<0> unknown;
+    llvm::SmallVector<WireSlot, 8> inputs, outputs;
+    llvm::SmallVector<WireAttr, 32> attrs;
+    const char *first = nullptr, *last = nullptr;
+    bool together = true;
+    bool ok = fields(Message::Op, offset(body), unknown, [&](const Field& field, llvm::StringRef inner, uint64_t value) {
+      switch (field.number) {
+        case 1: return readSlot(inner, inputs.emplace_back());
+        case 2: return readSlot(inner, outputs.emplace_back());
+        case 3: op.type = inner; return true;
+        case 4: {
+          // What follows the last attribute is one again. (Such a span reads in one way only: inside an attribute, field 4 is a float.)
+          if (!first) first = inner.data();
+          else together &= *last == 0x22;
+          last = inner.end();
+          return readAttr(inner, attrs.emplace_back());
+        }
+        default: op.isTarget = value != 0; return true;
+      }
+    });
+    op.inputs = llvm::ArrayRef(inputs).copy(program_.arena);
+    op.outputs = llvm::ArrayRef(outputs).copy(program_.arena);
+    op.attrs = llvm::ArrayRef(attrs).copy(program_.arena);
+    if (together && first) op.attrBytes = llvm::StringRef(first, last - first);
+    op.unknown = keep(unknown);
+    return ok;
+  }
+
+  bool readSlot(llvm::StringRef body, WireSlot& slot) {
+    llvm::SmallString<0> unknown;
+    llvm::SmallVector<Name, 16> arguments;
+    bool ok = fields(Message::Slot, offset(body), unknown, [&](const Field& field, llvm::StringRef inner, uint64_t) {
+      if (field.number == 1) slot.parameter = inner;
+      else arguments.push_back(intern(inner));
+      return true;
+    });
+    slot.arguments = llvm::ArrayRef(arguments).copy(program_.arena);
+    return ok;
+  }
+
+  bool readAttr(llvm::StringRef body, WireAttr& attr) {
+    attr.bytes = body;
+    llvm::SmallString<0> unknown;
+    llvm::SmallVector<Name, 4> name, names;
+    llvm::SmallVector<int32_t, 4> block, blocks;
+    bool ok = fields(Message::Attr, offset(body), unknown, [&](const Field& field, llvm::StringRef inner, uint64_t value) {
+      switch (field.number) {
+        case 1: attr.name = inner; return true;
+        case 2: attr.type = static_cast<int32_t>(value); return true;
+        case 12: block.assign(1, static_cast<int32_t>(value)); return true;
+        case 14:
+          if (!inner.data()) return blocks.push_back(static_cast<int32_t>(value)), true;
+          return varints(inner, [&](uint64_t index) { blocks.push_back(static_cast<int32_t>(index)); });
+        case 17: name.assign(1, intern(inner)); return true;
+        case 18: names.push_back(intern(inner)); return true;
+        default: return field.form != Form::Message || check(field.message, inner);
+      }
+    });
+    if (attr.type == kVar || attr.type == kVars) attr.references = llvm::ArrayRef(attr.type == kVar ? name : names).copy(program_.arena);
+    if (attr.type == kBlock || attr.type == kBlocks) attr.blocks = llvm::ArrayRef(attr.type == kBlock ? block : blocks).copy(program_.arena);
+    return ok;
+  }
+
+  Name intern(llvm::StringRef name) {
+    auto [found, fresh] = index_.try_emplace(llvm::CachedHashStringRef(name), static_cast<Name>(program_.names.size()));
+    if (fresh) program_.names.push_back(name);
+    return found->second;
+  }
+
+  size_t offset(llvm::StringRef body) const { return body.data() - bytes_.data() + body.size(); }
+
+  llvm::StringRef keep(llvm::StringRef text) { return text.empty() ? llvm::StringRef() : text.copy(program_.arena); }
+
+  bool fail(const std::string& what) {
+    if (error.empty()) error = "byte " + std::to_string(at_) + ": " + what;
+    return false;
+  }
+
+  llvm::StringRef bytes_;
+  const Budget& budget_;
+  WireProgram& program_;
+  llvm::DenseMap<llvm::CachedHashStringRef, Name> index_;
+  size_t at_ = 0;
+  int64_t fieldCount_ = 0, ops_ = 0;
+};
+
+}  // namespace
+
+std::string readWire(llvm::StringRef bytes, const Budget& budget, WireProgram& program) {
+  if (static_cast<int64_t>(bytes.size()) > budget.maxBytes)
+    return "the file has " + std::to_string(bytes.size()) + " bytes, at most " + std::to_string(budget.maxBytes) + " are read";
+  Reader reader(bytes, budget, program);
+  reader.readProgram();
+  return reader.error;
+}
+
+}  // namespace dtranspile

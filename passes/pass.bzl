@@ -14,6 +14,14 @@ def pass_library(name, deps = []):
         outs = {"pass.h.inc": "-gen-pass-decls -name=" + "".join([word.capitalize() for word in name.split("-")])},
         td = "pass.td",
     )
+
+    # The page of the pass, from the same file (docs/passes/README.md says how to make all of them).
+    native.genrule(
+        name = name + "_doc",
+        srcs = ["pass.td"],
+        outs = [name + ".md"],
+        cmd = "/usr/lib/llvm-22/bin/mlir-tblgen -gen-pass-doc -I /usr/lib/llvm-22/include -I . $(location pass.td) -o $@",
+    )
     native.cc_library(
         name = name,
         srcs = [name + ".cc"],

@@ -1,0 +1,218 @@
+// What the lowering refuses, and the shape of the plans it makes; programs as text.
+#include <stdlib.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "compiler/lower/compile.h"
+#include "dialects/dist/dist.h"
+#include "mlir/Parser/Parser.h"
+
+namespace dtranspile::lower {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+class Compiled {
+ public:
+  explicit Compiled(const std::string& text) {
+    std::string pattern = (fs::temp_directory_path() / "dtranspile-plan-test-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    context_.loadDialect<pd::PdDialect, dist::DistDialect>();
+    handler_ = std::make_unique<mlir::ScopedDiagnosticHandler>(&context_, [&](mlir::Diagnostic& d) {
+      error += d.str() + "\n";
+      for (mlir::Diagnostic& note : d.getNotes()) error += note.str() + "\n";
+    });
+    module_ = mlir::parseSourceString<mlir::ModuleOp>(text, &context_);
+    INFO(error);
+    REQUIRE(module_);
+  }
+  ~Compiled() { fs::remove_all(folder_); }
+
+  bool compile() {
+    pd::ProgramOp main = *module_->getOps<pd::ProgramOp>().begin();
+    return mlir::succeeded(compilePrograms(main, nullptr, options, plan()));
+  }
+  std::string plan() const { return folder_ + "/plan"; }
+  json read() const {
+    std::ifstream file(plan() + "/plan.json");
+    return json::parse(file);
+  }
+
+  CompileOptions options;
+  std::string error;
+
+ private:
+  std::string folder_;
+  mlir::MLIRContext context_;
+  std::unique_ptr<mlir::ScopedDiagnosticHandler> handler_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+};
+
+// Nodes of the body by their first key: "kernel", "copy", "start" …
+std::vector<std::string> kinds(const json& plan) {
+  std::vector<std::string> result;
+  for (const json& node : plan["programs"]["main"]["body"]) {
+    for (const char* kind : {"kernel", "call", "copy", "start", "wait"}) {
+      if (node.contains(kind)) result.push_back(kind == std::string("call") ? node["call"].get<std::string>() : kind);
+    }
+  }
+  return result;
+}
+
+const char* const kUpdate = R"mlir(
+pd.var @w : tensor<4xf32> {parameter}
+pd.var @lr : tensor<1xf32>
+pd.program @main attributes {version = 2006002 : i64} {
+  %x = pd.input "x" : tensor<?x4xf32>
+  %w = pd.get @w : tensor<4xf32>
+  %lr = pd.get @lr : tensor<1xf32>
+  %y = pd.elementwise_mul X(%x) Y(%w) -> Out("y") : (tensor<?x4xf32>, tensor<4xf32>) -> tensor<?x4xf32>
+  %g = pd.reduce_sum X(%y) -> Out("g") {dim = array<i32: 0>} : (tensor<?x4xf32>) -> tensor<4xf32>
+  %w1 = pd.sgd Param(%w) Grad(%g) LearningRate(%lr) -> ParamOut("w") : (tensor<4xf32>, tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
+  pd.set @w, %w1 : tensor<4xf32>
+)mlir";
+
+}  // namespace
+
+TEST_CASE("an optimizer's update happens in the parameter's own memory") {
+  Compiled c(std::string(kUpdate) + "}");
+  c.options.main.feedDims["x"] = {8, 4};
+  INFO(c.error);
+  REQUIRE(c.compile());
+  CHECK(kinds(c.read()) == std::vector<std::string>{"kernel", "kernel", "kernel"});
+  const json plan = c.read();
+  CHECK(plan["programs"]["main"]["feeds"][0]["dims"] == json({8, 4}));
+  CHECK(plan["persistables"].size() == 2);
+}
+
+TEST_CASE("an old value that is still read after the update is kept") {
+  Compiled c(std::string(kUpdate) + R"mlir(
+  %late = pd.scale X(%w) -> Out("late") {scale = 2.0 : f32} : (tensor<4xf32>) -> tensor<4xf32>
+})mlir");
+  c.options.main.feedDims["x"] = {8, 4};
+  c.options.main.fetches = {"late"};
+  INFO(c.error);
+  REQUIRE(c.compile());
+  std::vector<std::string> nodes = kinds(c.read());
+  CHECK(nodes.front() == "copy");
+}
+
+TEST_CASE("what nobody needs is not computed") {
+  Compiled c(std::string(kUpdate) + R"mlir(
+  %late = pd.cholesky X(%x) -> Out("late") : (tensor<?x4xf32>) -> tensor<?x4xf32>
+})mlir");
+  c.options.main.feedDims["x"] = {8, 4};
+  INFO(c.error);
+  CHECK(c.compile());
+}
+
+TEST_CASE("all ops without a lowering are named at once, and nothing is written") {
+  Compiled c(std::string(kUpdate) + R"mlir(
+  %a = pd.cholesky X(%x) -> Out("a") : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %b = pd.lgamma X(%a) -> Out("b") : (tensor<?x4xf32>) -> tensor<?x4xf32>
+})mlir");
+  c.options.main.feedDims["x"] = {8, 4};
+  c.options.main.fetches = {"b"};
+  CHECK_FALSE(c.compile());
+  CHECK_THAT(c.error, Catch::Contains("no lowering for 2 op type(s): cholesky, lgamma"));
+  CHECK_FALSE(fs::exists(c.plan()));
+}
+
+TEST_CASE("errors say what to do") {
+  Compiled c(std::string(kUpdate) + "}");
+  SECTION("open extents") {
+    CHECK_FALSE(c.compile());
+    CHECK_THAT(c.error, Catch::Contains("feed x has extents of -1") && Catch::Contains("--shape"));
+  }
+  SECTION("data of another shape") {
+    c.options.main.feedDims["x"] = {8, 5};
+    CHECK_FALSE(c.compile());
+    CHECK_THAT(c.error, Catch::Contains("feed x: the data do not have the declared dims"));
+  }
+  SECTION("a fetch that does not exist") {
+    c.options.main.feedDims["x"] = {8, 4};
+    c.options.main.fetches = {"nothing"};
+    CHECK_FALSE(c.compile());
+    CHECK_THAT(c.error, Catch::Contains("fetch nothing: the program has no such variable"));
+  }
+  SECTION("a folder that holds something else") {
+    c.options.main.feedDims["x"] = {8, 4};
+    fs::create_directories(c.plan());
+    CHECK_FALSE(c.compile());
+    CHECK_THAT(c.error, Catch::Contains("is no compiled plan"));
+  }
+}
+
+TEST_CASE("temporaries that live together never overlap") {
+  std::string text = R"mlir(
+pd.program @main attributes {version = 2006002 : i64} {
+  %x0 = pd.input "x" : tensor<100x4xf32>
+)mlir";
+  // A chain whose every second value is read again at the end.
+  for (int i = 1; i <= 12; ++i) {
+    text += "  %x" + std::to_string(i) + " = pd.mul X(%x" + std::to_string(i - 1) + ") Y(%k) -> Out(\"v" + std::to_string(i) +
+            "\") {x_num_col_dims = 1 : i32, y_num_col_dims = 1 : i32} : (tensor<100x4xf32>, tensor<4x4xf32>) -> tensor<100x4xf32>\n";
+  }
+  text.insert(text.find("  %x1 "), "  %k = pd.input \"k\" : tensor<4x4xf32>\n");
+  text += "  %s = pd.sum X(%x2, %x4, %x6, %x12) -> Out(\"s\") : (tensor<100x4xf32>, tensor<100x4xf32>, tensor<100x4xf32>, tensor<100x4xf32>) -> tensor<100x4xf32>\n}";
+  Compiled c(text);
+  c.options.main.fetches = {"s"};
+  INFO(c.error);
+  REQUIRE(c.compile());
+  const json plan = c.read();
+  const json& body = plan["programs"]["main"]["body"];
+  std::map<int, std::pair<int, int>> lives;
+  for (int i = 0; i < static_cast<int>(body.size()); ++i) {
+    for (int id : body[i]["args"]) {
+      auto [it, fresh] = lives.try_emplace(id, i, i);
+      it->second.second = i;
+    }
+  }
+  for (const json& feed : plan["programs"]["main"]["feeds"]) lives[feed["buffer"]].first = -1;
+  int64_t most = 0;
+  for (const auto& [a, lifeA] : lives) {
+    const json& bufferA = plan["buffers"][a];
+    CHECK(bufferA["offset"].get<int64_t>() % 64 == 0);
+    most += bufferA["bytes"].get<int64_t>();
+    for (const auto& [b, lifeB] : lives) {
+      if (a == b || lifeA.second < lifeB.first || lifeB.second < lifeA.first) continue;
+      const json& bufferB = plan["buffers"][b];
+      const int64_t startA = bufferA["offset"], startB = bufferB["offset"];
+      INFO("buffers " << a << " and " << b);
+      CHECK((startA + bufferA["bytes"].get<int64_t>() <= startB || startB + bufferB["bytes"].get<int64_t>() <= startA));
+    }
+  }
+  CHECK(plan["arena_bytes"].get<int64_t>() < most / 2);
+}
+
+TEST_CASE("collectives: blocking ones are waited for at once, started ones at their wait") {
+  Compiled c(R"mlir(
+dist.mesh @world [dp = 2]
+dist.comm @grad on @world over [dp] group
+pd.var @w : tensor<4xf32> {parameter}
+pd.program @main attributes {version = 2006002 : i64} {
+  %x = pd.input "x" : tensor<4xf32>
+  %p = dist.all_reduce sum (%x) on @grad : (tensor<4xf32>) -> !dist.pending<tensor<4xf32>>
+  %y = pd.scale X(%x) -> Out("y") {scale = 2.0 : f32} : (tensor<4xf32>) -> tensor<4xf32>
+  %g = dist.wait %p : (!dist.pending<tensor<4xf32>>) -> tensor<4xf32>
+  %b = dist.broadcast (%y) on @grad from dp = 1 : (tensor<4xf32>) -> tensor<4xf32>
+  %s = pd.elementwise_add X(%g) Y(%b) -> Out("s") : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+})mlir");
+  c.options.main.fetches = {"s"};
+  INFO(c.error);
+  REQUIRE(c.compile());
+  const json plan = c.read();
+  CHECK(kinds(plan) == std::vector<std::string>{"start", "kernel", "wait", "start", "wait", "kernel"});
+  CHECK(plan["comms"] == json::parse(R"([{"name": "grad", "axes": ["dp"]}])"));
+  const json& body = plan["programs"]["main"]["body"];
+  CHECK(body[0]["start"] == "all_reduce");
+  CHECK(body[2]["wait"] == body[0]["ticket"]);
+  CHECK(body[3]["start"] == "broadcast");
+  CHECK(body[3]["root"] == 1);
+}
+
+}  // namespace dtranspile::lower

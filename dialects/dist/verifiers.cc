@@ -138,8 +138,10 @@ LogicalResult verifyElements(Operation* op, std::optional<Reduce> reduce, bool r
   mlir::Type element;
   for (mlir::Value operand : op->getOperands()) {
     mlir::Type type = unlocated(operand.getType());
-    if (!isDense(type) && !(rows && llvm::isa<pd::RowsType>(type))) return op->emitOpError("D24: cannot communicate a value of type ") << type;
-    mlir::Type its = pd::tensorOf(type).getElementType();
+    mlir::RankedTensorType tensor = pd::tensorOf(type);
+    if (!tensor || (!isDense(type) && !(rows && llvm::isa<pd::RowsType>(type))))
+      return op->emitOpError("D24: cannot communicate a value of type ") << type;
+    mlir::Type its = tensor.getElementType();
     if (element && its != element) return op->emitOpError("D24: operands of one op have one element type, not ") << element << " and " << its;
     element = its;
   }

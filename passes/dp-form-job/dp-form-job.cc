@@ -90,7 +90,23 @@ class DpFormJob : public impl::DpFormJobBase<DpFormJob> {
     if (mlir::failed(markFeeds(builder, main))) return mlir::failure();
     for (auto& entry : overrides_)
       if (!used_.contains(entry.getKey())) return main.emitError("dp-form-job: batch-dims names '") << entry.getKey() << "', which is no feed of the program";
-    return mlir::success();
+    return ranks > 1 ? checkLiterals(main) : mlir::success();
+  }
+
+  // A reshape of a value of unknown extent to known ones has the size of the batch written into it, and a rank holds a part of the batch.
+  static mlir::LogicalResult checkLiterals(pd::ProgramOp main) {
+    mlir::WalkResult result = main.walk([](mlir::Operation* op) {
+      if (!pd::OpView::isFrameworkOp(op)) return mlir::WalkResult::advance();
+      pd::OpView view(op);
+      mlir::Value x = view.input("X"), out = view.output("Out");
+      if ((view.type() != "reshape" && view.type() != "reshape2") || !x || !out) return mlir::WalkResult::advance();
+      mlir::RankedTensorType from = pd::tensorOf(x.getType()), to = pd::tensorOf(out.getType());
+      if (!from || !to || from.hasStaticShape() || !to.hasStaticShape()) return mlir::WalkResult::advance();
+      op->emitError("its shape fixes the extent of the batch: ") << from << " becomes " << to << "; a rank holds a part of the batch, so save the program with -1 in "
+                                                                 << "this shape";
+      return mlir::WalkResult::interrupt();
+    });
+    return mlir::failure(result.wasInterrupted());
   }
 
   mlir::LogicalResult markFeeds(mlir::OpBuilder& builder, pd::ProgramOp main) {

@@ -7,7 +7,7 @@ def DpFormJob : Pass<"dp-form-job", "::mlir::ModuleOp"> {
   let description = [{
     Input: a module with `pd.var`s, `pd.program @main` and, where there is one, `pd.program @startup`. Output: the same as nested module
     `@source`, a mesh, communicators and `dist.role @trainer` with copies. Copies carry `dist.src`, variables `dist.rel` (replicated), feeds whose
-    leading dim is `?` `dist.batch` over the mesh's axes. Nothing communicates yet.
+    leading dim is `?` `dist.batch` over the mesh's axes. Nothing communicates yet. A reshape with the size of the batch written into its shape is an error.
 
     Axes: `[dp = ranks]`, or `[inter = ranks / intra, intra]` when `intra` is given; rank = inter * intra_size + intra. Communicators:
     `comms` that carry gradients (over all axes; under `intra` also one per level), and one for statistics if asked for.

@@ -144,7 +144,7 @@ int32_t ReduceAll(DtContext* context, const T* x, int64_t count, T* y) {
 // The innermost dimension is kept: whole rows are added to a row of accumulators.
 template <typename Op, typename T>
 void ReduceColumns(const Loops& l, const T* x, T* y, int64_t lo, int64_t n) {
-  constexpr int64_t kBlock = 256;
+  constexpr int64_t kBlock = 1024;
   typename Op::Acc accumulators[kBlock];
   const int64_t row = l.kept_extent[l.kept - 1];
   for (int64_t i = lo; i < lo + n;) {

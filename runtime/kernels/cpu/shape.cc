@@ -46,16 +46,29 @@ int64_t Offset(const Permutation& p, int32_t dims, int64_t index) {
   return offset;
 }
 
-// The last two dimensions of Y, rows×cols, in blocks that keep both sides in cache.
+// rows×cols elements of Y from X, where X steps by `row_stride` and `col_stride`.
 template <typename T>
-void Plane(const T* __restrict x, int64_t row_stride, int64_t col_stride, T* __restrict y, int64_t cols, int64_t row0, int64_t rows) {
-  constexpr int64_t kBlock = 16;
-  for (int64_t j0 = 0; j0 < cols; j0 += kBlock) {
-    const int64_t width = std::min(kBlock, cols - j0);
-    for (int64_t i = row0; i < row0 + rows; ++i) {
-      T* to = y + i * cols + j0;
-      const T* from = x + i * row_stride + j0 * col_stride;
-      for (int64_t j = 0; j < width; ++j) to[j] = from[j * col_stride];
+void StridedPlane(const T* __restrict x, int64_t row_stride, int64_t col_stride, T* __restrict y, int64_t cols, int64_t rows) {
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < cols; ++j) y[i * cols + j] = x[i * row_stride + j * col_stride];
+}
+
+// The same where X is contiguous along the rows of Y: a transposition. Squares go through a buffer in registers and the first cache, so
+// that both sides see whole lines once; strides of powers of two would throw lines out of the cache before they are used up.
+template <typename T>
+void TransposedPlane(const T* __restrict x, int64_t col_stride, T* __restrict y, int64_t cols, int64_t rows) {
+  constexpr int64_t kSide = 16;
+  T square[kSide][kSide];
+  for (int64_t i0 = 0; i0 < rows; i0 += kSide) {
+    const int64_t height = std::min(kSide, rows - i0);
+    for (int64_t j0 = 0; j0 < cols; j0 += kSide) {
+      const int64_t width = std::min(kSide, cols - j0);
+      for (int64_t j = 0; j < width; ++j)
+        std::memcpy(square[j], x + (j0 + j) * col_stride + i0, static_cast<size_t>(height) * sizeof(T));
+      for (int64_t i = 0; i < height; ++i) {
+        T* to = y + (i0 + i) * cols + j0;
+        for (int64_t j = 0; j < width; ++j) to[j] = square[j][i];
+      }
     }
   }
 }
@@ -77,7 +90,8 @@ void Permute(DtContext* context, const Permutation& p, const T* x, T* y) {
       T* to = y + plane * rows * cols;
       if (col_stride == 1)
         for (int64_t r = row; r < row + count; ++r) std::memcpy(to + r * cols, from + r * row_stride, static_cast<size_t>(cols) * sizeof(T));
-      else Plane(from, row_stride, col_stride, to, cols, row, count);
+      else if (row_stride == 1) TransposedPlane(from + row, col_stride, to + row * cols, cols, count);
+      else StridedPlane(from + row * row_stride, row_stride, col_stride, to + row * cols, cols, count);
     }
   });
 }

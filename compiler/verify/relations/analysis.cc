@@ -42,7 +42,7 @@ bool isLocal(mlir::Operation* op) {
 
 Contracts Contracts::of(mlir::ModuleOp job) {
   Contracts contracts;
-  auto list = job->getAttrOfType<mlir::ArrayAttr>("dist.contracts");
+  auto list = job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr);
   if (!list) return contracts;
   for (mlir::Attribute entry : list) {
     if (auto tag = llvm::dyn_cast<mlir::StringAttr>(entry)) contracts.sites[tag.getValue().str()];
@@ -175,14 +175,17 @@ void Analysis::giveUnknown(mlir::Operation* op, const std::string& why) {
   for (mlir::OpResult result : op->getResults()) lose(result, {why, -1, {}});
 }
 
+bool Analysis::lineageHolds(mlir::Operation* op, mlir::Operation* reference) {
+  if (op->getName() == reference->getName() && op->getNumOperands() == reference->getNumOperands() &&
+      op->getNumResults() == reference->getNumResults())
+    return operandsStandFor(op, reference);
+  giveUnknown(op, "does not have the form of the op of the reference that it stands for");
+  return false;
+}
+
 // Operand i of the op stands for operand i of the reference's op. A wrong one is refuted; one that stands for nothing known makes the
 // results unknown.
-bool Analysis::lineageHolds(mlir::Operation* op, mlir::Operation* reference) {
-  if (op->getName() != reference->getName() || op->getNumOperands() != reference->getNumOperands() ||
-      op->getNumResults() != reference->getNumResults()) {
-    giveUnknown(op, "does not have the form of the op of the reference that it stands for");
-    return false;
-  }
+bool Analysis::operandsStandFor(mlir::Operation* op, mlir::Operation* reference) {
   bool known = true;
   for (auto [own, theirs] : llvm::zip(op->getOperands(), reference->getOperands())) {
     const Relation& relation = of(own);
@@ -204,6 +207,7 @@ bool Analysis::lineageHolds(mlir::Operation* op, mlir::Operation* reference) {
 }
 
 void Analysis::visitFramework(mlir::Operation* op) {
+  if (inComposite_) return visitLocal(op);
   pd::OpView view(op);
   int64_t number = sourceNumber(op);
   mlir::Operation* reference = reference_.op(number);

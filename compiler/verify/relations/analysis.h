@@ -76,6 +76,7 @@ class Analysis {
   void visitDifference(mlir::Operation* op);
   void visitControlFlow(mlir::Operation* op, mlir::Operation* reference);
   bool lineageHolds(mlir::Operation* op, mlir::Operation* reference);
+  bool operandsStandFor(mlir::Operation* op, mlir::Operation* reference);
   void giveResults(mlir::Operation* op, mlir::Operation* reference, RuleContext& context);
   void giveUnknown(mlir::Operation* op, const std::string& why);
   void set(mlir::Value value, Relation relation);
@@ -85,10 +86,12 @@ class Analysis {
   // Operations of dialect dist (collectives.cc).
   void visitDist(mlir::Operation* op);
   void visitCollective(mlir::Operation* op);
+  void demandReduction(mlir::Operation* op, dist::CommOp comm);
   void visitWait(dist::WaitOp wait);
   void visitOn(dist::OnOp on);
   void visitSlice(dist::SliceOp slice);
-  void visitComposite(dist::CompositeOp composite);
+  void visitComposite(dist::CompositeOp composite);  // composite.cc, with the ops of its body:
+  void visitLocal(mlir::Operation* op);
   Relation reduced(dist::CommOp comm, const Relation& operand, dist::Reduce reduce, int64_t scatterDim, Loss& loss, bool scatters);
   Relation gathered(dist::CommOp comm, const Relation& operand, int64_t dim, Loss& loss);
   Relation broadcast(dist::CommOp comm, const Relation& operand, Loss& loss);
@@ -116,6 +119,7 @@ class Analysis {
   bool startup_;
   Rung& report_;
   Axes axes_;
+  bool inComposite_ = false;
 
   llvm::DenseMap<mlir::Value, Relation> relations_;
   llvm::DenseMap<mlir::Value, std::vector<Relation>> pending_;

@@ -1,4 +1,6 @@
 // Rung 2 over dialect dist: what communication and rank-conditional regions do to relations.
+#include <optional>
+
 #include "compiler/verify/position.h"
 #include "compiler/verify/relations/analysis.h"
 #include "dialects/dist/lookup.h"
@@ -83,9 +85,30 @@ Relation Analysis::broadcast(dist::CommOp comm, const Relation& operand, Loss& l
   return result;
 }
 
+// A partial sum reduced with max is wrong whatever follows; reported here, and taken for right behind.
+void Analysis::demandReduction(mlir::Operation* op, dist::CommOp comm) {
+  std::optional<Reduce> reduce;
+  llvm::TypeSwitch<mlir::Operation*>(op).Case<dist::AllReduceOp, dist::ReduceOp, dist::ReduceScatterOp>([&](auto one) { reduce = one.getReduce(); });
+  if (!reduce) return;
+  for (mlir::Value operand : op->getOperands()) {
+    Relation relation = of(operand);
+    if (!relation.known()) continue;
+    for (unsigned axis : axesOfComm(comm)) {
+      State& state = (relation.whole.known ? relation.whole : relation.parts).states[axis];
+      if (!state.isPartial() || state.reduce == *reduce) continue;
+      report(op, Message::Level::Refuted, "reduction",
+             "combines " + nameText(operand) + ", which is " + state.text() + " along axis " + axes_.names[axis] + ", with " + dist::stringifyReduce(*reduce).str(),
+             "reduce it with " + dist::stringifyReduce(state.reduce).str());
+      state.reduce = *reduce;
+    }
+    relations_[operand] = std::move(relation);
+  }
+}
+
 void Analysis::visitCollective(mlir::Operation* op) {
   dist::CommOp comm = dist::lookupComm(op, dist::commOf(op));
   if (!comm) return giveUnknown(op, "names no communicator");
+  demandReduction(op, comm);
   std::vector<Relation> results;
   std::vector<Loss> losses;
   for (mlir::Value operand : op->getOperands()) {

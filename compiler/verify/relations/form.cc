@@ -120,7 +120,7 @@ bool Evaluation::flatResult(unsigned axis) {
   for (const Term& term : form_.terms) {
     if (skipped(term)) continue;
     const State& state = readingOf_(term.value).states[axis];
-    bool scalar = llvm::all_of(term.labels, [](int label) { return label == kBroadcastDim; });
+    bool scalar = llvm::all_of(term.labels, [](int label) { return label < 0; });
     if (state.isReplicated() && scalar) continue;
     if (!state.isSplit() || state.dim != dist::kFlat) return lose("mixes a flat part with another operand", axis, term.value);
     if (shape && *shape != term.labels) return lose("moves elements of a flat part", axis, term.value);

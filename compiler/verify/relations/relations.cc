@@ -1,17 +1,11 @@
 #include "compiler/verify/relations/relations.h"
 
+#include "compiler/analysis/program_info.h"
 #include "compiler/verify/position.h"
 #include "compiler/verify/relations/analysis.h"
 
 namespace dtranspile::verify {
 namespace {
-
-pd::ProgramOp programNamed(mlir::Operation* table, llvm::StringRef name) {
-  if (!table) return {};
-  for (auto program : table->getRegion(0).getOps<pd::ProgramOp>())
-    if (program.getSymName() == name) return program;
-  return {};
-}
 
 // The single-device program that the roles must preserve: @reference, or @source where they are equal.
 mlir::Operation* referenceOf(mlir::ModuleOp job) {
@@ -22,6 +16,9 @@ mlir::Operation* referenceOf(mlir::ModuleOp job) {
   }
   return source;
 }
+
+constexpr llvm::StringLiteral kStatement =
+    "these ops are evaluated on each rank's share of the batch, and gradients are averaged over the shares";
 
 struct Totals {
   int64_t values = 0, operations = 0, sites = 0;
@@ -52,9 +49,9 @@ void checkLoss(const Analysis& analysis, const Reference& reference, pd::Program
 }
 
 void verifyProgram(mlir::ModuleOp job, dist::RoleOp role, llvm::StringRef name, llvm::StringRef loss, Rung& rung, Totals& totals) {
-  pd::ProgramOp program = programNamed(role, name);
+  pd::ProgramOp program = findProgram(role, name);
   if (!program) return;
-  pd::ProgramOp original = programNamed(referenceOf(job), name);
+  pd::ProgramOp original = findProgram(referenceOf(job), name);
   if (!original) {
     rung.add(messageAt(program, Message::Level::Unknown, "reference", "the job holds no reference program @" + name.str() + " to compare with",
                        "make the job with transpile, which stores it"));
@@ -89,7 +86,7 @@ void declareSites(mlir::ModuleOp job) {
   mlir::Builder builder(job.getContext());
   llvm::SmallVector<mlir::Attribute> names;
   for (auto role : job.getOps<dist::RoleOp>()) {
-    pd::ProgramOp program = programNamed(role, "main"), original = programNamed(referenceOf(job), "main");
+    pd::ProgramOp program = findProgram(role, "main"), original = findProgram(referenceOf(job), "main");
     if (!program || !original) continue;
     Reference reference(original);
     Contracts contracts = Contracts::of(job);
@@ -100,10 +97,11 @@ void declareSites(mlir::ModuleOp job) {
   }
   if (names.empty()) return;
   llvm::SmallVector<mlir::Attribute> entries;
-  if (auto list = job->getAttrOfType<mlir::ArrayAttr>("dist.contracts")) entries.assign(list.begin(), list.end());
+  if (auto list = job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr)) entries.assign(list.begin(), list.end());
   entries.push_back(builder.getDictionaryAttr({builder.getNamedAttr("tag", builder.getStringAttr("parts")),
+                                               builder.getNamedAttr("statement", builder.getStringAttr(kStatement)),
                                                builder.getNamedAttr("sites", builder.getArrayAttr(names))}));
-  job->setAttr("dist.contracts", builder.getArrayAttr(entries));
+  job->setAttr(dist::kContractsAttr, builder.getArrayAttr(entries));
 }
 
 }  // namespace dtranspile::verify

@@ -11,7 +11,7 @@ namespace dtranspile::verify {
 Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss);
 
 // Runs the inference and declares the sites it finds: ops behind which the job equals the reference on each part of the batch and not on
-// the whole. Adds the entry {tag = "parts", sites = […]} to the module's `dist.contracts`; leaves the module alone where there is none.
+// the whole. Adds the entry {tag = "parts", statement, sites} to the module's `dist.contracts`; leaves the module alone where there is none.
 void declareSites(mlir::ModuleOp job);
 
 }  // namespace dtranspile::verify

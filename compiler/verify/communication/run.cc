@@ -1,0 +1,264 @@
+#include "compiler/verify/communication/run.h"
+
+#include <map>
+#include <set>
+
+#include "compiler/verify/position.h"
+#include "dialects/dist/lookup.h"
+
+namespace dtranspile::verify {
+namespace {
+
+// One communicator among the classes that share its groups; the t-th operations of its members belong together.
+struct Group {
+  std::string name;                      // of the dist.comm
+  std::vector<int> members;              // indices of classes
+  struct Slot {
+    int arrived = 0;
+    std::vector<mlir::Operation*> ops;   // per member, in the order of `members`; null: not yet
+    bool complete = false;
+  };
+  std::vector<Slot> slots;
+  int completed = 0;                     // slots complete so far: they complete in order
+};
+
+struct Thread {
+  std::vector<Event> events;
+  size_t next = 0;
+  std::vector<int> groupOf;                     // per comm of the class; -1: not a member
+  std::vector<int> started;                     // per comm: operations started
+  std::map<int, std::pair<int, int>> place;     // ticket -> (group, slot)
+  bool ended() const { return next == events.size(); }
+};
+
+class Run {
+ public:
+  Run(llvm::ArrayRef<ClassText> classes, llvm::StringRef program, Rung& report) : classes_(classes), program_(program), report_(report) {
+    threads_.resize(classes.size());
+    for (auto [i, text] : llvm::enumerate(classes))
+      threads_[i].events = eventsOf(text, program == "startup" ? text.startup : text.main, report);
+    formGroups();
+  }
+
+  int64_t run();
+
+ private:
+  void formGroups();
+  int memberIndex(const Group& group, int who) const { return static_cast<int>(llvm::find(group.members, who) - group.members.begin()); }
+  bool step(int who);
+  void start(int who, const Event& event);
+  void complete(Group& group, size_t slot);
+  void checkMatch(const Group& group, size_t slot);
+  void reportStuck();
+  void reportLeftOver();
+  std::vector<int> missing(const Group& group, size_t slot) const;
+  std::string waitText(int who) const;
+  void refute(mlir::Operation* op, const std::string& rankClass, std::string rule, std::string text, std::string remedy,
+              std::vector<std::string> notes);
+
+  llvm::ArrayRef<ClassText> classes_;
+  llvm::StringRef program_;
+  Rung& report_;
+  std::vector<Thread> threads_;
+  std::vector<Group> groups_;
+  std::vector<int> ready_;
+  std::map<std::pair<int, int>, std::vector<int>> waiting_;  // (group, slot) -> classes
+  bool mismatch_ = false;
+};
+
+// Classes share the groups of a communicator if they agree on the axes that it does not name; a subset leaves classes out.
+void Run::formGroups() {
+  std::map<std::string, int> byKey;
+  for (auto [i, text] : llvm::enumerate(classes_)) {
+    Thread& thread = threads_[i];
+    for (dist::CommOp comm : text.comms) {
+      thread.started.push_back(0);
+      bool member = !comm.getSubset() || comm.getSubset()->contains(text.where);
+      if (!member) {
+        thread.groupOf.push_back(-1);
+        continue;
+      }
+      std::string key = comm.getSymName().str();
+      llvm::raw_string_ostream stream(key);
+      for (dist::AxisSetAttr set : text.where.getSets())
+        if (!comm.overAxis(set.getAxis().getValue())) {
+          stream << " ";
+          set.printInline(stream);
+        }
+      auto [at, inserted] = byKey.try_emplace(key, static_cast<int>(groups_.size()));
+      if (inserted) groups_.push_back({comm.getSymName().str(), {}, {}, 0});
+      groups_[at->second].members.push_back(static_cast<int>(i));
+      thread.groupOf.push_back(at->second);
+    }
+  }
+}
+
+void Run::refute(mlir::Operation* op, const std::string& rankClass, std::string rule, std::string text, std::string remedy,
+                 std::vector<std::string> notes) {
+  Message message = messageAt(op, Message::Level::Refuted, std::move(rule), std::move(text), std::move(remedy));
+  message.rankClass = rankClass;
+  message.notes = std::move(notes);
+  report_.add(std::move(message));
+}
+
+void Run::checkMatch(const Group& group, size_t slot) {
+  const std::vector<mlir::Operation*>& ops = group.slots[slot].ops;
+  Signature first = signatureOf(ops[0]);
+  for (size_t m = 1; m < ops.size(); ++m) {
+    Signature other = signatureOf(ops[m]);
+    if (other == first) continue;
+    const std::string& one = classes_[group.members[0]].name;
+    const std::string& two = classes_[group.members[m]].name;
+    std::string differ = other.kind != first.kind ? first.kind + " and " + other.kind
+                         : other.types != first.types ? "operands of types " + first.types + " and " + other.types
+                                                      : "the values " + first.values + " and " + other.values;
+    refute(ops[m], two, "match",
+           "operation " + std::to_string(slot) + " on @" + group.name + " does not match: " + one + " and " + two + " meet with " + differ,
+           "start the operations of @" + group.name + " in the same order and form on all its members",
+           {one + " is at " + positionOf(ops[0]) + " (" + first.kind + " of " + first.values + ")",
+            two + " is at " + positionOf(ops[m]) + " (" + other.kind + " of " + other.values + ")"});
+    mismatch_ = true;
+  }
+}
+
+void Run::complete(Group& group, size_t slot) {
+  int index = static_cast<int>(&group - groups_.data());
+  for (size_t t = slot; t < group.slots.size() && static_cast<int>(t) == group.completed; ++t) {
+    if (group.slots[t].arrived != static_cast<int>(group.members.size())) break;
+    group.slots[t].complete = true;
+    ++group.completed;
+    if (!mismatch_) checkMatch(group, t);
+    auto waiters = waiting_.find({index, static_cast<int>(t)});
+    if (waiters == waiting_.end()) continue;
+    ready_.insert(ready_.end(), waiters->second.begin(), waiters->second.end());
+    waiting_.erase(waiters);
+  }
+}
+
+void Run::start(int who, const Event& event) {
+  Thread& thread = threads_[who];
+  int index = thread.groupOf[event.comm];
+  if (index < 0) {
+    dist::CommOp comm = classes_[who].comms[event.comm];
+    refute(event.op, classes_[who].name, "membership",
+           classes_[who].name + " starts an operation on @" + comm.getSymName().str() + ", of which it is no member",
+           "guard the operation with dist.on of the comm's subset", {});
+    mismatch_ = true;
+    return;
+  }
+  Group& group = groups_[index];
+  auto slot = static_cast<size_t>(thread.started[event.comm]++);
+  if (slot >= group.slots.size()) group.slots.resize(slot + 1);
+  Group::Slot& at = group.slots[slot];
+  at.ops.resize(group.members.size());
+  at.ops[memberIndex(group, who)] = event.op;
+  ++at.arrived;
+  thread.place[event.ticket] = {index, static_cast<int>(slot)};
+  complete(group, slot);
+}
+
+// Runs a class until it waits or ends; false if it waits.
+bool Run::step(int who) {
+  Thread& thread = threads_[who];
+  while (!thread.ended()) {
+    const Event& event = thread.events[thread.next];
+    if (event.isStart()) {
+      start(who, event);
+    } else if (auto place = thread.place.find(event.ticket); place != thread.place.end()) {
+      auto [group, slot] = place->second;
+      if (!groups_[group].slots[slot].complete) {
+        waiting_[place->second].push_back(who);
+        return false;
+      }
+    }
+    ++thread.next;
+  }
+  return true;
+}
+
+std::vector<int> Run::missing(const Group& group, size_t slot) const {
+  std::vector<int> classes;
+  for (size_t m = 0; m < group.members.size(); ++m)
+    if (!group.slots[slot].ops[m]) classes.push_back(group.members[m]);
+  return classes;
+}
+
+std::string Run::waitText(int who) const {
+  const Thread& thread = threads_[who];
+  const std::string& name = classes_[who].name;
+  if (thread.ended()) return name + " has ended";
+  const Event& event = thread.events[thread.next];
+  auto [group, slot] = thread.place.at(event.ticket);
+  mlir::Operation* started = groups_[group].slots[slot].ops[memberIndex(groups_[group], who)];
+  std::string text = name + " waits in operation " + std::to_string(slot) + " on @" + groups_[group].name + ", " + positionOf(started) + ", for";
+  for (int other : missing(groups_[group], slot)) text += " " + classes_[other].name;
+  return text;
+}
+
+// Follows who waits for whom from the first stuck class until a class repeats (a cycle) or has ended.
+void Run::reportStuck() {
+  int who = -1;
+  for (size_t i = 0; i < threads_.size() && who < 0; ++i)
+    if (!threads_[i].ended()) who = static_cast<int>(i);
+  if (who < 0) return;
+  std::vector<int> chain;
+  while (llvm::find(chain, who) == chain.end()) {
+    chain.push_back(who);
+    if (threads_[who].ended()) break;
+    const Event& event = threads_[who].events[threads_[who].next];
+    auto [group, slot] = threads_[who].place.at(event.ticket);
+    std::vector<int> others = missing(groups_[group], slot);
+    if (others.empty()) break;  // its turn has not come: an earlier operation of the communicator is stuck
+    who = others.front();
+  }
+  bool cycle = llvm::find(chain, who) != chain.end() && !threads_[who].ended();
+  if (cycle) chain.erase(chain.begin(), llvm::find(chain, who));
+  std::vector<std::string> notes;
+  for (int one : chain) notes.push_back(waitText(one));
+  const Thread& first = threads_[chain.front()];
+  refute(first.events[first.next].op, classes_[chain.front()].name, cycle ? "deadlock" : "unmatched",
+         std::string(cycle ? "the job hangs: classes of ranks wait for each other in a cycle" : "the job hangs: an operation waits for a class that never starts it") +
+             " in " + program_.str(),
+         "start these operations in one order on all members of their communicators", std::move(notes));
+}
+
+// Operations that were started, and that some member never joins.
+void Run::reportLeftOver() {
+  for (const Group& group : groups_)
+    for (size_t t = static_cast<size_t>(group.completed); t < group.slots.size(); ++t) {
+      const Group::Slot& slot = group.slots[t];
+      auto started = llvm::find_if(slot.ops, [](mlir::Operation* op) { return op != nullptr; });
+      if (started == slot.ops.end()) continue;
+      const std::string& name = classes_[group.members[started - slot.ops.begin()]].name;
+      std::string others;
+      for (int one : missing(group, t)) others += " " + classes_[one].name;
+      refute(*started, name, "unmatched", name + " starts operation " + std::to_string(t) + " on @" + group.name + ", which is never joined by" + others,
+             "give all members of @" + group.name + " the same number of operations", {});
+      break;
+    }
+}
+
+int64_t Run::run() {
+  int64_t events = 0;
+  for (size_t i = 0; i < threads_.size(); ++i) {
+    events += static_cast<int64_t>(threads_[i].events.size());
+    ready_.push_back(static_cast<int>(i));
+  }
+  while (!ready_.empty()) {
+    int who = ready_.back();
+    ready_.pop_back();
+    step(who);
+  }
+  bool stuck = llvm::any_of(threads_, [](const Thread& thread) { return !thread.ended(); });
+  // A mismatch has been reported; what follows from it is noise.
+  if (mismatch_) return events;
+  if (stuck) reportStuck();
+  else reportLeftOver();
+  return events;
+}
+
+}  // namespace
+
+int64_t runProgram(llvm::ArrayRef<ClassText> classes, llvm::StringRef program, Rung& report) { return Run(classes, program, report).run(); }
+
+}  // namespace dtranspile::verify

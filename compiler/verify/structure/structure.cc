@@ -1,0 +1,168 @@
+#include "compiler/verify/structure/structure.h"
+
+#include <set>
+
+#include "compiler/analysis/program_info.h"
+#include "compiler/artifact/job.h"
+#include "compiler/specialize/specialize.h"
+#include "compiler/verify/position.h"
+#include "compiler/verify/relations/reference.h"
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/op_view.h"
+#include "mlir/IR/Verifier.h"
+
+namespace dtranspile::verify {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Attributes that a distribution pass may change: they say how large this rank's part is, or how it draws.
+const std::set<std::string> kLocalAttributes = {"shape", "seed", "expand_shape", "op_role_var", "op_device"};
+
+mlir::ModuleOp nested(mlir::ModuleOp job, llvm::StringRef name) {
+  for (auto module : job.getOps<mlir::ModuleOp>())
+    if (module.getSymName() == std::optional<llvm::StringRef>(name)) return module;
+  return {};
+}
+
+// Diagnostics become messages while this lives.
+class Diagnostics {
+ public:
+  Diagnostics(mlir::MLIRContext* context, Rung& rung, std::string rule)
+      : rung_(rung), rule_(std::move(rule)), handler_(context, [this](mlir::Diagnostic& diagnostic) { return take(diagnostic); }) {}
+
+ private:
+  mlir::LogicalResult take(mlir::Diagnostic& diagnostic) {
+    if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error) return mlir::success();
+    Message message;
+    message.rule = rule_;
+    message.text = diagnostic.str();
+    llvm::raw_string_ostream(message.position) << diagnostic.getLocation();
+    message.remedy = "correct the op, or the pass that wrote it";
+    for (mlir::Diagnostic& note : diagnostic.getNotes()) message.notes.push_back(note.str());
+    rung_.add(std::move(message));
+    return mlir::success();
+  }
+
+  Rung& rung_;
+  std::string rule_;
+  mlir::ScopedDiagnosticHandler handler_;
+};
+
+std::string namesOf(mlir::Operation* op, llvm::StringRef which) {
+  std::string text;
+  for (mlir::Attribute attribute : op->getAttrOfType<mlir::ArrayAttr>(which)) {
+    auto slot = llvm::cast<pd::SlotAttr>(attribute);
+    text += slot.getName().getValue().str() + "(" + std::to_string(slot.getArgs().size()) + ") ";
+  }
+  return text;
+}
+
+// D30: an op that stands for one of the reference has its type, slots and attributes.
+void checkForm(mlir::Operation* op, const Reference& reference, Rung& rung) {
+  auto number = op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
+  if (!number) return;
+  mlir::Operation* original = reference.op(number.getInt());
+  auto refute = [&](std::string text) {
+    rung.add(messageAt(op, Message::Level::Refuted, "D30", std::move(text), "correct dist.src, or keep the op as the reference has it"));
+  };
+  if (!original) return refute("stands for op " + std::to_string(number.getInt()) + " of the reference, which has " + std::to_string(reference.opCount()));
+  if (op->getName() != original->getName()) return refute("stands for " + pd::describe(original) + ", which is of another type");
+  for (llvm::StringRef which : {"ins", "outs"})
+    if (namesOf(op, which) != namesOf(original, which))
+      return refute("has the slots " + namesOf(op, which) + "and stands for " + pd::describe(original) + ", which has " + namesOf(original, which));
+  auto mine = op->getAttrOfType<mlir::DictionaryAttr>("attrs"), theirs = original->getAttrOfType<mlir::DictionaryAttr>("attrs");
+  if (mine == theirs || !mine || !theirs) return;
+  std::set<std::string> names;
+  for (mlir::DictionaryAttr dictionary : {mine, theirs})
+    for (mlir::NamedAttribute attribute : dictionary) names.insert(attribute.getName().str());
+  for (const std::string& name : names)
+    if (!kLocalAttributes.count(name) && mine.get(name) != theirs.get(name))
+      return refute("differs from " + pd::describe(original) + " in attribute `" + name + "`");
+}
+
+void checkLineage(mlir::ModuleOp job, Rung& rung) {
+  mlir::ModuleOp reference = nested(job, "reference");
+  if (!reference) reference = nested(job, "source");
+  if (!reference) {
+    rung.add(messageAt(job, Message::Level::Unknown, "reference", "the job holds no reference program", "make the job with transpile, which stores it"));
+    return;
+  }
+  for (auto role : job.getOps<dist::RoleOp>())
+    for (llvm::StringRef name : {"startup", "main"}) {
+      pd::ProgramOp program = findProgram(role, name), original = findProgram(reference, name);
+      if (!program || !original) continue;
+      Reference numbers(original);
+      program->walk([&](mlir::Operation* op) { checkForm(op, numbers, rung); });
+    }
+}
+
+int64_t checkClasses(mlir::ModuleOp job, Rung& rung) {
+  int64_t count = 0;
+  for (auto role : job.getOps<dist::RoleOp>()) {
+    Diagnostics diagnostics(job.getContext(), rung, "specialise");
+    mlir::FailureOr<std::vector<RankClass>> classes = classesOf(role);
+    if (mlir::failed(classes)) continue;
+    for (const RankClass& one : *classes) {
+      ++count;
+      (void)specialize(role, one);  // its diagnostics are the messages
+    }
+  }
+  return count;
+}
+
+void checkManifest(mlir::ModuleOp job, const Json& manifest, Rung& rung) {
+  auto refute = [&](const std::string& field, std::string text) {
+    Message message;
+    message.rule = "manifest";
+    message.position = "manifest.json: " + field;
+    message.text = std::move(text);
+    message.remedy = "make the job again with transpile; its two files belong together";
+    rung.add(std::move(message));
+  };
+  Json expected = makeManifest(job, manifest.value("strategy", Json::object()));
+  for (const auto& [field, value] : expected.items())
+    if (field != "digest" && (!manifest.contains(field) || manifest[field] != value)) refute(field, "does not say what the module says");
+  if (manifest.value("digest", "") != digestOf(job, manifest)) refute("digest", "is not the digest of this job: one of its files was changed");
+}
+
+std::string textOf(pd::ProgramOp program) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (program) program->print(stream, mlir::OpPrintingFlags().useLocalScope());
+  return text;
+}
+
+void checkGiven(mlir::ModuleOp job, mlir::ModuleOp given, Rung& rung) {
+  for (llvm::StringRef name : {"main", "startup"}) {
+    pd::ProgramOp program = findProgram(given, name);
+    if (!program || textOf(program) == textOf(findProgram(nested(job, "source"), name))) continue;
+    rung.add(messageAt(program, Message::Level::Refuted, "source", "is not the program that the job was made from",
+                       "give the program that transpile was given, or make the job again"));
+  }
+}
+
+}  // namespace
+
+Rung verifyStructure(mlir::ModuleOp job, const Json* manifest, mlir::ModuleOp given) {
+  Rung rung;
+  rung.name = "structure";
+  {
+    Diagnostics diagnostics(job.getContext(), rung, "op");
+    (void)mlir::verify(job);
+  }
+  int64_t classes = 0, operations = 0;
+  // What follows asks questions that only a well-formed module answers.
+  if (rung.verdict == Verdict::Holds) {
+    checkLineage(job, rung);
+    classes = checkClasses(job, rung);
+    if (manifest) checkManifest(job, *manifest, rung);
+    if (given) checkGiven(job, given, rung);
+  }
+  job->walk([&](mlir::Operation*) { ++operations; });
+  rung.stat("operations", operations);
+  rung.stat("classes", classes);
+  return rung;
+}
+
+}  // namespace dtranspile::verify

@@ -1,0 +1,52 @@
+#include "compiler/verify/verify.h"
+
+#include "compiler/verify/communication/communication.h"
+#include "compiler/verify/relations/relations.h"
+#include "compiler/verify/structure/structure.h"
+
+namespace dtranspile::verify {
+namespace {
+
+// The other rungs take a well-formed module for granted.
+Rung skipped(const std::string& name) {
+  Rung rung;
+  rung.name = name;
+  Message message;
+  message.level = Message::Level::Unknown;
+  message.rule = "skipped";
+  message.text = "not looked at, because the structure of the job is refuted";
+  message.remedy = "correct what rung structure says first";
+  rung.add(std::move(message));
+  return rung;
+}
+
+void refuteParts(Rung& rung) {
+  for (Message& message : rung.messages)
+    if (message.rule == "site" && message.level == Message::Level::Note) {
+      message.level = Message::Level::Refuted;
+      message.remedy = "compute this op over the whole batch (for batch_norm: --sync-batch-norm), or do not require `whole`";
+      rung.verdict = Verdict::Refuted;
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> rungNames() { return {"structure", "relations", "communication"}; }
+
+VerifyReport verifyJob(mlir::ModuleOp job, const nlohmann::ordered_json* manifest, const VerifyOptions& options) {
+  VerifyReport report;
+  report.required = options.require.empty() ? rungNames() : options.require;
+  report.rungs.push_back(verifyStructure(job, manifest, options.given));
+  if (report.rungs.front().verdict == Verdict::Refuted) {
+    report.rungs.push_back(skipped("relations"));
+    report.rungs.push_back(skipped("communication"));
+    return report;
+  }
+  std::string loss = manifest ? manifest->value("loss", "") : "";
+  report.rungs.push_back(verifyRelations(job, loss));
+  if (options.whole) refuteParts(report.rungs.back());
+  report.rungs.push_back(verifyCommunication(job));
+  return report;
+}
+
+}  // namespace dtranspile::verify

@@ -1,0 +1,76 @@
+// The CUDA plug-ins link, open and refuse by name where there is no GPU. The build defines their paths.
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdarg>
+#include <cstdio>
+#include <string>
+
+#include "runtime/comm/nccl/loader.h"
+#include "runtime/exec/abi.h"
+
+namespace {
+std::string message;
+}  // namespace
+
+// What the library calls want from the program that opens them.
+extern "C" __attribute__((visibility("default"))) int32_t dt_fail(DtContext*, const char* format, ...) {
+  char text[512];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof(text), format, args);
+  va_end(args);
+  message = text;
+  return 1;
+}
+extern "C" __attribute__((visibility("default"))) void dt_keep(DtContext*, void*, void (*)(void*)) {}
+
+namespace dtranspile::comm::test {
+namespace {
+
+void* Open(const char* path) {
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  INFO((library == nullptr ? dlerror() : ""));
+  REQUIRE(library != nullptr);
+  return library;
+}
+
+TEST_CASE("the NCCL plug-in opens, checks its version and names a missing GPU") {
+  auto entry = reinterpret_cast<NcclEntry>(dlsym(Open(NCCL_PLUGIN), kNcclEntry));
+  REQUIRE(entry != nullptr);
+  Rendezvous rendezvous;
+  CHECK_THAT(std::string(entry(kNcclVersion + 1, rendezvous, "g", 0, 1).status().message()), Catch::Contains("the program wants"));
+  if (access("/dev/nvidia0", F_OK) == 0) return;
+  const absl::Status status = entry(kNcclVersion, rendezvous, "g", 0, 1).status();
+  CHECK(absl::IsFailedPrecondition(status));
+  CHECK_THAT(std::string(status.message()), Catch::Contains("no CUDA GPU"));
+}
+
+TEST_CASE("the matrix product on the GPU checks its arguments") {
+  auto matmul = reinterpret_cast<DtFunction>(dlsym(Open(CUDA_PLUGIN), "dt_cuda_matmul"));
+  REQUIRE(matmul != nullptr);
+  const int64_t a[] = {2, 3}, b[] = {3, 4}, c[] = {2, 4}, wrong[] = {2, 5};
+  DtBuffer args[] = {{nullptr, a, 2, 5, DT_DEVICE}, {nullptr, b, 2, 5, DT_DEVICE}, {nullptr, wrong, 2, 5, DT_DEVICE}};
+  const int64_t ints[] = {0, 0};
+  const double reals[] = {1, 0};
+  void* state = nullptr;
+  DtCall call = {"matmul", "0:1 mul", args, 3, ints, 2, reals, 2, nullptr, 0, &state};
+  CHECK(matmul(nullptr, &call) != 0);
+  CHECK_THAT(message, Catch::Contains("do not fit"));
+  args[2].dims = c;
+  args[1].space = DT_HOST;
+  CHECK(matmul(nullptr, &call) != 0);
+  CHECK_THAT(message, Catch::Contains("argument 1 is not in device memory"));
+  args[1].space = DT_DEVICE;
+  for (DtBuffer& buffer : args) buffer.dtype = 6;
+  CHECK(matmul(nullptr, &call) != 0);
+  CHECK_THAT(message, Catch::Contains("element type 6"));
+  if (access("/dev/nvidia0", F_OK) == 0) return;
+  for (DtBuffer& buffer : args) buffer.dtype = 5;
+  CHECK(matmul(nullptr, &call) != 0);
+  CHECK_THAT(message, Catch::Contains("matmul: "));
+}
+
+}  // namespace
+}  // namespace dtranspile::comm::test

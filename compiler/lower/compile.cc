@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "compiler/lower/arena.h"
+#include "compiler/lower/fuse.h"
 #include "compiler/lower/in_place.h"
 #include "compiler/lower/kernel/emit.h"
 #include "compiler/lower/plan_writer.h"
@@ -120,11 +121,13 @@ llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::Progr
     auto lowered = ProgramLowering(plan, variables, startup, nothing).run();
     if (failed(lowered)) return failure();
     plan.startup = std::move(*lowered);
+    fuseKernels(plan, *plan.startup);
     updateInPlace(plan, *plan.startup);
   }
   auto lowered = ProgramLowering(plan, variables, main, options.main).run();
   if (failed(lowered)) return failure();
   plan.main = std::move(*lowered);
+  fuseKernels(plan, *plan.main);
   updateInPlace(plan, *plan.main);
   placeBuffers(plan);
 

@@ -42,10 +42,32 @@ std::optional<int64_t> rootOf(dist::SelAttr selector, dist::CommOp comm, dist::M
   return rank;
 }
 
-// True where the extents of a gather or scatter are those of whole contiguous parts.
-bool alongFirstDim(mlir::Operation* op) {
+// Extents of the result of a gather or scatter whose parts are contiguous: along dim 0, or of the flattened tensor. False, with `why`, for
+// others: they would need copies.
+bool partExtents(mlir::Operation* op, const CollectiveRow& row, int64_t size, mlir::Type result, pd::TensorInfo& info, std::string& why) {
   auto dim = op->getAttrOfType<mlir::IntegerAttr>("dim");
-  return dim && dim.getInt() == 0 && !op->hasAttr("ragged");
+  if (!dim || dim.getInt() > 0 || op->hasAttr("ragged")) {
+    why = "only dim 0 and the flattened tensor are supported natively";
+    return false;
+  }
+  const bool flat = dim.getInt() == dist::kFlat;
+  auto whole = llvm::dyn_cast<mlir::RankedTensorType>(result);
+  if (row.gathers) {
+    if (flat && (!whole || !whole.hasStaticShape() || whole.getNumElements() != info.elements() * size)) {
+      why = "a flattened result that is no multiple of its parts is not supported natively";
+      return false;
+    }
+    if (flat) info.dims.assign(whole.getShape().begin(), whole.getShape().end());
+    else info.dims[0] *= size;
+    return true;
+  }
+  if (flat) info.dims = {info.elements()};
+  if (info.dims[0] % size != 0) {
+    why = std::to_string(info.dims[0]) + (flat ? " elements" : " rows") + " do not divide by " + std::to_string(size) + " ranks";
+    return false;
+  }
+  info.dims[0] /= size;
+  return true;
 }
 
 }  // namespace
@@ -89,15 +111,14 @@ LogicalResult ProgramLowering::startCollective(mlir::Operation* op) {
     if (!root) return op->emitError() << position_ << ": its root is not one member of " << comm.getSymName();
     node.root = static_cast<int>(*root);
   }
-  if ((row.gathers || row.scatters) && !alongFirstDim(op)) return op->emitError() << position_ << ": only dim 0 is supported natively";
+  llvm::SmallVector<mlir::Type> results = dist::completedTypes(op->getResultTypes());
   std::map<DType, std::pair<std::vector<int>, std::vector<int>>> groups;
   Started& state = started_[op];
-  for (mlir::Value input : op->getOperands()) {
+  for (auto [index, input] : llvm::enumerate(op->getOperands())) {
     pd::TensorInfo info = infos_[input];
     if (info.kind != pd::Kind::Tensor) return op->emitError() << position_ << ": " << dist::nameOf(input) << " is no dense tensor: not supported natively";
-    if (row.gathers) info.dims[0] *= size;
-    if (row.scatters && info.dims[0] % size != 0) return op->emitError() << position_ << ": " << info.dims[0] << " rows do not divide by " << size << " ranks";
-    if (row.scatters) info.dims[0] /= size;
+    std::string why;
+    if ((row.gathers || row.scatters) && !partExtents(op, row, size, results[index], info, why)) return op->emitError() << position_ << ": " << why;
     Buffer result{.name = dist::nameOf(input).str(), .dtype = info.dtype, .dims = {info.dims.begin(), info.dims.end()}};
     state.buffers.push_back(plan_.addBuffer(std::move(result)));
     state.infos.push_back(info);

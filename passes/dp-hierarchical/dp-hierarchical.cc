@@ -35,9 +35,10 @@ class DpHierarchical : public impl::DpHierarchicalBase<DpHierarchical> {
     std::vector<Journey> under;
     for (auto op : llvm::make_early_inc_range(job->main.getBodyBlock()->getOps<dist::AllReduceOp>())) {
       auto index = indexOf(op, all);
-      if (!index || !isDense(op)) continue;
-      advanceUpTo(under, op);
-      begin(op, symbolOf(within[*index % within.size()]), symbolOf(between[*index % between.size()]), size, under);
+      dist::AllReduceOp levelled = index ? separate(op, size) : dist::AllReduceOp();
+      if (!levelled) continue;
+      advanceUpTo(under, levelled);
+      begin(levelled, symbolOf(within[*index % within.size()]), symbolOf(between[*index % between.size()]), size, under);
     }
     for (Journey& journey : under)
       while (advance(journey, journey.wait)) {
@@ -50,8 +51,43 @@ class DpHierarchical : public impl::DpHierarchicalBase<DpHierarchical> {
       if (op.getReduce() == dist::Reduce::Sum && op.getCommAttr() == symbolOf(comms[index])) return index;
     return std::nullopt;
   }
-  static bool isDense(dist::AllReduceOp op) {
-    return llvm::all_of(op.getInputs().getTypes(), [](mlir::Type type) { return bytesOf(type) >= 0; });
+
+  // Values that go by levels: dense ones that a group cuts into equal parts.
+  static bool goesByLevels(mlir::Type type, int64_t size) {
+    return bytesOf(type) >= 0 && llvm::cast<mlir::RankedTensorType>(type).getNumElements() % size == 0;
+  }
+
+  // Splits a sum of both kinds of values in two; returns the one whose values go by levels, null if there is none.
+  static dist::AllReduceOp separate(dist::AllReduceOp op, int64_t size) {
+    llvm::SmallVector<unsigned> byLevels, whole;
+    for (auto [index, value] : llvm::enumerate(op.getInputs())) (goesByLevels(value.getType(), size) ? byLevels : whole).push_back(index);
+    if (byLevels.empty()) return {};
+    if (whole.empty()) return op;
+    bool started = llvm::isa<dist::PendingType>(op->getResult(0).getType());
+    mlir::Operation* results = started ? *op->getResult(0).user_begin() : op.getOperation();
+    (void)part(op, results, whole, started);
+    dist::AllReduceOp levelled = part(op, results, byLevels, started);
+    if (started) results->erase();
+    op.erase();
+    return levelled;
+  }
+
+  // A sum of some of the values; its results take the place of theirs.
+  static dist::AllReduceOp part(dist::AllReduceOp op, mlir::Operation* results, llvm::ArrayRef<unsigned> members, bool started) {
+    llvm::SmallVector<mlir::Value> values;
+    for (unsigned index : members) values.push_back(op.getInputs()[index]);
+    llvm::SmallVector<mlir::Type> types(mlir::ValueRange(values).getTypes());
+    mlir::OpBuilder builder(op);
+    mlir::TypeRange own = types;
+    mlir::Type pending = dist::PendingType::get(op.getContext(), types);
+    auto sum = dist::AllReduceOp::create(builder, op.getLoc(), started ? mlir::TypeRange(pending) : own, op.getReduceAttr(), values, op.getCommAttr());
+    mlir::Operation* done = sum;
+    if (started) {
+      builder.setInsertionPoint(results);
+      done = dist::WaitOp::create(builder, results->getLoc(), own, sum.getResult(0));
+    }
+    for (auto [at, index] : llvm::enumerate(members)) results->getResult(index).replaceAllUsesWith(done->getResult(at));
+    return sum;
   }
 
   // Sums that are under way start their next level before `place`; those that are waited for before it run to their end.
@@ -74,8 +110,7 @@ class DpHierarchical : public impl::DpHierarchicalBase<DpHierarchical> {
     journey.whole = llvm::to_vector(op.getInputs().getTypes());
     for (mlir::Type type : journey.whole) {
       auto tensor = llvm::cast<mlir::RankedTensorType>(type);
-      int64_t share = tensor.getNumElements() / size + (tensor.getNumElements() % size != 0);
-      journey.part.push_back(mlir::RankedTensorType::get({share}, tensor.getElementType()));
+      journey.part.push_back(mlir::RankedTensorType::get({tensor.getNumElements() / size}, tensor.getElementType()));
     }
     mlir::OpBuilder builder(op);
     auto pendingPart = dist::PendingType::get(op.getContext(), journey.part);

@@ -21,9 +21,9 @@
 // CHECK-NEXT: pd.sgd Grad(%[[R]])
 // CHECK: pd.program @startup
 // CHECK: dist.broadcast
-// LEVELS: dist.reduce_scatter
-// LEVELS: dist.all_reduce {{.*}} on @inter0
-// LEVELS: dist.all_gather
+// One element cannot be cut.
+// LEVELS: dist.role
+// LEVELS: dist.all_reduce {{.*}} on @grad0
 // LOCAL-NOT: scale = 5.000000e-01
 // LOCAL: dist.role @trainer
 // LOCAL: pd.sgd

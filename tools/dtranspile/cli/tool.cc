@@ -17,6 +17,7 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"transpile", "make a distributed job of a saved program", declareTranspile},
+    {"verify", "check that a job means what its program means and cannot hang", declareVerify},
     {"run", "run a job, or a program, as processes on this machine", declareRun},
     {"export", "write the programs of every rank for the framework", declareExport},
     {"compile", "compile a job to native code per class of ranks", declareCompile},

@@ -8,6 +8,7 @@
 #include "compiler/pipelines/collective.h"
 #include "compiler/specialize/specialize.h"
 #include "compiler/strategy/collective.h"
+#include "compiler/verify/relations/relations.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "tools/dtranspile/cli/files.h"
@@ -29,6 +30,7 @@ int transpile(Tool& tool, const TranspileFlags& flags) {
   if (!findProgram(*module, "main")) return tool.error(flags.main + ": holds no program @main"), kNo;
   if (mlir::failed(checkStrategy(flags.strategy, mlir::UnknownLoc::get(tool.context())))) return kNo;
   if (mlir::failed(transpileCollective(*module, flags.strategy))) return kNo;
+  verify::declareSites(*module);
   Json manifest = makeManifest(*module, toJson(flags.strategy));
   if (mlir::failed(writeJob(flags.output, *module, manifest, flags.force))) return kNo;
   tool.note("wrote " + flags.output + ", " + std::to_string(flags.strategy.trainers) + " trainers, digest " + manifest["digest"].get<std::string>());
@@ -100,7 +102,8 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
   llvm::scope_exit cleanUp([&] { std::filesystem::remove_all(fresh, error); });
 
   dist::RoleOp role = *job->module->getOps<dist::RoleOp>().begin();
-  auto mesh = mlir::SymbolTable::lookupNearestSymbolFrom<dist::MeshOp>(role, role.getMeshAttr());
+  auto mesh = llvm::dyn_cast_or_null<dist::MeshOp>(mlir::SymbolTable::lookupSymbolIn(*job->module, role.getMesh()));
+  if (!mesh) return tool.error(flags.job + ": role @" + role.getSymName().str() + " has no mesh"), kNo;
   mlir::FailureOr<std::vector<RankClass>> classes = classesOf(role);
   if (mlir::failed(classes)) return kNo;
   Json index = {{"sync", true}, {"trainers", Json::array()}, {"servers", Json::array()}, {"rings", Json::object()}};

@@ -1,0 +1,114 @@
+"""Trains one case of the corpora through the command line, on one device and as a data-parallel job, and compares every loss and the parameters after
+the last step with what the framework itself recorded.
+
+    train_case.py TOOL_FOLDER CORPUS CASE RANKS [TRANSPILE FLAG...]
+
+RANKS is a comma-separated list; 1 is the single-device program. Losses: 1e-5 + 1e-4 * |loss| (docs/design.md). Parameters: rtol 1e-3 plus the same
+absolute term.
+"""
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+LIMIT_SECONDS = 240
+
+
+def fail(message):
+    print("FAILED: " + message)
+    sys.exit(1)
+
+
+def call(*words):
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS, text=True)
+    if done.returncode != 0:
+        fail("exit status %d of %s\n%s" % (done.returncode, " ".join(words), done.stdout))
+    return done.stdout
+
+
+def read_record(path):
+    """float32 elements of a tensor file without LoD (dense record of the framework)."""
+    with open(path, "rb") as f:
+        data = f.read()
+    size = struct.unpack_from("<i", data, 16)[0]
+    body = data[20 + size:]
+    return struct.unpack("<%df" % (len(body) // 4), body)
+
+
+def read_npy(path):
+    with open(path, "rb") as f:
+        data = f.read()
+    assert data[:6] == b"\x93NUMPY" and b"'<f4'" in data[:128], path
+    start = 10 + struct.unpack_from("<H", data, 8)[0]
+    return struct.unpack("<%df" % ((len(data) - start) // 4), data[start:])
+
+
+def scalar(value):
+    return value[0] if isinstance(value, list) else value
+
+
+def compare_losses(what, found, expected):
+    if len(found) != len(expected):
+        fail("%s: %d steps, expected %d" % (what, len(found), len(expected)))
+    worst = 0.0
+    for step, (a, b) in enumerate(zip(found, expected)):
+        a, b = scalar(a), scalar(b)
+        worst = max(worst, abs(a - b))
+        if not abs(a - b) <= 1e-5 + 1e-4 * abs(b):
+            fail("%s: loss of step %d is %.9g, the framework has %.9g" % (what, step, a, b))
+    return worst
+
+
+def compare_parameters(what, saved, after):
+    count = 0
+    for root, _, names in os.walk(after):
+        for file in names:
+            if not file.endswith(".npy"):
+                continue
+            name = os.path.relpath(os.path.join(root, file), after)[:-4]
+            expected = read_npy(os.path.join(root, file))
+            found = read_record(os.path.join(saved, name))
+            if len(found) != len(expected):
+                fail("%s: %s has %d elements, expected %d" % (what, name, len(found), len(expected)))
+            for a, b in zip(found, expected):
+                if not abs(a - b) <= 1e-5 + 1e-3 * abs(b):
+                    fail("%s: an element of %s is %.9g, the framework has %.9g" % (what, name, a, b))
+            count += 1
+    if count == 0:
+        fail("%s: the case has no parameters to compare" % what)
+    return count
+
+
+def main(tools, corpus, case, ranks, *flags):
+    tool = os.path.join(tools, "dtranspile")
+    folder = os.path.join(corpus, case)
+    with open(os.path.join(folder, "case.json")) as f:
+        description = json.load(f)
+    with open(os.path.join(folder, "golden.json")) as f:
+        golden = json.load(f)
+    program = [os.path.join(folder, "main.pdmodel"), "--startup", os.path.join(folder, "startup.pdmodel")]
+    data = ["--feeds", os.path.join(folder, "feeds"), "--init", os.path.join(folder, "init")]
+    if description.get("lr_var"):
+        data += ["--per-step", description["lr_var"] + "=" + ",".join(map(str, description["lr_per_step"]))]
+    with tempfile.TemporaryDirectory() as work:
+        for count in ranks.split(","):
+            job, what = program[0], "%s on %s rank(s)" % (case, count)
+            saved, report = os.path.join(work, "saved" + count), os.path.join(work, count + ".json")
+            if count != "1":
+                job = os.path.join(work, "job" + count)
+                call(tool, "transpile", *program, "-o", job, "--mode", "collective", "--trainers", count, *flags)
+                call(tool, "verify", job)
+            call(tool, "run", job, *data, "--cache", os.path.join(work, "cache"), "--report", report, "--save", saved)
+            with open(report) as f:
+                found = json.load(f)
+            if not found["ok"] or len(found["ranks"]) != int(count):
+                fail("%s: %s" % (what, found))
+            worst = compare_losses(what, found["fetch"][description["loss"]], golden[description["loss"]])
+            parameters = compare_parameters(what, saved, os.path.join(folder, "after"))
+            print("%s: largest difference of a loss %.2e, %d parameters equal" % (what, worst, parameters))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -2,8 +2,8 @@
 // job manifest with its plans, docs/file-formats.md). Plain C types only.
 //
 // Two kinds of callees:
-//  * generated kernels    void k(void* const* args, int64_t lo, int64_t n)
-//    rows [lo, n) of the kernel's outermost extent; args in the order of the plan; every buffer is 64-byte aligned; no two
+//  * generated kernels    void k(void* const* args, int64_t lo, int64_t end)
+//    rows [lo, end) of the kernel's outermost extent; args in the order of the plan; every buffer is 64-byte aligned; no two
 //    args overlap unless the plan passes one buffer as a read-write argument. Rows may be cut anywhere.
 //  * library calls        int32_t f(DtContext*, const DtCall*)
 //    GEMM, convolution, what loops express badly. Named in the plan, found in the table of runtime/kernels. 0 is success; any other
@@ -45,13 +45,13 @@ typedef struct DtCall {
 
 typedef struct DtContext DtContext;
 
-typedef void (*DtKernel)(void* const* args, int64_t lo, int64_t n);
+typedef void (*DtKernel)(void* const* args, int64_t lo, int64_t end);
 typedef int32_t (*DtFunction)(DtContext*, const DtCall*);
 
 // Leaves a message (printf-like) for the failing call and returns 1.
 int32_t dt_fail(DtContext* context, const char* format, ...);
 
-// Runs body(arg, lo, n) over [0, extent) in parts of at least `grain` on the context's threads; returns when all have ended.
+// Runs body(arg, lo, n), n items from lo on, over [0, extent) in parts of at least `grain` on the context's threads; returns when all have ended.
 void dt_parallel(DtContext* context, int64_t extent, int64_t grain, void (*body)(void* arg, int64_t lo, int64_t n), void* arg);
 
 // Threads that dt_parallel uses at most.

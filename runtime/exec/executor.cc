@@ -29,7 +29,7 @@ struct Executor::Bound {
 
 namespace {
 
-// What a kernel node shares out over threads.
+// What a kernel node shares out over threads. Kernels take the end of their rows, dt_parallel gives the number.
 struct Rows {
   DtKernel kernel;
   void* const* args;
@@ -37,7 +37,7 @@ struct Rows {
 
 void RunRows(void* arg, int64_t lo, int64_t n) {
   const Rows& rows = *static_cast<const Rows*>(arg);
-  rows.kernel(rows.args, lo, n);
+  rows.kernel(rows.args, lo, lo + n);
 }
 
 }  // namespace

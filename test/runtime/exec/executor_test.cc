@@ -88,6 +88,20 @@ TEST_CASE("start-up and steps") {
   }
 }
 
+TEST_CASE("kernels get the rows of their part, from the first to behind the last") {
+  Json plan = PlanJson();
+  plan["programs"]["main"]["body"] = Json::array({{{"kernel", "k_rows"}, {"args", {0}}, {"n", 4}, {"grain", 1}, {"op", "0:0 range"}}});
+  for (int threads : {1, 2, 4}) {
+    const auto executor = Load(plan, threads);
+    REQUIRE(executor.ok());
+    REQUIRE((*executor)->RunMain().ok());
+    for (int row = 0; row < 4; ++row) {
+      const int part = row * threads / 4, per_part = 4 / threads;
+      CHECK(Floats(**executor, 0)[row] == static_cast<float>(100 * part * per_part + (part + 1) * per_part));
+    }
+  }
+}
+
 TEST_CASE("no allocation in a step after the first") {
   for (int threads : {1, 2}) {
     Json plan = PlanJson();

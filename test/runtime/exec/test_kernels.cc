@@ -4,22 +4,28 @@
 extern "C" {
 
 // w[i] -= rate * x[i]
-void k_update(void* const* args, int64_t lo, int64_t n) {
+void k_update(void* const* args, int64_t lo, int64_t end) {
   auto* w = static_cast<float*>(args[0]);
   const auto* x = static_cast<const float*>(args[1]);
   const float rate = *static_cast<const float*>(args[2]);
-  for (int64_t i = lo; i < lo + n; ++i) w[i] -= rate * x[i];
+  for (int64_t i = lo; i < end; ++i) w[i] -= rate * x[i];
 }
 
 // out[i] = value
-void k_fill(void* const* args, int64_t lo, int64_t n) {
+void k_fill(void* const* args, int64_t lo, int64_t end) {
   auto* out = static_cast<float*>(args[0]);
-  for (int64_t i = lo; i < lo + n; ++i) out[i] = *static_cast<const float*>(args[1]);
+  for (int64_t i = lo; i < end; ++i) out[i] = *static_cast<const float*>(args[1]);
 }
 
 // flag = ++counter < 5
-void k_count(void* const* args, int64_t lo, int64_t n) {
+void k_count(void* const* args, int64_t lo, int64_t end) {
   auto* counter = static_cast<int32_t*>(args[0]);
-  for (int64_t i = lo; i < lo + n; ++i) *static_cast<bool*>(args[1]) = ++*counter < 5;
+  for (int64_t i = lo; i < end; ++i) *static_cast<bool*>(args[1]) = ++*counter < 5;
+}
+
+// out[i] = 100 * lo + end
+void k_rows(void* const* args, int64_t lo, int64_t end) {
+  auto* out = static_cast<float*>(args[0]);
+  for (int64_t i = lo; i < end; ++i) out[i] = static_cast<float>(100 * lo + end);
 }
 }

@@ -90,11 +90,11 @@ struct CheckStrategy : mlir::PassWrapper<CheckStrategy, mlir::OperationPass<mlir
 }  // namespace
 
 void registerCollectivePipeline() {
-  static mlir::PassPipelineRegistration<PipelineOptions> registration(
-      "collective", "a saved program to a data-parallel job", [](mlir::OpPassManager& manager, const PipelineOptions& options) {
-        manager.addPass(std::make_unique<CheckStrategy>(options.strategy()));
-        buildCollectivePipeline(manager, options.strategy());
-      });
+  static mlir::PassPipelineRegistration<PipelineOptions> registration("collective", "a saved program to a data-parallel job",
+                                                                      [](mlir::OpPassManager& manager, const PipelineOptions& options) {
+                                                                        manager.addPass(std::make_unique<CheckStrategy>(options.strategy()));
+                                                                        buildCollectivePipeline(manager, options.strategy());
+                                                                      });
 }
 
 }  // namespace dtranspile

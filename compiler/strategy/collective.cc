@@ -34,8 +34,10 @@ const Rule kRules[] = {
      },
      "trainers and hierarchical_allreduce_inter_nranks: inner groups of equal size, more than one of them, make up all trainers"},
     {[](const Strategy& s) { return s.use_hierarchical_allreduce && !s.fuse_all_reduce_ops; },
-     "use_hierarchical_allreduce and fuse_all_reduce_ops=false: three operations per gradient instead of one would be slower than none of both; keep buckets on"},
-    {[](const Strategy& s) { return isLocalSgd(s) && s.scale_strategy != "avg"; }, "collective_mode local_sgd and scale_strategy: gradients are not reduced, nothing is scaled"},
+     "use_hierarchical_allreduce and fuse_all_reduce_ops=false: three operations per gradient instead of one would be slower than none of both; keep buckets "
+     "on"},
+    {[](const Strategy& s) { return isLocalSgd(s) && s.scale_strategy != "avg"; },
+     "collective_mode local_sgd and scale_strategy: gradients are not reduced, nothing is scaled"},
 };
 
 }  // namespace

@@ -39,8 +39,7 @@ AxisSetAttr AxisSetAttr::of(mlir::StringAttr axis, llvm::ArrayRef<Interval> inte
   return bounds.empty() ? AxisSetAttr() : get(axis.getContext(), axis, bounds);
 }
 
-mlir::LogicalResult AxisSetAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, mlir::StringAttr axis,
-                                        llvm::ArrayRef<int64_t> bounds) {
+mlir::LogicalResult AxisSetAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, mlir::StringAttr axis, llvm::ArrayRef<int64_t> bounds) {
   if (!axis || axis.getValue().empty()) return emitError() << "a set of coordinates names no axis";
   if (bounds.empty() || bounds.size() % 2) return emitError() << "no coordinate of axis '" << axis.getValue() << "' is selected";
   for (size_t i = 0; i < bounds.size(); ++i)
@@ -236,11 +235,9 @@ std::optional<int64_t> LayoutAttr::localExtent(int64_t size) const {
   return getExtent() / size + (getExtent() % size != 0);
 }
 
-mlir::LogicalResult LayoutAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, LayoutKind kind, int64_t extent, int64_t per,
-                                       int64_t first) {
+mlir::LogicalResult LayoutAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, LayoutKind kind, int64_t extent, int64_t per, int64_t first) {
   bool blocked = kind == LayoutKind::Blocks || kind == LayoutKind::Hashed;
-  if (extent < 0 || first < 0 || (blocked && per < 1))
-    return emitError() << "a layout needs an extent and a start of at least 0 and blocks of at least 1";
+  if (extent < 0 || first < 0 || (blocked && per < 1)) return emitError() << "a layout needs an extent and a start of at least 0 and blocks of at least 1";
   return mlir::success();
 }
 

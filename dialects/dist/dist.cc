@@ -1,13 +1,12 @@
 // Registration of dialect dist, its types, and the check of the attributes that it hangs on ops of other dialects.
 #include "dialects/dist/dist.h"
 
+#include "dialects/dist/dist_dialect.cc.inc"
+#include "dialects/dist/dist_enums.cc.inc"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/IR/DialectImplementation.h"
-
-#include "dialects/dist/dist_dialect.cc.inc"
-#include "dialects/dist/dist_enums.cc.inc"
 
 #define GET_TYPEDEF_CLASSES
 #include "dialects/dist/dist_types.cc.inc"
@@ -81,17 +80,15 @@ bool isRelation(mlir::Operation* op, mlir::Attribute value) {
   return list && list.size() == op->getNumResults() && llvm::all_of(list, [](mlir::Attribute one) { return llvm::isa<RelAttr>(one); });
 }
 bool isVar(mlir::Operation* op) { return llvm::isa<pd::VarOp>(op); }
-bool isFeed(mlir::Operation* op) {
-  return llvm::isa<pd::InputOp>(op) || (pd::OpView::isFrameworkOp(op) && pd::OpView(op).type() == "feed");
-}
+bool isFeed(mlir::Operation* op) { return llvm::isa<pd::InputOp>(op) || (pd::OpView::isFrameworkOp(op) && pd::OpView(op).type() == "feed"); }
 
 bool isContracts(mlir::Operation* op, mlir::Attribute value) {
   auto list = llvm::dyn_cast<mlir::ArrayAttr>(value);
   return op->getName().getStringRef() == "builtin.module" && list && llvm::all_of(list, [](mlir::Attribute entry) {
-    auto contract = llvm::dyn_cast<mlir::DictionaryAttr>(entry);
-    auto sites = contract ? contract.getAs<mlir::ArrayAttr>("sites") : mlir::ArrayAttr();
-    return sites && isNames(sites) && contract.getAs<mlir::StringAttr>("tag") && contract.getAs<mlir::StringAttr>("statement");
-  });
+           auto contract = llvm::dyn_cast<mlir::DictionaryAttr>(entry);
+           auto sites = contract ? contract.getAs<mlir::ArrayAttr>("sites") : mlir::ArrayAttr();
+           return sites && isNames(sites) && contract.getAs<mlir::StringAttr>("tag") && contract.getAs<mlir::StringAttr>("statement");
+         });
 }
 
 struct Discardable {

@@ -91,8 +91,7 @@ llvm::StringRef nameOf(mlir::Value value) {
   while (auto result = llvm::dyn_cast<mlir::OpResult>(value)) {
     mlir::Operation* op = result.getOwner();
     if (!llvm::isa_and_nonnull<DistDialect>(op->getDialect())) break;
-    if (auto composite = llvm::dyn_cast<CompositeOp>(op))
-      return llvm::cast<mlir::StringAttr>(composite.getOutputNames()[result.getResultNumber()]).getValue();
+    if (auto composite = llvm::dyn_cast<CompositeOp>(op)) return llvm::cast<mlir::StringAttr>(composite.getOutputNames()[result.getResultNumber()]).getValue();
     unsigned index = result.getResultNumber();
     if (auto wait = llvm::dyn_cast<WaitOp>(op)) {
       op = wait.getPending().getDefiningOp();

@@ -21,7 +21,7 @@ mlir::FlatSymbolRefAttr commOf(mlir::Operation* op);
 
 // The ranks that run an op: the conjunction of all enclosing `dist.on`.
 struct Guard {
-  SelAttr where;  // of bodies, and of else-bodies of guards on one axis
+  SelAttr where;                               // of bodies, and of else-bodies of guards on one axis
   llvm::SmallVector<mlir::StringAttr> partly;  // axes of else-bodies of guards on several axes: no conjunction says it
 
   // True if every rank that runs the op is in `set`.

@@ -12,9 +12,7 @@ using Effects = llvm::SmallVectorImpl<mlir::MemoryEffects::EffectInstance>;
 
 namespace {
 
-void writesComm(mlir::FlatSymbolRefAttr comm, Effects& effects) {
-  effects.emplace_back(mlir::MemoryEffects::Write::get(), comm, CommResource::get());
-}
+void writesComm(mlir::FlatSymbolRefAttr comm, Effects& effects) { effects.emplace_back(mlir::MemoryEffects::Write::get(), comm, CommResource::get()); }
 
 }  // namespace
 

@@ -22,8 +22,7 @@ mlir::ParseResult parseDim(mlir::AsmParser& parser, int64_t& dim) {
   return dim < 0 ? mlir::ParseResult(parser.emitError(loc, "a dim is `flat` or at least 0")) : mlir::success();
 }
 
-AxisRelAttr make(mlir::StringAttr axis, StateKind state, int64_t dim = 0, LayoutAttr layout = {}, Reduce reduce = Reduce::Sum,
-                 mlir::StringAttr tag = {}) {
+AxisRelAttr make(mlir::StringAttr axis, StateKind state, int64_t dim = 0, LayoutAttr layout = {}, Reduce reduce = Reduce::Sum, mlir::StringAttr tag = {}) {
   return AxisRelAttr::get(axis.getContext(), axis, state, dim, layout, reduce, tag, AxisSetAttr());
 }
 
@@ -115,9 +114,7 @@ void AxisRelAttr::print(mlir::AsmPrinter& printer) const {
 // #dist.rel<"w@GRAD" number 2, dp: P(sum), scale 1/4, tags ["fp16_wire"]>
 //===----------------------------------------------------------------------===//
 
-RelAttr RelAttr::of(mlir::StringAttr variable, llvm::ArrayRef<AxisRelAttr> axes) {
-  return get(variable.getContext(), variable, 0, axes, 1, 1, {});
-}
+RelAttr RelAttr::of(mlir::StringAttr variable, llvm::ArrayRef<AxisRelAttr> axes) { return get(variable.getContext(), variable, 0, axes, 1, 1, {}); }
 
 AxisRelAttr RelAttr::lookup(llvm::StringRef axis) const {
   for (AxisRelAttr state : getAxes())

@@ -121,11 +121,10 @@ struct Entry {
   ParseResult parse(OpAsmParser& parser, mlir::OperationState& result) {
     llvm::SMLoc loc = parser.getCurrentLocation();
     auto one = [&]() -> ParseResult {
-      return mlir::failure(parser.parseArgument(arguments.emplace_back()) || parser.parseEqual() ||
-                           parser.parseOperand(operands.emplace_back()) || parser.parseColonType(types.emplace_back()));
+      return mlir::failure(parser.parseArgument(arguments.emplace_back()) || parser.parseEqual() || parser.parseOperand(operands.emplace_back()) ||
+                           parser.parseColonType(types.emplace_back()));
     };
-    if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, one) ||
-        parser.resolveOperands(operands, types, loc, result.operands))
+    if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, one) || parser.resolveOperands(operands, types, loc, result.operands))
       return mlir::failure();
     for (auto [argument, type] : llvm::zip(arguments, types)) argument.type = unlocated(type);
     return mlir::success();
@@ -134,9 +133,8 @@ struct Entry {
 
 void printEntry(OpAsmPrinter& printer, mlir::ValueRange arguments, mlir::ValueRange operands) {
   printer << '(';
-  llvm::interleaveComma(llvm::zip(arguments, operands), printer, [&](auto pair) {
-    printer << std::get<0>(pair) << " = " << std::get<1>(pair) << " : " << std::get<1>(pair).getType();
-  });
+  llvm::interleaveComma(llvm::zip(arguments, operands), printer,
+                        [&](auto pair) { printer << std::get<0>(pair) << " = " << std::get<1>(pair) << " : " << std::get<1>(pair).getType(); });
   printer << ')';
 }
 

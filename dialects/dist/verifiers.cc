@@ -90,8 +90,7 @@ LogicalResult verifyPlace(Operation* op, CommOp comm, SymbolTableCollection& tab
   }
   if (comm.getKind() != CommKind::Group) return mlir::success();
   auto handler = op->getParentOfType<HandleOp>();
-  if (handler && handler.getKind() != Handler::Round)
-    return op->emitOpError("D19: a handler of single requests takes no part in group communication");
+  if (handler && handler.getKind() != Handler::Round) return op->emitOpError("D19: a handler of single requests takes no part in group communication");
   if (auto role = op->getParentOfType<RoleOp>(); role && role.getMeshAttr() != comm.getMeshAttr())
     return op->emitOpError(handler ? "D20: " : "D8: ") << "comm @" << comm.getSymName() << " is over another mesh than role @" << role.getSymName();
   Guard guard = guardOf(op, &tables);
@@ -99,8 +98,7 @@ LogicalResult verifyPlace(Operation* op, CommOp comm, SymbolTableCollection& tab
     AxisSetAttr members = comm.getSubset() ? comm.getSubset()->lookup(axis) : AxisSetAttr();
     bool vague = llvm::any_of(guard.partly, [&](mlir::StringAttr name) { return name == axis; });
     if (!vague && guard.where.lookup(axis) == members) continue;
-    auto error = op->emitOpError("D8: not every member of a group of @") << comm.getSymName() << " comes here, or others do: axis '" << axis
-                                                                        << "' is guarded";
+    auto error = op->emitOpError("D8: not every member of a group of @") << comm.getSymName() << " comes here, or others do: axis '" << axis << "' is guarded";
     return error.attachNote(comm.getLoc()) << "the comm; its members must be the guarded ranks", error;
   }
   return mlir::success();
@@ -110,8 +108,8 @@ mlir::FailureOr<CommOp> verifyComm(Operation* op, CommKind kind, SymbolTableColl
   CommOp comm = lookupComm(op, commOf(op), &tables);
   if (!comm) return op->emitOpError("D23: there is no dist.comm ") << commOf(op);
   if (comm.getKind() != kind)
-    return op->emitOpError("D23: needs a comm of kind ") << stringifyCommKind(kind) << ", and " << commOf(op) << " is of kind "
-                                                       << stringifyCommKind(comm.getKind());
+    return op->emitOpError("D23: needs a comm of kind ")
+           << stringifyCommKind(kind) << ", and " << commOf(op) << " is of kind " << stringifyCommKind(comm.getKind());
   if (mlir::failed(verifyPlace(op, comm, tables))) return mlir::failure();
   return comm;
 }
@@ -139,8 +137,7 @@ LogicalResult verifyElements(Operation* op, std::optional<Reduce> reduce, bool r
   for (mlir::Value operand : op->getOperands()) {
     mlir::Type type = unlocated(operand.getType());
     mlir::RankedTensorType tensor = pd::tensorOf(type);
-    if (!tensor || (!isDense(type) && !(rows && llvm::isa<pd::RowsType>(type))))
-      return op->emitOpError("D24: cannot communicate a value of type ") << type;
+    if (!tensor || (!isDense(type) && !(rows && llvm::isa<pd::RowsType>(type)))) return op->emitOpError("D24: cannot communicate a value of type ") << type;
     mlir::Type its = tensor.getElementType();
     if (element && its != element) return op->emitOpError("D24: operands of one op have one element type, not ") << element << " and " << its;
     element = its;
@@ -180,8 +177,7 @@ LogicalResult verifyRoot(Operation* op, SelAttr root, CommOp comm, MeshOp mesh) 
   if (root.getSets().size() != comm.getAxes().size()) return op->emitOpError("D23: the root names one coordinate of each axis of the comm");
   for (AxisSetAttr set : root.getSets()) {
     AxisSetAttr members = comm.getSubset() ? comm.getSubset()->lookup(set.getAxis()) : AxisSetAttr();
-    if (!set.isPoint() || !comm.overAxis(set.getAxis()) || set.getBounds()[0] >= mesh.sizeOf(set.getAxis()).value_or(0) ||
-        (members && !members.contains(set)))
+    if (!set.isPoint() || !comm.overAxis(set.getAxis()) || set.getBounds()[0] >= mesh.sizeOf(set.getAxis()).value_or(0) || (members && !members.contains(set)))
       return op->emitOpError("D23: the root is no member of the comm: axis '") << set.getAxis().getValue() << "'";
   }
   return mlir::success();
@@ -201,8 +197,8 @@ LogicalResult verifyPart(Operation* op, mlir::Type whole, mlir::Type part, int64
                                               << mlir::RankedTensorType::get(expected, all.getElementType()) << ", not " << part;
 }
 
-LogicalResult verifyAgainstComm(Operation* op, SymbolTableCollection& tables,
-                                llvm::function_ref<LogicalResult(CommOp, MeshOp)> more = [](CommOp, MeshOp) { return mlir::success(); }) {
+LogicalResult verifyAgainstComm(
+    Operation* op, SymbolTableCollection& tables, llvm::function_ref<LogicalResult(CommOp, MeshOp)> more = [](CommOp, MeshOp) { return mlir::success(); }) {
   mlir::FailureOr<CommOp> comm = verifyComm(op, CommKind::Group, tables);
   if (mlir::failed(comm)) return mlir::failure();
   MeshOp mesh = meshOfComm(*comm, &tables);
@@ -272,8 +268,8 @@ LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection& tables) {
     return verifyPairs(*this, [&](mlir::Type before, mlir::Type after) -> LogicalResult {
       mlir::RankedTensorType from = pd::tensorOf(before), to = pd::tensorOf(after);
       int64_t split = getSplit(), concat = getConcat();
-      if (!from || !to || from.getElementType() != to.getElementType() || from.getRank() != to.getRank() || split == concat ||
-          std::min(split, concat) < 0 || std::max(split, concat) >= from.getRank())
+      if (!from || !to || from.getElementType() != to.getElementType() || from.getRank() != to.getRank() || split == concat || std::min(split, concat) < 0 ||
+          std::max(split, concat) >= from.getRank())
         return emitOpError("D25: cannot cut ") << before << " along dim " << split << " into " << after << " along dim " << concat;
       llvm::SmallVector<int64_t> expected(from.getShape());
       if (!from.isDynamicDim(split)) {
@@ -306,7 +302,9 @@ LogicalResult TransferOp::verifySymbolUses(SymbolTableCollection& tables) {
   AxisSetAttr source = from.lookup(axis), target = to.lookup(axis);
   if (!source || !target || !source.isPoint() || !target.isPoint() || source == target)
     return emitOpError("D23: moves from one coordinate of axis '") << axis.getValue() << "' to another one";
-  auto others = [&](SelAttr where) { return llvm::to_vector(llvm::make_filter_range(where.getSets(), [&](AxisSetAttr set) { return set.getAxis() != axis; })); };
+  auto others = [&](SelAttr where) {
+    return llvm::to_vector(llvm::make_filter_range(where.getSets(), [&](AxisSetAttr set) { return set.getAxis() != axis; }));
+  };
   if (others(from) != others(to)) return emitOpError("D23: the location changes along another axis than '") << axis.getValue() << "'";
   return verifySelector(*this, to, meshOfComm(*comm, &tables), "D23");
 }

@@ -18,8 +18,8 @@ LogicalResult verifySelector(Operation* op, SelAttr selector, MeshOp mesh, llvm:
     if (!index) return op->emitOpError() << label << ": '" << set.getAxis().getValue() << "' is no rank axis here";
     int64_t size = mesh.getSizes()[*index];
     if (set.getBounds().back() > size)
-      return op->emitOpError() << label << ": coordinate " << set.getBounds().back() - 1 << " of axis '" << set.getAxis().getValue()
-                               << "', which has size " << size;
+      return op->emitOpError() << label << ": coordinate " << set.getBounds().back() - 1 << " of axis '" << set.getAxis().getValue() << "', which has size "
+                               << size;
     if (set.count() == size && size > 1)
       return op->emitOpError() << label << ": every coordinate of axis '" << set.getAxis().getValue() << "' is selected; leave the axis out";
   }

@@ -67,7 +67,8 @@ class DpBucket : public impl::DpBucketBase<DpBucket> {
       bucket.bytes += bytes;
     }
     for (auto& entry : open) close(entry.second);
-    llvm::sort(closed, [](const Bucket& a, const Bucket& b) { return dist::AllReduceOp(a.members.back())->isBeforeInBlock(dist::AllReduceOp(b.members.back())); });
+    llvm::sort(closed,
+               [](const Bucket& a, const Bucket& b) { return dist::AllReduceOp(a.members.back())->isBeforeInBlock(dist::AllReduceOp(b.members.back())); });
     return closed;
   }
 

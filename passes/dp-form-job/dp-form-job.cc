@@ -35,7 +35,8 @@ class DpFormJob : public impl::DpFormJobBase<DpFormJob> {
     if (ranks < 1) return module.emitError("dp-form-job: ranks is ") << ranks.getValue() << "; the least is 1";
     if (comms < 1 || comms > 64) return module.emitError("dp-form-job: comms is ") << comms.getValue() << "; it lies between 1 and 64";
     if (intra < 0 || (intra > 0 && (intra == 1 || ranks <= intra || ranks % intra != 0)))
-      return module.emitError("dp-form-job: intra is ") << intra.getValue() << "; it is at least 2, smaller than ranks (" << ranks.getValue() << ") and divides it";
+      return module.emitError("dp-form-job: intra is ")
+             << intra.getValue() << "; it is at least 2, smaller than ranks (" << ranks.getValue() << ") and divides it";
     if (!mlir::SymbolTable::lookupSymbolIn(module, "main")) return module.emitError("there is no pd.program @main");
     for (mlir::Operation& op : *module.getBody())
       if (!llvm::isa<pd::VarOp, pd::ProgramOp>(op)) return op.emitError("the input of dp-form-job holds pd.var and pd.program only; is it a job already?");
@@ -102,8 +103,9 @@ class DpFormJob : public impl::DpFormJobBase<DpFormJob> {
       if ((view.type() != "reshape" && view.type() != "reshape2") || !x || !out) return mlir::WalkResult::advance();
       mlir::RankedTensorType from = pd::tensorOf(x.getType()), to = pd::tensorOf(out.getType());
       if (!from || !to || from.hasStaticShape() || !to.hasStaticShape()) return mlir::WalkResult::advance();
-      op->emitError("its shape fixes the extent of the batch: ") << from << " becomes " << to << "; a rank holds a part of the batch, so save the program with -1 in "
-                                                                 << "this shape";
+      op->emitError("its shape fixes the extent of the batch: ")
+          << from << " becomes " << to << "; a rank holds a part of the batch, so save the program with -1 in "
+          << "this shape";
       return mlir::WalkResult::interrupt();
     });
     return mlir::failure(result.wasInterrupted());

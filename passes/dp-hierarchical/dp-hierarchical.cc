@@ -11,11 +11,11 @@ namespace {
 
 // One sum on its way through the levels. Its next level is started at `place`, or later.
 struct Journey {
-  mlir::Value pending;               // of the level that has been started
+  mlir::Value pending;  // of the level that has been started
   llvm::SmallVector<mlir::Type> whole, part;
   mlir::FlatSymbolRefAttr within, between;
-  mlir::Operation* wait;             // of the original sum: the last place
-  int level = 0;                     // levels started
+  mlir::Operation* wait;  // of the original sum: the last place
+  int level = 0;          // levels started
 };
 
 class DpHierarchical : public impl::DpHierarchicalBase<DpHierarchical> {

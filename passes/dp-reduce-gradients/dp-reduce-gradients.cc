@@ -62,7 +62,8 @@ class DpReduceGradients : public impl::DpReduceGradientsBase<DpReduceGradients> 
     forEachUpdate(main, [&](pd::OpView update) {
       llvm::StringRef name = pd::nameOf(update.input("Param"));
       if (known.contains(name) || mlir::failed(result)) return;
-      update.operation()->emitError("updates parameter '") << name << "', but no op with role Backward lists it in op_role_var: its gradient would not be reduced";
+      update.operation()->emitError("updates parameter '")
+          << name << "', but no op with role Backward lists it in op_role_var: its gradient would not be reduced";
       result = mlir::failure();
     });
     return result;

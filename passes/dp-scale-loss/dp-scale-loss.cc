@@ -92,8 +92,9 @@ class DpScaleLoss : public impl::DpScaleLossBase<DpScaleLoss> {
     if (!reference && loss.operation()) {
       Kind kind = Classifier(Varying(job->main)).classify(loss.operation()->getResult(0));
       if (kind == Kind::Mixed) {
-        loss.operation()->emitError("the loss adds a sum over the batch and a term of another kind (a mean, or one that does not depend on the batch): no "
-                                    "one factor makes summed gradients those of one device; make all terms means, or choose grad-scale reference");
+        loss.operation()->emitError(
+            "the loss adds a sum over the batch and a term of another kind (a mean, or one that does not depend on the batch): no "
+            "one factor makes summed gradients those of one device; make all terms means, or choose grad-scale reference");
         return signalPassFailure();
       }
       if (kind == Kind::Sum) return;

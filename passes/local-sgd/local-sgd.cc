@@ -43,7 +43,8 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
     }
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(job->main.getBodyBlock());
     for (Parameter& parameter : *parameters) average(builder, parameter, 1.0 / static_cast<double>(job->replicas()));
-    addContract(getOperation(), "local_sgd", "parameters are averaged at the end of every step; gradients are not reduced, optimizer state stays with its rank", {});
+    addContract(getOperation(), "local_sgd", "parameters are averaged at the end of every step; gradients are not reduced, optimizer state stays with its rank",
+                {});
   }
 
  private:
@@ -87,10 +88,8 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
     mlir::OpBuilder builder(parameter.var.getContext());
     builder.setInsertionPointAfter(parameter.lastSet);
     mlir::Location loc = parameter.lastSet.getLoc();
-    parameter.copy =
-        pd::GetOp::create(builder, loc, parameter.var.getType(), mlir::FlatSymbolRefAttr::get(parameter.snapshot.getSymNameAttr()));
-    mlir::Value delta =
-        elementwise(builder, loc, "elementwise_sub", parameter.copy, parameter.lastSet.getValue(), parameter.deltaName(), pd::kOptimize);
+    parameter.copy = pd::GetOp::create(builder, loc, parameter.var.getType(), mlir::FlatSymbolRefAttr::get(parameter.snapshot.getSymNameAttr()));
+    mlir::Value delta = elementwise(builder, loc, "elementwise_sub", parameter.copy, parameter.lastSet.getValue(), parameter.deltaName(), pd::kOptimize);
     auto sum = dist::ReduceAttr::get(builder.getContext(), dist::Reduce::Sum);
     parameter.delta = dist::AllReduceOp::create(builder, loc, mlir::TypeRange(delta.getType()), sum, mlir::ValueRange(delta), comm).getResult(0);
   }
@@ -99,8 +98,7 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
     mlir::Location loc = parameter.lastSet.getLoc();
     mlir::Value mean = scale(builder, loc, parameter.delta, factor, parameter.deltaName(), pd::kOptimize);
     mlir::Value value = elementwise(builder, loc, "elementwise_sub", parameter.copy, mean, parameter.var.getSymName(), pd::kOptimize);
-    for (pd::VarOp var : {parameter.var, parameter.snapshot})
-      pd::SetOp::create(builder, loc, mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()), value);
+    for (pd::VarOp var : {parameter.var, parameter.snapshot}) pd::SetOp::create(builder, loc, mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()), value);
   }
 };
 

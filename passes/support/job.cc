@@ -76,17 +76,17 @@ void addContract(mlir::ModuleOp job, llvm::StringRef tag, llvm::StringRef statem
       else all.insert_range(contract.getAs<mlir::ArrayAttr>("sites"));
     }
   for (const std::string& site : sites) all.insert(builder.getStringAttr(site));
-  contracts.push_back(builder.getDictionaryAttr({builder.getNamedAttr("tag", builder.getStringAttr(tag)),
-                                                 builder.getNamedAttr("statement", builder.getStringAttr(statement)),
-                                                 builder.getNamedAttr("sites", builder.getArrayAttr(all.getArrayRef()))}));
+  contracts.push_back(
+      builder.getDictionaryAttr({builder.getNamedAttr("tag", builder.getStringAttr(tag)), builder.getNamedAttr("statement", builder.getStringAttr(statement)),
+                                 builder.getNamedAttr("sites", builder.getArrayAttr(all.getArrayRef()))}));
   job->setAttr(dist::kContractsAttr, builder.getArrayAttr(contracts));
 }
 
 bool hasContract(mlir::ModuleOp job, llvm::StringRef tag) {
   auto contracts = job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr);
   return contracts && llvm::any_of(contracts, [&](mlir::Attribute entry) {
-    return llvm::cast<mlir::DictionaryAttr>(entry).getAs<mlir::StringAttr>("tag").getValue() == tag;
-  });
+           return llvm::cast<mlir::DictionaryAttr>(entry).getAs<mlir::StringAttr>("tag").getValue() == tag;
+         });
 }
 
 }  // namespace dtranspile::passes

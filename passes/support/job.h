@@ -11,10 +11,10 @@
 namespace dtranspile::passes {
 
 // What communicators of the data-parallel passes carry (attribute `carries` of dist.comm).
-inline constexpr llvm::StringLiteral kGradients = "gradients";    // over all replicas
+inline constexpr llvm::StringLiteral kGradients = "gradients";        // over all replicas
 inline constexpr llvm::StringLiteral kWithin = "gradients within";    // over a group of replicas
 inline constexpr llvm::StringLiteral kBetween = "gradients between";  // over the groups
-inline constexpr llvm::StringLiteral kStatistics = "statistics";  // of a batch
+inline constexpr llvm::StringLiteral kStatistics = "statistics";      // of a batch
 
 // A job with one role of replicas, as dp-form-job makes it.
 struct DataParallelJob {

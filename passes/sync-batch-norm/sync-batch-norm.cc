@@ -39,9 +39,9 @@ class Body {
     }
     builder_.setInsertionPoint(old);
     std::string type = "sync_" + op_.type().str();
-    auto composite = dist::CompositeOp::create(builder_, old->getLoc(), old->getResultTypes(), builder_.getStringAttr(type), builder_.getArrayAttr(inputSlots), operands,
-                                               builder_.getArrayAttr(outputSlots), builder_.getArrayAttr(outputNames),
-                                               old->getAttrOfType<mlir::DictionaryAttr>("attrs"));
+    auto composite =
+        dist::CompositeOp::create(builder_, old->getLoc(), old->getResultTypes(), builder_.getStringAttr(type), builder_.getArrayAttr(inputSlots), operands,
+                                  builder_.getArrayAttr(outputSlots), builder_.getArrayAttr(outputNames), old->getAttrOfType<mlir::DictionaryAttr>("attrs"));
     if (mlir::Attribute source = old->getAttr(dist::kSrcAttr)) composite->setAttr(dist::kSrcAttr, source);
     mlir::Block* block = builder_.createBlock(&composite.getBody());
     for (auto [slot, value] : llvm::zip(inputSlots, operands))

@@ -127,14 +127,16 @@ class Exporter {
     llvm::StringRef kind = dist::stringifyReduce(op.getReduce());
     if (op.getReduce() == dist::Reduce::Or) return op.emitError("export: the framework has no boolean all-reduce");
     for (mlir::Type type : op.getInputs().getTypes())
-      if (llvm::isa<pd::RowsType>(type)) return op.emitError("export: the framework's c_allreduce_sum takes no SelectedRows; train this program natively, or with dense gradients");
+      if (llvm::isa<pd::RowsType>(type))
+        return op.emitError("export: the framework's c_allreduce_sum takes no SelectedRows; train this program natively, or with dense gradients");
     bool waits = llvm::isa<dist::PendingType>(op->getResult(0).getType());
     llvm::SmallVector<mlir::Value> results(op.getInputs());
     int role = roleOf(results.front());
     mlir::Value buffer = results.front();
     if (results.size() > 1) buffer = coalesce(op, results, role);
     if (waits) buffer = inPlace(op.getLoc(), "c_sync_calc_stream", buffer, {}, role);
-    buffer = inPlace(op.getLoc(), ("c_allreduce_" + kind).str(), buffer, {named("ring_id", number(ring_)), named("use_calc_stream", builder_.getBoolAttr(!waits))}, role);
+    buffer = inPlace(op.getLoc(), ("c_allreduce_" + kind).str(), buffer,
+                     {named("ring_id", number(ring_)), named("use_calc_stream", builder_.getBoolAttr(!waits))}, role);
     if (results.size() == 1) results.front() = buffer;
     if (!waits) {
       op->replaceAllUsesWith(results);
@@ -165,9 +167,10 @@ class Exporter {
     if (found == started_.end()) return wait.emitError("export: waits for nothing that was started");
     if (!found->second.results.empty()) {
       Started& started = found->second;
-      mlir::Value done = pd::createOp(builder_, wait.getLoc(), "c_sync_comm_stream", {{"X", {started.buffer}}},
-                                      {{"Out", {{dist::nameOf(started.buffer).str(), started.buffer.getType()}}}}, {named("ring_id", number(started.ring))}, started.role)
-                             .output("Out");
+      mlir::Value done =
+          pd::createOp(builder_, wait.getLoc(), "c_sync_comm_stream", {{"X", {started.buffer}}},
+                       {{"Out", {{dist::nameOf(started.buffer).str(), started.buffer.getType()}}}}, {named("ring_id", number(started.ring))}, started.role)
+              .output("Out");
       if (started.results.size() == 1) started.results.front() = done;
       wait->replaceAllUsesWith(started.results);
     }
@@ -181,15 +184,16 @@ class Exporter {
     dist::CommOp comm = dist::lookupComm(op, op.getCommAttr());
     if (comm.getSubset()) return op.emitError("export: broadcasts in a part of an axis have no translation yet");
     int64_t root = 0;
-    for (llvm::StringRef axis : comm.getAxes().getAsValueRange<mlir::StringAttr>()) root = root * *mesh_.sizeOf(axis) + op.getRoot().lookup(axis).getBounds()[0];
+    for (llvm::StringRef axis : comm.getAxes().getAsValueRange<mlir::StringAttr>())
+      root = root * *mesh_.sizeOf(axis) + op.getRoot().lookup(axis).getBounds()[0];
     mlir::Value last;
     for (auto [value, result] : llvm::zip(op.getInputs(), op.getResults())) {
       last = inPlace(op.getLoc(), "c_broadcast", value,
                      {named("ring_id", number(ring_)), named("root", number(root)), named("use_calc_stream", builder_.getBoolAttr(false))}, pd::kForward);
       result.replaceAllUsesWith(last);
     }
-    pd::createOp(builder_, op.getLoc(), "c_sync_comm_stream", {{"X", {last}}}, {{"Out", {{dist::nameOf(last).str(), last.getType()}}}}, {named("ring_id", number(ring_))},
-                 pd::kForward);
+    pd::createOp(builder_, op.getLoc(), "c_sync_comm_stream", {{"X", {last}}}, {{"Out", {{dist::nameOf(last).str(), last.getType()}}}},
+                 {named("ring_id", number(ring_))}, pd::kForward);
     return drop(op);
   }
 
@@ -207,7 +211,8 @@ class Exporter {
       outputs.back().results.push_back({name.str(), type});
     }
     auto role = op.getAttrs().getAs<mlir::IntegerAttr>("op_role");
-    pd::OpView made = pd::createOp(builder_, op.getLoc(), op.getOp(), inputs, outputs, op.getAttrs().getValue(), role ? static_cast<int>(role.getInt()) : pd::kForward);
+    pd::OpView made =
+        pd::createOp(builder_, op.getLoc(), op.getOp(), inputs, outputs, op.getAttrs().getValue(), role ? static_cast<int>(role.getInt()) : pd::kForward);
     op->replaceAllUsesWith(made.operation()->getResults());
     return drop(op);
   }

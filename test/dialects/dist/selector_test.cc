@@ -1,5 +1,6 @@
 // The algebra of selectors and meshes: what verifiers and specialisation rely on.
 #include <catch2/catch.hpp>
+
 #include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/pd.h"

@@ -22,8 +22,7 @@ namespace {
 
 class FileBytes : public ByteSource {
  public:
-  FileBytes(std::string name, int64_t size, int descriptor)
-      : ByteSource(std::move(name), size), descriptor_(descriptor) {}
+  FileBytes(std::string name, int64_t size, int descriptor) : ByteSource(std::move(name), size), descriptor_(descriptor) {}
   ~FileBytes() override { close(descriptor_); }
 
  private:
@@ -49,8 +48,7 @@ class FileBytes : public ByteSource {
 class MemoryBytes : public ByteSource {
  public:
   MemoryBytes(std::string name, const void* data, size_t size)
-      : ByteSource(std::move(name), static_cast<int64_t>(size)),
-        data_(static_cast<const char*>(data)) {}
+      : ByteSource(std::move(name), static_cast<int64_t>(size)), data_(static_cast<const char*>(data)) {}
 
  private:
   absl::Status Fetch(int64_t offset, int64_t count, void* to) const override {
@@ -65,8 +63,7 @@ class MemoryBytes : public ByteSource {
 
 absl::Status ByteSource::ReadAt(int64_t offset, int64_t count, void* to) const {
   if (offset < 0 || count < 0 || offset > size_ || count > size_ - offset) {
-    return absl::DataLossError(absl::StrCat(name_, ": bytes [", offset, ", ", offset, " + ", count,
-                                            ") of ", size_, " are not there"));
+    return absl::DataLossError(absl::StrCat(name_, ": bytes [", offset, ", ", offset, " + ", count, ") of ", size_, " are not there"));
   }
   if (count == 0) return absl::OkStatus();
   return Fetch(offset, count, to);
@@ -89,15 +86,11 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenFile(const std::string& path) {
   return std::make_unique<FileBytes>(path, static_cast<int64_t>(info.st_size), descriptor);
 }
 
-std::unique_ptr<ByteSource> OpenMemory(std::string name, const void* data, size_t size) {
-  return std::make_unique<MemoryBytes>(std::move(name), data, size);
-}
+std::unique_ptr<ByteSource> OpenMemory(std::string name, const void* data, size_t size) { return std::make_unique<MemoryBytes>(std::move(name), data, size); }
 
 absl::Status Cursor::Read(const std::string& what, int64_t count, void* to) {
   if (count < 0 || count > remaining()) {
-    return absl::DataLossError(absl::StrCat(source_.name(), ": offset ", offset_, ": ", what,
-                                            " wants ", count, " bytes, ", remaining(),
-                                            " are left"));
+    return absl::DataLossError(absl::StrCat(source_.name(), ": offset ", offset_, ": ", what, " wants ", count, " bytes, ", remaining(), " are left"));
   }
   DT_RETURN_IF_ERROR(source_.ReadAt(offset_, count, to));
   offset_ += count;
@@ -117,8 +110,7 @@ absl::StatusOr<uint64_t> Cursor::ReadU64(const std::string& what) {
 }
 
 absl::Status Cursor::Error(const std::string& message) const {
-  return absl::InvalidArgumentError(
-      absl::StrCat(source_.name(), ": offset ", offset_, ": ", message));
+  return absl::InvalidArgumentError(absl::StrCat(source_.name(), ": offset ", offset_, ": ", message));
 }
 
 }  // namespace dtranspile::io

@@ -79,8 +79,7 @@ absl::StatusOr<Feed> Feed::Open(const std::string& folder, const std::string& na
   DT_ASSIGN_OR_RETURN(const std::string stem, PathInside(folder, name));
   if (Exists(stem + ".npy")) return OpenNpy(stem + ".npy");
   if (!Exists(StepStem(stem, 0) + ".npy")) {
-    return absl::NotFoundError(
-        absl::StrCat("no values for feed '", name, "': neither ", stem, ".npy nor ", stem, ".step0.npy is there"));
+    return absl::NotFoundError(absl::StrCat("no values for feed '", name, "': neither ", stem, ".npy nor ", stem, ".step0.npy is there"));
   }
   Feed feed;
   feed.stem_ = stem;
@@ -98,11 +97,10 @@ absl::StatusOr<Tensor> Feed::ReadRagged(int64_t step) const {
   const std::string stem = StepStem(stem_, step);
   DT_ASSIGN_OR_RETURN(Tensor value, ReadNpy(stem + ".npy"));
   DT_ASSIGN_OR_RETURN(Lod lod, ReadLodJson(stem + ".lod.json"));
-  const bool same = value.dtype == dtype_ && value.dims.size() == dims_.size() && !value.dims.empty() &&
-                    std::equal(dims_.begin() + 1, dims_.end(), value.dims.begin() + 1);
+  const bool same =
+      value.dtype == dtype_ && value.dims.size() == dims_.size() && !value.dims.empty() && std::equal(dims_.begin() + 1, dims_.end(), value.dims.begin() + 1);
   if (!same) {
-    return absl::InvalidArgumentError(absl::StrCat(stem, ".npy: ", ShapeText(value.dtype, value.dims),
-                                                   " after ", ShapeText(dtype_, dims_), " in step 0"));
+    return absl::InvalidArgumentError(absl::StrCat(stem, ".npy: ", ShapeText(value.dtype, value.dims), " after ", ShapeText(dtype_, dims_), " in step 0"));
   }
   const absl::Status legal = CheckLod(lod, value.dims[0]);
   if (!legal.ok()) return absl::InvalidArgumentError(absl::StrCat(stem, ".lod.json: ", legal.message()));
@@ -110,14 +108,12 @@ absl::StatusOr<Tensor> Feed::ReadRagged(int64_t step) const {
   return value;
 }
 
-absl::StatusOr<int64_t> Feed::PartExtent(const std::string& what, int64_t extent, int64_t part,
-                                         int64_t parts) const {
+absl::StatusOr<int64_t> Feed::PartExtent(const std::string& what, int64_t extent, int64_t part, int64_t parts) const {
   if (parts < 1 || part < 0 || part >= parts) {
     return absl::InvalidArgumentError(absl::StrCat(stem_, ": part ", part, " of ", parts));
   }
   if (extent % parts != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(stem_, ": ", extent, " ", what, " do not divide into ", parts, " equal parts"));
+    return absl::InvalidArgumentError(absl::StrCat(stem_, ": ", extent, " ", what, " do not divide into ", parts, " equal parts"));
   }
   return extent / parts;
 }
@@ -144,8 +140,7 @@ absl::StatusOr<Tensor> Feed::ReadPart(int64_t step, int dim, int64_t part, int64
     return absl::InvalidArgumentError(absl::StrCat(stem_, ": no dimension ", dim, " in ", ShapeText(dtype_, dims_)));
   }
   std::vector<int64_t> dims = dims_;
-  DT_ASSIGN_OR_RETURN(dims[static_cast<size_t>(dim)],
-                      PartExtent("entries", dims_[static_cast<size_t>(dim)], part, parts));
+  DT_ASSIGN_OR_RETURN(dims[static_cast<size_t>(dim)], PartExtent("entries", dims_[static_cast<size_t>(dim)], part, parts));
   DT_ASSIGN_OR_RETURN(Tensor value, Tensor::Zeros(dtype_, std::move(dims)));
   DT_RETURN_IF_ERROR(ReadPartInto(step, dim, part, parts, value.bytes.data()));
   return value;
@@ -156,8 +151,7 @@ absl::Status Feed::ReadPartInto(int64_t step, int dim, int64_t part, int64_t par
   if (dim < 0 || static_cast<size_t>(dim) >= dims_.size()) {
     return absl::InvalidArgumentError(absl::StrCat(stem_, ": no dimension ", dim, " in ", ShapeText(dtype_, dims_)));
   }
-  DT_ASSIGN_OR_RETURN(const int64_t count,
-                      PartExtent("entries", dims_[static_cast<size_t>(dim)], part, parts));
+  DT_ASSIGN_OR_RETURN(const int64_t count, PartExtent("entries", dims_[static_cast<size_t>(dim)], part, parts));
   return dense_->ReadStep(step, dim, part * count, count, out);
 }
 

@@ -77,8 +77,7 @@ absl::StatusOr<NpyHeaderFields> ReadNpyHeader(Cursor& cursor) {
   }
   const int version = start[6];
   if (version < 1 || version > 3 || start[7] != 0) {
-    return cursor.Error(absl::StrCat(".npy version ", version, ".", static_cast<int>(start[7]),
-                                     " is none of 1.0, 2.0, 3.0"));
+    return cursor.Error(absl::StrCat(".npy version ", version, ".", static_cast<int>(start[7]), " is none of 1.0, 2.0, 3.0"));
   }
   uint32_t size = 0;
   DT_RETURN_IF_ERROR(cursor.Read("the length of the header", version == 1 ? 2 : 4, &size));

@@ -63,8 +63,7 @@ absl::StatusOr<int> OpenTemporary(const std::string& folder, std::string* name) 
 absl::StatusOr<std::string> PathInside(const std::string& folder, const std::string& name) {
   for (const std::string& part : Components(name)) {
     if (part.empty() || part == "." || part == ".." || part.find('\0') != std::string::npos) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("variable name '", name, "' does not name a file inside ", folder));
+      return absl::InvalidArgumentError(absl::StrCat("variable name '", name, "' does not name a file inside ", folder));
     }
   }
   return (std::filesystem::path(folder) / name).string();
@@ -89,9 +88,7 @@ AtomicFile::AtomicFile(std::string path, std::string temporary, int descriptor)
     : path_(std::move(path)), temporary_(std::move(temporary)), descriptor_(descriptor) {}
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      temporary_(std::exchange(other.temporary_, {})),
-      descriptor_(std::exchange(other.descriptor_, -1)) {}
+    : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, {})), descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ >= 0) close(descriptor_);

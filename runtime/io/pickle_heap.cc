@@ -21,39 +21,26 @@ constexpr int64_t kFreeBytes = 1 << 20;
 
 const char* NameOf(PickleKind kind) {
   switch (kind) {
-    case PickleKind::kNone:
-      return "None";
-    case PickleKind::kBool:
-      return "bool";
-    case PickleKind::kInt:
-      return "int";
-    case PickleKind::kFloat:
-      return "float";
+    case PickleKind::kNone: return "None";
+    case PickleKind::kBool: return "bool";
+    case PickleKind::kInt: return "int";
+    case PickleKind::kFloat: return "float";
     case PickleKind::kText:
-    case PickleKind::kString:
-      return "str";
-    case PickleKind::kBytes:
-      return "bytes";
-    case PickleKind::kTuple:
-      return "tuple";
-    case PickleKind::kList:
-      return "list";
-    case PickleKind::kDict:
-      return "dict";
-    case PickleKind::kGlobal:
-      return "a function or class";
-    case PickleKind::kDType:
-      return "numpy.dtype";
-    case PickleKind::kArray:
-      return "numpy.ndarray";
+    case PickleKind::kString: return "str";
+    case PickleKind::kBytes: return "bytes";
+    case PickleKind::kTuple: return "tuple";
+    case PickleKind::kList: return "list";
+    case PickleKind::kDict: return "dict";
+    case PickleKind::kGlobal: return "a function or class";
+    case PickleKind::kDType: return "numpy.dtype";
+    case PickleKind::kArray: return "numpy.ndarray";
   }
   return "?";
 }
 
 PickleHeap::PickleHeap(int64_t file_size)
     : nodes_(4),
-      max_nodes_(static_cast<size_t>(std::min<int64_t>(kFreeNodes + file_size / kBytesPerNode,
-                                                       std::numeric_limits<PickleRef>::max()))),
+      max_nodes_(static_cast<size_t>(std::min<int64_t>(kFreeNodes + file_size / kBytesPerNode, std::numeric_limits<PickleRef>::max()))),
       budget_(kFreeBytes + kExpansion * std::min(file_size, std::numeric_limits<int64_t>::max() / 8)) {
   nodes_[boolean(false)].kind = PickleKind::kBool;
   nodes_[boolean(true)].kind = PickleKind::kBool;

@@ -19,9 +19,7 @@ absl::Status Refused(const std::string& what) { return absl::PermissionDeniedErr
 // The row of numpy.ndarray.
 constexpr int64_t kNdarray = 0;
 
-absl::StatusOr<PickleRef> NotCallable(PickleHeap&, const Items&) {
-  return Refused("is a class that is named, never called, in a state");
-}
+absl::StatusOr<PickleRef> NotCallable(PickleHeap&, const Items&) { return Refused("is a class that is named, never called, in a state"); }
 
 // numpy.dtype('f4', align, copy)
 absl::StatusOr<PickleRef> MakeDType(PickleHeap& heap, const Items& arguments) {
@@ -196,8 +194,8 @@ absl::StatusOr<PickleRef> FindGlobal(PickleHeap& heap, const std::string& module
     heap[ref].integer = &row - kRows;
     return ref;
   }
-  return Refused(absl::StrCat(absl::CHexEscape(module), ".", absl::CHexEscape(name), " is not permitted: only NumPy arrays, dict, list, tuple, str, bytes, int, ",
-                              "float, bool and None are read"));
+  return Refused(absl::StrCat(absl::CHexEscape(module), ".", absl::CHexEscape(name),
+                              " is not permitted: only NumPy arrays, dict, list, tuple, str, bytes, int, ", "float, bool and None are read"));
 }
 
 absl::StatusOr<PickleRef> CallGlobal(PickleHeap& heap, PickleRef function, PickleRef arguments) {

@@ -101,8 +101,7 @@ absl::StatusOr<TensorDesc> ParseTensorDesc(const std::string& bytes) {
     }
   }
   if (!code) return absl::InvalidArgumentError("the tensor description has no element type");
-  const std::optional<DType> dtype =
-      *code <= INT32_MAX ? DTypeFromCode(static_cast<int32_t>(*code)) : std::nullopt;
+  const std::optional<DType> dtype = *code <= INT32_MAX ? DTypeFromCode(static_cast<int32_t>(*code)) : std::nullopt;
   if (!dtype) {
     return absl::InvalidArgumentError(absl::StrCat("VarType code ", *code, " is no element type"));
   }

@@ -27,10 +27,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string bytes = dtranspile::io::NpyHeader(tensor->dtype, tensor->dims);
   bytes.append(reinterpret_cast<const char*>(tensor->bytes.data()), static_cast<size_t>(tensor->bytes.size()));
   const absl::StatusOr<Tensor> again = Parse(bytes.data(), bytes.size());
-  const bool same = again.ok() && again->dtype == tensor->dtype && again->dims == tensor->dims &&
-                    again->bytes.size() == tensor->bytes.size() &&
-                    (tensor->bytes.size() == 0 ||
-                     std::memcmp(again->bytes.data(), tensor->bytes.data(), static_cast<size_t>(tensor->bytes.size())) == 0);
+  const bool same = again.ok() && again->dtype == tensor->dtype && again->dims == tensor->dims && again->bytes.size() == tensor->bytes.size() &&
+                    (tensor->bytes.size() == 0 || std::memcmp(again->bytes.data(), tensor->bytes.data(), static_cast<size_t>(tensor->bytes.size())) == 0);
   if (!same) std::abort();
   return 0;
 }

@@ -24,8 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto copy = OpenMemory("copy", bytes.data(), bytes.size());
   Cursor again_cursor(*copy);
   const absl::StatusOr<Tensor> again = dtranspile::io::ReadRecord(again_cursor);
-  const bool same = again.ok() && again_cursor.remaining() == 0 && again->dtype == tensor->dtype && again->dims == tensor->dims &&
-                    again->lod == tensor->lod && again->bytes.size() == tensor->bytes.size();
+  const bool same = again.ok() && again_cursor.remaining() == 0 && again->dtype == tensor->dtype && again->dims == tensor->dims && again->lod == tensor->lod &&
+                    again->bytes.size() == tensor->bytes.size();
   if (!same) std::abort();
   return 0;
 }

@@ -14,9 +14,7 @@ namespace {
 using test::Spill;
 using test::TempFolder;
 
-std::vector<int64_t> Values(const Tensor& tensor) {
-  return {tensor.as<int64_t>(), tensor.as<int64_t>() + tensor.bytes.size() / 8};
-}
+std::vector<int64_t> Values(const Tensor& tensor) { return {tensor.as<int64_t>(), tensor.as<int64_t>() + tensor.bytes.size() / 8}; }
 
 Tensor Counting(std::vector<int64_t> dims) {
   Tensor tensor = *Tensor::Zeros(DType::kInt64, std::move(dims));

@@ -35,9 +35,7 @@ absl::StatusOr<Tensor> Parse(const std::string& bytes) {
 
 std::string Message(const std::string& bytes) { return std::string(Parse(bytes).status().message()); }
 
-std::string Doubles(std::vector<double> values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)};
-}
+std::string Doubles(std::vector<double> values) { return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)}; }
 
 TEST_CASE("the header is NumPy's") {
   const std::string header = NpyHeader(DType::kFloat32, {3, 4});
@@ -73,8 +71,7 @@ TEST_CASE("what no tensor can hold is refused by name") {
   CHECK(Message(File(1, Dict(">f8", "1,"), data)).find("big-endian elements '>f8'") != std::string::npos);
   CHECK(Message(File(1, Dict("|O", "1,"), data)).find("Python objects") != std::string::npos);
   CHECK(Message(File(1, Dict("<M8[s]", "1,"), data)).find("'<M8[s]'") != std::string::npos);
-  CHECK(Message(File(1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", data)).find("structured") !=
-        std::string::npos);
+  CHECK(Message(File(1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", data)).find("structured") != std::string::npos);
 }
 
 TEST_CASE("broken files are refused") {
@@ -82,11 +79,10 @@ TEST_CASE("broken files are refused") {
   const std::string good = File(1, Dict("<f8", "1,"), data);
   for (size_t size = 0; size < good.size(); ++size) CHECK_FALSE(Parse(good.substr(0, size)).ok());
   CHECK_FALSE(Parse(good + "x").ok());
-  for (const std::string& dict :
-       {std::string("{}"), Dict("<f8", "-1,"), Dict("<f8", "9223372036854775808,"), Dict("<f8", "1 1"), Dict("<f8", "a,"),
-        Dict("<f8", "1,", "Maybe"), Dict("<f8", "4294967296, 4294967296"), Dict("<f8", "1,") + "x", std::string("{'descr': '<f8"),
-        std::string("{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (1,)}"),
-        std::string("{'shape': (1,), 'fortran_order': False}"), std::string("{'x': 1}")}) {
+  for (const std::string& dict : {std::string("{}"), Dict("<f8", "-1,"), Dict("<f8", "9223372036854775808,"), Dict("<f8", "1 1"), Dict("<f8", "a,"),
+                                  Dict("<f8", "1,", "Maybe"), Dict("<f8", "4294967296, 4294967296"), Dict("<f8", "1,") + "x", std::string("{'descr': '<f8"),
+                                  std::string("{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (1,)}"),
+                                  std::string("{'shape': (1,), 'fortran_order': False}"), std::string("{'x': 1}")}) {
     CAPTURE(dict);
     CHECK_FALSE(Parse(File(1, dict, data)).ok());
   }
@@ -188,8 +184,8 @@ TEST_CASE("every .npy of the corpora is read and written back the same") {
       CAPTURE(entry.path());
       const absl::StatusOr<Tensor> tensor = ReadNpy(entry.path());
       REQUIRE(tensor.ok());
-      const std::string bytes = NpyHeader(tensor->dtype, tensor->dims) +
-                                std::string(reinterpret_cast<const char*>(tensor->bytes.data()), static_cast<size_t>(tensor->bytes.size()));
+      const std::string bytes =
+          NpyHeader(tensor->dtype, tensor->dims) + std::string(reinterpret_cast<const char*>(tensor->bytes.data()), static_cast<size_t>(tensor->bytes.size()));
       REQUIRE(bytes == Slurp(entry.path()));
       ++files;
     }

@@ -1,9 +1,10 @@
 // Names that stay inside, files that appear whole.
 #include "runtime/io/output.h"
 
-#include <catch2/catch.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <catch2/catch.hpp>
 
 #include "runtime/io/bytes.h"
 #include "test/runtime/io/temp_folder.h"

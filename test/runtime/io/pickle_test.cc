@@ -17,9 +17,7 @@ using Catch::Contains;
 using test::Slurp;
 using test::TempFolder;
 
-absl::StatusOr<PickleState> Parse(const std::string& bytes) {
-  return ReadPickleState(*OpenMemory("memory", bytes.data(), bytes.size()));
-}
+absl::StatusOr<PickleState> Parse(const std::string& bytes) { return ReadPickleState(*OpenMemory("memory", bytes.data(), bytes.size())); }
 
 absl::Status StatusOf(const std::string& bytes) { return Parse(bytes).status(); }
 
@@ -175,9 +173,9 @@ TEST_CASE("our pickles have the bytes that NumPy was tried with") {
   const TempFolder folder;
   Tensor tensor = *Tensor::Zeros(DType::kFloat32, {2});
   std::memcpy(tensor.bytes.data(), "ab\xe9\x80z123", 8);
-  const std::string before = "}(" + LongText("w") + "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n(" + Number(0) + "t" + LongText("b") +
-                             "\x87R(" + Number(1) + "(" + Number(2) + "tcnumpy\ndtype\n" + LongText("f4") + "\x89\x88\x87R(" + Number(3) +
-                             LongText("<") + "NNN" + Number(-1) + Number(-1) + Number(0) + "tb\x89";
+  const std::string before = "}(" + LongText("w") + "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n(" + Number(0) + "t" + LongText("b") + "\x87R(" +
+                             Number(1) + "(" + Number(2) + "tcnumpy\ndtype\n" + LongText("f4") + "\x89\x88\x87R(" + Number(3) + LongText("<") + "NNN" +
+                             Number(-1) + Number(-1) + Number(0) + "tb\x89";
   REQUIRE(WritePickleState(folder / "x", {{"w", tensor.view()}}).ok());
   CHECK(Slurp(folder / "x") == "\x80\x04" + before + "\x8e" + std::string("\x08\0\0\0\0\0\0\0", 8) + "ab\xe9\x80z123tbu.");
   REQUIRE(WritePickleState(folder / "x", {{"w", tensor.view()}}, {2}).ok());
@@ -190,12 +188,13 @@ const std::string kProto = "\x80\x02";
 
 std::string Text(const std::string& text) { return "\x8c" + std::string(1, static_cast<char>(text.size())) + text; }
 
-const std::string kDType = "cnumpy\ndtype\n" + Text("f4") + "\x89\x88\x87R(K\x03" + Text("<") + "NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK" + std::string(1, '\0') + "tb";
+const std::string kDType =
+    "cnumpy\ndtype\n" + Text("f4") + "\x89\x88\x87R(K\x03" + Text("<") + "NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK" + std::string(1, '\0') + "tb";
 
 // An array of float32 with that shape (opcodes) and that data.
 std::string Array(const std::string& shape, const std::string& data, const std::string& dtype = kDType) {
-  return "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK" + std::string(1, '\0') + "\x85" + Text("b") + "\x87R(K\x01" + shape +
-         dtype + "\x89" + "C" + std::string(1, static_cast<char>(data.size())) + data + "tb";
+  return "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK" + std::string(1, '\0') + "\x85" + Text("b") + "\x87R(K\x01" + shape + dtype + "\x89" + "C" +
+         std::string(1, static_cast<char>(data.size())) + data + "tb";
 }
 
 std::string State(const std::string& items) { return kProto + "}(" + items + "u."; }
@@ -256,16 +255,21 @@ TEST_CASE("messages say where") {
 }
 
 TEST_CASE("broken pickles are refused") {
-  const std::vector<std::string> broken = {
-      "", "x", "\x80", "\x80\x01N.", "\x80\x06N.", kProto,
-      // nothing, too much, or an open mark at the end
-      kProto + ".", kProto + "NN.", kProto + "(N.", kProto + "}.x",
-      // too little on the stack, or below the mark
-      kProto + "}(Nu.", kProto + "u.", kProto + "}u.", kProto + "t.", kProto + "\x85.", kProto + "a.", kProto + "]Na", kProto + "0.",
-      kProto + "(0.", kProto + "1.", kProto + "R.", kProto + "b.", kProto + "NNs.", kProto + "N]Ne.", kProto + "]N(e.",
-      // memo, names, unknown opcodes, lengths
-      kProto + "h\x01.", kProto + "Nr\xff\xff\xff\xff.", kProto + "cos", kProto + "\xff.", kProto + "\x8a\x09" "123456789.",
-      kProto + "\x95" "\xff\xff\xff\xff\xff\xff\xff\xff}."};
+  const std::vector<std::string> broken = {"", "x", "\x80", "\x80\x01N.", "\x80\x06N.", kProto,
+                                           // nothing, too much, or an open mark at the end
+                                           kProto + ".", kProto + "NN.", kProto + "(N.", kProto + "}.x",
+                                           // too little on the stack, or below the mark
+                                           kProto + "}(Nu.", kProto + "u.", kProto + "}u.", kProto + "t.", kProto + "\x85.", kProto + "a.", kProto + "]Na",
+                                           kProto + "0.", kProto + "(0.", kProto + "1.", kProto + "R.", kProto + "b.", kProto + "NNs.", kProto + "N]Ne.",
+                                           kProto + "]N(e.",
+                                           // memo, names, unknown opcodes, lengths
+                                           kProto + "h\x01.", kProto + "Nr\xff\xff\xff\xff.", kProto + "cos", kProto + "\xff.",
+                                           kProto +
+                                               "\x8a\x09"
+                                               "123456789.",
+                                           kProto +
+                                               "\x95"
+                                               "\xff\xff\xff\xff\xff\xff\xff\xff}."};
   for (const std::string& bytes : broken) {
     CAPTURE(bytes);
     CHECK_FALSE(Parse(bytes).ok());
@@ -331,28 +335,65 @@ TEST_CASE("bombs") {
   std::string data(1 << 20, 'x');
   const uint32_t size = 1 << 20;
   const std::string blob = "B" + std::string(reinterpret_cast<const char*>(&size), 4) + data;
-  const std::string array = "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nNN\x87R(K\x01J" + std::string("\0\0\4\0", 4) + "\x85" + kDType + "\x89" + blob + "tb";
+  const std::string array =
+      "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nNN\x87R(K\x01J" + std::string("\0\0\4\0", 4) + "\x85" + kDType + "\x89" + blob + "tb";
   // One array under a hundred thousand names.
   std::string names;
   for (int i = 0; i < 100000; ++i) names += Text(std::to_string(i)) + "h\x01";
   CheckQuick(State(Text("a") + array + "q\x01" + names), true);
   // One long text, decoded again and again.
   const std::string text = "X" + std::string(reinterpret_cast<const char*>(&size), 4) + data;
-  CheckQuick(kProto + text + "q\x01" "0" + Text("latin1") + "q\x02" "0c_codecs\nencode\nq\x03" "0" + Repeat("h\x03h\x01h\x02\x86R0", 100000) + "}.", true);
+  CheckQuick(kProto + text +
+                 "q\x01"
+                 "0" +
+                 Text("latin1") +
+                 "q\x02"
+                 "0c_codecs\nencode\nq\x03"
+                 "0" +
+                 Repeat("h\x03h\x01h\x02\x86R0", 100000) + "}.",
+             true);
   // One long key, again and again.
-  CheckQuick(kProto + text + "q\x01" "0}(" + Repeat("h\x01N", 200000) + "u.", true);
+  CheckQuick(kProto + text +
+                 "q\x01"
+                 "0}(" +
+                 Repeat("h\x01N", 200000) + "u.",
+             true);
   // One long tuple as arguments and as state.
-  const std::string tuple = "(" + Repeat("N", 200000) + "tq\x01" "0";
-  CheckQuick(kProto + tuple + "ccollections\nOrderedDict\nq\x02" "0" + Repeat("h\x02h\x01R0", 1000) + "}.", true);
-  CheckQuick(kProto + tuple + kDType + Repeat("h\x01" "b", 1000) + ".", true);
-  const std::string pairs = "](" + Repeat("NN\x86", 100000) + "e\x85q\x01" "0";
-  CheckQuick(kProto + pairs + "ccollections\nOrderedDict\nq\x02" "0" + Repeat("h\x02h\x01R0", 10000) + "}.", true);
+  const std::string tuple = "(" + Repeat("N", 200000) +
+                            "tq\x01"
+                            "0";
+  CheckQuick(kProto + tuple +
+                 "ccollections\nOrderedDict\nq\x02"
+                 "0" +
+                 Repeat("h\x02h\x01R0", 1000) + "}.",
+             true);
+  CheckQuick(kProto + tuple + kDType +
+                 Repeat("h\x01"
+                        "b",
+                        1000) +
+                 ".",
+             true);
+  const std::string pairs = "](" + Repeat("NN\x86", 100000) +
+                            "e\x85q\x01"
+                            "0";
+  CheckQuick(kProto + pairs +
+                 "ccollections\nOrderedDict\nq\x02"
+                 "0" +
+                 Repeat("h\x02h\x01R0", 10000) + "}.",
+             true);
   // Values without end, nesting without end, a list in itself.
   CheckQuick(kProto + Repeat("]", 2000000) + ".", true);
   CheckQuick(kProto + Repeat("]", 10000) + Repeat("a", 9999) + ".", true);
   CheckQuick(kProto + Repeat("(", 1000000) + ".", true);
-  CheckQuick(kProto + Repeat("}", 20000) + Repeat(Text("x") + "\x86" "0", 10) + ".", true);
-  CheckQuick(State(Text("a") + "]q\x01h\x01" "a"), false);
+  CheckQuick(kProto + Repeat("}", 20000) +
+                 Repeat(Text("x") + "\x86"
+                                    "0",
+                        10) +
+                 ".",
+             true);
+  CheckQuick(State(Text("a") + "]q\x01h\x01"
+                               "a"),
+             false);
   CheckQuick(kProto + std::string("\x95\0\0\0\0\0\0\0\0", 9) + Repeat("N0", 1000000) + "}.", false);
 }
 

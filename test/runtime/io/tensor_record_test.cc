@@ -34,9 +34,7 @@ absl::StatusOr<SelectedRows> ParseRows(const std::string& bytes) {
 }
 
 // float32 [2, 3], the example of the format's description.
-std::string Example() {
-  return std::string(16, '\0') + Bytes({6, 0, 0, 0, 8, 5, 16, 2, 16, 3}) + std::string(24, '\x01');
-}
+std::string Example() { return std::string(16, '\0') + Bytes({6, 0, 0, 0, 8, 5, 16, 2, 16, 3}) + std::string(24, '\x01'); }
 
 TEST_CASE("a record is read as specified") {
   const absl::StatusOr<Tensor> tensor = Parse(Example());
@@ -113,17 +111,15 @@ TEST_CASE("broken records are refused") {
     return Parse(bytes).status();
   };
   CHECK(std::string(with(0, 1).message()).find("record version 1") != std::string::npos);
-  CHECK_FALSE(with(11, 0x7f).ok());             // levels
-  CHECK_FALSE(with(12, 1).ok());                // tensor version
-  CHECK_FALSE(with(19, 0x80).ok());             // a negative length
-  CHECK_FALSE(with(21, 7).ok());                // a kind, not an element type
-  CHECK_FALSE(with(21, 33).ok());               // fp8
-  CHECK_FALSE(with(20, 24).ok());               // no element type
-  CHECK_FALSE(with(25, 100).ok());              // more elements than bytes
-  CHECK_FALSE(with(24, 0x13).ok());             // a group
-  const auto huge = [&](const std::string& desc) {
-    return Parse(std::string(16, '\0') + Bytes({static_cast<int>(desc.size()), 0, 0, 0}) + desc).status();
-  };
+  CHECK_FALSE(with(11, 0x7f).ok());  // levels
+  CHECK_FALSE(with(12, 1).ok());     // tensor version
+  CHECK_FALSE(with(19, 0x80).ok());  // a negative length
+  CHECK_FALSE(with(21, 7).ok());     // a kind, not an element type
+  CHECK_FALSE(with(21, 33).ok());    // fp8
+  CHECK_FALSE(with(20, 24).ok());    // no element type
+  CHECK_FALSE(with(25, 100).ok());   // more elements than bytes
+  CHECK_FALSE(with(24, 0x13).ok());  // a group
+  const auto huge = [&](const std::string& desc) { return Parse(std::string(16, '\0') + Bytes({static_cast<int>(desc.size()), 0, 0, 0}) + desc).status(); };
   const std::string big = "\x10\xff\xff\xff\xff\xff\xff\xff\xff\x7f";
   CHECK_THAT(std::string(huge("\x08\x05" + big).message()), Catch::Contains("2^63 bytes"));
   CHECK_FALSE(huge("\x08\x05" + big + big).ok());
@@ -150,8 +146,7 @@ TEST_CASE("illegal LoD is refused with its level") {
 TEST_CASE("broken SelectedRows are refused") {
   const std::string value = Bytes({0, 0, 0, 0, 6, 0, 0, 0, 8, 20, 16, 1, 16, 2}) + "ab";
   const auto parse = [&](int count, int row, int height) {
-    return ParseRows(Bytes({0, 0, 0, 0, count, 0, 0, 0, 0, 0, 0, 0, row, 0, 0, 0, 0, 0, 0, 0, height, 0, 0, 0, 0, 0, 0, 0}) + value)
-        .status();
+    return ParseRows(Bytes({0, 0, 0, 0, count, 0, 0, 0, 0, 0, 0, 0, row, 0, 0, 0, 0, 0, 0, 0, height, 0, 0, 0, 0, 0, 0, 0}) + value).status();
   };
   CHECK(parse(1, 3, 4).ok());
   CHECK_FALSE(parse(1, 4, 4).ok());
@@ -189,9 +184,7 @@ TEST_CASE("combined files follow the byte order of the names") {
   REQUIRE(back->size() == 4);
   CHECK(back->at("a2").as<int32_t>()[0] == 4);
 
-  const auto message = [&](const std::vector<Expected>& wanted) {
-    return std::string(ReadCombined(folder / "x", wanted).status().message());
-  };
+  const auto message = [&](const std::vector<Expected>& wanted) { return std::string(ReadCombined(folder / "x", wanted).status().message()); };
   CHECK(message({expected[0], expected[1], expected[2]}).find("record 0 is int32[4], but 'a10' is int32[1]") != std::string::npos);
   std::vector<Expected> more = expected;
   more.push_back({"c", DType::kInt32, {1}});

@@ -81,15 +81,12 @@ TEST_CASE("3.3.1: truncated_gaussian_random with bounds, far tails too") {
 
 TEST_CASE("2.6.2: seed 0 goes on with the generator that paddle.seed sets") {
   Generator generator(123);
-  CHECK(Filled<float>(100, [&](float* out, int64_t n) { FillUniform(generator.ForOp(Release::kPaddle2, 0), out, n, -1, 3); }) ==
-        0x9e3321f3c3795f33u);
+  CHECK(Filled<float>(100, [&](float* out, int64_t n) { FillUniform(generator.ForOp(Release::kPaddle2, 0), out, n, -1, 3); }) == 0x9e3321f3c3795f33u);
   // An op with a seed of its own does not disturb it.
   generator.ForOp(Release::kPaddle2, 7).Canonical<float>();
-  CHECK(Filled<float>(101, [&](float* out, int64_t n) { FillGaussian(generator.ForOp(Release::kPaddle2, 0), out, n, 0, 1); }) ==
-        0xa568dd039709fcacu);
+  CHECK(Filled<float>(101, [&](float* out, int64_t n) { FillGaussian(generator.ForOp(Release::kPaddle2, 0), out, n, 0, 1); }) == 0xa568dd039709fcacu);
   generator.SetSeed((uint64_t{1} << 33) + 5);
-  CHECK(Filled<float>(100, [&](float* out, int64_t n) { FillUniform(generator.ForOp(Release::kPaddle2, 0), out, n, -1, 3); }) ==
-        0x7f896674359640fbu);
+  CHECK(Filled<float>(100, [&](float* out, int64_t n) { FillUniform(generator.ForOp(Release::kPaddle2, 0), out, n, -1, 3); }) == 0x7f896674359640fbu);
 }
 
 TEST_CASE("1.x with seed 0: another engine per op, the same ones per run") {
@@ -149,7 +146,8 @@ Called CallWith(DtFunction function, std::vector<int64_t> ints, std::vector<doub
   const int64_t dims[] = {2, 3};
   const DtBuffer buffer{called.values.data(), dims, 2, static_cast<int32_t>(dtype), DT_HOST};
   void* state = nullptr;
-  const DtCall call{"f", "0:0 f", &buffer, 1, ints.data(), static_cast<int32_t>(ints.size()), reals.data(), static_cast<int32_t>(reals.size()), nullptr, 0, &state};
+  const DtCall call{"f",     "0:0 f", &buffer, 1, ints.data(), static_cast<int32_t>(ints.size()), reals.data(), static_cast<int32_t>(reals.size()),
+                    nullptr, 0,       &state};
   called.status = context.Call(function, call);
   return called;
 }

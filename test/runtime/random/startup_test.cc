@@ -140,13 +140,9 @@ int CompareCorpus(const std::string& corpus, Release release) {
   return files;
 }
 
-TEST_CASE("1.8.5: every start-up program gives init to the last bit") {
-  CHECK(CompareCorpus("fluid18", Release::kFluid1) == 1511);
-}
+TEST_CASE("1.8.5: every start-up program gives init to the last bit") { CHECK(CompareCorpus("fluid18", Release::kFluid1) == 1511); }
 
-TEST_CASE("2.6.2: every start-up program gives init to the last bit") {
-  CHECK(CompareCorpus("static26", Release::kPaddle2) == 1720);
-}
+TEST_CASE("2.6.2: every start-up program gives init to the last bit") { CHECK(CompareCorpus("static26", Release::kPaddle2) == 1720); }
 
 // The number that the op with that result id holds, for `full`.
 double FullValue(const nlohmann::json& ops, int64_t id) {

@@ -41,8 +41,7 @@ extern "C" int32_t dt_uniform_random(DtContext* context, const DtCall* call) {
   const int64_t num = call->ints[2];
   const int64_t step = call->ints[3];
   if (num < 0 || num > INT32_MAX || step < 0 || step > INT32_MAX) {
-    return dt_fail(context, "diag_num %lld and diag_step %lld must be from 0 to 2^31 - 1", static_cast<long long>(num),
-                   static_cast<long long>(step));
+    return dt_fail(context, "diag_num %lld and diag_step %lld must be from 0 to 2^31 - 1", static_cast<long long>(num), static_cast<long long>(step));
   }
   const Diagonal diagonal{num, step, static_cast<float>(call->reals[2])};
   return FillArgument(context, call, [&](Engine& engine, auto* out, int64_t count) {
@@ -52,9 +51,7 @@ extern "C" int32_t dt_uniform_random(DtContext* context, const DtCall* call) {
 
 extern "C" int32_t dt_gaussian_random(DtContext* context, const DtCall* call) {
   if (!CheckCall(context, call, {.args = 1, .ints = 2, .reals = 2})) return 1;
-  return FillArgument(context, call, [&](Engine& engine, auto* out, int64_t count) {
-    FillGaussian(engine, out, count, call->reals[0], call->reals[1]);
-  });
+  return FillArgument(context, call, [&](Engine& engine, auto* out, int64_t count) { FillGaussian(engine, out, count, call->reals[0], call->reals[1]); });
 }
 
 extern "C" int32_t dt_truncated_gaussian_random(DtContext* context, const DtCall* call) {
@@ -65,7 +62,6 @@ extern "C" int32_t dt_truncated_gaussian_random(DtContext* context, const DtCall
     bounds = Bounds{call->reals[2], call->reals[3]};
     if (!(bounds->low <= bounds->high)) return dt_fail(context, "bounds %g to %g", bounds->low, bounds->high);
   }
-  return FillArgument(context, call, [&](Engine& engine, auto* out, int64_t count) {
-    FillTruncatedGaussian(engine, out, count, call->reals[0], call->reals[1], bounds);
-  });
+  return FillArgument(context, call,
+                      [&](Engine& engine, auto* out, int64_t count) { FillTruncatedGaussian(engine, out, count, call->reals[0], call->reals[1], bounds); });
 }

@@ -72,11 +72,10 @@ void FillTruncatedGaussian(Engine& engine, T* out, int64_t count, double mean, d
   }
 }
 
-#define DT_INSTANTIATE(T)                                                                                       \
+#define DT_INSTANTIATE(T)                                                                                         \
   template void FillUniform<T>(Engine & engine, T * out, int64_t count, float min, float max, Diagonal diagonal); \
   template void FillGaussian<T>(Engine & engine, T * out, int64_t count, double mean, double std);                \
-  template void FillTruncatedGaussian<T>(Engine & engine, T * out, int64_t count, double mean, double std,        \
-                                         std::optional<Bounds> bounds);
+  template void FillTruncatedGaussian<T>(Engine & engine, T * out, int64_t count, double mean, double std, std::optional<Bounds> bounds);
 DT_INSTANTIATE(float)
 DT_INSTANTIATE(double)
 #undef DT_INSTANTIATE

@@ -37,8 +37,7 @@ absl::StatusOr<Release> ReleaseFromCode(int64_t code) {
   return absl::InvalidArgumentError(absl::StrCat("no random numbers of release ", code));
 }
 
-Engine::Engine(Release release, uint64_t seed)
-    : release_(release), minstd_(static_cast<uint32_t>(seed)), mersenne_(seed) {}
+Engine::Engine(Release release, uint64_t seed) : release_(release), minstd_(static_cast<uint32_t>(seed)), mersenne_(seed) {}
 
 Engine Engine::OfProcess(uint64_t seed) {
   Engine engine(Release::kPaddle2, 0);

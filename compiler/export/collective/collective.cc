@@ -76,7 +76,14 @@ class Exporter {
 
   //===--- operations ---===//
 
+  struct Started {
+    llvm::SmallVector<mlir::Value> results;  // empty: nothing moves
+    mlir::Value buffer;
+    int ring = 0, role = 0;
+  };
+
   mlir::LogicalResult translate(mlir::Operation* op) {
+    if (folded_.erase(op)) return drop(op);
     if (auto wait = llvm::dyn_cast<dist::WaitOp>(op)) return finish(wait);
     if (auto composite = llvm::dyn_cast<dist::CompositeOp>(op)) return frameworkOp(composite);
     if (dist::commOf(op)) {
@@ -84,6 +91,7 @@ class Exporter {
       if (ring_ < 0) return identity(op);  // a group of one
     }
     if (auto reduce = llvm::dyn_cast<dist::AllReduceOp>(op)) return allReduce(reduce);
+    if (auto scatter = llvm::dyn_cast<dist::ReduceScatterOp>(op)) return foldLevels(scatter);
     if (auto broadcast = llvm::dyn_cast<dist::BroadcastOp>(op)) return exportBroadcast(broadcast);
     return op->emitError("export: ") << op->getName() << " has no translation into operators of the framework";
   }
@@ -124,36 +132,91 @@ class Exporter {
   }
 
   mlir::LogicalResult allReduce(dist::AllReduceOp op) {
-    llvm::StringRef kind = dist::stringifyReduce(op.getReduce());
     if (op.getReduce() == dist::Reduce::Or) return op.emitError("export: the framework has no boolean all-reduce");
     for (mlir::Type type : op.getInputs().getTypes())
       if (llvm::isa<pd::RowsType>(type))
         return op.emitError("export: the framework's c_allreduce_sum takes no SelectedRows; train this program natively, or with dense gradients");
     bool waits = llvm::isa<dist::PendingType>(op->getResult(0).getType());
-    llvm::SmallVector<mlir::Value> results(op.getInputs());
-    int role = roleOf(results.front());
-    mlir::Value buffer = results.front();
-    if (results.size() > 1) buffer = coalesce(op, results, role);
-    if (waits) buffer = inPlace(op.getLoc(), "c_sync_calc_stream", buffer, {}, role);
-    buffer = inPlace(op.getLoc(), ("c_allreduce_" + kind).str(), buffer,
-                     {named("ring_id", number(ring_)), named("use_calc_stream", builder_.getBoolAttr(!waits))}, role);
-    if (results.size() == 1) results.front() = buffer;
-    if (!waits) {
-      op->replaceAllUsesWith(results);
-      return drop(op);
-    }
-    started_[*op->getResult(0).user_begin()] = {results, buffer, ring_, role};
+    Started sum = startSum(op, op.getReduce(), waits);
+    if (waits) started_[*op->getResult(0).user_begin()] = sum;
+    else op->replaceAllUsesWith(sum.results);
     return drop(op);
   }
 
+  // The reduction of an op's operands on the current ring, in one buffer when there are several.
+  Started startSum(mlir::Operation* op, dist::Reduce reduce, bool waits) {
+    Started sum{llvm::SmallVector<mlir::Value>(op->getOperands()), {}, ring_, 0};
+    sum.role = roleOf(sum.results.front());
+    sum.buffer = sum.results.front();
+    if (sum.results.size() > 1) sum.buffer = coalesce(op, sum.results, sum.role);
+    if (waits) sum.buffer = inPlace(op->getLoc(), "c_sync_calc_stream", sum.buffer, {}, sum.role);
+    sum.buffer = inPlace(op->getLoc(), ("c_allreduce_" + dist::stringifyReduce(reduce)).str(), sum.buffer,
+                         {named("ring_id", number(ring_)), named("use_calc_stream", builder_.getBoolAttr(!waits))}, sum.role);
+    if (sum.results.size() == 1) sum.results.front() = sum.buffer;
+    return sum;
+  }
+
+  // The one op that takes all results of `op`; null where there are several.
+  static mlir::Operation* onlyUser(mlir::Operation* op) {
+    mlir::Operation* user = nullptr;
+    for (mlir::Operation* each : op->getUsers()) {
+      if (user && user != each) return nullptr;
+      user = each;
+    }
+    return user;
+  }
+
+  // A sum in levels (started reduce_scatter, all_reduce, all_gather, with their waits) is written as one sum over the ring of all its ranks: the
+  // framework has its own hierarchy below the operator. It starts where the first level does and is waited for where the last one is.
+  mlir::LogicalResult foldLevels(dist::ReduceScatterOp scatter) {
+    llvm::SmallVector<mlir::Operation*> chain = {scatter};
+    while (chain.size() < 6 && chain.back()) chain.push_back(onlyUser(chain.back()));
+    auto reduce = llvm::dyn_cast_or_null<dist::AllReduceOp>(chain.size() > 2 ? chain[2] : nullptr);
+    auto gather = llvm::dyn_cast_or_null<dist::AllGatherOp>(chain.size() > 4 ? chain[4] : nullptr);
+    auto isWait = [&](size_t at) { return at < chain.size() && llvm::isa_and_nonnull<dist::WaitOp>(chain[at]); };
+    bool whole = reduce && gather && isWait(1) && isWait(3) && isWait(5) && reduce.getReduce() == scatter.getReduce() &&
+                 gather.getCommAttr() == scatter.getCommAttr() && llvm::equal(chain[5]->getResultTypes(), scatter.getInputs().getTypes());
+    int ring = whole ? ringOver(scatter.getCommAttr(), reduce.getCommAttr()) : -1;
+    if (ring < 0) return scatter.emitError("export: a reduce_scatter that is no level of a sum over a ring has no translation into operators of the framework");
+    ring_ = ring;
+    started_[chain[5]] = startSum(scatter, scatter.getReduce(), /*waits=*/true);
+    folded_.insert(chain.begin() + 1, chain.begin() + 5);
+    return drop(scatter);
+  }
+
+  // The ring over the axes of both comms; of several, the one that stands where `within` stands among those of its own axes.
+  int ringOver(mlir::FlatSymbolRefAttr within, mlir::FlatSymbolRefAttr between) {
+    llvm::SmallVector<mlir::Attribute> axes;
+    size_t at = 0, seen = 0;
+    mlir::ArrayAttr own;
+    for (const Ring& ring : rings_) {
+      dist::CommOp comm = ring.comm;
+      if (comm.getSymName() == within.getValue()) own = comm.getAxes();
+      if (comm.getSymName() == within.getValue() || comm.getSymName() == between.getValue()) llvm::append_range(axes, comm.getAxes());
+    }
+    for (const Ring& ring : rings_) {
+      dist::CommOp comm = ring.comm;
+      if (comm.getSymName() == within.getValue()) break;
+      at += comm.getAxes() == own;
+    }
+    int found = -1;
+    for (const Ring& ring : rings_) {
+      dist::CommOp comm = ring.comm;
+      bool covers = comm.getAxes().size() == axes.size() && llvm::all_of(axes, [&](mlir::Attribute axis) { return llvm::is_contained(comm.getAxes(), axis); });
+      if (covers && (found < 0 || seen <= at)) found = ring.id;
+      seen += covers;
+    }
+    return found;
+  }
+
   // Copies the values into one buffer that they are parts of from then on.
-  mlir::Value coalesce(dist::AllReduceOp op, llvm::SmallVectorImpl<mlir::Value>& values, int role) {
+  mlir::Value coalesce(mlir::Operation* op, llvm::SmallVectorImpl<mlir::Value>& values, int role) {
     std::vector<std::pair<std::string, mlir::Type>> parts;
     for (mlir::Value value : values) parts.push_back({dist::nameOf(value).str(), value.getType()});
     mlir::Type element = pd::tensorOf(values.front().getType()).getElementType();
     auto flat = mlir::RankedTensorType::get({mlir::ShapedType::kDynamic}, element);
     std::string name = pd::freshName(op->getBlock(), "FusedOutput_" + parts.front().first);
-    pd::OpView fused = pd::createOp(builder_, op.getLoc(), "coalesce_tensor", {{"Input", std::vector<mlir::Value>(values.begin(), values.end())}},
+    pd::OpView fused = pd::createOp(builder_, op->getLoc(), "coalesce_tensor", {{"Input", std::vector<mlir::Value>(values.begin(), values.end())}},
                                     {{"Output", parts}, {"FusedOutput", {{name, flat}}}},
                                     {named("copy_data", builder_.getBoolAttr(true)), named("use_align", builder_.getBoolAttr(true)),
                                      named("dtype", number(static_cast<int64_t>(*pd::dtypeOf(element))))},
@@ -217,18 +280,13 @@ class Exporter {
     return drop(op);
   }
 
-  struct Started {
-    llvm::SmallVector<mlir::Value> results;  // empty: nothing moves
-    mlir::Value buffer;
-    int ring = 0, role = 0;
-  };
-
   mlir::OpBuilder builder_;
   dist::MeshOp mesh_;
   int64_t rank_;
   llvm::ArrayRef<std::string> endpoints_;
   std::vector<Ring> rings_;
   llvm::DenseMap<mlir::Operation*, Started> started_;  // by the wait
+  llvm::DenseSet<mlir::Operation*> folded_;            // levels of sums that have been written already
   int ring_ = 0;
 };
 

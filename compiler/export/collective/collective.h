@@ -14,7 +14,8 @@
 namespace dtranspile {
 
 // Rewrites `module` (from specialize() without inlined composites) in place. `endpoints` has one HOST:PORT per rank of the mesh. What the framework has no
-// operator for is an error that names it: reductions of SelectedRows, levels of hierarchical reductions, boolean reductions, barriers.
+// operator for is an error that names it: reductions of SelectedRows, boolean reductions, barriers, a reduce_scatter on its own. A sum in levels is written
+// as one sum over all its ranks.
 mlir::LogicalResult exportCollective(mlir::ModuleOp module, int64_t rank, llvm::ArrayRef<std::string> endpoints);
 
 // Members (ranks of the mesh) of every group of every ring, rings in the order of their ids. Grows with the number of ranks.

@@ -38,3 +38,13 @@ pd.program @main {
   // expected-error @+1 {{export: dist.barrier has no translation into operators of the framework}}
   dist.barrier on @c
 }
+
+// -----
+
+dist.mesh @w [dp = 2]
+dist.comm @c on @w over [dp] group
+pd.program @main {
+  %x = pd.input "x" : tensor<4xf32>
+  // expected-error @+1 {{export: a reduce_scatter that is no level of a sum over a ring has no translation}}
+  %r = dist.reduce_scatter sum (%x) on @c dim flat : (tensor<4xf32>) -> tensor<2xf32>
+}

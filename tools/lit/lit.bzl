@@ -15,7 +15,7 @@ def lit_tests(name, tools, exclude = [], data = []):
         native.sh_test(
             name = test,
             srcs = ["//tools/lit:run_lit.sh"],
-            args = ["$(location %s)" % file] + ["$(location %s)" % tool for tool in tools],
+            args = ["$(rootpath %s)" % file] + ["$(rootpath %s)" % tool for tool in tools],
             data = [file, "//tools/lit:lit.cfg.py"] + tools + data,
             size = "small",
         )

@@ -40,7 +40,7 @@ TEST_CASE("broadcast", "[infer]") {
     CHECK(broadcast({2, 3, 4, 5}, {3, 4}, 1) == "[2, 3, 4, 5]");
     CHECK(broadcast({2, 3, 4, 5}, {3}, 1) == "[2, 3, 4, 5]");
     CHECK(broadcast({2, 3, 4, 5}, {2}, 0) == "[2, 3, 4, 5]");
-    CHECK(broadcast({2, 3, 4}, {3, 1, 1, 1}, 1) == "none");
+    CHECK(broadcast({2, 3, 4}, {3, 1, 1, 1}, 1) == "[3, 2, 3, 4]");
     CHECK(broadcast({2, 3, 4, 5}, {3, 1, 1}, 1) == "[2, 3, 4, 5]");
     CHECK(broadcast({2, 3, 4, 5}, {3, 4}, 2) == "none");
     CHECK(broadcast({2, 3}, {3}, 2) == "none");

@@ -25,9 +25,17 @@ bool sizeFits(llvm::ArrayRef<int64_t> dims) {
   return true;
 }
 
-bool hasEffect(pd::OpView op) {
-  const pd::OpSpec* spec = op.spec();
-  return !spec || (spec->effects & (pd::kHost | pd::kCommunicates)) != 0;
+// True for ops that matter whether somebody reads their results or not, and for those with such an op in a region. A block that no op refers to
+// is never run.
+bool hasEffect(mlir::Operation* op) {
+  if (op->getName().getStringRef() == "pd.orphan_block") return false;
+  const pd::OpSpec* spec = pd::OpView(op).spec();
+  if (!spec || (spec->effects & (pd::kHost | pd::kCommunicates)) != 0) return true;
+  mlir::WalkResult found = op->walk([&](mlir::Operation* inner) {
+    const bool effect = inner != op && (llvm::isa<pd::SetOp>(inner) || (pd::OpView::isFrameworkOp(inner) && inner->getNumRegions() == 0 && hasEffect(inner)));
+    return effect ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return found.wasInterrupted();
 }
 
 // True if `op` reads the value, or ends an operation under way that does.
@@ -117,7 +125,7 @@ void ProgramLowering::markNeeded() {
   for (mlir::Operation& op : llvm::reverse(*program_.getBodyBlock())) {
     const bool framework = pd::OpView::isFrameworkOp(&op);
     const bool structural = llvm::isa<pd::DeclOp, pd::InputOp, pd::GetOp, pd::UndefOp>(op);
-    const bool effect = framework ? hasEffect(pd::OpView(&op)) : !structural;
+    const bool effect = framework ? hasEffect(&op) : !structural;
     if (!effect && llvm::none_of(op.getResults(), [&](mlir::Value v) { return needed_.contains(v); })) continue;
     live_.insert(&op);
     needed_.insert(op.operand_begin(), op.operand_end());
@@ -215,7 +223,7 @@ LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
     const pd::TensorInfo& info = infos_[result];
     if (!needed(result)) continue;
     if (info.kind != pd::Kind::Tensor) return adapter.fail("output " + pd::nameOf(result) + " is no dense tensor: not supported");
-    if (!isStatic(info.dims) || !sizeFits(info.dims)) return adapter.fail("the shape of output " + pd::nameOf(result) + " is not known or too large");
+    if (!isStatic(info.dims) || !sizeFits(info.dims)) return adapter.fail("the shape of output " + pd::nameOf(result) + " depends on data or is too large: not supported");
   }
   OpLowering lowering(*this, op);
   return applyRule(*findRule(op.type()), lowering);

@@ -94,7 +94,10 @@ ExprId ExprPool::cast(ExprId a, Scalar type) {
   if (node.type == type) return a;
   if (node.op == Op::Const) {
     const bool integer = type == Scalar::I32 || type == Scalar::I64;
-    const double value = type == Scalar::I1 ? node.value != 0 : integer ? std::trunc(node.value) : node.value;
+    const double value = type == Scalar::I1    ? node.value != 0
+                         : integer             ? std::trunc(node.value)
+                         : type == Scalar::F32 ? static_cast<double>(static_cast<float>(node.value))
+                                               : node.value;
     return constant(value, type);
   }
   return add({.op = Op::Cast, .type = type, .a = a});

@@ -132,7 +132,7 @@ class Parser {
     if (name.empty()) return fail("expected a value");
     if (accept("(")) return call(name);
     Span where = span();
-    ExprId value = actions_.name(name, where);
+    ExprId value = unread_ ? pool_.constant(0) : actions_.name(name, where);
     if (value < 0) ok_ = false;
     return ok_ ? value : pool_.constant(0);
   }
@@ -156,7 +156,7 @@ class Parser {
     return value < 0 ? fail("no function " + std::string(name) + " with " + std::to_string(arguments.size()) + " arguments") : value;
   }
 
-  // or(SLOT, e): the alternative is read in any case, but counts only when the slot is absent.
+  // or(SLOT, e): names in the alternative count only when the slot is absent.
   ExprId optional(std::string_view which) {
     std::string_view slot = identifier();
     Span where = span();
@@ -166,9 +166,12 @@ class Parser {
       return pool_.constant(there);
     }
     expect(",");
+    const bool outer = unread_;
+    unread_ = unread_ || there;
     ExprId otherwise = expression();
+    unread_ = outer;
     expect(")");
-    return there && ok_ ? actions_.name(slot, where) : otherwise;
+    return there && ok_ && !unread_ ? actions_.name(slot, where) : otherwise;
   }
 
   ExprId call1(std::string_view name, ExprId a) {
@@ -190,7 +193,7 @@ class Parser {
     if (name == "int32") return pool_.cast(a, Scalar::I32);
     if (name == "int64") return pool_.cast(a, Scalar::I64);
     if (name == "bool") return pool_.cast(a, Scalar::I1);
-    return actions_.reduce(name, a);
+    return unread_ ? a : actions_.reduce(name, a);
   }
 
   ExprId call2(std::string_view name, ExprId a, ExprId b) {
@@ -206,6 +209,7 @@ class Parser {
   size_t at_ = 0;
   int depth_ = 0;
   bool ok_ = true;
+  bool unread_ = false;  // inside an alternative that does not count
 };
 
 }  // namespace

@@ -28,8 +28,10 @@ const LoweringRule kRules[] = {
     {"decayed_adagrad", Inner::None,
      "m = decay * Moment + (1 - decay) * Grad * Grad; MomentOut = m; ParamOut = Param - LearningRate * Grad / (sqrt(m) + epsilon)"},
     {"adadelta", Inner::None,
+     // 1.x evaluates the step once more after it has overwritten AvgSquaredUpdate.
      "a = rho * AvgSquaredGrad + (1 - rho) * Grad * Grad; d = -sqrt((AvgSquaredUpdate + epsilon) / (a + epsilon)) * Grad;"
-     "AvgSquaredGradOut = a; AvgSquaredUpdateOut = rho * AvgSquaredUpdate + (1 - rho) * d * d; ParamOut = Param + or(LearningRate, 1) * d"},
+     "u = rho * AvgSquaredUpdate + (1 - rho) * d * d; AvgSquaredGradOut = a; AvgSquaredUpdateOut = u;"
+     "ParamOut = Param + or(LearningRate, 1) * (legacy ? -sqrt((u + epsilon) / (a + epsilon)) * Grad : d)"},
     {"rmsprop", Inner::None,
      "s = decay * MeanSquare + (1 - decay) * Grad * Grad; h = centered ? decay * or(MeanGrad, 0) + (1 - decay) * Grad : or(MeanGrad, 0);"
      "d = centered ? s - h * h + epsilon : s + epsilon; w = momentum * Moment + LearningRate * Grad / sqrt(d);"
@@ -41,7 +43,7 @@ const LoweringRule kRules[] = {
      "ParamOut = abs(z) > a ? (a * sign(z) - z) / (after / LearningRate + 2 * b) : 0"},
     {"lamb", Inner::All,
      DT_ADAM_MOMENTS "mh = legacy ? m : m / (1 - Beta1Pow); vh = legacy ? v : v / (1 - Beta2Pow); u = mh / (sqrt(vh) + epsilon) + weight_decay * Param;"
-                     "p = sqrt(sum(Param * Param)); q = sqrt(sum(u * u)); ParamOut = Param - LearningRate * (p > 0 && q > 0 ? p / q : 1) * u" DT_BETA_POWERS},
+                     "p = sqrt(sum(Param * Param)); q = sqrt(sum(u * u)); ParamOut = Param - LearningRate * (p > 0 && q > 0 && (legacy || always_adapt || weight_decay > 0) ? p / q : 1) * u" DT_BETA_POWERS},
     {"proximal_gd", Inner::None,
      "t = Param - LearningRate * Grad; ParamOut = sign(t) * max(abs(t) - LearningRate * l1, 0) / (1 + LearningRate * l2)"},
     {"proximal_adagrad", Inner::None,

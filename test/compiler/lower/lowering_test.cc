@@ -122,6 +122,20 @@ TEST_CASE("all ops without a lowering are named at once, and nothing is written"
   CHECK_FALSE(fs::exists(c.plan()));
 }
 
+TEST_CASE("a block that writes a persistable is not dropped") {
+  Compiled c(std::string(kUpdate) + R"mlir(
+  %c = pd.input "c" : tensor<1xi1>
+  pd.conditional_block Cond(%c) $capture(%g) {blocks = [], is_scalar_condition = true} : (tensor<1xi1>, tensor<4xf32>) -> () {
+  ^bb0(%v: tensor<4xf32>):
+    pd.set @w, %v : tensor<4xf32>
+    pd.yield
+  }
+})mlir");
+  c.options.main.feedDims["x"] = {8, 4};
+  CHECK_FALSE(c.compile());
+  CHECK_THAT(c.error, Catch::Contains("conditional_block"));
+}
+
 TEST_CASE("errors say what to do") {
   Compiled c(std::string(kUpdate) + "}");
   SECTION("open extents") {

@@ -1,0 +1,106 @@
+// Every one-operator program of the corpus whose op types all have a lowering, against the values the framework computed. A case may be
+// refused by name (an attribute or input that is not supported); one that runs must be right.
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+
+#include "compiler/lower/rules.h"
+#include "test/compiler/lower/program_case.h"
+#include "test/corpus_path.h"
+
+namespace dtranspile::lower {
+namespace {
+
+namespace fs = std::filesystem;
+
+double element(DType dtype, const std::byte* data, int64_t i) {
+  switch (dtype) {
+    case DType::kFloat32: return reinterpret_cast<const float*>(data)[i];
+    case DType::kFloat64: return reinterpret_cast<const double*>(data)[i];
+    case DType::kInt64: return static_cast<double>(reinterpret_cast<const int64_t*>(data)[i]);
+    case DType::kInt32: return reinterpret_cast<const int32_t*>(data)[i];
+    case DType::kBool:
+    case DType::kUInt8: return reinterpret_cast<const uint8_t*>(data)[i];
+    case DType::kInt8: return reinterpret_cast<const int8_t*>(data)[i];
+    case DType::kInt16: return reinterpret_cast<const int16_t*>(data)[i];
+    default: return std::nan("");
+  }
+}
+
+bool closeTo(double got, double want, double rtol, double atol) {
+  if (std::isnan(want) || std::isinf(want)) return std::isnan(want) ? std::isnan(got) : got == want;
+  return std::fabs(got - want) <= atol + rtol * std::fabs(want);
+}
+
+// Empty if the fetch is the golden value of that step.
+std::string compareFetch(ProgramCase& c, exec::Executor& executor, const exec::FetchSlot& fetch, int64_t step) {
+  auto golden = io::ReadNpy(c.folder() + "/golden/" + fetch.name + ".npy");
+  if (!golden.ok()) return std::string(golden.status().message());
+  const exec::Buffer& buffer = executor.plan().buffers[fetch.buffer];
+  const int64_t count = buffer.count(), steps = c.info()["steps"];
+  const int64_t expected = golden->view().bytes() / static_cast<int64_t>(SizeOf(golden->dtype)) / steps;
+  if (count != expected) return fetch.name + " has " + std::to_string(count) + " elements, not " + std::to_string(expected);
+  for (int64_t i = 0; i < count; ++i) {
+    const double got = element(buffer.dtype, executor.data(fetch.buffer), i), want = element(golden->dtype, golden->view().data, step * count + i);
+    if (!closeTo(got, want, c.info()["rtol"].get<double>(), c.info()["atol"].get<double>())) {
+      return fetch.name + "[" + std::to_string(i) + "] of step " + std::to_string(step) + ": " + std::to_string(got) + ", not " + std::to_string(want);
+    }
+  }
+  return "";
+}
+
+bool within(const json& info) {
+  for (const json& type : info["op_types"]) {
+    if (!findRule(type.get<std::string>())) return false;
+  }
+  for (const json& tag : info["tags"]) {
+    if (tag == "random" || tag == "lod" || tag == "dropout") return false;
+  }
+  return true;
+}
+
+void runAll(const std::string& corpus) {
+  const std::string cache = (fs::temp_directory_path() / ("dtranspile-ops-" + std::to_string(getpid()))).string();
+  int passed = 0, refused = 0;
+  std::string failures;
+  for (const std::string& name : test::CorpusCases(corpus)) {
+    ProgramCase c(corpus + "/" + name, cache);
+    if (!within(c.info())) continue;
+    CompileStatistics statistics;
+    try {
+      if (!c.load() || !c.compile(statistics)) {
+        const bool byName = c.errors.find("not supported") != std::string::npos;
+        (byName ? std::cout : std::cerr) << corpus << "/" << name << " refused: " << c.errors;
+        refused += byName;
+        if (!byName) failures += name + ": " + c.errors;
+        continue;
+      }
+      auto executor = c.start(false);
+      std::string difference;
+      for (int64_t k = 0; k < c.info()["steps"].get<int64_t>() && difference.empty(); ++k) {
+        c.step(*executor, k);
+        for (const exec::FetchSlot& fetch : executor->plan().main.fetches) {
+          if (difference.empty()) difference = compareFetch(c, *executor, fetch, k);
+        }
+      }
+      if (difference.empty()) ++passed;
+      else failures += name + ": " + difference + "\n";
+    } catch (const std::exception& error) {
+      failures += name + ": " + error.what() + "\n";
+    }
+  }
+  fs::remove_all(cache);
+  std::cout << corpus << ": " << passed << " cases right, " << refused << " refused by name\n";
+  INFO(failures);
+  CHECK(failures.empty());
+}
+
+}  // namespace
+
+TEST_CASE("one-operator programs of 2.6") { runAll("ops/p262"); }
+TEST_CASE("one-operator programs of 1.8") { runAll("ops/fluid18"); }
+
+}  // namespace dtranspile::lower

@@ -1,0 +1,120 @@
+#include "test/compiler/lower/program_case.h"
+
+#include <stdlib.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "compiler/import/import.h"
+#include "runtime/io/tensor_record.h"
+#include "runtime/kernels/cpu/table.h"
+#include "test/corpus_path.h"
+
+namespace dtranspile::lower {
+namespace {
+
+namespace fs = std::filesystem;
+
+void check(const absl::Status& status, const std::string& what) {
+  if (!status.ok()) throw std::runtime_error(what + ": " + std::string(status.message()));
+}
+
+}  // namespace
+
+json readJson(const std::string& path) {
+  std::ifstream file(path);
+  return json::parse(file);
+}
+
+std::string readAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+ProgramCase::ProgramCase(const std::string& name, const std::string& cache) : folder_(test::CorpusPath(name)), info_(readJson(folder_ + "/case.json")) {
+  std::string pattern = (fs::temp_directory_path() / "dtranspile-lower-test-XXXXXX").string();
+  temporary_ = mkdtemp(pattern.data());
+  context_.loadDialect<pd::PdDialect>();
+  handler_ = std::make_unique<mlir::ScopedDiagnosticHandler>(&context_, [this](mlir::Diagnostic& d) { errors += d.str() + "\n"; });
+  options_.main.fetches = info_["fetch"].get<std::vector<std::string>>();
+  options_.cache = cache.empty() ? temporary_ + "/cache" : cache;
+}
+
+ProgramCase::~ProgramCase() { fs::remove_all(temporary_); }
+
+bool ProgramCase::import(const std::string& which, pd::ProgramOp& program) {
+  ImportOptions options;
+  options.file = folder_ + "/" + which + ".pdmodel";
+  options.symbol = which;
+  auto imported = importProgram(*module_, readAll(options.file), options);
+  if (mlir::failed(imported)) return false;
+  program = *imported;
+  return true;
+}
+
+bool ProgramCase::load() {
+  module_ = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context_));
+  if (!import("main", main_)) return false;
+  if (fs::exists(folder_ + "/startup.pdmodel") && !import("startup", startup_)) return false;
+  for (const json& feed : info_["feeds"]) {
+    const std::string name = feed["name"];
+    const std::string file = feed.contains("file") ? feed["file"].get<std::string>() : "feeds/" + name + ".npy";
+    auto opened = io::NpyFile::Open(folder_ + "/" + file);
+    check(opened.status(), file);
+    options_.main.feedDims[name] = {opened->dims().begin() + 1, opened->dims().end()};
+    feeds_.emplace(name, std::move(*opened));
+  }
+  return true;
+}
+
+bool ProgramCase::compile(CompileStatistics& statistics) {
+  auto compiled = compilePrograms(main_, startup_, options_, plan());
+  if (mlir::failed(compiled)) return false;
+  statistics = *compiled;
+  return true;
+}
+
+std::unique_ptr<exec::Executor> ProgramCase::start(bool runStartup) {
+  auto read = exec::ReadPlan(plan());
+  check(read.status(), "plan");
+  exec::ExecutorOptions options;
+  options.find_function = kernels::FindFunction;
+  auto executor = exec::Executor::Load(std::move(*read), std::move(options));
+  check(executor.status(), "load");
+  if (runStartup) {
+    check((*executor)->RunStartup(), "start-up");
+    return std::move(*executor);
+  }
+  for (const exec::Persistable& p : (*executor)->plan().persistables) {
+    const std::string path = folder_ + "/init/" + p.name;
+    if (!fs::exists(path)) continue;
+    auto tensor = io::ReadTensorFile(path);
+    check(tensor.status(), path);
+    const TensorView view = tensor->view();
+    if ((*executor)->plan().buffers[p.buffer].bytes != view.bytes()) throw std::runtime_error(path + " has another size");
+    std::memcpy((*executor)->data(p.buffer), view.data, static_cast<size_t>(view.bytes()));
+  }
+  return std::move(*executor);
+}
+
+void ProgramCase::step(exec::Executor& executor, int64_t step) {
+  for (const exec::FeedSlot& feed : executor.plan().main.feeds) {
+    const io::NpyFile& file = feeds_.at(feed.name);
+    std::vector<int64_t> starts(file.dims().size(), 0), counts = file.dims();
+    starts[0] = step;
+    counts[0] = 1;
+    check(file.ReadBox(starts, counts, executor.data(feed.buffer)), feed.name);
+  }
+  if (info_.contains("lr_per_step")) {
+    const auto rate = info_["lr_per_step"][step].get<float>();
+    for (const exec::Persistable& p : executor.plan().persistables) {
+      if (p.name == info_["lr_var"].get<std::string>()) std::memcpy(executor.data(p.buffer), &rate, sizeof rate);
+    }
+  }
+  check(executor.RunMain(), "step");
+}
+
+}  // namespace dtranspile::lower

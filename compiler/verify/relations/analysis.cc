@@ -171,15 +171,19 @@ void Analysis::visitInput(pd::InputOp input) {
   set(input.getValue(), std::move(relation));
 }
 
-void Analysis::giveUnknown(mlir::Operation* op, const std::string& why) {
-  for (mlir::OpResult result : op->getResults()) lose(result, {why, -1, {}});
+void Analysis::giveUnknown(mlir::Operation* op, const std::string& why, mlir::Operation* reference, mlir::Value operand) {
+  for (mlir::OpResult result : op->getResults()) {
+    lose(result, {why, -1, operand});
+    if (reference && result.getResultNumber() < reference->getNumResults())
+      relations_[result].reference = reference_.numberOf(reference->getResult(result.getResultNumber()));
+  }
 }
 
 bool Analysis::lineageHolds(mlir::Operation* op, mlir::Operation* reference) {
   if (op->getName() == reference->getName() && op->getNumOperands() == reference->getNumOperands() &&
       op->getNumResults() == reference->getNumResults())
     return operandsStandFor(op, reference);
-  giveUnknown(op, "does not have the form of the op of the reference that it stands for");
+  giveUnknown(op, "does not have the form of the op of the reference that it stands for", reference);
   return false;
 }
 
@@ -192,7 +196,7 @@ bool Analysis::operandsStandFor(mlir::Operation* op, mlir::Operation* reference)
     int wanted = reference_.numberOf(theirs);
     if (relation.isZero || relation.reference == wanted) continue;
     if (relation.reference < 0) {
-      giveUnknown(op, "takes " + nameText(own) + ", of which no value of the reference is known that it stands for");
+      giveUnknown(op, "takes a value of which it is not known what it stands for", reference, own);
       known = false;
       continue;
     }
@@ -221,7 +225,7 @@ void Analysis::visitFramework(mlir::Operation* op) {
   if (!lineageHolds(op, reference)) return;
   if (isUpdate(op, reference)) demandReduced(op);
   if (op->getNumRegions()) return visitControlFlow(op, reference);
-  if (!rule) return giveUnknown(op, "has no relation rule");
+  if (!rule) return giveUnknown(op, "has no relation rule", reference);
   RuleContext context(op, *rule, axes_, [&](mlir::Value value) -> const Relation& { return of(value); });
   rule->rule(context);
   for (const Violation& violation : context.violations())
@@ -308,7 +312,7 @@ void Analysis::visitDifference(mlir::Operation* op) {
 // Control flow without communication is one deterministic local op over all that it reads: replicated from replicated operands, else the
 // parts reading goes on.
 void Analysis::visitControlFlow(mlir::Operation* op, mlir::Operation* reference) {
-  if (!isLocal(op)) return giveUnknown(op, "communicates or draws random numbers inside, for which there is no rule");
+  if (!isLocal(op)) return giveUnknown(op, "communicates or draws random numbers inside, for which there is no rule", reference);
   std::vector<std::string> written;
   llvm::SmallVector<mlir::Value> reads(op->getOperands());
   op->walk([&](mlir::Operation* inner) {
@@ -329,7 +333,7 @@ void Analysis::visitControlFlow(mlir::Operation* op, mlir::Operation* reference)
   relation.whole = std::move(whole.reading);
   relation.parts = std::move(parts.reading);
   for (mlir::Value value : reads) relation.addTags(of(value).tags);
-  if (!relation.known()) return giveUnknown(op, whole.loss.why);
+  if (!relation.known()) return giveUnknown(op, parts.loss.why, reference, parts.loss.operand);
   if (!relation.whole.known && operandsWhole) sites_.push_back({op, whole.loss});
   for (mlir::OpResult result : op->getResults()) {
     relation.reference = reference_.numberOf(reference->getResult(result.getResultNumber()));

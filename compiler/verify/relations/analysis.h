@@ -78,7 +78,8 @@ class Analysis {
   bool lineageHolds(mlir::Operation* op, mlir::Operation* reference);
   bool operandsStandFor(mlir::Operation* op, mlir::Operation* reference);
   void giveResults(mlir::Operation* op, mlir::Operation* reference, RuleContext& context);
-  void giveUnknown(mlir::Operation* op, const std::string& why);
+  // All results lose their readings; they still stand for those of `reference`, where there is one.
+  void giveUnknown(mlir::Operation* op, const std::string& why, mlir::Operation* reference = nullptr, mlir::Value operand = {});
   void set(mlir::Value value, Relation relation);
   void lose(mlir::Value value, Loss loss);
   void checkClaims(mlir::Operation* op);

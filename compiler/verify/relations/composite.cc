@@ -34,11 +34,12 @@ void Analysis::visitLocal(mlir::Operation* op) {
 }
 
 void Analysis::visitComposite(dist::CompositeOp composite) {
-  llvm::StringRef type = composite.getOp(), name;
-  if (!composite.getOutputNames().empty()) name = llvm::cast<mlir::StringAttr>(composite.getOutputNames()[0]).getValue();
-  mlir::Operation* reference = type.consume_front(kPrefix) ? reference_.opGiving(type, name) : nullptr;
-  if (!reference || reference->getNumOperands() != composite.getInputs().size() || reference->getNumResults() != composite->getNumResults())
-    return giveUnknown(composite, "is a composite that stands for no op of the reference");
+  llvm::StringRef type = composite.getOp();
+  auto number = composite->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
+  mlir::Operation* reference = number ? reference_.op(number.getInt()) : nullptr;
+  if (!type.consume_front(kPrefix) || !reference || reference->getName().stripDialect() != type || reference->getNumOperands() != composite.getInputs().size() ||
+      reference->getNumResults() != composite->getNumResults())
+    return giveUnknown(composite, "is a composite that stands for no op of the reference", reference);
   if (!operandsStandFor(composite, reference)) return;
   mlir::Block& body = composite.getBody().front();
   for (auto [argument, input] : llvm::zip(body.getArguments(), composite.getInputs())) {

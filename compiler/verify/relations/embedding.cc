@@ -12,7 +12,7 @@ const RuleRow kRows[] = {
     {"lookup_table_v2_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD"},
     {"one_hot", batchwise, "X, depth_tensor:w -> Out"},
     {"one_hot_v2", batchwise, "X, depth_tensor:w -> Out"},
-    {"hierarchical_sigmoid", batchwise, "X, W:w, Label, PathTable, PathCode, Bias:w -> Out, PreOut, W_Out"},
+    {"hierarchical_sigmoid", batchwise, "X, W:w, Label, PathTable, PathCode, Bias:w -> Out, PreOut; W:wl -> +W_Out"},
     {"hierarchical_sigmoid_grad", batchwise,
      "Out@GRAD:l, X:s, W:w, Label, PathTable, PathCode, Bias:w, PreOut -> X@GRAD; "
      "Out@GRAD:l, X:l, W:ws, Label, PathTable, PathCode, Bias:w, PreOut -> +W@GRAD; "

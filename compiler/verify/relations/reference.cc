@@ -66,17 +66,11 @@ void Reference::number(mlir::Block& block) {
         int id = numbers_[result] = add(&op, pd::nameOf(result), " of ");
         if (llvm::isa<pd::ProgramOp>(op.getParentOp())) named_[pd::nameOf(result)] = id;
       }
-      if (op.getNumResults()) byFirstResult_.try_emplace(pd::OpView(&op).type().str() + " " + pd::nameOf(op.getResult(0)).str(), &op);
       if (op.getNumRegions()) enterRegions(&op, index);
     } else {
       for (mlir::OpResult result : op.getResults()) numbers_[result] = add(&op, pd::nameOf(result), "");
     }
   }
-}
-
-mlir::Operation* Reference::opGiving(llvm::StringRef type, llvm::StringRef name) const {
-  auto found = byFirstResult_.find(type.str() + " " + name.str());
-  return found == byFirstResult_.end() ? nullptr : found->second;
 }
 
 int Reference::numberOf(mlir::Value value) const {

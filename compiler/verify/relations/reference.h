@@ -18,8 +18,6 @@ class Reference {
 
   // Framework op number `index` (dist.src counts them in pre-order); null if there is none.
   mlir::Operation* op(int64_t index) const { return index >= 0 && index < static_cast<int64_t>(ops_.size()) ? ops_[index] : nullptr; }
-  // The op of a type whose first result is named so; null if there is none.
-  mlir::Operation* opGiving(llvm::StringRef type, llvm::StringRef name) const;
   int64_t opCount() const { return static_cast<int64_t>(ops_.size()); }
 
   // Number of a value of the program; -1 for others.
@@ -47,7 +45,6 @@ class Reference {
   void enterRegions(mlir::Operation* op, int64_t index);
 
   std::vector<mlir::Operation*> ops_;
-  llvm::StringMap<mlir::Operation*> byFirstResult_;  // key: type, blank, name
   std::vector<Definition> definitions_;
   llvm::DenseMap<mlir::Value, int> numbers_;
   llvm::StringMap<int> inputs_, initial_, current_, named_;

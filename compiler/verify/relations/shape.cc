@@ -152,6 +152,7 @@ const RuleRow kRows[] = {
     {"concat_grad", concatGrad, ""},
     {"split", split, ""},
     {"expand_v2", batchwise, "X:l, Shape:w, expand_shapes_tensor:w -> Out"},
+    {"expand_v2_grad", pointwise, "Out@GRAD:l, X:s -> X@GRAD"},
     {"shape", shapeOf, "Input -> Out"},
     {"size", shapeOf, "Input -> Out"},
 };

@@ -67,6 +67,11 @@ void checkForm(mlir::Operation* op, const Reference& reference, Rung& rung) {
     rung.add(messageAt(op, Message::Level::Refuted, "D30", std::move(text), "correct dist.src, or keep the op as the reference has it"));
   };
   if (!original) return refute("stands for op " + std::to_string(number.getInt()) + " of the reference, which has " + std::to_string(reference.opCount()));
+  // A composite stands for an op by another name; rung 2 reads its body.
+  if (auto composite = llvm::dyn_cast<dist::CompositeOp>(op)) {
+    if (composite.getOp() != "sync_" + pd::OpView(original).type().str()) refute("stands for " + pd::describe(original) + ", which is of another type");
+    return;
+  }
   if (op->getName() != original->getName()) return refute("stands for " + pd::describe(original) + ", which is of another type");
   for (llvm::StringRef which : {"ins", "outs"})
     if (namesOf(op, which) != namesOf(original, which))

@@ -1,0 +1,127 @@
+// No false alarms: every job that the pipeline makes from the programs below is verified, for 2, 4 and 100,000 ranks, at equal cost.
+#include <catch2/catch.hpp>
+#include <ctime>
+
+#include "compiler/artifact/job.h"
+#include "compiler/verify/relations/relations.h"
+#include "compiler/verify/verify.h"
+#include "test/compiler/verify/jobs.h"
+
+namespace dtranspile::verify::test {
+namespace {
+
+const char* const kPrograms[] = {
+    "fluid18/fit_a_line",  "fluid18/mnist_mlp",       "fluid18/lenet",           "fluid18/nesterov_exponential_mlp",
+    "fluid18/adamax_mlp",  "fluid18/rmsprop_mlp",     "static26/fit_a_line",     "static26/lenet",
+    "static26/mlp_regression", "static26/mlp_amp_ready",
+};
+
+void checkVerified(mlir::ModuleOp job) {
+  VerifyReport report = verifyJob(job, nullptr);
+  INFO(messagesOf(report));
+  CHECK(report.overall() == Verdict::Holds);
+  CHECK(exitCode(report.overall()) == 0);
+  for (const Rung& rung : report.rungs) CHECK(rung.messages.empty());
+}
+
+void checkAll(const std::function<void(CollectiveStrategy&)>& change) {
+  Jobs jobs;
+  for (const char* program : kPrograms) {
+    INFO(program);
+    CollectiveStrategy strategy;
+    strategy.trainers = 4;
+    change(strategy);
+    checkVerified(*jobs.make(program, strategy));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("data-parallel jobs of the corpus are verified for every number of ranks") {
+  Jobs jobs;
+  for (const char* program : kPrograms)
+    for (int64_t ranks : {1, 2, 4, 100000}) {
+      INFO(program << " on " << ranks);
+      checkVerified(*jobs.make(program, ranks));
+    }
+}
+
+TEST_CASE("one reduction per gradient") {
+  checkAll([](CollectiveStrategy& strategy) { strategy.fuse_all_reduce_ops = false; });
+}
+TEST_CASE("several communicators") {
+  checkAll([](CollectiveStrategy& strategy) { strategy.nccl_comm_num = 3; });
+}
+TEST_CASE("hierarchical reduction") {
+  checkAll([](CollectiveStrategy& strategy) {
+    strategy.mode = "nccl2";
+    strategy.use_hierarchical_allreduce = true;
+    strategy.hierarchical_allreduce_inter_nranks = 2;
+  });
+}
+TEST_CASE("averaging of parameters under its contract") {
+  checkAll([](CollectiveStrategy& strategy) { strategy.collective_mode = "local_sgd"; });
+}
+
+TEST_CASE("batch norm over the whole batch is verified without sites") {
+  Jobs jobs;
+  for (int64_t ranks : {2, 4, 100000}) {
+    CollectiveStrategy strategy;
+    strategy.trainers = ranks;
+    strategy.sync_batch_norm = true;
+    checkVerified(*jobs.make("static26/resnet_thin", strategy));
+  }
+}
+
+TEST_CASE("batch norm per rank is verified once its sites are declared, and refuted where the whole batch is required") {
+  Jobs jobs;
+  auto job = jobs.make("static26/resnet_thin", 4);
+  VerifyReport before = verifyJob(*job, nullptr);
+  INFO(messagesOf(before));
+  CHECK(before.overall() == Verdict::Refuted);
+  CHECK(messageWith(before, Message::Level::Refuted, "site").op == "batch_norm");
+  declareSites(*job);
+  VerifyReport after = verifyJob(*job, nullptr);
+  INFO(messagesOf(after));
+  CHECK(after.overall() == Verdict::Holds);
+  CHECK(messageWith(after, Message::Level::Note, "site").position.find("batch_norm") != std::string::npos);
+  VerifyOptions whole;
+  whole.whole = true;
+  CHECK(verifyJob(*job, nullptr, whole).overall() == Verdict::Refuted);
+}
+
+TEST_CASE("the number of ranks changes neither the work nor the time") {
+  Jobs jobs;
+  auto few = jobs.make("fluid18/lenet", 8), many = jobs.make("fluid18/lenet", 100000);
+  // Processor time, so that other work on the machine does not count.
+  auto best = [](mlir::ModuleOp job) {
+    double best = 1e9;
+    for (int i = 0; i < 5; ++i) {
+      std::clock_t from = std::clock();
+      VerifyReport report = verifyJob(job, nullptr);
+      best = std::min(best, static_cast<double>(std::clock() - from) / CLOCKS_PER_SEC);
+      CHECK(report.overall() == Verdict::Holds);
+    }
+    return best;
+  };
+  VerifyReport a = verifyJob(*few, nullptr), b = verifyJob(*many, nullptr);
+  REQUIRE(a.rungs.size() == b.rungs.size());
+  for (size_t i = 0; i < a.rungs.size(); ++i) CHECK(a.rungs[i].stats == b.rungs[i].stats);
+  double forFew = best(*few), forMany = best(*many);
+  WARN("8 ranks: " << forFew * 1e3 << " ms, 100000 ranks: " << forMany * 1e3 << " ms");
+  CHECK(forMany < 1.5 * forFew + 0.005);
+}
+
+TEST_CASE("a manifest that does not belong to its module is refuted") {
+  Jobs jobs;
+  auto job = jobs.make("fluid18/fit_a_line", 2);
+  nlohmann::ordered_json strategy = nlohmann::ordered_json::object();
+  nlohmann::ordered_json manifest = makeManifest(*job, strategy);
+  CHECK(verifyJob(*job, &manifest).overall() == Verdict::Holds);
+  manifest["loss"] = "another";
+  VerifyReport report = verifyJob(*job, &manifest);
+  CHECK(exitCode(report.overall()) == 1);
+  CHECK(messageWith(report, Message::Level::Refuted, "manifest").position.find("loss") != std::string::npos);
+}
+
+}  // namespace dtranspile::verify::test

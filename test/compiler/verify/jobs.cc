@@ -1,0 +1,76 @@
+#include "test/compiler/verify/jobs.h"
+
+#include <catch2/catch.hpp>
+#include <stdexcept>
+
+#include "compiler/import/import.h"
+#include "compiler/pipelines/collective.h"
+#include "compiler/verify/report/render.h"
+#include "mlir/Parser/Parser.h"
+#include "test/corpus_path.h"
+
+namespace dtranspile::verify::test {
+
+Jobs::Jobs() {
+  context_.disableMultithreading();
+  context_.loadDialect<pd::PdDialect, dist::DistDialect>();
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> Jobs::make(const std::string& name, const CollectiveStrategy& strategy) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context_));
+  for (const char* program : {"main", "startup"}) {
+    ImportOptions options;
+    options.file = std::string(program) + ".pdmodel";
+    options.symbol = program;
+    mlir::FailureOr<std::string> bytes = readFile(&context_, dtranspile::test::CorpusPath(name + "/" + options.file));
+    if (mlir::failed(bytes) || mlir::failed(importProgram(*module, *bytes, options))) throw std::runtime_error("cannot import " + name);
+  }
+  if (mlir::failed(transpileCollective(*module, strategy))) throw std::runtime_error("cannot transpile " + name);
+  return module;
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> Jobs::make(const std::string& name, int64_t trainers) {
+  CollectiveStrategy strategy;
+  strategy.trainers = trainers;
+  return make(name, strategy);
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> Jobs::parse(const std::string& text) {
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context_, /*verifyAfterParse=*/false));
+  if (!module) throw std::runtime_error("the test's module does not parse");
+  return module;
+}
+
+CollectiveStrategy unfused(int64_t trainers) {
+  CollectiveStrategy strategy;
+  strategy.trainers = trainers;
+  strategy.fuse_all_reduce_ops = false;
+  return strategy;
+}
+
+pd::ProgramOp programOf(mlir::ModuleOp job, llvm::StringRef name) {
+  for (auto role : job.getOps<dist::RoleOp>())
+    for (auto program : role.getBody().getOps<pd::ProgramOp>())
+      if (program.getSymName() == name) return program;
+  throw std::runtime_error("the job has no such program");
+}
+
+std::vector<pd::OpView> opsOfType(mlir::Operation* root, llvm::StringRef type, bool inserted) {
+  std::vector<pd::OpView> ops;
+  root->walk([&](mlir::Operation* op) {
+    if (pd::OpView::isFrameworkOp(op) && pd::OpView(op).type() == type && !(inserted && op->hasAttr(dist::kSrcAttr))) ops.emplace_back(op);
+  });
+  return ops;
+}
+
+const Message& messageWith(const VerifyReport& report, Message::Level level, const std::string& rule) {
+  for (const Rung& rung : report.rungs)
+    for (const Message& message : rung.messages)
+      if (message.level == level && message.rule == rule) return message;
+  FAIL("no message with rule " + rule + " in\n" + messagesOf(report));
+  throw std::logic_error("not reached");
+}
+
+std::string messagesOf(const VerifyReport& report) { return render(report, Format::Text, "job"); }
+
+}  // namespace dtranspile::verify::test

@@ -1,0 +1,182 @@
+// Planted bugs: each is refuted, at the right op, with a message that says what to do. Edits are made to jobs of the real pipeline.
+#include <catch2/catch.hpp>
+
+#include "compiler/verify/relations/relations.h"
+#include "compiler/verify/verify.h"
+#include "test/compiler/verify/jobs.h"
+
+namespace dtranspile::verify::test {
+namespace {
+
+using Catch::Matchers::Contains;
+
+// fluid18/mnist_mlp on 4 ranks, one reduction per gradient, edited.
+VerifyReport verifyEdited(const std::function<void(mlir::ModuleOp, pd::ProgramOp)>& edit, const std::string& program = "fluid18/mnist_mlp") {
+  Jobs jobs;
+  auto job = jobs.make(program, unfused(4));
+  declareSites(*job);
+  REQUIRE(verifyJob(*job, nullptr).overall() == Verdict::Holds);
+  edit(*job, programOf(*job));
+  return verifyJob(*job, nullptr);
+}
+
+void bypass(mlir::Operation* op) {
+  for (auto [result, operand] : llvm::zip(op->getResults(), op->getOperands())) result.replaceAllUsesWith(operand);
+  op->erase();
+}
+
+// A second copy of an op, fed by the first.
+void repeat(mlir::Operation* op) {
+  mlir::OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  mlir::Operation* again = builder.clone(*op);
+  op->getResult(0).replaceAllUsesExcept(again->getResult(0), again);
+  again->setOperand(0, op->getResult(0));
+}
+
+const Message& refuted(const VerifyReport& report, const std::string& rule) {
+  CHECK(exitCode(report.overall()) == 1);
+  const Message& message = messageWith(report, Message::Level::Refuted, rule);
+  CHECK_FALSE(message.remedy.empty());
+  return message;
+}
+
+}  // namespace
+
+TEST_CASE("a missing all_reduce") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) { bypass(opsOf<dist::AllReduceOp>(main)[0]); });
+  const Message& message = refuted(report, "reduced-once");
+  CHECK(message.op == "momentum");
+  CHECK_THAT(message.text, Contains("fc_2.w_0@GRAD") || Contains("fc_2.b_0@GRAD"));
+  CHECK_THAT(message.text, Contains("never reduced"));
+  CHECK_THAT(message.remedy, Contains("all_reduce") && Contains("@grad"));
+  CHECK(report.find("relations")->messages.size() == 1);
+}
+
+TEST_CASE("the loss scaled by 1/n twice") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) { repeat(opsOfType(main, "scale", true)[0].operation()); });
+  const Message& message = refuted(report, "scale");
+  CHECK(message.op == "scale");
+  CHECK_THAT(message.text, Contains("1/4 times"));
+  CHECK_THAT(message.remedy, Contains("one too many"));
+  CHECK(message.notes.size() == 2);
+  CHECK(report.find("relations")->messages.size() == 1);
+}
+
+TEST_CASE("the loss never scaled") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) { bypass(opsOfType(main, "scale", true)[0].operation()); });
+  const Message& message = refuted(report, "scale");
+  CHECK(message.op == "fill_constant");
+  CHECK_THAT(message.text, Contains("4 times"));
+}
+
+TEST_CASE("a gradient reduced twice") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) { repeat(opsOf<dist::AllReduceOp>(main)[0]); });
+  const Message& message = refuted(report, "scale");
+  CHECK(message.op == "dist.all_reduce");
+  CHECK_THAT(message.text, Contains("already equal on all ranks"));
+}
+
+TEST_CASE("an unreduced gradient into the optimizer, beside a reduction that nobody reads") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) {
+    dist::AllReduceOp reduction = opsOf<dist::AllReduceOp>(main)[1];
+    reduction.getResult(0).replaceAllUsesWith(reduction.getInputs()[0]);
+  });
+  CHECK(refuted(report, "reduced-once").op == "momentum");
+}
+
+TEST_CASE("gradients of two parameters of one shape swapped") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) {
+    std::vector<pd::OpView> updates = opsOfType(main, "momentum");
+    mlir::Value a = updates[0].input("Grad"), b = updates[2].input("Grad");
+    REQUIRE(a.getType() == b.getType());
+    updates[0].setInput("Grad", 0, b);
+    updates[2].setInput("Grad", 0, a);
+  });
+  const Message& message = refuted(report, "lineage");
+  CHECK(message.op == "momentum");
+  CHECK_THAT(message.text, Contains("fc_0.b_0@GRAD") && Contains("fc_1.b_0@GRAD"));
+}
+
+TEST_CASE("a parameter that is no longer set") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) { opsOf<pd::SetOp>(main)[0].erase(); });
+  CHECK_THAT(refuted(report, "update").position, Contains("fc_0.b_0"));
+}
+
+TEST_CASE("gradients combined with max") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) { opsOf<dist::AllReduceOp>(main)[0].setReduce(dist::Reduce::Max); });
+  const Message& message = refuted(report, "reduction");
+  CHECK(message.op == "dist.all_reduce");
+  CHECK_THAT(message.text, Contains("P(sum)") && Contains("max"));
+}
+
+TEST_CASE("an attribute of an op changed on the way") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) {
+    mlir::Builder builder(main.getContext());
+    opsOfType(main, "momentum")[0].setAttr("mu", builder.getF32FloatAttr(0.5F));
+  });
+  CHECK_THAT(refuted(report, "D30").text, Contains("`mu`"));
+}
+
+TEST_CASE("replicas that start differently") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
+    pd::ProgramOp startup = programOf(job, "startup");
+    for (dist::BroadcastOp op : opsOf<dist::BroadcastOp>(startup)) bypass(op);
+    for (pd::OpView op : opsOfType(startup, "uniform_random"))
+      op.operation()->setAttr(dist::kStreamsAttr, mlir::Builder(op.operation()->getContext()).getStrArrayAttr({"dp"}));
+  });
+  const Message& message = refuted(report, "invariant");
+  CHECK_THAT(message.text, Contains("X(random)"));
+  CHECK_THAT(message.remedy, Contains("broadcast"));
+}
+
+TEST_CASE("a root outside of the communicator") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
+    for (dist::BroadcastOp op : opsOf<dist::BroadcastOp>(programOf(job, "startup"))) op.setRootAttr(dist::SelAttr::point(op.getContext(), "dp", 7));
+  });
+  CHECK(exitCode(report.overall()) == 1);
+  CHECK(report.find("structure")->verdict == Verdict::Refuted);
+}
+
+TEST_CASE("a clip that sees gradients before they are reduced") {
+  VerifyReport report = verifyEdited(
+      [](mlir::ModuleOp, pd::ProgramOp main) {
+        for (pd::OpView norm : opsOfType(main, "squared_l2_norm"))
+          if (auto reduction = norm.input("X").getDefiningOp<dist::AllReduceOp>()) return norm.setInput("X", 0, reduction.getInputs()[0]);
+        FAIL("no norm of a reduced gradient");
+      },
+      "static26/bert_tiny");
+  CHECK(refuted(report, "reduced-once").op == "squared_l2_norm");
+}
+
+TEST_CASE("statistics of a batch that are no longer exchanged") {
+  Jobs jobs;
+  CollectiveStrategy strategy = unfused(4);
+  strategy.sync_batch_norm = true;
+  auto job = jobs.make("static26/resnet_thin", strategy);
+  for (dist::CompositeOp composite : opsOf<dist::CompositeOp>(programOf(*job)))
+    if (composite.getOp() == "sync_batch_norm") {
+      for (dist::AllReduceOp op : opsOf<dist::AllReduceOp>(composite)) bypass(op);
+      break;
+    }
+  VerifyReport report = verifyJob(*job, nullptr);
+  INFO(messagesOf(report));
+  CHECK(exitCode(report.overall()) == 1);
+}
+
+TEST_CASE("an op without a rule leaves the verdict open") {
+  Jobs jobs;
+  auto job = jobs.make("fluid18/fit_a_line", unfused(2));
+  // An inserted op that changes values and stands for nothing.
+  pd::ProgramOp main = programOf(*job);
+  dist::AllReduceOp reduction = opsOf<dist::AllReduceOp>(main)[0];
+  mlir::OpBuilder builder(reduction);
+  mlir::Value value = reduction.getInputs()[0];
+  pd::OpView tanh = pd::createOp(builder, reduction.getLoc(), "tanh", {{"X", {value}}}, {{"Out", {{"strange", value.getType()}}}}, {}, pd::kBackward);
+  reduction->setOperand(0, tanh.output("Out"));
+  VerifyReport report = verifyJob(*job, nullptr);
+  CHECK(exitCode(report.overall()) == 3);
+  CHECK(messageWith(report, Message::Level::Unknown, "unknown-relation").op == "tanh");
+}
+
+}  // namespace dtranspile::verify::test

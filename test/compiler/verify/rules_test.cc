@@ -1,0 +1,140 @@
+// The theory below the rules: exact scales, forms, and a rule for every op of the programs that must be verified.
+#include <catch2/catch.hpp>
+
+#include "compiler/verify/relations/form.h"
+#include "compiler/verify/relations/rule.h"
+#include "dialects/pd/op_table.h"
+
+namespace dtranspile::verify {
+namespace {
+
+Axes oneAxis(int64_t size) {
+  Axes axes;
+  axes.names.push_back("dp");
+  axes.sizes.push_back(size);
+  axes.isData.push_back(true);
+  return axes;
+}
+
+Reading reading(State state, Rational scale = Rational()) { return {true, {state}, scale}; }
+
+// Evaluates a form over operands given by their readings; values are told apart by their address only.
+class Evaluator {
+ public:
+  mlir::Value operand(Reading reading) {
+    mlir::Value value = mlir::Value::getFromOpaquePointer(storage_ + 8 * readings_.size());
+    readings_[value] = std::move(reading);
+    return value;
+  }
+  Outcome run(const Form& form, const Axes& axes) {
+    return evaluate(form, axes, [&](mlir::Value value) -> const Reading& { return readings_[value]; }, [](mlir::Value) { return false; });
+  }
+
+ private:
+  alignas(16) char storage_[256];
+  llvm::DenseMap<mlir::Value, Reading> readings_;
+};
+
+}  // namespace
+
+TEST_CASE("scales are recovered from 32-bit floats") {
+  for (int64_t n = 1; n <= 5000; ++n) CHECK(Rational::ofFloat(static_cast<float>(1.0 / static_cast<double>(n))) == Rational(1, n));
+  for (int64_t n : {65536, 99999, 100000, 1000000}) CHECK(Rational::ofFloat(static_cast<float>(1.0 / static_cast<double>(n))) == Rational(1, n));
+  CHECK(Rational::ofFloat(-0.75) == Rational(-3, 4));
+  CHECK(Rational::ofFloat(std::numeric_limits<double>::infinity()).isLost());
+}
+
+TEST_CASE("scales that do not fit are lost and equal nothing") {
+  Rational large(INT64_MAX);
+  CHECK((large * large).isLost());
+  CHECK_FALSE(Rational::lost() == Rational::lost());
+  CHECK((Rational(1, 3) + Rational(1, 6)) == Rational(1, 2));
+}
+
+TEST_CASE("a contraction over a split dim is a partial sum, a mean over it n times too large") {
+  Evaluator evaluator;
+  Form form;
+  form.terms.push_back({evaluator.operand(reading(State::split(0))), {0, 1}, Use::Linear});
+  form.result = {1};
+  form.fold = Fold::Sum;
+  Outcome sum = evaluator.run(form, oneAxis(4));
+  CHECK(sum.reading == reading(State::partial(dist::Reduce::Sum)));
+  form.averaged = {0};
+  CHECK(evaluator.run(form, oneAxis(4)).reading == reading(State::partial(dist::Reduce::Sum), Rational(4)));
+}
+
+TEST_CASE("a partial value passes linear ops only") {
+  Evaluator evaluator;
+  Form form;
+  form.terms.push_back({evaluator.operand(reading(State::partial(dist::Reduce::Sum))), {0}, Use::Linear});
+  form.result = {0};
+  CHECK(evaluator.run(form, oneAxis(2)).reading == reading(State::partial(dist::Reduce::Sum)));
+  form.terms[0].use = Use::Value;
+  Outcome lost = evaluator.run(form, oneAxis(2));
+  CHECK_FALSE(lost.reading.known);
+  CHECK(lost.loss.axis == 0);
+}
+
+TEST_CASE("a replicated term counts once per rank in a sum with a partial one") {
+  Evaluator evaluator;
+  Form form;
+  form.combine = Combine::Sum;
+  form.terms.push_back({evaluator.operand(reading(State::partial(dist::Reduce::Sum), Rational(4))), {0}, Use::Linear});
+  form.terms.push_back({evaluator.operand(reading(State::replicated())), {0}, Use::Linear});
+  form.result = {0};
+  CHECK(evaluator.run(form, oneAxis(4)).reading == reading(State::partial(dist::Reduce::Sum), Rational(4)));
+  CHECK_FALSE(evaluator.run(form, oneAxis(2)).reading.known);
+}
+
+TEST_CASE("parts pass every op, and do not mix with split values") {
+  Evaluator evaluator;
+  Form form;
+  form.terms.push_back({evaluator.operand(reading(State::parts())), {0}, Use::Value});
+  form.terms.push_back({evaluator.operand(reading(State::replicated())), {0}, Use::Value});
+  form.result = {kWholeDim};
+  CHECK(evaluator.run(form, oneAxis(2)).reading == reading(State::parts()));
+  form.terms.push_back({evaluator.operand(reading(State::split(0))), {0}, Use::Value});
+  CHECK_FALSE(evaluator.run(form, oneAxis(2)).reading.known);
+}
+
+TEST_CASE("along an axis of one rank everything is replicated") {
+  Evaluator evaluator;
+  Form form;
+  form.terms.push_back({evaluator.operand(reading(State::split(0))), {kWholeDim}, Use::Value});
+  form.result = {kWholeDim};
+  CHECK(evaluator.run(form, oneAxis(1)).reading == reading(State::replicated()));
+}
+
+TEST_CASE("rules are for ops that exist, and read slots that these have") {
+  for (const std::string& type : ruleTypes()) {
+    INFO(type);
+    const pd::OpSpec* spec = pd::findOp(type);
+    REQUIRE(spec);
+    for (const Clause& clause : findRule(type)->clauses) {
+      for (const SlotUse& input : clause.inputs) {
+        INFO(input.slot);
+        CHECK((spec->input(input.slot) || input.slot == "ShapeTensor" || input.slot == "ShapeTensorList" || input.slot == "ValueTensor"));
+      }
+      for (const SlotResult& output : clause.outputs) {
+        INFO(output.slot);
+        CHECK(spec->output(output.slot));
+      }
+    }
+  }
+}
+
+TEST_CASE("every op of the programs that must be verified has a rule") {
+  for (const char* type :
+       {"accuracy", "adam", "adamax", "batch_norm", "batch_norm_grad", "cast", "conv2d", "conv2d_grad", "cross_entropy2", "cross_entropy_grad2",
+        "elementwise_add", "elementwise_add_grad", "elementwise_pow", "elementwise_sub", "elementwise_sub_grad", "fill_constant",
+        "flatten_contiguous_range", "flatten_contiguous_range_grad", "floor", "gelu", "gelu_grad", "increment", "layer_norm", "layer_norm_grad",
+        "matmul_v2", "matmul_v2_grad", "mean", "mean_grad", "momentum", "mul", "mul_grad", "pool2d", "pool2d_grad", "reduce_mean",
+        "reduce_mean_grad", "relu", "relu_grad", "reshape2", "reshape2_grad", "rmsprop", "scale", "sgd", "softmax", "softmax_grad",
+        "softmax_with_cross_entropy", "softmax_with_cross_entropy_grad", "square", "square_grad", "sum", "tanh", "tanh_grad", "top_k", "top_k_v2",
+        "gaussian_random", "uniform_random"}) {
+    INFO(type);
+    CHECK(findRule(type));
+  }
+}
+
+}  // namespace dtranspile::verify

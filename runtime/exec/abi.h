@@ -30,17 +30,17 @@ typedef struct DtBuffer {
 } DtBuffer;
 
 typedef struct DtCall {
-  const char* name;       // of the callee, for messages
-  const char* op;         // source position: block, op index, op type
-  const DtBuffer* args;   // inputs and outputs in the order that the callee documents
+  const char* name;      // of the callee, for messages
+  const char* op;        // source position: block, op index, op type
+  const DtBuffer* args;  // inputs and outputs in the order that the callee documents
   int32_t num_args;
-  const int64_t* ints;    // integer parameters, as the callee documents
+  const int64_t* ints;  // integer parameters, as the callee documents
   int32_t num_ints;
   const double* reals;
   int32_t num_reals;
   const char* const* strings;
   int32_t num_strings;
-  void** state;           // one word per call site, null at first: primitives made once are kept here (given to dt_keep)
+  void** state;  // one word per call site, null at first: primitives made once are kept here (given to dt_keep)
 } DtCall;
 
 typedef struct DtContext DtContext;

@@ -111,8 +111,7 @@ absl::StatusOr<WorkerConfig> ReadConfig(const std::string& path) {
 
 Json ToJson(const WorkerConfig& c) {
   Json comms = Json::array(), feeds = Json::array(), init;
-  for (const CommConfig& comm : c.comms)
-    comms.push_back({{"name", comm.name}, {"group", comm.group}, {"rank", comm.rank}, {"size", comm.size}});
+  for (const CommConfig& comm : c.comms) comms.push_back({{"name", comm.name}, {"group", comm.group}, {"rank", comm.rank}, {"size", comm.size}});
   for (const FeedConfig& feed : c.feeds) feeds.push_back({{"name", feed.name}, {"file", feed.file}});
   if (c.init && !c.init->folder.empty()) init = {{"folder", c.init->folder}};
   else if (c.init) init = {{"combined", c.init->combined}, {"names", c.init->names}};
@@ -123,8 +122,7 @@ Json ToJson(const WorkerConfig& c) {
           {"coordinates", c.coordinates},
           {"mesh", c.mesh},
           {"comms", comms},
-          {"rendezvous",
-           {{"backend", r.backend}, {"job", r.job}, {"store", r.store}, {"interface", r.interface}, {"timeout_seconds", r.timeout_seconds}}},
+          {"rendezvous", {{"backend", r.backend}, {"job", r.job}, {"store", r.store}, {"interface", r.interface}, {"timeout_seconds", r.timeout_seconds}}},
           {"feeds", feeds},
           {"init", init},
           {"per_step", c.per_step},

@@ -20,9 +20,7 @@ struct Loop {
   int64_t parts;
 };
 
-int64_t Begin(const Loop& loop, int64_t part) {
-  return loop.extent / loop.parts * part + std::min(part, loop.extent % loop.parts);
-}
+int64_t Begin(const Loop& loop, int64_t part) { return loop.extent / loop.parts * part + std::min(part, loop.extent % loop.parts); }
 
 void RunPart(void* arg, int part) {
   const Loop& loop = *static_cast<const Loop*>(arg);

@@ -21,8 +21,8 @@ struct Executor::Bound {
   int64_t bytes = 0;  // kCopy
   comm::Request request;
   comm::Communicator* comm = nullptr;
-  size_t slot = 0;          // kStart, kWait: place in pending_
-  bool completes = false;   // kStart: its wait follows at once, which then has nothing to do
+  size_t slot = 0;         // kStart, kWait: place in pending_
+  bool completes = false;  // kStart: its wait follows at once, which then has nothing to do
   const bool* condition = nullptr;
   std::vector<Bound> body, otherwise;
 };
@@ -42,8 +42,7 @@ void RunRows(void* arg, int64_t lo, int64_t n) {
 
 }  // namespace
 
-Executor::Executor(Plan plan, ExecutorOptions options)
-    : plan_(std::move(plan)), options_(std::move(options)), pool_(options_.pool), context_(&pool_) {}
+Executor::Executor(Plan plan, ExecutorOptions options) : plan_(std::move(plan)), options_(std::move(options)), pool_(options_.pool), context_(&pool_) {}
 
 Executor::~Executor() = default;
 
@@ -103,12 +102,8 @@ absl::Status Executor::Bind(const Node& node, Bound& bound, std::vector<std::str
       if (bound.function == nullptr) missing.push_back(absl::StrCat("op ", node.op, ": this runtime has no call '", node.callee, "'"));
       BindCall(node, bound);
       break;
-    case Node::Kind::kCopy:
-      bound.bytes = plan_.buffers[static_cast<size_t>(node.args[0])].bytes;
-      break;
-    case Node::Kind::kStart:
-      BindStart(node, bound);
-      break;
+    case Node::Kind::kCopy: bound.bytes = plan_.buffers[static_cast<size_t>(node.args[0])].bytes; break;
+    case Node::Kind::kStart: BindStart(node, bound); break;
     case Node::Kind::kWait:
       // The reader has checked that the start stands before it in the same body.
       bound.slot = std::find_if(ticket_slots_.begin(), ticket_slots_.end(), [&](const auto& s) { return s.first == node.ticket; })->second;
@@ -126,13 +121,12 @@ absl::Status Executor::Bind(const Node& node, Bound& bound, std::vector<std::str
 void Executor::BindCall(const Node& node, Bound& bound) {
   for (int id : node.args) {
     const Buffer& buffer = plan_.buffers[static_cast<size_t>(id)];
-    bound.buffers.push_back({data(id), buffer.dims.data(), static_cast<int32_t>(buffer.dims.size()),
-                             static_cast<int32_t>(buffer.dtype), DT_HOST});
+    bound.buffers.push_back({data(id), buffer.dims.data(), static_cast<int32_t>(buffer.dims.size()), static_cast<int32_t>(buffer.dtype), DT_HOST});
   }
   for (const std::string& text : node.strings) bound.strings.push_back(text.c_str());
   const auto count = [](const auto& list) { return static_cast<int32_t>(list.size()); };
-  bound.call = {node.callee.c_str(),  node.op.c_str(),    bound.buffers.data(), count(bound.buffers), node.ints.data(), count(node.ints),
-                node.reals.data(),    count(node.reals),  bound.strings.data(), count(bound.strings), nullptr};
+  bound.call = {node.callee.c_str(), node.op.c_str(),   bound.buffers.data(), count(bound.buffers), node.ints.data(), count(node.ints),
+                node.reals.data(),   count(node.reals), bound.strings.data(), count(bound.strings), nullptr};
 }
 
 void Executor::BindStart(const Node& node, Bound& bound) {
@@ -187,22 +181,15 @@ absl::Status Executor::RunTraced(Bound& bound) {
 
 absl::Status Executor::RunOne(Bound& bound) {
   switch (bound.node->kind) {
-    case Node::Kind::kKernel:
-      return RunKernel(bound);
-    case Node::Kind::kCall:
-      bound.call.state = &bound.state;
-      return context_.Call(bound.function, bound.call);
+    case Node::Kind::kKernel: return RunKernel(bound);
+    case Node::Kind::kCall: bound.call.state = &bound.state; return context_.Call(bound.function, bound.call);
     case Node::Kind::kCopy:
       if (bound.bytes > 0) std::memmove(bound.pointers[1], bound.pointers[0], static_cast<size_t>(bound.bytes));
       return absl::OkStatus();
-    case Node::Kind::kStart:
-      return RunStart(bound);
-    case Node::Kind::kWait:
-      return RunWait(bound);
-    case Node::Kind::kIf:
-      return Run(*bound.condition ? bound.body : bound.otherwise);
-    case Node::Kind::kWhile:
-      return RunWhile(bound);
+    case Node::Kind::kStart: return RunStart(bound);
+    case Node::Kind::kWait: return RunWait(bound);
+    case Node::Kind::kIf: return Run(*bound.condition ? bound.body : bound.otherwise);
+    case Node::Kind::kWhile: return RunWhile(bound);
   }
   return absl::InternalError("unknown kind of node");
 }

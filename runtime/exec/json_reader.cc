@@ -29,8 +29,7 @@ absl::StatusOr<Json> ReadJsonFile(const std::string& path, int64_t limit) {
   char piece[kPiece];
   while (file.read(piece, kPiece), file.gcount() > 0) {
     text.append(piece, static_cast<size_t>(file.gcount()));
-    if (static_cast<int64_t>(text.size()) > limit)
-      return absl::InvalidArgumentError(absl::StrCat(path, ": larger than ", limit, " bytes"));
+    if (static_cast<int64_t>(text.size()) > limit) return absl::InvalidArgumentError(absl::StrCat(path, ": larger than ", limit, " bytes"));
   }
   return ParseJson(path, text);
 }
@@ -141,8 +140,7 @@ std::vector<std::string> JsonObject::Strings(const char* key) {
 
 void JsonObject::Done() {
   for (const auto& [key, value] : value_.items())
-    if (known_.count(key) == 0)
-      return errors_.Add(where_, absl::StrCat("unknown key '", key.substr(0, 80), "'; was this written by a newer version?"));
+    if (known_.count(key) == 0) return errors_.Add(where_, absl::StrCat("unknown key '", key.substr(0, 80), "'; was this written by a newer version?"));
 }
 
 }  // namespace dtranspile::exec

@@ -18,8 +18,7 @@ constexpr int64_t kAlignment = 64;
 constexpr int64_t kMostBytes = int64_t{1} << 48;
 constexpr int64_t kMostBuffers = int64_t{1} << 24;
 
-constexpr std::pair<const char*, Space> kSpaces[] = {
-    {"arena", Space::kArena}, {"persistent", Space::kPersistent}, {"constant", Space::kConstant}};
+constexpr std::pair<const char*, Space> kSpaces[] = {{"arena", Space::kArena}, {"persistent", Space::kPersistent}, {"constant", Space::kConstant}};
 
 class PlanReader {
  public:
@@ -51,9 +50,7 @@ DType PlanReader::ReadType(JsonObject& object) {
   return type.value_or(DType::kFloat32);
 }
 
-int PlanReader::BufferId(JsonObject& object) {
-  return static_cast<int>(object.Int("buffer", 0, static_cast<int64_t>(plan_.buffers.size()) - 1));
-}
+int PlanReader::BufferId(JsonObject& object) { return static_cast<int>(object.Int("buffer", 0, static_cast<int64_t>(plan_.buffers.size()) - 1)); }
 
 // Feeds and persistables repeat type and extents, for people; they must be those of the buffer.
 void PlanReader::CheckAgainstBuffer(JsonObject& object, int id) {
@@ -99,16 +96,14 @@ Buffer PlanReader::ReadBuffer(JsonObject object) {
     const std::string hex = object.String("data");
     if (hex.size() != 2 * static_cast<size_t>(buffer.bytes) || hex.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
       errors_.Add(object.At("data"), absl::StrCat("expected ", 2 * buffer.bytes, " hexadecimal digits"));
-    else
-      buffer.data = absl::HexStringToBytes(hex);
+    else buffer.data = absl::HexStringToBytes(hex);
   }
   object.Done();
   if (!errors_.ok()) return buffer;
   const auto bytes = ByteCount(buffer.dtype, buffer.dims);
   if (!bytes.ok()) errors_.Add(object.where(), std::string(bytes.status().message()));
   else if (*bytes != buffer.bytes)
-    errors_.Add(object.At("bytes"), absl::StrCat("'", buffer.name, "' is ", ShapeText(buffer.dtype, buffer.dims), ", ", *bytes,
-                                                 " bytes, not ", buffer.bytes));
+    errors_.Add(object.At("bytes"), absl::StrCat("'", buffer.name, "' is ", ShapeText(buffer.dtype, buffer.dims), ", ", *bytes, " bytes, not ", buffer.bytes));
   if (buffer.offset % kAlignment != 0) errors_.Add(object.At("offset"), absl::StrCat("not a multiple of ", kAlignment));
   const int64_t block = buffer.space == Space::kArena ? plan_.arena_bytes : plan_.persistent_bytes;
   if (!constant && buffer.offset + buffer.bytes > block)
@@ -185,8 +180,7 @@ void PlanReader::ReadProgram(const Json& value, const std::string& where, Progra
   const Json& feeds = object.Array("feeds");
   for (size_t i = 0; i < feeds.size(); ++i) program.feeds.push_back(ReadFeed(JsonObject(feeds[i], object.At("feeds", i), errors_)));
   const Json& fetches = object.Array("fetches");
-  for (size_t i = 0; i < fetches.size(); ++i)
-    program.fetches.push_back(ReadFetch(JsonObject(fetches[i], object.At("fetches", i), errors_)));
+  for (size_t i = 0; i < fetches.size(); ++i) program.fetches.push_back(ReadFetch(JsonObject(fetches[i], object.At("fetches", i), errors_)));
   program.body = ReadNodes(object.Array("body"), object.At("body"), plan_, errors_);
   object.Done();
 }

@@ -55,20 +55,20 @@ struct Node {
   enum class Kind { kKernel, kCall, kCopy, kStart, kWait, kIf, kWhile };
   Kind kind = Kind::kCopy;
   std::string op;
-  std::string callee;                // kKernel, kCall
-  std::vector<int> args;             // kKernel, kCall; kCopy: from, to
-  int64_t rows = 0, grain = 1;       // kKernel
-  std::vector<int64_t> ints;         // kCall
-  std::vector<double> reals;         // kCall
-  std::vector<std::string> strings;  // kCall
+  std::string callee;                            // kKernel, kCall
+  std::vector<int> args;                         // kKernel, kCall; kCopy: from, to
+  int64_t rows = 0, grain = 1;                   // kKernel
+  std::vector<int64_t> ints;                     // kCall
+  std::vector<double> reals;                     // kCall
+  std::vector<std::string> strings;              // kCall
   comm::Kind collective = comm::Kind::kBarrier;  // kStart, and the following four
   comm::ReduceOp reduce = comm::ReduceOp::kSum;
   int comm = 0, root = 0;
   std::vector<int> inputs, outputs;
-  int64_t ticket = 0;                    // kStart, kWait
-  int condition = 0;                     // kIf, kWhile
-  int64_t limit = 0;                     // kWhile: turns
-  std::vector<Node> body, otherwise;     // kIf: then, else; kWhile: body
+  int64_t ticket = 0;                 // kStart, kWait
+  int condition = 0;                  // kIf, kWhile
+  int64_t limit = 0;                  // kWhile: turns
+  std::vector<Node> body, otherwise;  // kIf: then, else; kWhile: body
 };
 
 // A communicator: the launcher makes one group of every set of ranks that differ along `axes` only.

@@ -47,9 +47,8 @@ class NodeReader {
 };
 
 const NodeReader::Row NodeReader::kRows[] = {
-    {"kernel", Node::Kind::kKernel, &NodeReader::Kernel}, {"call", Node::Kind::kCall, &NodeReader::Call},
-    {"copy", Node::Kind::kCopy, &NodeReader::Copy},       {"start", Node::Kind::kStart, &NodeReader::Start},
-    {"wait", Node::Kind::kWait, &NodeReader::Wait},       {"if", Node::Kind::kIf, &NodeReader::If},
+    {"kernel", Node::Kind::kKernel, &NodeReader::Kernel}, {"call", Node::Kind::kCall, &NodeReader::Call}, {"copy", Node::Kind::kCopy, &NodeReader::Copy},
+    {"start", Node::Kind::kStart, &NodeReader::Start},    {"wait", Node::Kind::kWait, &NodeReader::Wait}, {"if", Node::Kind::kIf, &NodeReader::If},
     {"while", Node::Kind::kWhile, &NodeReader::While},
 };
 
@@ -62,8 +61,7 @@ int NodeReader::Condition(JsonObject& object, const char* key) {
   const int64_t id = object.Int(key, 0, static_cast<int64_t>(plan_.buffers.size()) - 1);
   if (!errors_.ok()) return 0;
   const Buffer& buffer = plan_.buffers[static_cast<size_t>(id)];
-  if (buffer.dtype != DType::kBool || buffer.count() != 1)
-    errors_.Add(object.At(key), absl::StrCat("'", buffer.name, "' is no bool of one element"));
+  if (buffer.dtype != DType::kBool || buffer.count() != 1) errors_.Add(object.At(key), absl::StrCat("'", buffer.name, "' is no bool of one element"));
   return static_cast<int>(id);
 }
 
@@ -95,22 +93,24 @@ void NodeReader::Copy(JsonObject& object, Node& node) {
   if (!errors_.ok()) return;
   if (node.args.size() != 2) return errors_.Add(object.At("copy"), "expected [from, to]");
   const Buffer &from = plan_.buffers[static_cast<size_t>(node.args[0])], &to = plan_.buffers[static_cast<size_t>(node.args[1])];
-  if (from.bytes != to.bytes)
-    errors_.Add(object.At("copy"), absl::StrCat("'", from.name, "' has ", from.bytes, " bytes, '", to.name, "' ", to.bytes));
+  if (from.bytes != to.bytes) errors_.Add(object.At("copy"), absl::StrCat("'", from.name, "' has ", from.bytes, " bytes, '", to.name, "' ", to.bytes));
   CheckOutputs(object, "copy", {node.args[1]});
 }
 
 constexpr std::pair<const char*, comm::Kind> kCollectives[] = {
-    {"all_reduce", comm::Kind::kAllReduce},   {"reduce", comm::Kind::kReduce},
-    {"broadcast", comm::Kind::kBroadcast},    {"all_gather", comm::Kind::kAllGather},
-    {"reduce_scatter", comm::Kind::kReduceScatter}, {"all_to_all", comm::Kind::kAllToAll},
-    {"send", comm::Kind::kSend},              {"recv", comm::Kind::kRecv},
+    {"all_reduce", comm::Kind::kAllReduce},
+    {"reduce", comm::Kind::kReduce},
+    {"broadcast", comm::Kind::kBroadcast},
+    {"all_gather", comm::Kind::kAllGather},
+    {"reduce_scatter", comm::Kind::kReduceScatter},
+    {"all_to_all", comm::Kind::kAllToAll},
+    {"send", comm::Kind::kSend},
+    {"recv", comm::Kind::kRecv},
     {"barrier", comm::Kind::kBarrier},
 };
 
 constexpr std::pair<const char*, comm::ReduceOp> kReductions[] = {
-    {"sum", comm::ReduceOp::kSum},   {"max", comm::ReduceOp::kMax}, {"min", comm::ReduceOp::kMin},
-    {"prod", comm::ReduceOp::kProd}, {"or", comm::ReduceOp::kOr},
+    {"sum", comm::ReduceOp::kSum}, {"max", comm::ReduceOp::kMax}, {"min", comm::ReduceOp::kMin}, {"prod", comm::ReduceOp::kProd}, {"or", comm::ReduceOp::kOr},
 };
 
 void NodeReader::Start(JsonObject& object, Node& node) {
@@ -136,8 +136,7 @@ void NodeReader::CheckCounts(const JsonObject& object, const Node& node) {
       const Buffer& buffer = plan_.buffers[static_cast<size_t>(id)];
       if (first == nullptr) first = &buffer;
       if (buffer.dtype != first->dtype)
-        return errors_.Add(object.where(), absl::StrCat("'", first->name, "' is ", NameOf(first->dtype), ", '", buffer.name, "' is ",
-                                                        NameOf(buffer.dtype)));
+        return errors_.Add(object.where(), absl::StrCat("'", first->name, "' is ", NameOf(first->dtype), ", '", buffer.name, "' is ", NameOf(buffer.dtype)));
     }
   const auto kind = node.collective;
   const bool no_inputs = kind == comm::Kind::kRecv || kind == comm::Kind::kBarrier;
@@ -145,9 +144,7 @@ void NodeReader::CheckCounts(const JsonObject& object, const Node& node) {
   const bool wrong = no_inputs    ? !node.inputs.empty() || (no_outputs ? !node.outputs.empty() : node.outputs.empty())
                      : no_outputs ? node.inputs.empty() || !node.outputs.empty()
                                   : node.inputs.empty() || node.inputs.size() != node.outputs.size();
-  if (wrong)
-    errors_.Add(object.where(),
-                absl::StrCat(node.inputs.size(), " inputs and ", node.outputs.size(), " outputs do not fit the operation"));
+  if (wrong) errors_.Add(object.where(), absl::StrCat(node.inputs.size(), " inputs and ", node.outputs.size(), " outputs do not fit the operation"));
 }
 
 void NodeReader::Wait(JsonObject& object, Node& node) { node.ticket = object.Int("wait", 0); }

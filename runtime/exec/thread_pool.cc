@@ -28,9 +28,7 @@ void FutexWait(std::atomic<uint32_t>& word, uint32_t seen) {
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
 }
 
-void FutexWakeAll(std::atomic<uint32_t>& word) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
-}
+void FutexWakeAll(std::atomic<uint32_t>& word) { syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0); }
 
 // Spins until `done` holds or the time is over.
 template <typename Done>
@@ -67,8 +65,7 @@ ThreadPool::ThreadPool(const PoolOptions& options) : options_(options) {
   for (int i = 1; i < options_.threads; ++i) workers_.emplace_back([this, i] { Work(i); });
   if (options_.cpus.empty()) return;
   Pin(pthread_self(), options_.cpus[0]);
-  for (size_t i = 1; i < options_.cpus.size() && i <= workers_.size(); ++i)
-    Pin(workers_[i - 1].native_handle(), options_.cpus[i]);
+  for (size_t i = 1; i < options_.cpus.size() && i <= workers_.size(); ++i) Pin(workers_[i - 1].native_handle(), options_.cpus[i]);
 }
 
 ThreadPool::~ThreadPool() {

@@ -39,8 +39,7 @@ absl::Status PartOf(const FeedSlot& slot, const WorkerConfig& config, int64_t& p
 }
 
 // The extents of the file's steps have to be those of the plan, times the parts in the dimension that is cut.
-absl::Status CheckFeed(const io::Feed& feed, const FeedSlot& slot, const Buffer& buffer, int64_t parts, int64_t steps,
-                       const std::string& file) {
+absl::Status CheckFeed(const io::Feed& feed, const FeedSlot& slot, const Buffer& buffer, int64_t parts, int64_t steps, const std::string& file) {
   if (feed.ragged()) return absl::InvalidArgumentError(absl::StrCat(file, ": ragged (LoD) feeds cannot be run yet"));
   std::vector<int64_t> expected = buffer.dims;
   if (slot.is_split) expected[static_cast<size_t>(slot.split.dim)] *= parts;
@@ -48,8 +47,8 @@ absl::Status CheckFeed(const io::Feed& feed, const FeedSlot& slot, const Buffer&
     return absl::InvalidArgumentError(absl::StrCat(file, ": a step of feed '", slot.name, "' is ", ShapeText(feed.dtype(), feed.dims()),
                                                    ", the job was compiled for ", ShapeText(buffer.dtype, expected)));
   if (feed.steps() < steps)
-    return absl::InvalidArgumentError(absl::StrCat(file, ": has ", feed.steps(), " steps of feed '", slot.name, "', ", steps,
-                                                   " are to be run; use --steps ", feed.steps()));
+    return absl::InvalidArgumentError(
+        absl::StrCat(file, ": has ", feed.steps(), " steps of feed '", slot.name, "', ", steps, " are to be run; use --steps ", feed.steps()));
   return absl::OkStatus();
 }
 
@@ -64,8 +63,8 @@ absl::Status SetFrom(const Tensor& value, const Persistable& p, const Executor& 
   // A scalar may have been saved as [] or as [1].
   const bool same_dims = value.dims == buffer.dims || (static_cast<int64_t>(value.bytes.size()) == buffer.bytes && buffer.count() == 1);
   if (value.dtype != buffer.dtype || !same_dims)
-    return absl::InvalidArgumentError(absl::StrCat(file, ": '", p.name, "' is ", ShapeText(value.dtype, value.dims), ", the program declares ",
-                                                   ShapeText(buffer.dtype, buffer.dims)));
+    return absl::InvalidArgumentError(
+        absl::StrCat(file, ": '", p.name, "' is ", ShapeText(value.dtype, value.dims), ", the program declares ", ShapeText(buffer.dtype, buffer.dims)));
   if (buffer.bytes > 0) std::memcpy(executor.data(p.buffer), value.bytes.data(), static_cast<size_t>(buffer.bytes));
   return absl::OkStatus();
 }
@@ -129,16 +128,11 @@ void Fill(std::byte* data, int64_t count, double value) {
 using FillFunction = void (*)(std::byte*, int64_t, double);
 FillFunction FillOf(DType type) {
   switch (type) {
-    case DType::kFloat32:
-      return Fill<float>;
-    case DType::kFloat64:
-      return Fill<double>;
-    case DType::kInt32:
-      return Fill<int32_t>;
-    case DType::kInt64:
-      return Fill<int64_t>;
-    default:
-      return nullptr;
+    case DType::kFloat32: return Fill<float>;
+    case DType::kFloat64: return Fill<double>;
+    case DType::kInt32: return Fill<int32_t>;
+    case DType::kInt64: return Fill<int64_t>;
+    default: return nullptr;
   }
 }
 
@@ -157,20 +151,13 @@ Json Elements(const std::byte* data, int64_t count) {
 Json ElementsOf(const Buffer& buffer, const std::byte* data) {
   if (buffer.count() > kMostReportedElements) return nullptr;
   switch (buffer.dtype) {
-    case DType::kFloat32:
-      return Elements<float>(data, buffer.count());
-    case DType::kFloat64:
-      return Elements<double>(data, buffer.count());
-    case DType::kInt32:
-      return Elements<int32_t>(data, buffer.count());
-    case DType::kInt64:
-      return Elements<int64_t>(data, buffer.count());
-    case DType::kBool:
-      return Elements<bool>(data, buffer.count());
-    case DType::kUInt8:
-      return Elements<uint8_t>(data, buffer.count());
-    default:
-      return nullptr;
+    case DType::kFloat32: return Elements<float>(data, buffer.count());
+    case DType::kFloat64: return Elements<double>(data, buffer.count());
+    case DType::kInt32: return Elements<int32_t>(data, buffer.count());
+    case DType::kInt64: return Elements<int64_t>(data, buffer.count());
+    case DType::kBool: return Elements<bool>(data, buffer.count());
+    case DType::kUInt8: return Elements<uint8_t>(data, buffer.count());
+    default: return nullptr;
   }
 }
 
@@ -215,8 +202,7 @@ absl::Status Initialise(const WorkerConfig& config, Executor& executor) {
   if (!config.init && !executor.plan().has_startup && !executor.plan().persistables.empty())
     return absl::FailedPreconditionError("there is no start-up program; give initial values with --init");
   if (!config.init || !missing.empty()) {
-    if (!missing.empty())
-      std::fprintf(stderr, "initialised by the start-up program: %s\n", absl::StrJoin(missing, ", ").c_str());
+    if (!missing.empty()) std::fprintf(stderr, "initialised by the start-up program: %s\n", absl::StrJoin(missing, ", ").c_str());
     DT_RETURN_IF_ERROR(executor.RunStartup());
   }
   if (!config.init) return absl::OkStatus();

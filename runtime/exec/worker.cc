@@ -22,8 +22,7 @@ constexpr double kNsPerMs = 1e6;
 
 class Worker {
  public:
-  Worker(const WorkerConfig& config, const WorkerLinks& links, ControlChannel& control)
-      : config_(config), links_(links), control_(control) {}
+  Worker(const WorkerConfig& config, const WorkerLinks& links, ControlChannel& control) : config_(config), links_(links), control_(control) {}
 
   absl::Status Run();
 
@@ -54,8 +53,7 @@ absl::Status Worker::Join(const Plan& plan) {
   for (size_t i = 0; i < plan.comms.size(); ++i) {
     const CommConfig& c = config_.comms[i];
     if (c.name != plan.comms[i].name)
-      return absl::InvalidArgumentError(
-          absl::StrCat("communicator ", i, " is '", c.name, "' in CONFIG, '", plan.comms[i].name, "' in the plan"));
+      return absl::InvalidArgumentError(absl::StrCat("communicator ", i, " is '", c.name, "' in CONFIG, '", plan.comms[i].name, "' in the plan"));
     DT_ASSIGN_OR_RETURN(auto comm, links_.join(config_.rendezvous, c.group, c.rank, c.size));
     comms_.push_back(std::move(comm));
   }
@@ -105,10 +103,7 @@ absl::Status Worker::Finish() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   constexpr int64_t kKiB = 1024;
-  control_.Send({{"event", "done"},
-                 {"peak_rss_bytes", static_cast<int64_t>(usage.ru_maxrss) * kKiB},
-                 {"bytes_sent", sent},
-                 {"bytes_received", received}});
+  control_.Send({{"event", "done"}, {"peak_rss_bytes", static_cast<int64_t>(usage.ru_maxrss) * kKiB}, {"bytes_sent", sent}, {"bytes_received", received}});
   return absl::OkStatus();
 }
 

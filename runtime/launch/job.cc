@@ -100,8 +100,7 @@ Json CombinedFetches(const Ranks& ranks, const std::vector<RankRecord>& records,
       }
       if (!complete || values.empty()) break;
       const auto combined = Combine(how, values);
-      if (!combined.ok() && !failure)
-        failure = Failure{Failure::kOwn, 0, {}, step, absl::StrCat("fetch '", name, "': ", combined.status().message())};
+      if (!combined.ok() && !failure) failure = Failure{Failure::kOwn, 0, {}, step, absl::StrCat("fetch '", name, "': ", combined.status().message())};
       list.push_back(combined.ok() ? Shown(*combined) : Json());
     }
   }
@@ -145,7 +144,7 @@ absl::StatusOr<Report> RunJob(const JobSpec& spec) {
   report.interrupted_by = supervisor.interrupted_by();
   Json list = Json::array();
   for (size_t i = 0; i < ranks.ranks.size(); ++i) list.push_back(RankJson(ranks.ranks[i], supervisor.records()[i]));
-  report.json = {{"digest", spec.digest}, {"ok", report.ok},       {"steps", spec.steps},
+  report.json = {{"digest", spec.digest}, {"ok", report.ok},          {"steps", spec.steps},
                  {"fetch", fetch},        {"ranks", std::move(list)}, {"error", ErrorJson(ranks, failure)}};
   return report;
 }

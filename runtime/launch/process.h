@@ -25,8 +25,8 @@ class Process {
   Process& operator=(Process&& other) noexcept;
 
   pid_t pid() const { return pid_; }
-  int control() const { return control_; }  // lines of the control channel
-  int log() const { return log_; }          // stdout and stderr
+  int control() const { return control_; }   // lines of the control channel
+  int log() const { return log_; }           // stdout and stderr
   int exit_event() const { return pidfd_; }  // readable when the process has ended
   void CloseControl();
   void CloseLog();

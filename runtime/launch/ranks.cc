@@ -22,8 +22,7 @@ absl::StatusOr<int64_t> RanksOf(const Role& role) {
     ranks *= size;
   }
   const auto plans = static_cast<int64_t>(role.plans.size());
-  if (plans != 1 && plans != ranks)
-    return absl::InvalidArgumentError(absl::StrCat("role '", role.name, "' has ", ranks, " ranks and ", plans, " plans"));
+  if (plans != 1 && plans != ranks) return absl::InvalidArgumentError(absl::StrCat("role '", role.name, "' has ", ranks, " ranks and ", plans, " plans"));
   return ranks;
 }
 

@@ -34,8 +34,7 @@ std::map<std::string, int64_t> CoordinatesOf(const std::vector<std::pair<std::st
 
 // The group of a communicator that the rank with these coordinates is in: ranks whose other coordinates are equal, numbered along
 // the communicator's axes, the first one major. kInvalidArgument for an axis that the mesh lacks.
-absl::StatusOr<exec::CommConfig> GroupOf(const exec::PlanComm& comm, const std::string& role,
-                                         const std::vector<std::pair<std::string, int64_t>>& mesh,
+absl::StatusOr<exec::CommConfig> GroupOf(const exec::PlanComm& comm, const std::string& role, const std::vector<std::pair<std::string, int64_t>>& mesh,
                                          const std::map<std::string, int64_t>& coordinates);
 
 }  // namespace dtranspile::launch

@@ -24,8 +24,8 @@ double Number(const Json& value) {
 absl::StatusOr<Json> Same(const std::vector<Json>& values) {
   for (size_t rank = 1; rank < values.size(); ++rank)
     if (values[rank] != values[0])
-      return absl::FailedPreconditionError(absl::StrCat("ranks 0 and ", rank, " should have the same value, but have ",
-                                                        values[0].dump().substr(0, 100), " and ", values[rank].dump().substr(0, 100)));
+      return absl::FailedPreconditionError(absl::StrCat("ranks 0 and ", rank, " should have the same value, but have ", values[0].dump().substr(0, 100),
+                                                        " and ", values[rank].dump().substr(0, 100)));
   return values[0];
 }
 
@@ -62,8 +62,7 @@ void DivideBy(Tensor& sum, size_t ranks) {
 
 absl::StatusOr<Tensor> SumOf(std::vector<Tensor>& values, bool mean) {
   const bool wide = values[0].dtype == DType::kFloat64;
-  if (!wide && values[0].dtype != DType::kFloat32)
-    return absl::InvalidArgumentError(absl::StrCat("no sum over ranks of ", NameOf(values[0].dtype)));
+  if (!wide && values[0].dtype != DType::kFloat32) return absl::InvalidArgumentError(absl::StrCat("no sum over ranks of ", NameOf(values[0].dtype)));
   for (size_t rank = 1; rank < values.size(); ++rank) (wide ? AddTo<double> : AddTo<float>)(values[0], values[rank]);
   if (mean) (wide ? DivideBy<double> : DivideBy<float>)(values[0], values.size());
   return std::move(values[0]);
@@ -86,8 +85,7 @@ absl::StatusOr<Tensor> ConcatenationOf(const std::vector<Tensor>& values) {
 
 absl::StatusOr<Tensor> CombineTensors(const std::string& how, std::vector<Tensor>& values) {
   for (const Tensor& value : values)
-    if (value.dims != values[0].dims || value.dtype != values[0].dtype)
-      return absl::FailedPreconditionError("ranks have values of different extents");
+    if (value.dims != values[0].dims || value.dtype != values[0].dtype) return absl::FailedPreconditionError("ranks have values of different extents");
   if (how == "mean" || how == "sum") return SumOf(values, how == "mean");
   if (how == "concat") return ConcatenationOf(values);
   return std::move(values[0]);

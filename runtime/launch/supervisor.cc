@@ -29,21 +29,27 @@ constexpr int64_t kProgressNs = 100 * kMs;
 constexpr int kIdlePollMs = 500;
 constexpr int kBusyPollMs = 20;
 
+// JSON holds UTF-8 only; paths may be anything.
+absl::StatusOr<std::string> ConfigText(const exec::WorkerConfig& config) {
+  try {
+    return exec::ToJson(config).dump();
+  } catch (const Json::exception& error) {
+    return absl::InvalidArgumentError(absl::StrCat("a path or name is not UTF-8; rename it: ", error.what()));
+  }
+}
+
 }  // namespace
 
 Supervisor::Supervisor(const std::vector<Rank>& ranks, double timeout_seconds, int64_t steps)
-    : ranks_(ranks),
-      timeout_ns_(static_cast<int64_t>(timeout_seconds * 1e9)),
-      steps_(steps),
-      records_(ranks.size()),
-      terminal_(isatty(STDERR_FILENO) == 1) {}
+    : ranks_(ranks), timeout_ns_(static_cast<int64_t>(timeout_seconds * 1e9)), steps_(steps), records_(ranks.size()), terminal_(isatty(STDERR_FILENO) == 1) {}
 
 absl::Status Supervisor::Start(const std::string& binary) {
   DT_RETURN_IF_ERROR(signals_.Begin());
   for (const Rank& rank : ranks_) {
     exec::WorkerConfig config = rank.config;
     config.control_fd = kControlFd;
-    DT_ASSIGN_OR_RETURN(Process process, Process::Start(binary, exec::ToJson(config).dump()));
+    DT_ASSIGN_OR_RETURN(const std::string text, ConfigText(config));
+    DT_ASSIGN_OR_RETURN(Process process, Process::Start(binary, text));
     Child& child = children_.emplace_back();
     child.process = std::move(process);
     child.heard_ns = NowNs();
@@ -161,7 +167,10 @@ void Supervisor::OnStep(size_t index, const Json& line) {
 void Supervisor::CheckDigest(size_t index) {
   for (size_t other = 0; other < index; ++other)
     if (records_[other].ready && records_[other].digest != records_[index].digest)
-      Fail({Failure::kOwn, static_cast<int>(index), {}, {},
+      Fail({Failure::kOwn,
+            static_cast<int>(index),
+            {},
+            {},
             absl::StrCat("runs another job than ", ranks_[other].name(), " (", records_[index].digest, ", not ", records_[other].digest, ")")});
 }
 
@@ -187,7 +196,10 @@ void Supervisor::CheckSilence() {
   for (size_t i = 0; i < children_.size(); ++i) {
     if (!children_[i].process.running() || now - children_[i].heard_ns < timeout_ns_) continue;
     const auto steps = static_cast<int64_t>(records_[i].step_ms.size());
-    Fail({Failure::kSilent, static_cast<int>(i), {}, records_[i].ready ? Json(steps) : Json(),
+    Fail({Failure::kSilent,
+          static_cast<int>(i),
+          {},
+          records_[i].ready ? Json(steps) : Json(),
           absl::StrCat(children_[i].process.Stopped() ? "is stopped and" : "hangs and", " has sent no sign of life for ",
                        (now - children_[i].heard_ns) / 1'000'000'000, " s")});
   }
@@ -240,7 +252,8 @@ void Supervisor::ShowProgress(bool last) {
     char timing[32];
     std::snprintf(timing, sizeof(timing), ", %.2f ms", first.step_ms[least - 1]);
     text += timing;
-    if (!first.fetch.empty()) absl::StrAppend(&text, ", ", first.fetch.begin()->first, " = ", Shown(first.fetch.begin()->second[least - 1]).dump().substr(0, 40));
+    if (!first.fetch.empty())
+      absl::StrAppend(&text, ", ", first.fetch.begin()->first, " = ", Shown(first.fetch.begin()->second[least - 1]).dump().substr(0, 40));
   }
   std::fprintf(stderr, "\r\033[K%s%s", text.c_str(), last ? "\n" : "");
   line_open_ = !last;

@@ -59,12 +59,12 @@ class Supervisor {
   std::deque<Child> children_;
   std::vector<RankRecord> records_;
   std::optional<Failure> failure_;
-  int64_t failed_ns_ = 0;    // when the first failure was noticed
-  int signalled_ = 0;        // the strongest signal sent so far
+  int64_t failed_ns_ = 0;  // when the first failure was noticed
+  int signalled_ = 0;      // the strongest signal sent so far
   int interrupted_by_ = 0;
   const bool terminal_;
   int64_t shown_ns_ = 0;
-  bool line_open_ = false;   // a progress line stands on the terminal
+  bool line_open_ = false;  // a progress line stands on the terminal
 };
 
 }  // namespace dtranspile::launch

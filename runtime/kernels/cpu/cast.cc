@@ -71,33 +71,20 @@ void Convert(DtContext* context, const DtBuffer& x, const DtBuffer& y) {
 template <typename Visit>
 int32_t VisitAny(DtContext* context, const DtBuffer& buffer, Visit&& visit) {
   switch (TypeOf(buffer)) {
-    case DType::kBool:
-      return visit(TypeTag<bool>());
-    case DType::kInt8:
-      return visit(TypeTag<int8_t>());
-    case DType::kUInt8:
-      return visit(TypeTag<uint8_t>());
-    case DType::kInt16:
-      return visit(TypeTag<int16_t>());
-    case DType::kInt32:
-      return visit(TypeTag<int32_t>());
-    case DType::kUInt32:
-      return visit(TypeTag<uint32_t>());
-    case DType::kInt64:
-      return visit(TypeTag<int64_t>());
+    case DType::kBool: return visit(TypeTag<bool>());
+    case DType::kInt8: return visit(TypeTag<int8_t>());
+    case DType::kUInt8: return visit(TypeTag<uint8_t>());
+    case DType::kInt16: return visit(TypeTag<int16_t>());
+    case DType::kInt32: return visit(TypeTag<int32_t>());
+    case DType::kUInt32: return visit(TypeTag<uint32_t>());
+    case DType::kInt64: return visit(TypeTag<int64_t>());
     case DType::kUInt64:
-    case DType::kSizeT:
-      return visit(TypeTag<uint64_t>());
-    case DType::kFloat16:
-      return visit(TypeTag<Float16>());
-    case DType::kBFloat16:
-      return visit(TypeTag<BFloat16>());
-    case DType::kFloat32:
-      return visit(TypeTag<float>());
-    case DType::kFloat64:
-      return visit(TypeTag<double>());
-    default:
-      return dt_fail(context, "no conversion of %s", TypeName(buffer));
+    case DType::kSizeT: return visit(TypeTag<uint64_t>());
+    case DType::kFloat16: return visit(TypeTag<Float16>());
+    case DType::kBFloat16: return visit(TypeTag<BFloat16>());
+    case DType::kFloat32: return visit(TypeTag<float>());
+    case DType::kFloat64: return visit(TypeTag<double>());
+    default: return dt_fail(context, "no conversion of %s", TypeName(buffer));
   }
 }
 
@@ -108,8 +95,7 @@ extern "C" int32_t dt_cast(DtContext* context, const DtCall* call) {
   using namespace dtranspile::kernels;
   if (!CheckCall(context, call, {2, 0, 0, 0})) return 1;
   const DtBuffer &x = call->args[0], &y = call->args[1];
-  if (Elements(x) != Elements(y))
-    return dt_fail(context, "%lld elements to %lld", static_cast<long long>(Elements(x)), static_cast<long long>(Elements(y)));
+  if (Elements(x) != Elements(y)) return dt_fail(context, "%lld elements to %lld", static_cast<long long>(Elements(x)), static_cast<long long>(Elements(y)));
   return VisitAny(context, x, [&](auto from) {
     return VisitAny(context, y, [&](auto to) {
       Convert<typename decltype(from)::type, typename decltype(to)::type>(context, x, y);

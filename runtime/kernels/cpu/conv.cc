@@ -51,10 +51,8 @@ Desc ImageDesc(const ConvGeometry& g, int64_t batch, int64_t channels, int64_t h
 }
 
 Desc FilterDesc(const ConvGeometry& g, bool any) {
-  if (g.groups == 1)
-    return Desc(Dims{g.filters, g.channels, g.kernel_h, g.kernel_w}, dnnl::memory::data_type::f32, any ? Tag::any : Tag::oihw);
-  return Desc(Dims{g.groups, g.filters / g.groups, g.channels / g.groups, g.kernel_h, g.kernel_w}, dnnl::memory::data_type::f32,
-              any ? Tag::any : Tag::goihw);
+  if (g.groups == 1) return Desc(Dims{g.filters, g.channels, g.kernel_h, g.kernel_w}, dnnl::memory::data_type::f32, any ? Tag::any : Tag::oihw);
+  return Desc(Dims{g.groups, g.filters / g.groups, g.channels / g.groups, g.kernel_h, g.kernel_w}, dnnl::memory::data_type::f32, any ? Tag::any : Tag::goihw);
 }
 
 // Descriptors and primitives of all three kinds are made alike; only the names of oneDNN's classes and their tensors differ.
@@ -230,8 +228,7 @@ bool Site::Run(DtContext* context, float* x, float* f, float* y) {
   char* scratch = static_cast<char*>(dt_scratch(context, per_thread * dt_threads(context)));
   const auto filter_elements = static_cast<int64_t>(parts_.front().f.plain.get_size() / sizeof(float));
   float* partials = f;
-  if (weights && count_ > 1)
-    partials = static_cast<float*>(dt_scratch(context, count_ * filter_elements * static_cast<int64_t>(sizeof(float))));
+  if (weights && count_ > 1) partials = static_cast<float*>(dt_scratch(context, count_ * filter_elements * static_cast<int64_t>(sizeof(float))));
   std::vector<char*> inner(parts_.size(), nullptr);
   if (scratch == nullptr || partials == nullptr || (!weights && !MakeInnerFilters(context, f, inner))) return false;
 
@@ -264,8 +261,7 @@ int32_t Convolve(DtContext* context, const DtCall* call, Kind kind, Places at, D
   ConvGeometry g;
   if (!ReadConv(context, call, call->args[at.x], call->args[at.f], call->args[at.y], g)) return 1;
   if (TypeOf(call->args[0]) == DType::kFloat64) return direct(context, g, call), 0;
-  if (TypeOf(call->args[0]) != DType::kFloat32)
-    return dt_fail(context, "element type %s, expected float32 or float64", TypeName(call->args[0]));
+  if (TypeOf(call->args[0]) != DType::kFloat32) return dt_fail(context, "element type %s, expected float32 or float64", TypeName(call->args[0]));
   if (g.batch == 0 || g.channels == 0 || g.filters == 0) return dt_fail(context, "a tensor has no elements");
   try {
     auto* site = static_cast<Site*>(*call->state);

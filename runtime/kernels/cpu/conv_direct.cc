@@ -61,14 +61,13 @@ bool InRange(const DtCall* call) {
 }  // namespace
 
 bool ReadConv(DtContext* context, const DtCall* call, const DtBuffer& x, const DtBuffer& f, const DtBuffer& y, ConvGeometry& g) {
-  if (x.rank != 4 || f.rank != 4 || y.rank != 4)
-    return dt_fail(context, "X, F and Y have %d, %d and %d dimensions, expected 4", x.rank, f.rank, y.rank), false;
+  if (x.rank != 4 || f.rank != 4 || y.rank != 4) return dt_fail(context, "X, F and Y have %d, %d and %d dimensions, expected 4", x.rank, f.rank, y.rank), false;
   if (!InRange(call)) return dt_fail(context, "a stride, padding, dilation or the number of groups is out of range"), false;
   const int64_t* v = call->ints;
   const bool nhwc = v[9] != 0;
   const int32_t c = nhwc ? 3 : 1, h = nhwc ? 1 : 2, w = h + 1;
-  g = {x.dims[0], x.dims[c], x.dims[h], x.dims[w], f.dims[0], f.dims[2], f.dims[3], y.dims[h], y.dims[w],
-       v[0],      v[1],      v[2],      v[3],      v[4],      v[5],      v[6],      v[7],      v[8],      nhwc};
+  g = {x.dims[0], x.dims[c], x.dims[h], x.dims[w], f.dims[0], f.dims[2], f.dims[3], y.dims[h], y.dims[w], v[0],
+       v[1],      v[2],      v[3],      v[4],      v[5],      v[6],      v[7],      v[8],      nhwc};
   constexpr int64_t kMostExtent = int64_t{1} << 31;
   for (const DtBuffer* buffer : {&x, &f, &y})
     for (int32_t i = 0; i < 4; ++i)

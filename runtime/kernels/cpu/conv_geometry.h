@@ -9,9 +9,9 @@
 namespace dtranspile::kernels {
 
 struct ConvGeometry {
-  int64_t batch, channels, height, width;    // X
-  int64_t filters, kernel_h, kernel_w;       // F: [filters, channels / groups, kernel_h, kernel_w]
-  int64_t out_height, out_width;             // Y
+  int64_t batch, channels, height, width;  // X
+  int64_t filters, kernel_h, kernel_w;     // F: [filters, channels / groups, kernel_h, kernel_w]
+  int64_t out_height, out_width;           // Y
   int64_t stride_h, stride_w, top, bottom, left, right, dilation_h, dilation_w, groups;
   bool nhwc;
 

@@ -35,8 +35,8 @@ Gemm Read(const DtCall* call) {
 bool Fits(const Gemm& g, int64_t rows, int64_t cols, int64_t ld, int64_t stride, int64_t outer_stride, int64_t elements) {
   if (stride < 0 || outer_stride < 0 || ld < cols) return false;
   if (rows == 0 || cols == 0) return true;
-  const __int128 last = static_cast<__int128>(g.outer - 1) * outer_stride + static_cast<__int128>(g.batch - 1) * stride +
-                        static_cast<__int128>(rows - 1) * ld + cols;
+  const __int128 last =
+      static_cast<__int128>(g.outer - 1) * outer_stride + static_cast<__int128>(g.batch - 1) * stride + static_cast<__int128>(rows - 1) * ld + cols;
   return last <= elements;
 }
 
@@ -76,8 +76,7 @@ bool TileProduct(const Gemm& g, const double* a, const double* b, double* c, Til
     for (int64_t k0 = 0; k0 < g.k; k0 += kDepth) {
       const int64_t depth = std::min(kDepth, g.k - k0);
       for (int64_t k = 0; k < depth; ++k)
-        for (int64_t j = 0; j < width; ++j)
-          block[k * kWidth + j] = g.trans_b ? b[(j0 + j) * g.ldb + k0 + k] : b[(k0 + k) * g.ldb + j0 + j];
+        for (int64_t j = 0; j < width; ++j) block[k * kWidth + j] = g.trans_b ? b[(j0 + j) * g.ldb + k0 + k] : b[(k0 + k) * g.ldb + j0 + j];
       for (int64_t i = t.i0; i < t.i0 + t.rows; ++i) {
         double* __restrict row = c + i * g.ldc + j0;
         for (int64_t k = 0; k < depth; ++k) {
@@ -98,8 +97,8 @@ bool TileProduct(const Gemm& g, const float* a, const float* b, float* c, Tile t
   }
   const float* a0 = a + (g.trans_a ? t.i0 : t.i0 * g.lda);
   const float* b0 = b + (g.trans_b ? t.j0 * g.ldb : t.j0);
-  return dnnl_sgemm(g.trans_a ? 'T' : 'N', g.trans_b ? 'T' : 'N', t.rows, t.cols, g.k, static_cast<float>(g.alpha), a0, g.lda, b0,
-                    g.ldb, static_cast<float>(g.beta), c + t.i0 * g.ldc + t.j0, g.ldc) == dnnl_success;
+  return dnnl_sgemm(g.trans_a ? 'T' : 'N', g.trans_b ? 'T' : 'N', t.rows, t.cols, g.k, static_cast<float>(g.alpha), a0, g.lda, b0, g.ldb,
+                    static_cast<float>(g.beta), c + t.i0 * g.ldc + t.j0, g.ldc) == dnnl_success;
 }
 
 // Tiles depend on the extents only, never on the number of threads.
@@ -135,10 +134,9 @@ int32_t Run(DtContext* context, const DtCall* call, const Gemm& g) {
     for (int64_t i = lo; i < lo + n; ++i) {
       const int64_t tile = i % tiles, inner = i / tiles % g.batch, outer = i / tiles / g.batch;
       const int64_t row = tile / grid.along_n * grid.tile_m, column = tile % grid.along_n * grid.tile_n;
-      const bool done = TileProduct(
-          g, a + outer * g.outer_a + inner * g.stride_a, b + outer * g.outer_b + inner * g.stride_b,
-          c + outer * g.outer_c + inner * g.stride_c,
-          {row, std::min(grid.tile_m, g.m - row), column, std::min(grid.tile_n, g.n - column)});
+      const bool done =
+          TileProduct(g, a + outer * g.outer_a + inner * g.stride_a, b + outer * g.outer_b + inner * g.stride_b, c + outer * g.outer_c + inner * g.stride_c,
+                      {row, std::min(grid.tile_m, g.m - row), column, std::min(grid.tile_n, g.n - column)});
       if (!done) ok.store(false);
     }
   });
@@ -155,10 +153,8 @@ extern "C" int32_t dt_gemm(DtContext* context, const DtCall* call) {
     return dt_fail(context, "expected %d or %d ints, got %d", kInts, kIntsWithOuter, call->num_ints);
   const Gemm g = Read(call);
   if (const char* why = WhyWrong(g, call))
-    return dt_fail(context, "%s for %lldx%lldx%lld, batch %lld", why, static_cast<long long>(g.m), static_cast<long long>(g.n),
-                   static_cast<long long>(g.k), static_cast<long long>(g.batch));
+    return dt_fail(context, "%s for %lldx%lldx%lld, batch %lld", why, static_cast<long long>(g.m), static_cast<long long>(g.n), static_cast<long long>(g.k),
+                   static_cast<long long>(g.batch));
   if (g.m == 0 || g.n == 0 || g.batch == 0 || g.outer == 0) return 0;
-  return VisitFloat(context, call->args[2], [&](auto tag) {
-    return Run<typename decltype(tag)::type>(context, call, g);
-  });
+  return VisitFloat(context, call->args[2], [&](auto tag) { return Run<typename decltype(tag)::type>(context, call, g); });
 }

@@ -38,11 +38,10 @@ int32_t CheckIds(DtContext* context, const DtBuffer& buffer, const char* name, c
 // [V, D], ids and [.., D] of the two lookup calls; false with a message if they do not fit.
 bool CheckLookup(DtContext* context, const DtBuffer& table, const DtBuffer& ids, const DtBuffer& rows) {
   if (table.rank != 2) return dt_fail(context, "the table has %d dimensions, expected 2", table.rank), false;
-  if (table.dtype != rows.dtype)
-    return dt_fail(context, "the table is %s, the rows are %s", TypeName(table), TypeName(rows)), false;
+  if (table.dtype != rows.dtype) return dt_fail(context, "the table is %s, the rows are %s", TypeName(table), TypeName(rows)), false;
   if (Elements(rows) != Elements(ids) * table.dims[1])
-    return dt_fail(context, "%lld ids of %lld columns do not make %lld elements", static_cast<long long>(Elements(ids)),
-                   static_cast<long long>(table.dims[1]), static_cast<long long>(Elements(rows))),
+    return dt_fail(context, "%lld ids of %lld columns do not make %lld elements", static_cast<long long>(Elements(ids)), static_cast<long long>(table.dims[1]),
+                   static_cast<long long>(Elements(rows))),
            false;
   return CheckIds(context, ids, "Ids", {0, table.dims[0], false, 0}) == 0;
 }
@@ -173,12 +172,10 @@ extern "C" int32_t dt_accuracy(DtContext* context, const DtCall* call) {
   const DtBuffer &indices = call->args[1], &label = call->args[2], &accuracy = call->args[3];
   if (indices.rank != 2 || TypeOf(indices) != DType::kInt64) return dt_fail(context, "Indices must be int64 of two dimensions");
   const int64_t rows = indices.dims[0];
-  if (Elements(label) != rows)
-    return dt_fail(context, "%lld labels for %lld rows", static_cast<long long>(Elements(label)), static_cast<long long>(rows));
+  if (Elements(label) != rows) return dt_fail(context, "%lld labels for %lld rows", static_cast<long long>(Elements(label)), static_cast<long long>(rows));
   for (int i = 3; i < 6; ++i)
     if (Elements(call->args[i]) != 1) return dt_fail(context, "argument %d must have one element", i);
-  if (TypeOf(call->args[4]) != DType::kInt32 || TypeOf(call->args[5]) != DType::kInt32)
-    return dt_fail(context, "Correct and Total must be int32");
+  if (TypeOf(call->args[4]) != DType::kInt32 || TypeOf(call->args[5]) != DType::kInt32) return dt_fail(context, "Correct and Total must be int32");
   int64_t hits = 0;
   const int32_t status = VisitIndex(context, label, [&](auto tag) {
     hits = CountHits<typename decltype(tag)::type>(indices, label, rows, indices.dims[1]);

@@ -20,20 +20,32 @@ constexpr int32_t kInts = 9;
 
 bool Read(DtContext* context, const DtCall* call, const DtBuffer& x, const DtBuffer& y, Pool& p) {
   const int64_t* v = call->ints;
-  if (x.rank != 4 || y.rank != 4 || x.dtype != y.dtype)
-    return dt_fail(context, "X and Y must have four dimensions and one element type"), false;
+  if (x.rank != 4 || y.rank != 4 || x.dtype != y.dtype) return dt_fail(context, "X and Y must have four dimensions and one element type"), false;
   const bool nhwc = v[8] != 0;
   const int32_t h = nhwc ? 1 : 2, c = nhwc ? 3 : 1;
   if (x.dims[0] != y.dims[0] || x.dims[c] != y.dims[c]) return dt_fail(context, "batch or channels of X and Y differ"), false;
-  p = {nhwc ? x.dims[0] : x.dims[0] * x.dims[1], x.dims[h], x.dims[h + 1], nhwc ? x.dims[3] : 1, y.dims[h], y.dims[h + 1],
-       v[0], v[1], v[2], v[3], v[4], v[5], v[6] != 0, v[7] != 0, false};
+  p = {nhwc ? x.dims[0] : x.dims[0] * x.dims[1],
+       x.dims[h],
+       x.dims[h + 1],
+       nhwc ? x.dims[3] : 1,
+       y.dims[h],
+       y.dims[h + 1],
+       v[0],
+       v[1],
+       v[2],
+       v[3],
+       v[4],
+       v[5],
+       v[6] != 0,
+       v[7] != 0,
+       false};
   const char* kind = call->strings[0];
   p.max = std::strcmp(kind, "max") == 0;
   if (!p.max && std::strcmp(kind, "avg") != 0) return dt_fail(context, "unknown kind '%s', expected max or avg", kind), false;
   constexpr int64_t kMost = int64_t{1} << 31;
   const auto in_range = [](int64_t value, int64_t least) { return value >= least && value < kMost; };
-  if (!p.adaptive && !(in_range(p.kernel_h, 1) && in_range(p.kernel_w, 1) && in_range(p.stride_h, 1) && in_range(p.stride_w, 1) &&
-                       in_range(p.pad_top, 0) && in_range(p.pad_left, 0)))
+  if (!p.adaptive && !(in_range(p.kernel_h, 1) && in_range(p.kernel_w, 1) && in_range(p.stride_h, 1) && in_range(p.stride_w, 1) && in_range(p.pad_top, 0) &&
+                       in_range(p.pad_left, 0)))
     return dt_fail(context, "kernel, stride or padding out of range"), false;
   return true;
 }
@@ -50,12 +62,8 @@ Span WindowOf(int64_t index, int64_t extent, int64_t out_extent, int64_t kernel,
   return {first, std::max(first, std::min(begin + kernel, extent))};
 }
 
-Span Rows(const Pool& p, int64_t row) {
-  return WindowOf(row, p.height, p.out_height, p.kernel_h, p.stride_h, p.pad_top, p.adaptive);
-}
-Span Columns(const Pool& p, int64_t column) {
-  return WindowOf(column, p.width, p.out_width, p.kernel_w, p.stride_w, p.pad_left, p.adaptive);
-}
+Span Rows(const Pool& p, int64_t row) { return WindowOf(row, p.height, p.out_height, p.kernel_h, p.stride_h, p.pad_top, p.adaptive); }
+Span Columns(const Pool& p, int64_t column) { return WindowOf(column, p.width, p.out_width, p.kernel_w, p.stride_w, p.pad_left, p.adaptive); }
 
 // What the sum over a window is divided by.
 int64_t Divisor(const Pool& p, Span rows, Span columns) {
@@ -152,15 +160,12 @@ extern "C" int32_t dt_pool2d(DtContext* context, const DtCall* call) {
 
 extern "C" int32_t dt_pool2d_bwd(DtContext* context, const DtCall* call) {
   Pool p;
-  if (!CheckCall(context, call, {4, kInts, 0, 1}) || !CheckSameType(context, call, 0, 4) ||
-      !Read(context, call, call->args[3], call->args[2], p))
-    return 1;
+  if (!CheckCall(context, call, {4, kInts, 0, 1}) || !CheckSameType(context, call, 0, 4) || !Read(context, call, call->args[3], call->args[2], p)) return 1;
   if (!SameShape(call->args[0], call->args[3]) || !SameShape(call->args[1], call->args[2]))
     return dt_fail(context, "gradients must have the extents of X and Y");
   return VisitFloat(context, call->args[0], [&](auto tag) {
     using T = typename decltype(tag)::type;
-    Backward(context, p, Data<const T>(call->args[0]), Data<const T>(call->args[1]), Data<const T>(call->args[2]),
-             Data<T>(call->args[3]));
+    Backward(context, p, Data<const T>(call->args[0]), Data<const T>(call->args[1]), Data<const T>(call->args[2]), Data<T>(call->args[3]));
     return 0;
   });
 }

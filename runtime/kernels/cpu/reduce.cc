@@ -71,8 +71,7 @@ bool ReadDims(DtContext* context, const DtCall* call, bool (&reduced)[kMostDims]
   std::fill_n(reduced, kMostDims, call->num_ints == 0);
   for (int32_t i = 0; i < call->num_ints; ++i) {
     const int64_t dim = call->ints[i] < 0 ? call->ints[i] + rank : call->ints[i];
-    if (dim < 0 || dim >= rank)
-      return dt_fail(context, "dimension %lld of %d", static_cast<long long>(call->ints[i]), rank), false;
+    if (dim < 0 || dim >= rank) return dt_fail(context, "dimension %lld of %d", static_cast<long long>(call->ints[i]), rank), false;
     reduced[dim] = true;
   }
   return true;
@@ -132,8 +131,7 @@ int32_t ReduceAll(DtContext* context, const T* x, int64_t count, T* y) {
   auto* partial = static_cast<Acc*>(dt_scratch(context, parts * static_cast<int64_t>(sizeof(Acc))));
   if (partial == nullptr) return dt_fail(context, "no memory for %lld parts", static_cast<long long>(parts));
   Parallel(context, parts, 1, [&](int64_t lo, int64_t n) {
-    for (int64_t i = lo; i < lo + n; ++i)
-      partial[i] = ReduceRun<Op>(x + i * kPart, std::min(kPart, count - i * kPart), 1, Op::Start());
+    for (int64_t i = lo; i < lo + n; ++i) partial[i] = ReduceRun<Op>(x + i * kPart, std::min(kPart, count - i * kPart), 1, Op::Start());
   });
   Acc result = Op::Start();
   for (int64_t i = 0; i < parts; ++i) result = Op::Step(result, partial[i]);
@@ -169,8 +167,7 @@ void ReduceRows(const Loops& l, const T* x, T* y, int64_t lo, int64_t n) {
   for (int64_t i = lo; i < lo + n; ++i) {
     const T* from = x + Offset(l.kept_extent, l.kept_stride, l.kept, i);
     auto result = Op::Start();
-    for (int64_t r = 0; r < runs; ++r)
-      result = ReduceRun<Op>(from + Offset(l.reduced_extent, l.reduced_stride, l.reduced - 1, r), run, stride, result);
+    for (int64_t r = 0; r < runs; ++r) result = ReduceRun<Op>(from + Offset(l.reduced_extent, l.reduced_stride, l.reduced - 1, r), run, stride, result);
     y[i] = Op::End(result, l.inputs_per_output);
   }
 }
@@ -196,11 +193,8 @@ struct Row {
 
 template <typename T>
 constexpr Row<T> kRows[] = {
-    {"sum", Reduce<Sum<T>, T>},
-    {"mean", Reduce<Mean<T>, T>},
-    {"prod", Reduce<Prod<T>, T>},
-    {"max", Reduce<Extreme<T, true>, T>},
-    {"min", Reduce<Extreme<T, false>, T>},
+    {"sum", Reduce<Sum<T>, T>},           {"mean", Reduce<Mean<T>, T>},          {"prod", Reduce<Prod<T>, T>},
+    {"max", Reduce<Extreme<T, true>, T>}, {"min", Reduce<Extreme<T, false>, T>},
 };
 template <>
 constexpr Row<bool> kRows<bool>[] = {
@@ -255,8 +249,7 @@ extern "C" int32_t dt_reduce(DtContext* context, const DtCall* call) {
   const DtBuffer &x = call->args[0], &y = call->args[1];
   const Loops l = MakeLoops(x, reduced);
   if (Elements(y) != l.outputs)
-    return dt_fail(context, "Out has %lld elements, expected %lld", static_cast<long long>(Elements(y)),
-                   static_cast<long long>(l.outputs));
+    return dt_fail(context, "Out has %lld elements, expected %lld", static_cast<long long>(Elements(y)), static_cast<long long>(l.outputs));
   if (TypeOf(x) == dtranspile::DType::kBool) return ReduceBy<bool>(context, call, l);
   return VisitNumber(context, x, [&](auto tag) { return ReduceBy<typename decltype(tag)::type>(context, call, l); });
 }
@@ -266,8 +259,7 @@ extern "C" int32_t dt_cumsum(DtContext* context, const DtCall* call) {
   const DtBuffer &x = call->args[0], &y = call->args[1];
   const int64_t axis = call->ints[0] < 0 ? call->ints[0] + x.rank : call->ints[0];
   const bool flatten = call->ints[1] != 0;
-  if (!flatten && (axis < 0 || axis >= x.rank))
-    return dt_fail(context, "axis %lld of %d dimensions", static_cast<long long>(call->ints[0]), x.rank);
+  if (!flatten && (axis < 0 || axis >= x.rank)) return dt_fail(context, "axis %lld of %d dimensions", static_cast<long long>(call->ints[0]), x.rank);
   if (Elements(x) != Elements(y)) return dt_fail(context, "X and Out differ in size");
   Scan s{1, Elements(x), 1, call->ints[2] != 0, call->ints[3] != 0};
   if (!flatten) {

@@ -63,8 +63,7 @@ void TransposedPlane(const T* __restrict x, int64_t col_stride, T* __restrict y,
     const int64_t height = std::min(kSide, rows - i0);
     for (int64_t j0 = 0; j0 < cols; j0 += kSide) {
       const int64_t width = std::min(kSide, cols - j0);
-      for (int64_t j = 0; j < width; ++j)
-        std::memcpy(square[j], x + (j0 + j) * col_stride + i0, static_cast<size_t>(height) * sizeof(T));
+      for (int64_t j = 0; j < width; ++j) std::memcpy(square[j], x + (j0 + j) * col_stride + i0, static_cast<size_t>(height) * sizeof(T));
       for (int64_t i = 0; i < height; ++i) {
         T* to = y + (i0 + i) * cols + j0;
         for (int64_t j = 0; j < width; ++j) to[j] = square[j][i];
@@ -104,18 +103,12 @@ struct Wide {
 template <typename Visit>
 int32_t VisitSize(DtContext* context, int64_t size, Visit&& visit) {
   switch (size) {
-    case 1:
-      return visit(TypeTag<uint8_t>());
-    case 2:
-      return visit(TypeTag<uint16_t>());
-    case 4:
-      return visit(TypeTag<uint32_t>());
-    case 8:
-      return visit(TypeTag<uint64_t>());
-    case 16:
-      return visit(TypeTag<Wide>());
-    default:
-      return dt_fail(context, "elements of %lld bytes", static_cast<long long>(size));
+    case 1: return visit(TypeTag<uint8_t>());
+    case 2: return visit(TypeTag<uint16_t>());
+    case 4: return visit(TypeTag<uint32_t>());
+    case 8: return visit(TypeTag<uint64_t>());
+    case 16: return visit(TypeTag<Wide>());
+    default: return dt_fail(context, "elements of %lld bytes", static_cast<long long>(size));
   }
 }
 
@@ -127,13 +120,10 @@ bool CheckPermutation(DtContext* context, const DtCall* call) {
   bool seen[kMostDims] = {};
   for (int32_t i = 0; i < x.rank; ++i) {
     const int64_t from = call->ints[i];
-    if (from < 0 || from >= x.rank || seen[from])
-      return dt_fail(context, "perm[%d] = %lld makes no permutation", i, static_cast<long long>(from)), false;
+    if (from < 0 || from >= x.rank || seen[from]) return dt_fail(context, "perm[%d] = %lld makes no permutation", i, static_cast<long long>(from)), false;
     seen[from] = true;
     if (y.dims[i] != x.dims[from])
-      return dt_fail(context, "extent %d of Y is %lld, expected %lld", i, static_cast<long long>(y.dims[i]),
-                     static_cast<long long>(x.dims[from])),
-             false;
+      return dt_fail(context, "extent %d of Y is %lld, expected %lld", i, static_cast<long long>(y.dims[i]), static_cast<long long>(x.dims[from])), false;
   }
   return true;
 }
@@ -147,8 +137,7 @@ struct Pieces {
 };
 
 bool CheckPieces(DtContext* context, const Pieces& p) {
-  if (p.axis < 0 || p.axis >= p.whole->rank)
-    return dt_fail(context, "axis %lld of %d dimensions", static_cast<long long>(p.axis), p.whole->rank), false;
+  if (p.axis < 0 || p.axis >= p.whole->rank) return dt_fail(context, "axis %lld of %d dimensions", static_cast<long long>(p.axis), p.whole->rank), false;
   int64_t sum = 0;
   for (int32_t k = 0; k < p.count; ++k) {
     const DtBuffer& part = p.parts[k];
@@ -158,8 +147,8 @@ bool CheckPieces(DtContext* context, const Pieces& p) {
     sum += part.dims[p.axis];
   }
   if (sum != p.whole->dims[p.axis])
-    return dt_fail(context, "parts have %lld elements along axis %lld, the whole %lld", static_cast<long long>(sum),
-                   static_cast<long long>(p.axis), static_cast<long long>(p.whole->dims[p.axis])),
+    return dt_fail(context, "parts have %lld elements along axis %lld, the whole %lld", static_cast<long long>(sum), static_cast<long long>(p.axis),
+                   static_cast<long long>(p.whole->dims[p.axis])),
            false;
   return true;
 }

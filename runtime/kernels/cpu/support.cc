@@ -27,10 +27,8 @@ bool CheckBuffer(DtContext* context, int32_t index, const DtBuffer& buffer) {
 }  // namespace
 
 bool CheckCall(DtContext* context, const DtCall* call, Counts counts) {
-  if (!CheckCount(context, "arguments", counts.args, call->num_args) ||
-      !CheckCount(context, "ints", counts.ints, call->num_ints) ||
-      !CheckCount(context, "reals", counts.reals, call->num_reals) ||
-      !CheckCount(context, "strings", counts.strings, call->num_strings))
+  if (!CheckCount(context, "arguments", counts.args, call->num_args) || !CheckCount(context, "ints", counts.ints, call->num_ints) ||
+      !CheckCount(context, "reals", counts.reals, call->num_reals) || !CheckCount(context, "strings", counts.strings, call->num_strings))
     return false;
   for (int32_t i = 0; i < call->num_args; ++i)
     if (!CheckBuffer(context, i, call->args[i])) return false;

@@ -47,8 +47,7 @@ template <typename Body>
 void Parallel(DtContext* context, int64_t extent, int64_t grain, Body&& body) {
   using Plain = std::remove_reference_t<Body>;
   dt_parallel(
-      context, extent, grain, [](void* arg, int64_t lo, int64_t n) { (*static_cast<Plain*>(arg))(lo, n); },
-      const_cast<std::remove_const_t<Plain>*>(&body));
+      context, extent, grain, [](void* arg, int64_t lo, int64_t n) { (*static_cast<Plain*>(arg))(lo, n); }, const_cast<std::remove_const_t<Plain>*>(&body));
 }
 
 template <typename T>
@@ -60,12 +59,9 @@ struct TypeTag {
 template <typename Visit>
 int32_t VisitFloat(DtContext* context, const DtBuffer& buffer, Visit&& visit) {
   switch (TypeOf(buffer)) {
-    case DType::kFloat32:
-      return visit(TypeTag<float>());
-    case DType::kFloat64:
-      return visit(TypeTag<double>());
-    default:
-      return dt_fail(context, "element type %s, expected float32 or float64", TypeName(buffer));
+    case DType::kFloat32: return visit(TypeTag<float>());
+    case DType::kFloat64: return visit(TypeTag<double>());
+    default: return dt_fail(context, "element type %s, expected float32 or float64", TypeName(buffer));
   }
 }
 
@@ -73,12 +69,9 @@ int32_t VisitFloat(DtContext* context, const DtBuffer& buffer, Visit&& visit) {
 template <typename Visit>
 int32_t VisitIndex(DtContext* context, const DtBuffer& buffer, Visit&& visit) {
   switch (TypeOf(buffer)) {
-    case DType::kInt32:
-      return visit(TypeTag<int32_t>());
-    case DType::kInt64:
-      return visit(TypeTag<int64_t>());
-    default:
-      return dt_fail(context, "element type %s of indices, expected int32 or int64", TypeName(buffer));
+    case DType::kInt32: return visit(TypeTag<int32_t>());
+    case DType::kInt64: return visit(TypeTag<int64_t>());
+    default: return dt_fail(context, "element type %s of indices, expected int32 or int64", TypeName(buffer));
   }
 }
 
@@ -86,16 +79,11 @@ int32_t VisitIndex(DtContext* context, const DtBuffer& buffer, Visit&& visit) {
 template <typename Visit>
 int32_t VisitNumber(DtContext* context, const DtBuffer& buffer, Visit&& visit) {
   switch (TypeOf(buffer)) {
-    case DType::kFloat32:
-      return visit(TypeTag<float>());
-    case DType::kFloat64:
-      return visit(TypeTag<double>());
-    case DType::kInt32:
-      return visit(TypeTag<int32_t>());
-    case DType::kInt64:
-      return visit(TypeTag<int64_t>());
-    default:
-      return dt_fail(context, "element type %s, expected float32, float64, int32 or int64", TypeName(buffer));
+    case DType::kFloat32: return visit(TypeTag<float>());
+    case DType::kFloat64: return visit(TypeTag<double>());
+    case DType::kInt32: return visit(TypeTag<int32_t>());
+    case DType::kInt64: return visit(TypeTag<int64_t>());
+    default: return dt_fail(context, "element type %s, expected float32, float64, int32 or int64", TypeName(buffer));
   }
 }
 

@@ -7,7 +7,6 @@
 #include "runtime/kernels/cpu/indexing.h"
 #include "runtime/kernels/cpu/pool.h"
 #include "runtime/kernels/cpu/random/calls.h"
-#include "runtime/kernels/cpu/random/calls.h"
 #include "runtime/kernels/cpu/reduce.h"
 #include "runtime/kernels/cpu/shape.h"
 

@@ -1,12 +1,13 @@
-#include <catch2/catch.hpp>
+#include "runtime/exec/executor.h"
+
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <new>
 
-#include "runtime/exec/executor.h"
 #include "runtime/kernels/cpu/table.h"
 #include "test/runtime/exec/plan_text.h"
 
@@ -54,8 +55,7 @@ class Alone : public comm::Communicator {
 
 std::string OwnFolder() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
 
-absl::StatusOr<std::unique_ptr<Executor>> Load(const Json& json, int threads = 1, std::vector<comm::Communicator*> comms = {},
-                                               Trace* trace = nullptr) {
+absl::StatusOr<std::unique_ptr<Executor>> Load(const Json& json, int threads = 1, std::vector<comm::Communicator*> comms = {}, Trace* trace = nullptr) {
   auto plan = ParsePlan("plan.json", json.dump());
   INFO(plan.status().ToString());
   REQUIRE(plan.ok());

@@ -1,6 +1,7 @@
+#include "runtime/exec/plan.h"
+
 #include <catch2/catch.hpp>
 
-#include "runtime/exec/plan.h"
 #include "test/runtime/exec/plan_text.h"
 
 namespace dtranspile::exec {
@@ -22,8 +23,8 @@ std::string With(const char* pointer, Json value) {
 }
 
 Json Start(int comm, const char* kind, std::vector<int> inputs, std::vector<int> outputs, int ticket) {
-  return {{"start", kind}, {"comm", comm}, {"reduce", "sum"}, {"root", 0}, {"inputs", inputs}, {"outputs", outputs},
-          {"ticket", ticket}, {"op", "0:9 c_allreduce_sum"}};
+  return {{"start", kind},    {"comm", comm},       {"reduce", "sum"},  {"root", 0},
+          {"inputs", inputs}, {"outputs", outputs}, {"ticket", ticket}, {"op", "0:9 c_allreduce_sum"}};
 }
 
 std::string WithBody(std::vector<Json> body) {

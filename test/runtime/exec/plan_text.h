@@ -25,8 +25,8 @@ inline Json PlanJson() {
   });
   buffers[5]["data"] = "00000040";
   const auto persistable = [](const char* name, int buffer, const char* dtype, std::vector<int64_t> dims, bool parameter) {
-    return Json{{"name", name}, {"buffer", buffer}, {"dtype", dtype}, {"dims", dims}, {"parameter", parameter},
-                {"relation", {{"dp", "R"}}}, {"slice", nullptr}};
+    return Json{{"name", name},           {"buffer", buffer},          {"dtype", dtype},  {"dims", dims},
+                {"parameter", parameter}, {"relation", {{"dp", "R"}}}, {"slice", nullptr}};
   };
   const Json sum = {{"call", "dt_reduce"}, {"args", {0, 3}}, {"strings", {"sum"}}, {"op", "0:1 reduce_sum"}};
   const Json update = {{"kernel", "k_update"}, {"args", {0, 2, 1}}, {"n", 4}, {"grain", 1}, {"op", "0:2 sgd"}};
@@ -46,13 +46,8 @@ inline Json PlanJson() {
           {"programs",
            {{"startup", {{"feeds", Json::array()}, {"fetches", Json::array()}, {"body", Json::array({init, rate})}}},
             {"main",
-             {{"feeds", Json::array({{{"name", "x"},
-                                      {"buffer", 2},
-                                      {"dtype", "float32"},
-                                      {"dims", {4}},
-                                      {"split", {{"dim", 0}, {"axes", {"dp"}}}}}})},
-              {"fetches", Json::array({{{"name", "loss"}, {"buffer", 3}, {"combine", "mean"}},
-                                       {{"name", "w_after"}, {"buffer", 0}, {"combine", "same"}}})},
+             {{"feeds", Json::array({{{"name", "x"}, {"buffer", 2}, {"dtype", "float32"}, {"dims", {4}}, {"split", {{"dim", 0}, {"axes", {"dp"}}}}}})},
+              {"fetches", Json::array({{{"name", "loss"}, {"buffer", 3}, {"combine", "mean"}}, {{"name", "w_after"}, {"buffer", 0}, {"combine", "same"}}})},
               {"body", Json::array({sum, update})}}}}}};
 }
 

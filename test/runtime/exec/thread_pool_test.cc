@@ -1,10 +1,11 @@
-#include <catch2/catch.hpp>
+#include "runtime/exec/thread_pool.h"
+
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <numeric>
 #include <vector>
 
 #include "runtime/exec/context.h"
-#include "runtime/exec/thread_pool.h"
 
 namespace dtranspile::exec {
 namespace {

@@ -1,13 +1,14 @@
-#include <catch2/catch.hpp>
+#include "runtime/exec/worker.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "runtime/exec/config.h"
-#include "runtime/exec/worker.h"
 #include "runtime/io/npy.h"
 #include "runtime/io/tensor_record.h"
 #include "runtime/kernels/cpu/table.h"

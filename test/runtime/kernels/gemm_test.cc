@@ -21,8 +21,7 @@ void Check(const Case& c, double tolerance) {
   Tensor<T> results[] = {start, start};
   for (int threads : {1, 2}) {
     Call call{"dt_gemm",
-              {c.trans_a, c.trans_b, c.m, c.n, c.k, lda, ldb, ldc, c.batch, size_a, size_b, size_c, c.outer, c.batch * size_a, 0,
-               c.batch * size_c},
+              {c.trans_a, c.trans_b, c.m, c.n, c.k, lda, ldb, ldc, c.batch, size_a, size_b, size_c, c.outer, c.batch * size_a, 0, c.batch * size_c},
               {c.alpha, c.beta},
               {},
               {}};
@@ -54,9 +53,9 @@ void Check(const Case& c, double tolerance) {
 
 TEST_CASE("products of every form agree with plain loops, for any number of threads") {
   const Case cases[] = {
-      {1, 1, 1, 1, 1, false, false, 1, 0},      {7, 5, 9, 1, 1, false, true, 0.5, 0},   {7, 5, 9, 3, 2, true, false, 1, 1},
-      {33, 65, 130, 1, 1, true, true, -2, 1},   {300, 70, 257, 1, 1, false, false, 1, 0}, {64, 400, 200, 2, 1, false, true, 1, 0},
-      {5, 6, 0, 1, 1, false, false, 1, 0},      {520, 40, 300, 1, 1, true, false, 1, 0},
+      {1, 1, 1, 1, 1, false, false, 1, 0},    {7, 5, 9, 1, 1, false, true, 0.5, 0},     {7, 5, 9, 3, 2, true, false, 1, 1},
+      {33, 65, 130, 1, 1, true, true, -2, 1}, {300, 70, 257, 1, 1, false, false, 1, 0}, {64, 400, 200, 2, 1, false, true, 1, 0},
+      {5, 6, 0, 1, 1, false, false, 1, 0},    {520, 40, 300, 1, 1, true, false, 1, 0},
   };
   for (const Case& c : cases) {
     CAPTURE(c.m, c.n, c.k);

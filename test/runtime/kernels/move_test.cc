@@ -46,8 +46,7 @@ TEST_CASE("embedding rows are looked up and their gradients added in order") {
   for (int threads : {1, 2}) {
     Call lookup{"dt_lookup_table", {5}, {}, {}, {}};
     RequireOk(lookup.With(table).With(ids).With(out), threads);
-    for (int64_t i = 0; i < 40; ++i)
-      REQUIRE(out[i * kColumns + 1] == (ids[i] == 5 ? 0 : table[ids[i] * kColumns + 1]));
+    for (int64_t i = 0; i < 40; ++i) REQUIRE(out[i * kColumns + 1] == (ids[i] == 5 ? 0 : table[ids[i] * kColumns + 1]));
     Call back{"dt_lookup_table_grad", {5}, {}, {}, {}};
     RequireOk(back.With(ids).With(grad).With(table_grad), threads);
     REQUIRE(table_grad.data == expected);
@@ -107,8 +106,7 @@ TEST_CASE("any permutation of dimensions") {
         for (int64_t b = 0; b < out_dims[1]; ++b)
           for (int64_t c = 0; c < out_dims[2]; ++c)
             for (int64_t d = 0; d < out_dims[3]; ++d, ++at)
-              if (y[at] != x[a * strides[perm[0]] + b * strides[perm[1]] + c * strides[perm[2]] + d * strides[perm[3]]])
-                FAIL("element " << at);
+              if (y[at] != x[a * strides[perm[0]] + b * strides[perm[1]] + c * strides[perm[2]] + d * strides[perm[3]]]) FAIL("element " << at);
     }
   } while (std::next_permutation(perm.begin(), perm.end()));
   Tensor<float> y({3, 33, 1, 70});

@@ -16,10 +16,10 @@ struct Case {
 };
 
 const Case kCases[] = {
-    {"max", 2, 3, 6, 6, 3, 3, 2, 2, 2, 2, 0, 0, true, false},  {"max", 2, 3, 7, 5, 4, 3, 3, 3, 2, 2, 1, 1, true, false},
-    {"avg", 2, 3, 7, 5, 4, 3, 3, 3, 2, 2, 1, 1, true, false},  {"avg", 2, 3, 7, 5, 4, 3, 3, 3, 2, 2, 1, 1, false, false},
-    {"avg", 1, 5, 7, 7, 3, 2, 0, 0, 0, 0, 0, 0, true, true},   {"max", 1, 5, 7, 7, 3, 2, 0, 0, 0, 0, 0, 0, true, true},
-    {"avg", 4, 2, 4, 4, 1, 1, 4, 4, 1, 1, 0, 0, true, false},  {"max", 3, 16, 17, 17, 9, 9, 2, 2, 2, 2, 0, 0, true, false},
+    {"max", 2, 3, 6, 6, 3, 3, 2, 2, 2, 2, 0, 0, true, false}, {"max", 2, 3, 7, 5, 4, 3, 3, 3, 2, 2, 1, 1, true, false},
+    {"avg", 2, 3, 7, 5, 4, 3, 3, 3, 2, 2, 1, 1, true, false}, {"avg", 2, 3, 7, 5, 4, 3, 3, 3, 2, 2, 1, 1, false, false},
+    {"avg", 1, 5, 7, 7, 3, 2, 0, 0, 0, 0, 0, 0, true, true},  {"max", 1, 5, 7, 7, 3, 2, 0, 0, 0, 0, 0, 0, true, true},
+    {"avg", 4, 2, 4, 4, 1, 1, 4, 4, 1, 1, 0, 0, true, false}, {"max", 3, 16, 17, 17, 9, 9, 2, 2, 2, 2, 0, 0, true, false},
 };
 
 struct Window {
@@ -37,9 +37,7 @@ Window WindowAt(const Case& s, int64_t p, int64_t q) {
 
 template <typename T>
 void Check(const Case& s, bool nhwc) {
-  const auto dims = [&](int64_t h, int64_t w) {
-    return nhwc ? std::vector<int64_t>{s.n, h, w, s.c} : std::vector<int64_t>{s.n, s.c, h, w};
-  };
+  const auto dims = [&](int64_t h, int64_t w) { return nhwc ? std::vector<int64_t>{s.n, h, w, s.c} : std::vector<int64_t>{s.n, s.c, h, w}; };
   const auto at = [&](int64_t height, int64_t width, int64_t n, int64_t c, int64_t h, int64_t w) {
     return nhwc ? ((n * height + h) * width + w) * s.c + c : ((n * s.c + c) * height + h) * width + w;
   };

@@ -1,9 +1,11 @@
 // Jobs of real worker processes: runs, and every way in which they end early. The launcher is a process of its own here, so that it
 // can be interrupted and killed.
-#include <catch2/catch.hpp>
+#include "runtime/launch/job.h"
+
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -15,7 +17,6 @@
 
 #include "runtime/io/npy.h"
 #include "runtime/io/tensor_record.h"
-#include "runtime/launch/job.h"
 
 namespace dtranspile::launch {
 namespace {
@@ -51,14 +52,9 @@ Json PlanJson() {
   one["data"] = "0000803f";
   const Json reduce = {{"call", "dt_reduce"}, {"args", {0, 1}}, {"strings", {"sum"}}, {"op", "0:1 reduce_sum"}};
   const Json check = {{"call", "dt_check_range"}, {"args", {5}}, {"ints", {0, 100, 0, 0}}, {"strings", {"ids"}}, {"op", "0:0 lookup_table"}};
-  const Json start = {{"start", "all_reduce"}, {"comm", 0}, {"reduce", "sum"}, {"inputs", {1}}, {"outputs", {2}}, {"ticket", 0},
-                      {"op", "0:2 c_allreduce_sum"}};
+  const Json start = {{"start", "all_reduce"}, {"comm", 0}, {"reduce", "sum"}, {"inputs", {1}}, {"outputs", {2}}, {"ticket", 0}, {"op", "0:2 c_allreduce_sum"}};
   const Json wait = {{"wait", 0}, {"op", "0:2 c_allreduce_sum"}};
-  const Json add = {{"call", "dt_gemm"},
-                    {"args", {2, 4, 3}},
-                    {"ints", {0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0}},
-                    {"reals", {1.0, 1.0}},
-                    {"op", "0:3 sgd"}};
+  const Json add = {{"call", "dt_gemm"}, {"args", {2, 4, 3}}, {"ints", {0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0}}, {"reals", {1.0, 1.0}}, {"op", "0:3 sgd"}};
   const auto feed = [](const char* name, int buffer, const char* dtype, int64_t extent) {
     return Json{{"name", name}, {"buffer", buffer}, {"dtype", dtype}, {"dims", {extent}}, {"split", {{"dim", 0}, {"axes", {"dp"}}}}};
   };
@@ -73,11 +69,11 @@ Json PlanJson() {
           {"buffers", Json::array({Buffer("x", "arena", 0, "float32", {2}, 8), Buffer("part", "arena", 64, "float32", {1}, 4),
                                    Buffer("total", "arena", 128, "float32", {1}, 4), Buffer("w", "persistent", 0, "float32", {1}, 4), one,
                                    Buffer("ids", "arena", 192, "int64", {1}, 8)})},
-          {"persistables", Json::array({{{"name", "w"}, {"buffer", 3}, {"dtype", "float32"}, {"dims", {1}}, {"parameter", true},
-                                         {"relation", {{"dp", "R"}}}, {"slice", nullptr}}})},
+          {"persistables",
+           Json::array(
+               {{{"name", "w"}, {"buffer", 3}, {"dtype", "float32"}, {"dims", {1}}, {"parameter", true}, {"relation", {{"dp", "R"}}}, {"slice", nullptr}}})},
           {"programs",
-           {{"startup", {{"feeds", Json::array()}, {"fetches", Json::array()},
-                         {"body", Json::array({{{"copy", {4, 3}}, {"op", "0:0 fill_constant"}}})}}},
+           {{"startup", {{"feeds", Json::array()}, {"fetches", Json::array()}, {"body", Json::array({{{"copy", {4, 3}}, {"op", "0:0 fill_constant"}}})}}},
             {"main",
              {{"feeds", Json::array({feed("x", 0, "float32", 2), feed("ids", 5, "int64", 1)})},
               {"fetches", Json::array({{{"name", "part"}, {"buffer", 1}, {"combine", "mean"}}, {{"name", "w_after"}, {"buffer", 3}, {"combine", "same"}}})},
@@ -177,8 +173,7 @@ class Place {
   void CheckNothingLeft() {
     for (pid_t pid : workers) CHECK(kill(pid, 0) != 0);
     const std::string prefix = "dtranspile+" + std::to_string(launcher) + "-";
-    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
-      CHECK(entry.path().filename().string().find(prefix) != 0);
+    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) CHECK(entry.path().filename().string().find(prefix) != 0);
   }
 
   JobSpec spec;
@@ -255,8 +250,7 @@ TEST_CASE("a failing rank ends the job and is named with op, step and reason") {
   CHECK(error["role"] == "trainer");
   CHECK(error["op"] == "0:0 lookup_table");
   CHECK(error["step"] == 1);
-  CHECK(error["message"] ==
-        "trainer 1: op 0:0 lookup_table: dt_check_range: element 0 of 'ids' is 400, expected at least 0 and below 100");
+  CHECK(error["message"] == "trainer 1: op 0:0 lookup_table: dt_check_range: element 0 of 'ids' is 400, expected at least 0 and below 100");
   CHECK(place.report["fetch"]["part"] == Json{5.0});
 }
 
@@ -375,6 +369,7 @@ TEST_CASE("what is wrong beforehand is said before anything starts") {
   CHECK(message([](Place& p) { p.spec.roles[0].mesh = {{"dp", 100000}}; }).find("1 to 4096 ranks") != std::string::npos);
   CHECK(message([](Place& p) { p.spec.fetch = {"gain"}; }).find("was not compiled to fetch 'gain'") != std::string::npos);
   CHECK(message([](Place& p) { p.spec.worker = "/nonexistent"; }).find("not there or not executable") != std::string::npos);
+  CHECK(message([](Place& p) { p.spec.feeds[0].file = "\xff.npy"; }).find("is not UTF-8") != std::string::npos);
   CHECK(message([](Place& p) { p.spec.timeout_seconds = 0; }).find("a deadline of 0 s") != std::string::npos);
 }
 

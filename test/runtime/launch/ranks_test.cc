@@ -1,10 +1,12 @@
 // What the launcher works out before and after processes run: groups of ranks, lines, combined values.
-#include <catch2/catch.hpp>
+#include "runtime/launch/ranks.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <catch2/catch.hpp>
+
 #include "runtime/launch/lines.h"
-#include "runtime/launch/ranks.h"
 #include "runtime/launch/report.h"
 
 namespace dtranspile::launch {
@@ -25,8 +27,7 @@ TEST_CASE("ranks and their groups in a mesh of two axes") {
   REQUIRE(world.ok());
   CHECK(world->group == "trainer.world");
   CHECK(world->rank == 1 * 2 + 1);  // the communicator's first axis is major
-  CHECK(GroupOf({"x", {"mp"}}, "trainer", mesh, CoordinatesOf(mesh, 0)).status().message() ==
-        "communicator 'x' runs along axis 'mp', which the mesh lacks");
+  CHECK(GroupOf({"x", {"mp"}}, "trainer", mesh, CoordinatesOf(mesh, 0)).status().message() == "communicator 'x' runs along axis 'mp', which the mesh lacks");
 }
 
 TEST_CASE("values of ranks are combined as the plan says") {

@@ -7,6 +7,8 @@
 #include "compiler/import/attributes.h"
 #include "compiler/import/blocks.h"
 #include "compiler/import/framework.pb.h"
+#include "compiler/import/slot_pattern.h"
+#include "compiler/import/var_kind.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringExtras.h"
@@ -29,14 +31,6 @@ constexpr int kVarAttr = 13, kVarsAttr = 14;
 struct Cells {
   llvm::DenseMap<Name, Value> values;
   llvm::DenseMap<Name, Value> persistables;
-};
-
-// What a VarType says, as pd.decl keeps it.
-struct VarKind {
-  mlir::Type type;
-  mlir::IntegerAttr kind, dtype, lod;
-  mlir::DenseI64ArrayAttr dims;
-  bool more = false;  // pd.decl has no field for some of it
 };
 
 // What is the same for all ops of a type.
@@ -228,48 +222,19 @@ mlir::DictionaryAttr Importer::describeBlock(int index, bool orphan) {
 // Declarations
 //===----------------------------------------------------------------------===//
 
-// The description that belongs to a variable's kind; null where the kind has none.
-const framework::TensorDesc* descriptionOf(const framework::VarType& type, const framework::LoDTensorDesc** withLod) {
-  if (type.type() == 7 && type.has_lod_tensor()) *withLod = &type.lod_tensor();
-  if (type.type() == 13 && type.has_tensor_array()) *withLod = &type.tensor_array();
-  if (*withLod) return &(*withLod)->tensor();
-  return type.type() == 8 && type.has_selected_rows() ? &type.selected_rows() : nullptr;
-}
-
-// Does the type hold anything that pd.decl has no field for?
-bool hasMore(const framework::VarType& type, bool described) {
-  int present = type.has_selected_rows() + type.has_lod_tensor() + type.has_tensor_array() + type.has_reader() + type.has_tuple() + type.has_string() +
-                type.has_strings() + type.has_vocab() + type.has_sparse_coo() + type.has_sparse_csr();
-  return present != described || !type.unknown_fields().empty();
-}
-
 const VarKind& Importer::kindOf(const WireVar& var) {
   const VarKind*& known = kinds_[var.number];
   if (known) return *known;
   std::unique_ptr<VarKind>& made = varKinds_[llvm::CachedHashStringRef(var.type)];
-  if (made) return *(known = made.get());
-  framework::VarType type;
-  type.ParsePartialFromArray(var.type.data(), static_cast<int>(var.type.size()));
-  const framework::LoDTensorDesc* withLod = nullptr;
-  const framework::TensorDesc* description = descriptionOf(type, &withLod);
-  made = std::make_unique<VarKind>();
-  made->kind = builder_.getI32IntegerAttr(type.type());
-  made->more = hasMore(type, description != nullptr);
-  std::optional<int> dtype;
-  llvm::SmallVector<int64_t> dims;
-  if (description) {
-    dtype = description->data_type();
-    dims.assign(description->dims().begin(), description->dims().end());
-    made->dtype = builder_.getI32IntegerAttr(*dtype);
-    made->dims = builder_.getDenseI64ArrayAttr(dims);
-  }
-  if (withLod && withLod->has_lod_level()) made->lod = builder_.getI32IntegerAttr(withLod->lod_level());
-  made->type = pd::valueType(context_, type.type(), dtype, dims, withLod ? withLod->lod_level() : 0);
+  if (!made) made = std::make_unique<VarKind>(makeVarKind(builder_, var.type));
   return *(known = made.get());
 }
 
+// A gradient block also knows the variables of the block that it differentiates, whose parent may be its own.
 mlir::Type Importer::typeOf(int block, Name name) {
   const WireVar* var = analysis_.resolve(block, name);
+  int forward = program_.blocks[block].forward.value_or(-1);
+  if (!var && forward > 0) var = analysis_.resolve(forward, name);
   return var ? kindOf(*var).type : pd::RawType::get(context_, "UNDECLARED");
 }
 
@@ -424,49 +389,6 @@ mlir::LogicalResult Importer::checkSlots(int block, int index, llvm::ArrayRef<Wi
   return mlir::success();
 }
 
-
-// The slots of one side of an op, written down so that equal lists are equal bytes: (length, name, number of arguments, a byte for each: is it
-// there?). Lists of inputs repeat in all ops of a type, so the attribute is found by the bytes.
-class SlotPattern {
- public:
-  void slot(llvm::StringRef prefix, llvm::StringRef name, size_t arguments) {
-    number(prefix.size() + name.size());
-    key_ += prefix;
-    key_ += name;
-    number(arguments);
-  }
-  void argument(bool present) { key_.push_back(present); }
-
-  llvm::StringRef key() const { return key_; }
-
-  mlir::ArrayAttr make(mlir::Builder& builder, mlir::StringAttr blank, mlir::StringAttr empty) const {
-    llvm::SmallVector<Attribute> slots;
-    for (size_t at = 0; at < key_.size();) {
-      size_t length = read(at);
-      mlir::StringAttr name = builder.getStringAttr(llvm::StringRef(key_).substr(at + 4, length));
-      at += 4 + length;
-      size_t count = read(at);
-      at += 4;
-      llvm::SmallVector<mlir::StringAttr> arguments;
-      for (size_t i = 0; i < count; ++i) arguments.push_back(key_[at++] ? blank : empty);
-      slots.push_back(pd::SlotAttr::get(builder.getContext(), name, arguments));
-    }
-    return builder.getArrayAttr(slots);
-  }
-
- private:
-  void number(size_t value) {
-    uint32_t word = static_cast<uint32_t>(value);
-    key_.append(llvm::StringRef(reinterpret_cast<const char*>(&word), sizeof(word)));
-  }
-  size_t read(size_t at) const {
-    uint32_t word = 0;
-    std::memcpy(&word, key_.data() + at, sizeof(word));
-    return word;
-  }
-
-  llvm::SmallString<256> key_;
-};
 
 // Operands in the order of slots: what the blocks of the op capture, its inputs, variables in attributes, old values of outputs.
 mlir::ArrayAttr Importer::importInputs(int block, int index, const OpKind& kind, Cells& cells, llvm::SmallVectorImpl<Value>& operands) {

@@ -74,7 +74,7 @@ void DeclOp::print(mlir::OpAsmPrinter& p) {
   p << ' ';
   p.printAttributeWithoutType(getNameAttr());
   llvm::StringRef mnemonic = kindMnemonic(getKind());
-  if (mnemonic.empty()) p << " kind " << getKind();
+  if (mnemonic.empty()) p << " kind " << static_cast<int32_t>(getKind());
   else p << ' ' << mnemonic;
   if (std::optional<uint32_t> code = getDtype()) {
     std::optional<DType> dtype = DTypeFromCode(static_cast<int32_t>(*code));

@@ -87,6 +87,7 @@ class GlooCommunicator : public QueuedCommunicator {
 
   ~GlooCommunicator() override {
     StopLanes();
+    if (link_ != nullptr && !failed_) SayGoodbye(*link_, rank_, size_, std::min(timeout_seconds_, kGoodbyeSeconds));
     if (link_ != nullptr) link_->Close();
     // Peers of a failed group still want to read why.
     if (failed_ && server_ != nullptr) usleep(500'000);
@@ -106,7 +107,7 @@ class GlooCommunicator : public QueuedCommunicator {
       std::iota(ranks.begin(), ranks.end(), 0);
       index = rank_;
     }
-    return GlooFabric::Make(*link_, 2 * pair, std::move(ranks), index, patience);
+    return GlooFabric::Make(*link_, kFirstLaneSlot + 2 * pair, std::move(ranks), index, patience);
   }
 
   void SpreadFailure(const absl::Status& why) override {

@@ -56,6 +56,29 @@ bool GlooLink::Await(gloo::transport::UnboundBuffer& buffer, bool receive, std::
   }
 }
 
+// A peer that is gone has had its goodbyes, or died: its errors are no reason to leave the others early.
+void SayGoodbye(GlooLink& link, int rank, int size, double seconds) {
+  const int64_t deadline_ns = NowNs() + static_cast<int64_t>(seconds * 1e9);
+  std::vector<char> words(2 * size);
+  std::vector<std::unique_ptr<gloo::transport::UnboundBuffer>> sent(size), received(size);
+  for (int peer = 0; peer < size; ++peer) {
+    if (peer == rank) continue;
+    Guarded([&] {
+      received[peer] = link.context().createUnboundBuffer(&words[peer], 1);
+      received[peer]->recv(peer, 0, 0, 1);
+      sent[peer] = link.context().createUnboundBuffer(&words[size + peer], 1);
+      sent[peer]->send(peer, 0, 0, 1);
+    }).IgnoreError();
+  }
+  for (int peer = 0; peer < size; ++peer) {
+    for (const auto* buffers : {&received, &sent}) {
+      gloo::transport::UnboundBuffer* buffer = (*buffers)[peer].get();
+      const std::chrono::milliseconds left(std::max<int64_t>((deadline_ns - NowNs()) / 1'000'000, 1));
+      if (buffer != nullptr) Guarded([&] { link.Await(*buffer, buffers == &received, left); }).IgnoreError();
+    }
+  }
+}
+
 GlooFabric::GlooFabric(GlooLink& link, uint64_t slot, std::vector<int> ranks, int index, Patience& patience)
     : link_(link),
       slot_(slot),
@@ -65,6 +88,16 @@ GlooFabric::GlooFabric(GlooLink& link, uint64_t slot, std::vector<int> ranks, in
       area_bytes_(std::max<size_t>(kArea / (64 * ranks_.size()), 1) * 64 * ranks_.size()),
       members_(ranks_.size()) {
   for (std::vector<std::byte>& area : areas_) area.resize(area_bytes_);
+}
+
+GlooFabric::~GlooFabric() {
+  const int64_t deadline_ns = NowNs() + static_cast<int64_t>(kGoodbyeSeconds * 1e9);
+  for (const std::vector<Sending>* sendings : {&meeting_sendings_[0], &meeting_sendings_[1], &area_sendings_[0], &area_sendings_[1]}) {
+    for (const Sending& sending : *sendings) {
+      const std::chrono::milliseconds left(std::max<int64_t>((deadline_ns - NowNs()) / 1'000'000, 1));
+      Guarded([&] { link_.Await(*sending.buffer, false, left); }).IgnoreError();
+    }
+  }
 }
 
 absl::StatusOr<std::unique_ptr<Fabric>> GlooFabric::Make(GlooLink& link, uint64_t slot, std::vector<int> ranks, int index, Patience& patience) {

@@ -46,10 +46,19 @@ class GlooLink {
   bool closed_ = false;
 };
 
+// Waits until all peers want to leave as well, or are gone, or the time is over. Closing a connection throws away what the peer
+// has not read yet, so a rank that is done stays until the others have had everything.
+void SayGoodbye(GlooLink& link, int rank, int size, double seconds);
+inline constexpr uint64_t kFirstLaneSlot = 1;   // slot 0 is that of goodbyes
+inline constexpr double kGoodbyeSeconds = 10;  // the longest that leaving takes
+
 class GlooFabric : public Fabric {
  public:
   // `slot` and `slot + 1` belong to this fabric.
   static absl::StatusOr<std::unique_ptr<Fabric>> Make(GlooLink& link, uint64_t slot, std::vector<int> ranks, int index, Patience& patience);
+
+  // Waits until what it sends is on its way: Gloo forgets sends whose memory goes. Not after GlooLink::Close.
+  ~GlooFabric() override;
 
   int size() const override { return static_cast<int>(ranks_.size()); }
   int index() const override { return index_; }

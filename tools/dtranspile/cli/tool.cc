@@ -23,6 +23,7 @@ constexpr Command kCommands[] = {
     {"compile", "compile a job to native code per class of ranks", declareCompile},
     {"show", "print a program or a job", declareShow},
     {"convert", "convert between .pdmodel, .pdtxt, .mlir and .mlirbc", declareConvert},
+    {"diff", "compare two programs or jobs by op and attribute", declareDiff},
     {"ops", "list the operators that are supported", declareOps},
     {"doctor", "check this machine: tools, memory, shared memory, GPU", declareDoctor},
 };

@@ -11,12 +11,11 @@
 namespace dtranspile::comm {
 namespace {
 
-// What the lists of a kind look like. A factor of 0 stands for "no list here".
+// Which ranks give which lists.
 enum class Lists { kBoth, kInputs, kOutputs, kNone, kRootInputs, kRootOutputs };
 
 struct KindRow {
   Kind kind;
-  const char* name;
   Lists lists;
   bool inputs_times_size;   // inputs[i].count == size * outputs[i].count
   bool outputs_times_size;  // outputs[i].count == size * inputs[i].count
@@ -25,15 +24,15 @@ struct KindRow {
 };
 
 constexpr KindRow kKinds[] = {
-    {Kind::kAllReduce, "all_reduce", Lists::kBoth, false, false, true, false},
-    {Kind::kReduce, "reduce", Lists::kRootOutputs, false, false, true, true},
-    {Kind::kBroadcast, "broadcast", Lists::kRootInputs, false, false, false, true},
-    {Kind::kAllGather, "all_gather", Lists::kBoth, false, true, false, false},
-    {Kind::kReduceScatter, "reduce_scatter", Lists::kBoth, true, false, true, false},
-    {Kind::kAllToAll, "all_to_all", Lists::kBoth, false, false, false, false},
-    {Kind::kSend, "send", Lists::kInputs, false, false, false, true},
-    {Kind::kRecv, "recv", Lists::kOutputs, false, false, false, true},
-    {Kind::kBarrier, "barrier", Lists::kNone, false, false, false, false},
+    {Kind::kAllReduce, Lists::kBoth, false, false, true, false},
+    {Kind::kReduce, Lists::kRootOutputs, false, false, true, true},
+    {Kind::kBroadcast, Lists::kRootInputs, false, false, false, true},
+    {Kind::kAllGather, Lists::kBoth, false, true, false, false},
+    {Kind::kReduceScatter, Lists::kBoth, true, false, true, false},
+    {Kind::kAllToAll, Lists::kBoth, false, false, false, false},
+    {Kind::kSend, Lists::kInputs, false, false, false, true},
+    {Kind::kRecv, Lists::kOutputs, false, false, false, true},
+    {Kind::kBarrier, Lists::kNone, false, false, false, false},
 };
 
 const KindRow* FindKind(int32_t kind) {
@@ -43,24 +42,9 @@ const KindRow* FindKind(int32_t kind) {
   return nullptr;
 }
 
-struct ReduceRow {
-  ReduceOp reduce;
-  const char* name;
-};
-constexpr ReduceRow kReduces[] = {{ReduceOp::kSum, "sum"}, {ReduceOp::kMax, "max"}, {ReduceOp::kMin, "min"},
-                                  {ReduceOp::kProd, "prod"}, {ReduceOp::kOr, "or"}};
-
-const ReduceRow* FindReduce(int32_t reduce) {
-  for (const ReduceRow& row : kReduces) {
-    if (static_cast<int32_t>(row.reduce) == reduce) return &row;
-  }
-  return nullptr;
-}
-
 template <typename... Parts>
 absl::Status Invalid(const Request& request, const Parts&... parts) {
-  const KindRow* row = FindKind(static_cast<int32_t>(request.kind));
-  return absl::InvalidArgumentError(absl::StrCat(row ? row->name : "operation", " '", request.label, "': ", parts...));
+  return absl::InvalidArgumentError(absl::StrCat(NameOf(request.kind), " '", request.label, "': ", parts...));
 }
 
 // Total elements may not exceed this, so that bytes of all ranks fit into 63 bits.
@@ -115,16 +99,6 @@ absl::Status CheckLists(const Request& request, const KindRow& row, int rank, in
 
 }  // namespace
 
-const char* NameOf(Kind kind) {
-  const KindRow* row = FindKind(static_cast<int32_t>(kind));
-  return row ? row->name : "unknown operation";
-}
-
-const char* NameOf(ReduceOp reduce) {
-  const ReduceRow* row = FindReduce(static_cast<int32_t>(reduce));
-  return row ? row->name : "unknown reduction";
-}
-
 absl::Status CheckRequest(const Request& request, int rank, int size) {
   const KindRow* row = FindKind(static_cast<int32_t>(request.kind));
   if (row == nullptr) return Invalid(request, "kind ", static_cast<int32_t>(request.kind), " is unknown");
@@ -137,7 +111,6 @@ absl::Status CheckRequest(const Request& request, int rank, int size) {
   const bool transfer = request.kind == Kind::kSend || request.kind == Kind::kRecv;
   if (transfer && request.peer == rank) return Invalid(request, "rank ", rank, " cannot exchange with itself");
   if (row->reduces) {
-    if (FindReduce(static_cast<int32_t>(request.reduce)) == nullptr) return Invalid(request, "the reduction is unknown");
     if (absl::Status status = CheckReduce(request.dtype, request.reduce); !status.ok()) return Invalid(request, std::string(status.message()));
   }
   return CheckLists(request, *row, rank, size);
@@ -171,7 +144,7 @@ Header MakeHeader(const Request& request, int size) {
 std::string Describe(const Header& header) {
   const KindRow* row = FindKind(header.kind);
   if (row == nullptr) return absl::StrCat("unknown operation ", header.kind);
-  std::string text = row->name;
+  std::string text = NameOf(row->kind);
   if (row->reduces) absl::StrAppend(&text, " ", NameOf(static_cast<ReduceOp>(header.reduce)));
   if (row->lists != Lists::kNone) {
     const std::optional<DType> dtype = DTypeFromCode(header.dtype);

@@ -59,8 +59,7 @@ class DpReduceGradients : public impl::DpReduceGradientsBase<DpReduceGradients> 
     llvm::StringSet<> known;
     for (auto& entry : producers) known.insert(entry.first.first.getValue());
     mlir::LogicalResult result = mlir::success();
-    forEachUpdate(main, [&](pd::OpView update) {
-      llvm::StringRef name = pd::nameOf(update.input("Param"));
+    forEachUpdate(main, [&](pd::OpView update, llvm::StringRef name) {
       if (known.contains(name) || mlir::failed(result)) return;
       update.operation()->emitError("updates parameter '")
           << name << "', but no op with role Backward lists it in op_role_var: its gradient would not be reduced";

@@ -52,8 +52,7 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
   static mlir::FailureOr<std::vector<Parameter>> collect(DataParallelJob& job) {
     llvm::MapVector<mlir::StringAttr, pd::SetOp> last;
     mlir::LogicalResult nested = mlir::success();
-    forEachUpdate(job.main, [&](pd::OpView update) {
-      llvm::StringRef name = pd::nameOf(update.input("Param"));
+    forEachUpdate(job.main, [&](pd::OpView update, llvm::StringRef name) {
       if (update.operation()->getBlock() == job.main.getBodyBlock()) last[mlir::StringAttr::get(update.operation()->getContext(), name)] = {};
       else nested = update.operation()->emitError("local_sgd: parameter '") << name << "' is updated inside a sub-block; not supported";
     });

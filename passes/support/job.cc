@@ -30,11 +30,13 @@ std::vector<dist::CommOp> commsCarrying(mlir::ModuleOp job, llvm::StringRef what
 
 mlir::FlatSymbolRefAttr symbolOf(dist::CommOp comm) { return mlir::FlatSymbolRefAttr::get(comm.getSymNameAttr()); }
 
-void forEachUpdate(pd::ProgramOp program, llvm::function_ref<void(pd::OpView)> visit) {
+void forEachUpdate(pd::ProgramOp program, llvm::function_ref<void(pd::OpView, llvm::StringRef)> visit) {
   program.walk([&](mlir::Operation* op) {
     if (!pd::OpView::isFrameworkOp(op)) return;
     pd::OpView view(op);
-    if (view.input("Param") && view.input("Grad") && view.input("LearningRate")) visit(view);
+    if (!view.input("Grad") || !view.input("LearningRate")) return;
+    for (mlir::Value parameter : view.inputs("Param"))
+      if (parameter) visit(view, pd::nameOf(parameter));
   });
 }
 

@@ -35,8 +35,8 @@ mlir::FailureOr<DataParallelJob> dataParallelJob(mlir::ModuleOp module);
 std::vector<dist::CommOp> commsCarrying(mlir::ModuleOp job, llvm::StringRef what);
 mlir::FlatSymbolRefAttr symbolOf(dist::CommOp comm);
 
-// Calls `visit` for every framework op that has the slots Param, Grad and LearningRate, those of sub-blocks included.
-void forEachUpdate(pd::ProgramOp program, llvm::function_ref<void(pd::OpView)> visit);
+// Calls `visit` for every parameter of every framework op that has the slots Param, Grad and LearningRate, those of sub-blocks included.
+void forEachUpdate(pd::ProgramOp program, llvm::function_ref<void(pd::OpView, llvm::StringRef parameter)> visit);
 
 // Bytes of a value; -1 where its shape is not known or it is no dense tensor.
 int64_t bytesOf(mlir::Type type);

@@ -81,7 +81,7 @@ void Varying::runRegions(mlir::Operation& op) {
       do {
         before = values_.size();
         runBlock(block);
-        if (!direct && llvm::any_of(block.back().getOperands(), [&](mlir::Value value) { return values_.contains(value); })) {
+        if (!direct && !block.empty() && llvm::any_of(block.back().getOperands(), [&](mlir::Value value) { return values_.contains(value); })) {
           any = true;
           mark(block.getArguments());
         }

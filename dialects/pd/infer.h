@@ -14,7 +14,18 @@
 namespace dtranspile::pd {
 
 // What kind of thing a variable is, with the codes of VarType.Type.
-enum class Kind : int { Tensor = 7, SelectedRows = 8, FeedMinibatch = 9, FetchList = 10, StepScopes = 11, RankTable = 12, TensorArray = 13, Reader = 15, Raw = 17, Other = -1 };
+enum class Kind : int {
+  Tensor = 7,
+  SelectedRows = 8,
+  FeedMinibatch = 9,
+  FetchList = 10,
+  StepScopes = 11,
+  RankTable = 12,
+  TensorArray = 13,
+  Reader = 15,
+  Raw = 17,
+  Other = -1
+};
 
 struct TensorInfo {
   Kind kind = Kind::Tensor;

@@ -23,12 +23,10 @@ struct TypeWord {
 };
 
 constexpr TypeWord kTypeWords[] = {
-    {"i", AttrType::Int},       {"l", AttrType::Long},     {"f", AttrType::Float},
-    {"d", AttrType::Float64},   {"s", AttrType::String},   {"b", AttrType::Bool},
-    {"is", AttrType::Ints},     {"ls", AttrType::Longs},   {"fs", AttrType::Floats},
-    {"ds", AttrType::Float64s}, {"ss", AttrType::Strings}, {"bs", AttrType::Bools},
-    {"blk", AttrType::Block},   {"blks", AttrType::Blocks}, {"var", AttrType::Var},
-    {"vars", AttrType::Vars},   {"sc", AttrType::Scalar},  {"scs", AttrType::Scalars},
+    {"i", AttrType::Int},      {"l", AttrType::Long},    {"f", AttrType::Float},     {"d", AttrType::Float64},   {"s", AttrType::String},
+    {"b", AttrType::Bool},     {"is", AttrType::Ints},   {"ls", AttrType::Longs},    {"fs", AttrType::Floats},   {"ds", AttrType::Float64s},
+    {"ss", AttrType::Strings}, {"bs", AttrType::Bools},  {"blk", AttrType::Block},   {"blks", AttrType::Blocks}, {"var", AttrType::Var},
+    {"vars", AttrType::Vars},  {"sc", AttrType::Scalar}, {"scs", AttrType::Scalars},
 };
 
 struct EffectWord {
@@ -36,8 +34,7 @@ struct EffectWord {
   unsigned effect;
 };
 
-constexpr EffectWord kEffectWords[] = {
-    {"", kPure}, {"pure", kPure}, {"random", kRandom}, {"host", kHost}, {"communicates", kCommunicates}};
+constexpr EffectWord kEffectWords[] = {{"", kPure}, {"pure", kPure}, {"random", kRandom}, {"host", kHost}, {"communicates", kCommunicates}};
 
 // What a default of a type looks like.
 enum class DefaultForm { Integer, Number, Boolean, Text, Integers, Numbers, Booleans, Texts, None };
@@ -157,8 +154,7 @@ class RowParser {
       }
       if (slot.updates && !outputs) return fail("input slot '" + part + "' cannot be marked with !");
       if (slot.nonEmpty && (flags.contains('*') || slot.dispensable)) return fail("slot '" + part + "' combines + with * or ?");
-      if (llvm::any_of(slots, [&](const Slot& other) { return other.name == slot.name; }))
-        return fail("slot '" + slot.name + "' occurs twice");
+      if (llvm::any_of(slots, [&](const Slot& other) { return other.name == slot.name; })) return fail("slot '" + slot.name + "' occurs twice");
       slots.push_back(std::move(slot));
     }
     return llvm::success();
@@ -194,8 +190,7 @@ class RowParser {
     if (at != StringRef::npos && at >= text.rfind('\'') + 1) {
       value = text.take_front(at);
       version = text.drop_front(at + 1);
-      if (version.getAsInteger(10, row.sinceVersion) || row.sinceVersion < 1)
-        return fail("attribute '" + row.name + "': '" + version + "' is no op version");
+      if (version.getAsInteger(10, row.sinceVersion) || row.sinceVersion < 1) return fail("attribute '" + row.name + "': '" + version + "' is no op version");
     }
     if (value.consume_front("'")) {
       if (!value.consume_back("'")) return fail("attribute '" + row.name + "': its text lacks the closing quote");
@@ -238,16 +233,9 @@ struct NameAttribute {
 };
 
 constexpr NameAttribute kNameAttributes[] = {
-    {"", "op_role_var"},
-    {"", "skip_eager_deletion_vars"},
-    {"", "grad_merge_cond_name"},
-    {"while_grad", "original_output_grad"},
-    {"recurrent", "states"},
-    {"recurrent", "ex_states"},
-    {"recurrent_grad", "states"},
-    {"recurrent_grad", "ex_states"},
-    {"send", "send_varnames"},
-    {"recv", "recv_varnames"},
+    {"", "op_role_var"},       {"", "skip_eager_deletion_vars"}, {"", "grad_merge_cond_name"}, {"while_grad", "original_output_grad"},
+    {"recurrent", "states"},   {"recurrent", "ex_states"},       {"recurrent_grad", "states"}, {"recurrent_grad", "ex_states"},
+    {"send", "send_varnames"}, {"recv", "recv_varnames"},
 };
 
 template <typename Row>
@@ -287,8 +275,7 @@ LogicalResult parseRowText(StringRef family, StringRef line, OpSpec& spec, std::
   attributes.drop_front(bar + 1).split(words, '+');
   for (StringRef word : words) {
     const EffectWord* found = llvm::find_if(kEffectWords, [&](const EffectWord& row) { return row.word == word.trim(); });
-    if (found == std::end(kEffectWords))
-      return RowParser(spec, error).fail("'" + word.trim() + "' is no effect; expected pure, random, host or communicates");
+    if (found == std::end(kEffectWords)) return RowParser(spec, error).fail("'" + word.trim() + "' is no effect; expected pure, random, host or communicates");
     spec.effects |= found->effect;
   }
   return RowParser(spec, error).parse(columns[1].trim(), attributes.take_front(bar).trim());
@@ -343,9 +330,7 @@ const OpSpec* findOp(StringRef type) {
 const AttrRow* commonAttribute(StringRef name) { return commonSpec().attribute(name); }
 
 bool isNameAttribute(StringRef op, StringRef attribute) {
-  return llvm::any_of(kNameAttributes, [&](const NameAttribute& row) {
-    return row.attribute == attribute && (row.op.empty() || row.op == op);
-  });
+  return llvm::any_of(kNameAttributes, [&](const NameAttribute& row) { return row.attribute == attribute && (row.op.empty() || row.op == op); });
 }
 
 }  // namespace dtranspile::pd

@@ -31,9 +31,9 @@ class InferContext;
 // What an op does besides computing its results.
 enum Effect : unsigned {
   kPure = 0,
-  kRandom = 1,       // draws from a random-number generator: never merged, deleted or reordered
-  kHost = 2,         // prints, reads files, talks to the outside
-  kCommunicates = 4, // belongs to the framework's communication vocabulary
+  kRandom = 1,        // draws from a random-number generator: never merged, deleted or reordered
+  kHost = 2,          // prints, reads files, talks to the outside
+  kCommunicates = 4,  // belongs to the framework's communication vocabulary
 };
 
 struct Slot {
@@ -58,7 +58,7 @@ struct AttrRow {
 // A condition that the framework itself checks when the op is built or run. The label ("C1" …) is the same in docs, message and test.
 struct Constraint {
   const char* label;
-  const char* statement;                               // what must hold, for docs and the message
+  const char* statement;                                            // what must hold, for docs and the message
   llvm::LogicalResult (*holds)(const OpView&, std::string& found);  // `found` says what is there instead
 };
 
@@ -70,7 +70,7 @@ struct OpRow {
   const char* slots;
   const char* attributes;
   unsigned effects;
-  InferFn infer;                              // null: result types are the declared ones
+  InferFn infer;  // null: result types are the declared ones
   llvm::ArrayRef<Constraint> constraints = {};
 };
 

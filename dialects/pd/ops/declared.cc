@@ -1,3 +1,4 @@
+// What declared types say, for constraints (declared.h) and for the verifier's view of inference (infer.h).
 #include "dialects/pd/ops/declared.h"
 
 #include "dialects/pd/pd.h"
@@ -36,12 +37,6 @@ TensorInfo declaredInfo(mlir::Type type) {
   return info;
 }
 
-std::optional<Dims> declaredDims(const OpView& op, llvm::StringRef slot, unsigned index) {
-  return dimsOfValue(op.input(slot, index));
-}
-
-std::optional<Dims> declaredOutputDims(const OpView& op, llvm::StringRef slot, unsigned index) {
-  return dimsOfValue(op.output(slot, index));
-}
+std::optional<Dims> declaredDims(const OpView& op, llvm::StringRef slot, unsigned index) { return dimsOfValue(op.input(slot, index)); }
 
 }  // namespace dtranspile::pd

@@ -10,6 +10,5 @@ namespace dtranspile::pd {
 // Extents of a tensor operand (of SelectedRows: of the tensor it stands for; of an array: of its elements), -1 for unknown ones;
 // nothing where the argument is absent or of another kind. A declared 0 is an extent that the framework did not infer: unknown.
 std::optional<Dims> declaredDims(const OpView& op, llvm::StringRef slot, unsigned index = 0);
-std::optional<Dims> declaredOutputDims(const OpView& op, llvm::StringRef slot, unsigned index = 0);
 
 }  // namespace dtranspile::pd

@@ -1,3 +1,4 @@
+// Shared parts of inference (infer_common.h): extents, numbers from tensors or attributes, results that take after operands.
 #include "dialects/pd/ops/infer_common.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -9,9 +10,7 @@ bool TensorInfo::isStatic() const {
   return rankKnown && llvm::all_of(dims, [](int64_t extent) { return extent >= 0; });
 }
 
-int64_t TensorInfo::elements() const {
-  return rankKnown ? productOf(dims).value_or(-1) : -1;
-}
+int64_t TensorInfo::elements() const { return rankKnown ? productOf(dims).value_or(-1) : -1; }
 
 std::optional<int64_t> productOf(DimsRef dims) {
   if (llvm::any_of(dims, [](int64_t extent) { return extent < -1; })) return std::nullopt;
@@ -43,9 +42,7 @@ std::optional<int64_t> axisOf(int64_t axis, int64_t rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
-Dims scalarDims(const InferContext& c) {
-  return c.programVersion() >= 2005000 ? Dims{} : Dims{1};
-}
+Dims scalarDims(const InferContext& c) { return c.programVersion() >= 2005000 ? Dims{} : Dims{1}; }
 
 const TensorInfo* require(InferContext& c, llvm::StringRef slot, unsigned index) {
   const TensorInfo* info = c.in(slot, index);

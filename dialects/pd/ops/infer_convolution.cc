@@ -1,3 +1,4 @@
+// Inference and constraints of convolutions and pooling. Rows: convolution.cc.
 #include "dialects/pd/ops/infer_convolution.h"
 
 #include "dialects/pd/ops/declared.h"
@@ -26,7 +27,7 @@ Dims assemble(const OpView& op, int64_t batch, int64_t channels, DimsRef spatial
 
 void padSame(Window& window) {
   window.dilation = 1;
-  if (!known(window.input)) return;
+  if (!known(window.input) || !sane(window.input) || !sane(window.stride) || !sane(window.kernel)) return;
   int64_t count = (window.input + window.stride - 1) / window.stride;
   int64_t total = std::max<int64_t>((count - 1) * window.stride + window.kernel - window.input, 0);
   window.before = total / 2;
@@ -145,11 +146,10 @@ llvm::LogicalResult inferConvTranspose(InferContext& c) {
     counts.push_back(i < outputSize.size() && outputSize[i] > 0 ? outputSize[i] : *count);
   }
   int64_t groups = c.op().getInt("groups");
-  int64_t channels = known(filter->dims[1]) && groups > 0 ? filter->dims[1] * groups : -1;
+  int64_t channels = groups > 0 ? productOf({filter->dims[1], groups}).value_or(-1) : -1;
   c.out("Output", withDims(*input, assemble(c.op(), input->dims[0], channels, counts)));
   return llvm::success();
 }
-
 
 namespace {
 
@@ -210,7 +210,7 @@ const Constraint kConvConstraints[3] = {
      [](const OpView& op, std::string& found) {
        std::optional<Dims> filter = declaredDims(op, "Filter");
        int64_t groups = op.getInt("groups");
-       if (!filter || !known((*filter)[0]) || (groups > 0 && (*filter)[0] % groups == 0)) return llvm::success();
+       if (!filter || filter->empty() || !known((*filter)[0]) || (groups > 0 && (*filter)[0] % groups == 0)) return llvm::success();
        found = "Filter " + textOf(*filter) + ", groups " + std::to_string(groups);
        return llvm::failure();
      }},

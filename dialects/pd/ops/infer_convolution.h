@@ -19,7 +19,7 @@ std::optional<int64_t> windowCount(const Window& window);
 // ceil(input / stride) windows and ignores dilations, VALID does not pad, EXPLICIT takes one number per axis or one per side).
 // Nothing, and `error` says why, when lists are of the wrong length.
 struct WindowRequest {
-  DimsRef input;   // spatial extents
+  DimsRef input;  // spatial extents
   DimsRef kernel;
   bool isPool = false;
 };

@@ -1,3 +1,4 @@
+// Inference and constraints of constants, ranges and random numbers. Rows: creation.cc, random.cc.
 #include "dialects/pd/ops/infer_creation.h"
 
 #include <cmath>

@@ -5,9 +5,9 @@
 
 namespace dtranspile::pd {
 
-llvm::LogicalResult inferCreate(InferContext& c);         // shape and dtype from attributes or tensors
-llvm::LogicalResult inferCreateLike(InferContext& c);     // *_batch_size_like: one extent from Input
-llvm::LogicalResult inferFillLike(InferContext& c);       // fill_any_like, fill_zeros_like
+llvm::LogicalResult inferCreate(InferContext& c);      // shape and dtype from attributes or tensors
+llvm::LogicalResult inferCreateLike(InferContext& c);  // *_batch_size_like: one extent from Input
+llvm::LogicalResult inferFillLike(InferContext& c);    // fill_any_like, fill_zeros_like
 llvm::LogicalResult inferRange(InferContext& c);
 llvm::LogicalResult inferLinspace(InferContext& c);
 llvm::LogicalResult inferEye(InferContext& c);

@@ -1,3 +1,4 @@
+// Inference and constraints of element-wise, comparison and logical operators. Rows: elementwise.cc, logical.cc.
 #include "dialects/pd/ops/infer_elementwise.h"
 
 #include "dialects/pd/ops/declared.h"
@@ -14,9 +15,7 @@ std::optional<int64_t> broadcastExtent(int64_t a, int64_t b) {
   return std::nullopt;
 }
 
-int64_t axisAttr(const OpView& op) {
-  return op.hasAttr("axis") || (op.spec() && op.spec()->attribute("axis")) ? op.getInt("axis") : -1;
-}
+int64_t axisAttr(const OpView& op) { return op.hasAttr("axis") || (op.spec() && op.spec()->attribute("axis")) ? op.getInt("axis") : -1; }
 
 }  // namespace
 

@@ -1,3 +1,4 @@
+// Inference of operators that pick elements by position. Rows: indexing.cc.
 #include "dialects/pd/ops/infer_indexing.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -5,9 +6,7 @@
 namespace dtranspile::pd {
 namespace {
 
-llvm::LogicalResult noAxis(InferContext& c, int64_t axis, DimsRef dims) {
-  return c.fail("has no axis " + llvm::Twine(axis) + " in " + textOf(dims));
-}
+llvm::LogicalResult noAxis(InferContext& c, int64_t axis, DimsRef dims) { return c.fail("has no axis " + llvm::Twine(axis) + " in " + textOf(dims)); }
 
 // Removes axes of extent 1 that a slice took one element of; what is left of all is a scalar.
 Dims dropAxes(const InferContext& c, DimsRef dims, llvm::ArrayRef<int64_t> axes) {
@@ -46,7 +45,7 @@ llvm::LogicalResult readSlice(InferContext& c, bool strided, int64_t rank, std::
 // Elements of a slice with a stride of either sign, as the framework counts them (StridedSliceOutDims): bounds are clamped to 0, so
 // that with a negative stride only an end of -1 reaches the first element.
 int64_t stridedExtent(int64_t extent, int64_t start, int64_t end, int64_t stride) {
-  if (!known(extent) || start == kUnknownValue || end == kUnknownValue || stride == kUnknownValue) return -1;
+  if (!known(extent) || extent == INT64_MAX || start == kUnknownValue || end == kUnknownValue || stride == kUnknownValue) return -1;
   if (start < 0) start = std::max<int64_t>(start + extent, 0);
   if (end < 0 && !(end == -1 && stride < 0)) end = std::max<int64_t>(end + extent, 0);
   if (stride < 0) {
@@ -82,7 +81,8 @@ llvm::LogicalResult inferSliceOf(InferContext& c, bool strided) {
   }
   // One element of a dropped axis is left.
   for (int64_t axis : decrease)
-    if (axis >= 0 && axis < input->rank() && known(dims[axis]) && dims[axis] != 1) return c.fail("drops axis " + llvm::Twine(axis) + " of extent " + llvm::Twine(dims[axis]));
+    if (axis >= 0 && axis < input->rank() && known(dims[axis]) && dims[axis] != 1)
+      return c.fail("drops axis " + llvm::Twine(axis) + " of extent " + llvm::Twine(dims[axis]));
   TensorInfo out = withDims(*input, dropAxes(c, dims, decrease));
   c.out("Out", llvm::is_contained(axes, 0) ? withoutLod(out) : out);
   return llvm::success();

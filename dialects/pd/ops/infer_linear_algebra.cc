@@ -1,3 +1,4 @@
+// Inference and constraints of products of matrices. Rows: linear_algebra.cc.
 #include "dialects/pd/ops/infer_linear_algebra.h"
 
 #include "dialects/pd/ops/declared.h"
@@ -111,8 +112,7 @@ llvm::LogicalResult inferDot(InferContext& c) {
 llvm::LogicalResult inferAddmm(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
   if (!x || !y) return llvm::failure();
-  if (x->rank() != 2 || y->rank() != 2 || !agree(x->dims[1], y->dims[0]))
-    return c.fail("cannot multiply X " + textOf(x->dims) + " and Y " + textOf(y->dims));
+  if (x->rank() != 2 || y->rank() != 2 || !agree(x->dims[1], y->dims[0])) return c.fail("cannot multiply X " + textOf(x->dims) + " and Y " + textOf(y->dims));
   c.out("Out", withDims(*x, {x->dims[0], y->dims[1]}));
   return llvm::success();
 }

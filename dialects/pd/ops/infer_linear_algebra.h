@@ -20,8 +20,8 @@ llvm::LogicalResult inferBmm(InferContext& c);
 llvm::LogicalResult inferMv(InferContext& c);
 llvm::LogicalResult inferDot(InferContext& c);
 llvm::LogicalResult inferAddmm(InferContext& c);
-llvm::LogicalResult inferOneElement(InferContext& c);      // X -> Out, a scalar of X's dtype
-llvm::LogicalResult inferNorm(InferContext& c);            // norm
+llvm::LogicalResult inferOneElement(InferContext& c);  // X -> Out, a scalar of X's dtype
+llvm::LogicalResult inferNorm(InferContext& c);        // norm
 llvm::LogicalResult inferBilinearProduct(InferContext& c);
 
 extern const Constraint kMulConstraints[2];       // C1 column counts, C2 inner extents

@@ -1,3 +1,4 @@
+// Inference and constraints of losses, embeddings and metrics. Rows: loss.cc, embedding.cc, metric.cc.
 #include "dialects/pd/ops/infer_loss.h"
 
 #include "dialects/pd/ops/declared.h"
@@ -163,6 +164,17 @@ llvm::LogicalResult inferHierarchicalSigmoid(InferContext& c) {
   c.out("Out", tensorInfo(x->dtype, {batch, 1}));
   c.out("PreOut", tensorInfo(x->dtype, {batch, depth}));
   c.out("W_Out", *weight);
+  return llvm::success();
+}
+
+llvm::LogicalResult inferValuesOfRows(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  TensorInfo out = *x;
+  out.kind = Kind::Tensor;
+  // As many rows as the gradient lists, repeated ones included.
+  if (!out.dims.empty() && x->kind == Kind::SelectedRows) out.dims[0] = -1;
+  c.out("Out", out);
   return llvm::success();
 }
 

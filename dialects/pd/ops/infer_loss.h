@@ -5,17 +5,18 @@
 
 namespace dtranspile::pd {
 
-llvm::LogicalResult inferCrossEntropy(InferContext& c);    // cross_entropy, cross_entropy2
+llvm::LogicalResult inferCrossEntropy(InferContext& c);  // cross_entropy, cross_entropy2
 llvm::LogicalResult inferCrossEntropy2Grad(InferContext& c);
 llvm::LogicalResult inferSoftmaxCrossEntropy(InferContext& c);
 llvm::LogicalResult inferHuber(InferContext& c);
 llvm::LogicalResult inferSmoothL1(InferContext& c);
 llvm::LogicalResult inferKlDivergence(InferContext& c);
-llvm::LogicalResult inferEmbedding(InferContext& c);       // lookup_table, lookup_table_v2, c_embedding
-llvm::LogicalResult inferEmbeddingGrad(InferContext& c);   // SelectedRows where is_sparse
+llvm::LogicalResult inferEmbedding(InferContext& c);      // lookup_table, lookup_table_v2, c_embedding
+llvm::LogicalResult inferEmbeddingGrad(InferContext& c);  // SelectedRows where is_sparse
 llvm::LogicalResult inferNce(InferContext& c);
 llvm::LogicalResult inferSparseWeightGrad(InferContext& c);  // nce_grad, hierarchical_sigmoid_grad
 llvm::LogicalResult inferHierarchicalSigmoid(InferContext& c);
+llvm::LogicalResult inferValuesOfRows(InferContext& c);  // get_tensor_from_selected_rows
 llvm::LogicalResult inferAccuracy(InferContext& c);
 llvm::LogicalResult inferAuc(InferContext& c);
 

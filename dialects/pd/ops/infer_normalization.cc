@@ -1,3 +1,4 @@
+// Inference and constraints of normalisation and dropout. Rows: normalization.cc, random.cc.
 #include "dialects/pd/ops/infer_normalization.h"
 
 #include "dialects/pd/ops/declared.h"

@@ -1,3 +1,4 @@
+// Inference and constraints of optimizers and loss scaling. Rows: optimizer.cc, amp.cc.
 #include "dialects/pd/ops/infer_optimizer.h"
 
 #include "dialects/pd/ops/declared.h"
@@ -11,11 +12,19 @@ struct Pair {
 };
 
 constexpr Pair kPairs[] = {
-    {"SquaredAccumOut", "SquaredAccumulator"}, {"LinearAccumOut", "LinearAccumulator"}, {"Grad_out", "Grad"},
-    {"LossScaling", "PrevLossScaling"},        {"OutGoodSteps", "InGoodSteps"},         {"OutBadSteps", "InBadSteps"},
-    {"out_sum_1", "in_sum_1"},                 {"out_sum_2", "in_sum_2"},               {"out_sum_3", "in_sum_3"},
-    {"out_num_accumulates", "in_num_accumulates"}, {"out_old_num_accumulates", "in_old_num_accumulates"},
-    {"out_num_updates", "in_num_updates"},     {"Out", "X"},
+    {"SquaredAccumOut", "SquaredAccumulator"},
+    {"LinearAccumOut", "LinearAccumulator"},
+    {"Grad_out", "Grad"},
+    {"LossScaling", "PrevLossScaling"},
+    {"OutGoodSteps", "InGoodSteps"},
+    {"OutBadSteps", "InBadSteps"},
+    {"out_sum_1", "in_sum_1"},
+    {"out_sum_2", "in_sum_2"},
+    {"out_sum_3", "in_sum_3"},
+    {"out_num_accumulates", "in_num_accumulates"},
+    {"out_old_num_accumulates", "in_old_num_accumulates"},
+    {"out_num_updates", "in_num_updates"},
+    {"Out", "X"},
 };
 
 llvm::StringRef inputOf(llvm::StringRef output) {

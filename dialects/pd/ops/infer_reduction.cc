@@ -1,3 +1,4 @@
+// Inference and constraints of reductions and orderings. Rows: reduction.cc.
 #include "dialects/pd/ops/infer_reduction.h"
 
 #include "dialects/pd/ops/declared.h"

@@ -5,15 +5,15 @@
 
 namespace dtranspile::pd {
 
-llvm::LogicalResult inferReduce(InferContext& c);     // reduce_*: dim, keep_dim, reduce_all
-llvm::LogicalResult inferReduceTest(InferContext& c); // reduce_all, reduce_any: Out bool
-llvm::LogicalResult inferMean(InferContext& c);       // mean: over everything
+llvm::LogicalResult inferReduce(InferContext& c);      // reduce_*: dim, keep_dim, reduce_all
+llvm::LogicalResult inferReduceTest(InferContext& c);  // reduce_all, reduce_any: Out bool
+llvm::LogicalResult inferMean(InferContext& c);        // mean: over everything
 llvm::LogicalResult inferLogSumExp(InferContext& c);
 llvm::LogicalResult inferPNorm(InferContext& c);
-llvm::LogicalResult inferCumulative(InferContext& c); // cumsum
-llvm::LogicalResult inferArgExtreme(InferContext& c); // arg_max, arg_min
+llvm::LogicalResult inferCumulative(InferContext& c);  // cumsum
+llvm::LogicalResult inferArgExtreme(InferContext& c);  // arg_max, arg_min
 llvm::LogicalResult inferArgsort(InferContext& c);
-llvm::LogicalResult inferTopK(InferContext& c);       // top_k, top_k_v2
+llvm::LogicalResult inferTopK(InferContext& c);  // top_k, top_k_v2
 
 extern const Constraint kReduceConstraints[1];  // C1 axes
 extern const Constraint kTopKConstraints[1];    // C1 k fits

@@ -1,3 +1,4 @@
+// Inference and constraints of operators on sequences, tensor arrays and recurrent cells. Rows: sequence.cc, tensor_array.cc, recurrent.cc, control_flow.cc.
 #include "dialects/pd/ops/infer_sequence.h"
 
 #include "dialects/pd/ops/declared.h"
@@ -189,8 +190,7 @@ const Constraint kSequenceConvConstraints[1] = {
        std::optional<Dims> x = declaredDims(op, "X"), filter = declaredDims(op, "Filter");
        if (!x || !filter) return llvm::success();
        found = "X " + textOf(*x) + ", Filter " + textOf(*filter) + ", contextLength " + std::to_string(op.getInt("contextLength"));
-       return llvm::success(x->size() == 2 && filter->size() == 2 &&
-                            agree(productOf({(*x)[1], op.getInt("contextLength")}).value_or(-1), (*filter)[0]));
+       return llvm::success(x->size() == 2 && filter->size() == 2 && agree(productOf({(*x)[1], op.getInt("contextLength")}).value_or(-1), (*filter)[0]));
      }},
 };
 

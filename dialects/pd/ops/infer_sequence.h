@@ -8,14 +8,14 @@ namespace dtranspile::pd {
 
 llvm::LogicalResult inferSequencePool(InferContext& c);
 llvm::LogicalResult inferSequenceConv(InferContext& c);
-llvm::LogicalResult inferSequenceExpand(InferContext& c);   // rows as often as the data says
+llvm::LogicalResult inferSequenceExpand(InferContext& c);  // rows as often as the data says
 llvm::LogicalResult inferWriteToArray(InferContext& c);
 llvm::LogicalResult inferReadFromArray(InferContext& c);
-llvm::LogicalResult inferArrayLength(InferContext& c);      // lod_array_length
+llvm::LogicalResult inferArrayLength(InferContext& c);  // lod_array_length
 llvm::LogicalResult inferRankTable(InferContext& c);
 llvm::LogicalResult inferMaxSequenceLength(InferContext& c);
-llvm::LogicalResult inferToArray(InferContext& c);          // lod_tensor_to_array
-llvm::LogicalResult inferFromArray(InferContext& c);        // array_to_lod_tensor
+llvm::LogicalResult inferToArray(InferContext& c);    // lod_tensor_to_array
+llvm::LogicalResult inferFromArray(InferContext& c);  // array_to_lod_tensor
 llvm::LogicalResult inferShrinkMemory(InferContext& c);
 llvm::LogicalResult inferSelectInput(InferContext& c);
 llvm::LogicalResult inferSelectOutput(InferContext& c);

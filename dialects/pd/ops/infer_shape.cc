@@ -1,3 +1,4 @@
+// Inference and constraints of reshapes, transposes, joins and splits. Rows: shape.cc.
 #include "dialects/pd/ops/infer_shape.h"
 
 #include "dialects/pd/ops/declared.h"
@@ -34,9 +35,7 @@ llvm::LogicalResult outProduct(InferContext& c, llvm::StringRef slot, const Tens
   return llvm::success();
 }
 
-llvm::LogicalResult noAxis(InferContext& c, int64_t axis, DimsRef dims) {
-  return c.fail("has no axis " + llvm::Twine(axis) + " in " + textOf(dims));
-}
+llvm::LogicalResult noAxis(InferContext& c, int64_t axis, DimsRef dims) { return c.fail("has no axis " + llvm::Twine(axis) + " in " + textOf(dims)); }
 
 // Positions after a transpose; nothing when `axis` is no permutation of the axes.
 std::optional<llvm::SmallVector<int64_t>> permutationOf(llvm::ArrayRef<int64_t> axis, int64_t rank) {
@@ -180,8 +179,8 @@ llvm::LogicalResult inferFlattenRange(InferContext& c) {
     return llvm::success();
   }
   std::optional<int64_t> start = axisOf(c.op().getInt("start_axis"), x->rank()), stop = axisOf(c.op().getInt("stop_axis"), x->rank());
-  if (!start || !stop || *start > *stop) return c.fail("has no axes " + llvm::Twine(c.op().getInt("start_axis")) + " to " +
-                                                       llvm::Twine(c.op().getInt("stop_axis")) + " in X " + textOf(x->dims));
+  if (!start || !stop || *start > *stop)
+    return c.fail("has no axes " + llvm::Twine(c.op().getInt("start_axis")) + " to " + llvm::Twine(c.op().getInt("stop_axis")) + " in X " + textOf(x->dims));
   std::optional<int64_t> middle = productOf(DimsRef(x->dims).slice(*start, *stop - *start + 1));
   if (!middle) return c.fail("has too many elements in X " + textOf(x->dims));
   Dims dims(x->dims.begin(), x->dims.begin() + *start);
@@ -294,8 +293,8 @@ llvm::LogicalResult inferExpand(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
   bool tile = c.op().type() == "tile";
-  std::optional<Dims> times = tile ? listFrom(c, "repeat_times_tensor", "RepeatTimes", "repeat_times")
-                                   : listFrom(c, "expand_times_tensor", "ExpandTimes", "expand_times");
+  std::optional<Dims> times =
+      tile ? listFrom(c, "repeat_times_tensor", "RepeatTimes", "repeat_times") : listFrom(c, "expand_times_tensor", "ExpandTimes", "expand_times");
   if (!times) {
     c.out("Out", unknownLike(*x));
     return llvm::success();

@@ -8,25 +8,25 @@ namespace dtranspile::pd {
 // Extents of a reshape: 0 copies, one -1 takes what is left; nothing when the elements do not fit.
 std::optional<Dims> reshapeDims(DimsRef from, DimsRef to);
 
-llvm::LogicalResult inferReshape(InferContext& c);       // reshape, reshape2
-llvm::LogicalResult inferFromXShape(InferContext& c);    // gradients that take the shape from XShape [0, dims…]
+llvm::LogicalResult inferReshape(InferContext& c);     // reshape, reshape2
+llvm::LogicalResult inferFromXShape(InferContext& c);  // gradients that take the shape from XShape [0, dims…]
 llvm::LogicalResult inferSqueeze(InferContext& c);
 llvm::LogicalResult inferUnsqueeze(InferContext& c);
-llvm::LogicalResult inferFlatten(InferContext& c);       // flatten, flatten2
+llvm::LogicalResult inferFlatten(InferContext& c);  // flatten, flatten2
 llvm::LogicalResult inferFlattenRange(InferContext& c);
 llvm::LogicalResult inferTranspose(InferContext& c);
 llvm::LogicalResult inferConcat(InferContext& c);
 llvm::LogicalResult inferSplit(InferContext& c);
 llvm::LogicalResult inferStack(InferContext& c);
 llvm::LogicalResult inferStackGrad(InferContext& c);
-llvm::LogicalResult inferUnstack(InferContext& c);       // unstack, unbind
-llvm::LogicalResult inferExpand(InferContext& c);        // expand (times), tile
+llvm::LogicalResult inferUnstack(InferContext& c);  // unstack, unbind
+llvm::LogicalResult inferExpand(InferContext& c);   // expand (times), tile
 llvm::LogicalResult inferExpandV2(InferContext& c);
 llvm::LogicalResult inferExpandAs(InferContext& c);
-llvm::LogicalResult inferPad(InferContext& c);           // pad
-llvm::LogicalResult inferShapeOp(InferContext& c);       // shape
-llvm::LogicalResult inferSizeOp(InferContext& c);        // size
-llvm::LogicalResult inferOneHot(InferContext& c);        // one_hot, one_hot_v2
+llvm::LogicalResult inferPad(InferContext& c);      // pad
+llvm::LogicalResult inferShapeOp(InferContext& c);  // shape
+llvm::LogicalResult inferSizeOp(InferContext& c);   // size
+llvm::LogicalResult inferOneHot(InferContext& c);   // one_hot, one_hot_v2
 llvm::LogicalResult inferCoalesce(InferContext& c);
 
 extern const Constraint kTransposeConstraints[1];  // C1 axis is a permutation

@@ -5,10 +5,10 @@
 #include "catch2/catch.hpp"
 #include "dialects/pd/pd.h"
 #include "llvm/Support/raw_ostream.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 
 namespace dtranspile::pd {
@@ -25,8 +25,7 @@ std::string complaintOf(const std::vector<std::string>& types, const std::string
     return mlir::success();
   });
   std::string text = "pd.program @main {\n";
-  for (size_t i = 0; i < types.size(); ++i)
-    text += "%" + std::to_string(i) + " = pd.input \"v" + std::to_string(i) + "\" : " + types[i] + "\n";
+  for (size_t i = 0; i < types.size(); ++i) text += "%" + std::to_string(i) + " = pd.input \"v" + std::to_string(i) + "\" : " + types[i] + "\n";
   text += "%r:99 = " + op + "\n}\n";
   // The number of results is what stands behind the last arrow.
   std::string results = op.substr(op.rfind("->") + 2);
@@ -58,7 +57,9 @@ TEST_CASE("constraints of products", "[constraints]") {
   check({
       {{"tensor<?x3xf32>", "tensor<3x4xf32>"}, mul("tensor<?x3xf32>", "tensor<3x4xf32>", 1), ""},
       {{"tensor<?x3xf32>", "tensor<3x4xf32>"}, mul("tensor<?x3xf32>", "tensor<3x4xf32>", 2), "[C1]"},
-      {{"tensor<?x3xf32>", "tensor<5x4xf32>"}, mul("tensor<?x3xf32>", "tensor<5x4xf32>", 1), "[C2] the flattened X must have as many columns as the flattened Y has rows; found X [?, 3], Y [5, 4]"},
+      {{"tensor<?x3xf32>", "tensor<5x4xf32>"},
+       mul("tensor<?x3xf32>", "tensor<5x4xf32>", 1),
+       "[C2] the flattened X must have as many columns as the flattened Y has rows; found X [?, 3], Y [5, 4]"},
   });
 }
 
@@ -75,7 +76,8 @@ TEST_CASE("constraints of element-wise operators", "[constraints]") {
 
 TEST_CASE("constraints of convolutions", "[constraints]") {
   auto conv = [](const std::string& filter, int groups) {
-    return "pd.conv2d Input(%0) Filter(%1) -> Output(\"o\") {groups = " + std::to_string(groups) + " : i32} : (tensor<?x4x9x9xf32>, " + filter + ") -> tensor<?x6x7x7xf32>";
+    return "pd.conv2d Input(%0) Filter(%1) -> Output(\"o\") {groups = " + std::to_string(groups) + " : i32} : (tensor<?x4x9x9xf32>, " + filter +
+           ") -> tensor<?x6x7x7xf32>";
   };
   check({
       {{"tensor<?x4x9x9xf32>", "tensor<6x2x3x3xf32>"}, conv("tensor<6x2x3x3xf32>", 2), ""},
@@ -91,8 +93,11 @@ TEST_CASE("constraints of normalisation", "[constraints]") {
     return "pd.layer_norm X(%0) Scale(%1) -> Y(\"y\") {begin_norm_axis = " + epsilon + " : i32} : (tensor<?x3x4xf32>, " + scale + ") -> tensor<?x3x4xf32>";
   };
   auto batch = [](const std::string& epsilon) {
-    return "pd.batch_norm X(%0) Scale(%1) Bias(%1) Mean(%1) Variance(%1) -> Y(\"y\") MeanOut(\"a\") VarianceOut(\"b\") SavedMean(\"c\") SavedVariance(\"d\") {epsilon = " +
-           epsilon + " : f32} : (tensor<?x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<?x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>)";
+    return "pd.batch_norm X(%0) Scale(%1) Bias(%1) Mean(%1) Variance(%1) -> Y(\"y\") MeanOut(\"a\") VarianceOut(\"b\") SavedMean(\"c\") SavedVariance(\"d\") "
+           "{epsilon = " +
+           epsilon +
+           " : f32} : (tensor<?x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<?x3xf32>, tensor<3xf32>, tensor<3xf32>, "
+           "tensor<3xf32>, tensor<3xf32>)";
   };
   check({
       {{"tensor<?x3x4xf32>", "tensor<12xf32>"}, norm("tensor<12xf32>", "1"), ""},
@@ -124,14 +129,18 @@ TEST_CASE("constraints of optimizers and moves", "[constraints]") {
   auto sgd = [](const std::string& grad, const std::string& rate) {
     return "pd.sgd Param(%0) Grad(%1) LearningRate(%2) -> ParamOut(\"p\") : (tensor<3x4xf32>, " + grad + ", " + rate + ") -> tensor<3x4xf32>";
   };
-  auto move = [](const std::string& axis) { return "pd.transpose2 X(%0) -> Out(\"o\") {axis = array<i32: " + axis + ">} : (tensor<?x3x4xf32>) -> tensor<?x4x3xf32>"; };
+  auto move = [](const std::string& axis) {
+    return "pd.transpose2 X(%0) -> Out(\"o\") {axis = array<i32: " + axis + ">} : (tensor<?x3x4xf32>) -> tensor<?x4x3xf32>";
+  };
   auto join = [](const std::string& y, const std::string& axis) {
     return "pd.concat X(%0, %1) -> Out(\"o\") {axis = " + axis + " : i32} : (tensor<2x3xf32>, " + y + ") -> tensor<?x?xf32>";
   };
   check({
       {{"tensor<3x4xf32>", "tensor<3x4xf32>", "tensor<1xf32>"}, sgd("tensor<3x4xf32>", "tensor<1xf32>"), ""},
       {{"tensor<3x4xf32>", "!pd.rows<tensor<3x4xf32>>", "tensor<f32>"}, sgd("!pd.rows<tensor<3x4xf32>>", "tensor<f32>"), ""},
-      {{"tensor<3x4xf32>", "tensor<4x3xf32>", "tensor<1xf32>"}, sgd("tensor<4x3xf32>", "tensor<1xf32>"), "[C1] Grad must have the extents of Param; found Param [3, 4], Grad [4, 3]"},
+      {{"tensor<3x4xf32>", "tensor<4x3xf32>", "tensor<1xf32>"},
+       sgd("tensor<4x3xf32>", "tensor<1xf32>"),
+       "[C1] Grad must have the extents of Param; found Param [3, 4], Grad [4, 3]"},
       {{"tensor<3x4xf32>", "tensor<3x4xf32>", "tensor<2xf32>"}, sgd("tensor<3x4xf32>", "tensor<2xf32>"), "[C2] LearningRate must have one element"},
       {{"tensor<?x3x4xf32>"}, move("0, 2, 1"), ""},
       {{"tensor<?x3x4xf32>"}, move("0, 2, 2"), "[C1] axis must be a permutation"},

@@ -20,9 +20,9 @@ using Findings = std::map<std::string, std::string>;  // what is wrong -> first 
 
 // Codes of AttrType in framework.proto, in order.
 constexpr AttrType kByCode[] = {
-    AttrType::Int,   AttrType::Float,  AttrType::String, AttrType::Ints,     AttrType::Floats, AttrType::Strings,
-    AttrType::Bool,  AttrType::Bools,  AttrType::Block,  AttrType::Long,     AttrType::Blocks, AttrType::Longs,
-    AttrType::Float64s, AttrType::Var, AttrType::Vars,   AttrType::Float64,  AttrType::Scalar, AttrType::Scalars,
+    AttrType::Int,      AttrType::Float, AttrType::String, AttrType::Ints,    AttrType::Floats, AttrType::Strings,
+    AttrType::Bool,     AttrType::Bools, AttrType::Block,  AttrType::Long,    AttrType::Blocks, AttrType::Longs,
+    AttrType::Float64s, AttrType::Var,   AttrType::Vars,   AttrType::Float64, AttrType::Scalar, AttrType::Scalars,
 };
 
 template <typename List>
@@ -46,8 +46,7 @@ void checkAttributes(const proto::OpDesc& op, const OpSpec& spec, std::set<std::
     const AttrRow* row = spec.attribute(attribute.name());
     if (!row) row = commonAttribute(attribute.name());
     if (!row) wrong.insert(op.type() + ": unknown attribute " + attribute.name());
-    else if (attribute.type() < 0 || attribute.type() >= static_cast<int>(std::size(kByCode)) ||
-             !llvm::is_contained(row->types, kByCode[attribute.type()]))
+    else if (attribute.type() < 0 || attribute.type() >= static_cast<int>(std::size(kByCode)) || !llvm::is_contained(row->types, kByCode[attribute.type()]))
       wrong.insert(op.type() + ": attribute " + attribute.name() + " of type code " + std::to_string(attribute.type()));
   }
   for (const AttrRow& row : spec.attributes)

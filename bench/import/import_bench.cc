@@ -1,6 +1,6 @@
 // Cost of import and export. `ratio`: against bare protobuf parse and serialize of the same bytes, interleaved in one process.
 // `scale`: time and memory per op of generated programs up to 1 M ops. The goals are printed beside the figures; exit status 1 where one is
-// missed. docs/benchmarks.md has a table of the output.
+// missed. docs/import.md has the figures.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>

@@ -129,9 +129,9 @@ mlir::ParseResult parseRowOp(mlir::OpAsmParser& parser, mlir::OperationState& st
   llvm::SmallVector<Attribute> ins, outs;
   llvm::SMLoc location = parser.getCurrentLocation();
   if (state.name.stripDialect() == "opaque") {
-    mlir::StringAttr type;
-    if (parser.parseAttribute(type)) return mlir::failure();
-    state.addAttribute("type", type);
+    std::string type;  // not as an attribute: that would take the `: type` of an op without slots
+    if (parser.parseString(&type)) return mlir::failure();
+    state.addAttribute("type", b.getStringAttr(type));
   }
   Section section = Section::None;
   if (parseSlots(parser, true, operands, ins, section)) return mlir::failure();

@@ -33,6 +33,8 @@ pd.program @main attributes {version = 1008005 : i64} {
   %g = pd.elementwise_add_grad "Out@GRAD"(%s) X(%h) Y(%h) -> "X@GRAD"("g") "Y@GRAD"(empty) : (tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
   // CHECK: pd.opaque "my_op" In() -> Out("o") {a = #pd.block<1>, b = #pd.ref<"x">, c = #pd.scalar<3 : i64>, d = array<i1: true, false>, e = ["p", ""]}
   %o = pd.opaque "my_op" In() -> Out("o") {a = #pd.block<1>, b = #pd.ref<"x">, c = #pd.scalar<3 : i64>, d = array<i1: true, false>, e = ["p", ""]} : () -> !pd.raw<"READER">
+  // CHECK: pd.opaque "bare" : () -> ()
+  pd.opaque "bare" : () -> ()
   // CHECK: pd.opaque "nothing" with {is_target = true} : () -> ()
   pd.opaque "nothing" with {is_target = true} : () -> ()
   // CHECK: pd.undef "list" : !pd.array<tensor<?x4xf32>, 0>

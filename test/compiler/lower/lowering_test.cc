@@ -8,6 +8,7 @@
 
 #include "compiler/lower/compile.h"
 #include "dialects/dist/dist.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 
 namespace dtranspile::lower {
@@ -125,11 +126,11 @@ TEST_CASE("all ops without a lowering are named at once, and nothing is written"
 TEST_CASE("a block that writes a persistable is not dropped") {
   Compiled c(std::string(kUpdate) + R"mlir(
   %c = pd.input "c" : tensor<1xi1>
-  pd.conditional_block Cond(%c) $capture(%g) {blocks = [], is_scalar_condition = true} : (tensor<1xi1>, tensor<4xf32>) -> () {
-  ^bb0(%v: tensor<4xf32>):
+  pd.conditional_block Cond(%c) {sub_block = #pd.block<1>} blocks [{}] {
+    %v = pd.fill_constant -> Out("v") {shape = array<i64: 4>, value = 1.0 : f32} : () -> tensor<4xf32>
     pd.set @w, %v : tensor<4xf32>
     pd.yield
-  }
+  } : (tensor<1xi1>) -> ()
 })mlir");
   c.options.main.feedDims["x"] = {8, 4};
   CHECK_FALSE(c.compile());

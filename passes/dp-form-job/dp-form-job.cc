@@ -40,7 +40,18 @@ class DpFormJob : public impl::DpFormJobBase<DpFormJob> {
     if (!mlir::SymbolTable::lookupSymbolIn(module, "main")) return module.emitError("there is no pd.program @main");
     for (mlir::Operation& op : *module.getBody())
       if (!llvm::isa<pd::VarOp, pd::ProgramOp>(op)) return op.emitError("the input of dp-form-job holds pd.var and pd.program only; is it a job already?");
-    return mlir::success();
+    return checkSingleDevice(module);
+  }
+
+  // Programs that some other tool has distributed already are not distributed again.
+  static mlir::LogicalResult checkSingleDevice(mlir::ModuleOp module) {
+    mlir::WalkResult result = module.walk([](mlir::Operation* op) {
+      const pd::OpSpec* spec = pd::OpView::isFrameworkOp(op) ? pd::OpView(op).spec() : nullptr;
+      if (!spec || !(spec->effects & pd::kCommunicates)) return mlir::WalkResult::advance();
+      op->emitError("communicates already; data-parallel passes take the program of a single device");
+      return mlir::WalkResult::interrupt();
+    });
+    return mlir::failure(result.wasInterrupted());
   }
 
   // NAME=d, NAME=none

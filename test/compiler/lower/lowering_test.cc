@@ -9,6 +9,8 @@
 #include "compiler/lower/compile.h"
 #include "dialects/dist/dist.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
 
 namespace dtranspile::lower {
@@ -121,20 +123,6 @@ TEST_CASE("all ops without a lowering are named at once, and nothing is written"
   CHECK_FALSE(c.compile());
   CHECK_THAT(c.error, Catch::Contains("no lowering for 2 op type(s): cholesky, lgamma"));
   CHECK_FALSE(fs::exists(c.plan()));
-}
-
-TEST_CASE("a block that writes a persistable is not dropped") {
-  Compiled c(std::string(kUpdate) + R"mlir(
-  %c = pd.input "c" : tensor<1xi1>
-  pd.conditional_block Cond(%c) {sub_block = #pd.block<1>} blocks [{}] {
-    %v = pd.fill_constant -> Out("v") {shape = array<i64: 4>, value = 1.0 : f32} : () -> tensor<4xf32>
-    pd.set @w, %v : tensor<4xf32>
-    pd.yield
-  } : (tensor<1xi1>) -> ()
-})mlir");
-  c.options.main.feedDims["x"] = {8, 4};
-  CHECK_FALSE(c.compile());
-  CHECK_THAT(c.error, Catch::Contains("conditional_block"));
 }
 
 TEST_CASE("errors say what to do") {

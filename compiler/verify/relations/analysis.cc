@@ -323,9 +323,13 @@ void Analysis::visitControlFlow(mlir::Operation* op, mlir::Operation* reference)
     relations_[get.getValue()] = found->second.now;
     reads.push_back(get.getValue());
   });
+  // The gradient of a block is linear in the gradients that it reads, together.
+  bool backward = pd::OpView(op).type().ends_with("_grad");
+  auto isGradient = [&](mlir::Value value) { return backward && pd::nameOf(value).contains("@GRAD"); };
   Form form;
-  for (mlir::Value value : reads) form.terms.push_back({value, wholeLabels(value), Use::Value});
-  auto isZero = [](mlir::Value) { return false; };
+  form.combine = Combine::Sum;
+  for (mlir::Value value : reads) form.terms.push_back({value, wholeLabels(value), isGradient(value) ? Use::Linear : Use::Value});
+  auto isZero = [&](mlir::Value value) { return of(value).isZero; };
   Relation relation;
   Outcome whole = evaluate(form, axes_, [&](mlir::Value value) -> const Reading& { return of(value).whole; }, isZero);
   Outcome parts = evaluate(form, axes_, [&](mlir::Value value) -> const Reading& { return of(value).parts; }, isZero);
@@ -336,8 +340,11 @@ void Analysis::visitControlFlow(mlir::Operation* op, mlir::Operation* reference)
   if (!relation.known()) return giveUnknown(op, parts.loss.why, reference, parts.loss.operand);
   if (!relation.whole.known && operandsWhole) sites_.push_back({op, whole.loss});
   for (mlir::OpResult result : op->getResults()) {
-    relation.reference = reference_.numberOf(reference->getResult(result.getResultNumber()));
-    set(result, relation);
+    Relation given = relation;
+    // What a backward block computes beside gradients does not have their scale.
+    if (backward && !isGradient(result)) given.whole = given.parts = {};
+    given.reference = reference_.numberOf(reference->getResult(result.getResultNumber()));
+    set(result, std::move(given));
   }
   for (const std::string& name : written) {
     auto found = variables_.find(name);

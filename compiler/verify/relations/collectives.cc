@@ -140,9 +140,11 @@ void Analysis::visitCollective(mlir::Operation* op) {
 void Analysis::visitWait(dist::WaitOp wait) {
   auto found = pending_.find(wait.getPending());
   if (found == pending_.end()) return giveUnknown(wait, "waits for what was not started here");
-  for (auto [result, relation] : llvm::zip(wait.getOutputs(), found->second)) {
+  mlir::Operation* start = wait.getPending().getDefiningOp();
+  for (auto [i, result] : llvm::enumerate(wait.getOutputs())) {
+    const Relation& relation = found->second[i];
     if (relation.known()) set(result, relation);
-    else lose(result, {"waits for a result of unknown relation", -1, {}});
+    else lose(result, {"was given a value of unknown relation, or one that it cannot combine", -1, start->getOperand(i)});
   }
 }
 

@@ -4,9 +4,10 @@ namespace dtranspile::verify {
 
 llvm::ArrayRef<llvm::ArrayRef<RuleRow>> ruleFamilies() {
   static const llvm::ArrayRef<RuleRow> families[] = {
-      activationRules(), ampRules(),   convolutionRules(), creationRules(),      elementwiseRules(), embeddingRules(),
-      indexingRules(),   logicalRules(), lossRules(),      linearAlgebraRules(), metricRules(),      normalizationRules(),
-      optimizerRules(),  randomRules(), reductionRules(),  sequenceRules(),      shapeRules(),
+      activationRules(),    ampRules(),       controlFlowRules(), convolutionRules(), creationRules(),
+      elementwiseRules(),   embeddingRules(), indexingRules(),    linearAlgebraRules(), logicalRules(),
+      lossRules(),          metricRules(),    normalizationRules(), optimizerRules(), randomRules(),
+      recurrentRules(),     reductionRules(), sequenceRules(),    shapeRules(),       tensorArrayRules(),
   };
   return families;
 }

@@ -9,6 +9,7 @@ llvm::ArrayRef<llvm::ArrayRef<RuleRow>> ruleFamilies();
 
 llvm::ArrayRef<RuleRow> activationRules();
 llvm::ArrayRef<RuleRow> ampRules();
+llvm::ArrayRef<RuleRow> controlFlowRules();
 llvm::ArrayRef<RuleRow> convolutionRules();
 llvm::ArrayRef<RuleRow> creationRules();
 llvm::ArrayRef<RuleRow> elementwiseRules();
@@ -21,8 +22,10 @@ llvm::ArrayRef<RuleRow> metricRules();
 llvm::ArrayRef<RuleRow> normalizationRules();
 llvm::ArrayRef<RuleRow> optimizerRules();
 llvm::ArrayRef<RuleRow> randomRules();
+llvm::ArrayRef<RuleRow> recurrentRules();
 llvm::ArrayRef<RuleRow> reductionRules();
 llvm::ArrayRef<RuleRow> sequenceRules();
 llvm::ArrayRef<RuleRow> shapeRules();
+llvm::ArrayRef<RuleRow> tensorArrayRules();
 
 }  // namespace dtranspile::verify

@@ -130,6 +130,33 @@ void concat(RuleContext& context) { alongOther(context, "X", "Out", ""); }
 void concatGrad(RuleContext& context) { alongOther(context, "Out@GRAD", "X@GRAD", "X"); }
 void split(RuleContext& context) { alongOther(context, "X", "Out", ""); }
 
+// Dims that are repeated must be whole.
+Labels expandedLabels(const pd::OpView& op, mlir::Value value) {
+  Labels labels = ownLabels(value);
+  std::vector<int64_t> times = op.getInts("expand_times");
+  for (size_t i = 0; i < labels.size(); ++i)
+    if (i >= times.size() || times[i] != 1) labels[i] = kWholeDim;
+  return labels;
+}
+
+void expand(RuleContext& context) {
+  mlir::Value x = context.op().input("X"), out = context.op().output("Out");
+  if (!x || !out) return;
+  Form form;
+  form.terms.push_back({x, expandedLabels(context.op(), x), Use::Linear});
+  form.result = expandedLabels(context.op(), out);
+  context.result("Out", form);
+}
+
+void expandGrad(RuleContext& context) {
+  mlir::Value gradient = context.op().input("Out@GRAD"), out = context.op().output("X@GRAD");
+  if (!gradient || !out) return;
+  Form form;
+  form.terms.push_back({gradient, expandedLabels(context.op(), gradient), Use::Linear});
+  form.result = expandedLabels(context.op(), out);
+  context.result("X@GRAD", form);
+}
+
 // The extents of a value whose batch is cut are those of the part: known in the parts reading only.
 void shapeOf(RuleContext& context) { wholeOnly(context); }
 
@@ -151,6 +178,8 @@ const RuleRow kRows[] = {
     {"concat", concat, ""},
     {"concat_grad", concatGrad, ""},
     {"split", split, ""},
+    {"expand", expand, ""},
+    {"expand_grad", expandGrad, ""},
     {"expand_v2", batchwise, "X:l, Shape:w, expand_shapes_tensor:w -> Out"},
     {"expand_v2_grad", pointwise, "Out@GRAD:l, X:s -> X@GRAD"},
     {"shape", shapeOf, "Input -> Out"},

@@ -1,11 +1,13 @@
 // No false alarms: every job that the pipeline makes from the programs below is verified, for 2, 4 and 100,000 ranks, at equal cost.
 #include <catch2/catch.hpp>
 #include <ctime>
+#include <set>
 
 #include "compiler/artifact/job.h"
 #include "compiler/verify/relations/relations.h"
 #include "compiler/verify/verify.h"
 #include "test/compiler/verify/jobs.h"
+#include "test/corpus_path.h"
 
 namespace dtranspile::verify::test {
 namespace {
@@ -88,6 +90,22 @@ TEST_CASE("batch norm per rank is verified once its sites are declared, and refu
   VerifyOptions whole;
   whole.whole = true;
   CHECK(verifyJob(*job, nullptr, whole).overall() == Verdict::Refuted);
+}
+
+// What the rules do not cover yet; each is unknown, with the op named, and never refuted.
+const std::set<std::string> kUnknown = {"fluid18/dpsgd_mlp", "fluid18/dynamic_rnn", "fluid18/while_loop", "fluid18/word2vec_nce", "static26/lstm_lm"};
+
+TEST_CASE("every program of the corpora is verified, or unknown by name") {
+  Jobs jobs;
+  for (const char* corpus : {"fluid18", "static26"})
+    for (const std::string& name : dtranspile::test::CorpusCases(corpus)) {
+      std::string program = std::string(corpus) + "/" + name;
+      auto job = jobs.make(program, 4);
+      declareSites(*job);
+      VerifyReport report = verifyJob(*job, nullptr);
+      INFO(program << "\n" << messagesOf(report));
+      CHECK(report.overall() == (kUnknown.count(program) ? Verdict::Unknown : Verdict::Holds));
+    }
 }
 
 TEST_CASE("the number of ranks changes neither the work nor the time") {

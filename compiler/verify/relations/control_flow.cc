@@ -1,0 +1,17 @@
+// Relation rules: family `control_flow`. Block ops are analysed as a whole (analysis.cc); here are the ops around them. Notation: rule.h.
+#include "compiler/verify/relations/families.h"
+#include "compiler/verify/relations/kinds.h"
+
+namespace dtranspile::verify {
+namespace {
+
+const RuleRow kRows[] = {
+    {"select_input", pointwiseSum, "X:l, Mask:w -> Out"},
+    {"select_output", pointwiseSum, "X:l, Mask:w -> Out"},
+};
+
+}  // namespace
+
+llvm::ArrayRef<RuleRow> controlFlowRules() { return kRows; }
+
+}  // namespace dtranspile::verify

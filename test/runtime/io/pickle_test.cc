@@ -2,8 +2,8 @@
 #include "runtime/io/pickle.h"
 
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 
 #include "runtime/io/tensor_record.h"
@@ -316,12 +316,11 @@ TEST_CASE("slices and translated names that do not fit are refused") {
   CHECK_THAT(Message(State(Text("a") + kTwo + names(Text("a") + "N"))), Contains("no text"));
 }
 
-// Every bomb must end within this time, in refusal or as a small state.
+// Every bomb must end within this processor time (other processes do not count), in refusal or as a small state.
 void CheckQuick(const std::string& bytes, bool refused) {
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   const absl::Status status = StatusOf(bytes);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  CHECK(seconds < 5);
+  CHECK((std::clock() - start) / CLOCKS_PER_SEC < 5);
   CHECK(status.ok() != refused);
 }
 

@@ -24,7 +24,8 @@ module attributes {gpu.container_module} {
         %zero = arith.constant 0.0 : f32
         %a = memref.load %x[%i] : memref<?xf32>
         %b = memref.load %bias[%i] : memref<?xf32>
-        %c = math.fma %a, %scale, %b : f32
+        %scaled = arith.mulf %a, %scale fastmath<contract> : f32
+        %c = arith.addf %scaled, %b fastmath<contract> : f32
         %d = arith.maximumf %c, %zero : f32
         memref.store %d, %y[%i] : memref<?xf32>
       }

@@ -80,6 +80,7 @@ std::vector<std::string> normalise(int argc, const char* const* argv) {
 
 Tool::Tool() : context_(std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED)) {
   context_->loadDialect<pd::PdDialect, dist::DistDialect>();
+  context_->printOpOnDiagnostic(false);  // locations say where; the text of a whole program helps nobody
   handler_ = std::make_unique<mlir::ScopedDiagnosticHandler>(context_.get(), [](mlir::Diagnostic& diagnostic) {
     printDiagnostic(diagnostic);
     return mlir::success();

@@ -86,8 +86,7 @@ int convert(Tool& tool, const ConvertFlags& flags) {
 }
 
 struct ShowFlags {
-  std::string path, format = "mlir", role;
-  int64_t rank = -1;
+  std::string path, format = "mlir";
 };
 
 int show(Tool& tool, const ShowFlags& flags) {

@@ -17,7 +17,6 @@ struct RunFlags {
   std::string startup;               // of MAIN
   std::string feeds;                 // folder
   std::vector<std::string> feed;     // NAME=FILE.npy
-  std::vector<std::string> shape;    // NAME=2,3 (compile without data)
   std::string init;                  // folder, combined file or pickle
   std::vector<std::string> perStep;  // VAR=v0,v1,…
   std::vector<std::string> fetch;

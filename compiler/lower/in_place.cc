@@ -93,6 +93,22 @@ class InPlace {
     return writer;
   }
 
+  // The node that waits for the collective started by node `start`.
+  size_t waitOf(size_t start) const {
+    for (size_t i = start + 1; i < body_.size(); ++i) {
+      if (body_[i].kind == Node::Kind::Wait && body_[i].ticket == body_[start].ticket) return i;
+    }
+    return body_.size();
+  }
+
+  // True if a collective that uses `storage` was started before node `at` and is waited for after it.
+  bool underWay(int storage, size_t at) const {
+    for (size_t i = 0; i < at; ++i) {
+      if (body_[i].kind == Node::Kind::Start && touches(body_[i], storage, false) && waitOf(i) > at) return true;
+    }
+    return false;
+  }
+
   bool tryReplace(size_t copy) {
     const int temporary = plan_.storageOf(body_[copy].args[0]), variable = plan_.storageOf(body_[copy].args[1]);
     const Buffer &from = plan_.buffers[temporary], &to = plan_.buffers[variable];
@@ -100,12 +116,14 @@ class InPlace {
     if (std::find(pinned_.begin(), pinned_.end(), temporary) != pinned_.end()) return false;
     const int writer = writerOf(temporary);
     if (writer < 0 || static_cast<size_t>(writer) >= copy || !writerMayShare(body_[writer], temporary, variable)) return false;
+    if (underWay(variable, static_cast<size_t>(writer))) return false;
     for (size_t i = writer + 1; i < copy; ++i) {
       if (touches(body_[i], variable, false)) return false;
     }
     size_t lastReader = copy;
-    for (size_t i = copy + 1; i < body_.size(); ++i) {
-      if (touches(body_[i], temporary, false)) lastReader = i;
+    for (size_t i = writer + 1; i < body_.size(); ++i) {
+      if (!touches(body_[i], temporary, false)) continue;
+      lastReader = std::max(lastReader, body_[i].kind == Node::Kind::Start ? waitOf(i) : i);
     }
     for (size_t i = copy + 1; i <= lastReader && i < body_.size(); ++i) {
       if (touches(body_[i], variable, true)) return false;

@@ -79,11 +79,14 @@ absl::Status Executor::Allocate() {
 
 absl::Status Executor::BindBody(const std::vector<Node>& nodes, std::vector<Bound>& body, std::vector<std::string>& missing) {
   body.resize(nodes.size());
+  const size_t outer = ticket_slots_.size();
   for (size_t i = 0; i < nodes.size(); ++i) {
     DT_RETURN_IF_ERROR(Bind(nodes[i], body[i], missing));
     const bool waits = i + 1 < nodes.size() && nodes[i + 1].kind == Node::Kind::kWait;
     body[i].completes = nodes[i].kind == Node::Kind::kStart && waits && nodes[i + 1].ticket == nodes[i].ticket;
   }
+  // Numbers of tickets belong to a body: another one may use them for its own operations.
+  ticket_slots_.resize(outer);
   return absl::OkStatus();
 }
 
@@ -105,8 +108,8 @@ absl::Status Executor::Bind(const Node& node, Bound& bound, std::vector<std::str
     case Node::Kind::kCopy: bound.bytes = plan_.buffers[static_cast<size_t>(node.args[0])].bytes; break;
     case Node::Kind::kStart: BindStart(node, bound); break;
     case Node::Kind::kWait:
-      // The reader has checked that the start stands before it in the same body.
-      bound.slot = std::find_if(ticket_slots_.begin(), ticket_slots_.end(), [&](const auto& s) { return s.first == node.ticket; })->second;
+      // The reader has checked that the start stands before it in the same body, whose tickets are the last ones.
+      bound.slot = std::find_if(ticket_slots_.rbegin(), ticket_slots_.rend(), [&](const auto& s) { return s.first == node.ticket; })->second;
       break;
     case Node::Kind::kIf:
     case Node::Kind::kWhile:

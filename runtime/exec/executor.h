@@ -77,7 +77,7 @@ class Executor {
     const char* name = nullptr;
   };
   std::vector<Pending> pending_;  // by ticket of the plan, renumbered
-  std::vector<std::pair<int64_t, size_t>> ticket_slots_;
+  std::vector<std::pair<int64_t, size_t>> ticket_slots_;  // of the bodies that are being bound
   std::vector<Bound> startup_, main_;
   std::string failed_op_;
   bool failed_waiting_ = false;

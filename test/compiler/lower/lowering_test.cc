@@ -9,7 +9,6 @@
 #include "compiler/lower/compile.h"
 #include "dialects/dist/dist.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
 
@@ -216,6 +215,37 @@ pd.program @main attributes {version = 2006002 : i64} {
   CHECK(body[2]["wait"] == body[0]["ticket"]);
   CHECK(body[3]["start"] == "broadcast");
   CHECK(body[3]["root"] == 1);
+}
+
+// Whether the update of @w is computed in its own memory: then no copy is left.
+bool updatesInPlace(const std::string& body) {
+  Compiled c(R"mlir(
+dist.mesh @world [dp = 2]
+dist.comm @grad on @world over [dp] group
+pd.var @w : tensor<4xf32> {parameter}
+pd.program @main attributes {version = 2006002 : i64} {
+  %x = pd.input "x" : tensor<4xf32>
+  %w = pd.get @w : tensor<4xf32>
+)mlir" + body + "}");
+  INFO(c.error);
+  REQUIRE(c.compile());
+  const std::vector<std::string> nodes = kinds(c.read());
+  return std::find(nodes.begin(), nodes.end(), "copy") == nodes.end();
+}
+
+TEST_CASE("a persistable is not updated in place while a collective under way uses it") {
+  const std::string start = "  %p = dist.all_reduce sum (%w) on @grad : (tensor<4xf32>) -> !dist.pending<tensor<4xf32>>\n";
+  const std::string update = "  %n = pd.elementwise_add X(%x) Y(%w) -> Out(\"n\") : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n";
+  const std::string wait = "  %s = dist.wait %p : (!dist.pending<tensor<4xf32>>) -> tensor<4xf32>\n";
+  const std::string set = "  pd.set @w, %n : tensor<4xf32>\n";
+  CHECK(updatesInPlace(start + wait + update + set));
+  CHECK_FALSE(updatesInPlace(start + update + wait + set));
+  CHECK_FALSE(updatesInPlace(start + update + set + wait));
+
+  // The new value, read by a collective that is waited for after the next update.
+  const std::string startNew = "  %p = dist.all_reduce sum (%n) on @grad : (tensor<4xf32>) -> !dist.pending<tensor<4xf32>>\n";
+  const std::string again = "  pd.set @w, %x : tensor<4xf32>\n";
+  CHECK_FALSE(updatesInPlace(update + set + startNew + again + wait));
 }
 
 }  // namespace dtranspile::lower

@@ -164,6 +164,40 @@ TEST_CASE("statistics of a batch that are no longer exchanged") {
   CHECK(exitCode(report.overall()) == 1);
 }
 
+TEST_CASE("a level of a hierarchical reduction that is left out or stands twice") {
+  Jobs jobs;
+  CollectiveStrategy strategy;
+  strategy.trainers = 4;
+  strategy.mode = "nccl2";
+  strategy.use_hierarchical_allreduce = true;
+  strategy.hierarchical_allreduce_inter_nranks = 2;
+  auto between = [](pd::ProgramOp main) {
+    for (dist::AllReduceOp op : opsOf<dist::AllReduceOp>(main))
+      if (op.getComm().starts_with("inter")) return op;
+    FAIL("no reduction between groups");
+    return dist::AllReduceOp();
+  };
+  SECTION("between the groups") {
+    auto job = jobs.make("fluid18/mnist_mlp", strategy);
+    dist::AllReduceOp level = between(programOf(*job));
+    auto wait = llvm::cast<dist::WaitOp>(*level->getResult(0).user_begin());
+    for (auto [result, input] : llvm::zip(wait.getResults(), level.getInputs())) result.replaceAllUsesWith(input);
+    wait.erase();
+    level.erase();
+    refuted(verifyJob(*job, nullptr), "reduced-once");
+  }
+  SECTION("over all ranks instead of between the groups") {
+    auto job = jobs.make("fluid18/mnist_mlp", strategy);
+    dist::AllReduceOp level = between(programOf(*job));
+    for (dist::CommOp comm : job->getOps<dist::CommOp>())
+      if (comm.getSymName().starts_with("grad")) level.setComm(comm.getSymName());
+    VerifyReport report = verifyJob(*job, nullptr);
+    INFO(messagesOf(report));
+    CHECK(exitCode(report.overall()) == 3);
+    CHECK(messageWith(report, Message::Level::Unknown, "unknown-relation").op == "dist.all_reduce");
+  }
+}
+
 TEST_CASE("an op without a rule leaves the verdict open") {
   Jobs jobs;
   auto job = jobs.make("fluid18/fit_a_line", unfused(2));

@@ -171,6 +171,16 @@ TEST_CASE("operations between ranks start, overlap and are waited for") {
   CHECK(spans[2] == 1);
   std::filesystem::remove(file);
 
+  // The start-up program counts its tickets anew.
+  plan["programs"]["startup"]["body"] = Json::array({start(1, 5), start(0, 6), wait(5), wait(6)});
+  executor = Load(plan, 1, {&a, &b});
+  REQUIRE(executor.ok());
+  a.waited.clear();
+  REQUIRE((*executor)->RunStartup().ok());
+  CHECK(a.waited.size() == 1);
+  REQUIRE((*executor)->RunMain().ok());
+  CHECK(a.waited == std::vector<comm::Ticket>{2, 3});
+
   b.fails = true;
   const absl::Status status = (*executor)->RunMain();
   CHECK(status.code() == absl::StatusCode::kDeadlineExceeded);

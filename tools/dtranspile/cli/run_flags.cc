@@ -99,11 +99,6 @@ mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags) {
   mlir::FailureOr<Job> job = readJob(tool.context(), flags.input);
   if (mlir::failed(job)) return mlir::failure();
   runnable.digest = job->digest();
-  // Seen to train with wrong sums; an error is better than that.
-  if (job->manifest["strategy"].value("use_hierarchical_allreduce", false)) {
-    tool.error(flags.input + ": jobs with use_hierarchical_allreduce are not run natively yet; export them, or transpile without it");
-    return mlir::failure();
-  }
   for (auto mesh : job->module->getOps<dist::MeshOp>())
     for (auto [axis, size] : llvm::zip(mesh.getAxes().getAsValueRange<mlir::StringAttr>(), mesh.getSizes())) runnable.mesh.emplace_back(axis.str(), size);
   for (auto comm : job->module->getOps<dist::CommOp>()) {

@@ -48,6 +48,11 @@ class OpLowering {
   void call(llvm::StringRef function, const std::vector<TensorRef>& inputs, const std::vector<TensorRef>& outputs) { call(function, inputs, outputs, CallExtras()); }
   void copy(const TensorRef& from, const TensorRef& to);
 
+  // "dt_f(Slot, …; attribute, …) -> Slot, …": see callRule of rules.h.
+  llvm::LogicalResult callOp(llvm::StringRef signature);
+  // Stands in a list for an argument that the program lacks, or an output that nobody reads.
+  TensorRef nothing();
+
   // Names of the formula are slots and attributes of the op, before them those of the bindings.
   struct Bindings {
     std::vector<std::pair<std::string, TensorRef>> tensors = {};

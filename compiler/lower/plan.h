@@ -42,6 +42,10 @@ struct Node {
   std::vector<int64_t> ints = {};
   std::vector<double> reals = {};
   std::vector<std::string> strings = {};
+  // Call of an op slot by slot: begin of every slot in `args`, and their end; kind and count of every attribute ('i', 'r' or 's', then the
+  // number of values), which stand one behind the other in ints, reals and strings.
+  std::vector<int> slots = {};
+  std::vector<std::string> attrs = {};
   int comm = 0, root = 0, ticket = 0, inputs = 0;  // Start, Wait
   std::string reduce = "";
   bool keep = false;            // has an effect that no buffer shows

@@ -151,6 +151,10 @@ class PlanWriter {
         list("ints", node.ints);
         list("reals", node.reals);
         list("strings", node.strings);
+        if (!node.slots.empty()) {
+          list("slots", node.slots);
+          list("attrs", node.attrs);
+        }
         break;
       case Node::Kind::Copy:
         buffers("copy", node.args);

@@ -10,13 +10,37 @@ namespace {
 using llvm::LogicalResult;
 using llvm::StringRef;
 
+constexpr RuleTable (*kFamilies[])() = {
+    activationRules,
+    ampRules,
+    controlFlowRules,
+    convolutionRules,
+    creationRules,
+    detectionRules,
+    elementwiseRules,
+    embeddingRules,
+    hostRules,
+    indexingRules,
+    interpolationRules,
+    linearAlgebraRules,
+    logicalRules,
+    lossRules,
+    metricRules,
+    normalizationRules,
+    optimizerRules,
+    randomRules,
+    recurrentRules,
+    reductionRules,
+    sequenceRules,
+    shapeRules,
+    tensorArrayRules,
+};
+
 const llvm::StringMap<const LoweringRule*>& index() {
   static const auto* map = [] {
     auto* rules = new llvm::StringMap<const LoweringRule*>();
-    for (RuleTable table :
-         {activationRules(), convolutionRules(), creationRules(), elementwiseRules(), embeddingRules(), linearAlgebraRules(), logicalRules(), lossRules(),
-          metricRules(), normalizationRules(), optimizerRules(), randomRules(), reductionRules(), shapeRules()}) {
-      for (const LoweringRule& rule : table) (*rules)[rule.type] = &rule;
+    for (RuleTable (*family)() : kFamilies) {
+      for (const LoweringRule& rule : family()) (*rules)[rule.type] = &rule;
     }
     return rules;
   }();
@@ -85,6 +109,7 @@ std::vector<std::string> loweredOps() {
 }
 
 LogicalResult applyRule(const LoweringRule& rule, OpLowering& op) {
+  if (rule.call) return op.callOp(rule.call);
   if (!rule.formula) return rule.lower(op);
   if (llvm::failed(refuseUnread(op, rule.formula))) return llvm::failure();
   OpLowering::Bindings bindings;

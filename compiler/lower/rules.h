@@ -24,7 +24,17 @@ struct LoweringRule {
   Inner inner = Inner::None;
   const char* formula = nullptr;                            // null: `lower` does it; lines are formulas with domains of their own
   llvm::LogicalResult (*lower)(OpLowering&) = nullptr;
+  const char* call = nullptr;                               // see callRule
 };
+
+// A row that hands the op to a library call of runtime/kernels/cpu/ops, slot by slot and attribute by attribute, in this order:
+//
+//   callRule("gather", "dt_gather(X, Index, Axis; axis, overwrite) -> Out")
+//
+// Slots are those of the op's row (lists too, absent ones are empty), attributes have the file's value or the default. Names of no attribute:
+// @version (of the program, 2006002 …), @type (of the op), @needed (which outputs somebody reads, one 0 or 1 for each output slot).
+// An input that the call does not take is refused by name where a program has it.
+constexpr LoweringRule callRule(const char* type, const char* call) { return {type, Inner::None, nullptr, nullptr, call}; }
 
 using RuleTable = llvm::ArrayRef<LoweringRule>;
 
@@ -38,9 +48,16 @@ llvm::LogicalResult applyRule(const LoweringRule& rule, OpLowering& op);
 
 // The families.
 RuleTable activationRules();
+RuleTable ampRules();
+RuleTable controlFlowRules();
 RuleTable convolutionRules();
 RuleTable creationRules();
+RuleTable detectionRules();
 RuleTable elementwiseRules();
+RuleTable embeddingRules();
+RuleTable hostRules();
+RuleTable indexingRules();
+RuleTable interpolationRules();
 RuleTable linearAlgebraRules();
 RuleTable logicalRules();
 RuleTable lossRules();
@@ -48,8 +65,10 @@ RuleTable metricRules();
 RuleTable normalizationRules();
 RuleTable optimizerRules();
 RuleTable randomRules();
+RuleTable recurrentRules();
 RuleTable reductionRules();
+RuleTable sequenceRules();
 RuleTable shapeRules();
-RuleTable embeddingRules();
+RuleTable tensorArrayRules();
 
 }  // namespace dtranspile::lower

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-enum { DT_ABI_VERSION = 1 };
+enum { DT_ABI_VERSION = 2 };
 
 // Memory spaces.
 enum { DT_HOST = 0, DT_DEVICE = 1, DT_PINNED = 2 };
@@ -27,12 +27,22 @@ typedef struct DtBuffer {
   int32_t rank;
   int32_t dtype;  // code of runtime/base/dtype.h
   int32_t space;
+  const char* name;  // of the variable, for messages
+  void* value;       // dtranspile::exec::Value (value.h) where extents, LoD or rows belong to the run; null: a fixed place and fixed extents
 } DtBuffer;
+
+// The value of one attribute; which pointer is set says its kind.
+typedef struct DtAttr {
+  const int64_t* ints;
+  const double* reals;
+  const char* const* strings;
+  int32_t count;  // 1 where the attribute is no list
+} DtAttr;
 
 typedef struct DtCall {
   const char* name;      // of the callee, for messages
   const char* op;        // source position: block, op index, op type
-  const DtBuffer* args;  // inputs and outputs in the order that the callee documents
+  DtBuffer* args;        // inputs and outputs in the order that the callee documents
   int32_t num_args;
   const int64_t* ints;  // integer parameters, as the callee documents
   int32_t num_ints;
@@ -41,6 +51,11 @@ typedef struct DtCall {
   const char* const* strings;
   int32_t num_strings;
   void** state;  // one word per call site, null at first: primitives made once are kept here (given to dt_keep)
+  // Calls that take an op slot by slot: slot k has the arguments [slots[k], slots[k + 1]), none where it is absent.
+  const int32_t* slots;
+  int32_t num_slots;
+  const DtAttr* attrs;
+  int32_t num_attrs;
 } DtCall;
 
 typedef struct DtContext DtContext;

@@ -16,6 +16,7 @@ struct Executor::Bound {
   std::vector<void*> pointers;  // of kernels; kCopy: from, to
   std::vector<DtBuffer> buffers;
   std::vector<const char*> strings;
+  std::vector<DtAttr> attributes;
   DtCall call = {};
   void* state = nullptr;
   int64_t bytes = 0;  // kCopy
@@ -124,12 +125,23 @@ absl::Status Executor::Bind(const Node& node, Bound& bound, std::vector<std::str
 void Executor::BindCall(const Node& node, Bound& bound) {
   for (int id : node.args) {
     const Buffer& buffer = plan_.buffers[static_cast<size_t>(id)];
-    bound.buffers.push_back({data(id), buffer.dims.data(), static_cast<int32_t>(buffer.dims.size()), static_cast<int32_t>(buffer.dtype), DT_HOST});
+    bound.buffers.push_back({data(id), buffer.dims.data(), static_cast<int32_t>(buffer.dims.size()), static_cast<int32_t>(buffer.dtype), DT_HOST, buffer.name.c_str(), nullptr});
   }
   for (const std::string& text : node.strings) bound.strings.push_back(text.c_str());
   const auto count = [](const auto& list) { return static_cast<int32_t>(list.size()); };
   bound.call = {node.callee.c_str(), node.op.c_str(),   bound.buffers.data(), count(bound.buffers), node.ints.data(), count(node.ints),
-                node.reals.data(),   count(node.reals), bound.strings.data(), count(bound.strings), nullptr};
+                node.reals.data(),   count(node.reals), bound.strings.data(), count(bound.strings), nullptr, node.slots.data(), std::max(count(node.slots) - 1, 0), nullptr, 0};
+  const int64_t* ints = node.ints.data();
+  const double* reals = node.reals.data();
+  const char* const* strings = bound.strings.data();
+  for (const Node::Attribute& a : node.attributes) {
+    bound.attributes.push_back({a.kind == 'i' ? ints : nullptr, a.kind == 'r' ? reals : nullptr, a.kind == 's' ? strings : nullptr, a.count});
+    ints += a.kind == 'i' ? a.count : 0;
+    reals += a.kind == 'r' ? a.count : 0;
+    strings += a.kind == 's' ? a.count : 0;
+  }
+  bound.call.attrs = bound.attributes.data();
+  bound.call.num_attrs = count(bound.attributes);
 }
 
 void Executor::BindStart(const Node& node, Bound& bound) {

@@ -61,6 +61,12 @@ struct Node {
   std::vector<int64_t> ints;                     // kCall
   std::vector<double> reals;                     // kCall
   std::vector<std::string> strings;              // kCall
+  std::vector<int32_t> slots;                    // kCall of an op slot by slot: bounds of the slots in args; empty for other calls
+  struct Attribute {
+    char kind;  // 'i', 'r', 's': the next `count` of ints, reals, strings
+    int32_t count;
+  };
+  std::vector<Attribute> attributes;             // kCall with slots
   comm::Kind collective = comm::Kind::kBarrier;  // kStart, and the following four
   comm::ReduceOp reduce = comm::ReduceOp::kSum;
   int comm = 0, root = 0;

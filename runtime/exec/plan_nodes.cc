@@ -1,8 +1,10 @@
 #include "runtime/exec/plan_nodes.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 namespace dtranspile::exec {
@@ -28,6 +30,7 @@ class NodeReader {
   Node One(const Json& value, const std::string& where);
   void Kernel(JsonObject& object, Node& node);
   void Call(JsonObject& object, Node& node);
+  void Slots(JsonObject& object, Node& node);
   void Copy(JsonObject& object, Node& node);
   void Start(JsonObject& object, Node& node);
   void Wait(JsonObject& object, Node& node);
@@ -86,6 +89,23 @@ void NodeReader::Call(JsonObject& object, Node& node) {
   if (object.Has("ints")) node.ints = object.Ints("ints");
   if (object.Has("reals")) node.reals = object.Reals("reals");
   if (object.Has("strings")) node.strings = object.Strings("strings");
+  if (object.Has("slots")) Slots(object, node);
+}
+
+void NodeReader::Slots(JsonObject& object, Node& node) {
+  const auto bounds = object.Ints("slots", 0, static_cast<int64_t>(node.args.size()));
+  node.slots.assign(bounds.begin(), bounds.end());
+  if (!std::is_sorted(node.slots.begin(), node.slots.end()) || node.slots.empty() || node.slots.front() != 0 || node.slots.back() != static_cast<int32_t>(node.args.size()))
+    errors_.Add(object.At("slots"), "expected rising bounds from 0 to the number of arguments");
+  std::map<char, size_t> left = {{'i', node.ints.size()}, {'r', node.reals.size()}, {'s', node.strings.size()}};
+  for (const std::string& text : object.Strings("attrs")) {
+    int32_t count = 0;
+    const auto pool = text.empty() ? left.end() : left.find(text[0]);
+    if (pool == left.end() || !absl::SimpleAtoi(text.substr(1), &count) || count < 0 || static_cast<size_t>(count) > pool->second)
+      return errors_.Add(object.At("attrs"), "expected i, r or s and a number of values, not more than there are");
+    pool->second -= static_cast<size_t>(count);
+    node.attributes.push_back({text[0], count});
+  }
 }
 
 void NodeReader::Copy(JsonObject& object, Node& node) {

@@ -1,10 +1,11 @@
 #include "runtime/kernels/cpu/table.h"
 
-#include <algorithm>
+#include <map>
 
 #include "runtime/kernels/cpu/conv.h"
 #include "runtime/kernels/cpu/gemm.h"
 #include "runtime/kernels/cpu/indexing.h"
+#include "runtime/kernels/cpu/ops/families.h"
 #include "runtime/kernels/cpu/pool.h"
 #include "runtime/kernels/cpu/random/calls.h"
 #include "runtime/kernels/cpu/reduce.h"
@@ -13,12 +14,7 @@
 namespace dtranspile::kernels {
 namespace {
 
-struct Row {
-  const char* name;
-  DtFunction function;
-};
-
-constexpr Row kRows[] = {
+constexpr FunctionRow kRows[] = {
     {"dt_accuracy", dt_accuracy},
     {"dt_cast", dt_cast},
     {"dt_check_range", dt_check_range},
@@ -27,7 +23,6 @@ constexpr Row kRows[] = {
     {"dt_conv2d_bwd_data", dt_conv2d_bwd_data},
     {"dt_conv2d_bwd_weights", dt_conv2d_bwd_weights},
     {"dt_cumsum", dt_cumsum},
-    {"dt_gaussian_random", dt_gaussian_random},
     {"dt_gaussian_random", dt_gaussian_random},
     {"dt_gemm", dt_gemm},
     {"dt_lookup_table", dt_lookup_table},
@@ -40,22 +35,57 @@ constexpr Row kRows[] = {
     {"dt_transpose", dt_transpose},
     {"dt_truncated_gaussian_random", dt_truncated_gaussian_random},
     {"dt_uniform_random", dt_uniform_random},
-    {"dt_truncated_gaussian_random", dt_truncated_gaussian_random},
-    {"dt_uniform_random", dt_uniform_random},
 };
+
+FunctionTable ownFunctions() { return kRows; }
+
+constexpr FunctionTable (*kFamilies[])() = {
+    ownFunctions,
+    ActivationFunctions,
+    AmpFunctions,
+    ControlFlowFunctions,
+    ConvolutionFunctions,
+    CreationFunctions,
+    DetectionFunctions,
+    ElementwiseFunctions,
+    EmbeddingFunctions,
+    HostFunctions,
+    IndexingFunctions,
+    InterpolationFunctions,
+    LinearAlgebraFunctions,
+    LogicalFunctions,
+    LossFunctions,
+    MetricFunctions,
+    NormalizationFunctions,
+    OptimizerFunctions,
+    RandomFunctions,
+    RecurrentFunctions,
+    ReductionFunctions,
+    SequenceFunctions,
+    ShapeFunctions,
+    TensorArrayFunctions,
+};
+
+const std::map<std::string, DtFunction>& Index() {
+  static const auto* index = [] {
+    auto* map = new std::map<std::string, DtFunction>();
+    for (const auto family : kFamilies)
+      for (const FunctionRow& row : family()) map->emplace(row.name, row.function);
+    return map;
+  }();
+  return *index;
+}
 
 }  // namespace
 
 DtFunction FindFunction(const std::string& name) {
-  for (const Row& row : kRows)
-    if (name == row.name) return row.function;
-  return nullptr;
+  const auto found = Index().find(name);
+  return found == Index().end() ? nullptr : found->second;
 }
 
 std::vector<std::string> FunctionNames() {
   std::vector<std::string> names;
-  for (const Row& row : kRows) names.emplace_back(row.name);
-  std::sort(names.begin(), names.end());
+  for (const auto& [name, function] : Index()) names.push_back(name);
   return names;
 }
 

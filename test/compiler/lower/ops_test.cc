@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <regex>
 
 #include "compiler/lower/rules.h"
 #include "test/compiler/lower/program_case.h"
@@ -62,13 +63,23 @@ bool within(const json& info) {
   return true;
 }
 
+// DTRANSPILE_OPS, a regular expression over names of cases and op types, picks some and says of each how it went.
+bool picked(const json& info, const std::string& name) {
+  const char* pattern = std::getenv("DTRANSPILE_OPS");
+  if (pattern == nullptr) return true;
+  const std::regex wanted(pattern);
+  bool any = std::regex_match(name, wanted);
+  for (const json& type : info["op_types"]) any |= std::regex_match(type.get<std::string>(), wanted);
+  return any;
+}
+
 void runAll(const std::string& corpus) {
   const std::string cache = (fs::temp_directory_path() / ("dtranspile-ops-" + std::to_string(getpid()))).string();
   int passed = 0, refused = 0;
   std::string failures;
   for (const std::string& name : test::CorpusCases(corpus)) {
     ProgramCase c(corpus + "/" + name, cache);
-    if (!within(c.info())) continue;
+    if (!picked(c.info(), name) || !within(c.info())) continue;
     CompileStatistics statistics;
     try {
       if (!c.load() || !c.compile(statistics)) {

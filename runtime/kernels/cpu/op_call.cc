@@ -1,0 +1,153 @@
+#include "runtime/kernels/cpu/op_call.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <string>
+
+namespace dtranspile::kernels {
+
+int OpCall::Count(int slot) const { return slot < 0 || slot >= call_->num_slots ? 0 : call_->slots[slot + 1] - call_->slots[slot]; }
+
+DtBuffer& OpCall::Arg(int slot, int index) {
+  if (index >= 0 && index < Count(slot)) return call_->args[call_->slots[slot] + index];
+  broken_ = true;
+  static const int64_t kNone[1] = {0};
+  nothing_ = {nullptr, kNone, 1, static_cast<int32_t>(DType::kFloat32), DT_HOST, "", nullptr};
+  return nothing_;
+}
+
+bool OpCall::Has(int slot, int index) { return index < Count(slot) && std::string_view(Arg(slot, index).name) != "@EMPTY@"; }
+
+const DtAttr* OpCall::Attr(int attr) {
+  if (attr >= 0 && attr < call_->num_attrs) return &call_->attrs[attr];
+  broken_ = true;
+  return nullptr;
+}
+
+absl::Span<const int64_t> OpCall::Ints(int attr) {
+  const DtAttr* a = Attr(attr);
+  if (a != nullptr && (a->ints != nullptr || a->count == 0)) return {a->ints, static_cast<size_t>(a->count)};
+  broken_ = true;
+  return {};
+}
+
+int64_t OpCall::Int(int attr) {
+  const auto values = Ints(attr);
+  if (values.size() == 1) return values[0];
+  broken_ = true;
+  return 0;
+}
+
+absl::Span<const double> OpCall::Reals(int attr) {
+  const DtAttr* a = Attr(attr);
+  if (a != nullptr && (a->reals != nullptr || a->count == 0)) return {a->reals, static_cast<size_t>(a->count)};
+  broken_ = true;
+  return {};
+}
+
+double OpCall::Real(int attr) {
+  const DtAttr* a = Attr(attr);
+  if (a != nullptr && a->count == 1 && a->reals != nullptr) return a->reals[0];
+  if (a != nullptr && a->count == 1 && a->ints != nullptr) return static_cast<double>(a->ints[0]);
+  broken_ = true;
+  return 0;
+}
+
+int OpCall::Strings(int attr) {
+  const DtAttr* a = Attr(attr);
+  return a == nullptr || a->strings == nullptr ? 0 : a->count;
+}
+
+std::string_view OpCall::Text(int attr, int index) {
+  if (index >= 0 && index < Strings(attr)) return call_->attrs[attr].strings[index];
+  broken_ = true;
+  return "";
+}
+
+std::string_view OpCall::Text(int attr) { return Text(attr, 0); }
+
+bool OpCall::Resize(DtBuffer& out, absl::Span<const int64_t> dims) {
+  if (out.value != nullptr) {
+    exec::Value& value = *ValueOf(out);
+    const std::vector<int64_t> extents(dims.begin(), dims.end());  // `dims` may be those of `out`
+    const absl::Status status = value.Resize(extents);
+    Refresh(out);
+    if (status.ok()) return true;
+    Fail("output '%s': %s", out.name, std::string(status.message()).c_str());
+    return false;
+  }
+  if (Dims(out) == dims) return true;
+  std::string got;
+  for (int64_t d : dims) got += (got.empty() ? "" : ", ") + std::to_string(d);
+  std::string planned;
+  for (int64_t d : Dims(out)) planned += (planned.empty() ? "" : ", ") + std::to_string(d);
+  Fail("output '%s' has the extents [%s], the program was compiled for [%s]", out.name, got.c_str(), planned.c_str());
+  return false;
+}
+
+bool OpCall::ResizeRows(DtBuffer& out, int64_t rows, int64_t height, absl::Span<const int64_t> inner) {
+  exec::Value* value = ValueOf(out);
+  if (value == nullptr || value->kind != exec::Value::Kind::kRows) {
+    Fail("output '%s' is no SelectedRows", out.name);
+    return false;
+  }
+  std::vector<int64_t> dims = {rows};
+  dims.insert(dims.end(), inner.begin(), inner.end());
+  if (!Resize(out, dims)) return false;
+  value->rows.resize(static_cast<size_t>(rows));
+  value->height = height;
+  return true;
+}
+
+void OpCall::Refresh(DtBuffer& buffer) {
+  const exec::Value& value = *ValueOf(buffer);
+  buffer.data = value.data();
+  buffer.dims = value.dims.data();
+  buffer.rank = static_cast<int32_t>(value.dims.size());
+  buffer.dtype = static_cast<int32_t>(value.dtype);
+}
+
+const Lod& OpCall::LodOf(const DtBuffer& buffer) {
+  static const Lod kDense;
+  return buffer.value == nullptr ? kDense : ValueOf(buffer)->lod;
+}
+
+void OpCall::SetLod(DtBuffer& out, const Lod& lod) {
+  if (out.value != nullptr) ValueOf(out)->lod = lod;
+}
+
+int32_t OpCall::Fail(const char* format, ...) {
+  char text[960];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof(text), format, arguments);
+  va_end(arguments);
+  return dt_fail(context_, "%s", text);
+}
+
+int32_t RunOpKernel(DtContext* context, const DtCall* call, OpKernel kernel) {
+  if (!CheckCall(context, call, {kAny, kAny, kAny, kAny})) return 1;
+  OpCall op(context, call);
+  const int32_t result = kernel(op);
+  if (!op.broken()) return result;
+  return op.Fail("the plan gives %d slots and %d attributes, which are not those that this call takes", call->num_slots, call->num_attrs);
+}
+
+bool NormalAxis(OpCall& call, const DtBuffer& buffer, int64_t& axis) {
+  const int64_t given = axis;
+  if (axis < 0) axis += buffer.rank;
+  if (axis >= 0 && axis < buffer.rank) return true;
+  call.Fail("axis %lld of '%s', which has %d dims", static_cast<long long>(given), buffer.name, buffer.rank);
+  return false;
+}
+
+bool IntegersOf(OpCall& call, const DtBuffer& buffer, std::vector<int64_t>& values) {
+  return VisitIndex(call.context(), buffer, [&](auto tag) {
+           using T = typename decltype(tag)::type;
+           const T* data = Data<T>(buffer);
+           values.assign(data, data + Elements(buffer));
+           return 0;
+         }) == 0;
+}
+
+}  // namespace dtranspile::kernels

@@ -1,0 +1,84 @@
+// gather and its gradient (phi gather): rows of X along an axis by index. Slots and attributes: compiler/lower/rules/indexing.cc.
+#include "runtime/kernels/cpu/ops/indexing/calls.h"
+
+#include <cstring>
+
+namespace dtranspile::kernels {
+namespace {
+
+// X as [outer, n, inner] around the axis.
+struct Cut {
+  int64_t outer, n, inner;
+};
+
+Cut CutAt(const DtBuffer& x, int64_t axis) {
+  const auto at = static_cast<int32_t>(axis);
+  return {Elements(x, 0, at), x.dims[at], Elements(x, at + 1, x.rank)};
+}
+
+bool AxisOf(OpCall& call, const DtBuffer& x, int axis_slot, int64_t& axis) {
+  std::vector<int64_t> given = {call.Int(0)};
+  if (call.Has(axis_slot) && !IntegersOf(call, call.Arg(axis_slot), given)) return false;
+  if (given.size() != 1) return call.Fail("'%s' has %zu elements, expected one axis", call.Arg(axis_slot).name, given.size()), false;
+  axis = given[0];
+  return NormalAxis(call, x, axis);
+}
+
+bool IndicesOf(OpCall& call, const DtBuffer& index, int64_t n, std::vector<int64_t>& values) {
+  if (!IntegersOf(call, index, values)) return false;
+  for (int64_t& i : values) {
+    if (i >= -n && i < n) {
+      if (i < 0) i += n;
+      continue;
+    }
+    return call.Fail("'%s' has the index %lld, out of range for an extent of %lld", index.name, static_cast<long long>(i), static_cast<long long>(n)), false;
+  }
+  return true;
+}
+
+}  // namespace
+
+int32_t Gather(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  DtBuffer& out = call.Arg(3);
+  int64_t axis = 0;
+  std::vector<int64_t> index;
+  if (!AxisOf(call, x, 2, axis) || !IndicesOf(call, call.Arg(1), x.dims[axis], index)) return 1;
+  std::vector<int64_t> dims(x.dims, x.dims + axis);
+  if (call.Arg(1).rank > 0) dims.push_back(static_cast<int64_t>(index.size()));
+  dims.insert(dims.end(), x.dims + axis + 1, x.dims + x.rank);
+  if (!call.Resize(out, dims)) return 1;
+  const Cut cut = CutAt(x, axis);
+  const int64_t bytes = cut.inner * ElementSize(x);
+  const auto count = static_cast<int64_t>(index.size());
+  Parallel(call.context(), cut.outer * count, GrainFor(bytes), [&](int64_t lo, int64_t n) {
+    for (int64_t i = lo; i < lo + n; ++i)
+      std::memcpy(Data<char>(out) + i * bytes, Data<char>(x) + ((i / count) * cut.n + index[static_cast<size_t>(i % count)]) * bytes, static_cast<size_t>(bytes));
+  });
+  return 0;
+}
+
+int32_t GatherGrad(OpCall& call) {
+  const DtBuffer &x = call.Arg(0), &gradient = call.Arg(3);
+  DtBuffer& dx = call.Arg(4);
+  int64_t axis = 0;
+  std::vector<int64_t> index;
+  if (!AxisOf(call, x, 2, axis) || !IndicesOf(call, call.Arg(1), x.dims[axis], index) || !call.Resize(dx, x)) return 1;
+  const Cut cut = CutAt(x, axis);
+  const auto count = static_cast<int64_t>(index.size());
+  if (Elements(gradient) != cut.outer * count * cut.inner) return call.Fail("'%s' has not the extents of the gathered rows", gradient.name);
+  return VisitNumber(call.context(), dx, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
+    // In the order of the indices: the sum does not depend on the number of threads.
+    for (int64_t o = 0; o < cut.outer; ++o)
+      for (int64_t i = 0; i < count; ++i) {
+        T* to = Data<T>(dx) + (o * cut.n + index[static_cast<size_t>(i)]) * cut.inner;
+        const T* from = Data<T>(gradient) + (o * count + i) * cut.inner;
+        for (int64_t k = 0; k < cut.inner; ++k) to[k] += from[k];
+      }
+    return 0;
+  });
+}
+
+}  // namespace dtranspile::kernels

@@ -70,7 +70,7 @@ void placeBuffers(Plan& plan) {
   plan.persistentBytes = 0;
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     Buffer& buffer = plan.buffers[i];
-    if (buffer.storage != static_cast<int>(i) || buffer.space == Space::Arena) continue;
+    if (buffer.storage != static_cast<int>(i) || buffer.space == Space::Arena || buffer.space == Space::Value) continue;
     int64_t& end = buffer.space == Space::Constant ? constants : plan.persistentBytes;
     buffer.offset = end;
     end += aligned(buffer.bytes());

@@ -226,6 +226,7 @@ class Fusion {
     const std::vector<size_t>& users = users_[storage];
     if (users.size() != 2 || users[0] != at) return false;
     Node& consumer = body_[users[1]];
+    if (!producer.shapes.empty() || !consumer.shapes.empty()) return false;
     if (consumer.kind != Node::Kind::Kernel || overwritten(producer, at, users[1])) return false;
     int operand = -1, uses = 0;
     for (size_t a = 0; a < consumer.args.size(); ++a) {

@@ -138,6 +138,7 @@ class InPlace {
   }
 
   bool writerMayShare(const Node& node, int temporary, int variable) const {
+    if (!node.shapes.empty()) return false;
     if (node.kind != Node::Kind::Kernel) return node.kind == Node::Kind::Call && !touches(node, variable, false);
     for (size_t w = 0; w < node.args.size(); ++w) {
       if (plan_.storageOf(node.args[w]) != temporary) continue;

@@ -90,7 +90,7 @@ LogicalResult OpLowering::callOp(StringRef text) {
   auto append = [&](const TensorRef& tensor, bool write) {
     int buffer = tensor.buffer;
     const Buffer& b = program_.plan_.buffers[buffer];
-    if (b.dims != tensor.dims) buffer = program_.plan_.addView(buffer, b.name, tensor.dims);
+    if (b.space != Space::Value && b.dims != tensor.dims) buffer = program_.plan_.addView(buffer, b.name, tensor.dims);
     node.args.push_back(buffer);
     node.writes.push_back(write);
     node.reads.push_back(!write);

@@ -1,5 +1,6 @@
 #include "compiler/lower/op_lowering.h"
 
+#include "compiler/lower/extent_tokens.h"
 #include "compiler/lower/program_lowering.h"
 
 namespace dtranspile::lower {
@@ -28,12 +29,25 @@ TensorRef OpLowering::outOrTemporary(llvm::StringRef slot, DType dtype, const st
   return temporary(slot, dtype, dims);
 }
 
+bool OpLowering::hasUnknown() const {
+  auto unknown = [&](mlir::Value value) { return isRunTimeValue(program_.infos_[value]); };
+  return llvm::any_of(op_.operation()->getOperands(), unknown) ||
+         llvm::any_of(op_.operation()->getResults(), [&](mlir::Value v) { return program_.needed(v) && unknown(v); });
+}
+
+bool OpLowering::hasOtherKinds() const {
+  auto other = [&](mlir::Value value) { return program_.infos_[value].kind != pd::Kind::Tensor; };
+  return llvm::any_of(op_.operation()->getOperands(), other) ||
+         llvm::any_of(op_.operation()->getResults(), [&](mlir::Value v) { return program_.needed(v) && other(v); });
+}
+
 llvm::LogicalResult OpLowering::unsupported(const llvm::Twine& what) const {
   return op_.operation()->emitError() << op_.type() << " at " << program_.position_ << ": " << what << " is not supported natively";
 }
 
 TensorRef OpLowering::temporary(llvm::StringRef hint, DType dtype, std::vector<int64_t> dims) {
   Buffer buffer{.name = (op_.type() + "." + hint).str(), .dtype = dtype, .dims = dims};
+  if (llvm::any_of(dims, [](int64_t d) { return d < 0; })) buffer.space = Space::Value;
   return {program_.plan_.addBuffer(std::move(buffer)), dtype, std::move(dims)};
 }
 
@@ -44,6 +58,12 @@ llvm::LogicalResult OpLowering::view(llvm::StringRef input, llvm::StringRef outp
   if (!from) return unsupported("an absent " + input);
   const pd::TensorInfo& info = program_.infos_[value];
   std::vector<int64_t> dims(info.dims.begin(), info.dims.end());
+  const int to = program_.bufferOf(value);
+  if (program_.plan_.buffers[to].space == Space::Value || program_.plan_.buffers[from->buffer].space == Space::Value) {
+    // Extents given as -1 are those of the input, in order, or the one that is left over.
+    call("dt_reshape", {*from}, {TensorRef{to, info.dtype, dims}}, {.ints = dims, .anyExtents = true});
+    return llvm::success();
+  }
   // A view of a persistable would see later writes: the value is copied.
   if (program_.plan_.buffers[from->buffer].space != Space::Arena) {
     copy(*from, TensorRef{program_.bufferOf(value), info.dtype, dims});
@@ -58,8 +78,9 @@ void OpLowering::call(llvm::StringRef function, const std::vector<TensorRef>& in
   auto append = [&](const TensorRef& tensor, bool write) {
     int buffer = tensor.buffer;
     const Buffer& b = program_.plan_.buffers[buffer];
+    if (b.space == Space::Value && !extras.anyExtents) program_.refuse(op_.operation(), function);
     // Library calls look at dims: give them those that the op sees.
-    if (b.dims != tensor.dims) buffer = program_.plan_.addView(buffer, b.name, tensor.dims);
+    if (b.space != Space::Value && b.dims != tensor.dims) buffer = program_.plan_.addView(buffer, b.name, tensor.dims);
     node.args.push_back(buffer);
     node.writes.push_back(write);
     node.reads.push_back(!write);
@@ -99,16 +120,29 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
     }
     return attribute(llvm::StringRef(name));
   };
+  // Extents that only the run knows become tokens, one assignment for all tensors of the op.
+  ExtentTokens tokens;
+  for (const std::string& slot : op_.inputSlots()) tokens.add(names.input(slot));
+  for (const std::string& slot : op_.outputSlots()) tokens.add(names.output(slot));
+  for (const auto& [key, tensor] : bindings.tensors) tokens.add(align(key, tensor));
   std::string error;
-  auto kernels = buildFormula(op_.type().str(), std::string_view(text), names, bindings.inner, error);
+  if (!tokens.assign(error)) return unsupported(error);
+  FormulaNames known = names;
+  known.input = [&](std::string_view name) { return tokens.resolve(names.input(name)); };
+  known.output = [&](std::string_view name) { return tokens.resolve(names.output(name)); };
+  auto kernels = buildFormula(op_.type().str(), std::string_view(text), known, bindings.inner, error, tokens.any());
   if (!kernels) return op_.operation()->emitError() << op_.type() << " at " << program_.position_ << ": " << error;
   for (BoundKernel& k : *kernels) {
-    if (k.kernel.elements() == 0) continue;
     Node node{.kind = Node::Kind::Kernel, .op = program_.position_, .args = k.buffers};
     for (const Operand& operand : k.kernel.operands) {
       node.reads.push_back(operand.reads);
       node.writes.push_back(operand.writes);
     }
+    const bool values = llvm::any_of(k.buffers, [&](int buffer) { return program_.plan_.buffers[buffer].space == Space::Value; });
+    for (int buffer : k.buffers) {
+      if (values) node.shapes.push_back(tokens.shapeOf(buffer));
+    }
+    if (k.kernel.elements() == 0 && !values) continue;
     node.kernel = std::make_shared<Kernel>(std::move(k.kernel));
     program_.add(std::move(node));
   }

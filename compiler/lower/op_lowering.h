@@ -29,6 +29,10 @@ class OpLowering {
   TensorRef outOrTemporary(llvm::StringRef slot, DType dtype, const std::vector<int64_t>& dims);
   bool has(llvm::StringRef slot) const { return static_cast<bool>(op_.input(slot)); }
 
+  // Whether some argument, or an output that is read, is known only at run time (Space::Value), or is SelectedRows or a list.
+  bool hasUnknown() const;
+  bool hasOtherKinds() const;
+
   // What the program asks for and no rule offers yet.
   llvm::LogicalResult unsupported(const llvm::Twine& what) const;
 
@@ -43,6 +47,7 @@ class OpLowering {
     std::vector<double> reals = {};
     std::vector<std::string> strings = {};
     bool keep = false;
+    bool anyExtents = false;  // takes extents from its buffers only: good for those known at run time
   };
   void call(llvm::StringRef function, const std::vector<TensorRef>& inputs, const std::vector<TensorRef>& outputs, const CallExtras& extras);
   void call(llvm::StringRef function, const std::vector<TensorRef>& inputs, const std::vector<TensorRef>& outputs) { call(function, inputs, outputs, CallExtras()); }

@@ -14,14 +14,18 @@
 
 namespace dtranspile::lower {
 
-enum class Space : uint8_t { Arena, Persistent, Constant };
+// Value: extents, LoD or rows are known only while a step runs; the runtime has an object for it (runtime/exec/value.h).
+enum class Space : uint8_t { Arena, Persistent, Constant, Value };
+
+enum class ValueKind : uint8_t { Tensor, Rows, List };
 
 struct Buffer {
   std::string name;
   Space space = Space::Arena;
   DType dtype = DType::kFloat32;
-  std::vector<int64_t> dims;
+  std::vector<int64_t> dims;  // -1: not known (Space::Value)
   int lodLevel = 0;
+  ValueKind kind = ValueKind::Tensor;
   int storage = -1;     // the buffer whose memory this is a view of; itself where it owns memory
   int64_t offset = -1;  // in its space; set by arena.h, of owners only
   std::string data = "";  // of constants
@@ -38,6 +42,7 @@ struct Node {
   std::vector<bool> writes = {};  // per argument; an argument may be read and written
   std::vector<bool> reads = {};
   std::shared_ptr<Kernel> kernel = nullptr;
+  std::vector<std::vector<int64_t>> shapes = {};  // Kernel with unknown extents: per argument its dims, tokens among them
   std::string callee = "";      // Call: function; Start: kind of communication
   std::vector<int64_t> ints = {};
   std::vector<double> reals = {};

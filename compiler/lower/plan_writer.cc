@@ -1,5 +1,7 @@
 #include "compiler/lower/plan_writer.h"
 
+#include "compiler/lower/kernel/extents.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 
@@ -74,10 +76,18 @@ class PlanWriter {
   }
 
   void writeBuffer(const Buffer& buffer) {
-    static const char* const kSpaces[] = {"arena", "persistent", "constant"};
+    static const char* const kSpaces[] = {"arena", "persistent", "constant", "value"};
+    static const char* const kKinds[] = {"tensor", "rows", "list"};
     json_.object([&] {
       json_.attribute("name", buffer.name);
       json_.attribute("space", kSpaces[static_cast<int>(buffer.space)]);
+      if (buffer.space == Space::Value) {
+        json_.attribute("kind", kKinds[static_cast<int>(buffer.kind)]);
+        json_.attribute("dtype", NameOf(buffer.dtype));
+        list("dims", buffer.dims);
+        json_.attribute("lod_level", buffer.lodLevel);
+        return;
+      }
       json_.attribute("offset", plan_.buffers[buffer.storage].offset);
       json_.attribute("bytes", buffer.bytes());
       json_.attribute("dtype", NameOf(buffer.dtype));
@@ -137,6 +147,60 @@ class PlanWriter {
     });
   }
 
+  // Factor, then unknowns by the numbers that this kernel gives them.
+  void product(int64_t number, bool dynamic, const std::map<int, int>& numbers) {
+    json_.array([&] {
+      const Monomial m = dynamic ? monomialOf(number) : Monomial{number};
+      json_.value(m.factor);
+      for (int token : m.tokens) json_.value(numbers.at(token));
+    });
+  }
+
+  // Tokens in the shapes of the node's arguments, numbered from 0.
+  std::map<int, int> unknownsOf(const Node& node) const {
+    std::map<int, int> numbers;
+    for (const auto& shape : node.shapes) {
+      for (int64_t extent : shape) {
+        if (node.kernel->unknown(extent)) numbers.try_emplace(monomialOf(extent).tokens[0], static_cast<int>(numbers.size()));
+      }
+    }
+    return numbers;
+  }
+
+  // Positions of the arguments that the node writes and that are values.
+  void writeWritten(const Node& node) {
+    if (llvm::none_of(node.args, [&](int buffer) { return plan_.buffers[buffer].space == Space::Value; })) return;
+    json_.attributeArray("written", [&] {
+      for (size_t i = 0; i < node.args.size(); ++i) {
+        if (node.writes[i]) json_.value(static_cast<int64_t>(i));
+      }
+    });
+  }
+
+  void writeUnknown(const Node& node) {
+    const Kernel& kernel = *node.kernel;
+    const std::map<int, int> numbers = unknownsOf(node);
+    json_.attributeArray("shapes", [&] {
+      for (size_t i = 0; i < node.args.size(); ++i) {
+        json_.array([&] {
+          if (plan_.buffers[node.args[i]].space != Space::Value) return;
+          for (int64_t extent : node.shapes[i]) json_.value(kernel.unknown(extent) ? -1 - numbers.at(monomialOf(extent).tokens[0]) : extent);
+        });
+      }
+    });
+    json_.attributeArray("written", [&] {
+      for (size_t i = 0; i < node.args.size(); ++i) {
+        if (node.writes[i]) json_.value(static_cast<int64_t>(i));
+      }
+    });
+    json_.attributeArray("table", [&] {
+      for (int64_t number : kernel.unknownNumbers()) product(number, true, numbers);
+    });
+    json_.attributeBegin("rows");
+    product(kernel.rows(), kernel.dynamic, numbers);
+    json_.attributeEnd();
+  }
+
   void writeNode(const Node& node) {
     switch (node.kind) {
       case Node::Kind::Kernel:
@@ -144,6 +208,7 @@ class PlanWriter {
         buffers("args", node.args);
         json_.attribute("n", node.kernel->rows());
         json_.attribute("grain", grainOf(*node.kernel));
+        if (!node.shapes.empty()) json_.attributeObject("unknown", [&] { writeUnknown(node); });
         break;
       case Node::Kind::Call:
         json_.attribute("call", node.callee);
@@ -155,6 +220,7 @@ class PlanWriter {
           list("slots", node.slots);
           list("attrs", node.attrs);
         }
+        writeWritten(node);
         break;
       case Node::Kind::Copy:
         buffers("copy", node.args);

@@ -164,14 +164,17 @@ LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {
   pd::TensorInfo info = pd::declaredInfo(op.getValue().getType());
   const std::string name = op.getName().str();
   if (info.kind != pd::Kind::Tensor) return op.emitError() << "feed " << name << " is no tensor: not supported";
+  const bool ragged = info.lodLevel > 0;
   if (auto it = request_.feedDims.find(name); it != request_.feedDims.end()) {
     bool fits = it->second.size() == info.dims.size();
-    for (size_t i = 0; fits && i < info.dims.size(); ++i) fits = info.dims[i] < 0 || info.dims[i] == it->second[i];
+    for (size_t i = ragged; fits && i < info.dims.size(); ++i) fits = info.dims[i] < 0 || info.dims[i] == it->second[i];
     if (!fits) return op.emitError() << "feed " << name << ": the data do not have the declared dims " << op.getValue().getType();
     info.dims.assign(it->second.begin(), it->second.end());
   }
-  if (!isStatic(info.dims)) return op.emitError() << "feed " << name << " has extents of -1: give its data or its dims (--shape)";
-  if (!sizeFits(info.dims)) return op.emitError() << "feed " << name << " is too large";
+  // The rows of a ragged batch differ from step to step.
+  if (ragged && !info.dims.empty()) info.dims[0] = -1;
+  if (!ragged && !isStatic(info.dims)) return op.emitError() << "feed " << name << " has extents of -1: give its data or its dims (--shape)";
+  if (isStatic(info.dims) && !sizeFits(info.dims)) return op.emitError() << "feed " << name << " is too large";
   infos_[op.getValue()] = info;
   auto split = request_.splits.find(name);
   result_.feeds.push_back({name, bufferOf(op.getValue()), split == request_.splits.end() ? nullptr : std::make_shared<FeedSplit>(split->second)});
@@ -207,14 +210,6 @@ void ProgramLowering::lowerSet(pd::SetOp op) {
 }
 
 LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
-  for (mlir::Value operand : op.operation()->getOperands()) {
-    if (infos_[operand].kind != pd::Kind::Tensor) {
-      return op.operation()->emitError() << op.type() << " at " << position_ << ": argument " << pd::nameOf(operand) << " is no dense tensor: not supported";
-    }
-    if (infos_[operand].lodLevel > 0) {
-      return op.operation()->emitError() << op.type() << " at " << position_ << ": argument " << pd::nameOf(operand) << " has LoD: not supported";
-    }
-  }
   for (mlir::Value result : op.operation()->getResults()) infos_[result] = pd::declaredInfo(result.getType());
   InferAdapter adapter(*this, op);
   const pd::OpSpec* spec = op.spec();
@@ -222,17 +217,30 @@ LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
   for (mlir::Value result : op.operation()->getResults()) {
     const pd::TensorInfo& info = infos_[result];
     if (!needed(result)) continue;
-    if (info.kind != pd::Kind::Tensor) return adapter.fail("output " + pd::nameOf(result) + " is no dense tensor: not supported");
-    if (!isStatic(info.dims) || !sizeFits(info.dims)) return adapter.fail("the shape of output " + pd::nameOf(result) + " depends on data or is too large: not supported");
+    if (info.kind == pd::Kind::Tensor && isStatic(info.dims) && !sizeFits(info.dims)) return adapter.fail("output " + pd::nameOf(result) + " is too large: not supported");
   }
   OpLowering lowering(*this, op);
-  return applyRule(*findRule(op.type()), lowering);
+  if (failed(applyRule(*findRule(op.type()), lowering))) return failure();
+  return failure(refused_);
+}
+
+void ProgramLowering::refuse(mlir::Operation* op, llvm::StringRef function) {
+  if (refused_) return;
+  refused_ = true;
+  op->emitError() << pd::OpView(op).type() << " at " << position_ << ": extents known only at run time are not supported natively by " << function;
+}
+
+bool isRunTimeValue(const pd::TensorInfo& info) {
+  return info.kind != pd::Kind::Tensor || info.lodLevel > 0 || llvm::any_of(info.dims, [](int64_t d) { return d < 0; });
 }
 
 int ProgramLowering::bufferOf(mlir::Value value) {
   if (auto it = buffers_.find(value); it != buffers_.end()) return it->second;
   const pd::TensorInfo& info = infos_[value];
   Buffer buffer{.name = pd::nameOf(value).str(), .dtype = info.dtype, .dims = {info.dims.begin(), info.dims.end()}, .lodLevel = info.lodLevel};
+  if (isRunTimeValue(info)) buffer.space = Space::Value;
+  if (info.kind == pd::Kind::SelectedRows) buffer.kind = ValueKind::Rows;
+  else if (info.kind != pd::Kind::Tensor) buffer.kind = ValueKind::List;
   return buffers_[value] = plan_.addBuffer(std::move(buffer));
 }
 

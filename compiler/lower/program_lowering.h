@@ -51,6 +51,8 @@ class ProgramLowering {
   bool needed(mlir::Value value) const { return needed_.contains(value); }
   int bufferOf(mlir::Value value);             // made on first use
   Node& add(Node node);
+  // Says that a library call was made for extents that are not known; the lowering then fails.
+  void refuse(mlir::Operation* op, llvm::StringRef function);
 
   Plan& plan_;
   llvm::StringMap<int>& variables_;
@@ -69,8 +71,12 @@ class ProgramLowering {
   };
   llvm::DenseMap<mlir::Operation*, Started> started_;
   int nextTicket_ = 0;
+  bool refused_ = false;
   std::vector<std::pair<std::string, mlir::Value>> fetched_;  // a null value: the persistable of that name
 };
+
+// Whether a value is known only at run time in more than its elements: it is no tensor, has LoD, or extents of -1.
+bool isRunTimeValue(const pd::TensorInfo& info);
 
 // The communicators of a specialised module, in the order of their creation.
 void addCommunicators(mlir::Operation* table, Plan& plan);

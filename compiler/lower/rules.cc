@@ -110,6 +110,8 @@ std::vector<std::string> loweredOps() {
 
 LogicalResult applyRule(const LoweringRule& rule, OpLowering& op) {
   if (rule.call) return op.callOp(rule.call);
+  if (rule.unknownCall && (op.hasOtherKinds() || (rule.lower && op.hasUnknown()))) return op.callOp(rule.unknownCall);
+  if (op.hasOtherKinds()) return op.unsupported("an argument that is SelectedRows or a list");
   if (!rule.formula) return rule.lower(op);
   if (llvm::failed(refuseUnread(op, rule.formula))) return llvm::failure();
   OpLowering::Bindings bindings;

@@ -25,6 +25,9 @@ struct LoweringRule {
   const char* formula = nullptr;                            // null: `lower` does it; lines are formulas with domains of their own
   llvm::LogicalResult (*lower)(OpLowering&) = nullptr;
   const char* call = nullptr;                               // see callRule
+  // For ops with arguments whose extents, LoD or rows are known only at run time, or that are SelectedRows or lists: such a call instead of the
+  // formula or function. Formulas do without, unless an argument is no tensor.
+  const char* unknownCall = nullptr;
 };
 
 // A row that hands the op to a library call of runtime/kernels/cpu/ops, slot by slot and attribute by attribute, in this order:
@@ -35,6 +38,16 @@ struct LoweringRule {
 // @version (of the program, 2006002 …), @type (of the op), @needed (which outputs somebody reads, one 0 or 1 for each output slot).
 // An input that the call does not take is refused by name where a program has it.
 constexpr LoweringRule callRule(const char* type, const char* call) { return {type, Inner::None, nullptr, nullptr, call}; }
+
+// A function where all extents are known, a call otherwise.
+constexpr LoweringRule lowerRule(const char* type, llvm::LogicalResult (*lower)(OpLowering&), const char* unknownCall) {
+  return {type, Inner::None, nullptr, lower, nullptr, unknownCall};
+}
+
+// A formula for tensors, a call where an argument is SelectedRows or a list.
+constexpr LoweringRule formulaRule(const char* type, Inner inner, const char* formula, const char* unknownCall) {
+  return {type, inner, formula, nullptr, nullptr, unknownCall};
+}
 
 using RuleTable = llvm::ArrayRef<LoweringRule>;
 

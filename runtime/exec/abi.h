@@ -66,6 +66,10 @@ typedef int32_t (*DtFunction)(DtContext*, const DtCall*);
 // Leaves a message (printf-like) for the failing call and returns 1.
 int32_t dt_fail(DtContext* context, const char* format, ...);
 
+// Gives an argument of the call its extents: sizes a value (DtBuffer::value), or checks that a buffer of fixed extents has these. 0, or 1 with a
+// message left. `dims` may be those of the buffer.
+int32_t dt_resize(DtContext* context, DtBuffer* buffer, const int64_t* dims, int32_t rank);
+
 // Runs body(arg, lo, n), n items from lo on, over [0, extent) in parts of at least `grain` on the context's threads; returns when all have ended.
 void dt_parallel(DtContext* context, int64_t extent, int64_t grain, void (*body)(void* arg, int64_t lo, int64_t n), void* arg);
 

@@ -6,6 +6,9 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
+#include "runtime/exec/value.h"
 
 namespace {
 
@@ -73,6 +76,23 @@ int32_t dt_fail(DtContext* context, const char* format, ...) {
   context->Fail(format, arguments);
   va_end(arguments);
   return 1;
+}
+
+int32_t dt_resize(DtContext* context, DtBuffer* buffer, const int64_t* dims, int32_t rank) {
+  const std::vector<int64_t> extents(dims, dims + rank);
+  if (buffer->value != nullptr) {
+    auto& value = *static_cast<dtranspile::exec::Value*>(buffer->value);
+    const absl::Status status = value.Resize(extents);
+    buffer->data = value.data();
+    buffer->dims = value.dims.data();
+    buffer->rank = static_cast<int32_t>(value.dims.size());
+    buffer->dtype = static_cast<int32_t>(value.dtype);
+    return status.ok() ? 0 : dt_fail(context, "output '%s': %s", buffer->name, std::string(status.message()).c_str());
+  }
+  const absl::Span<const int64_t> planned(buffer->dims, static_cast<size_t>(buffer->rank));
+  if (planned == absl::MakeConstSpan(extents)) return 0;
+  return dt_fail(context, "output '%s' has the extents [%s], the program was compiled for [%s]", buffer->name, absl::StrJoin(extents, ", ").c_str(),
+                 absl::StrJoin(planned, ", ").c_str());
 }
 
 void dt_parallel(DtContext* context, int64_t extent, int64_t grain, void (*body)(void*, int64_t, int64_t), void* arg) {

@@ -6,6 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/base/status.h"
+#include "runtime/exec/unknown_extents.h"
+#include "runtime/tensor/tensor.h"
 
 namespace dtranspile::exec {
 
@@ -25,6 +27,9 @@ struct Executor::Bound {
   size_t slot = 0;         // kStart, kWait: place in pending_
   bool completes = false;  // kStart: its wait follows at once, which then has nothing to do
   const bool* condition = nullptr;
+  std::vector<ValueArgument> values;  // by argument
+  BoundExtents extents;               // of a kernel with unknown ones
+  std::vector<size_t> ragged_outputs;  // kCall: arguments that may have to get a LoD
   std::vector<Bound> body, otherwise;
 };
 
@@ -71,6 +76,11 @@ absl::Status Executor::Allocate() {
   DT_ASSIGN_OR_RETURN(constants_, Block::Allocate(plan_.constant_bytes, "constants"));
   const Block* blocks[] = {&arena_, &persistent_, &constants_};
   for (const Buffer& buffer : plan_.buffers) {
+    values_.push_back(buffer.space == Space::kValue ? std::make_unique<Value>(buffer.kind, buffer.dtype) : nullptr);
+    if (buffer.space == Space::kValue) {
+      addresses_.push_back(nullptr);
+      continue;
+    }
     std::byte* address = blocks[static_cast<int>(buffer.space)]->data() + buffer.offset;
     if (!buffer.data.empty()) std::memcpy(address, buffer.data.data(), buffer.data.size());
     addresses_.push_back(address);
@@ -93,7 +103,10 @@ absl::Status Executor::BindBody(const std::vector<Node>& nodes, std::vector<Boun
 
 absl::Status Executor::Bind(const Node& node, Bound& bound, std::vector<std::string>& missing) {
   bound.node = &node;
-  for (int id : node.args) bound.pointers.push_back(data(id));
+  for (int id : node.args) {
+    bound.pointers.push_back(data(id));
+    bound.values.push_back({value(id), &plan_.buffers[static_cast<size_t>(id)].name});
+  }
   switch (node.kind) {
     case Node::Kind::kKernel: {
       const auto kernel = library_.Find(node.callee);
@@ -106,7 +119,8 @@ absl::Status Executor::Bind(const Node& node, Bound& bound, std::vector<std::str
       if (bound.function == nullptr) missing.push_back(absl::StrCat("op ", node.op, ": this runtime has no call '", node.callee, "'"));
       BindCall(node, bound);
       break;
-    case Node::Kind::kCopy: bound.bytes = plan_.buffers[static_cast<size_t>(node.args[0])].bytes; break;
+    case Node::Kind::kCopy:
+      if (value(node.args[0]) == nullptr) bound.bytes = plan_.buffers[static_cast<size_t>(node.args[0])].bytes; break;
     case Node::Kind::kStart: BindStart(node, bound); break;
     case Node::Kind::kWait:
       // The reader has checked that the start stands before it in the same body, whose tickets are the last ones.
@@ -125,8 +139,10 @@ absl::Status Executor::Bind(const Node& node, Bound& bound, std::vector<std::str
 void Executor::BindCall(const Node& node, Bound& bound) {
   for (int id : node.args) {
     const Buffer& buffer = plan_.buffers[static_cast<size_t>(id)];
-    bound.buffers.push_back({data(id), buffer.dims.data(), static_cast<int32_t>(buffer.dims.size()), static_cast<int32_t>(buffer.dtype), DT_HOST, buffer.name.c_str(), nullptr});
+    bound.buffers.push_back({data(id), buffer.dims.data(), static_cast<int32_t>(buffer.dims.size()), static_cast<int32_t>(buffer.dtype), DT_HOST, buffer.name.c_str(), value(id)});
   }
+  for (int at : node.outputs)
+    if (plan_.buffers[static_cast<size_t>(node.args[static_cast<size_t>(at)])].lod_level > 0) bound.ragged_outputs.push_back(static_cast<size_t>(at));
   for (const std::string& text : node.strings) bound.strings.push_back(text.c_str());
   const auto count = [](const auto& list) { return static_cast<int32_t>(list.size()); };
   bound.call = {node.callee.c_str(), node.op.c_str(),   bound.buffers.data(), count(bound.buffers), node.ints.data(), count(node.ints),
@@ -197,10 +213,8 @@ absl::Status Executor::RunTraced(Bound& bound) {
 absl::Status Executor::RunOne(Bound& bound) {
   switch (bound.node->kind) {
     case Node::Kind::kKernel: return RunKernel(bound);
-    case Node::Kind::kCall: bound.call.state = &bound.state; return context_.Call(bound.function, bound.call);
-    case Node::Kind::kCopy:
-      if (bound.bytes > 0) std::memmove(bound.pointers[1], bound.pointers[0], static_cast<size_t>(bound.bytes));
-      return absl::OkStatus();
+    case Node::Kind::kCall: return RunCall(bound);
+    case Node::Kind::kCopy: return RunCopy(bound);
     case Node::Kind::kStart: return RunStart(bound);
     case Node::Kind::kWait: return RunWait(bound);
     case Node::Kind::kIf: return Run(*bound.condition ? bound.body : bound.otherwise);
@@ -209,7 +223,66 @@ absl::Status Executor::RunOne(Bound& bound) {
   return absl::InternalError("unknown kind of node");
 }
 
+absl::Status Executor::RunCall(Bound& bound) {
+  bound.call.state = &bound.state;
+  for (size_t i = 0; i < bound.values.size(); ++i)
+    if (const Value* v = bound.values[i].value) {
+      DtBuffer& buffer = bound.buffers[i];
+      buffer.data = v->data();
+      buffer.dims = v->dims.data();
+      buffer.rank = static_cast<int32_t>(v->dims.size());
+      buffer.dtype = static_cast<int32_t>(v->dtype);
+    }
+  DT_RETURN_IF_ERROR(context_.Call(bound.function, bound.call));
+  if (!bound.ragged_outputs.empty()) ShareLod(bound);
+  return absl::OkStatus();
+}
+
+// Outputs that are ragged by the op's inference and that the call gave no LoD have that of the first argument with as many rows.
+void Executor::ShareLod(Bound& bound) {
+  for (size_t at : bound.ragged_outputs) {
+    Value& out = *bound.values[at].value;
+    if (!out.lod.empty() || out.dims.empty()) continue;
+    for (const ValueArgument& argument : bound.values) {
+      if (argument.value == nullptr || argument.value == &out || argument.value->lod.empty() || argument.value->dims[0] != out.dims[0]) continue;
+      out.lod = argument.value->lod;
+      break;
+    }
+  }
+}
+
+// Between values and fixed places; extents that differ are an error.
+absl::Status Executor::RunCopy(Bound& bound) {
+  Value *from = bound.values[0].value, *to = bound.values[1].value;
+  if (from == nullptr && to == nullptr) {
+    if (bound.bytes > 0) std::memmove(bound.pointers[1], bound.pointers[0], static_cast<size_t>(bound.bytes));
+    return absl::OkStatus();
+  }
+  if (from != nullptr && to != nullptr) return to->Assign(*from);
+  const Buffer& source = plan_.buffers[static_cast<size_t>(bound.node->args[0])];
+  if (to != nullptr) return to->Assign(TensorView{source.dtype, source.dims, data(bound.node->args[0])});
+  const Buffer& target = plan_.buffers[static_cast<size_t>(bound.node->args[1])];
+  if (from->bytes() != target.bytes)
+    return absl::InvalidArgumentError(absl::StrCat("'", *bound.values[0].name, "' is ", ShapeText(from->dtype, from->dims), ", but '", target.name, "' is ",
+                                                   ShapeText(target.dtype, target.dims)));
+  if (target.bytes > 0) std::memmove(bound.pointers[1], from->data(), static_cast<size_t>(target.bytes));
+  return absl::OkStatus();
+}
+
+absl::Status Executor::RunUnknown(Bound& bound) {
+  DT_RETURN_IF_ERROR(BindExtents(*bound.node->unknown, bound.values, bound.extents));
+  const size_t count = bound.values.size();
+  bound.pointers.resize(count + 1);
+  for (size_t i = 0; i < count; ++i)
+    if (bound.values[i].value != nullptr) bound.pointers[i] = bound.values[i].value->data();
+  bound.pointers[count] = bound.extents.table.data();
+  Rows rows{bound.kernel, bound.pointers.data()};
+  dt_parallel(&context_, bound.extents.rows, bound.node->grain, RunRows, &rows);
+  return absl::OkStatus();
+}
+
 absl::Status Executor::RunKernel(Bound& bound) {
+  if (bound.node->unknown != nullptr) return RunUnknown(bound);
   Rows rows{bound.kernel, bound.pointers.data()};
   dt_parallel(&context_, bound.node->rows, bound.node->grain, RunRows, &rows);
   return absl::OkStatus();

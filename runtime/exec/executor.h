@@ -17,6 +17,7 @@
 #include "runtime/exec/plan.h"
 #include "runtime/exec/thread_pool.h"
 #include "runtime/exec/trace.h"
+#include "runtime/exec/value.h"
 
 namespace dtranspile::exec {
 
@@ -42,7 +43,10 @@ class Executor {
   bool failed_waiting() const { return failed_waiting_; }
 
   const Plan& plan() const { return plan_; }
+  // Memory of a buffer of fixed extents; null for a value.
   std::byte* data(int buffer) const { return addresses_[static_cast<size_t>(buffer)]; }
+  // The object of a buffer in space kValue; null for others.
+  Value* value(int buffer) const { return values_[static_cast<size_t>(buffer)].get(); }
 
  private:
   struct Bound;  // a node with its pointers
@@ -57,6 +61,10 @@ class Executor {
   absl::Status RunTraced(Bound& bound);
   absl::Status RunOne(Bound& bound);
   absl::Status RunKernel(Bound& bound);
+  absl::Status RunUnknown(Bound& bound);
+  absl::Status RunCall(Bound& bound);
+  absl::Status RunCopy(Bound& bound);
+  void ShareLod(Bound& bound);
   absl::Status RunStart(Bound& bound);
   absl::Status RunWait(Bound& bound);
   absl::Status RunWhile(Bound& bound);
@@ -67,6 +75,7 @@ class Executor {
   KernelLibrary library_;
   Block arena_, persistent_, constants_;
   std::vector<std::byte*> addresses_;
+  std::vector<std::unique_ptr<Value>> values_;
   ThreadPool pool_;
   DtContext context_;
   struct Pending {

@@ -18,7 +18,8 @@ constexpr int64_t kAlignment = 64;
 constexpr int64_t kMostBytes = int64_t{1} << 48;
 constexpr int64_t kMostBuffers = int64_t{1} << 24;
 
-constexpr std::pair<const char*, Space> kSpaces[] = {{"arena", Space::kArena}, {"persistent", Space::kPersistent}, {"constant", Space::kConstant}};
+constexpr std::pair<const char*, Space> kSpaces[] = {{"arena", Space::kArena}, {"persistent", Space::kPersistent}, {"constant", Space::kConstant}, {"value", Space::kValue}};
+constexpr std::pair<const char*, Value::Kind> kKinds[] = {{"tensor", Value::Kind::kTensor}, {"rows", Value::Kind::kRows}, {"list", Value::Kind::kList}};
 
 class PlanReader {
  public:
@@ -31,6 +32,7 @@ class PlanReader {
   void ReadComms(JsonObject& root);
   void ReadBuffers(JsonObject& root);
   Buffer ReadBuffer(JsonObject object);
+  Buffer ReadValue(JsonObject& object, Buffer buffer);
   void ReadPersistables(JsonObject& root);
   void ReadProgram(const Json& value, const std::string& where, Program& program);
   FeedSlot ReadFeed(JsonObject object);
@@ -55,7 +57,7 @@ int PlanReader::BufferId(JsonObject& object) { return static_cast<int>(object.In
 // Feeds and persistables repeat type and extents, for people; they must be those of the buffer.
 void PlanReader::CheckAgainstBuffer(JsonObject& object, int id) {
   const DType type = ReadType(object);
-  const auto dims = object.Ints("dims", 0);
+  const auto dims = object.Ints("dims", -1);
   if (!errors_.ok()) return;
   const Buffer& buffer = plan_.buffers[static_cast<size_t>(id)];
   if (type != buffer.dtype || dims != buffer.dims)
@@ -81,16 +83,25 @@ void PlanReader::ReadComms(JsonObject& root) {
   }
 }
 
+Buffer PlanReader::ReadValue(JsonObject& object, Buffer buffer) {
+  buffer.kind = ReadName(kKinds, object.String("kind"), object.At("kind"), errors_);
+  buffer.dtype = ReadType(object);
+  buffer.dims = object.Ints("dims", -1);
+  buffer.lod_level = static_cast<int>(object.Int("lod_level", 0, 64));
+  object.Done();
+  return buffer;
+}
+
 Buffer PlanReader::ReadBuffer(JsonObject object) {
   Buffer buffer;
   buffer.name = object.String("name");
   buffer.space = ReadName(kSpaces, object.String("space"), object.At("space"), errors_);
+  if (buffer.space == Space::kValue) return ReadValue(object, std::move(buffer));
   buffer.offset = object.Int("offset", 0, kMostBytes);
   buffer.bytes = object.Int("bytes", 0, kMostBytes);
   buffer.dtype = ReadType(object);
   buffer.dims = object.Ints("dims", 0);
-  if (object.Int("lod_level", 0) != 0)
-    errors_.Add(object.At("lod_level"), absl::StrCat("'", buffer.name, "' is ragged (LoD); this runtime has dense tensors only"));
+  if (object.Int("lod_level", 0) != 0) errors_.Add(object.At("lod_level"), absl::StrCat("'", buffer.name, "' is ragged (LoD), which only buffers of space 'value' can be"));
   const bool constant = buffer.space == Space::kConstant;
   if (constant) {
     const std::string hex = object.String("data");

@@ -4,16 +4,19 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "runtime/base/dtype.h"
 #include "runtime/comm/communicator.h"
+#include "runtime/exec/value.h"
 
 namespace dtranspile::exec {
 
-enum class Space { kArena, kPersistent, kConstant };
+// kValue: extents, LoD or rows are known only while a step runs (value.h).
+enum class Space { kArena, kPersistent, kConstant, kValue };
 
 struct Buffer {
   std::string name;
@@ -21,7 +24,9 @@ struct Buffer {
   int64_t offset = 0;  // in its block, a multiple of 64
   int64_t bytes = 0;
   DType dtype = DType::kFloat32;
-  std::vector<int64_t> dims;
+  std::vector<int64_t> dims;  // kValue: -1 where not known
+  int lod_level = 0;          // kValue
+  Value::Kind kind = Value::Kind::kTensor;  // kValue
   std::string data;  // of a constant
   int64_t count() const { return bytes / static_cast<int64_t>(SizeOf(dtype)); }
 };
@@ -30,6 +35,20 @@ struct Persistable {
   std::string name;
   int buffer = 0;
   bool parameter = false;
+};
+
+// A kernel whose extents are known only when it runs.
+struct UnknownExtents {
+  struct Product {
+    int64_t factor = 1;
+    std::vector<int> unknowns;  // times these
+    bool operator==(const Product&) const = default;
+  };
+  std::vector<std::vector<int64_t>> shapes;  // per argument; -(k + 1) for unknown k. Empty: a buffer of fixed extents
+  std::vector<bool> written;                 // per argument: gets its extents here; the others must have them
+  std::vector<Product> table;                // what the kernel is given behind its arguments
+  Product rows;
+  int count = 0;                             // unknowns
 };
 
 // How the global batch is cut: equal contiguous parts of dimension `dim` over `axes`, the first axis major.
@@ -58,6 +77,7 @@ struct Node {
   std::string callee;                            // kKernel, kCall
   std::vector<int> args;                         // kKernel, kCall; kCopy: from, to
   int64_t rows = 0, grain = 1;                   // kKernel
+  std::shared_ptr<UnknownExtents> unknown;       // kKernel; null: all extents are fixed
   std::vector<int64_t> ints;                     // kCall
   std::vector<double> reals;                     // kCall
   std::vector<std::string> strings;              // kCall
@@ -70,7 +90,7 @@ struct Node {
   comm::Kind collective = comm::Kind::kBarrier;  // kStart, and the following four
   comm::ReduceOp reduce = comm::ReduceOp::kSum;
   int comm = 0, root = 0;
-  std::vector<int> inputs, outputs;
+  std::vector<int> inputs, outputs;              // kCall: `outputs` are positions in args that are written
   int64_t ticket = 0;                 // kStart, kWait
   int condition = 0;                  // kIf, kWhile
   int64_t limit = 0;                  // kWhile: turns

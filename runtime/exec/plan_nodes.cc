@@ -29,6 +29,8 @@ class NodeReader {
 
   Node One(const Json& value, const std::string& where);
   void Kernel(JsonObject& object, Node& node);
+  UnknownExtents Unknown(JsonObject& object, const std::vector<int>& args);
+  UnknownExtents::Product Product(const Json& value, const std::string& where, int unknowns);
   void Call(JsonObject& object, Node& node);
   void Slots(JsonObject& object, Node& node);
   void Copy(JsonObject& object, Node& node);
@@ -81,6 +83,53 @@ void NodeReader::Kernel(JsonObject& object, Node& node) {
   node.rows = object.Int("n", 0);
   node.grain = object.Int("grain", 1);
   if (plan_.library.empty()) errors_.Add(object.At("kernel"), "the plan has no library");
+  if (!object.Has("unknown")) return;
+  JsonObject unknown(object.Object("unknown"), object.At("unknown"), errors_);
+  node.unknown = std::make_shared<UnknownExtents>(Unknown(unknown, node.args));
+  unknown.Done();
+}
+
+// A product is [factor, unknown, unknown …].
+UnknownExtents::Product NodeReader::Product(const Json& value, const std::string& where, int unknowns) {
+  UnknownExtents::Product product;
+  const Json whole = {{"product", value}};
+  const auto numbers = JsonObject(whole, where, errors_).Ints("product", 0);
+  if (numbers.empty()) errors_.Add(where, "expected a factor");
+  if (!errors_.ok()) return product;
+  product.factor = numbers[0];
+  for (size_t i = 1; i < numbers.size(); ++i) {
+    if (numbers[i] >= unknowns) return errors_.Add(where, "no such unknown extent"), product;
+    product.unknowns.push_back(static_cast<int>(numbers[i]));
+  }
+  return product;
+}
+
+UnknownExtents NodeReader::Unknown(JsonObject& object, const std::vector<int>& args) {
+  constexpr int64_t kMostUnknowns = 16;
+  UnknownExtents result;
+  const Json& shapes = object.Array("shapes");
+  std::set<int64_t> bound, used;
+  for (size_t i = 0; errors_.ok() && i < shapes.size(); ++i) {
+    const Json whole = {{"shape", shapes[i]}};
+    result.shapes.push_back(JsonObject(whole, object.At("shapes", i), errors_).Ints("shape", -kMostUnknowns));
+  }
+  result.written.assign(args.size(), false);
+  for (int64_t at : object.Ints("written", 0, static_cast<int64_t>(args.size()) - 1)) result.written[static_cast<size_t>(at)] = true;
+  if (errors_.ok() && result.shapes.size() != args.size()) errors_.Add(object.At("shapes"), "expected one for each argument");
+  for (size_t i = 0; errors_.ok() && i < args.size(); ++i) {
+    const Buffer& buffer = plan_.buffers[static_cast<size_t>(args[i])];
+    if ((buffer.space == Space::kValue) == result.shapes[i].empty() && !(buffer.space == Space::kValue && buffer.dims.empty()))
+      errors_.Add(object.At("shapes", i), absl::StrCat("'", buffer.name, "' does not fit"));
+    for (int64_t extent : result.shapes[i])
+      if (extent < 0) (result.written[i] ? used : bound).insert(-extent - 1);
+  }
+  for (int64_t k : bound) result.count = std::max(result.count, static_cast<int>(k) + 1);
+  if (static_cast<int64_t>(bound.size()) != result.count || !std::includes(bound.begin(), bound.end(), used.begin(), used.end()))
+    errors_.Add(object.where(), "an unknown extent is that of no argument");
+  const Json& table = object.Array("table");
+  for (size_t i = 0; errors_.ok() && i < table.size(); ++i) result.table.push_back(Product(table[i], object.At("table", i), result.count));
+  result.rows = Product(object.Array("rows"), object.At("rows"), result.count);
+  return result;
 }
 
 void NodeReader::Call(JsonObject& object, Node& node) {
@@ -90,6 +139,8 @@ void NodeReader::Call(JsonObject& object, Node& node) {
   if (object.Has("reals")) node.reals = object.Reals("reals");
   if (object.Has("strings")) node.strings = object.Strings("strings");
   if (object.Has("slots")) Slots(object, node);
+  if (object.Has("written"))
+    for (int64_t at : object.Ints("written", 0, static_cast<int64_t>(node.args.size()) - 1)) node.outputs.push_back(static_cast<int>(at));
 }
 
 void NodeReader::Slots(JsonObject& object, Node& node) {
@@ -113,6 +164,7 @@ void NodeReader::Copy(JsonObject& object, Node& node) {
   if (!errors_.ok()) return;
   if (node.args.size() != 2) return errors_.Add(object.At("copy"), "expected [from, to]");
   const Buffer &from = plan_.buffers[static_cast<size_t>(node.args[0])], &to = plan_.buffers[static_cast<size_t>(node.args[1])];
+  if (from.space == Space::kValue || to.space == Space::kValue) return CheckOutputs(object, "copy", {node.args[1]});
   if (from.bytes != to.bytes) errors_.Add(object.At("copy"), absl::StrCat("'", from.name, "' has ", from.bytes, " bytes, '", to.name, "' ", to.bytes));
   CheckOutputs(object, "copy", {node.args[1]});
 }

@@ -2,6 +2,7 @@
 // they vectorise; nothing else has fast-math flags (relu of NaN stays NaN, an is-finite test stays one).
 #include "compiler/lower/kernel/emit.h"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstdio>
@@ -120,7 +121,7 @@ Op combiner(Combine how) {
 
 class Emitter {
  public:
-  explicit Emitter(const Kernel& kernel) : kernel_(kernel), results_(kernel.reductions.size()) {}
+  explicit Emitter(const Kernel& kernel) : kernel_(kernel), unknown_(kernel.unknownNumbers()), results_(kernel.reductions.size()) {}
 
   std::string run() {
     header();
@@ -148,10 +149,15 @@ class Emitter {
     scopes_.pop_back();
   }
 
-  std::string index(int64_t value) {
-    // Bounds are few: named once in the header.
-    return "%c" + std::to_string(value);
+  // Bounds are few: named once in the header.
+  std::string index(int64_t value) const { return kernel_.unknown(value) ? unknownName(value) : "%c" + std::to_string(value); }
+  // An extent or stride known at run time only: its place in the table of extents.
+  std::string unknownName(int64_t value) const {
+    return "%x" + std::to_string(std::find(unknown_.begin(), unknown_.end(), value) - unknown_.begin());
   }
+  std::string inType(int64_t value) const { return kernel_.unknown(value) ? "?" : std::to_string(value); }
+  std::string inCast(int64_t value) const { return kernel_.unknown(value) ? unknownName(value) : std::to_string(value); }
+  void loadExtents();
   void openLoop(int dim, const std::string& carried) {
     open("scf.for " + id("%i", dim) + " = %zero to " + index(kernel_.dims[dim]) + " step %one" + carried);
   }
@@ -174,6 +180,7 @@ class Emitter {
   }
 
   const Kernel& kernel_;
+  const std::vector<int64_t> unknown_;
   std::string text_;
   std::vector<std::string> results_;  // of reductions, where there is no lane
   int next_ = 0;
@@ -186,8 +193,8 @@ std::string Emitter::memrefOf(const Operand& operand) const {
   std::string shape, strides;
   for (size_t dim = 0; dim < kernel_.dims.size(); ++dim) {
     if (operand.strides[dim] == 0) continue;
-    shape += dim == 0 ? "?x" : std::to_string(kernel_.dims[dim]) + "x";
-    strides += (strides.empty() ? "" : ", ") + std::to_string(operand.strides[dim]);
+    shape += dim == 0 ? "?x" : inType(kernel_.dims[dim]) + "x";
+    strides += (strides.empty() ? "" : ", ") + inType(operand.strides[dim]);
   }
   if (shape.empty()) return std::string("memref<1x") + storageName(operand.dtype) + ", strided<[1], offset: " + std::to_string(operand.offset) + ">>";
   return "memref<" + shape + storageName(operand.dtype) + ", strided<[" + strides + "], offset: " + std::to_string(operand.offset) + ">>";
@@ -200,20 +207,25 @@ void Emitter::header() {
     text_ += id("%a", i) + ": memref<1x" + storageName(operand.dtype) + "> {llvm.noalias, llvm.align = 64 : i64" +
              (operand.writes ? "" : ", llvm.readonly") + "}, ";
   }
+  const std::string table = "memref<" + std::to_string(unknown_.size()) + "xi64>";
+  if (!unknown_.empty()) text_ += "%extents: " + table + " {llvm.noalias, llvm.readonly}, ";
   text_ += "%lo: index, %n: index) {\n";
   line("%zero = arith.constant 0 : index");
   line("%one = arith.constant 1 : index");
   std::map<int64_t, bool> bounds;
-  for (size_t dim = 1; dim < kernel_.dims.size(); ++dim) bounds[kernel_.dims[dim]] = true;
+  for (size_t dim = 1; dim < kernel_.dims.size(); ++dim) {
+    if (!kernel_.unknown(kernel_.dims[dim])) bounds[kernel_.dims[dim]] = true;
+  }
   for (const auto& [bound, unused] : bounds) line(index(bound) + " = arith.constant " + std::to_string(bound) + " : index");
+  loadExtents();
   for (size_t i = 0; i < kernel_.operands.size(); ++i) {
     const Operand& operand = kernel_.operands[i];
     std::string sizes, strides;
     for (size_t dim = 0; dim < kernel_.dims.size(); ++dim) {
       if (operand.strides[dim] == 0) continue;
       const char* comma = sizes.empty() ? "" : ", ";
-      sizes += comma + (dim == 0 ? std::string("%n") : std::to_string(kernel_.dims[dim]));
-      strides += comma + std::to_string(operand.strides[dim]);
+      sizes += comma + (dim == 0 ? std::string("%n") : inCast(kernel_.dims[dim]));
+      strides += comma + inCast(operand.strides[dim]);
     }
     if (sizes.empty()) sizes = strides = "1";
     line(id("%m", i) + " = memref.reinterpret_cast " + id("%a", i) + " to offset: [" + std::to_string(operand.offset) + "], sizes: [" + sizes +
@@ -222,6 +234,17 @@ void Emitter::header() {
   if (kernel_.lane < 0) return;
   for (size_t i = 0; i < kernel_.reductions.size(); ++i) {
     line(bufferOf(i) + " = memref.alloca() {alignment = 64 : i64} : " + laneMemref(i));
+  }
+}
+
+// %x<k>: entry k of the table as an index.
+void Emitter::loadExtents() {
+  const std::string table = "memref<" + std::to_string(unknown_.size()) + "xi64>";
+  for (size_t k = 0; k < unknown_.size(); ++k) {
+    const std::string at = fresh(), value = fresh();
+    line(at + " = arith.constant " + std::to_string(k) + " : index");
+    line(value + " = memref.load %extents[" + at + "] : " + table);
+    line(id("%x", static_cast<int64_t>(k)) + " = arith.index_cast " + value + " : i64 to index");
   }
 }
 
@@ -295,6 +318,8 @@ std::string Emitter::compute(ExprId which) {
   const std::string operandType = e.a >= 0 ? mlirName(kernel_.exprs[e.a].type) : type;
   if (e.op == Op::Const) {
     line(v + " = arith.constant " + number(e.value, e.type) + (e.type == Scalar::I1 ? "" : " : " + type));
+  } else if (e.op == Op::Extent) {
+    line(v + " = arith.index_cast " + unknownName(static_cast<int64_t>(e.value)) + " : index to i64");
   } else if (e.op == Op::Index) {
     line(v + " = arith.index_cast " + id("%i", e.index) + " : index to i64");
   } else if (e.op == Op::Select) {

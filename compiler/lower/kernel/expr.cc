@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "compiler/lower/kernel/extents.h"
+
 namespace dtranspile::lower {
 namespace {
 
@@ -77,6 +79,11 @@ ExprId ExprPool::add(Expr node) {
 
 ExprId ExprPool::constant(double value, Scalar type) {
   return add({.op = Op::Const, .type = type, .value = value});
+}
+
+ExprId ExprPool::count(int64_t number, Scalar type) {
+  if (!isSymbolic(number)) return constant(static_cast<double>(number), type);
+  return add({.op = Op::Extent, .type = Scalar::I64, .value = static_cast<double>(number)});
 }
 
 ExprId ExprPool::load(int operand, Scalar type) {

@@ -22,6 +22,7 @@ bool isFloat(Scalar type);
 
 enum class Op : uint8_t {
   Const,   // `value`
+  Extent,  // `value`, a product of extents known only at run time (extents.h), I64
   Load,    // element of operand `index` at the current position
   Result,  // `index`: result of a reduction of an earlier stage
   Index,   // position in dimension `index`, I64
@@ -49,6 +50,8 @@ class ExprPool {
   size_t size() const { return nodes_.size(); }
 
   ExprId constant(double value, Scalar type = Scalar::Weak);
+  // A count of elements: a constant unless a token is in it.
+  ExprId count(int64_t number, Scalar type = Scalar::Weak);
   ExprId load(int operand, Scalar type);
   ExprId result(int reduction, Scalar type);
   ExprId position(int dim);

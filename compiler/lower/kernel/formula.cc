@@ -111,9 +111,10 @@ bool heavy(const ExprPool& pool, ExprId id) {
 // Turns a nest into a kernel: decides on the order of dims and on the lane, then fills the stages level by level.
 class NestBuilder {
  public:
-  NestBuilder(std::string_view hint, const Dims& domain, const ExprPool& source, const std::vector<Ref>& refs, const Nest& nest)
+  NestBuilder(std::string_view hint, const Dims& domain, const ExprPool& source, const std::vector<Ref>& refs, const Nest& nest, bool dynamic)
       : domain_(domain), source_(source), refs_(refs), nest_(nest) {
     kernel_.hint = std::string(hint);
+    kernel_.dynamic = dynamic;
   }
 
   BoundKernel run() {
@@ -205,7 +206,7 @@ class NestBuilder {
     int64_t step = 1;
     for (size_t d = sources_.size(); d-- > 0;) {
       if (sources_[d].first < 0 || !nest_.inner[sources_[d].first]) continue;
-      sum = p.binary(Op::Add, p.binary(Op::Mul, p.position(static_cast<int>(d)), p.constant(static_cast<double>(step), Scalar::I64)), sum);
+      sum = p.binary(Op::Add, p.binary(Op::Mul, p.position(static_cast<int>(d)), kernel_.dynamic ? p.count(step, Scalar::I64) : p.constant(static_cast<double>(step), Scalar::I64)), sum);
       step *= kernel_.dims[d];
     }
     return sum;
@@ -274,7 +275,8 @@ class NestBuilder {
 
 class FormulaBuilder : public FormulaActions {
  public:
-  FormulaBuilder(std::string_view hint, const FormulaNames& names, std::string& error) : hint_(hint), names_(names), error_(error) {}
+  FormulaBuilder(std::string_view hint, const FormulaNames& names, std::string& error, bool dynamic)
+      : hint_(hint), names_(names), error_(error), dynamic_(dynamic) {}
 
   std::optional<std::vector<BoundKernel>> run(std::string_view formula, const InnerDims& inner) {
     if (!scanDomain(formula)) return std::nullopt;
@@ -292,9 +294,9 @@ class FormulaBuilder : public FormulaActions {
     if (auto it = locals_.find(name); it != locals_.end()) return it->second;
     if (auto input = names_.input(name)) return load(*input, span, name);
     if (name == "count" || name == "rows") {
-      double n = 1;
-      for (size_t d = 0; d < domain_.size(); ++d) n *= inner_[d] == (name == "count") ? static_cast<double>(domain_[d]) : 1.0;
-      return pool_.constant(n);
+      int64_t n = 1;
+      for (size_t d = 0; d < domain_.size(); ++d) n *= inner_[d] == (name == "count") ? domain_[d] : 1;
+      return dynamic_ ? pool_.count(n) : pool_.constant(static_cast<double>(n));
     }
     if (name == "position") return pool_.position(-1);
     if (name == "infinity") return pool_.constant(std::numeric_limits<double>::infinity());
@@ -417,7 +419,7 @@ class FormulaBuilder : public FormulaActions {
     std::vector<BoundKernel> kernels;
     nest_.inner = inner_;
     dropUnusedReductions();
-    if (!nest_.stores.empty()) kernels.push_back(NestBuilder(hint_, domain_, pool_, refs_, nest_).run());
+    if (!nest_.stores.empty()) kernels.push_back(NestBuilder(hint_, domain_, pool_, refs_, nest_, dynamic_).run());
     for (const Assignment& a : sums_) {
       Nest nest;
       for (size_t d = 0; d < domain_.size(); ++d) nest.inner.push_back(refs_[a.ref].strides[d] == 0);
@@ -425,7 +427,7 @@ class FormulaBuilder : public FormulaActions {
       if (pool_[value].type == Scalar::I1) value = pool_.cast(value, Scalar::I32);
       nest.reductions.push_back({Combine::Sum, value, 0});
       nest.stores.push_back({a.ref, pool_.result(0, pool_[value].type), 1, true});
-      kernels.push_back(NestBuilder(hint_, domain_, pool_, refs_, nest).run());
+      kernels.push_back(NestBuilder(hint_, domain_, pool_, refs_, nest, dynamic_).run());
     }
     return kernels;
   }
@@ -450,6 +452,7 @@ class FormulaBuilder : public FormulaActions {
   std::string_view hint_;
   const FormulaNames& names_;
   std::string& error_;
+  bool dynamic_;
   Dims domain_;
   std::vector<bool> inner_;
   ExprPool pool_;
@@ -462,9 +465,9 @@ class FormulaBuilder : public FormulaActions {
 }  // namespace
 
 std::optional<std::vector<BoundKernel>> buildFormula(std::string_view hint, std::string_view formula, const FormulaNames& names,
-                                                     const InnerDims& inner, std::string& error) {
+                                                     const InnerDims& inner, std::string& error, bool dynamic) {
   error.clear();
-  return FormulaBuilder(hint, names, error).run(formula, inner);
+  return FormulaBuilder(hint, names, error, dynamic).run(formula, inner);
 }
 
 }  // namespace dtranspile::lower

@@ -35,6 +35,7 @@ struct TensorRef {
   std::vector<int64_t> dims;
   int axis = -1;  // domain dim of its first dim; -1: aligned right
 
+  // Tokens (extents.h) stand for extents that are not known.
   int64_t elements() const;
 };
 
@@ -53,8 +54,9 @@ struct BoundKernel {
   std::vector<int> buffers;
 };
 
-// The kernels of a formula, canonical, in order of execution. On failure empty, and `error` says what is wrong.
+// The kernels of a formula, canonical, in order of execution. On failure empty, and `error` says what is wrong. `dynamic`: extents may be tokens.
 std::optional<std::vector<BoundKernel>> buildFormula(std::string_view hint, std::string_view formula, const FormulaNames& names,
-                                                     const InnerDims& inner, std::string& error);
+                                                     const InnerDims& inner, std::string& error,
+                                                     bool dynamic = false);
 
 }  // namespace dtranspile::lower

@@ -1,6 +1,9 @@
 #include "compiler/lower/kernel/kernel.h"
 
 #include <algorithm>
+#include <set>
+
+#include "compiler/lower/kernel/extents.h"
 
 namespace dtranspile::lower {
 namespace {
@@ -69,6 +72,24 @@ int64_t Kernel::elements() const {
   int64_t count = 1;
   for (int64_t extent : dims) count *= extent;
   return count;
+}
+
+bool Kernel::unknown(int64_t number) const { return dynamic && isSymbolic(number); }
+
+std::vector<int64_t> Kernel::unknownNumbers() const {
+  std::set<int64_t> numbers;
+  auto add = [&](int64_t number) {
+    if (unknown(number)) numbers.insert(number);
+  };
+  for (size_t dim = 1; dim < dims.size(); ++dim) add(dims[dim]);
+  for (const Operand& operand : operands) {
+    for (int64_t stride : operand.strides) add(stride);
+  }
+  for (size_t i = 0; i < exprs.size(); ++i) {
+    const Expr& e = exprs[static_cast<ExprId>(i)];
+    if (e.op == Op::Extent) add(static_cast<int64_t>(e.value));
+  }
+  return {numbers.begin(), numbers.end()};
 }
 
 void canonicalize(Kernel& kernel) {

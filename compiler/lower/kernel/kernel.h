@@ -51,6 +51,7 @@ struct Kernel {
   std::vector<int64_t> dims;
   int inner = 0;                       // dims [0, inner) enclose all stages
   int lane = -1;                       // dim that is the innermost loop of every stage, or -1
+  bool dynamic = false;                // extents and strides may be products of tokens (extents.h)
   std::vector<Operand> operands;
   ExprPool exprs;
   std::vector<Reduction> reductions;
@@ -59,6 +60,11 @@ struct Kernel {
   bool elementwise() const { return reductions.empty() && inner == static_cast<int>(dims.size()) && lane < 0; }
   int64_t rows() const { return dims.empty() ? 1 : dims[0]; }
   int64_t elements() const;
+
+  // Whether an extent, a stride or a count is known at run time only.
+  bool unknown(int64_t number) const;
+  // Those that the compiled kernel reads, in the order of its table of extents: bounds of loops but the rows, strides, counts. Ascending.
+  std::vector<int64_t> unknownNumbers() const;
 };
 
 // Brings a kernel into its shortest form: extents of one dropped, neighbouring dims that every operand walks contiguously made one, so

@@ -9,14 +9,14 @@ using llvm::LogicalResult;
 LogicalResult lowerLookup(OpLowering& op) {
   auto w = op.in("W"), ids = op.in("Ids"), out = op.out("Out");
   if (!w || !ids || !out) return op.unsupported("an absent input");
-  op.call("dt_lookup_table", {*w, *ids}, {*out}, {.ints = {op.op().getInt("padding_idx")}});
+  op.call("dt_lookup_table", {*w, *ids}, {*out}, {.ints = {op.op().getInt("padding_idx"), op.op().type() == "lookup_table"}, .anyExtents = true});
   return llvm::success();
 }
 
 LogicalResult lowerLookupGrad(OpLowering& op) {
   auto ids = op.in("Ids"), gradient = op.in("Out@GRAD"), dw = op.out("W@GRAD");
   if (!ids || !gradient || !dw) return op.unsupported("an absent input");
-  op.call("dt_lookup_table_grad", {*ids, *gradient}, {*dw}, {.ints = {op.op().getInt("padding_idx")}});
+  op.call("dt_lookup_table_grad", {*ids, *gradient}, {*dw}, {.ints = {op.op().getInt("padding_idx")}, .anyExtents = true});
   return llvm::success();
 }
 

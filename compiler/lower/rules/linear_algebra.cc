@@ -125,8 +125,8 @@ LogicalResult lowerMatmulGrad(OpLowering& op) {
 }
 
 const LoweringRule kRules[] = {
-    {"mul", Inner::None, nullptr, lowerMul},
-    {"mul_grad", Inner::None, nullptr, lowerMulGrad},
+    lowerRule("mul", lowerMul, "dt_mul(X, Y; x_num_col_dims, y_num_col_dims) -> Out"),
+    lowerRule("mul_grad", lowerMulGrad, "dt_mul_grad(X, Y, Out@GRAD; x_num_col_dims, y_num_col_dims) -> X@GRAD, Y@GRAD"),
     {"matmul", Inner::None, nullptr, lowerMatmul},
     {"matmul_grad", Inner::None, nullptr, lowerMatmulGrad},
     {"matmul_v2", Inner::None, nullptr, lowerMatmul},

@@ -22,7 +22,7 @@ LogicalResult rowFormula(OpLowering& op, const char* formula) {
 void checkLabels(OpLowering& op, int64_t classes) {
   auto label = op.in("Label");
   if (!label) return;
-  op.call("dt_check_range", {*label}, {}, {.ints = {0, classes, 1, op.op().getInt("ignore_index")}, .strings = {pd::nameOf(op.op().input("Label")).str()}, .keep = true});
+  op.call("dt_check_range", {*label}, {}, {.ints = {0, classes, 1, op.op().getInt("ignore_index")}, .strings = {pd::nameOf(op.op().input("Label")).str()}, .keep = true, .anyExtents = true});
 }
 
 // With the class dim at `axis` of input `slot`.

@@ -9,7 +9,7 @@ llvm::LogicalResult lowerAccuracy(OpLowering& op) {
   if (!values || !indices || !label) return op.unsupported("an absent input");
   TensorRef accuracy = op.outOrTemporary("Accuracy", DType::kFloat32, {1}), correct = op.outOrTemporary("Correct", DType::kInt32, {1}),
             total = op.outOrTemporary("Total", DType::kInt32, {1});
-  op.call("dt_accuracy", {*values, *indices, *label}, {accuracy, correct, total});
+  op.call("dt_accuracy", {*values, *indices, *label}, {accuracy, correct, total}, {.anyExtents = true});
   return llvm::success();
 }
 

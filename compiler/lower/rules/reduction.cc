@@ -14,7 +14,7 @@ llvm::LogicalResult lowerTopK(OpLowering& op) {
   std::vector<int64_t> dims = x->dims;
   dims.back() = op.op().getInt("k");
   TensorRef values = op.outOrTemporary("Out", x->dtype, dims), indices = op.outOrTemporary("Indices", DType::kInt64, dims);
-  op.call("dt_top_k", {*x}, {values, indices}, {.ints = {v2 ? op.op().getBool("largest") : 1}});
+  op.call("dt_top_k", {*x}, {values, indices}, {.ints = {v2 ? op.op().getBool("largest") : 1, op.op().getInt("k")}, .anyExtents = true});
   return llvm::success();
 }
 
@@ -22,7 +22,7 @@ llvm::LogicalResult lowerCumsum(OpLowering& op) {
   auto x = op.in("X"), out = op.out("Out");
   if (!x || !out) return op.unsupported("an absent X");
   const pd::OpView& v = op.op();
-  op.call("dt_cumsum", {*x}, {*out}, {.ints = {v.getInt("axis"), v.getBool("flatten"), v.getBool("exclusive"), v.getBool("reverse")}});
+  op.call("dt_cumsum", {*x}, {*out}, {.ints = {v.getInt("axis"), v.getBool("flatten"), v.getBool("exclusive"), v.getBool("reverse")}, .anyExtents = true});
   return llvm::success();
 }
 

@@ -12,7 +12,7 @@ LogicalResult lowerViewGrad(OpLowering& op) { return op.view("Out@GRAD", "X@GRAD
 LogicalResult lowerTranspose(OpLowering& op) {
   auto x = op.in("X"), out = op.out("Out");
   if (!x || !out) return op.unsupported("an absent input");
-  op.call("dt_transpose", {*x}, {*out}, {.ints = op.op().getInts("axis")});
+  op.call("dt_transpose", {*x}, {*out}, {.ints = op.op().getInts("axis"), .anyExtents = true});
   return llvm::success();
 }
 
@@ -22,7 +22,7 @@ LogicalResult lowerTransposeGrad(OpLowering& op) {
   const std::vector<int64_t> axis = op.op().getInts("axis");
   std::vector<int64_t> inverse(axis.size());
   for (size_t i = 0; i < axis.size(); ++i) inverse[axis[i]] = static_cast<int64_t>(i);
-  op.call("dt_transpose", {*gradient}, {*dx}, {.ints = inverse});
+  op.call("dt_transpose", {*gradient}, {*dx}, {.ints = inverse, .anyExtents = true});
   return llvm::success();
 }
 

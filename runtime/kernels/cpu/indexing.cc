@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "runtime/kernels/cpu/support.h"
 
@@ -44,6 +45,16 @@ bool CheckLookup(DtContext* context, const DtBuffer& table, const DtBuffer& ids,
                    static_cast<long long>(Elements(rows))),
            false;
   return CheckIds(context, ids, "Ids", {0, table.dims[0], false, 0}) == 0;
+}
+
+// Where the extents of Ids are known only now, Out gets its own.
+bool SizeRows(DtContext* context, const DtCall* call) {
+  if (call->args[2].value == nullptr) return true;
+  const DtBuffer &table = call->args[0], &ids = call->args[1];
+  std::vector<int64_t> dims(ids.dims, ids.dims + ids.rank);
+  if (call->ints[1] != 0 && !dims.empty()) dims.pop_back();
+  if (table.rank > 1) dims.push_back(table.dims[1]);
+  return dt_resize(context, &call->args[2], dims.data(), static_cast<int32_t>(dims.size())) == 0;
 }
 
 template <typename Id>
@@ -137,7 +148,7 @@ extern "C" int32_t dt_check_range(DtContext* context, const DtCall* call) {
 }
 
 extern "C" int32_t dt_lookup_table(DtContext* context, const DtCall* call) {
-  if (!CheckCall(context, call, {3, 1, 0, 0}) || !CheckLookup(context, call->args[0], call->args[1], call->args[2])) return 1;
+  if (!CheckCall(context, call, {3, 2, 0, 0}) || !SizeRows(context, call) || !CheckLookup(context, call->args[0], call->args[1], call->args[2])) return 1;
   return VisitIndex(context, call->args[1], [&](auto id) {
     GatherRows<typename decltype(id)::type>(context, call);
     return 0;
@@ -155,9 +166,15 @@ extern "C" int32_t dt_lookup_table_grad(DtContext* context, const DtCall* call) 
 }
 
 extern "C" int32_t dt_top_k(DtContext* context, const DtCall* call) {
-  if (!CheckCall(context, call, {3, 1, 0, 0}) || !CheckSameType(context, call, 0, 2)) return 1;
+  if (!CheckCall(context, call, {3, 2, 0, 0}) || !CheckSameType(context, call, 0, 2)) return 1;
   const DtBuffer &x = call->args[0], &values = call->args[1], &indices = call->args[2];
   if (TypeOf(indices) != DType::kInt64) return dt_fail(context, "indices are %s, expected int64", TypeName(indices));
+  if (values.value != nullptr || indices.value != nullptr) {
+    std::vector<int64_t> dims(x.dims, x.dims + x.rank);
+    if (!dims.empty()) dims.back() = call->ints[1];
+    for (int i : {1, 2})
+      if (dt_resize(context, &call->args[i], dims.data(), x.rank) != 0) return 1;
+  }
   if (x.rank < 1 || values.rank != x.rank || !SameShape(values, indices))
     return dt_fail(context, "X, Values and Indices have %d, %d and %d dimensions", x.rank, values.rank, indices.rank);
   const int64_t width = x.dims[x.rank - 1], k = values.dims[x.rank - 1];

@@ -67,22 +67,7 @@ std::string_view OpCall::Text(int attr, int index) {
 std::string_view OpCall::Text(int attr) { return Text(attr, 0); }
 
 bool OpCall::Resize(DtBuffer& out, absl::Span<const int64_t> dims) {
-  if (out.value != nullptr) {
-    exec::Value& value = *ValueOf(out);
-    const std::vector<int64_t> extents(dims.begin(), dims.end());  // `dims` may be those of `out`
-    const absl::Status status = value.Resize(extents);
-    Refresh(out);
-    if (status.ok()) return true;
-    Fail("output '%s': %s", out.name, std::string(status.message()).c_str());
-    return false;
-  }
-  if (Dims(out) == dims) return true;
-  std::string got;
-  for (int64_t d : dims) got += (got.empty() ? "" : ", ") + std::to_string(d);
-  std::string planned;
-  for (int64_t d : Dims(out)) planned += (planned.empty() ? "" : ", ") + std::to_string(d);
-  Fail("output '%s' has the extents [%s], the program was compiled for [%s]", out.name, got.c_str(), planned.c_str());
-  return false;
+  return dt_resize(context_, &out, dims.data(), static_cast<int32_t>(dims.size())) == 0;
 }
 
 bool OpCall::ResizeRows(DtBuffer& out, int64_t rows, int64_t height, absl::Span<const int64_t> inner) {

@@ -260,6 +260,8 @@ extern "C" int32_t dt_cumsum(DtContext* context, const DtCall* call) {
   const int64_t axis = call->ints[0] < 0 ? call->ints[0] + x.rank : call->ints[0];
   const bool flatten = call->ints[1] != 0;
   if (!flatten && (axis < 0 || axis >= x.rank)) return dt_fail(context, "axis %lld of %d dimensions", static_cast<long long>(call->ints[0]), x.rank);
+  const int64_t flat = Elements(x);
+  if (y.value != nullptr && dt_resize(context, &call->args[1], flatten ? &flat : x.dims, flatten ? 1 : x.rank) != 0) return 1;
   if (Elements(x) != Elements(y)) return dt_fail(context, "X and Out differ in size");
   Scan s{1, Elements(x), 1, call->ints[2] != 0, call->ints[3] != 0};
   if (!flatten) {

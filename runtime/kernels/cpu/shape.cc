@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "runtime/kernels/cpu/support.h"
 
@@ -112,6 +113,39 @@ int32_t VisitSize(DtContext* context, int64_t size, Visit&& visit) {
   }
 }
 
+// Replaces -1 in `dims`: a single one by what is left over; several by extents of X, in order, those that `dims` names left out.
+bool FillUnknown(const DtBuffer& x, std::vector<int64_t>& dims) {
+  const int64_t total = Elements(x);
+  int64_t known = 1;
+  std::vector<size_t> unknown;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] < 0) unknown.push_back(i);
+    else known *= dims[i];
+  }
+  if (unknown.size() == 1) {
+    if (known == 0 || total % known != 0) return false;
+    dims[unknown[0]] = total / known;
+    return true;
+  }
+  std::vector<int64_t> rest(x.dims, x.dims + x.rank);
+  for (int64_t d : dims) {
+    const auto found = std::find(rest.rbegin(), rest.rend(), d);
+    if (d >= 0 && found != rest.rend()) rest.erase(std::next(found).base());
+  }
+  rest.erase(std::remove(rest.begin(), rest.end(), 1), rest.end());
+  if (rest.size() < unknown.size()) rest.resize(unknown.size(), 1);
+  for (size_t k = 0; k < unknown.size(); ++k) known *= dims[unknown[k]] = rest[k];
+  return rest.size() == unknown.size() && known == total;
+}
+
+// Y gets the permuted extents of X; a permutation that is none is left to CheckPermutation.
+bool SizePermuted(DtContext* context, const DtCall* call) {
+  const DtBuffer& x = call->args[0];
+  std::vector<int64_t> dims;
+  for (int32_t i = 0; i < x.rank; ++i) dims.push_back(call->ints[i] >= 0 && call->ints[i] < x.rank ? x.dims[call->ints[i]] : 0);
+  return call->args[1].value == nullptr || dt_resize(context, &call->args[1], dims.data(), x.rank) == 0;
+}
+
 bool CheckPermutation(DtContext* context, const DtCall* call) {
   const DtBuffer &x = call->args[0], &y = call->args[1];
   if (x.rank > kMostDims) return dt_fail(context, "%d dimensions, at most %d are known", x.rank, kMostDims), false;
@@ -180,7 +214,9 @@ void MovePieces(DtContext* context, const Pieces& p) {
 using namespace dtranspile::kernels;
 
 extern "C" int32_t dt_transpose(DtContext* context, const DtCall* call) {
-  if (!CheckCall(context, call, {2, kAny, 0, 0}) || !CheckSameType(context, call, 0, 2) || !CheckPermutation(context, call)) return 1;
+  if (!CheckCall(context, call, {2, kAny, 0, 0}) || !CheckSameType(context, call, 0, 2)) return 1;
+  if (call->num_ints == call->args[0].rank && !SizePermuted(context, call)) return 1;
+  if (!CheckPermutation(context, call)) return 1;
   const DtBuffer &x = call->args[0], &y = call->args[1];
   if (Elements(x) == 0) return 0;
   Permutation p = MakePermutation(x, call->ints);
@@ -190,6 +226,16 @@ extern "C" int32_t dt_transpose(DtContext* context, const DtCall* call) {
     Permute(context, p, Data<const T>(x), Data<T>(y));
     return 0;
   });
+}
+
+extern "C" int32_t dt_reshape(DtContext* context, const DtCall* call) {
+  if (!CheckCall(context, call, {2, kAny, 0, 0}) || !CheckSameType(context, call, 0, 2)) return 1;
+  const DtBuffer& x = call->args[0];
+  std::vector<int64_t> dims(call->ints, call->ints + call->num_ints);
+  if (!FillUnknown(x, dims)) return dt_fail(context, "'%s' of %lld elements does not fit the extents asked for", x.name, static_cast<long long>(Elements(x)));
+  if (dt_resize(context, &call->args[1], dims.data(), static_cast<int32_t>(dims.size())) != 0) return 1;
+  if (Elements(x) > 0) std::memcpy(call->args[1].data, x.data, static_cast<size_t>(Elements(x) * ElementSize(x)));
+  return 0;
 }
 
 extern "C" int32_t dt_concat(DtContext* context, const DtCall* call) {

@@ -30,6 +30,7 @@ constexpr FunctionRow kRows[] = {
     {"dt_pool2d", dt_pool2d},
     {"dt_pool2d_bwd", dt_pool2d_bwd},
     {"dt_reduce", dt_reduce},
+    {"dt_reshape", dt_reshape},
     {"dt_split", dt_split},
     {"dt_top_k", dt_top_k},
     {"dt_transpose", dt_transpose},

@@ -61,10 +61,9 @@ bool ProgramCase::load() {
   if (fs::exists(folder_ + "/startup.pdmodel") && !import("startup", startup_)) return false;
   for (const json& feed : info_["feeds"]) {
     const std::string name = feed["name"];
-    const std::string file = feed.contains("file") ? feed["file"].get<std::string>() : "feeds/" + name + ".npy";
-    auto opened = io::NpyFile::Open(folder_ + "/" + file);
-    check(opened.status(), file);
-    options_.main.feedDims[name] = {opened->dims().begin() + 1, opened->dims().end()};
+    auto opened = feed.contains("file") ? io::Feed::OpenNpy(folder_ + "/" + feed["file"].get<std::string>()) : io::Feed::Open(folder_ + "/feeds", name);
+    check(opened.status(), name);
+    options_.main.feedDims[name] = opened->dims();
     feeds_.emplace(name, std::move(*opened));
   }
   return true;
@@ -100,13 +99,25 @@ std::unique_ptr<exec::Executor> ProgramCase::start(bool runStartup) {
   return std::move(*executor);
 }
 
+TensorView ProgramCase::valueOf(const exec::Executor& executor, int buffer, const Lod** lod) {
+  if (const exec::Value* value = executor.value(buffer)) {
+    if (lod) *lod = &value->lod;
+    return value->view();
+  }
+  const exec::Buffer& b = executor.plan().buffers[buffer];
+  return {b.dtype, b.dims, executor.data(buffer)};
+}
+
 void ProgramCase::step(exec::Executor& executor, int64_t step) {
   for (const exec::FeedSlot& feed : executor.plan().main.feeds) {
-    const io::NpyFile& file = feeds_.at(feed.name);
-    std::vector<int64_t> starts(file.dims().size(), 0), counts = file.dims();
-    starts[0] = step;
-    counts[0] = 1;
-    check(file.ReadBox(starts, counts, executor.data(feed.buffer)), feed.name);
+    auto read = feeds_.at(feed.name).Read(step);
+    check(read.status(), feed.name);
+    if (exec::Value* value = executor.value(feed.buffer)) {
+      check(value->Assign(read->view()), feed.name);
+      value->lod = read->lod;
+    } else if (read->bytes.size() > 0) {
+      std::memcpy(executor.data(feed.buffer), read->bytes.data(), static_cast<size_t>(read->bytes.size()));
+    }
   }
   if (info_.contains("lr_per_step")) {
     const auto rate = info_["lr_per_step"][step].get<float>();

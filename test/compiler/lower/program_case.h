@@ -10,6 +10,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "runtime/exec/executor.h"
+#include "runtime/io/feed.h"
 #include "runtime/io/npy.h"
 
 namespace dtranspile::lower {
@@ -35,6 +36,9 @@ class ProgramCase {
   // Feeds one step and runs it. Throws on failure.
   void step(exec::Executor& executor, int64_t step);
 
+  // The value of a buffer after a step, wherever it lives; LoD where it has one.
+  static TensorView valueOf(const exec::Executor& executor, int buffer, const Lod** lod = nullptr);
+
   std::string plan() const { return temporary_ + "/plan"; }
   const std::string& folder() const { return folder_; }
   const json& info() const { return info_; }
@@ -51,7 +55,7 @@ class ProgramCase {
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   pd::ProgramOp main_, startup_;
   CompileOptions options_;
-  std::map<std::string, io::NpyFile> feeds_;
+  std::map<std::string, io::Feed> feeds_;
 };
 
 }  // namespace dtranspile::lower

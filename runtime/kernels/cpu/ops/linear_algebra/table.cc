@@ -1,9 +1,17 @@
 // Library calls: family `linear_algebra`.
-#include "runtime/kernels/cpu/op_call.h"
 #include "runtime/kernels/cpu/ops/families.h"
+#include "runtime/kernels/cpu/ops/linear_algebra/calls.h"
 
 namespace dtranspile::kernels {
+namespace {
 
-FunctionTable LinearAlgebraFunctions() { return {}; }
+constexpr FunctionRow kRows[] = {
+    {"dt_mul", Entry<Mul>},
+    {"dt_mul_grad", Entry<MulGrad>},
+};
+
+}  // namespace
+
+FunctionTable LinearAlgebraFunctions() { return kRows; }
 
 }  // namespace dtranspile::kernels

@@ -1,0 +1,35 @@
+// Unknown extents of the tensors of one op, for a formula: which of them are the same extent, and what stands for each (kernel/extents.h). Two
+// unknown extents at the same place of the domain are taken to be equal, and one beside a known extent to be that: the runtime checks it
+// before the kernel runs (runtime/exec/dynamic.h).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/lower/kernel/formula.h"
+
+namespace dtranspile::lower {
+
+class ExtentTokens {
+ public:
+  void add(const std::optional<TensorRef>& tensor);
+  // False, with a reason, where it cannot be said which extents are which.
+  bool assign(std::string& error);
+
+  bool any() const { return any_; }
+  std::optional<TensorRef> resolve(std::optional<TensorRef> tensor) const;
+  // The extents of a buffer as `resolve` gave them; tokens are numbers (tokenNumber).
+  std::vector<int64_t> shapeOf(int buffer) const;
+
+ private:
+  std::vector<int64_t> resolved(const TensorRef& tensor) const;
+  size_t firstOf(const TensorRef& tensor) const;
+  std::vector<TensorRef> tensors_;
+  std::vector<int64_t> domain_;  // the reference: -1 replaced by a token or a known extent
+  std::vector<size_t> unknown_;  // its dims that were -1
+  bool any_ = false;
+};
+
+}  // namespace dtranspile::lower

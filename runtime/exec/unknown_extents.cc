@@ -1,0 +1,60 @@
+#include "runtime/exec/unknown_extents.h"
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+
+namespace dtranspile::exec {
+namespace {
+
+absl::Status Mismatch(const ValueArgument& argument, size_t dim, int64_t expected) {
+  return absl::InvalidArgumentError(absl::StrCat("'", *argument.name, "' is ", ShapeText(argument.value->dtype, argument.value->dims), ": extent ", dim,
+                                                 " has to be ", expected, " beside the other arguments"));
+}
+
+absl::Status ReadExtents(const std::vector<int64_t>& shape, const ValueArgument& argument, std::vector<int64_t>& unknowns) {
+  const std::vector<int64_t>& dims = argument.value->dims;
+  if (dims.size() != shape.size())
+    return absl::InvalidArgumentError(absl::StrCat("'", *argument.name, "' is ", ShapeText(argument.value->dtype, dims), ", expected ", shape.size(), " dims"));
+  for (size_t d = 0; d < shape.size(); ++d) {
+    int64_t expected = shape[d];
+    if (shape[d] < 0) {
+      int64_t& unknown = unknowns[static_cast<size_t>(-shape[d] - 1)];
+      if (unknown < 0) unknown = dims[d];
+      expected = unknown;
+    }
+    if (expected != dims[d]) return Mismatch(argument, d, expected);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Multiply(const UnknownExtents::Product& product, const std::vector<int64_t>& unknowns, int64_t& result) {
+  result = product.factor;
+  for (int k : product.unknowns)
+    if (__builtin_mul_overflow(result, unknowns[static_cast<size_t>(k)], &result)) return absl::InvalidArgumentError("a product of extents overflows");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status BindExtents(const UnknownExtents& unknown, const std::vector<ValueArgument>& arguments, BoundExtents& bound) {
+  bound.unknowns.assign(static_cast<size_t>(unknown.count), -1);
+  const Value* ragged = nullptr;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].value == nullptr || unknown.written[i]) continue;
+    DT_RETURN_IF_ERROR(ReadExtents(unknown.shapes[i], arguments[i], bound.unknowns));
+    if (ragged == nullptr && !arguments[i].value->lod.empty()) ragged = arguments[i].value;
+  }
+  std::vector<int64_t>& dims = bound.table;  // scratch until it is filled
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].value == nullptr || !unknown.written[i]) continue;
+    dims.clear();
+    for (int64_t extent : unknown.shapes[i]) dims.push_back(extent < 0 ? bound.unknowns[static_cast<size_t>(-extent - 1)] : extent);
+    DT_RETURN_IF_ERROR(arguments[i].value->Resize(dims));
+    if (ragged != nullptr && !dims.empty() && dims[0] == ragged->dims[0]) arguments[i].value->lod = ragged->lod;
+  }
+  bound.table.resize(unknown.table.size());
+  for (size_t k = 0; k < unknown.table.size(); ++k) DT_RETURN_IF_ERROR(Multiply(unknown.table[k], bound.unknowns, bound.table[k]));
+  return Multiply(unknown.rows, bound.unknowns, bound.rows);
+}
+
+}  // namespace dtranspile::exec

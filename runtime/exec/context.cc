@@ -79,7 +79,7 @@ int32_t dt_fail(DtContext* context, const char* format, ...) {
 }
 
 int32_t dt_resize(DtContext* context, DtBuffer* buffer, const int64_t* dims, int32_t rank) {
-  const std::vector<int64_t> extents(dims, dims + rank);
+  const absl::Span<const int64_t> extents(dims, static_cast<size_t>(rank));
   if (buffer->value != nullptr) {
     auto& value = *static_cast<dtranspile::exec::Value*>(buffer->value);
     const absl::Status status = value.Resize(extents);
@@ -90,7 +90,7 @@ int32_t dt_resize(DtContext* context, DtBuffer* buffer, const int64_t* dims, int
     return status.ok() ? 0 : dt_fail(context, "output '%s': %s", buffer->name, std::string(status.message()).c_str());
   }
   const absl::Span<const int64_t> planned(buffer->dims, static_cast<size_t>(buffer->rank));
-  if (planned == absl::MakeConstSpan(extents)) return 0;
+  if (planned == extents) return 0;
   return dt_fail(context, "output '%s' has the extents [%s], the program was compiled for [%s]", buffer->name, absl::StrJoin(extents, ", ").c_str(),
                  absl::StrJoin(planned, ", ").c_str());
 }

@@ -34,7 +34,8 @@ void Value::Swap(Value& other) noexcept {
 }
 
 absl::Status Value::Resize(absl::Span<const int64_t> extents) {
-  if (absl::MakeConstSpan(dims) != extents) dims.assign(extents.begin(), extents.end());
+  // Equal extents stay where they are: `extents` may be (a part of) them.
+  if (absl::MakeConstSpan(dims) != extents) dims = std::vector<int64_t>(extents.begin(), extents.end());
   lod.clear();
   DT_ASSIGN_OR_RETURN(const int64_t needed, ByteCount(dtype, dims));
   if (needed <= capacity_ && data_ != nullptr) return absl::OkStatus();

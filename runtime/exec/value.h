@@ -30,7 +30,7 @@ class Value {
   ~Value();
 
   // New extents; the content is undefined afterwards. kInvalidArgument for extents that are negative or overflow, kResourceExhausted without
-  // memory. LoD is dropped.
+  // memory. LoD is dropped. `extents` may be those of this value.
   absl::Status Resize(absl::Span<const int64_t> extents);
 
   // A deep copy.

@@ -140,10 +140,11 @@ bool FillUnknown(const DtBuffer& x, std::vector<int64_t>& dims) {
 
 // Y gets the permuted extents of X; a permutation that is none is left to CheckPermutation.
 bool SizePermuted(DtContext* context, const DtCall* call) {
+  if (call->args[1].value == nullptr) return true;
   const DtBuffer& x = call->args[0];
   std::vector<int64_t> dims;
   for (int32_t i = 0; i < x.rank; ++i) dims.push_back(call->ints[i] >= 0 && call->ints[i] < x.rank ? x.dims[call->ints[i]] : 0);
-  return call->args[1].value == nullptr || dt_resize(context, &call->args[1], dims.data(), x.rank) == 0;
+  return dt_resize(context, &call->args[1], dims.data(), x.rank) == 0;
 }
 
 bool CheckPermutation(DtContext* context, const DtCall* call) {

@@ -133,6 +133,7 @@ mlir::StringAttr Importer::slotName(llvm::StringRef name) {
 }
 
 mlir::Location Importer::at(int block, int op) {
+  if (static_cast<size_t>(block) < options_.positions.size() && static_cast<size_t>(op) < options_.positions[block].size()) op = options_.positions[block][op];
   llvm::SmallString<32> name;
   llvm::raw_svector_ostream(name) << "block " << block << ", op " << op;
   return mlir::NameLoc::get(builder_.getStringAttr(name), mlir::FileLineColLoc::get(file_, block, op));

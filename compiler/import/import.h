@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "compiler/import/wire.h"
 #include "dialects/pd/pd.h"
@@ -14,6 +15,8 @@ struct ImportOptions {
   std::string file = "<memory>";  // for diagnostics
   std::string symbol = "main";    // name of the pd.program
   Budget budget;
+  // Per block, per op: its position in the file, where the file has another form than the bytes (PIR); empty: as in the bytes.
+  std::vector<std::vector<int>> positions;
 };
 
 // Adds a ProgramDesc to a module: a pd.program, and a pd.var for every persistable that the module does not have yet. A program and
@@ -25,6 +28,9 @@ enum class FileKind { ProgramDesc, ProgramText, PirJson, MlirText, MlirBytecode,
 
 // What a file is, by its content.
 FileKind sniff(llvm::StringRef bytes);
+
+// Adds a saved program of any form (ProgramDesc, its text form, PIR JSON) to a module, as above.
+mlir::FailureOr<pd::ProgramOp> importAny(mlir::ModuleOp module, llvm::StringRef bytes, const ImportOptions& options);
 
 // Reads a program or module file of any of our kinds. `symbol` names the pd.program of a ProgramDesc.
 mlir::OwningOpRef<mlir::ModuleOp> loadFile(mlir::MLIRContext* context, llvm::StringRef path, llvm::StringRef symbol = "main");

@@ -6,6 +6,7 @@
 #include "mlir/Parser/Parser.h"
 
 #include "compiler/import/framework.pb.h"
+#include "compiler/import/pir/normalize.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
 
@@ -25,13 +26,6 @@ constexpr KindRow kOthers[] = {
     {FileKind::Tensor, "a tensor file (give its folder to --init)"},
     {FileKind::Empty, "empty"},
 };
-
-mlir::LogicalResult addProgram(mlir::ModuleOp module, llvm::StringRef bytes, llvm::StringRef path, llvm::StringRef symbol) {
-  ImportOptions options;
-  options.file = path.str();
-  options.symbol = symbol.str();
-  return mlir::success(mlir::succeeded(importProgram(module, bytes, options)));
-}
 
 // Protobuf text form to wire bytes.
 mlir::FailureOr<std::string> fromText(mlir::MLIRContext* context, llvm::StringRef text, llvm::StringRef path) {
@@ -64,6 +58,21 @@ FileKind sniff(llvm::StringRef bytes) {
   return FileKind::ProgramDesc;  // has no mark of its own; the importer says what is wrong with it
 }
 
+mlir::FailureOr<pd::ProgramOp> importAny(mlir::ModuleOp module, llvm::StringRef bytes, const ImportOptions& options) {
+  mlir::MLIRContext* context = module.getContext();
+  FileKind kind = sniff(bytes);
+  if (kind == FileKind::ProgramText) {
+    mlir::FailureOr<std::string> wire = fromText(context, bytes, options.file);
+    return mlir::failed(wire) ? mlir::FailureOr<pd::ProgramOp>(mlir::failure()) : importProgram(module, *wire, options);
+  }
+  if (kind != FileKind::PirJson) return importProgram(module, bytes, options);
+  mlir::FailureOr<pir::NormalProgram> normal = pir::normalize(context, bytes, options.file);
+  if (mlir::failed(normal)) return mlir::failure();
+  ImportOptions positioned = options;
+  positioned.positions = std::move(normal->positions);
+  return importProgram(module, normal->bytes, positioned);
+}
+
 mlir::FailureOr<std::string> readFile(mlir::MLIRContext* context, llvm::StringRef path) {
   if (path != "-" && llvm::sys::fs::is_directory(path)) return mlir::emitError(fileLocation(context, path)) << "is a folder, expected a program file";
   auto buffer = path == "-" ? llvm::MemoryBuffer::getSTDIN() : llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
@@ -79,12 +88,10 @@ mlir::OwningOpRef<mlir::ModuleOp> loadFile(mlir::MLIRContext* context, llvm::Str
     if (row.kind == kind) return mlir::emitError(fileLocation(context, path)) << "is " << row.name << ", not a program", nullptr;
   if (kind == FileKind::MlirText || kind == FileKind::MlirBytecode) return mlir::parseSourceString<mlir::ModuleOp>(*bytes, mlir::ParserConfig(context), path);
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(fileLocation(context, path));
-  if (kind == FileKind::PirJson) return mlir::emitError(fileLocation(context, path)) << "is a PIR program (Paddle 3.x JSON); these are not imported yet", nullptr;
-  if (kind == FileKind::ProgramText) {
-    bytes = fromText(context, *bytes, path);
-    if (mlir::failed(bytes)) return {};
-  }
-  if (mlir::failed(addProgram(*module, *bytes, path, symbol))) return {};
+  ImportOptions options;
+  options.file = path.str();
+  options.symbol = symbol.str();
+  if (mlir::failed(importAny(*module, *bytes, options))) return {};
   return module;
 }
 

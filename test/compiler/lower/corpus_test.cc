@@ -38,7 +38,7 @@ void compareSteps(ProgramCase& c, exec::Executor& executor) {
   for (int64_t k = 0; k < c.info()["steps"].get<int64_t>(); ++k) {
     c.step(executor, k);
     for (const exec::FetchSlot& fetch : executor.plan().main.fetches) {
-      const json& expected = golden[fetch.name][k];
+      const json& expected = golden[c.goldenName(fetch.name)][k];
       const double want = expected.is_array() ? expected.at(0).get<double>() : expected.get<double>();
       const double got = valueOf(executor, fetch.buffer);
       INFO(c.folder() << " step " << k << " " << fetch.name << ": " << got << ", not " << want);
@@ -64,12 +64,13 @@ void compareParameters(ProgramCase& c, exec::Executor& executor) {
 
 const char* const kCases[] = {"fluid18/fit_a_line",   "fluid18/mnist_mlp",   "static26/fit_a_line", "static26/mlp_regression",
                               "fluid18/lenet",        "fluid18/nesterov_exponential_mlp", "fluid18/adamax_mlp",  "fluid18/rmsprop_mlp",
-                              "static26/lenet",       "static26/mlp_amp_ready", "static26/resnet_thin"};
+                              "static26/lenet",       "static26/mlp_amp_ready", "static26/resnet_thin", "pir33/fit_a_line",   "pir33/mlp_regression",
+                              "pir33/lenet"};
 
 // Programs that every op has a lowering for, beyond those above.
 std::vector<std::string> others() {
   std::vector<std::string> names;
-  for (const char* corpus : {"fluid18", "static26"}) {
+  for (const char* corpus : {"fluid18", "static26", "pir33"}) {
     for (const std::string& name : test::CorpusCases(corpus)) {
       const std::string whole = std::string(corpus) + "/" + name;
       if (std::find(std::begin(kCases), std::end(kCases), whole) == std::end(kCases)) names.push_back(whole);

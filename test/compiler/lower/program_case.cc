@@ -40,16 +40,27 @@ ProgramCase::ProgramCase(const std::string& name, const std::string& cache) : fo
   context_.loadDialect<pd::PdDialect>();
   handler_ = std::make_unique<mlir::ScopedDiagnosticHandler>(&context_, [this](mlir::Diagnostic& d) { errors += d.str() + "\n"; });
   options_.main.fetches = info_["fetch"].get<std::vector<std::string>>();
+  if (info_.contains("fetch_values")) options_.main.fetches.clear();
+  for (const json& value : info_.value("fetch_values", json::array())) {
+    const std::string name = "#" + std::to_string(value["op_index"].get<int>()) + "." + std::to_string(value["result"].get<int>());
+    goldenNames_[name] = value["name"];
+    options_.main.fetches.push_back(name);
+  }
   options_.cache = cache.empty() ? temporary_ + "/cache" : cache;
 }
 
 ProgramCase::~ProgramCase() { fs::remove_all(temporary_); }
 
+std::string ProgramCase::goldenName(const std::string& fetch) const {
+  auto found = goldenNames_.find(fetch);
+  return found == goldenNames_.end() ? fetch : found->second;
+}
+
 bool ProgramCase::import(const std::string& which, pd::ProgramOp& program) {
   ImportOptions options;
-  options.file = folder_ + "/" + which + ".pdmodel";
+  options.file = folder_ + "/" + which + (fs::exists(folder_ + "/" + which + ".json") ? ".json" : ".pdmodel");
   options.symbol = which;
-  auto imported = importProgram(*module_, readAll(options.file), options);
+  auto imported = importAny(*module_, readAll(options.file), options);
   if (mlir::failed(imported)) return false;
   program = *imported;
   return true;
@@ -58,7 +69,7 @@ bool ProgramCase::import(const std::string& which, pd::ProgramOp& program) {
 bool ProgramCase::load() {
   module_ = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context_));
   if (!import("main", main_)) return false;
-  if (fs::exists(folder_ + "/startup.pdmodel") && !import("startup", startup_)) return false;
+  if ((fs::exists(folder_ + "/startup.pdmodel") || fs::exists(folder_ + "/startup.json")) && !import("startup", startup_)) return false;
   for (const json& feed : info_["feeds"]) {
     const std::string name = feed["name"];
     auto opened = feed.contains("file") ? io::Feed::OpenNpy(folder_ + "/" + feed["file"].get<std::string>()) : io::Feed::Open(folder_ + "/feeds", name);

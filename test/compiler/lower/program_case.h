@@ -38,6 +38,8 @@ class ProgramCase {
 
   // The value of a buffer after a step, wherever it lives; LoD where it has one.
   static TensorView valueOf(const exec::Executor& executor, int buffer, const Lod** lod = nullptr);
+  // The name that a fetch has in golden.json. Values of PIR have none of their own: there it is one of case.json.
+  std::string goldenName(const std::string& fetch) const;
 
   std::string plan() const { return temporary_ + "/plan"; }
   const std::string& folder() const { return folder_; }
@@ -50,6 +52,7 @@ class ProgramCase {
 
   std::string temporary_, folder_;
   json info_;
+  std::map<std::string, std::string> goldenNames_;
   mlir::MLIRContext context_;
   std::unique_ptr<mlir::ScopedDiagnosticHandler> handler_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;

@@ -37,7 +37,7 @@ mlir::OwningOpRef<mlir::ModuleOp> imported(llvm::StringRef bytes) {
   options.budget.maxFields = 2'000'000;
   options.budget.maxInterfaceNames = 200'000;
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context()));
-  if (mlir::failed(importProgram(*module, bytes, options))) return {};
+  if (mlir::failed(importAny(*module, bytes, options))) return {};
   return module;
 }
 

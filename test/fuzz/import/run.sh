@@ -9,7 +9,7 @@ here="$(dirname "$(realpath "$0")")"
 seeds="$(mktemp -d)"
 trap 'rm -rf "$seeds"' EXIT
 mkdir "$seeds/seed" "$seeds/new"
-find -L "$corpus" -name '*.pdmodel' -size -12k | sort | awk 'NR % 5 == 0' | while read -r file; do
+find -L "$corpus" \( -name '*.pdmodel' -o -name main.json -o -name startup.json \) -size -12k | sort | awk 'NR % 5 == 0' | while read -r file; do
   cp "$file" "$seeds/seed/$(echo "$file" | md5sum | cut -c1-16)"
 done
 ASAN_OPTIONS="detect_leaks=0:detect_container_overflow=0:allocator_may_return_null=1" UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1" \

@@ -1,0 +1,353 @@
+#include "compiler/import/pir/normalizer.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "mlir/IR/Diagnostics.h"
+
+namespace dtranspile::pir {
+namespace {
+
+// Ops are those of this release of the framework.
+constexpr int64_t kRelease = 2006000;
+
+// Attributes that say nothing about the result: where an op runs, what wrote it, hints.
+bool isHint(llvm::StringRef name) {
+  return llvm::StringSwitch<bool>(name)
+      .Cases({"place", "op_dist_attr", "op_callstack", "stop_gradient", "persistable", "is_persistable", "op_namescope", "op_device", "mkldnn_data_type"}, true)
+      .Default(false);
+}
+
+}  // namespace
+
+bool isConstant(const Op& op) { return op.name == "pd_op.full" || op.name == "pd_op.full_int_array" || op.name == "pd_op.assign_value"; }
+
+void addArgument(google::protobuf::RepeatedPtrField<OpDesc::Var>& slots, llvm::StringRef slot, llvm::StringRef argument) {
+  OpDesc::Var* added = slots.Add();
+  added->set_parameter(slot.str());
+  added->add_arguments(argument.str());
+}
+
+// A hook's view of the op that is being made.
+class OpEmission : public Emission {
+ public:
+  OpEmission(Normalizer& normalizer, int index, OpDesc& made) : normalizer_(normalizer), index_(index), made_(made) {}
+
+  const Op& op() const override { return normalizer_.program_.ops[index_]; }
+  OpDesc& made() override { return made_; }
+  const Type* operandType(size_t operand) const override {
+    const Op& from = op();
+    Value* value = operand < from.operands.size() ? normalizer_.find(from.operands[operand]) : nullptr;
+    return value ? value->type : nullptr;
+  }
+  std::optional<Numbers> constant(size_t operand) override {
+    return operand < op().operands.size() ? normalizer_.constantOf(op().operands[operand]) : std::nullopt;
+  }
+  std::string before(OpDesc made, llvm::StringRef name, const Type& type) override {
+    std::string variable = "#" + std::to_string(index_) + "." + name.str();
+    normalizer_.declare(index_, variable, type, {.stopGradient = true});
+    addArgument(*made.mutable_outputs(), "Out", variable);
+    normalizer_.finish(index_, std::move(made));
+    return variable;
+  }
+
+ private:
+  Normalizer& normalizer_;
+  int index_;
+  OpDesc& made_;
+};
+
+bool Normalizer::fail(int index, const llvm::Twine& message) {
+  std::string place = "block 0, op " + std::to_string(index);
+  mlir::emitError(mlir::NameLoc::get(builder_.getStringAttr(place), mlir::FileLineColLoc::get(file_, 0, index)))
+      << "op '" << program_.ops[index].name << "' " << message.str();
+  return false;
+}
+
+Value* Normalizer::find(int64_t id) {
+  auto found = values_.find(id);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+std::string Normalizer::defaultName(int op, size_t result) const {
+  if (roles_.seed && program_.ops[op].results[result].id == roles_.seed) {
+    auto loss = values_.find(roles_.loss);
+    if (loss != values_.end() && loss->second.names.size() == 1) return loss->second.names[0] + "@GRAD";
+  }
+  return "#" + std::to_string(op) + "." + std::to_string(result);
+}
+
+mlir::FailureOr<NormalProgram> Normalizer::run() {
+  block_ = out_.add_blocks();
+  block_->set_idx(0);
+  block_->set_parent_idx(-1);
+  out_.mutable_version()->set_version(kRelease);
+  normal_.positions.resize(1);
+  if (!checkNames() || !number() || !nameValues()) return mlir::failure();
+  for (int i = 0; i < static_cast<int>(program_.ops.size()); ++i)
+    if (!emit(i)) return mlir::failure();
+  normal_.bytes = out_.SerializeAsString();
+  return std::move(normal_);
+}
+
+bool Normalizer::emit(int index) {
+  const Op& op = program_.ops[index];
+  Structure structure = structureOf(op.name);
+  if (structure != Structure::None) return emitStructure(index, structure);
+  // Constants are made where they are first read as a tensor: most become attributes.
+  if (isConstant(op) && op.results.size() == 1) {
+    const Value& value = *find(op.results[0].id);
+    if (!value.pinned && value.readers > 0) return true;
+  }
+  return emitOp(index);
+}
+
+bool Normalizer::emitOp(int index) {
+  emitted_[index] = true;
+  const Op& op = program_.ops[index];
+  const Rule& rule = *findRule(llvm::StringRef(op.name).drop_front(6));
+  OpDesc made;
+  made.set_type(rule.spec->type);
+  if (!setOperands(index, rule, made) || !setAttributes(index, rule, made) || !setResults(index, rule, made)) return false;
+  if (rule.hook) {
+    OpEmission emission(*this, index, made);
+    std::string why = rule.hook(emission);
+    if (!why.empty()) return fail(index, why);
+  }
+  finish(index, std::move(made));
+  return true;
+}
+
+bool Normalizer::setOperands(int index, const Rule& rule, OpDesc& made) {
+  const Op& op = program_.ops[index];
+  if (op.operands.size() != rule.operands.size())
+    return fail(index, "has " + llvm::Twine(op.operands.size()) + " operands, expected " + llvm::Twine(rule.operands.size()));
+  for (auto [i, operand] : llvm::enumerate(rule.operands))
+    if (!setOperand(index, i, operand, made)) return false;
+  return true;
+}
+
+bool Normalizer::setOperand(int index, size_t number, const OperandRule& rule, OpDesc& made) {
+  int64_t id = program_.ops[index].operands[number];
+  if (rule.kind == OperandRule::Storage) return true;
+  if (rule.kind == OperandRule::Refused) return id == 0 || fail(index, "has operand '" + rule.name + "', which no op of a ProgramDesc takes");
+  std::string slot = rule.name;
+  if (rule.kind == OperandRule::Constant) {
+    if (id == 0) return true;
+    if (std::optional<Numbers> numbers = constantOf(id)) {
+      const pd::AttrRow* row = findRule(llvm::StringRef(program_.ops[index].name).drop_front(6))->spec->attribute(rule.name);
+      std::string why = toAttribute(*numbers, row->types[0], attributeOf(made, rule.name, 0));
+      return why.empty() || fail(index, "operand " + llvm::Twine(number) + " (attribute '" + rule.name + "') " + why);
+    }
+    if (rule.slot.empty()) return fail(index, "takes '" + rule.name + "' from a value computed at run time; only constants are imported");
+    slot = rule.slot;
+  }
+  if (id == 0) return rule.optional || fail(index, "lacks operand " + llvm::Twine(number) + " (slot " + slot + ")");
+  const std::vector<std::string>* names = read(index, id);
+  if (!names) return false;
+  if (!rule.list && names->size() != 1) return fail(index, "has a list as operand " + llvm::Twine(number) + " (slot " + slot + ")");
+  OpDesc::Var* input = made.add_inputs();
+  input->set_parameter(slot);
+  for (const std::string& name : *names) input->add_arguments(name);
+  return true;
+}
+
+bool Normalizer::setResults(int index, const Rule& rule, OpDesc& made) {
+  const Op& op = program_.ops[index];
+  size_t next = 0;
+  for (const ResultRule& result : rule.results) {
+    if (result.kind == ResultRule::Made) {
+      if (!makeResult(index, result, made)) return false;
+    } else if (next < op.results.size()) {
+      if (!setResult(index, next++, result, rule, made)) return false;
+    } else if (!result.optional) {
+      return fail(index, "has " + llvm::Twine(op.results.size()) + " results; '" + result.slot + "' is missing");
+    }
+  }
+  return next == op.results.size() || fail(index, "has " + llvm::Twine(op.results.size()) + " results, expected " + llvm::Twine(next));
+}
+
+bool Normalizer::setResult(int index, size_t number, const ResultRule& rule, const Rule& row, OpDesc& made) {
+  const Op& op = program_.ops[index];
+  Value& value = *find(op.results[number].id);
+  if (rule.kind == ResultRule::Unread) {
+    return value.readers == 0 || fail(index, "makes '" + rule.slot + "', which is read and which no op of a ProgramDesc makes");
+  }
+  if (value.type->kind == TypeKind::Absent) return value.readers == 0 || fail(index, "has result " + llvm::Twine(number) + " without a type, and it is read");
+  if ((value.type->kind == TypeKind::List) != rule.list) return fail(index, "has result " + llvm::Twine(number) + (rule.list ? " that is no list" : " that is a list"));
+  Value* storage = rule.inPlaceOf.empty() ? nullptr : find(op.operands[row.operand(rule.inPlaceOf)]);
+  // Variables that outlive a step keep their names; others get a new one, which later readers of the old value see too.
+  if (storage && storage->names.size() == 1 && structureOf(program_.ops[storage->op].name) != Structure::None) {
+    value.names = storage->names;
+  } else {
+    if (!declareResult(index, number)) return false;
+    if (storage) storage->names = value.names;
+  }
+  OpDesc::Var* output = made.add_outputs();
+  output->set_parameter(rule.slot);
+  for (const std::string& name : value.names) output->add_arguments(name);
+  return true;
+}
+
+// A result that this release's ops have and the file's have not: extents of the first operand, for the gradient op.
+bool Normalizer::makeResult(int index, const ResultRule& rule, OpDesc& made) {
+  const Op& op = program_.ops[index];
+  Value* operand = op.operands.empty() ? nullptr : find(op.operands[0]);
+  if (!operand || operand->type->kind != TypeKind::Tensor) return fail(index, "has no tensor as its first operand");
+  Type type = *operand->type;
+  type.dims.insert(type.dims.begin(), 0);
+  std::string name = "#" + std::to_string(index) + "." + rule.slot;
+  if (!declare(index, name, type, {.stopGradient = true})) return false;
+  addArgument(*made.mutable_outputs(), rule.slot, name);
+  return true;
+}
+
+bool Normalizer::setAttributes(int index, const Rule& rule, OpDesc& made) {
+  for (const AttributeRule& attribute : rule.attributes) {
+    if (attribute.kind != AttributeRule::Set) continue;
+    std::string why = toAttribute(llvm::StringRef(attribute.text), rule.spec->attribute(attribute.name)->types[0], attributeOf(made, attribute.name, 0));
+    if (!why.empty()) return fail(index, "attribute '" + attribute.name + "' " + why);
+  }
+  if (const json* attributes = program_.ops[index].attributes) {
+    for (const json& entry : *attributes) {
+      const std::string* name = textMember(&entry, "N");
+      const json* value = member(&entry, "AT");
+      if (!name || !value) return fail(index, "has an attribute without name (\"N\") or value (\"AT\")");
+      if (!setAttribute(index, rule, *name, *value, made)) return false;
+    }
+  }
+  return setDefaults(index, rule, made);
+}
+
+// The framework itself gives forward ops the attributes that a program leaves out, but not their gradients.
+bool Normalizer::setDefaults(int index, const Rule& rule, OpDesc& made) {
+  if (!llvm::StringRef(rule.spec->type).ends_with("_grad")) return true;
+  llvm::StringSet<> present;
+  for (const OpDesc::Attr& attribute : made.attrs()) present.insert(attribute.name());
+  for (const pd::AttrRow& row : rule.spec->attributes) {
+    if (row.required || row.hint || present.contains(row.name)) continue;
+    std::string why = toAttribute(llvm::StringRef(row.defaultText), row.types[0], attributeOf(made, row.name, 0));
+    if (!why.empty()) return fail(index, "attribute '" + row.name + "' " + why);
+  }
+  return true;
+}
+
+bool Normalizer::setAttribute(int index, const Rule& rule, llvm::StringRef name, const json& value, OpDesc& made) {
+  const AttributeRule* own = rule.attribute(name);
+  if (own && own->kind == AttributeRule::Drop) return true;
+  if (own && own->kind == AttributeRule::Must) {
+    std::optional<Numbers> numbers = numbersOf(value);
+    const std::string* text = textOf(value);
+    std::string spelled = text ? *text : numbers && numbers->size() == 1 ? std::to_string(static_cast<int64_t>((*numbers)[0].value())) : "";
+    std::string expected = own->text == "false" ? "0" : own->text == "true" ? "1" : own->text;
+    return spelled == expected || fail(index, "has attribute '" + name + "' other than " + own->text + ", which no op of a ProgramDesc has");
+  }
+  std::string target = own ? own->text : name == "struct_name" ? "op_namescope" : name.str();
+  const pd::AttrRow* row = rule.spec->attribute(target);
+  if (!own && !row && name != "struct_name" && isHint(name)) return true;
+  if (!row) row = pd::commonAttribute(target);
+  if (!row) return rule.hook ? true : fail(index, "has attribute '" + name + "', which its row in the PIR table does not know");
+  if (const json* kind = member(&value, "#"); kind && *kind == "NULL") return true;
+  std::string why = toAttribute(value, row->types[0], attributeOf(made, target, 0));
+  return why.empty() || fail(index, "attribute '" + name + "' " + why);
+}
+
+void Normalizer::setRole(int index, OpDesc& made) {
+  for (const OpDesc::Attr& attribute : made.attrs())
+    if (attribute.name() == "op_role") return;
+  attributeOf(made, "op_role", 0).set_i(roles_.role[index]);
+  auto gradients = roles_.gradients.find(index);
+  if (gradients == roles_.gradients.end()) return;
+  OpDesc::Attr& names = attributeOf(made, "op_role_var", 5);
+  for (auto [parameter, gradient] : gradients->second) {
+    Value *p = find(parameter), *g = find(gradient);
+    if (!p || !g || p->names.size() != 1 || g->names.size() != 1) continue;
+    names.add_strings(p->names[0]);
+    names.add_strings(g->names[0]);
+  }
+}
+
+// Slots and attributes in order of their names, as the framework writes them.
+void Normalizer::finish(int index, OpDesc made) {
+  setRole(index, made);
+  auto byParameter = [](const auto& a, const auto& b) { return a.parameter() < b.parameter(); };
+  std::sort(made.mutable_inputs()->begin(), made.mutable_inputs()->end(), byParameter);
+  std::sort(made.mutable_outputs()->begin(), made.mutable_outputs()->end(), byParameter);
+  std::sort(made.mutable_attrs()->begin(), made.mutable_attrs()->end(), [](const auto& a, const auto& b) { return a.name() < b.name(); });
+  *block_->add_ops() = std::move(made);
+  normal_.positions[0].push_back(index);
+}
+
+bool Normalizer::declare(int index, llvm::StringRef name, const Type& type, VariableFlags flags) {
+  if (!declared_.insert(name).second) return fail(index, "declares variable '" + name + "' for the second time");
+  int kind = type.kind == TypeKind::Tensor ? 7 : type.kind == TypeKind::SelectedRows ? 8 : type.kind == TypeKind::TensorArray ? 13 : -1;
+  if (kind < 0) return fail(index, "makes variable '" + name + "' of type '" + type.name + "', which no ProgramDesc has");
+  VarDesc* var = block_->add_vars();
+  var->set_name(name.str());
+  var->set_persistable(flags.persistable);
+  if (flags.parameter) var->set_is_parameter(true);
+  if (flags.fed) var->set_need_check_feed(true);
+  var->set_stop_gradient(flags.stopGradient);
+  framework::VarType* made = var->mutable_type();
+  made->set_type(kind);
+  framework::LoDTensorDesc* withLod = kind == 7 ? made->mutable_lod_tensor() : kind == 13 ? made->mutable_tensor_array() : nullptr;
+  framework::TensorDesc* tensor = withLod ? withLod->mutable_tensor() : made->mutable_selected_rows();
+  if (withLod && type.lodLevel) withLod->set_lod_level(type.lodLevel);
+  tensor->set_data_type(type.dtype);
+  for (int64_t extent : type.dims) tensor->add_dims(extent);
+  return true;
+}
+
+bool Normalizer::declareResult(int index, size_t number) {
+  const Result& result = program_.ops[index].results[number];
+  Value& value = *find(result.id);
+  bool list = value.type->kind == TypeKind::List;
+  std::vector<const Type*> types;
+  if (!list) types.push_back(value.type);
+  for (const Type& element : value.type->elements) types.push_back(&element);
+  value.names.resize(types.size());
+  for (auto [i, type] : llvm::enumerate(types)) {
+    std::string& name = value.names[i];
+    if (name.empty()) name = defaultName(index, number) + (list ? "[" + std::to_string(i) + "]" : "");
+    if (type->kind == TypeKind::Absent) name = "@EMPTY@";
+    else if (!declare(index, name, *type, {.persistable = result.persistable || value.pinned, .parameter = value.parameter, .stopGradient = result.stopGradient})) return false;
+  }
+  return true;
+}
+
+// The variables of an operand; makes the constant that it is, if nobody has needed it as a tensor before.
+const std::vector<std::string>* Normalizer::read(int index, int64_t id) {
+  Value* value = find(id);
+  if (!value) return fail(index, "lacks an operand"), nullptr;
+  if (isConstant(program_.ops[value->op]) && !emitted_[value->op] && value->names.empty()) {
+    roles_.role[value->op] = roles_.role[index];
+    if (!emitOp(value->op)) return nullptr;
+  }
+  if (value->names.empty()) return fail(index, "reads value " + llvm::Twine(id) + ", which holds nothing"), nullptr;
+  return &value->names;
+}
+
+// Values of `full` with one element and of `full_int_array`, unless somebody writes over them.
+std::optional<Numbers> Normalizer::constantOf(int64_t id) const {
+  auto found = values_.find(id);
+  if (found == values_.end() || found->second.changed) return std::nullopt;
+  const Op& op = program_.ops[found->second.op];
+  if (!isConstant(op)) return std::nullopt;
+  bool isFull = op.name == "pd_op.full";
+  for (int64_t extent : found->second.type->dims)
+    if (isFull && extent != 1) return std::nullopt;
+  const json* value = op.attribute(op.name == "pd_op.assign_value" ? "values" : "value");
+  std::optional<Numbers> numbers = value ? numbersOf(*value) : std::nullopt;
+  return numbers && isFull && numbers->size() != 1 ? std::nullopt : numbers;
+}
+
+mlir::FailureOr<NormalProgram> normalize(mlir::MLIRContext* context, llvm::StringRef bytes, llvm::StringRef file, const Budget& budget) {
+  Program program;
+  ReadError error;
+  if (readProgram(bytes, budget, program, error)) return Normalizer(context, file, program).run();
+  mlir::Builder builder(context);
+  mlir::Location at = mlir::FileLineColLoc::get(builder.getStringAttr(file), 0, error.op < 0 ? 0 : error.op);
+  if (error.op < 0) return mlir::emitError(at) << error.message;
+  std::string place = "block 0, op " + std::to_string(error.op);
+  return mlir::emitError(mlir::NameLoc::get(builder.getStringAttr(place), at)) << "op '" << error.name << "' " << error.message;
+}
+
+}  // namespace dtranspile::pir

@@ -1,0 +1,31 @@
+// Rows of the PIR table: constants, random numbers, conversions. Notation: table.h.
+#include "compiler/import/pir/table.h"
+
+namespace dtranspile::pir {
+namespace {
+
+const PirRow kRows[] = {
+    {"full", "fill_constant", "-> Out", "", makeFull},
+    {"full_", "fill_constant", "~Y -> Out=Y", "", makeFull},
+    {"full_int_array", "assign_value", "-> Out", "-value", makeIntArray},
+    {"full_like", "fill_any_like", "X, #value -> Out"},
+    {"assign_value", "assign_value", "-> Out", "-values", makeAssignValue},
+    {"assign_value_", "assign_value", "~Y -> Out=Y", "-values", makeAssignValue},
+    {"assign", "assign", "X -> Out"},
+    {"assign_", "assign", "X -> Out=X"},
+    {"assign_out_", "assign", "X, ~Y -> Out=Y"},
+    {"arange", "range", "Start, End, Step -> Out", "-dtype", makeArange},
+    {"cast", "cast", "X -> Out", "dtype>out_dtype", makeCast},
+    {"cast_grad", "cast", "~Like, X -> Out", "", makeCastGrad},
+    {"uniform", "uniform_random", "#shape|ShapeTensor, #min, #max -> Out"},
+    {"gaussian", "gaussian_random", "#shape|ShapeTensor -> Out"},
+    {"truncated_gaussian_random", "truncated_gaussian_random", "-> Out"},
+    {"dropout", "dropout", "X, Seed?, #dropout_prob -> Out, Mask", "mode>dropout_implementation"},
+    {"dropout_grad", "dropout_grad", "Mask, Out@GRAD, #dropout_prob -> X@GRAD", "mode>dropout_implementation"},
+};
+
+}  // namespace
+
+llvm::ArrayRef<PirRow> creationRows() { return kRows; }
+
+}  // namespace dtranspile::pir

@@ -1,0 +1,34 @@
+// Rows of the PIR table: reductions, products, rankings. Notation: table.h.
+#include "compiler/import/pir/table.h"
+
+namespace dtranspile::pir {
+namespace {
+
+const PirRow kRows[] = {
+    {"mean", "reduce_mean", "X, #dim -> Out", "keepdim>keep_dim"},
+    {"mean_grad", "reduce_mean_grad", "X, Out@GRAD, #dim -> X@GRAD", "keepdim>keep_dim"},
+    {"sum", "reduce_sum", "X, #dim -> Out", "keepdim>keep_dim, dtype>out_dtype"},
+    {"sum_grad", "reduce_sum_grad", "X, Out@GRAD, #dim -> X@GRAD", "keepdim>keep_dim"},
+    {"max", "reduce_max", "X, #dim -> Out", "keepdim>keep_dim"},
+    {"max_grad", "reduce_max_grad", "X, Out, Out@GRAD, #dim -> X@GRAD", "keepdim>keep_dim"},
+    {"min", "reduce_min", "X, #dim -> Out", "keepdim>keep_dim"},
+    {"min_grad", "reduce_min_grad", "X, Out, Out@GRAD, #dim -> X@GRAD", "keepdim>keep_dim"},
+    {"add_n", "sum", "X* -> Out"},
+    {"add_n_with_kernel", "sum", "X* -> Out"},
+    {"squared_l2_norm", "squared_l2_norm", "X -> Out"},
+    {"clip_by_norm", "clip_by_norm", "X -> Out"},
+    {"matmul", "matmul_v2", "X, Y -> Out", "transpose_x>trans_x, transpose_y>trans_y"},
+    {"matmul_grad", "matmul_v2_grad", "X, Y, Out@GRAD -> X@GRAD, Y@GRAD", "transpose_x>trans_x, transpose_y>trans_y"},
+    {"bmm", "bmm", "X, Y -> Out"},
+    {"bmm_grad", "bmm_grad", "X, Y, Out@GRAD -> X@GRAD, Y@GRAD"},
+    {"topk", "top_k_v2", "X, #k|K -> Out, Indices"},
+    {"argmax", "arg_max", "X, #axis -> Out"},
+    {"argmin", "arg_min", "X, #axis -> Out"},
+    {"accuracy", "accuracy", "Out, Indices, Label -> Accuracy, Correct, Total"},
+};
+
+}  // namespace
+
+llvm::ArrayRef<PirRow> reductionRows() { return kRows; }
+
+}  // namespace dtranspile::pir

@@ -1,6 +1,7 @@
 // manifest.json from the job module: everything here is read off the module, nothing is kept beside it but the strategy as honoured.
 #include "compiler/analysis/program_info.h"
 #include "compiler/artifact/job.h"
+#include "compiler/verify/relations/fetches.h"
 #include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/pd.h"
@@ -134,7 +135,7 @@ nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const Json& strategy)
   Json manifest = {{"schema", 1u}, {"digest", ""}, {"producer", "dtranspile 0.1.0"}, {"mode", strategy.value("mode", "")}, {"strategy", strategy}};
   manifest["meshes"] = meshes(module);
   Json roles = Json::array(), classes = Json::array(), vars = Json::array(), ledgers = Json::array();
-  Json inputs = Json::array();
+  Json inputs = Json::array(), fetches = Json::array();
   std::string loss;
   for (auto role : module.getOps<dist::RoleOp>()) {
     std::string name = role.getSymName().str();
@@ -146,14 +147,18 @@ nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const Json& strategy)
     pd::ProgramOp main = findProgram(role, "main");
     if (!main) continue;
     for (Json& entry : feeds(main)) inputs.push_back(std::move(entry));
-    if (loss.empty()) loss = findLoss(main);
+    if (!loss.empty()) continue;
+    loss = findLoss(main);
+    if (loss.empty()) continue;
+    for (const verify::FetchRelation& fetch : verify::fetchRelations(module, role, loss))
+      fetches.push_back({{"name", fetch.name}, {"relation", fetch.relation}, {"combine", fetch.combine}});
   }
   manifest["roles"] = roles;
   manifest["comms"] = comms(module);
   manifest["classes"] = classes;
   manifest["loss"] = loss;
   manifest["feeds"] = inputs;
-  manifest["fetches"] = loss.empty() ? Json::array() : Json::array({{{"name", loss}, {"combine", "mean"}}});
+  manifest["fetches"] = fetches;
   manifest["persistables"] = vars;
   auto contracts = module->getAttrOfType<mlir::ArrayAttr>("dist.contracts");
   manifest["contracts"] = Json::array();

@@ -2,10 +2,14 @@
 
     command_line.py TOOL_FOLDER CORPUS
 """
+import array
 import filecmp
 import json
 import os
+import re
+import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -15,6 +19,7 @@ import time
 class Check:
     def __init__(self, tools, corpus, work):
         self.tool = os.path.join(tools, "dtranspile")
+        self.corpus = corpus
         self.case = os.path.join(corpus, "fluid18", "fit_a_line")
         self.work = work
         self.failures = 0
@@ -91,26 +96,101 @@ def errors(check):
         check.expect_exit("--device cuda without a GPU", 1, run + ["--device", "cuda"], "libcuda.so.1")
 
 
-def faults(check):
-    """A rank that is killed ends the job within seconds, by name, and leaves nothing."""
-    check.expect_exit("a job of two", 0, check.transpile("two", 2))
+def write_npy(path, dims, value):
+    """float32, all elements `value` but every third, which is 0."""
+    header = "{'descr': '<f4', 'fortran_order': False, 'shape': (%s,), }" % ", ".join(map(str, dims))
+    header += " " * (-(10 + len(header) + 1) % 64) + "\n"
+    count = 1
+    for extent in dims:
+        count *= extent
+    data = array.array("f", (value if i % 3 else 0.0 for i in range(1000))) * (count // 1000 + 1)
+    with open(path, "wb") as out:
+        out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data[:count].tobytes())
+
+
+def workers_of(process):
+    children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process)], stdout=subprocess.PIPE, text=True).stdout.split()
+    return [int(child) for child in children]
+
+
+def hit(check, what, victim_of, signal_number, code, fragment):
+    """Starts a job of two ranks that takes seconds, signals one of its processes in the middle, and says how it must end."""
     before = set(os.listdir("/dev/shm"))
-    job = subprocess.Popen([check.tool, "run", check.path("two"), "--feeds", check.program("feeds"), "--init", check.program("init"), "--report", check.path("r.json")],
+    job = subprocess.Popen([check.tool, "run", check.path("two"), "--feeds", check.path("long"), "--init", check.program("init"), "--timeout", "5"],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    victim, deadline = None, time.time() + 20
-    while victim is None and job.poll() is None and time.time() < deadline:
-        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(job.pid)], stdout=subprocess.PIPE, text=True).stdout.split()
-        victim = int(children[-1]) if len(children) >= 2 else None
-    if victim is not None and job.poll() is None:
-        try:
-            os.kill(victim, signal.SIGKILL)
-        except ProcessLookupError:
-            pass  # it had finished
+    workers, deadline = [], time.time() + 30
+    while len(workers) < 2 and job.poll() is None and time.time() < deadline:
+        time.sleep(0.01)
+        workers = workers_of(job.pid)
+    check.expect(what + ": the job is under way", len(workers) == 2 and job.poll() is None, str(workers))
+    if len(workers) < 2:
+        job.kill()
+        return
+    os.kill(victim_of(job.pid, workers), signal_number)
     start = time.time()
-    job.communicate(timeout=60)
-    check.expect("the job ends soon", time.time() - start < 30)
-    check.expect("it ends well or as failed", job.returncode in (0, 4), str(job.returncode))
-    check.expect("no shared memory is left", set(os.listdir("/dev/shm")) <= before, str(set(os.listdir("/dev/shm")) - before))
+    out, err = job.communicate(timeout=60)
+    check.expect(what + ": it ends soon", time.time() - start < 15, "%.1f s" % (time.time() - start))
+    check.expect(what + ": as failed", job.returncode == code and fragment in out + err, "exit status %d\n%s%s" % (job.returncode, out, err))
+    check.expect(what + ": no rank is left", not any(os.path.exists("/proc/%d" % worker) for worker in workers), str(workers))
+    check.expect(what + ": no shared memory is left", set(os.listdir("/dev/shm")) <= before, str(set(os.listdir("/dev/shm")) - before))
+
+
+def faults(check):
+    """A rank that is killed or stopped ends the job within seconds, by name, and leaves nothing; so does Ctrl-C."""
+    steps = 60000
+    check.expect_exit("a job of two", 0, check.transpile("two", 2))
+    os.mkdir(check.path("long"))
+    write_npy(check.path("long/x.npy"), (steps, 4, 10), 0.5)
+    write_npy(check.path("long/y.npy"), (steps, 4, 1), 0.25)
+    hit(check, "a killed rank", lambda job, workers: workers[1], signal.SIGKILL, 4, "trainer 1")
+    hit(check, "a stopped rank", lambda job, workers: workers[1], signal.SIGSTOP, 4, "trainer")
+    hit(check, "Ctrl-C", lambda job, workers: job, signal.SIGINT, 4, "")
+
+
+def losses_of(check, fetch, words):
+    """What `run` reports of a variable, step by step."""
+    file = check.path("losses.json")
+    done = check.call("run", *words, "--report", file, "--fetch", fetch)
+    if done.returncode != 0:
+        check.expect("run " + " ".join(words), False, done.stdout + done.stderr)
+        return []
+    with open(file) as f:
+        return [x if isinstance(x, list) else [x] for x in json.load(f)["fetch"][fetch]]
+
+
+def reports_of_ranks(check):
+    """What ranks have of a variable becomes what one device has of it: the mean of means, the sum of sums, parts in a row, the common value."""
+    data = ["--feeds", check.program("feeds"), "--init", check.program("init"), "--steps", "3"]
+    check.expect_exit("convert to text", 0, ["convert", check.program("main.pdmodel"), check.path("sum.mlir")])
+    with open(check.path("sum.mlir")) as f:
+        text = f.read()
+    summed = re.sub(r"pd\.mean(_grad)? (.*?)\{(.*)\} with \{order = [^}]*\} :", r"pd.reduce_sum\1 \2{dim = array<i32: 0, 1>, keep_dim = false, reduce_all = true, \3} :", text)
+    check.expect("the loss is a sum now", summed.count("pd.reduce_sum") == 2, summed)
+    with open(check.path("sum.mlir"), "w") as f:
+        f.write(summed)
+    check.expect_exit("and back to a program", 0, ["convert", check.path("sum.mlir"), check.path("sum.pdmodel")])
+    for name, program, rate in (("mean", check.program("main.pdmodel"), []), ("sum", check.path("sum.pdmodel"), ["--per-step", "learning_rate_0=1e-4,1e-4,1e-4"])):
+        words = ["transpile", program, "--startup", check.program("startup.pdmodel"), "-o", check.path("loss_" + name), "--mode", "collective", "--trainers", "4"]
+        check.expect_exit("a job whose loss is a " + name, 0, words)
+        for fetch in ("mean_0.tmp_0", "fc_0.tmp_1", "fc_0.w_0@GRAD", "fc_0.w_0", "learning_rate_0"):
+            one, four = losses_of(check, fetch, [program] + data + rate), losses_of(check, fetch, [check.path("loss_" + name)] + data + rate)
+            near = len(one) == len(four) == 3 and all(len(a) == len(b) for a, b in zip(one, four))
+            near = near and all(abs(x - y) <= 1e-5 + 1e-4 * abs(x) for a, b in zip(one, four) for x, y in zip(a, b))
+            check.expect("%s of a job whose loss is a %s" % (fetch, name), near, "%s\n%s" % (one, four))
+
+
+def initial_values(check):
+    case = os.path.join(check.corpus, "static26", "mlp_regression")
+    run = ["run", os.path.join(case, "main.pdmodel"), "--feeds", os.path.join(case, "feeds"), "--steps", "1"]
+    saved = os.path.join(case, "saved", "model.pdparams")
+    check.expect_exit("a .pdparams brings the .pdopt beside it", 0, run + ["--init", saved])
+    shutil.copy(saved, check.path("alone.pdparams"))
+    check.expect_exit("without it the optimizer's state is missing", 4, run + ["--init", check.path("alone.pdparams")], "has no value for")
+    with open(check.path("bare.mlir"), "w") as f:
+        f.write('pd.program @main attributes {version = 2006002 : i64} {\n  %x = pd.input "x" : tensor<?x10xf32>\n'
+                '  %y = pd.scale X(%x) -> Out("y") {scale = 2.0 : f32} : (tensor<?x10xf32>) -> tensor<?x10xf32>\n}\n')
+    words = ["run", check.path("bare.mlir"), "--feed", "x=" + check.program("feeds/x.npy"), "--fetch", "y"]
+    check.expect_exit("a program without persistables needs no initial values", 0, words)
 
 
 def report(check):
@@ -129,7 +209,7 @@ def report(check):
 def main(tools, corpus):
     with tempfile.TemporaryDirectory() as work:
         check = Check(tools, corpus, work)
-        for part in (jobs, conversions, errors, report, faults):
+        for part in (jobs, conversions, errors, report, reports_of_ranks, initial_values, faults):
             part(check)
         sys.exit(1 if check.failures else 0)
 

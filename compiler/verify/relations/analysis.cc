@@ -94,6 +94,11 @@ const Relation& Analysis::of(mlir::Value value) const {
   return found == relations_.end() ? none_ : found->second;
 }
 
+const Relation* Analysis::ofVariable(llvm::StringRef name) const {
+  auto found = variables_.find(name.str());
+  return found == variables_.end() ? nullptr : &found->second.now;
+}
+
 void Analysis::set(mlir::Value value, Relation relation) {
   if (relation.reference >= 0) lastFor_[relation.reference] = value;
   relations_[value] = std::move(relation);

@@ -40,6 +40,8 @@ class Analysis {
   void run();
 
   const Relation& of(mlir::Value value) const;
+  // Of a persistable at the end of the program; null where there is none.
+  const Relation* ofVariable(llvm::StringRef name) const;
   const Axes& axes() const { return axes_; }
   // Sites on which a persistable or an update depends, in program order.
   const std::vector<Site>& sites() const { return reachedSites_; }

@@ -7,16 +7,6 @@
 namespace dtranspile::verify {
 namespace {
 
-// The single-device program that the roles must preserve: @reference, or @source where they are equal.
-mlir::Operation* referenceOf(mlir::ModuleOp job) {
-  mlir::Operation* source = nullptr;
-  for (auto module : job.getOps<mlir::ModuleOp>()) {
-    if (module.getSymName() == std::optional<llvm::StringRef>("reference")) return module;
-    if (module.getSymName() == std::optional<llvm::StringRef>("source")) source = module;
-  }
-  return source;
-}
-
 constexpr llvm::StringLiteral kStatement =
     "these ops are evaluated on each rank's share of the batch, and gradients are averaged over the shares";
 
@@ -69,6 +59,15 @@ void verifyProgram(mlir::ModuleOp job, dist::RoleOp role, llvm::StringRef name, 
 }
 
 }  // namespace
+
+mlir::Operation* referenceOf(mlir::ModuleOp job) {
+  mlir::Operation* source = nullptr;
+  for (auto module : job.getOps<mlir::ModuleOp>()) {
+    if (module.getSymName() == std::optional<llvm::StringRef>("reference")) return module;
+    if (module.getSymName() == std::optional<llvm::StringRef>("source")) source = module;
+  }
+  return source;
+}
 
 Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
   Rung rung;

@@ -14,4 +14,7 @@ Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss);
 // the whole. Adds the entry {tag = "parts", statement, sites} to the module's `dist.contracts`; leaves the module alone where there is none.
 void declareSites(mlir::ModuleOp job);
 
+// The single-device program that the roles must preserve: @reference, or @source where they are equal; null where the job holds none.
+mlir::Operation* referenceOf(mlir::ModuleOp job);
+
 }  // namespace dtranspile::verify

@@ -76,10 +76,32 @@ mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::
   return out;
 }
 
-// --init: a folder, a pickle (written out as a folder), or a combined file with the program's persistables in order of their names.
+std::vector<std::string> persistablesOf(Compiled& compiled) {
+  std::vector<std::string> names;
+  for (auto var : findProgram(*compiled.runnable.module, "main")->getParentRegion()->getOps<pd::VarOp>())
+    if (pd::tensorOf(var.getType())) names.push_back(var.getSymName().str());
+  llvm::sort(names);
+  return names;
+}
+
+// The arrays of a pickle as tensor files of a folder. A name that is there already is an error: two files cannot both be right.
+bool unpack(Tool& tool, const std::string& pickle, const std::string& folder) {
+  absl::StatusOr<io::PickleState> state = io::ReadPickleState(pickle);
+  if (!state.ok()) return tool.error(std::string(state.status().message())), false;
+  for (const auto& [name, tensor] : state->tensors) {
+    absl::StatusOr<std::string> path = io::PrepareInside(folder, name);
+    if (path.ok() && fs::exists(*path)) return tool.error(pickle + ": '" + name + "' is in the file of parameters beside it too"), false;
+    absl::Status status = path.ok() ? io::WriteTensorFile(*path, tensor) : path.status();
+    if (!status.ok()) return tool.error(std::string(status.message())), false;
+  }
+  return true;
+}
+
+// --init: a folder, a pickle (with the .pdopt beside a .pdparams, as the framework saves them), or a combined file with the program's persistables
+// in order of their names.
 mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Compiled& compiled, const Flags& flags, const std::string& scratch) {
   if (flags.init.empty()) {
-    if (findProgram(*compiled.runnable.module, "startup")) return std::optional<exec::InitConfig>();
+    if (findProgram(*compiled.runnable.module, "startup") || persistablesOf(compiled).empty()) return std::optional<exec::InitConfig>();
     tool.error("nothing says what the parameters start from; add --init DIR|FILE, or --startup STARTUP");
     return mlir::failure();
   }
@@ -88,22 +110,15 @@ mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Compiled& 
     init.folder = flags.init;
     return std::optional<exec::InitConfig>(init);
   }
-  std::string ending = fs::path(flags.init).extension();
-  if (ending == ".pdparams" || ending == ".pdopt") {
+  fs::path file(flags.init), optimizer = fs::path(file).replace_extension(".pdopt");
+  if (file.extension() == ".pdparams" || file.extension() == ".pdopt") {
     init.folder = scratch + "/init";
-    absl::StatusOr<io::PickleState> state = io::ReadPickleState(flags.init);
-    if (!state.ok()) return tool.error(std::string(state.status().message())), mlir::failure();
-    for (const auto& [name, tensor] : state->tensors) {
-      absl::StatusOr<std::string> path = io::PrepareInside(init.folder, name);
-      absl::Status status = path.ok() ? io::WriteTensorFile(*path, tensor) : path.status();
-      if (!status.ok()) return tool.error(std::string(status.message())), mlir::failure();
-    }
+    if (!unpack(tool, file, init.folder)) return mlir::failure();
+    if (file != optimizer && fs::exists(optimizer) && !unpack(tool, optimizer, init.folder)) return mlir::failure();
     return std::optional<exec::InitConfig>(init);
   }
   init.combined = flags.init;
-  for (auto var : findProgram(*compiled.runnable.module, "main")->getParentRegion()->getOps<pd::VarOp>())
-    if (pd::tensorOf(var.getType())) init.names.push_back(var.getSymName().str());
-  llvm::sort(init.names);
+  init.names = persistablesOf(compiled);
   return std::optional<exec::InitConfig>(init);
 }
 
@@ -185,7 +200,7 @@ Action declareRun(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   app.footer("Example: dtranspile run job --feeds feeds --init init --report report.json");
   declareRunFlags(app, *flags);
-  app.add_option("--init", flags->init, "persistables: a folder, a combined file, a .pdparams or .pdopt; default: the start-up program");
+  app.add_option("--init", flags->init, "persistables: a folder, a combined file, a .pdparams (with the .pdopt beside it); default: the start-up program");
   app.add_option("--per-step", flags->perStep, "VAR=v0,v1,…: sets a persistable before each step");
   app.add_option("--report", flags->report, "writes the report of the run as JSON");
   app.add_option("--save", flags->save, "folder for the persistables at the end");

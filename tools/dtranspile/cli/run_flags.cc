@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/program_info.h"
 #include "compiler/specialize/specialize.h"
+#include "compiler/verify/relations/fetches.h"
 #include "dialects/dist/dist.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringExtras.h"
@@ -120,6 +121,7 @@ mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags) {
   auto module = specialize(*roles.begin(), classes->front());
   if (mlir::failed(module)) return mlir::failure();
   runnable.module = std::move(*module);
+  runnable.job = std::move(job->module);
   return runnable;
 }
 
@@ -200,7 +202,9 @@ mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnab
     }
   }
   request.fetches = fetches;
-  for (const std::string& name : fetches) request.combine[name] = runnable.ranks() > 1 ? "mean" : "same";
+  if (!runnable.job) return request;
+  dist::RoleOp role = *runnable.job->getOps<dist::RoleOp>().begin();
+  for (const verify::FetchRelation& fetch : verify::fetchRelations(*runnable.job, role, fetches)) request.combine[fetch.name] = fetch.combine;
   return request;
 }
 

@@ -31,6 +31,7 @@ void declareRunFlags(CLI::App& app, RunFlags& flags);
 // One program as compiled: the module that runs on every rank of a class, and how it divides.
 struct Runnable {
   mlir::OwningOpRef<mlir::ModuleOp> module;  // pd.var, pd.program @main (and @startup); with dist.mesh and dist.comm for a job
+  mlir::OwningOpRef<mlir::ModuleOp> job;     // what it was made of; null for a program
   std::string digest;
   std::vector<std::pair<std::string, int64_t>> mesh;                       // axis, size; empty: one rank
   std::vector<std::pair<std::string, std::vector<std::string>>> comms;     // name, axes

@@ -1,0 +1,85 @@
+#include "compiler/verify/relations/fetches.h"
+
+#include "compiler/analysis/program_info.h"
+#include "compiler/verify/relations/analysis.h"
+#include "compiler/verify/relations/relations.h"
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/types.h"
+#include "passes/support/batch_kind.h"
+
+namespace dtranspile::verify {
+namespace {
+
+// The last value of a name at the top level of a program; null where it computes nothing of that name.
+mlir::Value lastNamed(pd::ProgramOp program, llvm::StringRef name) {
+  mlir::Value last;
+  for (mlir::Operation& op : *program.getBodyBlock())
+    for (mlir::Value result : op.getResults())
+      if (dist::nameOf(result) == name) last = result;
+  return last;
+}
+
+// From the whole reading: parts put together are scale times the value. Null where no word of the report says how.
+const char* fromWhole(const Reading& whole, const Axes& axes, unsigned rankAxes) {
+  int64_t ranks = 1, copies = 1;  // copies of every summand
+  bool partial = false, split = false, other = false;
+  for (unsigned a = 0; a < axes.count(); ++a) {
+    const State& state = whole.states[a];
+    if (a < rankAxes) ranks *= axes.sizes[a];
+    if (axes.sizes[a] == 1) continue;
+    if (a < rankAxes && state.isReplicated()) copies *= axes.sizes[a];
+    else if (a < rankAxes && state.isPartial() && state.reduce == dist::Reduce::Sum) partial = true;
+    else if (a < rankAxes && state.isSplit() && state.dim == 0) split = true;
+    else other |= !state.isReplicated();
+  }
+  if (other) return nullptr;
+  if (!partial && !split) return "same";
+  // Ranks in mesh order hold consecutive parts.
+  if (!partial) return copies == 1 && whole.scale.isOne() ? "concat" : nullptr;
+  if (split) return nullptr;
+  const Rational total = whole.scale * Rational(copies);
+  return total.isOne() ? "sum" : total == Rational(ranks) ? "mean" : nullptr;
+}
+
+// A value that has a meaning per part of the batch only.
+const char* fromParts(mlir::Value value, const passes::Varying& varying) {
+  switch (passes::batchKindOf(value, varying)) {
+    case passes::BatchKind::Equal: return "same";
+    case passes::BatchKind::Sum: return "sum";
+    case passes::BatchKind::Mean: return "mean";
+    case passes::BatchKind::Mixed: return "list";
+    case passes::BatchKind::Parts: break;
+  }
+  mlir::RankedTensorType tensor = pd::tensorOf(value.getType());
+  if (!tensor) return "list";
+  if (tensor.getRank() > 0 && tensor.isDynamicDim(0)) return "concat";
+  return tensor.hasStaticShape() && tensor.getNumElements() == 1 ? "mean" : "list";
+}
+
+}  // namespace
+
+std::vector<FetchRelation> fetchRelations(mlir::ModuleOp job, dist::RoleOp role, llvm::ArrayRef<std::string> names) {
+  std::vector<FetchRelation> result;
+  pd::ProgramOp main = findProgram(role, "main"), original = findProgram(referenceOf(job), "main");
+  dist::MeshOp mesh = dist::meshOf(role);
+  if (!main || !mesh || !original) {
+    for (const std::string& name : names) result.push_back({name, "?", "list"});
+    return result;
+  }
+  Reference reference(original);
+  Contracts contracts = Contracts::of(job);
+  Rung ignored;
+  Analysis analysis(role, main, reference, contracts, false, ignored);
+  analysis.run();
+  const passes::Varying varying(main);
+  for (const std::string& name : names) {
+    const Relation* variable = analysis.ofVariable(name);
+    mlir::Value value = variable ? mlir::Value() : lastNamed(main, name);
+    const Relation& relation = variable ? *variable : analysis.of(value);
+    const char* combine = relation.whole.known ? fromWhole(relation.whole, analysis.axes(), mesh.getAxes().size()) : value ? fromParts(value, varying) : nullptr;
+    result.push_back({name, textOf(relation.reading(), analysis.axes()), combine ? combine : "list"});
+  }
+  return result;
+}
+
+}  // namespace dtranspile::verify

@@ -1,5 +1,6 @@
 #include "compiler/lower/program_lowering.h"
 
+#include "compiler/lower/constants.h"
 #include "compiler/lower/op_lowering.h"
 #include "compiler/lower/rules.h"
 #include "dialects/dist/lookup.h"
@@ -60,9 +61,7 @@ class InferAdapter : public pd::InferContext {
   InferAdapter(ProgramLowering& program, pd::OpView op) : program_(program), op_(op) {}
   const pd::OpView& op() const override { return op_; }
   const pd::TensorInfo* in(llvm::StringRef slot, unsigned index) const override {
-    mlir::Value value = op_.input(slot, index);
-    auto it = value ? program_.infos_.find(value) : program_.infos_.end();
-    return it == program_.infos_.end() ? nullptr : &it->second;
+    return infoOf(op_.input(slot, index));
   }
   using pd::InferContext::out;
   unsigned inCount(llvm::StringRef slot) const override { return op_.inputCount(slot); }
@@ -70,12 +69,20 @@ class InferAdapter : public pd::InferContext {
   void out(llvm::StringRef slot, unsigned index, pd::TensorInfo info) override {
     if (mlir::Value value = op_.output(slot, index)) program_.infos_[value] = std::move(info);
   }
+  std::optional<llvm::SmallVector<int64_t>> constant(llvm::StringRef slot, unsigned index) const override {
+    mlir::Value value = op_.input(slot, index);
+    return value ? constantOf(value, [&](mlir::Value v) { return infoOf(v); }) : std::nullopt;
+  }
   int64_t programVersion() const override { return program_.program_.getVersion(); }
   LogicalResult fail(const llvm::Twine& message) override {
     return op_.operation()->emitError() << op_.type() << " at " << positionOf(op_.operation()) << ": " << message;
   }
 
  private:
+  const pd::TensorInfo* infoOf(mlir::Value value) const {
+    auto it = value ? program_.infos_.find(value) : program_.infos_.end();
+    return it == program_.infos_.end() ? nullptr : &it->second;
+  }
   ProgramLowering& program_;
   pd::OpView op_;
 };

@@ -12,9 +12,9 @@ using llvm::LogicalResult;
 LogicalResult lowerFillConstant(OpLowering& op) {
   auto out = op.out("Out");
   if (!out) return llvm::success();
-  for (const char* slot : {"ValueTensor", "ShapeTensor", "ShapeTensorList"}) {
-    if (op.has(slot)) return op.unsupported(llvm::Twine("input ") + slot);
-  }
+  const bool open = llvm::any_of(out->dims, [](int64_t extent) { return extent < 0; });
+  if (open && op.has("Input")) return op.callOp("dt_fill_batch_like(Input; shape, input_dim_idx, output_dim_idx, value, str_value) -> Out");
+  if (open || op.has("ValueTensor")) return op.callOp("dt_fill_constant(ValueTensor, ShapeTensor, ShapeTensorList; shape, value, str_value) -> Out");
   double value = op.op().getFloat("value");
   const std::string text = op.op().getString("str_value");
   if (!text.empty()) {
@@ -38,6 +38,12 @@ const LoweringRule kRules[] = {
     {"fill_constant_batch_size_like", Inner::None, nullptr, lowerFillConstant},
     {"fill_any_like", Inner::None, nullptr, lowerFillLike},
     {"fill_zeros_like", Inner::None, nullptr, lowerFillLike},
+    callRule("assign_value", "dt_assign_value(; shape, bool_values, int32_values, int64_values, fp32_values, fp64_values, values) -> Out"),
+    callRule("fill", "dt_fill(; value, shape) -> Out"),
+    callRule("empty", "dt_empty(ShapeTensor, ShapeTensorList; shape) -> Out"),
+    callRule("eye", "dt_eye(; num_rows, num_columns) -> Out"),
+    callRule("range", "dt_range(Start, End, Step) -> Out"),
+    callRule("linspace", "dt_linspace(Start, Stop, Num) -> Out"),
 };
 
 }  // namespace

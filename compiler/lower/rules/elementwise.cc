@@ -40,7 +40,6 @@ const LoweringRule kRules[] = {
     {"scale", Inner::None, "s = or(ScaleTensor, scale); Out = bias_after_scale ? X * s + bias : (X + bias) * s"},
     {"cast", Inner::None, "Out = X"},
     {"increment", Inner::None, "Out = X + step"},
-    {"assign", Inner::None, "Out = X"},
     {"pow", Inner::None, "Out = pow(X, or(FactorTensor, factor))"},
     {"pow_grad", Inner::None, "f = or(FactorTensor, factor); X@GRAD = Out@GRAD * f * pow(X, f - 1)"},
     {"clip", Inner::None, "Out = min(max(X, or(Min, min)), or(Max, max))"},

@@ -18,6 +18,20 @@ const LoweringRule kRules[] = {
     {"isfinite_v2", Inner::None, "Out = finite(X)"},
     {"isnan_v2", Inner::None, "Out = X != X"},
     {"isinf_v2", Inner::None, "Out = X == infinity || X == -infinity"},
+    {"where", Inner::None, "Out = Condition ? X : Y"},
+    {"where_grad", Inner::None, "X@GRAD = Condition ? Out@GRAD : 0; Y@GRAD = Condition ? 0 : Out@GRAD"},
+    callRule("where_index", "dt_where_index(Condition) -> Out"),
+    callRule("equal_all", "dt_equal_all(X, Y; @version) -> Out"),
+    callRule("allclose", "dt_close(Input, Other, Rtol, Atol; rtol, atol, equal_nan, @version, @type) -> Out"),
+    callRule("isclose", "dt_close(Input, Other, Rtol, Atol; rtol, atol, equal_nan, @version, @type) -> Out"),
+    callRule("isfinite", "dt_whole_test(X; @version, @type) -> Out"),
+    callRule("isinf", "dt_whole_test(X; @version, @type) -> Out"),
+    callRule("isnan", "dt_whole_test(X; @version, @type) -> Out"),
+    callRule("is_empty", "dt_is_empty(X; @version) -> Out"),
+    callRule("bitwise_and", "dt_bitwise(X, Y; @type) -> Out"),
+    callRule("bitwise_or", "dt_bitwise(X, Y; @type) -> Out"),
+    callRule("bitwise_xor", "dt_bitwise(X, Y; @type) -> Out"),
+    callRule("bitwise_not", "dt_bitwise(X, Y; @type) -> Out"),
 };
 
 }  // namespace

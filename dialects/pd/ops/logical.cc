@@ -2,6 +2,7 @@
 
 #include "dialects/pd/ops/families.h"
 #include "dialects/pd/ops/infer_common.h"
+#include "dialects/pd/ops/infer_movement.h"
 #include "dialects/pd/ops/infer_elementwise.h"
 
 namespace dtranspile::pd {
@@ -16,7 +17,7 @@ const OpRow kRows[] = {
     {"greater_equal", "X, Y -> Out", "axis:i=-1, force_cpu:b=false", kPure, inferCompare, kBroadcastConstraints},
     {"equal_all", "X, Y -> Out", "", kPure, inferWholeTest},
     {"allclose", "Input, Other, Rtol?, Atol? -> Out", "rtol:s|f='1e-5', atol:s|f='1e-8', equal_nan:b=false", kPure, inferWholeTest},
-    {"isclose", "Input, Other, Rtol?, Atol? -> Out", "rtol:s='1e-5', atol:s='1e-8', equal_nan:b=false", kPure, nullptr},
+    {"isclose", "Input, Other, Rtol?, Atol? -> Out", "rtol:s='1e-5', atol:s='1e-8', equal_nan:b=false", kPure, inferIsClose},
     {"logical_and", "X, Y -> Out", "", kPure, inferCompare, kBroadcastConstraints},
     {"logical_or", "X, Y -> Out", "", kPure, inferCompare, kBroadcastConstraints},
     {"logical_xor", "X, Y -> Out", "", kPure, inferCompare, kBroadcastConstraints},

@@ -135,4 +135,9 @@ bool IntegersOf(OpCall& call, const DtBuffer& buffer, std::vector<int64_t>& valu
          }) == 0;
 }
 
+bool SameType(OpCall& call, const DtBuffer& a, const DtBuffer& b) {
+  if (a.dtype == b.dtype) return true;
+  return call.Fail("'%s' is %s, '%s' is %s", a.name, TypeName(a), b.name, TypeName(b)), false;
+}
+
 }  // namespace dtranspile::kernels

@@ -93,4 +93,7 @@ bool NormalAxis(OpCall& call, const DtBuffer& buffer, int64_t& axis);
 // Integers that an op takes from a tensor argument (int32 or int64), as ShapeTensor, StartsTensor …; false with a message for other types.
 bool IntegersOf(OpCall& call, const DtBuffer& buffer, std::vector<int64_t>& values);
 
+// Whether both have the same element type; false with a message that names them.
+bool SameType(OpCall& call, const DtBuffer& a, const DtBuffer& b);
+
 }  // namespace dtranspile::kernels

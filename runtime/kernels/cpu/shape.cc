@@ -163,52 +163,6 @@ bool CheckPermutation(DtContext* context, const DtCall* call) {
   return true;
 }
 
-// Concatenation and its inverse: the whole is `outer` rows, each made of one piece per part.
-struct Pieces {
-  const DtBuffer* whole;
-  const DtBuffer* parts;
-  int32_t count;
-  int64_t axis;
-};
-
-bool CheckPieces(DtContext* context, const Pieces& p) {
-  if (p.axis < 0 || p.axis >= p.whole->rank) return dt_fail(context, "axis %lld of %d dimensions", static_cast<long long>(p.axis), p.whole->rank), false;
-  int64_t sum = 0;
-  for (int32_t k = 0; k < p.count; ++k) {
-    const DtBuffer& part = p.parts[k];
-    bool fits = part.rank == p.whole->rank;
-    for (int32_t i = 0; fits && i < part.rank; ++i) fits = i == p.axis || part.dims[i] == p.whole->dims[i];
-    if (!fits) return dt_fail(context, "extents of part %d do not fit", k), false;
-    sum += part.dims[p.axis];
-  }
-  if (sum != p.whole->dims[p.axis])
-    return dt_fail(context, "parts have %lld elements along axis %lld, the whole %lld", static_cast<long long>(sum), static_cast<long long>(p.axis),
-                   static_cast<long long>(p.whole->dims[p.axis])),
-           false;
-  return true;
-}
-
-template <bool kToWhole>
-void MovePieces(DtContext* context, const Pieces& p) {
-  const auto axis = static_cast<int32_t>(p.axis);
-  const int64_t outer = Elements(*p.whole, 0, axis);
-  const int64_t inner = Elements(*p.whole, axis + 1, p.whole->rank) * ElementSize(*p.whole);
-  const int64_t row = p.whole->dims[axis] * inner;
-  Parallel(context, outer, GrainFor(2 * row), [&](int64_t lo, int64_t n) {
-    int64_t at = 0;
-    for (int32_t k = 0; k < p.count; ++k) {
-      const int64_t bytes = p.parts[k].dims[axis] * inner;
-      char* part = Data<char>(p.parts[k]);
-      char* whole = Data<char>(*p.whole) + at;
-      for (int64_t i = lo; bytes > 0 && i < lo + n; ++i) {
-        if constexpr (kToWhole) std::memcpy(whole + i * row, part + i * bytes, static_cast<size_t>(bytes));
-        else std::memcpy(part + i * bytes, whole + i * row, static_cast<size_t>(bytes));
-      }
-      at += bytes;
-    }
-  });
-}
-
 }  // namespace
 }  // namespace dtranspile::kernels
 
@@ -236,23 +190,5 @@ extern "C" int32_t dt_reshape(DtContext* context, const DtCall* call) {
   if (!FillUnknown(x, dims)) return dt_fail(context, "'%s' of %lld elements does not fit the extents asked for", x.name, static_cast<long long>(Elements(x)));
   if (dt_resize(context, &call->args[1], dims.data(), static_cast<int32_t>(dims.size())) != 0) return 1;
   if (Elements(x) > 0) std::memcpy(call->args[1].data, x.data, static_cast<size_t>(Elements(x) * ElementSize(x)));
-  return 0;
-}
-
-extern "C" int32_t dt_concat(DtContext* context, const DtCall* call) {
-  if (!CheckCall(context, call, {kAny, 1, 0, 0})) return 1;
-  if (call->num_args < 2) return dt_fail(context, "no inputs");
-  const Pieces p{call->args + call->num_args - 1, call->args, call->num_args - 1, call->ints[0]};
-  if (!CheckSameType(context, call, 0, call->num_args) || !CheckPieces(context, p)) return 1;
-  MovePieces<true>(context, p);
-  return 0;
-}
-
-extern "C" int32_t dt_split(DtContext* context, const DtCall* call) {
-  if (!CheckCall(context, call, {kAny, 1, 0, 0})) return 1;
-  if (call->num_args < 2) return dt_fail(context, "no outputs");
-  const Pieces p{call->args, call->args + 1, call->num_args - 1, call->ints[0]};
-  if (!CheckSameType(context, call, 0, call->num_args) || !CheckPieces(context, p)) return 1;
-  MovePieces<false>(context, p);
   return 0;
 }

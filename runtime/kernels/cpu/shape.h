@@ -3,8 +3,6 @@
 //
 // dt_transpose   args X, Y        ints perm (rank of X many)     Y[i] has extent X[perm[i]]; at most 8 dimensions
 // dt_reshape     args X, Out      ints extents (rank of Out many)   the elements of X; -1 stands for an extent that X knows
-// dt_concat      args X..., Out   ints axis                      along axis; the other extents agree
-// dt_split       args X, Out...   ints axis                      parts as the extents of Out... say
 // dt_cast        args X, Out                                     C conversion; to bool: != 0; float16 and bfloat16 round to nearest
 //                                                                even; not for complex types
 #pragma once
@@ -13,6 +11,4 @@
 
 extern "C" int32_t dt_transpose(DtContext* context, const DtCall* call);
 extern "C" int32_t dt_reshape(DtContext* context, const DtCall* call);
-extern "C" int32_t dt_concat(DtContext* context, const DtCall* call);
-extern "C" int32_t dt_split(DtContext* context, const DtCall* call);
 extern "C" int32_t dt_cast(DtContext* context, const DtCall* call);

@@ -87,6 +87,22 @@ int32_t VisitNumber(DtContext* context, const DtBuffer& buffer, Visit&& visit) {
   }
 }
 
+// visit(TypeTag<T>) for every type that C++ has: floats, integers of all widths, bool; a message for any other.
+template <typename Visit>
+int32_t VisitPlain(DtContext* context, const DtBuffer& buffer, Visit&& visit) {
+  switch (TypeOf(buffer)) {
+    case DType::kFloat32: return visit(TypeTag<float>());
+    case DType::kFloat64: return visit(TypeTag<double>());
+    case DType::kBool: return visit(TypeTag<bool>());
+    case DType::kInt8: return visit(TypeTag<int8_t>());
+    case DType::kUInt8: return visit(TypeTag<uint8_t>());
+    case DType::kInt16: return visit(TypeTag<int16_t>());
+    case DType::kInt32: return visit(TypeTag<int32_t>());
+    case DType::kInt64: return visit(TypeTag<int64_t>());
+    default: return dt_fail(context, "element type %s, expected a float, an integer or bool", TypeName(buffer));
+  }
+}
+
 // Smallest part of a loop that is worth a second thread, when one item costs about `bytes` of memory traffic.
 inline int64_t GrainFor(int64_t bytes) {
   constexpr int64_t kWorthAThread = 32 << 10;

@@ -114,23 +114,6 @@ TEST_CASE("any permutation of dimensions") {
   CHECK(MessageOf(twice.With(x).With(y)).find("no permutation") != std::string::npos);
 }
 
-TEST_CASE("concat and split are inverse") {
-  auto a = Noise<double>({2, 3, 4}, 1), b = Noise<double>({2, 1, 4}, 2), a2 = a, b2 = b;
-  Tensor<double> whole({2, 4, 4});
-  Call concat{"dt_concat", {1}, {}, {}, {}};
-  RequireOk(concat.With(a).With(b).With(whole), 2);
-  CHECK(whole[12] == b[0]);
-  CHECK(whole[16] == a[12]);
-  std::fill(a2.data.begin(), a2.data.end(), 0);
-  std::fill(b2.data.begin(), b2.data.end(), 0);
-  Call split{"dt_split", {1}, {}, {}, {}};
-  RequireOk(split.With(whole).With(a2).With(b2), 2);
-  CHECK(a2.data == a.data);
-  CHECK(b2.data == b.data);
-  Call bad{"dt_concat", {0}, {}, {}, {}};
-  CHECK(MessageOf(bad.With(a).With(b).With(whole)).find("part 0 do not fit") != std::string::npos);
-}
-
 TEST_CASE("casts") {
   Tensor<float> x({6});
   x.data = {0, 1.75f, -2.5f, 65504, 1e-7f, 0.33333f};

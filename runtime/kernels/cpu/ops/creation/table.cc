@@ -1,9 +1,23 @@
 // Library calls: family `creation`.
-#include "runtime/kernels/cpu/op_call.h"
+#include "runtime/kernels/cpu/ops/creation/calls.h"
 #include "runtime/kernels/cpu/ops/families.h"
 
 namespace dtranspile::kernels {
+namespace {
 
-FunctionTable CreationFunctions() { return {}; }
+constexpr FunctionRow kRows[] = {
+    {"dt_fill_constant", Entry<FillConstant>},
+    {"dt_fill_batch_like", Entry<FillBatchLike>},
+    {"dt_assign_value", Entry<AssignValue>},
+    {"dt_fill", Entry<Fill>},
+    {"dt_empty", Entry<Empty>},
+    {"dt_eye", Entry<Eye>},
+    {"dt_range", Entry<Range>},
+    {"dt_linspace", Entry<Linspace>},
+};
+
+}  // namespace
+
+FunctionTable CreationFunctions() { return kRows; }
 
 }  // namespace dtranspile::kernels

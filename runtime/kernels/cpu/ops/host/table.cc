@@ -1,9 +1,16 @@
 // Library calls: family `host`.
-#include "runtime/kernels/cpu/op_call.h"
 #include "runtime/kernels/cpu/ops/families.h"
+#include "runtime/kernels/cpu/ops/host/calls.h"
 
 namespace dtranspile::kernels {
+namespace {
 
-FunctionTable HostFunctions() { return {}; }
+constexpr FunctionRow kRows[] = {
+    {"dt_print", Entry<Print>},
+};
+
+}  // namespace
+
+FunctionTable HostFunctions() { return kRows; }
 
 }  // namespace dtranspile::kernels

@@ -1,11 +1,45 @@
-// Kernels of the family `indexing`, named in table.cc.
+// Kernels of the family `indexing`, named in table.cc; slots and attributes in the order of compiler/lower/rules/indexing.cc.
 #pragma once
 
-#include "runtime/kernels/cpu/op_call.h"
+#include "runtime/kernels/cpu/axis_map.h"
 
 namespace dtranspile::kernels {
 
+// gather.cc
 int32_t Gather(OpCall& call);
 int32_t GatherGrad(OpCall& call);
+
+// slice.cc
+bool SliceMap(OpCall& call, const DtBuffer& x, AxisMap& map);
+int32_t SetValue(OpCall& call);
+int32_t SetValueGrad(OpCall& call);
+
+// nd.cc
+int32_t GatherNd(OpCall& call);
+int32_t GatherNdGrad(OpCall& call);
+int32_t ScatterNdAdd(OpCall& call);
+int32_t ScatterNdAddGrad(OpCall& call);
+int32_t Scatter(OpCall& call);
+int32_t ScatterGrad(OpCall& call);
+
+// along.cc
+bool IndexSelectMap(OpCall& call, const DtBuffer& x, AxisMap& map);
+int32_t TakeAlongAxis(OpCall& call);
+int32_t TakeAlongAxisGrad(OpCall& call);
+int32_t PutAlongAxis(OpCall& call);
+int32_t PutAlongAxisGrad(OpCall& call);
+
+// select.cc
+int32_t MaskedSelect(OpCall& call);
+int32_t MaskedSelectGrad(OpCall& call);
+int32_t Multiplex(OpCall& call);
+int32_t MultiplexGrad(OpCall& call);
+int32_t ShardIndex(OpCall& call);
+int32_t GatherTree(OpCall& call);
+
+// diagonal.cc
+int32_t TrilTriu(OpCall& call);
+int32_t Diag(OpCall& call);
+int32_t DiagEmbed(OpCall& call);
 
 }  // namespace dtranspile::kernels

@@ -67,6 +67,8 @@ int32_t GatherGrad(OpCall& call) {
   const Cut cut = CutAt(x, axis);
   const auto count = static_cast<int64_t>(index.size());
   if (Elements(gradient) != cut.outer * count * cut.inner) return call.Fail("'%s' has not the extents of the gathered rows", gradient.name);
+  // 1.x writes where asked to, so that the last of equal indices wins; later versions always add.
+  const bool overwrite = call.Bool(1) && call.Int(2) < 2000000;
   return VisitNumber(call.context(), dx, [&](auto tag) {
     using T = typename decltype(tag)::type;
     std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
@@ -75,7 +77,7 @@ int32_t GatherGrad(OpCall& call) {
       for (int64_t i = 0; i < count; ++i) {
         T* to = Data<T>(dx) + (o * cut.n + index[static_cast<size_t>(i)]) * cut.inner;
         const T* from = Data<T>(gradient) + (o * count + i) * cut.inner;
-        for (int64_t k = 0; k < cut.inner; ++k) to[k] += from[k];
+        for (int64_t k = 0; k < cut.inner; ++k) to[k] = overwrite ? from[k] : to[k] + from[k];
       }
     return 0;
   });

@@ -1,0 +1,20 @@
+// Kernels of the family `creation`, named in table.cc; slots and attributes in the order of compiler/lower/rules/creation.cc.
+#pragma once
+
+#include "runtime/kernels/cpu/axis_map.h"
+
+namespace dtranspile::kernels {
+
+// constants.cc
+int32_t FillConstant(OpCall& call);
+int32_t FillBatchLike(OpCall& call);
+int32_t AssignValue(OpCall& call);
+int32_t Fill(OpCall& call);
+int32_t Empty(OpCall& call);
+int32_t Eye(OpCall& call);
+
+// ranges.cc
+int32_t Range(OpCall& call);
+int32_t Linspace(OpCall& call);
+
+}  // namespace dtranspile::kernels

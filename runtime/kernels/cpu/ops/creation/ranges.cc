@@ -1,0 +1,61 @@
+// range (arange) and linspace: evenly spaced numbers (phi arange, linspace).
+#include <cmath>
+
+#include "runtime/kernels/cpu/ops/creation/calls.h"
+
+namespace dtranspile::kernels {
+namespace {
+
+template <typename T>
+bool ScalarOf(OpCall& call, int slot, T& value) {
+  const DtBuffer& buffer = call.Arg(slot);
+  if (Elements(buffer) != 1) return call.Fail("'%s' has %lld elements, expected one", buffer.name, static_cast<long long>(Elements(buffer))), false;
+  return VisitNumber(call.context(), buffer, [&](auto tag) {
+           value = static_cast<T>(*Data<typename decltype(tag)::type>(buffer));
+           return 0;
+         }) == 0;
+}
+
+}  // namespace
+
+// Start, End, Step -> Out
+int32_t Range(OpCall& call) {
+  DtBuffer& out = call.Arg(3);
+  if (!SameType(call, call.Arg(0), out) || !SameType(call, call.Arg(1), out) || !SameType(call, call.Arg(2), out)) return 1;
+  return VisitNumber(call.context(), out, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T start = 0, end = 0, step = 0;
+    if (!ScalarOf(call, 0, start) || !ScalarOf(call, 1, end) || !ScalarOf(call, 2, step)) return 1;
+    const double count = std::ceil((static_cast<double>(end) - static_cast<double>(start)) / static_cast<double>(step));
+    if (step == 0 || !(count < 1e12)) return call.Fail("'%s' would have no end", out.name);
+    const int64_t dims[] = {static_cast<int64_t>(std::max(count, 0.0))};
+    if (!call.Resize(out, dims)) return 1;
+    // Sums, as the framework makes them: of floats they are not the products.
+    T value = start;
+    for (int64_t i = 0; i < dims[0]; ++i) {
+      Data<T>(out)[i] = value;
+      if (i + 1 < dims[0]) value += step;
+    }
+    return 0;
+  });
+}
+
+// Start, Stop, Num -> Out: from both ends to the middle
+int32_t Linspace(OpCall& call) {
+  DtBuffer& out = call.Arg(3);
+  int64_t num = 0;
+  if (!ScalarOf(call, 2, num)) return 1;
+  if (num <= 0 || num > (int64_t{1} << 40)) return call.Fail("'%s' asks for %lld numbers", call.Arg(2).name, static_cast<long long>(num));
+  const int64_t dims[] = {num};
+  if (!call.Resize(out, dims)) return 1;
+  return VisitNumber(call.context(), out, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    double start = 0, stop = 0;
+    if (!ScalarOf(call, 0, start) || !ScalarOf(call, 1, stop)) return 1;
+    const double step = num > 1 ? (stop - start) / static_cast<double>(num - 1) : 0;
+    for (int64_t i = 0; i < num; ++i) Data<T>(out)[i] = static_cast<T>(i < (num + 1) / 2 ? start + step * static_cast<double>(i) : stop - step * static_cast<double>(num - 1 - i));
+    return 0;
+  });
+}
+
+}  // namespace dtranspile::kernels

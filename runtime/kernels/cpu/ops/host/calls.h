@@ -1,0 +1,11 @@
+// Kernels of the family `host`, named in table.cc; slots and attributes in the order of compiler/lower/rules/host.cc.
+#pragma once
+
+#include "runtime/kernels/cpu/op_call.h"
+
+namespace dtranspile::kernels {
+
+// print.cc
+int32_t Print(OpCall& call);
+
+}  // namespace dtranspile::kernels

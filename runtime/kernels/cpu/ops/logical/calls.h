@@ -1,0 +1,18 @@
+// Kernels of the family `logical`, named in table.cc; slots and attributes in the order of compiler/lower/rules/logical.cc.
+#pragma once
+
+#include "runtime/kernels/cpu/axis_map.h"
+
+namespace dtranspile::kernels {
+
+// tests.cc
+int32_t EqualAll(OpCall& call);
+int32_t Close(OpCall& call);
+int32_t WholeTest(OpCall& call);
+int32_t IsEmpty(OpCall& call);
+int32_t WhereIndex(OpCall& call);
+
+// bitwise.cc
+int32_t Bitwise(OpCall& call);
+
+}  // namespace dtranspile::kernels

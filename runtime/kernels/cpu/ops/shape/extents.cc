@@ -1,0 +1,32 @@
+// What a tensor's extents are, as data: shape, size (phi shape, numel).
+#include "runtime/kernels/cpu/ops/shape/calls.h"
+
+namespace dtranspile::kernels {
+
+// Input -> Out
+int32_t ShapeOf(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  DtBuffer& out = call.Arg(1);
+  const int64_t dims[] = {x.rank};
+  if (!call.Resize(out, dims)) return 1;
+  return VisitIndex(call.context(), out, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (int32_t d = 0; d < x.rank; ++d) Data<T>(out)[d] = static_cast<T>(x.dims[d]);
+    return 0;
+  });
+}
+
+// Input; @version -> Out: a scalar is [1] up to 2.4, [] from 2.5 on
+int32_t SizeOfTensor(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  DtBuffer& out = call.Arg(1);
+  const int64_t one[] = {1};
+  if (!call.Resize(out, absl::MakeConstSpan(one, call.Int(0) >= 2005000 ? 0 : 1))) return 1;
+  return VisitIndex(call.context(), out, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    *Data<T>(out) = static_cast<T>(Elements(x));
+    return 0;
+  });
+}
+
+}  // namespace dtranspile::kernels

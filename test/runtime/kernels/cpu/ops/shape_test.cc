@@ -1,0 +1,90 @@
+// Kernels of the family `shape`: what the corpus does not reach, and what is refused.
+#include <catch2/catch.hpp>
+
+#include "test/runtime/kernels/cpu/ops/slot_call.h"
+
+namespace dtranspile::kernels {
+namespace {
+
+using Catch::Contains;
+
+Tensor<float> Count(std::vector<int64_t> dims) {
+  Tensor<float> x(std::move(dims));
+  for (size_t i = 0; i < x.data.size(); ++i) x.data[i] = static_cast<float>(i);
+  return x;
+}
+
+TEST_CASE("concat and split are inverse") {
+  auto a = Noise<double>({2, 3, 4}, 1), b = Noise<double>({2, 1, 4}, 2);
+  SlotCall concat("dt_concat");
+  concat.Slot().With(a).With(b).Slot().Out(DType::kFloat64).Ints({-2});
+  REQUIRE(concat.Run().ok());
+  CHECK(concat.Result().dims == std::vector<int64_t>{2, 4, 4});
+  Tensor<double> whole({2, 4, 4});
+  whole.data = concat.Data<double>();
+  SlotCall split("dt_split");
+  split.In(whole).Slot().Slot().Out(DType::kFloat64, 2).Ints({3, -1}).Ints({1});
+  REQUIRE(split.Run().ok());
+  CHECK(split.Data<double>(0) == a.data);
+  CHECK(split.Data<double>(1) == b.data);
+  SlotCall odd("dt_split");
+  odd.In(whole, "whole").Slot().Slot().Out(DType::kFloat64, 2).Ints({3, 2}).Ints({1});
+  CHECK_THAT(odd.Message(), Contains("4 positions of 'whole'"));
+}
+
+TEST_CASE("parts that do not fit are refused by name") {
+  auto a = Count({2, 3}), b = Count({3, 3});
+  SlotCall concat("dt_concat");
+  concat.Slot().With(a, "a").With(b, "b").Slot().Out(DType::kFloat32).Ints({1});
+  CHECK_THAT(concat.Message(), Contains("'b'") && Contains("'a'"));
+  SlotCall axis("dt_concat");
+  axis.Slot().With(a, "a").Slot().Out(DType::kFloat32).Ints({2});
+  CHECK_THAT(axis.Message(), Contains("axis 2 of 'a'"));
+}
+
+TEST_CASE("gradients of repetition do not depend on the number of threads") {
+  auto x = Count({1, 1000}), gradient = Noise<float>({300, 1000}, 3);
+  std::vector<std::vector<float>> results;
+  for (int threads : {1, 2}) {
+    SlotCall grad("dt_expand_grad");
+    grad.In(x).Slot().Slot().In(gradient).Out(DType::kFloat32).Ints({300, -1});
+    REQUIRE(grad.Run(threads).ok());
+    results.push_back(grad.Data<float>());
+  }
+  CHECK(results[0] == results[1]);
+  float sum = 0;
+  for (int64_t row = 0; row < 300; ++row) sum += gradient[row * 1000 + 7];
+  CHECK(results[0][7] == sum);
+}
+
+TEST_CASE("expansion to other extents is refused") {
+  auto x = Count({2, 3});
+  SlotCall expand("dt_expand");
+  expand.In(x, "x").Slot().Slot().Out(DType::kFloat32).Ints({4, 3});
+  CHECK_THAT(expand.Message(), Contains("'x' has 2 positions in dim 0") && Contains("4"));
+  SlotCall tile("dt_tile");
+  tile.In(x, "x").Slot().Slot().Out(DType::kFloat32).Ints({int64_t{1} << 40, 1});
+  CHECK_THAT(tile.Message(), Contains("repeated"));
+}
+
+TEST_CASE("a batch of any size is padded") {
+  auto x = Count({2, 1, 2, 2});
+  SlotCall pad("dt_pad2d");
+  pad.In(x).Slot().Out(DType::kFloat32).Ints({0, 1, 1, 0}).Text("reflect").Reals({0}).Text("NCHW");
+  REQUIRE(pad.Run().ok());
+  CHECK(pad.Result().dims == std::vector<int64_t>{2, 1, 3, 3});
+  CHECK(pad.Data<float>() == std::vector<float>{1, 0, 1, 3, 2, 3, 1, 0, 1, 5, 4, 5, 7, 6, 7, 5, 4, 5});
+  SlotCall far("dt_pad2d");
+  far.In(x, "x").Slot().Out(DType::kFloat32).Ints({2, 0, 0, 0}).Text("reflect").Reals({0}).Text("NCHW");
+  CHECK_THAT(far.Message(), Contains("dim 2 of 'x'"));
+}
+
+TEST_CASE("windows that do not fit are refused") {
+  auto x = Count({1, 1, 2, 2});
+  SlotCall unfold("dt_unfold");
+  unfold.In(x).Out(DType::kFloat32).Ints({3, 3}).Ints({1, 1}).Ints({0, 0, 0, 0}).Ints({1, 1});
+  CHECK_THAT(unfold.Message(), Contains("window of 3"));
+}
+
+}  // namespace
+}  // namespace dtranspile::kernels

@@ -12,9 +12,10 @@ using llvm::LogicalResult;
 LogicalResult lowerFillConstant(OpLowering& op) {
   auto out = op.out("Out");
   if (!out) return llvm::success();
+  const char* call = op.has("Input") ? "dt_fill_batch_like(Input; shape, input_dim_idx, output_dim_idx, value, str_value) -> Out"
+                                     : "dt_fill_constant(ValueTensor, ShapeTensor, ShapeTensorList; shape, value, str_value) -> Out";
   const bool open = llvm::any_of(out->dims, [](int64_t extent) { return extent < 0; });
-  if (open && op.has("Input")) return op.callOp("dt_fill_batch_like(Input; shape, input_dim_idx, output_dim_idx, value, str_value) -> Out");
-  if (open || op.has("ValueTensor")) return op.callOp("dt_fill_constant(ValueTensor, ShapeTensor, ShapeTensorList; shape, value, str_value) -> Out");
+  if (open || op.has("ValueTensor")) return op.callOp(call);
   double value = op.op().getFloat("value");
   const std::string text = op.op().getString("str_value");
   if (!text.empty()) {
@@ -22,7 +23,8 @@ LogicalResult lowerFillConstant(OpLowering& op) {
     value = std::strtod(text.c_str(), &end);
     if (*end != '\0') return op.unsupported("str_value '" + text + "'");
   }
-  if (std::fabs(value) > 9007199254740992.0 && !isFloat(scalarOf(out->dtype))) return op.unsupported("an integer constant above 2^53");
+  // Formulas compute constants as doubles.
+  if (std::fabs(value) > 9007199254740992.0 && !isFloat(scalarOf(out->dtype))) return op.callOp(call);
   return op.formula("Out = constant", {.numbers = {{"constant", value}}});
 }
 
@@ -36,8 +38,8 @@ LogicalResult lowerFillLike(OpLowering& op) {
 const LoweringRule kRules[] = {
     {"fill_constant", Inner::None, nullptr, lowerFillConstant},
     {"fill_constant_batch_size_like", Inner::None, nullptr, lowerFillConstant},
-    {"fill_any_like", Inner::None, nullptr, lowerFillLike},
-    {"fill_zeros_like", Inner::None, nullptr, lowerFillLike},
+    lowerRule("fill_any_like", lowerFillLike, "dt_fill_like(X; value) -> Out"),
+    lowerRule("fill_zeros_like", lowerFillLike, "dt_fill_like(X) -> Out"),
     callRule("assign_value", "dt_assign_value(; shape, bool_values, int32_values, int64_values, fp32_values, fp64_values, values) -> Out"),
     callRule("fill", "dt_fill(; value, shape) -> Out"),
     callRule("empty", "dt_empty(ShapeTensor, ShapeTensorList; shape) -> Out"),

@@ -35,6 +35,7 @@ const std::map<std::string, const char*> kExceptionsOfOps = {
     {"elementwise_mul.", "reads the result of expand_as, declared [0, 0]"},
     {"expand_as.Out", "declared [0, 0]"},
     {"expand_v2.Out", "declared with X's axes counted from the left; the kernel makes what inference says"},
+    {"im2sequence.Out", "declared with as many rows as images; the kernel makes one per window"},
     {"isinf.Out", "declared with the default dtype; the kernel writes bool"},
     {"isnan.Out", "declared with the default dtype; the kernel writes bool"},
     {"logical_not.Out", "writes the condition of a loop, a variable declared [1]"},

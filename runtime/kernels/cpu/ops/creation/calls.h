@@ -8,6 +8,7 @@ namespace dtranspile::kernels {
 // constants.cc
 int32_t FillConstant(OpCall& call);
 int32_t FillBatchLike(OpCall& call);
+int32_t FillLike(OpCall& call);
 int32_t AssignValue(OpCall& call);
 int32_t Fill(OpCall& call);
 int32_t Empty(OpCall& call);

@@ -101,6 +101,17 @@ int32_t FillBatchLike(OpCall& call) {
   return Spread(out, element), 0;
 }
 
+// X; value (0 where there is none) -> Out
+int32_t FillLike(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  DtBuffer& out = call.Arg(1);
+  const Lod& lod = OpCall::LodOf(x);
+  char element[16];
+  if (!call.Resize(out, x) || !NumberTo(call, out, call.raw()->num_attrs > 0 ? call.Real(0) : 0, element)) return 1;
+  OpCall::SetLod(out, lod);
+  return Spread(out, element), 0;
+}
+
 // ; shape, bool_values, int32_values, int64_values, fp32_values, fp64_values, values -> Out: the list that is not empty
 int32_t AssignValue(OpCall& call) {
   DtBuffer& out = call.Arg(0);

@@ -8,6 +8,7 @@ namespace {
 constexpr FunctionRow kRows[] = {
     {"dt_fill_constant", Entry<FillConstant>},
     {"dt_fill_batch_like", Entry<FillBatchLike>},
+    {"dt_fill_like", Entry<FillLike>},
     {"dt_assign_value", Entry<AssignValue>},
     {"dt_fill", Entry<Fill>},
     {"dt_empty", Entry<Empty>},

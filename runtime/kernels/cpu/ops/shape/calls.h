@@ -41,7 +41,7 @@ int32_t PixelUnshuffle(OpCall& call);
 int32_t SpaceToDepth(OpCall& call);
 int32_t SpaceToDepthGrad(OpCall& call);
 int32_t ShuffleChannel(OpCall& call);
-int32_t ShuffleChannelGrad(OpCall& call);
+int32_t ShuffleChannelBack(OpCall& call);
 int32_t TemporalShift(OpCall& call);
 
 // window.cc
@@ -52,8 +52,17 @@ int32_t FoldGrad(OpCall& call);
 int32_t Im2Sequence(OpCall& call);
 int32_t Im2SequenceGrad(OpCall& call);
 
+// reshape.cc
+int32_t Reshape(OpCall& call);
+int32_t Squeeze(OpCall& call);
+int32_t Unsqueeze(OpCall& call);
+int32_t Flatten(OpCall& call);
+int32_t FlattenRange(OpCall& call);
+int32_t ReshapeBack(OpCall& call);
+
 // extents.cc
 int32_t ShapeOf(OpCall& call);
 int32_t SizeOfTensor(OpCall& call);
+int32_t Assign(OpCall& call);
 
 }  // namespace dtranspile::kernels

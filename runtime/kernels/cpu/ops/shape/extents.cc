@@ -1,4 +1,7 @@
-// What a tensor's extents are, as data: shape, size (phi shape, numel).
+// What a tensor's extents are, as data: shape, size (phi shape, numel); and values as they are: assign.
+#include <cstring>
+#include <string>
+
 #include "runtime/kernels/cpu/ops/shape/calls.h"
 
 namespace dtranspile::kernels {
@@ -27,6 +30,20 @@ int32_t SizeOfTensor(OpCall& call) {
     *Data<T>(out) = static_cast<T>(Elements(x));
     return 0;
   });
+}
+
+// X -> Out: tensors with their LoD, SelectedRows, lists
+int32_t Assign(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  DtBuffer& out = call.Arg(1);
+  if (x.value != nullptr && out.value != nullptr) {
+    const absl::Status status = OpCall::ValueOf(out)->Assign(*OpCall::ValueOf(x));
+    OpCall::Refresh(out);
+    return status.ok() ? 0 : call.Fail("output '%s': %s", out.name, std::string(status.message()).c_str());
+  }
+  if (!SameType(call, x, out) || !call.Resize(out, x)) return 1;
+  std::memcpy(out.data, x.data, static_cast<size_t>(Elements(x) * ElementSize(x)));
+  return 0;
 }
 
 }  // namespace dtranspile::kernels

@@ -114,7 +114,7 @@ int32_t SpaceToDepthGrad(OpCall& call) {
 
 // X; groups, data_format -> Out
 int32_t ShuffleChannel(OpCall& call) { return SwapGroups(call, FormatOf(call, 1), false); }
-int32_t ShuffleChannelGrad(OpCall& call) { return SwapGroups(call, FormatOf(call, 1), true); }
+int32_t ShuffleChannelBack(OpCall& call) { return SwapGroups(call, FormatOf(call, 1), true); }
 
 // X; seg_num, shift_ratio, data_format, back -> Out: of `seg_num` frames the first part of the channels comes from the frame before, the next
 // from the one behind, 0 beyond the ends. The gradient shifts the other way.

@@ -43,7 +43,7 @@ constexpr FunctionRow kRows[] = {
     {"dt_space_to_depth", Entry<SpaceToDepth>},
     {"dt_space_to_depth_grad", Entry<SpaceToDepthGrad>},
     {"dt_shuffle_channel", Entry<ShuffleChannel>},
-    {"dt_shuffle_channel_grad", Entry<ShuffleChannelGrad>},
+    {"dt_shuffle_channel_back", Entry<ShuffleChannelBack>},
     {"dt_temporal_shift", Entry<TemporalShift>},
     {"dt_unfold", Entry<Unfold>},
     {"dt_unfold_grad", Entry<UnfoldGrad>},
@@ -51,8 +51,15 @@ constexpr FunctionRow kRows[] = {
     {"dt_fold_grad", Entry<FoldGrad>},
     {"dt_im2sequence", Entry<Im2Sequence>},
     {"dt_im2sequence_grad", Entry<Im2SequenceGrad>},
+    {"dt_reshape2", Entry<Reshape>},
+    {"dt_squeeze", Entry<Squeeze>},
+    {"dt_unsqueeze", Entry<Unsqueeze>},
+    {"dt_flatten", Entry<Flatten>},
+    {"dt_flatten_range", Entry<FlattenRange>},
+    {"dt_reshape_back", Entry<ReshapeBack>},
     {"dt_shape", Entry<ShapeOf>},
     {"dt_size", Entry<SizeOfTensor>},
+    {"dt_assign", Entry<Assign>},
 };
 
 }  // namespace

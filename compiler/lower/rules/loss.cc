@@ -69,6 +69,12 @@ LogicalResult lowerCrossEntropyGrad2(OpLowering& op) {
 }
 
 const LoweringRule kRules[] = {
+    callRule("crf_decoding", "dt_crf_decoding(Emission, Transition, Label, Length) -> ViterbiPath"),
+    callRule("linear_chain_crf", "dt_linear_chain_crf(Emission, Transition, Label, Length) -> Alpha, EmissionExps, TransitionExps, LogLikelihood"),
+    callRule("linear_chain_crf_grad", "dt_linear_chain_crf_grad(Emission, Transition, Label, Length, Alpha, EmissionExps, TransitionExps, LogLikelihood@GRAD)"
+                                      " -> Emission@GRAD, Transition@GRAD"),
+    callRule("warpctc", "dt_warpctc(Logits, Label, LogitsLength, LabelLength; blank) -> WarpCTCGrad, Loss"),
+    callRule("warpctc_grad", "dt_warpctc_grad(Logits, LogitsLength, WarpCTCGrad, Loss@GRAD; norm_by_times) -> Logits@GRAD"),
     {"softmax_with_cross_entropy", Inner::None, nullptr, lowerSoftmaxWithCrossEntropy},
     {"softmax_with_cross_entropy_grad", Inner::None, nullptr, lowerSoftmaxWithCrossEntropyGrad},
     {"cross_entropy", Inner::None, nullptr, lowerCrossEntropy},

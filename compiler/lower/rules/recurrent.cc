@@ -1,8 +1,31 @@
-// Lowering rules: family `recurrent`.
+// Lowering rules: family `recurrent`. Kernels: runtime/kernels/cpu/ops/recurrent.
 #include "compiler/lower/rules.h"
 
 namespace dtranspile::lower {
+namespace {
 
-RuleTable recurrentRules() { return {}; }
+const LoweringRule kRules[] = {
+    callRule("beam_search", "dt_beam_search(pre_ids, pre_scores, ids, scores; level, beam_size, end_id, is_accumulated) -> selected_ids, selected_scores, parent_idx"),
+    callRule("beam_search_decode", "dt_beam_search_decode(Ids, Scores; beam_size, end_id) -> SentenceIds, SentenceScores"),
+    callRule("gru", "dt_gru(Input, H0, Weight, Bias; activation, gate_activation, is_reverse, origin_mode)"
+                    " -> BatchGate, BatchResetHiddenPrev, BatchHidden, Hidden"),
+    callRule("gru_grad", "dt_gru_grad(H0, Weight, Bias, BatchGate, BatchResetHiddenPrev, BatchHidden, Hidden, Hidden@GRAD;"
+                         " activation, gate_activation, is_reverse, origin_mode) -> Input@GRAD, H0@GRAD, Weight@GRAD, Bias@GRAD"),
+    // lstm and lstmp are one kernel, which sees by ProjWeight which of them it is.
+    callRule("lstm", "dt_lstm(Input, H0, C0, Weight, ProjWeight, Bias; use_peepholes, is_reverse, gate_activation, cell_activation, candidate_activation)"
+                     " -> Hidden, Cell, BatchGate, BatchCellPreAct, BatchHidden"),
+    callRule("lstm_grad", "dt_lstm_grad(Input, H0, C0, Weight, ProjWeight, Bias, Hidden, Cell, BatchGate, BatchCellPreAct, BatchHidden, Hidden@GRAD;"
+                          " use_peepholes, is_reverse, gate_activation, cell_activation, candidate_activation)"
+                          " -> Input@GRAD, H0@GRAD, C0@GRAD, Weight@GRAD, ProjWeight@GRAD, Bias@GRAD"),
+    callRule("lstmp", "dt_lstm(Input, H0, C0, Weight, ProjWeight, Bias; use_peepholes, is_reverse, gate_activation, cell_activation, candidate_activation,"
+                      " cell_clip, proj_clip, proj_activation) -> Projection, Cell, BatchGate, BatchCellPreAct, BatchHidden"),
+    callRule("lstmp_grad", "dt_lstm_grad(Input, H0, C0, Weight, ProjWeight, Bias, Projection, Cell, BatchGate, BatchCellPreAct, BatchHidden, Projection@GRAD;"
+                           " use_peepholes, is_reverse, gate_activation, cell_activation, candidate_activation, cell_clip, proj_clip, proj_activation)"
+                           " -> Input@GRAD, H0@GRAD, C0@GRAD, Weight@GRAD, ProjWeight@GRAD, Bias@GRAD"),
+};
+
+}  // namespace
+
+RuleTable recurrentRules() { return kRules; }
 
 }  // namespace dtranspile::lower

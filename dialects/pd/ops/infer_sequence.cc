@@ -141,6 +141,29 @@ llvm::LogicalResult inferLstm(InferContext& c) {
   return llvm::success();
 }
 
+llvm::LogicalResult inferLstmp(InferContext& c) {
+  const TensorInfo *input = require(c, "Input"), *weight = require(c, "Weight"), *projection = require(c, "ProjWeight");
+  if (!input || !weight || !projection) return llvm::failure();
+  TensorInfo state = withDims(*input, withColumns(input->dims, hiddenSize(*projection)));
+  c.out("Projection", withDims(*input, withColumns(input->dims, columnsOf(*projection))));
+  c.out("Cell", state);
+  c.out("BatchGate", withoutLod(*input));
+  for (llvm::StringRef slot : {"BatchCellPreAct", "BatchHidden"}) c.out(slot, withoutLod(state));
+  return llvm::success();
+}
+
+// Input itself is no input of the gradient; BatchGate has its extents.
+llvm::LogicalResult inferLstmpGrad(InferContext& c) {
+  for (const std::string& slot : c.op().outputSlots()) {
+    llvm::StringRef forward = llvm::StringRef(slot).drop_back(llvm::StringRef("@GRAD").size());
+    if (c.outCount(slot) == 0) continue;
+    const TensorInfo* info = require(c, forward == "Input" ? "BatchGate" : forward);
+    if (!info) return llvm::failure();
+    c.out(slot, *info);
+  }
+  return llvm::success();
+}
+
 llvm::LogicalResult inferGru(InferContext& c) {
   const TensorInfo *input = require(c, "Input"), *weight = require(c, "Weight");
   if (!input || !weight) return llvm::failure();

@@ -1,4 +1,4 @@
-// Inference of operators on sequences (LoD), tensor arrays and recurrent cells. Numbers of sequences and steps come with the
+// Inference of operators on sequences (LoD), tensor arrays and recurrent cells: infer_sequence.cc, infer_ragged.cc. Numbers of sequences and steps come with the
 // data: they are -1.
 #pragma once
 
@@ -9,6 +9,24 @@ namespace dtranspile::pd {
 llvm::LogicalResult inferSequencePool(InferContext& c);
 llvm::LogicalResult inferSequenceConv(InferContext& c);
 llvm::LogicalResult inferSequenceExpand(InferContext& c);  // rows as often as the data says
+llvm::LogicalResult inferSequenceConcat(InferContext& c);
+llvm::LogicalResult inferSequenceRows(InferContext& c);  // sequence_slice: other rows of X
+llvm::LogicalResult inferSequenceErase(InferContext& c);
+llvm::LogicalResult inferSequenceEnumerate(InferContext& c);
+llvm::LogicalResult inferSequenceMask(InferContext& c);
+llvm::LogicalResult inferSequencePad(InferContext& c);
+llvm::LogicalResult inferSequenceUnpad(InferContext& c);
+llvm::LogicalResult inferSequenceReshape(InferContext& c);
+llvm::LogicalResult inferSequenceTopkAvgPooling(InferContext& c);
+llvm::LogicalResult inferSequenceScatterGrad(InferContext& c);
+llvm::LogicalResult inferLodReset(InferContext& c);
+llvm::LogicalResult inferCtcAlign(InferContext& c);
+llvm::LogicalResult inferEditDistance(InferContext& c);
+llvm::LogicalResult inferWarpCtc(InferContext& c);
+llvm::LogicalResult inferLinearChainCrf(InferContext& c);
+llvm::LogicalResult inferCrfDecoding(InferContext& c);
+llvm::LogicalResult inferBeamSearch(InferContext& c);
+llvm::LogicalResult inferBeamSearchDecode(InferContext& c);
 llvm::LogicalResult inferWriteToArray(InferContext& c);
 llvm::LogicalResult inferReadFromArray(InferContext& c);
 llvm::LogicalResult inferArrayLength(InferContext& c);  // lod_array_length
@@ -20,6 +38,8 @@ llvm::LogicalResult inferShrinkMemory(InferContext& c);
 llvm::LogicalResult inferSelectInput(InferContext& c);
 llvm::LogicalResult inferSelectOutput(InferContext& c);
 llvm::LogicalResult inferLstm(InferContext& c);
+llvm::LogicalResult inferLstmp(InferContext& c);
+llvm::LogicalResult inferLstmpGrad(InferContext& c);
 llvm::LogicalResult inferGru(InferContext& c);
 llvm::LogicalResult inferRnn(InferContext& c);
 

@@ -3,6 +3,7 @@
 #include "dialects/pd/ops/families.h"
 #include "dialects/pd/ops/infer_common.h"
 #include "dialects/pd/ops/infer_loss.h"
+#include "dialects/pd/ops/infer_sequence.h"
 
 namespace dtranspile::pd {
 namespace {
@@ -50,13 +51,13 @@ const OpRow kRows[] = {
     {"teacher_student_sigmoid_loss_grad", "Label?, X?, Y@GRAD -> X@GRAD?", kTeacherStudentSigmoidLossAttributes, kPure, inferGradients},
     {"sigmoid_focal_loss", "X, Label, FgNum -> Out", "gamma:f=2, alpha:f=0.25", kPure, inferSame<"X", "Out">},
     {"sigmoid_focal_loss_grad", "FgNum?, Label?, Out@GRAD, X? -> X@GRAD?", "gamma:f=2, alpha:f=0.25", kPure, inferGradients},
-    {"warpctc", "Logits, Label, LogitsLength?, LabelLength? -> WarpCTCGrad, Loss", "blank:i=0, norm_by_times:b=false", kPure, nullptr},
+    {"warpctc", "Logits, Label, LogitsLength?, LabelLength? -> WarpCTCGrad, Loss", "blank:i=0, norm_by_times:b=false", kPure, inferWarpCtc},
     {"warpctc_grad", "Logits, LogitsLength?, Loss@GRAD, WarpCTCGrad -> Logits@GRAD?", "blank:i=0, norm_by_times:b=false", kPure, inferGradients},
-    {"linear_chain_crf", "Emission, Transition, Label, Length? -> Alpha, EmissionExps, TransitionExps, LogLikelihood", "", kPure, nullptr},
+    {"linear_chain_crf", "Emission, Transition, Label, Length? -> Alpha, EmissionExps, TransitionExps, LogLikelihood", "", kPure, inferLinearChainCrf},
     {"linear_chain_crf_grad",
      "Alpha?, Emission?, EmissionExps?, Label?, Length?, LogLikelihood@GRAD, Transition?, TransitionExps? -> Emission@GRAD?, Transition@GRAD?", "", kPure,
      inferGradients},
-    {"crf_decoding", "Emission, Transition, Label?, Length? -> ViterbiPath", "", kPure, nullptr},
+    {"crf_decoding", "Emission, Transition, Label?, Length? -> ViterbiPath", "", kPure, inferCrfDecoding},
 };
 
 }  // namespace

@@ -27,11 +27,11 @@ const OpRow kRows[] = {
      "BatchCellPreAct?, BatchGate?, Bias?, C0?, Cell?, H0?, Hidden?, Hidden@GRAD, Input?, Weight? -> Bias@GRAD?, C0@GRAD?, H0@GRAD?, Input@GRAD?, "
      "Weight@GRAD?",
      kLstmAttributes, kPure, inferGradients},
-    {"lstmp", "Input, H0?, C0?, Weight, ProjWeight, Bias -> Projection, Cell, BatchGate, BatchCellPreAct, BatchHidden", kLstmpAttributes, kPure, nullptr},
+    {"lstmp", "Input, H0?, C0?, Weight, ProjWeight, Bias -> Projection, Cell, BatchGate, BatchCellPreAct, BatchHidden", kLstmpAttributes, kPure, inferLstmp},
     {"lstmp_grad",
      "BatchCellPreAct?, BatchGate?, BatchHidden?, Bias?, C0?, Cell?, H0?, ProjWeight?, Projection?, Projection@GRAD, Weight? -> Bias@GRAD?, C0@GRAD?, "
      "H0@GRAD?, Input@GRAD?, ProjWeight@GRAD?, Weight@GRAD?",
-     kLstmpAttributes, kPure, nullptr},
+     kLstmpAttributes, kPure, inferLstmpGrad},
     {"lstm_unit", "X, C_prev -> C, H", "forget_bias:f=0", kPure, nullptr},
     {"lstm_unit_grad", "C?, C@GRAD?, C_prev?, H@GRAD?, X? -> C_prev@GRAD?, X@GRAD?", "forget_bias:f=0", kPure, inferGradients},
     {"gru", "Input, H0?, Weight, Bias? -> BatchGate, BatchResetHiddenPrev, BatchHidden, Hidden", kGruAttributes, kPure, inferGru},
@@ -49,8 +49,8 @@ const OpRow kRows[] = {
      "WeightList@GRAD*",
      kRnnAttributes, kPure, inferGradients},
     {"beam_search", "pre_ids, pre_scores, ids?, scores -> selected_ids, selected_scores, parent_idx?", "level:i, beam_size:i, end_id:i, is_accumulated:b=true",
-     kPure, nullptr},
-    {"beam_search_decode", "Ids, Scores -> SentenceIds, SentenceScores", "beam_size:i, end_id:i", kPure, nullptr},
+     kPure, inferBeamSearch},
+    {"beam_search_decode", "Ids, Scores -> SentenceIds, SentenceScores", "beam_size:i, end_id:i", kPure, inferBeamSearchDecode},
 };
 
 }  // namespace

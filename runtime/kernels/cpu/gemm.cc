@@ -121,13 +121,10 @@ Grid MakeGrid(const Gemm& g) {
 }
 
 template <typename T>
-int32_t Run(DtContext* context, const DtCall* call, const Gemm& g) {
+int32_t Run(DtContext* context, const Gemm& g, const T* a, const T* b, T* c) {
   std::atomic<bool> ok{true};
   const Grid grid = MakeGrid(g);
   const int64_t tiles = grid.along_m * grid.along_n;
-  const T* a = Data<const T>(call->args[0]);
-  const T* b = Data<const T>(call->args[1]);
-  T* c = Data<T>(call->args[2]);
   const double work = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(std::max<int64_t>(g.k, 1));
   const int64_t grain = tiles > 1 ? 1 : static_cast<int64_t>(std::clamp(1e6 / work, 1.0, 1e6));
   Parallel(context, g.outer * g.batch * tiles, grain, [&](int64_t lo, int64_t n) {
@@ -143,7 +140,17 @@ int32_t Run(DtContext* context, const DtCall* call, const Gemm& g) {
   return ok ? 0 : dt_fail(context, "oneDNN refused the product");
 }
 
+template <typename T>
+int32_t RunProduct(DtContext* context, const Product& p, const T* a, const T* b, T* c) {
+  if (p.m == 0 || p.n == 0) return 0;
+  return Run(context, {p.trans_a, p.trans_b, p.m, p.n, p.k, p.lda, p.ldb, p.ldc, 1, 0, 0, 0, 1, 0, 0, 0, 1.0, p.beta}, a, b, c);
+}
+
 }  // namespace
+
+int32_t Multiply(DtContext* context, const Product& product, const float* a, const float* b, float* c) { return RunProduct(context, product, a, b, c); }
+int32_t Multiply(DtContext* context, const Product& product, const double* a, const double* b, double* c) { return RunProduct(context, product, a, b, c); }
+
 }  // namespace dtranspile::kernels
 
 extern "C" int32_t dt_gemm(DtContext* context, const DtCall* call) {
@@ -156,5 +163,8 @@ extern "C" int32_t dt_gemm(DtContext* context, const DtCall* call) {
     return dt_fail(context, "%s for %lldx%lldx%lld, batch %lld", why, static_cast<long long>(g.m), static_cast<long long>(g.n), static_cast<long long>(g.k),
                    static_cast<long long>(g.batch));
   if (g.m == 0 || g.n == 0 || g.batch == 0 || g.outer == 0) return 0;
-  return VisitFloat(context, call->args[2], [&](auto tag) { return Run<typename decltype(tag)::type>(context, call, g); });
+  return VisitFloat(context, call->args[2], [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return Run<T>(context, g, Data<const T>(call->args[0]), Data<const T>(call->args[1]), Data<T>(call->args[2]));
+  });
 }

@@ -9,8 +9,25 @@
 //   reals    alpha, beta
 // float32 calls oneDNN on tiles whose size depends on M, N and K only, float64 an own blocked loop; either way the result has the
 // same bits for any number of threads. Matrices of C must not overlap.
+//
+// Multiply is the same for kernels that need a product on their way (recurrent cells, context windows).
 #pragma once
 
 #include "runtime/exec/abi.h"
 
 extern "C" int32_t dt_gemm(DtContext* context, const DtCall* call);
+
+namespace dtranspile::kernels {
+
+// op(A) is m×k, op(B) is k×n, C is m×n, row-major with leading dimensions; C is not read when beta is 0.
+struct Product {
+  bool trans_a, trans_b;
+  int64_t m, n, k, lda, ldb, ldc;
+  double beta = 0;
+};
+
+// C = op(A) · op(B) + beta · C; 0, or 1 with a message. The caller knows that the memory is large enough and C does not overlap.
+int32_t Multiply(DtContext* context, const Product& product, const float* a, const float* b, float* c);
+int32_t Multiply(DtContext* context, const Product& product, const double* a, const double* b, double* c);
+
+}  // namespace dtranspile::kernels

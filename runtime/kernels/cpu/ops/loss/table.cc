@@ -1,9 +1,17 @@
 // Library calls: family `loss`.
-#include "runtime/kernels/cpu/op_call.h"
 #include "runtime/kernels/cpu/ops/families.h"
+#include "runtime/kernels/cpu/ops/loss/sequence_calls.h"
 
 namespace dtranspile::kernels {
+namespace {
 
-FunctionTable LossFunctions() { return {}; }
+constexpr FunctionRow kRows[] = {
+    {"dt_crf_decoding", Entry<CrfDecoding>},         {"dt_linear_chain_crf", Entry<LinearChainCrf>}, {"dt_linear_chain_crf_grad", Entry<LinearChainCrfGrad>},
+    {"dt_warpctc", Entry<WarpCtc>},                  {"dt_warpctc_grad", Entry<WarpCtcGrad>},
+};
+
+}  // namespace
+
+FunctionTable LossFunctions() { return kRows; }
 
 }  // namespace dtranspile::kernels

@@ -1,0 +1,17 @@
+// Kernels of losses on sequences, named in table.cc. Slots and attributes: compiler/lower/rules/loss.cc; semantics: docs/operators/sequence.md.
+#pragma once
+
+#include "runtime/kernels/cpu/op_call.h"
+
+namespace dtranspile::kernels {
+
+// crf.cc
+int32_t LinearChainCrf(OpCall& call);
+int32_t LinearChainCrfGrad(OpCall& call);
+int32_t CrfDecoding(OpCall& call);
+
+// ctc.cc
+int32_t WarpCtc(OpCall& call);
+int32_t WarpCtcGrad(OpCall& call);
+
+}  // namespace dtranspile::kernels

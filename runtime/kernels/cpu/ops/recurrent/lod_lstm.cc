@@ -1,0 +1,138 @@
+// lstm and lstmp over sequences (lod_lstm.h). All sequences advance together, one product with the recurrent weights per step.
+#include "runtime/kernels/cpu/ops/recurrent/lod_lstm.h"
+
+#include "runtime/kernels/cpu/ops/recurrent/lod_calls.h"
+
+namespace dtranspile::kernels {
+namespace {
+
+enum Slot { kInput, kH0, kC0, kWeight, kProjWeight, kBias, kState, kCell, kBatchGate, kBatchCellPreAct, kBatchHidden };
+
+template <typename T>
+T Clip(T x, double limit) {
+  return limit > 0 ? std::clamp(x, static_cast<T>(-limit), static_cast<T>(limit)) : x;
+}
+
+// One row of a step: gates before activation in, activated ones out.
+template <typename T>
+void CellForward(const Lstm& l, const T* peepholes, const T* before, T* gates, T* cell, T* activated, T* hidden) {
+  const int64_t d = l.size;
+  T *candidate = gates, *input = gates + d, *forget = gates + 2 * d, *output = gates + 3 * d;
+  for (int64_t j = 0; j < d; ++j) {
+    const T c = before == nullptr ? T{0} : before[j];
+    candidate[j] = Activate(l.candidate, candidate[j]);
+    input[j] = Activate(l.gate, input[j] + (peepholes == nullptr ? T{0} : c * peepholes[j]));
+    forget[j] = Activate(l.gate, forget[j] + (peepholes == nullptr ? T{0} : c * peepholes[d + j]));
+    cell[j] = Clip(candidate[j] * input[j] + c * forget[j], l.cell_clip);
+    output[j] = Activate(l.gate, output[j] + (peepholes == nullptr ? T{0} : cell[j] * peepholes[2 * d + j]));
+    activated[j] = Activate(l.cell, cell[j]);
+    hidden[j] = output[j] * activated[j];
+  }
+}
+
+// All in the order of the steps.
+template <typename T>
+struct Forward {
+  T *gates, *cells, *activated, *hidden, *state;  // state: what recurs; the memory of `hidden` without a projection
+  const T *first_state = nullptr, *first_cell = nullptr;
+};
+
+template <typename T>
+int32_t RunSteps(OpCall& call, const Lstm& l, Forward<T>& f) {
+  const int64_t d = l.size, r = l.recurrent;
+  const T* weight = Data<T>(call.Arg(kWeight));
+  const T* peepholes = l.peepholes ? Data<T>(call.Arg(kBias)) + 4 * d : nullptr;
+  for (int64_t n = 0; n < l.steps.count(); ++n) {
+    const int64_t begin = l.steps.begin(n), size = l.steps.size(n);
+    const T* state = n > 0 ? f.state + l.steps.begin(n - 1) * r : f.first_state;
+    const T* cells = n > 0 ? f.cells + l.steps.begin(n - 1) * d : f.first_cell;
+    T* gates = f.gates + begin * 4 * d;
+    if (state != nullptr && Multiply(call.context(), {false, false, size, 4 * d, r, r, 4 * d, 4 * d, 1}, state, weight, gates)) return 1;
+    Parallel(call.context(), size, GrainFor(d * 64), [&](int64_t lo, int64_t count) {
+      for (int64_t i = lo; i < lo + count; ++i)
+        CellForward(l, peepholes, cells == nullptr ? nullptr : cells + i * d, gates + i * 4 * d, f.cells + (begin + i) * d, f.activated + (begin + i) * d,
+                    f.hidden + (begin + i) * d);
+    });
+    if (!l.projected) continue;
+    T* out = f.state + begin * r;
+    if (Multiply(call.context(), {false, false, size, r, d, d, r, r}, f.hidden + begin * d, Data<T>(call.Arg(kProjWeight)), out)) return 1;
+    for (int64_t k = 0; k < size * r; ++k) out[k] = Clip(Activate(l.projection, out[k]), l.projection_clip);
+  }
+  return 0;
+}
+
+// First states in the order of the sequences of a step; null where the program has none.
+template <typename T>
+const T* FirstOf(OpCall& call, const Lstm& l, int slot, int64_t width) {
+  if (!call.Has(slot)) return nullptr;
+  T* first = Scratch<T>(call, CountOf(l.offsets) * width);
+  for (size_t k = 0; k < l.steps.sequences.size(); ++k)
+    std::copy_n(Data<T>(call.Arg(slot)) + l.steps.sequences[k] * width, width, first + static_cast<int64_t>(k) * width);
+  return first;
+}
+
+template <typename T>
+int32_t Run(OpCall& call, const Lstm& l) {
+  const DtBuffer& input = call.Arg(kInput);
+  const int64_t d = l.size, r = l.recurrent, rows = l.steps.total();
+  Forward<T> f{OutputOrScratch<T>(call, kBatchGate, rows, 4 * d), Scratch<T>(call, rows * d), OutputOrScratch<T>(call, kBatchCellPreAct, rows, d),
+               OutputOrScratch<T>(call, kBatchHidden, rows, d), nullptr};
+  if (f.gates == nullptr || f.activated == nullptr || f.hidden == nullptr) return 1;
+  f.state = l.projected ? Scratch<T>(call, rows * r) : f.hidden;
+  f.first_state = FirstOf<T>(call, l, kH0, r);
+  f.first_cell = FirstOf<T>(call, l, kC0, d);
+  ToSteps(l.steps, Data<T>(input), 4 * d, f.gates);
+  if (call.Has(kBias)) {
+    const T* bias = Data<T>(call.Arg(kBias));
+    for (int64_t k = 0; k < rows; ++k)
+      for (int64_t j = 0; j < 4 * d; ++j) f.gates[k * 4 * d + j] += bias[j];
+  }
+  if (RunSteps(call, l, f)) return 1;
+  for (const auto& [slot, width, from] : {std::tuple(kState, r, f.state), std::tuple(kCell, d, f.cells)}) {
+    if (!call.Has(slot)) continue;
+    DtBuffer& out = call.Arg(slot);
+    if (!call.Resize(out, {rows, width})) return 1;
+    OpCall::SetLod(out, OpCall::LodOf(input));
+    FromSteps(l.steps, from, width, Data<T>(out));
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool LstmOf(OpCall& call, const DtBuffer& ragged, Lstm& l) {
+  const DtBuffer& weight = call.Arg(kWeight);
+  if (weight.rank != 2 || weight.dims[1] % 4 != 0) return call.Fail("Weight '%s' must have 4 D columns", weight.name), false;
+  l.recurrent = weight.dims[0];
+  l.size = weight.dims[1] / 4;
+  l.projected = call.Has(kProjWeight);
+  l.reverse = call.Bool(1);
+  if (!ActivationOf(call, 2, l.gate) || !ActivationOf(call, 3, l.cell) || !ActivationOf(call, 4, l.candidate)) return false;
+  if (l.projected) {
+    l.cell_clip = call.Real(5);
+    l.projection_clip = call.Real(6);
+    // The framework's kernel applies the activation of the cell wherever one is asked for.
+    if (!ActivationOf(call, 7, l.projection)) return false;
+    if (l.projection != Activation::kIdentity) l.projection = l.cell;
+    if (!CheckMatrix(call, call.Arg(kProjWeight), l.size, l.recurrent)) return false;
+  } else if (l.recurrent != l.size) {
+    return call.Fail("Weight '%s' must be [D, 4D]", weight.name), false;
+  }
+  l.peepholes = call.Bool(0) && call.Has(kBias);
+  if (call.Has(kBias) && Elements(call.Arg(kBias)) != (l.peepholes ? 7 : 4) * l.size)
+    return call.Fail("Bias '%s' must have %lld elements", call.Arg(kBias).name, static_cast<long long>((l.peepholes ? 7 : 4) * l.size)), false;
+  if (!SequencesOf(call, ragged, l.offsets)) return false;
+  l.steps = StepsOf(l.offsets, l.reverse);
+  const int64_t count = CountOf(l.offsets);
+  return (!call.Has(kH0) || CheckMatrix(call, call.Arg(kH0), count, l.recurrent)) && (!call.Has(kC0) || CheckMatrix(call, call.Arg(kC0), count, l.size));
+}
+
+int32_t LodLstm(OpCall& call) {
+  Lstm l;
+  const DtBuffer& input = call.Arg(kInput);
+  if (!CheckTypes(call, input, {kH0, kC0, kWeight, kProjWeight, kBias, kState, kCell, kBatchGate, kBatchCellPreAct, kBatchHidden})) return 1;
+  if (!LstmOf(call, input, l) || !CheckMatrix(call, input, l.steps.total(), 4 * l.size)) return 1;
+  return VisitFloat(call.context(), input, [&](auto tag) { return Run<typename decltype(tag)::type>(call, l); });
+}
+
+}  // namespace dtranspile::kernels

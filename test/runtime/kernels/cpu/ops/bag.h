@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cmath>
-#include <deque>
-#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,28 +15,28 @@ namespace dtranspile::kernels {
 class Attributes {
  public:
   Attributes& Int(int64_t value) { return Ints({value}); }
-  Attributes& Ints(std::vector<int64_t> values) {
-    ints_.push_back(std::move(values));
-    rows_.push_back({ints_.back().data(), nullptr, nullptr, static_cast<int32_t>(ints_.back().size())});
-    return *this;
+  Attributes& Ints(std::vector<int64_t> values) { return items_.push_back({.ints = std::move(values)}), *this; }
+  Attributes& Real(double value) { return items_.push_back({.reals = {value}}), *this; }
+  Attributes& Text(const char* value) { return items_.push_back({.texts = {value}}), *this; }
+
+  // Valid as long as this object is.
+  std::vector<DtAttr> rows() const {
+    std::vector<DtAttr> rows;
+    for (const Item& item : items_) {
+      const auto count = static_cast<int32_t>(item.ints.size() + item.reals.size() + item.texts.size());
+      rows.push_back({item.ints.empty() ? nullptr : item.ints.data(), item.reals.empty() ? nullptr : item.reals.data(),
+                      item.texts.empty() ? nullptr : item.texts.data(), count});
+    }
+    return rows;
   }
-  Attributes& Real(double value) {
-    reals_.push_back(value);
-    rows_.push_back({nullptr, &reals_.back(), nullptr, 1});
-    return *this;
-  }
-  Attributes& Text(const char* value) {
-    texts_.push_back(value);
-    rows_.push_back({nullptr, nullptr, &texts_.back(), 1});
-    return *this;
-  }
-  const std::vector<DtAttr>& rows() const { return rows_; }
 
  private:
-  std::deque<std::vector<int64_t>> ints_;
-  std::deque<double> reals_;
-  std::deque<const char*> texts_;
-  std::vector<DtAttr> rows_;
+  struct Item {
+    std::vector<int64_t> ints = {};
+    std::vector<double> reals = {};
+    std::vector<const char*> texts = {};
+  };
+  std::vector<Item> items_;
 };
 
 class Bag {
@@ -84,7 +82,8 @@ class Bag {
     call.name = callee.c_str(), call.op = "0:0 test", call.state = &state;
     call.args = args.data(), call.num_args = static_cast<int32_t>(args.size());
     call.slots = slots.data(), call.num_slots = static_cast<int32_t>(slots.size()) - 1;
-    call.attrs = attributes.rows().data(), call.num_attrs = static_cast<int32_t>(attributes.rows().size());
+    const std::vector<DtAttr> attrs = attributes.rows();
+    call.attrs = attrs.data(), call.num_attrs = static_cast<int32_t>(attrs.size());
     exec::ThreadPool pool({2, false, {}});
     exec::NumericScope numerics;
     DtContext context(&pool);

@@ -32,6 +32,9 @@ const std::map<std::string, const char*> kExceptionsOfOps = {
     {"auc.AUC", "declared int64; the kernel writes float64"},
     {"batch_norm.SavedMean", "declared without a shape"},
     {"batch_norm.SavedVariance", "declared without a shape"},
+    {"beam_search_decode.SentenceIds", "declared without a shape"},
+    {"beam_search_decode.SentenceScores", "declared without a shape"},
+    {"edit_distance.Out", "declared with the dtype and extents of Hyps; the kernel writes a float32 for each string"},
     {"elementwise_mul.", "reads the result of expand_as, declared [0, 0]"},
     {"expand_as.Out", "declared [0, 0]"},
     {"expand_v2.Out", "declared with X's axes counted from the left; the kernel makes what inference says"},
@@ -44,7 +47,9 @@ const std::map<std::string, const char*> kExceptionsOfOps = {
     {"hierarchical_sigmoid.PreOut", "declared without a shape"},
     {"reshape2.XShape", "one variable for two shapes"},
     {"sequence_pool.MaxIndex", "declared with the default dtype; the kernel writes int32"},
+    {"sequence_topk_avg_pooling.pos", "declared without a shape"},
     {"shape.Out", "one variable for a shape and a condition"},
+    {"warpctc.WarpCTCGrad", "declared without a shape"},
 };
 
 // Ops without inference: their result types are the declared ones.

@@ -84,21 +84,28 @@ struct Sources {
   std::map<const Kernel*, std::string> symbols;
 };
 
+void collect(const std::vector<Node>& body, const Target& target, Sources& sources) {
+  for (const Node& node : body) {
+    collect(node.body, target, sources);
+    collect(node.otherwise, target, sources);
+    if (node.kind != Node::Kind::Kernel) continue;
+    sources.kernels.push_back({emitKernel(*node.kernel), node.op});
+    sources.symbols[node.kernel.get()] = symbolOf(sources.kernels.back(), target);
+  }
+}
+
 Sources collect(const Plan& plan, const Target& target) {
   Sources sources;
   for (const PlanProgram* program : {plan.startup.get(), plan.main.get()}) {
-    if (!program) continue;
-    for (const Node& node : program->body) {
-      if (node.kind != Node::Kind::Kernel) continue;
-      sources.kernels.push_back({emitKernel(*node.kernel), node.op});
-      sources.symbols[node.kernel.get()] = symbolOf(sources.kernels.back(), target);
-    }
+    if (program) collect(program->body, target, sources);
   }
   return sources;
 }
 
-void count(const PlanProgram& program, CompileStatistics& statistics) {
-  for (const Node& node : program.body) {
+void count(const std::vector<Node>& body, CompileStatistics& statistics) {
+  for (const Node& node : body) {
+    count(node.body, statistics);
+    count(node.otherwise, statistics);
     ++statistics.nodes;
     statistics.kernelCalls += node.kind == Node::Kind::Kernel;
     statistics.copies += node.kind == Node::Kind::Copy;
@@ -142,7 +149,7 @@ llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::Progr
   }
   const std::string json = writePlan(plan, library.target, !sources.kernels.empty(), sources.symbols);
   if (failed(staging.write(main, "plan.json", json)) || failed(staging.publish(main))) return failure();
-  count(*plan.main, statistics);
+  count(plan.main->body, statistics);
   statistics.totalMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return statistics;
 }

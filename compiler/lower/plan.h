@@ -35,7 +35,7 @@ struct Buffer {
 };
 
 struct Node {
-  enum class Kind : uint8_t { Kernel, Call, Copy, Start, Wait };
+  enum class Kind : uint8_t { Kernel, Call, Copy, Start, Wait, If, While };
   Kind kind;
   std::string op;               // source position, for messages
   std::vector<int> args = {};   // buffers; Copy: from, to; Start: inputs, then outputs
@@ -54,6 +54,9 @@ struct Node {
   int comm = 0, root = 0, ticket = 0, inputs = 0;  // Start, Wait
   std::string reduce = "";
   bool keep = false;            // has an effect that no buffer shows
+  // If, While: `args` are all buffers inside (with `reads` and `writes`), then the condition, a bool of one element.
+  int condition = -1;
+  std::vector<Node> body = {}, otherwise = {};
 };
 
 struct FeedSplit {

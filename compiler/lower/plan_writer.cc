@@ -10,6 +10,9 @@ namespace {
 
 using llvm::json::OStream;
 
+// A loop that has not ended after so many turns is taken for one that never will.
+constexpr int64_t kMostTurns = 100'000'000;
+
 class PlanWriter {
  public:
   PlanWriter(const Plan& plan, const std::map<const Kernel*, std::string>& symbols, OStream& json) : plan_(plan), symbols_(symbols), json_(json) {
@@ -130,9 +133,13 @@ class PlanWriter {
           });
         }
       });
-      json_.attributeArray("body", [&] {
-        for (const Node& node : program->body) json_.object([&] { writeNode(node); });
-      });
+      nodes("body", program->body);
+    });
+  }
+
+  void nodes(llvm::StringRef name, const std::vector<Node>& list) {
+    json_.attributeArray(name, [&] {
+      for (const Node& node : list) json_.object([&] { writeNode(node); });
     });
   }
 
@@ -236,6 +243,16 @@ class PlanWriter {
         break;
       case Node::Kind::Wait:
         json_.attribute("wait", node.ticket);
+        break;
+      case Node::Kind::If:
+        json_.attribute("if", ids_[node.condition]);
+        nodes("then", node.body);
+        nodes("else", node.otherwise);
+        break;
+      case Node::Kind::While:
+        json_.attribute("while", ids_[node.condition]);
+        json_.attribute("limit", kMostTurns);
+        nodes("body", node.body);
         break;
     }
     json_.attribute("op", node.op);

@@ -136,16 +136,38 @@ void ProgramLowering::markNeeded() {
     if (!effect && llvm::none_of(op.getResults(), [&](mlir::Value v) { return needed_.contains(v); })) continue;
     live_.insert(&op);
     needed_.insert(op.operand_begin(), op.operand_end());
+    if (op.getNumRegions() > 0) markRegion(&op);
+  }
+}
+
+// All of a block is needed where its op is: names, not results, tie it to what is outside.
+void ProgramLowering::markRegion(mlir::Operation* op) {
+  op->walk([&](mlir::Operation* inner) {
+    if (inner == op) return;
+    live_.insert(inner);
+    needed_.insert(inner->operand_begin(), inner->operand_end());
+    needed_.insert(inner->result_begin(), inner->result_end());
+  });
+}
+
+void ProgramLowering::findMissing(mlir::Block& block, std::map<std::string, std::vector<mlir::Operation*>>& missing) {
+  for (mlir::Operation& op : block) {
+    if (!live_.contains(&op) || llvm::isa<pd::DeclOp, pd::InputOp, pd::GetOp, pd::SetOp, pd::UndefOp, pd::YieldOp>(op)) continue;
+    const bool outermost = &block == program_.getBodyBlock();
+    if (outermost && isCommunication(&op)) continue;
+    const bool framework = pd::OpView::isFrameworkOp(&op);
+    const llvm::StringRef type = framework ? pd::OpView(&op).type() : op.getName().getStringRef();
+    if (framework && isBlockOp(type)) {
+      for (mlir::Region& region : op.getRegions()) findMissing(region.front(), missing);
+    } else if (!framework || !findRule(type)) {
+      missing[type.str()].push_back(&op);
+    }
   }
 }
 
 LogicalResult ProgramLowering::checkRules() {
   std::map<std::string, std::vector<mlir::Operation*>> missing;
-  for (mlir::Operation& op : *program_.getBodyBlock()) {
-    if (!live_.contains(&op) || llvm::isa<pd::InputOp, pd::GetOp, pd::SetOp, pd::UndefOp>(op) || isCommunication(&op)) continue;
-    if (!pd::OpView::isFrameworkOp(&op)) missing[op.getName().getStringRef().str()].push_back(&op);
-    else if (!findRule(pd::OpView(&op).type())) missing[pd::OpView(&op).type().str()].push_back(&op);
-  }
+  findMissing(*program_.getBodyBlock(), missing);
   if (missing.empty()) return success();
   std::string names;
   for (const auto& [type, ops] : missing) names += (names.empty() ? "" : ", ") + type;
@@ -161,8 +183,7 @@ LogicalResult ProgramLowering::lowerOp(mlir::Operation& op) {
   if (auto input = llvm::dyn_cast<pd::InputOp>(op)) return lowerInput(input);
   if (auto get = llvm::dyn_cast<pd::GetOp>(op)) return lowerGet(get), success();
   if (auto set = llvm::dyn_cast<pd::SetOp>(op)) return lowerSet(set), success();
-  // Nobody has written it, so whoever reads it looks at its type only.
-  if (auto undef = llvm::dyn_cast<pd::UndefOp>(op)) return infos_[undef.getValue()] = pd::declaredInfo(undef.getValue().getType()), success();
+  if (auto undef = llvm::dyn_cast<pd::UndefOp>(op)) return lowerUndef(undef), success();
   if (isCommunication(&op)) return lowerCommunication(&op);
   return lowerFramework(pd::OpView(&op));
 }
@@ -188,6 +209,13 @@ LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {
   return success();
 }
 
+// Nobody has written it, so whoever reads it looks at its type only; a list is empty, each time it gets here.
+void ProgramLowering::lowerUndef(pd::UndefOp op) {
+  infos_[op.getValue()] = pd::declaredInfo(op.getValue().getType());
+  if (infos_[op.getValue()].kind != pd::Kind::TensorArray) return;
+  add({.kind = Node::Kind::Call, .op = position_, .args = {bufferOf(op.getValue())}, .writes = {true}, .reads = {false}, .callee = "dt_list_clear", .slots = {0, 1}});
+}
+
 // A value, not a reference: where the variable is written while this value is still read, it is copied first.
 void ProgramLowering::lowerGet(pd::GetOp op) {
   infos_[op.getValue()] = pd::declaredInfo(op.getValue().getType());
@@ -195,8 +223,7 @@ void ProgramLowering::lowerGet(pd::GetOp op) {
   bool written = false, snapshot = false;
   for (mlir::Operation* next = op->getNextNode(); next; next = next->getNextNode()) {
     snapshot |= written && live_.contains(next) && readsUntilHere(next, op.getValue());
-    auto set = llvm::dyn_cast<pd::SetOp>(next);
-    written |= set && set.getVar() == op.getVar();
+    next->walk([&](pd::SetOp set) { written |= set.getVar() == op.getVar(); });
   }
   snapshot |= written && llvm::any_of(fetched_, [&](const auto& fetch) { return fetch.second == op.getValue(); });
   if (!snapshot) {
@@ -217,6 +244,7 @@ void ProgramLowering::lowerSet(pd::SetOp op) {
 }
 
 LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
+  if (isBlockOp(op.type())) return BlockLowering(*this, op).run();
   for (mlir::Value result : op.operation()->getResults()) infos_[result] = pd::declaredInfo(result.getType());
   InferAdapter adapter(*this, op);
   const pd::OpSpec* spec = op.spec();
@@ -226,9 +254,18 @@ LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
     if (!needed(result)) continue;
     if (info.kind == pd::Kind::Tensor && isStatic(info.dims) && !sizeFits(info.dims)) return adapter.fail("output " + pd::nameOf(result) + " is too large: not supported");
   }
+  updateListsInPlace(op);
   OpLowering lowering(*this, op);
   if (failed(applyRule(*findRule(op.type()), lowering))) return failure();
   return failure(refused_);
+}
+
+// A list has one name in the file, so an op that writes part of it may do so where it is.
+void ProgramLowering::updateListsInPlace(pd::OpView op) {
+  for (const std::string& slot : op.outputSlots()) {
+    mlir::Value result = op.output(slot), old = op.input("$" + slot);
+    if (result && old && infos_[result].kind == pd::Kind::TensorArray) buffers_[result] = bufferOf(old);
+  }
 }
 
 void ProgramLowering::refuse(mlir::Operation* op, llvm::StringRef function) {
@@ -243,17 +280,20 @@ bool isRunTimeValue(const pd::TensorInfo& info) {
 
 int ProgramLowering::bufferOf(mlir::Value value) {
   if (auto it = buffers_.find(value); it != buffers_.end()) return it->second;
-  const pd::TensorInfo& info = infos_[value];
-  Buffer buffer{.name = pd::nameOf(value).str(), .dtype = info.dtype, .dims = {info.dims.begin(), info.dims.end()}, .lodLevel = info.lodLevel};
+  return buffers_[value] = newBuffer(pd::nameOf(value), infos_[value]);
+}
+
+int ProgramLowering::newBuffer(llvm::StringRef name, const pd::TensorInfo& info) {
+  Buffer buffer{.name = name.str(), .dtype = info.dtype, .dims = {info.dims.begin(), info.dims.end()}, .lodLevel = info.lodLevel};
   if (isRunTimeValue(info)) buffer.space = Space::Value;
   if (info.kind == pd::Kind::SelectedRows) buffer.kind = ValueKind::Rows;
-  else if (info.kind != pd::Kind::Tensor) buffer.kind = ValueKind::List;
-  return buffers_[value] = plan_.addBuffer(std::move(buffer));
+  else if (info.kind == pd::Kind::TensorArray) buffer.kind = ValueKind::List;
+  return plan_.addBuffer(std::move(buffer));
 }
 
 Node& ProgramLowering::add(Node node) {
-  result_.body.push_back(std::move(node));
-  return result_.body.back();
+  body_->push_back(std::move(node));
+  return body_->back();
 }
 
 }  // namespace dtranspile::lower

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/lower/block_lowering.h"
 #include "compiler/lower/plan.h"
 #include "dialects/pd/infer.h"
 #include "dialects/pd/pd.h"
@@ -34,12 +35,17 @@ class ProgramLowering {
  private:
   friend class OpLowering;
   friend class InferAdapter;
+  friend class BlockLowering;
 
   llvm::LogicalResult findFetches();
   void markNeeded();
+  void markRegion(mlir::Operation* op);
+  void findMissing(mlir::Block& block, std::map<std::string, std::vector<mlir::Operation*>>& missing);
   llvm::LogicalResult checkRules();
   llvm::LogicalResult lowerInput(pd::InputOp op);
   void lowerGet(pd::GetOp op);
+  void lowerUndef(pd::UndefOp op);
+  void updateListsInPlace(pd::OpView op);
   void lowerSet(pd::SetOp op);
   llvm::LogicalResult lowerFramework(pd::OpView op);
   llvm::LogicalResult lowerOp(mlir::Operation& op);
@@ -50,6 +56,7 @@ class ProgramLowering {
   llvm::LogicalResult lowerWait(mlir::Operation* start, mlir::ResultRange results);
   bool needed(mlir::Value value) const { return needed_.contains(value); }
   int bufferOf(mlir::Value value);             // made on first use
+  int newBuffer(llvm::StringRef name, const pd::TensorInfo& info);
   Node& add(Node node);
   // Says that a library call was made for extents that are not known; the lowering then fails.
   void refuse(mlir::Operation* op, llvm::StringRef function);
@@ -59,6 +66,8 @@ class ProgramLowering {
   pd::ProgramOp program_;
   const LoweringRequest& request_;
   PlanProgram result_;
+  std::vector<Node>* body_ = &result_.body;     // where nodes go: the program's, or that of the loop or branch being lowered
+  llvm::DenseMap<mlir::Value, Tape> tapes_;     // by the tape value of the forward op
   std::string position_;                        // of the op that is being lowered
   llvm::DenseSet<mlir::Value> needed_;
   llvm::DenseSet<mlir::Operation*> live_;

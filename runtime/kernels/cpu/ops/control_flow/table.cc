@@ -1,9 +1,18 @@
 // Library calls: family `control_flow`.
-#include "runtime/kernels/cpu/op_call.h"
+#include "runtime/kernels/cpu/ops/control_flow/loop.h"
 #include "runtime/kernels/cpu/ops/families.h"
 
 namespace dtranspile::kernels {
+namespace {
 
-FunctionTable ControlFlowFunctions() { return {}; }
+constexpr FunctionRow kRows[] = {
+    {"dt_all_have_elements", Entry<AllHaveElements>},
+    {"dt_loop_begin", Entry<LoopBegin>},
+    {"dt_loop_next", Entry<LoopNext>},
+};
+
+}  // namespace
+
+FunctionTable ControlFlowFunctions() { return kRows; }
 
 }  // namespace dtranspile::kernels

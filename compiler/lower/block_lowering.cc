@@ -1,0 +1,375 @@
+// What the lowerings of block ops share, and branches.
+#include "compiler/lower/block_lowering.h"
+
+#include <set>
+#include <utility>
+
+#include "compiler/lower/program_lowering.h"
+
+namespace dtranspile::lower {
+
+using llvm::failure;
+using llvm::LogicalResult;
+using llvm::StringRef;
+using llvm::success;
+
+namespace {
+
+mlir::DictionaryAttr regionAttributes(mlir::Operation* op) {
+  auto blocks = op->getAttrOfType<mlir::ArrayAttr>("blocks");
+  return blocks && !blocks.empty() ? llvm::dyn_cast<mlir::DictionaryAttr>(blocks[0]) : mlir::DictionaryAttr();
+}
+
+// Every buffer that the nodes mention, and how.
+void collectArgs(const std::vector<Node>& body, std::map<int, std::pair<bool, bool>>& args) {
+  for (const Node& node : body) {
+    for (size_t i = 0; i < node.args.size(); ++i) {
+      auto& [reads, writes] = args[node.args[i]];
+      reads |= node.reads[i];
+      writes |= node.writes[i];
+    }
+  }
+}
+
+}  // namespace
+
+bool isBlockOp(StringRef type) {
+  static const llvm::StringSet<> kTypes = {"while", "while_grad", "conditional_block", "conditional_block_grad", "recurrent", "recurrent_grad"};
+  return kTypes.contains(type);
+}
+
+BlockLowering::BlockLowering(ProgramLowering& program, pd::OpView op) : program_(program), op_(op), position_(positionOf(op.operation())) {
+  for (const std::string& name : names("written")) written_.insert(name);
+}
+
+LogicalResult BlockLowering::run() {
+  using Lower = LogicalResult (BlockLowering::*)();
+  static const std::pair<StringRef, Lower> kRows[] = {
+      {"while", &BlockLowering::lowerWhile},
+      {"while_grad", &BlockLowering::lowerWhileGrad},
+      {"conditional_block", &BlockLowering::lowerBranch},
+      {"conditional_block_grad", &BlockLowering::lowerBranchGrad},
+      {"recurrent", &BlockLowering::lowerRecurrent},
+      {"recurrent_grad", &BlockLowering::lowerRecurrentGrad},
+  };
+  if (op_.operation()->getNumRegions() != 1 || !regionAttributes(op_.operation())) return unsupported("a number of blocks other than one");
+  for (mlir::Value operand : op_.operation()->getOperands()) {
+    if (llvm::isa<pd::TapeType>(operand.getType()) && !program_.tapes_.count(operand)) return unsupported("a gradient whose forward block ran in an earlier turn of a loop");
+  }
+  for (const auto& [type, lower] : kRows) {
+    if (op_.type() == type) return (this->*lower)();
+  }
+  return unsupported("this kind of block");
+}
+
+LogicalResult BlockLowering::unsupported(const llvm::Twine& what) const {
+  return op_.operation()->emitError() << op_.type() << " at " << position_ << ": " << what << " is not supported natively";
+}
+
+mlir::Block& BlockLowering::block() const { return op_.operation()->getRegion(0).front(); }
+
+std::vector<std::string> BlockLowering::names(StringRef list) const {
+  std::vector<std::string> result;
+  mlir::DictionaryAttr attributes = regionAttributes(op_.operation());
+  auto array = attributes ? attributes.getAs<mlir::ArrayAttr>(list) : mlir::ArrayAttr();
+  if (!array) return result;
+  for (mlir::Attribute name : array) result.push_back(llvm::cast<mlir::StringAttr>(name).getValue().str());
+  return result;
+}
+
+mlir::Value BlockLowering::argument(StringRef name) const {
+  unsigned index = 0;
+  for (const char* list : {"captures", "locals"}) {
+    for (const std::string& known : names(list)) {
+      if (known == name) return block().getArgument(index);
+      ++index;
+    }
+  }
+  return {};
+}
+
+mlir::Value BlockLowering::inside(StringRef name) const {
+  mlir::Value last;
+  for (mlir::Operation& op : block()) {
+    for (mlir::Value result : op.getResults()) {
+      if (pd::nameOf(result) == name) last = result;
+    }
+  }
+  return last ? last : argument(name);
+}
+
+// The gradient of a forward argument as the block calls it: by the forward name, else as the op's result is called.
+mlir::Value BlockLowering::gradientInside(mlir::Value forward, StringRef result) const {
+  mlir::Value value = forward ? inside((pd::nameOf(forward) + "@GRAD").str()) : mlir::Value();
+  return value ? value : inside(result);
+}
+
+pd::TensorInfo& BlockLowering::info(mlir::Value value) const { return program_.infos_[value]; }
+int BlockLowering::bufferOf(mlir::Value value) const { return program_.bufferOf(value); }
+int BlockLowering::fresh(StringRef name, const pd::TensorInfo& info) const { return program_.newBuffer(name, info); }
+
+int BlockLowering::flag() const {
+  pd::TensorInfo info;
+  info.dtype = DType::kBool;
+  info.dims = {1};
+  return fresh("more", info);
+}
+
+int BlockLowering::counter() const {
+  pd::TensorInfo info;
+  info.dtype = DType::kInt64;
+  info.dims = {1};
+  return fresh("turn", info);
+}
+
+int BlockLowering::list(StringRef name) const {
+  pd::TensorInfo info;
+  info.kind = pd::Kind::TensorArray;
+  return fresh(name, info);
+}
+
+void BlockLowering::bind(mlir::Value value, int buffer, const pd::TensorInfo& info) {
+  program_.infos_[value] = info;
+  program_.buffers_[value] = buffer;
+}
+
+// Before the region is lowered again.
+void BlockLowering::forgetRegion() {
+  auto forget = [&](mlir::ValueRange values) {
+    for (mlir::Value value : values) {
+      program_.buffers_.erase(value);
+      program_.infos_.erase(value);
+    }
+  };
+  op_.operation()->walk([&](mlir::Operation* inner) {
+    if (inner != op_.operation()) forget(inner->getResults());
+    for (mlir::Region& region : inner->getRegions()) {
+      for (mlir::Block& nested : region) forget(nested.getArguments());
+    }
+  });
+}
+
+// What both may be: extents that differ become unknown.
+LogicalResult BlockLowering::merge(pd::TensorInfo& into, const pd::TensorInfo& other, StringRef name, bool& changed) const {
+  if (into.kind != other.kind || into.dtype != other.dtype || into.dims.size() != other.dims.size()) {
+    return unsupported("variable " + name + " that changes its kind, type or rank in the block");
+  }
+  for (size_t d = 0; d < into.dims.size(); ++d) {
+    if (into.dims[d] == other.dims[d] || into.dims[d] < 0) continue;
+    into.dims[d] = -1;
+    changed = true;
+  }
+  if (other.lodLevel > into.lodLevel) {
+    into.lodLevel = other.lodLevel;
+    changed = true;
+  }
+  return success();
+}
+
+void BlockLowering::call(StringRef function, const std::vector<int>& inputs, const std::vector<int>& outputs, const std::vector<int64_t>& ints) {
+  Node node{.kind = Node::Kind::Call, .op = position_, .callee = function.str(), .ints = ints, .slots = {0}};
+  auto append = [&](int buffer, bool write) {
+    node.args.push_back(buffer);
+    node.reads.push_back(true);  // outputs of these calls are updated
+    node.writes.push_back(write);
+    node.slots.push_back(static_cast<int>(node.args.size()));
+  };
+  for (int buffer : inputs) append(buffer, false);
+  for (int buffer : outputs) append(buffer, true);
+  for (size_t i = 0; i < ints.size(); ++i) node.attrs.push_back("i1");
+  program_.add(std::move(node));
+}
+
+void BlockLowering::copy(int from, int to) {
+  if (from == to) return;
+  program_.add({.kind = Node::Kind::Copy, .op = position_, .args = {from, to}, .writes = {false, true}, .reads = {true, false}});
+}
+
+// At once: what is overwritten and still read goes by way of a temporary.
+void BlockLowering::copyAll(const std::vector<std::pair<int, int>>& moves) {
+  std::set<int> targets;
+  for (const auto& [from, to] : moves) {
+    if (from != to) targets.insert(to);
+  }
+  std::vector<std::pair<int, int>> safe;
+  for (auto [from, to] : moves) {
+    if (from != to && targets.count(from)) {
+      Buffer like = program_.plan_.buffers[from];
+      like.name += ".old";
+      const int old = program_.plan_.addBuffer(std::move(like));
+      copy(from, old);
+      from = old;
+    }
+    safe.emplace_back(from, to);
+  }
+  for (const auto& [from, to] : safe) copy(from, to);
+}
+
+void BlockLowering::addControl(Node::Kind kind, int condition, std::vector<Node> body, std::vector<Node> otherwise) {
+  std::map<int, std::pair<bool, bool>> args;
+  collectArgs(body, args);
+  collectArgs(otherwise, args);
+  args[condition].first = true;
+  Node node{.kind = kind, .op = position_};
+  for (const auto& [buffer, how] : args) {
+    node.args.push_back(buffer);
+    // A loop, or a branch not taken, leaves what it does not write: whatever it writes it may be said to read.
+    node.reads.push_back(true);
+    node.writes.push_back(how.second);
+  }
+  node.condition = condition;
+  node.body = std::move(body);
+  node.otherwise = std::move(otherwise);
+  program_.add(std::move(node));
+}
+
+LogicalResult BlockLowering::lowerBody(std::vector<Node>& body, Part before, Part after) {
+  std::vector<Node>* outer = std::exchange(program_.body_, &body);
+  LogicalResult result = before();
+  for (mlir::Operation& op : block()) {
+    if (failed(result)) break;
+    if (!llvm::isa<pd::DeclOp, pd::YieldOp>(op)) result = program_.lowerOp(op);
+  }
+  program_.position_ = position_;
+  if (succeeded(result)) result = after();
+  program_.body_ = outer;
+  return result;
+}
+
+LogicalResult BlockLowering::makeTape(StringRef slot, Tape*& tape) {
+  tape = nullptr;
+  mlir::Value result = op_.output(slot);
+  if (!result || !program_.needed(result)) return success();
+  tape = &program_.tapes_[result];
+  for (const std::string& name : names("saved")) {
+    mlir::Value value = inside(name);
+    if (!value) continue;
+    if (llvm::isa<pd::TapeType>(value.getType())) return unsupported("the gradient of a block within a block");
+    tape->values[name] = value;
+  }
+  return success();
+}
+
+void BlockLowering::pushTape(const Tape& tape) {
+  for (const auto& [name, list] : tape.lists) call("dt_list_push", {bufferOf(tape.values.at(name))}, {list});
+}
+
+Tape* BlockLowering::tapeOf(StringRef slot) const {
+  mlir::Value value = op_.input(slot);
+  auto it = value ? program_.tapes_.find(value) : program_.tapes_.end();
+  return it == program_.tapes_.end() ? nullptr : &it->second;
+}
+
+// The condition of a branch: one bool, or (is_scalar_condition = false) whether all of Cond have elements.
+int BlockLowering::branchCondition() {
+  mlir::Value first = op_.input("Cond");
+  if (!first) return -1;
+  const int condition = flag();
+  if (op_.getBool("is_scalar_condition")) {
+    copy(bufferOf(first), condition);
+    return condition;
+  }
+  std::vector<int> inputs;
+  for (mlir::Value value : op_.inputs("Cond")) inputs.push_back(bufferOf(value));
+  call("dt_all_have_elements", inputs, {condition}, {static_cast<int64_t>(inputs.size())});
+  return condition;
+}
+
+LogicalResult BlockLowering::lowerBranch() {
+  const int condition = branchCondition();
+  if (condition < 0) return unsupported("an absent Cond");
+  const std::vector<std::string> captures = names("captures");
+  std::vector<Node> then, otherwise;
+  auto before = [&] {
+    for (size_t i = 0; i < captures.size(); ++i) {
+      mlir::Value operand = op_.input("$capture", static_cast<unsigned>(i));
+      bind(block().getArgument(static_cast<unsigned>(i)), bufferOf(operand), info(operand));
+    }
+    return success();
+  };
+  std::vector<std::pair<int, int>> taken, passed;
+  auto after = [&]() -> LogicalResult {
+    for (mlir::OpResult result : op_.operation()->getResults()) {
+      if (llvm::isa<pd::TapeType>(result.getType()) || !program_.needed(result)) continue;
+      const std::string name = pd::nameOf(result).str();
+      mlir::Value value = inside(name);
+      if (!value) return unsupported("output " + name + ", which the block does not write,");
+      pd::TensorInfo merged = info(value);
+      mlir::Value old;
+      for (size_t i = 0; i < captures.size(); ++i) {
+        if (captures[i] == name) old = op_.input("$capture", static_cast<unsigned>(i));
+      }
+      const bool written = old && !old.getDefiningOp<pd::UndefOp>();
+      bool changed = false;
+      if (written && failed(merge(merged, info(old), name, changed))) return failure();
+      const int buffer = isList(value) ? bufferOf(value) : fresh(name, merged);
+      bind(result, buffer, merged);
+      taken.emplace_back(bufferOf(value), buffer);
+      if (written) passed.emplace_back(bufferOf(old), buffer);
+    }
+    copyAll(taken);
+    return success();
+  };
+  if (failed(lowerBody(then, before, after))) return failure();
+  Tape* tape;
+  if (failed(makeTape("Scope", tape))) return failure();
+  std::vector<Node>* outer = std::exchange(program_.body_, &otherwise);
+  copyAll(passed);
+  program_.body_ = outer;
+  addControl(Node::Kind::If, condition, std::move(then), std::move(otherwise));
+  return success();
+}
+
+// The values of the forward block are where it left them; without it all gradients are zero.
+LogicalResult BlockLowering::lowerBranchGrad() {
+  Tape* tape = tapeOf("Scope");
+  if (!tape) return unsupported("a gradient without its forward block");
+  const int condition = branchCondition();
+  if (condition < 0) return unsupported("an absent Cond");
+  std::vector<Node> then, otherwise;
+  auto before = [&] {
+    unsigned index = 0;
+    for (size_t i = 0; i < names("captures").size(); ++i, ++index) {
+      mlir::Value operand = op_.input("$capture", index);
+      bind(block().getArgument(index), bufferOf(operand), info(operand));
+    }
+    for (const std::string& name : names("locals")) {
+      mlir::Value argument = block().getArgument(index++);
+      auto saved = tape->values.find(name);
+      if (saved != tape->values.end()) bind(argument, bufferOf(saved->second), info(saved->second));
+      else info(argument) = pd::declaredInfo(argument.getType());
+    }
+    return success();
+  };
+  std::vector<std::pair<int, int>> taken, zeros;
+  auto after = [&]() -> LogicalResult {
+    for (unsigned i = 0; i < op_.outputCount("Input@GRAD"); ++i) {
+      mlir::Value result = op_.output("Input@GRAD", i), forward = op_.input("Input", i);
+      if (!result || !program_.needed(result) || !forward) continue;
+      mlir::Value value = gradientInside(forward, pd::nameOf(result));
+      if (!value) return unsupported("output " + pd::nameOf(result) + ", which the block does not write,");
+      pd::TensorInfo merged = info(value);
+      bool changed = false;
+      if (failed(merge(merged, info(forward), pd::nameOf(result), changed))) return failure();
+      const int buffer = fresh(pd::nameOf(result), merged);
+      bind(result, buffer, merged);
+      taken.emplace_back(bufferOf(value), buffer);
+      zeros.emplace_back(bufferOf(forward), buffer);
+    }
+    copyAll(taken);
+    return success();
+  };
+  if (failed(lowerBody(then, before, after))) return failure();
+  std::vector<Node>* outer = std::exchange(program_.body_, &otherwise);
+  for (const auto& [forward, buffer] : zeros) call("dt_zeros_like", {forward}, {buffer});
+  program_.body_ = outer;
+  // What the block writes outside of its results.
+  for (mlir::Value result : op_.outputs("$written")) {
+    mlir::Value value = result ? inside(pd::nameOf(result)) : mlir::Value();
+    if (value) bind(result, bufferOf(value), info(value));
+  }
+  addControl(Node::Kind::If, condition, std::move(then), std::move(otherwise));
+  return success();
+}
+
+}  // namespace dtranspile::lower

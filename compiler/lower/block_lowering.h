@@ -1,0 +1,118 @@
+// Ops that own blocks, to loop and branch nodes of the plan: while, conditional_block, recurrent and their gradients. Part of
+// ProgramLowering; the regions are described in docs/dialects/pd.md, "Block ops", what becomes of them in docs/lowering.md.
+//
+//   loop-carried values   one buffer, copied into before the loop and at the end of every turn; lists are updated in place
+//   the tape              a list per saved value: the forward loop pushes at the end of a turn, the gradient loop pops at the beginning
+//   gradients             of what every turn reads: summed over the turns
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/lower/plan.h"
+#include "dialects/pd/infer.h"
+#include "dialects/pd/op_view.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace dtranspile::lower {
+
+class ProgramLowering;
+
+// What a forward block keeps for its gradient.
+struct Tape {
+  std::map<std::string, mlir::Value> values;  // saved name -> value of the forward region
+  std::map<std::string, int> lists;           // saved name -> list buffer; none for a branch, whose buffers stay as they are
+  int turns = -1;                             // list with an item per turn
+};
+
+// Whether the op type is lowered here.
+bool isBlockOp(llvm::StringRef type);
+
+class BlockLowering {
+ public:
+  BlockLowering(ProgramLowering& program, pd::OpView op);
+  llvm::LogicalResult run();
+
+ private:
+  // block_lowering.cc: branches; loop_lowering.cc: while; recurrent_lowering.cc: recurrent.
+  llvm::LogicalResult lowerBranch();
+  llvm::LogicalResult lowerBranchGrad();
+  llvm::LogicalResult lowerWhile();
+  llvm::LogicalResult lowerWhileGrad();
+  llvm::LogicalResult lowerRecurrent();
+  llvm::LogicalResult lowerRecurrentGrad();
+
+  // The region. Names are those of the four lists captures, locals, written, saved.
+  mlir::Block& block() const;
+  std::vector<std::string> names(llvm::StringRef list) const;
+  bool isWritten(llvm::StringRef name) const { return written_.contains(name); }
+  mlir::Value argument(llvm::StringRef name) const;  // of the region; null
+  mlir::Value inside(llvm::StringRef name) const;    // the last value of that name in the region; null
+  mlir::Value gradientInside(mlir::Value forward, llvm::StringRef result) const;
+
+  // Buffers.
+  pd::TensorInfo& info(mlir::Value value) const;
+  int bufferOf(mlir::Value value) const;
+  int fresh(llvm::StringRef name, const pd::TensorInfo& info) const;
+  int flag() const;     // a bool of one element
+  int counter() const;  // an int64 of one element
+  int list(llvm::StringRef name) const;
+  bool isList(mlir::Value value) const { return info(value).kind == pd::Kind::TensorArray; }
+  void bind(mlir::Value value, int buffer, const pd::TensorInfo& info);
+  void forgetRegion();
+  llvm::LogicalResult merge(pd::TensorInfo& into, const pd::TensorInfo& other, llvm::StringRef name, bool& changed) const;
+
+  // Nodes.
+  void call(llvm::StringRef function, const std::vector<int>& inputs, const std::vector<int>& outputs, const std::vector<int64_t>& ints = {});
+  void copy(int from, int to);
+  void copyAll(const std::vector<std::pair<int, int>>& moves);
+  void addControl(Node::Kind kind, int condition, std::vector<Node> body, std::vector<Node> otherwise = {});
+  using Part = llvm::function_ref<llvm::LogicalResult()>;
+  llvm::LogicalResult lowerBody(std::vector<Node>& body, Part before, Part after);
+
+  // Values that turns hand on.
+  struct Carried {
+    std::string name;
+    mlir::Value initial;   // null: none, or nobody has written it
+    mlir::Value argument;  // of the region
+    pd::TensorInfo info;
+    int buffer = -1;
+    std::string next;      // name of the value handed on; empty: `name`
+  };
+  void addCaptured(std::vector<Carried>& carried);
+  llvm::LogicalResult lowerTurns(std::vector<Carried>& carried, std::vector<Node>& body, Part before, Part after);
+  llvm::LogicalResult widen(std::vector<Carried>& carried, bool& changed);
+  void bindArguments(std::vector<Carried>& carried);
+  void initialise(const std::vector<Carried>& carried);
+  void moveCarried(const std::vector<Carried>& carried);
+
+  // The tape.
+  llvm::LogicalResult makeTape(llvm::StringRef slot, Tape*& tape);
+  void pushTape(const Tape& tape);
+  Tape* tapeOf(llvm::StringRef slot) const;
+  void popLocals(const Tape& tape);
+
+  // Sums over turns: a buffer that starts as zeros like the forward value.
+  struct Sum {
+    mlir::Value result, forward, value;
+    int buffer = -1;
+  };
+  llvm::LogicalResult findSums(llvm::StringRef forwardSlot, llvm::StringRef resultSlot, const std::vector<Carried>& carried, std::vector<Sum>& sums);
+  void startSums(std::vector<Sum>& sums);
+  void addSums(const std::vector<Sum>& sums);
+  void finishSums(const std::vector<Sum>& sums);
+
+  int branchCondition();
+  llvm::LogicalResult unsupported(const llvm::Twine& what) const;
+
+  ProgramLowering& program_;
+  pd::OpView op_;
+  std::string position_;
+  llvm::StringSet<> written_;
+  std::vector<Node>* outer_ = nullptr;  // the nodes before the loop, while its body is lowered
+};
+
+}  // namespace dtranspile::lower

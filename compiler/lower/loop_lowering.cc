@@ -1,0 +1,220 @@
+// while and while_grad, and what loops share: carried values, the tape, sums over turns.
+#include "compiler/lower/block_lowering.h"
+#include "compiler/lower/program_lowering.h"
+
+namespace dtranspile::lower {
+
+using llvm::failure;
+using llvm::LogicalResult;
+using llvm::StringRef;
+using llvm::success;
+
+// Captured names that the block writes.
+void BlockLowering::addCaptured(std::vector<Carried>& carried) {
+  unsigned index = 0;
+  for (const std::string& name : names("captures")) {
+    mlir::Value operand = op_.input("$capture", index), argument = block().getArgument(index);
+    ++index;
+    if (!isWritten(name)) continue;
+    const bool written = !operand.getDefiningOp<pd::UndefOp>() || isList(operand);
+    carried.push_back({.name = name, .initial = written ? operand : mlir::Value(), .argument = argument, .info = info(operand), .next = ""});
+  }
+}
+
+// Lists keep their buffer; tensors get one of their own; what is only read is read where it is.
+void BlockLowering::bindArguments(std::vector<Carried>& carried) {
+  for (size_t i = 0; i < names("captures").size(); ++i) {
+    mlir::Value operand = op_.input("$capture", static_cast<unsigned>(i));
+    bind(block().getArgument(static_cast<unsigned>(i)), bufferOf(operand), info(operand));
+  }
+  for (Carried& c : carried) {
+    c.buffer = c.info.kind == pd::Kind::TensorArray && c.initial ? bufferOf(c.initial) : fresh(c.name, c.info);
+    if (c.argument) bind(c.argument, c.buffer, c.info);
+  }
+}
+
+LogicalResult BlockLowering::widen(std::vector<Carried>& carried, bool& changed) {
+  for (Carried& c : carried) {
+    mlir::Value next = inside(c.next.empty() ? c.name : c.next);
+    if (!next) return unsupported("variable " + c.name + ", which the block does not write,");
+    const pd::TensorInfo& handed = info(next);
+    if (!c.initial && (c.info.dims != handed.dims || c.info.dtype != handed.dtype)) {
+      changed = true;
+      c.info = handed;
+    }
+    if (failed(merge(c.info, handed, c.name, changed))) return failure();
+  }
+  return success();
+}
+
+// Extents that change from turn to turn are found by lowering the block again with them unknown; they can only become fewer.
+LogicalResult BlockLowering::lowerTurns(std::vector<Carried>& carried, std::vector<Node>& body, Part before, Part after) {
+  for (bool changed = true; changed;) {
+    body.clear();
+    forgetRegion();
+    bindArguments(carried);
+    if (failed(lowerBody(body, before, [&] { return changed = false, widen(carried, changed); }))) return failure();
+  }
+  std::vector<Node>* outer = std::exchange(program_.body_, &body);
+  LogicalResult result = after();
+  if (succeeded(result)) moveCarried(carried);
+  program_.body_ = outer;
+  return result;
+}
+
+void BlockLowering::initialise(const std::vector<Carried>& carried) {
+  std::vector<std::pair<int, int>> moves;
+  for (const Carried& c : carried) {
+    if (c.initial) moves.emplace_back(bufferOf(c.initial), c.buffer);
+  }
+  copyAll(moves);
+}
+
+void BlockLowering::moveCarried(const std::vector<Carried>& carried) {
+  std::vector<std::pair<int, int>> moves;
+  for (const Carried& c : carried) moves.emplace_back(bufferOf(inside(c.next.empty() ? c.name : c.next)), c.buffer);
+  copyAll(moves);
+}
+
+LogicalResult BlockLowering::lowerWhile() {
+  mlir::Value condition = op_.input("Condition");
+  if (!condition) return unsupported("an absent Condition");
+  std::vector<Carried> carried;
+  addCaptured(carried);
+  std::vector<Node> body;
+  Tape* tape = nullptr;
+  const int turns = list("turns");
+  auto after = [&]() -> LogicalResult {
+    if (failed(makeTape("StepScopes", tape))) return failure();
+    if (!tape) return success();
+    tape->turns = turns;
+    for (const auto& [name, value] : tape->values) tape->lists[name] = list(name + ".tape");
+    pushTape(*tape);
+    return success();
+  };
+  if (failed(lowerTurns(carried, body, [] { return success(); }, after))) return failure();
+  int more = bufferOf(condition);
+  for (const Carried& c : carried) {
+    if (c.name == pd::nameOf(condition)) more = c.buffer;
+  }
+  initialise(carried);
+  if (tape) {
+    call("dt_list_clear", {}, {turns});
+    for (const auto& [name, list] : tape->lists) call("dt_list_clear", {}, {list});
+    Node push{.kind = Node::Kind::Call, .op = position_, .args = {more, turns}, .writes = {false, true}, .reads = {true, true}, .callee = "dt_list_push", .slots = {0, 1, 2}};
+    body.insert(body.begin(), std::move(push));
+  }
+  addControl(Node::Kind::While, more, std::move(body));
+  for (mlir::OpResult result : op_.operation()->getResults()) {
+    for (const Carried& c : carried) {
+      if (c.name == pd::nameOf(result)) bind(result, c.buffer, c.info);
+    }
+    if (!llvm::isa<pd::TapeType>(result.getType()) && program_.needed(result) && !program_.buffers_.count(result)) {
+      return unsupported("output " + pd::nameOf(result) + ", which the block does not write,");
+    }
+  }
+  return success();
+}
+
+// Locals of the forward turn that the tape has, into buffers of this block.
+void BlockLowering::popLocals(const Tape& tape) {
+  for (const auto& [name, list] : tape.lists) {
+    mlir::Value argument = this->argument(name), value = tape.values.at(name);
+    if (!argument) continue;
+    const int buffer = fresh(name, info(value));
+    bind(argument, buffer, info(value));
+    call("dt_list_pop", {}, {list, buffer});
+  }
+}
+
+LogicalResult BlockLowering::findSums(StringRef forwardSlot, StringRef resultSlot, const std::vector<Carried>& carried, std::vector<Sum>& sums) {
+  for (unsigned i = 0; i < op_.outputCount(resultSlot); ++i) {
+    mlir::Value result = op_.output(resultSlot, i), forward = op_.input(forwardSlot, i);
+    if (!result || !program_.needed(result)) continue;
+    mlir::Value value = gradientInside(forward, pd::nameOf(result));
+    if (!value || !forward) return unsupported("output " + pd::nameOf(result) + ", which the block does not write,");
+    const bool handedOn = llvm::any_of(carried, [&](const Carried& c) { return c.name == pd::nameOf(result) || c.argument == value; });
+    if (!handedOn) sums.push_back({result, forward, value});
+  }
+  return success();
+}
+
+// A sum lives in a value of its own: a turn's term may have any extents until it has been added.
+void BlockLowering::startSums(std::vector<Sum>& sums) {
+  for (Sum& sum : sums) {
+    Buffer buffer{.name = pd::nameOf(sum.result).str(), .space = Space::Value, .dtype = info(sum.forward).dtype, .lodLevel = info(sum.forward).lodLevel};
+    buffer.dims.assign(info(sum.forward).dims.begin(), info(sum.forward).dims.end());
+    buffer.kind = isList(sum.forward) ? ValueKind::List : info(sum.value).kind == pd::Kind::SelectedRows ? ValueKind::Rows : ValueKind::Tensor;
+    sum.buffer = program_.plan_.addBuffer(std::move(buffer));
+    call("dt_zeros_like", {bufferOf(sum.forward)}, {sum.buffer});
+  }
+}
+
+void BlockLowering::addSums(const std::vector<Sum>& sums) {
+  for (const Sum& sum : sums) call("dt_accumulate", {bufferOf(sum.value)}, {sum.buffer});
+}
+
+void BlockLowering::finishSums(const std::vector<Sum>& sums) {
+  for (const Sum& sum : sums) {
+    const pd::TensorInfo& forward = info(sum.forward);
+    if (isRunTimeValue(forward)) {
+      bind(sum.result, sum.buffer, forward);
+      continue;
+    }
+    const int buffer = fresh(pd::nameOf(sum.result), forward);
+    copy(sum.buffer, buffer);
+    bind(sum.result, buffer, forward);
+  }
+}
+
+LogicalResult BlockLowering::lowerWhileGrad() {
+  Tape* tape = tapeOf("StepScopes");
+  if (!tape || tape->turns < 0) return unsupported("a gradient without its forward loop");
+  std::vector<Carried> carried;
+  addCaptured(carried);
+  // Gradients of the loop's outputs under the names that the block gives them: lists, which it reads and updates.
+  const std::vector<std::string> inner = op_.getStrings("original_output_grad");
+  for (size_t i = 0; i < inner.size(); ++i) {
+    mlir::Value argument = this->argument(inner[i]), operand = op_.input("Out@GRAD", static_cast<unsigned>(i));
+    const bool captured = llvm::is_contained(names("captures"), inner[i]);
+    if (!argument || !operand || captured || tape->lists.count(inner[i])) continue;
+    carried.push_back({.name = inner[i], .initial = operand, .argument = argument, .info = info(operand), .next = ""});
+  }
+  const int more = flag();
+  pd::TensorInfo mark;
+  mark.dtype = DType::kBool;
+  mark.dims = {1};
+  auto before = [&]() -> LogicalResult {
+    call("dt_list_pop", {}, {tape->turns, fresh("turn", mark)});
+    popLocals(*tape);
+    for (const std::string& name : names("locals")) {
+      if (!program_.infos_.count(argument(name))) info(argument(name)) = pd::declaredInfo(argument(name).getType());
+    }
+    return success();
+  };
+  std::vector<Sum> sums;
+  std::vector<Node> body;
+  auto after = [&]() -> LogicalResult {
+    if (failed(findSums("X", "X@GRAD", carried, sums))) return failure();
+    std::vector<Node>* turn = std::exchange(program_.body_, outer_);
+    startSums(sums);
+    program_.body_ = turn;
+    addSums(sums);
+    call("dt_list_any", {tape->turns}, {more});
+    return success();
+  };
+  outer_ = program_.body_;
+  if (failed(lowerTurns(carried, body, before, after))) return failure();
+  initialise(carried);
+  call("dt_list_any", {tape->turns}, {more});
+  addControl(Node::Kind::While, more, std::move(body));
+  finishSums(sums);
+  for (mlir::OpResult result : op_.operation()->getResults()) {
+    for (const Carried& c : carried) {
+      if (c.name == pd::nameOf(result)) bind(result, c.buffer, c.info);
+    }
+  }
+  return success();
+}
+
+}  // namespace dtranspile::lower

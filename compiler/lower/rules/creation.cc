@@ -44,6 +44,7 @@ const LoweringRule kRules[] = {
     callRule("fill", "dt_fill(; value, shape) -> Out"),
     callRule("empty", "dt_empty(ShapeTensor, ShapeTensorList; shape) -> Out"),
     callRule("eye", "dt_eye(; num_rows, num_columns) -> Out"),
+    callRule("coalesce_tensor", "dt_coalesce(Input; copy_data, set_constant, constant, use_align, align_size) -> Output, FusedOutput"),
     callRule("range", "dt_range(Start, End, Step) -> Out"),
     callRule("linspace", "dt_linspace(Start, Stop, Num) -> Out"),
 };

@@ -203,6 +203,19 @@ llvm::LogicalResult inferTranspose(InferContext& c) {
   return llvm::success();
 }
 
+llvm::LogicalResult inferTransposeGrad(InferContext& c) {
+  if (c.in("X")) return inferSameAs(c, "X", "X@GRAD");
+  const TensorInfo* gradient = require(c, "Out@GRAD");
+  if (!gradient) return llvm::failure();
+  std::vector<int64_t> axis = c.op().getInts("axis");
+  auto permutation = permutationOf(axis, gradient->rank());
+  if (!permutation) return c.fail("permutes the axes of Out@GRAD " + textOf(gradient->dims) + " back by " + textOf(axis));
+  Dims dims(gradient->dims.size());
+  for (auto [i, at] : llvm::enumerate(*permutation)) dims[at] = gradient->dims[i];
+  c.out("X@GRAD", withDims(*gradient, dims));
+  return llvm::success();
+}
+
 llvm::LogicalResult inferConcat(InferContext& c) {
   const TensorInfo* first = require(c, "X");
   if (!first) return llvm::failure();

@@ -15,6 +15,7 @@ llvm::LogicalResult inferUnsqueeze(InferContext& c);
 llvm::LogicalResult inferFlatten(InferContext& c);  // flatten, flatten2
 llvm::LogicalResult inferFlattenRange(InferContext& c);
 llvm::LogicalResult inferTranspose(InferContext& c);
+llvm::LogicalResult inferTransposeGrad(InferContext& c);  // without X from the gradient
 llvm::LogicalResult inferConcat(InferContext& c);
 llvm::LogicalResult inferSplit(InferContext& c);
 llvm::LogicalResult inferStack(InferContext& c);

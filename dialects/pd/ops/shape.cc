@@ -40,7 +40,7 @@ const OpRow kRows[] = {
     {"flatten_contiguous_range", "X -> Out, XShape", "start_axis:i=1, stop_axis:i=1", kPure, inferFlattenRange},
     {"flatten_contiguous_range_grad", "Out@GRAD, XShape? -> X@GRAD?", "start_axis:i=1, stop_axis:i=1", kPure, inferFromXShape},
     {"transpose", "X -> Out", "axis:is, data_format:s=AnyLayout", kPure, inferTranspose, kTransposeConstraints},
-    {"transpose_grad", "Out?, Out@GRAD, X? -> X@GRAD?", "axis:is, data_format:s=AnyLayout", kPure, inferGradients},
+    {"transpose_grad", "Out?, Out@GRAD, X? -> X@GRAD?", "axis:is, data_format:s=AnyLayout", kPure, inferTransposeGrad},
     {"transpose2", "X -> Out, XShape", "axis:is, data_format:s=AnyLayout", kPure, inferTranspose, kTransposeConstraints},
     {"transpose2_grad", "Out@GRAD, XShape -> X@GRAD?", "axis:is, data_format:s=AnyLayout", kPure, inferFromXShape},
     {"concat", "X+, AxisTensor? -> Out", "axis:i=0, sections:is={}, num:i=0", kPure, inferConcat, kConcatConstraints},

@@ -98,7 +98,7 @@ void AddRows(const Rows& rows, int64_t lo, int64_t n, int64_t first, int64_t col
     if (at < 0) return;
     T* to = x + at + first;
     const T* from = dense + row * rows.block + first;
-    for (int64_t k = 0; k < columns; ++k) to[k] += from[k];
+    for (int64_t k = 0; k < columns; ++k) to[k] = Plus(to[k], from[k]);
   });
 }
 
@@ -116,9 +116,11 @@ int64_t ProductOf(absl::Span<const int64_t> dims) {
 }
 
 template <typename T>
-void Store(double number, void* element) {
-  const T value = static_cast<T>(number);
+bool Store(OpCall& call, const DtBuffer& like, double number, void* element) {
+  T value = {};
+  if (!FromNumber(call, like, number, value)) return false;
   std::memcpy(element, &value, sizeof value);
+  return true;
 }
 
 }  // namespace
@@ -226,14 +228,14 @@ bool BroadcastTo(OpCall& call, const char* name, absl::Span<const int64_t> targe
 
 bool NumberTo(OpCall& call, const DtBuffer& like, double number, void* element) {
   switch (TypeOf(like)) {
-    case DType::kFloat32: return Store<float>(number, element), true;
-    case DType::kFloat64: return Store<double>(number, element), true;
-    case DType::kInt16: return Store<int16_t>(number, element), true;
-    case DType::kInt32: return Store<int32_t>(number, element), true;
-    case DType::kInt64: return Store<int64_t>(number, element), true;
-    case DType::kInt8: return Store<int8_t>(number, element), true;
-    case DType::kUInt8: return Store<uint8_t>(number, element), true;
-    case DType::kBool: return Store<bool>(number != 0, element), true;
+    case DType::kFloat32: return Store<float>(call, like, number, element);
+    case DType::kFloat64: return Store<double>(call, like, number, element);
+    case DType::kInt16: return Store<int16_t>(call, like, number, element);
+    case DType::kInt32: return Store<int32_t>(call, like, number, element);
+    case DType::kInt64: return Store<int64_t>(call, like, number, element);
+    case DType::kInt8: return Store<int8_t>(call, like, number, element);
+    case DType::kUInt8: return Store<uint8_t>(call, like, number, element);
+    case DType::kBool: return Store<bool>(call, like, number, element);
     default: break;
   }
   std::memset(element, 0, static_cast<size_t>(ElementSize(like)));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -11,8 +12,8 @@
 
 namespace dtranspile::kernels {
 
-// Tables cost 8 bytes per position: numbers of positions that attributes ask for are checked against this.
-constexpr int64_t kMostPositions = int64_t{1} << 28;
+// Tables cost 8 bytes per position: dims that repetitions and paddings make are at most this long.
+constexpr int64_t kMostPositions = int64_t{1} << 26;
 
 struct AxisMap {
   // Extents of x, with extents of 1 in front where the result has more dims.
@@ -48,6 +49,18 @@ int32_t AddMapped(OpCall& call, const AxisMap& map, const DtBuffer& type, const 
 bool BroadcastTo(OpCall& call, const char* name, absl::Span<const int64_t> target, AxisMap& map);
 // Positions 0 … extent - 1 of a dim, `times` times over.
 bool RepeatDim(OpCall& call, const char* name, int64_t times, std::vector<int64_t>& at);
+
+// A number as T, integers by way of int64; false (with a message) for what is no such integer.
+template <typename T>
+bool FromNumber(OpCall& call, const DtBuffer& like, double number, T& value) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (!(number > -9.2e18 && number < 9.2e18)) return call.Fail("%g is no %s for '%s'", number, TypeName(like), like.name), false;
+    value = static_cast<T>(static_cast<int64_t>(number));
+  } else {
+    value = static_cast<T>(number);
+  }
+  return true;
+}
 
 // A number as one element of that type; false (with a message) for types without numbers.
 bool NumberTo(OpCall& call, const DtBuffer& like, double number, void* element);

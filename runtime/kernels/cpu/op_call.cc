@@ -1,5 +1,6 @@
 #include "runtime/kernels/cpu/op_call.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <string>
@@ -12,7 +13,8 @@ DtBuffer& OpCall::Arg(int slot, int index) {
   if (index >= 0 && index < Count(slot)) return call_->args[call_->slots[slot] + index];
   broken_ = true;
   static const int64_t kNone[1] = {0};
-  nothing_ = {nullptr, kNone, 1, static_cast<int32_t>(DType::kFloat32), DT_HOST, "", nullptr};
+  alignas(16) static char nowhere[16];  // of no elements, yet no null pointer
+  nothing_ = {nowhere, kNone, 1, static_cast<int32_t>(DType::kFloat32), DT_HOST, "", nullptr};
   return nothing_;
 }
 
@@ -67,6 +69,13 @@ std::string_view OpCall::Text(int attr, int index) {
 std::string_view OpCall::Text(int attr) { return Text(attr, 0); }
 
 bool OpCall::Resize(DtBuffer& out, absl::Span<const int64_t> dims) {
+  // An extent of 0 does not hide others whose product kernels could not form.
+  int64_t product = 16;
+  for (int64_t d : dims) {
+    if (d >= 0 && !__builtin_mul_overflow(product, std::max<int64_t>(d, 1), &product)) continue;
+    Fail("output '%s' would have an extent of %lld, negative or too large", out.name, static_cast<long long>(d));
+    return false;
+  }
   return dt_resize(context_, &out, dims.data(), static_cast<int32_t>(dims.size())) == 0;
 }
 

@@ -103,6 +103,13 @@ int32_t VisitPlain(DtContext* context, const DtBuffer& buffer, Visit&& visit) {
   }
 }
 
+// a + b; integers wrap, as the framework's do.
+template <typename T>
+T Plus(T a, T b) {
+  if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  else return a + b;
+}
+
 // Smallest part of a loop that is worth a second thread, when one item costs about `bytes` of memory traffic.
 inline int64_t GrainFor(int64_t bytes) {
   constexpr int64_t kWorthAThread = 32 << 10;

@@ -14,6 +14,9 @@ int32_t Fill(OpCall& call);
 int32_t Empty(OpCall& call);
 int32_t Eye(OpCall& call);
 
+// coalesce.cc
+int32_t Coalesce(OpCall& call);
+
 // ranges.cc
 int32_t Range(OpCall& call);
 int32_t Linspace(OpCall& call);

@@ -16,17 +16,6 @@ void Spread(DtBuffer& out, const void* element) {
   for (int64_t i = 0; i < Elements(out); ++i) std::memcpy(Data<char>(out) + static_cast<size_t>(i) * size, element, size);
 }
 
-// A number as T; false where an integer type does not hold it.
-template <typename T>
-bool Convert(OpCall& call, const DtBuffer& out, double number, T& value) {
-  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    if (!(number > -9.3e18 && number < 9.2e18) || static_cast<double>(static_cast<T>(number)) != std::trunc(number))
-      return call.Fail("%g is no %s for '%s'", number, TypeName(out), out.name), false;
-  }
-  value = static_cast<T>(number);
-  return true;
-}
-
 template <typename Values>
 int32_t Store(OpCall& call, const Values& values, DtBuffer& out) {
   if (static_cast<int64_t>(values.size()) != Elements(out))
@@ -35,7 +24,7 @@ int32_t Store(OpCall& call, const Values& values, DtBuffer& out) {
     using T = typename decltype(tag)::type;
     for (size_t i = 0; i < values.size(); ++i) {
       if constexpr (std::is_same_v<typename Values::value_type, int64_t>) Data<T>(out)[i] = static_cast<T>(values[i]);
-      else if (!Convert(call, out, values[i], Data<T>(out)[i])) return 1;
+      else if (!FromNumber(call, out, values[i], Data<T>(out)[i])) return 1;
     }
     return 0;
   });

@@ -11,7 +11,9 @@ bool ScalarOf(OpCall& call, int slot, T& value) {
   const DtBuffer& buffer = call.Arg(slot);
   if (Elements(buffer) != 1) return call.Fail("'%s' has %lld elements, expected one", buffer.name, static_cast<long long>(Elements(buffer))), false;
   return VisitNumber(call.context(), buffer, [&](auto tag) {
-           value = static_cast<T>(*Data<typename decltype(tag)::type>(buffer));
+           using From = typename decltype(tag)::type;
+           if constexpr (!std::is_floating_point_v<From>) value = static_cast<T>(*Data<From>(buffer));
+           else if (!FromNumber(call, buffer, static_cast<double>(*Data<From>(buffer)), value)) return 1;
            return 0;
          }) == 0;
 }
@@ -34,7 +36,7 @@ int32_t Range(OpCall& call) {
     T value = start;
     for (int64_t i = 0; i < dims[0]; ++i) {
       Data<T>(out)[i] = value;
-      if (i + 1 < dims[0]) value += step;
+      if (i + 1 < dims[0]) value = Plus(value, step);
     }
     return 0;
   });
@@ -53,7 +55,10 @@ int32_t Linspace(OpCall& call) {
     double start = 0, stop = 0;
     if (!ScalarOf(call, 0, start) || !ScalarOf(call, 1, stop)) return 1;
     const double step = num > 1 ? (stop - start) / static_cast<double>(num - 1) : 0;
-    for (int64_t i = 0; i < num; ++i) Data<T>(out)[i] = static_cast<T>(i < (num + 1) / 2 ? start + step * static_cast<double>(i) : stop - step * static_cast<double>(num - 1 - i));
+    for (int64_t i = 0; i < num; ++i) {
+      const double value = i < (num + 1) / 2 ? start + step * static_cast<double>(i) : stop - step * static_cast<double>(num - 1 - i);
+      if (!FromNumber(call, out, value, Data<T>(out)[i])) return 1;
+    }
     return 0;
   });
 }

@@ -13,6 +13,7 @@ constexpr FunctionRow kRows[] = {
     {"dt_fill", Entry<Fill>},
     {"dt_empty", Entry<Empty>},
     {"dt_eye", Entry<Eye>},
+    {"dt_coalesce", Entry<Coalesce>},
     {"dt_range", Entry<Range>},
     {"dt_linspace", Entry<Linspace>},
 };

@@ -81,7 +81,7 @@ void PutOne(Reduce reduce, T value, T& place) {
     case Reduce::kMultiply: place *= value; break;
     case Reduce::kMin: place = std::min(place, value); break;
     case Reduce::kMax: place = std::max(place, value); break;
-    default: place += value; break;
+    default: place = Plus(place, value); break;
   }
 }
 
@@ -135,7 +135,10 @@ int32_t TakeAlongAxisGrad(OpCall& call) {
   std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
   return VisitNumber(call.context(), dx, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for (size_t e = 0; e < places.size(); ++e) Data<T>(dx)[places[e]] += Data<T>(gradient)[e];
+    for (size_t e = 0; e < places.size(); ++e) {
+      T& to = Data<T>(dx)[places[e]];
+      to = Plus(to, Data<T>(gradient)[e]);
+    }
     return 0;
   });
 }

@@ -77,7 +77,7 @@ int32_t GatherGrad(OpCall& call) {
       for (int64_t i = 0; i < count; ++i) {
         T* to = Data<T>(dx) + (o * cut.n + index[static_cast<size_t>(i)]) * cut.inner;
         const T* from = Data<T>(gradient) + (o * count + i) * cut.inner;
-        for (int64_t k = 0; k < cut.inner; ++k) to[k] = overwrite ? from[k] : to[k] + from[k];
+        for (int64_t k = 0; k < cut.inner; ++k) to[k] = overwrite ? from[k] : Plus(to[k], from[k]);
       }
     return 0;
   });

@@ -65,7 +65,7 @@ int32_t AddRows(OpCall& call, const RowsAt& rows, const DtBuffer& from, DtBuffer
       for (int64_t k = 0; k < count; ++k) {
         T* target = Data<T>(to) + rows.at[static_cast<size_t>(k)];
         const T* source = Data<T>(from) + k * rows.inner;
-        for (int64_t c = lo; c < lo + n; ++c) target[c] += source[c];
+        for (int64_t c = lo; c < lo + n; ++c) target[c] = Plus(target[c], source[c]);
       }
     });
     return 0;

@@ -111,7 +111,7 @@ int32_t ShardIndex(OpCall& call) {
     return call.Fail("shard %lld of %lld for %lld ids", static_cast<long long>(shard), static_cast<long long>(shards), static_cast<long long>(total));
   if (!SameType(call, x, out) || !call.Resize(out, x)) return 1;
   OpCall::SetLod(out, OpCall::LodOf(x));
-  const int64_t size = (total + shards - 1) / shards;
+  const int64_t size = (total - 1) / shards + 1;
   return VisitIndex(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int64_t i = 0; i < Elements(x); ++i) {

@@ -32,6 +32,11 @@ bool Divides(OpCall& call, const DtBuffer& x, const char* what, int64_t extent, 
   return call.Fail("'%s' has %lld %s, no multiple of %lld", x.name, static_cast<long long>(extent), what, static_cast<long long>(by)), false;
 }
 
+bool FactorIs(OpCall& call, int64_t r) {
+  if (r >= 1 && r <= 65536) return true;
+  return call.Fail("a factor of %lld", static_cast<long long>(r)), false;
+}
+
 // `out` of extents `dims`: x seen as `view`, its dims in the order `order`.
 int32_t Permute(OpCall& call, const DtBuffer& x, absl::Span<const int64_t> view, absl::Span<const int> order, DtBuffer& out, absl::Span<const int64_t> dims) {
   if (!SameType(call, x, out) || !call.Resize(out, dims)) return 1;
@@ -46,7 +51,7 @@ int32_t Permute(OpCall& call, const DtBuffer& x, absl::Span<const int64_t> view,
 
 // Squares of r×r channels to r times the height and width.
 int32_t ChannelsToSpace(OpCall& call, const DtBuffer& x, const Image& m, int64_t r, DtBuffer& out) {
-  if (r > 65536 || !Divides(call, x, "channels", m.c, r * r)) return r > 65536 ? call.Fail("factor %lld", static_cast<long long>(r)) : 1;
+  if (!FactorIs(call, r) || !Divides(call, x, "channels", m.c, r * r)) return 1;
   const int64_t c = m.c / (r * r);
   const std::vector<int64_t> dims = m.Dims(c, m.h * r, m.w * r);
   if (m.last) return Permute(call, x, {m.n, m.h, m.w, c, r, r}, {0, 1, 4, 2, 5, 3}, out, dims);
@@ -54,7 +59,7 @@ int32_t ChannelsToSpace(OpCall& call, const DtBuffer& x, const Image& m, int64_t
 }
 
 int32_t SpaceToChannels(OpCall& call, const DtBuffer& x, const Image& m, int64_t r, DtBuffer& out) {
-  if (!Divides(call, x, "rows", m.h, r) || !Divides(call, x, "columns", m.w, r)) return 1;
+  if (!FactorIs(call, r) || !Divides(call, x, "rows", m.h, r) || !Divides(call, x, "columns", m.w, r)) return 1;
   const int64_t h = m.h / r, w = m.w / r;
   const std::vector<int64_t> dims = m.Dims(m.c * r * r, h, w);
   if (m.last) return Permute(call, x, {m.n, h, r, w, r, m.c}, {0, 1, 3, 5, 2, 4}, out, dims);
@@ -96,7 +101,7 @@ int32_t SpaceToDepth(OpCall& call) {
   Image m;
   const DtBuffer& x = call.Arg(0);
   const int64_t r = call.Int(0);
-  if (!ImageOf(call, x, "NCHW", m) || !Divides(call, x, "rows", m.h, r) || !Divides(call, x, "columns", m.w, r) ||
+  if (!ImageOf(call, x, "NCHW", m) || !FactorIs(call, r) || !Divides(call, x, "rows", m.h, r) || !Divides(call, x, "columns", m.w, r) ||
       !Divides(call, x, "channels per row of a block", m.c, r) || !Divides(call, x, "channels per block", m.c / r, r))
     return 1;
   return Permute(call, x, {m.n, r, r, m.c / r / r, m.h, m.w}, {0, 3, 4, 1, 5, 2}, call.Arg(1), m.Dims(m.c * r * r, m.h / r, m.w / r));
@@ -107,7 +112,7 @@ int32_t SpaceToDepthGrad(OpCall& call) {
   Image m;
   const DtBuffer &x = call.Arg(0), &gradient = call.Arg(1);
   const int64_t r = call.Int(0);
-  if (!ImageOf(call, x, "NCHW", m) || !Divides(call, x, "channels per row of a block", m.c, r) || !Divides(call, x, "channels per block", m.c / r, r)) return 1;
+  if (!ImageOf(call, x, "NCHW", m) || !FactorIs(call, r) || !Divides(call, x, "channels per row of a block", m.c, r) || !Divides(call, x, "channels per block", m.c / r, r)) return 1;
   if (Elements(gradient) != Elements(x)) return call.Fail("'%s' has not as many elements as '%s'", gradient.name, x.name);
   return Permute(call, gradient, {m.n, m.c / r / r, m.h, r, m.w, r}, {0, 3, 5, 1, 2, 4}, call.Arg(2), OpCall::Dims(x));
 }

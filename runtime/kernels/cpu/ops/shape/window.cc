@@ -56,6 +56,14 @@ bool WindowsOf(OpCall& call, int first, bool dilated, int64_t height, int64_t wi
   return true;
 }
 
+// Whether the numbers of windows and of their elements can be counted.
+bool Countable(OpCall& call, const Windows& w) {
+  int64_t count = 1;
+  bool fits = true;
+  for (int64_t factor : {w.n, w.c, w.kernel[0], w.kernel[1], w.out[0], w.out[1]}) fits &= !__builtin_mul_overflow(count, factor, &count);
+  return fits || (call.Fail("windows of %lld by %lld have too many elements", static_cast<long long>(w.kernel[0]), static_cast<long long>(w.kernel[1])), false);
+}
+
 bool ImagesOf(OpCall& call, const DtBuffer& x, Windows& w) {
   if (x.rank != 4) return call.Fail("'%s' has %d dims, expected 4", x.name, x.rank), false;
   w.n = x.dims[0], w.c = x.dims[1];
@@ -91,7 +99,7 @@ int32_t Walk(OpCall& call, const Windows& w, const DtBuffer& from, DtBuffer& to)
         const int64_t image = item / w.c, c = item % w.c, at_plane = item * plane, at_column = image * columns;
         WalkChannel(w, c, [&](int64_t column, int64_t pixel) {
           if constexpr (kToColumns) Data<T>(to)[at_column + column] = pixel < 0 ? T{0} : Data<T>(from)[at_plane + pixel];
-          else if (pixel >= 0) Data<T>(to)[at_plane + pixel] += Data<T>(from)[at_column + column];
+          else if (pixel >= 0) Data<T>(to)[at_plane + pixel] = Plus(Data<T>(to)[at_plane + pixel], Data<T>(from)[at_column + column]);
         });
       }
     });
@@ -107,8 +115,10 @@ bool FoldOf(OpCall& call, const DtBuffer& columns, Windows& w, std::vector<int64
   const int64_t taps = columns.dims[columns.rank - 2], places = columns.dims[columns.rank - 1];
   w.n = columns.rank == 3 ? columns.dims[0] : 1;
   w.rows = false;
+  w.c = 1;
+  if (!Countable(call, w)) return false;
   const int64_t kernel = w.kernel[0] * w.kernel[1];
-  if (taps % kernel != 0 || places != w.Places())
+  if (kernel <= 0 || taps % kernel != 0 || places != w.Places())
     return call.Fail("'%s' has %lld rows of %lld windows, expected a multiple of %lld rows and %lld windows", columns.name, static_cast<long long>(taps),
                      static_cast<long long>(places), static_cast<long long>(kernel), static_cast<long long>(w.Places())),
            false;
@@ -120,12 +130,12 @@ bool FoldOf(OpCall& call, const DtBuffer& columns, Windows& w, std::vector<int64
 
 bool UnfoldOf(OpCall& call, const DtBuffer& x, Windows& w) {
   w.rows = false;
-  return ImagesOf(call, x, w) && WindowsOf(call, 0, true, x.dims[2], x.dims[3], w);
+  return ImagesOf(call, x, w) && WindowsOf(call, 0, true, x.dims[2], x.dims[3], w) && Countable(call, w);
 }
 
 bool SequenceOf(OpCall& call, const DtBuffer& x, Windows& w) {
   w.rows = true;
-  return ImagesOf(call, x, w) && WindowsOf(call, 0, false, x.dims[2], x.dims[3], w);
+  return ImagesOf(call, x, w) && WindowsOf(call, 0, false, x.dims[2], x.dims[3], w) && Countable(call, w);
 }
 
 // Gradient of windows: to the images.

@@ -22,6 +22,7 @@ class SlotCall {
   SlotCall& Slot() { return slots_.push_back(static_cast<int32_t>(args_.size())), *this; }
   template <typename T>
   SlotCall& With(Tensor<T>& tensor, const char* name = "x") {
+    tensor.data.reserve(1);
     args_.push_back({tensor.data.data(), tensor.dims.data(), static_cast<int32_t>(tensor.dims.size()), static_cast<int32_t>(tensor.type), DT_HOST, name, nullptr});
     return *this;
   }

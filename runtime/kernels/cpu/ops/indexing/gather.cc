@@ -43,7 +43,7 @@ int32_t Gather(OpCall& call) {
   DtBuffer& out = call.Arg(3);
   int64_t axis = 0;
   std::vector<int64_t> index;
-  if (!AxisOf(call, x, 2, axis) || !IndicesOf(call, call.Arg(1), x.dims[axis], index)) return 1;
+  if (!SameType(call, x, out) || !AxisOf(call, x, 2, axis) || !IndicesOf(call, call.Arg(1), x.dims[axis], index)) return 1;
   std::vector<int64_t> dims(x.dims, x.dims + axis);
   if (call.Arg(1).rank > 0) dims.push_back(static_cast<int64_t>(index.size()));
   dims.insert(dims.end(), x.dims + axis + 1, x.dims + x.rank);
@@ -63,7 +63,7 @@ int32_t GatherGrad(OpCall& call) {
   DtBuffer& dx = call.Arg(4);
   int64_t axis = 0;
   std::vector<int64_t> index;
-  if (!AxisOf(call, x, 2, axis) || !IndicesOf(call, call.Arg(1), x.dims[axis], index) || !call.Resize(dx, x)) return 1;
+  if (!SameType(call, gradient, dx) || !AxisOf(call, x, 2, axis) || !IndicesOf(call, call.Arg(1), x.dims[axis], index) || !call.Resize(dx, x)) return 1;
   const Cut cut = CutAt(x, axis);
   const auto count = static_cast<int64_t>(index.size());
   if (Elements(gradient) != cut.outer * count * cut.inner) return call.Fail("'%s' has not the extents of the gathered rows", gradient.name);

@@ -40,7 +40,7 @@ bool ToleranceOf(OpCall& call, int slot, int attr, double& tolerance) {
          }) == 0;
 }
 
-// |a - b| <= atol + rtol |b|; equal infinities are close.
+// |a - b| <= atol + rtol |b|, by which an infinite b is close to every number, as in the framework; equal infinities are close without rtol too.
 bool IsClose(double a, double b, double rtol, double atol, bool equal_nan) {
   if (std::isnan(a) || std::isnan(b)) return equal_nan && std::isnan(a) && std::isnan(b);
   return a == b || std::fabs(a - b) <= atol + rtol * std::fabs(b);

@@ -29,6 +29,9 @@ enum class FileKind { ProgramDesc, ProgramText, PirJson, MlirText, MlirBytecode,
 // What a file is, by its content.
 FileKind sniff(llvm::StringRef bytes);
 
+// Saved programs hold one program each, of which importAny makes a pd.program of any name; the other kinds that load hold a module.
+bool holdsOneProgram(FileKind kind);
+
 // Adds a saved program of any form (ProgramDesc, its text form, PIR JSON) to a module, as above.
 mlir::FailureOr<pd::ProgramOp> importAny(mlir::ModuleOp module, llvm::StringRef bytes, const ImportOptions& options);
 

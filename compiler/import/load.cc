@@ -58,6 +58,8 @@ FileKind sniff(llvm::StringRef bytes) {
   return FileKind::ProgramDesc;  // has no mark of its own; the importer says what is wrong with it
 }
 
+bool holdsOneProgram(FileKind kind) { return kind == FileKind::ProgramDesc || kind == FileKind::ProgramText || kind == FileKind::PirJson; }
+
 mlir::FailureOr<pd::ProgramOp> importAny(mlir::ModuleOp module, llvm::StringRef bytes, const ImportOptions& options) {
   mlir::MLIRContext* context = module.getContext();
   FileKind kind = sniff(bytes);

@@ -103,7 +103,7 @@ bool Normalizer::emit(int index) {
 bool Normalizer::emitOp(int index) {
   emitted_[index] = true;
   const Op& op = program_.ops[index];
-  const Rule& rule = *findRule(llvm::StringRef(op.name).drop_front(6));
+  const Rule& rule = *findRule(op);
   OpDesc made;
   made.set_type(rule.spec->type);
   if (!setOperands(index, rule, made) || !setAttributes(index, rule, made) || !setResults(index, rule, made)) return false;
@@ -118,14 +118,13 @@ bool Normalizer::emitOp(int index) {
 
 bool Normalizer::setOperands(int index, const Rule& rule, OpDesc& made) {
   const Op& op = program_.ops[index];
-  if (op.operands.size() != rule.operands.size())
-    return fail(index, "has " + llvm::Twine(op.operands.size()) + " operands, expected " + llvm::Twine(rule.operands.size()));
-  for (auto [i, operand] : llvm::enumerate(rule.operands))
-    if (!setOperand(index, i, operand, made)) return false;
+  if (!rule.takes(op.operands.size())) return fail(index, "has " + llvm::Twine(op.operands.size()) + " operands, expected " + llvm::Twine(rule.operands.size()));
+  for (size_t i = 0; i < op.operands.size(); ++i)
+    if (!setOperand(index, i, rule.operands[i], rule, made)) return false;
   return true;
 }
 
-bool Normalizer::setOperand(int index, size_t number, const OperandRule& rule, OpDesc& made) {
+bool Normalizer::setOperand(int index, size_t number, const OperandRule& rule, const Rule& row, OpDesc& made) {
   int64_t id = program_.ops[index].operands[number];
   if (rule.kind == OperandRule::Storage) return true;
   if (rule.kind == OperandRule::Refused) return id == 0 || fail(index, "has operand '" + rule.name + "', which no op of a ProgramDesc takes");
@@ -133,8 +132,7 @@ bool Normalizer::setOperand(int index, size_t number, const OperandRule& rule, O
   if (rule.kind == OperandRule::Constant) {
     if (id == 0) return true;
     if (std::optional<Numbers> numbers = constantOf(id)) {
-      const pd::AttrRow* row = findRule(llvm::StringRef(program_.ops[index].name).drop_front(6))->spec->attribute(rule.name);
-      std::string why = toAttribute(*numbers, row->types[0], attributeOf(made, rule.name, 0));
+      std::string why = toAttribute(*numbers, row.spec->attribute(rule.name)->types[0], attributeOf(made, rule.name, 0));
       return why.empty() || fail(index, "operand " + llvm::Twine(number) + " (attribute '" + rule.name + "') " + why);
     }
     if (rule.slot.empty()) return fail(index, "takes '" + rule.name + "' from a value computed at run time; only constants are imported");
@@ -168,6 +166,12 @@ bool Normalizer::setResults(int index, const Rule& rule, OpDesc& made) {
 bool Normalizer::setResult(int index, size_t number, const ResultRule& rule, const Rule& row, OpDesc& made) {
   const Op& op = program_.ops[index];
   Value& value = *find(op.results[number].id);
+  if (rule.kind == ResultRule::Operand) {
+    Value* operand = find(op.operands[row.operand(rule.slot)]);
+    if (!operand || operand->names.size() != 1) return fail(index, "lacks operand '" + rule.slot + "', which a result stands for");
+    value.names = operand->names;
+    return true;
+  }
   if (rule.kind == ResultRule::Unread) {
     return value.readers == 0 || fail(index, "makes '" + rule.slot + "', which is read and which no op of a ProgramDesc makes");
   }

@@ -70,7 +70,7 @@ class Normalizer {
   bool emitFetch(int index);
   bool emitOp(int index);
   bool setOperands(int index, const Rule& rule, OpDesc& made);
-  bool setOperand(int index, size_t operand, const OperandRule& rule, OpDesc& made);
+  bool setOperand(int index, size_t operand, const OperandRule& rule, const Rule& row, OpDesc& made);
   bool setResults(int index, const Rule& rule, OpDesc& made);
   bool setResult(int index, size_t result, const ResultRule& rule, const Rule& row, OpDesc& made);
   bool makeResult(int index, const ResultRule& rule, OpDesc& made);

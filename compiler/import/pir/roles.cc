@@ -13,8 +13,6 @@ namespace {
 // Values looked at on the way from an update to its gradient; a legal program needs a few.
 constexpr size_t kMaxSearch = 10'000;
 
-llvm::StringRef nameOf(const Op& op) { return llvm::StringRef(op.name).split('.').second; }
-
 bool isGradientOp(const Op& op) { return llvm::StringRef(op.name).ends_with("_grad") || llvm::StringRef(op.name).ends_with("_grad_"); }
 
 // Sums of partial gradients, which may stand behind the last gradient op.
@@ -71,7 +69,7 @@ class Finder {
 
   void findUpdate(int index) {
     const Op& op = program_.ops[index];
-    const Rule* rule = findRule(nameOf(op));
+    const Rule* rule = findRule(op);
     if (!rule) return;
     int parameter = rule->operand("Param"), gradient = rule->operand("Grad");
     if (parameter < 0 || gradient < 0 || std::max(parameter, gradient) >= static_cast<int>(op.operands.size())) return;

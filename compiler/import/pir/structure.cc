@@ -31,7 +31,7 @@ bool Normalizer::checkNames() {
     const Op& op = program_.ops[i];
     if (llvm::StringRef(op.name).starts_with("cf.") || op.hasRegions)
       return fail(i, "belongs to control flow; PIR programs with branches and loops are not imported yet. Save the program as a ProgramDesc (Paddle 2.x) instead");
-    bool known = structureOf(op.name) != Structure::None || (llvm::StringRef(op.name).starts_with("pd_op.") && findRule(llvm::StringRef(op.name).drop_front(6)));
+    bool known = structureOf(op.name) != Structure::None || findRule(op);
     if (!known) ++unknown.try_emplace(op.name, i, 0).first->second.second;
   }
   for (auto& [name, where] : unknown)
@@ -60,7 +60,7 @@ bool Normalizer::numberOp(int index) {
     value->second.result = static_cast<int>(number);
     value->second.type = &result.type;
   }
-  const Rule* rule = llvm::StringRef(op.name).starts_with("pd_op.") ? findRule(llvm::StringRef(op.name).drop_front(6)) : nullptr;
+  const Rule* rule = findRule(op);
   for (const ResultRule& result : rule ? llvm::ArrayRef<ResultRule>(rule->results) : llvm::ArrayRef<ResultRule>()) {
     int target = result.inPlaceOf.empty() ? -1 : rule->operand(result.inPlaceOf);
     if (target >= 0 && target < static_cast<int>(op.operands.size()))

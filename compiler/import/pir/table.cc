@@ -37,6 +37,7 @@ ResultRule resultRule(StringRef item) {
   ResultRule rule;
   if (item.consume_front("!")) rule.kind = ResultRule::Unread;
   else if (item.consume_front("+")) rule.kind = ResultRule::Made;
+  else if (item.consume_front("@")) rule.kind = ResultRule::Operand;
   rule.list = item.consume_back("*");
   rule.optional = item.consume_back("?");
   auto [slot, storage] = item.split('=');
@@ -66,7 +67,8 @@ bool check(const Rule& rule, std::string& error) {
     if (operand.list && !rule.spec->input(slot)->duplicable) return missing("list", slot);
   }
   for (const ResultRule& result : rule.results) {
-    if (result.kind != ResultRule::Unread && !rule.spec->output(result.slot)) return missing("output", result.slot);
+    if (result.kind == ResultRule::Operand && rule.operand(result.slot) < 0) return missing("operand", result.slot);
+    if ((result.kind == ResultRule::Slot || result.kind == ResultRule::Made) && !rule.spec->output(result.slot)) return missing("output", result.slot);
     if (!result.inPlaceOf.empty() && rule.operand(result.inPlaceOf) < 0) return missing("operand", result.inPlaceOf);
   }
   for (const AttributeRule& attribute : rule.attributes) {
@@ -77,15 +79,17 @@ bool check(const Rule& rule, std::string& error) {
   return true;
 }
 
-const llvm::StringMap<Rule>& rules() {
-  static const llvm::StringMap<Rule> all = [] {
-    llvm::StringMap<Rule> made;
+using RulesByName = llvm::StringMap<std::vector<Rule>>;
+
+const RulesByName& rules() {
+  static const RulesByName all = [] {
+    RulesByName made;
     for (llvm::ArrayRef<PirRow> rows : families()) {
       for (const PirRow& row : rows) {
         Rule rule;
         std::string error;
         if (!parseRow(row, rule, error)) llvm::report_fatal_error(llvm::Twine("row '") + row.name + "' of the PIR table: " + error);
-        if (!made.try_emplace(row.name, std::move(rule)).second) llvm::report_fatal_error(llvm::Twine("two rows '") + row.name + "' in the PIR table");
+        made[row.name].push_back(std::move(rule));
       }
     }
     return made;
@@ -107,9 +111,20 @@ const AttributeRule* Rule::attribute(StringRef wanted) const {
   return nullptr;
 }
 
-const Rule* findRule(StringRef name) {
+bool Rule::takes(size_t count) const {
+  size_t least = operands.size();
+  while (least > 0 && operands[least - 1].kind == OperandRule::Constant && operands[least - 1].optional) --least;
+  return count >= least && count <= operands.size();
+}
+
+const Rule* findRule(const Op& op) {
+  StringRef name = op.name;
+  if (!name.consume_front("pd_op.")) return nullptr;
   auto found = rules().find(name);
-  return found == rules().end() ? nullptr : &found->second;
+  if (found == rules().end()) return nullptr;
+  for (const Rule& rule : found->second)
+    if (rule.takes(op.operands.size())) return &rule;
+  return &found->second.front();
 }
 
 bool parseRow(const PirRow& row, Rule& rule, std::string& error) {

@@ -8,8 +8,12 @@
 //                 `#shape`     is a constant that becomes attribute `shape`. `#shape|Shape`: goes to slot Shape where it is none.
 //                 `~Y`         is not read: its storage matters to an in-place result, or the op made does not need it.
 //                 `!Y`         has no counterpart and must be absent.
+//               A trailing `#shape?` may be missing: some releases have it as an attribute.
 //   results     `Out` slot Out, absent where the file has no type for it; `Out?` the file may lack it; `Out*` a list; `!Y` has no counterpart, so
-//               nobody may read it; `ParamOut=Param` in place of operand Param; `+XShape` the file has none, a variable is made (extents 0, X…).
+//               nobody may read it; `ParamOut=Param` in place of operand Param; `+XShape` the file has none, a variable is made (extents 0, X…);
+//               `@X?` the file may have it: extents of operand X, whose readers get X itself (`XShape` of releases up to 3.0).
+//   Two rows of one name differ in the number of operands.
+//
 //   attributes  Those that the op of dialect pd has too keep their names and take its types. Others: `a>b` is renamed, `-a` has no effect
 //               on results and is dropped, `a=text` must have that value, `+a=text` is set. What is named nowhere is refused.
 #pragma once
@@ -46,8 +50,8 @@ struct OperandRule {
 };
 
 struct ResultRule {
-  enum Kind { Slot, Unread, Made } kind = Slot;
-  std::string slot, inPlaceOf;
+  enum Kind { Slot, Unread, Made, Operand } kind = Slot;
+  std::string slot, inPlaceOf;  // `slot` is the operand that an Operand stands for
   bool optional = false, list = false;
 };
 
@@ -66,11 +70,12 @@ struct Rule {
   Hook hook = nullptr;
 
   int operand(llvm::StringRef name) const;  // its index, -1 if there is none
+  bool takes(size_t count) const;           // that many operands
   const AttributeRule* attribute(llvm::StringRef name) const;
 };
 
-// Null for ops without a row.
-const Rule* findRule(llvm::StringRef name);
+// The row of an op of dialect pd_op; null where there is none. Where rows of that name take other numbers of operands, one of them.
+const Rule* findRule(const Op& op);
 
 // Parses a row and checks it against the op table; `error` says what is wrong with it.
 bool parseRow(const PirRow& row, Rule& rule, std::string& error);

@@ -101,24 +101,22 @@ std::string Tool::binaryFolder() {
 mlir::OwningOpRef<mlir::ModuleOp> loadPrograms(Tool& tool, const std::string& main, const std::string& startup, bool baseName) {
   mlir::FailureOr<std::string> bytes = readFile(tool.context(), main);
   if (mlir::failed(bytes)) return {};
-  if (sniff(*bytes) != FileKind::ProgramDesc && startup.empty()) return loadFile(tool.context(), main);
+  if (!holdsOneProgram(sniff(*bytes)) && startup.empty()) return loadFile(tool.context(), main);
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(tool.context()));
   const std::pair<const std::string&, const char*> files[] = {{main, "main"}, {startup, "startup"}};
   for (auto [file, symbol] : files) {
     if (file.empty()) continue;
-    mlir::OwningOpRef<mlir::ModuleOp> loaded;
     bytes = readFile(tool.context(), file);
     if (mlir::failed(bytes)) return {};
+    if (!holdsOneProgram(sniff(*bytes))) {
+      // Text and byte code hold a module each; they are given alone, with both programs inside.
+      tool.error(file + ": a start-up program is given beside MAIN only when both are saved programs (ProgramDesc or PIR JSON)");
+      return {};
+    }
     ImportOptions options;
     options.file = baseName ? llvm::sys::path::filename(file).str() : file;
     options.symbol = symbol;
-    FileKind kind = sniff(*bytes);
-    if (kind != FileKind::ProgramDesc) {
-      // Text and byte code hold a module each; they are given alone, with both programs inside.
-      tool.error(file + ": a start-up program is given beside MAIN only when both are ProgramDescs");
-      return {};
-    }
-    if (mlir::failed(importProgram(*module, *bytes, options))) return {};
+    if (mlir::failed(importAny(*module, *bytes, options))) return {};
   }
   return module;
 }

@@ -20,8 +20,8 @@ const PirRow kRows[] = {
     {"uniform", "uniform_random", "#shape|ShapeTensor, #min, #max -> Out"},
     {"gaussian", "gaussian_random", "#shape|ShapeTensor -> Out"},
     {"truncated_gaussian_random", "truncated_gaussian_random", "-> Out"},
-    {"dropout", "dropout", "X, Seed?, #dropout_prob -> Out, Mask", "mode>dropout_implementation"},
-    {"dropout_grad", "dropout_grad", "Mask, Out@GRAD, #dropout_prob -> X@GRAD", "mode>dropout_implementation"},
+    {"dropout", "dropout", "X, Seed?, #dropout_prob? -> Out, Mask", "p>dropout_prob, mode>dropout_implementation"},
+    {"dropout_grad", "dropout_grad", "Mask, Out@GRAD, #dropout_prob? -> X@GRAD", "p>dropout_prob, mode>dropout_implementation"},
 };
 
 }  // namespace

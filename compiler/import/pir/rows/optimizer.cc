@@ -4,7 +4,11 @@
 namespace dtranspile::pir {
 namespace {
 
-// Releases from 3.1 on have the largest second moment (amsgrad) as a further operand and result.
+// Newer releases have the largest second moment (amsgrad) as a further operand and result.
+constexpr const char* kAdamBefore =
+    "Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow, MasterParam?, SkipUpdate?, #beta1|Beta1Tensor, #beta2|Beta2Tensor, "
+    "#epsilon|EpsilonTensor -> ParamOut=Param, Moment1Out=Moment1, Moment2Out=Moment2, Beta1PowOut=Beta1Pow, Beta2PowOut=Beta2Pow, "
+    "MasterParamOut=MasterParam";
 constexpr const char* kAdam =
     "Param, Grad, LearningRate, Moment1, Moment2, !Moment2Max, Beta1Pow, Beta2Pow, MasterParam?, SkipUpdate?, #beta1|Beta1Tensor, #beta2|Beta2Tensor, "
     "#epsilon|EpsilonTensor -> ParamOut=Param, Moment1Out=Moment1, Moment2Out=Moment2, !Moment2MaxOut, Beta1PowOut=Beta1Pow, Beta2PowOut=Beta2Pow, "
@@ -15,6 +19,8 @@ const PirRow kRows[] = {
     {"momentum_", "momentum", "Param, Grad, Velocity, LearningRate, MasterParam? -> ParamOut=Param, VelocityOut=Velocity, MasterParamOut=MasterParam"},
     {"adam_", "adam", kAdam, "amsgrad=false"},
     {"adamw_", "adamw", kAdam, "amsgrad=false"},
+    {"adam_", "adam", kAdamBefore},
+    {"adamw_", "adamw", kAdamBefore},
     {"adamax_", "adamax",
      "Param, Grad, LearningRate, Moment, InfNorm, Beta1Pow, MasterParam? -> ParamOut=Param, MomentOut=Moment, InfNormOut=InfNorm, "
      "MasterParamOut=MasterParam"},

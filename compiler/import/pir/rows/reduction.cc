@@ -5,8 +5,8 @@ namespace dtranspile::pir {
 namespace {
 
 const PirRow kRows[] = {
-    {"mean", "reduce_mean", "X, #dim -> Out", "keepdim>keep_dim"},
-    {"mean_grad", "reduce_mean_grad", "X, Out@GRAD, #dim -> X@GRAD", "keepdim>keep_dim"},
+    {"mean", "reduce_mean", "X, #dim? -> Out", "axis>dim, keepdim>keep_dim"},
+    {"mean_grad", "reduce_mean_grad", "X, Out@GRAD, #dim? -> X@GRAD", "axis>dim, keepdim>keep_dim"},
     {"sum", "reduce_sum", "X, #dim -> Out", "keepdim>keep_dim, dtype>out_dtype"},
     {"sum_grad", "reduce_sum_grad", "X, Out@GRAD, #dim -> X@GRAD", "keepdim>keep_dim"},
     {"max", "reduce_max", "X, #dim -> Out", "keepdim>keep_dim"},

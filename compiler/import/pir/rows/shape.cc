@@ -8,16 +8,16 @@ namespace dtranspile::pir {
 namespace {
 
 const PirRow kRows[] = {
-    {"reshape", "reshape", "X, #shape|Shape -> Out"},
+    {"reshape", "reshape", "X, #shape|Shape -> Out, @X?"},
     {"reshape_", "reshape", "X, #shape|Shape -> Out=X"},
     {"reshape_grad", "reshape_grad", "X, Out@GRAD -> X@GRAD"},
     {"transpose", "transpose", "X -> Out", "perm>axis"},
     {"transpose_grad", "transpose_grad", "Out@GRAD -> X@GRAD", "perm>axis"},
-    {"squeeze", "squeeze2", "X, #axes -> Out, +XShape"},
+    {"squeeze", "squeeze2", "X, #axes -> Out, @X?, +XShape"},
     {"squeeze_grad", "reshape_grad", "X, Out@GRAD, ~Axes -> X@GRAD"},
-    {"unsqueeze", "unsqueeze2", "X, #axes|AxesTensor -> Out, +XShape"},
+    {"unsqueeze", "unsqueeze2", "X, #axes|AxesTensor -> Out, @X?, +XShape"},
     {"unsqueeze_grad", "reshape_grad", "X, Out@GRAD, ~Axes -> X@GRAD"},
-    {"flatten", "flatten_contiguous_range", "X -> Out, +XShape"},
+    {"flatten", "flatten_contiguous_range", "X -> Out, @X?, +XShape"},
     {"flatten_grad", "reshape_grad", "X, Out@GRAD -> X@GRAD"},
     {"concat", "concat", "X*, #axis|AxisTensor -> Out"},
     {"concat_grad", "concat_grad", "X*, Out@GRAD, #axis|AxisTensor -> X@GRAD*"},

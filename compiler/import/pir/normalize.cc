@@ -129,19 +129,22 @@ bool Normalizer::setOperand(int index, size_t number, const OperandRule& rule, c
   if (rule.kind == OperandRule::Storage) return true;
   if (rule.kind == OperandRule::Refused) return id == 0 || fail(index, "has operand '" + rule.name + "', which no op of a ProgramDesc takes");
   std::string slot = rule.name;
+  bool list = rule.list;
   if (rule.kind == OperandRule::Constant) {
     if (id == 0) return true;
     if (std::optional<Numbers> numbers = constantOf(id)) {
       std::string why = toAttribute(*numbers, row.spec->attribute(rule.name)->types[0], attributeOf(made, rule.name, 0));
       return why.empty() || fail(index, "operand " + llvm::Twine(number) + " (attribute '" + rule.name + "') " + why);
     }
-    if (rule.slot.empty()) return fail(index, "takes '" + rule.name + "' from a value computed at run time; only constants are imported");
-    slot = rule.slot;
+    const Value* value = find(id);
+    list = value && value->type->kind == TypeKind::List;
+    slot = list ? rule.parts : rule.slot;
+    if (slot.empty()) return fail(index, "takes '" + rule.name + "' from a value computed at run time; only constants are imported");
   }
   if (id == 0) return rule.optional || fail(index, "lacks operand " + llvm::Twine(number) + " (slot " + slot + ")");
   const std::vector<std::string>* names = read(index, id);
   if (!names) return false;
-  if (!rule.list && names->size() != 1) return fail(index, "has a list as operand " + llvm::Twine(number) + " (slot " + slot + ")");
+  if (!list && names->size() != 1) return fail(index, "has a list as operand " + llvm::Twine(number) + " (slot " + slot + ")");
   OpDesc::Var* input = made.add_inputs();
   input->set_parameter(slot);
   for (const std::string& name : *names) input->add_arguments(name);
@@ -179,7 +182,7 @@ bool Normalizer::setResult(int index, size_t number, const ResultRule& rule, con
   if ((value.type->kind == TypeKind::List) != rule.list) return fail(index, "has result " + llvm::Twine(number) + (rule.list ? " that is no list" : " that is a list"));
   Value* storage = rule.inPlaceOf.empty() ? nullptr : find(op.operands[row.operand(rule.inPlaceOf)]);
   // Variables that outlive a step keep their names; others get a new one, which later readers of the old value see too.
-  if (storage && storage->names.size() == 1 && structureOf(program_.ops[storage->op].name) != Structure::None) {
+  if (storage && !storage->names.empty() && structureOf(program_.ops[storage->op].name) != Structure::None) {
     value.names = storage->names;
   } else {
     if (!declareResult(index, number)) return false;

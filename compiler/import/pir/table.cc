@@ -27,9 +27,11 @@ OperandRule operandRule(StringRef item) {
   else if (item.consume_front("!")) rule.kind = OperandRule::Refused;
   rule.list = item.consume_back("*");
   rule.optional = item.consume_back("?");
-  auto [name, slot] = item.split('|');
+  auto [name, slots] = item.split('|');
+  auto [slot, parts] = slots.split('|');
   rule.name = name.str();
   rule.slot = slot.str();
+  rule.parts = parts.str();
   return rule;
 }
 
@@ -38,9 +40,9 @@ ResultRule resultRule(StringRef item) {
   if (item.consume_front("!")) rule.kind = ResultRule::Unread;
   else if (item.consume_front("+")) rule.kind = ResultRule::Made;
   else if (item.consume_front("@")) rule.kind = ResultRule::Operand;
-  rule.list = item.consume_back("*");
-  rule.optional = item.consume_back("?");
   auto [slot, storage] = item.split('=');
+  rule.list = slot.consume_back("*");
+  rule.optional = slot.consume_back("?");
   rule.slot = slot.str();
   rule.inPlaceOf = storage.str();
   return rule;
@@ -64,6 +66,7 @@ bool check(const Rule& rule, std::string& error) {
     if (operand.kind == OperandRule::Constant && !rule.spec->attribute(operand.name)) return missing("attribute", operand.name);
     StringRef slot = operand.kind == OperandRule::Slot ? operand.name : operand.slot;
     if (!slot.empty() && !rule.spec->input(slot)) return missing("input", slot);
+    if (!operand.parts.empty() && !rule.spec->input(operand.parts)) return missing("input", operand.parts);
     if (operand.list && !rule.spec->input(slot)->duplicable) return missing("list", slot);
   }
   for (const ResultRule& result : rule.results) {

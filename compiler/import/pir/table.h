@@ -5,7 +5,8 @@
 //
 //   operands    in the order of the file, each one of
 //                 `X`          goes to slot X. `X?` may be absent (number 0), `X*` is a list (builtin.combine).
-//                 `#shape`     is a constant that becomes attribute `shape`. `#shape|Shape`: goes to slot Shape where it is none.
+//                 `#shape`     is a constant that becomes attribute `shape`. `#shape|Shape`: goes to slot Shape where it is none, `#shape|Shape|Parts`: to
+//                            slot Parts where it is a list of numbers.
 //                 `~Y`         is not read: its storage matters to an in-place result, or the op made does not need it.
 //                 `!Y`         has no counterpart and must be absent.
 //               A trailing `#shape?` may be missing: some releases have it as an attribute.
@@ -45,7 +46,7 @@ struct PirRow {
 struct OperandRule {
   enum Kind { Slot, Constant, Storage, Refused } kind = Slot;
   std::string name;  // slot, attribute, or what `=` of a result refers to
-  std::string slot;  // of a constant that is none
+  std::string slot, parts;  // of a constant that is none, or a list of them
   bool optional = false, list = false;
 };
 

@@ -17,11 +17,18 @@ const PirRow kRows[] = {
     {"arange", "range", "Start, End, Step -> Out", "-dtype", makeArange},
     {"cast", "cast", "X -> Out", "dtype>out_dtype", makeCast},
     {"cast_grad", "cast", "~Like, X -> Out", "", makeCastGrad},
-    {"uniform", "uniform_random", "#shape|ShapeTensor, #min, #max -> Out"},
-    {"gaussian", "gaussian_random", "#shape|ShapeTensor -> Out"},
+    {"uniform", "uniform_random", "#shape|ShapeTensor|ShapeTensorList, #min, #max -> Out"},
+    {"gaussian", "gaussian_random", "#shape|ShapeTensor|ShapeTensorList -> Out"},
     {"truncated_gaussian_random", "truncated_gaussian_random", "-> Out"},
     {"dropout", "dropout", "X, Seed?, #dropout_prob? -> Out, Mask", "p>dropout_prob, mode>dropout_implementation"},
     {"dropout_grad", "dropout_grad", "Mask, Out@GRAD, #dropout_prob? -> X@GRAD", "p>dropout_prob, mode>dropout_implementation"},
+    {"bernoulli", "bernoulli", "X -> Out"},
+    {"multinomial", "multinomial", "X, #num_samples -> Out"},
+    {"empty", "empty", "#shape|ShapeTensor|ShapeTensorList -> Out"},
+    {"eye", "eye", "#num_rows, #num_columns -> Out"},
+    {"randint", "randint", "#shape|ShapeTensor|ShapeTensorList -> Out"},
+    {"randperm", "randperm", "-> Out"},
+    {"linspace", "linspace", "Start, Stop, Num -> Out"},
 };
 
 }  // namespace

@@ -34,6 +34,11 @@ const PirRow kRows[] = {
     {"lamb_", "lamb",
      "Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow, MasterParam?, SkipUpdate? -> ParamOut=Param, Moment1Out=Moment1, "
      "Moment2Out=Moment2, Beta1PowOut=Beta1Pow, Beta2PowOut=Beta2Pow, MasterParamOut=MasterParam"},
+    // Mixed precision.
+    {"check_finite_and_unscale_", "check_finite_and_unscale", "X*, Scale -> Out*=X, FoundInfinite"},
+    {"update_loss_scaling_", "update_loss_scaling",
+     "X*, FoundInfinite, PrevLossScaling, InGoodSteps, InBadSteps, #stop_update|StopUpdate -> Out*=X, LossScaling=PrevLossScaling, "
+     "OutGoodSteps=InGoodSteps, OutBadSteps=InBadSteps"},
 };
 
 }  // namespace

@@ -89,6 +89,25 @@ TEST_CASE("full dialect names and generic parameters of pre-releases are read to
   CHECK_THAT(import(p), Contains("pd.relu X(%0) -> Out(\"#1.0\")") && Contains("pd.var @w"));
 }
 
+TEST_CASE("ops as older releases have them") {
+  PirBuilder p;
+  int x = p.data("x", {2, 6}), shape = p.intArray({3, 4});
+  p.op("1.reshape", {x, shape}, {tensor({3, 4}), tensor({0, 2, 6})});
+  p.op("1.mean", {3}, {tensor({})}, {attribute("axis", value("1.a_intarray", json::array())), attribute("keepdim", value("0.a_bool", false))});
+  p.op("1.reshape_grad", {4, 3}, {tensor({2, 6})});
+  std::string text = import(p);
+  CHECK_THAT(text, Contains("pd.reshape_grad \"Out@GRAD\"(%1) X(%0)"));
+  CHECK_THAT(text, Contains("pd.reduce_mean X(%1) -> Out(\"#3.0\") {dim = array<i32>, keep_dim = false"));
+}
+
+TEST_CASE("shapes out of numbers computed one by one go to the slot for their list") {
+  PirBuilder p;
+  int x = p.data("x", {2, 6}), rows = p.data("rows", {1}, "t_i32"), columns = p.data("columns", {1}, "t_i32");
+  int both = p.op("0.combine", {rows, columns}, {value("0.t_vec", {tensor({1}, "t_i32"), tensor({1}, "t_i32")})});
+  p.op("1.reshape", {x, both}, {tensor({-1, -1})});
+  CHECK_THAT(import(p), Contains("pd.reshape ShapeTensor(%1, %0) X(%2)"));
+}
+
 TEST_CASE("numbers that JSON does not have") {
   PirBuilder p;
   int x = p.data("x", {3});

@@ -31,7 +31,7 @@ struct ValueList {
 };
 
 constexpr ValueList kValueLists[] = {
-    {0, "bool_values", AttrType::Ints}, {2, "int32_values", AttrType::Ints},     {3, "int64_values", AttrType::Longs},
+    {0, "bool_values", AttrType::Ints},   {2, "int32_values", AttrType::Ints},    {3, "int64_values", AttrType::Longs},
     {5, "fp32_values", AttrType::Floats}, {6, "fp64_values", AttrType::Float64s},
 };
 

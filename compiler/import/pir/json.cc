@@ -53,7 +53,8 @@ class Meter : public nlohmann::json_sax<json> {
 }  // namespace
 
 std::string parseJson(llvm::StringRef bytes, const Budget& budget, json& out) {
-  if (static_cast<int64_t>(bytes.size()) > budget.maxBytes) return "has " + std::to_string(bytes.size()) + " bytes; PIR programs are read up to " + std::to_string(budget.maxBytes);
+  if (static_cast<int64_t>(bytes.size()) > budget.maxBytes)
+    return "has " + std::to_string(bytes.size()) + " bytes; PIR programs are read up to " + std::to_string(budget.maxBytes);
   Meter meter(budget);
   if (!json::sax_parse(bytes.begin(), bytes.end(), &meter)) return meter.error.empty() ? "is no legal JSON" : meter.error;
   out = json::parse(bytes.begin(), bytes.end(), nullptr, /*allow_exceptions=*/false);

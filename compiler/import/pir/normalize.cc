@@ -1,5 +1,4 @@
 #include "compiler/import/pir/normalizer.h"
-
 #include "llvm/ADT/StringSwitch.h"
 #include "mlir/IR/Diagnostics.h"
 
@@ -118,7 +117,8 @@ bool Normalizer::emitOp(int index) {
 
 bool Normalizer::setOperands(int index, const Rule& rule, OpDesc& made) {
   const Op& op = program_.ops[index];
-  if (!rule.takes(op.operands.size())) return fail(index, "has " + llvm::Twine(op.operands.size()) + " operands, expected " + llvm::Twine(rule.operands.size()));
+  if (!rule.takes(op.operands.size()))
+    return fail(index, "has " + llvm::Twine(op.operands.size()) + " operands, expected " + llvm::Twine(rule.operands.size()));
   for (size_t i = 0; i < op.operands.size(); ++i)
     if (!setOperand(index, i, rule.operands[i], rule, made)) return false;
   return true;
@@ -179,7 +179,8 @@ bool Normalizer::setResult(int index, size_t number, const ResultRule& rule, con
     return value.readers == 0 || fail(index, "makes '" + rule.slot + "', which is read and which no op of a ProgramDesc makes");
   }
   if (value.type->kind == TypeKind::Absent) return value.readers == 0 || fail(index, "has result " + llvm::Twine(number) + " without a type, and it is read");
-  if ((value.type->kind == TypeKind::List) != rule.list) return fail(index, "has result " + llvm::Twine(number) + (rule.list ? " that is no list" : " that is a list"));
+  if ((value.type->kind == TypeKind::List) != rule.list)
+    return fail(index, "has result " + llvm::Twine(number) + (rule.list ? " that is no list" : " that is a list"));
   Value* storage = rule.inPlaceOf.empty() ? nullptr : find(op.operands[row.operand(rule.inPlaceOf)]);
   // Variables that outlive a step keep their names; others get a new one, which later readers of the old value see too.
   if (storage && !storage->names.empty() && structureOf(program_.ops[storage->op].name) != Structure::None) {
@@ -315,7 +316,9 @@ bool Normalizer::declareResult(int index, size_t number) {
     std::string& name = value.names[i];
     if (name.empty()) name = defaultName(index, number) + (list ? "[" + std::to_string(i) + "]" : "");
     if (type->kind == TypeKind::Absent) name = "@EMPTY@";
-    else if (!declare(index, name, *type, {.persistable = result.persistable || value.pinned, .parameter = value.parameter, .stopGradient = result.stopGradient})) return false;
+    else if (!declare(index, name, *type,
+                      {.persistable = result.persistable || value.pinned, .parameter = value.parameter, .stopGradient = result.stopGradient}))
+      return false;
   }
   return true;
 }

@@ -65,7 +65,8 @@ class Reader {
     const json* ops = arrayMember(&blocks->front(), "ops");
     if (!ops) return fail("has a block without a list of ops");
     for (const char* arguments : {"args", "kwargs"})
-      if (const json* list = arrayMember(&blocks->front(), arguments); list && !list->empty()) return fail(std::string("has a top-level block with \"") + arguments + "\"; nobody could give them values");
+      if (const json* list = arrayMember(&blocks->front(), arguments); list && !list->empty())
+        return fail(std::string("has a top-level block with \"") + arguments + "\"; nobody could give them values");
     program_.ops.reserve(ops->size());
     for (const json& op : *ops)
       if (!readOp(op)) return false;

@@ -30,12 +30,14 @@ bool Normalizer::checkNames() {
   for (int i = 0; i < static_cast<int>(program_.ops.size()); ++i) {
     const Op& op = program_.ops[i];
     if (llvm::StringRef(op.name).starts_with("cf.") || op.hasRegions)
-      return fail(i, "belongs to control flow; PIR programs with branches and loops are not imported yet. Save the program as a ProgramDesc (Paddle 2.x) instead");
+      return fail(i,
+                  "belongs to control flow; PIR programs with branches and loops are not imported yet. Save the program as a ProgramDesc (Paddle 2.x) instead");
     bool known = structureOf(op.name) != Structure::None || findRule(op);
     if (!known) ++unknown.try_emplace(op.name, i, 0).first->second.second;
   }
   for (auto& [name, where] : unknown)
-    fail(where.first, llvm::Twine("has no row in the PIR table (") + llvm::Twine(where.second) + " in this program); a row in compiler/import/pir/rows adds it");
+    fail(where.first,
+         llvm::Twine("has no row in the PIR table (") + llvm::Twine(where.second) + " in this program); a row in compiler/import/pir/rows adds it");
   return unknown.empty();
 }
 
@@ -152,7 +154,10 @@ bool Normalizer::introduce(int index, const std::string& name) {
   if (result.type.kind == TypeKind::List || result.type.kind == TypeKind::Absent) return fail(index, "has no tensor as its result");
   find(result.id)->names = {name};
   return declare(index, name, result.type,
-                 {.persistable = result.persistable, .parameter = op.parameter && op.parameter->isParameter, .stopGradient = result.stopGradient, .fed = !result.persistable});
+                 {.persistable = result.persistable,
+                  .parameter = op.parameter && op.parameter->isParameter,
+                  .stopGradient = result.stopGradient,
+                  .fed = !result.persistable});
 }
 
 bool Normalizer::combine(int index) {

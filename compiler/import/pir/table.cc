@@ -61,7 +61,9 @@ AttributeRule attributeRule(StringRef item) {
 
 // Slots and attributes that a row names exist, with the right shape.
 bool check(const Rule& rule, std::string& error) {
-  auto missing = [&](StringRef what, StringRef name) { return error = (llvm::Twine("op '") + rule.spec->type + "' has no " + what + " '" + name + "'").str(), false; };
+  auto missing = [&](StringRef what, StringRef name) {
+    return error = (llvm::Twine("op '") + rule.spec->type + "' has no " + what + " '" + name + "'").str(), false;
+  };
   for (const OperandRule& operand : rule.operands) {
     if (operand.kind == OperandRule::Constant && !rule.spec->attribute(operand.name)) return missing("attribute", operand.name);
     StringRef slot = operand.kind == OperandRule::Slot ? operand.name : operand.slot;

@@ -45,7 +45,7 @@ struct PirRow {
 
 struct OperandRule {
   enum Kind { Slot, Constant, Storage, Refused } kind = Slot;
-  std::string name;  // slot, attribute, or what `=` of a result refers to
+  std::string name;         // slot, attribute, or what `=` of a result refers to
   std::string slot, parts;  // of a constant that is none, or a list of them
   bool optional = false, list = false;
 };

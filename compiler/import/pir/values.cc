@@ -96,7 +96,8 @@ bool setInteger(const Number& number, Set set) {
 }
 
 const SingleRow kSingles[] = {
-    {AttrType::Int, 0, [](const Number& n, OpDesc::Attr& a) { return setInteger<INT32_MIN, INT32_MAX>(n, [&](int64_t v) { a.set_i(static_cast<int32_t>(v)); }); }},
+    {AttrType::Int, 0,
+     [](const Number& n, OpDesc::Attr& a) { return setInteger<INT32_MIN, INT32_MAX>(n, [&](int64_t v) { a.set_i(static_cast<int32_t>(v)); }); }},
     {AttrType::Long, 9, [](const Number& n, OpDesc::Attr& a) { return setInteger<INT64_MIN, INT64_MAX>(n, [&](int64_t v) { a.set_l(v); }); }},
     {AttrType::Bool, 6, [](const Number& n, OpDesc::Attr& a) { return setInteger<0, 1>(n, [&](int64_t v) { a.set_b(v); }); }},
     {AttrType::Float, 1, [](const Number& n, OpDesc::Attr& a) { return a.set_f(static_cast<float>(n.value())), true; }},
@@ -105,7 +106,8 @@ const SingleRow kSingles[] = {
 };
 
 const SingleRow kLists[] = {
-    {AttrType::Ints, 3, [](const Number& n, OpDesc::Attr& a) { return setInteger<INT32_MIN, INT32_MAX>(n, [&](int64_t v) { a.add_ints(static_cast<int32_t>(v)); }); }},
+    {AttrType::Ints, 3,
+     [](const Number& n, OpDesc::Attr& a) { return setInteger<INT32_MIN, INT32_MAX>(n, [&](int64_t v) { a.add_ints(static_cast<int32_t>(v)); }); }},
     {AttrType::Longs, 11, [](const Number& n, OpDesc::Attr& a) { return setInteger<INT64_MIN, INT64_MAX>(n, [&](int64_t v) { a.add_longs(v); }); }},
     {AttrType::Bools, 7, [](const Number& n, OpDesc::Attr& a) { return setInteger<0, 1>(n, [&](int64_t v) { a.add_bools(v); }); }},
     {AttrType::Floats, 4, [](const Number& n, OpDesc::Attr& a) { return a.add_floats(static_cast<float>(n.value())), true; }},

@@ -32,7 +32,8 @@ TEST_CASE("files that are no PIR program") {
   CHECK_THAT(refusal(R"({"base_code": {"magic": "pir"}})"), Contains("has 0 top-level regions"));
   CHECK_THAT(refusal(R"({"base_code": {"magic": "pir"}, "program": {"regions": [{"blocks": []}]}})"), Contains("has no block"));
   CHECK_THAT(refusal(R"({"base_code": {"magic": "pir"}, "program": {"regions": [{"blocks": [{"ops": [], "kwargs": [1]}]}]}})"), Contains("\"kwargs\""));
-  CHECK_THAT(refusal(R"({"base_code": {"magic": "pir"}, "program": {"regions": [{"blocks": [{"ops": [7]}]}]}})"), Contains("block 0, op 0") && Contains("has no name"));
+  CHECK_THAT(refusal(R"({"base_code": {"magic": "pir"}, "program": {"regions": [{"blocks": [{"ops": [7]}]}]}})"),
+             Contains("block 0, op 0") && Contains("has no name"));
 }
 
 TEST_CASE("budgets hold before anything is kept") {
@@ -49,7 +50,8 @@ TEST_CASE("budgets hold before anything is kept") {
 }
 
 TEST_CASE("errors name file, block, op and remedy") {
-  CHECK_THAT(refusalOf("1.frobnicate", {1}, {tensor({2})}), Contains("main.json") && Contains("block 0, op 1") && Contains("op 'pd_op.frobnicate'") && Contains("has no row in the PIR table"));
+  CHECK_THAT(refusalOf("1.frobnicate", {1}, {tensor({2})}),
+             Contains("main.json") && Contains("block 0, op 1") && Contains("op 'pd_op.frobnicate'") && Contains("has no row in the PIR table"));
   CHECK_THAT(refusalOf("1.if", {1}, {}), Contains("has no row"));
   CHECK_THAT(refusalOf("2.stack_create", {}, {}), Contains("belongs to control flow") && Contains("Save the program as a ProgramDesc"));
   CHECK_THAT(refusalOf("1.relu", {9}, {tensor({2, 3})}), Contains("reads value 9, which no earlier op makes"));
@@ -63,8 +65,10 @@ TEST_CASE("errors name file, block, op and remedy") {
   CHECK_THAT(refusalOf("1.relu", {1}, {tensor({2}, "t_f4")}), Contains("unknown element type 't_f4'"));
   CHECK_THAT(refusalOf("1.relu", {1}, {tensor(std::vector<int>(65, 1))}), Contains("more than 64 extents"));
   CHECK_THAT(refusalOf("1.relu", {1}, {value("1.t_sparse_coo_tensor", json::array())}), Contains("type 't_sparse_coo_tensor'"));
-  CHECK_THAT(refusalOf("1.relu", {1}, {tensor({2})}, {attribute("slope", value("0.a_f32", 1))}), Contains("has attribute 'slope', which its row in the PIR table does not know"));
-  CHECK_THAT(refusalOf("1.softmax", {1}, {tensor({2})}, {attribute("axis", value("0.a_i64", 1LL << 40))}), Contains("attribute 'axis' holds 1099511627776, which does not fit"));
+  CHECK_THAT(refusalOf("1.relu", {1}, {tensor({2})}, {attribute("slope", value("0.a_f32", 1))}),
+             Contains("has attribute 'slope', which its row in the PIR table does not know"));
+  CHECK_THAT(refusalOf("1.softmax", {1}, {tensor({2})}, {attribute("axis", value("0.a_i64", 1LL << 40))}),
+             Contains("attribute 'axis' holds 1099511627776, which does not fit"));
   CHECK_THAT(refusalOf("1.softmax", {1}, {tensor({2})}, {attribute("axis", value("0.a_str", "x"))}), Contains("attribute 'axis' is neither a number"));
   CHECK_THAT(refusalOf("1.softmax", {1}, {tensor({2})}, {attribute("axis", ints({1, 2}))}), Contains("holds 2 numbers, expected one"));
   CHECK_THAT(refusalOf("1.data", {}, {tensor({2})}, {attribute("name", value("0.a_str", "x"))}), Contains("declares variable 'x' for the second time"));

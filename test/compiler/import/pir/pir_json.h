@@ -24,7 +24,8 @@ class PirBuilder {
  public:
   // Ids count from 1 in the order of results, as in files.
   int parameter(const std::string& name, const std::vector<int>& dims) {
-    ops_.push_back({{"#", "p"}, {"A", {0, 1, 1, name}}, {"DA", json::array()}, {"QA", json::array()}, {"OA", {1, 0, 1}}, {"O", {{"%", ++last_}, {"TT", tensor(dims)}}}});
+    ops_.push_back(
+        {{"#", "p"}, {"A", {0, 1, 1, name}}, {"DA", json::array()}, {"QA", json::array()}, {"OA", {1, 0, 1}}, {"O", {{"%", ++last_}, {"TT", tensor(dims)}}}});
     return last_;
   }
   int data(const std::string& name, const std::vector<int>& dims, const std::string& element = "t_f32") {
@@ -32,11 +33,13 @@ class PirBuilder {
     return last_;
   }
   int intArray(const std::vector<int>& values) {
-    op("1.full_int_array", {}, {tensor({static_cast<int>(values.size())}, "t_i64")}, {attribute("value", ints(values)), attribute("dtype", value("1.a_dtype", "int64"))});
+    op("1.full_int_array", {}, {tensor({static_cast<int>(values.size())}, "t_i64")},
+       {attribute("value", ints(values)), attribute("dtype", value("1.a_dtype", "int64"))});
     return last_;
   }
   int full(double number, const std::vector<int>& dims = {1}, const std::string& dtype = "float32") {
-    op("1.full", {}, {tensor(dims)}, {attribute("shape", value("1.a_intarray", dims)), attribute("value", value("0.a_f64", number)), attribute("dtype", value("1.a_dtype", dtype))});
+    op("1.full", {}, {tensor(dims)},
+       {attribute("shape", value("1.a_intarray", dims)), attribute("value", value("0.a_f64", number)), attribute("dtype", value("1.a_dtype", dtype))});
     return last_;
   }
   // The id of the last result.

@@ -130,6 +130,32 @@ void concat(RuleContext& context) { alongOther(context, "X", "Out", ""); }
 void concatGrad(RuleContext& context) { alongOther(context, "Out@GRAD", "X@GRAD", "X"); }
 void split(RuleContext& context) { alongOther(context, "X", "Out", ""); }
 
+// Tensors of equal shape, one behind the other along a dim of the stacked one, which must be whole.
+void stackOther(RuleContext& context, llvm::StringRef from, llvm::StringRef to, bool forward) {
+  const pd::OpView& op = context.op();
+  mlir::Value stacked = forward ? op.output(to) : op.input(from);
+  if (!stacked || rankOf(stacked) <= 0) return;
+  int rank = rankOf(stacked), axis = normalAxis(op.getInt("axis"), rank);
+  if (axis < 0 || axis >= rank) return;
+  Labels labels;
+  for (int i = 0; i < rank; ++i) labels.push_back(i == axis ? kWholeDim : i - (i > axis));
+  Form form;
+  form.combine = Combine::Sum;
+  for (mlir::Value value : op.inputs(from)) {
+    if (!value || rankOf(value) != (forward ? rank - 1 : rank)) return;
+    form.terms.push_back({value, forward ? ownLabels(value) : labels, Use::Linear});
+  }
+  for (unsigned i = 0, n = op.outputCount(to); i < n; ++i) {
+    mlir::Value out = op.output(to, i);
+    if (!out) continue;
+    form.result = forward ? labels : ownLabels(out);
+    context.result(to, i, form);
+  }
+}
+
+void stack(RuleContext& context) { stackOther(context, "X", "Y", true); }
+void stackGrad(RuleContext& context) { stackOther(context, "Y@GRAD", "X@GRAD", false); }
+
 // Dims that are repeated must be whole.
 Labels expandedLabels(const pd::OpView& op, mlir::Value value) {
   Labels labels = ownLabels(value);
@@ -162,22 +188,32 @@ void shapeOf(RuleContext& context) { wholeOnly(context); }
 
 const RuleRow kRows[] = {
     {"reshape", reshape, ""},
+    {"reshape_grad", reshapeGrad, ""},
     {"reshape2", reshape, ""},
     {"reshape2_grad", reshapeGrad, ""},
+    {"squeeze", reshape, ""},
+    {"squeeze_grad", reshapeGrad, ""},
     {"squeeze2", reshape, ""},
     {"squeeze2_grad", reshapeGrad, ""},
+    {"unsqueeze", reshape, ""},
+    {"unsqueeze_grad", reshapeGrad, ""},
     {"unsqueeze2", reshape, ""},
     {"unsqueeze2_grad", reshapeGrad, ""},
+    {"flatten", reshape, ""},
+    {"flatten_grad", reshapeGrad, ""},
     {"flatten2", reshape, ""},
     {"flatten2_grad", reshapeGrad, ""},
     {"flatten_contiguous_range", reshape, ""},
     {"flatten_contiguous_range_grad", reshapeGrad, ""},
     {"transpose", transpose, ""},
+    {"transpose_grad", transposeGrad, ""},
     {"transpose2", transpose, ""},
     {"transpose2_grad", transposeGrad, ""},
     {"concat", concat, ""},
     {"concat_grad", concatGrad, ""},
     {"split", split, ""},
+    {"stack", stack, ""},
+    {"stack_grad", stackGrad, ""},
     {"expand", expand, ""},
     {"expand_grad", expandGrad, ""},
     {"expand_v2", batchwise, "X:l, Shape:w, expand_shapes_tensor:w -> Out"},

@@ -55,9 +55,17 @@ llvm::LogicalResult inferSequenceExpand(InferContext& c) {
 }
 
 llvm::LogicalResult inferWriteToArray(InferContext& c) {
-  const TensorInfo* x = require(c, "X");
+  const TensorInfo *x = require(c, "X"), *array = c.in("$Out");
   if (!x) return llvm::failure();
-  c.out("Out", ofKind(*x, Kind::TensorArray));
+  TensorInfo out = ofKind(*x, Kind::TensorArray);
+  // What the array has already may have other extents, unless this is the first write.
+  mlir::Operation* before = c.op().input("$Out") ? c.op().input("$Out").getDefiningOp() : nullptr;
+  if (array && array->rankKnown && !(before && before->getName().getStringRef() == "pd.undef")) {
+    if (array->rank() != out.rank()) out = unknownLike(out);
+    for (int64_t d = 0; d < out.rank(); ++d)
+      if (out.dims[d] != array->dims[d]) out.dims[d] = -1;
+  }
+  c.out("Out", out);
   return llvm::success();
 }
 
@@ -73,8 +81,42 @@ llvm::LogicalResult inferArrayLength(InferContext& c) {
   return llvm::success();
 }
 
+llvm::LogicalResult inferArrayToTensor(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  const bool stack = c.op().getBool("use_stack");
+  const int64_t most = x->rank() + (stack ? 1 : 0), given = c.op().getInt("axis");
+  c.out("OutIndex", tensorInfo(DType::kInt32, {-1}));
+  TensorInfo out = ofKind(withoutLod(*x), Kind::Tensor);
+  // Where nothing is known of the items the call looks at the axis.
+  if (!x->rankKnown || (x->dims.empty() && !stack)) return c.out("Out", unknownLike(out)), llvm::success();
+  std::optional<int64_t> axis = axisOf(given, most);
+  if (!axis) return c.fail("axis " + llvm::Twine(given) + " of items with " + llvm::Twine(x->rank()) + " dims");
+  if (stack) out.dims.insert(out.dims.begin() + *axis, -1);
+  out.dims[*axis] = -1;
+  c.out("Out", out);
+  return llvm::success();
+}
+
+llvm::LogicalResult inferSplitLodTensor(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  for (llvm::StringRef slot : {"OutTrue", "OutFalse"}) c.out(slot, withDims(*x, withRows(x->dims, -1)));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferMergeLodTensor(InferContext& c) {
+  const TensorInfo *x = require(c, "X"), *in = c.in("InTrue") ? c.in("InTrue") : c.in("InFalse");
+  if (!x || !in) return llvm::failure();
+  TensorInfo out = withDims(*in, withRows(in->dims, -1));
+  out.lodLevel = std::max(x->lodLevel, in->lodLevel);
+  c.out("Out", out);
+  return llvm::success();
+}
+
 llvm::LogicalResult inferRankTable(InferContext& c) {
   TensorInfo table;
+  table.dtype = DType::kInt64;
   table.kind = Kind::RankTable;
   table.rankKnown = false;
   c.out("Out", table);

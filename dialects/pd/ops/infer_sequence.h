@@ -30,6 +30,9 @@ llvm::LogicalResult inferBeamSearchDecode(InferContext& c);
 llvm::LogicalResult inferWriteToArray(InferContext& c);
 llvm::LogicalResult inferReadFromArray(InferContext& c);
 llvm::LogicalResult inferArrayLength(InferContext& c);  // lod_array_length
+llvm::LogicalResult inferArrayToTensor(InferContext& c);   // tensor_array_to_tensor
+llvm::LogicalResult inferSplitLodTensor(InferContext& c);
+llvm::LogicalResult inferMergeLodTensor(InferContext& c);
 llvm::LogicalResult inferRankTable(InferContext& c);
 llvm::LogicalResult inferMaxSequenceLength(InferContext& c);
 llvm::LogicalResult inferToArray(InferContext& c);    // lod_tensor_to_array

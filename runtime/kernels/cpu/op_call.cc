@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 namespace dtranspile::kernels {
@@ -117,6 +118,47 @@ int32_t OpCall::Fail(const char* format, ...) {
   vsnprintf(text, sizeof(text), format, arguments);
   va_end(arguments);
   return dt_fail(context_, "%s", text);
+}
+
+DtBuffer BufferOf(exec::Value& value, const char* name) {
+  DtBuffer buffer = {nullptr, nullptr, 0, 0, DT_HOST, name, &value};
+  OpCall::Refresh(buffer);
+  return buffer;
+}
+
+bool SetType(OpCall& call, DtBuffer& out, DType type) {
+  if (exec::Value* value = OpCall::ValueOf(out)) value->dtype = type, out.dtype = static_cast<int32_t>(type);
+  if (TypeOf(out) == type) return true;
+  return call.Fail("output '%s' is %s, the program was compiled for %s", out.name, NameOf(type), TypeName(out)), false;
+}
+
+bool Copy(OpCall& call, DtBuffer& out, const DtBuffer& x) {
+  if (exec::Value* value = OpCall::ValueOf(out)) {
+    const std::vector<int64_t> dims(x.dims, x.dims + x.rank);
+    if (x.value == nullptr) value->kind = exec::Value::Kind::kTensor;
+    const absl::Status status =
+        x.value != nullptr ? value->Assign(*OpCall::ValueOf(x)) : value->Assign(TensorView{TypeOf(x), dims, static_cast<const std::byte*>(x.data)});
+    OpCall::Refresh(out);
+    return status.ok() || (call.Fail("'%s': %s", out.name, std::string(status.message()).c_str()), false);
+  }
+  if (x.value != nullptr && OpCall::ValueOf(x)->kind != exec::Value::Kind::kTensor) return call.Fail("'%s' is no tensor", x.name), false;
+  if (!SetType(call, out, TypeOf(x)) || !call.Resize(out, x)) return false;
+  const int64_t bytes = Elements(x) * ElementSize(x);
+  if (bytes > 0) std::memmove(out.data, x.data, static_cast<size_t>(bytes));
+  return true;
+}
+
+bool IsUnset(const DtBuffer& buffer) {
+  const exec::Value* value = OpCall::ValueOf(buffer);
+  if (value == nullptr) return false;
+  return value->kind == exec::Value::Kind::kList ? value->items.empty() : value->dims == std::vector<int64_t>{0};
+}
+
+exec::Value* ListOf(OpCall& call, const DtBuffer& buffer) {
+  exec::Value* value = OpCall::ValueOf(buffer);
+  if (value != nullptr && value->kind == exec::Value::Kind::kList) return value;
+  call.Fail("'%s' is no tensor array", buffer.name);
+  return nullptr;
 }
 
 int32_t RunOpKernel(DtContext* context, const DtCall* call, OpKernel kernel) {

@@ -77,6 +77,21 @@ class OpCall {
   bool broken_ = false;
 };
 
+// A buffer for a value inside another one (an item of a list), as the functions here take them.
+DtBuffer BufferOf(exec::Value& value, const char* name);
+
+// Gives an output its element type, before Resize; false (with a message) where the plan has fixed another.
+bool SetType(OpCall& call, DtBuffer& out, DType type);
+
+// Makes `out` a deep copy: elements, extents, LoD, rows, items. False (with a message) where `out` has a fixed place of other extents or type.
+bool Copy(OpCall& call, DtBuffer& out, const DtBuffer& x);
+
+// Whether nobody has given a value extents or items yet. Zero rows of rank 1 look the same.
+bool IsUnset(const DtBuffer& buffer);
+
+// The Value of a tensor array; null (with a message) for anything else.
+exec::Value* ListOf(OpCall& call, const DtBuffer& buffer);
+
 using OpKernel = int32_t (*)(OpCall&);
 
 // The entry of the ABI for a kernel: checks buffers, and that the kernel got what it asked for.

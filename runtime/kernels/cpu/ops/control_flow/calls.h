@@ -1,0 +1,13 @@
+// Kernels of the family `control_flow`, named in table.cc: what stands beside the blocks. Slots and attributes:
+// compiler/lower/rules/control_flow.cc.
+#pragma once
+
+#include "runtime/kernels/cpu/op_call.h"
+
+namespace dtranspile::kernels {
+
+int32_t SelectInput(OpCall& call);
+int32_t SelectOutput(OpCall& call);
+int32_t Assert(OpCall& call);
+
+}  // namespace dtranspile::kernels

@@ -64,8 +64,10 @@ bool Window(OpCall& call, const DtBuffer& x, absl::Span<const int64_t> offsets, 
   if (static_cast<int32_t>(offsets.size()) != x.rank || static_cast<int32_t>(extents.size()) != x.rank)
     return call.Fail("%zu offsets and %zu extents for '%s' of %d dims", offsets.size(), extents.size(), x.name, x.rank), false;
   for (size_t d = 0; d < offsets.size(); ++d) {
-    const int64_t n = map.x[d], extent = extents[d] == -1 ? n - offsets[d] : extents[d];
-    if (offsets[d] < 0 || offsets[d] > n || extent < 0 || extent > n - offsets[d])
+    const int64_t n = map.x[d];
+    const bool inside = offsets[d] >= 0 && offsets[d] <= n;
+    const int64_t extent = inside && extents[d] == -1 ? n - offsets[d] : extents[d];
+    if (!inside || extent < 0 || extent > n - offsets[d])
       return call.Fail("%lld positions from %lld on are not within dim %zu of '%s', which has %lld", static_cast<long long>(extents[d]),
                        static_cast<long long>(offsets[d]), d, x.name, static_cast<long long>(n)),
              false;

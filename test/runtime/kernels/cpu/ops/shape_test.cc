@@ -1,5 +1,6 @@
 // Kernels of the family `shape`: what the corpus does not reach, and what is refused.
 #include <catch2/catch.hpp>
+#include <algorithm>
 
 #include "test/runtime/kernels/cpu/ops/slot_call.h"
 
@@ -40,6 +41,20 @@ TEST_CASE("parts that do not fit are refused by name") {
   SlotCall axis("dt_concat");
   axis.Slot().With(a, "a").Slot().Out(DType::kFloat32).Ints({2});
   CHECK_THAT(axis.Message(), Contains("axis 2 of 'a'"));
+}
+
+TEST_CASE("ragged parts are joined with their sequences") {
+  exec::Value a(exec::Value::Kind::kTensor, DType::kFloat32), b(exec::Value::Kind::kTensor, DType::kFloat32);
+  REQUIRE((a.Resize({3, 1}).ok() && b.Resize({2, 1}).ok()));
+  std::fill_n(a.as<float>(), 3, 1.0F);
+  std::fill_n(b.as<float>(), 2, 2.0F);
+  a.lod = {{0, 1, 3}};
+  b.lod = {{0, 0, 2}};
+  SlotCall concat("dt_concat");
+  concat.Slot().With(a).With(b).Slot().Out(DType::kFloat32).Ints({0});
+  REQUIRE(concat.Run().ok());
+  CHECK(concat.Data<float>() == std::vector<float>{1, 1, 1, 2, 2});
+  CHECK(concat.Result().lod == Lod{{0, 1, 3, 3, 5}});
 }
 
 TEST_CASE("gradients of repetition do not depend on the number of threads") {

@@ -26,6 +26,10 @@ class SlotCall {
     args_.push_back({tensor.data.data(), tensor.dims.data(), static_cast<int32_t>(tensor.dims.size()), static_cast<int32_t>(tensor.type), DT_HOST, name, nullptr});
     return *this;
   }
+  SlotCall& With(exec::Value& value, const char* name = "x") {
+    args_.push_back({value.data(), value.dims.data(), static_cast<int32_t>(value.dims.size()), static_cast<int32_t>(value.dtype), DT_HOST, name, &value});
+    return *this;
+  }
   // An output slot with `count` arguments.
   SlotCall& Out(DType dtype, int count = 1) {
     Slot();

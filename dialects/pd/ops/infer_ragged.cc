@@ -25,7 +25,7 @@ void append(Dims& dims, const TensorInfo& info, int64_t from) {
 
 }  // namespace
 
-llvm::LogicalResult inferSequenceConcat(InferContext& c) {
+llvm::LogicalResult inferNewSequences(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
   c.out("Out", withLod(withDims(*x, rowsOf(*x)), 1));

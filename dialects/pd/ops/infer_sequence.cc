@@ -48,9 +48,8 @@ llvm::LogicalResult inferSequenceConv(InferContext& c) {
 llvm::LogicalResult inferSequenceExpand(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
-  TensorInfo out = withDims(*x, withRows(x->dims, -1));
-  out.lodLevel = std::max(1, x->lodLevel);
-  c.out("Out", out);
+  // Without LoD in X there is none in Out.
+  c.out("Out", withDims(*x, withRows(x->dims, -1)));
   return llvm::success();
 }
 

@@ -9,7 +9,7 @@ namespace dtranspile::pd {
 llvm::LogicalResult inferSequencePool(InferContext& c);
 llvm::LogicalResult inferSequenceConv(InferContext& c);
 llvm::LogicalResult inferSequenceExpand(InferContext& c);  // rows as often as the data says
-llvm::LogicalResult inferSequenceConcat(InferContext& c);
+llvm::LogicalResult inferNewSequences(InferContext& c);  // sequence_concat, sequence_expand_as
 llvm::LogicalResult inferSequenceRows(InferContext& c);  // sequence_slice: other rows of X
 llvm::LogicalResult inferSequenceErase(InferContext& c);
 llvm::LogicalResult inferSequenceEnumerate(InferContext& c);

@@ -12,7 +12,7 @@ constexpr const char* kSequenceConvAttributes = "paddingTrainable:b=false, conte
 constexpr const char* kSequencePoolAttributes = "is_test:b=false, pooltype:s=AVERAGE, pad_value:f=0";
 
 const OpRow kRows[] = {
-    {"sequence_concat", "X+ -> Out", "", kPure, inferSequenceConcat},
+    {"sequence_concat", "X+ -> Out", "", kPure, inferNewSequences},
     {"sequence_concat_grad", "Out@GRAD, X* -> X@GRAD*", "", kPure, inferGradients},
     {"sequence_conv", "X, PaddingData?, Filter -> Out", kSequenceConvAttributes, kPure, inferSequenceConv, kSequenceConvConstraints},
     {"sequence_conv_grad", "Filter, Out@GRAD, PaddingData?, X -> Filter@GRAD?, PaddingData@GRAD?, X@GRAD?", kSequenceConvAttributes, kPure, inferGradients},
@@ -20,7 +20,7 @@ const OpRow kRows[] = {
     {"sequence_erase", "X -> Out", "tokens:is", kPure, inferSequenceErase},
     {"sequence_expand", "X, Y -> Out", "ref_level:i=-1", kPure, inferSequenceExpand},
     {"sequence_expand_grad", "Out@GRAD, X, Y -> X@GRAD?", "ref_level:i=-1", kPure, inferGradients},
-    {"sequence_expand_as", "X, Y -> Out", "", kPure, inferSequenceExpand},
+    {"sequence_expand_as", "X, Y -> Out", "", kPure, inferNewSequences},
     {"sequence_expand_as_grad", "Out@GRAD, X?, Y? -> X@GRAD?", "", kPure, inferGradients},
     {"sequence_mask", "X, MaxLenTensor? -> Y", "maxlen:i=-1, out_dtype:i", kPure, inferSequenceMask},
     {"sequence_pad", "X, PadValue -> Out, Length", "padded_length:i=-1", kPure, inferSequencePad},

@@ -1,4 +1,6 @@
 // Lowering rules: family `convolution`: library calls.
+#include <algorithm>
+
 #include "compiler/lower/rules.h"
 #include "dialects/pd/ops/infer_convolution.h"
 
@@ -7,72 +9,184 @@ namespace {
 
 using llvm::LogicalResult;
 
-// Windows over height and width; inference has checked that they exist.
+// Windows over the spatial dims of x; inference has checked that they exist.
 llvm::SmallVector<pd::Window, 3> windows(const pd::OpView& op, const TensorRef& x, llvm::ArrayRef<int64_t> kernel, bool pool) {
-  const size_t h = pd::channelsLast(op) ? 1 : 2;
-  const pd::Dims extents = {x.dims[h], x.dims[h + 1]};
+  auto extents = llvm::ArrayRef<int64_t>(x.dims).slice(pd::channelsLast(op) ? 1 : 2, kernel.size());
   std::string error;
   return *pd::windowsOf(op, {.input = extents, .kernel = kernel, .isPool = pool}, error);
 }
 
-// strideH, strideW, padTop, padBottom, padLeft, padRight, dilationH, dilationW, groups, layout
+// A stride per axis, padding before and after each axis, a dilation per axis, groups, layout: conv.h.
+std::vector<int64_t> convolutionInts(const pd::OpView& op, llvm::ArrayRef<pd::Window> axes) {
+  std::vector<int64_t> ints;
+  for (const pd::Window& w : axes) ints.push_back(w.stride);
+  for (const pd::Window& w : axes) ints.insert(ints.end(), {w.before, w.after});
+  for (const pd::Window& w : axes) ints.push_back(w.dilation);
+  ints.insert(ints.end(), {op.getInt("groups"), pd::channelsLast(op)});
+  return ints;
+}
+
 std::vector<int64_t> convolutionInts(const pd::OpView& op, const TensorRef& x, const TensorRef& filter) {
-  auto w = windows(op, x, {filter.dims[2], filter.dims[3]}, false);
-  return {w[0].stride, w[1].stride, w[0].before, w[0].after, w[1].before, w[1].after, w[0].dilation, w[1].dilation, op.getInt("groups"), pd::channelsLast(op)};
+  return convolutionInts(op, windows(op, x, llvm::ArrayRef<int64_t>(filter.dims).drop_front(2), false));
+}
+
+// Whether the spatial extents are known: the kernels find the batch themselves.
+bool spatialKnown(const pd::OpView& op, const TensorRef& x) {
+  auto extents = llvm::ArrayRef<int64_t>(x.dims).slice(pd::channelsLast(op) ? 1 : 2, x.dims.size() - 2);
+  return llvm::all_of(extents, [](int64_t extent) { return extent >= 0; });
+}
+
+bool hasAttribute(const pd::OpView& op, llvm::StringRef name) { return op.spec() && op.spec()->attribute(name); }
+bool flag(const pd::OpView& op, llvm::StringRef name, bool otherwise) { return hasAttribute(op, name) ? op.getBool(name) : otherwise; }
+
+// What passes for inference fuse into a convolution: Bias along the channels, ResidualData, relu.
+LogicalResult withEpilogue(OpLowering& op, const TensorRef& out, llvm::function_ref<void(const TensorRef&)> convolve) {
+  const pd::OpView& v = op.op();
+  const std::string activation = hasAttribute(v, "fuse_activation") ? v.getString("fuse_activation") : "";
+  const bool relu = flag(v, "fuse_relu", false) || activation == "relu";
+  if (!activation.empty() && activation != "relu") return op.unsupported("fuse_activation " + activation);
+  if (!op.has("Bias") && !op.has("ResidualData") && !relu) return convolve(out), llvm::success();
+  const TensorRef plain = op.temporary("convolution", out.dtype, out.dims);
+  convolve(plain);
+  OpLowering::Bindings bindings;
+  bindings.tensors = {{"plain", plain}};
+  bindings.numbers = {{"relu", relu}};
+  bindings.axes = {{"Bias", pd::channelsLast(v) ? static_cast<int>(out.dims.size()) - 1 : 1}};
+  return op.formula("y = plain + or(Bias, 0) + or(ResidualData, 0); Output = relu ? max(y, 0) : y", bindings);
 }
 
 LogicalResult lowerConv(OpLowering& op) {
   auto x = op.in("Input"), filter = op.in("Filter"), out = op.out("Output");
-  if (op.has("Bias") || op.has("ResidualData")) return op.unsupported("a fused bias or residual");
   if (!x || !filter || !out) return op.unsupported("an absent input");
-  op.call("dt_conv2d", {*x, *filter}, {*out}, {.ints = convolutionInts(op.op(), *x, *filter)});
-  return llvm::success();
+  return withEpilogue(op, *out, [&](const TensorRef& to) {
+    op.call("dt_conv", {*x, *filter}, {to}, {.ints = convolutionInts(op.op(), *x, *filter), .anyExtents = spatialKnown(op.op(), *x)});
+  });
 }
 
 LogicalResult lowerConvGrad(OpLowering& op) {
   auto x = op.in("Input"), filter = op.in("Filter"), gradient = op.in("Output@GRAD"), dx = op.out("Input@GRAD"), df = op.out("Filter@GRAD");
   if (!x || !filter || !gradient || op.out("Bias@GRAD")) return op.unsupported("an absent input or a fused bias");
-  const OpLowering::CallExtras extras{.ints = convolutionInts(op.op(), *x, *filter)};
-  if (dx) op.call("dt_conv2d_bwd_data", {*filter, *gradient}, {*dx}, extras);
-  if (df) op.call("dt_conv2d_bwd_weights", {*x, *gradient}, {*df}, extras);
+  const OpLowering::CallExtras extras{.ints = convolutionInts(op.op(), *x, *filter), .anyExtents = spatialKnown(op.op(), *x)};
+  if (dx && op.hasUnknown()) op.call("dt_conv_bwd_data", {*filter, *gradient, *x}, {*dx}, extras);
+  else if (dx) op.call("dt_conv_bwd_data", {*filter, *gradient}, {*dx}, extras);
+  if (df) op.call("dt_conv_bwd_weights", {*x, *gradient}, {*df}, extras);
   return llvm::success();
 }
 
-// kernelH, kernelW, strideH, strideW, padTop, padLeft, exclusive, adaptive, layout
-OpLowering::CallExtras poolExtras(const pd::OpView& op, const TensorRef& x) {
-  const size_t h = pd::channelsLast(op) ? 1 : 2;
-  const bool global = op.getBool("global_pooling"), adaptive = op.getBool("adaptive");
-  const std::vector<int64_t> kernel = op.getInts("ksize");
-  std::vector<int64_t> ints = {x.dims[h], x.dims[h + 1], 1, 1, 0, 0};
-  if (!global && !adaptive) {
-    auto w = windows(op, x, kernel, true);
-    ints = {kernel[0], kernel[1], w[0].stride, w[1].stride, w[0].before, w[1].before};
+// A transposed convolution is the gradient, by its input, of the convolution that makes `x` of `out`. Padding after an axis is cut to what
+// that convolution reaches: elements of `out` behind its last window get 0.
+std::vector<int64_t> transposedInts(const pd::OpView& op, const TensorRef& x, const TensorRef& filter, const TensorRef& out) {
+  auto axes = windows(op, x, llvm::ArrayRef<int64_t>(filter.dims).drop_front(2), false);
+  const size_t first = pd::channelsLast(op) ? 1 : 2;
+  for (auto [i, w] : llvm::enumerate(axes)) {
+    const int64_t reach = (w.input - 1) * w.stride + w.dilation * (w.kernel - 1) + 1;
+    w.after = std::min(w.after, reach + w.stride - 1 - w.before - out.dims[first + i]);
   }
-  ints.insert(ints.end(), {op.getBool("exclusive"), adaptive && !global, pd::channelsLast(op)});
-  return {.ints = ints, .strings = {op.getString("pooling_type")}};
+  return convolutionInts(op, axes);
+}
+
+LogicalResult lowerConvTranspose(OpLowering& op) {
+  auto x = op.in("Input"), filter = op.in("Filter"), out = op.out("Output");
+  if (!x || !filter || !out) return op.unsupported("an absent input");
+  return withEpilogue(op, *out, [&](const TensorRef& to) {
+    op.call("dt_conv_bwd_data", {*filter, *x}, {to}, {.ints = transposedInts(op.op(), *x, *filter, to)});
+  });
+}
+
+LogicalResult lowerConvTransposeGrad(OpLowering& op) {
+  auto x = op.in("Input"), filter = op.in("Filter"), gradient = op.in("Output@GRAD"), dx = op.out("Input@GRAD"), df = op.out("Filter@GRAD");
+  if (!x || !filter || !gradient || op.out("Bias@GRAD")) return op.unsupported("an absent input or a fused bias");
+  const OpLowering::CallExtras extras{.ints = transposedInts(op.op(), *x, *filter, *gradient)};
+  if (dx) op.call("dt_conv", {*gradient, *filter}, {*dx}, extras);
+  if (df) op.call("dt_conv_bwd_weights", {*gradient, *x}, {*df}, extras);
+  return llvm::success();
+}
+
+// A kernel extent, stride and padding before each axis, divisor, adaptive, layout, maybe extents of Out: pool.h. Releases 1.x divide the sum of a window that
+// is not exclusive by the elements of the kernel, 2.x by those of the window within the padded input.
+OpLowering::CallExtras poolExtras(OpLowering& op, const TensorRef& x, const std::vector<int64_t>& out) {
+  const pd::OpView& v = op.op();
+  const std::vector<int64_t> kernel = v.getInts("ksize");
+  const size_t axes = x.dims.size() - 2, first = pd::channelsLast(v) ? 1 : 2;
+  const bool global = v.getBool("global_pooling"), adaptive = v.getBool("adaptive") && !global;
+  llvm::SmallVector<pd::Window, 3> moving;
+  if (!global && !adaptive) moving = windows(v, x, kernel, true);
+  std::vector<int64_t> ints(3 * axes);
+  for (size_t i = 0; i < axes; ++i) {
+    const bool whole = moving.empty();
+    ints[i] = whole ? x.dims[first + i] : kernel[i];
+    ints[axes + i] = whole ? 1 : moving[i].stride;
+    ints[2 * axes + i] = whole ? 0 : moving[i].before;
+  }
+  const bool legacy = op.version() > 0 && op.version() < 2000000;
+  ints.insert(ints.end(), {flag(v, "exclusive", true) ? 1 : legacy ? 0 : 2, adaptive, pd::channelsLast(v)});
+  const bool known = spatialKnown(v, x);
+  if (known && op.hasUnknown()) ints.insert(ints.end(), out.begin() + first, out.begin() + first + axes);
+  return {.ints = ints, .strings = {hasAttribute(v, "pooling_type") ? v.getString("pooling_type") : "max"}, .anyExtents = known};
 }
 
 LogicalResult lowerPool(OpLowering& op) {
   auto x = op.in("X"), out = op.out("Out");
   if (!x || !out) return op.unsupported("an absent input");
-  op.call("dt_pool2d", {*x}, {*out}, poolExtras(op.op(), *x));
+  op.call("dt_pool", {*x}, {*out}, poolExtras(op, *x, out->dims));
+  return llvm::success();
+}
+
+LogicalResult lowerPoolWithIndex(OpLowering& op) {
+  auto x = op.in("X"), out = op.out("Out"), mask = op.out("Mask");
+  if (!x || (!out && !mask)) return op.unsupported("an absent input");
+  const std::vector<int64_t> dims = out ? out->dims : mask->dims;
+  op.call("dt_pool_index", {*x}, {op.outOrTemporary("Out", x->dtype, dims), op.outOrTemporary("Mask", DType::kInt32, dims)}, poolExtras(op, *x, dims));
   return llvm::success();
 }
 
 LogicalResult lowerPoolGrad(OpLowering& op) {
   auto x = op.in("X"), out = op.in("Out"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD");
   if (!x || !out || !gradient || !dx) return op.unsupported("an absent input");
-  op.call("dt_pool2d_bwd", {*x, *out, *gradient}, {*dx}, poolExtras(op.op(), *x));
+  op.call("dt_pool_bwd", {*x, *out, *gradient}, {*dx}, poolExtras(op, *x, out->dims));
   return llvm::success();
 }
+
+#define DT_DEFORMABLE_ATTRIBUTES "; strides, paddings, dilations, groups, deformable_groups"
+#define DT_DEFORMABLE "dt_deformable_conv(Input, Offset, Filter, Mask" DT_DEFORMABLE_ATTRIBUTES ") -> Output"
+#define DT_DEFORMABLE_GRAD \
+  "dt_deformable_conv_grad(Input, Offset, Filter, Mask, Output@GRAD" DT_DEFORMABLE_ATTRIBUTES ") -> Input@GRAD, Offset@GRAD, Filter@GRAD, Mask@GRAD"
 
 const LoweringRule kRules[] = {
     {"conv2d", Inner::None, nullptr, lowerConv},
     {"conv2d_grad", Inner::None, nullptr, lowerConvGrad},
     {"depthwise_conv2d", Inner::None, nullptr, lowerConv},
     {"depthwise_conv2d_grad", Inner::None, nullptr, lowerConvGrad},
+    {"conv3d", Inner::None, nullptr, lowerConv},
+    {"conv3d_grad", Inner::None, nullptr, lowerConvGrad},
+    {"conv2d_transpose", Inner::None, nullptr, lowerConvTranspose},
+    {"conv2d_transpose_grad", Inner::None, nullptr, lowerConvTransposeGrad},
+    {"depthwise_conv2d_transpose", Inner::None, nullptr, lowerConvTranspose},
+    {"depthwise_conv2d_transpose_grad", Inner::None, nullptr, lowerConvTransposeGrad},
+    {"conv3d_transpose", Inner::None, nullptr, lowerConvTranspose},
+    {"conv3d_transpose_grad", Inner::None, nullptr, lowerConvTransposeGrad},
+    callRule("deformable_conv", DT_DEFORMABLE),
+    callRule("deformable_conv_grad", DT_DEFORMABLE_GRAD),
+    callRule("deformable_conv_v1", DT_DEFORMABLE),
+    callRule("deformable_conv_v1_grad", DT_DEFORMABLE_GRAD),
+    callRule("conv_shift", "dt_conv_shift(X, Y) -> Out"),
+    callRule("conv_shift_grad", "dt_conv_shift_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD"),
+    callRule("row_conv", "dt_row_conv(X, Filter) -> Out"),
+    callRule("row_conv_grad", "dt_row_conv_grad(X, Filter, Out@GRAD) -> X@GRAD, Filter@GRAD"),
+    callRule("tree_conv", "dt_tree_conv(NodesVector, EdgeSet, Filter; max_depth) -> Out"),
+    callRule("tree_conv_grad", "dt_tree_conv_grad(NodesVector, EdgeSet, Filter, Out@GRAD; max_depth) -> NodesVector@GRAD, Filter@GRAD"),
     {"pool2d", Inner::None, nullptr, lowerPool},
     {"pool2d_grad", Inner::None, nullptr, lowerPoolGrad},
+    {"pool3d", Inner::None, nullptr, lowerPool},
+    {"pool3d_grad", Inner::None, nullptr, lowerPoolGrad},
+    {"max_pool2d_with_index", Inner::None, nullptr, lowerPoolWithIndex},
+    callRule("max_pool2d_with_index_grad", "dt_max_pool_index_grad(Mask, Out@GRAD, X) -> X@GRAD"),
+    {"max_pool3d_with_index", Inner::None, nullptr, lowerPoolWithIndex},
+    callRule("max_pool3d_with_index_grad", "dt_max_pool_index_grad(Mask, Out@GRAD, X) -> X@GRAD"),
+    callRule("unpool", "dt_unpool(X, Indices; ksize, strides, paddings, output_size) -> Out"),
+    callRule("unpool_grad", "dt_unpool_grad(Indices, Out@GRAD, X) -> X@GRAD"),
+    callRule("spp", "dt_spp(X; pyramid_height, pooling_type) -> Out"),
+    callRule("spp_grad", "dt_spp_grad(X, Out@GRAD; pyramid_height, pooling_type) -> X@GRAD"),
 };
 
 }  // namespace

@@ -45,14 +45,23 @@ struct Part {
   int64_t scratchpad = 0;
 };
 
-Desc ImageDesc(const ConvGeometry& g, int64_t batch, int64_t channels, int64_t height, int64_t width, bool any) {
-  const Tag tag = any ? Tag::any : g.nhwc ? Tag::nhwc : Tag::nchw;
-  return Desc(Dims{batch, channels, height, width}, dnnl::memory::data_type::f32, tag);
+// Extents of the axes that the tensors have, behind `head`.
+Dims With(const ConvGeometry& g, Dims head, int64_t ConvAxis::*member, int64_t add = 0) {
+  for (int i = 3 - g.axes; i < 3; ++i) head.push_back(g.axis[i].*member + add);
+  return head;
+}
+
+Desc ImageDesc(const ConvGeometry& g, int64_t batch, int64_t channels, int64_t ConvAxis::*extents, bool any) {
+  const Tag first = g.axes == 2 ? Tag::nchw : Tag::ncdhw, last = g.axes == 2 ? Tag::nhwc : Tag::ndhwc;
+  return Desc(With(g, {batch, channels}, extents), dnnl::memory::data_type::f32, any ? Tag::any : g.channels_last ? last : first);
 }
 
 Desc FilterDesc(const ConvGeometry& g, bool any) {
-  if (g.groups == 1) return Desc(Dims{g.filters, g.channels, g.kernel_h, g.kernel_w}, dnnl::memory::data_type::f32, any ? Tag::any : Tag::oihw);
-  return Desc(Dims{g.groups, g.filters / g.groups, g.channels / g.groups, g.kernel_h, g.kernel_w}, dnnl::memory::data_type::f32, any ? Tag::any : Tag::goihw);
+  constexpr auto kType = dnnl::memory::data_type::f32;
+  const bool flat = g.axes == 2;
+  if (g.groups == 1) return Desc(With(g, {g.filters, g.channels}, &ConvAxis::kernel), kType, any ? Tag::any : flat ? Tag::oihw : Tag::oidhw);
+  const Dims head{g.groups, g.filters / g.groups, g.channels / g.groups};
+  return Desc(With(g, head, &ConvAxis::kernel), kType, any ? Tag::any : flat ? Tag::goihw : Tag::goidhw);
 }
 
 // Descriptors and primitives of all three kinds are made alike; only the names of oneDNN's classes and their tensors differ.
@@ -65,14 +74,14 @@ void Finish(Part& part, const typename Primitive::primitive_desc& desc) {
 Part MakePart(const dnnl::engine& engine, const ConvGeometry& g, Kind kind, int64_t batch) {
   Part part;
   part.batch = batch;
-  part.x.plain = ImageDesc(g, batch, g.channels, g.height, g.width, false);
-  part.y.plain = ImageDesc(g, batch, g.filters, g.out_height, g.out_width, false);
+  part.x.plain = ImageDesc(g, batch, g.channels, &ConvAxis::in, false);
+  part.y.plain = ImageDesc(g, batch, g.filters, &ConvAxis::out, false);
   part.f.plain = FilterDesc(g, false);
-  const Desc x = ImageDesc(g, batch, g.channels, g.height, g.width, true);
-  const Desc y = ImageDesc(g, batch, g.filters, g.out_height, g.out_width, true);
+  const Desc x = ImageDesc(g, batch, g.channels, &ConvAxis::in, true);
+  const Desc y = ImageDesc(g, batch, g.filters, &ConvAxis::out, true);
   const Desc f = FilterDesc(g, true);
-  const Dims strides{g.stride_h, g.stride_w}, dilations{g.dilation_h - 1, g.dilation_w - 1};
-  const Dims before{g.top, g.left}, after{g.bottom, g.right};
+  const Dims strides = With(g, {}, &ConvAxis::stride), dilations = With(g, {}, &ConvAxis::dilation, -1);
+  const Dims before = With(g, {}, &ConvAxis::before), after = With(g, {}, &ConvAxis::after);
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   constexpr auto kDirect = dnnl::algorithm::convolution_direct;
@@ -116,7 +125,7 @@ constexpr double kWorthAPart = 2e6;
 double MostParts(const ConvGeometry& g, Kind kind, double work) {
   constexpr double kMost = 8, kLeast = 2, kProductsPerWeight = 128;
   if (kind != Kind::kBackwardWeights) return kMost;
-  const auto weights = static_cast<double>(g.filters * (g.channels / g.groups) * g.kernel_h * g.kernel_w);
+  const auto weights = static_cast<double>(g.filters * (g.channels / g.groups) * g.Taps());
   return std::clamp(work / (weights * kProductsPerWeight), kLeast, kMost);
 }
 
@@ -134,6 +143,8 @@ class Site {
 
   // x, f, y are X, F, Y or their gradients. False when scratch is not to be had.
   bool Run(DtContext* context, float* x, float* f, float* y);
+
+  const ConvGeometry& geometry() const { return geometry_; }
 
  private:
   // What a thread uses while it works on a part.
@@ -168,8 +179,8 @@ void Site::RunPart(int64_t index, float* x, float* f, float* y, char* inner_filt
   const Part& part = PartAt(index);
   const ConvGeometry& g = geometry_;
   const int64_t start = index * parts_.front().batch;
-  char* plain_x = reinterpret_cast<char*>(x + start * g.channels * g.height * g.width);
-  char* plain_y = reinterpret_cast<char*>(y + start * g.filters * g.out_height * g.out_width);
+  char* plain_x = reinterpret_cast<char*>(x + start * g.channels * g.Inputs());
+  char* plain_y = reinterpret_cast<char*>(y + start * g.filters * g.Outputs());
   char* inner_x = part.x.same ? plain_x : scratch.x;
   char* inner_y = part.y.same ? plain_y : scratch.y;
   char* plain_f = reinterpret_cast<char*>(f);
@@ -205,7 +216,7 @@ bool Site::MakeInnerFilters(DtContext* context, float* f, std::vector<char*>& in
 }
 
 void Site::SumPartials(DtContext* context, const float* partials, float* f) const {
-  const int64_t elements = geometry_.filters * (geometry_.channels / geometry_.groups) * geometry_.kernel_h * geometry_.kernel_w;
+  const int64_t elements = geometry_.filters * (geometry_.channels / geometry_.groups) * geometry_.Taps();
   Parallel(context, elements, GrainFor(4 * (count_ + 1)), [&](int64_t lo, int64_t n) {
     std::copy_n(partials + lo, n, f + lo);
     for (int64_t part = 1; part < count_; ++part) {
@@ -252,24 +263,53 @@ struct Places {
   int x, f, y;
 };
 
-constexpr int32_t kInts = 10;
-
 using Direct = void (*)(DtContext*, const ConvGeometry&, const DtCall*);
 
+// Gives the result its extents where only the run knows them.
+bool SizeResult(DtContext* context, const DtCall* call, Kind kind, Places at) {
+  if (kind == Kind::kForward) {
+    const DtBuffer &x = call->args[at.x], &f = call->args[at.f];
+    std::vector<int64_t> dims;
+    if (call->args[at.y].value != nullptr && !ConvOutDims(context, call, x, f, dims)) return false;
+    return dims.empty() || dt_resize(context, &call->args[at.y], dims.data(), static_cast<int32_t>(dims.size())) == 0;
+  }
+  if (call->num_args == 3) return true;
+  const DtBuffer& like = call->args[2];
+  return dt_resize(context, &call->args[3], like.dims, like.rank) == 0;
+}
+
+// What a call site has for a batch; a site whose batch changes from step to step keeps a few.
+struct Sites {
+  std::vector<std::unique_ptr<Site>> by_batch;
+  size_t next = 0;
+
+  Site& For(const ConvGeometry& g, Kind kind) {
+    constexpr size_t kMost = 8;
+    for (const auto& site : by_batch)
+      if (site->geometry() == g) return *site;
+    auto made = std::make_unique<Site>(g, kind);
+    if (by_batch.size() < kMost) return by_batch.push_back(std::move(made)), *by_batch.back();
+    auto& place = by_batch[next++ % kMost];
+    place = std::move(made);
+    return *place;
+  }
+};
+
 int32_t Convolve(DtContext* context, const DtCall* call, Kind kind, Places at, Direct direct) {
-  if (!CheckCall(context, call, {3, kInts, 0, 0}) || !CheckSameType(context, call, 0, 3)) return 1;
+  const int32_t count = kind == Kind::kBackwardData && call->num_args == 4 ? 4 : 3;
+  if (!CheckCall(context, call, {count, kAny, 0, 0}) || !SizeResult(context, call, kind, at) || !CheckSameType(context, call, 0, count)) return 1;
   ConvGeometry g;
   if (!ReadConv(context, call, call->args[at.x], call->args[at.f], call->args[at.y], g)) return 1;
   if (TypeOf(call->args[0]) == DType::kFloat64) return direct(context, g, call), 0;
   if (TypeOf(call->args[0]) != DType::kFloat32) return dt_fail(context, "element type %s, expected float32 or float64", TypeName(call->args[0]));
   if (g.batch == 0 || g.channels == 0 || g.filters == 0) return dt_fail(context, "a tensor has no elements");
   try {
-    auto* site = static_cast<Site*>(*call->state);
-    if (site == nullptr) {
-      *call->state = site = new Site(g, kind);
-      dt_keep(context, site, [](void* state) { delete static_cast<Site*>(state); });
+    auto* sites = static_cast<Sites*>(*call->state);
+    if (sites == nullptr) {
+      *call->state = sites = new Sites;
+      dt_keep(context, sites, [](void* state) { delete static_cast<Sites*>(state); });
     }
-    if (site->Run(context, Data<float>(call->args[at.x]), Data<float>(call->args[at.f]), Data<float>(call->args[at.y]))) return 0;
+    if (sites->For(g, kind).Run(context, Data<float>(call->args[at.x]), Data<float>(call->args[at.f]), Data<float>(call->args[at.y]))) return 0;
     return dt_fail(context, "oneDNN failed, or there is no memory for its scratch");
   } catch (const std::exception& error) {
     return dt_fail(context, "oneDNN: %s", error.what());
@@ -281,19 +321,19 @@ int32_t Convolve(DtContext* context, const DtCall* call, Kind kind, Places at, D
 
 using namespace dtranspile::kernels;
 
-extern "C" int32_t dt_conv2d(DtContext* context, const DtCall* call) {
+extern "C" int32_t dt_conv(DtContext* context, const DtCall* call) {
   return Convolve(context, call, Kind::kForward, {0, 1, 2}, [](DtContext* c, const ConvGeometry& g, const DtCall* v) {
     DirectForward(c, g, Data<double>(v->args[0]), Data<double>(v->args[1]), Data<double>(v->args[2]));
   });
 }
 
-extern "C" int32_t dt_conv2d_bwd_data(DtContext* context, const DtCall* call) {
-  return Convolve(context, call, Kind::kBackwardData, {2, 0, 1}, [](DtContext* c, const ConvGeometry& g, const DtCall* v) {
-    DirectBackwardData(c, g, Data<double>(v->args[0]), Data<double>(v->args[1]), Data<double>(v->args[2]));
+extern "C" int32_t dt_conv_bwd_data(DtContext* context, const DtCall* call) {
+  return Convolve(context, call, Kind::kBackwardData, {call->num_args - 1, 0, 1}, [](DtContext* c, const ConvGeometry& g, const DtCall* v) {
+    DirectBackwardData(c, g, Data<double>(v->args[0]), Data<double>(v->args[1]), Data<double>(v->args[v->num_args - 1]));
   });
 }
 
-extern "C" int32_t dt_conv2d_bwd_weights(DtContext* context, const DtCall* call) {
+extern "C" int32_t dt_conv_bwd_weights(DtContext* context, const DtCall* call) {
   return Convolve(context, call, Kind::kBackwardWeights, {0, 2, 1}, [](DtContext* c, const ConvGeometry& g, const DtCall* v) {
     DirectBackwardWeights(c, g, Data<double>(v->args[0]), Data<double>(v->args[1]), Data<double>(v->args[2]));
   });

@@ -7,96 +7,124 @@
 namespace dtranspile::kernels {
 namespace {
 
-constexpr int32_t kInts = 10;
-
 // Output rows (or columns) [begin, end) for which tap `k` of the filter meets the input.
 struct Span {
   int64_t begin, end;
 };
 
-Span Valid(int64_t k, int64_t dilation, int64_t stride, int64_t padding, int64_t extent, int64_t out_extent) {
-  const int64_t offset = k * dilation - padding;  // input index at output 0
-  const int64_t begin = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
-  const int64_t end = extent - 1 - offset < 0 ? 0 : (extent - 1 - offset) / stride + 1;
-  return {begin, std::max(begin, std::min(end, out_extent))};
+Span Valid(const ConvAxis& a, int64_t k) {
+  const int64_t offset = k * a.dilation - a.before;  // input index at output 0
+  const int64_t begin = offset >= 0 ? 0 : (-offset + a.stride - 1) / a.stride;
+  const int64_t end = a.in - 1 - offset < 0 ? 0 : (a.in - 1 - offset) / a.stride + 1;
+  return {begin, std::max(begin, std::min(end, a.out))};
 }
 
 // Strides of an image tensor in elements.
 struct Layout {
-  int64_t n, c, h, w;
+  int64_t n, c, d, h, w;
 };
 
-Layout LayoutOf(bool nhwc, int64_t channels, int64_t height, int64_t width) {
-  if (nhwc) return {channels * height * width, 1, width * channels, channels};
-  return {channels * height * width, height * width, width, 1};
+Layout LayoutOf(const ConvGeometry& g, int64_t channels, int64_t ConvAxis::*extents) {
+  const int64_t plane = g.Product(extents), height = g.axis[1].*extents, width = g.axis[2].*extents;
+  const int64_t step = g.channels_last ? channels : 1;
+  return {channels * plane, g.channels_last ? 1 : plane, height * width * step, width * step, step};
 }
 
-// Calls visit(x offset, y offset, count, x step, y step) for every run of pairs (input, output) that tap (i, j) joins within one plane.
+// Sets the elements of a plane to 0.
+void Clear(const ConvGeometry& g, const Layout& l, int64_t ConvAxis::*extents, double* plane) {
+  for (int64_t i = 0, n = g.Product(extents); i < n; ++i) plane[i * l.w] = 0;
+}
+
+// Calls visit(x offset, y offset, count, x step, y step) for every run of pairs (input, output) that a tap of the filter joins within
+// one plane.
 template <typename Visit>
-void ForRuns(const ConvGeometry& g, const Layout& x, const Layout& y, int64_t i, int64_t j, Visit&& visit) {
-  const Span rows = Valid(i, g.dilation_h, g.stride_h, g.top, g.height, g.out_height);
-  const Span columns = Valid(j, g.dilation_w, g.stride_w, g.left, g.width, g.out_width);
-  for (int64_t p = rows.begin; p < rows.end; ++p) {
-    const int64_t h = p * g.stride_h - g.top + i * g.dilation_h;
-    const int64_t w = columns.begin * g.stride_w - g.left + j * g.dilation_w;
-    visit(h * x.h + w * x.w, p * y.h + columns.begin * y.w, columns.end - columns.begin, g.stride_w * x.w, y.w);
-  }
+void ForRuns(const ConvGeometry& g, const Layout& x, const Layout& y, int64_t tap, Visit&& visit) {
+  const auto& [depth, height, width] = g.axis;
+  const int64_t k = tap / (height.kernel * width.kernel), i = tap / width.kernel % height.kernel, j = tap % width.kernel;
+  const Span slices = Valid(depth, k), rows = Valid(height, i), columns = Valid(width, j);
+  const int64_t w = columns.begin * width.stride - width.before + j * width.dilation;
+  for (int64_t s = slices.begin; s < slices.end; ++s)
+    for (int64_t p = rows.begin; p < rows.end; ++p) {
+      const int64_t d = s * depth.stride - depth.before + k * depth.dilation, h = p * height.stride - height.before + i * height.dilation;
+      visit(d * x.d + h * x.h + w * x.w, s * y.d + p * y.h + columns.begin * y.w, columns.end - columns.begin, width.stride * x.w, y.w);
+    }
 }
 
-bool OutExtentFits(int64_t in, int64_t before, int64_t after, int64_t kernel, int64_t dilation, int64_t stride, int64_t out) {
-  const int64_t reach = in + before + after - (dilation * (kernel - 1) + 1);
-  return reach >= 0 && reach / stride + 1 == out;
+bool Fits(const ConvAxis& a) {
+  const int64_t reach = a.in + a.before + a.after - (a.dilation * (a.kernel - 1) + 1);
+  return a.kernel >= 1 && reach >= 0 && reach / a.stride + 1 == a.out;
 }
 
-bool InRange(const DtCall* call) {
+bool InRange(const ConvAxis& a) {
   constexpr int64_t kMost = int64_t{1} << 30;
-  constexpr int32_t kFirstPadding = 2, kFirstDilation = 6;
-  for (int32_t i = 0; i < kInts - 1; ++i) {
-    const bool padding = i >= kFirstPadding && i < kFirstDilation;
-    if (call->ints[i] < (padding ? 0 : 1) || call->ints[i] > kMost) return false;
-  }
-  return true;
+  for (int64_t value : {a.stride, a.dilation})
+    if (value < 1 || value > kMost) return false;
+  // Before an axis there is padding only; behind it a convolution may leave what its last window does not reach.
+  return a.before >= 0 && a.before <= kMost && a.after > -a.stride && a.after <= kMost;
 }
 
 }  // namespace
 
+bool ConvOutDims(DtContext* context, const DtCall* call, const DtBuffer& x, const DtBuffer& f, std::vector<int64_t>& dims) {
+  const int axes = x.rank - 2;
+  if ((axes != 2 && axes != 3) || f.rank != x.rank || call->num_ints != 4 * axes + 2)
+    return dt_fail(context, "X and F have %d and %d dimensions, expected 4 or 5 of each, and %d integers", x.rank, f.rank, 4 * axes + 2), false;
+  const int64_t *strides = call->ints, *paddings = strides + axes, *dilations = paddings + 2 * axes;
+  const bool last = call->ints[4 * axes + 1] != 0;
+  dims.assign(x.dims, x.dims + x.rank);
+  dims[last ? axes + 1 : 1] = f.dims[0];
+  for (int i = 0; i < axes; ++i) {
+    int64_t& extent = dims[(last ? 1 : 2) + i];
+    ConvAxis a{extent, f.dims[2 + i], 1, strides[i], paddings[2 * i], paddings[2 * i + 1], dilations[i]};
+    const int64_t reach = InRange(a) ? a.in + a.before + a.after - (a.dilation * (a.kernel - 1) + 1) : -1;
+    if (reach < 0) return dt_fail(context, "no window of F fits into X"), false;
+    extent = reach / a.stride + 1;
+  }
+  return true;
+}
+
 bool ReadConv(DtContext* context, const DtCall* call, const DtBuffer& x, const DtBuffer& f, const DtBuffer& y, ConvGeometry& g) {
-  if (x.rank != 4 || f.rank != 4 || y.rank != 4) return dt_fail(context, "X, F and Y have %d, %d and %d dimensions, expected 4", x.rank, f.rank, y.rank), false;
-  if (!InRange(call)) return dt_fail(context, "a stride, padding, dilation or the number of groups is out of range"), false;
-  const int64_t* v = call->ints;
-  const bool nhwc = v[9] != 0;
-  const int32_t c = nhwc ? 3 : 1, h = nhwc ? 1 : 2, w = h + 1;
-  g = {x.dims[0], x.dims[c], x.dims[h], x.dims[w], f.dims[0], f.dims[2], f.dims[3], y.dims[h], y.dims[w], v[0],
-       v[1],      v[2],      v[3],      v[4],      v[5],      v[6],      v[7],      v[8],      nhwc};
+  if ((x.rank != 4 && x.rank != 5) || f.rank != x.rank || y.rank != x.rank)
+    return dt_fail(context, "X, F and Y have %d, %d and %d dimensions, expected 4 or 5 of each", x.rank, f.rank, y.rank), false;
+  const int axes = x.rank - 2;
+  if (call->num_ints != 4 * axes + 2) return dt_fail(context, "%d integers, expected %d", call->num_ints, 4 * axes + 2), false;
   constexpr int64_t kMostExtent = int64_t{1} << 31;
   for (const DtBuffer* buffer : {&x, &f, &y})
-    for (int32_t i = 0; i < 4; ++i)
+    for (int32_t i = 0; i < buffer->rank; ++i)
       if (buffer->dims[i] >= kMostExtent) return dt_fail(context, "an extent is too large"), false;
+  const int64_t *strides = call->ints, *paddings = strides + axes, *dilations = paddings + 2 * axes, *rest = dilations + axes;
+  const bool last = rest[1] != 0;
+  const int32_t c = last ? axes + 1 : 1, first = last ? 1 : 2;
+  g = {x.dims[0], x.dims[c], f.dims[0], rest[0], last, axes, {}};
+  bool in_range = g.groups >= 1, fits = y.dims[0] == g.batch && y.dims[c] == g.filters;
+  for (int i = 0; i < axes; ++i) {
+    ConvAxis& a = g.axis[3 - axes + i];
+    a = {x.dims[first + i], f.dims[2 + i], y.dims[first + i], strides[i], paddings[2 * i], paddings[2 * i + 1], dilations[i]};
+    in_range &= InRange(a);
+    fits &= in_range && Fits(a);
+  }
+  if (!in_range) return dt_fail(context, "a stride, padding, dilation or the number of groups is out of range"), false;
   if (g.channels % g.groups != 0 || g.filters % g.groups != 0 || f.dims[1] != g.channels / g.groups)
     return dt_fail(context, "filter [%lld, %lld, ..] does not fit %lld channels in %lld groups", static_cast<long long>(g.filters),
                    static_cast<long long>(f.dims[1]), static_cast<long long>(g.channels), static_cast<long long>(g.groups)),
            false;
-  if (y.dims[0] != g.batch || y.dims[c] != g.filters || g.kernel_h < 1 || g.kernel_w < 1 ||
-      !OutExtentFits(g.height, g.top, g.bottom, g.kernel_h, g.dilation_h, g.stride_h, g.out_height) ||
-      !OutExtentFits(g.width, g.left, g.right, g.kernel_w, g.dilation_w, g.stride_w, g.out_width))
-    return dt_fail(context, "extents of X, F and Y do not fit each other"), false;
+  if (!fits) return dt_fail(context, "extents of X, F and Y do not fit each other"), false;
   return true;
 }
 
 void DirectForward(DtContext* context, const ConvGeometry& g, const double* x, const double* f, double* y) {
-  const Layout lx = LayoutOf(g.nhwc, g.channels, g.height, g.width), ly = LayoutOf(g.nhwc, g.filters, g.out_height, g.out_width);
-  const int64_t depth = g.channels / g.groups, per_group = g.filters / g.groups, taps = g.kernel_h * g.kernel_w;
+  const Layout lx = LayoutOf(g, g.channels, &ConvAxis::in), ly = LayoutOf(g, g.filters, &ConvAxis::out);
+  const int64_t depth = g.channels / g.groups, per_group = g.filters / g.groups, taps = g.Taps();
   Parallel(context, g.batch * g.filters, 1, [&](int64_t lo, int64_t n) {
     for (int64_t plane = lo; plane < lo + n; ++plane) {
       const int64_t o = plane % g.filters;
       double* to = y + plane / g.filters * ly.n + o * ly.c;
-      for (int64_t p = 0; p < g.out_height; ++p)
-        for (int64_t q = 0; q < g.out_width; ++q) to[p * ly.h + q * ly.w] = 0;
+      Clear(g, ly, &ConvAxis::out, to);
       for (int64_t c = 0; c < depth; ++c) {
         const double* from = x + plane / g.filters * lx.n + (o / per_group * depth + c) * lx.c;
         for (int64_t tap = 0; tap < taps; ++tap) {
           const double weight = f[(o * depth + c) * taps + tap];
-          ForRuns(g, lx, ly, tap / g.kernel_w, tap % g.kernel_w, [&](int64_t at_x, int64_t at_y, int64_t count, int64_t dx, int64_t dy) {
+          ForRuns(g, lx, ly, tap, [&](int64_t at_x, int64_t at_y, int64_t count, int64_t dx, int64_t dy) {
             for (int64_t k = 0; k < count; ++k) to[at_y + k * dy] += weight * from[at_x + k * dx];
           });
         }
@@ -106,19 +134,18 @@ void DirectForward(DtContext* context, const ConvGeometry& g, const double* x, c
 }
 
 void DirectBackwardData(DtContext* context, const ConvGeometry& g, const double* f, const double* dy, double* dx) {
-  const Layout lx = LayoutOf(g.nhwc, g.channels, g.height, g.width), ly = LayoutOf(g.nhwc, g.filters, g.out_height, g.out_width);
-  const int64_t depth = g.channels / g.groups, per_group = g.filters / g.groups, taps = g.kernel_h * g.kernel_w;
+  const Layout lx = LayoutOf(g, g.channels, &ConvAxis::in), ly = LayoutOf(g, g.filters, &ConvAxis::out);
+  const int64_t depth = g.channels / g.groups, per_group = g.filters / g.groups, taps = g.Taps();
   Parallel(context, g.batch * g.channels, 1, [&](int64_t lo, int64_t n) {
     for (int64_t plane = lo; plane < lo + n; ++plane) {
       const int64_t c = plane % g.channels, group = c / depth;
       double* to = dx + plane / g.channels * lx.n + c * lx.c;
-      for (int64_t h = 0; h < g.height; ++h)
-        for (int64_t w = 0; w < g.width; ++w) to[h * lx.h + w * lx.w] = 0;
+      Clear(g, lx, &ConvAxis::in, to);
       for (int64_t o = group * per_group; o < (group + 1) * per_group; ++o) {
         const double* from = dy + plane / g.channels * ly.n + o * ly.c;
         for (int64_t tap = 0; tap < taps; ++tap) {
           const double weight = f[(o * depth + c % depth) * taps + tap];
-          ForRuns(g, lx, ly, tap / g.kernel_w, tap % g.kernel_w, [&](int64_t at_x, int64_t at_y, int64_t count, int64_t sx, int64_t sy) {
+          ForRuns(g, lx, ly, tap, [&](int64_t at_x, int64_t at_y, int64_t count, int64_t sx, int64_t sy) {
             for (int64_t k = 0; k < count; ++k) to[at_x + k * sx] += weight * from[at_y + k * sy];
           });
         }
@@ -128,8 +155,8 @@ void DirectBackwardData(DtContext* context, const ConvGeometry& g, const double*
 }
 
 void DirectBackwardWeights(DtContext* context, const ConvGeometry& g, const double* x, const double* dy, double* df) {
-  const Layout lx = LayoutOf(g.nhwc, g.channels, g.height, g.width), ly = LayoutOf(g.nhwc, g.filters, g.out_height, g.out_width);
-  const int64_t depth = g.channels / g.groups, per_group = g.filters / g.groups, taps = g.kernel_h * g.kernel_w;
+  const Layout lx = LayoutOf(g, g.channels, &ConvAxis::in), ly = LayoutOf(g, g.filters, &ConvAxis::out);
+  const int64_t depth = g.channels / g.groups, per_group = g.filters / g.groups, taps = g.Taps();
   Parallel(context, g.filters * depth, 1, [&](int64_t lo, int64_t n) {
     for (int64_t slice = lo; slice < lo + n; ++slice) {
       const int64_t o = slice / depth, c = o / per_group * depth + slice % depth;
@@ -138,7 +165,7 @@ void DirectBackwardWeights(DtContext* context, const ConvGeometry& g, const doub
         for (int64_t b = 0; b < g.batch; ++b) {
           const double* from_x = x + b * lx.n + c * lx.c;
           const double* from_y = dy + b * ly.n + o * ly.c;
-          ForRuns(g, lx, ly, tap / g.kernel_w, tap % g.kernel_w, [&](int64_t at_x, int64_t at_y, int64_t count, int64_t sx, int64_t sy) {
+          ForRuns(g, lx, ly, tap, [&](int64_t at_x, int64_t at_y, int64_t count, int64_t sx, int64_t sy) {
             for (int64_t k = 0; k < count; ++k) sum += from_x[at_x + k * sx] * from_y[at_y + k * sy];
           });
         }

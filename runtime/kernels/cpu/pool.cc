@@ -1,142 +1,204 @@
 #include "runtime/kernels/cpu/pool.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "runtime/kernels/cpu/support.h"
 
 namespace dtranspile::kernels {
 namespace {
 
-// An image is what pools by itself: a plane of NCHW (inner = 1), a whole sample of NHWC (inner = C). Elements are [images, H, W, inner].
-struct Pool {
-  int64_t images, height, width, inner, out_height, out_width;
-  int64_t kernel_h, kernel_w, stride_h, stride_w, pad_top, pad_left;
-  bool exclusive, adaptive, max;
+struct PoolAxis {
+  int64_t in = 1, out = 1, kernel = 1, stride = 1, pad = 0;
 };
 
-constexpr int32_t kInts = 9;
+// An image is what pools by itself: a plane of NCHW (inner = 1), a whole sample of NHWC (inner = C). Elements are [images, D, H, W, inner];
+// in two dimensions D is 1.
+struct Pool {
+  int64_t images, inner;
+  std::array<PoolAxis, 3> axis;
+  int64_t divisor;
+  bool adaptive, max;
 
-bool Read(DtContext* context, const DtCall* call, const DtBuffer& x, const DtBuffer& y, Pool& p) {
-  const int64_t* v = call->ints;
-  if (x.rank != 4 || y.rank != 4 || x.dtype != y.dtype) return dt_fail(context, "X and Y must have four dimensions and one element type"), false;
-  const bool nhwc = v[8] != 0;
-  const int32_t h = nhwc ? 1 : 2, c = nhwc ? 3 : 1;
-  if (x.dims[0] != y.dims[0] || x.dims[c] != y.dims[c]) return dt_fail(context, "batch or channels of X and Y differ"), false;
-  p = {nhwc ? x.dims[0] : x.dims[0] * x.dims[1],
-       x.dims[h],
-       x.dims[h + 1],
-       nhwc ? x.dims[3] : 1,
-       y.dims[h],
-       y.dims[h + 1],
-       v[0],
-       v[1],
-       v[2],
-       v[3],
-       v[4],
-       v[5],
-       v[6] != 0,
-       v[7] != 0,
-       false};
-  const char* kind = call->strings[0];
-  p.max = std::strcmp(kind, "max") == 0;
-  if (!p.max && std::strcmp(kind, "avg") != 0) return dt_fail(context, "unknown kind '%s', expected max or avg", kind), false;
+  int64_t Inputs() const { return axis[0].in * axis[1].in * axis[2].in; }
+  int64_t Outputs() const { return axis[0].out * axis[1].out * axis[2].out; }
+};
+
+bool InRange(const PoolAxis& a) {
   constexpr int64_t kMost = int64_t{1} << 31;
-  const auto in_range = [](int64_t value, int64_t least) { return value >= least && value < kMost; };
-  if (!p.adaptive && !(in_range(p.kernel_h, 1) && in_range(p.kernel_w, 1) && in_range(p.stride_h, 1) && in_range(p.stride_w, 1) && in_range(p.pad_top, 0) &&
-                       in_range(p.pad_left, 0)))
-    return dt_fail(context, "kernel, stride or padding out of range"), false;
+  for (int64_t value : {a.kernel, a.stride})
+    if (value < 1 || value >= kMost) return false;
+  return a.pad >= 0 && a.pad < kMost;
+}
+
+bool CountFits(DtContext* context, const DtCall* call, int axes) {
+  if (call->num_ints == 3 * axes + 3 || call->num_ints == 4 * axes + 3) return true;
+  return dt_fail(context, "%d integers, expected %d or %d", call->num_ints, 3 * axes + 3, 4 * axes + 3), false;
+}
+
+// Gives Y (and Mask) extents where only the run knows them: those of X, along the axes the integers behind the others.
+bool SizeResults(DtContext* context, const DtCall* call, int first, int last) {
+  const DtBuffer& x = call->args[0];
+  const int axes = x.rank - 2;
+  if (call->args[first].value == nullptr) return true;
+  if ((axes != 2 && axes != 3) || !CountFits(context, call, axes) || call->num_ints != 4 * axes + 3)
+    return dt_fail(context, "the extents of '%s' are not known", call->args[first].name), false;
+  std::vector<int64_t> dims(x.dims, x.dims + x.rank);
+  std::copy_n(call->ints + 3 * axes + 3, axes, dims.begin() + (call->ints[3 * axes + 2] != 0 ? 1 : 2));
+  for (int i = first; i <= last; ++i)
+    if (dt_resize(context, &call->args[i], dims.data(), x.rank) != 0) return false;
   return true;
 }
 
-// Rows (or columns) of a window, clipped to the input.
-struct Span {
-  int64_t begin, end;
-};
-
-Span WindowOf(int64_t index, int64_t extent, int64_t out_extent, int64_t kernel, int64_t stride, int64_t padding, bool adaptive) {
-  if (adaptive) return {index * extent / out_extent, ((index + 1) * extent + out_extent - 1) / out_extent};
-  const int64_t begin = index * stride - padding;
-  const int64_t first = std::max<int64_t>(begin, 0);
-  return {first, std::max(first, std::min(begin + kernel, extent))};
+bool Read(DtContext* context, const DtCall* call, const DtBuffer& x, const DtBuffer& y, Pool& p) {
+  if ((x.rank != 4 && x.rank != 5) || y.rank != x.rank || x.dtype != y.dtype)
+    return dt_fail(context, "X and Y must have four or five dimensions and one element type"), false;
+  const int axes = x.rank - 2;
+  if (!CountFits(context, call, axes)) return false;
+  const int64_t *kernels = call->ints, *strides = kernels + axes, *paddings = strides + axes, *rest = paddings + axes;
+  const bool last = rest[2] != 0;
+  const int32_t first = last ? 1 : 2, c = last ? axes + 1 : 1;
+  if (x.dims[0] != y.dims[0] || x.dims[c] != y.dims[c]) return dt_fail(context, "batch or channels of X and Y differ"), false;
+  p = {last ? x.dims[0] : x.dims[0] * x.dims[1], last ? x.dims[c] : 1, {}, rest[0], rest[1] != 0, std::strcmp(call->strings[0], "max") == 0};
+  if (!p.max && std::strcmp(call->strings[0], "avg") != 0) return dt_fail(context, "unknown kind '%s', expected max or avg", call->strings[0]), false;
+  for (int i = 0; i < axes; ++i) {
+    PoolAxis& a = p.axis[3 - axes + i];
+    a = {x.dims[first + i], y.dims[first + i], kernels[i], strides[i], paddings[i]};
+    if (!p.adaptive && !InRange(a)) return dt_fail(context, "kernel, stride or padding out of range"), false;
+  }
+  return true;
 }
 
-Span Rows(const Pool& p, int64_t row) { return WindowOf(row, p.height, p.out_height, p.kernel_h, p.stride_h, p.pad_top, p.adaptive); }
-Span Columns(const Pool& p, int64_t column) { return WindowOf(column, p.width, p.out_width, p.kernel_w, p.stride_w, p.pad_left, p.adaptive); }
+// One axis of a window, clipped to the input; `padded` is its extent within input and padding.
+struct Span {
+  int64_t begin, end, padded;
+};
+
+Span WindowOf(const Pool& p, int axis, int64_t index) {
+  const PoolAxis& a = p.axis[axis];
+  if (p.adaptive) return {index * a.in / a.out, ((index + 1) * a.in + a.out - 1) / a.out, 0};
+  const int64_t begin = index * a.stride - a.pad, first = std::max<int64_t>(begin, 0);
+  return {first, std::max(first, std::min(begin + a.kernel, a.in)), std::min(begin + a.kernel, a.in + a.pad) - begin};
+}
+
+struct Window {
+  Span d, h, w;
+};
+
+// visit(number of the cell within its image, its window) for a row of cells.
+template <typename Visit>
+void ForRow(const Pool& p, int64_t row, Visit&& visit) {
+  const int64_t height = p.axis[1].out, width = p.axis[2].out;
+  Window v{WindowOf(p, 0, row / height), WindowOf(p, 1, row % height), {}};
+  for (int64_t q = 0; q < width; ++q) {
+    v.w = WindowOf(p, 2, q);
+    visit(row * width + q, v);
+  }
+}
+
+// Calls visit(position in the plane) for the elements of a window, in row order; a visit that returns true is the last.
+template <typename Visit>
+void ForWindow(const Pool& p, const Window& v, Visit&& visit) {
+  for (int64_t d = v.d.begin; d < v.d.end; ++d)
+    for (int64_t h = v.h.begin; h < v.h.end; ++h)
+      for (int64_t w = v.w.begin; w < v.w.end; ++w)
+        if (visit((d * p.axis[1].in + h) * p.axis[2].in + w)) return;
+}
 
 // What the sum over a window is divided by.
-int64_t Divisor(const Pool& p, Span rows, Span columns) {
-  if (!p.exclusive && !p.adaptive) return p.kernel_h * p.kernel_w;
-  return std::max<int64_t>((rows.end - rows.begin) * (columns.end - columns.begin), 1);
+int64_t Divisor(const Pool& p, const Window& v) {
+  const auto clipped = [](const Span& s) { return s.end - s.begin; };
+  if (p.adaptive || p.divisor == 1) return std::max<int64_t>(clipped(v.d) * clipped(v.h) * clipped(v.w), 1);
+  if (p.divisor == 0) return p.axis[0].kernel * p.axis[1].kernel * p.axis[2].kernel;
+  return std::max<int64_t>(v.d.padded * v.h.padded * v.w.padded, 1);
 }
 
 template <typename T, bool kMax>
-void ForwardCell(const Pool& p, const T* image, T* out, Span rows, Span columns) {
+void ForwardCell(const Pool& p, const T* image, T* out, const Window& v) {
   std::fill_n(out, p.inner, kMax ? std::numeric_limits<T>::lowest() : T{0});
-  for (int64_t h = rows.begin; h < rows.end; ++h)
-    for (int64_t w = columns.begin; w < columns.end; ++w) {
-      const T* __restrict x = image + (h * p.width + w) * p.inner;
-      for (int64_t c = 0; c < p.inner; ++c) {
-        if constexpr (kMax) out[c] = out[c] > x[c] ? out[c] : x[c];
-        else out[c] += x[c];
-      }
+  ForWindow(p, v, [&](int64_t at) {
+    const T* __restrict x = image + at * p.inner;
+    for (int64_t c = 0; c < p.inner; ++c) {
+      if constexpr (kMax) out[c] = out[c] > x[c] ? out[c] : x[c];
+      else out[c] += x[c];
     }
+    return false;
+  });
   if constexpr (!kMax) {
-    const T divisor = static_cast<T>(Divisor(p, rows, columns));
+    const T divisor = static_cast<T>(Divisor(p, v));
     for (int64_t c = 0; c < p.inner; ++c) out[c] /= divisor;
   }
 }
 
-template <typename T, bool kMax>
-void Forward(DtContext* context, const Pool& p, const T* x, T* y) {
-  const int64_t in_row = p.width * p.inner, out_row = p.out_width * p.inner;
-  const int64_t read = p.height * in_row / std::max<int64_t>(p.out_height, 1);
-  Parallel(context, p.images * p.out_height, GrainFor((read + out_row) * static_cast<int64_t>(sizeof(T))), [&](int64_t lo, int64_t n) {
+template <typename T>
+void IndexCell(const Pool& p, const T* image, T* out, int32_t* mask, const Window& v) {
+  std::fill_n(out, p.inner, std::numeric_limits<T>::lowest());
+  std::fill_n(mask, p.inner, -1);
+  ForWindow(p, v, [&](int64_t at) {
+    const T* x = image + at * p.inner;
+    for (int64_t c = 0; c < p.inner; ++c) {
+      if (!(x[c] > out[c])) continue;
+      out[c] = x[c];
+      mask[c] = static_cast<int32_t>(at);
+    }
+    return false;
+  });
+}
+
+// cell(image's number, cell's number, its window)
+template <typename Cell>
+void ForCells(DtContext* context, const Pool& p, int64_t element_size, Cell&& cell) {
+  const int64_t rows = p.axis[0].out * p.axis[1].out, cells = p.Outputs(), read = p.Inputs() / std::max<int64_t>(rows, 1);
+  Parallel(context, p.images * rows, GrainFor((read + p.axis[2].out) * p.inner * element_size), [&](int64_t lo, int64_t n) {
     for (int64_t i = lo; i < lo + n; ++i) {
-      const T* image = x + i / p.out_height * p.height * in_row;
-      const Span rows = Rows(p, i % p.out_height);
-      for (int64_t q = 0; q < p.out_width; ++q) ForwardCell<T, kMax>(p, image, y + i * out_row + q * p.inner, rows, Columns(p, q));
+      const int64_t image = i / rows;
+      ForRow(p, i % rows, [&](int64_t at, const Window& v) { cell(image, image * cells + at, v); });
     }
   });
 }
 
+template <typename T, bool kMax>
+void Forward(DtContext* context, const Pool& p, const T* x, T* y) {
+  const int64_t plane = p.Inputs() * p.inner;
+  ForCells(context, p, sizeof(T), [&](int64_t image, int64_t i, const Window& v) { ForwardCell<T, kMax>(p, x + image * plane, y + i * p.inner, v); });
+}
+
 // The first element of the window that equals y takes the gradient.
 template <typename T>
-void BackwardMaxCell(const Pool& p, const T* image, const T* y, const T* dy, T* dx, Span rows, Span columns) {
-  for (int64_t c = 0; c < p.inner; ++c) {
-    bool found = false;
-    for (int64_t h = rows.begin; h < rows.end && !found; ++h)
-      for (int64_t w = columns.begin; w < columns.end && !found; ++w) {
-        const int64_t at = (h * p.width + w) * p.inner + c;
-        found = image[at] == y[c];
-        if (found) dx[at] += dy[c];
-      }
-  }
+void BackwardMaxCell(const Pool& p, const T* image, const T* y, const T* dy, T* dx, const Window& v) {
+  for (int64_t c = 0; c < p.inner; ++c)
+    ForWindow(p, v, [&](int64_t at) {
+      const bool found = image[at * p.inner + c] == y[c];
+      if (found) dx[at * p.inner + c] += dy[c];
+      return found;
+    });
 }
 
 template <typename T>
-void BackwardAvgCell(const Pool& p, const T* dy, T* dx, Span rows, Span columns) {
-  const T divisor = static_cast<T>(Divisor(p, rows, columns));
-  for (int64_t h = rows.begin; h < rows.end; ++h)
-    for (int64_t w = columns.begin; w < columns.end; ++w) {
-      T* __restrict to = dx + (h * p.width + w) * p.inner;
-      for (int64_t c = 0; c < p.inner; ++c) to[c] += dy[c] / divisor;
-    }
+void BackwardAvgCell(const Pool& p, const T* dy, T* dx, const Window& v) {
+  const T divisor = static_cast<T>(Divisor(p, v));
+  ForWindow(p, v, [&](int64_t at) {
+    T* __restrict to = dx + at * p.inner;
+    for (int64_t c = 0; c < p.inner; ++c) to[c] += dy[c] / divisor;
+    return false;
+  });
 }
 
 template <typename T>
 void Backward(DtContext* context, const Pool& p, const T* x, const T* y, const T* dy, T* dx) {
-  const int64_t in = p.height * p.width * p.inner, out = p.out_height * p.out_width * p.inner;
+  const int64_t in = p.Inputs() * p.inner, out = p.Outputs() * p.inner;
   Parallel(context, p.images, GrainFor((in + out) * static_cast<int64_t>(sizeof(T))), [&](int64_t lo, int64_t n) {
     std::fill_n(dx + lo * in, n * in, T{0});
     for (int64_t i = lo; i < lo + n; ++i)
-      for (int64_t cell = 0; cell < p.out_height * p.out_width; ++cell) {
-        const Span rows = Rows(p, cell / p.out_width), columns = Columns(p, cell % p.out_width);
-        const int64_t at = i * out + cell * p.inner;
-        if (p.max) BackwardMaxCell(p, x + i * in, y + at, dy + at, dx + i * in, rows, columns);
-        else BackwardAvgCell(p, dy + at, dx + i * in, rows, columns);
-      }
+      for (int64_t row = 0; row < p.axis[0].out * p.axis[1].out; ++row)
+        ForRow(p, row, [&](int64_t cell, const Window& v) {
+          const int64_t at = i * out + cell * p.inner;
+          if (p.max) BackwardMaxCell(p, x + i * in, y + at, dy + at, dx + i * in, v);
+          else BackwardAvgCell(p, dy + at, dx + i * in, v);
+        });
   });
 }
 
@@ -145,9 +207,9 @@ void Backward(DtContext* context, const Pool& p, const T* x, const T* y, const T
 
 using namespace dtranspile::kernels;
 
-extern "C" int32_t dt_pool2d(DtContext* context, const DtCall* call) {
+extern "C" int32_t dt_pool(DtContext* context, const DtCall* call) {
   Pool p;
-  if (!CheckCall(context, call, {2, kInts, 0, 1}) || !Read(context, call, call->args[0], call->args[1], p)) return 1;
+  if (!CheckCall(context, call, {2, kAny, 0, 1}) || !SizeResults(context, call, 1, 1) || !Read(context, call, call->args[0], call->args[1], p)) return 1;
   return VisitFloat(context, call->args[0], [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* x = Data<const T>(call->args[0]);
@@ -158,9 +220,30 @@ extern "C" int32_t dt_pool2d(DtContext* context, const DtCall* call) {
   });
 }
 
-extern "C" int32_t dt_pool2d_bwd(DtContext* context, const DtCall* call) {
+extern "C" int32_t dt_pool_index(DtContext* context, const DtCall* call) {
   Pool p;
-  if (!CheckCall(context, call, {4, kInts, 0, 1}) || !CheckSameType(context, call, 0, 4) || !Read(context, call, call->args[3], call->args[2], p)) return 1;
+  if (!CheckCall(context, call, {3, kAny, 0, 1}) || !SizeResults(context, call, 1, 2) || !Read(context, call, call->args[0], call->args[1], p)) return 1;
+  const DtBuffer& mask = call->args[2];
+  if (!p.max || TypeOf(mask) != dtranspile::DType::kInt32 || !SameShape(mask, call->args[1]))
+    return dt_fail(context, "'%s' must hold int32 positions of largest elements, one for each of '%s'", mask.name, call->args[1].name);
+  if (p.Inputs() > std::numeric_limits<int32_t>::max())
+    return dt_fail(context, "a plane of '%s' has too many elements for int32 positions", call->args[0].name);
+  return VisitFloat(context, call->args[0], [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const int64_t plane = p.Inputs() * p.inner;
+    ForCells(context, p, sizeof(T), [&](int64_t image, int64_t i, const Window& v) {
+      IndexCell(p, Data<const T>(call->args[0]) + image * plane, Data<T>(call->args[1]) + i * p.inner, Data<int32_t>(mask) + i * p.inner, v);
+    });
+    return 0;
+  });
+}
+
+extern "C" int32_t dt_pool_bwd(DtContext* context, const DtCall* call) {
+  Pool p;
+  if (!CheckCall(context, call, {4, kAny, 0, 1})) return 1;
+  const DtBuffer& x = call->args[0];
+  if (call->args[3].value != nullptr && dt_resize(context, &call->args[3], x.dims, x.rank) != 0) return 1;
+  if (!CheckSameType(context, call, 0, 4) || !Read(context, call, call->args[3], call->args[2], p)) return 1;
   if (!SameShape(call->args[0], call->args[3]) || !SameShape(call->args[1], call->args[2]))
     return dt_fail(context, "gradients must have the extents of X and Y");
   return VisitFloat(context, call->args[0], [&](auto tag) {

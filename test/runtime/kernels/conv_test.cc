@@ -77,9 +77,9 @@ void Check(const Case& s, bool nhwc, double tolerance) {
     dx[static_cast<size_t>(ix)] += static_cast<double>(f[jf]) * static_cast<double>(dy[ky]);
     df[static_cast<size_t>(jf)] += static_cast<double>(x[ix]) * static_cast<double>(dy[ky]);
   });
-  RequireClose(RunBoth<T>("dt_conv2d", s, nhwc, x, f, yd), y, tolerance);
-  RequireClose(RunBoth<T>("dt_conv2d_bwd_data", s, nhwc, f, dy, xd), dx, tolerance);
-  RequireClose(RunBoth<T>("dt_conv2d_bwd_weights", s, nhwc, x, dy, fd), df, tolerance);
+  RequireClose(RunBoth<T>("dt_conv", s, nhwc, x, f, yd), y, tolerance);
+  RequireClose(RunBoth<T>("dt_conv_bwd_data", s, nhwc, f, dy, xd), dx, tolerance);
+  RequireClose(RunBoth<T>("dt_conv_bwd_weights", s, nhwc, x, dy, fd), df, tolerance);
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ TEST_CASE("convolutions and their gradients agree with plain loops, for any numb
 TEST_CASE("convolutions whose extents do not fit are refused") {
   auto x = Noise<float>({1, 2, 5, 5}, 1), f = Noise<float>({2, 2, 3, 3}, 2), y = Noise<float>({1, 2, 3, 3}, 3);
   const auto message = [&](std::vector<int64_t> ints) {
-    Call call{"dt_conv2d", std::move(ints), {}, {}, {}};
+    Call call{"dt_conv", std::move(ints), {}, {}, {}};
     call.With(x).With(f).With(y);
     return std::string(call.Run(1).message());
   };

@@ -68,9 +68,9 @@ void Check(const Case& s, bool nhwc) {
               for (int64_t w = v.w0; w < v.w1; ++w) expected_dx[at(s.h, s.w, n, c, h, w)] += dy[out] / divisor;
         }
   for (int threads : {1, 2}) {
-    Call forward{"dt_pool2d", s.Ints(nhwc), {}, {s.kind}, {}};
+    Call forward{"dt_pool", s.Ints(nhwc), {}, {s.kind}, {}};
     REQUIRE(forward.With(x).With(y).Run(threads).ok());
-    Call backward{"dt_pool2d_bwd", s.Ints(nhwc), {}, {s.kind}, {}};
+    Call backward{"dt_pool_bwd", s.Ints(nhwc), {}, {s.kind}, {}};
     REQUIRE(backward.With(x).With(y).With(dy).With(dx).Run(threads).ok());
     REQUIRE(y.data == expected_y.data);
     REQUIRE(dx.data == expected_dx.data);
@@ -91,7 +91,7 @@ TEST_CASE("pooling agrees with plain loops, for any number of threads") {
 TEST_CASE("pooling with wrong parameters is refused") {
   auto x = Noise<float>({1, 2, 4, 4}, 1), y = Noise<float>({1, 2, 2, 2}, 2), other = Noise<float>({1, 3, 2, 2}, 2);
   const auto message = [&](std::vector<int64_t> ints, const char* kind, auto& out) {
-    Call call{"dt_pool2d", std::move(ints), {}, {kind}, {}};
+    Call call{"dt_pool", std::move(ints), {}, {kind}, {}};
     return std::string(call.With(x).With(out).Run(1).message());
   };
   CHECK(message({2, 2, 2, 2, 0, 0, 1, 0, 0}, "max", y).empty());

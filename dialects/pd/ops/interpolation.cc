@@ -1,6 +1,7 @@
 // Rows of the op table: family `interpolation`. Notation: op_table.h; read by op_table.cc.
 
 #include "dialects/pd/ops/families.h"
+#include "dialects/pd/ops/infer_interpolation.h"
 
 namespace dtranspile::pd {
 namespace {
@@ -14,25 +15,25 @@ constexpr const char* kBilinearInterpAttributes =
 constexpr const char* kGridSamplerAttributes = "mode:s=bilinear@1, padding_mode:s=zeros, align_corners:b=true";
 
 const OpRow kRows[] = {
-    {"linear_interp_v2", "X, OutSize?, SizeTensor*, Scale? -> Out", kLinearInterpV2Attributes, kPure, nullptr},
-    {"linear_interp_v2_grad", "Out@GRAD, OutSize?, Scale?, SizeTensor*, X? -> X@GRAD?", kLinearInterpV2Attributes, kPure, nullptr},
-    {"bilinear_interp", "X, OutSize?, SizeTensor*, Scale? -> Out", kBilinearInterpAttributes, kPure, nullptr},
-    {"bilinear_interp_grad", "Out@GRAD, OutSize?, Scale?, SizeTensor*, X? -> X@GRAD?", kBilinearInterpAttributes, kPure, nullptr},
-    {"bilinear_interp_v2", "X, OutSize?, SizeTensor*, Scale? -> Out", kLinearInterpV2Attributes, kPure, nullptr},
-    {"bilinear_interp_v2_grad", "Out@GRAD, OutSize?, Scale?, SizeTensor*, X? -> X@GRAD?", kLinearInterpV2Attributes, kPure, nullptr},
-    {"nearest_interp", "X, OutSize?, SizeTensor*, Scale? -> Out", kBilinearInterpAttributes, kPure, nullptr},
-    {"nearest_interp_grad", "Out@GRAD, OutSize?, Scale?, SizeTensor*, X? -> X@GRAD?", kBilinearInterpAttributes, kPure, nullptr},
-    {"nearest_interp_v2", "X, OutSize?, SizeTensor*, Scale? -> Out", kLinearInterpV2Attributes, kPure, nullptr},
-    {"nearest_interp_v2_grad", "Out@GRAD, OutSize?, Scale?, SizeTensor*, X? -> X@GRAD?", kLinearInterpV2Attributes, kPure, nullptr},
-    {"bicubic_interp_v2", "X, OutSize?, SizeTensor*, Scale? -> Out", kLinearInterpV2Attributes, kPure, nullptr},
-    {"bicubic_interp_v2_grad", "Out@GRAD, OutSize?, Scale?, SizeTensor*, X? -> X@GRAD?", kLinearInterpV2Attributes, kPure, nullptr},
-    {"trilinear_interp", "X, OutSize?, SizeTensor*, Scale? -> Out", kBilinearInterpAttributes, kPure, nullptr},
-    {"trilinear_interp_grad", "Out@GRAD, OutSize?, Scale?, SizeTensor*, X? -> X@GRAD?", kBilinearInterpAttributes, kPure, nullptr},
-    {"trilinear_interp_v2", "X, OutSize?, SizeTensor*, Scale? -> Out", kLinearInterpV2Attributes, kPure, nullptr},
-    {"trilinear_interp_v2_grad", "Out@GRAD, OutSize?, Scale?, SizeTensor*, X? -> X@GRAD?", kLinearInterpV2Attributes, kPure, nullptr},
-    {"grid_sampler", "X, Grid -> Output", kGridSamplerAttributes, kPure, nullptr},
-    {"grid_sampler_grad", "Grid, Output@GRAD, X -> Grid@GRAD?, X@GRAD?", kGridSamplerAttributes, kPure, nullptr},
-    {"affine_grid", "Theta, OutputShape? -> Output", "output_shape:is={}, align_corners:b=true@1", kPure, nullptr},
+    {"linear_interp_v2", "X, OutSize?, SizeTensor*, Scale? -> Out", kLinearInterpV2Attributes, kPure, inferResize},
+    {"linear_interp_v2_grad", "Out@GRAD, OutSize?, Scale?, SizeTensor*, X? -> X@GRAD?", kLinearInterpV2Attributes, kPure, inferGradients},
+    {"bilinear_interp", "X, OutSize?, SizeTensor*, Scale? -> Out", kBilinearInterpAttributes, kPure, inferResize},
+    {"bilinear_interp_grad", "Out@GRAD, OutSize?, Scale?, SizeTensor*, X? -> X@GRAD?", kBilinearInterpAttributes, kPure, inferGradients},
+    {"bilinear_interp_v2", "X, OutSize?, SizeTensor*, Scale? -> Out", kLinearInterpV2Attributes, kPure, inferResize},
+    {"bilinear_interp_v2_grad", "Out@GRAD, OutSize?, Scale?, SizeTensor*, X? -> X@GRAD?", kLinearInterpV2Attributes, kPure, inferGradients},
+    {"nearest_interp", "X, OutSize?, SizeTensor*, Scale? -> Out", kBilinearInterpAttributes, kPure, inferResize},
+    {"nearest_interp_grad", "Out@GRAD, OutSize?, Scale?, SizeTensor*, X? -> X@GRAD?", kBilinearInterpAttributes, kPure, inferGradients},
+    {"nearest_interp_v2", "X, OutSize?, SizeTensor*, Scale? -> Out", kLinearInterpV2Attributes, kPure, inferResize},
+    {"nearest_interp_v2_grad", "Out@GRAD, OutSize?, Scale?, SizeTensor*, X? -> X@GRAD?", kLinearInterpV2Attributes, kPure, inferGradients},
+    {"bicubic_interp_v2", "X, OutSize?, SizeTensor*, Scale? -> Out", kLinearInterpV2Attributes, kPure, inferResize},
+    {"bicubic_interp_v2_grad", "Out@GRAD, OutSize?, Scale?, SizeTensor*, X? -> X@GRAD?", kLinearInterpV2Attributes, kPure, inferGradients},
+    {"trilinear_interp", "X, OutSize?, SizeTensor*, Scale? -> Out", kBilinearInterpAttributes, kPure, inferResize},
+    {"trilinear_interp_grad", "Out@GRAD, OutSize?, Scale?, SizeTensor*, X? -> X@GRAD?", kBilinearInterpAttributes, kPure, inferGradients},
+    {"trilinear_interp_v2", "X, OutSize?, SizeTensor*, Scale? -> Out", kLinearInterpV2Attributes, kPure, inferResize},
+    {"trilinear_interp_v2_grad", "Out@GRAD, OutSize?, Scale?, SizeTensor*, X? -> X@GRAD?", kLinearInterpV2Attributes, kPure, inferGradients},
+    {"grid_sampler", "X, Grid -> Output", kGridSamplerAttributes, kPure, inferGridSample},
+    {"grid_sampler_grad", "Grid, Output@GRAD, X -> Grid@GRAD?, X@GRAD?", kGridSamplerAttributes, kPure, inferGradients},
+    {"affine_grid", "Theta, OutputShape? -> Output", "output_shape:is={}, align_corners:b=true@1", kPure, inferAffineGrid},
     {"affine_grid_grad", "Output@GRAD, OutputShape?, Theta? -> Theta@GRAD?", "output_shape:is={}, align_corners:b=true@1", kPure, nullptr},
 };
 

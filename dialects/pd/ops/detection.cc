@@ -1,6 +1,7 @@
 // Rows of the op table: family `detection`. Notation: op_table.h; read by op_table.cc.
 
 #include "dialects/pd/ops/families.h"
+#include "dialects/pd/ops/infer_detection.h"
 
 namespace dtranspile::pd {
 namespace {
@@ -48,30 +49,30 @@ const OpRow kRows[] = {
     {"retinanet_detection_output", "BBoxes+, Scores+, Anchors+, ImInfo -> Out", "score_threshold:f, nms_top_k:i, nms_threshold:f, nms_eta:f, keep_top_k:i",
      kPure, nullptr},
     {"polygon_box_transform", "Input -> Output", "", kPure, nullptr},
-    {"yolov3_loss", "X, GTBox, GTLabel, GTScore? -> Loss, ObjectnessMask, GTMatchMask", kYolov3LossAttributes, kPure, nullptr},
+    {"yolov3_loss", "X, GTBox, GTLabel, GTScore? -> Loss, ObjectnessMask, GTMatchMask", kYolov3LossAttributes, kPure, inferYoloLoss},
     {"yolov3_loss_grad", "GTBox, GTLabel, GTMatchMask, GTScore?, Loss@GRAD, ObjectnessMask, X -> GTBox@GRAD?, GTLabel@GRAD?, GTScore@GRAD?, X@GRAD?",
-     kYolov3LossAttributes, kPure, nullptr},
+     kYolov3LossAttributes, kPure, inferGradients},
     {"yolo_box", "X, ImgSize -> Boxes, Scores",
      "class_num:i=1, anchors:is={}, downsample_ratio:i=32, conf_thresh:f=0.01, clip_bbox:b=true, scale_x_y:f=1, iou_aware:b=false@1, "
      "iou_aware_factor:f=0.5@1",
      kPure, nullptr},
-    {"roi_pool", "X, ROIs, RoisLod?, RoisNum? -> Out, Argmax", kRoiPoolAttributes, kPure, nullptr},
-    {"roi_pool_grad", "Argmax, Out@GRAD, ROIs, RoisLod?, X, RoisNum? -> X@GRAD?", kRoiPoolAttributes, kPure, nullptr},
-    {"roi_align", "X, ROIs, RoisLod?, RoisNum? -> Out", kRoiAlignAttributes, kPure, nullptr},
-    {"roi_align_grad", "Out@GRAD, ROIs, RoisLod?, X, RoisNum? -> X@GRAD?", kRoiAlignAttributes, kPure, nullptr},
-    {"psroi_pool", "X, ROIs, RoisNum? -> Out", kPsroiPoolAttributes, kPure, nullptr},
-    {"psroi_pool_grad", "Out@GRAD, ROIs?, X? -> X@GRAD?", kPsroiPoolAttributes, kPure, nullptr},
-    {"prroi_pool", "X, ROIs, BatchRoINums? -> Out", kRoiPoolAttributes, kPure, nullptr},
-    {"prroi_pool_grad", "BatchRoINums?, Out?, Out@GRAD, ROIs?, X? -> ROIs@GRAD?, X@GRAD?", kRoiPoolAttributes, kPure, nullptr},
+    {"roi_pool", "X, ROIs, RoisLod?, RoisNum? -> Out, Argmax", kRoiPoolAttributes, kPure, inferRoiPool},
+    {"roi_pool_grad", "Argmax, Out@GRAD, ROIs, RoisLod?, X, RoisNum? -> X@GRAD?", kRoiPoolAttributes, kPure, inferGradients},
+    {"roi_align", "X, ROIs, RoisLod?, RoisNum? -> Out", kRoiAlignAttributes, kPure, inferRoiPool},
+    {"roi_align_grad", "Out@GRAD, ROIs, RoisLod?, X, RoisNum? -> X@GRAD?", kRoiAlignAttributes, kPure, inferGradients},
+    {"psroi_pool", "X, ROIs, RoisNum? -> Out", kPsroiPoolAttributes, kPure, inferPsroiPool},
+    {"psroi_pool_grad", "Out@GRAD, ROIs?, X? -> X@GRAD?", kPsroiPoolAttributes, kPure, inferGradients},
+    {"prroi_pool", "X, ROIs, BatchRoINums? -> Out", kRoiPoolAttributes, kPure, inferRoiPool},
+    {"prroi_pool_grad", "BatchRoINums?, Out?, Out@GRAD, ROIs?, X? -> ROIs@GRAD?, X@GRAD?", kRoiPoolAttributes, kPure, inferGradients},
     {"roi_perspective_transform", "X, ROIs -> Out, Mask, TransformMatrix, Out2InIdx, Out2InWeights", kRoiPerspectiveTransformAttributes, kPure, nullptr},
-    {"roi_perspective_transform_grad", "Out2InIdx?, Out2InWeights?, Out@GRAD, ROIs?, X? -> X@GRAD?", kRoiPerspectiveTransformAttributes, kPure, nullptr},
-    {"deformable_psroi_pooling", "Input, ROIs, Trans -> TopCount, Output", kDeformablePsroiPoolingAttributes, kPure, nullptr},
+    {"roi_perspective_transform_grad", "Out2InIdx?, Out2InWeights?, Out@GRAD, ROIs?, X? -> X@GRAD?", kRoiPerspectiveTransformAttributes, kPure, inferGradients},
+    {"deformable_psroi_pooling", "Input, ROIs, Trans -> TopCount, Output", kDeformablePsroiPoolingAttributes, kPure, inferDeformablePsroi},
     {"deformable_psroi_pooling_grad", "Input?, Output@GRAD, ROIs?, TopCount?, Trans? -> Input@GRAD?, Trans@GRAD?", kDeformablePsroiPoolingAttributes, kPure,
-     nullptr},
+     inferGradients},
     {"generate_proposals", "Scores, BboxDeltas, ImInfo, Anchors, Variances -> RpnRois, RpnRoiProbs, RpnRoisLod?, RpnRoisNum?",
-     "pre_nms_topN:i, post_nms_topN:i, nms_thresh:f, min_size:f, eta:f", kPure, nullptr},
+     "pre_nms_topN:i, post_nms_topN:i, nms_thresh:f, min_size:f, eta:f", kPure, inferGenerateProposals},
     {"generate_proposals_v2", "Scores, BboxDeltas, ImShape, Anchors, Variances -> RpnRois, RpnRoiProbs, RpnRoisNum?",
-     "pre_nms_topN:i, post_nms_topN:i, nms_thresh:f, min_size:f, eta:f, pixel_offset:b=true@1", kPure, nullptr},
+     "pre_nms_topN:i, post_nms_topN:i, nms_thresh:f, min_size:f, eta:f, pixel_offset:b=true@1", kPure, inferGenerateProposals},
     {"rpn_target_assign", "Anchor, GtBoxes, IsCrowd, ImInfo -> LocationIndex, ScoreIndex, TargetBBox, TargetLabel, BBoxInsideWeight",
      "rpn_batch_size_per_im:i=256, rpn_straddle_thresh:f, rpn_positive_overlap:f=0.7, rpn_negative_overlap:f=0.3, rpn_fg_fraction:f=0.25, use_random:b=true",
      kRandom, nullptr},

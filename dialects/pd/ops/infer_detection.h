@@ -1,0 +1,14 @@
+// Inference of detection ops whose results programs declare with other types or extents than they have. Rows: detection.cc.
+#pragma once
+
+#include "dialects/pd/ops/infer_common.h"
+
+namespace dtranspile::pd {
+
+llvm::LogicalResult inferRoiPool(InferContext& c);   // roi_pool, roi_align, prroi_pool
+llvm::LogicalResult inferPsroiPool(InferContext& c);
+llvm::LogicalResult inferDeformablePsroi(InferContext& c);
+llvm::LogicalResult inferYoloLoss(InferContext& c);
+llvm::LogicalResult inferGenerateProposals(InferContext& c);
+
+}  // namespace dtranspile::pd

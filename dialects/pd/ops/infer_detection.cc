@@ -64,4 +64,24 @@ llvm::LogicalResult inferGenerateProposals(InferContext& c) {
   return llvm::success();
 }
 
+// Rows (class, score, box): how many depends on the scores, whatever the program declares.
+llvm::LogicalResult inferDetections(InferContext& c) {
+  const TensorInfo* boxes = require(c, "BBoxes");
+  if (!boxes) return llvm::failure();
+  if (boxes->rank() != 3) return c.fail("takes BBoxes " + textOf(boxes->dims));
+  TensorInfo rows = tensorInfo(boxes->dtype, {-1, known(boxes->dims[2]) ? boxes->dims[2] + 2 : -1});
+  rows.lodLevel = 1;
+  c.out("Out", rows);
+  rows.dtype = DType::kInt32;
+  rows.dims[1] = 1;
+  if (c.outCount("Index")) c.out("Index", rows);
+  if (c.outCount("RoisNum")) c.out("RoisNum", tensorInfo(DType::kInt32, {boxes->dims[0]}));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferNms(InferContext& c) {
+  c.out("KeepBoxesIdxs", tensorInfo(DType::kInt64, {-1}));
+  return llvm::success();
+}
+
 }  // namespace dtranspile::pd

@@ -10,5 +10,7 @@ llvm::LogicalResult inferPsroiPool(InferContext& c);
 llvm::LogicalResult inferDeformablePsroi(InferContext& c);
 llvm::LogicalResult inferYoloLoss(InferContext& c);
 llvm::LogicalResult inferGenerateProposals(InferContext& c);
+llvm::LogicalResult inferDetections(InferContext& c);  // multiclass_nms, locality_aware_nms, retinanet_detection_output, matrix_nms
+llvm::LogicalResult inferNms(InferContext& c);
 
 }  // namespace dtranspile::pd

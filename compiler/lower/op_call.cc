@@ -87,24 +87,33 @@ TensorRef OpLowering::nothing() {
 LogicalResult OpLowering::callOp(StringRef text) {
   const Signature signature = parse(text);
   Node node{.kind = Node::Kind::Call, .op = program_.position_, .callee = signature.function.str()};
-  auto append = [&](const TensorRef& tensor, bool write) {
+  auto append = [&](const TensorRef& tensor, bool write, bool read) {
     int buffer = tensor.buffer;
     const Buffer& b = program_.plan_.buffers[buffer];
     if (b.space != Space::Value && b.dims != tensor.dims) buffer = program_.plan_.addView(buffer, b.name, tensor.dims);
     node.args.push_back(buffer);
     node.writes.push_back(write);
-    node.reads.push_back(!write);
+    node.reads.push_back(read);
+  };
+  // An output whose old value the op may leave as it is (`$Out` among the inputs) starts as a copy of it; lists are where it was already.
+  auto startsAsOld = [&](StringRef slot, unsigned index, const TensorRef& to) {
+    const std::string hidden = ("$" + slot).str();
+    mlir::Value old = op_.input(hidden, index);
+    if (!old) return false;
+    const bool list = program_.infos_[old].kind == pd::Kind::TensorArray;
+    if (!list && !old.getDefiningOp<pd::UndefOp>()) copy(*in(hidden, index), to);
+    return list || !old.getDefiningOp<pd::UndefOp>();
   };
   node.slots.push_back(0);
   for (const std::string& slot : op_.inputSlots()) {
-    if (has(slot) && !llvm::is_contained(signature.inputs, slot) && !op_.type().ends_with("_grad")) return unsupported("input " + slot);
+    if (has(slot) && !StringRef(slot).starts_with("$") && !llvm::is_contained(signature.inputs, slot) && !op_.type().ends_with("_grad")) return unsupported("input " + slot);
   }
   for (StringRef slot : signature.inputs) {
     for (unsigned i = 0; i < op_.inputCount(slot); ++i) {
       auto tensor = in(slot, i);
       // Positions in a list stay; a lone hole is an absent slot.
       if (!tensor && op_.inputCount(slot) == 1) continue;
-      append(tensor ? *tensor : nothing(), false);
+      append(tensor ? *tensor : nothing(), false, true);
     }
     node.slots.push_back(static_cast<int>(node.args.size()));
   }
@@ -115,7 +124,7 @@ LogicalResult OpLowering::callOp(StringRef text) {
     needed.push_back(any);
     for (unsigned i = 0; any && i < op_.outputCount(slot); ++i) {
       auto tensor = out(slot, i);
-      append(tensor ? *tensor : nothing(), true);
+      append(tensor ? *tensor : nothing(), true, tensor && startsAsOld(slot, i, *tensor));
     }
     node.slots.push_back(static_cast<int>(node.args.size()));
   }

@@ -275,7 +275,7 @@ void ProgramLowering::refuse(mlir::Operation* op, llvm::StringRef function) {
 }
 
 bool isRunTimeValue(const pd::TensorInfo& info) {
-  return info.kind != pd::Kind::Tensor || info.lodLevel > 0 || llvm::any_of(info.dims, [](int64_t d) { return d < 0; });
+  return info.kind != pd::Kind::Tensor || !info.rankKnown || info.lodLevel > 0 || llvm::any_of(info.dims, [](int64_t d) { return d < 0; });
 }
 
 int ProgramLowering::bufferOf(mlir::Value value) {

@@ -74,6 +74,12 @@ def conversions(check):
         check.expect("nothing is lost by way of " + middle, filecmp.cmp(check.path("back.pdmodel"), check.program("main.pdmodel"), shallow=False))
     check.expect_exit("diff of equal programs", 0, ["diff", check.program("main.pdmodel"), check.path("p.mlir")], "equal")
     check.expect_exit("diff of different programs", 1, ["diff", check.program("main.pdmodel"), check.program("startup.pdmodel")])
+    pir = os.path.join(check.corpus, "pir33", "fit_a_line", "main.json")
+    for file in ("pir.mlir", "pir.pdmodel"):
+        check.expect_exit("convert PIR to " + file, 0, ["convert", pir, check.path(file)])
+    check.expect_exit("both are the same program", 0, ["diff", check.path("pir.mlir"), check.path("pir.pdmodel")], "equal")
+    check.expect_exit("no way back to PIR", 2, ["convert", check.path("pir.mlir"), check.path("back.json")], "to PIR JSON is not offered")
+    check.expect_exit("values of PIR are called after their op", 0, ["show", pir], '"#10.0"')
     check.expect_exit("an unknown ending", 2, ["convert", check.program("main.pdmodel"), check.path("x.txt")], ".pdmodel")
 
 

@@ -49,6 +49,14 @@ def scalar(value):
     return value[0] if isinstance(value, list) else value
 
 
+def loss_of(description):
+    """The name that the program has for the loss. Values of PIR have no names: result R of op N is #N.R."""
+    for value in description.get("fetch_values", []):
+        if value["name"] == description["loss"]:
+            return "#%d.%d" % (value["op_index"], value["result"])
+    return description["loss"]
+
+
 def compare_losses(what, found, expected):
     if len(found) != len(expected):
         fail("%s: %d steps, expected %d" % (what, len(found), len(expected)))
@@ -88,7 +96,9 @@ def main(tools, corpus, case, ranks, *flags):
         description = json.load(f)
     with open(os.path.join(folder, "golden.json")) as f:
         golden = json.load(f)
-    program = [os.path.join(folder, "main.pdmodel"), "--startup", os.path.join(folder, "startup.pdmodel")]
+    ending = ".json" if os.path.exists(os.path.join(folder, "main.json")) else ".pdmodel"
+    program = [os.path.join(folder, "main" + ending), "--startup", os.path.join(folder, "startup" + ending)]
+    loss = loss_of(description)
     data = ["--feeds", os.path.join(folder, "feeds"), "--init", os.path.join(folder, "init")]
     if description.get("lr_var"):
         data += ["--per-step", description["lr_var"] + "=" + ",".join(map(str, description["lr_per_step"]))]
@@ -105,7 +115,7 @@ def main(tools, corpus, case, ranks, *flags):
                 found = json.load(f)
             if not found["ok"] or len(found["ranks"]) != int(count):
                 fail("%s: %s" % (what, found))
-            worst = compare_losses(what, found["fetch"][description["loss"]], golden[description["loss"]])
+            worst = compare_losses(what, found["fetch"][loss], golden[description["loss"]])
             parameters = compare_parameters(what, saved, os.path.join(folder, "after"))
             print("%s: largest difference of a loss %.2e, %d parameters equal" % (what, worst, parameters))
 

@@ -8,6 +8,9 @@ namespace {
 // Ops are those of this release of the framework.
 constexpr int64_t kRelease = 2006000;
 
+// A longer constant stays a tensor: attributes hold extents and axes, and a file could have one constant read by all of its ops.
+constexpr size_t kMaxFolded = 1024;
+
 // Attributes that say nothing about the result: where an op runs, what wrote it, hints.
 bool isHint(llvm::StringRef name) {
   return llvm::StringSwitch<bool>(name)
@@ -145,6 +148,8 @@ bool Normalizer::setOperand(int index, size_t number, const OperandRule& rule, c
   const std::vector<std::string>* names = read(index, id);
   if (!names) return false;
   if (!list && names->size() != 1) return fail(index, "has a list as operand " + llvm::Twine(number) + " (slot " + slot + ")");
+  arguments_ += static_cast<int64_t>(names->size());
+  if (arguments_ > budget_.maxValues) return fail(index, "is one of ops that read more than " + llvm::Twine(budget_.maxValues) + " values altogether");
   OpDesc::Var* input = made.add_inputs();
   input->set_parameter(slot);
   for (const std::string& name : *names) input->add_arguments(name);
@@ -345,6 +350,8 @@ std::optional<Numbers> Normalizer::constantOf(int64_t id) const {
   for (int64_t extent : found->second.type->dims)
     if (isFull && extent != 1) return std::nullopt;
   const json* value = op.attribute(op.name == "pd_op.assign_value" ? "values" : "value");
+  const json* list = arrayMember(value, "D");
+  if (list && list->size() > kMaxFolded) return std::nullopt;
   std::optional<Numbers> numbers = value ? numbersOf(*value) : std::nullopt;
   return numbers && isFull && numbers->size() != 1 ? std::nullopt : numbers;
 }
@@ -352,7 +359,7 @@ std::optional<Numbers> Normalizer::constantOf(int64_t id) const {
 mlir::FailureOr<NormalProgram> normalize(mlir::MLIRContext* context, llvm::StringRef bytes, llvm::StringRef file, const Budget& budget) {
   Program program;
   ReadError error;
-  if (readProgram(bytes, budget, program, error)) return Normalizer(context, file, program).run();
+  if (readProgram(bytes, budget, program, error)) return Normalizer(context, file, program, budget).run();
   mlir::Builder builder(context);
   mlir::Location at = mlir::FileLineColLoc::get(builder.getStringAttr(file), 0, error.op < 0 ? 0 : error.op);
   if (error.op < 0) return mlir::emitError(at) << error.message;

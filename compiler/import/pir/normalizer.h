@@ -43,8 +43,13 @@ void addArgument(google::protobuf::RepeatedPtrField<OpDesc::Var>& slots, llvm::S
 
 class Normalizer {
  public:
-  Normalizer(mlir::MLIRContext* context, llvm::StringRef file, const Program& program)
-      : builder_(context), file_(builder_.getStringAttr(file)), program_(program), roles_(findRoles(program)), emitted_(program.ops.size(), false) {}
+  Normalizer(mlir::MLIRContext* context, llvm::StringRef file, const Program& program, const Budget& budget)
+      : builder_(context),
+        file_(builder_.getStringAttr(file)),
+        program_(program),
+        budget_(budget),
+        roles_(findRoles(program)),
+        emitted_(program.ops.size(), false) {}
 
   mlir::FailureOr<NormalProgram> run();
 
@@ -91,6 +96,8 @@ class Normalizer {
   mlir::Builder builder_;
   mlir::StringAttr file_;
   const Program& program_;
+  const Budget& budget_;
+  int64_t arguments_ = 0;  // of inputs, lists counted in full
   Roles roles_;
   std::vector<bool> emitted_;
   std::unordered_map<int64_t, Value> values_;

@@ -11,7 +11,7 @@ namespace dtranspile::pir {
 namespace {
 
 // Values looked at on the way from an update to its gradient; a legal program needs a few.
-constexpr size_t kMaxSearch = 10'000;
+constexpr size_t kMaxSearch = 500;
 
 bool isGradientOp(const Op& op) { return llvm::StringRef(op.name).ends_with("_grad") || llvm::StringRef(op.name).ends_with("_grad_"); }
 

@@ -24,7 +24,9 @@ Structure structureOf(llvm::StringRef name) {
       .Default(Structure::None);
 }
 
-// All ops that the table does not have, at once.
+// All ops that the table does not have, at once, but for a file that makes up names.
+constexpr int kMaxListed = 50;
+
 bool Normalizer::checkNames() {
   std::map<std::string, std::pair<int, int>> unknown;  // first position, count
   for (int i = 0; i < static_cast<int>(program_.ops.size()); ++i) {
@@ -35,9 +37,11 @@ bool Normalizer::checkNames() {
     bool known = structureOf(op.name) != Structure::None || findRule(op);
     if (!known) ++unknown.try_emplace(op.name, i, 0).first->second.second;
   }
+  int listed = 0;
   for (auto& [name, where] : unknown)
-    fail(where.first,
-         llvm::Twine("has no row in the PIR table (") + llvm::Twine(where.second) + " in this program); a row in compiler/import/pir/rows adds it");
+    if (listed++ < kMaxListed)
+      fail(where.first,
+           llvm::Twine("has no row in the PIR table (") + llvm::Twine(where.second) + " in this program); a row in compiler/import/pir/rows adds it");
   return unknown.empty();
 }
 

@@ -49,6 +49,25 @@ TEST_CASE("budgets hold before anything is kept") {
   CHECK_THAT(refusal(many, budget), Contains("are read up to 10"));
 }
 
+TEST_CASE("what a file makes ops read is counted in full") {
+  PirBuilder p;
+  std::vector<int> operands(100, p.data("x", {2}));
+  json list = value("0.t_vec", std::vector<json>(100, tensor({2})));
+  int all = p.op("0.combine", operands, {list});
+  for (int i = 0; i < 100; ++i) p.op("1.add_n", {all}, {tensor({2})});
+  CHECK(refusal(p.text()) == "accepted");
+  pir::Budget budget;
+  budget.maxValues = 9000;
+  CHECK_THAT(refusal(p.text(), budget), Contains("read more than 9000 values altogether"));
+}
+
+TEST_CASE("a long constant is no attribute") {
+  PirBuilder p;
+  int x = p.data("x", {2, 3}), shape = p.intArray(std::vector<int>(1025, 1));
+  p.op("1.sum", {x, shape}, {tensor({})}, {attribute("keepdim", value("0.a_bool", false))});
+  CHECK_THAT(refusal(p.text()), Contains("takes 'dim' from a value computed at run time"));
+}
+
 TEST_CASE("errors name file, block, op and remedy") {
   CHECK_THAT(refusalOf("1.frobnicate", {1}, {tensor({2})}),
              Contains("main.json") && Contains("block 0, op 1") && Contains("op 'pd_op.frobnicate'") && Contains("has no row in the PIR table"));

@@ -19,7 +19,9 @@ constexpr int64_t kMostReportedElements = 64;
 
 const Buffer& BufferAt(const Executor& executor, int id) { return executor.plan().buffers[static_cast<size_t>(id)]; }
 
+// What a buffer holds now.
 TensorView ViewOf(const Executor& executor, int id) {
+  if (const Value* value = executor.value(id)) return value->view();
   const Buffer& buffer = BufferAt(executor, id);
   return {buffer.dtype, buffer.dims, executor.data(id)};
 }
@@ -38,12 +40,18 @@ absl::Status PartOf(const FeedSlot& slot, const WorkerConfig& config, int64_t& p
   return absl::OkStatus();
 }
 
+// Extents of -1 belong to the step.
+bool Agree(const std::vector<int64_t>& dims, const std::vector<int64_t>& expected) {
+  return std::equal(dims.begin(), dims.end(), expected.begin(), expected.end(), [](int64_t have, int64_t want) { return want < 0 || have == want; });
+}
+
 // The extents of the file's steps have to be those of the plan, times the parts in the dimension that is cut.
 absl::Status CheckFeed(const io::Feed& feed, const FeedSlot& slot, const Buffer& buffer, int64_t parts, int64_t steps, const std::string& file) {
-  if (feed.ragged()) return absl::InvalidArgumentError(absl::StrCat(file, ": ragged (LoD) feeds cannot be run yet"));
+  if (feed.ragged() && buffer.lod_level == 0)
+    return absl::InvalidArgumentError(absl::StrCat(file, ": feed '", slot.name, "' is ragged (LoD), the program declares it without levels of sequences"));
   std::vector<int64_t> expected = buffer.dims;
-  if (slot.is_split) expected[static_cast<size_t>(slot.split.dim)] *= parts;
-  if (feed.dtype() != buffer.dtype || feed.dims() != expected)
+  if (slot.is_split && expected[static_cast<size_t>(slot.split.dim)] >= 0) expected[static_cast<size_t>(slot.split.dim)] *= parts;
+  if (feed.dtype() != buffer.dtype || !Agree(feed.dims(), expected))
     return absl::InvalidArgumentError(absl::StrCat(file, ": a step of feed '", slot.name, "' is ", ShapeText(feed.dtype(), feed.dims()),
                                                    ", the job was compiled for ", ShapeText(buffer.dtype, expected)));
   if (feed.steps() < steps)
@@ -148,15 +156,16 @@ Json Elements(const std::byte* data, int64_t count) {
 }
 
 // Null for types that reports do not show.
-Json ElementsOf(const Buffer& buffer, const std::byte* data) {
-  if (buffer.count() > kMostReportedElements) return nullptr;
-  switch (buffer.dtype) {
-    case DType::kFloat32: return Elements<float>(data, buffer.count());
-    case DType::kFloat64: return Elements<double>(data, buffer.count());
-    case DType::kInt32: return Elements<int32_t>(data, buffer.count());
-    case DType::kInt64: return Elements<int64_t>(data, buffer.count());
-    case DType::kBool: return Elements<bool>(data, buffer.count());
-    case DType::kUInt8: return Elements<uint8_t>(data, buffer.count());
+Json ElementsOf(const TensorView& view) {
+  const int64_t count = view.bytes() / static_cast<int64_t>(SizeOf(view.dtype));
+  if (count > kMostReportedElements) return nullptr;
+  switch (view.dtype) {
+    case DType::kFloat32: return Elements<float>(view.data, count);
+    case DType::kFloat64: return Elements<double>(view.data, count);
+    case DType::kInt32: return Elements<int32_t>(view.data, count);
+    case DType::kInt64: return Elements<int64_t>(view.data, count);
+    case DType::kBool: return Elements<bool>(view.data, count);
+    case DType::kUInt8: return Elements<uint8_t>(view.data, count);
     default: return nullptr;
   }
 }
@@ -172,7 +181,7 @@ absl::StatusOr<Feeds> Feeds::Open(const WorkerConfig& config, const Executor& ex
     if (file == files.end()) return absl::InvalidArgumentError(absl::StrCat("feed '", slot.name, "' is not given; add ", slot.name, ".npy to the feeds"));
     int64_t part = 0, parts = 1;
     DT_RETURN_IF_ERROR(PartOf(slot, config, part, parts));
-    DT_ASSIGN_OR_RETURN(io::Feed feed, io::Feed::OpenNpy(file->second));
+    DT_ASSIGN_OR_RETURN(io::Feed feed, io::Feed::OpenFile(file->second));
     DT_RETURN_IF_ERROR(CheckFeed(feed, slot, BufferAt(executor, slot.buffer), parts, config.steps, file->second));
     feeds.entries_.push_back({std::move(feed), slot.buffer, slot.split.dim, part, parts});
     files.erase(file);
@@ -183,6 +192,12 @@ absl::StatusOr<Feeds> Feeds::Open(const WorkerConfig& config, const Executor& ex
 
 absl::Status Feeds::Read(int64_t step, const Executor& executor) const {
   for (const Entry& entry : entries_) {
+    if (Value* value = executor.value(entry.buffer)) {
+      DT_ASSIGN_OR_RETURN(Tensor part, entry.parts == 1 ? entry.feed.Read(step) : entry.feed.ReadPart(step, entry.dim, entry.part, entry.parts));
+      DT_RETURN_IF_ERROR(value->Assign(part.view()));
+      value->lod = std::move(part.lod);
+      continue;
+    }
     std::byte* to = executor.data(entry.buffer);
     if (!entry.feed.dims().empty()) {
       DT_RETURN_IF_ERROR(entry.feed.ReadPartInto(step, entry.dim, entry.part, entry.parts, to));
@@ -247,29 +262,38 @@ absl::StatusOr<Fetches> Fetches::Open(const WorkerConfig& config, const Executor
   for (const std::string& name : config.fetch) {
     const auto slot = std::find_if(slots.begin(), slots.end(), [&](const FetchSlot& s) { return s.name == name; });
     if (slot == slots.end()) return absl::InvalidArgumentError(absl::StrCat("'", name, "' is not among the fetches that the job was compiled for"));
-    fetches.entries_.push_back({name, slot->buffer});
-    if (config.save_fetches.empty()) continue;
-    const std::string folder = absl::StrCat(config.save_fetches, "/", config.rank);
-    DT_ASSIGN_OR_RETURN(const std::string path, io::PrepareInside(folder, name + ".npy"));
     const Buffer& buffer = BufferAt(executor, slot->buffer);
-    DT_ASSIGN_OR_RETURN(io::NpyStack stack, io::NpyStack::Create(path, buffer.dtype, buffer.dims, config.steps));
-    fetches.stacks_.push_back(std::move(stack));
+    if (buffer.kind != Value::Kind::kTensor)
+      return absl::InvalidArgumentError(absl::StrCat("fetch '", name, "' is ", buffer.kind == Value::Kind::kList ? "an array" : "SelectedRows", ", tensors are reported"));
+    Entry& entry = fetches.entries_.emplace_back(Entry{name, slot->buffer, "", {}});
+    if (config.save_fetches.empty()) continue;
+    DT_ASSIGN_OR_RETURN(const std::string stem, io::PrepareInside(absl::StrCat(config.save_fetches, "/", config.rank), name));
+    // Extents that may differ from step to step: a file each.
+    if (buffer.space == Space::kValue) {
+      entry.stem = stem;
+      io::ClearSteps(stem, config.steps);
+      continue;
+    }
+    DT_ASSIGN_OR_RETURN(io::NpyStack stack, io::NpyStack::Create(stem + ".npy", buffer.dtype, buffer.dims, config.steps));
+    entry.stack.emplace(std::move(stack));
   }
   return fetches;
 }
 
-absl::StatusOr<Json> Fetches::Take(const Executor& executor) {
+absl::StatusOr<Json> Fetches::Take(int64_t step, const Executor& executor) {
   Json values = Json::object();
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    const Entry& entry = entries_[i];
-    values[entry.name] = ElementsOf(BufferAt(executor, entry.buffer), executor.data(entry.buffer));
-    if (!stacks_.empty()) DT_RETURN_IF_ERROR(stacks_[i].Append(ViewOf(executor, entry.buffer)));
+  for (Entry& entry : entries_) {
+    const TensorView view = ViewOf(executor, entry.buffer);
+    values[entry.name] = ElementsOf(view);
+    if (entry.stack) DT_RETURN_IF_ERROR(entry.stack->Append(view));
+    if (!entry.stem.empty()) DT_RETURN_IF_ERROR(io::WriteStep(entry.stem, step, view, executor.value(entry.buffer)->lod));
   }
   return values;
 }
 
 absl::Status Fetches::Finish() {
-  for (io::NpyStack& stack : stacks_) DT_RETURN_IF_ERROR(stack.Finish());
+  for (Entry& entry : entries_)
+    if (entry.stack) DT_RETURN_IF_ERROR(entry.stack->Finish());
   return absl::OkStatus();
 }
 

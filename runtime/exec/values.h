@@ -2,6 +2,7 @@
 // Used by the worker.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,8 +53,8 @@ class Fetches {
  public:
   static absl::StatusOr<Fetches> Open(const WorkerConfig& config, const Executor& executor);
 
-  // name -> flat list of elements; null for more than 64 elements. Appends to the files of save_fetches.
-  absl::StatusOr<Json> Take(const Executor& executor);
+  // name -> flat list of elements; null for more than 64 elements. Writes the step to the files of save_fetches.
+  absl::StatusOr<Json> Take(int64_t step, const Executor& executor);
 
   absl::Status Finish();
 
@@ -61,9 +62,10 @@ class Fetches {
   struct Entry {
     std::string name;
     int buffer;
+    std::string stem;                   // of files per step; empty: none
+    std::optional<io::NpyStack> stack;  // all steps in one file
   };
   std::vector<Entry> entries_;
-  std::vector<io::NpyStack> stacks_;
 };
 
 }  // namespace dtranspile::exec

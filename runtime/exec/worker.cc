@@ -84,7 +84,7 @@ absl::Status Worker::Step(int64_t step) {
   const int64_t begin = NowNs();
   DT_RETURN_IF_ERROR(executor_->RunMain());
   const double ms = static_cast<double>(NowNs() - begin) / kNsPerMs;
-  DT_ASSIGN_OR_RETURN(Json values, fetches_->Take(*executor_));
+  DT_ASSIGN_OR_RETURN(Json values, fetches_->Take(step, *executor_));
   control_.Send({{"event", "step"}, {"step", step}, {"ms", ms}, {"fetch", std::move(values)}});
   return absl::OkStatus();
 }

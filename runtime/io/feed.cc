@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "runtime/base/status.h"
 #include "runtime/io/literal.h"
 #include "runtime/io/output.h"
@@ -61,6 +62,20 @@ absl::StatusOr<Lod> ReadLodJson(const std::string& path) {
   return ParseLodJson(path, text);
 }
 
+absl::Status WriteStep(const std::string& stem, int64_t step, const TensorView& value, const Lod& lod) {
+  std::string text = "[";
+  for (const auto& offsets : lod) absl::StrAppend(&text, text.size() > 1 ? ", [" : "[", absl::StrJoin(offsets, ", "), "]");
+  text += "]\n";
+  DT_RETURN_IF_ERROR(WriteNpy(StepStem(stem, step) + ".npy", value));
+  return WriteFile(StepStem(stem, step) + ".lod.json", text.data(), static_cast<int64_t>(text.size()));
+}
+
+void ClearSteps(const std::string& stem, int64_t steps) {
+  std::error_code ignored;
+  fs::remove(stem + ".npy", ignored);
+  fs::remove(StepStem(stem, steps) + ".npy", ignored);
+}
+
 absl::StatusOr<Feed> Feed::OpenNpy(const std::string& path) {
   Feed feed;
   DT_ASSIGN_OR_RETURN(NpyFile file, NpyFile::Open(path));
@@ -81,6 +96,14 @@ absl::StatusOr<Feed> Feed::Open(const std::string& folder, const std::string& na
   if (!Exists(StepStem(stem, 0) + ".npy")) {
     return absl::NotFoundError(absl::StrCat("no values for feed '", name, "': neither ", stem, ".npy nor ", stem, ".step0.npy is there"));
   }
+  return OpenSteps(stem);
+}
+
+absl::StatusOr<Feed> Feed::OpenFile(const std::string& path) {
+  return !Exists(path) && Exists(StepStem(path, 0) + ".npy") ? OpenSteps(path) : OpenNpy(path);
+}
+
+absl::StatusOr<Feed> Feed::OpenSteps(const std::string& stem) {
   Feed feed;
   feed.stem_ = stem;
   DT_ASSIGN_OR_RETURN(const NpyFile first, NpyFile::Open(StepStem(stem, 0) + ".npy"));

@@ -14,6 +14,11 @@
 
 namespace dtranspile::io {
 
+// Writes one step of a ragged feed or fetch: STEM.step<k>.npy and STEM.step<k>.lod.json, which ReadLodJson reads.
+absl::Status WriteStep(const std::string& stem, int64_t step, const TensorView& value, const Lod& lod);
+// Before them: what an older run has left at STEM.npy and behind the last of `steps` steps goes, so that Feed::Open finds these.
+void ClearSteps(const std::string& stem, int64_t steps);
+
 // A list of offset lists, as in [[0, 12, 22]]; [] for none. kInvalidArgument names the file and the character.
 absl::StatusOr<Lod> ReadLodJson(const std::string& path);
 absl::StatusOr<Lod> ParseLodJson(const std::string& name, const std::string& text);
@@ -26,6 +31,10 @@ class Feed {
 
   // A single .npy, from wherever the user keeps it.
   static absl::StatusOr<Feed> OpenNpy(const std::string& path);
+
+  // A .npy, or the stem of ragged steps: what `file` says of an open feed.
+  static absl::StatusOr<Feed> OpenFile(const std::string& path);
+  const std::string& file() const { return stem_; }
 
   bool ragged() const { return !dense_; }
   int64_t steps() const { return steps_; }
@@ -45,10 +54,11 @@ class Feed {
   absl::Status ReadPartInto(int64_t step, int dim, int64_t part, int64_t parts, void* out) const;
 
  private:
+  static absl::StatusOr<Feed> OpenSteps(const std::string& stem);
   absl::StatusOr<Tensor> ReadRagged(int64_t step) const;
   absl::StatusOr<int64_t> PartExtent(const std::string& what, int64_t extent, int64_t part, int64_t parts) const;
 
-  std::string stem_;  // folder/NAME, for messages and ragged steps
+  std::string stem_;  // of ragged steps folder/NAME, else the .npy
   std::unique_ptr<NpyFile> dense_;
   int64_t steps_ = 0;
   DType dtype_ = DType::kFloat32;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/control.h"
+#include "runtime/io/feed.h"
 #include "runtime/io/npy.h"
 #include "runtime/io/output.h"
 
@@ -83,12 +84,72 @@ absl::StatusOr<Tensor> ConcatenationOf(const std::vector<Tensor>& values) {
   return all;
 }
 
+// Rows and sequences of one behind those of the other.
+absl::StatusOr<Tensor> JoinedRows(const std::vector<Tensor>& values) {
+  const Tensor& first = values[0];
+  if (first.dims.empty()) return absl::InvalidArgumentError("scalars cannot be concatenated");
+  std::vector<int64_t> dims = first.dims;
+  for (size_t rank = 1; rank < values.size(); ++rank) dims[0] += values[rank].dims[0];
+  DT_ASSIGN_OR_RETURN(Tensor all, Tensor::Zeros(first.dtype, dims));
+  all.lod = first.lod;
+  std::byte* to = all.bytes.data();
+  for (size_t rank = 0; rank < values.size(); ++rank) {
+    const Tensor& value = values[rank];
+    to = std::copy_n(value.bytes.data(), value.bytes.size(), to);
+    if (value.lod.size() != all.lod.size()) return absl::FailedPreconditionError("ranks have different levels of sequences");
+    for (size_t level = 0; rank > 0 && level < all.lod.size(); ++level) {
+      const uint64_t before = all.lod[level].back();
+      for (size_t i = 1; i < value.lod[level].size(); ++i) all.lod[level].push_back(before + value.lod[level][i]);
+    }
+  }
+  return all;
+}
+
+absl::StatusOr<Tensor> CombineStep(const std::string& how, std::vector<Tensor>& values) {
+  const auto inner = [](const Tensor& value) { return std::vector<int64_t>(value.dims.begin() + !value.dims.empty(), value.dims.end()); };
+  for (const Tensor& value : values) {
+    const bool same = how == "concat" ? value.dims.size() == values[0].dims.size() && inner(value) == inner(values[0]) : value.dims == values[0].dims;
+    if (!same || value.dtype != values[0].dtype) return absl::FailedPreconditionError("ranks have values of different extents");
+  }
+  if (how == "mean" || how == "sum") return SumOf(values, how == "mean");
+  if (how == "concat") return JoinedRows(values);
+  return std::move(values[0]);
+}
+
+// Files per step (ragged values).
+absl::Status CombineSteps(const std::string& folder, const std::string& name, const std::string& how, const std::vector<io::Feed>& files) {
+  DT_ASSIGN_OR_RETURN(const std::string stem, io::PrepareInside(folder, name));
+  io::ClearSteps(stem, files[0].steps());
+  for (int64_t step = 0; step < files[0].steps(); ++step) {
+    std::vector<Tensor> values;
+    for (const io::Feed& file : files) {
+      DT_ASSIGN_OR_RETURN(Tensor value, file.Read(step));
+      values.push_back(std::move(value));
+    }
+    DT_ASSIGN_OR_RETURN(const Tensor combined, CombineStep(how, values));
+    DT_RETURN_IF_ERROR(io::WriteStep(stem, step, combined.view(), combined.lod));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Tensor> CombineTensors(const std::string& how, std::vector<Tensor>& values) {
   for (const Tensor& value : values)
     if (value.dims != values[0].dims || value.dtype != values[0].dtype) return absl::FailedPreconditionError("ranks have values of different extents");
   if (how == "mean" || how == "sum") return SumOf(values, how == "mean");
   if (how == "concat") return ConcatenationOf(values);
   return std::move(values[0]);
+}
+
+// One file for all steps.
+absl::Status CombineStacks(const std::string& folder, const std::string& name, const std::string& how, const std::vector<io::Feed>& files) {
+  std::vector<Tensor> values;
+  for (const io::Feed& file : files) {
+    DT_ASSIGN_OR_RETURN(Tensor value, io::ReadNpy(file.file()));
+    values.push_back(std::move(value));
+  }
+  DT_ASSIGN_OR_RETURN(const Tensor combined, CombineTensors(how, values));
+  DT_ASSIGN_OR_RETURN(const std::string path, io::PrepareInside(folder, name + ".npy"));
+  return io::WriteNpy(path, combined.view());
 }
 
 }  // namespace
@@ -109,16 +170,13 @@ absl::StatusOr<Json> Combine(const std::string& how, const std::vector<Json>& va
 absl::Status CombineFiles(const std::string& folder, const std::map<std::string, std::string>& combine, int ranks) {
   for (const auto& [name, how] : combine) {
     if (how == "list") continue;
-    std::vector<Tensor> values;
+    std::vector<io::Feed> files;
     for (int rank = 0; rank < (how == "same" ? 1 : ranks); ++rank) {
-      DT_ASSIGN_OR_RETURN(const std::string path, io::PathInside(absl::StrCat(folder, "/", rank), name + ".npy"));
-      DT_ASSIGN_OR_RETURN(Tensor value, io::ReadNpy(path));
-      values.push_back(std::move(value));
+      DT_ASSIGN_OR_RETURN(io::Feed file, io::Feed::Open(absl::StrCat(folder, "/", rank), name));
+      files.push_back(std::move(file));
     }
-    const auto combined = CombineTensors(how, values);
-    if (!combined.ok()) return absl::Status(combined.status().code(), absl::StrCat("fetch '", name, "': ", combined.status().message()));
-    DT_ASSIGN_OR_RETURN(const std::string path, io::PrepareInside(folder, name + ".npy"));
-    DT_RETURN_IF_ERROR(io::WriteNpy(path, combined->view()));
+    const absl::Status status = files[0].ragged() ? CombineSteps(folder, name, how, files) : CombineStacks(folder, name, how, files);
+    if (!status.ok()) return absl::Status(status.code(), absl::StrCat("fetch '", name, "': ", status.message()));
   }
   return absl::OkStatus();
 }

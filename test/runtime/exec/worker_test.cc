@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "runtime/exec/config.h"
+#include "runtime/io/feed.h"
 #include "runtime/io/npy.h"
 #include "runtime/io/tensor_record.h"
 #include "runtime/kernels/cpu/table.h"
@@ -161,6 +162,44 @@ TEST_CASE("feeds that do not fit are refused by name") {
   CHECK(place.Error().find("'gain' is not among the fetches") != std::string::npos);
   place.config.feeds.push_back({"y", place.Path("x.npy")});
   CHECK(place.Error().find("the job has no feed 'y'") != std::string::npos);
+}
+
+TEST_CASE("ragged batches are cut by sequences, reported and saved step by step") {
+  Place place;
+  const auto ragged = [](const char* name) {
+    return Json{{"name", name}, {"space", "value"}, {"kind", "tensor"}, {"dtype", "int64"}, {"dims", {-1, 1}}, {"lod_level", 1}};
+  };
+  place.plan["buffers"].push_back(ragged("words"));
+  place.plan["buffers"].push_back(ragged("same"));
+  Json& main = place.plan["programs"]["main"];
+  main["feeds"].push_back({{"name", "words"}, {"buffer", 7}, {"dtype", "int64"}, {"dims", {-1, 1}}, {"split", {{"dim", 0}, {"axes", {"dp"}}}}});
+  main["fetches"].push_back({{"name", "same"}, {"buffer", 8}, {"combine", "concat"}});
+  main["body"].push_back({{"copy", {7, 8}}, {"op", "0:3 assign"}});
+  const std::vector<int64_t> words = {1, 2, 3, 4, 5};
+  const auto write = [&](int64_t step, int64_t rows, const Lod& lod) {
+    REQUIRE(io::WriteStep(place.Path("words"), step, {DType::kInt64, {rows, 1}, reinterpret_cast<const std::byte*>(words.data())}, lod).ok());
+  };
+  write(0, 5, {{0, 2, 5}});
+  write(1, 3, {{0, 2, 3}});
+  place.config.feeds.push_back({"words", place.Path("words")});
+  place.config.fetch.push_back("same");
+  place.config.save_fetches = place.Path("fetched");
+  REQUIRE(place.Run() == kWorkerDone);
+  CHECK(place.lines[1]["fetch"]["same"] == Json{3, 4, 5});
+  CHECK(place.lines[2]["fetch"]["same"] == Json{3});
+  const auto fetched = io::Feed::Open(place.Path("fetched/0"), "same");
+  REQUIRE(fetched.ok());
+  CHECK(fetched->steps() == 2);
+  CHECK(fetched->Read(0)->lod == Lod{{0, 3}});
+  CHECK(fetched->Read(0)->dims == std::vector<int64_t>{3, 1});
+  // Three sequences for two ranks.
+  write(1, 3, {{0, 1, 2, 3}});
+  CHECK(place.Error().find("3 sequences do not divide into 2 equal parts") != std::string::npos);
+  place.plan["buffers"][7]["lod_level"] = 0;
+  CHECK(place.Error().find("feed 'words' is ragged (LoD), the program declares it without levels of sequences") != std::string::npos);
+  place.plan["buffers"][7] = ragged("words");
+  place.plan["buffers"][7]["dims"] = main["feeds"][1]["dims"] = {-1, 2};
+  CHECK(place.Error().find("a step of feed 'words' is int64[5, 1], the job was compiled for int64[-1, 2]") != std::string::npos);
 }
 
 TEST_CASE("an error in a step names step and op; numbers that JSON lacks are text") {

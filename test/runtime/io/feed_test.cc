@@ -83,6 +83,25 @@ TEST_CASE("a ragged feed and its parts") {
   CHECK_FALSE(feed->Read(1).ok());
 }
 
+TEST_CASE("steps that were written are read again, and nothing older") {
+  const TempFolder folder;
+  const std::string stem = folder / "w";
+  const Lod lods[] = {{{0, 1, 2}, {0, 3, 4}}, {}};
+  REQUIRE(WriteNpy(stem + ".npy", Counting({1}).view()).ok());
+  REQUIRE(WriteNpy(stem + ".step2.npy", Counting({1}).view()).ok());
+  ClearSteps(stem, 2);
+  for (int64_t step = 0; step < 2; ++step) REQUIRE(WriteStep(stem, step, Counting({4 - step, 1}).view(), lods[step]).ok());
+  for (const auto& feed : {Feed::Open(folder.path(), "w"), Feed::OpenFile(stem)}) {
+    REQUIRE(feed.ok());
+    CHECK(feed->steps() == 2);
+    CHECK(feed->file() == stem);
+    CHECK(feed->Read(0)->lod == lods[0]);
+    CHECK(feed->Read(1)->lod.empty());
+    CHECK(feed->Read(1)->dims == std::vector<int64_t>{3, 1});
+  }
+  CHECK_FALSE(Feed::OpenFile(folder / "none").ok());
+}
+
 TEST_CASE("feeds that are not there, or outside") {
   const TempFolder folder;
   CHECK(Feed::Open(folder.path(), "x").status().code() == absl::StatusCode::kNotFound);

@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 
+#include "runtime/io/feed.h"
+#include "runtime/io/output.h"
 #include "runtime/launch/lines.h"
 #include "runtime/launch/report.h"
 
@@ -42,6 +45,27 @@ TEST_CASE("values of ranks are combined as the plan says") {
   CHECK(Combine("mean", {Json(), Json()})->is_null());
   CHECK(Shown(Json{2.0}) == 2.0);
   CHECK(Shown(Json{2.0, 3.0}) == Json{2.0, 3.0});
+}
+
+TEST_CASE("ragged values of ranks are joined by sequences") {
+  char name[] = "/tmp/dtranspile-ranks-XXXXXX";
+  const std::string folder = mkdtemp(name);
+  const float values[] = {1, 2, 3};
+  for (int rank = 0; rank < 2; ++rank) {
+    const auto stem = io::PrepareInside(folder + "/" + std::to_string(rank), "y");
+    REQUIRE(stem.ok());
+    const Lod lod = rank == 0 ? Lod{{0, 1, 3}} : Lod{{0, 2}};
+    REQUIRE(io::WriteStep(*stem, 0, {DType::kFloat32, {3 - rank, 1}, reinterpret_cast<const std::byte*>(values)}, lod).ok());
+  }
+  REQUIRE(CombineFiles(folder, {{"y", "concat"}}, 2).ok());
+  const auto joined = io::Feed::Open(folder, "y");
+  REQUIRE(joined.ok());
+  const auto step = joined->Read(0);
+  REQUIRE(step.ok());
+  CHECK(step->lod == Lod{{0, 1, 3, 5}});
+  CHECK(std::vector<float>(step->as<float>(), step->as<float>() + 5) == std::vector<float>{1, 2, 3, 1, 2});
+  CHECK(CombineFiles(folder, {{"y", "mean"}}, 2).message() == "fetch 'y': ranks have values of different extents");
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("lines are whole, and cut when they have no end") {

@@ -4,6 +4,7 @@
 #include "compiler/specialize/specialize.h"
 #include "compiler/verify/relations/fetches.h"
 #include "dialects/dist/dist.h"
+#include "dialects/pd/infer.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -34,14 +35,14 @@ bool splitPair(const std::string& text, std::string& name, std::string& value) {
   return true;
 }
 
-// What the program declares about a feed against what the data has.
-bool fits(pd::InputOp input, const std::vector<int64_t>& dims) {
+// What the program declares about a feed against what the data has. The rows of ragged data belong to the step.
+bool fits(pd::InputOp input, const FeedData& data) {
   mlir::RankedTensorType tensor = pd::tensorOf(input.getValue().getType());
   if (!tensor) return true;
   llvm::SmallVector<int64_t> declared = pd::dimsOf(tensor);
-  if (declared.size() != dims.size()) return false;
-  for (auto [want, have] : llvm::zip(declared, dims))
-    if (want >= 0 && want != have) return false;
+  if (declared.size() != data.dims.size()) return false;
+  for (size_t i = data.ragged; i < declared.size(); ++i)
+    if (declared[i] >= 0 && declared[i] != data.dims[i]) return false;
   return true;
 }
 
@@ -52,17 +53,17 @@ mlir::FailureOr<FeedData> openFeed(Tool& tool, pd::InputOp input, const RunFlags
     tool.error("the program is fed '" + name + "', but no data is given; add --feeds DIR or --feed " + name + "=FILE.npy");
     return mlir::failure();
   }
-  absl::StatusOr<io::Feed> feed = given == single.end() ? io::Feed::Open(flags.feeds, name) : io::Feed::OpenNpy(given->second);
+  absl::StatusOr<io::Feed> feed = given == single.end() ? io::Feed::Open(flags.feeds, name) : io::Feed::OpenFile(given->second);
   if (!feed.ok()) {
     tool.error("feed '" + name + "': " + std::string(feed.status().message()));
     return mlir::failure();
   }
-  FeedData data{name, given == single.end() ? flags.feeds + "/" + name + ".npy" : given->second, feed->dims(), feed->steps()};
-  if (feed->ragged()) {
-    tool.error("feed '" + name + "' is ragged (LoD); these programs are not run yet");
+  FeedData data{name, feed->file(), feed->dims(), feed->steps(), feed->ragged()};
+  if (data.ragged && pd::declaredInfo(input.getValue().getType()).lodLevel == 0) {
+    tool.error("feed '" + name + "' is ragged (LoD), the program declares it without levels of sequences");
     return mlir::failure();
   }
-  if (!fits(input, data.dims)) {
+  if (!fits(input, data)) {
     tool.error("feed '" + name + "' has " + dimsText(data.dims) + " a step, the program declares " + typeText(input.getValue().getType()));
     return mlir::failure();
   }
@@ -80,8 +81,8 @@ int64_t Runnable::ranks() const {
 void declareRunFlags(CLI::App& app, RunFlags& flags) {
   app.add_option("INPUT", flags.input, "JOB, or MAIN for the single-device program")->required();
   app.add_option("--startup", flags.startup, "start-up program of MAIN");
-  app.add_option("--feeds", flags.feeds, "folder with NAME.npy per feed; leading dimension = step, then the global batch");
-  app.add_option("--feed", flags.feed, "NAME=FILE.npy, for single ones");
+  app.add_option("--feeds", flags.feeds, "folder with NAME.npy per feed; leading dimension = step, then the global batch. Ragged: NAME.step<k>.npy, NAME.step<k>.lod.json");
+  app.add_option("--feed", flags.feed, "NAME=FILE.npy, for single ones; of ragged data NAME=STEM");
   app.add_option("--fetch", flags.fetch, "what to report (repeatable); default: the loss");
   app.add_option("--steps", flags.steps, "steps to run; default: as many as the feeds have")->check(CLI::PositiveNumber);
   app.add_option("--cache", flags.cache, "folder of compiled kernels; default: below the user's cache folder");
@@ -190,12 +191,13 @@ mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnab
           split.axes.push_back(axis.getValue().str());
           parts *= sizes[axis.getValue().str()];
         }
-        if (dims[split.dim] % parts != 0) {
+        // Ragged data are cut in sequences, whose number belongs to the step.
+        if (!feed.ragged && dims[split.dim] % parts != 0) {
           tool.error("feed '" + feed.name + "' has a global batch of " + std::to_string(dims[split.dim]) + ", which " + std::to_string(parts) +
                      " data-parallel ranks do not divide; use a batch that is a multiple of " + std::to_string(parts));
           return mlir::failure();
         }
-        dims[split.dim] /= parts;
+        if (!feed.ragged) dims[split.dim] /= parts;
         request.splits[feed.name] = split;
       }
       request.feedDims[feed.name] = dims;

@@ -41,11 +41,12 @@ struct Runnable {
 // JOB specialised, or MAIN as it is. A message and no value on failure.
 mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags);
 
-// Global data of every feed: file or folder, steps and dims of one step.
+// Global data of every feed: file (of ragged ones the stem), steps and dims of one step (of ragged ones of the first).
 struct FeedData {
   std::string name, file;
   std::vector<int64_t> dims;
   int64_t steps = 0;
+  bool ragged = false;
 };
 mlir::FailureOr<std::vector<FeedData>> findFeeds(Tool& tool, Runnable& runnable, const RunFlags& flags);
 

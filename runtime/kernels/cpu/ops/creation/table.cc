@@ -1,4 +1,5 @@
 // Library calls: family `creation`.
+#include "runtime/kernels/cpu/dense_entry.h"
 #include "runtime/kernels/cpu/ops/creation/calls.h"
 #include "runtime/kernels/cpu/ops/families.h"
 
@@ -6,16 +7,16 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
-    {"dt_fill_constant", Entry<FillConstant>},
-    {"dt_fill_batch_like", Entry<FillBatchLike>},
+    {"dt_fill_constant", DenseEntry<FillConstant>},
+    {"dt_fill_batch_like", DenseEntry<FillBatchLike>},
     {"dt_fill_like", Entry<FillLike>},
-    {"dt_assign_value", Entry<AssignValue>},
-    {"dt_fill", Entry<Fill>},
-    {"dt_empty", Entry<Empty>},
-    {"dt_eye", Entry<Eye>},
-    {"dt_coalesce", Entry<Coalesce>},
-    {"dt_range", Entry<Range>},
-    {"dt_linspace", Entry<Linspace>},
+    {"dt_assign_value", DenseEntry<AssignValue>},
+    {"dt_fill", DenseEntry<Fill>},
+    {"dt_empty", DenseEntry<Empty>},
+    {"dt_eye", DenseEntry<Eye>},
+    {"dt_coalesce", DenseEntry<Coalesce>},
+    {"dt_range", DenseEntry<Range>},
+    {"dt_linspace", DenseEntry<Linspace>},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Library calls: family `indexing`.
+#include "runtime/kernels/cpu/dense_entry.h"
 #include "runtime/kernels/cpu/ops/families.h"
 #include "runtime/kernels/cpu/ops/indexing/calls.h"
 
@@ -6,33 +7,33 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
-    {"dt_gather", Entry<Gather>},
-    {"dt_gather_grad", Entry<GatherGrad>},
-    {"dt_slice", Entry<Mapped<SliceMap>>},
-    {"dt_slice_grad", Entry<MappedGrad<SliceMap>>},
-    {"dt_set_value", Entry<SetValue>},
-    {"dt_set_value_grad", Entry<SetValueGrad>},
-    {"dt_gather_nd", Entry<GatherNd>},
-    {"dt_gather_nd_grad", Entry<GatherNdGrad>},
-    {"dt_scatter_nd_add", Entry<ScatterNdAdd>},
-    {"dt_scatter_nd_add_grad", Entry<ScatterNdAddGrad>},
-    {"dt_scatter", Entry<Scatter>},
-    {"dt_scatter_grad", Entry<ScatterGrad>},
-    {"dt_index_select", Entry<Mapped<IndexSelectMap>>},
-    {"dt_index_select_grad", Entry<MappedGrad<IndexSelectMap>>},
-    {"dt_take_along_axis", Entry<TakeAlongAxis>},
-    {"dt_take_along_axis_grad", Entry<TakeAlongAxisGrad>},
-    {"dt_put_along_axis", Entry<PutAlongAxis>},
-    {"dt_put_along_axis_grad", Entry<PutAlongAxisGrad>},
-    {"dt_masked_select", Entry<MaskedSelect>},
-    {"dt_masked_select_grad", Entry<MaskedSelectGrad>},
-    {"dt_multiplex", Entry<Multiplex>},
-    {"dt_multiplex_grad", Entry<MultiplexGrad>},
-    {"dt_shard_index", Entry<ShardIndex>},
-    {"dt_gather_tree", Entry<GatherTree>},
-    {"dt_tril_triu", Entry<TrilTriu>},
-    {"dt_diag", Entry<Diag>},
-    {"dt_diag_embed", Entry<DiagEmbed>},
+    {"dt_gather", DenseEntry<Gather>},
+    {"dt_gather_grad", DenseEntry<GatherGrad>},
+    {"dt_slice", DenseEntry<Mapped<SliceMap>>},
+    {"dt_slice_grad", DenseEntry<MappedGrad<SliceMap>>},
+    {"dt_set_value", DenseEntry<SetValue>},
+    {"dt_set_value_grad", DenseEntry<SetValueGrad>},
+    {"dt_gather_nd", DenseEntry<GatherNd>},
+    {"dt_gather_nd_grad", DenseEntry<GatherNdGrad>},
+    {"dt_scatter_nd_add", DenseEntry<ScatterNdAdd>},
+    {"dt_scatter_nd_add_grad", DenseEntry<ScatterNdAddGrad>},
+    {"dt_scatter", DenseEntry<Scatter>},
+    {"dt_scatter_grad", DenseEntry<ScatterGrad>},
+    {"dt_index_select", DenseEntry<Mapped<IndexSelectMap>>},
+    {"dt_index_select_grad", DenseEntry<MappedGrad<IndexSelectMap>>},
+    {"dt_take_along_axis", DenseEntry<TakeAlongAxis>},
+    {"dt_take_along_axis_grad", DenseEntry<TakeAlongAxisGrad>},
+    {"dt_put_along_axis", DenseEntry<PutAlongAxis>},
+    {"dt_put_along_axis_grad", DenseEntry<PutAlongAxisGrad>},
+    {"dt_masked_select", DenseEntry<MaskedSelect>},
+    {"dt_masked_select_grad", DenseEntry<MaskedSelectGrad>},
+    {"dt_multiplex", DenseEntry<Multiplex>},
+    {"dt_multiplex_grad", DenseEntry<MultiplexGrad>},
+    {"dt_shard_index", DenseEntry<ShardIndex>},
+    {"dt_gather_tree", DenseEntry<GatherTree>},
+    {"dt_tril_triu", DenseEntry<TrilTriu>},
+    {"dt_diag", DenseEntry<Diag>},
+    {"dt_diag_embed", DenseEntry<DiagEmbed>},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Library calls: family `logical`.
+#include "runtime/kernels/cpu/dense_entry.h"
 #include "runtime/kernels/cpu/ops/families.h"
 #include "runtime/kernels/cpu/ops/logical/calls.h"
 
@@ -6,8 +7,8 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
-    {"dt_equal_all", Entry<EqualAll>}, {"dt_close", Entry<Close>},          {"dt_whole_test", Entry<WholeTest>},
-    {"dt_is_empty", Entry<IsEmpty>},   {"dt_where_index", Entry<WhereIndex>}, {"dt_bitwise", Entry<Bitwise>},
+    {"dt_equal_all", DenseEntry<EqualAll>}, {"dt_close", DenseEntry<Close>},          {"dt_whole_test", DenseEntry<WholeTest>},
+    {"dt_is_empty", DenseEntry<IsEmpty>},   {"dt_where_index", DenseEntry<WhereIndex>}, {"dt_bitwise", DenseEntry<Bitwise>},
 };
 
 }  // namespace

@@ -57,6 +57,14 @@ TEST_CASE("ragged parts are joined with their sequences") {
   CHECK(concat.Result().lod == Lod{{0, 1, 3, 3, 5}});
 }
 
+TEST_CASE("what is no dense tensor is refused by name") {
+  exec::Value rows(exec::Value::Kind::kRows, DType::kFloat32);
+  REQUIRE(rows.Resize({2, 3}).ok());
+  SlotCall flip("dt_flip");
+  flip.Slot().With(rows, "rows").Out(DType::kFloat32).Ints({0}).Ints({});
+  CHECK_THAT(flip.Message(), Contains("'rows' is no dense tensor"));
+}
+
 TEST_CASE("gradients of repetition do not depend on the number of threads") {
   auto x = Count({1, 1000}), gradient = Noise<float>({300, 1000}, 3);
   std::vector<std::vector<float>> results;

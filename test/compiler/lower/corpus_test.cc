@@ -47,10 +47,13 @@ void compareSteps(ProgramCase& c, exec::Executor& executor) {
   }
 }
 
-void compareParameters(ProgramCase& c, exec::Executor& executor) {
+// Biases of attention keys: softmax does not feel them, so their exact gradient is 0 and the computed one rounding noise, which adam makes steps of.
+const std::pair<std::string, std::string> kRoundingNoise[] = {{"pir33/gpt_tiny", "linear_1.b_0"}, {"pir33/gpt_tiny", "linear_7.b_0"}};
+
+void compareParameters(const std::string& name, ProgramCase& c, exec::Executor& executor) {
   for (const exec::Persistable& p : executor.plan().persistables) {
     const std::string path = c.folder() + "/after/" + p.name + ".npy";
-    if (!fs::exists(path)) continue;
+    if (!fs::exists(path) || std::count(std::begin(kRoundingNoise), std::end(kRoundingNoise), std::pair(name, p.name)) != 0) continue;
     auto expected = io::ReadNpy(path);
     REQUIRE(expected.ok());
     const auto* want = expected->as<float>();
@@ -65,7 +68,7 @@ void compareParameters(ProgramCase& c, exec::Executor& executor) {
 const char* const kCases[] = {"fluid18/fit_a_line",   "fluid18/mnist_mlp",   "static26/fit_a_line", "static26/mlp_regression",
                               "fluid18/lenet",        "fluid18/nesterov_exponential_mlp", "fluid18/adamax_mlp",  "fluid18/rmsprop_mlp",
                               "static26/lenet",       "static26/mlp_amp_ready", "static26/resnet_thin", "pir33/fit_a_line",   "pir33/mlp_regression",
-                              "pir33/lenet"};
+                              "pir33/lenet",          "pir33/gpt_tiny"};
 
 // Programs that every op has a lowering for, beyond those above.
 std::vector<std::string> others() {
@@ -92,7 +95,7 @@ TEST_CASE("losses and parameters are the framework's") {
       CHECK(warm.library.compiled == 0);
       auto executor = c.start(false);
       compareSteps(c, *executor);
-      compareParameters(c, *executor);
+      compareParameters(name, c, *executor);
     }
   }
 }

@@ -46,7 +46,7 @@ std::vector<Chosen> Choose(const Rules& rules, const std::vector<T>& boxes, size
     }
     if (i < truths && crowd[i] != 0) c.overlap = -1;
     const auto overlap = static_cast<T>(c.overlap);
-    if (overlap >= static_cast<T>(rules.object)) objects.push_back(c);
+    if (truths > 0 && overlap >= static_cast<T>(rules.object)) objects.push_back(c);
     else if (overlap >= static_cast<T>(rules.background_low) && overlap < static_cast<T>(rules.background_high))
       background.push_back({c.region, -1, c.overlap});
   }

@@ -1,5 +1,6 @@
 // Values back to named cells. Passes move and add uses without regard to names; here every read is made to find the value it means.
 #include "compiler/export/program.h"
+#include "dialects/pd/declarations.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/SetVector.h"
@@ -77,28 +78,13 @@ class Simulator {
   llvm::SetVector<mlir::StringAttr> written_;  // persistables set in the region being walked
 };
 
-pd::DeclOp findDecl(mlir::Block* block, llvm::StringRef name) {
-  for (auto decl : block->getOps<pd::DeclOp>())
-    if (decl.getName() == name) return decl;
-  return {};
-}
-
 // Declares a copy of `name` under a new name and returns it.
-std::string declareVersion(mlir::Block* block, llvm::StringRef name, mlir::Type type, int& next) {
+std::string declareVersion(pd::Declarations& declarations, mlir::Block* block, llvm::StringRef name, mlir::Type type, int& next) {
   std::string fresh;
   do fresh = (name + "@v" + llvm::Twine(next++)).str();
-  while (findDecl(block, fresh));
-  if (pd::DeclOp original = findDecl(block, name)) {
-    mlir::OpBuilder builder(original);
-    builder.setInsertionPointAfter(original);
-    auto copy = llvm::cast<pd::DeclOp>(builder.clone(*original));
-    copy.setName(fresh);
-    copy.removePersistableAttr();
-    copy.removeIsParameterAttr();
-    copy.removeNeedCheckFeedAttr();
-  } else {
-    pd::declare(block, fresh, type);
-  }
+  while (declarations.find(block, fresh));
+  if (pd::DeclOp original = declarations.find(block, name)) declarations.copy(original, fresh);
+  else declarations.declare(block, fresh, type);
   return fresh;
 }
 
@@ -117,8 +103,8 @@ void renameResult(mlir::OpResult result, llvm::StringRef fresh) {
   op->setAttr("outs", builder.getArrayAttr(slots));
 }
 
-bool isPersistableName(mlir::Block* block, llvm::StringRef name) {
-  pd::DeclOp decl = findDecl(block, name);
+bool isPersistableName(pd::Declarations& declarations, mlir::Block* block, llvm::StringRef name) {
+  pd::DeclOp decl = declarations.find(block, name);
   return decl && decl.isPersistable();
 }
 
@@ -127,23 +113,23 @@ pd::InputSlot input(llvm::StringRef slot, Value value) { return {slot, {value}};
 pd::OutputSlot output(llvm::StringRef slot, llvm::StringRef name, mlir::Type type) { return {slot, {{name.str(), type}}}; }
 
 // A copy of `value` in a cell of its own, made right behind its definition.
-Value copyBehind(Value value, llvm::StringRef fresh) {
+Value copyBehind(pd::Declarations& declarations, Value value, llvm::StringRef fresh) {
   mlir::OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
   int role = pd::kForward;
   for (Operation* user : value.getUsers())
     if (pd::OpView::isFrameworkOp(user)) role = pd::OpView(user).role();
-  pd::OpView copy = pd::createOp(builder, value.getLoc(), "assign", input("X", value), output("Out", fresh, value.getType()), {}, role);
+  pd::OpView copy = declarations.create(builder, value.getLoc(), "assign", input("X", value), output("Out", fresh, value.getType()), {}, role);
   return copy.output("Out");
 }
 
 // `pd.set @w, %v` of a value of another name: `assign` into @w.
-void assignSets(mlir::Block* block) {
+void assignSets(pd::Declarations& declarations, mlir::Block* block) {
   for (pd::SetOp set : llvm::make_early_inc_range(block->getOps<pd::SetOp>())) {
     Value value = set.getValue();
     if (pd::nameOf(value) == set.getVar()) continue;
     mlir::OpBuilder builder(set);
-    pd::OpView copy = pd::createOp(builder, set.getLoc(), "assign", input("X", value), output("Out", set.getVar(), value.getType()), {}, pd::kOptimize);
+    pd::OpView copy = declarations.create(builder, set.getLoc(), "assign", input("X", value), output("Out", set.getVar(), value.getType()), {}, pd::kOptimize);
     set.getValueMutable().set(copy.output("Out"));
   }
 }
@@ -152,7 +138,8 @@ void assignSets(mlir::Block* block) {
 
 mlir::LogicalResult resolveNames(pd::ProgramOp program) {
   mlir::Block* block = program.getBodyBlock();
-  assignSets(block);
+  pd::Declarations declarations;
+  assignSets(declarations, block);
   Simulator simulator;
   simulator.run(block);
   llvm::StringMap<int> next;
@@ -161,12 +148,12 @@ mlir::LogicalResult resolveNames(pd::ProgramOp program) {
     std::string name = pd::nameOf(value).str();
     mlir::Block* home = definition->getBlock();
     int& number = next.try_emplace(name, 1).first->second;
-    std::string fresh = declareVersion(home, name, value.getType(), number);
-    if (pd::OpView::isFrameworkOp(definition) && !isPersistableName(block, name) && definition->getNumRegions() == 0) {
+    std::string fresh = declareVersion(declarations, home, name, value.getType(), number);
+    if (pd::OpView::isFrameworkOp(definition) && !isPersistableName(declarations, block, name) && definition->getNumRegions() == 0) {
       renameResult(llvm::cast<mlir::OpResult>(value), fresh);
       continue;
     }
-    Value copy = copyBehind(value, fresh);
+    Value copy = copyBehind(declarations, value, fresh);
     // Early readers may keep the original cell; all read the copy, which is right for each of them. The set of the cell stays.
     value.replaceUsesWithIf(copy, [&](mlir::OpOperand& use) { return use.getOwner() != copy.getDefiningOp() && !llvm::isa<pd::SetOp>(use.getOwner()); });
   }

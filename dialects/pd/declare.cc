@@ -1,27 +1,9 @@
 // Declarations for values that passes make: every name that an op writes is declared, as the saved format asks.
-#include "dialects/pd/op_view.h"
-#include "dialects/pd/pd.h"
+#include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
 
 namespace dtranspile::pd {
 namespace {
-
-DeclOp findIn(mlir::Block* block, llvm::StringRef name) {
-  for (auto decl : block->getOps<DeclOp>())
-    if (decl.getName() == name) return decl;
-  return {};
-}
-
-// The declaration that `name` resolves to from `block`, looking outwards up to the program.
-DeclOp resolve(mlir::Block* block, llvm::StringRef name) {
-  while (block) {
-    if (DeclOp decl = findIn(block, name)) return decl;
-    mlir::Operation* parent = block->getParentOp();
-    if (!parent || llvm::isa<ProgramOp>(parent)) return {};
-    block = parent->getBlock();
-  }
-  return {};
-}
 
 int kindOf(mlir::Type type) {
   if (llvm::isa<RowsType>(type)) return 8;
@@ -35,13 +17,37 @@ int kindOf(mlir::Type type) {
 
 }  // namespace
 
-bool declare(mlir::Block* block, llvm::StringRef name, mlir::Type type) {
-  if (DeclOp existing = resolve(block, name)) return existing.getValueType() == type;
-  mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(block);
+Declarations::Scope& Declarations::scopeOf(mlir::Block* block) {
+  auto [found, isNew] = scopes_.try_emplace(block);
+  Scope& scope = found->second;
+  if (!isNew) return scope;
+  bool begins = true;
   for (mlir::Operation& op : *block) {
-    if (!llvm::isa<DeclOp>(op)) break;
-    builder.setInsertionPointAfter(&op);
+    auto decl = llvm::dyn_cast<DeclOp>(op);
+    begins = begins && decl;
+    if (begins) scope.last = &op;
+    if (decl) scope.byName.try_emplace(decl.getName(), decl);
   }
+  return scope;
+}
+
+DeclOp Declarations::find(mlir::Block* block, llvm::StringRef name) { return scopeOf(block).byName.lookup(name); }
+
+DeclOp Declarations::resolve(mlir::Block* block, llvm::StringRef name) {
+  while (block) {
+    if (DeclOp decl = find(block, name)) return decl;
+    mlir::Operation* parent = block->getParentOp();
+    if (!parent || llvm::isa<ProgramOp>(parent)) return {};
+    block = parent->getBlock();
+  }
+  return {};
+}
+
+bool Declarations::declare(mlir::Block* block, llvm::StringRef name, mlir::Type type) {
+  if (DeclOp existing = resolve(block, name)) return existing.getValueType() == type;
+  Scope& scope = scopeOf(block);
+  mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(block);
+  if (scope.last) builder.setInsertionPointAfter(scope.last);
   mlir::IntegerAttr dtype, lod;
   mlir::DenseI64ArrayAttr dims;
   if (mlir::RankedTensorType tensor = tensorOf(type)) {
@@ -49,19 +55,75 @@ bool declare(mlir::Block* block, llvm::StringRef name, mlir::Type type) {
     dims = builder.getDenseI64ArrayAttr(dimsOf(tensor));
   }
   if (auto lodType = llvm::dyn_cast<LodType>(type)) lod = builder.getI32IntegerAttr(lodType.getLevels());
-  DeclOp::create(builder, builder.getUnknownLoc(), builder.getStringAttr(name), builder.getI32IntegerAttr(kindOf(type)), dtype, dims, lod,
-                 mlir::BoolAttr(), mlir::BoolAttr(), mlir::BoolAttr(), mlir::BoolAttr(), mlir::StringAttr());
+  auto decl = DeclOp::create(builder, builder.getUnknownLoc(), builder.getStringAttr(name), builder.getI32IntegerAttr(kindOf(type)), dtype, dims, lod,
+                             mlir::BoolAttr(), mlir::BoolAttr(), mlir::BoolAttr(), mlir::BoolAttr(), mlir::StringAttr());
+  scope.byName[name] = decl;
+  scope.last = decl;
   return true;
 }
 
-std::string freshName(mlir::Block* block, llvm::StringRef stem) {
+DeclOp Declarations::copy(DeclOp original, llvm::StringRef name) {
+  Scope& scope = scopeOf(original->getBlock());
+  mlir::OpBuilder builder(original);
+  builder.setInsertionPointAfter(original);
+  auto decl = llvm::cast<DeclOp>(builder.clone(*original));
+  decl.setName(name);
+  decl.removePersistableAttr();
+  decl.removeIsParameterAttr();
+  decl.removeNeedCheckFeedAttr();
+  if (scope.last == original) scope.last = decl;
+  scope.byName[name] = decl;
+  return decl;
+}
+
+std::string Declarations::freshName(mlir::Block* block, llvm::StringRef stem) {
   mlir::Operation* table = mlir::SymbolTable::getNearestSymbolTable(block->getParentOp());
-  auto taken = [&](llvm::StringRef name) {
-    return resolve(block, name) || (table && mlir::SymbolTable::lookupSymbolIn(table, name));
-  };
+  auto taken = [&](llvm::StringRef name) { return resolve(block, name) || (table && mlir::SymbolTable::lookupSymbolIn(table, name)); };
   std::string name = stem.str();
   for (int k = 0; taken(name); ++k) name = (stem + "_" + llvm::Twine(k)).str();
   return name;
+}
+
+OpView Declarations::create(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type, llvm::ArrayRef<InputSlot> inputs,
+                            llvm::ArrayRef<OutputSlot> outputs, llvm::ArrayRef<mlir::NamedAttribute> attributes, int role) {
+  mlir::MLIRContext* context = builder.getContext();
+  mlir::OperationState state(location, ("pd." + type).str());
+  llvm::SmallVector<mlir::Attribute> ins, outs;
+  for (const InputSlot& slot : inputs) {
+    llvm::SmallVector<mlir::StringAttr> arguments;
+    for (mlir::Value value : slot.values) {
+      arguments.push_back(builder.getStringAttr(value ? "" : kEmptyArgument));
+      if (value) state.operands.push_back(value);
+    }
+    ins.push_back(SlotAttr::get(context, builder.getStringAttr(slot.name), arguments));
+  }
+  for (const OutputSlot& slot : outputs) {
+    llvm::SmallVector<mlir::StringAttr> arguments;
+    for (const auto& [name, resultType] : slot.results) {
+      arguments.push_back(builder.getStringAttr(name));
+      if (name != kEmptyArgument) state.types.push_back(resultType);
+    }
+    outs.push_back(SlotAttr::get(context, builder.getStringAttr(slot.name), arguments));
+  }
+  mlir::NamedAttrList list(attributes);
+  list.set("op_role", builder.getI32IntegerAttr(role));
+  state.addAttribute("attrs", list.getDictionary(context));
+  state.addAttribute("ins", builder.getArrayAttr(ins));
+  state.addAttribute("outs", builder.getArrayAttr(outs));
+  OpView view(builder.create(state));
+  for (const OutputSlot& slot : outputs)
+    for (const auto& [name, resultType] : slot.results)
+      if (name != kEmptyArgument) declare(view.operation()->getBlock(), name, resultType);
+  return view;
+}
+
+bool declare(mlir::Block* block, llvm::StringRef name, mlir::Type type) { return Declarations().declare(block, name, type); }
+
+std::string freshName(mlir::Block* block, llvm::StringRef stem) { return Declarations().freshName(block, stem); }
+
+OpView createOp(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type, llvm::ArrayRef<InputSlot> inputs,
+                llvm::ArrayRef<OutputSlot> outputs, llvm::ArrayRef<mlir::NamedAttribute> attributes, int role) {
+  return Declarations().create(builder, location, type, inputs, outputs, attributes, role);
 }
 
 }  // namespace dtranspile::pd

@@ -306,37 +306,4 @@ std::string describe(mlir::Operation* op) {
   return type.str();
 }
 
-OpView createOp(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type, llvm::ArrayRef<InputSlot> inputs,
-                llvm::ArrayRef<OutputSlot> outputs, llvm::ArrayRef<mlir::NamedAttribute> attributes, int role) {
-  mlir::MLIRContext* context = builder.getContext();
-  mlir::OperationState state(location, ("pd." + type).str());
-  llvm::SmallVector<mlir::Attribute> ins, outs;
-  for (const InputSlot& slot : inputs) {
-    llvm::SmallVector<mlir::StringAttr> arguments;
-    for (mlir::Value value : slot.values) {
-      arguments.push_back(builder.getStringAttr(value ? "" : kEmptyArgument));
-      if (value) state.operands.push_back(value);
-    }
-    ins.push_back(SlotAttr::get(context, builder.getStringAttr(slot.name), arguments));
-  }
-  for (const OutputSlot& slot : outputs) {
-    llvm::SmallVector<mlir::StringAttr> arguments;
-    for (const auto& [name, resultType] : slot.results) {
-      arguments.push_back(builder.getStringAttr(name));
-      if (name != kEmptyArgument) state.types.push_back(resultType);
-    }
-    outs.push_back(SlotAttr::get(context, builder.getStringAttr(slot.name), arguments));
-  }
-  mlir::NamedAttrList list(attributes);
-  list.set("op_role", builder.getI32IntegerAttr(role));
-  state.addAttribute(kAttrs, list.getDictionary(context));
-  state.addAttribute(kIns, builder.getArrayAttr(ins));
-  state.addAttribute(kOuts, builder.getArrayAttr(outs));
-  OpView view(builder.create(state));
-  for (const OutputSlot& slot : outputs)
-    for (const auto& [name, resultType] : slot.results)
-      if (name != kEmptyArgument) declare(view.operation()->getBlock(), name, resultType);
-  return view;
-}
-
 }  // namespace dtranspile::pd

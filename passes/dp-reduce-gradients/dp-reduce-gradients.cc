@@ -21,11 +21,8 @@ class DpReduceGradients : public impl::DpReduceGradientsBase<DpReduceGradients> 
   void runOnOperation() override {
     mlir::FailureOr<DataParallelJob> job = dataParallelJob(getOperation());
     if (mlir::failed(job)) return signalPassFailure();
-    std::vector<dist::CommOp> comms = commsCarrying(getOperation(), kGradients);
-    if (comms.empty()) {
-      getOperation().emitError("no communicator carries gradients; dp-form-job makes them");
-      return signalPassFailure();
-    }
+    mlir::FailureOr<std::vector<dist::CommOp>> comms = gradientComms(getOperation());
+    if (mlir::failed(comms)) return signalPassFailure();
     Producers producers;
     if (mlir::failed(collect(job->main, producers)) || mlir::failed(checkUpdates(job->main, producers))) return signalPassFailure();
     size_t next = 0;
@@ -36,7 +33,7 @@ class DpReduceGradients : public impl::DpReduceGradientsBase<DpReduceGradients> 
         op->emitError("lists gradient '") << pair.second.getValue() << "' in op_role_var and does not write it";
         return signalPassFailure();
       }
-      if (done.insert(gradient).second) reduce(gradient, symbolOf(comms[next++ % comms.size()]));
+      if (done.insert(gradient).second) reduce(gradient, symbolOf((*comms)[next++ % comms->size()]));
     }
   }
 
@@ -91,9 +88,8 @@ class DpReduceGradients : public impl::DpReduceGradientsBase<DpReduceGradients> 
     builder.setInsertionPointAfter(producer);
     while (builder.getInsertionPoint() != producer->getBlock()->end() && llvm::isa<dist::AllReduceOp>(*builder.getInsertionPoint()))
       builder.setInsertionPointAfter(&*builder.getInsertionPoint());
-    auto sum = dist::ReduceAttr::get(builder.getContext(), dist::Reduce::Sum);
-    auto op = dist::AllReduceOp::create(builder, producer->getLoc(), mlir::TypeRange(gradient.getType()), sum, mlir::ValueRange(gradient), comm);
-    gradient.replaceAllUsesExcept(op.getResult(0), op);
+    mlir::Value sum = sumOver(builder, producer->getLoc(), gradient, comm);
+    gradient.replaceAllUsesExcept(sum, sum.getDefiningOp());
   }
 };
 

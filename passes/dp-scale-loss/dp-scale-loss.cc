@@ -38,15 +38,16 @@ class DpScaleLoss : public impl::DpScaleLossBase<DpScaleLoss> {
       }
       if (kind == BatchKind::Sum) return;
     }
-    for (pd::OpView seed : seeds) scaleBehind(seed, factor);
+    pd::Declarations declarations;
+    for (pd::OpView seed : seeds) scaleBehind(seed, factor, declarations);
   }
 
  private:
-  static void scaleBehind(pd::OpView seed, double factor) {
+  static void scaleBehind(pd::OpView seed, double factor, pd::Declarations& declarations) {
     mlir::Value value = seed.operation()->getResult(0);
     mlir::OpBuilder builder(seed.operation()->getContext());
     builder.setInsertionPointAfter(seed.operation());
-    mlir::Value scaled = scale(builder, seed.operation()->getLoc(), value, factor, pd::nameOf(value), pd::kBackward);
+    mlir::Value scaled = scale(builder, seed.operation()->getLoc(), value, factor, pd::nameOf(value), pd::kBackward, declarations);
     value.replaceAllUsesExcept(scaled, scaled.getDefiningOp());
   }
 };

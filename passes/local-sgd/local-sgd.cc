@@ -26,23 +26,21 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
   void runOnOperation() override {
     mlir::FailureOr<DataParallelJob> job = dataParallelJob(getOperation());
     if (mlir::failed(job)) return signalPassFailure();
-    std::vector<dist::CommOp> comms = commsCarrying(getOperation(), kGradients);
-    if (comms.empty()) {
-      getOperation().emitError("no communicator carries gradients; dp-form-job makes them");
-      return signalPassFailure();
-    }
+    mlir::FailureOr<std::vector<dist::CommOp>> comms = gradientComms(getOperation());
+    if (mlir::failed(comms)) return signalPassFailure();
     if (!job->startup) {
       job->role.emitError("local_sgd keeps a copy of every parameter from start-up on: the job needs a pd.program @startup");
       return signalPassFailure();
     }
     mlir::FailureOr<std::vector<Parameter>> parameters = collect(*job);
     if (mlir::failed(parameters)) return signalPassFailure();
+    pd::Declarations declarations;
     for (auto [index, parameter] : llvm::enumerate(*parameters)) {
-      addSnapshot(*job, parameter);
-      startDelta(parameter, symbolOf(comms[index % comms.size()]));
+      addSnapshot(*job, parameter, declarations);
+      startDelta(parameter, symbolOf((*comms)[index % comms->size()]), declarations);
     }
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(job->main.getBodyBlock());
-    for (Parameter& parameter : *parameters) average(builder, parameter, 1.0 / static_cast<double>(job->replicas()));
+    for (Parameter& parameter : *parameters) average(builder, parameter, 1.0 / static_cast<double>(job->replicas()), declarations);
     addContract(getOperation(), "local_sgd", "parameters are averaged at the end of every step; gradients are not reduced, optimizer state stays with its rank",
                 {});
   }
@@ -67,7 +65,7 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
     return parameters;
   }
 
-  static void addSnapshot(DataParallelJob& job, Parameter& parameter) {
+  static void addSnapshot(DataParallelJob& job, Parameter& parameter, pd::Declarations& declarations) {
     pd::VarOp var = parameter.var;
     mlir::OpBuilder builder(var.getContext());
     builder.setInsertionPointAfter(var);
@@ -78,25 +76,25 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
     mlir::Value initial = pd::GetOp::create(builder, var.getLoc(), var.getType(), mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()));
     pd::SetOp::create(builder, var.getLoc(), mlir::FlatSymbolRefAttr::get(name), initial);
     for (pd::ProgramOp program : {job.main, job.startup}) {
-      pd::declare(program.getBodyBlock(), name.getValue(), var.getType());
-      program.lookupDecl(name.getValue()).setPersistable(true);
+      declarations.declare(program.getBodyBlock(), name.getValue(), var.getType());
+      declarations.find(program.getBodyBlock(), name.getValue()).setPersistable(true);
     }
   }
 
-  static void startDelta(Parameter& parameter, mlir::FlatSymbolRefAttr comm) {
+  static void startDelta(Parameter& parameter, mlir::FlatSymbolRefAttr comm, pd::Declarations& declarations) {
     mlir::OpBuilder builder(parameter.var.getContext());
     builder.setInsertionPointAfter(parameter.lastSet);
     mlir::Location loc = parameter.lastSet.getLoc();
     parameter.copy = pd::GetOp::create(builder, loc, parameter.var.getType(), mlir::FlatSymbolRefAttr::get(parameter.snapshot.getSymNameAttr()));
-    mlir::Value delta = elementwise(builder, loc, "elementwise_sub", parameter.copy, parameter.lastSet.getValue(), parameter.deltaName(), pd::kOptimize);
-    auto sum = dist::ReduceAttr::get(builder.getContext(), dist::Reduce::Sum);
-    parameter.delta = dist::AllReduceOp::create(builder, loc, mlir::TypeRange(delta.getType()), sum, mlir::ValueRange(delta), comm).getResult(0);
+    mlir::Value delta =
+        elementwise(builder, loc, "elementwise_sub", parameter.copy, parameter.lastSet.getValue(), parameter.deltaName(), pd::kOptimize, declarations);
+    parameter.delta = sumOver(builder, loc, delta, comm);
   }
 
-  static void average(mlir::OpBuilder& builder, Parameter& parameter, double factor) {
+  static void average(mlir::OpBuilder& builder, Parameter& parameter, double factor, pd::Declarations& declarations) {
     mlir::Location loc = parameter.lastSet.getLoc();
-    mlir::Value mean = scale(builder, loc, parameter.delta, factor, parameter.deltaName(), pd::kOptimize);
-    mlir::Value value = elementwise(builder, loc, "elementwise_sub", parameter.copy, mean, parameter.var.getSymName(), pd::kOptimize);
+    mlir::Value mean = scale(builder, loc, parameter.delta, factor, parameter.deltaName(), pd::kOptimize, declarations);
+    mlir::Value value = elementwise(builder, loc, "elementwise_sub", parameter.copy, mean, parameter.var.getSymName(), pd::kOptimize, declarations);
     for (pd::VarOp var : {parameter.var, parameter.snapshot}) pd::SetOp::create(builder, loc, mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()), value);
   }
 };

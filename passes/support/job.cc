@@ -30,6 +30,17 @@ std::vector<dist::CommOp> commsCarrying(mlir::ModuleOp job, llvm::StringRef what
 
 mlir::FlatSymbolRefAttr symbolOf(dist::CommOp comm) { return mlir::FlatSymbolRefAttr::get(comm.getSymNameAttr()); }
 
+mlir::FailureOr<std::vector<dist::CommOp>> gradientComms(mlir::ModuleOp job) {
+  std::vector<dist::CommOp> comms = commsCarrying(job, kGradients);
+  if (comms.empty()) return job.emitError("no communicator carries gradients; dp-form-job makes them");
+  return comms;
+}
+
+mlir::Value sumOver(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value, mlir::FlatSymbolRefAttr comm) {
+  auto sum = dist::ReduceAttr::get(builder.getContext(), dist::Reduce::Sum);
+  return dist::AllReduceOp::create(builder, loc, mlir::TypeRange(value.getType()), sum, mlir::ValueRange(value), comm).getResult(0);
+}
+
 void forEachUpdate(pd::ProgramOp program, llvm::function_ref<void(pd::OpView, llvm::StringRef)> visit) {
   program.walk([&](mlir::Operation* op) {
     if (!pd::OpView::isFrameworkOp(op)) return;
@@ -50,8 +61,8 @@ int64_t bytesOf(mlir::Type type) {
   return bytes;
 }
 
-mlir::Value scale(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value, double factor, llvm::StringRef name, int role) {
-  return pd::createOp(builder, loc, "scale", {{"X", {value}}}, {{"Out", {{name.str(), value.getType()}}}},
+mlir::Value scale(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value, double factor, llvm::StringRef name, int role, pd::Declarations& declarations) {
+  return declarations.create(builder, loc, "scale", {{"X", {value}}}, {{"Out", {{name.str(), value.getType()}}}},
                       {builder.getNamedAttr("scale", builder.getF32FloatAttr(static_cast<float>(factor))),
                        builder.getNamedAttr("bias", builder.getF32FloatAttr(0)), builder.getNamedAttr("bias_after_scale", builder.getBoolAttr(true))},
                       role)
@@ -59,8 +70,8 @@ mlir::Value scale(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value valu
 }
 
 mlir::Value elementwise(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef type, mlir::Value x, mlir::Value y, llvm::StringRef name, int role,
-                        int axis) {
-  return pd::createOp(builder, loc, type, {{"X", {x}}, {"Y", {y}}}, {{"Out", {{name.str(), x.getType()}}}},
+                        pd::Declarations& declarations, int axis) {
+  return declarations.create(builder, loc, type, {{"X", {x}}, {"Y", {y}}}, {{"Out", {{name.str(), x.getType()}}}},
                       {builder.getNamedAttr("axis", builder.getI32IntegerAttr(axis))}, role)
       .output("Out");
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "dialects/dist/dist.h"
+#include "dialects/pd/declarations.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -35,6 +36,12 @@ mlir::FailureOr<DataParallelJob> dataParallelJob(mlir::ModuleOp module);
 std::vector<dist::CommOp> commsCarrying(mlir::ModuleOp job, llvm::StringRef what);
 mlir::FlatSymbolRefAttr symbolOf(dist::CommOp comm);
 
+// Those that carry gradients; reports and fails where the job has none.
+mlir::FailureOr<std::vector<dist::CommOp>> gradientComms(mlir::ModuleOp job);
+
+// dist.all_reduce sum(value) on comm.
+mlir::Value sumOver(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value, mlir::FlatSymbolRefAttr comm);
+
 // Calls `visit` for every parameter of every framework op that has the slots Param, Grad and LearningRate, those of sub-blocks included.
 void forEachUpdate(pd::ProgramOp program, llvm::function_ref<void(pd::OpView, llvm::StringRef parameter)> visit);
 
@@ -42,11 +49,12 @@ void forEachUpdate(pd::ProgramOp program, llvm::function_ref<void(pd::OpView, ll
 int64_t bytesOf(mlir::Type type);
 
 // pd.scale X(value) -> Out(name) {scale = factor}.
-mlir::Value scale(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value, double factor, llvm::StringRef name, int role);
+mlir::Value scale(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value, double factor, llvm::StringRef name, int role,
+                  pd::Declarations& declarations);
 
 // pd.<type> X(x) Y(y) -> Out(name): an element-wise op without broadcast beyond `axis`.
 mlir::Value elementwise(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef type, mlir::Value x, mlir::Value y, llvm::StringRef name, int role,
-                        int axis = -1);
+                        pd::Declarations& declarations, int axis = -1);
 
 // The direct child of `block` that is or contains `op`.
 mlir::Operation* inBlock(mlir::Block* block, mlir::Operation* op);

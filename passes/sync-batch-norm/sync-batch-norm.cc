@@ -12,7 +12,8 @@ namespace {
 // Builds the body of one composite from the framework op that it replaces. Inside, values are the composite's arguments.
 class Body {
  public:
-  Body(pd::OpView op, int64_t replicas, mlir::FlatSymbolRefAttr comm) : op_(op), builder_(op.operation()->getContext()), replicas_(replicas), comm_(comm) {
+  Body(pd::OpView op, int64_t replicas, mlir::FlatSymbolRefAttr comm, pd::Declarations& declarations)
+      : op_(op), builder_(op.operation()->getContext()), replicas_(replicas), comm_(comm), declarations_(declarations) {
     mlir::RankedTensorType x = pd::tensorOf(op.input("X").getType());
     bool channelsLast = op.getString("data_layout") == "NHWC";
     int64_t channel = channelsLast ? x.getRank() - 1 : 1;
@@ -62,19 +63,19 @@ class Body {
 
   // Element-wise; y is per channel where x is not.
   mlir::Value with(llvm::StringRef type, mlir::Value x, mlir::Value y) {
-    return elementwise(builder_, loc(), type, x, y, fresh(), role_, x.getType() == y.getType() ? -1 : axis_);
+    return elementwise(builder_, loc(), type, x, y, fresh(), role_, declarations_, x.getType() == y.getType() ? -1 : axis_);
   }
   mlir::Value times(mlir::Value x, double factor, double bias = 0) {
-    mlir::Value value = scale(builder_, loc(), x, factor, fresh(), role_);
+    mlir::Value value = scale(builder_, loc(), x, factor, fresh(), role_, declarations_);
     if (bias != 0) pd::OpView(value.getDefiningOp()).setAttr("bias", builder_.getF32FloatAttr(static_cast<float>(bias)));
     return value;
   }
   mlir::Value unary(llvm::StringRef type, mlir::Value x) {
-    return pd::createOp(builder_, loc(), type, {{"X", {x}}}, {{"Out", {{fresh(), x.getType()}}}}, {}, role_).output("Out");
+    return declarations_.create(builder_, loc(), type, {{"X", {x}}}, {{"Out", {{fresh(), x.getType()}}}}, {}, role_).output("Out");
   }
   // Over all dims but the channel's.
   mlir::Value reduced(llvm::StringRef type, mlir::Value x) {
-    return pd::createOp(builder_, loc(), type, {{"X", {x}}}, {{"Out", {{fresh(), channelType_}}}},
+    return declarations_.create(builder_, loc(), type, {{"X", {x}}}, {{"Out", {{fresh(), channelType_}}}},
                         {builder_.getNamedAttr("dim", builder_.getDenseI32ArrayAttr(dims_)), builder_.getNamedAttr("keep_dim", builder_.getBoolAttr(false)),
                          builder_.getNamedAttr("reduce_all", builder_.getBoolAttr(false))},
                         role_)
@@ -95,6 +96,7 @@ class Body {
   mlir::OpBuilder builder_;
   int64_t replicas_;
   mlir::FlatSymbolRefAttr comm_;
+  pd::Declarations& declarations_;
   llvm::StringMap<mlir::Value> inputs_;
   llvm::StringMap<double> attributes_;
   llvm::SmallVector<int32_t> dims_;
@@ -103,9 +105,9 @@ class Body {
   int axis_ = 1, role_ = 0, count_ = 0;
 };
 
-void rewriteForward(pd::OpView op, int64_t replicas, mlir::FlatSymbolRefAttr comm) {
+void rewriteForward(pd::OpView op, int64_t replicas, mlir::FlatSymbolRefAttr comm, pd::Declarations& declarations) {
   mlir::Value mean, variance, inverse;
-  Body(op, replicas, comm).replace([&](Body& b, llvm::StringRef slot) -> mlir::Value {
+  Body(op, replicas, comm, declarations).replace([&](Body& b, llvm::StringRef slot) -> mlir::Value {
     if (!mean) {
       mlir::Value x = b.in("X");
       auto [m, q] = b.overBatch(b.reduced("reduce_mean", x), b.reduced("reduce_mean", b.unary("square", x)));
@@ -127,9 +129,9 @@ void rewriteForward(pd::OpView op, int64_t replicas, mlir::FlatSymbolRefAttr com
   });
 }
 
-void rewriteBackward(pd::OpView op, int64_t replicas, mlir::FlatSymbolRefAttr comm) {
+void rewriteBackward(pd::OpView op, int64_t replicas, mlir::FlatSymbolRefAttr comm, pd::Declarations& declarations) {
   mlir::Value dy, normal, perScale;
-  Body(op, replicas, comm).replace([&](Body& b, llvm::StringRef slot) -> mlir::Value {
+  Body(op, replicas, comm, declarations).replace([&](Body& b, llvm::StringRef slot) -> mlir::Value {
     if (!dy) {
       dy = b.in("Y@GRAD");
       normal = b.with("elementwise_mul", b.with("elementwise_sub", b.in("X"), b.in("SavedMean")), b.in("SavedVariance"));
@@ -169,8 +171,9 @@ class SyncBatchNorm : public impl::SyncBatchNormBase<SyncBatchNorm> {
       (view.type() == "batch_norm" ? forward : backward).push_back(view);
     });
     if (mlir::failed(ok)) return signalPassFailure();
-    for (pd::OpView op : forward) rewriteForward(op, job->replicas(), symbolOf(comms[0]));
-    for (pd::OpView op : backward) rewriteBackward(op, job->replicas(), symbolOf(comms[0]));
+    pd::Declarations declarations;
+    for (pd::OpView op : forward) rewriteForward(op, job->replicas(), symbolOf(comms[0]), declarations);
+    for (pd::OpView op : backward) rewriteBackward(op, job->replicas(), symbolOf(comms[0]), declarations);
   }
 
  private:

@@ -2,6 +2,7 @@
 
 #include "compiler/export/collective/rings.h"
 #include "dialects/dist/lookup.h"
+#include "dialects/pd/declarations.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
 #include "dialects/pd/types.h"
@@ -62,13 +63,13 @@ class Exporter {
       if (members[i] == rank_) position = static_cast<int64_t>(i);
       else others.push_back(all.back());
     }
-    std::string name = pd::freshName(&block, "comm_id");
+    std::string name = declarations_.freshName(&block, "comm_id");
     mlir::Location loc = dist::CommOp(ring.comm).getLoc();
-    pd::OpView id = pd::createOp(builder_, loc, "c_gen_nccl_id", {}, {{"Out", {{name, pd::RawType::get(builder_.getContext(), "RAW")}}}},
+    pd::OpView id = declarations_.create(builder_, loc, "c_gen_nccl_id", {}, {{"Out", {{name, pd::RawType::get(builder_.getContext(), "RAW")}}}},
                                  {named("rank", number(position)), named("endpoint", builder_.getStringAttr(endpoints_[rank_])),
                                   named("other_endpoints", builder_.getStrArrayAttr(others)), named("ring_id", number(ring.id))},
                                  pd::kForward);
-    pd::createOp(builder_, loc, "c_comm_init", {{"X", {id.output("Out")}}}, {},
+    declarations_.create(builder_, loc, "c_comm_init", {{"X", {id.output("Out")}}}, {},
                  {named("nranks", number(static_cast<int64_t>(members.size()))), named("rank", number(position)), named("ring_id", number(ring.id)),
                   named("endpoints", builder_.getStringAttr(llvm::join(all, ",")))},
                  pd::kForward);
@@ -128,19 +129,58 @@ class Exporter {
 
   // One value in, the same name out.
   mlir::Value inPlace(mlir::Location loc, llvm::StringRef type, mlir::Value value, const Attributes& attributes, int role) {
-    return pd::createOp(builder_, loc, type, {{"X", {value}}}, {{"Out", {{dist::nameOf(value).str(), value.getType()}}}}, attributes, role).output("Out");
+    return declarations_.create(builder_, loc, type, {{"X", {value}}}, {{"Out", {{dist::nameOf(value).str(), value.getType()}}}}, attributes, role).output("Out");
   }
 
   mlir::LogicalResult allReduce(dist::AllReduceOp op) {
     if (op.getReduce() == dist::Reduce::Or) return op.emitError("export: the framework has no boolean all-reduce");
-    for (mlir::Type type : op.getInputs().getTypes())
-      if (llvm::isa<pd::RowsType>(type))
-        return op.emitError("export: the framework's c_allreduce_sum takes no SelectedRows; train this program natively, or with dense gradients");
+    auto isRows = [](mlir::Type type) { return llvm::isa<pd::RowsType>(type); };
+    if (llvm::any_of(op.getInputs().getTypes(), isRows)) return sumOfRows(op);
     bool waits = llvm::isa<dist::PendingType>(op->getResult(0).getType());
     Started sum = startSum(op, op.getReduce(), waits);
     if (waits) started_[*op->getResult(0).user_begin()] = sum;
     else op->replaceAllUsesWith(sum.results);
     return drop(op);
+  }
+
+  // The framework's c_allreduce_sum takes dense tensors. A sum of SelectedRows is all rows with all values, and those are the ids and the gradient that
+  // the embedding's gradient op reads: these are gathered over the ring, and the op makes the sum of them.
+  mlir::LogicalResult sumOfRows(dist::AllReduceOp op) {
+    for (mlir::Value value : op.getInputs())
+      if (mlir::failed(gatherBehind(op, value))) return mlir::failure();
+    return identity(op);
+  }
+
+  mlir::LogicalResult gatherBehind(mlir::Operation* sum, mlir::Value value) {
+    mlir::Operation* maker = value.getDefiningOp();
+    llvm::StringRef type = maker && pd::OpView::isFrameworkOp(maker) ? pd::OpView(maker).type() : "";
+    const bool embedding = type == "lookup_table_grad" || type == "lookup_table_v2_grad";
+    if (!value.hasOneUse() || !llvm::isa<pd::RowsType>(value.getType()) || !(embedding || type == "sum"))
+      return sum->emitError("export: the SelectedRows gradient '")
+             << dist::nameOf(value) << "' is no sum of gradients of lookup_table alone; train this program natively, or with is_sparse = false";
+    pd::OpView view(maker);
+    if (!embedding) {
+      for (mlir::Value term : view.inputs("X"))
+        if (mlir::failed(gatherBehind(sum, term))) return mlir::failure();
+      return mlir::success();
+    }
+    mlir::OpBuilder::InsertionGuard guard(builder_);
+    builder_.setInsertionPoint(maker);
+    for (llvm::StringRef slot : {"Ids", "Out@GRAD"}) view.setInput(slot, 0, gathered(maker->getLoc(), view.input(slot)));
+    return mlir::success();
+  }
+
+  // Along dim 0, in rank order.
+  mlir::Value gathered(mlir::Location loc, mlir::Value value) {
+    const Ring& ring = *llvm::find_if(rings_, [&](const Ring& one) { return one.id == ring_; });
+    const auto ranks = static_cast<int64_t>(groupOf(ring.comm, mesh_, rank_).size());
+    mlir::RankedTensorType tensor = pd::tensorOf(value.getType());
+    llvm::SmallVector<int64_t> dims(tensor.getShape());
+    if (!dims.empty() && dims[0] != mlir::ShapedType::kDynamic) dims[0] *= ranks;
+    std::string name = declarations_.freshName(builder_.getInsertionBlock(), (pd::nameOf(value) + ".gathered").str());
+    return declarations_.create(builder_, loc, "c_allgather", {{"X", {value}}}, {{"Out", {{name, mlir::RankedTensorType::get(dims, tensor.getElementType())}}}},
+                        {named("nranks", number(ranks)), named("ring_id", number(ring_)), named("use_calc_stream", builder_.getBoolAttr(true))}, pd::kBackward)
+        .output("Out");
   }
 
   // The reduction of an op's operands on the current ring, in one buffer when there are several.
@@ -215,8 +255,8 @@ class Exporter {
     for (mlir::Value value : values) parts.push_back({dist::nameOf(value).str(), value.getType()});
     mlir::Type element = pd::tensorOf(values.front().getType()).getElementType();
     auto flat = mlir::RankedTensorType::get({mlir::ShapedType::kDynamic}, element);
-    std::string name = pd::freshName(op->getBlock(), "FusedOutput_" + parts.front().first);
-    pd::OpView fused = pd::createOp(builder_, op->getLoc(), "coalesce_tensor", {{"Input", std::vector<mlir::Value>(values.begin(), values.end())}},
+    std::string name = declarations_.freshName(op->getBlock(), "FusedOutput_" + parts.front().first);
+    pd::OpView fused = declarations_.create(builder_, op->getLoc(), "coalesce_tensor", {{"Input", std::vector<mlir::Value>(values.begin(), values.end())}},
                                     {{"Output", parts}, {"FusedOutput", {{name, flat}}}},
                                     {named("copy_data", builder_.getBoolAttr(true)), named("use_align", builder_.getBoolAttr(true)),
                                      named("dtype", number(static_cast<int64_t>(*pd::dtypeOf(element))))},
@@ -231,7 +271,7 @@ class Exporter {
     if (!found->second.results.empty()) {
       Started& started = found->second;
       mlir::Value done =
-          pd::createOp(builder_, wait.getLoc(), "c_sync_comm_stream", {{"X", {started.buffer}}},
+          declarations_.create(builder_, wait.getLoc(), "c_sync_comm_stream", {{"X", {started.buffer}}},
                        {{"Out", {{dist::nameOf(started.buffer).str(), started.buffer.getType()}}}}, {named("ring_id", number(started.ring))}, started.role)
               .output("Out");
       if (started.results.size() == 1) started.results.front() = done;
@@ -255,7 +295,7 @@ class Exporter {
                      {named("ring_id", number(ring_)), named("root", number(root)), named("use_calc_stream", builder_.getBoolAttr(false))}, pd::kForward);
       result.replaceAllUsesWith(last);
     }
-    pd::createOp(builder_, op.getLoc(), "c_sync_comm_stream", {{"X", {last}}}, {{"Out", {{dist::nameOf(last).str(), last.getType()}}}},
+    declarations_.create(builder_, op.getLoc(), "c_sync_comm_stream", {{"X", {last}}}, {{"Out", {{dist::nameOf(last).str(), last.getType()}}}},
                  {named("ring_id", number(ring_))}, pd::kForward);
     return drop(op);
   }
@@ -275,12 +315,13 @@ class Exporter {
     }
     auto role = op.getAttrs().getAs<mlir::IntegerAttr>("op_role");
     pd::OpView made =
-        pd::createOp(builder_, op.getLoc(), op.getOp(), inputs, outputs, op.getAttrs().getValue(), role ? static_cast<int>(role.getInt()) : pd::kForward);
+        declarations_.create(builder_, op.getLoc(), op.getOp(), inputs, outputs, op.getAttrs().getValue(), role ? static_cast<int>(role.getInt()) : pd::kForward);
     op->replaceAllUsesWith(made.operation()->getResults());
     return drop(op);
   }
 
   mlir::OpBuilder builder_;
+  pd::Declarations declarations_;
   dist::MeshOp mesh_;
   int64_t rank_;
   llvm::ArrayRef<std::string> endpoints_;

@@ -51,6 +51,8 @@ class Run {
   void checkMatch(const Group& group, size_t slot);
   void reportStuck();
   void reportLeftOver();
+  void checkOrders();
+  void checkOrder(int one, int two);
   std::vector<int> missing(const Group& group, size_t slot) const;
   std::string waitText(int who) const;
   void refute(mlir::Operation* op, const std::string& rankClass, std::string rule, std::string text, std::string remedy,
@@ -238,6 +240,36 @@ void Run::reportLeftOver() {
     }
 }
 
+// D28: two ranks that share several groups start operations on them in one order. The event model lets groups progress independently; devices may not
+// (a started operation of NCCL holds its processors until it is matched).
+void Run::checkOrder(int one, int two) {
+  std::set<int> shared, ofOne(threads_[one].groupOf.begin(), threads_[one].groupOf.end());
+  for (auto [comm, group] : llvm::zip(classes_[two].comms, threads_[two].groupOf))
+    if (group >= 0 && ofOne.count(group) && dist::CommOp(comm).getKind() == dist::CommKind::Group) shared.insert(group);
+  if (shared.size() < 2) return;
+  auto startsOf = [&](int who) {
+    std::vector<const Event*> starts;
+    for (const Event& event : threads_[who].events)
+      if (event.isStart() && shared.count(threads_[who].groupOf[event.comm])) starts.push_back(&event);
+    return starts;
+  };
+  std::vector<const Event*> first = startsOf(one), second = startsOf(two);
+  for (size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
+    int a = threads_[one].groupOf[first[i]->comm], b = threads_[two].groupOf[second[i]->comm];
+    if (a == b) continue;
+    refute(second[i]->op, classes_[two].name, "D28",
+           classes_[one].name + " and " + classes_[two].name + " start operations on @" + groups_[a].name + " and @" + groups_[b].name + " in different orders",
+           "start the operations of these communicators in one order on all ranks that share them",
+           {classes_[one].name + " starts " + positionOf(first[i]->op) + " where " + classes_[two].name + " starts " + positionOf(second[i]->op)});
+    return;
+  }
+}
+
+void Run::checkOrders() {
+  for (size_t one = 0; one < threads_.size(); ++one)
+    for (size_t two = one + 1; two < threads_.size(); ++two) checkOrder(static_cast<int>(one), static_cast<int>(two));
+}
+
 int64_t Run::run() {
   int64_t events = 0;
   for (size_t i = 0; i < threads_.size(); ++i) {
@@ -254,6 +286,7 @@ int64_t Run::run() {
   if (mismatch_) return events;
   if (stuck) reportStuck();
   else reportLeftOver();
+  if (!stuck) checkOrders();
   return events;
 }
 

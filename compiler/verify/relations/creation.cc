@@ -29,9 +29,35 @@ void batchSizeLike(RuleContext& context) {
   context.result("Out", form);
 }
 
+// Copies into one buffer whose parts the outputs are. Without copy_data they hold a constant, or nothing that could be relied on.
+void coalesce(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool copies = op.getBool("copy_data");
+  if (!copies && op.getBool("set_constant")) {
+    for (llvm::StringRef slot : {"Output", "FusedOutput"})
+      for (unsigned i = 0; i < op.outputCount(slot); ++i)
+        if (mlir::Value out = op.output(slot, i)) context.result(slot, i, Form{.result = wholeLabels(out)});
+    return;
+  }
+  if (!copies) return;
+  Form fused;
+  fused.combine = Combine::Sum;  // linear in all parts together
+  for (unsigned i = 0; i < op.inputCount("Input"); ++i) {
+    mlir::Value input = op.input("Input", i), out = op.output("Output", i);
+    if (!input) continue;
+    fused.terms.push_back({input, wholeLabels(input), Use::Linear});
+    if (out) context.result("Output", i, Form{.terms = {{input, ownLabels(input), Use::Linear}}, .result = ownLabels(out)});
+  }
+  if (mlir::Value out = op.output("FusedOutput")) {
+    fused.result = wholeLabels(out);
+    context.result("FusedOutput", fused);
+  }
+}
+
 const RuleRow kRows[] = {
     {"fill_constant", fillConstant, "ValueTensor, ShapeTensor, ShapeTensorList -> Out"},
     {"fill_constant_batch_size_like", batchSizeLike, ""},
+    {"coalesce_tensor", coalesce, ""},
     {"fill_any_like", pointwise, "X:s -> Out"},
     {"fill_zeros_like", pointwise, "X:s -> Out"},
     {"assign_value", wholeOnly, " -> Out"},

@@ -5,11 +5,24 @@
 namespace dtranspile::verify {
 namespace {
 
+// Draws the other classes that a sample is compared with.
+void nce(RuleContext& context) {
+  if (mlir::Value input = context.op().input("Input")) demandStreams(context, input);
+  batchwise(context);
+}
+
+#define DT_NCE_SAMPLES "Label, SampleLabels, SampleLogits, SampleWeight, CustomDistProbs:w, CustomDistAlias:w, CustomDistAliasProbs:w"
+
 const RuleRow kRows[] = {
     {"lookup_table", batchwise, "W:wl, Ids -> Out"},
     {"lookup_table_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD"},
     {"lookup_table_v2", batchwise, "W:wl, Ids -> Out"},
     {"lookup_table_v2_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD"},
+    {"nce", nce, "Input, Label, Weight:w, Bias:w, SampleWeight, CustomDistProbs:w, CustomDistAlias:w, CustomDistAliasProbs:w -> Cost, SampleLogits, SampleLabels"},
+    {"nce_grad", batchwise,
+     "Cost@GRAD:l, Input:s, Weight:wl, Bias:w, " DT_NCE_SAMPLES " -> Input@GRAD; "
+     "Cost@GRAD:l, Input:l, Weight:ws, Bias:w, " DT_NCE_SAMPLES " -> +Weight@GRAD; "
+     "Cost@GRAD:l, Input:s, Weight:ws, Bias:ws, " DT_NCE_SAMPLES " -> +Bias@GRAD"},
     {"one_hot", batchwise, "X, depth_tensor:w -> Out"},
     {"one_hot_v2", batchwise, "X, depth_tensor:w -> Out"},
     {"hierarchical_sigmoid", batchwise, "X, W:w, Label, PathTable, PathCode, Bias:w -> Out, PreOut; W:wl -> +W_Out"},

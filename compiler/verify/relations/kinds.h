@@ -19,6 +19,10 @@ void wholeOnly(RuleContext& context);
 
 // Pieces that the rules of single ops use.
 
+// An op that draws random numbers for `data`: independent draws for the parts of a batch form one draw for the whole; equal ones do not, and
+// different ones for equal data make replicas differ (random.cc).
+void demandStreams(RuleContext& context, mlir::Value data);
+
 // The labels of `value` in a frame of rank `frameRank` and extents `frame`, aligned at `at` (dim of the frame where its dim 0 stands).
 Labels alignedLabels(mlir::Value value, llvm::ArrayRef<int64_t> frame, int at);
 // The labels of a tensor all of whose dims must be whole.

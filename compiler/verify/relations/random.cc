@@ -31,25 +31,17 @@ void draw(RuleContext& context) {
   context.assign("Out", 0, relation);
 }
 
-// Independent draws for the parts of a batch form one draw for the whole; equal ones do not, and different ones for equal data make
-// replicas differ.
 void dropout(RuleContext& context) {
   mlir::Value x = context.op().input("X");
   if (!x) return;
-  llvm::SmallVector<bool, 4> differ = differingAxes(context);
-  const Reading& reading = context.relation(x).reading();
-  for (unsigned a = 0; reading.known && a < context.axes().count(); ++a) {
-    if (context.axes().sizes[a] == 1) continue;
-    const std::string& axis = context.axes().names[a];
-    bool cut = reading.states[a].isSplit() || reading.states[a].isParts();
-    if (cut && !differ[a])
-      context.violate({x, "random-streams", "draws the same mask on every rank of axis " + axis + ", whose ranks hold different samples",
-                       "give the op dist.streams = [\"" + axis + "\", …]"});
-    if (reading.states[a].isReplicated() && differ[a])
-      context.violate({x, "random-streams", "draws different masks along axis " + axis + ", whose ranks hold equal data, so that replicas drift apart",
-                       "give the op a dist.streams without \"" + axis + "\""});
-  }
+  demandStreams(context, x);
   pointwise(context);
+}
+
+// The norm that the gradient is clipped by couples all its elements; the noise is that of the parameter, equal on all ranks.
+void dpsgd(RuleContext& context) {
+  if (mlir::Value gradient = context.op().input("Grad")) demandStreams(context, gradient);
+  wholeOnly(context);
 }
 
 const RuleRow kRows[] = {
@@ -57,11 +49,28 @@ const RuleRow kRows[] = {
     {"gaussian_random", draw, ""},
     {"truncated_gaussian_random", draw, ""},
     {"randint", draw, ""},
+    {"dpsgd", dpsgd, "Param, Grad, LearningRate -> ParamOut"},
     {"dropout", dropout, "X:l -> Out; X:s -> Mask"},
     {"dropout_grad", pointwise, "Out@GRAD:l, Mask -> X@GRAD"},
 };
 
 }  // namespace
+
+void demandStreams(RuleContext& context, mlir::Value data) {
+  llvm::SmallVector<bool, 4> differ = differingAxes(context);
+  const Reading& reading = context.relation(data).reading();
+  for (unsigned a = 0; reading.known && a < context.axes().count(); ++a) {
+    if (context.axes().sizes[a] == 1) continue;
+    const std::string& axis = context.axes().names[a];
+    bool cut = reading.states[a].isSplit() || reading.states[a].isParts();
+    if (cut && !differ[a])
+      context.violate({data, "random-streams", "draws the same numbers on every rank of axis " + axis + ", whose ranks hold different samples",
+                       "give the op dist.streams = [\"" + axis + "\", …]"});
+    if (reading.states[a].isReplicated() && differ[a])
+      context.violate({data, "random-streams", "draws different numbers along axis " + axis + ", whose ranks hold equal data, so that replicas drift apart",
+                       "give the op a dist.streams without \"" + axis + "\""});
+  }
+}
 
 llvm::ArrayRef<RuleRow> randomRules() { return kRows; }
 

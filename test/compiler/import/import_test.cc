@@ -208,6 +208,29 @@ TEST_CASE("a program and its start-up program share variables") {
   CHECK(std::distance(module.module->getOps<pd::VarOp>().begin(), module.module->getOps<pd::VarOp>().end()) == 1);
 }
 
+TEST_CASE("persistables that coalesce_tensor makes parts of another one are listed there") {
+  auto program = [](const std::vector<int64_t>& whole) {
+    ProgramBuilder startup;
+    startup.var(0, "a", {2, 3}, true);
+    startup.var(0, "b", {4}, true);
+    startup.var(0, "whole", whole, true);
+    for (const char* name : {"a", "b"}) startup.op(0, "fill_constant", {}, {{"Out", {name}}});
+    attr(startup.op(0, "coalesce_tensor", {{"Input", {"a", "b"}}}, {{"Output", {"a", "b"}}, {"FusedOutput", {"whole"}}}), "dtype", 0).set_i(5);
+    return startup;
+  };
+  test::Context context;
+  test::Result result(context, program({10}).bytes());
+  INFO(result.diagnostics);
+  REQUIRE(result.module);
+  CHECK_THAT(result.text(), Contains("pd.var @whole : tensor<10xf32> {pd.parts = [@a, @b]}"));
+  CHECK(mlir::succeeded(mlir::verify(*result.module)));
+  checkThroughFiles(program({10}));
+  // Parts that do not fit are no parts.
+  test::Result small(context, program({9}).bytes());
+  REQUIRE(small.module);
+  CHECK_THAT(small.text(), !Contains("pd.parts"));
+}
+
 TEST_CASE("an op without a row is kept as pd.opaque") {
   ProgramBuilder program = relu();
   OpDesc& custom = program.op(0, "py_func_of_mine", {{"X", {"y", "@EMPTY@"}}}, {{"Out", {"y"}}});

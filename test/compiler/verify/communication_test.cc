@@ -82,6 +82,29 @@ TEST_CASE("one class reduces in another order on two communicators: a cycle") {
   CHECK_THAT(message.notes[1], Contains("trainer[dp=1..3] waits") && Contains("@grad1") && Contains("for trainer[dp=0]"));
 }
 
+TEST_CASE("one class starts operations of two communicators in another order: nobody waits, but devices may (D28)") {
+  const std::string head = R"mlir(module {
+dist.mesh @world [dp = 4]
+dist.comm @a on @world over [dp] group
+dist.comm @b on @world over [dp] group
+pd.program @main attributes {version = 2006002 : i64} {
+  %x = pd.input "x" : tensor<4xf32>
+)mlir";
+  const std::string a = "  %p = dist.all_reduce sum (%x) on @a : (tensor<4xf32>) -> !dist.pending<tensor<4xf32>>\n";
+  const std::string b = "  %q = dist.all_reduce sum (%x) on @b : (tensor<4xf32>) -> !dist.pending<tensor<4xf32>>\n";
+  const std::string tail = R"mlir(
+  %u = dist.wait %p : (!dist.pending<tensor<4xf32>>) -> tensor<4xf32>
+  %v = dist.wait %q : (!dist.pending<tensor<4xf32>>) -> tensor<4xf32>
+}})mlir";
+  Jobs jobs;
+  auto zero = jobs.parse(head + a + b + tail), same = jobs.parse(head + a + b + tail), others = jobs.parse(head + b + a + tail);
+  auto dp = mlir::StringAttr::get(jobs.context(), "dp");
+  ClassText first = classTextOf(*zero, dist::SelAttr::point(jobs.context(), "dp", 0));
+  auto rest = dist::SelAttr::of(jobs.context(), {dist::AxisSetAttr::of(dp, {{1, 4}})});
+  CHECK(verifyCommunication({first, classTextOf(*same, rest)}).verdict == Verdict::Holds);
+  CHECK_THAT(only(verifyCommunication({first, classTextOf(*others, rest)}), "D28").text, Contains("@a and @b in different orders"));
+}
+
 TEST_CASE("one class leaves a reduction out") {
   Rung rung = runEdited(unfused(4), [](mlir::ModuleOp text) {
     dist::AllReduceOp last = reductions(text).back();

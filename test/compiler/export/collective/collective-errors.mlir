@@ -16,7 +16,7 @@ dist.mesh @w [dp = 2]
 dist.comm @c on @w over [dp] group
 pd.program @main {
   %x = pd.input "x" : !pd.rows<tensor<2x1xf32>>
-  // expected-error @+1 {{export: the framework's c_allreduce_sum takes no SelectedRows}}
+  // expected-error @+1 {{export: the SelectedRows gradient 'x' is no sum of gradients of lookup_table alone}}
   %r = dist.all_reduce sum (%x) on @c : (!pd.rows<tensor<2x1xf32>>) -> !pd.rows<tensor<2x1xf32>>
 }
 

@@ -95,6 +95,30 @@ void OpLowering::copy(const TensorRef& from, const TensorRef& to) {
   program_.add(std::move(node));
 }
 
+void OpLowering::shareLod(const Node& kernel) {
+  auto ragged = [&](int buffer) { return program_.plan_.buffers[buffer].lodLevel > 0 && program_.plan_.buffers[buffer].space == Space::Value; };
+  std::vector<int> sources;
+  for (const std::string& slot : op_.inputSlots()) {
+    for (unsigned i = 0; i < op_.inputCount(slot); ++i) {
+      if (auto tensor = in(slot, i); tensor && ragged(tensor->buffer)) sources.push_back(tensor->buffer);
+    }
+  }
+  for (size_t k = 0; k < kernel.args.size(); ++k) {
+    if (kernel.reads[k] && ragged(kernel.args[k])) return;
+  }
+  for (size_t k = 0; k < kernel.args.size(); ++k) {
+    if (sources.empty() || !kernel.writes[k] || !ragged(kernel.args[k])) continue;
+    const int count = static_cast<int>(sources.size());
+    Node node{.kind = Node::Kind::Call, .op = program_.position_, .args = sources, .writes = std::vector<bool>(count, false), .reads = std::vector<bool>(count, true)};
+    node.callee = "dt_share_lod";
+    node.args.push_back(kernel.args[k]);
+    node.writes.push_back(true);
+    node.reads.push_back(true);
+    node.slots = {0, count, count + 1};
+    program_.add(std::move(node));
+  }
+}
+
 llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bindings) {
   auto bound = [&](std::string_view name) -> std::optional<TensorRef> {
     for (const auto& [key, tensor] : bindings.tensors) {
@@ -144,7 +168,8 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
     }
     if (k.kernel.elements() == 0 && !values) continue;
     node.kernel = std::make_shared<Kernel>(std::move(k.kernel));
-    program_.add(std::move(node));
+    const Node kernel = program_.add(std::move(node));
+    if (values) shareLod(kernel);
   }
   return llvm::success();
 }

@@ -69,6 +69,9 @@ class OpLowering {
   llvm::LogicalResult formula(llvm::StringRef text) { return formula(text, Bindings()); }
 
  private:
+  // Ragged results of a kernel that reads nothing ragged (the gradient of a sum over all rows) get the LoD of an input of the op that has as
+  // many rows.
+  void shareLod(const Node& kernel);
   std::optional<double> attribute(llvm::StringRef name) const;
   ProgramLowering& program_;
   pd::OpView op_;

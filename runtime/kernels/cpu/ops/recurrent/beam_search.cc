@@ -42,6 +42,10 @@ bool SearchOf(OpCall& call, Search& s) {
   if (!CheckTypes(call, DType::kInt64, {kPreIds, kIds, kSelectedIds}) || !CheckTypes(call, scores, {kPreScores, kSelectedScores}) ||
       !CheckTypes(call, DType::kInt32, {kParents}) || !LevelOf(call, scores, call.Int(0), s.sources))
     return false;
+  // Rows instead of items of the level below.
+  const Lod& lod = OpCall::LodOf(scores);
+  for (auto level = static_cast<size_t>(call.Int(0) < 0 ? static_cast<int64_t>(lod.size()) - 1 : call.Int(0)) + 1; level < lod.size(); ++level)
+    for (int64_t& offset : s.sources) offset = static_cast<int64_t>(lod[level][static_cast<size_t>(offset)]);
   const int64_t prefixes = s.sources.back();
   s.beam_size = call.Int(1), s.end_id = call.Int(2), s.accumulated = call.Bool(3), s.width = RowSize(scores);
   if (s.beam_size <= 0) return call.Fail("beam_size is %lld, expected a positive number", static_cast<long long>(s.beam_size)), false;

@@ -42,6 +42,7 @@ int32_t SequenceReshape(OpCall& call);
 int32_t SequenceReshapeGrad(OpCall& call);
 int32_t SequenceScatter(OpCall& call);
 int32_t SequenceScatterGrad(OpCall& call);
+int32_t ShareLod(OpCall& call);
 int32_t LodReset(OpCall& call);
 int32_t LodResetGrad(OpCall& call);
 

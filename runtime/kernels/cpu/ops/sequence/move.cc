@@ -233,6 +233,19 @@ int32_t SequenceScatterGrad(OpCall& call) {
   });
 }
 
+// Gives a result without LoD, of which the values are there, that of the first argument of slot 0 with as many rows (OpLowering::shareLod).
+int32_t ShareLod(OpCall& call) {
+  DtBuffer& out = call.Arg(1);
+  if (out.rank == 0 || !OpCall::LodOf(out).empty()) return 0;
+  for (int i = 0; i < call.Count(0); ++i) {
+    const DtBuffer& x = call.Arg(0, i);
+    if (x.rank == 0 || x.dims[0] != out.dims[0] || OpCall::LodOf(x).empty()) continue;
+    OpCall::SetLod(out, OpCall::LodOf(x));
+    return 0;
+  }
+  return 0;
+}
+
 int32_t LodReset(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(2);

@@ -38,6 +38,7 @@ constexpr FunctionRow kRows[] = {
     {"dt_sequence_topk_avg_pooling_grad", Entry<SequenceTopkAvgPoolingGrad>},
     {"dt_sequence_unpad", Entry<SequenceUnpad>},
     {"dt_sequence_unpad_grad", Entry<SequenceUnpadGrad>},
+    {"dt_share_lod", Entry<ShareLod>},
 };
 
 }  // namespace

@@ -162,7 +162,7 @@ TEST_CASE("a beam search and its decoding") {
   CHECK(bag.Data<int64_t>("Ids1") == std::vector<int64_t>{0, 2});
   CHECK(bag.at("Ids1").lod == Lod{{0, 1}, {0, 2}});
   // The second branch has ended; the first one goes on with 1 and 0, of which 1 is better.
-  bag.Put<double>("Candidates", {2, 3}, {-5, -1.5, -9, 0, 0, 0}, {{0, 2}, {0, 1, 2}});
+  bag.Put<double>("Candidates", {2, 3}, {-5, -1.5, -9, 0, 0, 0}, {{0, 1}, {0, 2}});
   REQUIRE(bag.Run("dt_beam_search", {"Ids1", "Scores1", "", "Candidates"}, {"Ids2:int64", "Scores2", "Parents:int32"}, attributes).ok());
   CHECK(bag.Data<int64_t>("Ids2") == std::vector<int64_t>{1, 2});
   CHECK(bag.Data<int32_t>("Parents") == std::vector<int32_t>{0, 1});

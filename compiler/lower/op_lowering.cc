@@ -1,6 +1,9 @@
 #include "compiler/lower/op_lowering.h"
 
+#include <set>
+
 #include "compiler/lower/extent_tokens.h"
+#include "compiler/lower/kernel/extents.h"
 #include "compiler/lower/program_lowering.h"
 
 namespace dtranspile::lower {
@@ -119,6 +122,29 @@ void OpLowering::shareLod(const Node& kernel) {
   }
 }
 
+// What the run reads extents off is an argument, whether the kernel looks at its elements or not: the X of a mean_grad.
+void OpLowering::addExtentSources(BoundKernel& k, const ExtentTokens& tokens) const {
+  std::set<int64_t> missing;
+  for (bool written : {true, false}) {
+    for (size_t i = 0; i < k.buffers.size(); ++i) {
+      if (k.kernel.operands[i].writes != written) continue;
+      for (int64_t extent : tokens.shapeOf(k.buffers[i])) {
+        if (!written) missing.erase(extent);
+        else if (isSymbolic(extent)) missing.insert(extent);
+      }
+    }
+  }
+  for (const std::string& slot : op_.inputSlots()) {
+    const auto tensor = missing.empty() ? std::nullopt : in(slot);
+    if (!tensor || program_.plan_.buffers[tensor->buffer].space != Space::Value) continue;
+    const size_t before = missing.size();
+    for (int64_t extent : tokens.shapeOf(tensor->buffer)) missing.erase(extent);
+    if (missing.size() == before) continue;
+    k.kernel.operands.push_back({.dtype = tensor->dtype, .reads = true, .strides = std::vector<int64_t>(k.kernel.operands[0].strides.size(), 0)});
+    k.buffers.push_back(tensor->buffer);
+  }
+}
+
 llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bindings) {
   auto bound = [&](std::string_view name) -> std::optional<TensorRef> {
     for (const auto& [key, tensor] : bindings.tensors) {
@@ -144,10 +170,14 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
     }
     return attribute(llvm::StringRef(name));
   };
-  // Extents that only the run knows become tokens, one assignment for all tensors of the op.
+  // Extents that only the run knows become tokens, one assignment for all tensors of the formula. An XShape, say, is none of them.
   ExtentTokens tokens;
-  for (const std::string& slot : op_.inputSlots()) tokens.add(names.input(slot));
-  for (const std::string& slot : op_.outputSlots()) tokens.add(names.output(slot));
+  for (const std::string& slot : op_.inputSlots()) {
+    if (text.contains(slot)) tokens.add(names.input(slot));
+  }
+  for (const std::string& slot : op_.outputSlots()) {
+    if (text.contains(slot)) tokens.add(names.output(slot));
+  }
   for (const auto& [key, tensor] : bindings.tensors) tokens.add(align(key, tensor));
   std::string error;
   if (!tokens.assign(error)) return unsupported(error);
@@ -157,6 +187,7 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
   auto kernels = buildFormula(op_.type().str(), std::string_view(text), known, bindings.inner, error, tokens.any());
   if (!kernels) return op_.operation()->emitError() << op_.type() << " at " << program_.position_ << ": " << error;
   for (BoundKernel& k : *kernels) {
+    addExtentSources(k, tokens);
     Node node{.kind = Node::Kind::Kernel, .op = program_.position_, .args = k.buffers};
     for (const Operand& operand : k.kernel.operands) {
       node.reads.push_back(operand.reads);

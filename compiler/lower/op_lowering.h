@@ -13,6 +13,7 @@
 
 namespace dtranspile::lower {
 
+class ExtentTokens;
 class ProgramLowering;
 
 class OpLowering {
@@ -73,6 +74,7 @@ class OpLowering {
   // many rows.
   void shareLod(const Node& kernel);
   std::optional<double> attribute(llvm::StringRef name) const;
+  void addExtentSources(BoundKernel& kernel, const ExtentTokens& tokens) const;
   ProgramLowering& program_;
   pd::OpView op_;
 };

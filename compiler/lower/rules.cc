@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dialects/pd/op_table.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace dtranspile::lower {
@@ -52,9 +53,9 @@ int64_t channelOf(const pd::OpView& op, size_t rank) {
   return layout == "NHWC" || layout == "NDHWC" ? static_cast<int64_t>(rank) - 1 : 1;
 }
 
-// `dim`, `reduce_all` of reduce_*.
+// `dim`, `reduce_all` of reduce_*; `axis` where the op has that instead.
 std::vector<bool> reducedDims(const pd::OpView& op, int64_t rank) {
-  const std::vector<int64_t> dims = op.getInts("dim");
+  const std::vector<int64_t> dims = op.getInts(op.spec() && op.spec()->attribute("dim") ? "dim" : "axis");
   std::vector<bool> reduced(rank, op.getBool("reduce_all") || dims.empty());
   for (int64_t d : dims) {
     if (d < 0) d += rank;
@@ -64,7 +65,7 @@ std::vector<bool> reducedDims(const pd::OpView& op, int64_t rank) {
 }
 
 std::vector<bool> innerDims(Inner inner, const pd::OpView& op, size_t rank) {
-  std::vector<bool> mask(rank, inner == Inner::All || inner == Inner::NotChannel);
+  std::vector<bool> mask(rank, inner == Inner::All || inner == Inner::NotChannel || inner == Inner::NotFirst);
   const auto n = static_cast<int64_t>(rank);
   auto mark = [&](int64_t dim, bool value) {
     if (dim < 0) dim += n;
@@ -73,6 +74,7 @@ std::vector<bool> innerDims(Inner inner, const pd::OpView& op, size_t rank) {
   if (inner == Inner::Last) mark(-1, true);
   if (inner == Inner::Axis) mark(op.getInt("axis"), true);
   if (inner == Inner::NotChannel) mark(channelOf(op, rank), false);
+  if (inner == Inner::NotFirst) mark(0, false);
   if (inner == Inner::Dims) mask = reducedDims(op, n);
   if (inner == Inner::FromAxis) {
     for (int64_t d = op.getInt("begin_norm_axis"); d < n; ++d) mark(d, true);
@@ -108,13 +110,8 @@ std::vector<std::string> loweredOps() {
   return types;
 }
 
-LogicalResult applyRule(const LoweringRule& rule, OpLowering& op) {
-  if (rule.call) return op.callOp(rule.call);
-  if (rule.unknownCall && (op.hasOtherKinds() || (rule.lower && op.hasUnknown()))) return op.callOp(rule.unknownCall);
-  if (op.hasOtherKinds()) return op.unsupported("an argument that is SelectedRows or a list");
-  if (!rule.formula) return rule.lower(op);
+LogicalResult applyFormula(const LoweringRule& rule, OpLowering& op, OpLowering::Bindings bindings) {
   if (llvm::failed(refuseUnread(op, rule.formula))) return llvm::failure();
-  OpLowering::Bindings bindings;
   // 1.x and 2.x differ in some update formulas; a file without version is a new one.
   bindings.numbers.emplace_back("legacy", op.version() > 0 && op.version() < 2000000);
   if (rule.inner == Inner::None) alignAxis(op, bindings);
@@ -125,6 +122,13 @@ LogicalResult applyRule(const LoweringRule& rule, OpLowering& op) {
     if (llvm::failed(op.formula(part, bindings))) return llvm::failure();
   }
   return llvm::success();
+}
+
+LogicalResult applyRule(const LoweringRule& rule, OpLowering& op) {
+  if (rule.call) return op.callOp(rule.call);
+  if (rule.unknownCall && (op.hasOtherKinds() || (rule.lower && op.hasUnknown()))) return op.callOp(rule.unknownCall);
+  if (op.hasOtherKinds()) return rule.formula && rule.lower ? rule.lower(op) : op.unsupported("an argument that is SelectedRows or a list");
+  return rule.formula ? applyFormula(rule, op, {}) : rule.lower(op);
 }
 
 }  // namespace dtranspile::lower

@@ -23,7 +23,7 @@ struct LoweringRule {
   const char* type;
   Inner inner = Inner::None;
   const char* formula = nullptr;                            // null: `lower` does it; lines are formulas with domains of their own
-  llvm::LogicalResult (*lower)(OpLowering&) = nullptr;
+  llvm::LogicalResult (*lower)(OpLowering&) = nullptr;      // beside a formula: for arguments that are SelectedRows or lists
   const char* call = nullptr;                               // see callRule
   // For ops with arguments whose extents, LoD or rows are known only at run time, or that are SelectedRows or lists: such a call instead of the
   // formula or function. Formulas do without, unless an argument is no tensor.
@@ -58,6 +58,8 @@ const LoweringRule* findRule(llvm::StringRef type);
 std::vector<std::string> loweredOps();
 
 llvm::LogicalResult applyRule(const LoweringRule& rule, OpLowering& op);
+// The rule's formula, some of its names bound to other tensors than the op's own.
+llvm::LogicalResult applyFormula(const LoweringRule& rule, OpLowering& op, OpLowering::Bindings bindings);
 
 // The families.
 RuleTable activationRules();

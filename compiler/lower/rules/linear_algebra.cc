@@ -1,4 +1,7 @@
-// Lowering rules: family `linear_algebra`. All products are dt_gemm.
+// Lowering rules: family `linear_algebra`. Products of fixed extents that one call can do are dt_gemm, the others dt_matmul. Gradients of norms with
+// the framework's guards against division by zero (phi p_norm_grad, frobenius_norm_grad).
+#include <cmath>
+
 #include "compiler/lower/rules.h"
 
 namespace dtranspile::lower {
@@ -29,6 +32,21 @@ int64_t productOf(const std::vector<int64_t>& dims, size_t from, size_t to) {
   int64_t n = 1;
   for (size_t i = from; i < to; ++i) n *= dims[i];
   return n;
+}
+
+bool isKnown(const TensorRef& tensor) {
+  return llvm::none_of(tensor.dims, [](int64_t extent) { return extent < 0; });
+}
+
+llvm::ArrayRef<int64_t> withoutLeadingOnes(llvm::ArrayRef<int64_t> dims) {
+  return dims.drop_while([](int64_t extent) { return extent == 1; });
+}
+
+// Whether `multiply` below does it: batches equal, or one side without.
+bool plainBatches(const Matrices& a, const Matrices& b) {
+  if (!isKnown(a.tensor) || !isKnown(b.tensor)) return false;
+  const auto x = withoutLeadingOnes(a.batch), y = withoutLeadingOnes(b.batch);
+  return x == y || x.empty() || y.empty();
 }
 
 // out = alpha · op(a) · op(b); batches are equal, or one side has a batch of one that is repeated. Where `out` has a batch of one and the
@@ -102,17 +120,33 @@ Product productOf(OpLowering& op, const TensorRef& x, const TensorRef& y) {
 
 std::vector<int64_t> longer(const Matrices& a, const Matrices& b) { return a.batchSize() >= b.batchSize() ? a.batch : b.batch; }
 
+// The attributes of a product as the library call takes them.
+std::string callText(OpLowering& op, llvm::StringRef inputs, llvm::StringRef outputs, llvm::StringRef function) {
+  llvm::StringRef type = op.op().type();
+  type.consume_back("_grad");
+  llvm::StringRef attributes = type == "matmul" ? "transpose_X, transpose_Y, alpha" : type == "matmul_v2" ? "trans_x, trans_y" : "";
+  return (function + "(" + inputs + "; " + attributes + ") -> " + outputs).str();
+}
+
 LogicalResult lowerMatmul(OpLowering& op) {
   auto x = op.in("X"), y = op.in("Y"), out = op.out("Out");
   if (!x || !y || !out) return op.unsupported("an absent input");
   Product p = productOf(op, *x, *y);
+  if (!plainBatches(p.a, p.b)) return op.callOp(callText(op, "X, Y", "Out", "dt_matmul"));
   return multiply(op, p.a, p.b, {*out, longer(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows, p.b.transposed ? p.b.rows : p.b.columns}, p.alpha);
+}
+
+// A gradient that is a sum over the batch is one product only where the batch lies along the contracted dim of both factors.
+bool plainGradients(const Product& p) {
+  const int64_t a = p.a.batchSize(), b = p.b.batchSize();
+  return a == b || (a > b && !p.a.transposed);
 }
 
 LogicalResult lowerMatmulGrad(OpLowering& op) {
   auto x = op.in("X"), y = op.in("Y"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD"), dy = op.out("Y@GRAD");
   if (!x || !y || !gradient) return op.unsupported("an absent input");
   Product p = productOf(op, *x, *y);
+  if (!plainBatches(p.a, p.b) || !plainGradients(p)) return op.callOp(callText(op, "X, Y, Out@GRAD", "X@GRAD, Y@GRAD", "dt_matmul_grad"));
   Matrices g{*gradient, longer(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows, p.b.transposed ? p.b.rows : p.b.columns};
   if (dx) {
     Matrices to{*dx, p.a.batch, p.a.rows, p.a.columns};
@@ -124,6 +158,105 @@ LogicalResult lowerMatmulGrad(OpLowering& op) {
   return p.b.transposed ? multiply(op, g.flipped(), p.a, to, p.alpha) : multiply(op, p.a.flipped(), g, to, p.alpha);
 }
 
+// addmm: Beta · Input + Alpha · X · Y, Input broadcast.
+LogicalResult lowerAddmm(OpLowering& op) {
+  auto x = op.in("X"), y = op.in("Y"), out = op.out("Out");
+  if (!x || !y || !out) return op.unsupported("an absent input");
+  if (!isKnown(*x) || !isKnown(*y)) return op.unsupported("extents that depend on data");
+  TensorRef product = op.temporary("product", out->dtype, out->dims);
+  Matrices a{*x, {}, x->dims[0], x->dims[1]}, b{*y, {}, y->dims[0], y->dims[1]};
+  if (failed(multiply(op, a, b, {product, {}, a.rows, b.columns}, op.op().getFloat("Alpha")))) return llvm::failure();
+  return op.formula("Out = Beta * Input + product", {.tensors = {{"product", product}}});
+}
+
+LogicalResult lowerAddmmGrad(OpLowering& op) {
+  auto x = op.in("X"), y = op.in("Y"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD"), dy = op.out("Y@GRAD");
+  if (!x || !y || !gradient) return op.unsupported("an absent input");
+  if (!isKnown(*x) || !isKnown(*y)) return op.unsupported("extents that depend on data");
+  Matrices a{*x, {}, x->dims[0], x->dims[1]}, b{*y, {}, y->dims[0], y->dims[1]}, g{*gradient, {}, a.rows, b.columns};
+  const double alpha = op.op().getFloat("Alpha");
+  if (op.out("Input@GRAD") && failed(op.formula("Input@GRAD = Beta * Out@GRAD"))) return llvm::failure();
+  if (dx && failed(multiply(op, g, b.flipped(), {*dx, {}, a.rows, a.columns}, alpha))) return llvm::failure();
+  return dy ? multiply(op, a.flipped(), g, {*dy, {}, b.rows, b.columns}, alpha) : llvm::success();
+}
+
+// fsp: products of channels, averaged over the places. X [n, p, h, w], Y [n, q, h, w] -> [n, p, q].
+Matrices channels(const TensorRef& t) { return {t, {t.dims[0]}, t.dims[1], t.dims[2] * t.dims[3]}; }
+
+LogicalResult lowerFsp(OpLowering& op) {
+  auto x = op.in("X"), y = op.in("Y"), out = op.out("Out");
+  if (!x || !y || !out || x->dims.size() != 4 || y->dims.size() != 4) return op.unsupported("an absent input or another rank than 4");
+  if (!isKnown(*x) || !isKnown(*y)) return op.unsupported("extents that depend on data");
+  Matrices a = channels(*x), b = channels(*y);
+  return multiply(op, a, b.flipped(), {*out, a.batch, a.rows, b.rows}, 1.0 / static_cast<double>(a.columns));
+}
+
+LogicalResult lowerFspGrad(OpLowering& op) {
+  auto x = op.in("X"), y = op.in("Y"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD"), dy = op.out("Y@GRAD");
+  if (!x || !y || !gradient || x->dims.size() != 4 || y->dims.size() != 4) return op.unsupported("an absent input or another rank than 4");
+  if (!isKnown(*x) || !isKnown(*y)) return op.unsupported("extents that depend on data");
+  Matrices a = channels(*x), b = channels(*y), g{*gradient, a.batch, a.rows, b.rows};
+  const double scale = 1.0 / static_cast<double>(a.columns);
+  if (dx && failed(multiply(op, g, b, {*dx, a.batch, a.rows, a.columns}, scale))) return llvm::failure();
+  return dy ? multiply(op, g.flipped(), a, {*dy, b.batch, b.rows, b.columns}, scale) : llvm::success();
+}
+
+// Norms by their order; `d` is the argument of the norm. Formulas of a row each: value, then gradient.
+struct NormRow {
+  const char *value, *gradient;
+};
+
+NormRow normOf(double order) {
+  if (order == 0) return {"sum(d != 0 ? 1 : 0)", "0 * Out@GRAD[r]"};
+  if (std::isinf(order)) return {order > 0 ? "max(abs(d))" : "min(abs(d))", "abs(d) == Out[r] ? sign(d) * Out@GRAD[r] : 0"};
+  if (order == 1) return {"sum(abs(d))", "sign(d) * Out@GRAD[r]"};
+  if (order == 2) return {"sqrt(sum(d * d))", "d / (Out[r] + guard) * Out@GRAD[r]"};
+  return {"pow(sum(pow(abs(d), order)), 1 / order)", "sign(d) * pow(abs(d), order - 1) * pow(Out[r] + guard, 1 - order) * Out@GRAD[r]"};
+}
+
+OpLowering::Bindings normBindings(double order, double guard, InnerDims inner) {
+  return {.tensors = {}, .numbers = {{"order", order}, {"guard", guard}}, .axes = {}, .inner = std::move(inner)};
+}
+
+LogicalResult lowerPNorm(OpLowering& op) {
+  const double order = op.op().getFloat("porder");
+  const bool all = op.op().getBool("asvector");
+  const int64_t axis = op.op().getInt("axis");
+  auto inner = [=](const std::vector<int64_t>& domain) {
+    std::vector<bool> mask(domain.size(), all);
+    const int64_t at = axis < 0 ? axis + static_cast<int64_t>(domain.size()) : axis;
+    if (at >= 0 && at < static_cast<int64_t>(domain.size())) mask[at] = true;
+    return mask;
+  };
+  const NormRow row = normOf(order);
+  const OpLowering::Bindings bindings = normBindings(order, op.op().getFloat("epsilon"), inner);
+  if (op.op().type() == "p_norm") return op.formula(std::string("d = X; Out[r] = ") + row.value, bindings);
+  return op.formula(std::string("d = X; X@GRAD = ") + row.gradient, bindings);
+}
+
+// The norm of a difference of tensors that broadcast.
+LogicalResult lowerDist(OpLowering& op) {
+  const double order = op.op().getFloat("p");
+  auto inner = [](const std::vector<int64_t>& domain) { return std::vector<bool>(domain.size(), true); };
+  const NormRow row = normOf(order);
+  constexpr double kGuard = 1e-12;
+  OpLowering::Bindings bindings = normBindings(order, kGuard, inner);
+  auto x = op.in("X"), y = op.in("Y");
+  if (!x || !y) return op.unsupported("an absent input");
+  // A formula's domain is one of its tensors: where both are repeated, one that is as large as the difference has to be there.
+  std::vector<int64_t> dims(std::max(x->dims.size(), y->dims.size()), 1);
+  for (const TensorRef& t : {*x, *y}) {
+    for (size_t i = 0; i < t.dims.size(); ++i) {
+      int64_t& extent = dims[dims.size() - t.dims.size() + i];
+      if (t.dims[i] != 1) extent = t.dims[i];
+    }
+  }
+  bindings.tensors.emplace_back("difference", op.temporary("difference", x->dtype, dims));
+  if (failed(op.formula("difference = X - Y", {.tensors = bindings.tensors}))) return llvm::failure();
+  if (op.op().type() == "dist") return op.formula(std::string("d = difference; Out[r] = ") + row.value, bindings);
+  return op.formula(std::string("d = difference; g = ") + row.gradient + "; X@GRAD = g; Y@GRAD = -g", bindings);
+}
+
 const LoweringRule kRules[] = {
     lowerRule("mul", lowerMul, "dt_mul(X, Y; x_num_col_dims, y_num_col_dims) -> Out"),
     lowerRule("mul_grad", lowerMulGrad, "dt_mul_grad(X, Y, Out@GRAD; x_num_col_dims, y_num_col_dims) -> X@GRAD, Y@GRAD"),
@@ -133,6 +266,47 @@ const LoweringRule kRules[] = {
     {"matmul_v2_grad", Inner::None, nullptr, lowerMatmulGrad},
     {"bmm", Inner::None, nullptr, lowerMatmul},
     {"bmm_grad", Inner::None, nullptr, lowerMatmulGrad},
+    callRule("mv", "dt_matmul(X, Vec) -> Out"),
+    callRule("mv_grad", "dt_matmul_grad(X, Vec, Out@GRAD) -> X@GRAD, Vec@GRAD"),
+    {"dot", Inner::Last, "Out[r] = sum(X * Y)"},
+    {"dot_grad", Inner::Last, "X@GRAD = Out@GRAD[r] * Y; Y@GRAD = Out@GRAD[r] * X"},
+    {"addmm", Inner::None, nullptr, lowerAddmm},
+    {"addmm_grad", Inner::None, nullptr, lowerAddmmGrad},
+    callRule("bilinear_tensor_product", "dt_bilinear_product(X, Y, Weight, Bias) -> Out"),
+    callRule("bilinear_tensor_product_grad", "dt_bilinear_product_grad(X, Y, Weight, Out@GRAD) -> X@GRAD, Y@GRAD, Weight@GRAD, Bias@GRAD"),
+    {"fsp", Inner::None, nullptr, lowerFsp},
+    {"fsp_grad", Inner::None, nullptr, lowerFspGrad},
+    callRule("einsum", "dt_einsum(Operands; equation) -> Out, InnerCache"),
+    callRule("einsum_grad", "dt_einsum_grad(InnerCache, Out@GRAD; equation) -> Operands@GRAD"),
+    callRule("cross", "dt_cross(X, Y; dim) -> Out"),
+    callRule("cross_grad", "dt_cross_grad(X, Y, Out@GRAD; dim) -> X@GRAD, Y@GRAD"),
+    callRule("kron", "dt_kron(X, Y) -> Out"),
+    callRule("kron_grad", "dt_kron_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD"),
+    callRule("trace", "dt_trace(Input; offset, axis1, axis2, dim1, dim2, @version) -> Out"),
+    callRule("trace_grad", "dt_trace_grad(Input, Out@GRAD; offset, axis1, axis2, dim1, dim2, @version) -> Input@GRAD"),
+    callRule("cholesky", "dt_cholesky(X; upper) -> Out"),
+    callRule("cholesky_grad", "dt_cholesky_grad(Out, Out@GRAD; upper) -> X@GRAD"),
+    callRule("inverse", "dt_inverse(Input) -> Output"),
+    callRule("inverse_grad", "dt_inverse_grad(Output, Output@GRAD) -> Input@GRAD"),
+    callRule("determinant", "dt_determinant(Input) -> Out"),
+    callRule("determinant_grad", "dt_determinant_grad(Input, Out, Out@GRAD) -> Input@GRAD"),
+    callRule("slogdeterminant", "dt_sign_log_determinant(Input) -> Out"),
+    {"dist", Inner::None, nullptr, lowerDist},
+    {"dist_grad", Inner::None, nullptr, lowerDist},
+    {"p_norm", Inner::None, nullptr, lowerPNorm},
+    {"p_norm_grad", Inner::None, nullptr, lowerPNorm},
+    {"frobenius_norm", Inner::Dims, "Out[r] = sqrt(sum(X * X))"},
+    {"frobenius_norm_grad", Inner::Dims, "X@GRAD = X / (Out[r] + 1e-12) * Out@GRAD[r]"},
+    {"norm", Inner::Axis, "n = sqrt(sum(X * X) + epsilon); Norm[r] = n; Out = X / n"},
+    {"norm_grad", Inner::Axis, "s = sum(X * Out@GRAD); X@GRAD = (Out@GRAD - X * (s / (Norm[r] * Norm[r]))) / Norm[r]"},
+    {"l1_norm", Inner::All, "Out[r] = sum(abs(X))"},
+    {"l1_norm_grad", Inner::All, "X@GRAD = sign(X) * Out@GRAD[r]"},
+    {"squared_l2_norm", Inner::All, "Out[r] = sum(X * X)"},
+    {"squared_l2_norm_grad", Inner::All, "X@GRAD = 2 * X * Out@GRAD[r]"},
+    {"squared_l2_distance", Inner::NotFirst, "d = X - Y; sub_result = d; Out[r] = sum(d * d)"},
+    {"cos_sim", Inner::NotFirst, "XNorm[r] = sqrt(sum(X * X))\nYNorm[r] = sqrt(sum(Y * Y))\nOut[r] = sum(X * Y) / (sqrt(sum(X * X)) * sqrt(sum(Y * Y)))"},
+    {"cos_sim_grad", Inner::NotFirst,
+     "n = XNorm[r]; m = YNorm; g = Out@GRAD[r]; c = Out[r]; X@GRAD = g * (Y / (n * m) - c * X / (n * n)); Y@GRAD = g * (X / (n * m) - c * Y / (m * m))"},
 };
 
 }  // namespace

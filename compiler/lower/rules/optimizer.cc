@@ -10,21 +10,39 @@ namespace {
 #define DT_BETA_POWERS "\nBeta1PowOut = Beta1Pow * beta1; Beta2PowOut = Beta2Pow * beta2"
 #define DT_ADAM_MOMENTS "m = beta1 * Moment1 + (1 - beta1) * Grad; v = beta2 * Moment2 + (1 - beta2) * Grad * Grad; Moment1Out = m; Moment2Out = v;"
 
+// A gradient of SelectedRows for an update that touches every row: those not listed have the gradient 0.
+llvm::LogicalResult lowerDensely(OpLowering& op) {
+  auto gradient = op.in("Grad"), param = op.in("Param");
+  if (!gradient || !param) return op.unsupported("an absent input");
+  TensorRef dense = op.temporary("Grad", gradient->dtype, param->dims);
+  op.call("dt_rows_to_dense", {*gradient}, {dense}, {.anyExtents = true});
+  return applyFormula(*findRule(op.op().type()), op, {.tensors = {{"Grad", dense}}});
+}
+
+llvm::LogicalResult lowerAdamRows(OpLowering& op) {
+  if (!op.op().getBool("lazy_mode")) return lowerDensely(op);
+  return op.callOp("dt_adam_rows(Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow; beta1, beta2, epsilon, @version) -> ParamOut, Moment1Out, "
+                   "Moment2Out, Beta1PowOut, Beta2PowOut");
+}
+
 const LoweringRule kRules[] = {
-    {"sgd", Inner::None, "ParamOut = Param - LearningRate * Grad"},
+    formulaRule("sgd", Inner::None, "ParamOut = Param - LearningRate * Grad", "dt_sgd_rows(Param, Grad, LearningRate) -> ParamOut"),
     {"momentum", Inner::None,
      "g = regularization_method ? rescale_grad * Grad + regularization_coeff * Param : rescale_grad * Grad;"
-     "v = mu * Velocity + g; VelocityOut = v; ParamOut = Param - LearningRate * (use_nesterov ? g + mu * v : v)"},
+     "v = mu * Velocity + g; VelocityOut = v; ParamOut = Param - LearningRate * (use_nesterov ? g + mu * v : v)",
+     lowerDensely},
     {"adam", Inner::None,
      DT_ADAM_MOMENTS "c = sqrt(1 - Beta2Pow); e = legacy ? epsilon : epsilon * c;"
-                     "ParamOut = Param - LearningRate * c / (1 - Beta1Pow) * (m / (sqrt(v) + e))" DT_BETA_POWERS},
+                     "ParamOut = Param - LearningRate * c / (1 - Beta1Pow) * (m / (sqrt(v) + e))" DT_BETA_POWERS,
+     lowerAdamRows},
     {"adamw", Inner::None,
      DT_ADAM_MOMENTS "c = sqrt(1 - Beta2Pow); lr = LearningRate * lr_ratio; p = with_decay ? Param * (1 - lr * coeff) : Param;"
                      "ParamOut = p - lr * c / (1 - Beta1Pow) * (m / (sqrt(v) + epsilon * c))" DT_BETA_POWERS},
     {"adamax", Inner::None,
      "m = beta1 * Moment + (1 - beta1) * Grad; u = max(abs(Grad), beta2 * InfNorm + epsilon); MomentOut = m; InfNormOut = u;"
      "ParamOut = Param - LearningRate / (1 - Beta1Pow) * (m / u)"},
-    {"adagrad", Inner::None, "m = Moment + Grad * Grad; MomentOut = m; ParamOut = Param - LearningRate * Grad / (sqrt(m) + epsilon)"},
+    formulaRule("adagrad", Inner::None, "m = Moment + Grad * Grad; MomentOut = m; ParamOut = Param - LearningRate * Grad / (sqrt(m) + epsilon)",
+                "dt_adagrad_rows(Param, Grad, LearningRate, Moment; epsilon) -> ParamOut, MomentOut"),
     {"decayed_adagrad", Inner::None,
      "m = decay * Moment + (1 - decay) * Grad * Grad; MomentOut = m; ParamOut = Param - LearningRate * Grad / (sqrt(m) + epsilon)"},
     {"adadelta", Inner::None,
@@ -35,15 +53,18 @@ const LoweringRule kRules[] = {
     {"rmsprop", Inner::None,
      "s = decay * MeanSquare + (1 - decay) * Grad * Grad; h = centered ? decay * or(MeanGrad, 0) + (1 - decay) * Grad : or(MeanGrad, 0);"
      "d = centered ? s - h * h + epsilon : s + epsilon; w = momentum * Moment + LearningRate * Grad / sqrt(d);"
-     "MeanSquareOut = s; MeanGradOut = h; MomentOut = w; ParamOut = Param - w"},
-    {"ftrl", Inner::None,
+     "MeanSquareOut = s; MeanGradOut = h; MomentOut = w; ParamOut = Param - w",
+     lowerDensely},
+    formulaRule("ftrl", Inner::None,
      "n = SquaredAccumulator + Grad * Grad; a = l1 + 1e-10; b = l2 + 1e-10;"
      "after = lr_power == -0.5 ? sqrt(n) : pow(n, -lr_power); before = lr_power == -0.5 ? sqrt(SquaredAccumulator) : pow(SquaredAccumulator, -lr_power);"
      "z = LinearAccumulator + Grad - (after - before) / LearningRate * Param; SquaredAccumOut = n; LinearAccumOut = z;"
-     "ParamOut = abs(z) > a ? (a * sign(z) - z) / (after / LearningRate + 2 * b) : 0"},
+     "ParamOut = abs(z) > a ? (a * sign(z) - z) / (after / LearningRate + 2 * b) : 0",
+     "dt_ftrl_rows(Param, Grad, LearningRate, SquaredAccumulator, LinearAccumulator; l1, l2, lr_power) -> ParamOut, SquaredAccumOut, LinearAccumOut"),
     {"lamb", Inner::All,
      DT_ADAM_MOMENTS "mh = legacy ? m : m / (1 - Beta1Pow); vh = legacy ? v : v / (1 - Beta2Pow); u = mh / (sqrt(vh) + epsilon) + weight_decay * Param;"
-                     "p = sqrt(sum(Param * Param)); q = sqrt(sum(u * u)); ParamOut = Param - LearningRate * (p > 0 && q > 0 && (legacy || always_adapt || weight_decay > 0) ? p / q : 1) * u" DT_BETA_POWERS},
+                     "p = sqrt(sum(Param * Param)); q = sqrt(sum(u * u)); ParamOut = Param - LearningRate * (p > 0 && q > 0 && (legacy || always_adapt || weight_decay > 0) ? p / q : 1) * u" DT_BETA_POWERS,
+     lowerDensely},
     {"proximal_gd", Inner::None,
      "t = Param - LearningRate * Grad; ParamOut = sign(t) * max(abs(t) - LearningRate * l1, 0) / (1 + LearningRate * l2)"},
     {"proximal_adagrad", Inner::None,

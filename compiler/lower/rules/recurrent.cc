@@ -4,6 +4,9 @@
 namespace dtranspile::lower {
 namespace {
 
+#define DT_RNN "Input, PreState, WeightList, SequenceLength"
+#define DT_RNN_ATTRIBUTES "mode, is_bidirec, num_layers, hidden_size, dropout_prob, is_test"
+
 const LoweringRule kRules[] = {
     callRule("beam_search", "dt_beam_search(pre_ids, pre_scores, ids, scores; level, beam_size, end_id, is_accumulated) -> selected_ids, selected_scores, parent_idx"),
     callRule("beam_search_decode", "dt_beam_search_decode(Ids, Scores; beam_size, end_id) -> SentenceIds, SentenceScores"),
@@ -22,6 +25,14 @@ const LoweringRule kRules[] = {
     callRule("lstmp_grad", "dt_lstm_grad(Input, H0, C0, Weight, ProjWeight, Bias, Projection, Cell, BatchGate, BatchCellPreAct, BatchHidden, Projection@GRAD;"
                            " use_peepholes, is_reverse, gate_activation, cell_activation, candidate_activation, cell_clip, proj_clip, proj_activation)"
                            " -> Input@GRAD, H0@GRAD, C0@GRAD, Weight@GRAD, ProjWeight@GRAD, Bias@GRAD"),
+    callRule("gru_unit", "dt_gru_unit(Input, HiddenPrev, Weight, Bias; activation, gate_activation, origin_mode) -> Gate, ResetHiddenPrev, Hidden"),
+    callRule("gru_unit_grad",
+             "dt_gru_unit_grad(Input, HiddenPrev, Weight, Bias, Gate, ResetHiddenPrev, Hidden@GRAD; activation, gate_activation, origin_mode) -> Input@GRAD, "
+             "HiddenPrev@GRAD, Weight@GRAD, Bias@GRAD"),
+    callRule("lstm_unit", "dt_lstm_unit(X, C_prev; forget_bias) -> C, H"),
+    callRule("lstm_unit_grad", "dt_lstm_unit_grad(X, C_prev, C, C@GRAD, H@GRAD; forget_bias) -> X@GRAD, C_prev@GRAD"),
+    callRule("rnn", "dt_rnn(" DT_RNN "; " DT_RNN_ATTRIBUTES ") -> Out, State, Reserve"),
+    callRule("rnn_grad", "dt_rnn_grad(" DT_RNN ", Reserve, Out@GRAD, State@GRAD; " DT_RNN_ATTRIBUTES ") -> Input@GRAD, PreState@GRAD, WeightList@GRAD"),
 };
 
 }  // namespace

@@ -4,28 +4,6 @@
 namespace dtranspile::lower {
 namespace {
 
-// top_k and top_k_v2: rows of the last dim.
-llvm::LogicalResult lowerTopK(OpLowering& op) {
-  auto x = op.in("X");
-  if (!x) return op.unsupported("an absent X");
-  const bool v2 = op.op().type() == "top_k_v2";
-  const auto rank = static_cast<int64_t>(x->dims.size());
-  if (v2 && op.op().getInt("axis") != -1 && op.op().getInt("axis") != rank - 1) return op.unsupported("an axis that is not the last");
-  std::vector<int64_t> dims = x->dims;
-  dims.back() = op.op().getInt("k");
-  TensorRef values = op.outOrTemporary("Out", x->dtype, dims), indices = op.outOrTemporary("Indices", DType::kInt64, dims);
-  op.call("dt_top_k", {*x}, {values, indices}, {.ints = {v2 ? op.op().getBool("largest") : 1, op.op().getInt("k")}, .anyExtents = true});
-  return llvm::success();
-}
-
-llvm::LogicalResult lowerCumsum(OpLowering& op) {
-  auto x = op.in("X"), out = op.out("Out");
-  if (!x || !out) return op.unsupported("an absent X");
-  const pd::OpView& v = op.op();
-  op.call("dt_cumsum", {*x}, {*out}, {.ints = {v.getInt("axis"), v.getBool("flatten"), v.getBool("exclusive"), v.getBool("reverse")}, .anyExtents = true});
-  return llvm::success();
-}
-
 const LoweringRule kRules[] = {
     {"mean", Inner::All, "Out[r] = sum(X) / count"},
     {"mean_grad", Inner::All, "X@GRAD = Out@GRAD[r] / count"},
@@ -41,9 +19,28 @@ const LoweringRule kRules[] = {
     {"reduce_prod_grad", Inner::Dims, "X@GRAD = Out@GRAD[r] * Out[r] / X"},
     {"reduce_all", Inner::Dims, "Out[r] = all(X)"},
     {"reduce_any", Inner::Dims, "Out[r] = any(X)"},
-    {"top_k", Inner::None, nullptr, lowerTopK},
-    {"top_k_v2", Inner::None, nullptr, lowerTopK},
-    {"cumsum", Inner::None, nullptr, lowerCumsum},
+    {"logsumexp", Inner::Dims, "m = max(X); Out[r] = log(sum(exp(X - m))) + m"},
+    {"logsumexp_grad", Inner::Dims, "X@GRAD = Out@GRAD[r] * exp(X - Out[r])"},
+    callRule("cumsum", "dt_cumsum(X; axis, flatten, exclusive, reverse) -> Out"),
+    callRule("cumsum_grad", "dt_cumsum(Out@GRAD; axis, flatten, exclusive, reverse, @type) -> X@GRAD"),
+    callRule("cumprod", "dt_cumprod(X; dim) -> Out"),
+    callRule("cumprod_grad", "dt_cumprod_grad(X, Out, Out@GRAD; dim) -> X@GRAD"),
+    callRule("arg_max", "dt_arg_extreme(X; axis, keepdims, flatten, @type) -> Out"),
+    callRule("arg_min", "dt_arg_extreme(X; axis, keepdims, flatten, @type) -> Out"),
+    callRule("argsort", "dt_sort(X; axis, descending) -> Out, Indices"),
+    callRule("argsort_grad", "dt_selected_grad(X, Indices, Out@GRAD; axis) -> X@GRAD"),
+    callRule("top_k", "dt_top_k(X, K; k) -> Out, Indices"),
+    callRule("top_k_v2", "dt_top_k(X, K; k, axis, largest) -> Out, Indices"),
+    callRule("top_k_v2_grad", "dt_selected_grad(X, Indices, Out@GRAD; axis) -> X@GRAD"),
+    callRule("kthvalue", "dt_kth_value(X; k, axis, keepdim) -> Out, Indices"),
+    callRule("kthvalue_grad", "dt_selected_grad(X, Indices, Out@GRAD; axis) -> X@GRAD"),
+    callRule("mode", "dt_mode(X; axis, keepdim) -> Out, Indices"),
+    callRule("mode_grad", "dt_selected_grad(X, Indices, Out@GRAD; axis) -> X@GRAD"),
+    callRule("histogram", "dt_histogram(X; bins, min, max) -> Out"),
+    callRule("searchsorted", "dt_search_sorted(SortedSequence, Values; right) -> Out"),
+    callRule("unique", "dt_unique(X; @type, axis, is_sorted) -> Out, Indices, Index, Counts"),
+    callRule("unique_with_counts", "dt_unique(X; @type) -> Out, , Index, Count"),
+    callRule("unique_consecutive", "dt_unique(X; @type, axis) -> Out, , Index, Counts"),
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "dialects/pd/ops/families.h"
 #include "dialects/pd/ops/infer_common.h"
+#include "dialects/pd/ops/infer_embedding.h"
 #include "dialects/pd/ops/infer_loss.h"
 #include "dialects/pd/ops/infer_shape.h"
 
@@ -46,15 +47,15 @@ const OpRow kRows[] = {
      kNceAttributes, kPure, inferSparseWeightGrad},
     {"sample_logits",
      "Logits, Labels, CustomizedSamples?, CustomizedProbabilities? -> Samples, Probabilities, LogitsDim, LabelsDim, SampledLogits, SampledLabels",
-     kSampleLogitsAttributes, kRandom, nullptr},
-    {"sample_logits_grad", "LabelsDim?, LogitsDim?, SampledLogits@GRAD, Samples? -> Logits@GRAD?", kSampleLogitsAttributes, kPure, nullptr},
-    {"hash", "X -> Out", "num_hash:i=1, mod_by:l=100000", kPure, nullptr},
-    {"cvm", "X, CVM -> Y", "use_cvm:b=true", kPure, nullptr},
-    {"cvm_grad", "CVM?, X?, Y@GRAD -> X@GRAD?", "use_cvm:b=true", kPure, nullptr},
-    {"filter_by_instag", "Ins, Ins_tag, Filter_tag -> Out, LossWeight, IndexMap", "is_lod:b, out_val_if_empty:l=0", kPure, nullptr},
-    {"similarity_focus", "X -> Out", "axis:i, indexes:is", kPure, nullptr},
+     kSampleLogitsAttributes, kRandom, inferSampleLogits},
+    {"sample_logits_grad", "LabelsDim?, LogitsDim?, SampledLogits@GRAD, Samples? -> Logits@GRAD?", kSampleLogitsAttributes, kPure, inferSampleLogitsGrad},
+    {"hash", "X -> Out", "num_hash:i=1, mod_by:l=100000", kPure, inferHash},
+    {"cvm", "X, CVM -> Y", "use_cvm:b=true", kPure, inferCvm},
+    {"cvm_grad", "CVM?, X?, Y@GRAD -> X@GRAD?", "use_cvm:b=true", kPure, inferGradients},
+    {"filter_by_instag", "Ins, Ins_tag, Filter_tag -> Out, LossWeight, IndexMap", "is_lod:b, out_val_if_empty:l=0", kPure, inferFilterByInstag},
+    {"similarity_focus", "X -> Out", "axis:i, indexes:is", kPure, inferSame<"X", "Out">},
     {"add_position_encoding", "X -> Out", "alpha:f=1, beta:f=1", kPure, inferSame<"X", "Out">},
-    {"add_position_encoding_grad", "Out@GRAD -> X@GRAD?", "alpha:f=1, beta:f=1", kPure, nullptr},
+    {"add_position_encoding_grad", "Out@GRAD -> X@GRAD?", "alpha:f=1, beta:f=1", kPure, inferSame<"Out@GRAD", "X@GRAD">},
     {"get_tensor_from_selected_rows", "X -> Out", "", kPure, inferValuesOfRows},
     {"merge_selected_rows", "X -> Out", "", kPure, inferSame<"X", "Out">},
 };

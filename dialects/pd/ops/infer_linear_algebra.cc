@@ -3,6 +3,8 @@
 
 #include "dialects/pd/ops/declared.h"
 #include "dialects/pd/ops/infer_elementwise.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace dtranspile::pd {
 namespace {
@@ -141,6 +143,144 @@ llvm::LogicalResult inferBilinearProduct(InferContext& c) {
   if (!x || !weight) return llvm::failure();
   if (x->dims.empty() || weight->dims.empty()) return c.fail("needs a batch in X and rows in Weight");
   c.out("Out", withDims(*x, {x->dims[0], weight->dims[0]}));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferBilinearProductGrad(InferContext& c) {
+  const TensorInfo *x = require(c, "X"), *y = require(c, "Y"), *weight = require(c, "Weight");
+  if (!x || !y || !weight || weight->dims.empty()) return llvm::failure();
+  c.out("X@GRAD", *x);
+  c.out("Y@GRAD", *y);
+  c.out("Weight@GRAD", *weight);
+  c.out("Bias@GRAD", tensorInfo(x->dtype, {1, weight->dims[0]}));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferKron(InferContext& c) {
+  const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
+  if (!x || !y) return llvm::failure();
+  const TensorInfo &longer = x->rank() >= y->rank() ? *x : *y, &other = x->rank() >= y->rank() ? *y : *x;
+  Dims dims = longer.dims;
+  for (int64_t i = 0; i < other.rank(); ++i) {
+    int64_t& extent = dims[longer.rank() - other.rank() + i];
+    std::optional<int64_t> product = productOf({extent, other.dims[i]});
+    if (!product) return c.fail("has extents that overflow");
+    extent = *product;
+  }
+  c.out("Out", withDims(*x, dims));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferDeterminant(InferContext& c) {
+  const TensorInfo* x = require(c, "Input");
+  if (!x) return llvm::failure();
+  if (x->rank() < 2 || !agree(x->dims[x->rank() - 1], x->dims[x->rank() - 2])) return c.fail("needs square matrices in Input " + textOf(x->dims));
+  Dims dims(x->dims.begin(), x->dims.end() - 2);
+  if (dims.empty()) dims = scalarDims(c);
+  if (c.op().type() == "slogdeterminant") dims.insert(dims.begin(), 2);
+  c.out("Out", withoutLod(withDims(*x, dims)));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferTrace(InferContext& c) {
+  const TensorInfo* x = require(c, "Input");
+  if (!x) return llvm::failure();
+  const bool legacy = c.programVersion() > 0 && c.programVersion() < 2000000;
+  std::optional<int64_t> first = axisOf(c.op().getInt(legacy ? "dim1" : "axis1"), x->rank()), second = axisOf(c.op().getInt(legacy ? "dim2" : "axis2"), x->rank());
+  if (!first || !second || *first == *second) return c.fail("needs two axes of Input " + textOf(x->dims));
+  Dims dims;
+  for (int64_t i = 0; i < x->rank(); ++i) {
+    if (i != *first && i != *second) dims.push_back(x->dims[i]);
+  }
+  c.out("Out", withoutLod(withDims(*x, dims.empty() ? scalarDims(c) : dims)));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferDist(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  c.out("Out", tensorInfo(x->dtype, scalarDims(c)));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferRowDistance(InferContext& c) {
+  const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
+  if (!x || !y) return llvm::failure();
+  if (x->dims.empty() || y->dims.empty()) return c.fail("needs rows in X and Y");
+  const TensorInfo column = withDims(*x, {x->dims[0], 1});
+  c.out("Out", column);
+  c.out("XNorm", column);
+  c.out("YNorm", withDims(*y, {y->dims[0], 1}));
+  c.out("sub_result", *x);
+  return llvm::success();
+}
+
+llvm::LogicalResult inferFsp(InferContext& c) {
+  const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
+  if (!x || !y) return llvm::failure();
+  if (x->rank() != 4 || y->rank() != 4 || !agree(x->dims[0], y->dims[0]) || !agree(x->dims[2], y->dims[2]) || !agree(x->dims[3], y->dims[3]))
+    return c.fail("needs images of one size in X " + textOf(x->dims) + " and Y " + textOf(y->dims));
+  c.out("Out", withDims(*x, {x->dims[0], x->dims[1], y->dims[1]}));
+  return llvm::success();
+}
+
+namespace {
+
+// Extents by label of one operand; the dims of an ellipsis are '0', '1' … from the right. False where the text does not fit the rank.
+bool labelExtents(llvm::StringRef text, DimsRef dims, llvm::StringMap<int64_t>& extents, size_t& hidden) {
+  auto [before, after] = text.split("...");
+  const bool dots = text.contains("...");
+  const size_t named = before.size() + after.size();
+  if (dots ? named > dims.size() : named != dims.size()) return false;
+  const size_t middle = dims.size() - named;
+  hidden = std::max(hidden, middle);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const bool left = i < before.size(), right = i >= before.size() + middle;
+    std::string label = left ? before.substr(i, 1).str() : right ? after.substr(i - before.size() - middle, 1).str() : std::to_string(before.size() + middle - 1 - i);
+    int64_t& extent = extents.try_emplace(label, 1).first->second;
+    if (extent == 1) extent = dims[i];
+  }
+  return true;
+}
+
+}  // namespace
+
+llvm::LogicalResult inferEinsum(InferContext& c) {
+  std::string text = c.op().getString("equation");
+  llvm::erase(text, ' ');
+  auto [left, right] = llvm::StringRef(text).split("->");
+  llvm::SmallVector<llvm::StringRef> parts;
+  left.split(parts, ',');
+  llvm::StringMap<int64_t> extents;
+  size_t hidden = 0;
+  const TensorInfo* first = require(c, "Operands");
+  if (!first) return llvm::failure();
+  for (unsigned i = 0; i < c.inCount("Operands"); ++i) {
+    const TensorInfo* operand = require(c, "Operands", i);
+    if (!operand) return llvm::failure();
+    if (i >= parts.size() || !labelExtents(parts[i], operand->dims, extents, hidden))
+      return c.fail("equation '" + text + "' does not fit operand " + llvm::Twine(i) + " " + textOf(operand->dims));
+    c.out("InnerCache", i, withoutLod(*operand));
+    c.out("XShape", i, tensorInfo(operand->dtype, {0}));
+  }
+  std::string wanted = right.str();
+  if (!llvm::StringRef(text).contains("->")) {
+    wanted = hidden ? "..." : "";
+    for (char label = 'A'; label <= 'z'; ++label) wanted.append(llvm::count(text, label) == 1 ? 1 : 0, label);
+  }
+  Dims dims;
+  auto [before, after] = llvm::StringRef(wanted).split("...");
+  auto add = [&](llvm::StringRef label) { dims.push_back(extents.count(label) ? extents.lookup(label) : -1); };
+  for (size_t i = 0; i < before.size(); ++i) add(before.substr(i, 1));
+  for (size_t i = hidden; llvm::StringRef(wanted).contains("...") && i-- > 0;) add(std::to_string(i));
+  for (size_t i = 0; i < after.size(); ++i) add(after.substr(i, 1));
+  c.out("Out", withoutLod(withDims(*first, dims.empty() ? scalarDims(c) : dims)));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferEinsumGrad(InferContext& c) {
+  for (unsigned i = 0, n = c.outCount("Operands@GRAD"); i < n; ++i)
+    if (const TensorInfo* operand = c.in("InnerCache", i)) c.out("Operands@GRAD", i, *operand);
   return llvm::success();
 }
 

@@ -118,6 +118,52 @@ llvm::LogicalResult inferTopK(InferContext& c) {
   return llvm::success();
 }
 
+llvm::LogicalResult inferPicked(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  int64_t axis = c.op().getInt("axis");
+  std::optional<Dims> dims = reducedDims(c, x->dims, axis, false, c.op().getBool("keepdim"));
+  if (!dims) return c.fail("has no axis " + llvm::Twine(axis) + " in X " + textOf(x->dims));
+  c.out("Out", withoutLod(withDims(*x, *dims)));
+  c.out("Indices", tensorInfo(DType::kInt64, *dims));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferHistogram(InferContext& c) {
+  if (c.op().getInt("bins") < 1) return c.fail("has " + llvm::Twine(c.op().getInt("bins")) + " bins");
+  c.out("Out", tensorInfo(DType::kInt64, {c.op().getInt("bins")}));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferSearchSorted(InferContext& c) {
+  const TensorInfo* values = require(c, "Values");
+  if (!values) return llvm::failure();
+  c.out("Out", tensorInfo(c.op().getBool("out_int32") ? DType::kInt32 : DType::kInt64, values->dims));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferUnique(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  const OpSpec* spec = c.op().spec();
+  std::vector<int64_t> axes = spec && spec->attribute("axis") ? c.op().getInts("axis") : std::vector<int64_t>();
+  Dims dims = {-1};
+  int64_t count = x->elements();
+  if (!axes.empty()) {
+    std::optional<int64_t> at = axisOf(axes[0], x->rank());
+    if (!at) return c.fail("has no axis " + llvm::Twine(axes[0]) + " in X " + textOf(x->dims));
+    dims = x->dims;
+    count = dims[*at];
+    dims[*at] = -1;
+  }
+  // The attribute says which of the two index types; other codes (the default is one) mean the long one.
+  DType index = c.op().getInt("dtype") == static_cast<int64_t>(DType::kInt32) ? DType::kInt32 : DType::kInt64;
+  c.out("Out", withoutLod(withDims(*x, dims)));
+  c.out("Index", tensorInfo(index, {count}));
+  for (llvm::StringRef slot : {"Indices", "Counts", "Count"}) c.out(slot, tensorInfo(index, {-1}));
+  return llvm::success();
+}
+
 const Constraint kReduceConstraints[1] = {
     {"C1", "dim must hold axes of X",
      [](const OpView& op, std::string& found) {

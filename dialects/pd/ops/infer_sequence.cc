@@ -225,7 +225,27 @@ llvm::LogicalResult inferRnn(InferContext& c) {
   for (unsigned i = 0, n = c.outCount("State"); i < n; ++i)
     if (const TensorInfo* before = c.in("PreState", i)) c.out("State", i, *before);
   c.out("DropoutState", unknownLike(tensorInfo(DType::kUInt8, {})));
-  c.out("Reserve", unknownLike(tensorInfo(input->dtype, {})));
+  // Gates and two more values for every element of every state (runtime/kernels/cpu/ops/recurrent/rnn.cc).
+  std::string mode = c.op().getString("mode");
+  int64_t gates = mode == "LSTM" ? 4 : mode == "GRU" ? 3 : 1;
+  c.out("Reserve", tensorInfo(input->dtype, {state->dims[0], input->dims[0], input->dims[1], productOf({state->dims[2], gates + 2}).value_or(-1)}));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferGruUnit(InferContext& c) {
+  const TensorInfo *input = require(c, "Input"), *before = require(c, "HiddenPrev");
+  if (!input || !before) return llvm::failure();
+  c.out("Gate", *input);
+  c.out("ResetHiddenPrev", *before);
+  c.out("Hidden", *before);
+  return llvm::success();
+}
+
+llvm::LogicalResult inferLstmUnit(InferContext& c) {
+  const TensorInfo* before = require(c, "C_prev");
+  if (!before) return llvm::failure();
+  c.out("C", *before);
+  c.out("H", *before);
   return llvm::success();
 }
 

@@ -44,6 +44,8 @@ llvm::LogicalResult inferLstm(InferContext& c);
 llvm::LogicalResult inferLstmp(InferContext& c);
 llvm::LogicalResult inferLstmpGrad(InferContext& c);
 llvm::LogicalResult inferGru(InferContext& c);
+llvm::LogicalResult inferGruUnit(InferContext& c);
+llvm::LogicalResult inferLstmUnit(InferContext& c);
 llvm::LogicalResult inferRnn(InferContext& c);
 
 extern const Constraint kLstmConstraints[2];          // C1 Weight, C2 Input and Bias

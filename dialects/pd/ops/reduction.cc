@@ -47,16 +47,16 @@ const OpRow kRows[] = {
     {"top_k", "X, K? -> Out, Indices", "k:i=1", kPure, inferTopK, kTopKConstraints},
     {"top_k_v2", "X, K? -> Out, Indices", kTopKV2Attributes, kPure, inferTopK, kTopKConstraints},
     {"top_k_v2_grad", "Indices?, K?, Out@GRAD, X? -> X@GRAD?", kTopKV2Attributes, kPure, inferGradients},
-    {"kthvalue", "X -> Out, Indices", "k:i=1, axis:i=-1, keepdim:b=false", kPure, nullptr},
+    {"kthvalue", "X -> Out, Indices", "k:i=1, axis:i=-1, keepdim:b=false", kPure, inferPicked},
     {"kthvalue_grad", "Indices?, Out@GRAD, X? -> X@GRAD?", "k:i=1, axis:i=-1, keepdim:b=false", kPure, inferGradients},
-    {"mode", "X -> Out, Indices", "axis:i=-1, keepdim:b=false", kPure, nullptr},
+    {"mode", "X -> Out, Indices", "axis:i=-1, keepdim:b=false", kPure, inferPicked},
     {"mode_grad", "Indices?, Out@GRAD, X? -> X@GRAD?", "axis:i=-1, keepdim:b=false", kPure, inferGradients},
-    {"histogram", "X -> Out", "bins:l=100, min:i=0, max:i=0", kPure, nullptr},
+    {"histogram", "X -> Out", "bins:l=100, min:i=0, max:i=0", kPure, inferHistogram},
     {"unique", "X -> Out, Index, Indices?, Counts?",
-     "dtype:i=3, return_index:b=false, return_inverse:b=false, return_counts:b=false, axis:is={}, is_sorted:b=false", kPure, nullptr},
-    {"unique_with_counts", "X -> Out, Index, Count", "dtype:i", kPure, nullptr},
-    {"unique_consecutive", "X -> Out, Index?, Counts?", "return_inverse:b=false@1, return_counts:b=false@1, axis:is={}@1, dtype:i=5", kPure, nullptr},
-    {"searchsorted", "SortedSequence, Values -> Out", "out_int32:b=false, right:b=false", kPure, nullptr},
+     "dtype:i=3, return_index:b=false, return_inverse:b=false, return_counts:b=false, axis:is={}, is_sorted:b=false", kPure, inferUnique},
+    {"unique_with_counts", "X -> Out, Index, Count", "dtype:i", kPure, inferUnique},
+    {"unique_consecutive", "X -> Out, Index?, Counts?", "return_inverse:b=false@1, return_counts:b=false@1, axis:is={}@1, dtype:i=5", kPure, inferUnique},
+    {"searchsorted", "SortedSequence, Values -> Out", "out_int32:b=false, right:b=false", kPure, inferSearchSorted},
 };
 
 }  // namespace

@@ -209,34 +209,6 @@ int32_t ReduceBy(DtContext* context, const DtCall* call, const Loops& l) {
   return dt_fail(context, "no reduction '%s' of %s", call->strings[0], TypeName(call->args[0]));
 }
 
-// Cumulative sums: `outer` × `length` × `inner`, along the middle.
-struct Scan {
-  int64_t outer, length, inner;
-  bool exclusive, reverse;
-};
-
-template <typename T>
-void CumulativeSum(DtContext* context, const Scan& s, const T* x, T* y) {
-  constexpr int64_t kBlock = 64;
-  const int64_t blocks = (s.inner + kBlock - 1) / kBlock;
-  const int64_t bytes = 2 * s.length * std::min(s.inner, kBlock) * static_cast<int64_t>(sizeof(T));
-  Parallel(context, s.outer * blocks, GrainFor(bytes), [&](int64_t lo, int64_t n) {
-    for (int64_t i = lo; i < lo + n; ++i) {
-      T sums[kBlock] = {};
-      const int64_t column = i % blocks * kBlock, width = std::min(kBlock, s.inner - column);
-      for (int64_t k = 0; k < s.length; ++k) {
-        const int64_t row = s.reverse ? s.length - 1 - k : k;
-        const int64_t at = (i / blocks * s.length + row) * s.inner + column;
-        for (int64_t j = 0; j < width; ++j) {
-          const T before = sums[j];
-          sums[j] += x[at + j];
-          y[at + j] = s.exclusive ? before : sums[j];
-        }
-      }
-    }
-  });
-}
-
 }  // namespace
 }  // namespace dtranspile::kernels
 
@@ -252,25 +224,4 @@ extern "C" int32_t dt_reduce(DtContext* context, const DtCall* call) {
     return dt_fail(context, "Out has %lld elements, expected %lld", static_cast<long long>(Elements(y)), static_cast<long long>(l.outputs));
   if (TypeOf(x) == dtranspile::DType::kBool) return ReduceBy<bool>(context, call, l);
   return VisitNumber(context, x, [&](auto tag) { return ReduceBy<typename decltype(tag)::type>(context, call, l); });
-}
-
-extern "C" int32_t dt_cumsum(DtContext* context, const DtCall* call) {
-  if (!CheckCall(context, call, {2, 4, 0, 0}) || !CheckSameType(context, call, 0, 2)) return 1;
-  const DtBuffer &x = call->args[0], &y = call->args[1];
-  const int64_t axis = call->ints[0] < 0 ? call->ints[0] + x.rank : call->ints[0];
-  const bool flatten = call->ints[1] != 0;
-  if (!flatten && (axis < 0 || axis >= x.rank)) return dt_fail(context, "axis %lld of %d dimensions", static_cast<long long>(call->ints[0]), x.rank);
-  const int64_t flat = Elements(x);
-  if (y.value != nullptr && dt_resize(context, &call->args[1], flatten ? &flat : x.dims, flatten ? 1 : x.rank) != 0) return 1;
-  if (Elements(x) != Elements(y)) return dt_fail(context, "X and Out differ in size");
-  Scan s{1, Elements(x), 1, call->ints[2] != 0, call->ints[3] != 0};
-  if (!flatten) {
-    const auto dim = static_cast<int32_t>(axis);
-    s.outer = Elements(x, 0, dim), s.length = x.dims[dim], s.inner = Elements(x, dim + 1, x.rank);
-  }
-  return VisitNumber(context, x, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    CumulativeSum(context, s, Data<const T>(x), Data<T>(y));
-    return 0;
-  });
 }

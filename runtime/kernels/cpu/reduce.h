@@ -1,10 +1,8 @@
-// Reductions and scans for plans (abi.h, library calls). Called by name through table.h.
+// Reductions for plans (abi.h, library calls). Called by name through table.h.
 //
 // dt_reduce   args X, Out      ints dims... (none: all)     strings "sum" "mean" "max" "min" "prod" "all" "any"
 //     Out holds one element for every index of the kept dimensions, in their order (with or without extents of 1). float32,
 //     float64, int32, int64; "all" and "any": bool. max and min propagate NaN. Sums of float32 are formed in double.
-// dt_cumsum   args X, Out      ints axis, flatten, exclusive, reverse
-//     Sums along axis (negative: from the end), or over all elements in order. float32, float64, int32, int64.
 //
 // Every output element is computed by one thread in one order, and a reduction to few elements in parts whose number depends on
 // the extents only: the same bits for any number of threads.
@@ -13,4 +11,3 @@
 #include "runtime/exec/abi.h"
 
 extern "C" int32_t dt_reduce(DtContext* context, const DtCall* call);
-extern "C" int32_t dt_cumsum(DtContext* context, const DtCall* call);

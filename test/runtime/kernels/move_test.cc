@@ -33,48 +33,6 @@ TEST_CASE("ids are checked by name") {
   CHECK(MessageOf(call).find("element 2 of 'label' is -100") != std::string::npos);
 }
 
-TEST_CASE("embedding rows are looked up and their gradients added in order") {
-  constexpr int64_t kRows = 50, kColumns = 3000;
-  auto table = Noise<float>({kRows, kColumns}, 1);
-  auto grad = Noise<float>({4, 10, kColumns}, 2);
-  Tensor<int64_t> ids({4, 10});
-  for (int64_t i = 0; i < 40; ++i) ids[i] = i * 7 % 13;
-  Tensor<float> out({4, 10, kColumns}), table_grad({kRows, kColumns}, 9);
-  std::vector<float> expected(table_grad.data.size(), 0);
-  for (int64_t i = 0; i < 40; ++i)
-    for (int64_t j = 0; j < kColumns && ids[i] != 5; ++j) expected[static_cast<size_t>(ids[i] * kColumns + j)] += grad[i * kColumns + j];
-  for (int threads : {1, 2}) {
-    Call lookup{"dt_lookup_table", {5}, {}, {}, {}};
-    RequireOk(lookup.With(table).With(ids).With(out), threads);
-    for (int64_t i = 0; i < 40; ++i) REQUIRE(out[i * kColumns + 1] == (ids[i] == 5 ? 0 : table[ids[i] * kColumns + 1]));
-    Call back{"dt_lookup_table_grad", {5}, {}, {}, {}};
-    RequireOk(back.With(ids).With(grad).With(table_grad), threads);
-    REQUIRE(table_grad.data == expected);
-  }
-  ids[7] = kRows;
-  Call bad{"dt_lookup_table", {-1}, {}, {}, {}};
-  CHECK(MessageOf(bad.With(table).With(ids).With(out)).find("element 7 of 'Ids' is 50") != std::string::npos);
-}
-
-TEST_CASE("top_k sorts, takes the lowest index of equal values and NaN as the largest") {
-  Tensor<float> x({2, 5}), values({2, 3});
-  Tensor<int64_t> indices({2, 3});
-  x.data = {1, 3, 3, 2, 3, -1, kNan, 5, kNan, 0};
-  for (int threads : {1, 2}) {
-    Call call{"dt_top_k", {1}, {}, {}, {}};
-    RequireOk(call.With(x).With(values).With(indices), threads);
-    REQUIRE(indices.data == std::vector<int64_t>{1, 2, 4, 1, 3, 2});
-    REQUIRE(values[5] == 5);
-    Call smallest{"dt_top_k", {0}, {}, {}, {}};
-    RequireOk(smallest.With(x).With(values).With(indices), threads);
-    REQUIRE(indices.data == std::vector<int64_t>{0, 3, 1, 0, 4, 2});
-  }
-  Tensor<float> many({2, 6});
-  Tensor<int64_t> many_indices({2, 6});
-  Call call{"dt_top_k", {1}, {}, {}, {}};
-  CHECK(MessageOf(call.With(x).With(many).With(many_indices)).find("6 of rows of 5") != std::string::npos);
-}
-
 TEST_CASE("accuracy counts rows whose label is among the indices") {
   Tensor<float> out({4, 2}), accuracy({1});
   Tensor<int64_t> indices({4, 2}), label({4, 1});
@@ -196,20 +154,6 @@ TEST_CASE("reductions of other kinds and types") {
   CHECK(std::isnan(most[0]));
   CHECK(MessageOf(Call{"dt_reduce", {3}, {}, {"max"}, {}}.With(values).With(most)).find("dimension 3 of 1") != std::string::npos);
   CHECK(MessageOf(Call{"dt_reduce", {}, {}, {"all"}, {}}.With(values).With(most)).find("no reduction 'all'") != std::string::npos);
-}
-
-TEST_CASE("cumulative sums") {
-  Tensor<int64_t> x({2, 3}), y({2, 3});
-  x.data = {1, 2, 3, 4, 5, 6};
-  const auto scan = [&](std::vector<int64_t> ints) {
-    RequireOk(Call{"dt_cumsum", std::move(ints), {}, {}, {}}.With(x).With(y), 2);
-    return y.data;
-  };
-  CHECK(scan({-1, 0, 0, 0}) == std::vector<int64_t>{1, 3, 6, 4, 9, 15});
-  CHECK(scan({0, 0, 0, 0}) == std::vector<int64_t>{1, 2, 3, 5, 7, 9});
-  CHECK(scan({-1, 0, 1, 0}) == std::vector<int64_t>{0, 1, 3, 0, 4, 9});
-  CHECK(scan({-1, 0, 0, 1}) == std::vector<int64_t>{6, 5, 3, 15, 11, 6});
-  CHECK(scan({-1, 1, 1, 1}) == std::vector<int64_t>{20, 18, 15, 11, 6, 0});
 }
 
 }  // namespace dtranspile::kernels

@@ -1,11 +1,37 @@
-// Kernels of the family `linear_algebra`, named in table.cc.
+// Kernels of the family `linear_algebra`, named in table.cc. Slots and attributes: compiler/lower/rules/linear_algebra.cc.
 #pragma once
 
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {
 
+// products.cc
+int32_t Matmul(OpCall& call);
+int32_t MatmulGrad(OpCall& call);
 int32_t Mul(OpCall& call);
 int32_t MulGrad(OpCall& call);
+int32_t BilinearProduct(OpCall& call);
+int32_t BilinearProductGrad(OpCall& call);
+
+// structured.cc
+int32_t Cross(OpCall& call);
+int32_t CrossGrad(OpCall& call);
+int32_t Kron(OpCall& call);
+int32_t KronGrad(OpCall& call);
+int32_t Trace(OpCall& call);
+int32_t TraceGrad(OpCall& call);
+
+// decompose.cc
+int32_t Cholesky(OpCall& call);
+int32_t CholeskyGrad(OpCall& call);
+int32_t Inverse(OpCall& call);
+int32_t InverseGrad(OpCall& call);
+int32_t Determinant(OpCall& call);
+int32_t DeterminantGrad(OpCall& call);
+int32_t SignLogDeterminant(OpCall& call);
+
+// einsum.cc
+int32_t Einsum(OpCall& call);
+int32_t EinsumGrad(OpCall& call);
 
 }  // namespace dtranspile::kernels

@@ -1,9 +1,19 @@
 // Library calls: family `optimizer`.
-#include "runtime/kernels/cpu/op_call.h"
 #include "runtime/kernels/cpu/ops/families.h"
+#include "runtime/kernels/cpu/ops/optimizer/calls.h"
 
 namespace dtranspile::kernels {
+namespace {
 
-FunctionTable OptimizerFunctions() { return {}; }
+constexpr FunctionRow kRows[] = {
+    {"dt_adagrad_rows", Entry<AdagradRows>},
+    {"dt_adam_rows", Entry<AdamRows>},
+    {"dt_ftrl_rows", Entry<FtrlRows>},
+    {"dt_sgd_rows", Entry<SgdRows>},
+};
+
+}  // namespace
+
+FunctionTable OptimizerFunctions() { return kRows; }
 
 }  // namespace dtranspile::kernels

@@ -1,0 +1,194 @@
+// Ops on SelectedRows as the framework defines them: merge_selected_rows, get_tensor_from_selected_rows, sum, scale, elementwise_mul by a number,
+// clip_by_norm; and the dense tensor that rows stand for, which optimizers that touch every row read.
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "runtime/kernels/cpu/ops/embedding/calls.h"
+#include "runtime/kernels/cpu/ops/rows.h"
+
+namespace dtranspile::kernels {
+namespace {
+
+std::vector<int64_t> InnerDims(const DtBuffer& x) { return {x.dims + 1, x.dims + x.rank}; }
+
+// The output with the rows of `x`, values not yet set.
+bool ResizeLike(OpCall& call, DtBuffer& out, const DtBuffer& x, const exec::Value& value) {
+  const std::vector<int64_t> rows = value.rows;  // `out` may be `x`
+  const int64_t height = value.height;
+  if (!call.ResizeRows(out, static_cast<int64_t>(rows.size()), height, InnerDims(x))) return false;
+  OpCall::ValueOf(out)->rows = rows;
+  return true;
+}
+
+// Adds rows to a dense tensor, in their order.
+template <typename T>
+void AddRows(OpCall& call, const DtBuffer& x, const std::vector<int64_t>& rows, const DtBuffer& out) {
+  const int64_t width = RowWidth(x), height = out.rank == 0 ? 0 : out.dims[0];
+  Parallel(call.context(), height, GrainFor(width * static_cast<int64_t>(sizeof(T))), [&](int64_t lo, int64_t n) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i] < lo || rows[i] >= lo + n) continue;
+      T* to = Data<T>(out) + rows[i] * width;
+      const T* from = Data<T>(x) + static_cast<int64_t>(i) * width;
+      for (int64_t j = 0; j < width; ++j) to[j] += from[j];
+    }
+  });
+}
+
+}  // namespace
+
+// X -> Out
+int32_t MergeSelectedRows(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  DtBuffer& out = call.Arg(1);
+  const exec::Value* value = RowsOf(call, x);
+  if (value == nullptr) return 1;
+  return VisitNumber(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const MergedRows<T> merged = MergeRows<T>(x, value->rows);
+    if (!call.ResizeRows(out, static_cast<int64_t>(merged.rows.size()), value->height, InnerDims(x))) return 1;
+    std::copy(merged.values.begin(), merged.values.end(), Data<T>(out));
+    OpCall::ValueOf(out)->rows = merged.rows;
+    return 0;
+  });
+}
+
+// X -> Out: the values, one row for every row number
+int32_t ValuesOfRows(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  DtBuffer& out = call.Arg(1);
+  if (RowsOf(call, x) == nullptr || !call.Resize(out, x)) return 1;
+  std::memcpy(out.data, x.data, static_cast<size_t>(Elements(x) * ElementSize(x)));
+  return 0;
+}
+
+// A call without slots, args X and Out: the dense tensor that the rows stand for, repeated ones summed.
+int32_t RowsToDense(OpCall& call) {
+  if (call.raw()->num_args != 2) return call.Fail("%d arguments, expected 2", call.raw()->num_args);
+  const DtBuffer& x = call.raw()->args[0];
+  DtBuffer& out = call.raw()->args[1];
+  const exec::Value* value = RowsOf(call, x);
+  if (value == nullptr) return 1;
+  std::vector<int64_t> dims = InnerDims(x);
+  dims.insert(dims.begin(), value->height);
+  if (!call.Resize(out, dims)) return 1;
+  std::memset(out.data, 0, static_cast<size_t>(Elements(out) * ElementSize(out)));
+  return VisitNumber(call.context(), out, [&](auto tag) {
+    AddRows<typename decltype(tag)::type>(call, x, value->rows, out);
+    return 0;
+  });
+}
+
+namespace {
+
+bool IsRows(const DtBuffer& buffer) { return buffer.value != nullptr && OpCall::ValueOf(buffer)->kind == exec::Value::Kind::kRows; }
+
+// Rows of all inputs one after the other.
+int32_t JoinRows(OpCall& call, DtBuffer& out) {
+  std::vector<int64_t> rows, inner;
+  std::vector<char> values;
+  int64_t height = -1;
+  for (int i = 0; i < call.Count(0); ++i) {
+    const DtBuffer& x = call.Arg(0, i);
+    const exec::Value* value = RowsOf(call, x);
+    if (value == nullptr) return 1;
+    if (height < 0) height = value->height, inner = InnerDims(x);
+    if (value->height != height || InnerDims(x) != inner || TypeOf(x) != TypeOf(out)) return call.Fail("'%s' differs in height, width or element type", x.name);
+    rows.insert(rows.end(), value->rows.begin(), value->rows.end());
+    values.insert(values.end(), Data<char>(x), Data<char>(x) + Elements(x) * ElementSize(x));
+  }
+  if (!call.ResizeRows(out, static_cast<int64_t>(rows.size()), height, inner)) return 1;
+  if (!values.empty()) std::memcpy(out.data, values.data(), values.size());
+  OpCall::ValueOf(out)->rows = std::move(rows);
+  return 0;
+}
+
+}  // namespace
+
+// X* -> Out: rows one after the other where all are rows, else the dense sum
+int32_t SumRows(OpCall& call) {
+  DtBuffer& out = call.Arg(1);
+  if (call.Count(0) == 0) return call.Fail("nothing to sum");
+  if (IsRows(out)) return JoinRows(call, out);
+  std::vector<int64_t> dims;
+  for (int i = 0; i < call.Count(0) && dims.empty(); ++i) {
+    const DtBuffer& x = call.Arg(0, i);
+    if (IsRows(x)) dims = InnerDims(x), dims.insert(dims.begin(), OpCall::ValueOf(x)->height);
+    else dims.assign(x.dims, x.dims + x.rank);
+  }
+  return VisitNumber(call.context(), out, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    // A dense input may be the output itself.
+    std::vector<T> sum;
+    for (int i = 0; i < call.Count(0); ++i) {
+      const DtBuffer& x = call.Arg(0, i);
+      if (TypeOf(x) != TypeOf(out)) return call.Fail("'%s' differs in element type", x.name);
+      if (IsRows(x)) continue;
+      if (OpCall::Dims(x) != absl::MakeConstSpan(dims)) return call.Fail("'%s' differs in extents", x.name);
+      sum.resize(static_cast<size_t>(Elements(x)), T{0});
+      for (size_t k = 0; k < sum.size(); ++k) sum[k] += Data<T>(x)[k];
+    }
+    if (!call.Resize(out, dims)) return 1;
+    for (int i = 0; i < call.Count(0); ++i)
+      if (!IsRows(call.Arg(0, i)) && !OpCall::LodOf(call.Arg(0, i)).empty()) OpCall::SetLod(out, Lod(OpCall::LodOf(call.Arg(0, i))));
+    if (sum.empty()) std::memset(out.data, 0, static_cast<size_t>(Elements(out)) * sizeof(T));
+    else std::memcpy(out.data, sum.data(), sum.size() * sizeof(T));
+    for (int i = 0; i < call.Count(0); ++i) {
+      const DtBuffer& x = call.Arg(0, i);
+      if (!IsRows(x)) continue;
+      const exec::Value* value = RowsOf(call, x);
+      if (value == nullptr) return 1;
+      if (value->height != dims[0] || RowWidth(x) != Elements(out, 1, out.rank)) return call.Fail("'%s' differs in height or width", x.name);
+      AddRows<T>(call, x, value->rows, out);
+    }
+    return 0;
+  });
+}
+
+// X; scale, bias, bias_after_scale -> Out
+int32_t ScaleRows(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  DtBuffer& out = call.Arg(1);
+  const exec::Value* value = RowsOf(call, x);
+  if (value == nullptr || !ResizeLike(call, out, x, *value)) return 1;
+  return VisitNumber(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const auto scale = static_cast<T>(call.Real(0)), bias = static_cast<T>(call.Real(1));
+    for (int64_t i = 0; i < Elements(x); ++i) Data<T>(out)[i] = call.Bool(2) ? Data<T>(x)[i] * scale + bias : (Data<T>(x)[i] + bias) * scale;
+    return 0;
+  });
+}
+
+// X, Y -> Out: every value times the one element of Y
+int32_t MultiplyRows(OpCall& call) {
+  const DtBuffer &x = call.Arg(0), &y = call.Arg(1);
+  DtBuffer& out = call.Arg(2);
+  const exec::Value* value = RowsOf(call, x);
+  if (value == nullptr) return 1;
+  if (Elements(y) != 1 || TypeOf(y) != TypeOf(x)) return call.Fail("'%s' is no single %s, by which SelectedRows are multiplied", y.name, TypeName(x));
+  if (!ResizeLike(call, out, x, *value)) return 1;
+  return VisitNumber(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T factor = Data<T>(y)[0];
+    for (int64_t i = 0; i < Elements(x); ++i) Data<T>(out)[i] = Data<T>(x)[i] * factor;
+    return 0;
+  });
+}
+
+// X; max_norm -> Out: merged rows, scaled down to the norm
+int32_t ClipRowsByNorm(OpCall& call) {
+  DtBuffer& out = call.Arg(1);
+  const double limit = call.Real(0);
+  if (MergeSelectedRows(call) != 0) return 1;
+  return VisitFloat(call.context(), out, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T sum = 0;
+    for (int64_t i = 0; i < Elements(out); ++i) sum += Data<T>(out)[i] * Data<T>(out)[i];
+    const T norm = std::sqrt(sum);
+    if (norm <= static_cast<T>(limit)) return 0;
+    for (int64_t i = 0; i < Elements(out); ++i) Data<T>(out)[i] *= static_cast<T>(limit) / norm;
+    return 0;
+  });
+}
+
+}  // namespace dtranspile::kernels

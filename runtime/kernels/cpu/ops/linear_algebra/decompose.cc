@@ -1,0 +1,307 @@
+// Factorisations of square matrices and what follows from them: cholesky, inverse, determinant, slogdeterminant, with their gradients. The loops are
+// plain (Golub, Van Loan: Matrix Computations, 3.4 and 4.2): matrices of programs that train are small and come in batches, over
+// which threads share the work. Gradients: Giles, "An extended collection of matrix derivative results", 2008; of Cholesky: Murray,
+// "Differentiation of the Cholesky decomposition", 2016, eq. 8.
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "runtime/kernels/cpu/ops/linear_algebra/calls.h"
+
+namespace dtranspile::kernels {
+namespace {
+
+// A batch of n×n matrices.
+struct Square {
+  int64_t batch = 1, n = 0;
+};
+
+bool SquareOf(OpCall& call, const DtBuffer& x, Square& s) {
+  if (x.rank < 2 || x.dims[x.rank - 1] != x.dims[x.rank - 2]) return call.Fail("'%s' is no batch of square matrices", x.name), false;
+  s = {Elements(x, 0, x.rank - 2), x.dims[x.rank - 1]};
+  return true;
+}
+
+template <typename T>
+using Matrix = std::vector<T>;  // n×n, row-major
+
+// LU with row exchanges, in place; `sign` of the permutation. False where a pivot is zero.
+template <typename T>
+bool Factorise(Matrix<T>& a, int64_t n, std::vector<int64_t>& order, T& sign) {
+  sign = 1;
+  order.resize(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) order[static_cast<size_t>(i)] = i;
+  auto at = [&](int64_t i, int64_t j) -> T& { return a[static_cast<size_t>(i * n + j)]; };
+  bool regular = true;
+  for (int64_t k = 0; k < n; ++k) {
+    int64_t pivot = k;
+    for (int64_t i = k + 1; i < n; ++i)
+      if (std::fabs(at(i, k)) > std::fabs(at(pivot, k))) pivot = i;
+    if (pivot != k) {
+      for (int64_t j = 0; j < n; ++j) std::swap(at(k, j), at(pivot, j));
+      std::swap(order[static_cast<size_t>(k)], order[static_cast<size_t>(pivot)]);
+      sign = -sign;
+    }
+    if (at(k, k) == 0) {
+      regular = false;
+      continue;
+    }
+    for (int64_t i = k + 1; i < n; ++i) {
+      const T factor = at(i, k) /= at(k, k);
+      for (int64_t j = k + 1; j < n; ++j) at(i, j) -= factor * at(k, j);
+    }
+  }
+  return regular;
+}
+
+// The inverse of a factorised matrix, to `out`.
+template <typename T>
+void InvertFactors(const Matrix<T>& lu, int64_t n, const std::vector<int64_t>& order, T* out) {
+  for (int64_t i = 0; i < n; ++i) {
+    T* row = out + i * n;
+    for (int64_t j = 0; j < n; ++j) row[j] = order[static_cast<size_t>(i)] == j ? 1 : 0;
+    for (int64_t k = 0; k < i; ++k)
+      for (int64_t j = 0; j < n; ++j) row[j] -= lu[static_cast<size_t>(i * n + k)] * out[k * n + j];
+  }
+  for (int64_t i = n - 1; i >= 0; --i) {
+    T* row = out + i * n;
+    for (int64_t k = i + 1; k < n; ++k)
+      for (int64_t j = 0; j < n; ++j) row[j] -= lu[static_cast<size_t>(i * n + k)] * out[k * n + j];
+    for (int64_t j = 0; j < n; ++j) row[j] /= lu[static_cast<size_t>(i * n + i)];
+  }
+}
+
+// op(a) · op(b)
+template <typename T>
+Matrix<T> Times(const T* a, bool trans_a, const T* b, bool trans_b, int64_t n) {
+  Matrix<T> c(static_cast<size_t>(n * n), T{0});
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t k = 0; k < n; ++k) {
+      const T factor = trans_a ? a[k * n + i] : a[i * n + k];
+      for (int64_t j = 0; j < n; ++j) c[static_cast<size_t>(i * n + j)] += factor * (trans_b ? b[j * n + k] : b[k * n + j]);
+    }
+  return c;
+}
+
+// body(matrix number) on all threads; the first number where it says false, else -1.
+template <typename Body>
+int64_t ForEachMatrix(OpCall& call, const Square& s, Body&& body) {
+  std::atomic<int64_t> bad{s.batch};
+  Parallel(call.context(), s.batch, GrainFor(s.n * s.n * s.n), [&](int64_t lo, int64_t n) {
+    for (int64_t m = lo; m < lo + n; ++m) {
+      if (body(m)) continue;
+      for (int64_t seen = bad; m < seen && !bad.compare_exchange_weak(seen, m);) {
+      }
+    }
+  });
+  return bad == s.batch ? -1 : bad.load();
+}
+
+template <typename T>
+Matrix<T> Copy(const DtBuffer& x, const Square& s, int64_t m) {
+  const T* from = Data<T>(x) + m * s.n * s.n;
+  return Matrix<T>(from, from + s.n * s.n);
+}
+
+}  // namespace
+
+// X; upper -> Out
+int32_t Cholesky(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  DtBuffer& out = call.Arg(1);
+  Square s;
+  if (!SquareOf(call, x, s) || !call.Resize(out, x)) return 1;
+  const bool upper = call.Bool(0);
+  return VisitFloat(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const int64_t bad = ForEachMatrix(call, s, [&](int64_t m) {
+      const T* a = Data<T>(x) + m * s.n * s.n;
+      T* l = Data<T>(out) + m * s.n * s.n;
+      auto at = [&](int64_t i, int64_t j) -> T& { return upper ? l[j * s.n + i] : l[i * s.n + j]; };
+      for (int64_t i = 0; i < s.n; ++i)
+        for (int64_t j = 0; j < s.n; ++j) {
+          if (j > i) {
+            at(i, j) = 0;
+            continue;
+          }
+          T sum = upper ? a[j * s.n + i] : a[i * s.n + j];
+          for (int64_t k = 0; k < j; ++k) sum -= at(i, k) * at(j, k);
+          if (i == j && !(sum > 0)) return false;
+          at(i, j) = i == j ? std::sqrt(sum) : sum / at(j, j);
+        }
+      return true;
+    });
+    return bad < 0 ? 0 : call.Fail("matrix %lld of '%s' is not positive definite", static_cast<long long>(bad), x.name);
+  });
+}
+
+// Out, Out@GRAD; upper -> X@GRAD: with P = tril(LᵀdL) of half diagonal, dX = ½ L⁻ᵀ (P + Pᵀ) L⁻¹
+int32_t CholeskyGrad(OpCall& call) {
+  const DtBuffer &out = call.Arg(0), &gradient = call.Arg(1);
+  DtBuffer& dx = call.Arg(2);
+  Square s;
+  if (!SquareOf(call, out, s) || !call.Resize(dx, out)) return 1;
+  if (!SameShape(out, gradient) || TypeOf(out) != TypeOf(gradient)) return call.Fail("'%s' has not the extents of '%s'", gradient.name, out.name);
+  const bool upper = call.Bool(0);
+  return VisitFloat(call.context(), out, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const int64_t n = s.n;
+    const int64_t bad = ForEachMatrix(call, s, [&](int64_t m) {
+      Matrix<T> l = Copy<T>(out, s, m), dl = Copy<T>(gradient, s, m);
+      for (int64_t i = 0; upper && i < n; ++i)
+        for (int64_t j = 0; j < i; ++j) {
+          std::swap(l[static_cast<size_t>(i * n + j)], l[static_cast<size_t>(j * n + i)]);
+          std::swap(dl[static_cast<size_t>(i * n + j)], dl[static_cast<size_t>(j * n + i)]);
+        }
+      Matrix<T> p = Times(l.data(), true, dl.data(), false, n);
+      for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = i; j < n; ++j) {
+          const T value = p[static_cast<size_t>(j * n + i)] / 2;
+          p[static_cast<size_t>(i * n + j)] = p[static_cast<size_t>(j * n + i)] = value;
+        }
+      Matrix<T> lu = l, inverse(static_cast<size_t>(n * n));
+      std::vector<int64_t> order;
+      T sign = 1;
+      if (!Factorise(lu, n, order, sign)) return false;
+      InvertFactors(lu, n, order, inverse.data());
+      const Matrix<T> left = Times(inverse.data(), true, p.data(), false, n), whole = Times(left.data(), false, inverse.data(), false, n);
+      std::copy(whole.begin(), whole.end(), Data<T>(dx) + m * n * n);
+      return true;
+    });
+    return bad < 0 ? 0 : call.Fail("matrix %lld of '%s' is singular", static_cast<long long>(bad), out.name);
+  });
+}
+
+// Input -> Output
+int32_t Inverse(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  DtBuffer& out = call.Arg(1);
+  Square s;
+  if (!SquareOf(call, x, s) || !call.Resize(out, x)) return 1;
+  return VisitFloat(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const int64_t bad = ForEachMatrix(call, s, [&](int64_t m) {
+      Matrix<T> lu = Copy<T>(x, s, m);
+      std::vector<int64_t> order;
+      T sign = 1;
+      if (!Factorise(lu, s.n, order, sign)) return false;
+      InvertFactors(lu, s.n, order, Data<T>(out) + m * s.n * s.n);
+      return true;
+    });
+    return bad < 0 ? 0 : call.Fail("matrix %lld of '%s' is singular", static_cast<long long>(bad), x.name);
+  });
+}
+
+// Output, Output@GRAD -> Input@GRAD: −YᵀdYYᵀ
+int32_t InverseGrad(OpCall& call) {
+  const DtBuffer &y = call.Arg(0), &gradient = call.Arg(1);
+  DtBuffer& dx = call.Arg(2);
+  Square s;
+  if (!SquareOf(call, y, s) || !call.Resize(dx, y)) return 1;
+  if (!SameShape(y, gradient) || TypeOf(y) != TypeOf(gradient)) return call.Fail("'%s' has not the extents of '%s'", gradient.name, y.name);
+  return VisitFloat(call.context(), y, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    ForEachMatrix(call, s, [&](int64_t m) {
+      const T* inverse = Data<T>(y) + m * s.n * s.n;
+      const Matrix<T> left = Times(inverse, true, Data<T>(gradient) + m * s.n * s.n, false, s.n), whole = Times(left.data(), false, inverse, true, s.n);
+      for (int64_t i = 0; i < s.n * s.n; ++i) Data<T>(dx)[m * s.n * s.n + i] = -whole[static_cast<size_t>(i)];
+      return true;
+    });
+    return 0;
+  });
+}
+
+namespace {
+
+// Sign and logarithm of the absolute value of a determinant; 0 and −∞ for a singular matrix.
+template <typename T>
+std::pair<T, T> SignAndLog(const DtBuffer& x, const Square& s, int64_t m) {
+  Matrix<T> lu = Copy<T>(x, s, m);
+  std::vector<int64_t> order;
+  T sign = 1, log = 0;
+  Factorise(lu, s.n, order, sign);
+  for (int64_t i = 0; i < s.n; ++i) {
+    const T pivot = lu[static_cast<size_t>(i * s.n + i)];
+    if (pivot == 0) return {T{0}, -std::numeric_limits<T>::infinity()};
+    if (pivot < 0) sign = -sign;
+    log += std::log(std::fabs(pivot));
+  }
+  return {sign, log};
+}
+
+std::vector<int64_t> BatchDims(const DtBuffer& x) { return {x.dims, x.dims + x.rank - 2}; }
+
+}  // namespace
+
+// Input -> Out
+int32_t Determinant(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  DtBuffer& out = call.Arg(1);
+  Square s;
+  if (!SquareOf(call, x, s)) return 1;
+  std::vector<int64_t> dims = BatchDims(x);
+  if (dims.empty() && out.rank == 1) dims = {1};
+  if (!call.Resize(out, dims)) return 1;
+  return VisitFloat(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    ForEachMatrix(call, s, [&](int64_t m) {
+      Matrix<T> lu = Copy<T>(x, s, m);
+      std::vector<int64_t> order;
+      T product = 1;
+      Factorise(lu, s.n, order, product);
+      for (int64_t i = 0; i < s.n; ++i) product *= lu[static_cast<size_t>(i * s.n + i)];
+      Data<T>(out)[m] = product;
+      return true;
+    });
+    return 0;
+  });
+}
+
+// Input, Out, Out@GRAD -> Input@GRAD: dOut · det · X⁻ᵀ, zeros for a singular matrix
+int32_t DeterminantGrad(OpCall& call) {
+  const DtBuffer &x = call.Arg(0), &out = call.Arg(1), &gradient = call.Arg(2);
+  DtBuffer& dx = call.Arg(3);
+  Square s;
+  if (!SquareOf(call, x, s) || !call.Resize(dx, x)) return 1;
+  if (Elements(out) != s.batch || Elements(gradient) != s.batch) return call.Fail("'%s' and '%s' have not one element per matrix", out.name, gradient.name);
+  return VisitFloat(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    ForEachMatrix(call, s, [&](int64_t m) {
+      Matrix<T> lu = Copy<T>(x, s, m), inverse(static_cast<size_t>(s.n * s.n), T{0});
+      std::vector<int64_t> order;
+      T sign = 1;
+      if (Factorise(lu, s.n, order, sign)) InvertFactors(lu, s.n, order, inverse.data());
+      const T factor = Data<T>(gradient)[m] * Data<T>(out)[m];
+      for (int64_t i = 0; i < s.n; ++i)
+        for (int64_t j = 0; j < s.n; ++j) Data<T>(dx)[(m * s.n + i) * s.n + j] = factor * inverse[static_cast<size_t>(j * s.n + i)];
+      return true;
+    });
+    return 0;
+  });
+}
+
+// Input -> Out [2, batch...]: signs, then logarithms
+int32_t SignLogDeterminant(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  DtBuffer& out = call.Arg(1);
+  Square s;
+  if (!SquareOf(call, x, s)) return 1;
+  std::vector<int64_t> dims = BatchDims(x);
+  if (dims.empty() && out.rank == 2) dims = {1};
+  dims.insert(dims.begin(), 2);
+  if (!call.Resize(out, dims)) return 1;
+  return VisitFloat(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    ForEachMatrix(call, s, [&](int64_t m) {
+      const auto [sign, log] = SignAndLog<T>(x, s, m);
+      Data<T>(out)[m] = sign;
+      Data<T>(out)[s.batch + m] = log;
+      return true;
+    });
+    return 0;
+  });
+}
+
+}  // namespace dtranspile::kernels

@@ -1,0 +1,256 @@
+// einsum: sums of products by labels of dims, for any number of operands, and its gradients, which are sums of the same kind. Operands are joined
+// from left to right; each join is one batch of matrix products over gathered copies. `...` stands for leading dims that broadcast.
+// The gradient op has no operands in its program, only what the forward op left in InnerCache: copies of the operands.
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "runtime/kernels/cpu/product.h"
+#include "runtime/kernels/cpu/ops/linear_algebra/calls.h"
+
+namespace dtranspile::kernels {
+namespace {
+
+using Labels = std::string;  // one char per dim; those of `...` are '0', '1' …, counted from the right
+
+// A tensor whose dims have names. Extents of one that the label has larger elsewhere are repeated.
+template <typename T>
+struct Named {
+  Labels labels;
+  std::vector<int64_t> dims;
+  const T* data = nullptr;
+  std::vector<T> own;
+};
+
+struct Equation {
+  std::vector<Labels> operands;
+  Labels out;
+  std::map<char, int64_t> extents;
+};
+
+constexpr size_t kMostDims = 10;
+
+// "ij...": the ellipsis becomes as many digits as the rank leaves; false where the text does not fit the rank.
+bool Expand(std::string_view text, int32_t rank, Labels& labels) {
+  const size_t dots = text.find("...");
+  const size_t named = dots == std::string_view::npos ? text.size() : text.size() - 3;
+  const bool fits = dots == std::string_view::npos ? named == static_cast<size_t>(rank) : named <= static_cast<size_t>(rank);
+  if (!fits || static_cast<size_t>(rank) - named > kMostDims) return false;
+  labels = std::string(text.substr(0, std::min(dots, text.size())));
+  for (size_t i = static_cast<size_t>(rank) - named; i-- > 0;) labels += static_cast<char>('0' + i);
+  if (dots != std::string_view::npos) labels += text.substr(dots + 3);
+  return std::all_of(labels.begin(), labels.end(), [&](char c) { return std::count(labels.begin(), labels.end(), c) == 1; });
+}
+
+// Reads the text against the operands' extents.
+bool Parse(OpCall& call, std::string_view text, const std::vector<const DtBuffer*>& operands, Equation& e) {
+  std::string plain;
+  for (char c : text)
+    if (c != ' ') plain += c;
+  const size_t arrow = plain.find("->");
+  std::string left = plain.substr(0, arrow);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const size_t comma = left.find(',');
+    const bool last = i + 1 == operands.size();
+    Labels labels;
+    if (last != (comma == std::string::npos) || !Expand(left.substr(0, comma), operands[i]->rank, labels))
+      return call.Fail("equation '%s' does not fit operand '%s' of rank %d (or a label repeats)", plain.c_str(), operands[i]->name, operands[i]->rank), false;
+    for (size_t d = 0; d < labels.size(); ++d) {
+      int64_t& extent = e.extents.emplace(labels[d], 1).first->second;
+      const int64_t given = operands[i]->dims[d];
+      if (extent != 1 && given != 1 && extent != given)
+        return call.Fail("equation '%s': '%s' has extent %lld where another operand has %lld", plain.c_str(), operands[i]->name, static_cast<long long>(given),
+                         static_cast<long long>(extent)),
+               false;
+      if (extent == 1) extent = given;
+    }
+    e.operands.push_back(labels);
+    left = last ? "" : left.substr(comma + 1);
+  }
+  if (arrow == std::string::npos) {
+    // Without an arrow: the dims of `...`, then every label that occurs once, in the order of the alphabet.
+    std::string all, once;
+    for (const Labels& labels : e.operands) all += labels;
+    for (const auto& [label, extent] : e.extents)
+      if (!std::isdigit(static_cast<unsigned char>(label)) && std::count(all.begin(), all.end(), label) == 1) once += label;
+    plain += "->" + std::string(all.find('0') == std::string::npos ? "" : "...") + once;
+  }
+  const std::string right = plain.substr(plain.find("->") + 2);
+  int32_t digits = 0;
+  for (const auto& [label, extent] : e.extents) digits += std::isdigit(static_cast<unsigned char>(label)) != 0;
+  const bool dots = right.find("...") != std::string::npos;
+  if (!Expand(right, static_cast<int32_t>(dots ? right.size() - 3 : right.size()) + (dots ? digits : 0), e.out)) return call.Fail("equation '%s'", plain.c_str()), false;
+  for (char label : e.out)
+    if (e.extents.count(label) == 0) return call.Fail("equation '%s': no operand has the label %c", plain.c_str(), label), false;
+  return true;
+}
+
+// More elements than this, and a join in between is refused.
+constexpr int64_t kMostElements = int64_t{1} << 32;
+
+// Saturates above kMostElements.
+int64_t Volume(const Equation& e, const Labels& labels) {
+  int64_t n = 1;
+  for (char label : labels)
+    if (e.extents.at(label) == 0) return 0;
+  for (char label : labels) n = e.extents.at(label) >= kMostElements / n ? kMostElements : n * e.extents.at(label);
+  return n;
+}
+
+// Elements of `t` in the order of `target`, summed over the labels it has besides.
+template <typename T>
+std::vector<T> Arrange(const Equation& e, const Named<T>& t, const Labels& target) {
+  Labels order = target;
+  for (char label : t.labels)
+    if (target.find(label) == Labels::npos) order += label;
+  std::vector<int64_t> extents, steps;
+  for (char label : order) {
+    const size_t at = t.labels.find(label);
+    int64_t step = at == Labels::npos || t.dims[at] == 1 ? 0 : 1;
+    for (size_t d = at + 1; step != 0 && d < t.dims.size(); ++d) step *= t.dims[d];
+    extents.push_back(target.find(label) == Labels::npos ? t.dims[at] : e.extents.at(label));
+    steps.push_back(step);
+  }
+  const int64_t count = Volume(e, target);
+  int64_t summed = 1;
+  for (size_t d = target.size(); d < order.size(); ++d) summed *= extents[d];
+  std::vector<T> out(static_cast<size_t>(count), T{0});
+  std::vector<int64_t> place(order.size(), 0);
+  int64_t at = 0;
+  for (int64_t i = 0; i < count * summed; ++i) {
+    out[static_cast<size_t>(i / summed)] += t.data[at];
+    for (size_t d = order.size(); d-- > 0;) {
+      at += steps[d];
+      if (++place[d] < extents[d]) break;
+      at -= steps[d] * extents[d];
+      place[d] = 0;
+    }
+  }
+  return out;
+}
+
+// The product of two, with the labels that are needed later.
+template <typename T>
+int32_t Join(OpCall& call, const Equation& e, const Named<T>& a, const Named<T>& b, const Labels& needed, Named<T>& out) {
+  Labels batch, rows, inner, columns;
+  auto in = [](const Labels& labels, char c) { return labels.find(c) != Labels::npos; };
+  for (char c : a.labels) {
+    if (in(b.labels, c)) (in(needed, c) ? batch : inner) += c;
+    else if (in(needed, c)) rows += c;
+  }
+  for (char c : b.labels)
+    if (!in(a.labels, c) && in(needed, c)) columns += c;
+  if (std::max({Volume(e, batch + rows + inner), Volume(e, batch + inner + columns), Volume(e, batch + rows + columns)}) >= kMostElements)
+    return call.Fail("the product of two operands on the way has too many elements");
+  const std::vector<T> left = Arrange(e, a, batch + rows + inner), right = Arrange(e, b, batch + inner + columns);
+  const int64_t m = Volume(e, rows), n = Volume(e, columns), k = Volume(e, inner), count = Volume(e, batch);
+  out.labels = batch + rows + columns;
+  out.dims.clear();
+  for (char c : out.labels) out.dims.push_back(e.extents.at(c));
+  out.own.assign(static_cast<size_t>(count * m * n), T{0});
+  out.data = out.own.data();
+  constexpr DType kType = sizeof(T) == sizeof(float) ? DType::kFloat32 : DType::kFloat64;
+  return Multiply(call.context(), kType, {false, false, m, n, k, 1, 0, count, m * k, k * n, m * n}, left.data(), right.data(), out.own.data());
+}
+
+// The sum over all labels but those of `target`, to `out`.
+template <typename T>
+int32_t Contract(OpCall& call, const Equation& e, const std::vector<Named<T>>& operands, const Labels& target, T* out) {
+  Named<T> sofar = operands[0];
+  for (size_t i = 1; i < operands.size(); ++i) {
+    Labels needed = target;
+    for (size_t j = i + 1; j < operands.size(); ++j) needed += operands[j].labels;
+    Named<T> next;
+    if (Join(call, e, sofar, operands[i], needed, next) != 0) return 1;
+    sofar = std::move(next);
+    sofar.data = sofar.own.data();
+  }
+  const std::vector<T> arranged = Arrange(e, sofar, target);
+  std::copy(arranged.begin(), arranged.end(), out);
+  return 0;
+}
+
+template <typename T>
+Named<T> NamedOf(const DtBuffer& buffer, const Labels& labels) {
+  return {labels, {buffer.dims, buffer.dims + buffer.rank}, Data<T>(buffer), {}};
+}
+
+bool OperandsOf(OpCall& call, int slot, std::vector<const DtBuffer*>& operands) {
+  for (int i = 0; i < call.Count(slot); ++i) {
+    operands.push_back(&call.Arg(slot, i));
+    if (TypeOf(*operands.back()) != TypeOf(*operands[0])) return call.Fail("'%s' differs in element type", operands.back()->name), false;
+  }
+  return !operands.empty();
+}
+
+}  // namespace
+
+// Operands*; equation -> Out, InnerCache*
+int32_t Einsum(OpCall& call) {
+  std::vector<const DtBuffer*> operands;
+  Equation e;
+  if (!OperandsOf(call, 0, operands) || !Parse(call, call.Text(0), operands, e)) return 1;
+  for (int i = 0; i < call.Count(2); ++i) {
+    if (!call.Has(2, i) || i >= call.Count(0)) continue;
+    DtBuffer& copy = call.Arg(2, i);
+    if (!call.Resize(copy, *operands[static_cast<size_t>(i)])) return 1;
+    std::memcpy(copy.data, operands[static_cast<size_t>(i)]->data, static_cast<size_t>(Elements(copy) * ElementSize(copy)));
+  }
+  if (!call.Has(1)) return 0;
+  std::vector<int64_t> dims;
+  for (char label : e.out) dims.push_back(e.extents[label]);
+  DtBuffer& out = call.Arg(1);
+  if (dims.empty() && out.rank == 1) dims = {1};
+  if (!call.Resize(out, dims)) return 1;
+  return VisitFloat(call.context(), out, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    std::vector<Named<T>> named;
+    for (size_t i = 0; i < operands.size(); ++i) named.push_back(NamedOf<T>(*operands[i], e.operands[i]));
+    return Contract(call, e, named, e.out, Data<T>(out));
+  });
+}
+
+// InnerCache*, Out@GRAD; equation -> Operands@GRAD*
+int32_t EinsumGrad(OpCall& call) {
+  std::vector<const DtBuffer*> operands;
+  Equation e;
+  if (!OperandsOf(call, 0, operands) || !Parse(call, call.Text(0), operands, e)) return 1;
+  const DtBuffer& gradient = call.Arg(1);
+  if (Elements(gradient) != Volume(e, e.out) || TypeOf(gradient) != TypeOf(*operands[0])) return call.Fail("'%s' has not the extents of the result", gradient.name);
+  for (int i = 0; i < std::min(call.Count(2), call.Count(0)); ++i) {
+    if (!call.Has(2, i)) continue;
+    const DtBuffer& like = *operands[static_cast<size_t>(i)];
+    DtBuffer& to = call.Arg(2, i);
+    if (!call.Resize(to, like)) return 1;
+    const int32_t result = VisitFloat(call.context(), to, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      std::vector<Named<T>> factors = {{e.out, {}, Data<T>(gradient), {}}};
+      for (char label : e.out) factors[0].dims.push_back(e.extents[label]);
+      Labels all = e.out, target;
+      for (size_t j = 0; j < operands.size(); ++j) {
+        if (j == static_cast<size_t>(i)) continue;
+        factors.push_back(NamedOf<T>(*operands[j], e.operands[j]));
+        all += e.operands[j];
+      }
+      // Labels that only this operand has get the same gradient everywhere; extents that were repeated get the sum.
+      const Labels& own = e.operands[static_cast<size_t>(i)];
+      for (size_t d = 0; d < own.size(); ++d)
+        if (all.find(own[d]) != Labels::npos && like.dims[d] == e.extents[own[d]]) target += own[d];
+      std::vector<T> reduced(static_cast<size_t>(Volume(e, target)));
+      if (Contract(call, e, factors, target, reduced.data()) != 0) return 1;
+      Named<T> part{target, {}, reduced.data(), {}};
+      for (char label : target) part.dims.push_back(e.extents[label]);
+      Equation mine = e;
+      for (size_t d = 0; d < own.size(); ++d) mine.extents[own[d]] = like.dims[d];
+      const std::vector<T> whole = Arrange(mine, part, own);
+      std::copy(whole.begin(), whole.end(), Data<T>(to));
+      return 0;
+    });
+    if (result != 0) return result;
+  }
+  return 0;
+}
+
+}  // namespace dtranspile::kernels

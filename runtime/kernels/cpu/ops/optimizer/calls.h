@@ -1,0 +1,15 @@
+// Kernels of the family `optimizer`, named in table.cc: updates by SelectedRows that touch the listed rows only. Slots and attributes:
+// compiler/lower/rules/optimizer.cc, where the formulas of dense updates are.
+#pragma once
+
+#include "runtime/kernels/cpu/op_call.h"
+
+namespace dtranspile::kernels {
+
+// rows.cc
+int32_t SgdRows(OpCall& call);
+int32_t AdagradRows(OpCall& call);
+int32_t AdamRows(OpCall& call);
+int32_t FtrlRows(OpCall& call);
+
+}  // namespace dtranspile::kernels

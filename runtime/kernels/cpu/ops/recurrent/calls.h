@@ -1,0 +1,18 @@
+// Kernels of the family `recurrent`, named in table.cc. Slots and attributes: compiler/lower/rules/recurrent.cc.
+#pragma once
+
+#include "runtime/kernels/cpu/op_call.h"
+
+namespace dtranspile::kernels {
+
+// units.cc
+int32_t GruUnit(OpCall& call);
+int32_t GruUnitGrad(OpCall& call);
+int32_t LstmUnit(OpCall& call);
+int32_t LstmUnitGrad(OpCall& call);
+
+// rnn.cc
+int32_t Rnn(OpCall& call);
+int32_t RnnGrad(OpCall& call);
+
+}  // namespace dtranspile::kernels

@@ -1,0 +1,28 @@
+// Kernels of the family `reduction`, named in table.cc. Slots and attributes: compiler/lower/rules/reduction.cc.
+#pragma once
+
+#include "runtime/kernels/cpu/op_call.h"
+
+namespace dtranspile::kernels {
+
+// order.cc
+int32_t ArgExtreme(OpCall& call);
+int32_t Sort(OpCall& call);
+int32_t TopK(OpCall& call);
+int32_t KthValue(OpCall& call);
+int32_t Mode(OpCall& call);
+int32_t SelectedGrad(OpCall& call);
+
+// scan.cc
+int32_t CumulativeSum(OpCall& call);
+int32_t CumulativeProduct(OpCall& call);
+int32_t CumulativeProductGrad(OpCall& call);
+
+// bins.cc
+int32_t Histogram(OpCall& call);
+int32_t SearchSorted(OpCall& call);
+
+// unique.cc
+int32_t Unique(OpCall& call);
+
+}  // namespace dtranspile::kernels

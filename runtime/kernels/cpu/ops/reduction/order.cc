@@ -1,0 +1,197 @@
+// Kernels that order the elements of lines: arg_max, argsort, top_k, kthvalue, mode, and the gradient of all that pick elements.
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "runtime/kernels/cpu/ops/reduction/calls.h"
+#include "runtime/kernels/cpu/ops/reduction/lines.h"
+
+namespace dtranspile::kernels {
+namespace {
+
+// Extents of X with `extent` along the axis; dropped where `extent` is negative.
+std::vector<int64_t> DimsWith(const DtBuffer& x, int64_t axis, int64_t extent) {
+  std::vector<int64_t> dims(x.dims, x.dims + x.rank);
+  if (axis < 0) axis += x.rank;
+  if (dims.empty()) return dims;
+  if (extent < 0) dims.erase(dims.begin() + axis);
+  else dims[static_cast<size_t>(axis)] = extent;
+  return dims;
+}
+
+// The element that `better` prefers; the first of equal ones.
+template <typename T>
+int64_t ArgBest(const T* line, int64_t length, int64_t step, bool largest) {
+  int64_t best = 0;
+  for (int64_t i = 1; i < length; ++i)
+    if (largest ? line[i * step] > line[best * step] : line[i * step] < line[best * step]) best = i;
+  return best;
+}
+
+// body(line, order, number of the line) with `order` the places of the first `k` in order.
+template <typename T, typename Body>
+int32_t ForEachSorted(OpCall& call, const DtBuffer& x, const Lines& lines, int64_t k, bool largest, Body&& body) {
+  int64_t* orders = OrderScratch(call, lines.length);
+  if (orders == nullptr) return 1;
+  Parallel(call.context(), lines.count(), GrainFor(16 * lines.length), [&](int64_t lo, int64_t n) {
+    int64_t* order = orders + dt_thread(call.context()) * lines.length;
+    for (int64_t i = lo; i < lo + n; ++i) {
+      const T* line = Data<const T>(x) + lines.offset(i);
+      std::iota(order, order + lines.length, int64_t{0});
+      std::partial_sort(order, order + k, order + lines.length, Before<T>{line, lines.inner, largest});
+      body(line, order, i);
+    }
+  });
+  return 0;
+}
+
+// Values and places of the first k of every line, lines as in X.
+int32_t SortTo(OpCall& call, const DtBuffer& x, const Lines& lines, int64_t k, bool largest, int out_slot) {
+  return VisitNumber(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const Lines to{lines.outer, k, lines.inner};
+    T* values = call.Has(out_slot) ? Data<T>(call.Arg(out_slot)) : nullptr;
+    int64_t* indices = call.Has(out_slot + 1) ? Data<int64_t>(call.Arg(out_slot + 1)) : nullptr;
+    return ForEachSorted<T>(call, x, lines, k, largest, [&](const T* line, const int64_t* order, int64_t i) {
+      for (int64_t j = 0; j < k; ++j) {
+        const int64_t at = to.offset(i) + j * to.inner;
+        if (values != nullptr) values[at] = line[order[j] * lines.inner];
+        if (indices != nullptr) indices[at] = order[j];
+      }
+    });
+  });
+}
+
+bool ResizeBoth(OpCall& call, int slot, const DtBuffer& x, const std::vector<int64_t>& dims) {
+  for (int i = slot; i < slot + 2; ++i) {
+    if (!call.Has(i)) continue;
+    if (!call.Resize(call.Arg(i), dims)) return false;
+    const DType expected = i == slot ? TypeOf(x) : DType::kInt64;
+    if (TypeOf(call.Arg(i)) != expected) return call.Fail("'%s' is %s, expected %s", call.Arg(i).name, TypeName(call.Arg(i)), NameOf(expected)), false;
+    OpCall::SetLod(call.Arg(i), OpCall::LodOf(x));
+  }
+  return true;
+}
+
+}  // namespace
+
+// X; axis, keepdims, flatten, @type -> Out
+int32_t ArgExtreme(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  DtBuffer& out = call.Arg(1);
+  const bool flatten = call.Bool(2), largest = call.Text(3) == "arg_max";
+  Lines lines{1, Elements(x), 1};
+  if (!flatten && !LinesOf(call, x, call.Int(0), lines)) return 1;
+  if (lines.length == 0) return call.Fail("'%s' has no element along the axis", x.name);
+  std::vector<int64_t> dims = flatten ? std::vector<int64_t>(call.Bool(1) ? static_cast<size_t>(x.rank) : 0, 1) : DimsWith(x, call.Int(0), call.Bool(1) ? 1 : -1);
+  if (dims.empty() && out.rank == 1) dims = {1};
+  if (!call.Resize(out, dims)) return 1;
+  return VisitNumber(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return VisitIndex(call.context(), out, [&](auto index) {
+      using I = typename decltype(index)::type;
+      Parallel(call.context(), lines.count(), GrainFor(lines.length * static_cast<int64_t>(sizeof(T))), [&](int64_t lo, int64_t n) {
+        for (int64_t i = lo; i < lo + n; ++i) Data<I>(out)[i] = static_cast<I>(ArgBest(Data<const T>(x) + lines.offset(i), lines.length, lines.inner, largest));
+      });
+      return 0;
+    });
+  });
+}
+
+// X; axis, descending -> Out, Indices
+int32_t Sort(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  Lines lines;
+  if (!LinesOf(call, x, call.Int(0), lines) || !ResizeBoth(call, 1, x, DimsWith(x, call.Int(0), lines.length))) return 1;
+  return SortTo(call, x, lines, lines.length, call.Bool(1), 1);
+}
+
+// X, K; k[, axis, largest] -> Out, Indices
+int32_t TopK(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  const bool v2 = call.raw()->num_attrs > 1;
+  std::vector<int64_t> k = {call.Int(0)};
+  if (call.Has(1) && !IntegersOf(call, call.Arg(1), k)) return 1;
+  const int64_t axis = v2 ? call.Int(1) : -1;
+  Lines lines;
+  if (!LinesOf(call, x, axis, lines)) return 1;
+  if (k.size() != 1 || k[0] < 1 || k[0] > lines.length)
+    return call.Fail("the first %lld of '%s', which has %lld elements along the axis", static_cast<long long>(k.empty() ? 0 : k[0]), x.name,
+                     static_cast<long long>(lines.length));
+  if (!ResizeBoth(call, 2, x, DimsWith(x, axis, k[0]))) return 1;
+  return SortTo(call, x, lines, k[0], !v2 || call.Bool(2), 2);
+}
+
+// X; k, axis, keepdim -> Out, Indices: the k-th smallest
+int32_t KthValue(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  const int64_t k = call.Int(0), axis = call.Int(1);
+  Lines lines;
+  if (!LinesOf(call, x, axis, lines)) return 1;
+  if (k < 1 || k > lines.length)
+    return call.Fail("element %lld of '%s', which has %lld along the axis", static_cast<long long>(k), x.name, static_cast<long long>(lines.length));
+  if (!ResizeBoth(call, 1, x, DimsWith(x, axis, call.Bool(2) ? 1 : -1))) return 1;
+  return VisitNumber(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return ForEachSorted<T>(call, x, lines, k, false, [&](const T* line, const int64_t* order, int64_t i) {
+      if (call.Has(1)) Data<T>(call.Arg(1))[i] = line[order[k - 1] * lines.inner];
+      if (call.Has(2)) Data<int64_t>(call.Arg(2))[i] = order[k - 1];
+    });
+  });
+}
+
+// X; axis, keepdim -> Out, Indices: the most frequent value, the smallest of equally frequent ones, at its last place
+int32_t Mode(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  Lines lines;
+  if (!LinesOf(call, x, call.Int(0), lines)) return 1;
+  if (lines.length == 0) return call.Fail("'%s' has no element along the axis", x.name);
+  if (!ResizeBoth(call, 1, x, DimsWith(x, call.Int(0), call.Bool(1) ? 1 : -1))) return 1;
+  return VisitNumber(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return ForEachSorted<T>(call, x, lines, lines.length, false, [&](const T* line, const int64_t* order, int64_t i) {
+      int64_t best = 0, most = 0, run = 0;
+      for (int64_t j = 0; j < lines.length; ++j) {
+        ++run;
+        if (j + 1 < lines.length && line[order[j + 1] * lines.inner] == line[order[j] * lines.inner]) continue;
+        if (run > most) most = run, best = order[j];
+        run = 0;
+      }
+      if (call.Has(1)) Data<T>(call.Arg(1))[i] = line[best * lines.inner];
+      if (call.Has(2)) Data<int64_t>(call.Arg(2))[i] = best;
+    });
+  });
+}
+
+// X, Indices, Out@GRAD[; axis] -> X@GRAD: every picked element gets its gradient, the others zero
+int32_t SelectedGrad(OpCall& call) {
+  const DtBuffer &x = call.Arg(0), &indices = call.Arg(1), &gradient = call.Arg(2);
+  DtBuffer& dx = call.Arg(3);
+  Lines lines;
+  if (!LinesOf(call, x, call.raw()->num_attrs > 0 ? call.Int(0) : -1, lines) || !call.Resize(dx, x)) return 1;
+  OpCall::SetLod(dx, OpCall::LodOf(x));
+  const int64_t count = Elements(indices), k = lines.count() == 0 ? 0 : count / lines.count();
+  if (Elements(gradient) != count || k * lines.count() != count || TypeOf(gradient) != TypeOf(x) || TypeOf(indices) != DType::kInt64)
+    return call.Fail("'%s' and '%s' do not fit '%s'", indices.name, gradient.name, x.name);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t index = Data<int64_t>(indices)[i];
+    if (index < 0 || index >= lines.length)
+      return call.Fail("'%s' has the index %lld, out of range for an extent of %lld", indices.name, static_cast<long long>(index), static_cast<long long>(lines.length));
+  }
+  std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
+  return VisitNumber(call.context(), dx, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const Lines from{lines.outer, k, lines.inner};
+    Parallel(call.context(), lines.count(), GrainFor(lines.length * static_cast<int64_t>(sizeof(T))), [&](int64_t lo, int64_t n) {
+      for (int64_t i = lo; i < lo + n; ++i)
+        for (int64_t j = 0; j < k; ++j) {
+          const int64_t at = from.offset(i) + j * from.inner;
+          Data<T>(dx)[lines.offset(i) + Data<int64_t>(indices)[at] * lines.inner] = Data<T>(gradient)[at];
+        }
+    });
+    return 0;
+  });
+}
+
+}  // namespace dtranspile::kernels

@@ -1,0 +1,110 @@
+// Sums and products along a line up to every place: cumsum, cumprod and its gradient.
+#include <algorithm>
+
+#include "runtime/kernels/cpu/ops/reduction/calls.h"
+#include "runtime/kernels/cpu/ops/reduction/lines.h"
+
+namespace dtranspile::kernels {
+namespace {
+
+// Sums of up to 64 neighbouring lines at once, so that memory is read in order.
+template <typename T>
+void SumLines(DtContext* context, const Lines& s, bool exclusive, bool reverse, const T* x, T* y) {
+  constexpr int64_t kBlock = 64;
+  const int64_t blocks = (s.inner + kBlock - 1) / kBlock;
+  const int64_t bytes = 2 * s.length * std::min(s.inner, kBlock) * static_cast<int64_t>(sizeof(T));
+  Parallel(context, s.outer * blocks, GrainFor(bytes), [&](int64_t lo, int64_t n) {
+    for (int64_t i = lo; i < lo + n; ++i) {
+      T sums[kBlock] = {};
+      const int64_t column = i % blocks * kBlock, width = std::min(kBlock, s.inner - column);
+      for (int64_t k = 0; k < s.length; ++k) {
+        const int64_t at = (i / blocks * s.length + (reverse ? s.length - 1 - k : k)) * s.inner + column;
+        for (int64_t j = 0; j < width; ++j) {
+          const T before = sums[j];
+          sums[j] += x[at + j];
+          y[at + j] = exclusive ? before : sums[j];
+        }
+      }
+    }
+  });
+}
+
+// body(line number) on all threads.
+template <typename Body>
+void ForEachLine(OpCall& call, const Lines& lines, Body&& body) {
+  Parallel(call.context(), lines.count(), GrainFor(32 * lines.length), [&](int64_t lo, int64_t n) {
+    for (int64_t i = lo; i < lo + n; ++i) body(lines.offset(i));
+  });
+}
+
+}  // namespace
+
+// X; axis, flatten, exclusive, reverse[, @type] -> Out. The gradient is the same sum of Out@GRAD from the other end.
+int32_t CumulativeSum(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  DtBuffer& out = call.Arg(1);
+  const bool gradient = call.raw()->num_attrs > 4 && call.Text(4) == "cumsum_grad", flatten = call.Bool(1);
+  Lines lines{1, Elements(x), 1};
+  if (!flatten && !LinesOf(call, x, call.Int(0), lines)) return 1;
+  // The gradient of a flattened sum has the extents of the forward input, which are those of the output.
+  const bool resized = gradient ? Elements(out) == Elements(x) || call.Resize(out, x) : flatten ? call.Resize(out, {Elements(x)}) : call.Resize(out, x);
+  if (!resized) return 1;
+  OpCall::SetLod(out, OpCall::LodOf(x));
+  return VisitNumber(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if (lines.count() > 0) SumLines(call.context(), lines, call.Bool(2), call.Bool(3) != gradient, Data<const T>(x), Data<T>(out));
+    return 0;
+  });
+}
+
+// X; dim -> Out
+int32_t CumulativeProduct(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  DtBuffer& out = call.Arg(1);
+  Lines lines;
+  if (!LinesOf(call, x, call.Int(0), lines) || !call.Resize(out, x)) return 1;
+  return VisitNumber(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    ForEachLine(call, lines, [&](int64_t at) {
+      T product = 1;
+      for (int64_t k = 0; k < lines.length; ++k) Data<T>(out)[at + k * lines.inner] = product *= Data<T>(x)[at + k * lines.inner];
+    });
+    return 0;
+  });
+}
+
+// X, Out, Out@GRAD; dim -> X@GRAD: the sum over later places of dOut · Out / X. At the first zero the quotient is formed without it; behind
+// it everything is zero.
+int32_t CumulativeProductGrad(OpCall& call) {
+  const DtBuffer &x = call.Arg(0), &out = call.Arg(1), &gradient = call.Arg(2);
+  DtBuffer& dx = call.Arg(3);
+  Lines lines;
+  if (!LinesOf(call, x, call.Int(0), lines) || !call.Resize(dx, x)) return 1;
+  if (!SameShape(x, out) || !SameShape(x, gradient) || TypeOf(x) != TypeOf(out) || TypeOf(x) != TypeOf(gradient))
+    return call.Fail("'%s' and '%s' do not fit '%s'", out.name, gradient.name, x.name);
+  return VisitNumber(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T *xs = Data<T>(x), *ys = Data<T>(out), *gs = Data<T>(gradient);
+    T* to = Data<T>(dx);
+    ForEachLine(call, lines, [&](int64_t at) {
+      auto place = [&](int64_t k) { return at + k * lines.inner; };
+      int64_t zero = 0;
+      while (zero < lines.length && xs[place(zero)] != 0) ++zero;
+      T sum = 0;
+      for (int64_t k = zero; k-- > 0;) {
+        sum += gs[place(k)] * ys[place(k)];
+        to[place(k)] = sum / xs[place(k)];
+      }
+      if (zero == lines.length) return;
+      T product = zero == 0 ? T{1} : ys[place(zero - 1)], without = 0;
+      for (int64_t k = zero; k < lines.length; ++k) {
+        if (k > zero) product *= xs[place(k)], to[place(k)] = 0;
+        without += gs[place(k)] * product;
+      }
+      to[place(zero)] = without;
+    });
+    return 0;
+  });
+}
+
+}  // namespace dtranspile::kernels

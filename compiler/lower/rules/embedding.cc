@@ -27,7 +27,7 @@ const LoweringRule kRules[] = {
     callRule("merge_selected_rows", "dt_merge_selected_rows(X) -> Out"),
     callRule("get_tensor_from_selected_rows", "dt_values_of_rows(X) -> Out"),
     callRule("hash", "dt_hash(X; num_hash, mod_by) -> Out"),
-    callRule("cvm", "dt_cvm(X; use_cvm) -> Y"),
+    callRule("cvm", "dt_cvm(X, CVM; use_cvm) -> Y"),
     callRule("cvm_grad", "dt_cvm_grad(X, CVM, Y@GRAD; use_cvm) -> X@GRAD"),
     callRule("filter_by_instag", "dt_filter_by_instag(Ins, Ins_tag, Filter_tag; is_lod, out_val_if_empty) -> Out, LossWeight, IndexMap"),
     callRule("similarity_focus", "dt_similarity_focus(X; axis, indexes) -> Out"),

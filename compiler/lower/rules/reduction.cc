@@ -39,8 +39,8 @@ const LoweringRule kRules[] = {
     callRule("histogram", "dt_histogram(X; bins, min, max) -> Out"),
     callRule("searchsorted", "dt_search_sorted(SortedSequence, Values; right) -> Out"),
     callRule("unique", "dt_unique(X; @type, axis, is_sorted) -> Out, Indices, Index, Counts"),
-    callRule("unique_with_counts", "dt_unique(X; @type) -> Out, , Index, Count"),
-    callRule("unique_consecutive", "dt_unique(X; @type, axis) -> Out, , Index, Counts"),
+    callRule("unique_with_counts", "dt_unique(X; @type) -> Out, Indices, Index, Count"),
+    callRule("unique_consecutive", "dt_unique(X; @type, axis) -> Out, Indices, Index, Counts"),
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 namespace dtranspile::kernels {
 
-int32_t Multiply(DtContext* context, DType dtype, const Product& p, const void* a, const void* b, void* c) {
+int32_t Multiply(DtContext* context, DType dtype, const ContiguousProduct& p, const void* a, const void* b, void* c) {
   if (p.m == 0 || p.n == 0 || p.batch == 0) return 0;
   // As many elements as the strides reach; dt_gemm checks against them.
   const int64_t extents[] = {(p.batch - 1) * p.stride_a + p.m * p.k, (p.batch - 1) * p.stride_b + p.k * p.n, (p.batch - 1) * p.stride_c + p.m * p.n};

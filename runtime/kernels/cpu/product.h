@@ -9,7 +9,7 @@ namespace dtranspile::kernels {
 
 // A is m×k (stored k×m where transposed), B k×n (n×k), C m×n: C = alpha · op(A) · op(B) + beta · C, for `batch` of them one after another, or at a
 // stride of 0.
-struct Product {
+struct ContiguousProduct {
   bool trans_a = false, trans_b = false;
   int64_t m = 0, n = 0, k = 0;
   double alpha = 1, beta = 0;
@@ -17,6 +17,6 @@ struct Product {
 };
 
 // float32 or float64; the caller has checked that the memory is there.
-int32_t Multiply(DtContext* context, DType dtype, const Product& product, const void* a, const void* b, void* c);
+int32_t Multiply(DtContext* context, DType dtype, const ContiguousProduct& product, const void* a, const void* b, void* c);
 
 }  // namespace dtranspile::kernels

@@ -73,10 +73,10 @@ bool CvmFits(OpCall& call, const DtBuffer& x) {
 
 }  // namespace
 
-// X; use_cvm -> Y: logarithms of shows and of the click rate instead of the two counts, or neither
+// X, CVM; use_cvm -> Y (CVM is for the gradient): logarithms of shows and of the click rate instead of the two counts, or neither
 int32_t Cvm(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
-  DtBuffer& y = call.Arg(1);
+  DtBuffer& y = call.Arg(2);
   const bool keep = call.Bool(0);
   if (!CvmFits(call, x)) return 1;
   const int64_t rows = x.dims[0], width = x.dims[1], skip = keep ? 0 : kShowAndClick;
@@ -182,7 +182,7 @@ int32_t FilterByInstag(OpCall& call) {
   });
 }
 
-// X; num_hash, mod_by -> Out [.., num_hash, 1]: XXH64 of the first bytes of a row, as many as its columns would have as int32
+// X; num_hash, mod_by -> Out [.., num_hash, 1]: XXH64 of a row, with the seeds 0 to num_hash - 1
 int32_t Hash(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(1);
@@ -199,7 +199,7 @@ int32_t Hash(OpCall& call) {
     const int64_t width = x.dims[x.rank - 1], rows = Elements(x, 0, x.rank - 1);
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t k = 0; k < hashes; ++k) {
-        const uint64_t value = XXH64(Data<T>(x) + i * width, static_cast<size_t>(width) * sizeof(int32_t), static_cast<uint64_t>(k));
+        const uint64_t value = XXH64(Data<T>(x) + i * width, static_cast<size_t>(width) * sizeof(T), static_cast<uint64_t>(k));
         Data<int64_t>(out)[i * hashes + k] = static_cast<int64_t>(value % static_cast<uint64_t>(modulus));
       }
     return 0;

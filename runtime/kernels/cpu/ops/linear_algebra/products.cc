@@ -78,7 +78,7 @@ int32_t MultiplyBatched(OpCall& call, const Matrices& a, const Matrices& b, cons
       const int64_t place = rest % batch[i];
       at_a += place * along_a[i], at_b += place * along_b[i], at_out += place * along_out[i];
     }
-    Product product{a.transposed, b.transposed, a.height(), b.width(), a.width(), alpha, 0, inner, 0, 0, 0};
+    ContiguousProduct product{a.transposed, b.transposed, a.height(), b.width(), a.width(), alpha, 0, inner, 0, 0, 0};
     if (joined) product.stride_a = along_a[last - 1] * a_size, product.stride_b = along_b[last - 1] * b_size, product.stride_c = along_out[last - 1] * out_size;
     if (out_size > 0 && started[static_cast<size_t>(at_out)]) product.beta = 1;
     for (int64_t i = 0; i < inner && out_size > 0; ++i) started[static_cast<size_t>(at_out + i * (product.stride_c / out_size))] = true;

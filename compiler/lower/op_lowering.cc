@@ -7,6 +7,11 @@
 #include "compiler/lower/program_lowering.h"
 
 namespace dtranspile::lower {
+namespace {
+
+bool isComplex(DType type) { return type == DType::kComplex64 || type == DType::kComplex128; }
+
+}  // namespace
 
 int64_t OpLowering::version() const { return program_.program_.getVersion(); }
 
@@ -163,7 +168,10 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
     auto extra = bound(name);
     return align(name, extra ? extra : in(llvm::StringRef(name)));
   };
-  names.output = [&](std::string_view name) { return align(name, op_.hasOutput(llvm::StringRef(name)) ? out(llvm::StringRef(name)) : bound(name)); };
+  names.output = [&](std::string_view name) {
+    auto extra = bound(name);
+    return align(name, extra ? extra : out(llvm::StringRef(name)));
+  };
   names.attribute = [&](std::string_view name) -> std::optional<double> {
     for (const auto& [key, number] : bindings.numbers) {
       if (key == name) return number;
@@ -188,6 +196,7 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
   if (!kernels) return op_.operation()->emitError() << op_.type() << " at " << program_.position_ << ": " << error;
   for (BoundKernel& k : *kernels) {
     addExtentSources(k, tokens);
+    if (llvm::any_of(k.kernel.operands, [](const Operand& operand) { return isComplex(operand.dtype); })) return unsupported("arithmetic of complex numbers");
     Node node{.kind = Node::Kind::Kernel, .op = program_.position_, .args = k.buffers};
     for (const Operand& operand : k.kernel.operands) {
       node.reads.push_back(operand.reads);

@@ -59,7 +59,8 @@ class OpLowering {
   // Stands in a list for an argument that the program lacks, or an output that nobody reads.
   TensorRef nothing();
 
-  // Names of the formula are slots and attributes of the op, before them those of the bindings.
+  // Names of the formula are slots and attributes of the op, before them those of the bindings: an argument of a list, a slot under dims that
+  // show the structure (groups of channels).
   struct Bindings {
     std::vector<std::pair<std::string, TensorRef>> tensors = {};
     std::vector<std::pair<std::string, double>> numbers = {};

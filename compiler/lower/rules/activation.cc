@@ -10,6 +10,70 @@ namespace {
 #define DT_RSQRT2PI "0.39894228040143268"
 #define DT_SQRT2_PI "0.79788456080286536"
 
+using llvm::LogicalResult;
+
+int64_t product(llvm::ArrayRef<int64_t> dims) {
+  int64_t count = 1;
+  for (int64_t extent : dims) count *= extent;
+  return count;
+}
+
+// Goodfellow 2013: the largest of `groups` neighbouring channels. `x` and `dx` are cut into [outer, channels, groups, inner] at `axis`, `y` and
+// `dy` have one number for each group.
+LogicalResult maxout(OpLowering& op, const char* text) {
+  auto x = op.in("X");
+  if (!x) return op.unsupported("an absent X");
+  const int64_t groups = op.op().getInt("groups"), rank = static_cast<int64_t>(x->dims.size());
+  int64_t axis = op.op().getInt("axis");
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank || groups < 1 || x->dims[axis] % groups != 0) return op.unsupported("axis " + llvm::Twine(axis) + " with " + llvm::Twine(groups) + " groups");
+  const llvm::ArrayRef<int64_t> dims = x->dims;
+  const std::vector<int64_t> cut = {product(dims.take_front(axis)), dims[axis] / groups, groups, product(dims.drop_front(axis + 1))};
+  OpLowering::Bindings bindings;
+  bindings.inner = [](const std::vector<int64_t>&) { return std::vector<bool>{false, false, true, false}; };
+  auto bind = [&](const char* name, std::optional<TensorRef> tensor, bool grouped) {
+    if (!tensor) return;
+    if (grouped) tensor->dims = cut;
+    bindings.tensors.emplace_back(name, *tensor);
+  };
+  bind("x", x, true);
+  bind("dx", op.out("X@GRAD"), true);
+  bind("y", op.op().hasOutput("Out") ? op.out("Out") : op.in("Out"), false);
+  bind("dy", op.in("Out@GRAD"), false);
+  return op.formula(text, bindings);
+}
+
+LogicalResult lowerMaxout(OpLowering& op) { return maxout(op, "y[r] = max(x)"); }
+
+// The first of equal elements gets the gradient.
+LogicalResult lowerMaxoutGrad(OpLowering& op) {
+  return maxout(op, "first = min(x == y[r] ? position : count); dx = position == first ? dy[r] : 0");
+}
+
+// He 2015. `a`, `da` are Alpha and its gradient, aligned as `mode` says: one number, one per channel, one per element of a sample.
+LogicalResult prelu(OpLowering& op, const char* text) {
+  auto x = op.in("X"), alpha = op.in("Alpha"), gradient = op.out("Alpha@GRAD");
+  if (!x || !alpha) return op.unsupported("an absent input");
+  const std::string mode = op.op().getString("mode"), format = op.op().getString("data_format");
+  const llvm::ArrayRef<int64_t> dims = x->dims;
+  const size_t channel = format == "NHWC" || format == "NLC" || format == "NDHWC" ? dims.size() - 1 : 1;
+  std::vector<int64_t> own;
+  int axis = -1;
+  if (mode == "channel" && channel < dims.size()) own = {dims[axis = static_cast<int>(channel)]};
+  else if (mode == "element" && !dims.empty()) own = dims.drop_front(axis = 1).vec();
+  else if (mode != "all") return op.unsupported("mode '" + mode + "'");
+  if (product(own) != alpha->elements()) return op.unsupported("an Alpha of " + llvm::Twine(alpha->elements()) + " elements in mode '" + mode + "'");
+  OpLowering::Bindings bindings;
+  bindings.tensors.emplace_back("a", TensorRef{alpha->buffer, alpha->dtype, own, axis});
+  if (gradient) bindings.tensors.emplace_back("da", TensorRef{gradient->buffer, gradient->dtype, own, axis});
+  return op.formula(text, bindings);
+}
+
+LogicalResult lowerPrelu(OpLowering& op) { return prelu(op, "Out = X > 0 ? X : a * X"); }
+LogicalResult lowerPreluGrad(OpLowering& op) {
+  return prelu(op, "X@GRAD = X > 0 ? Out@GRAD : a * Out@GRAD; da = X > 0 ? 0 : X * Out@GRAD");
+}
+
 const LoweringRule kRules[] = {
     {"relu", Inner::None, "Out = max(X, 0)"},
     {"relu_grad", Inner::None, "X@GRAD = Out > 0 ? Out@GRAD : 0"},
@@ -17,6 +81,7 @@ const LoweringRule kRules[] = {
     {"sigmoid_grad", Inner::None, "X@GRAD = Out@GRAD * Out * (1 - Out)"},
     {"tanh", Inner::None, "Out = tanh(X)"},
     {"tanh_grad", Inner::None, "X@GRAD = Out@GRAD * (1 - Out * Out)"},
+    {"tanh_grad_grad", Inner::None, "d = or(grad_x@GRAD, 0); Out@GRAD = -2 * Out * or(grad_out, 0) * d; grad_out@GRAD = (1 - Out * Out) * d"},
     {"relu6", Inner::None, "Out = min(max(X, 0), threshold)"},
     {"relu6_grad", Inner::None, "X@GRAD = Out > 0 && Out < threshold ? Out@GRAD : 0"},
     {"brelu", Inner::None, "Out = min(max(X, t_min), t_max)"},
@@ -126,6 +191,27 @@ const LoweringRule kRules[] = {
     {"trunc", Inner::None, "Out = trunc(X)"},
     {"trunc_grad", Inner::None, "X@GRAD = Out@GRAD * 0"},
     {"sign", Inner::None, "Out = sign(X)"},
+    // Without eps a number outside of [0, 1] gives NaN, with it the nearest bound.
+    {"logit", Inner::None, "z = eps > 0 ? min(max(X, eps), 1 - eps) : X; Out = log(z / (1 - z))"},
+    {"logit_grad", Inner::None,
+     "g = Out@GRAD / (X * (1 - X)); X@GRAD = eps > 0 ? (X < eps || X > 1 - eps ? 0 : g) : X < 0 || X > 1 ? infinity - infinity : g"},
+    {"erfinv_grad", Inner::None, "X@GRAD = Out@GRAD * 0.88622692545275801 * exp(Out * Out)"},
+    {"maxout", Inner::None, nullptr, lowerMaxout},
+    {"maxout_grad", Inner::None, nullptr, lowerMaxoutGrad},
+    {"prelu", Inner::None, nullptr, lowerPrelu},
+    {"prelu_grad", Inner::None, nullptr, lowerPreluGrad},
+    callRule("erfinv", "dt_special(X; @type) -> Out"),
+    callRule("lgamma", "dt_special(X; @type) -> Out"),
+    callRule("digamma", "dt_special(X; @type) -> Out"),
+    callRule("lgamma_grad", "dt_special_grad(X, Out@GRAD; @type) -> X@GRAD"),
+    callRule("digamma_grad", "dt_special_grad(X, Out@GRAD; @type) -> X@GRAD"),
+    callRule("complex", "dt_complex(X, Y) -> Out"),
+    callRule("complex_grad", "dt_complex_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD"),
+    callRule("real", "dt_complex_part(X; @type) -> Out"),
+    callRule("imag", "dt_complex_part(X; @type) -> Out"),
+    callRule("conj", "dt_complex_part(X; @type) -> Out"),
+    callRule("real_grad", "dt_complex_part_grad(Out@GRAD; @type) -> X@GRAD"),
+    callRule("imag_grad", "dt_complex_part_grad(Out@GRAD; @type) -> X@GRAD"),
 };
 
 }  // namespace

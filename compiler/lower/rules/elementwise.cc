@@ -4,7 +4,9 @@
 namespace dtranspile::lower {
 namespace {
 
-llvm::LogicalResult lowerSum(OpLowering& op) {
+using llvm::LogicalResult;
+
+LogicalResult lowerSum(OpLowering& op) {
   OpLowering::Bindings bindings;
   std::string text = "Out = ";
   for (unsigned i = 0; i < op.op().inputCount("X"); ++i) {
@@ -15,6 +17,33 @@ llvm::LogicalResult lowerSum(OpLowering& op) {
     bindings.tensors.emplace_back(name, *tensor);
   }
   return bindings.tensors.empty() ? op.unsupported("a sum of nothing") : op.formula(text, bindings);
+}
+
+// The function of a name in `functor_list`, of the text of its argument; empty for others.
+std::string unaryText(llvm::StringRef name, const std::string& argument) {
+  if (name == "relu") return "max(" + argument + ", 0)";
+  if (name == "tanh" || name == "sigmoid") return name.str() + "(" + argument + ")";
+  if (name == "scale") return "(" + argument + ") * scale";
+  return "";
+}
+
+std::string binaryText(llvm::StringRef name, const std::string& x, const std::string& y) {
+  if (name == "elementwise_add") return "(" + x + " + " + y + ")";
+  if (name == "elementwise_mul") return "(" + x + " * " + y + ")";
+  return "";
+}
+
+// functor_list [binary, unary]: X with the unary of Y; [unary, binary]: the unary of X with Y. The inner value is IntermediateOut where it is saved.
+LogicalResult lowerFusedActivation(OpLowering& op) {
+  const std::vector<std::string> functors = op.op().getStrings("functor_list");
+  if (functors.size() != 2) return op.unsupported("a functor_list of " + llvm::Twine(functors.size()));
+  const bool binaryFirst = llvm::StringRef(functors[0]).starts_with("elementwise_");
+  const std::string inner = binaryFirst ? unaryText(functors[1], "Y") : binaryText(functors[1], "X", "Y");
+  const std::string outer = binaryFirst ? binaryText(functors[0], "X", "v") : unaryText(functors[0], "v");
+  if (inner.empty() || outer.empty()) return op.unsupported("functor_list [" + functors[0] + ", " + functors[1] + "]");
+  OpLowering::Bindings bindings;
+  if (const int64_t axis = op.op().getInt("axis"); axis >= 0) bindings.axes.emplace_back("Y", static_cast<int>(axis));
+  return op.formula("v = " + inner + "; Out = " + outer + (op.op().getBool("save_intermediate_out") ? "; IntermediateOut = v" : ""), bindings);
 }
 
 const LoweringRule kRules[] = {
@@ -32,6 +61,18 @@ const LoweringRule kRules[] = {
     {"elementwise_min_grad", Inner::None, "X@GRAD = X < Y ? Out@GRAD : 0; Y@GRAD = X >= Y ? Out@GRAD : 0"},
     {"elementwise_pow", Inner::None, "Out = pow(X, Y)"},
     {"elementwise_pow_grad", Inner::None, "X@GRAD = Out@GRAD * Y * pow(X, Y - 1); Y@GRAD = Out@GRAD * log(X) * pow(X, Y)"},
+    // NaN gives way to the other operand.
+    {"elementwise_fmax", Inner::None, "Out = X >= Y || Y != Y ? X : Y"},
+    {"elementwise_fmax_grad", Inner::None, "X@GRAD = X >= Y || Y != Y ? Out@GRAD : 0; Y@GRAD = X >= Y || Y != Y ? 0 : Out@GRAD"},
+    {"elementwise_fmin", Inner::None, "Out = X <= Y || Y != Y ? X : Y"},
+    {"elementwise_fmin_grad", Inner::None, "X@GRAD = X <= Y || Y != Y ? Out@GRAD : 0; Y@GRAD = X <= Y || Y != Y ? 0 : Out@GRAD"},
+    {"elementwise_mul_grad_grad", Inner::None,
+     "DDOut = or(DDX, 0) * Y + X * or(DDY, 0); X@GRAD = DOut * or(DDY, 0); Y@GRAD = DOut * or(DDX, 0)"},
+    {"atan2", Inner::None, "Out = atan2(X1, X2)"},
+    {"atan2_grad", Inner::None, "n = Out@GRAD / (X1 * X1 + X2 * X2); X1@GRAD = X2 * n; X2@GRAD = -X1 * n"},
+    {"lerp", Inner::None, "Out = X + Weight * (Y - X)"},
+    {"lerp_grad", Inner::None, "X@GRAD = Out@GRAD * (1 - Weight); Y@GRAD = Out@GRAD * Weight"},
+    {"fused_elemwise_activation", Inner::None, nullptr, lowerFusedActivation},
     {"elementwise_mod", Inner::None, "m = rem(X, Y); Out = !legacy && m != 0 && (m < 0) != (Y < 0) ? m + Y : m"},
     {"elementwise_floordiv", Inner::None, "Out = legacy ? X / Y : floordiv(X, Y)"},
     {"grad_add", Inner::None, "Out = X + Y"},

@@ -22,7 +22,8 @@ LogicalResult rowFormula(OpLowering& op, const char* formula) {
 void checkLabels(OpLowering& op, int64_t classes) {
   auto label = op.in("Label");
   if (!label) return;
-  op.call("dt_check_range", {*label}, {}, {.ints = {0, classes, 1, op.op().getInt("ignore_index")}, .strings = {pd::nameOf(op.op().input("Label")).str()}, .keep = true, .anyExtents = true});
+  const bool ignores = op.op().spec() && op.op().spec()->attribute("ignore_index");
+  op.call("dt_check_range", {*label}, {}, {.ints = {0, classes, ignores, ignores ? op.op().getInt("ignore_index") : 0}, .strings = {pd::nameOf(op.op().input("Label")).str()}, .keep = true, .anyExtents = true});
 }
 
 // With the class dim at `axis` of input `slot`.
@@ -35,17 +36,26 @@ int64_t classesOf(OpLowering& op, llvm::StringRef slot) {
 
 LogicalResult lowerSoftmaxWithCrossEntropy(OpLowering& op) {
   if (!op.has("Logits") || !op.has("Label")) return op.unsupported("an absent input");
-  if (!op.op().getBool("use_softmax")) return op.unsupported("use_softmax = false");
-  if (op.op().getBool("soft_label")) {
+  const bool soft = op.op().getBool("soft_label");
+  if (!soft) checkLabels(op, classesOf(op, "Logits"));
+  if (!op.op().getBool("use_softmax")) {
+    // Logits are probabilities already.
+    return rowFormula(op, soft ? "Softmax = Logits; Loss[r] = -sum(Label * max(log(Logits), -1e20))"
+                               : "p = sum(position == Label[r] ? Logits : 0); Softmax = Logits; Loss[r] = Label[r] == ignore_index ? 0 : -max(log(p), -1e20)");
+  }
+  if (soft) {
     return rowFormula(op, "m = max(Logits); Softmax = exp(Logits - m); s = sum(Softmax); Softmax = Softmax / s; l = log(s);"
                           "Loss[r] = -sum(Label * (Logits - m - l))");
   }
-  checkLabels(op, classesOf(op, "Logits"));
   return rowFormula(op, "m = max(Logits); Softmax = exp(Logits - m); s = sum(Softmax); p = sum(position == Label[r] ? Logits : 0); Softmax = Softmax / s;"
                         "Loss[r] = Label[r] == ignore_index ? 0 : log(s) + m - p");
 }
 
 LogicalResult lowerSoftmaxWithCrossEntropyGrad(OpLowering& op) {
+  if (!op.op().getBool("use_softmax")) {
+    return rowFormula(op, op.op().getBool("soft_label") ? "Logits@GRAD = -Label / Softmax * Loss@GRAD[r]"
+                                                        : "Logits@GRAD = position == Label[r] && Label[r] != ignore_index ? -Loss@GRAD[r] / Softmax : 0");
+  }
   if (op.op().getBool("soft_label")) return rowFormula(op, "Logits@GRAD = (Softmax - Label) * Loss@GRAD[r]");
   return rowFormula(op, "Logits@GRAD = Label[r] == ignore_index ? 0 : (Softmax - (position == Label[r] ? 1 : 0)) * Loss@GRAD[r]");
 }
@@ -68,6 +78,99 @@ LogicalResult lowerCrossEntropyGrad2(OpLowering& op) {
   return rowFormula(op, "X@GRAD = position == Label[r] && Label[r] != ignore_index ? -Y@GRAD[r] / MatchX[r] : 0");
 }
 
+OpLowering::Bindings innerAll() {
+  return {.inner = [](const std::vector<int64_t>& domain) { return std::vector<bool>(domain.size(), true); }};
+}
+
+// What `normalize` divides by: the number of labels that count.
+LogicalResult sigmoidCrossEntropy(OpLowering& op, const std::string& value, const std::string& result) {
+  const std::string kept = "v = abs(Label - ignore_index) > 1e-6 ? " + value + " : 0; ";
+  if (!op.op().getBool("normalize")) return op.formula(kept + result + " = v");
+  return op.formula("n = sum(abs(Label - ignore_index) > 1e-6 ? 1 : 0); " + kept + result + " = v / max(float(n), 1e-6)", innerAll());
+}
+
+LogicalResult lowerSigmoidCrossEntropy(OpLowering& op) {
+  return sigmoidCrossEntropy(op, "max(X, 0) - X * Label + log1p(exp(-abs(X))) * or(pos_weight, 1)", "Out");
+}
+LogicalResult lowerSigmoidCrossEntropyGrad(OpLowering& op) {
+  return sigmoidCrossEntropy(op, "Out@GRAD * (sigmoid(X) * or(pos_weight, 1) - Label)", "X@GRAD");
+}
+
+// What the sum over all `elements` is divided by; empty where X has no batch.
+std::string divisorOf(OpLowering& op, const std::string& elements) {
+  const std::string reduction = op.op().getString("reduction");
+  if (reduction == "mean") return elements;
+  if (reduction != "batchmean") return "1";
+  auto x = op.in("X");
+  if (!x || x->dims.empty()) return "";
+  int64_t each = 1;
+  for (size_t d = 1; d < x->dims.size(); ++d) each *= x->dims[d];
+  return each > 0 ? elements + " / " + std::to_string(each) : "";
+}
+
+LogicalResult lowerKlDivergence(OpLowering& op) {
+  const std::string divisor = divisorOf(op, "count");
+  if (divisor.empty()) return op.unsupported("reduction batchmean of such an X");
+  const std::string text = "v = log_target ? exp(Target) * (Target - X) : Target > 0 ? Target * (log(Target) - X) : 0; ";
+  if (op.op().getString("reduction") == "none") return op.formula(text + "Loss = v");
+  return op.formula(text + "Loss[r] = sum(v) / (" + divisor + ")", innerAll());
+}
+
+LogicalResult lowerKlDivergenceGrad(OpLowering& op) {
+  const std::string divisor = divisorOf(op, "rows");
+  if (divisor.empty()) return op.unsupported("reduction batchmean of such an X");
+  return op.formula("X@GRAD = -(log_target ? exp(Target) : max(Target, 0)) * Loss@GRAD / (" + divisor + ")");
+}
+
+// Class scores are dim 1 of X, whatever comes behind it.
+OpLowering::Bindings innerClasses() {
+  return {.inner = [](const std::vector<int64_t>& domain) {
+    std::vector<bool> mask(domain.size(), false);
+    if (mask.size() > 1) mask[1] = true;
+    return mask;
+  }};
+}
+
+// Samples first, then their sum: over them alone, or over the weights of their classes.
+LogicalResult lowerNegativeLogLikelihood(OpLowering& op) {
+  auto x = op.in("X"), label = op.in("Label"), out = op.out("Out"), total = op.out("Total_weight");
+  if (!x || !label || x->dims.size() < 2) return op.unsupported("an X without classes");
+  checkLabels(op, x->dims[1]);
+  const std::string reduction = op.op().getString("reduction");
+  OpLowering::Bindings bindings = innerClasses();
+  const TensorRef losses = reduction == "none" && out ? *out : op.temporary("losses", x->dtype, label->dims);
+  const TensorRef weights = op.temporary("weights", x->dtype, label->dims);
+  bindings.tensors = {{"losses", losses}, {"weights", weights}};
+  if (llvm::failed(op.formula("here = position == Label[r] && Label[r] != ignore_index; w = sum(here ? or(Weight[i], 1) : 0); p = sum(here ? X * or(Weight[i], 1) : 0);"
+                              "losses[r] = -p; weights[r] = w", bindings)))
+    return llvm::failure();
+  bindings = innerAll();
+  bindings.tensors = {{"losses", losses}, {"weights", weights}};
+  if (reduction == "none") return total ? op.formula("Total_weight = 0") : llvm::success();
+  return op.formula(reduction == "mean" ? "s = sum(losses); k = sum(weights); Total_weight[r] = k; Out[r] = k != 0 ? s / k : s"
+                                        : "Total_weight[r] = sum(weights); Out[r] = sum(losses)", bindings);
+}
+
+LogicalResult lowerNegativeLogLikelihoodGrad(OpLowering& op) {
+  const std::string reduction = op.op().getString("reduction");
+  const char* gradient = reduction == "none" ? "g = Out@GRAD[r];" : reduction == "mean" ? "g = Out@GRAD / Total_weight;" : "g = Out@GRAD;";
+  return op.formula(std::string(gradient) + "X@GRAD = position == Label[r] && Label[r] != ignore_index ? -g * or(Weight[i], 1) : 0", innerClasses());
+}
+
+LogicalResult lowerBayesianRanking(OpLowering& op) {
+  checkLabels(op, classesOf(op, "X"));
+  return rowFormula(op, "p = sum(position == Label[r] ? X : 0); Y[r] = sum(position == Label[r] ? 0 : log(1 + exp(X - p))) / (count - 1)");
+}
+LogicalResult lowerBayesianRankingGrad(OpLowering& op) {
+  return rowFormula(op, "p = sum(position == Label[r] ? X : 0); e = position == Label[r] ? 0 : 1 / (1 + exp(p - X)); s = sum(e);"
+                        "X@GRAD = Y@GRAD[r] / (count - 1) * (position == Label[r] ? -s : e)");
+}
+
+// Of the framework's sigmoid_focal_loss (Lin 2017): class k is label k + 1, label -1 counts for nothing.
+#define DT_FOCAL                                                                                                                              \
+  "n = max(float(FgNum), 1); p = sigmoid(X); hit = Label[r] == position + 1; miss = Label[r] != -1 && !hit;"                                  \
+  "hi = log(max(p, 1.17549435e-38)); lo = -max(X, 0) - log(1 + exp(-abs(X)));"
+
 const LoweringRule kRules[] = {
     callRule("crf_decoding", "dt_crf_decoding(Emission, Transition, Label, Length) -> ViterbiPath"),
     callRule("linear_chain_crf", "dt_linear_chain_crf(Emission, Transition, Label, Length) -> Alpha, EmissionExps, TransitionExps, LogLikelihood"),
@@ -81,6 +184,43 @@ const LoweringRule kRules[] = {
     {"cross_entropy_grad", Inner::None, nullptr, lowerCrossEntropyGrad},
     {"cross_entropy2", Inner::None, nullptr, lowerCrossEntropy},
     {"cross_entropy_grad2", Inner::None, nullptr, lowerCrossEntropyGrad2},
+    {"sigmoid_cross_entropy_with_logits", Inner::None, nullptr, lowerSigmoidCrossEntropy},
+    {"sigmoid_cross_entropy_with_logits_grad", Inner::None, nullptr, lowerSigmoidCrossEntropyGrad},
+    {"bce_loss", Inner::None, "Out = (Label - 1) * max(log(1 - X), -100) - Label * max(log(X), -100)"},
+    {"bce_loss_grad", Inner::None, "X@GRAD = Out@GRAD * (X - Label) / max((1 - X) * X, 1e-12)"},
+    {"nll_loss", Inner::None, nullptr, lowerNegativeLogLikelihood},
+    {"nll_loss_grad", Inner::None, nullptr, lowerNegativeLogLikelihoodGrad},
+    {"kldiv_loss", Inner::None, nullptr, lowerKlDivergence},
+    {"kldiv_loss_grad", Inner::None, nullptr, lowerKlDivergenceGrad},
+    {"hinge_loss", Inner::None, "Loss = max(1 - Logits * (2 * Labels - 1), 0)"},
+    {"hinge_loss_grad", Inner::None, "t = 2 * Labels - 1; Logits@GRAD = Logits * t < 1 ? -Loss@GRAD * t : 0"},
+    {"modified_huber_loss", Inner::None, "v = X * (2 * Y - 1); IntermediateVal = v; Out = v < -1 ? -4 * v : v < 1 ? square(1 - v) : 0"},
+    {"rank_loss", Inner::None, "d = Left - Right; Out = log(1 + exp(d)) - Label * d"},
+    {"rank_loss_grad", Inner::None, "g = Out@GRAD * (1 / (1 + exp(Right - Left)) - Label); Left@GRAD = g; Right@GRAD = -g"},
+    {"margin_rank_loss", Inner::None, "v = max(margin - Label * (X1 - X2), 0); Out = v; Activated = v > 0 ? 1 : 0"},
+    {"margin_rank_loss_grad", Inner::None, "g = Out@GRAD * Label * Activated; X1@GRAD = -g; X2@GRAD = g"},
+    {"bpr_loss", Inner::None, nullptr, lowerBayesianRanking},
+    {"bpr_loss_grad", Inner::None, nullptr, lowerBayesianRankingGrad},
+    // Label below -1: no click; below 0: a click; from 0 on the teacher's number, plus 1 with a click.
+    {"teacher_student_sigmoid_loss", Inner::None,
+     "v = max(X, 0) + log(1 + exp(-abs(X)));"
+     "Y = Label < -1 ? v : Label < 0 ? v - X : Label < 1 ? v + v - X * Label : v - X + v - X * (Label - 1)"},
+    {"teacher_student_sigmoid_loss_grad", Inner::None,
+     "p = sigmoid(X); d = Label < -1 ? -p : Label < 0 ? 1 - p : Label - 2 * p;"
+     "X@GRAD = X >= soft_max_up_bound || X <= soft_max_lower_bound ? 0 : -Y@GRAD * d"},
+    {"sigmoid_focal_loss", Inner::Last,
+     DT_FOCAL "Out = -(hit ? alpha / n * pow(1 - p, gamma) * hi : 0) - (miss ? (1 - alpha) / n * pow(p, gamma) * lo : 0)"},
+    {"sigmoid_focal_loss_grad", Inner::Last,
+     DT_FOCAL "up = pow(1 - p, gamma) * (1 - p - p * gamma * hi); down = pow(p, gamma) * (lo * (1 - p) * gamma - p);"
+              "X@GRAD = Out@GRAD * (-(hit ? alpha / n * up : 0) - (miss ? (1 - alpha) / n * down : 0))"},
+    {"smooth_l1_loss", Inner::NotFirst,
+     "s = sigma * sigma; d = (X - Y) * or(InsideWeight, 1); Diff = d;"
+     "Out[r] = sum((abs(d) < 1 / s ? 0.5 * d * d * s : abs(d) - 0.5 / s) * or(OutsideWeight, 1))"},
+    {"smooth_l1_loss_grad", Inner::NotFirst,
+     "s = sigma * sigma; g = Out@GRAD[r] * or(InsideWeight, 1) * or(OutsideWeight, 1) * (abs(Diff) < 1 / s ? s * Diff : sign(Diff));"
+     "X@GRAD = g; Y@GRAD = -g"},
+    callRule("center_loss", "dt_center_loss(X, Label, Centers, CenterUpdateRate; cluster_num, need_update) -> CentersOut, SampleCenterDiff, Loss"),
+    {"center_loss_grad", Inner::NotFirst, "X@GRAD = Loss@GRAD[r] * SampleCenterDiff"},
     {"log_loss", Inner::None, "Loss = -Labels * log(Predicted + epsilon) - (1 - Labels) * log(1 - Predicted + epsilon)"},
     {"log_loss_grad", Inner::None,
      "Predicted@GRAD = Loss@GRAD * (-Labels / (Predicted + epsilon) + (1 - Labels) / (1 - Predicted + epsilon))"},

@@ -10,8 +10,18 @@ namespace {
 #define DT_BETA_POWERS "\nBeta1PowOut = Beta1Pow * beta1; Beta2PowOut = Beta2Pow * beta2"
 #define DT_ADAM_MOMENTS "m = beta1 * Moment1 + (1 - beta1) * Grad; v = beta2 * Moment2 + (1 - beta2) * Grad * Grad; Moment1Out = m; Moment2Out = v;"
 
+#define DT_ADAM                                                                                              \
+  DT_ADAM_MOMENTS "c = sqrt(1 - Beta2Pow); e = legacy ? epsilon : epsilon * c;"                              \
+                  "ParamOut = Param - LearningRate * c / (1 - Beta1Pow) * (m / (sqrt(v) + e))" DT_BETA_POWERS
+
+#define DT_MOMENTUM                                                                                            \
+  "g = l2 ? rescale_grad * Grad + regularization_coeff * Param : rescale_grad * Grad;"                         \
+  "v = mu * Velocity + g; VelocityOut = v; ParamOut = Param - LearningRate * (use_nesterov ? g + mu * v : v)"
+
+using llvm::LogicalResult;
+
 // A gradient of SelectedRows for an update that touches every row: those not listed have the gradient 0.
-llvm::LogicalResult lowerDensely(OpLowering& op) {
+LogicalResult lowerDensely(OpLowering& op) {
   auto gradient = op.in("Grad"), param = op.in("Param");
   if (!gradient || !param) return op.unsupported("an absent input");
   TensorRef dense = op.temporary("Grad", gradient->dtype, param->dims);
@@ -19,11 +29,73 @@ llvm::LogicalResult lowerDensely(OpLowering& op) {
   return applyFormula(*findRule(op.op().type()), op, {.tensors = {{"Grad", dense}}});
 }
 
-llvm::LogicalResult lowerAdamRows(OpLowering& op) {
+LogicalResult lowerAdamRows(OpLowering& op) {
   if (!op.op().getBool("lazy_mode")) return lowerDensely(op);
   return op.callOp("dt_adam_rows(Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow; beta1, beta2, epsilon, @version) -> ParamOut, Moment1Out, "
                    "Moment2Out, Beta1PowOut, Beta2PowOut");
 }
+
+constexpr const char* kStates[] = {"Param", "Grad", "LearningRate", "Velocity", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow"};
+constexpr const char* kResults[] = {"ParamOut", "VelocityOut", "Moment1Out", "Moment2Out", "Beta1PowOut", "Beta2PowOut"};
+
+// Slots of lists: the update of one parameter after the other. `numbers` gives what differs from one to the next.
+template <typename Numbers>
+LogicalResult forEachParam(OpLowering& op, llvm::StringRef text, InnerDims inner, Numbers numbers) {
+  if (op.has("MasterParam") || op.op().getBool("multi_precision")) return op.unsupported("multi_precision");
+  llvm::SmallVector<llvm::StringRef> lines;
+  text.split(lines, '\n');
+  for (unsigned i = 0; i < op.op().inputCount("Param"); ++i) {
+    OpLowering::Bindings bindings{.inner = inner};
+    for (const char* slot : kStates) {
+      // One rate may serve all.
+      const unsigned at = i < op.op().inputCount(slot) ? i : 0;
+      if (auto tensor = op.in(slot, at)) bindings.tensors.emplace_back(slot, *tensor);
+    }
+    for (const char* slot : kResults) {
+      if (auto tensor = op.out(slot, i)) bindings.tensors.emplace_back(slot, *tensor);
+    }
+    bindings.numbers = {{"legacy", op.version() > 0 && op.version() < 2000000}};
+    numbers(i, bindings.numbers);
+    for (llvm::StringRef line : lines) {
+      if (llvm::failed(op.formula(line, bindings))) return llvm::failure();
+    }
+  }
+  return llvm::success();
+}
+
+using Numbers = std::vector<std::pair<std::string, double>>;
+
+LogicalResult lowerMergedAdam(OpLowering& op) {
+  if (op.op().getBool("use_global_beta_pow")) return op.unsupported("use_global_beta_pow");
+  return forEachParam(op, DT_ADAM, nullptr, [](unsigned, Numbers&) {});
+}
+
+LogicalResult lowerMergedMomentum(OpLowering& op) {
+  const std::vector<std::string> methods = op.op().getStrings("regularization_method");
+  const std::vector<double> coefficients = op.op().getFloats("regularization_coeff");
+  return forEachParam(op, DT_MOMENTUM, nullptr, [&](unsigned i, Numbers& numbers) {
+    const bool decays = i < methods.size() && i < coefficients.size() && methods[i] == "l2_decay";
+    numbers.emplace_back("l2", decays);
+    numbers.emplace_back("regularization_coeff", decays ? coefficients[i] : 0);
+  });
+}
+
+// You, Gitman, Ginsburg 2017. One weight decay in old files, a list in new ones.
+LogicalResult lowerLarsMomentum(OpLowering& op) {
+  std::vector<double> decays = op.op().getFloats("lars_weight_decay");
+  if (decays.empty()) decays = {op.op().getFloat("lars_weight_decay")};
+  const char* text =
+      "g = rescale_grad * Grad; p = sqrt(sum(Param * Param)); q = sqrt(sum(g * g));"
+      "lr = decay > 0 && p > 0 && q > 0 ? LearningRate * lars_coeff * p / (q + decay * p + epsilon) : LearningRate;"
+      "v = mu * Velocity + lr * (g + decay * Param); VelocityOut = v; ParamOut = Param - v";
+  const InnerDims all = [](const std::vector<int64_t>& domain) { return std::vector<bool>(domain.size(), true); };
+  return forEachParam(op, text, all, [&](unsigned i, Numbers& numbers) { numbers.emplace_back("decay", decays[i < decays.size() ? i : 0]); });
+}
+
+// Sums move on to the next place so that they lose no digits, and are begun anew where the window has become too long.
+#define DT_WINDOW                                                                                                                      \
+  "u = in_num_updates + 1; n = in_num_accumulates + 1;"                                                                                \
+  "full = n >= min_average_window && (double(n) >= max_average_window || n >= int64(float(u) * average_window));"
 
 const LoweringRule kRules[] = {
     formulaRule("sgd", Inner::None, "ParamOut = Param - LearningRate * Grad", "dt_sgd_rows(Param, Grad, LearningRate) -> ParamOut"),
@@ -31,10 +103,15 @@ const LoweringRule kRules[] = {
      "g = regularization_method ? rescale_grad * Grad + regularization_coeff * Param : rescale_grad * Grad;"
      "v = mu * Velocity + g; VelocityOut = v; ParamOut = Param - LearningRate * (use_nesterov ? g + mu * v : v)",
      lowerDensely},
-    {"adam", Inner::None,
-     DT_ADAM_MOMENTS "c = sqrt(1 - Beta2Pow); e = legacy ? epsilon : epsilon * c;"
-                     "ParamOut = Param - LearningRate * c / (1 - Beta1Pow) * (m / (sqrt(v) + e))" DT_BETA_POWERS,
-     lowerAdamRows},
+    {"merged_momentum", Inner::None, nullptr, lowerMergedMomentum},
+    {"lars_momentum", Inner::None, nullptr, lowerLarsMomentum},
+    {"merged_adam", Inner::None, nullptr, lowerMergedAdam},
+    {"average_accumulates", Inner::None,
+     DT_WINDOW "s = in_sum_1 + param; move = rem(u, 16384) == 0; t = move ? in_sum_2 + s : in_sum_2; r = move ? 0 : s;"
+               "out_sum_1 = full ? 0 : r; out_sum_2 = full ? 0 : t; out_sum_3 = full ? r + t : in_sum_3"
+               "\n" DT_WINDOW "out_num_updates = u; out_num_accumulates = full ? 0 : n; out_old_num_accumulates = full ? n : in_old_num_accumulates"},
+    callRule("dpsgd", "dt_dpsgd(Param, Grad, LearningRate; clip, batch_size, sigma, seed) -> ParamOut"),
+    {"adam", Inner::None, DT_ADAM, lowerAdamRows},
     {"adamw", Inner::None,
      DT_ADAM_MOMENTS "c = sqrt(1 - Beta2Pow); lr = LearningRate * lr_ratio; p = with_decay ? Param * (1 - lr * coeff) : Param;"
                      "ParamOut = p - lr * c / (1 - Beta1Pow) * (m / (sqrt(v) + epsilon * c))" DT_BETA_POWERS},

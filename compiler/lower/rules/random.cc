@@ -27,10 +27,29 @@ LogicalResult lowerGaussian(OpLowering& op) {
   return llvm::success();
 }
 
+// Without a mask (is_test) the gradient is that of what dropout does then.
+LogicalResult lowerDropoutGrad(OpLowering& op) {
+  const bool up = op.op().getString("dropout_implementation") == "upscale_in_train", test = op.op().getBool("is_test");
+  const double keep = 1 - static_cast<double>(static_cast<float>(op.op().getFloat("dropout_prob")));
+  const double factor = test ? (up ? 1 : keep) : !up ? 1 : keep > 0 ? 1 / keep : 0;
+  return op.formula(test ? "X@GRAD = Out@GRAD * factor" : "X@GRAD = Out@GRAD * Mask * factor", {.numbers = {{"factor", factor}}});
+}
+
 const LoweringRule kRules[] = {
     {"uniform_random", Inner::None, nullptr, lowerUniform},
     {"gaussian_random", Inner::None, nullptr, lowerGaussian},
     {"truncated_gaussian_random", Inner::None, nullptr, lowerGaussian},
+    {"uniform_random_batch_size_like", Inner::None, nullptr, lowerUniform},
+    {"gaussian_random_batch_size_like", Inner::None, nullptr, lowerGaussian},
+    callRule("randint", "dt_randint(ShapeTensor, ShapeTensorList; shape, low, high, seed, @version) -> Out"),
+    callRule("randperm", "dt_randperm(; n, seed, @version) -> Out"),
+    callRule("bernoulli", "dt_bernoulli(X; @version) -> Out"),
+    callRule("multinomial", "dt_multinomial(X; num_samples, replacement, @version) -> Out"),
+    callRule("sampling_id", "dt_sampling_id(X; min, max, seed, @version) -> Out"),
+    callRule("random_crop", "dt_random_crop(X, Seed; shape) -> Out, SeedOut"),
+    callRule("seed", "dt_seed(; seed) -> Out"),
+    callRule("dropout", "dt_dropout(X, Seed; dropout_prob, is_test, fix_seed, seed, dropout_implementation, @version) -> Out, Mask"),
+    {"dropout_grad", Inner::None, nullptr, lowerDropoutGrad},
 };
 
 }  // namespace

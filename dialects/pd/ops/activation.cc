@@ -1,6 +1,7 @@
 // Rows of the op table: family `activation`. Notation: op_table.h; read by op_table.cc.
 
 #include "dialects/pd/ops/families.h"
+#include "dialects/pd/ops/infer_activation.h"
 #include "dialects/pd/ops/infer_common.h"
 
 namespace dtranspile::pd {
@@ -17,7 +18,7 @@ const OpRow kRows[] = {
     {"sigmoid_grad", "Out, Out@GRAD -> X@GRAD?", "", kPure, inferSame<"Out@GRAD", "X@GRAD">},
     {"tanh", "X -> Out", "", kPure, inferSame<"X", "Out">},
     {"tanh_grad", "Out, Out@GRAD -> X@GRAD?", "", kPure, inferSame<"Out@GRAD", "X@GRAD">},
-    {"tanh_grad_grad", "Out?, grad_out?, grad_x@GRAD -> Out@GRAD?, grad_out@GRAD?", "", kPure, nullptr},
+    {"tanh_grad_grad", "Out?, grad_out?, grad_x@GRAD -> Out@GRAD?, grad_out@GRAD?", "", kPure, inferAll<"Out">},
     {"relu6", "X -> Out", "threshold:f=6", kPure, inferSame<"X", "Out">},
     {"relu6_grad", "Out, Out@GRAD -> X@GRAD?", "threshold:f=6", kPure, inferSame<"Out@GRAD", "X@GRAD">},
     {"brelu", "X -> Out", "t_min:f=0, t_max:f=24", kPure, inferSame<"X", "Out">},
@@ -66,7 +67,7 @@ const OpRow kRows[] = {
     {"log_softmax_grad", "Out?, Out@GRAD -> X@GRAD?", "axis:i=-1", kPure, inferSame<"Out@GRAD", "X@GRAD">},
     {"prelu", "X, Alpha -> Out", kPreluAttributes, kPure, inferSame<"X", "Out">},
     {"prelu_grad", "Alpha, Out@GRAD, X -> Alpha@GRAD?, X@GRAD?", kPreluAttributes, kPure, inferGradients},
-    {"maxout", "X -> Out", "groups:i, axis:i=1", kPure, nullptr},
+    {"maxout", "X -> Out", "groups:i, axis:i=1", kPure, inferMaxout},
     {"maxout_grad", "Out, Out@GRAD, X -> X@GRAD?", "groups:i, axis:i=1", kPure, inferGradients},
     {"abs", "X -> Out", "", kPure, inferSame<"X", "Out">},
     {"abs_grad", "Out@GRAD, X -> X@GRAD?", "", kPure, inferSame<"Out@GRAD", "X@GRAD">},
@@ -131,12 +132,12 @@ const OpRow kRows[] = {
     {"trunc", "X -> Out", "", kPure, inferSame<"X", "Out">},
     {"trunc_grad", "Out@GRAD -> X@GRAD?", "", kPure, inferSame<"Out@GRAD", "X@GRAD">},
     {"sign", "X -> Out", "", kPure, inferSame<"X", "Out">},
-    {"complex", "X, Y -> Out", "", kPure, nullptr},
-    {"complex_grad", "Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "", kPure, nullptr},
-    {"real", "X -> Out", "", kPure, nullptr},
-    {"real_grad", "Out@GRAD -> X@GRAD?", "", kPure, nullptr},
-    {"imag", "X -> Out", "", kPure, nullptr},
-    {"imag_grad", "Out@GRAD -> X@GRAD?", "", kPure, nullptr},
+    {"complex", "X, Y -> Out", "", kPure, inferComplex},
+    {"complex_grad", "Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "", kPure, inferGradients},
+    {"real", "X -> Out", "", kPure, inferRealPart},
+    {"real_grad", "Out@GRAD -> X@GRAD?", "", kPure, inferRealPartGradient},
+    {"imag", "X -> Out", "", kPure, inferRealPart},
+    {"imag_grad", "Out@GRAD -> X@GRAD?", "", kPure, inferRealPartGradient},
     {"conj", "X -> Out", "", kPure, inferSame<"X", "Out">},
 };
 

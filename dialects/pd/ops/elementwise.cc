@@ -16,7 +16,7 @@ const OpRow kRows[] = {
     {"elementwise_sub_grad", "Out@GRAD, X, Y -> X@GRAD?, Y@GRAD?", kElementwiseAddAttributes, kPure, inferGradients},
     {"elementwise_mul", "X, Y -> Out", kElementwiseAddAttributes, kPure, inferElementwise, kBroadcastConstraints},
     {"elementwise_mul_grad", "Out@GRAD, X, Y -> X@GRAD?, Y@GRAD?", kElementwiseAddAttributes, kPure, inferGradients},
-    {"elementwise_mul_grad_grad", "DDX?, DDY?, DOut?, X?, Y? -> DDOut?, X@GRAD?, Y@GRAD?", kElementwiseAddAttributes, kPure, nullptr},
+    {"elementwise_mul_grad_grad", "DDX?, DDY?, DOut?, X?, Y? -> DDOut?, X@GRAD?, Y@GRAD?", kElementwiseAddAttributes, kPure, inferProductSecondGradient},
     {"elementwise_div", "X, Y -> Out", kElementwiseAddAttributes, kPure, inferElementwise, kBroadcastConstraints},
     {"elementwise_div_grad", "Out, Out@GRAD, X, Y -> X@GRAD?, Y@GRAD?", kElementwiseAddAttributes, kPure, inferGradients},
     {"elementwise_max", "X, Y -> Out", kElementwiseAddAttributes, kPure, inferElementwise, kBroadcastConstraints},
@@ -45,9 +45,9 @@ const OpRow kRows[] = {
     {"clip_by_norm", "X -> Out", "max_norm:f", kPure, inferSame<"X", "Out">},
     {"atan2", "X1, X2 -> Out", "", kPure, inferSame<"X1", "Out">},
     {"atan2_grad", "Out@GRAD, X1?, X2? -> X1@GRAD?, X2@GRAD?", "", kPure, inferGradients},
-    {"lerp", "X, Y, Weight -> Out", "", kPure, inferSame<"X", "Out">},
+    {"lerp", "X, Y, Weight -> Out", "", kPure, inferElementwise},
     {"lerp_grad", "Out?, Out@GRAD, Weight?, X?, Y? -> X@GRAD?, Y@GRAD?", "", kPure, inferGradients},
-    {"fused_elemwise_activation", "X, Y -> Out, IntermediateOut", "axis:i=-1, scale:f=0, save_intermediate_out:b=false, functor_list:ss", kPure, nullptr},
+    {"fused_elemwise_activation", "X, Y -> Out, IntermediateOut", "axis:i=-1, scale:f=0, save_intermediate_out:b=false, functor_list:ss", kPure, inferFusedActivation},
 };
 
 }  // namespace

@@ -119,6 +119,13 @@ llvm::LogicalResult inferSameAs(InferContext& c, llvm::StringRef input, llvm::St
   return llvm::success();
 }
 
+llvm::LogicalResult inferAllLike(InferContext& c, llvm::StringRef input) {
+  const TensorInfo* info = require(c, input);
+  if (!info) return llvm::failure();
+  for (const std::string& slot : c.op().outputSlots()) c.out(slot, *info);
+  return llvm::success();
+}
+
 llvm::LogicalResult inferGradients(InferContext& c) {
   for (const std::string& slot : c.op().outputSlots()) {
     llvm::StringRef forward = slot;

@@ -48,6 +48,8 @@ int64_t numberFrom(InferContext& c, llvm::StringRef tensorSlot, llvm::StringRef 
 
 // The result takes after the input, slot by slot.
 llvm::LogicalResult inferSameAs(InferContext& c, llvm::StringRef input, llvm::StringRef output);
+// Every output takes after the input.
+llvm::LogicalResult inferAllLike(InferContext& c, llvm::StringRef input);
 // Every `S@GRAD` output takes after input S, argument by argument.
 llvm::LogicalResult inferGradients(InferContext& c);
 
@@ -61,6 +63,11 @@ struct SlotName {
 template <SlotName In, SlotName Out>
 llvm::LogicalResult inferSame(InferContext& c) {
   return inferSameAs(c, In.text, Out.text);
+}
+
+template <SlotName In>
+llvm::LogicalResult inferAll(InferContext& c) {
+  return inferAllLike(c, In.text);
 }
 
 }  // namespace dtranspile::pd

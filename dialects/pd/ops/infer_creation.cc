@@ -120,6 +120,38 @@ llvm::LogicalResult inferRandperm(InferContext& c) {
   return llvm::success();
 }
 
+llvm::LogicalResult inferMultinomial(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  const int64_t samples = c.op().getInt("num_samples");
+  if (x->dims.empty() || samples < 0) return c.fail("draws " + llvm::Twine(samples) + " samples from X " + textOf(x->dims));
+  Dims dims = x->dims;
+  dims.back() = samples;
+  c.out("Out", tensorInfo(DType::kInt64, dims));
+  return llvm::success();
+}
+
+// int64 whatever the file declares.
+llvm::LogicalResult inferSamplingId(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  if (x->dims.size() != 2) return c.fail("samples from X " + textOf(x->dims) + ", which is no matrix");
+  c.out("Out", tensorInfo(DType::kInt64, {x->dims[0]}));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferRandomCrop(InferContext& c) {
+  const TensorInfo* x = require(c, "X");
+  if (!x) return llvm::failure();
+  const std::vector<int64_t> shape = c.op().getInts("shape");
+  if (shape.size() > x->dims.size() || llvm::any_of(shape, [](int64_t d) { return d < 0; })) return c.fail("crops X " + textOf(x->dims) + " to " + textOf(shape));
+  Dims dims(x->dims.begin(), x->dims.end() - static_cast<int64_t>(shape.size()));
+  dims.append(shape.begin(), shape.end());
+  c.out("Out", withDims(*x, dims));
+  c.out("SeedOut", tensorInfo(DType::kInt64, {1}));
+  return llvm::success();
+}
+
 llvm::LogicalResult inferSeed(InferContext& c) {
   c.out("Out", tensorInfo(DType::kInt32, {1}));
   return llvm::success();

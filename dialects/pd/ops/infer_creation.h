@@ -12,6 +12,9 @@ llvm::LogicalResult inferRange(InferContext& c);
 llvm::LogicalResult inferLinspace(InferContext& c);
 llvm::LogicalResult inferEye(InferContext& c);
 llvm::LogicalResult inferRandperm(InferContext& c);
+llvm::LogicalResult inferMultinomial(InferContext& c);
+llvm::LogicalResult inferSamplingId(InferContext& c);
+llvm::LogicalResult inferRandomCrop(InferContext& c);
 llvm::LogicalResult inferSeed(InferContext& c);
 
 extern const Constraint kCreateConstraints[2];       // C1 dtype, C2 shape

@@ -49,6 +49,24 @@ llvm::LogicalResult inferElementwise(InferContext& c) {
   return llvm::success();
 }
 
+llvm::LogicalResult inferProductSecondGradient(InferContext& c) {
+  for (auto [output, input] : {std::pair{"DDOut", "DOut"}, {"X@GRAD", "X"}, {"Y@GRAD", "Y"}}) {
+    if (const TensorInfo* info = c.in(input)) c.out(output, *info);
+  }
+  return llvm::success();
+}
+
+llvm::LogicalResult inferFusedActivation(InferContext& c) {
+  if (failed(inferElementwise(c))) return llvm::failure();
+  const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
+  if (!x || !y) return llvm::failure();
+  // Nobody writes it unless it is saved.
+  const std::vector<std::string> functors = c.op().getStrings("functor_list");
+  if (!c.op().getBool("save_intermediate_out")) c.out("IntermediateOut", withDims(*x, {0}));
+  else c.out("IntermediateOut", !functors.empty() && llvm::StringRef(functors[0]).starts_with("elementwise_") ? *y : *x);
+  return llvm::success();
+}
+
 llvm::LogicalResult inferCompare(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
   if (!x || !y) return llvm::failure();

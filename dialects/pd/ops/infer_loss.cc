@@ -91,6 +91,25 @@ llvm::LogicalResult inferSmoothL1(InferContext& c) {
   return llvm::success();
 }
 
+llvm::LogicalResult inferNegativeLogLikelihood(InferContext& c) {
+  const TensorInfo *x = require(c, "X"), *label = require(c, "Label");
+  if (!x || !label) return llvm::failure();
+  if (x->rankKnown && x->rank() < 2) return c.fail("has no classes in X " + textOf(x->dims));
+  c.out("Out", tensorInfo(x->dtype, c.op().getString("reduction") == "none" ? label->dims : scalarDims(c)));
+  c.out("Total_weight", tensorInfo(x->dtype, scalarDims(c)));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferCenterLoss(InferContext& c) {
+  const TensorInfo *x = require(c, "X"), *centers = require(c, "Centers");
+  if (!x || !centers) return llvm::failure();
+  if (x->dims.empty()) return c.fail("needs a batch in X");
+  c.out("CentersOut", *centers);
+  c.out("SampleCenterDiff", *x);
+  c.out("Loss", withDims(*x, {x->dims[0], 1}));
+  return llvm::success();
+}
+
 llvm::LogicalResult inferKlDivergence(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
@@ -190,6 +209,37 @@ llvm::LogicalResult inferAuc(InferContext& c) {
   c.out("AUC", tensorInfo(DType::kFloat64, scalarDims(c)));
   if (failed(inferSameAs(c, "StatPos", "StatPosOut"))) return llvm::failure();
   return inferSameAs(c, "StatNeg", "StatNegOut");
+}
+
+llvm::LogicalResult inferPrecisionRecall(InferContext& c) {
+  const TensorInfo* scores = require(c, "MaxProbs");
+  const int64_t classes = c.op().getInt("class_number");
+  if (!scores) return llvm::failure();
+  if (classes < 1) return c.fail("counts " + llvm::Twine(classes) + " classes");
+  for (llvm::StringRef slot : {"BatchMetrics", "AccumMetrics"}) c.out(slot, tensorInfo(scores->dtype, {6}));
+  c.out("AccumStatesInfo", tensorInfo(scores->dtype, {classes, 4}));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferMeanIou(InferContext& c) {
+  const int64_t classes = c.op().getInt("num_classes");
+  if (classes < 1) return c.fail("counts " + llvm::Twine(classes) + " classes");
+  c.out("OutMeanIou", tensorInfo(DType::kFloat32, {1}));
+  for (llvm::StringRef slot : {"OutWrong", "OutCorrect"}) c.out(slot, tensorInfo(DType::kInt32, {classes}));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferChunkEval(InferContext& c) {
+  for (llvm::StringRef slot : {"Precision", "Recall", "F1-Score"}) c.out(slot, tensorInfo(DType::kFloat32, {1}));
+  for (llvm::StringRef slot : {"NumInferChunks", "NumLabelChunks", "NumCorrectChunks"}) c.out(slot, tensorInfo(DType::kInt64, {1}));
+  return llvm::success();
+}
+
+llvm::LogicalResult inferPairs(InferContext& c) {
+  const TensorInfo* score = require(c, "Score");
+  if (!score) return llvm::failure();
+  for (llvm::StringRef slot : {"PositivePair", "NegativePair", "NeutralPair"}) c.out(slot, tensorInfo(score->dtype, {1}));
+  return llvm::success();
 }
 
 const Constraint kCrossEntropyConstraints[2] = {

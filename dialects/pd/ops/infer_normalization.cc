@@ -82,6 +82,28 @@ llvm::LogicalResult inferNormGrad(InferContext& c) {
   return llvm::success();
 }
 
+llvm::LogicalResult inferDataNorm(InferContext& c) {
+  const TensorInfo *x = require(c, "X"), *size = require(c, "BatchSize");
+  if (!x || !size) return llvm::failure();
+  c.out("Y", *x);
+  for (llvm::StringRef slot : {"Means", "Scales"}) c.out(slot, *size);
+  return llvm::success();
+}
+
+// All outputs are statistics but the gradient of X.
+llvm::LogicalResult inferDataNormGrad(InferContext& c) {
+  if (failed(inferAllLike(c, "Means"))) return llvm::failure();
+  return inferSameAs(c, "X", "X@GRAD");
+}
+
+llvm::LogicalResult inferAffineChannelGrad(InferContext& c) {
+  const TensorInfo *gradient = require(c, "Out@GRAD"), *scale = require(c, "Scale");
+  if (!gradient || !scale) return llvm::failure();
+  c.out("X@GRAD", *gradient);
+  for (llvm::StringRef slot : {"Scale@GRAD", "Bias@GRAD"}) c.out(slot, *scale);
+  return llvm::success();
+}
+
 llvm::LogicalResult inferDropout(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();

@@ -10,6 +10,9 @@ llvm::LogicalResult inferLayerNorm(InferContext& c);
 llvm::LogicalResult inferGroupNorm(InferContext& c);
 llvm::LogicalResult inferInstanceNorm(InferContext& c);
 llvm::LogicalResult inferNormGrad(InferContext& c);  // Bias@GRAD takes after Scale where Bias is absent
+llvm::LogicalResult inferDataNorm(InferContext& c);
+llvm::LogicalResult inferDataNormGrad(InferContext& c);
+llvm::LogicalResult inferAffineChannelGrad(InferContext& c);
 llvm::LogicalResult inferDropout(InferContext& c);
 
 extern const Constraint kBatchNormConstraints[2];  // C1 channels, C2 epsilon

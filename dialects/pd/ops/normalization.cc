@@ -40,17 +40,17 @@ const OpRow kRows[] = {
     {"group_norm_grad", "Bias?, Scale?, Variance, Y, Y@GRAD, Mean?, X? -> Bias@GRAD?, Scale@GRAD?, X@GRAD?", kGroupNormAttributes, kPure, inferNormGrad},
     {"instance_norm", "X, Scale?, Bias? -> Y, SavedMean, SavedVariance", "epsilon:f=1e-5", kPure, inferInstanceNorm},
     {"instance_norm_grad", "SavedMean, SavedVariance, Scale?, X, Y@GRAD -> Bias@GRAD?, Scale@GRAD?, X@GRAD?", "epsilon:f=1e-5", kPure, inferNormGrad},
-    {"data_norm", "scale_w?, bias?, X, BatchSize, BatchSum, BatchSquareSum -> Y, Means, Scales", kDataNormAttributes, kPure, nullptr},
+    {"data_norm", "scale_w?, bias?, X, BatchSize, BatchSum, BatchSquareSum -> Y, Means, Scales", kDataNormAttributes, kPure, inferDataNorm},
     {"data_norm_grad",
-     "Means, Scales, X, Y@GRAD, bias?, scale_w? -> BatchSize?, BatchSize@GRAD?, BatchSquareSum?, BatchSquareSum@GRAD?, BatchSum?, BatchSum@GRAD?, X@GRAD?, "
+     "Means, Scales, X, Y@GRAD, bias?, scale_w? -> BatchSize?!, BatchSize@GRAD?, BatchSquareSum?!, BatchSquareSum@GRAD?, BatchSum?!, BatchSum@GRAD?, X@GRAD?, "
      "bias@GRAD?, scale_w@GRAD?",
-     kDataNormAttributes, kPure, nullptr},
+     kDataNormAttributes, kPure, inferDataNormGrad},
     {"spectral_norm", "Weight, U, V -> Out", "dim:i=0, power_iters:i=1, eps:f=1e-12", kPure, inferSame<"Weight", "Out">},
     {"spectral_norm_grad", "Out@GRAD, U, V, Weight -> Weight@GRAD?", "dim:i=0, power_iters:i=1, eps:f=1e-12", kPure, inferGradients},
-    {"lrn", "X -> Out, MidOut", kLrnAttributes, kPure, nullptr},
+    {"lrn", "X -> Out, MidOut", kLrnAttributes, kPure, inferAll<"X">},
     {"lrn_grad", "MidOut?, Out?, Out@GRAD, X? -> X@GRAD?", kLrnAttributes, kPure, inferGradients},
     {"affine_channel", "X, Scale, Bias -> Out", "data_layout:s=AnyLayout", kPure, inferSame<"X", "Out">},
-    {"affine_channel_grad", "Out@GRAD, Scale?, X? -> Bias@GRAD?, Scale@GRAD?, X@GRAD?", "data_layout:s=AnyLayout", kPure, nullptr},
+    {"affine_channel_grad", "Out@GRAD, Scale?, X? -> Bias@GRAD?, Scale@GRAD?, X@GRAD?", "data_layout:s=AnyLayout", kPure, inferAffineChannelGrad},
     {"label_smooth", "X, PriorDist? -> Out", "epsilon:f=0", kPure, inferSame<"X", "Out">},
 };
 

@@ -1,5 +1,5 @@
 // The inverse of erf by Wichura's algorithm AS 241 (routine PPND16), Applied Statistics 37 (1988) 477-484. Used by the truncated normal
-// distribution only.
+// distribution and by the op of that name.
 #pragma once
 
 namespace dtranspile::random {

@@ -1,7 +1,10 @@
 #include "runtime/kernels/cpu/random/generator.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -52,6 +55,35 @@ T Engine::Canonical() {
 
 template float Engine::Canonical<float>();
 template double Engine::Canonical<double>();
+
+int64_t Engine::Integer(int64_t low, int64_t high) {
+  std::uniform_int_distribution<int64_t> distribution(low, high);
+  return release_ == Release::kFluid1 ? distribution(minstd_) : distribution(mersenne_);
+}
+
+uint64_t Engine::Next() { return release_ == Release::kFluid1 ? minstd_() : mersenne_(); }
+
+void Engine::Skip(uint64_t count) {
+  if (release_ == Release::kFluid1) minstd_.discard(count);
+  else mersenne_.discard(count);
+}
+
+void Engine::Shuffle(int64_t* values, int64_t count) {
+  if (release_ == Release::kFluid1) std::shuffle(values, values + count, minstd_);
+  else std::shuffle(values, values + count, mersenne_);
+}
+
+void ShuffleByRand(uint32_t seed, int64_t* values, int64_t count) {
+  // rand() is random() on a state of 128 bytes.
+  random_data state = {};
+  char memory[128];
+  initstate_r(seed, memory, sizeof memory, &state);
+  for (int64_t i = 1; i < count; ++i) {
+    int32_t drawn = 0;
+    random_r(&state, &drawn);
+    std::swap(values[i], values[drawn % (i + 1)]);
+  }
+}
 
 Generator::Generator(uint64_t seed) : shared_(Engine::OfProcess(seed)), current_(shared_), entropy_(seed) {}
 

@@ -35,11 +35,24 @@ class Engine {
   template <typename T>
   T Canonical();
 
+  // A whole number from low to high, both included, as libstdc++'s std::uniform_int_distribution makes it.
+  int64_t Integer(int64_t low, int64_t high);
+
+  // What the engine gives next, and what it gives after `count` numbers more.
+  uint64_t Next();
+  void Skip(uint64_t count);
+
+  // Puts the numbers into another order, as libstdc++'s std::shuffle does.
+  void Shuffle(int64_t* values, int64_t count);
+
  private:
   Release release_;
   std::minstd_rand minstd_;
   std::mt19937_64 mersenne_;
 };
+
+// The numbers 0, 1, … in the order of std::random_shuffle over the C library's rand() after srand(seed): randperm of 1.x.
+void ShuffleByRand(uint32_t seed, int64_t* values, int64_t count);
 
 // Where the ops of a process find their engine. Not for concurrent use: random ops keep the order of the program.
 class Generator {

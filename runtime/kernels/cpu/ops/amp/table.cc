@@ -1,9 +1,17 @@
 // Library calls: family `amp`.
-#include "runtime/kernels/cpu/op_call.h"
+#include "runtime/kernels/cpu/ops/amp/calls.h"
 #include "runtime/kernels/cpu/ops/families.h"
 
 namespace dtranspile::kernels {
+namespace {
 
-FunctionTable AmpFunctions() { return {}; }
+constexpr FunctionRow kRows[] = {
+    {"dt_check_finite_and_unscale", Entry<CheckFiniteAndUnscale>},
+    {"dt_update_loss_scaling", Entry<UpdateLossScaling>},
+};
+
+}  // namespace
+
+FunctionTable AmpFunctions() { return kRows; }
 
 }  // namespace dtranspile::kernels

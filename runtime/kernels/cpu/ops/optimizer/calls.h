@@ -11,5 +11,6 @@ int32_t SgdRows(OpCall& call);
 int32_t AdagradRows(OpCall& call);
 int32_t AdamRows(OpCall& call);
 int32_t FtrlRows(OpCall& call);
+int32_t Dpsgd(OpCall& call);
 
 }  // namespace dtranspile::kernels

@@ -10,6 +10,7 @@ constexpr FunctionRow kRows[] = {
     {"dt_adam_rows", Entry<AdamRows>},
     {"dt_ftrl_rows", Entry<FtrlRows>},
     {"dt_sgd_rows", Entry<SgdRows>},
+    {"dt_dpsgd", Entry<Dpsgd>},
 };
 
 }  // namespace

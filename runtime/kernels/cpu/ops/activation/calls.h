@@ -1,0 +1,15 @@
+// Kernels of the family `activation`, named in table.cc.
+#pragma once
+
+#include "runtime/kernels/cpu/op_call.h"
+
+namespace dtranspile::kernels {
+
+int32_t Complex(OpCall& call);
+int32_t ComplexGrad(OpCall& call);
+int32_t ComplexPart(OpCall& call);
+int32_t ComplexPartGrad(OpCall& call);
+int32_t Special(OpCall& call);
+int32_t SpecialGrad(OpCall& call);
+
+}  // namespace dtranspile::kernels

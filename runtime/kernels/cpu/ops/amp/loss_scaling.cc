@@ -1,0 +1,111 @@
+// Dynamic loss scaling (Micikevicius 2018; phi check_finite_and_unscale, update_loss_scaling): lists of gradients, of any floating-point type. Rows:
+// compiler/lower/rules/amp.cc.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+
+#include "runtime/kernels/cpu/ops/amp/calls.h"
+#include "runtime/kernels/cpu/small_float.h"
+
+namespace dtranspile::kernels {
+namespace {
+
+constexpr int64_t kGrain = 1 << 13;
+
+template <typename T>
+bool AllFinite(DtContext* context, const DtBuffer& x) {
+  std::atomic<bool> finite = true;
+  Parallel(context, Elements(x), kGrain, [&](int64_t lo, int64_t n) {
+    bool all = true;
+    for (int64_t i = lo; i < lo + n; ++i) all &= std::isfinite(Widen(Data<T>(x)[i]));
+    if (!all) finite = false;
+  });
+  return finite;
+}
+
+// One number of a state or a flag; false with a message where the buffer holds none.
+template <typename T>
+bool Read(OpCall& call, int slot, DType type, T& value) {
+  const DtBuffer& buffer = call.Arg(slot);
+  if (TypeOf(buffer) != type || Elements(buffer) < 1) return call.Fail("'%s' is no %s of one element", buffer.name, NameOf(type)), false;
+  value = *Data<T>(buffer);
+  return true;
+}
+
+bool CopyState(OpCall& call, int from, int to) {
+  if (!call.Has(to)) return true;
+  if (!call.Resize(call.Arg(to), call.Arg(from))) return false;
+  std::memcpy(call.Arg(to).data, call.Arg(from).data, static_cast<size_t>(Elements(call.Arg(from)) * ElementSize(call.Arg(from))));
+  return true;
+}
+
+}  // namespace
+
+// Out = X / Scale; zeros from the first list member on that holds something not finite.
+int32_t CheckFiniteAndUnscale(OpCall& call) {
+  float scale = 1;
+  if (!Read(call, 1, DType::kFloat32, scale)) return 1;
+  bool found = false;
+  for (int k = 0; k < call.Count(0); ++k) {
+    const DtBuffer& x = call.Arg(0, k);
+    const int32_t failed = VisitAnyFloat(call.context(), x, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      found = found || !AllFinite<T>(call.context(), x);
+      if (!call.Has(2, k)) return 0;
+      DtBuffer& out = call.Arg(2, k);
+      if (!call.Resize(out, x)) return 1;
+      const float factor = found ? 0.0f : 1.0f / scale;
+      Parallel(call.context(), Elements(x), kGrain, [&](int64_t lo, int64_t n) {
+        for (int64_t i = lo; i < lo + n; ++i) Data<T>(out)[i] = found ? Narrow<T>(0.0f) : Narrow<T>(Widen(Data<T>(x)[i]) * factor);
+      });
+      return 0;
+    });
+    if (failed != 0) return failed;
+  }
+  if (!call.Has(3)) return 0;
+  const int64_t one[] = {1};
+  if (!call.Resize(call.Arg(3), one)) return 1;
+  *Data<bool>(call.Arg(3)) = found;
+  return 0;
+}
+
+// Slots: X, FoundInfinite, PrevLossScaling, InGoodSteps, InBadSteps, StopUpdate, old LossScaling -> Out, LossScaling, OutGoodSteps, OutBadSteps.
+int32_t UpdateLossScaling(OpCall& call) {
+  bool found = false, stop = call.Bool(4);
+  if (!Read(call, 1, DType::kBool, found) || (call.Has(5) && !Read(call, 5, DType::kBool, stop))) return 1;
+  for (int k = 0; k < call.Count(0); ++k) {
+    if (!call.Has(7, k)) continue;
+    const DtBuffer& x = call.Arg(0, k);
+    DtBuffer& out = call.Arg(7, k);
+    if (!call.Resize(out, x)) return 1;
+    const auto bytes = static_cast<size_t>(Elements(x) * ElementSize(x));
+    if (found) std::memset(out.data, 0, bytes);
+    else std::memcpy(out.data, x.data, bytes);
+  }
+  if (!CopyState(call, 2, 8) || !CopyState(call, 3, 9) || !CopyState(call, 4, 10)) return 1;
+  if (stop) return 0;
+  float scale = 1;
+  int32_t good = 0, bad = 0;
+  if (!Read(call, 2, DType::kFloat32, scale) || !Read(call, 3, DType::kInt32, good) || !Read(call, 4, DType::kInt32, bad)) return 1;
+  if (found) {
+    good = 0;
+    if (++bad == call.Int(1)) {
+      scale = std::max(1.0f, scale * static_cast<float>(call.Real(3)));
+      bad = 0;
+    }
+  } else {
+    bad = 0;
+    if (++good == call.Int(0)) {
+      const float larger = scale * static_cast<float>(call.Real(2));
+      if (std::isfinite(larger)) scale = larger;
+      good = 0;
+    }
+  }
+  if (call.Has(8)) *Data<float>(call.Arg(8)) = scale;
+  if (call.Has(9)) *Data<int32_t>(call.Arg(9)) = good;
+  if (call.Has(10)) *Data<int32_t>(call.Arg(10)) = bad;
+  return 0;
+}
+
+}  // namespace dtranspile::kernels

@@ -1,0 +1,10 @@
+// Kernels of the family `loss`, named in table.cc.
+#pragma once
+
+#include "runtime/kernels/cpu/op_call.h"
+
+namespace dtranspile::kernels {
+
+int32_t CenterLoss(OpCall& call);
+
+}  // namespace dtranspile::kernels

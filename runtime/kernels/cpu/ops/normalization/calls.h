@@ -1,0 +1,13 @@
+// Kernels of the family `normalization`, named in table.cc.
+#pragma once
+
+#include "runtime/kernels/cpu/op_call.h"
+
+namespace dtranspile::kernels {
+
+int32_t Lrn(OpCall& call);
+int32_t LrnGrad(OpCall& call);
+int32_t SpectralNorm(OpCall& call);
+int32_t SpectralNormGrad(OpCall& call);
+
+}  // namespace dtranspile::kernels

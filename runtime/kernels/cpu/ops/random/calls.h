@@ -1,0 +1,27 @@
+// Kernels of the family `random`, named in table.cc.
+#pragma once
+
+#include "runtime/kernels/cpu/op_call.h"
+#include "runtime/kernels/cpu/random/generator.h"
+
+namespace dtranspile::kernels {
+
+// The release whose numbers a program of the version that attribute `version` gives has; a file without version is a new one.
+inline random::Release ReleaseOf(OpCall& call, int version) {
+  const int64_t number = call.Int(version);
+  return number > 0 && number < 2000000 ? random::Release::kFluid1 : random::Release::kPaddle2;
+}
+
+// The engine of an op with this seed.
+inline random::Engine& EngineOf(OpCall& call, int version, int64_t seed) { return random::Generator::Process().ForOp(ReleaseOf(call, version), seed); }
+
+int32_t Bernoulli(OpCall& call);
+int32_t Dropout(OpCall& call);
+int32_t Multinomial(OpCall& call);
+int32_t Randint(OpCall& call);
+int32_t RandomCrop(OpCall& call);
+int32_t Randperm(OpCall& call);
+int32_t SamplingId(OpCall& call);
+int32_t Seed(OpCall& call);
+
+}  // namespace dtranspile::kernels

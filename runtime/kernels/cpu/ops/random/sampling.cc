@@ -1,0 +1,160 @@
+// Whole numbers and samples with the framework's generators: randint, randperm, bernoulli, multinomial, sampling_id. In 2.x the first two take no notice
+// of their seed. Rows: compiler/lower/rules/random.cc.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "runtime/kernels/cpu/ops/random/calls.h"
+
+namespace dtranspile::kernels {
+namespace {
+
+bool IsLegacy(OpCall& call, int version) { return ReleaseOf(call, version) == random::Release::kFluid1; }
+
+// Extents from the list of tensors, the tensor, or the attribute.
+bool ShapeOf(OpCall& call, int tensor, int list, int attribute, std::vector<int64_t>& dims) {
+  const auto given = call.Ints(attribute);
+  dims.assign(given.begin(), given.end());
+  if (call.Has(list)) {
+    dims.clear();
+    for (int k = 0; k < call.Count(list); ++k) {
+      std::vector<int64_t> one;
+      if (!IntegersOf(call, call.Arg(list, k), one)) return false;
+      dims.insert(dims.end(), one.begin(), one.end());
+    }
+  } else if (call.Has(tensor) && !IntegersOf(call, call.Arg(tensor), dims)) {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+int32_t Randint(OpCall& call) {
+  DtBuffer& out = call.Arg(2);
+  const int64_t low = call.Int(1), high = call.Int(2);
+  std::vector<int64_t> dims;
+  if (low >= high) return call.Fail("no whole number from %lld to below %lld", static_cast<long long>(low), static_cast<long long>(high));
+  if (!ShapeOf(call, 0, 1, 0, dims) || !call.Resize(out, dims)) return 1;
+  random::Engine& engine = EngineOf(call, 4, IsLegacy(call, 4) ? call.Int(3) : 0);
+  return VisitNumber(call.context(), out, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (int64_t i = 0; i < Elements(out); ++i) Data<T>(out)[i] = static_cast<T>(engine.Integer(low, high - 1));
+    return 0;
+  });
+}
+
+int32_t Randperm(OpCall& call) {
+  DtBuffer& out = call.Arg(0);
+  const int64_t n = call.Int(0), dims[] = {n};
+  if (n < 0 || !call.Resize(out, dims)) return call.Fail("no permutation of %lld numbers", static_cast<long long>(n));
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  if (IsLegacy(call, 2)) {
+    const int64_t seed = call.Int(1) != 0 ? call.Int(1) : static_cast<int64_t>(EngineOf(call, 2, 0).Next());
+    random::ShuffleByRand(static_cast<uint32_t>(seed), order.data(), n);
+  } else {
+    EngineOf(call, 2, 0).Shuffle(order.data(), n);
+  }
+  return VisitNumber(call.context(), out, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    std::transform(order.begin(), order.end(), Data<T>(out), [](int64_t value) { return static_cast<T>(value); });
+    return 0;
+  });
+}
+
+int32_t Bernoulli(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  DtBuffer& out = call.Arg(1);
+  if (!call.Resize(out, x)) return 1;
+  random::Engine& engine = EngineOf(call, 0, 0);
+  return VisitFloat(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (int64_t i = 0; i < Elements(x); ++i) {
+      const T probability = Data<T>(x)[i];
+      if (!(probability >= 0 && probability <= 1)) return call.Fail("'%s' has the probability %g of element %lld", x.name, static_cast<double>(probability), static_cast<long long>(i));
+      Data<T>(out)[i] = engine.Canonical<T>() < probability ? T(1) : T(0);
+    }
+    return 0;
+  });
+}
+
+namespace {
+
+// Draws from one row by its cumulative probabilities; without replacement the drawn class is taken out and the rest scaled up, as phi does it.
+template <typename T>
+int32_t DrawRow(OpCall& call, random::Engine& engine, const T* weights, int64_t classes, int64_t samples, bool replace, int64_t* out) {
+  std::vector<T> cumulative(static_cast<size_t>(classes));
+  T sum = 0;
+  int64_t possible = 0;
+  for (int64_t c = 0; c < classes; ++c) {
+    if (!(weights[c] >= 0 && weights[c] <= std::numeric_limits<T>::max())) return call.Fail("'%s' has the weight %g", call.Arg(0).name, static_cast<double>(weights[c]));
+    possible += weights[c] > 0;
+    cumulative[static_cast<size_t>(c)] = sum += weights[c];
+  }
+  if (!(sum > 0)) return call.Fail("'%s' has a row without a weight above 0", call.Arg(0).name);
+  if (!replace && possible < samples) return call.Fail("'%s' has a row of %lld classes with a weight, too few for %lld samples", call.Arg(0).name, static_cast<long long>(possible), static_cast<long long>(samples));
+  for (T& value : cumulative) value /= sum;
+  for (int64_t s = 0; s < samples; ++s) {
+    const T drawn = engine.Canonical<T>();
+    cumulative.back() = 1;
+    const auto found = std::lower_bound(cumulative.begin(), cumulative.end(), drawn);
+    const auto id = std::min<int64_t>(found - cumulative.begin(), classes - 1);
+    out[s] = id;
+    if (replace) continue;
+    const T probability = cumulative[static_cast<size_t>(id)] - (id > 0 ? cumulative[static_cast<size_t>(id - 1)] : T(0)), rest = T(1) - probability;
+    for (int64_t c = 0; c < classes; ++c) cumulative[static_cast<size_t>(c)] = (cumulative[static_cast<size_t>(c)] - (c >= id ? probability : T(0))) / rest;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int32_t Multinomial(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  DtBuffer& out = call.Arg(1);
+  const int64_t samples = call.Int(0);
+  if (x.rank < 1 || x.dims[x.rank - 1] < 1 || samples < 1) return call.Fail("%lld samples from '%s'", static_cast<long long>(samples), x.name);
+  std::vector<int64_t> dims(x.dims, x.dims + x.rank);
+  const int64_t classes = dims.back();
+  dims.back() = samples;
+  if (!call.Resize(out, dims)) return 1;
+  if (TypeOf(out) != DType::kInt64) return call.Fail("output '%s' is no int64", out.name);
+  random::Engine& engine = EngineOf(call, 2, 0);
+  return VisitFloat(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (int64_t row = 0; row < Elements(x) / classes; ++row) {
+      if (DrawRow(call, engine, Data<T>(x) + row * classes, classes, samples, call.Bool(1), Data<int64_t>(out) + row * samples) != 0) return 1;
+    }
+    return 0;
+  });
+}
+
+// The first class at which the sum of the row exceeds a number from min to max.
+int32_t SamplingId(OpCall& call) {
+  const DtBuffer& x = call.Arg(0);
+  DtBuffer& out = call.Arg(1);
+  if (x.rank != 2 || x.dims[1] < 1) return call.Fail("'%s' is no matrix of probabilities", x.name);
+  const int64_t dims[] = {x.dims[0]}, classes = x.dims[1];
+  if (!call.Resize(out, dims)) return 1;
+  if (TypeOf(out) != DType::kInt64) return call.Fail("output '%s' is no int64", out.name);
+  random::Engine& engine = EngineOf(call, 3, call.Int(2));
+  return VisitFloat(call.context(), x, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T low = static_cast<T>(call.Real(0)), high = static_cast<T>(call.Real(1));
+    for (int64_t i = 0; i < x.dims[0]; ++i) {
+      T rest = engine.Canonical<T>() * (high - low) + low;
+      int64_t id = classes - 1;
+      for (int64_t c = 0; c < classes; ++c) {
+        if ((rest -= Data<T>(x)[i * classes + c]) < 0) {
+          id = c;
+          break;
+        }
+      }
+      Data<int64_t>(out)[i] = id;
+    }
+    return 0;
+  });
+}
+
+}  // namespace dtranspile::kernels

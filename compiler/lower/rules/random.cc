@@ -36,11 +36,14 @@ LogicalResult lowerDropoutGrad(OpLowering& op) {
 }
 
 const LoweringRule kRules[] = {
-    {"uniform_random", Inner::None, nullptr, lowerUniform},
-    {"gaussian_random", Inner::None, nullptr, lowerGaussian},
+    lowerRule("uniform_random", lowerUniform,
+              "dt_uniform_of_shape(ShapeTensor, ShapeTensorList; shape, min, max, seed, diag_num, diag_step, diag_val, @version) -> Out"),
+    lowerRule("gaussian_random", lowerGaussian, "dt_gaussian_of_shape(ShapeTensor, ShapeTensorList; shape, mean, std, seed, @version) -> Out"),
     {"truncated_gaussian_random", Inner::None, nullptr, lowerGaussian},
-    {"uniform_random_batch_size_like", Inner::None, nullptr, lowerUniform},
-    {"gaussian_random_batch_size_like", Inner::None, nullptr, lowerGaussian},
+    lowerRule("uniform_random_batch_size_like", lowerUniform,
+              "dt_uniform_like(Input; shape, input_dim_idx, output_dim_idx, min, max, seed, diag_num, diag_step, diag_val, @version) -> Out"),
+    lowerRule("gaussian_random_batch_size_like", lowerGaussian,
+              "dt_gaussian_like(Input; shape, input_dim_idx, output_dim_idx, mean, std, seed, @version) -> Out"),
     callRule("randint", "dt_randint(ShapeTensor, ShapeTensorList; shape, low, high, seed, @version) -> Out"),
     callRule("randperm", "dt_randperm(; n, seed, @version) -> Out"),
     callRule("bernoulli", "dt_bernoulli(X; @version) -> Out"),

@@ -44,6 +44,7 @@ class ProgramCase {
   std::string plan() const { return temporary_ + "/plan"; }
   const std::string& folder() const { return folder_; }
   const json& info() const { return info_; }
+  pd::ProgramOp program() { return main_; }
 
   std::string errors;
 

@@ -67,7 +67,7 @@ class Reader {
   int64_t none_;
 };
 
-struct Counts {
+struct ChunkCounts {
   int64_t found = 0, labelled = 0, correct = 0;
 
   void Add(const std::vector<Chunk>& inferred, const std::vector<Chunk>& labels, absl::Span<const int64_t> excluded) {
@@ -130,7 +130,7 @@ int32_t ChunkEval(OpCall& call) {
   if (numbers[0].size() != numbers[1].size()) return call.Fail("'%s' and '%s' differ in elements", call.Arg(0).name, call.Arg(1).name);
   if (!Sequences(call, ranges)) return 1;
   const Reader reader(*scheme, types);
-  Counts counts;
+  ChunkCounts counts;
   for (const auto& [begin, length] : ranges)
     counts.Add(reader.Chunks(numbers[0].data() + begin, length), reader.Chunks(numbers[1].data() + begin, length), call.Ints(2));
   auto ratio = [](int64_t part, int64_t whole) { return whole == 0 ? 0.0f : static_cast<float>(part) / static_cast<float>(whole); };

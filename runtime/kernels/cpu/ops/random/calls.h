@@ -1,6 +1,8 @@
 // Kernels of the family `random`, named in table.cc.
 #pragma once
 
+#include <vector>
+
 #include "runtime/kernels/cpu/op_call.h"
 #include "runtime/kernels/cpu/random/generator.h"
 
@@ -15,13 +17,20 @@ inline random::Release ReleaseOf(OpCall& call, int version) {
 // The engine of an op with this seed.
 inline random::Engine& EngineOf(OpCall& call, int version, int64_t seed) { return random::Generator::Process().ForOp(ReleaseOf(call, version), seed); }
 
+// Extents from the list of tensors in slot `list`, the tensor in slot `tensor`, or the attribute; false with a message where they are none.
+bool ShapeOf(OpCall& call, int tensor, int list, int attribute, std::vector<int64_t>& dims);
+
 int32_t Bernoulli(OpCall& call);
 int32_t Dropout(OpCall& call);
+int32_t GaussianLike(OpCall& call);
+int32_t GaussianOfShape(OpCall& call);
 int32_t Multinomial(OpCall& call);
 int32_t Randint(OpCall& call);
 int32_t RandomCrop(OpCall& call);
 int32_t Randperm(OpCall& call);
 int32_t SamplingId(OpCall& call);
 int32_t Seed(OpCall& call);
+int32_t UniformLike(OpCall& call);
+int32_t UniformOfShape(OpCall& call);
 
 }  // namespace dtranspile::kernels

@@ -11,23 +11,6 @@ namespace {
 
 bool IsLegacy(OpCall& call, int version) { return ReleaseOf(call, version) == random::Release::kFluid1; }
 
-// Extents from the list of tensors, the tensor, or the attribute.
-bool ShapeOf(OpCall& call, int tensor, int list, int attribute, std::vector<int64_t>& dims) {
-  const auto given = call.Ints(attribute);
-  dims.assign(given.begin(), given.end());
-  if (call.Has(list)) {
-    dims.clear();
-    for (int k = 0; k < call.Count(list); ++k) {
-      std::vector<int64_t> one;
-      if (!IntegersOf(call, call.Arg(list, k), one)) return false;
-      dims.insert(dims.end(), one.begin(), one.end());
-    }
-  } else if (call.Has(tensor) && !IntegersOf(call, call.Arg(tensor), dims)) {
-    return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 int32_t Randint(OpCall& call) {

@@ -75,11 +75,11 @@ LogicalResult lowerGroupNorm(OpLowering& op) {
   return groupNorm(op, "m = sum(X) / count; v = sum(square(X - m)) / count; Mean[r] = m; Variance[r] = v;"
                        "Y = (X - m) * rsqrt(v + epsilon) * or(Scale, 1) + or(Bias, 0)");
 }
-// 1.x gives the gradient Y in place of X.
+// 1.x gives the gradient Y in place of X. Without Scale the framework leaves the mean of the gradient out.
 LogicalResult lowerGroupNormGrad(OpLowering& op) {
   const std::string normal = op.has("X") && op.has("Mean") ? "h = (X - Mean[r]) * k;" : "h = (Y - or(Bias, 0)) / or(Scale, 1);";
   return groupNorm(op, ("k = rsqrt(Variance[r] + epsilon);" + normal + "g = Y@GRAD * or(Scale, 1);"
-                        "X@GRAD = k * (g - sum(g) / count - h * (sum(g * h) / count)); Scale@GRAD = Y@GRAD * h; Bias@GRAD = Y@GRAD").c_str());
+                        "X@GRAD = k * (g - (has(Scale) ? sum(g) : 0) / count - h * (sum(g * h) / count)); Scale@GRAD = Y@GRAD * h; Bias@GRAD = Y@GRAD").c_str());
 }
 
 // Rows are (sample, channel).

@@ -82,8 +82,9 @@ LogicalResult lowerMergedMomentum(OpLowering& op) {
 
 // You, Gitman, Ginsburg 2017. One weight decay in old files, a list in new ones.
 LogicalResult lowerLarsMomentum(OpLowering& op) {
-  std::vector<double> decays = op.op().getFloats("lars_weight_decay");
-  if (decays.empty()) decays = {op.op().getFloat("lars_weight_decay")};
+  const bool one = llvm::isa_and_nonnull<mlir::FloatAttr>(op.op().attr("lars_weight_decay"));
+  const std::vector<double> decays = one ? std::vector<double>{op.op().getFloat("lars_weight_decay")} : op.op().getFloats("lars_weight_decay");
+  if (decays.empty()) return op.unsupported("an empty lars_weight_decay");
   const char* text =
       "g = rescale_grad * Grad; p = sqrt(sum(Param * Param)); q = sqrt(sum(g * g));"
       "lr = decay > 0 && p > 0 && q > 0 ? LearningRate * lars_coeff * p / (q + decay * p + epsilon) : LearningRate;"

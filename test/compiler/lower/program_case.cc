@@ -72,7 +72,8 @@ bool ProgramCase::load() {
   if ((fs::exists(folder_ + "/startup.pdmodel") || fs::exists(folder_ + "/startup.json")) && !import("startup", startup_)) return false;
   for (const json& feed : info_["feeds"]) {
     const std::string name = feed["name"];
-    auto opened = feed.contains("file") ? io::Feed::OpenNpy(folder_ + "/" + feed["file"].get<std::string>()) : io::Feed::Open(folder_ + "/feeds", name);
+    const bool dense = feed.contains("file") && feed["file"].get<std::string>().find("{step}") == std::string::npos;
+    auto opened = dense ? io::Feed::OpenNpy(folder_ + "/" + feed["file"].get<std::string>()) : io::Feed::Open(folder_ + "/feeds", name);
     check(opened.status(), name);
     options_.main.feedDims[name] = opened->dims();
     feeds_.emplace(name, std::move(*opened));

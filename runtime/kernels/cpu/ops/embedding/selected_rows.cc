@@ -106,9 +106,45 @@ int32_t JoinRows(OpCall& call, DtBuffer& out) {
 }  // namespace
 
 // X* -> Out: rows one after the other where all are rows, else the dense sum
+namespace {
+
+// Adds an item of a list to that of the sum; items that nobody has written count as nothing.
+bool AddItem(OpCall& call, exec::Value& sum, const exec::Value& item, const char* name) {
+  if (item.count() == 0) return true;
+  if (sum.count() == 0) {
+    const absl::Status status = sum.Assign(item);
+    return status.ok() || (call.Fail("'%s': %s", name, std::string(status.message()).c_str()), false);
+  }
+  if (sum.dims != item.dims || sum.dtype != item.dtype) return call.Fail("items of '%s' differ in extents or element type", name), false;
+  const DtBuffer typed = {sum.data(), sum.dims.data(), static_cast<int32_t>(sum.dims.size()), static_cast<int32_t>(sum.dtype), DT_HOST, name, &sum};
+  return VisitNumber(call.context(), typed, [&](auto tag) {
+           using T = typename decltype(tag)::type;
+           for (int64_t k = 0; k < sum.count(); ++k) sum.as<T>()[k] += item.as<T>()[k];
+           return 0;
+         }) == 0;
+}
+
+// Lists item by item, as long as the longest.
+int32_t SumLists(OpCall& call, exec::Value& out) {
+  std::vector<exec::Value> items;
+  for (int i = 0; i < call.Count(0); ++i) {
+    const DtBuffer& x = call.Arg(0, i);
+    const exec::Value* list = OpCall::ValueOf(x);
+    if (list == nullptr || list->kind != exec::Value::Kind::kList) return call.Fail("'%s' is no list as the others are", x.name);
+    if (list->items.size() > items.size()) items.resize(list->items.size());
+    for (size_t k = 0; k < list->items.size(); ++k)
+      if (!AddItem(call, items[k], list->items[k], x.name)) return 1;
+  }
+  out.items = std::move(items);
+  return 0;
+}
+
+}  // namespace
+
 int32_t SumRows(OpCall& call) {
   DtBuffer& out = call.Arg(1);
   if (call.Count(0) == 0) return call.Fail("nothing to sum");
+  if (exec::Value* value = OpCall::ValueOf(out); value != nullptr && value->kind == exec::Value::Kind::kList) return SumLists(call, *value);
   if (IsRows(out)) return JoinRows(call, out);
   std::vector<int64_t> dims;
   for (int i = 0; i < call.Count(0) && dims.empty(); ++i) {

@@ -100,7 +100,11 @@ int32_t AdamRows(OpCall& call) {
     using T = typename decltype(tag)::type;
     T *data[3], rate = 0, power1 = 0, power2 = 0;
     if (!States<T>(call, {{0, 7}, {3, 8}, {4, 9}}, gradient, data) || !Number(call, 2, rate) || !Number(call, 5, power1) || !Number(call, 6, power2)) return 1;
-    const T beta1 = Attribute<T>(call, 0), beta2 = Attribute<T>(call, 1), correction = std::sqrt(1 - power2);
+    const T beta1 = Attribute<T>(call, 0), beta2 = Attribute<T>(call, 1);
+    // The framework moves the powers on, in place, before it updates rows: a sparse step is corrected with those of the next one.
+    power1 *= beta1;
+    power2 *= beta2;
+    const T correction = std::sqrt(1 - power2);
     const bool legacy = call.Int(3) > 0 && call.Int(3) < 2000000;
     const T epsilon = Attribute<T>(call, 2) * (legacy ? T{1} : correction), step = rate * correction / (1 - power1);
     ForEachElement<T>(gradient, [&](int64_t at, T g) {
@@ -109,7 +113,7 @@ int32_t AdamRows(OpCall& call) {
       v = beta2 * v + (1 - beta2) * g * g;
       data[0][at] -= step * (m / (std::sqrt(v) + epsilon));
     });
-    const T next[] = {power1 * beta1, power2 * beta2};
+    const T next[] = {power1, power2};
     for (int i = 0; i < 2; ++i) {
       if (!call.Has(10 + i)) continue;
       if (!call.Resize(call.Arg(10 + i), call.Arg(5 + i))) return 1;

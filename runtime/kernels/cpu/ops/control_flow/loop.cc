@@ -35,12 +35,6 @@ int32_t LoopNext(OpCall& call) {
   return 0;
 }
 
-int32_t ShareLod(OpCall& call) {
-  const DtBuffer &from = call.Arg(0), &to = call.Arg(1);
-  if (from.rank > 0 && to.rank > 0 && from.dims[0] == to.dims[0] && OpCall::LodOf(to).empty()) OpCall::SetLod(call.Arg(1), OpCall::LodOf(from));
-  return 0;
-}
-
 int32_t AllHaveElements(OpCall& call) {
   const auto count = static_cast<int>(call.Int(0));
   bool all = true;

@@ -3,7 +3,6 @@
 // dt_loop_begin         Sequence -> Step, More   attribute reverse: Step (int64 [1]) at the first row of Sequence, or the last; More: is there one
 // dt_loop_next          the same; Step goes on by one row
 // dt_all_have_elements  attribute n: n inputs -> bool [1]
-// dt_share_lod          From -> To: To, written before, gets the LoD of From where it has none and as many rows
 #pragma once
 
 #include "runtime/kernels/cpu/op_call.h"
@@ -13,6 +12,5 @@ namespace dtranspile::kernels {
 int32_t LoopBegin(OpCall& call);
 int32_t LoopNext(OpCall& call);
 int32_t AllHaveElements(OpCall& call);
-int32_t ShareLod(OpCall& call);
 
 }  // namespace dtranspile::kernels

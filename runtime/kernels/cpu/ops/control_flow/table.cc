@@ -10,7 +10,6 @@ constexpr FunctionRow kRows[] = {
     {"dt_all_have_elements", Entry<AllHaveElements>},
     {"dt_loop_begin", Entry<LoopBegin>},
     {"dt_loop_next", Entry<LoopNext>},
-    {"dt_share_lod", Entry<ShareLod>},
     {"dt_select_input", Entry<SelectInput>},
     {"dt_select_output", Entry<SelectOutput>},
     {"dt_assert", Entry<Assert>},

@@ -114,6 +114,8 @@ LogicalResult applyFormula(const LoweringRule& rule, OpLowering& op, OpLowering:
   if (llvm::failed(refuseUnread(op, rule.formula))) return llvm::failure();
   // 1.x and 2.x differ in some update formulas; a file without version is a new one.
   bindings.numbers.emplace_back("legacy", op.version() > 0 && op.version() < 2000000);
+  const auto x = op.in("X");
+  bindings.numbers.emplace_back("whole", x && !isFloat(scalarOf(x->dtype)));
   if (rule.inner == Inner::None) alignAxis(op, bindings);
   else bindings.inner = [&](const std::vector<int64_t>& domain) { return innerDims(rule.inner, op.op(), domain.size()); };
   llvm::SmallVector<StringRef> parts;

@@ -73,7 +73,7 @@ const LoweringRule kRules[] = {
     {"lerp", Inner::None, "Out = X + Weight * (Y - X)"},
     {"lerp_grad", Inner::None, "X@GRAD = Out@GRAD * (1 - Weight); Y@GRAD = Out@GRAD * Weight"},
     {"fused_elemwise_activation", Inner::None, nullptr, lowerFusedActivation},
-    {"elementwise_mod", Inner::None, "m = rem(X, Y); Out = !legacy && m != 0 && (m < 0) != (Y < 0) ? m + Y : m"},
+    {"elementwise_mod", Inner::None, "m = rem(X, Y); Out = !(legacy && whole) && m != 0 && (m < 0) != (Y < 0) ? m + Y : m"},
     {"elementwise_floordiv", Inner::None, "Out = legacy ? X / Y : floordiv(X, Y)"},
     {"grad_add", Inner::None, "Out = X + Y"},
     {"minus", Inner::None, "Out = X - Y"},

@@ -49,7 +49,7 @@ const LoweringRule kRules[] = {
     callRule("bernoulli", "dt_bernoulli(X; @version) -> Out"),
     callRule("multinomial", "dt_multinomial(X; num_samples, replacement, @version) -> Out"),
     callRule("sampling_id", "dt_sampling_id(X; min, max, seed, @version) -> Out"),
-    callRule("random_crop", "dt_random_crop(X, Seed; shape) -> Out, SeedOut"),
+    callRule("random_crop", "dt_random_crop(X, Seed; shape, startup_seed) -> Out, SeedOut"),
     callRule("seed", "dt_seed(; seed) -> Out"),
     callRule("dropout", "dt_dropout(X, Seed; dropout_prob, is_test, fix_seed, seed, dropout_implementation, @version) -> Out, Mask"),
     {"dropout_grad", Inner::None, nullptr, lowerDropoutGrad},

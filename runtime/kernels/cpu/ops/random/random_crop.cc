@@ -34,7 +34,8 @@ int32_t RandomCrop(OpCall& call) {
   }
   const int64_t instances = Elements(x, 0, batch), bytes = ElementSize(x);
   // Every instance has numbers of its own: the engine of 1.x in all releases, moved on by one for each dim.
-  random::Engine engine(random::Release::kFluid1, static_cast<uint64_t>(seed[0]));
+  // A variable that nobody has set yet is 0, which the engine never gives.
+  random::Engine engine(random::Release::kFluid1, static_cast<uint64_t>(seed[0] != 0 ? seed[0] : call.Int(1)));
   if (call.Has(2)) {
     DtBuffer& out = call.Arg(2);
     if (!call.Resize(out, dims)) return 1;

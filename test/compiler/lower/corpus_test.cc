@@ -106,7 +106,10 @@ const std::set<std::string> kWrong = {"fluid18/text_lstm"};
 
 TEST_CASE("a program runs right or is refused by name") {
   for (const std::string& name : others()) {
-    if (kWrong.count(name) > 0) continue;
+    if (kWrong.count(name) > 0) {
+      std::cout << name << " NOT COMPARED: known to be wrong (docs/status.md)\n";
+      continue;
+    }
     ProgramCase c(name);
     CompileStatistics statistics;
     if (!c.load() || !c.compile(statistics)) {

@@ -131,6 +131,7 @@ LogicalResult OpLowering::callOp(StringRef text) {
   Attributes attributes(node);
   for (StringRef name : signature.attributes) {
     if (name == "@version") attributes.ints(std::vector<int64_t>{version()});
+    else if (name == "@defects") attributes.ints(std::vector<int64_t>{!mendsDefects()});
     else if (name == "@type") attributes.strings(std::vector<std::string>{op_.type().str()});
     else if (name == "@needed") attributes.ints(needed);
     else if (!appendAttribute(op_, name, attributes)) return unsupported("attribute " + name);

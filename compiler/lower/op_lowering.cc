@@ -15,6 +15,8 @@ bool isComplex(DType type) { return type == DType::kComplex64 || type == DType::
 
 int64_t OpLowering::version() const { return program_.program_.getVersion(); }
 
+bool OpLowering::mendsDefects() const { return program_.request_.mendDefects; }
+
 std::optional<TensorRef> OpLowering::in(llvm::StringRef slot, unsigned index) const {
   mlir::Value value = op_.input(slot, index);
   if (!value) return std::nullopt;

@@ -22,6 +22,7 @@ class OpLowering {
 
   const pd::OpView& op() const { return op_; }
   int64_t version() const;  // of the program: 1008005, 2006002 …
+  bool mendsDefects() const;  // see LoweringRequest
 
   // Arguments. Nothing where the slot is absent, empty or @EMPTY@; outputs also where nobody reads the result.
   std::optional<TensorRef> in(llvm::StringRef slot, unsigned index = 0) const;

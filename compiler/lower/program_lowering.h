@@ -21,6 +21,7 @@ struct LoweringRequest {
   std::vector<std::string> fetches;                      // variables to report, in this order
   std::map<std::string, FeedSplit> splits;
   std::map<std::string, std::string> combine;            // of fetches; "same" where not said
+  bool mendDefects = false;                              // formulas where the framework's kernels depart from them (docs/operators/defects.md)
 };
 
 class ProgramLowering {

@@ -35,7 +35,8 @@ struct LoweringRule {
 //   callRule("gather", "dt_gather(X, Index, Axis; axis, overwrite) -> Out")
 //
 // Slots are those of the op's row (lists too, absent ones are empty), attributes have the file's value or the default. Names of no attribute:
-// @version (of the program, 2006002 …), @type (of the op), @needed (which outputs somebody reads, one 0 or 1 for each output slot).
+// @version (of the program, 2006002 …), @type (of the op), @needed (which outputs somebody reads, one 0 or 1 for each output slot),
+// @defects (1: what the framework's kernel computes is asked for, also where it departs from its formula).
 // An input that the call does not take is refused by name where a program has it.
 constexpr LoweringRule callRule(const char* type, const char* call) { return {type, Inner::None, nullptr, nullptr, call}; }
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
-#include <set>
 
 #include "test/compiler/lower/program_case.h"
 #include "test/corpus_path.h"
@@ -48,20 +47,63 @@ void compareSteps(ProgramCase& c, exec::Executor& executor) {
   }
 }
 
-// Biases of attention keys: softmax does not feel them, so their exact gradient is 0 and the computed one rounding noise, which adam makes steps of.
-const std::pair<std::string, std::string> kRoundingNoise[] = {{"pir33/gpt_tiny", "linear_1.b_0"}, {"pir33/gpt_tiny", "linear_7.b_0"}};
+// Parameters that are rounding noise in the framework, too, and the element in question (-1: all).
+//   Biases of attention keys: softmax does not feel them, so their exact gradient is 0 and the computed one noise, which adam makes steps of.
+//   Single elements of embeddings with gradients near 0, which adagrad and adam divide by their own size: in the framework 1.8.5 the one of
+//   text_conv ends between 0.05711 and 0.05740 when initial values move by one unit in the last place, in 2.6.2 that of gpt_untied_stages between
+//   -0.00080 and -0.00093.
+struct Noise {
+  const char *program, *parameter;
+  int64_t element;
+};
+const Noise kNoise[] = {
+    {"pir33/gpt_tiny", "linear_1.b_0", -1},
+    {"pir33/gpt_tiny", "linear_7.b_0", -1},
+    {"fluid18/transformer_small", "fc_1.b_0", -1},
+    {"fluid18/transformer_small", "fc_7.b_0", -1},
+    {"fluid18/transformer_small", "fc_13.b_0", -1},
+    {"fluid18/transformer_small", "fc_17.b_0", -1},
+    {"fluid18/transformer_small", "fc_23.b_0", -1},
+    {"fluid18/transformer_small", "fc_27.b_0", -1},
+    {"static26/bert_tiny", "linear_1.b_0", -1},
+    {"static26/bert_tiny", "linear_13.b_0", -1},
+    {"static26/gpt_tiny", "linear_1.b_0", -1},
+    {"static26/gpt_tiny", "linear_13.b_0", -1},
+    {"static26/gpt_tiny_recompute", "linear_1.b_0", -1},
+    {"static26/gpt_tiny_recompute", "linear_13.b_0", -1},
+    {"static26/gpt_tiny_recompute", "linear_25.b_0", -1},
+    {"static26/gpt_tiny_recompute", "linear_37.b_0", -1},
+    {"static26/gpt_tiny_stages", "linear_1.b_0", -1},
+    {"static26/gpt_tiny_stages", "linear_13.b_0", -1},
+    {"static26/gpt_untied_stages", "linear_1.b_0", -1},
+    {"static26/gpt_untied_stages", "linear_13.b_0", -1},
+    {"static26/gpt_untied_stages", "linear_25.b_0", -1},
+    {"static26/gpt_untied_stages", "linear_37.b_0", -1},
+    {"static26/vit_tiny", "linear_1.b_0", -1},
+    {"static26/vit_tiny", "linear_13.b_0", -1},
+    {"fluid18/text_conv", "embedding_0.w_0", 1316},
+    {"static26/gpt_untied_stages", "embedding_0.w_0", 3879},
+    {"pir33/bert_tiny", "linear_1.b_0", -1},
+    {"pir33/bert_tiny", "linear_7.b_0", -1},
+};
+
+bool isNoise(const std::string& program, const std::string& parameter, int64_t element) {
+  return std::any_of(std::begin(kNoise), std::end(kNoise), [&](const Noise& n) {
+    return n.program == program && n.parameter == parameter && (n.element == -1 || n.element == element);
+  });
+}
 
 void compareParameters(const std::string& name, ProgramCase& c, exec::Executor& executor) {
   for (const exec::Persistable& p : executor.plan().persistables) {
     const std::string path = c.folder() + "/after/" + p.name + ".npy";
-    if (!fs::exists(path) || std::count(std::begin(kRoundingNoise), std::end(kRoundingNoise), std::pair(name, p.name)) != 0) continue;
+    if (!fs::exists(path)) continue;
     auto expected = io::ReadNpy(path);
     REQUIRE(expected.ok());
     const auto* want = expected->as<float>();
     const auto* got = reinterpret_cast<const float*>(executor.data(p.buffer));
     for (int64_t i = 0; i < executor.plan().buffers[p.buffer].count(); ++i) {
-      INFO(p.name << "[" << i << "]: " << got[i] << ", not " << want[i]);
-      REQUIRE(std::fabs(got[i] - want[i]) <= 1e-5 + 1e-3 * std::fabs(want[i]));
+      if (std::fabs(got[i] - want[i]) <= 1e-5 + 1e-3 * std::fabs(want[i]) || isNoise(name, p.name, i)) continue;
+      FAIL(p.name << "[" << i << "]: " << got[i] << ", not " << want[i]);
     }
   }
 }
@@ -101,28 +143,18 @@ TEST_CASE("losses and parameters are the framework's") {
   }
 }
 
-// Programs whose losses are known to be wrong (docs/status.md): the first step is right, the next ones are not.
-const std::set<std::string> kWrong = {"fluid18/text_lstm"};
-
-TEST_CASE("a program runs right or is refused by name") {
+TEST_CASE("every other model program, too") {
   for (const std::string& name : others()) {
-    if (kWrong.count(name) > 0) {
-      std::cout << name << " NOT COMPARED: known to be wrong (docs/status.md)\n";
-      continue;
+    DYNAMIC_SECTION(name) {
+      ProgramCase c(name);
+      const CompileStatistics statistics = compile(c);
+      const json tags = c.info()["tags"];
+      if (std::find(tags.begin(), tags.end(), "random") != tags.end()) continue;
+      std::cout << name << ": cold " << static_cast<int>(statistics.totalMs) << " ms\n";
+      auto executor = c.start(false);
+      compareSteps(c, *executor);
+      compareParameters(name, c, *executor);
     }
-    ProgramCase c(name);
-    CompileStatistics statistics;
-    if (!c.load() || !c.compile(statistics)) {
-      INFO(name << ": " << c.errors);
-      CHECK((c.errors.find("not supported") != std::string::npos || c.errors.find("no lowering for") != std::string::npos));
-      std::cout << name << " refused: " << c.errors.substr(0, c.errors.find('\n')) << "\n";
-      continue;
-    }
-    const json tags = c.info()["tags"];
-    if (std::find(tags.begin(), tags.end(), "random") != tags.end()) continue;
-    std::cout << name << ": cold " << static_cast<int>(statistics.totalMs) << " ms\n";
-    auto executor = c.start(false);
-    compareSteps(c, *executor);
   }
 }
 
@@ -135,6 +167,41 @@ TEST_CASE("the start-up program in place of init/ gives the same losses") {
       compareSteps(c, *executor);
     }
   }
+}
+
+// How much the loss of the first step of text_lstm rises per unit along the gradient of the recurrent weights, relative to what that gradient says:
+// 1 for a right one; and the square of its length.
+std::pair<double, double> riseAlongGradient(bool mendDefects) {
+  ProgramCase c("fluid18/text_lstm");
+  c.request().mendDefects = mendDefects;
+  c.request().fetches = {"mean_0.tmp_0", "lstm_0.w_0@GRAD"};
+  compile(c);
+  auto base = c.start(false);
+  c.step(*base, 0);
+  const TensorView view = ProgramCase::valueOf(*base, base->plan().main.fetches[1].buffer);
+  const auto* gradient = reinterpret_cast<const float*>(view.data);
+  const auto count = static_cast<int64_t>(view.bytes() / sizeof(float));
+  double squares = 0;
+  for (int64_t i = 0; i < count; ++i) squares += gradient[i] * gradient[i];
+  const double unit = 0.2 / std::sqrt(squares);
+  double losses[2];
+  for (int side : {0, 1}) {
+    auto executor = c.start(false);
+    for (const exec::Persistable& p : executor->plan().persistables) {
+      if (p.name != "lstm_0.w_0") continue;
+      auto* weight = reinterpret_cast<float*>(executor->data(p.buffer));
+      for (int64_t i = 0; i < count; ++i) weight[i] += static_cast<float>((side == 0 ? -unit : unit) * gradient[i]);
+    }
+    c.step(*executor, 0);
+    losses[side] = valueOf(*executor, executor->plan().main.fetches[0].buffer);
+  }
+  return {(losses[1] - losses[0]) / (2 * unit * squares), squares};
+}
+
+TEST_CASE("the gradient of lstm is the framework's, or with --mend-defects the right one") {
+  const auto [rise, squares] = riseAlongGradient(true);
+  CHECK(std::fabs(rise - 1) < 0.02);
+  CHECK(riseAlongGradient(false).second < 0.01 * squares);
 }
 
 TEST_CASE("two compilations give the same plan, byte for byte") {

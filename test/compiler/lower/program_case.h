@@ -45,6 +45,7 @@ class ProgramCase {
   const std::string& folder() const { return folder_; }
   const json& info() const { return info_; }
   pd::ProgramOp program() { return main_; }
+  LoweringRequest& request() { return options_.main; }
 
   std::string errors;
 

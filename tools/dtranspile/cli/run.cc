@@ -67,6 +67,7 @@ mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::
   mlir::FailureOr<lower::LoweringRequest> request = makeRequest(tool, out.runnable, out.feeds, out.fetches);
   if (mlir::failed(request)) return mlir::failure();
   options.main = *request;
+  options.main.mendDefects = flags.mendDefects;
   options.digest = out.runnable.digest;
   options.cache = flags.cache.empty() ? lower::defaultCacheFolder() : flags.cache;
   auto start = std::chrono::steady_clock::now();

@@ -87,6 +87,7 @@ void declareRunFlags(CLI::App& app, RunFlags& flags) {
   app.add_option("--steps", flags.steps, "steps to run; default: as many as the feeds have")->check(CLI::PositiveNumber);
   app.add_option("--cache", flags.cache, "folder of compiled kernels; default: below the user's cache folder");
   app.add_option("--threads", flags.threads, "threads of a rank; default: cores / ranks")->check(CLI::PositiveNumber);
+  app.add_flag("--mend-defects", flags.mendDefects, "formulas as documented where kernels of the framework are known to depart from them");
 }
 
 mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags) {

@@ -23,6 +23,7 @@ struct RunFlags {
   int64_t steps = -1;                // -1: as many as the feeds have
   std::string cache;                 // empty: the user's cache folder
   int threads = 0;                   // of a rank; 0: cores / ranks, at least 1
+  bool mendDefects = false;          // docs/operators/defects.md
 };
 
 // Declares the flags that both commands have.

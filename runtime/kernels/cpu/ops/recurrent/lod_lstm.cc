@@ -107,12 +107,13 @@ bool LstmOf(OpCall& call, const DtBuffer& ragged, Lstm& l) {
   l.size = weight.dims[1] / 4;
   l.projected = call.Has(kProjWeight);
   l.reverse = call.Bool(1);
+  l.defects = call.Bool(5) && static_cast<DType>(weight.dtype) == DType::kFloat32 && l.size % 8 == 0;
   if (!ActivationOf(call, 2, l.gate) || !ActivationOf(call, 3, l.cell) || !ActivationOf(call, 4, l.candidate)) return false;
   if (l.projected) {
-    l.cell_clip = call.Real(5);
-    l.projection_clip = call.Real(6);
+    l.cell_clip = call.Real(6);
+    l.projection_clip = call.Real(7);
     // The framework's kernel applies the activation of the cell wherever one is asked for.
-    if (!ActivationOf(call, 7, l.projection)) return false;
+    if (!ActivationOf(call, 8, l.projection)) return false;
     if (l.projection != Activation::kIdentity) l.projection = l.cell;
     if (!CheckMatrix(call, call.Arg(kProjWeight), l.size, l.recurrent)) return false;
   } else if (l.recurrent != l.size) {

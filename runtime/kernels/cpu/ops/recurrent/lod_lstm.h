@@ -14,6 +14,7 @@ struct Lstm {
   int64_t size = 0;       // D
   int64_t recurrent = 0;  // width of r: D, or the columns of ProjWeight
   bool projected = false, peepholes = false, reverse = false;
+  bool defects = false;   // gradients as the framework's kernel for whole vectors of 8 float32 has them (docs/operators/defects.md)
   Activation gate, cell, candidate, projection = Activation::kIdentity;
   double cell_clip = 0, projection_clip = 0;  // 0: none
   Offsets offsets;
@@ -21,7 +22,7 @@ struct Lstm {
 };
 
 // Slots of the weights are the same forward and backward: H0 1, C0 2, Weight 3, ProjWeight 4, Bias 5. Attributes: use_peepholes, is_reverse,
-// gate_, cell_, candidate_activation, and of lstmp cell_clip, proj_clip, proj_activation. `ragged` is an argument with the LoD of the input.
+// gate_, cell_, candidate_activation, @defects, and of lstmp cell_clip, proj_clip, proj_activation. `ragged` is an argument with the LoD of the input.
 bool LstmOf(OpCall& call, const DtBuffer& ragged, Lstm& lstm);
 
 }  // namespace dtranspile::kernels

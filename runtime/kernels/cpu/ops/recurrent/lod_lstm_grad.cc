@@ -19,6 +19,15 @@ struct Backward {
   T *dstate, *dhidden, *dcells, *dgates, *dfirst_state, *dfirst_cell;
 };
 
+// The gradient of the cell. Where the cell was clipped, nothing passes. With the framework's defects the first of each 8 elements decides whether
+// all of them were clipped, and without a clip only what comes from the step after passes.
+template <typename T>
+T CellGradient(const Lstm& l, const T* cell, int64_t j, T after, T through) {
+  const T decides = cell[l.defects ? j - j % 8 : j];
+  if (l.cell_clip > 0 && std::abs(decides) >= static_cast<T>(l.cell_clip)) return T{0};
+  return l.defects && l.cell_clip <= 0 ? after : after + through;
+}
+
 // One row of a step: from dhidden and dcell to dgates and the gradient of the cell before (null where nobody wants it).
 template <typename T>
 void CellBackward(const Lstm& l, const T* peepholes, const T* gates, const T* cell, const T* before, const T* activated, const T* dhidden, const T* dcell,
@@ -27,9 +36,8 @@ void CellBackward(const Lstm& l, const T* peepholes, const T* gates, const T* ce
   const T *candidate = gates, *input = gates + d, *forget = gates + 2 * d, *output = gates + 3 * d;
   for (int64_t j = 0; j < d; ++j) {
     const T dout = Deactivate(l.gate, dhidden[j] * activated[j], output[j]);
-    T dc = dcell[j] + Deactivate(l.cell, dhidden[j] * output[j], activated[j]) + (peepholes == nullptr ? T{0} : dout * peepholes[2 * d + j]);
-    // Where the cell was clipped, nothing passes.
-    if (l.cell_clip > 0 && std::abs(cell[j]) >= static_cast<T>(l.cell_clip)) dc = 0;
+    const T through = Deactivate(l.cell, dhidden[j] * output[j], activated[j]) + (peepholes == nullptr ? T{0} : dout * peepholes[2 * d + j]);
+    const T dc = CellGradient(l, cell, j, dcell[j], through);
     const T dcandidate = Deactivate(l.candidate, dc * input[j], candidate[j]);
     const T din = Deactivate(l.gate, dc * candidate[j], input[j]);
     const T dforget = Deactivate(l.gate, dc * before[j], forget[j]);

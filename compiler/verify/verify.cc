@@ -24,7 +24,7 @@ void refuteParts(Rung& rung) {
   for (Message& message : rung.messages)
     if (message.rule == "site" && message.level == Message::Level::Note) {
       message.level = Message::Level::Refuted;
-      message.remedy = "compute this op over the whole batch (for batch_norm: --sync-batch-norm), or do not require `whole`";
+      message.remedy = siteRemedy(message.op) + ", or do not require `whole`";
       rung.verdict = Verdict::Refuted;
     }
 }

@@ -27,17 +27,6 @@ int64_t sourceNumber(mlir::Operation* op) {
   return number ? number.getInt() : -1;
 }
 
-// Control flow whose blocks only compute: no communication, no random numbers.
-bool isLocal(mlir::Operation* op) {
-  return !op->walk([](mlir::Operation* inner) {
-              if (llvm::isa_and_nonnull<dist::DistDialect>(inner->getDialect())) return mlir::WalkResult::interrupt();
-              if (!pd::OpView::isFrameworkOp(inner)) return mlir::WalkResult::advance();
-              const pd::OpSpec* spec = pd::OpView(inner).spec();
-              bool pure = spec && !(spec->effects & (pd::kRandom | pd::kCommunicates));
-              return pure ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
-            }).wasInterrupted();
-}
-
 }  // namespace
 
 Contracts Contracts::of(mlir::ModuleOp job) {
@@ -199,7 +188,8 @@ bool Analysis::operandsStandFor(mlir::Operation* op, mlir::Operation* reference)
   for (auto [own, theirs] : llvm::zip(op->getOperands(), reference->getOperands())) {
     const Relation& relation = of(own);
     int wanted = reference_.numberOf(theirs);
-    if (relation.isZero || relation.reference == wanted) continue;
+    bool nothing = theirs.getDefiningOp<pd::UndefOp>() && own.getDefiningOp<pd::UndefOp>();
+    if (nothing || relation.reference == wanted) continue;
     if (relation.reference < 0) {
       giveUnknown(op, "takes a value of which it is not known what it stands for", reference, own);
       known = false;
@@ -238,6 +228,17 @@ void Analysis::visitFramework(mlir::Operation* op) {
   giveResults(op, reference, context);
 }
 
+// Why neither reading is known: that of the parts reading, unless the whole one ended by itself here. Only the parts reading can be wrong for good:
+// where the whole one does not fit along a data axis, a job may still be right in parts.
+Loss Analysis::lossOf(const Loss& whole, const Loss& parts) const {
+  bool wentOn = whole.operand && of(whole.operand).parts.known;
+  bool alongData = whole.axis >= 0 && axes_.isData[whole.axis];
+  if (parts.wrong || wentOn || alongData) return parts;
+  Loss loss = whole;
+  loss.wrong = false;
+  return loss;
+}
+
 void Analysis::giveResults(mlir::Operation* op, mlir::Operation* reference, RuleContext& context) {
   std::vector<Relation> results = context.takeResults();
   bool operandsWhole = llvm::all_of(op->getOperands(), [&](mlir::Value value) { return of(value).whole.known; });
@@ -245,8 +246,7 @@ void Analysis::giveResults(mlir::Operation* op, mlir::Operation* reference, Rule
   for (auto [i, relation] : llvm::enumerate(results)) {
     relation.reference = reference_.numberOf(reference->getResult(i));
     if (!relation.known()) {
-      const Loss& whole = context.wholeLosses()[i];
-      losses_[op->getResult(i)] = whole.axis >= 0 && axes_.isData[whole.axis] ? context.partsLosses()[i] : whole;
+      losses_[op->getResult(i)] = lossOf(context.wholeLosses()[i], context.partsLosses()[i]);
     } else if (!relation.whole.known && !lost) {
       lost = &context.wholeLosses()[i];
     }
@@ -272,7 +272,7 @@ void Analysis::visitInserted(mlir::Operation* op, const ParsedRule& rule) {
     if (factor.isLost()) return giveUnknown(op, "was inserted with a bias or a factor that is not known while compiling");
   }
   for (Reading* reading : {&relation.whole, &relation.parts}) reading->scale = reading->scale * factor;
-  if (op->getNumOperands()) relation.reference = of(op->getOperand(0)).reference;
+  if (op->getNumOperands() && kind != Inserted::Zero) relation.reference = of(op->getOperand(0)).reference;
   if (!relation.known()) losses_[op->getResult(0)] = context.wholeLosses()[0];
   // Rounding does not commute with the sum of a partial value.
   bool partial = relation.known() && llvm::any_of(relation.reading().states, [](const State& state) { return state.isPartial() || state.isParts(); });
@@ -312,52 +312,6 @@ void Analysis::visitDifference(mlir::Operation* op) {
   if (!local || !of(view.input("X")).reading().isReplicated())
     return giveUnknown(op, "was inserted and subtracts, which only the contract local_sgd explains");
   set(op->getResult(0), std::move(relation));
-}
-
-// Control flow without communication is one deterministic local op over all that it reads: replicated from replicated operands, else the
-// parts reading goes on.
-void Analysis::visitControlFlow(mlir::Operation* op, mlir::Operation* reference) {
-  if (!isLocal(op)) return giveUnknown(op, "communicates or draws random numbers inside, for which there is no rule", reference);
-  std::vector<std::string> written;
-  llvm::SmallVector<mlir::Value> reads(op->getOperands());
-  op->walk([&](mlir::Operation* inner) {
-    if (auto assign = llvm::dyn_cast<pd::SetOp>(inner)) written.push_back(assign.getVar().str());
-    auto get = llvm::dyn_cast<pd::GetOp>(inner);
-    auto found = get ? variables_.find(get.getVar().str()) : variables_.end();
-    if (found == variables_.end()) return;
-    relations_[get.getValue()] = found->second.now;
-    reads.push_back(get.getValue());
-  });
-  // The gradient of a block is linear in the gradients that it reads, together.
-  bool backward = pd::OpView(op).type().ends_with("_grad");
-  auto isGradient = [&](mlir::Value value) { return backward && pd::nameOf(value).contains("@GRAD"); };
-  Form form;
-  form.combine = Combine::Sum;
-  for (mlir::Value value : reads) form.terms.push_back({value, wholeLabels(value), isGradient(value) ? Use::Linear : Use::Value});
-  auto isZero = [&](mlir::Value value) { return of(value).isZero; };
-  Relation relation;
-  Outcome whole = evaluate(form, axes_, [&](mlir::Value value) -> const Reading& { return of(value).whole; }, isZero);
-  Outcome parts = evaluate(form, axes_, [&](mlir::Value value) -> const Reading& { return of(value).parts; }, isZero);
-  bool operandsWhole = llvm::all_of(reads, [&](mlir::Value value) { return of(value).whole.known; });
-  relation.whole = std::move(whole.reading);
-  relation.parts = std::move(parts.reading);
-  for (mlir::Value value : reads) relation.addTags(of(value).tags);
-  if (!relation.known()) return giveUnknown(op, parts.loss.why, reference, parts.loss.operand);
-  if (!relation.whole.known && operandsWhole) sites_.push_back({op, whole.loss});
-  for (mlir::OpResult result : op->getResults()) {
-    Relation given = relation;
-    // What a backward block computes beside gradients does not have their scale.
-    if (backward && !isGradient(result)) given.whole = given.parts = {};
-    given.reference = reference_.numberOf(reference->getResult(result.getResultNumber()));
-    set(result, std::move(given));
-  }
-  for (const std::string& name : written) {
-    auto found = variables_.find(name);
-    if (found == variables_.end()) continue;
-    relation.reference = reference_.numberAfter(sourceNumber(op), found->second.reference);
-    found->second.now = relation;
-    found->second.setter = op;
-  }
 }
 
 // What a pass wrote down is a claim: a missing one is no error, a wrong one is.

@@ -67,6 +67,12 @@ class Analysis {
     std::vector<mlir::Operation*> causes;
   };
 
+  // A relation, or why there is none.
+  struct Given {
+    Relation relation;
+    Loss loss;
+  };
+
   // Walk (analysis.cc).
   void declareVariables();
   void visit(mlir::Block& block);
@@ -76,9 +82,11 @@ class Analysis {
   void visitInserted(mlir::Operation* op, const ParsedRule& rule);
   void visitSum(mlir::Operation* op);
   void visitDifference(mlir::Operation* op);
-  void visitControlFlow(mlir::Operation* op, mlir::Operation* reference);
+  void visitControlFlow(mlir::Operation* op, mlir::Operation* reference);  // blocks.cc, with:
+  Given readTogether(mlir::Operation* op, llvm::ArrayRef<mlir::Value> reads, bool backward);
   bool lineageHolds(mlir::Operation* op, mlir::Operation* reference);
   bool operandsStandFor(mlir::Operation* op, mlir::Operation* reference);
+  Loss lossOf(const Loss& whole, const Loss& parts) const;
   void giveResults(mlir::Operation* op, mlir::Operation* reference, RuleContext& context);
   // All results lose their readings; they still stand for those of `reference`, where there is one.
   void giveUnknown(mlir::Operation* op, const std::string& why, mlir::Operation* reference = nullptr, mlir::Value operand = {});

@@ -5,15 +5,61 @@
 namespace dtranspile::verify {
 namespace {
 
+struct Extent {
+  mlir::Value tensor;
+  int dim = 0;
+};
+
+// Which extent of which tensor a value is: `slice` of one element of its `shape`. No tensor where it is something else.
+Extent extentOf(mlir::Value value) {
+  mlir::Operation* op = value.getDefiningOp();
+  if (!op || !pd::OpView::isFrameworkOp(op) || pd::OpView(op).type() != "slice") return {};
+  pd::OpView slice(op);
+  for (llvm::StringRef slot : {"StartsTensor", "EndsTensor", "StartsTensorList", "EndsTensorList"})
+    if (slice.inputCount(slot)) return {};
+  std::vector<int64_t> axes = slice.getInts("axes"), starts = slice.getInts("starts"), ends = slice.getInts("ends");
+  mlir::Operation* from = slice.input("Input") ? slice.input("Input").getDefiningOp() : nullptr;
+  if (!from || !pd::OpView::isFrameworkOp(from) || pd::OpView(from).type() != "shape") return {};
+  mlir::Value tensor = pd::OpView(from).input("Input");
+  bool one = axes == std::vector<int64_t>{0} && starts.size() == 1 && ends.size() == 1 && starts[0] >= 0 && ends[0] == starts[0] + 1;
+  return tensor && one && starts[0] < rankOf(tensor) ? Extent{tensor, static_cast<int>(starts[0])} : Extent();
+}
+
+bool isZeroConstant(const pd::OpView& op) {
+  if (op.hasInput("ValueTensor")) return false;
+  double value = op.getFloat("value");
+  if (std::string text = op.getString("str_value"); !text.empty() && llvm::StringRef(text).getAsDouble(value)) return false;
+  return value == 0;
+}
+
+// The value is equal everywhere; an extent that is an extent of a tensor whose batch is cut is cut like it.
 void fillConstant(RuleContext& context) {
-  wholeOnly(context);
-  mlir::Value out = context.op().output("Out");
-  bool fixed = !context.op().hasInput("ValueTensor") && context.op().getString("str_value").empty();
-  if (!out || !fixed || context.op().getFloat("value") != 0) return;
-  Relation zero;
-  zero.whole = zero.parts = Reading::replicated(context.axes());
-  zero.isZero = true;
-  context.assign("Out", 0, zero);
+  const pd::OpView& op = context.op();
+  mlir::Value out = op.output("Out");
+  if (!out) return;
+  Form form;
+  form.result = wholeLabels(out);
+  for (llvm::StringRef slot : {"ValueTensor", "ShapeTensor"})
+    if (mlir::Value value = op.input(slot)) form.terms.push_back({value, wholeLabels(value), Use::Value});
+  for (unsigned i = 0, n = op.inputCount("ShapeTensorList"); i < n; ++i) {
+    mlir::Value value = op.input("ShapeTensorList", i);
+    if (!value) continue;
+    Extent extent = extentOf(value);
+    if (!extent.tensor || i >= form.result.size()) {
+      form.terms.push_back({value, wholeLabels(value), Use::Value});
+      continue;
+    }
+    Labels labels = wholeLabels(extent.tensor);
+    labels[extent.dim] = form.result[i] = static_cast<int>(i);
+    form.terms.push_back({extent.tensor, labels, Use::Shape});
+  }
+  context.result("Out", form);
+  if (isZeroConstant(op)) context.assignZero("Out");
+}
+
+void fillLike(RuleContext& context) {
+  pointwise(context);
+  if (context.op().type() == "fill_zeros_like" || context.op().getFloat("value") == 0) context.assignZero("Out");
 }
 
 // One extent is that of an operand's batch; the values are constant.
@@ -55,11 +101,11 @@ void coalesce(RuleContext& context) {
 }
 
 const RuleRow kRows[] = {
-    {"fill_constant", fillConstant, "ValueTensor, ShapeTensor, ShapeTensorList -> Out"},
+    {"fill_constant", fillConstant, ""},
     {"fill_constant_batch_size_like", batchSizeLike, ""},
     {"coalesce_tensor", coalesce, ""},
-    {"fill_any_like", pointwise, "X:s -> Out"},
-    {"fill_zeros_like", pointwise, "X:s -> Out"},
+    {"fill_any_like", fillLike, "X:s -> Out"},
+    {"fill_zeros_like", fillLike, "X:s -> Out"},
     {"assign_value", wholeOnly, " -> Out"},
     {"range", wholeOnly, "Start, End, Step -> Out"},
     {"linspace", wholeOnly, "Start, Stop, Num -> Out"},

@@ -39,7 +39,7 @@ class Evaluation {
  private:
   bool skipped(const Term& term) const { return form_.combine == Combine::Sum && term.use == Use::Linear && isZero_(term.value); }
   bool lose(std::string why, int axis = -1, mlir::Value operand = {}) {
-    outcome_.loss = {std::move(why), axis, operand};
+    outcome_.loss = {std::move(why), axis, operand, false};
     return false;
   }
   bool alongAxis(unsigned axis);
@@ -182,7 +182,11 @@ bool Evaluation::combineScales() {
           outcome_.reading.scale = outcome_.reading.scale * scale;
           break;
         }
-        if (common && !(*common == scale)) return lose("adds values of scale " + common->text() + " and " + scale.text(), -1, term.value);
+        if (common && !(*common == scale)) {
+          lose("adds values of scale " + common->text() + " and " + scale.text(), -1, term.value);
+          outcome_.loss.wrong = !common->isLost() && !scale.isLost();
+          return false;
+        }
         common = scale;
         break;
       case Use::Homogeneous:

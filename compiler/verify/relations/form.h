@@ -52,6 +52,7 @@ struct Loss {
   std::string why;
   int axis = -1;           // -1: not about one axis
   mlir::Value operand;     // null: not about one operand
+  bool wrong = false;      // not only unknown: no reading fits, as in a sum of values that were scaled differently
 };
 
 struct Outcome {

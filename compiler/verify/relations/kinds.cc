@@ -54,13 +54,6 @@ void pointwiseWith(RuleContext& context, Combine combine) {
   }
 }
 
-// Dim 0 labelled, all others whole.
-Labels batchLabels(mlir::Value value) {
-  Labels labels(rankOf(value), kWholeDim);
-  if (!labels.empty()) labels[0] = 0;
-  return labels;
-}
-
 }  // namespace
 
 Labels alignedLabels(mlir::Value value, llvm::ArrayRef<int64_t> frame, int at) {
@@ -70,6 +63,12 @@ Labels alignedLabels(mlir::Value value, llvm::ArrayRef<int64_t> frame, int at) {
     bool inside = dim >= 0 && dim < static_cast<int>(frame.size());
     labels.push_back(!inside || (extent == 1 && frame[dim] != 1) ? kBroadcastDim : dim);
   }
+  return labels;
+}
+
+Labels batchLabels(mlir::Value value) {
+  Labels labels(rankOf(value), kWholeDim);
+  if (!labels.empty()) labels[0] = 0;
   return labels;
 }
 

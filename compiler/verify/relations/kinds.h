@@ -25,6 +25,8 @@ void demandStreams(RuleContext& context, mlir::Value data);
 
 // The labels of `value` in a frame of rank `frameRank` and extents `frame`, aligned at `at` (dim of the frame where its dim 0 stands).
 Labels alignedLabels(mlir::Value value, llvm::ArrayRef<int64_t> frame, int at);
+// Dim 0 labelled, all others whole.
+Labels batchLabels(mlir::Value value);
 // The labels of a tensor all of whose dims must be whole.
 Labels wholeLabels(mlir::Value value);
 // Terms for all present operands of a clause, labelled by `labels`; parameters are whole.

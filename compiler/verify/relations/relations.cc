@@ -14,18 +14,36 @@ struct Totals {
   int64_t values = 0, operations = 0, sites = 0;
 };
 
+// What a site of a type means beyond "per share", and how to be rid of it.
+struct Advice {
+  llvm::StringRef type, meaning, remedy;
+};
+constexpr Advice kAdvice[] = {
+    {"batch_norm", "its statistics are those of the share", "make the job with --sync-batch-norm"},
+    {"elementwise_div", "the mean of the ranks' ratios is not the ratio of the sums, unless the divisor is the same on every rank",
+     "divide by a number that does not depend on the batch, or feed every rank samples with the same divisor (as many counted ones, weights of the same sum)"},
+};
+
+const Advice& adviceFor(llvm::StringRef type) {
+  static constexpr Advice kOther = {"", "", "compute this op over the whole batch"};
+  const Advice* found = llvm::find_if(kAdvice, [&](const Advice& one) { return one.type == type; });
+  return found == std::end(kAdvice) ? kOther : *found;
+}
+
 // Sites are declared, or refuted: a dropped all_reduce of statistics looks like one.
 void checkSites(const Analysis& analysis, const Contracts& contracts, Rung& rung) {
   auto declared = contracts.sites.find("parts");
   for (const Site& site : analysis.sites()) {
+    const Advice& advice = adviceFor(typeOf(site.op));
     std::string why = typeOf(site.op) + " " + site.loss.why;
+    if (site.loss.operand) why += " (" + nameText(site.loss.operand) + ")";
     if (site.loss.axis >= 0) why += ", along data axis " + analysis.axes().names[site.loss.axis];
     std::string meaning = why + ": behind it the job equals the reference on each rank's share of the batch, averaged, and not on the whole batch";
+    if (!advice.meaning.empty()) meaning += "; " + advice.meaning.str();
     bool ok = declared != contracts.sites.end() && declared->second.count(siteName(site.op));
     rung.add(messageAt(site.op, ok ? Message::Level::Note : Message::Level::Refuted, "site",
-                       ok ? meaning + " (declared)" : meaning + ", and the job does not declare it",
-                       ok ? "" : "compute this op over the whole batch (for batch_norm: --sync-batch-norm), or declare the site \"" +
-                                     siteName(site.op) + "\" in the contract \"parts\""));
+                       meaning + (ok ? " (declared)" : ", and the job does not declare it"),
+                       ok ? "" : advice.remedy.str() + ", or declare the site \"" + siteName(site.op) + "\" in the contract \"parts\""));
   }
 }
 
@@ -59,6 +77,8 @@ void verifyProgram(mlir::ModuleOp job, dist::RoleOp role, llvm::StringRef name, 
 }
 
 }  // namespace
+
+std::string siteRemedy(llvm::StringRef type) { return adviceFor(type).remedy.str(); }
 
 mlir::Operation* referenceOf(mlir::ModuleOp job) {
   mlir::Operation* source = nullptr;

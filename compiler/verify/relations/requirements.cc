@@ -12,6 +12,8 @@ constexpr llvm::StringLiteral kLocalSgd = "local_sgd";
 
 // Names that a message lists before it counts.
 constexpr size_t kListed = 3;
+// Terms of a sum that a message describes.
+constexpr size_t kListedTerms = 8;
 
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
@@ -206,6 +208,16 @@ void Analysis::explainUnknown(mlir::Operation* op, mlir::Value value, const std:
   if (loss.operand) text += " (" + nameText(loss.operand) + ")";
   if (loss.axis >= 0) text += " along axis " + axes_.names[loss.axis];
   if (!saidUnknown_.insert(positionOf(cause) + text).second) return;
+  if (loss.wrong) {
+    std::vector<std::string> notes;
+    for (mlir::Value operand : cause->getOperands())
+      if (of(operand).known()) notes.push_back(nameText(operand) + " is " + textOf(of(operand).reading(), axes_) + (reductionsOf(operand).empty() ? "" : ": reduced"));
+    if (notes.size() > kListedTerms) notes.resize(kListedTerms);
+    notes.push_back(what + ": " + positionOf(op));
+    report(cause, Message::Level::Refuted, "scale", text + ": " + nameText(at) + " is no multiple of the reference's value, whatever is done with it later",
+           "reduce and scale all terms of this sum alike, or none of them and the sum once", notes);
+    return;
+  }
   report(cause, Message::Level::Unknown, "unknown-relation", text + "; nothing is known of " + nameText(at) + " behind it",
          "what depends on it is not verified: add a relation rule for the op, or rewrite this part of the job",
          {what + ": " + positionOf(op)});
@@ -242,7 +254,7 @@ void Analysis::checkVariable(llvm::StringRef name, Variable& variable) {
     return;
   }
   int wanted = reference_.finalNumber(variable.reference);
-  if (inReference && now.reference != wanted && !(now.isZero && now.reference < 0)) {
+  if (inReference && now.reference != wanted) {
     std::string found = now.reference >= 0 ? reference_.describe(now.reference) : "a value that stands for none of the reference";
     report(at, now.reference >= 0 ? Message::Level::Refuted : Message::Level::Unknown, "lineage",
            quoted + " ends as " + found + "; in the reference it ends as " + reference_.describe(wanted),

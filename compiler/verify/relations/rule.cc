@@ -106,6 +106,15 @@ void RuleContext::assign(llvm::StringRef slot, unsigned index, Relation relation
   if (number >= 0) results_[number] = std::move(relation);
 }
 
+void RuleContext::assignZero(llvm::StringRef slot) {
+  int number = resultNumber(slot, 0);
+  if (number < 0) return;
+  Relation& relation = results_[number];
+  relation.isZero = true;
+  for (Reading* reading : {&relation.whole, &relation.parts})
+    if (!reading->known) *reading = Reading::replicated(axes_);
+}
+
 void RuleContext::lose(llvm::StringRef slot, unsigned index, std::string why) {
   int number = resultNumber(slot, index);
   if (number < 0) return;

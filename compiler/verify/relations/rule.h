@@ -77,6 +77,8 @@ class RuleContext {
   void result(llvm::StringRef slot, const Form& form) { result(slot, 0, form); }
   // Gives a result a relation that no form describes.
   void assign(llvm::StringRef slot, unsigned index, Relation relation);
+  // A result that is the constant 0, whatever its extents depend on.
+  void assignZero(llvm::StringRef slot);
   // Says why a result has no relation.
   void lose(llvm::StringRef slot, unsigned index, std::string why);
   void violate(Violation violation) { violations_.push_back(std::move(violation)); }

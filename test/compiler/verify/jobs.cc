@@ -20,10 +20,10 @@ mlir::OwningOpRef<mlir::ModuleOp> Jobs::make(const std::string& name, const Coll
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context_));
   for (const char* program : {"main", "startup"}) {
     ImportOptions options;
-    options.file = std::string(program) + ".pdmodel";
+    options.file = std::string(program) + (name.starts_with("pir33/") ? ".json" : ".pdmodel");
     options.symbol = program;
     mlir::FailureOr<std::string> bytes = readFile(&context_, dtranspile::test::CorpusPath(name + "/" + options.file));
-    if (mlir::failed(bytes) || mlir::failed(importProgram(*module, *bytes, options))) throw std::runtime_error("cannot import " + name);
+    if (mlir::failed(bytes) || mlir::failed(importAny(*module, *bytes, options))) throw std::runtime_error("cannot import " + name);
   }
   if (mlir::failed(transpileCollective(*module, strategy))) throw std::runtime_error("cannot transpile " + name);
   return module;

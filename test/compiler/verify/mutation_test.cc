@@ -77,6 +77,39 @@ TEST_CASE("a gradient reduced twice") {
   CHECK_THAT(message.text, Contains("already equal on all ranks"));
 }
 
+TEST_CASE("a gradient that adds a reduced term and others that are not") {
+  VerifyReport report = verifyEdited(
+      [](mlir::ModuleOp, pd::ProgramOp main) {
+        dist::AllReduceOp reduction = opsOf<dist::AllReduceOp>(main)[0];
+        for (pd::OpView sum : opsOfType(main, "sum")) {
+          if (!(sum.role() & pd::kBackward)) continue;
+          mlir::Value term = sum.input("X");
+          mlir::OpBuilder builder(sum.operation());
+          auto early = dist::AllReduceOp::create(builder, sum.operation()->getLoc(), mlir::TypeRange(term.getType()), reduction.getReduceAttr(),
+                                                 mlir::ValueRange(term), reduction.getCommAttr());
+          return sum.setInput("X", 0, early.getResult(0));
+        }
+        FAIL("no gradient is a sum");
+      },
+      "fluid18/word2vec");
+  const Message& message = refuted(report, "scale");
+  CHECK(message.op == "sum");
+  CHECK_THAT(message.text, Contains("adds values of scale"));
+  CHECK_THAT(message.notes.front(), Contains("reduced"));
+}
+
+TEST_CASE("a gradient replaced by zeros") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) {
+    pd::OpView update = opsOfType(main, "momentum")[0];
+    mlir::OpBuilder builder(update.operation());
+    mlir::Value gradient = update.input("Grad");
+    pd::OpView zeros = pd::createOp(builder, gradient.getLoc(), "fill_zeros_like", {{"X", {gradient}}}, {{"Out", {{"zeros", gradient.getType()}}}}, {}, pd::kBackward);
+    update.setInput("Grad", 0, zeros.output("Out"));
+  });
+  CHECK(exitCode(report.overall()) == 3);
+  CHECK(messageWith(report, Message::Level::Unknown, "unknown-relation").op == "momentum");
+}
+
 TEST_CASE("an unreduced gradient into the optimizer, beside a reduction that nobody reads") {
   VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) {
     dist::AllReduceOp reduction = opsOf<dist::AllReduceOp>(main)[1];

@@ -89,7 +89,7 @@ LogicalResult ProgramLowering::lowerCommunication(mlir::Operation* op) {
   return started ? success() : lowerWait(op, op->getResults());
 }
 
-// One start per element type: the segments of an operation are of one type.
+// One start per element type, as the segments of an operation are of one type, and one per value.
 LogicalResult ProgramLowering::startCollective(mlir::Operation* op) {
   const CollectiveRow& row = *rowOf(op);
   dist::CommOp comm = dist::lookupComm(op, dist::commOf(op));
@@ -113,20 +113,25 @@ LogicalResult ProgramLowering::startCollective(mlir::Operation* op) {
   }
   llvm::SmallVector<mlir::Type> results = dist::completedTypes(op->getResultTypes());
   std::map<DType, std::pair<std::vector<int>, std::vector<int>>> groups;
+  std::vector<std::pair<std::vector<int>, std::vector<int>>> starts;  // values go one by one
   Started& state = started_[op];
   for (auto [index, input] : llvm::enumerate(op->getOperands())) {
     pd::TensorInfo info = infos_[input];
-    if (info.kind != pd::Kind::Tensor) return op->emitError() << position_ << ": " << dist::nameOf(input) << " is no dense tensor: not supported natively";
+    const bool value = isRunTimeValue(info);
+    if (value && (row.op != "all_reduce" || info.kind == pd::Kind::TensorArray || (info.kind == pd::Kind::SelectedRows && node.reduce != "sum")))
+      return op->emitError() << position_ << ": " << dist::nameOf(input) << " is SelectedRows, a list, or has extents that depend on data: " << row.op << " (" << node.reduce
+                             << ") of it is not supported natively";
     std::string why;
     if ((row.gathers || row.scatters) && !partExtents(op, row, size, results[index], info, why)) return op->emitError() << position_ << ": " << why;
-    Buffer result{.name = dist::nameOf(input).str(), .dtype = info.dtype, .dims = {info.dims.begin(), info.dims.end()}};
-    state.buffers.push_back(plan_.addBuffer(std::move(result)));
+    state.buffers.push_back(newBuffer(dist::nameOf(input), info));
     state.infos.push_back(info);
-    groups[info.dtype].first.push_back(bufferOf(input));
-    groups[info.dtype].second.push_back(state.buffers.back());
+    auto& lists = value ? starts.emplace_back() : groups[info.dtype];
+    lists.first.push_back(bufferOf(input));
+    lists.second.push_back(state.buffers.back());
   }
   if (op->getNumOperands() == 0) groups[DType::kFloat32];
-  for (auto& [dtype, lists] : groups) {
+  for (auto& [dtype, lists] : groups) starts.push_back(std::move(lists));
+  for (auto& lists : starts) {
     Node start = node;
     start.ticket = nextTicket_++;
     start.inputs = static_cast<int>(lists.first.size());

@@ -178,7 +178,11 @@ void Executor::BindStart(const Node& node, Bound& bound) {
   add(node.outputs, request.outputs);
   bound.slot = pending_.size();
   ticket_slots_.emplace_back(node.ticket, bound.slot);
-  pending_.push_back({bound.comm, 0, Trace::kComm + node.comm, 0, node.op.c_str()});
+  pending_.push_back({bound.comm, 0, Trace::kComm + node.comm, 0, node.op.c_str(), nullptr});
+  Value* first = node.inputs.empty() ? nullptr : value(node.inputs[0]);
+  if (first == nullptr) return;
+  const std::string& name = plan_.buffers[static_cast<size_t>(node.inputs[0])].name;
+  pending_.back().of_value = std::make_unique<ValueCollective>(*bound.comm, node.reduce, name, node.op, *first, *value(node.outputs[0]));
 }
 
 absl::Status Executor::RunStartup() { return RunProgram(startup_); }
@@ -291,16 +295,16 @@ absl::Status Executor::RunKernel(Bound& bound) {
 absl::Status Executor::RunStart(Bound& bound) {
   Pending& pending = pending_[bound.slot];
   pending.ticket = 0;
-  if (bound.completes) return bound.comm->Run(bound.request);
+  if (bound.completes && !pending.of_value) return bound.comm->Run(bound.request);
   if (options_.trace) pending.begin_ns = NowNs();
-  DT_ASSIGN_OR_RETURN(pending.ticket, bound.comm->Start(bound.request));
+  DT_ASSIGN_OR_RETURN(pending.ticket, pending.of_value ? pending.of_value->Start() : bound.comm->Start(bound.request));
   return absl::OkStatus();
 }
 
 absl::Status Executor::RunWait(Bound& bound) {
   Pending& pending = pending_[bound.slot];
   if (pending.ticket == 0) return absl::OkStatus();
-  const absl::Status status = pending.comm->Wait(pending.ticket);
+  const absl::Status status = pending.of_value ? pending.of_value->Finish(pending.ticket) : pending.comm->Wait(pending.ticket);
   pending.ticket = 0;
   if (options_.trace) options_.trace->Add(pending.name, pending.row, pending.begin_ns, NowNs());
   return status;

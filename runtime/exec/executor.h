@@ -18,6 +18,7 @@
 #include "runtime/exec/thread_pool.h"
 #include "runtime/exec/trace.h"
 #include "runtime/exec/value.h"
+#include "runtime/exec/value_collective.h"
 
 namespace dtranspile::exec {
 
@@ -84,6 +85,7 @@ class Executor {
     int row = 0;
     int64_t begin_ns = 0;
     const char* name = nullptr;
+    std::unique_ptr<ValueCollective> of_value;  // null: of fixed places
   };
   std::vector<Pending> pending_;  // by ticket of the plan, renumbered
   std::vector<std::pair<int64_t, size_t>> ticket_slots_;  // of the bodies that are being bound

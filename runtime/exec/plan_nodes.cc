@@ -43,6 +43,7 @@ class NodeReader {
   int Condition(JsonObject& object, const char* key);
   void CheckOutputs(const JsonObject& object, const char* key, const std::vector<int>& ids);
   void CheckCounts(const JsonObject& object, const Node& node);
+  void CheckValues(const JsonObject& object, const Node& node);
   void CheckTickets(const std::vector<Node>& body, const std::string& where);
 
   const Plan& plan_;
@@ -216,7 +217,21 @@ void NodeReader::CheckCounts(const JsonObject& object, const Node& node) {
   const bool wrong = no_inputs    ? !node.inputs.empty() || (no_outputs ? !node.outputs.empty() : node.outputs.empty())
                      : no_outputs ? node.inputs.empty() || !node.outputs.empty()
                                   : node.inputs.empty() || node.inputs.size() != node.outputs.size();
-  if (wrong) errors_.Add(object.where(), absl::StrCat(node.inputs.size(), " inputs and ", node.outputs.size(), " outputs do not fit the operation"));
+  if (wrong) return errors_.Add(object.where(), absl::StrCat(node.inputs.size(), " inputs and ", node.outputs.size(), " outputs do not fit the operation"));
+  CheckValues(object, node);
+}
+
+// Values are exchanged one by one, and reduced only (value_collective.h).
+void NodeReader::CheckValues(const JsonObject& object, const Node& node) {
+  const Buffer* some = nullptr;
+  for (const auto* list : {&node.inputs, &node.outputs})
+    for (int id : *list)
+      if (plan_.buffers[static_cast<size_t>(id)].space == Space::kValue) some = &plan_.buffers[static_cast<size_t>(id)];
+  if (some == nullptr) return;
+  const bool one = node.collective == comm::Kind::kAllReduce && node.inputs.size() == 1;
+  const Buffer &from = plan_.buffers[static_cast<size_t>(node.inputs.empty() ? 0 : node.inputs[0])], &to = plan_.buffers[static_cast<size_t>(node.outputs.empty() ? 0 : node.outputs[0])];
+  const bool fits = one && from.space == to.space && from.kind == to.kind && from.kind != Value::Kind::kList && (from.kind != Value::Kind::kRows || node.reduce == comm::ReduceOp::kSum);
+  if (!fits) errors_.Add(object.where(), absl::StrCat("'", some->name, "' is a value: all_reduce takes one at a time into another one, of SelectedRows the sum, and no other operation takes any"));
 }
 
 void NodeReader::Wait(JsonObject& object, Node& node) { node.ticket = object.Int("wait", 0); }

@@ -120,6 +120,25 @@ TEST_CASE("operations between ranks are checked") {
   has(WithBody({Start(0, "barrier", {}, {}, 3), Start(0, "barrier", {}, {}, 3), wait}), "3 was started before");
 }
 
+TEST_CASE("of values only sums are exchanged, one by one") {
+  const auto message = [](const char* kind, const char* reduce, const char* to) {
+    Json plan = PlanJson();
+    plan["comms"] = Json::array({{{"name", "grad"}, {"axes", {"dp"}}}});
+    for (const char* value : {"rows", "tensor"}) {
+      Json buffer = {{"name", value}, {"space", "value"}, {"dtype", "float32"}, {"dims", {-1, 4}}, {"lod_level", 0}, {"kind", value}};
+      plan["buffers"].push_back(buffer);
+    }
+    Json start = Start(0, kind, {7}, {std::string(to) == "rows" ? 7 : 8}, 3);
+    start["reduce"] = reduce;
+    plan["programs"]["main"]["body"] = {start, {{"wait", 3}, {"op", "0:9 wait"}}};
+    return MessageOf(plan);
+  };
+  CHECK(message("all_reduce", "sum", "rows").empty());
+  CHECK_THAT(message("all_reduce", "max", "rows"), Catch::Contains("'rows' is a value: all_reduce takes one at a time"));
+  CHECK_THAT(message("all_reduce", "sum", "tensor"), Catch::Contains("'tensor' is a value"));
+  CHECK_THAT(message("all_gather", "sum", "rows"), Catch::Contains("'rows' is a value"));
+}
+
 TEST_CASE("conditions are bools and nesting has an end") {
   Json nested = {{"while", 4}, {"body", Json::array()}, {"limit", 1}, {"op", "0:0 while"}};
   for (int i = 0; i < 100; ++i) nested = {{"if", 4}, {"then", Json::array({nested})}, {"else", Json::array()}, {"op", "0:0 cond"}};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/lower/program_lowering.h"
+#include "compiler/lower/rules.h"
 
 namespace dtranspile::lower {
 
@@ -37,6 +38,8 @@ bool isBlockOp(StringRef type) {
   static const llvm::StringSet<> kTypes = {"while", "while_grad", "conditional_block", "conditional_block_grad", "recurrent", "recurrent_grad"};
   return kTypes.contains(type);
 }
+
+bool isNative(StringRef type) { return isBlockOp(type) || findRule(type); }
 
 BlockLowering::BlockLowering(ProgramLowering& program, pd::OpView op) : program_(program), op_(op), position_(positionOf(op.operation())) {
   for (const std::string& name : names("written")) written_.insert(name);

@@ -31,6 +31,9 @@ struct Tape {
 // Whether the op type is lowered here.
 bool isBlockOp(llvm::StringRef type);
 
+// Whether the op type runs natively: it has a rule (rules.h), or it is lowered here. What `dtranspile ops` and the tests ask.
+bool isNative(llvm::StringRef type);
+
 class BlockLowering {
  public:
   BlockLowering(ProgramLowering& program, pd::OpView op);

@@ -159,7 +159,7 @@ void ProgramLowering::findMissing(mlir::Block& block, std::map<std::string, std:
     const llvm::StringRef type = framework ? pd::OpView(&op).type() : op.getName().getStringRef();
     if (framework && isBlockOp(type)) {
       for (mlir::Region& region : op.getRegions()) findMissing(region.front(), missing);
-    } else if (!framework || !findRule(type)) {
+    } else if (!framework || !isNative(type)) {
       missing[type.str()].push_back(&op);
     }
   }

@@ -9,7 +9,7 @@
 #include <map>
 #include <regex>
 
-#include "compiler/lower/rules.h"
+#include "compiler/lower/block_lowering.h"
 #include "test/compiler/lower/program_case.h"
 #include "test/compiler/lower/statistics.h"
 #include "test/corpus_path.h"
@@ -49,7 +49,7 @@ std::string compareFetch(ProgramCase& c, exec::Executor& executor, const exec::F
 
 bool within(const json& info) {
   for (const json& type : info["op_types"]) {
-    if (!findRule(type.get<std::string>())) return false;
+    if (!isNative(type.get<std::string>())) return false;
   }
   return true;
 }

@@ -1,5 +1,5 @@
 // dtranspile ops: the operator table as people and scripts read it.
-#include "compiler/lower/rules.h"
+#include "compiler/lower/block_lowering.h"
 #include "dialects/pd/op_table.h"
 #include "nlohmann/json.hpp"
 #include "tools/dtranspile/cli/files.h"
@@ -36,7 +36,7 @@ Json slots(const std::vector<pd::Slot>& list) {
 Json describe(const pd::OpSpec& spec) {
   Json attributes = Json::array();
   for (const pd::AttrRow& row : spec.attributes) attributes.push_back({{"name", row.name}, {"required", row.required}, {"default", row.defaultText}});
-  return {{"type", spec.type}, {"family", spec.family}, {"native", (lower::findRule(spec.type) != nullptr)}, {"inputs", slots(spec.inputs)}, {"outputs", slots(spec.outputs)},
+  return {{"type", spec.type}, {"family", spec.family}, {"native", lower::isNative(spec.type)}, {"inputs", slots(spec.inputs)}, {"outputs", slots(spec.outputs)},
           {"attributes", attributes}, {"effects", effectsOf(spec)}};
 }
 
@@ -45,9 +45,9 @@ int list(Tool& tool, const OpsFlags& flags) {
   Json all = Json::array();
   int native = 0;
   for (const pd::OpSpec& spec : pd::builtinOps()) {
-    native += (lower::findRule(spec.type) != nullptr);
+    native += lower::isNative(spec.type);
     if (flags.format == "json") all.push_back(describe(spec));
-    else text += spec.type + std::string(spec.type.size() < 40 ? 40 - spec.type.size() : 1, ' ') + spec.family + ((lower::findRule(spec.type) != nullptr) ? "  native" : "") + "\n";
+    else text += spec.type + std::string(spec.type.size() < 40 ? 40 - spec.type.size() : 1, ' ') + spec.family + (lower::isNative(spec.type) ? "  native" : "") + "\n";
   }
   if (flags.format == "json") text = all.dump(1) + "\n";
   else text += std::to_string(pd::builtinOps().size()) + " operators, " + std::to_string(native) + " run natively\n";

@@ -1,13 +1,14 @@
 #include "compiler/import/blocks.h"
 
 #include "compiler/import/framework.pb.h"
+#include "dialects/pd/infer.h"
 #include "dialects/pd/op_table.h"
 
 namespace dtranspile {
 
 BlockAnalysis::BlockAnalysis(const WireProgram& program, const Budget& budget)
     : program_(program), budget_(budget), interfaces_(program.blocks.size()), states_(program.blocks.size(), State::New), owner_(program.blocks.size(), -1),
-      declared_(program.blocks.size()), seen_(program.blocks.size()) {}
+      ownerOp_(program.blocks.size(), -1), declared_(program.blocks.size()), seen_(program.blocks.size()) {}
 
 bool BlockAnalysis::fail(int block, int op, std::string message) {
   if (error.message.empty()) error = {block, op, std::move(message)};
@@ -56,6 +57,7 @@ bool BlockAnalysis::claim(int block, int op) {
       if (target == block) return fail(block, op, "refers to the block that it stands in");
       if (owner_[target] >= 0) continue;
       owner_[target] = block;
+      ownerOp_[target] = op;
       owned_[{block, op}].push_back(target);
     }
   }
@@ -114,18 +116,47 @@ int BlockAnalysis::forwardOf(int block) const {
   return forward > 0 && forward != block ? forward : -1;
 }
 
-// A name belongs to the block when the block declares it or nobody around it does.
+// A name belongs to the block when the block declares it or nobody around it does. A gradient block runs in the scope of its forward block's turn:
+// within another gradient block, names of blocks around the forward one are outside.
 bool BlockAnalysis::isOwn(int block, Name name) const {
   int declaredIn = -1;
-  return !resolve(block, name, &declaredIn) || declaredIn == block || owner_[block] < 0;
+  if (owner_[block] < 0) return true;
+  if (resolve(block, name, &declaredIn)) return declaredIn == block;
+  int forward = forwardOf(block);
+  return owner_[block] == 0 || forward < 0 || !resolve(forward, name, &declaredIn) || declaredIn == forward;
 }
 
-// In a gradient block: captures of the forward block that it does not write are snapshots of that step; they come from the tape.
+// In a gradient block: captures of the forward block that it does not write, or snapshots of that turn; they come from the tape.
 bool BlockAnalysis::comesFromTape(int block, Name name) const {
   int forward = forwardOf(block);
   if (forward < 0) return false;
   const BlockInterface& interface = interfaces_[forward];
-  return interface.captures.contains(name) && !interface.written.contains(name);
+  return interface.captures.contains(name) && (!interface.written.contains(name) || interface.snapshots.contains(name));
+}
+
+// `while` copies the tensors of its X into the scope of each turn, but for those that an op of the block updates in place (while_op.cc).
+void BlockAnalysis::collectSnapshots(int block) {
+  if (owner_[block] < 0) return;
+  const WireOp& owner = program_.blocks[owner_[block]].ops[ownerOp_[block]];
+  if (owner.type != "while") return;
+  llvm::DenseSet<Name> inPlace;
+  for (const WireOp& op : program_.blocks[block].ops) {
+    llvm::DenseSet<Name> inputs;
+    for (const WireSlot& slot : op.inputs) inputs.insert(slot.arguments.begin(), slot.arguments.end());
+    for (const WireSlot& slot : op.outputs)
+      for (Name name : slot.arguments)
+        if (inputs.contains(name)) inPlace.insert(name);
+  }
+  framework::VarType type;
+  for (const WireSlot& slot : owner.inputs) {
+    if (slot.parameter != "X") continue;
+    for (Name name : slot.arguments) {
+      const WireVar* var = resolve(block, name);
+      if (!var || !interfaces_[block].written.contains(name) || inPlace.contains(name)) continue;
+      if (!type.ParsePartialFromArray(var->type.data(), static_cast<int>(var->type.size())) || type.type() != static_cast<int>(pd::Kind::Tensor)) continue;
+      interfaces_[block].snapshots.insert(name);
+    }
+  }
 }
 
 void BlockAnalysis::read(int block, Name name, bool strong) {
@@ -191,6 +222,7 @@ bool BlockAnalysis::analyze(int block, int depth) {
   if (forwardOf(block) >= 0 && !analyze(forwardOf(block), depth + 1)) return false;
   for (int i = 0; i < static_cast<int>(program_.blocks[block].ops.size()); ++i)
     if (!visitOp(block, i, depth)) return false;
+  collectSnapshots(block);
   states_[block] = State::Done;
   return true;
 }
@@ -221,7 +253,11 @@ bool BlockAnalysis::collectSaved() {
   for (int k = 1; k < static_cast<int>(interfaces_.size()); ++k) {
     if (forwardOf(k) < 0) continue;
     if (!spend(k, interfaces_[k].locals.size())) return false;
-    wanted[forwardOf(k)].insert(interfaces_[k].locals.begin(), interfaces_[k].locals.end());
+    BlockInterface& forward = interfaces_[forwardOf(k)];
+    for (Name name : interfaces_[k].locals) {
+      wanted[forwardOf(k)].insert(name);
+      if (forward.snapshots.contains(name)) forward.saved.insert(name);
+    }
   }
   if (!owned_.empty())
     for (auto [number, name] : llvm::enumerate(program_.names)) nameIndex_.try_emplace(name, static_cast<Name>(number));

@@ -9,6 +9,7 @@
 #include "compiler/import/wire.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace dtranspile {
@@ -18,6 +19,7 @@ struct BlockInterface {
   llvm::SetVector<Name> locals;    // own or forward names read before they are written
   llvm::SetVector<Name> written;   // captures that the block writes
   llvm::SetVector<Name> saved;     // own names (and captures of the forward block) that somebody outside asks for
+  llvm::DenseSet<Name> snapshots;  // written captures of which a loop keeps the value at the beginning of every turn
   llvm::SmallDenseMap<Name, bool, 8> readFirst;  // per capture: is its value at entry read?
 };
 
@@ -60,6 +62,7 @@ class BlockAnalysis {
   int forwardOf(int block) const;
   bool isOwn(int block, Name name) const;
   bool comesFromTape(int block, Name name) const;
+  void collectSnapshots(int block);
   bool visitOp(int block, int index, int depth);
   bool spend(int block, size_t names);
   bool collectSaved();
@@ -71,7 +74,7 @@ class BlockAnalysis {
   int64_t spent_ = 0;
   std::vector<BlockInterface> interfaces_;
   std::vector<State> states_;
-  std::vector<int> owner_;  // block that holds the owning op; -1: orphan
+  std::vector<int> owner_, ownerOp_;  // block that holds the owning op; -1: orphan
   std::vector<llvm::DenseMap<Name, const WireVar*>> declared_;
   std::vector<llvm::DenseMap<Name, bool>> seen_;  // own names written so far (true) or read first (false); of sub-blocks only
   llvm::DenseMap<llvm::StringRef, Name> nameIndex_;

@@ -178,10 +178,12 @@ mlir::LogicalResult Importer::fillRegion(int index, mlir::Region& region) {
   Cells cells;
   for (const auto* list : {&interface.captures, &interface.locals})
     for (Name name : *list) cells.values[name] = body->addArgument(typeOf(index, name), unknown_);
+  llvm::DenseMap<Name, Value> snapshots;
+  for (Name name : interface.snapshots) snapshots[name] = cells.values[name];
   if (mlir::failed(importBlock(index, cells))) return mlir::failure();
   llvm::SmallVector<Value> yields;
   for (Name name : interface.written) yields.push_back(read(index, name, cells, false));
-  for (Name name : interface.saved) yields.push_back(read(index, name, cells, false));
+  for (Name name : interface.saved) yields.push_back(snapshots.contains(name) ? snapshots[name] : read(index, name, cells, false));
   pd::YieldOp::create(builder_, unknown_, yields);
   return mlir::success();
 }

@@ -131,9 +131,17 @@ int BlockLowering::list(StringRef name) const {
   return fresh(name, info);
 }
 
-void BlockLowering::bind(mlir::Value value, int buffer, const pd::TensorInfo& info) {
-  program_.infos_[value] = info;
+void BlockLowering::bind(mlir::Value value, int buffer, pd::TensorInfo info) {
+  program_.infos_[value] = std::move(info);
   program_.buffers_[value] = buffer;
+}
+
+// Where nothing else is said, the region reads outer values where they are.
+void BlockLowering::bindCaptures() {
+  for (size_t i = 0; i < names("captures").size(); ++i) {
+    mlir::Value operand = op_.input("$capture", static_cast<unsigned>(i));
+    bind(block().getArgument(static_cast<unsigned>(i)), bufferOf(operand), info(operand));
+  }
 }
 
 // Before the region is lowered again.
@@ -142,6 +150,7 @@ void BlockLowering::forgetRegion() {
     for (mlir::Value value : values) {
       program_.buffers_.erase(value);
       program_.infos_.erase(value);
+      program_.tapes_.erase(value);
     }
   };
   op_.operation()->walk([&](mlir::Operation* inner) {
@@ -152,8 +161,14 @@ void BlockLowering::forgetRegion() {
   });
 }
 
-// What both may be: extents that differ become unknown.
+// What both may be: extents that differ become unknown. A scalar may be [] here and [1] there; it is [1] from then on.
 LogicalResult BlockLowering::merge(pd::TensorInfo& into, const pd::TensorInfo& other, StringRef name, bool& changed) const {
+  const bool oneElement = into.isStatic() && other.isStatic() && into.elements() == 1 && other.elements() == 1;
+  if (oneElement && into.dims.size() < other.dims.size()) {
+    into.dims = other.dims;
+    changed = true;
+  }
+  if (oneElement && into.kind == other.kind && into.dtype == other.dtype && into.lodLevel >= other.lodLevel) return success();
   if (into.kind != other.kind || into.dtype != other.dtype || into.dims.size() != other.dims.size()) {
     return unsupported("variable " + name + " that changes its kind, type or rank in the block");
   }
@@ -239,30 +254,6 @@ LogicalResult BlockLowering::lowerBody(std::vector<Node>& body, Part before, Par
   return result;
 }
 
-LogicalResult BlockLowering::makeTape(StringRef slot, Tape*& tape) {
-  tape = nullptr;
-  mlir::Value result = op_.output(slot);
-  if (!result || !program_.needed(result)) return success();
-  tape = &program_.tapes_[result];
-  for (const std::string& name : names("saved")) {
-    mlir::Value value = inside(name);
-    if (!value) continue;
-    if (llvm::isa<pd::TapeType>(value.getType())) return unsupported("the gradient of a block within a block");
-    tape->values[name] = value;
-  }
-  return success();
-}
-
-void BlockLowering::pushTape(const Tape& tape) {
-  for (const auto& [name, list] : tape.lists) call("dt_list_push", {bufferOf(tape.values.at(name))}, {list});
-}
-
-Tape* BlockLowering::tapeOf(StringRef slot) const {
-  mlir::Value value = op_.input(slot);
-  auto it = value ? program_.tapes_.find(value) : program_.tapes_.end();
-  return it == program_.tapes_.end() ? nullptr : &it->second;
-}
-
 // The condition of a branch: one bool, or (is_scalar_condition = false) whether all of Cond have elements.
 int BlockLowering::branchCondition() {
   mlir::Value first = op_.input("Cond");
@@ -283,13 +274,7 @@ LogicalResult BlockLowering::lowerBranch() {
   if (condition < 0) return unsupported("an absent Cond");
   const std::vector<std::string> captures = names("captures");
   std::vector<Node> then, otherwise;
-  auto before = [&] {
-    for (size_t i = 0; i < captures.size(); ++i) {
-      mlir::Value operand = op_.input("$capture", static_cast<unsigned>(i));
-      bind(block().getArgument(static_cast<unsigned>(i)), bufferOf(operand), info(operand));
-    }
-    return success();
-  };
+  auto before = [&] { return bindCaptures(), success(); };
   std::vector<std::pair<int, int>> taken, passed;
   auto after = [&]() -> LogicalResult {
     for (mlir::OpResult result : op_.operation()->getResults()) {
@@ -314,8 +299,7 @@ LogicalResult BlockLowering::lowerBranch() {
     return success();
   };
   if (failed(lowerBody(then, before, after))) return failure();
-  Tape* tape;
-  if (failed(makeTape("Scope", tape))) return failure();
+  if (isTapeRead("Scope")) program_.tapes_[op_.output("Scope")] = savedNow();
   std::vector<Node>* outer = std::exchange(program_.body_, &otherwise);
   copyAll(passed);
   program_.body_ = outer;
@@ -325,23 +309,14 @@ LogicalResult BlockLowering::lowerBranch() {
 
 // The values of the forward block are where it left them; without it all gradients are zero.
 LogicalResult BlockLowering::lowerBranchGrad() {
-  Tape* tape = tapeOf("Scope");
+  std::optional<Tape> tape = tapeOf("Scope");
   if (!tape) return unsupported("a gradient without its forward block");
   const int condition = branchCondition();
   if (condition < 0) return unsupported("an absent Cond");
   std::vector<Node> then, otherwise;
   auto before = [&] {
-    unsigned index = 0;
-    for (size_t i = 0; i < names("captures").size(); ++i, ++index) {
-      mlir::Value operand = op_.input("$capture", index);
-      bind(block().getArgument(index), bufferOf(operand), info(operand));
-    }
-    for (const std::string& name : names("locals")) {
-      mlir::Value argument = block().getArgument(index++);
-      auto saved = tape->values.find(name);
-      if (saved != tape->values.end()) bind(argument, bufferOf(saved->second), info(saved->second));
-      else info(argument) = pd::declaredInfo(argument.getType());
-    }
+    bindCaptures();
+    bindLocals(*tape);
     return success();
   };
   std::vector<std::pair<int, int>> taken, zeros;

@@ -2,11 +2,13 @@
 // ProgramLowering; the regions are described in docs/dialects/pd.md, "Block ops", what becomes of them in docs/lowering.md.
 //
 //   loop-carried values   one buffer, copied into before the loop and at the end of every turn; lists are updated in place
-//   the tape              a list per saved value: the forward loop pushes at the end of a turn, the gradient loop pops at the beginning
+//   the tape              a list per saved value: the forward loop pushes at the end of a turn, the gradient loop pops at the beginning. The
+//                         tape of a block within a loop is pushed likewise, list by list.
 //   gradients             of what every turn reads: summed over the turns
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,11 +23,19 @@ namespace dtranspile::lower {
 
 class ProgramLowering;
 
-// What a forward block keeps for its gradient.
+// What a forward block keeps for its gradient: of a loop lists with an item per turn; of a branch the buffers themselves, which stay as they are.
 struct Tape {
-  std::map<std::string, mlir::Value> values;  // saved name -> value of the forward region
-  std::map<std::string, int> lists;           // saved name -> list buffer; none for a branch, whose buffers stay as they are
-  int turns = -1;                             // list with an item per turn
+  struct Item {
+    std::string name;
+    pd::TensorInfo info;  // of the value
+    int buffer = -1;
+    int lists = 0;        // how many lists are around it
+  };
+  std::map<std::string, Item> values;  // by saved name
+  std::map<std::string, Tape> inner;   // tapes of blocks within, by saved name
+  Item turns;                          // of a loop: a list with an item per turn; without a buffer for a branch
+
+  std::vector<Item*> items();  // all of it that have a buffer
 };
 
 // Whether the op type is lowered here.
@@ -64,7 +74,8 @@ class BlockLowering {
   int counter() const;  // an int64 of one element
   int list(llvm::StringRef name) const;
   bool isList(mlir::Value value) const { return info(value).kind == pd::Kind::TensorArray; }
-  void bind(mlir::Value value, int buffer, const pd::TensorInfo& info);
+  void bind(mlir::Value value, int buffer, pd::TensorInfo info);
+  void bindCaptures();
   void forgetRegion();
   llvm::LogicalResult merge(pd::TensorInfo& into, const pd::TensorInfo& other, llvm::StringRef name, bool& changed) const;
 
@@ -92,11 +103,14 @@ class BlockLowering {
   void initialise(const std::vector<Carried>& carried);
   void moveCarried(const std::vector<Carried>& carried);
 
-  // The tape.
-  llvm::LogicalResult makeTape(llvm::StringRef slot, Tape*& tape);
-  void pushTape(const Tape& tape);
-  Tape* tapeOf(llvm::StringRef slot) const;
-  void popLocals(const Tape& tape);
+  // block_tape.cc
+  bool isTapeRead(llvm::StringRef slot) const;
+  Tape savedNow();
+  Tape pushTape(Tape now);
+  void clearTape(Tape& lists);
+  std::optional<Tape> tapeOf(llvm::StringRef slot) const;
+  Tape popTape(Tape lists);
+  void bindLocals(const Tape& tape);
 
   // Sums over turns: a buffer that starts as zeros like the forward value.
   struct Sum {
@@ -108,6 +122,9 @@ class BlockLowering {
   void addSums(const std::vector<Sum>& sums);
   void finishSums(const std::vector<Sum>& sums);
 
+  // A gradient loop: while `more`, a turn gets what it reads from `lists`; gradients of `slot` are summed. `begin` goes before the loop.
+  llvm::LogicalResult lowerGradientLoop(const char* slot, const Tape& lists, std::vector<Carried>& carried, int more, Part before, Part after, Part begin);
+
   int branchCondition();
   llvm::LogicalResult unsupported(const llvm::Twine& what) const;
 
@@ -115,7 +132,6 @@ class BlockLowering {
   pd::OpView op_;
   std::string position_;
   llvm::StringSet<> written_;
-  std::vector<Node>* outer_ = nullptr;  // the nodes before the loop, while its body is lowered
 };
 
 }  // namespace dtranspile::lower

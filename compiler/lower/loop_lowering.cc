@@ -23,10 +23,7 @@ void BlockLowering::addCaptured(std::vector<Carried>& carried) {
 
 // Lists keep their buffer; tensors get one of their own; what is only read is read where it is.
 void BlockLowering::bindArguments(std::vector<Carried>& carried) {
-  for (size_t i = 0; i < names("captures").size(); ++i) {
-    mlir::Value operand = op_.input("$capture", static_cast<unsigned>(i));
-    bind(block().getArgument(static_cast<unsigned>(i)), bufferOf(operand), info(operand));
-  }
+  bindCaptures();
   for (Carried& c : carried) {
     c.buffer = c.info.kind == pd::Kind::TensorArray && c.initial ? bufferOf(c.initial) : fresh(c.name, c.info);
     if (c.argument) bind(c.argument, c.buffer, c.info);
@@ -82,29 +79,26 @@ LogicalResult BlockLowering::lowerWhile() {
   std::vector<Carried> carried;
   addCaptured(carried);
   std::vector<Node> body;
-  Tape* tape = nullptr;
-  const int turns = list("turns");
-  auto after = [&]() -> LogicalResult {
-    if (failed(makeTape("StepScopes", tape))) return failure();
-    if (!tape) return success();
-    tape->turns = turns;
-    for (const auto& [name, value] : tape->values) tape->lists[name] = list(name + ".tape");
-    pushTape(*tape);
+  Tape lists;
+  auto after = [&] {
+    if (isTapeRead("StepScopes")) lists = pushTape(savedNow());
     return success();
   };
   if (failed(lowerTurns(carried, body, [] { return success(); }, after))) return failure();
-  int more = bufferOf(condition);
+  Tape::Item more{"turns", info(condition), bufferOf(condition)};
   for (const Carried& c : carried) {
-    if (c.name == pd::nameOf(condition)) more = c.buffer;
+    if (c.name == pd::nameOf(condition)) more = {"turns", c.info, c.buffer};
   }
   initialise(carried);
-  if (tape) {
-    call("dt_list_clear", {}, {turns});
-    for (const auto& [name, list] : tape->lists) call("dt_list_clear", {}, {list});
-    Node push{.kind = Node::Kind::Call, .op = position_, .args = {more, turns}, .writes = {false, true}, .reads = {true, true}, .callee = "dt_list_push", .slots = {0, 1, 2}};
-    body.insert(body.begin(), std::move(push));
+  if (isTapeRead("StepScopes")) {
+    lists.turns = {more.name, more.info, list(more.name), 1};
+    clearTape(lists);
+    std::vector<Node>* outer = std::exchange(program_.body_, &body);
+    call("dt_list_push", {more.buffer}, {lists.turns.buffer});
+    program_.body_ = outer;
+    program_.tapes_[op_.output("StepScopes")] = lists;
   }
-  addControl(Node::Kind::While, more, std::move(body));
+  addControl(Node::Kind::While, more.buffer, std::move(body));
   for (mlir::OpResult result : op_.operation()->getResults()) {
     for (const Carried& c : carried) {
       if (c.name == pd::nameOf(result)) bind(result, c.buffer, c.info);
@@ -114,17 +108,6 @@ LogicalResult BlockLowering::lowerWhile() {
     }
   }
   return success();
-}
-
-// Locals of the forward turn that the tape has, into buffers of this block.
-void BlockLowering::popLocals(const Tape& tape) {
-  for (const auto& [name, list] : tape.lists) {
-    mlir::Value argument = this->argument(name), value = tape.values.at(name);
-    if (!argument) continue;
-    const int buffer = fresh(name, info(value));
-    bind(argument, buffer, info(value));
-    call("dt_list_pop", {}, {list, buffer});
-  }
 }
 
 LogicalResult BlockLowering::findSums(StringRef forwardSlot, StringRef resultSlot, const std::vector<Carried>& carried, std::vector<Sum>& sums) {
@@ -167,9 +150,31 @@ void BlockLowering::finishSums(const std::vector<Sum>& sums) {
   }
 }
 
+LogicalResult BlockLowering::lowerGradientLoop(const char* slot, const Tape& lists, std::vector<Carried>& carried, int more, Part before, Part after, Part begin) {
+  std::vector<Sum> sums;
+  std::vector<Node> body, *outer = program_.body_;
+  auto beginTurn = [&]() -> LogicalResult {
+    if (failed(before())) return failure();
+    bindLocals(popTape(lists));
+    return success();
+  };
+  auto endTurn = [&]() -> LogicalResult {
+    if (failed(findSums(slot, std::string(slot) + "@GRAD", carried, sums))) return failure();
+    std::vector<Node>* turn = std::exchange(program_.body_, outer);
+    startSums(sums);
+    program_.body_ = turn;
+    addSums(sums);
+    return after();
+  };
+  if (failed(lowerTurns(carried, body, beginTurn, endTurn)) || failed(begin())) return failure();
+  addControl(Node::Kind::While, more, std::move(body));
+  finishSums(sums);
+  return success();
+}
+
 LogicalResult BlockLowering::lowerWhileGrad() {
-  Tape* tape = tapeOf("StepScopes");
-  if (!tape || tape->turns < 0) return unsupported("a gradient without its forward loop");
+  std::optional<Tape> tape = tapeOf("StepScopes");
+  if (!tape || tape->turns.buffer < 0) return unsupported("a gradient without its forward loop");
   std::vector<Carried> carried;
   addCaptured(carried);
   // Gradients of the loop's outputs under the names that the block gives them: lists, which it reads and updates.
@@ -177,38 +182,13 @@ LogicalResult BlockLowering::lowerWhileGrad() {
   for (size_t i = 0; i < inner.size(); ++i) {
     mlir::Value argument = this->argument(inner[i]), operand = op_.input("Out@GRAD", static_cast<unsigned>(i));
     const bool captured = llvm::is_contained(names("captures"), inner[i]);
-    if (!argument || !operand || captured || tape->lists.count(inner[i])) continue;
+    if (!argument || !operand || captured || tape->values.count(inner[i])) continue;
     carried.push_back({.name = inner[i], .initial = operand, .argument = argument, .info = info(operand), .next = ""});
   }
-  const int more = flag();
-  pd::TensorInfo mark;
-  mark.dtype = DType::kBool;
-  mark.dims = {1};
-  auto before = [&]() -> LogicalResult {
-    call("dt_list_pop", {}, {tape->turns, fresh("turn", mark)});
-    popLocals(*tape);
-    for (const std::string& name : names("locals")) {
-      if (!program_.infos_.count(argument(name))) info(argument(name)) = pd::declaredInfo(argument(name).getType());
-    }
-    return success();
-  };
-  std::vector<Sum> sums;
-  std::vector<Node> body;
-  auto after = [&]() -> LogicalResult {
-    if (failed(findSums("X", "X@GRAD", carried, sums))) return failure();
-    std::vector<Node>* turn = std::exchange(program_.body_, outer_);
-    startSums(sums);
-    program_.body_ = turn;
-    addSums(sums);
-    call("dt_list_any", {tape->turns}, {more});
-    return success();
-  };
-  outer_ = program_.body_;
-  if (failed(lowerTurns(carried, body, before, after))) return failure();
-  initialise(carried);
-  call("dt_list_any", {tape->turns}, {more});
-  addControl(Node::Kind::While, more, std::move(body));
-  finishSums(sums);
+  const int turns = tape->turns.buffer, more = flag();
+  auto anyLeft = [&] { return call("dt_list_any", {turns}, {more}), success(); };
+  auto begin = [&] { return initialise(carried), anyLeft(); };
+  if (failed(lowerGradientLoop("X", *tape, carried, more, [] { return success(); }, anyLeft, begin))) return failure();
   for (mlir::OpResult result : op_.operation()->getResults()) {
     for (const Carried& c : carried) {
       if (c.name == pd::nameOf(result)) bind(result, c.buffer, c.info);

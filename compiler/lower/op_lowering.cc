@@ -105,28 +105,53 @@ void OpLowering::copy(const TensorRef& from, const TensorRef& to) {
   program_.add(std::move(node));
 }
 
-void OpLowering::shareLod(const Node& kernel) {
-  auto ragged = [&](int buffer) { return program_.plan_.buffers[buffer].lodLevel > 0 && program_.plan_.buffers[buffer].space == Space::Value; };
-  std::vector<int> sources;
+bool OpLowering::isRagged(int buffer) const {
+  const Buffer& b = program_.plan_.buffers[buffer];
+  return b.lodLevel > 0 && b.space == Space::Value && b.kind == ValueKind::Tensor;
+}
+
+// Whether a kernel of this op writes the buffer that reads nothing ragged; others, and calls, hand on the LoD of what they read.
+bool OpLowering::needsLod(int buffer, size_t firstNode) const {
+  for (const Node& node : llvm::drop_begin(*program_.body_, firstNode)) {
+    bool reads = node.kind != Node::Kind::Kernel, writes = false;
+    for (size_t i = 0; i < node.args.size(); ++i) {
+      reads |= node.reads[i] && isRagged(node.args[i]);
+      writes |= node.writes[i] && node.args[i] == buffer;
+    }
+    if (writes && !reads) return true;
+  }
+  return false;
+}
+
+void OpLowering::shareLod(size_t firstNode) {
+  std::vector<int> all;
   for (const std::string& slot : op_.inputSlots()) {
     for (unsigned i = 0; i < op_.inputCount(slot); ++i) {
-      if (auto tensor = in(slot, i); tensor && ragged(tensor->buffer)) sources.push_back(tensor->buffer);
+      if (auto tensor = in(slot, i); tensor && isRagged(tensor->buffer)) all.push_back(tensor->buffer);
     }
   }
-  for (size_t k = 0; k < kernel.args.size(); ++k) {
-    if (kernel.reads[k] && ragged(kernel.args[k])) return;
+  if (all.empty()) return;
+  std::vector<Node> nodes;
+  for (const std::string& slot : op_.outputSlots()) {
+    llvm::StringRef forward = slot;
+    const bool gradient = forward.consume_back("@GRAD");
+    for (unsigned i = 0; i < op_.outputCount(slot); ++i) {
+      auto result = out(slot, i);
+      if (!result || !isRagged(result->buffer)) continue;
+      auto like = gradient ? in(forward, i) : std::nullopt;
+      const bool cutLike = like && isRagged(like->buffer);
+      if (!cutLike && !needsLod(result->buffer, firstNode)) continue;
+      Node node{.kind = Node::Kind::Call, .op = program_.position_, .args = cutLike ? std::vector<int>{like->buffer} : all, .callee = "dt_share_lod"};
+      const int sources = static_cast<int>(node.args.size());
+      node.slots = {0, sources, sources + 1};
+      node.args.push_back(result->buffer);
+      node.writes.assign(node.args.size(), false);
+      node.writes.back() = true;
+      node.reads.assign(node.args.size(), true);
+      nodes.push_back(std::move(node));
+    }
   }
-  for (size_t k = 0; k < kernel.args.size(); ++k) {
-    if (sources.empty() || !kernel.writes[k] || !ragged(kernel.args[k])) continue;
-    const int count = static_cast<int>(sources.size());
-    Node node{.kind = Node::Kind::Call, .op = program_.position_, .args = sources, .writes = std::vector<bool>(count, false), .reads = std::vector<bool>(count, true)};
-    node.callee = "dt_share_lod";
-    node.args.push_back(kernel.args[k]);
-    node.writes.push_back(true);
-    node.reads.push_back(true);
-    node.slots = {0, count, count + 1};
-    program_.add(std::move(node));
-  }
+  for (Node& node : nodes) program_.add(std::move(node));
 }
 
 // What the run reads extents off is an argument, whether the kernel looks at its elements or not: the X of a mean_grad.
@@ -210,8 +235,7 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
     }
     if (k.kernel.elements() == 0 && !values) continue;
     node.kernel = std::make_shared<Kernel>(std::move(k.kernel));
-    const Node kernel = program_.add(std::move(node));
-    if (values) shareLod(kernel);
+    program_.add(std::move(node));
   }
   return llvm::success();
 }

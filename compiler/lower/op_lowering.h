@@ -71,12 +71,15 @@ class OpLowering {
   llvm::LogicalResult formula(llvm::StringRef text, const Bindings& bindings);
   llvm::LogicalResult formula(llvm::StringRef text) { return formula(text, Bindings()); }
 
+  // After the rule: gives ragged results that have no LoD yet that of an input with as many rows. Gradients are cut like what they are gradients
+  // of; results of kernels that read nothing ragged (the gradient of a sum over all rows) like any ragged input. `firstNode`: the op's first.
+  void shareLod(size_t firstNode);
+
  private:
-  // Ragged results of a kernel that reads nothing ragged (the gradient of a sum over all rows) get the LoD of an input of the op that has as
-  // many rows.
-  void shareLod(const Node& kernel);
   std::optional<double> attribute(llvm::StringRef name) const;
   void addExtentSources(BoundKernel& kernel, const ExtentTokens& tokens) const;
+  bool isRagged(int buffer) const;
+  bool needsLod(int buffer, size_t firstNode) const;
   ProgramLowering& program_;
   pd::OpView op_;
 };

@@ -256,22 +256,10 @@ LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
   }
   updateListsInPlace(op);
   OpLowering lowering(*this, op);
+  const size_t first = body_->size();
   if (failed(applyRule(*findRule(op.type()), lowering))) return failure();
-  shareLodOfForward(op);
+  lowering.shareLod(first);
   return failure(refused_);
-}
-
-// The gradient of a ragged argument is cut like the argument, which a formula need not have read.
-void ProgramLowering::shareLodOfForward(pd::OpView op) {
-  for (const std::string& slot : op.outputSlots()) {
-    llvm::StringRef forward = slot;
-    if (!forward.consume_back("@GRAD")) continue;
-    mlir::Value from = op.input(forward), to = op.output(slot);
-    if (!from || !to || !needed(to) || infos_[from].lodLevel == 0 || infos_[from].kind != pd::Kind::Tensor || infos_[to].kind != pd::Kind::Tensor) continue;
-    const int source = bufferOf(from), target = bufferOf(to);
-    if (plan_.buffers[source].space != Space::Value || plan_.buffers[target].space != Space::Value) continue;
-    add({.kind = Node::Kind::Call, .op = position_, .args = {source, target}, .writes = {false, true}, .reads = {true, true}, .callee = "dt_share_lod", .slots = {0, 1, 2}});
-  }
 }
 
 // A list has one name in the file, so an op that writes part of it may do so where it is.

@@ -47,7 +47,6 @@ class ProgramLowering {
   void lowerGet(pd::GetOp op);
   void lowerUndef(pd::UndefOp op);
   void updateListsInPlace(pd::OpView op);
-  void shareLodOfForward(pd::OpView op);
   void lowerSet(pd::SetOp op);
   llvm::LogicalResult lowerFramework(pd::OpView op);
   llvm::LogicalResult lowerOp(mlir::Operation& op);

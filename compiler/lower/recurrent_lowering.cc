@@ -47,7 +47,7 @@ LogicalResult BlockLowering::lowerRecurrent() {
     }
     return success();
   };
-  Tape* tape = nullptr;
+  Tape lists;
   auto after = [&]() -> LogicalResult {
     for (unsigned i = 0; i < op_.outputCount("outputs"); ++i) {
       mlir::Value result = op_.output("outputs", i);
@@ -57,19 +57,16 @@ LogicalResult BlockLowering::lowerRecurrent() {
       bind(result, fresh(op_.outputName("outputs", i), stacked), stacked);
       call("dt_set_row", {bufferOf(value), step, sequence}, {bufferOf(result)});
     }
-    if (failed(makeTape("step_scopes", tape))) return failure();
-    if (tape) {
-      for (const auto& [name, value] : tape->values) tape->lists[name] = list(name + ".tape");
-      pushTape(*tape);
-    }
+    if (isTapeRead("step_scopes")) lists = pushTape(savedNow());
     call("dt_loop_next", {sequence}, {step, more}, {reverse});
     return success();
   };
   std::vector<Node> body;
   if (failed(lowerTurns(carried, body, before, after))) return failure();
   initialise(carried);
-  if (tape) {
-    for (const auto& [name, list] : tape->lists) call("dt_list_clear", {}, {list});
+  if (isTapeRead("step_scopes")) {
+    clearTape(lists);
+    program_.tapes_[op_.output("step_scopes")] = lists;
   }
   call("dt_loop_begin", {sequence}, {step, more}, {reverse});
   addControl(Node::Kind::While, more, std::move(body));
@@ -82,7 +79,7 @@ LogicalResult BlockLowering::lowerRecurrent() {
 }
 
 LogicalResult BlockLowering::lowerRecurrentGrad() {
-  Tape* tape = tapeOf("step_scopes");
+  std::optional<Tape> tape = tapeOf("step_scopes");
   mlir::Value first = op_.input("inputs");
   if (!tape || !first) return unsupported("a gradient without its forward block");
   const int step = counter(), more = flag(), sequence = bufferOf(first);
@@ -101,25 +98,15 @@ LogicalResult BlockLowering::lowerRecurrentGrad() {
     for (const char* slot : {"inputs", "outputs", "outputs@GRAD"}) {
       for (mlir::Value whole : op_.inputs(slot)) {
         mlir::Value row = whole ? argument(pd::nameOf(whole)) : mlir::Value();
-        if (!row || tape->lists.count(pd::nameOf(whole).str())) continue;
+        // A gradient that nobody has written stays unset: rnn_memory_helper_grad makes zeros of it.
+        if (!row || tape->values.count(pd::nameOf(whole).str()) || whole.getDefiningOp<pd::UndefOp>()) continue;
         bind(row, fresh(pd::nameOf(whole), rowOf(info(whole))), rowOf(info(whole)));
         call("dt_row", {bufferOf(whole), step}, {bufferOf(row)});
       }
     }
-    popLocals(*tape);
-    for (const std::string& name : names("locals")) {
-      if (!program_.infos_.count(argument(name))) info(argument(name)) = pd::declaredInfo(argument(name).getType());
-    }
     return success();
   };
-  std::vector<Sum> sums;
-  std::vector<Node> body;
   auto after = [&]() -> LogicalResult {
-    if (failed(findSums("parameters", "parameters@GRAD", carried, sums))) return failure();
-    std::vector<Node>* turn = std::exchange(program_.body_, outer_);
-    startSums(sums);
-    program_.body_ = turn;
-    addSums(sums);
     for (unsigned i = 0; i < op_.outputCount("inputs@GRAD"); ++i) {
       mlir::Value result = op_.output("inputs@GRAD", i), forward = op_.input("inputs", i);
       if (!result || !program_.needed(result)) continue;
@@ -131,12 +118,12 @@ LogicalResult BlockLowering::lowerRecurrentGrad() {
     call("dt_loop_next", {sequence}, {step, more}, {reverse});
     return success();
   };
-  outer_ = program_.body_;
-  if (failed(lowerTurns(carried, body, before, after))) return failure();
-  for (size_t i = 0; i < carried.size(); ++i) call("dt_zeros_like", {zeroLike[i]}, {carried[i].buffer});
-  call("dt_loop_begin", {sequence}, {step, more}, {reverse});
-  addControl(Node::Kind::While, more, std::move(body));
-  finishSums(sums);
+  auto begin = [&] {
+    for (size_t i = 0; i < carried.size(); ++i) call("dt_zeros_like", {zeroLike[i]}, {carried[i].buffer});
+    call("dt_loop_begin", {sequence}, {step, more}, {reverse});
+    return success();
+  };
+  if (failed(lowerGradientLoop("parameters", *tape, carried, more, before, after, begin))) return failure();
   for (unsigned i = 0; i < op_.outputCount("initial_states@GRAD"); ++i) {
     mlir::Value result = op_.output("initial_states@GRAD", i);
     if (result && i < carried.size()) bind(result, carried[i].buffer, carried[i].info);

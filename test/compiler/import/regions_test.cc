@@ -112,6 +112,51 @@ pd.yield %10, %arg0 : tensor<4xf32>, tensor<4xf32>
 )");
 }
 
+TEST_CASE("a loop keeps the value that a turn begins with, but for what an op updates in place") {
+  ProgramBuilder program = loop();
+  program.var(0, "y@GRAD", {4});
+  program.var(0, "x@GRAD", {4});
+  int gradient = program.addBlock(0, 1);
+  OpDesc& op = program.op(0, "while_grad", {{"Out", {"y"}}, {"Out@GRAD", {"y@GRAD"}}, {"StepScopes", {"scopes"}}, {"X", {"x"}}}, {{"X@GRAD", {"x@GRAD"}}});
+  blockAttr(op, "sub_block", gradient);
+  attr(op, "original_output_grad", 5).add_strings("y@GRAD");
+  program.op(gradient, "relu_grad", {{"Out", {"y"}}, {"Out@GRAD", {"y@GRAD"}}}, {{"X@GRAD", {"y@GRAD"}}});
+  program.op(gradient, "increment", {{"X", {"i"}}}, {{"Out", {"i"}}});
+  const std::string text = body(program);
+  INFO(text);
+  CHECK(text.find(R"(saved = ["y"], written = ["y", "i", "more"])") != std::string::npos);
+  CHECK(text.find("pd.yield %9, %10, %11, %arg0 :") != std::string::npos);
+  CHECK(text.find(R"(captures = ["y@GRAD", "i"], forward = 1 : i32, idx = 2 : i32, locals = ["y"])") != std::string::npos);
+}
+
+// while (more) { while (inner) z = y * x } and its gradient: y belongs to the outer turn, z to the inner one.
+TEST_CASE("a gradient block within another captures what belongs to forward blocks around its own") {
+  ProgramBuilder program;
+  for (const char* name : {"x", "x@GRAD"}) program.var(0, name, {4});
+  for (const char* name : {"more", "inner"}) program.var(0, name, {1}, false, 0);
+  program.var(0, "scopes", {}, false, 5, 11);
+  const int outer = program.addBlock(0), inner = program.addBlock(outer), gradient = program.addBlock(0, outer), within = program.addBlock(gradient, inner);
+  program.var(outer, "y", {4});
+  program.var(outer, "kept", {}, false, 5, 11);
+  program.var(inner, "z", {4});
+  program.var(gradient, "y@GRAD", {4});
+  const auto block = [](OpDesc& op, int number) { blockAttr(op, "sub_block", number); };
+  block(program.op(0, "while", {{"Condition", {"more"}}, {"X", {"x"}}}, {{"Out", {"more"}}, {"StepScopes", {"scopes"}}}), outer);
+  program.op(outer, "relu", {{"X", {"x"}}}, {{"Out", {"y"}}});
+  block(program.op(outer, "while", {{"Condition", {"inner"}}, {"X", {"x", "y"}}}, {{"Out", {"inner"}}, {"StepScopes", {"kept"}}}), inner);
+  program.op(inner, "elementwise_mul", {{"X", {"y"}}, {"Y", {"x"}}}, {{"Out", {"z"}}});
+  program.op(inner, "assign", {{"X", {"z"}}}, {{"Out", {"y"}}});
+  block(program.op(0, "while_grad", {{"StepScopes", {"scopes"}}, {"X", {"x"}}}, {{"X@GRAD", {"x@GRAD"}}}), gradient);
+  block(program.op(gradient, "while_grad", {{"StepScopes", {"kept"}}, {"X", {"y"}}}, {{"X@GRAD", {"y@GRAD"}}}), within);
+  program.op(within, "relu_grad", {{"Out", {"z"}}, {"Out@GRAD", {"y"}}}, {{"X@GRAD", {"y@GRAD"}}});
+  program.op(within, "assign", {{"X", {"y"}}}, {{"Out", {"y"}}});
+  const std::string text = body(program);
+  INFO(text);
+  CHECK(text.find(R"(locals = ["kept", "y"])") != std::string::npos);
+  CHECK(text.find(R"(captures = ["y@GRAD", "y"])") != std::string::npos);
+  CHECK(text.find(R"(locals = ["z", "y"], parent = 3)") != std::string::npos);
+}
+
 TEST_CASE("a branch: what it may leave unwritten enters as operand; persistables are set inside") {
   ProgramBuilder program;
   program.var(0, "flag", {1}, false, 0);

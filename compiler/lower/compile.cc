@@ -11,6 +11,7 @@
 #include "compiler/lower/in_place.h"
 #include "compiler/lower/kernel/emit.h"
 #include "compiler/lower/plan_writer.h"
+#include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
 
 namespace dtranspile::lower {
@@ -21,12 +22,13 @@ using llvm::failure;
 using llvm::LogicalResult;
 using llvm::success;
 
-// A buffer for every persistable of the symbol table. Kinds that are no dense tensor have none: an op that uses one is refused.
+// A buffer for every persistable of the symbol table. Kinds that are no dense tensor have none, nor have those whose storage is other variables'
+// (their parts are saved and loaded in its place): an op that uses one is refused.
 LogicalResult addVariables(mlir::Operation* table, const CompileOptions& options, Plan& plan, llvm::StringMap<int>& variables) {
   for (auto var : table->getRegion(0).getOps<pd::VarOp>()) {
     auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(var.getType());
     auto dtype = tensor ? pd::dtypeOf(tensor.getElementType()) : std::nullopt;
-    if (!dtype) continue;
+    if (!dtype || var->hasAttr(pd::kPartsAttr)) continue;
     if (!tensor.hasStaticShape()) return var.emitError() << "persistable " << var.getSymName() << " has extents that are not known: " << tensor;
     auto dims = tensor.getShape();
     const std::string name = var.getSymName().str();

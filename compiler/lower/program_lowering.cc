@@ -181,8 +181,14 @@ LogicalResult ProgramLowering::checkRules() {
 LogicalResult ProgramLowering::lowerOp(mlir::Operation& op) {
   position_ = positionOf(&op);
   if (auto input = llvm::dyn_cast<pd::InputOp>(op)) return lowerInput(input);
-  if (auto get = llvm::dyn_cast<pd::GetOp>(op)) return lowerGet(get), success();
-  if (auto set = llvm::dyn_cast<pd::SetOp>(op)) return lowerSet(set), success();
+  auto get = llvm::dyn_cast<pd::GetOp>(op);
+  auto set = llvm::dyn_cast<pd::SetOp>(op);
+  if (get || set) {
+    llvm::StringRef name = get ? get.getVar() : set.getVar();
+    if (set && !variables_.contains(name) && isHeldByParts(set)) return success();
+    if (!variables_.contains(name)) return op.emitError() << "persistable " << name << " is no dense tensor, or shares the storage of others: not supported";
+    return get ? lowerGet(get) : lowerSet(set), success();
+  }
   if (auto undef = llvm::dyn_cast<pd::UndefOp>(op)) return lowerUndef(undef), success();
   if (isCommunication(&op)) return lowerCommunication(&op);
   return lowerFramework(pd::OpView(&op));
@@ -232,6 +238,16 @@ void ProgramLowering::lowerGet(pd::GetOp op) {
   }
   Node copy{.kind = Node::Kind::Copy, .op = position_, .args = {variable, bufferOf(op.getValue())}, .writes = {false, true}, .reads = {true, false}};
   add(std::move(copy));
+}
+
+// What coalesce_tensor gives a flat variable is what it sets its parts to, and what the variable held before is dropped with its storage.
+bool ProgramLowering::isHeldByParts(pd::SetOp op) {
+  auto gathers = [&](mlir::Operation* from, pd::SetOp set) {
+    return from && set.getVar() == op.getVar() && pd::OpView::isFrameworkOp(from) && pd::OpView(from).type() == "coalesce_tensor";
+  };
+  for (mlir::Operation* next = op; next; next = next->getNextNode())
+    if (auto set = llvm::dyn_cast<pd::SetOp>(next); set && gathers(set.getValue().getDefiningOp(), set)) return true;
+  return false;
 }
 
 void ProgramLowering::lowerSet(pd::SetOp op) {

@@ -48,6 +48,7 @@ class ProgramLowering {
   void lowerUndef(pd::UndefOp op);
   void updateListsInPlace(pd::OpView op);
   void lowerSet(pd::SetOp op);
+  bool isHeldByParts(pd::SetOp op);
   llvm::LogicalResult lowerFramework(pd::OpView op);
   llvm::LogicalResult lowerOp(mlir::Operation& op);
   // dist_lowering.cc

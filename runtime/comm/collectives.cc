@@ -1,7 +1,7 @@
 // Small operations travel with the headers: everybody sees everything and computes its own result. Larger ones go in rounds of
 // one area each, software-pipelined: round k + 1 is written before round k is read. Reductions are cut into as many parts as
 // there are members; each combines its part of all contributions in rank order and hands the result round (reduce-scatter, then
-// all-gather, both by direct exchange), so every result is computed once and is the same everywhere.
+// all-gather, both by direct exchange), so every result is computed once and is the same everywhere; two members both combine everything.
 #include "runtime/comm/collectives.h"
 
 #include <optional>
@@ -38,6 +38,7 @@ class Operation {
   void CountInline(size_t bytes);
 
   absl::Status AllReduce();
+  absl::Status AllReduceOfTwo();
   absl::Status Reduce();
   absl::Status ReduceScatter();
   absl::Status AllToAll();
@@ -115,7 +116,7 @@ absl::Status Operation::Run() {
     return absl::OkStatus();
   }
   switch (request_.kind) {
-    case Kind::kAllReduce: return AllReduce();
+    case Kind::kAllReduce: return n_ == 2 ? AllReduceOfTwo() : AllReduce();
     case Kind::kReduce: return Reduce();
     case Kind::kBroadcast: return Broadcast(request_.peer);
     case Kind::kAllGather: return AllGather();
@@ -227,6 +228,16 @@ absl::Status Operation::Combine(const Posted& posted, const View& own, const Vie
     comm::Reduce(request_.dtype, request_.reduce, sources.data(), n_, out.At(from), count, copy != nullptr ? copy + skip : nullptr);
   });
   return absl::OkStatus();
+}
+
+// With two members a message to everybody is as long as two halves in two messages: both show all they have and combine all of it, in rank order, with
+// one hand-over per round.
+absl::Status Operation::AllReduceOfTwo() {
+  const View in = Inputs(), out = Outputs();
+  return Rounds(
+      in.bytes(), fabric_.area_bytes(), [&](size_t bytes) { return Message{Pattern::kGather, 0, 0, bytes, bytes * n_}; },
+      [&](std::byte* area, size_t offset, size_t bytes) { in.CopyTo(area, offset, bytes); },
+      [&](const Posted& posted, size_t offset, size_t bytes) { return Combine(posted, in, out, offset, bytes); });
 }
 
 // Two messages per round: the parts (kScatter), then each member's reduced part (kGather), written where its own part would

@@ -7,6 +7,7 @@
 #include "compiler/specialize/specialize.h"
 #include "compiler/verify/position.h"
 #include "compiler/verify/relations/reference.h"
+#include "compiler/verify/structure/schedules.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 #include "mlir/IR/Verifier.h"
@@ -160,6 +161,7 @@ Rung verifyStructure(mlir::ModuleOp job, const Json* manifest, mlir::ModuleOp gi
   // What follows asks questions that only a well-formed module answers.
   if (rung.verdict == Verdict::Holds) {
     checkLineage(job, rung);
+    checkSchedules(job, rung);
     classes = checkClasses(job, rung);
     if (manifest) checkManifest(job, *manifest, rung);
     if (given) checkGiven(job, given, rung);

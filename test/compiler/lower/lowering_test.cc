@@ -149,6 +149,27 @@ TEST_CASE("errors say what to do") {
   }
 }
 
+TEST_CASE("a persistable made of others has no memory of its own, and is refused where it is read") {
+  std::string text = R"mlir(
+pd.var @a : tensor<2xf32> {parameter}
+pd.var @b : tensor<2xf32> {parameter}
+pd.var @whole : tensor<4xf32> {parameter, pd.parts = [@a, @b]}
+pd.program @main attributes {version = 2006002 : i64} {
+  %x = pd.input "x" : tensor<2xf32>
+  %a = pd.get @a : tensor<2xf32>
+  %y = pd.elementwise_add X(%x) Y(%a) -> Out("y") : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %whole = pd.get @whole : tensor<4xf32>
+  %z = pd.scale X(%whole) -> Out("z") {scale = 2.0 : f32} : (tensor<4xf32>) -> tensor<4xf32>
+})mlir";
+  Compiled parts(text), whole(text);
+  parts.options.main.fetches = {"y"};
+  REQUIRE(parts.compile());
+  CHECK(parts.read()["persistables"].size() == 2);
+  whole.options.main.fetches = {"z"};
+  CHECK_FALSE(whole.compile());
+  CHECK_THAT(whole.error, Catch::Contains("persistable whole") && Catch::Contains("shares the storage of others"));
+}
+
 TEST_CASE("temporaries that live together never overlap") {
   std::string text = R"mlir(
 pd.program @main attributes {version = 2006002 : i64} {

@@ -1,0 +1,213 @@
+#include "compiler/verify/structure/schedules.h"
+
+#include <map>
+
+#include "compiler/schedule/schedule.h"
+#include "compiler/verify/position.h"
+#include "dialects/dist/lookup.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace dtranspile::verify {
+namespace {
+
+using schedule::Entry;
+using schedule::Task;
+
+// Above this a table is not expanded.
+constexpr size_t kMostEntries = 1 << 24;
+
+// A dist.on with `task`, and what it takes from other tasks of the same micro-batch.
+struct Node {
+  dist::OnOp on;
+  dist::AxisSetAttr stages;
+  llvm::SetVector<int> takes;
+  bool scheduled = false;
+  size_t first = 0;  // of its entries in `done_`: per coordinate, per micro-batch
+};
+
+// How many coordinates of a set lie below one.
+int64_t rankIn(dist::AxisSetAttr set, int64_t coordinate) {
+  int64_t below = 0;
+  for (size_t i = 0; i < set.getBounds().size(); i += 2)
+    below += std::clamp<int64_t>(coordinate - set.getBounds()[i], 0, set.getBounds()[i + 1] - set.getBounds()[i]);
+  return below;
+}
+
+class MicroCheck {
+ public:
+  MicroCheck(dist::MicroOp micro, Rung& rung) : micro_(micro), rung_(rung) {}
+
+  void run() {
+    if (!collect() || nodes_.empty()) return;
+    schedule::Shape shape{stages_, static_cast<int64_t>(micro_.getChunks()), microBatches()};
+    if (shape.entries() > static_cast<int64_t>(kMostEntries)) return open("its table is too large to be expanded", "check a job of fewer micro-batches");
+    std::string why;
+    std::optional<schedule::Table> table = schedule::expand(micro_.getSchedule(), shape, why);
+    if (!table) return open(why, "name a schedule that can be expanded, with a fitting number of chunks and micro-batches");
+    table_ = std::move(*table);
+    if (!everythingScheduled()) return;
+    micros_ = shape.micros;
+    size_t runs = 0;
+    for (Node& node : nodes_) {
+      node.first = runs;
+      runs += node.stages.count() * micros_;
+      if (runs > kMostEntries) return open("its table is too large to be expanded", "check a job of fewer micro-batches");
+    }
+    done_.assign(runs, false);
+    simulate();
+  }
+
+ private:
+  void open(std::string text, std::string remedy) { rung_.add(messageAt(micro_, Message::Level::Unknown, "D15", std::move(text), std::move(remedy))); }
+  void refute(mlir::Operation* at, std::string text, std::string remedy, std::vector<std::string> notes = {}) {
+    Message message = messageAt(at, Message::Level::Refuted, "D15", std::move(text), std::move(remedy));
+    message.notes = std::move(notes);
+    rung_.add(std::move(message));
+  }
+
+  int64_t microBatches() {
+    dist::MeshOp mesh = dist::meshOf(micro_);
+    int64_t product = 1;
+    for (llvm::StringRef axis : micro_.getAxes().getAsValueRange<mlir::StringAttr>())
+      if (__builtin_mul_overflow(product, mesh.sizeOf(axis).value_or(1), &product)) return kMostEntries;
+    return product;
+  }
+
+  // Tasks in text order, and the edges between them through ops that are no tasks (transfers, sums). False where tasks do not lie on one axis.
+  bool collect() {
+    dist::MeshOp mesh = dist::meshOf(micro_);
+    if (!mesh) return false;
+    for (mlir::Operation& op : micro_.getBody().front()) {
+      llvm::SetVector<int> takes;
+      op.walk([&](mlir::Operation* inner) {
+        for (mlir::Value value : inner->getOperands())
+          if (auto found = madeBy_.find(value); found != madeBy_.end()) takes.insert(found->second.begin(), found->second.end());
+      });
+      auto on = llvm::dyn_cast<dist::OnOp>(op);
+      if (on && on.getTask()) {
+        dist::AxisSetAttr stages = stagesOf(on, mesh);
+        if (!stages) return false;
+        nodes_.push_back({on, stages, takes});
+        takes.clear();
+        takes.insert(static_cast<int>(nodes_.size()) - 1);
+      }
+      for (mlir::Value result : op.getResults()) madeBy_[result] = takes;
+    }
+    return true;
+  }
+
+  // The stages that run a task: its selector's set on the axis of the pipeline, which is the axis of all its selectors.
+  dist::AxisSetAttr stagesOf(dist::OnOp on, dist::MeshOp mesh) {
+    for (dist::AxisSetAttr set : on.getWhere().getSets()) {
+      if (!axis_.empty() && axis_ != set.getAxis().getValue()) continue;
+      axis_ = set.getAxis().getValue();
+      stages_ = mesh.sizeOf(axis_).value_or(1);
+      return set;
+    }
+    refute(on, "is a task that does not name the axis " + axis_.str() + " of the other tasks", "guard every task by its stage");
+    return {};
+  }
+
+  static int64_t chunkOf(dist::OnOp on) { return static_cast<int64_t>(on.getChunk().value_or(0)); }
+
+  // The tasks that an entry of a stage runs.
+  std::vector<int>& tasksOf(int64_t stage, const Entry& entry) { return index_[{stage, static_cast<int>(entry.task), entry.chunk}]; }
+
+  bool everythingScheduled() {
+    for (auto [i, node] : llvm::enumerate(nodes_))
+      for (int64_t stage = 0; stage < stages_; ++stage)
+        if (node.stages.contains(stage)) index_[{stage, static_cast<int>(*node.on.getTask()), chunkOf(node.on)}].push_back(static_cast<int>(i));
+    for (auto [stage, row] : llvm::enumerate(table_))
+      for (const Entry& entry : row)
+        for (int node : tasksOf(static_cast<int64_t>(stage), entry)) nodes_[node].scheduled = true;
+    for (Node& node : nodes_) {
+      if (node.scheduled) continue;
+      refute(node.on, "is a task that the schedule \"" + micro_.getSchedule().str() + "\" never runs (chunk " + std::to_string(chunkOf(node.on)) + ")",
+             "give it a task and a chunk that the schedule has, or name another schedule");
+      return false;
+    }
+    return true;
+  }
+
+  size_t slot(int node, int64_t stage, int64_t micro) const { return nodes_[node].first + rankIn(nodes_[node].stages, stage) * micros_ + micro; }
+
+  // What a task of a stage still waits for; -1 for nothing. A value of other stages comes from all that make it.
+  int missing(int node, int64_t stage, int64_t micro) const {
+    for (int from : nodes_[node].takes) {
+      llvm::ArrayRef<int64_t> bounds = nodes_[from].stages.getBounds();
+      if (nodes_[from].stages.contains(stage)) {
+        if (!done_[slot(from, stage, micro)]) return from;
+        continue;
+      }
+      for (size_t i = 0; i < bounds.size(); i += 2)
+        for (int64_t other = bounds[i]; other < bounds[i + 1]; ++other)
+          if (!done_[slot(from, other, micro)]) return from;
+    }
+    return -1;
+  }
+
+  // Every stage runs its row as far as what the entries take is there. Entries only ever wait for others, so that one run decides.
+  void simulate() {
+    std::vector<size_t> at(stages_, 0);
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (int64_t stage = 0; stage < stages_; ++stage)
+        while (at[stage] < table_[stage].size() && runs(stage, table_[stage][at[stage]])) {
+          ++at[stage];
+          moved = true;
+        }
+    }
+    for (int64_t stage = 0; stage < stages_; ++stage)
+      if (at[stage] < table_[stage].size()) return reportStuck(at);
+  }
+
+  bool runs(int64_t stage, const Entry& entry) {
+    for (int node : tasksOf(stage, entry)) {
+      if (missing(node, stage, entry.micro) >= 0) return false;
+      done_[slot(node, stage, entry.micro)] = true;
+    }
+    return true;
+  }
+
+  void reportStuck(const std::vector<size_t>& at) {
+    std::vector<std::string> notes;
+    mlir::Operation* first = nullptr;
+    std::string text;
+    for (int64_t stage = 0; stage < stages_; ++stage) {
+      if (at[stage] == table_[stage].size()) continue;
+      const Entry& entry = table_[stage][at[stage]];
+      for (int node : tasksOf(stage, entry)) {
+        int from = missing(node, stage, entry.micro);
+        if (from < 0) continue;
+        std::string one = axis_.str() + " = " + std::to_string(stage) + " is to run " + schedule::textOf(entry) + " at place " + std::to_string(at[stage]) + ", which takes a value of " +
+                          schedule::textOf({static_cast<Task>(*nodes_[from].on.getTask()), chunkOf(nodes_[from].on), entry.micro}) + " on " + axis_.str() + " = " +
+                          std::to_string(nodes_[from].stages.getBounds().front()) + " that has not run";
+        if (!first) text = one;
+        else notes.push_back(one);
+        first = first ? first : nodes_[node].on.getOperation();
+        break;
+      }
+    }
+    refute(first ? first : micro_.getOperation(), "the schedule \"" + micro_.getSchedule().str() + "\" runs a task before what it takes: " + text,
+           "name a schedule in whose order every value is made before it is taken, or correct the task and chunk of the regions", notes);
+  }
+
+  dist::MicroOp micro_;
+  Rung& rung_;
+  llvm::StringRef axis_;
+  int64_t stages_ = 1, micros_ = 1;
+  std::vector<Node> nodes_;
+  llvm::DenseMap<mlir::Value, llvm::SetVector<int>> madeBy_;  // tasks that a value of the body comes from
+  schedule::Table table_;
+  std::map<std::tuple<int64_t, int, int64_t>, std::vector<int>> index_;
+  std::vector<bool> done_;
+};
+
+}  // namespace
+
+void checkSchedules(mlir::ModuleOp job, Rung& rung) {
+  job->walk([&](dist::MicroOp micro) { MicroCheck(micro, rung).run(); });
+}
+
+}  // namespace dtranspile::verify

@@ -10,6 +10,7 @@
 #include "passes/dp-scale-loss/pass.h"
 #include "passes/local-sgd/pass.h"
 #include "passes/sync-batch-norm/pass.h"
+#include "passes/widen-float64/pass.h"
 
 namespace dtranspile::passes {
 
@@ -23,6 +24,7 @@ void registerAll() {
   registerDpScaleLoss();
   registerLocalSgd();
   registerSyncBatchNorm();
+  registerWidenFloat64();
 }
 
 }  // namespace dtranspile::passes

@@ -11,6 +11,7 @@
 #include "runtime/exec/control.h"
 #include "runtime/io/output.h"
 #include "runtime/io/tensor_record.h"
+#include "runtime/tensor/widen.h"
 
 namespace dtranspile::exec {
 namespace {
@@ -51,7 +52,7 @@ absl::Status CheckFeed(const io::Feed& feed, const FeedSlot& slot, const Buffer&
     return absl::InvalidArgumentError(absl::StrCat(file, ": feed '", slot.name, "' is ragged (LoD), the program declares it without levels of sequences"));
   std::vector<int64_t> expected = buffer.dims;
   if (slot.is_split && expected[static_cast<size_t>(slot.split.dim)] >= 0) expected[static_cast<size_t>(slot.split.dim)] *= parts;
-  if (feed.dtype() != buffer.dtype || !Agree(feed.dims(), expected))
+  if (!FitsOrWidens(feed.dtype(), buffer.dtype) || !Agree(feed.dims(), expected))
     return absl::InvalidArgumentError(absl::StrCat(file, ": a step of feed '", slot.name, "' is ", ShapeText(feed.dtype(), feed.dims()),
                                                    ", the job was compiled for ", ShapeText(buffer.dtype, expected)));
   if (feed.steps() < steps)
@@ -66,13 +67,18 @@ const Persistable* FindPersistable(const Executor& executor, const std::string& 
   return found == all.end() ? nullptr : &*found;
 }
 
-absl::Status SetFrom(const Tensor& value, const Persistable& p, const Executor& executor, const std::string& file) {
+absl::Status WrongShape(const Tensor& value, const Persistable& p, const Buffer& buffer, const std::string& file) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(file, ": '", p.name, "' is ", ShapeText(value.dtype, value.dims), ", the program declares ", ShapeText(buffer.dtype, buffer.dims)));
+}
+
+absl::Status SetFrom(Tensor read, const Persistable& p, const Executor& executor, const std::string& file) {
   const Buffer& buffer = BufferAt(executor, p.buffer);
+  if (!FitsOrWidens(read.dtype, buffer.dtype)) return WrongShape(read, p, buffer, file);
+  DT_ASSIGN_OR_RETURN(const Tensor value, Widened(std::move(read), buffer.dtype));
   // A scalar may have been saved as [] or as [1].
   const bool same_dims = value.dims == buffer.dims || (static_cast<int64_t>(value.bytes.size()) == buffer.bytes && buffer.count() == 1);
-  if (value.dtype != buffer.dtype || !same_dims)
-    return absl::InvalidArgumentError(
-        absl::StrCat(file, ": '", p.name, "' is ", ShapeText(value.dtype, value.dims), ", the program declares ", ShapeText(buffer.dtype, buffer.dims)));
+  if (!same_dims) return WrongShape(value, p, buffer, file);
   if (buffer.bytes > 0) std::memcpy(executor.data(p.buffer), value.bytes.data(), static_cast<size_t>(buffer.bytes));
   return absl::OkStatus();
 }
@@ -85,8 +91,8 @@ absl::Status InitialiseFromCombined(const InitConfig& init, const Executor& exec
     const Buffer& buffer = BufferAt(executor, p->buffer);
     expected.push_back({name, buffer.dtype, buffer.dims});
   }
-  DT_ASSIGN_OR_RETURN(const auto values, io::ReadCombined(init.combined, expected));
-  for (const auto& [name, value] : values) DT_RETURN_IF_ERROR(SetFrom(value, *FindPersistable(executor, name), executor, init.combined));
+  DT_ASSIGN_OR_RETURN(auto values, io::ReadCombined(init.combined, expected));
+  for (auto& [name, value] : values) DT_RETURN_IF_ERROR(SetFrom(std::move(value), *FindPersistable(executor, name), executor, init.combined));
   return absl::OkStatus();
 }
 
@@ -122,8 +128,8 @@ absl::Status InitialiseFromFolder(const InitConfig& init, const std::vector<std:
   for (const Persistable& p : executor.plan().persistables) {
     if (without.count(p.name) > 0) continue;
     DT_ASSIGN_OR_RETURN(const std::string path, io::PathInside(init.folder, p.name));
-    DT_ASSIGN_OR_RETURN(const Tensor value, io::ReadTensorFile(path));
-    DT_RETURN_IF_ERROR(SetFrom(value, p, executor, path));
+    DT_ASSIGN_OR_RETURN(Tensor value, io::ReadTensorFile(path));
+    DT_RETURN_IF_ERROR(SetFrom(std::move(value), p, executor, path));
   }
   return absl::OkStatus();
 }
@@ -192,13 +198,20 @@ absl::StatusOr<Feeds> Feeds::Open(const WorkerConfig& config, const Executor& ex
 
 absl::Status Feeds::Read(int64_t step, const Executor& executor) const {
   for (const Entry& entry : entries_) {
-    if (Value* value = executor.value(entry.buffer)) {
-      DT_ASSIGN_OR_RETURN(Tensor part, entry.parts == 1 ? entry.feed.Read(step) : entry.feed.ReadPart(step, entry.dim, entry.part, entry.parts));
+    Value* value = executor.value(entry.buffer);
+    const DType type = BufferAt(executor, entry.buffer).dtype;
+    std::byte* to = executor.data(entry.buffer);
+    if (value != nullptr || entry.feed.dtype() != type) {
+      DT_ASSIGN_OR_RETURN(Tensor read, entry.parts == 1 ? entry.feed.Read(step) : entry.feed.ReadPart(step, entry.dim, entry.part, entry.parts));
+      DT_ASSIGN_OR_RETURN(Tensor part, Widened(std::move(read), type));
+      if (value == nullptr) {
+        std::memcpy(to, part.bytes.data(), part.bytes.size());
+        continue;
+      }
       DT_RETURN_IF_ERROR(value->Assign(part.view()));
       value->lod = std::move(part.lod);
       continue;
     }
-    std::byte* to = executor.data(entry.buffer);
     if (!entry.feed.dims().empty()) {
       DT_RETURN_IF_ERROR(entry.feed.ReadPartInto(step, entry.dim, entry.part, entry.parts, to));
       continue;

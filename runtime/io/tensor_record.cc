@@ -10,6 +10,7 @@
 #include "runtime/io/output.h"
 #include "runtime/io/tensor_desc.h"
 #include "runtime/tensor/lod.h"
+#include "runtime/tensor/widen.h"
 
 namespace dtranspile::io {
 namespace {
@@ -188,7 +189,7 @@ absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const ByteSource& sou
     if (!tensor.ok()) {
       return absl::Status(tensor.status().code(), absl::StrCat(tensor.status().message(), " (record ", values.size(), ", '", name, "')"));
     }
-    if (tensor->dtype != one->dtype || tensor->dims != one->dims) {
+    if (!FitsOrWidens(tensor->dtype, one->dtype) || tensor->dims != one->dims) {
       return cursor.Error(absl::StrCat("record ", values.size(), " is ", ShapeText(tensor->dtype, tensor->dims), ", but '", name, "' is ",
                                        ShapeText(one->dtype, one->dims), ": the file belongs to another program, or has other variables"));
     }

@@ -40,7 +40,7 @@ struct Expected {
 };
 
 // A combined file has no names: record i belongs to the i-th of the unique names in byte order. Every record must have the declared
-// type and extents, and the file must end with the last one (kInvalidArgument, with the name and both shapes, otherwise).
+// type (float32 stands for float64 too) and extents, and the file must end with the last one (kInvalidArgument, with the name and both shapes, otherwise).
 absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const std::string& path,
                                                            const std::vector<Expected>& expected);
 absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const ByteSource& source,

@@ -9,8 +9,11 @@
 #include <stdexcept>
 
 #include "compiler/import/import.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/widen-float64/pass.h"
 #include "runtime/io/tensor_record.h"
 #include "runtime/kernels/cpu/table.h"
+#include "runtime/tensor/widen.h"
 #include "test/corpus_path.h"
 
 namespace dtranspile::lower {
@@ -81,6 +84,12 @@ bool ProgramCase::load() {
   return true;
 }
 
+bool ProgramCase::widen() {
+  mlir::PassManager passes(&context_);
+  passes.addPass(passes::createWidenFloat64());
+  return mlir::succeeded(passes.run(*module_));
+}
+
 bool ProgramCase::compile(CompileStatistics& statistics) {
   auto compiled = compilePrograms(main_, startup_, options_, plan());
   if (mlir::failed(compiled)) return false;
@@ -102,7 +111,9 @@ std::unique_ptr<exec::Executor> ProgramCase::start(bool runStartup) {
   for (const exec::Persistable& p : (*executor)->plan().persistables) {
     const std::string path = folder_ + "/init/" + p.name;
     if (!fs::exists(path)) continue;
-    auto tensor = io::ReadTensorFile(path);
+    auto read = io::ReadTensorFile(path);
+    check(read.status(), path);
+    auto tensor = Widened(std::move(*read), (*executor)->plan().buffers[p.buffer].dtype);
     check(tensor.status(), path);
     const TensorView view = tensor->view();
     if ((*executor)->plan().buffers[p.buffer].bytes != view.bytes()) throw std::runtime_error(path + " has another size");
@@ -122,7 +133,9 @@ TensorView ProgramCase::valueOf(const exec::Executor& executor, int buffer, cons
 
 void ProgramCase::step(exec::Executor& executor, int64_t step) {
   for (const exec::FeedSlot& feed : executor.plan().main.feeds) {
-    auto read = feeds_.at(feed.name).Read(step);
+    auto file = feeds_.at(feed.name).Read(step);
+    check(file.status(), feed.name);
+    auto read = Widened(std::move(*file), executor.plan().buffers[feed.buffer].dtype);
     check(read.status(), feed.name);
     if (exec::Value* value = executor.value(feed.buffer)) {
       check(value->Assign(read->view()), feed.name);
@@ -134,7 +147,9 @@ void ProgramCase::step(exec::Executor& executor, int64_t step) {
   if (info_.contains("lr_per_step")) {
     const auto rate = info_["lr_per_step"][step].get<float>();
     for (const exec::Persistable& p : executor.plan().persistables) {
-      if (p.name == info_["lr_var"].get<std::string>()) std::memcpy(executor.data(p.buffer), &rate, sizeof rate);
+      if (p.name != info_["lr_var"].get<std::string>()) continue;
+      if (executor.plan().buffers[p.buffer].dtype == DType::kFloat64) *reinterpret_cast<double*>(executor.data(p.buffer)) = rate;
+      else std::memcpy(executor.data(p.buffer), &rate, sizeof rate);
     }
   }
   check(executor.RunMain(), "step");

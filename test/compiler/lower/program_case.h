@@ -29,6 +29,8 @@ class ProgramCase {
   // Errors are left in `errors`.
   bool load();
   bool compile(CompileStatistics& statistics);
+  // Everything in float64 (pass widen-float64), between load and compile.
+  bool widen();
 
   // Loads the plan and gives the persistables their values: from init/, or by the start-up program. Throws on failure.
   std::unique_ptr<exec::Executor> start(bool runStartup);

@@ -9,6 +9,8 @@
 #include "compiler/lower/codegen/cache.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringExtras.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/widen-float64/pass.h"
 #include "runtime/io/pickle.h"
 #include "runtime/io/output.h"
 #include "runtime/io/tensor_record.h"
@@ -68,6 +70,11 @@ mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::
   if (mlir::failed(request)) return mlir::failure();
   options.main = *request;
   options.main.mendDefects = flags.mendDefects;
+  if (flags.float64) {
+    mlir::PassManager passes(out.runnable.module->getContext());
+    passes.addPass(passes::createWidenFloat64());
+    if (mlir::failed(passes.run(*out.runnable.module))) return mlir::failure();
+  }
   options.digest = out.runnable.digest;
   options.cache = flags.cache.empty() ? lower::defaultCacheFolder() : flags.cache;
   auto start = std::chrono::steady_clock::now();

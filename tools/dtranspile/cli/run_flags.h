@@ -24,6 +24,7 @@ struct RunFlags {
   std::string cache;                 // empty: the user's cache folder
   int threads = 0;                   // of a rank; 0: cores / ranks, at least 1
   bool mendDefects = false;          // docs/operators/defects.md
+  bool float64 = false;              // pass widen-float64
 };
 
 // Declares the flags that both commands have.

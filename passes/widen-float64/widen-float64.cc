@@ -1,0 +1,50 @@
+// float32 becomes float64 throughout.
+#include "dialects/pd/op_view.h"
+#include "dialects/pd/pd.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/widen-float64/pass.h"
+#include "runtime/base/dtype.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DEF_WIDENFLOAT64
+#include "passes/widen-float64/pass.h.inc"
+
+namespace {
+
+bool isFloat32(mlir::Attribute code) {
+  auto number = llvm::dyn_cast_or_null<mlir::IntegerAttr>(code);
+  return number && number.getInt() == static_cast<int64_t>(DType::kFloat32);
+}
+
+mlir::IntegerAttr float64Code(mlir::Attribute like) {
+  return mlir::IntegerAttr::get(llvm::cast<mlir::IntegerAttr>(like).getType(), static_cast<int64_t>(DType::kFloat64));
+}
+
+// The attributes of a framework op that hold the code of a data type; some rows have float32 as their default.
+constexpr llvm::StringLiteral kTypeAttributes[] = {"dtype", "in_dtype", "out_dtype"};
+
+void widenAttributes(pd::OpView op) {
+  for (llvm::StringRef name : kTypeAttributes) {
+    const pd::AttrRow* row = op.spec() ? op.spec()->attribute(name) : nullptr;
+    mlir::Attribute code = op.attr(name);
+    if (!code && row && !row->required && op.getInt(name) == static_cast<int64_t>(DType::kFloat32)) code = mlir::IntegerAttr::get(mlir::IntegerType::get(op.operation()->getContext(), 32), static_cast<int64_t>(DType::kFloat32));
+    if (isFloat32(code)) op.setAttr(name, float64Code(code));
+  }
+}
+
+struct WidenFloat64 : impl::WidenFloat64Base<WidenFloat64> {
+  void runOnOperation() override {
+    mlir::AttrTypeReplacer replacer;
+    replacer.addReplacement([](mlir::FloatType type) -> mlir::Type { return type.isF32() ? mlir::Float64Type::get(type.getContext()) : type; });
+    getOperation().walk([&](mlir::Operation* op) {
+      replacer.replaceElementsIn(op, /*replaceAttrs=*/false, /*replaceLocs=*/false, /*replaceTypes=*/true);
+      if (pd::OpView::isFrameworkOp(op)) widenAttributes(pd::OpView(op));
+      if (auto var = llvm::dyn_cast<pd::VarOp>(op)) var.setType(replacer.replace(var.getType()));
+      if (auto decl = llvm::dyn_cast<pd::DeclOp>(op); decl && isFloat32(decl.getDtypeAttr())) decl.setDtypeAttr(float64Code(decl.getDtypeAttr()));
+    });
+  }
+};
+
+}  // namespace
+}  // namespace dtranspile::passes

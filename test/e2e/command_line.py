@@ -200,6 +200,21 @@ def initial_values(check):
     check.expect_exit("a program without persistables needs no initial values", 0, words)
 
 
+def double_precision(check):
+    """In float64 the job and the program differ by rounding of float64: what is left of a difference is one of meaning."""
+    case = os.path.join(check.corpus, "fluid18", "lenet")
+    program = [os.path.join(case, "main.pdmodel"), "--startup", os.path.join(case, "startup.pdmodel")]
+    data = ["--feeds", os.path.join(case, "feeds"), "--init", os.path.join(case, "init")]
+    check.expect_exit("a job of lenet", 0, ["transpile", *program, "-o", check.path("wide"), "--mode", "collective", "--trainers", "2"])
+    with open(os.path.join(case, "golden.json")) as f:
+        name, golden = next((k, v) for k, v in json.load(f).items() if k.startswith("mean"))
+    one, two = (losses_of(check, name, [what] + data + ["--float64"]) for what in (program[0], check.path("wide")))
+    far = max((abs(a[0] - b[0]) for a, b in zip(one, two)), default=1)
+    check.expect("--float64: program and job differ by rounding only", len(one) == len(golden) and far < 1e-12, "%g\n%s\n%s" % (far, one, two))
+    steps = [abs(a[0] - (b[0] if isinstance(b, list) else b)) for a, b in zip(one, golden)]
+    check.expect("and by that of float32 from the framework", 1e-9 < max(steps, default=0) < 1e-4, str(steps))
+
+
 def report(check):
     words = ["run", check.program("main.pdmodel"), "--startup", check.program("startup.pdmodel"), "--feeds", check.program("feeds"), "--report", check.path("s.json"), "--save-fetches", check.path("f")]
     check.expect_exit("the start-up program initialises", 0, words)
@@ -216,7 +231,7 @@ def report(check):
 def main(tools, corpus):
     with tempfile.TemporaryDirectory() as work:
         check = Check(tools, corpus, work)
-        for part in (jobs, conversions, errors, report, reports_of_ranks, initial_values, faults):
+        for part in (jobs, conversions, errors, report, reports_of_ranks, initial_values, double_precision, faults):
             part(check)
         sys.exit(1 if check.failures else 0)
 

@@ -87,7 +87,8 @@ bool ProgramCase::load() {
 bool ProgramCase::widen() {
   mlir::PassManager passes(&context_);
   passes.addPass(passes::createWidenFloat64());
-  return mlir::succeeded(passes.run(*module_));
+  widened_ = mlir::succeeded(passes.run(*module_));
+  return widened_;
 }
 
 bool ProgramCase::compile(CompileStatistics& statistics) {

@@ -31,6 +31,7 @@ class ProgramCase {
   bool compile(CompileStatistics& statistics);
   // Everything in float64 (pass widen-float64), between load and compile.
   bool widen();
+  bool widened() const { return widened_; }
 
   // Loads the plan and gives the persistables their values: from init/, or by the start-up program. Throws on failure.
   std::unique_ptr<exec::Executor> start(bool runStartup);
@@ -62,6 +63,7 @@ class ProgramCase {
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   pd::ProgramOp main_, startup_;
   CompileOptions options_;
+  bool widened_ = false;
   std::map<std::string, io::Feed> feeds_;
 };
 

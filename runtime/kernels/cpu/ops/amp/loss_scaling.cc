@@ -40,12 +40,9 @@ bool CopyState(OpCall& call, int from, int to) {
   return true;
 }
 
-}  // namespace
-
-// Out = X / Scale; zeros from the first list member on that holds something not finite.
-int32_t CheckFiniteAndUnscale(OpCall& call) {
-  float scale = 1;
-  if (!Read(call, 1, DType::kFloat32, scale)) return 1;
+// Out = X / Scale; zeros from the first list member on that holds something not finite. S: float, or double in a program that is computed in it.
+template <typename S>
+int32_t Unscale(OpCall& call, S scale) {
   bool found = false;
   for (int k = 0; k < call.Count(0); ++k) {
     const DtBuffer& x = call.Arg(0, k);
@@ -55,9 +52,10 @@ int32_t CheckFiniteAndUnscale(OpCall& call) {
       if (!call.Has(2, k)) return 0;
       DtBuffer& out = call.Arg(2, k);
       if (!call.Resize(out, x)) return 1;
-      const float factor = found ? 0.0f : 1.0f / scale;
+      const S factor = found ? S(0) : 1 / scale;
       Parallel(call.context(), Elements(x), kGrain, [&](int64_t lo, int64_t n) {
-        for (int64_t i = lo; i < lo + n; ++i) Data<T>(out)[i] = found ? Narrow<T>(0.0f) : Narrow<T>(Widen(Data<T>(x)[i]) * factor);
+        using W = decltype(Widen(T()));
+        for (int64_t i = lo; i < lo + n; ++i) Data<T>(out)[i] = found ? Narrow<T>(W(0)) : Narrow<T>(static_cast<W>(Widen(Data<T>(x)[i]) * factor));
       });
       return 0;
     });
@@ -68,6 +66,37 @@ int32_t CheckFiniteAndUnscale(OpCall& call) {
   if (!call.Resize(call.Arg(3), one)) return 1;
   *Data<bool>(call.Arg(3)) = found;
   return 0;
+}
+
+// The scale after a step with or without something not finite; the counters change with it.
+template <typename S>
+S NextScale(OpCall& call, bool found, S scale, int32_t& good, int32_t& bad) {
+  if (found) {
+    good = 0;
+    if (++bad != call.Int(1)) return scale;
+    bad = 0;
+    return std::max(S(1), scale * static_cast<S>(call.Real(3)));
+  }
+  bad = 0;
+  if (++good != call.Int(0)) return scale;
+  good = 0;
+  const S larger = scale * static_cast<S>(call.Real(2));
+  return std::isfinite(larger) ? larger : scale;
+}
+
+// `use` gets the number that a scale is, in its type.
+template <typename Use>
+int32_t WithScale(OpCall& call, int slot, Use use) {
+  const DtBuffer& scale = call.Arg(slot);
+  if (Elements(scale) < 1) return call.Fail("'%s' has no element", scale.name);
+  return VisitFloat(call.context(), scale, [&](auto tag) { return use(*Data<typename decltype(tag)::type>(scale)); });
+}
+
+}  // namespace
+
+// Slots: X, Scale -> Out, FoundInfinite.
+int32_t CheckFiniteAndUnscale(OpCall& call) {
+  return WithScale(call, 1, [&](auto scale) { return Unscale(call, scale); });
 }
 
 // Slots: X, FoundInfinite, PrevLossScaling, InGoodSteps, InBadSteps, StopUpdate, old LossScaling -> Out, LossScaling, OutGoodSteps, OutBadSteps.
@@ -85,24 +114,14 @@ int32_t UpdateLossScaling(OpCall& call) {
   }
   if (!CopyState(call, 2, 8) || !CopyState(call, 3, 9) || !CopyState(call, 4, 10)) return 1;
   if (stop) return 0;
-  float scale = 1;
   int32_t good = 0, bad = 0;
-  if (!Read(call, 2, DType::kFloat32, scale) || !Read(call, 3, DType::kInt32, good) || !Read(call, 4, DType::kInt32, bad)) return 1;
-  if (found) {
-    good = 0;
-    if (++bad == call.Int(1)) {
-      scale = std::max(1.0f, scale * static_cast<float>(call.Real(3)));
-      bad = 0;
-    }
-  } else {
-    bad = 0;
-    if (++good == call.Int(0)) {
-      const float larger = scale * static_cast<float>(call.Real(2));
-      if (std::isfinite(larger)) scale = larger;
-      good = 0;
-    }
-  }
-  if (call.Has(8)) *Data<float>(call.Arg(8)) = scale;
+  if (!Read(call, 3, DType::kInt32, good) || !Read(call, 4, DType::kInt32, bad)) return 1;
+  const int32_t failed = WithScale(call, 2, [&](auto scale) {
+    const auto next = NextScale(call, found, scale, good, bad);
+    if (call.Has(8)) *Data<decltype(scale)>(call.Arg(8)) = next;
+    return 0;
+  });
+  if (failed != 0) return failed;
   if (call.Has(9)) *Data<int32_t>(call.Arg(9)) = good;
   if (call.Has(10)) *Data<int32_t>(call.Arg(10)) = bad;
   return 0;

@@ -116,17 +116,23 @@ int32_t TargetAssign(OpCall& call) {
   if (call.Has(2) && (!SequencesOf(call, call.Arg(2), negatives) || !IntegersOf(call, call.Arg(2), negative))) return 1;
   if (call.Has(2) && negatives.size() != images.size())
     return call.Fail("'%s' has %zu images, expected %zu", call.Arg(2).name, negatives.size(), images.size());
-  Output out(call, 3, TypeOf(x), {count, columns, width}), weight(call, 4, DType::kFloat32, {count, columns, 1});
+  // float32, or float64 in a program that is computed in it.
+  const DType real = call.Has(4) && TypeOf(call.Arg(4)) == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  Output out(call, 3, TypeOf(x), {count, columns, width}), weight(call, 4, real, {count, columns, 1});
   if (!out.ok() || !weight.ok()) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     const T otherwise = static_cast<T>(call.Int(0));
+    const auto weigh = [&](int64_t at, bool counts) {
+      if (real == DType::kFloat64) weight.template data<double>()[at] = counts;
+      else weight.template data<float>()[at] = counts;
+    };
     for (int64_t i = 0; i < count * columns; ++i) {
       const Rows& image = images[static_cast<size_t>(i / columns)];
       const int64_t row = rows_of[static_cast<size_t>(i)];
       if (row >= image.count())
         return call.Fail("'%s' has the row %lld, the image has %lld", match.name, static_cast<long long>(row), static_cast<long long>(image.count()));
-      weight.template data<float>()[i] = row >= 0 ? 1.0F : 0.0F;
+      weigh(i, row >= 0);
       T* to = out.template data<T>() + i * width;
       if (row >= 0) std::copy_n(Data<T>(x) + ((image.begin + row) * planes + i % columns % planes) * width, width, to);
       else std::fill_n(to, width, otherwise);
@@ -139,7 +145,7 @@ int32_t TargetAssign(OpCall& call) {
                            static_cast<long long>(columns));
         const int64_t at = static_cast<int64_t>(n) * columns + column;
         std::fill_n(out.template data<T>() + at * width, width, otherwise);
-        weight.template data<float>()[at] = 1;
+        weigh(at, true);
       }
     return 0;
   });

@@ -66,7 +66,7 @@ LogicalResult BlockLowering::run() {
 }
 
 LogicalResult BlockLowering::unsupported(const llvm::Twine& what) const {
-  return op_.operation()->emitError() << op_.type() << " at " << position_ << ": " << what << " is not supported natively";
+  return op_.operation()->emitError() << op_.type() << ": " << what << " is not supported natively";
 }
 
 mlir::Block& BlockLowering::block() const { return op_.operation()->getRegion(0).front(); }

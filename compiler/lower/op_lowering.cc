@@ -52,7 +52,7 @@ bool OpLowering::hasOtherKinds() const {
 }
 
 llvm::LogicalResult OpLowering::unsupported(const llvm::Twine& what) const {
-  return op_.operation()->emitError() << op_.type() << " at " << program_.position_ << ": " << what << " is not supported natively";
+  return op_.operation()->emitError() << op_.type() << ": " << what << " is not supported natively";
 }
 
 TensorRef OpLowering::temporary(llvm::StringRef hint, DType dtype, std::vector<int64_t> dims) {
@@ -220,7 +220,7 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
   known.input = [&](std::string_view name) { return tokens.resolve(names.input(name)); };
   known.output = [&](std::string_view name) { return tokens.resolve(names.output(name)); };
   auto kernels = buildFormula(op_.type().str(), std::string_view(text), known, bindings.inner, error, tokens.any());
-  if (!kernels) return op_.operation()->emitError() << op_.type() << " at " << program_.position_ << ": " << error;
+  if (!kernels) return op_.operation()->emitError() << op_.type() << ": " << error;
   for (BoundKernel& k : *kernels) {
     addExtentSources(k, tokens);
     if (llvm::any_of(k.kernel.operands, [](const Operand& operand) { return isComplex(operand.dtype); })) return unsupported("arithmetic of complex numbers");

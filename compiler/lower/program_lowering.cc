@@ -75,7 +75,7 @@ class InferAdapter : public pd::InferContext {
   }
   int64_t programVersion() const override { return program_.program_.getVersion(); }
   LogicalResult fail(const llvm::Twine& message) override {
-    return op_.operation()->emitError() << op_.type() << " at " << positionOf(op_.operation()) << ": " << message;
+    return op_.operation()->emitError() << op_.type() << ": " << message;
   }
 
  private:
@@ -87,13 +87,36 @@ class InferAdapter : public pd::InferContext {
   pd::OpView op_;
 };
 
+namespace {
+
+// The line of the user's own source that made an op: "train.py:88", from the call stack that the framework keeps with it; empty where there is none.
+// 1.x has the innermost call first, a frame and its text in one string; 2.x the outermost first, in strings of their own.
+std::string sourceOf(pd::OpView op) {
+  if (!op.spec() || !op.hasAttr("op_callstack")) return "";
+  const std::vector<std::string> stack = op.getStrings("op_callstack");
+  std::string line;
+  for (llvm::StringRef frame : stack) {
+    const bool innermostFirst = frame.contains('\n');
+    if (!frame.ltrim().consume_front("File \"") || frame.contains("/paddle/")) continue;
+    auto [file, rest] = frame.ltrim().drop_front(6).split('"');
+    unsigned number = 0;
+    if (!rest.consume_front(", line ") || rest.consumeInteger(10, number)) continue;
+    line = file.rsplit('/').second.empty() ? file.str() : file.rsplit('/').second.str();
+    line += ":" + std::to_string(number);
+    if (innermostFirst) break;
+  }
+  return line;
+}
+
+}  // namespace
+
 std::string positionOf(mlir::Operation* op) {
-  const std::string type = pd::OpView::isFrameworkOp(op) ? pd::OpView(op).type().str() : op->getName().stripDialect().str();
+  const bool framework = pd::OpView::isFrameworkOp(op);
+  std::string text = framework ? pd::OpView(op).type().str() : op->getName().stripDialect().str();
   mlir::NameLoc name = nameLocOf(op->getLoc());
-  llvm::StringRef text = name ? name.getName().getValue() : "";
-  unsigned block = 0, index = 0;
-  if (!text.consume_front("b") || text.consumeInteger(10, block) || !text.consume_front(":op") || text.consumeInteger(10, index)) return type;
-  return std::to_string(block) + ":" + std::to_string(index) + " " + type;
+  const std::string place = name ? name.getName().getValue().str() : "", source = framework ? sourceOf(pd::OpView(op)) : "";
+  if (place.empty() && source.empty()) return text;
+  return text + " (" + place + (place.empty() || source.empty() ? "" : "; ") + source + ")";
 }
 
 llvm::FailureOr<std::unique_ptr<PlanProgram>> ProgramLowering::run() {
@@ -289,7 +312,7 @@ void ProgramLowering::updateListsInPlace(pd::OpView op) {
 void ProgramLowering::refuse(mlir::Operation* op, llvm::StringRef function) {
   if (refused_) return;
   refused_ = true;
-  op->emitError() << pd::OpView(op).type() << " at " << position_ << ": extents known only at run time are not supported natively by " << function;
+  op->emitError() << pd::OpView(op).type() << ": extents known only at run time are not supported natively by " << function;
 }
 
 bool isRunTimeValue(const pd::TensorInfo& info) {

@@ -200,6 +200,21 @@ def initial_values(check):
     check.expect_exit("a program without persistables needs no initial values", 0, words)
 
 
+def bad_values(check):
+    """A value out of range names op, place in the program and in the user's source, variable, value and bounds."""
+    case = os.path.join(check.corpus, "fluid18", "text_lstm")
+    feeds = check.path("bad_feeds")
+    shutil.copytree(os.path.join(case, "feeds"), feeds)
+    words = os.path.join(feeds, "words.step2.npy")
+    os.chmod(words, 0o644)
+    with open(words, "r+b") as f:
+        start = 10 + struct.unpack_from("<H", f.read(10), 8)[0]
+        f.seek(start + 8 * 5)
+        f.write(struct.pack("<q", 500))
+    run = ["run", os.path.join(case, "main.pdmodel"), "--feeds", feeds, "--init", os.path.join(case, "init")]
+    check.expect_exit("a bad value is said with its place", 4, run, "lookup_table (block 0, op 0; gen_fluid.py:", "element 5 of 'words' is 500, expected at least 0 and below 500")
+
+
 def double_precision(check):
     """In float64 the job and the program differ by rounding of float64: what is left of a difference is one of meaning."""
     case = os.path.join(check.corpus, "fluid18", "lenet")
@@ -231,7 +246,7 @@ def report(check):
 def main(tools, corpus):
     with tempfile.TemporaryDirectory() as work:
         check = Check(tools, corpus, work)
-        for part in (jobs, conversions, errors, report, reports_of_ranks, initial_values, double_precision, faults):
+        for part in (jobs, conversions, errors, report, reports_of_ranks, initial_values, bad_values, double_precision, faults):
             part(check)
         sys.exit(1 if check.failures else 0)
 

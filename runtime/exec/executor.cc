@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/base/status.h"
+#include "runtime/exec/narrow_arguments.h"
 #include "runtime/exec/unknown_extents.h"
 #include "runtime/tensor/tensor.h"
 
@@ -29,6 +30,7 @@ struct Executor::Bound {
   const bool* condition = nullptr;
   std::vector<ValueArgument> values;  // by argument
   BoundExtents extents;               // of a kernel with unknown ones
+  std::unique_ptr<NarrowArguments> narrow;  // kCall: null where there are none
   std::vector<size_t> ragged_outputs;  // kCall: arguments that may have to get a LoD
   std::vector<Bound> body, otherwise;
 };
@@ -158,6 +160,9 @@ void Executor::BindCall(const Node& node, Bound& bound) {
   }
   bound.call.attrs = bound.attributes.data();
   bound.call.num_attrs = count(bound.attributes);
+  if (!options_.element_types) return;
+  auto narrow = std::make_unique<NarrowArguments>(options_.element_types(node.callee), bound.buffers, node.outputs, options_.find_function("dt_cast"));
+  if (narrow->any()) bound.narrow = std::move(narrow);
 }
 
 void Executor::BindStart(const Node& node, Bound& bound) {
@@ -237,7 +242,9 @@ absl::Status Executor::RunCall(Bound& bound) {
       buffer.rank = static_cast<int32_t>(v->dims.size());
       buffer.dtype = static_cast<int32_t>(v->dtype);
     }
+  if (bound.narrow) DT_RETURN_IF_ERROR(bound.narrow->Widen(context_, bound.buffers));
   DT_RETURN_IF_ERROR(context_.Call(bound.function, bound.call));
+  if (bound.narrow) DT_RETURN_IF_ERROR(bound.narrow->Narrow(context_, bound.buffers));
   if (!bound.ragged_outputs.empty()) ShareLod(bound);
   return absl::OkStatus();
 }

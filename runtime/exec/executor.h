@@ -27,6 +27,8 @@ struct ExecutorOptions {
   std::function<DtFunction(const std::string&)> find_function;  // the library calls; null for an unknown name
   std::vector<comm::Communicator*> comms;                       // in the plan's order; outlive the executor
   Trace* trace = nullptr;                                       // outlives the executor
+  // Element types that a library call takes, bit 1 << code; null: every call takes all of them.
+  std::function<uint64_t(const std::string&)> element_types = nullptr;
 };
 
 class Executor {

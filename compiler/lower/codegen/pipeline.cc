@@ -2,6 +2,7 @@
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -59,6 +60,8 @@ std::unique_ptr<mlir::PassManager> kernelPipeline(mlir::MLIRContext& context) {
   scalar.addPass(std::make_unique<PolynomialMath>());
   scalar.addPass(mlir::createCanonicalizerPass());
   scalar.addPass(mlir::createCSEPass());
+  // Few machines convert to bfloat16, and the runtime library that would do it does not come with the system: it is arithmetic on bits.
+  passes->addPass(mlir::arith::createArithExpandOpsPass({.includeBf16 = true}));
   passes->addPass(mlir::createConvertMathToLLVMPass());
   passes->addPass(mlir::createConvertMathToLibmPass());
   passes->addPass(mlir::memref::createExpandStridedMetadataPass());

@@ -14,6 +14,6 @@ struct Target {
 Target hostTarget();
 
 // Pipeline and text format of kernels; a new number makes every cached object stale.
-inline constexpr int kPipelineVersion = 1;
+inline constexpr int kPipelineVersion = 2;
 
 }  // namespace dtranspile::lower

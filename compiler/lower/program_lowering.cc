@@ -128,7 +128,7 @@ llvm::FailureOr<std::unique_ptr<PlanProgram>> ProgramLowering::run() {
   }
   for (const auto& [name, value] : fetched_) {
     auto combine = request_.combine.find(name);
-    result_.fetches.push_back({name, value ? bufferOf(value) : variables_[name], combine == request_.combine.end() ? "same" : combine->second});
+    result_.fetches.push_back({name, value ? fetchBuffer(value) : variables_[name], combine == request_.combine.end() ? "same" : combine->second});
   }
   return std::make_unique<PlanProgram>(std::move(result_));
 }
@@ -146,6 +146,19 @@ LogicalResult ProgramLowering::findFetches() {
     fetched_.emplace_back(name, value);
   }
   return success();
+}
+
+// Tensors are reported: of a list its items, one behind the other, with a level of LoD above theirs.
+int ProgramLowering::fetchBuffer(mlir::Value value) {
+  pd::TensorInfo info = infos_[value];
+  if (info.kind != pd::Kind::TensorArray) return bufferOf(value);
+  info.kind = pd::Kind::Tensor;
+  info.lodLevel += 1;
+  if (info.dims.empty()) info.dims.push_back(-1);
+  info.dims[0] = -1;
+  const int rows = newBuffer(pd::nameOf(value), info);
+  add({.kind = Node::Kind::Call, .op = "fetch", .args = {bufferOf(value), rows}, .writes = {false, true}, .reads = {true, false}, .callee = "dt_list_rows", .slots = {0, 1, 2}});
+  return rows;
 }
 
 void ProgramLowering::markNeeded() {

@@ -39,6 +39,7 @@ class ProgramLowering {
   friend class BlockLowering;
 
   llvm::LogicalResult findFetches();
+  int fetchBuffer(mlir::Value value);
   void markNeeded();
   void markRegion(mlir::Operation* op);
   void findMissing(mlir::Block& block, std::map<std::string, std::vector<mlir::Operation*>>& missing);

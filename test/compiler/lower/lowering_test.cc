@@ -1,58 +1,10 @@
 // What the lowering refuses, and the shape of the plans it makes; programs as text.
-#include <stdlib.h>
-
-#include <catch2/catch.hpp>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-
-#include "compiler/lower/compile.h"
-#include "dialects/dist/dist.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/OwningOpRef.h"
-#include "mlir/Parser/Parser.h"
+#include "test/compiler/lower/text_program.h"
 
 namespace dtranspile::lower {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
-
-class Compiled {
- public:
-  explicit Compiled(const std::string& text) {
-    std::string pattern = (fs::temp_directory_path() / "dtranspile-plan-test-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-    context_.loadDialect<pd::PdDialect, dist::DistDialect>();
-    handler_ = std::make_unique<mlir::ScopedDiagnosticHandler>(&context_, [&](mlir::Diagnostic& d) {
-      error += d.str() + "\n";
-      for (mlir::Diagnostic& note : d.getNotes()) error += note.str() + "\n";
-    });
-    module_ = mlir::parseSourceString<mlir::ModuleOp>(text, &context_);
-    INFO(error);
-    REQUIRE(module_);
-  }
-  ~Compiled() { fs::remove_all(folder_); }
-
-  bool compile() {
-    pd::ProgramOp main = *module_->getOps<pd::ProgramOp>().begin();
-    return mlir::succeeded(compilePrograms(main, nullptr, options, plan()));
-  }
-  std::string plan() const { return folder_ + "/plan"; }
-  json read() const {
-    std::ifstream file(plan() + "/plan.json");
-    return json::parse(file);
-  }
-
-  CompileOptions options;
-  std::string error;
-
- private:
-  std::string folder_;
-  mlir::MLIRContext context_;
-  std::unique_ptr<mlir::ScopedDiagnosticHandler> handler_;
-  mlir::OwningOpRef<mlir::ModuleOp> module_;
-};
 
 // Nodes of the body by their first key: "kernel", "copy", "start" …
 std::vector<std::string> kinds(const json& plan) {
@@ -121,7 +73,7 @@ TEST_CASE("all ops without a lowering are named at once, and nothing is written"
   c.options.main.fetches = {"b"};
   CHECK_FALSE(c.compile());
   CHECK_THAT(c.error, Catch::Contains("no lowering for 2 op type(s): c_identity, memcpy"));
-  CHECK_FALSE(fs::exists(c.plan()));
+  CHECK_FALSE(std::filesystem::exists(c.plan()));
 }
 
 TEST_CASE("errors say what to do") {
@@ -143,7 +95,7 @@ TEST_CASE("errors say what to do") {
   }
   SECTION("a folder that holds something else") {
     c.options.main.feedDims["x"] = {8, 4};
-    fs::create_directories(c.plan());
+    std::filesystem::create_directories(c.plan());
     CHECK_FALSE(c.compile());
     CHECK_THAT(c.error, Catch::Contains("is no compiled plan"));
   }

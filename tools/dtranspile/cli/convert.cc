@@ -1,4 +1,4 @@
-// dtranspile convert IN OUT, dtranspile show FILE|JOB
+// dtranspile convert IN OUT, dtranspile show FILE|JOB|PLAN
 #include <unistd.h>
 
 #include "compiler/artifact/job.h"
@@ -9,6 +9,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
+#include "runtime/exec/plan.h"
 #include "tools/dtranspile/cli/files.h"
 #include "tools/dtranspile/cli/render.h"
 #include "tools/dtranspile/cli/tool.h"
@@ -89,7 +90,15 @@ struct ShowFlags {
   std::string path, format = "mlir";
 };
 
+int showPlan(Tool& tool, const std::string& folder) {
+  absl::StatusOr<exec::Plan> plan = exec::ReadPlan(folder);
+  if (plan.ok()) return writeOutput(tool, "-", describePlan(*plan)) ? kDone : kNo;
+  tool.error(std::string(plan.status().message()));
+  return kNo;
+}
+
 int show(Tool& tool, const ShowFlags& flags) {
+  if (llvm::sys::fs::exists(flags.path + "/plan.json")) return showPlan(tool, flags.path);
   mlir::OwningOpRef<mlir::ModuleOp> module;
   if (isJob(flags.path)) {
     mlir::FailureOr<Job> job = readJob(tool.context(), flags.path);
@@ -121,7 +130,7 @@ Action declareConvert(CLI::App& app) {
 Action declareShow(CLI::App& app) {
   auto flags = std::make_shared<ShowFlags>();
   app.footer("Example: dtranspile show job --format text");
-  app.add_option("FILE", flags->path, "program file or job")->required();
+  app.add_option("FILE", flags->path, "program file, job, or folder that `compile` wrote")->required();
   app.add_option("--format", flags->format, "mlir, text, dot")->check(CLI::IsMember({"mlir", "text", "dot"}));
   return [flags](Tool& tool) { return show(tool, *flags); };
 }

@@ -21,7 +21,7 @@ constexpr Command kCommands[] = {
     {"run", "run a job, or a program, as processes on this machine", declareRun},
     {"export", "write the programs of every rank for the framework", declareExport},
     {"compile", "compile a job to native code per class of ranks", declareCompile},
-    {"show", "print a program or a job", declareShow},
+    {"show", "print a program, a job or a plan", declareShow},
     {"convert", "convert between .pdmodel, .pdtxt, .mlir and .mlirbc", declareConvert},
     {"diff", "compare two programs or jobs by op and attribute", declareDiff},
     {"ops", "list the operators that are supported", declareOps},

@@ -28,6 +28,7 @@ constexpr FunctionRow kRows[] = {
     {"dt_list_push", Entry<ListPush>},
     {"dt_list_pop", Entry<ListPop>},
     {"dt_list_any", Entry<ListAny>},
+    {"dt_list_rows", Entry<ListRows>},
     {"dt_row", Entry<Row>},
     {"dt_set_row", Entry<SetRow>},
 };

@@ -310,4 +310,29 @@ TEST_CASE("branches are chosen, and assertions tell what they saw") {
   CHECK_THAT(MessageOf("dt_assert", {{&condition}, {&b}}, {-1}), Catch::Contains("'v' = [2, 3]"));
 }
 
+TEST_CASE("a fetched list is its items one behind the other") {
+  Value list = List(), out;
+  Write(list, 0, Of<float>({2, 2}, {0, 1, 2, 3}));
+  Write(list, 2, Of<float>({1, 2}, {4, 5}));  // nobody has written item 1
+  RunOk("dt_list_rows", {{&list}, {&out}});
+  CHECK(out.dims == std::vector<int64_t>{3, 2});
+  CHECK(DataOf(out) == std::vector<float>{0, 1, 2, 3, 4, 5});
+  CHECK(out.lod == Lod{{0, 2, 2, 3}});
+
+  Value ragged = List();
+  Write(ragged, 0, Batch());
+  Write(ragged, 1, Of<float>({1, 2}, {7, 8}, {{0, 1}}));
+  RunOk("dt_list_rows", {{&ragged}, {&out}});
+  CHECK(out.dims == std::vector<int64_t>{7, 2});
+  CHECK(out.lod == Lod{{0, 3, 4}, {0, 2, 5, 6, 7}});
+
+  Value empty = List();
+  RunOk("dt_list_rows", {{&empty}, {&out}});
+  CHECK(out.count() == 0);
+  CHECK(out.lod == Lod{{0}});
+
+  Write(list, 3, Of<float>({1, 3}, {1, 2, 3}));
+  CHECK_THAT(MessageOf("dt_list_rows", {{&list}, {&out}}), Catch::Contains("the items of 'v' cannot be shown one behind the other"));
+}
+
 }  // namespace dtranspile::kernels

@@ -1,0 +1,103 @@
+// A compiled class of ranks for people: the nodes of its programs, with buffers by their names.
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "tools/dtranspile/cli/render.h"
+
+namespace dtranspile::cli {
+namespace {
+
+class PlanPrinter {
+ public:
+  // Buffers of one name are told apart by number: y, y#1, y#2.
+  explicit PlanPrinter(const exec::Plan& plan) : plan_(plan) {
+    std::map<std::string, int> seen;
+    for (const exec::Buffer& buffer : plan.buffers) {
+      const int number = seen[buffer.name]++;
+      names_.push_back(number == 0 ? buffer.name : absl::StrCat(buffer.name, "#", number));
+    }
+  }
+
+  std::string print() {
+    absl::StrAppend(&text_, "plan of ", plan_.class_name, ": ", plan_.arena_bytes, " bytes of a step, ", plan_.persistent_bytes, " bytes of persistables\n");
+    if (plan_.has_startup) printProgram("startup", plan_.startup);
+    printProgram("main", plan_.main);
+    return std::move(text_);
+  }
+
+ private:
+  const std::string& name(int id) const { return names_[static_cast<size_t>(id)]; }
+  std::string names(const std::vector<int>& ids) const {
+    return absl::StrJoin(ids, ", ", [&](std::string* out, int id) { out->append(name(id)); });
+  }
+
+  std::string typeOf(int id) const {
+    const exec::Buffer& buffer = plan_.buffers[static_cast<size_t>(id)];
+    const char* kind = buffer.kind == exec::Value::Kind::kList ? "list of " : buffer.kind == exec::Value::Kind::kRows ? "rows of " : "";
+    return absl::StrCat(kind, ShapeText(buffer.dtype, buffer.dims), buffer.lod_level > 0 ? absl::StrCat(" lod ", buffer.lod_level) : "");
+  }
+
+  void line(const std::string& what, const std::string& op) {
+    text_.append(static_cast<size_t>(2 * depth_), ' ');
+    absl::StrAppend(&text_, what, op.empty() ? "" : absl::StrCat("  # ", op), "\n");
+  }
+
+  void printProgram(const char* which, const exec::Program& program) {
+    line(absl::StrCat("program ", which), "");
+    ++depth_;
+    for (const exec::FeedSlot& feed : program.feeds) line(absl::StrCat("feed ", feed.name, ": ", typeOf(feed.buffer)), "");
+    for (const exec::Node& node : program.body) printNode(node);
+    for (const exec::FetchSlot& fetch : program.fetches) line(absl::StrCat("fetch ", fetch.name, ": ", typeOf(fetch.buffer)), "");
+    --depth_;
+  }
+
+  void printBody(const std::vector<exec::Node>& body) {
+    ++depth_;
+    for (const exec::Node& node : body) printNode(node);
+    --depth_;
+  }
+
+  // What a call takes, then what it writes: values alone are known to be written (docs/file-formats.md).
+  std::string callText(const exec::Node& node) const {
+    std::vector<int> taken, written;
+    for (int i = 0; i < static_cast<int>(node.args.size()); ++i) {
+      const bool writes = std::find(node.outputs.begin(), node.outputs.end(), i) != node.outputs.end();
+      (writes ? written : taken).push_back(node.args[static_cast<size_t>(i)]);
+    }
+    return absl::StrCat(node.callee, "(", names(taken), ")", written.empty() ? "" : " -> ", names(written));
+  }
+
+  void printNode(const exec::Node& node) {
+    using Kind = exec::Node::Kind;
+    switch (node.kind) {
+      case Kind::kKernel: return line(absl::StrCat("kernel(", names(node.args), ")"), node.op);
+      case Kind::kCall: return line(callText(node), node.op);
+      case Kind::kCopy: return line(absl::StrCat("copy ", name(node.args[0]), " -> ", name(node.args[1])), node.op);
+      case Kind::kStart: return line(absl::StrCat("start ", node.ticket, " ", comm::NameOf(node.collective), ": ", names(node.inputs), " -> ", names(node.outputs)), node.op);
+      case Kind::kWait: return line(absl::StrCat("wait ", node.ticket), node.op);
+      case Kind::kIf:
+        line(absl::StrCat("if ", name(node.condition), " {"), node.op);
+        printBody(node.body);
+        if (!node.otherwise.empty()) line("} else {", "");
+        printBody(node.otherwise);
+        return line("}", "");
+      case Kind::kWhile:
+        line(absl::StrCat("while ", name(node.condition), " {"), node.op);
+        printBody(node.body);
+        return line("}", "");
+    }
+  }
+
+  const exec::Plan& plan_;
+  std::vector<std::string> names_;  // of buffers
+  std::string text_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+std::string describePlan(const exec::Plan& plan) { return PlanPrinter(plan).print(); }
+
+}  // namespace dtranspile::cli

@@ -174,9 +174,13 @@ class PlanWriter {
     return numbers;
   }
 
-  // Positions of the arguments that the node writes and that are values.
+  // Positions of the arguments that the node writes, where the runtime has to know: of values, and of narrow floats, which it may have to convert.
   void writeWritten(const Node& node) {
-    if (llvm::none_of(node.args, [&](int buffer) { return plan_.buffers[buffer].space == Space::Value; })) return;
+    const auto matters = [&](int id) {
+      const Buffer& buffer = plan_.buffers[id];
+      return buffer.space == Space::Value || buffer.dtype == DType::kFloat16 || buffer.dtype == DType::kBFloat16;
+    };
+    if (llvm::none_of(node.args, matters)) return;
     json_.attributeArray("written", [&] {
       for (size_t i = 0; i < node.args.size(); ++i) {
         if (node.writes[i]) json_.value(static_cast<int64_t>(i));
@@ -205,6 +209,10 @@ class PlanWriter {
     });
     json_.attributeBegin("rows");
     product(kernel.rows(), kernel.dynamic, numbers);
+    json_.attributeEnd();
+    if (!kernel.unknown(kernel.needs)) return;
+    json_.attributeBegin("needs");
+    product(kernel.needs, true, numbers);
     json_.attributeEnd();
   }
 

@@ -48,6 +48,7 @@ struct UnknownExtents {
   std::vector<bool> written;                 // per argument: gets its extents here; the others must have them
   std::vector<Product> table;                // what the kernel is given behind its arguments
   Product rows;
+  Product needs;                             // may not be 0 where there are rows: what means and extreme values are taken of
   int count = 0;                             // unknowns
 };
 

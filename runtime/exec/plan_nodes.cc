@@ -130,6 +130,7 @@ UnknownExtents NodeReader::Unknown(JsonObject& object, const std::vector<int>& a
   const Json& table = object.Array("table");
   for (size_t i = 0; errors_.ok() && i < table.size(); ++i) result.table.push_back(Product(table[i], object.At("table", i), result.count));
   result.rows = Product(object.Array("rows"), object.At("rows"), result.count);
+  if (object.Has("needs")) result.needs = Product(object.Array("needs"), object.At("needs"), result.count);
   return result;
 }
 

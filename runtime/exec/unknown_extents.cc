@@ -11,6 +11,14 @@ absl::Status Mismatch(const ValueArgument& argument, size_t dim, int64_t expecte
                                                  " has to be ", expected, " beside the other arguments"));
 }
 
+absl::Status NoElements(const UnknownExtents& unknown, const std::vector<ValueArgument>& arguments) {
+  std::string of;
+  for (size_t i = 0; of.empty() && i < arguments.size(); ++i)
+    if (const Value* value = arguments[i].value; value != nullptr && !unknown.written[i] && value->count() == 0)
+      of = absl::StrCat(": '", *arguments[i].name, "' is ", ShapeText(value->dtype, value->dims));
+  return absl::InvalidArgumentError(absl::StrCat("a mean, maximum or minimum of no elements has no value", of));
+}
+
 absl::Status ReadExtents(const std::vector<int64_t>& shape, const ValueArgument& argument, std::vector<int64_t>& unknowns) {
   const std::vector<int64_t>& dims = argument.value->dims;
   if (dims.size() != shape.size())
@@ -54,7 +62,10 @@ absl::Status BindExtents(const UnknownExtents& unknown, const std::vector<ValueA
   }
   bound.table.resize(unknown.table.size());
   for (size_t k = 0; k < unknown.table.size(); ++k) DT_RETURN_IF_ERROR(Multiply(unknown.table[k], bound.unknowns, bound.table[k]));
-  return Multiply(unknown.rows, bound.unknowns, bound.rows);
+  DT_RETURN_IF_ERROR(Multiply(unknown.rows, bound.unknowns, bound.rows));
+  int64_t needs = 0;
+  DT_RETURN_IF_ERROR(Multiply(unknown.needs, bound.unknowns, needs));
+  return needs == 0 && bound.rows > 0 ? NoElements(unknown, arguments) : absl::OkStatus();
 }
 
 }  // namespace dtranspile::exec

@@ -190,9 +190,8 @@ absl::StatusOr<Feeds> Feeds::Open(const WorkerConfig& config, const Executor& ex
     DT_ASSIGN_OR_RETURN(io::Feed feed, io::Feed::OpenFile(file->second));
     DT_RETURN_IF_ERROR(CheckFeed(feed, slot, BufferAt(executor, slot.buffer), parts, config.steps, file->second));
     feeds.entries_.push_back({std::move(feed), slot.buffer, slot.split.dim, part, parts});
-    files.erase(file);
   }
-  if (!files.empty()) return absl::InvalidArgumentError(absl::StrCat("the job has no feed '", files.begin()->first, "'"));
+  // Files of other feeds are not read: the fetches may need a part of the program.
   return feeds;
 }
 

@@ -215,6 +215,48 @@ def bad_values(check):
     check.expect_exit("a bad value is said with its place", 4, run, "lookup_table (block 0, op 0; gen_fluid.py:", "element 5 of 'words' is 500, expected at least 0 and below 500")
 
 
+NOTHING = """pd.var @w : tensor<4x2xf32> {parameter}
+pd.program @main attributes {version = 2006002 : i64} {
+  %x = pd.input "x" : tensor<?x3x4xf32>
+  %y = pd.input "y" : tensor<?x4x5xf32>
+  %w = pd.get @w : tensor<4x2xf32>
+  %a = pd.matmul_v2 X(%x) Y(%w) -> Out("a") : (tensor<?x3x4xf32>, tensor<4x2xf32>) -> tensor<?x3x2xf32>
+  %b = pd.matmul_v2 X(%x) Y(%y) -> Out("b") : (tensor<?x3x4xf32>, tensor<?x4x5xf32>) -> tensor<?x3x5xf32>
+  %s = pd.reduce_sum X(%a) -> Out("s") {reduce_all = true} : (tensor<?x3x2xf32>) -> tensor<1xf32>
+  %m = pd.mean X(%a) -> Out("m") : (tensor<?x3x2xf32>) -> tensor<1xf32>
+  %o = pd.fill_constant -> Out("o") {dtype = 5 : i32, shape = array<i64: 4>, value = 0.0 : f32} : () -> tensor<4xf32>
+  %f = pd.cast X(%o) -> Out("f") {in_dtype = 5 : i32, out_dtype = 0 : i32} : (tensor<4xf32>) -> tensor<4xi1>
+  %n = pd.masked_select X(%o) Mask(%f) -> Y("n") : (tensor<4xf32>, tensor<4xi1>) -> tensor<?xf32>
+  %r = pd.relu X(%n) -> Out("r") : (tensor<?xf32>) -> tensor<?xf32>
+  %t = pd.reduce_max X(%n) -> Out("t") {reduce_all = true} : (tensor<?xf32>) -> tensor<1xf32>
+  %g:2 = pd.matmul_v2_grad X(%x) Y(%w) "Out@GRAD"(%a) -> "X@GRAD"("gx") "Y@GRAD"("gw") : (tensor<?x3x4xf32>, tensor<4x2xf32>, tensor<?x3x2xf32>) -> (tensor<?x3x4xf32>, tensor<4x2xf32>)
+}
+"""
+
+
+def nothing_at_all(check):
+    """Batches and results without elements: sums of nothing are 0, its products empty; its mean and maximum are errors, not NaN."""
+    folder = check.path("nothing")
+    os.makedirs(os.path.join(folder, "init"))
+    with open(os.path.join(folder, "main.mlir"), "w") as f:
+        f.write(NOTHING)
+    for name, dims in (("x", (1, 0, 3, 4)), ("y", (1, 0, 4, 5))):
+        head = "{'descr': '<f4', 'fortran_order': False, 'shape': %s, }" % (dims,)
+        with open(os.path.join(folder, name + ".npy"), "wb") as f:
+            f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head) + 1) + head.encode() + b"\n")
+    with open(os.path.join(folder, "init", "w"), "wb") as f:  # the framework's record of a float32 [4, 2]
+        f.write(struct.pack("<IQIi", 0, 0, 0, 6) + b"\x08\x05\x10\x04\x10\x02" + struct.pack("<8f", *[1] * 8))
+    run = ["run", os.path.join(folder, "main.mlir"), "--feeds", folder, "--init", os.path.join(folder, "init")]
+    file = check.path("nothing.json")
+    check.expect_exit("a batch of nothing", 0, run + ["--report", file] + [w for name in ("a", "b", "s", "gx", "gw", "n", "r") for w in ("--fetch", name)])
+    with open(file) as f:
+        found = json.load(f)["fetch"]
+    check.expect("sums of nothing are 0", found["s"] == [0] and found["gw"] == [[0] * 8], str(found))
+    check.expect("products of nothing are empty", all(found[name] == [[]] for name in ("a", "b", "gx", "n", "r")), str(found))
+    check.expect_exit("the mean of a batch of nothing", 1, run + ["--fetch", "m"], "mean", "no elements", "[0x3x2]")
+    check.expect_exit("the maximum of what a mask leaves", 4, run + ["--fetch", "t"], "reduce_max", "no elements", "'n' is float32[0]")
+
+
 def double_precision(check):
     """In float64 the job and the program differ by rounding of float64: what is left of a difference is one of meaning."""
     case = os.path.join(check.corpus, "fluid18", "lenet")
@@ -246,7 +288,7 @@ def report(check):
 def main(tools, corpus):
     with tempfile.TemporaryDirectory() as work:
         check = Check(tools, corpus, work)
-        for part in (jobs, conversions, errors, report, reports_of_ranks, initial_values, bad_values, double_precision, faults):
+        for part in (jobs, conversions, errors, report, reports_of_ranks, initial_values, bad_values, nothing_at_all, double_precision, faults):
             part(check)
         sys.exit(1 if check.failures else 0)
 

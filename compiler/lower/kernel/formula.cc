@@ -7,6 +7,7 @@
 #include <cctype>
 #include <limits>
 
+#include "compiler/lower/kernel/extents.h"
 #include "compiler/lower/kernel/formula_parser.h"
 
 namespace dtranspile::lower {
@@ -31,15 +32,22 @@ std::vector<int64_t> contiguous(const Dims& dims) {
   return strides;
 }
 
+int64_t productOfOthers(const Dims& dims) {
+  int64_t product = 1;
+  for (int64_t extent : dims) product *= extent == 0 ? 1 : extent;
+  return product;
+}
+
 Dims withoutOnes(const Dims& dims) {
   Dims rest;
   std::copy_if(dims.begin(), dims.end(), std::back_inserter(rest), [](int64_t extent) { return extent != 1; });
   return rest;
 }
 
+// For messages; what is known at run time only is a question mark.
 std::string text(const Dims& dims) {
   std::string s;
-  for (int64_t extent : dims) s += (s.empty() ? "" : "x") + std::to_string(extent);
+  for (int64_t extent : dims) s += (s.empty() ? "" : "x") + (isSymbolic(extent) ? "?" : std::to_string(extent));
   return "[" + s + "]";
 }
 
@@ -282,7 +290,9 @@ class FormulaBuilder : public FormulaActions {
     if (!scanDomain(formula)) return std::nullopt;
     inner_ = inner ? inner(domain_) : std::vector<bool>(domain_.size(), false);
     if (!parseFormula(formula, pool_, *this) || !error_.empty()) return std::nullopt;
-    return assemble();
+    auto kernels = assemble();
+    if (!error_.empty()) return std::nullopt;
+    return kernels;
   }
 
   void fail(const std::string& message) override {
@@ -294,8 +304,8 @@ class FormulaBuilder : public FormulaActions {
     if (auto it = locals_.find(name); it != locals_.end()) return it->second;
     if (auto input = names_.input(name)) return load(*input, span, name);
     if (name == "count" || name == "rows") {
-      int64_t n = 1;
-      for (size_t d = 0; d < domain_.size(); ++d) n *= inner_[d] == (name == "count") ? domain_[d] : 1;
+      const int64_t n = extent(name == "count");
+      needsElements_ |= name == "count";
       return dynamic_ ? pool_.count(n) : pool_.constant(static_cast<double>(n));
     }
     if (name == "position") return pool_.position(-1);
@@ -313,6 +323,7 @@ class FormulaBuilder : public FormulaActions {
       if (how == Combine::All || how == Combine::Any) value = pool_.cast(value, Scalar::I1);
       else if (pool_[value].type == Scalar::Weak) value = pool_.cast(value, Scalar::F32);
       else if (pool_[value].type == Scalar::I1) value = pool_.cast(value, Scalar::I32);
+      needsElements_ |= how == Combine::Max || how == Combine::Min;
       nest_.reductions.push_back({how, value, level(value)});
       return pool_.result(static_cast<int>(nest_.reductions.size()) - 1, pool_[value].type);
     }
@@ -347,7 +358,7 @@ class FormulaBuilder : public FormulaActions {
   // The largest tensor that the formula names without a span.
   bool scanDomain(std::string_view text) {
     auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '@'; };
-    int64_t most = -1;
+    std::pair<int64_t, int64_t> most(-1, 0);  // extents of 0, product of the others
     for (size_t i = 0; i < text.size();) {
       size_t start = i;
       while (i < text.size() && part(text[i])) ++i;
@@ -358,14 +369,15 @@ class FormulaBuilder : public FormulaActions {
       std::optional<TensorRef> ref = names_.output(word);
       if (!ref) ref = names_.input(word);
       if (!ref) continue;
-      const int64_t size = ref->elements();
+      // Nothing broadcasts to what has no elements but what has none itself: such a tensor counts as larger than all others.
+      const std::pair size(std::count(ref->dims.begin(), ref->dims.end(), 0), productOfOthers(ref->dims));
       if (size > most || (size == most && ref->dims.size() > domain_.size())) {
         most = size;
         domain_ = ref->dims;
       }
     }
-    if (most < 0) fail("the formula names no tensor that gives its domain");
-    return most >= 0;
+    if (most.first < 0) fail("the formula names no tensor that gives its domain");
+    return most.first >= 0;
   }
 
   std::optional<Dims> stridesOf(const TensorRef& ref, Span span, std::string_view name) {
@@ -375,6 +387,20 @@ class FormulaBuilder : public FormulaActions {
     strides = span == Span::Domain ? broadcast(ref, domain_) : spanning(ref, domain_, over);
     if (!strides) fail(std::string(name) + " of shape " + text(ref.dims) + " does not fit " + text(domain_));
     return strides;
+  }
+
+  // The inner dims multiplied, or the kept ones.
+  int64_t extent(bool inner) const {
+    int64_t n = 1;
+    for (size_t d = 0; d < domain_.size(); ++d) n *= inner_[d] == inner ? domain_[d] : 1;
+    return n;
+  }
+
+  // Values per row that are means or extreme values: of nothing they would be NaN or infinite.
+  void addNeeds(Kernel& kernel) {
+    if (!needsElements_ || std::none_of(nest_.stores.begin(), nest_.stores.end(), [](const Assignment& s) { return s.perRow; })) return;
+    kernel.needs = extent(true);
+    if (kernel.needs == 0 && extent(false) != 0) fail("a mean, maximum or minimum of no elements has no value; the shape is " + text(domain_));
   }
 
   int addRef(const TensorRef& tensor, const Dims& strides) {
@@ -419,7 +445,10 @@ class FormulaBuilder : public FormulaActions {
     std::vector<BoundKernel> kernels;
     nest_.inner = inner_;
     dropUnusedReductions();
-    if (!nest_.stores.empty()) kernels.push_back(NestBuilder(hint_, domain_, pool_, refs_, nest_, dynamic_).run());
+    if (!nest_.stores.empty()) {
+      kernels.push_back(NestBuilder(hint_, domain_, pool_, refs_, nest_, dynamic_).run());
+      addNeeds(kernels.back().kernel);
+    }
     for (const Assignment& a : sums_) {
       Nest nest;
       for (size_t d = 0; d < domain_.size(); ++d) nest.inner.push_back(refs_[a.ref].strides[d] == 0);
@@ -460,6 +489,7 @@ class FormulaBuilder : public FormulaActions {
   std::map<std::string, ExprId, std::less<>> locals_;
   Nest nest_;
   std::vector<Assignment> sums_;
+  bool needsElements_ = false;
 };
 
 }  // namespace

@@ -51,6 +51,7 @@ struct Kernel {
   std::vector<int64_t> dims;
   int inner = 0;                       // dims [0, inner) enclose all stages
   int lane = -1;                       // dim that is the innermost loop of every stage, or -1
+  int64_t needs = 1;                   // extent (a product) that may not be 0 where there are rows: means, maxima, minima of nothing have no value
   bool dynamic = false;                // extents and strides may be products of tokens (extents.h)
   std::vector<Operand> operands;
   ExprPool exprs;

@@ -52,10 +52,15 @@ bool plainBatches(const Matrices& a, const Matrices& b) {
 // out = alpha · op(a) · op(b); batches are equal, or one side has a batch of one that is repeated. Where `out` has a batch of one and the
 // factors more, their batch must lie along the contracted dim (untransposed b, transposed a): the sum over the batch is one product.
 LogicalResult multiply(OpLowering& op, Matrices a, Matrices b, Matrices out, double alpha) {
+  if (out.tensor.elements() == 0) return llvm::success();  // nothing to compute
+  const bool none = a.batchSize() == 0 || b.batchSize() == 0;
   const int64_t batch = std::max(a.batchSize(), b.batchSize());
   int64_t m = a.transposed ? a.columns : a.rows, k = a.transposed ? a.rows : a.columns, n = b.transposed ? b.rows : b.columns;
   int64_t repeats = batch;
-  if (batch > 1 && out.batchSize() == 1) {
+  if (none) {
+    k = 0;  // sums of no products
+    repeats = 1;
+  } else if (batch > 1 && out.batchSize() == 1) {
     if (!a.transposed || b.transposed || a.batchSize() != b.batchSize()) return op.unsupported("this combination of transposition and broadcast batch");
     k *= batch;
     repeats = 1;

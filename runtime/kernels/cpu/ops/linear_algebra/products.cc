@@ -71,6 +71,10 @@ int32_t MultiplyBatched(OpCall& call, const Matrices& a, const Matrices& b, cons
   const int64_t inner = joined ? batch[last - 1] : 1;
   int64_t outer = 1;
   for (size_t i = 0; i < (joined ? last - 1 : last); ++i) outer *= batch[i];
+  if (outer * inner == 0) {
+    if (Elements(*out.buffer) > 0) std::memset(out.buffer->data, 0, static_cast<size_t>(Elements(*out.buffer) * size));
+    return 0;
+  }
   std::vector<bool> started(static_cast<size_t>(Elements(*out.buffer) / std::max<int64_t>(out_size, 1)), false);
   for (int64_t o = 0; o < outer; ++o) {
     int64_t rest = o, at_a = 0, at_b = 0, at_out = 0;
@@ -86,7 +90,6 @@ int32_t MultiplyBatched(OpCall& call, const Matrices& a, const Matrices& b, cons
                  Data<char>(*out.buffer) + at_out * out_size * size) != 0)
       return 1;
   }
-  if (outer * inner == 0) std::memset(out.buffer->data, 0, static_cast<size_t>(Elements(*out.buffer) * size));
   return 0;
 }
 

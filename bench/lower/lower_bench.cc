@@ -28,8 +28,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kColdMs = 3000, kWarmMs = 300;
 const char* const kPrograms[] = {
-    "fluid18/fit_a_line",  "fluid18/mnist_mlp",   "fluid18/lenet",           "fluid18/nesterov_exponential_mlp", "fluid18/adamax_mlp",   "fluid18/rmsprop_mlp",
-    "static26/fit_a_line", "static26/lenet", "static26/mlp_regression", "static26/mlp_amp_ready",           "static26/resnet_thin",
+    "fluid18/fit_a_line",  "fluid18/mnist_mlp", "fluid18/lenet",           "fluid18/nesterov_exponential_mlp", "fluid18/adamax_mlp",   "fluid18/rmsprop_mlp",
+    "static26/fit_a_line", "static26/lenet",    "static26/mlp_regression", "static26/mlp_amp_ready",           "static26/resnet_thin", "fluid18/resnet_cifar",
+    "fluid18/bert_tiny",   "static26/bert_tiny",
 };
 
 double bestMs(int times, const std::function<void()>& body) {

@@ -4,6 +4,8 @@
 // all-gather, both by direct exchange), so every result is computed once and is the same everywhere; two members both combine everything.
 #include "runtime/comm/collectives.h"
 
+#include <algorithm>
+#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -39,6 +41,8 @@ class Operation {
 
   absl::Status AllReduce();
   absl::Status AllReduceOfTwo();
+  absl::StatusOr<const std::vector<std::byte*>*> ReachAll();
+  absl::Status AllReduceDirect(const std::vector<std::byte*>& bases);
   absl::Status Reduce();
   absl::Status ReduceScatter();
   absl::Status AllToAll();
@@ -62,6 +66,7 @@ class Operation {
   Traffic& traffic_;
   const int n_, me_;
   size_t element_bytes_;
+  Place place_;  // of this member's buffers
 };
 
 absl::StatusOr<const std::byte*> Operation::Await(const Posted& posted, int member) {
@@ -98,12 +103,17 @@ bool Operation::Contributes() const {
 }
 
 absl::Status Operation::Run() {
-  const Header header = MakeHeader(request_, n_);
+  Header header = MakeHeader(request_, n_);
   size_t bytes = static_cast<size_t>(header.count) * element_bytes_;  // of one contribution, alike on all members
   if (request_.kind == Kind::kReduceScatter) bytes *= n_;
   if (request_.kind == Kind::kBarrier) bytes = 0;
   const bool small = bytes <= fabric_.inline_bytes();
 
+  if (!small && request_.kind == Kind::kAllReduce) {
+    place_ = PlaceOf(request_, element_bytes_);
+    header.share = place_.share;
+    header.places = place_.layout;
+  }
   std::vector<std::byte> payload;
   if (small && bytes > 0 && Contributes()) {
     payload.resize(bytes);
@@ -116,7 +126,11 @@ absl::Status Operation::Run() {
     return absl::OkStatus();
   }
   switch (request_.kind) {
-    case Kind::kAllReduce: return n_ == 2 ? AllReduceOfTwo() : AllReduce();
+    case Kind::kAllReduce: {
+      const auto bases = ReachAll();
+      if (!bases.ok()) return bases.status();
+      return *bases != nullptr ? AllReduceDirect(**bases) : n_ == 2 ? AllReduceOfTwo() : AllReduce();
+    }
     case Kind::kReduce: return Reduce();
     case Kind::kBroadcast: return Broadcast(request_.peer);
     case Kind::kAllGather: return AllGather();
@@ -228,6 +242,44 @@ absl::Status Operation::Combine(const Posted& posted, const View& own, const Vie
     comm::Reduce(request_.dtype, request_.reduce, sources.data(), n_, out.At(from), count, copy != nullptr ? copy + skip : nullptr);
   });
   return absl::OkStatus();
+}
+
+// The members' blocks, if every member's buffers lie in one of its own and at the same offsets in it.
+absl::StatusOr<const std::vector<std::byte*>*> Operation::ReachAll() {
+  std::vector<ShareId> shares;
+  for (int member = 0; member < n_; ++member) {
+    const Header& header = fabric_.HeaderOf(member);
+    const bool known = std::find(shares.begin(), shares.end(), header.share) != shares.end();
+    if (header.share.inode == 0 || known || header.places != fabric_.HeaderOf(0).places) return nullptr;
+    shares.push_back(header.share);
+  }
+  return fabric_.Reach(shares, place_.base);
+}
+
+// Every byte is read once and written once where it lies: each member combines one part of all inputs and stores it in all outputs. In place nobody else
+// reads or writes that part. All have arrived; nobody goes on before all have stored.
+absl::Status Operation::AllReduceDirect(const std::vector<std::byte*>& bases) {
+  constexpr size_t kBlockBytes = 32 << 10;  // stays in the first-level cache between the first output and the others
+  const View in = Inputs(), out = Outputs();
+  const size_t each = RoundUp((in.bytes() + n_ - 1) / n_), begin = std::min(each * me_, in.bytes()), end = std::min(begin + each, in.bytes());
+  const auto theirs = [&](int member, const std::byte* mine) { return bases[member] + (mine - place_.base); };
+  std::vector<const std::byte*> sources(n_);
+  in.ForRuns(begin, end - begin, [&](const std::byte* run, size_t from, size_t length) {
+    std::byte* results = out.At(from);
+    for (size_t at = 0; at < length; at += kBlockBytes) {
+      const size_t bytes = std::min(kBlockBytes, length - at);
+      std::byte* result = results + at;
+      for (int member = 0; member < n_; ++member) sources[member] = theirs(member, run + at);
+      comm::Reduce(request_.dtype, request_.reduce, sources.data(), n_, result, static_cast<int64_t>(bytes / element_bytes_),
+                   n_ == 2 ? theirs(1 - me_, result) : nullptr);
+      for (int member = 0; n_ > 2 && member < n_; ++member) {
+        if (member != me_) std::memcpy(theirs(member, result), result, bytes);
+      }
+    }
+  });
+  traffic_.sent += (end - begin) * (n_ - 1) + (in.bytes() - (end - begin));
+  traffic_.received += (end - begin) * (n_ - 1) + (in.bytes() - (end - begin));
+  return fabric_.Meet(Header(), nullptr, 0);
 }
 
 // With two members a message to everybody is as long as two halves in two messages: both show all they have and combine all of it, in rank order, with

@@ -1,7 +1,8 @@
-// What the collective algorithms (collectives.cc) ask of a back end: two small primitives over the members of one lane (all ranks
+// What the collective algorithms (collectives.cc) ask of a back end: a few small primitives over the members of one lane (all ranks
 // of a group, or the two ends of an ordered pair). Implemented by shm/ and gloo/.
 //
 //  * Meet: every member shows every other one a header and a few bytes.
+//  * Reach: where the members' blocks of shared memory lie, for back ends that can map them.
 //  * Post / Await / Finish: messages out of a buffer of this member (`area`), in rounds that alternate between two areas, so
 //    that writing round k + 1 overlaps with the others reading round k.
 //
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -62,6 +64,9 @@ class Fabric {
   virtual absl::Status Meet(const Header& header, const std::byte* payload, size_t bytes) = 0;
   virtual const Header& HeaderOf(int member) const = 0;
   virtual const std::byte* PayloadOf(int member) const = 0;
+
+  // Where the blocks of the members, in their order, lie in this process; null where they cannot be reached. The same answer on all members.
+  virtual absl::StatusOr<const std::vector<std::byte*>*> Reach(const std::vector<ShareId>&, std::byte*) { return nullptr; }
 
   // Begins the next round: waits until nobody reads the area of the round before last, which is the one that comes back.
   virtual absl::StatusOr<std::byte*> NextArea() = 0;

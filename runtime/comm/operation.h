@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "runtime/comm/communicator.h"
+#include "runtime/comm/shared_memory.h"
 
 namespace dtranspile::comm {
 
@@ -26,6 +27,8 @@ struct Header {
   int32_t segments = 0;
   int64_t count = 0;    // elements of the list that all members have alike
   uint64_t layout = 0;  // hash of the counts of that list
+  ShareId share;        // the block that all pieces lie in, where there is one (shared_memory.h)
+  uint64_t places = 0;  // hash of their offsets in it
   char label[104] = {};  // zero-terminated, cut where it is longer
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -73,7 +74,11 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Load(Plan plan, ExecutorOpti
 }
 
 absl::Status Executor::Allocate() {
-  DT_ASSIGN_OR_RETURN(arena_, Block::Allocate(plan_.arena_bytes, "step memory"));
+  // Gradients lie in step memory: ranks of this host sum them where they lie.
+  const bool shares = std::any_of(options_.comms.begin(), options_.comms.end(),
+                                  [](const comm::Communicator* one) { return one->size() > 1 && std::string_view(one->backend()) == "shm"; });
+  const auto allocate = shares ? Block::AllocateShared : Block::Allocate;
+  DT_ASSIGN_OR_RETURN(arena_, allocate(plan_.arena_bytes, "step memory"));
   DT_ASSIGN_OR_RETURN(persistent_, Block::Allocate(plan_.persistent_bytes, "persistable variables"));
   DT_ASSIGN_OR_RETURN(constants_, Block::Allocate(plan_.constant_bytes, "constants"));
   const Block* blocks[] = {&arena_, &persistent_, &constants_};

@@ -45,6 +45,17 @@ absl::StatusOr<Block> Block::Allocate(int64_t bytes, const char* what) {
   return block;
 }
 
+absl::StatusOr<Block> Block::AllocateShared(int64_t bytes, const char* what) {
+  if (bytes <= 0 || bytes > PhysicalMemory()) return Allocate(bytes, what);
+  absl::StatusOr<comm::SharedMemory> shared = comm::SharedMemory::Allocate(static_cast<size_t>(bytes));
+  if (!shared.ok()) return Allocate(bytes, what);
+  Block block;
+  block.shared_ = *std::move(shared);
+  block.data_ = block.shared_.data();
+  block.size_ = bytes;
+  return block;
+}
+
 absl::Status Block::Seal() {
   if (data_ != nullptr && mprotect(data_, static_cast<size_t>(size_), PROT_READ) != 0)
     return absl::InternalError(absl::StrCat("cannot make constants read-only: ", strerror(errno)));
@@ -62,6 +73,7 @@ Block& Block::operator=(Block&& other) noexcept {
   std::swap(size_, other.size_);
   std::swap(mapping_, other.mapping_);
   std::swap(mapped_, other.mapped_);
+  std::swap(shared_, other.shared_);
   return *this;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "runtime/comm/shared_memory.h"
 
 namespace dtranspile::exec {
 
@@ -23,6 +24,9 @@ class Block {
   std::byte* data() const { return data_; }
   int64_t size() const { return size_; }
 
+  // The same in memory that ranks of this host reach directly; private memory where there is none.
+  static absl::StatusOr<Block> AllocateShared(int64_t bytes, const char* what);
+
   // Makes the block read-only.
   absl::Status Seal();
 
@@ -31,6 +35,7 @@ class Block {
   int64_t size_ = 0;
   void* mapping_ = nullptr;
   size_t mapped_ = 0;
+  comm::SharedMemory shared_;
 };
 
 }  // namespace dtranspile::exec

@@ -16,6 +16,9 @@ namespace {
 
 constexpr int kSpins = 100;   // a pause each, some 5 us
 constexpr int kYields = 30;   // some 15 us where nobody else wants the core
+// A yield that lasts longer has given somebody a whole time slice. Who sleeps instead is put in front when its bell rings, so the next waits do not yield.
+constexpr int64_t kSliceNs = 100'000;
+constexpr int kCrowdedWaits = 1000;
 constexpr int64_t kCheckNs = 50'000'000;  // how often a sleeper looks whether its peer lives
 
 int UsableCores() {
@@ -42,8 +45,11 @@ absl::Status ShmFabric::AwaitCounter(int member, const std::atomic<uint64_t>& co
     _mm_pause();
     if (counter.load(std::memory_order_acquire) >= value) return absl::OkStatus();
   }
-  for (int i = 0; i < kYields; ++i) {
+  if (crowded_ > 0) --crowded_;
+  for (int i = 0; crowded_ == 0 && i < kYields; ++i) {
+    const int64_t before_ns = NowNs();
     sched_yield();
+    if (NowNs() - before_ns > kSliceNs) crowded_ = kCrowdedWaits;
     if (counter.load(std::memory_order_acquire) >= value) return absl::OkStatus();
   }
   return SleepUntil(member, counter, value);
@@ -92,6 +98,25 @@ absl::Status ShmFabric::Meet(const Header& header, const std::byte* payload, siz
     if (absl::Status status = AwaitCounter(member, state(member).arrived, meetings_); !status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+// Every member maps what it can and tells the others; blocks are used when all could.
+absl::StatusOr<const std::vector<std::byte*>*> ShmFabric::Reach(const std::vector<ShareId>& shares, std::byte* own) {
+  if (reached_.shares != shares) {
+    reached_ = {shares, {}, {}};
+    std::byte mapped{1};
+    for (int member = 0; member < size(); ++member) {
+      absl::StatusOr<SharedMemory> memory = member == index_ ? SharedMemory() : SharedMemory::Map(shares[member]);
+      if (!memory.ok()) mapped = std::byte{0};
+      reached_.bases.push_back(member == index_ ? own : memory.ok() ? memory->data() : nullptr);
+      if (memory.ok()) reached_.mapped.push_back(*std::move(memory));
+    }
+    if (absl::Status status = Meet(Header(), &mapped, 1); !status.ok()) return status;
+    for (int member = 0; member < size(); ++member) {
+      if (*PayloadOf(member) == std::byte{0}) reached_.bases.clear();
+    }
+  }
+  return reached_.bases.empty() ? nullptr : &reached_.bases;
 }
 
 absl::StatusOr<std::byte*> ShmFabric::NextArea() {

@@ -24,6 +24,7 @@ class ShmFabric : public Fabric {
   absl::Status Meet(const Header& header, const std::byte* payload, size_t bytes) override;
   const Header& HeaderOf(int member) const override { return meeting(member).header; }
   const std::byte* PayloadOf(int member) const override { return meeting(member).payload; }
+  absl::StatusOr<const std::vector<std::byte*>*> Reach(const std::vector<ShareId>& shares, std::byte* own) override;
   absl::StatusOr<std::byte*> NextArea() override;
   absl::StatusOr<Posted> Post(const Message& message) override;
   absl::StatusOr<const std::byte*> Await(const Posted& posted, int member) override;
@@ -50,6 +51,15 @@ class ShmFabric : public Fabric {
   Patience& patience_;
   const bool spins_;  // whether every member can have a core of its own
 
+  // Blocks of the members that were asked for last; executors have one each.
+  struct Reached {
+    std::vector<ShareId> shares;
+    std::vector<SharedMemory> mapped;
+    std::vector<std::byte*> bases;  // empty where one could not be mapped by somebody
+  };
+  Reached reached_;
+
+  int crowded_ = 0;  // waits that go to sleep at once, because others want the cores
   uint64_t meetings_ = 0;
   uint64_t round_ = 0;
   uint64_t messages_ = 0;                 // posted by this member

@@ -123,6 +123,29 @@ void ListsOfPieces(const BackEnd& back_end) {
   OnRanks(back_end, [&](Communicator& comm) { return RunTrials(comm, trials); });
 }
 
+// Buffers that ranks of one host may reach directly: at equal offsets, at different ones, in place and not, in pieces.
+void SharedBuffers(const BackEnd& back_end) {
+  std::vector<Trial> trials;
+  const int64_t large = back_end.large / 4;
+  for (const DType dtype : {DType::kFloat32, DType::kBFloat16, DType::kComplex128, DType::kInt8}) {
+    for (const std::vector<int64_t>& counts : std::vector<std::vector<int64_t>>{{large / 4 + 13}, {3, 0, 5000, 1}, {9000, 1, 70001, 7}}) {
+      for (int variant = 0; variant < 8; ++variant) {
+        Trial trial;
+        trial.dtype = dtype;
+        trial.counts = counts;
+        trial.in_place = variant & 1;
+        trial.skewed = variant & 2;
+        trial.shared = true;
+        trial.reduce = variant & 4 && dtype != DType::kComplex128 ? ReduceOp::kMax : ReduceOp::kSum;
+        trial.fractions = dtype == DType::kFloat32 && trial.reduce == ReduceOp::kSum;
+        trial.seed = static_cast<int>(trials.size());
+        trials.push_back(trial);
+      }
+    }
+  }
+  OnRanks(back_end, [&](Communicator& comm) { return RunTrials(comm, trials); });
+}
+
 // Sums of floats depend on the order; the reference has the order of the ranks, so equal bits here mean equal bits on all ranks.
 void OrderOfSums(const BackEnd& back_end) {
   std::vector<Trial> trials;
@@ -313,6 +336,7 @@ const std::vector<ConformanceCase>& ConformanceCases() {
         {"many in flight", ManyInFlight},
         {"several communicators", SeveralCommunicators},
         {"transfers both ways", TransfersBothWays},
+        {"buffers in shared memory", SharedBuffers},
         {"bytes are counted", CountsBytes},
         {"computing between start and wait", ComputesBetweenStartAndWait},
     };

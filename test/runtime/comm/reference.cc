@@ -3,6 +3,7 @@
 #include <complex>
 #include <cstring>
 #include <sstream>
+#include <stdexcept>
 
 namespace dtranspile::comm::test {
 namespace {
@@ -142,6 +143,27 @@ TrialRun::TrialRun(const Trial& trial, int rank, int size) : trial_(trial), rank
   }
 }
 
+// Where the operation finds a buffer: its copy in the block, which is made with the first one, or the buffer itself.
+unsigned char* TrialRun::PlaceInBlock(Bytes& bytes) const {
+  constexpr size_t kAlign = 16;
+  if (!trial_.shared) return bytes.data();
+  if (block_.data() == nullptr) {
+    block_used_ = trial_.skewed ? static_cast<size_t>(rank_) * kAlign : 0;
+    size_t space = block_used_ + kAlign;
+    for (const std::vector<Bytes>* list : {&inputs_, &outputs_}) {
+      for (const Bytes& one : *list) space += one.size() + kAlign;
+    }
+    auto block = SharedMemory::Allocate(space);
+    if (!block.ok()) throw std::runtime_error(block.status().ToString());
+    block_ = *std::move(block);
+  }
+  auto [at, added] = in_block_.emplace(&bytes, reinterpret_cast<unsigned char*>(block_.data()) + block_used_);
+  if (!added) return at->second;
+  block_used_ += (bytes.size() + kAlign - 1) / kAlign * kAlign;
+  std::memcpy(at->second, bytes.data(), bytes.size());
+  return at->second;
+}
+
 Request TrialRun::MakeRequest() const {
   Request request;
   request.kind = trial_.kind;
@@ -155,8 +177,8 @@ Request TrialRun::MakeRequest() const {
   const bool outputs = trial_.kind != Kind::kSend;
   for (size_t piece = 0; piece < trial_.counts.size(); ++piece) {
     Bytes& out = trial_.in_place ? inputs_[piece] : outputs_[piece];
-    if (inputs) request.inputs.push_back({inputs_[piece].data(), InputCount(trial_.counts[piece])});
-    if (outputs) request.outputs.push_back({out.data(), OutputCount(trial_.counts[piece])});
+    if (inputs) request.inputs.push_back({PlaceInBlock(inputs_[piece]), InputCount(trial_.counts[piece])});
+    if (outputs) request.outputs.push_back({PlaceInBlock(out), OutputCount(trial_.counts[piece])});
   }
   return request;
 }
@@ -189,6 +211,7 @@ TrialRun::Bytes TrialRun::Expected(size_t piece) const {
 }
 
 std::string TrialRun::Check() const {
+  for (auto [bytes, data] : in_block_) std::memcpy(bytes->data(), data, bytes->size());
   for (size_t piece = 0; piece < trial_.counts.size(); ++piece) {
     const Bytes expected = Expected(piece);
     const Bytes& out = trial_.in_place ? inputs_[piece] : outputs_[piece];

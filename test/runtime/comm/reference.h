@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "runtime/comm/communicator.h"
+#include "runtime/comm/shared_memory.h"
 
 namespace dtranspile::comm::test {
 
@@ -19,6 +21,8 @@ struct Trial {
   bool in_place = false;              // all_reduce only
   bool fractions = false;             // float values whose sum depends on the order
   int seed = 0;
+  bool shared = false;                // buffers in one block of memory that ranks can share
+  bool skewed = false;                // and at other offsets on every rank
 };
 
 // Owns the memory of a trial's buffers, each with a guard behind it.
@@ -40,8 +44,13 @@ class TrialRun {
   Bytes Expected(size_t piece) const;
 
   const Trial trial_;
+  unsigned char* PlaceInBlock(Bytes& bytes) const;
+
   const int rank_, size_;
   mutable std::vector<Bytes> inputs_, outputs_;
+  mutable SharedMemory block_;
+  mutable size_t block_used_ = 0;
+  mutable std::map<Bytes*, unsigned char*> in_block_;
 };
 
 // Runs the trial and checks it. Send and receive trials run both, started together.

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -138,6 +139,49 @@ TEST_CASE("shm: a folder without room or rights is an error") {
   rendezvous.store = "/proc";
   const auto outcomes = RunRanks(1, [&](int) { return JoinShm(rendezvous, "world", 0, 1).status().ToString(); });
   CHECK_THAT(outcomes[0].text, Catch::Contains("/proc"));
+}
+
+// Mappings of blocks in this process.
+int BlocksMapped() {
+  std::ifstream maps("/proc/self/maps");
+  int count = 0;
+  for (std::string line; std::getline(maps, line);) count += line.find("memfd:dtranspile") != std::string::npos;
+  return count;
+}
+
+TEST_CASE("shm: buffers at equal offsets of shared blocks are reached directly, others are not") {
+  for (const bool skewed : {false, true}) {
+    const Rendezvous rendezvous = NewRendezvous();
+    RequireRanks(3, [&](int rank) -> std::string {
+      auto comm = JoinShm(rendezvous, "world", rank, 3);
+      if (!comm.ok()) return comm.status().ToString();
+      Trial trial;
+      trial.counts = {100'000};
+      trial.shared = true;
+      trial.skewed = skewed;
+      if (std::string wrong = RunTrial(**comm, trial); !wrong.empty()) return wrong;
+      const int mapped = BlocksMapped();  // its own block is gone with the trial
+      return mapped == (skewed ? 0 : 2) ? "" : "maps " + std::to_string(mapped) + " blocks of peers";
+    });
+  }
+}
+
+TEST_CASE("shm: a block that is gone, or another one by now, is not mapped") {
+  auto block = SharedMemory::Allocate(8192);
+  REQUIRE(block.ok());
+  std::vector<Segment> whole = {{block->data(), 8192}};
+  Request request;
+  request.inputs = request.outputs = whole;
+  Place place = PlaceOf(request, 1);
+  CHECK(place.base == block->data());
+  CHECK(SharedMemory::Map(place.share).ok());
+  ShareId other = place.share;
+  other.bytes += 4096;
+  CHECK_FALSE(SharedMemory::Map(other).ok());
+  request.outputs[0].count = 8193;
+  CHECK(PlaceOf(request, 1).share.inode == 0);
+  *block = SharedMemory();
+  CHECK_FALSE(SharedMemory::Map(place.share).ok());
 }
 
 // Ranks as threads of one process: the embedded case.

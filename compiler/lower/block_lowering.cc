@@ -307,6 +307,16 @@ LogicalResult BlockLowering::lowerBranch() {
   return success();
 }
 
+// The framework hands on gradients that stand in the branch's own scope. One that the block writes around itself, since a block around it has a
+// variable of that name already, counts as not written (docs/operators/defects.md).
+bool BlockLowering::losesGradient(mlir::Value forward) const {
+  const std::string name = (pd::nameOf(forward) + "@GRAD").str();
+  if (!isWritten(name) || program_.request_.mendDefects) return false;
+  op_.operation()->emitWarning() << op_.type() << ": the framework takes zeros for " << name << ", which a block around the branch declares, too; they are reproduced "
+                                 << "(--mend-defects: the gradient)";
+  return true;
+}
+
 // The values of the forward block are where it left them; without it all gradients are zero.
 LogicalResult BlockLowering::lowerBranchGrad() {
   std::optional<Tape> tape = tapeOf("Scope");
@@ -331,8 +341,9 @@ LogicalResult BlockLowering::lowerBranchGrad() {
       if (failed(merge(merged, info(forward), pd::nameOf(result), changed))) return failure();
       const int buffer = fresh(pd::nameOf(result), merged);
       bind(result, buffer, merged);
-      taken.emplace_back(bufferOf(value), buffer);
       zeros.emplace_back(bufferOf(forward), buffer);
+      if (losesGradient(forward)) call("dt_zeros_like", {bufferOf(forward)}, {buffer});
+      else taken.emplace_back(bufferOf(value), buffer);
     }
     copyAll(taken);
     return success();

@@ -126,6 +126,7 @@ class BlockLowering {
   llvm::LogicalResult lowerGradientLoop(const char* slot, const Tape& lists, std::vector<Carried>& carried, int more, Part before, Part after, Part begin);
 
   int branchCondition();
+  bool losesGradient(mlir::Value forward) const;
   llvm::LogicalResult unsupported(const llvm::Twine& what) const;
 
   ProgramLowering& program_;

@@ -119,6 +119,7 @@ void checkGradient(exec::Executor& executor, const Numbers& x, const std::functi
 void checkProgram(const std::string& name, const std::vector<Numbers>& points, const std::function<double(const Numbers&)>& loss) {
   Compiled c(readText(name));
   c.options.main.fetches = {"loss", "x@GRAD"};
+  c.options.main.mendDefects = true;
   const bool compiled = c.compile();
   INFO(c.error);
   REQUIRE(compiled);
@@ -134,6 +135,25 @@ const Numbers kFirst = {0.9, 0.2, 0.6, -0.1, 0.5, 0.3}, kSecond = {-0.8, 0.3, -0
 TEST_CASE("the gradient of a loop within a loop") { checkProgram("while-in-while", {kFirst, kSecond}, whileInWhile); }
 
 TEST_CASE("the gradient of branches within a loop, taken in some turns") { checkProgram("branch-in-while", {kFirst, kSecond}, branchInWhile); }
+
+// Of the branch of the last turn the framework keeps what x gets directly, and of y nothing (docs/operators/defects.md).
+TEST_CASE("a branch within a loop loses the gradient of what the loop hands on, as in the framework") {
+  Compiled c(readText("branch-in-while"));
+  c.options.main.fetches = {"loss", "x@GRAD"};
+  REQUIRE(c.compile());
+  CHECK(c.error.find("the framework takes zeros for y@GRAD") != std::string::npos);
+  auto executor = load(c);
+  for (const auto& [x, large] : {std::pair(kFirst, false), std::pair(scaled(kFirst, 10), true)}) {
+    Numbers y = scaled(x, 1.5);
+    for (int i = 0; i < 2; ++i) y = scaled(mean(y) > 0.3 ? each(y, y, [](double a, double b) { return a * std::sin(b); }) : Numbers(), 0.8);
+    REQUIRE((mean(y) > 0.3) == large);
+    setVariable(*executor, "x", x);
+    setVariable(*executor, "w", kWeights);
+    REQUIRE(executor->RunMain().ok());
+    const std::vector<float> gradient = fetched(*executor, 1);
+    for (size_t i = 0; i < x.size(); ++i) CHECK(gradient[i] == Approx(large ? 0 : -0.5 * 0.8 * kWeights[i]).margin(1e-7));
+  }
+}
 
 TEST_CASE("the gradient of a loop within a branch, taken or not") { checkProgram("while-in-branch", {kFirst, kSecond, kFirst}, whileInBranch); }
 

@@ -142,14 +142,22 @@ int32_t Run(DtContext* context, const Gemm& g, const T* a, const T* b, T* c) {
 
 template <typename T>
 int32_t RunProduct(DtContext* context, const Product& p, const T* a, const T* b, T* c) {
-  if (p.m == 0 || p.n == 0) return 0;
-  return Run(context, {p.trans_a, p.trans_b, p.m, p.n, p.k, p.lda, p.ldb, p.ldc, 1, 0, 0, 0, 1, 0, 0, 0, 1.0, p.beta}, a, b, c);
+  if (p.m == 0 || p.n == 0 || p.batch == 0) return 0;
+  return Run(context, {p.trans_a, p.trans_b, p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.stride_a, p.stride_b, p.stride_c, 1, 0, 0, 0, p.alpha, p.beta}, a, b, c);
 }
 
 }  // namespace
 
 int32_t Multiply(DtContext* context, const Product& product, const float* a, const float* b, float* c) { return RunProduct(context, product, a, b, c); }
 int32_t Multiply(DtContext* context, const Product& product, const double* a, const double* b, double* c) { return RunProduct(context, product, a, b, c); }
+
+int32_t Multiply(DtContext* context, DType dtype, const Product& product, const void* a, const void* b, void* c) {
+  switch (dtype) {
+    case DType::kFloat32: return Multiply(context, product, static_cast<const float*>(a), static_cast<const float*>(b), static_cast<float*>(c));
+    case DType::kFloat64: return Multiply(context, product, static_cast<const double*>(a), static_cast<const double*>(b), static_cast<double*>(c));
+    default: return dt_fail(context, "a product of %s, expected float32 or float64", NameOf(dtype));
+  }
+}
 
 }  // namespace dtranspile::kernels
 

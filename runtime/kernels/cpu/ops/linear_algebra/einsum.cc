@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "runtime/kernels/cpu/product.h"
+#include "runtime/kernels/cpu/gemm.h"
 #include "runtime/kernels/cpu/ops/linear_algebra/calls.h"
 
 namespace dtranspile::kernels {
@@ -151,8 +151,9 @@ int32_t Join(OpCall& call, const Equation& e, const Named<T>& a, const Named<T>&
   for (char c : out.labels) out.dims.push_back(e.extents.at(c));
   out.own.assign(static_cast<size_t>(count * m * n), T{0});
   out.data = out.own.data();
-  constexpr DType kType = sizeof(T) == sizeof(float) ? DType::kFloat32 : DType::kFloat64;
-  return Multiply(call.context(), kType, {false, false, m, n, k, 1, 0, count, m * k, k * n, m * n}, left.data(), right.data(), out.own.data());
+  Product product = Contiguous(false, false, m, n, k);
+  product.batch = count, product.stride_a = m * k, product.stride_b = k * n, product.stride_c = m * n;
+  return Multiply(call.context(), product, left.data(), right.data(), out.own.data());
 }
 
 // The sum over all labels but those of `target`, to `out`.

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/kernels/cpu/product.h"
+#include "runtime/kernels/cpu/gemm.h"
 #include "runtime/kernels/cpu/ops/linear_algebra/calls.h"
 
 namespace dtranspile::kernels {
@@ -82,7 +82,8 @@ int32_t MultiplyBatched(OpCall& call, const Matrices& a, const Matrices& b, cons
       const int64_t place = rest % batch[i];
       at_a += place * along_a[i], at_b += place * along_b[i], at_out += place * along_out[i];
     }
-    ContiguousProduct product{a.transposed, b.transposed, a.height(), b.width(), a.width(), alpha, 0, inner, 0, 0, 0};
+    Product product = Contiguous(a.transposed, b.transposed, a.height(), b.width(), a.width());
+    product.alpha = alpha, product.batch = inner;
     if (joined) product.stride_a = along_a[last - 1] * a_size, product.stride_b = along_b[last - 1] * b_size, product.stride_c = along_out[last - 1] * out_size;
     if (out_size > 0 && started[static_cast<size_t>(at_out)]) product.beta = 1;
     for (int64_t i = 0; i < inner && out_size > 0; ++i) started[static_cast<size_t>(at_out + i * (product.stride_c / out_size))] = true;
@@ -234,7 +235,7 @@ int32_t BilinearProduct(OpCall& call) {
     using T = typename decltype(tag)::type;
     std::vector<T> product(static_cast<size_t>(s.n * s.q));
     for (int64_t o = 0; o < s.o; ++o) {
-      if (Multiply(call.context(), TypeOf(x), {false, false, s.n, s.q, s.p}, x.data, Data<T>(w) + o * s.p * s.q, product.data()) != 0) return 1;
+      if (Multiply(call.context(), TypeOf(x), Contiguous(false, false, s.n, s.q, s.p), x.data, Data<T>(w) + o * s.p * s.q, product.data()) != 0) return 1;
       for (int64_t i = 0; i < s.n; ++i) {
         T sum = call.Has(3) ? Data<T>(call.Arg(3))[o] : T{0};
         for (int64_t j = 0; j < s.q; ++j) sum += product[static_cast<size_t>(i * s.q + j)] * Data<T>(y)[i * s.q + j];
@@ -262,10 +263,10 @@ int32_t BilinearProductGrad(OpCall& call) {
       const T *column = Data<T>(gradient) + o, *matrix = Data<T>(w) + o * s.p * s.q;
       const double beta = o == 0 ? 0 : 1;
       ScaleRows(Data<T>(y), column, s.o, s.n, s.q, scaled.data());
-      if (call.Has(4) && Multiply(context, TypeOf(x), {false, true, s.n, s.p, s.q, 1, beta}, scaled.data(), matrix, call.Arg(4).data) != 0) return 1;
-      if (call.Has(6) && Multiply(context, TypeOf(x), {true, false, s.p, s.q, s.n}, x.data, scaled.data(), Data<T>(call.Arg(6)) + o * s.p * s.q) != 0) return 1;
+      if (call.Has(4) && Multiply(context, TypeOf(x), Contiguous(false, true, s.n, s.p, s.q, beta), scaled.data(), matrix, call.Arg(4).data) != 0) return 1;
+      if (call.Has(6) && Multiply(context, TypeOf(x), Contiguous(true, false, s.p, s.q, s.n), x.data, scaled.data(), Data<T>(call.Arg(6)) + o * s.p * s.q) != 0) return 1;
       ScaleRows(Data<T>(x), column, s.o, s.n, s.p, scaled.data());
-      if (call.Has(5) && Multiply(context, TypeOf(x), {false, false, s.n, s.q, s.p, 1, beta}, scaled.data(), matrix, call.Arg(5).data) != 0) return 1;
+      if (call.Has(5) && Multiply(context, TypeOf(x), Contiguous(false, false, s.n, s.q, s.p, beta), scaled.data(), matrix, call.Arg(5).data) != 0) return 1;
       T sum = 0;
       for (int64_t i = 0; i < s.n; ++i) sum += column[i * s.o];
       if (call.Has(7)) Data<T>(call.Arg(7))[o] = sum;

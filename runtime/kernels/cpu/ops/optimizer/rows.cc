@@ -41,6 +41,18 @@ bool Number(OpCall& call, int slot, T& value) {
   return true;
 }
 
+// An update by rows: slots Param, Grad (SelectedRows), LearningRate. update(gradient, new values of the states, rate) once all of them are checked.
+template <size_t N, typename Update>
+int32_t UpdateRows(OpCall& call, const State (&states)[N], Update&& update) {
+  const DtBuffer& gradient = call.Arg(1);
+  if (RowsOf(call, gradient) == nullptr) return 1;
+  return VisitFloat(call.context(), call.Arg(0), [&](auto tag) -> int32_t {
+    using T = typename decltype(tag)::type;
+    T *data[N], rate = 0;
+    return States<T>(call, states, gradient, data) && Number(call, 2, rate) ? update(gradient, data, rate) : 1;
+  });
+}
+
 // An attribute as the framework has it: single precision.
 template <typename T>
 T Attribute(OpCall& call, int attr) {
@@ -60,12 +72,8 @@ void ForEachElement(const DtBuffer& gradient, Update&& update) {
 
 // Param, Grad, LearningRate -> ParamOut
 int32_t SgdRows(OpCall& call) {
-  const DtBuffer& gradient = call.Arg(1);
-  if (RowsOf(call, gradient) == nullptr) return 1;
-  return VisitFloat(call.context(), call.Arg(0), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T *data[1], rate = 0;
-    if (!States<T>(call, {{0, 3}}, gradient, data) || !Number(call, 2, rate)) return 1;
+  return UpdateRows(call, {{0, 3}}, [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
+    using T = decltype(rate);
     const int64_t width = RowWidth(gradient);
     const std::vector<int64_t>& rows = OpCall::ValueOf(gradient)->rows;
     for (size_t i = 0; i < rows.size(); ++i)
@@ -76,12 +84,8 @@ int32_t SgdRows(OpCall& call) {
 
 // Param, Grad, LearningRate, Moment; epsilon -> ParamOut, MomentOut
 int32_t AdagradRows(OpCall& call) {
-  const DtBuffer& gradient = call.Arg(1);
-  if (RowsOf(call, gradient) == nullptr) return 1;
-  return VisitFloat(call.context(), call.Arg(0), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T *data[2], rate = 0;
-    if (!States<T>(call, {{0, 4}, {3, 5}}, gradient, data) || !Number(call, 2, rate)) return 1;
+  return UpdateRows(call, {{0, 4}, {3, 5}}, [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
+    using T = decltype(rate);
     const T epsilon = Attribute<T>(call, 0);
     ForEachElement<T>(gradient, [&](int64_t at, T g) {
       data[1][at] += g * g;
@@ -94,12 +98,10 @@ int32_t AdagradRows(OpCall& call) {
 // Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow; beta1, beta2, epsilon, @version -> ParamOut, Moment1Out, Moment2Out, Beta1PowOut,
 // Beta2PowOut
 int32_t AdamRows(OpCall& call) {
-  const DtBuffer& gradient = call.Arg(1);
-  if (RowsOf(call, gradient) == nullptr) return 1;
-  return VisitFloat(call.context(), call.Arg(0), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T *data[3], rate = 0, power1 = 0, power2 = 0;
-    if (!States<T>(call, {{0, 7}, {3, 8}, {4, 9}}, gradient, data) || !Number(call, 2, rate) || !Number(call, 5, power1) || !Number(call, 6, power2)) return 1;
+  return UpdateRows(call, {{0, 7}, {3, 8}, {4, 9}}, [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
+    using T = decltype(rate);
+    T power1 = 0, power2 = 0;
+    if (!Number(call, 5, power1) || !Number(call, 6, power2)) return 1;
     const T beta1 = Attribute<T>(call, 0), beta2 = Attribute<T>(call, 1);
     // The framework moves the powers on, in place, before it updates rows: a sparse step is corrected with those of the next one.
     power1 *= beta1;
@@ -125,12 +127,8 @@ int32_t AdamRows(OpCall& call) {
 
 // Param, Grad, LearningRate, SquaredAccumulator, LinearAccumulator; l1, l2, lr_power -> ParamOut, SquaredAccumOut, LinearAccumOut
 int32_t FtrlRows(OpCall& call) {
-  const DtBuffer& gradient = call.Arg(1);
-  if (RowsOf(call, gradient) == nullptr) return 1;
-  return VisitFloat(call.context(), call.Arg(0), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T *data[3], rate = 0;
-    if (!States<T>(call, {{0, 5}, {3, 6}, {4, 7}}, gradient, data) || !Number(call, 2, rate)) return 1;
+  return UpdateRows(call, {{0, 5}, {3, 6}, {4, 7}}, [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
+    using T = decltype(rate);
     constexpr double kTiny = 1e-10;
     const T l1 = Attribute<T>(call, 0) + static_cast<T>(kTiny), l2 = Attribute<T>(call, 1) + static_cast<T>(kTiny), power = Attribute<T>(call, 2);
     ForEachElement<T>(gradient, [&](int64_t at, T g) {

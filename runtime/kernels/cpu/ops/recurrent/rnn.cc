@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/kernels/cpu/product.h"
+#include "runtime/kernels/cpu/gemm.h"
 #include "runtime/kernels/cpu/ops/recurrent/calls.h"
 
 namespace dtranspile::kernels {
@@ -149,14 +149,14 @@ int32_t RunCell(OpCall& call, const Shape& s, int64_t cell, const T* x, T* reser
   const bool backwards = cell % s.directions == 1;
   const int64_t all = s.gates * s.hidden, width = s.width(cell / s.directions);
   const DType type = TypeOf(call.Arg(kInput));
-  if (Multiply(call.context(), type, {false, true, s.steps * s.batch, all, width}, x, WeightOf(call, s, cell, 0).data, tape.gates) != 0) return 1;
+  if (Multiply(call.context(), type, Contiguous(false, true, s.steps * s.batch, all, width), x, WeightOf(call, s, cell, 0).data, tape.gates) != 0) return 1;
   const T *bias = Data<T>(WeightOf(call, s, cell, 2)), *recurrent_bias = Data<T>(WeightOf(call, s, cell, 3));
   const T* before = Data<T>(call.Arg(kState, 0)) + cell * s.state();
   const T* cell_before = s.cell == Cell::kLstm ? Data<T>(call.Arg(kState, 1)) + cell * s.state() : nullptr;
   std::vector<T> recurrent(static_cast<size_t>(s.batch * all));
   for (int64_t k = 0; k < s.steps; ++k) {
     const int64_t t = StepAt(s, backwards, k);
-    if (Multiply(call.context(), type, {false, true, s.batch, all, s.hidden}, before, WeightOf(call, s, cell, 1).data, recurrent.data()) != 0) return 1;
+    if (Multiply(call.context(), type, Contiguous(false, true, s.batch, all, s.hidden), before, WeightOf(call, s, cell, 1).data, recurrent.data()) != 0) return 1;
     for (int64_t row = 0; row < s.batch; ++row) {
       T *gates = tape.gates + (t * s.batch + row) * all, *parts = recurrent.data() + row * all;
       for (int64_t j = 0; j < all; ++j) gates[j] += bias[j], parts[j] += recurrent_bias[j];
@@ -273,7 +273,7 @@ int32_t RunCellBack(OpCall& call, const Shape& s, int64_t cell, const T* x, cons
         Retreat(s, tape.gates + step_row * all + j, tape.extra[step_row * s.hidden + j], before[at], cell_before[at], whole, d_cell[at], d.data() + step_row * all + j,
                 recurrent.data() + step_row * all + j, d_before[at], d_cell_before[at]);
       }
-    if (Multiply(call.context(), type, {false, false, s.batch, s.hidden, all, 1, 1}, recurrent.data() + t * s.batch * all, WeightOf(call, s, cell, 1).data, d_before.data()) != 0)
+    if (Multiply(call.context(), type, Contiguous(false, false, s.batch, s.hidden, all, 1), recurrent.data() + t * s.batch * all, WeightOf(call, s, cell, 1).data, d_before.data()) != 0)
       return 1;
     d_state.swap(d_before);
     d_cell.swap(d_cell_before);
@@ -285,11 +285,11 @@ int32_t RunCellBack(OpCall& call, const Shape& s, int64_t cell, const T* x, cons
     return at < call.Count(kDWeights) && call.Has(kDWeights, at) ? Data<T>(call.Arg(kDWeights, at)) : nullptr;
   };
   DtContext* context = call.context();
-  if (T* to = gradient(0); to != nullptr && Multiply(context, type, {true, false, all, width, rows}, d.data(), x, to) != 0) return 1;
-  if (T* to = gradient(1); to != nullptr && Multiply(context, type, {true, false, all, s.hidden, rows}, recurrent.data(), previous.data(), to) != 0) return 1;
+  if (T* to = gradient(0); to != nullptr && Multiply(context, type, Contiguous(true, false, all, width, rows), d.data(), x, to) != 0) return 1;
+  if (T* to = gradient(1); to != nullptr && Multiply(context, type, Contiguous(true, false, all, s.hidden, rows), recurrent.data(), previous.data(), to) != 0) return 1;
   if (T* to = gradient(2); to != nullptr) SumColumns(d.data(), rows, all, to);
   if (T* to = gradient(3); to != nullptr) SumColumns(recurrent.data(), rows, all, to);
-  return Multiply(context, type, {false, false, rows, width, all, 1, 1}, d.data(), WeightOf(call, s, cell, 0).data, dx);
+  return Multiply(context, type, Contiguous(false, false, rows, width, all, 1), d.data(), WeightOf(call, s, cell, 0).data, dx);
 }
 
 bool ResizeGradients(OpCall& call, int from, int to) {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/kernels/cpu/product.h"
+#include "runtime/kernels/cpu/gemm.h"
 #include "runtime/kernels/cpu/ops/recurrent/calls.h"
 
 namespace dtranspile::kernels {
@@ -76,14 +76,14 @@ int32_t GruUnit(OpCall& call) {
     using T = typename decltype(tag)::type;
     const T *bias = call.Has(kBias) ? Data<T>(call.Arg(kBias)) : nullptr, *previous = Data<T>(h);
     std::vector<T> gates(Data<T>(x), Data<T>(x) + s.n * 3 * s.d), product(static_cast<size_t>(s.n * 2 * s.d)), reset(static_cast<size_t>(s.n * s.d));
-    if (Multiply(call.context(), TypeOf(x), {false, false, s.n, 2 * s.d, s.d}, previous, w.data, product.data()) != 0) return 1;
+    if (Multiply(call.context(), TypeOf(x), Contiguous(false, false, s.n, 2 * s.d, s.d), previous, w.data, product.data()) != 0) return 1;
     for (int64_t i = 0; i < s.n; ++i)
       for (int64_t j = 0; j < 2 * s.d; ++j) {
         T& gate = gates[static_cast<size_t>(i * 3 * s.d + j)];
         gate = Activate(gate_activation, gate + product[static_cast<size_t>(i * 2 * s.d + j)] + (bias != nullptr ? bias[j] : T{0}));
         if (j >= s.d) reset[static_cast<size_t>(i * s.d + j - s.d)] = gate * previous[i * s.d + j - s.d];
       }
-    if (Multiply(call.context(), TypeOf(x), {false, false, s.n, s.d, s.d}, reset.data(), Data<T>(w) + 2 * s.d * s.d, product.data()) != 0) return 1;
+    if (Multiply(call.context(), TypeOf(x), Contiguous(false, false, s.n, s.d, s.d), reset.data(), Data<T>(w) + 2 * s.d * s.d, product.data()) != 0) return 1;
     for (int64_t i = 0; i < s.n; ++i)
       for (int64_t j = 0; j < s.d; ++j) {
         T& c = gates[static_cast<size_t>(i * 3 * s.d + 2 * s.d + j)];
@@ -129,16 +129,16 @@ int32_t GruUnitGrad(OpCall& call) {
       d_gates[static_cast<size_t>(u_at + 2 * s.d)] = dc * Slope(activation, c);
     });
     const std::vector<T> d_candidate = Columns(d_gates.data(), s.n, 3 * s.d, 2 * s.d, s.d);
-    if (Multiply(context, TypeOf(x), {false, true, s.n, s.d, s.d}, d_candidate.data(), Data<T>(w) + 2 * s.d * s.d, d_reset.data()) != 0) return 1;
+    if (Multiply(context, TypeOf(x), Contiguous(false, true, s.n, s.d, s.d), d_candidate.data(), Data<T>(w) + 2 * s.d * s.d, d_reset.data()) != 0) return 1;
     each([&](int64_t at, int64_t u_at) {
       const T r = gates[u_at + s.d], dr = d_reset[static_cast<size_t>(at)];
       d_gates[static_cast<size_t>(u_at + s.d)] = dr * previous[at] * Slope(gate_activation, r);
       d_previous[static_cast<size_t>(at)] += dr * r;
     });
     const std::vector<T> d_update = Columns(d_gates.data(), s.n, 3 * s.d, 0, 2 * s.d);
-    if (Multiply(context, TypeOf(x), {false, true, s.n, s.d, 2 * s.d, 1, 1}, d_update.data(), w.data, d_previous.data()) != 0) return 1;
-    if (call.Has(kDw) && (Multiply(context, TypeOf(x), {true, false, s.d, 2 * s.d, s.n}, previous, d_update.data(), call.Arg(kDw).data) != 0 ||
-                          Multiply(context, TypeOf(x), {true, false, s.d, s.d, s.n}, reset.data, d_candidate.data(), Data<T>(call.Arg(kDw)) + 2 * s.d * s.d) != 0))
+    if (Multiply(context, TypeOf(x), Contiguous(false, true, s.n, s.d, 2 * s.d, 1), d_update.data(), w.data, d_previous.data()) != 0) return 1;
+    if (call.Has(kDw) && (Multiply(context, TypeOf(x), Contiguous(true, false, s.d, 2 * s.d, s.n), previous, d_update.data(), call.Arg(kDw).data) != 0 ||
+                          Multiply(context, TypeOf(x), Contiguous(true, false, s.d, s.d, s.n), reset.data, d_candidate.data(), Data<T>(call.Arg(kDw)) + 2 * s.d * s.d) != 0))
       return 1;
     if (call.Has(kDx)) std::copy(d_gates.begin(), d_gates.end(), Data<T>(call.Arg(kDx)));
     if (call.Has(kDh)) std::copy(d_previous.begin(), d_previous.end(), Data<T>(call.Arg(kDh)));

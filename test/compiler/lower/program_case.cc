@@ -103,6 +103,7 @@ std::unique_ptr<exec::Executor> ProgramCase::start(bool runStartup) {
   check(read.status(), "plan");
   exec::ExecutorOptions options;
   options.find_function = kernels::FindFunction;
+  options.element_types = kernels::ElementTypesOf;
   auto executor = exec::Executor::Load(std::move(*read), std::move(options));
   check(executor.status(), "load");
   if (runStartup) {

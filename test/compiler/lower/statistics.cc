@@ -14,6 +14,8 @@ namespace {
 
 // Deviations beyond so many standard errors are no chance: fewer than one in a million.
 constexpr double kErrors = 5;
+// Draws that statistics are taken over.
+constexpr double kDraws = 10000;
 
 struct Sample {
   DType dtype = DType::kFloat32;
@@ -51,24 +53,31 @@ std::string shareIs(double share, double p, double n, const std::string& what) {
   return std::fabs(share - p) <= error ? "" : "a share of " + text(share) + " is " + what + ", expected " + text(p) + " within " + text(error);
 }
 
-class Checker {
- public:
-  Checker(ProgramCase& c, exec::Executor& executor) : c_(c) {
-    for (const exec::FetchSlot& fetch : executor.plan().main.fetches) fetched_[fetch.name] = sampleOf(ProgramCase::valueOf(executor, fetch.buffer));
-  }
+}  // namespace
 
-  std::string run() {
+class Statistics::Checker {
+ public:
+  explicit Checker(ProgramCase& c) : c_(c), said_(c.info().value("stats", json::object())) {}
+
+  std::string add(const exec::Executor& executor) {
+    for (const exec::FetchSlot& fetch : executor.plan().main.fetches) fetched_[fetch.name] = sampleOf(ProgramCase::valueOf(executor, fetch.buffer));
     for (const auto& [name, sample] : fetched_) {
       if (std::string difference = shape(name, sample); !difference.empty()) return name + difference;
     }
-    const json said = c_.info().value("stats", json::object());
-    for (const auto& [name, stats] : said.items()) {
+    for (const auto& [name, stats] : said_.items()) {
       if (!fetched_.contains(name)) return name + " is no fetch";
-      for (const auto& [key, expected] : stats.items()) {
-        if (std::string difference = check(key, expected, stats, fetched_[name]); !difference.empty()) return name + ": " + difference;
-      }
+      Sample& all = collected_[name];
+      const Sample& step = fetched_[name];
+      all.dims = step.dims;
+      all.values.insert(all.values.end(), step.values.begin(), step.values.end());
     }
-    return "";
+    return checkAll(kOfStep, fetched_);
+  }
+
+  std::string finish() { return checkAll(kOfAll, collected_); }
+
+  bool enough() const {
+    return std::all_of(collected_.begin(), collected_.end(), [](const auto& entry) { return entry.second.values.empty() || entry.second.size() >= kDraws; });
   }
 
  private:
@@ -82,16 +91,43 @@ class Checker {
     return dims == sample.dims ? "" : " has the extents " + json(sample.dims).dump() + ", not " + json(dims).dump();
   }
 
+  // What one step must show, and what all draws together must.
   using Check = std::string (Checker::*)(const json& expected, const json& stats, const Sample& sample);
-  std::string check(const std::string& key, const json& expected, const json& stats, const Sample& sample) {
-    static const std::map<std::string, Check> kChecks = {
-        {"min", &Checker::least},           {"max", &Checker::most},         {"mean", &Checker::mean},
-        {"std", &Checker::deviation},       {"integer", &Checker::integer},  {"frequencies", &Checker::frequencies},
-        {"dropped", &Checker::dropped},     {"dropped_axes", &Checker::none}, {"dropout_mode", &Checker::kept},
-        {"two_valued_mask", &Checker::twoValued}, {"permutation_of", &Checker::permutation}, {"distinct_per_row", &Checker::distinct},
-        {"crop_of_input", &Checker::crop},  {"nonnegative", &Checker::nonnegative}};
-    const auto found = kChecks.find(key);
-    return found == kChecks.end() ? "no check of '" + key + "'" : (this->*found->second)(expected, stats, sample);
+  struct Row {
+    Check ofStep = nullptr, ofAll = nullptr;
+  };
+  static const std::map<std::string, Row>& rows() {
+    static const std::map<std::string, Row> kRows = {
+        {"min", {&Checker::least}},
+        {"max", {&Checker::most}},
+        {"integer", {&Checker::integer}},
+        {"nonnegative", {&Checker::nonnegative}},
+        {"permutation_of", {&Checker::permutation}},
+        {"distinct_per_row", {&Checker::distinct}},
+        {"crop_of_input", {&Checker::crop}},
+        {"dropout_mode", {&Checker::kept}},
+        {"dropped_axes", {}},  // said together with `dropped`
+        {"dropped", {&Checker::slices, &Checker::dropped}},
+        {"two_valued_mask", {&Checker::twoValued, &Checker::mostCommon}},
+        {"mean", {nullptr, &Checker::mean}},
+        {"std", {nullptr, &Checker::deviation}},
+        {"frequencies", {nullptr, &Checker::frequencies}},
+    };
+    return kRows;
+  }
+  static constexpr Check Row::*kOfStep = &Row::ofStep;
+  static constexpr Check Row::*kOfAll = &Row::ofAll;
+
+  std::string checkAll(Check Row::*which, const std::map<std::string, Sample>& samples) {
+    for (const auto& [name, stats] : said_.items()) {
+      for (const auto& [key, expected] : stats.items()) {
+        const auto row = rows().find(key);
+        if (row == rows().end()) return name + ": no check of '" + key + "'";
+        const Check check = row->second.*which;
+        if (std::string difference = check ? (this->*check)(expected, stats, samples.at(name)) : ""; !difference.empty()) return name + ": " + difference;
+      }
+    }
+    return "";
   }
 
   std::string all(const Sample& sample, const std::function<bool(double)>& holds, const std::string& what) {
@@ -112,7 +148,6 @@ class Checker {
   std::string nonnegative(const json&, const json&, const Sample& s) {
     return all(s, [](double v) { return v >= 0; }, "at least 0");
   }
-  std::string none(const json&, const json&, const Sample&) { return ""; }  // said together with another key
 
   std::string mean(const json& e, const json& stats, const Sample& s) {
     const double error = kErrors * stats.value("std", deviationOf(s.values)) / std::sqrt(s.size());
@@ -146,20 +181,27 @@ class Checker {
     return "";
   }
 
-  // Zeros, one by one or in slices over the dims behind the first of `dropped_axes`; then what gradient and loss make of them.
-  std::string dropped(const json& e, const json& stats, const Sample& s) {
+  // Elements of a slice over the dims behind the first of `dropped_axes`, which is dropped as a whole.
+  static size_t sliceOf(const json& stats, const Sample& s) {
     const size_t axes = stats.value("dropped_axes", json::array()).size();
     size_t slice = 1;
     for (size_t d = axes == 0 ? s.dims.size() : axes; d < s.dims.size(); ++d) slice *= static_cast<size_t>(s.dims[d]);
-    double zeros = 0;
+    return slice;
+  }
+  std::string slices(const json&, const json& stats, const Sample& s) {
+    const size_t slice = sliceOf(stats, s);
     for (size_t at = 0; at < s.values.size(); at += slice) {
-      const auto in = static_cast<size_t>(std::count(s.values.begin() + at, s.values.begin() + at + slice, 0.0));
-      if (in != 0 && in != slice) return "a slice is dropped in part";
-      zeros += in == slice;
+      const auto zeros = static_cast<size_t>(std::count(s.values.begin() + at, s.values.begin() + at + slice, 0.0));
+      if (zeros != 0 && zeros != slice) return "a slice is dropped in part";
     }
+    return gradientFollows(s);
+  }
+  std::string dropped(const json& e, const json& stats, const Sample& s) {
+    const size_t slice = sliceOf(stats, s);
+    double zeros = 0;
+    for (size_t at = 0; at < s.values.size(); at += slice) zeros += s.values[at] == 0;
     const double slices = s.size() / static_cast<double>(slice);
-    std::string difference = shareIs(zeros / slices, e.get<double>(), slices, "dropped");
-    return difference.empty() ? gradientFollows(s) : difference;
+    return shareIs(zeros / slices, e.get<double>(), slices, "dropped");
   }
 
   // out = x f and gradient = w f with the same f, so out w = gradient x; the loss is the sum of out w.
@@ -194,18 +236,22 @@ class Checker {
     return "no mask is fetched";
   }
 
-  // alpha_dropout: what is dropped has one value, and no gradient.
-  std::string twoValued(const json& e, const json&, const Sample& s) {
+  static std::pair<double, double> commonest(const Sample& s) {
     std::map<double, double> counts;
     for (double value : s.values) ++counts[value];
-    const auto common = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    return *std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  }
+  // alpha_dropout: what is dropped has one value, and no gradient.
+  std::string twoValued(const json&, const json&, const Sample& s) {
+    const double value = commonest(s).first;
     const Sample& gradient = fetched_["x@GRAD"];
     if (gradient.values.size() != s.values.size()) return "no gradient to compare with";
     for (size_t i = 0; i < s.values.size(); ++i) {
-      if ((gradient.values[i] == 0) != (s.values[i] == common->first)) return "the gradient of element " + std::to_string(i) + " does not agree with the mask";
+      if ((gradient.values[i] == 0) != (s.values[i] == value)) return "the gradient of element " + std::to_string(i) + " does not agree with the mask";
     }
-    return shareIs(common->second / s.size(), e.get<double>(), s.size(), "dropped");
+    return "";
   }
+  std::string mostCommon(const json& e, const json&, const Sample& s) { return shareIs(commonest(s).second / s.size(), e.get<double>(), s.size(), "dropped"); }
 
   // Each instance is a window of the input's: the last two dims are cropped.
   std::string crop(const json&, const json&, const Sample& s) {
@@ -237,10 +283,15 @@ class Checker {
   }
 
   ProgramCase& c_;
-  std::map<std::string, Sample> fetched_, feeds_;
+  const json said_;
+  std::map<std::string, Sample> fetched_, collected_, feeds_;
 };
 
-}  // namespace
+Statistics::Statistics(ProgramCase& c) : checker_(std::make_unique<Checker>(c)) {}
+Statistics::~Statistics() = default;
+std::string Statistics::add(const exec::Executor& executor) { return checker_->add(executor); }
+std::string Statistics::finish() { return checker_->finish(); }
+bool Statistics::enough() const { return checker_->enough(); }
 
 double element(DType dtype, const std::byte* data, int64_t i) {
   switch (dtype) {
@@ -263,7 +314,7 @@ bool isRandom(const json& info) {
 bool isReproducible(ProgramCase& c) {
   // Ops that take what they draw from `seed`; random_crop has it in a variable, dropout only where it is fixed.
   static const llvm::StringSet<> kSeeded = {"uniform_random", "gaussian_random", "truncated_gaussian_random", "uniform_random_batch_size_like",
-                                            "gaussian_random_batch_size_like", "dropout", "sampling_id"};
+                                            "gaussian_random_batch_size_like", "dropout", "sampling_id", "nce"};
   bool reproducible = true;
   c.program()->walk([&](mlir::Operation* op) {
     if (!pd::OpView::isFrameworkOp(op)) return;
@@ -275,6 +326,16 @@ bool isReproducible(ProgramCase& c) {
   return reproducible;
 }
 
-std::string compareStatistics(ProgramCase& c, exec::Executor& executor) { return Checker(c, executor).run(); }
+bool isDrawn(ProgramCase& c, const std::string& name) {
+  static const llvm::StringSet<> kComputes = {"nce", "sample_logits", "dpsgd"};
+  bool drawn = false;
+  c.program()->walk([&](mlir::Operation* op) {
+    if (!pd::OpView::isFrameworkOp(op)) return;
+    const pd::OpView view(op);
+    if (!view.spec() || (view.spec()->effects & pd::kRandom) == 0 || kComputes.contains(view.type())) return;
+    for (mlir::Value result : op->getResults()) drawn |= pd::nameOf(result) == name;
+  });
+  return drawn;
+}
 
 }  // namespace dtranspile::lower

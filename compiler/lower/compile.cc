@@ -116,8 +116,7 @@ void count(const std::vector<Node>& body, CompileStatistics& statistics) {
 
 }  // namespace
 
-llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::ProgramOp startup, const CompileOptions& options, const std::string& folder) {
-  const auto start = std::chrono::steady_clock::now();
+llvm::FailureOr<Plan> lowerPrograms(pd::ProgramOp main, pd::ProgramOp startup, const CompileOptions& options) {
   Plan plan;
   plan.className = options.className;
   plan.digest = options.digest;
@@ -139,6 +138,14 @@ llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::Progr
   fuseKernels(plan, *plan.main);
   updateInPlace(plan, *plan.main);
   placeBuffers(plan);
+  return plan;
+}
+
+llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::ProgramOp startup, const CompileOptions& options, const std::string& folder) {
+  const auto start = std::chrono::steady_clock::now();
+  auto lowered = lowerPrograms(main, startup, options);
+  if (failed(lowered)) return failure();
+  const Plan& plan = *lowered;
 
   LibraryOptions library{.target = hostTarget(), .cache = options.cache, .threads = options.threads};
   Sources sources = collect(plan, library.target);

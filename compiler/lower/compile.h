@@ -1,5 +1,5 @@
 // Programs of one class of ranks to a folder that the runtime loads: plan.json and kernels.so. The one entry of this phase; called by the
-// commands `compile` and `run` after specialisation.
+// commands `compile` and `run` after specialisation, its first half by dtranspile-lower too.
 #pragma once
 
 #include <string>
@@ -25,6 +25,9 @@ struct CompileStatistics {
   int nodes = 0, kernelCalls = 0, copies = 0;  // of the main program
   double totalMs = 0;
 };
+
+// The first half of compilePrograms: the plan, complete but for the code of its kernels.
+llvm::FailureOr<Plan> lowerPrograms(pd::ProgramOp main, pd::ProgramOp startup, const CompileOptions& options);
 
 // Compiles the programs (`startup` may be null) into `folder`, which appears as a whole or not at all; a plan that stood there is replaced,
 // anything else is an error. Variables are the pd.var of the symbol table that `main` stands in.

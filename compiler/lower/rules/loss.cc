@@ -96,6 +96,12 @@ LogicalResult lowerSigmoidCrossEntropyGrad(OpLowering& op) {
   return sigmoidCrossEntropy(op, "Out@GRAD * (sigmoid(X) * or(pos_weight, 1) - Label)", "X@GRAD");
 }
 
+// Refuses a `reduction` that the framework does not know.
+LogicalResult checkReduction(OpLowering& op, llvm::ArrayRef<llvm::StringRef> known) {
+  const std::string reduction = op.op().getString("reduction");
+  return llvm::is_contained(known, reduction) ? llvm::success() : op.unsupported("reduction '" + reduction + "'");
+}
+
 // What the sum over all `elements` is divided by; empty where X has no batch.
 std::string divisorOf(OpLowering& op, const std::string& elements) {
   const std::string reduction = op.op().getString("reduction");
@@ -108,7 +114,10 @@ std::string divisorOf(OpLowering& op, const std::string& elements) {
   return each > 0 ? elements + " / " + std::to_string(each) : "";
 }
 
+constexpr llvm::StringRef kDivergenceReductions[] = {"mean", "sum", "batchmean", "none"};
+
 LogicalResult lowerKlDivergence(OpLowering& op) {
+  if (failed(checkReduction(op, kDivergenceReductions))) return llvm::failure();
   const std::string divisor = divisorOf(op, "count");
   if (divisor.empty()) return op.unsupported("reduction batchmean of such an X");
   const std::string text = "v = log_target ? exp(Target) * (Target - X) : Target > 0 ? Target * (log(Target) - X) : 0; ";
@@ -117,6 +126,7 @@ LogicalResult lowerKlDivergence(OpLowering& op) {
 }
 
 LogicalResult lowerKlDivergenceGrad(OpLowering& op) {
+  if (failed(checkReduction(op, kDivergenceReductions))) return llvm::failure();
   const std::string divisor = divisorOf(op, "rows");
   if (divisor.empty()) return op.unsupported("reduction batchmean of such an X");
   return op.formula("X@GRAD = -(log_target ? exp(Target) : max(Target, 0)) * Loss@GRAD / (" + divisor + ")");
@@ -131,8 +141,11 @@ OpLowering::Bindings innerClasses() {
   }};
 }
 
+constexpr llvm::StringRef kLikelihoodReductions[] = {"mean", "sum", "none"};
+
 // Samples first, then their sum: over them alone, or over the weights of their classes.
 LogicalResult lowerNegativeLogLikelihood(OpLowering& op) {
+  if (failed(checkReduction(op, kLikelihoodReductions))) return llvm::failure();
   auto x = op.in("X"), label = op.in("Label"), out = op.out("Out"), total = op.out("Total_weight");
   if (!x || !label || x->dims.size() < 2) return op.unsupported("an X without classes");
   checkLabels(op, x->dims[1]);
@@ -152,6 +165,7 @@ LogicalResult lowerNegativeLogLikelihood(OpLowering& op) {
 }
 
 LogicalResult lowerNegativeLogLikelihoodGrad(OpLowering& op) {
+  if (failed(checkReduction(op, kLikelihoodReductions))) return llvm::failure();
   const std::string reduction = op.op().getString("reduction");
   const char* gradient = reduction == "none" ? "g = Out@GRAD[r];" : reduction == "mean" ? "g = Out@GRAD / Total_weight;" : "g = Out@GRAD;";
   return op.formula(std::string(gradient) + "X@GRAD = position == Label[r] && Label[r] != ignore_index ? -g * or(Weight[i], 1) : 0", innerClasses());
@@ -178,20 +192,20 @@ const LoweringRule kRules[] = {
                                       " -> Emission@GRAD, Transition@GRAD"),
     callRule("warpctc", "dt_warpctc(Logits, Label, LogitsLength, LabelLength; blank) -> WarpCTCGrad, Loss"),
     callRule("warpctc_grad", "dt_warpctc_grad(Logits, LogitsLength, WarpCTCGrad, Loss@GRAD; norm_by_times) -> Logits@GRAD"),
-    {"softmax_with_cross_entropy", Inner::None, nullptr, lowerSoftmaxWithCrossEntropy},
-    {"softmax_with_cross_entropy_grad", Inner::None, nullptr, lowerSoftmaxWithCrossEntropyGrad},
-    {"cross_entropy", Inner::None, nullptr, lowerCrossEntropy},
-    {"cross_entropy_grad", Inner::None, nullptr, lowerCrossEntropyGrad},
-    {"cross_entropy2", Inner::None, nullptr, lowerCrossEntropy},
-    {"cross_entropy_grad2", Inner::None, nullptr, lowerCrossEntropyGrad2},
-    {"sigmoid_cross_entropy_with_logits", Inner::None, nullptr, lowerSigmoidCrossEntropy},
-    {"sigmoid_cross_entropy_with_logits_grad", Inner::None, nullptr, lowerSigmoidCrossEntropyGrad},
+    functionRule("softmax_with_cross_entropy", lowerSoftmaxWithCrossEntropy, "formula, dt_check_range"),
+    functionRule("softmax_with_cross_entropy_grad", lowerSoftmaxWithCrossEntropyGrad, "formula"),
+    functionRule("cross_entropy", lowerCrossEntropy, "formula, dt_check_range"),
+    functionRule("cross_entropy_grad", lowerCrossEntropyGrad, "formula"),
+    functionRule("cross_entropy2", lowerCrossEntropy, "formula, dt_check_range"),
+    functionRule("cross_entropy_grad2", lowerCrossEntropyGrad2, "formula"),
+    functionRule("sigmoid_cross_entropy_with_logits", lowerSigmoidCrossEntropy, "formula"),
+    functionRule("sigmoid_cross_entropy_with_logits_grad", lowerSigmoidCrossEntropyGrad, "formula"),
     {"bce_loss", Inner::None, "Out = (Label - 1) * max(log(1 - X), -100) - Label * max(log(X), -100)"},
     {"bce_loss_grad", Inner::None, "X@GRAD = Out@GRAD * (X - Label) / max((1 - X) * X, 1e-12)"},
-    {"nll_loss", Inner::None, nullptr, lowerNegativeLogLikelihood},
-    {"nll_loss_grad", Inner::None, nullptr, lowerNegativeLogLikelihoodGrad},
-    {"kldiv_loss", Inner::None, nullptr, lowerKlDivergence},
-    {"kldiv_loss_grad", Inner::None, nullptr, lowerKlDivergenceGrad},
+    functionRule("nll_loss", lowerNegativeLogLikelihood, "formula, dt_check_range"),
+    functionRule("nll_loss_grad", lowerNegativeLogLikelihoodGrad, "formula"),
+    functionRule("kldiv_loss", lowerKlDivergence, "formula"),
+    functionRule("kldiv_loss_grad", lowerKlDivergenceGrad, "formula"),
     {"hinge_loss", Inner::None, "Loss = max(1 - Logits * (2 * Labels - 1), 0)"},
     {"hinge_loss_grad", Inner::None, "t = 2 * Labels - 1; Logits@GRAD = Logits * t < 1 ? -Loss@GRAD * t : 0"},
     {"modified_huber_loss", Inner::None, "v = X * (2 * Y - 1); IntermediateVal = v; Out = v < -1 ? -4 * v : v < 1 ? square(1 - v) : 0"},
@@ -199,8 +213,8 @@ const LoweringRule kRules[] = {
     {"rank_loss_grad", Inner::None, "g = Out@GRAD * (1 / (1 + exp(Right - Left)) - Label); Left@GRAD = g; Right@GRAD = -g"},
     {"margin_rank_loss", Inner::None, "v = max(margin - Label * (X1 - X2), 0); Out = v; Activated = v > 0 ? 1 : 0"},
     {"margin_rank_loss_grad", Inner::None, "g = Out@GRAD * Label * Activated; X1@GRAD = -g; X2@GRAD = g"},
-    {"bpr_loss", Inner::None, nullptr, lowerBayesianRanking},
-    {"bpr_loss_grad", Inner::None, nullptr, lowerBayesianRankingGrad},
+    functionRule("bpr_loss", lowerBayesianRanking, "formula, dt_check_range"),
+    functionRule("bpr_loss_grad", lowerBayesianRankingGrad, "formula"),
     // Label below -1: no click; below 0: a click; from 0 on the teacher's number, plus 1 with a click.
     {"teacher_student_sigmoid_loss", Inner::None,
      "v = max(X, 0) + log(1 + exp(-abs(X)));"

@@ -1,0 +1,147 @@
+// dtranspile-lower FILE: the plan of every program of the file in text form, one line per node, for lit tests and for authors of rules. Fetched is
+// what no op reads. Extents of feeds are those of the text. --kernels prints the loop nests of kernels as well.
+//
+//   call dt_gather(x float32[4x3], index int64[2], -; 0 1) -> out float32[2x3]
+//   kernel relu(x float32[2x3]) -> out float32[2x3]
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "compiler/lower/compile.h"
+#include "compiler/lower/kernel/emit.h"
+#include "dialects/dist/dist.h"
+#include "dialects/pd/op_view.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Parser/Parser.h"
+
+namespace dtranspile::lower {
+namespace {
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+class Printer {
+ public:
+  Printer(const Plan& plan, bool kernels) : plan_(plan), kernels_(kernels) {}
+
+  void print(const std::vector<Node>& body, int indent = 0) {
+    for (const Node& node : body) printNode(node, indent);
+  }
+
+ private:
+  // "x float32[2x3]"; views name the buffer whose memory they are, extents that only a step knows are ?.
+  std::string text(int index) const {
+    const Buffer& buffer = plan_.buffers[static_cast<size_t>(index)];
+    std::string dims;
+    for (int64_t extent : buffer.dims) dims += (dims.empty() ? "" : "x") + (extent < 0 ? "?" : std::to_string(extent));
+    const bool view = buffer.storage >= 0 && buffer.storage != index;
+    return buffer.name + " " + NameOf(buffer.dtype) + "[" + dims + "]" + (view ? " of " + plan_.buffers[static_cast<size_t>(buffer.storage)].name : "");
+  }
+
+  // Arguments that are written, or those that are read; `-` stands for a slot of a call without argument. Outputs are the slots from the first one
+  // with a written argument on.
+  std::string arguments(const Node& node, bool written) const {
+    std::vector<int> slots = node.slots;
+    if (slots.empty()) {
+      for (size_t i = 0; i <= node.args.size(); ++i) slots.push_back(static_cast<int>(i));
+    }
+    std::string out;
+    bool outputs = false;
+    for (size_t slot = 0; slot + 1 < slots.size(); ++slot) {
+      const auto from = static_cast<size_t>(slots[slot]), to = static_cast<size_t>(slots[slot + 1]);
+      for (size_t i = from; i < to; ++i) {
+        outputs |= node.writes[i];
+        if (written ? node.writes[i] : node.reads[i]) out += (out.empty() ? "" : ", ") + text(node.args[i]);
+      }
+      if (from == to && outputs == written) out += out.empty() ? "-" : ", -";
+    }
+    return out;
+  }
+
+  std::string attributes(const Node& node) const {
+    std::string out;
+    for (int64_t value : node.ints) out += " " + std::to_string(value);
+    for (double value : node.reals) out += " " + number(value);
+    for (const std::string& value : node.strings) out += " '" + value + "'";
+    return out;
+  }
+
+  void printNode(const Node& node, int indent) {
+    llvm::raw_ostream& out = llvm::outs();
+    out.indent(indent);
+    switch (node.kind) {
+      case Node::Kind::Kernel:
+        out << "kernel " << node.op << "(" << arguments(node, false) << ") -> " << arguments(node, true) << "\n";
+        if (kernels_) out << emitKernel(*node.kernel) << "\n";
+        return;
+      case Node::Kind::Copy: out << "copy " << text(node.args[0]) << " -> " << text(node.args[1]) << "\n"; return;
+      case Node::Kind::Call:
+        out << "call " << node.callee << "(" << arguments(node, false) << ";" << attributes(node) << ") -> " << arguments(node, true) << "\n";
+        return;
+      case Node::Kind::Start:
+      case Node::Kind::Wait: out << (node.kind == Node::Kind::Start ? "start " + node.callee : std::string("wait")) << " " << node.ticket << "\n"; return;
+      case Node::Kind::If:
+      case Node::Kind::While: break;
+    }
+    out << (node.kind == Node::Kind::If ? "if " : "while ") << text(node.condition) << " {\n";
+    print(node.body, indent + 2);
+    if (!node.otherwise.empty()) out.indent(indent) << "} else {\n";
+    print(node.otherwise, indent + 2);
+    out.indent(indent) << "}\n";
+  }
+
+  const Plan& plan_;
+  const bool kernels_;
+};
+
+// What no op reads, in the order of the program.
+std::vector<std::string> unread(pd::ProgramOp program) {
+  std::vector<std::string> names;
+  for (mlir::Operation& op : *program.getBodyBlock()) {
+    for (mlir::Value result : op.getResults()) {
+      const bool tensor = pd::declaredInfo(result.getType()).kind == pd::Kind::Tensor;
+      if (tensor && result.use_empty() && pd::OpView::isFrameworkOp(&op)) names.push_back(pd::nameOf(result).str());
+    }
+  }
+  return names;
+}
+
+bool lowerAndPrint(pd::ProgramOp program, bool kernels) {
+  CompileOptions options;
+  options.main.fetches = unread(program);
+  auto plan = lowerPrograms(program, nullptr, options);
+  if (mlir::failed(plan)) return false;
+  llvm::outs() << "program " << program.getSymName() << "\n";
+  Printer(*plan, kernels).print(plan->main->body, 2);
+  return true;
+}
+
+int run(const std::string& file, bool kernels) {
+  mlir::MLIRContext context;
+  context.loadDialect<pd::PdDialect, dist::DistDialect>();
+  context.printOpOnDiagnostic(false);
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(file, sources, &context);
+  if (!module) return 1;
+  bool all = true;
+  for (pd::ProgramOp program : module->getOps<pd::ProgramOp>()) all &= lowerAndPrint(program, kernels);
+  return all ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace dtranspile::lower
+
+int main(int argc, char** argv) {
+  CLI::App app{"The plans of programs in text form."};
+  std::string file;
+  bool kernels = false;
+  app.add_option("file", file, "programs as text; - is standard input")->required();
+  app.add_flag("--kernels", kernels, "print the loop nests of kernels");
+  CLI11_PARSE(app, argc, argv);
+  return dtranspile::lower::run(file, kernels);
+}

@@ -24,6 +24,9 @@ struct LoweringRule {
   Inner inner = Inner::None;
   const char* formula = nullptr;                            // null: `lower` does it; lines are formulas with domains of their own
   llvm::LogicalResult (*lower)(OpLowering&) = nullptr;      // beside a formula: for arguments that are SelectedRows or lists
+  // What `lower` makes, for `dtranspile ops` (native.h; the tests hold it against the plans): words of "formula", "view", names of library calls,
+  // and "@version" where programs of 1.x and 2.x differ.
+  const char* emits = nullptr;
   const char* call = nullptr;                               // see callRule
   // For ops with arguments whose extents, LoD or rows are known only at run time, or that are SelectedRows or lists: such a call instead of the
   // formula or function. Formulas do without, unless an argument is no tensor.
@@ -38,16 +41,20 @@ struct LoweringRule {
 // @version (of the program, 2006002 …), @type (of the op), @needed (which outputs somebody reads, one 0 or 1 for each output slot),
 // @defects (1: what the framework's kernel computes is asked for, also where it departs from its formula).
 // An input that the call does not take is refused by name where a program has it.
-constexpr LoweringRule callRule(const char* type, const char* call) { return {type, Inner::None, nullptr, nullptr, call}; }
+constexpr LoweringRule callRule(const char* type, const char* call) { return {type, Inner::None, nullptr, nullptr, nullptr, call}; }
+
+constexpr LoweringRule functionRule(const char* type, llvm::LogicalResult (*lower)(OpLowering&), const char* emits) {
+  return {type, Inner::None, nullptr, lower, emits};
+}
 
 // A function where all extents are known, a call otherwise.
-constexpr LoweringRule lowerRule(const char* type, llvm::LogicalResult (*lower)(OpLowering&), const char* unknownCall) {
-  return {type, Inner::None, nullptr, lower, nullptr, unknownCall};
+constexpr LoweringRule lowerRule(const char* type, llvm::LogicalResult (*lower)(OpLowering&), const char* emits, const char* unknownCall) {
+  return {type, Inner::None, nullptr, lower, emits, nullptr, unknownCall};
 }
 
 // A formula for tensors, a call where an argument is SelectedRows or a list.
 constexpr LoweringRule formulaRule(const char* type, Inner inner, const char* formula, const char* unknownCall) {
-  return {type, inner, formula, nullptr, nullptr, unknownCall};
+  return {type, inner, formula, nullptr, nullptr, nullptr, unknownCall};
 }
 
 using RuleTable = llvm::ArrayRef<LoweringRule>;

@@ -13,5 +13,5 @@ int main(int argc, char** argv) {
     return exec::kWorkerUsage;
   }
   const auto seed = [](uint64_t value) { random::Generator::Process().SetSeed(value); };
-  return exec::RunWorker(argv[1], {kernels::FindFunction, comm::Join, seed});
+  return exec::RunWorker(argv[1], {kernels::FindFunction, comm::Join, seed, kernels::ElementTypesOf});
 }

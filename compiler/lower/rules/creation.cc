@@ -36,10 +36,10 @@ LogicalResult lowerFillLike(OpLowering& op) {
 }
 
 const LoweringRule kRules[] = {
-    {"fill_constant", Inner::None, nullptr, lowerFillConstant},
-    {"fill_constant_batch_size_like", Inner::None, nullptr, lowerFillConstant},
-    lowerRule("fill_any_like", lowerFillLike, "dt_fill_like(X; value) -> Out"),
-    lowerRule("fill_zeros_like", lowerFillLike, "dt_fill_like(X) -> Out"),
+    functionRule("fill_constant", lowerFillConstant, "formula, dt_fill_constant, dt_fill_batch_like"),
+    functionRule("fill_constant_batch_size_like", lowerFillConstant, "formula, dt_fill_constant, dt_fill_batch_like"),
+    lowerRule("fill_any_like", lowerFillLike, "formula", "dt_fill_like(X; value) -> Out"),
+    lowerRule("fill_zeros_like", lowerFillLike, "formula", "dt_fill_like(X) -> Out"),
     callRule("assign_value", "dt_assign_value(; shape, bool_values, int32_values, int64_values, fp32_values, fp64_values, values) -> Out"),
     callRule("fill", "dt_fill(; value, shape) -> Out"),
     callRule("empty", "dt_empty(ShapeTensor, ShapeTensorList; shape) -> Out"),

@@ -14,7 +14,7 @@ llvm::LogicalResult lowerAccuracy(OpLowering& op) {
 }
 
 const LoweringRule kRules[] = {
-    {"accuracy", Inner::None, nullptr, lowerAccuracy},
+    functionRule("accuracy", lowerAccuracy, "dt_accuracy"),
     callRule("auc", "dt_auc(Predict, Label, StatPos, StatNeg; curve, num_thresholds, slide_steps) -> AUC, StatPosOut, StatNegOut"),
     callRule("precision_recall",
              "dt_precision_recall(MaxProbs, Indices, Labels, Weights, StatesInfo; class_number) -> BatchMetrics, AccumMetrics, AccumStatesInfo"),

@@ -113,16 +113,16 @@ const LoweringRule kRules[] = {
     {"momentum", Inner::None,
      "g = regularization_method ? rescale_grad * Grad + regularization_coeff * Param : rescale_grad * Grad;"
      "v = mu * Velocity + g; VelocityOut = v; ParamOut = Param - LearningRate * (use_nesterov ? g + mu * v : v)",
-     lowerDensely},
-    {"merged_momentum", Inner::None, nullptr, lowerMergedMomentum},
-    {"lars_momentum", Inner::None, nullptr, lowerLarsMomentum},
-    {"merged_adam", Inner::None, nullptr, lowerMergedAdam},
+     lowerDensely, "dt_rows_to_dense"},
+    functionRule("merged_momentum", lowerMergedMomentum, "formula, @version"),
+    functionRule("lars_momentum", lowerLarsMomentum, "formula, @version"),
+    functionRule("merged_adam", lowerMergedAdam, "formula, @version"),
     {"average_accumulates", Inner::None,
      DT_WINDOW "s = in_sum_1 + param; move = rem(u, 16384) == 0; t = move ? in_sum_2 + s : in_sum_2; r = move ? 0 : s;"
                "out_sum_1 = full ? 0 : r; out_sum_2 = full ? 0 : t; out_sum_3 = full ? r + t : in_sum_3"
                "\n" DT_WINDOW "out_num_updates = u; out_num_accumulates = full ? 0 : n; out_old_num_accumulates = full ? n : in_old_num_accumulates"},
     callRule("dpsgd", "dt_dpsgd(Param, Grad, LearningRate; clip, batch_size, sigma, seed) -> ParamOut"),
-    {"adam", Inner::None, DT_ADAM, lowerAdamRows},
+    {"adam", Inner::None, DT_ADAM, lowerAdamRows, "dt_adam_rows, dt_rows_to_dense"},
     {"adamw", Inner::None,
      DT_ADAM_MOMENTS "c = sqrt(1 - Beta2Pow); lr = LearningRate * lr_ratio; p = with_decay ? Param * (1 - lr * coeff) : Param;"
                      "ParamOut = p - lr * c / (1 - Beta1Pow) * (m / (sqrt(v) + epsilon * c))" DT_BETA_POWERS},
@@ -142,7 +142,7 @@ const LoweringRule kRules[] = {
      "s = decay * MeanSquare + (1 - decay) * Grad * Grad; h = centered ? decay * or(MeanGrad, 0) + (1 - decay) * Grad : or(MeanGrad, 0);"
      "d = centered ? s - h * h + epsilon : s + epsilon; w = momentum * Moment + LearningRate * Grad / sqrt(d);"
      "MeanSquareOut = s; MeanGradOut = h; MomentOut = w; ParamOut = Param - w",
-     lowerDensely},
+     lowerDensely, "dt_rows_to_dense"},
     formulaRule("ftrl", Inner::None,
      "n = SquaredAccumulator + Grad * Grad; a = l1 + 1e-10; b = l2 + 1e-10;"
      "after = lr_power == -0.5 ? sqrt(n) : pow(n, -lr_power); before = lr_power == -0.5 ? sqrt(SquaredAccumulator) : pow(SquaredAccumulator, -lr_power);"
@@ -152,7 +152,7 @@ const LoweringRule kRules[] = {
     {"lamb", Inner::All,
      DT_ADAM_MOMENTS "mh = legacy ? m : m / (1 - Beta1Pow); vh = legacy ? v : v / (1 - Beta2Pow); u = mh / (sqrt(vh) + epsilon) + weight_decay * Param;"
                      "p = sqrt(sum(Param * Param)); q = sqrt(sum(u * u)); ParamOut = Param - LearningRate * (p > 0 && q > 0 && (legacy || always_adapt || weight_decay > 0) ? p / q : 1) * u" DT_BETA_POWERS,
-     lowerDensely},
+     lowerDensely, "dt_rows_to_dense"},
     {"proximal_gd", Inner::None,
      "t = Param - LearningRate * Grad; ParamOut = sign(t) * max(abs(t) - LearningRate * l1, 0) / (1 + LearningRate * l2)"},
     {"proximal_adagrad", Inner::None,

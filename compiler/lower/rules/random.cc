@@ -36,13 +36,14 @@ LogicalResult lowerDropoutGrad(OpLowering& op) {
 }
 
 const LoweringRule kRules[] = {
-    lowerRule("uniform_random", lowerUniform,
+    lowerRule("uniform_random", lowerUniform, "dt_uniform_random, @version",
               "dt_uniform_of_shape(ShapeTensor, ShapeTensorList; shape, min, max, seed, diag_num, diag_step, diag_val, @version) -> Out"),
-    lowerRule("gaussian_random", lowerGaussian, "dt_gaussian_of_shape(ShapeTensor, ShapeTensorList; shape, mean, std, seed, @version) -> Out"),
-    {"truncated_gaussian_random", Inner::None, nullptr, lowerGaussian},
-    lowerRule("uniform_random_batch_size_like", lowerUniform,
+    lowerRule("gaussian_random", lowerGaussian, "dt_gaussian_random, @version",
+              "dt_gaussian_of_shape(ShapeTensor, ShapeTensorList; shape, mean, std, seed, @version) -> Out"),
+    functionRule("truncated_gaussian_random", lowerGaussian, "dt_truncated_gaussian_random, @version"),
+    lowerRule("uniform_random_batch_size_like", lowerUniform, "dt_uniform_random, @version",
               "dt_uniform_like(Input; shape, input_dim_idx, output_dim_idx, min, max, seed, diag_num, diag_step, diag_val, @version) -> Out"),
-    lowerRule("gaussian_random_batch_size_like", lowerGaussian,
+    lowerRule("gaussian_random_batch_size_like", lowerGaussian, "dt_gaussian_random, @version",
               "dt_gaussian_like(Input; shape, input_dim_idx, output_dim_idx, mean, std, seed, @version) -> Out"),
     callRule("randint", "dt_randint(ShapeTensor, ShapeTensorList; shape, low, high, seed, @version) -> Out"),
     callRule("randperm", "dt_randperm(; n, seed, @version) -> Out"),
@@ -52,7 +53,7 @@ const LoweringRule kRules[] = {
     callRule("random_crop", "dt_random_crop(X, Seed; shape, startup_seed) -> Out, SeedOut"),
     callRule("seed", "dt_seed(; seed) -> Out"),
     callRule("dropout", "dt_dropout(X, Seed; dropout_prob, is_test, fix_seed, seed, dropout_implementation, @version) -> Out, Mask"),
-    {"dropout_grad", Inner::None, nullptr, lowerDropoutGrad},
+    functionRule("dropout_grad", lowerDropoutGrad, "formula"),
 };
 
 }  // namespace

@@ -35,10 +35,10 @@ const LoweringRule kRules[] = {
     // lstm and lstmp are one kernel, which sees by ProjWeight which of them it is.
     callRule("lstm", "dt_lstm(Input, H0, C0, Weight, ProjWeight, Bias; use_peepholes, is_reverse, gate_activation, cell_activation, candidate_activation, @defects)"
                      " -> Hidden, Cell, BatchGate, BatchCellPreAct, BatchHidden"),
-    {"lstm_grad", Inner::None, nullptr, lowerLstmGrad},
+    functionRule("lstm_grad", lowerLstmGrad, "dt_lstm_grad"),
     callRule("lstmp", "dt_lstm(Input, H0, C0, Weight, ProjWeight, Bias; use_peepholes, is_reverse, gate_activation, cell_activation, candidate_activation,"
                       " @defects, cell_clip, proj_clip, proj_activation) -> Projection, Cell, BatchGate, BatchCellPreAct, BatchHidden"),
-    {"lstmp_grad", Inner::None, nullptr, lowerLstmGrad},
+    functionRule("lstmp_grad", lowerLstmGrad, "dt_lstm_grad"),
     callRule("gru_unit", "dt_gru_unit(Input, HiddenPrev, Weight, Bias; activation, gate_activation, origin_mode) -> Gate, ResetHiddenPrev, Hidden"),
     callRule("gru_unit_grad",
              "dt_gru_unit_grad(Input, HiddenPrev, Weight, Bias, Gate, ResetHiddenPrev, Hidden@GRAD; activation, gate_activation, origin_mode) -> Input@GRAD, "

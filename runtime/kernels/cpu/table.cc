@@ -15,22 +15,22 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
-    {"dt_accuracy", dt_accuracy},
-    {"dt_cast", dt_cast},
-    {"dt_check_range", dt_check_range},
-    {"dt_conv", dt_conv},
-    {"dt_conv_bwd_data", dt_conv_bwd_data},
-    {"dt_conv_bwd_weights", dt_conv_bwd_weights},
-    {"dt_gaussian_random", dt_gaussian_random},
-    {"dt_gemm", dt_gemm},
-    {"dt_pool", dt_pool},
-    {"dt_pool_bwd", dt_pool_bwd},
-    {"dt_pool_index", dt_pool_index},
-    {"dt_reduce", dt_reduce},
-    {"dt_reshape", dt_reshape},
-    {"dt_transpose", dt_transpose},
-    {"dt_truncated_gaussian_random", dt_truncated_gaussian_random},
-    {"dt_uniform_random", dt_uniform_random},
+    {"dt_accuracy", dt_accuracy, kFloats},
+    {"dt_cast", dt_cast, kReals},
+    {"dt_check_range", dt_check_range, kIndices},
+    {"dt_conv", dt_conv, kFloats},
+    {"dt_conv_bwd_data", dt_conv_bwd_data, kFloats},
+    {"dt_conv_bwd_weights", dt_conv_bwd_weights, kFloats},
+    {"dt_gaussian_random", dt_gaussian_random, kFloats},
+    {"dt_gemm", dt_gemm, kFloats},
+    {"dt_pool", dt_pool, kFloats},
+    {"dt_pool_bwd", dt_pool_bwd, kFloats},
+    {"dt_pool_index", dt_pool_index, kFloats},
+    {"dt_reduce", dt_reduce, kNumbers},
+    {"dt_reshape", dt_reshape, kAnyType},
+    {"dt_transpose", dt_transpose, kAnyType},
+    {"dt_truncated_gaussian_random", dt_truncated_gaussian_random, kFloats},
+    {"dt_uniform_random", dt_uniform_random, kFloats},
 };
 
 FunctionTable ownFunctions() { return kRows; }
@@ -62,11 +62,11 @@ constexpr FunctionTable (*kFamilies[])() = {
     TensorArrayFunctions,
 };
 
-const std::map<std::string, DtFunction>& Index() {
+const std::map<std::string, FunctionRow>& Index() {
   static const auto* index = [] {
-    auto* map = new std::map<std::string, DtFunction>();
+    auto* map = new std::map<std::string, FunctionRow>();
     for (const auto family : kFamilies)
-      for (const FunctionRow& row : family()) map->emplace(row.name, row.function);
+      for (const FunctionRow& row : family()) map->emplace(row.name, row);
     return map;
   }();
   return *index;
@@ -76,12 +76,17 @@ const std::map<std::string, DtFunction>& Index() {
 
 DtFunction FindFunction(const std::string& name) {
   const auto found = Index().find(name);
-  return found == Index().end() ? nullptr : found->second;
+  return found == Index().end() ? nullptr : found->second.function;
+}
+
+uint64_t ElementTypesOf(const std::string& name) {
+  const auto found = Index().find(name);
+  return found == Index().end() ? 0 : found->second.types;
 }
 
 std::vector<std::string> FunctionNames() {
   std::vector<std::string> names;
-  for (const auto& [name, function] : Index()) names.push_back(name);
+  for (const auto& [name, row] : Index()) names.push_back(name);
   return names;
 }
 

@@ -1,18 +1,13 @@
-// dtranspile ops: the operator table as people and scripts read it.
-#include "compiler/lower/block_lowering.h"
-#include "dialects/pd/op_table.h"
+// dtranspile ops: the tables of operators as people and scripts read them.
 #include "nlohmann/json.hpp"
 #include "tools/dtranspile/cli/files.h"
+#include "tools/dtranspile/cli/ops_facts.h"
 #include "tools/dtranspile/cli/tool.h"
 
 namespace dtranspile::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct OpsFlags {
-  std::string format = "text";
-};
 
 struct EffectRow {
   unsigned bit;
@@ -33,34 +28,76 @@ Json slots(const std::vector<pd::Slot>& list) {
   return out;
 }
 
-Json describe(const pd::OpSpec& spec) {
-  Json attributes = Json::array();
-  for (const pd::AttrRow& row : spec.attributes) attributes.push_back({{"name", row.name}, {"required", row.required}, {"default", row.defaultText}});
-  return {{"type", spec.type}, {"family", spec.family}, {"native", lower::isNative(spec.type)}, {"inputs", slots(spec.inputs)}, {"outputs", slots(spec.outputs)},
-          {"attributes", attributes}, {"effects", effectsOf(spec)}};
+// `since`: the version of the op from which on it has the attribute; absent: always.
+Json attributes(const pd::OpSpec& spec) {
+  Json out = Json::array();
+  for (const pd::AttrRow& row : spec.attributes) {
+    Json& attribute = out.emplace_back(Json{{"name", row.name}, {"required", row.required}, {"default", row.defaultText}});
+    if (row.sinceVersion > 0) attribute["since"] = row.sinceVersion;
+  }
+  return out;
 }
 
-int list(Tool& tool, const OpsFlags& flags) {
-  std::string text;
-  Json all = Json::array();
-  int native = 0;
-  for (const pd::OpSpec& spec : pd::builtinOps()) {
-    native += lower::isNative(spec.type);
-    if (flags.format == "json") all.push_back(describe(spec));
-    else text += spec.type + std::string(spec.type.size() < 40 ? 40 - spec.type.size() : 1, ' ') + spec.family + (lower::isNative(spec.type) ? "  native" : "") + "\n";
+Json runsAs(const lower::NativeForm& form) {
+  Json out = {{"formula", form.formula}, {"view", form.view}, {"blocks", form.blocks}, {"calls", form.calls}, {"differs_by_version", form.byVersion}};
+  return out;
+}
+
+Json tests(const OpFacts& facts) {
+  Json operators = Json::array(), models = Json::array();
+  for (const coverage::Case* c : facts.programs) (isModel(*c) ? models : operators).push_back(c->name);
+  return {{"types", typeNames(facts.tested)}, {"operators", operators}, {"models", models}};
+}
+
+Json describe(const OpFacts& facts) {
+  const pd::OpSpec& spec = *facts.spec;
+  Json out = {{"type", spec.type}, {"family", spec.family}, {"native", facts.native.has_value()}};
+  if (facts.native) {
+    out["runs_as"] = runsAs(*facts.native);
+    out["types"] = typeNames(facts.types);
   }
-  if (flags.format == "json") text = all.dump(1) + "\n";
-  else text += std::to_string(pd::builtinOps().size()) + " operators, " + std::to_string(native) + " run natively\n";
-  return writeOutput(tool, "-", text) ? kDone : kNo;
+  out.update({{"relation", facts.relation}, {"releases", releases(facts)}, {"inputs", slots(spec.inputs)}, {"outputs", slots(spec.outputs)},
+              {"attributes", attributes(spec)}, {"effects", effectsOf(spec)}, {"tests", tests(facts)}});
+  return out;
+}
+
+std::string jsonText() {
+  Json all = Json::array();
+  for (const pd::OpSpec& spec : pd::builtinOps()) all.push_back(describe(factsOf(spec)));
+  return all.dump(1) + "\n";
+}
+
+std::string plainText() {
+  std::string text;
+  size_t native = 0;
+  for (const pd::OpSpec& spec : pd::builtinOps()) {
+    const bool runs = lower::nativeForm(spec.type).has_value();
+    native += runs;
+    text += spec.type + std::string(spec.type.size() < 40 ? 40 - spec.type.size() : 1, ' ') + spec.family + (runs ? "  native" : "") + "\n";
+  }
+  return text + std::to_string(pd::builtinOps().size()) + " operators, " + std::to_string(native) + " run natively\n";
+}
+
+struct Format {
+  const char* name;
+  std::string (*text)();
+};
+constexpr Format kFormats[] = {{"text", plainText}, {"json", jsonText}, {"markdown", opsPage}};
+
+int list(Tool& tool, const std::string& format) {
+  for (const Format& row : kFormats) {
+    if (format == row.name) return writeOutput(tool, "-", row.text()) ? kDone : kNo;
+  }
+  return kUsage;
 }
 
 }  // namespace
 
 Action declareOps(CLI::App& app) {
-  auto flags = std::make_shared<OpsFlags>();
+  auto format = std::make_shared<std::string>("text");
   app.footer("Example: dtranspile ops --format json");
-  app.add_option("--format", flags->format, "text or json")->check(CLI::IsMember({"text", "json"}));
-  return [flags](Tool& tool) { return list(tool, *flags); };
+  app.add_option("--format", *format, "text, json, or markdown (docs/operators/index.md)")->check(CLI::IsMember({"text", "json", "markdown"}));
+  return [format](Tool& tool) { return list(tool, *format); };
 }
 
 }  // namespace dtranspile::cli

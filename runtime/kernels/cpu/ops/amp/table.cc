@@ -6,8 +6,8 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
-    {"dt_check_finite_and_unscale", Entry<CheckFiniteAndUnscale>},
-    {"dt_update_loss_scaling", Entry<UpdateLossScaling>},
+    {"dt_check_finite_and_unscale", Entry<CheckFiniteAndUnscale>, kAnyFloats},
+    {"dt_update_loss_scaling", Entry<UpdateLossScaling>, kAnyFloats},
 };
 
 }  // namespace

@@ -7,12 +7,12 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
-    {"dt_all_have_elements", Entry<AllHaveElements>},
-    {"dt_loop_begin", Entry<LoopBegin>},
-    {"dt_loop_next", Entry<LoopNext>},
-    {"dt_select_input", Entry<SelectInput>},
-    {"dt_select_output", Entry<SelectOutput>},
-    {"dt_assert", Entry<Assert>},
+    {"dt_all_have_elements", Entry<AllHaveElements>, kAnyType},
+    {"dt_loop_begin", Entry<LoopBegin>, kBools},
+    {"dt_loop_next", Entry<LoopNext>, kBools},
+    {"dt_select_input", Entry<SelectInput>, kAnyType},
+    {"dt_select_output", Entry<SelectOutput>, kAnyType},
+    {"dt_assert", Entry<Assert>, kNumbers | kBools},
 };
 
 }  // namespace

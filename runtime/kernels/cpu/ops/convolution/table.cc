@@ -6,19 +6,19 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
-    {"dt_unpool", Entry<Unpool>},
-    {"dt_unpool_grad", Entry<UnpoolGrad>},
-    {"dt_max_pool_index_grad", Entry<MaxPoolIndexGrad>},
-    {"dt_spp", Entry<Spp>},
-    {"dt_spp_grad", Entry<SppGrad>},
-    {"dt_conv_shift", Entry<ConvShift>},
-    {"dt_conv_shift_grad", Entry<ConvShiftGrad>},
-    {"dt_row_conv", Entry<RowConv>},
-    {"dt_row_conv_grad", Entry<RowConvGrad>},
-    {"dt_tree_conv", Entry<TreeConv>},
-    {"dt_tree_conv_grad", Entry<TreeConvGrad>},
-    {"dt_deformable_conv", Entry<DeformableConv>},
-    {"dt_deformable_conv_grad", Entry<DeformableConvGrad>},
+    {"dt_unpool", Entry<Unpool>, kFloats},
+    {"dt_unpool_grad", Entry<UnpoolGrad>, kFloats},
+    {"dt_max_pool_index_grad", Entry<MaxPoolIndexGrad>, kFloats},
+    {"dt_spp", Entry<Spp>, kFloats},
+    {"dt_spp_grad", Entry<SppGrad>, kFloats},
+    {"dt_conv_shift", Entry<ConvShift>, kFloats},
+    {"dt_conv_shift_grad", Entry<ConvShiftGrad>, kFloats},
+    {"dt_row_conv", Entry<RowConv>, kFloats},
+    {"dt_row_conv_grad", Entry<RowConvGrad>, kFloats},
+    {"dt_tree_conv", Entry<TreeConv>, kFloats},
+    {"dt_tree_conv_grad", Entry<TreeConvGrad>, kFloats},
+    {"dt_deformable_conv", Entry<DeformableConv>, kFloats},
+    {"dt_deformable_conv_grad", Entry<DeformableConvGrad>, kFloats},
 };
 
 }  // namespace

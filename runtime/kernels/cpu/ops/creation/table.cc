@@ -7,16 +7,16 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
-    {"dt_fill_constant", DenseEntry<FillConstant>},
-    {"dt_fill_batch_like", DenseEntry<FillBatchLike>},
-    {"dt_fill_like", Entry<FillLike>},
-    {"dt_assign_value", DenseEntry<AssignValue>},
-    {"dt_fill", DenseEntry<Fill>},
-    {"dt_empty", DenseEntry<Empty>},
-    {"dt_eye", DenseEntry<Eye>},
-    {"dt_coalesce", DenseEntry<Coalesce>},
-    {"dt_range", DenseEntry<Range>},
-    {"dt_linspace", DenseEntry<Linspace>},
+    {"dt_fill_constant", DenseEntry<FillConstant>, kPlain},
+    {"dt_fill_batch_like", DenseEntry<FillBatchLike>, kPlain},
+    {"dt_fill_like", Entry<FillLike>, kPlain},
+    {"dt_assign_value", DenseEntry<AssignValue>, kPlain},
+    {"dt_fill", DenseEntry<Fill>, kPlain},
+    {"dt_empty", DenseEntry<Empty>, kAnyType},
+    {"dt_eye", DenseEntry<Eye>, kPlain},
+    {"dt_coalesce", DenseEntry<Coalesce>, kAnyType},
+    {"dt_range", DenseEntry<Range>, kNumbers},
+    {"dt_linspace", DenseEntry<Linspace>, kNumbers},
 };
 
 }  // namespace

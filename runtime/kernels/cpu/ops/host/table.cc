@@ -6,7 +6,7 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
-    {"dt_print", Entry<Print>},
+    {"dt_print", Entry<Print>, kPlain},
 };
 
 }  // namespace

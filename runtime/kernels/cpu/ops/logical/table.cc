@@ -7,8 +7,12 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
-    {"dt_equal_all", DenseEntry<EqualAll>}, {"dt_close", DenseEntry<Close>},          {"dt_whole_test", DenseEntry<WholeTest>},
-    {"dt_is_empty", DenseEntry<IsEmpty>},   {"dt_where_index", DenseEntry<WhereIndex>}, {"dt_bitwise", DenseEntry<Bitwise>},
+    {"dt_equal_all", DenseEntry<EqualAll>, kPlain},
+    {"dt_close", DenseEntry<Close>, kNumbers},
+    {"dt_whole_test", DenseEntry<WholeTest>, kNumbers},
+    {"dt_is_empty", DenseEntry<IsEmpty>, kAnyType},
+    {"dt_where_index", DenseEntry<WhereIndex>, kPlain},
+    {"dt_bitwise", DenseEntry<Bitwise>, kWholes},
 };
 
 }  // namespace

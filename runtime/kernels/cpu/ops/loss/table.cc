@@ -7,9 +7,12 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
-    {"dt_crf_decoding", Entry<CrfDecoding>},         {"dt_linear_chain_crf", Entry<LinearChainCrf>}, {"dt_linear_chain_crf_grad", Entry<LinearChainCrfGrad>},
-    {"dt_warpctc", Entry<WarpCtc>},                  {"dt_warpctc_grad", Entry<WarpCtcGrad>},
-    {"dt_center_loss", Entry<CenterLoss>},
+    {"dt_crf_decoding", Entry<CrfDecoding>, kFloats},
+    {"dt_linear_chain_crf", Entry<LinearChainCrf>, kFloats},
+    {"dt_linear_chain_crf_grad", Entry<LinearChainCrfGrad>, kFloats},
+    {"dt_warpctc", Entry<WarpCtc>, kFloats},
+    {"dt_warpctc_grad", Entry<WarpCtcGrad>, kFloats},
+    {"dt_center_loss", Entry<CenterLoss>, kFloats},
 };
 
 }  // namespace

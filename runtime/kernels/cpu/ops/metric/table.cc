@@ -6,11 +6,11 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
-    {"dt_auc", Entry<Auc>},
-    {"dt_chunk_eval", Entry<ChunkEval>},
-    {"dt_mean_iou", Entry<MeanIou>},
-    {"dt_positive_negative_pair", Entry<PositiveNegativePair>},
-    {"dt_precision_recall", Entry<PrecisionRecall>},
+    {"dt_auc", Entry<Auc>, kFloats},
+    {"dt_chunk_eval", Entry<ChunkEval>, kIndices},
+    {"dt_mean_iou", Entry<MeanIou>, kIndices},
+    {"dt_positive_negative_pair", Entry<PositiveNegativePair>, kFloats},
+    {"dt_precision_recall", Entry<PrecisionRecall>, kFloats},
 };
 
 }  // namespace

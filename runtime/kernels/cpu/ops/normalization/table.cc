@@ -6,10 +6,10 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
-    {"dt_lrn", Entry<Lrn>},
-    {"dt_lrn_grad", Entry<LrnGrad>},
-    {"dt_spectral_norm", Entry<SpectralNorm>},
-    {"dt_spectral_norm_grad", Entry<SpectralNormGrad>},
+    {"dt_lrn", Entry<Lrn>, kFloats},
+    {"dt_lrn_grad", Entry<LrnGrad>, kFloats},
+    {"dt_spectral_norm", Entry<SpectralNorm>, kFloats},
+    {"dt_spectral_norm_grad", Entry<SpectralNormGrad>, kFloats},
 };
 
 }  // namespace

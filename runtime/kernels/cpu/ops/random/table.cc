@@ -6,18 +6,18 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
-    {"dt_bernoulli", Entry<Bernoulli>},
-    {"dt_dropout", Entry<Dropout>},
-    {"dt_gaussian_like", Entry<GaussianLike>},
-    {"dt_gaussian_of_shape", Entry<GaussianOfShape>},
-    {"dt_multinomial", Entry<Multinomial>},
-    {"dt_randint", Entry<Randint>},
-    {"dt_random_crop", Entry<RandomCrop>},
-    {"dt_randperm", Entry<Randperm>},
-    {"dt_sampling_id", Entry<SamplingId>},
-    {"dt_seed", Entry<Seed>},
-    {"dt_uniform_like", Entry<UniformLike>},
-    {"dt_uniform_of_shape", Entry<UniformOfShape>},
+    {"dt_bernoulli", Entry<Bernoulli>, kFloats},
+    {"dt_dropout", Entry<Dropout>, kAnyFloats},
+    {"dt_gaussian_like", Entry<GaussianLike>, kFloats},
+    {"dt_gaussian_of_shape", Entry<GaussianOfShape>, kFloats},
+    {"dt_multinomial", Entry<Multinomial>, kFloats},
+    {"dt_randint", Entry<Randint>, kNumbers},
+    {"dt_random_crop", Entry<RandomCrop>, kAnyType},
+    {"dt_randperm", Entry<Randperm>, kNumbers},
+    {"dt_sampling_id", Entry<SamplingId>, kFloats},
+    {"dt_seed", Entry<Seed>, kAnyType},
+    {"dt_uniform_like", Entry<UniformLike>, kFloats},
+    {"dt_uniform_of_shape", Entry<UniformOfShape>, kFloats},
 };
 
 }  // namespace

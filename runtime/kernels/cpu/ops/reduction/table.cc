@@ -6,18 +6,18 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
-    {"dt_arg_extreme", Entry<ArgExtreme>},
-    {"dt_cumprod", Entry<CumulativeProduct>},
-    {"dt_cumprod_grad", Entry<CumulativeProductGrad>},
-    {"dt_cumsum", Entry<CumulativeSum>},
-    {"dt_histogram", Entry<Histogram>},
-    {"dt_kth_value", Entry<KthValue>},
-    {"dt_mode", Entry<Mode>},
-    {"dt_search_sorted", Entry<SearchSorted>},
-    {"dt_selected_grad", Entry<SelectedGrad>},
-    {"dt_sort", Entry<Sort>},
-    {"dt_top_k", Entry<TopK>},
-    {"dt_unique", Entry<Unique>},
+    {"dt_arg_extreme", Entry<ArgExtreme>, kNumbers},
+    {"dt_cumprod", Entry<CumulativeProduct>, kNumbers},
+    {"dt_cumprod_grad", Entry<CumulativeProductGrad>, kNumbers},
+    {"dt_cumsum", Entry<CumulativeSum>, kNumbers},
+    {"dt_histogram", Entry<Histogram>, kNumbers},
+    {"dt_kth_value", Entry<KthValue>, kNumbers},
+    {"dt_mode", Entry<Mode>, kNumbers},
+    {"dt_search_sorted", Entry<SearchSorted>, kNumbers},
+    {"dt_selected_grad", Entry<SelectedGrad>, kNumbers},
+    {"dt_sort", Entry<Sort>, kNumbers},
+    {"dt_top_k", Entry<TopK>, kNumbers},
+    {"dt_unique", Entry<Unique>, kNumbers},
 };
 
 }  // namespace

@@ -1,0 +1,63 @@
+#include "compiler/lower/native.h"
+
+#include "compiler/lower/block_lowering.h"
+#include "compiler/lower/rules.h"
+#include "runtime/base/dtype.h"
+
+namespace dtranspile::lower {
+namespace {
+
+using llvm::StringRef;
+
+void add(NativeForm& form, bool NativeForm::*part, StringRef name) {
+  form.*part = true;
+  if (form.main.empty()) form.main = name.str();
+}
+
+void addCall(NativeForm& form, StringRef text) {
+  const std::string name = text.split('(').first.trim().str();
+  if (form.main.empty()) form.main = name;
+  if (!llvm::is_contained(form.calls, name)) form.calls.push_back(name);
+  form.byVersion |= text.contains("@version");
+}
+
+void addEmitted(NativeForm& form, StringRef words) {
+  llvm::SmallVector<StringRef> parts;
+  words.split(parts, ',');
+  for (StringRef part : parts) {
+    const StringRef word = part.trim();
+    if (word == "formula") add(form, &NativeForm::formula, word);
+    else if (word == "view") add(form, &NativeForm::view, word);
+    else if (word == "@version") form.byVersion = true;
+    else addCall(form, word);
+  }
+}
+
+}  // namespace
+
+uint64_t formulaTypes() {
+  uint64_t set = 0;
+  for (DType type : {DType::kBool, DType::kInt8, DType::kUInt8, DType::kInt16, DType::kInt32, DType::kInt64, DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64})
+    set |= uint64_t{1} << static_cast<int>(type);
+  return set;
+}
+
+std::optional<NativeForm> nativeForm(StringRef type) {
+  NativeForm form;
+  if (isBlockOp(type)) {
+    add(form, &NativeForm::blocks, "blocks");
+    return form;
+  }
+  const LoweringRule* rule = findRule(type);
+  if (!rule) return std::nullopt;
+  if (rule->formula) {
+    add(form, &NativeForm::formula, "formula");
+    form.byVersion = StringRef(rule->formula).contains("legacy");
+  }
+  if (rule->emits) addEmitted(form, rule->emits);
+  if (rule->call) addCall(form, rule->call);
+  if (rule->unknownCall) addCall(form, rule->unknownCall);
+  return form;
+}
+
+}  // namespace dtranspile::lower

@@ -1,4 +1,5 @@
 // Initial values of rank 0 for all. Runs over the start-up program of a data-parallel job.
+#include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/MapVector.h"
 #include "passes/dp-broadcast-startup/pass.h"
@@ -52,7 +53,7 @@ class DpBroadcastStartup : public impl::DpBroadcastStartupBase<DpBroadcastStartu
   }
 
  private:
-  // Dense variables whose last value in start-up is no constant, in the order of the role.
+  // Dense variables whose last value in start-up is no constant, in the order of the role. A flat variable is held by its parts, which are among them.
   static std::vector<pd::VarOp> variables(DataParallelJob& job) {
     llvm::DenseMap<mlir::StringAttr, bool> constant;
     Constants constants;
@@ -63,7 +64,7 @@ class DpBroadcastStartup : public impl::DpBroadcastStartupBase<DpBroadcastStartu
     std::vector<pd::VarOp> vars;
     for (auto var : job.role.getBody().front().getOps<pd::VarOp>()) {
       auto found = constant.find(var.getSymNameAttr());
-      if (found != constant.end() && !found->second && llvm::isa<mlir::RankedTensorType>(var.getType())) vars.push_back(var);
+      if (found != constant.end() && !found->second && !var->hasAttr(pd::kPartsAttr) && llvm::isa<mlir::RankedTensorType>(var.getType())) vars.push_back(var);
     }
     return vars;
   }

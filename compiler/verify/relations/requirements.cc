@@ -3,6 +3,7 @@
 #include "compiler/verify/position.h"
 #include "compiler/verify/relations/analysis.h"
 #include "dialects/dist/lookup.h"
+#include "dialects/pd/declarations.h"
 #include "dialects/pd/op_view.h"
 
 namespace dtranspile::verify {
@@ -242,6 +243,8 @@ void Analysis::checkVariable(llvm::StringRef name, Variable& variable) {
   mlir::Value value = llvm::isa<pd::SetOp>(at) ? llvm::cast<pd::SetOp>(at).getValue() : mlir::Value();
   bool inReference = reference_.initialNumber(variable.reference) >= 0;
   std::string quoted = "`" + name.str() + "`";
+  // A flat variable is held by its parts, and each of them is checked.
+  if (variable.op->hasAttr(pd::kPartsAttr)) return;
   if (!variable.setter) {
     if (inReference && reference_.sets(variable.reference))
       report(at, Message::Level::Refuted, "update", quoted + " is never set; the reference sets it to " + reference_.describe(reference_.finalNumber(variable.reference)),

@@ -1,7 +1,8 @@
 // RUN: dtranspile-opt %s --dp-form-job="ranks=2" --dp-broadcast-startup | FileCheck %s
 // RUN: dtranspile-opt %s --dp-form-job="ranks=4 intra=2" --dp-broadcast-startup="megabytes=0" | FileCheck %s --check-prefix=LEVELS
 
-// Random values, parameter or not, and what is computed from them, come from rank 0; constants are equal already.
+// Random values, parameter or not, and what is computed from them, come from rank 0; constants are equal already, and a flat variable is held by its
+// parts.
 // CHECK-LABEL: dist.role @trainer
 // CHECK: pd.program @startup
 // CHECK: pd.set @c
@@ -16,6 +17,7 @@
 pd.var @w : tensor<2xf32> {parameter}
 pd.var @state : tensor<2xf32>
 pd.var @c : tensor<2xf32>
+pd.var @flat : tensor<4xf32> {pd.parts = [@w, @state]}
 pd.program @main {
   %x = pd.input "x" : tensor<?x2xf32>
 }
@@ -26,4 +28,6 @@ pd.program @startup {
   pd.set @state, %1 : tensor<2xf32>
   %2 = pd.fill_constant -> Out("c") {shape = array<i64: 2>, dtype = 5 : i32, value = 0.5 : f32} : () -> tensor<2xf32>
   pd.set @c, %2 : tensor<2xf32>
+  %3 = pd.uniform_random -> Out("flat") {shape = array<i64: 4>, dtype = 5 : i32} : () -> tensor<4xf32>
+  pd.set @flat, %3 : tensor<4xf32>
 }

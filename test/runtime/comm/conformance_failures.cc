@@ -106,8 +106,9 @@ void Mismatches(const BackEnd& back_end) {
       failing.ranks = ranks;
       failing.says = {"ranks differ in", row.what, "rank 1", "'odd'", "'even'"};
       RequireFailure(back_end, failing, [&](Communicator& comm, double&) {
-        std::vector<float> values(6);
+        std::vector<float> values(12);  // room for six of a type that is twice as wide
         Request request = AllReduceOf(values);
+        request.inputs = request.outputs = {{values.data(), 6}};
         request.label = "even";
         if (comm.rank() == 1) {
           row.change(request);

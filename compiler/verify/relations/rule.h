@@ -10,6 +10,7 @@
 //   {"lookup_table_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD"}
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -64,7 +65,7 @@ struct Violation {
 // What a rule sees of one op, and where it puts relations of results.
 class RuleContext {
  public:
-  using Lookup = llvm::function_ref<const Relation&(mlir::Value)>;
+  using Lookup = std::function<const Relation&(mlir::Value)>;
   RuleContext(mlir::Operation* op, const ParsedRule& rule, const Axes& axes, Lookup lookup);
 
   const pd::OpView& op() const { return op_; }

@@ -63,6 +63,8 @@ void BlockLowering::initialise(const std::vector<Carried>& carried) {
   std::vector<std::pair<int, int>> moves;
   for (const Carried& c : carried) {
     if (c.initial) moves.emplace_back(bufferOf(c.initial), c.buffer);
+    // Nobody has written it: a gradient of nothing is zero, and no turn reads what the memory held before.
+    else if (program_.plan_.buffers[c.buffer].space != Space::Value) call("dt_zeros_like", {c.buffer}, {c.buffer});
   }
   copyAll(moves);
 }

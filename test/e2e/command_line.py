@@ -257,6 +257,39 @@ def nothing_at_all(check):
     check.expect_exit("the maximum of what a mask leaves", 4, run + ["--fetch", "t"], "reduce_max", "no elements", "'n' is float32[0]")
 
 
+# Ops whose kernels compute in float32 and wider types; T stands for the element type, C for its code.
+NARROW = """pd.program @main attributes {version = 2006002 : i64} {
+  %x = pd.input "x" : tensor<?x10xf32>
+  %h = pd.cast X(%x) -> Out("h") {in_dtype = 5 : i32, out_dtype = C : i32} : (tensor<?x10xf32>) -> tensor<?x10xT>
+  %w = pd.fill_constant -> Out("w") {dtype = C : i32, shape = array<i64: 10, 3>, value = 0.25 : f32} : () -> tensor<10x3xT>
+  %p = pd.matmul_v2 X(%h) Y(%w) -> Out("p") : (tensor<?x10xT>, tensor<10x3xT>) -> tensor<?x3xT>
+  %c = pd.cumsum X(%p) -> Out("c") {axis = 1 : i32} : (tensor<?x3xT>) -> tensor<?x3xT>
+  %i, %j = pd.top_k_v2 X(%c) -> Out("i") Indices("j") {k = 2 : i32} : (tensor<?x3xT>) -> (tensor<?x2xT>, tensor<?x2xi64>)
+  %s = pd.softmax X(%c) -> Out("s") : (tensor<?x3xT>) -> tensor<?x3xT>
+  %a = pd.cast X(%c) -> Out("a") {in_dtype = C : i32, out_dtype = 5 : i32} : (tensor<?x3xT>) -> tensor<?x3xf32>
+  %b = pd.cast X(%s) -> Out("b") {in_dtype = C : i32, out_dtype = 5 : i32} : (tensor<?x3xT>) -> tensor<?x3xf32>
+  %d = pd.cast X(%i) -> Out("d") {in_dtype = C : i32, out_dtype = 5 : i32} : (tensor<?x2xT>) -> tensor<?x2xf32>
+}
+"""
+
+
+def narrow_types(check):
+    """float16 and bfloat16: what float32 gives, to their own number of digits."""
+    found = {}
+    for name, code in (("f32", 5), ("f16", 4), ("bf16", 22)):
+        file = check.path(name + ".mlir")
+        with open(file, "w") as f:
+            f.write(re.sub(r"\bC\b", str(code), re.sub(r"xT\b", "x" + name, NARROW)))
+        run = ["run", file, "--feed", "x=" + check.program("feeds/x.npy"), "--steps", "1", "--report", check.path("narrow.json")]
+        check.expect_exit("a program in " + name, 0, run + ["--fetch", "a", "--fetch", "b", "--fetch", "d"])
+        with open(check.path("narrow.json")) as f:
+            found[name] = [x for value in json.load(f)["fetch"].values() for x in value[0]]
+    for name, digits in (("f16", 2.0**-9), ("bf16", 2.0**-6)):
+        largest = max(map(abs, found["f32"]))
+        far = max(abs(x - y) for x, y in zip(found["f32"], found[name])) / largest
+        check.expect("%s differs by its own rounding (%.1e)" % (name, far), len(found[name]) == len(found["f32"]) > 0 and 0 < far < digits, str(found))
+
+
 def double_precision(check):
     """In float64 the job and the program differ by rounding of float64: what is left of a difference is one of meaning."""
     case = os.path.join(check.corpus, "fluid18", "lenet")
@@ -288,7 +321,7 @@ def report(check):
 def main(tools, corpus):
     with tempfile.TemporaryDirectory() as work:
         check = Check(tools, corpus, work)
-        for part in (jobs, conversions, errors, report, reports_of_ranks, initial_values, bad_values, nothing_at_all, double_precision, faults):
+        for part in (jobs, conversions, errors, report, reports_of_ranks, initial_values, bad_values, nothing_at_all, narrow_types, double_precision, faults):
             part(check)
         sys.exit(1 if check.failures else 0)
 

@@ -13,7 +13,7 @@ constexpr double kSmall = 1e-7;
 
 // Attributes of lstm, or of lstmp where `projection` is an activation.
 Attributes LstmAttributes(bool peepholes, bool reverse, const char* projection, double clip) {
-  Attributes a = Attributes().Int(peepholes).Int(reverse).Text("sigmoid").Text("tanh").Text("tanh");
+  Attributes a = Attributes().Int(peepholes).Int(reverse).Text("sigmoid").Text("tanh").Text("tanh").Int(1);
   if (projection != nullptr) a.Real(clip).Real(clip).Text(projection);
   return a;
 }

@@ -127,8 +127,13 @@ LogicalResult BlockLowering::findSums(StringRef forwardSlot, StringRef resultSlo
 // A sum lives in a value of its own: a turn's term may have any extents until it has been added.
 void BlockLowering::startSums(std::vector<Sum>& sums) {
   for (Sum& sum : sums) {
-    Buffer buffer{.name = pd::nameOf(sum.result).str(), .space = Space::Value, .dtype = info(sum.forward).dtype, .lodLevel = info(sum.forward).lodLevel};
-    buffer.dims.assign(info(sum.forward).dims.begin(), info(sum.forward).dims.end());
+    const pd::TensorInfo& form = info(sum.forward);
+    Buffer buffer;
+    buffer.name = pd::nameOf(sum.result).str();
+    buffer.space = Space::Value;
+    buffer.dtype = form.dtype;
+    buffer.dims.assign(form.dims.begin(), form.dims.end());
+    buffer.lodLevel = form.lodLevel;
     buffer.kind = isList(sum.forward) ? ValueKind::List : info(sum.value).kind == pd::Kind::SelectedRows ? ValueKind::Rows : ValueKind::Tensor;
     sum.buffer = program_.plan_.addBuffer(std::move(buffer));
     call("dt_zeros_like", {bufferOf(sum.forward)}, {sum.buffer});
@@ -152,7 +157,8 @@ void BlockLowering::finishSums(const std::vector<Sum>& sums) {
   }
 }
 
-LogicalResult BlockLowering::lowerGradientLoop(const char* slot, const Tape& lists, std::vector<Carried>& carried, int more, Part before, Part after, Part begin) {
+LogicalResult BlockLowering::lowerGradientLoop(const char* slot, const Tape& lists, std::vector<Carried>& carried, int more, Part before, Part after,
+                                               Part begin) {
   std::vector<Sum> sums;
   std::vector<Node> body, *outer = program_.body_;
   auto beginTurn = [&]() -> LogicalResult {

@@ -1,5 +1,5 @@
 // Two passes over the text: a scan for the domain (counts and spans depend on it), then the parser, whose actions build expressions over
-// `refs_`. Then statements become kernels: one for everything that fits the loop nest, one more per output that is a sum over
+// `refs_`. Then statements become kernels (nest.h): one for everything that fits the loop nest, one more per output that is a sum over
 // dims it lacks.
 #include "compiler/lower/kernel/formula.h"
 
@@ -9,6 +9,7 @@
 
 #include "compiler/lower/kernel/extents.h"
 #include "compiler/lower/kernel/formula_parser.h"
+#include "compiler/lower/kernel/nest.h"
 
 namespace dtranspile::lower {
 
@@ -19,11 +20,6 @@ int64_t TensorRef::elements() const {
 }
 
 namespace {
-
-using Dims = std::vector<int64_t>;
-
-// A lane longer than this does not get accumulators on the stack; one up to the second is not cut into blocks.
-constexpr int64_t kLongestLane = 8192, kBlock = 512;
 
 std::vector<int64_t> contiguous(const Dims& dims) {
   std::vector<int64_t> strides(dims.size());
@@ -84,202 +80,6 @@ std::optional<Dims> spanning(const TensorRef& ref, const Dims& domain, const std
   if (stride != ref.elements()) return std::nullopt;
   return strides;
 }
-
-struct Ref {
-  TensorRef tensor;
-  Dims strides;  // over the domain
-};
-
-struct Assignment {
-  int ref;
-  ExprId value;
-  int level;
-  bool perRow;
-};
-
-struct PendingReduction {
-  Combine how;
-  ExprId value;
-  int level;
-};
-
-// A loop nest to be: what to compute, over the domain.
-struct Nest {
-  std::vector<bool> inner;
-  std::vector<PendingReduction> reductions;
-  std::vector<Assignment> stores;
-};
-
-bool heavy(const ExprPool& pool, ExprId id) {
-  bool found = false;
-  pool.walk(id, [&](const Expr& e) { found |= e.op == Op::Div || e.op == Op::Pow || (e.op >= Op::Exp && e.op <= Op::Atanh); });
-  return found;
-}
-
-// Turns a nest into a kernel: decides on the order of dims and on the lane, then fills the stages level by level.
-class NestBuilder {
- public:
-  NestBuilder(std::string_view hint, const Dims& domain, const ExprPool& source, const std::vector<Ref>& refs, const Nest& nest, bool dynamic)
-      : domain_(domain), source_(source), refs_(refs), nest_(nest) {
-    kernel_.hint = std::string(hint);
-    kernel_.dynamic = dynamic;
-  }
-
-  BoundKernel run() {
-    layOut();
-    int last = 0;
-    for (const Assignment& s : nest_.stores) last = std::max(last, s.level);
-    for (const PendingReduction& r : nest_.reductions) last = std::max(last, r.level);
-    for (int level = 0; level <= last; ++level) fillLevel(level);
-    rowStores();
-    canonicalize(kernel_);
-    return {std::move(kernel_), std::move(buffers_)};
-  }
-
- private:
-  bool rowForm() const {
-    return !nest_.reductions.empty() || std::any_of(nest_.stores.begin(), nest_.stores.end(), [](const Assignment& s) { return s.perRow; });
-  }
-
-  void addDim(int from, int64_t extent, int64_t step) {
-    kernel_.dims.push_back(extent);
-    sources_.push_back({from, step});
-  }
-
-  // New order of dims: kept, reduced, lane.
-  void layOut() {
-    const int rank = static_cast<int>(domain_.size());
-    int lane = -1;
-    if (rowForm()) {
-      for (int d = rank - 1; d >= 0; --d) {
-        if (domain_[d] == 1) continue;
-        if (!nest_.inner[d] && reducesSomething() && domain_[d] <= kLongestLane) lane = d;
-        break;
-      }
-    }
-    std::vector<int> reduced;
-    for (int d = 0; d < rank; ++d) {
-      if (rowForm() && nest_.inner[d]) reduced.push_back(d);
-      else if (d != lane) addDim(d, domain_[d], 1);
-    }
-    int64_t block = lane < 0 ? 1 : blockOf(domain_[lane]);
-    if (lane >= 0 && block != domain_[lane]) addDim(lane, domain_[lane] / block, block);
-    if (kernel_.dims.empty()) addDim(-1, 1, 0);
-    kernel_.inner = static_cast<int>(kernel_.dims.size());
-    for (int d : reduced) {
-      loops_.push_back(static_cast<int>(kernel_.dims.size()));
-      addDim(d, domain_[d], 1);
-    }
-    if (lane >= 0) {
-      kernel_.lane = static_cast<int>(kernel_.dims.size());
-      addDim(lane, block, 1);
-    }
-  }
-
-  bool reducesSomething() const {
-    for (size_t d = 0; d < domain_.size(); ++d) {
-      if (nest_.inner[d] && domain_[d] > 1) return true;
-    }
-    return false;
-  }
-
-  static int64_t blockOf(int64_t extent) {
-    if (extent <= kBlock) return extent;
-    for (int64_t block = kBlock; block >= 64; --block) {
-      if (extent % block == 0) return block;
-    }
-    return extent;
-  }
-
-  int operandOf(int ref, bool write) {
-    const Ref& r = refs_[ref];
-    Operand operand{.dtype = r.tensor.dtype};
-    for (const auto& [dim, step] : sources_) operand.strides.push_back(dim < 0 ? 0 : r.strides[dim] * step);
-    for (size_t i = 0; i < kernel_.operands.size(); ++i) {
-      Operand& known = kernel_.operands[i];
-      if (buffers_[i] != r.tensor.buffer || known.strides != operand.strides || known.dtype != operand.dtype) continue;
-      (write ? known.writes : known.reads) = true;
-      return static_cast<int>(i);
-    }
-    (write ? operand.writes : operand.reads) = true;
-    kernel_.operands.push_back(operand);
-    buffers_.push_back(r.tensor.buffer);
-    return static_cast<int>(kernel_.operands.size()) - 1;
-  }
-
-  // The flat place in the inner dims, which are loops of the stages or, in an element-wise kernel, enclosing ones.
-  ExprId place() {
-    ExprPool& p = kernel_.exprs;
-    ExprId sum = p.constant(0, Scalar::I64);
-    int64_t step = 1;
-    for (size_t d = sources_.size(); d-- > 0;) {
-      if (sources_[d].first < 0 || !nest_.inner[sources_[d].first]) continue;
-      sum = p.binary(Op::Add, p.binary(Op::Mul, p.position(static_cast<int>(d)), kernel_.dynamic ? p.count(step, Scalar::I64) : p.constant(static_cast<double>(step), Scalar::I64)), sum);
-      step *= kernel_.dims[d];
-    }
-    return sum;
-  }
-
-  ExprId copy(ExprId id, std::map<ExprId, ExprId>& done) {
-    return source_.copyTo(kernel_.exprs, id, done, [&](const Expr& e) {
-      if (e.op == Op::Load) return kernel_.exprs.load(operandOf(e.index, false), e.type);
-      if (e.op == Op::Result) return kernel_.exprs.result(e.index, e.type);
-      return place();
-    });
-  }
-
-  void fillLevel(int level) {
-    Stage stage;
-    stage.loops = rowForm() ? loops_ : std::vector<int>{};
-    std::map<ExprId, ExprId> done;
-    // What earlier levels stored is read back instead of computed again where that is dear.
-    for (const auto& [value, operand] : stored_) {
-      if (heavy(source_, value)) {
-        kernel_.operands[operand].reads = true;
-        done[value] = kernel_.exprs.load(operand, scalarOf(kernel_.operands[operand].dtype));
-      }
-    }
-    kernel_.reductions.resize(nest_.reductions.size());
-    for (size_t r = 0; r < nest_.reductions.size(); ++r) {
-      const PendingReduction& pending = nest_.reductions[r];
-      if (pending.level != level) continue;
-      stage.reductions.push_back(static_cast<int>(r));
-      ExprId value = copy(pending.value, done);
-      kernel_.reductions[r] = {pending.how, kernel_.exprs[value].type, value};
-    }
-    for (const Assignment& s : nest_.stores) {
-      if (s.perRow || s.level != level) continue;
-      ExprId value = copy(s.value, done);
-      int operand = operandOf(s.ref, true);
-      stage.stores.push_back({operand, kernel_.exprs.cast(value, scalarOf(kernel_.operands[operand].dtype))});
-      std::erase_if(stored_, [&](const auto& entry) { return entry.second == operand; });
-      if (isFloat(source_[s.value].type)) stored_[s.value] = operand;
-    }
-    if (!stage.reductions.empty() || !stage.stores.empty()) kernel_.stages.push_back(std::move(stage));
-  }
-
-  void rowStores() {
-    Stage stage;
-    std::map<ExprId, ExprId> done;
-    for (const Assignment& s : nest_.stores) {
-      if (!s.perRow) continue;
-      ExprId value = copy(s.value, done);
-      int operand = operandOf(s.ref, true);
-      stage.stores.push_back({operand, kernel_.exprs.cast(value, scalarOf(kernel_.operands[operand].dtype))});
-    }
-    if (!stage.stores.empty()) kernel_.stages.push_back(std::move(stage));
-  }
-
-  const Dims& domain_;
-  const ExprPool& source_;
-  const std::vector<Ref>& refs_;
-  const Nest& nest_;
-  Kernel kernel_;
-  std::vector<int> buffers_;
-  std::vector<std::pair<int, int64_t>> sources_;  // per dim of the kernel: dim of the domain, its step there
-  std::vector<int> loops_;
-  std::map<ExprId, int> stored_;
-};
 
 class FormulaBuilder : public FormulaActions {
  public:
@@ -446,7 +246,7 @@ class FormulaBuilder : public FormulaActions {
     nest_.inner = inner_;
     dropUnusedReductions();
     if (!nest_.stores.empty()) {
-      kernels.push_back(NestBuilder(hint_, domain_, pool_, refs_, nest_, dynamic_).run());
+      kernels.push_back(buildNest(hint_, domain_, pool_, refs_, nest_, dynamic_));
       addNeeds(kernels.back().kernel);
     }
     for (const Assignment& a : sums_) {
@@ -456,7 +256,7 @@ class FormulaBuilder : public FormulaActions {
       if (pool_[value].type == Scalar::I1) value = pool_.cast(value, Scalar::I32);
       nest.reductions.push_back({Combine::Sum, value, 0});
       nest.stores.push_back({a.ref, pool_.result(0, pool_[value].type), 1, true});
-      kernels.push_back(NestBuilder(hint_, domain_, pool_, refs_, nest, dynamic_).run());
+      kernels.push_back(buildNest(hint_, domain_, pool_, refs_, nest, dynamic_));
     }
     return kernels;
   }
@@ -494,8 +294,8 @@ class FormulaBuilder : public FormulaActions {
 
 }  // namespace
 
-std::optional<std::vector<BoundKernel>> buildFormula(std::string_view hint, std::string_view formula, const FormulaNames& names,
-                                                     const InnerDims& inner, std::string& error, bool dynamic) {
+std::optional<std::vector<BoundKernel>> buildFormula(std::string_view hint, std::string_view formula, const FormulaNames& names, const InnerDims& inner,
+                                                     std::string& error, bool dynamic) {
   error.clear();
   return FormulaBuilder(hint, names, error, dynamic).run(formula, inner);
 }

@@ -82,7 +82,11 @@ void coalesce(RuleContext& context) {
   if (!copies && op.getBool("set_constant")) {
     for (llvm::StringRef slot : {"Output", "FusedOutput"})
       for (unsigned i = 0; i < op.outputCount(slot); ++i)
-        if (mlir::Value out = op.output(slot, i)) context.result(slot, i, Form{.result = wholeLabels(out)});
+        if (mlir::Value out = op.output(slot, i)) {
+          Form constant;
+          constant.result = wholeLabels(out);
+          context.result(slot, i, constant);
+        }
     return;
   }
   if (!copies) return;
@@ -92,7 +96,11 @@ void coalesce(RuleContext& context) {
     mlir::Value input = op.input("Input", i), out = op.output("Output", i);
     if (!input) continue;
     fused.terms.push_back({input, wholeLabels(input), Use::Linear});
-    if (out) context.result("Output", i, Form{.terms = {{input, ownLabels(input), Use::Linear}}, .result = ownLabels(out)});
+    if (!out) continue;
+    Form part;
+    part.terms.push_back({input, ownLabels(input), Use::Linear});
+    part.result = ownLabels(out);
+    context.result("Output", i, part);
   }
   if (mlir::Value out = op.output("FusedOutput")) {
     fused.result = wholeLabels(out);

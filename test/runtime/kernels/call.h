@@ -64,7 +64,8 @@ struct Call {
 
   template <typename T>
   Call& With(Tensor<T>& tensor) {
-    args.push_back({tensor.data.data(), tensor.dims.data(), static_cast<int32_t>(tensor.dims.size()), static_cast<int32_t>(tensor.type), DT_HOST});
+    args.push_back(
+        {tensor.data.data(), tensor.dims.data(), static_cast<int32_t>(tensor.dims.size()), static_cast<int32_t>(tensor.type), DT_HOST, "x", nullptr});
     return *this;
   }
 
@@ -75,8 +76,21 @@ struct Call {
     DtContext context(&pool);
     void* state = nullptr;
     const auto count = [](const auto& v) { return static_cast<int32_t>(v.size()); };
-    const DtCall call{name.c_str(), "0:0 test",   args.data(),    count(args),    ints.data(), count(ints),
-                      reals.data(), count(reals), strings.data(), count(strings), &state};
+    const DtCall call{name.c_str(),
+                      "0:0 test",
+                      args.data(),
+                      count(args),
+                      ints.data(),
+                      count(ints),
+                      reals.data(),
+                      count(reals),
+                      strings.data(),
+                      count(strings),
+                      &state,
+                      nullptr,
+                      0,
+                      nullptr,
+                      0};
     const DtFunction function = FindFunction(name);
     if (function == nullptr) return absl::NotFoundError(name);
     if (absl::Status status = context.Call(function, call); !status.ok()) return status;

@@ -144,10 +144,11 @@ Called CallWith(DtFunction function, std::vector<int64_t> ints, std::vector<doub
   DtContext context(&pool);
   Called called{absl::OkStatus(), std::vector<float>(6)};
   const int64_t dims[] = {2, 3};
-  DtBuffer buffer{called.values.data(), dims, 2, static_cast<int32_t>(dtype), DT_HOST};
+  DtBuffer buffer{called.values.data(), dims, 2, static_cast<int32_t>(dtype), DT_HOST, "x", nullptr};
   void* state = nullptr;
-  const DtCall call{"f",     "0:0 f", &buffer, 1, ints.data(), static_cast<int32_t>(ints.size()), reals.data(), static_cast<int32_t>(reals.size()),
-                    nullptr, 0,       &state};
+  const DtCall call{
+      "f",     "0:0 f", &buffer, 1, ints.data(), static_cast<int32_t>(ints.size()), reals.data(), static_cast<int32_t>(reals.size()), nullptr, 0, &state,
+      nullptr, 0,       nullptr, 0};
   called.status = context.Call(function, call);
   return called;
 }

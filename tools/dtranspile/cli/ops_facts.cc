@@ -49,7 +49,10 @@ size_t OpFacts::models() const {
 }
 
 OpFacts factsOf(const pd::OpSpec& spec) {
-  OpFacts facts{.spec = &spec, .native = lower::nativeForm(spec.type), .relation = verify::findRule(spec.type) != nullptr};
+  OpFacts facts;
+  facts.spec = &spec;
+  facts.native = lower::nativeForm(spec.type);
+  facts.relation = verify::findRule(spec.type) != nullptr;
   if (facts.native) facts.types = typesOf(*facts.native);
   if (const coverage::Use* use = coverage::findUse(spec.type)) {
     for (uint16_t index : use->cases) facts.programs.push_back(&coverage::cases()[index]);

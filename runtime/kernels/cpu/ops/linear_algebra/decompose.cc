@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -27,25 +28,31 @@ bool SquareOf(OpCall& call, const DtBuffer& x, Square& s) {
 template <typename T>
 using Matrix = std::vector<T>;  // n×n, row-major
 
-// LU with row exchanges, in place; `sign` of the permutation. False where a pivot is zero.
+// LU with row exchanges.
 template <typename T>
-bool Factorise(Matrix<T>& a, int64_t n, std::vector<int64_t>& order, T& sign) {
-  sign = 1;
-  order.resize(static_cast<size_t>(n));
-  for (int64_t i = 0; i < n; ++i) order[static_cast<size_t>(i)] = i;
-  auto at = [&](int64_t i, int64_t j) -> T& { return a[static_cast<size_t>(i * n + j)]; };
-  bool regular = true;
+struct Factors {
+  Matrix<T> lu;
+  std::vector<int64_t> order;  // row i of LU is this row of the matrix
+  T sign = 1;                  // of the permutation
+  bool regular = true;         // no pivot is zero
+};
+
+template <typename T>
+Factors<T> Factorise(Matrix<T> matrix, int64_t n) {
+  Factors<T> f{std::move(matrix), std::vector<int64_t>(static_cast<size_t>(n))};
+  std::iota(f.order.begin(), f.order.end(), int64_t{0});
+  auto at = [&](int64_t i, int64_t j) -> T& { return f.lu[static_cast<size_t>(i * n + j)]; };
   for (int64_t k = 0; k < n; ++k) {
     int64_t pivot = k;
     for (int64_t i = k + 1; i < n; ++i)
       if (std::fabs(at(i, k)) > std::fabs(at(pivot, k))) pivot = i;
     if (pivot != k) {
       for (int64_t j = 0; j < n; ++j) std::swap(at(k, j), at(pivot, j));
-      std::swap(order[static_cast<size_t>(k)], order[static_cast<size_t>(pivot)]);
-      sign = -sign;
+      std::swap(f.order[static_cast<size_t>(k)], f.order[static_cast<size_t>(pivot)]);
+      f.sign = -f.sign;
     }
     if (at(k, k) == 0) {
-      regular = false;
+      f.regular = false;
       continue;
     }
     for (int64_t i = k + 1; i < n; ++i) {
@@ -53,15 +60,18 @@ bool Factorise(Matrix<T>& a, int64_t n, std::vector<int64_t>& order, T& sign) {
       for (int64_t j = k + 1; j < n; ++j) at(i, j) -= factor * at(k, j);
     }
   }
-  return regular;
+  return f;
 }
 
-// The inverse of a factorised matrix, to `out`.
+// The inverse, to `out`. False, and nothing written, where the matrix is singular.
 template <typename T>
-void InvertFactors(const Matrix<T>& lu, int64_t n, const std::vector<int64_t>& order, T* out) {
+bool Invert(Matrix<T> matrix, int64_t n, T* out) {
+  const Factors<T> f = Factorise(std::move(matrix), n);
+  if (!f.regular) return false;
+  const Matrix<T>& lu = f.lu;
   for (int64_t i = 0; i < n; ++i) {
     T* row = out + i * n;
-    for (int64_t j = 0; j < n; ++j) row[j] = order[static_cast<size_t>(i)] == j ? 1 : 0;
+    for (int64_t j = 0; j < n; ++j) row[j] = f.order[static_cast<size_t>(i)] == j ? 1 : 0;
     for (int64_t k = 0; k < i; ++k)
       for (int64_t j = 0; j < n; ++j) row[j] -= lu[static_cast<size_t>(i * n + k)] * out[k * n + j];
   }
@@ -71,6 +81,7 @@ void InvertFactors(const Matrix<T>& lu, int64_t n, const std::vector<int64_t>& o
       for (int64_t j = 0; j < n; ++j) row[j] -= lu[static_cast<size_t>(i * n + k)] * out[k * n + j];
     for (int64_t j = 0; j < n; ++j) row[j] /= lu[static_cast<size_t>(i * n + i)];
   }
+  return true;
 }
 
 // op(a) · op(b)
@@ -161,11 +172,8 @@ int32_t CholeskyGrad(OpCall& call) {
           const T value = p[static_cast<size_t>(j * n + i)] / 2;
           p[static_cast<size_t>(i * n + j)] = p[static_cast<size_t>(j * n + i)] = value;
         }
-      Matrix<T> lu = l, inverse(static_cast<size_t>(n * n));
-      std::vector<int64_t> order;
-      T sign = 1;
-      if (!Factorise(lu, n, order, sign)) return false;
-      InvertFactors(lu, n, order, inverse.data());
+      Matrix<T> inverse(static_cast<size_t>(n * n));
+      if (!Invert(std::move(l), n, inverse.data())) return false;
       const Matrix<T> left = Times(inverse.data(), true, p.data(), false, n), whole = Times(left.data(), false, inverse.data(), false, n);
       std::copy(whole.begin(), whole.end(), Data<T>(dx) + m * n * n);
       return true;
@@ -182,14 +190,7 @@ int32_t Inverse(OpCall& call) {
   if (!SquareOf(call, x, s) || !call.Resize(out, x)) return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const int64_t bad = ForEachMatrix(call, s, [&](int64_t m) {
-      Matrix<T> lu = Copy<T>(x, s, m);
-      std::vector<int64_t> order;
-      T sign = 1;
-      if (!Factorise(lu, s.n, order, sign)) return false;
-      InvertFactors(lu, s.n, order, Data<T>(out) + m * s.n * s.n);
-      return true;
-    });
+    const int64_t bad = ForEachMatrix(call, s, [&](int64_t m) { return Invert(Copy<T>(x, s, m), s.n, Data<T>(out) + m * s.n * s.n); });
     return bad < 0 ? 0 : call.Fail("matrix %lld of '%s' is singular", static_cast<long long>(bad), x.name);
   });
 }
@@ -218,12 +219,10 @@ namespace {
 // Sign and logarithm of the absolute value of a determinant; 0 and −∞ for a singular matrix.
 template <typename T>
 std::pair<T, T> SignAndLog(const DtBuffer& x, const Square& s, int64_t m) {
-  Matrix<T> lu = Copy<T>(x, s, m);
-  std::vector<int64_t> order;
-  T sign = 1, log = 0;
-  Factorise(lu, s.n, order, sign);
+  const Factors<T> f = Factorise(Copy<T>(x, s, m), s.n);
+  T sign = f.sign, log = 0;
   for (int64_t i = 0; i < s.n; ++i) {
-    const T pivot = lu[static_cast<size_t>(i * s.n + i)];
+    const T pivot = f.lu[static_cast<size_t>(i * s.n + i)];
     if (pivot == 0) return {T{0}, -std::numeric_limits<T>::infinity()};
     if (pivot < 0) sign = -sign;
     log += std::log(std::fabs(pivot));
@@ -247,11 +246,9 @@ int32_t Determinant(OpCall& call) {
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     ForEachMatrix(call, s, [&](int64_t m) {
-      Matrix<T> lu = Copy<T>(x, s, m);
-      std::vector<int64_t> order;
-      T product = 1;
-      Factorise(lu, s.n, order, product);
-      for (int64_t i = 0; i < s.n; ++i) product *= lu[static_cast<size_t>(i * s.n + i)];
+      const Factors<T> f = Factorise(Copy<T>(x, s, m), s.n);
+      T product = f.sign;
+      for (int64_t i = 0; i < s.n; ++i) product *= f.lu[static_cast<size_t>(i * s.n + i)];
       Data<T>(out)[m] = product;
       return true;
     });
@@ -269,10 +266,8 @@ int32_t DeterminantGrad(OpCall& call) {
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     ForEachMatrix(call, s, [&](int64_t m) {
-      Matrix<T> lu = Copy<T>(x, s, m), inverse(static_cast<size_t>(s.n * s.n), T{0});
-      std::vector<int64_t> order;
-      T sign = 1;
-      if (Factorise(lu, s.n, order, sign)) InvertFactors(lu, s.n, order, inverse.data());
+      Matrix<T> inverse(static_cast<size_t>(s.n * s.n), T{0});
+      Invert(Copy<T>(x, s, m), s.n, inverse.data());
       const T factor = Data<T>(gradient)[m] * Data<T>(out)[m];
       for (int64_t i = 0; i < s.n; ++i)
         for (int64_t j = 0; j < s.n; ++j) Data<T>(dx)[(m * s.n + i) * s.n + j] = factor * inverse[static_cast<size_t>(j * s.n + i)];

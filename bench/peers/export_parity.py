@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Runs exported jobs in the real framework and compares every loss with what one device gave.
+
+    export_parity.py [--tools FOLDER] [--corpus FOLDER] [CASE...]
+
+For each row of CASES: transpile, verify and export with the command line, then one process per rank of paddlepaddle 2.6.2 (the interpreter that runs
+this script must have it: `pip install paddlepaddle==2.6.2 numpy==1.26.4 protobuf==4.25.8`) on the loopback interface with Gloo. A CPU build of the
+framework has no NCCL, so what only sets up or orders NCCL communicators is dropped, and only rings of all ranks can be run. Losses: mean over ranks
+within 1e-5 + 1e-4 * |loss| of golden.json on every step; exit status 1 where one is not. TOOLS default to bazel-bin/tools/dtranspile, the corpus
+to where the build unpacks it.
+"""
+import argparse
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+LIMIT_SECONDS = 300
+
+# case, ranks, flags of transpile
+CASES = [
+    ("fluid18/fit_a_line", 2, []),
+    ("fluid18/fit_a_line", 4, []),
+    ("fluid18/mnist_mlp", 2, []),
+    ("fluid18/mnist_mlp", 4, ["--nccl-comm-num", "2"]),
+    ("fluid18/lenet", 2, []),
+    ("fluid18/nesterov_exponential_mlp", 2, []),
+    ("fluid18/adamax_mlp", 2, []),
+    ("fluid18/rmsprop_mlp", 2, []),
+    ("static26/fit_a_line", 2, []),
+    ("static26/lenet", 2, []),
+    ("static26/mlp_regression", 4, []),
+    ("static26/mlp_amp_ready", 2, []),
+    ("static26/bert_tiny", 2, []),
+    ("static26/vit_tiny", 2, []),
+    ("static26/word2vec", 2, []),
+    ("static26/ctr_deep", 2, []),
+]
+
+# Set up or order NCCL communicators; a CPU build has no kernels for them, and its executor runs ops in order.
+NCCL_ONLY = {"c_gen_nccl_id", "c_comm_init", "c_sync_calc_stream", "c_sync_comm_stream", "c_wait_comm", "c_wait_compute", "barrier"}
+
+
+def fail(message):
+    sys.exit("FAILED: " + message)
+
+
+def call(*words):
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS, text=True)
+    if done.returncode != 0:
+        fail("exit status %d of %s\n%s" % (done.returncode, " ".join(words), done.stdout))
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def adapt(block):
+    """Drops what a CPU build lacks. Its broadcast gives zeros unless it works in place, so it gets a copy in front."""
+    for index in range(len(block.ops) - 1, -1, -1):
+        op = block.ops[index]
+        if op.type in NCCL_ONLY:
+            block._remove_op(index)
+        elif op.type == "c_broadcast" and op.input("X") != op.output("Out"):
+            block._insert_op(index, type="assign", inputs={"X": op.input("X")}, outputs={"Out": op.output("Out")})
+            block.ops[index + 1]._rename_input(op.input("X")[0], op.output("Out")[0])
+    block._sync_with_cpp()
+
+
+def rank_main(case, folder, rank, port):
+    """One rank: prints {fetch: [value of every step]} as its last line."""
+    os.environ["GLOG_minloglevel"] = "2"
+    os.environ["FLAGS_new_executor_sequential_run"] = "1"  # every rank communicates in the order of the program
+    os.environ["PADDLE_TRAINER_ID"] = str(rank)
+    import numpy as np
+    import paddle
+    from paddle import static
+    paddle.enable_static()
+    with open(os.path.join(folder, "export.json")) as f:
+        trainers = json.load(f)["trainers"]
+    with open(os.path.join(case, "case.json")) as f:
+        description = json.load(f)
+
+    def parse(name):
+        with open(os.path.join(folder, name), "rb") as f:
+            program = static.Program.parse_from_string(f.read())
+        for block in program.blocks:
+            adapt(block)
+        return program
+
+    main, startup = parse(trainers[rank]["main"]), parse(trainers[rank]["startup"])
+    paddle.distributed.gloo_init_parallel_env(rank, len(trainers), "127.0.0.1:%d" % port)
+    paddle.enable_static()
+    exe, scope = static.Executor(paddle.CPUPlace()), static.global_scope()
+    exe.run(startup)
+    load = static.Program()
+    for v in main.list_vars():
+        path = os.path.join(case, "init", v.name)
+        if v.persistable and os.path.exists(path):
+            load.global_block().create_var(name=v.name, dtype=v.dtype, shape=v.shape, persistable=True)
+            load.global_block().append_op(type="load", outputs={"Out": [v.name]}, attrs={"file_path": path})
+    exe.run(load)
+    feeds = {}
+    for name in os.listdir(os.path.join(case, "feeds")):
+        if name.endswith(".npy") and main.global_block().has_var(name[:-4]):
+            array = np.load(os.path.join(case, "feeds", name))
+            rows = array.shape[1] // len(trainers)
+            feeds[name[:-4]] = array[:, rank * rows:(rank + 1) * rows]
+    values = []
+    for step in range(len(next(iter(feeds.values())))):
+        if description.get("lr_var"):
+            rate = scope.find_var(description["lr_var"]).get_tensor()
+            rate.set(np.full(rate.shape(), description["lr_per_step"][step], "float32"), paddle.CPUPlace())
+        got = exe.run(main, feed={n: a[step] for n, a in feeds.items()}, fetch_list=[description["loss"]])
+        values.append(float(np.asarray(got[0], "float64").reshape(-1)[0]))
+    print(json.dumps(values), flush=True)
+    os._exit(0)  # threads of Gloo outlive the interpreter's own shutdown
+
+
+def train(case, folder, ranks):
+    """Mean of the losses over the ranks, per step."""
+    port = free_port()
+    with tempfile.TemporaryDirectory() as scratch:  # Gloo's key-value server writes into the working directory
+        words = [sys.executable, os.path.abspath(__file__), "--rank-of", os.path.abspath(case), os.path.abspath(folder), str(port)]
+        runs = [subprocess.Popen(words + [str(r)], cwd=scratch, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for r in range(ranks)]
+        outputs = []
+        try:
+            for rank, run in enumerate(runs):
+                out, err = run.communicate(timeout=LIMIT_SECONDS)
+                if run.returncode != 0:
+                    fail("rank %d of %s ended with %d\n%s" % (rank, case, run.returncode, err[-2000:]))
+                outputs.append(json.loads(out.splitlines()[-1]))
+        finally:
+            for run in runs:
+                run.kill()
+    return [sum(column) / ranks for column in zip(*outputs)]
+
+
+def compare(tools, corpus, name, ranks, flags):
+    """The largest difference of a loss, as a part of what is allowed."""
+    tool, case = os.path.join(tools, "dtranspile"), os.path.join(corpus, name)
+    with open(os.path.join(case, "case.json")) as f:
+        loss = json.load(f)["loss"]
+    with open(os.path.join(case, "golden.json")) as f:
+        golden = json.load(f)[loss]
+    with tempfile.TemporaryDirectory() as work:
+        job, folder = os.path.join(work, "job"), os.path.join(work, "export")
+        program = [os.path.join(case, "main.pdmodel"), "--startup", os.path.join(case, "startup.pdmodel")]
+        call(tool, "transpile", *program, "-o", job, "--mode", "collective", "--trainers", str(ranks), *flags)
+        call(tool, "verify", job)
+        call(tool, "export", job, "-o", folder)
+        found = train(case, folder, ranks)
+    expected = [e[0] if isinstance(e, list) else e for e in golden]
+    if len(found) != len(expected):
+        fail("%s: %d steps, expected %d" % (name, len(found), len(expected)))
+    return max(abs(a - b) / (1e-5 + 1e-4 * abs(b)) for a, b in zip(found, expected))
+
+
+def main():
+    if sys.argv[1:2] == ["--rank-of"]:
+        case, folder, port, rank = sys.argv[2:]
+        return rank_main(case, folder, int(rank), int(port))
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--tools", default=os.path.join(ROOT, "bazel-bin/tools/dtranspile"))
+    parser.add_argument("--corpus", default=os.path.join(ROOT, "bazel-bin/test/corpus"))
+    parser.add_argument("cases", nargs="*")
+    options = parser.parse_args()
+    rows = [row for row in CASES if not options.cases or row[0] in options.cases]
+    if not rows:
+        fail("no row of CASES is named " + " or ".join(options.cases))
+    print("%-36s %5s  %s" % ("case", "ranks", "largest difference / allowed"))
+    worst = 0.0
+    for name, ranks, flags in rows:
+        part = compare(options.tools, options.corpus, name, ranks, flags)
+        worst = max(worst, part)
+        print("%-36s %5d  %.4f %s" % (name, ranks, part, " ".join(flags)), flush=True)
+    return 0 if worst <= 1 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -72,8 +72,7 @@ bool Report(const Size& size, std::vector<double> seconds[kColumns]) {
     printf("%-6s  shm %9.2f us    gloo %9.2f us    ratio %6.1f (goal %.0f)\n", size.name, shm * 1e6, gloo * 1e6, ratio, kLatencyGoal);
     return ratio >= kLatencyGoal;
   }
-  printf("%-6s  shm %9.2f GB/s  gloo %9.2f GB/s  ratio %6.1f (goal %.0f)\n", size.name, bytes / shm * 1e-9, bytes / gloo * 1e-9, ratio,
-         kBandwidthGoal);
+  printf("%-6s  shm %9.2f GB/s  gloo %9.2f GB/s  ratio %6.1f (goal %.0f)\n", size.name, bytes / shm * 1e-9, bytes / gloo * 1e-9, ratio, kBandwidthGoal);
   printf("%-6s  shm %9.2f GB/s  with private buffers  ratio %6.1f\n", size.name, bytes / own * 1e-9, gloo / own);
   return ratio >= kBandwidthGoal;
 }

@@ -85,9 +85,10 @@ bool ratio(const std::string& file, int rounds) {
     total.push_back(lap.total);
   }
   double quotient = median(total) / median(protobuf);
-  std::printf("%s: %zu bytes, %d rounds\n  protobuf parse + serialize %8.2f ms\n  import                     %8.2f ms\n  import + export            %8.2f ms\n"
-              "  ratio                      %8.2f    (goal <= %.1f)\n",
-              file.c_str(), bytes.size(), rounds, median(protobuf) * 1e3, median(import) * 1e3, median(total) * 1e3, quotient, kMaxRatio);
+  std::printf(
+      "%s: %zu bytes, %d rounds\n  protobuf parse + serialize %8.2f ms\n  import                     %8.2f ms\n  import + export            %8.2f ms\n"
+      "  ratio                      %8.2f    (goal <= %.1f)\n",
+      file.c_str(), bytes.size(), rounds, median(protobuf) * 1e3, median(import) * 1e3, median(total) * 1e3, quotient, kMaxRatio);
   return quotient <= kMaxRatio;
 }
 
@@ -125,9 +126,10 @@ bool scale(const std::vector<int64_t>& sizes) {
     std::printf("%10lld %12.1f %10.2f %14.1f %14.1f %14.1f %12.0f\n", static_cast<long long>(ops), imported.seconds * 1e3, each * 1e6, message.held / 1e6,
                 imported.held / 1e6, imported.peak / 1e6, perOp);
   }
-  std::printf("  time per op, largest : smallest  %6.2f    (goal <= %.1f)\n  module bytes per op              %6.0f    (goal <= %.0f)\n"
-              "  peak <= message + module         %6s\n",
-              growth, kMaxGrowth, perOp, kMaxBytesPerOp, peakFits ? "yes" : "no");
+  std::printf(
+      "  time per op, largest : smallest  %6.2f    (goal <= %.1f)\n  module bytes per op              %6.0f    (goal <= %.0f)\n"
+      "  peak <= message + module         %6s\n",
+      growth, kMaxGrowth, perOp, kMaxBytesPerOp, peakFits ? "yes" : "no");
   return growth <= kMaxGrowth && perOp <= kMaxBytesPerOp && peakFits;
 }
 
@@ -141,8 +143,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: import_bench ratio [FILE] | scale | all\n");
     return 2;
   }
-  if (what != "scale")
-    fine &= dtranspile::bench::ratio(argc > 2 ? argv[2] : dtranspile::test::CorpusPath("large/static26_gpt_96layer/main.pdmodel"), 15);
+  if (what != "scale") fine &= dtranspile::bench::ratio(argc > 2 ? argv[2] : dtranspile::test::CorpusPath("large/static26_gpt_96layer/main.pdmodel"), 15);
   if (what != "ratio") fine &= dtranspile::bench::scale({100'000, 300'000, 1'000'000});
   return fine ? 0 : 1;
 }

@@ -28,8 +28,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kColdMs = 3000, kWarmMs = 300;
 const char* const kPrograms[] = {
-    "fluid18/fit_a_line",  "fluid18/mnist_mlp", "fluid18/lenet",           "fluid18/nesterov_exponential_mlp", "fluid18/adamax_mlp",   "fluid18/rmsprop_mlp",
-    "static26/fit_a_line", "static26/lenet",    "static26/mlp_regression", "static26/mlp_amp_ready",           "static26/resnet_thin", "fluid18/resnet_cifar",
+    "fluid18/fit_a_line",  "fluid18/mnist_mlp",  "fluid18/lenet",           "fluid18/nesterov_exponential_mlp", "fluid18/adamax_mlp",   "fluid18/rmsprop_mlp",
+    "static26/fit_a_line", "static26/lenet",     "static26/mlp_regression", "static26/mlp_amp_ready",           "static26/resnet_thin", "fluid18/resnet_cifar",
     "fluid18/bert_tiny",   "static26/bert_tiny",
 };
 
@@ -87,8 +87,8 @@ bool benchProgram(const char* program, const std::string& scratch) {
 struct KernelRow {
   const char* name;
   const char* formula;
-  bool rows;           // reduces the last dim
-  double arrays;       // read and written once
+  bool rows;      // reduces the last dim
+  double arrays;  // read and written once
 };
 const KernelRow kKernels[] = {
     {"add", "Out = X + Y", false, 3},

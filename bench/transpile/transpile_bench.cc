@@ -69,7 +69,7 @@ Cost measure(const std::string& program, int64_t ranks, const std::string& folde
 }
 
 Cost median(std::vector<Cost> costs) {
-  const auto middle = [&](double Cost::*field) {
+  const auto middle = [&](double Cost::* field) {
     std::sort(costs.begin(), costs.end(), [&](const Cost& a, const Cost& b) { return a.*field < b.*field; });
     return costs[costs.size() / 2].*field;
   };

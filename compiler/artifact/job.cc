@@ -71,9 +71,16 @@ struct FieldRow {
   Json::value_t type;
 };
 constexpr FieldRow kFields[] = {
-    {"schema", Json::value_t::number_unsigned}, {"digest", Json::value_t::string},   {"mode", Json::value_t::string},   {"strategy", Json::value_t::object},
-    {"roles", Json::value_t::array},            {"meshes", Json::value_t::array},    {"comms", Json::value_t::array},   {"classes", Json::value_t::array},
-    {"feeds", Json::value_t::array},            {"persistables", Json::value_t::array},
+    {"schema", Json::value_t::number_unsigned},
+    {"digest", Json::value_t::string},
+    {"mode", Json::value_t::string},
+    {"strategy", Json::value_t::object},
+    {"roles", Json::value_t::array},
+    {"meshes", Json::value_t::array},
+    {"comms", Json::value_t::array},
+    {"classes", Json::value_t::array},
+    {"feeds", Json::value_t::array},
+    {"persistables", Json::value_t::array},
 };
 
 mlir::LogicalResult checkManifest(mlir::MLIRContext* context, llvm::StringRef path, const Json& manifest) {

@@ -38,7 +38,8 @@ Json meshes(mlir::ModuleOp module) {
   Json list = Json::array();
   for (auto mesh : module.getOps<dist::MeshOp>()) {
     Json axes = Json::array(), time = Json::array();
-    for (auto [axis, size] : llvm::zip(mesh.getAxes().getAsValueRange<mlir::StringAttr>(), mesh.getSizes())) axes.push_back({{"name", axis.str()}, {"size", size}});
+    for (auto [axis, size] : llvm::zip(mesh.getAxes().getAsValueRange<mlir::StringAttr>(), mesh.getSizes()))
+      axes.push_back({{"name", axis.str()}, {"size", size}});
     for (auto axis : mesh.getTimeAxes().getAsValueRange<mlir::StringAttr>()) time.push_back(axis.str());
     list.push_back({{"name", mesh.getSymName().str()}, {"axes", axes}, {"time", time}});
   }
@@ -58,7 +59,8 @@ Json comms(mlir::ModuleOp module) {
   for (auto comm : module.getOps<dist::CommOp>()) {
     Json axes = Json::array();
     for (auto axis : comm.getAxes().getAsValueRange<mlir::StringAttr>()) axes.push_back(axis.str());
-    list.push_back({{"name", comm.getSymName().str()}, {"mesh", comm.getMesh().str()}, {"axes", axes}, {"kind", dist::stringifyCommKind(comm.getKind()).str()}});
+    list.push_back(
+        {{"name", comm.getSymName().str()}, {"mesh", comm.getMesh().str()}, {"axes", axes}, {"kind", dist::stringifyCommKind(comm.getKind()).str()}});
   }
   return list;
 }
@@ -140,7 +142,11 @@ nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const Json& strategy)
   for (auto role : module.getOps<dist::RoleOp>()) {
     std::string name = role.getSymName().str();
     int64_t ranks = rankCount(manifest["meshes"], role.getMesh());
-    roles.push_back({{"name", name}, {"mesh", role.getMesh().str()}, {"ranks", ranks}, {"main", "main"}, {"startup", findProgram(role, "startup") ? Json("startup") : Json(nullptr)}});
+    roles.push_back({{"name", name},
+                     {"mesh", role.getMesh().str()},
+                     {"ranks", ranks},
+                     {"main", "main"},
+                     {"startup", findProgram(role, "startup") ? Json("startup") : Json(nullptr)}});
     classes.push_back({{"name", name}, {"role", name}, {"selector", ""}, {"ranks", ranks}});
     for (Json& entry : persistables(role)) vars.push_back(std::move(entry));
     ledgers.push_back(ledger(role));

@@ -1,12 +1,12 @@
 #include "compiler/diff/diff.h"
 
+#include <map>
+
 #include "compiler/diff/align.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-
-#include <map>
 
 namespace dtranspile {
 namespace {
@@ -25,7 +25,8 @@ std::string textOf(Printable value) {
 // The variable of a value; for values of ops without variables, the op and the number of the result.
 std::string nameOfValue(mlir::Value value) {
   if (mlir::StringAttr name = pd::nameAttrOf(value)) return name.str();
-  if (auto result = llvm::dyn_cast<mlir::OpResult>(value)) return result.getOwner()->getName().getStringRef().str() + "#" + std::to_string(result.getResultNumber());
+  if (auto result = llvm::dyn_cast<mlir::OpResult>(value))
+    return result.getOwner()->getName().getStringRef().str() + "#" + std::to_string(result.getResultNumber());
   return "argument " + std::to_string(llvm::cast<mlir::BlockArgument>(value).getArgNumber());
 }
 
@@ -202,7 +203,8 @@ class Differ {
     auto text = [](Attribute value) { return value ? textOf(value) : std::string(); };
     if (a)
       for (mlir::NamedAttribute named : a)
-        if (!isStructure(named.getName())) changed(where, "attribute " + named.getName().str(), text(named.getValue()), text(b ? b.get(named.getName()) : Attribute()));
+        if (!isStructure(named.getName()))
+          changed(where, "attribute " + named.getName().str(), text(named.getValue()), text(b ? b.get(named.getName()) : Attribute()));
     if (b)
       for (mlir::NamedAttribute named : b)
         if (!isStructure(named.getName()) && !(a && a.get(named.getName()))) changed(where, "attribute " + named.getName().str(), "", text(named.getValue()));
@@ -244,8 +246,11 @@ std::string DiffReport::text() const {
 std::string DiffReport::json() const {
   llvm::json::Array list;
   for (const Difference& difference : differences)
-    list.push_back(llvm::json::Object{{"kind", kKinds[difference.kind]}, {"where", llvm::json::fixUTF8(difference.where)}, {"what", llvm::json::fixUTF8(difference.what)},
-                                      {"a", llvm::json::fixUTF8(difference.a)}, {"b", llvm::json::fixUTF8(difference.b)}});
+    list.push_back(llvm::json::Object{{"kind", kKinds[difference.kind]},
+                                      {"where", llvm::json::fixUTF8(difference.where)},
+                                      {"what", llvm::json::fixUTF8(difference.what)},
+                                      {"a", llvm::json::fixUTF8(difference.a)},
+                                      {"b", llvm::json::fixUTF8(difference.b)}});
   llvm::json::Value value = llvm::json::Object{{"equal", equal()}, {"differences", std::move(list)}};
   std::string out;
   llvm::raw_string_ostream stream(out);

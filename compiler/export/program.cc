@@ -33,7 +33,8 @@ class Exporter {
       bytes = std::string();
     }
     if (mlir::failed(describeProgram(program, out))) return mlir::failure();
-    if (out.size() > static_cast<size_t>(std::numeric_limits<int32_t>::max())) return program.emitError() << "the program takes " << out.size() << " bytes; the format ends at 2 GiB";
+    if (out.size() > static_cast<size_t>(std::numeric_limits<int32_t>::max()))
+      return program.emitError() << "the program takes " << out.size() << " bytes; the format ends at 2 GiB";
     return out.take();
   }
 
@@ -225,7 +226,8 @@ class Exporter {
     if (!known.data()) {
       OpDesc::Attr message;
       message.set_name(named.getName().getValue().str());
-      if (!exportAttribute(named.getValue(), message)) return op.emitError() << "attribute '" << named.getName().getValue() << "' has no counterpart in a ProgramDesc";
+      if (!exportAttribute(named.getValue(), message))
+        return op.emitError() << "attribute '" << named.getName().getValue() << "' has no counterpart in a ProgramDesc";
       known = saver_.save(message.SerializePartialAsString());
     }
     out.bytes(4, known);

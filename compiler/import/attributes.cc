@@ -57,17 +57,14 @@ const Kind kKinds[] = {
     {"BLOCKS", always,
      [](Builder& b, const OpDesc::Attr& a) -> Attribute { return pd::BlocksAttr::get(b.getContext(), b.getDenseI32ArrayAttr(range(a.blocks_idx()))); }},
     {"LONGS", always,
-     [](Builder& b, const OpDesc::Attr& a) -> Attribute {
-       return b.getDenseI64ArrayAttr(llvm::SmallVector<int64_t>(a.longs().begin(), a.longs().end()));
-     }},
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getDenseI64ArrayAttr(llvm::SmallVector<int64_t>(a.longs().begin(), a.longs().end())); }},
     {"FLOAT64S", always, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getDenseF64ArrayAttr(range(a.float64s())); }},
     {"VAR", [](const OpDesc::Attr& a) { return a.has_var_name(); },
      [](Builder& b, const OpDesc::Attr& a) -> Attribute { return pd::RefAttr::get(b.getContext(), b.getStringAttr(a.var_name())); }},
     {"VARS", always,
-     [](Builder& b, const OpDesc::Attr& a) -> Attribute {
-       return pd::RefsAttr::get(b.getContext(), llvm::cast<mlir::ArrayAttr>(strings(b, a.vars_name())));
-     }},
-    {"FLOAT64", [](const OpDesc::Attr& a) { return a.has_float64(); }, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getF64FloatAttr(a.float64()); }},
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute { return pd::RefsAttr::get(b.getContext(), llvm::cast<mlir::ArrayAttr>(strings(b, a.vars_name()))); }},
+    {"FLOAT64", [](const OpDesc::Attr& a) { return a.has_float64(); },
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getF64FloatAttr(a.float64()); }},
     {"SCALAR", [](const OpDesc::Attr& a) { return a.has_scalar(); }, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return scalar(b, a.scalar()); }},
     {"SCALARS", always,
      [](Builder& b, const OpDesc::Attr& a) -> Attribute {

@@ -7,8 +7,14 @@
 namespace dtranspile {
 
 BlockAnalysis::BlockAnalysis(const WireProgram& program, const Budget& budget)
-    : program_(program), budget_(budget), interfaces_(program.blocks.size()), states_(program.blocks.size(), State::New), owner_(program.blocks.size(), -1),
-      ownerOp_(program.blocks.size(), -1), declared_(program.blocks.size()), seen_(program.blocks.size()) {}
+    : program_(program),
+      budget_(budget),
+      interfaces_(program.blocks.size()),
+      states_(program.blocks.size(), State::New),
+      owner_(program.blocks.size(), -1),
+      ownerOp_(program.blocks.size(), -1),
+      declared_(program.blocks.size()),
+      seen_(program.blocks.size()) {}
 
 bool BlockAnalysis::fail(int block, int op, std::string message) {
   if (error.message.empty()) error = {block, op, std::move(message)};
@@ -52,8 +58,9 @@ bool BlockAnalysis::claim(int block, int op) {
   for (const WireAttr& attribute : program_.blocks[block].ops[op].attrs) {
     for (int target : attribute.blocks) {
       if (target <= 0 || target >= static_cast<int>(program_.blocks.size()))
-        return fail(block, op, "refers to block " + std::to_string(target) + " in attribute '" + attribute.name.str() + "'; the program has blocks 0 to " +
-                                   std::to_string(program_.blocks.size() - 1) + " and the root cannot be referred to");
+        return fail(block, op,
+                    "refers to block " + std::to_string(target) + " in attribute '" + attribute.name.str() + "'; the program has blocks 0 to " +
+                        std::to_string(program_.blocks.size() - 1) + " and the root cannot be referred to");
       if (target == block) return fail(block, op, "refers to the block that it stands in");
       if (owner_[target] >= 0) continue;
       owner_[target] = block;
@@ -77,7 +84,8 @@ bool BlockAnalysis::checkContainment() {
     }
     int level = depth[up];
     for (auto block = path.rbegin(); block != path.rend(); ++block) depth[*block] = ++level;
-    if (level > budget_.maxDepth) return fail(k, -1, "block " + std::to_string(k) + " has more than " + std::to_string(budget_.maxDepth) + " ops with blocks around it");
+    if (level > budget_.maxDepth)
+      return fail(k, -1, "block " + std::to_string(k) + " has more than " + std::to_string(budget_.maxDepth) + " ops with blocks around it");
   }
   return true;
 }
@@ -233,7 +241,8 @@ bool BlockAnalysis::collectWanted(int block, int index, std::vector<llvm::SetVec
   std::vector<Name> names;
   framework::OpDesc::Attr parsed;
   for (const WireAttr& attribute : op.attrs) {
-    if (!pd::isNameAttribute(op.type, attribute.name) || !parsed.ParsePartialFromArray(attribute.bytes.data(), static_cast<int>(attribute.bytes.size()))) continue;
+    if (!pd::isNameAttribute(op.type, attribute.name) || !parsed.ParsePartialFromArray(attribute.bytes.data(), static_cast<int>(attribute.bytes.size())))
+      continue;
     for (const std::string& text : parsed.strings()) {
       auto found = nameIndex_.find(text);
       if (found != nameIndex_.end()) names.push_back(found->second);

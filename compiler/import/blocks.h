@@ -15,11 +15,11 @@
 namespace dtranspile {
 
 struct BlockInterface {
-  llvm::SetVector<Name> captures;  // outer names, in order of appearance
-  llvm::SetVector<Name> locals;    // own or forward names read before they are written
-  llvm::SetVector<Name> written;   // captures that the block writes
-  llvm::SetVector<Name> saved;     // own names (and captures of the forward block) that somebody outside asks for
-  llvm::DenseSet<Name> snapshots;  // written captures of which a loop keeps the value at the beginning of every turn
+  llvm::SetVector<Name> captures;                // outer names, in order of appearance
+  llvm::SetVector<Name> locals;                  // own or forward names read before they are written
+  llvm::SetVector<Name> written;                 // captures that the block writes
+  llvm::SetVector<Name> saved;                   // own names (and captures of the forward block) that somebody outside asks for
+  llvm::DenseSet<Name> snapshots;                // written captures of which a loop keeps the value at the beginning of every turn
   llvm::SmallDenseMap<Name, bool, 8> readFirst;  // per capture: is its value at entry read?
 };
 

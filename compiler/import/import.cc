@@ -40,7 +40,8 @@ mlir::InFlightDiagnostic Importer::error(int block, int index) {
   mlir::InFlightDiagnostic diagnostic = mlir::emitError(at(block, index)) << "op '" << op.type << "' ";
   OpDesc::Attr parsed;
   for (const WireAttr& attribute : op.attrs)
-    if (attribute.name == "op_callstack" && parsed.ParsePartialFromArray(attribute.bytes.data(), static_cast<int>(attribute.bytes.size())) && parsed.strings_size())
+    if (attribute.name == "op_callstack" && parsed.ParsePartialFromArray(attribute.bytes.data(), static_cast<int>(attribute.bytes.size())) &&
+        parsed.strings_size())
       diagnostic.attachNote() << "made here: " << llvm::join(parsed.strings().begin(), parsed.strings().end(), " ");
   return diagnostic;
 }

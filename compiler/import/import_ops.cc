@@ -88,15 +88,16 @@ const OpKind& Importer::kindOf(llvm::StringRef type) {
 mlir::LogicalResult Importer::checkSlots(int block, int index, llvm::ArrayRef<WireSlot> slots, const char* direction) {
   llvm::SmallDenseSet<llvm::StringRef, 16> seen;
   for (const WireSlot& slot : slots) {
-    if (slot.parameter.starts_with("$")) return error(block, index) << "has " << direction << " slot '" << slot.parameter << "'; names of slots do not begin with '$'";
+    if (slot.parameter.starts_with("$"))
+      return error(block, index) << "has " << direction << " slot '" << slot.parameter << "'; names of slots do not begin with '$'";
     bool fresh = true;
     if (slots.size() > 8) fresh = seen.insert(slot.parameter).second;
-    else for (const WireSlot* other = slots.begin(); other != &slot; ++other) fresh &= other->parameter != slot.parameter;
+    else
+      for (const WireSlot* other = slots.begin(); other != &slot; ++other) fresh &= other->parameter != slot.parameter;
     if (!fresh) return error(block, index) << "has " << direction << " slot '" << slot.parameter << "' twice";
   }
   return mlir::success();
 }
-
 
 // Operands in the order of slots: what the blocks of the op capture, its inputs, variables in attributes, old values of outputs.
 mlir::ArrayAttr Importer::importInputs(int block, int index, const OpKind& kind, Cells& cells, llvm::SmallVectorImpl<Value>& operands) {

@@ -44,7 +44,8 @@ mlir::LogicalResult Importer::importVariables() {
     if (auto name = op.getAttrOfType<mlir::StringAttr>(mlir::SymbolTable::getSymbolAttrName())) symbols[name] = &op;
     if (llvm::isa<pd::VarOp>(op)) builder_.setInsertionPointAfter(&op);
   }
-  if (symbols.contains(builder_.getStringAttr(options_.symbol))) return mlir::emitError(start_) << "there is a '" << options_.symbol << "' in the module already";
+  if (symbols.contains(builder_.getStringAttr(options_.symbol)))
+    return mlir::emitError(start_) << "there is a '" << options_.symbol << "' in the module already";
   for (const WireBlock& block : program_.blocks) {
     for (const WireVar& var : block.vars) {
       if (!var.persistable.value_or(false)) continue;

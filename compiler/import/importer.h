@@ -41,16 +41,28 @@ using ByBytes = llvm::DenseMap<llvm::CachedHashStringRef, Made>;
 // Names of the attributes that every op has.
 struct Keys {
   explicit Keys(mlir::Builder& b)
-      : attrs(b.getStringAttr("attrs")), extra(b.getStringAttr("extra")), ins(b.getStringAttr("ins")), isTarget(b.getStringAttr("is_target")),
-        order(b.getStringAttr("order")), outs(b.getStringAttr("outs")), type(b.getStringAttr("type")) {}
+      : attrs(b.getStringAttr("attrs")),
+        extra(b.getStringAttr("extra")),
+        ins(b.getStringAttr("ins")),
+        isTarget(b.getStringAttr("is_target")),
+        order(b.getStringAttr("order")),
+        outs(b.getStringAttr("outs")),
+        type(b.getStringAttr("type")) {}
   mlir::StringAttr attrs, extra, ins, isTarget, order, outs, type;
 };
 
 class Importer {
  public:
   Importer(mlir::ModuleOp module, const WireProgram& program, const ImportOptions& options)
-      : context_(module.getContext()), builder_(context_), module_(module), program_(program), options_(options), analysis_(program, options.budget),
-        keys_(builder_), nameAttrs_(program.names.size()), kinds_(program.variables) {
+      : context_(module.getContext()),
+        builder_(context_),
+        module_(module),
+        program_(program),
+        options_(options),
+        analysis_(program, options.budget),
+        keys_(builder_),
+        nameAttrs_(program.names.size()),
+        kinds_(program.variables) {
     file_ = builder_.getStringAttr(options.file);
     start_ = mlir::FileLineColLoc::get(file_, 0, 0);
     unknown_ = builder_.getUnknownLoc();

@@ -1,14 +1,13 @@
 // Files of any of our kinds to a module; commands call this first.
+#include "compiler/import/framework.pb.h"
 #include "compiler/import/import.h"
+#include "compiler/import/pir/normalize.h"
+#include "google/protobuf/io/tokenizer.h"
+#include "google/protobuf/text_format.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
-
-#include "compiler/import/framework.pb.h"
-#include "compiler/import/pir/normalize.h"
-#include "google/protobuf/io/tokenizer.h"
-#include "google/protobuf/text_format.h"
 
 namespace dtranspile {
 namespace {
@@ -39,7 +38,8 @@ mlir::FailureOr<std::string> fromText(mlir::MLIRContext* context, llvm::StringRe
   parser.RecordErrorsTo(&collector);
   parser.SetRecursionLimit(32);
   framework::ProgramDesc program;
-  if (!parser.ParseFromString(text.str(), &program)) return mlir::emitError(fileLocation(context, path)) << "not a program in protobuf text form: " << collector.first;
+  if (!parser.ParseFromString(text.str(), &program))
+    return mlir::emitError(fileLocation(context, path)) << "not a program in protobuf text form: " << collector.first;
   return program.SerializeAsString();
 }
 

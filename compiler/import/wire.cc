@@ -7,7 +7,27 @@
 namespace dtranspile {
 namespace {
 
-enum class Message { Program, Block, Var, VarType, Op, Slot, Attr, VarAttr, Tensor, LodTensor, Reader, Tuple, Scalar, Complex, Version, OpVersions, Pair, OpVersion, Count };
+enum class Message {
+  Program,
+  Block,
+  Var,
+  VarType,
+  Op,
+  Slot,
+  Attr,
+  VarAttr,
+  Tensor,
+  LodTensor,
+  Reader,
+  Tuple,
+  Scalar,
+  Complex,
+  Version,
+  OpVersions,
+  Pair,
+  OpVersion,
+  Count
+};
 
 // How a field is written. Packed: a list of numbers, one by one or in one piece.
 enum class Form { Varint, Fixed32, Fixed64, Bytes, Name, Message, Varints, Fixeds32, Fixeds64 };
@@ -101,8 +121,9 @@ constexpr Field kFields[] = {
     {Message::Tuple, 1, Form::Varints, "element_type"},
 };
 
-constexpr const char* kMessageNames[] = {"ProgramDesc", "BlockDesc", "VarDesc", "VarType", "OpDesc", "OpDesc.Var", "OpDesc.Attr", "VarDesc.Attr", "TensorDesc",
-                                         "LoDTensorDesc", "ReaderDesc", "Tuple", "Scalar", "Complex", "Version", "OpVersionMap", "OpVersionPair", "OpVersion"};
+constexpr const char* kMessageNames[] = {"ProgramDesc", "BlockDesc",    "VarDesc",    "VarType",       "OpDesc",        "OpDesc.Var",
+                                         "OpDesc.Attr", "VarDesc.Attr", "TensorDesc", "LoDTensorDesc", "ReaderDesc",    "Tuple",
+                                         "Scalar",      "Complex",      "Version",    "OpVersionMap",  "OpVersionPair", "OpVersion"};
 
 constexpr uint32_t kMaxNumber = 24;
 
@@ -138,9 +159,7 @@ int wireOf(Form form) {
 
 class Reader {
  public:
-  Reader(llvm::StringRef bytes, const Budget& budget, WireProgram& program) : bytes_(bytes), budget_(budget), program_(program) {
-    intern(pd::kEmptyArgument);
-  }
+  Reader(llvm::StringRef bytes, const Budget& budget, WireProgram& program) : bytes_(bytes), budget_(budget), program_(program) { intern(pd::kEmptyArgument); }
 
   void readProgram() {
     llvm::SmallString<0> unknown, version, versions;
@@ -196,8 +215,8 @@ class Reader {
   }
 
   bool fieldError(Message message, const Field& field, int wire) {
-    return error.empty() && fail(std::string("field '") + field.name + "' of " + kMessageNames[static_cast<int>(message)] + " has wire type " + std::to_string(wire) +
-                                 ", expected " + std::to_string(wireOf(field.form)));
+    return error.empty() && fail(std::string("field '") + field.name + "' of " + kMessageNames[static_cast<int>(message)] + " has wire type " +
+                                 std::to_string(wire) + ", expected " + std::to_string(wireOf(field.form)));
   }
 
   // A list of numbers in one piece. False, with no error set, when the field is no list.
@@ -256,9 +275,8 @@ class Reader {
   // A message of which nobody keeps a view here.
   bool check(Message message, llvm::StringRef body) {
     llvm::SmallString<0> unknown;
-    return fields(message, offset(body), unknown, [&](const Field& field, llvm::StringRef inner, uint64_t) {
-      return field.form != Form::Message || check(field.message, inner);
-    });
+    return fields(message, offset(body), unknown,
+                  [&](const Field& field, llvm::StringRef inner, uint64_t) { return field.form != Form::Message || check(field.message, inner); });
   }
 
   bool readBlock(llvm::StringRef body) {

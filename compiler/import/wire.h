@@ -40,27 +40,27 @@ struct WireSlot {
 struct WireAttr {
   llvm::StringRef name;
   int32_t type = 0;
-  llvm::StringRef bytes;             // the whole message, for protobuf
-  llvm::ArrayRef<Name> references;   // of a VAR or VARS attribute
-  llvm::ArrayRef<int32_t> blocks;    // of a BLOCK or BLOCKS attribute
+  llvm::StringRef bytes;            // the whole message, for protobuf
+  llvm::ArrayRef<Name> references;  // of a VAR or VARS attribute
+  llvm::ArrayRef<int32_t> blocks;   // of a BLOCK or BLOCKS attribute
 };
 
 struct WireOp {
   llvm::StringRef type;
   llvm::ArrayRef<WireSlot> inputs, outputs;
   llvm::ArrayRef<WireAttr> attrs;
-  llvm::StringRef attrBytes;         // all attributes, where they stand together; else empty
+  llvm::StringRef attrBytes;  // all attributes, where they stand together; else empty
   std::optional<bool> isTarget;
-  llvm::StringRef unknown;           // fields that the schema does not have
+  llvm::StringRef unknown;  // fields that the schema does not have
 };
 
 struct WireVar {
   Name name = 0;
-  uint32_t number = 0;               // counts over the program
-  llvm::StringRef type;              // bytes of the VarType
+  uint32_t number = 0;   // counts over the program
+  llvm::StringRef type;  // bytes of the VarType
   std::optional<bool> persistable, needCheckFeed, isParameter, stopGradient;
-  llvm::StringRef bytes;             // the whole message
-  bool more = false;                 // holds fields other than the above
+  llvm::StringRef bytes;  // the whole message
+  bool more = false;      // holds fields other than the above
 };
 
 struct WireBlock {

@@ -57,7 +57,8 @@ LogicalResult BlockLowering::run() {
   };
   if (op_.operation()->getNumRegions() != 1 || !regionAttributes(op_.operation())) return unsupported("a number of blocks other than one");
   for (mlir::Value operand : op_.operation()->getOperands()) {
-    if (llvm::isa<pd::TapeType>(operand.getType()) && !program_.tapes_.count(operand)) return unsupported("a gradient whose forward block ran in an earlier turn of a loop");
+    if (llvm::isa<pd::TapeType>(operand.getType()) && !program_.tapes_.count(operand))
+      return unsupported("a gradient whose forward block ran in an earlier turn of a loop");
   }
   for (const auto& [type, lower] : kRows) {
     if (op_.type() == type) return (this->*lower)();
@@ -312,7 +313,8 @@ LogicalResult BlockLowering::lowerBranch() {
 bool BlockLowering::losesGradient(mlir::Value forward) const {
   const std::string name = (pd::nameOf(forward) + "@GRAD").str();
   if (!isWritten(name) || program_.request_.mendDefects) return false;
-  op_.operation()->emitWarning() << op_.type() << ": the framework takes zeros for " << name << ", which a block around the branch declares, too; they are reproduced "
+  op_.operation()->emitWarning() << op_.type() << ": the framework takes zeros for " << name
+                                 << ", which a block around the branch declares, too; they are reproduced "
                                  << "(--mend-defects: the gradient)";
   return true;
 }

@@ -29,7 +29,7 @@ struct Tape {
     std::string name;
     pd::TensorInfo info;  // of the value
     int buffer = -1;
-    int lists = 0;        // how many lists are around it
+    int lists = 0;  // how many lists are around it
   };
   std::map<std::string, Item> values;  // by saved name
   std::map<std::string, Tape> inner;   // tapes of blocks within, by saved name
@@ -94,7 +94,7 @@ class BlockLowering {
     mlir::Value argument;  // of the region
     pd::TensorInfo info;
     int buffer = -1;
-    std::string next;      // name of the value handed on; empty: `name`
+    std::string next;  // name of the value handed on; empty: `name`
   };
   void addCaptured(std::vector<Carried>& carried);
   llvm::LogicalResult lowerTurns(std::vector<Carried>& carried, std::vector<Node>& body, Part before, Part after);

@@ -51,7 +51,8 @@ class Staging {
 
   LogicalResult create(mlir::Operation* at) {
     std::error_code error;
-    if (fs::exists(target_) && !fs::exists(target_ + "/plan.json")) return at->emitError() << target_ << " exists and is no compiled plan: choose another folder";
+    if (fs::exists(target_) && !fs::exists(target_ + "/plan.json"))
+      return at->emitError() << target_ << " exists and is no compiled plan: choose another folder";
     fs::remove_all(path_, error);
     fs::create_directories(path_, error);
     if (error) return at->emitError() << "cannot create " << path_ << ": " << error.message();

@@ -12,10 +12,10 @@
 namespace dtranspile::lower {
 
 struct CompileOptions {
-  LoweringRequest main;            // feeds and fetches of the main program
+  LoweringRequest main;  // feeds and fetches of the main program
   std::string className = "trainer";
-  std::string digest;              // of the job, recorded in the plan
-  std::string cache;               // folder of compiled kernels; empty: none (see defaultCacheFolder)
+  std::string digest;  // of the job, recorded in the plan
+  std::string cache;   // folder of compiled kernels; empty: none (see defaultCacheFolder)
   int threads = 2;
   std::map<std::string, std::vector<std::pair<std::string, std::string>>> relations;  // of persistables
 };

@@ -13,7 +13,7 @@ using Numbers = llvm::SmallVector<int64_t>;
 using Result = std::optional<Numbers>;
 
 constexpr int64_t kMostElements = 64;
-constexpr int kDeepest = 16;  // ops between a literal and its use
+constexpr int kDeepest = 16;    // ops between a literal and its use
 constexpr int kMostOps = 1000;  // looked at for one question
 
 class Folder {
@@ -114,7 +114,7 @@ Result foldArithmetic(Folder& f, const pd::OpView& op, const pd::TensorInfo&) {
   Numbers result(x->size() == 1 ? y->size() : x->size());
   for (size_t i = 0; i < result.size(); ++i) {
     const int64_t a = (*x)[x->size() == 1 ? 0 : i], b = (*y)[y->size() == 1 ? 0 : i];
-    const bool overflow = type == "elementwise_add" ? llvm::AddOverflow(a, b, result[i])
+    const bool overflow = type == "elementwise_add"   ? llvm::AddOverflow(a, b, result[i])
                           : type == "elementwise_sub" ? llvm::SubOverflow(a, b, result[i])
                                                       : llvm::MulOverflow(a, b, result[i]);
     if (overflow) return std::nullopt;

@@ -13,7 +13,7 @@ using llvm::success;
 
 // What a dist op is in the plan; `gathers`: the extents of its results differ from those of its operands.
 struct CollectiveRow {
-  llvm::StringLiteral op;    // name in the dialect and in the plan
+  llvm::StringLiteral op;  // name in the dialect and in the plan
   bool reduces = false;
   bool rooted = false;
   bool gathers = false, scatters = false;
@@ -103,7 +103,8 @@ LogicalResult ProgramLowering::startCollective(mlir::Operation* op) {
   if (row.reduces) {
     // mean is a sum that the program divides; the runtime has the five others.
     llvm::StringRef how = dist::stringifyReduce(op->getAttrOfType<dist::ReduceAttr>("reduce").getValue());
-    if (!llvm::is_contained({"sum", "max", "min", "prod", "or"}, how)) return op->emitError() << position_ << ": reduction '" << how << "' is not supported natively";
+    if (!llvm::is_contained({"sum", "max", "min", "prod", "or"}, how))
+      return op->emitError() << position_ << ": reduction '" << how << "' is not supported natively";
     node.reduce = how.str();
   }
   if (row.rooted) {
@@ -119,8 +120,8 @@ LogicalResult ProgramLowering::startCollective(mlir::Operation* op) {
     pd::TensorInfo info = infos_[input];
     const bool value = isRunTimeValue(info);
     if (value && (row.op != "all_reduce" || info.kind == pd::Kind::TensorArray || (info.kind == pd::Kind::SelectedRows && node.reduce != "sum")))
-      return op->emitError() << position_ << ": " << dist::nameOf(input) << " is SelectedRows, a list, or has extents that depend on data: " << row.op << " (" << node.reduce
-                             << ") of it is not supported natively";
+      return op->emitError() << position_ << ": " << dist::nameOf(input) << " is SelectedRows, a list, or has extents that depend on data: " << row.op << " ("
+                             << node.reduce << ") of it is not supported natively";
     std::string why;
     if ((row.gathers || row.scatters) && !partExtents(op, row, size, results[index], info, why)) return op->emitError() << position_ << ": " << why;
     state.buffers.push_back(newBuffer(dist::nameOf(input), info));
@@ -149,7 +150,8 @@ LogicalResult ProgramLowering::startCollective(mlir::Operation* op) {
 
 LogicalResult ProgramLowering::lowerWait(mlir::Operation* start, mlir::ResultRange results) {
   auto it = start ? started_.find(start) : started_.end();
-  if (it == started_.end() || it->second.buffers.size() < results.size()) return program_.emitError() << position_ << ": waits for something that was not started";
+  if (it == started_.end() || it->second.buffers.size() < results.size())
+    return program_.emitError() << position_ << ": waits for something that was not started";
   for (int ticket : it->second.tickets) {
     Node wait{.kind = Node::Kind::Wait, .op = position_};
     wait.ticket = ticket;

@@ -7,7 +7,9 @@
 namespace dtranspile::lower {
 namespace {
 
-int64_t unknowns(const std::vector<int64_t>& dims) { return std::count_if(dims.begin(), dims.end(), [](int64_t d) { return d < 0; }); }
+int64_t unknowns(const std::vector<int64_t>& dims) {
+  return std::count_if(dims.begin(), dims.end(), [](int64_t d) { return d < 0; });
+}
 
 }  // namespace
 

@@ -95,9 +95,7 @@ int stagesLoading(const Kernel& kernel, int operand) {
   int count = 0;
   for (const Stage& stage : kernel.stages) {
     bool found = false;
-    auto look = [&](ExprId id) {
-      kernel.exprs.walk(id, [&](const Expr& e) { found |= e.op == Op::Load && e.index == operand; });
-    };
+    auto look = [&](ExprId id) { kernel.exprs.walk(id, [&](const Expr& e) { found |= e.op == Op::Load && e.index == operand; }); };
     for (int r : stage.reductions) look(kernel.reductions[r].value);
     for (const Store& s : stage.stores) look(s.value);
     count += found;
@@ -222,7 +220,8 @@ class Fusion {
     if (producer.kind != Node::Kind::Kernel || std::count(producer.writes.begin(), producer.writes.end(), true) != 1) return false;
     const size_t written = std::find(producer.writes.begin(), producer.writes.end(), true) - producer.writes.begin();
     const int storage = plan_.storageOf(producer.args[written]);
-    if (producer.reads[written] || plan_.buffers[storage].space != Space::Arena || std::find(pinned_.begin(), pinned_.end(), storage) != pinned_.end()) return false;
+    if (producer.reads[written] || plan_.buffers[storage].space != Space::Arena || std::find(pinned_.begin(), pinned_.end(), storage) != pinned_.end())
+      return false;
     const std::vector<size_t>& users = users_[storage];
     if (users.size() != 2 || users[0] != at) return false;
     Node& consumer = body_[users[1]];

@@ -80,9 +80,7 @@ bool appendAttribute(const pd::OpView& op, StringRef name, Attributes& attribute
 
 }  // namespace
 
-TensorRef OpLowering::nothing() {
-  return {program_.plan_.addBuffer({.name = "@EMPTY@", .dims = {0}}), DType::kFloat32, {0}};
-}
+TensorRef OpLowering::nothing() { return {program_.plan_.addBuffer({.name = "@EMPTY@", .dims = {0}}), DType::kFloat32, {0}}; }
 
 LogicalResult OpLowering::callOp(StringRef text) {
   const Signature signature = parse(text);
@@ -106,7 +104,8 @@ LogicalResult OpLowering::callOp(StringRef text) {
   };
   node.slots.push_back(0);
   for (const std::string& slot : op_.inputSlots()) {
-    if (has(slot) && !StringRef(slot).starts_with("$") && !llvm::is_contained(signature.inputs, slot) && !op_.type().ends_with("_grad")) return unsupported("input " + slot);
+    if (has(slot) && !StringRef(slot).starts_with("$") && !llvm::is_contained(signature.inputs, slot) && !op_.type().ends_with("_grad"))
+      return unsupported("input " + slot);
   }
   for (StringRef slot : signature.inputs) {
     for (unsigned i = 0; i < op_.inputCount(slot); ++i) {

@@ -84,7 +84,13 @@ llvm::LogicalResult OpLowering::view(llvm::StringRef input, llvm::StringRef outp
 }
 
 void OpLowering::call(llvm::StringRef function, const std::vector<TensorRef>& inputs, const std::vector<TensorRef>& outputs, const CallExtras& extras) {
-  Node node{.kind = Node::Kind::Call, .op = program_.position_, .callee = function.str(), .ints = extras.ints, .reals = extras.reals, .strings = extras.strings, .keep = extras.keep};
+  Node node{.kind = Node::Kind::Call,
+            .op = program_.position_,
+            .callee = function.str(),
+            .ints = extras.ints,
+            .reals = extras.reals,
+            .strings = extras.strings,
+            .keep = extras.keep};
   auto append = [&](const TensorRef& tensor, bool write) {
     int buffer = tensor.buffer;
     const Buffer& b = program_.plan_.buffers[buffer];

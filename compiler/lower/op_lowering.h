@@ -21,7 +21,7 @@ class OpLowering {
   OpLowering(ProgramLowering& program, pd::OpView op) : program_(program), op_(op) {}
 
   const pd::OpView& op() const { return op_; }
-  int64_t version() const;  // of the program: 1008005, 2006002 …
+  int64_t version() const;    // of the program: 1008005, 2006002 …
   bool mendsDefects() const;  // see LoweringRequest
 
   // Arguments. Nothing where the slot is absent, empty or @EMPTY@; outputs also where nobody reads the result.
@@ -52,7 +52,9 @@ class OpLowering {
     bool anyExtents = false;  // takes extents from its buffers only: good for those known at run time
   };
   void call(llvm::StringRef function, const std::vector<TensorRef>& inputs, const std::vector<TensorRef>& outputs, const CallExtras& extras);
-  void call(llvm::StringRef function, const std::vector<TensorRef>& inputs, const std::vector<TensorRef>& outputs) { call(function, inputs, outputs, CallExtras()); }
+  void call(llvm::StringRef function, const std::vector<TensorRef>& inputs, const std::vector<TensorRef>& outputs) {
+    call(function, inputs, outputs, CallExtras());
+  }
   void copy(const TensorRef& from, const TensorRef& to);
 
   // "dt_f(Slot, …; attribute, …) -> Slot, …": see callRule of rules.h.

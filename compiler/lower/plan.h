@@ -26,8 +26,8 @@ struct Buffer {
   std::vector<int64_t> dims;  // -1: not known (Space::Value)
   int lodLevel = 0;
   ValueKind kind = ValueKind::Tensor;
-  int storage = -1;     // the buffer whose memory this is a view of; itself where it owns memory
-  int64_t offset = -1;  // in its space; set by arena.h, of owners only
+  int storage = -1;       // the buffer whose memory this is a view of; itself where it owns memory
+  int64_t offset = -1;    // in its space; set by arena.h, of owners only
   std::string data = "";  // of constants
 
   int64_t elements() const;
@@ -37,13 +37,13 @@ struct Buffer {
 struct Node {
   enum class Kind : uint8_t { Kernel, Call, Copy, Start, Wait, If, While };
   Kind kind;
-  std::string op;               // source position, for messages
-  std::vector<int> args = {};   // buffers; Copy: from, to; Start: inputs, then outputs
+  std::string op;                 // source position, for messages
+  std::vector<int> args = {};     // buffers; Copy: from, to; Start: inputs, then outputs
   std::vector<bool> writes = {};  // per argument; an argument may be read and written
   std::vector<bool> reads = {};
   std::shared_ptr<Kernel> kernel = nullptr;
   std::vector<std::vector<int64_t>> shapes = {};  // Kernel with unknown extents: per argument its dims, tokens among them
-  std::string callee = "";      // Call: function; Start: kind of communication
+  std::string callee = "";                        // Call: function; Start: kind of communication
   std::vector<int64_t> ints = {};
   std::vector<double> reals = {};
   std::vector<std::string> strings = {};
@@ -53,7 +53,7 @@ struct Node {
   std::vector<std::string> attrs = {};
   int comm = 0, root = 0, ticket = 0, inputs = 0;  // Start, Wait
   std::string reduce = "";
-  bool keep = false;            // has an effect that no buffer shows
+  bool keep = false;  // has an effect that no buffer shows
   // If, While: `args` are all buffers inside (with `reads` and `writes`), then the condition, a bool of one element.
   int condition = -1;
   std::vector<Node> body = {}, otherwise = {};
@@ -103,7 +103,7 @@ struct Plan {
   std::unique_ptr<PlanProgram> startup, main;
   int64_t arenaBytes = 0, persistentBytes = 0;
 
-  int addBuffer(Buffer buffer);                        // owns its memory
+  int addBuffer(Buffer buffer);  // owns its memory
   int addView(int of, std::string name, std::vector<int64_t> dims);
   int storageOf(int buffer) const { return buffers[buffer].storage; }
 };

@@ -237,9 +237,7 @@ class PlanWriter {
         }
         writeWritten(node);
         break;
-      case Node::Kind::Copy:
-        buffers("copy", node.args);
-        break;
+      case Node::Kind::Copy: buffers("copy", node.args); break;
       case Node::Kind::Start:
         json_.attribute("start", node.callee);
         json_.attribute("comm", node.comm);
@@ -249,9 +247,7 @@ class PlanWriter {
         buffers("outputs", llvm::ArrayRef(node.args).drop_front(node.inputs));
         json_.attribute("ticket", node.ticket);
         break;
-      case Node::Kind::Wait:
-        json_.attribute("wait", node.ticket);
-        break;
+      case Node::Kind::Wait: json_.attribute("wait", node.ticket); break;
       case Node::Kind::If:
         json_.attribute("if", ids_[node.condition]);
         nodes("then", node.body);

@@ -60,9 +60,7 @@ class InferAdapter : public pd::InferContext {
  public:
   InferAdapter(ProgramLowering& program, pd::OpView op) : program_(program), op_(op) {}
   const pd::OpView& op() const override { return op_; }
-  const pd::TensorInfo* in(llvm::StringRef slot, unsigned index) const override {
-    return infoOf(op_.input(slot, index));
-  }
+  const pd::TensorInfo* in(llvm::StringRef slot, unsigned index) const override { return infoOf(op_.input(slot, index)); }
   using pd::InferContext::out;
   unsigned inCount(llvm::StringRef slot) const override { return op_.inputCount(slot); }
   unsigned outCount(llvm::StringRef slot) const override { return op_.outputCount(slot); }
@@ -74,9 +72,7 @@ class InferAdapter : public pd::InferContext {
     return value ? constantOf(value, [&](mlir::Value v) { return infoOf(v); }) : std::nullopt;
   }
   int64_t programVersion() const override { return program_.program_.getVersion(); }
-  LogicalResult fail(const llvm::Twine& message) override {
-    return op_.operation()->emitError() << op_.type() << ": " << message;
-  }
+  LogicalResult fail(const llvm::Twine& message) override { return op_.operation()->emitError() << op_.type() << ": " << message; }
 
  private:
   const pd::TensorInfo* infoOf(mlir::Value value) const {
@@ -157,7 +153,13 @@ int ProgramLowering::fetchBuffer(mlir::Value value) {
   if (info.dims.empty()) info.dims.push_back(-1);
   info.dims[0] = -1;
   const int rows = newBuffer(pd::nameOf(value), info);
-  add({.kind = Node::Kind::Call, .op = "fetch", .args = {bufferOf(value), rows}, .writes = {false, true}, .reads = {true, false}, .callee = "dt_list_rows", .slots = {0, 1, 2}});
+  add({.kind = Node::Kind::Call,
+       .op = "fetch",
+       .args = {bufferOf(value), rows},
+       .writes = {false, true},
+       .reads = {true, false},
+       .callee = "dt_list_rows",
+       .slots = {0, 1, 2}});
   return rows;
 }
 
@@ -255,7 +257,13 @@ LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {
 void ProgramLowering::lowerUndef(pd::UndefOp op) {
   infos_[op.getValue()] = pd::declaredInfo(op.getValue().getType());
   if (infos_[op.getValue()].kind != pd::Kind::TensorArray) return;
-  add({.kind = Node::Kind::Call, .op = position_, .args = {bufferOf(op.getValue())}, .writes = {true}, .reads = {false}, .callee = "dt_list_clear", .slots = {0, 1}});
+  add({.kind = Node::Kind::Call,
+       .op = position_,
+       .args = {bufferOf(op.getValue())},
+       .writes = {true},
+       .reads = {false},
+       .callee = "dt_list_clear",
+       .slots = {0, 1}});
 }
 
 // A value, not a reference: where the variable is written while this value is still read, it is copied first.
@@ -304,7 +312,8 @@ LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
   for (mlir::Value result : op.operation()->getResults()) {
     const pd::TensorInfo& info = infos_[result];
     if (!needed(result)) continue;
-    if (info.kind == pd::Kind::Tensor && isStatic(info.dims) && !sizeFits(info.dims)) return adapter.fail("output " + pd::nameOf(result) + " is too large: not supported");
+    if (info.kind == pd::Kind::Tensor && isStatic(info.dims) && !sizeFits(info.dims))
+      return adapter.fail("output " + pd::nameOf(result) + " is too large: not supported");
   }
   updateListsInPlace(op);
   OpLowering lowering(*this, op);

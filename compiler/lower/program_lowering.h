@@ -20,8 +20,8 @@ struct LoweringRequest {
   std::map<std::string, std::vector<int64_t>> feedDims;  // concrete dims of feeds, where the program says -1
   std::vector<std::string> fetches;                      // variables to report, in this order
   std::map<std::string, FeedSplit> splits;
-  std::map<std::string, std::string> combine;            // of fetches; "same" where not said
-  bool mendDefects = false;                              // formulas where the framework's kernels depart from them (docs/operators/defects.md)
+  std::map<std::string, std::string> combine;  // of fetches; "same" where not said
+  bool mendDefects = false;                    // formulas where the framework's kernels depart from them (docs/operators/defects.md)
 };
 
 class ProgramLowering {
@@ -58,7 +58,7 @@ class ProgramLowering {
   llvm::LogicalResult startCollective(mlir::Operation* op);
   llvm::LogicalResult lowerWait(mlir::Operation* start, mlir::ResultRange results);
   bool needed(mlir::Value value) const { return needed_.contains(value); }
-  int bufferOf(mlir::Value value);             // made on first use
+  int bufferOf(mlir::Value value);  // made on first use
   int newBuffer(llvm::StringRef name, const pd::TensorInfo& info);
   Node& add(Node node);
   // Says that a library call was made for extents that are not known; the lowering then fails.
@@ -69,9 +69,9 @@ class ProgramLowering {
   pd::ProgramOp program_;
   const LoweringRequest& request_;
   PlanProgram result_;
-  std::vector<Node>* body_ = &result_.body;     // where nodes go: the program's, or that of the loop or branch being lowered
-  llvm::DenseMap<mlir::Value, Tape> tapes_;     // by the tape value of the forward op
-  std::string position_;                        // of the op that is being lowered
+  std::vector<Node>* body_ = &result_.body;  // where nodes go: the program's, or that of the loop or branch being lowered
+  llvm::DenseMap<mlir::Value, Tape> tapes_;  // by the tape value of the forward op
+  std::string position_;                     // of the op that is being lowered
   llvm::DenseSet<mlir::Value> needed_;
   llvm::DenseSet<mlir::Operation*> live_;
   llvm::DenseMap<mlir::Value, pd::TensorInfo> infos_;

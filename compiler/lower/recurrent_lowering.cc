@@ -91,7 +91,8 @@ LogicalResult BlockLowering::lowerRecurrentGrad() {
     mlir::Value initial = op_.input("initial_states", static_cast<unsigned>(i));
     if (!initial) return unsupported("an absent initial state");
     if (!inside(previous[i] + "@GRAD")) return unsupported("a state without a gradient");
-    carried.push_back({.name = states[i] + "@GRAD", .initial = {}, .argument = argument(states[i] + "@GRAD"), .info = info(initial), .next = previous[i] + "@GRAD"});
+    carried.push_back(
+        {.name = states[i] + "@GRAD", .initial = {}, .argument = argument(states[i] + "@GRAD"), .info = info(initial), .next = previous[i] + "@GRAD"});
     zeroLike.push_back(bufferOf(initial));
   }
   auto before = [&]() -> LogicalResult {

@@ -9,25 +9,25 @@ namespace dtranspile::lower {
 
 // Which dims of the domain a formula reduces.
 enum class Inner : uint8_t {
-  None,         // element-wise
+  None,  // element-wise
   All,
   Last,
-  Axis,         // attribute `axis`
-  FromAxis,     // dims from `begin_norm_axis` on
-  NotChannel,   // all but the channel of `data_layout`
-  Dims,         // `dim`, `reduce_all` (reduce_*)
-  NotFirst,     // all but dim 0
+  Axis,        // attribute `axis`
+  FromAxis,    // dims from `begin_norm_axis` on
+  NotChannel,  // all but the channel of `data_layout`
+  Dims,        // `dim`, `reduce_all` (reduce_*)
+  NotFirst,    // all but dim 0
 };
 
 struct LoweringRule {
   const char* type;
   Inner inner = Inner::None;
-  const char* formula = nullptr;                            // null: `lower` does it; lines are formulas with domains of their own
-  llvm::LogicalResult (*lower)(OpLowering&) = nullptr;      // beside a formula: for arguments that are SelectedRows or lists
+  const char* formula = nullptr;                        // null: `lower` does it; lines are formulas with domains of their own
+  llvm::LogicalResult (*lower)(OpLowering&) = nullptr;  // beside a formula: for arguments that are SelectedRows or lists
   // What `lower` makes, for `dtranspile ops` (native.h; the tests hold it against the plans): words of "formula", "view", names of library calls,
   // and "@version" where programs of 1.x and 2.x differ.
   const char* emits = nullptr;
-  const char* call = nullptr;                               // see callRule
+  const char* call = nullptr;  // see callRule
   // For ops with arguments whose extents, LoD or rows are known only at run time, or that are SelectedRows or lists: such a call instead of the
   // formula or function. Formulas do without, unless an argument is no tensor.
   const char* unknownCall = nullptr;

@@ -91,7 +91,8 @@ std::optional<Table> expand(std::string_view name, const Shape& shape, std::stri
     return std::nullopt;
   }
   if (shape.chunks > 1 && (!generator->chunks || (name == "1F1B" && shape.micros % shape.stages))) {
-    why = generator->chunks ? "interleaved chunks need a number of micro-batches that the stages divide" : "\"" + std::string(name) + "\" has one chunk per stage";
+    why = generator->chunks ? "interleaved chunks need a number of micro-batches that the stages divide"
+                            : "\"" + std::string(name) + "\" has one chunk per stage";
     return std::nullopt;
   }
   Table table;

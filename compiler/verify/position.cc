@@ -41,9 +41,7 @@ bool isInserted(mlir::Operation* op) {
 
 }  // namespace
 
-std::string typeOf(mlir::Operation* op) {
-  return pd::OpView::isFrameworkOp(op) ? pd::OpView(op).type().str() : op->getName().getStringRef().str();
-}
+std::string typeOf(mlir::Operation* op) { return pd::OpView::isFrameworkOp(op) ? pd::OpView(op).type().str() : op->getName().getStringRef().str(); }
 
 std::string nameText(mlir::Value value) {
   llvm::StringRef name = dist::nameOf(value);
@@ -84,8 +82,7 @@ Message messageAt(mlir::Operation* op, Message::Level level, std::string rule, s
 }
 
 std::string siteName(mlir::Operation* op) {
-  if (mlir::FileLineColLoc file = fileOf(op))
-    return std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn()) + " " + typeOf(op);
+  if (mlir::FileLineColLoc file = fileOf(op)) return std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn()) + " " + typeOf(op);
   auto number = op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
   return "#" + std::to_string(number ? number.getInt() : -1) + " " + typeOf(op);
 }

@@ -121,8 +121,8 @@ bool declare(mlir::Block* block, llvm::StringRef name, mlir::Type type) { return
 
 std::string freshName(mlir::Block* block, llvm::StringRef stem) { return Declarations().freshName(block, stem); }
 
-OpView createOp(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type, llvm::ArrayRef<InputSlot> inputs,
-                llvm::ArrayRef<OutputSlot> outputs, llvm::ArrayRef<mlir::NamedAttribute> attributes, int role) {
+OpView createOp(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type, llvm::ArrayRef<InputSlot> inputs, llvm::ArrayRef<OutputSlot> outputs,
+                llvm::ArrayRef<mlir::NamedAttribute> attributes, int role) {
   return Declarations().create(builder, location, type, inputs, outputs, attributes, role);
 }
 

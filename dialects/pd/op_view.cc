@@ -10,9 +10,7 @@ constexpr llvm::StringLiteral kIns = "ins";
 constexpr llvm::StringLiteral kOuts = "outs";
 constexpr llvm::StringLiteral kAttrs = "attrs";
 
-mlir::ArrayAttr slotsOf(mlir::Operation* op, llvm::StringRef which) {
-  return op->getAttrOfType<mlir::ArrayAttr>(which);
-}
+mlir::ArrayAttr slotsOf(mlir::Operation* op, llvm::StringRef which) { return op->getAttrOfType<mlir::ArrayAttr>(which); }
 
 // Where the arguments of a slot stand among operands or results.
 struct Found {
@@ -94,9 +92,7 @@ double numberOf(mlir::Attribute attribute) {
 
 }  // namespace
 
-bool OpView::isFrameworkOp(mlir::Operation* op) {
-  return llvm::isa_and_nonnull<PdDialect>(op->getDialect()) && op->hasAttr(kIns) && op->hasAttr(kOuts);
-}
+bool OpView::isFrameworkOp(mlir::Operation* op) { return llvm::isa_and_nonnull<PdDialect>(op->getDialect()) && op->hasAttr(kIns) && op->hasAttr(kOuts); }
 
 llvm::StringRef OpView::type() const {
   llvm::StringRef name = op_->getName().stripDialect();

@@ -23,9 +23,9 @@ class OpView {
   static bool isFrameworkOp(mlir::Operation* op);
 
   mlir::Operation* operation() const { return op_; }
-  llvm::StringRef type() const;   // "mul"; of pd.opaque the type it carries
-  const OpSpec* spec() const;     // null for pd.opaque
-  int role() const;               // op_role, kForward when absent or not specified
+  llvm::StringRef type() const;  // "mul"; of pd.opaque the type it carries
+  const OpSpec* spec() const;    // null for pd.opaque
+  int role() const;              // op_role, kForward when absent or not specified
 
   // Inputs. An @EMPTY@ argument is a null Value.
   bool hasInput(llvm::StringRef slot) const;
@@ -48,14 +48,14 @@ class OpView {
   // Attributes: what the program says, else the row's default. Asserts that the row has the attribute with a default.
   mlir::Attribute attr(llvm::StringRef name) const;  // null where the program does not say
   bool hasAttr(llvm::StringRef name) const { return static_cast<bool>(attr(name)); }
-  int64_t getInt(llvm::StringRef name) const;        // INT, LONG, SCALAR of integers
-  double getFloat(llvm::StringRef name) const;       // FLOAT, FLOAT64, SCALAR; integers too
+  int64_t getInt(llvm::StringRef name) const;   // INT, LONG, SCALAR of integers
+  double getFloat(llvm::StringRef name) const;  // FLOAT, FLOAT64, SCALAR; integers too
   bool getBool(llvm::StringRef name) const;
   std::string getString(llvm::StringRef name) const;
-  std::vector<int64_t> getInts(llvm::StringRef name) const;     // INTS, LONGS
-  std::vector<double> getFloats(llvm::StringRef name) const;    // FLOATS, FLOAT64S, SCALARS
+  std::vector<int64_t> getInts(llvm::StringRef name) const;   // INTS, LONGS
+  std::vector<double> getFloats(llvm::StringRef name) const;  // FLOATS, FLOAT64S, SCALARS
   std::vector<std::string> getStrings(llvm::StringRef name) const;
-  void setAttr(llvm::StringRef name, mlir::Attribute value);    // null removes
+  void setAttr(llvm::StringRef name, mlir::Attribute value);  // null removes
 
  private:
   mlir::Operation* op_;
@@ -86,7 +86,7 @@ struct OutputSlot {
 };
 
 // Builds a framework op at the builder's insertion point. Declares its output variables in the enclosing block when they are not.
-OpView createOp(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type, llvm::ArrayRef<InputSlot> inputs,
-                llvm::ArrayRef<OutputSlot> outputs, llvm::ArrayRef<mlir::NamedAttribute> attributes, int role);
+OpView createOp(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type, llvm::ArrayRef<InputSlot> inputs, llvm::ArrayRef<OutputSlot> outputs,
+                llvm::ArrayRef<mlir::NamedAttribute> attributes, int role);
 
 }  // namespace dtranspile::pd

@@ -1,11 +1,10 @@
 // Registration of dialect pd and the hand-written parts of its structural ops. Framework ops: row_op.cc.
 #include "dialects/pd/pd.h"
 
+#include "dialects/pd/pd_dialect.cc.inc"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/IR/DialectImplementation.h"
-
-#include "dialects/pd/pd_dialect.cc.inc"
 
 #define GET_TYPEDEF_CLASSES
 #include "dialects/pd/pd_types.cc.inc"

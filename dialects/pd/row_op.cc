@@ -289,9 +289,7 @@ std::optional<AttrType> frameworkType(Attribute value) {
 }
 
 // An attribute may be given as a variable wherever it may be given at all.
-bool accepts(const AttrRow& row, AttrType type) {
-  return llvm::is_contained(row.types, type) || type == AttrType::Var || type == AttrType::Vars;
-}
+bool accepts(const AttrRow& row, AttrType type) { return llvm::is_contained(row.types, type) || type == AttrType::Var || type == AttrType::Vars; }
 
 mlir::LogicalResult verifyAttributes(Operation* op, const OpSpec& spec) {
   auto attributes = op->getAttrOfType<mlir::DictionaryAttr>("attrs");
@@ -313,8 +311,8 @@ mlir::LogicalResult verifyAttributes(Operation* op, const OpSpec& spec) {
 mlir::LogicalResult verifyRow(Operation* op, const OpSpec& spec) {
   auto ins = op->getAttrOfType<mlir::ArrayAttr>("ins");
   if (mlir::failed(verifySlots(op, ins, spec.inputs, "input")) ||
-      mlir::failed(verifySlots(op, op->getAttrOfType<mlir::ArrayAttr>("outs"), spec.outputs, "output")) ||
-      mlir::failed(verifyRequired(op, ins, spec.inputs)) || mlir::failed(verifyAttributes(op, spec)))
+      mlir::failed(verifySlots(op, op->getAttrOfType<mlir::ArrayAttr>("outs"), spec.outputs, "output")) || mlir::failed(verifyRequired(op, ins, spec.inputs)) ||
+      mlir::failed(verifyAttributes(op, spec)))
     return mlir::failure();
   for (const Constraint& constraint : spec.constraints) {
     std::string found;

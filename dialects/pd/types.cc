@@ -12,15 +12,24 @@ struct KindRow {
 };
 
 constexpr KindRow kKinds[] = {
-    {7, "LOD_TENSOR", "tensor"},       {8, "SELECTED_ROWS", "rows"},
-    {9, "FEED_MINIBATCH", "feeds"},    {10, "FETCH_LIST", "fetches"},
-    {11, "STEP_SCOPES", "tape"},       {12, "LOD_RANK_TABLE", "rank_table"},
-    {13, "LOD_TENSOR_ARRAY", "array"}, {14, "PLACE_LIST", "places"},
-    {15, "READER", "reader"},          {16, "FETCH_VAR_LIST", "fetch_vars"},
-    {17, "RAW", "raw"},                {18, "TUPLE", "tuple"},
-    {25, "STRING", "string"},          {26, "STRINGS", "strings"},
-    {27, "VOCAB", "vocab"},            {28, "FEED_LIST", "feed_list"},
-    {30, "SPARSE_COO", "sparse_coo"},  {31, "SPARSE_CSR", "sparse_csr"},
+    {7, "LOD_TENSOR", "tensor"},
+    {8, "SELECTED_ROWS", "rows"},
+    {9, "FEED_MINIBATCH", "feeds"},
+    {10, "FETCH_LIST", "fetches"},
+    {11, "STEP_SCOPES", "tape"},
+    {12, "LOD_RANK_TABLE", "rank_table"},
+    {13, "LOD_TENSOR_ARRAY", "array"},
+    {14, "PLACE_LIST", "places"},
+    {15, "READER", "reader"},
+    {16, "FETCH_VAR_LIST", "fetch_vars"},
+    {17, "RAW", "raw"},
+    {18, "TUPLE", "tuple"},
+    {25, "STRING", "string"},
+    {26, "STRINGS", "strings"},
+    {27, "VOCAB", "vocab"},
+    {28, "FEED_LIST", "feed_list"},
+    {30, "SPARSE_COO", "sparse_coo"},
+    {31, "SPARSE_CSR", "sparse_csr"},
 };
 
 const KindRow* findKind(int kind) {
@@ -54,8 +63,9 @@ mlir::Type elementType(mlir::MLIRContext* context, DType dtype) {
 }
 
 std::optional<DType> dtypeOf(mlir::Type type) {
-  constexpr DType kAll[] = {DType::kBool, DType::kInt8, DType::kInt16, DType::kInt32, DType::kInt64, DType::kUInt8, DType::kUInt32, DType::kUInt64,
-                            DType::kSizeT, DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64, DType::kComplex64, DType::kComplex128};
+  constexpr DType kAll[] = {DType::kBool,     DType::kInt8,    DType::kInt16,   DType::kInt32,     DType::kInt64,
+                            DType::kUInt8,    DType::kUInt32,  DType::kUInt64,  DType::kSizeT,     DType::kFloat16,
+                            DType::kBFloat16, DType::kFloat32, DType::kFloat64, DType::kComplex64, DType::kComplex128};
   for (DType dtype : kAll)
     if (elementType(type.getContext(), dtype) == type) return dtype;
   return std::nullopt;

@@ -19,7 +19,7 @@ mlir::RankedTensorType tensorType(mlir::MLIRContext* context, DType dtype, llvm:
 
 // Codes of variable kinds and their names ("LOD_TENSOR" …) and short forms as printed by pd.decl ("tensor" …).
 llvm::StringRef kindName(int kind);
-llvm::StringRef kindMnemonic(int kind);                      // empty for an unknown code
+llvm::StringRef kindMnemonic(int kind);  // empty for an unknown code
 std::optional<int> kindFromMnemonic(llvm::StringRef text);
 
 // The value type of a variable of `kind` with description (dtype, dims, lod level); raw<"…"> where there is no description.

@@ -61,18 +61,21 @@ int64_t bytesOf(mlir::Type type) {
   return bytes;
 }
 
-mlir::Value scale(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value, double factor, llvm::StringRef name, int role, pd::Declarations& declarations) {
-  return declarations.create(builder, loc, "scale", {{"X", {value}}}, {{"Out", {{name.str(), value.getType()}}}},
-                      {builder.getNamedAttr("scale", builder.getF32FloatAttr(static_cast<float>(factor))),
-                       builder.getNamedAttr("bias", builder.getF32FloatAttr(0)), builder.getNamedAttr("bias_after_scale", builder.getBoolAttr(true))},
-                      role)
+mlir::Value scale(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value, double factor, llvm::StringRef name, int role,
+                  pd::Declarations& declarations) {
+  return declarations
+      .create(builder, loc, "scale", {{"X", {value}}}, {{"Out", {{name.str(), value.getType()}}}},
+              {builder.getNamedAttr("scale", builder.getF32FloatAttr(static_cast<float>(factor))), builder.getNamedAttr("bias", builder.getF32FloatAttr(0)),
+               builder.getNamedAttr("bias_after_scale", builder.getBoolAttr(true))},
+              role)
       .output("Out");
 }
 
 mlir::Value elementwise(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef type, mlir::Value x, mlir::Value y, llvm::StringRef name, int role,
                         pd::Declarations& declarations, int axis) {
-  return declarations.create(builder, loc, type, {{"X", {x}}, {"Y", {y}}}, {{"Out", {{name.str(), x.getType()}}}},
-                      {builder.getNamedAttr("axis", builder.getI32IntegerAttr(axis))}, role)
+  return declarations
+      .create(builder, loc, type, {{"X", {x}}, {"Y", {y}}}, {{"Out", {{name.str(), x.getType()}}}},
+              {builder.getNamedAttr("axis", builder.getI32IntegerAttr(axis))}, role)
       .output("Out");
 }
 

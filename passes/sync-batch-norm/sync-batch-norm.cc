@@ -75,10 +75,11 @@ class Body {
   }
   // Over all dims but the channel's.
   mlir::Value reduced(llvm::StringRef type, mlir::Value x) {
-    return declarations_.create(builder_, loc(), type, {{"X", {x}}}, {{"Out", {{fresh(), channelType_}}}},
-                        {builder_.getNamedAttr("dim", builder_.getDenseI32ArrayAttr(dims_)), builder_.getNamedAttr("keep_dim", builder_.getBoolAttr(false)),
-                         builder_.getNamedAttr("reduce_all", builder_.getBoolAttr(false))},
-                        role_)
+    return declarations_
+        .create(builder_, loc(), type, {{"X", {x}}}, {{"Out", {{fresh(), channelType_}}}},
+                {builder_.getNamedAttr("dim", builder_.getDenseI32ArrayAttr(dims_)), builder_.getNamedAttr("keep_dim", builder_.getBoolAttr(false)),
+                 builder_.getNamedAttr("reduce_all", builder_.getBoolAttr(false))},
+                role_)
         .output("Out");
   }
   // Means over the whole batch of two values of which each rank has the mean over its part.

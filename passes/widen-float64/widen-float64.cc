@@ -28,7 +28,8 @@ void widenAttributes(pd::OpView op) {
   for (llvm::StringRef name : kTypeAttributes) {
     const pd::AttrRow* row = op.spec() ? op.spec()->attribute(name) : nullptr;
     mlir::Attribute code = op.attr(name);
-    if (!code && row && !row->required && op.getInt(name) == static_cast<int64_t>(DType::kFloat32)) code = mlir::IntegerAttr::get(mlir::IntegerType::get(op.operation()->getContext(), 32), static_cast<int64_t>(DType::kFloat32));
+    if (!code && row && !row->required && op.getInt(name) == static_cast<int64_t>(DType::kFloat32))
+      code = mlir::IntegerAttr::get(mlir::IntegerType::get(op.operation()->getContext(), 32), static_cast<int64_t>(DType::kFloat32));
     if (isFloat32(code)) op.setAttr(name, float64Code(code));
   }
 }

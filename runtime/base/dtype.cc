@@ -10,13 +10,20 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {DType::kBool, 1, "bool"},           {DType::kInt16, 2, "int16"},
-    {DType::kInt32, 4, "int32"},         {DType::kInt64, 8, "int64"},
-    {DType::kFloat16, 2, "float16"},     {DType::kFloat32, 4, "float32"},
-    {DType::kFloat64, 8, "float64"},     {DType::kSizeT, 8, "size_t"},
-    {DType::kUInt8, 1, "uint8"},         {DType::kInt8, 1, "int8"},
-    {DType::kBFloat16, 2, "bfloat16"},   {DType::kComplex64, 8, "complex64"},
-    {DType::kComplex128, 16, "complex128"}, {DType::kUInt32, 4, "uint32"},
+    {DType::kBool, 1, "bool"},
+    {DType::kInt16, 2, "int16"},
+    {DType::kInt32, 4, "int32"},
+    {DType::kInt64, 8, "int64"},
+    {DType::kFloat16, 2, "float16"},
+    {DType::kFloat32, 4, "float32"},
+    {DType::kFloat64, 8, "float64"},
+    {DType::kSizeT, 8, "size_t"},
+    {DType::kUInt8, 1, "uint8"},
+    {DType::kInt8, 1, "int8"},
+    {DType::kBFloat16, 2, "bfloat16"},
+    {DType::kComplex64, 8, "complex64"},
+    {DType::kComplex128, 16, "complex128"},
+    {DType::kUInt32, 4, "uint32"},
     {DType::kUInt64, 8, "uint64"},
 };
 

@@ -344,8 +344,7 @@ absl::Status Operation::Reduce() {
   const View in = Inputs(), out = Outputs();
   const int root = request_.peer;
   return Rounds(
-      in.bytes(), fabric_.area_bytes(),
-      [&](size_t bytes) { return Message{Pattern::kToRoot, root, 0, bytes, bytes * n_}; },
+      in.bytes(), fabric_.area_bytes(), [&](size_t bytes) { return Message{Pattern::kToRoot, root, 0, bytes, bytes * n_}; },
       [&](std::byte* area, size_t offset, size_t bytes) {
         if (me_ != root) in.CopyTo(area, offset, bytes);
       },
@@ -366,9 +365,7 @@ absl::Status Operation::ReduceScatter() {
           if (member != me_) parts[member].CopyTo(area + per_round * member, offset, bytes);
         }
       },
-      [&](const Posted& posted, size_t offset, size_t bytes) -> absl::Status {
-        return Combine(posted, parts[me_], out, offset, bytes);
-      });
+      [&](const Posted& posted, size_t offset, size_t bytes) -> absl::Status { return Combine(posted, parts[me_], out, offset, bytes); });
 }
 
 absl::Status Operation::AllToAll() {
@@ -438,8 +435,6 @@ absl::Status Operation::Broadcast(int root) {
 
 }  // namespace
 
-absl::Status RunOperation(Fabric& fabric, const Request& request, Traffic& traffic) {
-  return Operation(fabric, request, traffic).Run();
-}
+absl::Status RunOperation(Fabric& fabric, const Request& request, Traffic& traffic) { return Operation(fabric, request, traffic).Run(); }
 
 }  // namespace dtranspile::comm

@@ -54,8 +54,8 @@ class Fabric {
  public:
   virtual ~Fabric() = default;
 
-  virtual int size() const = 0;        // members
-  virtual int index() const = 0;       // of this member
+  virtual int size() const = 0;              // members
+  virtual int index() const = 0;             // of this member
   virtual int RankOf(int member) const = 0;  // in the group, for messages
   virtual size_t inline_bytes() const = 0;   // payload that Meet carries at most
   virtual size_t area_bytes() const = 0;     // multiple of 64 · size()

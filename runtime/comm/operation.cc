@@ -24,14 +24,10 @@ struct KindRow {
 };
 
 constexpr KindRow kKinds[] = {
-    {Kind::kAllReduce, Lists::kBoth, false, false, true, false},
-    {Kind::kReduce, Lists::kRootOutputs, false, false, true, true},
-    {Kind::kBroadcast, Lists::kRootInputs, false, false, false, true},
-    {Kind::kAllGather, Lists::kBoth, false, true, false, false},
-    {Kind::kReduceScatter, Lists::kBoth, true, false, true, false},
-    {Kind::kAllToAll, Lists::kBoth, false, false, false, false},
-    {Kind::kSend, Lists::kInputs, false, false, false, true},
-    {Kind::kRecv, Lists::kOutputs, false, false, false, true},
+    {Kind::kAllReduce, Lists::kBoth, false, false, true, false},       {Kind::kReduce, Lists::kRootOutputs, false, false, true, true},
+    {Kind::kBroadcast, Lists::kRootInputs, false, false, false, true}, {Kind::kAllGather, Lists::kBoth, false, true, false, false},
+    {Kind::kReduceScatter, Lists::kBoth, true, false, true, false},    {Kind::kAllToAll, Lists::kBoth, false, false, false, false},
+    {Kind::kSend, Lists::kInputs, false, false, false, true},          {Kind::kRecv, Lists::kOutputs, false, false, false, true},
     {Kind::kBarrier, Lists::kNone, false, false, false, false},
 };
 
@@ -83,10 +79,10 @@ absl::Status CheckPair(const Request& request, const KindRow& row, int size) {
 
 absl::Status CheckLists(const Request& request, const KindRow& row, int rank, int size) {
   const bool root = rank == request.peer;
-  const bool wants_inputs = row.lists == Lists::kBoth || row.lists == Lists::kInputs || row.lists == Lists::kRootOutputs ||
-                            (row.lists == Lists::kRootInputs && root);
-  const bool wants_outputs = row.lists == Lists::kBoth || row.lists == Lists::kOutputs || row.lists == Lists::kRootInputs ||
-                             (row.lists == Lists::kRootOutputs && root);
+  const bool wants_inputs =
+      row.lists == Lists::kBoth || row.lists == Lists::kInputs || row.lists == Lists::kRootOutputs || (row.lists == Lists::kRootInputs && root);
+  const bool wants_outputs =
+      row.lists == Lists::kBoth || row.lists == Lists::kOutputs || row.lists == Lists::kRootInputs || (row.lists == Lists::kRootOutputs && root);
   // Lists that a rank does not need (inputs of a broadcast off the root) may be given and are not looked at.
   if (wants_inputs) {
     if (absl::Status status = CheckList(request, "input", request.inputs); !status.ok()) return status;
@@ -162,16 +158,16 @@ absl::Status CheckSame(const Header& a, int rank_a, const Header& b, int rank_b)
     const int rank = a.magic != Header::kMagic ? rank_a : rank_b;
     return absl::FailedPreconditionError(absl::StrCat("rank ", rank, " sent no operation header; is it of another build?"));
   }
-  const char* what = a.kind != b.kind         ? "the operation"
-                     : a.dtype != b.dtype     ? "the element type"
-                     : a.reduce != b.reduce   ? "the reduction"
-                     : a.root != b.root       ? "the root"
-                     : a.count != b.count     ? "the number of elements"
+  const char* what = a.kind != b.kind                                   ? "the operation"
+                     : a.dtype != b.dtype                               ? "the element type"
+                     : a.reduce != b.reduce                             ? "the reduction"
+                     : a.root != b.root                                 ? "the root"
+                     : a.count != b.count                               ? "the number of elements"
                      : a.segments != b.segments || a.layout != b.layout ? "the list of pieces"
-                                              : nullptr;
+                                                                        : nullptr;
   if (what == nullptr) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("ranks differ in ", what, ": rank ", rank_a, " started ", Describe(a),
-                                                    ", rank ", rank_b, " started ", Describe(b)));
+  return absl::FailedPreconditionError(
+      absl::StrCat("ranks differ in ", what, ": rank ", rank_a, " started ", Describe(a), ", rank ", rank_b, " started ", Describe(b)));
 }
 
 }  // namespace dtranspile::comm

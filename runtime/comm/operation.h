@@ -25,10 +25,10 @@ struct Header {
   int32_t reduce = 0;
   int32_t root = 0;
   int32_t segments = 0;
-  int64_t count = 0;    // elements of the list that all members have alike
-  uint64_t layout = 0;  // hash of the counts of that list
-  ShareId share;        // the block that all pieces lie in, where there is one (shared_memory.h)
-  uint64_t places = 0;  // hash of their offsets in it
+  int64_t count = 0;     // elements of the list that all members have alike
+  uint64_t layout = 0;   // hash of the counts of that list
+  ShareId share;         // the block that all pieces lie in, where there is one (shared_memory.h)
+  uint64_t places = 0;   // hash of their offsets in it
   char label[104] = {};  // zero-terminated, cut where it is longer
 };
 

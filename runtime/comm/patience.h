@@ -10,9 +10,7 @@
 namespace dtranspile::comm {
 
 // Steady clock, nanoseconds, never 0.
-inline int64_t NowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count() + 1;
-}
+inline int64_t NowNs() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count() + 1; }
 
 class Patience {
  public:

@@ -197,8 +197,7 @@ absl::Status CheckReduce(DType dtype, ReduceOp reduce) {
   return absl::InvalidArgumentError(std::string("reduction ") + NameOf(reduce) + " is not defined for " + dtranspile::NameOf(dtype));
 }
 
-void Reduce(DType dtype, ReduceOp reduce, const std::byte* const* sources, int num_sources, std::byte* out, int64_t count,
-            std::byte* copy) {
+void Reduce(DType dtype, ReduceOp reduce, const std::byte* const* sources, int num_sources, std::byte* out, int64_t count, std::byte* copy) {
   Find(dtype, reduce)(sources, num_sources, out, count, copy);
 }
 

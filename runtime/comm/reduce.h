@@ -17,7 +17,6 @@ absl::Status CheckReduce(DType dtype, ReduceOp reduce);
 // and rounded once (to nearest even); integers wrap around; max and min give NaN if an operand is NaN. `out` may be one of
 // the sources. No alignment is needed. The pair must have passed CheckReduce, `num_sources` is at least 1. The result also goes
 // to `copy` where that is not null; writing both at once saves reading the result again.
-void Reduce(DType dtype, ReduceOp reduce, const std::byte* const* sources, int num_sources, std::byte* out, int64_t count,
-            std::byte* copy = nullptr);
+void Reduce(DType dtype, ReduceOp reduce, const std::byte* const* sources, int num_sources, std::byte* out, int64_t count, std::byte* copy = nullptr);
 
 }  // namespace dtranspile::comm

@@ -40,9 +40,9 @@ typedef struct DtAttr {
 } DtAttr;
 
 typedef struct DtCall {
-  const char* name;      // of the callee, for messages
-  const char* op;        // source position: block, op index, op type
-  DtBuffer* args;        // inputs and outputs in the order that the callee documents
+  const char* name;  // of the callee, for messages
+  const char* op;    // source position: block, op index, op type
+  DtBuffer* args;    // inputs and outputs in the order that the callee documents
   int32_t num_args;
   const int64_t* ints;  // integer parameters, as the callee documents
   int32_t num_ints;

@@ -29,10 +29,10 @@ struct Executor::Bound {
   size_t slot = 0;         // kStart, kWait: place in pending_
   bool completes = false;  // kStart: its wait follows at once, which then has nothing to do
   const bool* condition = nullptr;
-  std::vector<ValueArgument> values;  // by argument
-  BoundExtents extents;               // of a kernel with unknown ones
+  std::vector<ValueArgument> values;        // by argument
+  BoundExtents extents;                     // of a kernel with unknown ones
   std::unique_ptr<NarrowArguments> narrow;  // kCall: null where there are none
-  std::vector<size_t> ragged_outputs;  // kCall: arguments that may have to get a LoD
+  std::vector<size_t> ragged_outputs;       // kCall: arguments that may have to get a LoD
   std::vector<Bound> body, otherwise;
 };
 
@@ -127,7 +127,8 @@ absl::Status Executor::Bind(const Node& node, Bound& bound, std::vector<std::str
       BindCall(node, bound);
       break;
     case Node::Kind::kCopy:
-      if (value(node.args[0]) == nullptr) bound.bytes = plan_.buffers[static_cast<size_t>(node.args[0])].bytes; break;
+      if (value(node.args[0]) == nullptr) bound.bytes = plan_.buffers[static_cast<size_t>(node.args[0])].bytes;
+      break;
     case Node::Kind::kStart: BindStart(node, bound); break;
     case Node::Kind::kWait:
       // The reader has checked that the start stands before it in the same body, whose tickets are the last ones.
@@ -146,14 +147,28 @@ absl::Status Executor::Bind(const Node& node, Bound& bound, std::vector<std::str
 void Executor::BindCall(const Node& node, Bound& bound) {
   for (int id : node.args) {
     const Buffer& buffer = plan_.buffers[static_cast<size_t>(id)];
-    bound.buffers.push_back({data(id), buffer.dims.data(), static_cast<int32_t>(buffer.dims.size()), static_cast<int32_t>(buffer.dtype), DT_HOST, buffer.name.c_str(), value(id)});
+    bound.buffers.push_back(
+        {data(id), buffer.dims.data(), static_cast<int32_t>(buffer.dims.size()), static_cast<int32_t>(buffer.dtype), DT_HOST, buffer.name.c_str(), value(id)});
   }
   for (int at : node.outputs)
     if (plan_.buffers[static_cast<size_t>(node.args[static_cast<size_t>(at)])].lod_level > 0) bound.ragged_outputs.push_back(static_cast<size_t>(at));
   for (const std::string& text : node.strings) bound.strings.push_back(text.c_str());
   const auto count = [](const auto& list) { return static_cast<int32_t>(list.size()); };
-  bound.call = {node.callee.c_str(), node.op.c_str(),   bound.buffers.data(), count(bound.buffers), node.ints.data(), count(node.ints),
-                node.reals.data(),   count(node.reals), bound.strings.data(), count(bound.strings), nullptr, node.slots.data(), std::max(count(node.slots) - 1, 0), nullptr, 0};
+  bound.call = {node.callee.c_str(),
+                node.op.c_str(),
+                bound.buffers.data(),
+                count(bound.buffers),
+                node.ints.data(),
+                count(node.ints),
+                node.reals.data(),
+                count(node.reals),
+                bound.strings.data(),
+                count(bound.strings),
+                nullptr,
+                node.slots.data(),
+                std::max(count(node.slots) - 1, 0),
+                nullptr,
+                0};
   const int64_t* ints = node.ints.data();
   const double* reals = node.reals.data();
   const char* const* strings = bound.strings.data();

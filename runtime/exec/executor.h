@@ -89,7 +89,7 @@ class Executor {
     const char* name = nullptr;
     std::unique_ptr<ValueCollective> of_value;  // null: of fixed places
   };
-  std::vector<Pending> pending_;  // by ticket of the plan, renumbered
+  std::vector<Pending> pending_;                          // by ticket of the plan, renumbered
   std::vector<std::pair<int64_t, size_t>> ticket_slots_;  // of the bodies that are being bound
   std::vector<Bound> startup_, main_;
   std::string failed_op_;

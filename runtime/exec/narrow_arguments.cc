@@ -16,7 +16,13 @@ Value* ValueOf(const DtBuffer& buffer) { return static_cast<Value*>(buffer.value
 
 // The buffer of a value as calls see it; `with_value`: its extents may change.
 DtBuffer BufferOf(Value& value, const char* name, bool with_value) {
-  return {value.data(), value.dims.data(), static_cast<int32_t>(value.dims.size()), static_cast<int32_t>(value.dtype), DT_HOST, name, with_value ? &value : nullptr};
+  return {value.data(),
+          value.dims.data(),
+          static_cast<int32_t>(value.dims.size()),
+          static_cast<int32_t>(value.dtype),
+          DT_HOST,
+          name,
+          with_value ? &value : nullptr};
 }
 
 // All but the elements.
@@ -28,7 +34,8 @@ void TakeOver(const Value& from, Value& to) {
 
 }  // namespace
 
-NarrowArguments::NarrowArguments(uint64_t types, const std::vector<DtBuffer>& buffers, const std::vector<int>& outputs, DtFunction convert) : convert_(convert) {
+NarrowArguments::NarrowArguments(uint64_t types, const std::vector<DtBuffer>& buffers, const std::vector<int>& outputs, DtFunction convert)
+    : convert_(convert) {
   if ((types & Bit(DType::kFloat32)) == 0 || convert == nullptr) return;
   for (size_t i = 0; i < buffers.size(); ++i) {
     const uint64_t type = Bit(static_cast<DType>(buffers[i].dtype));

@@ -18,7 +18,8 @@ constexpr int64_t kAlignment = 64;
 constexpr int64_t kMostBytes = int64_t{1} << 48;
 constexpr int64_t kMostBuffers = int64_t{1} << 24;
 
-constexpr std::pair<const char*, Space> kSpaces[] = {{"arena", Space::kArena}, {"persistent", Space::kPersistent}, {"constant", Space::kConstant}, {"value", Space::kValue}};
+constexpr std::pair<const char*, Space> kSpaces[] = {
+    {"arena", Space::kArena}, {"persistent", Space::kPersistent}, {"constant", Space::kConstant}, {"value", Space::kValue}};
 constexpr std::pair<const char*, Value::Kind> kKinds[] = {{"tensor", Value::Kind::kTensor}, {"rows", Value::Kind::kRows}, {"list", Value::Kind::kList}};
 
 class PlanReader {
@@ -101,7 +102,8 @@ Buffer PlanReader::ReadBuffer(JsonObject object) {
   buffer.bytes = object.Int("bytes", 0, kMostBytes);
   buffer.dtype = ReadType(object);
   buffer.dims = object.Ints("dims", 0);
-  if (object.Int("lod_level", 0) != 0) errors_.Add(object.At("lod_level"), absl::StrCat("'", buffer.name, "' is ragged (LoD), which only buffers of space 'value' can be"));
+  if (object.Int("lod_level", 0) != 0)
+    errors_.Add(object.At("lod_level"), absl::StrCat("'", buffer.name, "' is ragged (LoD), which only buffers of space 'value' can be"));
   const bool constant = buffer.space == Space::kConstant;
   if (constant) {
     const std::string hex = object.String("data");

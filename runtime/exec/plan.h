@@ -24,10 +24,10 @@ struct Buffer {
   int64_t offset = 0;  // in its block, a multiple of 64
   int64_t bytes = 0;
   DType dtype = DType::kFloat32;
-  std::vector<int64_t> dims;  // kValue: -1 where not known
-  int lod_level = 0;          // kValue
+  std::vector<int64_t> dims;                // kValue: -1 where not known
+  int lod_level = 0;                        // kValue
   Value::Kind kind = Value::Kind::kTensor;  // kValue
-  std::string data;  // of a constant
+  std::string data;                         // of a constant
   int64_t count() const { return bytes / static_cast<int64_t>(SizeOf(dtype)); }
 };
 
@@ -48,8 +48,8 @@ struct UnknownExtents {
   std::vector<bool> written;                 // per argument: gets its extents here; the others must have them
   std::vector<Product> table;                // what the kernel is given behind its arguments
   Product rows;
-  Product needs;                             // may not be 0 where there are rows: what means and extreme values are taken of
-  int count = 0;                             // unknowns
+  Product needs;  // may not be 0 where there are rows: what means and extreme values are taken of
+  int count = 0;  // unknowns
 };
 
 // How the global batch is cut: equal contiguous parts of dimension `dim` over `axes`, the first axis major.
@@ -75,14 +75,14 @@ struct Node {
   enum class Kind { kKernel, kCall, kCopy, kStart, kWait, kIf, kWhile };
   Kind kind = Kind::kCopy;
   std::string op;
-  std::string callee;                            // kKernel, kCall
-  std::vector<int> args;                         // kKernel, kCall; kCopy: from, to
-  int64_t rows = 0, grain = 1;                   // kKernel
-  std::shared_ptr<UnknownExtents> unknown;       // kKernel; null: all extents are fixed
-  std::vector<int64_t> ints;                     // kCall
-  std::vector<double> reals;                     // kCall
-  std::vector<std::string> strings;              // kCall
-  std::vector<int32_t> slots;                    // kCall of an op slot by slot: bounds of the slots in args; empty for other calls
+  std::string callee;                       // kKernel, kCall
+  std::vector<int> args;                    // kKernel, kCall; kCopy: from, to
+  int64_t rows = 0, grain = 1;              // kKernel
+  std::shared_ptr<UnknownExtents> unknown;  // kKernel; null: all extents are fixed
+  std::vector<int64_t> ints;                // kCall
+  std::vector<double> reals;                // kCall
+  std::vector<std::string> strings;         // kCall
+  std::vector<int32_t> slots;               // kCall of an op slot by slot: bounds of the slots in args; empty for other calls
   struct Attribute {
     char kind;  // 'i', 'r', 's': the next `count` of ints, reals, strings
     int32_t count;
@@ -91,7 +91,7 @@ struct Node {
   comm::Kind collective = comm::Kind::kBarrier;  // kStart, and the following four
   comm::ReduceOp reduce = comm::ReduceOp::kSum;
   int comm = 0, root = 0;
-  std::vector<int> inputs, outputs;              // kCall: `outputs` are positions in args that are written
+  std::vector<int> inputs, outputs;   // kCall: `outputs` are positions in args that are written
   int64_t ticket = 0;                 // kStart, kWait
   int condition = 0;                  // kIf, kWhile
   int64_t limit = 0;                  // kWhile: turns

@@ -148,7 +148,8 @@ void NodeReader::Call(JsonObject& object, Node& node) {
 void NodeReader::Slots(JsonObject& object, Node& node) {
   const auto bounds = object.Ints("slots", 0, static_cast<int64_t>(node.args.size()));
   node.slots.assign(bounds.begin(), bounds.end());
-  if (!std::is_sorted(node.slots.begin(), node.slots.end()) || node.slots.empty() || node.slots.front() != 0 || node.slots.back() != static_cast<int32_t>(node.args.size()))
+  if (!std::is_sorted(node.slots.begin(), node.slots.end()) || node.slots.empty() || node.slots.front() != 0 ||
+      node.slots.back() != static_cast<int32_t>(node.args.size()))
     errors_.Add(object.At("slots"), "expected rising bounds from 0 to the number of arguments");
   std::map<char, size_t> left = {{'i', node.ints.size()}, {'r', node.reals.size()}, {'s', node.strings.size()}};
   for (const std::string& text : object.Strings("attrs")) {
@@ -230,9 +231,14 @@ void NodeReader::CheckValues(const JsonObject& object, const Node& node) {
       if (plan_.buffers[static_cast<size_t>(id)].space == Space::kValue) some = &plan_.buffers[static_cast<size_t>(id)];
   if (some == nullptr) return;
   const bool one = node.collective == comm::Kind::kAllReduce && node.inputs.size() == 1;
-  const Buffer &from = plan_.buffers[static_cast<size_t>(node.inputs.empty() ? 0 : node.inputs[0])], &to = plan_.buffers[static_cast<size_t>(node.outputs.empty() ? 0 : node.outputs[0])];
-  const bool fits = one && from.space == to.space && from.kind == to.kind && from.kind != Value::Kind::kList && (from.kind != Value::Kind::kRows || node.reduce == comm::ReduceOp::kSum);
-  if (!fits) errors_.Add(object.where(), absl::StrCat("'", some->name, "' is a value: all_reduce takes one at a time into another one, of SelectedRows the sum, and no other operation takes any"));
+  const Buffer &from = plan_.buffers[static_cast<size_t>(node.inputs.empty() ? 0 : node.inputs[0])],
+               &to = plan_.buffers[static_cast<size_t>(node.outputs.empty() ? 0 : node.outputs[0])];
+  const bool fits = one && from.space == to.space && from.kind == to.kind && from.kind != Value::Kind::kList &&
+                    (from.kind != Value::Kind::kRows || node.reduce == comm::ReduceOp::kSum);
+  if (!fits)
+    errors_.Add(object.where(),
+                absl::StrCat("'", some->name,
+                             "' is a value: all_reduce takes one at a time into another one, of SelectedRows the sum, and no other operation takes any"));
 }
 
 void NodeReader::Wait(JsonObject& object, Node& node) { node.ticket = object.Int("wait", 0); }

@@ -24,7 +24,14 @@ int64_t WidthOf(const Value& value) {
 }  // namespace
 
 ValueCollective::ValueCollective(comm::Communicator& comm, comm::ReduceOp reduce, std::string name, std::string label, Value& input, Value& output)
-    : comm_(comm), reduce_(reduce), name_(std::move(name)), label_(std::move(label)), input_(input), output_(output), own_(kHeader), headers_(kHeader * comm.size()) {}
+    : comm_(comm),
+      reduce_(reduce),
+      name_(std::move(name)),
+      label_(std::move(label)),
+      input_(input),
+      output_(output),
+      own_(kHeader),
+      headers_(kHeader * comm.size()) {}
 
 absl::StatusOr<comm::Ticket> ValueCollective::Start() {
   std::fill(own_.begin(), own_.end(), 0);
@@ -38,7 +45,11 @@ absl::StatusOr<comm::Ticket> ValueCollective::Start() {
     own_[kRank] = static_cast<int64_t>(input_.dims.size());
     std::copy(input_.dims.begin(), input_.dims.end(), own_.begin() + kDims);
   }
-  return comm_.Start({.kind = comm::Kind::kAllGather, .dtype = DType::kInt64, .inputs = {{own_.data(), kHeader}}, .outputs = {{headers_.data(), kHeader * comm_.size()}}, .label = label_});
+  return comm_.Start({.kind = comm::Kind::kAllGather,
+                      .dtype = DType::kInt64,
+                      .inputs = {{own_.data(), kHeader}},
+                      .outputs = {{headers_.data(), kHeader * comm_.size()}},
+                      .label = label_});
 }
 
 absl::Status ValueCollective::Finish(comm::Ticket ticket) {
@@ -46,7 +57,8 @@ absl::Status ValueCollective::Finish(comm::Ticket ticket) {
   const bool rows = input_.kind == Value::Kind::kRows;
   for (int rank = 0; rank < comm_.size(); ++rank) {
     const int64_t* other = header(rank);
-    const bool same = rows ? other[kRank] == own_[kRank] && other[kWidth] == own_[kWidth] && other[kHeight] == own_[kHeight] : std::equal(own_.begin(), own_.end(), other);
+    const bool same =
+        rows ? other[kRank] == own_[kRank] && other[kWidth] == own_[kWidth] && other[kHeight] == own_[kHeight] : std::equal(own_.begin(), own_.end(), other);
     if (!same) return Disagree(rank);
   }
   return rows ? GatherRows() : ReduceTensor();
@@ -57,7 +69,8 @@ absl::Status ValueCollective::Disagree(int rank) const {
     if (h[kRank] < 0) return absl::StrCat("rows of ", h[kWidth], " elements in a height of ", h[kHeight]);
     return ShapeText(input_.dtype, {h + kDims, h + kDims + h[kRank]});
   };
-  return absl::InvalidArgumentError(absl::StrCat("'", name_, "' is ", text(own_.data()), " here (rank ", comm_.rank(), " of the group) and ", text(header(rank)), " on rank ", rank));
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", name_, "' is ", text(own_.data()), " here (rank ", comm_.rank(), " of the group) and ", text(header(rank)), " on rank ", rank));
 }
 
 absl::Status ValueCollective::ReduceTensor() {
@@ -66,7 +79,12 @@ absl::Status ValueCollective::ReduceTensor() {
     output_.lod = input_.lod;
   }
   const int64_t count = input_.count();
-  return comm_.Run({.kind = comm::Kind::kAllReduce, .dtype = input_.dtype, .reduce = reduce_, .inputs = {{input_.data(), count}}, .outputs = {{output_.data(), count}}, .label = label_});
+  return comm_.Run({.kind = comm::Kind::kAllReduce,
+                    .dtype = input_.dtype,
+                    .reduce = reduce_,
+                    .inputs = {{input_.data(), count}},
+                    .outputs = {{output_.data(), count}},
+                    .label = label_});
 }
 
 absl::Status ValueCollective::GatherParts(DType dtype, const std::byte* part, int64_t unit, std::byte* all) {

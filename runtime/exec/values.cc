@@ -276,7 +276,8 @@ absl::StatusOr<Fetches> Fetches::Open(const WorkerConfig& config, const Executor
     if (slot == slots.end()) return absl::InvalidArgumentError(absl::StrCat("'", name, "' is not among the fetches that the job was compiled for"));
     const Buffer& buffer = BufferAt(executor, slot->buffer);
     if (buffer.kind != Value::Kind::kTensor)
-      return absl::InvalidArgumentError(absl::StrCat("fetch '", name, "' is ", buffer.kind == Value::Kind::kList ? "an array" : "SelectedRows", ", tensors are reported"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("fetch '", name, "' is ", buffer.kind == Value::Kind::kList ? "an array" : "SelectedRows", ", tensors are reported"));
     Entry& entry = fetches.entries_.emplace_back(Entry{name, slot->buffer, "", {}});
     if (config.save_fetches.empty()) continue;
     DT_ASSIGN_OR_RETURN(const std::string stem, io::PrepareInside(absl::StrCat(config.save_fetches, "/", config.rank), name));

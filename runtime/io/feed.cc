@@ -99,9 +99,7 @@ absl::StatusOr<Feed> Feed::Open(const std::string& folder, const std::string& na
   return OpenSteps(stem);
 }
 
-absl::StatusOr<Feed> Feed::OpenFile(const std::string& path) {
-  return !Exists(path) && Exists(StepStem(path, 0) + ".npy") ? OpenSteps(path) : OpenNpy(path);
-}
+absl::StatusOr<Feed> Feed::OpenFile(const std::string& path) { return !Exists(path) && Exists(StepStem(path, 0) + ".npy") ? OpenSteps(path) : OpenNpy(path); }
 
 absl::StatusOr<Feed> Feed::OpenSteps(const std::string& stem) {
   Feed feed;

@@ -63,8 +63,7 @@ std::string NpyHeader(DType dtype, const std::vector<int64_t>& dims);
 class NpyStack {
  public:
   // `dims` of one entry, `count` entries.
-  static absl::StatusOr<NpyStack> Create(const std::string& path, DType dtype, std::vector<int64_t> dims,
-                                         int64_t count);
+  static absl::StatusOr<NpyStack> Create(const std::string& path, DType dtype, std::vector<int64_t> dims, int64_t count);
 
   // The next entry; kInvalidArgument for another type or shape, or one too many.
   absl::Status Append(const TensorView& entry);

@@ -38,7 +38,6 @@ struct PickleOptions {
 };
 
 // A dict of NumPy arrays that numpy and the framework load; bfloat16 as uint16, as the framework has it. Written whole or not at all.
-absl::Status WritePickleState(const std::string& path, const std::map<std::string, TensorView>& values,
-                              const PickleOptions& options = {});
+absl::Status WritePickleState(const std::string& path, const std::map<std::string, TensorView>& values, const PickleOptions& options = {});
 
 }  // namespace dtranspile::io

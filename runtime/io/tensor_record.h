@@ -41,10 +41,8 @@ struct Expected {
 
 // A combined file has no names: record i belongs to the i-th of the unique names in byte order. Every record must have the declared
 // type (float32 stands for float64 too) and extents, and the file must end with the last one (kInvalidArgument, with the name and both shapes, otherwise).
-absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const std::string& path,
-                                                           const std::vector<Expected>& expected);
-absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const ByteSource& source,
-                                                           const std::vector<Expected>& expected);
+absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const std::string& path, const std::vector<Expected>& expected);
+absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const ByteSource& source, const std::vector<Expected>& expected);
 
 // The map's order is the file's.
 absl::Status WriteCombined(const std::string& path, const std::map<std::string, TensorView>& values);

@@ -66,13 +66,13 @@ class Exporter {
     std::string name = declarations_.freshName(&block, "comm_id");
     mlir::Location loc = dist::CommOp(ring.comm).getLoc();
     pd::OpView id = declarations_.create(builder_, loc, "c_gen_nccl_id", {}, {{"Out", {{name, pd::RawType::get(builder_.getContext(), "RAW")}}}},
-                                 {named("rank", number(position)), named("endpoint", builder_.getStringAttr(endpoints_[rank_])),
-                                  named("other_endpoints", builder_.getStrArrayAttr(others)), named("ring_id", number(ring.id))},
-                                 pd::kForward);
+                                         {named("rank", number(position)), named("endpoint", builder_.getStringAttr(endpoints_[rank_])),
+                                          named("other_endpoints", builder_.getStrArrayAttr(others)), named("ring_id", number(ring.id))},
+                                         pd::kForward);
     declarations_.create(builder_, loc, "c_comm_init", {{"X", {id.output("Out")}}}, {},
-                 {named("nranks", number(static_cast<int64_t>(members.size()))), named("rank", number(position)), named("ring_id", number(ring.id)),
-                  named("endpoints", builder_.getStringAttr(llvm::join(all, ",")))},
-                 pd::kForward);
+                         {named("nranks", number(static_cast<int64_t>(members.size()))), named("rank", number(position)), named("ring_id", number(ring.id)),
+                          named("endpoints", builder_.getStringAttr(llvm::join(all, ",")))},
+                         pd::kForward);
   }
 
   //===--- operations ---===//
@@ -129,7 +129,8 @@ class Exporter {
 
   // One value in, the same name out.
   mlir::Value inPlace(mlir::Location loc, llvm::StringRef type, mlir::Value value, const Attributes& attributes, int role) {
-    return declarations_.create(builder_, loc, type, {{"X", {value}}}, {{"Out", {{dist::nameOf(value).str(), value.getType()}}}}, attributes, role).output("Out");
+    return declarations_.create(builder_, loc, type, {{"X", {value}}}, {{"Out", {{dist::nameOf(value).str(), value.getType()}}}}, attributes, role)
+        .output("Out");
   }
 
   mlir::LogicalResult allReduce(dist::AllReduceOp op) {
@@ -178,8 +179,9 @@ class Exporter {
     llvm::SmallVector<int64_t> dims(tensor.getShape());
     if (!dims.empty() && dims[0] != mlir::ShapedType::kDynamic) dims[0] *= ranks;
     std::string name = declarations_.freshName(builder_.getInsertionBlock(), (pd::nameOf(value) + ".gathered").str());
-    return declarations_.create(builder_, loc, "c_allgather", {{"X", {value}}}, {{"Out", {{name, mlir::RankedTensorType::get(dims, tensor.getElementType())}}}},
-                        {named("nranks", number(ranks)), named("ring_id", number(ring_)), named("use_calc_stream", builder_.getBoolAttr(true))}, pd::kBackward)
+    return declarations_
+        .create(builder_, loc, "c_allgather", {{"X", {value}}}, {{"Out", {{name, mlir::RankedTensorType::get(dims, tensor.getElementType())}}}},
+                {named("nranks", number(ranks)), named("ring_id", number(ring_)), named("use_calc_stream", builder_.getBoolAttr(true))}, pd::kBackward)
         .output("Out");
   }
 
@@ -257,10 +259,10 @@ class Exporter {
     auto flat = mlir::RankedTensorType::get({mlir::ShapedType::kDynamic}, element);
     std::string name = declarations_.freshName(op->getBlock(), "FusedOutput_" + parts.front().first);
     pd::OpView fused = declarations_.create(builder_, op->getLoc(), "coalesce_tensor", {{"Input", std::vector<mlir::Value>(values.begin(), values.end())}},
-                                    {{"Output", parts}, {"FusedOutput", {{name, flat}}}},
-                                    {named("copy_data", builder_.getBoolAttr(true)), named("use_align", builder_.getBoolAttr(true)),
-                                     named("dtype", number(static_cast<int64_t>(*pd::dtypeOf(element))))},
-                                    role);
+                                            {{"Output", parts}, {"FusedOutput", {{name, flat}}}},
+                                            {named("copy_data", builder_.getBoolAttr(true)), named("use_align", builder_.getBoolAttr(true)),
+                                             named("dtype", number(static_cast<int64_t>(*pd::dtypeOf(element))))},
+                                            role);
     for (size_t i = 0; i < values.size(); ++i) values[i] = fused.output("Output", i);
     return fused.output("FusedOutput");
   }
@@ -271,8 +273,9 @@ class Exporter {
     if (!found->second.results.empty()) {
       Started& started = found->second;
       mlir::Value done =
-          declarations_.create(builder_, wait.getLoc(), "c_sync_comm_stream", {{"X", {started.buffer}}},
-                       {{"Out", {{dist::nameOf(started.buffer).str(), started.buffer.getType()}}}}, {named("ring_id", number(started.ring))}, started.role)
+          declarations_
+              .create(builder_, wait.getLoc(), "c_sync_comm_stream", {{"X", {started.buffer}}},
+                      {{"Out", {{dist::nameOf(started.buffer).str(), started.buffer.getType()}}}}, {named("ring_id", number(started.ring))}, started.role)
               .output("Out");
       if (started.results.size() == 1) started.results.front() = done;
       wait->replaceAllUsesWith(started.results);
@@ -296,7 +299,7 @@ class Exporter {
       result.replaceAllUsesWith(last);
     }
     declarations_.create(builder_, op.getLoc(), "c_sync_comm_stream", {{"X", {last}}}, {{"Out", {{dist::nameOf(last).str(), last.getType()}}}},
-                 {named("ring_id", number(ring_))}, pd::kForward);
+                         {named("ring_id", number(ring_))}, pd::kForward);
     return drop(op);
   }
 
@@ -314,8 +317,8 @@ class Exporter {
       outputs.back().results.push_back({name.str(), type});
     }
     auto role = op.getAttrs().getAs<mlir::IntegerAttr>("op_role");
-    pd::OpView made =
-        declarations_.create(builder_, op.getLoc(), op.getOp(), inputs, outputs, op.getAttrs().getValue(), role ? static_cast<int>(role.getInt()) : pd::kForward);
+    pd::OpView made = declarations_.create(builder_, op.getLoc(), op.getOp(), inputs, outputs, op.getAttrs().getValue(),
+                                           role ? static_cast<int>(role.getInt()) : pd::kForward);
     op->replaceAllUsesWith(made.operation()->getResults());
     return drop(op);
   }

@@ -141,7 +141,7 @@ class Reader {
       const std::string* name = textMember(attribute, "N");
       const json* flags = arrayMember(member(attribute, "AT"), "D");
       if (!name || !flags) continue;
-      bool Result::*field = *name == "persistable" ? &Result::persistable : *name == "stop_gradient" ? &Result::stopGradient : nullptr;
+      bool Result::* field = *name == "persistable" ? &Result::persistable : *name == "stop_gradient" ? &Result::stopGradient : nullptr;
       for (size_t i = 0; field && i < std::min(flags->size(), op.results.size()); ++i) {
         const json* flag = member(&(*flags)[i], "D");
         op.results[i].*field = flag && flag->is_boolean() && flag->get<bool>();

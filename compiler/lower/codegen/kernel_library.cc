@@ -99,9 +99,7 @@ llvm::LogicalResult link(const std::vector<Job>& jobs, const std::string& output
 
 }  // namespace
 
-std::string symbolOf(const KernelSource& kernel, const Target& target) {
-  return "k_" + keyOf(kernel, target).substr(0, 16);
-}
+std::string symbolOf(const KernelSource& kernel, const Target& target) { return "k_" + keyOf(kernel, target).substr(0, 16); }
 
 llvm::LogicalResult buildLibrary(const std::vector<KernelSource>& kernels, const LibraryOptions& options, const std::string& output,
                                  LibraryStatistics& statistics, std::string& error) {

@@ -20,23 +20,19 @@ struct Spelling {
 };
 
 const Spelling kBinary[] = {
-    {Op::Add, "arith.addf", "arith.addi"},         {Op::Sub, "arith.subf", "arith.subi"},
-    {Op::Mul, "arith.mulf", "arith.muli"},         {Op::Div, "arith.divf", "arith.divsi"},
-    {Op::Rem, "arith.remf", "arith.remsi"},        {Op::Min, "arith.minimumf", "arith.minsi"},
-    {Op::Max, "arith.maximumf", "arith.maxsi"},    {Op::Pow, "math.powf", nullptr},
-    {Op::Atan2, "math.atan2", nullptr},            {Op::FloorDiv, nullptr, "arith.floordivsi"},
-    {Op::And, nullptr, "arith.andi"},              {Op::Or, nullptr, "arith.ori"},
+    {Op::Add, "arith.addf", "arith.addi"},       {Op::Sub, "arith.subf", "arith.subi"},  {Op::Mul, "arith.mulf", "arith.muli"},
+    {Op::Div, "arith.divf", "arith.divsi"},      {Op::Rem, "arith.remf", "arith.remsi"}, {Op::Min, "arith.minimumf", "arith.minsi"},
+    {Op::Max, "arith.maximumf", "arith.maxsi"},  {Op::Pow, "math.powf", nullptr},        {Op::Atan2, "math.atan2", nullptr},
+    {Op::FloorDiv, nullptr, "arith.floordivsi"}, {Op::And, nullptr, "arith.andi"},       {Op::Or, nullptr, "arith.ori"},
 };
 
 const Spelling kUnary[] = {
-    {Op::Neg, "arith.negf", nullptr},   {Op::Abs, "math.absf", "math.absi"}, {Op::Exp, "math.exp", nullptr},
-    {Op::Log, "math.log", nullptr},     {Op::Log2, "math.log2", nullptr},    {Op::Log10, "math.log10", nullptr},
-    {Op::Log1p, "math.log1p", nullptr}, {Op::Expm1, "math.expm1", nullptr},  {Op::Sqrt, "math.sqrt", nullptr},
-    {Op::Tanh, "math.tanh", nullptr},   {Op::Erf, "math.erf", nullptr},      {Op::Sin, "math.sin", nullptr},
-    {Op::Cos, "math.cos", nullptr},     {Op::Tan, "math.tan", nullptr},      {Op::Asin, "math.asin", nullptr},
-    {Op::Acos, "math.acos", nullptr},   {Op::Atan, "math.atan", nullptr},    {Op::Sinh, "math.sinh", nullptr},
-    {Op::Cosh, "math.cosh", nullptr},   {Op::Asinh, "math.asinh", nullptr},  {Op::Acosh, "math.acosh", nullptr},
-    {Op::Atanh, "math.atanh", nullptr}, {Op::Floor, "math.floor", nullptr},  {Op::Ceil, "math.ceil", nullptr},
+    {Op::Neg, "arith.negf", nullptr},   {Op::Abs, "math.absf", "math.absi"}, {Op::Exp, "math.exp", nullptr},     {Op::Log, "math.log", nullptr},
+    {Op::Log2, "math.log2", nullptr},   {Op::Log10, "math.log10", nullptr},  {Op::Log1p, "math.log1p", nullptr}, {Op::Expm1, "math.expm1", nullptr},
+    {Op::Sqrt, "math.sqrt", nullptr},   {Op::Tanh, "math.tanh", nullptr},    {Op::Erf, "math.erf", nullptr},     {Op::Sin, "math.sin", nullptr},
+    {Op::Cos, "math.cos", nullptr},     {Op::Tan, "math.tan", nullptr},      {Op::Asin, "math.asin", nullptr},   {Op::Acos, "math.acos", nullptr},
+    {Op::Atan, "math.atan", nullptr},   {Op::Sinh, "math.sinh", nullptr},    {Op::Cosh, "math.cosh", nullptr},   {Op::Asinh, "math.asinh", nullptr},
+    {Op::Acosh, "math.acosh", nullptr}, {Op::Atanh, "math.atanh", nullptr},  {Op::Floor, "math.floor", nullptr}, {Op::Ceil, "math.ceil", nullptr},
     {Op::Round, "math.round", nullptr}, {Op::Trunc, "math.trunc", nullptr},
 };
 
@@ -152,15 +148,11 @@ class Emitter {
   // Bounds are few: named once in the header.
   std::string index(int64_t value) const { return kernel_.unknown(value) ? unknownName(value) : "%c" + std::to_string(value); }
   // An extent or stride known at run time only: its place in the table of extents.
-  std::string unknownName(int64_t value) const {
-    return "%x" + std::to_string(std::find(unknown_.begin(), unknown_.end(), value) - unknown_.begin());
-  }
+  std::string unknownName(int64_t value) const { return "%x" + std::to_string(std::find(unknown_.begin(), unknown_.end(), value) - unknown_.begin()); }
   std::string inType(int64_t value) const { return kernel_.unknown(value) ? "?" : std::to_string(value); }
   std::string inCast(int64_t value) const { return kernel_.unknown(value) ? unknownName(value) : std::to_string(value); }
   void loadExtents();
-  void openLoop(int dim, const std::string& carried) {
-    open("scf.for " + id("%i", dim) + " = %zero to " + index(kernel_.dims[dim]) + " step %one" + carried);
-  }
+  void openLoop(int dim, const std::string& carried) { open("scf.for " + id("%i", dim) + " = %zero to " + index(kernel_.dims[dim]) + " step %one" + carried); }
 
   std::string memrefOf(const Operand& operand) const;
   void header();
@@ -204,8 +196,8 @@ void Emitter::header() {
   text_ += "func.func @kernel(";
   for (size_t i = 0; i < kernel_.operands.size(); ++i) {
     const Operand& operand = kernel_.operands[i];
-    text_ += id("%a", i) + ": memref<1x" + storageName(operand.dtype) + "> {llvm.noalias, llvm.align = 64 : i64" +
-             (operand.writes ? "" : ", llvm.readonly") + "}, ";
+    text_ +=
+        id("%a", i) + ": memref<1x" + storageName(operand.dtype) + "> {llvm.noalias, llvm.align = 64 : i64" + (operand.writes ? "" : ", llvm.readonly") + "}, ";
   }
   const std::string table = "memref<" + std::to_string(unknown_.size()) + "xi64>";
   if (!unknown_.empty()) text_ += "%extents: " + table + " {llvm.noalias, llvm.readonly}, ";
@@ -285,10 +277,11 @@ std::string Emitter::castTo(const std::string& from, Scalar source, Scalar targe
     line(v + (isFloat(source) ? " = arith.cmpf une, " : " = arith.cmpi ne, ") + from + ", " + zero + " : " + mlirName(source));
     return v;
   }
-  const char* how = isFloat(source) ? (isFloat(target) ? (target == Scalar::F64 ? "arith.extf" : "arith.truncf") : "arith.fptosi")
-                    : isFloat(target) ? (source == Scalar::I1 ? "arith.uitofp" : "arith.sitofp")
-                    : source == Scalar::I1 ? "arith.extui"
-                    : target == Scalar::I64 ? "arith.extsi" : "arith.trunci";
+  const char* how = isFloat(source)         ? (isFloat(target) ? (target == Scalar::F64 ? "arith.extf" : "arith.truncf") : "arith.fptosi")
+                    : isFloat(target)       ? (source == Scalar::I1 ? "arith.uitofp" : "arith.sitofp")
+                    : source == Scalar::I1  ? "arith.extui"
+                    : target == Scalar::I64 ? "arith.extsi"
+                                            : "arith.trunci";
   line(v + " = " + how + " " + from + types);
   return v;
 }
@@ -347,8 +340,8 @@ std::string Emitter::compute(ExprId which) {
 std::string Emitter::accumulate(const Reduction& r, const std::string& old, const std::string& next) {
   std::string v = fresh();
   const bool sums = isFloat(r.type) && (r.how == Combine::Sum || r.how == Combine::Prod);
-  line(v + " = " + spell(kBinary, combiner(r.how), isFloat(r.type)) + " " + old + ", " + next +
-       (sums ? " fastmath<reassoc,contract>" : "") + " : " + mlirName(r.type));
+  line(v + " = " + spell(kBinary, combiner(r.how), isFloat(r.type)) + " " + old + ", " + next + (sums ? " fastmath<reassoc,contract>" : "") + " : " +
+       mlirName(r.type));
   return v;
 }
 

@@ -13,9 +13,7 @@ bool isComparison(Op op) { return op >= Op::Eq && op <= Op::Ge; }
 bool isLogic(Op op) { return op == Op::And || op == Op::Or || op == Op::Not; }
 
 // Functions that exist for floating point only: integers are widened to float before.
-bool needsFloat(Op op) {
-  return op == Op::Pow || op == Op::Atan2 || (op >= Op::Exp && op <= Op::Trunc);
-}
+bool needsFloat(Op op) { return op == Op::Pow || op == Op::Atan2 || (op >= Op::Exp && op <= Op::Trunc); }
 
 double evaluate(Op op, double a, double b) {
   switch (op) {
@@ -77,22 +75,16 @@ ExprId ExprPool::add(Expr node) {
   return it->second;
 }
 
-ExprId ExprPool::constant(double value, Scalar type) {
-  return add({.op = Op::Const, .type = type, .value = value});
-}
+ExprId ExprPool::constant(double value, Scalar type) { return add({.op = Op::Const, .type = type, .value = value}); }
 
 ExprId ExprPool::count(int64_t number, Scalar type) {
   if (!isSymbolic(number)) return constant(static_cast<double>(number), type);
   return add({.op = Op::Extent, .type = Scalar::I64, .value = static_cast<double>(number)});
 }
 
-ExprId ExprPool::load(int operand, Scalar type) {
-  return add({.op = Op::Load, .type = type, .index = operand});
-}
+ExprId ExprPool::load(int operand, Scalar type) { return add({.op = Op::Load, .type = type, .index = operand}); }
 
-ExprId ExprPool::result(int reduction, Scalar type) {
-  return add({.op = Op::Result, .type = type, .index = reduction});
-}
+ExprId ExprPool::result(int reduction, Scalar type) { return add({.op = Op::Result, .type = type, .index = reduction}); }
 
 ExprId ExprPool::position(int dim) { return add({.op = Op::Index, .type = Scalar::I64, .index = dim}); }
 
@@ -159,11 +151,7 @@ ExprId ExprPool::select(ExprId condition, ExprId yes, ExprId no) {
   if (nodes_[condition].op == Op::Const) return nodes_[condition].value != 0 ? yes : no;
   Scalar type = std::max(nodes_[yes].type, nodes_[no].type);
   if (type == Scalar::Weak) type = Scalar::F32;
-  return add({.op = Op::Select,
-              .type = type,
-              .a = cast(condition, Scalar::I1),
-              .b = cast(yes, type),
-              .c = cast(no, type)});
+  return add({.op = Op::Select, .type = type, .a = cast(condition, Scalar::I1), .b = cast(yes, type), .c = cast(no, type)});
 }
 
 }  // namespace dtranspile::lower

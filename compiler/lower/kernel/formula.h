@@ -55,8 +55,7 @@ struct BoundKernel {
 };
 
 // The kernels of a formula, canonical, in order of execution. On failure empty, and `error` says what is wrong. `dynamic`: extents may be tokens.
-std::optional<std::vector<BoundKernel>> buildFormula(std::string_view hint, std::string_view formula, const FormulaNames& names,
-                                                     const InnerDims& inner, std::string& error,
-                                                     bool dynamic = false);
+std::optional<std::vector<BoundKernel>> buildFormula(std::string_view hint, std::string_view formula, const FormulaNames& names, const InnerDims& inner,
+                                                     std::string& error, bool dynamic = false);
 
 }  // namespace dtranspile::lower

@@ -11,14 +11,12 @@ struct Function1 {
   std::string_view name;
   Op op;
 };
-const Function1 kUnary[] = {
-    {"abs", Op::Abs},     {"exp", Op::Exp},     {"log", Op::Log},     {"log2", Op::Log2},   {"log10", Op::Log10}, {"log1p", Op::Log1p},
-    {"expm1", Op::Expm1}, {"sqrt", Op::Sqrt},   {"tanh", Op::Tanh},   {"erf", Op::Erf},     {"sin", Op::Sin},     {"cos", Op::Cos},
-    {"tan", Op::Tan},     {"asin", Op::Asin},   {"acos", Op::Acos},   {"atan", Op::Atan},   {"sinh", Op::Sinh},   {"cosh", Op::Cosh},
-    {"asinh", Op::Asinh}, {"acosh", Op::Acosh}, {"atanh", Op::Atanh}, {"floor", Op::Floor}, {"ceil", Op::Ceil},   {"round", Op::Round},
-    {"trunc", Op::Trunc}};
-const Function1 kBinary[] = {
-    {"min", Op::Min}, {"max", Op::Max}, {"pow", Op::Pow}, {"atan2", Op::Atan2}, {"rem", Op::Rem}, {"floordiv", Op::FloorDiv}};
+const Function1 kUnary[] = {{"abs", Op::Abs},     {"exp", Op::Exp},     {"log", Op::Log},   {"log2", Op::Log2},   {"log10", Op::Log10},
+                            {"log1p", Op::Log1p}, {"expm1", Op::Expm1}, {"sqrt", Op::Sqrt}, {"tanh", Op::Tanh},   {"erf", Op::Erf},
+                            {"sin", Op::Sin},     {"cos", Op::Cos},     {"tan", Op::Tan},   {"asin", Op::Asin},   {"acos", Op::Acos},
+                            {"atan", Op::Atan},   {"sinh", Op::Sinh},   {"cosh", Op::Cosh}, {"asinh", Op::Asinh}, {"acosh", Op::Acosh},
+                            {"atanh", Op::Atanh}, {"floor", Op::Floor}, {"ceil", Op::Ceil}, {"round", Op::Round}, {"trunc", Op::Trunc}};
+const Function1 kBinary[] = {{"min", Op::Min}, {"max", Op::Max}, {"pow", Op::Pow}, {"atan2", Op::Atan2}, {"rem", Op::Rem}, {"floordiv", Op::FloorDiv}};
 
 struct Operator {
   std::string_view text;

@@ -14,8 +14,8 @@ enum class Span : char { Domain = 0, Rows = 'r', Inner = 'i' };
 class FormulaActions {
  public:
   virtual ~FormulaActions() = default;
-  virtual ExprId name(std::string_view name, Span span) = 0;         // -1 after an error
-  virtual bool present(std::string_view name) = 0;                  // the slot is there
+  virtual ExprId name(std::string_view name, Span span) = 0;           // -1 after an error
+  virtual bool present(std::string_view name) = 0;                     // the slot is there
   virtual ExprId reduce(std::string_view function, ExprId value) = 0;  // -1: no such reduction
   virtual void assign(std::string_view name, Span span, ExprId value) = 0;
   virtual void fail(const std::string& message) = 0;

@@ -32,9 +32,8 @@ bool stagesAgree(const Kernel& kernel, int dim) {
 bool mergeable(const Kernel& kernel, int dim) {
   if (dim + 1 == kernel.inner || dim + 1 == kernel.lane || dim == kernel.lane) return false;
   if (usesPosition(kernel, dim) || usesPosition(kernel, dim + 1) || !stagesAgree(kernel, dim)) return false;
-  return std::all_of(kernel.operands.begin(), kernel.operands.end(), [&](const Operand& operand) {
-    return operand.strides[dim] == operand.strides[dim + 1] * kernel.dims[dim + 1];
-  });
+  return std::all_of(kernel.operands.begin(), kernel.operands.end(),
+                     [&](const Operand& operand) { return operand.strides[dim] == operand.strides[dim + 1] * kernel.dims[dim + 1]; });
 }
 
 // Takes `dim` out; positions in it become 0.

@@ -21,7 +21,7 @@ namespace dtranspile::lower {
 struct Operand {
   DType dtype = DType::kFloat32;
   bool reads = false, writes = false;
-  int64_t offset = 0;            // elements
+  int64_t offset = 0;                 // elements
   std::vector<int64_t> strides = {};  // elements, one per dim of the kernel; 0: broadcast along it
 
   bool operator==(const Operand&) const = default;
@@ -41,18 +41,18 @@ struct Store {
 };
 
 struct Stage {
-  std::vector<int> loops;              // dims, outermost first
-  std::vector<int> reductions;         // indices of Kernel::reductions computed here
-  std::vector<Store> stores;           // in the loops, or once per enclosing position when `loops` is empty
+  std::vector<int> loops;       // dims, outermost first
+  std::vector<int> reductions;  // indices of Kernel::reductions computed here
+  std::vector<Store> stores;    // in the loops, or once per enclosing position when `loops` is empty
 };
 
 struct Kernel {
-  std::string hint;                    // op type, for the name
+  std::string hint;  // op type, for the name
   std::vector<int64_t> dims;
-  int inner = 0;                       // dims [0, inner) enclose all stages
-  int lane = -1;                       // dim that is the innermost loop of every stage, or -1
-  int64_t needs = 1;                   // extent (a product) that may not be 0 where there are rows: means, maxima, minima of nothing have no value
-  bool dynamic = false;                // extents and strides may be products of tokens (extents.h)
+  int inner = 0;         // dims [0, inner) enclose all stages
+  int lane = -1;         // dim that is the innermost loop of every stage, or -1
+  int64_t needs = 1;     // extent (a product) that may not be 0 where there are rows: means, maxima, minima of nothing have no value
+  bool dynamic = false;  // extents and strides may be products of tokens (extents.h)
   std::vector<Operand> operands;
   ExprPool exprs;
   std::vector<Reduction> reductions;

@@ -26,7 +26,8 @@ LogicalResult maxout(OpLowering& op, const char* text) {
   const int64_t groups = op.op().getInt("groups"), rank = static_cast<int64_t>(x->dims.size());
   int64_t axis = op.op().getInt("axis");
   if (axis < 0) axis += rank;
-  if (axis < 0 || axis >= rank || groups < 1 || x->dims[axis] % groups != 0) return op.unsupported("axis " + llvm::Twine(axis) + " with " + llvm::Twine(groups) + " groups");
+  if (axis < 0 || axis >= rank || groups < 1 || x->dims[axis] % groups != 0)
+    return op.unsupported("axis " + llvm::Twine(axis) + " with " + llvm::Twine(groups) + " groups");
   const llvm::ArrayRef<int64_t> dims = x->dims;
   const std::vector<int64_t> cut = {product(dims.take_front(axis)), dims[axis] / groups, groups, product(dims.drop_front(axis + 1))};
   OpLowering::Bindings bindings;
@@ -46,9 +47,7 @@ LogicalResult maxout(OpLowering& op, const char* text) {
 LogicalResult lowerMaxout(OpLowering& op) { return maxout(op, "y[r] = max(x)"); }
 
 // The first of equal elements gets the gradient.
-LogicalResult lowerMaxoutGrad(OpLowering& op) {
-  return maxout(op, "first = min(x == y[r] ? position : count); dx = position == first ? dy[r] : 0");
-}
+LogicalResult lowerMaxoutGrad(OpLowering& op) { return maxout(op, "first = min(x == y[r] ? position : count); dx = position == first ? dy[r] : 0"); }
 
 // He 2015. `a`, `da` are Alpha and its gradient, aligned as `mode` says: one number, one per channel, one per element of a sample.
 LogicalResult prelu(OpLowering& op, const char* text) {
@@ -70,9 +69,7 @@ LogicalResult prelu(OpLowering& op, const char* text) {
 }
 
 LogicalResult lowerPrelu(OpLowering& op) { return prelu(op, "Out = X > 0 ? X : a * X"); }
-LogicalResult lowerPreluGrad(OpLowering& op) {
-  return prelu(op, "X@GRAD = X > 0 ? Out@GRAD : a * Out@GRAD; da = X > 0 ? 0 : X * Out@GRAD");
-}
+LogicalResult lowerPreluGrad(OpLowering& op) { return prelu(op, "X@GRAD = X > 0 ? Out@GRAD : a * Out@GRAD; da = X > 0 ? 0 : X * Out@GRAD"); }
 
 const LoweringRule kRules[] = {
     {"relu", Inner::None, "Out = max(X, 0)"},
@@ -107,11 +104,9 @@ const LoweringRule kRules[] = {
     {"silu", Inner::None, "Out = X * sigmoid(X)"},
     {"silu_grad", Inner::None, "s = sigmoid(X); X@GRAD = Out@GRAD * (s + X * s * (1 - s))"},
     {"mish", Inner::None, "Out = X * tanh(X > threshold ? X : log1p(exp(X)))"},
-    {"mish_grad", Inner::None,
-     "t = tanh(X > threshold ? X : log1p(exp(X))); X@GRAD = Out@GRAD * (t + X * (1 - t * t) * sigmoid(X))"},
+    {"mish_grad", Inner::None, "t = tanh(X > threshold ? X : log1p(exp(X))); X@GRAD = Out@GRAD * (t + X * (1 - t * t) * sigmoid(X))"},
     {"hard_swish", Inner::None, "Out = X * min(max(X + offset, 0), threshold) / scale"},
-    {"hard_swish_grad", Inner::None,
-     "X@GRAD = Out@GRAD * (X + offset > 0 ? (X + offset < threshold ? (2 * X + offset) / scale : threshold / scale) : 0)"},
+    {"hard_swish_grad", Inner::None, "X@GRAD = Out@GRAD * (X + offset > 0 ? (X + offset < threshold ? (2 * X + offset) / scale : threshold / scale) : 0)"},
     {"hard_sigmoid", Inner::None, "Out = min(max(slope * X + offset, 0), 1)"},
     {"hard_sigmoid_grad", Inner::None, "X@GRAD = Out > 0 && Out < 1 ? Out@GRAD * slope : 0"},
     {"hard_shrink", Inner::None, "Out = X > threshold || X < -threshold ? X : 0"},
@@ -193,8 +188,7 @@ const LoweringRule kRules[] = {
     {"sign", Inner::None, "Out = sign(X)"},
     // Without eps a number outside of [0, 1] gives NaN, with it the nearest bound.
     {"logit", Inner::None, "z = eps > 0 ? min(max(X, eps), 1 - eps) : X; Out = log(z / (1 - z))"},
-    {"logit_grad", Inner::None,
-     "g = Out@GRAD / (X * (1 - X)); X@GRAD = eps > 0 ? (X < eps || X > 1 - eps ? 0 : g) : X < 0 || X > 1 ? infinity - infinity : g"},
+    {"logit_grad", Inner::None, "g = Out@GRAD / (X * (1 - X)); X@GRAD = eps > 0 ? (X < eps || X > 1 - eps ? 0 : g) : X < 0 || X > 1 ? infinity - infinity : g"},
     {"erfinv_grad", Inner::None, "X@GRAD = Out@GRAD * 0.88622692545275801 * exp(Out * Out)"},
     functionRule("maxout", lowerMaxout, "formula"),
     functionRule("maxout_grad", lowerMaxoutGrad, "formula"),

@@ -88,9 +88,8 @@ std::vector<int64_t> transposedInts(const pd::OpView& op, const TensorRef& x, co
 LogicalResult lowerConvTranspose(OpLowering& op) {
   auto x = op.in("Input"), filter = op.in("Filter"), out = op.out("Output");
   if (!x || !filter || !out) return op.unsupported("an absent input");
-  return withEpilogue(op, *out, [&](const TensorRef& to) {
-    op.call("dt_conv_bwd_data", {*filter, *x}, {to}, {.ints = transposedInts(op.op(), *x, *filter, to)});
-  });
+  return withEpilogue(op, *out,
+                      [&](const TensorRef& to) { op.call("dt_conv_bwd_data", {*filter, *x}, {to}, {.ints = transposedInts(op.op(), *x, *filter, to)}); });
 }
 
 LogicalResult lowerConvTransposeGrad(OpLowering& op) {

@@ -66,8 +66,7 @@ const LoweringRule kRules[] = {
     {"elementwise_fmax_grad", Inner::None, "X@GRAD = X >= Y || Y != Y ? Out@GRAD : 0; Y@GRAD = X >= Y || Y != Y ? 0 : Out@GRAD"},
     {"elementwise_fmin", Inner::None, "Out = X <= Y || Y != Y ? X : Y"},
     {"elementwise_fmin_grad", Inner::None, "X@GRAD = X <= Y || Y != Y ? Out@GRAD : 0; Y@GRAD = X <= Y || Y != Y ? 0 : Out@GRAD"},
-    {"elementwise_mul_grad_grad", Inner::None,
-     "DDOut = or(DDX, 0) * Y + X * or(DDY, 0); X@GRAD = DOut * or(DDY, 0); Y@GRAD = DOut * or(DDX, 0)"},
+    {"elementwise_mul_grad_grad", Inner::None, "DDOut = or(DDX, 0) * Y + X * or(DDY, 0); X@GRAD = DOut * or(DDY, 0); Y@GRAD = DOut * or(DDX, 0)"},
     {"atan2", Inner::None, "Out = atan2(X1, X2)"},
     {"atan2_grad", Inner::None, "n = Out@GRAD / (X1 * X1 + X2 * X2); X1@GRAD = X2 * n; X2@GRAD = -X1 * n"},
     {"lerp", Inner::None, "Out = X + Weight * (Y - X)"},
@@ -86,8 +85,7 @@ const LoweringRule kRules[] = {
     {"pow_grad", Inner::None, "f = or(FactorTensor, factor); X@GRAD = Out@GRAD * f * pow(X, f - 1)"},
     {"clip", Inner::None, "Out = min(max(X, or(Min, min)), or(Max, max))"},
     {"clip_grad", Inner::None, "X@GRAD = X > or(Min, min) && X < or(Max, max) ? Out@GRAD : 0"},
-    formulaRule("clip_by_norm", Inner::All, "n = sqrt(sum(X * X)); Out = n > max_norm ? X * (max_norm / n) : X",
-                "dt_clip_rows_by_norm(X; max_norm) -> Out"),
+    formulaRule("clip_by_norm", Inner::All, "n = sqrt(sum(X * X)); Out = n > max_norm ? X * (max_norm / n) : X", "dt_clip_rows_by_norm(X; max_norm) -> Out"),
 };
 
 }  // namespace

@@ -18,8 +18,7 @@ const LoweringRule kRules[] = {
     callRule("hierarchical_sigmoid", "dt_hierarchical_sigmoid(" DT_TREE "; num_classes) -> Out, PreOut, W_Out"),
     callRule("hierarchical_sigmoid_grad", "dt_hierarchical_sigmoid_grad(" DT_TREE ", PreOut, Out@GRAD; num_classes) -> X@GRAD, W@GRAD, Bias@GRAD"),
     callRule("nce", "dt_nce(" DT_NCE "; " DT_NCE_ATTRIBUTES ") -> Cost, SampleLogits, SampleLabels"),
-    callRule("nce_grad",
-             "dt_nce_grad(" DT_NCE ", SampleLogits, SampleLabels, Cost@GRAD; " DT_NCE_ATTRIBUTES ") -> Input@GRAD, Weight@GRAD, Bias@GRAD"),
+    callRule("nce_grad", "dt_nce_grad(" DT_NCE ", SampleLogits, SampleLabels, Cost@GRAD; " DT_NCE_ATTRIBUTES ") -> Input@GRAD, Weight@GRAD, Bias@GRAD"),
     callRule("sample_logits",
              "dt_sample_logits(Logits, Labels, CustomizedSamples, CustomizedProbabilities; use_customized_samples, remove_accidental_hits, num_samples, seed, "
              "@version) -> Samples, Probabilities, LogitsDim, SampledLogits, SampledLabels"),

@@ -71,8 +71,9 @@ LogicalResult multiply(OpLowering& op, Matrices a, Matrices b, Matrices out, dou
     return op.unsupported("batch dims that broadcast in part");
   }
   auto stride = [&](const Matrices& x) { return repeats > 1 && x.batchSize() > 1 ? x.rows * x.columns : 0; };
-  op.call("dt_gemm", {a.tensor, b.tensor}, {out.tensor},
-          {.ints = {a.transposed, b.transposed, m, n, k, a.columns, b.columns, out.columns, repeats, stride(a), stride(b), stride(out)}, .reals = {alpha, 0.0}});
+  op.call(
+      "dt_gemm", {a.tensor, b.tensor}, {out.tensor},
+      {.ints = {a.transposed, b.transposed, m, n, k, a.columns, b.columns, out.columns, repeats, stride(a), stride(b), stride(out)}, .reals = {alpha, 0.0}});
   return llvm::success();
 }
 

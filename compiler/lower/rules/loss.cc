@@ -23,7 +23,11 @@ void checkLabels(OpLowering& op, int64_t classes) {
   auto label = op.in("Label");
   if (!label) return;
   const bool ignores = op.op().spec() && op.op().spec()->attribute("ignore_index");
-  op.call("dt_check_range", {*label}, {}, {.ints = {0, classes, ignores, ignores ? op.op().getInt("ignore_index") : 0}, .strings = {pd::nameOf(op.op().input("Label")).str()}, .keep = true, .anyExtents = true});
+  op.call("dt_check_range", {*label}, {},
+          {.ints = {0, classes, ignores, ignores ? op.op().getInt("ignore_index") : 0},
+           .strings = {pd::nameOf(op.op().input("Label")).str()},
+           .keep = true,
+           .anyExtents = true});
 }
 
 // With the class dim at `axis` of input `slot`.
@@ -44,11 +48,13 @@ LogicalResult lowerSoftmaxWithCrossEntropy(OpLowering& op) {
                                : "p = sum(position == Label[r] ? Logits : 0); Softmax = Logits; Loss[r] = Label[r] == ignore_index ? 0 : -max(log(p), -1e20)");
   }
   if (soft) {
-    return rowFormula(op, "m = max(Logits); Softmax = exp(Logits - m); s = sum(Softmax); Softmax = Softmax / s; l = log(s);"
-                          "Loss[r] = -sum(Label * (Logits - m - l))");
+    return rowFormula(op,
+                      "m = max(Logits); Softmax = exp(Logits - m); s = sum(Softmax); Softmax = Softmax / s; l = log(s);"
+                      "Loss[r] = -sum(Label * (Logits - m - l))");
   }
-  return rowFormula(op, "m = max(Logits); Softmax = exp(Logits - m); s = sum(Softmax); p = sum(position == Label[r] ? Logits : 0); Softmax = Softmax / s;"
-                        "Loss[r] = Label[r] == ignore_index ? 0 : log(s) + m - p");
+  return rowFormula(op,
+                    "m = max(Logits); Softmax = exp(Logits - m); s = sum(Softmax); p = sum(position == Label[r] ? Logits : 0); Softmax = Softmax / s;"
+                    "Loss[r] = Label[r] == ignore_index ? 0 : log(s) + m - p");
 }
 
 LogicalResult lowerSoftmaxWithCrossEntropyGrad(OpLowering& op) {
@@ -92,9 +98,7 @@ LogicalResult sigmoidCrossEntropy(OpLowering& op, const std::string& value, cons
 LogicalResult lowerSigmoidCrossEntropy(OpLowering& op) {
   return sigmoidCrossEntropy(op, "max(X, 0) - X * Label + log1p(exp(-abs(X))) * or(pos_weight, 1)", "Out");
 }
-LogicalResult lowerSigmoidCrossEntropyGrad(OpLowering& op) {
-  return sigmoidCrossEntropy(op, "Out@GRAD * (sigmoid(X) * or(pos_weight, 1) - Label)", "X@GRAD");
-}
+LogicalResult lowerSigmoidCrossEntropyGrad(OpLowering& op) { return sigmoidCrossEntropy(op, "Out@GRAD * (sigmoid(X) * or(pos_weight, 1) - Label)", "X@GRAD"); }
 
 // Refuses a `reduction` that the framework does not know.
 LogicalResult checkReduction(OpLowering& op, llvm::ArrayRef<llvm::StringRef> known) {
@@ -154,14 +158,17 @@ LogicalResult lowerNegativeLogLikelihood(OpLowering& op) {
   const TensorRef losses = reduction == "none" && out ? *out : op.temporary("losses", x->dtype, label->dims);
   const TensorRef weights = op.temporary("weights", x->dtype, label->dims);
   bindings.tensors = {{"losses", losses}, {"weights", weights}};
-  if (llvm::failed(op.formula("here = position == Label[r] && Label[r] != ignore_index; w = sum(here ? or(Weight[i], 1) : 0); p = sum(here ? X * or(Weight[i], 1) : 0);"
-                              "losses[r] = -p; weights[r] = w", bindings)))
+  if (llvm::failed(
+          op.formula("here = position == Label[r] && Label[r] != ignore_index; w = sum(here ? or(Weight[i], 1) : 0); p = sum(here ? X * or(Weight[i], 1) : 0);"
+                     "losses[r] = -p; weights[r] = w",
+                     bindings)))
     return llvm::failure();
   bindings = innerAll();
   bindings.tensors = {{"losses", losses}, {"weights", weights}};
   if (reduction == "none") return total ? op.formula("Total_weight = 0") : llvm::success();
   return op.formula(reduction == "mean" ? "s = sum(losses); k = sum(weights); Total_weight[r] = k; Out[r] = k != 0 ? s / k : s"
-                                        : "Total_weight[r] = sum(weights); Out[r] = sum(losses)", bindings);
+                                        : "Total_weight[r] = sum(weights); Out[r] = sum(losses)",
+                    bindings);
 }
 
 LogicalResult lowerNegativeLogLikelihoodGrad(OpLowering& op) {
@@ -176,20 +183,22 @@ LogicalResult lowerBayesianRanking(OpLowering& op) {
   return rowFormula(op, "p = sum(position == Label[r] ? X : 0); Y[r] = sum(position == Label[r] ? 0 : log(1 + exp(X - p))) / (count - 1)");
 }
 LogicalResult lowerBayesianRankingGrad(OpLowering& op) {
-  return rowFormula(op, "p = sum(position == Label[r] ? X : 0); e = position == Label[r] ? 0 : 1 / (1 + exp(p - X)); s = sum(e);"
-                        "X@GRAD = Y@GRAD[r] / (count - 1) * (position == Label[r] ? -s : e)");
+  return rowFormula(op,
+                    "p = sum(position == Label[r] ? X : 0); e = position == Label[r] ? 0 : 1 / (1 + exp(p - X)); s = sum(e);"
+                    "X@GRAD = Y@GRAD[r] / (count - 1) * (position == Label[r] ? -s : e)");
 }
 
 // Of the framework's sigmoid_focal_loss (Lin 2017): class k is label k + 1, label -1 counts for nothing.
-#define DT_FOCAL                                                                                                                              \
-  "n = max(float(FgNum), 1); p = sigmoid(X); hit = Label[r] == position + 1; miss = Label[r] != -1 && !hit;"                                  \
+#define DT_FOCAL                                                                                             \
+  "n = max(float(FgNum), 1); p = sigmoid(X); hit = Label[r] == position + 1; miss = Label[r] != -1 && !hit;" \
   "hi = log(max(p, 1.17549435e-38)); lo = -max(X, 0) - log(1 + exp(-abs(X)));"
 
 const LoweringRule kRules[] = {
     callRule("crf_decoding", "dt_crf_decoding(Emission, Transition, Label, Length) -> ViterbiPath"),
     callRule("linear_chain_crf", "dt_linear_chain_crf(Emission, Transition, Label, Length) -> Alpha, EmissionExps, TransitionExps, LogLikelihood"),
-    callRule("linear_chain_crf_grad", "dt_linear_chain_crf_grad(Emission, Transition, Label, Length, Alpha, EmissionExps, TransitionExps, LogLikelihood@GRAD)"
-                                      " -> Emission@GRAD, Transition@GRAD"),
+    callRule("linear_chain_crf_grad",
+             "dt_linear_chain_crf_grad(Emission, Transition, Label, Length, Alpha, EmissionExps, TransitionExps, LogLikelihood@GRAD)"
+             " -> Emission@GRAD, Transition@GRAD"),
     callRule("warpctc", "dt_warpctc(Logits, Label, LogitsLength, LabelLength; blank) -> WarpCTCGrad, Loss"),
     callRule("warpctc_grad", "dt_warpctc_grad(Logits, LogitsLength, WarpCTCGrad, Loss@GRAD; norm_by_times) -> Logits@GRAD"),
     functionRule("softmax_with_cross_entropy", lowerSoftmaxWithCrossEntropy, "formula, dt_check_range"),
@@ -222,8 +231,7 @@ const LoweringRule kRules[] = {
     {"teacher_student_sigmoid_loss_grad", Inner::None,
      "p = sigmoid(X); d = Label < -1 ? -p : Label < 0 ? 1 - p : Label - 2 * p;"
      "X@GRAD = X >= soft_max_up_bound || X <= soft_max_lower_bound ? 0 : -Y@GRAD * d"},
-    {"sigmoid_focal_loss", Inner::Last,
-     DT_FOCAL "Out = -(hit ? alpha / n * pow(1 - p, gamma) * hi : 0) - (miss ? (1 - alpha) / n * pow(p, gamma) * lo : 0)"},
+    {"sigmoid_focal_loss", Inner::Last, DT_FOCAL "Out = -(hit ? alpha / n * pow(1 - p, gamma) * hi : 0) - (miss ? (1 - alpha) / n * pow(p, gamma) * lo : 0)"},
     {"sigmoid_focal_loss_grad", Inner::Last,
      DT_FOCAL "up = pow(1 - p, gamma) * (1 - p - p * gamma * hi); down = pow(p, gamma) * (lo * (1 - p) * gamma - p);"
               "X@GRAD = Out@GRAD * (-(hit ? alpha / n * up : 0) - (miss ? (1 - alpha) / n * down : 0))"},
@@ -236,11 +244,9 @@ const LoweringRule kRules[] = {
     callRule("center_loss", "dt_center_loss(X, Label, Centers, CenterUpdateRate; cluster_num, need_update) -> CentersOut, SampleCenterDiff, Loss"),
     {"center_loss_grad", Inner::NotFirst, "X@GRAD = Loss@GRAD[r] * SampleCenterDiff"},
     {"log_loss", Inner::None, "Loss = -Labels * log(Predicted + epsilon) - (1 - Labels) * log(1 - Predicted + epsilon)"},
-    {"log_loss_grad", Inner::None,
-     "Predicted@GRAD = Loss@GRAD * (-Labels / (Predicted + epsilon) + (1 - Labels) / (1 - Predicted + epsilon))"},
+    {"log_loss_grad", Inner::None, "Predicted@GRAD = Loss@GRAD * (-Labels / (Predicted + epsilon) + (1 - Labels) / (1 - Predicted + epsilon))"},
     {"huber_loss", Inner::None, "d = Y - X; Residual = d; Out = abs(d) <= delta ? 0.5 * d * d : delta * (abs(d) - 0.5 * delta)"},
-    {"huber_loss_grad", Inner::None,
-     "g = Out@GRAD * (abs(Residual) <= delta ? Residual : delta * sign(Residual)); X@GRAD = -g; Y@GRAD = g"},
+    {"huber_loss_grad", Inner::None, "g = Out@GRAD * (abs(Residual) <= delta ? Residual : delta * sign(Residual)); X@GRAD = -g; Y@GRAD = g"},
 };
 
 }  // namespace

@@ -72,14 +72,17 @@ LogicalResult groupNorm(OpLowering& op, const char* text) {
 }
 
 LogicalResult lowerGroupNorm(OpLowering& op) {
-  return groupNorm(op, "m = sum(X) / count; v = sum(square(X - m)) / count; Mean[r] = m; Variance[r] = v;"
-                       "Y = (X - m) * rsqrt(v + epsilon) * or(Scale, 1) + or(Bias, 0)");
+  return groupNorm(op,
+                   "m = sum(X) / count; v = sum(square(X - m)) / count; Mean[r] = m; Variance[r] = v;"
+                   "Y = (X - m) * rsqrt(v + epsilon) * or(Scale, 1) + or(Bias, 0)");
 }
 // 1.x gives the gradient Y in place of X. Without Scale the framework leaves the mean of the gradient out.
 LogicalResult lowerGroupNormGrad(OpLowering& op) {
   const std::string normal = op.has("X") && op.has("Mean") ? "h = (X - Mean[r]) * k;" : "h = (Y - or(Bias, 0)) / or(Scale, 1);";
-  return groupNorm(op, ("k = rsqrt(Variance[r] + epsilon);" + normal + "g = Y@GRAD * or(Scale, 1);"
-                        "X@GRAD = k * (g - (has(Scale) ? sum(g) : 0) / count - h * (sum(g * h) / count)); Scale@GRAD = Y@GRAD * h; Bias@GRAD = Y@GRAD").c_str());
+  return groupNorm(op, ("k = rsqrt(Variance[r] + epsilon);" + normal +
+                        "g = Y@GRAD * or(Scale, 1);"
+                        "X@GRAD = k * (g - (has(Scale) ? sum(g) : 0) / count - h * (sum(g * h) / count)); Scale@GRAD = Y@GRAD * h; Bias@GRAD = Y@GRAD")
+                           .c_str());
 }
 
 // Rows are (sample, channel).
@@ -97,21 +100,23 @@ LogicalResult instanceNorm(OpLowering& op, const char* text) {
 }
 
 LogicalResult lowerInstanceNorm(OpLowering& op) {
-  return instanceNorm(op, "m = sum(X) / count; i = rsqrt(sum(square(X - m)) / count + epsilon); SavedMean[r] = m; SavedVariance[r] = i;"
-                          "Y = (X - m) * i * or(Scale, 1) + or(Bias, 0)");
+  return instanceNorm(op,
+                      "m = sum(X) / count; i = rsqrt(sum(square(X - m)) / count + epsilon); SavedMean[r] = m; SavedVariance[r] = i;"
+                      "Y = (X - m) * i * or(Scale, 1) + or(Bias, 0)");
 }
 LogicalResult lowerInstanceNormGrad(OpLowering& op) {
-  return instanceNorm(op, "k = SavedVariance[r]; h = (X - SavedMean[r]) * k; g = Y@GRAD * or(Scale, 1);"
-                          "X@GRAD = k * (g - sum(g) / count - h * (sum(g * h) / count)); Scale@GRAD = Y@GRAD * h; Bias@GRAD = Y@GRAD");
+  return instanceNorm(op,
+                      "k = SavedVariance[r]; h = (X - SavedMean[r]) * k; g = Y@GRAD * or(Scale, 1);"
+                      "X@GRAD = k * (g - sum(g) / count - h * (sum(g * h) / count)); Scale@GRAD = Y@GRAD * h; Bias@GRAD = Y@GRAD");
 }
 
 // batch_norm, then an activation (Rota Bulo 2018).
 LogicalResult lowerInplaceAbn(OpLowering& op) {
   const std::string activation = op.op().getString("activation");
   const std::string y = activation.empty() || activation == "identity" ? "Y"
-                        : activation == "leaky_relu"                  ? "Y < 0 ? alpha * Y : Y"
-                        : activation == "elu"                         ? "Y < 0 ? alpha * expm1(Y) : Y"
-                                                                      : "";
+                        : activation == "leaky_relu"                   ? "Y < 0 ? alpha * Y : Y"
+                        : activation == "elu"                          ? "Y < 0 ? alpha * expm1(Y) : Y"
+                                                                       : "";
   if (y.empty()) return op.unsupported("activation '" + activation + "'");
   const bool last = channelsLast(op);
   OpLowering::Bindings bindings;
@@ -130,9 +135,7 @@ LogicalResult affineChannel(OpLowering& op, const char* text) {
   return op.formula(text, {.axes = {{"Scale", axis}, {"Bias", axis}}});
 }
 LogicalResult lowerAffineChannel(OpLowering& op) { return affineChannel(op, "Out = X * Scale + Bias"); }
-LogicalResult lowerAffineChannelGrad(OpLowering& op) {
-  return affineChannel(op, "X@GRAD = Out@GRAD * Scale; Scale@GRAD = Out@GRAD * X; Bias@GRAD = Out@GRAD");
-}
+LogicalResult lowerAffineChannelGrad(OpLowering& op) { return affineChannel(op, "X@GRAD = Out@GRAD * Scale; Scale@GRAD = Out@GRAD * X; Bias@GRAD = Out@GRAD"); }
 
 // X as [batch, slots, slot_dim]: where slot_dim is given, a slot whose first number (the shows) is 0 counts for nothing.
 class DataNorm {
@@ -140,7 +143,8 @@ class DataNorm {
   explicit DataNorm(OpLowering& op) : op_(op), given_(op.op().getInt("slot_dim")) {}
 
   LogicalResult forward() {
-    if (failed(findLive()) || failed(run("Y = live[r] == 0 ? 0 : (X - BatchSum / BatchSize) * sqrt(BatchSize / BatchSquareSum) * or(scale_w, 1) + or(bias, 0)")))
+    if (failed(findLive()) ||
+        failed(run("Y = live[r] == 0 ? 0 : (X - BatchSum / BatchSize) * sqrt(BatchSize / BatchSquareSum) * or(scale_w, 1) + or(bias, 0)")))
       return llvm::failure();
     return op_.formula("Means = BatchSum / BatchSize; Scales = sqrt(BatchSize / BatchSquareSum)");
   }

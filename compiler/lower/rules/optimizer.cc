@@ -10,12 +10,13 @@ namespace {
 #define DT_BETA_POWERS "\nBeta1PowOut = Beta1Pow * beta1; Beta2PowOut = Beta2Pow * beta2"
 #define DT_ADAM_MOMENTS "m = beta1 * Moment1 + (1 - beta1) * Grad; v = beta2 * Moment2 + (1 - beta2) * Grad * Grad; Moment1Out = m; Moment2Out = v;"
 
-#define DT_ADAM                                                                                              \
-  DT_ADAM_MOMENTS "c = sqrt(1 - Beta2Pow); e = legacy ? epsilon : epsilon * c;"                              \
-                  "ParamOut = Param - LearningRate * c / (1 - Beta1Pow) * (m / (sqrt(v) + e))" DT_BETA_POWERS
+#define DT_ADAM                                                 \
+  DT_ADAM_MOMENTS                                               \
+  "c = sqrt(1 - Beta2Pow); e = legacy ? epsilon : epsilon * c;" \
+  "ParamOut = Param - LearningRate * c / (1 - Beta1Pow) * (m / (sqrt(v) + e))" DT_BETA_POWERS
 
-#define DT_MOMENTUM                                                                                            \
-  "g = l2 ? rescale_grad * Grad + regularization_coeff * Param : rescale_grad * Grad;"                         \
+#define DT_MOMENTUM                                                                    \
+  "g = l2 ? rescale_grad * Grad + regularization_coeff * Param : rescale_grad * Grad;" \
   "v = mu * Velocity + g; VelocityOut = v; ParamOut = Param - LearningRate * (use_nesterov ? g + mu * v : v)"
 
 using llvm::LogicalResult;
@@ -35,14 +36,15 @@ LogicalResult lowerDensely(OpLowering& op) { return lowerDenselyBy(op, nullptr);
 
 // The framework's update by rows multiplies the running powers of beta first, in their own memory, and then reads them: one step ahead of the dense
 // update (adam_kernel.cc of selected_rows; measured in 1.8 and 2.6).
-constexpr const char* kAdamOfRows =
-    DT_ADAM_MOMENTS "c = sqrt(1 - Beta2Pow * beta2); e = legacy ? epsilon : epsilon * c;"
-                    "ParamOut = Param - LearningRate * c / (1 - Beta1Pow * beta1) * (m / (sqrt(v) + e))" DT_BETA_POWERS;
+constexpr const char* kAdamOfRows = DT_ADAM_MOMENTS
+    "c = sqrt(1 - Beta2Pow * beta2); e = legacy ? epsilon : epsilon * c;"
+    "ParamOut = Param - LearningRate * c / (1 - Beta1Pow * beta1) * (m / (sqrt(v) + e))" DT_BETA_POWERS;
 
 LogicalResult lowerAdamRows(OpLowering& op) {
   if (!op.op().getBool("lazy_mode")) return lowerDenselyBy(op, kAdamOfRows);
-  return op.callOp("dt_adam_rows(Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow; beta1, beta2, epsilon, @version) -> ParamOut, Moment1Out, "
-                   "Moment2Out, Beta1PowOut, Beta2PowOut");
+  return op.callOp(
+      "dt_adam_rows(Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow; beta1, beta2, epsilon, @version) -> ParamOut, Moment1Out, "
+      "Moment2Out, Beta1PowOut, Beta2PowOut");
 }
 
 constexpr const char* kStates[] = {"Param", "Grad", "LearningRate", "Velocity", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow"};
@@ -104,8 +106,8 @@ LogicalResult lowerLarsMomentum(OpLowering& op) {
 }
 
 // Sums move on to the next place so that they lose no digits, and are begun anew where the window has become too long.
-#define DT_WINDOW                                                                                                                      \
-  "u = in_num_updates + 1; n = in_num_accumulates + 1;"                                                                                \
+#define DT_WINDOW                                       \
+  "u = in_num_updates + 1; n = in_num_accumulates + 1;" \
   "full = n >= min_average_window && (double(n) >= max_average_window || n >= int64(float(u) * average_window));"
 
 const LoweringRule kRules[] = {
@@ -143,18 +145,19 @@ const LoweringRule kRules[] = {
      "d = centered ? s - h * h + epsilon : s + epsilon; w = momentum * Moment + LearningRate * Grad / sqrt(d);"
      "MeanSquareOut = s; MeanGradOut = h; MomentOut = w; ParamOut = Param - w",
      lowerDensely, "dt_rows_to_dense"},
-    formulaRule("ftrl", Inner::None,
-     "n = SquaredAccumulator + Grad * Grad; a = l1 + 1e-10; b = l2 + 1e-10;"
-     "after = lr_power == -0.5 ? sqrt(n) : pow(n, -lr_power); before = lr_power == -0.5 ? sqrt(SquaredAccumulator) : pow(SquaredAccumulator, -lr_power);"
-     "z = LinearAccumulator + Grad - (after - before) / LearningRate * Param; SquaredAccumOut = n; LinearAccumOut = z;"
-     "ParamOut = abs(z) > a ? (a * sign(z) - z) / (after / LearningRate + 2 * b) : 0",
-     "dt_ftrl_rows(Param, Grad, LearningRate, SquaredAccumulator, LinearAccumulator; l1, l2, lr_power) -> ParamOut, SquaredAccumOut, LinearAccumOut"),
+    formulaRule(
+        "ftrl", Inner::None,
+        "n = SquaredAccumulator + Grad * Grad; a = l1 + 1e-10; b = l2 + 1e-10;"
+        "after = lr_power == -0.5 ? sqrt(n) : pow(n, -lr_power); before = lr_power == -0.5 ? sqrt(SquaredAccumulator) : pow(SquaredAccumulator, -lr_power);"
+        "z = LinearAccumulator + Grad - (after - before) / LearningRate * Param; SquaredAccumOut = n; LinearAccumOut = z;"
+        "ParamOut = abs(z) > a ? (a * sign(z) - z) / (after / LearningRate + 2 * b) : 0",
+        "dt_ftrl_rows(Param, Grad, LearningRate, SquaredAccumulator, LinearAccumulator; l1, l2, lr_power) -> ParamOut, SquaredAccumOut, LinearAccumOut"),
     {"lamb", Inner::All,
      DT_ADAM_MOMENTS "mh = legacy ? m : m / (1 - Beta1Pow); vh = legacy ? v : v / (1 - Beta2Pow); u = mh / (sqrt(vh) + epsilon) + weight_decay * Param;"
-                     "p = sqrt(sum(Param * Param)); q = sqrt(sum(u * u)); ParamOut = Param - LearningRate * (p > 0 && q > 0 && (legacy || always_adapt || weight_decay > 0) ? p / q : 1) * u" DT_BETA_POWERS,
+                     "p = sqrt(sum(Param * Param)); q = sqrt(sum(u * u)); ParamOut = Param - LearningRate * (p > 0 && q > 0 && (legacy || always_adapt || "
+                     "weight_decay > 0) ? p / q : 1) * u" DT_BETA_POWERS,
      lowerDensely, "dt_rows_to_dense"},
-    {"proximal_gd", Inner::None,
-     "t = Param - LearningRate * Grad; ParamOut = sign(t) * max(abs(t) - LearningRate * l1, 0) / (1 + LearningRate * l2)"},
+    {"proximal_gd", Inner::None, "t = Param - LearningRate * Grad; ParamOut = sign(t) * max(abs(t) - LearningRate * l1, 0) / (1 + LearningRate * l2)"},
     {"proximal_adagrad", Inner::None,
      "m = Moment + Grad * Grad; lr = LearningRate / sqrt(m); t = Param - lr * Grad; MomentOut = m;"
      "ParamOut = sign(t) * max(abs(t) - LearningRate * l1, 0) / (1 + LearningRate * l2)"},

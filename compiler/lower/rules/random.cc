@@ -13,7 +13,8 @@ LogicalResult lowerUniform(OpLowering& op) {
   if (!out) return llvm::success();
   const pd::OpView& v = op.op();
   op.call("dt_uniform_random", {}, {*out},
-          {.ints = {release(op), v.getInt("seed"), v.getInt("diag_num"), v.getInt("diag_step")}, .reals = {v.getFloat("min"), v.getFloat("max"), v.getFloat("diag_val")}});
+          {.ints = {release(op), v.getInt("seed"), v.getInt("diag_num"), v.getInt("diag_step")},
+           .reals = {v.getFloat("min"), v.getFloat("max"), v.getFloat("diag_val")}});
   return llvm::success();
 }
 

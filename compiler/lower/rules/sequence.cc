@@ -12,8 +12,9 @@ const LoweringRule kRules[] = {
     callRule("sequence_concat", "dt_sequence_concat(X) -> Out"),
     callRule("sequence_concat_grad", "dt_sequence_concat_grad(X, Out@GRAD) -> X@GRAD"),
     callRule("sequence_conv", "dt_sequence_conv(X, PaddingData, Filter; contextLength, contextStart, contextStride, paddingTrainable) -> Out"),
-    callRule("sequence_conv_grad", "dt_sequence_conv_grad(X, PaddingData, Filter, Out@GRAD; contextLength, contextStart, contextStride, paddingTrainable)"
-                                   " -> X@GRAD, Filter@GRAD, PaddingData@GRAD"),
+    callRule("sequence_conv_grad",
+             "dt_sequence_conv_grad(X, PaddingData, Filter, Out@GRAD; contextLength, contextStart, contextStride, paddingTrainable)"
+             " -> X@GRAD, Filter@GRAD, PaddingData@GRAD"),
     callRule("sequence_enumerate", "dt_sequence_enumerate(X; win_size, pad_value) -> Out"),
     callRule("sequence_erase", "dt_sequence_erase(X; tokens) -> Out"),
     callRule("sequence_expand", "dt_sequence_expand(X, Y; ref_level) -> Out"),

@@ -60,8 +60,7 @@ class Reader {
     auto found = commIndex_.find(dist::commOf(op).getValue());
     if (llvm::isa<dist::PushOp, dist::PullOp, dist::LookupOp, dist::PhaseOp, dist::TransferOp>(op))
       return unknown(op, "model", typeOf(op) + " is not covered by this check yet", "verify it by running the job");
-    if (found == commIndex_.end())
-      return unknown(op, "model", typeOf(op) + " names a communicator that its class does not have", "declare the dist.comm");
+    if (found == commIndex_.end()) return unknown(op, "model", typeOf(op) + " names a communicator that its class does not have", "declare the dist.comm");
     int ticket = static_cast<int>(events_.size());
     events_.push_back({op, found->second, ticket});
     bool started = op->getNumResults() == 1 && llvm::isa<dist::PendingType>(op->getResult(0).getType());
@@ -75,9 +74,8 @@ class Reader {
   }
 
   void readOther(mlir::Operation* op) {
-    bool communicates = op->walk([](mlir::Operation* inner) {
-                            return dist::commOf(inner) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
-                          }).wasInterrupted();
+    bool communicates =
+        op->walk([](mlir::Operation* inner) { return dist::commOf(inner) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance(); }).wasInterrupted();
     if (communicates && op->getNumRegions())
       unknown(op, "model", typeOf(op) + " communicates inside, which this check does not cover yet", "verify it by running the job");
   }
@@ -87,14 +85,12 @@ class Reader {
     pd::OpView view(op);
     const pd::OpSpec* spec = view.spec();
     if (op->getName().stripDialect() == "orphan_block") return;  // no op refers to it: it is never run
-    if (!spec)
-      return unknown(op, "C5", "op type '" + view.type().str() + "' is not known: it may communicate", "declare it with --op-table");
+    if (!spec) return unknown(op, "C5", "op type '" + view.type().str() + "' is not known: it may communicate", "declare it with --op-table");
     if (spec->effects & pd::kCommunicates)
       return unknown(op, "C5", typeOf(op) + " communicates outside of dialect dist: the imported program is already distributed",
                      "start from the single-device program");
-    bool inside = op->walk([](mlir::Operation* inner) {
-                      return dist::commOf(inner) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
-                    }).wasInterrupted();
+    bool inside =
+        op->walk([](mlir::Operation* inner) { return dist::commOf(inner) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance(); }).wasInterrupted();
     if (inside)
       unknown(op, "C2", typeOf(op) + " communicates inside, and its predicate is not shown to be equal on all ranks",
               "move the communication out of the block");

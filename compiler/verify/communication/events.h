@@ -13,8 +13,8 @@ namespace dtranspile::verify {
 
 // The ranks of a role with one text.
 struct ClassText {
-  std::string name;         // "trainer", "trainer[pp=0]"
-  dist::SelAttr where;      // its ranks; guards in the text are resolved by it
+  std::string name;                 // "trainer", "trainer[pp=0]"
+  dist::SelAttr where;              // its ranks; guards in the text are resolved by it
   std::vector<dist::CommOp> comms;  // in order of creation
   pd::ProgramOp startup, main;      // startup may be null
 };
@@ -29,9 +29,9 @@ struct Event {
 
 // What all members of a group must agree in.
 struct Signature {
-  std::string kind;      // "all_reduce sum", "broadcast from <dp = 0>"
-  std::string types;     // local types of the operands
-  std::string values;    // names of the variables
+  std::string kind;    // "all_reduce sum", "broadcast from <dp = 0>"
+  std::string types;   // local types of the operands
+  std::string values;  // names of the variables
   bool operator==(const Signature& other) const { return kind == other.kind && types == other.types && values == other.values; }
 };
 Signature signatureOf(mlir::Operation* op);

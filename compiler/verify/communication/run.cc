@@ -11,23 +11,23 @@ namespace {
 
 // One communicator among the classes that share its groups; the t-th operations of its members belong together.
 struct Group {
-  std::string name;                      // of the dist.comm
-  std::vector<int> members;              // indices of classes
+  std::string name;          // of the dist.comm
+  std::vector<int> members;  // indices of classes
   struct Slot {
     int arrived = 0;
-    std::vector<mlir::Operation*> ops;   // per member, in the order of `members`; null: not yet
+    std::vector<mlir::Operation*> ops;  // per member, in the order of `members`; null: not yet
     bool complete = false;
   };
   std::vector<Slot> slots;
-  int completed = 0;                     // slots complete so far: they complete in order
+  int completed = 0;  // slots complete so far: they complete in order
 };
 
 struct Thread {
   std::vector<Event> events;
   size_t next = 0;
-  std::vector<int> groupOf;                     // per comm of the class; -1: not a member
-  std::vector<int> started;                     // per comm: operations started
-  std::map<int, std::pair<int, int>> place;     // ticket -> (group, slot)
+  std::vector<int> groupOf;                  // per comm of the class; -1: not a member
+  std::vector<int> started;                  // per comm: operations started
+  std::map<int, std::pair<int, int>> place;  // ticket -> (group, slot)
   bool ended() const { return next == events.size(); }
 };
 
@@ -35,8 +35,7 @@ class Run {
  public:
   Run(llvm::ArrayRef<ClassText> classes, llvm::StringRef program, Rung& report) : classes_(classes), program_(program), report_(report) {
     threads_.resize(classes.size());
-    for (auto [i, text] : llvm::enumerate(classes))
-      threads_[i].events = eventsOf(text, program == "startup" ? text.startup : text.main, report);
+    for (auto [i, text] : llvm::enumerate(classes)) threads_[i].events = eventsOf(text, program == "startup" ? text.startup : text.main, report);
     formGroups();
   }
 
@@ -55,8 +54,7 @@ class Run {
   void checkOrder(int one, int two);
   std::vector<int> missing(const Group& group, size_t slot) const;
   std::string waitText(int who) const;
-  void refute(mlir::Operation* op, const std::string& rankClass, std::string rule, std::string text, std::string remedy,
-              std::vector<std::string> notes);
+  void refute(mlir::Operation* op, const std::string& rankClass, std::string rule, std::string text, std::string remedy, std::vector<std::string> notes);
 
   llvm::ArrayRef<ClassText> classes_;
   llvm::StringRef program_;
@@ -95,8 +93,7 @@ void Run::formGroups() {
   }
 }
 
-void Run::refute(mlir::Operation* op, const std::string& rankClass, std::string rule, std::string text, std::string remedy,
-                 std::vector<std::string> notes) {
+void Run::refute(mlir::Operation* op, const std::string& rankClass, std::string rule, std::string text, std::string remedy, std::vector<std::string> notes) {
   Message message = messageAt(op, Message::Level::Refuted, std::move(rule), std::move(text), std::move(remedy));
   message.rankClass = rankClass;
   message.notes = std::move(notes);
@@ -111,7 +108,7 @@ void Run::checkMatch(const Group& group, size_t slot) {
     if (other == first) continue;
     const std::string& one = classes_[group.members[0]].name;
     const std::string& two = classes_[group.members[m]].name;
-    std::string differ = other.kind != first.kind ? first.kind + " and " + other.kind
+    std::string differ = other.kind != first.kind     ? first.kind + " and " + other.kind
                          : other.types != first.types ? "operands of types " + first.types + " and " + other.types
                                                       : "the values " + first.values + " and " + other.values;
     refute(ops[m], two, "match",
@@ -219,7 +216,8 @@ void Run::reportStuck() {
   for (int one : chain) notes.push_back(waitText(one));
   const Thread& first = threads_[chain.front()];
   refute(first.events[first.next].op, classes_[chain.front()].name, cycle ? "deadlock" : "unmatched",
-         std::string(cycle ? "the job hangs: classes of ranks wait for each other in a cycle" : "the job hangs: an operation waits for a class that never starts it") +
+         std::string(cycle ? "the job hangs: classes of ranks wait for each other in a cycle"
+                           : "the job hangs: an operation waits for a class that never starts it") +
              " in " + program_.str(),
          "start these operations in one order on all members of their communicators", std::move(notes));
 }

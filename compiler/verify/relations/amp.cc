@@ -7,8 +7,7 @@ namespace {
 
 const RuleRow kRows[] = {
     {"check_finite_and_unscale", wholeOnly, "X, Scale -> Out, FoundInfinite"},
-    {"update_loss_scaling", wholeOnly,
-     "X, FoundInfinite, PrevLossScaling, InGoodSteps, InBadSteps -> Out, LossScaling, OutGoodSteps, OutBadSteps"},
+    {"update_loss_scaling", wholeOnly, "X, FoundInfinite, PrevLossScaling, InGoodSteps, InBadSteps -> Out, LossScaling, OutGoodSteps, OutBadSteps"},
 };
 
 }  // namespace

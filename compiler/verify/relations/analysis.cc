@@ -13,9 +13,14 @@ enum class Inserted { No, Scale, Copy, Cast, Sum, Difference, Zero };
 
 Inserted insertedKind(llvm::StringRef type) {
   static const std::pair<llvm::StringRef, Inserted> kinds[] = {
-      {"scale", Inserted::Scale},          {"assign", Inserted::Copy}, {"cast", Inserted::Cast},
-      {"elementwise_add", Inserted::Sum},  {"sum", Inserted::Sum},     {"fill_constant", Inserted::Zero},
-      {"fill_zeros_like", Inserted::Zero}, {"elementwise_sub", Inserted::Difference},
+      {"scale", Inserted::Scale},
+      {"assign", Inserted::Copy},
+      {"cast", Inserted::Cast},
+      {"elementwise_add", Inserted::Sum},
+      {"sum", Inserted::Sum},
+      {"fill_constant", Inserted::Zero},
+      {"fill_zeros_like", Inserted::Zero},
+      {"elementwise_sub", Inserted::Difference},
   };
   for (const auto& [name, kind] : kinds)
     if (name == type) return kind;
@@ -174,8 +179,7 @@ void Analysis::giveUnknown(mlir::Operation* op, const std::string& why, mlir::Op
 }
 
 bool Analysis::lineageHolds(mlir::Operation* op, mlir::Operation* reference) {
-  if (op->getName() == reference->getName() && op->getNumOperands() == reference->getNumOperands() &&
-      op->getNumResults() == reference->getNumResults())
+  if (op->getName() == reference->getName() && op->getNumOperands() == reference->getNumOperands() && op->getNumResults() == reference->getNumResults())
     return operandsStandFor(op, reference);
   giveUnknown(op, "does not have the form of the op of the reference that it stands for", reference);
   return false;
@@ -223,8 +227,7 @@ void Analysis::visitFramework(mlir::Operation* op) {
   if (!rule) return giveUnknown(op, "has no relation rule", reference);
   RuleContext context(op, *rule, axes_, [&](mlir::Value value) -> const Relation& { return of(value); });
   rule->rule(context);
-  for (const Violation& violation : context.violations())
-    report(op, Message::Level::Refuted, violation.rule, violation.text, violation.remedy);
+  for (const Violation& violation : context.violations()) report(op, Message::Level::Refuted, violation.rule, violation.text, violation.remedy);
   giveResults(op, reference, context);
 }
 
@@ -309,8 +312,7 @@ void Analysis::visitDifference(mlir::Operation* op) {
   Relation relation = of(view.input("Y"));
   bool local = relation.known() && contracts_.declares("local_sgd") &&
                (relation.hasTag("local_sgd") || llvm::any_of(relation.reading().states, [](const State& state) { return state.isDifferent(); }));
-  if (!local || !of(view.input("X")).reading().isReplicated())
-    return giveUnknown(op, "was inserted and subtracts, which only the contract local_sgd explains");
+  if (!local || !of(view.input("X")).reading().isReplicated()) return giveUnknown(op, "was inserted and subtracts, which only the contract local_sgd explains");
   set(op->getResult(0), std::move(relation));
 }
 

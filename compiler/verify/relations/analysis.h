@@ -120,8 +120,7 @@ class Analysis {
   std::vector<std::string> reductionsOf(mlir::Value value);
   std::string commFor(unsigned axis);
   void reachSites();
-  void report(mlir::Operation* op, Message::Level level, std::string rule, std::string text, std::string remedy,
-              std::vector<std::string> notes = {});
+  void report(mlir::Operation* op, Message::Level level, std::string rule, std::string text, std::string remedy, std::vector<std::string> notes = {});
 
   dist::RoleOp role_;
   pd::ProgramOp program_;
@@ -134,13 +133,13 @@ class Analysis {
 
   llvm::DenseMap<mlir::Value, Relation> relations_;
   llvm::DenseMap<mlir::Value, std::vector<Relation>> pending_;
-  llvm::DenseMap<mlir::Value, Loss> losses_;      // of values without any reading
+  llvm::DenseMap<mlir::Value, Loss> losses_;  // of values without any reading
   std::map<std::string, Variable> variables_;
   llvm::DenseMap<int, mlir::Value> lastFor_;
   std::vector<Site> sites_, reachedSites_;
-  std::vector<mlir::Value> partsOnly_;            // demanded values whose whole reading is lost
+  std::vector<mlir::Value> partsOnly_;  // demanded values whose whole reading is lost
   std::vector<ScaleFault> scaleFaults_;
-  std::set<std::string> saidUnknown_;             // causes of unknown relations already reported
+  std::set<std::string> saidUnknown_;  // causes of unknown relations already reported
   Relation none_;
 };
 

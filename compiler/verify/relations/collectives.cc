@@ -97,7 +97,8 @@ void Analysis::demandReduction(mlir::Operation* op, dist::CommOp comm) {
       State& state = (relation.whole.known ? relation.whole : relation.parts).states[axis];
       if (!state.isPartial() || state.reduce == *reduce) continue;
       report(op, Message::Level::Refuted, "reduction",
-             "combines " + nameText(operand) + ", which is " + state.text() + " along axis " + axes_.names[axis] + ", with " + dist::stringifyReduce(*reduce).str(),
+             "combines " + nameText(operand) + ", which is " + state.text() + " along axis " + axes_.names[axis] + ", with " +
+                 dist::stringifyReduce(*reduce).str(),
              "reduce it with " + dist::stringifyReduce(state.reduce).str());
       state.reduce = *reduce;
     }

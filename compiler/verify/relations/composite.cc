@@ -37,8 +37,8 @@ void Analysis::visitComposite(dist::CompositeOp composite) {
   llvm::StringRef type = composite.getOp();
   auto number = composite->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
   mlir::Operation* reference = number ? reference_.op(number.getInt()) : nullptr;
-  if (!type.consume_front(kPrefix) || !reference || reference->getName().stripDialect() != type || reference->getNumOperands() != composite.getInputs().size() ||
-      reference->getNumResults() != composite->getNumResults())
+  if (!type.consume_front(kPrefix) || !reference || reference->getName().stripDialect() != type ||
+      reference->getNumOperands() != composite.getInputs().size() || reference->getNumResults() != composite->getNumResults())
     return giveUnknown(composite, "is a composite that stands for no op of the reference", reference);
   if (!operandsStandFor(composite, reference)) return;
   mlir::Block& body = composite.getBody().front();

@@ -6,8 +6,7 @@ namespace dtranspile::verify {
 namespace {
 
 constexpr const char* kConvolution = "Input:l, Filter:wl -> Output";
-constexpr const char* kConvolutionGrad =
-    "Output@GRAD:l, Filter:wl, Input:s -> Input@GRAD; Output@GRAD:l, Input:l, Filter:ws -> +Filter@GRAD";
+constexpr const char* kConvolutionGrad = "Output@GRAD:l, Filter:wl, Input:s -> Input@GRAD; Output@GRAD:l, Input:l, Filter:ws -> +Filter@GRAD";
 
 // Max pooling commutes with positive factors only, average pooling is linear.
 void pool(RuleContext& context) {

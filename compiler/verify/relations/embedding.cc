@@ -18,7 +18,8 @@ const RuleRow kRows[] = {
     {"lookup_table_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD"},
     {"lookup_table_v2", batchwise, "W:wl, Ids -> Out"},
     {"lookup_table_v2_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD"},
-    {"nce", nce, "Input, Label, Weight:w, Bias:w, SampleWeight, CustomDistProbs:w, CustomDistAlias:w, CustomDistAliasProbs:w -> Cost, SampleLogits, SampleLabels"},
+    {"nce", nce,
+     "Input, Label, Weight:w, Bias:w, SampleWeight, CustomDistProbs:w, CustomDistAlias:w, CustomDistAliasProbs:w -> Cost, SampleLogits, SampleLabels"},
     {"nce_grad", batchwise,
      "Cost@GRAD:l, Input:s, Weight:wl, Bias:w, " DT_NCE_SAMPLES " -> Input@GRAD; "
      "Cost@GRAD:l, Input:l, Weight:ws, Bias:w, " DT_NCE_SAMPLES " -> +Weight@GRAD; "

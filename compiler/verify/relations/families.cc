@@ -4,10 +4,9 @@ namespace dtranspile::verify {
 
 llvm::ArrayRef<llvm::ArrayRef<RuleRow>> ruleFamilies() {
   static const llvm::ArrayRef<RuleRow> families[] = {
-      activationRules(),    ampRules(),       controlFlowRules(), convolutionRules(), creationRules(),
-      elementwiseRules(),   embeddingRules(), indexingRules(),    linearAlgebraRules(), logicalRules(),
-      lossRules(),          metricRules(),    normalizationRules(), optimizerRules(), randomRules(),
-      recurrentRules(),     reductionRules(), sequenceRules(),    shapeRules(),       tensorArrayRules(),
+      activationRules(), ampRules(),           controlFlowRules(), convolutionRules(), creationRules(), elementwiseRules(),   embeddingRules(),
+      indexingRules(),   linearAlgebraRules(), logicalRules(),     lossRules(),        metricRules(),   normalizationRules(), optimizerRules(),
+      randomRules(),     recurrentRules(),     reductionRules(),   sequenceRules(),    shapeRules(),    tensorArrayRules(),
   };
   return families;
 }

@@ -76,7 +76,9 @@ std::vector<FetchRelation> fetchRelations(mlir::ModuleOp job, dist::RoleOp role,
     const Relation* variable = analysis.ofVariable(name);
     mlir::Value value = variable ? mlir::Value() : lastNamed(main, name);
     const Relation& relation = variable ? *variable : analysis.of(value);
-    const char* combine = relation.whole.known ? fromWhole(relation.whole, analysis.axes(), mesh.getAxes().size()) : value ? fromParts(value, varying) : nullptr;
+    const char* combine = relation.whole.known ? fromWhole(relation.whole, analysis.axes(), mesh.getAxes().size())
+                          : value              ? fromParts(value, varying)
+                                               : nullptr;
     result.push_back({name, textOf(relation.reading(), analysis.axes()), combine ? combine : "list"});
   }
   return result;

@@ -26,13 +26,12 @@ struct AxisView {
   int label = kBroadcastDim;  // of the split dim; kBroadcastDim: nothing is split
   bool flat = false;
   bool partial = false, parts = false;
-  mlir::StringAttr tag;       // of a different one
+  mlir::StringAttr tag;  // of a different one
 };
 
 class Evaluation {
  public:
-  Evaluation(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero)
-      : form_(form), axes_(axes), readingOf_(readingOf), isZero_(isZero) {}
+  Evaluation(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero) : form_(form), axes_(axes), readingOf_(readingOf), isZero_(isZero) {}
 
   Outcome run();
 
@@ -226,8 +225,6 @@ Outcome Evaluation::run() {
 
 }  // namespace
 
-Outcome evaluate(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero) {
-  return Evaluation(form, axes, readingOf, isZero).run();
-}
+Outcome evaluate(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero) { return Evaluation(form, axes, readingOf, isZero).run(); }
 
 }  // namespace dtranspile::verify

@@ -43,16 +43,16 @@ struct Form {
   Labels result;
   Combine combine = Combine::Product;
   Fold fold = Fold::None;
-  Labels averaged;   // labels whose extent the op divides by: locally it is 1/n of the whole
-  Rational factor;   // the op multiplies by this
+  Labels averaged;  // labels whose extent the op divides by: locally it is 1/n of the whole
+  Rational factor;  // the op multiplies by this
 };
 
 // Why a reading was lost.
 struct Loss {
   std::string why;
-  int axis = -1;           // -1: not about one axis
-  mlir::Value operand;     // null: not about one operand
-  bool wrong = false;      // not only unknown: no reading fits, as in a sum of values that were scaled differently
+  int axis = -1;        // -1: not about one axis
+  mlir::Value operand;  // null: not about one operand
+  bool wrong = false;   // not only unknown: no reading fits, as in a sum of values that were scaled differently
 };
 
 struct Outcome {

@@ -44,9 +44,7 @@ void pointwiseWith(RuleContext& context, Combine combine) {
     mlir::Value frame = frameOf(context, clause);
     if (!frame) continue;
     llvm::SmallVector<int64_t> extents = frameExtents(context, clause, frame);
-    auto labels = [&](mlir::Value value) {
-      return alignedLabels(value, extents, alignment(context, value, static_cast<int>(extents.size())));
-    };
+    auto labels = [&](mlir::Value value) { return alignedLabels(value, extents, alignment(context, value, static_cast<int>(extents.size()))); };
     Form form = formOf(context, clause, labels);
     form.combine = combine;
     form.fold = Fold::Sum;
@@ -121,8 +119,7 @@ void batchwise(RuleContext& context) {
 }
 
 void wholeOnly(RuleContext& context) {
-  for (const Clause& clause : context.clauses())
-    giveResults(context, clause, formOf(context, clause, wholeLabels), wholeLabels);
+  for (const Clause& clause : context.clauses()) giveResults(context, clause, formOf(context, clause, wholeLabels), wholeLabels);
 }
 
 }  // namespace dtranspile::verify

@@ -16,8 +16,7 @@ const RuleRow kRows[] = {
     {"adamw", pointwise,
      "Param, Grad, Moment1, Moment2, LearningRate:w, Beta1Pow:w, Beta2Pow:w, Beta1Tensor:w, Beta2Tensor:w, MasterParam, SkipUpdate:w, "
      "EpsilonTensor:w -> ParamOut, Moment1Out, Moment2Out, MasterParamOut; Beta1Pow:w -> Beta1PowOut; Beta2Pow:w -> Beta2PowOut"},
-    {"adamax", pointwise,
-     "Param, Grad, Moment, InfNorm, LearningRate:w, Beta1Pow:w, MasterParam -> ParamOut, MomentOut, InfNormOut, MasterParamOut"},
+    {"adamax", pointwise, "Param, Grad, Moment, InfNorm, LearningRate:w, Beta1Pow:w, MasterParam -> ParamOut, MomentOut, InfNormOut, MasterParamOut"},
     {"adagrad", pointwise, "Param, Grad, Moment, LearningRate:w, MasterParam -> ParamOut, MomentOut, MasterParamOut"},
     {"decayed_adagrad", pointwise, "Param, Grad, Moment, LearningRate:w -> ParamOut, MomentOut"},
     {"adadelta", pointwise,
@@ -26,8 +25,7 @@ const RuleRow kRows[] = {
     {"rmsprop", pointwise,
      "Param, Grad, MeanSquare, MeanGrad, Moment, LearningRate:w, MasterParam -> ParamOut, MeanSquareOut, MeanGradOut, MomentOut, "
      "MasterParamOut"},
-    {"ftrl", pointwise,
-     "Param, Grad, SquaredAccumulator, LinearAccumulator, LearningRate:w -> ParamOut, SquaredAccumOut, LinearAccumOut"},
+    {"ftrl", pointwise, "Param, Grad, SquaredAccumulator, LinearAccumulator, LearningRate:w -> ParamOut, SquaredAccumOut, LinearAccumOut"},
     {"lars_momentum", wholeOnly, "Param, Grad, Velocity, LearningRate, MasterParam -> ParamOut, VelocityOut, MasterParamOut"},
     {"lamb", wholeOnly,
      "Param, Grad, Moment1, Moment2, LearningRate, Beta1Pow, Beta2Pow, MasterParam, SkipUpdate -> ParamOut, Moment1Out, Moment2Out, "

@@ -26,9 +26,7 @@ class Rational {
 
   Rational operator*(const Rational& other) const;
   Rational operator+(const Rational& other) const;
-  bool operator==(const Rational& other) const {
-    return !isLost() && !other.isLost() && numerator_ == other.numerator_ && denominator_ == other.denominator_;
-  }
+  bool operator==(const Rational& other) const { return !isLost() && !other.isLost() && numerator_ == other.numerator_ && denominator_ == other.denominator_; }
   std::string text() const;  // "1", "1/4"
 
  private:

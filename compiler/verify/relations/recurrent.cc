@@ -31,9 +31,7 @@ bool readsOwnRecord(const pd::OpView& op, const Clause& record) {
 }
 
 // Masks between the layers are drawn anew in every step.
-bool draws(const pd::OpView& op) {
-  return op.type() == "rnn" && op.getFloat("dropout_prob") > 0 && !op.getBool("is_test") && op.getInt("num_layers") > 1;
-}
+bool draws(const pd::OpView& op) { return op.type() == "rnn" && op.getFloat("dropout_prob") > 0 && !op.getBool("is_test") && op.getInt("num_layers") > 1; }
 
 // Clauses: what has the order of the batch; the record.
 void recurrent(RuleContext& context) {

@@ -17,8 +17,7 @@ Reference::Reference(pd::ProgramOp program) {
   // Every variable has a number, also one that only the role touches.
   if (mlir::Operation* table = program->getParentOp())
     for (mlir::Region& region : table->getRegions())
-      for (auto var : region.getOps<pd::VarOp>())
-        initial_[var.getSymName()] = add(var, var.getSymName(), " before the step");
+      for (auto var : region.getOps<pd::VarOp>()) initial_[var.getSymName()] = add(var, var.getSymName(), " before the step");
   for (const auto& entry : initial_) current_[entry.getKey()] = entry.getValue();
   number(*program.getBodyBlock());
 }
@@ -40,8 +39,7 @@ void Reference::enterRegions(mlir::Operation* op, int64_t index) {
   llvm::StringMap<int> before = current_;
   for (mlir::Region& region : op->getRegions())
     for (mlir::Block& block : region) {
-      for (mlir::BlockArgument argument : block.getArguments())
-        numbers_[argument] = add(op, "", " that enters the block of ");
+      for (mlir::BlockArgument argument : block.getArguments()) numbers_[argument] = add(op, "", " that enters the block of ");
       number(block);
     }
   for (auto& entry : current_) {

@@ -22,10 +22,10 @@ class Reference {
 
   // Number of a value of the program; -1 for others.
   int numberOf(mlir::Value value) const;
-  int inputNumber(llvm::StringRef name) const;    // of what is fed for a name; -1 where the program has no such input
-  int initialNumber(llvm::StringRef var) const;   // of a persistable before the step; -1 where the program does not know it
-  int finalNumber(llvm::StringRef var) const;     // of a persistable after the step
-  int namedNumber(llvm::StringRef name) const;    // of the last value that a name holds in block 0; -1
+  int inputNumber(llvm::StringRef name) const;   // of what is fed for a name; -1 where the program has no such input
+  int initialNumber(llvm::StringRef var) const;  // of a persistable before the step; -1 where the program does not know it
+  int finalNumber(llvm::StringRef var) const;    // of a persistable after the step
+  int namedNumber(llvm::StringRef name) const;   // of the last value that a name holds in block 0; -1
   bool sets(llvm::StringRef var) const { return finalNumber(var) != initialNumber(var); }
   // Number of a persistable behind op `index` whose regions set it; -1 otherwise.
   int numberAfter(int64_t index, llvm::StringRef var) const;

@@ -10,9 +10,7 @@ int Axes::indexOf(llvm::StringRef name) const {
   return -1;
 }
 
-mlir::StringAttr State::tagAttr() const {
-  return tag ? llvm::cast<mlir::StringAttr>(mlir::Attribute::getFromOpaquePointer(tag)) : mlir::StringAttr();
-}
+mlir::StringAttr State::tagAttr() const { return tag ? llvm::cast<mlir::StringAttr>(mlir::Attribute::getFromOpaquePointer(tag)) : mlir::StringAttr(); }
 
 std::string State::text() const {
   switch (kind) {
@@ -27,9 +25,7 @@ bool Reading::isReplicated() const {
   return known && llvm::all_of(states, [](const State& state) { return state.isReplicated(); });
 }
 
-bool Reading::operator==(const Reading& other) const {
-  return known == other.known && (!known || (states == other.states && scale == other.scale));
-}
+bool Reading::operator==(const Reading& other) const { return known == other.known && (!known || (states == other.states && scale == other.scale)); }
 
 void Relation::addTags(llvm::ArrayRef<mlir::StringAttr> more) {
   for (mlir::StringAttr tag : more) {

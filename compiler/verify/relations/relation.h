@@ -39,9 +39,7 @@ struct State {
   bool isParts() const { return kind == dist::StateKind::Parts; }
   bool isDifferent() const { return kind == dist::StateKind::Different; }
   mlir::StringAttr tagAttr() const;
-  bool operator==(const State& other) const {
-    return kind == other.kind && reduce == other.reduce && dim == other.dim && tag == other.tag;
-  }
+  bool operator==(const State& other) const { return kind == other.kind && reduce == other.reduce && dim == other.dim && tag == other.tag; }
   std::string text() const;  // "P(sum)"
 };
 
@@ -59,8 +57,8 @@ struct Reading {
 // A value is read as a whole (its parts, put together, are scale × the reference value) and in parts (on data axes each rank has scale
 // × what the reference's ops give on that rank's share of the batch). Either may be lost.
 struct Relation {
-  int reference = -1;      // number of the reference value (reference.h); -1: none known
-  bool isZero = false;     // the constant 0: fits every relation in a sum
+  int reference = -1;   // number of the reference value (reference.h); -1: none known
+  bool isZero = false;  // the constant 0: fits every relation in a sum
   Reading whole, parts;
   llvm::SmallVector<mlir::StringAttr, 1> tags;  // contracts met on the way, sorted
 

@@ -7,8 +7,7 @@
 namespace dtranspile::verify {
 namespace {
 
-constexpr llvm::StringLiteral kStatement =
-    "these ops are evaluated on each rank's share of the batch, and gradients are averaged over the shares";
+constexpr llvm::StringLiteral kStatement = "these ops are evaluated on each rank's share of the batch, and gradients are averaged over the shares";
 
 struct Totals {
   int64_t values = 0, operations = 0, sites = 0;

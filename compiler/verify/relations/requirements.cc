@@ -50,8 +50,7 @@ bool isSeed(mlir::Operation* op) {
 
 }  // namespace
 
-void Analysis::report(mlir::Operation* op, Message::Level level, std::string rule, std::string text, std::string remedy,
-                      std::vector<std::string> notes) {
+void Analysis::report(mlir::Operation* op, Message::Level level, std::string rule, std::string text, std::string remedy, std::vector<std::string> notes) {
   Message message = messageAt(op, level, std::move(rule), std::move(text), std::move(remedy));
   message.notes = std::move(notes);
   report_.add(std::move(message));
@@ -109,8 +108,8 @@ void Analysis::demandReduced(mlir::Operation* op) {
       std::string name = nameText(operand), axisName = axes_.names[axis];
       bool merged = !reductionsOf(operand).empty();
       report(op, Message::Level::Refuted, "reduced-once",
-             name + " enters " + typeOf(op) + " as " + state.text() + " along axis " + axisName + (merged ? "" : ", never reduced") +
-                 ": each of the " + std::to_string(axes_.sizes[axis]) + " ranks would apply the gradient of its own samples",
+             name + " enters " + typeOf(op) + " as " + state.text() + " along axis " + axisName + (merged ? "" : ", never reduced") + ": each of the " +
+                 std::to_string(axes_.sizes[axis]) + " ranks would apply the gradient of its own samples",
              "all_reduce " + name + " with sum on " + commFor(axis) + " after its last producer and before " + typeOf(op), reductionsOf(operand));
     }
     if (!reading.scale.isOne() && !wrong) {
@@ -169,8 +168,8 @@ void Analysis::reportScales() {
     std::string text = listed(group.names) + (verb ? " enters" : " enter") + " the update as " + fault.scale.text() + " times the gradient of the reference";
     if (!fault.causes.empty()) {
       report(fault.causes.front(), Message::Level::Refuted, "scale",
-             "reduces a value that is already equal on all ranks, which multiplies it by their number: " + text,
-             "remove this reduction, or the one before it", reductionsOf(fault.value));
+             "reduces a value that is already equal on all ranks, which multiplies it by their number: " + text, "remove this reduction, or the one before it",
+             reductionsOf(fault.value));
       continue;
     }
     std::vector<std::string> notes;
@@ -212,7 +211,8 @@ void Analysis::explainUnknown(mlir::Operation* op, mlir::Value value, const std:
   if (loss.wrong) {
     std::vector<std::string> notes;
     for (mlir::Value operand : cause->getOperands())
-      if (of(operand).known()) notes.push_back(nameText(operand) + " is " + textOf(of(operand).reading(), axes_) + (reductionsOf(operand).empty() ? "" : ": reduced"));
+      if (of(operand).known())
+        notes.push_back(nameText(operand) + " is " + textOf(of(operand).reading(), axes_) + (reductionsOf(operand).empty() ? "" : ": reduced"));
     if (notes.size() > kListedTerms) notes.resize(kListedTerms);
     notes.push_back(what + ": " + positionOf(op));
     report(cause, Message::Level::Refuted, "scale", text + ": " + nameText(at) + " is no multiple of the reference's value, whatever is done with it later",
@@ -220,8 +220,7 @@ void Analysis::explainUnknown(mlir::Operation* op, mlir::Value value, const std:
     return;
   }
   report(cause, Message::Level::Unknown, "unknown-relation", text + "; nothing is known of " + nameText(at) + " behind it",
-         "what depends on it is not verified: add a relation rule for the op, or rewrite this part of the job",
-         {what + ": " + positionOf(op)});
+         "what depends on it is not verified: add a relation rule for the op, or rewrite this part of the job", {what + ": " + positionOf(op)});
 }
 
 void Analysis::checkVariables() {
@@ -247,13 +246,15 @@ void Analysis::checkVariable(llvm::StringRef name, Variable& variable) {
   if (variable.op->hasAttr(pd::kPartsAttr)) return;
   if (!variable.setter) {
     if (inReference && reference_.sets(variable.reference))
-      report(at, Message::Level::Refuted, "update", quoted + " is never set; the reference sets it to " + reference_.describe(reference_.finalNumber(variable.reference)),
+      report(at, Message::Level::Refuted, "update",
+             quoted + " is never set; the reference sets it to " + reference_.describe(reference_.finalNumber(variable.reference)),
              "keep the op that updates it, or move it to the role that owns the variable");
     return;
   }
   if (!now.known()) {
     if (value) explainUnknown(at, value, quoted + " is set to it");
-    else report(at, Message::Level::Unknown, "unknown-relation", "nothing is known of what " + quoted + " holds behind this op", "add a relation rule for the op");
+    else
+      report(at, Message::Level::Unknown, "unknown-relation", "nothing is known of what " + quoted + " holds behind this op", "add a relation rule for the op");
     return;
   }
   int wanted = reference_.finalNumber(variable.reference);
@@ -277,7 +278,8 @@ void Analysis::checkVariable(llvm::StringRef name, Variable& variable) {
     return;
   }
   if (!(reading.scale == variable.declared.scale) && llvm::none_of(variable.declared.states, [](const State& state) { return state.isDifferent(); })) {
-    report(at, Message::Level::Refuted, "scale", quoted + " ends as " + reading.scale.text() + " times the value of the reference; declared is " + variable.declared.scale.text(),
+    report(at, Message::Level::Refuted, "scale",
+           quoted + " ends as " + reading.scale.text() + " times the value of the reference; declared is " + variable.declared.scale.text(),
            "remove or add the factor on the way to this value");
     return;
   }

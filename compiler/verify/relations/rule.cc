@@ -71,8 +71,7 @@ std::vector<std::string> ruleTypes() {
   return types;
 }
 
-RuleContext::RuleContext(mlir::Operation* op, const ParsedRule& rule, const Axes& axes, Lookup lookup)
-    : op_(op), rule_(rule), axes_(axes), lookup_(lookup) {
+RuleContext::RuleContext(mlir::Operation* op, const ParsedRule& rule, const Axes& axes, Lookup lookup) : op_(op), rule_(rule), axes_(axes), lookup_(lookup) {
   results_.resize(op->getNumResults());
   whole_.resize(op->getNumResults(), {"has no rule for this result", -1, {}});
   parts_ = whole_;
@@ -94,8 +93,8 @@ void RuleContext::result(llvm::StringRef slot, unsigned index, const Form& form)
   relation.parts = std::move(parts.reading);
   whole_[number] = std::move(whole.loss);
   parts_[number] = std::move(parts.loss);
-  relation.isZero = form.combine == Combine::Sum && !form.terms.empty() &&
-                    llvm::all_of(form.terms, [&](const Term& term) { return lookup_(term.value).isZero; });
+  relation.isZero =
+      form.combine == Combine::Sum && !form.terms.empty() && llvm::all_of(form.terms, [&](const Term& term) { return lookup_(term.value).isZero; });
   for (const Term& term : form.terms)
     if (term.use != Use::Shape) relation.addTags(lookup_(term.value).tags);
   results_[number] = std::move(relation);

@@ -27,7 +27,7 @@ struct SlotUse {
 };
 struct SlotResult {
   std::string slot;
-  bool summed = false;     // `+`
+  bool summed = false;  // `+`
 };
 struct Clause {
   std::vector<SlotUse> inputs;

@@ -41,9 +41,17 @@ std::string renderText(const VerifyReport& report, std::string_view subject) {
 }
 
 Json messageJson(const Message& message) {
-  return {{"level", levelName(message.level)}, {"rule", message.rule}, {"op", message.op},       {"position", message.position},
-          {"file", message.file},              {"block", message.block}, {"index", message.index}, {"class", message.rankClass},
-          {"text", message.text},              {"remedy", message.remedy}, {"notes", message.notes}};
+  return {{"level", levelName(message.level)},
+          {"rule", message.rule},
+          {"op", message.op},
+          {"position", message.position},
+          {"file", message.file},
+          {"block", message.block},
+          {"index", message.index},
+          {"class", message.rankClass},
+          {"text", message.text},
+          {"remedy", message.remedy},
+          {"notes", message.notes}};
 }
 
 std::string renderJson(const VerifyReport& report, std::string_view subject) {
@@ -52,7 +60,8 @@ std::string renderJson(const VerifyReport& report, std::string_view subject) {
     Json messages = Json::array(), stats = Json::object();
     for (const Message& message : rung.messages) messages.push_back(messageJson(message));
     for (const auto& [name, value] : rung.stats) stats[name] = value;
-    rungs.push_back({{"name", rung.name}, {"verdict", verdictName(rung.verdict)}, {"stats", stats}, {"messages", messages}, {"messages_dropped", rung.dropped}});
+    rungs.push_back(
+        {{"name", rung.name}, {"verdict", verdictName(rung.verdict)}, {"stats", stats}, {"messages", messages}, {"messages_dropped", rung.dropped}});
   }
   Json all = {{"subject", std::string(subject)}, {"verdict", verdictName(report.overall())}, {"required", report.required}, {"rungs", rungs}};
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -18,19 +18,19 @@ const char* verdictName(Verdict verdict);
 struct Message {
   enum class Level { Note, Unknown, Refuted };
   Level level = Level::Refuted;
-  std::string rule;       // short name of what is violated: "reduced-once", "D8", …
-  std::string op;         // type of the op, "sgd"; empty where no op is meant
-  std::string position;   // "trainer/main, block 0, op 11 (sgd)"
-  std::string file;       // of the op's location, for tools that annotate sources; may be empty
+  std::string rule;                // short name of what is violated: "reduced-once", "D8", …
+  std::string op;                  // type of the op, "sgd"; empty where no op is meant
+  std::string position;            // "trainer/main, block 0, op 11 (sgd)"
+  std::string file;                // of the op's location, for tools that annotate sources; may be empty
   int64_t block = -1, index = -1;  // inside that file
-  std::string rankClass;  // ranks concerned: "trainer", "trainer[dp=0]"
-  std::string text;       // what was found and what is required
-  std::string remedy;     // what to do
+  std::string rankClass;           // ranks concerned: "trainer", "trainer[dp=0]"
+  std::string text;                // what was found and what is required
+  std::string remedy;              // what to do
   std::vector<std::string> notes;  // second positions, the edges of a cycle
 };
 
 struct Rung {
-  std::string name;        // "structure", "relations", "communication"
+  std::string name;  // "structure", "relations", "communication"
   Verdict verdict = Verdict::Holds;
   std::vector<Message> messages;
   std::vector<std::pair<std::string, int64_t>> stats;  // in a fixed order
@@ -38,7 +38,7 @@ struct Rung {
   // Adds a message and worsens the verdict accordingly. Messages above a limit are counted, not kept.
   void add(Message message);
   void stat(std::string name, int64_t value) { stats.emplace_back(std::move(name), value); }
-  int64_t dropped = 0;     // messages above the limit
+  int64_t dropped = 0;  // messages above the limit
 };
 
 struct VerifyReport {

@@ -180,9 +180,10 @@ class MicroCheck {
       for (int node : tasksOf(stage, entry)) {
         int from = missing(node, stage, entry.micro);
         if (from < 0) continue;
-        std::string one = axis_.str() + " = " + std::to_string(stage) + " is to run " + schedule::textOf(entry) + " at place " + std::to_string(at[stage]) + ", which takes a value of " +
-                          schedule::textOf({static_cast<Task>(*nodes_[from].on.getTask()), chunkOf(nodes_[from].on), entry.micro}) + " on " + axis_.str() + " = " +
-                          std::to_string(nodes_[from].stages.getBounds().front()) + " that has not run";
+        std::string one = axis_.str() + " = " + std::to_string(stage) + " is to run " + schedule::textOf(entry) + " at place " + std::to_string(at[stage]) +
+                          ", which takes a value of " +
+                          schedule::textOf({static_cast<Task>(*nodes_[from].on.getTask()), chunkOf(nodes_[from].on), entry.micro}) + " on " + axis_.str() +
+                          " = " + std::to_string(nodes_[from].stages.getBounds().front()) + " that has not run";
         if (!first) text = one;
         else notes.push_back(one);
         first = first ? first : nodes_[node].on.getOperation();

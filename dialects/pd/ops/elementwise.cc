@@ -47,7 +47,8 @@ const OpRow kRows[] = {
     {"atan2_grad", "Out@GRAD, X1?, X2? -> X1@GRAD?, X2@GRAD?", "", kPure, inferGradients},
     {"lerp", "X, Y, Weight -> Out", "", kPure, inferElementwise},
     {"lerp_grad", "Out?, Out@GRAD, Weight?, X?, Y? -> X@GRAD?, Y@GRAD?", "", kPure, inferGradients},
-    {"fused_elemwise_activation", "X, Y -> Out, IntermediateOut", "axis:i=-1, scale:f=0, save_intermediate_out:b=false, functor_list:ss", kPure, inferFusedActivation},
+    {"fused_elemwise_activation", "X, Y -> Out, IntermediateOut", "axis:i=-1, scale:f=0, save_intermediate_out:b=false, functor_list:ss", kPure,
+     inferFusedActivation},
 };
 
 }  // namespace

@@ -2,8 +2,8 @@
 
 #include "dialects/pd/ops/families.h"
 #include "dialects/pd/ops/infer_common.h"
-#include "dialects/pd/ops/infer_movement.h"
 #include "dialects/pd/ops/infer_indexing.h"
+#include "dialects/pd/ops/infer_movement.h"
 
 namespace dtranspile::pd {
 namespace {

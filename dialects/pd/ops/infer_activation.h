@@ -6,8 +6,8 @@
 namespace dtranspile::pd {
 
 llvm::LogicalResult inferMaxout(InferContext& c);
-llvm::LogicalResult inferComplex(InferContext& c);          // complex: of X and Y, broadcast
-llvm::LogicalResult inferRealPart(InferContext& c);         // real, imag
+llvm::LogicalResult inferComplex(InferContext& c);           // complex: of X and Y, broadcast
+llvm::LogicalResult inferRealPart(InferContext& c);          // real, imag
 llvm::LogicalResult inferRealPartGradient(InferContext& c);  // real_grad, imag_grad
 
 }  // namespace dtranspile::pd

@@ -144,7 +144,8 @@ llvm::LogicalResult inferRandomCrop(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
   const std::vector<int64_t> shape = c.op().getInts("shape");
-  if (shape.size() > x->dims.size() || llvm::any_of(shape, [](int64_t d) { return d < 0; })) return c.fail("crops X " + textOf(x->dims) + " to " + textOf(shape));
+  if (shape.size() > x->dims.size() || llvm::any_of(shape, [](int64_t d) { return d < 0; }))
+    return c.fail("crops X " + textOf(x->dims) + " to " + textOf(shape));
   Dims dims(x->dims.begin(), x->dims.end() - static_cast<int64_t>(shape.size()));
   dims.append(shape.begin(), shape.end());
   c.out("Out", withDims(*x, dims));

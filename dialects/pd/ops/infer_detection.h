@@ -5,7 +5,7 @@
 
 namespace dtranspile::pd {
 
-llvm::LogicalResult inferRoiPool(InferContext& c);   // roi_pool, roi_align, prroi_pool
+llvm::LogicalResult inferRoiPool(InferContext& c);  // roi_pool, roi_align, prroi_pool
 llvm::LogicalResult inferPsroiPool(InferContext& c);
 llvm::LogicalResult inferDeformablePsroi(InferContext& c);
 llvm::LogicalResult inferYoloLoss(InferContext& c);

@@ -11,13 +11,13 @@ namespace dtranspile::pd {
 // lower rank's extents, without trailing ones, stand at axis, axis + 1 … of the other. Nothing when extents or axis do not fit.
 std::optional<Dims> broadcastDims(DimsRef x, DimsRef y, int64_t axis);
 
-llvm::LogicalResult inferElementwise(InferContext& c);  // X, Y -> Out of X's dtype
+llvm::LogicalResult inferElementwise(InferContext& c);            // X, Y -> Out of X's dtype
 llvm::LogicalResult inferProductSecondGradient(InferContext& c);  // elementwise_mul_grad_grad
 llvm::LogicalResult inferFusedActivation(InferContext& c);
-llvm::LogicalResult inferCompare(InferContext& c);      // X, Y -> Out bool
-llvm::LogicalResult inferLogicalNot(InferContext& c);   // X -> Out bool
-llvm::LogicalResult inferWholeTest(InferContext& c);    // X -> Out bool, one element
-llvm::LogicalResult inferSum(InferContext& c);          // dense, SelectedRows, arrays
+llvm::LogicalResult inferCompare(InferContext& c);     // X, Y -> Out bool
+llvm::LogicalResult inferLogicalNot(InferContext& c);  // X -> Out bool
+llvm::LogicalResult inferWholeTest(InferContext& c);   // X -> Out bool, one element
+llvm::LogicalResult inferSum(InferContext& c);         // dense, SelectedRows, arrays
 llvm::LogicalResult inferCast(InferContext& c);
 llvm::LogicalResult inferWhere(InferContext& c);
 llvm::LogicalResult inferWhereIndex(InferContext& c);

@@ -186,7 +186,8 @@ llvm::LogicalResult inferTrace(InferContext& c) {
   const TensorInfo* x = require(c, "Input");
   if (!x) return llvm::failure();
   const bool legacy = c.programVersion() > 0 && c.programVersion() < 2000000;
-  std::optional<int64_t> first = axisOf(c.op().getInt(legacy ? "dim1" : "axis1"), x->rank()), second = axisOf(c.op().getInt(legacy ? "dim2" : "axis2"), x->rank());
+  std::optional<int64_t> first = axisOf(c.op().getInt(legacy ? "dim1" : "axis1"), x->rank()),
+                         second = axisOf(c.op().getInt(legacy ? "dim2" : "axis2"), x->rank());
   if (!first || !second || *first == *second) return c.fail("needs two axes of Input " + textOf(x->dims));
   Dims dims;
   for (int64_t i = 0; i < x->rank(); ++i) {
@@ -236,7 +237,9 @@ bool labelExtents(llvm::StringRef text, DimsRef dims, llvm::StringMap<int64_t>& 
   hidden = std::max(hidden, middle);
   for (size_t i = 0; i < dims.size(); ++i) {
     const bool left = i < before.size(), right = i >= before.size() + middle;
-    std::string label = left ? before.substr(i, 1).str() : right ? after.substr(i - before.size() - middle, 1).str() : std::to_string(before.size() + middle - 1 - i);
+    std::string label = left    ? before.substr(i, 1).str()
+                        : right ? after.substr(i - before.size() - middle, 1).str()
+                                : std::to_string(before.size() + middle - 1 - i);
     int64_t& extent = extents.try_emplace(label, 1).first->second;
     if (extent == 1) extent = dims[i];
   }

@@ -258,7 +258,8 @@ LogicalResult inferDiagEmbed(InferContext& c) {
   if (!x) return failure();
   const int64_t rank = x->rank() + 1, offset = c.op().getInt("offset");
   std::optional<int64_t> first = axisOf(c.op().getInt("dim1"), rank), second = axisOf(c.op().getInt("dim2"), rank);
-  if (rank < 2 || !first || !second || *first == *second) return c.fail("has no two dims " + llvm::Twine(c.op().getInt("dim1")) + " and " + llvm::Twine(c.op().getInt("dim2")));
+  if (rank < 2 || !first || !second || *first == *second)
+    return c.fail("has no two dims " + llvm::Twine(c.op().getInt("dim1")) + " and " + llvm::Twine(c.op().getInt("dim2")));
   const int64_t side = sum(x->dims.back(), offset < 0 ? -offset : offset);
   Dims dims;
   for (int64_t d = 0, from = 0; d < rank; ++d) dims.push_back(d == *first || d == *second ? side : x->dims[from++]);

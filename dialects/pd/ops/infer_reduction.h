@@ -13,11 +13,11 @@ llvm::LogicalResult inferPNorm(InferContext& c);
 llvm::LogicalResult inferCumulative(InferContext& c);  // cumsum
 llvm::LogicalResult inferArgExtreme(InferContext& c);  // arg_max, arg_min
 llvm::LogicalResult inferArgsort(InferContext& c);
-llvm::LogicalResult inferPicked(InferContext& c);        // kthvalue, mode: one element per line, and its place
+llvm::LogicalResult inferPicked(InferContext& c);  // kthvalue, mode: one element per line, and its place
 llvm::LogicalResult inferHistogram(InferContext& c);
 llvm::LogicalResult inferSearchSorted(InferContext& c);
-llvm::LogicalResult inferUnique(InferContext& c);        // unique, unique_with_counts, unique_consecutive
-llvm::LogicalResult inferTopK(InferContext& c);  // top_k, top_k_v2
+llvm::LogicalResult inferUnique(InferContext& c);  // unique, unique_with_counts, unique_consecutive
+llvm::LogicalResult inferTopK(InferContext& c);    // top_k, top_k_v2
 
 extern const Constraint kReduceConstraints[1];  // C1 axes
 extern const Constraint kTopKConstraints[1];    // C1 k fits

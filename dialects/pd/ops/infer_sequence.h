@@ -1,5 +1,5 @@
-// Inference of operators on sequences (LoD), tensor arrays and recurrent cells: infer_sequence.cc, infer_ragged.cc. Numbers of sequences and steps come with the
-// data: they are -1.
+// Inference of operators on sequences (LoD), tensor arrays and recurrent cells: infer_sequence.cc, infer_ragged.cc. Numbers of sequences and steps come with
+// the data: they are -1.
 #pragma once
 
 #include "dialects/pd/ops/infer_common.h"
@@ -9,8 +9,8 @@ namespace dtranspile::pd {
 llvm::LogicalResult inferSequencePool(InferContext& c);
 llvm::LogicalResult inferSequenceConv(InferContext& c);
 llvm::LogicalResult inferSequenceExpand(InferContext& c);  // rows as often as the data says
-llvm::LogicalResult inferNewSequences(InferContext& c);  // sequence_concat, sequence_expand_as
-llvm::LogicalResult inferSequenceRows(InferContext& c);  // sequence_slice: other rows of X
+llvm::LogicalResult inferNewSequences(InferContext& c);    // sequence_concat, sequence_expand_as
+llvm::LogicalResult inferSequenceRows(InferContext& c);    // sequence_slice: other rows of X
 llvm::LogicalResult inferSequenceErase(InferContext& c);
 llvm::LogicalResult inferSequenceEnumerate(InferContext& c);
 llvm::LogicalResult inferSequenceMask(InferContext& c);
@@ -29,8 +29,8 @@ llvm::LogicalResult inferBeamSearch(InferContext& c);
 llvm::LogicalResult inferBeamSearchDecode(InferContext& c);
 llvm::LogicalResult inferWriteToArray(InferContext& c);
 llvm::LogicalResult inferReadFromArray(InferContext& c);
-llvm::LogicalResult inferArrayLength(InferContext& c);  // lod_array_length
-llvm::LogicalResult inferArrayToTensor(InferContext& c);   // tensor_array_to_tensor
+llvm::LogicalResult inferArrayLength(InferContext& c);    // lod_array_length
+llvm::LogicalResult inferArrayToTensor(InferContext& c);  // tensor_array_to_tensor
 llvm::LogicalResult inferSplitLodTensor(InferContext& c);
 llvm::LogicalResult inferMergeLodTensor(InferContext& c);
 llvm::LogicalResult inferRankTable(InferContext& c);

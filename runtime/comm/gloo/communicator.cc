@@ -25,8 +25,7 @@ namespace {
 // The keys of one group, within the store of the job.
 class GroupStore {
  public:
-  GroupStore(const Rendezvous& rendezvous, const std::string& name)
-      : client_(rendezvous.store), prefix_(absl::StrCat(rendezvous.job, "/", name, "/")) {}
+  GroupStore(const Rendezvous& rendezvous, const std::string& name) : client_(rendezvous.store), prefix_(absl::StrCat(rendezvous.job, "/", name, "/")) {}
 
   absl::Status Set(const std::string& key, const std::string& value, double seconds) const { return client_.Set(prefix_ + key, value, seconds); }
   absl::Status Claim(const std::string& key, const std::string& value, double seconds) const { return client_.Claim(prefix_ + key, value, seconds); }

@@ -131,8 +131,7 @@ absl::Status GlooFabric::AwaitBuffer(gloo::transport::UnboundBuffer& buffer, boo
   patience_.WaitsFor(ranks_[member]);
   const int64_t begin_ns = NowNs();
   // Without a caller there is no deadline; one that comes later minds it (queue.cc).
-  const std::chrono::milliseconds timeout =
-      patience_.caller_waits() ? std::chrono::milliseconds(patience_.timeout_ns() / 1'000'000 + 1) : kForever;
+  const std::chrono::milliseconds timeout = patience_.caller_waits() ? std::chrono::milliseconds(patience_.timeout_ns() / 1'000'000 + 1) : kForever;
   bool done = false;
   const absl::Status status = Guarded([&] { done = link_.Await(buffer, receive, timeout); });
   if (done) return absl::OkStatus();
@@ -146,8 +145,8 @@ absl::Status GlooFabric::Failure(int member, int64_t begin_ns, const std::string
   }
   const std::string reason = link_.Reason();
   if (!reason.empty()) return absl::AbortedError(reason);
-  return absl::UnavailableError(absl::StrCat("lost the connection to rank ", ranks_[member], "; it has died or left the group",
-                                             what.empty() ? "" : " (", what, what.empty() ? "" : ")"));
+  return absl::UnavailableError(
+      absl::StrCat("lost the connection to rank ", ranks_[member], "; it has died or left the group", what.empty() ? "" : " (", what, what.empty() ? "" : ")"));
 }
 
 absl::Status GlooFabric::AwaitSendings(std::vector<Sending>& sendings) {

@@ -21,8 +21,7 @@ namespace dtranspile::comm {
 class GlooLink {
  public:
   // `reason()` finds out why the group has failed, once a connection is lost; "" if nobody knows.
-  GlooLink(std::shared_ptr<gloo::Context> context, std::function<std::string()> reason)
-      : context_(std::move(context)), reason_(std::move(reason)) {}
+  GlooLink(std::shared_ptr<gloo::Context> context, std::function<std::string()> reason) : context_(std::move(context)), reason_(std::move(reason)) {}
 
   gloo::Context& context() { return *context_; }
   std::string Reason() { return reason_(); }
@@ -49,7 +48,7 @@ class GlooLink {
 // Waits until all peers want to leave as well, or are gone, or the time is over. Closing a connection throws away what the peer
 // has not read yet, so a rank that is done stays until the others have had everything.
 void SayGoodbye(GlooLink& link, int rank, int size, double seconds);
-inline constexpr uint64_t kFirstLaneSlot = 1;   // slot 0 is that of goodbyes
+inline constexpr uint64_t kFirstLaneSlot = 1;  // slot 0 is that of goodbyes
 inline constexpr double kGoodbyeSeconds = 10;  // the longest that leaving takes
 
 class GlooFabric : public Fabric {

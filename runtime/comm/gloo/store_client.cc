@@ -15,9 +15,7 @@
 namespace dtranspile::comm {
 namespace {
 
-int MillisecondsUntil(int64_t deadline_ns) {
-  return static_cast<int>(std::clamp<int64_t>((deadline_ns - NowNs()) / 1'000'000, 0, 3'600'000));
-}
+int MillisecondsUntil(int64_t deadline_ns) { return static_cast<int>(std::clamp<int64_t>((deadline_ns - NowNs()) / 1'000'000, 0, 3'600'000)); }
 
 bool AwaitEvent(int fd, short events, int64_t deadline_ns) {
   pollfd entry = {fd, events, 0};
@@ -62,9 +60,7 @@ absl::StatusOr<Socket> Connect(const std::string& address, int64_t deadline_ns) 
   }
 }
 
-absl::Status Lost(const std::string& address) {
-  return absl::UnavailableError(absl::StrCat("the store at ", address, " closed the connection"));
-}
+absl::Status Lost(const std::string& address) { return absl::UnavailableError(absl::StrCat("the store at ", address, " closed the connection")); }
 
 absl::Status Write(const Socket& socket, const std::string& bytes, const std::string& address, int64_t deadline_ns) {
   size_t done = 0;
@@ -134,9 +130,7 @@ absl::StatusOr<std::string> StoreClient::Ask(uint32_t operation, const std::stri
   }
 }
 
-absl::Status StoreClient::Set(const std::string& key, const std::string& value, double seconds) const {
-  return Ask(kStoreSet, key, value, seconds).status();
-}
+absl::Status StoreClient::Set(const std::string& key, const std::string& value, double seconds) const { return Ask(kStoreSet, key, value, seconds).status(); }
 
 absl::Status StoreClient::Claim(const std::string& key, const std::string& value, double seconds) const {
   return Ask(kStoreClaim, key, value, seconds).status();

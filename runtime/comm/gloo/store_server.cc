@@ -26,8 +26,8 @@ namespace dtranspile::comm {
 namespace {
 
 constexpr size_t kMaxClients = 2048;
-constexpr size_t kMaxStored = 64 << 20;             // bytes of all keys and values
-constexpr int64_t kRequestNs = 10'000'000'000;      // time for a client to send its request, or to take its reply
+constexpr size_t kMaxStored = 64 << 20;         // bytes of all keys and values
+constexpr int64_t kRequestNs = 10'000'000'000;  // time for a client to send its request, or to take its reply
 constexpr int64_t kLongestWaitNs = 3'600'000'000'000;
 
 class Server : public StoreServer {

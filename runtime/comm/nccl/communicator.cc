@@ -69,9 +69,7 @@ ncclRedOp_t OperatorOf(DType dtype, ReduceOp reduce) {
 }
 
 bool IsTransfer(const Request& request) { return request.kind == Kind::kSend || request.kind == Kind::kRecv; }
-bool Reduces(const Request& request) {
-  return request.kind == Kind::kAllReduce || request.kind == Kind::kReduce || request.kind == Kind::kReduceScatter;
-}
+bool Reduces(const Request& request) { return request.kind == Kind::kAllReduce || request.kind == Kind::kReduce || request.kind == Kind::kReduceScatter; }
 
 absl::StatusOr<ncclUniqueId> ExchangeId(const Rendezvous& rendezvous, const std::string& name, int rank) {
   ncclUniqueId id = {};
@@ -147,8 +145,8 @@ absl::StatusOr<Ticket> NcclCommunicator::Start(Request request) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (absl::Status status = CheckRequest(request, rank_, size_); !status.ok()) return status;
   if (Reduces(request) && !FindReduction(request.dtype, request.reduce)) {
-    return absl::InvalidArgumentError(absl::StrCat(NameOf(request.kind), " '", request.label, "': NCCL does not reduce ",
-                                                   dtranspile::NameOf(request.dtype), " by ", NameOf(request.reduce)));
+    return absl::InvalidArgumentError(
+        absl::StrCat(NameOf(request.kind), " '", request.label, "': NCCL does not reduce ", dtranspile::NameOf(request.dtype), " by ", NameOf(request.reduce)));
   }
   if (!failure_.ok()) return failure_;
   Count(request);
@@ -213,13 +211,14 @@ absl::Status NcclCommunicator::IssuePiece(const Request& request, size_t piece) 
     case Kind::kAllReduce:
       return FromNccl(ncclAllReduce(input.data, output.data, input.count * reduction.factor, reduction.type, op, comm_, stream_), "ncclAllReduce");
     case Kind::kReduce:
-      return FromNccl(ncclReduce(input.data, root ? output.data : nullptr, input.count * reduction.factor, reduction.type, op, request.peer, comm_, stream_), "ncclReduce");
+      return FromNccl(ncclReduce(input.data, root ? output.data : nullptr, input.count * reduction.factor, reduction.type, op, request.peer, comm_, stream_),
+                      "ncclReduce");
     case Kind::kReduceScatter:
       return FromNccl(ncclReduceScatter(input.data, output.data, output.count * reduction.factor, reduction.type, op, comm_, stream_), "ncclReduceScatter");
     case Kind::kBroadcast:
-      return FromNccl(ncclBroadcast(root ? input.data : output.data, output.data, output.count * element_bytes, ncclInt8, request.peer, comm_, stream_), "ncclBroadcast");
-    case Kind::kAllGather:
-      return FromNccl(ncclAllGather(input.data, output.data, input.count * element_bytes, ncclInt8, comm_, stream_), "ncclAllGather");
+      return FromNccl(ncclBroadcast(root ? input.data : output.data, output.data, output.count * element_bytes, ncclInt8, request.peer, comm_, stream_),
+                      "ncclBroadcast");
+    case Kind::kAllGather: return FromNccl(ncclAllGather(input.data, output.data, input.count * element_bytes, ncclInt8, comm_, stream_), "ncclAllGather");
     case Kind::kAllToAll: return AllToAll(input, output, element_bytes);
     default: return absl::InternalError("not a collective");
   }

@@ -62,7 +62,7 @@ class NcclCommunicator : public Communicator {
   std::mutex mutex_;
   ncclComm_t comm_ = nullptr;
   cudaStream_t stream_ = nullptr;
-  int32_t* barrier_word_ = nullptr;  // on the device
+  int32_t* barrier_word_ = nullptr;                    // on the device
   std::vector<std::pair<Ticket, Request>> transfers_;  // sends and receives that wait to be issued as one group
   std::unordered_map<Ticket, Open> open_;
   Ticket next_ticket_ = 1;

@@ -18,7 +18,6 @@ absl::StatusOr<std::unique_ptr<Communicator>> JoinNccl(const Rendezvous& rendezv
 inline constexpr char kNcclEntry[] = "dtranspile_nccl_join";
 inline constexpr char kNcclLibrary[] = "libdtranspile_nccl.so";
 inline constexpr int kNcclVersion = 1;
-using NcclEntry = absl::StatusOr<std::unique_ptr<Communicator>> (*)(int version, const Rendezvous& rendezvous, const std::string& name,
-                                                                    int rank, int size);
+using NcclEntry = absl::StatusOr<std::unique_ptr<Communicator>> (*)(int version, const Rendezvous& rendezvous, const std::string& name, int rank, int size);
 
 }  // namespace dtranspile::comm

@@ -14,8 +14,8 @@
 namespace dtranspile::comm {
 namespace {
 
-constexpr int kSpins = 100;   // a pause each, some 5 us
-constexpr int kYields = 30;   // some 15 us where nobody else wants the core
+constexpr int kSpins = 100;  // a pause each, some 5 us
+constexpr int kYields = 30;  // some 15 us where nobody else wants the core
 // A yield that lasts longer has given somebody a whole time slice. Who sleeps instead is put in front when its bell rings, so the next waits do not yield.
 constexpr int64_t kSliceNs = 100'000;
 constexpr int kCrowdedWaits = 1000;
@@ -28,8 +28,7 @@ int UsableCores() {
 
 }  // namespace
 
-ShmFabric::ShmFabric(const Group& group, const LaneLayout& layout, std::byte* lane, Mapping mapping, std::vector<int> ranks, int index,
-                     Patience& patience)
+ShmFabric::ShmFabric(const Group& group, const LaneLayout& layout, std::byte* lane, Mapping mapping, std::vector<int> ranks, int index, Patience& patience)
     : group_(group),
       layout_(layout),
       mapping_(std::move(mapping)),

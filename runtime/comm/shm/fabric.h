@@ -12,8 +12,7 @@ namespace dtranspile::comm {
 class ShmFabric : public Fabric {
  public:
   // `lane` is the memory of the lane, `mapping` keeps it alive where it is not that of the group; `ranks` are the members.
-  ShmFabric(const Group& group, const LaneLayout& layout, std::byte* lane, Mapping mapping, std::vector<int> ranks, int index,
-            Patience& patience);
+  ShmFabric(const Group& group, const LaneLayout& layout, std::byte* lane, Mapping mapping, std::vector<int> ranks, int index, Patience& patience);
 
   int size() const override { return layout_.members; }
   int index() const override { return index_; }
@@ -62,7 +61,7 @@ class ShmFabric : public Fabric {
   int crowded_ = 0;  // waits that go to sleep at once, because others want the cores
   uint64_t meetings_ = 0;
   uint64_t round_ = 0;
-  uint64_t messages_ = 0;                 // posted by this member
+  uint64_t messages_ = 0;               // posted by this member
   uint64_t last_of_round_[2] = {0, 0};  // number of the last message of the latest round with that parity
 };
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr char kDefaultFolder[] = "/dev/shm";
 constexpr size_t kAllAreasBudget = 32 << 20;  // areas of all ranks of a group together
-constexpr size_t kSlot = 64 << 10;  // of one rank in an area: small enough for second-level caches, large against a meeting
+constexpr size_t kSlot = 64 << 10;            // of one rank in an area: small enough for second-level caches, large against a meeting
 constexpr size_t kMinArea = 16 << 10;
 constexpr size_t kPairArea = 128 << 10;
 
@@ -124,8 +124,7 @@ absl::Status Group::Create(const std::string& path) {
     if (!alive.ok() || *alive) break;
     unlink(path.c_str());  // left by a process that is gone
   }
-  return absl::AlreadyExistsError(absl::StrCat("the shared-memory file ", path, " of group ", name_,
-                                               " is in use; does another job have the same name?"));
+  return absl::AlreadyExistsError(absl::StrCat("the shared-memory file ", path, " of group ", name_, " is in use; does another job have the same name?"));
 }
 
 // False where there is no file of a living creator (yet); an error where there is one that does not fit.
@@ -148,8 +147,7 @@ absl::StatusOr<bool> Group::TryOpen(const std::string& path) {
   const GroupControl& control = *reinterpret_cast<const GroupControl*>(mapping.data());
   if (control.magic != GroupControl::kMagic || StateOf(control.creator) == ProcessState::kDead) return false;
   if (control.size != layout_.size || static_cast<size_t>(info.st_size) != layout_.file_bytes()) {
-    return absl::FailedPreconditionError(absl::StrCat("group ", name_, " has ", control.size, " ranks for rank 0, but ", layout_.size,
-                                                      " for rank ", rank_));
+    return absl::FailedPreconditionError(absl::StrCat("group ", name_, " has ", control.size, " ranks for rank 0, but ", layout_.size, " for rank ", rank_));
   }
   return true;
 }
@@ -235,8 +233,7 @@ absl::Status Group::Check(int rank, bool thorough, const Patience& patience) con
     return absl::UnavailableError(absl::StrCat("rank ", rank, ", process ", record.process.pid, ", has died"));
   }
   if (patience.Over()) {
-    return absl::DeadlineExceededError(
-        absl::StrCat("rank ", rank, ", ", Describe(record.process), ", has not come within ", patience.timeout_seconds(), " s"));
+    return absl::DeadlineExceededError(absl::StrCat("rank ", rank, ", ", Describe(record.process), ", has not come within ", patience.timeout_seconds(), " s"));
   }
   return absl::OkStatus();
 }

@@ -46,12 +46,12 @@ struct Part {
 };
 
 // Extents of the axes that the tensors have, behind `head`.
-Dims With(const ConvGeometry& g, Dims head, int64_t ConvAxis::*member, int64_t add = 0) {
+Dims With(const ConvGeometry& g, Dims head, int64_t ConvAxis::* member, int64_t add = 0) {
   for (int i = 3 - g.axes; i < 3; ++i) head.push_back(g.axis[i].*member + add);
   return head;
 }
 
-Desc ImageDesc(const ConvGeometry& g, int64_t batch, int64_t channels, int64_t ConvAxis::*extents, bool any) {
+Desc ImageDesc(const ConvGeometry& g, int64_t batch, int64_t channels, int64_t ConvAxis::* extents, bool any) {
   const Tag first = g.axes == 2 ? Tag::nchw : Tag::ncdhw, last = g.axes == 2 ? Tag::nhwc : Tag::ndhwc;
   return Desc(With(g, {batch, channels}, extents), dnnl::memory::data_type::f32, any ? Tag::any : g.channels_last ? last : first);
 }

@@ -24,14 +24,14 @@ struct Layout {
   int64_t n, c, d, h, w;
 };
 
-Layout LayoutOf(const ConvGeometry& g, int64_t channels, int64_t ConvAxis::*extents) {
+Layout LayoutOf(const ConvGeometry& g, int64_t channels, int64_t ConvAxis::* extents) {
   const int64_t plane = g.Product(extents), height = g.axis[1].*extents, width = g.axis[2].*extents;
   const int64_t step = g.channels_last ? channels : 1;
   return {channels * plane, g.channels_last ? 1 : plane, height * width * step, width * step, step};
 }
 
 // Sets the elements of a plane to 0.
-void Clear(const ConvGeometry& g, const Layout& l, int64_t ConvAxis::*extents, double* plane) {
+void Clear(const ConvGeometry& g, const Layout& l, int64_t ConvAxis::* extents, double* plane) {
   for (int64_t i = 0, n = g.Product(extents); i < n; ++i) plane[i * l.w] = 0;
 }
 

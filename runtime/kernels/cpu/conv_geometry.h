@@ -25,7 +25,7 @@ struct ConvGeometry {
   bool operator==(const ConvGeometry&) const = default;
 
   // Product of a member over the axes.
-  int64_t Product(int64_t ConvAxis::*member) const { return axis[0].*member * (axis[1].*member) * (axis[2].*member); }
+  int64_t Product(int64_t ConvAxis::* member) const { return axis[0].*member * (axis[1].*member) * (axis[2].*member); }
   int64_t Inputs() const { return Product(&ConvAxis::in); }
   int64_t Outputs() const { return Product(&ConvAxis::out); }
   int64_t Taps() const { return Product(&ConvAxis::kernel); }

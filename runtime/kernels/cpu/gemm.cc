@@ -143,7 +143,8 @@ int32_t Run(DtContext* context, const Gemm& g, const T* a, const T* b, T* c) {
 template <typename T>
 int32_t RunProduct(DtContext* context, const Product& p, const T* a, const T* b, T* c) {
   if (p.m == 0 || p.n == 0 || p.batch == 0) return 0;
-  return Run(context, {p.trans_a, p.trans_b, p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.stride_a, p.stride_b, p.stride_c, 1, 0, 0, 0, p.alpha, p.beta}, a, b, c);
+  return Run(context, {p.trans_a, p.trans_b, p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.stride_a, p.stride_b, p.stride_c, 1, 0, 0, 0, p.alpha, p.beta}, a,
+             b, c);
 }
 
 }  // namespace

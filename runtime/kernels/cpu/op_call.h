@@ -25,20 +25,20 @@ class OpCall {
   DtContext* context() const { return context_; }
   const DtCall* raw() const { return call_; }
 
-  int Count(int slot) const;                       // arguments of the slot
+  int Count(int slot) const;  // arguments of the slot
   bool Has(int slot) const { return Count(slot) > 0; }
-  DtBuffer& Arg(int slot, int index = 0);          // an empty buffer, and a failure of the call, where there is none
+  DtBuffer& Arg(int slot, int index = 0);  // an empty buffer, and a failure of the call, where there is none
   // Whether a slot has argument `index`: a place in a list may stand for an argument that the program lacks, or an output that nobody reads.
   bool Has(int slot, int index);
 
   // Attributes by position. One of another kind is a failure of the call.
   int64_t Int(int attr);
   bool Bool(int attr) { return Int(attr) != 0; }
-  double Real(int attr);                           // of an integer attribute too
+  double Real(int attr);  // of an integer attribute too
   std::string_view Text(int attr);
   absl::Span<const int64_t> Ints(int attr);
   absl::Span<const double> Reals(int attr);
-  int Strings(int attr);                           // how many
+  int Strings(int attr);  // how many
   std::string_view Text(int attr, int index);
 
   // Gives an output its extents; false (with a message) where its extents are fixed and others, or memory lacks. The LoD of `out` is

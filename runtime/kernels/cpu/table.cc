@@ -36,30 +36,10 @@ constexpr FunctionRow kRows[] = {
 FunctionTable ownFunctions() { return kRows; }
 
 constexpr FunctionTable (*kFamilies[])() = {
-    ownFunctions,
-    ActivationFunctions,
-    AmpFunctions,
-    ControlFlowFunctions,
-    ConvolutionFunctions,
-    CreationFunctions,
-    DetectionFunctions,
-    ElementwiseFunctions,
-    EmbeddingFunctions,
-    HostFunctions,
-    IndexingFunctions,
-    InterpolationFunctions,
-    LinearAlgebraFunctions,
-    LogicalFunctions,
-    LossFunctions,
-    MetricFunctions,
-    NormalizationFunctions,
-    OptimizerFunctions,
-    RandomFunctions,
-    RecurrentFunctions,
-    ReductionFunctions,
-    SequenceFunctions,
-    ShapeFunctions,
-    TensorArrayFunctions,
+    ownFunctions,           ActivationFunctions,  AmpFunctions,       ControlFlowFunctions, ConvolutionFunctions,   CreationFunctions,
+    DetectionFunctions,     ElementwiseFunctions, EmbeddingFunctions, HostFunctions,        IndexingFunctions,      InterpolationFunctions,
+    LinearAlgebraFunctions, LogicalFunctions,     LossFunctions,      MetricFunctions,      NormalizationFunctions, OptimizerFunctions,
+    RandomFunctions,        RecurrentFunctions,   ReductionFunctions, SequenceFunctions,    ShapeFunctions,         TensorArrayFunctions,
 };
 
 const std::map<std::string, FunctionRow>& Index() {

@@ -51,9 +51,7 @@ struct Problem {
     then([&] { return Layout(&second, type, e.m, e.k, e.transpose_a); });
     then([&] { return Layout(&result, type, e.m, e.n, false); });
     then([&] { return cublasLtMatmulPreferenceCreate(&preference); });
-    then([&] {
-      return cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspaceBytes, sizeof(kWorkspaceBytes));
-    });
+    then([&] { return cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspaceBytes, sizeof(kWorkspaceBytes)); });
     return status;
   }
 
@@ -127,15 +125,15 @@ int32_t dt_cuda_matmul(DtContext* context, const DtCall* call) {
   cublasLtMatmulHeuristicResult_t best = {};
   int found = 0;
   if (status == CUBLAS_STATUS_SUCCESS) {
-    status = cublasLtMatmulAlgoGetHeuristic(state->handle, problem.operation, problem.first, problem.second, problem.result, problem.result,
-                                            problem.preference, 1, &best, &found);
+    status = cublasLtMatmulAlgoGetHeuristic(state->handle, problem.operation, problem.first, problem.second, problem.result, problem.result, problem.preference,
+                                            1, &best, &found);
   }
   if (status == CUBLAS_STATUS_SUCCESS && found == 0) status = CUBLAS_STATUS_NOT_SUPPORTED;
   if (status == CUBLAS_STATUS_SUCCESS) {
     const float alpha = static_cast<float>(call->reals[0]), beta = static_cast<float>(call->reals[1]);
     void* c = call->args[2].data;
-    status = cublasLtMatmul(state->handle, problem.operation, &alpha, call->args[1].data, problem.first, call->args[0].data, problem.second,
-                            &beta, c, problem.result, c, problem.result, &best.algo, state->workspace, kWorkspaceBytes, nullptr);
+    status = cublasLtMatmul(state->handle, problem.operation, &alpha, call->args[1].data, problem.first, call->args[0].data, problem.second, &beta, c,
+                            problem.result, c, problem.result, &best.algo, state->workspace, kWorkspaceBytes, nullptr);
   }
   if (status != CUBLAS_STATUS_SUCCESS) return dt_fail(context, "%s: cuBLASLt: %s", call->name, cublasLtGetStatusString(status));
   return 0;

@@ -63,7 +63,8 @@ TEST_CASE("an output that was renamed is a change of its op") {
   b.var(0, "t", {-1, 4});
   b.block(0).mutable_ops(1)->mutable_outputs(0)->set_arguments(0, "t");
   b.block(0).mutable_ops(2)->mutable_inputs(0)->set_arguments(0, "t");
-  CHECK(diff(net(), b) == "+ main, variable t: pd.decl t\n! main, op 1 (scale): output Out[0]: s -> t\n! main, op 2 (relu): input X[0]: s -> t\n3 differences\n");
+  CHECK(diff(net(), b) ==
+        "+ main, variable t: pd.decl t\n! main, op 1 (scale): output Out[0]: s -> t\n! main, op 2 (relu): input X[0]: s -> t\n3 differences\n");
 }
 
 TEST_CASE("an op that moved") {
@@ -101,7 +102,8 @@ TEST_CASE("JSON says the same") {
   b.block(0).mutable_ops(0)->mutable_attrs(0)->set_i(2);
   test::Result left(context, net().bytes()), right(context, b.bytes());
   std::string json = diffModules(*left.module, *right.module).json();
-  CHECK_THAT(json, Contains("\"equal\": false") && Contains("\"kind\": \"changed\"") && Contains("\"where\": \"main, op 0 (mul)\"") && Contains("\"b\": \"2 : i32\""));
+  CHECK_THAT(
+      json, Contains("\"equal\": false") && Contains("\"kind\": \"changed\"") && Contains("\"where\": \"main, op 0 (mul)\"") && Contains("\"b\": \"2 : i32\""));
   CHECK_THAT(diffModules(*left.module, *left.module).json(), Contains("\"equal\": true"));
 }
 

@@ -168,7 +168,8 @@ TEST_CASE("an attribute must carry a value of its type") {
   for (auto& row : rows) {
     ProgramBuilder program = relu();
     attr(*program.block(0).mutable_ops(0), "axis", row.type);
-    CHECK_THAT(refusal(program), Contains("op 'relu' has attribute 'axis' that is declared as " + std::string(row.name) + ", but carries no value of that type"));
+    CHECK_THAT(refusal(program),
+               Contains("op 'relu' has attribute 'axis' that is declared as " + std::string(row.name) + ", but carries no value of that type"));
   }
   for (int code : {-1, 18, 1000}) {
     ProgramBuilder program = relu();
@@ -250,7 +251,8 @@ TEST_CASE("an op that does not fit its row is named with its position and call s
   REQUIRE(result.module);
   test::Diagnostics diagnostics(context);
   CHECK(mlir::failed(mlir::verify(*result.module)));
-  CHECK_THAT(diagnostics.text, Contains("block 0, op 1") && Contains("'pd.relu' op [P6] needs an argument in input slot 'X'") && Contains("note: made here: train.py:12, in net"));
+  CHECK_THAT(diagnostics.text, Contains("block 0, op 1") && Contains("'pd.relu' op [P6] needs an argument in input slot 'X'") &&
+                                   Contains("note: made here: train.py:12, in net"));
 }
 
 TEST_CASE("every type of attribute survives text and byte code") {

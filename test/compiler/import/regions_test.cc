@@ -196,7 +196,8 @@ TEST_CASE("a recurrent op: step inputs and previous states are arguments, states
   program.var(0, "scopes", {}, false, 5, 11);
   int inner = program.addBlock(0);
   for (const char* name : {"seq", "state", "state@pre", "out"}) program.var(inner, name, {2, 4});
-  OpDesc& op = program.op(0, "recurrent", {{"initial_states", {"boot"}}, {"inputs", {"seq"}}, {"parameters", {}}}, {{"outputs", {"out"}}, {"step_scopes", {"scopes"}}});
+  OpDesc& op =
+      program.op(0, "recurrent", {{"initial_states", {"boot"}}, {"inputs", {"seq"}}, {"parameters", {}}}, {{"outputs", {"out"}}, {"step_scopes", {"scopes"}}});
   attr(op, "ex_states", 5).add_strings("state@pre");
   attr(op, "has_states", 6).set_b(true);
   attr(op, "states", 5).add_strings("state");

@@ -25,9 +25,7 @@ std::string varint(size_t value) {
 }
 
 // One field: tag and body.
-std::string field(int number, const std::string& body) {
-  return varint(number << 3 | 2) + varint(body.size()) + body;
-}
+std::string field(int number, const std::string& body) { return varint(number << 3 | 2) + varint(body.size()) + body; }
 
 std::string number(int field, int value) { return {static_cast<char>(field << 3), static_cast<char>(value)}; }
 

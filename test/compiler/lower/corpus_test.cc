@@ -82,10 +82,10 @@ void compareParameters(const std::string& name, ProgramCase& c, exec::Executor& 
   }
 }
 
-const char* const kCases[] = {"fluid18/fit_a_line",   "fluid18/mnist_mlp",   "static26/fit_a_line", "static26/mlp_regression",
-                              "fluid18/lenet",        "fluid18/nesterov_exponential_mlp", "fluid18/adamax_mlp",  "fluid18/rmsprop_mlp",
-                              "static26/lenet",       "static26/mlp_amp_ready", "static26/resnet_thin", "pir33/fit_a_line",   "pir33/mlp_regression",
-                              "pir33/lenet",          "pir33/gpt_tiny"};
+const char* const kCases[] = {
+    "fluid18/fit_a_line",   "fluid18/mnist_mlp",   "static26/fit_a_line", "static26/mlp_regression", "fluid18/lenet",        "fluid18/nesterov_exponential_mlp",
+    "fluid18/adamax_mlp",   "fluid18/rmsprop_mlp", "static26/lenet",      "static26/mlp_amp_ready",  "static26/resnet_thin", "pir33/fit_a_line",
+    "pir33/mlp_regression", "pir33/lenet",         "pir33/gpt_tiny"};
 
 std::vector<std::string> models() {
   std::vector<std::string> names;

@@ -133,7 +133,9 @@ pd.program @main attributes {version = 2006002 : i64} {
             "\") {x_num_col_dims = 1 : i32, y_num_col_dims = 1 : i32} : (tensor<100x4xf32>, tensor<4x4xf32>) -> tensor<100x4xf32>\n";
   }
   text.insert(text.find("  %x1 "), "  %k = pd.input \"k\" : tensor<4x4xf32>\n");
-  text += "  %s = pd.sum X(%x2, %x4, %x6, %x12) -> Out(\"s\") : (tensor<100x4xf32>, tensor<100x4xf32>, tensor<100x4xf32>, tensor<100x4xf32>) -> tensor<100x4xf32>\n}";
+  text +=
+      "  %s = pd.sum X(%x2, %x4, %x6, %x12) -> Out(\"s\") : (tensor<100x4xf32>, tensor<100x4xf32>, tensor<100x4xf32>, tensor<100x4xf32>) -> "
+      "tensor<100x4xf32>\n}";
   Compiled c(text);
   c.options.main.fetches = {"s"};
   INFO(c.error);
@@ -199,7 +201,8 @@ pd.var @w : tensor<4xf32> {parameter}
 pd.program @main attributes {version = 2006002 : i64} {
   %x = pd.input "x" : tensor<4xf32>
   %w = pd.get @w : tensor<4xf32>
-)mlir" + body + "}");
+)mlir" + body +
+             "}");
   INFO(c.error);
   REQUIRE(c.compile());
   const std::vector<std::string> nodes = kinds(c.read());

@@ -60,8 +60,9 @@ std::string compareForms(const std::vector<exec::Node>& body) {
     }
     const auto form = nativeForm(node.op.substr(0, node.op.find(' ')));
     if (!form || form->blocks || kOfAnyOp.count(node.callee) != 0) continue;
-    const bool said = node.kind == exec::Node::Kind::kKernel ? form->formula
-                      : node.kind != exec::Node::Kind::kCall || std::count(form->calls.begin(), form->calls.end(), node.callee) != 0;
+    const bool said = node.kind == exec::Node::Kind::kKernel
+                          ? form->formula
+                          : node.kind != exec::Node::Kind::kCall || std::count(form->calls.begin(), form->calls.end(), node.callee) != 0;
     if (!said) return node.op + " becomes " + (node.kind == exec::Node::Kind::kKernel ? "a formula" : node.callee) + ", which its row does not say";
   }
   return "";

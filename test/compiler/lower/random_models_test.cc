@@ -65,7 +65,8 @@ void compareSpread(const ProgramCase& c, const Draws& draws) {
   for (const auto& [key, values] : draws) {
     const auto [mean, deviation] = meanAndDeviation(values);
     const double want = goldenOf(golden, key.first, key.second);
-    INFO(c.folder() << " step " << key.second << " " << key.first << ": the framework has " << want << ", " << values.size() << " runs give " << mean << " with deviation " << deviation);
+    INFO(c.folder() << " step " << key.second << " " << key.first << ": the framework has " << want << ", " << values.size() << " runs give " << mean
+                    << " with deviation " << deviation);
     CHECK(std::fabs(want - mean) <= kErrors * deviation * std::sqrt(1 + 1.0 / kRuns) + 1e-5 + 1e-4 * std::fabs(want));
     if (deviation > 0) varied.insert(key.first);
   }

@@ -115,10 +115,10 @@ class Statistics::Checker {
     };
     return kRows;
   }
-  static constexpr Check Row::*kOfStep = &Row::ofStep;
-  static constexpr Check Row::*kOfAll = &Row::ofAll;
+  static constexpr Check Row::* kOfStep = &Row::ofStep;
+  static constexpr Check Row::* kOfAll = &Row::ofAll;
 
-  std::string checkAll(Check Row::*which, const std::map<std::string, Sample>& samples) {
+  std::string checkAll(Check Row::* which, const std::map<std::string, Sample>& samples) {
     for (const auto& [name, stats] : said_.items()) {
       for (const auto& [key, expected] : stats.items()) {
         const auto row = rows().find(key);
@@ -207,7 +207,8 @@ class Statistics::Checker {
   // out = x f and gradient = w f with the same f, so out w = gradient x; the loss is the sum of out w.
   std::string gradientFollows(const Sample& s) {
     const Sample &x = feed("x"), &w = feed("w_out"), &gradient = fetched_["x@GRAD"];
-    if (x.values.size() != s.values.size() || w.values.size() != s.values.size() || gradient.values.size() != s.values.size()) return "no gradient to compare with";
+    if (x.values.size() != s.values.size() || w.values.size() != s.values.size() || gradient.values.size() != s.values.size())
+      return "no gradient to compare with";
     double loss = 0;
     for (size_t i = 0; i < s.values.size(); ++i) {
       const double a = s.values[i] * w.values[i], b = gradient.values[i] * x.values[i];
@@ -216,7 +217,8 @@ class Statistics::Checker {
     }
     for (const auto& [name, sample] : fetched_) {
       const bool isLoss = name.find("sum_") != std::string::npos && sample.values.size() == 1;
-      if (isLoss && std::fabs(sample.values[0] - loss) > 1e-3 * std::max(1.0, std::fabs(loss))) return "the loss is " + text(sample.values[0]) + ", not " + text(loss);
+      if (isLoss && std::fabs(sample.values[0] - loss) > 1e-3 * std::max(1.0, std::fabs(loss)))
+        return "the loss is " + text(sample.values[0]) + ", not " + text(loss);
     }
     return "";
   }
@@ -229,7 +231,8 @@ class Statistics::Checker {
       if (mask.dtype != DType::kUInt8) continue;
       for (size_t i = 0; i < s.values.size(); ++i) {
         const double want = mask.values[i] * x.values[i] * scale;
-        if (std::fabs(s.values[i] - want) > 1e-5 + 1e-4 * std::fabs(want)) return "element " + std::to_string(i) + " is " + text(s.values[i]) + ", by the mask " + text(want);
+        if (std::fabs(s.values[i] - want) > 1e-5 + 1e-4 * std::fabs(want))
+          return "element " + std::to_string(i) + " is " + text(s.values[i]) + ", by the mask " + text(want);
       }
       return "";
     }
@@ -260,7 +263,8 @@ class Statistics::Checker {
     const int64_t h = x.dims[rank - 2], w = x.dims[rank - 1], oh = s.dims[rank - 2], ow = s.dims[rank - 1];
     auto matches = [&](int64_t instance, int64_t row, int64_t column) {
       for (int64_t i = 0; i < oh * ow; ++i) {
-        if (s.values[static_cast<size_t>(instance * oh * ow + i)] != x.values[static_cast<size_t>(instance * h * w + (row + i / ow) * w + column + i % ow)]) return false;
+        if (s.values[static_cast<size_t>(instance * oh * ow + i)] != x.values[static_cast<size_t>(instance * h * w + (row + i / ow) * w + column + i % ow)])
+          return false;
       }
       return true;
     };
@@ -313,8 +317,14 @@ bool isRandom(const json& info) {
 
 bool isReproducible(ProgramCase& c) {
   // Ops that take what they draw from `seed`; random_crop has it in a variable, dropout only where it is fixed.
-  static const llvm::StringSet<> kSeeded = {"uniform_random", "gaussian_random", "truncated_gaussian_random", "uniform_random_batch_size_like",
-                                            "gaussian_random_batch_size_like", "dropout", "sampling_id", "nce"};
+  static const llvm::StringSet<> kSeeded = {"uniform_random",
+                                            "gaussian_random",
+                                            "truncated_gaussian_random",
+                                            "uniform_random_batch_size_like",
+                                            "gaussian_random_batch_size_like",
+                                            "dropout",
+                                            "sampling_id",
+                                            "nce"};
   bool reproducible = true;
   c.program()->walk([&](mlir::Operation* op) {
     if (!pd::OpView::isFrameworkOp(op)) return;

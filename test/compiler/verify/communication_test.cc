@@ -117,9 +117,8 @@ TEST_CASE("one class leaves a reduction out") {
 }
 
 TEST_CASE("one class broadcasts from another root") {
-  Rung rung = runEdited(unfused(4), [](mlir::ModuleOp text) {
-    opsOf<dist::BroadcastOp>(text)[0].setRootAttr(dist::SelAttr::point(text.getContext(), "dp", 1));
-  });
+  Rung rung =
+      runEdited(unfused(4), [](mlir::ModuleOp text) { opsOf<dist::BroadcastOp>(text)[0].setRootAttr(dist::SelAttr::point(text.getContext(), "dp", 1)); });
   CHECK_THAT(only(rung, "match").text, Contains("broadcast from <dp = 0>") && Contains("broadcast from <dp = 1>"));
 }
 

@@ -103,7 +103,8 @@ TEST_CASE("a gradient replaced by zeros") {
     pd::OpView update = opsOfType(main, "momentum")[0];
     mlir::OpBuilder builder(update.operation());
     mlir::Value gradient = update.input("Grad");
-    pd::OpView zeros = pd::createOp(builder, gradient.getLoc(), "fill_zeros_like", {{"X", {gradient}}}, {{"Out", {{"zeros", gradient.getType()}}}}, {}, pd::kBackward);
+    pd::OpView zeros =
+        pd::createOp(builder, gradient.getLoc(), "fill_zeros_like", {{"X", {gradient}}}, {{"Out", {{"zeros", gradient.getType()}}}}, {}, pd::kBackward);
     update.setInput("Grad", 0, zeros.output("Out"));
   });
   CHECK(exitCode(report.overall()) == 3);

@@ -1,8 +1,7 @@
 // Reports: verdicts, exit codes, and the four formats.
-#include "compiler/verify/report/render.h"
-
 #include <catch2/catch.hpp>
 
+#include "compiler/verify/report/render.h"
 #include "nlohmann/json.hpp"
 
 namespace dtranspile::verify {

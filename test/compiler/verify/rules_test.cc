@@ -113,7 +113,8 @@ TEST_CASE("rules are for ops that exist, and read slots that these have") {
     for (const Clause& clause : findRule(type)->clauses) {
       for (const SlotUse& input : clause.inputs) {
         INFO(input.slot);
-        CHECK((spec->input(input.slot) || input.slot.front() == '$' || input.slot == "ShapeTensor" || input.slot == "ShapeTensorList" || input.slot == "ValueTensor"));
+        CHECK((spec->input(input.slot) || input.slot.front() == '$' || input.slot == "ShapeTensor" || input.slot == "ShapeTensorList" ||
+               input.slot == "ValueTensor"));
       }
       for (const SlotResult& output : clause.outputs) {
         INFO(output.slot);
@@ -124,14 +125,61 @@ TEST_CASE("rules are for ops that exist, and read slots that these have") {
 }
 
 TEST_CASE("every op of the programs that must be verified has a rule") {
-  for (const char* type :
-       {"accuracy", "adam", "adamax", "batch_norm", "batch_norm_grad", "cast", "conv2d", "conv2d_grad", "cross_entropy2", "cross_entropy_grad2",
-        "elementwise_add", "elementwise_add_grad", "elementwise_pow", "elementwise_sub", "elementwise_sub_grad", "fill_constant",
-        "flatten_contiguous_range", "flatten_contiguous_range_grad", "floor", "gelu", "gelu_grad", "increment", "layer_norm", "layer_norm_grad",
-        "matmul_v2", "matmul_v2_grad", "mean", "mean_grad", "momentum", "mul", "mul_grad", "pool2d", "pool2d_grad", "reduce_mean",
-        "reduce_mean_grad", "relu", "relu_grad", "reshape2", "reshape2_grad", "rmsprop", "scale", "sgd", "softmax", "softmax_grad",
-        "softmax_with_cross_entropy", "softmax_with_cross_entropy_grad", "square", "square_grad", "sum", "tanh", "tanh_grad", "top_k", "top_k_v2",
-        "gaussian_random", "uniform_random"}) {
+  for (const char* type : {"accuracy",
+                           "adam",
+                           "adamax",
+                           "batch_norm",
+                           "batch_norm_grad",
+                           "cast",
+                           "conv2d",
+                           "conv2d_grad",
+                           "cross_entropy2",
+                           "cross_entropy_grad2",
+                           "elementwise_add",
+                           "elementwise_add_grad",
+                           "elementwise_pow",
+                           "elementwise_sub",
+                           "elementwise_sub_grad",
+                           "fill_constant",
+                           "flatten_contiguous_range",
+                           "flatten_contiguous_range_grad",
+                           "floor",
+                           "gelu",
+                           "gelu_grad",
+                           "increment",
+                           "layer_norm",
+                           "layer_norm_grad",
+                           "matmul_v2",
+                           "matmul_v2_grad",
+                           "mean",
+                           "mean_grad",
+                           "momentum",
+                           "mul",
+                           "mul_grad",
+                           "pool2d",
+                           "pool2d_grad",
+                           "reduce_mean",
+                           "reduce_mean_grad",
+                           "relu",
+                           "relu_grad",
+                           "reshape2",
+                           "reshape2_grad",
+                           "rmsprop",
+                           "scale",
+                           "sgd",
+                           "softmax",
+                           "softmax_grad",
+                           "softmax_with_cross_entropy",
+                           "softmax_with_cross_entropy_grad",
+                           "square",
+                           "square_grad",
+                           "sum",
+                           "tanh",
+                           "tanh_grad",
+                           "top_k",
+                           "top_k_v2",
+                           "gaussian_random",
+                           "uniform_random"}) {
     INFO(type);
     CHECK(findRule(type));
   }

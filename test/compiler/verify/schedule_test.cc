@@ -32,8 +32,8 @@ struct Pipeline {
       }
       with += (i ? ", " : "") + std::string("%a") + std::to_string(i) + " = " + value + " : " + at(part % stages);
     }
-    text += "      %" + name + " = dist.on <pp = " + stage + ">" + (with.empty() ? "" : " with (" + with + ")") + " task " + kind + " chunk " + std::to_string(chunkOf(part)) +
-            " -> (" + at(part % stages) + ") { dist.yield " + (takes.empty() ? "%x" : "%a0") + " : tensor<2xf32> }\n";
+    text += "      %" + name + " = dist.on <pp = " + stage + ">" + (with.empty() ? "" : " with (" + with + ")") + " task " + kind + " chunk " +
+            std::to_string(chunkOf(part)) + " -> (" + at(part % stages) + ") { dist.yield " + (takes.empty() ? "%x" : "%a0") + " : tensor<2xf32> }\n";
     return text;
   }
 
@@ -52,7 +52,8 @@ struct Pipeline {
   std::string around(const std::string& body) const {
     return "dist.mesh @w [pp = " + std::to_string(stages) + "] time [micro = " + std::to_string(micros) +
            "]\ndist.comm @moves on @w over [pp] pairs\ndist.role @trainer on @w {\n  pd.program @main {\n    %x = pd.input \"x\" : tensor<2xf32>\n"
-           "    dist.micro over [micro] schedule(\"" + schedule + "\", chunks " + std::to_string(chunks) + ") {\n" + body + "      dist.yield\n    }\n  }\n}\n";
+           "    dist.micro over [micro] schedule(\"" +
+           schedule + "\", chunks " + std::to_string(chunks) + ") {\n" + body + "      dist.yield\n    }\n  }\n}\n";
   }
 };
 
@@ -72,7 +73,8 @@ TEST_CASE("schedules respect the edges of their pipelines") {
       for (const char* schedule : {"F-then-B", "1F1B"})
         for (int chunks : {1, 2, 3}) {
           Rung rung = check(Pipeline{stages, chunks, micros, schedule}.text());
-          INFO(schedule << " " << stages << " stages, " << chunks << " chunks, " << micros << " micro-batches: " << (rung.messages.empty() ? "" : rung.messages[0].text));
+          INFO(schedule << " " << stages << " stages, " << chunks << " chunks, " << micros
+                        << " micro-batches: " << (rung.messages.empty() ? "" : rung.messages[0].text));
           CHECK(rung.messages.empty());
         }
       CHECK(check(Pipeline{stages, 1, micros, "ZB-H1", true}.text()).messages.empty());

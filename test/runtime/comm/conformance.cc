@@ -13,11 +13,10 @@
 namespace dtranspile::comm::test {
 namespace {
 
-constexpr DType kTypes[] = {DType::kBool,    DType::kInt8,     DType::kInt16,   DType::kInt32,   DType::kInt64,
-                            DType::kUInt8,   DType::kUInt32,   DType::kUInt64,  DType::kSizeT,   DType::kFloat16,
+constexpr DType kTypes[] = {DType::kBool,     DType::kInt8,    DType::kInt16,   DType::kInt32,     DType::kInt64,
+                            DType::kUInt8,    DType::kUInt32,  DType::kUInt64,  DType::kSizeT,     DType::kFloat16,
                             DType::kBFloat16, DType::kFloat32, DType::kFloat64, DType::kComplex64, DType::kComplex128};
-constexpr Kind kCollectives[] = {Kind::kAllReduce,     Kind::kReduce,   Kind::kBroadcast, Kind::kAllGather,
-                                 Kind::kReduceScatter, Kind::kAllToAll, Kind::kSend};
+constexpr Kind kCollectives[] = {Kind::kAllReduce, Kind::kReduce, Kind::kBroadcast, Kind::kAllGather, Kind::kReduceScatter, Kind::kAllToAll, Kind::kSend};
 
 bool HasReduce(Kind kind) { return kind == Kind::kAllReduce || kind == Kind::kReduce || kind == Kind::kReduceScatter; }
 
@@ -109,7 +108,8 @@ void ListsOfPieces(const BackEnd& back_end) {
   std::vector<Trial> trials;
   const int64_t large = back_end.large / 4;
   for (const Kind kind : kCollectives) {
-    for (const std::vector<int64_t>& counts : std::vector<std::vector<int64_t>>{{}, {0, 0}, {3, 0, 5, 1}, {200, 1, 900, 77}, {large / 4 + 1, 3, large / 2 + 5, 0, 9}}) {
+    for (const std::vector<int64_t>& counts :
+         std::vector<std::vector<int64_t>>{{}, {0, 0}, {3, 0, 5, 1}, {200, 1, 900, 77}, {large / 4 + 1, 3, large / 2 + 5, 0, 9}}) {
       Trial trial;
       trial.kind = kind;
       trial.counts = counts;

@@ -11,8 +11,7 @@
 
 namespace dtranspile::comm::test {
 
-using JoinFunction =
-    std::function<absl::StatusOr<std::unique_ptr<Communicator>>(const Rendezvous&, const std::string& name, int rank, int size)>;
+using JoinFunction = std::function<absl::StatusOr<std::unique_ptr<Communicator>>(const Rendezvous&, const std::string& name, int rank, int size)>;
 
 struct BackEnd {
   JoinFunction join;

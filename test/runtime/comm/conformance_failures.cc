@@ -45,14 +45,13 @@ Request AllReduceOf(std::vector<float>& values) {
 struct Failing {
   int ranks = 2;
   double timeout = 30;
-  std::vector<int> lost;       // ranks that do not report
+  std::vector<int> lost;              // ranks that do not report
   double at_least = 0, at_most = 10;  // seconds until the others know
-  std::vector<std::string> says;     // in every message
+  std::vector<std::string> says;      // in every message
 };
 
 // Joins, runs body, and requires every rank that is not lost to come back with an error in time, and to fail at once after it.
-std::vector<Report> RequireFailure(const BackEnd& back_end, const Failing& failing,
-                                   const std::function<absl::Status(Communicator&, double& begin)>& body) {
+std::vector<Report> RequireFailure(const BackEnd& back_end, const Failing& failing, const std::function<absl::Status(Communicator&, double& begin)>& body) {
   Rendezvous rendezvous = back_end.rendezvous();
   rendezvous.timeout_seconds = failing.timeout;
   const auto rank_main = [&](int rank) -> std::string {

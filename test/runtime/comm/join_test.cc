@@ -16,9 +16,12 @@ TEST_CASE("join refuses what makes no sense, by name") {
     const char* says;
   };
   const Row rows[] = {
-      {"shm", 0, 0, 1, "rank 0 is not one of 0"},  {"shm", 2, 2, 1, "rank 2 is not one of 2"},
-      {"shm", -1, 2, 1, "rank -1 is not one of 2"}, {"shm", 0, 1, 0, "a deadline of 0 s"},
-      {"shm", 0, 1, -3, "a deadline of -3 s"},      {"shm", 0, 1, 1e18, "a deadline of 1e+18 s"},
+      {"shm", 0, 0, 1, "rank 0 is not one of 0"},
+      {"shm", 2, 2, 1, "rank 2 is not one of 2"},
+      {"shm", -1, 2, 1, "rank -1 is not one of 2"},
+      {"shm", 0, 1, 0, "a deadline of 0 s"},
+      {"shm", 0, 1, -3, "a deadline of -3 s"},
+      {"shm", 0, 1, 1e18, "a deadline of 1e+18 s"},
       {"mpi", 0, 1, 1, "back end 'mpi' is unknown; there are shm, gloo, nccl"},
       {"shm", 0, 1000, 1, "shared memory serves at most 512"},
   };

@@ -139,26 +139,25 @@ TEST_CASE("gloo between hosts") {
   }
   SECTION("a host that dies, and one whose cable is pulled") {
     for (const bool cable : {false, true}) {
-      const auto outcomes = RunRanks(
-          kHosts,
-          [&](int rank) -> std::string {
-            if (std::string wrong = hosts.Enter(rank); !wrong.empty()) return wrong;
-            Rendezvous rendezvous = RendezvousOf(rank, false);
-            rendezvous.timeout_seconds = 3;
-            auto comm = JoinGloo(rendezvous, "world", rank, kHosts);
-            if (!comm.ok()) return comm.status().ToString();
-            if (std::string wrong = RunTrial(**comm, Trial{}); !wrong.empty()) return wrong;
-            if (rank == 2) {
-              usleep(100'000);
-              if (cable) hosts.Unplug(2);
-              if (!cable) kill(getpid(), SIGKILL);
-              sleep(60);
-            }
-            const double begin = Now();
-            const std::string wrong = RunTrial(**comm, Trial{});
-            return Now() - begin < 8 ? "as it should: " + wrong : "too late: " + wrong;
-          },
-          {2});
+      const auto outcomes = RunRanks(kHosts,
+                                     [&](int rank) -> std::string {
+                                       if (std::string wrong = hosts.Enter(rank); !wrong.empty()) return wrong;
+                                       Rendezvous rendezvous = RendezvousOf(rank, false);
+                                       rendezvous.timeout_seconds = 3;
+                                       auto comm = JoinGloo(rendezvous, "world", rank, kHosts);
+                                       if (!comm.ok()) return comm.status().ToString();
+                                       if (std::string wrong = RunTrial(**comm, Trial{}); !wrong.empty()) return wrong;
+                                       if (rank == 2) {
+                                         usleep(100'000);
+                                         if (cable) hosts.Unplug(2);
+                                         if (!cable) kill(getpid(), SIGKILL);
+                                         sleep(60);
+                                       }
+                                       const double begin = Now();
+                                       const std::string wrong = RunTrial(**comm, Trial{});
+                                       return Now() - begin < 8 ? "as it should: " + wrong : "too late: " + wrong;
+                                     },
+                                     {2});
       for (int rank = 0; rank < 2; ++rank) {
         INFO(outcomes[rank].text);
         CHECK_THAT(outcomes[rank].text, Catch::StartsWith("as it should: all_reduce"));

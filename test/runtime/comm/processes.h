@@ -18,8 +18,7 @@ struct Outcome {
 
 // Calls body(rank) in `ranks` processes; waits until all have ended, or all but `abandoned`, or `seconds` have passed; kills
 // what is left.
-std::vector<Outcome> RunRanks(int ranks, const std::function<std::string(int rank)>& body, std::vector<int> abandoned = {},
-                              double seconds = 120);
+std::vector<Outcome> RunRanks(int ranks, const std::function<std::string(int rank)>& body, std::vector<int> abandoned = {}, double seconds = 120);
 
 // The same, and fails the test unless every rank returned "".
 void RequireRanks(int ranks, const std::function<std::string(int rank)>& body, double seconds = 120);

@@ -1,11 +1,11 @@
 // Special values of reductions; ordinary ones are in the conformance suite.
+#include "runtime/comm/reduce.h"
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
-
-#include "runtime/comm/reduce.h"
 
 namespace dtranspile::comm::test {
 namespace {

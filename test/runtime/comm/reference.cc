@@ -11,7 +11,9 @@ namespace {
 constexpr unsigned char kUntouched = 0xa5;
 constexpr size_t kGuard = 64;
 
-bool IsSigned(DType dtype) { return dtype != DType::kBool && dtype != DType::kUInt8 && dtype != DType::kUInt32 && dtype != DType::kUInt64 && dtype != DType::kSizeT; }
+bool IsSigned(DType dtype) {
+  return dtype != DType::kBool && dtype != DType::kUInt8 && dtype != DType::kUInt32 && dtype != DType::kUInt64 && dtype != DType::kSizeT;
+}
 bool IsComplex(DType dtype) { return dtype == DType::kComplex64 || dtype == DType::kComplex128; }
 
 // Values that every element type holds exactly, as are all results of reducing up to 16 of them, unless `fractions`.
@@ -121,12 +123,8 @@ std::string Describe(const Trial& trial) {
   return text.str();
 }
 
-int64_t TrialRun::InputCount(int64_t count) const {
-  return trial_.kind == Kind::kReduceScatter || trial_.kind == Kind::kAllToAll ? count * size_ : count;
-}
-int64_t TrialRun::OutputCount(int64_t count) const {
-  return trial_.kind == Kind::kAllGather || trial_.kind == Kind::kAllToAll ? count * size_ : count;
-}
+int64_t TrialRun::InputCount(int64_t count) const { return trial_.kind == Kind::kReduceScatter || trial_.kind == Kind::kAllToAll ? count * size_ : count; }
+int64_t TrialRun::OutputCount(int64_t count) const { return trial_.kind == Kind::kAllGather || trial_.kind == Kind::kAllToAll ? count * size_ : count; }
 
 TrialRun::Bytes TrialRun::InputOf(int rank, size_t piece) const {
   const size_t element = SizeOf(trial_.dtype);
@@ -218,8 +216,7 @@ std::string TrialRun::Check() const {
     for (size_t i = 0; i < out.size(); ++i) {
       if (out[i] == expected[i]) continue;
       std::ostringstream text;
-      text << Describe(trial_) << ": rank " << rank_ << " of " << size_ << " differs in piece " << piece << " at byte " << i << " of "
-           << out.size() - kGuard;
+      text << Describe(trial_) << ": rank " << rank_ << " of " << size_ << " differs in piece " << piece << " at byte " << i << " of " << out.size() - kGuard;
       return text.str();
     }
     if (!trial_.in_place && inputs_[piece] != InputOf(rank_, piece)) return Describe(trial_) + ": an input was written";

@@ -21,8 +21,8 @@ struct Trial {
   bool in_place = false;              // all_reduce only
   bool fractions = false;             // float values whose sum depends on the order
   int seed = 0;
-  bool shared = false;                // buffers in one block of memory that ranks can share
-  bool skewed = false;                // and at other offsets on every rank
+  bool shared = false;  // buffers in one block of memory that ranks can share
+  bool skewed = false;  // and at other offsets on every rank
 };
 
 // Owns the memory of a trial's buffers, each with a guard behind it.

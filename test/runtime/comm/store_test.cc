@@ -1,4 +1,6 @@
 // The rendezvous store of the Gloo back end: what it does, and what strangers on its port cannot do.
+#include "runtime/comm/gloo/store.h"
+
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,7 +12,6 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/comm/gloo/store.h"
 #include "runtime/comm/gloo/wire.h"
 #include "test/runtime/comm/processes.h"
 
@@ -135,9 +136,9 @@ TEST_CASE("store: strangers are disconnected and change nothing") {
       "G",
       "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
       std::string(100000, '\xff'),
-      Bytes(set),                        // ends before its key
+      Bytes(set),  // ends before its key
       Bytes(set, "a").substr(0, 10),
-      Bytes(set, "a2 and more"),         // longer than it says
+      Bytes(set, "a2 and more"),  // longer than it says
       Bytes(long_key, "a2"),
       Bytes(long_value, "a2"),
       Bytes(unknown, "a2"),

@@ -56,8 +56,13 @@ Json describe(const OpFacts& facts) {
     out["runs_as"] = runsAs(*facts.native);
     out["types"] = typeNames(facts.types);
   }
-  out.update({{"relation", facts.relation}, {"releases", releases(facts)}, {"inputs", slots(spec.inputs)}, {"outputs", slots(spec.outputs)},
-              {"attributes", attributes(spec)}, {"effects", effectsOf(spec)}, {"tests", tests(facts)}});
+  out.update({{"relation", facts.relation},
+              {"releases", releases(facts)},
+              {"inputs", slots(spec.inputs)},
+              {"outputs", slots(spec.outputs)},
+              {"attributes", attributes(spec)},
+              {"effects", effectsOf(spec)},
+              {"tests", tests(facts)}});
   return out;
 }
 

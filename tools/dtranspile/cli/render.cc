@@ -22,9 +22,7 @@ const char* roleName(int role) {
   return "forward";
 }
 
-bool isListed(mlir::Operation* op) {
-  return pd::OpView::isFrameworkOp(op) || llvm::isa_and_nonnull<dist::DistDialect>(op->getDialect());
-}
+bool isListed(mlir::Operation* op) { return pd::OpView::isFrameworkOp(op) || llvm::isa_and_nonnull<dist::DistDialect>(op->getDialect()); }
 
 template <typename Range>
 std::string names(Range values) {
@@ -103,7 +101,9 @@ std::string describeJob(const nlohmann::ordered_json& manifest) {
     out << "\n";
   }
   for (const auto& comm : manifest["comms"]) out << "  communicator " << comm.value("name", "") << " over " << comm["axes"].dump() << "\n";
-  for (const auto& feed : manifest["feeds"]) out << "  feed " << feed.value("name", "") << " " << feed["dims"].dump() << (feed["batch"].is_null() ? ", the same on every rank" : ", batch " + feed["batch"].dump()) << "\n";
+  for (const auto& feed : manifest["feeds"])
+    out << "  feed " << feed.value("name", "") << " " << feed["dims"].dump()
+        << (feed["batch"].is_null() ? ", the same on every rank" : ", batch " + feed["batch"].dump()) << "\n";
   out << "  loss " << manifest.value("loss", "") << "\n";
   for (const auto& entry : manifest["ledger"]) out << "  per rank of " << entry.value("class", "") << ": " << entry.dump() << "\n";
   return text;

@@ -75,7 +75,8 @@ class PlanPrinter {
       case Kind::kKernel: return line(absl::StrCat("kernel(", names(node.args), ")"), node.op);
       case Kind::kCall: return line(callText(node), node.op);
       case Kind::kCopy: return line(absl::StrCat("copy ", name(node.args[0]), " -> ", name(node.args[1])), node.op);
-      case Kind::kStart: return line(absl::StrCat("start ", node.ticket, " ", comm::NameOf(node.collective), ": ", names(node.inputs), " -> ", names(node.outputs)), node.op);
+      case Kind::kStart:
+        return line(absl::StrCat("start ", node.ticket, " ", comm::NameOf(node.collective), ": ", names(node.inputs), " -> ", names(node.outputs)), node.op);
       case Kind::kWait: return line(absl::StrCat("wait ", node.ticket), node.op);
       case Kind::kIf:
         line(absl::StrCat("if ", name(node.condition), " {"), node.op);

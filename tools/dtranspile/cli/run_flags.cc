@@ -81,7 +81,8 @@ int64_t Runnable::ranks() const {
 void declareRunFlags(CLI::App& app, RunFlags& flags) {
   app.add_option("INPUT", flags.input, "JOB, or MAIN for the single-device program")->required();
   app.add_option("--startup", flags.startup, "start-up program of MAIN");
-  app.add_option("--feeds", flags.feeds, "folder with NAME.npy per feed; leading dimension = step, then the global batch. Ragged: NAME.step<k>.npy, NAME.step<k>.lod.json");
+  app.add_option("--feeds", flags.feeds,
+                 "folder with NAME.npy per feed; leading dimension = step, then the global batch. Ragged: NAME.step<k>.npy, NAME.step<k>.lod.json");
   app.add_option("--feed", flags.feed, "NAME=FILE.npy, for single ones; of ragged data NAME=STEM");
   app.add_option("--fetch", flags.fetch, "what to report (repeatable); default: the loss");
   app.add_option("--steps", flags.steps, "steps to run; default: as many as the feeds have")->check(CLI::PositiveNumber);
@@ -171,13 +172,15 @@ mlir::FailureOr<std::vector<std::string>> findFetches(Tool& tool, Runnable& runn
   for (const std::string& name : flags.fetch) {
     if (definesName(main, name)) continue;
     std::vector<std::string> similar = similarNames(main, name);
-    tool.error("--fetch " + name + ": the program computes nothing of that name" + (similar.empty() ? "" : "; did you mean " + llvm::join(similar, " or ") + "?"));
+    tool.error("--fetch " + name + ": the program computes nothing of that name" +
+               (similar.empty() ? "" : "; did you mean " + llvm::join(similar, " or ") + "?"));
     return mlir::failure();
   }
   return flags.fetch;
 }
 
-mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnable, const std::vector<FeedData>& feeds, const std::vector<std::string>& fetches) {
+mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnable, const std::vector<FeedData>& feeds,
+                                                    const std::vector<std::string>& fetches) {
   lower::LoweringRequest request;
   pd::ProgramOp main = findProgram(*runnable.module, "main");
   std::map<std::string, int64_t> sizes(runnable.mesh.begin(), runnable.mesh.end());

@@ -20,11 +20,11 @@ struct RunFlags {
   std::string init;                  // folder, combined file or pickle
   std::vector<std::string> perStep;  // VAR=v0,v1,…
   std::vector<std::string> fetch;
-  int64_t steps = -1;                // -1: as many as the feeds have
-  std::string cache;                 // empty: the user's cache folder
-  int threads = 0;                   // of a rank; 0: cores / ranks, at least 1
-  bool mendDefects = false;          // docs/operators/defects.md
-  bool float64 = false;              // pass widen-float64
+  int64_t steps = -1;        // -1: as many as the feeds have
+  std::string cache;         // empty: the user's cache folder
+  int threads = 0;           // of a rank; 0: cores / ranks, at least 1
+  bool mendDefects = false;  // docs/operators/defects.md
+  bool float64 = false;      // pass widen-float64
 };
 
 // Declares the flags that both commands have.
@@ -35,8 +35,8 @@ struct Runnable {
   mlir::OwningOpRef<mlir::ModuleOp> module;  // pd.var, pd.program @main (and @startup); with dist.mesh and dist.comm for a job
   mlir::OwningOpRef<mlir::ModuleOp> job;     // what it was made of; null for a program
   std::string digest;
-  std::vector<std::pair<std::string, int64_t>> mesh;                       // axis, size; empty: one rank
-  std::vector<std::pair<std::string, std::vector<std::string>>> comms;     // name, axes
+  std::vector<std::pair<std::string, int64_t>> mesh;                    // axis, size; empty: one rank
+  std::vector<std::pair<std::string, std::vector<std::string>>> comms;  // name, axes
   int64_t ranks() const;
 };
 
@@ -56,6 +56,7 @@ mlir::FailureOr<std::vector<FeedData>> findFeeds(Tool& tool, Runnable& runnable,
 mlir::FailureOr<std::vector<std::string>> findFetches(Tool& tool, Runnable& runnable, const RunFlags& flags);
 
 // Feeds and fetches for the compiler: local extents, splits.
-mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnable, const std::vector<FeedData>& feeds, const std::vector<std::string>& fetches);
+mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnable, const std::vector<FeedData>& feeds,
+                                                    const std::vector<std::string>& fetches);
 
 }  // namespace dtranspile::cli

@@ -122,10 +122,11 @@ mlir::OwningOpRef<mlir::ModuleOp> loadPrograms(Tool& tool, const std::string& ma
 }
 
 int runTool(int argc, const char* const* argv) {
-  CLI::App app("dtranspile: distributed jobs out of saved single-device PaddlePaddle programs\n\n"
-               "  dtranspile transpile main.pdmodel --startup startup.pdmodel -o job --mode collective --trainers 4\n"
-               "  dtranspile run job --feeds feeds --init init",
-               "dtranspile");
+  CLI::App app(
+      "dtranspile: distributed jobs out of saved single-device PaddlePaddle programs\n\n"
+      "  dtranspile transpile main.pdmodel --startup startup.pdmodel -o job --mode collective --trainers 4\n"
+      "  dtranspile run job --feeds feeds --init init",
+      "dtranspile");
   app.require_subcommand(1);
   app.set_version_flag("--version", "dtranspile 0.1.0");
   std::vector<std::pair<CLI::App*, Action>> actions;

@@ -14,12 +14,12 @@ namespace dtranspile::cli {
 
 // What scripts may rely on.
 enum ExitCode : int {
-  kDone = 0,      // done, verified
-  kNo = 1,        // the input is wrong, or the answer is no
-  kUsage = 2,     // wrong usage
-  kUnknown = 3,   // verify could not decide
-  kFailed = 4,    // the job failed while running
-  kInternal = 70, // an internal error
+  kDone = 0,       // done, verified
+  kNo = 1,         // the input is wrong, or the answer is no
+  kUsage = 2,      // wrong usage
+  kUnknown = 3,    // verify could not decide
+  kFailed = 4,     // the job failed while running
+  kInternal = 70,  // an internal error
 };
 
 // What every command works with: a context with all dialects, and diagnostics that are written as a compiler writes them:

@@ -63,7 +63,8 @@ std::vector<int64_t> parseRanks(Tool& tool, const std::string& text, int64_t cou
 }
 
 // One rank's module with the framework's own communication operators.
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> rankModule(dist::RoleOp role, llvm::ArrayRef<RankClass> classes, dist::MeshOp mesh, int64_t rank, llvm::ArrayRef<std::string> endpoints) {
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> rankModule(dist::RoleOp role, llvm::ArrayRef<RankClass> classes, dist::MeshOp mesh, int64_t rank,
+                                                              llvm::ArrayRef<std::string> endpoints) {
   for (const RankClass& one : classes) {
     if (!one.contains(mesh, rank)) continue;
     SpecializeOptions options;
@@ -85,13 +86,15 @@ bool writeProgram(Tool& tool, mlir::ModuleOp module, const char* symbol, const s
 int exportJob(Tool& tool, const ExportFlags& flags) {
   mlir::FailureOr<Job> job = readJob(tool.context(), flags.job);
   if (mlir::failed(job)) return kNo;
-  if (std::filesystem::exists(flags.output) && !std::filesystem::is_empty(flags.output)) return tool.error(flags.output + ": exists and is not empty; nothing is replaced"), kNo;
+  if (std::filesystem::exists(flags.output) && !std::filesystem::is_empty(flags.output))
+    return tool.error(flags.output + ": exists and is not empty; nothing is replaced"), kNo;
   int64_t count = job->ranks();
   std::vector<int64_t> ranks = parseRanks(tool, flags.ranks, count);
   if (ranks.empty()) return kUsage;
   std::vector<std::string> endpoints = flags.endpoints;
   for (int64_t rank = endpoints.size(); flags.endpoints.empty() && rank < count; ++rank) endpoints.push_back("127.0.0.1:" + std::to_string(6170 + rank));
-  if (static_cast<int64_t>(endpoints.size()) != count) return tool.error("--endpoints: the job has " + std::to_string(count) + " ranks, " + std::to_string(endpoints.size()) + " endpoints are given"), kUsage;
+  if (static_cast<int64_t>(endpoints.size()) != count)
+    return tool.error("--endpoints: the job has " + std::to_string(count) + " ranks, " + std::to_string(endpoints.size()) + " endpoints are given"), kUsage;
 
   // Whole or not at all: everything is written beside the output, which takes its name at the end.
   std::string fresh = flags.output + ".new";
@@ -111,7 +114,9 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
     auto module = rankModule(role, *classes, mesh, rank, endpoints);
     if (mlir::failed(module)) return kNo;
     std::string stem = "trainer_" + std::to_string(rank);
-    if (!writeProgram(tool, **module, "main", fresh + "/" + stem + ".main.pdmodel") || !writeProgram(tool, **module, "startup", fresh + "/" + stem + ".startup.pdmodel")) return kNo;
+    if (!writeProgram(tool, **module, "main", fresh + "/" + stem + ".main.pdmodel") ||
+        !writeProgram(tool, **module, "startup", fresh + "/" + stem + ".startup.pdmodel"))
+      return kNo;
     index["trainers"].push_back({{"main", stem + ".main.pdmodel"}, {"startup", stem + ".startup.pdmodel"}});
   }
   auto plain = specialize(role, classes->front());
@@ -146,7 +151,8 @@ Action declareTranspile(CLI::App& app) {
   app.add_option("--fuse-all-reduce-ops", strategy.fuse_all_reduce_ops, "gradients in buckets (default true)");
   app.add_option("--fuse-grad-size-in-MB", strategy.fuse_grad_size_in_MB, "most MiB of a bucket (default 32)");
   app.add_flag("--sync-batch-norm", strategy.sync_batch_norm, "batch statistics over all ranks");
-  app.add_option("--grad-scale", strategy.scale_strategy, "avg: as one device; reference: always 1/N, as the framework divides")->check(CLI::IsMember({"avg", "reference"}));
+  app.add_option("--grad-scale", strategy.scale_strategy, "avg: as one device; reference: always 1/N, as the framework divides")
+      ->check(CLI::IsMember({"avg", "reference"}));
   app.add_option("--batch-dim", strategy.batch_dims, "NAME=dim or NAME=none, for feeds whose batch is not a leading unknown extent");
   return [flags](Tool& tool) { return transpile(tool, *flags); };
 }

@@ -1,7 +1,8 @@
 // dtranspile verify JOB [MAIN --startup STARTUP]
+#include "compiler/verify/verify.h"
+
 #include "compiler/artifact/job.h"
 #include "compiler/verify/report/render.h"
-#include "compiler/verify/verify.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "tools/dtranspile/cli/files.h"
@@ -43,7 +44,9 @@ Action declareVerify(CLI::App& app) {
   app.add_option("JOB", flags->job, "folder of the job")->required();
   app.add_option("MAIN", flags->main, "the program that the job must have been made from");
   app.add_option("--startup", flags->startup, "its start-up program");
-  app.add_option("--require", flags->require, "rungs that the verdict covers (default: all); `whole`: the job must equal the single-device step on the whole batch")->delimiter(',');
+  app.add_option("--require", flags->require,
+                 "rungs that the verdict covers (default: all); `whole`: the job must equal the single-device step on the whole batch")
+      ->delimiter(',');
   app.add_option("--format", flags->format, "text, json, sarif, junit")->check(CLI::IsMember({"text", "json", "sarif", "junit"}));
   return [flags](Tool& tool) { return verifyCommand(tool, *flags); };
 }

@@ -39,7 +39,6 @@ struct Bounds {
 // deviations to either side of the mean. The inverse is that of Wichura, algorithm AS 241, Applied Statistics 37 (1988) 477;
 // 1.x uses its formula of the middle in the tails too (an `abs` that the compiler takes for the integer one).
 template <typename T>
-void FillTruncatedGaussian(Engine& engine, T* out, int64_t count, double mean, double std,
-                           std::optional<Bounds> bounds = std::nullopt);
+void FillTruncatedGaussian(Engine& engine, T* out, int64_t count, double mean, double std, std::optional<Bounds> bounds = std::nullopt);
 
 }  // namespace dtranspile::random

@@ -1,4 +1,6 @@
 // The cache (corruption, bounds, concurrent writers), what is refused, and that equal inputs give equal bytes.
+#include "compiler/lower/codegen/kernel_library.h"
+
 #include <dlfcn.h>
 #include <stdlib.h>
 
@@ -9,7 +11,6 @@
 #include <thread>
 
 #include "compiler/lower/codegen/cache.h"
-#include "compiler/lower/codegen/kernel_library.h"
 
 namespace dtranspile::lower {
 namespace {
@@ -26,13 +27,14 @@ struct Folder {
 };
 
 KernelSource fill(double value) {
-  return {"func.func @kernel(%a: memref<1xf32> {llvm.noalias}, %lo: index, %n: index) {\n"
-          "  %c1 = arith.constant 1 : index\n  %v = arith.constant " +
-              std::to_string(value) +
-              " : f32\n"
-              "  %m = memref.reinterpret_cast %a to offset: [0], sizes: [%n], strides: [1] : memref<1xf32> to memref<?xf32, strided<[1]>>\n"
-              "  scf.for %i = %lo to %n step %c1 {\n    memref.store %v, %m[%i] : memref<?xf32, strided<[1]>>\n  }\n  return\n}\n",
-          "fill"};
+  return {
+      "func.func @kernel(%a: memref<1xf32> {llvm.noalias}, %lo: index, %n: index) {\n"
+      "  %c1 = arith.constant 1 : index\n  %v = arith.constant " +
+          std::to_string(value) +
+          " : f32\n"
+          "  %m = memref.reinterpret_cast %a to offset: [0], sizes: [%n], strides: [1] : memref<1xf32> to memref<?xf32, strided<[1]>>\n"
+          "  scf.for %i = %lo to %n step %c1 {\n    memref.store %v, %m[%i] : memref<?xf32, strided<[1]>>\n  }\n  return\n}\n",
+      "fill"};
 }
 
 std::string contents(const std::string& path) {
@@ -119,7 +121,8 @@ TEST_CASE("many writers of one cache") {
     threads.emplace_back([&, t] {
       LibraryStatistics statistics;
       std::string error;
-      good[t] = llvm::succeeded(buildLibrary({fill(2), fill(3)}, {hostTarget(), folder.path, 1}, folder.path + "/" + std::to_string(t) + ".so", statistics, error));
+      good[t] =
+          llvm::succeeded(buildLibrary({fill(2), fill(3)}, {hostTarget(), folder.path, 1}, folder.path + "/" + std::to_string(t) + ".so", statistics, error));
     });
   }
   for (std::thread& thread : threads) thread.join();

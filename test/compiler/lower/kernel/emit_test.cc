@@ -1,7 +1,8 @@
 // What decides about sharing compiled code: the canonical form.
+#include "compiler/lower/kernel/emit.h"
+
 #include <catch2/catch.hpp>
 
-#include "compiler/lower/kernel/emit.h"
 #include "compiler/lower/kernel/formula.h"
 
 namespace dtranspile::lower {

@@ -66,8 +66,8 @@ TEST_CASE("bias over a channel, at an axis") {
 }
 
 TEST_CASE("gradient of a broadcast is summed, whatever dims it lacks") {
-  const std::vector<int64_t> dims = GENERATE(std::vector<int64_t>{7, 5, 2, 4}, std::vector<int64_t>{33, 5, 1, 1}, std::vector<int64_t>{1, 5, 3, 1},
-                                             std::vector<int64_t>{4, 1500, 2, 1});
+  const std::vector<int64_t> dims =
+      GENERATE(std::vector<int64_t>{7, 5, 2, 4}, std::vector<int64_t>{33, 5, 1, 1}, std::vector<int64_t>{1, 5, 3, 1}, std::vector<int64_t>{4, 1500, 2, 1});
   TestTensor dy = empty({dims[1]});
   dy.axis = 1;
   TestTensors inputs{{"G", random(dims, 1)}, {"X", random(dims, 3)}}, outputs{{"Y@GRAD", dy}, {"Z@GRAD", empty({1})}};
@@ -144,7 +144,8 @@ TEST_CASE("cross entropy takes the labelled element without indexing memory") {
   TestTensors inputs{{"X", random({4, 7}, 10)}, {"Label", TestTensor::of(DType::kInt64, {4, 1}, std::vector<int64_t>{2, 6, -100, 0})}};
   TestTensors outputs{{"Loss", empty({4, 1})}};
   REQUIRE(runFormula("m = max(X); s = sum(exp(X - m)); z = sum(position == Label[r] ? X : 0);"
-                     "Loss[r] = Label[r] == ignore_index ? 0 : log(s) + m - z", inputs, outputs, {{"ignore_index", -100}}, {false, true}) == "");
+                     "Loss[r] = Label[r] == ignore_index ? 0 : log(s) + m - z",
+                     inputs, outputs, {{"ignore_index", -100}}, {false, true}) == "");
   Floats x = noise({4, 7}, 10), loss = outputs["Loss"].values<float>();
   double sum = 0;
   for (int c = 0; c < 7; ++c) sum += std::exp(double(x[c]));
@@ -162,7 +163,8 @@ TEST_CASE("cross entropy takes the labelled element without indexing memory") {
 TEST_CASE("integers, bools and casts") {
   using Longs = std::vector<int64_t>;
   TestTensors inputs{{"A", TestTensor::of(DType::kInt64, {4}, Longs{5, -7, 1ll << 40, 0})}, {"B", TestTensor::of(DType::kInt32, {1}, std::vector<int32_t>{3})}};
-  TestTensors outputs{{"Sum", empty({4}, DType::kInt64)}, {"Less", empty({4}, DType::kBool)}, {"Half", empty({4}, DType::kFloat64)}, {"Floor", empty({4}, DType::kInt64)}};
+  TestTensors outputs{
+      {"Sum", empty({4}, DType::kInt64)}, {"Less", empty({4}, DType::kBool)}, {"Half", empty({4}, DType::kFloat64)}, {"Floor", empty({4}, DType::kInt64)}};
   REQUIRE(runFormula("Sum = A + B; Less = A < B && !(A == 0); Half = double(A) / 2; Floor = floordiv(A, B)", inputs, outputs) == "");
   CHECK(outputs["Sum"].values<int64_t>() == Longs{8, -4, (1ll << 40) + 3, 3});
   CHECK(outputs["Less"].values<uint8_t>() == std::vector<uint8_t>{0, 1, 0, 0});
@@ -182,7 +184,8 @@ TEST_CASE("functions against the C library") {
                           Case{"sin(X)", [](double v) { return std::sin(v); }}, Case{"floor(X)", [](double v) { return std::floor(v); }},
                           Case{"round(X)", [](double v) { return std::round(v); }}, Case{"expm1(X)", [](double v) { return std::expm1(v); }},
                           Case{"log1p(abs(X))", [](double v) { return std::log1p(std::fabs(v)); }}, Case{"atan(X)", [](double v) { return std::atan(v); }},
-                          Case{"sigmoid(X)", [](double v) { return 1 / (1 + std::exp(-v)); }}, Case{"pow(abs(X), 1.5)", [](double v) { return std::pow(std::fabs(v), 1.5); }});
+                          Case{"sigmoid(X)", [](double v) { return 1 / (1 + std::exp(-v)); }},
+                          Case{"pow(abs(X), 1.5)", [](double v) { return std::pow(std::fabs(v), 1.5); }});
   TestTensors outputs{{"Out", empty({1000})}, {"Wide", empty({1000}, DType::kFloat64)}};
   INFO(c.formula);
   REQUIRE(runFormula(std::string("Out = ") + c.formula, inputs, outputs) == "");

@@ -54,8 +54,7 @@ struct Function {
   std::string_view op;
   double (*value)(double);
 };
-constexpr Function kFunctions[] = {{"lgamma", LogGamma},      {"lgamma_grad", Digamma}, {"digamma", Digamma},
-                                   {"digamma_grad", Trigamma}, {"erfinv", InverseErf}};
+constexpr Function kFunctions[] = {{"lgamma", LogGamma}, {"lgamma_grad", Digamma}, {"digamma", Digamma}, {"digamma_grad", Trigamma}, {"erfinv", InverseErf}};
 
 // out = f(x), or f(x) * factor where there is one.
 int32_t Apply(OpCall& call, const DtBuffer& x, const DtBuffer* factor, DtBuffer& out) {

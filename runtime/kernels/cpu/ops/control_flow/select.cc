@@ -55,7 +55,8 @@ int32_t SelectOutput(OpCall& call) {
 int32_t Assert(OpCall& call) {
   const DtBuffer& condition = call.Arg(0);
   if (TypeOf(condition) != DType::kBool || Elements(condition) != 1)
-    return call.Fail("condition '%s' is %s of %lld elements, expected one bool", condition.name, TypeName(condition), static_cast<long long>(Elements(condition)));
+    return call.Fail("condition '%s' is %s of %lld elements, expected one bool", condition.name, TypeName(condition),
+                     static_cast<long long>(Elements(condition)));
   if (*Data<bool>(condition)) return 0;
   std::string text = absl::StrCat("condition '", condition.name, "' is false;");
   for (int i = 0; i < call.Count(1); ++i) text += Listed(call, call.Arg(1, i), call.Int(0));

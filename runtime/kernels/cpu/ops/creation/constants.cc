@@ -36,11 +36,12 @@ bool NumberOf(OpCall& call, const DtBuffer& out, double number, std::string_view
   char* end = nullptr;
   if (!copy.empty() && (TypeOf(out) == DType::kInt64 || TypeOf(out) == DType::kInt32)) {
     const long long whole = std::strtoll(copy.c_str(), &end, 10);
-    if (*end == '\0') return VisitIndex(call.context(), out, [&](auto tag) {
-      const auto value = static_cast<typename decltype(tag)::type>(whole);
-      std::memcpy(element, &value, sizeof value);
-      return 0;
-    }) == 0;
+    if (*end == '\0')
+      return VisitIndex(call.context(), out, [&](auto tag) {
+               const auto value = static_cast<typename decltype(tag)::type>(whole);
+               std::memcpy(element, &value, sizeof value);
+               return 0;
+             }) == 0;
   }
   if (!copy.empty()) {
     number = std::strtod(copy.c_str(), &end);

@@ -131,9 +131,8 @@ auto PreciseTaps(OpCall& call, const Pooled& p, const T* rois) {
     const Side<T> y = CellSide(rois + roi * 4, 0, scale, p.out_h, cell / p.out_w), x = CellSide(rois + roi * 4, 1, scale, p.out_w, cell % p.out_w);
     const T area = (y.to - y.from) * (x.to - x.from);
     if (!(area > 0)) return;
-    ForHats(y, p.height, [&](int64_t h, T weight_h) {
-      ForHats(x, p.width, [&](int64_t w, T weight_w) { to.push_back({h * p.width + w, weight_h * weight_w / area}); });
-    });
+    ForHats(y, p.height,
+            [&](int64_t h, T weight_h) { ForHats(x, p.width, [&](int64_t w, T weight_w) { to.push_back({h * p.width + w, weight_h * weight_w / area}); }); });
   };
 }
 

@@ -105,7 +105,8 @@ int32_t CvmGrad(OpCall& call) {
   const std::vector<int64_t> offsets = SequenceOffsets(x);
   const int64_t width = x.dims[1], skip = call.Bool(0) ? 0 : kShowAndClick, sequences = static_cast<int64_t>(offsets.size()) - 1;
   if (!OffsetsFit(call, x, offsets)) return 1;
-  if (Elements(cvm) != sequences * kShowAndClick || Elements(gradient) != x.dims[0] * (width - skip) || TypeOf(cvm) != TypeOf(x) || TypeOf(gradient) != TypeOf(x))
+  if (Elements(cvm) != sequences * kShowAndClick || Elements(gradient) != x.dims[0] * (width - skip) || TypeOf(cvm) != TypeOf(x) ||
+      TypeOf(gradient) != TypeOf(x))
     return call.Fail("'%s' and '%s' do not fit '%s'", cvm.name, gradient.name, x.name);
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -131,8 +132,10 @@ int32_t FilterByInstag(OpCall& call) {
     std::iota(instances.begin(), instances.end(), int64_t{0});
   }
   const std::vector<int64_t> tag_offsets = SequenceOffsets(tags);
-  if (!OffsetsFit(call, x, instances) || !OffsetsFit(call, tags, tag_offsets) || !IntegersOf(call, tags, tag_values) || !IntegersOf(call, wanted, filter)) return 1;
-  if (tag_offsets.size() != instances.size()) return call.Fail("'%s' has tags of %zu instances, '%s' has %zu", tags.name, tag_offsets.size() - 1, x.name, instances.size() - 1);
+  if (!OffsetsFit(call, x, instances) || !OffsetsFit(call, tags, tag_offsets) || !IntegersOf(call, tags, tag_values) || !IntegersOf(call, wanted, filter))
+    return 1;
+  if (tag_offsets.size() != instances.size())
+    return call.Fail("'%s' has tags of %zu instances, '%s' has %zu", tags.name, tag_offsets.size() - 1, x.name, instances.size() - 1);
   if (static_cast<size_t>(tag_offsets.back()) > tag_values.size()) return call.Fail("'%s' has fewer tags than its LoD says", tags.name);
   std::sort(filter.begin(), filter.end());
   std::vector<size_t> offsets = {0}, numbers = {0};
@@ -149,7 +152,8 @@ int32_t FilterByInstag(OpCall& call) {
   const auto kept = static_cast<int64_t>(offsets.size()) - 1;
   if (call.Has(4)) {
     if (!call.Resize(call.Arg(4), {kept, 1})) return 1;
-    if (TypeOf(call.Arg(4)) != DType::kFloat64 && TypeOf(call.Arg(4)) != DType::kFloat32) return call.Fail("'%s' is %s", call.Arg(4).name, TypeName(call.Arg(4)));
+    if (TypeOf(call.Arg(4)) != DType::kFloat64 && TypeOf(call.Arg(4)) != DType::kFloat32)
+      return call.Fail("'%s' is %s", call.Arg(4).name, TypeName(call.Arg(4)));
     for (int64_t i = 0; i < kept; ++i) {
       if (TypeOf(call.Arg(4)) == DType::kFloat64) Data<double>(call.Arg(4))[i] = none ? 0 : 1;
       else Data<float>(call.Arg(4))[i] = none ? 0 : 1;
@@ -173,7 +177,8 @@ int32_t FilterByInstag(OpCall& call) {
   OpCall::SetLod(out, {offsets});
   const int64_t bytes = Elements(x, 1, x.rank) * ElementSize(x);
   for (size_t i = 0; i < starts.size(); ++i)
-    std::memcpy(Data<char>(out) + static_cast<int64_t>(offsets[i]) * bytes, Data<char>(x) + starts[i] * bytes, static_cast<size_t>((ends[i] - starts[i]) * bytes));
+    std::memcpy(Data<char>(out) + static_cast<int64_t>(offsets[i]) * bytes, Data<char>(x) + starts[i] * bytes,
+                static_cast<size_t>((ends[i] - starts[i]) * bytes));
   if (!none) return 0;
   return VisitNumber(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -187,7 +192,8 @@ int32_t Hash(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(1);
   const int64_t hashes = call.Int(0), modulus = call.Int(1);
-  if (x.rank < 1 || hashes < 1 || modulus < 1) return call.Fail("%lld hashes of '%s' modulo %lld", static_cast<long long>(hashes), x.name, static_cast<long long>(modulus));
+  if (x.rank < 1 || hashes < 1 || modulus < 1)
+    return call.Fail("%lld hashes of '%s' modulo %lld", static_cast<long long>(hashes), x.name, static_cast<long long>(modulus));
   std::vector<int64_t> dims(x.dims, x.dims + x.rank - 1);
   dims.insert(dims.end(), {hashes, 1});
   const Lod lod = OpCall::LodOf(x);
@@ -212,9 +218,11 @@ int32_t SimilarityFocus(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(1);
   const int64_t axis = call.Int(0);
-  if (x.rank != 4 || axis < 1 || axis > 3) return call.Fail("axis %lld of '%s', which has %d dims, expected one of 1 to 3 of 4", static_cast<long long>(axis), x.name, x.rank);
+  if (x.rank != 4 || axis < 1 || axis > 3)
+    return call.Fail("axis %lld of '%s', which has %d dims, expected one of 1 to 3 of 4", static_cast<long long>(axis), x.name, x.rank);
   for (int64_t index : call.Ints(1))
-    if (index < 0 || index >= x.dims[axis]) return call.Fail("index %lld of an extent of %lld", static_cast<long long>(index), static_cast<long long>(x.dims[axis]));
+    if (index < 0 || index >= x.dims[axis])
+      return call.Fail("index %lld of an extent of %lld", static_cast<long long>(index), static_cast<long long>(x.dims[axis]));
   if (!call.Resize(out, x)) return 1;
   const int64_t strides[4] = {Elements(x, 1, 4), x.dims[2] * x.dims[3], x.dims[3], 1};
   const int first = axis == 1 ? 2 : 1, second = axis == 3 ? 2 : 3;
@@ -234,7 +242,8 @@ int32_t SimilarityFocus(OpCall& call) {
           const int64_t row = at / columns, column = at % columns;
           if (row_taken[static_cast<size_t>(row)] || column_taken[static_cast<size_t>(column)]) continue;
           row_taken[static_cast<size_t>(row)] = column_taken[static_cast<size_t>(column)] = true;
-          for (int64_t k = 0; k < x.dims[axis]; ++k) Data<T>(out)[sample * strides[0] + k * strides[axis] + row * strides[first] + column * strides[second]] = T{1};
+          for (int64_t k = 0; k < x.dims[axis]; ++k)
+            Data<T>(out)[sample * strides[0] + k * strides[axis] + row * strides[first] + column * strides[second]] = T{1};
         }
       }
     return 0;

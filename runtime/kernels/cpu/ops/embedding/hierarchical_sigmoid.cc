@@ -65,16 +65,19 @@ bool CustomPaths(OpCall& call, Tree& tree) {
 // Attribute 0 is num_classes.
 bool TreeOf(OpCall& call, Tree& tree) {
   const DtBuffer &x = call.Arg(kX), &w = call.Arg(kW);
-  if (x.rank != 2 || w.rank != 2 || x.dims[1] != w.dims[1] || TypeOf(x) != TypeOf(w)) return call.Fail("'%s' and '%s' are no matrices of one width", x.name, w.name), false;
+  if (x.rank != 2 || w.rank != 2 || x.dims[1] != w.dims[1] || TypeOf(x) != TypeOf(w))
+    return call.Fail("'%s' and '%s' are no matrices of one width", x.name, w.name), false;
   tree.samples = x.dims[0], tree.width = x.dims[1];
   std::vector<int64_t> labels;
   if (!IntegersOf(call, call.Arg(kLabel), labels)) return false;
   if (static_cast<int64_t>(labels.size()) != tree.samples) return call.Fail("'%s' has not one label per sample", call.Arg(kLabel).name), false;
   if (!(call.Has(kTable) && call.Has(kCode) ? CustomPaths(call, tree) : DefaultPaths(call, call.Int(0), labels, tree))) return false;
-  if (call.Has(kBias) && (Elements(call.Arg(kBias)) < w.dims[0] || TypeOf(call.Arg(kBias)) != TypeOf(x))) return call.Fail("'%s' has not one element per node", call.Arg(kBias).name), false;
+  if (call.Has(kBias) && (Elements(call.Arg(kBias)) < w.dims[0] || TypeOf(call.Arg(kBias)) != TypeOf(x)))
+    return call.Fail("'%s' has not one element per node", call.Arg(kBias).name), false;
   for (const auto& path : tree.paths)
     for (const Decision& d : path)
-      if (d.node >= w.dims[0]) return call.Fail("node %lld of '%s', which has %lld rows", static_cast<long long>(d.node), w.name, static_cast<long long>(w.dims[0])), false;
+      if (d.node >= w.dims[0])
+        return call.Fail("node %lld of '%s', which has %lld rows", static_cast<long long>(d.node), w.name, static_cast<long long>(w.dims[0])), false;
   return true;
 }
 

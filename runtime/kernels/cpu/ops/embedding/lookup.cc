@@ -13,15 +13,14 @@ bool IdsOf(OpCall& call, const DtBuffer& ids, int64_t height, std::vector<int64_
   if (!IntegersOf(call, ids, values)) return false;
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i] >= 0 && values[i] < height) continue;
-    call.Fail("element %zu of '%s' is %lld, expected at least 0 and below %lld", i, ids.name, static_cast<long long>(values[i]), static_cast<long long>(height));
+    call.Fail("element %zu of '%s' is %lld, expected at least 0 and below %lld", i, ids.name, static_cast<long long>(values[i]),
+              static_cast<long long>(height));
     return false;
   }
   return true;
 }
 
-bool TableFits(OpCall& call, const DtBuffer& table) {
-  return table.rank == 2 || (call.Fail("'%s' has %d dims, expected 2", table.name, table.rank), false);
-}
+bool TableFits(OpCall& call, const DtBuffer& table) { return table.rank == 2 || (call.Fail("'%s' has %d dims, expected 2", table.name, table.rank), false); }
 
 // The gradient of the rows against table and ids.
 bool GradientFits(OpCall& call, const DtBuffer& table, const DtBuffer& gradient, const std::vector<int64_t>& ids) {
@@ -103,7 +102,8 @@ int32_t OneHot(OpCall& call) {
   if (!IntegersOf(call, x, places)) return 1;
   for (size_t i = 0; i < places.size(); ++i) {
     if (call.Bool(1) || (places[i] >= 0 && places[i] < depth[0])) continue;
-    return call.Fail("element %zu of '%s' is %lld, expected at least 0 and below %lld", i, x.name, static_cast<long long>(places[i]), static_cast<long long>(depth[0]));
+    return call.Fail("element %zu of '%s' is %lld, expected at least 0 and below %lld", i, x.name, static_cast<long long>(places[i]),
+                     static_cast<long long>(depth[0]));
   }
   std::vector<int64_t> dims(x.dims, x.dims + x.rank);
   if (call.Text(2) == "one_hot" && !dims.empty()) dims.pop_back();

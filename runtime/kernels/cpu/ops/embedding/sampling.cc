@@ -28,7 +28,8 @@ enum class Kind : int64_t { kUniform = 0, kLogUniform = 1, kCustom = 2 };
 // Classes 0 … range, by the probabilities of `kind`.
 class Sampler {
  public:
-  Sampler(Kind kind, int64_t range, std::mt19937_64 engine) : kind_(kind), range_(range), log_range_(std::log(static_cast<double>(range + 1))), engine_(engine) {}
+  Sampler(Kind kind, int64_t range, std::mt19937_64 engine)
+      : kind_(kind), range_(range), log_range_(std::log(static_cast<double>(range + 1))), engine_(engine) {}
 
   // The tables of kCustom: probability, alias, probability of not taking the alias.
   void SetTables(const float* probability, const int32_t* alias, const float* own) { probability_ = probability, alias_ = alias, own_ = own; }
@@ -71,14 +72,18 @@ struct NceShape {
 bool NceOf(OpCall& call, NceShape& s) {
   const DtBuffer &x = call.Arg(kInput), &label = call.Arg(kLabel), &w = call.Arg(kWeight);
   s.classes = call.Int(0), s.negatives = call.Int(1);
-  if (!call.Ints(4).empty() && static_cast<int64_t>(call.Ints(4).size()) != s.negatives) return call.Fail("%zu given classes for %lld samples", call.Ints(4).size(), static_cast<long long>(s.negatives)), false;
+  if (!call.Ints(4).empty() && static_cast<int64_t>(call.Ints(4).size()) != s.negatives)
+    return call.Fail("%zu given classes for %lld samples", call.Ints(4).size(), static_cast<long long>(s.negatives)), false;
   if (x.rank != 2 || w.rank != 2 || x.dims[1] != w.dims[1] || TypeOf(x) != TypeOf(w) || w.dims[0] != s.classes)
-    return call.Fail("'%s' and '%s' are no matrices of one width with a row for each of %lld classes", x.name, w.name, static_cast<long long>(s.classes)), false;
-  if (s.classes < 1 || s.classes > INT32_MAX || s.negatives < 0 || s.negatives > INT32_MAX) return call.Fail("%lld samples of %lld classes", static_cast<long long>(s.negatives), static_cast<long long>(s.classes)), false;
+    return call.Fail("'%s' and '%s' are no matrices of one width with a row for each of %lld classes", x.name, w.name, static_cast<long long>(s.classes)),
+           false;
+  if (s.classes < 1 || s.classes > INT32_MAX || s.negatives < 0 || s.negatives > INT32_MAX)
+    return call.Fail("%lld samples of %lld classes", static_cast<long long>(s.negatives), static_cast<long long>(s.classes)), false;
   s.samples = x.dims[0], s.width = x.dims[1];
   s.trues = s.samples == 0 ? 1 : Elements(label) / s.samples;
   if (s.trues * s.samples != Elements(label)) return call.Fail("'%s' has not the rows of '%s'", label.name, x.name), false;
-  if (call.Has(kBias) && (Elements(call.Arg(kBias)) != s.classes || TypeOf(call.Arg(kBias)) != TypeOf(x))) return call.Fail("'%s' has not one element per class", call.Arg(kBias).name), false;
+  if (call.Has(kBias) && (Elements(call.Arg(kBias)) != s.classes || TypeOf(call.Arg(kBias)) != TypeOf(x)))
+    return call.Fail("'%s' has not one element per class", call.Arg(kBias).name), false;
   if (call.Has(kSampleWeight) && (Elements(call.Arg(kSampleWeight)) != s.samples || TypeOf(call.Arg(kSampleWeight)) != TypeOf(x)))
     return call.Fail("'%s' has not one element per sample", call.Arg(kSampleWeight).name), false;
   return true;
@@ -91,10 +96,13 @@ bool SamplerOf(OpCall& call, const NceShape& s, std::unique_ptr<Sampler>& sample
   if (kind != 2) return true;
   for (int slot : {kProbability, kAlias, kAliasProbability}) {
     const DType expected = slot == kAlias ? DType::kInt32 : DType::kFloat32;
-    if (Elements(call.Arg(slot)) != s.classes || TypeOf(call.Arg(slot)) != expected) return call.Fail("'%s' has not one %s per class", call.Arg(slot).name, NameOf(expected)), false;
+    if (Elements(call.Arg(slot)) != s.classes || TypeOf(call.Arg(slot)) != expected)
+      return call.Fail("'%s' has not one %s per class", call.Arg(slot).name, NameOf(expected)), false;
   }
   for (int64_t i = 0; i < s.classes; ++i)
-    if (Data<int32_t>(call.Arg(kAlias))[i] >= s.classes) return call.Fail("'%s' has the alias %d of %lld classes", call.Arg(kAlias).name, Data<int32_t>(call.Arg(kAlias))[i], static_cast<long long>(s.classes)), false;
+    if (Data<int32_t>(call.Arg(kAlias))[i] >= s.classes)
+      return call.Fail("'%s' has the alias %d of %lld classes", call.Arg(kAlias).name, Data<int32_t>(call.Arg(kAlias))[i], static_cast<long long>(s.classes)),
+             false;
   sampler->SetTables(Data<float>(call.Arg(kProbability)), Data<int32_t>(call.Arg(kAlias)), Data<float>(call.Arg(kAliasProbability)));
   return true;
 }
@@ -102,7 +110,9 @@ bool SamplerOf(OpCall& call, const NceShape& s, std::unique_ptr<Sampler>& sample
 bool InRange(OpCall& call, const char* name, const std::vector<int64_t>& values, int64_t classes) {
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i] >= 0 && values[i] < classes) continue;
-    return call.Fail("element %zu of '%s' is %lld, expected at least 0 and below %lld", i, name, static_cast<long long>(values[i]), static_cast<long long>(classes)), false;
+    return call.Fail("element %zu of '%s' is %lld, expected at least 0 and below %lld", i, name, static_cast<long long>(values[i]),
+                     static_cast<long long>(classes)),
+           false;
   }
   return true;
 }
@@ -154,7 +164,9 @@ int32_t NceGrad(OpCall& call) {
   std::unique_ptr<Sampler> sampler;
   std::vector<int64_t> classes;
   const DtBuffer &x = call.Arg(kInput), &w = call.Arg(kWeight), &sigmoids = call.Arg(kRest), &gradient = call.Arg(kRest + 2);
-  if (!NceOf(call, s) || !SamplerOf(call, s, sampler) || !IntegersOf(call, call.Arg(kRest + 1), classes) || !InRange(call, call.Arg(kRest + 1).name, classes, s.classes)) return 1;
+  if (!NceOf(call, s) || !SamplerOf(call, s, sampler) || !IntegersOf(call, call.Arg(kRest + 1), classes) ||
+      !InRange(call, call.Arg(kRest + 1).name, classes, s.classes))
+    return 1;
   const int64_t each = s.trues + s.negatives;
   if (static_cast<int64_t>(classes.size()) != s.samples * each || Elements(sigmoids) != s.samples * each || Elements(gradient) != s.samples ||
       TypeOf(sigmoids) != TypeOf(x) || TypeOf(gradient) != TypeOf(x))
@@ -202,7 +214,8 @@ constexpr double kHuge = 1e20;  // stands for infinity
 
 // Samples without repetition, the same ones for every row behind its labels, and how often each is expected (Q of the paper).
 template <typename T>
-bool DrawSamples(OpCall& call, const std::vector<int64_t>& labels, int64_t rows, int64_t trues, int64_t wanted, int64_t classes, std::vector<int64_t>& samples, std::vector<T>& expected) {
+bool DrawSamples(OpCall& call, const std::vector<int64_t>& labels, int64_t rows, int64_t trues, int64_t wanted, int64_t classes, std::vector<int64_t>& samples,
+                 std::vector<T>& expected) {
   if (wanted > classes) return call.Fail("%lld different samples of %lld classes", static_cast<long long>(wanted), static_cast<long long>(classes)), false;
   Sampler sampler(Kind::kLogUniform, classes, EngineFor(call.Int(3), call.Int(4)));
   std::unordered_set<int64_t> seen;
@@ -229,7 +242,8 @@ bool DrawSamples(OpCall& call, const std::vector<int64_t>& labels, int64_t rows,
 // -> Samples, Probabilities, LogitsDim, SampledLogits, SampledLabels
 int32_t SampleLogits(OpCall& call) {
   const DtBuffer &logits = call.Arg(0), &label_buffer = call.Arg(1);
-  if (logits.rank != 2 || label_buffer.rank != 2 || logits.dims[0] != label_buffer.dims[0]) return call.Fail("'%s' and '%s' are no matrices of as many rows", logits.name, label_buffer.name);
+  if (logits.rank != 2 || label_buffer.rank != 2 || logits.dims[0] != label_buffer.dims[0])
+    return call.Fail("'%s' and '%s' are no matrices of as many rows", logits.name, label_buffer.name);
   const int64_t rows = logits.dims[0], classes = logits.dims[1], trues = label_buffer.dims[1], each = trues + call.Int(2);
   std::vector<int64_t> labels, samples;
   if (call.Int(2) < 0 || call.Int(2) > INT32_MAX) return call.Fail("%lld samples", static_cast<long long>(call.Int(2)));
@@ -278,7 +292,8 @@ int32_t SampleLogits(OpCall& call) {
 int32_t SampleLogitsGrad(OpCall& call) {
   const DtBuffer &like = call.Arg(0), &samples = call.Arg(1), &gradient = call.Arg(2);
   DtBuffer& out = call.Arg(3);
-  if (like.rank != 3 || samples.rank != 2 || like.dims[0] != samples.dims[0] || !SameShape(samples, gradient)) return call.Fail("'%s' and '%s' do not fit", samples.name, gradient.name);
+  if (like.rank != 3 || samples.rank != 2 || like.dims[0] != samples.dims[0] || !SameShape(samples, gradient))
+    return call.Fail("'%s' and '%s' do not fit", samples.name, gradient.name);
   const int64_t rows = like.dims[0], classes = like.dims[1], each = samples.dims[1];
   std::vector<int64_t> chosen;
   if (!call.Resize(out, {rows, classes}) || !IntegersOf(call, samples, chosen) || !InRange(call, samples.name, chosen, classes)) return 1;

@@ -67,8 +67,9 @@ void Copy(const DtBuffer& from, DtBuffer& to) { std::memcpy(to.data, from.data, 
 enum class Reduce { kAssign, kAdd, kMultiply, kMin, kMax, kMean };
 
 bool ReduceOf(OpCall& call, std::string_view text, Reduce& reduce) {
-  constexpr std::pair<std::string_view, Reduce> kNames[] = {{"assign", Reduce::kAssign}, {"add", Reduce::kAdd},  {"mul", Reduce::kMultiply}, {"multiply", Reduce::kMultiply},
-                                                            {"amin", Reduce::kMin},      {"amax", Reduce::kMax}, {"mean", Reduce::kMean}};
+  constexpr std::pair<std::string_view, Reduce> kNames[] = {{"assign", Reduce::kAssign},     {"add", Reduce::kAdd},  {"mul", Reduce::kMultiply},
+                                                            {"multiply", Reduce::kMultiply}, {"amin", Reduce::kMin}, {"amax", Reduce::kMax},
+                                                            {"mean", Reduce::kMean}};
   for (const auto& [name, value] : kNames)
     if (name == text) return reduce = value, true;
   return call.Fail("reduction '%.*s' is not known", static_cast<int>(text.size()), text.data()), false;
@@ -166,7 +167,8 @@ int32_t PutAlongAxisGrad(OpCall& call) {
   Reduce reduce = Reduce::kAssign;
   std::vector<int64_t> places;
   if (!ReduceOf(call, call.Text(1), reduce) || !Places(call, places)) return 1;
-  if ((reduce != Reduce::kAssign && reduce != Reduce::kAdd) || !call.Bool(2)) return call.Fail("the gradient of a reduction other than assign and add is not supported");
+  if ((reduce != Reduce::kAssign && reduce != Reduce::kAdd) || !call.Bool(2))
+    return call.Fail("the gradient of a reduction other than assign and add is not supported");
   if (!SameShape(gradient, call.Arg(0))) return call.Fail("'%s' has not the extents of '%s'", gradient.name, call.Arg(0).name);
   if (call.Has(4)) {
     DtBuffer& dx = call.Arg(4);

@@ -75,8 +75,7 @@ int32_t Diag(OpCall& call) {
   if (!NumberTo(call, x, second ? call.Real(1) : 0, padding) || !call.Resize(out, dims)) return 1;
   FillWith(out, padding);
   const Diagonal d = DiagonalOf(side, side, offset);
-  for (int64_t i = 0; i < d.length; ++i)
-    std::memcpy(Data<char>(out) + (d.first + i * (side + 1)) * size, Data<char>(x) + i * size, static_cast<size_t>(size));
+  for (int64_t i = 0; i < d.length; ++i) std::memcpy(Data<char>(out) + (d.first + i * (side + 1)) * size, Data<char>(x) + i * size, static_cast<size_t>(size));
   return 0;
 }
 

@@ -1,7 +1,7 @@
 // gather and its gradient (phi gather): rows of X along an axis by index. Slots and attributes: compiler/lower/rules/indexing.cc.
-#include "runtime/kernels/cpu/ops/indexing/calls.h"
-
 #include <cstring>
+
+#include "runtime/kernels/cpu/ops/indexing/calls.h"
 
 namespace dtranspile::kernels {
 namespace {
@@ -53,7 +53,8 @@ int32_t Gather(OpCall& call) {
   const auto count = static_cast<int64_t>(index.size());
   Parallel(call.context(), cut.outer * count, GrainFor(bytes), [&](int64_t lo, int64_t n) {
     for (int64_t i = lo; i < lo + n; ++i)
-      std::memcpy(Data<char>(out) + i * bytes, Data<char>(x) + ((i / count) * cut.n + index[static_cast<size_t>(i % count)]) * bytes, static_cast<size_t>(bytes));
+      std::memcpy(Data<char>(out) + i * bytes, Data<char>(x) + ((i / count) * cut.n + index[static_cast<size_t>(i % count)]) * bytes,
+                  static_cast<size_t>(bytes));
   });
   return 0;
 }

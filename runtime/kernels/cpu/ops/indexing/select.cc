@@ -78,8 +78,7 @@ int32_t Multiplex(OpCall& call) {
   std::vector<int64_t> ids;
   if (!SameType(call, first, out) || !ChoicesOf(call, call.Arg(0), first.dims[0], call.Count(1), ids) || !call.Resize(out, first)) return 1;
   const auto bytes = static_cast<size_t>(Elements(first, 1, first.rank) * ElementSize(first));
-  for (size_t r = 0; r < ids.size(); ++r)
-    std::memcpy(Data<char>(out) + r * bytes, Data<char>(call.Arg(1, static_cast<int>(ids[r]))) + r * bytes, bytes);
+  for (size_t r = 0; r < ids.size(); ++r) std::memcpy(Data<char>(out) + r * bytes, Data<char>(call.Arg(1, static_cast<int>(ids[r]))) + r * bytes, bytes);
   return 0;
 }
 
@@ -116,7 +115,8 @@ int32_t ShardIndex(OpCall& call) {
     using T = typename decltype(tag)::type;
     for (int64_t i = 0; i < Elements(x); ++i) {
       const int64_t id = Data<T>(x)[i];
-      if (id < 0 || id >= total) return call.Fail("'%s' has the id %lld, out of range for %lld ids", x.name, static_cast<long long>(id), static_cast<long long>(total));
+      if (id < 0 || id >= total)
+        return call.Fail("'%s' has the id %lld, out of range for %lld ids", x.name, static_cast<long long>(id), static_cast<long long>(total));
       Data<T>(out)[i] = static_cast<T>(id / size == shard ? id % size : ignored);
     }
     return 0;

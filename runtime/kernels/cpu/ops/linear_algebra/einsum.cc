@@ -81,7 +81,8 @@ bool Parse(OpCall& call, std::string_view text, const std::vector<const DtBuffer
   int32_t digits = 0;
   for (const auto& [label, extent] : e.extents) digits += std::isdigit(static_cast<unsigned char>(label)) != 0;
   const bool dots = right.find("...") != std::string::npos;
-  if (!Expand(right, static_cast<int32_t>(dots ? right.size() - 3 : right.size()) + (dots ? digits : 0), e.out)) return call.Fail("equation '%s'", plain.c_str()), false;
+  if (!Expand(right, static_cast<int32_t>(dots ? right.size() - 3 : right.size()) + (dots ? digits : 0), e.out))
+    return call.Fail("equation '%s'", plain.c_str()), false;
   for (char label : e.out)
     if (e.extents.count(label) == 0) return call.Fail("equation '%s': no operand has the label %c", plain.c_str(), label), false;
   return true;
@@ -219,7 +220,8 @@ int32_t EinsumGrad(OpCall& call) {
   Equation e;
   if (!OperandsOf(call, 0, operands) || !Parse(call, call.Text(0), operands, e)) return 1;
   const DtBuffer& gradient = call.Arg(1);
-  if (Elements(gradient) != Volume(e, e.out) || TypeOf(gradient) != TypeOf(*operands[0])) return call.Fail("'%s' has not the extents of the result", gradient.name);
+  if (Elements(gradient) != Volume(e, e.out) || TypeOf(gradient) != TypeOf(*operands[0]))
+    return call.Fail("'%s' has not the extents of the result", gradient.name);
   for (int i = 0; i < std::min(call.Count(2), call.Count(0)); ++i) {
     if (!call.Has(2, i)) continue;
     const DtBuffer& like = *operands[static_cast<size_t>(i)];

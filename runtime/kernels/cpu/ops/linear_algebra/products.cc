@@ -162,7 +162,8 @@ bool FlatFactorsOf(OpCall& call, Matrices& a, Matrices& b) {
   a = {&x, {}, Elements(x, 0, xn), Elements(x, xn, x.rank), false};
   b = {&y, {}, Elements(y, 0, yn), Elements(y, yn, y.rank), false};
   if (a.columns == b.rows && TypeOf(x) == TypeOf(y)) return true;
-  call.Fail("'%s' has %lld columns, '%s' %lld rows (or another element type)", x.name, static_cast<long long>(a.columns), y.name, static_cast<long long>(b.rows));
+  call.Fail("'%s' has %lld columns, '%s' %lld rows (or another element type)", x.name, static_cast<long long>(a.columns), y.name,
+            static_cast<long long>(b.rows));
   return false;
 }
 
@@ -229,7 +230,8 @@ int32_t BilinearProduct(OpCall& call) {
   if (!BilinearOf(call, s)) return 1;
   const DtBuffer &x = call.Arg(0), &y = call.Arg(1), &w = call.Arg(2);
   DtBuffer& out = call.Arg(4);
-  if (call.Has(3) && (Elements(call.Arg(3)) != s.o || TypeOf(call.Arg(3)) != TypeOf(x))) return call.Fail("'%s' has not one element per output", call.Arg(3).name);
+  if (call.Has(3) && (Elements(call.Arg(3)) != s.o || TypeOf(call.Arg(3)) != TypeOf(x)))
+    return call.Fail("'%s' has not one element per output", call.Arg(3).name);
   if (!call.Resize(out, {s.n, s.o})) return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -264,7 +266,8 @@ int32_t BilinearProductGrad(OpCall& call) {
       const double beta = o == 0 ? 0 : 1;
       ScaleRows(Data<T>(y), column, s.o, s.n, s.q, scaled.data());
       if (call.Has(4) && Multiply(context, TypeOf(x), Contiguous(false, true, s.n, s.p, s.q, beta), scaled.data(), matrix, call.Arg(4).data) != 0) return 1;
-      if (call.Has(6) && Multiply(context, TypeOf(x), Contiguous(true, false, s.p, s.q, s.n), x.data, scaled.data(), Data<T>(call.Arg(6)) + o * s.p * s.q) != 0) return 1;
+      if (call.Has(6) && Multiply(context, TypeOf(x), Contiguous(true, false, s.p, s.q, s.n), x.data, scaled.data(), Data<T>(call.Arg(6)) + o * s.p * s.q) != 0)
+        return 1;
       ScaleRows(Data<T>(x), column, s.o, s.n, s.p, scaled.data());
       if (call.Has(5) && Multiply(context, TypeOf(x), Contiguous(false, false, s.n, s.q, s.p, beta), scaled.data(), matrix, call.Arg(5).data) != 0) return 1;
       T sum = 0;

@@ -17,7 +17,8 @@ bool CrossAxis(OpCall& call, const DtBuffer& x, const DtBuffer& y, int64_t& axis
     if (axis == x.rank) return call.Fail("'%s' has no dim of extent 3", x.name), false;
   }
   if (!NormalAxis(call, x, axis)) return false;
-  if (x.dims[axis] != 3) return call.Fail("dim %lld of '%s' has extent %lld, not 3", static_cast<long long>(axis), x.name, static_cast<long long>(x.dims[axis])), false;
+  if (x.dims[axis] != 3)
+    return call.Fail("dim %lld of '%s' has extent %lld, not 3", static_cast<long long>(axis), x.name, static_cast<long long>(x.dims[axis])), false;
   return true;
 }
 
@@ -120,7 +121,8 @@ int32_t Kron(OpCall& call) {
 int32_t KronGrad(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &y = call.Arg(1), &gradient = call.Arg(2);
   const KronDims dims = KronDimsOf(x, y);
-  if (OpCall::Dims(gradient) != absl::MakeConstSpan(dims.out) || TypeOf(x) != TypeOf(y)) return call.Fail("'%s' has not the extents of the product", gradient.name);
+  if (OpCall::Dims(gradient) != absl::MakeConstSpan(dims.out) || TypeOf(x) != TypeOf(y))
+    return call.Fail("'%s' has not the extents of the product", gradient.name);
   for (int slot = 3; slot < 5; ++slot) {
     if (!call.Has(slot)) continue;
     DtBuffer& to = call.Arg(slot);

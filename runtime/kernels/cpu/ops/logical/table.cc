@@ -7,12 +7,8 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
-    {"dt_equal_all", DenseEntry<EqualAll>, kPlain},
-    {"dt_close", DenseEntry<Close>, kNumbers},
-    {"dt_whole_test", DenseEntry<WholeTest>, kNumbers},
-    {"dt_is_empty", DenseEntry<IsEmpty>, kAnyType},
-    {"dt_where_index", DenseEntry<WhereIndex>, kPlain},
-    {"dt_bitwise", DenseEntry<Bitwise>, kWholes},
+    {"dt_equal_all", DenseEntry<EqualAll>, kPlain}, {"dt_close", DenseEntry<Close>, kNumbers},          {"dt_whole_test", DenseEntry<WholeTest>, kNumbers},
+    {"dt_is_empty", DenseEntry<IsEmpty>, kAnyType}, {"dt_where_index", DenseEntry<WhereIndex>, kPlain}, {"dt_bitwise", DenseEntry<Bitwise>, kWholes},
 };
 
 }  // namespace

@@ -20,7 +20,8 @@ int32_t CenterLoss(OpCall& call) {
       return call.Fail("'%s' has the label %lld, out of range for %lld clusters", label.name, static_cast<long long>(one), static_cast<long long>(clusters));
   }
   const int64_t column[] = {batch, 1};
-  if ((call.Has(4) && !call.Resize(call.Arg(4), centers)) || (call.Has(5) && !call.Resize(call.Arg(5), x)) || (call.Has(6) && !call.Resize(call.Arg(6), column)))
+  if ((call.Has(4) && !call.Resize(call.Arg(4), centers)) || (call.Has(5) && !call.Resize(call.Arg(5), x)) ||
+      (call.Has(6) && !call.Resize(call.Arg(6), column)))
     return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;

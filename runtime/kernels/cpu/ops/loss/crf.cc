@@ -153,8 +153,7 @@ struct BackwardOne {
         for (int64_t j = 0; j < tags; ++j) sum += transition_exps[(i + 2) * tags + j] * alpha[(k - 1) * tags + i] * next[j];
       const T scale = sum > 0 ? gradient / sum : T{0};
       for (int64_t i = 0; i < tags; ++i)
-        for (int64_t j = 0; j < tags; ++j)
-          dtransition[(i + 2) * tags + j] += scale * transition_exps[(i + 2) * tags + j] * alpha[(k - 1) * tags + i] * next[j];
+        for (int64_t j = 0; j < tags; ++j) dtransition[(i + 2) * tags + j] += scale * transition_exps[(i + 2) * tags + j] * alpha[(k - 1) * tags + i] * next[j];
       dtransition[(label[k - 1] + 2) * tags + label[k]] -= gradient;
     }
   }
@@ -195,12 +194,18 @@ int32_t LinearChainCrf(OpCall& call) {
   DtBuffer& loss = call.Arg(7);
   Spans s;
   std::vector<int64_t> tags;
-  if (!CheckTypes(call, emission, {1, 4, 5, 6, 7}) || !SpansOf(call, emission, label, 3, s) || !CheckTransition(call, transition, s.tags) || !TagsOf(call, label, s, tags)) return 1;
+  if (!CheckTypes(call, emission, {1, 4, 5, 6, 7}) || !SpansOf(call, emission, label, 3, s) || !CheckTransition(call, transition, s.tags) ||
+      !TagsOf(call, label, s, tags))
+    return 1;
   if (!call.Resize(loss, {s.count(), 1})) return 1;
   return VisitFloat(call.context(), emission, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    Tables<T> t{Data<T>(emission), Data<T>(transition), OutputOrScratch<T>(call, 5, emission), OutputOrScratch<T>(call, 6, transition),
-                OutputOrScratch<T>(call, 4, emission), static_cast<T*>(dt_scratch(call.context(), std::max<int64_t>(s.rows, 1) * static_cast<int64_t>(sizeof(T))))};
+    Tables<T> t{Data<T>(emission),
+                Data<T>(transition),
+                OutputOrScratch<T>(call, 5, emission),
+                OutputOrScratch<T>(call, 6, transition),
+                OutputOrScratch<T>(call, 4, emission),
+                static_cast<T*>(dt_scratch(call.context(), std::max<int64_t>(s.rows, 1) * static_cast<int64_t>(sizeof(T))))};
     if (t.emission_exps == nullptr || t.transition_exps == nullptr || t.alpha == nullptr) return 1;
     for (int64_t i = 0; i < Elements(transition); ++i) t.transition_exps[i] = std::exp(t.transition[i]);
     for (int64_t k = 0; k < s.rows; ++k) {
@@ -225,7 +230,9 @@ int32_t LinearChainCrfGrad(OpCall& call) {
   const DtBuffer &label = call.Arg(2), &alpha = call.Arg(4), &exps = call.Arg(5), &transition = call.Arg(6), &gradient = call.Arg(7);
   Spans s;
   std::vector<int64_t> tags;
-  if (!CheckTypes(call, exps, {4, 6, 7, 8, 9}) || !SpansOf(call, exps, label, 3, s) || !CheckTransition(call, transition, s.tags) || !TagsOf(call, label, s, tags)) return 1;
+  if (!CheckTypes(call, exps, {4, 6, 7, 8, 9}) || !SpansOf(call, exps, label, 3, s) || !CheckTransition(call, transition, s.tags) ||
+      !TagsOf(call, label, s, tags))
+    return 1;
   if (!SameShape(alpha, exps) || Elements(gradient) != s.count())
     return call.Fail("'%s' or '%s' has not the extents of the forward values", alpha.name, gradient.name);
   return VisitFloat(call.context(), exps, [&](auto tag) {
@@ -241,8 +248,9 @@ int32_t LinearChainCrfGrad(OpCall& call) {
     for (int64_t i = 0; i < s.count(); ++i) {
       const int64_t first = s.first[static_cast<size_t>(i)], length = s.length[static_cast<size_t>(i)], at = first * s.tags;
       if (length == 0) continue;
-      const BackwardOne<T> one{Data<T>(exps) + at, Data<T>(transition), Data<T>(alpha) + at, beta + at, weighted, demission + at, dtransition,
-                               tags.data() + first, s.tags, length, Data<T>(gradient)[i]};
+      const BackwardOne<T> one{Data<T>(exps) + at,  Data<T>(transition), Data<T>(alpha) + at, beta + at, weighted,
+                               demission + at,      dtransition,         tags.data() + first, s.tags,    length,
+                               Data<T>(gradient)[i]};
       if (!one.Betas()) return call.Fail("all paths of sequence %lld have the probability 0", static_cast<long long>(i));
       one.Emission();
       one.Transition();
@@ -257,7 +265,9 @@ int32_t CrfDecoding(OpCall& call) {
   DtBuffer& path = call.Arg(4);
   Spans s;
   std::vector<int64_t> label;
-  if (!CheckTypes(call, emission, {1}) || !CheckTypes(call, DType::kInt64, {4}) || !SpansOf(call, emission, emission, 3, s) || !CheckTransition(call, transition, s.tags)) return 1;
+  if (!CheckTypes(call, emission, {1}) || !CheckTypes(call, DType::kInt64, {4}) || !SpansOf(call, emission, emission, 3, s) ||
+      !CheckTransition(call, transition, s.tags))
+    return 1;
   if (call.Has(2) && !IntegersOf(call, call.Arg(2), label)) return 1;
   if (call.Has(2) && static_cast<int64_t>(label.size()) != s.rows)
     return call.Fail("'%s' has %zu tags, expected %lld", call.Arg(2).name, label.size(), static_cast<long long>(s.rows));

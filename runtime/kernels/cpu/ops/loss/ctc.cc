@@ -50,14 +50,17 @@ bool LabelsOf(OpCall& call, const Frames& f, int64_t blank, Labels& l) {
   const DtBuffer& label = call.Arg(1);
   if (!IntegersOf(call, label, l.tokens)) return false;
   if (call.Has(3)) {
-    if (label.rank < 2 || label.dims[0] != f.count()) return call.Fail("'%s' must have a row for each of %lld sequences", label.name, static_cast<long long>(f.count())), false;
+    if (label.rank < 2 || label.dims[0] != f.count())
+      return call.Fail("'%s' must have a row for each of %lld sequences", label.name, static_cast<long long>(f.count())), false;
     if (!LengthsOf(call, call.Arg(3), f.count(), RowSize(label), l.length)) return false;
     for (int64_t i = 0; i < f.count(); ++i) l.first.push_back(i * RowSize(label));
   } else {
     Offsets offsets;
     if (!SequencesOf(call, label, offsets)) return false;
     if (CountOf(offsets) != f.count() || RowSize(label) != 1)
-      return call.Fail("'%s' has %lld sequences, expected %lld, one token in a row", label.name, static_cast<long long>(CountOf(offsets)), static_cast<long long>(f.count())), false;
+      return call.Fail("'%s' has %lld sequences, expected %lld, one token in a row", label.name, static_cast<long long>(CountOf(offsets)),
+                       static_cast<long long>(f.count())),
+             false;
     for (int64_t i = 0; i < f.count(); ++i) l.first.push_back(offsets[static_cast<size_t>(i)]), l.length.push_back(LengthAt(offsets, i));
   }
   for (size_t i = 0; i < l.first.size(); ++i)
@@ -65,7 +68,8 @@ bool LabelsOf(OpCall& call, const Frames& f, int64_t blank, Labels& l) {
       const int64_t token = l.tokens[static_cast<size_t>(k)];
       if (token < 0 || token >= f.classes || token == blank)
         return call.Fail("'%s' has the label %lld, expected 0 to %lld without the blank %lld", label.name, static_cast<long long>(token),
-                         static_cast<long long>(f.classes - 1), static_cast<long long>(blank)), false;
+                         static_cast<long long>(f.classes - 1), static_cast<long long>(blank)),
+               false;
     }
   return true;
 }
@@ -148,8 +152,7 @@ T LossOf(const T* logits, int64_t frames, int64_t stride, int64_t classes, const
     for (int64_t s = 0; s < n; ++s)
       occupied[static_cast<size_t>(lattice.state(s))] += std::exp(alpha[static_cast<size_t>(t * n + s)] + beta[static_cast<size_t>(s)] - log_p);
     T* out = gradient + t * gradient_stride * classes;
-    for (int64_t k = 0; k < classes; ++k)
-      out[k] = static_cast<T>(std::exp(log_y[static_cast<size_t>(t * classes + k)]) - occupied[static_cast<size_t>(k)]);
+    for (int64_t k = 0; k < classes; ++k) out[k] = static_cast<T>(std::exp(log_y[static_cast<size_t>(t * classes + k)]) - occupied[static_cast<size_t>(k)]);
   }
   return static_cast<T>(-log_p);
 }

@@ -1,6 +1,6 @@
 // Library calls: family `loss`.
-#include "runtime/kernels/cpu/ops/loss/calls.h"
 #include "runtime/kernels/cpu/ops/families.h"
+#include "runtime/kernels/cpu/ops/loss/calls.h"
 #include "runtime/kernels/cpu/ops/loss/sequence_calls.h"
 
 namespace dtranspile::kernels {

@@ -26,7 +26,8 @@ int32_t Count(OpCall& call, const DtBuffer& predict, const std::vector<int64_t>&
   const int64_t width = predict.dims[1];
   for (size_t i = 0; i < labels.size(); ++i) {
     const T score = Data<T>(predict)[static_cast<int64_t>(i) * width + width - 1];
-    if (!(score >= 0 && score <= 1)) return call.Fail("'%s' has the score %g of sample %zu, expected a number from 0 to 1", predict.name, static_cast<double>(score), i);
+    if (!(score >= 0 && score <= 1))
+      return call.Fail("'%s' has the score %g of sample %zu, expected a number from 0 to 1", predict.name, static_cast<double>(score), i);
     const auto bucket = static_cast<int64_t>(score * static_cast<T>(thresholds));
     if (labels[i] > 0) ++positive[bucket];
     else if (labels[i] == 0) ++negative[bucket];
@@ -39,7 +40,8 @@ int32_t Count(OpCall& call, const DtBuffer& predict, const std::vector<int64_t>&
 int32_t Auc(OpCall& call) {
   const DtBuffer &predict = call.Arg(0), &label = call.Arg(1);
   const int64_t thresholds = call.Int(1), slides = call.Int(2), buckets = thresholds + 1;
-  if (thresholds < 1 || thresholds > (1 << 24) || slides < 0 || slides > (1 << 20)) return call.Fail("num_thresholds %lld, slide_steps %lld", static_cast<long long>(thresholds), static_cast<long long>(slides));
+  if (thresholds < 1 || thresholds > (1 << 24) || slides < 0 || slides > (1 << 20))
+    return call.Fail("num_thresholds %lld, slide_steps %lld", static_cast<long long>(thresholds), static_cast<long long>(slides));
   const int64_t expected = (slides + 1) * buckets + (slides > 0);
   std::vector<int64_t> labels;
   if (predict.rank != 2 || predict.dims[1] < 1) return call.Fail("'%s' is no matrix of scores", predict.name);
@@ -49,7 +51,8 @@ int32_t Auc(OpCall& call) {
   for (int k = 0; k < 2; ++k) {
     const DtBuffer& state = call.Arg(2 + k);
     if (TypeOf(state) != DType::kInt64 || Elements(state) != expected)
-      return call.Fail("'%s' has %lld elements of %s, expected %lld of int64", state.name, static_cast<long long>(Elements(state)), TypeName(state), static_cast<long long>(expected));
+      return call.Fail("'%s' has %lld elements of %s, expected %lld of int64", state.name, static_cast<long long>(Elements(state)), TypeName(state),
+                       static_cast<long long>(expected));
     stats[k].assign(Data<int64_t>(state), Data<int64_t>(state) + expected);
   }
   const int64_t turn = slides > 0 ? (stats[0].back() % slides + slides) % slides : 0, begin = turn * buckets, sum = slides * buckets;

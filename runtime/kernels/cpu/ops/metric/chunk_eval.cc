@@ -89,7 +89,8 @@ bool Sequences(OpCall& call, std::vector<std::pair<int64_t, int64_t>>& ranges) {
   const DtBuffer &inference = call.Arg(0), &label = call.Arg(1);
   const Lod& lod = OpCall::LodOf(label);
   if (!lod.empty()) {
-    if (lod.size() != 1 || OpCall::LodOf(inference) != lod) return call.Fail("'%s' and '%s' need one level of LoD, the same", inference.name, label.name), false;
+    if (lod.size() != 1 || OpCall::LodOf(inference) != lod)
+      return call.Fail("'%s' and '%s' need one level of LoD, the same", inference.name, label.name), false;
     for (size_t i = 0; i + 1 < lod[0].size(); ++i) ranges.emplace_back(lod[0][i], lod[0][i + 1] - lod[0][i]);
   } else {
     std::vector<int64_t> lengths;
@@ -97,12 +98,16 @@ bool Sequences(OpCall& call, std::vector<std::pair<int64_t, int64_t>>& ranges) {
     if (!IntegersOf(call, call.Arg(2), lengths)) return false;
     const int64_t width = inference.rank > 1 ? inference.dims[1] : 1;
     for (size_t i = 0; i < lengths.size(); ++i) {
-      if (lengths[i] > width) return call.Fail("'%s' has the length %lld of sequence %zu, padded to %lld", call.Arg(2).name, static_cast<long long>(lengths[i]), i, static_cast<long long>(width)), false;
+      if (lengths[i] > width)
+        return call.Fail("'%s' has the length %lld of sequence %zu, padded to %lld", call.Arg(2).name, static_cast<long long>(lengths[i]), i,
+                         static_cast<long long>(width)),
+               false;
       ranges.emplace_back(static_cast<int64_t>(i) * width, lengths[i]);
     }
   }
   for (const auto& [begin, length] : ranges) {
-    if (begin < 0 || length < 0 || begin + length > Elements(label)) return call.Fail("'%s' has a sequence outside of its %lld elements", label.name, static_cast<long long>(Elements(label))), false;
+    if (begin < 0 || length < 0 || begin + length > Elements(label))
+      return call.Fail("'%s' has a sequence outside of its %lld elements", label.name, static_cast<long long>(Elements(label))), false;
   }
   return true;
 }
@@ -124,7 +129,8 @@ int32_t ChunkEval(OpCall& call) {
     if (!IntegersOf(call, argument, numbers[k])) return 1;
     for (const int64_t number : numbers[k]) {
       if (number < 0 || number > types * scheme->tags)
-        return call.Fail("'%s' has the number %lld, expected 0 to %lld", argument.name, static_cast<long long>(number), static_cast<long long>(types * scheme->tags));
+        return call.Fail("'%s' has the number %lld, expected 0 to %lld", argument.name, static_cast<long long>(number),
+                         static_cast<long long>(types * scheme->tags));
     }
   }
   if (numbers[0].size() != numbers[1].size()) return call.Fail("'%s' and '%s' differ in elements", call.Arg(0).name, call.Arg(1).name);

@@ -13,7 +13,9 @@ bool ClassesOf(OpCall& call, int slot, int64_t classes, std::vector<int64_t>& va
   if (!IntegersOf(call, call.Arg(slot), values)) return false;
   for (const int64_t value : values) {
     if (value < 0 || value >= classes)
-      return call.Fail("'%s' has the class %lld, out of range for %lld classes", call.Arg(slot).name, static_cast<long long>(value), static_cast<long long>(classes)), false;
+      return call.Fail("'%s' has the class %lld, out of range for %lld classes", call.Arg(slot).name, static_cast<long long>(value),
+                       static_cast<long long>(classes)),
+             false;
   }
   return true;
 }
@@ -134,7 +136,8 @@ int32_t PositiveNegativePair(OpCall& call) {
   const int64_t width = score.rank == 2 ? score.dims[1] : 1;
   int64_t column = call.Int(0);
   if (column < 0) column += width;
-  if (column < 0 || column >= width) return call.Fail("column %lld of '%s', which has %lld", static_cast<long long>(call.Int(0)), score.name, static_cast<long long>(width));
+  if (column < 0 || column >= width)
+    return call.Fail("column %lld of '%s', which has %lld", static_cast<long long>(call.Int(0)), score.name, static_cast<long long>(width));
   if (Elements(score) != samples * width || Elements(label) != samples || (call.Has(6) && Elements(call.Arg(6)) != samples) || TypeOf(score) != TypeOf(label))
     return call.Fail("'%s', '%s' and '%s' do not belong together", score.name, label.name, query.name);
   return VisitFloat(call.context(), score, [&](auto tag) {

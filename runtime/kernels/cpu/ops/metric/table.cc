@@ -1,6 +1,6 @@
 // Library calls: family `metric`.
-#include "runtime/kernels/cpu/ops/metric/calls.h"
 #include "runtime/kernels/cpu/ops/families.h"
+#include "runtime/kernels/cpu/ops/metric/calls.h"
 
 namespace dtranspile::kernels {
 namespace {

@@ -1,6 +1,6 @@
 // Library calls: family `normalization`.
-#include "runtime/kernels/cpu/ops/normalization/calls.h"
 #include "runtime/kernels/cpu/ops/families.h"
+#include "runtime/kernels/cpu/ops/normalization/calls.h"
 
 namespace dtranspile::kernels {
 namespace {

@@ -1,10 +1,11 @@
 // Updates by a gradient of SelectedRows that leave the rows it does not list as they are: sgd, adagrad, adam with lazy_mode, ftrl. All but sgd sum
 // repeated rows first. Formulas: compiler/lower/rules/optimizer.cc.
+#include "runtime/kernels/cpu/ops/rows.h"
+
 #include <cmath>
 #include <cstring>
 
 #include "runtime/kernels/cpu/ops/optimizer/calls.h"
-#include "runtime/kernels/cpu/ops/rows.h"
 
 namespace dtranspile::kernels {
 namespace {
@@ -19,7 +20,8 @@ template <typename T, size_t N>
 bool States(OpCall& call, const State (&states)[N], const DtBuffer& gradient, T* (&data)[N]) {
   for (size_t i = 0; i < N; ++i) {
     const DtBuffer &from = call.Arg(states[i].in), &param = call.Arg(states[0].in);
-    if (!SameShape(from, param) || TypeOf(from) != TypeOf(param)) return call.Fail("'%s' and '%s' differ in extents or element type", from.name, param.name), false;
+    if (!SameShape(from, param) || TypeOf(from) != TypeOf(param))
+      return call.Fail("'%s' and '%s' differ in extents or element type", from.name, param.name), false;
     if (!call.Has(states[i].out)) return call.Fail("the new value of '%s' is not asked for", from.name), false;
     DtBuffer& to = call.Arg(states[i].out);
     if (!call.Resize(to, from)) return false;
@@ -36,7 +38,8 @@ bool States(OpCall& call, const State (&states)[N], const DtBuffer& gradient, T*
 template <typename T>
 bool Number(OpCall& call, int slot, T& value) {
   const DtBuffer& buffer = call.Arg(slot);
-  if (Elements(buffer) != 1 || ElementSize(buffer) != static_cast<int64_t>(sizeof(T))) return call.Fail("'%s' is no single number of the parameter's type", buffer.name), false;
+  if (Elements(buffer) != 1 || ElementSize(buffer) != static_cast<int64_t>(sizeof(T)))
+    return call.Fail("'%s' is no single number of the parameter's type", buffer.name), false;
   value = *Data<T>(buffer);
   return true;
 }

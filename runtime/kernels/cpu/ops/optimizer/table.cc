@@ -6,11 +6,8 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
-    {"dt_adagrad_rows", Entry<AdagradRows>, kFloats},
-    {"dt_adam_rows", Entry<AdamRows>, kFloats},
-    {"dt_ftrl_rows", Entry<FtrlRows>, kFloats},
-    {"dt_sgd_rows", Entry<SgdRows>, kFloats},
-    {"dt_dpsgd", Entry<Dpsgd>, kFloats},
+    {"dt_adagrad_rows", Entry<AdagradRows>, kFloats}, {"dt_adam_rows", Entry<AdamRows>, kFloats}, {"dt_ftrl_rows", Entry<FtrlRows>, kFloats},
+    {"dt_sgd_rows", Entry<SgdRows>, kFloats},         {"dt_dpsgd", Entry<Dpsgd>, kFloats},
 };
 
 }  // namespace

@@ -14,7 +14,9 @@ bool ShapeLike(OpCall& call, std::vector<int64_t>& dims) {
   const int64_t from = call.Int(1), to = call.Int(2);
   dims.assign(shape.begin(), shape.end());
   if (from < 0 || from >= input.rank || to < 0 || to >= static_cast<int64_t>(dims.size()))
-    return call.Fail("dim %lld of '%s', which has %d, as dim %lld of %zu", static_cast<long long>(from), input.name, input.rank, static_cast<long long>(to), dims.size()), false;
+    return call.Fail("dim %lld of '%s', which has %d, as dim %lld of %zu", static_cast<long long>(from), input.name, input.rank, static_cast<long long>(to),
+                     dims.size()),
+           false;
   const Lod& lod = OpCall::LodOf(input);
   dims[static_cast<size_t>(to)] = from == 0 && !lod.empty() && !lod.back().empty() ? static_cast<int64_t>(lod.back().size()) - 1 : input.dims[from];
   return true;

@@ -29,7 +29,9 @@ int32_t RandomCrop(OpCall& call) {
   std::vector<int64_t> dims(x.dims, x.dims + batch);
   for (int32_t d = 0; d < cropped; ++d) {
     const int64_t extent = window[static_cast<size_t>(d)];
-    if (extent < 1 || extent > x.dims[batch + d]) return call.Fail("a window of %lld out of the %lld of dim %d of '%s'", static_cast<long long>(extent), static_cast<long long>(x.dims[batch + d]), batch + d, x.name);
+    if (extent < 1 || extent > x.dims[batch + d])
+      return call.Fail("a window of %lld out of the %lld of dim %d of '%s'", static_cast<long long>(extent), static_cast<long long>(x.dims[batch + d]),
+                       batch + d, x.name);
     dims.push_back(extent);
   }
   const int64_t instances = Elements(x, 0, batch), bytes = ElementSize(x);

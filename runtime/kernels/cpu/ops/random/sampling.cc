@@ -55,7 +55,8 @@ int32_t Bernoulli(OpCall& call) {
     using T = typename decltype(tag)::type;
     for (int64_t i = 0; i < Elements(x); ++i) {
       const T probability = Data<T>(x)[i];
-      if (!(probability >= 0 && probability <= 1)) return call.Fail("'%s' has the probability %g of element %lld", x.name, static_cast<double>(probability), static_cast<long long>(i));
+      if (!(probability >= 0 && probability <= 1))
+        return call.Fail("'%s' has the probability %g of element %lld", x.name, static_cast<double>(probability), static_cast<long long>(i));
       Data<T>(out)[i] = engine.Canonical<T>() < probability ? T(1) : T(0);
     }
     return 0;
@@ -71,12 +72,15 @@ int32_t DrawRow(OpCall& call, random::Engine& engine, const T* weights, int64_t 
   T sum = 0;
   int64_t possible = 0;
   for (int64_t c = 0; c < classes; ++c) {
-    if (!(weights[c] >= 0 && weights[c] <= std::numeric_limits<T>::max())) return call.Fail("'%s' has the weight %g", call.Arg(0).name, static_cast<double>(weights[c]));
+    if (!(weights[c] >= 0 && weights[c] <= std::numeric_limits<T>::max()))
+      return call.Fail("'%s' has the weight %g", call.Arg(0).name, static_cast<double>(weights[c]));
     possible += weights[c] > 0;
     cumulative[static_cast<size_t>(c)] = sum += weights[c];
   }
   if (!(sum > 0)) return call.Fail("'%s' has a row without a weight above 0", call.Arg(0).name);
-  if (!replace && possible < samples) return call.Fail("'%s' has a row of %lld classes with a weight, too few for %lld samples", call.Arg(0).name, static_cast<long long>(possible), static_cast<long long>(samples));
+  if (!replace && possible < samples)
+    return call.Fail("'%s' has a row of %lld classes with a weight, too few for %lld samples", call.Arg(0).name, static_cast<long long>(possible),
+                     static_cast<long long>(samples));
   for (T& value : cumulative) value /= sum;
   for (int64_t s = 0; s < samples; ++s) {
     const T drawn = engine.Canonical<T>();

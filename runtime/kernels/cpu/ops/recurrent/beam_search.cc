@@ -51,9 +51,10 @@ bool SearchOf(OpCall& call, Search& s) {
   if (s.beam_size <= 0) return call.Fail("beam_size is %lld, expected a positive number", static_cast<long long>(s.beam_size)), false;
   if (!CheckRows(call, scores, prefixes)) return false;
   if (Elements(pre_ids) != prefixes || Elements(call.Arg(kPreScores)) != prefixes)
-    return call.Fail("'%s' and '%s' must have one element for each of %lld prefixes", pre_ids.name, call.Arg(kPreScores).name, static_cast<long long>(prefixes)), false;
-  if (call.Has(kIds) && Elements(call.Arg(kIds)) != Elements(scores))
-    return call.Fail("'%s' must have one id for each score", call.Arg(kIds).name), false;
+    return call.Fail("'%s' and '%s' must have one element for each of %lld prefixes", pre_ids.name, call.Arg(kPreScores).name,
+                     static_cast<long long>(prefixes)),
+           false;
+  if (call.Has(kIds) && Elements(call.Arg(kIds)) != Elements(scores)) return call.Fail("'%s' must have one id for each score", call.Arg(kIds).name), false;
   s.pre_ids = Data<int64_t>(pre_ids);
   s.ids = call.Has(kIds) ? Data<int64_t>(call.Arg(kIds)) : nullptr;
   return true;
@@ -131,8 +132,12 @@ bool HistoryOf(OpCall& call, History& h) {
   for (size_t t = 0; t < h.steps(); ++t) {
     const exec::Value &i = (*h.ids)[t], &s = (*h.scores)[t];
     const bool whole = i.lod.size() == 2 && !i.lod[1].empty() && Rises(i.lod[0], i.lod[1].size() - 1) && Rises(i.lod[1], static_cast<uint64_t>(i.count()));
-    const bool same = whole && i.dtype == DType::kInt64 && s.count() == i.count() && s.dtype == (*h.scores)[0].dtype && i.lod[0].size() == (*h.ids)[0].lod[0].size();
-    if (!same) return call.Fail("step %zu of '%s' and '%s' has not two levels of LoD, as many sources as the first, and a score for each id", t, call.Arg(0).name, call.Arg(1).name), false;
+    const bool same =
+        whole && i.dtype == DType::kInt64 && s.count() == i.count() && s.dtype == (*h.scores)[0].dtype && i.lod[0].size() == (*h.ids)[0].lod[0].size();
+    if (!same)
+      return call.Fail("step %zu of '%s' and '%s' has not two levels of LoD, as many sources as the first, and a score for each id", t, call.Arg(0).name,
+                       call.Arg(1).name),
+             false;
   }
   h.sources = h.prefixes(0).size() - 1;
   return true;
@@ -154,14 +159,18 @@ bool Backtrace(OpCall& call, const History& h, size_t source, size_t beam_size, 
     const int64_t* ids = (*h.ids)[t].as<int64_t>();
     const T* scores = (*h.scores)[t].as<T>();
     const size_t first = candidates[prefixes[source]], end = candidates[prefixes[source + 1]];
-    const auto prefix_of = [&](size_t candidate) { return static_cast<size_t>(std::upper_bound(candidates.begin(), candidates.end(), candidate) - candidates.begin()) - 1; };
+    const auto prefix_of = [&](size_t candidate) {
+      return static_cast<size_t>(std::upper_bound(candidates.begin(), candidates.end(), candidate) - candidates.begin()) - 1;
+    };
     if (sentences.empty()) {
       for (size_t c = first; c < end; ++c) sentences.push_back({{ids[c]}, {scores[c]}, prefix_of(c)});
-      if (sentences.size() > beam_size) return call.Fail("source %zu has %zu candidates at step %zu, more than the beam of %zu", source, sentences.size(), t, beam_size), false;
+      if (sentences.size() > beam_size)
+        return call.Fail("source %zu has %zu candidates at step %zu, more than the beam of %zu", source, sentences.size(), t, beam_size), false;
       continue;
     }
     for (Sentence<T>& s : sentences) {
-      if (s.prefix < first || s.prefix >= end) return call.Fail("step %zu of '%s' has no candidate %zu for source %zu", t, call.Arg(0).name, s.prefix, source), false;
+      if (s.prefix < first || s.prefix >= end)
+        return call.Fail("step %zu of '%s' has no candidate %zu for source %zu", t, call.Arg(0).name, s.prefix, source), false;
       // Only the last end token counts.
       if (ids[s.prefix] != end_id || s.ids.empty()) s.ids.push_back(ids[s.prefix]), s.scores.push_back(scores[s.prefix]);
       s.prefix = prefix_of(s.prefix);
@@ -184,7 +193,8 @@ std::vector<const Sentence<T>*> ByScore(const std::vector<Sentence<T>>& sentence
 
 template <typename T>
 int32_t Decode(OpCall& call, const History& h) {
-  if (call.Int(0) <= 0 || call.Int(0) > kLargestBeam) return call.Fail("beam_size is %lld, expected 1 to %d", static_cast<long long>(call.Int(0)), kLargestBeam);
+  if (call.Int(0) <= 0 || call.Int(0) > kLargestBeam)
+    return call.Fail("beam_size is %lld, expected 1 to %d", static_cast<long long>(call.Int(0)), kLargestBeam);
   const auto beam_size = static_cast<size_t>(call.Int(0));
   std::vector<int64_t> ids;
   std::vector<T> scores;

@@ -162,8 +162,13 @@ int32_t Run(OpCall& call, const Gru& g) {
   ToSteps(g.steps, Data<T>(call.Arg(kHiddenGrad)), d, dhidden);
   for (int64_t n = g.steps.count() - 1; n >= 0; --n) {
     const int64_t begin = g.steps.begin(n), last = n > 0 ? g.steps.begin(n - 1) * d : 0;
-    const Step<T> step{Data<T>(call.Arg(kBatchGate)) + begin * 3 * d, n > 0 ? hidden + last : first, dhidden + begin * d, dgates + begin * 3 * d,
-                       dreset + begin * d, n > 0 ? dhidden + last : dfirst, g.steps.size(n)};
+    const Step<T> step{Data<T>(call.Arg(kBatchGate)) + begin * 3 * d,
+                       n > 0 ? hidden + last : first,
+                       dhidden + begin * d,
+                       dgates + begin * 3 * d,
+                       dreset + begin * d,
+                       n > 0 ? dhidden + last : dfirst,
+                       g.steps.size(n)};
     if (RunStep(call, g, step)) return 1;
   }
   if (WeightGradient(call, g, first, dgates)) return 1;
@@ -176,8 +181,7 @@ int32_t Run(OpCall& call, const Gru& g) {
   if (call.Has(kH0Grad)) {
     DtBuffer& out = call.Arg(kH0Grad);
     if (!call.Resize(out, {count, d})) return 1;
-    for (size_t k = 0; k < g.steps.sequences.size(); ++k)
-      std::copy_n(dfirst + static_cast<int64_t>(k) * d, d, Data<T>(out) + g.steps.sequences[k] * d);
+    for (size_t k = 0; k < g.steps.sequences.size(); ++k) std::copy_n(dfirst + static_cast<int64_t>(k) * d, d, Data<T>(out) + g.steps.sequences[k] * d);
   }
   if (!call.Has(kInputGrad)) return 0;
   DtBuffer& out = call.Arg(kInputGrad);

@@ -14,7 +14,7 @@ struct Lstm {
   int64_t size = 0;       // D
   int64_t recurrent = 0;  // width of r: D, or the columns of ProjWeight
   bool projected = false, peepholes = false, reverse = false;
-  bool defects = false;   // gradients as the framework's kernel for whole vectors of 8 float32 has them (docs/operators/defects.md)
+  bool defects = false;  // gradients as the framework's kernel for whole vectors of 8 float32 has them (docs/operators/defects.md)
   Activation gate, cell, candidate, projection = Activation::kIdentity;
   double cell_clip = 0, projection_clip = 0;  // 0: none
   Offsets offsets;

@@ -7,8 +7,24 @@ namespace dtranspile::kernels {
 namespace {
 
 enum Slot {
-  kInput, kH0, kC0, kWeight, kProjWeight, kBias, kState, kCell, kBatchGate, kBatchCellPreAct, kBatchHidden, kStateGrad,
-  kInputGrad, kH0Grad, kC0Grad, kWeightGrad, kProjWeightGrad, kBiasGrad
+  kInput,
+  kH0,
+  kC0,
+  kWeight,
+  kProjWeight,
+  kBias,
+  kState,
+  kCell,
+  kBatchGate,
+  kBatchCellPreAct,
+  kBatchHidden,
+  kStateGrad,
+  kInputGrad,
+  kH0Grad,
+  kC0Grad,
+  kWeightGrad,
+  kProjWeightGrad,
+  kBiasGrad
 };
 
 // All in the order of the steps. `before`: the values of the step before, zero where there are none.
@@ -168,15 +184,15 @@ int32_t Run(OpCall& call, const Lstm& l) {
 int32_t LodLstmGrad(OpCall& call) {
   Lstm l;
   const DtBuffer& state = call.Arg(kState);
-  if (!CheckTypes(call, state, {kH0, kC0, kWeight, kProjWeight, kBias, kCell, kBatchGate, kBatchCellPreAct, kBatchHidden, kStateGrad, kInputGrad, kH0Grad,
-                                kC0Grad, kWeightGrad, kProjWeightGrad, kBiasGrad}))
+  if (!CheckTypes(call, state,
+                  {kH0, kC0, kWeight, kProjWeight, kBias, kCell, kBatchGate, kBatchCellPreAct, kBatchHidden, kStateGrad, kInputGrad, kH0Grad, kC0Grad,
+                   kWeightGrad, kProjWeightGrad, kBiasGrad}))
     return 1;
   if (!LstmOf(call, state, l)) return 1;
   const int64_t rows = l.steps.total();
   const bool fits = CheckMatrix(call, state, rows, l.recurrent) && CheckMatrix(call, call.Arg(kStateGrad), rows, l.recurrent) &&
                     CheckMatrix(call, call.Arg(kCell), rows, l.size) && CheckMatrix(call, call.Arg(kBatchGate), rows, 4 * l.size) &&
-                    CheckMatrix(call, call.Arg(kBatchCellPreAct), rows, l.size) &&
-                    (!l.projected || CheckMatrix(call, call.Arg(kBatchHidden), rows, l.size));
+                    CheckMatrix(call, call.Arg(kBatchCellPreAct), rows, l.size) && (!l.projected || CheckMatrix(call, call.Arg(kBatchHidden), rows, l.size));
   if (!fits) return 1;
   return VisitFloat(call.context(), state, [&](auto tag) { return Run<typename decltype(tag)::type>(call, l); });
 }

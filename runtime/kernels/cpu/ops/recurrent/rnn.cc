@@ -51,7 +51,8 @@ const DtBuffer& WeightOf(OpCall& call, const Shape& s, int64_t cell, int which) 
 }
 
 bool WeightsFit(OpCall& call, const Shape& s) {
-  if (call.Count(kWeights) != 4 * s.cells()) return call.Fail("%d weights and biases for %lld cells", call.Count(kWeights), static_cast<long long>(s.cells())), false;
+  if (call.Count(kWeights) != 4 * s.cells())
+    return call.Fail("%d weights and biases for %lld cells", call.Count(kWeights), static_cast<long long>(s.cells())), false;
   for (int64_t cell = 0; cell < s.cells(); ++cell) {
     const int64_t rows = s.gates * s.hidden, expected[] = {rows * s.width(cell / s.directions), rows * s.hidden, rows, rows};
     for (int which = 0; which < 4; ++which) {
@@ -70,16 +71,20 @@ bool ShapeOf(OpCall& call, Shape& s) {
   if (!ModeOf(call, s)) return false;
   s.steps = x.dims[0], s.batch = x.dims[1], s.input = x.dims[2];
   s.directions = call.Bool(1) ? 2 : 1, s.layers = call.Int(2), s.hidden = call.Int(3);
-  if (s.layers < 1 || s.layers > kMostLayers || s.hidden < 1 || s.hidden > INT32_MAX / 8) return call.Fail("%lld layers of %lld", static_cast<long long>(s.layers), static_cast<long long>(s.hidden)), false;
+  if (s.layers < 1 || s.layers > kMostLayers || s.hidden < 1 || s.hidden > INT32_MAX / 8)
+    return call.Fail("%lld layers of %lld", static_cast<long long>(s.layers), static_cast<long long>(s.hidden)), false;
   if (call.Real(4) > 0 && !call.Bool(5) && s.layers > 1) return call.Fail("dropout between the layers of rnn is not supported"), false;
   if (call.Count(kState) != s.states()) return call.Fail("%d initial states, expected %d", call.Count(kState), s.states()), false;
   for (int i = 0; i < s.states(); ++i)
-    if (Elements(call.Arg(kState, i)) != s.cells() * s.state() || TypeOf(call.Arg(kState, i)) != TypeOf(x)) return call.Fail("'%s' is not [cells, batch, hidden]", call.Arg(kState, i).name), false;
+    if (Elements(call.Arg(kState, i)) != s.cells() * s.state() || TypeOf(call.Arg(kState, i)) != TypeOf(x))
+      return call.Fail("'%s' is not [cells, batch, hidden]", call.Arg(kState, i).name), false;
   if (call.Has(kLengths)) {
     if (!IntegersOf(call, call.Arg(kLengths), s.lengths)) return false;
     if (static_cast<int64_t>(s.lengths.size()) != s.batch) return call.Fail("'%s' has not one length per row", call.Arg(kLengths).name), false;
     for (int64_t length : s.lengths)
-      if (length < 0 || length > s.steps) return call.Fail("'%s' has the length %lld of %lld steps", call.Arg(kLengths).name, static_cast<long long>(length), static_cast<long long>(s.steps)), false;
+      if (length < 0 || length > s.steps)
+        return call.Fail("'%s' has the length %lld of %lld steps", call.Arg(kLengths).name, static_cast<long long>(length), static_cast<long long>(s.steps)),
+               false;
   }
   return WeightsFit(call, s);
 }
@@ -112,7 +117,8 @@ std::vector<T> LayerOutput(const Shape& s, T* reserve, int64_t layer) {
     const Tape<T> tape(reserve, s, layer * s.directions + direction);
     for (int64_t t = 0; t < s.steps; ++t)
       for (int64_t row = 0; row < s.batch; ++row)
-        if (s.lives(t, row)) std::copy_n(tape.states + (t * s.batch + row) * s.hidden, s.hidden, out.data() + ((t * s.batch + row) * s.directions + direction) * s.hidden);
+        if (s.lives(t, row))
+          std::copy_n(tape.states + (t * s.batch + row) * s.hidden, s.hidden, out.data() + ((t * s.batch + row) * s.directions + direction) * s.hidden);
   }
   return out;
 }
@@ -156,7 +162,8 @@ int32_t RunCell(OpCall& call, const Shape& s, int64_t cell, const T* x, T* reser
   std::vector<T> recurrent(static_cast<size_t>(s.batch * all));
   for (int64_t k = 0; k < s.steps; ++k) {
     const int64_t t = StepAt(s, backwards, k);
-    if (Multiply(call.context(), type, Contiguous(false, true, s.batch, all, s.hidden), before, WeightOf(call, s, cell, 1).data, recurrent.data()) != 0) return 1;
+    if (Multiply(call.context(), type, Contiguous(false, true, s.batch, all, s.hidden), before, WeightOf(call, s, cell, 1).data, recurrent.data()) != 0)
+      return 1;
     for (int64_t row = 0; row < s.batch; ++row) {
       T *gates = tape.gates + (t * s.batch + row) * all, *parts = recurrent.data() + row * all;
       for (int64_t j = 0; j < all; ++j) gates[j] += bias[j], parts[j] += recurrent_bias[j];
@@ -270,10 +277,11 @@ int32_t RunCellBack(OpCall& call, const Shape& s, int64_t cell, const T* x, cons
           continue;
         }
         const T whole = d_state[at] + d_out[(step_row * s.directions + direction) * s.hidden + j];
-        Retreat(s, tape.gates + step_row * all + j, tape.extra[step_row * s.hidden + j], before[at], cell_before[at], whole, d_cell[at], d.data() + step_row * all + j,
-                recurrent.data() + step_row * all + j, d_before[at], d_cell_before[at]);
+        Retreat(s, tape.gates + step_row * all + j, tape.extra[step_row * s.hidden + j], before[at], cell_before[at], whole, d_cell[at],
+                d.data() + step_row * all + j, recurrent.data() + step_row * all + j, d_before[at], d_cell_before[at]);
       }
-    if (Multiply(call.context(), type, Contiguous(false, false, s.batch, s.hidden, all, 1), recurrent.data() + t * s.batch * all, WeightOf(call, s, cell, 1).data, d_before.data()) != 0)
+    if (Multiply(call.context(), type, Contiguous(false, false, s.batch, s.hidden, all, 1), recurrent.data() + t * s.batch * all,
+                 WeightOf(call, s, cell, 1).data, d_before.data()) != 0)
       return 1;
     d_state.swap(d_before);
     d_cell.swap(d_cell_before);
@@ -286,7 +294,8 @@ int32_t RunCellBack(OpCall& call, const Shape& s, int64_t cell, const T* x, cons
   };
   DtContext* context = call.context();
   if (T* to = gradient(0); to != nullptr && Multiply(context, type, Contiguous(true, false, all, width, rows), d.data(), x, to) != 0) return 1;
-  if (T* to = gradient(1); to != nullptr && Multiply(context, type, Contiguous(true, false, all, s.hidden, rows), recurrent.data(), previous.data(), to) != 0) return 1;
+  if (T* to = gradient(1); to != nullptr && Multiply(context, type, Contiguous(true, false, all, s.hidden, rows), recurrent.data(), previous.data(), to) != 0)
+    return 1;
   if (T* to = gradient(2); to != nullptr) SumColumns(d.data(), rows, all, to);
   if (T* to = gradient(3); to != nullptr) SumColumns(recurrent.data(), rows, all, to);
   return Multiply(context, type, Contiguous(false, false, rows, width, all, 1), d.data(), WeightOf(call, s, cell, 0).data, dx);
@@ -305,10 +314,13 @@ int32_t RnnGrad(OpCall& call) {
   Shape s;
   if (!ShapeOf(call, s)) return 1;
   const DtBuffer &x = call.Arg(kInput), &reserve_buffer = call.Arg(kReserve);
-  if (Elements(reserve_buffer) != s.cells() * s.reserve() || TypeOf(reserve_buffer) != TypeOf(x)) return call.Fail("'%s' is not from the forward op", reserve_buffer.name);
-  if (call.Has(kDOut) && (Elements(call.Arg(kDOut)) != s.steps * s.state() * s.directions || TypeOf(call.Arg(kDOut)) != TypeOf(x))) return call.Fail("'%s' does not fit", call.Arg(kDOut).name);
+  if (Elements(reserve_buffer) != s.cells() * s.reserve() || TypeOf(reserve_buffer) != TypeOf(x))
+    return call.Fail("'%s' is not from the forward op", reserve_buffer.name);
+  if (call.Has(kDOut) && (Elements(call.Arg(kDOut)) != s.steps * s.state() * s.directions || TypeOf(call.Arg(kDOut)) != TypeOf(x)))
+    return call.Fail("'%s' does not fit", call.Arg(kDOut).name);
   for (int i = 0; i < call.Count(kDState); ++i)
-    if (call.Has(kDState, i) && (Elements(call.Arg(kDState, i)) != s.cells() * s.state() || TypeOf(call.Arg(kDState, i)) != TypeOf(x))) return call.Fail("'%s' does not fit", call.Arg(kDState, i).name);
+    if (call.Has(kDState, i) && (Elements(call.Arg(kDState, i)) != s.cells() * s.state() || TypeOf(call.Arg(kDState, i)) != TypeOf(x)))
+      return call.Fail("'%s' does not fit", call.Arg(kDState, i).name);
   if (!ResizeGradients(call, kInput, kDInput) || !ResizeGradients(call, kState, kDPreState) || !ResizeGradients(call, kWeights, kDWeights)) return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;

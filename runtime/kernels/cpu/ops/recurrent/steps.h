@@ -61,7 +61,11 @@ inline bool ActivationOf(OpCall& call, int attr, Activation& activation) {
   constexpr struct {
     std::string_view name;
     Activation activation;
-  } kNames[] = {{"sigmoid", Activation::kSigmoid}, {"tanh", Activation::kTanh}, {"relu", Activation::kRelu}, {"identity", Activation::kIdentity}, {"", Activation::kIdentity}};
+  } kNames[] = {{"sigmoid", Activation::kSigmoid},
+                {"tanh", Activation::kTanh},
+                {"relu", Activation::kRelu},
+                {"identity", Activation::kIdentity},
+                {"", Activation::kIdentity}};
   const std::string_view wanted = call.Text(attr);
   for (const auto& row : kNames) {
     if (row.name == wanted) return activation = row.activation, true;

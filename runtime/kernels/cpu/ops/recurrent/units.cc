@@ -47,7 +47,8 @@ bool GruOf(OpCall& call, GruShape& s) {
       TypeOf(x) != TypeOf(h) || TypeOf(x) != TypeOf(w))
     return call.Fail("'%s', '%s' and '%s' have not the extents [n, 3d], [n, d], [d, 3d]", x.name, h.name, w.name), false;
   s = {h.dims[0], h.dims[1]};
-  if (call.Has(kBias) && (Elements(call.Arg(kBias)) != 3 * s.d || TypeOf(call.Arg(kBias)) != TypeOf(x))) return call.Fail("'%s' has not 3d elements", call.Arg(kBias).name), false;
+  if (call.Has(kBias) && (Elements(call.Arg(kBias)) != 3 * s.d || TypeOf(call.Arg(kBias)) != TypeOf(x)))
+    return call.Fail("'%s' has not 3d elements", call.Arg(kBias).name), false;
   for (int attr : {0, 1})
     if (call.Int(attr) < kIdentity || call.Int(attr) > kRelu) return call.Fail("activation %lld", static_cast<long long>(call.Int(attr))), false;
   return true;
@@ -103,7 +104,8 @@ int32_t GruUnitGrad(OpCall& call) {
   if (!GruOf(call, s)) return 1;
   const DtBuffer &x = call.Arg(kInput), &h = call.Arg(kHiddenPrev), &w = call.Arg(kWeight), &gate = call.Arg(kRest), &reset = call.Arg(kRest + 1),
                  &gradient = call.Arg(kRest + 2);
-  if (!SameShape(gate, x) || !SameShape(reset, h) || !SameShape(gradient, h) || TypeOf(gate) != TypeOf(x) || TypeOf(reset) != TypeOf(x) || TypeOf(gradient) != TypeOf(x))
+  if (!SameShape(gate, x) || !SameShape(reset, h) || !SameShape(gradient, h) || TypeOf(gate) != TypeOf(x) || TypeOf(reset) != TypeOf(x) ||
+      TypeOf(gradient) != TypeOf(x))
     return call.Fail("'%s', '%s' and '%s' do not fit '%s'", gate.name, reset.name, gradient.name, h.name);
   constexpr int kDx = kRest + 3, kDh = kRest + 4, kDw = kRest + 5, kDb = kRest + 6;
   const DtBuffer* like[] = {&x, &h, &w};
@@ -137,8 +139,9 @@ int32_t GruUnitGrad(OpCall& call) {
     });
     const std::vector<T> d_update = Columns(d_gates.data(), s.n, 3 * s.d, 0, 2 * s.d);
     if (Multiply(context, TypeOf(x), Contiguous(false, true, s.n, s.d, 2 * s.d, 1), d_update.data(), w.data, d_previous.data()) != 0) return 1;
-    if (call.Has(kDw) && (Multiply(context, TypeOf(x), Contiguous(true, false, s.d, 2 * s.d, s.n), previous, d_update.data(), call.Arg(kDw).data) != 0 ||
-                          Multiply(context, TypeOf(x), Contiguous(true, false, s.d, s.d, s.n), reset.data, d_candidate.data(), Data<T>(call.Arg(kDw)) + 2 * s.d * s.d) != 0))
+    if (call.Has(kDw) &&
+        (Multiply(context, TypeOf(x), Contiguous(true, false, s.d, 2 * s.d, s.n), previous, d_update.data(), call.Arg(kDw).data) != 0 ||
+         Multiply(context, TypeOf(x), Contiguous(true, false, s.d, s.d, s.n), reset.data, d_candidate.data(), Data<T>(call.Arg(kDw)) + 2 * s.d * s.d) != 0))
       return 1;
     if (call.Has(kDx)) std::copy(d_gates.begin(), d_gates.end(), Data<T>(call.Arg(kDx)));
     if (call.Has(kDh)) std::copy(d_previous.begin(), d_previous.end(), Data<T>(call.Arg(kDh)));
@@ -161,7 +164,8 @@ struct LstmGates {
 
 template <typename T>
 LstmGates<T> GatesAt(const T* row, int64_t d, int64_t j, T forget_bias) {
-  return {Activate<T>(kSigmoid, row[j]), Activate<T>(kSigmoid, row[d + j] + forget_bias), Activate<T>(kSigmoid, row[2 * d + j]), Activate<T>(kTanh, row[3 * d + j])};
+  return {Activate<T>(kSigmoid, row[j]), Activate<T>(kSigmoid, row[d + j] + forget_bias), Activate<T>(kSigmoid, row[2 * d + j]),
+          Activate<T>(kTanh, row[3 * d + j])};
 }
 
 bool LstmFits(OpCall& call, const DtBuffer& x, const DtBuffer& c) {
@@ -196,7 +200,8 @@ int32_t LstmUnitGrad(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &previous = call.Arg(1), &cell = call.Arg(2);
   if (!LstmFits(call, x, previous)) return 1;
   for (int slot = 2; slot < 5; ++slot)
-    if (call.Has(slot) && (!SameShape(call.Arg(slot), previous) || TypeOf(call.Arg(slot)) != TypeOf(x))) return call.Fail("'%s' does not fit '%s'", call.Arg(slot).name, previous.name);
+    if (call.Has(slot) && (!SameShape(call.Arg(slot), previous) || TypeOf(call.Arg(slot)) != TypeOf(x)))
+      return call.Fail("'%s' does not fit '%s'", call.Arg(slot).name, previous.name);
   if (call.Has(5) && !call.Resize(call.Arg(5), x)) return 1;
   if (call.Has(6) && !call.Resize(call.Arg(6), previous)) return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {

@@ -14,7 +14,8 @@ int32_t Histogram(OpCall& call) {
   DtBuffer& out = call.Arg(1);
   const int64_t bins = call.Int(0);
   if (bins < 1) return call.Fail("%lld bins", static_cast<long long>(bins));
-  if (call.Int(2) < call.Int(1)) return call.Fail("the range ends at %lld, before its start %lld", static_cast<long long>(call.Int(2)), static_cast<long long>(call.Int(1)));
+  if (call.Int(2) < call.Int(1))
+    return call.Fail("the range ends at %lld, before its start %lld", static_cast<long long>(call.Int(2)), static_cast<long long>(call.Int(1)));
   if (!call.Resize(out, {bins})) return 1;
   std::vector<int64_t> counts(static_cast<size_t>(bins), 0);
   const int32_t done = VisitNumber(call.context(), x, [&](auto tag) {
@@ -41,7 +42,8 @@ int32_t SearchSorted(OpCall& call) {
   if (sorted.rank < 1 || TypeOf(sorted) != TypeOf(values)) return call.Fail("'%s' has no dim or another element type than '%s'", sorted.name, values.name);
   const int64_t length = sorted.dims[sorted.rank - 1], rows = sorted.rank == 1 ? 1 : Elements(sorted, 0, sorted.rank - 1);
   const int64_t width = sorted.rank == 1 ? Elements(values) : values.rank == 0 ? 1 : values.dims[values.rank - 1];
-  if (rows * width != Elements(values) || (sorted.rank > 1 && values.rank != sorted.rank)) return call.Fail("'%s' has not the rows of '%s'", values.name, sorted.name);
+  if (rows * width != Elements(values) || (sorted.rank > 1 && values.rank != sorted.rank))
+    return call.Fail("'%s' has not the rows of '%s'", values.name, sorted.name);
   if (!call.Resize(out, values)) return 1;
   std::vector<int64_t> places(static_cast<size_t>(Elements(values)));
   const bool right = call.Bool(0);

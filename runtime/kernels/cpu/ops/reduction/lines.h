@@ -46,7 +46,8 @@ struct Before {
 
 // One int64 index per place of each thread's line, 0 … length-1 not yet written; null (with a message) without memory.
 inline int64_t* OrderScratch(OpCall& call, int64_t length) {
-  auto* scratch = static_cast<int64_t*>(dt_scratch(call.context(), dt_threads(call.context()) * std::max<int64_t>(length, 1) * static_cast<int64_t>(sizeof(int64_t))));
+  auto* scratch =
+      static_cast<int64_t*>(dt_scratch(call.context(), dt_threads(call.context()) * std::max<int64_t>(length, 1) * static_cast<int64_t>(sizeof(int64_t))));
   if (scratch == nullptr) call.Fail("no memory for lines of %lld elements", static_cast<long long>(length));
   return scratch;
 }

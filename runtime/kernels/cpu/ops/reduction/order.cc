@@ -84,7 +84,8 @@ int32_t ArgExtreme(OpCall& call) {
   Lines lines{1, Elements(x), 1};
   if (!flatten && !LinesOf(call, x, call.Int(0), lines)) return 1;
   if (lines.length == 0) return call.Fail("'%s' has no element along the axis", x.name);
-  std::vector<int64_t> dims = flatten ? std::vector<int64_t>(call.Bool(1) ? static_cast<size_t>(x.rank) : 0, 1) : DimsWith(x, call.Int(0), call.Bool(1) ? 1 : -1);
+  std::vector<int64_t> dims =
+      flatten ? std::vector<int64_t>(call.Bool(1) ? static_cast<size_t>(x.rank) : 0, 1) : DimsWith(x, call.Int(0), call.Bool(1) ? 1 : -1);
   if (dims.empty() && out.rank == 1) dims = {1};
   if (!call.Resize(out, dims)) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) {
@@ -177,7 +178,8 @@ int32_t SelectedGrad(OpCall& call) {
   for (int64_t i = 0; i < count; ++i) {
     const int64_t index = Data<int64_t>(indices)[i];
     if (index < 0 || index >= lines.length)
-      return call.Fail("'%s' has the index %lld, out of range for an extent of %lld", indices.name, static_cast<long long>(index), static_cast<long long>(lines.length));
+      return call.Fail("'%s' has the index %lld, out of range for an extent of %lld", indices.name, static_cast<long long>(index),
+                       static_cast<long long>(lines.length));
   }
   std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
   return VisitNumber(call.context(), dx, [&](auto tag) {

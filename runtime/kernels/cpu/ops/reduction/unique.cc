@@ -14,7 +14,7 @@ namespace {
 enum class GroupOrder { kSorted, kAppearance, kConsecutive };
 
 struct Groups {
-  std::vector<int64_t> first;    // a slice of each group
+  std::vector<int64_t> first;  // a slice of each group
   std::vector<int64_t> counts;
   std::vector<int64_t> inverse;  // of every slice, its group
 };
@@ -106,7 +106,8 @@ int32_t Unique(OpCall& call) {
     groups = GroupsOf(Slices<T>{Data<T>(x), lines}, how);
     return 0;
   });
-  if (done != 0 || WriteNumbers(call, 2, groups.first) != 0 || WriteNumbers(call, 3, groups.inverse) != 0 || WriteNumbers(call, 4, groups.counts) != 0) return 1;
+  if (done != 0 || WriteNumbers(call, 2, groups.first) != 0 || WriteNumbers(call, 3, groups.inverse) != 0 || WriteNumbers(call, 4, groups.counts) != 0)
+    return 1;
   if (!call.Has(1)) return 0;
   DtBuffer& out = call.Arg(1);
   const auto count = static_cast<int64_t>(groups.first.size());
@@ -119,7 +120,8 @@ int32_t Unique(OpCall& call) {
   const int64_t bytes = lines.inner * ElementSize(x);
   for (int64_t o = 0; o < lines.outer; ++o)
     for (int64_t i = 0; i < count; ++i)
-      std::memcpy(Data<char>(out) + (o * count + i) * bytes, Data<char>(x) + (o * lines.length + groups.first[static_cast<size_t>(i)]) * bytes, static_cast<size_t>(bytes));
+      std::memcpy(Data<char>(out) + (o * count + i) * bytes, Data<char>(x) + (o * lines.length + groups.first[static_cast<size_t>(i)]) * bytes,
+                  static_cast<size_t>(bytes));
   return 0;
 }
 

@@ -114,7 +114,8 @@ int32_t SequenceConvGrad(OpCall& call) {
     }
     const bool padded = call.Has(6) && c.trainable;
     if (!call.Has(4) && !padded) return 0;
-    if (Multiply(call.context(), {false, true, c.rows, c.window(), columns, columns, columns, c.window()}, Data<T>(gradient), Data<T>(filter), windows)) return 1;
+    if (Multiply(call.context(), {false, true, c.rows, c.window(), columns, columns, columns, c.window()}, Data<T>(gradient), Data<T>(filter), windows))
+      return 1;
     T *dx = nullptr, *dpadding = nullptr;
     if (call.Has(4)) {
       if (!call.Resize(call.Arg(4), x)) return 1;

@@ -46,8 +46,7 @@ void ForEachRow(const Matrices& m, Visit&& visit) {
   for (int64_t i = 0; i < CountOf(m.x); ++i) {
     const int64_t rows = LengthAt(m.rows, i), columns = LengthAt(m.columns, i);
     for (int64_t c = 0; c < m.channels; ++c)
-      for (int64_t r = 0; r < rows; ++r)
-        visit(m.x[static_cast<size_t>(i)] + (c * rows + r) * columns, columns, m.rows[static_cast<size_t>(i)] + r, c);
+      for (int64_t r = 0; r < rows; ++r) visit(m.x[static_cast<size_t>(i)] + (c * rows + r) * columns, columns, m.rows[static_cast<size_t>(i)] + r, c);
   }
 }
 
@@ -75,7 +74,9 @@ int32_t SequenceTopkAvgPooling(OpCall& call) {
   if (!call.Resize(out, {rows, m.channels * count})) return 1;
   if (call.Has(4) && !call.Resize(call.Arg(4), {rows * m.channels * m.largest})) return 1;
   OpCall::SetLod(out, LodFrom(m.rows));
-  const auto integers = [&](int64_t n) { return static_cast<int32_t*>(dt_scratch(call.context(), std::max<int64_t>(n, 1) * static_cast<int64_t>(sizeof(int32_t)))); };
+  const auto integers = [&](int64_t n) {
+    return static_cast<int32_t*>(dt_scratch(call.context(), std::max<int64_t>(n, 1) * static_cast<int64_t>(sizeof(int32_t))));
+  };
   int32_t *order = integers(LongestOf(m.columns)), *unread = integers(m.largest);
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;

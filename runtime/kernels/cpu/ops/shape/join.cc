@@ -185,8 +185,8 @@ int32_t Unstack(OpCall& call) {
   int64_t axis = 0;
   if (!AxisOf(call, -1, 0, x.rank, x.name, axis)) return 1;
   if (x.dims[axis] != call.Count(1))
-    return call.Fail("'%s' has %lld positions along axis %lld, taken apart into %d", x.name, static_cast<long long>(x.dims[axis]),
-                     static_cast<long long>(axis), call.Count(1));
+    return call.Fail("'%s' has %lld positions along axis %lld, taken apart into %d", x.name, static_cast<long long>(x.dims[axis]), static_cast<long long>(axis),
+                     call.Count(1));
   std::vector<int64_t> dims(x.dims, x.dims + x.rank);
   dims.erase(dims.begin() + axis);
   std::vector<Piece> pieces;

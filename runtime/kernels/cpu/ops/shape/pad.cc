@@ -34,7 +34,8 @@ bool PadDim(OpCall& call, const DtBuffer& x, AxisMap& map, size_t d, int64_t bef
   const bool reflects = mode == Mode::kReflect;
   int64_t extent = 0;
   if (__builtin_add_overflow(n, before, &extent) || __builtin_add_overflow(extent, after, &extent) || extent < 0 || extent > kMostPositions ||
-      before > kMostPositions || before < -kMostPositions || (mode != Mode::kConstant && n == 0 && extent > 0) || (reflects && (before >= n || after >= n) && n > 0))
+      before > kMostPositions || before < -kMostPositions || (mode != Mode::kConstant && n == 0 && extent > 0) ||
+      (reflects && (before >= n || after >= n) && n > 0))
     return call.Fail("dim %zu of '%s' has %lld positions, which cannot be padded by %lld and %lld", d, x.name, static_cast<long long>(n),
                      static_cast<long long>(before), static_cast<long long>(after)),
            false;

@@ -39,7 +39,8 @@ bool TileAsMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
   if (target.rank != x.rank) return call.Fail("'%s' has %d dims, '%s' has %d", x.name, x.rank, target.name, target.rank), false;
   for (int32_t d = 0; d < x.rank; ++d) {
     if (x.dims[d] == 0 || target.dims[d] % x.dims[d] != 0)
-      return call.Fail("'%s' has %lld positions in dim %d, no multiple of those of '%s'", target.name, static_cast<long long>(target.dims[d]), d, x.name), false;
+      return call.Fail("'%s' has %lld positions in dim %d, no multiple of those of '%s'", target.name, static_cast<long long>(target.dims[d]), d, x.name),
+             false;
     if (!RepeatDim(call, x.name, target.dims[d] / x.dims[d], map.at[static_cast<size_t>(d)])) return false;
   }
   return true;
@@ -56,7 +57,8 @@ bool RepeatMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
   std::vector<int64_t>& at = map.at[static_cast<size_t>(dim)];
   at.clear();
   for (size_t i = 0; i < extent; ++i) {
-    if (times[i] < 0 || times[i] > kMostPositions - static_cast<int64_t>(at.size())) return call.Fail("'%s' is to be repeated %lld times", x.name, static_cast<long long>(times[i])), false;
+    if (times[i] < 0 || times[i] > kMostPositions - static_cast<int64_t>(at.size()))
+      return call.Fail("'%s' is to be repeated %lld times", x.name, static_cast<long long>(times[i])), false;
     at.insert(at.end(), static_cast<size_t>(times[i]), static_cast<int64_t>(i));
   }
   return true;

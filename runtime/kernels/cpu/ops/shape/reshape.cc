@@ -14,7 +14,8 @@ int32_t Move(OpCall& call, const DtBuffer& x, DtBuffer& out, const Extents& dims
   int64_t count = 1;
   bool fits = true;
   for (int64_t d : dims) fits &= d >= 0 && !__builtin_mul_overflow(count, d, &count);
-  if (!fits || count != Elements(x)) return call.Fail("the %lld elements of '%s' do not fit the extents asked for", static_cast<long long>(Elements(x)), x.name);
+  if (!fits || count != Elements(x))
+    return call.Fail("the %lld elements of '%s' do not fit the extents asked for", static_cast<long long>(Elements(x)), x.name);
   if (!SameType(call, x, out) || !call.Resize(out, dims)) return 1;
   if (out.rank > 0 && x.rank > 0 && out.dims[0] == x.dims[0]) OpCall::SetLod(out, OpCall::LodOf(x));
   if (count > 0) std::memcpy(out.data, x.data, static_cast<size_t>(count * ElementSize(x)));
@@ -44,7 +45,8 @@ int32_t Reshape(OpCall& call) {
   for (size_t d = 0; d < dims.size(); ++d) {
     if (dims[d] == 0 && static_cast<int32_t>(d) < x.rank) dims[d] = x.dims[d];
     if (dims[d] == -1 && open == nullptr) open = &dims[d];
-    else if (dims[d] < 0 || __builtin_mul_overflow(rest, dims[d], &rest)) return call.Fail("'%s' cannot have the extent %lld", x.name, static_cast<long long>(dims[d]));
+    else if (dims[d] < 0 || __builtin_mul_overflow(rest, dims[d], &rest))
+      return call.Fail("'%s' cannot have the extent %lld", x.name, static_cast<long long>(dims[d]));
   }
   if (open != nullptr) *open = rest > 0 ? Elements(x) / rest : 0;
   return Finish(call, 3, dims);

@@ -112,7 +112,9 @@ int32_t SpaceToDepthGrad(OpCall& call) {
   Image m;
   const DtBuffer &x = call.Arg(0), &gradient = call.Arg(1);
   const int64_t r = call.Int(0);
-  if (!ImageOf(call, x, "NCHW", m) || !FactorIs(call, r) || !Divides(call, x, "channels per row of a block", m.c, r) || !Divides(call, x, "channels per block", m.c / r, r)) return 1;
+  if (!ImageOf(call, x, "NCHW", m) || !FactorIs(call, r) || !Divides(call, x, "channels per row of a block", m.c, r) ||
+      !Divides(call, x, "channels per block", m.c / r, r))
+    return 1;
   if (Elements(gradient) != Elements(x)) return call.Fail("'%s' has not as many elements as '%s'", gradient.name, x.name);
   return Permute(call, gradient, {m.n, m.c / r / r, m.h, r, m.w, r}, {0, 3, 5, 1, 2, 4}, call.Arg(2), OpCall::Dims(x));
 }

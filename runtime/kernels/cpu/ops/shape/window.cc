@@ -8,11 +8,11 @@ namespace dtranspile::kernels {
 namespace {
 
 struct Windows {
-  int64_t n, c, h, w;                  // images
+  int64_t n, c, h, w;  // images
   int64_t kernel[2], stride[2], dilation[2];
-  int64_t before[2];                   // padding at the top and on the left
-  int64_t out[2];                      // windows down and across
-  bool rows;                           // a window is a row [n, out, c·k] and not a column [n, c·k, out]
+  int64_t before[2];  // padding at the top and on the left
+  int64_t out[2];     // windows down and across
+  bool rows;          // a window is a row [n, out, c·k] and not a column [n, c·k, out]
 
   int64_t Taps() const { return c * kernel[0] * kernel[1]; }
   int64_t Places() const { return out[0] * out[1]; }

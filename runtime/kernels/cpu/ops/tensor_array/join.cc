@@ -9,9 +9,9 @@ namespace {
 
 // The items as `outer` times a chunk of each.
 struct Join {
-  std::vector<int64_t> dims;   // of the tensor
-  std::vector<int64_t> along;  // extents of the items along the axis
-  std::vector<int64_t> chunks; // bytes
+  std::vector<int64_t> dims;    // of the tensor
+  std::vector<int64_t> along;   // extents of the items along the axis
+  std::vector<int64_t> chunks;  // bytes
   int64_t outer = 1, width = 0;
   DType type = DType::kFloat32;
 };
@@ -41,7 +41,8 @@ bool Plan(OpCall& call, const DtBuffer& array, exec::Value& list, Join& join) {
     const exec::Value& item = list.items[k];
     if (item.kind != exec::Value::Kind::kTensor || item.dtype != join.type || !SameBut(item.dims, first.dims, free))
       return call.Fail("items 0 and %zu of '%s' do not fit together: %s and %s", k, array.name, ShapeText(first.dtype, first.dims).c_str(),
-                       ShapeText(item.dtype, item.dims).c_str()), false;
+                       ShapeText(item.dtype, item.dims).c_str()),
+             false;
     int64_t chunk = static_cast<int64_t>(SizeOf(item.dtype));
     for (size_t d = static_cast<size_t>(axis); d < item.dims.size(); ++d) chunk *= item.dims[d];
     join.chunks.push_back(chunk);
@@ -97,7 +98,8 @@ int32_t ArrayToTensorGrad(OpCall& call) {
     if (!SetType(call, item, join.type) || !call.Resize(item, list->items[k].dims)) return 1;
     OpCall::SetLod(item, list->items[k].lod);
   }
-  EachChunk(join, Data<std::byte>(gradient), [&](const std::byte* at, size_t k, int64_t to, size_t bytes) { std::memcpy(result->items[k].data() + to, at, bytes); });
+  EachChunk(join, Data<std::byte>(gradient),
+            [&](const std::byte* at, size_t k, int64_t to, size_t bytes) { std::memcpy(result->items[k].data() + to, at, bytes); });
   return 0;
 }
 

@@ -37,7 +37,8 @@ int32_t ListRows(OpCall& call) {
   for (const Value& item : list->items) {
     if (!IsSet(item)) continue;
     if (first == nullptr) first = &item;
-    const bool fits = item.kind == Value::Kind::kTensor && item.dtype == first->dtype && InnerOf(item) == InnerOf(*first) && item.lod.size() == first->lod.size();
+    const bool fits =
+        item.kind == Value::Kind::kTensor && item.dtype == first->dtype && InnerOf(item) == InnerOf(*first) && item.lod.size() == first->lod.size();
     if (!fits || __builtin_add_overflow(rows, RowsOf(item), &rows))
       return call.Fail("the items of '%s' cannot be shown one behind the other: %s and %s", array.name, ShapeText(first->dtype, first->dims).c_str(),
                        ShapeText(item.dtype, item.dims).c_str());

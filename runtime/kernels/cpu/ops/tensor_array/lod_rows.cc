@@ -18,7 +18,8 @@ bool SourceOf(OpCall& call, const DtBuffer& buffer, RowSource& source) {
 bool RowCollector::Add(OpCall& call, const RowSource& x, int64_t begin, int64_t end, size_t level) {
   if (begin < 0 || begin > end || end > x.Items(level))
     return call.Fail("items [%lld, %lld) of '%s', which has %lld", static_cast<long long>(begin), static_cast<long long>(end), x.name,
-                     static_cast<long long>(x.Items(level))), false;
+                     static_cast<long long>(x.Items(level))),
+           false;
   const size_t levels = x.lod->size() - std::min(level, x.lod->size());
   if (lod_.empty()) lod_.assign(levels, {0});
   if (lod_.size() != levels) return call.Fail("'%s' has %zu levels of sequences where others have %zu", x.name, levels, lod_.size()), false;

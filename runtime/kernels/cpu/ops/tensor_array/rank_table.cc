@@ -51,7 +51,8 @@ bool CheckSequences(OpCall& call, const Table& table, const RowSource& x) {
     const int64_t i = table.index(k);
     if (i < 0 || i >= x.Items(level) || static_cast<uint64_t>(table.length(k)) > offsets[static_cast<size_t>(i) + 1] - offsets[static_cast<size_t>(i)])
       return call.Fail("the rank table has a sequence %lld of %lld steps, '%s' has none such", static_cast<long long>(i),
-                       static_cast<long long>(table.length(k)), x.name), false;
+                       static_cast<long long>(table.length(k)), x.name),
+             false;
   }
   return true;
 }

@@ -65,7 +65,8 @@ class Bag {
   }
 
   // Names of slots: "X", "X, Y" for a list of two, "" for none; outputs "Out", or "Index:int32" where they are not double.
-  absl::Status Run(const std::string& callee, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs, const Attributes& attributes = {}) {
+  absl::Status Run(const std::string& callee, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+                   const Attributes& attributes = {}) {
     std::vector<DtBuffer> args;
     std::vector<int32_t> slots = {0};
     for (const auto* list : {&inputs, &outputs})
@@ -92,7 +93,8 @@ class Bag {
   }
 
   // The message of a call that must fail.
-  std::string Message(const std::string& callee, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs, const Attributes& attributes = {}) {
+  std::string Message(const std::string& callee, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+                      const Attributes& attributes = {}) {
     const absl::Status status = Run(callee, inputs, outputs, attributes);
     return status.ok() ? "succeeded" : std::string(status.message());
   }

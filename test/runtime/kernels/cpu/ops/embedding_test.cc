@@ -56,9 +56,9 @@ TEST_CASE("gradients of classes along the paths of a tree") {
   Attributes classes;
   classes.Int(5);
   CHECK(GradientError(
-            bag, "Out", {"X", "W", "B"},
-            [&] { return bag.Run("dt_hierarchical_sigmoid", {"X", "W", "L", "", "", "B"}, {"Out", "Pre", ""}, classes); },
-            [&] { return bag.Run("dt_hierarchical_sigmoid_grad", {"X", "W", "L", "", "", "B", "Pre", "Out@GRAD"}, {"X@GRAD", "W@GRAD", "B@GRAD"}, classes); }) < 1e-7);
+            bag, "Out", {"X", "W", "B"}, [&] { return bag.Run("dt_hierarchical_sigmoid", {"X", "W", "L", "", "", "B"}, {"Out", "Pre", ""}, classes); },
+            [&] { return bag.Run("dt_hierarchical_sigmoid_grad", {"X", "W", "L", "", "", "B", "Pre", "Out@GRAD"}, {"X@GRAD", "W@GRAD", "B@GRAD"}, classes); }) <
+        1e-7);
   bag.Put<int64_t>("L", {3, 1}, {0, 5, 2});
   CHECK_THAT(bag.Message("dt_hierarchical_sigmoid", {"X", "W", "L", "", "", "B"}, {"Out", "Pre", ""}, classes), Contains("element 1 of 'L' is 5"));
   bag.Put<int64_t>("T", {3, 2}, {0, 1, 0, 9, 2, -1});

@@ -117,7 +117,8 @@ TEST_CASE("windows are those of the framework, and the seed moves on") {
   CHECK(crop.Data<float>() == std::vector<float>{8, 9, 10, 12, 13, 14, 17, 18, 19, 21, 22, 23});
   CHECK(crop.Data<int64_t>(1) == std::vector<int64_t>{358873365});
   SlotCall large("dt_random_crop");
-  CHECK_THAT(large.In(x, "image").In(seed).Out(DType::kFloat32).Out(DType::kInt64).Ints({5, 3}).Ints({3}).Message(), Contains("'image'") && Contains("5 out of the 4"));
+  CHECK_THAT(large.In(x, "image").In(seed).Out(DType::kFloat32).Out(DType::kInt64).Ints({5, 3}).Ints({3}).Message(),
+             Contains("'image'") && Contains("5 out of the 4"));
 }
 
 TEST_CASE("distributions that are none are refused by name and value") {

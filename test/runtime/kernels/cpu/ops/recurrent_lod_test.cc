@@ -35,8 +35,10 @@ TEST_CASE("gradients of lstm and lstmp agree with differences") {
         return bag.Run("dt_lstm", {"Input", "H0", "C0", "Weight", proj, "Bias"}, {"Out", "Cell", "Gate", "PreAct", proj.empty() ? "" : "Hidden"}, attributes);
       };
       const auto backward = [&] {
-        return bag.Run("dt_lstm_grad", {proj.empty() ? "Input" : "", "H0", "C0", "Weight", proj, "Bias", "Out", "Cell", "Gate", "PreAct", proj.empty() ? "" : "Hidden", "Out@GRAD"},
-                       {"Input@GRAD", "H0@GRAD", "C0@GRAD", "Weight@GRAD", proj.empty() ? "" : "Proj@GRAD", "Bias@GRAD"}, attributes);
+        return bag.Run(
+            "dt_lstm_grad",
+            {proj.empty() ? "Input" : "", "H0", "C0", "Weight", proj, "Bias", "Out", "Cell", "Gate", "PreAct", proj.empty() ? "" : "Hidden", "Out@GRAD"},
+            {"Input@GRAD", "H0@GRAD", "C0@GRAD", "Weight@GRAD", proj.empty() ? "" : "Proj@GRAD", "Bias@GRAD"}, attributes);
       };
       std::vector<std::string> inputs = {"Input", "H0", "C0", "Weight", "Bias"};
       if (projection != nullptr) inputs.push_back("Proj");
@@ -57,12 +59,13 @@ TEST_CASE("gradients of gru agree with differences") {
       bag.PutNoise("Weight", {d, 3 * d});
       bag.PutNoise("Bias", {1, 3 * d});
       const Attributes attributes = Attributes().Text("tanh").Text("sigmoid").Int(reverse).Int(origin);
-      CHECK(GradientError(bag, "Out", {"Input", "H0", "Weight", "Bias"},
-                          [&] { return bag.Run("dt_gru", {"Input", "H0", "Weight", "Bias"}, {"Gate", "Reset", "Hidden", "Out"}, attributes); },
-                          [&] {
-                            return bag.Run("dt_gru_grad", {"H0", "Weight", "Bias", "Gate", "Reset", "Hidden", "Out", "Out@GRAD"},
-                                           {"Input@GRAD", "H0@GRAD", "Weight@GRAD", "Bias@GRAD"}, attributes);
-                          }) < kSmall);
+      CHECK(GradientError(
+                bag, "Out", {"Input", "H0", "Weight", "Bias"},
+                [&] { return bag.Run("dt_gru", {"Input", "H0", "Weight", "Bias"}, {"Gate", "Reset", "Hidden", "Out"}, attributes); },
+                [&] {
+                  return bag.Run("dt_gru_grad", {"H0", "Weight", "Bias", "Gate", "Reset", "Hidden", "Out", "Out@GRAD"},
+                                 {"Input@GRAD", "H0@GRAD", "Weight@GRAD", "Bias@GRAD"}, attributes);
+                }) < kSmall);
     }
 }
 
@@ -91,10 +94,10 @@ TEST_CASE("gradients of linear_chain_crf agree with differences") {
     else bag.Put<int64_t>("Label", {6, 1}, {0, 1, 2, 2, 0, 1}, {{0, 2, 2, 6}});
     bag.Put<int64_t>("Length", {3, 1}, {2, 0, 4});
     const std::string length = padded ? "Length" : "";
-    CHECK(GradientError(bag, "Out", {"X", "W"}, [&] { return bag.Run("dt_linear_chain_crf", {"X", "W", "Label", length}, {"Alpha", "Exps", "WExps", "Out"}); },
-                        [&] {
-                          return bag.Run("dt_linear_chain_crf_grad", {"X", "W", "Label", length, "Alpha", "Exps", "WExps", "Out@GRAD"}, {"X@GRAD", "W@GRAD"});
-                        }) < kSmall);
+    CHECK(GradientError(
+              bag, "Out", {"X", "W"}, [&] { return bag.Run("dt_linear_chain_crf", {"X", "W", "Label", length}, {"Alpha", "Exps", "WExps", "Out"}); },
+              [&] { return bag.Run("dt_linear_chain_crf_grad", {"X", "W", "Label", length, "Alpha", "Exps", "WExps", "Out@GRAD"}, {"X@GRAD", "W@GRAD"}); }) <
+          kSmall);
     CHECK(bag.Data("Out")[1] == 0);
   }
 }
@@ -120,7 +123,8 @@ TEST_CASE("the loss of a chain is that of all its paths") {
   CHECK(bag.Data("Out")[0] == Approx(std::log(sum) - wanted));
   CHECK(bag.Data<int64_t>("Path") == path);
   bag.Put<int64_t>("Label", {3, 1}, {1, 2, 1}, {{0, 3}});
-  CHECK_THAT(bag.Message("dt_linear_chain_crf", {"X", "W", "Label", ""}, {"Alpha", "Exps", "WExps", "Out"}), Contains("'Label' has the tag 2, expected 0 to 1"));
+  CHECK_THAT(bag.Message("dt_linear_chain_crf", {"X", "W", "Label", ""}, {"Alpha", "Exps", "WExps", "Out"}),
+             Contains("'Label' has the tag 2, expected 0 to 1"));
 }
 
 TEST_CASE("gradients of warpctc agree with differences") {
@@ -133,8 +137,9 @@ TEST_CASE("gradients of warpctc agree with differences") {
     bag.Put<int64_t>("Frames", {3}, {5, 2, 2});
     bag.Put<int64_t>("Tokens", {3}, {3, 1, 2});
     const std::string frames = padded ? "Frames" : "", tokens = padded ? "Tokens" : "";
-    CHECK(GradientError(bag, "Out", {"X"}, [&] { return bag.Run("dt_warpctc", {"X", "Label", frames, tokens}, {"Grad", "Out"}, Attributes().Int(0)); },
-                        [&] { return bag.Run("dt_warpctc_grad", {"X", frames, "Grad", "Out@GRAD"}, {"X@GRAD"}, Attributes().Int(0)); }) < kSmall);
+    CHECK(GradientError(
+              bag, "Out", {"X"}, [&] { return bag.Run("dt_warpctc", {"X", "Label", frames, tokens}, {"Grad", "Out"}, Attributes().Int(0)); },
+              [&] { return bag.Run("dt_warpctc_grad", {"X", frames, "Grad", "Out@GRAD"}, {"X@GRAD"}, Attributes().Int(0)); }) < kSmall);
     CHECK(bag.Data("Out")[2] == 0);  // 1 1 needs three frames
     bag.at("Label").as<int32_t>()[0] = 4;
     CHECK_THAT(bag.Message("dt_warpctc", {"X", "Label", frames, tokens}, {"Grad", "Out"}, Attributes().Int(0)), Contains("'Label' has the label 4"));

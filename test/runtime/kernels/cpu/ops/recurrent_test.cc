@@ -91,7 +91,9 @@ TEST_CASE("a step with the paper's update has gradients") {
 TEST_CASE("what does not fit a recurrence is refused by name") {
   Bag bag;
   const Names n = PutRnn(bag, false, 1);
-  auto message = [&](const Attributes& attributes) { return bag.Message("dt_rnn", {"X", n.states, n.weights, "lengths"}, {"Out", n.last, "Reserve"}, attributes); };
+  auto message = [&](const Attributes& attributes) {
+    return bag.Message("dt_rnn", {"X", n.states, n.weights, "lengths"}, {"Out", n.last, "Reserve"}, attributes);
+  };
   CHECK_THAT(message(RnnAttributes("LSTM")), Contains("1 initial states, expected 2"));
   CHECK_THAT(message(RnnAttributes("GRU")), Contains("'w00' has not"));
   CHECK_THAT(message(RnnAttributes("ELMAN")), Contains("mode 'ELMAN'"));

@@ -70,7 +70,8 @@ TEST_CASE("places out of range are refused with their value and bound") {
   bag.PutNoise("X", {2, 3});
   bag.PutNoise("dOut", {2, 1});
   bag.Put<int64_t>("ids", {2, 1}, {0, 3});
-  CHECK_THAT(bag.Message("dt_selected_grad", {"X", "ids", "dOut"}, {"dX"}, Attributes().Int(1)), Contains("'ids' has the index 3, out of range for an extent of 3"));
+  CHECK_THAT(bag.Message("dt_selected_grad", {"X", "ids", "dOut"}, {"dX"}, Attributes().Int(1)),
+             Contains("'ids' has the index 3, out of range for an extent of 3"));
   CHECK_THAT(bag.Message("dt_kth_value", {"X"}, {"Out", "Indices:int64"}, Attributes().Int(4).Int(1).Int(0)), Contains("element 4 of 'X'"));
   bag.PutNoise("none", {2, 0});
   CHECK_THAT(bag.Message("dt_arg_extreme", {"none"}, {"Out:int64"}, Attributes().Int(1).Int(0).Int(0).Text("arg_max")), Contains("'none' has no element"));

@@ -87,21 +87,26 @@ TEST_CASE("gradients of moving ops agree with differences") {
     CHECK(GradientError(bag, "Out", inputs, forward, backward) < kSmall);
     CHECK(bag.at("X@GRAD").lod == kLod);
   };
-  check({"X", "Z"}, [&] { return bag.Run("dt_sequence_concat", {"X, Z"}, {"Out"}); },
-        [&] { return bag.Run("dt_sequence_concat_grad", {"X, Z", "Out@GRAD"}, {"X@GRAD, Z@GRAD"}); });
+  check(
+      {"X", "Z"}, [&] { return bag.Run("dt_sequence_concat", {"X, Z"}, {"Out"}); },
+      [&] { return bag.Run("dt_sequence_concat_grad", {"X, Z", "Out@GRAD"}, {"X@GRAD, Z@GRAD"}); });
   check({"X"}, [&] { return bag.Run("dt_sequence_reverse", {"X"}, {"Out"}); }, [&] { return bag.Run("dt_sequence_reverse", {"Out@GRAD"}, {"X@GRAD"}); });
-  check({"X"}, [&] { return bag.Run("dt_sequence_slice", {"X", "Offset", "Length"}, {"Out"}); },
-        [&] { return bag.Run("dt_sequence_slice_grad", {"X", "Offset", "Length", "Out@GRAD"}, {"X@GRAD"}); });
+  check(
+      {"X"}, [&] { return bag.Run("dt_sequence_slice", {"X", "Offset", "Length"}, {"Out"}); },
+      [&] { return bag.Run("dt_sequence_slice_grad", {"X", "Offset", "Length", "Out@GRAD"}, {"X@GRAD"}); });
   CHECK(bag.at("Out").lod == Lod{{0, 2, 2, 3, 4}});
-  check({"X"}, [&] { return bag.Run("dt_sequence_reshape", {"X"}, {"Out"}, Attributes().Int(1)); },
-        [&] { return bag.Run("dt_sequence_reshape_grad", {"X", "Out@GRAD"}, {"X@GRAD"}); });
+  check(
+      {"X"}, [&] { return bag.Run("dt_sequence_reshape", {"X"}, {"Out"}, Attributes().Int(1)); },
+      [&] { return bag.Run("dt_sequence_reshape_grad", {"X", "Out@GRAD"}, {"X@GRAD"}); });
   CHECK(bag.at("Out").lod == Lod{{0, 6, 6, 8, 12}});
-  check({"X"}, [&] { return bag.Run("dt_sequence_pad", {"X", "Value"}, {"Out", "Count:int64"}, Attributes().Int(5)); },
-        [&] { return bag.Run("dt_sequence_pad_grad", {"X", "Out@GRAD"}, {"X@GRAD"}); });
+  check(
+      {"X"}, [&] { return bag.Run("dt_sequence_pad", {"X", "Value"}, {"Out", "Count:int64"}, Attributes().Int(5)); },
+      [&] { return bag.Run("dt_sequence_pad_grad", {"X", "Out@GRAD"}, {"X@GRAD"}); });
   CHECK(bag.at("Out").dims == std::vector<int64_t>{4, 5, 2});
   CHECK(bag.Data<int64_t>("Count") == std::vector<int64_t>{3, 0, 1, 2});
-  check({"X"}, [&] { return bag.Run("dt_lod_reset", {"X", ""}, {"Out"}, Attributes().Ints({0, 6}).Int(0)); },
-        [&] { return bag.Run("dt_lod_reset_grad", {"X", "Out@GRAD"}, {"X@GRAD"}); });
+  check(
+      {"X"}, [&] { return bag.Run("dt_lod_reset", {"X", ""}, {"Out"}, Attributes().Ints({0, 6}).Int(0)); },
+      [&] { return bag.Run("dt_lod_reset_grad", {"X", "Out@GRAD"}, {"X@GRAD"}); });
   CHECK(bag.at("Out").lod == Lod{{0, 6}});
 }
 
@@ -109,14 +114,16 @@ TEST_CASE("gradients of sequence_unpad and sequence_scatter agree with differenc
   Bag bag;
   bag.PutNoise("X", {3, 4, 2});
   bag.Put<int32_t>("Length", {3}, {4, 0, 2});
-  CHECK(GradientError(bag, "Out", {"X"}, [&] { return bag.Run("dt_sequence_unpad", {"X", "Length"}, {"Out"}); },
-                      [&] { return bag.Run("dt_sequence_unpad_grad", {"X", "Out@GRAD"}, {"X@GRAD"}); }) < kSmall);
+  CHECK(GradientError(
+            bag, "Out", {"X"}, [&] { return bag.Run("dt_sequence_unpad", {"X", "Length"}, {"Out"}); },
+            [&] { return bag.Run("dt_sequence_unpad_grad", {"X", "Out@GRAD"}, {"X@GRAD"}); }) < kSmall);
   CHECK(bag.at("Out").lod == Lod{{0, 4, 4, 6}});
   bag.PutNoise("X", {2, 5});
   bag.PutNoise("Updates", {3, 1}, {{0, 2, 3}});
   bag.Put<int64_t>("Ids", {3, 1}, {4, 4, 0}, {{0, 2, 3}});
-  CHECK(GradientError(bag, "Out", {"X", "Updates"}, [&] { return bag.Run("dt_sequence_scatter", {"X", "Ids", "Updates"}, {"Out"}); },
-                      [&] { return bag.Run("dt_sequence_scatter_grad", {"Ids", "Updates", "Out@GRAD"}, {"X@GRAD", "Updates@GRAD"}); }) < kSmall);
+  CHECK(GradientError(
+            bag, "Out", {"X", "Updates"}, [&] { return bag.Run("dt_sequence_scatter", {"X", "Ids", "Updates"}, {"Out"}); },
+            [&] { return bag.Run("dt_sequence_scatter_grad", {"Ids", "Updates", "Out@GRAD"}, {"X@GRAD", "Updates@GRAD"}); }) < kSmall);
 }
 
 TEST_CASE("gradients of sequence_topk_avg_pooling agree with differences") {
@@ -125,8 +132,9 @@ TEST_CASE("gradients of sequence_topk_avg_pooling agree with differences") {
   bag.PutNoise("Row", {3, 1}, {{0, 2, 3}});
   bag.PutNoise("Column", {5, 1}, {{0, 3, 5}});
   const Attributes attributes = Attributes().Ints({1, 3}).Int(2);
-  CHECK(GradientError(bag, "Out", {"X"}, [&] { return bag.Run("dt_sequence_topk_avg_pooling", {"X", "Row", "Column"}, {"Out", "Pos:int32"}, attributes); },
-                      [&] { return bag.Run("dt_sequence_topk_avg_pooling_grad", {"X", "Row", "Column", "Pos", "Out@GRAD"}, {"X@GRAD"}, attributes); }) < kSmall);
+  CHECK(GradientError(
+            bag, "Out", {"X"}, [&] { return bag.Run("dt_sequence_topk_avg_pooling", {"X", "Row", "Column"}, {"Out", "Pos:int32"}, attributes); },
+            [&] { return bag.Run("dt_sequence_topk_avg_pooling_grad", {"X", "Row", "Column", "Pos", "Out@GRAD"}, {"X@GRAD"}, attributes); }) < kSmall);
 }
 
 TEST_CASE("tokens") {

@@ -1,6 +1,6 @@
 // Kernels of the family `shape`: what the corpus does not reach, and what is refused.
-#include <catch2/catch.hpp>
 #include <algorithm>
+#include <catch2/catch.hpp>
 
 #include "test/runtime/kernels/cpu/ops/slot_call.h"
 

@@ -23,7 +23,8 @@ class SlotCall {
   template <typename T>
   SlotCall& With(Tensor<T>& tensor, const char* name = "x") {
     tensor.data.reserve(1);
-    args_.push_back({tensor.data.data(), tensor.dims.data(), static_cast<int32_t>(tensor.dims.size()), static_cast<int32_t>(tensor.type), DT_HOST, name, nullptr});
+    args_.push_back(
+        {tensor.data.data(), tensor.dims.data(), static_cast<int32_t>(tensor.dims.size()), static_cast<int32_t>(tensor.type), DT_HOST, name, nullptr});
     return *this;
   }
   SlotCall& With(exec::Value& value, const char* name = "x") {

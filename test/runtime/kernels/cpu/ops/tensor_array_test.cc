@@ -294,7 +294,8 @@ TEST_CASE("rows of what a StaticRNN walks") {
 }
 
 TEST_CASE("branches are chosen, and assertions tell what they saw") {
-  Value a = Of<float>({1}, {1}), b = Of<float>({2}, {2, 3}), out, second = Of<int32_t>({1}, {1}), third = Of<int32_t>({1}, {2}), kept = Of<float>({1}, {8}), taken;
+  Value a = Of<float>({1}, {1}), b = Of<float>({2}, {2, 3}), out, second = Of<int32_t>({1}, {1}), third = Of<int32_t>({1}, {2}), kept = Of<float>({1}, {8}),
+        taken;
   RunOk("dt_select_input", {{&a, &b}, {&second}, {&out}});
   CHECK(DataOf(out) == std::vector<float>{2, 3});
   CHECK_THAT(MessageOf("dt_select_input", {{&a, &b}, {&third}, {&out}}), Catch::Contains("'v' chooses 2 of 2 branches"));

@@ -20,13 +20,13 @@ import tempfile
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 LIMIT_SECONDS = 300
 
-# case, ranks, flags of transpile
+# case, ranks, flags of transpile. fluid18/lenet is not here: 2.6.2 does not run the program as 1.8 saved it (softmax_with_cross_entropy_grad lacks an
+# attribute), on one device neither.
 CASES = [
     ("fluid18/fit_a_line", 2, []),
     ("fluid18/fit_a_line", 4, []),
     ("fluid18/mnist_mlp", 2, []),
     ("fluid18/mnist_mlp", 4, ["--nccl-comm-num", "2"]),
-    ("fluid18/lenet", 2, []),
     ("fluid18/nesterov_exponential_mlp", 2, []),
     ("fluid18/adamax_mlp", 2, []),
     ("fluid18/rmsprop_mlp", 2, []),

@@ -70,6 +70,7 @@ void Supervisor::Watch() {
     ReadLog(i);
   }
   if (failure_) Blame();
+  if (failure_) SayWhere();
   ShowProgress(true);
 }
 
@@ -182,11 +183,9 @@ void Supervisor::OnEnd(size_t index) {
   const bool said_why = failure_ && failure_->process == static_cast<int>(index);
   if (signalled_ != 0 || said_why) return;
   if (records_[index].done && how.empty()) return;
-  const auto steps = static_cast<int64_t>(records_[index].step_ms.size());
-  const Json step = records_[index].ready && !records_[index].done ? Json(steps) : Json();
   // A worker that has reported an error before exits with a status of its own, which says nothing new.
   const bool died = how.find("signal") != std::string::npos || !failure_;
-  if (died) Fail({Failure::kDied, static_cast<int>(index), {}, step, how.empty() ? "ended without a report" : how});
+  if (died) Fail({Failure::kDied, static_cast<int>(index), {}, StepOf(index), how.empty() ? "ended without a report" : how});
 }
 
 // A rank that sends nothing, not even its sign of life, is stopped or hangs in the kernel.
@@ -195,11 +194,10 @@ void Supervisor::CheckSilence() {
   const int64_t now = NowNs();
   for (size_t i = 0; i < children_.size(); ++i) {
     if (!children_[i].process.running() || now - children_[i].heard_ns < timeout_ns_) continue;
-    const auto steps = static_cast<int64_t>(records_[i].step_ms.size());
     Fail({Failure::kSilent,
           static_cast<int>(i),
           {},
-          records_[i].ready ? Json(steps) : Json(),
+          StepOf(i),
           absl::StrCat(children_[i].process.Stopped() ? "is stopped and" : "hangs and", " has sent no sign of life for ",
                        (now - children_[i].heard_ns) / 1'000'000'000, " s")});
   }
@@ -207,13 +205,12 @@ void Supervisor::CheckSilence() {
 
 void Supervisor::Fail(Failure failure) {
   if (!failure_) failed_ns_ = NowNs();
+  if (!waited_ && failure.weight == Failure::kWaiting && failure.op.is_string()) waited_ = failure;
   if (!failure_) {
     failure_ = std::move(failure);
     return;
   }
   if (signalled_ != 0 || failure.weight <= failure_->weight) return;
-  // What a waiting rank was waiting in tells where the one died that it waited for.
-  if (failure.op.is_null() && failure_->weight == Failure::kWaiting) failure.op = failure_->op;
   failure_ = std::move(failure);
 }
 
@@ -222,10 +219,25 @@ void Supervisor::Blame() {
   if (failure_->weight != Failure::kWaiting) return;
   for (size_t i = 0; i < children_.size(); ++i) {
     if (!children_[i].process.running() || !children_[i].process.Stopped()) continue;
-    Failure stopped{Failure::kSilent, static_cast<int>(i), failure_->op, failure_->step, "is stopped; others waited for it in vain"};
-    failure_ = std::move(stopped);
+    failure_ = Failure{Failure::kSilent, static_cast<int>(i), {}, StepOf(i), "is stopped"};
     return;
   }
+}
+
+// A rank that was killed or stopped cannot say where it was. The ranks that waited for it can, whether they spoke before its end was
+// noticed or after it.
+void Supervisor::SayWhere() {
+  if (failure_->weight != Failure::kDied && failure_->weight != Failure::kSilent) return;
+  if (waited_ && failure_->step.is_null()) failure_->step = waited_->step;
+  if (waited_) failure_->op = waited_->op;
+  if (!failure_->step.is_null()) absl::StrAppend(&failure_->message, "; in step ", failure_->step.dump());
+  if (waited_) absl::StrAppend(&failure_->message, failure_->step.is_null() ? ";" : "", " others waited for it in op ", waited_->op.get<std::string>());
+}
+
+// The step that a rank is in; null before the first and after the last one.
+Json Supervisor::StepOf(size_t index) const {
+  const RankRecord& record = records_[index];
+  return record.ready && !record.done ? Json(record.step_ms.size()) : Json();
 }
 
 // Takes a failing job to its end: listen, ask, kill.

@@ -49,6 +49,8 @@ class Supervisor {
   void CheckDigest(size_t index);
   void Fail(Failure failure);
   void Blame();
+  void SayWhere();
+  Json StepOf(size_t index) const;
   void Advance();
   void ShowProgress(bool last);
   bool AllEnded() const;
@@ -59,8 +61,9 @@ class Supervisor {
   std::deque<Child> children_;
   std::vector<RankRecord> records_;
   std::optional<Failure> failure_;
-  int64_t failed_ns_ = 0;  // when the first failure was noticed
-  int signalled_ = 0;      // the strongest signal sent so far
+  std::optional<Failure> waited_;  // what the first rank that waited in vain said
+  int64_t failed_ns_ = 0;          // when the first failure was noticed
+  int signalled_ = 0;              // the strongest signal sent so far
   int interrupted_by_ = 0;
   const bool terminal_;
   int64_t shown_ns_ = 0;

@@ -254,35 +254,47 @@ TEST_CASE("a failing rank ends the job and is named with op, step and reason") {
   CHECK(place.report["fetch"]["part"] == Json{5.0});
 }
 
-TEST_CASE("a killed rank is noticed at once") {
-  Place place;
-  place.RunForever();
-  place.Launch();
-  place.WaitForSteps();
-  const auto begin = Clock::now();
-  kill(place.workers[1], SIGKILL);
-  REQUIRE(place.Finish() == 4);
-  CHECK(SecondsSince(begin) < 5);
-  const Json& error = place.report["error"];
-  INFO(error.dump());
-  CHECK(error["rank"] == 1);
-  CHECK(error["message"] == "trainer 1: was killed by signal 9 (Killed)");
+TEST_CASE("a killed rank is noticed at once, and where the others waited for it") {
+  for (const char* backend : {"shm", "gloo"}) {
+    Place place;
+    place.RunForever();
+    place.spec.backend = backend;
+    place.Launch();
+    place.WaitForSteps();
+    const auto begin = Clock::now();
+    kill(place.workers[1], SIGKILL);
+    REQUIRE(place.Finish() == 4);
+    CHECK(SecondsSince(begin) < 5);
+    const Json& error = place.report["error"];
+    INFO(backend << ": " << error.dump());
+    CHECK(error["rank"] == 1);
+    CHECK(error["op"] == "0:2 c_allreduce_sum");
+    CHECK(error["step"].is_number());
+    CHECK(error["message"] ==
+          "trainer 1: was killed by signal 9 (Killed); in step " + error["step"].dump() + " others waited for it in op 0:2 c_allreduce_sum");
+  }
 }
 
-TEST_CASE("a stopped rank is noticed within the deadline") {
-  Place place;
-  place.RunForever();
-  place.spec.timeout_seconds = 3;
-  place.Launch();
-  place.WaitForSteps();
-  const auto begin = Clock::now();
-  kill(place.workers[0], SIGSTOP);
-  REQUIRE(place.Finish() == 4);
-  CHECK(SecondsSince(begin) < 3 + 5);
-  const Json& error = place.report["error"];
-  INFO(error.dump());
-  CHECK(error["rank"] == 0);
-  CHECK(error["message"].get<std::string>().find("trainer 0: is stopped") == 0);
+TEST_CASE("a stopped rank is noticed within the deadline, and where the others waited for it") {
+  for (const char* backend : {"shm", "gloo"}) {
+    Place place;
+    place.RunForever();
+    place.spec.backend = backend;
+    place.spec.timeout_seconds = 3;
+    place.Launch();
+    place.WaitForSteps();
+    const auto begin = Clock::now();
+    kill(place.workers[0], SIGSTOP);
+    REQUIRE(place.Finish() == 4);
+    CHECK(SecondsSince(begin) < 3 + 5);
+    const Json& error = place.report["error"];
+    INFO(backend << ": " << error.dump());
+    CHECK(error["rank"] == 0);
+    CHECK(error["op"] == "0:2 c_allreduce_sum");
+    const auto message = error["message"].get<std::string>();
+    CHECK(message.find("trainer 0: is stopped") == 0);
+    CHECK(message.find(" others waited for it in op 0:2 c_allreduce_sum") != std::string::npos);
+  }
 }
 
 TEST_CASE("interrupting the launcher leaves nothing") {

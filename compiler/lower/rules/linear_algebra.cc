@@ -77,6 +77,25 @@ LogicalResult multiply(OpLowering& op, Matrices a, Matrices b, Matrices out, dou
   return llvm::success();
 }
 
+std::string text(const TensorRef& tensor) {
+  std::string s;
+  for (int64_t extent : tensor.dims) s += (s.empty() ? "" : ", ") + std::to_string(extent);
+  return "[" + s + "]";
+}
+
+// What the inference of the forward op has seen to; a program may hold the gradient without it.
+LogicalResult noGradient(OpLowering& op, const TensorRef& x, const TensorRef& y, const TensorRef& gradient) {
+  return op.op().operation()->emitError() << op.op().type() << ": Out@GRAD " << text(gradient) << " is no gradient of a product of X " << text(x) << " and Y "
+                                          << text(y);
+}
+
+// Whether `out` has as many elements as op(a) · op(b), whose contracted extents agree. Of no elements there is no product to look at.
+bool isProduct(const Matrices& a, const Matrices& b, const TensorRef& out) {
+  const int64_t m = a.transposed ? a.columns : a.rows, k = a.transposed ? a.rows : a.columns, n = b.transposed ? b.rows : b.columns;
+  if (a.tensor.elements() == 0 || b.tensor.elements() == 0) return true;
+  return k == (b.transposed ? b.columns : b.rows) && out.elements() == std::max(a.batchSize(), b.batchSize()) * m * n;
+}
+
 // mul: dims before and after the given numbers are flattened.
 LogicalResult lowerMul(OpLowering& op) {
   auto x = op.in("X"), y = op.in("Y"), out = op.out("Out");
@@ -91,9 +110,11 @@ LogicalResult lowerMulGrad(OpLowering& op) {
   auto x = op.in("X"), y = op.in("Y"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD"), dy = op.out("Y@GRAD");
   if (!x || !y || !gradient) return op.unsupported("an absent input");
   const size_t xn = op.op().getInt("x_num_col_dims"), yn = op.op().getInt("y_num_col_dims");
+  if (xn < 1 || xn >= x->dims.size() || yn < 1 || yn >= y->dims.size()) return noGradient(op, *x, *y, *gradient);
   Matrices a{*x, {}, productOf(x->dims, 0, xn), productOf(x->dims, xn, x->dims.size())};
   Matrices b{*y, {}, productOf(y->dims, 0, yn), productOf(y->dims, yn, y->dims.size())};
   Matrices g{*gradient, {}, a.rows, b.columns};
+  if (!isProduct(a, b, *gradient)) return noGradient(op, *x, *y, *gradient);
   if (dx && failed(multiply(op, g, b.flipped(), {*dx, {}, a.rows, a.columns}, 1))) return llvm::failure();
   if (dy) return multiply(op, a.flipped(), g, {*dy, {}, b.rows, b.columns}, 1);
   return llvm::success();
@@ -137,8 +158,10 @@ std::string callText(OpLowering& op, llvm::StringRef inputs, llvm::StringRef out
 LogicalResult lowerMatmul(OpLowering& op) {
   auto x = op.in("X"), y = op.in("Y"), out = op.out("Out");
   if (!x || !y || !out) return op.unsupported("an absent input");
+  const std::string call = callText(op, "X, Y", "Out", "dt_matmul");
+  if (op.hasUnknown()) return op.callOp(call);  // even the ranks may be
   Product p = productOf(op, *x, *y);
-  if (!plainBatches(p.a, p.b)) return op.callOp(callText(op, "X, Y", "Out", "dt_matmul"));
+  if (!plainBatches(p.a, p.b)) return op.callOp(call);
   return multiply(op, p.a, p.b, {*out, longer(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows, p.b.transposed ? p.b.rows : p.b.columns}, p.alpha);
 }
 
@@ -151,8 +174,12 @@ bool plainGradients(const Product& p) {
 LogicalResult lowerMatmulGrad(OpLowering& op) {
   auto x = op.in("X"), y = op.in("Y"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD"), dy = op.out("Y@GRAD");
   if (!x || !y || !gradient) return op.unsupported("an absent input");
+  const std::string call = callText(op, "X, Y, Out@GRAD", "X@GRAD, Y@GRAD", "dt_matmul_grad");
+  if (op.hasUnknown()) return op.callOp(call);
+  if (x->dims.empty() || y->dims.empty()) return noGradient(op, *x, *y, *gradient);
   Product p = productOf(op, *x, *y);
-  if (!plainBatches(p.a, p.b) || !plainGradients(p)) return op.callOp(callText(op, "X, Y, Out@GRAD", "X@GRAD, Y@GRAD", "dt_matmul_grad"));
+  if (!plainBatches(p.a, p.b) || !plainGradients(p)) return op.callOp(call);
+  if (!isProduct(p.a, p.b, *gradient)) return noGradient(op, *x, *y, *gradient);
   Matrices g{*gradient, longer(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows, p.b.transposed ? p.b.rows : p.b.columns};
   if (dx) {
     Matrices to{*dx, p.a.batch, p.a.rows, p.a.columns};
@@ -178,8 +205,10 @@ LogicalResult lowerAddmm(OpLowering& op) {
 LogicalResult lowerAddmmGrad(OpLowering& op) {
   auto x = op.in("X"), y = op.in("Y"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD"), dy = op.out("Y@GRAD");
   if (!x || !y || !gradient) return op.unsupported("an absent input");
-  if (!isKnown(*x) || !isKnown(*y)) return op.unsupported("extents that depend on data");
+  if (!isKnown(*x) || !isKnown(*y) || !isKnown(*gradient)) return op.unsupported("extents that depend on data");
+  if (x->dims.size() != 2 || y->dims.size() != 2) return noGradient(op, *x, *y, *gradient);
   Matrices a{*x, {}, x->dims[0], x->dims[1]}, b{*y, {}, y->dims[0], y->dims[1]}, g{*gradient, {}, a.rows, b.columns};
+  if (!isProduct(a, b, *gradient)) return noGradient(op, *x, *y, *gradient);
   const double alpha = op.op().getFloat("Alpha");
   if (op.out("Input@GRAD") && failed(op.formula("Input@GRAD = Beta * Out@GRAD"))) return llvm::failure();
   if (dx && failed(multiply(op, g, b.flipped(), {*dx, {}, a.rows, a.columns}, alpha))) return llvm::failure();
@@ -200,8 +229,9 @@ LogicalResult lowerFsp(OpLowering& op) {
 LogicalResult lowerFspGrad(OpLowering& op) {
   auto x = op.in("X"), y = op.in("Y"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD"), dy = op.out("Y@GRAD");
   if (!x || !y || !gradient || x->dims.size() != 4 || y->dims.size() != 4) return op.unsupported("an absent input or another rank than 4");
-  if (!isKnown(*x) || !isKnown(*y)) return op.unsupported("extents that depend on data");
+  if (!isKnown(*x) || !isKnown(*y) || !isKnown(*gradient)) return op.unsupported("extents that depend on data");
   Matrices a = channels(*x), b = channels(*y), g{*gradient, a.batch, a.rows, b.rows};
+  if (a.batch != b.batch || !isProduct(a, b.flipped(), *gradient)) return noGradient(op, *x, *y, *gradient);
   const double scale = 1.0 / static_cast<double>(a.columns);
   if (dx && failed(multiply(op, g, b, {*dx, a.batch, a.rows, a.columns}, scale))) return llvm::failure();
   return dy ? multiply(op, g.flipped(), a, {*dy, b.batch, b.rows, b.columns}, scale) : llvm::success();

@@ -148,7 +148,8 @@ llvm::LogicalResult inferBilinearProduct(InferContext& c) {
 
 llvm::LogicalResult inferBilinearProductGrad(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y"), *weight = require(c, "Weight");
-  if (!x || !y || !weight || weight->dims.empty()) return llvm::failure();
+  if (!x || !y || !weight) return llvm::failure();
+  if (weight->dims.empty()) return c.fail("needs rows in Weight");
   c.out("X@GRAD", *x);
   c.out("Y@GRAD", *y);
   c.out("Weight@GRAD", *weight);

@@ -14,7 +14,8 @@ LogicalResult lowerFillConstant(OpLowering& op) {
   if (!out) return llvm::success();
   const char* call = op.has("Input") ? "dt_fill_batch_like(Input; shape, input_dim_idx, output_dim_idx, value, str_value) -> Out"
                                      : "dt_fill_constant(ValueTensor, ShapeTensor, ShapeTensorList; shape, value, str_value) -> Out";
-  const bool open = llvm::any_of(out->dims, [](int64_t extent) { return extent < 0; });
+  // No dims at all may be a rank that only the run knows.
+  const bool open = llvm::any_of(out->dims, [](int64_t extent) { return extent < 0; }) || (out->dims.empty() && op.hasUnknown());
   if (open || op.has("ValueTensor")) return op.callOp(call);
   double value = op.op().getFloat("value");
   const std::string text = op.op().getString("str_value");

@@ -49,7 +49,7 @@ llvm::LogicalResult inferCreate(InferContext& c) {
     return llvm::success();
   }
   Dims dims = orUnknown(*shape);
-  if (!productOf(dims)) return c.fail("makes a tensor of shape " + textOf(dims));
+  if (!productOf(dims)) return c.fail("cannot make a tensor of shape " + textOf(dims));
   c.out("Out", tensorInfo(*dtype, dims));
   return llvm::success();
 }
@@ -61,7 +61,7 @@ llvm::LogicalResult inferCreateLike(InferContext& c) {
   std::vector<int64_t> shape = c.op().getInts("shape");
   int64_t from = c.op().getInt("input_dim_idx"), to = c.op().getInt("output_dim_idx");
   if (from < 0 || from >= input->rank() || to < 0 || to >= static_cast<int64_t>(shape.size()))
-    return c.fail("copies extent " + llvm::Twine(from) + " of Input " + textOf(input->dims) + " to " + llvm::Twine(to) + " of " + textOf(shape));
+    return c.fail("cannot copy extent " + llvm::Twine(from) + " of Input " + textOf(input->dims) + " to " + llvm::Twine(to) + " of shape " + textOf(shape));
   // The batch of a tensor with LoD is its number of sequences.
   shape[to] = from == 0 && input->lodLevel > 0 ? -1 : input->dims[from];
   c.out("Out", tensorInfo(*dtype, Dims(shape.begin(), shape.end())));
@@ -107,7 +107,7 @@ llvm::LogicalResult inferEye(InferContext& c) {
   if (!dtype) return llvm::failure();
   int64_t rows = c.op().getInt("num_rows"), columns = c.op().getInt("num_columns");
   if (columns == -1) columns = rows;
-  if (rows < 0 || columns < 0) return c.fail("makes a matrix of " + llvm::Twine(rows) + " rows and " + llvm::Twine(columns) + " columns");
+  if (rows < 0 || columns < 0) return c.fail("cannot make a matrix of " + llvm::Twine(rows) + " rows and " + llvm::Twine(columns) + " columns");
   c.out("Out", tensorInfo(*dtype, {rows, columns}));
   return llvm::success();
 }
@@ -115,7 +115,7 @@ llvm::LogicalResult inferEye(InferContext& c) {
 llvm::LogicalResult inferRandperm(InferContext& c) {
   std::optional<DType> dtype = dtypeAttr(c, "dtype");
   if (!dtype) return llvm::failure();
-  if (c.op().getInt("n") < 0) return c.fail("permutes " + llvm::Twine(c.op().getInt("n")) + " numbers");
+  if (c.op().getInt("n") < 0) return c.fail("cannot permute " + llvm::Twine(c.op().getInt("n")) + " numbers");
   c.out("Out", tensorInfo(*dtype, {c.op().getInt("n")}));
   return llvm::success();
 }
@@ -124,7 +124,7 @@ llvm::LogicalResult inferMultinomial(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
   const int64_t samples = c.op().getInt("num_samples");
-  if (x->dims.empty() || samples < 0) return c.fail("draws " + llvm::Twine(samples) + " samples from X " + textOf(x->dims));
+  if (x->dims.empty() || samples < 0) return c.fail("cannot draw " + llvm::Twine(samples) + " samples from X " + textOf(x->dims));
   Dims dims = x->dims;
   dims.back() = samples;
   c.out("Out", tensorInfo(DType::kInt64, dims));
@@ -135,7 +135,7 @@ llvm::LogicalResult inferMultinomial(InferContext& c) {
 llvm::LogicalResult inferSamplingId(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
-  if (x->dims.size() != 2) return c.fail("samples from X " + textOf(x->dims) + ", which is no matrix");
+  if (x->dims.size() != 2) return c.fail("needs a matrix in X, not " + textOf(x->dims));
   c.out("Out", tensorInfo(DType::kInt64, {x->dims[0]}));
   return llvm::success();
 }
@@ -145,7 +145,7 @@ llvm::LogicalResult inferRandomCrop(InferContext& c) {
   if (!x) return llvm::failure();
   const std::vector<int64_t> shape = c.op().getInts("shape");
   if (shape.size() > x->dims.size() || llvm::any_of(shape, [](int64_t d) { return d < 0; }))
-    return c.fail("crops X " + textOf(x->dims) + " to " + textOf(shape));
+    return c.fail("cannot crop X " + textOf(x->dims) + " to " + textOf(shape));
   Dims dims(x->dims.begin(), x->dims.end() - static_cast<int64_t>(shape.size()));
   dims.append(shape.begin(), shape.end());
   c.out("Out", withDims(*x, dims));

@@ -79,6 +79,17 @@ LogicalResult refuseUnread(OpLowering& op, StringRef formula) {
   return llvm::success();
 }
 
+// A slot that the op needs may be there and hold no argument. Gradients look for themselves: files leave out what one does without.
+LogicalResult refuseAbsent(const OpLowering& op) {
+  const pd::OpSpec* spec = op.op().spec();
+  if (!spec || op.op().type().ends_with("_grad") || op.op().type().ends_with("_grad2")) return llvm::success();
+  for (const pd::Slot& slot : spec->inputs) {
+    if (!slot.dispensable && !slot.duplicable && !op.has(slot.name))
+      return op.op().operation()->emitError() << op.op().type() << ": needs an argument in input slot '" << slot.name << "'";
+  }
+  return llvm::success();
+}
+
 }  // namespace
 
 const LoweringRule* findRule(StringRef type) { return index().lookup(type); }
@@ -107,6 +118,7 @@ LogicalResult applyFormula(const LoweringRule& rule, OpLowering& op, OpLowering:
 }
 
 LogicalResult applyRule(const LoweringRule& rule, OpLowering& op) {
+  if (llvm::failed(refuseAbsent(op))) return llvm::failure();
   if (rule.call) return op.callOp(rule.call);
   if (rule.unknownCall && (op.hasOtherKinds() || (rule.lower && op.hasUnknown()))) return op.callOp(rule.unknownCall);
   if (op.hasOtherKinds()) return rule.formula && rule.lower ? rule.lower(op) : op.unsupported("an argument that is SelectedRows or a list");

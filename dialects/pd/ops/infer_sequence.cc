@@ -90,7 +90,7 @@ llvm::LogicalResult inferArrayToTensor(InferContext& c) {
   // Where nothing is known of the items the call looks at the axis.
   if (!x->rankKnown || (x->dims.empty() && !stack)) return c.out("Out", unknownLike(out)), llvm::success();
   std::optional<int64_t> axis = axisOf(given, most);
-  if (!axis) return c.fail("axis " + llvm::Twine(given) + " of items with " + llvm::Twine(x->rank()) + " dims");
+  if (!axis) return c.fail("has no axis " + llvm::Twine(given) + " in " + (stack ? "stacked " : "") + "items " + textOf(x->dims));
   if (stack) out.dims.insert(out.dims.begin() + *axis, -1);
   out.dims[*axis] = -1;
   c.out("Out", out);
@@ -105,7 +105,7 @@ llvm::LogicalResult inferSplitLodTensor(InferContext& c) {
 }
 
 llvm::LogicalResult inferMergeLodTensor(InferContext& c) {
-  const TensorInfo *x = require(c, "X"), *in = c.in("InTrue") ? c.in("InTrue") : c.in("InFalse");
+  const TensorInfo *x = require(c, "X"), *in = c.in("InTrue") ? c.in("InTrue") : require(c, "InFalse");
   if (!x || !in) return llvm::failure();
   TensorInfo out = withDims(*in, withRows(in->dims, -1));
   out.lodLevel = std::max(x->lodLevel, in->lodLevel);

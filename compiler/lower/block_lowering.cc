@@ -56,6 +56,11 @@ LogicalResult BlockLowering::run() {
       {"recurrent_grad", &BlockLowering::lowerRecurrentGrad},
   };
   if (op_.operation()->getNumRegions() != 1 || !regionAttributes(op_.operation())) return unsupported("a number of blocks other than one");
+  const std::vector<mlir::Value> captured = op_.inputs("$capture");
+  if (captured.size() != names("captures").size() || llvm::is_contained(captured, mlir::Value())) {
+    return op_.operation()->emitError() << op_.type() << ": the block captures " << names("captures").size() << " variables, slot '$capture' has "
+                                        << llvm::count_if(captured, [](mlir::Value value) { return static_cast<bool>(value); });
+  }
   for (mlir::Value operand : op_.operation()->getOperands()) {
     if (llvm::isa<pd::TapeType>(operand.getType()) && !program_.tapes_.count(operand))
       return unsupported("a gradient whose forward block ran in an earlier turn of a loop");
@@ -258,7 +263,7 @@ LogicalResult BlockLowering::lowerBody(std::vector<Node>& body, Part before, Par
 // The condition of a branch: one bool, or (is_scalar_condition = false) whether all of Cond have elements.
 int BlockLowering::branchCondition() {
   mlir::Value first = op_.input("Cond");
-  if (!first) return -1;
+  if (!first || llvm::is_contained(op_.inputs("Cond"), mlir::Value())) return -1;
   const int condition = flag();
   if (op_.getBool("is_scalar_condition")) {
     copy(bufferOf(first), condition);

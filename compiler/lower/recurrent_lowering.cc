@@ -28,6 +28,7 @@ pd::TensorInfo stackOf(pd::TensorInfo row, int64_t extent) {
 LogicalResult BlockLowering::lowerRecurrent() {
   mlir::Value first = op_.input("inputs");
   if (!first || info(first).dims.empty()) return unsupported("a recurrent block without a sequence input");
+  if (llvm::is_contained(op_.inputs("inputs"), mlir::Value())) return unsupported("an absent sequence input");
   const int step = counter(), more = flag(), sequence = bufferOf(first);
   const int64_t reverse = op_.getBool("reverse");
   const std::vector<std::string> previous = op_.getStrings("ex_states"), states = op_.getStrings("states");
@@ -112,7 +113,7 @@ LogicalResult BlockLowering::lowerRecurrentGrad() {
       mlir::Value result = op_.output("inputs@GRAD", i), forward = op_.input("inputs", i);
       if (!result || !program_.needed(result)) continue;
       mlir::Value value = gradientInside(forward, pd::nameOf(result));
-      if (!value) return unsupported("output " + pd::nameOf(result) + ", which the block does not write,");
+      if (!value || !forward) return unsupported("output " + pd::nameOf(result) + ", which the block does not write,");
       bind(result, fresh(pd::nameOf(result), info(forward)), info(forward));
       call("dt_set_row", {bufferOf(value), step, sequence}, {bufferOf(result)});
     }

@@ -11,7 +11,7 @@ std::optional<TensorInfo> pooled(InferContext& c, llvm::StringRef input, int64_t
   const TensorInfo *x = require(c, input), *rois = require(c, "ROIs");
   if (!x || !rois) return std::nullopt;
   if (x->rank() != 4 || rois->rank() < 1) {
-    (void)c.fail("pools regions " + textOf(rois->dims) + " of " + input + " " + textOf(x->dims));
+    (void)c.fail("needs 4 dims of " + input + " and rows of regions in ROIs, not " + input + " " + textOf(x->dims) + " and ROIs " + textOf(rois->dims));
     return std::nullopt;
   }
   const Dims dims = {rois->dims[0], channels == 0 ? x->dims[1] : channels, extent(c.op().getInt("pooled_height")), extent(c.op().getInt("pooled_width"))};
@@ -46,7 +46,7 @@ llvm::LogicalResult inferDeformablePsroi(InferContext& c) {
 llvm::LogicalResult inferYoloLoss(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *boxes = require(c, "GTBox");
   if (!x || !boxes) return llvm::failure();
-  if (x->rank() != 4 || boxes->rank() != 3) return c.fail("takes X " + textOf(x->dims) + " and GTBox " + textOf(boxes->dims));
+  if (x->rank() != 4 || boxes->rank() != 3) return c.fail("needs 4 dims of X and 3 of GTBox, not X " + textOf(x->dims) + " and GTBox " + textOf(boxes->dims));
   c.out("Loss", tensorInfo(x->dtype, {x->dims[0]}));
   c.out("ObjectnessMask", tensorInfo(x->dtype, {x->dims[0], static_cast<int64_t>(c.op().getInts("anchor_mask").size()), x->dims[2], x->dims[3]}));
   c.out("GTMatchMask", tensorInfo(DType::kInt32, {boxes->dims[0], boxes->dims[1]}));
@@ -56,7 +56,7 @@ llvm::LogicalResult inferYoloLoss(InferContext& c) {
 llvm::LogicalResult inferGenerateProposals(InferContext& c) {
   const TensorInfo* scores = require(c, "Scores");
   if (!scores) return llvm::failure();
-  if (scores->rank() != 4) return c.fail("takes Scores " + textOf(scores->dims));
+  if (scores->rank() != 4) return c.fail("needs 4 dims of Scores, not " + textOf(scores->dims));
   c.out("RpnRois", tensorInfo(scores->dtype, {-1, 4}));
   c.out("RpnRoiProbs", tensorInfo(scores->dtype, {-1, 1}));
   if (c.outCount("RpnRoisNum")) c.out("RpnRoisNum", tensorInfo(DType::kInt32, {scores->dims[0]}));
@@ -68,7 +68,7 @@ llvm::LogicalResult inferGenerateProposals(InferContext& c) {
 llvm::LogicalResult inferDetections(InferContext& c) {
   const TensorInfo* boxes = require(c, "BBoxes");
   if (!boxes) return llvm::failure();
-  if (boxes->rank() != 3) return c.fail("takes BBoxes " + textOf(boxes->dims));
+  if (boxes->rank() != 3) return c.fail("needs 3 dims of BBoxes, not " + textOf(boxes->dims));
   TensorInfo rows = tensorInfo(boxes->dtype, {-1, known(boxes->dims[2]) ? boxes->dims[2] + 2 : -1});
   rows.lodLevel = 1;
   c.out("Out", rows);

@@ -46,7 +46,7 @@ llvm::LogicalResult inferSampleLogits(InferContext& c) {
   if (!logits || !labels) return llvm::failure();
   if (logits->rank() != 2 || labels->rank() != 2) return c.fail("needs matrices in Logits " + textOf(logits->dims) + " and Labels " + textOf(labels->dims));
   int64_t samples = c.op().getInt("num_samples"), rows = logits->dims[0], trues = labels->dims[1];
-  if (samples < 0 || samples > INT32_MAX) return c.fail("draws " + llvm::Twine(samples) + " samples");
+  if (samples < 0 || samples > INT32_MAX) return c.fail("cannot draw " + llvm::Twine(samples) + " samples");
   Dims dims = {rows, known(trues) ? trues + samples : -1};
   c.out("Samples", tensorInfo(DType::kInt64, dims));
   c.out("Probabilities", tensorInfo(logits->dtype, dims));

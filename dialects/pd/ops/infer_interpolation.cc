@@ -62,7 +62,8 @@ llvm::LogicalResult inferResize(InferContext& c) {
 llvm::LogicalResult inferGridSample(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *grid = require(c, "Grid");
   if (!x || !grid) return llvm::failure();
-  if (x->rank() < 4 || x->rank() > 5 || grid->rank() != x->rank()) return c.fail("samples X " + textOf(x->dims) + " by Grid " + textOf(grid->dims));
+  if (x->rank() < 4 || x->rank() > 5 || grid->rank() != x->rank())
+    return c.fail("needs as many dims of X as of Grid, 4 or 5, not X " + textOf(x->dims) + " and Grid " + textOf(grid->dims));
   Dims dims = {x->dims[0], x->dims[1]};
   dims.append(grid->dims.begin() + 1, grid->dims.end() - 1);
   c.out("Output", withDims(*x, dims));
@@ -71,9 +72,12 @@ llvm::LogicalResult inferGridSample(InferContext& c) {
 
 llvm::LogicalResult inferAffineGrid(InferContext& c) {
   const TensorInfo* theta = require(c, "Theta");
-  if (!theta || theta->rank() != 3) return c.fail("takes a Theta of three dims");
+  if (!theta) return llvm::failure();
+  const int64_t rows = theta->rank() == 3 ? theta->dims[1] : 0;
+  if (theta->rank() != 3 || (known(rows) && rows != 2 && rows != 3) || (known(rows) && !agree(theta->dims[2], rows + 1)))
+    return c.fail("needs a Theta of [images, 2, 3] or [images, 3, 4], not " + textOf(theta->dims));
   auto shape = listFrom(c, "", "OutputShape", "output_shape");
-  const size_t axes = known(theta->dims[1]) ? theta->dims[1] : 2;
+  const size_t axes = known(rows) ? rows : 2;
   Dims dims(axes + 2, -1);
   dims[0] = theta->dims[0];
   dims.back() = static_cast<int64_t>(axes);

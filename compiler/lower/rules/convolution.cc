@@ -9,7 +9,23 @@ namespace {
 
 using llvm::LogicalResult;
 
-// Windows over the spatial dims of x; inference has checked that they exist.
+// The extents of the filter's windows.
+llvm::ArrayRef<int64_t> kernelOf(const TensorRef& filter) { return llvm::ArrayRef<int64_t>(filter.dims).drop_front(std::min<size_t>(2, filter.dims.size())); }
+
+// Whether `windows` below exist and `others` have the rank of x. Inference sees to that for an op, not for its gradient. No dims may be a rank that
+// only the run knows.
+LogicalResult checkWindows(OpLowering& op, const TensorRef& x, llvm::ArrayRef<int64_t> kernel, bool pool, std::initializer_list<TensorRef> others) {
+  bool ranks = !kernel.empty() && x.dims.size() == kernel.size() + 2;
+  for (const TensorRef& other : others) ranks = ranks && other.dims.size() == x.dims.size();
+  std::string error = "has windows over " + std::to_string(kernel.size()) + " axes, but not as many spatial axes in each argument";
+  if (ranks) {
+    const auto extents = llvm::ArrayRef<int64_t>(x.dims).slice(pd::channelsLast(op.op()) ? 1 : 2, kernel.size());
+    if (pd::windowsOf(op.op(), {.input = extents, .kernel = kernel, .isPool = pool}, error)) return llvm::success();
+  }
+  return op.op().operation()->emitError() << op.op().type() << ": " << error;
+}
+
+// Windows over the spatial dims of x.
 llvm::SmallVector<pd::Window, 3> windows(const pd::OpView& op, const TensorRef& x, llvm::ArrayRef<int64_t> kernel, bool pool) {
   auto extents = llvm::ArrayRef<int64_t>(x.dims).slice(pd::channelsLast(op) ? 1 : 2, kernel.size());
   std::string error;
@@ -27,7 +43,7 @@ std::vector<int64_t> convolutionInts(const pd::OpView& op, llvm::ArrayRef<pd::Wi
 }
 
 std::vector<int64_t> convolutionInts(const pd::OpView& op, const TensorRef& x, const TensorRef& filter) {
-  return convolutionInts(op, windows(op, x, llvm::ArrayRef<int64_t>(filter.dims).drop_front(2), false));
+  return convolutionInts(op, windows(op, x, kernelOf(filter), false));
 }
 
 // Whether the spatial extents are known: the kernels find the batch themselves.
@@ -58,6 +74,7 @@ LogicalResult withEpilogue(OpLowering& op, const TensorRef& out, llvm::function_
 LogicalResult lowerConv(OpLowering& op) {
   auto x = op.in("Input"), filter = op.in("Filter"), out = op.out("Output");
   if (!x || !filter || !out) return op.unsupported("an absent input");
+  if (failed(checkWindows(op, *x, kernelOf(*filter), false, {*out}))) return llvm::failure();
   return withEpilogue(op, *out, [&](const TensorRef& to) {
     op.call("dt_conv", {*x, *filter}, {to}, {.ints = convolutionInts(op.op(), *x, *filter), .anyExtents = spatialKnown(op.op(), *x)});
   });
@@ -66,6 +83,7 @@ LogicalResult lowerConv(OpLowering& op) {
 LogicalResult lowerConvGrad(OpLowering& op) {
   auto x = op.in("Input"), filter = op.in("Filter"), gradient = op.in("Output@GRAD"), dx = op.out("Input@GRAD"), df = op.out("Filter@GRAD");
   if (!x || !filter || !gradient || op.out("Bias@GRAD")) return op.unsupported("an absent input or a fused bias");
+  if (failed(checkWindows(op, *x, kernelOf(*filter), false, {*gradient}))) return llvm::failure();
   const OpLowering::CallExtras extras{.ints = convolutionInts(op.op(), *x, *filter), .anyExtents = spatialKnown(op.op(), *x)};
   if (dx && op.hasUnknown()) op.call("dt_conv_bwd_data", {*filter, *gradient, *x}, {*dx}, extras);
   else if (dx) op.call("dt_conv_bwd_data", {*filter, *gradient}, {*dx}, extras);
@@ -76,7 +94,7 @@ LogicalResult lowerConvGrad(OpLowering& op) {
 // A transposed convolution is the gradient, by its input, of the convolution that makes `x` of `out`. Padding after an axis is cut to what
 // that convolution reaches: elements of `out` behind its last window get 0.
 std::vector<int64_t> transposedInts(const pd::OpView& op, const TensorRef& x, const TensorRef& filter, const TensorRef& out) {
-  auto axes = windows(op, x, llvm::ArrayRef<int64_t>(filter.dims).drop_front(2), false);
+  auto axes = windows(op, x, kernelOf(filter), false);
   const size_t first = pd::channelsLast(op) ? 1 : 2;
   for (auto [i, w] : llvm::enumerate(axes)) {
     const int64_t reach = (w.input - 1) * w.stride + w.dilation * (w.kernel - 1) + 1;
@@ -88,6 +106,7 @@ std::vector<int64_t> transposedInts(const pd::OpView& op, const TensorRef& x, co
 LogicalResult lowerConvTranspose(OpLowering& op) {
   auto x = op.in("Input"), filter = op.in("Filter"), out = op.out("Output");
   if (!x || !filter || !out) return op.unsupported("an absent input");
+  if (failed(checkWindows(op, *x, kernelOf(*filter), false, {*out}))) return llvm::failure();
   return withEpilogue(op, *out,
                       [&](const TensorRef& to) { op.call("dt_conv_bwd_data", {*filter, *x}, {to}, {.ints = transposedInts(op.op(), *x, *filter, to)}); });
 }
@@ -95,6 +114,7 @@ LogicalResult lowerConvTranspose(OpLowering& op) {
 LogicalResult lowerConvTransposeGrad(OpLowering& op) {
   auto x = op.in("Input"), filter = op.in("Filter"), gradient = op.in("Output@GRAD"), dx = op.out("Input@GRAD"), df = op.out("Filter@GRAD");
   if (!x || !filter || !gradient || op.out("Bias@GRAD")) return op.unsupported("an absent input or a fused bias");
+  if (failed(checkWindows(op, *x, kernelOf(*filter), false, {*gradient}))) return llvm::failure();
   const OpLowering::CallExtras extras{.ints = transposedInts(op.op(), *x, *filter, *gradient)};
   if (dx) op.call("dt_conv", {*gradient, *filter}, {*dx}, extras);
   if (df) op.call("dt_conv_bwd_weights", {*gradient, *x}, {*df}, extras);
@@ -124,9 +144,17 @@ OpLowering::CallExtras poolExtras(OpLowering& op, const TensorRef& x, const std:
   return {.ints = ints, .strings = {hasAttribute(v, "pooling_type") ? v.getString("pooling_type") : "max"}, .anyExtents = known};
 }
 
+// The extents of the kernel count for nothing where its windows are given otherwise.
+LogicalResult checkPool(OpLowering& op, const TensorRef& x, const TensorRef& out) {
+  const std::vector<int64_t> kernel = op.op().getInts("ksize");
+  if (!op.op().getBool("global_pooling") && !op.op().getBool("adaptive")) return checkWindows(op, x, kernel, true, {out});
+  return x.dims.size() > 2 && out.dims.size() == x.dims.size() ? llvm::success() : op.unsupported("an argument without spatial axes");
+}
+
 LogicalResult lowerPool(OpLowering& op) {
   auto x = op.in("X"), out = op.out("Out");
   if (!x || !out) return op.unsupported("an absent input");
+  if (failed(checkPool(op, *x, *out))) return llvm::failure();
   op.call("dt_pool", {*x}, {*out}, poolExtras(op, *x, out->dims));
   return llvm::success();
 }
@@ -134,6 +162,7 @@ LogicalResult lowerPool(OpLowering& op) {
 LogicalResult lowerPoolWithIndex(OpLowering& op) {
   auto x = op.in("X"), out = op.out("Out"), mask = op.out("Mask");
   if (!x || (!out && !mask)) return op.unsupported("an absent input");
+  if (failed(checkPool(op, *x, out ? *out : *mask))) return llvm::failure();
   const std::vector<int64_t> dims = out ? out->dims : mask->dims;
   op.call("dt_pool_index", {*x}, {op.outOrTemporary("Out", x->dtype, dims), op.outOrTemporary("Mask", DType::kInt32, dims)}, poolExtras(op, *x, dims));
   return llvm::success();
@@ -142,6 +171,7 @@ LogicalResult lowerPoolWithIndex(OpLowering& op) {
 LogicalResult lowerPoolGrad(OpLowering& op) {
   auto x = op.in("X"), out = op.in("Out"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD");
   if (!x || !out || !gradient || !dx) return op.unsupported("an absent input");
+  if (failed(checkPool(op, *x, *out))) return llvm::failure();
   op.call("dt_pool_bwd", {*x, *out, *gradient}, {*dx}, poolExtras(op, *x, out->dims));
   return llvm::success();
 }

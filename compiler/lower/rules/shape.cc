@@ -21,7 +21,10 @@ LogicalResult lowerTransposeGrad(OpLowering& op) {
   if (!gradient || !dx) return op.unsupported("an absent input");
   const std::vector<int64_t> axis = op.op().getInts("axis");
   std::vector<int64_t> inverse(axis.size());
-  for (size_t i = 0; i < axis.size(); ++i) inverse[axis[i]] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < axis.size(); ++i) {
+    if (axis[i] < 0 || axis[i] >= static_cast<int64_t>(axis.size())) return op.unsupported("axis " + llvm::Twine(axis[i]) + " of " + llvm::Twine(axis.size()));
+    inverse[axis[i]] = static_cast<int64_t>(i);
+  }
   op.call("dt_transpose", {*gradient}, {*dx}, {.ints = inverse, .anyExtents = true});
   return llvm::success();
 }

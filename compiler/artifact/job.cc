@@ -1,8 +1,6 @@
 #include "compiler/artifact/job.h"
 
-#include <unistd.h>
-
-#include "llvm/ADT/ScopeExit.h"
+#include "compiler/import/guarded_parse.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -12,7 +10,7 @@
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
+#include "runtime/io/staged_folder.h"
 
 namespace dtranspile {
 namespace {
@@ -119,30 +117,21 @@ std::string digestOf(mlir::ModuleOp module, const Json& manifest) {
 mlir::LogicalResult writeJob(llvm::StringRef path, mlir::ModuleOp module, const Json& manifest, bool force) {
   mlir::MLIRContext* context = module.getContext();
   if (fs::exists(path)) {
-    if (!isJob(path)) return fail(context, path) << "exists and is no job; nothing is replaced";
+    if (!isJob(path) || !io::HoldsOnly(path.str(), {"manifest.json", "job.mlirbc"}))
+      return fail(context, path) << "exists and is no job, or holds more than a job; nothing is replaced";
     if (!force) return fail(context, path) << "exists already; give --force to replace it";
   }
-  std::string fresh = (path + ".new-" + llvm::Twine(getpid())).str();
-  if (std::error_code error = fs::create_directories(fresh, /*IgnoreExisting=*/false)) return fail(context, fresh) << "cannot be made: " << error.message();
-  llvm::scope_exit cleanUp([&] { fs::remove_directories(fresh); });
+  absl::StatusOr<io::StagedFolder> staged = io::StagedFolder::Create(path.str());
+  if (!staged.ok()) return fail(context, path) << "cannot be written: " << staged.status().message();
   auto text = [&](llvm::raw_ostream& out) {
     out << manifest.dump(2) << "\n";
     return mlir::success();
   };
   auto bytecode = [&](llvm::raw_ostream& out) { return mlir::writeBytecodeToFile(module, out); };
-  if (mlir::failed(writeWhole(context, joined(fresh, "manifest.json"), text)) || mlir::failed(writeWhole(context, joined(fresh, "job.mlirbc"), bytecode)))
+  if (mlir::failed(writeWhole(context, joined(staged->path(), "manifest.json"), text)) ||
+      mlir::failed(writeWhole(context, joined(staged->path(), "job.mlirbc"), bytecode)))
     return mlir::failure();
-  // The old job steps aside before the new one takes its name; a crash between the two leaves both under names that say what they are.
-  std::string old = (path + ".old-" + llvm::Twine(getpid())).str();
-  bool replaces = fs::exists(path);
-  if (replaces)
-    if (std::error_code error = fs::rename(path, old)) return fail(context, path) << "cannot be replaced: " << error.message();
-  if (std::error_code error = fs::rename(fresh, path)) {
-    if (replaces) fs::rename(old, path);
-    return fail(context, path) << "cannot be written: " << error.message();
-  }
-  cleanUp.release();
-  if (replaces) fs::remove_directories(old);
+  if (absl::Status status = staged->Publish(); !status.ok()) return fail(context, path) << "cannot be written: " << status.message();
   return mlir::success();
 }
 
@@ -157,9 +146,19 @@ mlir::FailureOr<Job> readJob(mlir::MLIRContext* context, llvm::StringRef path) {
   if (mlir::failed(checkManifest(context, manifestPath, job.manifest))) return mlir::failure();
   auto bytes = llvm::MemoryBuffer::getFile(modulePath, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!bytes) return fail(context, modulePath) << "cannot be read: " << bytes.getError().message();
-  job.module = mlir::parseSourceString<mlir::ModuleOp>((*bytes)->getBuffer(), mlir::ParserConfig(context), modulePath);
-  if (!job.module) return fail(context, modulePath) << "is no job module of this version; transpile again";
+  job.module = parseGuarded(context, (*bytes)->getBuffer(), modulePath);
+  if (!job.module) return mlir::failure();
   return job;
+}
+
+mlir::FailureOr<Job> readUnchangedJob(mlir::MLIRContext* context, llvm::StringRef path) {
+  mlir::FailureOr<Job> job = readJob(context, path);
+  if (mlir::failed(job)) return mlir::failure();
+  const Json expected = makeManifest(*job->module, job->manifest["strategy"]);
+  const Json difference = Json::diff(job->manifest, expected);
+  if (difference.empty()) return job;
+  return fail(context, joined(path, "manifest.json")) << "field '" << difference.front()["path"].get<std::string>()
+                                                      << "' is not what job.mlirbc says: one of the two files was changed; transpile again";
 }
 
 }  // namespace dtranspile

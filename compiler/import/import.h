@@ -38,6 +38,9 @@ mlir::FailureOr<pd::ProgramOp> importAny(mlir::ModuleOp module, llvm::StringRef 
 // Reads a program or module file of any of our kinds. `symbol` names the pd.program of a ProgramDesc.
 mlir::OwningOpRef<mlir::ModuleOp> loadFile(mlir::MLIRContext* context, llvm::StringRef path, llvm::StringRef symbol = "main");
 
+// The same of bytes that have been read; `path` is for messages.
+mlir::OwningOpRef<mlir::ModuleOp> loadBytes(mlir::MLIRContext* context, llvm::StringRef path, llvm::StringRef bytes, llvm::StringRef symbol = "main");
+
 // Reads a whole file; a diagnostic on failure.
 mlir::FailureOr<std::string> readFile(mlir::MLIRContext* context, llvm::StringRef path);
 

@@ -31,6 +31,13 @@ void Importer::importDecl(const WireVar& var) {
                      kind.more || var.more ? builder_.getStringAttr(llvm::toHex(var.bytes)) : mlir::StringAttr());
 }
 
+// Whether no tensor is both: element types differ, or extents that both know.
+bool disagree(mlir::Type a, mlir::Type b) {
+  auto one = llvm::dyn_cast<mlir::RankedTensorType>(a), other = llvm::dyn_cast<mlir::RankedTensorType>(b);
+  if (!one || !other || !one.hasStaticShape() || !other.hasStaticShape()) return false;
+  return one.getElementType() != other.getElementType() || one.getShape() != other.getShape();
+}
+
 // One pd.var per persistable name of any block, in order of declaration.
 mlir::LogicalResult Importer::importVariables() {
   llvm::DenseSet<Name> trained;
@@ -56,6 +63,13 @@ mlir::LogicalResult Importer::importVariables() {
       if (!symbol) symbol = pd::VarOp::create(builder_, start_, name, kindOf(var).type, false);
       auto op = llvm::dyn_cast<pd::VarOp>(symbol);
       if (!op) return mlir::emitError(start_) << "block " << block.idx << ": the module has variable '" << name.getValue() << "' as something else";
+      if (mlir::Type type = kindOf(var).type; disagree(type, op.getType())) {
+        mlir::InFlightDiagnostic error = mlir::emitError(start_)
+                                         << "block " << block.idx << ": variable '" << name.getValue() << "' is " << type << " here, and " << op.getType()
+                                         << " in the program that was read before: these are not the main and the start-up program of one model";
+        error.attachNote(op.getLoc()) << "it is declared here";
+        return error;
+      }
       if (var.isParameter.value_or(trained.contains(var.name))) op.setParameter(true);
     }
   }

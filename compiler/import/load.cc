@@ -1,5 +1,6 @@
 // Files of any of our kinds to a module; commands call this first.
 #include "compiler/import/framework.pb.h"
+#include "compiler/import/guarded_parse.h"
 #include "compiler/import/import.h"
 #include "compiler/import/pir/normalize.h"
 #include "google/protobuf/io/tokenizer.h"
@@ -7,7 +8,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/Parser/Parser.h"
 
 namespace dtranspile {
 namespace {
@@ -45,8 +45,36 @@ mlir::FailureOr<std::string> fromText(mlir::MLIRContext* context, llvm::StringRe
 
 }  // namespace
 
+namespace {
+
+// Whether the whole input is a chain of the fields of a ProgramDesc (framework.proto): one whose first block has 123 bytes starts as
+// white space and `{` do.
+bool isWire(llvm::StringRef bytes) {
+  auto varint = [&](uint64_t& value) {
+    value = 0;
+    for (int shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
+      const auto byte = static_cast<uint8_t>(bytes.front());
+      bytes = bytes.drop_front();
+      value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) return true;
+    }
+    return false;
+  };
+  while (!bytes.empty()) {
+    uint64_t tag = 0, size = 0;
+    constexpr uint64_t kLengthDelimited = 2, kMostField = 5;
+    if (!varint(tag) || (tag & 7) != kLengthDelimited || tag >> 3 == 0 || tag >> 3 > kMostField) return false;
+    if (!varint(size) || size > bytes.size()) return false;
+    bytes = bytes.drop_front(size);
+  }
+  return true;
+}
+
+}  // namespace
+
 FileKind sniff(llvm::StringRef bytes) {
   if (bytes.empty()) return FileKind::Empty;
+  if (isWire(bytes)) return FileKind::ProgramDesc;
   if (bytes.starts_with("ML\xefR")) return FileKind::MlirBytecode;
   if (static_cast<uint8_t>(bytes[0]) == 0x80) return FileKind::Pickle;
   llvm::StringRef text = bytes.ltrim();
@@ -82,19 +110,22 @@ mlir::FailureOr<std::string> readFile(mlir::MLIRContext* context, llvm::StringRe
   return (*buffer)->getBuffer().str();
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> loadFile(mlir::MLIRContext* context, llvm::StringRef path, llvm::StringRef symbol) {
-  mlir::FailureOr<std::string> bytes = readFile(context, path);
-  if (mlir::failed(bytes)) return {};
-  FileKind kind = sniff(*bytes);
+mlir::OwningOpRef<mlir::ModuleOp> loadBytes(mlir::MLIRContext* context, llvm::StringRef path, llvm::StringRef bytes, llvm::StringRef symbol) {
+  FileKind kind = sniff(bytes);
   for (const KindRow& row : kOthers)
     if (row.kind == kind) return mlir::emitError(fileLocation(context, path)) << "is " << row.name << ", not a program", nullptr;
-  if (kind == FileKind::MlirText || kind == FileKind::MlirBytecode) return mlir::parseSourceString<mlir::ModuleOp>(*bytes, mlir::ParserConfig(context), path);
+  if (kind == FileKind::MlirText || kind == FileKind::MlirBytecode) return parseGuarded(context, bytes, path);
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(fileLocation(context, path));
   ImportOptions options;
   options.file = path.str();
   options.symbol = symbol.str();
-  if (mlir::failed(importAny(*module, *bytes, options))) return {};
+  if (mlir::failed(importAny(*module, bytes, options))) return {};
   return module;
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> loadFile(mlir::MLIRContext* context, llvm::StringRef path, llvm::StringRef symbol) {
+  mlir::FailureOr<std::string> bytes = readFile(context, path);
+  return mlir::failed(bytes) ? nullptr : loadBytes(context, path, *bytes, symbol);
 }
 
 }  // namespace dtranspile

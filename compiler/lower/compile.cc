@@ -1,10 +1,7 @@
 #include "compiler/lower/compile.h"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 
 #include "compiler/lower/arena.h"
 #include "compiler/lower/fuse.h"
@@ -13,6 +10,8 @@
 #include "compiler/lower/plan_writer.h"
 #include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
+#include "runtime/io/output.h"
+#include "runtime/io/staged_folder.h"
 
 namespace dtranspile::lower {
 namespace {
@@ -40,46 +39,10 @@ LogicalResult addVariables(mlir::Operation* table, const CompileOptions& options
   return success();
 }
 
-// The folder under another name, until it is complete.
-class Staging {
- public:
-  explicit Staging(const std::string& folder) : target_(folder), path_(folder + ".part" + std::to_string(getpid())) {}
-  ~Staging() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-
-  LogicalResult create(mlir::Operation* at) {
-    std::error_code error;
-    if (fs::exists(target_) && !fs::exists(target_ + "/plan.json"))
-      return at->emitError() << target_ << " exists and is no compiled plan: choose another folder";
-    fs::remove_all(path_, error);
-    fs::create_directories(path_, error);
-    if (error) return at->emitError() << "cannot create " << path_ << ": " << error.message();
-    return success();
-  }
-
-  LogicalResult write(mlir::Operation* at, const std::string& name, const std::string& text) {
-    std::ofstream file(path_ + "/" + name, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file) return at->emitError() << "cannot write " << path_ << "/" << name;
-    return success();
-  }
-
-  LogicalResult publish(mlir::Operation* at) {
-    std::error_code error;
-    fs::remove_all(target_, error);
-    fs::rename(path_, target_, error);
-    if (error) return at->emitError() << "cannot rename " << path_ << " to " << target_ << ": " << error.message();
-    return success();
-  }
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string target_, path_;
-};
+LogicalResult writePlanFile(mlir::Operation* at, const std::string& path, const std::string& text) {
+  absl::Status status = io::WriteFile(path, text.data(), static_cast<int64_t>(text.size()));
+  return status.ok() ? success() : at->emitError() << status.message();
+}
 
 // The kernels of a plan as source, and where their names go.
 struct Sources {
@@ -150,15 +113,18 @@ llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::Progr
 
   LibraryOptions library{.target = hostTarget(), .cache = options.cache, .threads = options.threads};
   Sources sources = collect(plan, library.target);
-  Staging staging(folder);
-  if (failed(staging.create(main))) return failure();
+  if (fs::exists(folder) && !io::HoldsOnly(folder, {"plan.json", "kernels.so"}))
+    return main.emitError() << folder << " exists and is no compiled plan, or holds more than that: choose another folder", failure();
+  absl::StatusOr<io::StagedFolder> staging = io::StagedFolder::Create(folder);
+  if (!staging.ok()) return main.emitError() << staging.status().message(), failure();
   CompileStatistics statistics;
   std::string error;
-  if (!sources.kernels.empty() && failed(buildLibrary(sources.kernels, library, staging.path() + "/kernels.so", statistics.library, error))) {
+  if (!sources.kernels.empty() && failed(buildLibrary(sources.kernels, library, staging->path() + "/kernels.so", statistics.library, error))) {
     return main.emitError() << error, failure();
   }
   const std::string json = writePlan(plan, library.target, !sources.kernels.empty(), sources.symbols);
-  if (failed(staging.write(main, "plan.json", json)) || failed(staging.publish(main))) return failure();
+  if (failed(writePlanFile(main, staging->path() + "/plan.json", json))) return failure();
+  if (absl::Status status = staging->Publish(); !status.ok()) return main.emitError() << status.message(), failure();
   count(plan.main->body, statistics);
   statistics.totalMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return statistics;

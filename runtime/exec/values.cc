@@ -1,5 +1,8 @@
 #include "runtime/exec/values.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -96,10 +99,10 @@ absl::Status InitialiseFromCombined(const InitConfig& init, const Executor& exec
   return absl::OkStatus();
 }
 
+// A pipe or a device is none, and is not opened: that could block.
 bool IsFile(const std::string& path) {
-  FILE* file = std::fopen(path.c_str(), "rb");
-  if (file != nullptr) std::fclose(file);
-  return file != nullptr;
+  struct stat info;
+  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), R_OK) == 0;
 }
 
 // What `init` has no value for. Parameters may not be among it.

@@ -67,6 +67,67 @@ def jobs(check):
     check.expect_exit("a job is verified", 0, ["verify", check.path("r100000"), check.program("main.pdmodel"), "--startup", check.program("startup.pdmodel")], "verified")
 
 
+def outputs(check):
+    """What stands where the output goes is replaced only when it is ours."""
+    check.expect_exit("a slash at the end means nothing", 0, check.transpile("slash/", 2))
+    check.expect_exit("there is one job", 1, check.transpile("slash", 2), "--force")
+    os.mkdir(check.path("programs.new"))
+    with open(check.path("programs.new/thesis.txt"), "w") as f:
+        f.write("dear")
+    check.expect_exit("export takes a slash too", 0, ["export", check.path("slash"), "-o", check.path("programs/")])
+    check.expect("a folder of a like name is left alone", os.path.exists(check.path("programs.new/thesis.txt")))
+    check.expect_exit("a file is not replaced by a folder", 1, ["export", check.path("slash"), "-o", check.path("programs/export.json")], "is no empty folder")
+    shutil.copy(check.path("programs.new/thesis.txt"), check.path("slash/thesis.txt"))
+    check.expect_exit("a job with something else inside is not replaced", 1, check.transpile("slash", 2, "--force"), "holds more than a job")
+    os.remove(check.path("slash/thesis.txt"))
+    with open(check.path("slash/manifest.json")) as f:
+        manifest = f.read()
+    data = ["--feeds", check.program("feeds"), "--init", check.program("init")]
+    for what, text, field in (
+        ("ranks", manifest.replace('"ranks": 2', '"ranks": 3', 1), "/roles/0/ranks"),
+        ("a role", re.sub(r'"roles": \[\s*\{[^}]*\}', '"roles": [1', manifest), "/roles/0"),
+        ("the digest", manifest.replace("sha256:", "sha256:0"), "/digest"),
+    ):
+        with open(check.path("slash/manifest.json"), "w") as f:
+            f.write(text)
+        for words in (["run", check.path("slash"), *data], ["export", check.path("slash"), "-o", check.path("e")], ["show", check.path("slash"), "--format", "text"]):
+            check.expect_exit("%s with %s of the manifest changed" % (words[0], what), 1, words, field, "is not what job.mlirbc says")
+
+
+def wrong_programs(check):
+    """Programs that can be kept, but not acted on."""
+    data = ["--feeds", check.program("feeds"), "--init", check.program("init")]
+    check.expect_exit("a program as text", 0, ["convert", check.program("main.pdmodel"), check.path("right.pdtxt")])
+    with open(check.path("right.pdtxt")) as f:
+        text = f.read()
+    for name, old, new, message in (
+        ("attribute", '"x_num_col_dims"', '"invert_everything"', "invert_everything"),
+        ("name", "fc_0.w_0", "fc_0\\377w_0", "is not UTF-8"),
+    ):
+        path = check.path(name + ".pdtxt")
+        with open(path, "w") as f:
+            f.write(text.replace(old, new))
+        check.expect_exit("run refuses a wrong " + name, 1, ["run", path, *data], message)
+        check.expect_exit("transpile refuses a wrong " + name, 1, ["transpile", path, "-o", check.path("wrong"), "--mode", "collective", "--trainers", "2"], message)
+        check.expect("nothing is written", not os.path.exists(check.path("wrong")))
+    other = os.path.join(check.corpus, "fluid18", "mnist_mlp", "startup.pdmodel")
+    check.expect_exit("a start-up program of another model", 1, ["transpile", check.program("main.pdmodel"), "--startup", other, "-o", check.path("wrong"), "--mode",
+                      "collective", "--trainers", "2"], "'fc_0.w_0'", "these are not the main and the start-up program of one model")
+    with open(check.program("main.pdmodel"), "rb") as f:
+        done = subprocess.run([check.tool, "transpile", "-", "--startup", check.program("startup.pdmodel"), "-o", check.path("stdin"), "--mode", "collective",
+                               "--trainers", "2"], stdin=f, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, text=True)
+    check.expect("MAIN from standard input", done.returncode == 0, done.stdout)
+    # A ProgramDesc whose first block has 123 bytes: it starts with a line feed and `{`.
+    block = b"\x08\x00\x10" + b"\xff" * 9 + b"\x01" + b"\x1a\x6c" + b"\x0a\x60" + b"x" * 96 + b"\x12\x08\x08\x07\x1a\x04\x0a\x02\x08\x05"
+    with open(check.path("brace.pdmodel"), "wb") as f:
+        f.write(b"\x0a" + bytes([len(block)]) + block)
+    check.expect("the block has 123 bytes", len(block) == 123)
+    check.expect_exit("a program that starts as JSON does", 0, ["convert", check.path("brace.pdmodel"), check.path("brace.pdtxt")])
+    with open(check.path("deep.mlir"), "w") as f:
+        f.write("module {" * 200000 + "}" * 200000)
+    check.expect_exit("text nested too deeply", 1, ["show", check.path("deep.mlir")], "is damaged or nested too deeply")
+
+
 def conversions(check):
     for middle in ("p.mlir", "p.mlirbc", "p.pdtxt"):
         check.expect_exit("convert to " + middle, 0, ["convert", check.program("main.pdmodel"), check.path(middle)])
@@ -321,7 +382,7 @@ def report(check):
 def main(tools, corpus):
     with tempfile.TemporaryDirectory() as work:
         check = Check(tools, corpus, work)
-        for part in (jobs, conversions, errors, report, reports_of_ranks, initial_values, bad_values, nothing_at_all, narrow_types, double_precision, faults):
+        for part in (jobs, outputs, wrong_programs, conversions, errors, report, reports_of_ranks, initial_values, bad_values, nothing_at_all, narrow_types, double_precision, faults):
             part(check)
         sys.exit(1 if check.failures else 0)
 

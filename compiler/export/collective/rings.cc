@@ -31,15 +31,25 @@ std::vector<int64_t> groupOf(dist::CommOp comm, dist::MeshOp mesh, int64_t rank)
   return members;
 }
 
+namespace {
+
+bool isFirst(dist::CommOp comm, dist::MeshOp mesh, int64_t rank) {
+  llvm::SmallVector<int64_t> coordinates = mesh.coordinatesOf(rank);
+  return llvm::all_of(comm.getAxes().getAsRange<mlir::StringAttr>(), [&](mlir::StringAttr axis) { return coordinates[*mesh.indexOf(axis)] == 0; });
+}
+
+}  // namespace
+
 std::vector<std::vector<std::vector<int64_t>>> ringsOf(mlir::ModuleOp module) {
   std::vector<std::vector<std::vector<int64_t>>> rings;
   auto meshes = module.getOps<dist::MeshOp>();
   if (meshes.empty()) return rings;
   dist::MeshOp mesh = *meshes.begin();
   for (const Ring& ring : ringsIn(module, mesh)) {
-    std::set<std::vector<int64_t>> groups;
-    for (int64_t rank = 0; rank < mesh.ranks(); ++rank) groups.insert(groupOf(ring.comm, mesh, rank));
-    rings.emplace_back(groups.begin(), groups.end());
+    std::vector<std::vector<int64_t>>& groups = rings.emplace_back();
+    // Every group has one rank that is first along all axes of the communicator.
+    for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
+      if (isFirst(ring.comm, mesh, rank)) groups.push_back(groupOf(ring.comm, mesh, rank));
   }
   return rings;
 }

@@ -101,7 +101,8 @@ int show(Tool& tool, const ShowFlags& flags) {
   if (llvm::sys::fs::exists(flags.path + "/plan.json")) return showPlan(tool, flags.path);
   mlir::OwningOpRef<mlir::ModuleOp> module;
   if (isJob(flags.path)) {
-    mlir::FailureOr<Job> job = readJob(tool.context(), flags.path);
+    // The manifest is printed only where it says what the module does.
+    mlir::FailureOr<Job> job = flags.format == "text" ? readUnchangedJob(tool.context(), flags.path) : readJob(tool.context(), flags.path);
     if (mlir::failed(job)) return kNo;
     if (flags.format == "text") return writeOutput(tool, "-", describeJob(job->manifest)) ? kDone : kNo;
     module = std::move(job->module);

@@ -101,7 +101,7 @@ mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags) {
     tool.error(flags.input + ": holds no program @main");
     return mlir::failure();
   }
-  mlir::FailureOr<Job> job = readJob(tool.context(), flags.input);
+  mlir::FailureOr<Job> job = readUnchangedJob(tool.context(), flags.input);
   if (mlir::failed(job)) return mlir::failure();
   runnable.digest = job->digest();
   for (auto mesh : job->module->getOps<dist::MeshOp>())

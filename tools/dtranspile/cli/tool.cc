@@ -8,9 +8,11 @@
 #include "dialects/dist/dist.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 
 namespace dtranspile::cli {
 namespace {
@@ -76,6 +78,23 @@ std::vector<std::string> normalise(int argc, const char* const* argv) {
   return words;
 }
 
+// Plans, manifests and reports are JSON, which has no names but UTF-8.
+mlir::LogicalResult checkNames(mlir::ModuleOp module) {
+  auto walked = module.walk([](mlir::Operation* op) {
+    for (mlir::NamedAttribute attribute : op->getAttrs()) {
+      mlir::WalkResult strings = attribute.getValue().walk([&](mlir::StringAttr text) {
+        if (llvm::json::isUTF8(text.getValue())) return mlir::WalkResult::advance();
+        op->emitError() << "'" << llvm::json::fixUTF8(text.getValue()) << "' in " << attribute.getName()
+                        << " is not UTF-8: such a program can be converted only";
+        return mlir::WalkResult::interrupt();
+      });
+      if (strings.wasInterrupted()) return mlir::WalkResult::interrupt();
+    }
+    return mlir::WalkResult::advance();
+  });
+  return mlir::failure(walked.wasInterrupted());
+}
+
 }  // namespace
 
 Tool::Tool() : context_(std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED)) {
@@ -101,12 +120,12 @@ std::string Tool::binaryFolder() {
 mlir::OwningOpRef<mlir::ModuleOp> loadPrograms(Tool& tool, const std::string& main, const std::string& startup, bool baseName) {
   mlir::FailureOr<std::string> bytes = readFile(tool.context(), main);
   if (mlir::failed(bytes)) return {};
-  if (!holdsOneProgram(sniff(*bytes)) && startup.empty()) return loadFile(tool.context(), main);
+  if (!holdsOneProgram(sniff(*bytes)) && startup.empty()) return loadBytes(tool.context(), main, *bytes);
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(tool.context()));
   const std::pair<const std::string&, const char*> files[] = {{main, "main"}, {startup, "startup"}};
   for (auto [file, symbol] : files) {
     if (file.empty()) continue;
-    bytes = readFile(tool.context(), file);
+    if (&file != &main) bytes = readFile(tool.context(), file);  // MAIN has been read: standard input is there once
     if (mlir::failed(bytes)) return {};
     if (!holdsOneProgram(sniff(*bytes))) {
       // Text and byte code hold a module each; they are given alone, with both programs inside.
@@ -118,6 +137,8 @@ mlir::OwningOpRef<mlir::ModuleOp> loadPrograms(Tool& tool, const std::string& ma
     options.symbol = symbol;
     if (mlir::failed(importAny(*module, *bytes, options))) return {};
   }
+  // An importer takes what it can keep; who acts on a program wants a right one.
+  if (mlir::failed(mlir::verify(*module)) || mlir::failed(checkNames(*module))) return {};
   return module;
 }
 

@@ -9,8 +9,8 @@
 #include "compiler/specialize/specialize.h"
 #include "compiler/strategy/collective.h"
 #include "compiler/verify/relations/relations.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
+#include "runtime/io/staged_folder.h"
 #include "tools/dtranspile/cli/files.h"
 
 namespace dtranspile::cli {
@@ -84,10 +84,11 @@ bool writeProgram(Tool& tool, mlir::ModuleOp module, const char* symbol, const s
 }
 
 int exportJob(Tool& tool, const ExportFlags& flags) {
-  mlir::FailureOr<Job> job = readJob(tool.context(), flags.job);
+  mlir::FailureOr<Job> job = readUnchangedJob(tool.context(), flags.job);
   if (mlir::failed(job)) return kNo;
-  if (std::filesystem::exists(flags.output) && !std::filesystem::is_empty(flags.output))
-    return tool.error(flags.output + ": exists and is not empty; nothing is replaced"), kNo;
+  std::error_code error;
+  if (std::filesystem::exists(flags.output, error) && !(std::filesystem::is_directory(flags.output, error) && std::filesystem::is_empty(flags.output, error)))
+    return tool.error(flags.output + ": exists and is no empty folder; nothing is replaced"), kNo;
   int64_t count = job->ranks();
   std::vector<int64_t> ranks = parseRanks(tool, flags.ranks, count);
   if (ranks.empty()) return kUsage;
@@ -96,26 +97,20 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
   if (static_cast<int64_t>(endpoints.size()) != count)
     return tool.error("--endpoints: the job has " + std::to_string(count) + " ranks, " + std::to_string(endpoints.size()) + " endpoints are given"), kUsage;
 
-  // Whole or not at all: everything is written beside the output, which takes its name at the end.
-  std::string fresh = flags.output + ".new";
-  std::error_code error;
-  std::filesystem::remove_all(fresh, error);
-  std::filesystem::create_directories(fresh, error);
-  if (error) return tool.error(fresh + ": cannot be made: " + error.message()), kNo;
-  llvm::scope_exit cleanUp([&] { std::filesystem::remove_all(fresh, error); });
-
   dist::RoleOp role = *job->module->getOps<dist::RoleOp>().begin();
   auto mesh = llvm::dyn_cast_or_null<dist::MeshOp>(mlir::SymbolTable::lookupSymbolIn(*job->module, role.getMesh()));
   if (!mesh) return tool.error(flags.job + ": role @" + role.getSymName().str() + " has no mesh"), kNo;
   mlir::FailureOr<std::vector<RankClass>> classes = classesOf(role);
   if (mlir::failed(classes)) return kNo;
+  absl::StatusOr<io::StagedFolder> staged = io::StagedFolder::Create(flags.output);
+  if (!staged.ok()) return tool.error(std::string(staged.status().message())), kNo;
   Json index = {{"sync", true}, {"trainers", Json::array()}, {"servers", Json::array()}, {"rings", Json::object()}};
   for (int64_t rank : ranks) {
     auto module = rankModule(role, *classes, mesh, rank, endpoints);
     if (mlir::failed(module)) return kNo;
     std::string stem = "trainer_" + std::to_string(rank);
-    if (!writeProgram(tool, **module, "main", fresh + "/" + stem + ".main.pdmodel") ||
-        !writeProgram(tool, **module, "startup", fresh + "/" + stem + ".startup.pdmodel"))
+    if (!writeProgram(tool, **module, "main", staged->path() + "/" + stem + ".main.pdmodel") ||
+        !writeProgram(tool, **module, "startup", staged->path() + "/" + stem + ".startup.pdmodel"))
       return kNo;
     index["trainers"].push_back({{"main", stem + ".main.pdmodel"}, {"startup", stem + ".startup.pdmodel"}});
   }
@@ -124,11 +119,8 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
   auto rings = ringsOf(**plain);
   for (size_t ring = 0; ring < rings.size(); ++ring)
     index["rings"][std::to_string(ring)] = rings[ring].size() == 1 ? Json(rings[ring].front()) : Json(rings[ring]);
-  if (!writeOutput(tool, fresh + "/export.json", index.dump(1) + "\n")) return kNo;
-  std::filesystem::remove(flags.output, error);  // an empty folder
-  std::filesystem::rename(fresh, flags.output, error);
-  if (error) return tool.error(flags.output + ": cannot be written: " + error.message()), kNo;
-  cleanUp.release();
+  if (!writeOutput(tool, staged->path() + "/export.json", index.dump(1) + "\n")) return kNo;
+  if (absl::Status status = staged->Publish(); !status.ok()) return tool.error(std::string(status.message())), kNo;
   return kDone;
 }
 

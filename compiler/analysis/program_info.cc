@@ -51,7 +51,8 @@ std::vector<std::string> hostDrivenRates(pd::ProgramOp program) {
 }
 
 pd::ProgramOp findProgram(mlir::Operation* symbolTable, llvm::StringRef symbol) {
-  return llvm::dyn_cast_or_null<pd::ProgramOp>(mlir::SymbolTable::lookupSymbolIn(symbolTable, symbol));
+  // A job may lack the module that was asked for its programs.
+  return symbolTable ? llvm::dyn_cast_or_null<pd::ProgramOp>(mlir::SymbolTable::lookupSymbolIn(symbolTable, symbol)) : pd::ProgramOp();
 }
 
 bool definesName(pd::ProgramOp program, llvm::StringRef name) {

@@ -4,6 +4,7 @@
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
+#include "mlir/IR/SymbolTable.h"
 
 namespace dtranspile::verify {
 namespace {
@@ -33,6 +34,11 @@ std::string subject(mlir::Operation* op) {
   return name.empty() ? "" : " of `" + name.str() + "`";
 }
 
+std::string symbolOf(mlir::Operation* op) {
+  auto symbol = op->getAttrOfType<mlir::StringAttr>(mlir::SymbolTable::getSymbolAttrName());
+  return symbol ? symbol.str() : "";
+}
+
 // Inserted ops have no source position of their own, or that of the op which they were inserted for.
 bool isInserted(mlir::Operation* op) {
   return !sourceOf(op) || (op->getParentOfType<dist::RoleOp>() && pd::OpView::isFrameworkOp(op) && !op->hasAttr(dist::kSrcAttr)) ||
@@ -55,6 +61,8 @@ std::string positionOf(mlir::Operation* op) {
   std::string text = program.empty() ? "" : program + ": ";
   if (auto var = llvm::dyn_cast<pd::VarOp>(op)) return text + "variable `" + var.getSymName().str() + "`";
   if (llvm::isa<pd::ProgramOp>(op)) return program;
+  // What holds programs stands in none, and has no neighbours to be described by.
+  if (program.empty()) return op->getParentOp() ? typeOf(op) + (symbolOf(op).empty() ? "" : " @" + symbolOf(op)) : "the job";
   if (!isInserted(op)) return text + pd::describe(op);
   text += "inserted " + typeOf(op) + subject(op);
   for (mlir::Operation* before = op->getPrevNode(); before; before = before->getPrevNode())

@@ -103,6 +103,19 @@ TEST_CASE("every program of the corpora is verified") {
     }
 }
 
+TEST_CASE("a job that holds no programs is unknown, not a crash") {
+  Jobs jobs;
+  auto empty = jobs.parse("module {}");
+  VerifyReport report = verifyJob(*empty, nullptr);
+  CHECK(exitCode(report.overall()) == 3);
+  CHECK(messageWith(report, Message::Level::Unknown, "reference").position == "the job");
+  auto job = jobs.make("fluid18/fit_a_line", 2);
+  nlohmann::ordered_json manifest = makeManifest(*job, nlohmann::ordered_json::object());
+  for (auto module : llvm::make_early_inc_range(job->getOps<mlir::ModuleOp>())) module.erase();
+  CHECK(exitCode(verifyJob(*job, nullptr).overall()) == 3);
+  CHECK(exitCode(verifyJob(*job, &manifest).overall()) == 1);  // it says of fetches what needs the reference
+}
+
 // The loss is Σ(w·l) / Σw over the batch: what a rank divides by is its own share of Σw.
 TEST_CASE("a weighted mean is a site that says what its ratio is, and is refuted where the whole batch is required") {
   Jobs jobs;

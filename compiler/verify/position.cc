@@ -90,7 +90,6 @@ Message messageAt(mlir::Operation* op, Message::Level level, std::string rule, s
 }
 
 std::string siteName(mlir::Operation* op) {
-  if (mlir::FileLineColLoc file = fileOf(op)) return std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn()) + " " + typeOf(op);
   auto number = op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
   return "#" + std::to_string(number ? number.getInt() : -1) + " " + typeOf(op);
 }

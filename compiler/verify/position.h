@@ -19,7 +19,8 @@ std::string nameText(mlir::Value value);
 // A message at an op: op, position, file, block, index and rank class are filled in.
 Message messageAt(mlir::Operation* op, Message::Level level, std::string rule, std::string text, std::string remedy);
 
-// How a site is written in contracts: "0:7 batch_norm" (block, op, type), or "#7 batch_norm" (number in the reference) without a location.
+// How a site is written in contracts: "#7 batch_norm" (number in the reference, type). Locations do not enter: the digest of a job leaves them out, and so must
+// its verdict.
 std::string siteName(mlir::Operation* op);
 
 }  // namespace dtranspile::verify

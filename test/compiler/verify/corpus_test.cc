@@ -103,6 +103,17 @@ TEST_CASE("every program of the corpora is verified") {
     }
 }
 
+// The digest of a job leaves locations out, and conversion to text may lose them.
+TEST_CASE("a declared site is found again in a job without locations") {
+  Jobs jobs;
+  auto job = jobs.make("static26/resnet_thin", 4);
+  declareSites(*job);
+  job->walk([&](mlir::Operation* op) { op->setLoc(mlir::UnknownLoc::get(jobs.context())); });
+  VerifyReport report = verifyJob(*job, nullptr);
+  INFO(messagesOf(report));
+  CHECK(report.overall() == Verdict::Holds);
+}
+
 TEST_CASE("a job that holds no programs is unknown, not a crash") {
   Jobs jobs;
   auto empty = jobs.parse("module {}");

@@ -147,6 +147,7 @@ def conversions(check):
 def errors(check):
     check.expect_exit("no command", 2, [])
     check.expect_exit("an unknown flag", 2, ["verify", check.path("a"), "--nonsense"])
+    check.expect_exit("a start-up program without its main program", 2, ["verify", check.path("a"), "--startup", check.program("startup.pdmodel")], "MAIN")
     check.expect_exit("a missing file", 1, ["show", check.path("nothing.pdmodel")], "nothing.pdmodel", "cannot be read")
     with open(check.path("broken.pdmodel"), "wb") as out, open(check.program("main.pdmodel"), "rb") as whole:
         out.write(whole.read()[:1000])

@@ -42,8 +42,8 @@ Action declareVerify(CLI::App& app) {
   auto flags = std::make_shared<VerifyFlags>();
   app.footer("Example: dtranspile verify job --format sarif\n\nExit status: 0 verified, 1 refuted, 3 unknown.");
   app.add_option("JOB", flags->job, "folder of the job")->required();
-  app.add_option("MAIN", flags->main, "the program that the job must have been made from");
-  app.add_option("--startup", flags->startup, "its start-up program");
+  CLI::Option* main = app.add_option("MAIN", flags->main, "the program that the job must have been made from");
+  app.add_option("--startup", flags->startup, "its start-up program")->needs(main);
   app.add_option("--require", flags->require,
                  "rungs that the verdict covers (default: all); `whole`: the job must equal the single-device step on the whole batch")
       ->delimiter(',');

@@ -1,6 +1,7 @@
 #include "compiler/verify/structure/structure.h"
 
-#include <set>
+#include <algorithm>
+#include <optional>
 
 #include "compiler/analysis/program_info.h"
 #include "compiler/artifact/job.h"
@@ -16,9 +17,6 @@ namespace dtranspile::verify {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Attributes that a distribution pass may change: they say how large this rank's part is, or how it draws.
-const std::set<std::string> kLocalAttributes = {"shape", "seed", "expand_shape", "op_role_var", "op_device"};
 
 mlir::ModuleOp nested(mlir::ModuleOp job, llvm::StringRef name) {
   for (auto module : job.getOps<mlir::ModuleOp>())
@@ -50,16 +48,38 @@ class Diagnostics {
   mlir::ScopedDiagnosticHandler handler_;
 };
 
+// "X(2) Y(1) ": slots with the number of their values; those without any are as good as absent.
 std::string namesOf(mlir::Operation* op, llvm::StringRef which) {
   std::string text;
   for (mlir::Attribute attribute : op->getAttrOfType<mlir::ArrayAttr>(which)) {
     auto slot = llvm::cast<pd::SlotAttr>(attribute);
+    if (slot.getArgs().empty()) continue;
     text += slot.getName().getValue().str() + "(" + std::to_string(slot.getArgs().size()) + ") ";
   }
   return text;
 }
 
-// D30: an op that stands for one of the reference has its type, slots and attributes.
+// The same of a composite, which names the slot of every value.
+std::string namesOf(mlir::ArrayAttr slots) {
+  std::string text;
+  for (auto at = slots.begin(); at != slots.end();) {
+    auto next = std::find_if(at, slots.end(), [&](mlir::Attribute slot) { return slot != *at; });
+    text += llvm::cast<mlir::StringAttr>(*at).getValue().str() + "(" + std::to_string(next - at) + ") ";
+    at = next;
+  }
+  return text;
+}
+
+// An attribute of one dictionary that the other lacks, or has another value for; none where they are equal. A missing dictionary is empty.
+std::optional<std::string> differenceOf(mlir::DictionaryAttr mine, mlir::DictionaryAttr theirs) {
+  auto lookup = [](mlir::DictionaryAttr dictionary, mlir::StringAttr name) { return dictionary ? dictionary.get(name) : mlir::Attribute(); };
+  for (mlir::DictionaryAttr dictionary : {mine, theirs})
+    for (mlir::NamedAttribute attribute : dictionary ? dictionary.getValue() : llvm::ArrayRef<mlir::NamedAttribute>())
+      if (lookup(mine, attribute.getName()) != lookup(theirs, attribute.getName())) return attribute.getName().str();
+  return std::nullopt;
+}
+
+// D30: an op that stands for one of the reference has its type, slots and attributes. So has a composite, by another name; rung 2 reads its body.
 void checkForm(mlir::Operation* op, const Reference& reference, Rung& rung) {
   auto number = op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
   if (!number) return;
@@ -68,23 +88,17 @@ void checkForm(mlir::Operation* op, const Reference& reference, Rung& rung) {
     rung.add(messageAt(op, Message::Level::Refuted, "D30", std::move(text), "correct dist.src, or keep the op as the reference has it"));
   };
   if (!original) return refute("stands for op " + std::to_string(number.getInt()) + " of the reference, which has " + std::to_string(reference.opCount()));
-  // A composite stands for an op by another name; rung 2 reads its body.
-  if (auto composite = llvm::dyn_cast<dist::CompositeOp>(op)) {
-    if (composite.getOp() != "sync_" + pd::OpView(original).type().str()) refute("stands for " + pd::describe(original) + ", which is of another type");
-    return;
+  auto composite = llvm::dyn_cast<dist::CompositeOp>(op);
+  bool named = composite ? composite.getOp() == "sync_" + pd::OpView(original).type().str() : op->getName() == original->getName();
+  if (!named) return refute("stands for " + pd::describe(original) + ", which is of another type");
+  for (bool ins : {true, false}) {
+    llvm::StringRef which = ins ? "ins" : "outs";
+    std::string theirs = namesOf(original, which);
+    std::string mine = composite ? namesOf(ins ? composite.getInputSlots() : composite.getOutputSlots()) : namesOf(op, which);
+    if (mine != theirs) return refute("has the slots " + mine + "and stands for " + pd::describe(original) + ", which has " + theirs);
   }
-  if (op->getName() != original->getName()) return refute("stands for " + pd::describe(original) + ", which is of another type");
-  for (llvm::StringRef which : {"ins", "outs"})
-    if (namesOf(op, which) != namesOf(original, which))
-      return refute("has the slots " + namesOf(op, which) + "and stands for " + pd::describe(original) + ", which has " + namesOf(original, which));
-  auto mine = op->getAttrOfType<mlir::DictionaryAttr>("attrs"), theirs = original->getAttrOfType<mlir::DictionaryAttr>("attrs");
-  if (mine == theirs || !mine || !theirs) return;
-  std::set<std::string> names;
-  for (mlir::DictionaryAttr dictionary : {mine, theirs})
-    for (mlir::NamedAttribute attribute : dictionary) names.insert(attribute.getName().str());
-  for (const std::string& name : names)
-    if (!kLocalAttributes.count(name) && mine.get(name) != theirs.get(name))
-      return refute("differs from " + pd::describe(original) + " in attribute `" + name + "`");
+  auto different = differenceOf(op->getAttrOfType<mlir::DictionaryAttr>("attrs"), original->getAttrOfType<mlir::DictionaryAttr>("attrs"));
+  if (different) refute("differs from " + pd::describe(original) + " in attribute `" + *different + "`");
 }
 
 void checkLineage(mlir::ModuleOp job, Rung& rung) {

@@ -152,6 +152,22 @@ TEST_CASE("an attribute of an op changed on the way") {
   CHECK_THAT(refuted(report, "D30").text, Contains("`mu`"));
 }
 
+TEST_CASE("another seed of a draw") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
+    mlir::Builder builder(job.getContext());
+    opsOfType(programOf(job, "startup"), "uniform_random")[0].setAttr("seed", builder.getI32IntegerAttr(77));
+  });
+  CHECK_THAT(refuted(report, "D30").text, Contains("`seed`"));
+}
+
+TEST_CASE("an op without the attributes of the reference's") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp main) {
+    opsOfType(main, "momentum")[0].operation()->setAttr("attrs", mlir::DictionaryAttr::get(job.getContext()));
+  });
+  CHECK(exitCode(report.overall()) == 1);
+  CHECK(report.find("structure")->verdict == Verdict::Refuted);
+}
+
 TEST_CASE("replicas that start differently") {
   VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
     pd::ProgramOp startup = programOf(job, "startup");
@@ -196,6 +212,43 @@ TEST_CASE("statistics of a batch that are no longer exchanged") {
   VerifyReport report = verifyJob(*job, nullptr);
   INFO(messagesOf(report));
   CHECK(exitCode(report.overall()) == 1);
+}
+
+TEST_CASE("a composite with another attribute than its op") {
+  Jobs jobs;
+  CollectiveStrategy strategy = unfused(4);
+  strategy.sync_batch_norm = true;
+  auto job = jobs.make("static26/resnet_thin", strategy);
+  dist::CompositeOp composite = opsOf<dist::CompositeOp>(programOf(*job))[0];
+  mlir::NamedAttrList attributes(composite.getAttrs());
+  attributes.set("momentum", mlir::Builder(job->getContext()).getF32FloatAttr(0.1F));
+  composite.setAttrsAttr(attributes.getDictionary(job->getContext()));
+  CHECK_THAT(refuted(verifyJob(*job, nullptr), "D30").text, Contains("`momentum`"));
+}
+
+// Its body gives the parameter back as it was.
+TEST_CASE("a composite that is not one of those which are understood") {
+  VerifyReport report = verifyEdited(
+      [](mlir::ModuleOp, pd::ProgramOp main) {
+        pd::OpView sgd = opsOfType(main, "sgd")[0];
+        mlir::Operation* op = sgd.operation();
+        mlir::OpBuilder builder(op);
+        auto composite =
+            dist::CompositeOp::create(builder, op->getLoc(), op->getResultTypes(), builder.getStringAttr("sync_sgd"),
+                                      builder.getStrArrayAttr({"Grad", "LearningRate", "Param"}), op->getOperands(), builder.getStrArrayAttr({"ParamOut"}),
+                                      builder.getStrArrayAttr({pd::nameOf(op->getResult(0))}), op->getAttrOfType<mlir::DictionaryAttr>("attrs"));
+        composite->setAttr(dist::kSrcAttr, op->getAttr(dist::kSrcAttr));
+        mlir::Block* body = builder.createBlock(&composite.getBody());
+        for (mlir::Value operand : op->getOperands()) body->addArgument(operand.getType(), operand.getLoc());
+        REQUIRE(sgd.input("Param") == op->getOperand(2));
+        dist::YieldOp::create(builder, op->getLoc(), mlir::ValueRange(body->getArgument(2)));
+        op->replaceAllUsesWith(composite.getResults());
+        op->erase();
+      },
+      "fluid18/fit_a_line");
+  INFO(messagesOf(report));
+  CHECK(exitCode(report.overall()) == 3);
+  CHECK(messageWith(report, Message::Level::Unknown, "unknown-relation").op == "dist.composite");
 }
 
 TEST_CASE("a level of a hierarchical reduction that is left out or stands twice") {

@@ -4,6 +4,8 @@
 #include "compiler/verify/relations/kinds.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
+#include "dialects/pd/types.h"
+#include "llvm/ADT/APFloat.h"
 
 namespace dtranspile::verify {
 namespace {
@@ -25,6 +27,26 @@ Inserted insertedKind(llvm::StringRef type) {
   for (const auto& [name, kind] : kinds)
     if (name == type) return kind;
   return Inserted::No;
+}
+
+// What a cast does to the numbers it is given.
+enum class Conversion { Exact, Rounds, Changes };
+
+// Integers are exact in a float whose significand is as long as they are; a float has a value among the integers by chance only.
+Conversion conversionOf(mlir::Value from, mlir::Value to) {
+  auto elementOf = [](mlir::Value value) -> mlir::Type {
+    mlir::RankedTensorType tensor = pd::tensorOf(dist::unlocated(value.getType()));
+    return tensor ? tensor.getElementType() : mlir::Type();
+  };
+  mlir::Type a = elementOf(from), b = elementOf(to);
+  if (!a || !b) return Conversion::Changes;
+  if (a == b) return Conversion::Exact;
+  if (!a.isIntOrFloat() || !b.isIntOrFloat()) return Conversion::Changes;
+  auto floatA = llvm::dyn_cast<mlir::FloatType>(a), floatB = llvm::dyn_cast<mlir::FloatType>(b);
+  if (floatA && floatB)
+    return llvm::APFloat::isRepresentableBy(floatA.getFloatSemantics(), floatB.getFloatSemantics()) ? Conversion::Exact : Conversion::Rounds;
+  if (floatB) return a.getIntOrFloatBitWidth() <= floatB.getFPMantissaWidth() ? Conversion::Exact : Conversion::Rounds;
+  return !floatA && !b.isUnsignedInteger() && b.getIntOrFloatBitWidth() > a.getIntOrFloatBitWidth() ? Conversion::Exact : Conversion::Changes;
 }
 
 int64_t sourceNumber(mlir::Operation* op) {
@@ -274,12 +296,14 @@ void Analysis::visitInserted(mlir::Operation* op, const ParsedRule& rule) {
     factor = view.getFloat("bias") != 0 || view.hasInput("ScaleTensor") ? Rational::lost() : Rational::ofFloat(view.getFloat("scale"));
     if (factor.isLost()) return giveUnknown(op, "was inserted with a bias or a factor that is not known while compiling");
   }
+  Conversion conversion = kind == Inserted::Cast ? conversionOf(view.input("X"), view.output("Out")) : Conversion::Exact;
+  if (conversion == Conversion::Changes) return giveUnknown(op, "was inserted and changes values by more than their precision", nullptr, view.input("X"));
   for (Reading* reading : {&relation.whole, &relation.parts}) reading->scale = reading->scale * factor;
   if (op->getNumOperands() && kind != Inserted::Zero) relation.reference = of(op->getOperand(0)).reference;
   if (!relation.known()) losses_[op->getResult(0)] = context.wholeLosses()[0];
-  // Rounding does not commute with the sum of a partial value.
+  // Rounding is a deviation, and does not commute with the sum of a partial value either.
   bool partial = relation.known() && llvm::any_of(relation.reading().states, [](const State& state) { return state.isPartial() || state.isParts(); });
-  if (kind == Inserted::Cast && partial) relation.addTags(mlir::StringAttr::get(op->getContext(), "fp16_wire"));
+  if (kind == Inserted::Cast && (partial || conversion == Conversion::Rounds)) relation.addTags(mlir::StringAttr::get(op->getContext(), "fp16_wire"));
   set(op->getResult(0), std::move(relation));
 }
 

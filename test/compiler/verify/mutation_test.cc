@@ -41,6 +41,26 @@ const Message& refuted(const VerifyReport& report, const std::string& rule) {
   return message;
 }
 
+// A gradient by way of another element type, behind its reduction.
+VerifyReport verifyCast(mlir::Type (*type)(mlir::Builder&), int32_t code) {
+  return verifyEdited(
+      [&](mlir::ModuleOp, pd::ProgramOp main) {
+        pd::OpView update = opsOfType(main, "sgd")[0];
+        mlir::OpBuilder builder(update.operation());
+        auto cast = [&](mlir::Value value, mlir::Type to, int32_t from, int32_t into) {
+          mlir::Type result = llvm::cast<mlir::RankedTensorType>(value.getType()).clone(to);
+          llvm::SmallVector<mlir::NamedAttribute> attributes = {builder.getNamedAttr("in_dtype", builder.getI32IntegerAttr(from)),
+                                                                builder.getNamedAttr("out_dtype", builder.getI32IntegerAttr(into))};
+          return pd::createOp(builder, value.getLoc(), "cast", {{"X", {value}}}, {{"Out", {{"cast_" + std::to_string(into), result}}}}, attributes,
+                              pd::kBackward)
+              .output("Out");
+        };
+        constexpr int32_t kFloat32 = 5;
+        update.setInput("Grad", 0, cast(cast(update.input("Grad"), type(builder), kFloat32, code), builder.getF32Type(), code, kFloat32));
+      },
+      "fluid18/fit_a_line");
+}
+
 }  // namespace
 
 TEST_CASE("a missing all_reduce") {
@@ -249,6 +269,24 @@ TEST_CASE("a composite that is not one of those which are understood") {
   INFO(messagesOf(report));
   CHECK(exitCode(report.overall()) == 3);
   CHECK(messageWith(report, Message::Level::Unknown, "unknown-relation").op == "dist.composite");
+}
+
+TEST_CASE("a gradient cast to another type and back") {
+  SECTION("integers lose more than precision") {
+    VerifyReport report = verifyCast([](mlir::Builder& builder) -> mlir::Type { return builder.getI32Type(); }, 2);
+    INFO(messagesOf(report));
+    CHECK(exitCode(report.overall()) == 3);
+    CHECK(messageWith(report, Message::Level::Unknown, "unknown-relation").op == "cast");
+  }
+  SECTION("so do booleans") {
+    VerifyReport report = verifyCast([](mlir::Builder& builder) -> mlir::Type { return builder.getI1Type(); }, 0);
+    INFO(messagesOf(report));
+    CHECK(exitCode(report.overall()) == 3);
+  }
+  SECTION("rounding is declared") {
+    VerifyReport report = verifyCast([](mlir::Builder& builder) -> mlir::Type { return builder.getF16Type(); }, 4);
+    CHECK_THAT(refuted(report, "contract").text, Contains("fp16_wire"));
+  }
 }
 
 TEST_CASE("a level of a hierarchical reduction that is left out or stands twice") {

@@ -69,11 +69,35 @@ LogicalResult CommOp::verifySymbolUses(SymbolTableCollection& tables) {
   return verifySelector(*this, *getSubset(), mesh, "D4");
 }
 
+namespace {
+
+// D31: parts of a feed lie on the ranks in the order of the mesh, and the launcher hands them out so.
+LogicalResult verifyBatch(Operation* feed, BatchAttr batch, MeshOp mesh) {
+  llvm::SmallVector<mlir::Attribute> axes(mesh.getAxes().begin(), mesh.getAxes().end());
+  axes.append(mesh.getTimeAxes().begin(), mesh.getTimeAxes().end());
+  auto next = axes.begin();
+  for (mlir::StringAttr axis : batch.getAxes()) {
+    auto at = llvm::find(axes, axis);
+    if (at == axes.end()) return feed->emitOpError("D31: '") << axis.getValue() << "' is no axis of @" << mesh.getSymName();
+    if (at < next)
+      return feed->emitOpError("D31: axis '") << axis.getValue() << "' is out of the mesh's order; list the axes as @" << mesh.getSymName() << " does";
+    next = at + 1;
+  }
+  return mlir::success();
+}
+
+}  // namespace
+
 LogicalResult RoleOp::verifySymbolUses(SymbolTableCollection& tables) {
-  if (!meshOf(*this, &tables)) return emitOpError("D5: there is no dist.mesh ") << getMeshAttr();
+  MeshOp mesh = meshOf(*this, &tables);
+  if (!mesh) return emitOpError("D5: there is no dist.mesh ") << getMeshAttr();
   for (Operation& op : *getBody().begin())
     if (!llvm::isa<pd::VarOp, pd::ProgramOp>(op)) return op.emitOpError("D5: a role holds pd.var and pd.program only");
-  return verifyLocatedVariables(*this, tables);
+  mlir::WalkResult feeds = walk([&](Operation* op) {
+    auto batch = op->getAttrOfType<BatchAttr>(kBatchAttr);
+    return batch && mlir::failed(verifyBatch(op, batch, mesh)) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return feeds.wasInterrupted() ? mlir::failure() : verifyLocatedVariables(*this, tables);
 }
 
 //===----------------------------------------------------------------------===//
@@ -322,9 +346,12 @@ LogicalResult WaitOp::verify() {
 LogicalResult SliceOp::verifySymbolUses(SymbolTableCollection& tables) {
   MeshOp mesh = meshOf(*this, &tables);
   int64_t size = 1;
+  std::optional<unsigned> last;
   for (llvm::StringRef axis : getAxes().getAsValueRange<mlir::StringAttr>()) {
     std::optional<unsigned> index = mesh ? mesh.indexOf(axis) : std::nullopt;
     if (!index) return emitOpError("D9: '") << axis << "' is no rank axis here";
+    if (last && *index <= *last) return emitOpError("D9: axis '") << axis << "' is out of the mesh's order or named twice";
+    last = index;
     size *= mesh.getSizes()[*index];
   }
   mlir::RankedTensorType whole = pd::tensorOf(getInput().getType());

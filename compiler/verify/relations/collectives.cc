@@ -13,6 +13,17 @@ using dist::Reduce;
 
 constexpr llvm::StringLiteral kPartsTag = "parts";
 
+// Parts of one dim over several axes lie in the order of the mesh, its last axis fastest (docs/dialects/dist.md). A cut cuts the parts that are there, so its
+// axes stand behind those that the dim is cut over already; and the last cuts are put together first.
+bool innermost(const Reading& reading, const Axes& axes, llvm::ArrayRef<unsigned> own, int64_t dim) {
+  for (unsigned axis = own.empty() ? axes.count() : own.front() + 1; axis < axes.count(); ++axis) {
+    const State& state = reading.states[axis];
+    bool along = state.isSplit() && (state.dim == dim || state.dim == dist::kFlat || dim == dist::kFlat);
+    if (along && axes.sizes[axis] > 1 && !llvm::is_contained(own, axis)) return false;
+  }
+  return true;
+}
+
 mlir::StringAttr tagOf(mlir::Operation* op, llvm::StringRef text) { return mlir::StringAttr::get(op->getContext(), text); }
 
 }  // namespace
@@ -30,6 +41,11 @@ Relation Analysis::reduced(dist::CommOp comm, const Relation& operand, Reduce re
   Relation result = operand;
   for (Reading* reading : {&result.whole, &result.parts}) {
     if (!reading->known) continue;
+    if (scatters && !innermost(*reading, axes_, axesOfComm(comm), scatterDim)) {
+      loss = {"cuts parts again over an axis that stands before theirs in the mesh", -1, {}};
+      *reading = {};
+      continue;
+    }
     for (unsigned axis : axesOfComm(comm)) {
       State& state = reading->states[axis];
       bool matches = state.isPartial() && state.reduce == reduce;
@@ -54,6 +70,11 @@ Relation Analysis::gathered(dist::CommOp comm, const Relation& operand, int64_t 
   Relation result = operand;
   for (Reading* reading : {&result.whole, &result.parts}) {
     if (!reading->known) continue;
+    if (!innermost(*reading, axes_, axesOfComm(comm), dim)) {
+      loss = {"puts parts together that are still cut over an axis behind theirs in the mesh", -1, {}};
+      *reading = {};
+      continue;
+    }
     for (unsigned axis : axesOfComm(comm)) {
       State& state = reading->states[axis];
       if (!state.isSplit() || state.dim != dim) {
@@ -188,7 +209,8 @@ void Analysis::visitSlice(dist::SliceOp slice) {
     for (auto name : slice.getAxes().getAsValueRange<mlir::StringAttr>()) {
       int axis = axes_.indexOf(name);
       if (!reading->known || axis < 0 || axes_.sizes[axis] == 1) continue;
-      if (even && reading->states[axis].isReplicated()) reading->states[axis] = State::split(slice.getDim());
+      if (even && reading->states[axis].isReplicated() && innermost(*reading, axes_, {static_cast<unsigned>(axis)}, slice.getDim()))
+        reading->states[axis] = State::split(slice.getDim());
       else *reading = {};
     }
   if (relation.known()) set(slice.getOutput(), std::move(relation));

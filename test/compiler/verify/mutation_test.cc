@@ -61,6 +61,44 @@ VerifyReport verifyCast(mlir::Type (*type)(mlir::Builder&), int32_t code) {
       "fluid18/fit_a_line");
 }
 
+// A gradient of equal values on all ranks is cut over both levels, one after the other, and put together at once.
+VerifyReport verifyCutTwice(llvm::StringRef first, llvm::StringRef second) {
+  Jobs jobs;
+  CollectiveStrategy strategy;
+  strategy.trainers = 4;
+  strategy.mode = "nccl2";
+  strategy.use_hierarchical_allreduce = true;
+  strategy.hierarchical_allreduce_inter_nranks = 2;
+  auto job = jobs.make("fluid18/mnist_mlp", strategy);
+  for (pd::OpView update : opsOfType(programOf(*job), "momentum")) {
+    mlir::Value value = update.input("Grad");
+    auto whole = llvm::cast<mlir::RankedTensorType>(value.getType());
+    if (whole.getRank() != 2 || whole.getDimSize(0) % 4) continue;
+    mlir::OpBuilder builder(update.operation());
+    auto commOver = [&](llvm::StringRef axes) {
+      for (dist::CommOp comm : job->getOps<dist::CommOp>()) {
+        std::string names;
+        for (llvm::StringRef axis : comm.getAxes().getAsValueRange<mlir::StringAttr>()) names += axis.str() + " ";
+        if (names == axes) return mlir::FlatSymbolRefAttr::get(comm.getSymNameAttr());
+      }
+      throw std::runtime_error("no comm over " + axes.str());
+    };
+    mlir::Value part = value;
+    for (llvm::StringRef axis : {first, second}) {
+      auto partType = llvm::cast<mlir::RankedTensorType>(part.getType());
+      mlir::Type half = partType.clone({partType.getDimSize(0) / 2, partType.getDimSize(1)});
+      part = dist::ReduceScatterOp::create(builder, value.getLoc(), mlir::TypeRange(half), dist::ReduceAttr::get(job->getContext(), dist::Reduce::Max),
+                                           mlir::ValueRange(part), commOver(axis), builder.getI64IntegerAttr(0))
+                 .getResult(0);
+    }
+    auto gathered = dist::AllGatherOp::create(builder, value.getLoc(), mlir::TypeRange(whole), mlir::ValueRange(part), commOver("inter intra "),
+                                              builder.getI64IntegerAttr(0), mlir::UnitAttr());
+    update.setInput("Grad", 0, gathered.getResult(0));
+    return verifyJob(*job, nullptr);
+  }
+  throw std::runtime_error("no gradient with a dim of 4 parts");
+}
+
 }  // namespace
 
 TEST_CASE("a missing all_reduce") {
@@ -287,6 +325,16 @@ TEST_CASE("a gradient cast to another type and back") {
     VerifyReport report = verifyCast([](mlir::Builder& builder) -> mlir::Type { return builder.getF16Type(); }, 4);
     CHECK_THAT(refuted(report, "contract").text, Contains("fp16_wire"));
   }
+}
+
+TEST_CASE("parts that are put together in another order than they were cut") {
+  VerifyReport right = verifyCutTwice("inter ", "intra ");
+  INFO(messagesOf(right));
+  CHECK(right.overall() == Verdict::Holds);
+  VerifyReport wrong = verifyCutTwice("intra ", "inter ");
+  INFO(messagesOf(wrong));
+  CHECK(exitCode(wrong.overall()) == 3);
+  CHECK(messageWith(wrong, Message::Level::Unknown, "unknown-relation").op == "dist.reduce_scatter");
 }
 
 TEST_CASE("a level of a hierarchical reduction that is left out or stands twice") {

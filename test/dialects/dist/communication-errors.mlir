@@ -191,6 +191,15 @@ dist.mesh @w [dp = 4]
 dist.role @trainer on @w {
   pd.program @main {
     %x = pd.input "x" : tensor<6x2xf32>
+    // expected-error @+1 {{D9: axis 'dp' is out of the mesh's order or named twice}}
+    %r = dist.slice %x dim 0 layout <even(6)> over [dp, dp] : tensor<6x2xf32> -> tensor<2x2xf32>
+  }
+}
+// -----
+dist.mesh @w [dp = 4]
+dist.role @trainer on @w {
+  pd.program @main {
+    %x = pd.input "x" : tensor<6x2xf32>
     // expected-error @+1 {{D25: the layout is of an extent of 8, the operand is 'tensor<6x2xf32>'}}
     %r = dist.slice %x dim 0 layout <even(8)> over [dp] : tensor<6x2xf32> -> tensor<2x2xf32>
   }

@@ -30,6 +30,22 @@ dist.mesh @w [dp = 2, mp = 2]
 dist.comm @c on @w over [mp, dp] group
 // -----
 dist.mesh @w [dp = 2, mp = 2]
+dist.role @trainer on @w {
+  pd.program @main {
+    // expected-error @+1 {{D31: axis 'dp' is out of the mesh's order; list the axes as @w does}}
+    %x = pd.input "x" {dist.batch = #dist.batch<0: mp, dp>} : tensor<4x2xf32>
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.role @trainer on @w {
+  pd.program @main {
+    // expected-error @+1 {{D31: 'mp' is no axis of @w}}
+    %x = pd.input "x" {dist.batch = #dist.batch<0: mp>} : tensor<4x2xf32>
+  }
+}
+// -----
+dist.mesh @w [dp = 2, mp = 2]
 // expected-error @+1 {{D4: pairs lie along one axis, not 2}}
 dist.comm @c on @w over [dp, mp] pairs
 // -----

@@ -43,12 +43,7 @@ class Specializer {
   Specializer(const RankClass& rankClass, const SpecializeOptions& options) : class_(rankClass), options_(options) {}
 
   mlir::LogicalResult run(pd::ProgramOp program) {
-    mlir::WalkResult found = program.walk([](mlir::Operation* op) {
-      if (!isUnsupported(op)) return mlir::WalkResult::advance();
-      op->emitError("has no specialisation yet: this job cannot be compiled, run or exported");
-      return mlir::WalkResult::interrupt();
-    });
-    if (found.wasInterrupted()) return mlir::failure();
+    if (mlir::Operation* op = firstUnsupported(program)) return op->emitError(kUnsupported);
     // Outer guards first: what they drop is not looked at.
     for (dist::OnOp on = firstOf<dist::OnOp>(program); on; on = firstOf<dist::OnOp>(program)) resolve(on);
     if (options_.inlineComposites)
@@ -96,6 +91,16 @@ class Specializer {
 };
 
 }  // namespace
+
+mlir::Operation* firstUnsupported(mlir::Operation* root) {
+  mlir::Operation* first = nullptr;
+  root->walk([&](mlir::Operation* op) {
+    if (!isUnsupported(op)) return mlir::WalkResult::advance();
+    first = op;
+    return mlir::WalkResult::interrupt();
+  });
+  return first;
+}
 
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> specialize(dist::RoleOp role, const RankClass& rankClass, const SpecializeOptions& options) {
   dist::MeshOp mesh = dist::meshOf(role);

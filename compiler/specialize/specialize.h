@@ -33,4 +33,8 @@ struct SpecializeOptions {
 // specialisation yet are errors that name them.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> specialize(dist::RoleOp role, const RankClass& rankClass, const SpecializeOptions& options = {});
 
+// The first op under `root` that has no specialisation yet, which is no fault of the job; null where there is none. `kUnsupported` says it of that op.
+mlir::Operation* firstUnsupported(mlir::Operation* root);
+inline constexpr const char* kUnsupported = "has no specialisation yet: this job cannot be compiled, run or exported";
+
 }  // namespace dtranspile

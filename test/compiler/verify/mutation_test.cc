@@ -337,6 +337,20 @@ TEST_CASE("parts that are put together in another order than they were cut") {
   CHECK(messageWith(wrong, Message::Level::Unknown, "unknown-relation").op == "dist.reduce_scatter");
 }
 
+// No class of ranks can be formed of it yet, and that is no fault of the job.
+TEST_CASE("an op without a specialisation leaves the verdict open") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) {
+    pd::OpView update = opsOfType(main, "momentum")[0];
+    mlir::OpBuilder builder(update.operation());
+    mlir::Value value = update.input("Grad");
+    update.setInput("Grad", 0, dist::CopyOp::create(builder, value.getLoc(), value.getType(), value, dist::Memory::Host));
+  });
+  INFO(messagesOf(report));
+  CHECK(exitCode(report.overall()) == 3);
+  CHECK(messageWith(report, Message::Level::Unknown, "specialise").op == "dist.copy");
+  CHECK(report.find("relations")->verdict == Verdict::Holds);
+}
+
 TEST_CASE("a level of a hierarchical reduction that is left out or stands twice") {
   Jobs jobs;
   CollectiveStrategy strategy;

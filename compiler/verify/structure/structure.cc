@@ -7,6 +7,7 @@
 #include "compiler/artifact/job.h"
 #include "compiler/specialize/specialize.h"
 #include "compiler/verify/position.h"
+#include "compiler/verify/relations/analysis.h"
 #include "compiler/verify/relations/reference.h"
 #include "compiler/verify/structure/schedules.h"
 #include "dialects/dist/lookup.h"
@@ -137,6 +138,16 @@ int64_t checkClasses(mlir::ModuleOp job, Rung& rung) {
   return count;
 }
 
+// Fields of the strategy that the module says too; what it does not say (how gradients were put into buckets, say) is the word of the manifest.
+struct StrategyFact {
+  const char* field;
+  Json (*inModule)(mlir::ModuleOp job, const Json& manifest);
+};
+constexpr StrategyFact kStrategyFacts[] = {
+    {"trainers", [](mlir::ModuleOp, const Json& manifest) { return manifest["roles"].empty() ? Json() : manifest["roles"][0]["ranks"]; }},
+    {"collective_mode", [](mlir::ModuleOp job, const Json&) { return Json(Contracts::of(job).declares("local_sgd") ? "local_sgd" : "grad_allreduce"); }},
+};
+
 void checkManifest(mlir::ModuleOp job, const Json& manifest, Rung& rung) {
   auto refute = [&](const std::string& field, std::string text) {
     Message message;
@@ -146,7 +157,11 @@ void checkManifest(mlir::ModuleOp job, const Json& manifest, Rung& rung) {
     message.remedy = "make the job again with transpile; its two files belong together";
     rung.add(std::move(message));
   };
-  Json expected = makeManifest(job, manifest.value("strategy", Json::object()));
+  Json strategy = manifest.value("strategy", Json::object());
+  Json expected = makeManifest(job, strategy);
+  for (const StrategyFact& fact : kStrategyFacts)
+    if (Json found = fact.inModule(job, expected); strategy.contains(fact.field) && strategy[fact.field] != found)
+      refute(std::string("strategy.") + fact.field, "is " + strategy[fact.field].dump() + "; the module was made with " + found.dump());
   for (const auto& [field, value] : expected.items())
     if (field != "digest" && (!manifest.contains(field) || manifest[field] != value)) refute(field, "does not say what the module says");
   if (manifest.value("digest", "") != digestOf(job, manifest)) refute("digest", "is not the digest of this job: one of its files was changed");

@@ -183,6 +183,14 @@ TEST_CASE("a manifest that does not belong to its module is refuted") {
   nlohmann::ordered_json strategy = nlohmann::ordered_json::object();
   nlohmann::ordered_json manifest = makeManifest(*job, strategy);
   CHECK(verifyJob(*job, &manifest).overall() == Verdict::Holds);
+  strategy = {{"trainers", 2}, {"collective_mode", "grad_allreduce"}};
+  manifest = makeManifest(*job, strategy);
+  CHECK(verifyJob(*job, &manifest).overall() == Verdict::Holds);
+  for (nlohmann::ordered_json other : {nlohmann::ordered_json{{"trainers", 4}}, nlohmann::ordered_json{{"collective_mode", "local_sgd"}}}) {
+    nlohmann::ordered_json contradicting = makeManifest(*job, other);
+    VerifyReport refuted = verifyJob(*job, &contradicting);
+    CHECK_THAT(messageWith(refuted, Message::Level::Refuted, "manifest").position, Catch::Contains("strategy." + other.begin().key()));
+  }
   manifest["loss"] = "another";
   VerifyReport report = verifyJob(*job, &manifest);
   CHECK(exitCode(report.overall()) == 1);

@@ -65,11 +65,15 @@ bool definesName(pd::ProgramOp program, llvm::StringRef name) {
 std::vector<std::string> similarNames(pd::ProgramOp program, llvm::StringRef name) {
   std::vector<std::pair<unsigned, std::string>> near;
   unsigned limit = std::max<size_t>(2, name.size() / 3);
-  for (auto decl : program.getBodyBlock()->getOps<pd::DeclOp>()) {
-    unsigned distance = name.edit_distance(decl.getName(), true, limit + 1);
-    if (distance <= limit) near.emplace_back(distance, decl.getName().str());
-  }
+  // Of what definesName() finds: a declaration alone is no value.
+  for (mlir::Operation& op : *program.getBodyBlock())
+    for (mlir::Value result : op.getResults()) {
+      llvm::StringRef own = pd::nameOf(result);
+      unsigned distance = own.empty() ? limit + 1 : name.edit_distance(own, true, limit + 1);
+      if (distance <= limit) near.emplace_back(distance, own.str());
+    }
   llvm::sort(near);
+  near.erase(llvm::unique(near), near.end());
   std::vector<std::string> names;
   for (size_t i = 0; i < near.size() && i < 3; ++i) names.push_back(near[i].second);
   return names;

@@ -141,7 +141,8 @@ class DpFormJob : public impl::DpFormJobBase<DpFormJob> {
       op.setAttr(dist::kBatchAttr, dist::BatchAttr::get(builder.getContext(), dim, llvm::to_vector(axes_.getAsRange<mlir::StringAttr>())));
     }
     if (!any && ranks > 1)
-      main.emitWarning("no feed has a batch dim: every rank computes the same; name one with batch-dims if a dim of fixed extent is the batch");
+      main.emitWarning(
+          "no feed has a batch dim: every rank computes the same; name one with batch-dims (--batch-dim NAME=dim) if a dim of fixed extent is the batch");
     return mlir::success();
   }
 

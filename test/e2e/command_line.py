@@ -128,6 +128,38 @@ def wrong_programs(check):
     check.expect_exit("text nested too deeply", 1, ["show", check.path("deep.mlir")], "is damaged or nested too deeply")
 
 
+def varint(value):
+    parts = []
+    while value >= 128:
+        parts.append(value % 128 + 128)
+        value //= 128
+    return bytes(parts + [value])
+
+
+def usage(check):
+    check.expect_exit("a command that is not there", 2, ["transpil", "x"], "there is no command 'transpil'; did you mean 'transpile'?")
+    check.expect_exit("a command unlike any other", 2, ["simulate"], "there is no command 'simulate'; `dtranspile --help` lists the commands")
+    for value in ("0", "-1", "two", "99999999999999999999"):
+        check.expect_exit("--steps " + value, 2, ["run", check.program("main.pdmodel"), "--steps=" + value], "'%s' is no whole number from 1" % value)
+    check.expect_exit("diff of what cannot be read", 1, ["diff", check.path("none"), check.program("main.pdmodel")], "cannot be read")
+    # Our own faults: status 70 and a script that repeats the command.
+    process = subprocess.Popen([check.tool, "show", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": check.work})
+    time.sleep(0.5)  # it waits for its input
+    process.send_signal(signal.SIGSEGV)
+    text = process.communicate(timeout=60)[1]
+    script = check.path("dtranspile-%d.sh" % process.pid)
+    check.expect("an internal error", process.returncode == 70 and "internal error: ended by signal SEGV" in text and script in text, text)
+    check.expect("its reproducer", os.access(script, os.X_OK) and "'show' '-'" in open(script).read())
+    op = b"\x0a\x06\x0a\x01X\x12\x01x\x12\x08\x0a\x03Out\x12\x01x\x1a\x06assign"  # x = assign(x)
+    block = b"\x08\x00\x10" + b"\xff" * 9 + b"\x01" + (b"\x22" + bytes([len(op)]) + op) * 400000
+    with open(check.path("many.pdmodel"), "wb") as f:
+        f.write(b"\x0a" + varint(len(block)) + block)
+    done = subprocess.run(["bash", "-c", "ulimit -v 420000; exec %s convert %s %s" % (check.tool, check.path("many.pdmodel"), check.path("many.mlir"))], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=120, text=True, env={**os.environ, "TMPDIR": check.work})
+    check.expect("too little memory", done.returncode == 70 and "internal error: out of memory" in done.stdout, "status %d\n%s" % (done.returncode, done.stdout))
+    check.expect("nothing is half written", not os.path.exists(check.path("many.mlir")))
+
+
 def conversions(check):
     for middle in ("p.mlir", "p.mlirbc", "p.pdtxt"):
         check.expect_exit("convert to " + middle, 0, ["convert", check.program("main.pdmodel"), check.path(middle)])
@@ -383,7 +415,7 @@ def report(check):
 def main(tools, corpus):
     with tempfile.TemporaryDirectory() as work:
         check = Check(tools, corpus, work)
-        for part in (jobs, outputs, wrong_programs, conversions, errors, report, reports_of_ranks, initial_values, bad_values, nothing_at_all, narrow_types, double_precision, faults):
+        for part in (jobs, outputs, wrong_programs, usage, conversions, errors, report, reports_of_ranks, initial_values, bad_values, nothing_at_all, narrow_types, double_precision, faults):
             part(check)
         sys.exit(1 if check.failures else 0)
 

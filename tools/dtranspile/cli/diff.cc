@@ -20,10 +20,10 @@ mlir::OwningOpRef<mlir::ModuleOp> loadEither(Tool& tool, const std::string& path
 int diff(Tool& tool, const DiffFlags& flags) {
   auto a = loadEither(tool, flags.a);
   auto b = loadEither(tool, flags.b);
-  if (!a || !b) return kUsage;
+  if (!a || !b) return kNo;
   DiffReport report = diffModules(*a, *b);
   std::string text = flags.format == "json" ? report.json() + "\n" : report.text();
-  if (!writeOutput(tool, "-", text)) return kUsage;
+  if (!writeOutput(tool, "-", text)) return kNo;
   return report.equal() ? kDone : kNo;
 }
 
@@ -31,7 +31,7 @@ int diff(Tool& tool, const DiffFlags& flags) {
 
 Action declareDiff(CLI::App& app) {
   auto flags = std::make_shared<DiffFlags>();
-  app.footer("Example: dtranspile diff old.pdmodel new.pdmodel\n\nExit status: 0 equal, 1 different, 2 one of them cannot be read.");
+  app.footer("Example: dtranspile diff old.pdmodel new.pdmodel\n\nExit status: 0 equal, 1 different, or one of them cannot be read.");
   app.add_option("A", flags->a, "program file or job")->required();
   app.add_option("B", flags->b, "program file or job")->required();
   app.add_option("--format", flags->format, "text or json")->check(CLI::IsMember({"text", "json"}));

@@ -215,7 +215,7 @@ Action declareRun(CLI::App& app) {
   app.add_option("--save-fetches", flags->saveFetches, "folder for NAME.npy per fetch, leading dimension = step");
   app.add_option("--trace", flags->trace, "folder for a Chrome trace per rank");
   app.add_option("--timeout", flags->timeout, "seconds that a rank waits for another one")->check(CLI::PositiveNumber);
-  app.add_option("--seed", flags->seed, "of random ops without a seed of their own");
+  app.add_option("--seed", flags->seed, "of random ops without a seed of their own")->check(wholeNumber(0));
   app.add_option("--backend", flags->backend, "between ranks: shm, gloo, nccl")->check(CLI::IsMember({"shm", "gloo", "nccl"}));
   app.add_option("--device", flags->device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
   return [flags](Tool& tool) { return run(tool, *flags); };

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstdio>
+#include <limits>
 
 #include "dialects/dist/dist.h"
 #include "dialects/pd/op_view.h"
@@ -142,6 +144,43 @@ mlir::OwningOpRef<mlir::ModuleOp> loadPrograms(Tool& tool, const std::string& ma
   return module;
 }
 
+CLI::Validator wholeNumber(int64_t least) {
+  auto check = [least](const std::string& text) -> std::string {
+    int64_t value = 0;
+    if (!llvm::StringRef(text).getAsInteger(10, value) && value >= least) return "";
+    return "'" + text + "' is no whole number from " + std::to_string(least) + " to " + std::to_string(std::numeric_limits<int64_t>::max());
+  };
+  return CLI::Validator(check, "");
+}
+
+namespace {
+
+// The word that stands for the command, where there is no such one; empty otherwise.
+std::string unknownCommand(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word.rfind("-", 0) == 0) continue;
+    const bool known = std::any_of(std::begin(kCommands), std::end(kCommands), [&](const Command& command) { return word == command.name; });
+    return known ? "" : word;
+  }
+  return "";
+}
+
+int refuseCommand(const std::string& word) {
+  constexpr unsigned kTypingError = 3;
+  const Command* nearest = nullptr;
+  unsigned least = kTypingError;
+  for (const Command& command : kCommands) {
+    const unsigned distance = llvm::StringRef(word).edit_distance(command.name, /*AllowReplacements=*/true, kTypingError);
+    if (distance < least) nearest = &command, least = distance;
+  }
+  llvm::errs() << "dtranspile: error: there is no command '" << word << "'";
+  if (nearest) llvm::errs() << "; did you mean '" << nearest->name << "'?\n";
+  else llvm::errs() << "; `dtranspile --help` lists the commands\n";
+  return kUsage;
+}
+
+}  // namespace
+
 int runTool(int argc, const char* const* argv) {
   CLI::App app(
       "dtranspile: distributed jobs out of saved single-device PaddlePaddle programs\n\n"
@@ -156,6 +195,7 @@ int runTool(int argc, const char* const* argv) {
     actions.emplace_back(sub, command.declare(*sub));
   }
   std::vector<std::string> words = normalise(argc, argv);
+  if (const std::string word = unknownCommand(words); !word.empty()) return refuseCommand(word);
   std::reverse(words.begin(), words.end());  // CLI11 takes them last first
   try {
     app.parse(words);

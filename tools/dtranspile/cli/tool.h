@@ -42,6 +42,9 @@ class Tool {
   std::unique_ptr<mlir::ScopedDiagnosticHandler> handler_;
 };
 
+// Checks a flag's value: a whole number from `least` to the greatest of 64 bits.
+CLI::Validator wholeNumber(int64_t least);
+
 // A sub-command: declares its flags on `app` and returns what to do when it was given.
 using Action = std::function<int(Tool&)>;
 struct Command {

@@ -135,7 +135,7 @@ Action declareTranspile(CLI::App& app) {
   app.add_option("-o,--output", flags->output, "folder of the job")->required();
   app.add_flag("--force", flags->force, "replace an existing job");
   app.add_option("--mode", strategy.mode, "collective or nccl2")->check(CLI::IsMember({"collective", "nccl2"}));
-  app.add_option("--trainers", strategy.trainers, "world size")->check(CLI::PositiveNumber);
+  app.add_option("--trainers", strategy.trainers, "world size")->check(wholeNumber(1));
   app.add_option("--collective-mode", strategy.collective_mode, "grad_allreduce or local_sgd")->check(CLI::IsMember({"grad_allreduce", "local_sgd"}));
   app.add_option("--nccl-comm-num", strategy.nccl_comm_num, "communicators that gradients take turns on");
   app.add_flag("--use-hierarchical-allreduce", strategy.use_hierarchical_allreduce, "reduce inside a group, between groups, and inside again");

@@ -187,6 +187,15 @@ def errors(check):
     check.expect_exit("a tensor instead of a program", 1, ["show", check.program("init/fc_0.w_0")], "tensor")
     run = ["run", check.program("main.pdmodel"), "--feeds", check.program("feeds"), "--init", check.program("init")]
     check.expect_exit("a fetch that is not there", 1, run + ["--fetch", "mean_0.tmp_1"], "did you mean mean_0.tmp_0")
+    metric = os.path.join(check.corpus, "fluid18", "mnist_mlp", "main.pdmodel")
+    check.expect_exit("a program as text", 0, ["convert", metric, check.path("metric.mlir")])
+    with open(check.path("metric.mlir")) as text:
+        lines = [line for line in text if " pd.accuracy " not in line]
+    with open(check.path("metric.mlir"), "w") as text:
+        text.writelines(lines)
+    done = check.call("run", check.path("metric.mlir"), "--feeds", check.program("feeds"), "--init", check.program("init"), "--fetch", "accuracy_0.tmp_0")
+    check.expect("a name that is only declared is not proposed in its own place", done.returncode == 1 and "computes nothing of that name" in done.stderr and
+                 "did you mean accuracy_0.tmp_0" not in done.stderr, done.stderr)
     check.expect_exit("no data", 1, ["run", check.program("main.pdmodel"), "--init", check.program("init")], "--feeds")
     check.expect_exit("no initial values", 1, ["run", check.program("main.pdmodel"), "--feeds", check.program("feeds")], "--init")
     check.expect_exit("more steps than data", 1, run + ["--steps", "1000"], "--steps")

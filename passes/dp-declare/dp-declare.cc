@@ -30,6 +30,12 @@ class DpDeclare : public impl::DpDeclareBase<DpDeclare> {
       mlir::Operation* writer = set.getValue().getDefiningOp();
       mlir::FailureOr<Tag> tag = tagOf(name, writer ? writer : set.getOperation(), local);
       if (mlir::failed(tag)) return signalPassFailure();
+      // The other passes average parameters; one that they overlooked must not become a declared difference.
+      if (tag->name == kLocalSgd && isParameter(*job, name)) {
+        (writer ? writer : set.getOperation())->emitError("local_sgd: sets parameter '")
+            << name.getValue() << "', and nothing averages it behind this op: the replicas would drift apart";
+        return signalPassFailure();
+      }
       declare(*job, name, *tag);
       if (!tag->statement.empty()) addContract(getOperation(), tag->name, tag->statement, {pd::describe(writer ? writer : set.getOperation())});
     }
@@ -45,6 +51,11 @@ class DpDeclare : public impl::DpDeclareBase<DpDeclare> {
     if (local) return kLocalSgdState;
     return writer->emitError("updates '") << variable.getValue()
                                           << "' with a value that differs between replicas: a gradient reaches the optimizer without being reduced";
+  }
+
+  static bool isParameter(DataParallelJob& job, mlir::StringAttr variable) {
+    auto var = llvm::dyn_cast_or_null<pd::VarOp>(mlir::SymbolTable::lookupSymbolIn(job.role, variable));
+    return var && var.getParameter();
   }
 
   static void declare(DataParallelJob& job, mlir::StringAttr variable, const Tag& tag) {

@@ -45,7 +45,7 @@ void forEachUpdate(pd::ProgramOp program, llvm::function_ref<void(pd::OpView, ll
   program.walk([&](mlir::Operation* op) {
     if (!pd::OpView::isFrameworkOp(op)) return;
     pd::OpView view(op);
-    if (!view.input("Grad") || !view.input("LearningRate")) return;
+    if (!view.input("Grad") || !view.output("ParamOut")) return;
     for (mlir::Value parameter : view.inputs("Param"))
       if (parameter) visit(view, pd::nameOf(parameter));
   });

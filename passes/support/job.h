@@ -42,7 +42,8 @@ mlir::FailureOr<std::vector<dist::CommOp>> gradientComms(mlir::ModuleOp job);
 // dist.all_reduce sum(value) on comm.
 mlir::Value sumOver(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value, mlir::FlatSymbolRefAttr comm);
 
-// Calls `visit` for every parameter of every framework op that has the slots Param, Grad and LearningRate, those of sub-blocks included.
+// Calls `visit` for every parameter of every framework op that has the slots Param, Grad and ParamOut, those of sub-blocks included. A learning rate
+// is no mark of an update: adadelta has none.
 void forEachUpdate(pd::ProgramOp program, llvm::function_ref<void(pd::OpView, llvm::StringRef parameter)> visit);
 
 // Bytes of a value; -1 where its shape is not known or it is no dense tensor.

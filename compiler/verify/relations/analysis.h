@@ -113,6 +113,7 @@ class Analysis {
   void demandReduced(mlir::Operation* op);
   void checkVariables();
   void checkVariable(llvm::StringRef name, Variable& variable);
+  bool driftsApart(const Variable& variable, const Reading& found, int& axis) const;
   bool statesAllowed(const Variable& variable, const Reading& found, int& axis) const;
   void reportScales();
   void explainUnknown(mlir::Operation* op, mlir::Value value, const std::string& what);

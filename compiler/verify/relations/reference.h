@@ -30,6 +30,8 @@ class Reference {
   // Number of a persistable behind op `index` whose regions set it; -1 otherwise.
   int numberAfter(int64_t index, llvm::StringRef var) const;
 
+  // The op that gives the value: a framework op, or the pd.input or pd.var that it enters with.
+  mlir::Operation* definingOp(int number) const { return definitions_[number].op; }
   // "`fc_0.w_0@GRAD` of b0:op10 mul_grad".
   std::string describe(int number) const;
 

@@ -236,6 +236,17 @@ bool Analysis::statesAllowed(const Variable& variable, const Reading& found, int
   return true;
 }
 
+// A parameter that an update sets and that then differs between ranks: no contract makes up for that.
+bool Analysis::driftsApart(const Variable& variable, const Reading& found, int& axis) const {
+  int ends = reference_.finalNumber(variable.reference);
+  mlir::Operation* update = ends >= 0 ? reference_.definingOp(ends) : nullptr;
+  pd::VarOp var = variable.op;
+  if (!var.getParameter() || !update || !pd::OpView::isFrameworkOp(update) || !isUpdate(update, update)) return false;
+  auto different = llvm::find_if(found.states, [](const State& state) { return state.isDifferent(); });
+  axis = static_cast<int>(different - found.states.begin());
+  return different != found.states.end();
+}
+
 void Analysis::checkVariable(llvm::StringRef name, Variable& variable) {
   const Relation& now = variable.now;
   mlir::Operation* at = variable.setter ? variable.setter : variable.op.getOperation();
@@ -272,9 +283,20 @@ void Analysis::checkVariable(llvm::StringRef name, Variable& variable) {
     const State& declared = variable.declared.states[axis];
     report(at, Message::Level::Refuted, "invariant",
            quoted + " ends as " + reading.states[axis].text() + " along axis " + axes_.names[axis] + ", and is declared " + declared.text() +
-               (declared.isReplicated() ? ": the ranks' copies drift apart" : ""),
+               (declared.isReplicated()  ? ": the ranks' copies drift apart"
+                : declared.isDifferent() ? ": the ranks' own values were combined, which the contract does not say"
+                                         : ""),
            startup_ ? "broadcast it from one rank at the end of the start-up program, or draw it with a fixed seed"
-                    : "reduce or broadcast what is written on " + commFor(axis) + ", or declare the difference in its dist.rel (X) with a contract");
+           : declared.isDifferent()
+               ? "keep each rank's own value, or declare the variable as what it is"
+               : "reduce or broadcast what is written on " + commFor(axis) + ", or declare the difference in its dist.rel (X) with a contract");
+    return;
+  }
+  if (driftsApart(variable, reading, axis)) {
+    report(at, Message::Level::Refuted, "invariant",
+           quoted + " is a parameter that an optimizer updates, and ends as " + reading.states[axis].text() + " along axis " + axes_.names[axis] +
+               ": each of the " + std::to_string(axes_.sizes[axis]) + " ranks would train a model of its own",
+           "average it over " + commFor(axis) + " at the end of the step, or reduce its gradient; a contract covers optimizer state and statistics only");
     return;
   }
   if (!(reading.scale == variable.declared.scale) && llvm::none_of(variable.declared.states, [](const State& state) { return state.isDifferent(); })) {

@@ -12,8 +12,8 @@ namespace dtranspile::verify::test {
 namespace {
 
 const char* const kPrograms[] = {
-    "fluid18/fit_a_line",  "fluid18/mnist_mlp",   "fluid18/lenet",  "fluid18/nesterov_exponential_mlp", "fluid18/adamax_mlp",
-    "fluid18/rmsprop_mlp", "static26/fit_a_line", "static26/lenet", "static26/mlp_regression",          "static26/mlp_amp_ready",
+    "fluid18/fit_a_line",   "fluid18/mnist_mlp",   "fluid18/lenet",  "fluid18/nesterov_exponential_mlp", "fluid18/adamax_mlp",     "fluid18/rmsprop_mlp",
+    "fluid18/adadelta_mlp", "static26/fit_a_line", "static26/lenet", "static26/mlp_regression",          "static26/mlp_amp_ready",
 };
 
 void checkVerified(mlir::ModuleOp job) {

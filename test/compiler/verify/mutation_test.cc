@@ -34,6 +34,34 @@ void repeat(mlir::Operation* op) {
   again->setOperand(0, op->getResult(0));
 }
 
+// The same program with parameters averaged in place of gradients.
+VerifyReport verifyAveraged(const std::function<void(mlir::ModuleOp, pd::ProgramOp)>& edit) {
+  Jobs jobs;
+  CollectiveStrategy strategy = unfused(4);
+  strategy.collective_mode = "local_sgd";
+  auto job = jobs.make("fluid18/mnist_mlp", strategy);
+  REQUIRE(verifyJob(*job, nullptr).overall() == Verdict::Holds);
+  edit(*job, programOf(*job));
+  return verifyJob(*job, nullptr);
+}
+
+pd::SetOp lastSet(pd::ProgramOp program, llvm::StringRef variable) {
+  pd::SetOp last;
+  for (pd::SetOp set : opsOf<pd::SetOp>(program))
+    if (set.getVar() == variable) last = set;
+  REQUIRE(last);
+  return last;
+}
+
+dist::RoleOp roleOf(mlir::ModuleOp job) { return *job.getOps<dist::RoleOp>().begin(); }
+
+void declareDifferent(mlir::ModuleOp job, llvm::StringRef variable, llvm::StringRef tag) {
+  mlir::Builder builder(job.getContext());
+  for (pd::VarOp var : opsOf<pd::VarOp>(roleOf(job)))
+    if (var.getSymName() == variable)
+      var->setAttr(dist::kRelAttr, dist::RelAttr::of(var.getSymNameAttr(), {dist::AxisRelAttr::different(builder.getStringAttr("dp"), tag)}));
+}
+
 const Message& refuted(const VerifyReport& report, const std::string& rule) {
   CHECK(exitCode(report.overall()) == 1);
   const Message& message = messageWith(report, Message::Level::Refuted, rule);
@@ -385,6 +413,18 @@ TEST_CASE("a level of a hierarchical reduction that is left out or stands twice"
   }
 }
 
+TEST_CASE("a parameter that drifts apart, declared to do so under local SGD") {
+  VerifyReport report = verifyAveraged([](mlir::ModuleOp job, pd::ProgramOp main) {
+    pd::SetOp average = lastSet(main, "fc_0.b_0");
+    average->erase();
+    declareDifferent(job, "fc_0.b_0", "local_sgd");
+  });
+  const Message& message = refuted(report, "invariant");
+  CHECK_THAT(message.text, Contains("`fc_0.b_0` is a parameter") && Contains("X(local_sgd)"));
+  CHECK_THAT(message.remedy, Contains("average it"));
+}
+
+// p := s - mean(s - p): the two differences, the same s, and the mean in between.
 TEST_CASE("an op without a rule leaves the verdict open") {
   Jobs jobs;
   auto job = jobs.make("fluid18/fit_a_line", unfused(2));

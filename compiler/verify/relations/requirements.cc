@@ -255,6 +255,15 @@ void Analysis::checkVariable(llvm::StringRef name, Variable& variable) {
   std::string quoted = "`" + name.str() + "`";
   // A flat variable is held by its parts, and each of them is checked.
   if (variable.op->hasAttr(pd::kPartsAttr)) return;
+  // Feeds, checkpoints and exports know variables by their names: one that the reference has too holds no other's value.
+  if (variable.reference != name && reference_.initialNumber(name) >= 0) {
+    if (!startup_)  // said once
+      report(variable.op, Message::Level::Refuted, "lineage",
+             quoted + " is declared to stand for `" + variable.reference + "`, and the reference has a variable of its own name: what is saved or loaded as " +
+                 quoted + " would be another variable's value",
+             "declare it with dist.rel = #dist.rel<\"" + name.str() + "\">, or give it a name that the reference does not have");
+    return;
+  }
   if (!variable.setter) {
     if (inReference && reference_.sets(variable.reference))
       report(at, Message::Level::Refuted, "update",

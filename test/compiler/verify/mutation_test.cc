@@ -424,6 +424,24 @@ TEST_CASE("a parameter that drifts apart, declared to do so under local SGD") {
   CHECK_THAT(message.remedy, Contains("average it"));
 }
 
+TEST_CASE("two variables of one shape that change names") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
+    auto rename = [&](const char* from, const char* to) {
+      auto name = mlir::StringAttr::get(job.getContext(), to);
+      for (pd::VarOp var : opsOf<pd::VarOp>(roleOf(job)))
+        if (var.getSymName() == from) var.setSymNameAttr(name);
+      for (pd::GetOp get : opsOf<pd::GetOp>(roleOf(job)))
+        if (get.getVar() == from) get.setVarAttr(mlir::FlatSymbolRefAttr::get(name));
+      for (pd::SetOp set : opsOf<pd::SetOp>(roleOf(job)))
+        if (set.getVar() == from) set.setVarAttr(mlir::FlatSymbolRefAttr::get(name));
+    };
+    rename("fc_0.b_0", "other");  // dist.rel stays, and says what each holds
+    rename("fc_1.b_0", "fc_0.b_0");
+    rename("other", "fc_1.b_0");
+  });
+  CHECK_THAT(refuted(report, "lineage").text, Contains("is declared to stand for `fc_"));
+}
+
 // p := s - mean(s - p): the two differences, the same s, and the mean in between.
 TEST_CASE("an op without a rule leaves the verdict open") {
   Jobs jobs;

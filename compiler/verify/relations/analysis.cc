@@ -116,7 +116,7 @@ const Relation* Analysis::ofVariable(llvm::StringRef name) const {
 }
 
 void Analysis::set(mlir::Value value, Relation relation) {
-  if (relation.reference >= 0) lastFor_[relation.reference] = value;
+  if (relation.reference >= 0 && !relation.minuend) lastFor_[relation.reference] = value;
   relations_[value] = std::move(relation);
 }
 
@@ -215,17 +215,17 @@ bool Analysis::operandsStandFor(mlir::Operation* op, mlir::Operation* reference)
     const Relation& relation = of(own);
     int wanted = reference_.numberOf(theirs);
     bool nothing = theirs.getDefiningOp<pd::UndefOp>() && own.getDefiningOp<pd::UndefOp>();
-    if (nothing || relation.reference == wanted) continue;
+    if (nothing || relation.standsFor(wanted)) continue;
     if (relation.reference < 0) {
       giveUnknown(op, "takes a value of which it is not known what it stands for", reference, own);
       known = false;
       continue;
     }
-    report(op, Message::Level::Refuted, "lineage",
-           "takes " + reference_.describe(relation.reference) + " where the reference takes " + reference_.describe(wanted),
+    report(op, Message::Level::Refuted, "lineage", "takes " + describe(relation) + " where the reference takes " + reference_.describe(wanted),
            "give it the value that stands for " + reference_.describe(wanted) + ", or correct dist.src");
     Relation assumed = relation;  // report it once
     assumed.reference = wanted;
+    assumed.minuend = {};
     relations_[own] = assumed;
   }
   return known;
@@ -299,7 +299,10 @@ void Analysis::visitInserted(mlir::Operation* op, const ParsedRule& rule) {
   Conversion conversion = kind == Inserted::Cast ? conversionOf(view.input("X"), view.output("Out")) : Conversion::Exact;
   if (conversion == Conversion::Changes) return giveUnknown(op, "was inserted and changes values by more than their precision", nullptr, view.input("X"));
   for (Reading* reading : {&relation.whole, &relation.parts}) reading->scale = reading->scale * factor;
-  if (op->getNumOperands() && kind != Inserted::Zero) relation.reference = of(op->getOperand(0)).reference;
+  if (op->getNumOperands() && kind != Inserted::Zero) {
+    relation.reference = of(op->getOperand(0)).reference;
+    relation.minuend = of(op->getOperand(0)).minuend;
+  }
   if (!relation.known()) losses_[op->getResult(0)] = context.wholeLosses()[0];
   // Rounding is a deviation, and does not commute with the sum of a partial value either.
   bool partial = relation.known() && llvm::any_of(relation.reading().states, [](const State& state) { return state.isPartial() || state.isParts(); });
@@ -319,7 +322,7 @@ void Analysis::visitSum(mlir::Operation* op) {
       sum = term;
       continue;
     }
-    if (sum.reference != term.reference) return giveUnknown(op, "was inserted and adds values that stand for different ones");
+    if (!sum.sameValue(term)) return giveUnknown(op, "was inserted and adds values that stand for different ones");
     for (auto [mine, other] : {std::pair(&sum.whole, &term.whole), std::pair(&sum.parts, &term.parts)}) {
       mine->known = mine->known && other->known && mine->states == other->states;
       if (mine->known) mine->scale = mine->scale + other->scale;
@@ -330,14 +333,43 @@ void Analysis::visitSum(mlir::Operation* op) {
   set(op->getResult(0), std::move(sum));
 }
 
-// The template of local SGD: snapshot − (snapshot − w), with or without a mean over the ranks in between, stands for w under that contract.
+std::string Analysis::describe(const Relation& relation) const {
+  std::string text = reference_.describe(relation.reference);
+  return relation.minuend ? "the difference of " + nameText(relation.minuend) + " and " + text : text;
+}
+
+// The template of local SGD: s − k·Σ(s − w) over n ranks is the mean of the ranks' w where k·n = 1, whatever s is, as long as it is one value and equal on
+// all of them. The inner difference is kept as such (Relation::minuend) until the outer one takes it from the same s.
 void Analysis::visitDifference(mlir::Operation* op) {
   pd::OpView view(op);
-  Relation relation = of(view.input("Y"));
-  bool local = relation.known() && contracts_.declares("local_sgd") &&
-               (relation.hasTag("local_sgd") || llvm::any_of(relation.reading().states, [](const State& state) { return state.isDifferent(); }));
-  if (!local || !of(view.input("X")).reading().isReplicated()) return giveUnknown(op, "was inserted and subtracts, which only the contract local_sgd explains");
-  set(op->getResult(0), std::move(relation));
+  mlir::Value minuend = view.input("X"), subtrahend = view.input("Y");
+  const Relation& from = of(minuend);
+  Relation result = of(subtrahend);
+  auto uniform = [](const State& state) { return state.isReplicated() || state.isDifferent(); };
+  bool element = minuend.getType() == subtrahend.getType() && result.known() && result.reference >= 0 && llvm::all_of(result.reading().states, uniform);
+  if (!element || from.minuend || !from.reading().isReplicated())
+    return giveUnknown(op, "was inserted and subtracts, and is none of the two differences by which replicas are averaged");
+  if (result.whole.known && !(result.parts == result.whole)) result.parts = {};
+  if (!result.minuend) {
+    if (!result.reading().scale.isOne()) return giveUnknown(op, "was inserted and subtracts a multiple", nullptr, subtrahend);
+    result.minuend = minuend;
+    return set(op->getResult(0), std::move(result));
+  }
+  if (result.minuend != minuend) {
+    if (from.reference < 0 || from.reference == of(result.minuend).reference)
+      return giveUnknown(op, "was inserted and takes a difference from a value that may be another than it was made with");
+    report(op, Message::Level::Refuted, "lineage",
+           "takes " + describe(result) + " from " + reference_.describe(from.reference) + ": that is no mean of the ranks' values",
+           "take it from " + nameText(result.minuend) + ", of which it is the difference");
+  } else if (Rational scale = result.reading().scale; !scale.isOne()) {
+    report(op, Message::Level::Refuted, "scale",
+           "takes " + scale.text() + " times the mean difference of " + nameText(minuend) + " and the ranks' values from it; it must be 1",
+           "sum the differences once, and multiply them by 1/n (n: number of ranks)");
+  }
+  result.minuend = {};  // reported once
+  for (Reading* reading : {&result.whole, &result.parts})
+    if (reading->known) reading->scale = Rational();
+  set(op->getResult(0), std::move(result));
 }
 
 // What a pass wrote down is a claim: a missing one is no error, a wrong one is.

@@ -82,6 +82,8 @@ class Analysis {
   void visitInserted(mlir::Operation* op, const ParsedRule& rule);
   void visitSum(mlir::Operation* op);
   void visitDifference(mlir::Operation* op);
+  // "`w` of b0:op3 sgd", or the difference from it.
+  std::string describe(const Relation& relation) const;
   void visitControlFlow(mlir::Operation* op, mlir::Operation* reference);  // blocks.cc, with:
   Given readTogether(mlir::Operation* op, llvm::ArrayRef<mlir::Value> reads, bool backward);
   bool lineageHolds(mlir::Operation* op, mlir::Operation* reference);

@@ -194,7 +194,7 @@ void Analysis::visitOn(dist::OnOp on) {
       for (Reading* reading : {&here.whole, &here.parts})
         if (reading->known) reading->states[axis] = State::partial(Reduce::Sum);
       set(result, std::move(here));
-    } else if (here.reference == there.reference && here.whole == there.whole && here.parts == there.parts) {
+    } else if (here == there) {
       set(result, std::move(here));
     } else {
       lose(result, {"joins values of different relations", -1, {}});

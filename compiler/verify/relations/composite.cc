@@ -51,6 +51,7 @@ void Analysis::visitComposite(dist::CompositeOp composite) {
   for (auto [argument, input] : llvm::zip(body.getArguments(), composite.getInputs())) {
     Relation inside = of(input);
     inside.reference = -1;
+    inside.minuend = {};
     relations_[argument] = std::move(inside);
   }
   inComposite_ = true;

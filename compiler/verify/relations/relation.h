@@ -58,11 +58,19 @@ struct Reading {
 // × what the reference's ops give on that rank's share of the batch). Either may be lost.
 struct Relation {
   int reference = -1;   // number of the reference value (reference.h); -1: none known
+  mlir::Value minuend;  // not null: the value is a difference, scale × (minuend − v), and v is what the rest of the relation speaks of
   bool isZero = false;  // the constant 0: fits every relation in a sum
   Reading whole, parts;
   llvm::SmallVector<mlir::StringAttr, 1> tags;  // contracts met on the way, sorted
 
   bool known() const { return whole.known || parts.known; }
+  // Says the same of a value. (What it met on the way does not change what it is.)
+  bool operator==(const Relation& other) const {
+    return reference == other.reference && minuend == other.minuend && whole == other.whole && parts == other.parts;
+  }
+  // What it stands for, apart from how it lies on the ranks.
+  bool sameValue(const Relation& other) const { return reference == other.reference && minuend == other.minuend; }
+  bool standsFor(int number) const { return reference == number && !minuend; }
   // The reading that counts: whole where it exists.
   const Reading& reading() const { return whole.known ? whole : parts; }
   void addTags(llvm::ArrayRef<mlir::StringAttr> more);

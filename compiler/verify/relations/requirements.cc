@@ -278,8 +278,8 @@ void Analysis::checkVariable(llvm::StringRef name, Variable& variable) {
     return;
   }
   int wanted = reference_.finalNumber(variable.reference);
-  if (inReference && now.reference != wanted) {
-    std::string found = now.reference >= 0 ? reference_.describe(now.reference) : "a value that stands for none of the reference";
+  if (inReference && !now.standsFor(wanted)) {
+    std::string found = now.reference >= 0 ? describe(now) : "a value that stands for none of the reference";
     report(at, now.reference >= 0 ? Message::Level::Refuted : Message::Level::Unknown, "lineage",
            quoted + " ends as " + found + "; in the reference it ends as " + reference_.describe(wanted),
            "set it to the value that stands for " + reference_.describe(wanted));

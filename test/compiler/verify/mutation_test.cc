@@ -443,6 +443,51 @@ TEST_CASE("two variables of one shape that change names") {
 }
 
 // p := s - mean(s - p): the two differences, the same s, and the mean in between.
+TEST_CASE("an average of replicas that is none") {
+  std::string text, rule = "lineage";
+  std::function<void(pd::ProgramOp, pd::OpView)> edit;
+  auto snapshotOf = [](pd::ProgramOp main, llvm::StringRef parameter) {
+    for (pd::GetOp get : opsOf<pd::GetOp>(main))
+      if (get.getVar() == (parameter + "@SNAPSHOT").str()) return get.getValue();
+    FAIL("no snapshot");
+    return mlir::Value();
+  };
+  SECTION("the mean difference itself") {
+    edit = [](pd::ProgramOp, pd::OpView outer) { outer.output("Out").replaceAllUsesWith(outer.input("Y")); };
+    text = "ends as the difference of";
+  }
+  SECTION("parameters that are summed, not differences") {
+    edit = [](pd::ProgramOp main, pd::OpView) {
+      pd::OpView inner = opsOfType(main, "elementwise_sub", true)[0];
+      inner.output("Out").replaceAllUsesWith(inner.input("Y"));
+    };
+    text = "ends as the difference of";
+  }
+  SECTION("taken from the snapshot of another parameter") {
+    edit = [&](pd::ProgramOp main, pd::OpView outer) { outer.setInput("X", 0, snapshotOf(main, "fc_1.b_0")); };
+    text = "that is no mean of the ranks' values";
+  }
+  SECTION("the first difference from the snapshot of another parameter") {
+    edit = [&](pd::ProgramOp main, pd::OpView) { opsOfType(main, "elementwise_sub", true)[0].setInput("X", 0, snapshotOf(main, "fc_1.b_0")); };
+    text = "that is no mean of the ranks' values";
+  }
+  SECTION("another factor than 1/n") {
+    edit = [](pd::ProgramOp main, pd::OpView outer) {
+      pd::OpView(outer.input("Y").getDefiningOp()).setAttr("scale", mlir::Builder(main.getContext()).getF32FloatAttr(0.5F));
+    };
+    text = "takes 2 times the mean difference";
+    rule = "scale";
+  }
+  VerifyReport report = verifyAveraged([&](mlir::ModuleOp, pd::ProgramOp main) {
+    // Gets of all snapshots first, so that each can stand for another.
+    for (pd::GetOp get : opsOf<pd::GetOp>(main))
+      if (get.getVar().ends_with("@SNAPSHOT")) get->moveBefore(&main.getBodyBlock()->front());
+    pd::SetOp average = lastSet(main, "fc_0.b_0");
+    edit(main, pd::OpView(average.getValue().getDefiningOp()));
+  });
+  CHECK_THAT(refuted(report, rule).text, Contains(text));
+}
+
 TEST_CASE("an op without a rule leaves the verdict open") {
   Jobs jobs;
   auto job = jobs.make("fluid18/fit_a_line", unfused(2));

@@ -102,6 +102,7 @@ class Analysis {
   void demandReduction(mlir::Operation* op, dist::CommOp comm);
   void visitWait(dist::WaitOp wait);
   void visitOn(dist::OnOp on);
+  void joinVariables(dist::OnOp on, const std::map<std::string, Variable>& before, std::map<std::string, Variable> held);
   void visitSlice(dist::SliceOp slice);
   void visitComposite(dist::CompositeOp composite);  // composite.cc, with the ops of its body:
   void visitLocal(mlir::Operation* op);

@@ -1,5 +1,6 @@
 // Rung 2 over dialect dist: what communication and rank-conditional regions do to relations.
 #include <optional>
+#include <utility>
 
 #include "compiler/verify/position.h"
 #include "compiler/verify/relations/analysis.h"
@@ -170,14 +171,43 @@ void Analysis::visitWait(dist::WaitOp wait) {
   }
 }
 
+// A variable that a body sets is set so on the ranks of its selector only. Unless it exists on these alone, both bodies must leave it alike: `held` is
+// how the body leaves the variables, variables_ how the else-body does, which may be none.
+void Analysis::joinVariables(dist::OnOp on, const std::map<std::string, Variable>& before, std::map<std::string, Variable> held) {
+  dist::SelAttr where = on.getWhere();
+  bool everywhere = llvm::all_of(where.getSets(), [&](dist::AxisSetAttr set) {
+    int axis = axes_.indexOf(set.getAxis().getValue());
+    return axis >= 0 && set.count() == axes_.sizes[axis];
+  });
+  for (auto& [name, here] : held) {
+    Variable& there = variables_.find(name)->second;
+    mlir::Operation* unset = before.find(name)->second.setter;
+    if (here.setter == unset && there.setter == unset) continue;
+    auto at = here.op->getAttrOfType<dist::SelAttr>(dist::kAtAttr);
+    bool oneBody = everywhere || (at && (where.contains(at) || !where.intersect(at)));  // that all its ranks run
+    mlir::Operation* setter = here.setter != unset ? here.setter : there.setter;
+    bool alike = oneBody || here.now == there.now;
+    if (here.setter != unset || everywhere) there = here;
+    if (alike) continue;
+    report(setter, Message::Level::Refuted, "invariant",
+           "sets `" + name + "` on the ranks of this region only; elsewhere it ends as another value, so that the ranks' copies drift apart",
+           "set it behind the dist.on, or alike in both of its bodies; or give the variable a dist.at, if it exists on these ranks only");
+  }
+}
+
 // The values that both bodies give are joined; a replicated value on one coordinate and zero elsewhere is a partial sum: the way to count a
 // replicated thing once.
 void Analysis::visitOn(dist::OnOp on) {
+  // Either body begins with the variables as they are before the op.
+  const std::map<std::string, Variable> before = variables_;
+  std::map<std::string, Variable> held;
   for (mlir::Region* region : {&on.getBody(), &on.getOtherwise()}) {
+    if (region == &on.getOtherwise()) held = std::exchange(variables_, before);
     if (region->empty()) continue;
     for (auto [argument, input] : llvm::zip(region->front().getArguments(), on.getInputs())) set(argument, of(input));
     visit(region->front());
   }
+  joinVariables(on, before, std::move(held));
   auto yielded = [](mlir::Region& region) { return llvm::cast<dist::YieldOp>(region.front().getTerminator()).getValues(); };
   bool hasElse = !on.getOtherwise().empty();
   llvm::ArrayRef<dist::AxisSetAttr> sets = on.getWhere().getSets();

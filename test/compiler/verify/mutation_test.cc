@@ -442,6 +442,20 @@ TEST_CASE("two variables of one shape that change names") {
   CHECK_THAT(refuted(report, "lineage").text, Contains("is declared to stand for `fc_"));
 }
 
+TEST_CASE("a parameter that is set on some ranks only") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) {
+    pd::SetOp update = lastSet(main, "fc_0.w_0");
+    mlir::OpBuilder builder(update);
+    auto where = dist::SelAttr::point(main.getContext(), "dp", 0);
+    auto on = dist::OnOp::create(builder, update.getLoc(), mlir::TypeRange(), where, mlir::ValueRange(), dist::TaskAttr(), mlir::IntegerAttr());
+    builder.createBlock(&on.getBody());
+    update->moveBefore(dist::YieldOp::create(builder, update.getLoc(), mlir::ValueRange()));
+  });
+  const Message& message = refuted(report, "invariant");
+  CHECK_THAT(message.text, Contains("sets `fc_0.w_0` on the ranks of this region only"));
+  CHECK_THAT(message.remedy, Contains("behind the dist.on"));
+}
+
 // p := s - mean(s - p): the two differences, the same s, and the mean in between.
 TEST_CASE("an average of replicas that is none") {
   std::string text, rule = "lineage";

@@ -47,6 +47,7 @@ class Evaluation {
   bool splitResult(unsigned axis, const AxisView& view);
   bool flatResult(unsigned axis);
   bool partialResult(unsigned axis);
+  bool shares(const Term& term) const;
   bool combineScales();
 
   const Form& form_;
@@ -171,10 +172,15 @@ bool Evaluation::alongAxis(unsigned axis) {
   return view.partial ? partialResult(axis) : true;
 }
 
+// Holds a part of a value, beside values that differ between ranks anyway: each rank computes with what it has, and scales tell of the whole.
+bool Evaluation::shares(const Term& term) const {
+  return llvm::any_of(readingOf_(term.value).states, [](const State& state) { return !state.isReplicated() && !state.isDifferent(); });
+}
+
 bool Evaluation::combineScales() {
   std::optional<Rational> common;
   for (auto [term, scale] : llvm::zip(form_.terms, scales_)) {
-    if (skipped(term) || different_) continue;
+    if (skipped(term) || (different_ && shares(term))) continue;
     switch (term.use) {
       case Use::Linear:
         if (form_.combine == Combine::Product) {

@@ -229,8 +229,11 @@ void Analysis::checkVariables() {
 
 bool Analysis::statesAllowed(const Variable& variable, const Reading& found, int& axis) const {
   for (axis = 0; axis < static_cast<int>(axes_.count()); ++axis) {
-    const State& declared = variable.declared.states[axis];
-    if (axes_.sizes[axis] > 1 && !declared.isDifferent() && !(declared == found.states[axis])) return false;
+    const State &declared = variable.declared.states[axis], &state = found.states[axis];
+    if (axes_.sizes[axis] == 1) continue;
+    // Each rank's own value, whatever it has of the batch; not what was made of all of them. The first one may be equal everywhere.
+    bool combined = state.isReplicated() && !startup_ && variable.now.hasTag(declared.isDifferent() ? declared.tagAttr().getValue() : "");
+    if (declared.isDifferent() ? combined : !(declared == state)) return false;
   }
   axis = -1;
   return true;
@@ -286,7 +289,9 @@ void Analysis::checkVariable(llvm::StringRef name, Variable& variable) {
     return;
   }
   if (!now.whole.known && value) partsOnly_.push_back(value);
-  const Reading& reading = now.reading();
+  // What differs between ranks is each rank's own: what the reference's ops give on its share.
+  bool different = llvm::any_of(variable.declared.states, [](const State& state) { return state.isDifferent(); });
+  const Reading& reading = different && now.parts.known ? now.parts : now.reading();
   int axis;
   if (!statesAllowed(variable, reading, axis)) {
     const State& declared = variable.declared.states[axis];
@@ -308,14 +313,21 @@ void Analysis::checkVariable(llvm::StringRef name, Variable& variable) {
            "average it over " + commFor(axis) + " at the end of the step, or reduce its gradient; a contract covers optimizer state and statistics only");
     return;
   }
-  if (!(reading.scale == variable.declared.scale) && llvm::none_of(variable.declared.states, [](const State& state) { return state.isDifferent(); })) {
+  if (!(reading.scale == variable.declared.scale)) {
     report(at, Message::Level::Refuted, "scale",
            quoted + " ends as " + reading.scale.text() + " times the value of the reference; declared is " + variable.declared.scale.text(),
            "remove or add the factor on the way to this value");
     return;
   }
-  for (mlir::StringAttr tag : now.tags) {
-    if (tag.getValue() == "parts" || contracts_.declares(tag.getValue()) || llvm::is_contained(variable.tags, tag)) continue;
+  // A tag is a contract's name: the variable's own word does not declare it.
+  Relation deviations = now;
+  deviations.addTags(variable.tags);
+  for (llvm::ArrayRef<State> states :
+       {llvm::ArrayRef<State>(reading.states), startup_ ? llvm::ArrayRef<State>() : llvm::ArrayRef<State>(variable.declared.states)})
+    for (const State& state : states)
+      if (state.isDifferent()) deviations.addTags(state.tagAttr());
+  for (mlir::StringAttr tag : deviations.tags) {
+    if (tag.getValue() == "parts" || contracts_.declares(tag.getValue())) continue;
     report(at, Message::Level::Refuted, "contract", quoted + " depends on " + tag.getValue().str() + ", which the job does not declare",
            "declare the contract \"" + tag.getValue().str() + "\" in the pass that introduces it, or remove what causes it");
   }

@@ -502,6 +502,53 @@ TEST_CASE("an average of replicas that is none") {
   CHECK_THAT(refuted(report, rule).text, Contains(text));
 }
 
+TEST_CASE("a variable that differs between ranks has the scale and the contract that it is declared with") {
+  Jobs jobs;
+  CollectiveStrategy strategy = unfused(4);
+  auto job = jobs.make("static26/resnet_thin", strategy);
+  declareSites(*job);
+  REQUIRE(verifyJob(*job, nullptr).overall() == Verdict::Holds);
+  pd::ProgramOp main = programOf(*job);
+  pd::SetOp statistics = lastSet(main, "batch_norm2d_0.w_1");
+  mlir::OpBuilder builder(statistics);
+  auto scaled = [&](mlir::Value value, float factor) {
+    return pd::createOp(builder, statistics.getLoc(), "scale", {{"X", {value}}}, {{"Out", {{"scaled", value.getType()}}}},
+                        {builder.getNamedAttr("scale", builder.getF32FloatAttr(factor)), builder.getNamedAttr("bias", builder.getF32FloatAttr(0))},
+                        pd::kForward)
+        .output("Out");
+  };
+  auto summed = [&](mlir::Value value) {
+    dist::AllReduceOp like = opsOf<dist::AllReduceOp>(main)[0];
+    return dist::AllReduceOp::create(builder, statistics.getLoc(), mlir::TypeRange(value.getType()), like.getReduceAttr(), mlir::ValueRange(value),
+                                     like.getCommAttr())
+        .getResult(0);
+  };
+  auto refutedBy = [&](const char* rule, const char* text) { CHECK_THAT(refuted(verifyJob(*job, nullptr), rule).text, Contains(text)); };
+  SECTION("scaled") {
+    statistics.getValueMutable().assign(scaled(statistics.getValue(), 1000));
+    refutedBy("scale", "ends as 1000 times");
+  }
+  SECTION("summed over the ranks") {
+    statistics.getValueMutable().assign(summed(statistics.getValue()));
+    CHECK(exitCode(verifyJob(*job, nullptr).overall()) == 1);
+  }
+  SECTION("averaged over the ranks") {
+    statistics.getValueMutable().assign(scaled(summed(statistics.getValue()), 0.25F));
+    refutedBy("invariant", "the ranks' own values were combined");
+  }
+  SECTION("without the contract") {
+    (*job)->removeAttr(dist::kContractsAttr);
+    declareSites(*job);
+    refutedBy("contract", "depends on batch_statistics, which the job does not declare");
+  }
+  SECTION("scaled before the op that updates it") {
+    pd::OpView norm(statistics.getValue().getDefiningOp());
+    builder.setInsertionPoint(norm.operation());
+    norm.setInput("Mean", 0, scaled(norm.input("Mean"), 1000));
+    CHECK(exitCode(verifyJob(*job, nullptr).overall()) == 3);
+  }
+}
+
 TEST_CASE("an op without a rule leaves the verdict open") {
   Jobs jobs;
   auto job = jobs.make("fluid18/fit_a_line", unfused(2));

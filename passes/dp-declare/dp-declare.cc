@@ -39,8 +39,8 @@ class DpDeclare : public impl::DpDeclareBase<DpDeclare> {
       declare(*job, name, *tag);
       if (!tag->statement.empty()) addContract(getOperation(), tag->name, tag->statement, {pd::describe(writer ? writer : set.getOperation())});
     }
-    for (pd::ProgramOp program : {job->main, job->startup})
-      if (program) markRandomOps(program, varying, job->axes());
+    // Not in start-up: what it draws without a seed differs between ranks, and is broadcast.
+    markRandomOps(job->main, varying, job->axes());
   }
 
  private:

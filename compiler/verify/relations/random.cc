@@ -1,7 +1,9 @@
 // Relation rules: family `random`. `dist.streams` names the axes along which the draws of ranks differ; without it a fixed seed gives equal
-// draws and no seed gives independent ones. Notation: rule.h.
+// draws and no seed gives independent ones. So it is in start-up whatever `dist.streams` leaves out: nothing gives the ranks one generator there, and
+// what they draw without a seed is broadcast. Notation: rule.h.
 #include "compiler/verify/relations/families.h"
 #include "compiler/verify/relations/kinds.h"
+#include "dialects/pd/pd.h"
 
 namespace dtranspile::verify {
 namespace {
@@ -12,7 +14,9 @@ llvm::SmallVector<bool, 4> differingAxes(RuleContext& context) {
   mlir::Operation* op = context.op().operation();
   auto streams = op->getAttrOfType<mlir::ArrayAttr>(dist::kStreamsAttr);
   bool seeded = context.op().spec()->attribute("seed") && context.op().getInt("seed") != 0;
-  llvm::SmallVector<bool, 4> differ(axes.count(), !streams && !seeded);
+  auto program = op->getParentOfType<pd::ProgramOp>();
+  bool oneGenerator = streams && !(program && program.getSymName() == "startup");
+  llvm::SmallVector<bool, 4> differ(axes.count(), !oneGenerator && !seeded);
   if (streams)
     for (mlir::Attribute name : streams)
       if (int axis = axes.indexOf(llvm::cast<mlir::StringAttr>(name).getValue()); axis >= 0) differ[axis] = true;

@@ -549,6 +549,18 @@ TEST_CASE("a variable that differs between ranks has the scale and the contract 
   }
 }
 
+TEST_CASE("parameters that are drawn without a seed, and not broadcast") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
+    pd::ProgramOp startup = programOf(job, "startup");
+    for (dist::BroadcastOp op : opsOf<dist::BroadcastOp>(startup)) bypass(op);
+    mlir::Builder builder(job.getContext());
+    for (pd::OpView op : opsOfType(job, "uniform_random")) op.setAttr("seed", builder.getI32IntegerAttr(0));  // those of the reference too
+    for (pd::OpView op : opsOfType(startup, "uniform_random"))
+      op.operation()->setAttr(dist::kStreamsAttr, builder.getArrayAttr({}));  // nothing keeps that promise in start-up
+  });
+  CHECK_THAT(refuted(report, "invariant").text, Contains("X(random)"));
+}
+
 TEST_CASE("an op without a rule leaves the verdict open") {
   Jobs jobs;
   auto job = jobs.make("fluid18/fit_a_line", unfused(2));

@@ -24,6 +24,8 @@ constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kGraceNs = 300 * kMs;
 // Then all are asked to end, and killed when they have not; five seconds in all.
 constexpr int64_t kTermNs = kGraceNs;
+// Longer where a rank has died or been stopped and none has said yet where it waited for that one.
+constexpr int64_t kSpeechlessNs = 1500 * kMs;
 constexpr int64_t kKillNs = 3000 * kMs;
 constexpr int64_t kProgressNs = 100 * kMs;
 constexpr int kIdlePollMs = 500;
@@ -224,10 +226,12 @@ void Supervisor::Blame() {
   }
 }
 
+bool Supervisor::IsSpeechless() const { return failure_->weight == Failure::kDied || failure_->weight == Failure::kSilent; }
+
 // A rank that was killed or stopped cannot say where it was. The ranks that waited for it can, whether they spoke before its end was
 // noticed or after it.
 void Supervisor::SayWhere() {
-  if (failure_->weight != Failure::kDied && failure_->weight != Failure::kSilent) return;
+  if (!IsSpeechless()) return;
   if (waited_ && failure_->step.is_null()) failure_->step = waited_->step;
   if (waited_) failure_->op = waited_->op;
   if (!failure_->step.is_null()) absl::StrAppend(&failure_->message, "; in step ", failure_->step.dump());
@@ -244,7 +248,8 @@ Json Supervisor::StepOf(size_t index) const {
 void Supervisor::Advance() {
   if (!failure_) return;
   const int64_t since = NowNs() - failed_ns_;
-  const int wanted = since >= kKillNs ? SIGKILL : since >= kTermNs || interrupted_by_ != 0 ? SIGTERM : 0;
+  const int64_t term = IsSpeechless() && !waited_ ? kSpeechlessNs : kTermNs;
+  const int wanted = since >= kKillNs ? SIGKILL : since >= term || interrupted_by_ != 0 ? SIGTERM : 0;
   if (wanted == 0 || wanted == signalled_) return;
   if (signalled_ == 0) Blame();
   for (Child& child : children_) child.process.Signal(wanted);

@@ -49,6 +49,7 @@ class Supervisor {
   void CheckDigest(size_t index);
   void Fail(Failure failure);
   void Blame();
+  bool IsSpeechless() const;
   void SayWhere();
   Json StepOf(size_t index) const;
   void Advance();

@@ -67,7 +67,10 @@ mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::
   out.feeds = *feeds;
   lower::CompileOptions options;
   mlir::FailureOr<lower::LoweringRequest> request = makeRequest(tool, out.runnable, out.feeds, out.fetches);
+// Of the saved program: a file of the framework has no values for what passes have added to a job (the snapshots of local SGD).
   if (mlir::failed(request)) return mlir::failure();
+  Runnable& runnable = compiled.runnable;
+  mlir::ModuleOp saved = runnable.job ? runnable.job->lookupSymbol<mlir::ModuleOp>("source") : *runnable.module;
   options.main = *request;
   options.main.mendDefects = flags.mendDefects;
   if (flags.float64) {
@@ -86,7 +89,7 @@ mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::
 
 std::vector<std::string> persistablesOf(Compiled& compiled) {
   std::vector<std::string> names;
-  for (auto var : findProgram(*compiled.runnable.module, "main")->getParentRegion()->getOps<pd::VarOp>())
+  for (auto var : findProgram(saved, "main")->getParentRegion()->getOps<pd::VarOp>())
     if (pd::tensorOf(var.getType())) names.push_back(var.getSymName().str());
   llvm::sort(names);
   return names;

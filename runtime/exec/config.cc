@@ -6,7 +6,6 @@
 namespace dtranspile::exec {
 namespace {
 
-constexpr int kMostThreads = 1024;
 constexpr int kMostRanks = 1 << 24;
 constexpr int64_t kMostSteps = int64_t{1} << 40;
 

@@ -14,6 +14,9 @@
 
 namespace dtranspile::exec {
 
+// Of a rank.
+constexpr int kMostThreads = 1024;
+
 // A communicator of the plan as one rank joins it.
 struct CommConfig {
   std::string name;   // in the plan

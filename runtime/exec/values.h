@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/exec/config.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/inputs.h"
 #include "runtime/io/feed.h"
 #include "runtime/io/npy.h"
 #include "runtime/tensor/tensor.h"
@@ -27,13 +28,7 @@ class Feeds {
   absl::Status Read(int64_t step, const Executor& executor) const;
 
  private:
-  struct Entry {
-    io::Feed feed;
-    int buffer;
-    int dim;
-    int64_t part, parts;
-  };
-  std::vector<Entry> entries_;
+  std::vector<OpenFeed> entries_;
 };
 
 // Sets persistables as `config.init` says, or by the start-up program. Persistables without a file that are no parameters are
@@ -43,9 +38,7 @@ absl::Status Initialise(const WorkerConfig& config, Executor& executor);
 // Writes config.save_names to the folder config.save, one tensor file each.
 absl::Status Save(const WorkerConfig& config, const Executor& executor);
 
-// Checks that config.per_step names persistables and has a value for each step.
-absl::Status CheckPerStep(const WorkerConfig& config, const Executor& executor);
-// Sets every element of them to the value of `step`.
+// Sets every element of the variables of config.per_step to the value of `step`.
 absl::Status SetPerStep(const WorkerConfig& config, int64_t step, const Executor& executor);
 
 // The fetches of a run: values for the report, and raw ones for files.

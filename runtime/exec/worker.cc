@@ -70,7 +70,7 @@ absl::Status Worker::Load() {
   if (!config_.trace.empty()) options.trace = &trace_.emplace();
   const std::string digest = plan.digest;
   DT_ASSIGN_OR_RETURN(executor_, Executor::Load(std::move(plan), std::move(options)));
-  DT_RETURN_IF_ERROR(CheckPerStep(config_, *executor_));
+  DT_RETURN_IF_ERROR(CheckPerStep(config_, executor_->plan()));
   DT_ASSIGN_OR_RETURN(feeds_, Feeds::Open(config_, *executor_));
   DT_ASSIGN_OR_RETURN(fetches_, Fetches::Open(config_, *executor_));
   DT_RETURN_IF_ERROR(Initialise(config_, *executor_));

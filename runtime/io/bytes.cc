@@ -88,10 +88,19 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenFile(const std::string& path) {
 
 std::unique_ptr<ByteSource> OpenMemory(std::string name, const void* data, size_t size) { return std::make_unique<MemoryBytes>(std::move(name), data, size); }
 
+absl::Status Cursor::CheckRoom(const std::string& what, int64_t count) const {
+  if (count >= 0 && count <= remaining()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(source_.name(), ": offset ", offset_, ": ", what, " wants ", count, " bytes, ", remaining(), " are left"));
+}
+
+absl::Status Cursor::Skip(const std::string& what, int64_t count) {
+  DT_RETURN_IF_ERROR(CheckRoom(what, count));
+  offset_ += count;
+  return absl::OkStatus();
+}
+
 absl::Status Cursor::Read(const std::string& what, int64_t count, void* to) {
-  if (count < 0 || count > remaining()) {
-    return absl::DataLossError(absl::StrCat(source_.name(), ": offset ", offset_, ": ", what, " wants ", count, " bytes, ", remaining(), " are left"));
-  }
+  DT_RETURN_IF_ERROR(CheckRoom(what, count));
   DT_RETURN_IF_ERROR(source_.ReadAt(offset_, count, to));
   offset_ += count;
   return absl::OkStatus();

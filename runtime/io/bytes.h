@@ -52,6 +52,8 @@ class Cursor {
 
   // Moves on by `count` bytes, copied to `to`. `what` ends up in the message of kDataLoss.
   absl::Status Read(const std::string& what, int64_t count, void* to);
+  // The same without a copy.
+  absl::Status Skip(const std::string& what, int64_t count);
 
   // Little-endian numbers.
   absl::StatusOr<uint32_t> ReadU32(const std::string& what);
@@ -61,6 +63,8 @@ class Cursor {
   absl::Status Error(const std::string& message) const;
 
  private:
+  absl::Status CheckRoom(const std::string& what, int64_t count) const;
+
   const ByteSource& source_;
   int64_t offset_ = 0;
 };

@@ -56,7 +56,7 @@ absl::StatusOr<Lod> ReadLod(Cursor& cursor) {
 }
 
 // Items 4 to 7 of a record: tensor version, description, elements.
-absl::StatusOr<Tensor> ReadValue(Cursor& cursor) {
+absl::StatusOr<Tensor> ReadValue(Cursor& cursor, Elements elements) {
   DT_RETURN_IF_ERROR(ReadVersion(cursor, "tensor"));
   DT_ASSIGN_OR_RETURN(const uint32_t size, cursor.ReadU32("the length of the description"));
   if (size > static_cast<uint64_t>(cursor.remaining())) {
@@ -71,6 +71,13 @@ absl::StatusOr<Tensor> ReadValue(Cursor& cursor) {
   if (*wanted > cursor.remaining()) {
     return absl::DataLossError(absl::StrCat(cursor.source().name(), ": offset ", cursor.offset(), ": ", ShapeText(desc->dtype, desc->dims), " wants ", *wanted,
                                             " bytes, ", cursor.remaining(), " are left: the file is cut off"));
+  }
+  if (elements == Elements::kSkip) {
+    DT_RETURN_IF_ERROR(cursor.Skip("the elements", *wanted));
+    Tensor described;
+    described.dtype = desc->dtype;
+    described.dims = std::move(desc->dims);
+    return described;
   }
   DT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Zeros(desc->dtype, std::move(desc->dims)));
   DT_RETURN_IF_ERROR(cursor.Read("the elements", *wanted, tensor.bytes.data()));
@@ -99,10 +106,10 @@ absl::Status WriteParts(const std::string& path, const std::string& header, cons
 
 }  // namespace
 
-absl::StatusOr<Tensor> ReadRecord(Cursor& cursor) {
+absl::StatusOr<Tensor> ReadRecord(Cursor& cursor, Elements elements) {
   DT_RETURN_IF_ERROR(ReadVersion(cursor, "record"));
   DT_ASSIGN_OR_RETURN(Lod lod, ReadLod(cursor));
-  DT_ASSIGN_OR_RETURN(Tensor tensor, ReadValue(cursor));
+  DT_ASSIGN_OR_RETURN(Tensor tensor, ReadValue(cursor, elements));
   const absl::Status legal = CheckLod(lod, tensor.dims.empty() ? 1 : tensor.dims[0]);
   if (!legal.ok()) return cursor.Error(std::string(legal.message()));
   tensor.lod = std::move(lod);
@@ -120,7 +127,7 @@ absl::StatusOr<SelectedRows> ReadSelectedRowsRecord(Cursor& cursor) {
   if (result.height < 0 || outside != result.rows.end()) {
     return cursor.Error(absl::StrCat("height ", result.height, " with row ", outside == result.rows.end() ? 0 : *outside));
   }
-  DT_ASSIGN_OR_RETURN(result.value, ReadValue(cursor));
+  DT_ASSIGN_OR_RETURN(result.value, ReadValue(cursor, Elements::kRead));
   if (result.value.dims.empty() || result.value.dims[0] != static_cast<int64_t>(count)) {
     return cursor.Error(absl::StrCat(count, " rows with a value of ", ShapeText(result.value.dtype, result.value.dims)));
   }
@@ -138,10 +145,10 @@ std::string RecordHeader(DType dtype, const std::vector<int64_t>& dims, const Lo
   return out + ValueHeader(dtype, dims);
 }
 
-absl::StatusOr<Tensor> ReadTensorFile(const std::string& path) {
+absl::StatusOr<Tensor> ReadTensorFile(const std::string& path, Elements elements) {
   DT_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenFile(path));
   Cursor cursor(*source);
-  DT_ASSIGN_OR_RETURN(Tensor tensor, ReadRecord(cursor));
+  DT_ASSIGN_OR_RETURN(Tensor tensor, ReadRecord(cursor, elements));
   DT_RETURN_IF_ERROR(ExpectEnd(cursor));
   return tensor;
 }
@@ -175,7 +182,7 @@ absl::Status WriteSelectedRowsFile(const std::string& path, const SelectedRows& 
   return WriteParts(path, header, value.value.view());
 }
 
-absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const ByteSource& source, const std::vector<Expected>& expected) {
+absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const ByteSource& source, const std::vector<Expected>& expected, Elements elements) {
   std::map<std::string, const Expected*> sorted;
   for (const Expected& one : expected) sorted.emplace(one.name, &one);
   Cursor cursor(source);
@@ -185,7 +192,7 @@ absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const ByteSource& sou
       return cursor.Error(
           absl::StrCat("ends after ", values.size(), " tensors; the program has ", sorted.size(), " persistables, the next one is '", name, "'"));
     }
-    absl::StatusOr<Tensor> tensor = ReadRecord(cursor);
+    absl::StatusOr<Tensor> tensor = ReadRecord(cursor, elements);
     if (!tensor.ok()) {
       return absl::Status(tensor.status().code(), absl::StrCat(tensor.status().message(), " (record ", values.size(), ", '", name, "')"));
     }
@@ -199,9 +206,9 @@ absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const ByteSource& sou
   return values;
 }
 
-absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const std::string& path, const std::vector<Expected>& expected) {
+absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const std::string& path, const std::vector<Expected>& expected, Elements elements) {
   DT_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenFile(path));
-  return ReadCombined(*source, expected);
+  return ReadCombined(*source, expected, elements);
 }
 
 absl::Status WriteCombined(const std::string& path, const std::map<std::string, TensorView>& values) {

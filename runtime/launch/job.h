@@ -49,8 +49,8 @@ struct Report {
 };
 
 // Blocks until every process of the job has ended. A job that fails while running is a report with "ok": false and the rank, op, step and
-// reason; a status is returned for what is wrong before anything is started (kInvalidArgument: plans, mesh, worker binary).
-// SIGINT, SIGTERM and SIGHUP end the job while this runs; one call at a time in a process.
+// reason; a status is returned for what is wrong before anything is started (plans, mesh, feeds, initial values, per-step values, worker binary).
+// SIGINT, SIGTERM, SIGHUP and SIGQUIT end the job while this runs; one call at a time in a process.
 absl::StatusOr<Report> RunJob(const JobSpec& spec);
 
 }  // namespace dtranspile::launch

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
+#include "runtime/exec/inputs.h"
 
 namespace dtranspile::launch {
 namespace {
@@ -127,7 +128,10 @@ absl::StatusOr<Ranks> MakeRanks(const JobSpec& spec) {
       plans.push_back(std::move(plan));
     }
     for (int64_t number = 0; number < ranks; ++number) {
-      DT_ASSIGN_OR_RETURN(Rank rank, MakeRank(spec, role, plans[plans.size() == 1 ? 0 : static_cast<size_t>(number)], number));
+      const exec::Plan& plan = plans[plans.size() == 1 ? 0 : static_cast<size_t>(number)];
+      DT_ASSIGN_OR_RETURN(Rank rank, MakeRank(spec, role, plan, number));
+      // Ranks of one plan want the same.
+      if (number == 0 || plans.size() > 1) DT_RETURN_IF_ERROR(exec::CheckInputs(rank.config, plan));
       result.ranks.push_back(std::move(rank));
     }
   }

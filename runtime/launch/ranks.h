@@ -26,7 +26,7 @@ struct Ranks {
   std::map<std::string, std::string> combine;  // of the fetches that are asked for
 };
 
-// kInvalidArgument: a mesh, a number of plans, an axis of a communicator or a fetch that does not fit; errors of ReadPlan.
+// kInvalidArgument: a mesh, a number of plans, an axis of a communicator or a fetch that does not fit; errors of ReadPlan and CheckInputs.
 absl::StatusOr<Ranks> MakeRanks(const JobSpec& spec);
 
 // Coordinates of `rank` in the mesh, the first axis major.

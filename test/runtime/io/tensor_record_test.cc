@@ -75,6 +75,11 @@ TEST_CASE("records survive a round trip") {
     CHECK(back->dtype == one.dtype);
     CHECK(back->dims == one.dims);
     CHECK(back->lod == one.lod);
+    const absl::StatusOr<Tensor> described = ReadTensorFile(folder / "x", Elements::kSkip);
+    REQUIRE(described.ok());
+    CHECK(described->dtype == one.dtype);
+    CHECK(described->dims == one.dims);
+    CHECK(described->lod == one.lod);
     REQUIRE(back->bytes.size() == tensor.bytes.size());
     if (tensor.bytes.size() > 0) {
       CHECK(std::memcmp(back->bytes.data(), tensor.bytes.data(), static_cast<size_t>(tensor.bytes.size())) == 0);

@@ -361,7 +361,7 @@ TEST_CASE("what a worker should not say or do is a failure of that rank") {
     place.spec.worker = script;
     place.spec.roles[0].mesh.clear();
     place.plan["comms"] = Json::array();
-    place.plan["programs"]["main"]["body"] = Json::array();
+    place.plan["programs"]["main"]["body"] = place.plan["programs"]["main"]["feeds"] = Json::array();
     REQUIRE(place.Run() == 4);
     INFO(row.text << ": " << place.report.dump());
     CHECK(place.report["error"]["message"].get<std::string>().find(row.message) != std::string::npos);
@@ -381,15 +381,41 @@ TEST_CASE("what is wrong beforehand is said before anything starts") {
   CHECK(message([](Place& p) { p.spec.roles[0].mesh = {{"dp", 100000}}; }).find("1 to 4096 ranks") != std::string::npos);
   CHECK(message([](Place& p) { p.spec.fetch = {"gain"}; }).find("was not compiled to fetch 'gain'") != std::string::npos);
   CHECK(message([](Place& p) { p.spec.worker = "/nonexistent"; }).find("not there or not executable") != std::string::npos);
-  CHECK(message([](Place& p) { p.spec.feeds[0].file = "\xff.npy"; }).find("is not UTF-8") != std::string::npos);
+  CHECK(message([](Place& p) {
+          std::filesystem::rename(p.Path("x.npy"), p.Path("\xff.npy"));
+          p.spec.feeds[0].file = p.Path("\xff.npy");
+        }).find("is not UTF-8") != std::string::npos);
+  CHECK(message([](Place& p) { p.spec.steps = 3; }).find("use --steps 2") != std::string::npos);
+  CHECK(message([](Place& p) { p.spec.feeds.pop_back(); }).find("feed 'ids' is not given") == 0);
+  CHECK(message([](Place& p) { p.spec.feeds[0].file = p.Path("ids.npy"); }).find("is int64[2], the job was compiled for float32[4]") != std::string::npos);
+  CHECK(message([](Place& p) { p.spec.per_step["v"] = {1, 2}; }).find("'v' is no persistable of the job") != std::string::npos);
+  CHECK(message([](Place& p) { p.spec.per_step["w"] = {1}; }).find("1 values of 'w' for 2 steps") != std::string::npos);
+  CHECK(message([](Place& p) { p.spec.init = {"/nonexistent", "", {}}; }).find("/nonexistent: has no value for w") == 0);
+  const auto saved = [](Place& p, std::vector<int64_t> dims) {
+    const float values[] = {1, 2};
+    REQUIRE(io::WriteTensorFile(p.Path("w"), TensorView{DType::kFloat32, std::move(dims), reinterpret_cast<const std::byte*>(values)}).ok());
+  };
+  CHECK(message([&](Place& p) {
+          saved(p, {2});
+          p.spec.init = {p.Path(""), "", {}};
+        }).find("'w' is float32[2], the program declares float32[1]") != std::string::npos);
+  CHECK(message([&](Place& p) {
+          saved(p, {2});
+          p.spec.init = {"", p.Path("w"), {"w"}};
+        }).find("record 0 is float32[2], but 'w' is float32[1]") != std::string::npos);
+  CHECK(message([&](Place& p) {
+          saved(p, {1});
+          std::filesystem::resize_file(p.Path("w"), std::filesystem::file_size(p.Path("w")) - 1);
+          p.spec.init = {p.Path(""), "", {}};
+        }).find("the file is cut off") != std::string::npos);
   CHECK(message([](Place& p) { p.spec.timeout_seconds = 0; }).find("a deadline of 0 s") != std::string::npos);
 }
 
 TEST_CASE("what only a worker can find out ends the job before its first step") {
   Place place;
-  place.spec.steps = 3;
+  place.plan["programs"]["main"]["body"][1]["call"] = "dt_nothing";
   REQUIRE(place.Run() == 4);
-  CHECK(place.report["error"]["message"].get<std::string>().find("use --steps 2") != std::string::npos);
+  CHECK(place.report["error"]["message"].get<std::string>().find("this runtime has no call 'dt_nothing'") != std::string::npos);
   CHECK(place.report["error"]["step"].is_null());
 }
 

@@ -8,6 +8,7 @@
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
+#include "runtime/exec/config.h"
 #include "runtime/io/feed.h"
 
 namespace dtranspile::cli {
@@ -87,7 +88,7 @@ void declareRunFlags(CLI::App& app, RunFlags& flags) {
   app.add_option("--fetch", flags.fetch, "what to report (repeatable); default: the loss");
   app.add_option("--steps", flags.steps, "steps to run; default: as many as the feeds have")->check(wholeNumber(1));
   app.add_option("--cache", flags.cache, "folder of compiled kernels; default: below the user's cache folder");
-  app.add_option("--threads", flags.threads, "threads of a rank; default: cores / ranks")->check(wholeNumber(1));
+  app.add_option("--threads", flags.threads, "threads of a rank; default: cores / ranks")->check(CLI::Range(1, exec::kMostThreads));
   app.add_flag("--float64", flags.float64, "computes everything that the program does in float32 in float64; files of float32 are widened");
   app.add_flag("--mend-defects", flags.mendDefects, "formulas as documented where kernels of the framework are known to depart from them");
 }

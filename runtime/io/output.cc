@@ -58,6 +58,27 @@ absl::StatusOr<int> OpenTemporary(const std::string& folder, std::string* name) 
   }
 }
 
+absl::Status WriteAll(int descriptor, const std::string& path, const void* data, int64_t size) {
+  constexpr int64_t kPart = int64_t{1} << 30;
+  auto* from = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t done = write(descriptor, from, static_cast<size_t>(std::min(size, kPart)));
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return ErrnoStatus(errno, path + ": writing");
+    from += done;
+    size -= done;
+  }
+  return absl::OkStatus();
+}
+
+// Whether a file may be renamed to `path` without taking away something else than a file.
+absl::StatusOr<bool> MayBeReplaced(const std::string& path) {
+  struct stat info;
+  if (lstat(path.c_str(), &info) != 0) return true;
+  if (S_ISDIR(info.st_mode)) return absl::InvalidArgumentError(path + ": is a folder; name a file");
+  return S_ISREG(info.st_mode);
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> PathInside(const std::string& folder, const std::string& name) {
@@ -101,18 +122,7 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path) {
   return AtomicFile(path, std::move(temporary), descriptor);
 }
 
-absl::Status AtomicFile::Write(const void* data, int64_t size) {
-  constexpr int64_t kPart = int64_t{1} << 30;
-  auto* from = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t done = write(descriptor_, from, static_cast<size_t>(std::min(size, kPart)));
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return ErrnoStatus(errno, path_ + ": writing");
-    from += done;
-    size -= done;
-  }
-  return absl::OkStatus();
-}
+absl::Status AtomicFile::Write(const void* data, int64_t size) { return WriteAll(descriptor_, path_, data, size); }
 
 absl::Status AtomicFile::Commit() {
   if (fsync(descriptor_) != 0) return ErrnoStatus(errno, path_ + ": writing");
@@ -135,6 +145,25 @@ absl::Status WriteFile(const std::string& path, const void* data, int64_t size) 
   DT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   DT_RETURN_IF_ERROR(file.Write(data, size));
   return file.Commit();
+}
+
+absl::Status WriteNamed(const std::string& path, const void* data, int64_t size) {
+  DT_ASSIGN_OR_RETURN(const bool replaced, MayBeReplaced(path));
+  if (replaced) return WriteFile(path, data, size);
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) return ErrnoStatus(errno, path + ": opening");
+  const absl::Status written = WriteAll(descriptor, path, data, size);
+  const int failed = close(descriptor) != 0 ? errno : 0;
+  if (!written.ok() || failed == 0) return written;
+  return ErrnoStatus(failed, path + ": writing");
+}
+
+absl::Status CheckNamed(const std::string& path) {
+  DT_ASSIGN_OR_RETURN(const bool replaced, MayBeReplaced(path));
+  if (replaced) return AtomicFile::Create(path).status();
+  // A link may lead to a file that is yet to be made.
+  if (access(path.c_str(), W_OK) == 0 || errno == ENOENT) return absl::OkStatus();
+  return ErrnoStatus(errno, path + ": writing");
 }
 
 }  // namespace dtranspile::io

@@ -42,4 +42,9 @@ class AtomicFile {
 // All of it at once.
 absl::Status WriteFile(const std::string& path, const void* data, int64_t size);
 
+// WriteFile for a path that a user has named: a device, a pipe or a symbolic link stays what it is and is written in place.
+absl::Status WriteNamed(const std::string& path, const void* data, int64_t size);
+// Whether that would succeed, so that it is not found out after hours of work. Nothing is left and nothing changed.
+absl::Status CheckNamed(const std::string& path);
+
 }  // namespace dtranspile::io

@@ -1,10 +1,12 @@
 // Names that stay inside, files that appear whole.
 #include "runtime/io/output.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstring>
 
 #include "runtime/io/bytes.h"
 #include "test/runtime/io/temp_folder.h"
@@ -55,6 +57,34 @@ TEST_CASE("a file appears at commit, and nothing is left without") {
   CHECK(Slurp(path) == "newer");
   CHECK(folder.entries() == 1);
   CHECK(WriteFile(folder / "no/x", "", 0).code() == absl::StatusCode::kNotFound);
+}
+
+TEST_CASE("what a user names and is no file stays what it is") {
+  const TempFolder folder;
+  std::filesystem::create_symlink(folder / "target", folder / "link");
+  for (const char* text : {"long", "new"}) {
+    REQUIRE(CheckNamed(folder / "link").ok());
+    REQUIRE(WriteNamed(folder / "link", text, static_cast<int64_t>(strlen(text))).ok());
+    CHECK(Slurp(folder / "target") == text);
+  }
+  CHECK(std::filesystem::is_symlink(folder / "link"));
+  REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  const int reader = open((folder / "pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  REQUIRE(CheckNamed(folder / "pipe").ok());
+  REQUIRE(WriteNamed(folder / "pipe", "x", 1).ok());
+  char byte = 0;
+  CHECK(read(reader, &byte, 1) == 1);
+  CHECK(byte == 'x');
+  close(reader);
+  CHECK(std::filesystem::is_fifo(folder / "pipe"));
+
+  Spill(folder / "file", "old");
+  REQUIRE(CheckNamed(folder / "file").ok());
+  CHECK(Slurp(folder / "file") == "old");
+  CHECK(CheckNamed(folder / "new").ok());
+  CHECK(folder.entries() == 4);
+  CHECK(CheckNamed(folder.path()).code() == absl::StatusCode::kInvalidArgument);
+  CHECK(CheckNamed(folder / "no/x").code() == absl::StatusCode::kNotFound);
 }
 
 TEST_CASE("sources refuse what is not there") {

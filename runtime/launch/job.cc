@@ -47,6 +47,8 @@ class Meeting {
       DT_ASSIGN_OR_RETURN(store_, comm::StoreServer::Start("127.0.0.1:0"));
       rendezvous_.store = store_->address();
     }
+    } else {
+      comm::RemoveLeftSegments(rendezvous_.store);
     for (Rank& rank : ranks) rank.config.rendezvous = rendezvous_;
     return absl::OkStatus();
   }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
 
@@ -33,13 +34,13 @@ absl::Status SignalWatch::Begin() {
   action.sa_handler = OnSignal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (size_t i = 0; i < 3; ++i) sigaction(kSignals[i], &action, &before_[i]);
+  for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &action, &before_[i]);
   return absl::OkStatus();
 }
 
 SignalWatch::~SignalWatch() {
   if (active_) {
-    for (size_t i = 0; i < 3; ++i) sigaction(kSignals[i], &before_[i], nullptr);
+    for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before_[i], nullptr);
     write_end = -1;
   }
   for (int fd : pipe_)

@@ -1,4 +1,4 @@
-// Turns SIGINT, SIGTERM and SIGHUP into a readable descriptor while a job runs. Used by the supervisor.
+// Turns SIGINT, SIGTERM, SIGHUP and SIGQUIT into a readable descriptor while a job runs. Used by the supervisor.
 #pragma once
 
 #include <signal.h>
@@ -24,10 +24,10 @@ class SignalWatch {
   int Take();
 
  private:
-  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   int pipe_[2] = {-1, -1};
   bool active_ = false;
-  struct sigaction before_[3];
+  struct sigaction before_[4];
 };
 
 }  // namespace dtranspile::launch

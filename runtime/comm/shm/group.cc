@@ -44,7 +44,9 @@ std::string SafeName(const std::string& name) {
   return safe;
 }
 
-std::string Prefix(const std::string& job) { return absl::StrCat("dtranspile+", SafeName(job), "+"); }
+constexpr char kPrefix[] = "dtranspile+";  // of every segment
+
+std::string Prefix(const std::string& job) { return absl::StrCat(kPrefix, SafeName(job), "+"); }
 std::string FolderOf(const std::string& folder) { return folder.empty() ? kDefaultFolder : folder; }
 
 template <typename... Parts>
@@ -56,6 +58,34 @@ absl::Status ErrnoError(const Parts&... parts) {
 void SleepNs(int64_t nanoseconds) {
   const timespec time = {0, static_cast<long>(nanoseconds)};
   nanosleep(&time, nullptr);
+}
+
+// Whether this is a segment of this user whose maker is known to be dead.
+bool MakerIsDead(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return false;
+  struct stat info;
+  const bool ours = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() && info.st_size >= static_cast<off_t>(sizeof(GroupControl));
+  void* data = ours ? mmap(nullptr, sizeof(GroupControl), PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
+  close(fd);
+  if (data == MAP_FAILED) return false;
+  const Mapping mapping(static_cast<std::byte*>(data), sizeof(GroupControl));
+  const GroupControl& control = *static_cast<const GroupControl*>(data);
+  return control.magic == GroupControl::kMagic && StateOf(control.creator) == ProcessState::kDead;
+}
+
+// The files whose names begin so and that `which` picks by path.
+int RemoveFiles(const std::string& where, const std::string& prefix, bool (*which)(const std::string& path)) {
+  DIR* listing = opendir(where.c_str());
+  if (listing == nullptr) return 0;
+  std::vector<std::string> paths;
+  while (const dirent* entry = readdir(listing)) {
+    if (std::strncmp(entry->d_name, prefix.c_str(), prefix.size()) == 0) paths.push_back(absl::StrCat(where, "/", entry->d_name));
+  }
+  closedir(listing);
+  int removed = 0;
+  for (const std::string& path : paths) removed += which(path) && unlink(path.c_str()) == 0;
+  return removed;
 }
 
 }  // namespace
@@ -250,17 +280,9 @@ void Group::Fail(const std::string& why) {
 }
 
 int RemoveSegments(const std::string& job, const std::string& folder) {
-  const std::string where = FolderOf(folder), prefix = Prefix(job);
-  DIR* listing = opendir(where.c_str());
-  if (listing == nullptr) return 0;
-  std::vector<std::string> names;
-  while (const dirent* entry = readdir(listing)) {
-    if (std::strncmp(entry->d_name, prefix.c_str(), prefix.size()) == 0) names.push_back(entry->d_name);
-  }
-  closedir(listing);
-  int removed = 0;
-  for (const std::string& name : names) removed += unlink(absl::StrCat(where, "/", name).c_str()) == 0;
-  return removed;
+  return RemoveFiles(FolderOf(folder), Prefix(job), [](const std::string&) { return true; });
 }
+
+int RemoveLeftSegments(const std::string& folder) { return RemoveFiles(FolderOf(folder), kPrefix, MakerIsDead); }
 
 }  // namespace dtranspile::comm

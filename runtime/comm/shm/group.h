@@ -70,4 +70,7 @@ class Group {
 // the last process of the job is gone. Returns how many files it removed.
 int RemoveSegments(const std::string& job, const std::string& folder);
 
+// The same for jobs whose launcher was killed too: segments of this user whose maker (rank 0) is known to be dead.
+int RemoveLeftSegments(const std::string& folder);
+
 }  // namespace dtranspile::comm

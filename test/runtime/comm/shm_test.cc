@@ -33,9 +33,9 @@ Rendezvous NewRendezvous() {
 }
 
 // Names in /dev/shm that belong to tests of this process.
-int FilesLeft() {
+int FilesLeft(const char* folder = "/dev/shm") {
   const std::string mine = "dtranspile+test%2F" + std::to_string(getpid()) + ".";
-  DIR* listing = opendir("/dev/shm");
+  DIR* listing = opendir(folder);
   REQUIRE(listing != nullptr);
   int count = 0;
   while (const dirent* entry = readdir(listing)) count += std::strncmp(entry->d_name, mine.c_str(), mine.size()) == 0;
@@ -64,7 +64,11 @@ TEST_CASE("shm: nothing stays when all ranks are killed") {
 }
 
 TEST_CASE("shm: what is left of a group that never met can be removed, and does not disturb the next one") {
-  const Rendezvous rendezvous = NewRendezvous();
+  // A folder of its own: in /dev/shm any command that starts would remove it.
+  char folder[] = "/dev/shm/dtranspile-test-XXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  Rendezvous rendezvous = NewRendezvous();
+  rendezvous.store = folder;
   const auto killed_while_joining = [&] {
     RunRanks(1, [&](int) -> std::string {
       alarm(1);  // ends the process
@@ -72,10 +76,22 @@ TEST_CASE("shm: what is left of a group that never met can be removed, and does 
     });
   };
   killed_while_joining();
-  CHECK(FilesLeft() == 1);
+  CHECK(FilesLeft(folder) == 1);
   SECTION("a launcher removes it") {
-    CHECK(RemoveSegments("another job", "") == 0);
-    CHECK(RemoveSegments(rendezvous.job, "") == 1);
+    CHECK(RemoveSegments("another job", folder) == 0);
+    CHECK(RemoveSegments(rendezvous.job, folder) == 1);
+  }
+  SECTION("so does the launcher of a later job, but nothing that is in use") {
+    RequireRanks(1, [&](int) -> std::string {
+      Rendezvous other = NewRendezvous();
+      other.store = folder;
+      other.timeout_seconds = 1;
+      std::thread joins([&] { (void)JoinShm(other, "world", 0, 2); });
+      usleep(300'000);
+      const int removed = RemoveLeftSegments(folder), left = FilesLeft(folder);
+      joins.join();
+      return removed == 1 && left == 1 ? "" : "removed " + std::to_string(removed) + ", left " + std::to_string(left);
+    });
   }
   SECTION("a job of the same name takes its place") {
     RequireRanks(2, [&](int rank) -> std::string {
@@ -84,7 +100,8 @@ TEST_CASE("shm: what is left of a group that never met can be removed, and does 
       return comm.ok() ? RunTrial(**comm, Trial{}) : comm.status().ToString();
     });
   }
-  CHECK(FilesLeft() == 0);
+  CHECK(FilesLeft(folder) == 0);
+  rmdir(folder);
 }
 
 TEST_CASE("shm: ranks that disagree about the group") {

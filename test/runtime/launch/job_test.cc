@@ -298,7 +298,7 @@ TEST_CASE("a stopped rank is noticed within the deadline, and where the others w
 }
 
 TEST_CASE("interrupting the launcher leaves nothing") {
-  for (int signal : {SIGINT, SIGTERM}) {
+  for (int signal : {SIGINT, SIGTERM, SIGQUIT}) {
     Place place;
     place.RunForever();
     place.Launch();

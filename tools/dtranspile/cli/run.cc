@@ -1,6 +1,5 @@
 // dtranspile run JOB|MAIN, dtranspile compile JOB|MAIN -o DIR
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -17,6 +16,7 @@
 #include "runtime/launch/job.h"
 #include "tools/dtranspile/cli/files.h"
 #include "tools/dtranspile/cli/run_flags.h"
+#include "tools/dtranspile/cli/scratch.h"
 
 namespace dtranspile::cli {
 namespace {
@@ -27,23 +27,6 @@ struct Flags : RunFlags {
   std::string report, save, saveFetches, backend = "shm", device = "cpu", trace, output;
   double timeout = 60;
   int64_t seed = 0;
-};
-
-// A folder of our own that goes away with the command.
-class Scratch {
- public:
-  Scratch() {
-    std::string pattern = (fs::temp_directory_path() / "dtranspile-XXXXXX").string();
-    if (mkdtemp(pattern.data())) path_ = pattern;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
 };
 
 // Everything between the flags and a plan on disk.
@@ -67,10 +50,7 @@ mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::
   out.feeds = *feeds;
   lower::CompileOptions options;
   mlir::FailureOr<lower::LoweringRequest> request = makeRequest(tool, out.runnable, out.feeds, out.fetches);
-// Of the saved program: a file of the framework has no values for what passes have added to a job (the snapshots of local SGD).
   if (mlir::failed(request)) return mlir::failure();
-  Runnable& runnable = compiled.runnable;
-  mlir::ModuleOp saved = runnable.job ? runnable.job->lookupSymbol<mlir::ModuleOp>("source") : *runnable.module;
   options.main = *request;
   options.main.mendDefects = flags.mendDefects;
   if (flags.float64) {
@@ -87,7 +67,10 @@ mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::
   return out;
 }
 
+// Of the saved program: a file of the framework has no values for what passes have added to a job (the snapshots of local SGD).
 std::vector<std::string> persistablesOf(Compiled& compiled) {
+  Runnable& runnable = compiled.runnable;
+  mlir::ModuleOp saved = runnable.job ? runnable.job->lookupSymbol<mlir::ModuleOp>("source") : *runnable.module;
   std::vector<std::string> names;
   for (auto var : findProgram(saved, "main")->getParentRegion()->getOps<pd::VarOp>())
     if (pd::tensorOf(var.getType())) names.push_back(var.getSymName().str());
@@ -161,17 +144,21 @@ bool checkDevice(Tool& tool, const Flags& flags) {
 
 int run(Tool& tool, const Flags& flags) {
   if (!checkDevice(tool, flags)) return kNo;
-  Scratch scratch;
-  if (scratch.path().empty()) return tool.error("no temporary folder can be made below " + fs::temp_directory_path().string()), kNo;
+  absl::StatusOr<Scratch> scratch = Scratch::Make();
+  if (!scratch.ok()) return tool.error(std::string(scratch.status().message())), kNo;
+  if (!flags.report.empty() && flags.report != "-") {
+    absl::Status status = io::CheckNamed(flags.report);
+    if (!status.ok()) return tool.error("--report " + std::string(status.message())), kNo;
+  }
   launch::JobSpec spec;
   if (!parsePerStep(tool, flags, spec.per_step)) return kUsage;
-  mlir::FailureOr<Compiled> compiled = compile(tool, flags, scratch.path() + "/plan");
+  mlir::FailureOr<Compiled> compiled = compile(tool, flags, scratch->path() + "/plan");
   if (mlir::failed(compiled)) return kNo;
-  auto init = findInit(tool, *compiled, flags, scratch.path());
+  auto init = findInit(tool, *compiled, flags, scratch->path());
   if (mlir::failed(init)) return kNo;
   launch::Role role;
   role.mesh = compiled->runnable.mesh;
-  role.plans = {scratch.path() + "/plan"};
+  role.plans = {scratch->path() + "/plan"};
   role.compile_ms = compiled->compileMs;
   spec.digest = compiled->runnable.digest;
   spec.roles = {role};

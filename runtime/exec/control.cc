@@ -3,15 +3,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cmath>
 
 namespace dtranspile::exec {
-namespace {
-
-constexpr std::chrono::seconds kSignOfLife{1};
-
-}  // namespace
 
 ControlChannel::ControlChannel(int fd) : fd_(fd), thread_([this] { SendSignsOfLife(); }) {}
 

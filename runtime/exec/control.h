@@ -2,6 +2,7 @@
 // the launcher can tell a long step from a stopped process.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -9,6 +10,9 @@
 #include "runtime/exec/json_reader.h"
 
 namespace dtranspile::exec {
+
+// How often a worker says that it lives.
+constexpr std::chrono::seconds kSignOfLife{1};
 
 class ControlChannel {
  public:

@@ -11,6 +11,7 @@
 #include "runtime/base/status.h"
 #include "runtime/comm/gloo/store.h"
 #include "runtime/comm/shm/group.h"
+#include "runtime/exec/control.h"
 #include "runtime/launch/ranks.h"
 #include "runtime/launch/report.h"
 #include "runtime/launch/supervisor.h"
@@ -46,9 +47,9 @@ class Meeting {
     if (spec.backend != "shm") {
       DT_ASSIGN_OR_RETURN(store_, comm::StoreServer::Start("127.0.0.1:0"));
       rendezvous_.store = store_->address();
-    }
     } else {
       comm::RemoveLeftSegments(rendezvous_.store);
+    }
     for (Rank& rank : ranks) rank.config.rendezvous = rendezvous_;
     return absl::OkStatus();
   }
@@ -124,8 +125,13 @@ Json ErrorJson(const Ranks& ranks, const std::optional<Failure>& failure) {
 
 absl::StatusOr<Report> RunJob(const JobSpec& spec) {
   constexpr double kLongestTimeout = 1e6;
+  constexpr int64_t kShortestTimeout = 2 * exec::kSignOfLife.count();
   if (!(spec.timeout_seconds > 0 && spec.timeout_seconds <= kLongestTimeout))
     return absl::InvalidArgumentError(absl::StrCat("a deadline of ", spec.timeout_seconds, " s is not between 0 and ", kLongestTimeout));
+  if (spec.timeout_seconds < kShortestTimeout)
+    return absl::InvalidArgumentError(absl::StrCat("a deadline of ", spec.timeout_seconds, " s is too short: a rank gives a sign of life every ",
+                                                   exec::kSignOfLife.count(), " s, so a healthy one may take ", kShortestTimeout, " s; give ", kShortestTimeout,
+                                                   " s or more"));
   DT_ASSIGN_OR_RETURN(Ranks ranks, MakeRanks(spec));
   DT_ASSIGN_OR_RETURN(const std::string worker, FindWorker(spec));
   for (const std::string& folder : {spec.save, spec.save_fetches, spec.trace}) DT_RETURN_IF_ERROR(MakeFolder(folder));

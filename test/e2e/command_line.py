@@ -30,8 +30,8 @@ class Check:
     def program(self, name):
         return os.path.join(self.case, name)
 
-    def call(self, *words):
-        return subprocess.run([self.tool, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, text=True)
+    def call(self, *words, **environment):
+        return subprocess.run([self.tool, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, text=True, env=dict(os.environ, **environment))
 
     def expect(self, what, good, detail=""):
         if not good:
@@ -40,8 +40,8 @@ class Check:
         else:
             print("ok: " + what)
 
-    def expect_exit(self, what, code, words, *fragments):
-        done = self.call(*words)
+    def expect_exit(self, what, code, words, *fragments, **environment):
+        done = self.call(*words, **environment)
         text = done.stdout + done.stderr
         missing = [f for f in fragments if f not in text]
         self.expect(what, done.returncode == code and not missing, "exit status %d, expected %d; missing %s\n%s" % (done.returncode, code, missing, text))
@@ -327,6 +327,73 @@ def bad_values(check):
     check.expect_exit("a bad value is said with its place", 4, run, "lookup_table (block 0, op 0; gen_fluid.py:", "element 5 of 'words' is 500, expected at least 0 and below 500")
 
 
+def inputs_of_a_run(check):
+    """What is wrong with the input of a job is said once, before a rank is started, and is no failure of the job."""
+    check.expect_exit("a job of four", 0, check.transpile("four", 4))
+    data = ["run", check.path("four"), "--feeds", check.program("feeds")]
+    run = data + ["--init", check.program("init")]
+    check.expect_exit("--init that is not there", 1, data + ["--init", "/nonexistent"], "/nonexistent")
+    check.expect_exit("--init of something else", 1, data + ["--init", check.program("main.pdmodel")], "not a tensor file")
+    check.expect_exit("--init without a parameter", 1, data + ["--init", check.program("feeds")], "has no value for")
+    check.expect_exit("--per-step of no variable", 1, run + ["--per-step", "nothing=1,2"], "'nothing' is no persistable")
+    check.expect_exit("--per-step with too few values", 1, run + ["--per-step", "learning_rate_0=0.1"], "1 values of 'learning_rate_0'")
+    shutil.copytree(check.program("feeds"), check.path("other_type"))
+    os.chmod(check.path("other_type"), 0o755)
+    with open(check.program("feeds/y.npy"), "rb") as f:
+        y = f.read()
+    os.remove(check.path("other_type/y.npy"))
+    with open(check.path("other_type/y.npy"), "wb") as f:
+        f.write(y.replace(b"<f4", b"<i4", 1))
+    check.expect_exit("a feed of another type", 1, ["run", check.path("four"), "--feeds", check.path("other_type"), "--init", check.program("init")], "int32", "float32")
+    check.expect_exit("more threads than a rank may have", 2, run + ["--threads", "100000"], "1024")
+    check.expect_exit("a deadline shorter than the signs of life", 1, run + ["--timeout", "0.1"], "a deadline of 0.1 s is too short")
+    check.expect_exit("a folder for temporary files that is not there", 1, run, "TMPDIR=/nonexistent", TMPDIR="/nonexistent")
+
+
+def reports_in_place(check):
+    """What --report names and is no file stays what it is; what cannot be written is said before the training."""
+    run = ["run", check.program("main.pdmodel"), "--feeds", check.program("feeds"), "--init", check.program("init"), "--report"]
+    os.symlink(check.path("target.json"), check.path("link.json"))
+    for what in ("a link to a new file", "a link to a file"):
+        check.expect_exit("--report to " + what, 0, run + [check.path("link.json")])
+        with open(check.path("target.json")) as f:
+            check.expect(what + " is followed", os.path.islink(check.path("link.json")) and json.load(f)["ok"])
+    os.mkfifo(check.path("pipe"))
+    reader = subprocess.Popen(["cat", check.path("pipe")], stdout=subprocess.PIPE)
+    check.expect_exit("--report to a pipe", 0, run + [check.path("pipe")])
+    text = reader.communicate(timeout=60)[0]
+    check.expect("a reader of the pipe gets it", json.loads(text)["ok"] and not os.path.isfile(check.path("pipe")), str(text))
+    os.mkdir(check.path("folder.json"))
+    for path, named in ((check.path("no/report.json"), check.path("no")), (check.path("folder.json"), check.path("folder.json"))):
+        check.expect_exit("--report to %s is refused" % path, 1, run + [path, "--save", check.path("saved_in_vain")], "--report " + named + ": ")
+    check.expect("before anything is done", not os.path.exists(check.path("saved_in_vain")))
+
+
+def interruptions(check):
+    """A command that is ended while it compiles leaves no temporary folder; one that is killed leaves it to the next."""
+    temporary = check.path("tmp")
+    os.mkdir(temporary)
+    words = [check.tool, "run", check.program("main.pdmodel"), "--feeds", check.program("feeds"), "--init", check.program("init")]
+
+    def end(number):
+        cache = check.path("cache%d" % number)
+        job = subprocess.Popen(words + ["--cache", cache], env=dict(os.environ, TMPDIR=temporary), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.time() + 30
+        while not os.listdir(temporary) and time.time() < deadline:
+            time.sleep(0.001)
+        job.send_signal(number)
+        return job.wait(timeout=60)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGPIPE):
+        code = end(number)
+        check.expect("signal %d ends a command that compiles" % number, code == -number, str(code))
+        check.expect("and leaves nothing", not os.listdir(temporary), str(os.listdir(temporary)))
+    end(signal.SIGKILL)
+    check.expect("SIGKILL leaves the folder", len(os.listdir(temporary)) == 1, str(os.listdir(temporary)))
+    check.expect_exit("the next run", 0, words[1:], TMPDIR=temporary)
+    check.expect("removes it", not os.listdir(temporary), str(os.listdir(temporary)))
+
+
 NOTHING = """pd.var @w : tensor<4x2xf32> {parameter}
 pd.program @main attributes {version = 2006002 : i64} {
   %x = pd.input "x" : tensor<?x3x4xf32>
@@ -433,7 +500,8 @@ def report(check):
 def main(tools, corpus):
     with tempfile.TemporaryDirectory() as work:
         check = Check(tools, corpus, work)
-        for part in (jobs, outputs, wrong_programs, usage, conversions, errors, report, reports_of_ranks, initial_values, bad_values, nothing_at_all, narrow_types, double_precision, faults):
+        for part in (jobs, outputs, wrong_programs, usage, conversions, errors, report, reports_of_ranks, initial_values, inputs_of_a_run, reports_in_place, interruptions, bad_values, nothing_at_all,
+                     narrow_types, double_precision, faults):
             part(check)
         sys.exit(1 if check.failures else 0)
 

@@ -409,6 +409,8 @@ TEST_CASE("what is wrong beforehand is said before anything starts") {
           p.spec.init = {p.Path(""), "", {}};
         }).find("the file is cut off") != std::string::npos);
   CHECK(message([](Place& p) { p.spec.timeout_seconds = 0; }).find("a deadline of 0 s") != std::string::npos);
+  CHECK(message([](Place& p) { p.spec.timeout_seconds = 0.1; }) ==
+        "a deadline of 0.1 s is too short: a rank gives a sign of life every 1 s, so a healthy one may take 2 s; give 2 s or more");
 }
 
 TEST_CASE("what only a worker can find out ends the job before its first step") {

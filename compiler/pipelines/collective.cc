@@ -1,5 +1,6 @@
 #include "compiler/pipelines/collective.h"
 
+#include "compiler/pipelines/source.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "passes/dp-broadcast-startup/pass.h"
@@ -40,6 +41,7 @@ void buildCollectivePipeline(mlir::OpPassManager& manager, const CollectiveStrat
 
 mlir::LogicalResult transpileCollective(mlir::ModuleOp module, const CollectiveStrategy& strategy) {
   if (mlir::failed(checkStrategy(strategy, module.getLoc()))) return mlir::failure();
+  if (mlir::failed(checkSource(module))) return mlir::failure();
   mlir::PassManager manager(module.getContext());
   buildCollectivePipeline(manager, strategy);
   return manager.run(module);

@@ -110,6 +110,19 @@ def wrong_programs(check):
         check.expect_exit("run refuses a wrong " + name, 1, ["run", path, *data], message)
         check.expect_exit("transpile refuses a wrong " + name, 1, ["transpile", path, "-o", check.path("wrong"), "--mode", "collective", "--trainers", "2"], message)
         check.expect("nothing is written", not os.path.exists(check.path("wrong")))
+    for name, old, new, message in (
+        ("opaque", 'type: "square"', 'type: "my_square"', "my_square: has no row: it cannot be rewritten, checked or run"),
+        ("communicating", 'type: "mean"', 'type: "c_allreduce_sum"', "c_allreduce_sum: communicates already; give the single-device program"),
+        ("saving", "  ops {", '  ops { inputs { parameter: "X" arguments: "fc_0.w_0" } type: "save" attrs { name: "file_path" type: STRING s: "w" } }\n  ops {',
+         "save: every rank would read or write the same file"),
+    ):
+        if old not in text:
+            check.expect("the program has " + old, False)
+        path = check.path(name + ".pdtxt")
+        with open(path, "w") as f:
+            f.write(text.replace(old, new, 1))
+        check.expect_exit("transpile refuses a program that is " + name, 1, ["transpile", path, "-o", check.path("wrong"), "--mode", "collective", "--trainers", "2"],
+                          message)
     other = os.path.join(check.corpus, "fluid18", "mnist_mlp", "startup.pdmodel")
     check.expect_exit("a start-up program of another model", 1, ["transpile", check.program("main.pdmodel"), "--startup", other, "-o", check.path("wrong"), "--mode",
                       "collective", "--trainers", "2"], "'fc_0.w_0'", "these are not the main and the start-up program of one model")

@@ -82,7 +82,7 @@ void installInternalErrorHandlers(int argc, const char* const* argv) {
   alternative.ss_sp = stack;
   alternative.ss_size = sizeof stack;
   sigaltstack(&alternative, nullptr);
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = onSignal;
   action.sa_flags = SA_ONSTACK;
   for (int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE}) sigaction(signal, &action, nullptr);

@@ -15,8 +15,14 @@ struct Refusal {
 constexpr const char* kFiles = "every rank would read or write the same file at every step; do it outside of the program (run --init, --save)";
 constexpr const char* kReader = "its batches come from a reader of the framework's process; save the program with feeds";
 constexpr Refusal kInMain[] = {
-    {"save", kFiles},   {"save_combine", kFiles}, {"load", kFiles},           {"load_combine", kFiles},
-    {"read", kReader},  {"create_py_reader", kReader}, {"create_double_buffer_reader", kReader}, {"create_custom_reader", kReader},
+    {"save", kFiles},
+    {"save_combine", kFiles},
+    {"load", kFiles},
+    {"load_combine", kFiles},
+    {"read", kReader},
+    {"create_py_reader", kReader},
+    {"create_double_buffer_reader", kReader},
+    {"create_custom_reader", kReader},
 };
 
 const char* whyNot(mlir::Operation* op, bool main) {

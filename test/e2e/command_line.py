@@ -113,7 +113,7 @@ def wrong_programs(check):
     for name, old, new, message in (
         ("opaque", 'type: "square"', 'type: "my_square"', "my_square: has no row: it cannot be rewritten, checked or run"),
         ("communicating", 'type: "mean"', 'type: "c_allreduce_sum"', "c_allreduce_sum: communicates already; give the single-device program"),
-        ("saving", "  ops {", '  ops { inputs { parameter: "X" arguments: "fc_0.w_0" } type: "save" attrs { name: "file_path" type: STRING s: "w" } }\n  ops {',
+        ("saving", "  ops {", '  ops { inputs { parameter: "X" arguments: "fc_0.w_0" } type: "save" attrs { name: "file_path" type: 2 s: "w" } }\n  ops {',
          "save: every rank would read or write the same file"),
     ):
         if old not in text:

@@ -38,7 +38,12 @@ class Evaluation {
  private:
   bool skipped(const Term& term) const { return form_.combine == Combine::Sum && term.use == Use::Linear && isZero_(term.value); }
   bool lose(std::string why, int axis = -1, mlir::Value operand = {}) {
-    outcome_.loss = {std::move(why), axis, operand, false};
+    outcome_.loss = {std::move(why), axis, operand};
+    return false;
+  }
+  bool misfit(std::string why, int axis, mlir::Value operand) {
+    lose(std::move(why), axis, operand);
+    outcome_.loss.misfit = true;
     return false;
   }
   bool alongAxis(unsigned axis);
@@ -66,7 +71,7 @@ bool Evaluation::surveySplit(unsigned axis, const Term& term, const State& state
   }
   int label = state.dim < static_cast<int>(term.labels.size()) ? term.labels[state.dim] : kWholeDim;
   if (label < 0) return lose("needs dim " + std::to_string(state.dim) + " whole", axis, term.value);
-  if (view.label >= 0 && view.label != label) return lose("operands are split along different dims", axis, term.value);
+  if (view.label >= 0 && view.label != label) return misfit("operands are split along different dims", axis, term.value);
   view.label = label;
   return true;
 }
@@ -100,7 +105,7 @@ bool Evaluation::splitResult(unsigned axis, const AxisView& view) {
     const State& state = readingOf_(term.value).states[axis];
     if (state.isSplit()) continue;
     if (state.isPartial()) return lose("mixes a partial value with a split one", axis, term.value);
-    if (llvm::is_contained(term.labels, view.label)) return lose("takes this operand whole and others in parts", axis, term.value);
+    if (llvm::is_contained(term.labels, view.label)) return misfit("takes this operand whole and others in parts", axis, term.value);
   }
   if (llvm::is_contained(form_.averaged, view.label)) outcome_.reading.scale = outcome_.reading.scale * Rational(axes_.sizes[axis]);
   auto at = llvm::find(form_.result, view.label);

@@ -53,6 +53,7 @@ struct Loss {
   int axis = -1;        // -1: not about one axis
   mlir::Value operand;  // null: not about one operand
   bool wrong = false;   // not only unknown: no reading fits, as in a sum of values that were scaled differently
+  bool misfit = false;  // on a rank the operands' extents differ, unless this one's is 1: one has a dim whole, another has a part of it
 };
 
 struct Outcome {

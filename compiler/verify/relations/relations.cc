@@ -37,6 +37,12 @@ void checkSites(const Analysis& analysis, const Contracts& contracts, Rung& rung
     std::string why = typeOf(site.op) + " " + site.loss.why;
     if (site.loss.operand) why += " (" + nameText(site.loss.operand) + ")";
     if (site.loss.axis >= 0) why += ", along data axis " + analysis.axes().names[site.loss.axis];
+    if (site.loss.misfit) {
+      // No contract makes it right: what a rank computes is not the reference's step on anything.
+      rung.add(messageAt(site.op, Message::Level::Unknown, "misfit", why + ": on a rank the extents of its operands fit only where this one's is 1",
+                         "cut the feeds that meet here alike (--batch-dim), or declare the extent 1 in the program"));
+      continue;
+    }
     std::string meaning = why + ": behind it the job equals the reference on each rank's share of the batch, averaged, and not on the whole batch";
     if (!advice.meaning.empty()) meaning += "; " + advice.meaning.str();
     bool ok = declared != contracts.sites.end() && declared->second.count(siteName(site.op));
@@ -111,7 +117,8 @@ void declareSites(mlir::ModuleOp job) {
     Rung ignored;
     Analysis analysis(role, program, reference, contracts, false, ignored);
     analysis.run();
-    for (const Site& site : analysis.sites()) names.push_back(builder.getStringAttr(siteName(site.op)));
+    for (const Site& site : analysis.sites())
+      if (!site.loss.misfit) names.push_back(builder.getStringAttr(siteName(site.op)));
   }
   if (names.empty()) return;
   llvm::SmallVector<mlir::Attribute> entries;

@@ -96,8 +96,10 @@ TEST_CASE("errors say what to do") {
   SECTION("a folder that holds something else") {
     c.options.main.feedDims["x"] = {8, 4};
     std::filesystem::create_directories(c.plan());
+    std::ofstream(c.plan() + "/thesis.txt") << "dear";
     CHECK_FALSE(c.compile());
     CHECK_THAT(c.error, Catch::Contains("is no compiled plan"));
+    CHECK(std::filesystem::exists(c.plan() + "/thesis.txt"));
   }
 }
 

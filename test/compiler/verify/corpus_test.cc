@@ -147,6 +147,22 @@ TEST_CASE("a weighted mean is a site that says what its ratio is, and is refuted
   CHECK_THAT(messageWith(whole, Message::Level::Refuted, "site").remedy, Catch::Contains("the same divisor"));
 }
 
+TEST_CASE("feeds that are cut and feeds that are not do not meet in an op") {
+  Jobs jobs;
+  for (const char* dims : {"x=none", "x=1"}) {
+    INFO(dims);
+    CollectiveStrategy strategy;
+    strategy.trainers = 2;
+    strategy.batch_dims = {dims};
+    auto job = jobs.make("fluid18/fit_a_line", strategy);
+    declareSites(*job);
+    VerifyReport report = verifyJob(*job, nullptr);
+    INFO(messagesOf(report));
+    CHECK(report.overall() == Verdict::Unknown);
+    CHECK_THAT(messageWith(report, Message::Level::Unknown, "misfit").text, Catch::Contains("fit only where this one's is 1"));
+  }
+}
+
 TEST_CASE("recurrent layers keep the batch split, and equal the step on the whole batch") {
   Jobs jobs;
   for (const char* program : {"fluid18/text_lstm", "static26/lstm_lm"}) {

@@ -155,6 +155,10 @@ def usage(check):
     for value in ("0", "-1", "two", "99999999999999999999"):
         check.expect_exit("--steps " + value, 2, ["run", check.program("main.pdmodel"), "--steps=" + value], "'%s' is no whole number from 1" % value)
     check.expect_exit("diff of what cannot be read", 1, ["diff", check.path("none"), check.program("main.pdmodel")], "cannot be read")
+    done = subprocess.run([check.tool, "compile", check.program("main.pdmodel"), "--startup", check.program("startup.pdmodel"), "--feeds", check.program("feeds"), "-o",
+                           check.path("untemporary"), "--cache", check.path("no-cache-yet")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, text=True,
+                          env={**os.environ, "TMPDIR": "/nonexistent"})
+    check.expect("no folder of temporary files", done.returncode == 1 and "set TMPDIR" in done.stdout, "status %d\n%s" % (done.returncode, done.stdout))
     # Our own faults: status 70 and a script that repeats the command.
     process = subprocess.Popen([check.tool, "show", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": check.work})
     time.sleep(0.5)  # it waits for its input

@@ -42,7 +42,9 @@ struct Job {
 class ScratchFolder {
  public:
   ScratchFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "dtranspile-link-XXXXXX").string();
+    std::error_code error;
+    std::string pattern = (std::filesystem::temp_directory_path(error) / "dtranspile-link-XXXXXX").string();
+    if (error) return;  // TMPDIR is no folder
     if (const char* made = mkdtemp(pattern.data())) path_ = made;
   }
   ~ScratchFolder() {
@@ -82,14 +84,18 @@ void compileAll(std::vector<Job*>& jobs, const LibraryOptions& options, ObjectCa
 
 llvm::LogicalResult link(const std::vector<Job>& jobs, const std::string& output, std::string& error) {
   ScratchFolder scratch;
+  if (scratch.path().empty()) {
+    error = "no folder for objects can be made in the folder of temporary files; set TMPDIR to one that is there and can be written";
+    return llvm::failure();
+  }
   std::vector<std::string> files;
   for (const Job& job : jobs) {
     files.push_back(scratch.path() + "/" + job.symbol + ".o");
     std::ofstream file(files.back(), std::ios::binary);
     file << job.object;
     file.close();
-    if (!file || scratch.path().empty()) {
-      error = "cannot write " + files.back();
+    if (!file) {
+      error = "cannot write " + files.back() + "; is the disk full?";
       return llvm::failure();
     }
   }

@@ -76,6 +76,25 @@ void RemoveLeft(const fs::path& below) {
 
 }  // namespace
 
+namespace {
+
+// Ending signals wait while this lives: a folder that is made, and not yet known to the handler, would be left.
+class Held {
+ public:
+  Held() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int signal : kEnding) sigaddset(&set, signal);
+    pthread_sigmask(SIG_BLOCK, &set, &before_);
+  }
+  ~Held() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
 absl::StatusOr<Scratch> Scratch::Make() {
   std::error_code error;
   const fs::path below = fs::temp_directory_path(error);
@@ -84,6 +103,7 @@ absl::StatusOr<Scratch> Scratch::Make() {
     return absl::NotFoundError(absl::StrCat("TMPDIR=", named ? named : "/tmp", ": ", error.message(), "; name a folder that is there"));
   }
   RemoveLeft(below);
+  const Held held;
   // Between making the folder and locking it another command may take it for one that is left; then there is a next one. A file system without
   // locks has nobody who removes anything.
   constexpr int kAttempts = 3;

@@ -5,8 +5,10 @@
 //   pd.while "$capture"(%0, %1) Condition(%2) X(%0) -> Out("i") StepScopes("s") {…} blocks [{…}] (^bb…) with {…} : (…) -> (…)
 #include <mutex>
 
+#include "dialects/pd/form_only.h"
 #include "dialects/pd/op_table.h"
 #include "dialects/pd/op_view.h"
+#include "dialects/pd/ops/declared.h"
 #include "dialects/pd/pd.h"
 #include "mlir/IR/OpImplementation.h"
 
@@ -291,13 +293,21 @@ std::optional<AttrType> frameworkType(Attribute value) {
 // An attribute may be given as a variable wherever it may be given at all.
 bool accepts(const AttrRow& row, AttrType type) { return llvm::is_contained(row.types, type) || type == AttrType::Var || type == AttrType::Vars; }
 
-mlir::LogicalResult verifyAttributes(Operation* op, const OpSpec& spec) {
+mlir::LogicalResult verifyAttributeTypes(Operation* op) {
   auto attributes = op->getAttrOfType<mlir::DictionaryAttr>("attrs");
   if (!attributes) return complain(op) << "[P1] lacks its attributes (attribute 'attrs')";
+  for (mlir::NamedAttribute named : attributes)
+    if (!frameworkType(named.getValue()))
+      return complain(op) << "[P7] has attribute '" << named.getName().getValue() << "' of no framework type: " << named.getValue();
+  return mlir::success();
+}
+
+mlir::LogicalResult verifyAttributes(Operation* op, const OpSpec& spec) {
+  if (mlir::failed(verifyAttributeTypes(op))) return mlir::failure();
+  auto attributes = op->getAttrOfType<mlir::DictionaryAttr>("attrs");
   for (mlir::NamedAttribute named : attributes) {
     llvm::StringRef name = named.getName().getValue();
     std::optional<AttrType> type = frameworkType(named.getValue());
-    if (!type) return complain(op) << "[P7] has attribute '" << name << "' of no framework type: " << named.getValue();
     if (isCommonAttribute(name)) continue;
     const AttrRow* row = spec.attribute(name);
     if (!row) return complain(op) << "[P7] has no attribute '" << name << "'";
@@ -319,6 +329,8 @@ mlir::LogicalResult verifyRow(Operation* op, const OpSpec& spec) {
     if (mlir::failed(constraint.holds(OpView(op), found)))
       return complain(op) << "[" << constraint.label << "] " << constraint.statement << (found.empty() ? "" : "; found " + found);
   }
+  std::string why;
+  if (mlir::failed(inferDeclared(OpView(op), why))) return complain(op) << "[P10] " << why;
   return mlir::success();
 }
 
@@ -356,7 +368,8 @@ class RowOpModel : public OperationName::Impl {
   }
   llvm::LogicalResult verifyInvariants(Operation* op) final {
     if (mlir::failed(verifyStructure(op))) return mlir::failure();
-    return spec_ ? verifyRow(op, *spec_) : mlir::success();
+    if (!spec_) return mlir::success();
+    return op->getDialect()->getRegisteredInterface<FormOnly>() ? verifyAttributeTypes(op) : verifyRow(op, *spec_);
   }
   llvm::LogicalResult verifyRegionInvariants(Operation*) final { return mlir::success(); }
 

@@ -1,5 +1,6 @@
 // dtranspile-lower FILE: the plan of every program of the file in text form, one line per node, for lit tests and for authors of rules. Fetched is
-// what no op reads. Extents of feeds are those of the text. --kernels prints the loop nests of kernels as well.
+// what no op reads. Extents of feeds are those of the text. --kernels prints the loop nests of kernels as well. With --form-only
+// ops are not held to their rows: extents come with the data, so the lowering has to refuse by itself what the verifier refuses where declared types show it.
 //
 //   call dt_gather(x float32[4x3], index int64[2], -; 0 1) -> out float32[2x3]
 //   kernel relu(x float32[2x3]) -> out float32[2x3]
@@ -9,6 +10,7 @@
 #include "compiler/lower/compile.h"
 #include "compiler/lower/kernel/emit.h"
 #include "dialects/dist/dist.h"
+#include "dialects/pd/form_only.h"
 #include "dialects/pd/op_view.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
@@ -120,10 +122,11 @@ bool lowerAndPrint(pd::ProgramOp program, bool kernels) {
   return true;
 }
 
-int run(const std::string& file, bool kernels) {
+int run(const std::string& file, bool kernels, bool formOnly) {
   mlir::MLIRContext context;
   context.loadDialect<pd::PdDialect, dist::DistDialect>();
   context.printOpOnDiagnostic(false);
+  if (formOnly) pd::checkFormOnly(&context);
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler handler(sources, &context);
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(file, sources, &context);
@@ -139,9 +142,10 @@ int run(const std::string& file, bool kernels) {
 int main(int argc, char** argv) {
   CLI::App app{"The plans of programs in text form."};
   std::string file;
-  bool kernels = false;
+  bool kernels = false, formOnly = false;
   app.add_option("file", file, "programs as text; - is standard input")->required();
   app.add_flag("--kernels", kernels, "print the loop nests of kernels");
+  app.add_flag("--form-only", formOnly, "leave to the lowering what declared types already show to be wrong");
   CLI11_PARSE(app, argc, argv);
-  return dtranspile::lower::run(file, kernels);
+  return dtranspile::lower::run(file, kernels, formOnly);
 }

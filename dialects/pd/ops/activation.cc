@@ -1,5 +1,6 @@
 // Rows of the op table: family `activation`. Notation: op_table.h; read by op_table.cc.
 
+#include "dialects/pd/ops/constraints.h"
 #include "dialects/pd/ops/families.h"
 #include "dialects/pd/ops/infer_activation.h"
 #include "dialects/pd/ops/infer_common.h"
@@ -61,9 +62,9 @@ const OpRow kRows[] = {
     {"thresholded_relu_grad", "Out@GRAD, X -> X@GRAD?", "threshold:f=1", kPure, inferSame<"Out@GRAD", "X@GRAD">},
     {"logsigmoid", "X -> Out", "", kPure, inferSame<"X", "Out">},
     {"logsigmoid_grad", "Out@GRAD, X -> X@GRAD?", "", kPure, inferSame<"Out@GRAD", "X@GRAD">},
-    {"softmax", "X -> Out", kSoftmaxAttributes, kPure, inferSame<"X", "Out">},
+    {"softmax", "X -> Out", kSoftmaxAttributes, kPure, inferSame<"X", "Out">, kAxis<"X", "axis">},
     {"softmax_grad", "Out, Out@GRAD -> X@GRAD?", kSoftmaxAttributes, kPure, inferSame<"Out@GRAD", "X@GRAD">},
-    {"log_softmax", "X -> Out", "axis:i=-1", kPure, inferSame<"X", "Out">},
+    {"log_softmax", "X -> Out", "axis:i=-1", kPure, inferSame<"X", "Out">, kAxis<"X", "axis">},
     {"log_softmax_grad", "Out?, Out@GRAD -> X@GRAD?", "axis:i=-1", kPure, inferSame<"Out@GRAD", "X@GRAD">},
     {"prelu", "X, Alpha -> Out", kPreluAttributes, kPure, inferSame<"X", "Out">},
     {"prelu_grad", "Alpha, Out@GRAD, X -> Alpha@GRAD?, X@GRAD?", kPreluAttributes, kPure, inferGradients},

@@ -39,4 +39,75 @@ TensorInfo declaredInfo(mlir::Type type) {
 
 std::optional<Dims> declaredDims(const OpView& op, llvm::StringRef slot, unsigned index) { return dimsOfValue(op.input(slot, index)); }
 
+bool isUndescribed(mlir::Value value) {
+  auto argument = llvm::dyn_cast<mlir::BlockArgument>(value);
+  if (argument && argument.getOwner()->getParentOp()->getName().getStringRef() == "pd.recurrent_grad") return true;
+  const TensorInfo info = declaredInfo(value.getType());
+  return info.kind == Kind::Other || (!info.rankKnown && info.kind == Kind::Tensor);
+}
+
+DeclaredContext::DeclaredContext(OpView op) : op_(op) {
+  auto program = op.operation()->getParentOfType<ProgramOp>();
+  version_ = program ? program.getVersion() : 0;
+}
+
+const TensorInfo* DeclaredContext::in(llvm::StringRef slot, unsigned index) const {
+  mlir::Value value = op_.input(slot, index);
+  if (!value) return nullptr;
+  auto [entry, isNew] = infos_.try_emplace({slot.str(), index});
+  if (isNew) {
+    entry->second = declaredInfo(value.getType());
+    for (int64_t& extent : entry->second.dims)
+      if (extent == 0) extent = -1;  // not inferred by the framework
+  }
+  return &entry->second;
+}
+
+std::optional<llvm::SmallVector<int64_t>> DeclaredContext::constant(llvm::StringRef slot, unsigned index) const {
+  mlir::Value value = op_.input(slot, index);
+  mlir::Operation* definition = value ? value.getDefiningOp() : nullptr;
+  if (!definition || definition->getName().getStringRef() != "pd.fill_constant") return std::nullopt;
+  OpView fill(definition);
+  std::string text = fill.getString("str_value");
+  double number = fill.getFloat("value");
+  if (!text.empty() && llvm::StringRef(text).getAsDouble(number)) return std::nullopt;
+  return llvm::SmallVector<int64_t>{static_cast<int64_t>(number)};
+}
+
+llvm::LogicalResult DeclaredContext::fail(const llvm::Twine& text) {
+  message = text.str();
+  return llvm::failure();
+}
+
+bool compatible(const TensorInfo& a, const TensorInfo& b) {
+  if (a.kind != b.kind) return false;
+  if (!a.rankKnown || !b.rankKnown) return true;
+  return a.dtype == b.dtype && agree(DimsRef(a.dims), DimsRef(b.dims));
+}
+
+namespace {
+
+// Whether the op that makes a value computes what the declaration says; true where that is not known.
+bool isAsComputed(mlir::Value value) {
+  mlir::Operation* definition = value.getDefiningOp();
+  if (!definition || !OpView::isFrameworkOp(definition)) return true;
+  OpView op(definition);
+  if (!op.spec() || !op.spec()->infer || llvm::any_of(definition->getOperands(), isUndescribed)) return true;
+  DeclaredContext context(op);
+  if (failed(op.spec()->infer(context))) return true;
+  for (const auto& [at, info] : context.results)
+    if (op.output(at.first, at.second) == value) return compatible(info, declaredInfo(value.getType()));
+  return true;
+}
+
+}  // namespace
+
+llvm::LogicalResult inferDeclared(const OpView& op, std::string& why) {
+  if (!op.spec() || !op.spec()->infer || llvm::any_of(op.operation()->getOperands(), isUndescribed)) return llvm::success();
+  DeclaredContext context(op);
+  if (succeeded(op.spec()->infer(context)) || !llvm::all_of(op.operation()->getOperands(), isAsComputed)) return llvm::success();
+  why = context.message;
+  return llvm::failure();
+}
+
 }  // namespace dtranspile::pd

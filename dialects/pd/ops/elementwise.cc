@@ -1,5 +1,6 @@
 // Rows of the op table: family `elementwise`. Notation: op_table.h; read by op_table.cc.
 
+#include "dialects/pd/ops/constraints.h"
 #include "dialects/pd/ops/families.h"
 #include "dialects/pd/ops/infer_common.h"
 #include "dialects/pd/ops/infer_elementwise.h"
@@ -40,7 +41,7 @@ const OpRow kRows[] = {
     {"assign", "X? -> Out", "", kPure, inferSame<"X", "Out">},
     {"pow", "X, FactorTensor? -> Out", "factor:f=1", kPure, inferSame<"X", "Out">},
     {"pow_grad", "FactorTensor?, Out@GRAD, X -> X@GRAD?", "factor:f=1", kPure, inferGradients},
-    {"clip", "X, Min?, Max? -> Out", "min:f, max:f", kPure, inferSame<"X", "Out">},
+    {"clip", "X, Min?, Max? -> Out", "min:f, max:f", kPure, inferSame<"X", "Out">, kClipConstraints},
     {"clip_grad", "Max?, Min?, Out@GRAD, X -> X@GRAD?", "min:f, max:f", kPure, inferGradients},
     {"clip_by_norm", "X -> Out", "max_norm:f", kPure, inferSame<"X", "Out">},
     {"atan2", "X1, X2 -> Out", "", kPure, inferSame<"X1", "Out">},

@@ -102,6 +102,8 @@ llvm::LogicalResult inferStridedSlice(InferContext& c) { return inferSliceOf(c, 
 llvm::LogicalResult inferGather(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *index = require(c, "Index");
   if (!x || !index) return llvm::failure();
+  if (index->dtype != DType::kInt32 && index->dtype != DType::kInt64)
+    return c.fail(llvm::Twine("wants Index of int32 or int64, found ") + NameOf(index->dtype));
   int64_t axis = numberFrom(c, "Axis", "axis");
   if (axis == kUnknownValue) {
     c.out("Out", withDims(*x, Dims(x->dims.size(), -1)));

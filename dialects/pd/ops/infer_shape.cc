@@ -312,6 +312,9 @@ llvm::LogicalResult inferExpand(InferContext& c) {
     c.out("Out", unknownLike(*x));
     return llvm::success();
   }
+  for (int64_t time : *times)
+    if (time != kUnknownValue && time != -1 && time < (tile ? 0 : 1)) return c.fail("repeats X " + textOf(x->dims) + " by " + textOf(*times));
+  if (!tile && times->size() != x->dims.size()) return c.fail("has " + llvm::Twine(times->size()) + " numbers of repetitions for X " + textOf(x->dims));
   Dims dims = x->dims;
   if (dims.size() < times->size()) dims.insert(dims.begin(), times->size() - dims.size(), 1);
   if (times->size() < dims.size()) times->insert(times->begin(), dims.size() - times->size(), 1);
@@ -385,6 +388,7 @@ llvm::LogicalResult inferOneHot(InferContext& c) {
   std::optional<DType> dtype = dtypeAttr(c, "dtype");
   if (!x || !dtype) return llvm::failure();
   int64_t depth = orUnknown(numberFrom(c, "depth_tensor", "depth"));
+  if (!c.in("depth_tensor") && depth < 1) return c.fail("wants a positive depth, found " + llvm::Twine(c.op().getInt("depth")));
   Dims dims = x->dims;
   if (c.op().type() == "one_hot_v2") dims.push_back(depth);
   else if (dims.empty() || !agree(dims.back(), 1)) return c.fail("needs an extent of 1 at the end of X " + textOf(x->dims));

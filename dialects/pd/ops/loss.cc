@@ -1,5 +1,6 @@
 // Rows of the op table: family `loss`. Notation: op_table.h; read by op_table.cc.
 
+#include "dialects/pd/ops/constraints.h"
 #include "dialects/pd/ops/families.h"
 #include "dialects/pd/ops/infer_common.h"
 #include "dialects/pd/ops/infer_loss.h"
@@ -22,7 +23,8 @@ const OpRow kRows[] = {
      kSoftmaxCrossEntropyConstraints},
     {"softmax_with_cross_entropy_grad", "Label, Loss@GRAD, Softmax -> Logits@GRAD?", kSoftmaxWithCrossEntropyAttributes, kPure,
      inferSame<"Softmax", "Logits@GRAD">},
-    {"sigmoid_cross_entropy_with_logits", "X, Label, pos_weight? -> Out", "normalize:b=false, ignore_index:i=-100", kPure, inferSame<"X", "Out">},
+    {"sigmoid_cross_entropy_with_logits", "X, Label, pos_weight? -> Out", "normalize:b=false, ignore_index:i=-100", kPure, inferSame<"X", "Out">,
+     kSameExtents<"X", "Label">},
     {"sigmoid_cross_entropy_with_logits_grad", "Label, Out@GRAD, X, pos_weight? -> X@GRAD?", "normalize:b=false, ignore_index:i=-100", kPure, inferGradients},
     {"bce_loss", "X, Label -> Out", "", kPure, inferSame<"X", "Out">},
     {"bce_loss_grad", "Label?, Out@GRAD, X? -> X@GRAD?", "", kPure, inferGradients},

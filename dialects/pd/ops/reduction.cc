@@ -1,5 +1,6 @@
 // Rows of the op table: family `reduction`. Notation: op_table.h; read by op_table.cc.
 
+#include "dialects/pd/ops/constraints.h"
 #include "dialects/pd/ops/families.h"
 #include "dialects/pd/ops/infer_common.h"
 #include "dialects/pd/ops/infer_reduction.h"
@@ -36,13 +37,13 @@ const OpRow kRows[] = {
     {"mean_grad", "Out@GRAD, X -> X@GRAD?", "", kPure, inferGradients},
     {"logsumexp", "X -> Out", kLogsumexpAttributes, kPure, inferLogSumExp},
     {"logsumexp_grad", "Out?, Out@GRAD, X? -> X@GRAD?", kLogsumexpAttributes, kPure, inferGradients},
-    {"cumsum", "X -> Out", kCumsumAttributes, kPure, inferCumulative},
+    {"cumsum", "X -> Out", kCumsumAttributes, kPure, inferCumulative, kAxis<"X", "axis">},
     {"cumsum_grad", "Out@GRAD, X? -> X@GRAD?", kCumsumAttributes, kPure, inferGradients},
     {"cumprod", "X -> Out", "dim:i", kPure, inferSame<"X", "Out">},
     {"cumprod_grad", "Out?, Out@GRAD, X? -> X@GRAD?", "dim:i", kPure, inferGradients},
-    {"arg_max", "X -> Out", kArgMaxAttributes, kPure, inferArgExtreme},
-    {"arg_min", "X -> Out", kArgMaxAttributes, kPure, inferArgExtreme},
-    {"argsort", "X -> Out, Indices", "axis:i=-1, descending:b=false", kPure, inferArgsort},
+    {"arg_max", "X -> Out", kArgMaxAttributes, kPure, inferArgExtreme, kAxis<"X", "axis">},
+    {"arg_min", "X -> Out", kArgMaxAttributes, kPure, inferArgExtreme, kAxis<"X", "axis">},
+    {"argsort", "X -> Out, Indices", "axis:i=-1, descending:b=false", kPure, inferArgsort, kAxis<"X", "axis">},
     {"argsort_grad", "Indices?, Out@GRAD, X? -> X@GRAD?", "axis:i=-1, descending:b=false", kPure, inferGradients},
     {"top_k", "X, K? -> Out, Indices", "k:i=1", kPure, inferTopK, kTopKConstraints},
     {"top_k_v2", "X, K? -> Out, Indices", kTopKV2Attributes, kPure, inferTopK, kTopKConstraints},

@@ -1,5 +1,6 @@
 // Rows of the op table: family `sequence`. Notation: op_table.h; read by op_table.cc.
 
+#include "dialects/pd/ops/constraints.h"
 #include "dialects/pd/ops/families.h"
 #include "dialects/pd/ops/infer_common.h"
 #include "dialects/pd/ops/infer_sequence.h"
@@ -25,7 +26,7 @@ const OpRow kRows[] = {
     {"sequence_mask", "X, MaxLenTensor? -> Y", "maxlen:i=-1, out_dtype:i", kPure, inferSequenceMask},
     {"sequence_pad", "X, PadValue -> Out, Length", "padded_length:i=-1", kPure, inferSequencePad},
     {"sequence_pad_grad", "Out@GRAD, X? -> X@GRAD?", "padded_length:i=-1", kPure, inferGradients},
-    {"sequence_pool", "X -> Out, MaxIndex", kSequencePoolAttributes, kPure, inferSequencePool},
+    {"sequence_pool", "X -> Out, MaxIndex", kSequencePoolAttributes, kPure, inferSequencePool, kOneOf<"pooltype", "AVERAGE SUM SQRT LAST FIRST MAX">},
     {"sequence_pool_grad", "Out@GRAD, X, MaxIndex? -> X@GRAD?", kSequencePoolAttributes, kPure, inferGradients},
     {"sequence_reshape", "X -> Out", "new_dim:i", kPure, inferSequenceReshape},
     {"sequence_reshape_grad", "Out@GRAD, X? -> X@GRAD?", "new_dim:i", kPure, inferGradients},

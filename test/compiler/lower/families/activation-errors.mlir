@@ -1,5 +1,5 @@
 // Family activation: refusals name what is not supported.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 // CHECK: error: prelu: mode 'some' is not supported natively
 pd.program @mode attributes {version = 2006002 : i64} {

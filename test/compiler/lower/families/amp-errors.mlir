@@ -1,5 +1,5 @@
 // Family amp: refusals name what is missing.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 // The lists of gradients go in and out position by position.
 // CHECK: error: check_finite_and_unscale: needs an argument in input slot 'X'

@@ -1,5 +1,5 @@
 // Family control_flow: refusals name what is missing, and what a block may not do.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 // CHECK: error: select_input: needs an argument in input slot 'X'
 pd.program @branch attributes {version = 2006002 : i64} {

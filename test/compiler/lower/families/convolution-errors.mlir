@@ -1,5 +1,5 @@
 // Family convolution: refusals name what is not supported.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 // CHECK: error: conv2d: fuse_activation swish is not supported natively
 pd.program @fused attributes {version = 2006002 : i64} {

@@ -1,5 +1,5 @@
 // Family creation: refusals name what is not supported.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 // CHECK: error: fill_constant: str_value 'half' is not supported natively
 pd.program @text attributes {version = 2006002 : i64} {

@@ -1,5 +1,5 @@
 // Family detection: refusals name what is not supported.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 // CHECK: error: generate_proposal_labels: input MaxOverlap is not supported natively
 pd.program @cascade attributes {version = 2006002 : i64} {

@@ -1,5 +1,5 @@
 // Family elementwise: refusals name what is not supported.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 // CHECK: error: fused_elemwise_activation: functor_list [gelu, elementwise_add] is not supported natively
 pd.program @functor attributes {version = 1008005 : i64} {

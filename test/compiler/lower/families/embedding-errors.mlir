@@ -1,5 +1,5 @@
 // Family embedding: refusals name what is not supported.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 // CHECK: error: cvm: needs shows and clicks in the first two columns of X [4, 1]
 pd.program @narrow attributes {version = 2006002 : i64} {

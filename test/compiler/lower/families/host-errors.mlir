@@ -1,5 +1,5 @@
 // Family host: what touches files is no part of a step, and is named with all else that has no lowering.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 // CHECK: error: cannot be run natively: no lowering for 2 op type(s): load, save
 // CHECK: note: load

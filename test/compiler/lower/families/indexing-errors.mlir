@@ -1,5 +1,5 @@
 // Family indexing: refusals name what is not supported.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 // CHECK: error: gather: has no axis 2 in [4, 3]
 pd.program @axis attributes {version = 2006002 : i64} {

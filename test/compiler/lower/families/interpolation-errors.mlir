@@ -1,5 +1,5 @@
 // Family interpolation: refusals name what is not supported.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 // CHECK: error: nearest_interp_v2: resizes X [4, 4], which has not one to three spatial axes
 pd.program @flat attributes {version = 2006002 : i64} {

@@ -1,5 +1,5 @@
 // Family linear_algebra: refusals name what is not supported.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 // CHECK: error: addmm: extents that depend on data is not supported natively
 pd.program @open attributes {version = 2006002 : i64} {

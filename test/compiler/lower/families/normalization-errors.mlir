@@ -1,5 +1,5 @@
 // Family normalization: refusals name what is not supported.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 // CHECK: error: group_norm: 2 groups of 5 channels is not supported natively
 pd.program @groups attributes {version = 2006002 : i64} {

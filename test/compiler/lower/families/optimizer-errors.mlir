@@ -1,5 +1,5 @@
 // Family optimizer: refusals name what is not supported.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 pd.var @w : tensor<4xf32> {parameter}
 pd.var @v : tensor<4xf32>

@@ -1,5 +1,5 @@
 // Family random: refusals name what is not supported.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 // CHECK: error: truncated_gaussian_random: extents known only at run time are not supported natively by dt_truncated_gaussian_random
 pd.program @open attributes {version = 2006002 : i64} {

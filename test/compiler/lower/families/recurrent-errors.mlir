@@ -1,5 +1,5 @@
 // Family recurrent: refusals name what is not supported.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 // CHECK: error: rnn: needs [steps, batch, size] in Input and [layers, batch, size] in PreState
 pd.program @flat attributes {version = 2006002 : i64} {

@@ -1,5 +1,5 @@
 // Family sequence: refusals name what is not supported.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 // CHECK: error: sequence_mask: attribute 'out_dtype' holds 99, which is no element type
 pd.program @type attributes {version = 2006002 : i64} {

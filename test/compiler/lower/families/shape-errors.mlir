@@ -1,5 +1,5 @@
 // Family shape: refusals name what is not supported.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 // CHECK: error: im2sequence: input Y is not supported natively
 pd.program @sizes attributes {version = 1008005 : i64} {

@@ -1,5 +1,5 @@
 // Family tensor_array: refusals name what is not supported.
-// RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
+// RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
 // CHECK: error: tensor_array_to_tensor: has no axis 2 in items [4, 3]
 pd.program @axis attributes {version = 1008005 : i64} {

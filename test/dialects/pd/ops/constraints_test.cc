@@ -213,5 +213,53 @@ TEST_CASE("constraints of sequences", "[constraints]") {
   });
 }
 
+TEST_CASE("constraints of axes and words that operators share", "[constraints]") {
+  auto one = [](const std::string& type, const std::string& attributes, const std::string& result = "tensor<?x3xf32>") {
+    return "pd." + type + " X(%0) -> Out(\"o\") {" + attributes + "} : (tensor<?x3xf32>) -> " + result;
+  };
+  const std::vector<std::string> x = {"tensor<?x3xf32>"};
+  check({
+      {x, one("softmax", "axis = -2 : i32"), ""},
+      {x, one("softmax", "axis = 2 : i32"), "[C1] the axis must be one of the operand's; found axis 2 of X [?, 3]"},
+      {x, one("log_softmax", "axis = -3 : i32"), "[C1] the axis must be"},
+      {x, one("cumsum", "axis = 5 : i32"), "[C1] the axis must be"},
+      {x, one("cumsum", "axis = 5 : i32, flatten = true", "tensor<?xf32>"), ""},
+      {x, one("arg_max", "axis = 2 : i64", "tensor<?xi64>"), "[C1] the axis must be"},
+      {x, one("arg_min", "axis = -3 : i64", "tensor<?xi64>"), "[C1] the axis must be"},
+      {x, "pd.argsort X(%0) -> Out(\"o\") Indices(\"i\") {axis = 2 : i32} : (tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<?x3xi64>)", "[C1] the axis must be"},
+      {x, one("clip", "min = 0.0 : f32, max = 1.0 : f32"), ""},
+      {x, one("clip", "min = 2.0 : f32, max = 1.0 : f32"), "[C1] min must not be above max; found min 2.0"},
+      {{"tensor<?x3xf32>", "tensor<?x4xf32>"},
+       "pd.sigmoid_cross_entropy_with_logits X(%0) Label(%1) -> Out(\"o\") {} : (tensor<?x3xf32>, tensor<?x4xf32>) -> tensor<?x3xf32>",
+       "[C1] the operands must have the same extents; found X [?, 3], Label [?, 4]"},
+      {{"!pd.lod<tensor<?x3xf32>, 1>"},
+       "pd.sequence_pool X(%0) -> Out(\"o\") MaxIndex(\"i\") {pooltype = \"MEDIAN\"} : (!pd.lod<tensor<?x3xf32>, 1>) -> (tensor<?x3xf32>, tensor<?x3xi32>)",
+       "[C1] the attribute must be one of the words that the framework knows; found pooltype 'MEDIAN'"},
+  });
+}
+
+TEST_CASE("operands that no inference of the row accepts", "[constraints]") {
+  const std::vector<std::string> x = {"tensor<?x3xf32>"};
+  auto moved = [](const std::string& type, const std::string& attributes) {
+    return "pd." + type + " X(%0) -> Out(\"o\") XShape(\"s\") {" + attributes + "} : (tensor<?x3xf32>) -> (tensor<?x3x1xf32>, tensor<0x?x3xf32>)";
+  };
+  auto pick = [](const std::string& index) { return "pd.gather X(%0) Index(%1) -> Out(\"o\") {} : (tensor<?x3xf32>, " + index + ") -> tensor<?x3xf32>"; };
+  auto repeat = [](const std::string& times) {
+    return "pd.expand X(%0) -> Out(\"o\") {expand_times = array<i32: " + times + ">} : (tensor<?x3xf32>) -> tensor<?x3xf32>";
+  };
+  check({
+      {x, moved("unsqueeze2", "axes = array<i32: 2>"), ""},
+      {x, moved("unsqueeze2", "axes = array<i32: 7>"), "[P10] has no axis 7"},
+      {x, moved("squeeze2", "axes = array<i32: -3>"), "[P10] has no axis -3"},
+      {x, moved("reshape2", "shape = array<i32: -1, -1>"), "[P10] cannot reshape X [?, 3]"},
+      {{"tensor<?x3xf32>", "tensor<?xi64>"}, pick("tensor<?xi64>"), ""},
+      {{"tensor<?x3xf32>", "tensor<?xf32>"}, pick("tensor<?xf32>"), "[P10] wants Index of int32 or int64, found float32"},
+      {x, repeat("2, 1"), ""},
+      {x, repeat("2"), "[P10] has 1 numbers of repetitions for X [?, 3]"},
+      {x, repeat("2, 0"), "[P10] repeats X [?, 3] by [2, 0]"},
+      {{"tensor<?x1xi64>"}, "pd.one_hot X(%0) -> Out(\"o\") {depth = 0 : i32} : (tensor<?x1xi64>) -> tensor<?x4xf32>", "[P10] wants a positive depth, found 0"},
+  });
+}
+
 }  // namespace
 }  // namespace dtranspile::pd

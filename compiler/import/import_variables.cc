@@ -1,5 +1,6 @@
 // Declarations, persistables and what shares their storage. Part of the importer (importer.h).
 #include "compiler/import/importer.h"
+#include "compiler/import/usable.h"
 #include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringExtras.h"
@@ -20,7 +21,7 @@ mlir::Type Importer::typeOf(int block, Name name) {
   const WireVar* var = analysis_.resolve(block, name);
   int forward = program_.blocks[block].forward.value_or(-1);
   if (!var && forward > 0) var = analysis_.resolve(forward, name);
-  return var ? kindOf(*var).type : pd::RawType::get(context_, "UNDECLARED");
+  return var ? kindOf(*var).type : pd::RawType::get(context_, kUndeclared);
 }
 
 void Importer::importDecl(const WireVar& var) {

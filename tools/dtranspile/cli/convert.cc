@@ -4,6 +4,7 @@
 #include "compiler/artifact/job.h"
 #include "compiler/export/program.h"
 #include "dialects/dist/dist.h"
+#include "dialects/pd/form_only.h"
 #include "dialects/pd/op_view.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -79,6 +80,7 @@ int convert(Tool& tool, const ConvertFlags& flags) {
                (llvm::StringRef(flags.out).ends_with(".json") ? " (ProgramDesc to PIR JSON is not offered)" : ""));
     return kUsage;
   }
+  pd::checkFormOnly(tool.context());
   auto module = loadFile(tool.context(), flags.in);
   if (!module) return kNo;
   mlir::FailureOr<std::string> content = format->write(tool, *module, flags.program);
@@ -107,6 +109,7 @@ int show(Tool& tool, const ShowFlags& flags) {
     if (flags.format == "text") return writeOutput(tool, "-", describeJob(job->manifest)) ? kDone : kNo;
     module = std::move(job->module);
   } else {
+    pd::checkFormOnly(tool.context());
     module = loadFile(tool.context(), flags.path);
   }
   if (!module) return kNo;

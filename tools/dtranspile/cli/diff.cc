@@ -2,6 +2,7 @@
 #include "compiler/diff/diff.h"
 
 #include "compiler/artifact/job.h"
+#include "dialects/pd/form_only.h"
 #include "tools/dtranspile/cli/files.h"
 
 namespace dtranspile::cli {
@@ -12,7 +13,10 @@ struct DiffFlags {
 };
 
 mlir::OwningOpRef<mlir::ModuleOp> loadEither(Tool& tool, const std::string& path) {
-  if (!isJob(path)) return loadFile(tool.context(), path);
+  if (!isJob(path)) {
+    pd::checkFormOnly(tool.context());
+    return loadFile(tool.context(), path);
+  }
   mlir::FailureOr<Job> job = readJob(tool.context(), path);
   return mlir::failed(job) ? mlir::OwningOpRef<mlir::ModuleOp>() : std::move(job->module);
 }

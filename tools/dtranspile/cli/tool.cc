@@ -7,10 +7,10 @@
 #include <cstdio>
 #include <limits>
 
+#include "compiler/import/usable.h"
 #include "dialects/dist/dist.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/Diagnostics.h"
@@ -80,23 +80,6 @@ std::vector<std::string> normalise(int argc, const char* const* argv) {
   return words;
 }
 
-// Plans, manifests and reports are JSON, which has no names but UTF-8.
-mlir::LogicalResult checkNames(mlir::ModuleOp module) {
-  auto walked = module.walk([](mlir::Operation* op) {
-    for (mlir::NamedAttribute attribute : op->getAttrs()) {
-      mlir::WalkResult strings = attribute.getValue().walk([&](mlir::StringAttr text) {
-        if (llvm::json::isUTF8(text.getValue())) return mlir::WalkResult::advance();
-        op->emitError() << "'" << llvm::json::fixUTF8(text.getValue()) << "' in " << attribute.getName()
-                        << " is not UTF-8: such a program can be converted only";
-        return mlir::WalkResult::interrupt();
-      });
-      if (strings.wasInterrupted()) return mlir::WalkResult::interrupt();
-    }
-    return mlir::WalkResult::advance();
-  });
-  return mlir::failure(walked.wasInterrupted());
-}
-
 }  // namespace
 
 Tool::Tool() : context_(std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED)) {
@@ -122,7 +105,10 @@ std::string Tool::binaryFolder() {
 mlir::OwningOpRef<mlir::ModuleOp> loadPrograms(Tool& tool, const std::string& main, const std::string& startup, bool baseName) {
   mlir::FailureOr<std::string> bytes = readFile(tool.context(), main);
   if (mlir::failed(bytes)) return {};
-  if (!holdsOneProgram(sniff(*bytes)) && startup.empty()) return loadBytes(tool.context(), main, *bytes);
+  if (!holdsOneProgram(sniff(*bytes)) && startup.empty()) {
+    mlir::OwningOpRef<mlir::ModuleOp> module = loadBytes(tool.context(), main, *bytes);
+    return module && mlir::succeeded(checkUsable(*module)) ? std::move(module) : nullptr;
+  }
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(tool.context()));
   const std::pair<const std::string&, const char*> files[] = {{main, "main"}, {startup, "startup"}};
   for (auto [file, symbol] : files) {
@@ -140,7 +126,7 @@ mlir::OwningOpRef<mlir::ModuleOp> loadPrograms(Tool& tool, const std::string& ma
     if (mlir::failed(importAny(*module, *bytes, options))) return {};
   }
   // An importer takes what it can keep; who acts on a program wants a right one.
-  if (mlir::failed(mlir::verify(*module)) || mlir::failed(checkNames(*module))) return {};
+  if (mlir::failed(mlir::verify(*module)) || mlir::failed(checkUsable(*module))) return {};
   return module;
 }
 

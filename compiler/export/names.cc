@@ -32,7 +32,7 @@ class Simulator {
         for (Value operand : op.getOperands()) check(operand);
       if (auto set = llvm::dyn_cast<pd::SetOp>(op)) {
         assign(set.getVarAttr().getAttr(), set.getValue());
-        written_.insert(set.getVarAttr().getAttr());
+        written_.push_back(set.getVarAttr().getAttr());
         continue;
       }
       for (mlir::Region& region : op.getRegions())
@@ -44,14 +44,12 @@ class Simulator {
  private:
   // What a region does to the cells is undone behind it: its values do not live there. Persistables that it sets are read anew.
   void runInner(mlir::Block* block) {
-    auto outer = std::exchange(written_, {});
-    size_t start = undo_.size();
+    size_t start = undo_.size(), firstWritten = written_.size();
     ++depth_;
     run(block);
     --depth_;
     for (; undo_.size() > start; undo_.pop_back()) cells_[undo_.back().first] = undo_.back().second;
-    for (mlir::StringAttr name : written_) assign(name, Value());
-    written_.insert(outer.begin(), outer.end());
+    for (size_t i = firstWritten; i < written_.size(); ++i) assign(written_[i], Value());
   }
 
   void assign(mlir::StringAttr name, Value value) {
@@ -75,7 +73,7 @@ class Simulator {
   std::vector<std::pair<mlir::StringAttr, Value>> undo_;
   int depth_ = 0;  // of regions around the op being walked
   llvm::DenseMap<Value, Value> same_;
-  llvm::SetVector<mlir::StringAttr> written_;  // persistables set in the region being walked
+  std::vector<mlir::StringAttr> written_;  // persistables set so far, in order, those of regions too
 };
 
 // Declares a copy of `name` under a new name and returns it.

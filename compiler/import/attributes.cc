@@ -65,8 +65,9 @@ const Kind kKinds[] = {
      [](Builder& b, const OpDesc::Attr& a) -> Attribute { return pd::RefsAttr::get(b.getContext(), llvm::cast<mlir::ArrayAttr>(strings(b, a.vars_name()))); }},
     {"FLOAT64", [](const OpDesc::Attr& a) { return a.has_float64(); },
      [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getF64FloatAttr(a.float64()); }},
-    {"SCALAR", [](const OpDesc::Attr& a) { return a.has_scalar(); }, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return scalar(b, a.scalar()); }},
-    {"SCALARS", always,
+    {"SCALAR", [](const OpDesc::Attr& a) { return a.has_scalar() && a.scalar().has_type(); },
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute { return scalar(b, a.scalar()); }},
+    {"SCALARS", [](const OpDesc::Attr& a) { return llvm::all_of(a.scalars(), [](const Scalar& s) { return s.has_type(); }); },
      [](Builder& b, const OpDesc::Attr& a) -> Attribute {
        llvm::SmallVector<Attribute> list;
        for (const Scalar& value : a.scalars()) list.push_back(scalar(b, value));

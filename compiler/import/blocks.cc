@@ -143,10 +143,10 @@ bool BlockAnalysis::comesFromTape(int block, Name name) const {
 }
 
 // `while` copies the tensors of its X into the scope of each turn, but for those that an op of the block updates in place (while_op.cc).
-void BlockAnalysis::collectSnapshots(int block) {
-  if (owner_[block] < 0) return;
+bool BlockAnalysis::collectSnapshots(int block) {
+  if (owner_[block] < 0) return true;
   const WireOp& owner = program_.blocks[owner_[block]].ops[ownerOp_[block]];
-  if (owner.type != "while") return;
+  if (owner.type != "while") return true;
   llvm::DenseSet<Name> inPlace;
   for (const WireOp& op : program_.blocks[block].ops) {
     llvm::DenseSet<Name> inputs;
@@ -158,6 +158,7 @@ void BlockAnalysis::collectSnapshots(int block) {
   framework::VarType type;
   for (const WireSlot& slot : owner.inputs) {
     if (slot.parameter != "X") continue;
+    if (!spend(block, slot.arguments.size())) return false;  // a `while` may own many blocks
     for (Name name : slot.arguments) {
       const WireVar* var = resolve(block, name);
       if (!var || !interfaces_[block].written.contains(name) || inPlace.contains(name)) continue;
@@ -165,6 +166,7 @@ void BlockAnalysis::collectSnapshots(int block) {
       interfaces_[block].snapshots.insert(name);
     }
   }
+  return true;
 }
 
 void BlockAnalysis::read(int block, Name name, bool strong) {
@@ -230,7 +232,7 @@ bool BlockAnalysis::analyze(int block, int depth) {
   if (forwardOf(block) >= 0 && !analyze(forwardOf(block), depth + 1)) return false;
   for (int i = 0; i < static_cast<int>(program_.blocks[block].ops.size()); ++i)
     if (!visitOp(block, i, depth)) return false;
-  collectSnapshots(block);
+  if (!collectSnapshots(block)) return false;
   states_[block] = State::Done;
   return true;
 }

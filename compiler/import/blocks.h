@@ -62,7 +62,7 @@ class BlockAnalysis {
   int forwardOf(int block) const;
   bool isOwn(int block, Name name) const;
   bool comesFromTape(int block, Name name) const;
-  void collectSnapshots(int block);
+  bool collectSnapshots(int block);
   bool visitOp(int block, int index, int depth);
   bool spend(int block, size_t names);
   bool collectSaved();

@@ -3,6 +3,7 @@
 #include "compiler/lower/constants.h"
 #include "compiler/lower/op_lowering.h"
 #include "compiler/lower/rules.h"
+#include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
 
 namespace dtranspile::lower {
@@ -229,7 +230,20 @@ LogicalResult ProgramLowering::lowerOp(mlir::Operation& op) {
   }
   if (auto undef = llvm::dyn_cast<pd::UndefOp>(op)) return lowerUndef(undef), success();
   if (isCommunication(&op)) return lowerCommunication(&op);
-  return lowerFramework(pd::OpView(&op));
+  // An op with regions sets no stream for what stands in them: each random op has its own.
+  auto streams = op.getNumRegions() == 0 ? op.getAttrOfType<mlir::ArrayAttr>(dist::kStreamsAttr) : mlir::ArrayAttr();
+  if (!streams || streams.empty()) return lowerFramework(pd::OpView(&op));
+  drawAlong(streams);
+  if (failed(lowerFramework(pd::OpView(&op)))) return failure();
+  drawAlong(mlir::ArrayAttr::get(op.getContext(), {}));
+  return success();
+}
+
+// The calls behind it draw different numbers on ranks with different coordinates on the axes (dist.streams).
+void ProgramLowering::drawAlong(mlir::ArrayAttr axes) {
+  std::vector<std::string> names;
+  for (auto axis : axes.getAsValueRange<mlir::StringAttr>()) names.push_back(axis.str());
+  add({.kind = Node::Kind::Call, .op = position_, .callee = "dt_random_stream", .strings = std::move(names), .keep = true});
 }
 
 LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {

@@ -51,6 +51,7 @@ class ProgramLowering {
   void lowerSet(pd::SetOp op);
   bool isHeldByParts(pd::SetOp op);
   llvm::LogicalResult lowerFramework(pd::OpView op);
+  void drawAlong(mlir::ArrayAttr axes);
   llvm::LogicalResult lowerOp(mlir::Operation& op);
   // dist_lowering.cc
   static bool isCommunication(mlir::Operation* op);

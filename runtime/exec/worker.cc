@@ -62,7 +62,7 @@ absl::Status Worker::Join(const Plan& plan) {
 
 absl::Status Worker::Load() {
   const int64_t begin = NowNs();
-  if (links_.seed) links_.seed(static_cast<uint64_t>(config_.seed));
+  if (links_.seed) links_.seed(config_);
   DT_ASSIGN_OR_RETURN(Plan plan, ReadPlan(config_.plan));
   DT_RETURN_IF_ERROR(Join(plan));
   ExecutorOptions options{{config_.threads, config_.spin, config_.cpus}, links_.find_function, {}, nullptr, links_.element_types};

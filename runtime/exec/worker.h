@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/exec/abi.h"
+#include "runtime/exec/config.h"
 
 namespace dtranspile::exec {
 
@@ -16,7 +17,7 @@ namespace dtranspile::exec {
 struct WorkerLinks {
   std::function<DtFunction(const std::string&)> find_function;
   std::function<absl::StatusOr<std::unique_ptr<comm::Communicator>>(const comm::Rendezvous&, const std::string&, int, int)> join;
-  std::function<void(uint64_t)> seed;                                   // of the random ops; may be empty
+  std::function<void(const WorkerConfig&)> seed;                        // of the random ops, and where the rank stands in the mesh; may be empty
   std::function<uint64_t(const std::string&)> element_types = nullptr;  // see ExecutorOptions
 };
 

@@ -12,6 +12,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: dtranspile-worker CONFIG.json (docs/file-formats.md)\n");
     return exec::kWorkerUsage;
   }
-  const auto seed = [](uint64_t value) { random::Generator::Process().SetSeed(value); };
+  const auto seed = [](const exec::WorkerConfig& config) {
+    random::Generator::Process().SetSeed(static_cast<uint64_t>(config.seed));
+    random::Generator::Process().SetRank(config.coordinates, config.mesh);
+  };
   return exec::RunWorker(argv[1], {kernels::FindFunction, comm::Join, seed, kernels::ElementTypesOf});
 }

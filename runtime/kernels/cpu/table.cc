@@ -26,6 +26,7 @@ constexpr FunctionRow kRows[] = {
     {"dt_pool", dt_pool, kFloats},
     {"dt_pool_bwd", dt_pool_bwd, kFloats},
     {"dt_pool_index", dt_pool_index, kFloats},
+    {"dt_random_stream", dt_random_stream, kAnyType},
     {"dt_reduce", dt_reduce, kNumbers},
     {"dt_reshape", dt_reshape, kAnyType},
     {"dt_transpose", dt_transpose, kAnyType},

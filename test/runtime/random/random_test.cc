@@ -182,5 +182,39 @@ TEST_CASE("library calls refuse what they do not know") {
   CHECK_FALSE(CallWith(dt_truncated_gaussian_random, {1, 9}, {0, 1, 2, 1}).status.ok());
 }
 
+// The first numbers that a rank's ops get with this seed.
+std::vector<uint64_t> DrawnBy(int64_t dp, int64_t mp, Release release, int64_t seed, const std::vector<std::vector<std::string>>& streams) {
+  Generator generator(3);
+  generator.SetRank({{"dp", dp}, {"mp", mp}}, {{"dp", 2}, {"mp", 2}, {"pp", 1}});
+  std::vector<uint64_t> numbers;
+  for (const auto& axes : streams) {
+    REQUIRE(generator.SetStream(axes).ok());
+    numbers.push_back(generator.ForOp(release, seed).Next());
+  }
+  return numbers;
+}
+
+TEST_CASE("streams differ along their axes and nowhere else") {
+  for (const Release release : {Release::kFluid1, Release::kPaddle2}) {
+    for (const int64_t seed : {0, 9}) {
+      auto drawn = [&](int64_t dp, int64_t mp, const std::vector<std::vector<std::string>>& streams) { return DrawnBy(dp, mp, release, seed, streams); };
+      CHECK(drawn(0, 0, {{"dp"}}) != drawn(1, 0, {{"dp"}}));
+      CHECK(drawn(1, 0, {{"dp"}}) == drawn(1, 1, {{"dp"}}));
+      CHECK(drawn(1, 0, {{"dp", "mp"}}) != drawn(0, 1, {{"dp", "mp"}}));
+      CHECK(drawn(1, 0, {{"dp", "mp"}}) == drawn(1, 0, {{"mp", "dp"}}));
+      CHECK(drawn(1, 1, {{}}) == drawn(0, 0, {{}}));
+      // What ranks draw on their own does not bring the common sequence out of step.
+      CHECK(drawn(1, 0, {{}, {"dp"}, {}})[2] == drawn(0, 0, {{}, {"dp"}, {}})[2]);
+      // An axis of one rank: what one process draws.
+      Generator alone(3);
+      CHECK(drawn(1, 1, {{"pp"}}) == std::vector<uint64_t>{alone.ForOp(release, seed).Next()});
+      // Coordinate 0 has the op's own seed.
+      if (seed != 0) CHECK(drawn(0, 0, {{"dp"}}) == std::vector<uint64_t>{alone.ForOp(release, seed).Next()});
+    }
+  }
+  Generator generator(0);
+  CHECK(generator.SetStream({"sp"}).code() == absl::StatusCode::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace dtranspile::random

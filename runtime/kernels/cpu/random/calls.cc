@@ -65,3 +65,9 @@ extern "C" int32_t dt_truncated_gaussian_random(DtContext* context, const DtCall
   return FillArgument(context, call,
                       [&](Engine& engine, auto* out, int64_t count) { FillTruncatedGaussian(engine, out, count, call->reals[0], call->reals[1], bounds); });
 }
+
+extern "C" int32_t dt_random_stream(DtContext* context, const DtCall* call) {
+  if (!CheckCall(context, call, {.args = 0, .strings = kAny})) return 1;
+  const absl::Status status = Generator::Process().SetStream({call->strings, call->strings + call->num_strings});
+  return status.ok() ? 0 : dt_fail(context, "%s", std::string(status.message()).c_str());
+}

@@ -8,6 +8,8 @@
 // dt_gaussian_random            ints: release, seed                           reals: mean, std
 // dt_truncated_gaussian_random  ints: release, seed                           reals: mean, std, and for 3.x: a, b
 //
+// dt_random_stream              strings: axes of the mesh; no arguments. The calls behind it draw along them (generator.h, SetStream)
+//
 // On one thread: the sequence of an engine is sequential.
 #pragma once
 
@@ -17,4 +19,5 @@ extern "C" {
 int32_t dt_uniform_random(DtContext* context, const DtCall* call);
 int32_t dt_gaussian_random(DtContext* context, const DtCall* call);
 int32_t dt_truncated_gaussian_random(DtContext* context, const DtCall* call);
+int32_t dt_random_stream(DtContext* context, const DtCall* call);
 }

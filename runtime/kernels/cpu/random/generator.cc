@@ -1,5 +1,7 @@
 #include "runtime/kernels/cpu/random/generator.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -85,27 +87,73 @@ void ShuffleByRand(uint32_t seed, int64_t* values, int64_t count) {
   }
 }
 
-Generator::Generator(uint64_t seed) : shared_(Engine::OfProcess(seed)), current_(shared_), entropy_(seed) {}
+namespace {
+
+// The finaliser of MurmurHash3: neighbouring numbers become unrelated ones.
+uint64_t Mix(uint64_t mixed) {
+  mixed = (mixed ^ (mixed >> 33)) * 0xff51afd7ed558ccdu;
+  mixed = (mixed ^ (mixed >> 33)) * 0xc4ceb9fe1a85ec53u;
+  return mixed ^ (mixed >> 33);
+}
+
+}  // namespace
+
+Generator::Generator(uint64_t seed) : seed_(seed), own_(Engine::OfProcess(seed)) {}
 
 Generator& Generator::Process() {
   static Generator generator(0);
   return generator;
 }
 
-void Generator::SetSeed(uint64_t seed) { *this = Generator(seed); }
+void Generator::SetSeed(uint64_t seed) {
+  seed_ = seed;
+  streams_.clear();
+}
+
+void Generator::SetRank(const std::map<std::string, int64_t>& coordinates, const std::map<std::string, int64_t>& mesh) {
+  rank_.clear();
+  for (const auto& [axis, size] : mesh) {
+    const auto at = coordinates.find(axis);
+    rank_[axis] = {at == coordinates.end() ? 0 : at->second, size};
+  }
+}
+
+absl::Status Generator::SetStream(const std::vector<std::string>& axes) {
+  std::map<std::string, int64_t> sorted;
+  for (const std::string& axis : axes) {
+    const auto at = rank_.find(axis);
+    if (at == rank_.end()) return absl::InvalidArgumentError("draws along axis '" + axis + "', which the mesh of this job lacks");
+    if (at->second.size > 1) sorted[axis] = at->second.coordinate;
+  }
+  stream_.clear();
+  first_ = true;
+  for (const auto& [axis, coordinate] : sorted) {
+    stream_ += axis + "=" + std::to_string(coordinate) + " ";
+    first_ &= coordinate == 0;
+  }
+  return absl::OkStatus();
+}
+
+Generator::Stream& Generator::Current() {
+  const auto found = streams_.find(stream_);
+  if (found != streams_.end()) return found->second;
+  const uint64_t salt = stream_.empty() ? 0 : Mix(XXH3_64bits(stream_.data(), stream_.size()));
+  const uint64_t seed = stream_.empty() ? seed_ : Mix(seed_ + salt);
+  return streams_.emplace(stream_, Stream{Engine::OfProcess(seed), seed, first_ ? 0 : salt}).first->second;
+}
 
 Engine& Generator::ForOp(Release release, int64_t seed) {
-  if (seed == 0 && release == Release::kPaddle2) return shared_;
+  Stream& stream = Current();
+  if (seed == 0 && release == Release::kPaddle2) return stream.shared;
   if (seed == 0) {
-    // The finaliser of MurmurHash3 over a counter: neighbouring run seeds and ops get unrelated engines.
-    uint64_t mixed = entropy_ += 0x9e3779b97f4a7c15u;
-    mixed = (mixed ^ (mixed >> 33)) * 0xff51afd7ed558ccdu;
-    mixed = (mixed ^ (mixed >> 33)) * 0xc4ceb9fe1a85ec53u;
-    current_ = Engine(release, mixed >> 33);
+    // A counter: neighbouring run seeds and ops get unrelated engines.
+    stream.entropy += 0x9e3779b97f4a7c15u;
+    own_ = Engine(release, Mix(stream.entropy) >> 33);
   } else {
-    current_ = Engine(release, static_cast<uint64_t>(seed));
+    const auto given = static_cast<uint64_t>(seed);
+    own_ = Engine(release, stream.salt == 0 ? given : Mix(given + stream.salt) >> 33);
   }
-  return current_;
+  return own_;
 }
 
 }  // namespace dtranspile::random

@@ -8,7 +8,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -66,13 +69,36 @@ class Generator {
   // reproducible where the framework's are not.
   void SetSeed(uint64_t seed);
 
+  // Where this process stands among those that run the program together, by axis of the mesh. Kept by SetSeed.
+  void SetRank(const std::map<std::string, int64_t>& coordinates, const std::map<std::string, int64_t>& mesh);
+
+  // From here on ops draw numbers of this rank's own along `axes`, and the same numbers as the others along all other axes (dist.streams of
+  // docs/dialects/dist.md). A seed that an op gives is its own at coordinate 0, and mixed with the coordinates elsewhere. Numbers without a seed come from
+  // an engine for these axes and coordinates: that of the process is left as it is on every rank alike, so that ops without axes draw the same everywhere.
+  // Axes of one rank count for nothing. kInvalidArgument: an axis that the mesh lacks.
+  absl::Status SetStream(const std::vector<std::string>& axes);
+
   // The engine of the next op with this `seed` attribute; valid until the next call.
   Engine& ForOp(Release release, int64_t seed);
 
  private:
-  Engine shared_;   // seed 0, 2.x: goes on from op to op
-  Engine current_;  // one op's own
-  uint64_t entropy_ = 0;
+  struct Stream {
+    Engine shared;         // seed 0, 2.x: goes on from op to op
+    uint64_t entropy = 0;  // seed 0, 1.x
+    uint64_t salt = 0;     // of ops with a seed; 0 at coordinate 0
+  };
+  struct Place {
+    int64_t coordinate = 0, size = 1;
+  };
+
+  Stream& Current();
+
+  uint64_t seed_;
+  std::map<std::string, Place> rank_;
+  std::string stream_;                     // "dp=1": axes and coordinates; empty: that of the process
+  bool first_ = true;                      // whether these coordinates are all 0
+  std::map<std::string, Stream> streams_;  // made when first drawn from
+  Engine own_;                             // one op's own
 };
 
 }  // namespace dtranspile::random

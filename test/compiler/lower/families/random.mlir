@@ -14,3 +14,15 @@ pd.program @draws attributes {version = 2006002 : i64} {
 pd.program @old attributes {version = 1008005 : i64} {
   %u = pd.uniform_random -> Out("u") {dtype = 5 : i32, max = 1.0 : f32, min = -1.0 : f32, seed = 7 : i32, shape = array<i64: 2, 3>} : () -> tensor<2x3xf32>
 }
+
+// Draws that differ between ranks stand between calls that choose the stream.
+// CHECK: program streams
+// CHECK-NEXT: call dt_random_stream(; 'dp' 'mp')
+// CHECK-NEXT: call dt_dropout(
+// CHECK-NEXT: call dt_random_stream(;)
+// CHECK-NEXT: call dt_dropout(
+pd.program @streams attributes {version = 2006002 : i64} {
+  %x = pd.input "x" : tensor<2x3xf32>
+  %y, %m = pd.dropout X(%x) -> Out("y") Mask("m") {dropout_implementation = "upscale_in_train", dropout_prob = 0.5 : f32} with {dist.streams = ["dp", "mp"]} : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xui8>)
+  %z, %n = pd.dropout X(%y) -> Out("z") Mask("n") {dropout_implementation = "upscale_in_train", dropout_prob = 0.5 : f32} with {dist.streams = []} : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xui8>)
+}

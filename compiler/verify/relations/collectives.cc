@@ -89,14 +89,15 @@ Relation Analysis::gathered(dist::CommOp comm, const Relation& operand, int64_t 
   return result;
 }
 
-// What one coordinate holds, everywhere: right for equal values, for one owner's value, and for draws of which one is chosen.
+// What one coordinate holds, everywhere: right for equal values, and for draws of which one is chosen. Of values that differ because the ranks computed them
+// from samples of their own, the others' share would be lost.
 Relation Analysis::broadcast(dist::CommOp comm, const Relation& operand, Loss& loss) {
   Relation result = operand;
   for (Reading* reading : {&result.whole, &result.parts}) {
     if (!reading->known) continue;
     for (unsigned axis : axesOfComm(comm)) {
       State& state = reading->states[axis];
-      if (!state.isReplicated() && !state.isDifferent()) {
+      if (!state.isReplicated() && !(state.isDifferent() && state.tagAttr().getValue() == kRandomTag)) {
         loss = {"spreads the root's share of a value that is " + state.text(), static_cast<int>(axis), {}};
         *reading = {};
         break;

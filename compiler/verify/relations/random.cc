@@ -29,7 +29,7 @@ llvm::SmallVector<bool, 4> differingAxes(RuleContext& context) {
 void draw(RuleContext& context) {
   Relation relation;
   relation.whole = relation.parts = Reading::replicated(context.axes());
-  auto tag = mlir::StringAttr::get(context.op().operation()->getContext(), "random");
+  auto tag = mlir::StringAttr::get(context.op().operation()->getContext(), kRandomTag);
   for (auto [a, differs] : llvm::enumerate(differingAxes(context)))
     if (differs) relation.whole.states[a] = relation.parts.states[a] = State::different(tag);
   context.assign("Out", 0, relation);

@@ -20,6 +20,9 @@ struct Axes {
   int indexOf(llvm::StringRef name) const;  // -1 where there is none
 };
 
+// The tag of draws that differ between ranks.
+inline constexpr llvm::StringLiteral kRandomTag = "random";
+
 // State along one axis (docs/dialects/dist.md, Relations).
 struct State {
   dist::StateKind kind = dist::StateKind::Replicated;

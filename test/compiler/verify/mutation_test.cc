@@ -524,6 +524,19 @@ TEST_CASE("a variable that differs between ranks has the scale and the contract 
         .getResult(0);
   };
   auto refutedBy = [&](const char* rule, const char* text) { CHECK_THAT(refuted(verifyJob(*job, nullptr), rule).text, Contains(text)); };
+  SECTION("taken from one rank, and declared equal") {
+    mlir::Value value = statistics.getValue();
+    dist::AllReduceOp like = opsOf<dist::AllReduceOp>(main)[0];
+    auto spread = dist::BroadcastOp::create(builder, statistics.getLoc(), mlir::TypeRange(value.getType()), mlir::ValueRange(value), like.getCommAttr(),
+                                            dist::SelAttr::point(builder.getContext(), "dp", 0));
+    statistics.getValueMutable().assign(spread.getResult(0));
+    for (pd::VarOp var : opsOf<pd::VarOp>(roleOf(*job)))
+      if (var.getSymName() == statistics.getVar()) var->setAttr(dist::kRelAttr, dist::RelAttr::of(var.getSymNameAttr()));
+    VerifyReport report = verifyJob(*job, nullptr);
+    INFO(messagesOf(report));
+    CHECK(exitCode(report.overall()) == 3);
+    CHECK(messageWith(report, Message::Level::Unknown, "unknown-relation").op == "dist.broadcast");
+  }
   SECTION("scaled") {
     statistics.getValueMutable().assign(scaled(statistics.getValue(), 1000));
     refutedBy("scale", "ends as 1000 times");

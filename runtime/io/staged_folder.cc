@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/io/errno_status.h"
@@ -26,24 +27,43 @@ std::string FreeName(const std::string& target, const char* what) {
   }
 }
 
+// Makes a folder of a name that begins with `target`.
+absl::StatusOr<std::string> MakeNew(const std::string& target) {
+  while (true) {
+    std::string path = FreeName(target, "new");
+    if (mkdir(path.c_str(), 0777) == 0) return path;
+    if (errno != EEXIST) return ErrnoStatus(errno, target + ": making the folder");
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<StagedFolder> StagedFolder::Create(std::string target) {
   while (target.size() > 1 && target.back() == '/') target.pop_back();
   std::error_code error;
   if (const fs::path parent = fs::path(target).parent_path(); !parent.empty()) fs::create_directories(parent, error);
-  while (true) {
-    std::string path = FreeName(target, "new");
-    if (mkdir(path.c_str(), 0777) == 0) return StagedFolder(std::move(target), std::move(path));
-    if (errno != EEXIST) return ErrnoStatus(errno, target + ": making the folder");
-  }
+  absl::StatusOr<std::string> path = MakeNew(target);
+  if (!path.ok()) return path.status();
+  return StagedFolder(std::move(target), *std::move(path));
 }
 
-StagedFolder::StagedFolder(StagedFolder&& other) noexcept : target_(std::move(other.target_)), path_(std::exchange(other.path_, {})) {}
+absl::StatusOr<StagedFolder> StagedFolder::CreateInside(std::string folder) {
+  std::error_code error;
+  const bool made = fs::create_directories(folder, error);
+  if (error) return absl::InvalidArgumentError(absl::StrCat(folder, ": ", error.message()));
+  absl::StatusOr<std::string> path = MakeNew(folder + "/");
+  if (path.ok()) return StagedFolder(std::move(folder), *std::move(path), made);
+  if (made) rmdir(folder.c_str());
+  return path.status();
+}
+
+StagedFolder::StagedFolder(StagedFolder&& other) noexcept
+    : target_(std::move(other.target_)), path_(std::exchange(other.path_, {})), made_(std::exchange(other.made_, false)) {}
 
 StagedFolder::~StagedFolder() {
   std::error_code ignored;
   if (!path_.empty()) fs::remove_all(path_, ignored);
+  if (made_) rmdir(target_.c_str());  // fails where something is inside
 }
 
 absl::Status StagedFolder::Publish() {
@@ -60,6 +80,25 @@ absl::Status StagedFolder::Publish() {
   }
   path_.clear();
   if (!old.empty()) fs::remove_all(old, error);
+  return absl::OkStatus();
+}
+
+absl::Status StagedFolder::Merge() {
+  std::error_code error;
+  std::vector<std::pair<fs::path, fs::path>> moves;
+  for (fs::recursive_directory_iterator entry(path_, error), end; !error && entry != end; entry.increment(error)) {
+    const fs::path to = target_ / fs::relative(entry->path(), path_);
+    const bool folder = entry->is_directory();
+    if (folder) fs::create_directories(to, error);
+    if (error) return absl::InvalidArgumentError(absl::StrCat(to.string(), ": ", error.message()));
+    if (!folder && fs::is_directory(to)) return absl::InvalidArgumentError(to.string() + ": is a folder, and a file of this name is to be written");
+    if (!folder) moves.emplace_back(entry->path(), to);
+  }
+  if (error) return absl::InternalError(absl::StrCat(path_, ": ", error.message()));
+  for (const auto& [from, to] : moves)
+    if (rename(from.c_str(), to.c_str()) != 0) return ErrnoStatus(errno, to.string() + ": putting the file in its place");
+  fs::remove_all(path_, error);
+  path_.clear();
   return absl::OkStatus();
 }
 

@@ -17,6 +17,9 @@ class StagedFolder {
   // is at `target` may be replaced is for the caller to say.
   static absl::StatusOr<StagedFolder> Create(std::string target);
 
+  // A new empty folder inside `folder`, which is made where it is not there, for files that are added to what `folder` holds.
+  static absl::StatusOr<StagedFolder> CreateInside(std::string folder);
+
   StagedFolder(StagedFolder&& other) noexcept;
   StagedFolder& operator=(StagedFolder&&) = delete;
   ~StagedFolder();
@@ -27,11 +30,15 @@ class StagedFolder {
   // under names that say what they are.
   absl::Status Publish();
 
+  // Of CreateInside: moves the files up, over files of the same names, once all of them are known to have a place.
+  absl::Status Merge();
+
  private:
-  StagedFolder(std::string target, std::string path) : target_(std::move(target)), path_(std::move(path)) {}
+  StagedFolder(std::string target, std::string path, bool made = false) : target_(std::move(target)), path_(std::move(path)), made_(made) {}
 
   std::string target_;
-  std::string path_;  // empty once published, or moved from
+  std::string path_;   // empty once published, or moved from
+  bool made_ = false;  // whether `target_` was not there; it goes again where nothing has come into it
 };
 
 // Whether `folder` is a folder, and every entry of it is a regular file with one of these names: what may be replaced without loss.

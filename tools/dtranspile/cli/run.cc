@@ -6,15 +6,12 @@
 
 #include "compiler/analysis/program_info.h"
 #include "compiler/lower/codegen/cache.h"
-#include "dialects/pd/types.h"
-#include "llvm/ADT/StringExtras.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/widen-float64/pass.h"
 #include "runtime/io/output.h"
-#include "runtime/io/pickle.h"
-#include "runtime/io/tensor_record.h"
 #include "runtime/launch/job.h"
 #include "tools/dtranspile/cli/files.h"
+#include "tools/dtranspile/cli/persistables.h"
 #include "tools/dtranspile/cli/run_flags.h"
 #include "tools/dtranspile/cli/scratch.h"
 
@@ -67,55 +64,6 @@ mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::
   return out;
 }
 
-// Of the saved program: a file of the framework has no values for what passes have added to a job (the snapshots of local SGD).
-std::vector<std::string> persistablesOf(Compiled& compiled) {
-  Runnable& runnable = compiled.runnable;
-  mlir::ModuleOp saved = runnable.job ? runnable.job->lookupSymbol<mlir::ModuleOp>("source") : *runnable.module;
-  std::vector<std::string> names;
-  for (auto var : findProgram(saved, "main")->getParentRegion()->getOps<pd::VarOp>())
-    if (pd::tensorOf(var.getType())) names.push_back(var.getSymName().str());
-  llvm::sort(names);
-  return names;
-}
-
-// The arrays of a pickle as tensor files of a folder. A name that is there already is an error: two files cannot both be right.
-bool unpack(Tool& tool, const std::string& pickle, const std::string& folder) {
-  absl::StatusOr<io::PickleState> state = io::ReadPickleState(pickle);
-  if (!state.ok()) return tool.error(std::string(state.status().message())), false;
-  for (const auto& [name, tensor] : state->tensors) {
-    absl::StatusOr<std::string> path = io::PrepareInside(folder, name);
-    if (path.ok() && fs::exists(*path)) return tool.error(pickle + ": '" + name + "' is in the file of parameters beside it too"), false;
-    absl::Status status = path.ok() ? io::WriteTensorFile(*path, tensor) : path.status();
-    if (!status.ok()) return tool.error(std::string(status.message())), false;
-  }
-  return true;
-}
-
-// --init: a folder, a pickle (with the .pdopt beside a .pdparams, as the framework saves them), or a combined file with the program's persistables
-// in order of their names.
-mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Compiled& compiled, const Flags& flags, const std::string& scratch) {
-  if (flags.init.empty()) {
-    if (findProgram(*compiled.runnable.module, "startup") || persistablesOf(compiled).empty()) return std::optional<exec::InitConfig>();
-    tool.error("nothing says what the parameters start from; add --init DIR|FILE, or --startup STARTUP");
-    return mlir::failure();
-  }
-  exec::InitConfig init;
-  if (fs::is_directory(flags.init)) {
-    init.folder = flags.init;
-    return std::optional<exec::InitConfig>(init);
-  }
-  fs::path file(flags.init), optimizer = fs::path(file).replace_extension(".pdopt");
-  if (file.extension() == ".pdparams" || file.extension() == ".pdopt") {
-    init.folder = scratch + "/init";
-    if (!unpack(tool, file, init.folder)) return mlir::failure();
-    if (file != optimizer && fs::exists(optimizer) && !unpack(tool, optimizer, init.folder)) return mlir::failure();
-    return std::optional<exec::InitConfig>(init);
-  }
-  init.combined = flags.init;
-  init.names = persistablesOf(compiled);
-  return std::optional<exec::InitConfig>(init);
-}
-
 bool parsePerStep(Tool& tool, const Flags& flags, std::map<std::string, std::vector<double>>& out) {
   for (const std::string& text : flags.perStep) {
     size_t at = text.find('=');
@@ -154,8 +102,10 @@ int run(Tool& tool, const Flags& flags) {
   if (!parsePerStep(tool, flags, spec.per_step)) return kUsage;
   mlir::FailureOr<Compiled> compiled = compile(tool, flags, scratch->path() + "/plan");
   if (mlir::failed(compiled)) return kNo;
-  auto init = findInit(tool, *compiled, flags, scratch->path());
+  auto init = findInit(tool, compiled->runnable, flags.init, scratch->path());
   if (mlir::failed(init)) return kNo;
+  mlir::FailureOr<SaveTarget> save = SaveTarget::open(tool, flags.save, scratch->path());
+  if (mlir::failed(save)) return kNo;
   launch::Role role;
   role.mesh = compiled->runnable.mesh;
   role.plans = {scratch->path() + "/plan"};
@@ -168,13 +118,14 @@ int run(Tool& tool, const Flags& flags) {
   spec.fetch = compiled->fetches;
   spec.threads = flags.threads;
   spec.seed = flags.seed;
-  spec.save = flags.save;
+  spec.save = save->folder();
   spec.save_fetches = flags.saveFetches;
   spec.trace = flags.trace;
   spec.backend = flags.backend;
   spec.timeout_seconds = flags.timeout;
   absl::StatusOr<launch::Report> report = launch::RunJob(spec);
   if (!report.ok()) return tool.error(std::string(report.status().message())), kNo;
+  const bool saved = !report->ok || save->publish(tool, compiled->runnable);
   if (!flags.report.empty() && !writeOutput(tool, flags.report, report->json.dump(1) + "\n")) return kNo;
   if (report->ok && flags.report != "-") {
     std::string text;
@@ -182,7 +133,7 @@ int run(Tool& tool, const Flags& flags) {
     writeOutput(tool, "-", text);
   }
   if (!report->ok && report->json["error"].is_object()) tool.error(report->json["error"].value("message", "the job failed"));
-  return report->ok ? kDone : kFailed;
+  return report->ok && saved ? kDone : kFailed;
 }
 
 int compileOnly(Tool& tool, const Flags& flags) {
@@ -201,7 +152,7 @@ Action declareRun(CLI::App& app) {
   app.add_option("--init", flags->init, "persistables: a folder, a combined file, a .pdparams (with the .pdopt beside it); default: the start-up program");
   app.add_option("--per-step", flags->perStep, "VAR=v0,v1,…: sets a persistable before each step");
   app.add_option("--report", flags->report, "writes the report of the run as JSON");
-  app.add_option("--save", flags->save, "folder for the persistables at the end");
+  app.add_option("--save", flags->save, "the persistables at the end: a folder, FILE.pdparams (with FILE.pdopt beside it), or FILE.pdiparams, combined");
   app.add_option("--save-fetches", flags->saveFetches, "folder for NAME.npy per fetch, leading dimension = step");
   app.add_option("--trace", flags->trace, "folder for a Chrome trace per rank");
   app.add_option("--timeout", flags->timeout, "seconds that a rank waits for another one")->check(CLI::PositiveNumber);

@@ -1,0 +1,120 @@
+#include "tools/dtranspile/cli/persistables.h"
+
+#include <filesystem>
+#include <map>
+
+#include "compiler/analysis/program_info.h"
+#include "dialects/pd/types.h"
+#include "llvm/ADT/StringSet.h"
+#include "runtime/io/output.h"
+#include "runtime/io/pickle.h"
+#include "runtime/io/tensor_record.h"
+
+namespace dtranspile::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kCombinedEnding = ".pdiparams";
+
+bool isPickle(const fs::path& file) { return file.extension() == ".pdparams" || file.extension() == ".pdopt"; }
+
+// Of the saved program: a file of the framework has no values for what passes have added to a job (the snapshots of local SGD).
+std::vector<std::string> persistablesOf(Runnable& runnable) {
+  mlir::ModuleOp saved = runnable.job ? runnable.job->lookupSymbol<mlir::ModuleOp>("source") : *runnable.module;
+  std::vector<std::string> names;
+  for (auto var : findProgram(saved, "main")->getParentRegion()->getOps<pd::VarOp>())
+    if (pd::tensorOf(var.getType())) names.push_back(var.getSymName().str());
+  llvm::sort(names);
+  return names;
+}
+
+// The arrays of a pickle as tensor files of a folder. A name that is there already is an error: two files cannot both be right.
+bool unpack(Tool& tool, const std::string& pickle, const std::string& folder) {
+  absl::StatusOr<io::PickleState> state = io::ReadPickleState(pickle);
+  if (!state.ok()) return tool.error(std::string(state.status().message())), false;
+  for (const auto& [name, tensor] : state->tensors) {
+    absl::StatusOr<std::string> path = io::PrepareInside(folder, name);
+    if (path.ok() && fs::exists(*path)) return tool.error(pickle + ": '" + name + "' is in the file of parameters beside it too"), false;
+    absl::Status status = path.ok() ? io::WriteTensorFile(*path, tensor) : path.status();
+    if (!status.ok()) return tool.error(std::string(status.message())), false;
+  }
+  return true;
+}
+
+bool good(Tool& tool, const absl::Status& status) {
+  if (!status.ok()) tool.error(std::string(status.message()));
+  return status.ok();
+}
+
+llvm::StringSet<> parametersOf(Runnable& runnable) {
+  llvm::StringSet<> names;
+  for (auto var : findProgram(*runnable.module, "main")->getParentRegion()->getOps<pd::VarOp>())
+    if (var.getParameter()) names.insert(var.getSymName());
+  return names;
+}
+
+}  // namespace
+
+mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& runnable, const std::string& given, const std::string& scratch) {
+  if (given.empty()) {
+    if (findProgram(*runnable.module, "startup") || persistablesOf(runnable).empty()) return std::optional<exec::InitConfig>();
+    tool.error("nothing says what the parameters start from; add --init DIR|FILE, or --startup STARTUP");
+    return mlir::failure();
+  }
+  exec::InitConfig init;
+  if (fs::is_directory(given)) {
+    init.folder = given;
+    return std::optional<exec::InitConfig>(init);
+  }
+  fs::path file(given), optimizer = fs::path(file).replace_extension(".pdopt");
+  if (file.extension() == ".pdparams" || file.extension() == ".pdopt") {
+    init.folder = scratch + "/init";
+    if (!unpack(tool, file, init.folder)) return mlir::failure();
+    if (file != optimizer && fs::exists(optimizer) && !unpack(tool, optimizer, init.folder)) return mlir::failure();
+    return std::optional<exec::InitConfig>(init);
+  }
+  init.combined = given;
+  init.names = persistablesOf(runnable);
+  return std::optional<exec::InitConfig>(init);
+}
+
+mlir::FailureOr<SaveTarget> SaveTarget::open(Tool& tool, std::string to, const std::string& scratch) {
+  SaveTarget target;
+  if (to.empty()) return target;
+  const fs::path file(to);
+  if (isPickle(file) || file.extension() == kCombinedEnding) {
+    if (file.extension() == ".pdopt") {
+      tool.error("--save " + to + ": parameters go to a .pdparams, the other persistables to the .pdopt beside it; name the .pdparams");
+      return mlir::failure();
+    }
+    if (!good(tool, io::CheckNamed(to))) return mlir::failure();
+    target.folder_ = scratch + "/save";
+  } else {
+    absl::StatusOr<io::StagedFolder> staged = io::StagedFolder::CreateInside(to);
+    if (!good(tool, staged.status())) return mlir::failure();
+    target.folder_ = staged->path();
+    target.staged_.emplace(*std::move(staged));
+  }
+  target.to_ = std::move(to);
+  return target;
+}
+
+bool SaveTarget::publish(Tool& tool, Runnable& runnable) {
+  if (to_.empty()) return true;
+  if (staged_) return good(tool, staged_->Merge());
+  std::map<std::string, Tensor> values;
+  for (const std::string& name : persistablesOf(runnable)) {
+    absl::StatusOr<Tensor> value = io::ReadTensorFile(folder_ + "/" + name);
+    if (!good(tool, value.status())) return false;
+    values.emplace(name, *std::move(value));
+  }
+  const bool combined = fs::path(to_).extension() == kCombinedEnding;
+  const llvm::StringSet<> parameters = parametersOf(runnable);
+  std::map<std::string, TensorView> main, others;
+  for (const auto& [name, value] : values) (combined || parameters.contains(name) ? main : others).emplace(name, value.view());
+  if (combined) return good(tool, io::WriteCombined(to_, main));
+  return good(tool, io::WritePickleState(to_, main)) && good(tool, io::WritePickleState(fs::path(to_).replace_extension(".pdopt"), others));
+}
+
+}  // namespace dtranspile::cli

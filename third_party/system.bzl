@@ -55,6 +55,7 @@ _LIBRARIES = {
         ]],
         [],
     ),
+    "grpc": ("/usr", [], ["-lgrpc++", "-lgrpc", "-lgpr", "-lpthread"], []),
     "gloo": ("/usr", [], ["-lgloo", "-lpthread"], []),
     "onednn": ("/usr", [], ["-ldnnl", "-lgomp"], []),
     "cli11": ("/usr", [], [], []),

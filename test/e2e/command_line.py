@@ -103,6 +103,8 @@ def wrong_programs(check):
     for name, old, new, message in (
         ("attribute", '"x_num_col_dims"', '"invert_everything"', "invert_everything"),
         ("name", "fc_0.w_0", "fc_0\\377w_0", "is not UTF-8"),
+        ("argument", 'arguments: "x"', 'arguments: "nowhere"', "mul: reads 'nowhere' as X, which no block declares and no op before it writes"),
+        ("axis", '"x_num_col_dims"\n      type: 0\n      i: 1', '"x_num_col_dims"\n      type: 0\n      i: 7', "[C1]"),
     ):
         path = check.path(name + ".pdtxt")
         with open(path, "w") as f:
@@ -190,6 +192,15 @@ def conversions(check):
     check.expect_exit("both are the same program", 0, ["diff", check.path("pir.mlir"), check.path("pir.pdmodel")], "equal")
     check.expect_exit("no way back to PIR", 2, ["convert", check.path("pir.mlir"), check.path("back.json")], "to PIR JSON is not offered")
     check.expect_exit("values of PIR are called after their op", 0, ["show", pir], '"#10.0"')
+    # A program of a newer framework is kept with what this table does not know.
+    with open(check.path("p.pdtxt")) as f, open(check.path("newer.pdtxt"), "w") as newer:
+        newer.write(f.read().replace('"x_num_col_dims"', '"invert_everything"'))
+    check.expect_exit("a program with an attribute that no row has", 0, ["convert", check.path("newer.pdtxt"), check.path("newer.pdmodel")])
+    for middle in ("newer.mlir", "newer.mlirbc"):
+        check.expect_exit("convert it to " + middle, 0, ["convert", check.path("newer.pdmodel"), check.path(middle)])
+        check.expect_exit("and back", 0, ["convert", check.path(middle), check.path("newer_back.pdmodel")])
+        check.expect("nothing is lost by way of " + middle, filecmp.cmp(check.path("newer_back.pdmodel"), check.path("newer.pdmodel"), shallow=False))
+    check.expect_exit("show it", 0, ["show", check.path("newer.mlir")], "invert_everything")
     check.expect_exit("an unknown ending", 2, ["convert", check.program("main.pdmodel"), check.path("x.txt")], ".pdmodel")
 
 
@@ -304,6 +315,49 @@ def reports_of_ranks(check):
             near = len(one) == len(four) == 3 and all(len(a) == len(b) for a, b in zip(one, four))
             near = near and all(abs(x - y) <= 1e-5 + 1e-4 * abs(x) for a, b in zip(one, four) for x, y in zip(a, b))
             check.expect("%s of a job whose loss is a %s" % (fetch, name), near, "%s\n%s" % (one, four))
+
+
+def repeat_half(source, target):
+    """A feed of which both halves of each batch are the first one."""
+    with open(source, "rb") as f:
+        content = f.read()
+    size = 10 + struct.unpack("<H", content[8:10])[0]
+    shape = [int(x) for x in re.search(r"'shape': \(([^)]*)\)", content[10:size].decode()).group(1).split(",") if x.strip()]
+    step = (len(content) - size) // shape[0]
+    with open(target, "wb") as out:
+        out.write(content[:size])
+        for i in range(shape[0]):
+            out.write(content[size + i * step:size + i * step + step // 2] * 2)
+
+
+def random_streams(check):
+    """Ranks that hold different samples draw different masks, with and without a seed of the op; the rest of the program is the same on both."""
+    case = os.path.join(check.corpus, "static26", "mlp_dropout")
+    os.mkdir(check.path("halves"))
+    for name in ("image.npy", "label.npy"):
+        repeat_half(os.path.join(case, "feeds", name), os.path.join(check.path("halves"), name))
+    check.expect_exit("a program with dropout as text", 0, ["convert", os.path.join(case, "main.pdmodel"), check.path("dropout.pdtxt")])
+    with open(check.path("dropout.pdtxt")) as f:
+        text = f.read()
+    free = re.sub(r'(name: "fix_seed"\s+type: 6\s+b: )true', r"\1false", text)
+    without = re.sub(r'(name: "dropout_prob"\s+type: 1\s+f: )[0-9.e-]+', r"\g<1>0", text)
+    check.expect("the program has seeds and probabilities", free != text and without != text)
+    for name, program, differ in (("free", free, True), ("seeded", text, True), ("without", without, False)):
+        path = check.path("dropout_%s.pdtxt" % name)
+        with open(path, "w") as f:
+            f.write(program)
+        job, file = check.path("dropout_" + name), check.path("dropout.json")
+        check.expect_exit("a job with dropout, " + name, 0, ["transpile", path, "--startup", os.path.join(case, "startup.pdmodel"), "-o", job, "--mode", "collective",
+                          "--trainers", "2"])
+        losses = []
+        for seed in ("1", "1", "2"):
+            done = check.call("run", job, "--feeds", check.path("halves"), "--init", os.path.join(case, "init"), "--steps", "2", "--seed", seed, "--report", file)
+            check.expect("it runs with seed " + seed, done.returncode == 0, done.stdout + done.stderr)
+            with open(file) as f:
+                losses.append([rank["fetch"]["mean_0.tmp_0"] for rank in json.load(f)["ranks"]])
+        check.expect("%s: ranks draw %s masks" % (name, "different" if differ else "the same"), (losses[0][0] != losses[0][1]) == differ, str(losses))
+        check.expect(name + ": the same seed gives the same run", losses[0] == losses[1], str(losses))
+        check.expect(name + ": another seed of the run counts where the op has none", (losses[0] != losses[2]) == (name == "free"), str(losses))
 
 
 def initial_values(check):
@@ -511,13 +565,38 @@ def report(check):
     losses = [x[0] if isinstance(x, list) else x for x in content["fetch"]["mean_0.tmp_0"]]
     check.expect("with the framework's own generators", all(abs(a - b) <= 1e-5 + 1e-4 * abs(b) for a, b in zip(losses, golden["mean_0.tmp_0"])), str(losses))
     check.expect("the report has its fields", all(k in content for k in ("digest", "ok", "steps", "fetch", "ranks", "error")), str(list(content)))
+    # What a run leaves is what the next one starts from, in each of the framework's formats.
+    half = words[:6] + ["--steps", "4"]
+    for name in ("end", "end.pdparams", "end.pdiparams"):
+        check.expect_exit("persistables to " + name, 0, half + ["--save", check.path(name)])
+        check.expect_exit("and from there", 0, ["run", check.program("main.pdmodel"), "--feeds", check.program("feeds"), "--init", check.path(name), "--report", check.path(name + ".json"), "--steps", "2"])
+    check.expect("optimizer state stands beside the parameters", os.path.exists(check.path("end.pdopt")))
+    results = []
+    for name in ("end", "end.pdparams", "end.pdiparams"):
+        with open(check.path(name + ".json")) as f:
+            results.append(json.load(f)["fetch"])
+    check.expect("all three say the same", results[0] == results[1] == results[2] and results[0]["mean_0.tmp_0"][0] != content["fetch"]["mean_0.tmp_0"][0], str(results))
+    check.expect_exit("--save FILE.pdopt", 1, half + ["--save", check.path("x.pdopt")], "name the .pdparams")
+    check.expect_exit("--save where a file is", 1, half + ["--save", check.path("s.json")], "s.json")
+    # A disk that is full when the values are written.
+    os.mkdir(check.path("small"))
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "none", check.path("small")], stdout=subprocess.PIPE, stderr=subprocess.PIPE).returncode == 0
+    if mounted:
+        try:
+            before = sorted(os.listdir(check.path("small")))
+            check.expect_exit("--save on a disk that is full", 4, half + ["--save", check.path("small")], "No space left")
+            check.expect("nothing is left there", sorted(os.listdir(check.path("small"))) == before, str(os.listdir(check.path("small"))))
+        finally:
+            subprocess.run(["umount", check.path("small")])
+    else:
+        print("not tried: a disk that is full (no right to mount one)")
     check.expect("fetches are saved", os.path.exists(check.path("f/mean_0.tmp_0.npy")))
 
 
 def main(tools, corpus):
     with tempfile.TemporaryDirectory() as work:
         check = Check(tools, corpus, work)
-        for part in (jobs, outputs, wrong_programs, usage, conversions, errors, report, reports_of_ranks, initial_values, inputs_of_a_run, reports_in_place, interruptions, bad_values, nothing_at_all,
+        for part in (jobs, outputs, wrong_programs, usage, conversions, errors, report, reports_of_ranks, random_streams, initial_values, inputs_of_a_run, reports_in_place, interruptions, bad_values, nothing_at_all,
                      narrow_types, double_precision, faults):
             part(check)
         sys.exit(1 if check.failures else 0)

@@ -107,7 +107,9 @@ TEST_CASE("scratch is aligned, disjoint, and the same memory for the same calls"
     for (int64_t bytes : {100, 1 << 21, 1, 5 << 20, 64}) blocks.push_back(dt_scratch(c, bytes));
     return 0;
   };
-  const DtCall call = {"test", "0:0 test", nullptr, 0, nullptr, 0, nullptr, 0, nullptr, 0, nullptr};
+  DtCall call = {};
+  call.name = "test";
+  call.op = "0:0 test";
   REQUIRE(context.Call(function, call).ok());
   REQUIRE(context.Call(function, call).ok());
   REQUIRE(blocks.size() == 10);
@@ -127,7 +129,9 @@ TEST_CASE("the message of a failing call names it; kept state is destroyed with 
       dt_keep(c, &destroyed, [](void* state) { ++*static_cast<int*>(state); });
       return dt_fail(c, "%d is too large", 7);
     };
-    const DtCall call = {"dt_test", "0:0 test", nullptr, 0, nullptr, 0, nullptr, 0, nullptr, 0, nullptr};
+    DtCall call = {};
+    call.name = "dt_test";
+    call.op = "0:0 test";
     CHECK(context.Call(function, call).message() == "dt_test: 7 is too large");
   }
   CHECK(destroyed == 1);

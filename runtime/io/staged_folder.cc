@@ -87,11 +87,12 @@ absl::Status StagedFolder::Merge() {
   std::error_code error;
   std::vector<std::pair<fs::path, fs::path>> moves;
   for (fs::recursive_directory_iterator entry(path_, error), end; !error && entry != end; entry.increment(error)) {
-    const fs::path to = target_ / fs::relative(entry->path(), path_);
-    const bool folder = entry->is_directory();
+    const fs::path to = target_ / entry->path().lexically_relative(path_);
+    const bool folder = entry->is_directory(error);
     if (folder) fs::create_directories(to, error);
     if (error) return absl::InvalidArgumentError(absl::StrCat(to.string(), ": ", error.message()));
-    if (!folder && fs::is_directory(to)) return absl::InvalidArgumentError(to.string() + ": is a folder, and a file of this name is to be written");
+    std::error_code absent;
+    if (!folder && fs::is_directory(to, absent)) return absl::InvalidArgumentError(to.string() + ": is a folder, and a file of this name is to be written");
     if (!folder) moves.emplace_back(entry->path(), to);
   }
   if (error) return absl::InternalError(absl::StrCat(path_, ": ", error.message()));

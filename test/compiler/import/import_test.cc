@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "compiler/export/program.h"
+#include "compiler/import/usable.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -138,6 +139,20 @@ TEST_CASE("what blocks exchange has a budget") {
   CHECK_THAT(refusal(program.bytes(), options), Contains("exchange more than 50 names"));
 }
 
+TEST_CASE("a loop of many blocks pays for what each of them might copy") {
+  ProgramBuilder program = relu();
+  OpDesc& loop = program.op(0, "while", {{"X", {}}}, {{"Out", {}}});
+  for (int i = 0; i < 100; ++i) {
+    program.var(0, "v" + std::to_string(i), {1});
+    loop.mutable_inputs(0)->add_arguments("v" + std::to_string(i));
+  }
+  OpDesc::Attr& blocks = attr(loop, "blocks", 10);
+  for (int i = 0; i < 100; ++i) blocks.add_blocks_idx(program.addBlock(0));
+  ImportOptions options;
+  options.budget.maxInterfaceNames = 5000;
+  CHECK_THAT(refusal(program.bytes(), options), Contains("exchange more than 5000 names"));
+}
+
 TEST_CASE("slots and attributes are keys") {
   ProgramBuilder program = relu();
   program.op(0, "sum", {{"X", {"x"}}, {"X", {"y"}}}, {{"Out", {"y"}}});
@@ -170,6 +185,14 @@ TEST_CASE("an attribute must carry a value of its type") {
     attr(*program.block(0).mutable_ops(0), "axis", row.type);
     CHECK_THAT(refusal(program),
                Contains("op 'relu' has attribute 'axis' that is declared as " + std::string(row.name) + ", but carries no value of that type"));
+  }
+  // Scalars whose type nobody knows: field 1 of the message with number 9.
+  for (int type : {16, 17}) {
+    ProgramBuilder program = relu();
+    OpDesc::Attr& number = attr(*program.block(0).mutable_ops(0), "axis", type);
+    framework::Scalar& scalar = type == 16 ? *number.mutable_scalar() : *number.add_scalars();
+    scalar.mutable_unknown_fields()->AddVarint(1, 9);
+    CHECK_THAT(refusal(program), Contains("is declared as SCALAR") && Contains("but carries no value of that type"));
   }
   for (int code : {-1, 18, 1000}) {
     ProgramBuilder program = relu();
@@ -253,6 +276,34 @@ TEST_CASE("an op that does not fit its row is named with its position and call s
   CHECK(mlir::failed(mlir::verify(*result.module)));
   CHECK_THAT(diagnostics.text, Contains("block 0, op 1") && Contains("'pd.relu' op [P6] needs an argument in input slot 'X'") &&
                                    Contains("note: made here: train.py:12, in net"));
+}
+
+TEST_CASE("who acts on a program wants its names declared") {
+  auto judged = [](const ProgramBuilder& program) {
+    test::Context context;
+    test::Result result(context, program.bytes());
+    REQUIRE(result.module);
+    test::Diagnostics diagnostics(context);
+    const bool good = mlir::succeeded(checkUsable(*result.module));
+    return std::make_pair(good, diagnostics.text);
+  };
+  CHECK(judged(relu()) == std::make_pair(true, std::string()));
+  ProgramBuilder reads = relu();
+  reads.op(0, "mul", {{"X", {"y"}}, {"Y", {"nowhere"}}}, {{"Out", {"y"}}});
+  auto [good, text] = judged(reads);
+  CHECK_FALSE(good);
+  CHECK_THAT(text, Contains("block 0, op 1") && Contains("mul: reads 'nowhere' as Y, which no block declares and no op before it writes"));
+  // Where the slot may be empty, a name of nothing is a null pointer to the framework.
+  ProgramBuilder optional = relu();
+  optional.op(0, "reshape2", {{"X", {"x"}}, {"Shape", {"nowhere"}}}, {{"Out", {"y"}}, {"XShape", {"@EMPTY@"}}});
+  CHECK(judged(optional).first);
+  // Written and then read: it works, and is said.
+  ProgramBuilder writes = relu();
+  writes.op(0, "relu", {{"X", {"x"}}}, {{"Out", {"made"}}});
+  writes.op(0, "relu", {{"X", {"made"}}}, {{"Out", {"y"}}});
+  auto [works, said] = judged(writes);
+  CHECK(works);
+  CHECK_THAT(said, Contains("relu: writes 'made', which no block declares"));
 }
 
 TEST_CASE("every type of attribute survives text and byte code") {

@@ -53,6 +53,53 @@ TEST_CASE("names that others have are left alone") {
   CHECK(first->path() != second->path());
 }
 
+TEST_CASE("files are added to a folder when all of them are there") {
+  TempFolder folder;
+  Spill(folder / "kept", "kept");
+  Spill(folder / "w", "old");
+  auto staged = StagedFolder::CreateInside(folder.path());
+  REQUIRE(staged.ok());
+  std::filesystem::create_directory(staged->path() + "/sub");
+  Spill(staged->path() + "/w", "new");
+  Spill(staged->path() + "/sub/v", "v");
+  CHECK(Slurp(folder / "w") == "old");
+  REQUIRE(staged->Merge().ok());
+  CHECK(Slurp(folder / "kept") == "kept");
+  CHECK(Slurp(folder / "w") == "new");
+  CHECK(Slurp(folder / "sub/v") == "v");
+  CHECK(folder.entries() == 3);
+}
+
+TEST_CASE("a file that has no place moves none") {
+  TempFolder folder;
+  std::filesystem::create_directory(folder / "w");
+  {
+    auto staged = StagedFolder::CreateInside(folder.path());
+    REQUIRE(staged.ok());
+    Spill(staged->path() + "/a", "new");
+    Spill(staged->path() + "/w", "new");
+    const absl::Status status = staged->Merge();
+    CHECK_FALSE(status.ok());
+    CHECK(std::string(status.message()).find("is a folder") != std::string::npos);
+  }
+  CHECK(folder.entries() == 1);
+}
+
+TEST_CASE("a folder that was made for nothing goes again") {
+  TempFolder folder;
+  {
+    REQUIRE(StagedFolder::CreateInside(folder / "a").ok());
+  }
+  CHECK_FALSE(std::filesystem::exists(folder / "a"));
+  {
+    auto staged = StagedFolder::CreateInside(folder / "a");
+    REQUIRE(staged.ok());
+    Spill(staged->path() + "/w", "");
+    REQUIRE(staged->Merge().ok());
+  }
+  CHECK(std::filesystem::exists(folder / "a/w"));
+}
+
 TEST_CASE("what holds something of another kind is told apart") {
   TempFolder folder;
   CHECK(HoldsOnly(folder.path(), {"a", "b"}));

@@ -1,4 +1,10 @@
 // Files of any of our kinds to a module; commands call this first.
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
 #include "compiler/import/framework.pb.h"
 #include "compiler/import/guarded_parse.h"
 #include "compiler/import/import.h"
@@ -6,7 +12,6 @@
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "mlir/IR/Diagnostics.h"
 
 namespace dtranspile {
@@ -105,9 +110,22 @@ mlir::FailureOr<pd::ProgramOp> importAny(mlir::ModuleOp module, llvm::StringRef 
 
 mlir::FailureOr<std::string> readFile(mlir::MLIRContext* context, llvm::StringRef path) {
   if (path != "-" && llvm::sys::fs::is_directory(path)) return mlir::emitError(fileLocation(context, path)) << "is a folder, expected a program file";
-  auto buffer = path == "-" ? llvm::MemoryBuffer::getSTDIN() : llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!buffer) return mlir::emitError(fileLocation(context, path)) << "cannot be read: " << buffer.getError().message();
-  return (*buffer)->getBuffer().str();
+  std::unique_ptr<std::FILE, decltype(&std::fclose)> opened(path == "-" ? nullptr : std::fopen(path.str().c_str(), "rb"), &std::fclose);
+  std::FILE* file = path == "-" ? stdin : opened.get();
+  if (!file) return mlir::emitError(fileLocation(context, path)) << "cannot be read: " << std::strerror(errno);
+  // Pipes and devices have no size: what does not end is given up where no format goes on.
+  constexpr size_t kPiece = size_t{1} << 20;
+  const auto most = static_cast<size_t>(Budget().maxBytes);
+  std::string bytes;
+  if (uint64_t size = 0; !llvm::sys::fs::file_size(path, size)) bytes.reserve(std::min<size_t>(size, most) + kPiece);
+  while (!std::feof(file) && !std::ferror(file) && bytes.size() <= most) {
+    const size_t before = bytes.size();
+    bytes.resize(before + kPiece);
+    bytes.resize(before + std::fread(bytes.data() + before, 1, kPiece, file));
+  }
+  if (std::ferror(file)) return mlir::emitError(fileLocation(context, path)) << "cannot be read: " << std::strerror(errno);
+  if (bytes.size() > most) return mlir::emitError(fileLocation(context, path)) << "has more than " << most << " bytes, which no program file has";
+  return bytes;
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> loadBytes(mlir::MLIRContext* context, llvm::StringRef path, llvm::StringRef bytes, llvm::StringRef symbol) {

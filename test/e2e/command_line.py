@@ -212,6 +212,9 @@ def errors(check):
     with open(check.path("broken.pdmodel"), "wb") as out, open(check.program("main.pdmodel"), "rb") as whole:
         out.write(whole.read()[:1000])
     check.expect_exit("a truncated program", 1, ["show", check.path("broken.pdmodel")], "broken.pdmodel")
+    with open(check.program("main.pdmodel"), "rb") as f:
+        done = subprocess.run("cat | %s show /dev/stdin --format text" % check.tool, shell=True, stdin=f, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, text=True)
+    check.expect("a program from a pipe", done.returncode == 0 and "mul" in done.stdout, done.stdout)
     check.expect_exit("a tensor instead of a program", 1, ["show", check.program("init/fc_0.w_0")], "tensor")
     run = ["run", check.program("main.pdmodel"), "--feeds", check.program("feeds"), "--init", check.program("init")]
     check.expect_exit("a fetch that is not there", 1, run + ["--fetch", "mean_0.tmp_1"], "did you mean mean_0.tmp_0")

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,7 +24,9 @@ class Echo {
     builder.RegisterAsyncGenericService(&service_);
     queue_ = builder.AddCompletionQueue();
     server_ = builder.BuildAndStart();
-    if (server_) thread_ = std::thread([this] { Serve(); });
+    if (!server_) return;
+    Accept();
+    thread_ = std::thread([this] { Serve(); });
   }
 
   ~Echo() { Stop(); }
@@ -33,6 +36,10 @@ class Echo {
 
   void Stop() {
     if (!thread_.joinable()) return;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      stopping_ = true;
+    }
     server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(100));
     queue_->Shutdown();
     thread_.join();
@@ -46,13 +53,15 @@ class Echo {
     int step = 0;
   };
 
+  // Not after the end has begun: gRPC aborts a process that asks a queue that is shut down for calls.
   void Accept() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (stopping_) return;
     auto* call = new Call;
     service_.RequestCall(&call->context, &call->stream, queue_.get(), queue_.get(), call);
   }
 
   void Serve() {
-    Accept();
     void* tag = nullptr;
     for (bool good = false; queue_->Next(&tag, &good);) {
       auto* call = static_cast<Call*>(tag);
@@ -70,6 +79,8 @@ class Echo {
   }
 
   int port_ = 0;
+  std::mutex mutex_;
+  bool stopping_ = false;
   grpc::AsyncGenericService service_;
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   std::unique_ptr<grpc::Server> server_;

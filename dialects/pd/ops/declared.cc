@@ -71,6 +71,8 @@ std::optional<llvm::SmallVector<int64_t>> DeclaredContext::constant(llvm::String
   std::string text = fill.getString("str_value");
   double number = fill.getFloat("value");
   if (!text.empty() && llvm::StringRef(text).getAsDouble(number)) return std::nullopt;
+  constexpr double kMost = 9.0e18;  // below 2^63: files may say anything
+  if (!(number > -kMost && number < kMost)) return std::nullopt;
   return llvm::SmallVector<int64_t>{static_cast<int64_t>(number)};
 }
 

@@ -68,7 +68,7 @@ mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& 
     return std::optional<exec::InitConfig>(init);
   }
   fs::path file(given), optimizer = fs::path(file).replace_extension(".pdopt");
-  if (file.extension() == ".pdparams" || file.extension() == ".pdopt") {
+  if (isPickle(file)) {
     init.folder = scratch + "/init";
     if (!unpack(tool, file, init.folder)) return mlir::failure();
     if (file != optimizer && fs::exists(optimizer) && !unpack(tool, optimizer, init.folder)) return mlir::failure();

@@ -4,6 +4,7 @@
 
 Exit status 1 when a difference exceeds 1e-5 + 1e-4 * |loss|.
 """
+
 import json
 import sys
 
@@ -16,8 +17,13 @@ def main(golden_path, *report_paths):
         with open(path) as f:
             reports.append(json.load(f))
     name = next(iter(reports[0]["fetch"]))
-    columns = ["%d rank%s" % (len(r["ranks"]), "" if len(r["ranks"]) == 1 else "s") for r in reports]
-    print("%s\n%-5s %14s %s %12s" % (name, "step", "framework", " ".join("%14s" % c for c in columns), "difference"))
+    columns = [
+        "%d rank%s" % (len(r["ranks"]), "" if len(r["ranks"]) == 1 else "s") for r in reports
+    ]
+    print(
+        "%s\n%-5s %14s %s %12s"
+        % (name, "step", "framework", " ".join("%14s" % c for c in columns), "difference")
+    )
     good = True
     for step, expected in enumerate(golden[name]):
         expected = expected[0] if isinstance(expected, list) else expected
@@ -25,7 +31,9 @@ def main(golden_path, *report_paths):
         found = [x[0] if isinstance(x, list) else x for x in found]
         worst = max(abs(x - expected) for x in found)
         good &= worst <= 1e-5 + 1e-4 * abs(expected)
-        print("%-5d %14.7f %s %12.2e" % (step, expected, " ".join("%14.7f" % x for x in found), worst))
+        print(
+            "%-5d %14.7f %s %12.2e" % (step, expected, " ".join("%14.7f" % x for x in found), worst)
+        )
     return 0 if good else 1
 
 

@@ -1,4 +1,5 @@
-// The list of all passes: one line per pass in passes.cc. Called by dtranspile-opt and by the pipelines.
+// The list of all passes: one line per pass in passes.cc. Called by dtranspile-opt and by the
+// pipelines.
 #pragma once
 
 namespace dtranspile::passes {

@@ -14,7 +14,8 @@ std::vector<fs::path> Candidates() {
   std::vector<fs::path> roots;
   if (const char* given = std::getenv("DTRANSPILE_CORPUS"); given && *given) return {given};
   const fs::path inside = fs::path("dtranspile") / "test" / "corpus";
-  if (const char* runfiles = std::getenv("TEST_SRCDIR"); runfiles && *runfiles) roots.push_back(runfiles / inside);
+  if (const char* runfiles = std::getenv("TEST_SRCDIR"); runfiles && *runfiles)
+    roots.push_back(runfiles / inside);
   std::error_code error;
   fs::path self = fs::read_symlink("/proc/self/exe", error);
   if (!error) roots.push_back(fs::path(self.string() + ".runfiles") / inside);
@@ -30,7 +31,8 @@ std::string CorpusPath(const std::string& relative) {
     if (fs::exists(root / corpus)) return (root / relative).string();
     tried += "\n  " + (root / corpus).string();
   }
-  throw std::runtime_error("corpus '" + corpus.string() + "' not found; tried:" + tried + "\nname //test/corpus:" + corpus.string() +
+  throw std::runtime_error("corpus '" + corpus.string() + "' not found; tried:" + tried +
+                           "\nname //test/corpus:" + corpus.string() +
                            " in the test's data, or set DTRANSPILE_CORPUS");
 }
 

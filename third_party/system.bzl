@@ -8,7 +8,8 @@ it builds anything; all of them are local.
 _LIBDIR = "/usr/lib/x86_64-linux-gnu"
 _LLVM = "/usr/lib/llvm-22"
 
-# name -> (root, include folders below it that the compiler does not search by itself, link flags, defines)
+# name -> (root, include folders below it that the compiler does not search by itself, link flags,
+# defines)
 _LIBRARIES = {
     "mlir": (
         _LLVM,

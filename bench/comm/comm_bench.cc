@@ -1,11 +1,14 @@
-// all_reduce over shared memory and over Gloo between two processes of this host: latency of 4 bytes, bandwidth of 1 MB and 64 MB,
-// and the ratios between the back ends. Buffers lie where those of the executor do, in a block that ranks can share; a line without a goal says what
-// private memory gives. The back ends take turns within one run, so that a busy machine hits both; every
-// figure is the median over the turns. Bandwidth is bytes of one rank's buffer per time of one all_reduce.
+// all_reduce over shared memory and over Gloo between two processes of this host: latency of 4
+// bytes, bandwidth of 1 MB and 64 MB, and the ratios between the back ends. Buffers lie where those
+// of the executor do, in a block that ranks can share; a line without a goal says what private
+// memory gives. The back ends take turns within one run, so that a busy machine hits both; every
+// figure is the median over the turns. Bandwidth is bytes of one rank's buffer per time of one
+// all_reduce.
 //
 //     bazel run -c opt //bench/comm:comm_bench [TURNS]
 //
-// Exits with 1 if shared memory has less than 5 times the bandwidth or 20 times the speed at 4 bytes.
+// Exits with 1 if shared memory has less than 5 times the bandwidth or 20 times the speed at 4
+// bytes.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,7 +39,9 @@ constexpr const char* kBackEnds[] = {"shm", "gloo"};
 constexpr int kColumns = 3;  // shm, gloo, shm with private buffers
 constexpr double kBandwidthGoal = 5, kLatencyGoal = 20;
 
-double Now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 double Median(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
@@ -66,14 +71,18 @@ double Turn(Communicator& comm, float* values, const Size& size) {
 }
 
 bool Report(const Size& size, std::vector<double> seconds[kColumns]) {
-  const double shm = Median(seconds[0]), gloo = Median(seconds[1]), own = Median(seconds[2]), ratio = gloo / shm;
+  const double shm = Median(seconds[0]), gloo = Median(seconds[1]), own = Median(seconds[2]),
+               ratio = gloo / shm;
   const double bytes = static_cast<double>(size.floats) * sizeof(float);
   if (size.floats == 1) {
-    printf("%-6s  shm %9.2f us    gloo %9.2f us    ratio %6.1f (goal %.0f)\n", size.name, shm * 1e6, gloo * 1e6, ratio, kLatencyGoal);
+    printf("%-6s  shm %9.2f us    gloo %9.2f us    ratio %6.1f (goal %.0f)\n", size.name, shm * 1e6,
+           gloo * 1e6, ratio, kLatencyGoal);
     return ratio >= kLatencyGoal;
   }
-  printf("%-6s  shm %9.2f GB/s  gloo %9.2f GB/s  ratio %6.1f (goal %.0f)\n", size.name, bytes / shm * 1e-9, bytes / gloo * 1e-9, ratio, kBandwidthGoal);
-  printf("%-6s  shm %9.2f GB/s  with private buffers  ratio %6.1f\n", size.name, bytes / own * 1e-9, gloo / own);
+  printf("%-6s  shm %9.2f GB/s  gloo %9.2f GB/s  ratio %6.1f (goal %.0f)\n", size.name,
+         bytes / shm * 1e-9, bytes / gloo * 1e-9, ratio, kBandwidthGoal);
+  printf("%-6s  shm %9.2f GB/s  with private buffers  ratio %6.1f\n", size.name, bytes / own * 1e-9,
+         gloo / own);
   return ratio >= kBandwidthGoal;
 }
 
@@ -93,7 +102,8 @@ int RankMain(int rank, int turns, const std::string& store) {
   absl::StatusOr<SharedMemory> block = SharedMemory::Allocate(own.size() * sizeof(float));
   if (!block.ok()) Die(block.status());
   float* shared = reinterpret_cast<float*>(block->data());
-  if (rank == 0) printf("all_reduce of float32, %d ranks, median of %d interleaved turns\n", kRanks, turns);
+  if (rank == 0)
+    printf("all_reduce of float32, %d ranks, median of %d interleaved turns\n", kRanks, turns);
   for (const Size& size : kSizes) {
     std::vector<double> seconds[kColumns];
     for (int turn = 0; turn < turns; ++turn) {

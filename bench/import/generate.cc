@@ -8,9 +8,11 @@ namespace {
 using framework::BlockDesc;
 using framework::OpDesc;
 
-constexpr int kTensor = 7, kFloat32 = 5, kInt = 0, kFloat = 1, kString = 2, kStrings = 5, kBoolean = 6;
+constexpr int kTensor = 7, kFloat32 = 5, kInt = 0, kFloat = 1, kString = 2, kStrings = 5,
+              kBoolean = 6;
 
-void declare(BlockDesc& block, const std::string& name, std::initializer_list<int64_t> dims, bool parameter) {
+void declare(BlockDesc& block, const std::string& name, std::initializer_list<int64_t> dims,
+             bool parameter) {
   framework::VarDesc* var = block.add_vars();
   var->set_name(name);
   var->mutable_type()->set_type(kTensor);
@@ -44,13 +46,15 @@ void common(OpDesc& op) {
 }
 
 void layer(BlockDesc& block, int64_t number) {
-  std::string weight = "fc_" + std::to_string(number / 3) + ".w_0", bias = "fc_" + std::to_string(number / 3) + ".b_0";
+  std::string weight = "fc_" + std::to_string(number / 3) + ".w_0",
+              bias = "fc_" + std::to_string(number / 3) + ".b_0";
   if (number % 3 == 0) {
     declare(block, weight, {64, 64}, true);
     declare(block, bias, {64}, true);
   }
   std::string x = number == 0 ? "x" : "relu_" + std::to_string(number - 1) + ".tmp_0";
-  std::string product = "fc_" + std::to_string(number) + ".tmp_0", sum = "fc_" + std::to_string(number) + ".tmp_1",
+  std::string product = "fc_" + std::to_string(number) + ".tmp_0",
+              sum = "fc_" + std::to_string(number) + ".tmp_1",
               out = "relu_" + std::to_string(number) + ".tmp_0";
   for (const std::string& name : {product, sum, out}) declare(block, name, {-1, 64}, false);
   OpDesc& mul = *block.add_ops();

@@ -1,4 +1,5 @@
-// Resident memory of this process, and functions run in a child process so that measurements do not see each other's heaps.
+// Resident memory of this process, and functions run in a child process so that measurements do not
+// see each other's heaps.
 #pragma once
 
 #include <functional>

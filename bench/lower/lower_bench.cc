@@ -1,5 +1,6 @@
-// Figures of the lowering: compile time of the saved programs that train natively, without a cache and with a full one, and the speed of generated
-// kernels against memcpy. Goals are printed beside the figures; exit status 1 where one is missed.
+// Figures of the lowering: compile time of the saved programs that train natively, without a cache
+// and with a full one, and the speed of generated kernels against memcpy. Goals are printed beside
+// the figures; exit status 1 where one is missed.
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -28,9 +29,13 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kColdMs = 3000, kWarmMs = 300;
 const char* const kPrograms[] = {
-    "fluid18/fit_a_line",  "fluid18/mnist_mlp",  "fluid18/lenet",           "fluid18/nesterov_exponential_mlp", "fluid18/adamax_mlp",   "fluid18/rmsprop_mlp",
-    "static26/fit_a_line", "static26/lenet",     "static26/mlp_regression", "static26/mlp_amp_ready",           "static26/resnet_thin", "fluid18/resnet_cifar",
-    "fluid18/bert_tiny",   "static26/bert_tiny",
+    "fluid18/fit_a_line",      "fluid18/mnist_mlp",
+    "fluid18/lenet",           "fluid18/nesterov_exponential_mlp",
+    "fluid18/adamax_mlp",      "fluid18/rmsprop_mlp",
+    "static26/fit_a_line",     "static26/lenet",
+    "static26/mlp_regression", "static26/mlp_amp_ready",
+    "static26/resnet_thin",    "fluid18/resnet_cifar",
+    "fluid18/bert_tiny",       "static26/bert_tiny",
 };
 
 double bestMs(int times, const std::function<void()>& body) {
@@ -80,7 +85,8 @@ bool benchProgram(const char* program, const std::string& scratch) {
     warm = std::min(warm, again->totalMs);
   }
   const bool met = cold->totalMs < kColdMs && warm < kWarmMs;
-  std::printf("%-34s %6d %8d %10.0f %10.1f%s\n", program, cold->nodes, cold->library.kernels, cold->totalMs, warm, met ? "" : "  MISSED");
+  std::printf("%-34s %6d %8d %10.0f %10.1f%s\n", program, cold->nodes, cold->library.kernels,
+              cold->totalMs, warm, met ? "" : "  MISSED");
   return met;
 }
 
@@ -94,7 +100,9 @@ const KernelRow kKernels[] = {
     {"add", "Out = X + Y", false, 3},
     {"gelu", "Out = 0.5 * X * (1 + erf(X * 0.70710678118654752))", false, 2},
     {"softmax", "m = max(X); Out = exp(X - m); Out = Out / sum(Out)", true, 2},
-    {"layer_norm", "m = sum(X) / count; v = sum(square(X - m)) / count; Out = (X - m) * rsqrt(v + 1e-5)", true, 2},
+    {"layer_norm",
+     "m = sum(X) / count; v = sum(square(X - m)) / count; Out = (X - m) * rsqrt(v + 1e-5)", true,
+     2},
 };
 
 bool benchKernel(const KernelRow& row, const std::string& scratch) {
@@ -120,14 +128,17 @@ bool benchKernel(const KernelRow& row, const std::string& scratch) {
   LibraryStatistics statistics;
   KernelSource source{kernels ? emitKernel(kernels->front().kernel) : "", row.name};
   const std::string path = scratch + "/" + row.name + ".so";
-  if (llvm::failed(buildLibrary({source}, {hostTarget(), "", 1}, path, statistics, error))) return std::fprintf(stderr, "%s\n", error.c_str()), false;
+  if (llvm::failed(buildLibrary({source}, {hostTarget(), "", 1}, path, statistics, error)))
+    return std::fprintf(stderr, "%s\n", error.c_str()), false;
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  auto entry = reinterpret_cast<void (*)(void* const*, int64_t, int64_t)>(dlsym(library, symbolOf(source, hostTarget()).c_str()));
+  auto entry = reinterpret_cast<void (*)(void* const*, int64_t, int64_t)>(
+      dlsym(library, symbolOf(source, hostTarget()).c_str()));
   std::vector<void*> arguments;
   for (int buffer : kernels->front().buffers) arguments.push_back(memory[buffer]);
   const double ms = bestMs(20, [&] { entry(arguments.data(), 0, kernels->front().kernel.rows()); });
   const double copy = bestMs(20, [&] { std::memcpy(memory[2], memory[0], kBytes); });
-  std::printf("%-12s %8.2f ms %8.1f GB/s   memcpy %8.1f GB/s   ratio %.2f\n", row.name, ms, row.arrays * kBytes / ms / 1e6, 2.0 * kBytes / copy / 1e6,
+  std::printf("%-12s %8.2f ms %8.1f GB/s   memcpy %8.1f GB/s   ratio %.2f\n", row.name, ms,
+              row.arrays * kBytes / ms / 1e6, 2.0 * kBytes / copy / 1e6,
               row.arrays * copy / (2 * ms));
   dlclose(library);
   for (void* block : memory) free(block);
@@ -144,7 +155,8 @@ int main() {
   bool ok = true;
   std::printf("float32, 4096 x 1024, one core\n");
   for (const KernelRow& row : kKernels) ok = benchKernel(row, scratch) && ok;
-  std::printf("\n%-34s %6s %8s %10s %10s   goals: cold < %.0f, warm < %.0f\n", "program", "nodes", "kernels", "cold ms", "warm ms", kColdMs, kWarmMs);
+  std::printf("\n%-34s %6s %8s %10s %10s   goals: cold < %.0f, warm < %.0f\n", "program", "nodes",
+              "kernels", "cold ms", "warm ms", kColdMs, kWarmMs);
   for (const char* program : kPrograms) ok = benchProgram(program, scratch) && ok;
   fs::remove_all(scratch);
   return ok ? 0 : 1;

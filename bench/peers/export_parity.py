@@ -9,6 +9,7 @@ framework has no NCCL, so what only sets up or orders NCCL communicators is drop
 within 1e-5 + 1e-4 * |loss| of golden.json on every step; exit status 1 where one is not. TOOLS default to bazel-bin/tools/dtranspile, the corpus
 to where the build unpacks it.
 """
+
 import argparse
 import json
 import os
@@ -20,8 +21,8 @@ import tempfile
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 LIMIT_SECONDS = 300
 
-# case, ranks, flags of transpile. fluid18/lenet is not here: 2.6.2 does not run the program as 1.8 saved it (softmax_with_cross_entropy_grad lacks an
-# attribute), on one device neither.
+# case, ranks, flags of transpile. fluid18/lenet is not here: 2.6.2 does not run the program as 1.8
+# saved it (softmax_with_cross_entropy_grad lacks an attribute), on one device neither.
 CASES = [
     ("fluid18/fit_a_line", 2, []),
     ("fluid18/fit_a_line", 4, []),
@@ -40,8 +41,17 @@ CASES = [
     ("static26/ctr_deep", 2, []),
 ]
 
-# Set up or order NCCL communicators; a CPU build has no kernels for them, and its executor runs ops in order.
-NCCL_ONLY = {"c_gen_nccl_id", "c_comm_init", "c_sync_calc_stream", "c_sync_comm_stream", "c_wait_comm", "c_wait_compute", "barrier"}
+# Set up or order NCCL communicators; a CPU build has no kernels for them, and its executor runs ops
+# in order.
+NCCL_ONLY = {
+    "c_gen_nccl_id",
+    "c_comm_init",
+    "c_sync_calc_stream",
+    "c_sync_comm_stream",
+    "c_wait_comm",
+    "c_wait_compute",
+    "barrier",
+}
 
 
 def fail(message):
@@ -49,7 +59,9 @@ def fail(message):
 
 
 def call(*words):
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS, text=True)
+    done = subprocess.run(
+        words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS, text=True
+    )
     if done.returncode != 0:
         fail("exit status %d of %s\n%s" % (done.returncode, " ".join(words), done.stdout))
 
@@ -67,7 +79,9 @@ def adapt(block):
         if op.type in NCCL_ONLY:
             block._remove_op(index)
         elif op.type == "c_broadcast" and op.input("X") != op.output("Out"):
-            block._insert_op(index, type="assign", inputs={"X": op.input("X")}, outputs={"Out": op.output("Out")})
+            block._insert_op(
+                index, type="assign", inputs={"X": op.input("X")}, outputs={"Out": op.output("Out")}
+            )
             block.ops[index + 1]._rename_input(op.input("X")[0], op.output("Out")[0])
     block._sync_with_cpp()
 
@@ -75,11 +89,14 @@ def adapt(block):
 def rank_main(case, folder, rank, port):
     """One rank: prints {fetch: [value of every step]} as its last line."""
     os.environ["GLOG_minloglevel"] = "2"
-    os.environ["FLAGS_new_executor_sequential_run"] = "1"  # every rank communicates in the order of the program
+    os.environ["FLAGS_new_executor_sequential_run"] = (
+        "1"  # every rank communicates in the order of the program
+    )
     os.environ["PADDLE_TRAINER_ID"] = str(rank)
     import numpy as np
     import paddle
     from paddle import static
+
     paddle.enable_static()
     with open(os.path.join(folder, "export.json")) as f:
         trainers = json.load(f)["trainers"]
@@ -102,21 +119,30 @@ def rank_main(case, folder, rank, port):
     for v in main.list_vars():
         path = os.path.join(case, "init", v.name)
         if v.persistable and os.path.exists(path):
-            load.global_block().create_var(name=v.name, dtype=v.dtype, shape=v.shape, persistable=True)
-            load.global_block().append_op(type="load", outputs={"Out": [v.name]}, attrs={"file_path": path})
+            load.global_block().create_var(
+                name=v.name, dtype=v.dtype, shape=v.shape, persistable=True
+            )
+            load.global_block().append_op(
+                type="load", outputs={"Out": [v.name]}, attrs={"file_path": path}
+            )
     exe.run(load)
     feeds = {}
     for name in os.listdir(os.path.join(case, "feeds")):
         if name.endswith(".npy") and main.global_block().has_var(name[:-4]):
             array = np.load(os.path.join(case, "feeds", name))
             rows = array.shape[1] // len(trainers)
-            feeds[name[:-4]] = array[:, rank * rows:(rank + 1) * rows]
+            feeds[name[:-4]] = array[:, rank * rows : (rank + 1) * rows]
     values = []
     for step in range(len(next(iter(feeds.values())))):
         if description.get("lr_var"):
             rate = scope.find_var(description["lr_var"]).get_tensor()
-            rate.set(np.full(rate.shape(), description["lr_per_step"][step], "float32"), paddle.CPUPlace())
-        got = exe.run(main, feed={n: a[step] for n, a in feeds.items()}, fetch_list=[description["loss"]])
+            rate.set(
+                np.full(rate.shape(), description["lr_per_step"][step], "float32"),
+                paddle.CPUPlace(),
+            )
+        got = exe.run(
+            main, feed={n: a[step] for n, a in feeds.items()}, fetch_list=[description["loss"]]
+        )
         values.append(float(np.asarray(got[0], "float64").reshape(-1)[0]))
     print(json.dumps(values), flush=True)
     os._exit(0)  # threads of Gloo outlive the interpreter's own shutdown
@@ -126,14 +152,33 @@ def train(case, folder, ranks):
     """Mean of the losses over the ranks, per step."""
     port = free_port()
     with tempfile.TemporaryDirectory() as scratch:  # Gloo's key-value server writes into the working directory
-        words = [sys.executable, os.path.abspath(__file__), "--rank-of", os.path.abspath(case), os.path.abspath(folder), str(port)]
-        runs = [subprocess.Popen(words + [str(r)], cwd=scratch, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for r in range(ranks)]
+        words = [
+            sys.executable,
+            os.path.abspath(__file__),
+            "--rank-of",
+            os.path.abspath(case),
+            os.path.abspath(folder),
+            str(port),
+        ]
+        runs = [
+            subprocess.Popen(
+                words + [str(r)],
+                cwd=scratch,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for r in range(ranks)
+        ]
         outputs = []
         try:
             for rank, run in enumerate(runs):
                 out, err = run.communicate(timeout=LIMIT_SECONDS)
                 if run.returncode != 0:
-                    fail("rank %d of %s ended with %d\n%s" % (rank, case, run.returncode, err[-2000:]))
+                    fail(
+                        "rank %d of %s ended with %d\n%s"
+                        % (rank, case, run.returncode, err[-2000:])
+                    )
                 outputs.append(json.loads(out.splitlines()[-1]))
         finally:
             for run in runs:
@@ -150,8 +195,23 @@ def compare(tools, corpus, name, ranks, flags):
         golden = json.load(f)[loss]
     with tempfile.TemporaryDirectory() as work:
         job, folder = os.path.join(work, "job"), os.path.join(work, "export")
-        program = [os.path.join(case, "main.pdmodel"), "--startup", os.path.join(case, "startup.pdmodel")]
-        call(tool, "transpile", *program, "-o", job, "--mode", "collective", "--trainers", str(ranks), *flags)
+        program = [
+            os.path.join(case, "main.pdmodel"),
+            "--startup",
+            os.path.join(case, "startup.pdmodel"),
+        ]
+        call(
+            tool,
+            "transpile",
+            *program,
+            "-o",
+            job,
+            "--mode",
+            "collective",
+            "--trainers",
+            str(ranks),
+            *flags
+        )
         call(tool, "verify", job)
         call(tool, "export", job, "-o", folder)
         found = train(case, folder, ranks)

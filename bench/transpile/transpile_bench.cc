@@ -1,6 +1,7 @@
-// Cost of making a job: saved program to folder, as `transpile` does it. For 8 ranks against 100,000, and per op for programs of two sizes. Every
-// measurement is a process of its own, so that peaks of memory are its own; processor time, so that other load does not count. Goals are
-// printed beside the figures; exit status 1 where one is missed.
+// Cost of making a job: saved program to folder, as `transpile` does it. For 8 ranks against
+// 100,000, and per op for programs of two sizes. Every measurement is a process of its own, so that
+// peaks of memory are its own; processor time, so that other load does not count. Goals are printed
+// beside the figures; exit status 1 where one is missed.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,12 +36,14 @@ struct Cost {
 int64_t transpile(const std::string& program, int64_t ranks, const std::string& folder) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<pd::PdDialect, dist::DistDialect>();
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
   int64_t ops = 0;
   for (const char* symbol : {"main", "startup"}) {
     ImportOptions options;
     options.symbol = symbol;
-    mlir::FailureOr<std::string> bytes = readFile(&context, test::CorpusPath(program + "/" + symbol + ".pdmodel"));
+    mlir::FailureOr<std::string> bytes =
+        readFile(&context, test::CorpusPath(program + "/" + symbol + ".pdmodel"));
     if (mlir::failed(bytes)) return 0;
     auto imported = importProgram(*module, *bytes, options);
     if (mlir::failed(imported)) return 0;
@@ -61,16 +64,21 @@ Cost measure(const std::string& program, int64_t ranks, const std::string& folde
   int status = 0;
   rusage usage = {};
   if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0) {
-    std::fprintf(stderr, "transpile_bench: %s for %lld ranks failed\n", program.c_str(), static_cast<long long>(ranks));
+    std::fprintf(stderr, "transpile_bench: %s for %lld ranks failed\n", program.c_str(),
+                 static_cast<long long>(ranks));
     std::exit(1);
   }
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
-  return {seconds(usage.ru_utime) + seconds(usage.ru_stime), static_cast<double>(usage.ru_maxrss) / 1024};
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return {seconds(usage.ru_utime) + seconds(usage.ru_stime),
+          static_cast<double>(usage.ru_maxrss) / 1024};
 }
 
 Cost median(std::vector<Cost> costs) {
   const auto middle = [&](double Cost::* field) {
-    std::sort(costs.begin(), costs.end(), [&](const Cost& a, const Cost& b) { return a.*field < b.*field; });
+    std::sort(costs.begin(), costs.end(),
+              [&](const Cost& a, const Cost& b) { return a.*field < b.*field; });
     return costs[costs.size() / 2].*field;
   };
   return {middle(&Cost::seconds), middle(&Cost::megabytes)};
@@ -90,9 +98,11 @@ bool compareRanks(const std::string& program, const std::string& folder) {
     many.push_back(measure(program, 100000, folder));
   }
   const Cost a = median(few), b = median(many);
-  std::printf("%s: 8 ranks %.2f s, %.1f MB; 100,000 ranks %.2f s, %.1f MB\n", program.c_str(), a.seconds, a.megabytes, b.seconds, b.megabytes);
+  std::printf("%s: 8 ranks %.2f s, %.1f MB; 100,000 ranks %.2f s, %.1f MB\n", program.c_str(),
+              a.seconds, a.megabytes, b.seconds, b.megabytes);
   const bool time = goal("time, difference", std::abs(b.seconds / a.seconds - 1), kMaxDifference);
-  return goal("memory, difference", std::abs(b.megabytes / a.megabytes - 1), kMaxDifference) && time;
+  return goal("memory, difference", std::abs(b.megabytes / a.megabytes - 1), kMaxDifference) &&
+         time;
 }
 
 int64_t opsOf(const std::string& program) {
@@ -100,9 +110,12 @@ int64_t opsOf(const std::string& program) {
   context.loadDialect<pd::PdDialect>();
   int64_t ops = 0;
   for (const char* symbol : {"main", "startup"}) {
-    mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
-    mlir::FailureOr<std::string> bytes = readFile(&context, test::CorpusPath(program + "/" + symbol + ".pdmodel"));
-    auto imported = mlir::succeeded(bytes) ? importProgram(*module, *bytes, {}) : mlir::FailureOr<pd::ProgramOp>(mlir::failure());
+    mlir::OwningOpRef<mlir::ModuleOp> module =
+        mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+    mlir::FailureOr<std::string> bytes =
+        readFile(&context, test::CorpusPath(program + "/" + symbol + ".pdmodel"));
+    auto imported = mlir::succeeded(bytes) ? importProgram(*module, *bytes, {})
+                                           : mlir::FailureOr<pd::ProgramOp>(mlir::failure());
     if (mlir::failed(imported)) std::exit(1);
     for (mlir::Operation& op : *imported->getBodyBlock()) ops += pd::OpView::isFrameworkOp(&op);
   }
@@ -117,7 +130,8 @@ bool compareSizes(const std::string& small, const std::string& large, const std:
     for (int lap = 0; lap < kLaps; ++lap) costs.push_back(measure(program, 8, folder));
     const int64_t ops = opsOf(program);
     perOp[side++] = median(costs).seconds / static_cast<double>(ops);
-    std::printf("%s: %lld ops, %.1f us per op\n", program.c_str(), static_cast<long long>(ops), perOp[side - 1] * 1e6);
+    std::printf("%s: %lld ops, %.1f us per op\n", program.c_str(), static_cast<long long>(ops),
+                perOp[side - 1] * 1e6);
   }
   return goal("time per op, growth", perOp[1] / perOp[0], kMaxGrowth);
 }
@@ -126,7 +140,8 @@ int run() {
   std::string pattern = (fs::temp_directory_path() / "dtranspile-bench-XXXXXX").string();
   const std::string scratch = mkdtemp(pattern.data());
   bool ok = compareRanks("large/static26_gpt_96layer", scratch + "/job");
-  ok = compareSizes("large/static26_gpt2_small", "large/static26_gpt_96layer", scratch + "/job") && ok;
+  ok = compareSizes("large/static26_gpt2_small", "large/static26_gpt_96layer", scratch + "/job") &&
+       ok;
   fs::remove_all(scratch);
   return ok ? 0 : 1;
 }

@@ -22,7 +22,8 @@ std::string findLoss(pd::ProgramOp program) {
     if (!(role & pd::kLoss) || op.operation()->getNumResults() == 0) return;
     llvm::StringRef name = pd::nameOf(op.operation()->getResult(0));
     if (role & pd::kBackward) {
-      // The seed of the backward part is called after the loss by the framework itself: <loss>@GRAD.
+      // The seed of the backward part is called after the loss by the framework itself:
+      // <loss>@GRAD.
       if (fromGradient.empty()) fromGradient = name.take_front(name.find("@GRAD")).str();
     } else if (fromForward.empty()) {
       fromForward = op.hasOutput("Out") ? op.outputName("Out").str() : name.str();
@@ -44,7 +45,8 @@ std::vector<std::string> hostDrivenRates(pd::ProgramOp program) {
   forEachFrameworkOp(program, [&](pd::OpView op) {
     for (mlir::Value value : op.inputs("LearningRate")) {
       auto get = value ? value.getDefiningOp<pd::GetOp>() : pd::GetOp();
-      if (get && !written.contains(get.getVar()) && !llvm::is_contained(rates, get.getVar().str())) rates.push_back(get.getVar().str());
+      if (get && !written.contains(get.getVar()) && !llvm::is_contained(rates, get.getVar().str()))
+        rates.push_back(get.getVar().str());
     }
   });
   return rates;
@@ -52,7 +54,9 @@ std::vector<std::string> hostDrivenRates(pd::ProgramOp program) {
 
 pd::ProgramOp findProgram(mlir::Operation* symbolTable, llvm::StringRef symbol) {
   // A job may lack the module that was asked for its programs.
-  return symbolTable ? llvm::dyn_cast_or_null<pd::ProgramOp>(mlir::SymbolTable::lookupSymbolIn(symbolTable, symbol)) : pd::ProgramOp();
+  return symbolTable ? llvm::dyn_cast_or_null<pd::ProgramOp>(
+                           mlir::SymbolTable::lookupSymbolIn(symbolTable, symbol))
+                     : pd::ProgramOp();
 }
 
 bool definesName(pd::ProgramOp program, llvm::StringRef name) {

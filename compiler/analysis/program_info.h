@@ -1,5 +1,5 @@
-// What commands ask about a program: its loss, what it is fed, what it computes. Answers come from op roles and structure, never from
-// the spelling of names.
+// What commands ask about a program: its loss, what it is fed, what it computes. Answers come from
+// op roles and structure, never from the spelling of names.
 #pragma once
 
 #include <string>
@@ -9,14 +9,16 @@
 
 namespace dtranspile {
 
-// The variable that training minimises: the output of the forward op with the Loss bit, else what the first gradient (the constant
-// with roles Backward and Loss) belongs to. Empty when the program has no backward part.
+// The variable that training minimises: the output of the forward op with the Loss bit, else what
+// the first gradient (the constant with roles Backward and Loss) belongs to. Empty when the program
+// has no backward part.
 std::string findLoss(pd::ProgramOp program);
 
 // The variables that the caller feeds, in order of first use.
 std::vector<pd::InputOp> inputsOf(pd::ProgramOp program);
 
-// Persistables that a program reads in a slot `LearningRate` and no op writes: the host sets them every step (program-format: 2.x schedulers).
+// Persistables that a program reads in a slot `LearningRate` and no op writes: the host sets them
+// every step (program-format: 2.x schedulers).
 std::vector<std::string> hostDrivenRates(pd::ProgramOp program);
 
 // The pd.program called `symbol` in a module or role; null if there is none.

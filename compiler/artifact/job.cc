@@ -21,7 +21,9 @@ namespace fs = llvm::sys::fs;
 constexpr int kSchema = 1;
 constexpr int64_t kMaxManifestBytes = int64_t{256} << 20;
 
-mlir::InFlightDiagnostic fail(mlir::MLIRContext* context, llvm::StringRef path) { return mlir::emitError(mlir::FileLineColLoc::get(context, path, 0, 0)); }
+mlir::InFlightDiagnostic fail(mlir::MLIRContext* context, llvm::StringRef path) {
+  return mlir::emitError(mlir::FileLineColLoc::get(context, path, 0, 0));
+}
 
 std::string joined(llvm::StringRef folder, llvm::StringRef name) {
   llvm::SmallString<256> path(folder);
@@ -49,7 +51,8 @@ class HashStream : public llvm::raw_ostream {
   uint64_t position_ = 0;
 };
 
-mlir::LogicalResult writeWhole(mlir::MLIRContext* context, const std::string& path, llvm::function_ref<mlir::LogicalResult(llvm::raw_ostream&)> body) {
+mlir::LogicalResult writeWhole(mlir::MLIRContext* context, const std::string& path,
+                               llvm::function_ref<mlir::LogicalResult(llvm::raw_ostream&)> body) {
   std::error_code error;
   llvm::raw_fd_ostream stream(path, error, fs::CD_CreateNew);
   if (error) return fail(context, path) << "cannot be written: " << error.message();
@@ -81,15 +84,19 @@ constexpr FieldRow kFields[] = {
     {"persistables", Json::value_t::array},
 };
 
-mlir::LogicalResult checkManifest(mlir::MLIRContext* context, llvm::StringRef path, const Json& manifest) {
+mlir::LogicalResult checkManifest(mlir::MLIRContext* context, llvm::StringRef path,
+                                  const Json& manifest) {
   if (!manifest.is_object()) return fail(context, path) << "is no JSON object";
   for (const FieldRow& row : kFields) {
     auto found = manifest.find(row.name);
-    if (found == manifest.end()) return fail(context, path) << "lacks the field '" << row.name << "'";
-    if (found->type() != row.type) return fail(context, path) << "field '" << row.name << "' is a " << found->type_name();
+    if (found == manifest.end())
+      return fail(context, path) << "lacks the field '" << row.name << "'";
+    if (found->type() != row.type)
+      return fail(context, path) << "field '" << row.name << "' is a " << found->type_name();
   }
   if (manifest["schema"].get<uint64_t>() != kSchema)
-    return fail(context, path) << "has schema " << manifest["schema"].get<uint64_t>() << ", this program reads schema " << kSchema << "; transpile again";
+    return fail(context, path) << "has schema " << manifest["schema"].get<uint64_t>()
+                               << ", this program reads schema " << kSchema << "; transpile again";
   return mlir::success();
 }
 
@@ -101,7 +108,9 @@ int64_t Job::ranks() const {
   return count;
 }
 
-bool isJob(llvm::StringRef path) { return fs::is_directory(path) && fs::exists(joined(path, "manifest.json")); }
+bool isJob(llvm::StringRef path) {
+  return fs::is_directory(path) && fs::exists(joined(path, "manifest.json"));
+}
 
 std::string digestOf(mlir::ModuleOp module, const Json& manifest) {
   HashStream stream;
@@ -114,15 +123,18 @@ std::string digestOf(mlir::ModuleOp module, const Json& manifest) {
   return "sha256:" + stream.hex();
 }
 
-mlir::LogicalResult writeJob(llvm::StringRef path, mlir::ModuleOp module, const Json& manifest, bool force) {
+mlir::LogicalResult writeJob(llvm::StringRef path, mlir::ModuleOp module, const Json& manifest,
+                             bool force) {
   mlir::MLIRContext* context = module.getContext();
   if (fs::exists(path)) {
     if (!isJob(path) || !io::HoldsOnly(path.str(), {"manifest.json", "job.mlirbc"}))
-      return fail(context, path) << "exists and is no job, or holds more than a job; nothing is replaced";
+      return fail(context, path)
+             << "exists and is no job, or holds more than a job; nothing is replaced";
     if (!force) return fail(context, path) << "exists already; give --force to replace it";
   }
   absl::StatusOr<io::StagedFolder> staged = io::StagedFolder::Create(path.str());
-  if (!staged.ok()) return fail(context, path) << "cannot be written: " << staged.status().message();
+  if (!staged.ok())
+    return fail(context, path) << "cannot be written: " << staged.status().message();
   auto text = [&](llvm::raw_ostream& out) {
     out << manifest.dump(2) << "\n";
     return mlir::success();
@@ -131,7 +143,8 @@ mlir::LogicalResult writeJob(llvm::StringRef path, mlir::ModuleOp module, const 
   if (mlir::failed(writeWhole(context, joined(staged->path(), "manifest.json"), text)) ||
       mlir::failed(writeWhole(context, joined(staged->path(), "job.mlirbc"), bytecode)))
     return mlir::failure();
-  if (absl::Status status = staged->Publish(); !status.ok()) return fail(context, path) << "cannot be written: " << status.message();
+  if (absl::Status status = staged->Publish(); !status.ok())
+    return fail(context, path) << "cannot be written: " << status.message();
   return mlir::success();
 }
 
@@ -139,12 +152,15 @@ mlir::FailureOr<Job> readJob(mlir::MLIRContext* context, llvm::StringRef path) {
   std::string manifestPath = joined(path, "manifest.json"), modulePath = joined(path, "job.mlirbc");
   auto text = llvm::MemoryBuffer::getFile(manifestPath);
   if (!text) return fail(context, manifestPath) << "cannot be read: " << text.getError().message();
-  if (static_cast<int64_t>((*text)->getBufferSize()) > kMaxManifestBytes) return fail(context, manifestPath) << "is larger than 256 MiB";
+  if (static_cast<int64_t>((*text)->getBufferSize()) > kMaxManifestBytes)
+    return fail(context, manifestPath) << "is larger than 256 MiB";
   Job job;
-  job.manifest = Json::parse((*text)->getBuffer().begin(), (*text)->getBuffer().end(), nullptr, /*allow_exceptions=*/false);
+  job.manifest = Json::parse((*text)->getBuffer().begin(), (*text)->getBuffer().end(), nullptr,
+                             /*allow_exceptions=*/false);
   if (job.manifest.is_discarded()) return fail(context, manifestPath) << "is no legal JSON";
   if (mlir::failed(checkManifest(context, manifestPath, job.manifest))) return mlir::failure();
-  auto bytes = llvm::MemoryBuffer::getFile(modulePath, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto bytes =
+      llvm::MemoryBuffer::getFile(modulePath, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!bytes) return fail(context, modulePath) << "cannot be read: " << bytes.getError().message();
   job.module = parseGuarded(context, (*bytes)->getBuffer(), modulePath);
   if (!job.module) return mlir::failure();
@@ -157,8 +173,9 @@ mlir::FailureOr<Job> readUnchangedJob(mlir::MLIRContext* context, llvm::StringRe
   const Json expected = makeManifest(*job->module, job->manifest["strategy"]);
   const Json difference = Json::diff(job->manifest, expected);
   if (difference.empty()) return job;
-  return fail(context, joined(path, "manifest.json")) << "field '" << difference.front()["path"].get<std::string>()
-                                                      << "' is not what job.mlirbc says: one of the two files was changed; transpile again";
+  return fail(context, joined(path, "manifest.json"))
+         << "field '" << difference.front()["path"].get<std::string>()
+         << "' is not what job.mlirbc says: one of the two files was changed; transpile again";
 }
 
 }  // namespace dtranspile

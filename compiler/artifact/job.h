@@ -1,4 +1,5 @@
-// JOB: the folder that `transpile` writes and every other command reads: manifest.json beside job.mlirbc (docs/file-formats.md).
+// JOB: the folder that `transpile` writes and every other command reads: manifest.json beside
+// job.mlirbc (docs/file-formats.md).
 #pragma once
 
 #include <string>
@@ -21,23 +22,24 @@ struct Job {
 // True for a folder with a manifest.json.
 bool isJob(llvm::StringRef path);
 
-// SHA-256 over the module's text (without locations) and the manifest without its digest: "sha256:<hex>". The same content gives the
-// same digest everywhere.
+// SHA-256 over the module's text (without locations) and the manifest without its digest:
+// "sha256:<hex>". The same content gives the same digest everywhere.
 std::string digestOf(mlir::ModuleOp module, const nlohmann::ordered_json& manifest);
 
-// The manifest of a job module: everything that it says, in the form that programs read. `strategy` is stored as given; the digest is
-// filled in.
+// The manifest of a job module: everything that it says, in the form that programs read. `strategy`
+// is stored as given; the digest is filled in.
 nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const nlohmann::ordered_json& strategy);
 
-// Writes JOB wholly or not at all: a new folder beside it is renamed into place. An existing job is an error unless `force`; a folder
-// that is no job is never replaced.
-mlir::LogicalResult writeJob(llvm::StringRef path, mlir::ModuleOp module, const nlohmann::ordered_json& manifest, bool force);
+// Writes JOB wholly or not at all: a new folder beside it is renamed into place. An existing job is
+// an error unless `force`; a folder that is no job is never replaced.
+mlir::LogicalResult writeJob(llvm::StringRef path, mlir::ModuleOp module,
+                             const nlohmann::ordered_json& manifest, bool force);
 
 // Reads and checks both files. Errors name the file, and the field of the manifest.
 mlir::FailureOr<Job> readJob(mlir::MLIRContext* context, llvm::StringRef path);
 
-// The same, and the manifest is what makeManifest says of the module, digest included: for those that go by the manifest. `verify`
-// reports a difference as a finding instead.
+// The same, and the manifest is what makeManifest says of the module, digest included: for those
+// that go by the manifest. `verify` reports a difference as a finding instead.
 mlir::FailureOr<Job> readUnchangedJob(mlir::MLIRContext* context, llvm::StringRef path);
 
 }  // namespace dtranspile

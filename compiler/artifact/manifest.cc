@@ -1,4 +1,5 @@
-// manifest.json from the job module: everything here is read off the module, nothing is kept beside it but the strategy as honoured.
+// manifest.json from the job module: everything here is read off the module, nothing is kept beside
+// it but the strategy as honoured.
 #include "compiler/analysis/program_info.h"
 #include "compiler/artifact/job.h"
 #include "compiler/verify/relations/fetches.h"
@@ -38,9 +39,11 @@ Json meshes(mlir::ModuleOp module) {
   Json list = Json::array();
   for (auto mesh : module.getOps<dist::MeshOp>()) {
     Json axes = Json::array(), time = Json::array();
-    for (auto [axis, size] : llvm::zip(mesh.getAxes().getAsValueRange<mlir::StringAttr>(), mesh.getSizes()))
+    for (auto [axis, size] :
+         llvm::zip(mesh.getAxes().getAsValueRange<mlir::StringAttr>(), mesh.getSizes()))
       axes.push_back({{"name", axis.str()}, {"size", size}});
-    for (auto axis : mesh.getTimeAxes().getAsValueRange<mlir::StringAttr>()) time.push_back(axis.str());
+    for (auto axis : mesh.getTimeAxes().getAsValueRange<mlir::StringAttr>())
+      time.push_back(axis.str());
     list.push_back({{"name", mesh.getSymName().str()}, {"axes", axes}, {"time", time}});
   }
   return list;
@@ -59,8 +62,10 @@ Json comms(mlir::ModuleOp module) {
   for (auto comm : module.getOps<dist::CommOp>()) {
     Json axes = Json::array();
     for (auto axis : comm.getAxes().getAsValueRange<mlir::StringAttr>()) axes.push_back(axis.str());
-    list.push_back(
-        {{"name", comm.getSymName().str()}, {"mesh", comm.getMesh().str()}, {"axes", axes}, {"kind", dist::stringifyCommKind(comm.getKind()).str()}});
+    list.push_back({{"name", comm.getSymName().str()},
+                    {"mesh", comm.getMesh().str()},
+                    {"axes", axes},
+                    {"kind", dist::stringifyCommKind(comm.getKind()).str()}});
   }
   return list;
 }
@@ -105,8 +110,9 @@ int64_t bytesOf(mlir::Type type) {
   return dtype ? tensor.getNumElements() * static_cast<int64_t>(SizeOf(*dtype)) : 0;
 }
 
-// Payload per rank and step by kind of operation, for those whose extents are known before the batch is; `?` extents count as 0 and are
-// named, so that a reader knows that the sum is a lower bound.
+// Payload per rank and step by kind of operation, for those whose extents are known before the
+// batch is; `?` extents count as 0 and are named, so that a reader knows that the sum is a lower
+// bound.
 Json communication(pd::ProgramOp program) {
   Json list = Json::array();
   std::map<std::string, std::pair<int64_t, int64_t>> byKind;
@@ -118,25 +124,34 @@ Json communication(pd::ProgramOp program) {
     entry.first += 1;
     entry.second += bytes;
   });
-  for (auto& [kind, entry] : byKind) list.push_back({{"operation", kind}, {"count", entry.first}, {"payload_bytes", entry.second}});
+  for (auto& [kind, entry] : byKind)
+    list.push_back({{"operation", kind}, {"count", entry.first}, {"payload_bytes", entry.second}});
   return list;
 }
 
 Json ledger(dist::RoleOp role) {
   int64_t parameters = 0, others = 0;
-  for (auto var : role.getBody().front().getOps<pd::VarOp>()) (var.getParameter() ? parameters : others) += bytesOf(var.getType());
-  Json entry = {{"class", role.getSymName().str()}, {"parameter_bytes", parameters}, {"state_bytes", others}};
+  for (auto var : role.getBody().front().getOps<pd::VarOp>())
+    (var.getParameter() ? parameters : others) += bytesOf(var.getType());
+  Json entry = {
+      {"class", role.getSymName().str()}, {"parameter_bytes", parameters}, {"state_bytes", others}};
   if (pd::ProgramOp main = findProgram(role, "main")) entry["step"] = communication(main);
-  if (pd::ProgramOp startup = findProgram(role, "startup")) entry["startup"] = communication(startup);
+  if (pd::ProgramOp startup = findProgram(role, "startup"))
+    entry["startup"] = communication(startup);
   return entry;
 }
 
 }  // namespace
 
 nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const Json& strategy) {
-  Json manifest = {{"schema", 1u}, {"digest", ""}, {"producer", "dtranspile 0.1.0"}, {"mode", strategy.value("mode", "")}, {"strategy", strategy}};
+  Json manifest = {{"schema", 1u},
+                   {"digest", ""},
+                   {"producer", "dtranspile 0.1.0"},
+                   {"mode", strategy.value("mode", "")},
+                   {"strategy", strategy}};
   manifest["meshes"] = meshes(module);
-  Json roles = Json::array(), classes = Json::array(), vars = Json::array(), ledgers = Json::array();
+  Json roles = Json::array(), classes = Json::array(), vars = Json::array(),
+       ledgers = Json::array();
   Json inputs = Json::array(), fetches = Json::array();
   std::string loss;
   for (auto role : module.getOps<dist::RoleOp>()) {
@@ -157,7 +172,8 @@ nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const Json& strategy)
     loss = findLoss(main);
     if (loss.empty()) continue;
     for (const verify::FetchRelation& fetch : verify::fetchRelations(module, role, loss))
-      fetches.push_back({{"name", fetch.name}, {"relation", fetch.relation}, {"combine", fetch.combine}});
+      fetches.push_back(
+          {{"name", fetch.name}, {"relation", fetch.relation}, {"combine", fetch.combine}});
   }
   manifest["roles"] = roles;
   manifest["comms"] = comms(module);

@@ -7,11 +7,13 @@
 namespace dtranspile {
 namespace {
 
-// Members of a longest strictly ascending subsequence (patience sorting: the top of pile k is the smallest end of one of length k + 1).
+// Members of a longest strictly ascending subsequence (patience sorting: the top of pile k is the
+// smallest end of one of length k + 1).
 std::vector<bool> longestAscending(const std::vector<int>& values) {
   std::vector<int> tops, before(values.size(), -1);
   for (int i = 0; i < static_cast<int>(values.size()); ++i) {
-    auto pile = std::lower_bound(tops.begin(), tops.end(), values[i], [&](int top, int value) { return values[top] < value; });
+    auto pile = std::lower_bound(tops.begin(), tops.end(), values[i],
+                                 [&](int top, int value) { return values[top] < value; });
     if (pile != tops.begin()) before[i] = *std::prev(pile);
     if (pile == tops.end()) tops.push_back(i);
     else *pile = i;
@@ -25,7 +27,8 @@ std::vector<bool> longestAscending(const std::vector<int>& values) {
 
 Alignment align(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   llvm::StringMap<std::vector<int>> positions;
-  for (int i = static_cast<int>(b.size()) - 1; i >= 0; --i) positions[b[i]].push_back(i);  // the first is at the back
+  for (int i = static_cast<int>(b.size()) - 1; i >= 0; --i)
+    positions[b[i]].push_back(i);  // the first is at the back
   Alignment result;
   std::vector<bool> taken(b.size(), false);
   std::vector<int> order;

@@ -13,8 +13,8 @@ struct Alignment {
   std::vector<int> onlyA, onlyB;           // ascending
 };
 
-// The k-th element of a key in `a` belongs to the k-th of that key in `b`; the fewest pairs that make the rest ascending in both are
-// moved. O(n log n).
+// The k-th element of a key in `a` belongs to the k-th of that key in `b`; the fewest pairs that
+// make the rest ascending in both are moved. O(n log n).
 Alignment align(const std::vector<std::string>& a, const std::vector<std::string>& b);
 
 }  // namespace dtranspile

@@ -22,11 +22,13 @@ std::string textOf(Printable value) {
   return text;
 }
 
-// The variable of a value; for values of ops without variables, the op and the number of the result.
+// The variable of a value; for values of ops without variables, the op and the number of the
+// result.
 std::string nameOfValue(mlir::Value value) {
   if (mlir::StringAttr name = pd::nameAttrOf(value)) return name.str();
   if (auto result = llvm::dyn_cast<mlir::OpResult>(value))
-    return result.getOwner()->getName().getStringRef().str() + "#" + std::to_string(result.getResultNumber());
+    return result.getOwner()->getName().getStringRef().str() + "#" +
+           std::to_string(result.getResultNumber());
   return "argument " + std::to_string(llvm::cast<mlir::BlockArgument>(value).getArgNumber());
 }
 
@@ -48,12 +50,16 @@ Arguments argumentsOf(Operation* op, llvm::StringRef side) {
   return list;
 }
 
-std::string typeOf(Operation* op) { return pd::OpView::isFrameworkOp(op) ? pd::OpView(op).type().str() : op->getName().getStringRef().str(); }
+std::string typeOf(Operation* op) {
+  return pd::OpView::isFrameworkOp(op) ? pd::OpView(op).type().str()
+                                       : op->getName().getStringRef().str();
+}
 
 // What an op is recognised by: its type and what it defines.
 std::string keyOf(Operation* op) {
   std::string key = typeOf(op);
-  if (auto symbol = op->getAttrOfType<mlir::StringAttr>(mlir::SymbolTable::getSymbolAttrName())) return key + " @" + symbol.str();
+  if (auto symbol = op->getAttrOfType<mlir::StringAttr>(mlir::SymbolTable::getSymbolAttrName()))
+    return key + " @" + symbol.str();
   if (auto decl = llvm::dyn_cast<pd::DeclOp>(op)) return key + " " + decl.getName().str();
   if (auto set = llvm::dyn_cast<pd::SetOp>(op)) return key + " @" + set.getVar().str();
   if (pd::OpView::isFrameworkOp(op))
@@ -62,7 +68,9 @@ std::string keyOf(Operation* op) {
 }
 
 // Reads of variables and ends of regions stand for names that their users and owners mention.
-bool isImplied(Operation& op) { return llvm::isa<pd::GetOp, pd::InputOp, pd::UndefOp, pd::YieldOp>(op); }
+bool isImplied(Operation& op) {
+  return llvm::isa<pd::GetOp, pd::InputOp, pd::UndefOp, pd::YieldOp>(op);
+}
 
 class Differ {
  public:
@@ -74,13 +82,16 @@ class Differ {
     pairByType(left, right, alignment);
     size_t removed = 0, added = 0;
     auto flush = [&](int untilA, int untilB) {
-      for (; removed < alignment.onlyA.size() && alignment.onlyA[removed] < untilA; ++removed) only(Difference::Removed, where, left, alignment.onlyA[removed]);
-      for (; added < alignment.onlyB.size() && alignment.onlyB[added] < untilB; ++added) only(Difference::Added, where, right, alignment.onlyB[added]);
+      for (; removed < alignment.onlyA.size() && alignment.onlyA[removed] < untilA; ++removed)
+        only(Difference::Removed, where, left, alignment.onlyA[removed]);
+      for (; added < alignment.onlyB.size() && alignment.onlyB[added] < untilB; ++added)
+        only(Difference::Added, where, right, alignment.onlyB[added]);
     };
     for (auto [i, pair] : llvm::enumerate(alignment.pairs)) {
       if (alignment.moved[i]) {
         flush(pair.first, 0);
-        add({Difference::Moved, at(where, left, pair.first), "", at("", left, pair.first), at("", right, pair.second)});
+        add({Difference::Moved, at(where, left, pair.first), "", at("", left, pair.first),
+             at("", right, pair.second)});
       } else {
         flush(pair.first, pair.second);
       }
@@ -109,27 +120,37 @@ class Differ {
   static std::string at(const std::string& where, const Side& side, int index) {
     Operation* op = side.ops[index];
     std::string text = where.empty() ? "" : where + ", ";
-    if (side.numbers[index] < 0) return text + (llvm::isa<pd::DeclOp>(op) ? "variable " + llvm::cast<pd::DeclOp>(op).getName().str() : side.keys[index]);
+    if (side.numbers[index] < 0)
+      return text + (llvm::isa<pd::DeclOp>(op)
+                         ? "variable " + llvm::cast<pd::DeclOp>(op).getName().str()
+                         : side.keys[index]);
     return text + "op " + std::to_string(side.numbers[index]) + " (" + typeOf(op) + ")";
   }
 
   void only(Difference::Kind kind, const std::string& where, const Side& side, int index) {
     std::string text = side.keys[index];
-    add({kind, at(where, side, index), "", kind == Difference::Removed ? text : "", kind == Difference::Added ? text : ""});
+    add({kind, at(where, side, index), "", kind == Difference::Removed ? text : "",
+         kind == Difference::Added ? text : ""});
   }
 
-  // Ops that lost their pair, one to one between the same neighbours and of one type, were renamed: they are compared, too.
+  // Ops that lost their pair, one to one between the same neighbours and of one type, were renamed:
+  // they are compared, too.
   static void pairByType(const Side& left, const Side& right, Alignment& alignment) {
-    std::vector<int> nextPair(left.ops.size() + 1, static_cast<int>(right.ops.size())), previousPair(left.ops.size() + 1, -1);
+    std::vector<int> nextPair(left.ops.size() + 1, static_cast<int>(right.ops.size())),
+        previousPair(left.ops.size() + 1, -1);
     for (auto [i, pair] : llvm::enumerate(alignment.pairs))
       if (!alignment.moved[i]) nextPair[pair.first] = previousPair[pair.first + 1] = pair.second;
-    for (int i = static_cast<int>(left.ops.size()) - 1; i >= 0; --i) nextPair[i] = std::min(nextPair[i], nextPair[i + 1]);
-    for (size_t i = 1; i < previousPair.size(); ++i) previousPair[i] = std::max(previousPair[i], previousPair[i - 1]);
+    for (int i = static_cast<int>(left.ops.size()) - 1; i >= 0; --i)
+      nextPair[i] = std::min(nextPair[i], nextPair[i + 1]);
+    for (size_t i = 1; i < previousPair.size(); ++i)
+      previousPair[i] = std::max(previousPair[i], previousPair[i - 1]);
     std::vector<int> keepA, keepB;
     size_t candidate = 0;
     for (int index : alignment.onlyA) {
-      while (candidate < alignment.onlyB.size() && alignment.onlyB[candidate] < previousPair[index]) keepB.push_back(alignment.onlyB[candidate++]);
-      bool fits = candidate < alignment.onlyB.size() && alignment.onlyB[candidate] < nextPair[index] && left.numbers[index] >= 0 &&
+      while (candidate < alignment.onlyB.size() && alignment.onlyB[candidate] < previousPair[index])
+        keepB.push_back(alignment.onlyB[candidate++]);
+      bool fits = candidate < alignment.onlyB.size() &&
+                  alignment.onlyB[candidate] < nextPair[index] && left.numbers[index] >= 0 &&
                   typeOf(left.ops[index]) == typeOf(right.ops[alignment.onlyB[candidate]]);
       if (!fits) {
         keepA.push_back(index);
@@ -142,7 +163,8 @@ class Differ {
     alignment.onlyA = keepA;
     alignment.onlyB = keepB;
     std::vector<std::pair<std::pair<int, int>, bool>> sorted;
-    for (auto [i, pair] : llvm::enumerate(alignment.pairs)) sorted.emplace_back(pair, alignment.moved[i]);
+    for (auto [i, pair] : llvm::enumerate(alignment.pairs))
+      sorted.emplace_back(pair, alignment.moved[i]);
     llvm::sort(sorted);
     for (auto [i, entry] : llvm::enumerate(sorted)) {
       alignment.pairs[i] = entry.first;
@@ -154,19 +176,26 @@ class Differ {
     if (pd::OpView::isFrameworkOp(a) && pd::OpView::isFrameworkOp(b)) {
       arguments(where, "input", argumentsOf(a, "ins"), argumentsOf(b, "ins"));
       arguments(where, "output", argumentsOf(a, "outs"), argumentsOf(b, "outs"));
-      attributes(where, a->getAttrOfType<mlir::DictionaryAttr>("attrs"), b->getAttrOfType<mlir::DictionaryAttr>("attrs"));
+      attributes(where, a->getAttrOfType<mlir::DictionaryAttr>("attrs"),
+                 b->getAttrOfType<mlir::DictionaryAttr>("attrs"));
     } else {
       arguments(where, "operand", operandsOf(a), operandsOf(b));
     }
     attributes(where, a->getAttrDictionary(), b->getAttrDictionary());
     if (a->getResultTypes() != b->getResultTypes()) {
       for (unsigned i = 0; i < std::min(a->getNumResults(), b->getNumResults()); ++i)
-        changed(where, "type of " + nameOfValue(a->getResult(i)), textOf(a->getResult(i).getType()), textOf(b->getResult(i).getType()));
-      changed(where, "results", std::to_string(a->getNumResults()), std::to_string(b->getNumResults()));
+        changed(where, "type of " + nameOfValue(a->getResult(i)), textOf(a->getResult(i).getType()),
+                textOf(b->getResult(i).getType()));
+      changed(where, "results", std::to_string(a->getNumResults()),
+              std::to_string(b->getNumResults()));
     }
-    changed(where, "regions", std::to_string(a->getNumRegions()), std::to_string(b->getNumRegions()));
-    std::string inner = a->hasTrait<mlir::OpTrait::SymbolTable>() || llvm::isa<pd::ProgramOp>(a) ? symbolPath(outer, a) : where;
-    for (auto [left, right] : llvm::zip(a->getRegions(), b->getRegions())) regions(inner, left, right);
+    changed(where, "regions", std::to_string(a->getNumRegions()),
+            std::to_string(b->getNumRegions()));
+    std::string inner = a->hasTrait<mlir::OpTrait::SymbolTable>() || llvm::isa<pd::ProgramOp>(a)
+                            ? symbolPath(outer, a)
+                            : where;
+    for (auto [left, right] : llvm::zip(a->getRegions(), b->getRegions()))
+      regions(inner, left, right);
   }
 
   static std::string symbolPath(const std::string& outer, Operation* op) {
@@ -183,20 +212,25 @@ class Differ {
 
   static Arguments operandsOf(Operation* op) {
     Arguments list;
-    for (auto [index, operand] : llvm::enumerate(op->getOperands())) list.emplace_back(std::to_string(index), nameOfValue(operand));
+    for (auto [index, operand] : llvm::enumerate(op->getOperands()))
+      list.emplace_back(std::to_string(index), nameOfValue(operand));
     return list;
   }
 
-  void arguments(const std::string& where, const std::string& side, const Arguments& a, const Arguments& b) {
+  void arguments(const std::string& where, const std::string& side, const Arguments& a,
+                 const Arguments& b) {
     if (a == b) return;
     std::map<std::string, std::string> right(b.begin(), b.end()), left(a.begin(), a.end());
-    for (auto& [slot, name] : a) changed(where, side + " " + slot, name, right.contains(slot) ? right[slot] : "");
+    for (auto& [slot, name] : a)
+      changed(where, side + " " + slot, name, right.contains(slot) ? right[slot] : "");
     for (auto& [slot, name] : b)
       if (!left.contains(slot)) changed(where, side + " " + slot, "", name);
   }
 
   // Attributes that `ops` compares in another way, or that only say where things stand.
-  static bool isStructure(llvm::StringRef name) { return llvm::is_contained({"ins", "outs", "attrs"}, name); }
+  static bool isStructure(llvm::StringRef name) {
+    return llvm::is_contained({"ins", "outs", "attrs"}, name);
+  }
 
   void attributes(const std::string& where, mlir::DictionaryAttr a, mlir::DictionaryAttr b) {
     if (a == b) return;
@@ -204,13 +238,16 @@ class Differ {
     if (a)
       for (mlir::NamedAttribute named : a)
         if (!isStructure(named.getName()))
-          changed(where, "attribute " + named.getName().str(), text(named.getValue()), text(b ? b.get(named.getName()) : Attribute()));
+          changed(where, "attribute " + named.getName().str(), text(named.getValue()),
+                  text(b ? b.get(named.getName()) : Attribute()));
     if (b)
       for (mlir::NamedAttribute named : b)
-        if (!isStructure(named.getName()) && !(a && a.get(named.getName()))) changed(where, "attribute " + named.getName().str(), "", text(named.getValue()));
+        if (!isStructure(named.getName()) && !(a && a.get(named.getName())))
+          changed(where, "attribute " + named.getName().str(), "", text(named.getValue()));
   }
 
-  void changed(const std::string& where, const std::string& what, const std::string& a, const std::string& b) {
+  void changed(const std::string& where, const std::string& what, const std::string& a,
+               const std::string& b) {
     if (a != b) add({Difference::Changed, where, what, a, b});
   }
 
@@ -235,12 +272,16 @@ std::string DiffReport::text() const {
   std::string out;
   for (const Difference& difference : differences) {
     out += std::string(1, kMarks[difference.kind]) + " " + difference.where;
-    if (difference.kind == Difference::Changed) out += ": " + difference.what + ": " + orNothing(difference.a) + " -> " + orNothing(difference.b);
-    else if (difference.kind == Difference::Moved) out += ": moved to where " + difference.b + " stands";
+    if (difference.kind == Difference::Changed)
+      out += ": " + difference.what + ": " + orNothing(difference.a) + " -> " +
+             orNothing(difference.b);
+    else if (difference.kind == Difference::Moved)
+      out += ": moved to where " + difference.b + " stands";
     else out += ": " + difference.a + difference.b;
     out += "\n";
   }
-  return out + std::to_string(differences.size()) + (differences.size() == 1 ? " difference\n" : " differences\n");
+  return out + std::to_string(differences.size()) +
+         (differences.size() == 1 ? " difference\n" : " differences\n");
 }
 
 std::string DiffReport::json() const {
@@ -251,7 +292,8 @@ std::string DiffReport::json() const {
                                       {"what", llvm::json::fixUTF8(difference.what)},
                                       {"a", llvm::json::fixUTF8(difference.a)},
                                       {"b", llvm::json::fixUTF8(difference.b)}});
-  llvm::json::Value value = llvm::json::Object{{"equal", equal()}, {"differences", std::move(list)}};
+  llvm::json::Value value =
+      llvm::json::Object{{"equal", equal()}, {"differences", std::move(list)}};
   std::string out;
   llvm::raw_string_ostream stream(out);
   stream << llvm::formatv("{0:2}", value) << "\n";

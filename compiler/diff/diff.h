@@ -1,5 +1,6 @@
-// What differs between two modules: by program, variable, op, slot and attribute, not by line of text. Values are compared by the names of
-// their variables, so renumbering is no difference. Called by `dtranspile diff`.
+// What differs between two modules: by program, variable, op, slot and attribute, not by line of
+// text. Values are compared by the names of their variables, so renumbering is no difference.
+// Called by `dtranspile diff`.
 #pragma once
 
 #include <string>
@@ -22,14 +23,17 @@ struct DiffReport {
 
   bool equal() const { return differences.empty(); }
 
-  // A line each: `- where: a`, `+ where: b`, `~ where` (moved), `! where: what: a -> b`; then how many there are. "equal" if none.
+  // A line each: `- where: a`, `+ where: b`, `~ where` (moved), `! where: what: a -> b`; then how
+  // many there are. "equal" if none.
   std::string text() const;
 
-  // {"equal": false, "differences": [{"kind": "changed", "where": "...", "what": "...", "a": "...", "b": "..."}]}
+  // {"equal": false, "differences": [{"kind": "changed", "where": "...", "what": "...", "a": "...",
+  // "b": "..."}]}
   std::string json() const;
 };
 
-// Ops are paired by their type and the names of their outputs, then, between two pairs, by their type. Source positions are not compared.
+// Ops are paired by their type and the names of their outputs, then, between two pairs, by their
+// type. Source positions are not compared.
 DiffReport diffModules(mlir::ModuleOp a, mlir::ModuleOp b);
 
 }  // namespace dtranspile

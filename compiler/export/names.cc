@@ -1,4 +1,5 @@
-// Values back to named cells. Passes move and add uses without regard to names; here every read is made to find the value it means.
+// Values back to named cells. Passes move and add uses without regard to names; here every read is
+// made to find the value it means.
 #include "compiler/export/program.h"
 #include "dialects/pd/declarations.h"
 #include "dialects/pd/op_view.h"
@@ -11,14 +12,16 @@ namespace {
 using mlir::Operation;
 using mlir::Value;
 
-// Follows execution through one block and reports values that are read after their cell was overwritten.
+// Follows execution through one block and reports values that are read after their cell was
+// overwritten.
 class Simulator {
  public:
   // Values in the order in which a stale read of them was met first.
   llvm::SetVector<Value> stale;
 
   void run(mlir::Block* block) {
-    for (mlir::BlockArgument argument : block->getArguments()) assign(pd::nameAttrOf(argument), argument);
+    for (mlir::BlockArgument argument : block->getArguments())
+      assign(pd::nameAttrOf(argument), argument);
     for (Operation& op : *block) {
       if (llvm::isa<pd::DeclOp>(op)) continue;
       if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
@@ -42,7 +45,8 @@ class Simulator {
   }
 
  private:
-  // What a region does to the cells is undone behind it: its values do not live there. Persistables that it sets are read anew.
+  // What a region does to the cells is undone behind it: its values do not live there. Persistables
+  // that it sets are read anew.
   void runInner(mlir::Block* block) {
     size_t start = undo_.size(), firstWritten = written_.size();
     ++depth_;
@@ -73,11 +77,13 @@ class Simulator {
   std::vector<std::pair<mlir::StringAttr, Value>> undo_;
   int depth_ = 0;  // of regions around the op being walked
   llvm::DenseMap<Value, Value> same_;
-  std::vector<mlir::StringAttr> written_;  // persistables set so far, in order, those of regions too
+  std::vector<mlir::StringAttr>
+      written_;  // persistables set so far, in order, those of regions too
 };
 
 // Declares a copy of `name` under a new name and returns it.
-std::string declareVersion(pd::Declarations& declarations, mlir::Block* block, llvm::StringRef name, mlir::Type type, int& next) {
+std::string declareVersion(pd::Declarations& declarations, mlir::Block* block, llvm::StringRef name,
+                           mlir::Type type, int& next) {
   std::string fresh;
   do fresh = (name + "@v" + llvm::Twine(next++)).str();
   while (declarations.find(block, fresh));
@@ -95,7 +101,8 @@ void renameResult(mlir::OpResult result, llvm::StringRef fresh) {
     auto slot = llvm::cast<pd::SlotAttr>(attribute);
     llvm::SmallVector<mlir::StringAttr> arguments(slot.getArgs());
     for (mlir::StringAttr& argument : arguments)
-      if (argument.getValue() != pd::kEmptyArgument && at++ == result.getResultNumber()) argument = builder.getStringAttr(fresh);
+      if (argument.getValue() != pd::kEmptyArgument && at++ == result.getResultNumber())
+        argument = builder.getStringAttr(fresh);
     slots.push_back(pd::SlotAttr::get(op->getContext(), slot.getName(), arguments));
   }
   op->setAttr("outs", builder.getArrayAttr(slots));
@@ -108,7 +115,9 @@ bool isPersistableName(pd::Declarations& declarations, mlir::Block* block, llvm:
 
 pd::InputSlot input(llvm::StringRef slot, Value value) { return {slot, {value}}; }
 
-pd::OutputSlot output(llvm::StringRef slot, llvm::StringRef name, mlir::Type type) { return {slot, {{name.str(), type}}}; }
+pd::OutputSlot output(llvm::StringRef slot, llvm::StringRef name, mlir::Type type) {
+  return {slot, {{name.str(), type}}};
+}
 
 // A copy of `value` in a cell of its own, made right behind its definition.
 Value copyBehind(pd::Declarations& declarations, Value value, llvm::StringRef fresh) {
@@ -117,7 +126,8 @@ Value copyBehind(pd::Declarations& declarations, Value value, llvm::StringRef fr
   int role = pd::kForward;
   for (Operation* user : value.getUsers())
     if (pd::OpView::isFrameworkOp(user)) role = pd::OpView(user).role();
-  pd::OpView copy = declarations.create(builder, value.getLoc(), "assign", input("X", value), output("Out", fresh, value.getType()), {}, role);
+  pd::OpView copy = declarations.create(builder, value.getLoc(), "assign", input("X", value),
+                                        output("Out", fresh, value.getType()), {}, role);
   return copy.output("Out");
 }
 
@@ -127,7 +137,9 @@ void assignSets(pd::Declarations& declarations, mlir::Block* block) {
     Value value = set.getValue();
     if (pd::nameOf(value) == set.getVar()) continue;
     mlir::OpBuilder builder(set);
-    pd::OpView copy = declarations.create(builder, set.getLoc(), "assign", input("X", value), output("Out", set.getVar(), value.getType()), {}, pd::kOptimize);
+    pd::OpView copy =
+        declarations.create(builder, set.getLoc(), "assign", input("X", value),
+                            output("Out", set.getVar(), value.getType()), {}, pd::kOptimize);
     set.getValueMutable().set(copy.output("Out"));
   }
 }
@@ -147,13 +159,17 @@ mlir::LogicalResult resolveNames(pd::ProgramOp program) {
     mlir::Block* home = definition->getBlock();
     int& number = next.try_emplace(name, 1).first->second;
     std::string fresh = declareVersion(declarations, home, name, value.getType(), number);
-    if (pd::OpView::isFrameworkOp(definition) && !isPersistableName(declarations, block, name) && definition->getNumRegions() == 0) {
+    if (pd::OpView::isFrameworkOp(definition) && !isPersistableName(declarations, block, name) &&
+        definition->getNumRegions() == 0) {
       renameResult(llvm::cast<mlir::OpResult>(value), fresh);
       continue;
     }
     Value copy = copyBehind(declarations, value, fresh);
-    // Early readers may keep the original cell; all read the copy, which is right for each of them. The set of the cell stays.
-    value.replaceUsesWithIf(copy, [&](mlir::OpOperand& use) { return use.getOwner() != copy.getDefiningOp() && !llvm::isa<pd::SetOp>(use.getOwner()); });
+    // Early readers may keep the original cell; all read the copy, which is right for each of them.
+    // The set of the cell stays.
+    value.replaceUsesWithIf(copy, [&](mlir::OpOperand& use) {
+      return use.getOwner() != copy.getDefiningOp() && !llvm::isa<pd::SetOp>(use.getOwner());
+    });
   }
   return mlir::success();
 }

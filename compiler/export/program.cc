@@ -18,7 +18,8 @@ using framework::ProgramDesc;
 using framework::VarDesc;
 using mlir::Attribute;
 
-// Writes the bytes of a ProgramDesc: fields in ascending order, as the framework's own writer does. Field numbers: framework.proto.
+// Writes the bytes of a ProgramDesc: fields in ascending order, as the framework's own writer does.
+// Field numbers: framework.proto.
 class Exporter {
  public:
   mlir::FailureOr<std::string> run(pd::ProgramOp program) {
@@ -28,13 +29,16 @@ class Exporter {
     WireWriter out;
     int next = 0;
     for (auto& [index, bytes] : blocks_) {
-      if (index != next++) return program.emitError() << "block " << next - 1 << " is missing; the next one is " << index;
+      if (index != next++)
+        return program.emitError()
+               << "block " << next - 1 << " is missing; the next one is " << index;
       out.bytes(1, bytes);
       bytes = std::string();
     }
     if (mlir::failed(describeProgram(program, out))) return mlir::failure();
     if (out.size() > static_cast<size_t>(std::numeric_limits<int32_t>::max()))
-      return program.emitError() << "the program takes " << out.size() << " bytes; the format ends at 2 GiB";
+      return program.emitError() << "the program takes " << out.size()
+                                 << " bytes; the format ends at 2 GiB";
     return out.take();
   }
 
@@ -50,7 +54,8 @@ class Exporter {
       for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
         auto name = llvm::dyn_cast<mlir::StringAttr>(pairs[i]);
         auto number = llvm::dyn_cast<mlir::IntegerAttr>(pairs[i + 1]);
-        if (!name || !number) return program.emitError() << "'op_versions' wants pairs of a name and a number";
+        if (!name || !number)
+          return program.emitError() << "'op_versions' wants pairs of a name and a number";
         size_t pair = out.begin(1);
         out.bytes(1, name.getValue());
         size_t version = out.begin(2);
@@ -64,15 +69,18 @@ class Exporter {
   }
 
   // Fields that the schema does not have.
-  static mlir::LogicalResult writeExtra(mlir::Operation* op, mlir::StringAttr extra, WireWriter& out) {
+  static mlir::LogicalResult writeExtra(mlir::Operation* op, mlir::StringAttr extra,
+                                        WireWriter& out) {
     std::string bytes;
     if (!extra) return mlir::success();
-    if (!llvm::tryGetFromHex(extra.getValue(), bytes)) return op->emitError() << "'extra' is no hexadecimal text";
+    if (!llvm::tryGetFromHex(extra.getValue(), bytes))
+      return op->emitError() << "'extra' is no hexadecimal text";
     out.raw(bytes);
     return mlir::success();
   }
 
-  mlir::LogicalResult exportBlock(mlir::Block* body, mlir::DictionaryAttr description, int fallbackIndex) {
+  mlir::LogicalResult exportBlock(mlir::Block* body, mlir::DictionaryAttr description,
+                                  int fallbackIndex) {
     auto number = [&](llvm::StringRef name, int fallback) {
       auto value = description ? description.getAs<mlir::IntegerAttr>(name) : mlir::IntegerAttr();
       return value ? static_cast<int>(value.getInt()) : fallback;
@@ -87,19 +95,27 @@ class Exporter {
       if (mlir::failed(exportOp(op, out))) return mlir::failure();
     if (description && description.get("forward")) out.integer(5, number("forward", -1));
     mlir::Operation* owner = body->getParentOp();
-    if (description && mlir::failed(writeExtra(owner, description.getAs<mlir::StringAttr>("extra"), out))) return mlir::failure();
-    if (!blocks_.emplace(index, out.take()).second) return owner->emitError() << "two regions say that they are block " << index;
+    if (description &&
+        mlir::failed(writeExtra(owner, description.getAs<mlir::StringAttr>("extra"), out)))
+      return mlir::failure();
+    if (!blocks_.emplace(index, out.take()).second)
+      return owner->emitError() << "two regions say that they are block " << index;
     return mlir::success();
   }
 
   mlir::LogicalResult exportOp(mlir::Operation& op, WireWriter& out) {
-    if (llvm::isa<pd::DeclOp, pd::InputOp, pd::GetOp, pd::SetOp, pd::UndefOp, pd::YieldOp>(op)) return mlir::success();
-    if (!pd::OpView::isFrameworkOp(&op)) return op.emitError() << "'" << op.getName() << "' has no counterpart in a ProgramDesc";
-    if (op.getName().stripDialect() != "orphan_block" && mlir::failed(exportFrameworkOp(op, out))) return mlir::failure();
+    if (llvm::isa<pd::DeclOp, pd::InputOp, pd::GetOp, pd::SetOp, pd::UndefOp, pd::YieldOp>(op))
+      return mlir::success();
+    if (!pd::OpView::isFrameworkOp(&op))
+      return op.emitError() << "'" << op.getName() << "' has no counterpart in a ProgramDesc";
+    if (op.getName().stripDialect() != "orphan_block" && mlir::failed(exportFrameworkOp(op, out)))
+      return mlir::failure();
     if (op.getNumRegions() == 0) return mlir::success();
     auto blocks = op.getAttrOfType<mlir::ArrayAttr>("blocks");
     for (auto [index, region] : llvm::enumerate(op.getRegions()))
-      if (mlir::failed(exportBlock(&region.front(), llvm::dyn_cast<mlir::DictionaryAttr>(blocks[index]), -1))) return mlir::failure();
+      if (mlir::failed(exportBlock(&region.front(),
+                                   llvm::dyn_cast<mlir::DictionaryAttr>(blocks[index]), -1)))
+        return mlir::failure();
     return mlir::success();
   }
 
@@ -113,7 +129,8 @@ class Exporter {
     out.bytes(1, decl.getName());
     size_t type = out.begin(2);
     out.integer(1, static_cast<int32_t>(decl.getKind()));
-    if (std::optional<uint32_t> dtype = decl.getDtype()) writeDescription(decl, static_cast<int32_t>(*dtype), out);
+    if (std::optional<uint32_t> dtype = decl.getDtype())
+      writeDescription(decl, static_cast<int32_t>(*dtype), out);
     out.end(type);
     if (auto value = decl.getPersistable()) out.integer(3, *value);
     if (auto value = decl.getNeedCheckFeed()) out.integer(4, *value);
@@ -138,8 +155,10 @@ class Exporter {
 
   static framework::TensorDesc* description(pd::DeclOp decl, framework::VarType& type) {
     if (decl.getKind() == 8) return type.mutable_selected_rows();
-    framework::LoDTensorDesc* tensor = decl.getKind() == 13 ? type.mutable_tensor_array() : type.mutable_lod_tensor();
-    if (std::optional<uint32_t> lod = decl.getLod()) tensor->set_lod_level(static_cast<int32_t>(*lod));
+    framework::LoDTensorDesc* tensor =
+        decl.getKind() == 13 ? type.mutable_tensor_array() : type.mutable_lod_tensor();
+    if (std::optional<uint32_t> lod = decl.getLod())
+      tensor->set_lod_level(static_cast<int32_t>(*lod));
     return tensor->mutable_tensor();
   }
 
@@ -147,7 +166,8 @@ class Exporter {
   static mlir::LogicalResult exportDeclWithExtra(pd::DeclOp decl, WireWriter& out) {
     VarDesc var;
     std::string extra;
-    if (!llvm::tryGetFromHex(*decl.getExtra(), extra) || !var.ParsePartialFromString(extra)) return decl.emitError() << "'extra' holds no VarDesc";
+    if (!llvm::tryGetFromHex(*decl.getExtra(), extra) || !var.ParsePartialFromString(extra))
+      return decl.emitError() << "'extra' holds no VarDesc";
     var.set_name(decl.getName().str());
     var.mutable_type()->set_type(static_cast<int32_t>(decl.getKind()));
     if (std::optional<uint32_t> dtype = decl.getDtype()) {
@@ -188,8 +208,10 @@ class Exporter {
     }
     out.bytes(3, pd::OpView(&op).type());
     if (mlir::failed(exportAttributes(op, out))) return mlir::failure();
-    if (auto target = op.getAttrOfType<mlir::BoolAttr>("is_target")) out.integer(5, target.getValue());
-    if (mlir::failed(writeExtra(&op, op.getAttrOfType<mlir::StringAttr>("extra"), out))) return mlir::failure();
+    if (auto target = op.getAttrOfType<mlir::BoolAttr>("is_target"))
+      out.integer(5, target.getValue());
+    if (mlir::failed(writeExtra(&op, op.getAttrOfType<mlir::StringAttr>("extra"), out)))
+      return mlir::failure();
     out.end(start);
     return mlir::success();
   }
@@ -214,20 +236,24 @@ class Exporter {
     size_t count = order ? order.size() : attributes.size();
     for (size_t i = 0; i < count; ++i) {
       size_t at = order ? static_cast<size_t>(order[i]) : i;
-      if (at >= attributes.size()) return op.emitError() << "the order of its attributes names number " << at << " of " << attributes.size();
+      if (at >= attributes.size())
+        return op.emitError() << "the order of its attributes names number " << at << " of "
+                              << attributes.size();
       if (mlir::failed(writeAttribute(op, attributes.getValue()[at], out))) return mlir::failure();
     }
     known = saver_.save(out.since(start));
     return mlir::success();
   }
 
-  mlir::LogicalResult writeAttribute(mlir::Operation& op, mlir::NamedAttribute named, WireWriter& out) {
+  mlir::LogicalResult writeAttribute(mlir::Operation& op, mlir::NamedAttribute named,
+                                     WireWriter& out) {
     llvm::StringRef& known = attributes_[{named.getName(), named.getValue()}];
     if (!known.data()) {
       OpDesc::Attr message;
       message.set_name(named.getName().getValue().str());
       if (!exportAttribute(named.getValue(), message))
-        return op.emitError() << "attribute '" << named.getName().getValue() << "' has no counterpart in a ProgramDesc";
+        return op.emitError() << "attribute '" << named.getName().getValue()
+                              << "' has no counterpart in a ProgramDesc";
       known = saver_.save(message.SerializePartialAsString());
     }
     out.bytes(4, known);

@@ -1,4 +1,5 @@
-// Dialect pd back to a ProgramDesc. Inverse of compiler/import: exporting an imported program gives its bytes.
+// Dialect pd back to a ProgramDesc. Inverse of compiler/import: exporting an imported program gives
+// its bytes.
 #pragma once
 
 #include <string>
@@ -8,12 +9,14 @@
 
 namespace dtranspile {
 
-// The program as a message. Names are those of definitions; where the live ranges of one name overlap (a pass moved a use behind a
-// later write), `resolveNames` has to run first. Ops of other dialects are errors: communication is translated by compiler/export/collective.
+// The program as a message. Names are those of definitions; where the live ranges of one name
+// overlap (a pass moved a use behind a later write), `resolveNames` has to run first. Ops of other
+// dialects are errors: communication is translated by compiler/export/collective.
 mlir::LogicalResult exportProgram(pd::ProgramOp program, framework::ProgramDesc& out);
 
-// Gives every value that is read after its cell was overwritten a cell of its own, `<name>@v<k>`; turns a pd.set of a value of another
-// name into an `assign`. Deterministic. No change for imported programs.
+// Gives every value that is read after its cell was overwritten a cell of its own, `<name>@v<k>`;
+// turns a pd.set of a value of another name into an `assign`. Deterministic. No change for imported
+// programs.
 mlir::LogicalResult resolveNames(pd::ProgramOp program);
 
 // Both, then wire bytes.

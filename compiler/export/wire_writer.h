@@ -1,4 +1,5 @@
-// Writes the wire format of protobuf into one growing string: what program.cc would otherwise build a message of a million small objects for.
+// Writes the wire format of protobuf into one growing string: what program.cc would otherwise build
+// a message of a million small objects for.
 #pragma once
 
 #include <cstdint>

@@ -32,8 +32,8 @@ auto range(const List& list) {
   return llvm::ArrayRef(list.data(), list.size());
 }
 
-// One row per attribute type of the framework, indexed by its code. `present` says whether the field that belongs to the type is
-// there; lists are present when empty.
+// One row per attribute type of the framework, indexed by its code. `present` says whether the
+// field that belongs to the type is there; lists are present when empty.
 struct Kind {
   const char* name;
   bool (*present)(const OpDesc::Attr&);
@@ -43,31 +43,64 @@ struct Kind {
 bool always(const OpDesc::Attr&) { return true; }
 
 const Kind kKinds[] = {
-    {"INT", [](const OpDesc::Attr& a) { return a.has_i(); }, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getI32IntegerAttr(a.i()); }},
-    {"FLOAT", [](const OpDesc::Attr& a) { return a.has_f(); }, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getF32FloatAttr(a.f()); }},
-    {"STRING", [](const OpDesc::Attr& a) { return a.has_s(); }, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getStringAttr(a.s()); }},
-    {"INTS", always, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getDenseI32ArrayAttr(range(a.ints())); }},
-    {"FLOATS", always, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getDenseF32ArrayAttr(range(a.floats())); }},
-    {"STRINGS", always, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return strings(b, a.strings()); }},
-    {"BOOLEAN", [](const OpDesc::Attr& a) { return a.has_b(); }, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getBoolAttr(a.b()); }},
-    {"BOOLEANS", always, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getDenseBoolArrayAttr(range(a.bools())); }},
+    {"INT", [](const OpDesc::Attr& a) { return a.has_i(); },
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getI32IntegerAttr(a.i()); }},
+    {"FLOAT", [](const OpDesc::Attr& a) { return a.has_f(); },
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getF32FloatAttr(a.f()); }},
+    {"STRING", [](const OpDesc::Attr& a) { return a.has_s(); },
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getStringAttr(a.s()); }},
+    {"INTS", always,
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute {
+       return b.getDenseI32ArrayAttr(range(a.ints()));
+     }},
+    {"FLOATS", always,
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute {
+       return b.getDenseF32ArrayAttr(range(a.floats()));
+     }},
+    {"STRINGS", always,
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute { return strings(b, a.strings()); }},
+    {"BOOLEAN", [](const OpDesc::Attr& a) { return a.has_b(); },
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getBoolAttr(a.b()); }},
+    {"BOOLEANS", always,
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute {
+       return b.getDenseBoolArrayAttr(range(a.bools()));
+     }},
     {"BLOCK", [](const OpDesc::Attr& a) { return a.has_block_idx(); },
-     [](Builder& b, const OpDesc::Attr& a) -> Attribute { return pd::BlockAttr::get(b.getContext(), a.block_idx()); }},
-    {"LONG", [](const OpDesc::Attr& a) { return a.has_l(); }, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getI64IntegerAttr(a.l()); }},
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute {
+       return pd::BlockAttr::get(b.getContext(), a.block_idx());
+     }},
+    {"LONG", [](const OpDesc::Attr& a) { return a.has_l(); },
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getI64IntegerAttr(a.l()); }},
     {"BLOCKS", always,
-     [](Builder& b, const OpDesc::Attr& a) -> Attribute { return pd::BlocksAttr::get(b.getContext(), b.getDenseI32ArrayAttr(range(a.blocks_idx()))); }},
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute {
+       return pd::BlocksAttr::get(b.getContext(), b.getDenseI32ArrayAttr(range(a.blocks_idx())));
+     }},
     {"LONGS", always,
-     [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getDenseI64ArrayAttr(llvm::SmallVector<int64_t>(a.longs().begin(), a.longs().end())); }},
-    {"FLOAT64S", always, [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getDenseF64ArrayAttr(range(a.float64s())); }},
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute {
+       return b.getDenseI64ArrayAttr(
+           llvm::SmallVector<int64_t>(a.longs().begin(), a.longs().end()));
+     }},
+    {"FLOAT64S", always,
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute {
+       return b.getDenseF64ArrayAttr(range(a.float64s()));
+     }},
     {"VAR", [](const OpDesc::Attr& a) { return a.has_var_name(); },
-     [](Builder& b, const OpDesc::Attr& a) -> Attribute { return pd::RefAttr::get(b.getContext(), b.getStringAttr(a.var_name())); }},
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute {
+       return pd::RefAttr::get(b.getContext(), b.getStringAttr(a.var_name()));
+     }},
     {"VARS", always,
-     [](Builder& b, const OpDesc::Attr& a) -> Attribute { return pd::RefsAttr::get(b.getContext(), llvm::cast<mlir::ArrayAttr>(strings(b, a.vars_name()))); }},
+     [](Builder& b, const OpDesc::Attr& a) -> Attribute {
+       return pd::RefsAttr::get(b.getContext(),
+                                llvm::cast<mlir::ArrayAttr>(strings(b, a.vars_name())));
+     }},
     {"FLOAT64", [](const OpDesc::Attr& a) { return a.has_float64(); },
      [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getF64FloatAttr(a.float64()); }},
     {"SCALAR", [](const OpDesc::Attr& a) { return a.has_scalar() && a.scalar().has_type(); },
      [](Builder& b, const OpDesc::Attr& a) -> Attribute { return scalar(b, a.scalar()); }},
-    {"SCALARS", [](const OpDesc::Attr& a) { return llvm::all_of(a.scalars(), [](const Scalar& s) { return s.has_type(); }); },
+    {"SCALARS",
+     [](const OpDesc::Attr& a) {
+       return llvm::all_of(a.scalars(), [](const Scalar& s) { return s.has_type(); });
+     },
      [](Builder& b, const OpDesc::Attr& a) -> Attribute {
        llvm::SmallVector<Attribute> list;
        for (const Scalar& value : a.scalars()) list.push_back(scalar(b, value));
@@ -158,10 +191,12 @@ bool writeMany(Attribute value, OpDesc::Attr& a) {
     writeList(list.asArrayRef(), a.mutable_float64s());
   } else if (auto list = llvm::dyn_cast<pd::RefsAttr>(value)) {
     a.set_type(14);
-    for (Attribute name : list.getNames()) a.add_vars_name(llvm::cast<mlir::StringAttr>(name).getValue().str());
+    for (Attribute name : list.getNames())
+      a.add_vars_name(llvm::cast<mlir::StringAttr>(name).getValue().str());
   } else if (auto list = llvm::dyn_cast<pd::ScalarsAttr>(value)) {
     a.set_type(17);
-    for (Attribute number : list.getValues()) writeScalar(llvm::cast<pd::ScalarAttr>(number), *a.add_scalars());
+    for (Attribute number : list.getValues())
+      writeScalar(llvm::cast<pd::ScalarAttr>(number), *a.add_scalars());
   } else {
     return false;
   }
@@ -172,7 +207,8 @@ bool writeMany(Attribute value, OpDesc::Attr& a) {
 
 Attribute importAttribute(Builder& builder, const OpDesc::Attr& attribute, std::string& error) {
   if (attribute.type() < 0 || attribute.type() >= static_cast<int>(std::size(kKinds))) {
-    error = "has type code " + std::to_string(attribute.type()) + ", which no released framework writes";
+    error = "has type code " + std::to_string(attribute.type()) +
+            ", which no released framework writes";
     return {};
   }
   const Kind& kind = kKinds[attribute.type()];
@@ -183,6 +219,8 @@ Attribute importAttribute(Builder& builder, const OpDesc::Attr& attribute, std::
   return kind.read(builder, attribute);
 }
 
-bool exportAttribute(Attribute value, OpDesc::Attr& attribute) { return writeSingle(value, attribute) || writeMany(value, attribute); }
+bool exportAttribute(Attribute value, OpDesc::Attr& attribute) {
+  return writeSingle(value, attribute) || writeMany(value, attribute);
+}
 
 }  // namespace dtranspile

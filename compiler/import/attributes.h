@@ -1,4 +1,5 @@
-// Attributes of saved ops to MLIR attributes and back (the table in docs/dialects/pd.md). Called by import.cc and by the exporter.
+// Attributes of saved ops to MLIR attributes and back (the table in docs/dialects/pd.md). Called by
+// import.cc and by the exporter.
 #pragma once
 
 #include <string>
@@ -10,7 +11,8 @@
 namespace dtranspile {
 
 // Null, with `error` saying why, when type and value do not agree or the type is not known.
-mlir::Attribute importAttribute(mlir::Builder& builder, const framework::OpDesc::Attr& attribute, std::string& error);
+mlir::Attribute importAttribute(mlir::Builder& builder, const framework::OpDesc::Attr& attribute,
+                                std::string& error);
 
 // False when the attribute is none of the framework's kinds.
 bool exportAttribute(mlir::Attribute value, framework::OpDesc::Attr& attribute);

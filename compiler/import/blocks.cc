@@ -34,13 +34,21 @@ bool BlockAnalysis::checkStructure() {
   for (int k = 0; k < static_cast<int>(program_.blocks.size()); ++k) {
     const WireBlock& block = program_.blocks[k];
     std::string where = "block " + std::to_string(k);
-    if (block.idx != k) return fail(k, -1, where + " says that its index is " + std::to_string(block.idx));
+    if (block.idx != k)
+      return fail(k, -1, where + " says that its index is " + std::to_string(block.idx));
     if (k == 0 ? block.parent >= 0 : (block.parent < 0 || block.parent >= k))
-      return fail(k, -1, where + " has parent " + std::to_string(block.parent) + (k == 0 ? ", but is the root" : ", which is no earlier block"));
+      return fail(k, -1,
+                  where + " has parent " + std::to_string(block.parent) +
+                      (k == 0 ? ", but is the root" : ", which is no earlier block"));
     if (k > 0) depth[k] = depth[block.parent] + 1;
-    if (depth[k] > budget_.maxDepth) return fail(k, -1, where + " has more than " + std::to_string(budget_.maxDepth) + " blocks around it");
+    if (depth[k] > budget_.maxDepth)
+      return fail(
+          k, -1,
+          where + " has more than " + std::to_string(budget_.maxDepth) + " blocks around it");
     if (block.forward && *block.forward > k)
-      return fail(k, -1, where + " says that it is the gradient of block " + std::to_string(*block.forward) + ", which is no earlier block");
+      return fail(k, -1,
+                  where + " says that it is the gradient of block " +
+                      std::to_string(*block.forward) + ", which is no earlier block");
     declared_[k].reserve(block.vars.size());
     for (const WireVar& var : block.vars) declared_[k].try_emplace(var.name, &var);
   }
@@ -59,8 +67,10 @@ bool BlockAnalysis::claim(int block, int op) {
     for (int target : attribute.blocks) {
       if (target <= 0 || target >= static_cast<int>(program_.blocks.size()))
         return fail(block, op,
-                    "refers to block " + std::to_string(target) + " in attribute '" + attribute.name.str() + "'; the program has blocks 0 to " +
-                        std::to_string(program_.blocks.size() - 1) + " and the root cannot be referred to");
+                    "refers to block " + std::to_string(target) + " in attribute '" +
+                        attribute.name.str() + "'; the program has blocks 0 to " +
+                        std::to_string(program_.blocks.size() - 1) +
+                        " and the root cannot be referred to");
       if (target == block) return fail(block, op, "refers to the block that it stands in");
       if (owner_[target] >= 0) continue;
       owner_[target] = block;
@@ -78,14 +88,17 @@ bool BlockAnalysis::checkContainment() {
     std::vector<int> path;
     int up = k;
     for (; owner_[up] >= 0 && depth[up] == 0; up = owner_[up]) {
-      if (visit[up] == k) return fail(k, -1, "block " + std::to_string(k) + " is contained in itself");
+      if (visit[up] == k)
+        return fail(k, -1, "block " + std::to_string(k) + " is contained in itself");
       visit[up] = k;
       path.push_back(up);
     }
     int level = depth[up];
     for (auto block = path.rbegin(); block != path.rend(); ++block) depth[*block] = ++level;
     if (level > budget_.maxDepth)
-      return fail(k, -1, "block " + std::to_string(k) + " has more than " + std::to_string(budget_.maxDepth) + " ops with blocks around it");
+      return fail(k, -1,
+                  "block " + std::to_string(k) + " has more than " +
+                      std::to_string(budget_.maxDepth) + " ops with blocks around it");
   }
   return true;
 }
@@ -118,31 +131,37 @@ bool BlockAnalysis::isPersistable(int block, Name name) const {
   return var && var->persistable.value_or(false);
 }
 
-// The block whose gradient this one is; -1 for none. Programs are seen that name the root or the block itself.
+// The block whose gradient this one is; -1 for none. Programs are seen that name the root or the
+// block itself.
 int BlockAnalysis::forwardOf(int block) const {
   int forward = program_.blocks[block].forward.value_or(-1);
   return forward > 0 && forward != block ? forward : -1;
 }
 
-// A name belongs to the block when the block declares it or nobody around it does. A gradient block runs in the scope of its forward block's turn:
-// within another gradient block, names of blocks around the forward one are outside.
+// A name belongs to the block when the block declares it or nobody around it does. A gradient block
+// runs in the scope of its forward block's turn: within another gradient block, names of blocks
+// around the forward one are outside.
 bool BlockAnalysis::isOwn(int block, Name name) const {
   int declaredIn = -1;
   if (owner_[block] < 0) return true;
   if (resolve(block, name, &declaredIn)) return declaredIn == block;
   int forward = forwardOf(block);
-  return owner_[block] == 0 || forward < 0 || !resolve(forward, name, &declaredIn) || declaredIn == forward;
+  return owner_[block] == 0 || forward < 0 || !resolve(forward, name, &declaredIn) ||
+         declaredIn == forward;
 }
 
-// In a gradient block: captures of the forward block that it does not write, or snapshots of that turn; they come from the tape.
+// In a gradient block: captures of the forward block that it does not write, or snapshots of that
+// turn; they come from the tape.
 bool BlockAnalysis::comesFromTape(int block, Name name) const {
   int forward = forwardOf(block);
   if (forward < 0) return false;
   const BlockInterface& interface = interfaces_[forward];
-  return interface.captures.contains(name) && (!interface.written.contains(name) || interface.snapshots.contains(name));
+  return interface.captures.contains(name) &&
+         (!interface.written.contains(name) || interface.snapshots.contains(name));
 }
 
-// `while` copies the tensors of its X into the scope of each turn, but for those that an op of the block updates in place (while_op.cc).
+// `while` copies the tensors of its X into the scope of each turn, but for those that an op of the
+// block updates in place (while_op.cc).
 bool BlockAnalysis::collectSnapshots(int block) {
   if (owner_[block] < 0) return true;
   const WireOp& owner = program_.blocks[owner_[block]].ops[ownerOp_[block]];
@@ -150,7 +169,8 @@ bool BlockAnalysis::collectSnapshots(int block) {
   llvm::DenseSet<Name> inPlace;
   for (const WireOp& op : program_.blocks[block].ops) {
     llvm::DenseSet<Name> inputs;
-    for (const WireSlot& slot : op.inputs) inputs.insert(slot.arguments.begin(), slot.arguments.end());
+    for (const WireSlot& slot : op.inputs)
+      inputs.insert(slot.arguments.begin(), slot.arguments.end());
     for (const WireSlot& slot : op.outputs)
       for (Name name : slot.arguments)
         if (inputs.contains(name)) inPlace.insert(name);
@@ -162,7 +182,9 @@ bool BlockAnalysis::collectSnapshots(int block) {
     for (Name name : slot.arguments) {
       const WireVar* var = resolve(block, name);
       if (!var || !interfaces_[block].written.contains(name) || inPlace.contains(name)) continue;
-      if (!type.ParsePartialFromArray(var->type.data(), static_cast<int>(var->type.size())) || type.type() != static_cast<int>(pd::Kind::Tensor)) continue;
+      if (!type.ParsePartialFromArray(var->type.data(), static_cast<int>(var->type.size())) ||
+          type.type() != static_cast<int>(pd::Kind::Tensor))
+        continue;
       interfaces_[block].snapshots.insert(name);
     }
   }
@@ -178,7 +200,8 @@ void BlockAnalysis::read(int block, Name name, bool strong) {
     ++spent_;
     return;
   }
-  if (seen_[block].try_emplace(name, false).second && strong) spent_ += interface.locals.insert(name);
+  if (seen_[block].try_emplace(name, false).second && strong)
+    spent_ += interface.locals.insert(name);
 }
 
 void BlockAnalysis::write(int block, Name name) {
@@ -195,7 +218,9 @@ void BlockAnalysis::write(int block, Name name) {
 bool BlockAnalysis::spend(int block, size_t names) {
   spent_ += static_cast<int64_t>(names);
   return spent_ <= budget_.maxInterfaceNames ||
-         fail(block, -1, "the sub-blocks exchange more than " + std::to_string(budget_.maxInterfaceNames) + " names with the blocks around them");
+         fail(block, -1,
+              "the sub-blocks exchange more than " + std::to_string(budget_.maxInterfaceNames) +
+                  " names with the blocks around them");
 }
 
 bool BlockAnalysis::visitOp(int block, int index, int depth) {
@@ -226,8 +251,12 @@ bool BlockAnalysis::visitOp(int block, int index, int depth) {
 
 bool BlockAnalysis::analyze(int block, int depth) {
   if (states_[block] == State::Done) return true;
-  if (states_[block] == State::Running) return fail(block, -1, "block " + std::to_string(block) + " is part of its own forward block");
-  if (depth > 2 * budget_.maxDepth) return fail(block, -1, "block " + std::to_string(block) + " is the gradient of too long a chain of gradients");
+  if (states_[block] == State::Running)
+    return fail(block, -1, "block " + std::to_string(block) + " is part of its own forward block");
+  if (depth > 2 * budget_.maxDepth)
+    return fail(
+        block, -1,
+        "block " + std::to_string(block) + " is the gradient of too long a chain of gradients");
   states_[block] = State::Running;
   if (forwardOf(block) >= 0 && !analyze(forwardOf(block), depth + 1)) return false;
   for (int i = 0; i < static_cast<int>(program_.blocks[block].ops.size()); ++i)
@@ -237,20 +266,25 @@ bool BlockAnalysis::analyze(int block, int depth) {
   return true;
 }
 
-// What an op asks of the blocks that it owns: names among its outputs and in attributes that hold names (`states` of recurrent).
-bool BlockAnalysis::collectWanted(int block, int index, std::vector<llvm::SetVector<Name>>& wanted) {
+// What an op asks of the blocks that it owns: names among its outputs and in attributes that hold
+// names (`states` of recurrent).
+bool BlockAnalysis::collectWanted(int block, int index,
+                                  std::vector<llvm::SetVector<Name>>& wanted) {
   const WireOp& op = program_.blocks[block].ops[index];
   std::vector<Name> names;
   framework::OpDesc::Attr parsed;
   for (const WireAttr& attribute : op.attrs) {
-    if (!pd::isNameAttribute(op.type, attribute.name) || !parsed.ParsePartialFromArray(attribute.bytes.data(), static_cast<int>(attribute.bytes.size())))
+    if (!pd::isNameAttribute(op.type, attribute.name) ||
+        !parsed.ParsePartialFromArray(attribute.bytes.data(),
+                                      static_cast<int>(attribute.bytes.size())))
       continue;
     for (const std::string& text : parsed.strings()) {
       auto found = nameIndex_.find(text);
       if (found != nameIndex_.end()) names.push_back(found->second);
     }
   }
-  for (const WireSlot& slot : op.outputs) names.insert(names.end(), slot.arguments.begin(), slot.arguments.end());
+  for (const WireSlot& slot : op.outputs)
+    names.insert(names.end(), slot.arguments.begin(), slot.arguments.end());
   for (int child : owned(block, index)) {
     if (!spend(child, names.size())) return false;
     wanted[child].insert(names.begin(), names.end());
@@ -271,13 +305,16 @@ bool BlockAnalysis::collectSaved() {
     }
   }
   if (!owned_.empty())
-    for (auto [number, name] : llvm::enumerate(program_.names)) nameIndex_.try_emplace(name, static_cast<Name>(number));
+    for (auto [number, name] : llvm::enumerate(program_.names))
+      nameIndex_.try_emplace(name, static_cast<Name>(number));
   for (auto& [position, children] : owned_)
     if (!collectWanted(position.first, position.second, wanted)) return false;
   for (int k = 1; k < static_cast<int>(interfaces_.size()); ++k) {
     BlockInterface& interface = interfaces_[k];
     for (Name name : wanted[k])
-      if (seen_[k].contains(name) || (interface.captures.contains(name) && !interface.written.contains(name))) interface.saved.insert(name);
+      if (seen_[k].contains(name) ||
+          (interface.captures.contains(name) && !interface.written.contains(name)))
+        interface.saved.insert(name);
   }
   return true;
 }

@@ -37,12 +37,15 @@ enum Exit { kRead = 0, kRefused = 1 };
 // Most of what the parent is told about why the input is refused.
 constexpr size_t kMostText = 4096;
 
-// What the child does: reads, prints and frees the module. Printing walks what the reader has built. What it has to say about the input
-// goes through `report`: a diagnostic about damaged byte code may hold anything, and only here may printing it end the process.
-[[noreturn]] void tryIn(mlir::MLIRContext* context, llvm::StringRef bytes, llvm::StringRef path, int report) {
+// What the child does: reads, prints and frees the module. Printing walks what the reader has
+// built. What it has to say about the input goes through `report`: a diagnostic about damaged byte
+// code may hold anything, and only here may printing it end the process.
+[[noreturn]] void tryIn(mlir::MLIRContext* context, llvm::StringRef bytes, llvm::StringRef path,
+                        int report) {
   const int nowhere = open("/dev/null", O_RDWR);
   for (int fd : {STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, fd);
-  for (int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGPIPE}) std::signal(signal, SIG_DFL);
+  for (int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGPIPE})
+    std::signal(signal, SIG_DFL);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_AS, addressSpace() + (uint64_t{1} << 30) + 256 * bytes.size());
   limit(RLIMIT_CPU, 10 + bytes.size() / (4 << 20));
@@ -51,7 +54,8 @@ constexpr size_t kMostText = 4096;
   {
     mlir::ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic& diagnostic) {
       if (!why.empty()) return mlir::success();
-      if (auto at = llvm::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation()); at && at.getLine() > 0)
+      if (auto at = llvm::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation());
+          at && at.getLine() > 0)
         why = (llvm::Twine(at.getLine()) + ":" + llvm::Twine(at.getColumn()) + " ").str();
       why += diagnostic.str();
       return mlir::success();
@@ -89,32 +93,46 @@ int waitFor(pid_t child) {
 void refuse(mlir::MLIRContext* context, llvm::StringRef path, llvm::StringRef text) {
   unsigned line = 0, column = 0;
   llvm::StringRef rest = text;
-  const bool placed = !rest.consumeInteger(10, line) && rest.consume_front(":") && !rest.consumeInteger(10, column) && rest.consume_front(" ");
-  mlir::Location at = mlir::FileLineColLoc::get(context, path, placed ? line : 0, placed ? column : 0);
+  const bool placed = !rest.consumeInteger(10, line) && rest.consume_front(":") &&
+                      !rest.consumeInteger(10, column) && rest.consume_front(" ");
+  mlir::Location at =
+      mlir::FileLineColLoc::get(context, path, placed ? line : 0, placed ? column : 0);
   mlir::emitError(at) << (text.empty() ? llvm::StringRef("is no module") : placed ? rest : text);
 }
 
 }  // namespace
 
-mlir::OwningOpRef<mlir::ModuleOp> parseGuarded(mlir::MLIRContext* context, llvm::StringRef bytes, llvm::StringRef path) {
+mlir::OwningOpRef<mlir::ModuleOp> parseGuarded(mlir::MLIRContext* context, llvm::StringRef bytes,
+                                               llvm::StringRef path) {
   mlir::Location location = mlir::FileLineColLoc::get(context, path, 0, 0);
   if (context->isMultithreadingEnabled())
-    return mlir::emitError(location) << "can be read in a context without threads only: a child has none of them", nullptr;
+    return mlir::emitError(location)
+               << "can be read in a context without threads only: a child has none of them",
+           nullptr;
   int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return mlir::emitError(location) << "cannot be read in a process of its own: " << std::strerror(errno), nullptr;
+  if (pipe2(report, O_CLOEXEC) != 0)
+    return mlir::emitError(location)
+               << "cannot be read in a process of its own: " << std::strerror(errno),
+           nullptr;
   const pid_t child = fork();
   if (child == 0) tryIn(context, bytes, path, report[1]);
   const int reason = errno;
   close(report[1]);
   const std::string why = child < 0 ? "" : readAll(report[0]);
   close(report[0]);
-  if (child < 0) return mlir::emitError(location) << "cannot be read in a process of its own: " << std::strerror(reason), nullptr;
+  if (child < 0)
+    return mlir::emitError(location)
+               << "cannot be read in a process of its own: " << std::strerror(reason),
+           nullptr;
   const int status = waitFor(child);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kRefused) return refuse(context, path, why), nullptr;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kRefused)
+    return refuse(context, path, why), nullptr;
   if (!WIFEXITED(status) || WEXITSTATUS(status) != kRead) {
     const bool slow = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
-    mlir::InFlightDiagnostic error = mlir::emitError(location) << "is damaged or nested too deeply: a process that tried to read it "
-                                                               << (slow ? "took too long" : "crashed or took too much memory");
+    mlir::InFlightDiagnostic error =
+        mlir::emitError(location)
+        << "is damaged or nested too deeply: a process that tried to read it "
+        << (slow ? "took too long" : "crashed or took too much memory");
     error.attachNote() << "make the file again with the command that wrote it (transpile, convert)";
     return nullptr;
   }

@@ -1,6 +1,7 @@
-// ProgramDesc to dialect pd: instructions over named cells become values (docs/dialects/pd.md). The order of work: views of the bytes
-// (wire.cc), structure and block interfaces (blocks.cc), then one walk per block that keeps the current value of every name.
-// Programs repeat themselves, so what has been built from some bytes once is found again by those bytes: attributes, kinds of
+// ProgramDesc to dialect pd: instructions over named cells become values (docs/dialects/pd.md). The
+// order of work: views of the bytes (wire.cc), structure and block interfaces (blocks.cc), then one
+// walk per block that keeps the current value of every name. Programs repeat themselves, so what
+// has been built from some bytes once is found again by those bytes: attributes, kinds of
 // variables, slot patterns.
 #include "compiler/import/import.h"
 
@@ -28,21 +29,28 @@ mlir::StringAttr Importer::slotName(llvm::StringRef name) {
 }
 
 mlir::Location Importer::at(int block, int op) {
-  if (static_cast<size_t>(block) < options_.positions.size() && static_cast<size_t>(op) < options_.positions[block].size()) op = options_.positions[block][op];
+  if (static_cast<size_t>(block) < options_.positions.size() &&
+      static_cast<size_t>(op) < options_.positions[block].size())
+    op = options_.positions[block][op];
   llvm::SmallString<32> name;
   llvm::raw_svector_ostream(name) << "block " << block << ", op " << op;
-  return mlir::NameLoc::get(builder_.getStringAttr(name), mlir::FileLineColLoc::get(file_, block, op));
+  return mlir::NameLoc::get(builder_.getStringAttr(name),
+                            mlir::FileLineColLoc::get(file_, block, op));
 }
 
 // An error at an op, with the user's own call stack where the program carries it.
 mlir::InFlightDiagnostic Importer::error(int block, int index) {
   const WireOp& op = program_.blocks[block].ops[index];
-  mlir::InFlightDiagnostic diagnostic = mlir::emitError(at(block, index)) << "op '" << op.type << "' ";
+  mlir::InFlightDiagnostic diagnostic = mlir::emitError(at(block, index))
+                                        << "op '" << op.type << "' ";
   OpDesc::Attr parsed;
   for (const WireAttr& attribute : op.attrs)
-    if (attribute.name == "op_callstack" && parsed.ParsePartialFromArray(attribute.bytes.data(), static_cast<int>(attribute.bytes.size())) &&
+    if (attribute.name == "op_callstack" &&
+        parsed.ParsePartialFromArray(attribute.bytes.data(),
+                                     static_cast<int>(attribute.bytes.size())) &&
         parsed.strings_size())
-      diagnostic.attachNote() << "made here: " << llvm::join(parsed.strings().begin(), parsed.strings().end(), " ");
+      diagnostic.attachNote() << "made here: "
+                              << llvm::join(parsed.strings().begin(), parsed.strings().end(), " ");
   return diagnostic;
 }
 
@@ -76,13 +84,16 @@ mlir::FailureOr<pd::ProgramOp> Importer::run() {
 void Importer::describeProgram(pd::ProgramOp op) {
   if (program_.version) {
     framework::Version version;
-    version.ParsePartialFromArray(program_.version->data(), static_cast<int>(program_.version->size()));
-    if (version.has_version()) op->setAttr("version", builder_.getI64IntegerAttr(version.version()));
+    version.ParsePartialFromArray(program_.version->data(),
+                                  static_cast<int>(program_.version->size()));
+    if (version.has_version())
+      op->setAttr("version", builder_.getI64IntegerAttr(version.version()));
     else op->setAttr("version", builder_.getUnitAttr());
   }
   if (program_.opVersions) {
     framework::OpVersionMap map;
-    map.ParsePartialFromArray(program_.opVersions->data(), static_cast<int>(program_.opVersions->size()));
+    map.ParsePartialFromArray(program_.opVersions->data(),
+                              static_cast<int>(program_.opVersions->size()));
     llvm::SmallVector<Attribute> pairs;
     for (const auto& pair : map.pair()) {
       pairs.push_back(builder_.getStringAttr(pair.op_name()));
@@ -91,7 +102,8 @@ void Importer::describeProgram(pd::ProgramOp op) {
     op->setAttr("op_versions", builder_.getArrayAttr(pairs));
   }
   op->setAttr("block", describeBlock(0, false));
-  if (!program_.unknown.empty()) op->setAttr("extra", builder_.getStringAttr(llvm::toHex(program_.unknown)));
+  if (!program_.unknown.empty())
+    op->setAttr("extra", builder_.getStringAttr(llvm::toHex(program_.unknown)));
 }
 
 mlir::ArrayAttr Importer::names(llvm::ArrayRef<Name> list) {
@@ -127,11 +139,14 @@ Value Importer::read(int block, Name name, Cells& cells, bool strong) {
   mlir::Type type = typeOf(block, name);
   if (var && var->persistable.value_or(false)) {
     Value& value = cells.persistables[name];
-    if (!value) value = pd::GetOp::create(builder_, unknown_, type, mlir::FlatSymbolRefAttr::get(nameAttr(name)));
+    if (!value)
+      value =
+          pd::GetOp::create(builder_, unknown_, type, mlir::FlatSymbolRefAttr::get(nameAttr(name)));
     return value;
   }
   Value& value = cells.values[name];
-  bool fed = block == 0 && var && pd::tensorOf(type) && !llvm::isa<pd::ArrayType>(type) && (strong || var->needCheckFeed.value_or(false));
+  bool fed = block == 0 && var && pd::tensorOf(type) && !llvm::isa<pd::ArrayType>(type) &&
+             (strong || var->needCheckFeed.value_or(false));
   if (!fed) return value = pd::UndefOp::create(builder_, unknown_, type, nameAttr(name));
   mlir::OpBuilder::InsertionGuard guard(builder_);
   if (lastInput_) builder_.setInsertionPointAfter(lastInput_);
@@ -151,7 +166,8 @@ void Importer::write(int block, Name name, Value value, Cells& cells, bool inReg
   cells.persistables[name] = value;
 }
 
-mlir::LogicalResult Importer::importRegions(int block, int index, mlir::Operation* op, Cells& cells) {
+mlir::LogicalResult Importer::importRegions(int block, int index, mlir::Operation* op,
+                                            Cells& cells) {
   llvm::SmallVector<Attribute> descriptions;
   for (auto [child, region] : llvm::zip_equal(analysis_.owned(block, index), op->getRegions())) {
     descriptions.push_back(describeBlock(child, false));
@@ -184,7 +200,8 @@ mlir::LogicalResult Importer::fillRegion(int index, mlir::Region& region) {
   if (mlir::failed(importBlock(index, cells))) return mlir::failure();
   llvm::SmallVector<Value> yields;
   for (Name name : interface.written) yields.push_back(read(index, name, cells, false));
-  for (Name name : interface.saved) yields.push_back(snapshots.contains(name) ? snapshots[name] : read(index, name, cells, false));
+  for (Name name : interface.saved)
+    yields.push_back(snapshots.contains(name) ? snapshots[name] : read(index, name, cells, false));
   pd::YieldOp::create(builder_, unknown_, yields);
   return mlir::success();
 }
@@ -192,17 +209,21 @@ mlir::LogicalResult Importer::fillRegion(int index, mlir::Region& region) {
 mlir::LogicalResult Importer::importBlock(int index, Cells& cells) {
   const WireBlock& block = program_.blocks[index];
   for (const WireVar& var : block.vars) importDecl(var);
-  if (index == 0 && !builder_.getInsertionBlock()->empty()) lastInput_ = &builder_.getInsertionBlock()->back();
+  if (index == 0 && !builder_.getInsertionBlock()->empty())
+    lastInput_ = &builder_.getInsertionBlock()->back();
   cells.values.reserve(block.vars.size());
   for (int i = 0; i < static_cast<int>(block.ops.size()); ++i)
     if (mlir::failed(importOp(index, i, cells))) return mlir::failure();
   return mlir::success();
 }
 
-mlir::FailureOr<pd::ProgramOp> importProgram(mlir::ModuleOp module, llvm::StringRef bytes, const ImportOptions& options) {
+mlir::FailureOr<pd::ProgramOp> importProgram(mlir::ModuleOp module, llvm::StringRef bytes,
+                                             const ImportOptions& options) {
   WireProgram program;
   std::string why = readWire(bytes, options.budget, program);
-  if (!why.empty()) return mlir::emitError(mlir::FileLineColLoc::get(module.getContext(), options.file, 0, 0)) << "not a ProgramDesc: " << why;
+  if (!why.empty())
+    return mlir::emitError(mlir::FileLineColLoc::get(module.getContext(), options.file, 0, 0))
+           << "not a ProgramDesc: " << why;
   return Importer(module, program, options).run();
 }
 

@@ -17,7 +17,9 @@ namespace {
 // Codes of attribute types that refer to variables.
 constexpr int kVarAttr = 13, kVarsAttr = 14;
 
-bool before(const mlir::NamedAttribute& a, const mlir::NamedAttribute& b) { return a.getName().getValue() < b.getName().getValue(); }
+bool before(const mlir::NamedAttribute& a, const mlir::NamedAttribute& b) {
+  return a.getName().getValue() < b.getName().getValue();
+}
 
 }  // namespace
 
@@ -25,7 +27,8 @@ bool before(const mlir::NamedAttribute& a, const mlir::NamedAttribute& b) { retu
 // Attributes
 //===----------------------------------------------------------------------===//
 
-mlir::FailureOr<mlir::NamedAttribute> Importer::attributeOf(int block, int index, const WireAttr& attribute) {
+mlir::FailureOr<mlir::NamedAttribute> Importer::attributeOf(int block, int index,
+                                                            const WireAttr& attribute) {
   auto known = attributes_.find(llvm::CachedHashStringRef(attribute.bytes));
   if (known != attributes_.end()) return known->second;
   OpDesc::Attr parsed;
@@ -52,11 +55,17 @@ mlir::FailureOr<AttrList> Importer::makeAttributes(int block, int index) {
   if (!ascending) {
     std::sort(sorted.begin(), sorted.end(), before);
     for (size_t i = 1; i < sorted.size(); ++i)
-      if (sorted[i].getName() == sorted[i - 1].getName() && sorted[i].getValue() != sorted[i - 1].getValue())
-        return error(block, index) << "has attribute '" << sorted[i].getName().getValue() << "' twice, with different values";
-    sorted.erase(std::unique(sorted.begin(), sorted.end(), [](auto& a, auto& b) { return a.getName() == b.getName(); }), sorted.end());
+      if (sorted[i].getName() == sorted[i - 1].getName() &&
+          sorted[i].getValue() != sorted[i - 1].getValue())
+        return error(block, index) << "has attribute '" << sorted[i].getName().getValue()
+                                   << "' twice, with different values";
+    sorted.erase(std::unique(sorted.begin(), sorted.end(),
+                             [](auto& a, auto& b) { return a.getName() == b.getName(); }),
+                 sorted.end());
     llvm::SmallVector<int32_t> positions;
-    for (const mlir::NamedAttribute& named : inFile) positions.push_back(static_cast<int32_t>(llvm::lower_bound(sorted, named, before) - sorted.begin()));
+    for (const mlir::NamedAttribute& named : inFile)
+      positions.push_back(
+          static_cast<int32_t>(llvm::lower_bound(sorted, named, before) - sorted.begin()));
     made.order = builder_.getDenseI32ArrayAttr(positions);
   }
   made.dictionary = mlir::DictionaryAttr::getWithSorted(context_, sorted);
@@ -80,27 +89,34 @@ const OpKind& Importer::kindOf(llvm::StringRef type) {
   auto found = opKinds_.find(llvm::CachedHashStringRef(type));
   if (found != opKinds_.end()) return found->second;
   const pd::OpSpec* spec = pd::findOp(type);
-  OpKind kind{mlir::OperationName(spec ? ("pd." + type).str() : "pd.opaque", context_), spec, spec ? mlir::StringAttr() : builder_.getStringAttr(type)};
+  OpKind kind{mlir::OperationName(spec ? ("pd." + type).str() : "pd.opaque", context_), spec,
+              spec ? mlir::StringAttr() : builder_.getStringAttr(type)};
   return opKinds_.try_emplace(llvm::CachedHashStringRef(type), kind).first->second;
 }
 
 // Names of slots are keys: each once, and none that looks like our hidden ones.
-mlir::LogicalResult Importer::checkSlots(int block, int index, llvm::ArrayRef<WireSlot> slots, const char* direction) {
+mlir::LogicalResult Importer::checkSlots(int block, int index, llvm::ArrayRef<WireSlot> slots,
+                                         const char* direction) {
   llvm::SmallDenseSet<llvm::StringRef, 16> seen;
   for (const WireSlot& slot : slots) {
     if (slot.parameter.starts_with("$"))
-      return error(block, index) << "has " << direction << " slot '" << slot.parameter << "'; names of slots do not begin with '$'";
+      return error(block, index) << "has " << direction << " slot '" << slot.parameter
+                                 << "'; names of slots do not begin with '$'";
     bool fresh = true;
     if (slots.size() > 8) fresh = seen.insert(slot.parameter).second;
     else
-      for (const WireSlot* other = slots.begin(); other != &slot; ++other) fresh &= other->parameter != slot.parameter;
-    if (!fresh) return error(block, index) << "has " << direction << " slot '" << slot.parameter << "' twice";
+      for (const WireSlot* other = slots.begin(); other != &slot; ++other)
+        fresh &= other->parameter != slot.parameter;
+    if (!fresh)
+      return error(block, index) << "has " << direction << " slot '" << slot.parameter << "' twice";
   }
   return mlir::success();
 }
 
-// Operands in the order of slots: what the blocks of the op capture, its inputs, variables in attributes, old values of outputs.
-mlir::ArrayAttr Importer::importInputs(int block, int index, const OpKind& kind, Cells& cells, llvm::SmallVectorImpl<Value>& operands) {
+// Operands in the order of slots: what the blocks of the op capture, its inputs, variables in
+// attributes, old values of outputs.
+mlir::ArrayAttr Importer::importInputs(int block, int index, const OpKind& kind, Cells& cells,
+                                       llvm::SmallVectorImpl<Value>& operands) {
   const WireOp& op = program_.blocks[block].ops[index];
   SlotPattern pattern;
   auto operand = [&](Name name, bool strong) {
@@ -132,8 +148,10 @@ mlir::ArrayAttr Importer::importInputs(int block, int index, const OpKind& kind,
   return made;
 }
 
-// Names of results in the order of slots: the outputs, then what the blocks of the op write besides.
-mlir::ArrayAttr Importer::importOutputs(int block, int index, llvm::SmallVectorImpl<Name>& results) {
+// Names of results in the order of slots: the outputs, then what the blocks of the op write
+// besides.
+mlir::ArrayAttr Importer::importOutputs(int block, int index,
+                                        llvm::SmallVectorImpl<Name>& results) {
   const WireOp& op = program_.blocks[block].ops[index];
   llvm::SmallVector<Attribute> slots;
   llvm::SmallVector<mlir::StringAttr> arguments;
@@ -155,36 +173,45 @@ mlir::ArrayAttr Importer::importOutputs(int block, int index, llvm::SmallVectorI
       arguments.push_back(nameAttr(name));
       results.push_back(name);
     }
-    if (!arguments.empty()) slots.push_back(pd::SlotAttr::get(context_, slotName("$written"), arguments));
+    if (!arguments.empty())
+      slots.push_back(pd::SlotAttr::get(context_, slotName("$written"), arguments));
   }
   return builder_.getArrayAttr(slots);
 }
 
 mlir::LogicalResult Importer::importOp(int block, int index, Cells& cells) {
   const WireOp& op = program_.blocks[block].ops[index];
-  if (mlir::failed(checkSlots(block, index, op.inputs, "input")) || mlir::failed(checkSlots(block, index, op.outputs, "output"))) return mlir::failure();
+  if (mlir::failed(checkSlots(block, index, op.inputs, "input")) ||
+      mlir::failed(checkSlots(block, index, op.outputs, "output")))
+    return mlir::failure();
   OpKind kind = kindOf(op.type);
   mlir::FailureOr<AttrList> attributes = attributesOf(block, index);
   if (mlir::failed(attributes)) return mlir::failure();
   llvm::SmallVector<Value, 16> operands;
   llvm::SmallVector<Name, 16> results;
   llvm::SmallVector<mlir::Type, 16> types;
-  mlir::ArrayAttr ins = importInputs(block, index, kind, cells, operands), outs = importOutputs(block, index, results);
+  mlir::ArrayAttr ins = importInputs(block, index, kind, cells, operands),
+                  outs = importOutputs(block, index, results);
   for (Name name : results) types.push_back(typeOf(block, name));
   // In alphabetical order, as a dictionary wants them.
   llvm::SmallVector<mlir::NamedAttribute, 8> all = {{keys_.attrs, attributes->dictionary}};
-  if (!op.unknown.empty()) all.emplace_back(keys_.extra, builder_.getStringAttr(llvm::toHex(op.unknown)));
+  if (!op.unknown.empty())
+    all.emplace_back(keys_.extra, builder_.getStringAttr(llvm::toHex(op.unknown)));
   all.emplace_back(keys_.ins, ins);
   if (op.isTarget) all.emplace_back(keys_.isTarget, builder_.getBoolAttr(*op.isTarget));
   if (attributes->order) all.emplace_back(keys_.order, attributes->order);
   all.emplace_back(keys_.outs, outs);
   if (kind.type) all.emplace_back(keys_.type, kind.type);
   llvm::ArrayRef<int> children = analysis_.owned(block, index);
-  mlir::Operation* made = mlir::Operation::create(at(block, index), kind.name, types, operands, mlir::DictionaryAttr::getWithSorted(context_, all),
-                                                  mlir::OpaqueProperties(nullptr), mlir::BlockRange(), static_cast<unsigned>(children.size()));
+  mlir::Operation* made = mlir::Operation::create(
+      at(block, index), kind.name, types, operands,
+      mlir::DictionaryAttr::getWithSorted(context_, all), mlir::OpaqueProperties(nullptr),
+      mlir::BlockRange(), static_cast<unsigned>(children.size()));
   builder_.insert(made);
-  if (!children.empty() && mlir::failed(importRegions(block, index, made, cells))) return mlir::failure();
-  for (auto [name, value] : llvm::zip_equal(results, made->getResults())) write(block, name, value, cells, !children.empty());
+  if (!children.empty() && mlir::failed(importRegions(block, index, made, cells)))
+    return mlir::failure();
+  for (auto [name, value] : llvm::zip_equal(results, made->getResults()))
+    write(block, name, value, cells, !children.empty());
   return mlir::success();
 }
 

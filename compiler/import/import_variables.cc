@@ -16,7 +16,8 @@ const VarKind& Importer::kindOf(const WireVar& var) {
   return *(known = made.get());
 }
 
-// A gradient block also knows the variables of the block that it differentiates, whose parent may be its own.
+// A gradient block also knows the variables of the block that it differentiates, whose parent may
+// be its own.
 mlir::Type Importer::typeOf(int block, Name name) {
   const WireVar* var = analysis_.resolve(block, name);
   int forward = program_.blocks[block].forward.value_or(-1);
@@ -26,15 +27,19 @@ mlir::Type Importer::typeOf(int block, Name name) {
 
 void Importer::importDecl(const WireVar& var) {
   const VarKind& kind = kindOf(var);
-  auto flag = [&](std::optional<bool> value) { return value ? builder_.getBoolAttr(*value) : mlir::BoolAttr(); };
-  pd::DeclOp::create(builder_, unknown_, nameAttr(var.name), kind.kind, kind.dtype, kind.dims, kind.lod, flag(var.persistable), flag(var.needCheckFeed),
-                     flag(var.isParameter), flag(var.stopGradient),
-                     kind.more || var.more ? builder_.getStringAttr(llvm::toHex(var.bytes)) : mlir::StringAttr());
+  auto flag = [&](std::optional<bool> value) {
+    return value ? builder_.getBoolAttr(*value) : mlir::BoolAttr();
+  };
+  pd::DeclOp::create(
+      builder_, unknown_, nameAttr(var.name), kind.kind, kind.dtype, kind.dims, kind.lod,
+      flag(var.persistable), flag(var.needCheckFeed), flag(var.isParameter), flag(var.stopGradient),
+      kind.more || var.more ? builder_.getStringAttr(llvm::toHex(var.bytes)) : mlir::StringAttr());
 }
 
 // Whether no tensor is both: element types differ, or extents that both know.
 bool disagree(mlir::Type a, mlir::Type b) {
-  auto one = llvm::dyn_cast<mlir::RankedTensorType>(a), other = llvm::dyn_cast<mlir::RankedTensorType>(b);
+  auto one = llvm::dyn_cast<mlir::RankedTensorType>(a),
+       other = llvm::dyn_cast<mlir::RankedTensorType>(b);
   if (!one || !other || !one.hasStaticShape() || !other.hasStaticShape()) return false;
   return one.getElementType() != other.getElementType() || one.getShape() != other.getShape();
 }
@@ -49,25 +54,33 @@ mlir::LogicalResult Importer::importVariables() {
   llvm::DenseMap<mlir::StringAttr, mlir::Operation*> symbols;
   builder_.setInsertionPointToStart(module_.getBody());
   for (mlir::Operation& op : *module_.getBody()) {
-    if (auto name = op.getAttrOfType<mlir::StringAttr>(mlir::SymbolTable::getSymbolAttrName())) symbols[name] = &op;
+    if (auto name = op.getAttrOfType<mlir::StringAttr>(mlir::SymbolTable::getSymbolAttrName()))
+      symbols[name] = &op;
     if (llvm::isa<pd::VarOp>(op)) builder_.setInsertionPointAfter(&op);
   }
   if (symbols.contains(builder_.getStringAttr(options_.symbol)))
-    return mlir::emitError(start_) << "there is a '" << options_.symbol << "' in the module already";
+    return mlir::emitError(start_)
+           << "there is a '" << options_.symbol << "' in the module already";
   for (const WireBlock& block : program_.blocks) {
     for (const WireVar& var : block.vars) {
       if (!var.persistable.value_or(false)) continue;
       mlir::StringAttr name = nameAttr(var.name);
       if (name.empty() || name == options_.symbol)
-        return mlir::emitError(start_) << "block " << block.idx << ": a persistable variable cannot be called '" << name.getValue() << "'";
+        return mlir::emitError(start_)
+               << "block " << block.idx << ": a persistable variable cannot be called '"
+               << name.getValue() << "'";
       mlir::Operation*& symbol = symbols[name];
       if (!symbol) symbol = pd::VarOp::create(builder_, start_, name, kindOf(var).type, false);
       auto op = llvm::dyn_cast<pd::VarOp>(symbol);
-      if (!op) return mlir::emitError(start_) << "block " << block.idx << ": the module has variable '" << name.getValue() << "' as something else";
+      if (!op)
+        return mlir::emitError(start_) << "block " << block.idx << ": the module has variable '"
+                                       << name.getValue() << "' as something else";
       if (mlir::Type type = kindOf(var).type; disagree(type, op.getType())) {
-        mlir::InFlightDiagnostic error = mlir::emitError(start_)
-                                         << "block " << block.idx << ": variable '" << name.getValue() << "' is " << type << " here, and " << op.getType()
-                                         << " in the program that was read before: these are not the main and the start-up program of one model";
+        mlir::InFlightDiagnostic error =
+            mlir::emitError(start_) << "block " << block.idx << ": variable '" << name.getValue()
+                                    << "' is " << type << " here, and " << op.getType()
+                                    << " in the program that was read before: these are not the "
+                                       "main and the start-up program of one model";
         error.attachNote(op.getLoc()) << "it is declared here";
         return error;
       }
@@ -82,7 +95,8 @@ namespace {
 // The variable that an op sets with a result; null where it sets none.
 pd::VarOp variableSetTo(mlir::Value value, mlir::SymbolTableCollection& tables) {
   for (mlir::Operation* user : value.getUsers())
-    if (auto set = llvm::dyn_cast<pd::SetOp>(user)) return tables.lookupNearestSymbolFrom<pd::VarOp>(set, set.getVarAttr());
+    if (auto set = llvm::dyn_cast<pd::SetOp>(user))
+      return tables.lookupNearestSymbolFrom<pd::VarOp>(set, set.getVarAttr());
   return {};
 }
 
@@ -96,7 +110,8 @@ std::optional<int64_t> elementsOf(mlir::RankedTensorType tensor) {
 
 }  // namespace
 
-// coalesce_tensor makes its outputs parts of one storage. Where all of them are persistables, and fit, that outlives the program and is said of the variable.
+// coalesce_tensor makes its outputs parts of one storage. Where all of them are persistables, and
+// fit, that outlives the program and is said of the variable.
 void Importer::recordParts(mlir::Block* body) {
   mlir::SymbolTableCollection tables;
   const mlir::OperationName coalesce("pd.coalesce_tensor", context_);
@@ -111,13 +126,16 @@ void Importer::recordParts(mlir::Block* body) {
     int64_t elements = 0;
     for (mlir::Value output : view.outputs("Output")) {
       pd::VarOp part = output ? variableSetTo(output, tables) : pd::VarOp();
-      mlir::RankedTensorType tensor = part ? pd::tensorOf(part.getType()) : mlir::RankedTensorType();
+      mlir::RankedTensorType tensor =
+          part ? pd::tensorOf(part.getType()) : mlir::RankedTensorType();
       std::optional<int64_t> count = tensor ? elementsOf(tensor) : std::nullopt;
-      legal = legal && count && part != whole && tensor.getElementType() == flat.getElementType() && !llvm::AddOverflow(elements, *count, elements);
+      legal = legal && count && part != whole && tensor.getElementType() == flat.getElementType() &&
+              !llvm::AddOverflow(elements, *count, elements);
       if (legal) parts.push_back(mlir::FlatSymbolRefAttr::get(part.getSymNameAttr()));
     }
     std::optional<int64_t> room = legal ? elementsOf(flat) : std::nullopt;
-    if (!parts.empty() && room && elements <= *room) whole->setAttr(pd::kPartsAttr, builder_.getArrayAttr(parts));
+    if (!parts.empty() && room && elements <= *room)
+      whole->setAttr(pd::kPartsAttr, builder_.getArrayAttr(parts));
   }
 }
 

@@ -1,5 +1,6 @@
-// The one walk that turns a program into values (import.cc), split by topic: import.cc blocks and cells, import_ops.cc ops and their attributes,
-// import_variables.cc declarations and persistables. For these files only.
+// The one walk that turns a program into values (import.cc), split by topic: import.cc blocks and
+// cells, import_ops.cc ops and their attributes, import_variables.cc declarations and persistables.
+// For these files only.
 #pragma once
 
 #include <memory>
@@ -15,8 +16,8 @@
 
 namespace dtranspile {
 
-// The current value of every name while one block is walked. Persistables are forwarded within a block; a block op may have
-// written any of them.
+// The current value of every name while one block is walked. Persistables are forwarded within a
+// block; a block op may have written any of them.
 struct Cells {
   llvm::DenseMap<Name, mlir::Value> values;
   llvm::DenseMap<Name, mlir::Value> persistables;
@@ -86,9 +87,12 @@ class Importer {
 
   mlir::FailureOr<AttrList> attributesOf(int block, int index);
   mlir::FailureOr<AttrList> makeAttributes(int block, int index);
-  mlir::FailureOr<mlir::NamedAttribute> attributeOf(int block, int index, const WireAttr& attribute);
-  mlir::LogicalResult checkSlots(int block, int index, llvm::ArrayRef<WireSlot> slots, const char* direction);
-  mlir::ArrayAttr importInputs(int block, int index, const OpKind& kind, Cells& cells, llvm::SmallVectorImpl<mlir::Value>& operands);
+  mlir::FailureOr<mlir::NamedAttribute> attributeOf(int block, int index,
+                                                    const WireAttr& attribute);
+  mlir::LogicalResult checkSlots(int block, int index, llvm::ArrayRef<WireSlot> slots,
+                                 const char* direction);
+  mlir::ArrayAttr importInputs(int block, int index, const OpKind& kind, Cells& cells,
+                               llvm::SmallVectorImpl<mlir::Value>& operands);
   mlir::ArrayAttr importOutputs(int block, int index, llvm::SmallVectorImpl<Name>& results);
   mlir::StringAttr slotName(llvm::StringRef name);
   const OpKind& kindOf(llvm::StringRef type);
@@ -119,7 +123,8 @@ class Importer {
   ByBytes<mlir::NamedAttribute> attributes_;
   llvm::StringMap<mlir::ArrayAttr> inputPatterns_;
   llvm::StringMap<mlir::StringAttr> slotNames_;
-  mlir::Operation* lastInput_ = nullptr;  // inputs of block 0 stand together behind the declarations
+  mlir::Operation* lastInput_ =
+      nullptr;  // inputs of block 0 stand together behind the declarations
 };
 
 }  // namespace dtranspile

@@ -8,8 +8,9 @@
 
 namespace dtranspile {
 
-// The slots of one side of an op, written down so that equal lists are equal bytes: (length, name, number of arguments, a byte for each: is it
-// there?). Lists of inputs repeat in all ops of a type, so the attribute is found by the bytes.
+// The slots of one side of an op, written down so that equal lists are equal bytes: (length, name,
+// number of arguments, a byte for each: is it there?). Lists of inputs repeat in all ops of a type,
+// so the attribute is found by the bytes.
 class SlotPattern {
  public:
   void slot(llvm::StringRef prefix, llvm::StringRef name, size_t arguments) {
@@ -22,7 +23,8 @@ class SlotPattern {
 
   llvm::StringRef key() const { return key_; }
 
-  mlir::ArrayAttr make(mlir::Builder& builder, mlir::StringAttr blank, mlir::StringAttr empty) const {
+  mlir::ArrayAttr make(mlir::Builder& builder, mlir::StringAttr blank,
+                       mlir::StringAttr empty) const {
     llvm::SmallVector<mlir::Attribute> slots;
     for (size_t at = 0; at < key_.size();) {
       size_t length = read(at);

@@ -15,7 +15,9 @@ bool namesAreText(Operation* op) {
   for (mlir::NamedAttribute attribute : op->getAttrs()) {
     const mlir::WalkResult strings = attribute.getValue().walk([&](mlir::StringAttr text) {
       if (llvm::json::isUTF8(text.getValue())) return mlir::WalkResult::advance();
-      op->emitError() << "'" << llvm::json::fixUTF8(text.getValue()) << "' in " << attribute.getName() << " is not UTF-8: such a program can be converted only";
+      op->emitError() << "'" << llvm::json::fixUTF8(text.getValue()) << "' in "
+                      << attribute.getName()
+                      << " is not UTF-8: such a program can be converted only";
       return mlir::WalkResult::interrupt();
     });
     if (strings.wasInterrupted()) return false;
@@ -28,7 +30,8 @@ bool isUndeclared(mlir::Type type) {
   return raw && raw.getKind() == kUndeclared;
 }
 
-// Slots that may be empty may also name what is not there: the framework hands its kernels a null pointer.
+// Slots that may be empty may also name what is not there: the framework hands its kernels a null
+// pointer.
 bool readsDeclared(const pd::OpView& op) {
   for (const std::string& slot : op.inputSlots()) {
     const pd::Slot* row = op.spec() ? op.spec()->input(slot) : nullptr;
@@ -36,7 +39,8 @@ bool readsDeclared(const pd::OpView& op) {
     for (mlir::Value value : op.inputs(slot)) {
       auto undefined = value ? value.getDefiningOp<pd::UndefOp>() : pd::UndefOp();
       if (!undefined || !isUndeclared(value.getType())) continue;
-      op.operation()->emitError() << op.type() << ": reads '" << pd::nameOf(value) << "' as " << slot << ", which no block declares and no op before it writes";
+      op.operation()->emitError() << op.type() << ": reads '" << pd::nameOf(value) << "' as "
+                                  << slot << ", which no block declares and no op before it writes";
       return false;
     }
   }
@@ -45,7 +49,9 @@ bool readsDeclared(const pd::OpView& op) {
 
 void warnOfUndeclared(const pd::OpView& op) {
   for (mlir::Value result : op.operation()->getResults())
-    if (isUndeclared(result.getType())) op.operation()->emitWarning() << op.type() << ": writes '" << pd::nameOf(result) << "', which no block declares";
+    if (isUndeclared(result.getType()))
+      op.operation()->emitWarning()
+          << op.type() << ": writes '" << pd::nameOf(result) << "', which no block declares";
 }
 
 }  // namespace

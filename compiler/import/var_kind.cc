@@ -7,7 +7,8 @@ namespace dtranspile {
 namespace {
 
 // The description that belongs to a variable's kind; null where the kind has none.
-const framework::TensorDesc* descriptionOf(const framework::VarType& type, const framework::LoDTensorDesc** withLod) {
+const framework::TensorDesc* descriptionOf(const framework::VarType& type,
+                                           const framework::LoDTensorDesc** withLod) {
   if (type.type() == 7 && type.has_lod_tensor()) *withLod = &type.lod_tensor();
   if (type.type() == 13 && type.has_tensor_array()) *withLod = &type.tensor_array();
   if (*withLod) return &(*withLod)->tensor();
@@ -16,8 +17,9 @@ const framework::TensorDesc* descriptionOf(const framework::VarType& type, const
 
 // Does the type hold anything that pd.decl has no field for?
 bool hasMore(const framework::VarType& type, bool described) {
-  int present = type.has_selected_rows() + type.has_lod_tensor() + type.has_tensor_array() + type.has_reader() + type.has_tuple() + type.has_string() +
-                type.has_strings() + type.has_vocab() + type.has_sparse_coo() + type.has_sparse_csr();
+  int present = type.has_selected_rows() + type.has_lod_tensor() + type.has_tensor_array() +
+                type.has_reader() + type.has_tuple() + type.has_string() + type.has_strings() +
+                type.has_vocab() + type.has_sparse_coo() + type.has_sparse_csr();
   return present != described || !type.unknown_fields().empty();
 }
 
@@ -39,8 +41,10 @@ VarKind makeVarKind(mlir::Builder& builder, llvm::StringRef bytes) {
     made.dtype = builder.getI32IntegerAttr(*dtype);
     made.dims = builder.getDenseI64ArrayAttr(dims);
   }
-  if (withLod && withLod->has_lod_level()) made.lod = builder.getI32IntegerAttr(withLod->lod_level());
-  made.type = pd::valueType(builder.getContext(), type.type(), dtype, dims, withLod ? withLod->lod_level() : 0);
+  if (withLod && withLod->has_lod_level())
+    made.lod = builder.getI32IntegerAttr(withLod->lod_level());
+  made.type = pd::valueType(builder.getContext(), type.type(), dtype, dims,
+                            withLod ? withLod->lod_level() : 0);
   return made;
 }
 

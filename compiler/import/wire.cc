@@ -121,9 +121,10 @@ constexpr Field kFields[] = {
     {Message::Tuple, 1, Form::Varints, "element_type"},
 };
 
-constexpr const char* kMessageNames[] = {"ProgramDesc", "BlockDesc",    "VarDesc",    "VarType",       "OpDesc",        "OpDesc.Var",
-                                         "OpDesc.Attr", "VarDesc.Attr", "TensorDesc", "LoDTensorDesc", "ReaderDesc",    "Tuple",
-                                         "Scalar",      "Complex",      "Version",    "OpVersionMap",  "OpVersionPair", "OpVersion"};
+constexpr const char* kMessageNames[] = {
+    "ProgramDesc", "BlockDesc",    "VarDesc",    "VarType",       "OpDesc",        "OpDesc.Var",
+    "OpDesc.Attr", "VarDesc.Attr", "TensorDesc", "LoDTensorDesc", "ReaderDesc",    "Tuple",
+    "Scalar",      "Complex",      "Version",    "OpVersionMap",  "OpVersionPair", "OpVersion"};
 
 constexpr uint32_t kMaxNumber = 24;
 
@@ -159,17 +160,21 @@ int wireOf(Form form) {
 
 class Reader {
  public:
-  Reader(llvm::StringRef bytes, const Budget& budget, WireProgram& program) : bytes_(bytes), budget_(budget), program_(program) { intern(pd::kEmptyArgument); }
+  Reader(llvm::StringRef bytes, const Budget& budget, WireProgram& program)
+      : bytes_(bytes), budget_(budget), program_(program) {
+    intern(pd::kEmptyArgument);
+  }
 
   void readProgram() {
     llvm::SmallString<0> unknown, version, versions;
     bool hasVersion = false, hasVersions = false;
-    fields(Message::Program, bytes_.size(), unknown, [&](const Field& field, llvm::StringRef body, uint64_t) {
-      if (field.number == 1) return readBlock(body);
-      (field.number == 4 ? hasVersion : hasVersions) = true;
-      (field.number == 4 ? version : versions) += body;
-      return check(field.message, body);
-    });
+    fields(Message::Program, bytes_.size(), unknown,
+           [&](const Field& field, llvm::StringRef body, uint64_t) {
+             if (field.number == 1) return readBlock(body);
+             (field.number == 4 ? hasVersion : hasVersions) = true;
+             (field.number == 4 ? version : versions) += body;
+             return check(field.message, body);
+           });
     if (hasVersion) program_.version = keep(version);
     if (hasVersions) program_.opVersions = keep(versions);
     program_.unknown = keep(unknown);
@@ -178,8 +183,8 @@ class Reader {
   std::string error;
 
  private:
-  // Walks the fields of the message that ends at `end`; `known(field, body, number)` gets each field of the schema: the bytes of a
-  // Bytes, Name or Message field, the value of a Varint.
+  // Walks the fields of the message that ends at `end`; `known(field, body, number)` gets each
+  // field of the schema: the bytes of a Bytes, Name or Message field, the value of a Varint.
   template <typename Known>
   bool fields(Message message, size_t end, llvm::SmallVectorImpl<char>& unknown, Known known) {
     const int in = static_cast<int>(message);
@@ -188,10 +193,12 @@ class Reader {
       size_t start = at_;
       uint64_t tag = 0;
       if (!varint(tag, end)) return false;
-      if (++fieldCount_ > budget_.maxFields) return fail("more than " + std::to_string(budget_.maxFields) + " fields");
+      if (++fieldCount_ > budget_.maxFields)
+        return fail("more than " + std::to_string(budget_.maxFields) + " fields");
       uint64_t number = tag >> 3;
       int wire = static_cast<int>(tag & 7);
-      if (number == 0 || number >= (1u << 29)) return fail("field number " + std::to_string(number) + " is not legal");
+      if (number == 0 || number >= (1u << 29))
+        return fail("field number " + std::to_string(number) + " is not legal");
       const Field* field = number < kMaxNumber ? kSchema.fields[in][number] : nullptr;
       llvm::StringRef body;
       uint64_t value = 0;
@@ -201,9 +208,11 @@ class Reader {
         continue;
       }
       seen |= 1u << number;
-      if (wire != wireOf(field->form) && !packed(*field, wire, body)) return fieldError(message, *field, wire);
+      if (wire != wireOf(field->form) && !packed(*field, wire, body))
+        return fieldError(message, *field, wire);
       if (field->form == Form::Name && static_cast<int64_t>(body.size()) > budget_.maxNameBytes)
-        return fail("a name of " + std::to_string(body.size()) + " bytes (at most " + std::to_string(budget_.maxNameBytes) + ")");
+        return fail("a name of " + std::to_string(body.size()) + " bytes (at most " +
+                    std::to_string(budget_.maxNameBytes) + ")");
       size_t resume = at_;
       if (field->form == Form::Message) at_ = body.data() - bytes_.data();
       if (!known(*field, body, value)) return false;
@@ -211,20 +220,28 @@ class Reader {
     }
     uint32_t missing = kSchema.required[in] & ~seen;
     if (!missing) return true;
-    return fail(std::string(kMessageNames[in]) + " lacks its required field '" + kSchema.fields[in][__builtin_ctz(missing)]->name + "'");
+    return fail(std::string(kMessageNames[in]) + " lacks its required field '" +
+                kSchema.fields[in][__builtin_ctz(missing)]->name + "'");
   }
 
   bool fieldError(Message message, const Field& field, int wire) {
-    return error.empty() && fail(std::string("field '") + field.name + "' of " + kMessageNames[static_cast<int>(message)] + " has wire type " +
-                                 std::to_string(wire) + ", expected " + std::to_string(wireOf(field.form)));
+    return error.empty() &&
+           fail(std::string("field '") + field.name + "' of " +
+                kMessageNames[static_cast<int>(message)] + " has wire type " +
+                std::to_string(wire) + ", expected " + std::to_string(wireOf(field.form)));
   }
 
   // A list of numbers in one piece. False, with no error set, when the field is no list.
   bool packed(const Field& field, int wire, llvm::StringRef body) {
-    if (wire != kWireBytes || (field.form != Form::Varints && field.form != Form::Fixeds32 && field.form != Form::Fixeds64)) return false;
-    fieldCount_ += static_cast<int64_t>(body.size()) / (field.form == Form::Varints ? 1 : field.form == Form::Fixeds32 ? 4 : 8);
+    if (wire != kWireBytes || (field.form != Form::Varints && field.form != Form::Fixeds32 &&
+                               field.form != Form::Fixeds64))
+      return false;
+    fieldCount_ += static_cast<int64_t>(body.size()) / (field.form == Form::Varints    ? 1
+                                                        : field.form == Form::Fixeds32 ? 4
+                                                                                       : 8);
     if (field.form == Form::Varints) return varints(body, [](uint64_t) {});
-    return body.size() % (field.form == Form::Fixeds32 ? 4 : 8) == 0 || fail("a packed list ends inside a number");
+    return body.size() % (field.form == Form::Fixeds32 ? 4 : 8) == 0 ||
+           fail("a packed list ends inside a number");
   }
 
   template <typename Each>
@@ -245,7 +262,9 @@ class Reader {
     size_t length = wire == kWire64 ? 8 : 4;
     if (wire == kWireBytes) {
       if (!varint(value, end)) return false;
-      if (value > end - at_) return fail("a field of " + std::to_string(value) + " bytes reaches behind the end of its message");
+      if (value > end - at_)
+        return fail("a field of " + std::to_string(value) +
+                    " bytes reaches behind the end of its message");
       length = value;
     } else if (wire != kWire64 && wire != kWire32) {
       return fail("wire type " + std::to_string(wire) + " does not occur in programs");
@@ -276,72 +295,81 @@ class Reader {
   bool check(Message message, llvm::StringRef body) {
     llvm::SmallString<0> unknown;
     return fields(message, offset(body), unknown,
-                  [&](const Field& field, llvm::StringRef inner, uint64_t) { return field.form != Form::Message || check(field.message, inner); });
+                  [&](const Field& field, llvm::StringRef inner, uint64_t) {
+                    return field.form != Form::Message || check(field.message, inner);
+                  });
   }
 
   bool readBlock(llvm::StringRef body) {
-    if (static_cast<int64_t>(program_.blocks.size()) >= budget_.maxBlocks) return fail("more than " + std::to_string(budget_.maxBlocks) + " blocks");
+    if (static_cast<int64_t>(program_.blocks.size()) >= budget_.maxBlocks)
+      return fail("more than " + std::to_string(budget_.maxBlocks) + " blocks");
     WireBlock block;
     llvm::SmallString<0> unknown;
-    bool ok = fields(Message::Block, offset(body), unknown, [&](const Field& field, llvm::StringRef inner, uint64_t value) {
-      switch (field.number) {
-        case 1: block.idx = static_cast<int32_t>(value); return true;
-        case 2: block.parent = static_cast<int32_t>(value); return true;
-        case 3: return readVar(inner, block.vars.emplace_back());
-        case 4: return readOp(inner, block.ops.emplace_back());
-        default: block.forward = static_cast<int32_t>(value); return true;
-      }
-    });
+    bool ok = fields(Message::Block, offset(body), unknown,
+                     [&](const Field& field, llvm::StringRef inner, uint64_t value) {
+                       switch (field.number) {
+                         case 1: block.idx = static_cast<int32_t>(value); return true;
+                         case 2: block.parent = static_cast<int32_t>(value); return true;
+                         case 3: return readVar(inner, block.vars.emplace_back());
+                         case 4: return readOp(inner, block.ops.emplace_back());
+                         default: block.forward = static_cast<int32_t>(value); return true;
+                       }
+                     });
     block.unknown = keep(unknown);
     program_.blocks.push_back(std::move(block));
     return ok;
   }
 
   bool readVar(llvm::StringRef body, WireVar& var) {
-    if (static_cast<int64_t>(program_.variables) >= budget_.maxVars) return fail("more than " + std::to_string(budget_.maxVars) + " variables");
+    if (static_cast<int64_t>(program_.variables) >= budget_.maxVars)
+      return fail("more than " + std::to_string(budget_.maxVars) + " variables");
     var.number = static_cast<uint32_t>(program_.variables++);
     var.bytes = body;
     llvm::SmallString<0> unknown;
-    bool ok = fields(Message::Var, offset(body), unknown, [&](const Field& field, llvm::StringRef inner, uint64_t value) {
-      switch (field.number) {
-        case 1: var.name = intern(inner); return true;
-        case 2:
-          if (var.type.data()) return fail("VarDesc has its field 'type' twice");
-          var.type = inner;
-          return check(Message::VarType, inner);
-        case 3: var.persistable = value != 0; return true;
-        case 4: var.needCheckFeed = value != 0; return true;
-        case 5: var.isParameter = value != 0; return true;
-        case 6: var.stopGradient = value != 0; return true;
-        default: var.more = true; return check(field.message, inner);
-      }
-    });
+    bool ok = fields(Message::Var, offset(body), unknown,
+                     [&](const Field& field, llvm::StringRef inner, uint64_t value) {
+                       switch (field.number) {
+                         case 1: var.name = intern(inner); return true;
+                         case 2:
+                           if (var.type.data()) return fail("VarDesc has its field 'type' twice");
+                           var.type = inner;
+                           return check(Message::VarType, inner);
+                         case 3: var.persistable = value != 0; return true;
+                         case 4: var.needCheckFeed = value != 0; return true;
+                         case 5: var.isParameter = value != 0; return true;
+                         case 6: var.stopGradient = value != 0; return true;
+                         default: var.more = true; return check(field.message, inner);
+                       }
+                     });
     var.more |= !unknown.empty();
     return ok;
   }
 
   bool readOp(llvm::StringRef body, WireOp& op) {
-    if (++ops_ > budget_.maxOps) return fail("more than " + std::to_string(budget_.maxOps) + " ops");
+    if (++ops_ > budget_.maxOps)
+      return fail("more than " + std::to_string(budget_.maxOps) + " ops");
     llvm::SmallString<0> unknown;
     llvm::SmallVector<WireSlot, 8> inputs, outputs;
     llvm::SmallVector<WireAttr, 32> attrs;
     const char *first = nullptr, *last = nullptr;
     bool together = true;
-    bool ok = fields(Message::Op, offset(body), unknown, [&](const Field& field, llvm::StringRef inner, uint64_t value) {
-      switch (field.number) {
-        case 1: return readSlot(inner, inputs.emplace_back());
-        case 2: return readSlot(inner, outputs.emplace_back());
-        case 3: op.type = inner; return true;
-        case 4: {
-          // What follows the last attribute is one again. (Such a span reads in one way only: inside an attribute, field 4 is a float.)
-          if (!first) first = inner.data();
-          else together &= *last == 0x22;
-          last = inner.end();
-          return readAttr(inner, attrs.emplace_back());
-        }
-        default: op.isTarget = value != 0; return true;
-      }
-    });
+    bool ok = fields(Message::Op, offset(body), unknown,
+                     [&](const Field& field, llvm::StringRef inner, uint64_t value) {
+                       switch (field.number) {
+                         case 1: return readSlot(inner, inputs.emplace_back());
+                         case 2: return readSlot(inner, outputs.emplace_back());
+                         case 3: op.type = inner; return true;
+                         case 4: {
+                           // What follows the last attribute is one again. (Such a span reads in
+                           // one way only: inside an attribute, field 4 is a float.)
+                           if (!first) first = inner.data();
+                           else together &= *last == 0x22;
+                           last = inner.end();
+                           return readAttr(inner, attrs.emplace_back());
+                         }
+                         default: op.isTarget = value != 0; return true;
+                       }
+                     });
     op.inputs = llvm::ArrayRef(inputs).copy(program_.arena);
     op.outputs = llvm::ArrayRef(outputs).copy(program_.arena);
     op.attrs = llvm::ArrayRef(attrs).copy(program_.arena);
@@ -353,11 +381,12 @@ class Reader {
   bool readSlot(llvm::StringRef body, WireSlot& slot) {
     llvm::SmallString<0> unknown;
     llvm::SmallVector<Name, 16> arguments;
-    bool ok = fields(Message::Slot, offset(body), unknown, [&](const Field& field, llvm::StringRef inner, uint64_t) {
-      if (field.number == 1) slot.parameter = inner;
-      else arguments.push_back(intern(inner));
-      return true;
-    });
+    bool ok = fields(Message::Slot, offset(body), unknown,
+                     [&](const Field& field, llvm::StringRef inner, uint64_t) {
+                       if (field.number == 1) slot.parameter = inner;
+                       else arguments.push_back(intern(inner));
+                       return true;
+                     });
     slot.arguments = llvm::ArrayRef(arguments).copy(program_.arena);
     return ok;
   }
@@ -367,33 +396,42 @@ class Reader {
     llvm::SmallString<0> unknown;
     llvm::SmallVector<Name, 4> name, names;
     llvm::SmallVector<int32_t, 4> block, blocks;
-    bool ok = fields(Message::Attr, offset(body), unknown, [&](const Field& field, llvm::StringRef inner, uint64_t value) {
-      switch (field.number) {
-        case 1: attr.name = inner; return true;
-        case 2: attr.type = static_cast<int32_t>(value); return true;
-        case 12: block.assign(1, static_cast<int32_t>(value)); return true;
-        case 14:
-          if (!inner.data()) return blocks.push_back(static_cast<int32_t>(value)), true;
-          return varints(inner, [&](uint64_t index) { blocks.push_back(static_cast<int32_t>(index)); });
-        case 17: name.assign(1, intern(inner)); return true;
-        case 18: names.push_back(intern(inner)); return true;
-        default: return field.form != Form::Message || check(field.message, inner);
-      }
-    });
-    if (attr.type == kVar || attr.type == kVars) attr.references = llvm::ArrayRef(attr.type == kVar ? name : names).copy(program_.arena);
-    if (attr.type == kBlock || attr.type == kBlocks) attr.blocks = llvm::ArrayRef(attr.type == kBlock ? block : blocks).copy(program_.arena);
+    bool ok = fields(Message::Attr, offset(body), unknown,
+                     [&](const Field& field, llvm::StringRef inner, uint64_t value) {
+                       switch (field.number) {
+                         case 1: attr.name = inner; return true;
+                         case 2: attr.type = static_cast<int32_t>(value); return true;
+                         case 12: block.assign(1, static_cast<int32_t>(value)); return true;
+                         case 14:
+                           if (!inner.data())
+                             return blocks.push_back(static_cast<int32_t>(value)), true;
+                           return varints(inner, [&](uint64_t index) {
+                             blocks.push_back(static_cast<int32_t>(index));
+                           });
+                         case 17: name.assign(1, intern(inner)); return true;
+                         case 18: names.push_back(intern(inner)); return true;
+                         default: return field.form != Form::Message || check(field.message, inner);
+                       }
+                     });
+    if (attr.type == kVar || attr.type == kVars)
+      attr.references = llvm::ArrayRef(attr.type == kVar ? name : names).copy(program_.arena);
+    if (attr.type == kBlock || attr.type == kBlocks)
+      attr.blocks = llvm::ArrayRef(attr.type == kBlock ? block : blocks).copy(program_.arena);
     return ok;
   }
 
   Name intern(llvm::StringRef name) {
-    auto [found, fresh] = index_.try_emplace(llvm::CachedHashStringRef(name), static_cast<Name>(program_.names.size()));
+    auto [found, fresh] = index_.try_emplace(llvm::CachedHashStringRef(name),
+                                             static_cast<Name>(program_.names.size()));
     if (fresh) program_.names.push_back(name);
     return found->second;
   }
 
   size_t offset(llvm::StringRef body) const { return body.data() - bytes_.data() + body.size(); }
 
-  llvm::StringRef keep(llvm::StringRef text) { return text.empty() ? llvm::StringRef() : text.copy(program_.arena); }
+  llvm::StringRef keep(llvm::StringRef text) {
+    return text.empty() ? llvm::StringRef() : text.copy(program_.arena);
+  }
 
   bool fail(const std::string& what) {
     if (error.empty()) error = "byte " + std::to_string(at_) + ": " + what;
@@ -412,7 +450,8 @@ class Reader {
 
 std::string readWire(llvm::StringRef bytes, const Budget& budget, WireProgram& program) {
   if (static_cast<int64_t>(bytes.size()) > budget.maxBytes)
-    return "the file has " + std::to_string(bytes.size()) + " bytes, at most " + std::to_string(budget.maxBytes) + " are read";
+    return "the file has " + std::to_string(bytes.size()) + " bytes, at most " +
+           std::to_string(budget.maxBytes) + " are read";
   Reader reader(bytes, budget, program);
   reader.readProgram();
   return reader.error;

@@ -1,7 +1,8 @@
-// The wire format of a ProgramDesc, read in place: one pass checks that the bytes are well-formed and within budget and leaves views into
-// them, before any object is made. A file of a few bytes can ask for gigabytes; this finds out in memory proportional to the file. The
-// importer builds the IR from the views and parses what it meets rarely (attribute values, kinds of variables) with protobuf.
-// Called by import.cc.
+// The wire format of a ProgramDesc, read in place: one pass checks that the bytes are well-formed
+// and within budget and leaves views into them, before any object is made. A file of a few bytes
+// can ask for gigabytes; this finds out in memory proportional to the file. The importer builds the
+// IR from the views and parses what it meets rarely (attribute values, kinds of variables) with
+// protobuf. Called by import.cc.
 #pragma once
 
 #include <cstdint>
@@ -80,7 +81,8 @@ struct WireProgram {
   llvm::BumpPtrAllocator arena;  // arrays of the views
 };
 
-// Views into `bytes`, which must outlive them. Empty on success; else what is wrong, with the byte offset.
+// Views into `bytes`, which must outlive them. Empty on success; else what is wrong, with the byte
+// offset.
 std::string readWire(llvm::StringRef bytes, const Budget& budget, WireProgram& program);
 
 }  // namespace dtranspile

@@ -12,10 +12,12 @@ struct Life {
   int first, last;  // nodes
 };
 
-int64_t aligned(int64_t bytes) { return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment; }
+int64_t aligned(int64_t bytes) {
+  return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+}
 
-// From the first node that mentions a buffer to the last one; feeds live from the start, fetches to the end. What an asynchronous operation
-// uses lives until it was waited for.
+// From the first node that mentions a buffer to the last one; feeds live from the start, fetches to
+// the end. What an asynchronous operation uses lives until it was waited for.
 std::vector<Life> livesOf(const Plan& plan, const PlanProgram& program) {
   std::map<int, Life> lives;
   auto touch = [&](int buffer, int at) {
@@ -44,7 +46,9 @@ std::vector<Life> livesOf(const Plan& plan, const PlanProgram& program) {
 
 int64_t placeArena(Plan& plan, const PlanProgram& program) {
   std::vector<Life> lives = livesOf(plan, program);
-  std::sort(lives.begin(), lives.end(), [](const Life& a, const Life& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.storage < b.storage; });
+  std::sort(lives.begin(), lives.end(), [](const Life& a, const Life& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.storage < b.storage;
+  });
   std::vector<Life> placed;  // by offset
   int64_t total = 0;
   for (const Life& life : lives) {
@@ -56,7 +60,9 @@ int64_t placeArena(Plan& plan, const PlanProgram& program) {
       offset = std::max(offset, start + aligned(other.bytes));
     }
     plan.buffers[life.storage].offset = offset;
-    auto after = std::upper_bound(placed.begin(), placed.end(), offset, [&](int64_t at, const Life& other) { return at < plan.buffers[other.storage].offset; });
+    auto after = std::upper_bound(
+        placed.begin(), placed.end(), offset,
+        [&](int64_t at, const Life& other) { return at < plan.buffers[other.storage].offset; });
     placed.insert(after, life);
     total = std::max(total, offset + aligned(life.bytes));
   }
@@ -70,7 +76,9 @@ void placeBuffers(Plan& plan) {
   plan.persistentBytes = 0;
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     Buffer& buffer = plan.buffers[i];
-    if (buffer.storage != static_cast<int>(i) || buffer.space == Space::Arena || buffer.space == Space::Value) continue;
+    if (buffer.storage != static_cast<int>(i) || buffer.space == Space::Arena ||
+        buffer.space == Space::Value)
+      continue;
     int64_t& end = buffer.space == Space::Constant ? constants : plan.persistentBytes;
     buffer.offset = end;
     end += aligned(buffer.bytes());

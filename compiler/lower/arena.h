@@ -7,9 +7,10 @@ namespace dtranspile::lower {
 
 inline constexpr int64_t kBufferAlignment = 64;
 
-// Gives every storage its offset and the plan its block sizes. Temporaries of a program that live at the same time never overlap; the
-// larger ones are placed first, each at the lowest offset where it fits (best use of gaps after Pisarchyk and Lee 2020,
-// "Efficient Memory Management for Deep Neural Net Inference", greedy by size). The same plan always gets the same offsets.
+// Gives every storage its offset and the plan its block sizes. Temporaries of a program that live
+// at the same time never overlap; the larger ones are placed first, each at the lowest offset where
+// it fits (best use of gaps after Pisarchyk and Lee 2020, "Efficient Memory Management for Deep
+// Neural Net Inference", greedy by size). The same plan always gets the same offsets.
 void placeBuffers(Plan& plan);
 
 }  // namespace dtranspile::lower

@@ -18,7 +18,8 @@ namespace {
 
 mlir::DictionaryAttr regionAttributes(mlir::Operation* op) {
   auto blocks = op->getAttrOfType<mlir::ArrayAttr>("blocks");
-  return blocks && !blocks.empty() ? llvm::dyn_cast<mlir::DictionaryAttr>(blocks[0]) : mlir::DictionaryAttr();
+  return blocks && !blocks.empty() ? llvm::dyn_cast<mlir::DictionaryAttr>(blocks[0])
+                                   : mlir::DictionaryAttr();
 }
 
 // Every buffer that the nodes mention, and how.
@@ -35,13 +36,16 @@ void collectArgs(const std::vector<Node>& body, std::map<int, std::pair<bool, bo
 }  // namespace
 
 bool isBlockOp(StringRef type) {
-  static const llvm::StringSet<> kTypes = {"while", "while_grad", "conditional_block", "conditional_block_grad", "recurrent", "recurrent_grad"};
+  static const llvm::StringSet<> kTypes = {
+      "while",     "while_grad",    "conditional_block", "conditional_block_grad",
+      "recurrent", "recurrent_grad"};
   return kTypes.contains(type);
 }
 
 bool isNative(StringRef type) { return isBlockOp(type) || findRule(type); }
 
-BlockLowering::BlockLowering(ProgramLowering& program, pd::OpView op) : program_(program), op_(op), position_(positionOf(op.operation())) {
+BlockLowering::BlockLowering(ProgramLowering& program, pd::OpView op)
+    : program_(program), op_(op), position_(positionOf(op.operation())) {
   for (const std::string& name : names("written")) written_.insert(name);
 }
 
@@ -55,11 +59,14 @@ LogicalResult BlockLowering::run() {
       {"recurrent", &BlockLowering::lowerRecurrent},
       {"recurrent_grad", &BlockLowering::lowerRecurrentGrad},
   };
-  if (op_.operation()->getNumRegions() != 1 || !regionAttributes(op_.operation())) return unsupported("a number of blocks other than one");
+  if (op_.operation()->getNumRegions() != 1 || !regionAttributes(op_.operation()))
+    return unsupported("a number of blocks other than one");
   const std::vector<mlir::Value> captured = op_.inputs("$capture");
   if (captured.size() != names("captures").size() || llvm::is_contained(captured, mlir::Value())) {
-    return op_.operation()->emitError() << op_.type() << ": the block captures " << names("captures").size() << " variables, slot '$capture' has "
-                                        << llvm::count_if(captured, [](mlir::Value value) { return static_cast<bool>(value); });
+    return op_.operation()->emitError()
+           << op_.type() << ": the block captures " << names("captures").size()
+           << " variables, slot '$capture' has "
+           << llvm::count_if(captured, [](mlir::Value value) { return static_cast<bool>(value); });
   }
   for (mlir::Value operand : op_.operation()->getOperands()) {
     if (llvm::isa<pd::TapeType>(operand.getType()) && !program_.tapes_.count(operand))
@@ -82,7 +89,8 @@ std::vector<std::string> BlockLowering::names(StringRef list) const {
   mlir::DictionaryAttr attributes = regionAttributes(op_.operation());
   auto array = attributes ? attributes.getAs<mlir::ArrayAttr>(list) : mlir::ArrayAttr();
   if (!array) return result;
-  for (mlir::Attribute name : array) result.push_back(llvm::cast<mlir::StringAttr>(name).getValue().str());
+  for (mlir::Attribute name : array)
+    result.push_back(llvm::cast<mlir::StringAttr>(name).getValue().str());
   return result;
 }
 
@@ -107,7 +115,8 @@ mlir::Value BlockLowering::inside(StringRef name) const {
   return last ? last : argument(name);
 }
 
-// The gradient of a forward argument as the block calls it: by the forward name, else as the op's result is called.
+// The gradient of a forward argument as the block calls it: by the forward name, else as the op's
+// result is called.
 mlir::Value BlockLowering::gradientInside(mlir::Value forward, StringRef result) const {
   mlir::Value value = forward ? inside((pd::nameOf(forward) + "@GRAD").str()) : mlir::Value();
   return value ? value : inside(result);
@@ -115,7 +124,9 @@ mlir::Value BlockLowering::gradientInside(mlir::Value forward, StringRef result)
 
 pd::TensorInfo& BlockLowering::info(mlir::Value value) const { return program_.infos_[value]; }
 int BlockLowering::bufferOf(mlir::Value value) const { return program_.bufferOf(value); }
-int BlockLowering::fresh(StringRef name, const pd::TensorInfo& info) const { return program_.newBuffer(name, info); }
+int BlockLowering::fresh(StringRef name, const pd::TensorInfo& info) const {
+  return program_.newBuffer(name, info);
+}
 
 int BlockLowering::flag() const {
   pd::TensorInfo info;
@@ -167,15 +178,21 @@ void BlockLowering::forgetRegion() {
   });
 }
 
-// What both may be: extents that differ become unknown. A scalar may be [] here and [1] there; it is [1] from then on.
-LogicalResult BlockLowering::merge(pd::TensorInfo& into, const pd::TensorInfo& other, StringRef name, bool& changed) const {
-  const bool oneElement = into.isStatic() && other.isStatic() && into.elements() == 1 && other.elements() == 1;
+// What both may be: extents that differ become unknown. A scalar may be [] here and [1] there; it
+// is [1] from then on.
+LogicalResult BlockLowering::merge(pd::TensorInfo& into, const pd::TensorInfo& other,
+                                   StringRef name, bool& changed) const {
+  const bool oneElement =
+      into.isStatic() && other.isStatic() && into.elements() == 1 && other.elements() == 1;
   if (oneElement && into.dims.size() < other.dims.size()) {
     into.dims = other.dims;
     changed = true;
   }
-  if (oneElement && into.kind == other.kind && into.dtype == other.dtype && into.lodLevel >= other.lodLevel) return success();
-  if (into.kind != other.kind || into.dtype != other.dtype || into.dims.size() != other.dims.size()) {
+  if (oneElement && into.kind == other.kind && into.dtype == other.dtype &&
+      into.lodLevel >= other.lodLevel)
+    return success();
+  if (into.kind != other.kind || into.dtype != other.dtype ||
+      into.dims.size() != other.dims.size()) {
     return unsupported("variable " + name + " that changes its kind, type or rank in the block");
   }
   for (size_t d = 0; d < into.dims.size(); ++d) {
@@ -190,8 +207,13 @@ LogicalResult BlockLowering::merge(pd::TensorInfo& into, const pd::TensorInfo& o
   return success();
 }
 
-void BlockLowering::call(StringRef function, const std::vector<int>& inputs, const std::vector<int>& outputs, const std::vector<int64_t>& ints) {
-  Node node{.kind = Node::Kind::Call, .op = position_, .callee = function.str(), .ints = ints, .slots = {0}};
+void BlockLowering::call(StringRef function, const std::vector<int>& inputs,
+                         const std::vector<int>& outputs, const std::vector<int64_t>& ints) {
+  Node node{.kind = Node::Kind::Call,
+            .op = position_,
+            .callee = function.str(),
+            .ints = ints,
+            .slots = {0}};
   auto append = [&](int buffer, bool write) {
     node.args.push_back(buffer);
     node.reads.push_back(true);  // outputs of these calls are updated
@@ -206,7 +228,11 @@ void BlockLowering::call(StringRef function, const std::vector<int>& inputs, con
 
 void BlockLowering::copy(int from, int to) {
   if (from == to) return;
-  program_.add({.kind = Node::Kind::Copy, .op = position_, .args = {from, to}, .writes = {false, true}, .reads = {true, false}});
+  program_.add({.kind = Node::Kind::Copy,
+                .op = position_,
+                .args = {from, to},
+                .writes = {false, true},
+                .reads = {true, false}});
 }
 
 // At once: what is overwritten and still read goes by way of a temporary.
@@ -229,7 +255,8 @@ void BlockLowering::copyAll(const std::vector<std::pair<int, int>>& moves) {
   for (const auto& [from, to] : safe) copy(from, to);
 }
 
-void BlockLowering::addControl(Node::Kind kind, int condition, std::vector<Node> body, std::vector<Node> otherwise) {
+void BlockLowering::addControl(Node::Kind kind, int condition, std::vector<Node> body,
+                               std::vector<Node> otherwise) {
   std::map<int, std::pair<bool, bool>> args;
   collectArgs(body, args);
   collectArgs(otherwise, args);
@@ -237,7 +264,8 @@ void BlockLowering::addControl(Node::Kind kind, int condition, std::vector<Node>
   Node node{.kind = kind, .op = position_};
   for (const auto& [buffer, how] : args) {
     node.args.push_back(buffer);
-    // A loop, or a branch not taken, leaves what it does not write: whatever it writes it may be said to read.
+    // A loop, or a branch not taken, leaves what it does not write: whatever it writes it may be
+    // said to read.
     node.reads.push_back(true);
     node.writes.push_back(how.second);
   }
@@ -260,7 +288,8 @@ LogicalResult BlockLowering::lowerBody(std::vector<Node>& body, Part before, Par
   return result;
 }
 
-// The condition of a branch: one bool, or (is_scalar_condition = false) whether all of Cond have elements.
+// The condition of a branch: one bool, or (is_scalar_condition = false) whether all of Cond have
+// elements.
 int BlockLowering::branchCondition() {
   mlir::Value first = op_.input("Cond");
   if (!first || llvm::is_contained(op_.inputs("Cond"), mlir::Value())) return -1;
@@ -313,14 +342,16 @@ LogicalResult BlockLowering::lowerBranch() {
   return success();
 }
 
-// The framework hands on gradients that stand in the branch's own scope. One that the block writes around itself, since a block around it has a
-// variable of that name already, counts as not written (docs/operators/defects.md).
+// The framework hands on gradients that stand in the branch's own scope. One that the block writes
+// around itself, since a block around it has a variable of that name already, counts as not written
+// (docs/operators/defects.md).
 bool BlockLowering::losesGradient(mlir::Value forward) const {
   const std::string name = (pd::nameOf(forward) + "@GRAD").str();
   if (!isWritten(name) || program_.request_.mendDefects) return false;
-  op_.operation()->emitWarning() << op_.type() << ": the framework takes zeros for " << name
-                                 << ", which a block around the branch declares, too; they are reproduced "
-                                 << "(--mend-defects: the gradient)";
+  op_.operation()->emitWarning()
+      << op_.type() << ": the framework takes zeros for " << name
+      << ", which a block around the branch declares, too; they are reproduced "
+      << "(--mend-defects: the gradient)";
   return true;
 }
 
@@ -342,7 +373,8 @@ LogicalResult BlockLowering::lowerBranchGrad() {
       mlir::Value result = op_.output("Input@GRAD", i), forward = op_.input("Input", i);
       if (!result || !program_.needed(result) || !forward) continue;
       mlir::Value value = gradientInside(forward, pd::nameOf(result));
-      if (!value) return unsupported("output " + pd::nameOf(result) + ", which the block does not write,");
+      if (!value)
+        return unsupported("output " + pd::nameOf(result) + ", which the block does not write,");
       pd::TensorInfo merged = info(value);
       bool changed = false;
       if (failed(merge(merged, info(forward), pd::nameOf(result), changed))) return failure();

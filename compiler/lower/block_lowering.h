@@ -1,8 +1,10 @@
-// Ops that own blocks, to loop and branch nodes of the plan: while, conditional_block, recurrent and their gradients. Part of
-// ProgramLowering; the regions are described in docs/dialects/pd.md, "Block ops", what becomes of them in docs/lowering.md.
+// Ops that own blocks, to loop and branch nodes of the plan: while, conditional_block, recurrent
+// and their gradients. Part of ProgramLowering; the regions are described in docs/dialects/pd.md,
+// "Block ops", what becomes of them in docs/lowering.md.
 //
-//   loop-carried values   one buffer, copied into before the loop and at the end of every turn; lists are updated in place
-//   the tape              a list per saved value: the forward loop pushes at the end of a turn, the gradient loop pops at the beginning. The
+//   loop-carried values   one buffer, copied into before the loop and at the end of every turn;
+//   lists are updated in place the tape              a list per saved value: the forward loop
+//   pushes at the end of a turn, the gradient loop pops at the beginning. The
 //                         tape of a block within a loop is pushed likewise, list by list.
 //   gradients             of what every turn reads: summed over the turns
 #pragma once
@@ -23,7 +25,8 @@ namespace dtranspile::lower {
 
 class ProgramLowering;
 
-// What a forward block keeps for its gradient: of a loop lists with an item per turn; of a branch the buffers themselves, which stay as they are.
+// What a forward block keeps for its gradient: of a loop lists with an item per turn; of a branch
+// the buffers themselves, which stay as they are.
 struct Tape {
   struct Item {
     std::string name;
@@ -33,7 +36,7 @@ struct Tape {
   };
   std::map<std::string, Item> values;  // by saved name
   std::map<std::string, Tape> inner;   // tapes of blocks within, by saved name
-  Item turns;                          // of a loop: a list with an item per turn; without a buffer for a branch
+  Item turns;  // of a loop: a list with an item per turn; without a buffer for a branch
 
   std::vector<Item*> items();  // all of it that have a buffer
 };
@@ -41,7 +44,8 @@ struct Tape {
 // Whether the op type is lowered here.
 bool isBlockOp(llvm::StringRef type);
 
-// Whether the op type runs natively: it has a rule (rules.h), or it is lowered here. What `dtranspile ops` and the tests ask.
+// Whether the op type runs natively: it has a rule (rules.h), or it is lowered here. What
+// `dtranspile ops` and the tests ask.
 bool isNative(llvm::StringRef type);
 
 class BlockLowering {
@@ -63,7 +67,8 @@ class BlockLowering {
   std::vector<std::string> names(llvm::StringRef list) const;
   bool isWritten(llvm::StringRef name) const { return written_.contains(name); }
   mlir::Value argument(llvm::StringRef name) const;  // of the region; null
-  mlir::Value inside(llvm::StringRef name) const;    // the last value of that name in the region; null
+  mlir::Value inside(
+      llvm::StringRef name) const;  // the last value of that name in the region; null
   mlir::Value gradientInside(mlir::Value forward, llvm::StringRef result) const;
 
   // Buffers.
@@ -77,13 +82,16 @@ class BlockLowering {
   void bind(mlir::Value value, int buffer, pd::TensorInfo info);
   void bindCaptures();
   void forgetRegion();
-  llvm::LogicalResult merge(pd::TensorInfo& into, const pd::TensorInfo& other, llvm::StringRef name, bool& changed) const;
+  llvm::LogicalResult merge(pd::TensorInfo& into, const pd::TensorInfo& other, llvm::StringRef name,
+                            bool& changed) const;
 
   // Nodes.
-  void call(llvm::StringRef function, const std::vector<int>& inputs, const std::vector<int>& outputs, const std::vector<int64_t>& ints = {});
+  void call(llvm::StringRef function, const std::vector<int>& inputs,
+            const std::vector<int>& outputs, const std::vector<int64_t>& ints = {});
   void copy(int from, int to);
   void copyAll(const std::vector<std::pair<int, int>>& moves);
-  void addControl(Node::Kind kind, int condition, std::vector<Node> body, std::vector<Node> otherwise = {});
+  void addControl(Node::Kind kind, int condition, std::vector<Node> body,
+                  std::vector<Node> otherwise = {});
   using Part = llvm::function_ref<llvm::LogicalResult()>;
   llvm::LogicalResult lowerBody(std::vector<Node>& body, Part before, Part after);
 
@@ -97,7 +105,8 @@ class BlockLowering {
     std::string next;  // name of the value handed on; empty: `name`
   };
   void addCaptured(std::vector<Carried>& carried);
-  llvm::LogicalResult lowerTurns(std::vector<Carried>& carried, std::vector<Node>& body, Part before, Part after);
+  llvm::LogicalResult lowerTurns(std::vector<Carried>& carried, std::vector<Node>& body,
+                                 Part before, Part after);
   llvm::LogicalResult widen(std::vector<Carried>& carried, bool& changed);
   void bindArguments(std::vector<Carried>& carried);
   void initialise(const std::vector<Carried>& carried);
@@ -117,13 +126,17 @@ class BlockLowering {
     mlir::Value result, forward, value;
     int buffer = -1;
   };
-  llvm::LogicalResult findSums(llvm::StringRef forwardSlot, llvm::StringRef resultSlot, const std::vector<Carried>& carried, std::vector<Sum>& sums);
+  llvm::LogicalResult findSums(llvm::StringRef forwardSlot, llvm::StringRef resultSlot,
+                               const std::vector<Carried>& carried, std::vector<Sum>& sums);
   void startSums(std::vector<Sum>& sums);
   void addSums(const std::vector<Sum>& sums);
   void finishSums(const std::vector<Sum>& sums);
 
-  // A gradient loop: while `more`, a turn gets what it reads from `lists`; gradients of `slot` are summed. `begin` goes before the loop.
-  llvm::LogicalResult lowerGradientLoop(const char* slot, const Tape& lists, std::vector<Carried>& carried, int more, Part before, Part after, Part begin);
+  // A gradient loop: while `more`, a turn gets what it reads from `lists`; gradients of `slot` are
+  // summed. `begin` goes before the loop.
+  llvm::LogicalResult lowerGradientLoop(const char* slot, const Tape& lists,
+                                        std::vector<Carried>& carried, int more, Part before,
+                                        Part after, Part begin);
 
   int branchCondition();
   bool losesGradient(mlir::Value forward) const;

@@ -1,4 +1,5 @@
-// What forward blocks keep for their gradients (block_lowering.h, Tape), and how gradients get it back.
+// What forward blocks keep for their gradients (block_lowering.h, Tape), and how gradients get it
+// back.
 #include "compiler/lower/block_lowering.h"
 #include "compiler/lower/program_lowering.h"
 
@@ -25,11 +26,13 @@ bool BlockLowering::isTapeRead(StringRef slot) const {
 // The saved values of the region, in their buffers: what it yields behind the names that it writes.
 Tape BlockLowering::savedNow() {
   Tape tape;
-  mlir::OperandRange yielded = block().getTerminator()->getOperands().drop_front(names("written").size());
+  mlir::OperandRange yielded =
+      block().getTerminator()->getOperands().drop_front(names("written").size());
   for (const auto& [name, value] : llvm::zip(names("saved"), yielded)) {
     auto kept = program_.tapes_.find(value);
     if (kept != program_.tapes_.end()) tape.inner[name] = kept->second;
-    else if (!llvm::isa<pd::TapeType>(value.getType())) tape.values[name] = {name, info(value), bufferOf(value)};
+    else if (!llvm::isa<pd::TapeType>(value.getType()))
+      tape.values[name] = {name, info(value), bufferOf(value)};
   }
   return tape;
 }
@@ -55,7 +58,8 @@ std::optional<Tape> BlockLowering::tapeOf(StringRef slot) const {
   return it == program_.tapes_.end() ? std::nullopt : std::optional(it->second);
 }
 
-// At the beginning of a turn of the gradient: the last item of every list into a buffer of this block.
+// At the beginning of a turn of the gradient: the last item of every list into a buffer of this
+// block.
 Tape BlockLowering::popTape(Tape lists) {
   for (Tape::Item* item : lists.items()) {
     const int to = --item->lists > 0 ? list(item->name) : fresh(item->name, item->info);
@@ -69,9 +73,12 @@ Tape BlockLowering::popTape(Tape lists) {
 void BlockLowering::bindLocals(const Tape& tape) {
   for (const std::string& name : names("locals")) {
     mlir::Value argument = this->argument(name);
-    if (auto saved = tape.values.find(name); saved != tape.values.end()) bind(argument, saved->second.buffer, saved->second.info);
-    else if (auto kept = tape.inner.find(name); kept != tape.inner.end()) program_.tapes_[argument] = kept->second;
-    else if (!program_.infos_.count(argument)) info(argument) = pd::declaredInfo(argument.getType());
+    if (auto saved = tape.values.find(name); saved != tape.values.end())
+      bind(argument, saved->second.buffer, saved->second.info);
+    else if (auto kept = tape.inner.find(name); kept != tape.inner.end())
+      program_.tapes_[argument] = kept->second;
+    else if (!program_.infos_.count(argument))
+      info(argument) = pd::declaredInfo(argument.getType());
   }
 }
 

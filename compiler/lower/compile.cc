@@ -21,20 +21,29 @@ using llvm::failure;
 using llvm::LogicalResult;
 using llvm::success;
 
-// A buffer for every persistable of the symbol table. Kinds that are no dense tensor have none, nor have those whose storage is other variables'
-// (their parts are saved and loaded in its place): an op that uses one is refused.
-LogicalResult addVariables(mlir::Operation* table, const CompileOptions& options, Plan& plan, llvm::StringMap<int>& variables) {
+// A buffer for every persistable of the symbol table. Kinds that are no dense tensor have none, nor
+// have those whose storage is other variables' (their parts are saved and loaded in its place): an
+// op that uses one is refused.
+LogicalResult addVariables(mlir::Operation* table, const CompileOptions& options, Plan& plan,
+                           llvm::StringMap<int>& variables) {
   for (auto var : table->getRegion(0).getOps<pd::VarOp>()) {
     auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(var.getType());
     auto dtype = tensor ? pd::dtypeOf(tensor.getElementType()) : std::nullopt;
     if (!dtype || var->hasAttr(pd::kPartsAttr)) continue;
-    if (!tensor.hasStaticShape()) return var.emitError() << "persistable " << var.getSymName() << " has extents that are not known: " << tensor;
+    if (!tensor.hasStaticShape())
+      return var.emitError() << "persistable " << var.getSymName()
+                             << " has extents that are not known: " << tensor;
     auto dims = tensor.getShape();
     const std::string name = var.getSymName().str();
-    const int buffer = plan.addBuffer({.name = name, .space = Space::Persistent, .dtype = *dtype, .dims = {dims.begin(), dims.end()}});
+    const int buffer = plan.addBuffer({.name = name,
+                                       .space = Space::Persistent,
+                                       .dtype = *dtype,
+                                       .dims = {dims.begin(), dims.end()}});
     variables[name] = buffer;
     auto relation = options.relations.find(name);
-    plan.persistables.push_back({name, buffer, var.getParameter(), relation == options.relations.end() ? decltype(relation->second){} : relation->second});
+    plan.persistables.push_back(
+        {name, buffer, var.getParameter(),
+         relation == options.relations.end() ? decltype(relation->second){} : relation->second});
   }
   return success();
 }
@@ -80,7 +89,8 @@ void count(const std::vector<Node>& body, CompileStatistics& statistics) {
 
 }  // namespace
 
-llvm::FailureOr<Plan> lowerPrograms(pd::ProgramOp main, pd::ProgramOp startup, const CompileOptions& options) {
+llvm::FailureOr<Plan> lowerPrograms(pd::ProgramOp main, pd::ProgramOp startup,
+                                    const CompileOptions& options) {
   Plan plan;
   plan.className = options.className;
   plan.digest = options.digest;
@@ -105,28 +115,39 @@ llvm::FailureOr<Plan> lowerPrograms(pd::ProgramOp main, pd::ProgramOp startup, c
   return plan;
 }
 
-llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::ProgramOp startup, const CompileOptions& options, const std::string& folder) {
+llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::ProgramOp startup,
+                                                   const CompileOptions& options,
+                                                   const std::string& folder) {
   const auto start = std::chrono::steady_clock::now();
   auto lowered = lowerPrograms(main, startup, options);
   if (failed(lowered)) return failure();
   const Plan& plan = *lowered;
 
-  LibraryOptions library{.target = hostTarget(), .cache = options.cache, .threads = options.threads};
+  LibraryOptions library{
+      .target = hostTarget(), .cache = options.cache, .threads = options.threads};
   Sources sources = collect(plan, library.target);
   if (fs::exists(folder) && !io::HoldsOnly(folder, {"plan.json", "kernels.so"}))
-    return main.emitError() << folder << " exists and is no compiled plan, or holds more than that: choose another folder", failure();
+    return main.emitError()
+               << folder
+               << " exists and is no compiled plan, or holds more than that: choose another folder",
+           failure();
   absl::StatusOr<io::StagedFolder> staging = io::StagedFolder::Create(folder);
   if (!staging.ok()) return main.emitError() << staging.status().message(), failure();
   CompileStatistics statistics;
   std::string error;
-  if (!sources.kernels.empty() && failed(buildLibrary(sources.kernels, library, staging->path() + "/kernels.so", statistics.library, error))) {
+  if (!sources.kernels.empty() &&
+      failed(buildLibrary(sources.kernels, library, staging->path() + "/kernels.so",
+                          statistics.library, error))) {
     return main.emitError() << error, failure();
   }
-  const std::string json = writePlan(plan, library.target, !sources.kernels.empty(), sources.symbols);
+  const std::string json =
+      writePlan(plan, library.target, !sources.kernels.empty(), sources.symbols);
   if (failed(writePlanFile(main, staging->path() + "/plan.json", json))) return failure();
-  if (absl::Status status = staging->Publish(); !status.ok()) return main.emitError() << status.message(), failure();
+  if (absl::Status status = staging->Publish(); !status.ok())
+    return main.emitError() << status.message(), failure();
   count(plan.main->body, statistics);
-  statistics.totalMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  statistics.totalMs =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return statistics;
 }
 

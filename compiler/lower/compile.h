@@ -1,5 +1,6 @@
-// Programs of one class of ranks to a folder that the runtime loads: plan.json and kernels.so. The one entry of this phase; called by the
-// commands `compile` and `run` after specialisation, its first half by dtranspile-lower too.
+// Programs of one class of ranks to a folder that the runtime loads: plan.json and kernels.so. The
+// one entry of this phase; called by the commands `compile` and `run` after specialisation, its
+// first half by dtranspile-lower too.
 #pragma once
 
 #include <string>
@@ -17,7 +18,8 @@ struct CompileOptions {
   std::string digest;  // of the job, recorded in the plan
   std::string cache;   // folder of compiled kernels; empty: none (see defaultCacheFolder)
   int threads = 2;
-  std::map<std::string, std::vector<std::pair<std::string, std::string>>> relations;  // of persistables
+  std::map<std::string, std::vector<std::pair<std::string, std::string>>>
+      relations;  // of persistables
 };
 
 struct CompileStatistics {
@@ -27,10 +29,14 @@ struct CompileStatistics {
 };
 
 // The first half of compilePrograms: the plan, complete but for the code of its kernels.
-llvm::FailureOr<Plan> lowerPrograms(pd::ProgramOp main, pd::ProgramOp startup, const CompileOptions& options);
+llvm::FailureOr<Plan> lowerPrograms(pd::ProgramOp main, pd::ProgramOp startup,
+                                    const CompileOptions& options);
 
-// Compiles the programs (`startup` may be null) into `folder`, which appears as a whole or not at all; a plan that stood there is replaced,
-// anything else is an error. Variables are the pd.var of the symbol table that `main` stands in.
-llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::ProgramOp startup, const CompileOptions& options, const std::string& folder);
+// Compiles the programs (`startup` may be null) into `folder`, which appears as a whole or not at
+// all; a plan that stood there is replaced, anything else is an error. Variables are the pd.var of
+// the symbol table that `main` stands in.
+llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::ProgramOp startup,
+                                                   const CompileOptions& options,
+                                                   const std::string& folder);
 
 }  // namespace dtranspile::lower

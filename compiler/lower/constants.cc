@@ -21,7 +21,9 @@ class Folder {
   explicit Folder(InfoOf info) : info_(info) {}
 
   Result fold(mlir::Value value);
-  Result in(const pd::OpView& op, llvm::StringRef slot, unsigned index = 0) { return op.input(slot, index) ? fold(op.input(slot, index)) : std::nullopt; }
+  Result in(const pd::OpView& op, llvm::StringRef slot, unsigned index = 0) {
+    return op.input(slot, index) ? fold(op.input(slot, index)) : std::nullopt;
+  }
   const pd::TensorInfo* infoOf(mlir::Value value) const { return value ? info_(value) : nullptr; }
 
  private:
@@ -34,17 +36,21 @@ bool fits(int64_t number, DType dtype) {
   return dtype == DType::kInt64 || (number >= INT32_MIN && number <= INT32_MAX);
 }
 
-bool isInteger(DType dtype) { return dtype == DType::kInt32 || dtype == DType::kInt64 || dtype == DType::kBool; }
+bool isInteger(DType dtype) {
+  return dtype == DType::kInt32 || dtype == DType::kInt64 || dtype == DType::kBool;
+}
 
 // A literal that is a whole number below 2^53.
 std::optional<int64_t> whole(double number) {
-  if (!(std::fabs(number) <= 9007199254740992.0) || number != std::floor(number)) return std::nullopt;
+  if (!(std::fabs(number) <= 9007199254740992.0) || number != std::floor(number))
+    return std::nullopt;
   return static_cast<int64_t>(number);
 }
 
 Result foldShape(Folder& f, const pd::OpView& op, const pd::TensorInfo&) {
   const pd::TensorInfo* input = f.infoOf(op.input("Input"));
-  if (!input || input->kind != pd::Kind::Tensor || input->lodLevel > 0 || !input->isStatic()) return std::nullopt;
+  if (!input || input->kind != pd::Kind::Tensor || input->lodLevel > 0 || !input->isStatic())
+    return std::nullopt;
   return Numbers(input->dims.begin(), input->dims.end());
 }
 
@@ -80,12 +86,15 @@ Result foldAssignValue(Folder&, const pd::OpView& op, const pd::TensorInfo& out)
 Result foldSame(Folder& f, const pd::OpView& op, const pd::TensorInfo&) { return f.in(op, "X"); }
 
 Result foldSlice(Folder& f, const pd::OpView& op, const pd::TensorInfo&) {
-  for (llvm::StringRef slot : {"StartsTensor", "EndsTensor", "StartsTensorList", "EndsTensorList"}) {
+  for (llvm::StringRef slot :
+       {"StartsTensor", "EndsTensor", "StartsTensorList", "EndsTensorList"}) {
     if (op.inputCount(slot) > 0) return std::nullopt;
   }
   const pd::TensorInfo* input = f.infoOf(op.input("Input"));
   const std::vector<int64_t> starts = op.getInts("starts"), ends = op.getInts("ends");
-  if (!input || input->dims.size() != 1 || op.getInts("axes") != std::vector<int64_t>{0} || starts.size() != 1 || ends.size() != 1) return std::nullopt;
+  if (!input || input->dims.size() != 1 || op.getInts("axes") != std::vector<int64_t>{0} ||
+      starts.size() != 1 || ends.size() != 1)
+    return std::nullopt;
   Result all = f.in(op, "Input");
   if (!all) return std::nullopt;
   const auto count = static_cast<int64_t>(all->size());
@@ -150,8 +159,11 @@ FoldFn foldOf(llvm::StringRef type) {
 Result Folder::fold(mlir::Value value) {
   mlir::Operation* op = value.getDefiningOp();
   const pd::TensorInfo* info = infoOf(value);
-  if (!op || !info || !pd::OpView::isFrameworkOp(op) || depth_ == kDeepest || ++seen_ > kMostOps) return std::nullopt;
-  if (info->kind != pd::Kind::Tensor || !isInteger(info->dtype) || info->elements() < 0 || info->elements() > kMostElements) return std::nullopt;
+  if (!op || !info || !pd::OpView::isFrameworkOp(op) || depth_ == kDeepest || ++seen_ > kMostOps)
+    return std::nullopt;
+  if (info->kind != pd::Kind::Tensor || !isInteger(info->dtype) || info->elements() < 0 ||
+      info->elements() > kMostElements)
+    return std::nullopt;
   const pd::OpView view(op);
   const FoldFn function = foldOf(view.type());
   if (!function) return std::nullopt;
@@ -159,11 +171,15 @@ Result Folder::fold(mlir::Value value) {
   Result result = function(*this, view, *info);
   --depth_;
   if (!result || static_cast<int64_t>(result->size()) != info->elements()) return std::nullopt;
-  return llvm::all_of(*result, [&](int64_t number) { return fits(number, info->dtype); }) ? result : std::nullopt;
+  return llvm::all_of(*result, [&](int64_t number) { return fits(number, info->dtype); })
+             ? result
+             : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<llvm::SmallVector<int64_t>> constantOf(mlir::Value value, InfoOf info) { return Folder(info).fold(value); }
+std::optional<llvm::SmallVector<int64_t>> constantOf(mlir::Value value, InfoOf info) {
+  return Folder(info).fold(value);
+}
 
 }  // namespace dtranspile::lower

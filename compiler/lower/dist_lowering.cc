@@ -1,5 +1,6 @@
-// Communication of a specialised program: every collective becomes start and wait nodes on the communicators of the plan. A blocking op
-// is waited for at once, a started one (`!dist.pending`) at its dist.wait. Part of ProgramLowering.
+// Communication of a specialised program: every collective becomes start and wait nodes on the
+// communicators of the plan. A blocking op is waited for at once, a started one (`!dist.pending`)
+// at its dist.wait. Part of ProgramLowering.
 #include "compiler/lower/program_lowering.h"
 #include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
@@ -11,7 +12,8 @@ using llvm::failure;
 using llvm::LogicalResult;
 using llvm::success;
 
-// What a dist op is in the plan; `gathers`: the extents of its results differ from those of its operands.
+// What a dist op is in the plan; `gathers`: the extents of its results differ from those of its
+// operands.
 struct CollectiveRow {
   llvm::StringLiteral op;  // name in the dialect and in the plan
   bool reduces = false;
@@ -19,7 +21,11 @@ struct CollectiveRow {
   bool gathers = false, scatters = false;
 };
 constexpr CollectiveRow kCollectives[] = {
-    {"all_reduce", true}, {"broadcast", false, true}, {"reduce", true, true}, {"all_gather", false, false, true}, {"reduce_scatter", true, false, false, true},
+    {"all_reduce", true},
+    {"broadcast", false, true},
+    {"reduce", true, true},
+    {"all_gather", false, false, true},
+    {"reduce_scatter", true, false, false, true},
     {"barrier"},
 };
 
@@ -30,7 +36,8 @@ const CollectiveRow* rowOf(mlir::Operation* op) {
   return nullptr;
 }
 
-// Rank inside the group of the member that the selector names: coordinates of the comm's axes, the last one fastest.
+// Rank inside the group of the member that the selector names: coordinates of the comm's axes, the
+// last one fastest.
 std::optional<int64_t> rootOf(dist::SelAttr selector, dist::CommOp comm, dist::MeshOp mesh) {
   int64_t rank = 0;
   for (auto axis : comm.getAxes().getAsRange<mlir::StringAttr>()) {
@@ -42,9 +49,10 @@ std::optional<int64_t> rootOf(dist::SelAttr selector, dist::CommOp comm, dist::M
   return rank;
 }
 
-// Extents of the result of a gather or scatter whose parts are contiguous: along dim 0, or of the flattened tensor. False, with `why`, for
-// others: they would need copies.
-bool partExtents(mlir::Operation* op, const CollectiveRow& row, int64_t size, mlir::Type result, pd::TensorInfo& info, std::string& why) {
+// Extents of the result of a gather or scatter whose parts are contiguous: along dim 0, or of the
+// flattened tensor. False, with `why`, for others: they would need copies.
+bool partExtents(mlir::Operation* op, const CollectiveRow& row, int64_t size, mlir::Type result,
+                 pd::TensorInfo& info, std::string& why) {
   auto dim = op->getAttrOfType<mlir::IntegerAttr>("dim");
   if (!dim || dim.getInt() > 0 || op->hasAttr("ragged")) {
     why = "only dim 0 and the flattened tensor are supported natively";
@@ -53,7 +61,8 @@ bool partExtents(mlir::Operation* op, const CollectiveRow& row, int64_t size, ml
   const bool flat = dim.getInt() == dist::kFlat;
   auto whole = llvm::dyn_cast<mlir::RankedTensorType>(result);
   if (row.gathers) {
-    if (flat && (!whole || !whole.hasStaticShape() || whole.getNumElements() != info.elements() * size)) {
+    if (flat &&
+        (!whole || !whole.hasStaticShape() || whole.getNumElements() != info.elements() * size)) {
       why = "a flattened result that is no multiple of its parts is not supported natively";
       return false;
     }
@@ -63,7 +72,8 @@ bool partExtents(mlir::Operation* op, const CollectiveRow& row, int64_t size, ml
   }
   if (flat) info.dims = {info.elements()};
   if (info.dims[0] % size != 0) {
-    why = std::to_string(info.dims[0]) + (flat ? " elements" : " rows") + " do not divide by " + std::to_string(size) + " ranks";
+    why = std::to_string(info.dims[0]) + (flat ? " elements" : " rows") + " do not divide by " +
+          std::to_string(size) + " ranks";
     return false;
   }
   info.dims[0] /= size;
@@ -72,19 +82,24 @@ bool partExtents(mlir::Operation* op, const CollectiveRow& row, int64_t size, ml
 
 }  // namespace
 
-bool ProgramLowering::isCommunication(mlir::Operation* op) { return rowOf(op) || llvm::isa<dist::WaitOp>(op); }
+bool ProgramLowering::isCommunication(mlir::Operation* op) {
+  return rowOf(op) || llvm::isa<dist::WaitOp>(op);
+}
 
 void addCommunicators(mlir::Operation* table, Plan& plan) {
   for (auto comm : table->getRegion(0).getOps<dist::CommOp>()) {
     Comm entry{comm.getSymName().str(), {}};
-    for (auto axis : comm.getAxes().getAsRange<mlir::StringAttr>()) entry.axes.push_back(axis.getValue().str());
+    for (auto axis : comm.getAxes().getAsRange<mlir::StringAttr>())
+      entry.axes.push_back(axis.getValue().str());
     plan.comms.push_back(std::move(entry));
   }
 }
 
 LogicalResult ProgramLowering::lowerCommunication(mlir::Operation* op) {
-  if (auto wait = llvm::dyn_cast<dist::WaitOp>(op)) return lowerWait(wait.getPending().getDefiningOp(), wait->getResults());
-  const bool started = op->getNumResults() == 1 && llvm::isa<dist::PendingType>(op->getResult(0).getType());
+  if (auto wait = llvm::dyn_cast<dist::WaitOp>(op))
+    return lowerWait(wait.getPending().getDefiningOp(), wait->getResults());
+  const bool started =
+      op->getNumResults() == 1 && llvm::isa<dist::PendingType>(op->getResult(0).getType());
   if (failed(startCollective(op))) return failure();
   return started ? success() : lowerWait(op, op->getResults());
 }
@@ -102,14 +117,18 @@ LogicalResult ProgramLowering::startCollective(mlir::Operation* op) {
   }
   if (row.reduces) {
     // mean is a sum that the program divides; the runtime has the five others.
-    llvm::StringRef how = dist::stringifyReduce(op->getAttrOfType<dist::ReduceAttr>("reduce").getValue());
+    llvm::StringRef how =
+        dist::stringifyReduce(op->getAttrOfType<dist::ReduceAttr>("reduce").getValue());
     if (!llvm::is_contained({"sum", "max", "min", "prod", "or"}, how))
-      return op->emitError() << position_ << ": reduction '" << how << "' is not supported natively";
+      return op->emitError() << position_ << ": reduction '" << how
+                             << "' is not supported natively";
     node.reduce = how.str();
   }
   if (row.rooted) {
     std::optional<int64_t> root = rootOf(op->getAttrOfType<dist::SelAttr>("root"), comm, mesh);
-    if (!root) return op->emitError() << position_ << ": its root is not one member of " << comm.getSymName();
+    if (!root)
+      return op->emitError() << position_ << ": its root is not one member of "
+                             << comm.getSymName();
     node.root = static_cast<int>(*root);
   }
   llvm::SmallVector<mlir::Type> results = dist::completedTypes(op->getResultTypes());
@@ -119,11 +138,15 @@ LogicalResult ProgramLowering::startCollective(mlir::Operation* op) {
   for (auto [index, input] : llvm::enumerate(op->getOperands())) {
     pd::TensorInfo info = infos_[input];
     const bool value = isRunTimeValue(info);
-    if (value && (row.op != "all_reduce" || info.kind == pd::Kind::TensorArray || (info.kind == pd::Kind::SelectedRows && node.reduce != "sum")))
-      return op->emitError() << position_ << ": " << dist::nameOf(input) << " is SelectedRows, a list, or has extents that depend on data: " << row.op << " ("
-                             << node.reduce << ") of it is not supported natively";
+    if (value && (row.op != "all_reduce" || info.kind == pd::Kind::TensorArray ||
+                  (info.kind == pd::Kind::SelectedRows && node.reduce != "sum")))
+      return op->emitError() << position_ << ": " << dist::nameOf(input)
+                             << " is SelectedRows, a list, or has extents that depend on data: "
+                             << row.op << " (" << node.reduce
+                             << ") of it is not supported natively";
     std::string why;
-    if ((row.gathers || row.scatters) && !partExtents(op, row, size, results[index], info, why)) return op->emitError() << position_ << ": " << why;
+    if ((row.gathers || row.scatters) && !partExtents(op, row, size, results[index], info, why))
+      return op->emitError() << position_ << ": " << why;
     state.buffers.push_back(newBuffer(dist::nameOf(input), info));
     state.infos.push_back(info);
     auto& lists = value ? starts.emplace_back() : groups[info.dtype];

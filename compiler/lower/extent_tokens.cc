@@ -19,7 +19,8 @@ void ExtentTokens::add(const std::optional<TensorRef>& tensor) {
 
 // The dim of the domain that the first dim of a tensor stands at.
 size_t ExtentTokens::firstOf(const TensorRef& tensor) const {
-  if (tensor.axis >= 0 && tensor.dims.size() < domain_.size()) return static_cast<size_t>(tensor.axis);
+  if (tensor.axis >= 0 && tensor.dims.size() < domain_.size())
+    return static_cast<size_t>(tensor.axis);
   return domain_.size() - std::min(domain_.size(), tensor.dims.size());
 }
 
@@ -34,7 +35,8 @@ bool ExtentTokens::assign(std::string& error) {
   for (size_t d = 0; d < domain_.size(); ++d) {
     if (domain_[d] < 0) unknown_.push_back(d);
   }
-  if (unknown_.size() > static_cast<size_t>(kMostTokens)) return error = "more than 6 extents known only at run time", false;
+  if (unknown_.size() > static_cast<size_t>(kMostTokens))
+    return error = "more than 6 extents known only at run time", false;
   for (const TensorRef& tensor : tensors_) {
     if (tensor.dims.size() != domain_.size()) continue;
     for (size_t d : unknown_) {
@@ -47,7 +49,10 @@ bool ExtentTokens::assign(std::string& error) {
   }
   for (const TensorRef& tensor : tensors_) {
     for (int64_t d : tensor.dims) {
-      if (d > 0 && isSymbolic(d)) return error = "an extent of " + std::to_string(d) + " beside extents known only at run time", false;
+      if (d > 0 && isSymbolic(d))
+        return error =
+                   "an extent of " + std::to_string(d) + " beside extents known only at run time",
+               false;
     }
     for (int64_t d : resolved(tensor)) {
       if (d < 0) return error = "extents known only at run time that do not correspond", false;

@@ -1,5 +1,6 @@
-// The loop nests of producer and consumer are brought together along the memory of the temporary: both walk it as nested contiguous dims, of
-// which the larger ones are split until the extents agree.
+// The loop nests of producer and consumer are brought together along the memory of the temporary:
+// both walk it as nested contiguous dims, of which the larger ones are split until the extents
+// agree.
 #include "compiler/lower/fuse.h"
 
 #include <algorithm>
@@ -12,7 +13,9 @@ constexpr size_t kMostOperands = 16, kMostNodes = 160;
 
 bool heavy(const Kernel& kernel, ExprId id) {
   bool found = false;
-  kernel.exprs.walk(id, [&](const Expr& e) { found |= e.op == Op::Div || e.op == Op::Pow || (e.op >= Op::Exp && e.op <= Op::Atanh); });
+  kernel.exprs.walk(id, [&](const Expr& e) {
+    found |= e.op == Op::Div || e.op == Op::Pow || (e.op >= Op::Exp && e.op <= Op::Atanh);
+  });
   return found;
 }
 
@@ -23,8 +26,11 @@ void rewrite(Kernel& kernel, Leaf leaf) {
   std::map<ExprId, ExprId> done;
   auto each = [&](const Expr& e) { return leaf(pool, e); };
   for (Stage& stage : kernel.stages) {
-    for (int r : stage.reductions) kernel.reductions[r].value = kernel.exprs.copyTo(pool, kernel.reductions[r].value, done, each);
-    for (Store& store : stage.stores) store.value = kernel.exprs.copyTo(pool, store.value, done, each);
+    for (int r : stage.reductions)
+      kernel.reductions[r].value =
+          kernel.exprs.copyTo(pool, kernel.reductions[r].value, done, each);
+    for (Store& store : stage.stores)
+      store.value = kernel.exprs.copyTo(pool, store.value, done, each);
   }
   kernel.exprs = std::move(pool);
 }
@@ -52,18 +58,21 @@ void splitDim(Kernel& kernel, int dim, int64_t inner) {
   rewrite(kernel, [&](ExprPool& pool, const Expr& e) {
     if (e.op != Op::Index || e.index < dim) return sameLeaf(pool, e);
     if (e.index > dim) return pool.position(e.index + 1);
-    ExprId outer = pool.binary(Op::Mul, pool.position(dim), pool.constant(static_cast<double>(inner), Scalar::I64));
+    ExprId outer = pool.binary(Op::Mul, pool.position(dim),
+                               pool.constant(static_cast<double>(inner), Scalar::I64));
     return pool.binary(Op::Add, outer, pool.position(dim + 1));
   });
 }
 
-// Dims along which an operand moves, innermost (least stride) first; empty if they do not cover memory contiguously from its offset on.
+// Dims along which an operand moves, innermost (least stride) first; empty if they do not cover
+// memory contiguously from its offset on.
 std::vector<int> memoryOrder(const Kernel& kernel, const Operand& operand) {
   std::vector<int> order;
   for (size_t dim = 0; dim < kernel.dims.size(); ++dim) {
     if (kernel.dims[dim] > 1 && operand.strides[dim] != 0) order.push_back(static_cast<int>(dim));
   }
-  std::sort(order.begin(), order.end(), [&](int a, int b) { return operand.strides[a] < operand.strides[b]; });
+  std::sort(order.begin(), order.end(),
+            [&](int a, int b) { return operand.strides[a] < operand.strides[b]; });
   int64_t expected = 1;
   for (int dim : order) {
     if (operand.strides[dim] != expected) return {};
@@ -72,11 +81,14 @@ std::vector<int> memoryOrder(const Kernel& kernel, const Operand& operand) {
   return order;
 }
 
-// Splits dims of both until the operands' memory orders have equal extents; nothing if that is not possible.
-std::optional<std::vector<std::pair<int, int>>> align(Kernel& producer, int store, Kernel& consumer, int load) {
+// Splits dims of both until the operands' memory orders have equal extents; nothing if that is not
+// possible.
+std::optional<std::vector<std::pair<int, int>>> align(Kernel& producer, int store, Kernel& consumer,
+                                                      int load) {
   std::vector<std::pair<int, int>> pairs;  // dim of the producer, dim of the consumer
   for (size_t i = 0;; ++i) {
-    std::vector<int> p = memoryOrder(producer, producer.operands[store]), c = memoryOrder(consumer, consumer.operands[load]);
+    std::vector<int> p = memoryOrder(producer, producer.operands[store]),
+                     c = memoryOrder(consumer, consumer.operands[load]);
     if (i >= p.size() || i >= c.size()) {
       if (p.size() != c.size()) return std::nullopt;
       for (size_t k = 0; k < p.size(); ++k) pairs.emplace_back(p[k], c[k]);
@@ -95,7 +107,10 @@ int stagesLoading(const Kernel& kernel, int operand) {
   int count = 0;
   for (const Stage& stage : kernel.stages) {
     bool found = false;
-    auto look = [&](ExprId id) { kernel.exprs.walk(id, [&](const Expr& e) { found |= e.op == Op::Load && e.index == operand; }); };
+    auto look = [&](ExprId id) {
+      kernel.exprs.walk(id,
+                        [&](const Expr& e) { found |= e.op == Op::Load && e.index == operand; });
+    };
     for (int r : stage.reductions) look(kernel.reductions[r].value);
     for (const Store& s : stage.stores) look(s.value);
     count += found;
@@ -106,7 +121,9 @@ int stagesLoading(const Kernel& kernel, int operand) {
 int addOperand(Kernel& kernel, std::vector<int>& buffers, const Operand& operand, int buffer) {
   for (size_t i = 0; i < buffers.size(); ++i) {
     Operand& known = kernel.operands[i];
-    if (buffers[i] != buffer || known.strides != operand.strides || known.offset != operand.offset || known.dtype != operand.dtype) continue;
+    if (buffers[i] != buffer || known.strides != operand.strides ||
+        known.offset != operand.offset || known.dtype != operand.dtype)
+      continue;
     known.reads = true;
     return static_cast<int>(i);
   }
@@ -135,7 +152,9 @@ void dropUnused(Kernel& kernel, std::vector<int>& buffers) {
     operands.push_back(kernel.operands[i]);
     kept.push_back(buffers[i]);
   }
-  rewrite(kernel, [&](ExprPool& pool, const Expr& e) { return e.op == Op::Load ? pool.load(number[e.index], e.type) : sameLeaf(pool, e); });
+  rewrite(kernel, [&](ExprPool& pool, const Expr& e) {
+    return e.op == Op::Load ? pool.load(number[e.index], e.type) : sameLeaf(pool, e);
+  });
   for (Stage& stage : kernel.stages) {
     for (Store& store : stage.stores) store.operand = number[store.operand];
   }
@@ -145,20 +164,31 @@ void dropUnused(Kernel& kernel, std::vector<int>& buffers) {
 
 }  // namespace
 
-bool fuseInto(Kernel& consumer, std::vector<int>& buffers, int operand, const Kernel& producer, const std::vector<int>& producerBuffers) {
-  if (!producer.elementwise() || producer.stages.size() != 1 || producer.stages[0].stores.size() != 1) return false;
+bool fuseInto(Kernel& consumer, std::vector<int>& buffers, int operand, const Kernel& producer,
+              const std::vector<int>& producerBuffers) {
+  if (!producer.elementwise() || producer.stages.size() != 1 ||
+      producer.stages[0].stores.size() != 1)
+    return false;
   const Store store = producer.stages[0].stores[0];
-  if (consumer.operands.size() + producer.operands.size() > kMostOperands || consumer.exprs.size() + producer.exprs.size() > kMostNodes) return false;
-  if (consumer.operands[operand].offset != 0 || producer.operands[store.operand].offset != 0) return false;
+  if (consumer.operands.size() + producer.operands.size() > kMostOperands ||
+      consumer.exprs.size() + producer.exprs.size() > kMostNodes)
+    return false;
+  if (consumer.operands[operand].offset != 0 || producer.operands[store.operand].offset != 0)
+    return false;
   if (heavy(producer, store.value) && stagesLoading(consumer, operand) > 1) return false;
   Kernel from = producer, into = consumer;
   auto pairs = align(from, store.operand, into, operand);
   if (!pairs) return false;
-  // A consumer that repeats the temporary would compute it again for every repetition: only constants are worth that.
+  // A consumer that repeats the temporary would compute it again for every repetition: only
+  // constants are worth that.
   const bool constant = from.operands.size() == 1;
   for (size_t dim = 0; dim < into.dims.size(); ++dim) {
-    if (into.dims[dim] > 1 && into.operands[operand].strides[dim] == 0 && !constant && !into.reductions.empty()) return false;
-    if (into.dims[dim] > 1 && into.operands[operand].strides[dim] == 0 && heavy(from, from.stages[0].stores[0].value)) return false;
+    if (into.dims[dim] > 1 && into.operands[operand].strides[dim] == 0 && !constant &&
+        !into.reductions.empty())
+      return false;
+    if (into.dims[dim] > 1 && into.operands[operand].strides[dim] == 0 &&
+        heavy(from, from.stages[0].stores[0].value))
+      return false;
   }
   std::vector<int> partner(from.dims.size(), -1);
   for (const auto& [p, c] : *pairs) partner[p] = c;
@@ -178,7 +208,8 @@ bool fuseInto(Kernel& consumer, std::vector<int>& buffers, int operand, const Ke
     std::map<ExprId, ExprId> done;
     return from.exprs.copyTo(pool, value, done, [&](const Expr& leaf) {
       if (leaf.op == Op::Load) return pool.load(operandOf[leaf.index], leaf.type);
-      return partner[leaf.index] >= 0 ? pool.position(partner[leaf.index]) : pool.constant(0, Scalar::I64);
+      return partner[leaf.index] >= 0 ? pool.position(partner[leaf.index])
+                                      : pool.constant(0, Scalar::I64);
     });
   });
   dropUnused(into, names);
@@ -217,10 +248,14 @@ class Fusion {
   // Moves node `at` into the one kernel that reads what it stores.
   bool tryFuse(size_t at) {
     Node& producer = body_[at];
-    if (producer.kind != Node::Kind::Kernel || std::count(producer.writes.begin(), producer.writes.end(), true) != 1) return false;
-    const size_t written = std::find(producer.writes.begin(), producer.writes.end(), true) - producer.writes.begin();
+    if (producer.kind != Node::Kind::Kernel ||
+        std::count(producer.writes.begin(), producer.writes.end(), true) != 1)
+      return false;
+    const size_t written =
+        std::find(producer.writes.begin(), producer.writes.end(), true) - producer.writes.begin();
     const int storage = plan_.storageOf(producer.args[written]);
-    if (producer.reads[written] || plan_.buffers[storage].space != Space::Arena || std::find(pinned_.begin(), pinned_.end(), storage) != pinned_.end())
+    if (producer.reads[written] || plan_.buffers[storage].space != Space::Arena ||
+        std::find(pinned_.begin(), pinned_.end(), storage) != pinned_.end())
       return false;
     const std::vector<size_t>& users = users_[storage];
     if (users.size() != 2 || users[0] != at) return false;
@@ -233,8 +268,11 @@ class Fusion {
       operand = static_cast<int>(a);
       ++uses;
     }
-    if (uses != 1 || consumer.writes[operand] || consumer.kernel->operands[operand].dtype != producer.kernel->operands[written].dtype) return false;
-    if (!fuseInto(*consumer.kernel, consumer.args, operand, *producer.kernel, producer.args)) return false;
+    if (uses != 1 || consumer.writes[operand] ||
+        consumer.kernel->operands[operand].dtype != producer.kernel->operands[written].dtype)
+      return false;
+    if (!fuseInto(*consumer.kernel, consumer.args, operand, *producer.kernel, producer.args))
+      return false;
     consumer.reads.clear();
     consumer.writes.clear();
     for (const Operand& o : consumer.kernel->operands) {

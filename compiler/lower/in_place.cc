@@ -28,17 +28,20 @@ int stageOfFirstStore(const Kernel& kernel, int operand) {
   return static_cast<int>(kernel.stages.size());
 }
 
-// Within a stage loads come before stores of the same element; so one buffer may be both if every load stands in the stage of the first
-// store or before, and both walk it alike.
+// Within a stage loads come before stores of the same element; so one buffer may be both if every
+// load stands in the stage of the first store or before, and both walk it alike.
 bool mayShare(const Kernel& kernel, int read, int write) {
   const Operand &r = kernel.operands[read], &w = kernel.operands[write];
-  return r.strides == w.strides && r.offset == w.offset && r.dtype == w.dtype && !r.writes && stageOfLastLoad(kernel, read) <= stageOfFirstStore(kernel, write);
+  return r.strides == w.strides && r.offset == w.offset && r.dtype == w.dtype && !r.writes &&
+         stageOfLastLoad(kernel, read) <= stageOfFirstStore(kernel, write);
 }
 
 // Operand `from` becomes operand `into`; the operands behind it move up.
 void mergeOperands(Node& node, int into, int from) {
   Kernel& kernel = *node.kernel;
-  auto renumber = [&](int operand) { return operand == from ? into - (into > from) : operand - (operand > from); };
+  auto renumber = [&](int operand) {
+    return operand == from ? into - (into > from) : operand - (operand > from);
+  };
   ExprPool pool;
   std::map<ExprId, ExprId> done;
   auto leaf = [&](const Expr& e) {
@@ -47,8 +50,11 @@ void mergeOperands(Node& node, int into, int from) {
     return pool.position(e.index);
   };
   for (Stage& stage : kernel.stages) {
-    for (int r : stage.reductions) kernel.reductions[r].value = kernel.exprs.copyTo(pool, kernel.reductions[r].value, done, leaf);
-    for (Store& store : stage.stores) store = {renumber(store.operand), kernel.exprs.copyTo(pool, store.value, done, leaf)};
+    for (int r : stage.reductions)
+      kernel.reductions[r].value =
+          kernel.exprs.copyTo(pool, kernel.reductions[r].value, done, leaf);
+    for (Store& store : stage.stores)
+      store = {renumber(store.operand), kernel.exprs.copyTo(pool, store.value, done, leaf)};
   }
   kernel.exprs = std::move(pool);
   kernel.operands[into].reads |= kernel.operands[from].reads;
@@ -70,7 +76,8 @@ class InPlace {
 
   void run() {
     for (size_t i = 0; i < body_.size(); ++i) {
-      if (body_[i].kind == Node::Kind::Copy && tryReplace(i)) body_.erase(body_.begin() + static_cast<long>(i--));
+      if (body_[i].kind == Node::Kind::Copy && tryReplace(i))
+        body_.erase(body_.begin() + static_cast<long>(i--));
     }
   }
 
@@ -101,21 +108,28 @@ class InPlace {
     return body_.size();
   }
 
-  // True if a collective that uses `storage` was started before node `at` and is waited for after it.
+  // True if a collective that uses `storage` was started before node `at` and is waited for after
+  // it.
   bool underWay(int storage, size_t at) const {
     for (size_t i = 0; i < at; ++i) {
-      if (body_[i].kind == Node::Kind::Start && touches(body_[i], storage, false) && waitOf(i) > at) return true;
+      if (body_[i].kind == Node::Kind::Start && touches(body_[i], storage, false) && waitOf(i) > at)
+        return true;
     }
     return false;
   }
 
   bool tryReplace(size_t copy) {
-    const int temporary = plan_.storageOf(body_[copy].args[0]), variable = plan_.storageOf(body_[copy].args[1]);
+    const int temporary = plan_.storageOf(body_[copy].args[0]),
+              variable = plan_.storageOf(body_[copy].args[1]);
     const Buffer &from = plan_.buffers[temporary], &to = plan_.buffers[variable];
-    if (from.space != Space::Arena || to.space != Space::Persistent || from.bytes() != to.bytes() || from.dtype != to.dtype) return false;
+    if (from.space != Space::Arena || to.space != Space::Persistent || from.bytes() != to.bytes() ||
+        from.dtype != to.dtype)
+      return false;
     if (std::find(pinned_.begin(), pinned_.end(), temporary) != pinned_.end()) return false;
     const int writer = writerOf(temporary);
-    if (writer < 0 || static_cast<size_t>(writer) >= copy || !writerMayShare(body_[writer], temporary, variable)) return false;
+    if (writer < 0 || static_cast<size_t>(writer) >= copy ||
+        !writerMayShare(body_[writer], temporary, variable))
+      return false;
     if (underWay(variable, static_cast<size_t>(writer))) return false;
     for (size_t i = writer + 1; i < copy; ++i) {
       if (touches(body_[i], variable, false)) return false;
@@ -139,12 +153,15 @@ class InPlace {
 
   bool writerMayShare(const Node& node, int temporary, int variable) const {
     if (!node.shapes.empty()) return false;
-    if (node.kind != Node::Kind::Kernel) return node.kind == Node::Kind::Call && !touches(node, variable, false);
+    if (node.kind != Node::Kind::Kernel)
+      return node.kind == Node::Kind::Call && !touches(node, variable, false);
     for (size_t w = 0; w < node.args.size(); ++w) {
       if (plan_.storageOf(node.args[w]) != temporary) continue;
       if (node.reads[w]) return false;
       for (size_t r = 0; r < node.args.size(); ++r) {
-        if (plan_.storageOf(node.args[r]) == variable && !mayShare(*node.kernel, static_cast<int>(r), static_cast<int>(w))) return false;
+        if (plan_.storageOf(node.args[r]) == variable &&
+            !mayShare(*node.kernel, static_cast<int>(r), static_cast<int>(w)))
+          return false;
       }
     }
     return true;

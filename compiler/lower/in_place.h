@@ -1,5 +1,6 @@
-// Updates in place: an op that computes the new value of a persistable into a temporary that is then copied writes the persistable's own
-// memory instead, where nobody needs the old value any more. Optimizer updates become read-write operands of one kernel.
+// Updates in place: an op that computes the new value of a persistable into a temporary that is
+// then copied writes the persistable's own memory instead, where nobody needs the old value any
+// more. Optimizer updates become read-write operands of one kernel.
 #pragma once
 
 #include "compiler/lower/plan.h"

@@ -17,7 +17,11 @@ void BlockLowering::addCaptured(std::vector<Carried>& carried) {
     ++index;
     if (!isWritten(name)) continue;
     const bool written = !operand.getDefiningOp<pd::UndefOp>() || isList(operand);
-    carried.push_back({.name = name, .initial = written ? operand : mlir::Value(), .argument = argument, .info = info(operand), .next = ""});
+    carried.push_back({.name = name,
+                       .initial = written ? operand : mlir::Value(),
+                       .argument = argument,
+                       .info = info(operand),
+                       .next = ""});
   }
 }
 
@@ -25,7 +29,8 @@ void BlockLowering::addCaptured(std::vector<Carried>& carried) {
 void BlockLowering::bindArguments(std::vector<Carried>& carried) {
   bindCaptures();
   for (Carried& c : carried) {
-    c.buffer = c.info.kind == pd::Kind::TensorArray && c.initial ? bufferOf(c.initial) : fresh(c.name, c.info);
+    c.buffer = c.info.kind == pd::Kind::TensorArray && c.initial ? bufferOf(c.initial)
+                                                                 : fresh(c.name, c.info);
     if (c.argument) bind(c.argument, c.buffer, c.info);
   }
 }
@@ -44,13 +49,16 @@ LogicalResult BlockLowering::widen(std::vector<Carried>& carried, bool& changed)
   return success();
 }
 
-// Extents that change from turn to turn are found by lowering the block again with them unknown; they can only become fewer.
-LogicalResult BlockLowering::lowerTurns(std::vector<Carried>& carried, std::vector<Node>& body, Part before, Part after) {
+// Extents that change from turn to turn are found by lowering the block again with them unknown;
+// they can only become fewer.
+LogicalResult BlockLowering::lowerTurns(std::vector<Carried>& carried, std::vector<Node>& body,
+                                        Part before, Part after) {
   for (bool changed = true; changed;) {
     body.clear();
     forgetRegion();
     bindArguments(carried);
-    if (failed(lowerBody(body, before, [&] { return changed = false, widen(carried, changed); }))) return failure();
+    if (failed(lowerBody(body, before, [&] { return changed = false, widen(carried, changed); })))
+      return failure();
   }
   std::vector<Node>* outer = std::exchange(program_.body_, &body);
   LogicalResult result = after();
@@ -63,15 +71,18 @@ void BlockLowering::initialise(const std::vector<Carried>& carried) {
   std::vector<std::pair<int, int>> moves;
   for (const Carried& c : carried) {
     if (c.initial) moves.emplace_back(bufferOf(c.initial), c.buffer);
-    // Nobody has written it: a gradient of nothing is zero, and no turn reads what the memory held before.
-    else if (program_.plan_.buffers[c.buffer].space != Space::Value) call("dt_zeros_like", {c.buffer}, {c.buffer});
+    // Nobody has written it: a gradient of nothing is zero, and no turn reads what the memory held
+    // before.
+    else if (program_.plan_.buffers[c.buffer].space != Space::Value)
+      call("dt_zeros_like", {c.buffer}, {c.buffer});
   }
   copyAll(moves);
 }
 
 void BlockLowering::moveCarried(const std::vector<Carried>& carried) {
   std::vector<std::pair<int, int>> moves;
-  for (const Carried& c : carried) moves.emplace_back(bufferOf(inside(c.next.empty() ? c.name : c.next)), c.buffer);
+  for (const Carried& c : carried)
+    moves.emplace_back(bufferOf(inside(c.next.empty() ? c.name : c.next)), c.buffer);
   copyAll(moves);
 }
 
@@ -105,20 +116,25 @@ LogicalResult BlockLowering::lowerWhile() {
     for (const Carried& c : carried) {
       if (c.name == pd::nameOf(result)) bind(result, c.buffer, c.info);
     }
-    if (!llvm::isa<pd::TapeType>(result.getType()) && program_.needed(result) && !program_.buffers_.count(result)) {
+    if (!llvm::isa<pd::TapeType>(result.getType()) && program_.needed(result) &&
+        !program_.buffers_.count(result)) {
       return unsupported("output " + pd::nameOf(result) + ", which the block does not write,");
     }
   }
   return success();
 }
 
-LogicalResult BlockLowering::findSums(StringRef forwardSlot, StringRef resultSlot, const std::vector<Carried>& carried, std::vector<Sum>& sums) {
+LogicalResult BlockLowering::findSums(StringRef forwardSlot, StringRef resultSlot,
+                                      const std::vector<Carried>& carried, std::vector<Sum>& sums) {
   for (unsigned i = 0; i < op_.outputCount(resultSlot); ++i) {
     mlir::Value result = op_.output(resultSlot, i), forward = op_.input(forwardSlot, i);
     if (!result || !program_.needed(result)) continue;
     mlir::Value value = gradientInside(forward, pd::nameOf(result));
-    if (!value || !forward) return unsupported("output " + pd::nameOf(result) + ", which the block does not write,");
-    const bool handedOn = llvm::any_of(carried, [&](const Carried& c) { return c.name == pd::nameOf(result) || c.argument == value; });
+    if (!value || !forward)
+      return unsupported("output " + pd::nameOf(result) + ", which the block does not write,");
+    const bool handedOn = llvm::any_of(carried, [&](const Carried& c) {
+      return c.name == pd::nameOf(result) || c.argument == value;
+    });
     if (!handedOn) sums.push_back({result, forward, value});
   }
   return success();
@@ -134,7 +150,9 @@ void BlockLowering::startSums(std::vector<Sum>& sums) {
     buffer.dtype = form.dtype;
     buffer.dims.assign(form.dims.begin(), form.dims.end());
     buffer.lodLevel = form.lodLevel;
-    buffer.kind = isList(sum.forward) ? ValueKind::List : info(sum.value).kind == pd::Kind::SelectedRows ? ValueKind::Rows : ValueKind::Tensor;
+    buffer.kind = isList(sum.forward)                              ? ValueKind::List
+                  : info(sum.value).kind == pd::Kind::SelectedRows ? ValueKind::Rows
+                                                                   : ValueKind::Tensor;
     sum.buffer = program_.plan_.addBuffer(std::move(buffer));
     call("dt_zeros_like", {bufferOf(sum.forward)}, {sum.buffer});
   }
@@ -157,8 +175,9 @@ void BlockLowering::finishSums(const std::vector<Sum>& sums) {
   }
 }
 
-LogicalResult BlockLowering::lowerGradientLoop(const char* slot, const Tape& lists, std::vector<Carried>& carried, int more, Part before, Part after,
-                                               Part begin) {
+LogicalResult BlockLowering::lowerGradientLoop(const char* slot, const Tape& lists,
+                                               std::vector<Carried>& carried, int more, Part before,
+                                               Part after, Part begin) {
   std::vector<Sum> sums;
   std::vector<Node> body, *outer = program_.body_;
   auto beginTurn = [&]() -> LogicalResult {
@@ -185,18 +204,26 @@ LogicalResult BlockLowering::lowerWhileGrad() {
   if (!tape || tape->turns.buffer < 0) return unsupported("a gradient without its forward loop");
   std::vector<Carried> carried;
   addCaptured(carried);
-  // Gradients of the loop's outputs under the names that the block gives them: lists, which it reads and updates.
+  // Gradients of the loop's outputs under the names that the block gives them: lists, which it
+  // reads and updates.
   const std::vector<std::string> inner = op_.getStrings("original_output_grad");
   for (size_t i = 0; i < inner.size(); ++i) {
-    mlir::Value argument = this->argument(inner[i]), operand = op_.input("Out@GRAD", static_cast<unsigned>(i));
+    mlir::Value argument = this->argument(inner[i]),
+                operand = op_.input("Out@GRAD", static_cast<unsigned>(i));
     const bool captured = llvm::is_contained(names("captures"), inner[i]);
     if (!argument || !operand || captured || tape->values.count(inner[i])) continue;
-    carried.push_back({.name = inner[i], .initial = operand, .argument = argument, .info = info(operand), .next = ""});
+    carried.push_back({.name = inner[i],
+                       .initial = operand,
+                       .argument = argument,
+                       .info = info(operand),
+                       .next = ""});
   }
   const int turns = tape->turns.buffer, more = flag();
   auto anyLeft = [&] { return call("dt_list_any", {turns}, {more}), success(); };
   auto begin = [&] { return initialise(carried), anyLeft(); };
-  if (failed(lowerGradientLoop("X", *tape, carried, more, [] { return success(); }, anyLeft, begin))) return failure();
+  if (failed(
+          lowerGradientLoop("X", *tape, carried, more, [] { return success(); }, anyLeft, begin)))
+    return failure();
   for (mlir::OpResult result : op_.operation()->getResults()) {
     for (const Carried& c : carried) {
       if (c.name == pd::nameOf(result)) bind(result, c.buffer, c.info);

@@ -37,8 +37,9 @@ void addEmitted(NativeForm& form, StringRef words) {
 
 uint64_t formulaTypes() {
   uint64_t set = 0;
-  for (DType type : {DType::kBool, DType::kInt8, DType::kUInt8, DType::kInt16, DType::kInt32, DType::kInt64, DType::kFloat16, DType::kBFloat16, DType::kFloat32,
-                     DType::kFloat64})
+  for (DType type :
+       {DType::kBool, DType::kInt8, DType::kUInt8, DType::kInt16, DType::kInt32, DType::kInt64,
+        DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64})
     set |= uint64_t{1} << static_cast<int>(type);
   return set;
 }

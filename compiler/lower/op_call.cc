@@ -1,4 +1,5 @@
-// The signature text of library calls that take an op slot by slot (callRule of rules.h) to a call node.
+// The signature text of library calls that take an op slot by slot (callRule of rules.h) to a call
+// node.
 #include "compiler/lower/op_lowering.h"
 #include "compiler/lower/program_lowering.h"
 #include "dialects/pd/op_table.h"
@@ -66,7 +67,9 @@ bool appendAttribute(const pd::OpView& op, StringRef name, Attributes& attribute
     case Type::Float:
     case Type::Float64:
     case Type::Scalar: attributes.reals(std::vector<double>{op.getFloat(name)}); return true;
-    case Type::String: attributes.strings(std::vector<std::string>{op.getString(name)}); return true;
+    case Type::String:
+      attributes.strings(std::vector<std::string>{op.getString(name)});
+      return true;
     case Type::Ints:
     case Type::Longs:
     case Type::Bools: attributes.ints(op.getInts(name)); return true;
@@ -80,7 +83,9 @@ bool appendAttribute(const pd::OpView& op, StringRef name, Attributes& attribute
 
 }  // namespace
 
-TensorRef OpLowering::nothing() { return {program_.plan_.addBuffer({.name = "@EMPTY@", .dims = {0}}), DType::kFloat32, {0}}; }
+TensorRef OpLowering::nothing() {
+  return {program_.plan_.addBuffer({.name = "@EMPTY@", .dims = {0}}), DType::kFloat32, {0}};
+}
 
 LogicalResult OpLowering::callOp(StringRef text) {
   const Signature signature = parse(text);
@@ -88,12 +93,14 @@ LogicalResult OpLowering::callOp(StringRef text) {
   auto append = [&](const TensorRef& tensor, bool write, bool read) {
     int buffer = tensor.buffer;
     const Buffer& b = program_.plan_.buffers[buffer];
-    if (b.space != Space::Value && b.dims != tensor.dims) buffer = program_.plan_.addView(buffer, b.name, tensor.dims);
+    if (b.space != Space::Value && b.dims != tensor.dims)
+      buffer = program_.plan_.addView(buffer, b.name, tensor.dims);
     node.args.push_back(buffer);
     node.writes.push_back(write);
     node.reads.push_back(read);
   };
-  // An output whose old value the op may leave as it is (`$Out` among the inputs) starts as a copy of it; lists are where it was already.
+  // An output whose old value the op may leave as it is (`$Out` among the inputs) starts as a copy
+  // of it; lists are where it was already.
   auto startsAsOld = [&](StringRef slot, unsigned index, const TensorRef& to) {
     const std::string hidden = ("$" + slot).str();
     mlir::Value old = op_.input(hidden, index);
@@ -104,7 +111,8 @@ LogicalResult OpLowering::callOp(StringRef text) {
   };
   node.slots.push_back(0);
   for (const std::string& slot : op_.inputSlots()) {
-    if (has(slot) && !StringRef(slot).starts_with("$") && !llvm::is_contained(signature.inputs, slot) && !op_.type().ends_with("_grad"))
+    if (has(slot) && !StringRef(slot).starts_with("$") &&
+        !llvm::is_contained(signature.inputs, slot) && !op_.type().ends_with("_grad"))
       return unsupported("input " + slot);
   }
   for (StringRef slot : signature.inputs) {

@@ -22,7 +22,8 @@ std::optional<TensorRef> OpLowering::in(llvm::StringRef slot, unsigned index) co
   if (!value) return std::nullopt;
   const int buffer = program_.bufferOf(value);
   const Buffer& b = program_.plan_.buffers[buffer];
-  // Dims and type are the value's: the buffer of a persistable may declare others (scalars of [1] against []).
+  // Dims and type are the value's: the buffer of a persistable may declare others (scalars of [1]
+  // against []).
   const pd::TensorInfo& info = program_.infos_[value];
   return TensorRef{buffer, b.dtype, {info.dims.begin(), info.dims.end()}};
 }
@@ -34,7 +35,8 @@ std::optional<TensorRef> OpLowering::out(llvm::StringRef slot, unsigned index) {
   return TensorRef{program_.bufferOf(value), info.dtype, {info.dims.begin(), info.dims.end()}};
 }
 
-TensorRef OpLowering::outOrTemporary(llvm::StringRef slot, DType dtype, const std::vector<int64_t>& dims) {
+TensorRef OpLowering::outOrTemporary(llvm::StringRef slot, DType dtype,
+                                     const std::vector<int64_t>& dims) {
   if (auto there = out(slot)) return *there;
   return temporary(slot, dtype, dims);
 }
@@ -42,13 +44,15 @@ TensorRef OpLowering::outOrTemporary(llvm::StringRef slot, DType dtype, const st
 bool OpLowering::hasUnknown() const {
   auto unknown = [&](mlir::Value value) { return isRunTimeValue(program_.infos_[value]); };
   return llvm::any_of(op_.operation()->getOperands(), unknown) ||
-         llvm::any_of(op_.operation()->getResults(), [&](mlir::Value v) { return program_.needed(v) && unknown(v); });
+         llvm::any_of(op_.operation()->getResults(),
+                      [&](mlir::Value v) { return program_.needed(v) && unknown(v); });
 }
 
 bool OpLowering::hasOtherKinds() const {
   auto other = [&](mlir::Value value) { return program_.infos_[value].kind != pd::Kind::Tensor; };
   return llvm::any_of(op_.operation()->getOperands(), other) ||
-         llvm::any_of(op_.operation()->getResults(), [&](mlir::Value v) { return program_.needed(v) && other(v); });
+         llvm::any_of(op_.operation()->getResults(),
+                      [&](mlir::Value v) { return program_.needed(v) && other(v); });
 }
 
 llvm::LogicalResult OpLowering::unsupported(const llvm::Twine& what) const {
@@ -69,9 +73,11 @@ llvm::LogicalResult OpLowering::view(llvm::StringRef input, llvm::StringRef outp
   const pd::TensorInfo& info = program_.infos_[value];
   std::vector<int64_t> dims(info.dims.begin(), info.dims.end());
   const int to = program_.bufferOf(value);
-  if (program_.plan_.buffers[to].space == Space::Value || program_.plan_.buffers[from->buffer].space == Space::Value) {
+  if (program_.plan_.buffers[to].space == Space::Value ||
+      program_.plan_.buffers[from->buffer].space == Space::Value) {
     // Extents given as -1 are those of the input, in order, or the one that is left over.
-    call("dt_reshape", {*from}, {TensorRef{to, info.dtype, dims}}, {.ints = dims, .anyExtents = true});
+    call("dt_reshape", {*from}, {TensorRef{to, info.dtype, dims}},
+         {.ints = dims, .anyExtents = true});
     return llvm::success();
   }
   // A view of a persistable would see later writes: the value is copied.
@@ -79,11 +85,13 @@ llvm::LogicalResult OpLowering::view(llvm::StringRef input, llvm::StringRef outp
     copy(*from, TensorRef{program_.bufferOf(value), info.dtype, dims});
     return llvm::success();
   }
-  program_.buffers_[value] = program_.plan_.addView(from->buffer, pd::nameOf(value).str(), std::move(dims));
+  program_.buffers_[value] =
+      program_.plan_.addView(from->buffer, pd::nameOf(value).str(), std::move(dims));
   return llvm::success();
 }
 
-void OpLowering::call(llvm::StringRef function, const std::vector<TensorRef>& inputs, const std::vector<TensorRef>& outputs, const CallExtras& extras) {
+void OpLowering::call(llvm::StringRef function, const std::vector<TensorRef>& inputs,
+                      const std::vector<TensorRef>& outputs, const CallExtras& extras) {
   Node node{.kind = Node::Kind::Call,
             .op = program_.position_,
             .callee = function.str(),
@@ -96,7 +104,8 @@ void OpLowering::call(llvm::StringRef function, const std::vector<TensorRef>& in
     const Buffer& b = program_.plan_.buffers[buffer];
     if (b.space == Space::Value && !extras.anyExtents) program_.refuse(op_.operation(), function);
     // Library calls look at dims: give them those that the op sees.
-    if (b.space != Space::Value && b.dims != tensor.dims) buffer = program_.plan_.addView(buffer, b.name, tensor.dims);
+    if (b.space != Space::Value && b.dims != tensor.dims)
+      buffer = program_.plan_.addView(buffer, b.name, tensor.dims);
     node.args.push_back(buffer);
     node.writes.push_back(write);
     node.reads.push_back(!write);
@@ -107,7 +116,11 @@ void OpLowering::call(llvm::StringRef function, const std::vector<TensorRef>& in
 }
 
 void OpLowering::copy(const TensorRef& from, const TensorRef& to) {
-  Node node{.kind = Node::Kind::Copy, .op = program_.position_, .args = {from.buffer, to.buffer}, .writes = {false, true}, .reads = {true, false}};
+  Node node{.kind = Node::Kind::Copy,
+            .op = program_.position_,
+            .args = {from.buffer, to.buffer},
+            .writes = {false, true},
+            .reads = {true, false}};
   program_.add(std::move(node));
 }
 
@@ -116,7 +129,8 @@ bool OpLowering::isRagged(int buffer) const {
   return b.lodLevel > 0 && b.space == Space::Value && b.kind == ValueKind::Tensor;
 }
 
-// Whether a kernel of this op writes the buffer that reads nothing ragged; others, and calls, hand on the LoD of what they read.
+// Whether a kernel of this op writes the buffer that reads nothing ragged; others, and calls, hand
+// on the LoD of what they read.
 bool OpLowering::needsLod(int buffer, size_t firstNode) const {
   for (const Node& node : llvm::drop_begin(*program_.body_, firstNode)) {
     bool reads = node.kind != Node::Kind::Kernel, writes = false;
@@ -133,7 +147,8 @@ void OpLowering::shareLod(size_t firstNode) {
   std::vector<int> all;
   for (const std::string& slot : op_.inputSlots()) {
     for (unsigned i = 0; i < op_.inputCount(slot); ++i) {
-      if (auto tensor = in(slot, i); tensor && isRagged(tensor->buffer)) all.push_back(tensor->buffer);
+      if (auto tensor = in(slot, i); tensor && isRagged(tensor->buffer))
+        all.push_back(tensor->buffer);
     }
   }
   if (all.empty()) return;
@@ -147,7 +162,10 @@ void OpLowering::shareLod(size_t firstNode) {
       auto like = gradient ? in(forward, i) : std::nullopt;
       const bool cutLike = like && isRagged(like->buffer);
       if (!cutLike && !needsLod(result->buffer, firstNode)) continue;
-      Node node{.kind = Node::Kind::Call, .op = program_.position_, .args = cutLike ? std::vector<int>{like->buffer} : all, .callee = "dt_share_lod"};
+      Node node{.kind = Node::Kind::Call,
+                .op = program_.position_,
+                .args = cutLike ? std::vector<int>{like->buffer} : all,
+                .callee = "dt_share_lod"};
       const int sources = static_cast<int>(node.args.size());
       node.slots = {0, sources, sources + 1};
       node.args.push_back(result->buffer);
@@ -160,7 +178,8 @@ void OpLowering::shareLod(size_t firstNode) {
   for (Node& node : nodes) program_.add(std::move(node));
 }
 
-// What the run reads extents off is an argument, whether the kernel looks at its elements or not: the X of a mean_grad.
+// What the run reads extents off is an argument, whether the kernel looks at its elements or not:
+// the X of a mean_grad.
 void OpLowering::addExtentSources(BoundKernel& k, const ExtentTokens& tokens) const {
   std::set<int64_t> missing;
   for (bool written : {true, false}) {
@@ -178,7 +197,10 @@ void OpLowering::addExtentSources(BoundKernel& k, const ExtentTokens& tokens) co
     const size_t before = missing.size();
     for (int64_t extent : tokens.shapeOf(tensor->buffer)) missing.erase(extent);
     if (missing.size() == before) continue;
-    k.kernel.operands.push_back({.dtype = tensor->dtype, .reads = true, .strides = std::vector<int64_t>(k.kernel.operands[0].strides.size(), 0)});
+    k.kernel.operands.push_back(
+        {.dtype = tensor->dtype,
+         .reads = true,
+         .strides = std::vector<int64_t>(k.kernel.operands[0].strides.size(), 0)});
     k.buffers.push_back(tensor->buffer);
   }
 }
@@ -211,7 +233,8 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
     }
     return attribute(llvm::StringRef(name));
   };
-  // Extents that only the run knows become tokens, one assignment for all tensors of the formula. An XShape, say, is none of them.
+  // Extents that only the run knows become tokens, one assignment for all tensors of the formula.
+  // An XShape, say, is none of them.
   ExtentTokens tokens;
   for (const std::string& slot : op_.inputSlots()) {
     if (text.contains(slot)) tokens.add(names.input(slot));
@@ -225,17 +248,22 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
   FormulaNames known = names;
   known.input = [&](std::string_view name) { return tokens.resolve(names.input(name)); };
   known.output = [&](std::string_view name) { return tokens.resolve(names.output(name)); };
-  auto kernels = buildFormula(op_.type().str(), std::string_view(text), known, bindings.inner, error, tokens.any());
+  auto kernels = buildFormula(op_.type().str(), std::string_view(text), known, bindings.inner,
+                              error, tokens.any());
   if (!kernels) return op_.operation()->emitError() << op_.type() << ": " << error;
   for (BoundKernel& k : *kernels) {
     addExtentSources(k, tokens);
-    if (llvm::any_of(k.kernel.operands, [](const Operand& operand) { return isComplex(operand.dtype); })) return unsupported("arithmetic of complex numbers");
+    if (llvm::any_of(k.kernel.operands,
+                     [](const Operand& operand) { return isComplex(operand.dtype); }))
+      return unsupported("arithmetic of complex numbers");
     Node node{.kind = Node::Kind::Kernel, .op = program_.position_, .args = k.buffers};
     for (const Operand& operand : k.kernel.operands) {
       node.reads.push_back(operand.reads);
       node.writes.push_back(operand.writes);
     }
-    const bool values = llvm::any_of(k.buffers, [&](int buffer) { return program_.plan_.buffers[buffer].space == Space::Value; });
+    const bool values = llvm::any_of(k.buffers, [&](int buffer) {
+      return program_.plan_.buffers[buffer].space == Space::Value;
+    });
     for (int buffer : k.buffers) {
       if (values) node.shapes.push_back(tokens.shapeOf(buffer));
     }
@@ -246,12 +274,14 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
   return llvm::success();
 }
 
-// A string counts as 1 where it is not empty. Attributes are float32 in the file; defaults of the table are rounded alike.
+// A string counts as 1 where it is not empty. Attributes are float32 in the file; defaults of the
+// table are rounded alike.
 std::optional<double> OpLowering::attribute(llvm::StringRef name) const {
   const pd::OpSpec* spec = op_.spec();
   const pd::AttrRow* row = spec ? spec->attribute(name) : nullptr;
   if (!op_.hasAttr(name) && (!row || row->required)) return std::nullopt;
-  if (row && !row->types.empty() && row->types.front() == pd::AttrType::String) return !op_.getString(name).empty();
+  if (row && !row->types.empty() && row->types.front() == pd::AttrType::String)
+    return !op_.getString(name).empty();
   const double value = op_.getFloat(name);
   const bool single = row && !row->types.empty() && row->types.front() == pd::AttrType::Float;
   return single ? static_cast<double>(static_cast<float>(value)) : value;

@@ -1,5 +1,6 @@
-// What a lowering rule sees of one framework op, and what it may emit. Rules (rules/<family>.cc) are rows of tables: an op is a formula, a
-// view of its input, or a function that emits library calls.
+// What a lowering rule sees of one framework op, and what it may emit. Rules (rules/<family>.cc)
+// are rows of tables: an op is a formula, a view of its input, or a function that emits library
+// calls.
 #pragma once
 
 #include <optional>
@@ -24,14 +25,16 @@ class OpLowering {
   int64_t version() const;    // of the program: 1008005, 2006002 …
   bool mendsDefects() const;  // see LoweringRequest
 
-  // Arguments. Nothing where the slot is absent, empty or @EMPTY@; outputs also where nobody reads the result.
+  // Arguments. Nothing where the slot is absent, empty or @EMPTY@; outputs also where nobody reads
+  // the result.
   std::optional<TensorRef> in(llvm::StringRef slot, unsigned index = 0) const;
   std::optional<TensorRef> out(llvm::StringRef slot, unsigned index = 0);
   // For callees that write an output whether somebody reads it or not.
   TensorRef outOrTemporary(llvm::StringRef slot, DType dtype, const std::vector<int64_t>& dims);
   bool has(llvm::StringRef slot) const { return static_cast<bool>(op_.input(slot)); }
 
-  // Whether some argument, or an output that is read, is known only at run time (Space::Value), or is SelectedRows or a list.
+  // Whether some argument, or an output that is read, is known only at run time (Space::Value), or
+  // is SelectedRows or a list.
   bool hasUnknown() const;
   bool hasOtherKinds() const;
 
@@ -49,10 +52,13 @@ class OpLowering {
     std::vector<double> reals = {};
     std::vector<std::string> strings = {};
     bool keep = false;
-    bool anyExtents = false;  // takes extents from its buffers only: good for those known at run time
+    bool anyExtents =
+        false;  // takes extents from its buffers only: good for those known at run time
   };
-  void call(llvm::StringRef function, const std::vector<TensorRef>& inputs, const std::vector<TensorRef>& outputs, const CallExtras& extras);
-  void call(llvm::StringRef function, const std::vector<TensorRef>& inputs, const std::vector<TensorRef>& outputs) {
+  void call(llvm::StringRef function, const std::vector<TensorRef>& inputs,
+            const std::vector<TensorRef>& outputs, const CallExtras& extras);
+  void call(llvm::StringRef function, const std::vector<TensorRef>& inputs,
+            const std::vector<TensorRef>& outputs) {
     call(function, inputs, outputs, CallExtras());
   }
   void copy(const TensorRef& from, const TensorRef& to);
@@ -62,19 +68,21 @@ class OpLowering {
   // Stands in a list for an argument that the program lacks, or an output that nobody reads.
   TensorRef nothing();
 
-  // Names of the formula are slots and attributes of the op, before them those of the bindings: an argument of a list, a slot under dims that
-  // show the structure (groups of channels).
+  // Names of the formula are slots and attributes of the op, before them those of the bindings: an
+  // argument of a list, a slot under dims that show the structure (groups of channels).
   struct Bindings {
     std::vector<std::pair<std::string, TensorRef>> tensors = {};
     std::vector<std::pair<std::string, double>> numbers = {};
-    std::vector<std::pair<std::string, int>> axes = {};  // domain dim that a tensor (and its gradient) is aligned at
+    std::vector<std::pair<std::string, int>> axes =
+        {};  // domain dim that a tensor (and its gradient) is aligned at
     InnerDims inner = nullptr;
   };
   llvm::LogicalResult formula(llvm::StringRef text, const Bindings& bindings);
   llvm::LogicalResult formula(llvm::StringRef text) { return formula(text, Bindings()); }
 
-  // After the rule: gives ragged results that have no LoD yet that of an input with as many rows. Gradients are cut like what they are gradients
-  // of; results of kernels that read nothing ragged (the gradient of a sum over all rows) like any ragged input. `firstNode`: the op's first.
+  // After the rule: gives ragged results that have no LoD yet that of an input with as many rows.
+  // Gradients are cut like what they are gradients of; results of kernels that read nothing ragged
+  // (the gradient of a sum over all rows) like any ragged input. `firstNode`: the op's first.
   void shareLod(size_t firstNode);
 
  private:

@@ -1,7 +1,9 @@
-// The plan of one class of ranks while it is made: buffers and nodes. The lowering fills it, the passes of fuse.h, in_place.h and arena.h
-// improve it, plan_writer.h writes plan.json (docs/file-formats.md).
+// The plan of one class of ranks while it is made: buffers and nodes. The lowering fills it, the
+// passes of fuse.h, in_place.h and arena.h improve it, plan_writer.h writes plan.json
+// (docs/file-formats.md).
 //
-// Arena buffers are written once (by one node, before every reader), except where a pass has joined two of them. Views share storage.
+// Arena buffers are written once (by one node, before every reader), except where a pass has joined
+// two of them. Views share storage.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +16,8 @@
 
 namespace dtranspile::lower {
 
-// Value: extents, LoD or rows are known only while a step runs; the runtime has an object for it (runtime/exec/value.h).
+// Value: extents, LoD or rows are known only while a step runs; the runtime has an object for it
+// (runtime/exec/value.h).
 enum class Space : uint8_t { Arena, Persistent, Constant, Value };
 
 enum class ValueKind : uint8_t { Tensor, Rows, List };
@@ -42,19 +45,22 @@ struct Node {
   std::vector<bool> writes = {};  // per argument; an argument may be read and written
   std::vector<bool> reads = {};
   std::shared_ptr<Kernel> kernel = nullptr;
-  std::vector<std::vector<int64_t>> shapes = {};  // Kernel with unknown extents: per argument its dims, tokens among them
-  std::string callee = "";                        // Call: function; Start: kind of communication
+  std::vector<std::vector<int64_t>> shapes =
+      {};                   // Kernel with unknown extents: per argument its dims, tokens among them
+  std::string callee = "";  // Call: function; Start: kind of communication
   std::vector<int64_t> ints = {};
   std::vector<double> reals = {};
   std::vector<std::string> strings = {};
-  // Call of an op slot by slot: begin of every slot in `args`, and their end; kind and count of every attribute ('i', 'r' or 's', then the
-  // number of values), which stand one behind the other in ints, reals and strings.
+  // Call of an op slot by slot: begin of every slot in `args`, and their end; kind and count of
+  // every attribute ('i', 'r' or 's', then the number of values), which stand one behind the other
+  // in ints, reals and strings.
   std::vector<int> slots = {};
   std::vector<std::string> attrs = {};
   int comm = 0, root = 0, ticket = 0, inputs = 0;  // Start, Wait
   std::string reduce = "";
   bool keep = false;  // has an effect that no buffer shows
-  // If, While: `args` are all buffers inside (with `reads` and `writes`), then the condition, a bool of one element.
+  // If, While: `args` are all buffers inside (with `reads` and `writes`), then the condition, a
+  // bool of one element.
   int condition = -1;
   std::vector<Node> body = {}, otherwise = {};
 };
@@ -86,7 +92,8 @@ struct Persistable {
   std::string name;
   int buffer;
   bool parameter;
-  std::vector<std::pair<std::string, std::string>> relation = {};  // axis -> relation to the reference program
+  std::vector<std::pair<std::string, std::string>> relation =
+      {};  // axis -> relation to the reference program
 };
 
 struct Comm {

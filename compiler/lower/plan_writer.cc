@@ -15,7 +15,8 @@ constexpr int64_t kMostTurns = 100'000'000;
 
 class PlanWriter {
  public:
-  PlanWriter(const Plan& plan, const std::map<const Kernel*, std::string>& symbols, OStream& json) : plan_(plan), symbols_(symbols), json_(json) {
+  PlanWriter(const Plan& plan, const std::map<const Kernel*, std::string>& symbols, OStream& json)
+      : plan_(plan), symbols_(symbols), json_(json) {
     std::vector<bool> used(plan.buffers.size());
     auto mark = [&](int buffer) { used[buffer] = true; };
     for (const Persistable& p : plan.persistables) mark(p.buffer);
@@ -23,7 +24,8 @@ class PlanWriter {
       if (!program) continue;
       for (const Feed& feed : program->feeds) mark(feed.buffer);
       for (const Fetch& fetch : program->fetches) mark(fetch.buffer);
-      for (const Node& node : program->body) std::for_each(node.args.begin(), node.args.end(), mark);
+      for (const Node& node : program->body)
+        std::for_each(node.args.begin(), node.args.end(), mark);
     }
     for (size_t i = 0; i < used.size(); ++i) {
       ids_.push_back(used[i] ? static_cast<int>(order_.size()) : -1);
@@ -168,17 +170,20 @@ class PlanWriter {
     std::map<int, int> numbers;
     for (const auto& shape : node.shapes) {
       for (int64_t extent : shape) {
-        if (node.kernel->unknown(extent)) numbers.try_emplace(monomialOf(extent).tokens[0], static_cast<int>(numbers.size()));
+        if (node.kernel->unknown(extent))
+          numbers.try_emplace(monomialOf(extent).tokens[0], static_cast<int>(numbers.size()));
       }
     }
     return numbers;
   }
 
-  // Positions of the arguments that the node writes, where the runtime has to know: of values, and of narrow floats, which it may have to convert.
+  // Positions of the arguments that the node writes, where the runtime has to know: of values, and
+  // of narrow floats, which it may have to convert.
   void writeWritten(const Node& node) {
     const auto matters = [&](int id) {
       const Buffer& buffer = plan_.buffers[id];
-      return buffer.space == Space::Value || buffer.dtype == DType::kFloat16 || buffer.dtype == DType::kBFloat16;
+      return buffer.space == Space::Value || buffer.dtype == DType::kFloat16 ||
+             buffer.dtype == DType::kBFloat16;
     };
     if (llvm::none_of(node.args, matters)) return;
     json_.attributeArray("written", [&] {
@@ -195,7 +200,9 @@ class PlanWriter {
       for (size_t i = 0; i < node.args.size(); ++i) {
         json_.array([&] {
           if (plan_.buffers[node.args[i]].space != Space::Value) return;
-          for (int64_t extent : node.shapes[i]) json_.value(kernel.unknown(extent) ? -1 - numbers.at(monomialOf(extent).tokens[0]) : extent);
+          for (int64_t extent : node.shapes[i])
+            json_.value(kernel.unknown(extent) ? -1 - numbers.at(monomialOf(extent).tokens[0])
+                                               : extent);
         });
       }
     });
@@ -270,7 +277,8 @@ class PlanWriter {
 
 }  // namespace
 
-std::string writePlan(const Plan& plan, const Target& target, bool hasLibrary, const std::map<const Kernel*, std::string>& symbols) {
+std::string writePlan(const Plan& plan, const Target& target, bool hasLibrary,
+                      const std::map<const Kernel*, std::string>& symbols) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   OStream json(stream);

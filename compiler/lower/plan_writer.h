@@ -8,8 +8,9 @@
 
 namespace dtranspile::lower {
 
-// Symbols of kernels as codegen named them, by the nodes' kernels. Buffers that no node, feed, fetch or persistable mentions are left out and the
-// others renumbered.
-std::string writePlan(const Plan& plan, const Target& target, bool hasLibrary, const std::map<const Kernel*, std::string>& symbols);
+// Symbols of kernels as codegen named them, by the nodes' kernels. Buffers that no node, feed,
+// fetch or persistable mentions are left out and the others renumbered.
+std::string writePlan(const Plan& plan, const Target& target, bool hasLibrary,
+                      const std::map<const Kernel*, std::string>& symbols);
 
 }  // namespace dtranspile::lower

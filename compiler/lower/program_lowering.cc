@@ -22,19 +22,23 @@ bool isStatic(llvm::ArrayRef<int64_t> dims) {
 bool sizeFits(llvm::ArrayRef<int64_t> dims) {
   int64_t bytes = 16;
   for (int64_t d : dims) {
-    if (llvm::MulOverflow(bytes, std::max<int64_t>(d, 1), bytes) || bytes > (int64_t{1} << 50)) return false;
+    if (llvm::MulOverflow(bytes, std::max<int64_t>(d, 1), bytes) || bytes > (int64_t{1} << 50))
+      return false;
   }
   return true;
 }
 
-// True for ops that matter whether somebody reads their results or not, and for those with such an op in a region. A block that no op refers to
-// is never run.
+// True for ops that matter whether somebody reads their results or not, and for those with such an
+// op in a region. A block that no op refers to is never run.
 bool hasEffect(mlir::Operation* op) {
   if (op->getName().getStringRef() == "pd.orphan_block") return false;
   const pd::OpSpec* spec = pd::OpView(op).spec();
   if (!spec || (spec->effects & (pd::kHost | pd::kCommunicates)) != 0) return true;
   mlir::WalkResult found = op->walk([&](mlir::Operation* inner) {
-    const bool effect = inner != op && (llvm::isa<pd::SetOp>(inner) || (pd::OpView::isFrameworkOp(inner) && inner->getNumRegions() == 0 && hasEffect(inner)));
+    const bool effect =
+        inner != op &&
+        (llvm::isa<pd::SetOp>(inner) ||
+         (pd::OpView::isFrameworkOp(inner) && inner->getNumRegions() == 0 && hasEffect(inner)));
     return effect ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
   });
   return found.wasInterrupted();
@@ -50,7 +54,8 @@ bool readsUntilHere(mlir::Operation* op, mlir::Value value) {
 
 // Where the op stands in the file, through the fusions that passes make.
 mlir::NameLoc nameLocOf(mlir::Location location) {
-  if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(location)) return fused.getLocations().empty() ? mlir::NameLoc() : nameLocOf(fused.getLocations().front());
+  if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(location))
+    return fused.getLocations().empty() ? mlir::NameLoc() : nameLocOf(fused.getLocations().front());
   return llvm::dyn_cast<mlir::NameLoc>(location);
 }
 
@@ -61,19 +66,24 @@ class InferAdapter : public pd::InferContext {
  public:
   InferAdapter(ProgramLowering& program, pd::OpView op) : program_(program), op_(op) {}
   const pd::OpView& op() const override { return op_; }
-  const pd::TensorInfo* in(llvm::StringRef slot, unsigned index) const override { return infoOf(op_.input(slot, index)); }
+  const pd::TensorInfo* in(llvm::StringRef slot, unsigned index) const override {
+    return infoOf(op_.input(slot, index));
+  }
   using pd::InferContext::out;
   unsigned inCount(llvm::StringRef slot) const override { return op_.inputCount(slot); }
   unsigned outCount(llvm::StringRef slot) const override { return op_.outputCount(slot); }
   void out(llvm::StringRef slot, unsigned index, pd::TensorInfo info) override {
     if (mlir::Value value = op_.output(slot, index)) program_.infos_[value] = std::move(info);
   }
-  std::optional<llvm::SmallVector<int64_t>> constant(llvm::StringRef slot, unsigned index) const override {
+  std::optional<llvm::SmallVector<int64_t>> constant(llvm::StringRef slot,
+                                                     unsigned index) const override {
     mlir::Value value = op_.input(slot, index);
     return value ? constantOf(value, [&](mlir::Value v) { return infoOf(v); }) : std::nullopt;
   }
   int64_t programVersion() const override { return program_.program_.getVersion(); }
-  LogicalResult fail(const llvm::Twine& message) override { return op_.operation()->emitError() << op_.type() << ": " << message; }
+  LogicalResult fail(const llvm::Twine& message) override {
+    return op_.operation()->emitError() << op_.type() << ": " << message;
+  }
 
  private:
   const pd::TensorInfo* infoOf(mlir::Value value) const {
@@ -86,8 +96,9 @@ class InferAdapter : public pd::InferContext {
 
 namespace {
 
-// The line of the user's own source that made an op: "train.py:88", from the call stack that the framework keeps with it; empty where there is none.
-// 1.x has the innermost call first, a frame and its text in one string; 2.x the outermost first, in strings of their own.
+// The line of the user's own source that made an op: "train.py:88", from the call stack that the
+// framework keeps with it; empty where there is none. 1.x has the innermost call first, a frame and
+// its text in one string; 2.x the outermost first, in strings of their own.
 std::string sourceOf(pd::OpView op) {
   if (!op.spec() || !op.hasAttr("op_callstack")) return "";
   const std::vector<std::string> stack = op.getStrings("op_callstack");
@@ -111,7 +122,8 @@ std::string positionOf(mlir::Operation* op) {
   const bool framework = pd::OpView::isFrameworkOp(op);
   std::string text = framework ? pd::OpView(op).type().str() : op->getName().stripDialect().str();
   mlir::NameLoc name = nameLocOf(op->getLoc());
-  const std::string place = name ? name.getName().getValue().str() : "", source = framework ? sourceOf(pd::OpView(op)) : "";
+  const std::string place = name ? name.getName().getValue().str() : "",
+                    source = framework ? sourceOf(pd::OpView(op)) : "";
   if (place.empty() && source.empty()) return text;
   return text + " (" + place + (place.empty() || source.empty() ? "" : "; ") + source + ")";
 }
@@ -125,7 +137,8 @@ llvm::FailureOr<std::unique_ptr<PlanProgram>> ProgramLowering::run() {
   }
   for (const auto& [name, value] : fetched_) {
     auto combine = request_.combine.find(name);
-    result_.fetches.push_back({name, value ? fetchBuffer(value) : variables_[name], combine == request_.combine.end() ? "same" : combine->second});
+    result_.fetches.push_back({name, value ? fetchBuffer(value) : variables_[name],
+                               combine == request_.combine.end() ? "same" : combine->second});
   }
   return std::make_unique<PlanProgram>(std::move(result_));
 }
@@ -139,13 +152,15 @@ LogicalResult ProgramLowering::findFetches() {
   for (const std::string& name : request_.fetches) {
     const bool variable = variables_.contains(name);
     mlir::Value value = variable ? mlir::Value() : last.lookup(name);
-    if (!variable && !value) return program_.emitError() << "fetch " << name << ": the program has no such variable";
+    if (!variable && !value)
+      return program_.emitError() << "fetch " << name << ": the program has no such variable";
     fetched_.emplace_back(name, value);
   }
   return success();
 }
 
-// Tensors are reported: of a list its items, one behind the other, with a level of LoD above theirs.
+// Tensors are reported: of a list its items, one behind the other, with a level of LoD above
+// theirs.
 int ProgramLowering::fetchBuffer(mlir::Value value) {
   pd::TensorInfo info = infos_[value];
   if (info.kind != pd::Kind::TensorArray) return bufferOf(value);
@@ -172,7 +187,9 @@ void ProgramLowering::markNeeded() {
     const bool framework = pd::OpView::isFrameworkOp(&op);
     const bool structural = llvm::isa<pd::DeclOp, pd::InputOp, pd::GetOp, pd::UndefOp>(op);
     const bool effect = framework ? hasEffect(&op) : !structural;
-    if (!effect && llvm::none_of(op.getResults(), [&](mlir::Value v) { return needed_.contains(v); })) continue;
+    if (!effect &&
+        llvm::none_of(op.getResults(), [&](mlir::Value v) { return needed_.contains(v); }))
+      continue;
     live_.insert(&op);
     needed_.insert(op.operand_begin(), op.operand_end());
     if (op.getNumRegions() > 0) markRegion(&op);
@@ -189,9 +206,12 @@ void ProgramLowering::markRegion(mlir::Operation* op) {
   });
 }
 
-void ProgramLowering::findMissing(mlir::Block& block, std::map<std::string, std::vector<mlir::Operation*>>& missing) {
+void ProgramLowering::findMissing(mlir::Block& block,
+                                  std::map<std::string, std::vector<mlir::Operation*>>& missing) {
   for (mlir::Operation& op : block) {
-    if (!live_.contains(&op) || llvm::isa<pd::DeclOp, pd::InputOp, pd::GetOp, pd::SetOp, pd::UndefOp, pd::YieldOp>(op)) continue;
+    if (!live_.contains(&op) ||
+        llvm::isa<pd::DeclOp, pd::InputOp, pd::GetOp, pd::SetOp, pd::UndefOp, pd::YieldOp>(op))
+      continue;
     const bool outermost = &block == program_.getBodyBlock();
     if (outermost && isCommunication(&op)) continue;
     const bool framework = pd::OpView::isFrameworkOp(&op);
@@ -210,7 +230,9 @@ LogicalResult ProgramLowering::checkRules() {
   if (missing.empty()) return success();
   std::string names;
   for (const auto& [type, ops] : missing) names += (names.empty() ? "" : ", ") + type;
-  mlir::InFlightDiagnostic error = program_.emitError() << "cannot be run natively: no lowering for " << missing.size() << " op type(s): " << names;
+  mlir::InFlightDiagnostic error = program_.emitError()
+                                   << "cannot be run natively: no lowering for " << missing.size()
+                                   << " op type(s): " << names;
   for (const auto& [type, ops] : missing) {
     for (mlir::Operation* op : ops) error.attachNote(op->getLoc()) << positionOf(op);
   }
@@ -225,13 +247,17 @@ LogicalResult ProgramLowering::lowerOp(mlir::Operation& op) {
   if (get || set) {
     llvm::StringRef name = get ? get.getVar() : set.getVar();
     if (set && !variables_.contains(name) && isHeldByParts(set)) return success();
-    if (!variables_.contains(name)) return op.emitError() << "persistable " << name << " is no dense tensor, or shares the storage of others: not supported";
+    if (!variables_.contains(name))
+      return op.emitError()
+             << "persistable " << name
+             << " is no dense tensor, or shares the storage of others: not supported";
     return get ? lowerGet(get) : lowerSet(set), success();
   }
   if (auto undef = llvm::dyn_cast<pd::UndefOp>(op)) return lowerUndef(undef), success();
   if (isCommunication(&op)) return lowerCommunication(&op);
   // An op with regions sets no stream for what stands in them: each random op has its own.
-  auto streams = op.getNumRegions() == 0 ? op.getAttrOfType<mlir::ArrayAttr>(dist::kStreamsAttr) : mlir::ArrayAttr();
+  auto streams = op.getNumRegions() == 0 ? op.getAttrOfType<mlir::ArrayAttr>(dist::kStreamsAttr)
+                                         : mlir::ArrayAttr();
   if (!streams || streams.empty()) return lowerFramework(pd::OpView(&op));
   drawAlong(streams);
   if (failed(lowerFramework(pd::OpView(&op)))) return failure();
@@ -239,35 +265,50 @@ LogicalResult ProgramLowering::lowerOp(mlir::Operation& op) {
   return success();
 }
 
-// The calls behind it draw different numbers on ranks with different coordinates on the axes (dist.streams).
+// The calls behind it draw different numbers on ranks with different coordinates on the axes
+// (dist.streams).
 void ProgramLowering::drawAlong(mlir::ArrayAttr axes) {
   std::vector<std::string> names;
   for (auto axis : axes.getAsValueRange<mlir::StringAttr>()) names.push_back(axis.str());
-  add({.kind = Node::Kind::Call, .op = position_, .callee = "dt_random_stream", .strings = std::move(names), .keep = true});
+  add({.kind = Node::Kind::Call,
+       .op = position_,
+       .callee = "dt_random_stream",
+       .strings = std::move(names),
+       .keep = true});
 }
 
 LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {
   pd::TensorInfo info = pd::declaredInfo(op.getValue().getType());
   const std::string name = op.getName().str();
-  if (info.kind != pd::Kind::Tensor) return op.emitError() << "feed " << name << " is no tensor: not supported";
+  if (info.kind != pd::Kind::Tensor)
+    return op.emitError() << "feed " << name << " is no tensor: not supported";
   const bool ragged = info.lodLevel > 0;
   if (auto it = request_.feedDims.find(name); it != request_.feedDims.end()) {
     bool fits = it->second.size() == info.dims.size();
-    for (size_t i = ragged; fits && i < info.dims.size(); ++i) fits = info.dims[i] < 0 || info.dims[i] == it->second[i];
-    if (!fits) return op.emitError() << "feed " << name << ": the data do not have the declared dims " << op.getValue().getType();
+    for (size_t i = ragged; fits && i < info.dims.size(); ++i)
+      fits = info.dims[i] < 0 || info.dims[i] == it->second[i];
+    if (!fits)
+      return op.emitError() << "feed " << name << ": the data do not have the declared dims "
+                            << op.getValue().getType();
     info.dims.assign(it->second.begin(), it->second.end());
   }
   // The rows of a ragged batch differ from step to step.
   if (ragged && !info.dims.empty()) info.dims[0] = -1;
-  if (!ragged && !isStatic(info.dims)) return op.emitError() << "feed " << name << " has extents of -1: give its data or its dims (--shape)";
-  if (isStatic(info.dims) && !sizeFits(info.dims)) return op.emitError() << "feed " << name << " is too large";
+  if (!ragged && !isStatic(info.dims))
+    return op.emitError() << "feed " << name
+                          << " has extents of -1: give its data or its dims (--shape)";
+  if (isStatic(info.dims) && !sizeFits(info.dims))
+    return op.emitError() << "feed " << name << " is too large";
   infos_[op.getValue()] = info;
   auto split = request_.splits.find(name);
-  result_.feeds.push_back({name, bufferOf(op.getValue()), split == request_.splits.end() ? nullptr : std::make_shared<FeedSplit>(split->second)});
+  result_.feeds.push_back(
+      {name, bufferOf(op.getValue()),
+       split == request_.splits.end() ? nullptr : std::make_shared<FeedSplit>(split->second)});
   return success();
 }
 
-// Nobody has written it, so whoever reads it looks at its type only; a list is empty, each time it gets here.
+// Nobody has written it, so whoever reads it looks at its type only; a list is empty, each time it
+// gets here.
 void ProgramLowering::lowerUndef(pd::UndefOp op) {
   infos_[op.getValue()] = pd::declaredInfo(op.getValue().getType());
   if (infos_[op.getValue()].kind != pd::Kind::TensorArray) return;
@@ -280,7 +321,8 @@ void ProgramLowering::lowerUndef(pd::UndefOp op) {
        .slots = {0, 1}});
 }
 
-// A value, not a reference: where the variable is written while this value is still read, it is copied first.
+// A value, not a reference: where the variable is written while this value is still read, it is
+// copied first.
 void ProgramLowering::lowerGet(pd::GetOp op) {
   infos_[op.getValue()] = pd::declaredInfo(op.getValue().getType());
   const int variable = variables_[op.getVar()];
@@ -289,22 +331,32 @@ void ProgramLowering::lowerGet(pd::GetOp op) {
     snapshot |= written && live_.contains(next) && readsUntilHere(next, op.getValue());
     next->walk([&](pd::SetOp set) { written |= set.getVar() == op.getVar(); });
   }
-  snapshot |= written && llvm::any_of(fetched_, [&](const auto& fetch) { return fetch.second == op.getValue(); });
+  snapshot |= written && llvm::any_of(fetched_, [&](const auto& fetch) {
+                return fetch.second == op.getValue();
+              });
   if (!snapshot) {
     buffers_[op.getValue()] = variable;
     return;
   }
-  Node copy{.kind = Node::Kind::Copy, .op = position_, .args = {variable, bufferOf(op.getValue())}, .writes = {false, true}, .reads = {true, false}};
+  Node copy{.kind = Node::Kind::Copy,
+            .op = position_,
+            .args = {variable, bufferOf(op.getValue())},
+            .writes = {false, true},
+            .reads = {true, false}};
   add(std::move(copy));
 }
 
-// What coalesce_tensor gives a flat variable is what it sets its parts to, and what the variable held before is dropped with its storage.
+// What coalesce_tensor gives a flat variable is what it sets its parts to, and what the variable
+// held before is dropped with its storage.
 bool ProgramLowering::isHeldByParts(pd::SetOp op) {
   auto gathers = [&](mlir::Operation* from, pd::SetOp set) {
-    return from && set.getVar() == op.getVar() && pd::OpView::isFrameworkOp(from) && pd::OpView(from).type() == "coalesce_tensor";
+    return from && set.getVar() == op.getVar() && pd::OpView::isFrameworkOp(from) &&
+           pd::OpView(from).type() == "coalesce_tensor";
   };
   for (mlir::Operation* next = op; next; next = next->getNextNode())
-    if (auto set = llvm::dyn_cast<pd::SetOp>(next); set && gathers(set.getValue().getDefiningOp(), set)) return true;
+    if (auto set = llvm::dyn_cast<pd::SetOp>(next);
+        set && gathers(set.getValue().getDefiningOp(), set))
+      return true;
   return false;
 }
 
@@ -313,13 +365,18 @@ void ProgramLowering::lowerSet(pd::SetOp op) {
   // Op positions belong to ops of the file: a set is part of the op that made the value.
   if (mlir::Operation* producer = op.getValue().getDefiningOp()) position_ = positionOf(producer);
   if (plan_.storageOf(from) == plan_.storageOf(variable)) return;
-  Node copy{.kind = Node::Kind::Copy, .op = position_, .args = {from, variable}, .writes = {false, true}, .reads = {true, false}};
+  Node copy{.kind = Node::Kind::Copy,
+            .op = position_,
+            .args = {from, variable},
+            .writes = {false, true},
+            .reads = {true, false}};
   add(std::move(copy));
 }
 
 LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
   if (isBlockOp(op.type())) return BlockLowering(*this, op).run();
-  for (mlir::Value result : op.operation()->getResults()) infos_[result] = pd::declaredInfo(result.getType());
+  for (mlir::Value result : op.operation()->getResults())
+    infos_[result] = pd::declaredInfo(result.getType());
   InferAdapter adapter(*this, op);
   const pd::OpSpec* spec = op.spec();
   if (spec && spec->infer && failed(spec->infer(adapter))) return failure();
@@ -341,18 +398,21 @@ LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
 void ProgramLowering::updateListsInPlace(pd::OpView op) {
   for (const std::string& slot : op.outputSlots()) {
     mlir::Value result = op.output(slot), old = op.input("$" + slot);
-    if (result && old && infos_[result].kind == pd::Kind::TensorArray) buffers_[result] = bufferOf(old);
+    if (result && old && infos_[result].kind == pd::Kind::TensorArray)
+      buffers_[result] = bufferOf(old);
   }
 }
 
 void ProgramLowering::refuse(mlir::Operation* op, llvm::StringRef function) {
   if (refused_) return;
   refused_ = true;
-  op->emitError() << pd::OpView(op).type() << ": extents known only at run time are not supported natively by " << function;
+  op->emitError() << pd::OpView(op).type()
+                  << ": extents known only at run time are not supported natively by " << function;
 }
 
 bool isRunTimeValue(const pd::TensorInfo& info) {
-  return info.kind != pd::Kind::Tensor || !info.rankKnown || info.lodLevel > 0 || llvm::any_of(info.dims, [](int64_t d) { return d < 0; });
+  return info.kind != pd::Kind::Tensor || !info.rankKnown || info.lodLevel > 0 ||
+         llvm::any_of(info.dims, [](int64_t d) { return d < 0; });
 }
 
 int ProgramLowering::bufferOf(mlir::Value value) {
@@ -361,7 +421,10 @@ int ProgramLowering::bufferOf(mlir::Value value) {
 }
 
 int ProgramLowering::newBuffer(llvm::StringRef name, const pd::TensorInfo& info) {
-  Buffer buffer{.name = name.str(), .dtype = info.dtype, .dims = {info.dims.begin(), info.dims.end()}, .lodLevel = info.lodLevel};
+  Buffer buffer{.name = name.str(),
+                .dtype = info.dtype,
+                .dims = {info.dims.begin(), info.dims.end()},
+                .lodLevel = info.lodLevel};
   if (isRunTimeValue(info)) buffer.space = Space::Value;
   if (info.kind == pd::Kind::SelectedRows) buffer.kind = ValueKind::Rows;
   else if (info.kind == pd::Kind::TensorArray) buffer.kind = ValueKind::List;

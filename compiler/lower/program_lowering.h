@@ -1,5 +1,6 @@
-// One pd.program to the body of a plan: finds what is needed for the fetches and the persistables, refines types from the feeds on,
-// applies the rule of every op. Called by compile.h; rules see it through op_lowering.h.
+// One pd.program to the body of a plan: finds what is needed for the fetches and the persistables,
+// refines types from the feeds on, applies the rule of every op. Called by compile.h; rules see it
+// through op_lowering.h.
 #pragma once
 
 #include <map>
@@ -17,17 +18,20 @@
 namespace dtranspile::lower {
 
 struct LoweringRequest {
-  std::map<std::string, std::vector<int64_t>> feedDims;  // concrete dims of feeds, where the program says -1
-  std::vector<std::string> fetches;                      // variables to report, in this order
+  std::map<std::string, std::vector<int64_t>>
+      feedDims;                      // concrete dims of feeds, where the program says -1
+  std::vector<std::string> fetches;  // variables to report, in this order
   std::map<std::string, FeedSplit> splits;
   std::map<std::string, std::string> combine;  // of fetches; "same" where not said
-  bool mendDefects = false;                    // formulas where the framework's kernels depart from them (docs/operators/defects.md)
+  bool mendDefects =
+      false;  // formulas where the framework's kernels depart from them (docs/operators/defects.md)
 };
 
 class ProgramLowering {
  public:
   // `variables`: buffers of persistables by symbol, shared by the programs of the plan.
-  ProgramLowering(Plan& plan, llvm::StringMap<int>& variables, pd::ProgramOp program, const LoweringRequest& request)
+  ProgramLowering(Plan& plan, llvm::StringMap<int>& variables, pd::ProgramOp program,
+                  const LoweringRequest& request)
       : plan_(plan), variables_(variables), program_(program), request_(request) {}
 
   // Errors are diagnostics at the op; ops without a rule are listed all at once.
@@ -42,7 +46,8 @@ class ProgramLowering {
   int fetchBuffer(mlir::Value value);
   void markNeeded();
   void markRegion(mlir::Operation* op);
-  void findMissing(mlir::Block& block, std::map<std::string, std::vector<mlir::Operation*>>& missing);
+  void findMissing(mlir::Block& block,
+                   std::map<std::string, std::vector<mlir::Operation*>>& missing);
   llvm::LogicalResult checkRules();
   llvm::LogicalResult lowerInput(pd::InputOp op);
   void lowerGet(pd::GetOp op);
@@ -70,7 +75,8 @@ class ProgramLowering {
   pd::ProgramOp program_;
   const LoweringRequest& request_;
   PlanProgram result_;
-  std::vector<Node>* body_ = &result_.body;  // where nodes go: the program's, or that of the loop or branch being lowered
+  std::vector<Node>* body_ =
+      &result_.body;  // where nodes go: the program's, or that of the loop or branch being lowered
   llvm::DenseMap<mlir::Value, Tape> tapes_;  // by the tape value of the forward op
   std::string position_;                     // of the op that is being lowered
   llvm::DenseSet<mlir::Value> needed_;
@@ -85,16 +91,19 @@ class ProgramLowering {
   llvm::DenseMap<mlir::Operation*, Started> started_;
   int nextTicket_ = 0;
   bool refused_ = false;
-  std::vector<std::pair<std::string, mlir::Value>> fetched_;  // a null value: the persistable of that name
+  std::vector<std::pair<std::string, mlir::Value>>
+      fetched_;  // a null value: the persistable of that name
 };
 
-// Whether a value is known only at run time in more than its elements: it is no tensor, has LoD, or extents of -1.
+// Whether a value is known only at run time in more than its elements: it is no tensor, has LoD, or
+// extents of -1.
 bool isRunTimeValue(const pd::TensorInfo& info);
 
 // The communicators of a specialised module, in the order of their creation.
 void addCommunicators(mlir::Operation* table, Plan& plan);
 
-// "mul (block 0, op 12; train.py:88)" from the location that the importer gave and the call stack that the framework keeps; what is not known is left out.
+// "mul (block 0, op 12; train.py:88)" from the location that the importer gave and the call stack
+// that the framework keeps; what is not known is left out.
 std::string positionOf(mlir::Operation* op);
 
 }  // namespace dtranspile::lower

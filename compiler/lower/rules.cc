@@ -12,9 +12,11 @@ using llvm::LogicalResult;
 using llvm::StringRef;
 
 constexpr RuleTable (*kFamilies[])() = {
-    activationRules, ampRules,      controlFlowRules,   convolutionRules,   creationRules, detectionRules, elementwiseRules, embeddingRules,
-    hostRules,       indexingRules, interpolationRules, linearAlgebraRules, logicalRules,  lossRules,      metricRules,      normalizationRules,
-    optimizerRules,  randomRules,   recurrentRules,     reductionRules,     sequenceRules, shapeRules,     tensorArrayRules,
+    activationRules,    ampRules,           controlFlowRules, convolutionRules, creationRules,
+    detectionRules,     elementwiseRules,   embeddingRules,   hostRules,        indexingRules,
+    interpolationRules, linearAlgebraRules, logicalRules,     lossRules,        metricRules,
+    normalizationRules, optimizerRules,     randomRules,      recurrentRules,   reductionRules,
+    sequenceRules,      shapeRules,         tensorArrayRules,
 };
 
 const llvm::StringMap<const LoweringRule*>& index() {
@@ -35,7 +37,8 @@ int64_t channelOf(const pd::OpView& op, size_t rank) {
 
 // `dim`, `reduce_all` of reduce_*; `axis` where the op has that instead.
 std::vector<bool> reducedDims(const pd::OpView& op, int64_t rank) {
-  const std::vector<int64_t> dims = op.getInts(op.spec() && op.spec()->attribute("dim") ? "dim" : "axis");
+  const std::vector<int64_t> dims =
+      op.getInts(op.spec() && op.spec()->attribute("dim") ? "dim" : "axis");
   std::vector<bool> reduced(rank, op.getBool("reduce_all") || dims.empty());
   for (int64_t d : dims) {
     if (d < 0) d += rank;
@@ -45,7 +48,8 @@ std::vector<bool> reducedDims(const pd::OpView& op, int64_t rank) {
 }
 
 std::vector<bool> innerDims(Inner inner, const pd::OpView& op, size_t rank) {
-  std::vector<bool> mask(rank, inner == Inner::All || inner == Inner::NotChannel || inner == Inner::NotFirst);
+  std::vector<bool> mask(
+      rank, inner == Inner::All || inner == Inner::NotChannel || inner == Inner::NotFirst);
   const auto n = static_cast<int64_t>(rank);
   auto mark = [&](int64_t dim, bool value) {
     if (dim < 0) dim += n;
@@ -72,20 +76,24 @@ void alignAxis(OpLowering& op, OpLowering::Bindings& bindings) {
 
 // An optional input that the rule does not know would change the result: refused, not ignored.
 LogicalResult refuseUnread(OpLowering& op, StringRef formula) {
-  if (op.op().type().ends_with("_grad") || op.op().type().ends_with("_grad2")) return llvm::success();
+  if (op.op().type().ends_with("_grad") || op.op().type().ends_with("_grad2"))
+    return llvm::success();
   for (const std::string& slot : op.op().inputSlots()) {
     if (op.has(slot) && !formula.contains(slot)) return op.unsupported("input " + slot);
   }
   return llvm::success();
 }
 
-// A slot that the op needs may be there and hold no argument. Gradients look for themselves: files leave out what one does without.
+// A slot that the op needs may be there and hold no argument. Gradients look for themselves: files
+// leave out what one does without.
 LogicalResult refuseAbsent(const OpLowering& op) {
   const pd::OpSpec* spec = op.op().spec();
-  if (!spec || op.op().type().ends_with("_grad") || op.op().type().ends_with("_grad2")) return llvm::success();
+  if (!spec || op.op().type().ends_with("_grad") || op.op().type().ends_with("_grad2"))
+    return llvm::success();
   for (const pd::Slot& slot : spec->inputs) {
     if (!slot.dispensable && !slot.duplicable && !op.has(slot.name))
-      return op.op().operation()->emitError() << op.op().type() << ": needs an argument in input slot '" << slot.name << "'";
+      return op.op().operation()->emitError()
+             << op.op().type() << ": needs an argument in input slot '" << slot.name << "'";
   }
   return llvm::success();
 }
@@ -101,14 +109,18 @@ std::vector<std::string> loweredOps() {
   return types;
 }
 
-LogicalResult applyFormula(const LoweringRule& rule, OpLowering& op, OpLowering::Bindings bindings) {
+LogicalResult applyFormula(const LoweringRule& rule, OpLowering& op,
+                           OpLowering::Bindings bindings) {
   if (llvm::failed(refuseUnread(op, rule.formula))) return llvm::failure();
   // 1.x and 2.x differ in some update formulas; a file without version is a new one.
   bindings.numbers.emplace_back("legacy", op.version() > 0 && op.version() < 2000000);
   const auto x = op.in("X");
   bindings.numbers.emplace_back("whole", x && !isFloat(scalarOf(x->dtype)));
   if (rule.inner == Inner::None) alignAxis(op, bindings);
-  else bindings.inner = [&](const std::vector<int64_t>& domain) { return innerDims(rule.inner, op.op(), domain.size()); };
+  else
+    bindings.inner = [&](const std::vector<int64_t>& domain) {
+      return innerDims(rule.inner, op.op(), domain.size());
+    };
   llvm::SmallVector<StringRef> parts;
   StringRef(rule.formula).split(parts, '\n');
   for (StringRef part : parts) {
@@ -120,8 +132,12 @@ LogicalResult applyFormula(const LoweringRule& rule, OpLowering& op, OpLowering:
 LogicalResult applyRule(const LoweringRule& rule, OpLowering& op) {
   if (llvm::failed(refuseAbsent(op))) return llvm::failure();
   if (rule.call) return op.callOp(rule.call);
-  if (rule.unknownCall && (op.hasOtherKinds() || (rule.lower && op.hasUnknown()))) return op.callOp(rule.unknownCall);
-  if (op.hasOtherKinds()) return rule.formula && rule.lower ? rule.lower(op) : op.unsupported("an argument that is SelectedRows or a list");
+  if (rule.unknownCall && (op.hasOtherKinds() || (rule.lower && op.hasUnknown())))
+    return op.callOp(rule.unknownCall);
+  if (op.hasOtherKinds())
+    return rule.formula && rule.lower
+               ? rule.lower(op)
+               : op.unsupported("an argument that is SelectedRows or a list");
   return rule.formula ? applyFormula(rule, op, {}) : rule.lower(op);
 }
 

@@ -1,5 +1,6 @@
-// The table of lowering rules: one row per op type, in rules/<family>.cc with the family names of dialects/pd/ops. An op type without a row
-// cannot be compiled or run; the lowering names all of them at once.
+// The table of lowering rules: one row per op type, in rules/<family>.cc with the family names of
+// dialects/pd/ops. An op type without a row cannot be compiled or run; the lowering names all of
+// them at once.
 #pragma once
 
 #include "compiler/lower/op_lowering.h"
@@ -22,38 +23,50 @@ enum class Inner : uint8_t {
 struct LoweringRule {
   const char* type;
   Inner inner = Inner::None;
-  const char* formula = nullptr;                        // null: `lower` does it; lines are formulas with domains of their own
-  llvm::LogicalResult (*lower)(OpLowering&) = nullptr;  // beside a formula: for arguments that are SelectedRows or lists
-  // What `lower` makes, for `dtranspile ops` (native.h; the tests hold it against the plans): words of "formula", "view", names of library calls,
-  // and "@version" where programs of 1.x and 2.x differ.
+  const char* formula =
+      nullptr;  // null: `lower` does it; lines are formulas with domains of their own
+  llvm::LogicalResult (*lower)(OpLowering&) =
+      nullptr;  // beside a formula: for arguments that are SelectedRows or lists
+  // What `lower` makes, for `dtranspile ops` (native.h; the tests hold it against the plans): words
+  // of "formula", "view", names of library calls, and "@version" where programs of 1.x and 2.x
+  // differ.
   const char* emits = nullptr;
   const char* call = nullptr;  // see callRule
-  // For ops with arguments whose extents, LoD or rows are known only at run time, or that are SelectedRows or lists: such a call instead of the
-  // formula or function. Formulas do without, unless an argument is no tensor.
+  // For ops with arguments whose extents, LoD or rows are known only at run time, or that are
+  // SelectedRows or lists: such a call instead of the formula or function. Formulas do without,
+  // unless an argument is no tensor.
   const char* unknownCall = nullptr;
 };
 
-// A row that hands the op to a library call of runtime/kernels/cpu/ops, slot by slot and attribute by attribute, in this order:
+// A row that hands the op to a library call of runtime/kernels/cpu/ops, slot by slot and attribute
+// by attribute, in this order:
 //
 //   callRule("gather", "dt_gather(X, Index, Axis; axis, overwrite) -> Out")
 //
-// Slots are those of the op's row (lists too, absent ones are empty), attributes have the file's value or the default. Names of no attribute:
-// @version (of the program, 2006002 …), @type (of the op), @needed (which outputs somebody reads, one 0 or 1 for each output slot),
-// @defects (1: what the framework's kernel computes is asked for, also where it departs from its formula).
-// An input that the call does not take is refused by name where a program has it.
-constexpr LoweringRule callRule(const char* type, const char* call) { return {type, Inner::None, nullptr, nullptr, nullptr, call}; }
+// Slots are those of the op's row (lists too, absent ones are empty), attributes have the file's
+// value or the default. Names of no attribute:
+// @version (of the program, 2006002 …), @type (of the op), @needed (which outputs somebody reads,
+// one 0 or 1 for each output slot),
+// @defects (1: what the framework's kernel computes is asked for, also where it departs from its
+// formula). An input that the call does not take is refused by name where a program has it.
+constexpr LoweringRule callRule(const char* type, const char* call) {
+  return {type, Inner::None, nullptr, nullptr, nullptr, call};
+}
 
-constexpr LoweringRule functionRule(const char* type, llvm::LogicalResult (*lower)(OpLowering&), const char* emits) {
+constexpr LoweringRule functionRule(const char* type, llvm::LogicalResult (*lower)(OpLowering&),
+                                    const char* emits) {
   return {type, Inner::None, nullptr, lower, emits};
 }
 
 // A function where all extents are known, a call otherwise.
-constexpr LoweringRule lowerRule(const char* type, llvm::LogicalResult (*lower)(OpLowering&), const char* emits, const char* unknownCall) {
+constexpr LoweringRule lowerRule(const char* type, llvm::LogicalResult (*lower)(OpLowering&),
+                                 const char* emits, const char* unknownCall) {
   return {type, Inner::None, nullptr, lower, emits, nullptr, unknownCall};
 }
 
 // A formula for tensors, a call where an argument is SelectedRows or a list.
-constexpr LoweringRule formulaRule(const char* type, Inner inner, const char* formula, const char* unknownCall) {
+constexpr LoweringRule formulaRule(const char* type, Inner inner, const char* formula,
+                                   const char* unknownCall) {
   return {type, inner, formula, nullptr, nullptr, nullptr, unknownCall};
 }
 
@@ -67,7 +80,8 @@ std::vector<std::string> loweredOps();
 
 llvm::LogicalResult applyRule(const LoweringRule& rule, OpLowering& op);
 // The rule's formula, some of its names bound to other tensors than the op's own.
-llvm::LogicalResult applyFormula(const LoweringRule& rule, OpLowering& op, OpLowering::Bindings bindings);
+llvm::LogicalResult applyFormula(const LoweringRule& rule, OpLowering& op,
+                                 OpLowering::Bindings bindings);
 
 // The families.
 RuleTable activationRules();

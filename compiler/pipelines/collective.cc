@@ -19,7 +19,8 @@ void buildCollectivePipeline(mlir::OpPassManager& manager, const CollectiveStrat
   bool localSgd = strategy.mode == "collective" && strategy.collective_mode == "local_sgd";
   passes::DpFormJobOptions form;
   form.ranks = strategy.trainers;
-  form.intra = strategy.use_hierarchical_allreduce ? strategy.hierarchical_allreduce_inter_nranks : 0;
+  form.intra =
+      strategy.use_hierarchical_allreduce ? strategy.hierarchical_allreduce_inter_nranks : 0;
   form.comms = strategy.nccl_comm_num;
   form.statistics = strategy.sync_batch_norm;
   form.batchDims.assign(strategy.batch_dims.begin(), strategy.batch_dims.end());
@@ -32,7 +33,8 @@ void buildCollectivePipeline(mlir::OpPassManager& manager, const CollectiveStrat
     manager.addPass(passes::createDpScaleLoss({strategy.scale_strategy == "reference"}));
     manager.addPass(passes::createDpReduceGradients());
   }
-  if (strategy.fuse_all_reduce_ops) manager.addPass(passes::createDpBucket({strategy.fuse_grad_size_in_MB}));
+  if (strategy.fuse_all_reduce_ops)
+    manager.addPass(passes::createDpBucket({strategy.fuse_grad_size_in_MB}));
   // Behind the passes that look for gradients: a composite is no framework op.
   if (strategy.sync_batch_norm) manager.addPass(passes::createSyncBatchNorm());
   manager.addPass(passes::createDpDeclare());
@@ -50,15 +52,24 @@ mlir::LogicalResult transpileCollective(mlir::ModuleOp module, const CollectiveS
 namespace {
 
 struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
-  Option<std::string> mode{*this, "mode", llvm::cl::desc("nccl2 or collective"), llvm::cl::init("collective")};
-  Option<std::string> collectiveMode{*this, "collective_mode", llvm::cl::desc("grad_allreduce or local_sgd"), llvm::cl::init("grad_allreduce")};
+  Option<std::string> mode{*this, "mode", llvm::cl::desc("nccl2 or collective"),
+                           llvm::cl::init("collective")};
+  Option<std::string> collectiveMode{*this, "collective_mode",
+                                     llvm::cl::desc("grad_allreduce or local_sgd"),
+                                     llvm::cl::init("grad_allreduce")};
   Option<int64_t> trainers{*this, "trainers", llvm::cl::desc("world size"), llvm::cl::init(1)};
   Option<int64_t> comms{*this, "nccl_comm_num", llvm::cl::desc("communicators"), llvm::cl::init(1)};
-  Option<int64_t> inner{*this, "hierarchical_allreduce_inter_nranks", llvm::cl::desc("ranks of an inner group; turns hierarchy on"), llvm::cl::init(0)};
+  Option<int64_t> inner{*this, "hierarchical_allreduce_inter_nranks",
+                        llvm::cl::desc("ranks of an inner group; turns hierarchy on"),
+                        llvm::cl::init(0)};
   Option<bool> fuse{*this, "fuse_all_reduce_ops", llvm::cl::desc("buckets"), llvm::cl::init(true)};
-  Option<int64_t> megabytes{*this, "fuse_grad_size_in_MB", llvm::cl::desc("size of a bucket"), llvm::cl::init(32)};
-  Option<bool> syncBatchNorm{*this, "sync_batch_norm", llvm::cl::desc("statistics of the whole batch"), llvm::cl::init(false)};
-  Option<std::string> scale{*this, "scale_strategy", llvm::cl::desc("avg or reference"), llvm::cl::init("avg")};
+  Option<int64_t> megabytes{*this, "fuse_grad_size_in_MB", llvm::cl::desc("size of a bucket"),
+                            llvm::cl::init(32)};
+  Option<bool> syncBatchNorm{*this, "sync_batch_norm",
+                             llvm::cl::desc("statistics of the whole batch"),
+                             llvm::cl::init(false)};
+  Option<std::string> scale{*this, "scale_strategy", llvm::cl::desc("avg or reference"),
+                            llvm::cl::init("avg")};
   ListOption<std::string> batchDims{*this, "batch_dims", llvm::cl::desc("NAME=dim or NAME=none")};
 
   CollectiveStrategy strategy() const {
@@ -92,11 +103,12 @@ struct CheckStrategy : mlir::PassWrapper<CheckStrategy, mlir::OperationPass<mlir
 }  // namespace
 
 void registerCollectivePipeline() {
-  static mlir::PassPipelineRegistration<PipelineOptions> registration("collective", "a saved program to a data-parallel job",
-                                                                      [](mlir::OpPassManager& manager, const PipelineOptions& options) {
-                                                                        manager.addPass(std::make_unique<CheckStrategy>(options.strategy()));
-                                                                        buildCollectivePipeline(manager, options.strategy());
-                                                                      });
+  static mlir::PassPipelineRegistration<PipelineOptions> registration(
+      "collective", "a saved program to a data-parallel job",
+      [](mlir::OpPassManager& manager, const PipelineOptions& options) {
+        manager.addPass(std::make_unique<CheckStrategy>(options.strategy()));
+        buildCollectivePipeline(manager, options.strategy());
+      });
 }
 
 }  // namespace dtranspile

@@ -43,17 +43,23 @@ class Specialize : public mlir::PassWrapper<Specialize, mlir::OperationPass<mlir
 
  private:
   Option<std::string> role{*this, "role", llvm::cl::desc("role"), llvm::cl::init("trainer")};
-  Option<std::string> className{*this, "class", llvm::cl::desc("name of the class; the first one where none is given"), llvm::cl::init("")};
-  Option<std::string> composites{*this, "composites", llvm::cl::desc("inline or keep"), llvm::cl::init("inline")};
+  Option<std::string> className{
+      *this, "class", llvm::cl::desc("name of the class; the first one where none is given"),
+      llvm::cl::init("")};
+  Option<std::string> composites{*this, "composites", llvm::cl::desc("inline or keep"),
+                                 llvm::cl::init("inline")};
 };
 
-class ExportCollective : public mlir::PassWrapper<ExportCollective, mlir::OperationPass<mlir::ModuleOp>> {
+class ExportCollective
+    : public mlir::PassWrapper<ExportCollective, mlir::OperationPass<mlir::ModuleOp>> {
  public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExportCollective)
   ExportCollective() = default;
   ExportCollective(const ExportCollective& other) : PassWrapper(other) {}
   llvm::StringRef getArgument() const override { return "export-collective"; }
-  llvm::StringRef getDescription() const override { return "communication of one rank in the framework's own operators"; }
+  llvm::StringRef getDescription() const override {
+    return "communication of one rank in the framework's own operators";
+  }
 
   void runOnOperation() override {
     std::vector<std::string> list(endpoints.begin(), endpoints.end());

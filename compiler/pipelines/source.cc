@@ -12,8 +12,11 @@ struct Refusal {
   const char* why;
 };
 
-constexpr const char* kFiles = "every rank would read or write the same file at every step; do it outside of the program (run --init, --save)";
-constexpr const char* kReader = "its batches come from a reader of the framework's process; save the program with feeds";
+constexpr const char* kFiles =
+    "every rank would read or write the same file at every step; do it outside of the program (run "
+    "--init, --save)";
+constexpr const char* kReader =
+    "its batches come from a reader of the framework's process; save the program with feeds";
 constexpr Refusal kInMain[] = {
     {"save", kFiles},
     {"save_combine", kFiles},
@@ -28,7 +31,8 @@ constexpr Refusal kInMain[] = {
 const char* whyNot(mlir::Operation* op, bool main) {
   const pd::OpView view(op);
   if (!view.spec()) return "has no row: it cannot be rewritten, checked or run";
-  if (view.spec()->effects & pd::kCommunicates) return "communicates already; give the single-device program";
+  if (view.spec()->effects & pd::kCommunicates)
+    return "communicates already; give the single-device program";
   if (!main) return nullptr;
   for (const Refusal& row : kInMain)
     if (view.type() == row.type) return row.why;
@@ -42,7 +46,8 @@ mlir::LogicalResult checkSource(mlir::ModuleOp module) {
   for (auto program : module.getOps<pd::ProgramOp>()) {
     const bool main = program.getSymName() == "main";
     program.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
-      if (op->getName().stripDialect() == "orphan_block") return mlir::WalkResult::skip();  // no op refers to it: it is never run
+      if (op->getName().stripDialect() == "orphan_block")
+        return mlir::WalkResult::skip();  // no op refers to it: it is never run
       const char* why = pd::OpView::isFrameworkOp(op) ? whyNot(op, main) : nullptr;
       if (!why) return mlir::WalkResult::advance();
       op->emitError() << pd::OpView(op).type() << ": " << why;

@@ -18,16 +18,23 @@ Row forwardThenBackward(const Shape& shape, int64_t) {
   return row;
 }
 
-// Turn t of a stage: micro-batches go in groups as large as the pipeline, each group through all chunks (Narayanan et al. 2021, arXiv:2104.04473).
+// Turn t of a stage: micro-batches go in groups as large as the pipeline, each group through all
+// chunks (Narayanan et al. 2021, arXiv:2104.04473).
 Entry interleaved(Task task, const Shape& shape, int64_t turn) {
-  const int64_t group = shape.stages * shape.chunks, within = turn % group, chunk = within / shape.stages;
-  return {task, task == Task::F ? chunk : shape.chunks - 1 - chunk, turn / group * shape.stages + within % shape.stages};
+  const int64_t group = shape.stages * shape.chunks, within = turn % group,
+                chunk = within / shape.stages;
+  return {task, task == Task::F ? chunk : shape.chunks - 1 - chunk,
+          turn / group * shape.stages + within % shape.stages};
 }
 
-// Warm-up, then one forward and one backward in turn, then what is left of backward. The last stage warms up least.
+// Warm-up, then one forward and one backward in turn, then what is left of backward. The last stage
+// warms up least.
 Row oneForwardOneBackward(const Shape& shape, int64_t stage) {
   const int64_t total = shape.micros * shape.chunks, behind = shape.stages - 1 - stage;
-  const int64_t warm = shape.chunks == 1 ? behind : shape.micros == shape.stages ? total : 2 * behind + (shape.chunks - 1) * shape.stages;
+  const int64_t warm = shape.chunks == 1 ? behind
+                       : shape.micros == shape.stages
+                           ? total
+                           : 2 * behind + (shape.chunks - 1) * shape.stages;
   const int64_t first = std::min(warm, total);
   Row row;
   for (int64_t turn = 0; turn < first; ++turn) row.push_back(interleaved(Task::F, shape, turn));
@@ -35,15 +42,18 @@ Row oneForwardOneBackward(const Shape& shape, int64_t stage) {
     row.push_back(interleaved(Task::F, shape, turn));
     row.push_back(interleaved(Task::B, shape, turn - first));
   }
-  for (int64_t turn = total - first; turn < total; ++turn) row.push_back(interleaved(Task::B, shape, turn));
+  for (int64_t turn = total - first; turn < total; ++turn)
+    row.push_back(interleaved(Task::B, shape, turn));
   return row;
 }
 
-// Gradients of weights fill the bubbles: what the warm-up kept back runs at the end (Qi et al. 2023, arXiv:2401.10241, H1).
+// Gradients of weights fill the bubbles: what the warm-up kept back runs at the end (Qi et al.
+// 2023, arXiv:2401.10241, H1).
 Row zeroBubble(const Shape& shape, int64_t stage) {
   Row row;
   int64_t forward = 0, backward = 0, weight = 0;
-  for (; forward < std::min(shape.stages - stage, shape.micros); ++forward) row.push_back({Task::F, 0, forward});
+  for (; forward < std::min(shape.stages - stage, shape.micros); ++forward)
+    row.push_back({Task::F, 0, forward});
   while (backward < shape.micros) {
     row.push_back({Task::B, 0, backward++});
     if (backward > stage) row.push_back({Task::W, 0, weight++});
@@ -80,7 +90,8 @@ std::vector<std::string> names() {
 }
 
 std::optional<Table> expand(std::string_view name, const Shape& shape, std::string& why) {
-  const Generator* generator = std::find_if(std::begin(kGenerators), std::end(kGenerators), [&](const Generator& one) { return one.name == name; });
+  const Generator* generator = std::find_if(std::begin(kGenerators), std::end(kGenerators),
+                                            [&](const Generator& one) { return one.name == name; });
   if (generator == std::end(kGenerators)) {
     why = "no schedule is called \"" + std::string(name) + "\"; there are";
     for (const std::string& one : names()) why += " \"" + one + "\"";
@@ -91,12 +102,14 @@ std::optional<Table> expand(std::string_view name, const Shape& shape, std::stri
     return std::nullopt;
   }
   if (shape.chunks > 1 && (!generator->chunks || (name == "1F1B" && shape.micros % shape.stages))) {
-    why = generator->chunks ? "interleaved chunks need a number of micro-batches that the stages divide"
-                            : "\"" + std::string(name) + "\" has one chunk per stage";
+    why = generator->chunks
+              ? "interleaved chunks need a number of micro-batches that the stages divide"
+              : "\"" + std::string(name) + "\" has one chunk per stage";
     return std::nullopt;
   }
   Table table;
-  for (int64_t stage = 0; stage < shape.stages; ++stage) table.push_back(generator->row(shape, stage));
+  for (int64_t stage = 0; stage < shape.stages; ++stage)
+    table.push_back(generator->row(shape, stage));
   return table;
 }
 

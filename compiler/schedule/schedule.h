@@ -1,4 +1,5 @@
-// Pipeline schedules by name, expanded: which task every stage runs when. `dist.micro` names one; whoever needs the order asks here (verify: D15).
+// Pipeline schedules by name, expanded: which task every stage runs when. `dist.micro` names one;
+// whoever needs the order asks here (verify: D15).
 #pragma once
 
 #include <cstdint>

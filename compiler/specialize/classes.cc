@@ -1,5 +1,5 @@
-// Classes of ranks: every axis is cut where a guard begins or ends; ranks between the same cuts have equal text. Work and result grow with
-// the guards, not with the ranks.
+// Classes of ranks: every axis is cut where a guard begins or ends; ranks between the same cuts
+// have equal text. Work and result grow with the guards, not with the ranks.
 #include <map>
 #include <set>
 
@@ -15,7 +15,8 @@ using dist::SelAttr;
 constexpr size_t kMaxClasses = 4096;
 
 std::vector<SelAttr> selectorsOf(dist::RoleOp role) {
-  std::set<SelAttr, bool (*)(SelAttr, SelAttr)> seen([](SelAttr a, SelAttr b) { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); });
+  std::set<SelAttr, bool (*)(SelAttr, SelAttr)> seen(
+      [](SelAttr a, SelAttr b) { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); });
   std::vector<SelAttr> selectors;
   role->walk([&](mlir::Operation* op) {
     SelAttr where = op->getAttrOfType<SelAttr>(dist::kAtAttr);
@@ -25,8 +26,10 @@ std::vector<SelAttr> selectorsOf(dist::RoleOp role) {
   return selectors;
 }
 
-// The parts of [0, size) that no selector tells apart, in order of their first coordinate; one part where no selector names the axis.
-std::vector<AxisSetAttr> partsOf(mlir::StringAttr axis, int64_t size, llvm::ArrayRef<SelAttr> selectors) {
+// The parts of [0, size) that no selector tells apart, in order of their first coordinate; one part
+// where no selector names the axis.
+std::vector<AxisSetAttr> partsOf(mlir::StringAttr axis, int64_t size,
+                                 llvm::ArrayRef<SelAttr> selectors) {
   std::set<int64_t> cuts = {0};
   for (SelAttr selector : selectors)
     if (AxisSetAttr set = selector.lookup(axis))
@@ -45,7 +48,8 @@ std::vector<AxisSetAttr> partsOf(mlir::StringAttr axis, int64_t size, llvm::Arra
     intervals.push_back({*cut, std::next(cut) == cuts.end() ? size : *std::next(cut)});
   }
   std::vector<AxisSetAttr> parts;
-  for (const std::vector<bool>& signature : order) parts.push_back(AxisSetAttr::of(axis, groups[signature]));
+  for (const std::vector<bool>& signature : order)
+    parts.push_back(AxisSetAttr::of(axis, groups[signature]));
   return parts;
 }
 
@@ -77,14 +81,18 @@ mlir::FailureOr<std::vector<RankClass>> classesOf(dist::RoleOp role) {
   if (!mesh) return role.emitError("has no mesh");
   std::vector<SelAttr> selectors = selectorsOf(role);
   std::vector<RankClass> classes = {{"", SelAttr::of(role.getContext(), {}), 1}};
-  for (auto [axis, size] : llvm::zip(mesh.getAxes().getAsRange<mlir::StringAttr>(), mesh.getSizes())) {
+  for (auto [axis, size] :
+       llvm::zip(mesh.getAxes().getAsRange<mlir::StringAttr>(), mesh.getSizes())) {
     std::vector<AxisSetAttr> parts = partsOf(axis, size, selectors);
-    if (classes.size() * parts.size() > kMaxClasses) return role.emitError("has more than ") << kMaxClasses << " classes of ranks";
+    if (classes.size() * parts.size() > kMaxClasses)
+      return role.emitError("has more than ") << kMaxClasses << " classes of ranks";
     std::vector<RankClass> finer;
     for (const RankClass& coarse : classes)
       for (AxisSetAttr part : parts) {
         // A whole axis is not written.
-        SelAttr where = parts.size() == 1 ? coarse.where : coarse.where.intersect(SelAttr::of(role.getContext(), part));
+        SelAttr where = parts.size() == 1
+                            ? coarse.where
+                            : coarse.where.intersect(SelAttr::of(role.getContext(), part));
         finer.push_back({"", where, coarse.ranks * part.count()});
       }
     classes = std::move(finer);

@@ -13,11 +13,13 @@ using dist::SelAttr;
 
 // Ops that need rank data beyond a coordinate, or a schedule.
 bool isUnsupported(mlir::Operation* op) {
-  return llvm::isa<dist::TransferOp, dist::MicroOp, dist::ForeachBlockOp, dist::ServeOp, dist::HandleOp, dist::CoordOp, dist::SliceOp, dist::ReduceOp,
-                   dist::PushOp, dist::PullOp, dist::LookupOp, dist::PhaseOp, dist::MergedOp, dist::CopyOp>(op);
+  return llvm::isa<dist::TransferOp, dist::MicroOp, dist::ForeachBlockOp, dist::ServeOp,
+                   dist::HandleOp, dist::CoordOp, dist::SliceOp, dist::ReduceOp, dist::PushOp,
+                   dist::PullOp, dist::LookupOp, dist::PhaseOp, dist::MergedOp, dist::CopyOp>(op);
 }
 
-// Moves the ops of a body (all but its terminator) before `op`, declarations to the top of the program's block.
+// Moves the ops of a body (all but its terminator) before `op`, declarations to the top of the
+// program's block.
 void spliceBody(mlir::Operation* op, mlir::Block& body) {
   mlir::Operation* terminator = body.getTerminator();
   mlir::Block* block = op->getBlock();
@@ -31,7 +33,8 @@ void spliceBody(mlir::Operation* op, mlir::Block& body) {
 // The body takes the place of the op: arguments become operands, results what the body yields.
 void inlineBody(mlir::Operation* op, mlir::Region& region) {
   mlir::Block& body = region.front();
-  for (auto [argument, operand] : llvm::zip(body.getArguments(), op->getOperands())) argument.replaceAllUsesWith(operand);
+  for (auto [argument, operand] : llvm::zip(body.getArguments(), op->getOperands()))
+    argument.replaceAllUsesWith(operand);
   llvm::SmallVector<mlir::Value> yielded(body.getTerminator()->getOperands());
   spliceBody(op, body);
   op->replaceAllUsesWith(yielded);
@@ -40,14 +43,18 @@ void inlineBody(mlir::Operation* op, mlir::Region& region) {
 
 class Specializer {
  public:
-  Specializer(const RankClass& rankClass, const SpecializeOptions& options) : class_(rankClass), options_(options) {}
+  Specializer(const RankClass& rankClass, const SpecializeOptions& options)
+      : class_(rankClass), options_(options) {}
 
   mlir::LogicalResult run(pd::ProgramOp program) {
     if (mlir::Operation* op = firstUnsupported(program)) return op->emitError(kUnsupported);
     // Outer guards first: what they drop is not looked at.
-    for (dist::OnOp on = firstOf<dist::OnOp>(program); on; on = firstOf<dist::OnOp>(program)) resolve(on);
+    for (dist::OnOp on = firstOf<dist::OnOp>(program); on; on = firstOf<dist::OnOp>(program))
+      resolve(on);
     if (options_.inlineComposites)
-      for (auto op = firstOf<dist::CompositeOp>(program); op; op = firstOf<dist::CompositeOp>(program)) inlineBody(op, op.getBody());
+      for (auto op = firstOf<dist::CompositeOp>(program); op;
+           op = firstOf<dist::CompositeOp>(program))
+        inlineBody(op, op.getBody());
     program.walk([](mlir::Operation* op) {
       op->removeAttr(dist::kSrcAttr);
       for (mlir::Value result : op->getResults()) result.setType(dist::unlocated(result.getType()));
@@ -69,18 +76,21 @@ class Specializer {
   void resolve(dist::OnOp on) {
     if (on.getWhere().contains(class_.where)) return inlineBody(on, on.getBody());
     if (!on.getOtherwise().empty()) return inlineOtherwise(on);
-    // Nobody of this class looks at these results; a broadcast takes them as operands that only its root reads.
+    // Nobody of this class looks at these results; a broadcast takes them as operands that only its
+    // root reads.
     mlir::OpBuilder builder(on);
     for (mlir::Value result : on.getResults()) {
       if (result.use_empty()) continue;
-      mlir::Value nothing = pd::UndefOp::create(builder, on.getLoc(), dist::unlocated(result.getType()), dist::nameOf(result));
+      mlir::Value nothing = pd::UndefOp::create(
+          builder, on.getLoc(), dist::unlocated(result.getType()), dist::nameOf(result));
       result.replaceAllUsesWith(nothing);
     }
     on.erase();
   }
 
   static void inlineOtherwise(dist::OnOp on) {
-    llvm::SmallVector<mlir::Value> yielded(on.getOtherwise().front().getTerminator()->getOperands());
+    llvm::SmallVector<mlir::Value> yielded(
+        on.getOtherwise().front().getTerminator()->getOperands());
     spliceBody(on, on.getOtherwise().front());
     on->replaceAllUsesWith(yielded);
     on.erase();
@@ -102,7 +112,9 @@ mlir::Operation* firstUnsupported(mlir::Operation* root) {
   return first;
 }
 
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> specialize(dist::RoleOp role, const RankClass& rankClass, const SpecializeOptions& options) {
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> specialize(dist::RoleOp role,
+                                                              const RankClass& rankClass,
+                                                              const SpecializeOptions& options) {
   dist::MeshOp mesh = dist::meshOf(role);
   if (!mesh) return role.emitError("has no mesh");
   mlir::OpBuilder builder(role.getContext());
@@ -118,7 +130,8 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> specialize(dist::RoleOp role,
     mlir::Operation* copy = builder.clone(op);
     copy->removeAttr(dist::kAtAttr);
     auto program = llvm::dyn_cast<pd::ProgramOp>(copy);
-    if (program && mlir::failed(Specializer(rankClass, options).run(program))) return mlir::failure();
+    if (program && mlir::failed(Specializer(rankClass, options).run(program)))
+      return mlir::failure();
   }
   if (mlir::failed(mlir::verify(*module))) return mlir::failure();
   return std::move(module);

@@ -1,5 +1,6 @@
-// What a user asks of the collective modes (nccl2; collective with grad_allreduce or local_sgd), checked as a whole. Filled by the command
-// line from flags and strategy files, read by compiler/pipelines, stored in the manifest as honoured.
+// What a user asks of the collective modes (nccl2; collective with grad_allreduce or local_sgd),
+// checked as a whole. Filled by the command line from flags and strategy files, read by
+// compiler/pipelines, stored in the manifest as honoured.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +24,14 @@ struct CollectiveStrategy {
   bool fuse_all_reduce_ops = true;
   int64_t fuse_grad_size_in_MB = 32;  // most MiB of a bucket
   bool sync_batch_norm = false;
-  std::string scale_strategy = "avg";   // "avg": as one device; "reference": always 1/N, as the framework divides
-  std::vector<std::string> batch_dims;  // NAME=dim or NAME=none, for feeds whose batch dim is not a leading `?`
+  std::string scale_strategy =
+      "avg";  // "avg": as one device; "reference": always 1/N, as the framework divides
+  std::vector<std::string>
+      batch_dims;  // NAME=dim or NAME=none, for feeds whose batch dim is not a leading `?`
 };
 
-// Reports every field that is out of range and every pair that does not go together, each with the reason; fails if there is one.
+// Reports every field that is out of range and every pair that does not go together, each with the
+// reason; fails if there is one.
 llvm::LogicalResult checkStrategy(const CollectiveStrategy& strategy, mlir::Location loc);
 
 // As the manifest stores it.

@@ -33,7 +33,8 @@ void refuteParts(Rung& rung) {
 
 std::vector<std::string> rungNames() { return {"structure", "relations", "communication"}; }
 
-VerifyReport verifyJob(mlir::ModuleOp job, const nlohmann::ordered_json* manifest, const VerifyOptions& options) {
+VerifyReport verifyJob(mlir::ModuleOp job, const nlohmann::ordered_json* manifest,
+                       const VerifyOptions& options) {
   VerifyReport report;
   report.required = options.require.empty() ? rungNames() : options.require;
   report.rungs.push_back(verifyStructure(job, manifest, options.given));

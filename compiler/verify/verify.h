@@ -1,11 +1,12 @@
-// `dtranspile verify` as a library: does the job compute what its reference program computes, and can it not hang? Called by the command and by
-// tests; never exits. What a verdict means and under which conditions: docs/verification.md.
+// `dtranspile verify` as a library: does the job compute what its reference program computes, and
+// can it not hang? Called by the command and by tests; never exits. What a verdict means and under
+// which conditions: docs/verification.md.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "compiler/verify/report/report.h"
+#include "compiler/analysis/report.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "nlohmann/json.hpp"
 
@@ -13,15 +14,18 @@ namespace dtranspile::verify {
 
 struct VerifyOptions {
   std::vector<std::string> require;  // rungs that the verdict covers; empty: all of rungNames()
-  mlir::ModuleOp given;              // programs that the job must have been made from (verify JOB MAIN); null: not asked
-  bool whole = false;                // --require whole: a job that equals the reference on parts of the batch only is refuted
+  mlir::ModuleOp
+      given;  // programs that the job must have been made from (verify JOB MAIN); null: not asked
+  bool whole = false;  // --require whole: a job that equals the reference on parts of the batch
+                       // only is refuted
 };
 
 // "structure", "relations", "communication".
 std::vector<std::string> rungNames();
 
-// `manifest` may be null for a module without its folder. Time and memory are linear in the ops of the job and do not depend on the number of
-// ranks.
-VerifyReport verifyJob(mlir::ModuleOp job, const nlohmann::ordered_json* manifest, const VerifyOptions& options = {});
+// `manifest` may be null for a module without its folder. Time and memory are linear in the ops of
+// the job and do not depend on the number of ranks.
+VerifyReport verifyJob(mlir::ModuleOp job, const nlohmann::ordered_json* manifest,
+                       const VerifyOptions& options = {});
 
 }  // namespace dtranspile::verify

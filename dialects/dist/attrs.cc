@@ -39,12 +39,15 @@ AxisSetAttr AxisSetAttr::of(mlir::StringAttr axis, llvm::ArrayRef<Interval> inte
   return bounds.empty() ? AxisSetAttr() : get(axis.getContext(), axis, bounds);
 }
 
-mlir::LogicalResult AxisSetAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, mlir::StringAttr axis, llvm::ArrayRef<int64_t> bounds) {
+mlir::LogicalResult AxisSetAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+                                        mlir::StringAttr axis, llvm::ArrayRef<int64_t> bounds) {
   if (!axis || axis.getValue().empty()) return emitError() << "a set of coordinates names no axis";
-  if (bounds.empty() || bounds.size() % 2) return emitError() << "no coordinate of axis '" << axis.getValue() << "' is selected";
+  if (bounds.empty() || bounds.size() % 2)
+    return emitError() << "no coordinate of axis '" << axis.getValue() << "' is selected";
   for (size_t i = 0; i < bounds.size(); ++i)
     if (bounds[i] < 0 || (i > 0 && bounds[i] <= bounds[i - 1]))
-      return emitError() << "intervals of axis '" << axis.getValue() << "' are not ascending and apart";
+      return emitError() << "intervals of axis '" << axis.getValue()
+                         << "' are not ascending and apart";
   return mlir::success();
 }
 
@@ -67,7 +70,8 @@ llvm::SmallVector<Interval> common(AxisSetAttr a, AxisSetAttr b) {
   llvm::SmallVector<Interval> out;
   for (size_t i = 0; i < a.getBounds().size(); i += 2)
     for (size_t j = 0; j < b.getBounds().size(); j += 2)
-      out.push_back({std::max(a.getBounds()[i], b.getBounds()[j]), std::min(a.getBounds()[i + 1], b.getBounds()[j + 1])});
+      out.push_back({std::max(a.getBounds()[i], b.getBounds()[j]),
+                     std::min(a.getBounds()[i + 1], b.getBounds()[j + 1])});
   return out;
 }
 
@@ -84,8 +88,10 @@ mlir::ParseResult parseIntervals(mlir::AsmParser& parser, llvm::SmallVectorImpl<
   auto one = [&]() -> mlir::ParseResult {
     if (parser.parseInteger(lo)) return mlir::failure();
     hi = lo;
-    if (mlir::succeeded(parser.parseOptionalKeyword("to")) && parser.parseInteger(hi)) return mlir::failure();
-    if (hi == INT64_MAX) return parser.emitError(parser.getCurrentLocation(), "coordinate is too large");
+    if (mlir::succeeded(parser.parseOptionalKeyword("to")) && parser.parseInteger(hi))
+      return mlir::failure();
+    if (hi == INT64_MAX)
+      return parser.emitError(parser.getCurrentLocation(), "coordinate is too large");
     out.push_back({lo, hi + 1});
     return mlir::success();
   };
@@ -127,9 +133,11 @@ mlir::FailureOr<AxisSetAttr> AxisSetAttr::parseInline(mlir::AsmParser& parser) {
   } else if (parser.parseKeyword("in") || parseIntervals(parser, intervals)) {
     return mlir::failure();
   }
-  if (llvm::any_of(intervals, [](Interval interval) { return interval.first < 0; })) return parser.emitError(loc, "a coordinate is at least 0");
+  if (llvm::any_of(intervals, [](Interval interval) { return interval.first < 0; }))
+    return parser.emitError(loc, "a coordinate is at least 0");
   AxisSetAttr set = of(axis, intervals);
-  if (!set) return parser.emitError(loc, "no coordinate of axis '") << axis.getValue() << "' is selected";
+  if (!set)
+    return parser.emitError(loc, "no coordinate of axis '") << axis.getValue() << "' is selected";
   return set;
 }
 
@@ -152,20 +160,27 @@ void AxisSetAttr::print(mlir::AsmPrinter& printer) const {
 
 static llvm::SmallVector<AxisSetAttr> sorted(llvm::ArrayRef<AxisSetAttr> sets) {
   llvm::SmallVector<AxisSetAttr> out(sets);
-  llvm::sort(out, [](AxisSetAttr a, AxisSetAttr b) { return a.getAxis().getValue() < b.getAxis().getValue(); });
+  llvm::sort(out, [](AxisSetAttr a, AxisSetAttr b) {
+    return a.getAxis().getValue() < b.getAxis().getValue();
+  });
   return out;
 }
 
-SelAttr SelAttr::of(mlir::MLIRContext* context, llvm::ArrayRef<AxisSetAttr> sets) { return get(context, sorted(sets)); }
-
-SelAttr SelAttr::point(mlir::MLIRContext* context, llvm::StringRef axis, int64_t coordinate) {
-  return of(context, AxisSetAttr::of(mlir::StringAttr::get(context, axis), {{coordinate, coordinate + 1}}));
+SelAttr SelAttr::of(mlir::MLIRContext* context, llvm::ArrayRef<AxisSetAttr> sets) {
+  return get(context, sorted(sets));
 }
 
-mlir::LogicalResult SelAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, llvm::ArrayRef<AxisSetAttr> sets) {
+SelAttr SelAttr::point(mlir::MLIRContext* context, llvm::StringRef axis, int64_t coordinate) {
+  return of(context,
+            AxisSetAttr::of(mlir::StringAttr::get(context, axis), {{coordinate, coordinate + 1}}));
+}
+
+mlir::LogicalResult SelAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+                                    llvm::ArrayRef<AxisSetAttr> sets) {
   for (size_t i = 1; i < sets.size(); ++i)
     if (sets[i - 1].getAxis().getValue() >= sets[i].getAxis().getValue())
-      return emitError() << "a selector has one set per axis, sorted by axis; '" << sets[i].getAxis().getValue() << "' is out of place";
+      return emitError() << "a selector has one set per axis, sorted by axis; '"
+                         << sets[i].getAxis().getValue() << "' is out of place";
   return mlir::success();
 }
 
@@ -214,7 +229,8 @@ mlir::FailureOr<SelAttr> SelAttr::parseInline(mlir::AsmParser& parser) {
 
 mlir::Attribute SelAttr::parse(mlir::AsmParser& parser, mlir::Type) {
   if (parser.parseLess()) return {};
-  if (mlir::succeeded(parser.parseOptionalGreater())) return get(parser.getContext(), llvm::ArrayRef<AxisSetAttr>());
+  if (mlir::succeeded(parser.parseOptionalGreater()))
+    return get(parser.getContext(), llvm::ArrayRef<AxisSetAttr>());
   mlir::FailureOr<SelAttr> selector = parseInline(parser);
   if (mlir::failed(selector) || parser.parseGreater()) return {};
   return *selector;
@@ -235,15 +251,20 @@ std::optional<int64_t> LayoutAttr::localExtent(int64_t size) const {
   return getExtent() / size + (getExtent() % size != 0);
 }
 
-mlir::LogicalResult LayoutAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, LayoutKind kind, int64_t extent, int64_t per, int64_t first) {
+mlir::LogicalResult LayoutAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+                                       LayoutKind kind, int64_t extent, int64_t per,
+                                       int64_t first) {
   bool blocked = kind == LayoutKind::Blocks || kind == LayoutKind::Hashed;
-  if (extent < 0 || first < 0 || (blocked && per < 1)) return emitError() << "a layout needs an extent and a start of at least 0 and blocks of at least 1";
+  if (extent < 0 || first < 0 || (blocked && per < 1))
+    return emitError()
+           << "a layout needs an extent and a start of at least 0 and blocks of at least 1";
   return mlir::success();
 }
 
 void LayoutAttr::printInline(llvm::raw_ostream& os) const {
   os << stringifyLayoutKind(getKind()) << '(' << getExtent();
-  if (getKind() == LayoutKind::Blocks || getKind() == LayoutKind::Hashed) os << ", per " << getPer();
+  if (getKind() == LayoutKind::Blocks || getKind() == LayoutKind::Hashed)
+    os << ", per " << getPer();
   if (getKind() == LayoutKind::Blocks) os << ", first " << getFirst();
   os << ')';
 }
@@ -254,13 +275,19 @@ mlir::FailureOr<LayoutAttr> LayoutAttr::parseInline(mlir::AsmParser& parser) {
   int64_t extent = 0, per = 0, first = 0;
   if (parser.parseKeyword(&word)) return mlir::failure();
   std::optional<LayoutKind> kind = symbolizeLayoutKind(word);
-  if (!kind) return parser.emitError(loc, "no layout is called '") << word << "'; known are even, blocks, hashed, cyclic";
+  if (!kind)
+    return parser.emitError(loc, "no layout is called '")
+           << word << "'; known are even, blocks, hashed, cyclic";
   if (parser.parseLParen() || parser.parseInteger(extent)) return mlir::failure();
   bool blocked = *kind == LayoutKind::Blocks || *kind == LayoutKind::Hashed;
-  if (blocked && (parser.parseComma() || parser.parseKeyword("per") || parser.parseInteger(per))) return mlir::failure();
-  if (*kind == LayoutKind::Blocks && (parser.parseComma() || parser.parseKeyword("first") || parser.parseInteger(first))) return mlir::failure();
+  if (blocked && (parser.parseComma() || parser.parseKeyword("per") || parser.parseInteger(per)))
+    return mlir::failure();
+  if (*kind == LayoutKind::Blocks &&
+      (parser.parseComma() || parser.parseKeyword("first") || parser.parseInteger(first)))
+    return mlir::failure();
   if (parser.parseRParen()) return mlir::failure();
-  if (mlir::failed(verify([&] { return parser.emitError(loc); }, *kind, extent, per, first))) return mlir::failure();
+  if (mlir::failed(verify([&] { return parser.emitError(loc); }, *kind, extent, per, first)))
+    return mlir::failure();
   return get(parser.getContext(), *kind, extent, per, first);
 }
 

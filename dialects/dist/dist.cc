@@ -1,4 +1,5 @@
-// Registration of dialect dist, its types, and the check of the attributes that it hangs on ops of other dialects.
+// Registration of dialect dist, its types, and the check of the attributes that it hangs on ops of
+// other dialects.
 #include "dialects/dist/dist.h"
 
 #include "dialects/dist/dist_dialect.cc.inc"
@@ -48,15 +49,20 @@ void AtType::print(mlir::AsmPrinter& printer) const {
   printer << '>';
 }
 
-mlir::LogicalResult AtType::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, mlir::Type type, SelAttr where) {
-  if (llvm::isa<AtType, PendingType>(type)) return emitError() << "a located type holds a plain type, not " << type;
-  if (where.getSets().empty()) return emitError() << "a value located everywhere has the plain type";
+mlir::LogicalResult AtType::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+                                   mlir::Type type, SelAttr where) {
+  if (llvm::isa<AtType, PendingType>(type))
+    return emitError() << "a located type holds a plain type, not " << type;
+  if (where.getSets().empty())
+    return emitError() << "a value located everywhere has the plain type";
   return mlir::success();
 }
 
-mlir::LogicalResult PendingType::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, llvm::ArrayRef<mlir::Type> types) {
+mlir::LogicalResult PendingType::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+                                        llvm::ArrayRef<mlir::Type> types) {
   for (mlir::Type type : types)
-    if (llvm::isa<PendingType>(type)) return emitError() << "D21: the result of a started operation is itself pending";
+    if (llvm::isa<PendingType>(type))
+      return emitError() << "D21: the result of a started operation is itself pending";
   return mlir::success();
 }
 
@@ -68,7 +74,8 @@ namespace {
 
 bool isNames(mlir::Attribute value) {
   auto list = llvm::dyn_cast<mlir::ArrayAttr>(value);
-  return list && llvm::all_of(list, [](mlir::Attribute name) { return llvm::isa<mlir::StringAttr>(name); });
+  return list &&
+         llvm::all_of(list, [](mlir::Attribute name) { return llvm::isa<mlir::StringAttr>(name); });
 }
 bool isNumber(mlir::Attribute value) {
   auto number = llvm::dyn_cast<mlir::IntegerAttr>(value);
@@ -77,17 +84,23 @@ bool isNumber(mlir::Attribute value) {
 bool isRelation(mlir::Operation* op, mlir::Attribute value) {
   if (llvm::isa<RelAttr>(value)) return llvm::isa<pd::VarOp>(op) || op->getNumResults() == 1;
   auto list = llvm::dyn_cast<mlir::ArrayAttr>(value);
-  return list && list.size() == op->getNumResults() && llvm::all_of(list, [](mlir::Attribute one) { return llvm::isa<RelAttr>(one); });
+  return list && list.size() == op->getNumResults() &&
+         llvm::all_of(list, [](mlir::Attribute one) { return llvm::isa<RelAttr>(one); });
 }
 bool isVar(mlir::Operation* op) { return llvm::isa<pd::VarOp>(op); }
-bool isFeed(mlir::Operation* op) { return llvm::isa<pd::InputOp>(op) || (pd::OpView::isFrameworkOp(op) && pd::OpView(op).type() == "feed"); }
+bool isFeed(mlir::Operation* op) {
+  return llvm::isa<pd::InputOp>(op) ||
+         (pd::OpView::isFrameworkOp(op) && pd::OpView(op).type() == "feed");
+}
 
 bool isContracts(mlir::Operation* op, mlir::Attribute value) {
   auto list = llvm::dyn_cast<mlir::ArrayAttr>(value);
-  return op->getName().getStringRef() == "builtin.module" && list && llvm::all_of(list, [](mlir::Attribute entry) {
+  return op->getName().getStringRef() == "builtin.module" && list &&
+         llvm::all_of(list, [](mlir::Attribute entry) {
            auto contract = llvm::dyn_cast<mlir::DictionaryAttr>(entry);
            auto sites = contract ? contract.getAs<mlir::ArrayAttr>("sites") : mlir::ArrayAttr();
-           return sites && isNames(sites) && contract.getAs<mlir::StringAttr>("tag") && contract.getAs<mlir::StringAttr>("statement");
+           return sites && isNames(sites) && contract.getAs<mlir::StringAttr>("tag") &&
+                  contract.getAs<mlir::StringAttr>("statement");
          });
 }
 
@@ -99,33 +112,52 @@ struct Discardable {
 
 const Discardable kDiscardable[] = {
     {kSrcAttr, "the number of an op of the reference (i64) on a framework op or a composite",
-     [](mlir::Operation* op, mlir::Attribute value) { return (pd::OpView::isFrameworkOp(op) || llvm::isa<CompositeOp>(op)) && isNumber(value); }},
-    {kRelAttr, "#dist.rel on a pd.var or on an op with one result, else one for each result", isRelation},
-    {kBatchAttr, "#dist.batch on a feed", [](mlir::Operation* op, mlir::Attribute value) { return isFeed(op) && llvm::isa<BatchAttr>(value); }},
+     [](mlir::Operation* op, mlir::Attribute value) {
+       return (pd::OpView::isFrameworkOp(op) || llvm::isa<CompositeOp>(op)) && isNumber(value);
+     }},
+    {kRelAttr, "#dist.rel on a pd.var or on an op with one result, else one for each result",
+     isRelation},
+    {kBatchAttr, "#dist.batch on a feed",
+     [](mlir::Operation* op, mlir::Attribute value) {
+       return isFeed(op) && llvm::isa<BatchAttr>(value);
+     }},
     {kAtAttr, "a non-empty #dist.sel on a pd.var",
      [](mlir::Operation* op, mlir::Attribute value) {
        auto where = llvm::dyn_cast<SelAttr>(value);
        return isVar(op) && where && !where.getSets().empty();
      }},
     {kStreamsAttr, "an array of axis names on a framework op",
-     [](mlir::Operation* op, mlir::Attribute value) { return pd::OpView::isFrameworkOp(op) && isNames(value); }},
+     [](mlir::Operation* op, mlir::Attribute value) {
+       return pd::OpView::isFrameworkOp(op) && isNames(value);
+     }},
     {kStageAttr, "the number of a stage (i64) on a framework op",
-     [](mlir::Operation* op, mlir::Attribute value) { return pd::OpView::isFrameworkOp(op) && isNumber(value); }},
-    {kPerMicroAttr, "a unit attribute on a pd.var", [](mlir::Operation* op, mlir::Attribute value) { return isVar(op) && llvm::isa<mlir::UnitAttr>(value); }},
+     [](mlir::Operation* op, mlir::Attribute value) {
+       return pd::OpView::isFrameworkOp(op) && isNumber(value);
+     }},
+    {kPerMicroAttr, "a unit attribute on a pd.var",
+     [](mlir::Operation* op, mlir::Attribute value) {
+       return isVar(op) && llvm::isa<mlir::UnitAttr>(value);
+     }},
     {kContractsAttr, "an array of {tag, statement, sites} on a module", isContracts},
     {kClassAttr, "the name of a class of ranks on a module",
-     [](mlir::Operation* op, mlir::Attribute value) { return op->getName().getStringRef() == "builtin.module" && llvm::isa<mlir::StringAttr>(value); }},
+     [](mlir::Operation* op, mlir::Attribute value) {
+       return op->getName().getStringRef() == "builtin.module" &&
+              llvm::isa<mlir::StringAttr>(value);
+     }},
 };
 
 }  // namespace
 
-mlir::LogicalResult DistDialect::verifyOperationAttribute(mlir::Operation* op, mlir::NamedAttribute attribute) {
+mlir::LogicalResult DistDialect::verifyOperationAttribute(mlir::Operation* op,
+                                                          mlir::NamedAttribute attribute) {
   for (const Discardable& row : kDiscardable) {
     if (attribute.getName() != row.name) continue;
     if (row.holds(op, attribute.getValue())) return mlir::success();
-    return op->emitError() << "attribute '" << row.name << "' expects " << row.expected << ", found " << attribute.getValue();
+    return op->emitError() << "attribute '" << row.name << "' expects " << row.expected
+                           << ", found " << attribute.getValue();
   }
-  return op->emitError() << "attribute '" << attribute.getName().getValue() << "' does not exist in dialect dist";
+  return op->emitError() << "attribute '" << attribute.getName().getValue()
+                         << "' does not exist in dialect dist";
 }
 
 }  // namespace dtranspile::dist

@@ -1,5 +1,6 @@
-// Dialect dist: meshes, communication, rank-conditional regions, roles and relations; generated from base.td and ops.td. The one
-// header that users of the dialect include; lookup.h has what passes ask about symbols and guards.
+// Dialect dist: meshes, communication, rank-conditional regions, roles and relations; generated
+// from base.td and ops.td. The one header that users of the dialect include; lookup.h has what
+// passes ask about symbols and guards.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,8 @@
 
 namespace dtranspile::dist {
 
-// What starts write and waits read, with the communicator's symbol as parameter; what copies between memories write.
+// What starts write and waits read, with the communicator's symbol as parameter; what copies
+// between memories write.
 struct CommResource : mlir::SideEffects::Resource::Base<CommResource> {
   llvm::StringRef getName() final { return "dist.comm"; }
 };
@@ -38,7 +40,8 @@ inline constexpr llvm::StringLiteral kStreamsAttr = "dist.streams";
 inline constexpr llvm::StringLiteral kStageAttr = "dist.stage";
 inline constexpr llvm::StringLiteral kPerMicroAttr = "dist.per_micro";
 inline constexpr llvm::StringLiteral kContractsAttr = "dist.contracts";
-inline constexpr llvm::StringLiteral kClassAttr = "dist.class";  // of a specialised module: the name of its class of ranks
+inline constexpr llvm::StringLiteral kClassAttr =
+    "dist.class";  // of a specialised module: the name of its class of ranks
 
 }  // namespace dtranspile::dist
 

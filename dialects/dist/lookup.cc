@@ -5,9 +5,11 @@
 namespace dtranspile::dist {
 namespace {
 
-mlir::Operation* lookup(mlir::Operation* table, mlir::StringAttr name, mlir::SymbolTableCollection* tables) {
+mlir::Operation* lookup(mlir::Operation* table, mlir::StringAttr name,
+                        mlir::SymbolTableCollection* tables) {
   if (!table || !table->hasTrait<mlir::OpTrait::SymbolTable>()) return nullptr;
-  return tables ? tables->lookupSymbolIn(table, name) : mlir::SymbolTable::lookupSymbolIn(table, name);
+  return tables ? tables->lookupSymbolIn(table, name)
+                : mlir::SymbolTable::lookupSymbolIn(table, name);
 }
 
 // Ranks outside of `where`, which is a set on one axis of `mesh`; null if none is outside.
@@ -38,18 +40,21 @@ MeshOp meshOf(mlir::Operation* op, mlir::SymbolTableCollection* tables) {
   auto role = llvm::dyn_cast<RoleOp>(op);
   if (!role) role = op->getParentOfType<RoleOp>();
   mlir::Operation* job = jobOf(op);
-  if (role) return llvm::dyn_cast_or_null<MeshOp>(lookup(job, role.getMeshAttr().getAttr(), tables));
+  if (role)
+    return llvm::dyn_cast_or_null<MeshOp>(lookup(job, role.getMeshAttr().getAttr(), tables));
   if (!job || job->getNumRegions() == 0 || job->getRegion(0).empty()) return {};
   auto meshes = job->getRegion(0).getOps<MeshOp>();
   return meshes.empty() || std::next(meshes.begin()) != meshes.end() ? MeshOp() : *meshes.begin();
 }
 
-CommOp lookupComm(mlir::Operation* from, mlir::FlatSymbolRefAttr name, mlir::SymbolTableCollection* tables) {
+CommOp lookupComm(mlir::Operation* from, mlir::FlatSymbolRefAttr name,
+                  mlir::SymbolTableCollection* tables) {
   return llvm::dyn_cast_or_null<CommOp>(lookup(jobOf(from), name.getAttr(), tables));
 }
 
 MeshOp meshOfComm(CommOp comm, mlir::SymbolTableCollection* tables) {
-  return llvm::dyn_cast_or_null<MeshOp>(lookup(comm->getParentOp(), comm.getMeshAttr().getAttr(), tables));
+  return llvm::dyn_cast_or_null<MeshOp>(
+      lookup(comm->getParentOp(), comm.getMeshAttr().getAttr(), tables));
 }
 
 mlir::FlatSymbolRefAttr commOf(mlir::Operation* op) {
@@ -83,7 +88,8 @@ mlir::Type unlocated(mlir::Type type) {
 
 llvm::SmallVector<mlir::Type> completedTypes(mlir::TypeRange results) {
   if (results.size() == 1)
-    if (auto pending = llvm::dyn_cast<PendingType>(results.front())) return llvm::to_vector(pending.getTypes());
+    if (auto pending = llvm::dyn_cast<PendingType>(results.front()))
+      return llvm::to_vector(pending.getTypes());
   return llvm::to_vector(results);
 }
 
@@ -91,7 +97,9 @@ llvm::StringRef nameOf(mlir::Value value) {
   while (auto result = llvm::dyn_cast<mlir::OpResult>(value)) {
     mlir::Operation* op = result.getOwner();
     if (!llvm::isa_and_nonnull<DistDialect>(op->getDialect())) break;
-    if (auto composite = llvm::dyn_cast<CompositeOp>(op)) return llvm::cast<mlir::StringAttr>(composite.getOutputNames()[result.getResultNumber()]).getValue();
+    if (auto composite = llvm::dyn_cast<CompositeOp>(op))
+      return llvm::cast<mlir::StringAttr>(composite.getOutputNames()[result.getResultNumber()])
+          .getValue();
     unsigned index = result.getResultNumber();
     if (auto wait = llvm::dyn_cast<WaitOp>(op)) {
       op = wait.getPending().getDefiningOp();

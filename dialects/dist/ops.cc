@@ -12,7 +12,9 @@ using Effects = llvm::SmallVectorImpl<mlir::MemoryEffects::EffectInstance>;
 
 namespace {
 
-void writesComm(mlir::FlatSymbolRefAttr comm, Effects& effects) { effects.emplace_back(mlir::MemoryEffects::Write::get(), comm, CommResource::get()); }
+void writesComm(mlir::FlatSymbolRefAttr comm, Effects& effects) {
+  effects.emplace_back(mlir::MemoryEffects::Write::get(), comm, CommResource::get());
+}
 
 }  // namespace
 
@@ -37,8 +39,12 @@ void WaitOp::getEffects(Effects& effects) {
   else effects.emplace_back(mlir::MemoryEffects::Read::get(), CommResource::get());
 }
 
-void MergedOp::getEffects(Effects& effects) { effects.emplace_back(mlir::MemoryEffects::Read::get(), CommResource::get()); }
-void CopyOp::getEffects(Effects& effects) { effects.emplace_back(mlir::MemoryEffects::Write::get(), CopyResource::get()); }
+void MergedOp::getEffects(Effects& effects) {
+  effects.emplace_back(mlir::MemoryEffects::Read::get(), CommResource::get());
+}
+void CopyOp::getEffects(Effects& effects) {
+  effects.emplace_back(mlir::MemoryEffects::Write::get(), CopyResource::get());
+}
 
 //===----------------------------------------------------------------------===//
 // Meshes and communicators
@@ -70,7 +76,8 @@ int64_t MeshOp::ranks() {
 
 llvm::SmallVector<int64_t> MeshOp::coordinatesOf(int64_t rank) {
   llvm::SmallVector<int64_t> coordinates(getSizes().size());
-  for (size_t i = coordinates.size(); i-- > 0; rank /= getSizes()[i]) coordinates[i] = rank % getSizes()[i];
+  for (size_t i = coordinates.size(); i-- > 0; rank /= getSizes()[i])
+    coordinates[i] = rank % getSizes()[i];
   return coordinates;
 }
 

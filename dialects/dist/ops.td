@@ -1,9 +1,10 @@
-//===- ops.td - operations of the job -----------------------------------------------------------------------------------===//
+//===- ops.td - operations of the job ----------------------------------------------------===//
 //
-// One entry per operation of docs/dialects/dist.md, which says what they mean and states the constraints D1 … (checked in
-// verifiers.cc). Effects and region control: ops.cc; syntax that the declarative format cannot say: syntax.cc.
+// One entry per operation of docs/dialects/dist.md, which says what they mean and states the
+// constraints D1 … (checked in verifiers.cc). Effects and region control: ops.cc; syntax that the
+// declarative format cannot say: syntax.cc.
 //
-//===--------------------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------------------------===//
 #ifndef DTRANSPILE_DIALECTS_DIST_OPS_TD
 #define DTRANSPILE_DIALECTS_DIST_OPS_TD
 
@@ -23,7 +24,8 @@ def Dist_Effects : DeclareOpInterfaceMethods<MemoryEffectsOpInterface>;
 
 def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
   let summary = "named axes with sizes; the last rank axis is the fastest";
-  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$axes, DenseI64ArrayAttr:$sizes, StrArrayAttr:$time_axes,
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$axes, DenseI64ArrayAttr:$sizes,
+                       StrArrayAttr:$time_axes,
                        DenseI64ArrayAttr:$time_sizes);
   let assemblyFormat = [{
     $sym_name custom<Axes>($axes, $sizes) custom<TimeAxes>($time_axes, $time_sizes) attr-dict
@@ -36,16 +38,20 @@ def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
     std::optional<unsigned> indexOf(::llvm::StringRef axis);
     // Product of the rank axes.
     int64_t ranks();
-    // Coordinates of a rank, one per rank axis; rank is Σ coordinate·stride, the last axis has stride 1.
+    // Coordinates of a rank, one per rank axis; rank is Σ coordinate·stride, the last axis has
+    // stride 1.
     ::llvm::SmallVector<int64_t> coordinatesOf(int64_t rank);
   }];
 }
 
 def Dist_CommOp : Dist_Op<"comm", [Symbol, Dist_UsesSymbols]> {
   let summary = "a communicator per setting of the axes that it does not name";
-  let description = "`carries` says what the pass that made it sends on it; later passes find their comms by it, never by name.";
-  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes, OptionalAttr<Dist_SelAttr>:$subset,
-                       Dist_CommKindAttr:$kind, OptionalAttr<FlatSymbolRefAttr>:$server, OptionalAttr<StrAttr>:$carries);
+  let description = "`carries` says what the pass that made it sends on it; later passes find their "
+                    "comms by it, never by name.";
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes,
+                       OptionalAttr<Dist_SelAttr>:$subset,
+                       Dist_CommKindAttr:$kind, OptionalAttr<FlatSymbolRefAttr>:$server,
+                           OptionalAttr<StrAttr>:$carries);
   let assemblyFormat = [{
     $sym_name `on` $mesh `over` custom<Names>($axes) (`subset` custom<Selector>($subset)^)? custom<Word>($kind) ($server^)? attr-dict
   }];
@@ -56,7 +62,8 @@ def Dist_CommOp : Dist_Op<"comm", [Symbol, Dist_UsesSymbols]> {
   }];
 }
 
-def Dist_RoleOp : Dist_Op<"role", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator, SingleBlock, Dist_UsesSymbols]> {
+def Dist_RoleOp : Dist_Op<"role", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator,
+                                   SingleBlock, Dist_UsesSymbols]> {
   let summary = "variables and programs of one role";
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$mesh);
   let regions = (region SizedRegion<1>:$body);
@@ -67,7 +74,8 @@ def Dist_RoleOp : Dist_Op<"role", [Symbol, SymbolTable, IsolatedFromAbove, NoTer
 // Regions
 //===----------------------------------------------------------------------===//
 
-def Dist_YieldOp : Dist_Op<"yield", [Terminator, Pure, ParentOneOf<["OnOp", "ForeachBlockOp", "MicroOp", "CompositeOp", "HandleOp"]>]> {
+def Dist_YieldOp : Dist_Op<"yield", [Terminator, Pure, ParentOneOf<["OnOp", "ForeachBlockOp",
+    "MicroOp", "CompositeOp", "HandleOp"]>]> {
   let summary = "ends a region of this dialect";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
@@ -75,15 +83,18 @@ def Dist_YieldOp : Dist_Op<"yield", [Terminator, Pure, ParentOneOf<["OnOp", "For
 
 def Dist_OnOp : Dist_Op<"on", [RecursiveMemoryEffects, SingleBlock, Dist_UsesSymbols]> {
   let summary = "runs its body on the ranks of a selector, the else-body on the others";
-  let arguments = (ins Dist_SelAttr:$where, Variadic<AnyType>:$inputs, OptionalAttr<Dist_TaskAttr>:$task, OptionalAttr<I64Attr>:$chunk);
+  let arguments = (ins Dist_SelAttr:$where, Variadic<AnyType>:$inputs,
+                       OptionalAttr<Dist_TaskAttr>:$task, OptionalAttr<I64Attr>:$chunk);
   let results = (outs Variadic<AnyType>:$outputs);
   let regions = (region SizedRegion<1>:$body, MaxSizedRegion<1>:$otherwise);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
 
-def Dist_ForeachBlockOp : Dist_Op<"foreach_block", [RecursiveMemoryEffects, SingleBlock, Dist_UsesSymbols]> {
-  let summary = "runs its body once per block of a variable that this rank owns, in ascending order";
+def Dist_ForeachBlockOp : Dist_Op<"foreach_block", [RecursiveMemoryEffects, SingleBlock,
+                                                    Dist_UsesSymbols]> {
+  let summary = "runs its body once per block of a variable that this rank owns, in ascending "
+                "order";
   let arguments = (ins FlatSymbolRefAttr:$var, Variadic<AnyType>:$inits);
   let results = (outs Variadic<AnyType>:$outputs);
   let regions = (region SizedRegion<1>:$body);
@@ -93,7 +104,8 @@ def Dist_ForeachBlockOp : Dist_Op<"foreach_block", [RecursiveMemoryEffects, Sing
 
 def Dist_MicroOp : Dist_Op<"micro", [RecursiveMemoryEffects, SingleBlock, Dist_UsesSymbols]> {
   let summary = "what all stages do for one micro-batch; run in the order of the schedule";
-  let arguments = (ins StrArrayAttr:$axes, StrAttr:$schedule, I64Attr:$chunks, Variadic<AnyType>:$inits);
+  let arguments = (ins StrArrayAttr:$axes, StrAttr:$schedule, I64Attr:$chunks,
+                       Variadic<AnyType>:$inits);
   let results = (outs Variadic<AnyType>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
@@ -103,12 +115,14 @@ def Dist_MicroOp : Dist_Op<"micro", [RecursiveMemoryEffects, SingleBlock, Dist_U
 def Dist_CompositeOp : Dist_Op<"composite", [RecursiveMemoryEffects, SingleBlock]> {
   let summary = "one framework op that communicates or has no primitive";
   let description = [{
-    Slots and names of results are those of the framework op; the body computes the same from operands and captured values of `pd` and `dist`.
+    Slots and names of results are those of the framework op; the body computes the same from
+    operands and captured values of `pd` and `dist`.
 
         %y, %m = dist.composite "sync_batch_norm" (X = %x : tensor<4xf32>, …) -> (Y as "bn.out" : tensor<4xf32>, …) attrs {epsilon = …} {
         ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>): … }
   }];
-  let arguments = (ins StrAttr:$op, StrArrayAttr:$input_slots, Variadic<AnyType>:$inputs, StrArrayAttr:$output_slots, StrArrayAttr:$output_names,
+  let arguments = (ins StrAttr:$op, StrArrayAttr:$input_slots, Variadic<AnyType>:$inputs,
+                       StrArrayAttr:$output_slots, StrArrayAttr:$output_names,
                        DictionaryAttr:$attrs);
   let results = (outs Variadic<AnyType>:$outputs);
   let regions = (region SizedRegion<1>:$body);
@@ -116,7 +130,8 @@ def Dist_CompositeOp : Dist_Op<"composite", [RecursiveMemoryEffects, SingleBlock
   let hasVerifier = 1;
 }
 
-def Dist_ServeOp : Dist_Op<"serve", [RecursiveMemoryEffects, SingleBlock, NoTerminator, Dist_UsesSymbols]> {
+def Dist_ServeOp : Dist_Op<"serve", [RecursiveMemoryEffects, SingleBlock, NoTerminator,
+                                     Dist_UsesSymbols]> {
   let summary = "the main loop of a server role: handlers of requests";
   let arguments = (ins FlatSymbolRefAttr:$comm, Dist_ServeModeAttr:$mode);
   let regions = (region SizedRegion<1>:$body);
@@ -124,10 +139,12 @@ def Dist_ServeOp : Dist_Op<"serve", [RecursiveMemoryEffects, SingleBlock, NoTerm
   let hasVerifier = 1;
 }
 
-def Dist_HandleOp : Dist_Op<"handle", [RecursiveMemoryEffects, SingleBlock, HasParent<"ServeOp">, Dist_UsesSymbols]> {
+def Dist_HandleOp : Dist_Op<"handle", [RecursiveMemoryEffects, SingleBlock, HasParent<"ServeOp">,
+                                       Dist_UsesSymbols]> {
   let summary = "answers one kind of request; block arguments are what arrives";
   let description = [{
-    `round`: nothing. `push @t`: the gradient's part and the number of the sender, tensor<1xi64>. `pull @t`: the sender. `lookup @t`: the ids.
+    `round`: nothing. `push @t`: the gradient's part and the number of the sender, tensor<1xi64>.
+    `pull @t`: the sender. `lookup @t`: the ids.
   }];
   let arguments = (ins Dist_HandlerAttr:$kind, OptionalAttr<FlatSymbolRefAttr>:$var);
   let regions = (region SizedRegion<1>:$body);
@@ -140,7 +157,8 @@ def Dist_HandleOp : Dist_Op<"handle", [RecursiveMemoryEffects, SingleBlock, HasP
 //===----------------------------------------------------------------------===//
 
 // A collective on a communicator: writes CommResource, with the comm as parameter.
-class Dist_CommunicationOp<string mnemonic, list<Trait> traits = []> : Dist_Op<mnemonic, traits # [Dist_Effects, Dist_UsesSymbols]>;
+class Dist_CommunicationOp<string mnemonic, list<Trait> traits = []> : Dist_Op<mnemonic,
+    traits # [Dist_Effects, Dist_UsesSymbols]>;
 
 class Dist_Collective<string mnemonic> : Dist_CommunicationOp<mnemonic> {
   let results = (outs Variadic<AnyType>:$outputs);
@@ -150,31 +168,41 @@ class Dist_Collective<string mnemonic> : Dist_CommunicationOp<mnemonic> {
 def Dist_AllReduceOp : Dist_Collective<"all_reduce"> {
   let summary = "combines the members' values; every member gets the result, with the same bits";
   let arguments = (ins Dist_ReduceAttr:$reduce, Variadic<AnyType>:$inputs, FlatSymbolRefAttr:$comm);
-  let assemblyFormat = "custom<Word>($reduce) `(` $inputs `)` `on` $comm attr-dict `:` functional-type($inputs, results)";
+  let assemblyFormat = "custom<Word>($reduce) `(` $inputs `)` `on` $comm attr-dict `:` "
+                       "functional-type($inputs, results)";
 }
 def Dist_ReduceOp : Dist_Collective<"reduce"> {
   let summary = "combines the members' values at one coordinate";
-  let arguments = (ins Dist_ReduceAttr:$reduce, Variadic<AnyType>:$inputs, FlatSymbolRefAttr:$comm, Dist_SelAttr:$root);
-  let assemblyFormat = "custom<Word>($reduce) `(` $inputs `)` `on` $comm `to` custom<Selector>($root) attr-dict `:` functional-type($inputs, results)";
+  let arguments = (ins Dist_ReduceAttr:$reduce, Variadic<AnyType>:$inputs, FlatSymbolRefAttr:$comm,
+                       Dist_SelAttr:$root);
+  let assemblyFormat = "custom<Word>($reduce) `(` $inputs `)` `on` $comm `to` "
+                       "custom<Selector>($root) attr-dict `:` functional-type($inputs, results)";
 }
 def Dist_BroadcastOp : Dist_Collective<"broadcast"> {
   let summary = "every member gets the root's value";
   let arguments = (ins Variadic<AnyType>:$inputs, FlatSymbolRefAttr:$comm, Dist_SelAttr:$root);
-  let assemblyFormat = "`(` $inputs `)` `on` $comm `from` custom<Selector>($root) attr-dict `:` functional-type($inputs, results)";
+  let assemblyFormat = "`(` $inputs `)` `on` $comm `from` custom<Selector>($root) attr-dict `:` "
+                       "functional-type($inputs, results)";
 }
 def Dist_AllGatherOp : Dist_Collective<"all_gather"> {
   let summary = "every member gets all parts, put together along a dim";
-  let arguments = (ins Variadic<AnyType>:$inputs, FlatSymbolRefAttr:$comm, I64Attr:$dim, UnitAttr:$ragged);
-  let assemblyFormat = "`(` $inputs `)` `on` $comm `dim` custom<Dim>($dim) (`ragged` $ragged^)? attr-dict `:` functional-type($inputs, results)";
+  let arguments = (ins Variadic<AnyType>:$inputs, FlatSymbolRefAttr:$comm, I64Attr:$dim,
+                       UnitAttr:$ragged);
+  let assemblyFormat = "`(` $inputs `)` `on` $comm `dim` custom<Dim>($dim) (`ragged` $ragged^)? "
+                       "attr-dict `:` functional-type($inputs, results)";
 }
 def Dist_ReduceScatterOp : Dist_Collective<"reduce_scatter"> {
   let summary = "combines the members' values; every member gets its part along a dim";
-  let arguments = (ins Dist_ReduceAttr:$reduce, Variadic<AnyType>:$inputs, FlatSymbolRefAttr:$comm, I64Attr:$dim);
-  let assemblyFormat = "custom<Word>($reduce) `(` $inputs `)` `on` $comm `dim` custom<Dim>($dim) attr-dict `:` functional-type($inputs, results)";
+  let arguments = (ins Dist_ReduceAttr:$reduce, Variadic<AnyType>:$inputs, FlatSymbolRefAttr:$comm,
+                       I64Attr:$dim);
+  let assemblyFormat = "custom<Word>($reduce) `(` $inputs `)` `on` $comm `dim` custom<Dim>($dim) "
+                       "attr-dict `:` functional-type($inputs, results)";
 }
 def Dist_AllToAllOp : Dist_Collective<"all_to_all"> {
-  let summary = "cuts along one dim, hands part j to member j, puts the received parts together along another dim";
-  let arguments = (ins Variadic<AnyType>:$inputs, FlatSymbolRefAttr:$comm, I64Attr:$split, I64Attr:$concat);
+  let summary = "cuts along one dim, hands part j to member j, puts the received parts together "
+                "along another dim";
+  let arguments = (ins Variadic<AnyType>:$inputs, FlatSymbolRefAttr:$comm, I64Attr:$split,
+                       I64Attr:$concat);
   let assemblyFormat = [{
     `(` $inputs `)` `on` $comm `split` $split `concat` $concat attr-dict `:` functional-type($inputs, results)
   }];
@@ -222,7 +250,8 @@ def Dist_CopyOp : Dist_Op<"copy", [Dist_Effects]> {
   let summary = "the same value in another memory";
   let arguments = (ins AnyType:$input, Dist_MemoryAttr:$to);
   let results = (outs AnyType:$output);
-  let assemblyFormat = "$input `to` custom<Word>($to) attr-dict `:` type($input) `->` type($output)";
+  let assemblyFormat = "$input `to` custom<Word>($to) attr-dict `:` type($input) `->` "
+                       "type($output)";
   let hasVerifier = 1;
 }
 def Dist_AssumeOp : Dist_Op<"assume", [Pure, AllTypesMatch<["input", "output"]>]> {
@@ -238,8 +267,10 @@ def Dist_AssumeOp : Dist_Op<"assume", [Pure, AllTypesMatch<["input", "output"]>]
 
 def Dist_PushOp : Dist_CommunicationOp<"push"> {
   let summary = "hands a gradient to the owners of a variable of a server role";
-  let arguments = (ins AnyType:$input, SymbolRefAttr:$var, Dist_MergeAttr:$merge, FlatSymbolRefAttr:$comm);
-  let assemblyFormat = "$input `to` $var `merge` custom<Word>($merge) `on` $comm attr-dict `:` type($input)";
+  let arguments = (ins AnyType:$input, SymbolRefAttr:$var, Dist_MergeAttr:$merge,
+                       FlatSymbolRefAttr:$comm);
+  let assemblyFormat = "$input `to` $var `merge` custom<Word>($merge) `on` $comm attr-dict `:` "
+                       "type($input)";
   let hasVerifier = 1;
 }
 def Dist_PullOp : Dist_CommunicationOp<"pull"> {

@@ -1,4 +1,5 @@
-// Text of operations that the declarative format cannot say: lists of axes, selectors in place, regions with named arguments.
+// Text of operations that the declarative format cannot say: lists of axes, selectors in place,
+// regions with named arguments.
 #include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
 
@@ -12,12 +13,15 @@ using mlir::ParseResult;
 // [dp = 2, mp = 2] · time [micro = 8] · [dp, mp] · <pp = 0> · flat
 //===----------------------------------------------------------------------===//
 
-static ParseResult parseAxes(OpAsmParser& parser, mlir::ArrayAttr& axes, mlir::DenseI64ArrayAttr& sizes) {
+static ParseResult parseAxes(OpAsmParser& parser, mlir::ArrayAttr& axes,
+                             mlir::DenseI64ArrayAttr& sizes) {
   llvm::SmallVector<mlir::Attribute> names;
   llvm::SmallVector<int64_t> extents;
   auto one = [&]() -> ParseResult {
     llvm::StringRef name;
-    if (parser.parseKeyword(&name) || parser.parseEqual() || parser.parseInteger(extents.emplace_back())) return mlir::failure();
+    if (parser.parseKeyword(&name) || parser.parseEqual() ||
+        parser.parseInteger(extents.emplace_back()))
+      return mlir::failure();
     names.push_back(parser.getBuilder().getStringAttr(name));
     return mlir::success();
   };
@@ -27,21 +31,25 @@ static ParseResult parseAxes(OpAsmParser& parser, mlir::ArrayAttr& axes, mlir::D
   return mlir::success();
 }
 
-static void printAxes(OpAsmPrinter& printer, mlir::Operation*, mlir::ArrayAttr axes, mlir::DenseI64ArrayAttr sizes) {
+static void printAxes(OpAsmPrinter& printer, mlir::Operation*, mlir::ArrayAttr axes,
+                      mlir::DenseI64ArrayAttr sizes) {
   printer << '[';
   for (size_t i = 0; i < axes.size() && i < static_cast<size_t>(sizes.size()); ++i)
-    printer << (i ? ", " : "") << llvm::cast<mlir::StringAttr>(axes[i]).getValue() << " = " << sizes[i];
+    printer << (i ? ", " : "") << llvm::cast<mlir::StringAttr>(axes[i]).getValue() << " = "
+            << sizes[i];
   printer << ']';
 }
 
-static ParseResult parseTimeAxes(OpAsmParser& parser, mlir::ArrayAttr& axes, mlir::DenseI64ArrayAttr& sizes) {
+static ParseResult parseTimeAxes(OpAsmParser& parser, mlir::ArrayAttr& axes,
+                                 mlir::DenseI64ArrayAttr& sizes) {
   if (mlir::succeeded(parser.parseOptionalKeyword("time"))) return parseAxes(parser, axes, sizes);
   axes = parser.getBuilder().getArrayAttr({});
   sizes = parser.getBuilder().getDenseI64ArrayAttr({});
   return mlir::success();
 }
 
-static void printTimeAxes(OpAsmPrinter& printer, mlir::Operation* op, mlir::ArrayAttr axes, mlir::DenseI64ArrayAttr sizes) {
+static void printTimeAxes(OpAsmPrinter& printer, mlir::Operation* op, mlir::ArrayAttr axes,
+                          mlir::DenseI64ArrayAttr sizes) {
   if (axes.empty()) return;
   printer << "time ";
   printAxes(printer, op, axes, sizes);
@@ -62,7 +70,9 @@ static ParseResult parseNames(OpAsmParser& parser, mlir::ArrayAttr& names) {
 
 static void printNames(OpAsmPrinter& printer, mlir::Operation*, mlir::ArrayAttr names) {
   printer << '[';
-  llvm::interleaveComma(names, printer, [&](mlir::Attribute name) { printer << llvm::cast<mlir::StringAttr>(name).getValue(); });
+  llvm::interleaveComma(names, printer, [&](mlir::Attribute name) {
+    printer << llvm::cast<mlir::StringAttr>(name).getValue();
+  });
   printer << ']';
 }
 
@@ -72,10 +82,18 @@ static ParseResult parseBare(OpAsmParser& parser, Attr& attribute) {
   return mlir::success(static_cast<bool>(attribute));
 }
 
-static ParseResult parseSelector(OpAsmParser& parser, SelAttr& selector) { return parseBare(parser, selector); }
-static void printSelector(OpAsmPrinter& printer, mlir::Operation*, SelAttr selector) { selector.print(printer); }
-static ParseResult parseLayout(OpAsmParser& parser, LayoutAttr& layout) { return parseBare(parser, layout); }
-static void printLayout(OpAsmPrinter& printer, mlir::Operation*, LayoutAttr layout) { layout.print(printer); }
+static ParseResult parseSelector(OpAsmParser& parser, SelAttr& selector) {
+  return parseBare(parser, selector);
+}
+static void printSelector(OpAsmPrinter& printer, mlir::Operation*, SelAttr selector) {
+  selector.print(printer);
+}
+static ParseResult parseLayout(OpAsmParser& parser, LayoutAttr& layout) {
+  return parseBare(parser, layout);
+}
+static void printLayout(OpAsmPrinter& printer, mlir::Operation*, LayoutAttr layout) {
+  layout.print(printer);
+}
 
 // A case of an enumeration. Its attribute would print a space of its own before it.
 template <typename Attr>
@@ -96,7 +114,8 @@ static void printWord(OpAsmPrinter& printer, mlir::Operation*, Attr attribute) {
 
 static ParseResult parseDim(OpAsmParser& parser, mlir::IntegerAttr& dim) {
   int64_t value = kFlat;
-  if (mlir::failed(parser.parseOptionalKeyword("flat")) && parser.parseInteger(value)) return mlir::failure();
+  if (mlir::failed(parser.parseOptionalKeyword("flat")) && parser.parseInteger(value))
+    return mlir::failure();
   dim = parser.getBuilder().getI64IntegerAttr(value);
   return mlir::success();
 }
@@ -121,10 +140,12 @@ struct Entry {
   ParseResult parse(OpAsmParser& parser, mlir::OperationState& result) {
     llvm::SMLoc loc = parser.getCurrentLocation();
     auto one = [&]() -> ParseResult {
-      return mlir::failure(parser.parseArgument(arguments.emplace_back()) || parser.parseEqual() || parser.parseOperand(operands.emplace_back()) ||
+      return mlir::failure(parser.parseArgument(arguments.emplace_back()) || parser.parseEqual() ||
+                           parser.parseOperand(operands.emplace_back()) ||
                            parser.parseColonType(types.emplace_back()));
     };
-    if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, one) || parser.resolveOperands(operands, types, loc, result.operands))
+    if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, one) ||
+        parser.resolveOperands(operands, types, loc, result.operands))
       return mlir::failure();
     for (auto [argument, type] : llvm::zip(arguments, types)) argument.type = unlocated(type);
     return mlir::success();
@@ -133,8 +154,10 @@ struct Entry {
 
 void printEntry(OpAsmPrinter& printer, mlir::ValueRange arguments, mlir::ValueRange operands) {
   printer << '(';
-  llvm::interleaveComma(llvm::zip(arguments, operands), printer,
-                        [&](auto pair) { printer << std::get<0>(pair) << " = " << std::get<1>(pair) << " : " << std::get<1>(pair).getType(); });
+  llvm::interleaveComma(llvm::zip(arguments, operands), printer, [&](auto pair) {
+    printer << std::get<0>(pair) << " = " << std::get<1>(pair) << " : "
+            << std::get<1>(pair).getType();
+  });
   printer << ')';
 }
 
@@ -149,7 +172,8 @@ ParseResult parseResults(OpAsmParser& parser, mlir::OperationState& result) {
   return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, one);
 }
 
-ParseResult parseStringAttr(OpAsmParser& parser, mlir::OperationState& result, llvm::StringRef name) {
+ParseResult parseStringAttr(OpAsmParser& parser, mlir::OperationState& result,
+                            llvm::StringRef name) {
   mlir::StringAttr text;
   if (parser.parseAttribute(text)) return mlir::failure();
   result.addAttribute(name, text);
@@ -175,12 +199,14 @@ ParseResult OnOp::parse(OpAsmParser& parser, mlir::OperationState& result) {
   if (parseSelector(parser, where)) return mlir::failure();
   result.addAttribute("where", where);
   llvm::SMLoc loc = parser.getCurrentLocation();
-  if (mlir::succeeded(parser.parseOptionalKeyword("with")) && entry.parse(parser, result)) return mlir::failure();
+  if (mlir::succeeded(parser.parseOptionalKeyword("with")) && entry.parse(parser, result))
+    return mlir::failure();
   llvm::StringRef word;
   if (mlir::succeeded(parser.parseOptionalKeyword("task"))) {
     if (parser.parseKeyword(&word)) return mlir::failure();
     std::optional<Task> task = symbolizeTask(word);
-    if (!task) return parser.emitError(loc, "no task is called '") << word << "'; known are F, B, W";
+    if (!task)
+      return parser.emitError(loc, "no task is called '") << word << "'; known are F, B, W";
     result.addAttribute("task", TaskAttr::get(parser.getContext(), *task));
   }
   int64_t chunk = 0;
@@ -188,7 +214,8 @@ ParseResult OnOp::parse(OpAsmParser& parser, mlir::OperationState& result) {
     if (parser.parseInteger(chunk)) return mlir::failure();
     result.addAttribute("chunk", parser.getBuilder().getI64IntegerAttr(chunk));
   }
-  if (parseResults(parser, result) || parser.parseOptionalAttrDictWithKeyword(result.attributes)) return mlir::failure();
+  if (parseResults(parser, result) || parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return mlir::failure();
   mlir::Region* body = result.addRegion();
   mlir::Region* otherwise = result.addRegion();
   if (parser.parseRegion(*body, entry.arguments)) return mlir::failure();
@@ -221,10 +248,14 @@ void OnOp::print(OpAsmPrinter& printer) {
 ParseResult ForeachBlockOp::parse(OpAsmParser& parser, mlir::OperationState& result) {
   OpAsmParser::Argument index;
   Entry entry;
-  if (parseVariable(parser, result) || parser.parseLParen() || parser.parseArgument(index) || parser.parseRParen()) return mlir::failure();
+  if (parseVariable(parser, result) || parser.parseLParen() || parser.parseArgument(index) ||
+      parser.parseRParen())
+    return mlir::failure();
   index.type = mlir::RankedTensorType::get({1}, parser.getBuilder().getI64Type());
-  if (mlir::succeeded(parser.parseOptionalKeyword("iter")) && entry.parse(parser, result)) return mlir::failure();
-  if (parseResults(parser, result) || parser.parseOptionalAttrDictWithKeyword(result.attributes)) return mlir::failure();
+  if (mlir::succeeded(parser.parseOptionalKeyword("iter")) && entry.parse(parser, result))
+    return mlir::failure();
+  if (parseResults(parser, result) || parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return mlir::failure();
   entry.arguments.insert(entry.arguments.begin(), index);
   return parser.parseRegion(*result.addRegion(), entry.arguments);
 }
@@ -251,15 +282,17 @@ ParseResult MicroOp::parse(OpAsmParser& parser, mlir::OperationState& result) {
   mlir::ArrayAttr axes;
   int64_t chunks = 1;
   Entry entry;
-  if (parser.parseKeyword("over") || parseNames(parser, axes) || parser.parseKeyword("schedule") || parser.parseLParen() ||
-      parseStringAttr(parser, result, "schedule") || parser.parseComma() || parser.parseKeyword("chunks") || parser.parseInteger(chunks) ||
-      parser.parseRParen())
+  if (parser.parseKeyword("over") || parseNames(parser, axes) || parser.parseKeyword("schedule") ||
+      parser.parseLParen() || parseStringAttr(parser, result, "schedule") || parser.parseComma() ||
+      parser.parseKeyword("chunks") || parser.parseInteger(chunks) || parser.parseRParen())
     return mlir::failure();
   result.addAttribute("axes", axes);
   result.addAttribute("chunks", parser.getBuilder().getI64IntegerAttr(chunks));
-  if (mlir::succeeded(parser.parseOptionalKeyword("iter")) && entry.parse(parser, result)) return mlir::failure();
+  if (mlir::succeeded(parser.parseOptionalKeyword("iter")) && entry.parse(parser, result))
+    return mlir::failure();
   for (auto [argument, type] : llvm::zip(entry.arguments, entry.types)) argument.type = type;
-  if (parseResults(parser, result) || parser.parseOptionalAttrDictWithKeyword(result.attributes)) return mlir::failure();
+  if (parseResults(parser, result) || parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return mlir::failure();
   return parser.parseRegion(*result.addRegion(), entry.arguments);
 }
 
@@ -280,7 +313,8 @@ void MicroOp::print(OpAsmPrinter& printer) {
 }
 
 //===----------------------------------------------------------------------===//
-// dist.composite "sync_batch_norm" (X = %x : T) -> ("Y" as "bn.out" : T) attrs {…} { ^bb0(%a: T): … }
+// dist.composite "sync_batch_norm" (X = %x : T) -> ("Y" as "bn.out" : T) attrs {…} { ^bb0(%a: T): …
+// }
 //===----------------------------------------------------------------------===//
 
 ParseResult CompositeOp::parse(OpAsmParser& parser, mlir::OperationState& result) {
@@ -290,16 +324,16 @@ ParseResult CompositeOp::parse(OpAsmParser& parser, mlir::OperationState& result
   llvm::SmallVector<mlir::Type> types;
   auto input = [&]() -> ParseResult {
     std::string slot;
-    if (parser.parseKeywordOrString(&slot) || parser.parseEqual() || parser.parseOperand(operands.emplace_back()) ||
-        parser.parseColonType(types.emplace_back()))
+    if (parser.parseKeywordOrString(&slot) || parser.parseEqual() ||
+        parser.parseOperand(operands.emplace_back()) || parser.parseColonType(types.emplace_back()))
       return mlir::failure();
     inputSlots.push_back(builder.getStringAttr(slot));
     return mlir::success();
   };
   auto output = [&]() -> ParseResult {
     std::string slot, name;
-    if (parser.parseKeywordOrString(&slot) || parser.parseKeyword("as") || parser.parseKeywordOrString(&name) ||
-        parser.parseColonType(result.types.emplace_back()))
+    if (parser.parseKeywordOrString(&slot) || parser.parseKeyword("as") ||
+        parser.parseKeywordOrString(&name) || parser.parseColonType(result.types.emplace_back()))
       return mlir::failure();
     outputSlots.push_back(builder.getStringAttr(slot));
     outputNames.push_back(builder.getStringAttr(name));
@@ -308,7 +342,8 @@ ParseResult CompositeOp::parse(OpAsmParser& parser, mlir::OperationState& result
   if (parseStringAttr(parser, result, "op")) return mlir::failure();
   llvm::SMLoc loc = parser.getCurrentLocation();
   if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, input) || parser.parseArrow() ||
-      parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, output) || parser.resolveOperands(operands, types, loc, result.operands))
+      parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, output) ||
+      parser.resolveOperands(operands, types, loc, result.operands))
     return mlir::failure();
   mlir::NamedAttrList attrs;
   if (parser.parseKeyword("attrs") || parser.parseOptionalAttrDict(attrs)) return mlir::failure();
@@ -329,15 +364,17 @@ void CompositeOp::print(OpAsmPrinter& printer) {
     printer << " = " << std::get<1>(pair) << " : " << std::get<1>(pair).getType();
   });
   printer << ") -> (";
-  llvm::interleaveComma(llvm::zip(getOutputSlots(), getOutputNames(), getOutputs()), printer, [&](auto entry) {
-    printer.printKeywordOrString(llvm::cast<mlir::StringAttr>(std::get<0>(entry)).getValue());
-    printer << " as ";
-    printer.printAttributeWithoutType(std::get<1>(entry));
-    printer << " : " << std::get<2>(entry).getType();
-  });
+  llvm::interleaveComma(
+      llvm::zip(getOutputSlots(), getOutputNames(), getOutputs()), printer, [&](auto entry) {
+        printer.printKeywordOrString(llvm::cast<mlir::StringAttr>(std::get<0>(entry)).getValue());
+        printer << " as ";
+        printer.printAttributeWithoutType(std::get<1>(entry));
+        printer << " : " << std::get<2>(entry).getType();
+      });
   printer << ") attrs ";
   printer.printAttributeWithoutType(getAttrs());
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"op", "input_slots", "output_slots", "output_names", "attrs"});
+  printer.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(), {"op", "input_slots", "output_slots", "output_names", "attrs"});
   printer << ' ';
   printer.printRegion(getBody());
 }
@@ -351,11 +388,14 @@ ParseResult HandleOp::parse(OpAsmParser& parser, mlir::OperationState& result) {
   llvm::SMLoc loc = parser.getCurrentLocation();
   if (parser.parseKeyword(&word)) return mlir::failure();
   std::optional<Handler> kind = symbolizeHandler(word);
-  if (!kind) return parser.emitError(loc, "no handler is called '") << word << "'; known are round, push, pull, lookup";
+  if (!kind)
+    return parser.emitError(loc, "no handler is called '")
+           << word << "'; known are round, push, pull, lookup";
   result.addAttribute("kind", HandlerAttr::get(parser.getContext(), *kind));
   if (*kind != Handler::Round && parseVariable(parser, result)) return mlir::failure();
   llvm::SmallVector<OpAsmParser::Argument> arguments;
-  if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::OptionalParen, /*allowType=*/true) ||
+  if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::OptionalParen,
+                               /*allowType=*/true) ||
       parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return mlir::failure();
   return parser.parseRegion(*result.addRegion(), arguments);
@@ -369,7 +409,9 @@ void HandleOp::print(OpAsmPrinter& printer) {
   }
   if (getBody().getNumArguments()) {
     printer << " (";
-    llvm::interleaveComma(getBody().getArguments(), printer, [&](mlir::BlockArgument argument) { printer.printRegionArgument(argument); });
+    llvm::interleaveComma(getBody().getArguments(), printer, [&](mlir::BlockArgument argument) {
+      printer.printRegionArgument(argument);
+    });
     printer << ')';
   }
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"kind", "var"});

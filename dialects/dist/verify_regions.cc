@@ -1,4 +1,5 @@
-// Constraints of region ops: guards, blocks, micro-batches, composites, servers (labels of docs/dialects/dist.md).
+// Constraints of region ops: guards, blocks, micro-batches, composites, servers (labels of
+// docs/dialects/dist.md).
 #include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/dist/verify.h"
@@ -15,13 +16,17 @@ using mlir::SymbolTableCollection;
 LogicalResult verifySelector(Operation* op, SelAttr selector, MeshOp mesh, llvm::StringRef label) {
   for (AxisSetAttr set : selector.getSets()) {
     std::optional<unsigned> index = mesh ? mesh.indexOf(set.getAxis()) : std::nullopt;
-    if (!index) return op->emitOpError() << label << ": '" << set.getAxis().getValue() << "' is no rank axis here";
+    if (!index)
+      return op->emitOpError() << label << ": '" << set.getAxis().getValue()
+                               << "' is no rank axis here";
     int64_t size = mesh.getSizes()[*index];
     if (set.getBounds().back() > size)
-      return op->emitOpError() << label << ": coordinate " << set.getBounds().back() - 1 << " of axis '" << set.getAxis().getValue() << "', which has size "
+      return op->emitOpError() << label << ": coordinate " << set.getBounds().back() - 1
+                               << " of axis '" << set.getAxis().getValue() << "', which has size "
                                << size;
     if (set.count() == size && size > 1)
-      return op->emitOpError() << label << ": every coordinate of axis '" << set.getAxis().getValue() << "' is selected; leave the axis out";
+      return op->emitOpError() << label << ": every coordinate of axis '"
+                               << set.getAxis().getValue() << "' is selected; leave the axis out";
   }
   return mlir::success();
 }
@@ -31,7 +36,8 @@ LogicalResult verifyLocatedVariables(RoleOp role, SymbolTableCollection& tables)
   for (auto var : role.getBody().front().getOps<pd::VarOp>()) {
     auto where = var->getAttrOfType<SelAttr>(kAtAttr);
     if (!where) continue;
-    if (mlir::failed(verifySelector(var, where, meshOf(role, &tables), "D7"))) return mlir::failure();
+    if (mlir::failed(verifySelector(var, where, meshOf(role, &tables), "D7")))
+      return mlir::failure();
     located[var.getSymName()] = where;
   }
   if (located.empty()) return mlir::success();
@@ -39,8 +45,10 @@ LogicalResult verifyLocatedVariables(RoleOp role, SymbolTableCollection& tables)
     if (!llvm::isa<pd::GetOp, pd::SetOp>(op)) return mlir::WalkResult::advance();
     auto name = op->getAttrOfType<mlir::FlatSymbolRefAttr>("var");
     auto where = located.find(name.getValue());
-    if (where == located.end() || guardOf(op, &tables).within(where->second)) return mlir::WalkResult::advance();
-    op->emitOpError("D7: variable ") << name << " exists only on " << where->second << "; guard the access by dist.on";
+    if (where == located.end() || guardOf(op, &tables).within(where->second))
+      return mlir::WalkResult::advance();
+    op->emitOpError("D7: variable ")
+        << name << " exists only on " << where->second << "; guard the access by dist.on";
     return mlir::WalkResult::interrupt();
   });
   return mlir::failure(result.wasInterrupted());
@@ -57,14 +65,17 @@ LogicalResult verifyYield(Operation* op, mlir::Region& region, mlir::TypeRange e
   YieldOp yield = yieldOf(region);
   if (!yield) return op->emitOpError("region ends with dist.yield");
   if (yield.getValues().getTypes() == expected) return mlir::success();
-  auto error = op->emitOpError("yields ") << yield.getValues().getTypes() << " where " << expected << " is expected";
+  auto error = op->emitOpError("yields ")
+               << yield.getValues().getTypes() << " where " << expected << " is expected";
   return error.attachNote(yield.getLoc()) << "the yield", error;
 }
 
 LogicalResult verifyArguments(Operation* op, mlir::TypeRange arguments, mlir::TypeRange operands) {
   bool equal = arguments.size() == operands.size();
   for (size_t i = 0; equal && i < arguments.size(); ++i) equal = arguments[i] == operands[i];
-  return equal ? mlir::success() : LogicalResult(op->emitOpError("arguments of the region are not of the operands' types"));
+  return equal ? mlir::success()
+               : LogicalResult(
+                     op->emitOpError("arguments of the region are not of the operands' types"));
 }
 
 }  // namespace
@@ -74,34 +85,44 @@ LogicalResult verifyArguments(Operation* op, mlir::TypeRange arguments, mlir::Ty
 //===----------------------------------------------------------------------===//
 
 LogicalResult OnOp::verify() {
-  if (getWhere().getSets().empty()) return emitOpError("D9: selects every rank; leave the guard out");
+  if (getWhere().getSets().empty())
+    return emitOpError("D9: selects every rank; leave the guard out");
   llvm::SmallVector<mlir::Type> inside;
   for (mlir::Type type : getInputs().getTypes()) {
-    if (!llvm::isa<AtType>(type)) return emitOpError("D6: an argument is a located value; plain ones are captured");
+    if (!llvm::isa<AtType>(type))
+      return emitOpError("D6: an argument is a located value; plain ones are captured");
     inside.push_back(unlocated(type));
   }
-  if (mlir::failed(verifyArguments(*this, getBody().getArgumentTypes(), inside))) return mlir::failure();
+  if (mlir::failed(verifyArguments(*this, getBody().getArgumentTypes(), inside)))
+    return mlir::failure();
   if (!getOtherwise().empty()) {
-    if (getOtherwise().getNumArguments()) return emitOpError("D6: nothing located at the guard's ranks exists in its else-body");
-    if (mlir::failed(verifyYield(*this, getOtherwise(), getOutputs().getTypes()))) return mlir::failure();
+    if (getOtherwise().getNumArguments())
+      return emitOpError("D6: nothing located at the guard's ranks exists in its else-body");
+    if (mlir::failed(verifyYield(*this, getOtherwise(), getOutputs().getTypes())))
+      return mlir::failure();
     return verifyYield(*this, getBody(), getOutputs().getTypes());
   }
   llvm::SmallVector<mlir::Type> plain;
   for (mlir::Type type : getOutputs().getTypes()) {
     auto at = llvm::dyn_cast<AtType>(type);
-    if (!at || at.getWhere() != getWhere()) return emitOpError("D6: without else, results are located at ") << getWhere() << ", not " << type;
+    if (!at || at.getWhere() != getWhere())
+      return emitOpError("D6: without else, results are located at ")
+             << getWhere() << ", not " << type;
     plain.push_back(at.getType());
   }
   return verifyYield(*this, getBody(), plain);
 }
 
 LogicalResult OnOp::verifySymbolUses(SymbolTableCollection& tables) {
-  if (mlir::failed(verifySelector(*this, getWhere(), meshOf(*this, &tables), "D9"))) return mlir::failure();
+  if (mlir::failed(verifySelector(*this, getWhere(), meshOf(*this, &tables), "D9")))
+    return mlir::failure();
   SelAttr both = guardOf(*this, &tables).where.intersect(getWhere());
   if (!both) return emitOpError("D9: no rank is in this guard and in the guards around it");
   for (mlir::Type type : getInputs().getTypes()) {
     SelAttr where = llvm::cast<AtType>(type).getWhere();
-    if (!where.contains(both)) return emitOpError("D6: an argument exists on ") << where << " only, the body runs on " << both;
+    if (!where.contains(both))
+      return emitOpError("D6: an argument exists on ")
+             << where << " only, the body runs on " << both;
   }
   return mlir::success();
 }
@@ -117,34 +138,43 @@ AxisRelAttr blocksOf(pd::VarOp var) {
   auto relation = var ? var->getAttrOfType<RelAttr>(kRelAttr) : RelAttr();
   if (!relation) return {};
   for (AxisRelAttr state : relation.getAxes())
-    if (state.getState() == StateKind::Split && state.getLayout() && state.getLayout().getKind() != LayoutKind::Even) return state;
+    if (state.getState() == StateKind::Split && state.getLayout() &&
+        state.getLayout().getKind() != LayoutKind::Even)
+      return state;
   return {};
 }
 
 }  // namespace
 
 LogicalResult ForeachBlockOp::verify() {
-  llvm::SmallVector<mlir::Type> inside{mlir::RankedTensorType::get({1}, mlir::IntegerType::get(getContext(), 64))};
+  llvm::SmallVector<mlir::Type> inside{
+      mlir::RankedTensorType::get({1}, mlir::IntegerType::get(getContext(), 64))};
   llvm::append_range(inside, getInits().getTypes());
-  if (mlir::failed(verifyArguments(*this, getBody().getArgumentTypes(), inside))) return mlir::failure();
-  if (getInits().getTypes() != getOutputs().getTypes()) return emitOpError("results have the types of the initial values");
+  if (mlir::failed(verifyArguments(*this, getBody().getArgumentTypes(), inside)))
+    return mlir::failure();
+  if (getInits().getTypes() != getOutputs().getTypes())
+    return emitOpError("results have the types of the initial values");
   return verifyYield(*this, getBody(), getOutputs().getTypes());
 }
 
 LogicalResult ForeachBlockOp::verifySymbolUses(SymbolTableCollection& tables) {
   auto var = tables.lookupNearestSymbolFrom<pd::VarOp>(*this, getVarAttr());
   AxisRelAttr blocks = blocksOf(var);
-  if (!blocks) return emitOpError("D11: ") << getVarAttr() << " is no variable that is cut into blocks";
+  if (!blocks)
+    return emitOpError("D11: ") << getVarAttr() << " is no variable that is cut into blocks";
   mlir::RankedTensorType type = pd::tensorOf(var.getType());
   for (int64_t dim = 0; type && dim < type.getRank(); ++dim)
     if (type.isDynamicDim(dim) != (dim == blocks.getDim()))
-      return emitOpError("D12: the local type of ") << getVarAttr() << " has `?` exactly in the blocked dim " << blocks.getDim() << ", not " << type;
+      return emitOpError("D12: the local type of ")
+             << getVarAttr() << " has `?` exactly in the blocked dim " << blocks.getDim()
+             << ", not " << type;
   mlir::WalkResult result = getBody().walk([&](Operation* op) {
     if (!llvm::isa<pd::GetOp, pd::SetOp, MergedOp>(op)) return mlir::WalkResult::advance();
     auto name = op->getAttrOfType<mlir::FlatSymbolRefAttr>("var");
     AxisRelAttr other = blocksOf(tables.lookupNearestSymbolFrom<pd::VarOp>(op, name));
     if (!other || other == blocks) return mlir::WalkResult::advance();
-    op->emitOpError("D11: ") << name << " is cut otherwise than " << getVarAttr() << ", whose blocks this loop visits";
+    op->emitOpError("D11: ") << name << " is cut otherwise than " << getVarAttr()
+                             << ", whose blocks this loop visits";
     return mlir::WalkResult::interrupt();
   });
   return mlir::failure(result.wasInterrupted());
@@ -156,7 +186,8 @@ LogicalResult ForeachBlockOp::verifySymbolUses(SymbolTableCollection& tables) {
 
 namespace {
 
-// D13: `value` is `argument`, or a sum of it and terms; the sum may stand in a guard that takes the argument in.
+// D13: `value` is `argument`, or a sum of it and terms; the sum may stand in a guard that takes the
+// argument in.
 bool accumulates(mlir::Value value, mlir::Value argument) {
   if (value == argument) return true;
   auto result = llvm::dyn_cast<mlir::OpResult>(value);
@@ -166,7 +197,8 @@ bool accumulates(mlir::Value value, mlir::Value argument) {
   if (use.getOwner() != op) return false;
   if (auto on = llvm::dyn_cast<OnOp>(op)) {
     YieldOp yield = yieldOf(on.getBody());
-    return yield && accumulates(yield.getValues()[result.getResultNumber()], on.getBody().getArgument(use.getOperandNumber()));
+    return yield && accumulates(yield.getValues()[result.getResultNumber()],
+                                on.getBody().getArgument(use.getOperandNumber()));
   }
   if (!pd::OpView::isFrameworkOp(op)) return false;
   llvm::StringRef type = pd::OpView(op).type();
@@ -176,23 +208,30 @@ bool accumulates(mlir::Value value, mlir::Value argument) {
 }  // namespace
 
 LogicalResult MicroOp::verify() {
-  if (mlir::failed(verifyArguments(*this, getBody().getArgumentTypes(), getInits().getTypes()))) return mlir::failure();
-  if (getInits().getTypes() != getOutputs().getTypes()) return emitOpError("results have the types of the initial values");
+  if (mlir::failed(verifyArguments(*this, getBody().getArgumentTypes(), getInits().getTypes())))
+    return mlir::failure();
+  if (getInits().getTypes() != getOutputs().getTypes())
+    return emitOpError("results have the types of the initial values");
   if (mlir::failed(verifyYield(*this, getBody(), getOutputs().getTypes()))) return mlir::failure();
   for (auto [value, argument] : llvm::zip(yieldOf(getBody()).getValues(), getBody().getArguments()))
     if (!accumulates(value, argument))
-      return emitOpError("D13: iteration value ") << argument.getArgNumber() << " is not its old value plus terms; micro-batches run in any order";
+      return emitOpError("D13: iteration value ")
+             << argument.getArgNumber()
+             << " is not its old value plus terms; micro-batches run in any order";
   return mlir::success();
 }
 
 LogicalResult MicroOp::verifySymbolUses(SymbolTableCollection& tables) {
   MeshOp mesh = meshOf(*this, &tables);
   for (llvm::StringRef axis : getAxes().getAsValueRange<mlir::StringAttr>())
-    if (!mesh || !mesh.sizeOf(axis) || mesh.indexOf(axis)) return emitOpError("D9: '") << axis << "' is no time axis here";
+    if (!mesh || !mesh.sizeOf(axis) || mesh.indexOf(axis))
+      return emitOpError("D9: '") << axis << "' is no time axis here";
   mlir::WalkResult result = getBody().walk([&](pd::SetOp set) {
     auto var = tables.lookupNearestSymbolFrom<pd::VarOp>(set, set.getVarAttr());
     if (!var || var->hasAttr(kPerMicroAttr)) return mlir::WalkResult::advance();
-    set.emitOpError("D16: sets ") << set.getVarAttr() << " once per micro-batch; only variables with " << kPerMicroAttr << " are";
+    set.emitOpError("D16: sets ") << set.getVarAttr()
+                                  << " once per micro-batch; only variables with " << kPerMicroAttr
+                                  << " are";
     return mlir::WalkResult::interrupt();
   });
   return mlir::failure(result.wasInterrupted());
@@ -203,13 +242,16 @@ LogicalResult MicroOp::verifySymbolUses(SymbolTableCollection& tables) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult CompositeOp::verify() {
-  if (getInputSlots().size() != getInputs().size() || getOutputSlots().size() != getOutputs().size() || getOutputNames().size() != getOutputs().size())
+  if (getInputSlots().size() != getInputs().size() ||
+      getOutputSlots().size() != getOutputs().size() ||
+      getOutputNames().size() != getOutputs().size())
     return emitOpError("D17: every operand has a slot, every result a slot and a name");
   if (mlir::failed(verifyArguments(*this, getBody().getArgumentTypes(), getInputs().getTypes())) ||
       mlir::failed(verifyYield(*this, getBody(), getOutputs().getTypes())))
     return mlir::failure();
   mlir::WalkResult result = getBody().walk([&](Operation* op) {
-    if (llvm::isa_and_nonnull<DistDialect, pd::PdDialect>(op->getDialect())) return mlir::WalkResult::advance();
+    if (llvm::isa_and_nonnull<DistDialect, pd::PdDialect>(op->getDialect()))
+      return mlir::WalkResult::advance();
     op->emitOpError("D17: the body of a composite has ops of pd and dist only");
     return mlir::WalkResult::interrupt();
   });
@@ -226,31 +268,39 @@ LogicalResult ServeOp::verify() {
   for (Operation& op : getBody().front()) {
     auto handler = llvm::dyn_cast<HandleOp>(op);
     if (!handler) return op.emitOpError("D18: a server's body has dist.handle only");
-    if (!seen.insert({handler.getKind(), handler.getVarAttr()}).second) return handler.emitOpError("D18: a second handler of the same request");
+    if (!seen.insert({handler.getKind(), handler.getVarAttr()}).second)
+      return handler.emitOpError("D18: a second handler of the same request");
     round |= handler.getKind() == Handler::Round;
   }
   if (round == (getMode() == ServeMode::Sync)) return mlir::success();
-  return emitOpError("D18: ") << (round ? "a round exists in mode sync only" : "mode sync needs a round");
+  return emitOpError("D18: ") << (round ? "a round exists in mode sync only"
+                                        : "mode sync needs a round");
 }
 
 LogicalResult ServeOp::verifySymbolUses(SymbolTableCollection& tables) {
   CommOp comm = lookupComm(*this, getCommAttr(), &tables);
   auto role = (*this)->getParentOfType<RoleOp>();
-  if (comm && role && comm.getKind() == CommKind::Rpc && comm.getServer() == role.getSymName()) return mlir::success();
-  return emitOpError("D23: serves ") << getCommAttr() << ", which is no rpc comm to the role it stands in";
+  if (comm && role && comm.getKind() == CommKind::Rpc && comm.getServer() == role.getSymName())
+    return mlir::success();
+  return emitOpError("D23: serves ")
+         << getCommAttr() << ", which is no rpc comm to the role it stands in";
 }
 
 LogicalResult HandleOp::verify() {
   unsigned arguments = getBody().getNumArguments();
   static constexpr unsigned kExpected[] = {0, 2, 1, 1};  // round, push, pull, lookup
   unsigned expected = kExpected[static_cast<unsigned>(getKind())];
-  if (arguments != expected) return emitOpError("D18: takes ") << expected << " arguments, not " << arguments;
-  if ((getKind() == Handler::Round) == getVar().has_value()) return emitOpError("D18: every handler but the round names a variable");
-  return yieldOf(getBody()) ? mlir::success() : LogicalResult(emitOpError("region ends with dist.yield"));
+  if (arguments != expected)
+    return emitOpError("D18: takes ") << expected << " arguments, not " << arguments;
+  if ((getKind() == Handler::Round) == getVar().has_value())
+    return emitOpError("D18: every handler but the round names a variable");
+  return yieldOf(getBody()) ? mlir::success()
+                            : LogicalResult(emitOpError("region ends with dist.yield"));
 }
 
 LogicalResult HandleOp::verifySymbolUses(SymbolTableCollection& tables) {
-  if (!getVar() || tables.lookupNearestSymbolFrom<pd::VarOp>(*this, getVarAttr())) return mlir::success();
+  if (!getVar() || tables.lookupNearestSymbolFrom<pd::VarOp>(*this, getVarAttr()))
+    return mlir::success();
   return emitOpError("D5: there is no variable ") << getVarAttr() << " in this role";
 }
 

@@ -1,5 +1,6 @@
-// The declarations of programs while a pass adds to them: found in constant time, so that passes stay linear. Kept by passes and exporters that
-// insert many ops; the functions of op_view.h are for a single one.
+// The declarations of programs while a pass adds to them: found in constant time, so that passes
+// stay linear. Kept by passes and exporters that insert many ops; the functions of op_view.h are
+// for a single one.
 #pragma once
 
 #include <string>
@@ -14,11 +15,13 @@ namespace dtranspile::pd {
 // On a pd.var: the variables that are parts of its storage (docs/dialects/pd.md).
 inline constexpr llvm::StringLiteral kPartsAttr = "pd.parts";
 
-// Reads every block once, when it is first asked for it. Declarations that others add, rename or erase meanwhile are not seen.
+// Reads every block once, when it is first asked for it. Declarations that others add, rename or
+// erase meanwhile are not seen.
 class Declarations {
  public:
   // As createOp of op_view.h.
-  OpView create(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type, llvm::ArrayRef<InputSlot> inputs, llvm::ArrayRef<OutputSlot> outputs,
+  OpView create(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type,
+                llvm::ArrayRef<InputSlot> inputs, llvm::ArrayRef<OutputSlot> outputs,
                 llvm::ArrayRef<mlir::NamedAttribute> attributes, int role);
 
   // The declaration of `name` in the block itself; null if there is none.
@@ -26,13 +29,14 @@ class Declarations {
   // The one that `name` resolves to from the block, looking outwards up to the program.
   DeclOp resolve(mlir::Block* block, llvm::StringRef name);
 
-  // Declares variable `name` in a block unless it, or a block around it in the same program, already does. Returns false when a
-  // declaration of another type is there.
+  // Declares variable `name` in a block unless it, or a block around it in the same program,
+  // already does. Returns false when a declaration of another type is there.
   bool declare(mlir::Block* block, llvm::StringRef name, mlir::Type type);
   // A copy of a declaration under a new name, right behind it. No persistable, parameter or feed.
   DeclOp copy(DeclOp original, llvm::StringRef name);
 
-  // `stem`, or `stem_<k>` with the smallest k >= 0 that no declaration of the program and no pd.var has. Deterministic.
+  // `stem`, or `stem_<k>` with the smallest k >= 0 that no declaration of the program and no pd.var
+  // has. Deterministic.
   std::string freshName(mlir::Block* block, llvm::StringRef stem);
 
  private:

@@ -1,4 +1,5 @@
-// Declarations for values that passes make: every name that an op writes is declared, as the saved format asks.
+// Declarations for values that passes make: every name that an op writes is declared, as the saved
+// format asks.
 #include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
 
@@ -31,7 +32,9 @@ Declarations::Scope& Declarations::scopeOf(mlir::Block* block) {
   return scope;
 }
 
-DeclOp Declarations::find(mlir::Block* block, llvm::StringRef name) { return scopeOf(block).byName.lookup(name); }
+DeclOp Declarations::find(mlir::Block* block, llvm::StringRef name) {
+  return scopeOf(block).byName.lookup(name);
+}
 
 DeclOp Declarations::resolve(mlir::Block* block, llvm::StringRef name) {
   while (block) {
@@ -51,12 +54,16 @@ bool Declarations::declare(mlir::Block* block, llvm::StringRef name, mlir::Type 
   mlir::IntegerAttr dtype, lod;
   mlir::DenseI64ArrayAttr dims;
   if (mlir::RankedTensorType tensor = tensorOf(type)) {
-    if (std::optional<DType> code = dtypeOf(tensor.getElementType())) dtype = builder.getI32IntegerAttr(static_cast<int32_t>(*code));
+    if (std::optional<DType> code = dtypeOf(tensor.getElementType()))
+      dtype = builder.getI32IntegerAttr(static_cast<int32_t>(*code));
     dims = builder.getDenseI64ArrayAttr(dimsOf(tensor));
   }
-  if (auto lodType = llvm::dyn_cast<LodType>(type)) lod = builder.getI32IntegerAttr(lodType.getLevels());
-  auto decl = DeclOp::create(builder, builder.getUnknownLoc(), builder.getStringAttr(name), builder.getI32IntegerAttr(kindOf(type)), dtype, dims, lod,
-                             mlir::BoolAttr(), mlir::BoolAttr(), mlir::BoolAttr(), mlir::BoolAttr(), mlir::StringAttr());
+  if (auto lodType = llvm::dyn_cast<LodType>(type))
+    lod = builder.getI32IntegerAttr(lodType.getLevels());
+  auto decl =
+      DeclOp::create(builder, builder.getUnknownLoc(), builder.getStringAttr(name),
+                     builder.getI32IntegerAttr(kindOf(type)), dtype, dims, lod, mlir::BoolAttr(),
+                     mlir::BoolAttr(), mlir::BoolAttr(), mlir::BoolAttr(), mlir::StringAttr());
   scope.byName[name] = decl;
   scope.last = decl;
   return true;
@@ -78,14 +85,17 @@ DeclOp Declarations::copy(DeclOp original, llvm::StringRef name) {
 
 std::string Declarations::freshName(mlir::Block* block, llvm::StringRef stem) {
   mlir::Operation* table = mlir::SymbolTable::getNearestSymbolTable(block->getParentOp());
-  auto taken = [&](llvm::StringRef name) { return resolve(block, name) || (table && mlir::SymbolTable::lookupSymbolIn(table, name)); };
+  auto taken = [&](llvm::StringRef name) {
+    return resolve(block, name) || (table && mlir::SymbolTable::lookupSymbolIn(table, name));
+  };
   std::string name = stem.str();
   for (int k = 0; taken(name); ++k) name = (stem + "_" + llvm::Twine(k)).str();
   return name;
 }
 
-OpView Declarations::create(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type, llvm::ArrayRef<InputSlot> inputs,
-                            llvm::ArrayRef<OutputSlot> outputs, llvm::ArrayRef<mlir::NamedAttribute> attributes, int role) {
+OpView Declarations::create(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type,
+                            llvm::ArrayRef<InputSlot> inputs, llvm::ArrayRef<OutputSlot> outputs,
+                            llvm::ArrayRef<mlir::NamedAttribute> attributes, int role) {
   mlir::MLIRContext* context = builder.getContext();
   mlir::OperationState state(location, ("pd." + type).str());
   llvm::SmallVector<mlir::Attribute> ins, outs;
@@ -117,11 +127,16 @@ OpView Declarations::create(mlir::OpBuilder& builder, mlir::Location location, l
   return view;
 }
 
-bool declare(mlir::Block* block, llvm::StringRef name, mlir::Type type) { return Declarations().declare(block, name, type); }
+bool declare(mlir::Block* block, llvm::StringRef name, mlir::Type type) {
+  return Declarations().declare(block, name, type);
+}
 
-std::string freshName(mlir::Block* block, llvm::StringRef stem) { return Declarations().freshName(block, stem); }
+std::string freshName(mlir::Block* block, llvm::StringRef stem) {
+  return Declarations().freshName(block, stem);
+}
 
-OpView createOp(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type, llvm::ArrayRef<InputSlot> inputs, llvm::ArrayRef<OutputSlot> outputs,
+OpView createOp(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type,
+                llvm::ArrayRef<InputSlot> inputs, llvm::ArrayRef<OutputSlot> outputs,
                 llvm::ArrayRef<mlir::NamedAttribute> attributes, int role) {
   return Declarations().create(builder, location, type, inputs, outputs, attributes, role);
 }

@@ -1,5 +1,6 @@
-// What `convert`, `show` and `diff` ask of framework ops: that they are well formed, and not that they fit their rows. A program of a newer framework, with
-// attributes that the table does not know, is kept as it is; who acts on a program judges it.
+// What `convert`, `show` and `diff` ask of framework ops: that they are well formed, and not that
+// they fit their rows. A program of a newer framework, with attributes that the table does not
+// know, is kept as it is; who acts on a program judges it.
 #pragma once
 
 #include "dialects/pd/pd.h"
@@ -7,7 +8,8 @@
 
 namespace dtranspile::pd {
 
-// While dialect pd has this interface, its ops are verified by P1 to P3 and for attributes of framework types (P7); P4 to P10 and C1 ... are not asked.
+// While dialect pd has this interface, its ops are verified by P1 to P3 and for attributes of
+// framework types (P7); P4 to P10 and C1 ... are not asked.
 class FormOnly : public mlir::DialectInterface::Base<FormOnly> {
  public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FormOnly)

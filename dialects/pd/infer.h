@@ -1,6 +1,6 @@
-// Shape and type inference: what a row's infer function sees. Called by the lowering with concrete extents and by the verifier with
-// declared ones; -1 is an extent not known. An infer function reads inputs and attributes, and sets every output that
-// is present.
+// Shape and type inference: what a row's infer function sees. Called by the lowering with concrete
+// extents and by the verifier with declared ones; -1 is an extent not known. An infer function
+// reads inputs and attributes, and sets every output that is present.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ enum class Kind : int {
 struct TensorInfo {
   Kind kind = Kind::Tensor;
   DType dtype = DType::kFloat32;
-  llvm::SmallVector<int64_t, 4> dims;  // -1: not known; of SelectedRows: of the dense tensor it stands for
+  llvm::SmallVector<int64_t, 4>
+      dims;  // -1: not known; of SelectedRows: of the dense tensor it stands for
   int lodLevel = 0;
   bool rankKnown = true;
 
@@ -47,13 +48,18 @@ class InferContext {
   virtual ~InferContext() = default;
   virtual const OpView& op() const = 0;
 
-  // Info of argument `index` of an input slot; null where absent. `count` is the number of arguments.
+  // Info of argument `index` of an input slot; null where absent. `count` is the number of
+  // arguments.
   virtual const TensorInfo* in(llvm::StringRef slot, unsigned index = 0) const = 0;
   virtual unsigned inCount(llvm::StringRef slot) const = 0;
   virtual unsigned outCount(llvm::StringRef slot) const = 0;
 
-  // The value of an input where it is known while compiling (a constant shape tensor); nothing otherwise.
-  virtual std::optional<llvm::SmallVector<int64_t>> constant(llvm::StringRef slot, unsigned index = 0) const { return std::nullopt; }
+  // The value of an input where it is known while compiling (a constant shape tensor); nothing
+  // otherwise.
+  virtual std::optional<llvm::SmallVector<int64_t>> constant(llvm::StringRef slot,
+                                                             unsigned index = 0) const {
+    return std::nullopt;
+  }
 
   // Ignored when that output is absent.
   virtual void out(llvm::StringRef slot, unsigned index, TensorInfo info) = 0;

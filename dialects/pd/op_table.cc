@@ -1,5 +1,5 @@
-// Parser of the row notation (op_table.h) and the look-ups over the parsed rows. Called once per process by findOp, and for every
-// line of a user's table file.
+// Parser of the row notation (op_table.h) and the look-ups over the parsed rows. Called once per
+// process by findOp, and for every line of a user's table file.
 #include "dialects/pd/op_table.h"
 
 #include <algorithm>
@@ -23,10 +23,12 @@ struct TypeWord {
 };
 
 constexpr TypeWord kTypeWords[] = {
-    {"i", AttrType::Int},      {"l", AttrType::Long},    {"f", AttrType::Float},     {"d", AttrType::Float64},   {"s", AttrType::String},
-    {"b", AttrType::Bool},     {"is", AttrType::Ints},   {"ls", AttrType::Longs},    {"fs", AttrType::Floats},   {"ds", AttrType::Float64s},
-    {"ss", AttrType::Strings}, {"bs", AttrType::Bools},  {"blk", AttrType::Block},   {"blks", AttrType::Blocks}, {"var", AttrType::Var},
-    {"vars", AttrType::Vars},  {"sc", AttrType::Scalar}, {"scs", AttrType::Scalars},
+    {"i", AttrType::Int},       {"l", AttrType::Long},      {"f", AttrType::Float},
+    {"d", AttrType::Float64},   {"s", AttrType::String},    {"b", AttrType::Bool},
+    {"is", AttrType::Ints},     {"ls", AttrType::Longs},    {"fs", AttrType::Floats},
+    {"ds", AttrType::Float64s}, {"ss", AttrType::Strings},  {"bs", AttrType::Bools},
+    {"blk", AttrType::Block},   {"blks", AttrType::Blocks}, {"var", AttrType::Var},
+    {"vars", AttrType::Vars},   {"sc", AttrType::Scalar},   {"scs", AttrType::Scalars},
 };
 
 struct EffectWord {
@@ -34,7 +36,11 @@ struct EffectWord {
   unsigned effect;
 };
 
-constexpr EffectWord kEffectWords[] = {{"", kPure}, {"pure", kPure}, {"random", kRandom}, {"host", kHost}, {"communicates", kCommunicates}};
+constexpr EffectWord kEffectWords[] = {{"", kPure},
+                                       {"pure", kPure},
+                                       {"random", kRandom},
+                                       {"host", kHost},
+                                       {"communicates", kCommunicates}};
 
 // What a default of a type looks like.
 enum class DefaultForm { Integer, Number, Boolean, Text, Integers, Numbers, Booleans, Texts, None };
@@ -103,7 +109,8 @@ llvm::SmallVector<StringRef> splitList(StringRef text) {
     parts.push_back(text.slice(begin, i).trim());
     begin = i + 1;
   }
-  if (StringRef last = text.drop_front(begin).trim(); !last.empty() || !parts.empty()) parts.push_back(last);
+  if (StringRef last = text.drop_front(begin).trim(); !last.empty() || !parts.empty())
+    parts.push_back(last);
   return parts;
 }
 
@@ -118,7 +125,9 @@ class RowParser {
     auto [inputs, outputs] = slots.split("->");
     if (!slots.contains("->")) return fail("the slots '" + slots + "' lack '->'");
     if (outputs.contains("->")) return fail("the slots '" + slots + "' have more than one '->'");
-    if (failed(parseSlots(inputs, false, spec_.inputs)) || failed(parseSlots(outputs, true, spec_.outputs))) return llvm::failure();
+    if (failed(parseSlots(inputs, false, spec_.inputs)) ||
+        failed(parseSlots(outputs, true, spec_.outputs)))
+      return llvm::failure();
     for (StringRef part : splitList(attributes)) {
       AttrRow row;
       if (failed(parseAttribute(part, row))) return llvm::failure();
@@ -135,7 +144,9 @@ class RowParser {
 
  private:
   static bool isName(StringRef name) {
-    return !name.empty() && llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '@' || c == '-'; });
+    return !name.empty() && llvm::all_of(name, [](char c) {
+      return llvm::isAlnum(c) || c == '_' || c == '@' || c == '-';
+    });
   }
 
   LogicalResult parseSlots(StringRef text, bool outputs, std::vector<Slot>& slots) {
@@ -144,17 +155,22 @@ class RowParser {
       size_t end = part.find_first_of("?*+!");
       slot.name = part.take_front(end).str();
       StringRef flags = end == StringRef::npos ? "" : part.drop_front(end);
-      if (!isName(slot.name)) return fail("'" + part + "' is no slot; expected a name and then any of ? * + !");
+      if (!isName(slot.name))
+        return fail("'" + part + "' is no slot; expected a name and then any of ? * + !");
       for (char flag : flags) {
         slot.dispensable |= flag == '?';
         slot.duplicable |= flag == '*' || flag == '+';
         slot.nonEmpty |= flag == '+';
         slot.updates |= flag == '!';
-        if (!StringRef("?*+!").contains(flag)) return fail("'" + part + "' is no slot; expected a name and then any of ? * + !");
+        if (!StringRef("?*+!").contains(flag))
+          return fail("'" + part + "' is no slot; expected a name and then any of ? * + !");
       }
-      if (slot.updates && !outputs) return fail("input slot '" + part + "' cannot be marked with !");
-      if (slot.nonEmpty && (flags.contains('*') || slot.dispensable)) return fail("slot '" + part + "' combines + with * or ?");
-      if (llvm::any_of(slots, [&](const Slot& other) { return other.name == slot.name; })) return fail("slot '" + slot.name + "' occurs twice");
+      if (slot.updates && !outputs)
+        return fail("input slot '" + part + "' cannot be marked with !");
+      if (slot.nonEmpty && (flags.contains('*') || slot.dispensable))
+        return fail("slot '" + part + "' combines + with * or ?");
+      if (llvm::any_of(slots, [&](const Slot& other) { return other.name == slot.name; }))
+        return fail("slot '" + slot.name + "' occurs twice");
       slots.push_back(std::move(slot));
     }
     return llvm::success();
@@ -163,13 +179,16 @@ class RowParser {
   LogicalResult parseAttribute(StringRef text, AttrRow& row) {
     auto [name, rest] = text.split(':');
     row.name = name.str();
-    if (!isName(name) || rest.empty()) return fail("'" + text + "' is no attribute; expected name:type or name:type=default");
+    if (!isName(name) || rest.empty())
+      return fail("'" + text + "' is no attribute; expected name:type or name:type=default");
     StringRef types = rest.take_while([](char c) { return c != '~' && c != '=' && c != '@'; });
     rest = rest.drop_front(types.size());
     if (failed(parseTypes(types, row))) return llvm::failure();
     row.hint = rest.consume_front("~");
     row.required = !rest.consume_front("=");
-    if (row.required) return rest.empty() ? llvm::success() : fail("attribute '" + name + "': '" + rest + "' is not understood");
+    if (row.required)
+      return rest.empty() ? llvm::success()
+                          : fail("attribute '" + name + "': '" + rest + "' is not understood");
     return parseDefault(rest, row);
   }
 
@@ -177,8 +196,10 @@ class RowParser {
     llvm::SmallVector<StringRef> words;
     text.split(words, '|');
     for (StringRef word : words) {
-      const TypeWord* found = llvm::find_if(kTypeWords, [&](const TypeWord& row) { return row.word == word; });
-      if (found == std::end(kTypeWords)) return fail("attribute '" + row.name + "': '" + word + "' is no type of op_table.h");
+      const TypeWord* found =
+          llvm::find_if(kTypeWords, [&](const TypeWord& row) { return row.word == word; });
+      if (found == std::end(kTypeWords))
+        return fail("attribute '" + row.name + "': '" + word + "' is no type of op_table.h");
       row.types.push_back(found->type);
     }
     return llvm::success();
@@ -190,11 +211,14 @@ class RowParser {
     if (at != StringRef::npos && at >= text.rfind('\'') + 1) {
       value = text.take_front(at);
       version = text.drop_front(at + 1);
-      if (version.getAsInteger(10, row.sinceVersion) || row.sinceVersion < 1) return fail("attribute '" + row.name + "': '" + version + "' is no op version");
+      if (version.getAsInteger(10, row.sinceVersion) || row.sinceVersion < 1)
+        return fail("attribute '" + row.name + "': '" + version + "' is no op version");
     }
     if (value.consume_front("'")) {
-      if (!value.consume_back("'")) return fail("attribute '" + row.name + "': its text lacks the closing quote");
-      if (formOf(row.types[0]) != DefaultForm::Text) return fail("attribute '" + row.name + "': a quoted default needs type s");
+      if (!value.consume_back("'"))
+        return fail("attribute '" + row.name + "': its text lacks the closing quote");
+      if (formOf(row.types[0]) != DefaultForm::Text)
+        return fail("attribute '" + row.name + "': a quoted default needs type s");
     } else if (!isDefaultOfForm(value, formOf(row.types[0]))) {
       return fail("attribute '" + row.name + "': '" + value + "' is no default of its type");
     }
@@ -206,21 +230,25 @@ class RowParser {
   std::string& error_;
 };
 
-// The attributes that every op may carry (op_proto_maker.cc), then hints to back ends that the framework registers on most ops
-// and clips from saved programs (op_compat.yaml, `extra`).
+// The attributes that every op may carry (op_proto_maker.cc), then hints to back ends that the
+// framework registers on most ops and clips from saved programs (op_compat.yaml, `extra`).
 constexpr const char* kCommonAttributes =
-    "op_role:i=4096, op_role_var:ss|s={}, op_namescope:s='', op_callstack:ss={}, op_device:s='', with_quant_attr:b=false, "
+    "op_role:i=4096, op_role_var:ss|s={}, op_namescope:s='', op_callstack:ss={}, op_device:s='', "
+    "with_quant_attr:b=false, "
     "grad_merge_cond_name:s='', @ALL_KERNELS_MUST_COMPUTE_RUNTIME_SHAPE@:b~=true, "
     "use_cudnn:b~=false, use_mkldnn:b~=false, use_quantizer:b~=false, mkldnn_data_type:s~=float32, "
-    "Scale_in:f~=1, Scale_out:f~=1, Scale_x:f~=1, Scale_y:f~=1, Scale_in_eltwise:f~=1, Scale_weights:fs~={1}, "
-    "force_fp32_output:b~=false, workspace_size_MB:i~=512, exhaustive_search:b~=false, use_addto:b~=false";
+    "Scale_in:f~=1, Scale_out:f~=1, Scale_x:f~=1, Scale_y:f~=1, Scale_in_eltwise:f~=1, "
+    "Scale_weights:fs~={1}, "
+    "force_fp32_output:b~=false, workspace_size_MB:i~=512, exhaustive_search:b~=false, "
+    "use_addto:b~=false";
 
 const OpSpec& commonSpec() {
   static const OpSpec* spec = [] {
     auto* parsed = new OpSpec();
     parsed->type = "common";
     std::string error;
-    [[maybe_unused]] LogicalResult result = RowParser(*parsed, error).parse("->", kCommonAttributes);
+    [[maybe_unused]] LogicalResult result =
+        RowParser(*parsed, error).parse("->", kCommonAttributes);
     assert(succeeded(result) && "the common attributes do not parse");
     return parsed;
   }();
@@ -233,9 +261,11 @@ struct NameAttribute {
 };
 
 constexpr NameAttribute kNameAttributes[] = {
-    {"", "op_role_var"},       {"", "skip_eager_deletion_vars"}, {"", "grad_merge_cond_name"}, {"while_grad", "original_output_grad"},
-    {"recurrent", "states"},   {"recurrent", "ex_states"},       {"recurrent_grad", "states"}, {"recurrent_grad", "ex_states"},
-    {"send", "send_varnames"}, {"recv", "recv_varnames"},
+    {"", "op_role_var"},          {"", "skip_eager_deletion_vars"},
+    {"", "grad_merge_cond_name"}, {"while_grad", "original_output_grad"},
+    {"recurrent", "states"},      {"recurrent", "ex_states"},
+    {"recurrent_grad", "states"}, {"recurrent_grad", "ex_states"},
+    {"send", "send_varnames"},    {"recv", "recv_varnames"},
 };
 
 template <typename Row>
@@ -262,26 +292,33 @@ LogicalResult parseRow(const OpRow& row, OpSpec& spec, std::string& error) {
 LogicalResult parseRowText(StringRef family, StringRef line, OpSpec& spec, std::string& error) {
   llvm::SmallVector<StringRef> columns;
   line.split(columns, '|', /*MaxSplit=*/2);
-  // Attribute types may hold '|' too (`i|l`): the effects are what follows the last one, if that is words of effects.
+  // Attribute types may hold '|' too (`i|l`): the effects are what follows the last one, if that is
+  // words of effects.
   std::string effects;
   StringRef attributes = columns.size() > 2 ? columns[2] : "";
   spec = OpSpec();
   spec.type = columns[0].trim().str();
   spec.family = family.str();
-  if (columns.size() < 3) return RowParser(spec, error).fail("expected `type | slots | attributes | effects`");
+  if (columns.size() < 3)
+    return RowParser(spec, error).fail("expected `type | slots | attributes | effects`");
   size_t bar = attributes.rfind('|');
-  if (bar == StringRef::npos) return RowParser(spec, error).fail("expected `type | slots | attributes | effects`");
+  if (bar == StringRef::npos)
+    return RowParser(spec, error).fail("expected `type | slots | attributes | effects`");
   llvm::SmallVector<StringRef> words;
   attributes.drop_front(bar + 1).split(words, '+');
   for (StringRef word : words) {
-    const EffectWord* found = llvm::find_if(kEffectWords, [&](const EffectWord& row) { return row.word == word.trim(); });
-    if (found == std::end(kEffectWords)) return RowParser(spec, error).fail("'" + word.trim() + "' is no effect; expected pure, random, host or communicates");
+    const EffectWord* found =
+        llvm::find_if(kEffectWords, [&](const EffectWord& row) { return row.word == word.trim(); });
+    if (found == std::end(kEffectWords))
+      return RowParser(spec, error)
+          .fail("'" + word.trim() + "' is no effect; expected pure, random, host or communicates");
     spec.effects |= found->effect;
   }
   return RowParser(spec, error).parse(columns[1].trim(), attributes.take_front(bar).trim());
 }
 
-LogicalResult parseTable(StringRef file, StringRef text, std::vector<OpSpec>& specs, std::string& error) {
+LogicalResult parseTable(StringRef file, StringRef text, std::vector<OpSpec>& specs,
+                         std::string& error) {
   llvm::SmallVector<StringRef> lines;
   text.split(lines, '\n');
   for (auto [number, line] : llvm::enumerate(lines)) {
@@ -289,7 +326,8 @@ LogicalResult parseTable(StringRef file, StringRef text, std::vector<OpSpec>& sp
     if (line.empty() || line.starts_with("#")) continue;
     OpSpec spec;
     LogicalResult result = parseRowText("user", line, spec, error);
-    if (succeeded(result) && llvm::any_of(specs, [&](const OpSpec& other) { return other.type == spec.type; }))
+    if (succeeded(result) &&
+        llvm::any_of(specs, [&](const OpSpec& other) { return other.type == spec.type; }))
       result = RowParser(spec, error).fail("the type occurs twice");
     if (failed(result)) {
       error = (file + ":" + Twine(number + 1) + ": " + error).str();
@@ -330,7 +368,9 @@ const OpSpec* findOp(StringRef type) {
 const AttrRow* commonAttribute(StringRef name) { return commonSpec().attribute(name); }
 
 bool isNameAttribute(StringRef op, StringRef attribute) {
-  return llvm::any_of(kNameAttributes, [&](const NameAttribute& row) { return row.attribute == attribute && (row.op.empty() || row.op == op); });
+  return llvm::any_of(kNameAttributes, [&](const NameAttribute& row) {
+    return row.attribute == attribute && (row.op.empty() || row.op == op);
+  });
 }
 
 }  // namespace dtranspile::pd

@@ -1,18 +1,24 @@
-// The table of framework operators: one row per op type of a ProgramDesc. A row becomes one registered op of dialect pd (row_op.h
-// registers it); verifier, printer, importer, inference and `dtranspile ops` all read the same row. Rows stand in
-// ops/<family>.cc; lowering and relation rules are rows of their own phase, keyed by the same type.
+// The table of framework operators: one row per op type of a ProgramDesc. A row becomes one
+// registered op of dialect pd (row_op.h registers it); verifier, printer, importer, inference and
+// `dtranspile ops` all read the same row. Rows stand in ops/<family>.cc; lowering and relation
+// rules are rows of their own phase, keyed by the same type.
 //
 // A row is written in the notation of the operator catalogue:
 //
-//   {"mul", "X, Y -> Out", "x_num_col_dims:i=1, y_num_col_dims:i=1", Pure, inferMul, kMulConstraints}
+//   {"mul", "X, Y -> Out", "x_num_col_dims:i=1, y_num_col_dims:i=1", Pure, inferMul,
+//   kMulConstraints}
 //
-//   slots       `Name` required, `Name?` dispensable, `Name*` list (may be empty), `Name+` list of at least one, `Name!` (outputs) the cell's
-//               old value is an input too: the op writes only part of it, or writes it only sometimes. Combine: `Name?*`, `Name*!`.
-//   attributes  `name:type=default`; no `=` : must be given. Types: i INT, l LONG, f FLOAT, d FLOAT64, s STRING, b BOOLEAN, is ls fs
-//               ds ss bs lists, blk BLOCK, blks BLOCKS, var VAR, vars VARS, sc SCALAR, scs SCALARS. `i|l` accepts both. `~` behind
-//               the type marks a hint without effect on the result ("extra"). `@N` behind the default: only from op version N.
-//               Lists are `{1,2}`, strings are bare words or 'quoted'. Common attributes (op_role …) belong to every op and are not
-//               repeated.
+//   slots       `Name` required, `Name?` dispensable, `Name*` list (may be empty), `Name+` list of
+//   at least one, `Name!` (outputs) the cell's
+//               old value is an input too: the op writes only part of it, or writes it only
+//               sometimes. Combine: `Name?*`, `Name*!`.
+//   attributes  `name:type=default`; no `=` : must be given. Types: i INT, l LONG, f FLOAT, d
+//   FLOAT64, s STRING, b BOOLEAN, is ls fs
+//               ds ss bs lists, blk BLOCK, blks BLOCKS, var VAR, vars VARS, sc SCALAR, scs SCALARS.
+//               `i|l` accepts both. `~` behind the type marks a hint without effect on the result
+//               ("extra"). `@N` behind the default: only from op version N. Lists are `{1,2}`,
+//               strings are bare words or 'quoted'. Common attributes (op_role …) belong to every
+//               op and are not repeated.
 #pragma once
 
 #include <string>
@@ -44,7 +50,26 @@ struct Slot {
   bool updates = false;   // output whose old value is read
 };
 
-enum class AttrType { Int, Long, Float, Float64, String, Bool, Ints, Longs, Floats, Float64s, Strings, Bools, Block, Blocks, Var, Vars, Scalar, Scalars };
+enum class AttrType {
+  Int,
+  Long,
+  Float,
+  Float64,
+  String,
+  Bool,
+  Ints,
+  Longs,
+  Floats,
+  Float64s,
+  Strings,
+  Bools,
+  Block,
+  Blocks,
+  Var,
+  Vars,
+  Scalar,
+  Scalars
+};
 
 struct AttrRow {
   std::string name;
@@ -55,11 +80,13 @@ struct AttrRow {
   int sinceVersion = 0;
 };
 
-// A condition that the framework itself checks when the op is built or run. The label ("C1" …) is the same in docs, message and test.
+// A condition that the framework itself checks when the op is built or run. The label ("C1" …) is
+// the same in docs, message and test.
 struct Constraint {
   const char* label;
-  const char* statement;                                            // what must hold, for docs and the message
-  llvm::LogicalResult (*holds)(const OpView&, std::string& found);  // `found` says what is there instead
+  const char* statement;  // what must hold, for docs and the message
+  llvm::LogicalResult (*holds)(const OpView&,
+                               std::string& found);  // `found` says what is there instead
 };
 
 using InferFn = llvm::LogicalResult (*)(InferContext&);
@@ -100,22 +127,28 @@ llvm::ArrayRef<Family> families();
 // Parses one row; the error names what is wrong and where.
 llvm::LogicalResult parseRow(const OpRow& row, OpSpec& spec, std::string& error);
 
-// Parses one line of a table file (`--op-table FILE`): `type | slots | attributes | effects` in the notation above; effects are words
-// of `pure`, `random`, `host`, `communicates` joined by `+`, empty for pure. Such rows have neither inference nor constraints.
-llvm::LogicalResult parseRowText(llvm::StringRef family, llvm::StringRef line, OpSpec& spec, std::string& error);
+// Parses one line of a table file (`--op-table FILE`): `type | slots | attributes | effects` in the
+// notation above; effects are words of `pure`, `random`, `host`, `communicates` joined by `+`,
+// empty for pure. Such rows have neither inference nor constraints.
+llvm::LogicalResult parseRowText(llvm::StringRef family, llvm::StringRef line, OpSpec& spec,
+                                 std::string& error);
 
-// Parses a whole table file; empty lines and lines that begin with `#` are skipped. `error` begins with `file:line: `.
-llvm::LogicalResult parseTable(llvm::StringRef file, llvm::StringRef text, std::vector<OpSpec>& specs, std::string& error);
+// Parses a whole table file; empty lines and lines that begin with `#` are skipped. `error` begins
+// with `file:line: `.
+llvm::LogicalResult parseTable(llvm::StringRef file, llvm::StringRef text,
+                               std::vector<OpSpec>& specs, std::string& error);
 
 // Every built-in op, sorted by type; parsed once.
 const std::vector<OpSpec>& builtinOps();
 const OpSpec* findOp(llvm::StringRef type);
 
-// Attributes that every op may carry: roles, source positions, and hints to back ends without effect on results. Null for others.
+// Attributes that every op may carry: roles, source positions, and hints to back ends without
+// effect on results. Null for others.
 const AttrRow* commonAttribute(llvm::StringRef name);
 inline bool isCommonAttribute(llvm::StringRef name) { return commonAttribute(name) != nullptr; }
 
-// Attributes whose strings are names of variables of the program ("original_output_grad", "states" …): a rename carries them along.
+// Attributes whose strings are names of variables of the program ("original_output_grad", "states"
+// …): a rename carries them along.
 bool isNameAttribute(llvm::StringRef op, llvm::StringRef attribute);
 
 }  // namespace dtranspile::pd

@@ -10,7 +10,9 @@ constexpr llvm::StringLiteral kIns = "ins";
 constexpr llvm::StringLiteral kOuts = "outs";
 constexpr llvm::StringLiteral kAttrs = "attrs";
 
-mlir::ArrayAttr slotsOf(mlir::Operation* op, llvm::StringRef which) { return op->getAttrOfType<mlir::ArrayAttr>(which); }
+mlir::ArrayAttr slotsOf(mlir::Operation* op, llvm::StringRef which) {
+  return op->getAttrOfType<mlir::ArrayAttr>(which);
+}
 
 // Where the arguments of a slot stand among operands or results.
 struct Found {
@@ -35,7 +37,8 @@ Found find(mlir::Operation* op, llvm::StringRef which, llvm::StringRef name) {
 
 // Index of argument `index` of a slot among operands or results; -1 where there is none.
 int position(const Found& found, unsigned index) {
-  if (!found.slot || index >= found.slot.getArgs().size() || !isValue(found.slot.getArgs()[index])) return -1;
+  if (!found.slot || index >= found.slot.getArgs().size() || !isValue(found.slot.getArgs()[index]))
+    return -1;
   int at = found.first;
   for (unsigned i = 0; i < index; ++i) at += isValue(found.slot.getArgs()[i]);
   return at;
@@ -43,7 +46,8 @@ int position(const Found& found, unsigned index) {
 
 std::vector<std::string> slotNames(mlir::Operation* op, llvm::StringRef which) {
   std::vector<std::string> names;
-  for (mlir::Attribute slot : slotsOf(op, which)) names.push_back(llvm::cast<SlotAttr>(slot).getName().str());
+  for (mlir::Attribute slot : slotsOf(op, which))
+    names.push_back(llvm::cast<SlotAttr>(slot).getName().str());
   return names;
 }
 
@@ -85,14 +89,19 @@ mlir::Attribute unwrapScalar(mlir::Attribute attribute) {
 double numberOf(mlir::Attribute attribute) {
   attribute = unwrapScalar(attribute);
   if (auto value = llvm::dyn_cast<mlir::BoolAttr>(attribute)) return value.getValue();
-  if (auto value = llvm::dyn_cast<mlir::IntegerAttr>(attribute)) return static_cast<double>(value.getInt());
-  if (auto value = llvm::dyn_cast<mlir::FloatAttr>(attribute)) return value.getValue().convertToDouble();
+  if (auto value = llvm::dyn_cast<mlir::IntegerAttr>(attribute))
+    return static_cast<double>(value.getInt());
+  if (auto value = llvm::dyn_cast<mlir::FloatAttr>(attribute))
+    return value.getValue().convertToDouble();
   return 0;
 }
 
 }  // namespace
 
-bool OpView::isFrameworkOp(mlir::Operation* op) { return llvm::isa_and_nonnull<PdDialect>(op->getDialect()) && op->hasAttr(kIns) && op->hasAttr(kOuts); }
+bool OpView::isFrameworkOp(mlir::Operation* op) {
+  return llvm::isa_and_nonnull<PdDialect>(op->getDialect()) && op->hasAttr(kIns) &&
+         op->hasAttr(kOuts);
+}
 
 llvm::StringRef OpView::type() const {
   llvm::StringRef name = op_->getName().stripDialect();
@@ -157,7 +166,8 @@ void OpView::setInput(llvm::StringRef slot, unsigned index, mlir::Value value) {
 
 llvm::StringRef OpView::outputName(llvm::StringRef slot, unsigned index) const {
   Found found = find(op_, kOuts, slot);
-  return found.slot && index < found.slot.getArgs().size() ? found.slot.getArgs()[index].getValue() : llvm::StringRef();
+  return found.slot && index < found.slot.getArgs().size() ? found.slot.getArgs()[index].getValue()
+                                                           : llvm::StringRef();
 }
 
 std::pair<std::string, unsigned> OpView::slotOf(mlir::OpResult result) const {
@@ -165,7 +175,8 @@ std::pair<std::string, unsigned> OpView::slotOf(mlir::OpResult result) const {
   for (mlir::Attribute attribute : slotsOf(op_, kOuts)) {
     auto slot = llvm::cast<SlotAttr>(attribute);
     for (unsigned i = 0; i < slot.getArgs().size(); ++i)
-      if (isValue(slot.getArgs()[i]) && at++ == result.getResultNumber()) return {slot.getName().str(), i};
+      if (isValue(slot.getArgs()[i]) && at++ == result.getResultNumber())
+        return {slot.getName().str(), i};
   }
   return {"", 0};
 }
@@ -176,7 +187,8 @@ mlir::Attribute OpView::attr(llvm::StringRef name) const {
 }
 
 int64_t OpView::getInt(llvm::StringRef name) const {
-  if (auto value = llvm::dyn_cast_or_null<mlir::IntegerAttr>(unwrapScalar(attr(name)))) return value.getInt();
+  if (auto value = llvm::dyn_cast_or_null<mlir::IntegerAttr>(unwrapScalar(attr(name))))
+    return value.getInt();
   return static_cast<int64_t>(getFloat(name));
 }
 
@@ -192,7 +204,8 @@ bool OpView::getBool(llvm::StringRef name) const {
 }
 
 std::string OpView::getString(llvm::StringRef name) const {
-  if (auto value = llvm::dyn_cast_or_null<mlir::StringAttr>(attr(name))) return value.getValue().str();
+  if (auto value = llvm::dyn_cast_or_null<mlir::StringAttr>(attr(name)))
+    return value.getValue().str();
   std::vector<std::string> words = rowDefault(*this, name);
   return words.empty() ? "" : words[0];
 }
@@ -207,11 +220,13 @@ std::vector<int64_t> OpView::getInts(llvm::StringRef name) const {
   } else if (auto list = llvm::dyn_cast_or_null<mlir::DenseBoolArrayAttr>(attribute)) {
     values.assign(list.asArrayRef().begin(), list.asArrayRef().end());
   } else if (auto list = llvm::dyn_cast_or_null<ScalarsAttr>(attribute)) {
-    for (mlir::Attribute scalar : list.getValues()) values.push_back(static_cast<int64_t>(numberOf(scalar)));
+    for (mlir::Attribute scalar : list.getValues())
+      values.push_back(static_cast<int64_t>(numberOf(scalar)));
   } else if (attribute) {
     values.push_back(getInt(name));
   } else {
-    for (const std::string& word : rowDefault(*this, name)) values.push_back(static_cast<int64_t>(toDouble(word)));
+    for (const std::string& word : rowDefault(*this, name))
+      values.push_back(static_cast<int64_t>(toDouble(word)));
   }
   return values;
 }
@@ -238,7 +253,8 @@ std::vector<std::string> OpView::getStrings(llvm::StringRef name) const {
   mlir::Attribute attribute = attr(name);
   if (auto list = llvm::dyn_cast_or_null<mlir::ArrayAttr>(attribute)) {
     for (mlir::Attribute value : list)
-      if (auto text = llvm::dyn_cast<mlir::StringAttr>(value)) values.push_back(text.getValue().str());
+      if (auto text = llvm::dyn_cast<mlir::StringAttr>(value))
+        values.push_back(text.getValue().str());
   } else if (auto text = llvm::dyn_cast_or_null<mlir::StringAttr>(attribute)) {
     if (!text.getValue().empty()) values.push_back(text.getValue().str());
   } else if (!attribute) {
@@ -278,7 +294,8 @@ mlir::StringAttr nameAttrOf(mlir::Value value) {
   if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) return nameOfArgument(argument);
   auto result = llvm::cast<mlir::OpResult>(value);
   mlir::Operation* op = result.getOwner();
-  if (auto slots = op->getAttrOfType<mlir::ArrayAttr>(kOuts); slots && llvm::isa_and_nonnull<PdDialect>(op->getDialect())) {
+  if (auto slots = op->getAttrOfType<mlir::ArrayAttr>(kOuts);
+      slots && llvm::isa_and_nonnull<PdDialect>(op->getDialect())) {
     unsigned at = 0;
     for (mlir::Attribute slot : slots)
       for (mlir::StringAttr argument : llvm::cast<SlotAttr>(slot).getArgs())
@@ -297,8 +314,10 @@ llvm::StringRef nameOf(mlir::Value value) {
 }
 
 std::string describe(mlir::Operation* op) {
-  llvm::StringRef type = OpView::isFrameworkOp(op) ? OpView(op).type() : op->getName().getStringRef();
-  if (auto location = llvm::dyn_cast<mlir::NameLoc>(op->getLoc())) return location.getName().str() + " " + type.str();
+  llvm::StringRef type =
+      OpView::isFrameworkOp(op) ? OpView(op).type() : op->getName().getStringRef();
+  if (auto location = llvm::dyn_cast<mlir::NameLoc>(op->getLoc()))
+    return location.getName().str() + " " + type.str();
   return type.str();
 }
 

@@ -1,5 +1,5 @@
-// Reads and edits one framework op by slot and attribute name: the only way in which passes, inference, lowering and export reach
-// operands. A view is two pointers; it is passed by value.
+// Reads and edits one framework op by slot and attribute name: the only way in which passes,
+// inference, lowering and export reach operands. A view is two pointers; it is passed by value.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,16 @@
 namespace dtranspile::pd {
 
 // Role bits of op_role.
-enum Role : int { kForward = 0, kBackward = 1, kOptimize = 2, kRpc = 4, kDist = 8, kLrSched = 16, kLoss = 256, kNotSpecified = 4096 };
+enum Role : int {
+  kForward = 0,
+  kBackward = 1,
+  kOptimize = 2,
+  kRpc = 4,
+  kDist = 8,
+  kLrSched = 16,
+  kLoss = 256,
+  kNotSpecified = 4096
+};
 
 class OpView {
  public:
@@ -45,7 +54,8 @@ class OpView {
   // Slot and position of a result of this op.
   std::pair<std::string, unsigned> slotOf(mlir::OpResult result) const;
 
-  // Attributes: what the program says, else the row's default. Asserts that the row has the attribute with a default.
+  // Attributes: what the program says, else the row's default. Asserts that the row has the
+  // attribute with a default.
   mlir::Attribute attr(llvm::StringRef name) const;  // null where the program does not say
   bool hasAttr(llvm::StringRef name) const { return static_cast<bool>(attr(name)); }
   int64_t getInt(llvm::StringRef name) const;   // INT, LONG, SCALAR of integers
@@ -65,14 +75,16 @@ class OpView {
 llvm::StringRef nameOf(mlir::Value value);       // empty for values of other dialects
 mlir::StringAttr nameAttrOf(mlir::Value value);  // the same; null where there is none
 
-// Describes an op for diagnostics: `block 0, op 12 (mul)` when the location carries it, else the type.
+// Describes an op for diagnostics: `block 0, op 12 (mul)` when the location carries it, else the
+// type.
 std::string describe(mlir::Operation* op);
 
-// Declares variable `name` in a block unless it, or a block around it in the same program, already does. Returns false when a
-// declaration of another type is there.
+// Declares variable `name` in a block unless it, or a block around it in the same program, already
+// does. Returns false when a declaration of another type is there.
 bool declare(mlir::Block* block, llvm::StringRef name, mlir::Type type);
 
-// `stem`, or `stem_<k>` with the smallest k ≥ 0 that no declaration of the program and no pd.var has. Deterministic.
+// `stem`, or `stem_<k>` with the smallest k ≥ 0 that no declaration of the program and no pd.var
+// has. Deterministic.
 std::string freshName(mlir::Block* block, llvm::StringRef stem);
 
 // One argument list of a new op: values for an input slot, (name, type) for an output slot.
@@ -85,8 +97,10 @@ struct OutputSlot {
   std::vector<std::pair<std::string, mlir::Type>> results;
 };
 
-// Builds a framework op at the builder's insertion point. Declares its output variables in the enclosing block when they are not.
-OpView createOp(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type, llvm::ArrayRef<InputSlot> inputs, llvm::ArrayRef<OutputSlot> outputs,
+// Builds a framework op at the builder's insertion point. Declares its output variables in the
+// enclosing block when they are not.
+OpView createOp(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type,
+                llvm::ArrayRef<InputSlot> inputs, llvm::ArrayRef<OutputSlot> outputs,
                 llvm::ArrayRef<mlir::NamedAttribute> attributes, int role);
 
 }  // namespace dtranspile::pd

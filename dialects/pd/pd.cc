@@ -1,4 +1,5 @@
-// Registration of dialect pd and the hand-written parts of its structural ops. Framework ops: row_op.cc.
+// Registration of dialect pd and the hand-written parts of its structural ops. Framework ops:
+// row_op.cc.
 #include "dialects/pd/pd.h"
 
 #include "dialects/pd/pd_dialect.cc.inc"
@@ -68,7 +69,8 @@ mlir::Type DeclOp::getValueType() {
   return valueType(getContext(), getKind(), dtype, dims, static_cast<int>(getLod().value_or(0)));
 }
 
-// An element type is printed by the framework's name where it has one, else by its code: `dtype 99`.
+// An element type is printed by the framework's name where it has one, else by its code: `dtype
+// 99`.
 void DeclOp::print(mlir::OpAsmPrinter& p) {
   p << ' ';
   p.printAttributeWithoutType(getNameAttr());
@@ -101,13 +103,15 @@ mlir::ParseResult DeclOp::parse(mlir::OpAsmParser& parser, mlir::OperationState&
   } else if (std::optional<int> kind = kindFromMnemonic(keyword)) {
     number = *kind;
   } else {
-    return parser.emitError(parser.getNameLoc(), "no kind of variable is called '") << keyword << "'";
+    return parser.emitError(parser.getNameLoc(), "no kind of variable is called '")
+           << keyword << "'";
   }
   result.addAttribute("kind", b.getI32IntegerAttr(number));
   if (mlir::succeeded(parser.parseOptionalKeyword("of"))) {
     if (parser.parseKeyword(&keyword)) return mlir::failure();
     std::optional<DType> dtype = DTypeFromName(keyword.str());
-    if (!dtype) return parser.emitError(parser.getNameLoc(), "no element type is called '") << keyword << "'";
+    if (!dtype)
+      return parser.emitError(parser.getNameLoc(), "no element type is called '") << keyword << "'";
     result.addAttribute("dtype", b.getI32IntegerAttr(static_cast<int32_t>(*dtype)));
   } else if (mlir::succeeded(parser.parseOptionalKeyword("dtype"))) {
     if (parser.parseInteger(number)) return mlir::failure();
@@ -134,15 +138,20 @@ mlir::ParseResult DeclOp::parse(mlir::OpAsmParser& parser, mlir::OperationState&
 
 namespace {
 
-mlir::LogicalResult verifyVariable(mlir::Operation* op, mlir::FlatSymbolRefAttr symbol, mlir::SymbolTableCollection& tables) {
+mlir::LogicalResult verifyVariable(mlir::Operation* op, mlir::FlatSymbolRefAttr symbol,
+                                   mlir::SymbolTableCollection& tables) {
   if (tables.lookupNearestSymbolFrom<VarOp>(op, symbol)) return mlir::success();
   return op->emitOpError("names ") << symbol << ", but no pd.var of that name is in scope";
 }
 
 }  // namespace
 
-mlir::LogicalResult GetOp::verifySymbolUses(mlir::SymbolTableCollection& tables) { return verifyVariable(*this, getVarAttr(), tables); }
-mlir::LogicalResult SetOp::verifySymbolUses(mlir::SymbolTableCollection& tables) { return verifyVariable(*this, getVarAttr(), tables); }
+mlir::LogicalResult GetOp::verifySymbolUses(mlir::SymbolTableCollection& tables) {
+  return verifyVariable(*this, getVarAttr(), tables);
+}
+mlir::LogicalResult SetOp::verifySymbolUses(mlir::SymbolTableCollection& tables) {
+  return verifyVariable(*this, getVarAttr(), tables);
+}
 
 void GetOp::getEffects(llvm::SmallVectorImpl<mlir::MemoryEffects::EffectInstance>& effects) {
   effects.emplace_back(mlir::MemoryEffects::Read::get(), getVarAttr(), VariableResource::get());

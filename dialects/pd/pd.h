@@ -1,5 +1,5 @@
-// Dialect pd: structural ops, types and attributes generated from pd.td. The one header that users of the dialect include, with
-// op_view.h for framework ops.
+// Dialect pd: structural ops, types and attributes generated from pd.td. The one header that users
+// of the dialect include, with op_view.h for framework ops.
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -15,7 +15,8 @@
 namespace dtranspile::pd {
 class DeclOp;
 
-// The memory that effects of persistables are on (with the symbol as parameter), and that of the random-number generator.
+// The memory that effects of persistables are on (with the symbol as parameter), and that of the
+// random-number generator.
 struct VariableResource : mlir::SideEffects::Resource::Base<VariableResource> {
   llvm::StringRef getName() final { return "pd.variable"; }
 };

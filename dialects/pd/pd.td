@@ -1,9 +1,9 @@
-//===- pd.td - the saved program: structural ops, types, attributes ----------------------------------------------------===//
+//===- pd.td - the saved program: structural ops, types, attributes ----------------------===//
 //
-// What is fixed about dialect `pd`. The framework's own operators are rows of a table (op_table.h) and are registered at run time
-// by row_op.cc. The meaning of everything here: docs/dialects/pd.md.
+// What is fixed about dialect `pd`. The framework's own operators are rows of a table (op_table.h)
+// and are registered at run time by row_op.cc. The meaning of everything here: docs/dialects/pd.md.
 //
-//===--------------------------------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------------------------===//
 #ifndef DTRANSPILE_DIALECTS_PD_PD_TD
 #define DTRANSPILE_DIALECTS_PD_PD_TD
 
@@ -32,7 +32,8 @@ def Pd_Dialect : Dialect {
 // Types
 //===----------------------------------------------------------------------===//
 
-class Pd_Type<string typeName, string mnemonicText> : TypeDef<Pd_Dialect, typeName> { let mnemonic = mnemonicText; }
+class Pd_Type<string typeName, string mnemonicText> : TypeDef<Pd_Dialect,
+    typeName> { let mnemonic = mnemonicText; }
 
 def Pd_LodType : Pd_Type<"Lod", "lod"> {
   let summary = "a tensor with LoD: `levels` levels of offsets that cut its rows into sequences";
@@ -62,11 +63,14 @@ def Pd_RawType : Pd_Type<"Raw", "raw"> {
 // Attributes
 //===----------------------------------------------------------------------===//
 
-class Pd_Attr<string attrName, string mnemonicText> : AttrDef<Pd_Dialect, attrName> { let mnemonic = mnemonicText; }
+class Pd_Attr<string attrName, string mnemonicText> : AttrDef<Pd_Dialect,
+    attrName> { let mnemonic = mnemonicText; }
 
 def Pd_SlotAttr : Pd_Attr<"Slot", "slot"> {
-  let summary = "one slot of an op: its name and arguments. Inputs: \"\" is an operand, \"@EMPTY@\" a hole. Outputs: variable names";
-  let parameters = (ins "::mlir::StringAttr":$name, OptionalArrayRefParameter<"::mlir::StringAttr">:$args);
+  let summary = "one slot of an op: its name and arguments. Inputs: \"\" is an operand, \"@EMPTY@\" "
+      "a hole. Outputs: variable names";
+  let parameters = (ins "::mlir::StringAttr":$name,
+                        OptionalArrayRefParameter<"::mlir::StringAttr">:$args);
   let assemblyFormat = "`<` $name (`of` $args^)? `>`";
 }
 def Pd_BlockAttr : Pd_Attr<"Block", "block"> {
@@ -90,7 +94,8 @@ def Pd_RefsAttr : Pd_Attr<"Refs", "refs"> {
   let assemblyFormat = "`<` $names `>`";
 }
 def Pd_ScalarAttr : Pd_Attr<"Scalar", "scalar"> {
-  let summary = "value of a SCALAR attribute: i1, i64, f64 attribute, or [re, im] for a complex one";
+  let summary = "value of a SCALAR attribute: i1, i64, f64 attribute, or [re, im] for a complex "
+                "one";
   let parameters = (ins "::mlir::Attribute":$value);
   let assemblyFormat = "`<` $value `>`";
 }
@@ -109,8 +114,8 @@ class Pd_Op<string mnemonic, list<Trait> traits = []> : Op<Pd_Dialect, mnemonic,
 def Pd_VarOp : Pd_Op<"var", [Symbol]> {
   let summary = "a persistable variable: a cell that outlives the step";
   let description = [{
-    Shared by all programs of the nearest symbol table (the module or a `dist.role`). `parameter` marks what the optimizer trains, where the
-    file says so or an optimizer's slot `Param` does.
+    Shared by all programs of the nearest symbol table (the module or a `dist.role`). `parameter`
+    marks what the optimizer trains, where the file says so or an optimizer's slot `Param` does.
 
         pd.var @fc_0.w_0 : tensor<10x1xf32> {parameter}
   }];
@@ -121,8 +126,9 @@ def Pd_VarOp : Pd_Op<"var", [Symbol]> {
 def Pd_ProgramOp : Pd_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock]> {
   let summary = "one program";
   let description = [{
-    Attributes carry what the file says of the program and its block 0: `version`, `op_versions` (pairs), `block` (idx, parent, forward), `extra` (bytes of
-    fields that this schema does not know).
+    Attributes carry what the file says of the program and its block 0: `version`, `op_versions`
+    (pairs), `block` (idx, parent, forward), `extra` (bytes of fields that this schema does not
+    know).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name);
   let regions = (region SizedRegion<1>:$body);
@@ -139,13 +145,17 @@ def Pd_ProgramOp : Pd_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator, Si
 def Pd_DeclOp : Pd_Op<"decl"> {
   let summary = "the declaration of a name in the enclosing block: its VarDesc, verbatim";
   let description = [{
-    `kind` is the code of VarType.Type; `dtype`, `dims`, `lod` are those of the description that belongs to the kind, absent where the file has none.
-    `flags` are persistable, need_check_feed, is_parameter, stop_gradient, each present only where the file says. Everything else of the VarDesc is in
-    `extra` (wire bytes, hexadecimal).
+    `kind` is the code of VarType.Type; `dtype`, `dims`, `lod` are those of the description that
+    belongs to the kind, absent where the file has none. `flags` are persistable, need_check_feed,
+    is_parameter, stop_gradient, each present only where the file says. Everything else of the
+    VarDesc is in `extra` (wire bytes, hexadecimal).
   }];
-  let arguments = (ins StrAttr:$name, I32Attr:$kind, OptionalAttr<I32Attr>:$dtype, OptionalAttr<DenseI64ArrayAttr>:$dims,
-                       OptionalAttr<I32Attr>:$lod, OptionalAttr<BoolAttr>:$persistable, OptionalAttr<BoolAttr>:$need_check_feed,
-                       OptionalAttr<BoolAttr>:$is_parameter, OptionalAttr<BoolAttr>:$stop_gradient, OptionalAttr<StrAttr>:$extra);
+  let arguments = (ins StrAttr:$name, I32Attr:$kind, OptionalAttr<I32Attr>:$dtype,
+                       OptionalAttr<DenseI64ArrayAttr>:$dims,
+                       OptionalAttr<I32Attr>:$lod, OptionalAttr<BoolAttr>:$persistable,
+                           OptionalAttr<BoolAttr>:$need_check_feed,
+                       OptionalAttr<BoolAttr>:$is_parameter, OptionalAttr<BoolAttr>:$stop_gradient,
+                           OptionalAttr<StrAttr>:$extra);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     // The type of a value of this variable.
@@ -166,14 +176,16 @@ def Pd_InputOp : Pd_Op<"input", [Pure]> {
   let assemblyFormat = "$name attr-dict `:` type($value)";
 }
 
-def Pd_GetOp : Pd_Op<"get", [DeclareOpInterfaceMethods<SymbolUserOpInterface>, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def Pd_GetOp : Pd_Op<"get", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+                             DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "the current value of a persistable";
   let arguments = (ins FlatSymbolRefAttr:$var);
   let results = (outs AnyType:$value);
   let assemblyFormat = "$var attr-dict `:` type($value)";
 }
 
-def Pd_SetOp : Pd_Op<"set", [DeclareOpInterfaceMethods<SymbolUserOpInterface>, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def Pd_SetOp : Pd_Op<"set", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+                             DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "writes a persistable";
   let arguments = (ins FlatSymbolRefAttr:$var, AnyType:$value);
   let assemblyFormat = "$var `,` $value attr-dict `:` type($value)";

@@ -1,8 +1,10 @@
-// One op model for all framework operators: a row of the operator table becomes a registered op of dialect pd. Holds their
-// assembly format, verifier and effects; op_view.h is how everybody else reads them.
+// One op model for all framework operators: a row of the operator table becomes a registered op of
+// dialect pd. Holds their assembly format, verifier and effects; op_view.h is how everybody else
+// reads them.
 //
-//   %2 = pd.mul X(%0) Y(%1) -> Out("fc_0.tmp_0") {x_num_col_dims = 1 : i32} : (tensor<?x10xf32>, tensor<10x1xf32>) -> tensor<?x1xf32>
-//   pd.while "$capture"(%0, %1) Condition(%2) X(%0) -> Out("i") StepScopes("s") {…} blocks [{…}] (^bb…) with {…} : (…) -> (…)
+//   %2 = pd.mul X(%0) Y(%1) -> Out("fc_0.tmp_0") {x_num_col_dims = 1 : i32} : (tensor<?x10xf32>,
+//   tensor<10x1xf32>) -> tensor<?x1xf32> pd.while "$capture"(%0, %1) Condition(%2) X(%0) ->
+//   Out("i") StepScopes("s") {…} blocks [{…}] (^bb…) with {…} : (…) -> (…)
 #include <mutex>
 
 #include "dialects/pd/form_only.h"
@@ -77,12 +79,15 @@ void printRowOp(Operation* op, mlir::OpAsmPrinter& p) {
     p.printAttribute(op->getAttr("blocks"));
     for (mlir::Region& region : op->getRegions()) {
       p << ' ';
-      p.printRegion(region, /*printEntryBlockArgs=*/true, /*printBlockTerminators=*/true, /*printEmptyBlock=*/true);
+      p.printRegion(region, /*printEntryBlockArgs=*/true, /*printBlockTerminators=*/true,
+                    /*printEmptyBlock=*/true);
     }
   }
   llvm::SmallVector<mlir::NamedAttribute> others;
   for (mlir::NamedAttribute attribute : op->getAttrs())
-    if (!llvm::is_contained({"ins", "outs", "attrs", "blocks", "type"}, attribute.getName().getValue())) others.push_back(attribute);
+    if (!llvm::is_contained({"ins", "outs", "attrs", "blocks", "type"},
+                            attribute.getName().getValue()))
+      others.push_back(attribute);
   if (!others.empty()) p << " with " << mlir::DictionaryAttr::get(op->getContext(), others);
   p << " : ";
   p.printFunctionalType(op);
@@ -90,7 +95,8 @@ void printRowOp(Operation* op, mlir::OpAsmPrinter& p) {
 
 using Operands = llvm::SmallVector<mlir::OpAsmParser::UnresolvedOperand>;
 
-mlir::ParseResult parseSlot(mlir::OpAsmParser& parser, llvm::StringRef name, bool input, Operands& operands, llvm::SmallVectorImpl<Attribute>& slots) {
+mlir::ParseResult parseSlot(mlir::OpAsmParser& parser, llvm::StringRef name, bool input,
+                            Operands& operands, llvm::SmallVectorImpl<Attribute>& slots) {
   mlir::Builder& b = parser.getBuilder();
   llvm::SmallVector<mlir::StringAttr> arguments;
   auto argument = [&]() -> mlir::ParseResult {
@@ -107,7 +113,8 @@ mlir::ParseResult parseSlot(mlir::OpAsmParser& parser, llvm::StringRef name, boo
     arguments.push_back(b.getStringAttr(text));
     return mlir::success();
   };
-  if (parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Paren, argument)) return mlir::failure();
+  if (parser.parseCommaSeparatedList(mlir::AsmParser::Delimiter::Paren, argument))
+    return mlir::failure();
   slots.push_back(SlotAttr::get(b.getContext(), b.getStringAttr(name), arguments));
   return mlir::success();
 }
@@ -115,11 +122,14 @@ mlir::ParseResult parseSlot(mlir::OpAsmParser& parser, llvm::StringRef name, boo
 // Word of the section that ended a list of slots; no operator has a slot of that name.
 enum class Section { None, Blocks, With };
 
-mlir::ParseResult parseSlots(mlir::OpAsmParser& parser, bool input, Operands& operands, llvm::SmallVectorImpl<Attribute>& slots, Section& next) {
+mlir::ParseResult parseSlots(mlir::OpAsmParser& parser, bool input, Operands& operands,
+                             llvm::SmallVectorImpl<Attribute>& slots, Section& next) {
   while (true) {
     std::string name;
-    if (mlir::succeeded(parser.parseOptionalKeyword("blocks"))) return next = Section::Blocks, mlir::success();
-    if (mlir::succeeded(parser.parseOptionalKeyword("with"))) return next = Section::With, mlir::success();
+    if (mlir::succeeded(parser.parseOptionalKeyword("blocks")))
+      return next = Section::Blocks, mlir::success();
+    if (mlir::succeeded(parser.parseOptionalKeyword("with")))
+      return next = Section::With, mlir::success();
     if (mlir::failed(parser.parseOptionalKeywordOrString(&name))) return mlir::success();
     if (parseSlot(parser, name, input, operands, slots)) return mlir::failure();
   }
@@ -142,7 +152,8 @@ mlir::ParseResult parseRowOp(mlir::OpAsmParser& parser, mlir::OperationState& st
   NamedAttrList attributes;
   if (section == Section::None && parser.parseOptionalAttrDict(attributes)) return mlir::failure();
   auto begins = [&](Section which, llvm::StringRef word) {
-    return section == which || (section != Section::With && mlir::succeeded(parser.parseOptionalKeyword(word)));
+    return section == which ||
+           (section != Section::With && mlir::succeeded(parser.parseOptionalKeyword(word)));
   };
   state.addAttribute("attrs", attributes.getDictionary(b.getContext()));
   state.addAttribute("ins", b.getArrayAttr(ins));
@@ -162,7 +173,8 @@ mlir::ParseResult parseRowOp(mlir::OpAsmParser& parser, mlir::OperationState& st
   mlir::FunctionType type;
   if (parser.parseColonType(type)) return mlir::failure();
   if (type.getNumInputs() != operands.size())
-    return parser.emitError(location, "has ") << operands.size() << " operands but " << type.getNumInputs() << " operand types";
+    return parser.emitError(location, "has ")
+           << operands.size() << " operands but " << type.getNumInputs() << " operand types";
   state.addTypes(type.getResults());
   return parser.resolveOperands(operands, type.getInputs(), location, state.operands);
 }
@@ -201,7 +213,9 @@ int countNames(mlir::DictionaryAttr description, llvm::ArrayRef<llvm::StringRef>
     Attribute value = description.get(list);
     if (!value) continue;
     auto names = llvm::dyn_cast<mlir::ArrayAttr>(value);
-    if (!names || !llvm::all_of(names, [](Attribute name) { return llvm::isa<mlir::StringAttr>(name); })) return -1;
+    if (!names ||
+        !llvm::all_of(names, [](Attribute name) { return llvm::isa<mlir::StringAttr>(name); }))
+      return -1;
     count += static_cast<int>(names.size());
   }
   return count;
@@ -209,55 +223,72 @@ int countNames(mlir::DictionaryAttr description, llvm::ArrayRef<llvm::StringRef>
 
 mlir::LogicalResult verifyBlock(Operation* op, mlir::Region& region, Attribute description) {
   auto fields = llvm::dyn_cast<mlir::DictionaryAttr>(description);
-  int arguments = fields ? countNames(fields, {"captures", "locals"}) : -1, yielded = fields ? countNames(fields, {"written", "saved"}) : -1;
-  if (arguments < 0 || yielded < 0) return complain(op) << "[P3] wants lists of names in 'blocks', found " << description;
+  int arguments = fields ? countNames(fields, {"captures", "locals"}) : -1,
+      yielded = fields ? countNames(fields, {"written", "saved"}) : -1;
+  if (arguments < 0 || yielded < 0)
+    return complain(op) << "[P3] wants lists of names in 'blocks', found " << description;
   if (!region.hasOneBlock()) return complain(op) << "[P3] wants one block in a region";
   mlir::Block& block = region.front();
   if (arguments != static_cast<int>(block.getNumArguments()))
-    return complain(op) << "[P3] describes " << arguments << " captures and locals of a block with " << block.getNumArguments() << " arguments";
-  if (block.empty() || !llvm::isa<YieldOp>(block.back())) return complain(op) << "[P3] wants pd.yield at the end of a block";
+    return complain(op) << "[P3] describes " << arguments << " captures and locals of a block with "
+                        << block.getNumArguments() << " arguments";
+  if (block.empty() || !llvm::isa<YieldOp>(block.back()))
+    return complain(op) << "[P3] wants pd.yield at the end of a block";
   if (yielded != static_cast<int>(block.back().getNumOperands()))
-    return complain(op) << "[P3] describes " << yielded << " written and saved names of a block that yields " << block.back().getNumOperands();
+    return complain(op) << "[P3] describes " << yielded
+                        << " written and saved names of a block that yields "
+                        << block.back().getNumOperands();
   return mlir::success();
 }
 
 mlir::LogicalResult verifyStructure(Operation* op) {
   auto ins = op->getAttrOfType<mlir::ArrayAttr>("ins");
   auto outs = op->getAttrOfType<mlir::ArrayAttr>("outs");
-  if (!ins || !outs) return complain(op) << "[P1] lacks its slot lists (attributes 'ins' and 'outs')";
+  if (!ins || !outs)
+    return complain(op) << "[P1] lacks its slot lists (attributes 'ins' and 'outs')";
   int operands = countValues(ins), results = countValues(outs);
-  if (operands < 0 || results < 0) return complain(op) << "[P1] has a slot list that holds something else than #pd.slot";
+  if (operands < 0 || results < 0)
+    return complain(op) << "[P1] has a slot list that holds something else than #pd.slot";
   if (operands != static_cast<int>(op->getNumOperands()))
-    return complain(op) << "[P2] has " << op->getNumOperands() << " operands, its input slots speak of " << operands;
+    return complain(op) << "[P2] has " << op->getNumOperands()
+                        << " operands, its input slots speak of " << operands;
   if (results != static_cast<int>(op->getNumResults()))
-    return complain(op) << "[P2] has " << op->getNumResults() << " results, its output slots speak of " << results;
+    return complain(op) << "[P2] has " << op->getNumResults()
+                        << " results, its output slots speak of " << results;
   auto blocks = op->getAttrOfType<mlir::ArrayAttr>("blocks");
   if (op->getNumRegions() != (blocks ? blocks.size() : 0))
-    return complain(op) << "[P3] has " << op->getNumRegions() << " regions and describes " << (blocks ? blocks.size() : 0) << " blocks";
+    return complain(op) << "[P3] has " << op->getNumRegions() << " regions and describes "
+                        << (blocks ? blocks.size() : 0) << " blocks";
   for (unsigned i = 0; i < op->getNumRegions(); ++i)
     if (mlir::failed(verifyBlock(op, op->getRegion(i), blocks[i]))) return mlir::failure();
-  if (op->getName().stripDialect() == "opaque" && !op->getAttrOfType<mlir::StringAttr>("type")) return complain(op) << "[P1] lacks its type (attribute 'type')";
+  if (op->getName().stripDialect() == "opaque" && !op->getAttrOfType<mlir::StringAttr>("type"))
+    return complain(op) << "[P1] lacks its type (attribute 'type')";
   return mlir::success();
 }
 
-mlir::LogicalResult verifySlots(Operation* op, mlir::ArrayAttr present, const std::vector<Slot>& known, const char* direction) {
+mlir::LogicalResult verifySlots(Operation* op, mlir::ArrayAttr present,
+                                const std::vector<Slot>& known, const char* direction) {
   for (Attribute attribute : present) {
     auto slot = llvm::cast<SlotAttr>(attribute);
     llvm::StringRef name = slot.getName().getValue();
     if (name.starts_with("$")) continue;
-    if (llvm::count_if(present, [&](Attribute other) { return llvm::cast<SlotAttr>(other).getName() == slot.getName(); }) > 1)
+    if (llvm::count_if(present, [&](Attribute other) {
+          return llvm::cast<SlotAttr>(other).getName() == slot.getName();
+        }) > 1)
       return complain(op) << "[P5] has " << direction << " slot '" << name << "' twice";
     const Slot* row = nullptr;
     for (const Slot& candidate : known)
       if (candidate.name == name) row = &candidate;
     if (!row) return complain(op) << "[P4] has no " << direction << " slot '" << name << "'";
     if (slot.getArgs().size() > 1 && !row->duplicable)
-      return complain(op) << "[P5] takes one argument in " << direction << " slot '" << name << "', found " << slot.getArgs().size();
+      return complain(op) << "[P5] takes one argument in " << direction << " slot '" << name
+                          << "', found " << slot.getArgs().size();
   }
   return mlir::success();
 }
 
-mlir::LogicalResult verifyRequired(Operation* op, mlir::ArrayAttr present, const std::vector<Slot>& known) {
+mlir::LogicalResult verifyRequired(Operation* op, mlir::ArrayAttr present,
+                                   const std::vector<Slot>& known) {
   for (const Slot& slot : known) {
     if (slot.dispensable || (slot.duplicable && !slot.nonEmpty)) continue;
     bool found = false;
@@ -272,8 +303,10 @@ mlir::LogicalResult verifyRequired(Operation* op, mlir::ArrayAttr present, const
 
 std::optional<AttrType> frameworkType(Attribute value) {
   if (llvm::isa<mlir::BoolAttr>(value)) return AttrType::Bool;
-  if (auto integer = llvm::dyn_cast<mlir::IntegerAttr>(value)) return integer.getType().isInteger(32) ? AttrType::Int : AttrType::Long;
-  if (auto real = llvm::dyn_cast<mlir::FloatAttr>(value)) return real.getType().isF32() ? AttrType::Float : AttrType::Float64;
+  if (auto integer = llvm::dyn_cast<mlir::IntegerAttr>(value))
+    return integer.getType().isInteger(32) ? AttrType::Int : AttrType::Long;
+  if (auto real = llvm::dyn_cast<mlir::FloatAttr>(value))
+    return real.getType().isF32() ? AttrType::Float : AttrType::Float64;
   if (llvm::isa<mlir::StringAttr>(value)) return AttrType::String;
   if (llvm::isa<mlir::DenseI32ArrayAttr>(value)) return AttrType::Ints;
   if (llvm::isa<mlir::DenseI64ArrayAttr>(value)) return AttrType::Longs;
@@ -291,14 +324,17 @@ std::optional<AttrType> frameworkType(Attribute value) {
 }
 
 // An attribute may be given as a variable wherever it may be given at all.
-bool accepts(const AttrRow& row, AttrType type) { return llvm::is_contained(row.types, type) || type == AttrType::Var || type == AttrType::Vars; }
+bool accepts(const AttrRow& row, AttrType type) {
+  return llvm::is_contained(row.types, type) || type == AttrType::Var || type == AttrType::Vars;
+}
 
 mlir::LogicalResult verifyAttributeTypes(Operation* op) {
   auto attributes = op->getAttrOfType<mlir::DictionaryAttr>("attrs");
   if (!attributes) return complain(op) << "[P1] lacks its attributes (attribute 'attrs')";
   for (mlir::NamedAttribute named : attributes)
     if (!frameworkType(named.getValue()))
-      return complain(op) << "[P7] has attribute '" << named.getName().getValue() << "' of no framework type: " << named.getValue();
+      return complain(op) << "[P7] has attribute '" << named.getName().getValue()
+                          << "' of no framework type: " << named.getValue();
   return mlir::success();
 }
 
@@ -311,23 +347,29 @@ mlir::LogicalResult verifyAttributes(Operation* op, const OpSpec& spec) {
     if (isCommonAttribute(name)) continue;
     const AttrRow* row = spec.attribute(name);
     if (!row) return complain(op) << "[P7] has no attribute '" << name << "'";
-    if (!accepts(*row, *type)) return complain(op) << "[P8] takes another type in attribute '" << name << "', found " << named.getValue();
+    if (!accepts(*row, *type))
+      return complain(op) << "[P8] takes another type in attribute '" << name << "', found "
+                          << named.getValue();
   }
   for (const AttrRow& row : spec.attributes)
-    if (row.required && !attributes.get(row.name)) return complain(op) << "[P9] needs attribute '" << row.name << "'";
+    if (row.required && !attributes.get(row.name))
+      return complain(op) << "[P9] needs attribute '" << row.name << "'";
   return mlir::success();
 }
 
 mlir::LogicalResult verifyRow(Operation* op, const OpSpec& spec) {
   auto ins = op->getAttrOfType<mlir::ArrayAttr>("ins");
   if (mlir::failed(verifySlots(op, ins, spec.inputs, "input")) ||
-      mlir::failed(verifySlots(op, op->getAttrOfType<mlir::ArrayAttr>("outs"), spec.outputs, "output")) || mlir::failed(verifyRequired(op, ins, spec.inputs)) ||
+      mlir::failed(
+          verifySlots(op, op->getAttrOfType<mlir::ArrayAttr>("outs"), spec.outputs, "output")) ||
+      mlir::failed(verifyRequired(op, ins, spec.inputs)) ||
       mlir::failed(verifyAttributes(op, spec)))
     return mlir::failure();
   for (const Constraint& constraint : spec.constraints) {
     std::string found;
     if (mlir::failed(constraint.holds(OpView(op), found)))
-      return complain(op) << "[" << constraint.label << "] " << constraint.statement << (found.empty() ? "" : "; found " + found);
+      return complain(op) << "[" << constraint.label << "] " << constraint.statement
+                          << (found.empty() ? "" : "; found " + found);
   }
   std::string why;
   if (mlir::failed(inferDeclared(OpView(op), why))) return complain(op) << "[P10] " << why;
@@ -338,9 +380,11 @@ mlir::LogicalResult verifyRow(Operation* op, const OpSpec& spec) {
 // Registration
 //===----------------------------------------------------------------------===//
 
-// Row ops answer MemoryEffectsOpInterface from their row. Ops with regions keep the conservative answer: what their blocks do.
+// Row ops answer MemoryEffectsOpInterface from their row. Ops with regions keep the conservative
+// answer: what their blocks do.
 struct RowEffects : mlir::MemoryEffectOpInterface::FallbackModel<RowEffects> {
-  void getEffects(Operation* op, llvm::SmallVectorImpl<mlir::MemoryEffects::EffectInstance>& effects) const {
+  void getEffects(Operation* op,
+                  llvm::SmallVectorImpl<mlir::MemoryEffects::EffectInstance>& effects) const {
     const OpSpec* spec = OpView(op).spec();
     unsigned what = spec ? spec->effects : kHost;
     auto touch = [&](mlir::SideEffects::Resource* resource) {
@@ -354,10 +398,14 @@ struct RowEffects : mlir::MemoryEffectOpInterface::FallbackModel<RowEffects> {
 
 class RowOpModel : public OperationName::Impl {
  public:
-  RowOpModel(llvm::StringRef name, mlir::Dialect* dialect, mlir::TypeID id, mlir::detail::InterfaceMap interfaces, const OpSpec* spec)
+  RowOpModel(llvm::StringRef name, mlir::Dialect* dialect, mlir::TypeID id,
+             mlir::detail::InterfaceMap interfaces, const OpSpec* spec)
       : Impl(name, dialect, id, std::move(interfaces)), spec_(spec) {}
 
-  llvm::LogicalResult foldHook(Operation*, llvm::ArrayRef<Attribute>, llvm::SmallVectorImpl<mlir::OpFoldResult>&) final { return mlir::failure(); }
+  llvm::LogicalResult foldHook(Operation*, llvm::ArrayRef<Attribute>,
+                               llvm::SmallVectorImpl<mlir::OpFoldResult>&) final {
+    return mlir::failure();
+  }
   void getCanonicalizationPatterns(mlir::RewritePatternSet&, mlir::MLIRContext*) final {}
   bool hasTrait(mlir::TypeID) final { return false; }
   OperationName::ParseAssemblyFn getParseAssemblyFn() final { return &parseRowOp; }
@@ -369,20 +417,27 @@ class RowOpModel : public OperationName::Impl {
   llvm::LogicalResult verifyInvariants(Operation* op) final {
     if (mlir::failed(verifyStructure(op))) return mlir::failure();
     if (!spec_) return mlir::success();
-    return op->getDialect()->getRegisteredInterface<FormOnly>() ? verifyAttributeTypes(op) : verifyRow(op, *spec_);
+    return op->getDialect()->getRegisteredInterface<FormOnly>() ? verifyAttributeTypes(op)
+                                                                : verifyRow(op, *spec_);
   }
   llvm::LogicalResult verifyRegionInvariants(Operation*) final { return mlir::success(); }
 
   // No properties: all attributes are in the op's dictionary.
-  std::optional<Attribute> getInherentAttr(Operation*, llvm::StringRef) final { return std::nullopt; }
+  std::optional<Attribute> getInherentAttr(Operation*, llvm::StringRef) final {
+    return std::nullopt;
+  }
   void setInherentAttr(Operation*, mlir::StringAttr, Attribute) final {}
   void populateInherentAttrs(Operation*, NamedAttrList&) final {}
-  llvm::LogicalResult verifyInherentAttrs(OperationName, NamedAttrList&, llvm::function_ref<mlir::InFlightDiagnostic()>) final { return mlir::success(); }
+  llvm::LogicalResult verifyInherentAttrs(OperationName, NamedAttrList&,
+                                          llvm::function_ref<mlir::InFlightDiagnostic()>) final {
+    return mlir::success();
+  }
   int getOpPropertyByteSize() final { return 0; }
   void initProperties(OperationName, mlir::OpaqueProperties, mlir::OpaqueProperties) final {}
   void deleteProperties(mlir::OpaqueProperties) final {}
   void populateDefaultProperties(OperationName, mlir::OpaqueProperties) final {}
-  llvm::LogicalResult setPropertiesFromAttr(OperationName, mlir::OpaqueProperties, Attribute, llvm::function_ref<mlir::InFlightDiagnostic()>) final {
+  llvm::LogicalResult setPropertiesFromAttr(OperationName, mlir::OpaqueProperties, Attribute,
+                                            llvm::function_ref<mlir::InFlightDiagnostic()>) final {
     return mlir::success();
   }
   Attribute getPropertiesAsAttr(Operation*) final { return {}; }
@@ -408,7 +463,8 @@ void registerRowOp(PdDialect* dialect, llvm::StringRef type, const OpSpec* spec)
   mlir::detail::InterfaceMap interfaces;
   interfaces.insertModels<RowEffects>();
   std::string name = ("pd." + type).str();
-  mlir::RegisteredOperationName::insert(std::make_unique<RowOpModel>(name, dialect, found->second, std::move(interfaces), spec), {});
+  mlir::RegisteredOperationName::insert(
+      std::make_unique<RowOpModel>(name, dialect, found->second, std::move(interfaces), spec), {});
 }
 
 }  // namespace

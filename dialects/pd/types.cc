@@ -63,15 +63,17 @@ mlir::Type elementType(mlir::MLIRContext* context, DType dtype) {
 }
 
 std::optional<DType> dtypeOf(mlir::Type type) {
-  constexpr DType kAll[] = {DType::kBool,     DType::kInt8,    DType::kInt16,   DType::kInt32,     DType::kInt64,
-                            DType::kUInt8,    DType::kUInt32,  DType::kUInt64,  DType::kSizeT,     DType::kFloat16,
-                            DType::kBFloat16, DType::kFloat32, DType::kFloat64, DType::kComplex64, DType::kComplex128};
+  constexpr DType kAll[] = {DType::kBool,    DType::kInt8,      DType::kInt16,     DType::kInt32,
+                            DType::kInt64,   DType::kUInt8,     DType::kUInt32,    DType::kUInt64,
+                            DType::kSizeT,   DType::kFloat16,   DType::kBFloat16,  DType::kFloat32,
+                            DType::kFloat64, DType::kComplex64, DType::kComplex128};
   for (DType dtype : kAll)
     if (elementType(type.getContext(), dtype) == type) return dtype;
   return std::nullopt;
 }
 
-mlir::RankedTensorType tensorType(mlir::MLIRContext* context, DType dtype, llvm::ArrayRef<int64_t> dims) {
+mlir::RankedTensorType tensorType(mlir::MLIRContext* context, DType dtype,
+                                  llvm::ArrayRef<int64_t> dims) {
   llvm::SmallVector<int64_t> shape;
   for (int64_t dim : dims) shape.push_back(dim < 0 ? mlir::ShapedType::kDynamic : dim);
   return mlir::RankedTensorType::get(shape, elementType(context, dtype));
@@ -93,10 +95,12 @@ std::optional<int> kindFromMnemonic(llvm::StringRef text) {
   return std::nullopt;
 }
 
-mlir::Type valueType(mlir::MLIRContext* context, int kind, std::optional<int> dtype, llvm::ArrayRef<int64_t> dims, int lodLevel) {
+mlir::Type valueType(mlir::MLIRContext* context, int kind, std::optional<int> dtype,
+                     llvm::ArrayRef<int64_t> dims, int lodLevel) {
   if (kind == 11) return TapeType::get(context);
   std::optional<DType> element = dtype ? DTypeFromCode(*dtype) : std::nullopt;
-  mlir::RankedTensorType tensor = element ? tensorType(context, *element, dims) : mlir::RankedTensorType();
+  mlir::RankedTensorType tensor =
+      element ? tensorType(context, *element, dims) : mlir::RankedTensorType();
   if (tensor) {
     unsigned levels = lodLevel > 0 ? lodLevel : 0;
     if (kind == 7) return levels ? mlir::Type(LodType::get(context, tensor, levels)) : tensor;

@@ -15,11 +15,16 @@ namespace {
 class Constants {
  public:
   bool contains(mlir::Value value) {
-    auto [entry, fresh] = known_.try_emplace(value, false);  // a cycle through a block argument is no constant
+    auto [entry, fresh] =
+        known_.try_emplace(value, false);  // a cycle through a block argument is no constant
     if (!fresh) return entry->second;
     mlir::Operation* op = value.getDefiningOp();
-    const pd::OpSpec* spec = op && op->getNumRegions() == 0 && pd::OpView::isFrameworkOp(op) ? pd::OpView(op).spec() : nullptr;
-    bool constant = spec && spec->effects == pd::kPure && llvm::all_of(op->getOperands(), [&](mlir::Value operand) { return contains(operand); });
+    const pd::OpSpec* spec = op && op->getNumRegions() == 0 && pd::OpView::isFrameworkOp(op)
+                                 ? pd::OpView(op).spec()
+                                 : nullptr;
+    bool constant =
+        spec && spec->effects == pd::kPure &&
+        llvm::all_of(op->getOperands(), [&](mlir::Value operand) { return contains(operand); });
     return known_[value] = constant;
   }
 
@@ -41,7 +46,8 @@ class DpBroadcastStartup : public impl::DpBroadcastStartupBase<DpBroadcastStartu
       return signalPassFailure();
     }
     llvm::MapVector<mlir::Type, std::vector<pd::VarOp>> byElement;
-    for (pd::VarOp var : variables(*job)) byElement[pd::tensorOf(var.getType()).getElementType()].push_back(var);
+    for (pd::VarOp var : variables(*job))
+      byElement[pd::tensorOf(var.getType()).getElementType()].push_back(var);
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(job->startup.getBodyBlock());
     size_t next = 0;
     for (auto& [element, vars] : byElement)
@@ -53,7 +59,8 @@ class DpBroadcastStartup : public impl::DpBroadcastStartupBase<DpBroadcastStartu
   }
 
  private:
-  // Dense variables whose last value in start-up is no constant, in the order of the role. A flat variable is held by its parts, which are among them.
+  // Dense variables whose last value in start-up is no constant, in the order of the role. A flat
+  // variable is held by its parts, which are among them.
   static std::vector<pd::VarOp> variables(DataParallelJob& job) {
     llvm::DenseMap<mlir::StringAttr, bool> constant;
     Constants constants;
@@ -64,7 +71,9 @@ class DpBroadcastStartup : public impl::DpBroadcastStartupBase<DpBroadcastStartu
     std::vector<pd::VarOp> vars;
     for (auto var : job.role.getBody().front().getOps<pd::VarOp>()) {
       auto found = constant.find(var.getSymNameAttr());
-      if (found != constant.end() && !found->second && !var->hasAttr(pd::kPartsAttr) && llvm::isa<mlir::RankedTensorType>(var.getType())) vars.push_back(var);
+      if (found != constant.end() && !found->second && !var->hasAttr(pd::kPartsAttr) &&
+          llvm::isa<mlir::RankedTensorType>(var.getType()))
+        vars.push_back(var);
     }
     return vars;
   }
@@ -80,19 +89,24 @@ class DpBroadcastStartup : public impl::DpBroadcastStartupBase<DpBroadcastStartu
     return count;
   }
 
-  static void broadcast(mlir::OpBuilder& builder, DataParallelJob& job, llvm::ArrayRef<pd::VarOp> vars, mlir::FlatSymbolRefAttr comm) {
+  static void broadcast(mlir::OpBuilder& builder, DataParallelJob& job,
+                        llvm::ArrayRef<pd::VarOp> vars, mlir::FlatSymbolRefAttr comm) {
     mlir::Location loc = job.startup.getLoc();
     llvm::SmallVector<mlir::Value> values;
     llvm::SmallVector<mlir::Type> types;
     for (pd::VarOp var : vars) {
       types.push_back(var.getType());
-      values.push_back(pd::GetOp::create(builder, loc, var.getType(), mlir::FlatSymbolRefAttr::get(var.getSymNameAttr())));
+      values.push_back(pd::GetOp::create(builder, loc, var.getType(),
+                                         mlir::FlatSymbolRefAttr::get(var.getSymNameAttr())));
     }
     llvm::SmallVector<dist::AxisSetAttr> root;
-    for (mlir::StringAttr axis : job.axes().getAsRange<mlir::StringAttr>()) root.push_back(dist::AxisSetAttr::of(axis, {{0, 1}}));
-    auto op = dist::BroadcastOp::create(builder, loc, types, values, comm, dist::SelAttr::of(builder.getContext(), root));
+    for (mlir::StringAttr axis : job.axes().getAsRange<mlir::StringAttr>())
+      root.push_back(dist::AxisSetAttr::of(axis, {{0, 1}}));
+    auto op = dist::BroadcastOp::create(builder, loc, types, values, comm,
+                                        dist::SelAttr::of(builder.getContext(), root));
     for (auto [var, value] : llvm::zip(vars, op.getResults()))
-      pd::SetOp::create(builder, loc, mlir::FlatSymbolRefAttr::get(pd::VarOp(var).getSymNameAttr()), value);
+      pd::SetOp::create(builder, loc, mlir::FlatSymbolRefAttr::get(pd::VarOp(var).getSymNameAttr()),
+                        value);
   }
 };
 

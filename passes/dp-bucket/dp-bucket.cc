@@ -1,4 +1,5 @@
-// Joins sums over the replicas into buckets that overlap with what follows. Behind dp-reduce-gradients or local-sgd.
+// Joins sums over the replicas into buckets that overlap with what follows. Behind
+// dp-reduce-gradients or local-sgd.
 #include "passes/dp-bucket/pass.h"
 #include "passes/support/job.h"
 
@@ -21,7 +22,8 @@ mlir::Operation* earlier(mlir::Operation* a, mlir::Operation* b) {
 
 mlir::Operation* firstUseOf(dist::AllReduceOp op) {
   mlir::Operation* first = nullptr;
-  for (mlir::Operation* user : op->getUsers()) first = earlier(first, inBlock(op->getBlock(), user));
+  for (mlir::Operation* user : op->getUsers())
+    first = earlier(first, inBlock(op->getBlock(), user));
   return first;
 }
 
@@ -33,12 +35,14 @@ class DpBucket : public impl::DpBucketBase<DpBucket> {
     mlir::FailureOr<DataParallelJob> job = dataParallelJob(getOperation());
     if (mlir::failed(job)) return signalPassFailure();
     if (megabytes < 0 || megabytes > (int64_t{1} << 20)) {
-      getOperation().emitError("dp-bucket: megabytes is ") << megabytes.getValue() << "; it lies between 0 and 1048576";
+      getOperation().emitError("dp-bucket: megabytes is ")
+          << megabytes.getValue() << "; it lies between 0 and 1048576";
       return signalPassFailure();
     }
     std::vector<dist::CommOp> comms = commsCarrying(getOperation(), kGradients);
     size_t next = 0;
-    for (Bucket& bucket : fill(*job->main.getBodyBlock(), comms)) start(bucket, symbolOf(comms[next++ % comms.size()]));
+    for (Bucket& bucket : fill(*job->main.getBodyBlock(), comms))
+      start(bucket, symbolOf(comms[next++ % comms.size()]));
   }
 
  private:
@@ -58,7 +62,8 @@ class DpBucket : public impl::DpBucketBase<DpBucket> {
         closed.push_back(alone);
         continue;
       }
-      Bucket& bucket = open[llvm::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getElementType()];
+      Bucket& bucket =
+          open[llvm::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getElementType()];
       bool full = megabytes == 0 || bucket.bytes + bytes > megabytes << 20;
       bool used = bucket.firstUse && !op->isBeforeInBlock(bucket.firstUse);
       if (full || used) close(bucket);
@@ -67,14 +72,19 @@ class DpBucket : public impl::DpBucketBase<DpBucket> {
       bucket.bytes += bytes;
     }
     for (auto& entry : open) close(entry.second);
-    llvm::sort(closed,
-               [](const Bucket& a, const Bucket& b) { return dist::AllReduceOp(a.members.back())->isBeforeInBlock(dist::AllReduceOp(b.members.back())); });
+    llvm::sort(closed, [](const Bucket& a, const Bucket& b) {
+      return dist::AllReduceOp(a.members.back())
+          ->isBeforeInBlock(dist::AllReduceOp(b.members.back()));
+    });
     return closed;
   }
 
   static bool isCandidate(dist::AllReduceOp op, llvm::ArrayRef<dist::CommOp> comms) {
-    if (op.getReduce() != dist::Reduce::Sum || llvm::isa<dist::PendingType>(op->getResult(0).getType())) return false;
-    return llvm::any_of(comms, [&](dist::CommOp comm) { return op.getCommAttr() == symbolOf(comm); });
+    if (op.getReduce() != dist::Reduce::Sum ||
+        llvm::isa<dist::PendingType>(op->getResult(0).getType()))
+      return false;
+    return llvm::any_of(comms,
+                        [&](dist::CommOp comm) { return op.getCommAttr() == symbolOf(comm); });
   }
 
   static void start(Bucket& bucket, mlir::FlatSymbolRefAttr comm) {
@@ -90,13 +100,15 @@ class DpBucket : public impl::DpBucketBase<DpBucket> {
     mlir::OpBuilder builder(last);
     mlir::Location loc = builder.getFusedLoc(locations);
     auto pending = dist::PendingType::get(builder.getContext(), types);
-    auto op = dist::AllReduceOp::create(builder, loc, mlir::TypeRange(pending), last.getReduceAttr(), values, comm);
+    auto op = dist::AllReduceOp::create(builder, loc, mlir::TypeRange(pending),
+                                        last.getReduceAttr(), values, comm);
     if (bucket.firstUse) builder.setInsertionPoint(bucket.firstUse);
     else builder.setInsertionPointToEnd(last->getBlock());
     auto wait = dist::WaitOp::create(builder, loc, types, op.getResult(0));
     size_t at = 0;
     for (dist::AllReduceOp member : bucket.members) {
-      for (mlir::Value result : member->getResults()) result.replaceAllUsesWith(wait.getResult(at++));
+      for (mlir::Value result : member->getResults())
+        result.replaceAllUsesWith(wait.getResult(at++));
       member.erase();
     }
   }

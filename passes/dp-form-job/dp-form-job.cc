@@ -1,4 +1,5 @@
-// Forms the job: source kept, mesh, communicators, one role of replicas. First pass of every data-parallel pipeline.
+// Forms the job: source kept, mesh, communicators, one role of replicas. First pass of every
+// data-parallel pipeline.
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringSet.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -17,7 +18,8 @@ class DpFormJob : public impl::DpFormJobBase<DpFormJob> {
 
   void runOnOperation() override {
     mlir::ModuleOp module = getOperation();
-    if (mlir::failed(checkInput(module)) || mlir::failed(readBatchDims())) return signalPassFailure();
+    if (mlir::failed(checkInput(module)) || mlir::failed(readBatchDims()))
+      return signalPassFailure();
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(module.getBody());
     auto source = mlir::ModuleOp::create(builder, module.getLoc(), "source");
     llvm::SmallVector<mlir::Operation*> moved;
@@ -32,14 +34,21 @@ class DpFormJob : public impl::DpFormJobBase<DpFormJob> {
 
  private:
   mlir::LogicalResult checkInput(mlir::ModuleOp module) {
-    if (ranks < 1) return module.emitError("dp-form-job: ranks is ") << ranks.getValue() << "; the least is 1";
-    if (comms < 1 || comms > 64) return module.emitError("dp-form-job: comms is ") << comms.getValue() << "; it lies between 1 and 64";
+    if (ranks < 1)
+      return module.emitError("dp-form-job: ranks is ") << ranks.getValue() << "; the least is 1";
+    if (comms < 1 || comms > 64)
+      return module.emitError("dp-form-job: comms is ")
+             << comms.getValue() << "; it lies between 1 and 64";
     if (intra < 0 || (intra > 0 && (intra == 1 || ranks <= intra || ranks % intra != 0)))
       return module.emitError("dp-form-job: intra is ")
-             << intra.getValue() << "; it is at least 2, smaller than ranks (" << ranks.getValue() << ") and divides it";
-    if (!mlir::SymbolTable::lookupSymbolIn(module, "main")) return module.emitError("there is no pd.program @main");
+             << intra.getValue() << "; it is at least 2, smaller than ranks (" << ranks.getValue()
+             << ") and divides it";
+    if (!mlir::SymbolTable::lookupSymbolIn(module, "main"))
+      return module.emitError("there is no pd.program @main");
     for (mlir::Operation& op : *module.getBody())
-      if (!llvm::isa<pd::VarOp, pd::ProgramOp>(op)) return op.emitError("the input of dp-form-job holds pd.var and pd.program only; is it a job already?");
+      if (!llvm::isa<pd::VarOp, pd::ProgramOp>(op))
+        return op.emitError(
+            "the input of dp-form-job holds pd.var and pd.program only; is it a job already?");
     return checkSingleDevice(module);
   }
 
@@ -48,7 +57,8 @@ class DpFormJob : public impl::DpFormJobBase<DpFormJob> {
     mlir::WalkResult result = module.walk([](mlir::Operation* op) {
       const pd::OpSpec* spec = pd::OpView::isFrameworkOp(op) ? pd::OpView(op).spec() : nullptr;
       if (!spec || !(spec->effects & pd::kCommunicates)) return mlir::WalkResult::advance();
-      op->emitError("communicates already; data-parallel passes take the program of a single device");
+      op->emitError(
+          "communicates already; data-parallel passes take the program of a single device");
       return mlir::WalkResult::interrupt();
     });
     return mlir::failure(result.wasInterrupted());
@@ -60,7 +70,8 @@ class DpFormJob : public impl::DpFormJobBase<DpFormJob> {
       auto [name, text] = llvm::StringRef(entry).rsplit('=');
       int64_t dim = -1;
       if (name.empty() || (text != "none" && (text.getAsInteger(10, dim) || dim < 0)))
-        return getOperation().emitError("dp-form-job: batch-dims: '") << entry << "' is neither NAME=dim nor NAME=none";
+        return getOperation().emitError("dp-form-job: batch-dims: '")
+               << entry << "' is neither NAME=dim nor NAME=none";
       overrides_[name] = dim;
     }
     return mlir::success();
@@ -69,12 +80,17 @@ class DpFormJob : public impl::DpFormJobBase<DpFormJob> {
   void makeMeshAndComms(mlir::OpBuilder& builder, mlir::Location loc) {
     bool levels = intra > 0;
     axes_ = levels ? builder.getStrArrayAttr({"inter", "intra"}) : builder.getStrArrayAttr({"dp"});
-    llvm::SmallVector<int64_t> sizes = levels ? llvm::SmallVector<int64_t>{ranks / intra, intra} : llvm::SmallVector<int64_t>{ranks};
-    dist::MeshOp::create(builder, loc, builder.getStringAttr("world"), axes_, builder.getDenseI64ArrayAttr(sizes), builder.getArrayAttr({}),
+    llvm::SmallVector<int64_t> sizes = levels ? llvm::SmallVector<int64_t>{ranks / intra, intra}
+                                              : llvm::SmallVector<int64_t>{ranks};
+    dist::MeshOp::create(builder, loc, builder.getStringAttr("world"), axes_,
+                         builder.getDenseI64ArrayAttr(sizes), builder.getArrayAttr({}),
                          builder.getDenseI64ArrayAttr({}));
     auto comm = [&](const llvm::Twine& name, mlir::ArrayAttr over, llvm::StringRef carries) {
-      dist::CommOp::create(builder, loc, builder.getStringAttr(name), mlir::FlatSymbolRefAttr::get(builder.getContext(), "world"), over, dist::SelAttr(),
-                           dist::CommKindAttr::get(builder.getContext(), dist::CommKind::Group), mlir::FlatSymbolRefAttr(), builder.getStringAttr(carries));
+      dist::CommOp::create(builder, loc, builder.getStringAttr(name),
+                           mlir::FlatSymbolRefAttr::get(builder.getContext(), "world"), over,
+                           dist::SelAttr(),
+                           dist::CommKindAttr::get(builder.getContext(), dist::CommKind::Group),
+                           mlir::FlatSymbolRefAttr(), builder.getStringAttr(carries));
     };
     if (statistics) comm("statistics", axes_, kStatistics);
     for (int64_t i = 0; i < comms; ++i) comm("grad" + llvm::Twine(i), axes_, kGradients);
@@ -85,7 +101,8 @@ class DpFormJob : public impl::DpFormJobBase<DpFormJob> {
   }
 
   mlir::LogicalResult makeRole(mlir::OpBuilder& builder, mlir::ModuleOp source) {
-    auto role = dist::RoleOp::create(builder, source.getLoc(), builder.getStringAttr("trainer"), mlir::FlatSymbolRefAttr::get(builder.getContext(), "world"));
+    auto role = dist::RoleOp::create(builder, source.getLoc(), builder.getStringAttr("trainer"),
+                                     mlir::FlatSymbolRefAttr::get(builder.getContext(), "world"));
     builder.createBlock(&role.getBody());
     for (mlir::Operation& op : *source.getBody()) {
       mlir::Operation* copy = builder.clone(op);
@@ -95,27 +112,34 @@ class DpFormJob : public impl::DpFormJobBase<DpFormJob> {
       }
       int64_t number = 0;
       copy->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* inner) {
-        if (pd::OpView::isFrameworkOp(inner)) inner->setAttr(dist::kSrcAttr, builder.getI64IntegerAttr(number++));
+        if (pd::OpView::isFrameworkOp(inner))
+          inner->setAttr(dist::kSrcAttr, builder.getI64IntegerAttr(number++));
       });
     }
     auto main = llvm::cast<pd::ProgramOp>(mlir::SymbolTable::lookupSymbolIn(role, "main"));
     if (mlir::failed(markFeeds(builder, main))) return mlir::failure();
     for (auto& entry : overrides_)
-      if (!used_.contains(entry.getKey())) return main.emitError("dp-form-job: batch-dims names '") << entry.getKey() << "', which is no feed of the program";
+      if (!used_.contains(entry.getKey()))
+        return main.emitError("dp-form-job: batch-dims names '")
+               << entry.getKey() << "', which is no feed of the program";
     return ranks > 1 ? checkLiterals(main) : mlir::success();
   }
 
-  // A reshape of a value of unknown extent to known ones has the size of the batch written into it, and a rank holds a part of the batch.
+  // A reshape of a value of unknown extent to known ones has the size of the batch written into it,
+  // and a rank holds a part of the batch.
   static mlir::LogicalResult checkLiterals(pd::ProgramOp main) {
     mlir::WalkResult result = main.walk([](mlir::Operation* op) {
       if (!pd::OpView::isFrameworkOp(op)) return mlir::WalkResult::advance();
       pd::OpView view(op);
       mlir::Value x = view.input("X"), out = view.output("Out");
-      if ((view.type() != "reshape" && view.type() != "reshape2") || !x || !out) return mlir::WalkResult::advance();
+      if ((view.type() != "reshape" && view.type() != "reshape2") || !x || !out)
+        return mlir::WalkResult::advance();
       mlir::RankedTensorType from = pd::tensorOf(x.getType()), to = pd::tensorOf(out.getType());
-      if (!from || !to || from.hasStaticShape() || !to.hasStaticShape()) return mlir::WalkResult::advance();
+      if (!from || !to || from.hasStaticShape() || !to.hasStaticShape())
+        return mlir::WalkResult::advance();
       op->emitError("its shape fixes the extent of the batch: ")
-          << from << " becomes " << to << "; a rank holds a part of the batch, so save the program with -1 in "
+          << from << " becomes " << to
+          << "; a rank holds a part of the batch, so save the program with -1 in "
           << "this shape";
       return mlir::WalkResult::interrupt();
     });
@@ -125,7 +149,8 @@ class DpFormJob : public impl::DpFormJobBase<DpFormJob> {
   mlir::LogicalResult markFeeds(mlir::OpBuilder& builder, pd::ProgramOp main) {
     bool any = false;
     for (mlir::Operation& op : *main.getBodyBlock()) {
-      bool isFeed = llvm::isa<pd::InputOp>(op) || (pd::OpView::isFrameworkOp(&op) && pd::OpView(&op).type() == "feed");
+      bool isFeed = llvm::isa<pd::InputOp>(op) ||
+                    (pd::OpView::isFrameworkOp(&op) && pd::OpView(&op).type() == "feed");
       if (!isFeed || op.getNumResults() != 1) continue;
       mlir::RankedTensorType type = pd::tensorOf(op.getResult(0).getType());
       if (!type) continue;
@@ -134,15 +159,20 @@ class DpFormJob : public impl::DpFormJobBase<DpFormJob> {
       if (auto given = overrides_.find(name); given != overrides_.end()) {
         dim = given->second;
         used_.insert(name);
-        if (dim >= type.getRank()) return op.emitError("dp-form-job: batch-dims: '") << name << "' has " << type.getRank() << " dims, no dim " << dim;
+        if (dim >= type.getRank())
+          return op.emitError("dp-form-job: batch-dims: '")
+                 << name << "' has " << type.getRank() << " dims, no dim " << dim;
       }
       if (dim < 0) continue;
       any = true;
-      op.setAttr(dist::kBatchAttr, dist::BatchAttr::get(builder.getContext(), dim, llvm::to_vector(axes_.getAsRange<mlir::StringAttr>())));
+      op.setAttr(dist::kBatchAttr,
+                 dist::BatchAttr::get(builder.getContext(), dim,
+                                      llvm::to_vector(axes_.getAsRange<mlir::StringAttr>())));
     }
     if (!any && ranks > 1)
       main.emitWarning(
-          "no feed has a batch dim: every rank computes the same; name one with batch-dims (--batch-dim NAME=dim) if a dim of fixed extent is the batch");
+          "no feed has a batch dim: every rank computes the same; name one with batch-dims "
+          "(--batch-dim NAME=dim) if a dim of fixed extent is the batch");
     return mlir::success();
   }
 

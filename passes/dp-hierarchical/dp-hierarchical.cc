@@ -25,20 +25,25 @@ class DpHierarchical : public impl::DpHierarchicalBase<DpHierarchical> {
   void runOnOperation() override {
     mlir::FailureOr<DataParallelJob> job = dataParallelJob(getOperation());
     if (mlir::failed(job)) return signalPassFailure();
-    std::vector<dist::CommOp> all = commsCarrying(getOperation(), kGradients), within = commsCarrying(getOperation(), kWithin),
+    std::vector<dist::CommOp> all = commsCarrying(getOperation(), kGradients),
+                              within = commsCarrying(getOperation(), kWithin),
                               between = commsCarrying(getOperation(), kBetween);
     if (within.empty() || within.size() != between.size()) {
-      getOperation().emitError("dp-hierarchical: the job has no communicators per level; give dp-form-job the option intra");
+      getOperation().emitError(
+          "dp-hierarchical: the job has no communicators per level; give dp-form-job the option "
+          "intra");
       return signalPassFailure();
     }
     int64_t size = within[0].groupSize(job->mesh);
     std::vector<Journey> under;
-    for (auto op : llvm::make_early_inc_range(job->main.getBodyBlock()->getOps<dist::AllReduceOp>())) {
+    for (auto op :
+         llvm::make_early_inc_range(job->main.getBodyBlock()->getOps<dist::AllReduceOp>())) {
       auto index = indexOf(op, all);
       dist::AllReduceOp levelled = index ? separate(op, size) : dist::AllReduceOp();
       if (!levelled) continue;
       advanceUpTo(under, levelled);
-      begin(levelled, symbolOf(within[*index % within.size()]), symbolOf(between[*index % between.size()]), size, under);
+      begin(levelled, symbolOf(within[*index % within.size()]),
+            symbolOf(between[*index % between.size()]), size, under);
     }
     for (Journey& journey : under)
       while (advance(journey, journey.wait)) {
@@ -48,19 +53,23 @@ class DpHierarchical : public impl::DpHierarchicalBase<DpHierarchical> {
  private:
   static std::optional<size_t> indexOf(dist::AllReduceOp op, llvm::ArrayRef<dist::CommOp> comms) {
     for (size_t index = 0; index < comms.size(); ++index)
-      if (op.getReduce() == dist::Reduce::Sum && op.getCommAttr() == symbolOf(comms[index])) return index;
+      if (op.getReduce() == dist::Reduce::Sum && op.getCommAttr() == symbolOf(comms[index]))
+        return index;
     return std::nullopt;
   }
 
   // Values that go by levels: dense ones that a group cuts into equal parts.
   static bool goesByLevels(mlir::Type type, int64_t size) {
-    return bytesOf(type) >= 0 && llvm::cast<mlir::RankedTensorType>(type).getNumElements() % size == 0;
+    return bytesOf(type) >= 0 &&
+           llvm::cast<mlir::RankedTensorType>(type).getNumElements() % size == 0;
   }
 
-  // Splits a sum of both kinds of values in two; returns the one whose values go by levels, null if there is none.
+  // Splits a sum of both kinds of values in two; returns the one whose values go by levels, null if
+  // there is none.
   static dist::AllReduceOp separate(dist::AllReduceOp op, int64_t size) {
     llvm::SmallVector<unsigned> byLevels, whole;
-    for (auto [index, value] : llvm::enumerate(op.getInputs())) (goesByLevels(value.getType(), size) ? byLevels : whole).push_back(index);
+    for (auto [index, value] : llvm::enumerate(op.getInputs()))
+      (goesByLevels(value.getType(), size) ? byLevels : whole).push_back(index);
     if (byLevels.empty()) return {};
     if (whole.empty()) return op;
     bool started = llvm::isa<dist::PendingType>(op->getResult(0).getType());
@@ -73,24 +82,29 @@ class DpHierarchical : public impl::DpHierarchicalBase<DpHierarchical> {
   }
 
   // A sum of some of the values; its results take the place of theirs.
-  static dist::AllReduceOp part(dist::AllReduceOp op, mlir::Operation* results, llvm::ArrayRef<unsigned> members, bool started) {
+  static dist::AllReduceOp part(dist::AllReduceOp op, mlir::Operation* results,
+                                llvm::ArrayRef<unsigned> members, bool started) {
     llvm::SmallVector<mlir::Value> values;
     for (unsigned index : members) values.push_back(op.getInputs()[index]);
     llvm::SmallVector<mlir::Type> types(mlir::ValueRange(values).getTypes());
     mlir::OpBuilder builder(op);
     mlir::TypeRange own = types;
     mlir::Type pending = dist::PendingType::get(op.getContext(), types);
-    auto sum = dist::AllReduceOp::create(builder, op.getLoc(), started ? mlir::TypeRange(pending) : own, op.getReduceAttr(), values, op.getCommAttr());
+    auto sum =
+        dist::AllReduceOp::create(builder, op.getLoc(), started ? mlir::TypeRange(pending) : own,
+                                  op.getReduceAttr(), values, op.getCommAttr());
     mlir::Operation* done = sum;
     if (started) {
       builder.setInsertionPoint(results);
       done = dist::WaitOp::create(builder, results->getLoc(), own, sum.getResult(0));
     }
-    for (auto [at, index] : llvm::enumerate(members)) results->getResult(index).replaceAllUsesWith(done->getResult(at));
+    for (auto [at, index] : llvm::enumerate(members))
+      results->getResult(index).replaceAllUsesWith(done->getResult(at));
     return sum;
   }
 
-  // Sums that are under way start their next level before `place`; those that are waited for before it run to their end.
+  // Sums that are under way start their next level before `place`; those that are waited for before
+  // it run to their end.
   static void advanceUpTo(std::vector<Journey>& under, mlir::Operation* place) {
     for (Journey& journey : under) {
       if (journey.wait->isBeforeInBlock(place)) {
@@ -103,29 +117,34 @@ class DpHierarchical : public impl::DpHierarchicalBase<DpHierarchical> {
     llvm::erase_if(under, [](const Journey& journey) { return journey.level > 3; });
   }
 
-  static void begin(dist::AllReduceOp op, mlir::FlatSymbolRefAttr within, mlir::FlatSymbolRefAttr between, int64_t size, std::vector<Journey>& under) {
+  static void begin(dist::AllReduceOp op, mlir::FlatSymbolRefAttr within,
+                    mlir::FlatSymbolRefAttr between, int64_t size, std::vector<Journey>& under) {
     Journey journey;
     journey.within = within;
     journey.between = between;
     journey.whole = llvm::to_vector(op.getInputs().getTypes());
     for (mlir::Type type : journey.whole) {
       auto tensor = llvm::cast<mlir::RankedTensorType>(type);
-      journey.part.push_back(mlir::RankedTensorType::get({tensor.getNumElements() / size}, tensor.getElementType()));
+      journey.part.push_back(
+          mlir::RankedTensorType::get({tensor.getNumElements() / size}, tensor.getElementType()));
     }
     mlir::OpBuilder builder(op);
     auto pendingPart = dist::PendingType::get(op.getContext(), journey.part);
-    journey.pending = dist::ReduceScatterOp::create(builder, op.getLoc(), mlir::TypeRange(pendingPart), op.getReduceAttr(), op.getInputs(), within,
-                                                    builder.getI64IntegerAttr(dist::kFlat))
+    journey.pending = dist::ReduceScatterOp::create(
+                          builder, op.getLoc(), mlir::TypeRange(pendingPart), op.getReduceAttr(),
+                          op.getInputs(), within, builder.getI64IntegerAttr(dist::kFlat))
                           .getResult(0);
     journey.level = 1;
     bool started = llvm::isa<dist::PendingType>(op->getResult(0).getType());
     if (started) {
       journey.wait = *op->getResult(0).user_begin();
     } else {
-      // A blocking sum waits where it stands: a wait of its own stands for it until the journey ends.
+      // A blocking sum waits where it stands: a wait of its own stands for it until the journey
+      // ends.
       builder.setInsertionPointAfter(op);
       auto pending = dist::PendingType::get(op.getContext(), journey.whole);
-      auto start = dist::AllReduceOp::create(builder, op.getLoc(), mlir::TypeRange(pending), op.getReduceAttr(), op.getInputs(), op.getCommAttr());
+      auto start = dist::AllReduceOp::create(builder, op.getLoc(), mlir::TypeRange(pending),
+                                             op.getReduceAttr(), op.getInputs(), op.getCommAttr());
       journey.wait = dist::WaitOp::create(builder, op.getLoc(), journey.whole, start.getResult(0));
       op->replaceAllUsesWith(journey.wait->getResults());
       op.erase();
@@ -133,25 +152,30 @@ class DpHierarchical : public impl::DpHierarchicalBase<DpHierarchical> {
     under.push_back(journey);
   }
 
-  // Waits for the level that is under way and starts the next one, before `place`; behind the last level the results replace those of the
-  // original wait. False when there was nothing left to do.
+  // Waits for the level that is under way and starts the next one, before `place`; behind the last
+  // level the results replace those of the original wait. False when there was nothing left to do.
   static bool advance(Journey& journey, mlir::Operation* place) {
     if (journey.level > 3) return false;
     if (journey.level == 3) place = journey.wait;
     mlir::OpBuilder builder(place);
     mlir::Location loc = journey.wait->getLoc();
     bool atWhole = journey.level == 3;
-    auto done = dist::WaitOp::create(builder, loc, atWhole ? journey.whole : journey.part, journey.pending);
+    auto done =
+        dist::WaitOp::create(builder, loc, atWhole ? journey.whole : journey.part, journey.pending);
     ++journey.level;
     if (journey.level == 2) {
       auto pending = dist::PendingType::get(builder.getContext(), journey.part);
       auto sum = dist::ReduceAttr::get(builder.getContext(), dist::Reduce::Sum);
-      journey.pending = dist::AllReduceOp::create(builder, loc, mlir::TypeRange(pending), sum, done.getResults(), journey.between).getResult(0);
+      journey.pending = dist::AllReduceOp::create(builder, loc, mlir::TypeRange(pending), sum,
+                                                  done.getResults(), journey.between)
+                            .getResult(0);
     } else if (journey.level == 3) {
       auto pending = dist::PendingType::get(builder.getContext(), journey.whole);
-      journey.pending = dist::AllGatherOp::create(builder, loc, mlir::TypeRange(pending), done.getResults(), journey.within,
-                                                  builder.getI64IntegerAttr(dist::kFlat), mlir::UnitAttr())
-                            .getResult(0);
+      journey.pending =
+          dist::AllGatherOp::create(builder, loc, mlir::TypeRange(pending), done.getResults(),
+                                    journey.within, builder.getI64IntegerAttr(dist::kFlat),
+                                    mlir::UnitAttr())
+              .getResult(0);
     } else {
       mlir::Operation* start = journey.wait->getOperand(0).getDefiningOp();
       journey.wait->replaceAllUsesWith(done.getResults());

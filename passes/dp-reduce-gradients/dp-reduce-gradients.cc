@@ -1,4 +1,5 @@
-// One sum over the replicas per gradient, where the gradient is complete. Behind dp-scale-loss, before dp-bucket.
+// One sum over the replicas per gradient, where the gradient is complete. Behind dp-scale-loss,
+// before dp-bucket.
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "passes/dp-reduce-gradients/pass.h"
@@ -10,7 +11,8 @@ namespace dtranspile::passes {
 
 namespace {
 
-// (parameter, gradient) -> the last op that says it completes the gradient, in program order of these ops.
+// (parameter, gradient) -> the last op that says it completes the gradient, in program order of
+// these ops.
 using Producers = llvm::MapVector<std::pair<mlir::StringAttr, mlir::StringAttr>, mlir::Operation*>;
 using Producer = std::pair<std::pair<mlir::StringAttr, mlir::StringAttr>, mlir::Operation*>;
 
@@ -24,16 +26,20 @@ class DpReduceGradients : public impl::DpReduceGradientsBase<DpReduceGradients> 
     mlir::FailureOr<std::vector<dist::CommOp>> comms = gradientComms(getOperation());
     if (mlir::failed(comms)) return signalPassFailure();
     Producers producers;
-    if (mlir::failed(collect(job->main, producers)) || mlir::failed(checkUpdates(job->main, producers))) return signalPassFailure();
+    if (mlir::failed(collect(job->main, producers)) ||
+        mlir::failed(checkUpdates(job->main, producers)))
+      return signalPassFailure();
     size_t next = 0;
     llvm::DenseSet<mlir::Value> done;
     for (auto& [pair, op] : inProgramOrder(job->main, producers)) {
       mlir::Value gradient = resultNamed(op, pair.second.getValue());
       if (!gradient) {
-        op->emitError("lists gradient '") << pair.second.getValue() << "' in op_role_var and does not write it";
+        op->emitError("lists gradient '")
+            << pair.second.getValue() << "' in op_role_var and does not write it";
         return signalPassFailure();
       }
-      if (done.insert(gradient).second) reduce(gradient, symbolOf((*comms)[next++ % comms->size()]));
+      if (done.insert(gradient).second)
+        reduce(gradient, symbolOf((*comms)[next++ % comms->size()]));
     }
   }
 
@@ -45,8 +51,11 @@ class DpReduceGradients : public impl::DpReduceGradientsBase<DpReduceGradients> 
       pd::OpView view(&op);
       if (!(view.role() & pd::kBackward) || !view.hasAttr("op_role_var")) continue;
       std::vector<std::string> names = view.getStrings("op_role_var");
-      if (names.size() % 2) return op.emitError("op_role_var lists ") << names.size() << " names; it holds pairs of parameter and gradient";
-      for (size_t i = 0; i < names.size(); i += 2) producers[{builder.getStringAttr(names[i]), builder.getStringAttr(names[i + 1])}] = &op;
+      if (names.size() % 2)
+        return op.emitError("op_role_var lists ")
+               << names.size() << " names; it holds pairs of parameter and gradient";
+      for (size_t i = 0; i < names.size(); i += 2)
+        producers[{builder.getStringAttr(names[i]), builder.getStringAttr(names[i + 1])}] = &op;
     }
     return mlir::success();
   }
@@ -59,7 +68,9 @@ class DpReduceGradients : public impl::DpReduceGradientsBase<DpReduceGradients> 
     forEachUpdate(main, [&](pd::OpView update, llvm::StringRef name) {
       if (known.contains(name) || mlir::failed(result)) return;
       update.operation()->emitError("updates parameter '")
-          << name << "', but no op with role Backward lists it in op_role_var: its gradient would not be reduced";
+          << name
+          << "', but no op with role Backward lists it in op_role_var: its gradient would not be "
+             "reduced";
       result = mlir::failure();
     });
     return result;
@@ -86,7 +97,8 @@ class DpReduceGradients : public impl::DpReduceGradientsBase<DpReduceGradients> 
     mlir::Operation* producer = gradient.getDefiningOp();
     mlir::OpBuilder builder(producer->getContext());
     builder.setInsertionPointAfter(producer);
-    while (builder.getInsertionPoint() != producer->getBlock()->end() && llvm::isa<dist::AllReduceOp>(*builder.getInsertionPoint()))
+    while (builder.getInsertionPoint() != producer->getBlock()->end() &&
+           llvm::isa<dist::AllReduceOp>(*builder.getInsertionPoint()))
       builder.setInsertionPointAfter(&*builder.getInsertionPoint());
     mlir::Value sum = sumOver(builder, producer->getLoc(), gradient, comm);
     gradient.replaceAllUsesExcept(sum, sum.getDefiningOp());

@@ -5,9 +5,11 @@ include "mlir/Pass/PassBase.td"
 def DpReduceGradients : Pass<"dp-reduce-gradients", "::mlir::ModuleOp"> {
   let summary = "sums every parameter's gradient over the replicas, once, where it is complete";
   let description = [{
-    A gradient is complete behind the last op with role Backward that lists it in `op_role_var`. Everything behind reads the sum: clip, regularisation,
-    gradient merge, the update. SelectedRows gradients are summed as such (lowering gathers rows and values). Communicators that carry gradients take turns.
-    A parameter that is updated without a gradient in any such list is an error: it would drift apart.
+    A gradient is complete behind the last op with role Backward that lists it in `op_role_var`.
+    Everything behind reads the sum: clip, regularisation, gradient merge, the update. SelectedRows
+    gradients are summed as such (lowering gathers rows and values). Communicators that carry
+    gradients take turns. A parameter that is updated without a gradient in any such list is an
+    error: it would drift apart.
 
     Example:
 

@@ -1,4 +1,5 @@
-// Puts 1/N behind the seed of the backward part. Second pass of data-parallel pipelines that reduce gradients.
+// Puts 1/N behind the seed of the backward part. Second pass of data-parallel pipelines that reduce
+// gradients.
 #include "passes/dp-scale-loss/pass.h"
 #include "passes/support/batch_kind.h"
 #include "passes/support/job.h"
@@ -19,12 +20,16 @@ class DpScaleLoss : public impl::DpScaleLossBase<DpScaleLoss> {
     std::vector<pd::OpView> seeds;
     pd::OpView loss(nullptr);
     for (mlir::Operation& op : *job->main.getBodyBlock()) {
-      if (!pd::OpView::isFrameworkOp(&op) || !(pd::OpView(&op).role() & pd::kLoss) || op.getNumResults() == 0) continue;
+      if (!pd::OpView::isFrameworkOp(&op) || !(pd::OpView(&op).role() & pd::kLoss) ||
+          op.getNumResults() == 0)
+        continue;
       if (pd::OpView(&op).role() & pd::kBackward) seeds.push_back(pd::OpView(&op));
       else if (!loss.operation()) loss = pd::OpView(&op);
     }
     if (seeds.empty()) {
-      job->main.emitError("no op has the roles Backward and Loss: nothing seeds the gradients; is this a training program?");
+      job->main.emitError(
+          "no op has the roles Backward and Loss: nothing seeds the gradients; is this a training "
+          "program?");
       return signalPassFailure();
     }
     double factor = 1.0 / static_cast<double>(job->replicas());
@@ -32,8 +37,10 @@ class DpScaleLoss : public impl::DpScaleLossBase<DpScaleLoss> {
       BatchKind kind = batchKindOf(loss.operation()->getResult(0), Varying(job->main));
       if (kind == BatchKind::Mixed) {
         loss.operation()->emitError(
-            "the loss adds a sum over the batch and a term of another kind (a mean, or one that does not depend on the batch): no "
-            "one factor makes summed gradients those of one device; make all terms means, or choose grad-scale reference");
+            "the loss adds a sum over the batch and a term of another kind (a mean, or one that "
+            "does not depend on the batch): no "
+            "one factor makes summed gradients those of one device; make all terms means, or "
+            "choose grad-scale reference");
         return signalPassFailure();
       }
       if (kind == BatchKind::Sum) return;
@@ -47,7 +54,8 @@ class DpScaleLoss : public impl::DpScaleLossBase<DpScaleLoss> {
     mlir::Value value = seed.operation()->getResult(0);
     mlir::OpBuilder builder(seed.operation()->getContext());
     builder.setInsertionPointAfter(seed.operation());
-    mlir::Value scaled = scale(builder, seed.operation()->getLoc(), value, factor, pd::nameOf(value), pd::kBackward, declarations);
+    mlir::Value scaled = scale(builder, seed.operation()->getLoc(), value, factor,
+                               pd::nameOf(value), pd::kBackward, declarations);
     value.replaceAllUsesExcept(scaled, scaled.getDefiningOp());
   }
 };

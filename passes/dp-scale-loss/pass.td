@@ -3,12 +3,15 @@
 include "mlir/Pass/PassBase.td"
 
 def DpScaleLoss : Pass<"dp-scale-loss", "::mlir::ModuleOp"> {
-  let summary = "scales the seed of the backward part so that summed gradients are those of the whole batch";
+  let summary = "scales the seed of the backward part so that summed gradients are those of the "
+                "whole batch";
   let description = [{
-    Behind every op with the roles Backward and Loss a `scale` by 1/N. This is the only place of the job where N enters the arithmetic.
-    Gradients summed over N ranks are then those of one device if the loss is a mean over the batch, or is computed per part (batch norm, weighted means). If the loss is a *sum* over
-    the batch, the factor is 1 and no op is inserted; the framework divides there too, `reference` does as it does. A loss that adds a
-    sum and something else has no right factor and is an error.
+    Behind every op with the roles Backward and Loss a `scale` by 1/N. This is the only place of the
+    job where N enters the arithmetic. Gradients summed over N ranks are then those of one device if
+    the loss is a mean over the batch, or is computed per part (batch norm, weighted means). If the
+    loss is a *sum* over the batch, the factor is 1 and no op is inserted; the framework divides
+    there too, `reference` does as it does. A loss that adds a sum and something else has no right
+    factor and is an error.
 
     Example:
 
@@ -17,6 +20,7 @@ def DpScaleLoss : Pass<"dp-scale-loss", "::mlir::ModuleOp"> {
         %g = pd.fill_constant … {op_role = 257}
         %s = pd.scale X(%g) -> Out("loss@GRAD") {scale = 0.25 : f32, op_role = 1}
   }];
-  let options = [Option<"reference", "reference", "bool", "false", "always divide by N, as the framework does">];
+  let options = [Option<"reference", "reference", "bool", "false",
+                        "always divide by N, as the framework does">];
 }
 #endif

@@ -3,10 +3,12 @@
 include "mlir/Pass/PassBase.td"
 
 def LocalSgd : Pass<"local-sgd", "::mlir::ModuleOp"> {
-  let summary = "replicas update on their own gradients; parameters are averaged at the end of every step";
+  let summary = "replicas update on their own gradients; parameters are averaged at the end of "
+                "every step";
   let description = [{
-    Start-up keeps a copy `<p>@SNAPSHOT` of every parameter. Behind a parameter's last update: delta = snapshot - p, summed over the replicas; at the end of
-    the program p = snapshot - delta/N, the mean, and snapshot = p. Optimizer state is not averaged.
+    Start-up keeps a copy `<p>@SNAPSHOT` of every parameter. Behind a parameter's last update: delta
+    = snapshot - p, summed over the replicas; at the end of the program p = snapshot - delta/N, the
+    mean, and snapshot = p. Optimizer state is not averaged.
 
     Example:
 
@@ -14,7 +16,8 @@ def LocalSgd : Pass<"local-sgd", "::mlir::ModuleOp"> {
         --->
         pd.set @w, %w1
         %d = pd.elementwise_sub X(%snap) Y(%cur) ; %r = dist.all_reduce sum(%d) on @grad0
-        %s = pd.scale X(%r) {scale = 0.25} ; %n = pd.elementwise_sub X(%snap) Y(%s) ; pd.set @w, %n ; pd.set @"w@SNAPSHOT", %n
+        %s = pd.scale X(%r) {scale = 0.25} ; %n = pd.elementwise_sub X(%snap) Y(%s) ; pd.set @w,
+            %n ; pd.set @"w@SNAPSHOT", %n
   }];
   let dependentDialects = ["::dtranspile::dist::DistDialect"];
 }

@@ -27,11 +27,13 @@ class Classifier {
     if (type == "mean" || type == "reduce_mean" || type == "reduce_sum") {
       mlir::Value input = view.input("X");
       auto tensor = input ? pd::tensorOf(input.getType()) : mlir::RankedTensorType();
-      if (tensor && tensor.hasStaticShape() && tensor.getNumElements() == 1) return classify(input, depth + 1);
+      if (tensor && tensor.hasStaticShape() && tensor.getNumElements() == 1)
+        return classify(input, depth + 1);
       if (type != "mean" && !reducesBatch(view)) return BatchKind::Parts;
       return type == "reduce_sum" ? BatchKind::Sum : BatchKind::Mean;
     }
-    if (type == "elementwise_add") return join(classify(view.input("X"), depth + 1), classify(view.input("Y"), depth + 1));
+    if (type == "elementwise_add")
+      return join(classify(view.input("X"), depth + 1), classify(view.input("Y"), depth + 1));
     if (type == "sum") {
       BatchKind kind = BatchKind::Equal;
       for (mlir::Value term : view.inputs("X")) kind = join(kind, classify(term, depth + 1));
@@ -46,7 +48,8 @@ class Classifier {
       if (!varying_.contains(y)) return classify(x, depth + 1);
       return varying_.contains(x) ? BatchKind::Parts : classify(y, depth + 1);
     }
-    for (llvm::StringRef same : {"assign", "reshape", "reshape2", "squeeze", "squeeze2", "unsqueeze", "unsqueeze2", "cast"})
+    for (llvm::StringRef same : {"assign", "reshape", "reshape2", "squeeze", "squeeze2",
+                                 "unsqueeze", "unsqueeze2", "cast"})
       if (type == same) return classify(view.input("X"), depth + 1);
     return BatchKind::Parts;
   }
@@ -64,6 +67,8 @@ class Classifier {
 
 }  // namespace
 
-BatchKind batchKindOf(mlir::Value value, const Varying& varying) { return Classifier(varying).classify(value); }
+BatchKind batchKindOf(mlir::Value value, const Varying& varying) {
+  return Classifier(varying).classify(value);
+}
 
 }  // namespace dtranspile::passes

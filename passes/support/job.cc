@@ -9,14 +9,18 @@ namespace dtranspile::passes {
 mlir::FailureOr<DataParallelJob> dataParallelJob(mlir::ModuleOp module) {
   DataParallelJob job;
   for (auto role : module.getOps<dist::RoleOp>()) {
-    if (job.role) return role.emitError("the job has a second role; data-parallel passes work on jobs of one role");
+    if (job.role)
+      return role.emitError(
+          "the job has a second role; data-parallel passes work on jobs of one role");
     job.role = role;
   }
   if (!job.role) return module.emitError("is no job: it has no dist.role; run dp-form-job first");
   job.mesh = dist::meshOf(job.role);
   if (!job.mesh) return job.role.emitError("has no mesh");
-  job.main = llvm::dyn_cast_or_null<pd::ProgramOp>(mlir::SymbolTable::lookupSymbolIn(job.role, "main"));
-  job.startup = llvm::dyn_cast_or_null<pd::ProgramOp>(mlir::SymbolTable::lookupSymbolIn(job.role, "startup"));
+  job.main =
+      llvm::dyn_cast_or_null<pd::ProgramOp>(mlir::SymbolTable::lookupSymbolIn(job.role, "main"));
+  job.startup =
+      llvm::dyn_cast_or_null<pd::ProgramOp>(mlir::SymbolTable::lookupSymbolIn(job.role, "startup"));
   if (!job.main) return job.role.emitError("has no pd.program @main");
   return job;
 }
@@ -28,20 +32,27 @@ std::vector<dist::CommOp> commsCarrying(mlir::ModuleOp job, llvm::StringRef what
   return comms;
 }
 
-mlir::FlatSymbolRefAttr symbolOf(dist::CommOp comm) { return mlir::FlatSymbolRefAttr::get(comm.getSymNameAttr()); }
+mlir::FlatSymbolRefAttr symbolOf(dist::CommOp comm) {
+  return mlir::FlatSymbolRefAttr::get(comm.getSymNameAttr());
+}
 
 mlir::FailureOr<std::vector<dist::CommOp>> gradientComms(mlir::ModuleOp job) {
   std::vector<dist::CommOp> comms = commsCarrying(job, kGradients);
-  if (comms.empty()) return job.emitError("no communicator carries gradients; dp-form-job makes them");
+  if (comms.empty())
+    return job.emitError("no communicator carries gradients; dp-form-job makes them");
   return comms;
 }
 
-mlir::Value sumOver(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value, mlir::FlatSymbolRefAttr comm) {
+mlir::Value sumOver(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value,
+                    mlir::FlatSymbolRefAttr comm) {
   auto sum = dist::ReduceAttr::get(builder.getContext(), dist::Reduce::Sum);
-  return dist::AllReduceOp::create(builder, loc, mlir::TypeRange(value.getType()), sum, mlir::ValueRange(value), comm).getResult(0);
+  return dist::AllReduceOp::create(builder, loc, mlir::TypeRange(value.getType()), sum,
+                                   mlir::ValueRange(value), comm)
+      .getResult(0);
 }
 
-void forEachUpdate(pd::ProgramOp program, llvm::function_ref<void(pd::OpView, llvm::StringRef)> visit) {
+void forEachUpdate(pd::ProgramOp program,
+                   llvm::function_ref<void(pd::OpView, llvm::StringRef)> visit) {
   program.walk([&](mlir::Operation* op) {
     if (!pd::OpView::isFrameworkOp(op)) return;
     pd::OpView view(op);
@@ -61,17 +72,19 @@ int64_t bytesOf(mlir::Type type) {
   return bytes;
 }
 
-mlir::Value scale(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value, double factor, llvm::StringRef name, int role,
-                  pd::Declarations& declarations) {
+mlir::Value scale(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value, double factor,
+                  llvm::StringRef name, int role, pd::Declarations& declarations) {
   return declarations
       .create(builder, loc, "scale", {{"X", {value}}}, {{"Out", {{name.str(), value.getType()}}}},
-              {builder.getNamedAttr("scale", builder.getF32FloatAttr(static_cast<float>(factor))), builder.getNamedAttr("bias", builder.getF32FloatAttr(0)),
+              {builder.getNamedAttr("scale", builder.getF32FloatAttr(static_cast<float>(factor))),
+               builder.getNamedAttr("bias", builder.getF32FloatAttr(0)),
                builder.getNamedAttr("bias_after_scale", builder.getBoolAttr(true))},
               role)
       .output("Out");
 }
 
-mlir::Value elementwise(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef type, mlir::Value x, mlir::Value y, llvm::StringRef name, int role,
+mlir::Value elementwise(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef type,
+                        mlir::Value x, mlir::Value y, llvm::StringRef name, int role,
                         pd::Declarations& declarations, int axis) {
   return declarations
       .create(builder, loc, type, {{"X", {x}}, {"Y", {y}}}, {{"Out", {{name.str(), x.getType()}}}},
@@ -79,9 +92,12 @@ mlir::Value elementwise(mlir::OpBuilder& builder, mlir::Location loc, llvm::Stri
       .output("Out");
 }
 
-mlir::Operation* inBlock(mlir::Block* block, mlir::Operation* op) { return block->findAncestorOpInBlock(*op); }
+mlir::Operation* inBlock(mlir::Block* block, mlir::Operation* op) {
+  return block->findAncestorOpInBlock(*op);
+}
 
-void addContract(mlir::ModuleOp job, llvm::StringRef tag, llvm::StringRef statement, llvm::ArrayRef<std::string> sites) {
+void addContract(mlir::ModuleOp job, llvm::StringRef tag, llvm::StringRef statement,
+                 llvm::ArrayRef<std::string> sites) {
   mlir::Builder builder(job.getContext());
   llvm::SmallVector<mlir::Attribute> contracts;
   llvm::SetVector<mlir::Attribute> all;
@@ -92,16 +108,19 @@ void addContract(mlir::ModuleOp job, llvm::StringRef tag, llvm::StringRef statem
       else all.insert_range(contract.getAs<mlir::ArrayAttr>("sites"));
     }
   for (const std::string& site : sites) all.insert(builder.getStringAttr(site));
-  contracts.push_back(
-      builder.getDictionaryAttr({builder.getNamedAttr("tag", builder.getStringAttr(tag)), builder.getNamedAttr("statement", builder.getStringAttr(statement)),
-                                 builder.getNamedAttr("sites", builder.getArrayAttr(all.getArrayRef()))}));
+  contracts.push_back(builder.getDictionaryAttr(
+      {builder.getNamedAttr("tag", builder.getStringAttr(tag)),
+       builder.getNamedAttr("statement", builder.getStringAttr(statement)),
+       builder.getNamedAttr("sites", builder.getArrayAttr(all.getArrayRef()))}));
   job->setAttr(dist::kContractsAttr, builder.getArrayAttr(contracts));
 }
 
 bool hasContract(mlir::ModuleOp job, llvm::StringRef tag) {
   auto contracts = job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr);
   return contracts && llvm::any_of(contracts, [&](mlir::Attribute entry) {
-           return llvm::cast<mlir::DictionaryAttr>(entry).getAs<mlir::StringAttr>("tag").getValue() == tag;
+           return llvm::cast<mlir::DictionaryAttr>(entry)
+                      .getAs<mlir::StringAttr>("tag")
+                      .getValue() == tag;
          });
 }
 

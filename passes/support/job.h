@@ -1,4 +1,5 @@
-// What the data-parallel passes share: finding their way in a job, and building the few framework ops that they insert.
+// What the data-parallel passes share: finding their way in a job, and building the few framework
+// ops that they insert.
 #pragma once
 
 #include <vector>
@@ -40,28 +41,33 @@ mlir::FlatSymbolRefAttr symbolOf(dist::CommOp comm);
 mlir::FailureOr<std::vector<dist::CommOp>> gradientComms(mlir::ModuleOp job);
 
 // dist.all_reduce sum(value) on comm.
-mlir::Value sumOver(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value, mlir::FlatSymbolRefAttr comm);
+mlir::Value sumOver(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value,
+                    mlir::FlatSymbolRefAttr comm);
 
-// Calls `visit` for every parameter of every framework op that has the slots Param, Grad and ParamOut, those of sub-blocks included. A learning rate
-// is no mark of an update: adadelta has none.
-void forEachUpdate(pd::ProgramOp program, llvm::function_ref<void(pd::OpView, llvm::StringRef parameter)> visit);
+// Calls `visit` for every parameter of every framework op that has the slots Param, Grad and
+// ParamOut, those of sub-blocks included. A learning rate is no mark of an update: adadelta has
+// none.
+void forEachUpdate(pd::ProgramOp program,
+                   llvm::function_ref<void(pd::OpView, llvm::StringRef parameter)> visit);
 
 // Bytes of a value; -1 where its shape is not known or it is no dense tensor.
 int64_t bytesOf(mlir::Type type);
 
 // pd.scale X(value) -> Out(name) {scale = factor}.
-mlir::Value scale(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value, double factor, llvm::StringRef name, int role,
-                  pd::Declarations& declarations);
+mlir::Value scale(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value, double factor,
+                  llvm::StringRef name, int role, pd::Declarations& declarations);
 
 // pd.<type> X(x) Y(y) -> Out(name): an element-wise op without broadcast beyond `axis`.
-mlir::Value elementwise(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef type, mlir::Value x, mlir::Value y, llvm::StringRef name, int role,
+mlir::Value elementwise(mlir::OpBuilder& builder, mlir::Location loc, llvm::StringRef type,
+                        mlir::Value x, mlir::Value y, llvm::StringRef name, int role,
                         pd::Declarations& declarations, int axis = -1);
 
 // The direct child of `block` that is or contains `op`.
 mlir::Operation* inBlock(mlir::Block* block, mlir::Operation* op);
 
 // Adds {tag, statement, sites} to the contracts of the job; sites of an existing tag are joined.
-void addContract(mlir::ModuleOp job, llvm::StringRef tag, llvm::StringRef statement, llvm::ArrayRef<std::string> sites);
+void addContract(mlir::ModuleOp job, llvm::StringRef tag, llvm::StringRef statement,
+                 llvm::ArrayRef<std::string> sites);
 bool hasContract(mlir::ModuleOp job, llvm::StringRef tag);
 
 }  // namespace dtranspile::passes

@@ -5,13 +5,15 @@
 namespace dtranspile::passes {
 namespace {
 
-// Results that are equal on all replicas whatever the operands are: reduced, or only a matter of shape (parts of a batch are equal).
+// Results that are equal on all replicas whatever the operands are: reduced, or only a matter of
+// shape (parts of a batch are equal).
 bool makesEqual(mlir::Operation& op) {
   if (llvm::isa<dist::AllReduceOp, dist::BroadcastOp, dist::AllGatherOp>(op)) return true;
   return pd::OpView::isFrameworkOp(&op) && pd::OpView(&op).type() == "shape";
 }
 
-// Outputs that hand an input through unchanged, so that the saved program can name both: they differ only if that input does.
+// Outputs that hand an input through unchanged, so that the saved program can name both: they
+// differ only if that input does.
 struct PassThrough {
   llvm::StringRef type, output, input;
 };
@@ -24,7 +26,8 @@ Varying::Varying(pd::ProgramOp program) {
   for (size_t before = 0;; before = now_.size()) {
     llvm::DenseSet<mlir::StringAttr> entry = now_;
     runBlock(*program.getBodyBlock());
-    // What differed at the beginning of a step and was made equal in it differs again only if a step makes it so.
+    // What differed at the beginning of a step and was made equal in it differs again only if a
+    // step makes it so.
     atEnd_.remove_if([&](auto& item) { return !now_.contains(item.first); });
     now_.insert(entry.begin(), entry.end());
     if (now_.size() == before) break;
@@ -70,7 +73,8 @@ void Varying::runOp(mlir::Operation& op) {
 }
 
 void Varying::runRegions(mlir::Operation& op) {
-  // A composite's arguments are its operands one by one; other regions may run any number of times, with any operand in any argument.
+  // A composite's arguments are its operands one by one; other regions may run any number of times,
+  // with any operand in any argument.
   bool direct = llvm::isa<dist::CompositeOp>(op);
   bool any = anyOperand(op);
   for (mlir::Region& region : op.getRegions())
@@ -81,7 +85,9 @@ void Varying::runRegions(mlir::Operation& op) {
       do {
         before = values_.size();
         runBlock(block);
-        if (!direct && !block.empty() && llvm::any_of(block.back().getOperands(), [&](mlir::Value value) { return values_.contains(value); })) {
+        if (!direct && !block.empty() &&
+            llvm::any_of(block.back().getOperands(),
+                         [&](mlir::Value value) { return values_.contains(value); })) {
           any = true;
           mark(block.getArguments());
         }

@@ -1,4 +1,5 @@
-// Batch norm over the whole batch: composites whose bodies exchange statistics. Behind the passes that reduce gradients, before dp-declare.
+// Batch norm over the whole batch: composites whose bodies exchange statistics. Behind the passes
+// that reduce gradients, before dp-declare.
 #include "dialects/pd/types.h"
 #include "passes/support/job.h"
 #include "passes/sync-batch-norm/pass.h"
@@ -9,11 +10,17 @@ namespace dtranspile::passes {
 
 namespace {
 
-// Builds the body of one composite from the framework op that it replaces. Inside, values are the composite's arguments.
+// Builds the body of one composite from the framework op that it replaces. Inside, values are the
+// composite's arguments.
 class Body {
  public:
-  Body(pd::OpView op, int64_t replicas, mlir::FlatSymbolRefAttr comm, pd::Declarations& declarations)
-      : op_(op), builder_(op.operation()->getContext()), replicas_(replicas), comm_(comm), declarations_(declarations) {
+  Body(pd::OpView op, int64_t replicas, mlir::FlatSymbolRefAttr comm,
+       pd::Declarations& declarations)
+      : op_(op),
+        builder_(op.operation()->getContext()),
+        replicas_(replicas),
+        comm_(comm),
+        declarations_(declarations) {
     mlir::RankedTensorType x = pd::tensorOf(op.input("X").getType());
     bool channelsLast = op.getString("data_layout") == "NHWC";
     int64_t channel = channelsLast ? x.getRank() - 1 : 1;
@@ -40,18 +47,22 @@ class Body {
     }
     builder_.setInsertionPoint(old);
     std::string type = "sync_" + op_.type().str();
-    auto composite =
-        dist::CompositeOp::create(builder_, old->getLoc(), old->getResultTypes(), builder_.getStringAttr(type), builder_.getArrayAttr(inputSlots), operands,
-                                  builder_.getArrayAttr(outputSlots), builder_.getArrayAttr(outputNames), old->getAttrOfType<mlir::DictionaryAttr>("attrs"));
-    if (mlir::Attribute source = old->getAttr(dist::kSrcAttr)) composite->setAttr(dist::kSrcAttr, source);
+    auto composite = dist::CompositeOp::create(
+        builder_, old->getLoc(), old->getResultTypes(), builder_.getStringAttr(type),
+        builder_.getArrayAttr(inputSlots), operands, builder_.getArrayAttr(outputSlots),
+        builder_.getArrayAttr(outputNames), old->getAttrOfType<mlir::DictionaryAttr>("attrs"));
+    if (mlir::Attribute source = old->getAttr(dist::kSrcAttr))
+      composite->setAttr(dist::kSrcAttr, source);
     mlir::Block* block = builder_.createBlock(&composite.getBody());
     for (auto [slot, value] : llvm::zip(inputSlots, operands))
-      inputs_[llvm::cast<mlir::StringAttr>(slot).getValue()] = block->addArgument(value.getType(), value.getLoc());
+      inputs_[llvm::cast<mlir::StringAttr>(slot).getValue()] =
+          block->addArgument(value.getType(), value.getLoc());
     stem_ = llvm::cast<mlir::StringAttr>(outputNames.front()).getValue().str() + ".sync_bn";
     llvm::SmallVector<mlir::Value> results;
     for (auto [slot, value] : llvm::zip(outputSlots, old->getResults())) {
       mlir::Value made = result(*this, llvm::cast<mlir::StringAttr>(slot).getValue());
-      results.push_back(made ? made : pd::UndefOp::create(builder_, loc(), value.getType(), pd::nameOf(value)));
+      results.push_back(
+          made ? made : pd::UndefOp::create(builder_, loc(), value.getType(), pd::nameOf(value)));
     }
     dist::YieldOp::create(builder_, loc(), results);
     old->replaceAllUsesWith(composite.getResults());
@@ -59,25 +70,33 @@ class Body {
   }
 
   mlir::Value in(llvm::StringRef slot) { return inputs_.lookup(slot); }
-  double attribute(llvm::StringRef name) { return attributes_.try_emplace(name, op_.getFloat(name)).first->second; }
+  double attribute(llvm::StringRef name) {
+    return attributes_.try_emplace(name, op_.getFloat(name)).first->second;
+  }
 
   // Element-wise; y is per channel where x is not.
   mlir::Value with(llvm::StringRef type, mlir::Value x, mlir::Value y) {
-    return elementwise(builder_, loc(), type, x, y, fresh(), role_, declarations_, x.getType() == y.getType() ? -1 : axis_);
+    return elementwise(builder_, loc(), type, x, y, fresh(), role_, declarations_,
+                       x.getType() == y.getType() ? -1 : axis_);
   }
   mlir::Value times(mlir::Value x, double factor, double bias = 0) {
     mlir::Value value = scale(builder_, loc(), x, factor, fresh(), role_, declarations_);
-    if (bias != 0) pd::OpView(value.getDefiningOp()).setAttr("bias", builder_.getF32FloatAttr(static_cast<float>(bias)));
+    if (bias != 0)
+      pd::OpView(value.getDefiningOp())
+          .setAttr("bias", builder_.getF32FloatAttr(static_cast<float>(bias)));
     return value;
   }
   mlir::Value unary(llvm::StringRef type, mlir::Value x) {
-    return declarations_.create(builder_, loc(), type, {{"X", {x}}}, {{"Out", {{fresh(), x.getType()}}}}, {}, role_).output("Out");
+    return declarations_
+        .create(builder_, loc(), type, {{"X", {x}}}, {{"Out", {{fresh(), x.getType()}}}}, {}, role_)
+        .output("Out");
   }
   // Over all dims but the channel's.
   mlir::Value reduced(llvm::StringRef type, mlir::Value x) {
     return declarations_
         .create(builder_, loc(), type, {{"X", {x}}}, {{"Out", {{fresh(), channelType_}}}},
-                {builder_.getNamedAttr("dim", builder_.getDenseI32ArrayAttr(dims_)), builder_.getNamedAttr("keep_dim", builder_.getBoolAttr(false)),
+                {builder_.getNamedAttr("dim", builder_.getDenseI32ArrayAttr(dims_)),
+                 builder_.getNamedAttr("keep_dim", builder_.getBoolAttr(false)),
                  builder_.getNamedAttr("reduce_all", builder_.getBoolAttr(false))},
                 role_)
         .output("Out");
@@ -85,8 +104,10 @@ class Body {
   // Means over the whole batch of two values of which each rank has the mean over its part.
   std::pair<mlir::Value, mlir::Value> overBatch(mlir::Value a, mlir::Value b) {
     auto sum = dist::ReduceAttr::get(builder_.getContext(), dist::Reduce::Sum);
-    auto op = dist::AllReduceOp::create(builder_, loc(), mlir::TypeRange{a.getType(), b.getType()}, sum, mlir::ValueRange{a, b}, comm_);
-    return {times(op.getResult(0), 1.0 / static_cast<double>(replicas_)), times(op.getResult(1), 1.0 / static_cast<double>(replicas_))};
+    auto op = dist::AllReduceOp::create(builder_, loc(), mlir::TypeRange{a.getType(), b.getType()},
+                                        sum, mlir::ValueRange{a, b}, comm_);
+    return {times(op.getResult(0), 1.0 / static_cast<double>(replicas_)),
+            times(op.getResult(1), 1.0 / static_cast<double>(replicas_))};
   }
 
  private:
@@ -106,42 +127,54 @@ class Body {
   int axis_ = 1, role_ = 0, count_ = 0;
 };
 
-void rewriteForward(pd::OpView op, int64_t replicas, mlir::FlatSymbolRefAttr comm, pd::Declarations& declarations) {
+void rewriteForward(pd::OpView op, int64_t replicas, mlir::FlatSymbolRefAttr comm,
+                    pd::Declarations& declarations) {
   mlir::Value mean, variance, inverse;
   Body(op, replicas, comm, declarations).replace([&](Body& b, llvm::StringRef slot) -> mlir::Value {
     if (!mean) {
       mlir::Value x = b.in("X");
-      auto [m, q] = b.overBatch(b.reduced("reduce_mean", x), b.reduced("reduce_mean", b.unary("square", x)));
+      auto [m, q] =
+          b.overBatch(b.reduced("reduce_mean", x), b.reduced("reduce_mean", b.unary("square", x)));
       mean = m;
       variance = b.with("elementwise_sub", q, b.unary("square", m));
       inverse = b.unary("rsqrt", b.times(variance, 1, b.attribute("epsilon")));
     }
     double momentum = b.attribute("momentum");
-    auto running = [&](mlir::Value old, mlir::Value now) { return b.with("elementwise_add", b.times(old, momentum), b.times(now, 1 - momentum)); };
+    auto running = [&](mlir::Value old, mlir::Value now) {
+      return b.with("elementwise_add", b.times(old, momentum), b.times(now, 1 - momentum));
+    };
     if (slot == "Y") {
-      mlir::Value normal = b.with("elementwise_mul", b.with("elementwise_sub", b.in("X"), mean), inverse);
-      return b.with("elementwise_add", b.with("elementwise_mul", normal, b.in("Scale")), b.in("Bias"));
+      mlir::Value normal =
+          b.with("elementwise_mul", b.with("elementwise_sub", b.in("X"), mean), inverse);
+      return b.with("elementwise_add", b.with("elementwise_mul", normal, b.in("Scale")),
+                    b.in("Bias"));
     }
     if (slot == "MeanOut") return running(b.in("Mean"), mean);
     if (slot == "VarianceOut") return running(b.in("Variance"), variance);
     if (slot == "SavedMean") return mean;
-    if (slot == "SavedVariance") return inverse;  // the framework keeps 1/sqrt(variance + epsilon) under this name
-    return {};                                    // ReserveSpace: scratch of another library
+    if (slot == "SavedVariance")
+      return inverse;  // the framework keeps 1/sqrt(variance + epsilon) under this name
+    return {};         // ReserveSpace: scratch of another library
   });
 }
 
-void rewriteBackward(pd::OpView op, int64_t replicas, mlir::FlatSymbolRefAttr comm, pd::Declarations& declarations) {
+void rewriteBackward(pd::OpView op, int64_t replicas, mlir::FlatSymbolRefAttr comm,
+                     pd::Declarations& declarations) {
   mlir::Value dy, normal, perScale;
   Body(op, replicas, comm, declarations).replace([&](Body& b, llvm::StringRef slot) -> mlir::Value {
     if (!dy) {
       dy = b.in("Y@GRAD");
-      normal = b.with("elementwise_mul", b.with("elementwise_sub", b.in("X"), b.in("SavedMean")), b.in("SavedVariance"));
+      normal = b.with("elementwise_mul", b.with("elementwise_sub", b.in("X"), b.in("SavedMean")),
+                      b.in("SavedVariance"));
       perScale = b.with("elementwise_mul", dy, normal);
     }
     if (slot == "X@GRAD") {
-      auto [meanDy, meanScaled] = b.overBatch(b.reduced("reduce_mean", dy), b.reduced("reduce_mean", perScale));
-      mlir::Value inner = b.with("elementwise_sub", b.with("elementwise_sub", dy, meanDy), b.with("elementwise_mul", normal, meanScaled));
-      return b.with("elementwise_mul", inner, b.with("elementwise_mul", b.in("Scale"), b.in("SavedVariance")));
+      auto [meanDy, meanScaled] =
+          b.overBatch(b.reduced("reduce_mean", dy), b.reduced("reduce_mean", perScale));
+      mlir::Value inner = b.with("elementwise_sub", b.with("elementwise_sub", dy, meanDy),
+                                 b.with("elementwise_mul", normal, meanScaled));
+      return b.with("elementwise_mul", inner,
+                    b.with("elementwise_mul", b.in("Scale"), b.in("SavedVariance")));
     }
     if (slot == "Scale@GRAD") return b.reduced("reduce_sum", perScale);
     if (slot == "Bias@GRAD") return b.reduced("reduce_sum", dy);
@@ -158,7 +191,9 @@ class SyncBatchNorm : public impl::SyncBatchNormBase<SyncBatchNorm> {
     if (mlir::failed(job)) return signalPassFailure();
     std::vector<dist::CommOp> comms = commsCarrying(getOperation(), kStatistics);
     if (comms.empty()) {
-      getOperation().emitError("sync-batch-norm: no communicator carries statistics; give dp-form-job the option statistics");
+      getOperation().emitError(
+          "sync-batch-norm: no communicator carries statistics; give dp-form-job the option "
+          "statistics");
       return signalPassFailure();
     }
     std::vector<pd::OpView> forward, backward;
@@ -173,22 +208,31 @@ class SyncBatchNorm : public impl::SyncBatchNormBase<SyncBatchNorm> {
     });
     if (mlir::failed(ok)) return signalPassFailure();
     pd::Declarations declarations;
-    for (pd::OpView op : forward) rewriteForward(op, job->replicas(), symbolOf(comms[0]), declarations);
-    for (pd::OpView op : backward) rewriteBackward(op, job->replicas(), symbolOf(comms[0]), declarations);
+    for (pd::OpView op : forward)
+      rewriteForward(op, job->replicas(), symbolOf(comms[0]), declarations);
+    for (pd::OpView op : backward)
+      rewriteBackward(op, job->replicas(), symbolOf(comms[0]), declarations);
   }
 
  private:
   static mlir::LogicalResult check(pd::OpView op, pd::ProgramOp main) {
     mlir::Operation* operation = op.operation();
-    if (operation->getBlock() != main.getBodyBlock()) return operation->emitError("sync-batch-norm: batch norm inside a sub-block is not supported");
-    mlir::RankedTensorType x = op.input("X") ? pd::tensorOf(op.input("X").getType()) : mlir::RankedTensorType();
-    if (!x || x.getRank() < 2) return operation->emitError("sync-batch-norm: X is no tensor of at least two dims");
-    if (op.input("MomentumTensor")) return operation->emitError("sync-batch-norm: a momentum given as a tensor is not supported");
+    if (operation->getBlock() != main.getBodyBlock())
+      return operation->emitError(
+          "sync-batch-norm: batch norm inside a sub-block is not supported");
+    mlir::RankedTensorType x =
+        op.input("X") ? pd::tensorOf(op.input("X").getType()) : mlir::RankedTensorType();
+    if (!x || x.getRank() < 2)
+      return operation->emitError("sync-batch-norm: X is no tensor of at least two dims");
+    if (op.input("MomentumTensor"))
+      return operation->emitError("sync-batch-norm: a momentum given as a tensor is not supported");
     mlir::Value scale = op.input("Scale");
     if (!scale || pd::tensorOf(scale.getType()).getElementType() != x.getElementType())
-      return operation->emitError("sync-batch-norm: statistics of another element type than X are not supported");
+      return operation->emitError(
+          "sync-batch-norm: statistics of another element type than X are not supported");
     if (op.type() == "batch_norm_grad" && (!op.input("SavedMean") || !op.input("SavedVariance")))
-      return operation->emitError("sync-batch-norm: the gradient does not read the saved statistics");
+      return operation->emitError(
+          "sync-batch-norm: the gradient does not read the saved statistics");
     return mlir::success();
   }
 };

@@ -5,11 +5,14 @@ include "mlir/Pass/PassBase.td"
 def WidenFloat64 : Pass<"widen-float64", "::mlir::ModuleOp"> {
   let summary = "float32 becomes float64 throughout";
   let description = [{
-    Input: programs, or the programs of a specialised job. Output: the same programs where every float32 tensor, SelectedRows or list is one of float64: types of
-    values, variables and declarations, and attributes that name a data type (`dtype`, `in_dtype`, `out_dtype`). Other types stay. No errors.
+    Input: programs, or the programs of a specialised job. Output: the same programs where every
+    float32 tensor, SelectedRows or list is one of float64: types of values, variables and
+    declarations, and attributes that name a data type (`dtype`, `in_dtype`, `out_dtype`). Other
+    types stay. No errors.
 
-    The result tells rounding from meaning: what two programs that mean the same compute in float64 differs by some 1e-12, not 1e-5. `run --float64` runs it;
-    files of float32 are widened as they are read.
+    The result tells rounding from meaning: what two programs that mean the same compute in float64
+    differs by some 1e-12, not 1e-5. `run --float64` runs it; files of float32 are widened as they
+    are read.
 
     Example: `widen-float64`
   }];

@@ -18,10 +18,12 @@ bool isFloat32(mlir::Attribute code) {
 }
 
 mlir::IntegerAttr float64Code(mlir::Attribute like) {
-  return mlir::IntegerAttr::get(llvm::cast<mlir::IntegerAttr>(like).getType(), static_cast<int64_t>(DType::kFloat64));
+  return mlir::IntegerAttr::get(llvm::cast<mlir::IntegerAttr>(like).getType(),
+                                static_cast<int64_t>(DType::kFloat64));
 }
 
-// The attributes of a framework op that hold the code of a data type; some rows have float32 as their default.
+// The attributes of a framework op that hold the code of a data type; some rows have float32 as
+// their default.
 constexpr llvm::StringLiteral kTypeAttributes[] = {"dtype", "in_dtype", "out_dtype"};
 
 void widenAttributes(pd::OpView op) {
@@ -29,7 +31,8 @@ void widenAttributes(pd::OpView op) {
     const pd::AttrRow* row = op.spec() ? op.spec()->attribute(name) : nullptr;
     mlir::Attribute code = op.attr(name);
     if (!code && row && !row->required && op.getInt(name) == static_cast<int64_t>(DType::kFloat32))
-      code = mlir::IntegerAttr::get(mlir::IntegerType::get(op.operation()->getContext(), 32), static_cast<int64_t>(DType::kFloat32));
+      code = mlir::IntegerAttr::get(mlir::IntegerType::get(op.operation()->getContext(), 32),
+                                    static_cast<int64_t>(DType::kFloat32));
     if (isFloat32(code)) op.setAttr(name, float64Code(code));
   }
 }
@@ -37,12 +40,16 @@ void widenAttributes(pd::OpView op) {
 struct WidenFloat64 : impl::WidenFloat64Base<WidenFloat64> {
   void runOnOperation() override {
     mlir::AttrTypeReplacer replacer;
-    replacer.addReplacement([](mlir::FloatType type) -> mlir::Type { return type.isF32() ? mlir::Float64Type::get(type.getContext()) : type; });
+    replacer.addReplacement([](mlir::FloatType type) -> mlir::Type {
+      return type.isF32() ? mlir::Float64Type::get(type.getContext()) : type;
+    });
     getOperation().walk([&](mlir::Operation* op) {
-      replacer.replaceElementsIn(op, /*replaceAttrs=*/false, /*replaceLocs=*/false, /*replaceTypes=*/true);
+      replacer.replaceElementsIn(op, /*replaceAttrs=*/false, /*replaceLocs=*/false,
+                                 /*replaceTypes=*/true);
       if (pd::OpView::isFrameworkOp(op)) widenAttributes(pd::OpView(op));
       if (auto var = llvm::dyn_cast<pd::VarOp>(op)) var.setType(replacer.replace(var.getType()));
-      if (auto decl = llvm::dyn_cast<pd::DeclOp>(op); decl && isFloat32(decl.getDtypeAttr())) decl.setDtypeAttr(float64Code(decl.getDtypeAttr()));
+      if (auto decl = llvm::dyn_cast<pd::DeclOp>(op); decl && isFloat32(decl.getDtypeAttr()))
+        decl.setDtypeAttr(float64Code(decl.getDtypeAttr()));
     });
   }
 };

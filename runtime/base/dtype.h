@@ -1,5 +1,6 @@
 // Element types of tensors, with the codes that saved programs and tensor files use (VarType.Type).
-// Everything below runtime/ and everything that reads files speaks of element types through this enum.
+// Everything below runtime/ and everything that reads files speaks of element types through this
+// enum.
 #pragma once
 
 #include <cstddef>

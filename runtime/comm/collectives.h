@@ -1,4 +1,5 @@
-// The algorithms of all operations, over any Fabric. Called by the queue (queue.cc), one operation at a time per fabric.
+// The algorithms of all operations, over any Fabric. Called by the queue (queue.cc), one operation
+// at a time per fabric.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,9 @@ struct Traffic {
   int64_t received = 0;
 };
 
-// Runs a checked request to its end on this member: exchanges headers, compares them, moves and combines the data. For send and
-// receive the fabric has two members, the sender first. Adds the payload bytes moved to `traffic`.
+// Runs a checked request to its end on this member: exchanges headers, compares them, moves and
+// combines the data. For send and receive the fabric has two members, the sender first. Adds the
+// payload bytes moved to `traffic`.
 absl::Status RunOperation(Fabric& fabric, const Request& request, Traffic& traffic);
 
 }  // namespace dtranspile::comm

@@ -1,13 +1,16 @@
-// What the collective algorithms (collectives.cc) ask of a back end: a few small primitives over the members of one lane (all ranks
-// of a group, or the two ends of an ordered pair). Implemented by shm/ and gloo/.
+// What the collective algorithms (collectives.cc) ask of a back end: a few small primitives over
+// the members of one lane (all ranks of a group, or the two ends of an ordered pair). Implemented
+// by shm/ and gloo/.
 //
 //  * Meet: every member shows every other one a header and a few bytes.
 //  * Reach: where the members' blocks of shared memory lie, for back ends that can map them.
-//  * Post / Await / Finish: messages out of a buffer of this member (`area`), in rounds that alternate between two areas, so
+//  * Post / Await / Finish: messages out of a buffer of this member (`area`), in rounds that
+//  alternate between two areas, so
 //    that writing round k + 1 overlaps with the others reading round k.
 //
-// All members make the same calls in the same order with equal arguments; each fabric is used by one thread at a time. Every
-// call that waits ends with an error when the deadline passes, a peer dies, or the group is aborted.
+// All members make the same calls in the same order with equal arguments; each fabric is used by
+// one thread at a time. Every call that waits ends with an error when the deadline passes, a peer
+// dies, or the group is aborted.
 #pragma once
 
 #include <algorithm>
@@ -60,21 +63,28 @@ class Fabric {
   virtual size_t inline_bytes() const = 0;   // payload that Meet carries at most
   virtual size_t area_bytes() const = 0;     // multiple of 64 · size()
 
-  // Shows `header` and `payload` to all and waits for theirs. What the others gave can be read until the next Meet.
+  // Shows `header` and `payload` to all and waits for theirs. What the others gave can be read
+  // until the next Meet.
   virtual absl::Status Meet(const Header& header, const std::byte* payload, size_t bytes) = 0;
   virtual const Header& HeaderOf(int member) const = 0;
   virtual const std::byte* PayloadOf(int member) const = 0;
 
-  // Where the blocks of the members, in their order, lie in this process; null where they cannot be reached. The same answer on all members.
-  virtual absl::StatusOr<const std::vector<std::byte*>*> Reach(const std::vector<ShareId>&, std::byte*) { return nullptr; }
+  // Where the blocks of the members, in their order, lie in this process; null where they cannot be
+  // reached. The same answer on all members.
+  virtual absl::StatusOr<const std::vector<std::byte*>*> Reach(const std::vector<ShareId>&,
+                                                               std::byte*) {
+    return nullptr;
+  }
 
-  // Begins the next round: waits until nobody reads the area of the round before last, which is the one that comes back.
+  // Begins the next round: waits until nobody reads the area of the round before last, which is the
+  // one that comes back.
   virtual absl::StatusOr<std::byte*> NextArea() = 0;
 
   // Lets the others have their slots of the current area.
   virtual absl::StatusOr<Posted> Post(const Message& message) = 0;
 
-  // The bytes that `member` has for this one in that message; readable until Finish. At most two messages may be unfinished.
+  // The bytes that `member` has for this one in that message; readable until Finish. At most two
+  // messages may be unfinished.
   virtual absl::StatusOr<const std::byte*> Await(const Posted& posted, int member) = 0;
 
   // This member has read all it wants of that message. In the order of posting.

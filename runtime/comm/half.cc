@@ -1,5 +1,5 @@
-// float16 goes through the F16C instructions where the processor has them, else through the compiler's conversions; both round
-// to nearest even, so results do not depend on the machine.
+// float16 goes through the F16C instructions where the processor has them, else through the
+// compiler's conversions; both round to nearest even, so results do not depend on the machine.
 #include "runtime/comm/half.h"
 
 #include <immintrin.h>
@@ -70,7 +70,8 @@ void StoreBFloat16(const float* from, std::byte* to, int64_t n) {
     const uint32_t bits = std::bit_cast<uint32_t>(from[i]);
     const uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
     const uint32_t quiet_nan = (bits >> 16) | 0x40;
-    const uint16_t value = static_cast<uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? quiet_nan : rounded);
+    const uint16_t value =
+        static_cast<uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? quiet_nan : rounded);
     std::memcpy(to + 2 * i, &value, 2);
   }
 }

@@ -1,5 +1,5 @@
-// What a back end checks before and while it runs a request: the request itself, and that all members of the group ask for the
-// same operation. Used by queue.cc and collectives.cc.
+// What a back end checks before and while it runs a request: the request itself, and that all
+// members of the group ask for the same operation. Used by queue.cc and collectives.cc.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,12 @@
 
 namespace dtranspile::comm {
 
-// Checks everything that one rank can see: ranks, counts (no overflow), null pointers, list lengths, element type and reduction.
+// Checks everything that one rank can see: ranks, counts (no overflow), null pointers, list
+// lengths, element type and reduction.
 absl::Status CheckRequest(const Request& request, int rank, int size);
 
-// What ranks exchange before an operation. Plain bytes: it travels through shared memory and sockets between programs of one
-// build, which `magic` makes sure of.
+// What ranks exchange before an operation. Plain bytes: it travels through shared memory and
+// sockets between programs of one build, which `magic` makes sure of.
 struct Header {
   static constexpr uint32_t kMagic = 0x31435444;  // "DTC1"
   uint32_t magic = kMagic;
@@ -32,16 +33,19 @@ struct Header {
   char label[104] = {};  // zero-terminated, cut where it is longer
 };
 
-// The header of a valid request. Send and receive of one transfer give equal headers, but for the label.
+// The header of a valid request. Send and receive of one transfer give equal headers, but for the
+// label.
 Header MakeHeader(const Request& request, int size);
 
 // "all_reduce sum of float32 x 10 'fc_0.w_0@GRAD'". Safe for any bytes.
 std::string Describe(const Header& header);
 
-// OK if both ask for the same operation; else says what differs. Messages name ranks `rank_a` and `rank_b`.
+// OK if both ask for the same operation; else says what differs. Messages name ranks `rank_a` and
+// `rank_b`.
 absl::Status CheckSame(const Header& a, int rank_a, const Header& b, int rank_b);
 
-// The list that all members have alike, by kind: inputs for reductions, all_gather, all_to_all, send; outputs for the others.
+// The list that all members have alike, by kind: inputs for reductions, all_gather, all_to_all,
+// send; outputs for the others.
 const std::vector<Segment>& CommonList(const Request& request);
 
 }  // namespace dtranspile::comm

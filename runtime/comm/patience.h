@@ -1,5 +1,6 @@
-// How long an operation may stand still: while a caller waits, `timeout` from the later of the begin of its wait and the last
-// step forward; while nobody waits, for ever (the caller may be computing). Shared between the queue and the fabrics.
+// How long an operation may stand still: while a caller waits, `timeout` from the later of the
+// begin of its wait and the last step forward; while nobody waits, for ever (the caller may be
+// computing). Shared between the queue and the fabrics.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +11,17 @@
 namespace dtranspile::comm {
 
 // Steady clock, nanoseconds, never 0.
-inline int64_t NowNs() { return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count() + 1; }
+inline int64_t NowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+             .count() +
+         1;
+}
 
 class Patience {
  public:
-  explicit Patience(double timeout_seconds) : timeout_ns_(static_cast<int64_t>(timeout_seconds * 1e9)) {}
+  explicit Patience(double timeout_seconds)
+      : timeout_ns_(static_cast<int64_t>(timeout_seconds * 1e9)) {}
 
   void CallerWaits() {
     if (callers_.fetch_add(1) == 0) since_.store(NowNs());
@@ -33,8 +40,10 @@ class Patience {
   // Whether the standstill has lasted too long, by more than `grace` of the timeout.
   bool Over(double grace = 0) const {
     const int64_t since = since_.load(std::memory_order_relaxed);
-    const int64_t limit = timeout_ns_ + static_cast<int64_t>(static_cast<double>(timeout_ns_) * grace);
-    return since != 0 && NowNs() - std::max(since, step_ns_.load(std::memory_order_relaxed)) > limit;
+    const int64_t limit =
+        timeout_ns_ + static_cast<int64_t>(static_cast<double>(timeout_ns_) * grace);
+    return since != 0 &&
+           NowNs() - std::max(since, step_ns_.load(std::memory_order_relaxed)) > limit;
   }
 
   bool caller_waits() const { return callers_.load() > 0; }

@@ -21,7 +21,8 @@ LaneKey QueuedCommunicator::KeyOf(const Request& request) const {
   }
 }
 
-absl::StatusOr<QueuedCommunicator::Lane*> QueuedCommunicator::Enqueue(Request request, OperationPtr& operation) {
+absl::StatusOr<QueuedCommunicator::Lane*> QueuedCommunicator::Enqueue(Request request,
+                                                                      OperationPtr& operation) {
   if (absl::Status status = CheckRequest(request, rank_, size_); !status.ok()) return status;
   if (!failure_.ok()) return failure_;
   const LaneKey key = KeyOf(request);
@@ -58,7 +59,8 @@ absl::Status QueuedCommunicator::Wait(Ticket ticket) {
     std::lock_guard<std::mutex> lock(mutex_);
     const auto found = tickets_.find(ticket);
     if (found == tickets_.end()) {
-      return absl::InvalidArgumentError(absl::StrCat("ticket ", ticket, " of group ", name_, " was never given or has been waited for"));
+      return absl::InvalidArgumentError(absl::StrCat("ticket ", ticket, " of group ", name_,
+                                                     " was never given or has been waited for"));
     }
     std::tie(lane, operation) = found->second;
     tickets_.erase(found);
@@ -100,20 +102,24 @@ absl::Status QueuedCommunicator::Finish(Lane& lane, const OperationPtr& operatio
   return operation->status;
 }
 
-// The driver may have begun to wait when no caller did, with no deadline of its own; then the caller minds it. The grace lets a
-// driver that minds it itself come first, with its better message.
+// The driver may have begun to wait when no caller did, with no deadline of its own; then the
+// caller minds it. The grace lets a driver that minds it itself come first, with its better
+// message.
 void QueuedCommunicator::AwaitDriver(Lane& lane, std::unique_lock<std::mutex>& lock) {
   constexpr double kGrace = 0.2;
-  const std::chrono::nanoseconds tick(std::min<int64_t>(50'000'000, lane.patience.timeout_ns() / 8 + 1));
+  const std::chrono::nanoseconds tick(
+      std::min<int64_t>(50'000'000, lane.patience.timeout_ns() / 8 + 1));
   lane.done.wait_for(lock, tick);
   if (!lane.driven || !failure_.ok() || !lane.patience.Over(kGrace)) return;
   const OperationPtr operation = lane.queue.front();
-  const std::string late = absl::StrCat("rank ", lane.patience.rank(), " has not come within ", timeout_seconds_, " s");
+  const std::string late =
+      absl::StrCat("rank ", lane.patience.rank(), " has not come within ", timeout_seconds_, " s");
   Fail(absl::DeadlineExceededError(Explain(operation->request, late)), lock);
 }
 
 std::string QueuedCommunicator::Explain(const Request& request, const std::string& what) const {
-  return absl::StrCat(NameOf(request.kind), " '", request.label, "' in group ", name_, ", rank ", rank_, ": ", what);
+  return absl::StrCat(NameOf(request.kind), " '", request.label, "' in group ", name_, ", rank ",
+                      rank_, ": ", what);
 }
 
 void QueuedCommunicator::DriveHead(Lane& lane, std::unique_lock<std::mutex>& lock) {
@@ -133,7 +139,8 @@ void QueuedCommunicator::DriveHead(Lane& lane, std::unique_lock<std::mutex>& loc
   }
   if (status.ok()) status = RunOperation(*lane.fabric, operation->request, traffic);
   if (!status.ok()) {
-    status = absl::Status(status.code(), Explain(operation->request, std::string(status.message())));
+    status =
+        absl::Status(status.code(), Explain(operation->request, std::string(status.message())));
   }
   sent_ += traffic.sent;
   received_ += traffic.received;
@@ -170,7 +177,8 @@ void QueuedCommunicator::Fail(const absl::Status& status, std::unique_lock<std::
 
 void QueuedCommunicator::Abort(const std::string& why) {
   std::unique_lock<std::mutex> lock(mutex_);
-  Fail(absl::AbortedError(absl::StrCat("group ", name_, " was aborted by rank ", rank_, ": ", why)), lock);
+  Fail(absl::AbortedError(absl::StrCat("group ", name_, " was aborted by rank ", rank_, ": ", why)),
+       lock);
 }
 
 void QueuedCommunicator::ThreadLoop(Lane& lane) {
@@ -191,7 +199,10 @@ void QueuedCommunicator::StopLanes() {
     stopping_ = true;
     bool pending = false;
     for (auto& [key, lane] : lanes_) pending |= !lane->queue.empty();
-    if (pending) Fail(absl::CancelledError(absl::StrCat("rank ", rank_, " closed group ", name_, " with operations pending")), lock);
+    if (pending)
+      Fail(absl::CancelledError(
+               absl::StrCat("rank ", rank_, " closed group ", name_, " with operations pending")),
+           lock);
     for (auto& [key, lane] : lanes_) {
       lane->wake.notify_all();
       if (lane->thread.joinable()) threads.push_back(std::move(lane->thread));

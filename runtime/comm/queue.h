@@ -1,9 +1,10 @@
-// The part of a communicator that back ends share: tickets, order, threads, failure. Back ends (shm/, gloo/) derive from it and
-// give it a fabric per lane.
+// The part of a communicator that back ends share: tickets, order, threads, failure. Back ends
+// (shm/, gloo/) derive from it and give it a fabric per lane.
 //
-// A lane is a first-in-first-out queue with its own fabric: one for collectives, one for each ordered pair that sends. A lane is
-// driven by one thread at a time: by the caller that waits for it if nobody drives it yet (no hop to another thread), else by
-// the lane's own thread, which is started with the first Start on the lane.
+// A lane is a first-in-first-out queue with its own fabric: one for collectives, one for each
+// ordered pair that sends. A lane is driven by one thread at a time: by the caller that waits for
+// it if nobody drives it yet (no hop to another thread), else by the lane's own thread, which is
+// started with the first Start on the lane.
 #pragma once
 
 #include <atomic>
@@ -44,13 +45,17 @@ class QueuedCommunicator : public Communicator {
  protected:
   QueuedCommunicator(std::string name, int rank, int size, double timeout_seconds);
 
-  // The fabric of a lane, made when the lane is used first; called by the lane's driver without locks held.
-  virtual absl::StatusOr<std::unique_ptr<Fabric>> MakeFabric(const LaneKey& key, Patience& patience) = 0;
+  // The fabric of a lane, made when the lane is used first; called by the lane's driver without
+  // locks held.
+  virtual absl::StatusOr<std::unique_ptr<Fabric>> MakeFabric(const LaneKey& key,
+                                                             Patience& patience) = 0;
 
-  // Called once, with the first failure: makes local waits end soon and tells the peers. `why` is complete.
+  // Called once, with the first failure: makes local waits end soon and tells the peers. `why` is
+  // complete.
   virtual void SpreadFailure(const absl::Status& why) = 0;
 
-  // Ends all threads; back ends call it first in their destructors, before what fabrics use goes away.
+  // Ends all threads; back ends call it first in their destructors, before what fabrics use goes
+  // away.
   void StopLanes();
 
   const std::string name_;

@@ -1,6 +1,7 @@
-// Works on blocks that stay in the first-level cache: combine the sources into one block, store that. Compiled with -O3
-// (BUILD.bazel), since the loops below are meant to be vectorised: elements are read one by one, through memcpy, from memory of
-// any alignment, into an array that the compiler knows to overlap with nothing.
+// Works on blocks that stay in the first-level cache: combine the sources into one block, store
+// that. Compiled with -O3 (BUILD.bazel), since the loops below are meant to be vectorised: elements
+// are read one by one, through memcpy, from memory of any alignment, into an array that the
+// compiler knows to overlap with nothing.
 #include "runtime/comm/reduce.h"
 
 #include <algorithm>
@@ -26,8 +27,12 @@ struct Plain {
     std::memcpy(&value, from + i * sizeof(T), sizeof(T));
     return value;
   }
-  static void Load(const std::byte* from, T* to, int64_t n) { std::memcpy(to, from, n * sizeof(T)); }
-  static void Store(const T* from, std::byte* to, int64_t n) { std::memcpy(to, from, n * sizeof(T)); }
+  static void Load(const std::byte* from, T* to, int64_t n) {
+    std::memcpy(to, from, n * sizeof(T));
+  }
+  static void Store(const T* from, std::byte* to, int64_t n) {
+    std::memcpy(to, from, n * sizeof(T));
+  }
 };
 
 // Any byte but 0 is true; 0 or 1 is stored.
@@ -68,7 +73,8 @@ struct Prod {
   template <typename T>
   static T Apply(T a, T b) {
     if constexpr (std::is_integral_v<T>) {
-      using Wide = std::common_type_t<T, unsigned>;  // 16-bit operands would be promoted to int, which may overflow
+      using Wide = std::common_type_t<T, unsigned>;  // 16-bit operands would be promoted to int,
+                                                     // which may overflow
       return static_cast<T>(static_cast<Wide>(a) * static_cast<Wide>(b));
     } else {
       return a * b;
@@ -94,7 +100,8 @@ struct Or {
   }
 };
 
-using Function = void (*)(const std::byte* const* sources, int num_sources, std::byte* out, int64_t count, std::byte* copy);
+using Function = void (*)(const std::byte* const* sources, int num_sources, std::byte* out,
+                          int64_t count, std::byte* copy);
 
 // sum = sum ⊕ source, or a ⊕ b.
 template <typename E, typename Op>
@@ -118,7 +125,8 @@ void AddTwo(typename E::Value* sum, const std::byte* a, const std::byte* b, int6
 }
 
 template <typename E, typename Op>
-void Loop(const std::byte* const* sources, int num_sources, std::byte* out, int64_t count, std::byte* copy) {
+void Loop(const std::byte* const* sources, int num_sources, std::byte* out, int64_t count,
+          std::byte* copy) {
   alignas(64) typename E::Value sum[kBlock];
   for (int64_t i = 0; i < count; i += kBlock) {
     const int64_t n = std::min(kBlock, count - i), at = i * E::kBytes;
@@ -151,15 +159,18 @@ constexpr Row Complex(DType dtype) {
   return {dtype, Loop<E, Sum>, nullptr, nullptr, Loop<E, Prod>, nullptr};
 }
 
-// Sums, products and or of signed integers are those of unsigned ones (wrap-around, no undefined overflow); order is not.
+// Sums, products and or of signed integers are those of unsigned ones (wrap-around, no undefined
+// overflow); order is not.
 template <typename T>
 constexpr Row Signed(DType dtype) {
   using U = Plain<std::make_unsigned_t<T>>;
-  return {dtype, Loop<U, Sum>, Loop<Plain<T>, Max>, Loop<Plain<T>, Min>, Loop<U, Prod>, Loop<U, Or>};
+  return {dtype,         Loop<U, Sum>, Loop<Plain<T>, Max>, Loop<Plain<T>, Min>,
+          Loop<U, Prod>, Loop<U, Or>};
 }
 
 constexpr Row kRows[] = {
-    {DType::kBool, Loop<Bool, Or>, Loop<Bool, Or>, Loop<Bool, Min>, Loop<Bool, Min>, Loop<Bool, Or>},
+    {DType::kBool, Loop<Bool, Or>, Loop<Bool, Or>, Loop<Bool, Min>, Loop<Bool, Min>,
+     Loop<Bool, Or>},
     Signed<int8_t>(DType::kInt8),
     Signed<int16_t>(DType::kInt16),
     Signed<int32_t>(DType::kInt32),
@@ -194,10 +205,12 @@ Function Find(DType dtype, ReduceOp reduce) {
 
 absl::Status CheckReduce(DType dtype, ReduceOp reduce) {
   if (Find(dtype, reduce) != nullptr) return absl::OkStatus();
-  return absl::InvalidArgumentError(std::string("reduction ") + NameOf(reduce) + " is not defined for " + dtranspile::NameOf(dtype));
+  return absl::InvalidArgumentError(std::string("reduction ") + NameOf(reduce) +
+                                    " is not defined for " + dtranspile::NameOf(dtype));
 }
 
-void Reduce(DType dtype, ReduceOp reduce, const std::byte* const* sources, int num_sources, std::byte* out, int64_t count, std::byte* copy) {
+void Reduce(DType dtype, ReduceOp reduce, const std::byte* const* sources, int num_sources,
+            std::byte* out, int64_t count, std::byte* copy) {
   Find(dtype, reduce)(sources, num_sources, out, count, copy);
 }
 

@@ -17,7 +17,8 @@
 namespace dtranspile::comm {
 namespace {
 
-constexpr int kCollapse = 25;  // MADV_COLLAPSE of Linux 6.1: huge pages at once; older systems refuse it
+constexpr int kCollapse =
+    25;  // MADV_COLLAPSE of Linux 6.1: huge pages at once; older systems refuse it
 constexpr size_t kPage = 4096, kHugePage = size_t{2} << 20;
 
 size_t RoundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -32,17 +33,23 @@ Registry& TheRegistry() {
   return *registry;
 }
 
-// At an address where huge pages fit, which the system gives to shared memory only when asked: 4 KiB pages cost kernels and reductions alike.
+// At an address where huge pages fit, which the system gives to shared memory only when asked: 4
+// KiB pages cost kernels and reductions alike.
 absl::StatusOr<std::byte*> MapFile(int fd, size_t bytes) {
-  void* range = mmap(nullptr, bytes + kHugePage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (range == MAP_FAILED) return absl::ResourceExhaustedError(absl::StrCat("no addresses for ", bytes, " shared bytes: ", strerror(errno)));
+  void* range = mmap(nullptr, bytes + kHugePage, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (range == MAP_FAILED)
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no addresses for ", bytes, " shared bytes: ", strerror(errno)));
   auto* begin = static_cast<std::byte*>(range);
   auto* aligned = begin + (kHugePage - reinterpret_cast<uintptr_t>(begin) % kHugePage) % kHugePage;
-  void* data = mmap(aligned, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE | MAP_FIXED, fd, 0);
+  void* data =
+      mmap(aligned, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE | MAP_FIXED, fd, 0);
   const int error = errno;
   if (data == MAP_FAILED) {
     munmap(range, bytes + kHugePage);
-    return absl::ResourceExhaustedError(absl::StrCat("mapping ", bytes, " shared bytes: ", strerror(error)));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("mapping ", bytes, " shared bytes: ", strerror(error)));
   }
   if (aligned > begin) munmap(begin, static_cast<size_t>(aligned - begin));
   munmap(aligned + bytes, kHugePage - static_cast<size_t>(aligned - begin));
@@ -65,7 +72,8 @@ bool Extend(Place& place, const std::vector<Segment>& list, size_t element_bytes
     }
     const auto offset = reinterpret_cast<uintptr_t>(data) - reinterpret_cast<uintptr_t>(place.base);
     const size_t bytes = static_cast<size_t>(segment.count) * element_bytes;
-    if (data < place.base || offset > place.share.bytes || bytes > place.share.bytes - offset) return false;
+    if (data < place.base || offset > place.share.bytes || bytes > place.share.bytes - offset)
+      return false;
     place.layout = (place.layout ^ offset) * 1099511628211u;  // FNV-1a
   }
   return true;
@@ -77,11 +85,14 @@ absl::StatusOr<SharedMemory> SharedMemory::Allocate(size_t wanted) {
   const size_t bytes = RoundUp(wanted, wanted < kHugePage ? kPage : kHugePage);
   SharedMemory memory;
   memory.fd_ = memfd_create("dtranspile", MFD_CLOEXEC);
-  if (memory.fd_ < 0) return absl::ResourceExhaustedError(absl::StrCat("no shared memory: ", strerror(errno)));
+  if (memory.fd_ < 0)
+    return absl::ResourceExhaustedError(absl::StrCat("no shared memory: ", strerror(errno)));
   struct stat info;
   // Reserved before it is touched, so that too little memory is an error and no signal.
-  if (const int error = posix_fallocate(memory.fd_, 0, static_cast<off_t>(bytes)); error != 0 || fstat(memory.fd_, &info) != 0)
-    return absl::ResourceExhaustedError(absl::StrCat("no ", bytes, " bytes of shared memory: ", strerror(error ? error : errno)));
+  if (const int error = posix_fallocate(memory.fd_, 0, static_cast<off_t>(bytes));
+      error != 0 || fstat(memory.fd_, &info) != 0)
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no ", bytes, " bytes of shared memory: ", strerror(error ? error : errno)));
   absl::StatusOr<std::byte*> data = MapFile(memory.fd_, bytes);
   if (!data.ok()) return data.status();
   memory.data_ = *data;
@@ -97,8 +108,11 @@ absl::StatusOr<SharedMemory> SharedMemory::Map(const ShareId& id) {
   const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return absl::UnavailableError(absl::StrCat(path, ": ", strerror(errno)));
   struct stat info;
-  const bool same = fstat(fd, &info) == 0 && info.st_dev == id.device && info.st_ino == id.inode && static_cast<uint64_t>(info.st_size) == id.bytes;
-  absl::StatusOr<std::byte*> data = same ? MapFile(fd, id.bytes) : absl::UnavailableError(absl::StrCat(path, " is another block"));
+  const bool same = fstat(fd, &info) == 0 && info.st_dev == id.device && info.st_ino == id.inode &&
+                    static_cast<uint64_t>(info.st_size) == id.bytes;
+  absl::StatusOr<std::byte*> data =
+      same ? MapFile(fd, id.bytes)
+           : absl::UnavailableError(absl::StrCat(path, " is another block"));
   close(fd);
   if (!data.ok()) return data.status();
   SharedMemory memory;
@@ -131,7 +145,10 @@ Place PlaceOf(const Request& request, size_t element_bytes) {
   const std::lock_guard<std::mutex> lock(registry.mutex);
   Place place;
   place.layout = 14695981039346656037u;
-  return Extend(place, request.inputs, element_bytes) && Extend(place, request.outputs, element_bytes) ? place : Place();
+  return Extend(place, request.inputs, element_bytes) &&
+                 Extend(place, request.outputs, element_bytes)
+             ? place
+             : Place();
 }
 
 }  // namespace dtranspile::comm

@@ -1,5 +1,6 @@
-// Memory of this process that other ranks of its host can map, so that they reduce from it and into it directly. The executor takes its step memory from
-// here; collectives.cc asks where a request's buffers lie, shm/ maps those of the peers.
+// Memory of this process that other ranks of its host can map, so that they reduce from it and into
+// it directly. The executor takes its step memory from here; collectives.cc asks where a request's
+// buffers lie, shm/ maps those of the peers.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,8 @@ struct ShareId {
   bool operator==(const ShareId&) const = default;
 };
 
-// Zero-filled whole pages, huge ones where the system has them, without a name in any folder: it goes with the last process that maps it.
+// Zero-filled whole pages, huge ones where the system has them, without a name in any folder: it
+// goes with the last process that maps it.
 class SharedMemory {
  public:
   SharedMemory() = default;
@@ -26,9 +28,11 @@ class SharedMemory {
   SharedMemory& operator=(SharedMemory&& other) noexcept;
   ~SharedMemory();
 
-  // kResourceExhausted where the system gives no such memory; callers then take private memory, and peers go without.
+  // kResourceExhausted where the system gives no such memory; callers then take private memory, and
+  // peers go without.
   static absl::StatusOr<SharedMemory> Allocate(size_t bytes);
-  // A block of another process of this user. An error where it cannot be reached (another namespace) or is another one by now.
+  // A block of another process of this user. An error where it cannot be reached (another
+  // namespace) or is another one by now.
   static absl::StatusOr<SharedMemory> Map(const ShareId& id);
 
   std::byte* data() const { return data_; }

@@ -10,7 +10,9 @@ void View::Add(void* data, size_t bytes) {
   bytes_ += bytes;
 }
 
-View View::Whole(const std::vector<Segment>& segments, size_t element_bytes) { return Part(segments, element_bytes, 0, 1); }
+View View::Whole(const std::vector<Segment>& segments, size_t element_bytes) {
+  return Part(segments, element_bytes, 0, 1);
+}
 
 View View::Part(const std::vector<Segment>& segments, size_t element_bytes, int index, int parts) {
   View view;

@@ -1,5 +1,5 @@
-// A list of memory pieces seen as one run of bytes. Collectives (collectives.cc) cut and copy the segment lists of a request
-// through views, so that no caller has to flatten a bucket.
+// A list of memory pieces seen as one run of bytes. Collectives (collectives.cc) cut and copy the
+// segment lists of a request through views, so that no caller has to flatten a bucket.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,15 @@ class View {
   // All bytes of the segments; counts must have been checked (operation.h).
   static View Whole(const std::vector<Segment>& segments, size_t element_bytes);
 
-  // Part `index` of `parts` equal parts of every segment: what rank `index` contributes to a gathered list, or gets from a
-  // scattered one.
-  static View Part(const std::vector<Segment>& segments, size_t element_bytes, int index, int parts);
+  // Part `index` of `parts` equal parts of every segment: what rank `index` contributes to a
+  // gathered list, or gets from a scattered one.
+  static View Part(const std::vector<Segment>& segments, size_t element_bytes, int index,
+                   int parts);
 
   size_t bytes() const { return bytes_; }
 
-  // Calls body(pointer, offset, length) for the contiguous runs that make up [offset, offset + length), offsets counted from
-  // the beginning of the view.
+  // Calls body(pointer, offset, length) for the contiguous runs that make up [offset, offset +
+  // length), offsets counted from the beginning of the view.
   template <typename Body>
   void ForRuns(size_t offset, size_t length, Body body) const {
     size_t begin = 0;
@@ -38,7 +39,8 @@ class View {
   // Where the byte at `offset` lies.
   std::byte* At(size_t offset) const;
 
-  // Copies [offset, offset + length) to or from flat memory. Memory that is already in place is left alone.
+  // Copies [offset, offset + length) to or from flat memory. Memory that is already in place is
+  // left alone.
   void CopyTo(std::byte* flat, size_t offset, size_t length) const;
   void CopyFrom(const std::byte* flat, size_t offset, size_t length) const;
 

@@ -13,7 +13,8 @@ std::map<std::string, int64_t> ReadSizes(JsonObject& root, const char* key, int6
   std::map<std::string, int64_t> sizes;
   const Json& json = root.Object(key);
   JsonObject object(json, root.At(key), root.errors());
-  for (const auto& [axis, unused] : json.items()) sizes[axis] = object.Int(axis.c_str(), least, kMostRanks);
+  for (const auto& [axis, unused] : json.items())
+    sizes[axis] = object.Int(axis.c_str(), least, kMostRanks);
   return sizes;
 }
 
@@ -59,7 +60,8 @@ WorkerConfig Read(const Json& json, JsonErrors& errors) {
   c.coordinates = ReadSizes(root, "coordinates", 0);
   c.mesh = ReadSizes(root, "mesh", 1);
   const Json& comms = root.Array("comms");
-  for (size_t i = 0; i < comms.size(); ++i) c.comms.push_back(ReadComm(JsonObject(comms[i], root.At("comms", i), errors)));
+  for (size_t i = 0; i < comms.size(); ++i)
+    c.comms.push_back(ReadComm(JsonObject(comms[i], root.At("comms", i), errors)));
   c.rendezvous = ReadRendezvous(JsonObject(root.Object("rendezvous"), "rendezvous", errors));
   const Json& feeds = root.Array("feeds");
   for (size_t i = 0; i < feeds.size(); ++i) {
@@ -84,7 +86,8 @@ WorkerConfig Read(const Json& json, JsonErrors& errors) {
   c.control_fd = static_cast<int>(root.Int("control_fd", 0, INT32_MAX));
   root.Done();
   for (const auto& [axis, at] : c.coordinates)
-    if (c.mesh.count(axis) == 0 || at >= c.mesh.at(axis)) errors.Add("coordinates", absl::StrCat("'", axis, "' is ", at, ", outside of the mesh"));
+    if (c.mesh.count(axis) == 0 || at >= c.mesh.at(axis))
+      errors.Add("coordinates", absl::StrCat("'", axis, "' is ", at, ", outside of the mesh"));
   return c;
 }
 
@@ -110,8 +113,11 @@ absl::StatusOr<WorkerConfig> ReadConfig(const std::string& path) {
 
 Json ToJson(const WorkerConfig& c) {
   Json comms = Json::array(), feeds = Json::array(), init;
-  for (const CommConfig& comm : c.comms) comms.push_back({{"name", comm.name}, {"group", comm.group}, {"rank", comm.rank}, {"size", comm.size}});
-  for (const FeedConfig& feed : c.feeds) feeds.push_back({{"name", feed.name}, {"file", feed.file}});
+  for (const CommConfig& comm : c.comms)
+    comms.push_back(
+        {{"name", comm.name}, {"group", comm.group}, {"rank", comm.rank}, {"size", comm.size}});
+  for (const FeedConfig& feed : c.feeds)
+    feeds.push_back({{"name", feed.name}, {"file", feed.file}});
   if (c.init && !c.init->folder.empty()) init = {{"folder", c.init->folder}};
   else if (c.init) init = {{"combined", c.init->combined}, {"names", c.init->names}};
   const comm::Rendezvous& r = c.rendezvous;
@@ -121,7 +127,12 @@ Json ToJson(const WorkerConfig& c) {
           {"coordinates", c.coordinates},
           {"mesh", c.mesh},
           {"comms", comms},
-          {"rendezvous", {{"backend", r.backend}, {"job", r.job}, {"store", r.store}, {"interface", r.interface}, {"timeout_seconds", r.timeout_seconds}}},
+          {"rendezvous",
+           {{"backend", r.backend},
+            {"job", r.job},
+            {"store", r.store},
+            {"interface", r.interface},
+            {"timeout_seconds", r.timeout_seconds}}},
           {"feeds", feeds},
           {"init", init},
           {"per_step", c.per_step},

@@ -1,5 +1,5 @@
-// CONFIG of a worker (docs/file-formats.md): written by the launcher (runtime/launch), read by the worker (worker.h). One struct and
-// both directions here, so that they cannot drift apart.
+// CONFIG of a worker (docs/file-formats.md): written by the launcher (runtime/launch), read by the
+// worker (worker.h). One struct and both directions here, so that they cannot drift apart.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ struct FeedConfig {
   std::string file;  // .npy: [steps, global extents...]
 };
 
-// Where persistables come from instead of the start-up program: a folder with a file each, or one combined file.
+// Where persistables come from instead of the start-up program: a folder with a file each, or one
+// combined file.
 struct InitConfig {
   std::string folder;
   std::string combined;

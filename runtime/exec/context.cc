@@ -23,7 +23,9 @@ struct Loop {
   int64_t parts;
 };
 
-int64_t Begin(const Loop& loop, int64_t part) { return loop.extent / loop.parts * part + std::min(part, loop.extent % loop.parts); }
+int64_t Begin(const Loop& loop, int64_t part) {
+  return loop.extent / loop.parts * part + std::min(part, loop.extent % loop.parts);
+}
 
 void RunPart(void* arg, int part) {
   const Loop& loop = *static_cast<const Loop*>(arg);
@@ -45,10 +47,13 @@ absl::Status DtContext::Call(DtFunction function, const DtCall& call) {
   chunk_ = 0;
   message_[0] = 0;
   if (function(this, &call) == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(call.name, ": ", message_[0] ? message_ : "failed without a message"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(call.name, ": ", message_[0] ? message_ : "failed without a message"));
 }
 
-void DtContext::Fail(const char* format, va_list arguments) { vsnprintf(message_, sizeof(message_), format, arguments); }
+void DtContext::Fail(const char* format, va_list arguments) {
+  vsnprintf(message_, sizeof(message_), format, arguments);
+}
 
 void* DtContext::Scratch(int64_t bytes) {
   if (bytes < 0) return nullptr;
@@ -56,7 +61,8 @@ void* DtContext::Scratch(int64_t bytes) {
   while (chunk_ < chunks_.size() && chunks_[chunk_].size - chunks_[chunk_].used < size) ++chunk_;
   if (chunk_ == chunks_.size()) {
     const int64_t chunk_size = std::max(size, kChunkBytes);
-    auto* data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, static_cast<size_t>(chunk_size)));
+    auto* data =
+        static_cast<std::byte*>(std::aligned_alloc(kAlignment, static_cast<size_t>(chunk_size)));
     if (data == nullptr) return nullptr;
     chunks_.push_back({data, chunk_size, 0});
   }
@@ -87,15 +93,19 @@ int32_t dt_resize(DtContext* context, DtBuffer* buffer, const int64_t* dims, int
     buffer->dims = value.dims.data();
     buffer->rank = static_cast<int32_t>(value.dims.size());
     buffer->dtype = static_cast<int32_t>(value.dtype);
-    return status.ok() ? 0 : dt_fail(context, "output '%s': %s", buffer->name, std::string(status.message()).c_str());
+    return status.ok() ? 0
+                       : dt_fail(context, "output '%s': %s", buffer->name,
+                                 std::string(status.message()).c_str());
   }
   const absl::Span<const int64_t> planned(buffer->dims, static_cast<size_t>(buffer->rank));
   if (planned == extents) return 0;
-  return dt_fail(context, "output '%s' has the extents [%s], the program was compiled for [%s]", buffer->name, absl::StrJoin(extents, ", ").c_str(),
+  return dt_fail(context, "output '%s' has the extents [%s], the program was compiled for [%s]",
+                 buffer->name, absl::StrJoin(extents, ", ").c_str(),
                  absl::StrJoin(planned, ", ").c_str());
 }
 
-void dt_parallel(DtContext* context, int64_t extent, int64_t grain, void (*body)(void*, int64_t, int64_t), void* arg) {
+void dt_parallel(DtContext* context, int64_t extent, int64_t grain,
+                 void (*body)(void*, int64_t, int64_t), void* arg) {
   if (extent <= 0) return;
   const int64_t most = std::max<int64_t>(extent / std::max<int64_t>(grain, 1), 1);
   Loop loop{body, arg, extent, std::min<int64_t>(most, context->pool().threads())};
@@ -109,6 +119,8 @@ int32_t dt_thread(DtContext*) { return dtranspile::exec::ThreadPool::CurrentThre
 
 void* dt_scratch(DtContext* context, int64_t bytes) { return context->Scratch(bytes); }
 
-void dt_keep(DtContext* context, void* state, void (*destroy)(void*)) { context->Keep(state, destroy); }
+void dt_keep(DtContext* context, void* state, void (*destroy)(void*)) {
+  context->Keep(state, destroy);
+}
 
 }  // extern "C"

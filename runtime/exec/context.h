@@ -1,5 +1,5 @@
-// The context that library calls get (abi.h): threads, scratch, the message of a failure, state kept between calls. The executor owns
-// one per loaded plan; tests of kernels make their own.
+// The context that library calls get (abi.h): threads, scratch, the message of a failure, state
+// kept between calls. The executor owns one per loaded plan; tests of kernels make their own.
 #pragma once
 
 #include <cstdarg>
@@ -19,7 +19,8 @@ struct DtContext {
   DtContext(const DtContext&) = delete;
   DtContext& operator=(const DtContext&) = delete;
 
-  // Calls `function`; its message becomes the status: "NAME: message". The caller holds a NumericScope.
+  // Calls `function`; its message becomes the status: "NAME: message". The caller holds a
+  // NumericScope.
   absl::Status Call(DtFunction function, const DtCall& call);
 
   dtranspile::exec::ThreadPool& pool() { return *pool_; }
@@ -40,7 +41,8 @@ struct DtContext {
 
   dtranspile::exec::ThreadPool* pool_;
   char message_[1024];
-  // Chunks are filled in order and never given back, so that a step that makes the same calls again finds all it needs.
+  // Chunks are filled in order and never given back, so that a step that makes the same calls again
+  // finds all it needs.
   std::vector<Chunk> chunks_;
   size_t chunk_ = 0;
   std::vector<Kept> kept_;

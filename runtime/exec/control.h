@@ -1,5 +1,5 @@
-// The worker's end of the control channel (docs/file-formats.md): one JSON object per line, and a sign of life every second, so that
-// the launcher can tell a long step from a stopped process.
+// The worker's end of the control channel (docs/file-formats.md): one JSON object per line, and a
+// sign of life every second, so that the launcher can tell a long step from a stopped process.
 #pragma once
 
 #include <chrono>
@@ -36,7 +36,8 @@ class ControlChannel {
   std::thread thread_;
 };
 
-// A number for JSON, which has no NaN and no infinities: those become the strings "nan", "inf", "-inf".
+// A number for JSON, which has no NaN and no infinities: those become the strings "nan", "inf",
+// "-inf".
 Json JsonNumber(double value);
 
 }  // namespace dtranspile::exec

@@ -38,7 +38,8 @@ struct Executor::Bound {
 
 namespace {
 
-// What a kernel node shares out over threads. Kernels take the end of their rows, dt_parallel gives the number.
+// What a kernel node shares out over threads. Kernels take the end of their rows, dt_parallel gives
+// the number.
 struct Rows {
   DtKernel kernel;
   void* const* args;
@@ -51,20 +52,26 @@ void RunRows(void* arg, int64_t lo, int64_t n) {
 
 }  // namespace
 
-Executor::Executor(Plan plan, ExecutorOptions options) : plan_(std::move(plan)), options_(std::move(options)), pool_(options_.pool), context_(&pool_) {}
+Executor::Executor(Plan plan, ExecutorOptions options)
+    : plan_(std::move(plan)),
+      options_(std::move(options)),
+      pool_(options_.pool),
+      context_(&pool_) {}
 
 Executor::~Executor() = default;
 
 absl::StatusOr<std::unique_ptr<Executor>> Executor::Load(Plan plan, ExecutorOptions options) {
   if (options.comms.size() != plan.comms.size())
-    return absl::InvalidArgumentError(absl::StrCat("the plan has ", plan.comms.size(), " communicators, ", options.comms.size(), " given"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the plan has ", plan.comms.size(), " communicators, ", options.comms.size(), " given"));
   std::unique_ptr<Executor> executor(new Executor(std::move(plan), std::move(options)));
   DT_RETURN_IF_ERROR(executor->Allocate());
   const Plan& p = executor->plan_;
   if (!p.library.empty()) {
     DT_RETURN_IF_ERROR(CheckTarget(p.cpu, p.features));
     const std::string folder = p.folder.empty() ? "." : p.folder;
-    DT_ASSIGN_OR_RETURN(executor->library_, KernelLibrary::Open(absl::StrCat(folder, "/", p.library)));
+    DT_ASSIGN_OR_RETURN(executor->library_,
+                        KernelLibrary::Open(absl::StrCat(folder, "/", p.library)));
   }
   std::vector<std::string> missing;
   DT_RETURN_IF_ERROR(executor->BindBody(p.startup.body, executor->startup_, missing));
@@ -75,15 +82,20 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Load(Plan plan, ExecutorOpti
 
 absl::Status Executor::Allocate() {
   // Gradients lie in step memory: ranks of this host sum them where they lie.
-  const bool shares = std::any_of(options_.comms.begin(), options_.comms.end(),
-                                  [](const comm::Communicator* one) { return one->size() > 1 && std::string_view(one->backend()) == "shm"; });
+  const bool shares =
+      std::any_of(options_.comms.begin(), options_.comms.end(), [](const comm::Communicator* one) {
+        return one->size() > 1 && std::string_view(one->backend()) == "shm";
+      });
   const auto allocate = shares ? Block::AllocateShared : Block::Allocate;
   DT_ASSIGN_OR_RETURN(arena_, allocate(plan_.arena_bytes, "step memory"));
-  DT_ASSIGN_OR_RETURN(persistent_, Block::Allocate(plan_.persistent_bytes, "persistable variables"));
+  DT_ASSIGN_OR_RETURN(persistent_,
+                      Block::Allocate(plan_.persistent_bytes, "persistable variables"));
   DT_ASSIGN_OR_RETURN(constants_, Block::Allocate(plan_.constant_bytes, "constants"));
   const Block* blocks[] = {&arena_, &persistent_, &constants_};
   for (const Buffer& buffer : plan_.buffers) {
-    values_.push_back(buffer.space == Space::kValue ? std::make_unique<Value>(buffer.kind, buffer.dtype) : nullptr);
+    values_.push_back(buffer.space == Space::kValue
+                          ? std::make_unique<Value>(buffer.kind, buffer.dtype)
+                          : nullptr);
     if (buffer.space == Space::kValue) {
       addresses_.push_back(nullptr);
       continue;
@@ -95,13 +107,15 @@ absl::Status Executor::Allocate() {
   return constants_.Seal();
 }
 
-absl::Status Executor::BindBody(const std::vector<Node>& nodes, std::vector<Bound>& body, std::vector<std::string>& missing) {
+absl::Status Executor::BindBody(const std::vector<Node>& nodes, std::vector<Bound>& body,
+                                std::vector<std::string>& missing) {
   body.resize(nodes.size());
   const size_t outer = ticket_slots_.size();
   for (size_t i = 0; i < nodes.size(); ++i) {
     DT_RETURN_IF_ERROR(Bind(nodes[i], body[i], missing));
     const bool waits = i + 1 < nodes.size() && nodes[i + 1].kind == Node::Kind::kWait;
-    body[i].completes = nodes[i].kind == Node::Kind::kStart && waits && nodes[i + 1].ticket == nodes[i].ticket;
+    body[i].completes =
+        nodes[i].kind == Node::Kind::kStart && waits && nodes[i + 1].ticket == nodes[i].ticket;
   }
   // Numbers of tickets belong to a body: another one may use them for its own operations.
   ticket_slots_.resize(outer);
@@ -123,16 +137,22 @@ absl::Status Executor::Bind(const Node& node, Bound& bound, std::vector<std::str
     }
     case Node::Kind::kCall:
       bound.function = options_.find_function ? options_.find_function(node.callee) : nullptr;
-      if (bound.function == nullptr) missing.push_back(absl::StrCat("op ", node.op, ": this runtime has no call '", node.callee, "'"));
+      if (bound.function == nullptr)
+        missing.push_back(
+            absl::StrCat("op ", node.op, ": this runtime has no call '", node.callee, "'"));
       BindCall(node, bound);
       break;
     case Node::Kind::kCopy:
-      if (value(node.args[0]) == nullptr) bound.bytes = plan_.buffers[static_cast<size_t>(node.args[0])].bytes;
+      if (value(node.args[0]) == nullptr)
+        bound.bytes = plan_.buffers[static_cast<size_t>(node.args[0])].bytes;
       break;
     case Node::Kind::kStart: BindStart(node, bound); break;
     case Node::Kind::kWait:
-      // The reader has checked that the start stands before it in the same body, whose tickets are the last ones.
-      bound.slot = std::find_if(ticket_slots_.rbegin(), ticket_slots_.rend(), [&](const auto& s) { return s.first == node.ticket; })->second;
+      // The reader has checked that the start stands before it in the same body, whose tickets are
+      // the last ones.
+      bound.slot = std::find_if(ticket_slots_.rbegin(), ticket_slots_.rend(), [&](const auto& s) {
+                     return s.first == node.ticket;
+                   })->second;
       break;
     case Node::Kind::kIf:
     case Node::Kind::kWhile:
@@ -147,11 +167,13 @@ absl::Status Executor::Bind(const Node& node, Bound& bound, std::vector<std::str
 void Executor::BindCall(const Node& node, Bound& bound) {
   for (int id : node.args) {
     const Buffer& buffer = plan_.buffers[static_cast<size_t>(id)];
-    bound.buffers.push_back(
-        {data(id), buffer.dims.data(), static_cast<int32_t>(buffer.dims.size()), static_cast<int32_t>(buffer.dtype), DT_HOST, buffer.name.c_str(), value(id)});
+    bound.buffers.push_back({data(id), buffer.dims.data(), static_cast<int32_t>(buffer.dims.size()),
+                             static_cast<int32_t>(buffer.dtype), DT_HOST, buffer.name.c_str(),
+                             value(id)});
   }
   for (int at : node.outputs)
-    if (plan_.buffers[static_cast<size_t>(node.args[static_cast<size_t>(at)])].lod_level > 0) bound.ragged_outputs.push_back(static_cast<size_t>(at));
+    if (plan_.buffers[static_cast<size_t>(node.args[static_cast<size_t>(at)])].lod_level > 0)
+      bound.ragged_outputs.push_back(static_cast<size_t>(at));
   for (const std::string& text : node.strings) bound.strings.push_back(text.c_str());
   const auto count = [](const auto& list) { return static_cast<int32_t>(list.size()); };
   bound.call = {node.callee.c_str(),
@@ -173,7 +195,8 @@ void Executor::BindCall(const Node& node, Bound& bound) {
   const double* reals = node.reals.data();
   const char* const* strings = bound.strings.data();
   for (const Node::Attribute& a : node.attributes) {
-    bound.attributes.push_back({a.kind == 'i' ? ints : nullptr, a.kind == 'r' ? reals : nullptr, a.kind == 's' ? strings : nullptr, a.count});
+    bound.attributes.push_back({a.kind == 'i' ? ints : nullptr, a.kind == 'r' ? reals : nullptr,
+                                a.kind == 's' ? strings : nullptr, a.count});
     ints += a.kind == 'i' ? a.count : 0;
     reals += a.kind == 'r' ? a.count : 0;
     strings += a.kind == 's' ? a.count : 0;
@@ -181,7 +204,9 @@ void Executor::BindCall(const Node& node, Bound& bound) {
   bound.call.attrs = bound.attributes.data();
   bound.call.num_attrs = count(bound.attributes);
   if (!options_.element_types) return;
-  auto narrow = std::make_unique<NarrowArguments>(options_.element_types(node.callee), bound.buffers, node.outputs, options_.find_function("dt_cast"));
+  auto narrow =
+      std::make_unique<NarrowArguments>(options_.element_types(node.callee), bound.buffers,
+                                        node.outputs, options_.find_function("dt_cast"));
   if (narrow->any()) bound.narrow = std::move(narrow);
 }
 
@@ -207,7 +232,8 @@ void Executor::BindStart(const Node& node, Bound& bound) {
   Value* first = node.inputs.empty() ? nullptr : value(node.inputs[0]);
   if (first == nullptr) return;
   const std::string& name = plan_.buffers[static_cast<size_t>(node.inputs[0])].name;
-  pending_.back().of_value = std::make_unique<ValueCollective>(*bound.comm, node.reduce, name, node.op, *first, *value(node.outputs[0]));
+  pending_.back().of_value = std::make_unique<ValueCollective>(
+      *bound.comm, node.reduce, name, node.op, *first, *value(node.outputs[0]));
 }
 
 absl::Status Executor::RunStartup() { return RunProgram(startup_); }
@@ -226,7 +252,8 @@ absl::Status Executor::Run(std::vector<Bound>& body) {
     if (status.ok()) continue;
     if (!failed_op_.empty()) return status;  // of a node inside this one
     failed_op_ = bound.node->op;
-    failed_waiting_ = bound.node->kind == Node::Kind::kStart || bound.node->kind == Node::Kind::kWait;
+    failed_waiting_ =
+        bound.node->kind == Node::Kind::kStart || bound.node->kind == Node::Kind::kWait;
     return absl::Status(status.code(), absl::StrCat("op ", failed_op_, ": ", status.message()));
   }
   return absl::OkStatus();
@@ -269,13 +296,16 @@ absl::Status Executor::RunCall(Bound& bound) {
   return absl::OkStatus();
 }
 
-// Outputs that are ragged by the op's inference and that the call gave no LoD have that of the first argument with as many rows.
+// Outputs that are ragged by the op's inference and that the call gave no LoD have that of the
+// first argument with as many rows.
 void Executor::ShareLod(Bound& bound) {
   for (size_t at : bound.ragged_outputs) {
     Value& out = *bound.values[at].value;
     if (!out.lod.empty() || out.dims.empty()) continue;
     for (const ValueArgument& argument : bound.values) {
-      if (argument.value == nullptr || argument.value == &out || argument.value->lod.empty() || argument.value->dims[0] != out.dims[0]) continue;
+      if (argument.value == nullptr || argument.value == &out || argument.value->lod.empty() ||
+          argument.value->dims[0] != out.dims[0])
+        continue;
       out.lod = argument.value->lod;
       break;
     }
@@ -286,17 +316,21 @@ void Executor::ShareLod(Bound& bound) {
 absl::Status Executor::RunCopy(Bound& bound) {
   Value *from = bound.values[0].value, *to = bound.values[1].value;
   if (from == nullptr && to == nullptr) {
-    if (bound.bytes > 0) std::memmove(bound.pointers[1], bound.pointers[0], static_cast<size_t>(bound.bytes));
+    if (bound.bytes > 0)
+      std::memmove(bound.pointers[1], bound.pointers[0], static_cast<size_t>(bound.bytes));
     return absl::OkStatus();
   }
   if (from != nullptr && to != nullptr) return to->Assign(*from);
   const Buffer& source = plan_.buffers[static_cast<size_t>(bound.node->args[0])];
-  if (to != nullptr) return to->Assign(TensorView{source.dtype, source.dims, data(bound.node->args[0])});
+  if (to != nullptr)
+    return to->Assign(TensorView{source.dtype, source.dims, data(bound.node->args[0])});
   const Buffer& target = plan_.buffers[static_cast<size_t>(bound.node->args[1])];
   if (from->bytes() != target.bytes)
-    return absl::InvalidArgumentError(absl::StrCat("'", *bound.values[0].name, "' is ", ShapeText(from->dtype, from->dims), ", but '", target.name, "' is ",
-                                                   ShapeText(target.dtype, target.dims)));
-  if (target.bytes > 0) std::memmove(bound.pointers[1], from->data(), static_cast<size_t>(target.bytes));
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", *bound.values[0].name, "' is ", ShapeText(from->dtype, from->dims),
+                     ", but '", target.name, "' is ", ShapeText(target.dtype, target.dims)));
+  if (target.bytes > 0)
+    std::memmove(bound.pointers[1], from->data(), static_cast<size_t>(target.bytes));
   return absl::OkStatus();
 }
 
@@ -324,14 +358,16 @@ absl::Status Executor::RunStart(Bound& bound) {
   pending.ticket = 0;
   if (bound.completes && !pending.of_value) return bound.comm->Run(bound.request);
   if (options_.trace) pending.begin_ns = NowNs();
-  DT_ASSIGN_OR_RETURN(pending.ticket, pending.of_value ? pending.of_value->Start() : bound.comm->Start(bound.request));
+  DT_ASSIGN_OR_RETURN(pending.ticket, pending.of_value ? pending.of_value->Start()
+                                                       : bound.comm->Start(bound.request));
   return absl::OkStatus();
 }
 
 absl::Status Executor::RunWait(Bound& bound) {
   Pending& pending = pending_[bound.slot];
   if (pending.ticket == 0) return absl::OkStatus();
-  const absl::Status status = pending.of_value ? pending.of_value->Finish(pending.ticket) : pending.comm->Wait(pending.ticket);
+  const absl::Status status = pending.of_value ? pending.of_value->Finish(pending.ticket)
+                                               : pending.comm->Wait(pending.ticket);
   pending.ticket = 0;
   if (options_.trace) options_.trace->Add(pending.name, pending.row, pending.begin_ns, NowNs());
   return status;
@@ -339,7 +375,8 @@ absl::Status Executor::RunWait(Bound& bound) {
 
 absl::Status Executor::RunWhile(Bound& bound) {
   for (int64_t turn = 0; *bound.condition; ++turn) {
-    if (turn == bound.node->limit) return absl::OutOfRangeError(absl::StrCat("the loop has not ended after ", turn, " turns"));
+    if (turn == bound.node->limit)
+      return absl::OutOfRangeError(absl::StrCat("the loop has not ended after ", turn, " turns"));
     DT_RETURN_IF_ERROR(Run(bound.body));
   }
   return absl::OkStatus();

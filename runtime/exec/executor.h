@@ -1,5 +1,6 @@
-// Runs a plan: memory, kernels and communicators bound once at load, then one walk over the node tree per step. After the first step
-// the walk itself takes no memory. Owned by the worker (worker.h); tests run plans through it directly.
+// Runs a plan: memory, kernels and communicators bound once at load, then one walk over the node
+// tree per step. After the first step the walk itself takes no memory. Owned by the worker
+// (worker.h); tests run plans through it directly.
 #pragma once
 
 #include <functional>
@@ -24,17 +25,19 @@ namespace dtranspile::exec {
 
 struct ExecutorOptions {
   PoolOptions pool;
-  std::function<DtFunction(const std::string&)> find_function;  // the library calls; null for an unknown name
-  std::vector<comm::Communicator*> comms;                       // in the plan's order; outlive the executor
-  Trace* trace = nullptr;                                       // outlives the executor
+  std::function<DtFunction(const std::string&)>
+      find_function;                       // the library calls; null for an unknown name
+  std::vector<comm::Communicator*> comms;  // in the plan's order; outlive the executor
+  Trace* trace = nullptr;                  // outlives the executor
   // Element types that a library call takes, bit 1 << code; null: every call takes all of them.
   std::function<uint64_t(const std::string&)> element_types = nullptr;
 };
 
 class Executor {
  public:
-  // kNotFound for kernels or calls that are not there (all at once), kFailedPrecondition for kernels of another machine,
-  // kResourceExhausted when memory does not suffice, kInvalidArgument when plan and options do not fit.
+  // kNotFound for kernels or calls that are not there (all at once), kFailedPrecondition for
+  // kernels of another machine, kResourceExhausted when memory does not suffice, kInvalidArgument
+  // when plan and options do not fit.
   static absl::StatusOr<std::unique_ptr<Executor>> Load(Plan plan, ExecutorOptions options);
   ~Executor();
 
@@ -56,7 +59,8 @@ class Executor {
 
   Executor(Plan plan, ExecutorOptions options);
   absl::Status Allocate();
-  absl::Status BindBody(const std::vector<Node>& nodes, std::vector<Bound>& body, std::vector<std::string>& missing);
+  absl::Status BindBody(const std::vector<Node>& nodes, std::vector<Bound>& body,
+                        std::vector<std::string>& missing);
   absl::Status Bind(const Node& node, Bound& bound, std::vector<std::string>& missing);
   void BindCall(const Node& node, Bound& bound);
   void BindStart(const Node& node, Bound& bound);

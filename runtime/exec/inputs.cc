@@ -18,14 +18,17 @@ namespace {
 
 const Buffer& BufferAt(const Plan& plan, int id) { return plan.buffers[static_cast<size_t>(id)]; }
 
-// Which part of how many this rank takes: the coordinates along the axes as digits, the first one major.
-absl::Status PartOf(const FeedSlot& slot, const WorkerConfig& config, int64_t& part, int64_t& parts) {
+// Which part of how many this rank takes: the coordinates along the axes as digits, the first one
+// major.
+absl::Status PartOf(const FeedSlot& slot, const WorkerConfig& config, int64_t& part,
+                    int64_t& parts) {
   part = 0;
   parts = 1;
   for (const std::string& axis : slot.split.axes) {
     const auto size = config.mesh.find(axis), at = config.coordinates.find(axis);
     if (size == config.mesh.end() || at == config.coordinates.end())
-      return absl::InvalidArgumentError(absl::StrCat("feed '", slot.name, "' is split over axis '", axis, "', which this rank's mesh lacks"));
+      return absl::InvalidArgumentError(absl::StrCat("feed '", slot.name, "' is split over axis '",
+                                                     axis, "', which this rank's mesh lacks"));
     part = part * size->second + at->second;
     parts *= size->second;
   }
@@ -34,21 +37,29 @@ absl::Status PartOf(const FeedSlot& slot, const WorkerConfig& config, int64_t& p
 
 // Extents of -1 belong to the step.
 bool Agree(const std::vector<int64_t>& dims, const std::vector<int64_t>& expected) {
-  return std::equal(dims.begin(), dims.end(), expected.begin(), expected.end(), [](int64_t have, int64_t want) { return want < 0 || have == want; });
+  return std::equal(dims.begin(), dims.end(), expected.begin(), expected.end(),
+                    [](int64_t have, int64_t want) { return want < 0 || have == want; });
 }
 
-// The extents of the file's steps have to be those of the plan, times the parts in the dimension that is cut.
-absl::Status CheckFeed(const io::Feed& feed, const FeedSlot& slot, const Buffer& buffer, int64_t parts, int64_t steps, const std::string& file) {
+// The extents of the file's steps have to be those of the plan, times the parts in the dimension
+// that is cut.
+absl::Status CheckFeed(const io::Feed& feed, const FeedSlot& slot, const Buffer& buffer,
+                       int64_t parts, int64_t steps, const std::string& file) {
   if (feed.ragged() && buffer.lod_level == 0)
-    return absl::InvalidArgumentError(absl::StrCat(file, ": feed '", slot.name, "' is ragged (LoD), the program declares it without levels of sequences"));
-  std::vector<int64_t> expected = buffer.dims;
-  if (slot.is_split && expected[static_cast<size_t>(slot.split.dim)] >= 0) expected[static_cast<size_t>(slot.split.dim)] *= parts;
-  if (!FitsOrWidens(feed.dtype(), buffer.dtype) || !Agree(feed.dims(), expected))
-    return absl::InvalidArgumentError(absl::StrCat(file, ": a step of feed '", slot.name, "' is ", ShapeText(feed.dtype(), feed.dims()),
-                                                   ", the job was compiled for ", ShapeText(buffer.dtype, expected)));
-  if (feed.steps() < steps)
     return absl::InvalidArgumentError(
-        absl::StrCat(file, ": has ", feed.steps(), " steps of feed '", slot.name, "', ", steps, " are to be run; use --steps ", feed.steps()));
+        absl::StrCat(file, ": feed '", slot.name,
+                     "' is ragged (LoD), the program declares it without levels of sequences"));
+  std::vector<int64_t> expected = buffer.dims;
+  if (slot.is_split && expected[static_cast<size_t>(slot.split.dim)] >= 0)
+    expected[static_cast<size_t>(slot.split.dim)] *= parts;
+  if (!FitsOrWidens(feed.dtype(), buffer.dtype) || !Agree(feed.dims(), expected))
+    return absl::InvalidArgumentError(absl::StrCat(
+        file, ": a step of feed '", slot.name, "' is ", ShapeText(feed.dtype(), feed.dims()),
+        ", the job was compiled for ", ShapeText(buffer.dtype, expected)));
+  if (feed.steps() < steps)
+    return absl::InvalidArgumentError(absl::StrCat(file, ": has ", feed.steps(), " steps of feed '",
+                                                   slot.name, "', ", steps,
+                                                   " are to be run; use --steps ", feed.steps()));
   return absl::OkStatus();
 }
 
@@ -59,27 +70,36 @@ bool IsFile(const std::string& path) {
 }
 
 // A scalar may have been saved as [] or as [1].
-absl::Status CheckInitial(const Tensor& read, const Persistable& p, const Buffer& buffer, const std::string& file) {
-  const bool one = buffer.count() == 1 && std::all_of(read.dims.begin(), read.dims.end(), [](int64_t extent) { return extent == 1; });
-  if (FitsOrWidens(read.dtype, buffer.dtype) && (read.dims == buffer.dims || one)) return absl::OkStatus();
+absl::Status CheckInitial(const Tensor& read, const Persistable& p, const Buffer& buffer,
+                          const std::string& file) {
+  const bool one = buffer.count() == 1 && std::all_of(read.dims.begin(), read.dims.end(),
+                                                      [](int64_t extent) { return extent == 1; });
+  if (FitsOrWidens(read.dtype, buffer.dtype) && (read.dims == buffer.dims || one))
+    return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(file, ": '", p.name, "' is ", ShapeText(read.dtype, read.dims), ", the program declares ", ShapeText(buffer.dtype, buffer.dims)));
+      absl::StrCat(file, ": '", p.name, "' is ", ShapeText(read.dtype, read.dims),
+                   ", the program declares ", ShapeText(buffer.dtype, buffer.dims)));
 }
 
-absl::Status ForEachOfCombined(const InitConfig& init, const Plan& plan, io::Elements elements, const UseInitial& use) {
+absl::Status ForEachOfCombined(const InitConfig& init, const Plan& plan, io::Elements elements,
+                               const UseInitial& use) {
   std::vector<io::Expected> expected;
   for (const std::string& name : init.names) {
     const Persistable* p = FindPersistable(plan, name);
-    if (p == nullptr) return absl::InvalidArgumentError(absl::StrCat(init.combined, ": '", name, "' is no persistable of the job"));
+    if (p == nullptr)
+      return absl::InvalidArgumentError(
+          absl::StrCat(init.combined, ": '", name, "' is no persistable of the job"));
     const Buffer& buffer = BufferAt(plan, p->buffer);
     expected.push_back({name, buffer.dtype, buffer.dims});
   }
   DT_ASSIGN_OR_RETURN(auto values, io::ReadCombined(init.combined, expected, elements));
-  for (auto& [name, value] : values) DT_RETURN_IF_ERROR(use(*FindPersistable(plan, name), std::move(value)));
+  for (auto& [name, value] : values)
+    DT_RETURN_IF_ERROR(use(*FindPersistable(plan, name), std::move(value)));
   return absl::OkStatus();
 }
 
-absl::Status ForEachOfFolder(const InitConfig& init, const std::vector<std::string>& missing, const Plan& plan, io::Elements elements, const UseInitial& use) {
+absl::Status ForEachOfFolder(const InitConfig& init, const std::vector<std::string>& missing,
+                             const Plan& plan, io::Elements elements, const UseInitial& use) {
   const std::set<std::string> without(missing.begin(), missing.end());
   for (const Persistable& p : plan.persistables) {
     if (without.count(p.name) > 0) continue;
@@ -100,7 +120,8 @@ void Fill(std::byte* data, int64_t count, double value) {
 
 const Persistable* FindPersistable(const Plan& plan, const std::string& name) {
   const auto& all = plan.persistables;
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Persistable& p) { return p.name == name; });
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Persistable& p) { return p.name == name; });
   return found == all.end() ? nullptr : &*found;
 }
 
@@ -120,11 +141,14 @@ absl::StatusOr<std::vector<OpenFeed>> OpenFeeds(const WorkerConfig& config, cons
   for (const FeedConfig& feed : config.feeds) files[feed.name] = feed.file;
   for (const FeedSlot& slot : plan.main.feeds) {
     const auto file = files.find(slot.name);
-    if (file == files.end()) return absl::InvalidArgumentError(absl::StrCat("feed '", slot.name, "' is not given; add ", slot.name, ".npy to the feeds"));
+    if (file == files.end())
+      return absl::InvalidArgumentError(absl::StrCat("feed '", slot.name, "' is not given; add ",
+                                                     slot.name, ".npy to the feeds"));
     int64_t part = 0, parts = 1;
     DT_RETURN_IF_ERROR(PartOf(slot, config, part, parts));
     DT_ASSIGN_OR_RETURN(io::Feed feed, io::Feed::OpenFile(file->second));
-    DT_RETURN_IF_ERROR(CheckFeed(feed, slot, BufferAt(plan, slot.buffer), parts, config.steps, file->second));
+    DT_RETURN_IF_ERROR(
+        CheckFeed(feed, slot, BufferAt(plan, slot.buffer), parts, config.steps, file->second));
     feeds.push_back({std::move(feed), slot.buffer, slot.split.dim, part, parts});
   }
   // Files of other feeds are not read: the fetches may need a part of the program.
@@ -134,11 +158,16 @@ absl::StatusOr<std::vector<OpenFeed>> OpenFeeds(const WorkerConfig& config, cons
 absl::Status CheckPerStep(const WorkerConfig& config, const Plan& plan) {
   for (const auto& [name, values] : config.per_step) {
     const Persistable* p = FindPersistable(plan, name);
-    if (p == nullptr) return absl::InvalidArgumentError(absl::StrCat("per-step values: '", name, "' is no persistable of the job"));
+    if (p == nullptr)
+      return absl::InvalidArgumentError(
+          absl::StrCat("per-step values: '", name, "' is no persistable of the job"));
     if (FillOf(BufferAt(plan, p->buffer).dtype) == nullptr)
-      return absl::InvalidArgumentError(absl::StrCat("per-step values: '", name, "' is ", NameOf(BufferAt(plan, p->buffer).dtype)));
+      return absl::InvalidArgumentError(absl::StrCat("per-step values: '", name, "' is ",
+                                                     NameOf(BufferAt(plan, p->buffer).dtype)));
     if (static_cast<int64_t>(values.size()) < config.steps)
-      return absl::InvalidArgumentError(absl::StrCat("per-step values: ", values.size(), " values of '", name, "' for ", config.steps, " steps"));
+      return absl::InvalidArgumentError(absl::StrCat("per-step values: ", values.size(),
+                                                     " values of '", name, "' for ", config.steps,
+                                                     " steps"));
   }
   return absl::OkStatus();
 }
@@ -158,19 +187,26 @@ absl::StatusOr<std::vector<std::string>> MissingInitials(const InitConfig& init,
     if (p.parameter) parameters.push_back(p.name);
   }
   const std::string& where = init.folder.empty() ? init.combined : init.folder;
-  if (!parameters.empty()) return absl::NotFoundError(absl::StrCat(where, ": has no value for ", absl::StrJoin(parameters, ", ")));
+  if (!parameters.empty())
+    return absl::NotFoundError(
+        absl::StrCat(where, ": has no value for ", absl::StrJoin(parameters, ", ")));
   if (!missing.empty() && !plan.has_startup)
-    return absl::NotFoundError(absl::StrCat(where, ": has no value for ", absl::StrJoin(missing, ", "), ", and there is no start-up program"));
+    return absl::NotFoundError(absl::StrCat(where, ": has no value for ",
+                                            absl::StrJoin(missing, ", "),
+                                            ", and there is no start-up program"));
   return missing;
 }
 
 absl::Status CheckInit(const WorkerConfig& config, const Plan& plan) {
   if (config.init || plan.has_startup || plan.persistables.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError("there is no start-up program; give initial values with --init");
+  return absl::FailedPreconditionError(
+      "there is no start-up program; give initial values with --init");
 }
 
-absl::Status ForEachInitial(const InitConfig& init, const std::vector<std::string>& missing, const Plan& plan, io::Elements elements, const UseInitial& use) {
-  return init.folder.empty() ? ForEachOfCombined(init, plan, elements, use) : ForEachOfFolder(init, missing, plan, elements, use);
+absl::Status ForEachInitial(const InitConfig& init, const std::vector<std::string>& missing,
+                            const Plan& plan, io::Elements elements, const UseInitial& use) {
+  return init.folder.empty() ? ForEachOfCombined(init, plan, elements, use)
+                             : ForEachOfFolder(init, missing, plan, elements, use);
 }
 
 absl::Status CheckInputs(const WorkerConfig& config, const Plan& plan) {
@@ -179,7 +215,8 @@ absl::Status CheckInputs(const WorkerConfig& config, const Plan& plan) {
   DT_RETURN_IF_ERROR(CheckInit(config, plan));
   if (!config.init) return absl::OkStatus();
   DT_ASSIGN_OR_RETURN(const std::vector<std::string> missing, MissingInitials(*config.init, plan));
-  return ForEachInitial(*config.init, missing, plan, io::Elements::kSkip, [](const Persistable&, Tensor) { return absl::OkStatus(); });
+  return ForEachInitial(*config.init, missing, plan, io::Elements::kSkip,
+                        [](const Persistable&, Tensor) { return absl::OkStatus(); });
 }
 
 }  // namespace dtranspile::exec

@@ -1,5 +1,6 @@
-// What a run is given: feeds, initial values, per-step values, found and checked against a plan without its memory. The launcher
-// checks before it starts a process, so that what is wrong is said once; the worker reads through the same functions (values.h).
+// What a run is given: feeds, initial values, per-step values, found and checked against a plan
+// without its memory. The launcher checks before it starts a process, so that what is wrong is said
+// once; the worker reads through the same functions (values.h).
 #pragma once
 
 #include <functional>
@@ -16,7 +17,8 @@
 
 namespace dtranspile::exec {
 
-// Everything below at once; of tensor files the headers. kInvalidArgument, kNotFound, kDataLoss, kFailedPrecondition.
+// Everything below at once; of tensor files the headers. kInvalidArgument, kNotFound, kDataLoss,
+// kFailedPrecondition.
 absl::Status CheckInputs(const WorkerConfig& config, const Plan& plan);
 
 // A feed of the main program and the part that this rank takes of it.
@@ -27,7 +29,8 @@ struct OpenFeed {
   int64_t part, parts;
 };
 
-// kInvalidArgument for feeds that are missing, of another type or extents, with fewer steps than asked for.
+// kInvalidArgument for feeds that are missing, of another type or extents, with fewer steps than
+// asked for.
 absl::StatusOr<std::vector<OpenFeed>> OpenFeeds(const WorkerConfig& config, const Plan& plan);
 
 // Null for a name that the plan lacks.
@@ -43,11 +46,14 @@ absl::Status CheckPerStep(const WorkerConfig& config, const Plan& plan);
 // Whether there is something to start from at all.
 absl::Status CheckInit(const WorkerConfig& config, const Plan& plan);
 
-// What `init` has no value for and the start-up program makes. kNotFound where it cannot: parameters, or no start-up program.
+// What `init` has no value for and the start-up program makes. kNotFound where it cannot:
+// parameters, or no start-up program.
 absl::StatusOr<std::vector<std::string>> MissingInitials(const InitConfig& init, const Plan& plan);
 
-// Reads the value of every persistable that is not `missing`; type and extents fit the plan's (FitsOrWidens).
+// Reads the value of every persistable that is not `missing`; type and extents fit the plan's
+// (FitsOrWidens).
 using UseInitial = std::function<absl::Status(const Persistable&, Tensor)>;
-absl::Status ForEachInitial(const InitConfig& init, const std::vector<std::string>& missing, const Plan& plan, io::Elements elements, const UseInitial& use);
+absl::Status ForEachInitial(const InitConfig& init, const std::vector<std::string>& missing,
+                            const Plan& plan, io::Elements elements, const UseInitial& use);
 
 }  // namespace dtranspile::exec

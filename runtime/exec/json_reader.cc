@@ -29,19 +29,22 @@ absl::StatusOr<Json> ReadJsonFile(const std::string& path, int64_t limit) {
   char piece[kPiece];
   while (file.read(piece, kPiece), file.gcount() > 0) {
     text.append(piece, static_cast<size_t>(file.gcount()));
-    if (static_cast<int64_t>(text.size()) > limit) return absl::InvalidArgumentError(absl::StrCat(path, ": larger than ", limit, " bytes"));
+    if (static_cast<int64_t>(text.size()) > limit)
+      return absl::InvalidArgumentError(absl::StrCat(path, ": larger than ", limit, " bytes"));
   }
   return ParseJson(path, text);
 }
 
 void JsonErrors::Add(const std::string& where, const std::string& what) {
   if (!status_.ok()) return;
-  status_ = absl::InvalidArgumentError(absl::StrCat(document_, ": ", where.empty() ? "" : absl::StrCat(where, ": "), what));
+  status_ = absl::InvalidArgumentError(
+      absl::StrCat(document_, ": ", where.empty() ? "" : absl::StrCat(where, ": "), what));
 }
 
 JsonObject::JsonObject(const Json& value, std::string where, JsonErrors& errors)
     : value_(value.is_object() ? value : kEmptyObject), where_(std::move(where)), errors_(errors) {
-  if (!value.is_object()) errors_.Add(where_, absl::StrCat("expected an object, got ", value.type_name()));
+  if (!value.is_object())
+    errors_.Add(where_, absl::StrCat("expected an object, got ", value.type_name()));
 }
 
 const Json* JsonObject::Find(const char* key) {
@@ -83,12 +86,16 @@ double JsonObject::Real(const char* key) {
 namespace {
 
 // The value as an int64 within bounds; an error otherwise.
-int64_t ReadInt(const Json& value, const std::string& where, int64_t least, int64_t most, JsonErrors& errors) {
+int64_t ReadInt(const Json& value, const std::string& where, int64_t least, int64_t most,
+                JsonErrors& errors) {
   const bool too_large = value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX;
-  if (!value.is_number_integer() || too_large || value.get<int64_t>() < least || value.get<int64_t>() > most) {
+  if (!value.is_number_integer() || too_large || value.get<int64_t>() < least ||
+      value.get<int64_t>() > most) {
     std::string range = least == INT64_MIN ? "" : absl::StrCat(" of at least ", least);
-    if (most != INT64_MAX) absl::StrAppend(&range, range.empty() ? " of" : " and", " at most ", most);
-    errors.Add(where, absl::StrCat("expected an integer", range, ", got ", value.dump().substr(0, 40)));
+    if (most != INT64_MAX)
+      absl::StrAppend(&range, range.empty() ? " of" : " and", " at most ", most);
+    errors.Add(where,
+               absl::StrCat("expected an integer", range, ", got ", value.dump().substr(0, 40)));
     return 0;
   }
   return value.get<int64_t>();
@@ -114,7 +121,8 @@ const Json& JsonObject::Object(const char* key) {
 std::vector<int64_t> JsonObject::Ints(const char* key, int64_t least, int64_t most) {
   std::vector<int64_t> result;
   const Json& array = Array(key);
-  for (size_t i = 0; i < array.size(); ++i) result.push_back(ReadInt(array[i], At(key, i), least, most, errors_));
+  for (size_t i = 0; i < array.size(); ++i)
+    result.push_back(ReadInt(array[i], At(key, i), least, most, errors_));
   return result;
 }
 
@@ -140,7 +148,9 @@ std::vector<std::string> JsonObject::Strings(const char* key) {
 
 void JsonObject::Done() {
   for (const auto& [key, value] : value_.items())
-    if (known_.count(key) == 0) return errors_.Add(where_, absl::StrCat("unknown key '", key.substr(0, 80), "'; was this written by a newer version?"));
+    if (known_.count(key) == 0)
+      return errors_.Add(where_, absl::StrCat("unknown key '", key.substr(0, 80),
+                                              "'; was this written by a newer version?"));
 }
 
 }  // namespace dtranspile::exec

@@ -1,5 +1,6 @@
-// Strict reading of JSON documents: every key is expected or an error, every value has the type and range asked for, and a message
-// names the place ("programs.main.body[3].args"). Used for plans, the worker's CONFIG, its lines and job manifests.
+// Strict reading of JSON documents: every key is expected or an error, every value has the type and
+// range asked for, and a message names the place ("programs.main.body[3].args"). Used for plans,
+// the worker's CONFIG, its lines and job manifests.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,13 @@ namespace dtranspile::exec {
 
 using Json = nlohmann::json;
 
-// The document in a file, at most `limit` bytes. kInvalidArgument names the file and the byte of a syntax error.
+// The document in a file, at most `limit` bytes. kInvalidArgument names the file and the byte of a
+// syntax error.
 absl::StatusOr<Json> ReadJsonFile(const std::string& path, int64_t limit = int64_t{1} << 30);
 absl::StatusOr<Json> ParseJson(const std::string& name, const std::string& text);
 
-// The first error of a document, shared by its readers. After it they return empty values and say nothing more.
+// The first error of a document, shared by its readers. After it they return empty values and say
+// nothing more.
 class JsonErrors {
  public:
   explicit JsonErrors(std::string document) : document_(std::move(document)) {}
@@ -56,7 +59,9 @@ class JsonObject {
   void Done();
 
   std::string At(const char* key) const { return where_.empty() ? key : where_ + "." + key; }
-  std::string At(const char* key, size_t index) const { return At(key) + "[" + std::to_string(index) + "]"; }
+  std::string At(const char* key, size_t index) const {
+    return At(key) + "[" + std::to_string(index) + "]";
+  }
   const std::string& where() const { return where_; }
   JsonErrors& errors() const { return errors_; }
 

@@ -15,8 +15,8 @@ struct Feature {
   bool present;
 };
 
-// The instruction sets that a vectoriser picks by itself. Features outside this table (crypto, cache control, tuning) are used by
-// intrinsics only, which generated kernels have none of.
+// The instruction sets that a vectoriser picks by itself. Features outside this table (crypto,
+// cache control, tuning) are used by intrinsics only, which generated kernels have none of.
 #define DT_FEATURE(name, id) {name, __builtin_cpu_supports(id) != 0}
 const Feature* Features(size_t& count) {
   __builtin_cpu_init();
@@ -57,7 +57,8 @@ absl::StatusOr<KernelLibrary> KernelLibrary::Open(const std::string& path) {
   KernelLibrary library;
   library.path_ = path;
   library.handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library.handle_ == nullptr) return absl::NotFoundError(absl::StrCat(path, ": cannot be loaded: ", dlerror()));
+  if (library.handle_ == nullptr)
+    return absl::NotFoundError(absl::StrCat(path, ": cannot be loaded: ", dlerror()));
   return library;
 }
 
@@ -75,7 +76,9 @@ KernelLibrary& KernelLibrary::operator=(KernelLibrary&& other) noexcept {
 
 absl::StatusOr<DtKernel> KernelLibrary::Find(const std::string& name) const {
   void* symbol = handle_ == nullptr ? nullptr : dlsym(handle_, name.c_str());
-  if (symbol == nullptr) return absl::NotFoundError(absl::StrCat(path_, ": has no kernel '", name, "'; compile the job again"));
+  if (symbol == nullptr)
+    return absl::NotFoundError(
+        absl::StrCat(path_, ": has no kernel '", name, "'; compile the job again"));
   return reinterpret_cast<DtKernel>(symbol);
 }
 
@@ -85,11 +88,13 @@ absl::Status CheckTarget(const std::string& cpu, const std::string& features) {
   std::string missing;
   for (const auto& part : absl::StrSplit(features, ',')) {
     for (size_t i = 0; i < count; ++i)
-      if (part == absl::StrCat("+", table[i].name) && !table[i].present) absl::StrAppend(&missing, missing.empty() ? "" : ", ", table[i].name);
+      if (part == absl::StrCat("+", table[i].name) && !table[i].present)
+        absl::StrAppend(&missing, missing.empty() ? "" : ", ", table[i].name);
   }
   if (missing.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("kernels were compiled for '", cpu, "', this machine lacks ", missing, "; compile the job on this machine"));
+  return absl::FailedPreconditionError(absl::StrCat("kernels were compiled for '", cpu,
+                                                    "', this machine lacks ", missing,
+                                                    "; compile the job on this machine"));
 }
 
 }  // namespace dtranspile::exec

@@ -27,8 +27,8 @@ class KernelLibrary {
   std::string path_;
 };
 
-// Whether this machine has the instruction sets that code for `features` ("+avx2,+fma,-sse4a", as LLVM writes them) may use.
-// kFailedPrecondition names those that are missing.
+// Whether this machine has the instruction sets that code for `features` ("+avx2,+fma,-sse4a", as
+// LLVM writes them) may use. kFailedPrecondition names those that are missing.
 absl::Status CheckTarget(const std::string& cpu, const std::string& features);
 
 }  // namespace dtranspile::exec

@@ -16,7 +16,10 @@ namespace {
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kPage = 4096;
 
-int64_t PhysicalMemory() { return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<int64_t>(sysconf(_SC_PAGESIZE)); }
+int64_t PhysicalMemory() {
+  return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<int64_t>(sysconf(_SC_PAGESIZE));
+}
 
 void Prefault(std::byte* data, size_t bytes) {
   for (size_t i = 0; i < bytes; i += kPage) *reinterpret_cast<volatile char*>(data + i) = 0;
@@ -28,12 +31,15 @@ absl::StatusOr<Block> Block::Allocate(int64_t bytes, const char* what) {
   Block block;
   if (bytes == 0) return block;
   if (bytes < 0 || bytes > PhysicalMemory())
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the plan asks for ", bytes, " bytes of ", what, ", this machine has ", PhysicalMemory(), "; use a smaller batch or more ranks"));
+    return absl::ResourceExhaustedError(absl::StrCat("the plan asks for ", bytes, " bytes of ",
+                                                     what, ", this machine has ", PhysicalMemory(),
+                                                     "; use a smaller batch or more ranks"));
   const bool huge = static_cast<size_t>(bytes) >= kHugePage;
   const size_t mapped = static_cast<size_t>(bytes) + (huge ? kHugePage : kPage);
   void* mapping = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapping == MAP_FAILED) return absl::ResourceExhaustedError(absl::StrCat("no ", bytes, " bytes for ", what, ": ", strerror(errno)));
+  if (mapping == MAP_FAILED)
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no ", bytes, " bytes for ", what, ": ", strerror(errno)));
   const size_t alignment = huge ? kHugePage : kPage;
   const auto start = (reinterpret_cast<uintptr_t>(mapping) + alignment - 1) / alignment * alignment;
   block.data_ = reinterpret_cast<std::byte*>(start);
@@ -47,7 +53,8 @@ absl::StatusOr<Block> Block::Allocate(int64_t bytes, const char* what) {
 
 absl::StatusOr<Block> Block::AllocateShared(int64_t bytes, const char* what) {
   if (bytes <= 0 || bytes > PhysicalMemory()) return Allocate(bytes, what);
-  absl::StatusOr<comm::SharedMemory> shared = comm::SharedMemory::Allocate(static_cast<size_t>(bytes));
+  absl::StatusOr<comm::SharedMemory> shared =
+      comm::SharedMemory::Allocate(static_cast<size_t>(bytes));
   if (!shared.ok()) return Allocate(bytes, what);
   Block block;
   block.shared_ = *std::move(shared);

@@ -1,4 +1,5 @@
-// Memory of a plan: one block for step-local tensors, one for persistables, one for constants. Used by the executor.
+// Memory of a plan: one block for step-local tensors, one for persistables, one for constants. Used
+// by the executor.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,8 @@
 
 namespace dtranspile::exec {
 
-// Zero-filled anonymous pages, huge ones where the system has them, present before the first step: fresh pages come in at a tenth of
-// the speed of memory.
+// Zero-filled anonymous pages, huge ones where the system has them, present before the first step:
+// fresh pages come in at a tenth of the speed of memory.
 class Block {
  public:
   Block() = default;
@@ -18,7 +19,8 @@ class Block {
   Block(Block&& other) noexcept;
   Block& operator=(Block&& other) noexcept;
 
-  // `what` names the block in messages. Fails when the machine has less memory than `bytes`. 0 bytes give an empty block.
+  // `what` names the block in messages. Fails when the machine has less memory than `bytes`. 0
+  // bytes give an empty block.
   static absl::StatusOr<Block> Allocate(int64_t bytes, const char* what);
 
   std::byte* data() const { return data_; }

@@ -34,24 +34,30 @@ void TakeOver(const Value& from, Value& to) {
 
 }  // namespace
 
-NarrowArguments::NarrowArguments(uint64_t types, const std::vector<DtBuffer>& buffers, const std::vector<int>& outputs, DtFunction convert)
+NarrowArguments::NarrowArguments(uint64_t types, const std::vector<DtBuffer>& buffers,
+                                 const std::vector<int>& outputs, DtFunction convert)
     : convert_(convert) {
   if ((types & Bit(DType::kFloat32)) == 0 || convert == nullptr) return;
   for (size_t i = 0; i < buffers.size(); ++i) {
     const uint64_t type = Bit(static_cast<DType>(buffers[i].dtype));
-    const bool list = buffers[i].value != nullptr && ValueOf(buffers[i])->kind == Value::Kind::kList;
+    const bool list =
+        buffers[i].value != nullptr && ValueOf(buffers[i])->kind == Value::Kind::kList;
     if ((type & kNarrow) == 0 || (type & types) != 0 || list) continue;
     Entry& entry = entries_.emplace_back();
     entry.at = i;
     entry.written = std::find(outputs.begin(), outputs.end(), static_cast<int>(i)) != outputs.end();
-    entry.wide = Value(buffers[i].value != nullptr ? ValueOf(buffers[i])->kind : Value::Kind::kTensor, DType::kFloat32);
+    entry.wide =
+        Value(buffers[i].value != nullptr ? ValueOf(buffers[i])->kind : Value::Kind::kTensor,
+              DType::kFloat32);
   }
 }
 
-absl::Status NarrowArguments::Convert(DtContext& context, const DtBuffer& from, const DtBuffer& to) const {
+absl::Status NarrowArguments::Convert(DtContext& context, const DtBuffer& from,
+                                      const DtBuffer& to) const {
   DtBuffer both[] = {from, to};
   both[0].value = both[1].value = nullptr;
-  const DtCall call = {"dt_cast", "", both, 2, nullptr, 0, nullptr, 0, nullptr, 0, nullptr, nullptr, 0, nullptr, 0};
+  const DtCall call = {"dt_cast", "", both,    2,       nullptr, 0,       nullptr, 0,
+                       nullptr,   0,  nullptr, nullptr, 0,       nullptr, 0};
   return context.Call(convert_, call);
 }
 
@@ -59,7 +65,8 @@ absl::Status NarrowArguments::Widen(DtContext& context, std::vector<DtBuffer>& b
   for (Entry& entry : entries_) {
     DtBuffer& buffer = buffers[entry.at];
     entry.original = buffer;
-    DT_RETURN_IF_ERROR(entry.wide.Resize(absl::MakeConstSpan(buffer.dims, static_cast<size_t>(buffer.rank))));
+    DT_RETURN_IF_ERROR(
+        entry.wide.Resize(absl::MakeConstSpan(buffer.dims, static_cast<size_t>(buffer.rank))));
     if (buffer.value != nullptr) TakeOver(*ValueOf(buffer), entry.wide);
     const DtBuffer wide = BufferOf(entry.wide, buffer.name, buffer.value != nullptr);
     // Results, too: a call may leave elements of what it writes as they are.
@@ -79,7 +86,8 @@ absl::Status NarrowArguments::Narrow(DtContext& context, std::vector<DtBuffer>& 
       TakeOver(entry.wide, *value);
       buffer = BufferOf(*value, buffer.name, true);
     }
-    if (entry.wide.count() > 0) DT_RETURN_IF_ERROR(Convert(context, BufferOf(entry.wide, buffer.name, false), buffer));
+    if (entry.wide.count() > 0)
+      DT_RETURN_IF_ERROR(Convert(context, BufferOf(entry.wide, buffer.name, false), buffer));
   }
   return absl::OkStatus();
 }

@@ -1,5 +1,6 @@
-// float16 and bfloat16 arguments of library calls that compute in float32 and wider types only: what the call reads is widened before it, what it
-// writes is rounded to nearest even after it. The call itself runs in float32, as the framework's own kernels of such types accumulate. Used by the
+// float16 and bfloat16 arguments of library calls that compute in float32 and wider types only:
+// what the call reads is widened before it, what it writes is rounded to nearest even after it. The
+// call itself runs in float32, as the framework's own kernels of such types accumulate. Used by the
 // executor, per call node.
 #pragma once
 
@@ -16,8 +17,10 @@ namespace dtranspile::exec {
 
 class NarrowArguments {
  public:
-  // `types`: those that the function takes, bit 1 << code; `outputs`: positions in `buffers` that it writes. `convert` is dt_cast.
-  NarrowArguments(uint64_t types, const std::vector<DtBuffer>& buffers, const std::vector<int>& outputs, DtFunction convert);
+  // `types`: those that the function takes, bit 1 << code; `outputs`: positions in `buffers` that
+  // it writes. `convert` is dt_cast.
+  NarrowArguments(uint64_t types, const std::vector<DtBuffer>& buffers,
+                  const std::vector<int>& outputs, DtFunction convert);
 
   // Whether there are arguments to convert.
   bool any() const { return !entries_.empty(); }

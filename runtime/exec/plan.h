@@ -1,5 +1,5 @@
-// A compiled class of ranks as the runtime sees it: plan.json of docs/file-formats.md, read and checked. Written by the compiler's
-// artifact phase, run by the executor (executor.h).
+// A compiled class of ranks as the runtime sees it: plan.json of docs/file-formats.md, read and
+// checked. Written by the compiler's artifact phase, run by the executor (executor.h).
 #pragma once
 
 #include <cstdint>
@@ -44,15 +44,17 @@ struct UnknownExtents {
     std::vector<int> unknowns;  // times these
     bool operator==(const Product&) const = default;
   };
-  std::vector<std::vector<int64_t>> shapes;  // per argument; -(k + 1) for unknown k. Empty: a buffer of fixed extents
-  std::vector<bool> written;                 // per argument: gets its extents here; the others must have them
-  std::vector<Product> table;                // what the kernel is given behind its arguments
+  std::vector<std::vector<int64_t>>
+      shapes;  // per argument; -(k + 1) for unknown k. Empty: a buffer of fixed extents
+  std::vector<bool> written;   // per argument: gets its extents here; the others must have them
+  std::vector<Product> table;  // what the kernel is given behind its arguments
   Product rows;
   Product needs;  // may not be 0 where there are rows: what means and extreme values are taken of
   int count = 0;  // unknowns
 };
 
-// How the global batch is cut: equal contiguous parts of dimension `dim` over `axes`, the first axis major.
+// How the global batch is cut: equal contiguous parts of dimension `dim` over `axes`, the first
+// axis major.
 struct Split {
   int dim = 0;
   std::vector<std::string> axes;
@@ -82,7 +84,8 @@ struct Node {
   std::vector<int64_t> ints;                // kCall
   std::vector<double> reals;                // kCall
   std::vector<std::string> strings;         // kCall
-  std::vector<int32_t> slots;               // kCall of an op slot by slot: bounds of the slots in args; empty for other calls
+  std::vector<int32_t>
+      slots;  // kCall of an op slot by slot: bounds of the slots in args; empty for other calls
   struct Attribute {
     char kind;  // 'i', 'r', 's': the next `count` of ints, reals, strings
     int32_t count;
@@ -122,8 +125,9 @@ struct Plan {
   Program startup, main;
 };
 
-// Reads FOLDER/plan.json. kInvalidArgument names file and place: unknown or missing keys, ids, offsets or extents out of range, sizes that
-// disagree, tickets that are not waited for exactly once in the body that starts them.
+// Reads FOLDER/plan.json. kInvalidArgument names file and place: unknown or missing keys, ids,
+// offsets or extents out of range, sizes that disagree, tickets that are not waited for exactly
+// once in the body that starts them.
 absl::StatusOr<Plan> ReadPlan(const std::string& folder);
 absl::StatusOr<Plan> ParsePlan(const std::string& name, const std::string& text);
 

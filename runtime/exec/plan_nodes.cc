@@ -53,8 +53,12 @@ class NodeReader {
 };
 
 const NodeReader::Row NodeReader::kRows[] = {
-    {"kernel", Node::Kind::kKernel, &NodeReader::Kernel}, {"call", Node::Kind::kCall, &NodeReader::Call}, {"copy", Node::Kind::kCopy, &NodeReader::Copy},
-    {"start", Node::Kind::kStart, &NodeReader::Start},    {"wait", Node::Kind::kWait, &NodeReader::Wait}, {"if", Node::Kind::kIf, &NodeReader::If},
+    {"kernel", Node::Kind::kKernel, &NodeReader::Kernel},
+    {"call", Node::Kind::kCall, &NodeReader::Call},
+    {"copy", Node::Kind::kCopy, &NodeReader::Copy},
+    {"start", Node::Kind::kStart, &NodeReader::Start},
+    {"wait", Node::Kind::kWait, &NodeReader::Wait},
+    {"if", Node::Kind::kIf, &NodeReader::If},
     {"while", Node::Kind::kWhile, &NodeReader::While},
 };
 
@@ -67,14 +71,17 @@ int NodeReader::Condition(JsonObject& object, const char* key) {
   const int64_t id = object.Int(key, 0, static_cast<int64_t>(plan_.buffers.size()) - 1);
   if (!errors_.ok()) return 0;
   const Buffer& buffer = plan_.buffers[static_cast<size_t>(id)];
-  if (buffer.dtype != DType::kBool || buffer.count() != 1) errors_.Add(object.At(key), absl::StrCat("'", buffer.name, "' is no bool of one element"));
+  if (buffer.dtype != DType::kBool || buffer.count() != 1)
+    errors_.Add(object.At(key), absl::StrCat("'", buffer.name, "' is no bool of one element"));
   return static_cast<int>(id);
 }
 
-void NodeReader::CheckOutputs(const JsonObject& object, const char* key, const std::vector<int>& ids) {
+void NodeReader::CheckOutputs(const JsonObject& object, const char* key,
+                              const std::vector<int>& ids) {
   for (size_t i = 0; errors_.ok() && i < ids.size(); ++i) {
     const Buffer& buffer = plan_.buffers[static_cast<size_t>(ids[i])];
-    if (buffer.space == Space::kConstant) errors_.Add(object.At(key, i), absl::StrCat("constant '", buffer.name, "' would be written"));
+    if (buffer.space == Space::kConstant)
+      errors_.Add(object.At(key, i), absl::StrCat("constant '", buffer.name, "' would be written"));
   }
 }
 
@@ -91,7 +98,8 @@ void NodeReader::Kernel(JsonObject& object, Node& node) {
 }
 
 // A product is [factor, unknown, unknown …].
-UnknownExtents::Product NodeReader::Product(const Json& value, const std::string& where, int unknowns) {
+UnknownExtents::Product NodeReader::Product(const Json& value, const std::string& where,
+                                            int unknowns) {
   UnknownExtents::Product product;
   const Json whole = {{"product", value}};
   const auto numbers = JsonObject(whole, where, errors_).Ints("product", 0);
@@ -112,25 +120,32 @@ UnknownExtents NodeReader::Unknown(JsonObject& object, const std::vector<int>& a
   std::set<int64_t> bound, used;
   for (size_t i = 0; errors_.ok() && i < shapes.size(); ++i) {
     const Json whole = {{"shape", shapes[i]}};
-    result.shapes.push_back(JsonObject(whole, object.At("shapes", i), errors_).Ints("shape", -kMostUnknowns));
+    result.shapes.push_back(
+        JsonObject(whole, object.At("shapes", i), errors_).Ints("shape", -kMostUnknowns));
   }
   result.written.assign(args.size(), false);
-  for (int64_t at : object.Ints("written", 0, static_cast<int64_t>(args.size()) - 1)) result.written[static_cast<size_t>(at)] = true;
-  if (errors_.ok() && result.shapes.size() != args.size()) errors_.Add(object.At("shapes"), "expected one for each argument");
+  for (int64_t at : object.Ints("written", 0, static_cast<int64_t>(args.size()) - 1))
+    result.written[static_cast<size_t>(at)] = true;
+  if (errors_.ok() && result.shapes.size() != args.size())
+    errors_.Add(object.At("shapes"), "expected one for each argument");
   for (size_t i = 0; errors_.ok() && i < args.size(); ++i) {
     const Buffer& buffer = plan_.buffers[static_cast<size_t>(args[i])];
-    if ((buffer.space == Space::kValue) == result.shapes[i].empty() && !(buffer.space == Space::kValue && buffer.dims.empty()))
+    if ((buffer.space == Space::kValue) == result.shapes[i].empty() &&
+        !(buffer.space == Space::kValue && buffer.dims.empty()))
       errors_.Add(object.At("shapes", i), absl::StrCat("'", buffer.name, "' does not fit"));
     for (int64_t extent : result.shapes[i])
       if (extent < 0) (result.written[i] ? used : bound).insert(-extent - 1);
   }
   for (int64_t k : bound) result.count = std::max(result.count, static_cast<int>(k) + 1);
-  if (static_cast<int64_t>(bound.size()) != result.count || !std::includes(bound.begin(), bound.end(), used.begin(), used.end()))
+  if (static_cast<int64_t>(bound.size()) != result.count ||
+      !std::includes(bound.begin(), bound.end(), used.begin(), used.end()))
     errors_.Add(object.where(), "an unknown extent is that of no argument");
   const Json& table = object.Array("table");
-  for (size_t i = 0; errors_.ok() && i < table.size(); ++i) result.table.push_back(Product(table[i], object.At("table", i), result.count));
+  for (size_t i = 0; errors_.ok() && i < table.size(); ++i)
+    result.table.push_back(Product(table[i], object.At("table", i), result.count));
   result.rows = Product(object.Array("rows"), object.At("rows"), result.count);
-  if (object.Has("needs")) result.needs = Product(object.Array("needs"), object.At("needs"), result.count);
+  if (object.Has("needs"))
+    result.needs = Product(object.Array("needs"), object.At("needs"), result.count);
   return result;
 }
 
@@ -142,21 +157,25 @@ void NodeReader::Call(JsonObject& object, Node& node) {
   if (object.Has("strings")) node.strings = object.Strings("strings");
   if (object.Has("slots")) Slots(object, node);
   if (object.Has("written"))
-    for (int64_t at : object.Ints("written", 0, static_cast<int64_t>(node.args.size()) - 1)) node.outputs.push_back(static_cast<int>(at));
+    for (int64_t at : object.Ints("written", 0, static_cast<int64_t>(node.args.size()) - 1))
+      node.outputs.push_back(static_cast<int>(at));
 }
 
 void NodeReader::Slots(JsonObject& object, Node& node) {
   const auto bounds = object.Ints("slots", 0, static_cast<int64_t>(node.args.size()));
   node.slots.assign(bounds.begin(), bounds.end());
-  if (!std::is_sorted(node.slots.begin(), node.slots.end()) || node.slots.empty() || node.slots.front() != 0 ||
-      node.slots.back() != static_cast<int32_t>(node.args.size()))
+  if (!std::is_sorted(node.slots.begin(), node.slots.end()) || node.slots.empty() ||
+      node.slots.front() != 0 || node.slots.back() != static_cast<int32_t>(node.args.size()))
     errors_.Add(object.At("slots"), "expected rising bounds from 0 to the number of arguments");
-  std::map<char, size_t> left = {{'i', node.ints.size()}, {'r', node.reals.size()}, {'s', node.strings.size()}};
+  std::map<char, size_t> left = {
+      {'i', node.ints.size()}, {'r', node.reals.size()}, {'s', node.strings.size()}};
   for (const std::string& text : object.Strings("attrs")) {
     int32_t count = 0;
     const auto pool = text.empty() ? left.end() : left.find(text[0]);
-    if (pool == left.end() || !absl::SimpleAtoi(text.substr(1), &count) || count < 0 || static_cast<size_t>(count) > pool->second)
-      return errors_.Add(object.At("attrs"), "expected i, r or s and a number of values, not more than there are");
+    if (pool == left.end() || !absl::SimpleAtoi(text.substr(1), &count) || count < 0 ||
+        static_cast<size_t>(count) > pool->second)
+      return errors_.Add(object.At("attrs"),
+                         "expected i, r or s and a number of values, not more than there are");
     pool->second -= static_cast<size_t>(count);
     node.attributes.push_back({text[0], count});
   }
@@ -166,9 +185,13 @@ void NodeReader::Copy(JsonObject& object, Node& node) {
   node.args = Ids(object, "copy");
   if (!errors_.ok()) return;
   if (node.args.size() != 2) return errors_.Add(object.At("copy"), "expected [from, to]");
-  const Buffer &from = plan_.buffers[static_cast<size_t>(node.args[0])], &to = plan_.buffers[static_cast<size_t>(node.args[1])];
-  if (from.space == Space::kValue || to.space == Space::kValue) return CheckOutputs(object, "copy", {node.args[1]});
-  if (from.bytes != to.bytes) errors_.Add(object.At("copy"), absl::StrCat("'", from.name, "' has ", from.bytes, " bytes, '", to.name, "' ", to.bytes));
+  const Buffer &from = plan_.buffers[static_cast<size_t>(node.args[0])],
+               &to = plan_.buffers[static_cast<size_t>(node.args[1])];
+  if (from.space == Space::kValue || to.space == Space::kValue)
+    return CheckOutputs(object, "copy", {node.args[1]});
+  if (from.bytes != to.bytes)
+    errors_.Add(object.At("copy"), absl::StrCat("'", from.name, "' has ", from.bytes, " bytes, '",
+                                                to.name, "' ", to.bytes));
   CheckOutputs(object, "copy", {node.args[1]});
 }
 
@@ -185,24 +208,27 @@ constexpr std::pair<const char*, comm::Kind> kCollectives[] = {
 };
 
 constexpr std::pair<const char*, comm::ReduceOp> kReductions[] = {
-    {"sum", comm::ReduceOp::kSum}, {"max", comm::ReduceOp::kMax}, {"min", comm::ReduceOp::kMin}, {"prod", comm::ReduceOp::kProd}, {"or", comm::ReduceOp::kOr},
+    {"sum", comm::ReduceOp::kSum},   {"max", comm::ReduceOp::kMax}, {"min", comm::ReduceOp::kMin},
+    {"prod", comm::ReduceOp::kProd}, {"or", comm::ReduceOp::kOr},
 };
 
 void NodeReader::Start(JsonObject& object, Node& node) {
   node.collective = ReadName(kCollectives, object.String("start"), object.At("start"), errors_);
   node.comm = static_cast<int>(object.Int("comm", 0, static_cast<int64_t>(plan_.comms.size()) - 1));
-  if (object.Has("reduce")) node.reduce = ReadName(kReductions, object.String("reduce"), object.At("reduce"), errors_);
+  if (object.Has("reduce"))
+    node.reduce = ReadName(kReductions, object.String("reduce"), object.At("reduce"), errors_);
   if (object.Has("root")) node.root = static_cast<int>(object.Int("root", 0, INT32_MAX));
   node.inputs = Ids(object, "inputs");
   node.outputs = Ids(object, "outputs");
   node.ticket = object.Int("ticket", 0);
   CheckOutputs(object, "outputs", node.outputs);
   CheckCounts(object, node);
-  if (!tickets_.insert(node.ticket).second) errors_.Add(object.At("ticket"), absl::StrCat(node.ticket, " was started before"));
+  if (!tickets_.insert(node.ticket).second)
+    errors_.Add(object.At("ticket"), absl::StrCat(node.ticket, " was started before"));
 }
 
-// One element type, and equal numbers of inputs and outputs where the operation pairs them. Counts that depend on the number
-// of ranks are checked when the plan meets its communicators.
+// One element type, and equal numbers of inputs and outputs where the operation pairs them. Counts
+// that depend on the number of ranks are checked when the plan meets its communicators.
 void NodeReader::CheckCounts(const JsonObject& object, const Node& node) {
   if (!errors_.ok()) return;
   const Buffer* first = nullptr;
@@ -211,15 +237,22 @@ void NodeReader::CheckCounts(const JsonObject& object, const Node& node) {
       const Buffer& buffer = plan_.buffers[static_cast<size_t>(id)];
       if (first == nullptr) first = &buffer;
       if (buffer.dtype != first->dtype)
-        return errors_.Add(object.where(), absl::StrCat("'", first->name, "' is ", NameOf(first->dtype), ", '", buffer.name, "' is ", NameOf(buffer.dtype)));
+        return errors_.Add(object.where(),
+                           absl::StrCat("'", first->name, "' is ", NameOf(first->dtype), ", '",
+                                        buffer.name, "' is ", NameOf(buffer.dtype)));
     }
   const auto kind = node.collective;
   const bool no_inputs = kind == comm::Kind::kRecv || kind == comm::Kind::kBarrier;
   const bool no_outputs = kind == comm::Kind::kSend || kind == comm::Kind::kBarrier;
-  const bool wrong = no_inputs    ? !node.inputs.empty() || (no_outputs ? !node.outputs.empty() : node.outputs.empty())
-                     : no_outputs ? node.inputs.empty() || !node.outputs.empty()
-                                  : node.inputs.empty() || node.inputs.size() != node.outputs.size();
-  if (wrong) return errors_.Add(object.where(), absl::StrCat(node.inputs.size(), " inputs and ", node.outputs.size(), " outputs do not fit the operation"));
+  const bool wrong =
+      no_inputs
+          ? !node.inputs.empty() || (no_outputs ? !node.outputs.empty() : node.outputs.empty())
+      : no_outputs ? node.inputs.empty() || !node.outputs.empty()
+                   : node.inputs.empty() || node.inputs.size() != node.outputs.size();
+  if (wrong)
+    return errors_.Add(object.where(),
+                       absl::StrCat(node.inputs.size(), " inputs and ", node.outputs.size(),
+                                    " outputs do not fit the operation"));
   CheckValues(object, node);
 }
 
@@ -228,17 +261,20 @@ void NodeReader::CheckValues(const JsonObject& object, const Node& node) {
   const Buffer* some = nullptr;
   for (const auto* list : {&node.inputs, &node.outputs})
     for (int id : *list)
-      if (plan_.buffers[static_cast<size_t>(id)].space == Space::kValue) some = &plan_.buffers[static_cast<size_t>(id)];
+      if (plan_.buffers[static_cast<size_t>(id)].space == Space::kValue)
+        some = &plan_.buffers[static_cast<size_t>(id)];
   if (some == nullptr) return;
   const bool one = node.collective == comm::Kind::kAllReduce && node.inputs.size() == 1;
   const Buffer &from = plan_.buffers[static_cast<size_t>(node.inputs.empty() ? 0 : node.inputs[0])],
                &to = plan_.buffers[static_cast<size_t>(node.outputs.empty() ? 0 : node.outputs[0])];
-  const bool fits = one && from.space == to.space && from.kind == to.kind && from.kind != Value::Kind::kList &&
+  const bool fits = one && from.space == to.space && from.kind == to.kind &&
+                    from.kind != Value::Kind::kList &&
                     (from.kind != Value::Kind::kRows || node.reduce == comm::ReduceOp::kSum);
   if (!fits)
     errors_.Add(object.where(),
                 absl::StrCat("'", some->name,
-                             "' is a value: all_reduce takes one at a time into another one, of SelectedRows the sum, and no other operation takes any"));
+                             "' is a value: all_reduce takes one at a time into another one, of "
+                             "SelectedRows the sum, and no other operation takes any"));
 }
 
 void NodeReader::Wait(JsonObject& object, Node& node) { node.ticket = object.Int("wait", 0); }
@@ -285,21 +321,26 @@ std::vector<Node> NodeReader::Body(const Json& array, const std::string& where, 
   return body;
 }
 
-// Every ticket started here is waited for here, once and later: then no operation outlives its body.
+// Every ticket started here is waited for here, once and later: then no operation outlives its
+// body.
 void NodeReader::CheckTickets(const std::vector<Node>& body, const std::string& where) {
   std::map<int64_t, std::string> open;
   for (size_t i = 0; errors_.ok() && i < body.size(); ++i) {
     const Node& node = body[i];
     if (node.kind == Node::Kind::kStart) open[node.ticket] = absl::StrCat(where, "[", i, "]");
     if (node.kind == Node::Kind::kWait && open.erase(node.ticket) == 0)
-      errors_.Add(absl::StrCat(where, "[", i, "]"), absl::StrCat("waits for ticket ", node.ticket, ", which is not pending here"));
+      errors_.Add(absl::StrCat(where, "[", i, "]"),
+                  absl::StrCat("waits for ticket ", node.ticket, ", which is not pending here"));
   }
-  if (!open.empty()) errors_.Add(open.begin()->second, absl::StrCat("nothing in this body waits for ticket ", open.begin()->first));
+  if (!open.empty())
+    errors_.Add(open.begin()->second,
+                absl::StrCat("nothing in this body waits for ticket ", open.begin()->first));
 }
 
 }  // namespace
 
-std::vector<Node> ReadNodes(const Json& array, const std::string& where, const Plan& plan, JsonErrors& errors) {
+std::vector<Node> ReadNodes(const Json& array, const std::string& where, const Plan& plan,
+                            JsonErrors& errors) {
   return NodeReader(plan, errors).Body(array, where, 0);
 }
 

@@ -9,11 +9,13 @@
 namespace dtranspile::exec {
 
 // Reads `array`, found at `where`, into nodes. Buffers and communicators of `plan` have been read.
-std::vector<Node> ReadNodes(const Json& array, const std::string& where, const Plan& plan, JsonErrors& errors);
+std::vector<Node> ReadNodes(const Json& array, const std::string& where, const Plan& plan,
+                            JsonErrors& errors);
 
 // The position of `name` in a table of names; an error naming the known ones when it is not there.
 template <typename Value, size_t kCount>
-Value ReadName(const std::pair<const char*, Value> (&table)[kCount], const std::string& name, const std::string& where, JsonErrors& errors) {
+Value ReadName(const std::pair<const char*, Value> (&table)[kCount], const std::string& name,
+               const std::string& where, JsonErrors& errors) {
   std::string known;
   for (const auto& [text, value] : table) {
     if (name == text) return value;

@@ -17,7 +17,8 @@ namespace {
 
 constexpr unsigned kFlushToZero = 0x8000;
 constexpr unsigned kDenormalsAreZero = 0x0040;
-// Waking a sleeper costs some 50 us on virtual machines; spinning for a few times that pays for itself.
+// Waking a sleeper costs some 50 us on virtual machines; spinning for a few times that pays for
+// itself.
 constexpr std::chrono::microseconds kSpinTime{200};
 constexpr int kPausesPerLookAtTheClock = 64;
 
@@ -25,10 +26,14 @@ thread_local int current_thread = 0;
 thread_local bool inside_task = false;
 
 void FutexWait(std::atomic<uint32_t>& word, uint32_t seen) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr,
+          0);
 }
 
-void FutexWakeAll(std::atomic<uint32_t>& word) { syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0); }
+void FutexWakeAll(std::atomic<uint32_t>& word) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr,
+          nullptr, 0);
+}
 
 // Spins until `done` holds or the time is over.
 template <typename Done>
@@ -65,7 +70,8 @@ ThreadPool::ThreadPool(const PoolOptions& options) : options_(options) {
   for (int i = 1; i < options_.threads; ++i) workers_.emplace_back([this, i] { Work(i); });
   if (options_.cpus.empty()) return;
   Pin(pthread_self(), options_.cpus[0]);
-  for (size_t i = 1; i < options_.cpus.size() && i <= workers_.size(); ++i) Pin(workers_[i - 1].native_handle(), options_.cpus[i]);
+  for (size_t i = 1; i < options_.cpus.size() && i <= workers_.size(); ++i)
+    Pin(workers_[i - 1].native_handle(), options_.cpus[i]);
 }
 
 ThreadPool::~ThreadPool() {
@@ -98,7 +104,8 @@ void ThreadPool::AwaitDone() {
   auto done = [this] { return pending_.load(std::memory_order_acquire) == 0; };
   if (done() || (options_.spin && SpinUntil(done))) return;
   caller_sleeps_.store(1);
-  for (uint32_t left = pending_.load(); left != 0; left = pending_.load()) FutexWait(pending_, left);
+  for (uint32_t left = pending_.load(); left != 0; left = pending_.load())
+    FutexWait(pending_, left);
   caller_sleeps_.store(0);
 }
 
@@ -119,7 +126,8 @@ void ThreadPool::Work(int index) {
     seen = epoch_.load(std::memory_order_acquire);
     if (stop_) return;
     if (index < parts_) task_(arg_, index);
-    // The caller leaves Run, and may write the fields above again, only after every thread has come through here.
+    // The caller leaves Run, and may write the fields above again, only after every thread has come
+    // through here.
     if (pending_.fetch_sub(1) == 1 && caller_sleeps_.load() != 0) FutexWakeAll(pending_);
   }
 }

@@ -1,5 +1,6 @@
-// The threads of one rank. Part p of a job runs on thread p always (part 0 on the caller), so that one thread keeps touching the same
-// part of a weight, its gradient and its update. Used by DtContext (context.h), that is by generated kernels and library calls.
+// The threads of one rank. Part p of a job runs on thread p always (part 0 on the caller), so that
+// one thread keeps touching the same part of a weight, its gradient and its update. Used by
+// DtContext (context.h), that is by generated kernels and library calls.
 #pragma once
 
 #include <atomic>
@@ -10,8 +11,9 @@
 namespace dtranspile::exec {
 
 struct PoolOptions {
-  int threads = 1;        // including the caller
-  bool spin = false;      // wait busily for a while before sleeping; only where every thread has a core of its own
+  int threads = 1;    // including the caller
+  bool spin = false;  // wait busily for a while before sleeping; only where every thread has a core
+                      // of its own
   std::vector<int> cpus;  // thread i is pinned to cpus[i]; empty: not pinned
 };
 
@@ -26,8 +28,9 @@ class ThreadPool {
 
   int threads() const { return options_.threads; }
 
-  // Runs task(arg, p) for p in [0, parts), parts <= threads(); returns when all have ended. A call from within a task runs its
-  // parts one after the other on the calling thread. One caller at a time.
+  // Runs task(arg, p) for p in [0, parts), parts <= threads(); returns when all have ended. A call
+  // from within a task runs its parts one after the other on the calling thread. One caller at a
+  // time.
   void Run(int parts, Task task, void* arg);
 
   // The index of the calling thread, 0 outside of tasks.
@@ -51,8 +54,8 @@ class ThreadPool {
   alignas(64) std::atomic<uint32_t> caller_sleeps_{0};
 };
 
-// While it lives, the calling thread flushes denormals to zero (a GEMM over denormals is 250 times slower) and oneDNN's OpenMP
-// team has one thread. The pool's own threads hold one for life.
+// While it lives, the calling thread flushes denormals to zero (a GEMM over denormals is 250 times
+// slower) and oneDNN's OpenMP team has one thread. The pool's own threads hold one for life.
 class NumericScope {
  public:
   NumericScope();

@@ -1,5 +1,6 @@
-// Extents of a kernel that are known only when it runs: read off its inputs, given to its outputs, multiplied out for the table that generated
-// code reads (plan.h, UnknownExtents). Used by the executor.
+// Extents of a kernel that are known only when it runs: read off its inputs, given to its outputs,
+// multiplied out for the table that generated code reads (plan.h, UnknownExtents). Used by the
+// executor.
 #pragma once
 
 #include <string>
@@ -23,8 +24,10 @@ struct BoundExtents {
   int64_t rows = 0;
 };
 
-// Reads extents off the inputs, sizes the outputs, fills `bound`. Outputs without extents of their own get the LoD of the first input that has
-// one for as many rows. kInvalidArgument names arguments whose extents do not agree.
-absl::Status BindExtents(const UnknownExtents& unknown, const std::vector<ValueArgument>& arguments, BoundExtents& bound);
+// Reads extents off the inputs, sizes the outputs, fills `bound`. Outputs without extents of their
+// own get the LoD of the first input that has one for as many rows. kInvalidArgument names
+// arguments whose extents do not agree.
+absl::Status BindExtents(const UnknownExtents& unknown, const std::vector<ValueArgument>& arguments,
+                         BoundExtents& bound);
 
 }  // namespace dtranspile::exec

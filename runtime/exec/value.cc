@@ -35,14 +35,16 @@ void Value::Swap(Value& other) noexcept {
 
 absl::Status Value::Resize(absl::Span<const int64_t> extents) {
   // Equal extents stay where they are: `extents` may be (a part of) them.
-  if (absl::MakeConstSpan(dims) != extents) dims = std::vector<int64_t>(extents.begin(), extents.end());
+  if (absl::MakeConstSpan(dims) != extents)
+    dims = std::vector<int64_t>(extents.begin(), extents.end());
   lod.clear();
   DT_ASSIGN_OR_RETURN(const int64_t needed, ByteCount(dtype, dims));
   if (needed <= capacity_ && data_ != nullptr) return absl::OkStatus();
   // A little more than asked for, so that slowly growing batches do not move at every step.
   const int64_t size = (needed + needed / 8 + kAlignment) / kAlignment * kAlignment;
   auto* data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, static_cast<size_t>(size)));
-  if (data == nullptr) return absl::ResourceExhaustedError(absl::StrCat("no memory for ", ShapeText(dtype, dims)));
+  if (data == nullptr)
+    return absl::ResourceExhaustedError(absl::StrCat("no memory for ", ShapeText(dtype, dims)));
   std::free(data_);
   data_ = data;
   capacity_ = size;

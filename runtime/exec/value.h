@@ -1,6 +1,8 @@
-// A value whose extents, LoD or rows are known only while a step runs: ragged batches, results of `unique` or `where`, SelectedRows, lists of
-// tensors, what loops carry. It owns memory that grows to the largest extents seen and stays (design.md 6: no allocation after the high-water
-// mark). The executor has one per such buffer of the plan; library calls reach it through DtBuffer::value (abi.h).
+// A value whose extents, LoD or rows are known only while a step runs: ragged batches, results of
+// `unique` or `where`, SelectedRows, lists of tensors, what loops carry. It owns memory that grows
+// to the largest extents seen and stays (design.md 6: no allocation after the high-water mark). The
+// executor has one per such buffer of the plan; library calls reach it through DtBuffer::value
+// (abi.h).
 #pragma once
 
 #include <cstddef>
@@ -19,7 +21,8 @@ class Value {
  public:
   enum class Kind : int32_t {
     kTensor,  // dims, lod, data
-    kRows,    // SelectedRows: dims and data are those of the values [rows.size(), ..], `rows` their row numbers in a tensor of `height` rows
+    kRows,    // SelectedRows: dims and data are those of the values [rows.size(), ..], `rows` their
+              // row numbers in a tensor of `height` rows
     kList,    // tensor array: `items`
   };
 
@@ -29,8 +32,9 @@ class Value {
   Value& operator=(Value&& other) noexcept;
   ~Value();
 
-  // New extents; the content is undefined afterwards. kInvalidArgument for extents that are negative or overflow, kResourceExhausted without
-  // memory. LoD is dropped. `extents` may be those of this value.
+  // New extents; the content is undefined afterwards. kInvalidArgument for extents that are
+  // negative or overflow, kResourceExhausted without memory. LoD is dropped. `extents` may be those
+  // of this value.
   absl::Status Resize(absl::Span<const int64_t> extents);
 
   // A deep copy.

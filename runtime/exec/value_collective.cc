@@ -23,7 +23,8 @@ int64_t WidthOf(const Value& value) {
 
 }  // namespace
 
-ValueCollective::ValueCollective(comm::Communicator& comm, comm::ReduceOp reduce, std::string name, std::string label, Value& input, Value& output)
+ValueCollective::ValueCollective(comm::Communicator& comm, comm::ReduceOp reduce, std::string name,
+                                 std::string label, Value& input, Value& output)
     : comm_(comm),
       reduce_(reduce),
       name_(std::move(name)),
@@ -41,7 +42,9 @@ absl::StatusOr<comm::Ticket> ValueCollective::Start() {
     own_[kWidth] = WidthOf(input_);
     own_[kHeight] = input_.height;
   } else {
-    if (input_.dims.size() > kMostDims) return absl::InvalidArgumentError(absl::StrCat("'", name_, "' has more than ", kMostDims, " dims"));
+    if (input_.dims.size() > kMostDims)
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", name_, "' has more than ", kMostDims, " dims"));
     own_[kRank] = static_cast<int64_t>(input_.dims.size());
     std::copy(input_.dims.begin(), input_.dims.end(), own_.begin() + kDims);
   }
@@ -57,8 +60,9 @@ absl::Status ValueCollective::Finish(comm::Ticket ticket) {
   const bool rows = input_.kind == Value::Kind::kRows;
   for (int rank = 0; rank < comm_.size(); ++rank) {
     const int64_t* other = header(rank);
-    const bool same =
-        rows ? other[kRank] == own_[kRank] && other[kWidth] == own_[kWidth] && other[kHeight] == own_[kHeight] : std::equal(own_.begin(), own_.end(), other);
+    const bool same = rows ? other[kRank] == own_[kRank] && other[kWidth] == own_[kWidth] &&
+                                 other[kHeight] == own_[kHeight]
+                           : std::equal(own_.begin(), own_.end(), other);
     if (!same) return Disagree(rank);
   }
   return rows ? GatherRows() : ReduceTensor();
@@ -66,11 +70,13 @@ absl::Status ValueCollective::Finish(comm::Ticket ticket) {
 
 absl::Status ValueCollective::Disagree(int rank) const {
   const auto text = [&](const int64_t* h) {
-    if (h[kRank] < 0) return absl::StrCat("rows of ", h[kWidth], " elements in a height of ", h[kHeight]);
+    if (h[kRank] < 0)
+      return absl::StrCat("rows of ", h[kWidth], " elements in a height of ", h[kHeight]);
     return ShapeText(input_.dtype, {h + kDims, h + kDims + h[kRank]});
   };
   return absl::InvalidArgumentError(
-      absl::StrCat("'", name_, "' is ", text(own_.data()), " here (rank ", comm_.rank(), " of the group) and ", text(header(rank)), " on rank ", rank));
+      absl::StrCat("'", name_, "' is ", text(own_.data()), " here (rank ", comm_.rank(),
+                   " of the group) and ", text(header(rank)), " on rank ", rank));
 }
 
 absl::Status ValueCollective::ReduceTensor() {
@@ -87,7 +93,8 @@ absl::Status ValueCollective::ReduceTensor() {
                     .label = label_});
 }
 
-absl::Status ValueCollective::GatherParts(DType dtype, const std::byte* part, int64_t unit, std::byte* all) {
+absl::Status ValueCollective::GatherParts(DType dtype, const std::byte* part, int64_t unit,
+                                          std::byte* all) {
   int64_t most = 0;
   for (int rank = 0; rank < comm_.size(); ++rank) most = std::max(most, header(rank)[kRows]);
   const int64_t size = static_cast<int64_t>(SizeOf(dtype)) * unit;
@@ -115,9 +122,13 @@ absl::Status ValueCollective::GatherRows() {
   for (int rank = 0; rank < comm_.size(); ++rank) total += header(rank)[kRows];
   // The output may be the input: both parts are taken out of it before it is sized anew.
   std::vector<int64_t> rows(static_cast<size_t>(total)), dims = input_.dims;
-  DT_RETURN_IF_ERROR(GatherParts(DType::kInt64, reinterpret_cast<const std::byte*>(input_.rows.data()), 1, reinterpret_cast<std::byte*>(rows.data())));
+  DT_RETURN_IF_ERROR(GatherParts(DType::kInt64,
+                                 reinterpret_cast<const std::byte*>(input_.rows.data()), 1,
+                                 reinterpret_cast<std::byte*>(rows.data())));
   for (int64_t row : rows)
-    if (row < 0 || row >= input_.height) return absl::InvalidArgumentError(absl::StrCat("'", name_, "' names row ", row, " of ", input_.height));
+    if (row < 0 || row >= input_.height)
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", name_, "' names row ", row, " of ", input_.height));
   if (dims.empty()) dims = {0};
   dims[0] = total;
   Value all(Value::Kind::kRows, input_.dtype);

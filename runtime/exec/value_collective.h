@@ -1,9 +1,11 @@
-// all_reduce of a value (value.h), whose extents a rank knows of its own only. Two exchanges: how much every rank has, then what it has. Used by
-// the executor for start and wait nodes on values.
+// all_reduce of a value (value.h), whose extents a rank knows of its own only. Two exchanges: how
+// much every rank has, then what it has. Used by the executor for start and wait nodes on values.
 //
 //   tensor          ranks must agree on the extents; the elements are reduced
-//   SelectedRows    the sum of the tensors that they stand for is all rows with all values: those of rank 0 first. Rows that several ranks have
-//                   stay apart, as those that one rank has twice do; kernels of their users add them up. Nothing dense is made.
+//   SelectedRows    the sum of the tensors that they stand for is all rows with all values: those
+//   of rank 0 first. Rows that several ranks have
+//                   stay apart, as those that one rank has twice do; kernels of their users add
+//                   them up. Nothing dense is made.
 #pragma once
 
 #include <cstddef>
@@ -20,23 +22,26 @@ namespace dtranspile::exec {
 
 class ValueCollective {
  public:
-  ValueCollective(comm::Communicator& comm, comm::ReduceOp reduce, std::string name, std::string label, Value& input, Value& output);
+  ValueCollective(comm::Communicator& comm, comm::ReduceOp reduce, std::string name,
+                  std::string label, Value& input, Value& output);
 
   // Starts the first exchange; never blocks on a peer.
   absl::StatusOr<comm::Ticket> Start();
 
-  // Waits for it and does the second. On one communicator all ranks finish in the same order. kInvalidArgument, on all ranks, names the variable
-  // where extents, widths or heights differ.
+  // Waits for it and does the second. On one communicator all ranks finish in the same order.
+  // kInvalidArgument, on all ranks, names the variable where extents, widths or heights differ.
   absl::Status Finish(comm::Ticket ticket);
 
  private:
-  // What a rank says of its part: extents of rank <= 8 for a tensor, rows, width and height of SelectedRows.
+  // What a rank says of its part: extents of rank <= 8 for a tensor, rows, width and height of
+  // SelectedRows.
   static constexpr int64_t kHeader = 10;
   const int64_t* header(int rank) const { return headers_.data() + rank * kHeader; }
   absl::Status Disagree(int rank) const;
   absl::Status ReduceTensor();
   absl::Status GatherRows();
-  // All ranks' parts, one behind the other, of `unit` elements a row; ranks give different numbers of rows.
+  // All ranks' parts, one behind the other, of `unit` elements a row; ranks give different numbers
+  // of rows.
   absl::Status GatherParts(DType dtype, const std::byte* part, int64_t unit, std::byte* all);
 
   comm::Communicator& comm_;

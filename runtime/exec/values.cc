@@ -18,7 +18,9 @@ namespace {
 
 constexpr int64_t kMostReportedElements = 64;
 
-const Buffer& BufferAt(const Executor& executor, int id) { return executor.plan().buffers[static_cast<size_t>(id)]; }
+const Buffer& BufferAt(const Executor& executor, int id) {
+  return executor.plan().buffers[static_cast<size_t>(id)];
+}
 
 // What a buffer holds now.
 TensorView ViewOf(const Executor& executor, int id) {
@@ -32,7 +34,8 @@ Json Elements(const std::byte* data, int64_t count) {
   Json list = Json::array();
   const T* values = reinterpret_cast<const T*>(data);
   for (int64_t i = 0; i < count; ++i) {
-    if constexpr (std::is_floating_point_v<T>) list.push_back(JsonNumber(static_cast<double>(values[i])));
+    if constexpr (std::is_floating_point_v<T>)
+      list.push_back(JsonNumber(static_cast<double>(values[i])));
     else list.push_back(values[i]);
   }
   return list;
@@ -67,7 +70,10 @@ absl::Status Feeds::Read(int64_t step, const Executor& executor) const {
     const DType type = BufferAt(executor, entry.buffer).dtype;
     std::byte* to = executor.data(entry.buffer);
     if (value != nullptr || entry.feed.dtype() != type) {
-      DT_ASSIGN_OR_RETURN(Tensor read, entry.parts == 1 ? entry.feed.Read(step) : entry.feed.ReadPart(step, entry.dim, entry.part, entry.parts));
+      DT_ASSIGN_OR_RETURN(Tensor read,
+                          entry.parts == 1
+                              ? entry.feed.Read(step)
+                              : entry.feed.ReadPart(step, entry.dim, entry.part, entry.parts));
       DT_ASSIGN_OR_RETURN(Tensor part, Widened(std::move(read), type));
       if (value == nullptr) {
         std::memcpy(to, part.bytes.data(), part.bytes.size());
@@ -93,21 +99,27 @@ absl::Status Initialise(const WorkerConfig& config, Executor& executor) {
   if (!config.init) return executor.RunStartup();
   DT_ASSIGN_OR_RETURN(const std::vector<std::string> missing, MissingInitials(*config.init, plan));
   if (!missing.empty()) {
-    std::fprintf(stderr, "initialised by the start-up program: %s\n", absl::StrJoin(missing, ", ").c_str());
+    std::fprintf(stderr, "initialised by the start-up program: %s\n",
+                 absl::StrJoin(missing, ", ").c_str());
     DT_RETURN_IF_ERROR(executor.RunStartup());
   }
-  return ForEachInitial(*config.init, missing, plan, io::Elements::kRead, [&](const Persistable& p, Tensor read) {
-    const Buffer& buffer = BufferAt(executor, p.buffer);
-    DT_ASSIGN_OR_RETURN(const Tensor value, Widened(std::move(read), buffer.dtype));
-    if (buffer.bytes > 0) std::memcpy(executor.data(p.buffer), value.bytes.data(), static_cast<size_t>(buffer.bytes));
-    return absl::OkStatus();
-  });
+  return ForEachInitial(
+      *config.init, missing, plan, io::Elements::kRead, [&](const Persistable& p, Tensor read) {
+        const Buffer& buffer = BufferAt(executor, p.buffer);
+        DT_ASSIGN_OR_RETURN(const Tensor value, Widened(std::move(read), buffer.dtype));
+        if (buffer.bytes > 0)
+          std::memcpy(executor.data(p.buffer), value.bytes.data(),
+                      static_cast<size_t>(buffer.bytes));
+        return absl::OkStatus();
+      });
 }
 
 absl::Status Save(const WorkerConfig& config, const Executor& executor) {
   for (const std::string& name : config.save_names) {
     const Persistable* p = FindPersistable(executor.plan(), name);
-    if (p == nullptr) return absl::InvalidArgumentError(absl::StrCat("'", name, "' is to be saved, but is no persistable of this rank"));
+    if (p == nullptr)
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", name, "' is to be saved, but is no persistable of this rank"));
     DT_ASSIGN_OR_RETURN(const std::string path, io::PrepareInside(config.save, name));
     DT_RETURN_IF_ERROR(io::WriteTensorFile(path, ViewOf(executor, p->buffer)));
   }
@@ -118,7 +130,8 @@ absl::Status SetPerStep(const WorkerConfig& config, int64_t step, const Executor
   for (const auto& [name, values] : config.per_step) {
     const Persistable& p = *FindPersistable(executor.plan(), name);
     const Buffer& buffer = BufferAt(executor, p.buffer);
-    FillOf(buffer.dtype)(executor.data(p.buffer), buffer.count(), values[static_cast<size_t>(step)]);
+    FillOf(buffer.dtype)(executor.data(p.buffer), buffer.count(),
+                         values[static_cast<size_t>(step)]);
   }
   return absl::OkStatus();
 }
@@ -127,22 +140,29 @@ absl::StatusOr<Fetches> Fetches::Open(const WorkerConfig& config, const Executor
   Fetches fetches;
   const auto& slots = executor.plan().main.fetches;
   for (const std::string& name : config.fetch) {
-    const auto slot = std::find_if(slots.begin(), slots.end(), [&](const FetchSlot& s) { return s.name == name; });
-    if (slot == slots.end()) return absl::InvalidArgumentError(absl::StrCat("'", name, "' is not among the fetches that the job was compiled for"));
+    const auto slot = std::find_if(slots.begin(), slots.end(),
+                                   [&](const FetchSlot& s) { return s.name == name; });
+    if (slot == slots.end())
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", name, "' is not among the fetches that the job was compiled for"));
     const Buffer& buffer = BufferAt(executor, slot->buffer);
     if (buffer.kind != Value::Kind::kTensor)
-      return absl::InvalidArgumentError(
-          absl::StrCat("fetch '", name, "' is ", buffer.kind == Value::Kind::kList ? "an array" : "SelectedRows", ", tensors are reported"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "fetch '", name, "' is ", buffer.kind == Value::Kind::kList ? "an array" : "SelectedRows",
+          ", tensors are reported"));
     Entry& entry = fetches.entries_.emplace_back(Entry{name, slot->buffer, "", {}});
     if (config.save_fetches.empty()) continue;
-    DT_ASSIGN_OR_RETURN(const std::string stem, io::PrepareInside(absl::StrCat(config.save_fetches, "/", config.rank), name));
+    DT_ASSIGN_OR_RETURN(
+        const std::string stem,
+        io::PrepareInside(absl::StrCat(config.save_fetches, "/", config.rank), name));
     // Extents that may differ from step to step: a file each.
     if (buffer.space == Space::kValue) {
       entry.stem = stem;
       io::ClearSteps(stem, config.steps);
       continue;
     }
-    DT_ASSIGN_OR_RETURN(io::NpyStack stack, io::NpyStack::Create(stem + ".npy", buffer.dtype, buffer.dims, config.steps));
+    DT_ASSIGN_OR_RETURN(io::NpyStack stack, io::NpyStack::Create(stem + ".npy", buffer.dtype,
+                                                                 buffer.dims, config.steps));
     entry.stack.emplace(std::move(stack));
   }
   return fetches;
@@ -154,7 +174,8 @@ absl::StatusOr<Json> Fetches::Take(int64_t step, const Executor& executor) {
     const TensorView view = ViewOf(executor, entry.buffer);
     values[entry.name] = ElementsOf(view);
     if (entry.stack) DT_RETURN_IF_ERROR(entry.stack->Append(view));
-    if (!entry.stem.empty()) DT_RETURN_IF_ERROR(io::WriteStep(entry.stem, step, view, executor.value(entry.buffer)->lod));
+    if (!entry.stem.empty())
+      DT_RETURN_IF_ERROR(io::WriteStep(entry.stem, step, view, executor.value(entry.buffer)->lod));
   }
   return values;
 }

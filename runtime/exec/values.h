@@ -1,5 +1,5 @@
-// Values into and out of a loaded plan: feeds cut to this rank's part, persistables from files and back, per-step values, fetches.
-// Used by the worker.
+// Values into and out of a loaded plan: feeds cut to this rank's part, persistables from files and
+// back, per-step values, fetches. Used by the worker.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,8 @@ namespace dtranspile::exec {
 // The feeds of the main program, opened and checked against the plan.
 class Feeds {
  public:
-  // kInvalidArgument for feeds that are missing, unknown, of another type or extents, with fewer steps than asked for.
+  // kInvalidArgument for feeds that are missing, unknown, of another type or extents, with fewer
+  // steps than asked for.
   static absl::StatusOr<Feeds> Open(const WorkerConfig& config, const Executor& executor);
 
   // Copies the rank's part of `step` into the plan's buffers.
@@ -31,8 +32,8 @@ class Feeds {
   std::vector<OpenFeed> entries_;
 };
 
-// Sets persistables as `config.init` says, or by the start-up program. Persistables without a file that are no parameters are
-// left to the start-up program, which then runs first.
+// Sets persistables as `config.init` says, or by the start-up program. Persistables without a file
+// that are no parameters are left to the start-up program, which then runs first.
 absl::Status Initialise(const WorkerConfig& config, Executor& executor);
 
 // Writes config.save_names to the folder config.save, one tensor file each.
@@ -46,7 +47,8 @@ class Fetches {
  public:
   static absl::StatusOr<Fetches> Open(const WorkerConfig& config, const Executor& executor);
 
-  // name -> flat list of elements; null for more than 64 elements. Writes the step to the files of save_fetches.
+  // name -> flat list of elements; null for more than 64 elements. Writes the step to the files of
+  // save_fetches.
   absl::StatusOr<Json> Take(int64_t step, const Executor& executor);
 
   absl::Status Finish();

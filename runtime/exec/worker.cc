@@ -22,7 +22,8 @@ constexpr double kNsPerMs = 1e6;
 
 class Worker {
  public:
-  Worker(const WorkerConfig& config, const WorkerLinks& links, ControlChannel& control) : config_(config), links_(links), control_(control) {}
+  Worker(const WorkerConfig& config, const WorkerLinks& links, ControlChannel& control)
+      : config_(config), links_(links), control_(control) {}
 
   absl::Status Run();
 
@@ -40,7 +41,8 @@ class Worker {
   ControlChannel& control_;
   std::optional<Trace> trace_;
   std::unique_ptr<Executor> executor_;
-  // Behind the executor, so that they end first: after a failure they may still move bytes of its memory.
+  // Behind the executor, so that they end first: after a failure they may still move bytes of its
+  // memory.
   std::vector<std::unique_ptr<comm::Communicator>> comms_;
   std::optional<Feeds> feeds_;
   std::optional<Fetches> fetches_;
@@ -49,11 +51,14 @@ class Worker {
 
 absl::Status Worker::Join(const Plan& plan) {
   if (plan.comms.size() != config_.comms.size())
-    return absl::InvalidArgumentError(absl::StrCat("CONFIG has ", config_.comms.size(), " communicators, the plan ", plan.comms.size()));
+    return absl::InvalidArgumentError(absl::StrCat("CONFIG has ", config_.comms.size(),
+                                                   " communicators, the plan ", plan.comms.size()));
   for (size_t i = 0; i < plan.comms.size(); ++i) {
     const CommConfig& c = config_.comms[i];
     if (c.name != plan.comms[i].name)
-      return absl::InvalidArgumentError(absl::StrCat("communicator ", i, " is '", c.name, "' in CONFIG, '", plan.comms[i].name, "' in the plan"));
+      return absl::InvalidArgumentError(absl::StrCat("communicator ", i, " is '", c.name,
+                                                     "' in CONFIG, '", plan.comms[i].name,
+                                                     "' in the plan"));
     DT_ASSIGN_OR_RETURN(auto comm, links_.join(config_.rendezvous, c.group, c.rank, c.size));
     comms_.push_back(std::move(comm));
   }
@@ -65,7 +70,11 @@ absl::Status Worker::Load() {
   if (links_.seed) links_.seed(config_);
   DT_ASSIGN_OR_RETURN(Plan plan, ReadPlan(config_.plan));
   DT_RETURN_IF_ERROR(Join(plan));
-  ExecutorOptions options{{config_.threads, config_.spin, config_.cpus}, links_.find_function, {}, nullptr, links_.element_types};
+  ExecutorOptions options{{config_.threads, config_.spin, config_.cpus},
+                          links_.find_function,
+                          {},
+                          nullptr,
+                          links_.element_types};
   for (const auto& comm : comms_) options.comms.push_back(comm.get());
   if (!config_.trace.empty()) options.trace = &trace_.emplace();
   const std::string digest = plan.digest;
@@ -74,7 +83,9 @@ absl::Status Worker::Load() {
   DT_ASSIGN_OR_RETURN(feeds_, Feeds::Open(config_, *executor_));
   DT_ASSIGN_OR_RETURN(fetches_, Fetches::Open(config_, *executor_));
   DT_RETURN_IF_ERROR(Initialise(config_, *executor_));
-  control_.Send({{"event", "ready"}, {"load_ms", static_cast<double>(NowNs() - begin) / kNsPerMs}, {"digest", digest}});
+  control_.Send({{"event", "ready"},
+                 {"load_ms", static_cast<double>(NowNs() - begin) / kNsPerMs},
+                 {"digest", digest}});
   return absl::OkStatus();
 }
 
@@ -103,7 +114,10 @@ absl::Status Worker::Finish() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   constexpr int64_t kKiB = 1024;
-  control_.Send({{"event", "done"}, {"peak_rss_bytes", static_cast<int64_t>(usage.ru_maxrss) * kKiB}, {"bytes_sent", sent}, {"bytes_received", received}});
+  control_.Send({{"event", "done"},
+                 {"peak_rss_bytes", static_cast<int64_t>(usage.ru_maxrss) * kKiB},
+                 {"bytes_sent", sent},
+                 {"bytes_received", received}});
   return absl::OkStatus();
 }
 
@@ -116,16 +130,19 @@ absl::Status Worker::Run() {
 void Worker::Report(const absl::Status& error) {
   const std::string op = executor_ ? executor_->failed_op() : "";
   const bool stepping = step_ >= 0 && step_ < config_.steps;
-  const bool waiting = executor_ ? executor_->failed_waiting() : comms_.size() < config_.comms.size();
+  const bool waiting =
+      executor_ ? executor_->failed_waiting() : comms_.size() < config_.comms.size();
   control_.Send({{"event", "error"},
                  {"step", stepping ? Json(step_) : Json()},
                  {"op", op.empty() ? Json() : Json(op)},
                  {"waiting", waiting},
                  {"message", std::string(error.message())}});
-  for (const auto& comm : comms_) comm->Abort(absl::StrCat(config_.role, " ", config_.rank, " failed: ", error.message()));
+  for (const auto& comm : comms_)
+    comm->Abort(absl::StrCat(config_.role, " ", config_.rank, " failed: ", error.message()));
 }
 
-// Memory that runs out, and what the standard library throws else, ends a rank like any other error.
+// Memory that runs out, and what the standard library throws else, ends a rank like any other
+// error.
 absl::Status RunCatching(Worker& worker) {
   try {
     return worker.Run();

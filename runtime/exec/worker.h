@@ -1,4 +1,5 @@
-// One rank of a job from its CONFIG to its last step: what tools/dtranspile/worker_main.cc runs, and what tests run in-process.
+// One rank of a job from its CONFIG to its last step: what tools/dtranspile/worker_main.cc runs,
+// and what tests run in-process.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,11 @@ namespace dtranspile::exec {
 // What a worker is linked with.
 struct WorkerLinks {
   std::function<DtFunction(const std::string&)> find_function;
-  std::function<absl::StatusOr<std::unique_ptr<comm::Communicator>>(const comm::Rendezvous&, const std::string&, int, int)> join;
-  std::function<void(const WorkerConfig&)> seed;                        // of the random ops, and where the rank stands in the mesh; may be empty
+  std::function<absl::StatusOr<std::unique_ptr<comm::Communicator>>(const comm::Rendezvous&,
+                                                                    const std::string&, int, int)>
+      join;
+  std::function<void(const WorkerConfig&)>
+      seed;  // of the random ops, and where the rank stands in the mesh; may be empty
   std::function<uint64_t(const std::string&)> element_types = nullptr;  // see ExecutorOptions
 };
 
@@ -25,7 +29,8 @@ constexpr int kWorkerDone = 0;
 constexpr int kWorkerUsage = 2;
 constexpr int kWorkerFailed = 4;
 
-// Reads CONFIG at `path`, runs it and reports on its control channel. The exit status of the process.
+// Reads CONFIG at `path`, runs it and reports on its control channel. The exit status of the
+// process.
 int RunWorker(const std::string& path, const WorkerLinks& links);
 
 }  // namespace dtranspile::exec

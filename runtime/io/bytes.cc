@@ -22,7 +22,8 @@ namespace {
 
 class FileBytes : public ByteSource {
  public:
-  FileBytes(std::string name, int64_t size, int descriptor) : ByteSource(std::move(name), size), descriptor_(descriptor) {}
+  FileBytes(std::string name, int64_t size, int descriptor)
+      : ByteSource(std::move(name), size), descriptor_(descriptor) {}
   ~FileBytes() override { close(descriptor_); }
 
  private:
@@ -48,7 +49,8 @@ class FileBytes : public ByteSource {
 class MemoryBytes : public ByteSource {
  public:
   MemoryBytes(std::string name, const void* data, size_t size)
-      : ByteSource(std::move(name), static_cast<int64_t>(size)), data_(static_cast<const char*>(data)) {}
+      : ByteSource(std::move(name), static_cast<int64_t>(size)),
+        data_(static_cast<const char*>(data)) {}
 
  private:
   absl::Status Fetch(int64_t offset, int64_t count, void* to) const override {
@@ -63,7 +65,8 @@ class MemoryBytes : public ByteSource {
 
 absl::Status ByteSource::ReadAt(int64_t offset, int64_t count, void* to) const {
   if (offset < 0 || count < 0 || offset > size_ || count > size_ - offset) {
-    return absl::DataLossError(absl::StrCat(name_, ": bytes [", offset, ", ", offset, " + ", count, ") of ", size_, " are not there"));
+    return absl::DataLossError(absl::StrCat(name_, ": bytes [", offset, ", ", offset, " + ", count,
+                                            ") of ", size_, " are not there"));
   }
   if (count == 0) return absl::OkStatus();
   return Fetch(offset, count, to);
@@ -86,11 +89,14 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenFile(const std::string& path) {
   return std::make_unique<FileBytes>(path, static_cast<int64_t>(info.st_size), descriptor);
 }
 
-std::unique_ptr<ByteSource> OpenMemory(std::string name, const void* data, size_t size) { return std::make_unique<MemoryBytes>(std::move(name), data, size); }
+std::unique_ptr<ByteSource> OpenMemory(std::string name, const void* data, size_t size) {
+  return std::make_unique<MemoryBytes>(std::move(name), data, size);
+}
 
 absl::Status Cursor::CheckRoom(const std::string& what, int64_t count) const {
   if (count >= 0 && count <= remaining()) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat(source_.name(), ": offset ", offset_, ": ", what, " wants ", count, " bytes, ", remaining(), " are left"));
+  return absl::DataLossError(absl::StrCat(source_.name(), ": offset ", offset_, ": ", what,
+                                          " wants ", count, " bytes, ", remaining(), " are left"));
 }
 
 absl::Status Cursor::Skip(const std::string& what, int64_t count) {
@@ -119,7 +125,8 @@ absl::StatusOr<uint64_t> Cursor::ReadU64(const std::string& what) {
 }
 
 absl::Status Cursor::Error(const std::string& message) const {
-  return absl::InvalidArgumentError(absl::StrCat(source_.name(), ": offset ", offset_, ": ", message));
+  return absl::InvalidArgumentError(
+      absl::StrCat(source_.name(), ": offset ", offset_, ": ", message));
 }
 
 }  // namespace dtranspile::io

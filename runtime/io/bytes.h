@@ -1,5 +1,5 @@
-// Bytes to be read at any position: a file, or memory. Everything in runtime/io reads through this, so that every reader can be
-// fuzzed without files and refuses by file name and offset.
+// Bytes to be read at any position: a file, or memory. Everything in runtime/io reads through this,
+// so that every reader can be fuzzed without files and refuses by file name and offset.
 #pragma once
 
 #include <cstddef>
@@ -34,14 +34,15 @@ class ByteSource {
   int64_t size_ = 0;
 };
 
-// A regular file; kNotFound, or kInvalidArgument for anything that is not one (a folder, a pipe: opening never blocks).
+// A regular file; kNotFound, or kInvalidArgument for anything that is not one (a folder, a pipe:
+// opening never blocks).
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenFile(const std::string& path);
 
 // Memory of the caller, which must outlive the source.
 std::unique_ptr<ByteSource> OpenMemory(std::string name, const void* data, size_t size);
 
-// Reads a source from the front; what is missing is named in the message ("x.bin: offset 12: level 0 of the LoD wants 80 bytes,
-// 3 are left").
+// Reads a source from the front; what is missing is named in the message ("x.bin: offset 12: level
+// 0 of the LoD wants 80 bytes, 3 are left").
 class Cursor {
  public:
   explicit Cursor(const ByteSource& source) : source_(source) {}

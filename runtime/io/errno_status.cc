@@ -12,11 +12,16 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {ENOENT, absl::StatusCode::kNotFound},          {ENOTDIR, absl::StatusCode::kNotFound},
-    {EACCES, absl::StatusCode::kPermissionDenied},  {EPERM, absl::StatusCode::kPermissionDenied},
-    {EROFS, absl::StatusCode::kPermissionDenied},   {EEXIST, absl::StatusCode::kAlreadyExists},
-    {ENOSPC, absl::StatusCode::kResourceExhausted}, {EDQUOT, absl::StatusCode::kResourceExhausted},
-    {EMFILE, absl::StatusCode::kResourceExhausted}, {ENAMETOOLONG, absl::StatusCode::kInvalidArgument},
+    {ENOENT, absl::StatusCode::kNotFound},
+    {ENOTDIR, absl::StatusCode::kNotFound},
+    {EACCES, absl::StatusCode::kPermissionDenied},
+    {EPERM, absl::StatusCode::kPermissionDenied},
+    {EROFS, absl::StatusCode::kPermissionDenied},
+    {EEXIST, absl::StatusCode::kAlreadyExists},
+    {ENOSPC, absl::StatusCode::kResourceExhausted},
+    {EDQUOT, absl::StatusCode::kResourceExhausted},
+    {EMFILE, absl::StatusCode::kResourceExhausted},
+    {ENAMETOOLONG, absl::StatusCode::kInvalidArgument},
     {ELOOP, absl::StatusCode::kInvalidArgument},
 };
 

@@ -15,7 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string StepStem(const std::string& stem, int64_t step) { return absl::StrCat(stem, ".step", step); }
+std::string StepStem(const std::string& stem, int64_t step) {
+  return absl::StrCat(stem, ".step", step);
+}
 
 absl::StatusOr<std::vector<uint64_t>> ParseOffsets(LiteralCursor& text) {
   std::vector<uint64_t> offsets;
@@ -56,18 +58,22 @@ absl::StatusOr<Lod> ReadLodJson(const std::string& path) {
   DT_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenFile(path));
   // 2^26 offsets of 10 characters; a batch has thousands.
   constexpr int64_t kLargest = int64_t{1} << 30;
-  if (source->size() > kLargest) return absl::InvalidArgumentError(path + ": more than 1 GiB of offsets");
+  if (source->size() > kLargest)
+    return absl::InvalidArgumentError(path + ": more than 1 GiB of offsets");
   std::string text(static_cast<size_t>(source->size()), '\0');
   DT_RETURN_IF_ERROR(source->ReadAt(0, source->size(), text.data()));
   return ParseLodJson(path, text);
 }
 
-absl::Status WriteStep(const std::string& stem, int64_t step, const TensorView& value, const Lod& lod) {
+absl::Status WriteStep(const std::string& stem, int64_t step, const TensorView& value,
+                       const Lod& lod) {
   std::string text = "[";
-  for (const auto& offsets : lod) absl::StrAppend(&text, text.size() > 1 ? ", [" : "[", absl::StrJoin(offsets, ", "), "]");
+  for (const auto& offsets : lod)
+    absl::StrAppend(&text, text.size() > 1 ? ", [" : "[", absl::StrJoin(offsets, ", "), "]");
   text += "]\n";
   DT_RETURN_IF_ERROR(WriteNpy(StepStem(stem, step) + ".npy", value));
-  return WriteFile(StepStem(stem, step) + ".lod.json", text.data(), static_cast<int64_t>(text.size()));
+  return WriteFile(StepStem(stem, step) + ".lod.json", text.data(),
+                   static_cast<int64_t>(text.size()));
 }
 
 void ClearSteps(const std::string& stem, int64_t steps) {
@@ -80,7 +86,8 @@ absl::StatusOr<Feed> Feed::OpenNpy(const std::string& path) {
   Feed feed;
   DT_ASSIGN_OR_RETURN(NpyFile file, NpyFile::Open(path));
   if (file.dims().empty()) {
-    return absl::InvalidArgumentError(path + ": a feed has the step as its leading dimension; this has rank 0");
+    return absl::InvalidArgumentError(
+        path + ": a feed has the step as its leading dimension; this has rank 0");
   }
   feed.stem_ = path;
   feed.dtype_ = file.dtype();
@@ -94,12 +101,15 @@ absl::StatusOr<Feed> Feed::Open(const std::string& folder, const std::string& na
   DT_ASSIGN_OR_RETURN(const std::string stem, PathInside(folder, name));
   if (Exists(stem + ".npy")) return OpenNpy(stem + ".npy");
   if (!Exists(StepStem(stem, 0) + ".npy")) {
-    return absl::NotFoundError(absl::StrCat("no values for feed '", name, "': neither ", stem, ".npy nor ", stem, ".step0.npy is there"));
+    return absl::NotFoundError(absl::StrCat("no values for feed '", name, "': neither ", stem,
+                                            ".npy nor ", stem, ".step0.npy is there"));
   }
   return OpenSteps(stem);
 }
 
-absl::StatusOr<Feed> Feed::OpenFile(const std::string& path) { return !Exists(path) && Exists(StepStem(path, 0) + ".npy") ? OpenSteps(path) : OpenNpy(path); }
+absl::StatusOr<Feed> Feed::OpenFile(const std::string& path) {
+  return !Exists(path) && Exists(StepStem(path, 0) + ".npy") ? OpenSteps(path) : OpenNpy(path);
+}
 
 absl::StatusOr<Feed> Feed::OpenSteps(const std::string& stem) {
   Feed feed;
@@ -118,23 +128,29 @@ absl::StatusOr<Tensor> Feed::ReadRagged(int64_t step) const {
   const std::string stem = StepStem(stem_, step);
   DT_ASSIGN_OR_RETURN(Tensor value, ReadNpy(stem + ".npy"));
   DT_ASSIGN_OR_RETURN(Lod lod, ReadLodJson(stem + ".lod.json"));
-  const bool same =
-      value.dtype == dtype_ && value.dims.size() == dims_.size() && !value.dims.empty() && std::equal(dims_.begin() + 1, dims_.end(), value.dims.begin() + 1);
+  const bool same = value.dtype == dtype_ && value.dims.size() == dims_.size() &&
+                    !value.dims.empty() &&
+                    std::equal(dims_.begin() + 1, dims_.end(), value.dims.begin() + 1);
   if (!same) {
-    return absl::InvalidArgumentError(absl::StrCat(stem, ".npy: ", ShapeText(value.dtype, value.dims), " after ", ShapeText(dtype_, dims_), " in step 0"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(stem, ".npy: ", ShapeText(value.dtype, value.dims), " after ",
+                     ShapeText(dtype_, dims_), " in step 0"));
   }
   const absl::Status legal = CheckLod(lod, value.dims[0]);
-  if (!legal.ok()) return absl::InvalidArgumentError(absl::StrCat(stem, ".lod.json: ", legal.message()));
+  if (!legal.ok())
+    return absl::InvalidArgumentError(absl::StrCat(stem, ".lod.json: ", legal.message()));
   value.lod = std::move(lod);
   return value;
 }
 
-absl::StatusOr<int64_t> Feed::PartExtent(const std::string& what, int64_t extent, int64_t part, int64_t parts) const {
+absl::StatusOr<int64_t> Feed::PartExtent(const std::string& what, int64_t extent, int64_t part,
+                                         int64_t parts) const {
   if (parts < 1 || part < 0 || part >= parts) {
     return absl::InvalidArgumentError(absl::StrCat(stem_, ": part ", part, " of ", parts));
   }
   if (extent % parts != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(stem_, ": ", extent, " ", what, " do not divide into ", parts, " equal parts"));
+    return absl::InvalidArgumentError(absl::StrCat(stem_, ": ", extent, " ", what,
+                                                   " do not divide into ", parts, " equal parts"));
   }
   return extent / parts;
 }
@@ -152,27 +168,36 @@ absl::StatusOr<Tensor> Feed::Read(int64_t step) const {
 
 absl::StatusOr<Tensor> Feed::ReadPart(int64_t step, int dim, int64_t part, int64_t parts) const {
   if (ragged()) {
-    if (dim != 0) return absl::InvalidArgumentError(stem_ + ": a ragged feed is cut in sequences only");
+    if (dim != 0)
+      return absl::InvalidArgumentError(stem_ + ": a ragged feed is cut in sequences only");
     DT_ASSIGN_OR_RETURN(const Tensor whole, ReadRagged(step));
-    DT_ASSIGN_OR_RETURN(const int64_t count, PartExtent("sequences", SequenceCount(whole), part, parts));
+    DT_ASSIGN_OR_RETURN(const int64_t count,
+                        PartExtent("sequences", SequenceCount(whole), part, parts));
     return SliceSequences(whole, part * count, count);
   }
   if (dim < 0 || static_cast<size_t>(dim) >= dims_.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(stem_, ": no dimension ", dim, " in ", ShapeText(dtype_, dims_)));
+    return absl::InvalidArgumentError(
+        absl::StrCat(stem_, ": no dimension ", dim, " in ", ShapeText(dtype_, dims_)));
   }
   std::vector<int64_t> dims = dims_;
-  DT_ASSIGN_OR_RETURN(dims[static_cast<size_t>(dim)], PartExtent("entries", dims_[static_cast<size_t>(dim)], part, parts));
+  DT_ASSIGN_OR_RETURN(dims[static_cast<size_t>(dim)],
+                      PartExtent("entries", dims_[static_cast<size_t>(dim)], part, parts));
   DT_ASSIGN_OR_RETURN(Tensor value, Tensor::Zeros(dtype_, std::move(dims)));
   DT_RETURN_IF_ERROR(ReadPartInto(step, dim, part, parts, value.bytes.data()));
   return value;
 }
 
-absl::Status Feed::ReadPartInto(int64_t step, int dim, int64_t part, int64_t parts, void* out) const {
-  if (ragged()) return absl::InvalidArgumentError(stem_ + ": the size of a ragged feed is not known beforehand");
+absl::Status Feed::ReadPartInto(int64_t step, int dim, int64_t part, int64_t parts,
+                                void* out) const {
+  if (ragged())
+    return absl::InvalidArgumentError(stem_ +
+                                      ": the size of a ragged feed is not known beforehand");
   if (dim < 0 || static_cast<size_t>(dim) >= dims_.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(stem_, ": no dimension ", dim, " in ", ShapeText(dtype_, dims_)));
+    return absl::InvalidArgumentError(
+        absl::StrCat(stem_, ": no dimension ", dim, " in ", ShapeText(dtype_, dims_)));
   }
-  DT_ASSIGN_OR_RETURN(const int64_t count, PartExtent("entries", dims_[static_cast<size_t>(dim)], part, parts));
+  DT_ASSIGN_OR_RETURN(const int64_t count,
+                      PartExtent("entries", dims_[static_cast<size_t>(dim)], part, parts));
   return dense_->ReadStep(step, dim, part * count, count, out);
 }
 

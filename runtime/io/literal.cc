@@ -8,10 +8,12 @@
 
 namespace dtranspile::io {
 
-LiteralCursor::LiteralCursor(std::string where, std::string text) : where_(std::move(where)), text_(std::move(text)) {}
+LiteralCursor::LiteralCursor(std::string where, std::string text)
+    : where_(std::move(where)), text_(std::move(text)) {}
 
 void LiteralCursor::SkipBlanks() {
-  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) {
+  while (at_ < text_.size() &&
+         (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) {
     ++at_;
   }
 }
@@ -23,7 +25,9 @@ bool LiteralCursor::Take(const std::string& token) {
   return true;
 }
 
-absl::Status LiteralCursor::Expect(const std::string& token) { return Take(token) ? absl::OkStatus() : Error(absl::StrCat("'", token, "' expected")); }
+absl::Status LiteralCursor::Expect(const std::string& token) {
+  return Take(token) ? absl::OkStatus() : Error(absl::StrCat("'", token, "' expected"));
+}
 
 absl::StatusOr<int64_t> LiteralCursor::Integer() {
   SkipBlanks();

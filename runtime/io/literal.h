@@ -1,5 +1,5 @@
-// A cursor over the text of a Python or JSON literal, for the two that data files hold: the header of .npy and the offset lists of
-// .lod.json. No recursion, numbers checked.
+// A cursor over the text of a Python or JSON literal, for the two that data files hold: the header
+// of .npy and the offset lists of .lod.json. No recursion, numbers checked.
 #pragma once
 
 #include <cstdint>

@@ -12,9 +12,10 @@
 namespace dtranspile::io {
 namespace {
 
-// Reads the box from a file: in one piece where it is contiguous, a whole window and a gather where that is small enough, else
-// one dimension further in.
-absl::Status ReadBoxAt(const ByteSource& source, const StridedBox& box, size_t level, int64_t element, int64_t offset, char* to) {
+// Reads the box from a file: in one piece where it is contiguous, a whole window and a gather where
+// that is small enough, else one dimension further in.
+absl::Status ReadBoxAt(const ByteSource& source, const StridedBox& box, size_t level,
+                       int64_t element, int64_t offset, char* to) {
   constexpr int64_t kWindow = 4 << 20;
   const int64_t bytes = box.Bytes(level, element);
   if (box.Contiguous(level, element)) return source.ReadAt(offset, bytes, to);
@@ -29,7 +30,8 @@ absl::Status ReadBoxAt(const ByteSource& source, const StridedBox& box, size_t l
   }
   const int64_t each = bytes / box.counts[level];
   for (int64_t i = 0; i < box.counts[level]; ++i) {
-    DT_RETURN_IF_ERROR(ReadBoxAt(source, box, level + 1, element, offset + i * box.strides[level], to + i * each));
+    DT_RETURN_IF_ERROR(
+        ReadBoxAt(source, box, level + 1, element, offset + i * box.strides[level], to + i * each));
   }
   return absl::OkStatus();
 }
@@ -54,7 +56,9 @@ absl::StatusOr<NpyFile> NpyFile::Open(std::unique_ptr<ByteSource> source) {
   const absl::StatusOr<int64_t> bytes = ByteCount(*dtype, fields.dims);
   if (!bytes.ok()) return cursor.Error(std::string(bytes.status().message()));
   if (*bytes != cursor.remaining()) {
-    return absl::DataLossError(absl::StrCat(source->name(), ": ", ShapeText(*dtype, fields.dims), " has ", *bytes, " bytes, the file ", cursor.remaining()));
+    return absl::DataLossError(absl::StrCat(source->name(), ": ", ShapeText(*dtype, fields.dims),
+                                            " has ", *bytes, " bytes, the file ",
+                                            cursor.remaining()));
   }
   NpyFile file;
   file.dtype_ = *dtype;
@@ -66,17 +70,21 @@ absl::StatusOr<NpyFile> NpyFile::Open(std::unique_ptr<ByteSource> source) {
   return file;
 }
 
-absl::Status NpyFile::ReadBox(const std::vector<int64_t>& starts, const std::vector<int64_t>& counts, void* out) const {
+absl::Status NpyFile::ReadBox(const std::vector<int64_t>& starts,
+                              const std::vector<int64_t>& counts, void* out) const {
   const auto fail = [&](size_t d) {
-    return absl::OutOfRangeError(
-        absl::StrCat(name(), ": entries from ", starts[d], ", ", counts[d], " of them, of dimension ", d, " of ", ShapeText(dtype_, dims_)));
+    return absl::OutOfRangeError(absl::StrCat(name(), ": entries from ", starts[d], ", ", counts[d],
+                                              " of them, of dimension ", d, " of ",
+                                              ShapeText(dtype_, dims_)));
   };
   if (starts.size() != dims_.size() || counts.size() != dims_.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(name(), ": a part of rank ", counts.size(), " of ", ShapeText(dtype_, dims_)));
+    return absl::InvalidArgumentError(
+        absl::StrCat(name(), ": a part of rank ", counts.size(), " of ", ShapeText(dtype_, dims_)));
   }
   bool empty = false;
   for (size_t d = 0; d < dims_.size(); ++d) {
-    if (starts[d] < 0 || counts[d] < 0 || starts[d] > dims_[d] || counts[d] > dims_[d] - starts[d]) return fail(d);
+    if (starts[d] < 0 || counts[d] < 0 || starts[d] > dims_[d] || counts[d] > dims_[d] - starts[d])
+      return fail(d);
     if (counts[d] == 0) empty = true;
   }
   if (empty) return absl::OkStatus();
@@ -103,9 +111,11 @@ absl::StatusOr<Tensor> NpyFile::ReadAll() const {
   return tensor;
 }
 
-absl::Status NpyFile::ReadStep(int64_t step, int dim, int64_t begin, int64_t count, void* out) const {
+absl::Status NpyFile::ReadStep(int64_t step, int dim, int64_t begin, int64_t count,
+                               void* out) const {
   if (dim < 0 || static_cast<size_t>(dim) + 1 >= dims_.size()) {
-    return absl::OutOfRangeError(absl::StrCat(name(), ": dimension ", dim, " of an entry of ", ShapeText(dtype_, dims_)));
+    return absl::OutOfRangeError(
+        absl::StrCat(name(), ": dimension ", dim, " of an entry of ", ShapeText(dtype_, dims_)));
   }
   std::vector<int64_t> starts(dims_.size(), 0);
   std::vector<int64_t> counts = dims_;

@@ -1,9 +1,10 @@
-// NumPy's .npy files, versions 1 to 3 (numpy/lib/format.py documents the format): bool, (u)int8 to 64, float16/32/64, complex64/128,
-// little-endian, in C and Fortran order. Anything else is refused by its descr: big-endian, structured and object arrays (which
-// are pickles). Callers: feeds, --save-fetches, per-step values.
+// NumPy's .npy files, versions 1 to 3 (numpy/lib/format.py documents the format): bool, (u)int8 to
+// 64, float16/32/64, complex64/128, little-endian, in C and Fortran order. Anything else is refused
+// by its descr: big-endian, structured and object arrays (which are pickles). Callers: feeds,
+// --save-fetches, per-step values.
 //
-// NumPy lacks bfloat16: it is written as uint16 with the same bits, and uint16 is read as bfloat16, as in the framework, which has no
-// uint16 of its own.
+// NumPy lacks bfloat16: it is written as uint16 with the same bits, and uint16 is read as bfloat16,
+// as in the framework, which has no uint16 of its own.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +35,15 @@ class NpyFile {
   // Everything; always row-major in memory.
   absl::StatusOr<Tensor> ReadAll() const;
 
-  // The box [starts[d], starts[d] + counts[d]) in every dimension, row-major, to `out` (product of counts elements). Only the bytes
-  // between its first and last element are touched, in few calls. kOutOfRange names the dimension.
-  absl::Status ReadBox(const std::vector<int64_t>& starts, const std::vector<int64_t>& counts, void* out) const;
+  // The box [starts[d], starts[d] + counts[d]) in every dimension, row-major, to `out` (product of
+  // counts elements). Only the bytes between its first and last element are touched, in few calls.
+  // kOutOfRange names the dimension.
+  absl::Status ReadBox(const std::vector<int64_t>& starts, const std::vector<int64_t>& counts,
+                       void* out) const;
 
-  // Entry `step` of the leading dimension, cut to [begin, begin + count) in dimension `dim` of what remains: the part of a feed
-  // that one rank of several takes. `out` has room for the elements of that part.
+  // Entry `step` of the leading dimension, cut to [begin, begin + count) in dimension `dim` of what
+  // remains: the part of a feed that one rank of several takes. `out` has room for the elements of
+  // that part.
   absl::Status ReadStep(int64_t step, int dim, int64_t begin, int64_t count, void* out) const;
 
  private:
@@ -58,12 +62,13 @@ absl::Status WriteNpy(const std::string& path, const TensorView& value);
 // The bytes in front of the elements.
 std::string NpyHeader(DType dtype, const std::vector<int64_t>& dims);
 
-// A growing stack of equal tensors, written as one .npy whose leading dimension counts them: what --save-fetches asks for. The file
-// appears at Finish.
+// A growing stack of equal tensors, written as one .npy whose leading dimension counts them: what
+// --save-fetches asks for. The file appears at Finish.
 class NpyStack {
  public:
   // `dims` of one entry, `count` entries.
-  static absl::StatusOr<NpyStack> Create(const std::string& path, DType dtype, std::vector<int64_t> dims, int64_t count);
+  static absl::StatusOr<NpyStack> Create(const std::string& path, DType dtype,
+                                         std::vector<int64_t> dims, int64_t count);
 
   // The next entry; kInvalidArgument for another type or shape, or one too many.
   absl::Status Append(const TensorView& entry);

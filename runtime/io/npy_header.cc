@@ -37,7 +37,8 @@ absl::StatusOr<bool> ParseBool(LiteralCursor& text) {
   return text.Error("True or False expected");
 }
 
-// {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } with the keys in any order, each once.
+// {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } with the keys in any order, each
+// once.
 absl::StatusOr<NpyHeaderFields> ParseFields(LiteralCursor& text) {
   NpyHeaderFields fields;
   bool descr = false;
@@ -77,12 +78,14 @@ absl::StatusOr<NpyHeaderFields> ReadNpyHeader(Cursor& cursor) {
   }
   const int version = start[6];
   if (version < 1 || version > 3 || start[7] != 0) {
-    return cursor.Error(absl::StrCat(".npy version ", version, ".", static_cast<int>(start[7]), " is none of 1.0, 2.0, 3.0"));
+    return cursor.Error(absl::StrCat(".npy version ", version, ".", static_cast<int>(start[7]),
+                                     " is none of 1.0, 2.0, 3.0"));
   }
   uint32_t size = 0;
   DT_RETURN_IF_ERROR(cursor.Read("the length of the header", version == 1 ? 2 : 4, &size));
   if (size > kMaxHeader) {
-    return cursor.Error(absl::StrCat("a header of ", size, " bytes; at most ", kMaxHeader, " are read"));
+    return cursor.Error(
+        absl::StrCat("a header of ", size, " bytes; at most ", kMaxHeader, " are read"));
   }
   std::string text(size, '\0');
   DT_RETURN_IF_ERROR(cursor.Read("the header", size, text.data()));

@@ -11,8 +11,9 @@
 namespace dtranspile::io {
 
 std::string NpyHeader(DType dtype, const std::vector<int64_t>& dims) {
-  std::string dict = absl::StrCat("{'descr': '", NumpyFromDType(dtype), "', 'fortran_order': False, 'shape': (", absl::StrJoin(dims, ", "),
-                                  dims.size() == 1 ? "," : "", "), }");
+  std::string dict =
+      absl::StrCat("{'descr': '", NumpyFromDType(dtype), "', 'fortran_order': False, 'shape': (",
+                   absl::StrJoin(dims, ", "), dims.size() == 1 ? "," : "", "), }");
   constexpr size_t kBefore = 10;  // magic, version, length
   constexpr size_t kAlignment = 64;
   const size_t end = (kBefore + dict.size() + 1 + kAlignment - 1) / kAlignment * kAlignment;
@@ -44,20 +45,23 @@ NpyStack::NpyStack(std::unique_ptr<State> state) : state_(std::move(state)) {}
 NpyStack::NpyStack(NpyStack&&) noexcept = default;
 NpyStack::~NpyStack() = default;
 
-absl::StatusOr<NpyStack> NpyStack::Create(const std::string& path, DType dtype, std::vector<int64_t> dims, int64_t count) {
+absl::StatusOr<NpyStack> NpyStack::Create(const std::string& path, DType dtype,
+                                          std::vector<int64_t> dims, int64_t count) {
   std::vector<int64_t> all = dims;
   all.insert(all.begin(), count);
   DT_RETURN_IF_ERROR(ByteCount(dtype, all).status());
   DT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   const std::string header = NpyHeader(dtype, all);
   DT_RETURN_IF_ERROR(file.Write(header.data(), static_cast<int64_t>(header.size())));
-  return NpyStack(std::make_unique<State>(State{std::move(file), path, dtype, std::move(dims), count}));
+  return NpyStack(
+      std::make_unique<State>(State{std::move(file), path, dtype, std::move(dims), count}));
 }
 
 absl::Status NpyStack::Append(const TensorView& entry) {
   if (entry.dtype != state_->dtype || entry.dims != state_->dims) {
     return absl::InvalidArgumentError(
-        absl::StrCat(state_->path, ": an entry of ", ShapeText(entry.dtype, entry.dims), " in a stack of ", ShapeText(state_->dtype, state_->dims)));
+        absl::StrCat(state_->path, ": an entry of ", ShapeText(entry.dtype, entry.dims),
+                     " in a stack of ", ShapeText(state_->dtype, state_->dims)));
   }
   if (state_->missing == 0) return absl::InvalidArgumentError(state_->path + ": the stack is full");
   --state_->missing;
@@ -66,7 +70,8 @@ absl::Status NpyStack::Append(const TensorView& entry) {
 
 absl::Status NpyStack::Finish() {
   if (state_->missing > 0) {
-    return absl::FailedPreconditionError(absl::StrCat(state_->path, ": ", state_->missing, " entries are missing"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(state_->path, ": ", state_->missing, " entries are missing"));
   }
   return state_->file.Commit();
 }

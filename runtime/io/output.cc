@@ -84,7 +84,8 @@ absl::StatusOr<bool> MayBeReplaced(const std::string& path) {
 absl::StatusOr<std::string> PathInside(const std::string& folder, const std::string& name) {
   for (const std::string& part : Components(name)) {
     if (part.empty() || part == "." || part == ".." || part.find('\0') != std::string::npos) {
-      return absl::InvalidArgumentError(absl::StrCat("variable name '", name, "' does not name a file inside ", folder));
+      return absl::InvalidArgumentError(
+          absl::StrCat("variable name '", name, "' does not name a file inside ", folder));
     }
   }
   return (std::filesystem::path(folder) / name).string();
@@ -109,7 +110,9 @@ AtomicFile::AtomicFile(std::string path, std::string temporary, int descriptor)
     : path_(std::move(path)), temporary_(std::move(temporary)), descriptor_(descriptor) {}
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
-    : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, {})), descriptor_(std::exchange(other.descriptor_, -1)) {}
+    : path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ >= 0) close(descriptor_);
@@ -122,7 +125,9 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path) {
   return AtomicFile(path, std::move(temporary), descriptor);
 }
 
-absl::Status AtomicFile::Write(const void* data, int64_t size) { return WriteAll(descriptor_, path_, data, size); }
+absl::Status AtomicFile::Write(const void* data, int64_t size) {
+  return WriteAll(descriptor_, path_, data, size);
+}
 
 absl::Status AtomicFile::Commit() {
   if (fsync(descriptor_) != 0) return ErrnoStatus(errno, path_ + ": writing");

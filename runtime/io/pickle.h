@@ -1,6 +1,7 @@
-// The framework's .pdparams and .pdopt files: pickled dicts from names to NumPy arrays (python/paddle/framework/io.py, io_utils.py).
-// Read without Python and without running anything of the file: see docs/tensor-files.md for what is permitted.
-// Callers: --init, and tools that convert parameters.
+// The framework's .pdparams and .pdopt files: pickled dicts from names to NumPy arrays
+// (python/paddle/framework/io.py, io_utils.py). Read without Python and without running anything of
+// the file: see docs/tensor-files.md for what is permitted. Callers: --init, and tools that convert
+// parameters.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +17,18 @@
 namespace dtranspile::io {
 
 struct PickleState {
-  // By variable name. Where the file has StructuredToParameterName@@ (dygraph), names are translated with it.
+  // By variable name. Where the file has StructuredToParameterName@@ (dygraph), names are
+  // translated with it.
   std::map<std::string, Tensor> tensors;
 
   // Keys whose values are no arrays ("LR_Scheduler"), for the caller to report.
   std::vector<std::string> others;
 };
 
-// Protocols 2 to 5. kPermissionDenied names what the file asks for beyond arrays and plain values, kInvalidArgument and kDataLoss what is
-// broken, kResourceExhausted values out of proportion to the file; all with file and offset or key. Slices that protocol 2
-// makes of large arrays (name@@.0, UnpackBigParamInfor@@) come back in one piece. Arrays of uint16 are bfloat16.
+// Protocols 2 to 5. kPermissionDenied names what the file asks for beyond arrays and plain values,
+// kInvalidArgument and kDataLoss what is broken, kResourceExhausted values out of proportion to the
+// file; all with file and offset or key. Slices that protocol 2 makes of large arrays (name@@.0,
+// UnpackBigParamInfor@@) come back in one piece. Arrays of uint16 are bfloat16.
 absl::StatusOr<PickleState> ReadPickleState(const std::string& path);
 absl::StatusOr<PickleState> ReadPickleState(const ByteSource& source);
 
@@ -33,11 +36,15 @@ struct PickleOptions {
   // 2, which every release of the framework and Python 2 read; or 4, its default since 2.1.
   int protocol = 4;
 
-  // Elements above which protocol 2 cuts an array into slices are this number of bytes divided by the element size.
+  // Elements above which protocol 2 cuts an array into slices are this number of bytes divided by
+  // the element size.
   int64_t slice_bytes = (int64_t{1} << 30) - 1;
 };
 
-// A dict of NumPy arrays that numpy and the framework load; bfloat16 as uint16, as the framework has it. Written whole or not at all.
-absl::Status WritePickleState(const std::string& path, const std::map<std::string, TensorView>& values, const PickleOptions& options = {});
+// A dict of NumPy arrays that numpy and the framework load; bfloat16 as uint16, as the framework
+// has it. Written whole or not at all.
+absl::Status WritePickleState(const std::string& path,
+                              const std::map<std::string, TensorView>& values,
+                              const PickleOptions& options = {});
 
 }  // namespace dtranspile::io

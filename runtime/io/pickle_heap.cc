@@ -40,8 +40,10 @@ const char* NameOf(PickleKind kind) {
 
 PickleHeap::PickleHeap(int64_t file_size)
     : nodes_(4),
-      max_nodes_(static_cast<size_t>(std::min<int64_t>(kFreeNodes + file_size / kBytesPerNode, std::numeric_limits<PickleRef>::max()))),
-      budget_(kFreeBytes + kExpansion * std::min(file_size, std::numeric_limits<int64_t>::max() / 8)) {
+      max_nodes_(static_cast<size_t>(std::min<int64_t>(kFreeNodes + file_size / kBytesPerNode,
+                                                       std::numeric_limits<PickleRef>::max()))),
+      budget_(kFreeBytes +
+              kExpansion * std::min(file_size, std::numeric_limits<int64_t>::max() / 8)) {
   nodes_[boolean(false)].kind = PickleKind::kBool;
   nodes_[boolean(true)].kind = PickleKind::kBool;
   nodes_[boolean(true)].integer = 1;
@@ -50,7 +52,8 @@ PickleHeap::PickleHeap(int64_t file_size)
 
 absl::StatusOr<PickleRef> PickleHeap::Add(PickleKind kind) {
   if (nodes_.size() >= max_nodes_) {
-    return absl::ResourceExhaustedError(absl::StrCat("more than ", max_nodes_, " values, too many for a file of this size"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("more than ", max_nodes_, " values, too many for a file of this size"));
   }
   nodes_.emplace_back();
   nodes_.back().kind = kind;
@@ -69,11 +72,14 @@ absl::StatusOr<PickleRef> PickleHeap::AddBytes(PickleKind kind, std::string_view
   return ref;
 }
 
-std::string_view PickleHeap::Own(std::string bytes) { return owned_.emplace_back(std::move(bytes)); }
+std::string_view PickleHeap::Own(std::string bytes) {
+  return owned_.emplace_back(std::move(bytes));
+}
 
 absl::Status PickleHeap::Charge(int64_t bytes) {
   if (bytes > budget_) {
-    return absl::ResourceExhaustedError("the values take far more memory than the file has bytes: refused as a bomb");
+    return absl::ResourceExhaustedError(
+        "the values take far more memory than the file has bytes: refused as a bomb");
   }
   budget_ -= bytes;
   return absl::OkStatus();

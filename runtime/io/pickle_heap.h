@@ -1,6 +1,6 @@
-// The values that a pickle builds, as nodes in one flat array that refer to each other by index: shared and even circular values
-// need no care, and nothing is ever walked recursively. Used by the reader of this folder only (pickle_machine, pickle_objects,
-// pickle_state).
+// The values that a pickle builds, as nodes in one flat array that refer to each other by index:
+// shared and even circular values need no care, and nothing is ever walked recursively. Used by the
+// reader of this folder only (pickle_machine, pickle_objects, pickle_state).
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,8 @@ struct PickleNode {
 
 class PickleHeap {
  public:
-  // Budgets follow from the size of the file: nodes, and bytes made beyond those in it (decoded text, tensors).
+  // Budgets follow from the size of the file: nodes, and bytes made beyond those in it (decoded
+  // text, tensors).
   explicit PickleHeap(int64_t file_size);
 
   PickleNode& operator[](PickleRef ref) { return nodes_[ref]; }
@@ -71,7 +72,8 @@ class PickleHeap {
   // Bytes that the heap keeps.
   std::string_view Own(std::string bytes);
 
-  // Takes `bytes` from the budget; kResourceExhausted when it is used up: a small file that stands for a huge state.
+  // Takes `bytes` from the budget; kResourceExhausted when it is used up: a small file that stands
+  // for a huge state.
   absl::Status Charge(int64_t bytes);
 
  private:

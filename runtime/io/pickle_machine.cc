@@ -30,19 +30,22 @@ absl::StatusOr<PickleRef> PickleMachine::Run() {
     DT_RETURN_IF_ERROR((this->*row->handler)());
   }
   if (stack_.size() != 1 || !marks_.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("the pickle ends with ", stack_.size(), " values instead of one"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the pickle ends with ", stack_.size(), " values instead of one"));
   }
   return stack_[0];
 }
 
 const char* PickleMachine::opcode_name() const {
-  const PickleOpcode* row = opcode_ < file_.size() ? FindPickleOpcode(static_cast<uint8_t>(file_[opcode_])) : nullptr;
+  const PickleOpcode* row =
+      opcode_ < file_.size() ? FindPickleOpcode(static_cast<uint8_t>(file_[opcode_])) : nullptr;
   return row ? row->name : "end of file";
 }
 
 absl::StatusOr<std::string_view> PickleMachine::Take(uint64_t count) {
   if (count > file_.size() - at_) {
-    return absl::DataLossError(absl::StrCat(count, " bytes wanted, ", file_.size() - at_, " are left"));
+    return absl::DataLossError(
+        absl::StrCat(count, " bytes wanted, ", file_.size() - at_, " are left"));
   }
   const std::string_view taken = file_.substr(at_, count);
   at_ += count;
@@ -72,7 +75,8 @@ absl::Status PickleMachine::PushResult(absl::StatusOr<PickleRef> ref) {
 
 absl::Status PickleMachine::Want(size_t count) const {
   if (Available() >= count) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(count, " values wanted, the stack has ", Available()));
+  return absl::InvalidArgumentError(
+      absl::StrCat(count, " values wanted, the stack has ", Available()));
 }
 
 PickleRef PickleMachine::PopOne() {
@@ -99,7 +103,8 @@ absl::Status PickleMachine::Proto() {
 absl::Status PickleMachine::Frame() {
   DT_ASSIGN_OR_RETURN(const uint64_t size, Number<uint64_t>());
   if (size <= file_.size() - at_) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat("a frame of ", size, " bytes, ", file_.size() - at_, " are left"));
+  return absl::DataLossError(
+      absl::StrCat("a frame of ", size, " bytes, ", file_.size() - at_, " are left"));
 }
 
 absl::Status PickleMachine::Mark() {
@@ -143,7 +148,8 @@ absl::Status PickleMachine::BinInt2() {
 // Two's complement, little-endian, of any length; no number of a state needs more than 64 bits.
 absl::Status PickleMachine::LongOf(uint64_t count) {
   DT_ASSIGN_OR_RETURN(const std::string_view bytes, Take(count));
-  if (count > sizeof(int64_t)) return absl::InvalidArgumentError(absl::StrCat("an integer of ", count, " bytes"));
+  if (count > sizeof(int64_t))
+    return absl::InvalidArgumentError(absl::StrCat("an integer of ", count, " bytes"));
   int64_t value = count > 0 && (bytes.back() & 0x80) ? -1 : 0;
   std::memcpy(&value, bytes.data(), count);
   return PushResult(heap_.AddInt(value));
@@ -213,9 +219,11 @@ absl::Status PickleMachine::AddItems(PickleKind kind, std::vector<PickleRef> ite
   DT_RETURN_IF_ERROR(Want(1));
   PickleNode& target = heap_[stack_.back()];
   if (target.kind != kind) {
-    return absl::InvalidArgumentError(absl::StrCat("items for ", NameOf(kind), " meet ", NameOf(target.kind)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("items for ", NameOf(kind), " meet ", NameOf(target.kind)));
   }
-  if (kind == PickleKind::kDict && items.size() % 2 != 0) return absl::InvalidArgumentError("a key without a value");
+  if (kind == PickleKind::kDict && items.size() % 2 != 0)
+    return absl::InvalidArgumentError("a key without a value");
   target.items.insert(target.items.end(), items.begin(), items.end());
   return absl::OkStatus();
 }
@@ -260,7 +268,8 @@ absl::Status PickleMachine::SetItems() {
 
 absl::Status PickleMachine::FindName(std::string_view module, std::string_view name) {
   // Longer names than any permitted one are cut for the message.
-  return PushResult(FindGlobal(heap_, std::string(module.substr(0, 256)), std::string(name.substr(0, 256))));
+  return PushResult(
+      FindGlobal(heap_, std::string(module.substr(0, 256)), std::string(name.substr(0, 256))));
 }
 
 absl::Status PickleMachine::Global() {
@@ -273,7 +282,8 @@ absl::Status PickleMachine::StackGlobal() {
   DT_RETURN_IF_ERROR(Want(2));
   const PickleRef name = PopOne();
   const PickleRef module = PopOne();
-  if (!heap_[name].IsText() || !heap_[module].IsText()) return absl::InvalidArgumentError("a name that is no text");
+  if (!heap_[name].IsText() || !heap_[module].IsText())
+    return absl::InvalidArgumentError("a name that is no text");
   return FindName(heap_[module].bytes, heap_[name].bytes);
 }
 
@@ -293,7 +303,9 @@ absl::Status PickleMachine::Build() {
 absl::Status PickleMachine::Store(uint64_t index) {
   DT_RETURN_IF_ERROR(Want(1));
   // Picklers number what they store from 0, with at least an opcode each.
-  if (index >= file_.size()) return absl::InvalidArgumentError(absl::StrCat("memo entry ", index, " of a file of ", file_.size(), " bytes"));
+  if (index >= file_.size())
+    return absl::InvalidArgumentError(
+        absl::StrCat("memo entry ", index, " of a file of ", file_.size(), " bytes"));
   if (memo_.size() <= index) memo_.resize(index + 1, kNoValue);
   if (memo_[index] == kNoValue) ++memoized_;
   memo_[index] = stack_.back();
@@ -330,7 +342,8 @@ absl::Status PickleMachine::LongBinGet() {
   return Load(index);
 }
 
-absl::StatusOr<PickleRef> RunPickle(const std::string& name, std::string_view file, PickleHeap& heap) {
+absl::StatusOr<PickleRef> RunPickle(const std::string& name, std::string_view file,
+                                    PickleHeap& heap) {
   if (file.size() < 2 || static_cast<uint8_t>(file[0]) != 0x80) {
     return absl::InvalidArgumentError(name + ": does not begin as a pickle of protocol 2 to 5");
   }
@@ -338,10 +351,13 @@ absl::StatusOr<PickleRef> RunPickle(const std::string& name, std::string_view fi
   absl::StatusOr<PickleRef> root = machine.Run();
   if (!root.ok()) {
     return absl::Status(root.status().code(),
-                        absl::StrCat(name, ": offset ", machine.opcode_offset(), ": ", machine.opcode_name(), ": ", root.status().message()));
+                        absl::StrCat(name, ": offset ", machine.opcode_offset(), ": ",
+                                     machine.opcode_name(), ": ", root.status().message()));
   }
   if (machine.offset() != file.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": offset ", machine.offset(), ": ", file.size() - machine.offset(), " bytes after the pickle"));
+    return absl::InvalidArgumentError(absl::StrCat(name, ": offset ", machine.offset(), ": ",
+                                                   file.size() - machine.offset(),
+                                                   " bytes after the pickle"));
   }
   return root;
 }

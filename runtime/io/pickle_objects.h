@@ -1,5 +1,6 @@
-// What a pickle may call: the handful of constructors that states of the framework are made of, each re-implemented here on the nodes
-// of pickle_heap.h. No other name is ever looked up, and nothing of Python is run. Used by pickle_machine.cc.
+// What a pickle may call: the handful of constructors that states of the framework are made of,
+// each re-implemented here on the nodes of pickle_heap.h. No other name is ever looked up, and
+// nothing of Python is run. Used by pickle_machine.cc.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,11 @@
 namespace dtranspile::io {
 
 // A permitted name as a node; kPermissionDenied "module.name is not permitted …" for every other.
-absl::StatusOr<PickleRef> FindGlobal(PickleHeap& heap, const std::string& module, const std::string& name);
+absl::StatusOr<PickleRef> FindGlobal(PickleHeap& heap, const std::string& module,
+                                     const std::string& name);
 
-// function(*arguments), as the opcode REDUCE asks; kPermissionDenied where the function is permitted, but not with these arguments.
+// function(*arguments), as the opcode REDUCE asks; kPermissionDenied where the function is
+// permitted, but not with these arguments.
 absl::StatusOr<PickleRef> CallGlobal(PickleHeap& heap, PickleRef function, PickleRef arguments);
 
 // object.__setstate__(state), as BUILD asks: for arrays and dtypes.

@@ -29,16 +29,19 @@ class StateBuilder {
 
  private:
   absl::Status Error(const std::string& key, const std::string& what) const {
-    return absl::InvalidArgumentError(absl::StrCat(file_, ": '", absl::CHexEscape(key), "' ", what));
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_, ": '", absl::CHexEscape(key), "' ", what));
   }
 
-  // The entries of a dict whose keys are texts; the last of equal keys counts, as in Python. Costs budget: one dict, or one long
-  // key, may be referred to many times.
+  // The entries of a dict whose keys are texts; the last of equal keys counts, as in Python. Costs
+  // budget: one dict, or one long key, may be referred to many times.
   absl::StatusOr<Entries> EntriesOf(const std::string& what, PickleRef dict);
 
   absl::Status Charge(int64_t bytes) {
     const absl::Status charged = heap_.Charge(bytes);
-    return charged.ok() ? charged : absl::Status(charged.code(), absl::StrCat(file_, ": ", charged.message()));
+    return charged.ok()
+               ? charged
+               : absl::Status(charged.code(), absl::StrCat(file_, ": ", charged.message()));
   }
 
   // The array that a value stands for: itself, or (name, array). Null when it is something else.
@@ -49,7 +52,8 @@ class StateBuilder {
 
   // Puts the slices of large arrays together.
   absl::Status JoinSlices(PickleRef info, PickleState* state);
-  absl::StatusOr<Tensor> Join(const std::string& key, const Entries& info, PickleState* state, std::set<std::string>* used);
+  absl::StatusOr<Tensor> Join(const std::string& key, const Entries& info, PickleState* state,
+                              std::set<std::string>* used);
   absl::Status Rename(PickleRef names, PickleState* state);
 
   std::string file_;
@@ -59,12 +63,15 @@ class StateBuilder {
 absl::StatusOr<Entries> StateBuilder::EntriesOf(const std::string& what, PickleRef dict) {
   const PickleNode& node = heap_[dict];
   if (node.kind != PickleKind::kDict) {
-    return absl::InvalidArgumentError(absl::StrCat(file_, ": ", what, " is ", NameOf(node.kind), ", not a dict"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_, ": ", what, " is ", NameOf(node.kind), ", not a dict"));
   }
   Entries entries;
   for (size_t i = 0; i < node.items.size(); i += 2) {
     const PickleNode& key = heap_[node.items[i]];
-    if (!key.IsText()) return absl::InvalidArgumentError(absl::StrCat(file_, ": ", what, " has a key that is ", NameOf(key.kind)));
+    if (!key.IsText())
+      return absl::InvalidArgumentError(
+          absl::StrCat(file_, ": ", what, " has a key that is ", NameOf(key.kind)));
     DT_RETURN_IF_ERROR(Charge(static_cast<int64_t>(key.bytes.size() + 2 * sizeof(PickleRef))));
     entries[std::string(key.bytes)] = node.items[i + 1];
   }
@@ -73,20 +80,24 @@ absl::StatusOr<Entries> StateBuilder::EntriesOf(const std::string& what, PickleR
 
 const PickleNode* StateBuilder::ArrayOf(PickleRef value) const {
   const PickleNode* node = &heap_[value];
-  if (node->kind == PickleKind::kTuple && node->items.size() == 2 && heap_[node->items[0]].IsText()) {
+  if (node->kind == PickleKind::kTuple && node->items.size() == 2 &&
+      heap_[node->items[0]].IsText()) {
     node = &heap_[node->items[1]];
   }
   return node->kind == PickleKind::kArray ? node : nullptr;
 }
 
-absl::StatusOr<std::vector<int64_t>> StateBuilder::Extents(const std::string& key, PickleRef tuple) const {
+absl::StatusOr<std::vector<int64_t>> StateBuilder::Extents(const std::string& key,
+                                                           PickleRef tuple) const {
   constexpr size_t kMaxRank = 64;
   const PickleNode& node = heap_[tuple];
   const bool sequence = node.kind == PickleKind::kTuple || node.kind == PickleKind::kList;
-  if (!sequence || node.items.size() > kMaxRank) return Error(key, "has no shape of at most 64 dimensions");
+  if (!sequence || node.items.size() > kMaxRank)
+    return Error(key, "has no shape of at most 64 dimensions");
   std::vector<int64_t> dims;
   for (PickleRef item : node.items) {
-    if (heap_[item].kind != PickleKind::kInt) return Error(key, "has a shape of other things than integers");
+    if (heap_[item].kind != PickleKind::kInt)
+      return Error(key, "has a shape of other things than integers");
     dims.push_back(heap_[item].integer);
   }
   return dims;
@@ -99,7 +110,8 @@ absl::StatusOr<Tensor> StateBuilder::ToTensor(const std::string& key, const Pick
   const absl::StatusOr<int64_t> bytes = ByteCount(array.dtype, dims);
   if (!bytes.ok()) return Error(key, absl::StrCat("is impossible: ", bytes.status().message()));
   if (static_cast<uint64_t>(*bytes) != data.size()) {
-    return Error(key, absl::StrCat("is ", ShapeText(array.dtype, dims), " with ", data.size(), " bytes instead of ", *bytes));
+    return Error(key, absl::StrCat("is ", ShapeText(array.dtype, dims), " with ", data.size(),
+                                   " bytes instead of ", *bytes));
   }
   DT_RETURN_IF_ERROR(Charge(*bytes));
   DT_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Zeros(array.dtype, std::move(dims)));
@@ -114,13 +126,15 @@ absl::StatusOr<Tensor> StateBuilder::ToTensor(const std::string& key, const Pick
   return tensor;
 }
 
-absl::StatusOr<Tensor> StateBuilder::Join(const std::string& key, const Entries& info, PickleState* state, std::set<std::string>* used) {
+absl::StatusOr<Tensor> StateBuilder::Join(const std::string& key, const Entries& info,
+                                          PickleState* state, std::set<std::string>* used) {
   const auto shape = info.find("OriginShape");
   const auto names = info.find("slices");
   if (shape == info.end() || names == info.end()) return Error(key, "lacks OriginShape or slices");
   DT_ASSIGN_OR_RETURN(std::vector<int64_t> dims, Extents(key, shape->second));
   const PickleNode& list = heap_[names->second];
-  if (list.kind != PickleKind::kList && list.kind != PickleKind::kTuple) return Error(key, "has slices that are no list");
+  if (list.kind != PickleKind::kList && list.kind != PickleKind::kTuple)
+    return Error(key, "has slices that are no list");
 
   std::vector<const Tensor*> parts;
   int64_t bytes = 0;
@@ -128,7 +142,8 @@ absl::StatusOr<Tensor> StateBuilder::Join(const std::string& key, const Entries&
     const std::string part(heap_[item].bytes);
     const auto found = state->tensors.find(part);
     if (found == state->tensors.end() || !used->insert(part).second) {
-      return Error(key, absl::StrCat("wants slice '", absl::CHexEscape(part), "', which is not there or used twice"));
+      return Error(key, absl::StrCat("wants slice '", absl::CHexEscape(part),
+                                     "', which is not there or used twice"));
     }
     parts.push_back(&found->second);
     bytes += found->second.bytes.size();
@@ -137,7 +152,8 @@ absl::StatusOr<Tensor> StateBuilder::Join(const std::string& key, const Entries&
   if (parts.empty()) return Error(key, "has no slices");
   const absl::StatusOr<int64_t> wanted = ByteCount(parts[0]->dtype, dims);
   if (!wanted.ok() || *wanted != bytes) {
-    return Error(key, absl::StrCat("is ", ShapeText(parts[0]->dtype, dims), ", but its slices have ", bytes, " bytes"));
+    return Error(key, absl::StrCat("is ", ShapeText(parts[0]->dtype, dims),
+                                   ", but its slices have ", bytes, " bytes"));
   }
   DT_ASSIGN_OR_RETURN(Tensor whole, Tensor::Zeros(parts[0]->dtype, std::move(dims)));
   std::byte* to = whole.bytes.data();
@@ -160,7 +176,8 @@ absl::Status StateBuilder::JoinSlices(PickleRef info, PickleState* state) {
   }
   for (const std::string& part : used) state->tensors.erase(part);
   for (auto& [key, whole] : joined) {
-    if (!state->tensors.emplace(key, std::move(whole)).second) return Error(key, "is there whole and in slices");
+    if (!state->tensors.emplace(key, std::move(whole)).second)
+      return Error(key, "is there whole and in slices");
   }
   return absl::OkStatus();
 }
@@ -170,9 +187,11 @@ absl::Status StateBuilder::Rename(PickleRef names, PickleState* state) {
   std::map<std::string, Tensor> renamed;
   for (auto& [key, tensor] : state->tensors) {
     const auto found = entries.find(key);
-    if (found != entries.end() && !heap_[found->second].IsText()) return Error(key, "is translated to something that is no text");
+    if (found != entries.end() && !heap_[found->second].IsText())
+      return Error(key, "is translated to something that is no text");
     const std::string name = found == entries.end() ? key : std::string(heap_[found->second].bytes);
-    if (!renamed.emplace(name, std::move(tensor)).second) return Error(name, "is the name of two tensors");
+    if (!renamed.emplace(name, std::move(tensor)).second)
+      return Error(name, "is the name of two tensors");
   }
   state->tensors = std::move(renamed);
   return absl::OkStatus();
@@ -205,7 +224,8 @@ absl::StatusOr<PickleState> ReadPickleState(const ByteSource& source) {
   DT_ASSIGN_OR_RETURN(AlignedBytes file, AlignedBytes::Zeros(source.size()));
   DT_RETURN_IF_ERROR(source.ReadAt(0, source.size(), file.data()));
   PickleHeap heap(source.size());
-  const std::string_view bytes(reinterpret_cast<const char*>(file.data()), static_cast<size_t>(file.size()));
+  const std::string_view bytes(reinterpret_cast<const char*>(file.data()),
+                               static_cast<size_t>(file.size()));
   DT_ASSIGN_OR_RETURN(const PickleRef root, RunPickle(source.name(), bytes, heap));
   return StateBuilder(source.name(), heap).Build(root);
 }

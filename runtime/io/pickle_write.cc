@@ -1,4 +1,5 @@
-// Pickles of named arrays, in the few opcodes that protocols 2 and 4 need for them (names: Python's Lib/pickletools.py).
+// Pickles of named arrays, in the few opcodes that protocols 2 and 4 need for them (names: Python's
+// Lib/pickletools.py).
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -16,7 +17,8 @@ namespace {
 // Twice as many still have a length of 32 bits.
 constexpr int64_t kMostBytes = (int64_t{1} << 31) - 1;
 
-// Collects opcodes and hands them to the file in pieces. The first error is kept, so that emitting reads like the pickle.
+// Collects opcodes and hands them to the file in pieces. The first error is kept, so that emitting
+// reads like the pickle.
 class Emitter {
  public:
   Emitter(AtomicFile& file, int protocol) : file_(file), protocol_(protocol) {}
@@ -35,10 +37,13 @@ class Emitter {
     Raw(text.data(), text.size());
   }
 
-  void Global(const std::string& module, const std::string& name) { Raw2("c" + module + "\n" + name + "\n"); }
+  void Global(const std::string& module, const std::string& name) {
+    Raw2("c" + module + "\n" + name + "\n");
+  }
 
   void Int(int64_t value) {
-    if (value >= std::numeric_limits<int32_t>::min() && value <= std::numeric_limits<int32_t>::max()) {
+    if (value >= std::numeric_limits<int32_t>::min() &&
+        value <= std::numeric_limits<int32_t>::max()) {
       Op('J');  // BININT
       Number(static_cast<int32_t>(value));
     } else {
@@ -81,9 +86,11 @@ class Emitter {
     if (status_.ok()) status_ = file_.Write(data, size);
   }
 
-  // Protocol 2 has no bytes: _codecs.encode(text, 'latin1'), where byte b is character b. UTF-8 takes two bytes for those from 128 on.
+  // Protocol 2 has no bytes: _codecs.encode(text, 'latin1'), where byte b is character b. UTF-8
+  // takes two bytes for those from 128 on.
   void BytesAsText(const std::byte* data, int64_t size) {
-    const auto high = std::count_if(data, data + size, [](std::byte b) { return (b & std::byte{0x80}) != std::byte{0}; });
+    const auto high = std::count_if(
+        data, data + size, [](std::byte b) { return (b & std::byte{0x80}) != std::byte{0}; });
     Global("_codecs", "encode");
     Op('X');
     Number(static_cast<uint32_t>(size + high));
@@ -147,7 +154,9 @@ struct Sliced {
   int64_t slices;
 };
 
-std::string SliceName(const std::string& name, int64_t index) { return absl::StrCat(name, "@@.", index); }
+std::string SliceName(const std::string& name, int64_t index) {
+  return absl::StrCat(name, "@@.", index);
+}
 
 // Cuts into flat parts of at most `most` elements, as the framework does for protocol 2.
 Sliced EmitSlices(Emitter& out, const std::string& name, const TensorView& value, int64_t most) {
@@ -184,9 +193,12 @@ void EmitSliceInfo(Emitter& out, const std::vector<Sliced>& all) {
 
 }  // namespace
 
-absl::Status WritePickleState(const std::string& path, const std::map<std::string, TensorView>& values, const PickleOptions& options) {
+absl::Status WritePickleState(const std::string& path,
+                              const std::map<std::string, TensorView>& values,
+                              const PickleOptions& options) {
   if (options.protocol != 2 && options.protocol != 4) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": pickles are written in protocol 2 or 4, not ", options.protocol));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": pickles are written in protocol 2 or 4, not ", options.protocol));
   }
   DT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   Emitter out(file, options.protocol);
@@ -196,7 +208,8 @@ absl::Status WritePickleState(const std::string& path, const std::map<std::strin
   out.Op('(');
   std::vector<Sliced> sliced;
   for (const auto& [name, value] : values) {
-    const int64_t most = std::max<int64_t>(1, std::min(options.slice_bytes, kMostBytes) / static_cast<int64_t>(SizeOf(value.dtype)));
+    const int64_t most = std::max<int64_t>(
+        1, std::min(options.slice_bytes, kMostBytes) / static_cast<int64_t>(SizeOf(value.dtype)));
     if (options.protocol == 2 && value.bytes() / static_cast<int64_t>(SizeOf(value.dtype)) > most) {
       sliced.push_back(EmitSlices(out, name, value, most));
     } else {

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 // A name beside `target` that nothing has.
 std::string FreeName(const std::string& target, const char* what) {
   for (int number = 0;; ++number) {
-    std::string name = absl::StrCat(target, ".", what, "-", getpid(), number == 0 ? "" : absl::StrCat("-", number));
+    std::string name = absl::StrCat(target, ".", what, "-", getpid(),
+                                    number == 0 ? "" : absl::StrCat("-", number));
     std::error_code error;
     if (fs::symlink_status(name, error).type() == fs::file_type::not_found || error) return name;
   }
@@ -41,7 +42,8 @@ absl::StatusOr<std::string> MakeNew(const std::string& target) {
 absl::StatusOr<StagedFolder> StagedFolder::Create(std::string target) {
   while (target.size() > 1 && target.back() == '/') target.pop_back();
   std::error_code error;
-  if (const fs::path parent = fs::path(target).parent_path(); !parent.empty()) fs::create_directories(parent, error);
+  if (const fs::path parent = fs::path(target).parent_path(); !parent.empty())
+    fs::create_directories(parent, error);
   absl::StatusOr<std::string> path = MakeNew(target);
   if (!path.ok()) return path.status();
   return StagedFolder(std::move(target), *std::move(path));
@@ -58,7 +60,9 @@ absl::StatusOr<StagedFolder> StagedFolder::CreateInside(std::string folder) {
 }
 
 StagedFolder::StagedFolder(StagedFolder&& other) noexcept
-    : target_(std::move(other.target_)), path_(std::exchange(other.path_, {})), made_(std::exchange(other.made_, false)) {}
+    : target_(std::move(other.target_)),
+      path_(std::exchange(other.path_, {})),
+      made_(std::exchange(other.made_, false)) {}
 
 StagedFolder::~StagedFolder() {
   std::error_code ignored;
@@ -71,7 +75,8 @@ absl::Status StagedFolder::Publish() {
   std::string old;
   if (fs::symlink_status(target_, error).type() != fs::file_type::not_found) {
     old = FreeName(target_, "old");
-    if (rename(target_.c_str(), old.c_str()) != 0) return ErrnoStatus(errno, target_ + ": putting what is there aside");
+    if (rename(target_.c_str(), old.c_str()) != 0)
+      return ErrnoStatus(errno, target_ + ": putting what is there aside");
   }
   if (rename(path_.c_str(), target_.c_str()) != 0) {
     const int reason = errno;
@@ -86,18 +91,22 @@ absl::Status StagedFolder::Publish() {
 absl::Status StagedFolder::Merge() {
   std::error_code error;
   std::vector<std::pair<fs::path, fs::path>> moves;
-  for (fs::recursive_directory_iterator entry(path_, error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::recursive_directory_iterator entry(path_, error), end; !error && entry != end;
+       entry.increment(error)) {
     const fs::path to = target_ / entry->path().lexically_relative(path_);
     const bool folder = entry->is_directory(error);
     if (folder) fs::create_directories(to, error);
     if (error) return absl::InvalidArgumentError(absl::StrCat(to.string(), ": ", error.message()));
     std::error_code absent;
-    if (!folder && fs::is_directory(to, absent)) return absl::InvalidArgumentError(to.string() + ": is a folder, and a file of this name is to be written");
+    if (!folder && fs::is_directory(to, absent))
+      return absl::InvalidArgumentError(to.string() +
+                                        ": is a folder, and a file of this name is to be written");
     if (!folder) moves.emplace_back(entry->path(), to);
   }
   if (error) return absl::InternalError(absl::StrCat(path_, ": ", error.message()));
   for (const auto& [from, to] : moves)
-    if (rename(from.c_str(), to.c_str()) != 0) return ErrnoStatus(errno, to.string() + ": putting the file in its place");
+    if (rename(from.c_str(), to.c_str()) != 0)
+      return ErrnoStatus(errno, to.string() + ": putting the file in its place");
   fs::remove_all(path_, error);
   path_.clear();
   return absl::OkStatus();
@@ -105,9 +114,12 @@ absl::Status StagedFolder::Merge() {
 
 bool HoldsOnly(const std::string& folder, std::initializer_list<std::string_view> names) {
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (!entry->is_regular_file(error) || std::find(names.begin(), names.end(), name) == names.end()) return false;
+    if (!entry->is_regular_file(error) ||
+        std::find(names.begin(), names.end(), name) == names.end())
+      return false;
   }
   return !error;
 }

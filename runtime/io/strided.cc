@@ -55,6 +55,8 @@ std::vector<int64_t> FortranStrides(const std::vector<int64_t>& dims, int64_t el
   return reversed;
 }
 
-void Gather(const StridedBox& box, int64_t element, const char* from, char* to) { GatherFrom(box, 0, element, from, to); }
+void Gather(const StridedBox& box, int64_t element, const char* from, char* to) {
+  GatherFrom(box, 0, element, from, to);
+}
 
 }  // namespace dtranspile::io

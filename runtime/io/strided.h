@@ -1,5 +1,5 @@
-// Boxes of arrays in memory whose dimensions have any strides: parts of files and arrays in Fortran order become row-major. Used by
-// npy.cc and the pickle reader.
+// Boxes of arrays in memory whose dimensions have any strides: parts of files and arrays in Fortran
+// order become row-major. Used by npy.cc and the pickle reader.
 #pragma once
 
 #include <cstddef>

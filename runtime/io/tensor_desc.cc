@@ -29,7 +29,8 @@ class WireReader {
       value |= static_cast<uint64_t>(byte & 0x7f) << (shift < 64 ? shift : 63);
       if (!(byte & 0x80)) return value;
     }
-    return absl::InvalidArgumentError("the tensor description breaks off or has a number of more than 10 bytes");
+    return absl::InvalidArgumentError(
+        "the tensor description breaks off or has a number of more than 10 bytes");
   }
 
   // The next `count` bytes as a reader of their own.
@@ -47,7 +48,8 @@ class WireReader {
     if (wire == kFixed64) return Take(8).status();
     if (wire == kFixed32) return Take(4).status();
     if (wire != kBytes) {
-      return absl::InvalidArgumentError(absl::StrCat("the tensor description has wire type ", wire));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the tensor description has wire type ", wire));
     }
     DT_ASSIGN_OR_RETURN(const uint64_t size, Varint());
     return Take(size).status();
@@ -60,7 +62,8 @@ class WireReader {
 
 absl::Status AddDim(uint64_t value, std::vector<int64_t>* dims) {
   if (dims->size() == kMaxRank) {
-    return absl::InvalidArgumentError(absl::StrCat("a tensor of more than ", kMaxRank, " dimensions"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("a tensor of more than ", kMaxRank, " dimensions"));
   }
   dims->push_back(static_cast<int64_t>(value));
   return absl::OkStatus();
@@ -101,7 +104,8 @@ absl::StatusOr<TensorDesc> ParseTensorDesc(const std::string& bytes) {
     }
   }
   if (!code) return absl::InvalidArgumentError("the tensor description has no element type");
-  const std::optional<DType> dtype = *code <= INT32_MAX ? DTypeFromCode(static_cast<int32_t>(*code)) : std::nullopt;
+  const std::optional<DType> dtype =
+      *code <= INT32_MAX ? DTypeFromCode(static_cast<int32_t>(*code)) : std::nullopt;
   if (!dtype) {
     return absl::InvalidArgumentError(absl::StrCat("VarType code ", *code, " is no element type"));
   }

@@ -1,5 +1,5 @@
-// The protobuf message VarType.TensorDesc {data_type = 1, dims = 2}, by hand: the runtime links no protobuf of programs. Used by
-// the tensor records only.
+// The protobuf message VarType.TensorDesc {data_type = 1, dims = 2}, by hand: the runtime links no
+// protobuf of programs. Used by the tensor records only.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ struct TensorDesc {
   std::vector<int64_t> dims;
 };
 
-// Both encodings of repeated numbers; unknown fields are skipped. kInvalidArgument says what is wrong, without file and offset.
+// Both encodings of repeated numbers; unknown fields are skipped. kInvalidArgument says what is
+// wrong, without file and offset.
 absl::StatusOr<TensorDesc> ParseTensorDesc(const std::string& bytes);
 
 // Unpacked, as the framework writes it (proto2).

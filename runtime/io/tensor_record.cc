@@ -23,12 +23,14 @@ void Put(T value, std::string* out) {
 absl::Status ReadVersion(Cursor& cursor, const std::string& what) {
   DT_ASSIGN_OR_RETURN(const uint32_t version, cursor.ReadU32(what + " version"));
   if (version == 0) return absl::OkStatus();
-  return cursor.Error(absl::StrCat(what, " version ", version, " instead of 0: not a tensor file of the framework"));
+  return cursor.Error(absl::StrCat(what, " version ", version,
+                                   " instead of 0: not a tensor file of the framework"));
 }
 
 // `count` numbers of 8 bytes, of which the file must have room for all.
 template <typename T>
-absl::StatusOr<std::vector<T>> ReadNumbers(Cursor& cursor, const std::string& what, uint64_t count) {
+absl::StatusOr<std::vector<T>> ReadNumbers(Cursor& cursor, const std::string& what,
+                                           uint64_t count) {
   static_assert(sizeof(T) == 8);
   if (count > static_cast<uint64_t>(cursor.remaining()) / sizeof(T)) {
     return cursor.Error(absl::StrCat(what, " has ", count, " entries, more than the file"));
@@ -48,8 +50,10 @@ absl::StatusOr<Lod> ReadLod(Cursor& cursor) {
   for (uint64_t level = 0; level < levels; ++level) {
     const std::string what = absl::StrCat("level ", level, " of the LoD");
     DT_ASSIGN_OR_RETURN(const uint64_t bytes, cursor.ReadU64("the length of " + what));
-    if (bytes % 8 != 0) return cursor.Error(absl::StrCat(what, " has ", bytes, " bytes, no multiple of 8"));
-    DT_ASSIGN_OR_RETURN(std::vector<uint64_t> offsets, ReadNumbers<uint64_t>(cursor, what, bytes / 8));
+    if (bytes % 8 != 0)
+      return cursor.Error(absl::StrCat(what, " has ", bytes, " bytes, no multiple of 8"));
+    DT_ASSIGN_OR_RETURN(std::vector<uint64_t> offsets,
+                        ReadNumbers<uint64_t>(cursor, what, bytes / 8));
     lod.push_back(std::move(offsets));
   }
   return lod;
@@ -69,8 +73,10 @@ absl::StatusOr<Tensor> ReadValue(Cursor& cursor, Elements elements) {
   const absl::StatusOr<int64_t> wanted = ByteCount(desc->dtype, desc->dims);
   if (!wanted.ok()) return cursor.Error(std::string(wanted.status().message()));
   if (*wanted > cursor.remaining()) {
-    return absl::DataLossError(absl::StrCat(cursor.source().name(), ": offset ", cursor.offset(), ": ", ShapeText(desc->dtype, desc->dims), " wants ", *wanted,
-                                            " bytes, ", cursor.remaining(), " are left: the file is cut off"));
+    return absl::DataLossError(absl::StrCat(cursor.source().name(), ": offset ", cursor.offset(),
+                                            ": ", ShapeText(desc->dtype, desc->dims), " wants ",
+                                            *wanted, " bytes, ", cursor.remaining(),
+                                            " are left: the file is cut off"));
   }
   if (elements == Elements::kSkip) {
     DT_RETURN_IF_ERROR(cursor.Skip("the elements", *wanted));
@@ -97,7 +103,8 @@ absl::Status ExpectEnd(const Cursor& cursor) {
   return cursor.Error(absl::StrCat(cursor.remaining(), " bytes after the last tensor"));
 }
 
-absl::Status WriteParts(const std::string& path, const std::string& header, const TensorView& value) {
+absl::Status WriteParts(const std::string& path, const std::string& header,
+                        const TensorView& value) {
   DT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   DT_RETURN_IF_ERROR(file.Write(header.data(), static_cast<int64_t>(header.size())));
   DT_RETURN_IF_ERROR(file.Write(value.data, value.bytes()));
@@ -123,13 +130,16 @@ absl::StatusOr<SelectedRows> ReadSelectedRowsRecord(Cursor& cursor) {
   DT_ASSIGN_OR_RETURN(result.rows, ReadNumbers<int64_t>(cursor, "the list of rows", count));
   DT_ASSIGN_OR_RETURN(const uint64_t height, cursor.ReadU64("the height"));
   result.height = static_cast<int64_t>(height);
-  const auto outside = std::find_if(result.rows.begin(), result.rows.end(), [&](int64_t row) { return row < 0 || row >= result.height; });
+  const auto outside = std::find_if(result.rows.begin(), result.rows.end(),
+                                    [&](int64_t row) { return row < 0 || row >= result.height; });
   if (result.height < 0 || outside != result.rows.end()) {
-    return cursor.Error(absl::StrCat("height ", result.height, " with row ", outside == result.rows.end() ? 0 : *outside));
+    return cursor.Error(absl::StrCat("height ", result.height, " with row ",
+                                     outside == result.rows.end() ? 0 : *outside));
   }
   DT_ASSIGN_OR_RETURN(result.value, ReadValue(cursor, Elements::kRead));
   if (result.value.dims.empty() || result.value.dims[0] != static_cast<int64_t>(count)) {
-    return cursor.Error(absl::StrCat(count, " rows with a value of ", ShapeText(result.value.dtype, result.value.dims)));
+    return cursor.Error(absl::StrCat(count, " rows with a value of ",
+                                     ShapeText(result.value.dtype, result.value.dims)));
   }
   return result;
 }
@@ -166,12 +176,15 @@ absl::Status WriteTensorFile(const std::string& path, const TensorView& value, c
   return WriteParts(path, RecordHeader(value.dtype, value.dims, lod), value);
 }
 
-absl::Status WriteTensorFile(const std::string& path, const Tensor& value) { return WriteTensorFile(path, value.view(), value.lod); }
+absl::Status WriteTensorFile(const std::string& path, const Tensor& value) {
+  return WriteTensorFile(path, value.view(), value.lod);
+}
 
 absl::Status WriteSelectedRowsFile(const std::string& path, const SelectedRows& value) {
   const auto count = static_cast<int64_t>(value.rows.size());
   if (value.value.dims.empty() || value.value.dims[0] != count) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": ", count, " rows with a value of ", ShapeText(value.value.dtype, value.value.dims)));
+    return absl::InvalidArgumentError(absl::StrCat(path, ": ", count, " rows with a value of ",
+                                                   ShapeText(value.value.dtype, value.value.dims)));
   }
   std::string header;
   Put<uint32_t>(0, &header);
@@ -182,23 +195,30 @@ absl::Status WriteSelectedRowsFile(const std::string& path, const SelectedRows& 
   return WriteParts(path, header, value.value.view());
 }
 
-absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const ByteSource& source, const std::vector<Expected>& expected, Elements elements) {
+absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const ByteSource& source,
+                                                           const std::vector<Expected>& expected,
+                                                           Elements elements) {
   std::map<std::string, const Expected*> sorted;
   for (const Expected& one : expected) sorted.emplace(one.name, &one);
   Cursor cursor(source);
   std::map<std::string, Tensor> values;
   for (const auto& [name, one] : sorted) {
     if (cursor.remaining() == 0) {
-      return cursor.Error(
-          absl::StrCat("ends after ", values.size(), " tensors; the program has ", sorted.size(), " persistables, the next one is '", name, "'"));
+      return cursor.Error(absl::StrCat("ends after ", values.size(), " tensors; the program has ",
+                                       sorted.size(), " persistables, the next one is '", name,
+                                       "'"));
     }
     absl::StatusOr<Tensor> tensor = ReadRecord(cursor, elements);
     if (!tensor.ok()) {
-      return absl::Status(tensor.status().code(), absl::StrCat(tensor.status().message(), " (record ", values.size(), ", '", name, "')"));
+      return absl::Status(
+          tensor.status().code(),
+          absl::StrCat(tensor.status().message(), " (record ", values.size(), ", '", name, "')"));
     }
     if (!FitsOrWidens(tensor->dtype, one->dtype) || tensor->dims != one->dims) {
-      return cursor.Error(absl::StrCat("record ", values.size(), " is ", ShapeText(tensor->dtype, tensor->dims), ", but '", name, "' is ",
-                                       ShapeText(one->dtype, one->dims), ": the file belongs to another program, or has other variables"));
+      return cursor.Error(
+          absl::StrCat("record ", values.size(), " is ", ShapeText(tensor->dtype, tensor->dims),
+                       ", but '", name, "' is ", ShapeText(one->dtype, one->dims),
+                       ": the file belongs to another program, or has other variables"));
     }
     values.emplace(name, *std::move(tensor));
   }
@@ -206,12 +226,15 @@ absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const ByteSource& sou
   return values;
 }
 
-absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const std::string& path, const std::vector<Expected>& expected, Elements elements) {
+absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const std::string& path,
+                                                           const std::vector<Expected>& expected,
+                                                           Elements elements) {
   DT_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenFile(path));
   return ReadCombined(*source, expected, elements);
 }
 
-absl::Status WriteCombined(const std::string& path, const std::map<std::string, TensorView>& values) {
+absl::Status WriteCombined(const std::string& path,
+                           const std::map<std::string, TensorView>& values) {
   DT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
   for (const auto& [name, value] : values) {
     const std::string header = RecordHeader(value.dtype, value.dims, {});

@@ -1,6 +1,6 @@
-// The framework's own tensor files: dense (LoD) records, SelectedRows records, one per file or many in a combined file. The bytes are
-// those of docs/tensor-files.md, which names the framework's files that define them.
-// Callers: --init, --save, start-up, the parameter servers' snapshots.
+// The framework's own tensor files: dense (LoD) records, SelectedRows records, one per file or many
+// in a combined file. The bytes are those of docs/tensor-files.md, which names the framework's
+// files that define them. Callers: --init, --save, start-up, the parameter servers' snapshots.
 #pragma once
 
 #include <map>
@@ -14,12 +14,13 @@
 
 namespace dtranspile::io {
 
-// kSkip: everything is checked but the elements, which are passed over: the tensor has type, extents and LoD, and no bytes.
+// kSkip: everything is checked but the elements, which are passed over: the tensor has type,
+// extents and LoD, and no bytes.
 enum class Elements { kRead, kSkip };
 
-// One dense record at the cursor, which ends up behind it. Errors: kDataLoss for a file that ends too early, kInvalidArgument for
-// versions, extents, types or LoD levels that no tensor has; both name file and offset. Memory is taken only after the file has been
-// found long enough for it.
+// One dense record at the cursor, which ends up behind it. Errors: kDataLoss for a file that ends
+// too early, kInvalidArgument for versions, extents, types or LoD levels that no tensor has; both
+// name file and offset. Memory is taken only after the file has been found long enough for it.
 absl::StatusOr<Tensor> ReadRecord(Cursor& cursor, Elements elements = Elements::kRead);
 absl::StatusOr<SelectedRows> ReadSelectedRowsRecord(Cursor& cursor);
 
@@ -30,7 +31,8 @@ std::string RecordHeader(DType dtype, const std::vector<int64_t>& dims, const Lo
 absl::StatusOr<Tensor> ReadTensorFile(const std::string& path, Elements elements = Elements::kRead);
 absl::StatusOr<SelectedRows> ReadSelectedRowsFile(const std::string& path);
 
-// Written whole or not at all. kInvalidArgument when lod does not fit the rows (a level that CheckLod refuses).
+// Written whole or not at all. kInvalidArgument when lod does not fit the rows (a level that
+// CheckLod refuses).
 absl::Status WriteTensorFile(const std::string& path, const TensorView& value, const Lod& lod = {});
 absl::Status WriteTensorFile(const std::string& path, const Tensor& value);
 absl::Status WriteSelectedRowsFile(const std::string& path, const SelectedRows& value);
@@ -42,13 +44,18 @@ struct Expected {
   std::vector<int64_t> dims;
 };
 
-// A combined file has no names: record i belongs to the i-th of the unique names in byte order. Every record must have the declared
-// type (float32 stands for float64 too) and extents, and the file must end with the last one (kInvalidArgument, with the name and both shapes, otherwise).
-absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const std::string& path, const std::vector<Expected>& expected, Elements elements = Elements::kRead);
-absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const ByteSource& source, const std::vector<Expected>& expected,
+// A combined file has no names: record i belongs to the i-th of the unique names in byte order.
+// Every record must have the declared type (float32 stands for float64 too) and extents, and the
+// file must end with the last one (kInvalidArgument, with the name and both shapes, otherwise).
+absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const std::string& path,
+                                                           const std::vector<Expected>& expected,
+                                                           Elements elements = Elements::kRead);
+absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const ByteSource& source,
+                                                           const std::vector<Expected>& expected,
                                                            Elements elements = Elements::kRead);
 
 // The map's order is the file's.
-absl::Status WriteCombined(const std::string& path, const std::map<std::string, TensorView>& values);
+absl::Status WriteCombined(const std::string& path,
+                           const std::map<std::string, TensorView>& values);
 
 }  // namespace dtranspile::io

@@ -27,7 +27,8 @@ absl::StatusOr<std::string> FindWorker(const JobSpec& spec) {
     path = own.parent_path() / "dtranspile-worker";
   }
   if (access(path.c_str(), X_OK) != 0)
-    return absl::InvalidArgumentError(absl::StrCat(path, ": not there or not executable; build //tools/dtranspile:dtranspile-worker"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": not there or not executable; build //tools/dtranspile:dtranspile-worker"));
   return path;
 }
 
@@ -87,8 +88,10 @@ Json RankJson(const Rank& rank, const RankRecord& record) {
           {"bytes_received", record.bytes_received}};
 }
 
-// name -> one entry per step that all ranks have finished. The first disagreement of ranks is a failure.
-Json CombinedFetches(const Ranks& ranks, const std::vector<RankRecord>& records, std::optional<Failure>& failure) {
+// name -> one entry per step that all ranks have finished. The first disagreement of ranks is a
+// failure.
+Json CombinedFetches(const Ranks& ranks, const std::vector<RankRecord>& records,
+                     std::optional<Failure>& failure) {
   Json fetches = Json::object();
   for (const auto& [name, how] : ranks.combine) {
     Json& list = fetches[name] = Json::array();
@@ -103,7 +106,12 @@ Json CombinedFetches(const Ranks& ranks, const std::vector<RankRecord>& records,
       }
       if (!complete || values.empty()) break;
       const auto combined = Combine(how, values);
-      if (!combined.ok() && !failure) failure = Failure{Failure::kOwn, 0, {}, step, absl::StrCat("fetch '", name, "': ", combined.status().message())};
+      if (!combined.ok() && !failure)
+        failure = Failure{Failure::kOwn,
+                          0,
+                          {},
+                          step,
+                          absl::StrCat("fetch '", name, "': ", combined.status().message())};
       list.push_back(combined.ok() ? Shown(*combined) : Json());
     }
   }
@@ -114,11 +122,12 @@ Json ErrorJson(const Ranks& ranks, const std::optional<Failure>& failure) {
   if (!failure) return nullptr;
   const bool known = failure->process >= 0;
   const Rank& rank = ranks.ranks[known ? static_cast<size_t>(failure->process) : 0];
-  return {{"rank", known ? Json(rank.rank) : Json()},
-          {"role", known ? Json(rank.role) : Json()},
-          {"op", failure->op},
-          {"step", failure->step},
-          {"message", known ? absl::StrCat(rank.name(), ": ", failure->message) : failure->message}};
+  return {
+      {"rank", known ? Json(rank.rank) : Json()},
+      {"role", known ? Json(rank.role) : Json()},
+      {"op", failure->op},
+      {"step", failure->step},
+      {"message", known ? absl::StrCat(rank.name(), ": ", failure->message) : failure->message}};
 }
 
 }  // namespace
@@ -127,14 +136,18 @@ absl::StatusOr<Report> RunJob(const JobSpec& spec) {
   constexpr double kLongestTimeout = 1e6;
   constexpr int64_t kShortestTimeout = 2 * exec::kSignOfLife.count();
   if (!(spec.timeout_seconds > 0 && spec.timeout_seconds <= kLongestTimeout))
-    return absl::InvalidArgumentError(absl::StrCat("a deadline of ", spec.timeout_seconds, " s is not between 0 and ", kLongestTimeout));
+    return absl::InvalidArgumentError(absl::StrCat("a deadline of ", spec.timeout_seconds,
+                                                   " s is not between 0 and ", kLongestTimeout));
   if (spec.timeout_seconds < kShortestTimeout)
-    return absl::InvalidArgumentError(absl::StrCat("a deadline of ", spec.timeout_seconds, " s is too short: a rank gives a sign of life every ",
-                                                   exec::kSignOfLife.count(), " s, so a healthy one may take ", kShortestTimeout, " s; give ", kShortestTimeout,
-                                                   " s or more"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("a deadline of ", spec.timeout_seconds,
+                     " s is too short: a rank gives a sign of life every ",
+                     exec::kSignOfLife.count(), " s, so a healthy one may take ", kShortestTimeout,
+                     " s; give ", kShortestTimeout, " s or more"));
   DT_ASSIGN_OR_RETURN(Ranks ranks, MakeRanks(spec));
   DT_ASSIGN_OR_RETURN(const std::string worker, FindWorker(spec));
-  for (const std::string& folder : {spec.save, spec.save_fetches, spec.trace}) DT_RETURN_IF_ERROR(MakeFolder(folder));
+  for (const std::string& folder : {spec.save, spec.save_fetches, spec.trace})
+    DT_RETURN_IF_ERROR(MakeFolder(folder));
   Meeting meeting;
   DT_RETURN_IF_ERROR(meeting.Begin(spec, ranks.ranks));
   Supervisor supervisor(ranks.ranks, spec.timeout_seconds, spec.steps);
@@ -144,16 +157,19 @@ absl::StatusOr<Report> RunJob(const JobSpec& spec) {
   std::optional<Failure> failure = supervisor.failure();
   const Json fetch = CombinedFetches(ranks, supervisor.records(), failure);
   if (!failure && !spec.save_fetches.empty()) {
-    const absl::Status status = CombineFiles(spec.save_fetches, ranks.combine, static_cast<int>(ranks.ranks.size()));
+    const absl::Status status =
+        CombineFiles(spec.save_fetches, ranks.combine, static_cast<int>(ranks.ranks.size()));
     if (!status.ok()) failure = Failure{Failure::kOwn, -1, {}, {}, std::string(status.message())};
   }
   Report report;
   report.ok = !failure;
   report.interrupted_by = supervisor.interrupted_by();
   Json list = Json::array();
-  for (size_t i = 0; i < ranks.ranks.size(); ++i) list.push_back(RankJson(ranks.ranks[i], supervisor.records()[i]));
-  report.json = {{"digest", spec.digest}, {"ok", report.ok},          {"steps", spec.steps},
-                 {"fetch", fetch},        {"ranks", std::move(list)}, {"error", ErrorJson(ranks, failure)}};
+  for (size_t i = 0; i < ranks.ranks.size(); ++i)
+    list.push_back(RankJson(ranks.ranks[i], supervisor.records()[i]));
+  report.json = {{"digest", spec.digest},    {"ok", report.ok},
+                 {"steps", spec.steps},      {"fetch", fetch},
+                 {"ranks", std::move(list)}, {"error", ErrorJson(ranks, failure)}};
   return report;
 }
 

@@ -1,5 +1,6 @@
-// Starts the ranks of a compiled job as processes of this machine and stays with them to the end: what the commands `run` and `launch` call.
-// No MLIR here; what it needs to know of a job is in the plans.
+// Starts the ranks of a compiled job as processes of this machine and stays with them to the end:
+// what the commands `run` and `launch` call. No MLIR here; what it needs to know of a job is in the
+// plans.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +18,10 @@ namespace dtranspile::launch {
 // The ranks of one program of the job.
 struct Role {
   std::string name = "trainer";
-  std::vector<std::pair<std::string, int64_t>> mesh;  // axes with sizes, first one major; empty: one rank
-  std::vector<std::string> plans;                     // plan folder per rank, or one for all
-  double compile_ms = 0;                              // for the report
+  std::vector<std::pair<std::string, int64_t>>
+      mesh;                        // axes with sizes, first one major; empty: one rank
+  std::vector<std::string> plans;  // plan folder per rank, or one for all
+  double compile_ms = 0;           // for the report
 };
 
 struct JobSpec {
@@ -32,8 +34,9 @@ struct JobSpec {
   std::vector<std::string> fetch;
   int threads = 0;  // per rank; 0: cores / ranks, at least 1
   int64_t seed = 0;
-  std::string save;          // folder for persistables, written by rank 0 of every role; empty: none
-  std::string save_fetches;  // folder: NAME.npy combined, and <rank>/NAME.npy as each rank had it; empty: none
+  std::string save;  // folder for persistables, written by rank 0 of every role; empty: none
+  std::string save_fetches;  // folder: NAME.npy combined, and <rank>/NAME.npy as each rank had it;
+                             // empty: none
   std::string trace;         // folder: <role>.<rank>.json; empty: none
   std::string backend = "shm";
   std::string interface;        // of Gloo
@@ -48,9 +51,10 @@ struct Report {
   int interrupted_by = 0;  // the signal that ended the run, after everything has been tidied up
 };
 
-// Blocks until every process of the job has ended. A job that fails while running is a report with "ok": false and the rank, op, step and
-// reason; a status is returned for what is wrong before anything is started (plans, mesh, feeds, initial values, per-step values, worker binary).
-// SIGINT, SIGTERM, SIGHUP and SIGQUIT end the job while this runs; one call at a time in a process.
+// Blocks until every process of the job has ended. A job that fails while running is a report with
+// "ok": false and the rank, op, step and reason; a status is returned for what is wrong before
+// anything is started (plans, mesh, feeds, initial values, per-step values, worker binary). SIGINT,
+// SIGTERM, SIGHUP and SIGQUIT end the job while this runs; one call at a time in a process.
 absl::StatusOr<Report> RunJob(const JobSpec& spec);
 
 }  // namespace dtranspile::launch

@@ -11,7 +11,8 @@ class Lines {
   // Lines longer than `limit` are cut into pieces.
   explicit Lines(size_t limit) : limit_(limit) {}
 
-  // Reads what is there and appends the lines that are complete. False at the end of the pipe (the rest then counts as a line).
+  // Reads what is there and appends the lines that are complete. False at the end of the pipe (the
+  // rest then counts as a line).
   bool Read(int fd, std::vector<std::string>& lines);
 
  private:

@@ -23,7 +23,9 @@ namespace {
 constexpr int kFirstFreeFd = 10;
 constexpr int kExecFailed = 127;
 
-absl::Status Errno(const char* what) { return absl::InternalError(absl::StrCat(what, ": ", strerror(errno))); }
+absl::Status Errno(const char* what) {
+  return absl::InternalError(absl::StrCat(what, ": ", strerror(errno)));
+}
 
 // A descriptor that closes itself.
 class Fd {
@@ -75,7 +77,8 @@ absl::StatusOr<Fd> InMemory(const std::string& text) {
 }
 
 // Between fork and exec only calls that are safe after the fork of a process with threads.
-[[noreturn]] void Become(const char* binary, char* const* arguments, pid_t parent, int control, int config, int log) {
+[[noreturn]] void Become(const char* binary, char* const* arguments, pid_t parent, int control,
+                         int config, int log) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kExecFailed);
   setpgid(0, 0);
@@ -107,7 +110,8 @@ absl::StatusOr<Process> Process::Start(const std::string& binary, const std::str
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) return Errno("cannot start a process");
-  if (pid == 0) Become(name.c_str(), arguments, parent, control.write.get(), file.get(), log.write.get());
+  if (pid == 0)
+    Become(name.c_str(), arguments, parent, control.write.get(), file.get(), log.write.get());
   setpgid(pid, pid);  // here as well: whichever comes first
   Process process;
   process.pid_ = pid;
@@ -159,7 +163,9 @@ bool Process::Reap(std::string& how) {
   // What the worker may have started dies with it.
   kill(-pid_, SIGKILL);
   pid_ = -1;
-  if (WIFSIGNALED(status)) how = absl::StrCat("was killed by signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)), ")");
+  if (WIFSIGNALED(status))
+    how = absl::StrCat("was killed by signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)),
+                       ")");
   else if (WEXITSTATUS(status) != 0) how = absl::StrCat("exited with status ", WEXITSTATUS(status));
   else how.clear();
   return true;
@@ -171,7 +177,8 @@ bool Process::Stopped() const {
   std::getline(stat, line);
   // The state follows the command, which is in parentheses and may contain any character.
   const size_t end = line.rfind(')');
-  return end != std::string::npos && end + 2 < line.size() && (line[end + 2] == 'T' || line[end + 2] == 't');
+  return end != std::string::npos && end + 2 < line.size() &&
+         (line[end + 2] == 'T' || line[end + 2] == 't');
 }
 
 }  // namespace dtranspile::launch

@@ -1,4 +1,5 @@
-// One worker process: starting it so that it cannot outlive the launcher, its pipes, its end. Used by the supervisor.
+// One worker process: starting it so that it cannot outlive the launcher, its pipes, its end. Used
+// by the supervisor.
 #pragma once
 
 #include <sys/types.h>
@@ -15,8 +16,8 @@ constexpr int kConfigFd = 4;
 
 class Process {
  public:
-  // Starts `binary` with CONFIG `config` in memory (no file is left behind), in a process group of its own that the kernel kills when
-  // this thread ends.
+  // Starts `binary` with CONFIG `config` in memory (no file is left behind), in a process group of
+  // its own that the kernel kills when this thread ends.
   static absl::StatusOr<Process> Start(const std::string& binary, const std::string& config);
 
   Process() = default;
@@ -36,7 +37,8 @@ class Process {
   // Signals the whole group; stopped processes are woken so that they see it.
   void Signal(int signal);
 
-  // Collects the ended process: "exited with status 4", "was killed by signal 9 (Killed)"; "" for status 0. False while it runs.
+  // Collects the ended process: "exited with status 4", "was killed by signal 9 (Killed)"; "" for
+  // status 0. False while it runs.
   bool Reap(std::string& how);
 
   // Whether the process has been stopped (SIGSTOP).

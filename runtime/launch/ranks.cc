@@ -19,11 +19,14 @@ absl::StatusOr<int64_t> RanksOf(const Role& role) {
   int64_t ranks = 1;
   for (const auto& [axis, size] : role.mesh) {
     if (size < 1 || size > kMostRanks || ranks * size > kMostRanks)
-      return absl::InvalidArgumentError(absl::StrCat("axis '", axis, "' of ", size, ": a machine runs 1 to ", kMostRanks, " ranks"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "axis '", axis, "' of ", size, ": a machine runs 1 to ", kMostRanks, " ranks"));
     ranks *= size;
   }
   const auto plans = static_cast<int64_t>(role.plans.size());
-  if (plans != 1 && plans != ranks) return absl::InvalidArgumentError(absl::StrCat("role '", role.name, "' has ", ranks, " ranks and ", plans, " plans"));
+  if (plans != 1 && plans != ranks)
+    return absl::InvalidArgumentError(
+        absl::StrCat("role '", role.name, "' has ", ranks, " ranks and ", plans, " plans"));
   return ranks;
 }
 
@@ -38,33 +41,42 @@ std::vector<int> Processors() {
   return processors;
 }
 
-// Threads of every rank, and who spins and is pinned: busy waiting pays only when no other rank wants the core, and pinning only when
-// the job takes the whole machine, or it would crowd with the next job.
+// Threads of every rank, and who spins and is pinned: busy waiting pays only when no other rank
+// wants the core, and pinning only when the job takes the whole machine, or it would crowd with the
+// next job.
 void ShareProcessors(int wanted, std::vector<Rank>& ranks) {
   const std::vector<int> processors = Processors();
-  const auto have = static_cast<int64_t>(processors.size()), count = static_cast<int64_t>(ranks.size());
+  const auto have = static_cast<int64_t>(processors.size()),
+             count = static_cast<int64_t>(ranks.size());
   const int64_t threads = wanted > 0 ? wanted : std::max<int64_t>(have / count, 1);
   for (int64_t i = 0; i < count; ++i) {
     exec::WorkerConfig& config = ranks[static_cast<size_t>(i)].config;
     config.threads = static_cast<int>(threads);
     config.spin = threads * count <= have;
-    if (threads * count == have) config.cpus.assign(processors.begin() + i * threads, processors.begin() + (i + 1) * threads);
+    if (threads * count == have)
+      config.cpus.assign(processors.begin() + i * threads, processors.begin() + (i + 1) * threads);
   }
 }
 
-absl::Status AddCombines(const JobSpec& spec, const exec::Plan& plan, std::map<std::string, std::string>& combine) {
+absl::Status AddCombines(const JobSpec& spec, const exec::Plan& plan,
+                         std::map<std::string, std::string>& combine) {
   for (const std::string& name : spec.fetch) {
     const auto& slots = plan.main.fetches;
-    const auto slot = std::find_if(slots.begin(), slots.end(), [&](const exec::FetchSlot& s) { return s.name == name; });
-    if (slot == slots.end()) return absl::InvalidArgumentError(absl::StrCat(plan.folder, ": was not compiled to fetch '", name, "'"));
+    const auto slot = std::find_if(slots.begin(), slots.end(),
+                                   [&](const exec::FetchSlot& s) { return s.name == name; });
+    if (slot == slots.end())
+      return absl::InvalidArgumentError(
+          absl::StrCat(plan.folder, ": was not compiled to fetch '", name, "'"));
     const auto [known, added] = combine.emplace(name, slot->combine);
     if (!added && known->second != slot->combine)
-      return absl::InvalidArgumentError(absl::StrCat("fetch '", name, "' is combined by ", known->second, " and by ", slot->combine));
+      return absl::InvalidArgumentError(absl::StrCat("fetch '", name, "' is combined by ",
+                                                     known->second, " and by ", slot->combine));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Rank> MakeRank(const JobSpec& spec, const Role& role, const exec::Plan& plan, int64_t number) {
+absl::StatusOr<Rank> MakeRank(const JobSpec& spec, const Role& role, const exec::Plan& plan,
+                              int64_t number) {
   Rank rank{role.name, static_cast<int>(number), role.compile_ms, {}};
   exec::WorkerConfig& c = rank.config;
   c.plan = plan.folder;
@@ -102,18 +114,22 @@ std::map<std::string, int64_t> CoordinatesOf(const Mesh& mesh, int64_t rank) {
   return coordinates;
 }
 
-absl::StatusOr<exec::CommConfig> GroupOf(const exec::PlanComm& comm, const std::string& role, const Mesh& mesh,
+absl::StatusOr<exec::CommConfig> GroupOf(const exec::PlanComm& comm, const std::string& role,
+                                         const Mesh& mesh,
                                          const std::map<std::string, int64_t>& coordinates) {
   exec::CommConfig group{comm.name, absl::StrCat(role, ".", comm.name), 0, 1};
   for (const std::string& axis : comm.axes) {
-    const auto found = std::find_if(mesh.begin(), mesh.end(), [&](const auto& a) { return a.first == axis; });
+    const auto found =
+        std::find_if(mesh.begin(), mesh.end(), [&](const auto& a) { return a.first == axis; });
     if (found == mesh.end())
-      return absl::InvalidArgumentError(absl::StrCat("communicator '", comm.name, "' runs along axis '", axis, "', which the mesh lacks"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "communicator '", comm.name, "' runs along axis '", axis, "', which the mesh lacks"));
     group.rank = static_cast<int>(group.rank * found->second + coordinates.at(axis));
     group.size = static_cast<int>(group.size * found->second);
   }
   for (const auto& [axis, size] : mesh)
-    if (std::find(comm.axes.begin(), comm.axes.end(), axis) == comm.axes.end()) absl::StrAppend(&group.group, ".", coordinates.at(axis));
+    if (std::find(comm.axes.begin(), comm.axes.end(), axis) == comm.axes.end())
+      absl::StrAppend(&group.group, ".", coordinates.at(axis));
   return group;
 }
 

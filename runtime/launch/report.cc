@@ -19,14 +19,16 @@ namespace {
 double Number(const Json& value) {
   if (value.is_number()) return value.get<double>();
   if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
-  return value.is_string() ? std::strtod(value.get<std::string>().c_str(), nullptr) : std::numeric_limits<double>::quiet_NaN();
+  return value.is_string() ? std::strtod(value.get<std::string>().c_str(), nullptr)
+                           : std::numeric_limits<double>::quiet_NaN();
 }
 
 absl::StatusOr<Json> Same(const std::vector<Json>& values) {
   for (size_t rank = 1; rank < values.size(); ++rank)
     if (values[rank] != values[0])
-      return absl::FailedPreconditionError(absl::StrCat("ranks 0 and ", rank, " should have the same value, but have ", values[0].dump().substr(0, 100),
-                                                        " and ", values[rank].dump().substr(0, 100)));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "ranks 0 and ", rank, " should have the same value, but have ",
+          values[0].dump().substr(0, 100), " and ", values[rank].dump().substr(0, 100)));
   return values[0];
 }
 
@@ -35,7 +37,8 @@ absl::StatusOr<Json> Sum(const std::vector<Json>& values, double factor) {
   for (size_t i = 0; i < values[0].size(); ++i) {
     double total = 0;
     for (const Json& value : values) {
-      if (value.size() != values[0].size()) return absl::FailedPreconditionError("ranks have values of different sizes");
+      if (value.size() != values[0].size())
+        return absl::FailedPreconditionError("ranks have values of different sizes");
       total += Number(value[i]);
     }
     sum.push_back(exec::JsonNumber(total * factor));
@@ -63,8 +66,11 @@ void DivideBy(Tensor& sum, size_t ranks) {
 
 absl::StatusOr<Tensor> SumOf(std::vector<Tensor>& values, bool mean) {
   const bool wide = values[0].dtype == DType::kFloat64;
-  if (!wide && values[0].dtype != DType::kFloat32) return absl::InvalidArgumentError(absl::StrCat("no sum over ranks of ", NameOf(values[0].dtype)));
-  for (size_t rank = 1; rank < values.size(); ++rank) (wide ? AddTo<double> : AddTo<float>)(values[0], values[rank]);
+  if (!wide && values[0].dtype != DType::kFloat32)
+    return absl::InvalidArgumentError(
+        absl::StrCat("no sum over ranks of ", NameOf(values[0].dtype)));
+  for (size_t rank = 1; rank < values.size(); ++rank)
+    (wide ? AddTo<double> : AddTo<float>)(values[0], values[rank]);
   if (mean) (wide ? DivideBy<double> : DivideBy<float>)(values[0], values.size());
   return std::move(values[0]);
 }
@@ -80,7 +86,8 @@ absl::StatusOr<Tensor> ConcatenationOf(const std::vector<Tensor>& values) {
   const int64_t bytes = static_cast<int64_t>(first.bytes.size()) / steps;
   std::byte* to = all.bytes.data();
   for (int64_t step = 0; step < steps; ++step)
-    for (const Tensor& value : values) to = std::copy_n(value.bytes.data() + step * bytes, bytes, to);
+    for (const Tensor& value : values)
+      to = std::copy_n(value.bytes.data() + step * bytes, bytes, to);
   return all;
 }
 
@@ -96,20 +103,27 @@ absl::StatusOr<Tensor> JoinedRows(const std::vector<Tensor>& values) {
   for (size_t rank = 0; rank < values.size(); ++rank) {
     const Tensor& value = values[rank];
     to = std::copy_n(value.bytes.data(), value.bytes.size(), to);
-    if (value.lod.size() != all.lod.size()) return absl::FailedPreconditionError("ranks have different levels of sequences");
+    if (value.lod.size() != all.lod.size())
+      return absl::FailedPreconditionError("ranks have different levels of sequences");
     for (size_t level = 0; rank > 0 && level < all.lod.size(); ++level) {
       const uint64_t before = all.lod[level].back();
-      for (size_t i = 1; i < value.lod[level].size(); ++i) all.lod[level].push_back(before + value.lod[level][i]);
+      for (size_t i = 1; i < value.lod[level].size(); ++i)
+        all.lod[level].push_back(before + value.lod[level][i]);
     }
   }
   return all;
 }
 
 absl::StatusOr<Tensor> CombineStep(const std::string& how, std::vector<Tensor>& values) {
-  const auto inner = [](const Tensor& value) { return std::vector<int64_t>(value.dims.begin() + !value.dims.empty(), value.dims.end()); };
+  const auto inner = [](const Tensor& value) {
+    return std::vector<int64_t>(value.dims.begin() + !value.dims.empty(), value.dims.end());
+  };
   for (const Tensor& value : values) {
-    const bool same = how == "concat" ? value.dims.size() == values[0].dims.size() && inner(value) == inner(values[0]) : value.dims == values[0].dims;
-    if (!same || value.dtype != values[0].dtype) return absl::FailedPreconditionError("ranks have values of different extents");
+    const bool same = how == "concat" ? value.dims.size() == values[0].dims.size() &&
+                                            inner(value) == inner(values[0])
+                                      : value.dims == values[0].dims;
+    if (!same || value.dtype != values[0].dtype)
+      return absl::FailedPreconditionError("ranks have values of different extents");
   }
   if (how == "mean" || how == "sum") return SumOf(values, how == "mean");
   if (how == "concat") return JoinedRows(values);
@@ -117,7 +131,8 @@ absl::StatusOr<Tensor> CombineStep(const std::string& how, std::vector<Tensor>& 
 }
 
 // Files per step (ragged values).
-absl::Status CombineSteps(const std::string& folder, const std::string& name, const std::string& how, const std::vector<io::Feed>& files) {
+absl::Status CombineSteps(const std::string& folder, const std::string& name,
+                          const std::string& how, const std::vector<io::Feed>& files) {
   DT_ASSIGN_OR_RETURN(const std::string stem, io::PrepareInside(folder, name));
   io::ClearSteps(stem, files[0].steps());
   for (int64_t step = 0; step < files[0].steps(); ++step) {
@@ -134,14 +149,16 @@ absl::Status CombineSteps(const std::string& folder, const std::string& name, co
 
 absl::StatusOr<Tensor> CombineTensors(const std::string& how, std::vector<Tensor>& values) {
   for (const Tensor& value : values)
-    if (value.dims != values[0].dims || value.dtype != values[0].dtype) return absl::FailedPreconditionError("ranks have values of different extents");
+    if (value.dims != values[0].dims || value.dtype != values[0].dtype)
+      return absl::FailedPreconditionError("ranks have values of different extents");
   if (how == "mean" || how == "sum") return SumOf(values, how == "mean");
   if (how == "concat") return ConcatenationOf(values);
   return std::move(values[0]);
 }
 
 // One file for all steps.
-absl::Status CombineStacks(const std::string& folder, const std::string& name, const std::string& how, const std::vector<io::Feed>& files) {
+absl::Status CombineStacks(const std::string& folder, const std::string& name,
+                           const std::string& how, const std::vector<io::Feed>& files) {
   std::vector<Tensor> values;
   for (const io::Feed& file : files) {
     DT_ASSIGN_OR_RETURN(Tensor value, io::ReadNpy(file.file()));
@@ -159,7 +176,9 @@ Json Shown(const Json& list) { return list.is_array() && list.size() == 1 ? list
 absl::StatusOr<Json> Combine(const std::string& how, const std::vector<Json>& values) {
   if (values.empty()) return Json();
   // Too large to be shown (docs/file-formats.md): nothing to combine.
-  if (std::any_of(values.begin(), values.end(), [](const Json& value) { return !value.is_array(); })) return Json();
+  if (std::any_of(values.begin(), values.end(),
+                  [](const Json& value) { return !value.is_array(); }))
+    return Json();
   if (how == "same") return Same(values);
   if (how == "mean") return Sum(values, 1.0 / static_cast<double>(values.size()));
   if (how == "sum") return Sum(values, 1.0);
@@ -167,7 +186,8 @@ absl::StatusOr<Json> Combine(const std::string& how, const std::vector<Json>& va
   return Json(values);
 }
 
-absl::Status CombineFiles(const std::string& folder, const std::map<std::string, std::string>& combine, int ranks) {
+absl::Status CombineFiles(const std::string& folder,
+                          const std::map<std::string, std::string>& combine, int ranks) {
   for (const auto& [name, how] : combine) {
     if (how == "list") continue;
     std::vector<io::Feed> files;
@@ -175,8 +195,10 @@ absl::Status CombineFiles(const std::string& folder, const std::map<std::string,
       DT_ASSIGN_OR_RETURN(io::Feed file, io::Feed::Open(absl::StrCat(folder, "/", rank), name));
       files.push_back(std::move(file));
     }
-    const absl::Status status = files[0].ragged() ? CombineSteps(folder, name, how, files) : CombineStacks(folder, name, how, files);
-    if (!status.ok()) return absl::Status(status.code(), absl::StrCat("fetch '", name, "': ", status.message()));
+    const absl::Status status = files[0].ragged() ? CombineSteps(folder, name, how, files)
+                                                  : CombineStacks(folder, name, how, files);
+    if (!status.ok())
+      return absl::Status(status.code(), absl::StrCat("fetch '", name, "': ", status.message()));
   }
   return absl::OkStatus();
 }

@@ -1,4 +1,5 @@
-// The report of a run: what every rank said, and what it means together. Filled by the supervisor, finished by RunJob.
+// The report of a run: what every rank said, and what it means together. Filled by the supervisor,
+// finished by RunJob.
 #pragma once
 
 #include <map>
@@ -14,7 +15,8 @@ namespace dtranspile::launch {
 
 using exec::Json;
 
-// Why a job ended early. `weight` orders reasons that are noticed together: what a rank says about waiting for others is the least.
+// Why a job ended early. `weight` orders reasons that are noticed together: what a rank says about
+// waiting for others is the least.
 struct Failure {
   enum Weight { kWaiting = 0, kSilent = 1, kOwn = 2, kDied = 3, kInterrupted = 4 };
   Weight weight = kOwn;
@@ -33,13 +35,16 @@ struct RankRecord {
   bool ready = false, done = false;
 };
 
-// Values of several ranks as one list, by the plan's `combine`. kFailedPrecondition when ranks that have to agree do not.
+// Values of several ranks as one list, by the plan's `combine`. kFailedPrecondition when ranks that
+// have to agree do not.
 absl::StatusOr<Json> Combine(const std::string& how, const std::vector<Json>& values);
 
 // A list of one element is shown as the element.
 Json Shown(const Json& list);
 
-// DIR/NAME.npy from DIR/<rank>/NAME.npy for each fetch: float means, sums and concatenations over ranks. "list" has no common file.
-absl::Status CombineFiles(const std::string& folder, const std::map<std::string, std::string>& combine, int ranks);
+// DIR/NAME.npy from DIR/<rank>/NAME.npy for each fetch: float means, sums and concatenations over
+// ranks. "list" has no common file.
+absl::Status CombineFiles(const std::string& folder,
+                          const std::map<std::string, std::string>& combine, int ranks);
 
 }  // namespace dtranspile::launch

@@ -26,9 +26,11 @@ void OnSignal(int signal) {
 }  // namespace
 
 absl::Status SignalWatch::Begin() {
-  if (pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) != 0) return absl::InternalError(absl::StrCat("no more pipes: ", strerror(errno)));
+  if (pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) != 0)
+    return absl::InternalError(absl::StrCat("no more pipes: ", strerror(errno)));
   int expected = -1;
-  if (!write_end.compare_exchange_strong(expected, pipe_[1])) return absl::FailedPreconditionError("another job runs in this process");
+  if (!write_end.compare_exchange_strong(expected, pipe_[1]))
+    return absl::FailedPreconditionError("another job runs in this process");
   active_ = true;
   struct sigaction action = {};
   action.sa_handler = OnSignal;

@@ -1,4 +1,5 @@
-// Turns SIGINT, SIGTERM, SIGHUP and SIGQUIT into a readable descriptor while a job runs. Used by the supervisor.
+// Turns SIGINT, SIGTERM, SIGHUP and SIGQUIT into a readable descriptor while a job runs. Used by
+// the supervisor.
 #pragma once
 
 #include <signal.h>

@@ -19,8 +19,8 @@ using exec::JsonObject;
 using exec::NowNs;
 
 constexpr int64_t kMs = 1'000'000;
-// After the first sign of a failure the other ranks' words are heard for this long: the rank that was killed may be noticed after the
-// one that waited for it.
+// After the first sign of a failure the other ranks' words are heard for this long: the rank that
+// was killed may be noticed after the one that waited for it.
 constexpr int64_t kGraceNs = 300 * kMs;
 // Then all are asked to end, and killed when they have not; five seconds in all.
 constexpr int64_t kTermNs = kGraceNs;
@@ -36,14 +36,19 @@ absl::StatusOr<std::string> ConfigText(const exec::WorkerConfig& config) {
   try {
     return exec::ToJson(config).dump();
   } catch (const Json::exception& error) {
-    return absl::InvalidArgumentError(absl::StrCat("a path or name is not UTF-8; rename it: ", error.what()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("a path or name is not UTF-8; rename it: ", error.what()));
   }
 }
 
 }  // namespace
 
 Supervisor::Supervisor(const std::vector<Rank>& ranks, double timeout_seconds, int64_t steps)
-    : ranks_(ranks), timeout_ns_(static_cast<int64_t>(timeout_seconds * 1e9)), steps_(steps), records_(ranks.size()), terminal_(isatty(STDERR_FILENO) == 1) {}
+    : ranks_(ranks),
+      timeout_ns_(static_cast<int64_t>(timeout_seconds * 1e9)),
+      steps_(steps),
+      records_(ranks.size()),
+      terminal_(isatty(STDERR_FILENO) == 1) {}
 
 absl::Status Supervisor::Start(const std::string& binary) {
   DT_RETURN_IF_ERROR(signals_.Begin());
@@ -77,7 +82,8 @@ void Supervisor::Watch() {
 }
 
 bool Supervisor::AllEnded() const {
-  return std::none_of(children_.begin(), children_.end(), [](const Child& child) { return child.process.running(); });
+  return std::none_of(children_.begin(), children_.end(),
+                      [](const Child& child) { return child.process.running(); });
 }
 
 int Supervisor::PollMs() const {
@@ -97,7 +103,11 @@ void Supervisor::Poll() {
   if (fds[0].revents != 0) {
     if (const int signal = signals_.Take(); signal != 0 && interrupted_by_ == 0) {
       interrupted_by_ = signal;
-      Fail({Failure::kInterrupted, -1, {}, {}, absl::StrCat("interrupted by signal ", signal, " (", strsignal(signal), ")")});
+      Fail({Failure::kInterrupted,
+            -1,
+            {},
+            {},
+            absl::StrCat("interrupted by signal ", signal, " (", strsignal(signal), ")")});
     }
   }
   for (size_t i = 0; i < children_.size(); ++i) {
@@ -133,7 +143,11 @@ void Supervisor::OnLine(size_t index, const std::string& line) {
   RankRecord& record = records_[index];
   const auto json = exec::ParseJson("control channel", line);
   if (!json.ok() || !json->is_object())
-    return Fail({Failure::kOwn, static_cast<int>(index), {}, {}, "wrote something to its control channel that is no JSON object"});
+    return Fail({Failure::kOwn,
+                 static_cast<int>(index),
+                 {},
+                 {},
+                 "wrote something to its control channel that is no JSON object"});
   JsonErrors errors("control channel");
   JsonObject object(*json, "", errors);
   const std::string event = object.String("event");
@@ -151,11 +165,17 @@ void Supervisor::OnLine(size_t index, const std::string& line) {
     record.done = true;
   } else if (event == "error") {
     const auto weight = object.Bool("waiting") ? Failure::kWaiting : Failure::kOwn;
-    Fail({weight, static_cast<int>(index), json->value("op", Json()), json->value("step", Json()), object.String("message")});
+    Fail({weight, static_cast<int>(index), json->value("op", Json()), json->value("step", Json()),
+          object.String("message")});
   } else if (event != "alive") {
-    Fail({Failure::kOwn, static_cast<int>(index), {}, {}, absl::StrCat("sent an unknown event '", event.substr(0, 40), "'")});
+    Fail({Failure::kOwn,
+          static_cast<int>(index),
+          {},
+          {},
+          absl::StrCat("sent an unknown event '", event.substr(0, 40), "'")});
   }
-  if (!errors.ok()) Fail({Failure::kOwn, static_cast<int>(index), {}, {}, std::string(errors.status().message())});
+  if (!errors.ok())
+    Fail({Failure::kOwn, static_cast<int>(index), {}, {}, std::string(errors.status().message())});
 }
 
 void Supervisor::OnStep(size_t index, const Json& line) {
@@ -163,8 +183,10 @@ void Supervisor::OnStep(size_t index, const Json& line) {
   JsonErrors errors("control channel");
   JsonObject object(line, "", errors);
   record.step_ms.push_back(object.Real("ms"));
-  for (const auto& [name, value] : object.Object("fetch").items()) record.fetch[name].push_back(value);
-  if (!errors.ok()) Fail({Failure::kOwn, static_cast<int>(index), {}, {}, std::string(errors.status().message())});
+  for (const auto& [name, value] : object.Object("fetch").items())
+    record.fetch[name].push_back(value);
+  if (!errors.ok())
+    Fail({Failure::kOwn, static_cast<int>(index), {}, {}, std::string(errors.status().message())});
 }
 
 void Supervisor::CheckDigest(size_t index) {
@@ -174,7 +196,8 @@ void Supervisor::CheckDigest(size_t index) {
             static_cast<int>(index),
             {},
             {},
-            absl::StrCat("runs another job than ", ranks_[other].name(), " (", records_[index].digest, ", not ", records_[other].digest, ")")});
+            absl::StrCat("runs another job than ", ranks_[other].name(), " (",
+                         records_[index].digest, ", not ", records_[other].digest, ")")});
 }
 
 void Supervisor::OnEnd(size_t index) {
@@ -185,9 +208,15 @@ void Supervisor::OnEnd(size_t index) {
   const bool said_why = failure_ && failure_->process == static_cast<int>(index);
   if (signalled_ != 0 || said_why) return;
   if (records_[index].done && how.empty()) return;
-  // A worker that has reported an error before exits with a status of its own, which says nothing new.
+  // A worker that has reported an error before exits with a status of its own, which says nothing
+  // new.
   const bool died = how.find("signal") != std::string::npos || !failure_;
-  if (died) Fail({Failure::kDied, static_cast<int>(index), {}, StepOf(index), how.empty() ? "ended without a report" : how});
+  if (died)
+    Fail({Failure::kDied,
+          static_cast<int>(index),
+          {},
+          StepOf(index),
+          how.empty() ? "ended without a report" : how});
 }
 
 // A rank that sends nothing, not even its sign of life, is stopped or hangs in the kernel.
@@ -200,7 +229,8 @@ void Supervisor::CheckSilence() {
           static_cast<int>(i),
           {},
           StepOf(i),
-          absl::StrCat(children_[i].process.Stopped() ? "is stopped and" : "hangs and", " has sent no sign of life for ",
+          absl::StrCat(children_[i].process.Stopped() ? "is stopped and" : "hangs and",
+                       " has sent no sign of life for ",
                        (now - children_[i].heard_ns) / 1'000'000'000, " s")});
   }
 }
@@ -226,16 +256,21 @@ void Supervisor::Blame() {
   }
 }
 
-bool Supervisor::IsSpeechless() const { return failure_->weight == Failure::kDied || failure_->weight == Failure::kSilent; }
+bool Supervisor::IsSpeechless() const {
+  return failure_->weight == Failure::kDied || failure_->weight == Failure::kSilent;
+}
 
-// A rank that was killed or stopped cannot say where it was. The ranks that waited for it can, whether they spoke before its end was
-// noticed or after it.
+// A rank that was killed or stopped cannot say where it was. The ranks that waited for it can,
+// whether they spoke before its end was noticed or after it.
 void Supervisor::SayWhere() {
   if (!IsSpeechless()) return;
   if (waited_ && failure_->step.is_null()) failure_->step = waited_->step;
   if (waited_) failure_->op = waited_->op;
-  if (!failure_->step.is_null()) absl::StrAppend(&failure_->message, "; in step ", failure_->step.dump());
-  if (waited_) absl::StrAppend(&failure_->message, failure_->step.is_null() ? ";" : "", " others waited for it in op ", waited_->op.get<std::string>());
+  if (!failure_->step.is_null())
+    absl::StrAppend(&failure_->message, "; in step ", failure_->step.dump());
+  if (waited_)
+    absl::StrAppend(&failure_->message, failure_->step.is_null() ? ";" : "",
+                    " others waited for it in op ", waited_->op.get<std::string>());
 }
 
 // The step that a rank is in; null before the first and after the last one.
@@ -249,7 +284,9 @@ void Supervisor::Advance() {
   if (!failure_) return;
   const int64_t since = NowNs() - failed_ns_;
   const int64_t term = IsSpeechless() && !waited_ ? kSpeechlessNs : kTermNs;
-  const int wanted = since >= kKillNs ? SIGKILL : since >= term || interrupted_by_ != 0 ? SIGTERM : 0;
+  const int wanted = since >= kKillNs                        ? SIGKILL
+                     : since >= term || interrupted_by_ != 0 ? SIGTERM
+                                                             : 0;
   if (wanted == 0 || wanted == signalled_) return;
   if (signalled_ == 0) Blame();
   for (Child& child : children_) child.process.Signal(wanted);
@@ -270,7 +307,8 @@ void Supervisor::ShowProgress(bool last) {
     std::snprintf(timing, sizeof(timing), ", %.2f ms", first.step_ms[least - 1]);
     text += timing;
     if (!first.fetch.empty())
-      absl::StrAppend(&text, ", ", first.fetch.begin()->first, " = ", Shown(first.fetch.begin()->second[least - 1]).dump().substr(0, 40));
+      absl::StrAppend(&text, ", ", first.fetch.begin()->first, " = ",
+                      Shown(first.fetch.begin()->second[least - 1]).dump().substr(0, 40));
   }
   std::fprintf(stderr, "\r\033[K%s%s", text.c_str(), last ? "\n" : "");
   line_open_ = !last;

@@ -23,7 +23,8 @@ class Supervisor {
 
   absl::Status Start(const std::string& binary);
 
-  // Returns when every process has ended: by itself, or because one failed, or because a signal came.
+  // Returns when every process has ended: by itself, or because one failed, or because a signal
+  // came.
   void Watch();
 
   const std::optional<Failure>& failure() const { return failure_; }

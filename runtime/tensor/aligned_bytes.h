@@ -1,4 +1,5 @@
-// A block of host memory that begins on a 64-byte boundary, as generated kernels and library calls ask for (runtime/exec/abi.h).
+// A block of host memory that begins on a 64-byte boundary, as generated kernels and library calls
+// ask for (runtime/exec/abi.h).
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@ class AlignedBytes {
 
   AlignedBytes() = default;
 
-  // `size` zero bytes. kInvalidArgument for a negative size, kResourceExhausted when there is no such memory.
+  // `size` zero bytes. kInvalidArgument for a negative size, kResourceExhausted when there is no
+  // such memory.
   static absl::StatusOr<AlignedBytes> Zeros(int64_t size);
 
   std::byte* data() { return data_.get(); }

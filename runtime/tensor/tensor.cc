@@ -22,7 +22,8 @@ absl::StatusOr<int64_t> ElementCount(const std::vector<int64_t>& dims) {
   }
   if (empty) return 0;
   if (overflow) {
-    return absl::InvalidArgumentError(absl::StrCat("the extents [", absl::StrJoin(dims, ", "), "] have more than 2^63 elements"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the extents [", absl::StrJoin(dims, ", "), "] have more than 2^63 elements"));
   }
   return count;
 }
@@ -33,17 +34,21 @@ absl::StatusOr<int64_t> ByteCount(DType dtype, const std::vector<int64_t>& dims)
   DT_ASSIGN_OR_RETURN(const int64_t count, ElementCount(dims));
   int64_t bytes = 0;
   if (__builtin_mul_overflow(count, size, &bytes)) {
-    return absl::InvalidArgumentError(absl::StrCat(ShapeText(dtype, dims), " has more than 2^63 bytes"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(ShapeText(dtype, dims), " has more than 2^63 bytes"));
   }
   return bytes;
 }
 
-std::string ShapeText(DType dtype, const std::vector<int64_t>& dims) { return absl::StrCat(NameOf(dtype), "[", absl::StrJoin(dims, ", "), "]"); }
+std::string ShapeText(DType dtype, const std::vector<int64_t>& dims) {
+  return absl::StrCat(NameOf(dtype), "[", absl::StrJoin(dims, ", "), "]");
+}
 
 absl::StatusOr<TensorView> TensorView::Rows(int64_t begin, int64_t count) const {
   if (dims.empty()) return absl::OutOfRangeError("a tensor of rank 0 has no rows");
   if (begin < 0 || count < 0 || begin > dims[0] || count > dims[0] - begin) {
-    return absl::OutOfRangeError(absl::StrCat("rows [", begin, ", ", begin, " + ", count, ") of ", ShapeText(dtype, dims)));
+    return absl::OutOfRangeError(
+        absl::StrCat("rows [", begin, ", ", begin, " + ", count, ") of ", ShapeText(dtype, dims)));
   }
   TensorView rows{dtype, dims, data};
   rows.dims[0] = count;

@@ -1,5 +1,5 @@
-// Dense values on the host: what files hold, what feeds and persistables are given as. Read and written by runtime/io,
-// handed to and taken from plans by runtime/exec.
+// Dense values on the host: what files hold, what feeds and persistables are given as. Read and
+// written by runtime/io, handed to and taken from plans by runtime/exec.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,17 @@
 
 namespace dtranspile {
 
-// Offsets per level: level k cuts the items of level k + 1, the last one the rows (leading dimension) of the tensor. Each level
-// begins with 0 and does not decrease. Empty for ordinary tensors.
+// Offsets per level: level k cuts the items of level k + 1, the last one the rows (leading
+// dimension) of the tensor. Each level begins with 0 and does not decrease. Empty for ordinary
+// tensors.
 using Lod = std::vector<std::vector<uint64_t>>;
 
-// The product of the extents; 1 for rank 0. kInvalidArgument for a negative extent and for a product above 2^63 - 1.
+// The product of the extents; 1 for rank 0. kInvalidArgument for a negative extent and for a
+// product above 2^63 - 1.
 absl::StatusOr<int64_t> ElementCount(const std::vector<int64_t>& dims);
 
-// The bytes of that many elements; errors of ElementCount, and kInvalidArgument for a type without a size.
+// The bytes of that many elements; errors of ElementCount, and kInvalidArgument for a type without
+// a size.
 absl::StatusOr<int64_t> ByteCount(DType dtype, const std::vector<int64_t>& dims);
 
 // "float32[8, 10]", for messages.
@@ -64,7 +67,8 @@ struct Tensor {
   }
 };
 
-// A row-sparse tensor: row r of the dense [height, ...] value is the sum of all value rows whose entry of `rows` is r.
+// A row-sparse tensor: row r of the dense [height, ...] value is the sum of all value rows whose
+// entry of `rows` is r.
 struct SelectedRows {
   std::vector<int64_t> rows;  // any order, may repeat
   int64_t height = 0;         // leading extent of the dense value

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Finds the tool and the corpora in the runfiles and calls a driver beside this file: DRIVER.py ARGUMENT...
+# Finds the tool and the corpora in the runfiles and calls a driver beside this file: DRIVER.py
+# ARGUMENT...
 set -euo pipefail
 root=${TEST_SRCDIR:?run through Bazel}/dtranspile
 export XDG_CACHE_HOME=${TEST_TMPDIR:-/tmp}

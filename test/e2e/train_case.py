@@ -6,6 +6,7 @@ the last step with what the framework itself recorded.
 RANKS is a comma-separated list; 1 is the single-device program. Losses: 1e-5 + 1e-4 * |loss| (docs/design.md). Parameters: rtol 1e-3 plus the same
 absolute term, but for what test/corpus/rounding_noise.txt names. More RANKS than 1 of a case tagged `random` or `batch-dependent` make no sense.
 """
+
 import json
 import os
 import struct
@@ -22,7 +23,9 @@ def fail(message):
 
 
 def call(*words):
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS, text=True)
+    done = subprocess.run(
+        words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS, text=True
+    )
     if done.returncode != 0:
         fail("exit status %d of %s\n%s" % (done.returncode, " ".join(words), done.stdout))
     return done.stdout
@@ -33,7 +36,7 @@ def read_record(path):
     with open(path, "rb") as f:
         data = f.read()
     size = struct.unpack_from("<i", data, 16)[0]
-    body = data[20 + size:]
+    body = data[20 + size :]
     return struct.unpack("<%df" % (len(body) // 4), body)
 
 
@@ -89,7 +92,9 @@ def compare_parameters(what, saved, after, noise):
             expected = read_npy(os.path.join(root, file))
             found = read_record(os.path.join(saved, name))
             if len(found) != len(expected):
-                fail("%s: %s has %d elements, expected %d" % (what, name, len(found), len(expected)))
+                fail(
+                    "%s: %s has %d elements, expected %d" % (what, name, len(found), len(expected))
+                )
             excepted = noise.get(name, set())
             for i, (a, b) in enumerate(zip(found, expected)):
                 if not abs(a - b) <= 1e-5 + 1e-3 * abs(b) and not excepted & {"*", str(i)}:
@@ -108,27 +113,61 @@ def main(tools, corpus, case, ranks, *flags):
     with open(os.path.join(folder, "golden.json")) as f:
         golden = json.load(f)
     ending = ".json" if os.path.exists(os.path.join(folder, "main.json")) else ".pdmodel"
-    program = [os.path.join(folder, "main" + ending), "--startup", os.path.join(folder, "startup" + ending)]
+    program = [
+        os.path.join(folder, "main" + ending),
+        "--startup",
+        os.path.join(folder, "startup" + ending),
+    ]
     loss = loss_of(description)
     data = ["--feeds", os.path.join(folder, "feeds"), "--init", os.path.join(folder, "init")]
     if description.get("lr_var"):
-        data += ["--per-step", description["lr_var"] + "=" + ",".join(map(str, description["lr_per_step"]))]
+        data += [
+            "--per-step",
+            description["lr_var"] + "=" + ",".join(map(str, description["lr_per_step"])),
+        ]
     with tempfile.TemporaryDirectory() as work:
         for count in ranks.split(","):
             job, what = program[0], "%s on %s rank(s)" % (case, count)
             saved, report = os.path.join(work, "saved" + count), os.path.join(work, count + ".json")
             if count != "1":
                 job = os.path.join(work, "job" + count)
-                call(tool, "transpile", *program, "-o", job, "--mode", "collective", "--trainers", count, *flags)
+                call(
+                    tool,
+                    "transpile",
+                    *program,
+                    "-o",
+                    job,
+                    "--mode",
+                    "collective",
+                    "--trainers",
+                    count,
+                    *flags
+                )
                 call(tool, "verify", job)
-            call(tool, "run", job, *data, "--cache", os.path.join(work, "cache"), "--report", report, "--save", saved)
+            call(
+                tool,
+                "run",
+                job,
+                *data,
+                "--cache",
+                os.path.join(work, "cache"),
+                "--report",
+                report,
+                "--save",
+                saved
+            )
             with open(report) as f:
                 found = json.load(f)
             if not found["ok"] or len(found["ranks"]) != int(count):
                 fail("%s: %s" % (what, found))
             worst = compare_losses(what, found["fetch"][loss], golden[description["loss"]])
-            parameters = compare_parameters(what, saved, os.path.join(folder, "after"), read_noise(corpus, case))
-            print("%s: largest difference of a loss %.2e, %d parameters equal" % (what, worst, parameters))
+            parameters = compare_parameters(
+                what, saved, os.path.join(folder, "after"), read_noise(corpus, case)
+            )
+            print(
+                "%s: largest difference of a loss %.2e, %d parameters equal"
+                % (what, worst, parameters)
+            )
 
 
 if __name__ == "__main__":

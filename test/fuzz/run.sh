@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Fuzzes: run.sh FUZZER [SECONDS]. FUZZER is a built target of test/fuzz (--config=fuzz); its seeds are small files of its kind in test/corpus and
-# beside the unit tests. A finding is left as crash-*, timeout-* or oom-* in the current folder; mend it and make it a case of the unit tests.
+# Fuzzes: run.sh FUZZER [SECONDS]. FUZZER is a built target of test/fuzz (--config=fuzz); its seeds
+# are small files of its kind in test/corpus and beside the unit tests. A finding is left as
+# crash-*, timeout-* or oom-* in the current folder; mend it and make it a case of the unit tests.
 set -euo pipefail
 fuzzer=$(realpath "$1")
 seconds=${2:-600}
@@ -24,7 +25,8 @@ case $(basename "$fuzzer") in
   tensor_record_fuzz) seeds 8 -path '*/init/*' ;;
   *) echo "run.sh: $fuzzer has no seeds here" >&2; exit 2 ;;
 esac
-# LLVM's own objects are not instrumented: what its headers poison in our code its library does not unpoison.
+# LLVM's own objects are not instrumented: what its headers poison in our code its library does not
+# unpoison.
 export ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0:allow_user_poisoning=0:allocator_may_return_null=1
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 "$fuzzer" "$work/new" "$work/seed" "${flags[@]}" -max_total_time="$seconds"

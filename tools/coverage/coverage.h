@@ -1,5 +1,6 @@
-// Which programs of test/corpus have an op and with which element types: what `dtranspile ops` says of tests. The rows come from the corpora
-// themselves, when the tool is built (generate.cc writes them).
+// Which programs of test/corpus have an op and with which element types: what `dtranspile ops` says
+// of tests. The rows come from the corpora themselves, when the tool is built (generate.cc writes
+// them).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,8 @@ struct Case {
   int64_t version;   // of the program: 1008005, 2006002 …
 };
 
-// Element types of the arguments that a slot has in these programs: bit 1 << code (runtime/base/dtype.h).
+// Element types of the arguments that a slot has in these programs: bit 1 << code
+// (runtime/base/dtype.h).
 struct SlotTypes {
   const char* slot;
   uint64_t types;

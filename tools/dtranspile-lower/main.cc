@@ -1,6 +1,8 @@
-// dtranspile-lower FILE: the plan of every program of the file in text form, one line per node, for lit tests and for authors of rules. Fetched is
-// what no op reads. Extents of feeds are those of the text. --kernels prints the loop nests of kernels as well. With --form-only
-// ops are not held to their rows: extents come with the data, so the lowering has to refuse by itself what the verifier refuses where declared types show it.
+// dtranspile-lower FILE: the plan of every program of the file in text form, one line per node, for
+// lit tests and for authors of rules. Fetched is what no op reads. Extents of feeds are those of
+// the text. --kernels prints the loop nests of kernels as well. With --form-only ops are not held
+// to their rows: extents come with the data, so the lowering has to refuse by itself what the
+// verifier refuses where declared types show it.
 //
 //   call dt_gather(x float32[4x3], index int64[2], -; 0 1) -> out float32[2x3]
 //   kernel relu(x float32[2x3]) -> out float32[2x3]
@@ -35,17 +37,20 @@ class Printer {
   }
 
  private:
-  // "x float32[2x3]"; views name the buffer whose memory they are, extents that only a step knows are ?.
+  // "x float32[2x3]"; views name the buffer whose memory they are, extents that only a step knows
+  // are ?.
   std::string text(int index) const {
     const Buffer& buffer = plan_.buffers[static_cast<size_t>(index)];
     std::string dims;
-    for (int64_t extent : buffer.dims) dims += (dims.empty() ? "" : "x") + (extent < 0 ? "?" : std::to_string(extent));
+    for (int64_t extent : buffer.dims)
+      dims += (dims.empty() ? "" : "x") + (extent < 0 ? "?" : std::to_string(extent));
     const bool view = buffer.storage >= 0 && buffer.storage != index;
-    return buffer.name + " " + NameOf(buffer.dtype) + "[" + dims + "]" + (view ? " of " + plan_.buffers[static_cast<size_t>(buffer.storage)].name : "");
+    return buffer.name + " " + NameOf(buffer.dtype) + "[" + dims + "]" +
+           (view ? " of " + plan_.buffers[static_cast<size_t>(buffer.storage)].name : "");
   }
 
-  // Arguments that are written, or those that are read; `-` stands for a slot of a call without argument. Outputs are the slots from the first one
-  // with a written argument on.
+  // Arguments that are written, or those that are read; `-` stands for a slot of a call without
+  // argument. Outputs are the slots from the first one with a written argument on.
   std::string arguments(const Node& node, bool written) const {
     std::vector<int> slots = node.slots;
     if (slots.empty()) {
@@ -57,7 +62,8 @@ class Printer {
       const auto from = static_cast<size_t>(slots[slot]), to = static_cast<size_t>(slots[slot + 1]);
       for (size_t i = from; i < to; ++i) {
         outputs |= node.writes[i];
-        if (written ? node.writes[i] : node.reads[i]) out += (out.empty() ? "" : ", ") + text(node.args[i]);
+        if (written ? node.writes[i] : node.reads[i])
+          out += (out.empty() ? "" : ", ") + text(node.args[i]);
       }
       if (from == to && outputs == written) out += out.empty() ? "-" : ", -";
     }
@@ -77,15 +83,22 @@ class Printer {
     out.indent(indent);
     switch (node.kind) {
       case Node::Kind::Kernel:
-        out << "kernel " << node.op << "(" << arguments(node, false) << ") -> " << arguments(node, true) << "\n";
+        out << "kernel " << node.op << "(" << arguments(node, false) << ") -> "
+            << arguments(node, true) << "\n";
         if (kernels_) out << emitKernel(*node.kernel) << "\n";
         return;
-      case Node::Kind::Copy: out << "copy " << text(node.args[0]) << " -> " << text(node.args[1]) << "\n"; return;
+      case Node::Kind::Copy:
+        out << "copy " << text(node.args[0]) << " -> " << text(node.args[1]) << "\n";
+        return;
       case Node::Kind::Call:
-        out << "call " << node.callee << "(" << arguments(node, false) << ";" << attributes(node) << ") -> " << arguments(node, true) << "\n";
+        out << "call " << node.callee << "(" << arguments(node, false) << ";" << attributes(node)
+            << ") -> " << arguments(node, true) << "\n";
         return;
       case Node::Kind::Start:
-      case Node::Kind::Wait: out << (node.kind == Node::Kind::Start ? "start " + node.callee : std::string("wait")) << " " << node.ticket << "\n"; return;
+      case Node::Kind::Wait:
+        out << (node.kind == Node::Kind::Start ? "start " + node.callee : std::string("wait"))
+            << " " << node.ticket << "\n";
+        return;
       case Node::Kind::If:
       case Node::Kind::While: break;
     }
@@ -106,7 +119,8 @@ std::vector<std::string> unread(pd::ProgramOp program) {
   for (mlir::Operation& op : *program.getBodyBlock()) {
     for (mlir::Value result : op.getResults()) {
       const bool tensor = pd::declaredInfo(result.getType()).kind == pd::Kind::Tensor;
-      if (tensor && result.use_empty() && pd::OpView::isFrameworkOp(&op)) names.push_back(pd::nameOf(result).str());
+      if (tensor && result.use_empty() && pd::OpView::isFrameworkOp(&op))
+        names.push_back(pd::nameOf(result).str());
     }
   }
   return names;
@@ -132,7 +146,8 @@ int run(const std::string& file, bool kernels, bool formOnly) {
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(file, sources, &context);
   if (!module) return 1;
   bool all = true;
-  for (pd::ProgramOp program : module->getOps<pd::ProgramOp>()) all &= lowerAndPrint(program, kernels);
+  for (pd::ProgramOp program : module->getOps<pd::ProgramOp>())
+    all &= lowerAndPrint(program, kernels);
   return all ? 0 : 1;
 }
 
@@ -145,7 +160,8 @@ int main(int argc, char** argv) {
   bool kernels = false, formOnly = false;
   app.add_option("file", file, "programs as text; - is standard input")->required();
   app.add_flag("--kernels", kernels, "print the loop nests of kernels");
-  app.add_flag("--form-only", formOnly, "leave to the lowering what declared types already show to be wrong");
+  app.add_flag("--form-only", formOnly,
+               "leave to the lowering what declared types already show to be wrong");
   CLI11_PARSE(app, argc, argv);
   return dtranspile::lower::run(file, kernels, formOnly);
 }

@@ -10,7 +10,8 @@
 
 namespace {
 
-// MlirOptMain only warns about a plugin that it cannot load and goes on without; a pipeline that silently lacks a pass is worse than none.
+// MlirOptMain only warns about a plugin that it cannot load and goes on without; a pipeline that
+// silently lacks a pass is worse than none.
 bool pluginsLoad(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     llvm::StringRef word = llvm::StringRef(argv[i]).ltrim('-');
@@ -18,7 +19,8 @@ bool pluginsLoad(int argc, char** argv) {
     std::string file = word.consume_front("=") ? word.str() : i + 1 < argc ? argv[i + 1] : "";
     llvm::Expected<mlir::PassPlugin> plugin = mlir::PassPlugin::load(file);
     if (plugin) continue;
-    llvm::errs() << "error: pass plugin '" << file << "' cannot be loaded: " << llvm::toString(plugin.takeError()) << "\n";
+    llvm::errs() << "error: pass plugin '" << file
+                 << "' cannot be loaded: " << llvm::toString(plugin.takeError()) << "\n";
     return false;
   }
   return true;
@@ -33,5 +35,6 @@ int main(int argc, char** argv) {
   dtranspile::passes::registerAll();
   dtranspile::registerCollectivePipeline();
   dtranspile::registerPhases();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "passes over saved programs and jobs\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "passes over saved programs and jobs\n", registry));
 }

@@ -1,10 +1,11 @@
-// dtranspile-worker CONFIG: one rank of a job. Started by the launcher (runtime/launch), once per rank; by hand to look into one.
+// dtranspile-worker CONFIG: one rank of a job. Started by the launcher (runtime/launch), once per
+// rank; by hand to look into one.
 #include <cstdio>
 
 #include "runtime/comm/communicator.h"
 #include "runtime/exec/worker.h"
+#include "runtime/kernels/cpu/call_table.h"
 #include "runtime/kernels/cpu/random/generator.h"
-#include "runtime/kernels/cpu/table.h"
 
 int main(int argc, char** argv) {
   using namespace dtranspile;
@@ -16,5 +17,6 @@ int main(int argc, char** argv) {
     random::Generator::Process().SetSeed(static_cast<uint64_t>(config.seed));
     random::Generator::Process().SetRank(config.coordinates, config.mesh);
   };
-  return exec::RunWorker(argv[1], {kernels::FindFunction, comm::Join, seed, kernels::ElementTypesOf});
+  return exec::RunWorker(argv[1],
+                         {kernels::FindFunction, comm::Join, seed, kernels::ElementTypesOf});
 }

@@ -16,8 +16,13 @@ using Attributes = std::vector<mlir::NamedAttribute>;
 
 class Exporter {
  public:
-  Exporter(mlir::ModuleOp module, dist::MeshOp mesh, int64_t rank, llvm::ArrayRef<std::string> endpoints)
-      : builder_(module.getContext()), mesh_(mesh), rank_(rank), endpoints_(endpoints), rings_(ringsIn(module, mesh)) {}
+  Exporter(mlir::ModuleOp module, dist::MeshOp mesh, int64_t rank,
+           llvm::ArrayRef<std::string> endpoints)
+      : builder_(module.getContext()),
+        mesh_(mesh),
+        rank_(rank),
+        endpoints_(endpoints),
+        rings_(ringsIn(module, mesh)) {}
 
   mlir::LogicalResult run(pd::ProgramOp program, bool setUp) {
     mlir::Block& block = *program.getBodyBlock();
@@ -28,7 +33,8 @@ class Exporter {
       if (mlir::failed(translate(&op))) return mlir::failure();
     }
     mlir::WalkResult rest = program.walk([](mlir::Operation* op) {
-      if (!llvm::isa_and_nonnull<dist::DistDialect>(op->getDialect())) return mlir::WalkResult::advance();
+      if (!llvm::isa_and_nonnull<dist::DistDialect>(op->getDialect()))
+        return mlir::WalkResult::advance();
       op->emitError("export: communication inside a sub-block has no operator of the framework");
       return mlir::WalkResult::interrupt();
     });
@@ -36,8 +42,12 @@ class Exporter {
   }
 
  private:
-  mlir::IntegerAttr number(int64_t value) { return builder_.getI32IntegerAttr(static_cast<int32_t>(value)); }
-  mlir::NamedAttribute named(llvm::StringRef name, mlir::Attribute value) { return builder_.getNamedAttr(name, value); }
+  mlir::IntegerAttr number(int64_t value) {
+    return builder_.getI32IntegerAttr(static_cast<int32_t>(value));
+  }
+  mlir::NamedAttribute named(llvm::StringRef name, mlir::Attribute value) {
+    return builder_.getNamedAttr(name, value);
+  }
 
   //===--- communicators ---===//
 
@@ -47,7 +57,8 @@ class Exporter {
       if (dist::commOf(&op)) {
         builder_.setInsertionPoint(&op);
         // A broadcast reads its variables right before it.
-        while (builder_.getInsertionPoint() != block.begin() && llvm::isa<pd::GetOp>(*std::prev(builder_.getInsertionPoint())))
+        while (builder_.getInsertionPoint() != block.begin() &&
+               llvm::isa<pd::GetOp>(*std::prev(builder_.getInsertionPoint())))
           builder_.setInsertionPoint(&*std::prev(builder_.getInsertionPoint()));
         break;
       }
@@ -65,12 +76,17 @@ class Exporter {
     }
     std::string name = declarations_.freshName(&block, "comm_id");
     mlir::Location loc = dist::CommOp(ring.comm).getLoc();
-    pd::OpView id = declarations_.create(builder_, loc, "c_gen_nccl_id", {}, {{"Out", {{name, pd::RawType::get(builder_.getContext(), "RAW")}}}},
-                                         {named("rank", number(position)), named("endpoint", builder_.getStringAttr(endpoints_[rank_])),
-                                          named("other_endpoints", builder_.getStrArrayAttr(others)), named("ring_id", number(ring.id))},
-                                         pd::kForward);
+    pd::OpView id =
+        declarations_.create(builder_, loc, "c_gen_nccl_id", {},
+                             {{"Out", {{name, pd::RawType::get(builder_.getContext(), "RAW")}}}},
+                             {named("rank", number(position)),
+                              named("endpoint", builder_.getStringAttr(endpoints_[rank_])),
+                              named("other_endpoints", builder_.getStrArrayAttr(others)),
+                              named("ring_id", number(ring.id))},
+                             pd::kForward);
     declarations_.create(builder_, loc, "c_comm_init", {{"X", {id.output("Out")}}}, {},
-                         {named("nranks", number(static_cast<int64_t>(members.size()))), named("rank", number(position)), named("ring_id", number(ring.id)),
+                         {named("nranks", number(static_cast<int64_t>(members.size()))),
+                          named("rank", number(position)), named("ring_id", number(ring.id)),
                           named("endpoints", builder_.getStringAttr(llvm::join(all, ",")))},
                          pd::kForward);
   }
@@ -94,12 +110,15 @@ class Exporter {
     if (auto reduce = llvm::dyn_cast<dist::AllReduceOp>(op)) return allReduce(reduce);
     if (auto scatter = llvm::dyn_cast<dist::ReduceScatterOp>(op)) return foldLevels(scatter);
     if (auto broadcast = llvm::dyn_cast<dist::BroadcastOp>(op)) return exportBroadcast(broadcast);
-    return op->emitError("export: ") << op->getName() << " has no translation into operators of the framework";
+    return op->emitError("export: ")
+           << op->getName() << " has no translation into operators of the framework";
   }
 
   int ringId(mlir::Operation* op) {
     for (const Ring& ring : rings_)
-      if (mlir::FlatSymbolRefAttr::get(dist::CommOp(ring.comm).getSymNameAttr()) == dist::commOf(op)) return ring.id;
+      if (mlir::FlatSymbolRefAttr::get(dist::CommOp(ring.comm).getSymNameAttr()) ==
+          dist::commOf(op))
+        return ring.id;
     return -1;
   }
 
@@ -128,13 +147,17 @@ class Exporter {
   }
 
   // One value in, the same name out.
-  mlir::Value inPlace(mlir::Location loc, llvm::StringRef type, mlir::Value value, const Attributes& attributes, int role) {
-    return declarations_.create(builder_, loc, type, {{"X", {value}}}, {{"Out", {{dist::nameOf(value).str(), value.getType()}}}}, attributes, role)
+  mlir::Value inPlace(mlir::Location loc, llvm::StringRef type, mlir::Value value,
+                      const Attributes& attributes, int role) {
+    return declarations_
+        .create(builder_, loc, type, {{"X", {value}}},
+                {{"Out", {{dist::nameOf(value).str(), value.getType()}}}}, attributes, role)
         .output("Out");
   }
 
   mlir::LogicalResult allReduce(dist::AllReduceOp op) {
-    if (op.getReduce() == dist::Reduce::Or) return op.emitError("export: the framework has no boolean all-reduce");
+    if (op.getReduce() == dist::Reduce::Or)
+      return op.emitError("export: the framework has no boolean all-reduce");
     auto isRows = [](mlir::Type type) { return llvm::isa<pd::RowsType>(type); };
     if (llvm::any_of(op.getInputs().getTypes(), isRows)) return sumOfRows(op);
     bool waits = llvm::isa<dist::PendingType>(op->getResult(0).getType());
@@ -144,8 +167,9 @@ class Exporter {
     return drop(op);
   }
 
-  // The framework's c_allreduce_sum takes dense tensors. A sum of SelectedRows is all rows with all values, and those are the ids and the gradient that
-  // the embedding's gradient op reads: these are gathered over the ring, and the op makes the sum of them.
+  // The framework's c_allreduce_sum takes dense tensors. A sum of SelectedRows is all rows with all
+  // values, and those are the ids and the gradient that the embedding's gradient op reads: these
+  // are gathered over the ring, and the op makes the sum of them.
   mlir::LogicalResult sumOfRows(dist::AllReduceOp op) {
     for (mlir::Value value : op.getInputs())
       if (mlir::failed(gatherBehind(op, value))) return mlir::failure();
@@ -154,11 +178,15 @@ class Exporter {
 
   mlir::LogicalResult gatherBehind(mlir::Operation* sum, mlir::Value value) {
     mlir::Operation* maker = value.getDefiningOp();
-    llvm::StringRef type = maker && pd::OpView::isFrameworkOp(maker) ? pd::OpView(maker).type() : "";
+    llvm::StringRef type =
+        maker && pd::OpView::isFrameworkOp(maker) ? pd::OpView(maker).type() : "";
     const bool embedding = type == "lookup_table_grad" || type == "lookup_table_v2_grad";
-    if (!value.hasOneUse() || !llvm::isa<pd::RowsType>(value.getType()) || !(embedding || type == "sum"))
+    if (!value.hasOneUse() || !llvm::isa<pd::RowsType>(value.getType()) ||
+        !(embedding || type == "sum"))
       return sum->emitError("export: the SelectedRows gradient '")
-             << dist::nameOf(value) << "' is no sum of gradients of lookup_table alone; train this program natively, or with is_sparse = false";
+             << dist::nameOf(value)
+             << "' is no sum of gradients of lookup_table alone; train this program natively, or "
+                "with is_sparse = false";
     pd::OpView view(maker);
     if (!embedding) {
       for (mlir::Value term : view.inputs("X"))
@@ -167,7 +195,8 @@ class Exporter {
     }
     mlir::OpBuilder::InsertionGuard guard(builder_);
     builder_.setInsertionPoint(maker);
-    for (llvm::StringRef slot : {"Ids", "Out@GRAD"}) view.setInput(slot, 0, gathered(maker->getLoc(), view.input(slot)));
+    for (llvm::StringRef slot : {"Ids", "Out@GRAD"})
+      view.setInput(slot, 0, gathered(maker->getLoc(), view.input(slot)));
     return mlir::success();
   }
 
@@ -178,10 +207,14 @@ class Exporter {
     mlir::RankedTensorType tensor = pd::tensorOf(value.getType());
     llvm::SmallVector<int64_t> dims(tensor.getShape());
     if (!dims.empty() && dims[0] != mlir::ShapedType::kDynamic) dims[0] *= ranks;
-    std::string name = declarations_.freshName(builder_.getInsertionBlock(), (pd::nameOf(value) + ".gathered").str());
+    std::string name = declarations_.freshName(builder_.getInsertionBlock(),
+                                               (pd::nameOf(value) + ".gathered").str());
     return declarations_
-        .create(builder_, loc, "c_allgather", {{"X", {value}}}, {{"Out", {{name, mlir::RankedTensorType::get(dims, tensor.getElementType())}}}},
-                {named("nranks", number(ranks)), named("ring_id", number(ring_)), named("use_calc_stream", builder_.getBoolAttr(true))}, pd::kBackward)
+        .create(builder_, loc, "c_allgather", {{"X", {value}}},
+                {{"Out", {{name, mlir::RankedTensorType::get(dims, tensor.getElementType())}}}},
+                {named("nranks", number(ranks)), named("ring_id", number(ring_)),
+                 named("use_calc_stream", builder_.getBoolAttr(true))},
+                pd::kBackward)
         .output("Out");
   }
 
@@ -192,8 +225,10 @@ class Exporter {
     sum.buffer = sum.results.front();
     if (sum.results.size() > 1) sum.buffer = coalesce(op, sum.results, sum.role);
     if (waits) sum.buffer = inPlace(op->getLoc(), "c_sync_calc_stream", sum.buffer, {}, sum.role);
-    sum.buffer = inPlace(op->getLoc(), ("c_allreduce_" + dist::stringifyReduce(reduce)).str(), sum.buffer,
-                         {named("ring_id", number(ring_)), named("use_calc_stream", builder_.getBoolAttr(!waits))}, sum.role);
+    sum.buffer = inPlace(
+        op->getLoc(), ("c_allreduce_" + dist::stringifyReduce(reduce)).str(), sum.buffer,
+        {named("ring_id", number(ring_)), named("use_calc_stream", builder_.getBoolAttr(!waits))},
+        sum.role);
     if (sum.results.size() == 1) sum.results.front() = sum.buffer;
     return sum;
   }
@@ -208,25 +243,34 @@ class Exporter {
     return user;
   }
 
-  // A sum in levels (started reduce_scatter, all_reduce, all_gather, with their waits) is written as one sum over the ring of all its ranks: the
-  // framework has its own hierarchy below the operator. It starts where the first level does and is waited for where the last one is.
+  // A sum in levels (started reduce_scatter, all_reduce, all_gather, with their waits) is written
+  // as one sum over the ring of all its ranks: the framework has its own hierarchy below the
+  // operator. It starts where the first level does and is waited for where the last one is.
   mlir::LogicalResult foldLevels(dist::ReduceScatterOp scatter) {
     llvm::SmallVector<mlir::Operation*> chain = {scatter};
     while (chain.size() < 6 && chain.back()) chain.push_back(onlyUser(chain.back()));
     auto reduce = llvm::dyn_cast_or_null<dist::AllReduceOp>(chain.size() > 2 ? chain[2] : nullptr);
     auto gather = llvm::dyn_cast_or_null<dist::AllGatherOp>(chain.size() > 4 ? chain[4] : nullptr);
-    auto isWait = [&](size_t at) { return at < chain.size() && llvm::isa_and_nonnull<dist::WaitOp>(chain[at]); };
-    bool whole = reduce && gather && isWait(1) && isWait(3) && isWait(5) && reduce.getReduce() == scatter.getReduce() &&
-                 gather.getCommAttr() == scatter.getCommAttr() && llvm::equal(chain[5]->getResultTypes(), scatter.getInputs().getTypes());
+    auto isWait = [&](size_t at) {
+      return at < chain.size() && llvm::isa_and_nonnull<dist::WaitOp>(chain[at]);
+    };
+    bool whole = reduce && gather && isWait(1) && isWait(3) && isWait(5) &&
+                 reduce.getReduce() == scatter.getReduce() &&
+                 gather.getCommAttr() == scatter.getCommAttr() &&
+                 llvm::equal(chain[5]->getResultTypes(), scatter.getInputs().getTypes());
     int ring = whole ? ringOver(scatter.getCommAttr(), reduce.getCommAttr()) : -1;
-    if (ring < 0) return scatter.emitError("export: a reduce_scatter that is no level of a sum over a ring has no translation into operators of the framework");
+    if (ring < 0)
+      return scatter.emitError(
+          "export: a reduce_scatter that is no level of a sum over a ring has no translation into "
+          "operators of the framework");
     ring_ = ring;
     started_[chain[5]] = startSum(scatter, scatter.getReduce(), /*waits=*/true);
     folded_.insert(chain.begin() + 1, chain.begin() + 5);
     return drop(scatter);
   }
 
-  // The ring over the axes of both comms; of several, the one that stands where `within` stands among those of its own axes.
+  // The ring over the axes of both comms; of several, the one that stands where `within` stands
+  // among those of its own axes.
   int ringOver(mlir::FlatSymbolRefAttr within, mlir::FlatSymbolRefAttr between) {
     llvm::SmallVector<mlir::Attribute> axes;
     size_t at = 0, seen = 0;
@@ -234,7 +278,8 @@ class Exporter {
     for (const Ring& ring : rings_) {
       dist::CommOp comm = ring.comm;
       if (comm.getSymName() == within.getValue()) own = comm.getAxes();
-      if (comm.getSymName() == within.getValue() || comm.getSymName() == between.getValue()) llvm::append_range(axes, comm.getAxes());
+      if (comm.getSymName() == within.getValue() || comm.getSymName() == between.getValue())
+        llvm::append_range(axes, comm.getAxes());
     }
     for (const Ring& ring : rings_) {
       dist::CommOp comm = ring.comm;
@@ -244,7 +289,10 @@ class Exporter {
     int found = -1;
     for (const Ring& ring : rings_) {
       dist::CommOp comm = ring.comm;
-      bool covers = comm.getAxes().size() == axes.size() && llvm::all_of(axes, [&](mlir::Attribute axis) { return llvm::is_contained(comm.getAxes(), axis); });
+      bool covers =
+          comm.getAxes().size() == axes.size() && llvm::all_of(axes, [&](mlir::Attribute axis) {
+            return llvm::is_contained(comm.getAxes(), axis);
+          });
       if (covers && (found < 0 || seen <= at)) found = ring.id;
       seen += covers;
     }
@@ -257,25 +305,31 @@ class Exporter {
     for (mlir::Value value : values) parts.push_back({dist::nameOf(value).str(), value.getType()});
     mlir::Type element = pd::tensorOf(values.front().getType()).getElementType();
     auto flat = mlir::RankedTensorType::get({mlir::ShapedType::kDynamic}, element);
-    std::string name = declarations_.freshName(op->getBlock(), "FusedOutput_" + parts.front().first);
-    pd::OpView fused = declarations_.create(builder_, op->getLoc(), "coalesce_tensor", {{"Input", std::vector<mlir::Value>(values.begin(), values.end())}},
-                                            {{"Output", parts}, {"FusedOutput", {{name, flat}}}},
-                                            {named("copy_data", builder_.getBoolAttr(true)), named("use_align", builder_.getBoolAttr(true)),
-                                             named("dtype", number(static_cast<int64_t>(*pd::dtypeOf(element))))},
-                                            role);
+    std::string name =
+        declarations_.freshName(op->getBlock(), "FusedOutput_" + parts.front().first);
+    pd::OpView fused =
+        declarations_.create(builder_, op->getLoc(), "coalesce_tensor",
+                             {{"Input", std::vector<mlir::Value>(values.begin(), values.end())}},
+                             {{"Output", parts}, {"FusedOutput", {{name, flat}}}},
+                             {named("copy_data", builder_.getBoolAttr(true)),
+                              named("use_align", builder_.getBoolAttr(true)),
+                              named("dtype", number(static_cast<int64_t>(*pd::dtypeOf(element))))},
+                             role);
     for (size_t i = 0; i < values.size(); ++i) values[i] = fused.output("Output", i);
     return fused.output("FusedOutput");
   }
 
   mlir::LogicalResult finish(dist::WaitOp wait) {
     auto found = started_.find(wait);
-    if (found == started_.end()) return wait.emitError("export: waits for nothing that was started");
+    if (found == started_.end())
+      return wait.emitError("export: waits for nothing that was started");
     if (!found->second.results.empty()) {
       Started& started = found->second;
       mlir::Value done =
           declarations_
               .create(builder_, wait.getLoc(), "c_sync_comm_stream", {{"X", {started.buffer}}},
-                      {{"Out", {{dist::nameOf(started.buffer).str(), started.buffer.getType()}}}}, {named("ring_id", number(started.ring))}, started.role)
+                      {{"Out", {{dist::nameOf(started.buffer).str(), started.buffer.getType()}}}},
+                      {named("ring_id", number(started.ring))}, started.role)
               .output("Out");
       if (started.results.size() == 1) started.results.front() = done;
       wait->replaceAllUsesWith(started.results);
@@ -285,20 +339,25 @@ class Exporter {
   }
 
   mlir::LogicalResult exportBroadcast(dist::BroadcastOp op) {
-    if (llvm::isa<dist::PendingType>(op->getResult(0).getType())) return op.emitError("export: started broadcasts have no translation yet");
+    if (llvm::isa<dist::PendingType>(op->getResult(0).getType()))
+      return op.emitError("export: started broadcasts have no translation yet");
     // The root is a position in the ring: its coordinates on the comm's axes, last one fastest.
     dist::CommOp comm = dist::lookupComm(op, op.getCommAttr());
-    if (comm.getSubset()) return op.emitError("export: broadcasts in a part of an axis have no translation yet");
+    if (comm.getSubset())
+      return op.emitError("export: broadcasts in a part of an axis have no translation yet");
     int64_t root = 0;
     for (llvm::StringRef axis : comm.getAxes().getAsValueRange<mlir::StringAttr>())
       root = root * *mesh_.sizeOf(axis) + op.getRoot().lookup(axis).getBounds()[0];
     mlir::Value last;
     for (auto [value, result] : llvm::zip(op.getInputs(), op.getResults())) {
       last = inPlace(op.getLoc(), "c_broadcast", value,
-                     {named("ring_id", number(ring_)), named("root", number(root)), named("use_calc_stream", builder_.getBoolAttr(false))}, pd::kForward);
+                     {named("ring_id", number(ring_)), named("root", number(root)),
+                      named("use_calc_stream", builder_.getBoolAttr(false))},
+                     pd::kForward);
       result.replaceAllUsesWith(last);
     }
-    declarations_.create(builder_, op.getLoc(), "c_sync_comm_stream", {{"X", {last}}}, {{"Out", {{dist::nameOf(last).str(), last.getType()}}}},
+    declarations_.create(builder_, op.getLoc(), "c_sync_comm_stream", {{"X", {last}}},
+                         {{"Out", {{dist::nameOf(last).str(), last.getType()}}}},
                          {named("ring_id", number(ring_))}, pd::kForward);
     return drop(op);
   }
@@ -307,17 +366,20 @@ class Exporter {
     std::vector<std::string> inputNames, outputNames;
     std::vector<pd::InputSlot> inputs;
     std::vector<pd::OutputSlot> outputs;
-    for (auto [slot, value] : llvm::zip(op.getInputSlots().getAsValueRange<mlir::StringAttr>(), op.getInputs())) {
+    for (auto [slot, value] :
+         llvm::zip(op.getInputSlots().getAsValueRange<mlir::StringAttr>(), op.getInputs())) {
       if (inputs.empty() || inputs.back().name != slot) inputs.push_back({slot, {}});
       inputs.back().values.push_back(value);
     }
     for (auto [slot, name, type] :
-         llvm::zip(op.getOutputSlots().getAsValueRange<mlir::StringAttr>(), op.getOutputNames().getAsValueRange<mlir::StringAttr>(), op.getResultTypes())) {
+         llvm::zip(op.getOutputSlots().getAsValueRange<mlir::StringAttr>(),
+                   op.getOutputNames().getAsValueRange<mlir::StringAttr>(), op.getResultTypes())) {
       if (outputs.empty() || outputs.back().name != slot) outputs.push_back({slot, {}});
       outputs.back().results.push_back({name.str(), type});
     }
     auto role = op.getAttrs().getAs<mlir::IntegerAttr>("op_role");
-    pd::OpView made = declarations_.create(builder_, op.getLoc(), op.getOp(), inputs, outputs, op.getAttrs().getValue(),
+    pd::OpView made = declarations_.create(builder_, op.getLoc(), op.getOp(), inputs, outputs,
+                                           op.getAttrs().getValue(),
                                            role ? static_cast<int>(role.getInt()) : pd::kForward);
     op->replaceAllUsesWith(made.operation()->getResults());
     return drop(op);
@@ -330,21 +392,27 @@ class Exporter {
   llvm::ArrayRef<std::string> endpoints_;
   std::vector<Ring> rings_;
   llvm::DenseMap<mlir::Operation*, Started> started_;  // by the wait
-  llvm::DenseSet<mlir::Operation*> folded_;            // levels of sums that have been written already
+  llvm::DenseSet<mlir::Operation*> folded_;  // levels of sums that have been written already
   int ring_ = 0;
 };
 
 }  // namespace
 
-mlir::LogicalResult exportCollective(mlir::ModuleOp module, int64_t rank, llvm::ArrayRef<std::string> endpoints) {
+mlir::LogicalResult exportCollective(mlir::ModuleOp module, int64_t rank,
+                                     llvm::ArrayRef<std::string> endpoints) {
   auto meshes = module.getOps<dist::MeshOp>();
-  if (meshes.empty()) return module.emitError("export: the module has no mesh; specialise a job first");
+  if (meshes.empty())
+    return module.emitError("export: the module has no mesh; specialise a job first");
   dist::MeshOp mesh = *meshes.begin();
-  if (rank < 0 || rank >= mesh.ranks()) return module.emitError("export: there is no rank ") << rank << " of " << mesh.ranks();
+  if (rank < 0 || rank >= mesh.ranks())
+    return module.emitError("export: there is no rank ") << rank << " of " << mesh.ranks();
   if (static_cast<int64_t>(endpoints.size()) != mesh.ranks())
-    return module.emitError("export: ") << mesh.ranks() << " ranks need as many endpoints, not " << endpoints.size();
+    return module.emitError("export: ")
+           << mesh.ranks() << " ranks need as many endpoints, not " << endpoints.size();
   for (auto program : module.getOps<pd::ProgramOp>())
-    if (mlir::failed(Exporter(module, mesh, rank, endpoints).run(program, program.getSymName() == "startup"))) return mlir::failure();
+    if (mlir::failed(Exporter(module, mesh, rank, endpoints)
+                         .run(program, program.getSymName() == "startup")))
+      return mlir::failure();
   return mlir::verify(module);
 }
 

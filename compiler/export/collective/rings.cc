@@ -9,7 +9,8 @@ namespace dtranspile {
 std::vector<Ring> ringsIn(mlir::ModuleOp module, dist::MeshOp mesh) {
   std::vector<Ring> rings;
   for (auto comm : module.getOps<dist::CommOp>())
-    if (comm.getKind() == dist::CommKind::Group && comm.groupSize(mesh) > 1) rings.push_back({comm, static_cast<int>(rings.size())});
+    if (comm.getKind() == dist::CommKind::Group && comm.groupSize(mesh) > 1)
+      rings.push_back({comm, static_cast<int>(rings.size())});
   return rings;
 }
 
@@ -21,11 +22,13 @@ std::vector<int64_t> groupOf(dist::CommOp comm, dist::MeshOp mesh, int64_t rank)
   std::vector<int64_t> members = {rank};
   for (mlir::StringAttr axis : comm.getAxes().getAsRange<mlir::StringAttr>()) {
     unsigned index = *mesh.indexOf(axis);
-    dist::AxisSetAttr part = comm.getSubset() ? comm.getSubset()->lookup(axis) : dist::AxisSetAttr();
+    dist::AxisSetAttr part =
+        comm.getSubset() ? comm.getSubset()->lookup(axis) : dist::AxisSetAttr();
     std::vector<int64_t> more;
     for (int64_t member : members)
       for (int64_t c = 0; c < mesh.getSizes()[index]; ++c)
-        if (!part || part.contains(c)) more.push_back(member + (c - coordinates[index]) * strides[index]);
+        if (!part || part.contains(c))
+          more.push_back(member + (c - coordinates[index]) * strides[index]);
     members = std::move(more);
   }
   return members;
@@ -35,7 +38,8 @@ namespace {
 
 bool isFirst(dist::CommOp comm, dist::MeshOp mesh, int64_t rank) {
   llvm::SmallVector<int64_t> coordinates = mesh.coordinatesOf(rank);
-  return llvm::all_of(comm.getAxes().getAsRange<mlir::StringAttr>(), [&](mlir::StringAttr axis) { return coordinates[*mesh.indexOf(axis)] == 0; });
+  return llvm::all_of(comm.getAxes().getAsRange<mlir::StringAttr>(),
+                      [&](mlir::StringAttr axis) { return coordinates[*mesh.indexOf(axis)] == 0; });
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Rings of a module: which communicator has which id, and who is in the group of a rank. Not for users outside of this folder.
+// Rings of a module: which communicator has which id, and who is in the group of a rank. Not for
+// users outside of this folder.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,8 @@
-// What rows of the PIR table cannot say: constants, whose values take another form, and ops whose types depend on their operands.
+// What rows of the PIR table cannot say: constants, whose values take another form, and ops whose
+// types depend on their operands.
 #include <cmath>
 
-#include "compiler/import/pir/table.h"
+#include "compiler/import/pir/op_mapping.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -11,14 +12,16 @@ namespace {
 using framework::OpDesc;
 using pd::AttrType;
 
-// Numbers as the framework prints and reads them: integers without a point, doubles with all digits.
+// Numbers as the framework prints and reads them: integers without a point, doubles with all
+// digits.
 std::string spell(const Number& number) {
   if (number.isInteger) return std::to_string(number.integer);
   if (std::isnan(number.real)) return "nan";
   if (std::isinf(number.real)) return number.real > 0 ? "inf" : "-inf";
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (std::trunc(number.real) == number.real && std::fabs(number.real) < 1e15) stream << static_cast<int64_t>(number.real);
+  if (std::trunc(number.real) == number.real && std::fabs(number.real) < 1e15)
+    stream << static_cast<int64_t>(number.real);
   else stream << llvm::format("%.17g", number.real);
   return text;
 }
@@ -31,8 +34,9 @@ struct ValueList {
 };
 
 constexpr ValueList kValueLists[] = {
-    {0, "bool_values", AttrType::Ints},   {2, "int32_values", AttrType::Ints},    {3, "int64_values", AttrType::Longs},
-    {5, "fp32_values", AttrType::Floats}, {6, "fp64_values", AttrType::Float64s},
+    {0, "bool_values", AttrType::Ints},     {2, "int32_values", AttrType::Ints},
+    {3, "int64_values", AttrType::Longs},   {5, "fp32_values", AttrType::Floats},
+    {6, "fp64_values", AttrType::Float64s},
 };
 
 std::optional<int> dtypeOf(const Op& op) {
@@ -120,7 +124,8 @@ std::string makeArange(Emission& e) {
       attributeOf(op, "dtype", 0).set_i(*dtype);
       fillConstant(op, (*constant)[0]);
     } else {
-      return std::string("takes ") + kSlots[i] + " of another element type than its result, computed at run time";
+      return std::string("takes ") + kSlots[i] +
+             " of another element type than its result, computed at run time";
     }
     Type made = *type;
     made.dtype = *dtype;
@@ -140,7 +145,8 @@ std::string makeCast(Emission& e) {
 // The gradient of a cast is a cast back.
 std::string makeCastGrad(Emission& e) {
   const Type *like = e.operandType(0), *gradient = e.operandType(1);
-  if (!like || !gradient || like->dtype < 0 || gradient->dtype < 0) return "casts a value of unknown element type";
+  if (!like || !gradient || like->dtype < 0 || gradient->dtype < 0)
+    return "casts a value of unknown element type";
   attributeOf(e.made(), "in_dtype", 0).set_i(gradient->dtype);
   attributeOf(e.made(), "out_dtype", 0).set_i(like->dtype);
   return "";

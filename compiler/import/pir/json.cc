@@ -3,7 +3,8 @@
 namespace dtranspile::pir {
 namespace {
 
-// Counts what a document would cost before any of it is kept: a few bytes may ask for gigabytes of objects.
+// Counts what a document would cost before any of it is kept: a few bytes may ask for gigabytes of
+// objects.
 class Meter : public nlohmann::json_sax<json> {
  public:
   explicit Meter(const Budget& budget) : budget_(budget) {}
@@ -20,7 +21,8 @@ class Meter : public nlohmann::json_sax<json> {
   bool start_array(std::size_t) override { return enter(); }
   bool end_object() override { return leave(); }
   bool end_array() override { return leave(); }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception&) override {
     error = "is no legal JSON at byte " + std::to_string(position);
     return false;
   }
@@ -54,9 +56,11 @@ class Meter : public nlohmann::json_sax<json> {
 
 std::string parseJson(llvm::StringRef bytes, const Budget& budget, json& out) {
   if (static_cast<int64_t>(bytes.size()) > budget.maxBytes)
-    return "has " + std::to_string(bytes.size()) + " bytes; PIR programs are read up to " + std::to_string(budget.maxBytes);
+    return "has " + std::to_string(bytes.size()) + " bytes; PIR programs are read up to " +
+           std::to_string(budget.maxBytes);
   Meter meter(budget);
-  if (!json::sax_parse(bytes.begin(), bytes.end(), &meter)) return meter.error.empty() ? "is no legal JSON" : meter.error;
+  if (!json::sax_parse(bytes.begin(), bytes.end(), &meter))
+    return meter.error.empty() ? "is no legal JSON" : meter.error;
   out = json::parse(bytes.begin(), bytes.end(), nullptr, /*allow_exceptions=*/false);
   return out.is_discarded() ? "is no legal JSON" : "";
 }

@@ -1,4 +1,5 @@
-// JSON of untrusted files: read under a budget of bytes, values and depth, then looked at without exceptions. Called by program.cc.
+// JSON of untrusted files: read under a budget of bytes, values and depth, then looked at without
+// exceptions. Called by program.cc.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,8 @@ const json* arrayMember(const json* value, const char* key);
 // Text of a member, or null.
 const std::string* textMember(const json* value, const char* key);
 
-// An integer that fits: JSON booleans count as 0 and 1, fractions and what is beyond 64 bits are refused.
+// An integer that fits: JSON booleans count as 0 and 1, fractions and what is beyond 64 bits are
+// refused.
 bool readInteger(const json& value, int64_t& out);
 
 }  // namespace dtranspile::pir

@@ -8,21 +8,28 @@ namespace {
 // Ops are those of this release of the framework.
 constexpr int64_t kRelease = 2006000;
 
-// A longer constant stays a tensor: attributes hold extents and axes, and a file could have one constant read by all of its ops.
+// A longer constant stays a tensor: attributes hold extents and axes, and a file could have one
+// constant read by all of its ops.
 constexpr size_t kMaxFolded = 1024;
 
 // Attributes that say nothing about the result: where an op runs, what wrote it, hints.
 bool isHint(llvm::StringRef name) {
   return llvm::StringSwitch<bool>(name)
-      .Cases({"place", "op_dist_attr", "op_callstack", "stop_gradient", "persistable", "is_persistable", "op_namescope", "op_device", "mkldnn_data_type"}, true)
+      .Cases({"place", "op_dist_attr", "op_callstack", "stop_gradient", "persistable",
+              "is_persistable", "op_namescope", "op_device", "mkldnn_data_type"},
+             true)
       .Default(false);
 }
 
 }  // namespace
 
-bool isConstant(const Op& op) { return op.name == "pd_op.full" || op.name == "pd_op.full_int_array" || op.name == "pd_op.assign_value"; }
+bool isConstant(const Op& op) {
+  return op.name == "pd_op.full" || op.name == "pd_op.full_int_array" ||
+         op.name == "pd_op.assign_value";
+}
 
-void addArgument(google::protobuf::RepeatedPtrField<OpDesc::Var>& slots, llvm::StringRef slot, llvm::StringRef argument) {
+void addArgument(google::protobuf::RepeatedPtrField<OpDesc::Var>& slots, llvm::StringRef slot,
+                 llvm::StringRef argument) {
   OpDesc::Var* added = slots.Add();
   added->set_parameter(slot.str());
   added->add_arguments(argument.str());
@@ -31,17 +38,20 @@ void addArgument(google::protobuf::RepeatedPtrField<OpDesc::Var>& slots, llvm::S
 // A hook's view of the op that is being made.
 class OpEmission : public Emission {
  public:
-  OpEmission(Normalizer& normalizer, int index, OpDesc& made) : normalizer_(normalizer), index_(index), made_(made) {}
+  OpEmission(Normalizer& normalizer, int index, OpDesc& made)
+      : normalizer_(normalizer), index_(index), made_(made) {}
 
   const Op& op() const override { return normalizer_.program_.ops[index_]; }
   OpDesc& made() override { return made_; }
   const Type* operandType(size_t operand) const override {
     const Op& from = op();
-    Value* value = operand < from.operands.size() ? normalizer_.find(from.operands[operand]) : nullptr;
+    Value* value =
+        operand < from.operands.size() ? normalizer_.find(from.operands[operand]) : nullptr;
     return value ? value->type : nullptr;
   }
   std::optional<Numbers> constant(size_t operand) override {
-    return operand < op().operands.size() ? normalizer_.constantOf(op().operands[operand]) : std::nullopt;
+    return operand < op().operands.size() ? normalizer_.constantOf(op().operands[operand])
+                                          : std::nullopt;
   }
   std::string before(OpDesc made, llvm::StringRef name, const Type& type) override {
     std::string variable = "#" + std::to_string(index_) + "." + name.str();
@@ -59,7 +69,8 @@ class OpEmission : public Emission {
 
 bool Normalizer::fail(int index, const llvm::Twine& message) {
   std::string place = "block 0, op " + std::to_string(index);
-  mlir::emitError(mlir::NameLoc::get(builder_.getStringAttr(place), mlir::FileLineColLoc::get(file_, 0, index)))
+  mlir::emitError(
+      mlir::NameLoc::get(builder_.getStringAttr(place), mlir::FileLineColLoc::get(file_, 0, index)))
       << "op '" << program_.ops[index].name << "' " << message.str();
   return false;
 }
@@ -72,7 +83,8 @@ Value* Normalizer::find(int64_t id) {
 std::string Normalizer::defaultName(int op, size_t result) const {
   if (roles_.seed && program_.ops[op].results[result].id == roles_.seed) {
     auto loss = values_.find(roles_.loss);
-    if (loss != values_.end() && loss->second.names.size() == 1) return loss->second.names[0] + "@GRAD";
+    if (loss != values_.end() && loss->second.names.size() == 1)
+      return loss->second.names[0] + "@GRAD";
   }
   return "#" + std::to_string(op) + "." + std::to_string(result);
 }
@@ -108,7 +120,9 @@ bool Normalizer::emitOp(int index) {
   const Rule& rule = *findRule(op);
   OpDesc made;
   made.set_type(rule.spec->type);
-  if (!setOperands(index, rule, made) || !setAttributes(index, rule, made) || !setResults(index, rule, made)) return false;
+  if (!setOperands(index, rule, made) || !setAttributes(index, rule, made) ||
+      !setResults(index, rule, made))
+    return false;
   if (rule.hook) {
     OpEmission emission(*this, index, made);
     std::string why = rule.hook(emission);
@@ -121,35 +135,48 @@ bool Normalizer::emitOp(int index) {
 bool Normalizer::setOperands(int index, const Rule& rule, OpDesc& made) {
   const Op& op = program_.ops[index];
   if (!rule.takes(op.operands.size()))
-    return fail(index, "has " + llvm::Twine(op.operands.size()) + " operands, expected " + llvm::Twine(rule.operands.size()));
+    return fail(index, "has " + llvm::Twine(op.operands.size()) + " operands, expected " +
+                           llvm::Twine(rule.operands.size()));
   for (size_t i = 0; i < op.operands.size(); ++i)
     if (!setOperand(index, i, rule.operands[i], rule, made)) return false;
   return true;
 }
 
-bool Normalizer::setOperand(int index, size_t number, const OperandRule& rule, const Rule& row, OpDesc& made) {
+bool Normalizer::setOperand(int index, size_t number, const OperandRule& rule, const Rule& row,
+                            OpDesc& made) {
   int64_t id = program_.ops[index].operands[number];
   if (rule.kind == OperandRule::Storage) return true;
-  if (rule.kind == OperandRule::Refused) return id == 0 || fail(index, "has operand '" + rule.name + "', which no op of a ProgramDesc takes");
+  if (rule.kind == OperandRule::Refused)
+    return id == 0 ||
+           fail(index, "has operand '" + rule.name + "', which no op of a ProgramDesc takes");
   std::string slot = rule.name;
   bool list = rule.list;
   if (rule.kind == OperandRule::Constant) {
     if (id == 0) return true;
     if (std::optional<Numbers> numbers = constantOf(id)) {
-      std::string why = toAttribute(*numbers, row.spec->attribute(rule.name)->types[0], attributeOf(made, rule.name, 0));
-      return why.empty() || fail(index, "operand " + llvm::Twine(number) + " (attribute '" + rule.name + "') " + why);
+      std::string why = toAttribute(*numbers, row.spec->attribute(rule.name)->types[0],
+                                    attributeOf(made, rule.name, 0));
+      return why.empty() || fail(index, "operand " + llvm::Twine(number) + " (attribute '" +
+                                            rule.name + "') " + why);
     }
     const Value* value = find(id);
     list = value && value->type->kind == TypeKind::List;
     slot = list ? rule.parts : rule.slot;
-    if (slot.empty()) return fail(index, "takes '" + rule.name + "' from a value computed at run time; only constants are imported");
+    if (slot.empty())
+      return fail(index, "takes '" + rule.name +
+                             "' from a value computed at run time; only constants are imported");
   }
-  if (id == 0) return rule.optional || fail(index, "lacks operand " + llvm::Twine(number) + " (slot " + slot + ")");
+  if (id == 0)
+    return rule.optional ||
+           fail(index, "lacks operand " + llvm::Twine(number) + " (slot " + slot + ")");
   const std::vector<std::string>* names = read(index, id);
   if (!names) return false;
-  if (!list && names->size() != 1) return fail(index, "has a list as operand " + llvm::Twine(number) + " (slot " + slot + ")");
+  if (!list && names->size() != 1)
+    return fail(index, "has a list as operand " + llvm::Twine(number) + " (slot " + slot + ")");
   arguments_ += static_cast<int64_t>(names->size());
-  if (arguments_ > budget_.maxValues) return fail(index, "is one of ops that read more than " + llvm::Twine(budget_.maxValues) + " values altogether");
+  if (arguments_ > budget_.maxValues)
+    return fail(index, "is one of ops that read more than " + llvm::Twine(budget_.maxValues) +
+                           " values altogether");
   OpDesc::Var* input = made.add_inputs();
   input->set_parameter(slot);
   for (const std::string& name : *names) input->add_arguments(name);
@@ -165,30 +192,42 @@ bool Normalizer::setResults(int index, const Rule& rule, OpDesc& made) {
     } else if (next < op.results.size()) {
       if (!setResult(index, next++, result, rule, made)) return false;
     } else if (!result.optional) {
-      return fail(index, "has " + llvm::Twine(op.results.size()) + " results; '" + result.slot + "' is missing");
+      return fail(index, "has " + llvm::Twine(op.results.size()) + " results; '" + result.slot +
+                             "' is missing");
     }
   }
-  return next == op.results.size() || fail(index, "has " + llvm::Twine(op.results.size()) + " results, expected " + llvm::Twine(next));
+  return next == op.results.size() || fail(index, "has " + llvm::Twine(op.results.size()) +
+                                                      " results, expected " + llvm::Twine(next));
 }
 
-bool Normalizer::setResult(int index, size_t number, const ResultRule& rule, const Rule& row, OpDesc& made) {
+bool Normalizer::setResult(int index, size_t number, const ResultRule& rule, const Rule& row,
+                           OpDesc& made) {
   const Op& op = program_.ops[index];
   Value& value = *find(op.results[number].id);
   if (rule.kind == ResultRule::Operand) {
     Value* operand = find(op.operands[row.operand(rule.slot)]);
-    if (!operand || operand->names.size() != 1) return fail(index, "lacks operand '" + rule.slot + "', which a result stands for");
+    if (!operand || operand->names.size() != 1)
+      return fail(index, "lacks operand '" + rule.slot + "', which a result stands for");
     value.names = operand->names;
     return true;
   }
   if (rule.kind == ResultRule::Unread) {
-    return value.readers == 0 || fail(index, "makes '" + rule.slot + "', which is read and which no op of a ProgramDesc makes");
+    return value.readers == 0 ||
+           fail(index,
+                "makes '" + rule.slot + "', which is read and which no op of a ProgramDesc makes");
   }
-  if (value.type->kind == TypeKind::Absent) return value.readers == 0 || fail(index, "has result " + llvm::Twine(number) + " without a type, and it is read");
+  if (value.type->kind == TypeKind::Absent)
+    return value.readers == 0 ||
+           fail(index, "has result " + llvm::Twine(number) + " without a type, and it is read");
   if ((value.type->kind == TypeKind::List) != rule.list)
-    return fail(index, "has result " + llvm::Twine(number) + (rule.list ? " that is no list" : " that is a list"));
-  Value* storage = rule.inPlaceOf.empty() ? nullptr : find(op.operands[row.operand(rule.inPlaceOf)]);
-  // Variables that outlive a step keep their names; others get a new one, which later readers of the old value see too.
-  if (storage && !storage->names.empty() && structureOf(program_.ops[storage->op].name) != Structure::None) {
+    return fail(index, "has result " + llvm::Twine(number) +
+                           (rule.list ? " that is no list" : " that is a list"));
+  Value* storage =
+      rule.inPlaceOf.empty() ? nullptr : find(op.operands[row.operand(rule.inPlaceOf)]);
+  // Variables that outlive a step keep their names; others get a new one, which later readers of
+  // the old value see too.
+  if (storage && !storage->names.empty() &&
+      structureOf(program_.ops[storage->op].name) != Structure::None) {
     value.names = storage->names;
   } else {
     if (!declareResult(index, number)) return false;
@@ -200,11 +239,13 @@ bool Normalizer::setResult(int index, size_t number, const ResultRule& rule, con
   return true;
 }
 
-// A result that this release's ops have and the file's have not: extents of the first operand, for the gradient op.
+// A result that this release's ops have and the file's have not: extents of the first operand, for
+// the gradient op.
 bool Normalizer::makeResult(int index, const ResultRule& rule, OpDesc& made) {
   const Op& op = program_.ops[index];
   Value* operand = op.operands.empty() ? nullptr : find(op.operands[0]);
-  if (!operand || operand->type->kind != TypeKind::Tensor) return fail(index, "has no tensor as its first operand");
+  if (!operand || operand->type->kind != TypeKind::Tensor)
+    return fail(index, "has no tensor as its first operand");
   Type type = *operand->type;
   type.dims.insert(type.dims.begin(), 0);
   std::string name = "#" + std::to_string(index) + "." + rule.slot;
@@ -216,48 +257,61 @@ bool Normalizer::makeResult(int index, const ResultRule& rule, OpDesc& made) {
 bool Normalizer::setAttributes(int index, const Rule& rule, OpDesc& made) {
   for (const AttributeRule& attribute : rule.attributes) {
     if (attribute.kind != AttributeRule::Set) continue;
-    std::string why = toAttribute(llvm::StringRef(attribute.text), rule.spec->attribute(attribute.name)->types[0], attributeOf(made, attribute.name, 0));
+    std::string why =
+        toAttribute(llvm::StringRef(attribute.text), rule.spec->attribute(attribute.name)->types[0],
+                    attributeOf(made, attribute.name, 0));
     if (!why.empty()) return fail(index, "attribute '" + attribute.name + "' " + why);
   }
   if (const json* attributes = program_.ops[index].attributes) {
     for (const json& entry : *attributes) {
       const std::string* name = textMember(&entry, "N");
       const json* value = member(&entry, "AT");
-      if (!name || !value) return fail(index, "has an attribute without name (\"N\") or value (\"AT\")");
+      if (!name || !value)
+        return fail(index, "has an attribute without name (\"N\") or value (\"AT\")");
       if (!setAttribute(index, rule, *name, *value, made)) return false;
     }
   }
   return setDefaults(index, rule, made);
 }
 
-// The framework itself gives forward ops the attributes that a program leaves out, but not their gradients.
+// The framework itself gives forward ops the attributes that a program leaves out, but not their
+// gradients.
 bool Normalizer::setDefaults(int index, const Rule& rule, OpDesc& made) {
   if (!llvm::StringRef(rule.spec->type).ends_with("_grad")) return true;
   llvm::StringSet<> present;
   for (const OpDesc::Attr& attribute : made.attrs()) present.insert(attribute.name());
   for (const pd::AttrRow& row : rule.spec->attributes) {
     if (row.required || row.hint || present.contains(row.name)) continue;
-    std::string why = toAttribute(llvm::StringRef(row.defaultText), row.types[0], attributeOf(made, row.name, 0));
+    std::string why =
+        toAttribute(llvm::StringRef(row.defaultText), row.types[0], attributeOf(made, row.name, 0));
     if (!why.empty()) return fail(index, "attribute '" + row.name + "' " + why);
   }
   return true;
 }
 
-bool Normalizer::setAttribute(int index, const Rule& rule, llvm::StringRef name, const json& value, OpDesc& made) {
+bool Normalizer::setAttribute(int index, const Rule& rule, llvm::StringRef name, const json& value,
+                              OpDesc& made) {
   const AttributeRule* own = rule.attribute(name);
   if (own && own->kind == AttributeRule::Drop) return true;
   if (own && own->kind == AttributeRule::Must) {
     std::optional<Numbers> numbers = numbersOf(value);
     const std::string* text = textOf(value);
-    std::string spelled = text ? *text : numbers && numbers->size() == 1 ? std::to_string(static_cast<int64_t>((*numbers)[0].value())) : "";
+    std::string spelled = text ? *text
+                          : numbers && numbers->size() == 1
+                              ? std::to_string(static_cast<int64_t>((*numbers)[0].value()))
+                              : "";
     std::string expected = own->text == "false" ? "0" : own->text == "true" ? "1" : own->text;
-    return spelled == expected || fail(index, "has attribute '" + name + "' other than " + own->text + ", which no op of a ProgramDesc has");
+    return spelled == expected || fail(index, "has attribute '" + name + "' other than " +
+                                                  own->text + ", which no op of a ProgramDesc has");
   }
   std::string target = own ? own->text : name == "struct_name" ? "op_namescope" : name.str();
   const pd::AttrRow* row = rule.spec->attribute(target);
   if (!own && !row && name != "struct_name" && isHint(name)) return true;
   if (!row) row = pd::commonAttribute(target);
-  if (!row) return rule.hook ? true : fail(index, "has attribute '" + name + "', which its row in the PIR table does not know");
+  if (!row)
+    return rule.hook ? true
+                     : fail(index, "has attribute '" + name +
+                                       "', which its row in the PIR table does not know");
   if (const json* kind = member(&value, "#"); kind && *kind == "NULL") return true;
   std::string why = toAttribute(value, row->types[0], attributeOf(made, target, 0));
   return why.empty() || fail(index, "attribute '" + name + "' " + why);
@@ -284,15 +338,22 @@ void Normalizer::finish(int index, OpDesc made) {
   auto byParameter = [](const auto& a, const auto& b) { return a.parameter() < b.parameter(); };
   std::sort(made.mutable_inputs()->begin(), made.mutable_inputs()->end(), byParameter);
   std::sort(made.mutable_outputs()->begin(), made.mutable_outputs()->end(), byParameter);
-  std::sort(made.mutable_attrs()->begin(), made.mutable_attrs()->end(), [](const auto& a, const auto& b) { return a.name() < b.name(); });
+  std::sort(made.mutable_attrs()->begin(), made.mutable_attrs()->end(),
+            [](const auto& a, const auto& b) { return a.name() < b.name(); });
   *block_->add_ops() = std::move(made);
   normal_.positions[0].push_back(index);
 }
 
 bool Normalizer::declare(int index, llvm::StringRef name, const Type& type, VariableFlags flags) {
-  if (!declared_.insert(name).second) return fail(index, "declares variable '" + name + "' for the second time");
-  int kind = type.kind == TypeKind::Tensor ? 7 : type.kind == TypeKind::SelectedRows ? 8 : type.kind == TypeKind::TensorArray ? 13 : -1;
-  if (kind < 0) return fail(index, "makes variable '" + name + "' of type '" + type.name + "', which no ProgramDesc has");
+  if (!declared_.insert(name).second)
+    return fail(index, "declares variable '" + name + "' for the second time");
+  int kind = type.kind == TypeKind::Tensor         ? 7
+             : type.kind == TypeKind::SelectedRows ? 8
+             : type.kind == TypeKind::TensorArray  ? 13
+                                                   : -1;
+  if (kind < 0)
+    return fail(index, "makes variable '" + name + "' of type '" + type.name +
+                           "', which no ProgramDesc has");
   VarDesc* var = block_->add_vars();
   var->set_name(name.str());
   var->set_persistable(flags.persistable);
@@ -301,8 +362,11 @@ bool Normalizer::declare(int index, llvm::StringRef name, const Type& type, Vari
   var->set_stop_gradient(flags.stopGradient);
   framework::VarType* made = var->mutable_type();
   made->set_type(kind);
-  framework::LoDTensorDesc* withLod = kind == 7 ? made->mutable_lod_tensor() : kind == 13 ? made->mutable_tensor_array() : nullptr;
-  framework::TensorDesc* tensor = withLod ? withLod->mutable_tensor() : made->mutable_selected_rows();
+  framework::LoDTensorDesc* withLod = kind == 7    ? made->mutable_lod_tensor()
+                                      : kind == 13 ? made->mutable_tensor_array()
+                                                   : nullptr;
+  framework::TensorDesc* tensor =
+      withLod ? withLod->mutable_tensor() : made->mutable_selected_rows();
   if (withLod && type.lodLevel) withLod->set_lod_level(type.lodLevel);
   tensor->set_data_type(type.dtype);
   for (int64_t extent : type.dims) tensor->add_dims(extent);
@@ -319,16 +383,20 @@ bool Normalizer::declareResult(int index, size_t number) {
   value.names.resize(types.size());
   for (auto [i, type] : llvm::enumerate(types)) {
     std::string& name = value.names[i];
-    if (name.empty()) name = defaultName(index, number) + (list ? "[" + std::to_string(i) + "]" : "");
+    if (name.empty())
+      name = defaultName(index, number) + (list ? "[" + std::to_string(i) + "]" : "");
     if (type->kind == TypeKind::Absent) name = "@EMPTY@";
     else if (!declare(index, name, *type,
-                      {.persistable = result.persistable || value.pinned, .parameter = value.parameter, .stopGradient = result.stopGradient}))
+                      {.persistable = result.persistable || value.pinned,
+                       .parameter = value.parameter,
+                       .stopGradient = result.stopGradient}))
       return false;
   }
   return true;
 }
 
-// The variables of an operand; makes the constant that it is, if nobody has needed it as a tensor before.
+// The variables of an operand; makes the constant that it is, if nobody has needed it as a tensor
+// before.
 const std::vector<std::string>* Normalizer::read(int index, int64_t id) {
   Value* value = find(id);
   if (!value) return fail(index, "lacks an operand"), nullptr;
@@ -336,7 +404,8 @@ const std::vector<std::string>* Normalizer::read(int index, int64_t id) {
     roles_.role[value->op] = roles_.role[index];
     if (!emitOp(value->op)) return nullptr;
   }
-  if (value->names.empty()) return fail(index, "reads value " + llvm::Twine(id) + ", which holds nothing"), nullptr;
+  if (value->names.empty())
+    return fail(index, "reads value " + llvm::Twine(id) + ", which holds nothing"), nullptr;
   return &value->names;
 }
 
@@ -356,15 +425,19 @@ std::optional<Numbers> Normalizer::constantOf(int64_t id) const {
   return numbers && isFull && numbers->size() != 1 ? std::nullopt : numbers;
 }
 
-mlir::FailureOr<NormalProgram> normalize(mlir::MLIRContext* context, llvm::StringRef bytes, llvm::StringRef file, const Budget& budget) {
+mlir::FailureOr<NormalProgram> normalize(mlir::MLIRContext* context, llvm::StringRef bytes,
+                                         llvm::StringRef file, const Budget& budget) {
   Program program;
   ReadError error;
-  if (readProgram(bytes, budget, program, error)) return Normalizer(context, file, program, budget).run();
+  if (readProgram(bytes, budget, program, error))
+    return Normalizer(context, file, program, budget).run();
   mlir::Builder builder(context);
-  mlir::Location at = mlir::FileLineColLoc::get(builder.getStringAttr(file), 0, error.op < 0 ? 0 : error.op);
+  mlir::Location at =
+      mlir::FileLineColLoc::get(builder.getStringAttr(file), 0, error.op < 0 ? 0 : error.op);
   if (error.op < 0) return mlir::emitError(at) << error.message;
   std::string place = "block 0, op " + std::to_string(error.op);
-  return mlir::emitError(mlir::NameLoc::get(builder.getStringAttr(place), at)) << "op '" << error.name << "' " << error.message;
+  return mlir::emitError(mlir::NameLoc::get(builder.getStringAttr(place), at))
+         << "op '" << error.name << "' " << error.message;
 }
 
 }  // namespace dtranspile::pir

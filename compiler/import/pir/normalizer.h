@@ -1,13 +1,14 @@
-// The walk that normalize.cc and structure.cc share: PIR values become variables, PIR ops those of a ProgramDesc.
+// The walk that normalize.cc and structure.cc share: PIR values become variables, PIR ops those of
+// a ProgramDesc.
 #pragma once
 
 #include <unordered_map>
 
 #include "compiler/import/framework.pb.h"
 #include "compiler/import/pir/normalize.h"
+#include "compiler/import/pir/op_mapping.h"
 #include "compiler/import/pir/program.h"
 #include "compiler/import/pir/roles.h"
-#include "compiler/import/pir/table.h"
 #include "llvm/ADT/StringSet.h"
 #include "mlir/IR/Builders.h"
 
@@ -39,11 +40,13 @@ struct VariableFlags {
   bool persistable = false, parameter = false, stopGradient = false, fed = false;
 };
 
-void addArgument(google::protobuf::RepeatedPtrField<OpDesc::Var>& slots, llvm::StringRef slot, llvm::StringRef argument);
+void addArgument(google::protobuf::RepeatedPtrField<OpDesc::Var>& slots, llvm::StringRef slot,
+                 llvm::StringRef argument);
 
 class Normalizer {
  public:
-  Normalizer(mlir::MLIRContext* context, llvm::StringRef file, const Program& program, const Budget& budget)
+  Normalizer(mlir::MLIRContext* context, llvm::StringRef file, const Program& program,
+             const Budget& budget)
       : builder_(context),
         file_(builder_.getStringAttr(file)),
         program_(program),
@@ -75,13 +78,15 @@ class Normalizer {
   bool emitFetch(int index);
   bool emitOp(int index);
   bool setOperands(int index, const Rule& rule, OpDesc& made);
-  bool setOperand(int index, size_t operand, const OperandRule& rule, const Rule& row, OpDesc& made);
+  bool setOperand(int index, size_t operand, const OperandRule& rule, const Rule& row,
+                  OpDesc& made);
   bool setResults(int index, const Rule& rule, OpDesc& made);
   bool setResult(int index, size_t result, const ResultRule& rule, const Rule& row, OpDesc& made);
   bool makeResult(int index, const ResultRule& rule, OpDesc& made);
   bool setAttributes(int index, const Rule& rule, OpDesc& made);
   bool setDefaults(int index, const Rule& rule, OpDesc& made);
-  bool setAttribute(int index, const Rule& rule, llvm::StringRef name, const json& value, OpDesc& made);
+  bool setAttribute(int index, const Rule& rule, llvm::StringRef name, const json& value,
+                    OpDesc& made);
   void setRole(int index, OpDesc& made);
   void finish(int index, OpDesc made);
 

@@ -11,7 +11,8 @@ struct DialectId {
   const char* name;
 };
 
-constexpr DialectId kDialects[] = {{"0", "builtin"}, {"1", "pd_op"}, {"2", "cf"}, {"3", "custom_op"}, {"4", "pd_dist"}};
+constexpr DialectId kDialects[] = {
+    {"0", "builtin"}, {"1", "pd_op"}, {"2", "cf"}, {"3", "custom_op"}, {"4", "pd_dist"}};
 
 // "1.add" and "pd_op.add" (files of pre-releases) name the same op.
 std::string spellOut(llvm::StringRef text) {
@@ -50,23 +51,30 @@ llvm::StringRef kindOf(const json* value) {
 
 class Reader {
  public:
-  Reader(const Budget& budget, Program& program, ReadError& error) : budget_(budget), program_(program), error_(error) {}
+  Reader(const Budget& budget, Program& program, ReadError& error)
+      : budget_(budget), program_(program), error_(error) {}
 
   bool run() {
     const json* code = member(&program_.document, "base_code");
     const std::string* magic = textMember(code, "magic");
-    if (!magic || *magic != "pir") return fail("is JSON, but no PIR program: base_code.magic is not \"pir\"");
+    if (!magic || *magic != "pir")
+      return fail("is JSON, but no PIR program: base_code.magic is not \"pir\"");
     if (const json* version = member(code, "version")) readInteger(*version, program_.version);
     const json* regions = arrayMember(member(&program_.document, "program"), "regions");
-    if (!regions || regions->size() != 1) return fail("has " + std::to_string(regions ? regions->size() : 0) + " top-level regions; a PIR program has one");
+    if (!regions || regions->size() != 1)
+      return fail("has " + std::to_string(regions ? regions->size() : 0) +
+                  " top-level regions; a PIR program has one");
     const json* blocks = arrayMember(&regions->front(), "blocks");
     if (!blocks || blocks->empty()) return fail("has no block");
-    if (blocks->size() > 1) return fail("has " + std::to_string(blocks->size()) + " top-level blocks; a PIR program has one");
+    if (blocks->size() > 1)
+      return fail("has " + std::to_string(blocks->size()) +
+                  " top-level blocks; a PIR program has one");
     const json* ops = arrayMember(&blocks->front(), "ops");
     if (!ops) return fail("has a block without a list of ops");
     for (const char* arguments : {"args", "kwargs"})
       if (const json* list = arrayMember(&blocks->front(), arguments); list && !list->empty())
-        return fail(std::string("has a top-level block with \"") + arguments + "\"; nobody could give them values");
+        return fail(std::string("has a top-level block with \"") + arguments +
+                    "\"; nobody could give them values");
     program_.ops.reserve(ops->size());
     for (const json& op : *ops)
       if (!readOp(op)) return false;
@@ -80,7 +88,8 @@ class Reader {
   }
 
   bool failOp(std::string message) {
-    error_ = {static_cast<int>(program_.ops.size()) - 1, program_.ops.back().name, std::move(message)};
+    error_ = {static_cast<int>(program_.ops.size()) - 1, program_.ops.back().name,
+              std::move(message)};
     return false;
   }
 
@@ -93,7 +102,9 @@ class Reader {
     op.name = spellOut(*name);
     for (const json* operand : elements(value, "I")) {
       int64_t id = 0;
-      if (!readId(*operand, id)) return failOp("has operand " + std::to_string(op.operands.size()) + " without a value number (\"%\")");
+      if (!readId(*operand, id))
+        return failOp("has operand " + std::to_string(op.operands.size()) +
+                      " without a value number (\"%\")");
       op.operands.push_back(id);
     }
     for (const json* result : elements(value, "O"))
@@ -107,7 +118,8 @@ class Reader {
   // As files of pre-releases write it.
   bool readGenericParameter(Op& op) {
     const std::string* name = textMember(op.attribute("parameter_name"), "D");
-    if (!name || op.results.size() != 1) return failOp("has no attribute 'parameter_name' or not one result");
+    if (!name || op.results.size() != 1)
+      return failOp("has no attribute 'parameter_name' or not one result");
     op.results[0].persistable = true;
     op.parameter = Parameter{*name, true};
     return true;
@@ -122,16 +134,19 @@ class Reader {
 
   static bool readId(const json& value, int64_t& id) {
     for (const char* key : {"%", "#"})
-      if (const json* number = member(&value, key); number && number->is_number_integer()) return readInteger(*number, id);
+      if (const json* number = member(&value, key); number && number->is_number_integer())
+        return readInteger(*number, id);
     return false;
   }
 
   bool readResult(const json& value, Op& op) {
     Result& result = op.results.emplace_back();
     std::string which = "result " + std::to_string(op.results.size() - 1);
-    if (!readId(value, result.id) || result.id <= 0) return failOp("has " + which + " without a positive value number (\"%\")");
+    if (!readId(value, result.id) || result.id <= 0)
+      return failOp("has " + which + " without a positive value number (\"%\")");
     std::string why;
-    if (!readType(member(&value, "TT"), result.type, 0, why)) return failOp("has " + which + " of a type that " + why);
+    if (!readType(member(&value, "TT"), result.type, 0, why))
+      return failOp("has " + which + " of a type that " + why);
     return true;
   }
 
@@ -141,7 +156,9 @@ class Reader {
       const std::string* name = textMember(attribute, "N");
       const json* flags = arrayMember(member(attribute, "AT"), "D");
       if (!name || !flags) continue;
-      bool Result::* field = *name == "persistable" ? &Result::persistable : *name == "stop_gradient" ? &Result::stopGradient : nullptr;
+      bool Result::* field = *name == "persistable"     ? &Result::persistable
+                             : *name == "stop_gradient" ? &Result::stopGradient
+                                                        : nullptr;
       for (size_t i = 0; field && i < std::min(flags->size(), op.results.size()); ++i) {
         const json* flag = member(&(*flags)[i], "D");
         op.results[i].*field = flag && flag->is_boolean() && flag->get<bool>();
@@ -150,21 +167,26 @@ class Reader {
     return true;
   }
 
-  // {"#": "p", "A": [is_distributed, is_parameter, need_clip, name], "O": one object, "OA": [persistable, stop_gradient, trainable]}
+  // {"#": "p", "A": [is_distributed, is_parameter, need_clip, name], "O": one object, "OA":
+  // [persistable, stop_gradient, trainable]}
   bool readParameter(const json& value, Op& op) {
     op.name = "builtin.parameter";
     Parameter parameter;
     const json* name = op.attributes && op.attributes->size() >= 4 ? &(*op.attributes)[3] : nullptr;
-    if (!name || !name->is_string()) return failOp("has no parameter name (fourth element of \"A\")");
+    if (!name || !name->is_string())
+      return failOp("has no parameter name (fourth element of \"A\")");
     parameter.name = name->get<std::string>();
     int64_t flag = 1;
     readInteger((*op.attributes)[1], flag);
     parameter.isParameter = flag != 0;
     op.attributes = nullptr;
     const json* result = member(&value, "O");
-    if (!result || !readResult(*result, op)) return result ? false : failOp("has no result (\"O\")");
+    if (!result || !readResult(*result, op))
+      return result ? false : failOp("has no result (\"O\")");
     op.results[0].persistable = true;
-    if (const json* flags = arrayMember(&value, "OA"); flags && flags->size() >= 2 && readInteger((*flags)[1], flag)) op.results[0].stopGradient = flag != 0;
+    if (const json* flags = arrayMember(&value, "OA");
+        flags && flags->size() >= 2 && readInteger((*flags)[1], flag))
+      op.results[0].stopGradient = flag != 0;
     op.parameter = std::move(parameter);
     return true;
   }
@@ -178,7 +200,8 @@ class Reader {
     const json* data = arrayMember(value, "D");
     if (kind == "NULL") return true;
     if (kind == "t_vec") return readList(data, type, depth, why);
-    if (kind == "t_dtensor" || kind == "t_selected_rows" || kind == "t_dense_tensor_array") return readTensor(kind, data, type, why);
+    if (kind == "t_dtensor" || kind == "t_selected_rows" || kind == "t_dense_tensor_array")
+      return readTensor(kind, data, type, why);
     type.kind = TypeKind::Other;
     return true;
   }
@@ -193,18 +216,25 @@ class Reader {
   }
 
   bool readTensor(llvm::StringRef kind, const json* data, Type& type, std::string& why) {
-    if (!data || data->size() < 2 || !(*data)[1].is_array()) return why = "lacks element type and extents", false;
+    if (!data || data->size() < 2 || !(*data)[1].is_array())
+      return why = "lacks element type and extents", false;
     std::optional<int> dtype = elementCode(kindOf(&(*data)[0]));
-    if (!dtype) return why = "has the unknown element type '" + kindOf(&(*data)[0]).str() + "'", false;
+    if (!dtype)
+      return why = "has the unknown element type '" + kindOf(&(*data)[0]).str() + "'", false;
     type.dtype = *dtype;
-    type.kind = kind == "t_dtensor" ? TypeKind::Tensor : kind == "t_selected_rows" ? TypeKind::SelectedRows : TypeKind::TensorArray;
-    if ((*data)[1].size() > static_cast<size_t>(budget_.maxRank)) return why = "has more than " + std::to_string(budget_.maxRank) + " extents", false;
+    type.kind = kind == "t_dtensor"         ? TypeKind::Tensor
+                : kind == "t_selected_rows" ? TypeKind::SelectedRows
+                                            : TypeKind::TensorArray;
+    if ((*data)[1].size() > static_cast<size_t>(budget_.maxRank))
+      return why = "has more than " + std::to_string(budget_.maxRank) + " extents", false;
     for (const json& extent : (*data)[1]) {
       int64_t number = 0;
-      if (!readInteger(extent, number) || number < -1) return why = "has an extent that is no number from -1 on", false;
+      if (!readInteger(extent, number) || number < -1)
+        return why = "has an extent that is no number from -1 on", false;
       type.dims.push_back(number);
     }
-    if (type.kind == TypeKind::Tensor && data->size() > 3 && (*data)[3].is_array()) type.lodLevel = static_cast<int>(std::min<size_t>((*data)[3].size(), 64));
+    if (type.kind == TypeKind::Tensor && data->size() > 3 && (*data)[3].is_array())
+      type.lodLevel = static_cast<int>(std::min<size_t>((*data)[3].size(), 64));
     return true;
   }
 

@@ -1,5 +1,6 @@
-// A PIR program (Paddle 3.x JSON) as the file has it: ops, values by number, types. Attributes stay JSON until an op's row says what
-// they become. program.cc reads, normalize.cc turns the result into a ProgramDesc.
+// A PIR program (Paddle 3.x JSON) as the file has it: ops, values by number, types. Attributes stay
+// JSON until an op's row says what they become. program.cc reads, normalize.cc turns the result
+// into a ProgramDesc.
 #pragma once
 
 #include <optional>
@@ -59,7 +60,8 @@ struct ReadError {
 
 bool readProgram(llvm::StringRef bytes, const Budget& budget, Program& program, ReadError& error);
 
-// The framework's code of an element type by its name ("float32"); -1 for "Undefined(…)", nothing for others.
+// The framework's code of an element type by its name ("float32"); -1 for "Undefined(…)", nothing
+// for others.
 std::optional<int> dtypeCode(llvm::StringRef name);
 
 }  // namespace dtranspile::pir

@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "compiler/import/pir/table.h"
+#include "compiler/import/pir/op_mapping.h"
 #include "dialects/pd/op_view.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -13,17 +13,24 @@ namespace {
 // Values looked at on the way from an update to its gradient; a legal program needs a few.
 constexpr size_t kMaxSearch = 500;
 
-bool isGradientOp(const Op& op) { return llvm::StringRef(op.name).ends_with("_grad") || llvm::StringRef(op.name).ends_with("_grad_"); }
+bool isGradientOp(const Op& op) {
+  return llvm::StringRef(op.name).ends_with("_grad") ||
+         llvm::StringRef(op.name).ends_with("_grad_");
+}
 
 // Sums of partial gradients, which may stand behind the last gradient op.
-bool isSum(const Op& op) { return op.name == "pd_op.add_n" || op.name == "pd_op.add_n_with_kernel" || op.name == "builtin.combine"; }
+bool isSum(const Op& op) {
+  return op.name == "pd_op.add_n" || op.name == "pd_op.add_n_with_kernel" ||
+         op.name == "builtin.combine";
+}
 
 class Finder {
  public:
   explicit Finder(const Program& program) : program_(program) {
     found_.role.assign(program.ops.size(), pd::kForward);
     for (size_t i = 0; i < program.ops.size(); ++i)
-      for (const Result& result : program.ops[i].results) producer_.try_emplace(result.id, static_cast<int>(i));
+      for (const Result& result : program.ops[i].results)
+        producer_.try_emplace(result.id, static_cast<int>(i));
   }
 
   Roles run() {
@@ -38,7 +45,8 @@ class Finder {
     for (int i = std::max(start, 0); first >= 0 && i < count; ++i) classify(i, last);
     for (int i = 0; i < count; ++i) findUpdate(i);
     if (found_.seed) found_.role[producer_[found_.seed]] = pd::kBackward | pd::kLoss;
-    if (auto loss = producer_.find(found_.loss); loss != producer_.end()) found_.role[loss->second] = pd::kForward | pd::kLoss;
+    if (auto loss = producer_.find(found_.loss); loss != producer_.end())
+      found_.role[loss->second] = pd::kForward | pd::kLoss;
     return std::move(found_);
   }
 
@@ -60,8 +68,10 @@ class Finder {
   void classify(int index, int last) {
     const Op& op = program_.ops[index];
     auto fromBackward = [&](int64_t id) { return backward_.contains(id); };
-    bool reads = llvm::any_of(op.operands, [&](int64_t id) { return backward_.contains(id) || update_.contains(id); });
-    bool isBackward = index <= last || (isSum(op) && !op.operands.empty() && llvm::all_of(op.operands, fromBackward));
+    bool reads = llvm::any_of(
+        op.operands, [&](int64_t id) { return backward_.contains(id) || update_.contains(id); });
+    bool isBackward = index <= last || (isSum(op) && !op.operands.empty() &&
+                                        llvm::all_of(op.operands, fromBackward));
     if (!isBackward && !reads) return;
     found_.role[index] = isBackward ? pd::kBackward : pd::kOptimize;
     for (const Result& result : op.results) (isBackward ? backward_ : update_).insert(result.id);
@@ -72,7 +82,9 @@ class Finder {
     const Rule* rule = findRule(op);
     if (!rule) return;
     int parameter = rule->operand("Param"), gradient = rule->operand("Grad");
-    if (parameter < 0 || gradient < 0 || std::max(parameter, gradient) >= static_cast<int>(op.operands.size())) return;
+    if (parameter < 0 || gradient < 0 ||
+        std::max(parameter, gradient) >= static_cast<int>(op.operands.size()))
+      return;
     found_.role[index] = pd::kOptimize;
     int64_t variable = op.operands[parameter];
     found_.gradients[index].push_back({variable, op.operands[gradient]});
@@ -88,8 +100,9 @@ class Finder {
     return nullptr;
   }
 
-  // The value of the backward part that an update's gradient comes from, through clipping, regularisation and casts: the nearest one with the
-  // extents of the parameter; 0 when there is none or more than one.
+  // The value of the backward part that an update's gradient comes from, through clipping,
+  // regularisation and casts: the nearest one with the extents of the parameter; 0 when there is
+  // none or more than one.
   int64_t rawGradient(int64_t id, const Type* parameter) {
     std::vector<int64_t> level = {id};
     std::unordered_set<int64_t> seen = {id};
@@ -97,7 +110,8 @@ class Finder {
       std::vector<int64_t> candidates, next;
       for (int64_t value : level) {
         const Type* type = typeOf(value);
-        if (backward_.contains(value) && type && parameter && type->dims == parameter->dims) candidates.push_back(value);
+        if (backward_.contains(value) && type && parameter && type->dims == parameter->dims)
+          candidates.push_back(value);
         if (backward_.contains(value) || !update_.contains(value)) continue;
         for (int64_t operand : program_.ops[producer_[value]].operands)
           if (seen.insert(operand).second) next.push_back(operand);

@@ -1,4 +1,5 @@
-// Ops of a PIR program that compute nothing: variables, lists and their parts, names. Part of Normalizer (normalizer.h).
+// Ops of a PIR program that compute nothing: variables, lists and their parts, names. Part of
+// Normalizer (normalizer.h).
 #include <map>
 
 #include "compiler/import/pir/normalizer.h"
@@ -7,7 +8,9 @@
 namespace dtranspile::pir {
 namespace {
 
-const char* nameAttribute(const Op& op) { return op.name == "builtin.set_parameter" ? "parameter_name" : "output_name"; }
+const char* nameAttribute(const Op& op) {
+  return op.name == "builtin.set_parameter" ? "parameter_name" : "output_name";
+}
 
 }  // namespace
 
@@ -33,15 +36,16 @@ bool Normalizer::checkNames() {
     const Op& op = program_.ops[i];
     if (llvm::StringRef(op.name).starts_with("cf.") || op.hasRegions)
       return fail(i,
-                  "belongs to control flow; PIR programs with branches and loops are not imported yet. Save the program as a ProgramDesc (Paddle 2.x) instead");
+                  "belongs to control flow; PIR programs with branches and loops are not imported "
+                  "yet. Save the program as a ProgramDesc (Paddle 2.x) instead");
     bool known = structureOf(op.name) != Structure::None || findRule(op);
     if (!known) ++unknown.try_emplace(op.name, i, 0).first->second.second;
   }
   int listed = 0;
   for (auto& [name, where] : unknown)
     if (listed++ < kMaxListed)
-      fail(where.first,
-           llvm::Twine("has no row in the PIR table (") + llvm::Twine(where.second) + " in this program); a row in compiler/import/pir/rows adds it");
+      fail(where.first, llvm::Twine("has no row in the PIR table (") + llvm::Twine(where.second) +
+                            " in this program); a row in compiler/import/pir/rows adds it");
   return unknown.empty();
 }
 
@@ -56,18 +60,22 @@ bool Normalizer::numberOp(int index) {
   for (int64_t id : op.operands) {
     if (id == 0) continue;
     Value* value = find(id);
-    if (!value) return fail(index, "reads value " + llvm::Twine(id) + ", which no earlier op makes");
+    if (!value)
+      return fail(index, "reads value " + llvm::Twine(id) + ", which no earlier op makes");
     ++value->readers;
   }
   for (auto [number, result] : llvm::enumerate(op.results)) {
     auto [value, isNew] = values_.try_emplace(result.id);
-    if (!isNew) return fail(index, "makes value " + llvm::Twine(result.id) + ", which op " + llvm::Twine(value->second.op) + " makes already");
+    if (!isNew)
+      return fail(index, "makes value " + llvm::Twine(result.id) + ", which op " +
+                             llvm::Twine(value->second.op) + " makes already");
     value->second.op = index;
     value->second.result = static_cast<int>(number);
     value->second.type = &result.type;
   }
   const Rule* rule = findRule(op);
-  for (const ResultRule& result : rule ? llvm::ArrayRef<ResultRule>(rule->results) : llvm::ArrayRef<ResultRule>()) {
+  for (const ResultRule& result :
+       rule ? llvm::ArrayRef<ResultRule>(rule->results) : llvm::ArrayRef<ResultRule>()) {
     int target = result.inPlaceOf.empty() ? -1 : rule->operand(result.inPlaceOf);
     if (target >= 0 && target < static_cast<int>(op.operands.size()))
       if (Value* value = find(op.operands[target])) value->changed = true;
@@ -92,15 +100,18 @@ bool Normalizer::nameValues() {
   return true;
 }
 
-// What a start-up program writes to a parameter or hands out under a name is called so from the start.
+// What a start-up program writes to a parameter or hands out under a name is called so from the
+// start.
 bool Normalizer::nameOf(int index) {
   const Op& op = program_.ops[index];
   std::string name = textAttribute(index, nameAttribute(op));
-  if (name.empty()) return fail(index, llvm::Twine("has no attribute '") + nameAttribute(op) + "' with a name");
+  if (name.empty())
+    return fail(index, llvm::Twine("has no attribute '") + nameAttribute(op) + "' with a name");
   Value* operand = op.operands.size() == 1 ? find(op.operands[0]) : nullptr;
   if (!operand) return fail(index, "has not one operand");
   bool ownName = structureOf(program_.ops[operand->op].name) != Structure::None;
-  if (ownName || operand->pinned || operand->type->kind == TypeKind::List) return true;  // copied where the op stands
+  if (ownName || operand->pinned || operand->type->kind == TypeKind::List)
+    return true;  // copied where the op stands
   operand->names = {name};
   operand->pinned = true;
   operand->parameter = op.name == "builtin.set_parameter";
@@ -111,18 +122,22 @@ bool Normalizer::nameOf(int index) {
 bool Normalizer::nameParts(int index) {
   const Op& op = program_.ops[index];
   Value* list = op.operands.size() == 1 ? find(op.operands[0]) : nullptr;
-  if (!list || list->type->kind != TypeKind::List) return fail(index, "takes parts of something that is no list");
+  if (!list || list->type->kind != TypeKind::List)
+    return fail(index, "takes parts of something that is no list");
   size_t count = list->type->elements.size();
   list->names.resize(count);
   size_t first = 0;
   if (op.name == "builtin.slice") {
     const json* value = op.attribute("index");
     std::optional<Numbers> position = value ? numbersOf(*value) : std::nullopt;
-    if (!position || position->size() != 1 || (*position)[0].integer < 0 || (*position)[0].integer >= static_cast<int64_t>(count) || op.results.size() != 1)
-      return fail(index, "has no attribute 'index' below " + llvm::Twine(count) + ", or not one result");
+    if (!position || position->size() != 1 || (*position)[0].integer < 0 ||
+        (*position)[0].integer >= static_cast<int64_t>(count) || op.results.size() != 1)
+      return fail(index,
+                  "has no attribute 'index' below " + llvm::Twine(count) + ", or not one result");
     first = static_cast<size_t>((*position)[0].integer);
   } else if (op.results.size() != count) {
-    return fail(index, "has " + llvm::Twine(op.results.size()) + " results for a list of " + llvm::Twine(count));
+    return fail(index, "has " + llvm::Twine(op.results.size()) + " results for a list of " +
+                           llvm::Twine(count));
   }
   for (size_t i = 0; i < op.results.size(); ++i)
     if (list->names[first + i].empty()) list->names[first + i] = defaultName(index, i);
@@ -153,9 +168,11 @@ std::string Normalizer::textAttribute(int index, llvm::StringRef name) const {
 // A variable that is there before the program runs, or that the caller feeds.
 bool Normalizer::introduce(int index, const std::string& name) {
   const Op& op = program_.ops[index];
-  if (name.empty() || op.results.size() != 1) return fail(index, "has no attribute 'name', or not one result");
+  if (name.empty() || op.results.size() != 1)
+    return fail(index, "has no attribute 'name', or not one result");
   const Result& result = op.results[0];
-  if (result.type.kind == TypeKind::List || result.type.kind == TypeKind::Absent) return fail(index, "has no tensor as its result");
+  if (result.type.kind == TypeKind::List || result.type.kind == TypeKind::Absent)
+    return fail(index, "has no tensor as its result");
   find(result.id)->names = {name};
   return declare(index, name, result.type,
                  {.persistable = result.persistable,
@@ -182,9 +199,13 @@ bool Normalizer::takeParts(int index) {
   const Op& op = program_.ops[index];
   const std::vector<std::string>* list = read(index, op.operands[0]);
   if (!list) return false;
-  size_t first = structureOf(op.name) == Structure::Slice ? static_cast<size_t>((*numbersOf(*op.attribute("index")))[0].integer) : 0;
-  if (first + op.results.size() > list->size()) return fail(index, "takes more parts than the list has");
-  for (auto [i, result] : llvm::enumerate(op.results)) find(result.id)->names = {(*list)[first + i]};
+  size_t first = structureOf(op.name) == Structure::Slice
+                     ? static_cast<size_t>((*numbersOf(*op.attribute("index")))[0].integer)
+                     : 0;
+  if (first + op.results.size() > list->size())
+    return fail(index, "takes more parts than the list has");
+  for (auto [i, result] : llvm::enumerate(op.results))
+    find(result.id)->names = {(*list)[first + i]};
   return true;
 }
 
@@ -196,8 +217,10 @@ bool Normalizer::emitName(int index) {
   if (from->size() != 1) return fail(index, "names a list");
   std::string name = textAttribute(index, nameAttribute(op));
   if ((*from)[0] == name) return true;
-  VariableFlags flags = {.persistable = true, .parameter = op.name == "builtin.set_parameter", .stopGradient = true};
-  if (!declared_.contains(name) && !declare(index, name, *find(op.operands[0])->type, flags)) return false;
+  VariableFlags flags = {
+      .persistable = true, .parameter = op.name == "builtin.set_parameter", .stopGradient = true};
+  if (!declared_.contains(name) && !declare(index, name, *find(op.operands[0])->type, flags))
+    return false;
   OpDesc copy;
   copy.set_type("assign");
   addArgument(*copy.mutable_inputs(), "X", (*from)[0]);
@@ -209,7 +232,8 @@ bool Normalizer::emitName(int index) {
 // As programs saved for inference have it: a list of all fetched values, filled by position.
 bool Normalizer::emitFetch(int index) {
   const Op& op = program_.ops[index];
-  const std::vector<std::string>* value = op.operands.size() == 1 ? read(index, op.operands[0]) : nullptr;
+  const std::vector<std::string>* value =
+      op.operands.size() == 1 ? read(index, op.operands[0]) : nullptr;
   if (!value || value->size() != 1) return fail(index, "does not fetch one tensor");
   if (declared_.insert("fetch").second) {
     VarDesc* var = block_->add_vars();
@@ -222,7 +246,8 @@ bool Normalizer::emitFetch(int index) {
   addArgument(*made.mutable_inputs(), "X", (*value)[0]);
   addArgument(*made.mutable_outputs(), "Out", "fetch");
   const json* column = op.attribute("col");
-  std::string why = column ? toAttribute(*column, pd::AttrType::Int, attributeOf(made, "col", 0)) : "is missing";
+  std::string why =
+      column ? toAttribute(*column, pd::AttrType::Int, attributeOf(made, "col", 0)) : "is missing";
   if (!why.empty()) return fail(index, "attribute 'col' " + llvm::Twine(why));
   finish(index, std::move(made));
   return true;

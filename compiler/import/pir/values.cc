@@ -55,7 +55,8 @@ bool appendNumbers(const json& value, Numbers& out, int depth) {
     return code.has_value();
   }
   // ["float32", value]
-  if (kindOf(value) == "a_scalar") data = data->is_array() && data->size() == 2 ? &(*data)[1] : nullptr;
+  if (kindOf(value) == "a_scalar")
+    data = data->is_array() && data->size() == 2 ? &(*data)[1] : nullptr;
   if (!data) return false;
   if (!data->is_array()) {
     std::optional<Number> number = plainNumber(*data);
@@ -71,12 +72,15 @@ bool appendNumbers(const json& value, Numbers& out, int depth) {
 }
 
 bool integerIn(const Number& number, int64_t lowest, int64_t highest, int64_t& out) {
-  if (!number.isInteger && !(std::trunc(number.real) == number.real && std::fabs(number.real) <= 9007199254740992.0)) return false;
+  if (!number.isInteger &&
+      !(std::trunc(number.real) == number.real && std::fabs(number.real) <= 9007199254740992.0))
+    return false;
   out = number.isInteger ? number.integer : static_cast<int64_t>(number.real);
   return out >= lowest && out <= highest;
 }
 
-// Single numbers: one row per type of a ProgramDesc attribute, with its code in the format. `false`: the number does not fit.
+// Single numbers: one row per type of a ProgramDesc attribute, with its code in the format.
+// `false`: the number does not fit.
 struct SingleRow {
   AttrType type;
   int code;
@@ -97,22 +101,48 @@ bool setInteger(const Number& number, Set set) {
 
 const SingleRow kSingles[] = {
     {AttrType::Int, 0,
-     [](const Number& n, OpDesc::Attr& a) { return setInteger<INT32_MIN, INT32_MAX>(n, [&](int64_t v) { a.set_i(static_cast<int32_t>(v)); }); }},
-    {AttrType::Long, 9, [](const Number& n, OpDesc::Attr& a) { return setInteger<INT64_MIN, INT64_MAX>(n, [&](int64_t v) { a.set_l(v); }); }},
-    {AttrType::Bool, 6, [](const Number& n, OpDesc::Attr& a) { return setInteger<0, 1>(n, [&](int64_t v) { a.set_b(v); }); }},
-    {AttrType::Float, 1, [](const Number& n, OpDesc::Attr& a) { return a.set_f(static_cast<float>(n.value())), true; }},
-    {AttrType::Float64, 15, [](const Number& n, OpDesc::Attr& a) { return a.set_float64(n.value()), true; }},
-    {AttrType::Scalar, 16, [](const Number& n, OpDesc::Attr& a) { return setScalar(n, *a.mutable_scalar()), true; }},
+     [](const Number& n, OpDesc::Attr& a) {
+       return setInteger<INT32_MIN, INT32_MAX>(
+           n, [&](int64_t v) { a.set_i(static_cast<int32_t>(v)); });
+     }},
+    {AttrType::Long, 9,
+     [](const Number& n, OpDesc::Attr& a) {
+       return setInteger<INT64_MIN, INT64_MAX>(n, [&](int64_t v) { a.set_l(v); });
+     }},
+    {AttrType::Bool, 6,
+     [](const Number& n, OpDesc::Attr& a) {
+       return setInteger<0, 1>(n, [&](int64_t v) { a.set_b(v); });
+     }},
+    {AttrType::Float, 1,
+     [](const Number& n, OpDesc::Attr& a) { return a.set_f(static_cast<float>(n.value())), true; }},
+    {AttrType::Float64, 15,
+     [](const Number& n, OpDesc::Attr& a) { return a.set_float64(n.value()), true; }},
+    {AttrType::Scalar, 16,
+     [](const Number& n, OpDesc::Attr& a) { return setScalar(n, *a.mutable_scalar()), true; }},
 };
 
 const SingleRow kLists[] = {
     {AttrType::Ints, 3,
-     [](const Number& n, OpDesc::Attr& a) { return setInteger<INT32_MIN, INT32_MAX>(n, [&](int64_t v) { a.add_ints(static_cast<int32_t>(v)); }); }},
-    {AttrType::Longs, 11, [](const Number& n, OpDesc::Attr& a) { return setInteger<INT64_MIN, INT64_MAX>(n, [&](int64_t v) { a.add_longs(v); }); }},
-    {AttrType::Bools, 7, [](const Number& n, OpDesc::Attr& a) { return setInteger<0, 1>(n, [&](int64_t v) { a.add_bools(v); }); }},
-    {AttrType::Floats, 4, [](const Number& n, OpDesc::Attr& a) { return a.add_floats(static_cast<float>(n.value())), true; }},
-    {AttrType::Float64s, 12, [](const Number& n, OpDesc::Attr& a) { return a.add_float64s(n.value()), true; }},
-    {AttrType::Scalars, 17, [](const Number& n, OpDesc::Attr& a) { return setScalar(n, *a.add_scalars()), true; }},
+     [](const Number& n, OpDesc::Attr& a) {
+       return setInteger<INT32_MIN, INT32_MAX>(
+           n, [&](int64_t v) { a.add_ints(static_cast<int32_t>(v)); });
+     }},
+    {AttrType::Longs, 11,
+     [](const Number& n, OpDesc::Attr& a) {
+       return setInteger<INT64_MIN, INT64_MAX>(n, [&](int64_t v) { a.add_longs(v); });
+     }},
+    {AttrType::Bools, 7,
+     [](const Number& n, OpDesc::Attr& a) {
+       return setInteger<0, 1>(n, [&](int64_t v) { a.add_bools(v); });
+     }},
+    {AttrType::Floats, 4,
+     [](const Number& n, OpDesc::Attr& a) {
+       return a.add_floats(static_cast<float>(n.value())), true;
+     }},
+    {AttrType::Float64s, 12,
+     [](const Number& n, OpDesc::Attr& a) { return a.add_float64s(n.value()), true; }},
+    {AttrType::Scalars, 17,
+     [](const Number& n, OpDesc::Attr& a) { return setScalar(n, *a.add_scalars()), true; }},
 };
 
 const SingleRow* find(llvm::ArrayRef<SingleRow> rows, AttrType type) {
@@ -160,11 +190,14 @@ std::string toAttribute(const Numbers& values, AttrType type, OpDesc::Attr& out)
   const SingleRow* single = find(kSingles, type);
   const SingleRow* many = find(kLists, type);
   if (!single && !many) return "holds numbers, expected text";
-  if (single && values.size() != 1) return "holds " + std::to_string(values.size()) + " numbers, expected one";
+  if (single && values.size() != 1)
+    return "holds " + std::to_string(values.size()) + " numbers, expected one";
   out.set_type(single ? single->code : many->code);
   for (const Number& number : values) {
     if ((single ? single : many)->set(number, out)) continue;
-    return "holds " + (number.isInteger ? std::to_string(number.integer) : std::to_string(number.real)) + ", which does not fit";
+    return "holds " +
+           (number.isInteger ? std::to_string(number.integer) : std::to_string(number.real)) +
+           ", which does not fit";
   }
   return "";
 }

@@ -1,6 +1,8 @@
-// The cache of compiled kernels: one file per object, named by the hash of everything that went into it. Safe with any number of
-// concurrent readers and writers, in any processes: files appear by rename and carry a checksum; one that does not fit its checksum
-// counts as absent. Bounded: when what this process added makes the folder larger than the limit, the objects unused for longest go.
+// The cache of compiled kernels: one file per object, named by the hash of everything that went
+// into it. Safe with any number of concurrent readers and writers, in any processes: files appear
+// by rename and carry a checksum; one that does not fit its checksum counts as absent. Bounded:
+// when what this process added makes the folder larger than the limit, the objects unused for
+// longest go.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +30,8 @@ class ObjectCache {
   // Failure to write is no error: the next process compiles again.
   void insert(const std::string& key, const std::string& object);
 
-  // Removes the objects unused for longest until the folder is at three quarters of the limit, if it is above. Called once per
-  // library, after insertions.
+  // Removes the objects unused for longest until the folder is at three quarters of the limit, if
+  // it is above. Called once per library, after insertions.
   void trim() const;
 
  private:

@@ -45,10 +45,12 @@ std::unique_ptr<llvm::TargetMachine> makeMachine(const Target& target, std::stri
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
   return std::unique_ptr<llvm::TargetMachine>(
-      backend->createTargetMachine(triple, target.cpu, target.features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+      backend->createTargetMachine(triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
+                                   std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
-// Every memref.alloc would be a malloc that nothing frees, every copy a buffer that the plan does not know of.
+// Every memref.alloc would be a malloc that nothing frees, every copy a buffer that the plan does
+// not know of.
 llvm::LogicalResult refuseHiddenMemory(mlir::ModuleOp module, std::string& error) {
   int allocations = 0, copies = 0;
   module.walk([&](mlir::Operation* op) {
@@ -56,7 +58,8 @@ llvm::LogicalResult refuseHiddenMemory(mlir::ModuleOp module, std::string& error
     copies += llvm::isa<mlir::memref::CopyOp>(op);
   });
   if (allocations + copies == 0) return llvm::success();
-  error = std::to_string(allocations) + " allocations and " + std::to_string(copies) + " copies remain: a kernel must use the buffers of the plan";
+  error = std::to_string(allocations) + " allocations and " + std::to_string(copies) +
+          " copies remain: a kernel must use the buffers of the plan";
   return llvm::failure();
 }
 
@@ -70,7 +73,8 @@ llvm::LogicalResult refuseMalloc(const llvm::Module& module, std::string& error)
   return llvm::success();
 }
 
-// void symbol(void* const* args, int64_t lo, int64_t n): loads the pointers, calls the kernel proper.
+// void symbol(void* const* args, int64_t lo, int64_t n): loads the pointers, calls the kernel
+// proper.
 void addEntry(llvm::Module& module, llvm::Function* kernel, llvm::StringRef symbol) {
   llvm::LLVMContext& context = module.getContext();
   llvm::IRBuilder<> builder(context);
@@ -82,7 +86,8 @@ void addEntry(llvm::Module& module, llvm::Function* kernel, llvm::StringRef symb
   llvm::SmallVector<llvm::Value*> arguments;
   const unsigned buffers = kernel->arg_size() - 2;
   for (unsigned i = 0; i < buffers; ++i) {
-    arguments.push_back(builder.CreateLoad(pointer, builder.CreateConstInBoundsGEP1_64(pointer, entry->getArg(0), i)));
+    arguments.push_back(builder.CreateLoad(
+        pointer, builder.CreateConstInBoundsGEP1_64(pointer, entry->getArg(0), i)));
   }
   arguments.push_back(entry->getArg(1));
   arguments.push_back(entry->getArg(2));
@@ -115,7 +120,8 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
-llvm::LogicalResult emitObject(llvm::Module& module, llvm::TargetMachine& machine, std::string& object, std::string& error) {
+llvm::LogicalResult emitObject(llvm::Module& module, llvm::TargetMachine& machine,
+                               std::string& object, std::string& error) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
@@ -139,7 +145,8 @@ KernelCompiler::KernelCompiler(const Target& target) : state_(std::make_unique<S
 
 KernelCompiler::~KernelCompiler() = default;
 
-llvm::LogicalResult KernelCompiler::compile(llvm::StringRef text, llvm::StringRef symbol, std::string& object, std::string& error) {
+llvm::LogicalResult KernelCompiler::compile(llvm::StringRef text, llvm::StringRef symbol,
+                                            std::string& object, std::string& error) {
   if (!state_->machine) {
     error = state_->machineError;
     return llvm::failure();
@@ -149,12 +156,15 @@ llvm::LogicalResult KernelCompiler::compile(llvm::StringRef text, llvm::StringRe
     return llvm::success();
   });
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&state_->context));
-  if (!module || llvm::failed(refuseHiddenMemory(*module, error)) || llvm::failed(state_->passes->run(*module))) return llvm::failure();
+  if (!module || llvm::failed(refuseHiddenMemory(*module, error)) ||
+      llvm::failed(state_->passes->run(*module)))
+    return llvm::failure();
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> translated = mlir::translateModuleToLLVMIR(*module, llvmContext);
   llvm::Function* kernel = translated ? translated->getFunction("kernel") : nullptr;
   if (!kernel || kernel->isDeclaration() || kernel->arg_size() < 2) {
-    if (error.empty()) error = "no function @kernel with (buffers…, lo, n) came out of the pipeline";
+    if (error.empty())
+      error = "no function @kernel with (buffers…, lo, n) came out of the pipeline";
     return llvm::failure();
   }
   translated->setTargetTriple(state_->machine->getTargetTriple());

@@ -21,7 +21,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+double since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
 
 // Compilers hold it shared, the linker alone: LLD resets global options of LLVM.
 std::shared_mutex& llvmOptions() {
@@ -30,7 +32,8 @@ std::shared_mutex& llvmOptions() {
 }
 
 std::string keyOf(const KernelSource& kernel, const Target& target) {
-  return ObjectCache::key("v" + std::to_string(kPipelineVersion) + "\n" + target.cpu + "\n" + target.features + "\n" + kernel.text);
+  return ObjectCache::key("v" + std::to_string(kPipelineVersion) + "\n" + target.cpu + "\n" +
+                          target.features + "\n" + kernel.text);
 }
 
 struct Job {
@@ -43,7 +46,8 @@ class ScratchFolder {
  public:
   ScratchFolder() {
     std::error_code error;
-    std::string pattern = (std::filesystem::temp_directory_path(error) / "dtranspile-link-XXXXXX").string();
+    std::string pattern =
+        (std::filesystem::temp_directory_path(error) / "dtranspile-link-XXXXXX").string();
     if (error) return;  // TMPDIR is no folder
     if (const char* made = mkdtemp(pattern.data())) path_ = made;
   }
@@ -57,7 +61,8 @@ class ScratchFolder {
   std::string path_;
 };
 
-void compileAll(std::vector<Job*>& jobs, const LibraryOptions& options, ObjectCache& cache, std::string& error) {
+void compileAll(std::vector<Job*>& jobs, const LibraryOptions& options, ObjectCache& cache,
+                std::string& error) {
   std::atomic<size_t> next{0};
   std::mutex failures;
   auto work = [&] {
@@ -71,7 +76,9 @@ void compileAll(std::vector<Job*>& jobs, const LibraryOptions& options, ObjectCa
         continue;
       }
       std::lock_guard guard(failures);
-      if (error.empty()) error = "kernel " + job.symbol + " (" + job.source->hint + "): " + problem + "\n" + job.source->text;
+      if (error.empty())
+        error = "kernel " + job.symbol + " (" + job.source->hint + "): " + problem + "\n" +
+                job.source->text;
       next = jobs.size();
     }
   };
@@ -82,10 +89,13 @@ void compileAll(std::vector<Job*>& jobs, const LibraryOptions& options, ObjectCa
   for (std::thread& thread : threads) thread.join();
 }
 
-llvm::LogicalResult link(const std::vector<Job>& jobs, const std::string& output, std::string& error) {
+llvm::LogicalResult link(const std::vector<Job>& jobs, const std::string& output,
+                         std::string& error) {
   ScratchFolder scratch;
   if (scratch.path().empty()) {
-    error = "no folder for objects can be made in the folder of temporary files; set TMPDIR to one that is there and can be written";
+    error =
+        "no folder for objects can be made in the folder of temporary files; set TMPDIR to one "
+        "that is there and can be written";
     return llvm::failure();
   }
   std::vector<std::string> files;
@@ -105,9 +115,12 @@ llvm::LogicalResult link(const std::vector<Job>& jobs, const std::string& output
 
 }  // namespace
 
-std::string symbolOf(const KernelSource& kernel, const Target& target) { return "k_" + keyOf(kernel, target).substr(0, 16); }
+std::string symbolOf(const KernelSource& kernel, const Target& target) {
+  return "k_" + keyOf(kernel, target).substr(0, 16);
+}
 
-llvm::LogicalResult buildLibrary(const std::vector<KernelSource>& kernels, const LibraryOptions& options, const std::string& output,
+llvm::LogicalResult buildLibrary(const std::vector<KernelSource>& kernels,
+                                 const LibraryOptions& options, const std::string& output,
                                  LibraryStatistics& statistics, std::string& error) {
   auto start = Clock::now();
   ObjectCache cache(options.cache);
@@ -120,7 +133,8 @@ llvm::LogicalResult buildLibrary(const std::vector<KernelSource>& kernels, const
   for (auto& [symbol, job] : distinct) jobs.push_back(std::move(job));
   std::vector<Job*> missing;
   for (Job& job : jobs) {
-    if (auto object = cache.find(keyOf(*job.source, options.target))) job.object = std::move(*object);
+    if (auto object = cache.find(keyOf(*job.source, options.target)))
+      job.object = std::move(*object);
     else missing.push_back(&job);
   }
   statistics.kernels = static_cast<int>(jobs.size());

@@ -1,5 +1,5 @@
-// Many kernels to one shared library: equal text is compiled once, the cache is asked first, the rest is compiled on several threads.
-// Called by the lowering when the plan is complete.
+// Many kernels to one shared library: equal text is compiled once, the cache is asked first, the
+// rest is compiled on several threads. Called by the lowering when the plan is complete.
 #pragma once
 
 #include <string>
@@ -31,7 +31,8 @@ struct LibraryStatistics {
 std::string symbolOf(const KernelSource& kernel, const Target& target);
 
 // Writes the library of all kernels to `output`. On failure `error` names the kernel.
-llvm::LogicalResult buildLibrary(const std::vector<KernelSource>& kernels, const LibraryOptions& options, const std::string& output,
+llvm::LogicalResult buildLibrary(const std::vector<KernelSource>& kernels,
+                                 const LibraryOptions& options, const std::string& output,
                                  LibraryStatistics& statistics, std::string& error);
 
 }  // namespace dtranspile::lower

@@ -20,21 +20,29 @@
 namespace dtranspile::lower {
 namespace {
 
-// exp, log, tanh, erf … as polynomials: they vectorise, need no library and treat NaN and infinities right. sin and cos are left out (wrong
-// near multiples of pi): they call libm. MLIR registers no pass for these patterns outside its tests.
-class PolynomialMath : public mlir::PassWrapper<PolynomialMath, mlir::OperationPass<mlir::func::FuncOp>> {
+// exp, log, tanh, erf … as polynomials: they vectorise, need no library and treat NaN and
+// infinities right. sin and cos are left out (wrong near multiples of pi): they call libm. MLIR
+// registers no pass for these patterns outside its tests.
+class PolynomialMath
+    : public mlir::PassWrapper<PolynomialMath, mlir::OperationPass<mlir::func::FuncOp>> {
  public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PolynomialMath)
   llvm::StringRef getArgument() const override { return "kernel-polynomial-math"; }
-  llvm::StringRef getDescription() const override { return "Polynomial approximations of math functions"; }
+  llvm::StringRef getDescription() const override {
+    return "Polynomial approximations of math functions";
+  }
   void getDependentDialects(mlir::DialectRegistry& registry) const override {
-    registry.insert<mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::vector::VectorDialect>();
+    registry
+        .insert<mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::vector::VectorDialect>();
   }
   void runOnOperation() override {
-    static constexpr llvm::StringLiteral kFunctions[] = {"math.exp", "math.expm1", "math.log", "math.log1p", "math.log2", "math.tanh", "math.erf"};
+    static constexpr llvm::StringLiteral kFunctions[] = {
+        "math.exp", "math.expm1", "math.log", "math.log1p", "math.log2", "math.tanh", "math.erf"};
     mlir::RewritePatternSet patterns(&getContext());
-    mlir::populateMathPolynomialApproximationPatterns(patterns, [](llvm::StringRef name) { return llvm::is_contained(kFunctions, name); });
-    if (mlir::failed(mlir::applyPatternsGreedily(getOperation(), std::move(patterns)))) signalPassFailure();
+    mlir::populateMathPolynomialApproximationPatterns(
+        patterns, [](llvm::StringRef name) { return llvm::is_contained(kFunctions, name); });
+    if (mlir::failed(mlir::applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
   }
 };
 
@@ -42,8 +50,9 @@ class PolynomialMath : public mlir::PassWrapper<PolynomialMath, mlir::OperationP
 
 mlir::DialectRegistry kernelDialects() {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect, mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
-                  mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
+  registry.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
+                  mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,
+                  mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   mlir::registerBuiltinDialectTranslation(registry);
   mlir::registerLLVMDialectTranslation(registry);
   return registry;
@@ -60,7 +69,8 @@ std::unique_ptr<mlir::PassManager> kernelPipeline(mlir::MLIRContext& context) {
   scalar.addPass(std::make_unique<PolynomialMath>());
   scalar.addPass(mlir::createCanonicalizerPass());
   scalar.addPass(mlir::createCSEPass());
-  // Few machines convert to bfloat16, and the runtime library that would do it does not come with the system: it is arithmetic on bits.
+  // Few machines convert to bfloat16, and the runtime library that would do it does not come with
+  // the system: it is arithmetic on bits.
   passes->addPass(mlir::arith::createArithExpandOpsPass({.includeBf16 = true}));
   passes->addPass(mlir::createConvertMathToLLVMPass());
   passes->addPass(mlir::createConvertMathToLibmPass());

@@ -1,4 +1,5 @@
-// The MLIR part of kernel code generation, and the dialects that it speaks. Used by kernel_compiler.h.
+// The MLIR part of kernel code generation, and the dialects that it speaks. Used by
+// kernel_compiler.h.
 #pragma once
 
 #include <memory>

@@ -10,10 +10,12 @@ namespace dtranspile::lower {
 
 Target hostTarget() {
   std::vector<std::string> features;
-  for (const auto& feature : llvm::sys::getHostCPUFeatures()) features.push_back((feature.second ? "+" : "-") + feature.first().str());
+  for (const auto& feature : llvm::sys::getHostCPUFeatures())
+    features.push_back((feature.second ? "+" : "-") + feature.first().str());
   std::sort(features.begin(), features.end());
   Target target{llvm::sys::getHostCPUName().str(), ""};
-  for (const std::string& feature : features) target.features += (target.features.empty() ? "" : ",") + feature;
+  for (const std::string& feature : features)
+    target.features += (target.features.empty() ? "" : ",") + feature;
   return target;
 }
 

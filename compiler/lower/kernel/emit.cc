@@ -1,5 +1,6 @@
-// The only place that knows how scalar operations are spelt in MLIR. Reductions carry `reassoc` on the accumulating operation, so that
-// they vectorise; nothing else has fast-math flags (relu of NaN stays NaN, an is-finite test stays one).
+// The only place that knows how scalar operations are spelt in MLIR. Reductions carry `reassoc` on
+// the accumulating operation, so that they vectorise; nothing else has fast-math flags (relu of NaN
+// stays NaN, an is-finite test stays one).
 #include "compiler/lower/kernel/emit.h"
 
 #include <algorithm>
@@ -20,19 +21,27 @@ struct Spelling {
 };
 
 const Spelling kBinary[] = {
-    {Op::Add, "arith.addf", "arith.addi"},       {Op::Sub, "arith.subf", "arith.subi"},  {Op::Mul, "arith.mulf", "arith.muli"},
-    {Op::Div, "arith.divf", "arith.divsi"},      {Op::Rem, "arith.remf", "arith.remsi"}, {Op::Min, "arith.minimumf", "arith.minsi"},
-    {Op::Max, "arith.maximumf", "arith.maxsi"},  {Op::Pow, "math.powf", nullptr},        {Op::Atan2, "math.atan2", nullptr},
-    {Op::FloorDiv, nullptr, "arith.floordivsi"}, {Op::And, nullptr, "arith.andi"},       {Op::Or, nullptr, "arith.ori"},
+    {Op::Add, "arith.addf", "arith.addi"},      {Op::Sub, "arith.subf", "arith.subi"},
+    {Op::Mul, "arith.mulf", "arith.muli"},      {Op::Div, "arith.divf", "arith.divsi"},
+    {Op::Rem, "arith.remf", "arith.remsi"},     {Op::Min, "arith.minimumf", "arith.minsi"},
+    {Op::Max, "arith.maximumf", "arith.maxsi"}, {Op::Pow, "math.powf", nullptr},
+    {Op::Atan2, "math.atan2", nullptr},         {Op::FloorDiv, nullptr, "arith.floordivsi"},
+    {Op::And, nullptr, "arith.andi"},           {Op::Or, nullptr, "arith.ori"},
 };
 
 const Spelling kUnary[] = {
-    {Op::Neg, "arith.negf", nullptr},   {Op::Abs, "math.absf", "math.absi"}, {Op::Exp, "math.exp", nullptr},     {Op::Log, "math.log", nullptr},
-    {Op::Log2, "math.log2", nullptr},   {Op::Log10, "math.log10", nullptr},  {Op::Log1p, "math.log1p", nullptr}, {Op::Expm1, "math.expm1", nullptr},
-    {Op::Sqrt, "math.sqrt", nullptr},   {Op::Tanh, "math.tanh", nullptr},    {Op::Erf, "math.erf", nullptr},     {Op::Sin, "math.sin", nullptr},
-    {Op::Cos, "math.cos", nullptr},     {Op::Tan, "math.tan", nullptr},      {Op::Asin, "math.asin", nullptr},   {Op::Acos, "math.acos", nullptr},
-    {Op::Atan, "math.atan", nullptr},   {Op::Sinh, "math.sinh", nullptr},    {Op::Cosh, "math.cosh", nullptr},   {Op::Asinh, "math.asinh", nullptr},
-    {Op::Acosh, "math.acosh", nullptr}, {Op::Atanh, "math.atanh", nullptr},  {Op::Floor, "math.floor", nullptr}, {Op::Ceil, "math.ceil", nullptr},
+    {Op::Neg, "arith.negf", nullptr},   {Op::Abs, "math.absf", "math.absi"},
+    {Op::Exp, "math.exp", nullptr},     {Op::Log, "math.log", nullptr},
+    {Op::Log2, "math.log2", nullptr},   {Op::Log10, "math.log10", nullptr},
+    {Op::Log1p, "math.log1p", nullptr}, {Op::Expm1, "math.expm1", nullptr},
+    {Op::Sqrt, "math.sqrt", nullptr},   {Op::Tanh, "math.tanh", nullptr},
+    {Op::Erf, "math.erf", nullptr},     {Op::Sin, "math.sin", nullptr},
+    {Op::Cos, "math.cos", nullptr},     {Op::Tan, "math.tan", nullptr},
+    {Op::Asin, "math.asin", nullptr},   {Op::Acos, "math.acos", nullptr},
+    {Op::Atan, "math.atan", nullptr},   {Op::Sinh, "math.sinh", nullptr},
+    {Op::Cosh, "math.cosh", nullptr},   {Op::Asinh, "math.asinh", nullptr},
+    {Op::Acosh, "math.acosh", nullptr}, {Op::Atanh, "math.atanh", nullptr},
+    {Op::Floor, "math.floor", nullptr}, {Op::Ceil, "math.ceil", nullptr},
     {Op::Round, "math.round", nullptr}, {Op::Trunc, "math.trunc", nullptr},
 };
 
@@ -41,8 +50,9 @@ struct Comparison {
   const char* floating;
   const char* integer;
 };
-const Comparison kComparisons[] = {{Op::Eq, "oeq", "eq"},  {Op::Ne, "une", "ne"},  {Op::Lt, "olt", "slt"},
-                                   {Op::Le, "ole", "sle"}, {Op::Gt, "ogt", "sgt"}, {Op::Ge, "oge", "sge"}};
+const Comparison kComparisons[] = {{Op::Eq, "oeq", "eq"},  {Op::Ne, "une", "ne"},
+                                   {Op::Lt, "olt", "slt"}, {Op::Le, "ole", "sle"},
+                                   {Op::Gt, "ogt", "sgt"}, {Op::Ge, "oge", "sge"}};
 
 template <typename Table>
 const char* spell(const Table& table, Op op, bool floating) {
@@ -78,7 +88,8 @@ const char* storageName(DType type) {
   }
 }
 
-// The conversion between what is stored and what is computed with; null when they are the same. Bools are read by comparison.
+// The conversion between what is stored and what is computed with; null when they are the same.
+// Bools are read by comparison.
 const char* widening(DType type) {
   if (type == DType::kUInt8) return "arith.extui";
   if (type == DType::kInt8 || type == DType::kInt16) return "arith.extsi";
@@ -117,13 +128,15 @@ Op combiner(Combine how) {
 
 class Emitter {
  public:
-  explicit Emitter(const Kernel& kernel) : kernel_(kernel), unknown_(kernel.unknownNumbers()), results_(kernel.reductions.size()) {}
+  explicit Emitter(const Kernel& kernel)
+      : kernel_(kernel), unknown_(kernel.unknownNumbers()), results_(kernel.reductions.size()) {}
 
   std::string run() {
     header();
     open("scf.for %i0 = %lo to %n step %one");
     for (int dim = 1; dim < kernel_.inner; ++dim) openLoop(dim, "");
-    for (const Stage& stage : kernel_.stages) kernel_.lane < 0 ? emitStage(stage) : emitLaneStage(stage);
+    for (const Stage& stage : kernel_.stages)
+      kernel_.lane < 0 ? emitStage(stage) : emitLaneStage(stage);
     for (int dim = 0; dim < kernel_.inner; ++dim) close();
     line("return");
     text_ += "}\n";
@@ -146,13 +159,25 @@ class Emitter {
   }
 
   // Bounds are few: named once in the header.
-  std::string index(int64_t value) const { return kernel_.unknown(value) ? unknownName(value) : "%c" + std::to_string(value); }
+  std::string index(int64_t value) const {
+    return kernel_.unknown(value) ? unknownName(value) : "%c" + std::to_string(value);
+  }
   // An extent or stride known at run time only: its place in the table of extents.
-  std::string unknownName(int64_t value) const { return "%x" + std::to_string(std::find(unknown_.begin(), unknown_.end(), value) - unknown_.begin()); }
-  std::string inType(int64_t value) const { return kernel_.unknown(value) ? "?" : std::to_string(value); }
-  std::string inCast(int64_t value) const { return kernel_.unknown(value) ? unknownName(value) : std::to_string(value); }
+  std::string unknownName(int64_t value) const {
+    return "%x" +
+           std::to_string(std::find(unknown_.begin(), unknown_.end(), value) - unknown_.begin());
+  }
+  std::string inType(int64_t value) const {
+    return kernel_.unknown(value) ? "?" : std::to_string(value);
+  }
+  std::string inCast(int64_t value) const {
+    return kernel_.unknown(value) ? unknownName(value) : std::to_string(value);
+  }
   void loadExtents();
-  void openLoop(int dim, const std::string& carried) { open("scf.for " + id("%i", dim) + " = %zero to " + index(kernel_.dims[dim]) + " step %one" + carried); }
+  void openLoop(int dim, const std::string& carried) {
+    open("scf.for " + id("%i", dim) + " = %zero to " + index(kernel_.dims[dim]) + " step %one" +
+         carried);
+  }
 
   std::string memrefOf(const Operand& operand) const;
   void header();
@@ -168,7 +193,8 @@ class Emitter {
   void emitLaneStage(const Stage& stage);
   std::string bufferOf(int reduction) const { return "%acc" + std::to_string(reduction); }
   std::string laneMemref(int reduction) const {
-    return "memref<" + std::to_string(kernel_.dims[kernel_.lane]) + "x" + mlirName(kernel_.reductions[reduction].type) + ">";
+    return "memref<" + std::to_string(kernel_.dims[kernel_.lane]) + "x" +
+           mlirName(kernel_.reductions[reduction].type) + ">";
   }
 
   const Kernel& kernel_;
@@ -188,16 +214,20 @@ std::string Emitter::memrefOf(const Operand& operand) const {
     shape += dim == 0 ? "?x" : inType(kernel_.dims[dim]) + "x";
     strides += (strides.empty() ? "" : ", ") + inType(operand.strides[dim]);
   }
-  if (shape.empty()) return std::string("memref<1x") + storageName(operand.dtype) + ", strided<[1], offset: " + std::to_string(operand.offset) + ">>";
-  return "memref<" + shape + storageName(operand.dtype) + ", strided<[" + strides + "], offset: " + std::to_string(operand.offset) + ">>";
+  if (shape.empty())
+    return std::string("memref<1x") + storageName(operand.dtype) +
+           ", strided<[1], offset: " + std::to_string(operand.offset) + ">>";
+  return "memref<" + shape + storageName(operand.dtype) + ", strided<[" + strides +
+         "], offset: " + std::to_string(operand.offset) + ">>";
 }
 
 void Emitter::header() {
   text_ += "func.func @kernel(";
   for (size_t i = 0; i < kernel_.operands.size(); ++i) {
     const Operand& operand = kernel_.operands[i];
-    text_ +=
-        id("%a", i) + ": memref<1x" + storageName(operand.dtype) + "> {llvm.noalias, llvm.align = 64 : i64" + (operand.writes ? "" : ", llvm.readonly") + "}, ";
+    text_ += id("%a", i) + ": memref<1x" + storageName(operand.dtype) +
+             "> {llvm.noalias, llvm.align = 64 : i64" + (operand.writes ? "" : ", llvm.readonly") +
+             "}, ";
   }
   const std::string table = "memref<" + std::to_string(unknown_.size()) + "xi64>";
   if (!unknown_.empty()) text_ += "%extents: " + table + " {llvm.noalias, llvm.readonly}, ";
@@ -208,7 +238,8 @@ void Emitter::header() {
   for (size_t dim = 1; dim < kernel_.dims.size(); ++dim) {
     if (!kernel_.unknown(kernel_.dims[dim])) bounds[kernel_.dims[dim]] = true;
   }
-  for (const auto& [bound, unused] : bounds) line(index(bound) + " = arith.constant " + std::to_string(bound) + " : index");
+  for (const auto& [bound, unused] : bounds)
+    line(index(bound) + " = arith.constant " + std::to_string(bound) + " : index");
   loadExtents();
   for (size_t i = 0; i < kernel_.operands.size(); ++i) {
     const Operand& operand = kernel_.operands[i];
@@ -220,8 +251,9 @@ void Emitter::header() {
       strides += comma + inCast(operand.strides[dim]);
     }
     if (sizes.empty()) sizes = strides = "1";
-    line(id("%m", i) + " = memref.reinterpret_cast " + id("%a", i) + " to offset: [" + std::to_string(operand.offset) + "], sizes: [" + sizes +
-         "], strides: [" + strides + "] : memref<1x" + storageName(operand.dtype) + "> to " + memrefOf(operand));
+    line(id("%m", i) + " = memref.reinterpret_cast " + id("%a", i) + " to offset: [" +
+         std::to_string(operand.offset) + "], sizes: [" + sizes + "], strides: [" + strides +
+         "] : memref<1x" + storageName(operand.dtype) + "> to " + memrefOf(operand));
   }
   if (kernel_.lane < 0) return;
   for (size_t i = 0; i < kernel_.reductions.size(); ++i) {
@@ -262,7 +294,8 @@ std::string Emitter::loadElement(int which) {
   }
   if (const char* how = widening(operand.dtype)) {
     std::string wide = fresh();
-    line(wide + " = " + how + " " + v + " : " + storage + " to " + mlirName(scalarOf(operand.dtype)));
+    line(wide + " = " + how + " " + v + " : " + storage + " to " +
+         mlirName(scalarOf(operand.dtype)));
     return wide;
   }
   return v;
@@ -274,11 +307,14 @@ std::string Emitter::castTo(const std::string& from, Scalar source, Scalar targe
   if (target == Scalar::I1) {
     std::string zero = fresh();
     line(zero + " = arith.constant " + number(0, source) + " : " + mlirName(source));
-    line(v + (isFloat(source) ? " = arith.cmpf une, " : " = arith.cmpi ne, ") + from + ", " + zero + " : " + mlirName(source));
+    line(v + (isFloat(source) ? " = arith.cmpf une, " : " = arith.cmpi ne, ") + from + ", " + zero +
+         " : " + mlirName(source));
     return v;
   }
-  const char* how = isFloat(source)         ? (isFloat(target) ? (target == Scalar::F64 ? "arith.extf" : "arith.truncf") : "arith.fptosi")
-                    : isFloat(target)       ? (source == Scalar::I1 ? "arith.uitofp" : "arith.sitofp")
+  const char* how = isFloat(source)
+                        ? (isFloat(target) ? (target == Scalar::F64 ? "arith.extf" : "arith.truncf")
+                                           : "arith.fptosi")
+                    : isFloat(target) ? (source == Scalar::I1 ? "arith.uitofp" : "arith.sitofp")
                     : source == Scalar::I1  ? "arith.extui"
                     : target == Scalar::I64 ? "arith.extsi"
                                             : "arith.trunci";
@@ -298,21 +334,25 @@ std::string Emitter::compute(ExprId which) {
   if (e.op == Op::Result) {
     if (kernel_.lane < 0) return results_[e.index];
     std::string v = fresh();
-    line(v + " = memref.load " + bufferOf(e.index) + "[" + id("%i", kernel_.lane) + "] : " + laneMemref(e.index));
+    line(v + " = memref.load " + bufferOf(e.index) + "[" + id("%i", kernel_.lane) +
+         "] : " + laneMemref(e.index));
     return v;
   }
   if (e.op == Op::Cast) {
     std::string from = value(e.a);
     return castTo(from, kernel_.exprs[e.a].type, e.type);
   }
-  std::string a = e.a >= 0 ? value(e.a) : "", b = e.b >= 0 ? value(e.b) : "", c = e.c >= 0 ? value(e.c) : "";
+  std::string a = e.a >= 0 ? value(e.a) : "", b = e.b >= 0 ? value(e.b) : "",
+              c = e.c >= 0 ? value(e.c) : "";
   std::string v = fresh();
   const bool floating = e.a >= 0 && isFloat(kernel_.exprs[e.a].type);
   const std::string operandType = e.a >= 0 ? mlirName(kernel_.exprs[e.a].type) : type;
   if (e.op == Op::Const) {
-    line(v + " = arith.constant " + number(e.value, e.type) + (e.type == Scalar::I1 ? "" : " : " + type));
+    line(v + " = arith.constant " + number(e.value, e.type) +
+         (e.type == Scalar::I1 ? "" : " : " + type));
   } else if (e.op == Op::Extent) {
-    line(v + " = arith.index_cast " + unknownName(static_cast<int64_t>(e.value)) + " : index to i64");
+    line(v + " = arith.index_cast " + unknownName(static_cast<int64_t>(e.value)) +
+         " : index to i64");
   } else if (e.op == Op::Index) {
     line(v + " = arith.index_cast " + id("%i", e.index) + " : index to i64");
   } else if (e.op == Op::Select) {
@@ -326,7 +366,8 @@ std::string Emitter::compute(ExprId which) {
     line(zero + " = arith.constant 0 : " + type);
     line(v + " = arith.subi " + zero + ", " + a + " : " + type);
   } else if (const char* predicate = spell(kComparisons, e.op, floating)) {
-    line(v + (floating ? " = arith.cmpf " : " = arith.cmpi ") + predicate + ", " + a + ", " + b + " : " + operandType);
+    line(v + (floating ? " = arith.cmpf " : " = arith.cmpi ") + predicate + ", " + a + ", " + b +
+         " : " + operandType);
   } else if (const char* name = spell(kBinary, e.op, floating)) {
     line(v + " = " + name + " " + a + ", " + b + " : " + type);
   } else {
@@ -337,17 +378,19 @@ std::string Emitter::compute(ExprId which) {
   return v;
 }
 
-std::string Emitter::accumulate(const Reduction& r, const std::string& old, const std::string& next) {
+std::string Emitter::accumulate(const Reduction& r, const std::string& old,
+                                const std::string& next) {
   std::string v = fresh();
   const bool sums = isFloat(r.type) && (r.how == Combine::Sum || r.how == Combine::Prod);
-  line(v + " = " + spell(kBinary, combiner(r.how), isFloat(r.type)) + " " + old + ", " + next + (sums ? " fastmath<reassoc,contract>" : "") + " : " +
-       mlirName(r.type));
+  line(v + " = " + spell(kBinary, combiner(r.how), isFloat(r.type)) + " " + old + ", " + next +
+       (sums ? " fastmath<reassoc,contract>" : "") + " : " + mlirName(r.type));
   return v;
 }
 
 std::string Emitter::neutralOf(const Reduction& r) {
   std::string init = fresh();
-  line(init + " = arith.constant " + number(neutral(r.how, r.type), r.type) + (r.type == Scalar::I1 ? "" : std::string(" : ") + mlirName(r.type)));
+  line(init + " = arith.constant " + number(neutral(r.how, r.type), r.type) +
+       (r.type == Scalar::I1 ? "" : std::string(" : ") + mlirName(r.type)));
   return init;
 }
 
@@ -356,10 +399,12 @@ void Emitter::store(const Store& store) {
   std::string v = value(store.value);
   if (const char* how = narrowing(operand.dtype)) {
     std::string narrow = fresh();
-    line(narrow + " = " + how + " " + v + " : " + mlirName(scalarOf(operand.dtype)) + " to " + storageName(operand.dtype));
+    line(narrow + " = " + how + " " + v + " : " + mlirName(scalarOf(operand.dtype)) + " to " +
+         storageName(operand.dtype));
     v = narrow;
   }
-  line("memref.store " + v + ", " + id("%m", store.operand) + position(operand) + " : " + memrefOf(operand));
+  line("memref.store " + v + ", " + id("%m", store.operand) + position(operand) + " : " +
+       memrefOf(operand));
 }
 
 // All loads of a stage come before its stores, so that an operand may be updated in place.
@@ -396,7 +441,9 @@ void Emitter::emitStage(const Stage& stage) {
   for (const Store& s : stage.stores) value(s.value);
   for (const Store& s : stage.stores) store(s);
   for (size_t depth = stage.loops.size(); depth-- > 0;) {
-    close(inits.empty() ? "" : "scf.yield " + llvm::join(yielded, ", ") + " : " + llvm::join(types, ", "));
+    close(inits.empty()
+              ? ""
+              : "scf.yield " + llvm::join(yielded, ", ") + " : " + llvm::join(types, ", "));
     if (!inits.empty()) yielded = produced[depth];
   }
   for (size_t k = 0; k < inits.size(); ++k) results_[stage.reductions[k]] = yielded[k];

@@ -13,7 +13,9 @@ bool isComparison(Op op) { return op >= Op::Eq && op <= Op::Ge; }
 bool isLogic(Op op) { return op == Op::And || op == Op::Or || op == Op::Not; }
 
 // Functions that exist for floating point only: integers are widened to float before.
-bool needsFloat(Op op) { return op == Op::Pow || op == Op::Atan2 || (op >= Op::Exp && op <= Op::Trunc); }
+bool needsFloat(Op op) {
+  return op == Op::Pow || op == Op::Atan2 || (op >= Op::Exp && op <= Op::Trunc);
+}
 
 double evaluate(Op op, double a, double b) {
   switch (op) {
@@ -69,24 +71,33 @@ const char* mlirName(Scalar type) {
 bool isFloat(Scalar type) { return type == Scalar::F32 || type == Scalar::F64; }
 
 ExprId ExprPool::add(Expr node) {
-  Key key{node.op, node.type, node.a, node.b, node.c, node.index, std::bit_cast<uint64_t>(node.value)};
+  Key key{
+      node.op, node.type, node.a, node.b, node.c, node.index, std::bit_cast<uint64_t>(node.value)};
   auto [it, inserted] = index_.try_emplace(key, static_cast<ExprId>(nodes_.size()));
   if (inserted) nodes_.push_back(node);
   return it->second;
 }
 
-ExprId ExprPool::constant(double value, Scalar type) { return add({.op = Op::Const, .type = type, .value = value}); }
+ExprId ExprPool::constant(double value, Scalar type) {
+  return add({.op = Op::Const, .type = type, .value = value});
+}
 
 ExprId ExprPool::count(int64_t number, Scalar type) {
   if (!isSymbolic(number)) return constant(static_cast<double>(number), type);
   return add({.op = Op::Extent, .type = Scalar::I64, .value = static_cast<double>(number)});
 }
 
-ExprId ExprPool::load(int operand, Scalar type) { return add({.op = Op::Load, .type = type, .index = operand}); }
+ExprId ExprPool::load(int operand, Scalar type) {
+  return add({.op = Op::Load, .type = type, .index = operand});
+}
 
-ExprId ExprPool::result(int reduction, Scalar type) { return add({.op = Op::Result, .type = type, .index = reduction}); }
+ExprId ExprPool::result(int reduction, Scalar type) {
+  return add({.op = Op::Result, .type = type, .index = reduction});
+}
 
-ExprId ExprPool::position(int dim) { return add({.op = Op::Index, .type = Scalar::I64, .index = dim}); }
+ExprId ExprPool::position(int dim) {
+  return add({.op = Op::Index, .type = Scalar::I64, .index = dim});
+}
 
 ExprId ExprPool::cast(ExprId a, Scalar type) {
   const Expr node = nodes_[a];
@@ -109,13 +120,17 @@ ExprId ExprPool::unary(Op op, ExprId a) {
   if (op == Op::Not) return add({.op = op, .type = Scalar::I1, .a = cast(a, Scalar::I1)});
   Scalar type = nodes_[a].type;
   if (type == Scalar::Weak) type = Scalar::F32;
-  if (type == Scalar::I1 || (needsFloat(op) && !isFloat(type))) type = needsFloat(op) ? Scalar::F32 : Scalar::I32;
+  if (type == Scalar::I1 || (needsFloat(op) && !isFloat(type)))
+    type = needsFloat(op) ? Scalar::F32 : Scalar::I32;
   return add({.op = op, .type = type, .a = cast(a, type)});
 }
 
-// x+0, x*1 and the like, for the constants that attributes bring (scale 1, bias 0). Nothing that would hide a NaN.
+// x+0, x*1 and the like, for the constants that attributes bring (scale 1, bias 0). Nothing that
+// would hide a NaN.
 ExprId ExprPool::fold(Op op, ExprId a, ExprId b) {
-  auto is = [&](ExprId id, double value) { return nodes_[id].op == Op::Const && nodes_[id].value == value; };
+  auto is = [&](ExprId id, double value) {
+    return nodes_[id].op == Op::Const && nodes_[id].value == value;
+  };
   if ((op == Op::Mul || op == Op::Div) && is(b, 1)) return a;
   if (op == Op::Mul && is(a, 1)) return b;
   if ((op == Op::Add || op == Op::Sub) && is(b, 0)) return a;
@@ -125,10 +140,12 @@ ExprId ExprPool::fold(Op op, ExprId a, ExprId b) {
 
 ExprId ExprPool::binary(Op op, ExprId a, ExprId b) {
   const Expr x = nodes_[a], y = nodes_[b];
-  if (x.op == Op::Const && y.op == Op::Const && x.type == Scalar::Weak && y.type == Scalar::Weak && foldable(op)) {
+  if (x.op == Op::Const && y.op == Op::Const && x.type == Scalar::Weak && y.type == Scalar::Weak &&
+      foldable(op)) {
     return constant(evaluate(op, x.value, y.value));
   }
-  if (isLogic(op)) return add({.op = op, .type = Scalar::I1, .a = cast(a, Scalar::I1), .b = cast(b, Scalar::I1)});
+  if (isLogic(op))
+    return add({.op = op, .type = Scalar::I1, .a = cast(a, Scalar::I1), .b = cast(b, Scalar::I1)});
   Scalar type = std::max(x.type, y.type);
   if (type == Scalar::Weak) type = Scalar::F32;
   const bool arithmetic = !isComparison(op);
@@ -137,7 +154,8 @@ ExprId ExprPool::binary(Op op, ExprId a, ExprId b) {
   if (!isFloat(type)) {
     // A fraction beside an integer makes the expression a float one.
     for (const Expr& e : {x, y}) {
-      if (e.type == Scalar::Weak && e.op == Op::Const && e.value != std::trunc(e.value)) type = Scalar::F32;
+      if (e.type == Scalar::Weak && e.op == Op::Const && e.value != std::trunc(e.value))
+        type = Scalar::F32;
     }
   }
   a = cast(a, type);
@@ -151,7 +169,11 @@ ExprId ExprPool::select(ExprId condition, ExprId yes, ExprId no) {
   if (nodes_[condition].op == Op::Const) return nodes_[condition].value != 0 ? yes : no;
   Scalar type = std::max(nodes_[yes].type, nodes_[no].type);
   if (type == Scalar::Weak) type = Scalar::F32;
-  return add({.op = Op::Select, .type = type, .a = cast(condition, Scalar::I1), .b = cast(yes, type), .c = cast(no, type)});
+  return add({.op = Op::Select,
+              .type = type,
+              .a = cast(condition, Scalar::I1),
+              .b = cast(yes, type),
+              .c = cast(no, type)});
 }
 
 }  // namespace dtranspile::lower

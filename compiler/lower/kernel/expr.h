@@ -1,6 +1,7 @@
-// Scalar expressions of kernels: what one element of an output is, as a function of elements of the inputs. Nodes are hashed, so
-// that equal sub-expressions are one node, and folded where they are constant. formula.h builds them from the text of a rule,
-// fuse.h moves them between kernels, emit.h prints them as MLIR.
+// Scalar expressions of kernels: what one element of an output is, as a function of elements of the
+// inputs. Nodes are hashed, so that equal sub-expressions are one node, and folded where they are
+// constant. formula.h builds them from the text of a rule, fuse.h moves them between kernels,
+// emit.h prints them as MLIR.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,9 @@
 
 namespace dtranspile::lower {
 
-// What expressions compute in. Elements narrower than these are widened on load (bool to I1; int8, uint8, int16 to I32; float16,
-// bfloat16 to F32). Weak is the type of numbers and attributes: it gives way to whatever it meets.
+// What expressions compute in. Elements narrower than these are widened on load (bool to I1; int8,
+// uint8, int16 to I32; float16, bfloat16 to F32). Weak is the type of numbers and attributes: it
+// gives way to whatever it meets.
 enum class Scalar : uint8_t { Weak, I1, I32, I64, F32, F64 };
 
 Scalar scalarOf(DType type);
@@ -118,7 +120,8 @@ class ExprPool {
 };
 
 template <typename Leaf>
-ExprId ExprPool::copyTo(ExprPool& target, ExprId id, std::map<ExprId, ExprId>& done, Leaf leaf) const {
+ExprId ExprPool::copyTo(ExprPool& target, ExprId id, std::map<ExprId, ExprId>& done,
+                        Leaf leaf) const {
   if (id < 0) return id;
   if (auto it = done.find(id); it != done.end()) return it->second;
   const Expr node = nodes_[id];

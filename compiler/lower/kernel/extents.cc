@@ -3,7 +3,8 @@
 namespace dtranspile::lower {
 namespace {
 
-// The first primes above 2^16: longer than any lane (formula.cc), and three of them times a thousand fit in 64 bits.
+// The first primes above 2^16: longer than any lane (formula.cc), and three of them times a
+// thousand fit in 64 bits.
 constexpr int64_t kPrimes[kMostTokens] = {65537, 65539, 65543, 65551, 65557, 65563};
 
 }  // namespace

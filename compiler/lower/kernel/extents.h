@@ -1,6 +1,8 @@
-// Extents that are known only while a step runs (rows of a ragged batch, results of `where`). While a kernel is made, distinct primes stand for
-// them: products of extents, and the strides made of them, then compare and divide as the extents would, and are taken apart again at the
-// end. An op whose fixed extents have such a prime as a factor is refused (op_lowering.cc), so nothing is taken for what it is not.
+// Extents that are known only while a step runs (rows of a ragged batch, results of `where`). While
+// a kernel is made, distinct primes stand for them: products of extents, and the strides made of
+// them, then compare and divide as the extents would, and are taken apart again at the end. An op
+// whose fixed extents have such a prime as a factor is refused (op_lowering.cc), so nothing is
+// taken for what it is not.
 #pragma once
 
 #include <cstdint>

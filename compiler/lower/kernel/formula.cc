@@ -1,6 +1,6 @@
-// Two passes over the text: a scan for the domain (counts and spans depend on it), then the parser, whose actions build expressions over
-// `refs_`. Then statements become kernels (nest.h): one for everything that fits the loop nest, one more per output that is a sum over
-// dims it lacks.
+// Two passes over the text: a scan for the domain (counts and spans depend on it), then the parser,
+// whose actions build expressions over `refs_`. Then statements become kernels (nest.h): one for
+// everything that fits the loop nest, one more per output that is a sum over dims it lacks.
 #include "compiler/lower/kernel/formula.h"
 
 #include <algorithm>
@@ -36,18 +36,21 @@ int64_t productOfOthers(const Dims& dims) {
 
 Dims withoutOnes(const Dims& dims) {
   Dims rest;
-  std::copy_if(dims.begin(), dims.end(), std::back_inserter(rest), [](int64_t extent) { return extent != 1; });
+  std::copy_if(dims.begin(), dims.end(), std::back_inserter(rest),
+               [](int64_t extent) { return extent != 1; });
   return rest;
 }
 
 // For messages; what is known at run time only is a question mark.
 std::string text(const Dims& dims) {
   std::string s;
-  for (int64_t extent : dims) s += (s.empty() ? "" : "x") + (isSymbolic(extent) ? "?" : std::to_string(extent));
+  for (int64_t extent : dims)
+    s += (s.empty() ? "" : "x") + (isSymbolic(extent) ? "?" : std::to_string(extent));
   return "[" + s + "]";
 }
 
-// Strides of a tensor over the domain, numpy's broadcasting from the right or from `axis`; nothing if it does not fit.
+// Strides of a tensor over the domain, numpy's broadcasting from the right or from `axis`; nothing
+// if it does not fit.
 std::optional<Dims> broadcast(const TensorRef& ref, const Dims& domain) {
   Dims strides(domain.size(), 0);
   if (ref.elements() == 1) return strides;
@@ -55,7 +58,9 @@ std::optional<Dims> broadcast(const TensorRef& ref, const Dims& domain) {
   if (ref.axis >= 0) {
     while (!dims.empty() && dims.back() == 1) dims.pop_back();
   }
-  const int64_t first = ref.axis >= 0 ? ref.axis : static_cast<int64_t>(domain.size()) - static_cast<int64_t>(dims.size());
+  const int64_t first =
+      ref.axis >= 0 ? ref.axis
+                    : static_cast<int64_t>(domain.size()) - static_cast<int64_t>(dims.size());
   Dims own = contiguous(dims);
   bool fits = first >= 0 && first + dims.size() <= domain.size();
   for (size_t i = 0; fits && i < dims.size(); ++i) {
@@ -68,7 +73,8 @@ std::optional<Dims> broadcast(const TensorRef& ref, const Dims& domain) {
 }
 
 // Strides of a tensor that runs over the dims where `over` holds, contiguously.
-std::optional<Dims> spanning(const TensorRef& ref, const Dims& domain, const std::vector<bool>& over) {
+std::optional<Dims> spanning(const TensorRef& ref, const Dims& domain,
+                             const std::vector<bool>& over) {
   Dims strides(domain.size(), 0);
   if (ref.elements() == 1) return strides;
   int64_t stride = 1;
@@ -111,13 +117,15 @@ class FormulaBuilder : public FormulaActions {
     if (name == "position") return pool_.position(-1);
     if (name == "infinity") return pool_.constant(std::numeric_limits<double>::infinity());
     if (auto value = names_.attribute(name)) return pool_.constant(*value);
-    fail("the formula reads " + std::string(name) + ", which is neither an argument nor an attribute of this op");
+    fail("the formula reads " + std::string(name) +
+         ", which is neither an argument nor an attribute of this op");
     return -1;
   }
 
   ExprId reduce(std::string_view function, ExprId value) override {
-    static const std::pair<std::string_view, Combine> kFunctions[] = {{"sum", Combine::Sum}, {"prod", Combine::Prod}, {"max", Combine::Max},
-                                                                      {"min", Combine::Min}, {"all", Combine::All},   {"any", Combine::Any}};
+    static const std::pair<std::string_view, Combine> kFunctions[] = {
+        {"sum", Combine::Sum}, {"prod", Combine::Prod}, {"max", Combine::Max},
+        {"min", Combine::Min}, {"all", Combine::All},   {"any", Combine::Any}};
     for (const auto& [name, how] : kFunctions) {
       if (name != function) continue;
       if (how == Combine::All || how == Combine::Any) value = pool_.cast(value, Scalar::I1);
@@ -133,16 +141,19 @@ class FormulaBuilder : public FormulaActions {
   void assign(std::string_view name, Span span, ExprId value) override {
     auto output = names_.output(name);
     locals_[std::string(name)] = value;
-    if (!output || output->buffer < 0) return;  // an intermediate value, or an output that nobody asked for
+    if (!output || output->buffer < 0)
+      return;  // an intermediate value, or an output that nobody asked for
     auto strides = stridesOf(*output, span, name);
     if (!strides) return;
     // Stores keep the type of the tensor, and so do later statements that read it.
     const ExprId typed = pool_.cast(value, scalarOf(output->dtype));
     locals_[std::string(name)] = typed;
     Assignment a{addRef(*output, *strides), typed, level(typed), span == Span::Rows};
-    if (a.perRow && variesInRow(typed)) return fail(std::string(name) + "[r] needs one value per row");
+    if (a.perRow && variesInRow(typed))
+      return fail(std::string(name) + "[r] needs one value per row");
     const bool lacks = !a.perRow && lacksDims(*strides);
-    if (lacks && (a.level > 0)) return fail(std::string(name) + " is a sum over rows of a value with row reductions");
+    if (lacks && (a.level > 0))
+      return fail(std::string(name) + " is a sum over rows of a value with row reductions");
     if (lacks) {
       sums_.push_back(a);
       return;
@@ -150,14 +161,18 @@ class FormulaBuilder : public FormulaActions {
     for (const Assignment& s : nest_.stores) {
       if (refs_[s.ref].tensor.buffer == output->buffer) a.level = std::max(a.level, s.level);
     }
-    std::erase_if(nest_.stores, [&](const Assignment& s) { return refs_[s.ref].tensor.buffer == output->buffer && s.level == a.level; });
+    std::erase_if(nest_.stores, [&](const Assignment& s) {
+      return refs_[s.ref].tensor.buffer == output->buffer && s.level == a.level;
+    });
     nest_.stores.push_back(a);
   }
 
  private:
   // The largest tensor that the formula names without a span.
   bool scanDomain(std::string_view text) {
-    auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '@'; };
+    auto part = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '@';
+    };
     std::pair<int64_t, int64_t> most(-1, 0);  // extents of 0, product of the others
     for (size_t i = 0; i < text.size();) {
       size_t start = i;
@@ -169,8 +184,10 @@ class FormulaBuilder : public FormulaActions {
       std::optional<TensorRef> ref = names_.output(word);
       if (!ref) ref = names_.input(word);
       if (!ref) continue;
-      // Nothing broadcasts to what has no elements but what has none itself: such a tensor counts as larger than all others.
-      const std::pair size(std::count(ref->dims.begin(), ref->dims.end(), 0), productOfOthers(ref->dims));
+      // Nothing broadcasts to what has no elements but what has none itself: such a tensor counts
+      // as larger than all others.
+      const std::pair size(std::count(ref->dims.begin(), ref->dims.end(), 0),
+                           productOfOthers(ref->dims));
       if (size > most || (size == most && ref->dims.size() > domain_.size())) {
         most = size;
         domain_ = ref->dims;
@@ -185,7 +202,8 @@ class FormulaBuilder : public FormulaActions {
     std::vector<bool> over = inner_;
     if (span == Span::Rows) over.flip();
     strides = span == Span::Domain ? broadcast(ref, domain_) : spanning(ref, domain_, over);
-    if (!strides) fail(std::string(name) + " of shape " + text(ref.dims) + " does not fit " + text(domain_));
+    if (!strides)
+      fail(std::string(name) + " of shape " + text(ref.dims) + " does not fit " + text(domain_));
     return strides;
   }
 
@@ -198,14 +216,19 @@ class FormulaBuilder : public FormulaActions {
 
   // Values per row that are means or extreme values: of nothing they would be NaN or infinite.
   void addNeeds(Kernel& kernel) {
-    if (!needsElements_ || std::none_of(nest_.stores.begin(), nest_.stores.end(), [](const Assignment& s) { return s.perRow; })) return;
+    if (!needsElements_ || std::none_of(nest_.stores.begin(), nest_.stores.end(),
+                                        [](const Assignment& s) { return s.perRow; }))
+      return;
     kernel.needs = extent(true);
-    if (kernel.needs == 0 && extent(false) != 0) fail("a mean, maximum or minimum of no elements has no value; the shape is " + text(domain_));
+    if (kernel.needs == 0 && extent(false) != 0)
+      fail("a mean, maximum or minimum of no elements has no value; the shape is " + text(domain_));
   }
 
   int addRef(const TensorRef& tensor, const Dims& strides) {
     for (size_t i = 0; i < refs_.size(); ++i) {
-      if (refs_[i].tensor.buffer == tensor.buffer && refs_[i].strides == strides && refs_[i].tensor.dtype == tensor.dtype) return static_cast<int>(i);
+      if (refs_[i].tensor.buffer == tensor.buffer && refs_[i].strides == strides &&
+          refs_[i].tensor.dtype == tensor.dtype)
+        return static_cast<int>(i);
     }
     refs_.push_back({tensor, strides});
     return static_cast<int>(refs_.size()) - 1;
@@ -229,7 +252,8 @@ class FormulaBuilder : public FormulaActions {
     pool_.walk(id, [&](const Expr& e) {
       varies |= e.op == Op::Index;
       if (e.op != Op::Load) return;
-      for (size_t d = 0; d < domain_.size(); ++d) varies |= inner_[d] && domain_[d] > 1 && refs_[e.index].strides[d] != 0;
+      for (size_t d = 0; d < domain_.size(); ++d)
+        varies |= inner_[d] && domain_[d] > 1 && refs_[e.index].strides[d] != 0;
     });
     return varies;
   }
@@ -251,7 +275,8 @@ class FormulaBuilder : public FormulaActions {
     }
     for (const Assignment& a : sums_) {
       Nest nest;
-      for (size_t d = 0; d < domain_.size(); ++d) nest.inner.push_back(refs_[a.ref].strides[d] == 0);
+      for (size_t d = 0; d < domain_.size(); ++d)
+        nest.inner.push_back(refs_[a.ref].strides[d] == 0);
       ExprId value = a.value;
       if (pool_[value].type == Scalar::I1) value = pool_.cast(value, Scalar::I32);
       nest.reductions.push_back({Combine::Sum, value, 0});
@@ -261,7 +286,8 @@ class FormulaBuilder : public FormulaActions {
     return kernels;
   }
 
-  // An `or(X, …)` or an absent output may leave a reduction without a reader; its results keep their numbers.
+  // An `or(X, …)` or an absent output may leave a reduction without a reader; its results keep
+  // their numbers.
   void dropUnusedReductions() {
     std::vector<bool> used(nest_.reductions.size());
     auto mark = [&](ExprId id) {
@@ -294,8 +320,11 @@ class FormulaBuilder : public FormulaActions {
 
 }  // namespace
 
-std::optional<std::vector<BoundKernel>> buildFormula(std::string_view hint, std::string_view formula, const FormulaNames& names, const InnerDims& inner,
-                                                     std::string& error, bool dynamic) {
+std::optional<std::vector<BoundKernel>> buildFormula(std::string_view hint,
+                                                     std::string_view formula,
+                                                     const FormulaNames& names,
+                                                     const InnerDims& inner, std::string& error,
+                                                     bool dynamic) {
   error.clear();
   return FormulaBuilder(hint, names, error, dynamic).run(formula, inner);
 }

@@ -11,24 +11,31 @@ struct Function1 {
   std::string_view name;
   Op op;
 };
-const Function1 kUnary[] = {{"abs", Op::Abs},     {"exp", Op::Exp},     {"log", Op::Log},   {"log2", Op::Log2},   {"log10", Op::Log10},
-                            {"log1p", Op::Log1p}, {"expm1", Op::Expm1}, {"sqrt", Op::Sqrt}, {"tanh", Op::Tanh},   {"erf", Op::Erf},
-                            {"sin", Op::Sin},     {"cos", Op::Cos},     {"tan", Op::Tan},   {"asin", Op::Asin},   {"acos", Op::Acos},
-                            {"atan", Op::Atan},   {"sinh", Op::Sinh},   {"cosh", Op::Cosh}, {"asinh", Op::Asinh}, {"acosh", Op::Acosh},
-                            {"atanh", Op::Atanh}, {"floor", Op::Floor}, {"ceil", Op::Ceil}, {"round", Op::Round}, {"trunc", Op::Trunc}};
-const Function1 kBinary[] = {{"min", Op::Min}, {"max", Op::Max}, {"pow", Op::Pow}, {"atan2", Op::Atan2}, {"rem", Op::Rem}, {"floordiv", Op::FloorDiv}};
+const Function1 kUnary[] = {
+    {"abs", Op::Abs},     {"exp", Op::Exp},     {"log", Op::Log},     {"log2", Op::Log2},
+    {"log10", Op::Log10}, {"log1p", Op::Log1p}, {"expm1", Op::Expm1}, {"sqrt", Op::Sqrt},
+    {"tanh", Op::Tanh},   {"erf", Op::Erf},     {"sin", Op::Sin},     {"cos", Op::Cos},
+    {"tan", Op::Tan},     {"asin", Op::Asin},   {"acos", Op::Acos},   {"atan", Op::Atan},
+    {"sinh", Op::Sinh},   {"cosh", Op::Cosh},   {"asinh", Op::Asinh}, {"acosh", Op::Acosh},
+    {"atanh", Op::Atanh}, {"floor", Op::Floor}, {"ceil", Op::Ceil},   {"round", Op::Round},
+    {"trunc", Op::Trunc}};
+const Function1 kBinary[] = {{"min", Op::Min},     {"max", Op::Max}, {"pow", Op::Pow},
+                             {"atan2", Op::Atan2}, {"rem", Op::Rem}, {"floordiv", Op::FloorDiv}};
 
 struct Operator {
   std::string_view text;
   int level;  // binds tighter the higher
   Op op;
 };
-const Operator kOperators[] = {{"||", 1, Op::Or}, {"&&", 2, Op::And}, {"==", 3, Op::Eq}, {"!=", 3, Op::Ne}, {"<=", 4, Op::Le}, {">=", 4, Op::Ge},
-                               {"<", 4, Op::Lt},  {">", 4, Op::Gt},   {"+", 5, Op::Add}, {"-", 5, Op::Sub}, {"*", 6, Op::Mul}, {"/", 6, Op::Div}};
+const Operator kOperators[] = {{"||", 1, Op::Or}, {"&&", 2, Op::And}, {"==", 3, Op::Eq},
+                               {"!=", 3, Op::Ne}, {"<=", 4, Op::Le},  {">=", 4, Op::Ge},
+                               {"<", 4, Op::Lt},  {">", 4, Op::Gt},   {"+", 5, Op::Add},
+                               {"-", 5, Op::Sub}, {"*", 6, Op::Mul},  {"/", 6, Op::Div}};
 
 class Parser {
  public:
-  Parser(std::string_view text, ExprPool& pool, FormulaActions& actions) : text_(text), pool_(pool), actions_(actions) {}
+  Parser(std::string_view text, ExprPool& pool, FormulaActions& actions)
+      : text_(text), pool_(pool), actions_(actions) {}
 
   bool run() {
     while (skip(), at_ < text_.size() && ok_) {
@@ -61,7 +68,9 @@ class Parser {
   std::string_view identifier() {
     skip();
     size_t start = at_;
-    auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '@'; };
+    auto part = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '@';
+    };
     while (at_ < text_.size() && part(text_[at_])) ++at_;
     return text_.substr(start, at_ - start);
   }
@@ -125,7 +134,9 @@ class Parser {
       return value;
     }
     skip();
-    if (at_ < text_.size() && (std::isdigit(static_cast<unsigned char>(text_[at_])) || text_[at_] == '.')) return numeral();
+    if (at_ < text_.size() &&
+        (std::isdigit(static_cast<unsigned char>(text_[at_])) || text_[at_] == '.'))
+      return numeral();
     std::string_view name = identifier();
     if (name.empty()) return fail("expected a value");
     if (accept("(")) return call(name);
@@ -150,8 +161,12 @@ class Parser {
     while (accept(","));
     expect(")");
     if (!ok_) return arguments[0];
-    ExprId value = arguments.size() == 1 ? call1(name, arguments[0]) : arguments.size() == 2 ? call2(name, arguments[0], arguments[1]) : -1;
-    return value < 0 ? fail("no function " + std::string(name) + " with " + std::to_string(arguments.size()) + " arguments") : value;
+    ExprId value = arguments.size() == 1   ? call1(name, arguments[0])
+                   : arguments.size() == 2 ? call2(name, arguments[0], arguments[1])
+                                           : -1;
+    return value < 0 ? fail("no function " + std::string(name) + " with " +
+                            std::to_string(arguments.size()) + " arguments")
+                     : value;
   }
 
   // or(SLOT, e): names in the alternative count only when the slot is absent.
@@ -179,10 +194,14 @@ class Parser {
     auto k = [&](double value) { return pool_.constant(value); };
     if (name == "square") return pool_.binary(Op::Mul, a, a);
     if (name == "rsqrt") return pool_.binary(Op::Div, k(1), pool_.unary(Op::Sqrt, a));
-    if (name == "sigmoid") return pool_.binary(Op::Div, k(1), pool_.binary(Op::Add, k(1), pool_.unary(Op::Exp, pool_.unary(Op::Neg, a))));
+    if (name == "sigmoid")
+      return pool_.binary(
+          Op::Div, k(1),
+          pool_.binary(Op::Add, k(1), pool_.unary(Op::Exp, pool_.unary(Op::Neg, a))));
     if (name == "sign") {
       ExprId zero = pool_.cast(k(0), pool_[a].type), one = pool_.cast(k(1), pool_[a].type);
-      ExprId negative = pool_.select(pool_.binary(Op::Lt, a, zero), pool_.unary(Op::Neg, one), zero);
+      ExprId negative =
+          pool_.select(pool_.binary(Op::Lt, a, zero), pool_.unary(Op::Neg, one), zero);
       return pool_.select(pool_.binary(Op::Gt, a, zero), one, negative);
     }
     if (name == "finite") return pool_.binary(Op::Eq, pool_.binary(Op::Sub, a, a), k(0));
@@ -212,6 +231,8 @@ class Parser {
 
 }  // namespace
 
-bool parseFormula(std::string_view text, ExprPool& pool, FormulaActions& actions) { return Parser(text, pool, actions).run(); }
+bool parseFormula(std::string_view text, ExprPool& pool, FormulaActions& actions) {
+  return Parser(text, pool, actions).run();
+}
 
 }  // namespace dtranspile::lower

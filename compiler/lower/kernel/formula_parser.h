@@ -1,4 +1,5 @@
-// Splits the text of a formula into expressions; formula.cc gives names their meaning. Recursive descent with one token of look-ahead.
+// Splits the text of a formula into expressions; formula.cc gives names their meaning. Recursive
+// descent with one token of look-ahead.
 #pragma once
 
 #include <string>

@@ -31,9 +31,11 @@ bool stagesAgree(const Kernel& kernel, int dim) {
 // dim and dim+1 can be one: same kind, and every operand walks them as one contiguous run.
 bool mergeable(const Kernel& kernel, int dim) {
   if (dim + 1 == kernel.inner || dim + 1 == kernel.lane || dim == kernel.lane) return false;
-  if (usesPosition(kernel, dim) || usesPosition(kernel, dim + 1) || !stagesAgree(kernel, dim)) return false;
-  return std::all_of(kernel.operands.begin(), kernel.operands.end(),
-                     [&](const Operand& operand) { return operand.strides[dim] == operand.strides[dim + 1] * kernel.dims[dim + 1]; });
+  if (usesPosition(kernel, dim) || usesPosition(kernel, dim + 1) || !stagesAgree(kernel, dim))
+    return false;
+  return std::all_of(kernel.operands.begin(), kernel.operands.end(), [&](const Operand& operand) {
+    return operand.strides[dim] == operand.strides[dim + 1] * kernel.dims[dim + 1];
+  });
 }
 
 // Takes `dim` out; positions in it become 0.
@@ -51,11 +53,13 @@ void removeDim(Kernel& kernel, int dim) {
   auto leaf = [&](const Expr& e) {
     if (e.op == Op::Load) return pool.load(e.index, e.type);
     if (e.op == Op::Result) return pool.result(e.index, e.type);
-    return e.index == dim ? pool.constant(0, Scalar::I64) : pool.position(e.index - (e.index > dim));
+    return e.index == dim ? pool.constant(0, Scalar::I64)
+                          : pool.position(e.index - (e.index > dim));
   };
   for (Reduction& r : kernel.reductions) r.value = kernel.exprs.copyTo(pool, r.value, done, leaf);
   for (Stage& stage : kernel.stages) {
-    for (Store& store : stage.stores) store.value = kernel.exprs.copyTo(pool, store.value, done, leaf);
+    for (Store& store : stage.stores)
+      store.value = kernel.exprs.copyTo(pool, store.value, done, leaf);
   }
   kernel.exprs = std::move(pool);
 }
@@ -102,7 +106,8 @@ void canonicalize(Kernel& kernel) {
 }
 
 int64_t grainOf(const Kernel& kernel) {
-  const int64_t perRow = std::max<int64_t>(1, kernel.elements() / std::max<int64_t>(1, kernel.rows()));
+  const int64_t perRow =
+      std::max<int64_t>(1, kernel.elements() / std::max<int64_t>(1, kernel.rows()));
   return std::max<int64_t>(1, 16384 / perRow);
 }
 

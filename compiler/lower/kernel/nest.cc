@@ -8,18 +8,22 @@
 namespace dtranspile::lower {
 namespace {
 
-// A lane longer than this does not get accumulators on the stack; one up to the second is not cut into blocks.
+// A lane longer than this does not get accumulators on the stack; one up to the second is not cut
+// into blocks.
 constexpr int64_t kLongestLane = 8192, kBlock = 512;
 
 bool heavy(const ExprPool& pool, ExprId id) {
   bool found = false;
-  pool.walk(id, [&](const Expr& e) { found |= e.op == Op::Div || e.op == Op::Pow || (e.op >= Op::Exp && e.op <= Op::Atanh); });
+  pool.walk(id, [&](const Expr& e) {
+    found |= e.op == Op::Div || e.op == Op::Pow || (e.op >= Op::Exp && e.op <= Op::Atanh);
+  });
   return found;
 }
 
 class NestBuilder {
  public:
-  NestBuilder(std::string_view hint, const Dims& domain, const ExprPool& source, const std::vector<Ref>& refs, const Nest& nest, bool dynamic)
+  NestBuilder(std::string_view hint, const Dims& domain, const ExprPool& source,
+              const std::vector<Ref>& refs, const Nest& nest, bool dynamic)
       : domain_(domain), source_(source), refs_(refs), nest_(nest) {
     kernel_.hint = std::string(hint);
     kernel_.dynamic = dynamic;
@@ -38,7 +42,8 @@ class NestBuilder {
 
  private:
   bool rowForm() const {
-    return !nest_.reductions.empty() || std::any_of(nest_.stores.begin(), nest_.stores.end(), [](const Assignment& s) { return s.perRow; });
+    return !nest_.reductions.empty() || std::any_of(nest_.stores.begin(), nest_.stores.end(),
+                                                    [](const Assignment& s) { return s.perRow; });
   }
 
   void addDim(int from, int64_t extent, int64_t step) {
@@ -94,10 +99,13 @@ class NestBuilder {
   int operandOf(int ref, bool write) {
     const Ref& r = refs_[ref];
     Operand operand{.dtype = r.tensor.dtype};
-    for (const auto& [dim, step] : sources_) operand.strides.push_back(dim < 0 ? 0 : r.strides[dim] * step);
+    for (const auto& [dim, step] : sources_)
+      operand.strides.push_back(dim < 0 ? 0 : r.strides[dim] * step);
     for (size_t i = 0; i < kernel_.operands.size(); ++i) {
       Operand& known = kernel_.operands[i];
-      if (buffers_[i] != r.tensor.buffer || known.strides != operand.strides || known.dtype != operand.dtype) continue;
+      if (buffers_[i] != r.tensor.buffer || known.strides != operand.strides ||
+          known.dtype != operand.dtype)
+        continue;
       (write ? known.writes : known.reads) = true;
       return static_cast<int>(i);
     }
@@ -107,17 +115,19 @@ class NestBuilder {
     return static_cast<int>(kernel_.operands.size()) - 1;
   }
 
-  // The flat place in the inner dims, which are loops of the stages or, in an element-wise kernel, enclosing ones.
+  // The flat place in the inner dims, which are loops of the stages or, in an element-wise kernel,
+  // enclosing ones.
   ExprId place() {
     ExprPool& p = kernel_.exprs;
     ExprId sum = p.constant(0, Scalar::I64);
     int64_t step = 1;
     for (size_t d = sources_.size(); d-- > 0;) {
       if (sources_[d].first < 0 || !nest_.inner[sources_[d].first]) continue;
-      sum = p.binary(
-          Op::Add,
-          p.binary(Op::Mul, p.position(static_cast<int>(d)), kernel_.dynamic ? p.count(step, Scalar::I64) : p.constant(static_cast<double>(step), Scalar::I64)),
-          sum);
+      sum = p.binary(Op::Add,
+                     p.binary(Op::Mul, p.position(static_cast<int>(d)),
+                              kernel_.dynamic ? p.count(step, Scalar::I64)
+                                              : p.constant(static_cast<double>(step), Scalar::I64)),
+                     sum);
       step *= kernel_.dims[d];
     }
     return sum;
@@ -154,11 +164,13 @@ class NestBuilder {
       if (s.perRow || s.level != level) continue;
       ExprId value = copy(s.value, done);
       int operand = operandOf(s.ref, true);
-      stage.stores.push_back({operand, kernel_.exprs.cast(value, scalarOf(kernel_.operands[operand].dtype))});
+      stage.stores.push_back(
+          {operand, kernel_.exprs.cast(value, scalarOf(kernel_.operands[operand].dtype))});
       std::erase_if(stored_, [&](const auto& entry) { return entry.second == operand; });
       if (isFloat(source_[s.value].type)) stored_[s.value] = operand;
     }
-    if (!stage.reductions.empty() || !stage.stores.empty()) kernel_.stages.push_back(std::move(stage));
+    if (!stage.reductions.empty() || !stage.stores.empty())
+      kernel_.stages.push_back(std::move(stage));
   }
 
   void rowStores() {
@@ -168,7 +180,8 @@ class NestBuilder {
       if (!s.perRow) continue;
       ExprId value = copy(s.value, done);
       int operand = operandOf(s.ref, true);
-      stage.stores.push_back({operand, kernel_.exprs.cast(value, scalarOf(kernel_.operands[operand].dtype))});
+      stage.stores.push_back(
+          {operand, kernel_.exprs.cast(value, scalarOf(kernel_.operands[operand].dtype))});
     }
     if (!stage.stores.empty()) kernel_.stages.push_back(std::move(stage));
   }
@@ -179,14 +192,16 @@ class NestBuilder {
   const Nest& nest_;
   Kernel kernel_;
   std::vector<int> buffers_;
-  std::vector<std::pair<int, int64_t>> sources_;  // per dim of the kernel: dim of the domain, its step there
+  std::vector<std::pair<int, int64_t>>
+      sources_;  // per dim of the kernel: dim of the domain, its step there
   std::vector<int> loops_;
   std::map<ExprId, int> stored_;
 };
 
 }  // namespace
 
-BoundKernel buildNest(std::string_view hint, const Dims& domain, const ExprPool& source, const std::vector<Ref>& refs, const Nest& nest, bool dynamic) {
+BoundKernel buildNest(std::string_view hint, const Dims& domain, const ExprPool& source,
+                      const std::vector<Ref>& refs, const Nest& nest, bool dynamic) {
   return NestBuilder(hint, domain, source, refs, nest, dynamic).run();
 }
 

@@ -17,7 +17,8 @@ struct Ref {
   Dims strides;  // over the domain
 };
 
-// A store: one value per element or, with `perRow`, one per row. Level n runs after the reductions of level n - 1.
+// A store: one value per element or, with `perRow`, one per row. Level n runs after the reductions
+// of level n - 1.
 struct Assignment {
   int ref;
   ExprId value;
@@ -37,8 +38,10 @@ struct Nest {
   std::vector<Assignment> stores;
 };
 
-// The kernel of `nest`: the order of its dims, its lane, and its stages, level by level. Expressions are those of `source`, whose loads and
-// stores are numbers in `refs`. `dynamic`: extents may be symbols (extents.h).
-BoundKernel buildNest(std::string_view hint, const Dims& domain, const ExprPool& source, const std::vector<Ref>& refs, const Nest& nest, bool dynamic);
+// The kernel of `nest`: the order of its dims, its lane, and its stages, level by level.
+// Expressions are those of `source`, whose loads and stores are numbers in `refs`. `dynamic`:
+// extents may be symbols (extents.h).
+BoundKernel buildNest(std::string_view hint, const Dims& domain, const ExprPool& source,
+                      const std::vector<Ref>& refs, const Nest& nest, bool dynamic);
 
 }  // namespace dtranspile::lower

@@ -1,5 +1,6 @@
-// Lowering rules: family `activation`. Formulas and their edge cases: the framework's operator documentation; the gradients are their
-// derivatives, in terms of what the gradient op is given (Out or X).
+// Lowering rules: family `activation`. Formulas and their edge cases: the framework's operator
+// documentation; the gradients are their derivatives, in terms of what the gradient op is given
+// (Out or X).
 #include "compiler/lower/rules.h"
 
 namespace dtranspile::lower {
@@ -18,8 +19,8 @@ int64_t product(llvm::ArrayRef<int64_t> dims) {
   return count;
 }
 
-// Goodfellow 2013: the largest of `groups` neighbouring channels. `x` and `dx` are cut into [outer, channels, groups, inner] at `axis`, `y` and
-// `dy` have one number for each group.
+// Goodfellow 2013: the largest of `groups` neighbouring channels. `x` and `dx` are cut into [outer,
+// channels, groups, inner] at `axis`, `y` and `dy` have one number for each group.
 LogicalResult maxout(OpLowering& op, const char* text) {
   auto x = op.in("X");
   if (!x) return op.unsupported("an absent X");
@@ -29,9 +30,12 @@ LogicalResult maxout(OpLowering& op, const char* text) {
   if (axis < 0 || axis >= rank || groups < 1 || x->dims[axis] % groups != 0)
     return op.unsupported("axis " + llvm::Twine(axis) + " with " + llvm::Twine(groups) + " groups");
   const llvm::ArrayRef<int64_t> dims = x->dims;
-  const std::vector<int64_t> cut = {product(dims.take_front(axis)), dims[axis] / groups, groups, product(dims.drop_front(axis + 1))};
+  const std::vector<int64_t> cut = {product(dims.take_front(axis)), dims[axis] / groups, groups,
+                                    product(dims.drop_front(axis + 1))};
   OpLowering::Bindings bindings;
-  bindings.inner = [](const std::vector<int64_t>&) { return std::vector<bool>{false, false, true, false}; };
+  bindings.inner = [](const std::vector<int64_t>&) {
+    return std::vector<bool>{false, false, true, false};
+  };
   auto bind = [&](const char* name, std::optional<TensorRef> tensor, bool grouped) {
     if (!tensor) return;
     if (grouped) tensor->dims = cut;
@@ -47,29 +51,39 @@ LogicalResult maxout(OpLowering& op, const char* text) {
 LogicalResult lowerMaxout(OpLowering& op) { return maxout(op, "y[r] = max(x)"); }
 
 // The first of equal elements gets the gradient.
-LogicalResult lowerMaxoutGrad(OpLowering& op) { return maxout(op, "first = min(x == y[r] ? position : count); dx = position == first ? dy[r] : 0"); }
+LogicalResult lowerMaxoutGrad(OpLowering& op) {
+  return maxout(op,
+                "first = min(x == y[r] ? position : count); dx = position == first ? dy[r] : 0");
+}
 
-// He 2015. `a`, `da` are Alpha and its gradient, aligned as `mode` says: one number, one per channel, one per element of a sample.
+// He 2015. `a`, `da` are Alpha and its gradient, aligned as `mode` says: one number, one per
+// channel, one per element of a sample.
 LogicalResult prelu(OpLowering& op, const char* text) {
   auto x = op.in("X"), alpha = op.in("Alpha"), gradient = op.out("Alpha@GRAD");
   if (!x || !alpha) return op.unsupported("an absent input");
   const std::string mode = op.op().getString("mode"), format = op.op().getString("data_format");
   const llvm::ArrayRef<int64_t> dims = x->dims;
-  const size_t channel = format == "NHWC" || format == "NLC" || format == "NDHWC" ? dims.size() - 1 : 1;
+  const size_t channel =
+      format == "NHWC" || format == "NLC" || format == "NDHWC" ? dims.size() - 1 : 1;
   std::vector<int64_t> own;
   int axis = -1;
   if (mode == "channel" && channel < dims.size()) own = {dims[axis = static_cast<int>(channel)]};
   else if (mode == "element" && !dims.empty()) own = dims.drop_front(axis = 1).vec();
   else if (mode != "all") return op.unsupported("mode '" + mode + "'");
-  if (product(own) != alpha->elements()) return op.unsupported("an Alpha of " + llvm::Twine(alpha->elements()) + " elements in mode '" + mode + "'");
+  if (product(own) != alpha->elements())
+    return op.unsupported("an Alpha of " + llvm::Twine(alpha->elements()) + " elements in mode '" +
+                          mode + "'");
   OpLowering::Bindings bindings;
   bindings.tensors.emplace_back("a", TensorRef{alpha->buffer, alpha->dtype, own, axis});
-  if (gradient) bindings.tensors.emplace_back("da", TensorRef{gradient->buffer, gradient->dtype, own, axis});
+  if (gradient)
+    bindings.tensors.emplace_back("da", TensorRef{gradient->buffer, gradient->dtype, own, axis});
   return op.formula(text, bindings);
 }
 
 LogicalResult lowerPrelu(OpLowering& op) { return prelu(op, "Out = X > 0 ? X : a * X"); }
-LogicalResult lowerPreluGrad(OpLowering& op) { return prelu(op, "X@GRAD = X > 0 ? Out@GRAD : a * Out@GRAD; da = X > 0 ? 0 : X * Out@GRAD"); }
+LogicalResult lowerPreluGrad(OpLowering& op) {
+  return prelu(op, "X@GRAD = X > 0 ? Out@GRAD : a * Out@GRAD; da = X > 0 ? 0 : X * Out@GRAD");
+}
 
 const LoweringRule kRules[] = {
     {"relu", Inner::None, "Out = max(X, 0)"},
@@ -78,7 +92,9 @@ const LoweringRule kRules[] = {
     {"sigmoid_grad", Inner::None, "X@GRAD = Out@GRAD * Out * (1 - Out)"},
     {"tanh", Inner::None, "Out = tanh(X)"},
     {"tanh_grad", Inner::None, "X@GRAD = Out@GRAD * (1 - Out * Out)"},
-    {"tanh_grad_grad", Inner::None, "d = or(grad_x@GRAD, 0); Out@GRAD = -2 * Out * or(grad_out, 0) * d; grad_out@GRAD = (1 - Out * Out) * d"},
+    {"tanh_grad_grad", Inner::None,
+     "d = or(grad_x@GRAD, 0); Out@GRAD = -2 * Out * or(grad_out, 0) * d; grad_out@GRAD = (1 - Out "
+     "* Out) * d"},
     {"relu6", Inner::None, "Out = min(max(X, 0), threshold)"},
     {"relu6_grad", Inner::None, "X@GRAD = Out > 0 && Out < threshold ? Out@GRAD : 0"},
     {"brelu", Inner::None, "Out = min(max(X, t_min), t_max)"},
@@ -90,7 +106,8 @@ const LoweringRule kRules[] = {
     {"celu", Inner::None, "Out = X > 0 ? X : alpha * expm1(X / alpha)"},
     {"celu_grad", Inner::None, "X@GRAD = X > 0 ? Out@GRAD : Out@GRAD * exp(X / alpha)"},
     {"selu", Inner::None, "Out = scale * (X > 0 ? X : alpha * expm1(X))"},
-    {"selu_grad", Inner::None, "X@GRAD = Out > 0 ? Out@GRAD * scale : Out@GRAD * (Out + float(scale * alpha))"},
+    {"selu_grad", Inner::None,
+     "X@GRAD = Out > 0 ? Out@GRAD * scale : Out@GRAD * (Out + float(scale * alpha))"},
     {"gelu", Inner::None,
      "c = " DT_SQRT2_PI " * (X + 0.044715 * X * X * X);"
      "Out = approximate ? 0.5 * X * (1 + tanh(c)) : 0.5 * X * (1 + erf(X * " DT_RSQRT2 "))"},
@@ -100,27 +117,35 @@ const LoweringRule kRules[] = {
      "exact = 0.5 * (1 + erf(X * " DT_RSQRT2 ")) + X * exp(-0.5 * X * X) * " DT_RSQRT2PI ";"
      "X@GRAD = Out@GRAD * (approximate ? soft : exact)"},
     {"swish", Inner::None, "Out = X * sigmoid(beta * X)"},
-    {"swish_grad", Inner::None, "s = sigmoid(beta * X); X@GRAD = Out@GRAD * (s + beta * X * s * (1 - s))"},
+    {"swish_grad", Inner::None,
+     "s = sigmoid(beta * X); X@GRAD = Out@GRAD * (s + beta * X * s * (1 - s))"},
     {"silu", Inner::None, "Out = X * sigmoid(X)"},
     {"silu_grad", Inner::None, "s = sigmoid(X); X@GRAD = Out@GRAD * (s + X * s * (1 - s))"},
     {"mish", Inner::None, "Out = X * tanh(X > threshold ? X : log1p(exp(X)))"},
-    {"mish_grad", Inner::None, "t = tanh(X > threshold ? X : log1p(exp(X))); X@GRAD = Out@GRAD * (t + X * (1 - t * t) * sigmoid(X))"},
+    {"mish_grad", Inner::None,
+     "t = tanh(X > threshold ? X : log1p(exp(X))); X@GRAD = Out@GRAD * (t + X * (1 - t * t) * "
+     "sigmoid(X))"},
     {"hard_swish", Inner::None, "Out = X * min(max(X + offset, 0), threshold) / scale"},
-    {"hard_swish_grad", Inner::None, "X@GRAD = Out@GRAD * (X + offset > 0 ? (X + offset < threshold ? (2 * X + offset) / scale : threshold / scale) : 0)"},
+    {"hard_swish_grad", Inner::None,
+     "X@GRAD = Out@GRAD * (X + offset > 0 ? (X + offset < threshold ? (2 * X + offset) / scale : "
+     "threshold / scale) : 0)"},
     {"hard_sigmoid", Inner::None, "Out = min(max(slope * X + offset, 0), 1)"},
     {"hard_sigmoid_grad", Inner::None, "X@GRAD = Out > 0 && Out < 1 ? Out@GRAD * slope : 0"},
     {"hard_shrink", Inner::None, "Out = X > threshold || X < -threshold ? X : 0"},
     {"hard_shrink_grad", Inner::None, "X@GRAD = X > threshold || X < -threshold ? Out@GRAD : 0"},
     {"softplus", Inner::None, "Out = beta * X > threshold ? X : log1p(exp(beta * X)) / beta"},
-    {"softplus_grad", Inner::None, "X@GRAD = beta * X > threshold ? Out@GRAD : Out@GRAD * sigmoid(beta * X)"},
+    {"softplus_grad", Inner::None,
+     "X@GRAD = beta * X > threshold ? Out@GRAD : Out@GRAD * sigmoid(beta * X)"},
     {"softsign", Inner::None, "Out = X / (1 + abs(X))"},
     {"softsign_grad", Inner::None, "X@GRAD = Out@GRAD / square(1 + abs(X))"},
     {"softshrink", Inner::None, "Out = X > lambda ? X - lambda : X < -lambda ? X + lambda : 0"},
     {"softshrink_grad", Inner::None, "X@GRAD = X > lambda || X < -lambda ? Out@GRAD : 0"},
     {"soft_relu", Inner::None, "Out = log1p(exp(min(max(X, -threshold), threshold)))"},
-    {"soft_relu_grad", Inner::None, "X@GRAD = Out > -threshold && Out < threshold ? Out@GRAD * (1 - exp(-Out)) : 0"},
+    {"soft_relu_grad", Inner::None,
+     "X@GRAD = Out > -threshold && Out < threshold ? Out@GRAD * (1 - exp(-Out)) : 0"},
     {"stanh", Inner::None, "Out = scale_b * tanh(scale_a * X)"},
-    {"stanh_grad", Inner::None, "t = tanh(scale_a * X); X@GRAD = Out@GRAD * scale_a * scale_b * (1 - t * t)"},
+    {"stanh_grad", Inner::None,
+     "t = tanh(scale_a * X); X@GRAD = Out@GRAD * scale_a * scale_b * (1 - t * t)"},
     {"tanh_shrink", Inner::None, "Out = X - tanh(X)"},
     {"tanh_shrink_grad", Inner::None, "X@GRAD = Out@GRAD * square(tanh(X))"},
     {"thresholded_relu", Inner::None, "Out = X > threshold ? X : 0"},
@@ -188,7 +213,9 @@ const LoweringRule kRules[] = {
     {"sign", Inner::None, "Out = sign(X)"},
     // Without eps a number outside of [0, 1] gives NaN, with it the nearest bound.
     {"logit", Inner::None, "z = eps > 0 ? min(max(X, eps), 1 - eps) : X; Out = log(z / (1 - z))"},
-    {"logit_grad", Inner::None, "g = Out@GRAD / (X * (1 - X)); X@GRAD = eps > 0 ? (X < eps || X > 1 - eps ? 0 : g) : X < 0 || X > 1 ? infinity - infinity : g"},
+    {"logit_grad", Inner::None,
+     "g = Out@GRAD / (X * (1 - X)); X@GRAD = eps > 0 ? (X < eps || X > 1 - eps ? 0 : g) : X < 0 || "
+     "X > 1 ? infinity - infinity : g"},
     {"erfinv_grad", Inner::None, "X@GRAD = Out@GRAD * 0.88622692545275801 * exp(Out * Out)"},
     functionRule("maxout", lowerMaxout, "formula"),
     functionRule("maxout_grad", lowerMaxoutGrad, "formula"),

@@ -10,29 +10,37 @@ namespace {
 using llvm::LogicalResult;
 
 // The extents of the filter's windows.
-llvm::ArrayRef<int64_t> kernelOf(const TensorRef& filter) { return llvm::ArrayRef<int64_t>(filter.dims).drop_front(std::min<size_t>(2, filter.dims.size())); }
+llvm::ArrayRef<int64_t> kernelOf(const TensorRef& filter) {
+  return llvm::ArrayRef<int64_t>(filter.dims).drop_front(std::min<size_t>(2, filter.dims.size()));
+}
 
-// Whether `windows` below exist and `others` have the rank of x. Inference sees to that for an op, not for its gradient. No dims may be a rank that
-// only the run knows.
-LogicalResult checkWindows(OpLowering& op, const TensorRef& x, llvm::ArrayRef<int64_t> kernel, bool pool, std::initializer_list<TensorRef> others) {
+// Whether `windows` below exist and `others` have the rank of x. Inference sees to that for an op,
+// not for its gradient. No dims may be a rank that only the run knows.
+LogicalResult checkWindows(OpLowering& op, const TensorRef& x, llvm::ArrayRef<int64_t> kernel,
+                           bool pool, std::initializer_list<TensorRef> others) {
   bool ranks = !kernel.empty() && x.dims.size() == kernel.size() + 2;
   for (const TensorRef& other : others) ranks = ranks && other.dims.size() == x.dims.size();
-  std::string error = "has windows over " + std::to_string(kernel.size()) + " axes, but not as many spatial axes in each argument";
+  std::string error = "has windows over " + std::to_string(kernel.size()) +
+                      " axes, but not as many spatial axes in each argument";
   if (ranks) {
-    const auto extents = llvm::ArrayRef<int64_t>(x.dims).slice(pd::channelsLast(op.op()) ? 1 : 2, kernel.size());
-    if (pd::windowsOf(op.op(), {.input = extents, .kernel = kernel, .isPool = pool}, error)) return llvm::success();
+    const auto extents =
+        llvm::ArrayRef<int64_t>(x.dims).slice(pd::channelsLast(op.op()) ? 1 : 2, kernel.size());
+    if (pd::windowsOf(op.op(), {.input = extents, .kernel = kernel, .isPool = pool}, error))
+      return llvm::success();
   }
   return op.op().operation()->emitError() << op.op().type() << ": " << error;
 }
 
 // Windows over the spatial dims of x.
-llvm::SmallVector<pd::Window, 3> windows(const pd::OpView& op, const TensorRef& x, llvm::ArrayRef<int64_t> kernel, bool pool) {
+llvm::SmallVector<pd::Window, 3> windows(const pd::OpView& op, const TensorRef& x,
+                                         llvm::ArrayRef<int64_t> kernel, bool pool) {
   auto extents = llvm::ArrayRef<int64_t>(x.dims).slice(pd::channelsLast(op) ? 1 : 2, kernel.size());
   std::string error;
   return *pd::windowsOf(op, {.input = extents, .kernel = kernel, .isPool = pool}, error);
 }
 
-// A stride per axis, padding before and after each axis, a dilation per axis, groups, layout: conv.h.
+// A stride per axis, padding before and after each axis, a dilation per axis, groups, layout:
+// conv.h.
 std::vector<int64_t> convolutionInts(const pd::OpView& op, llvm::ArrayRef<pd::Window> axes) {
   std::vector<int64_t> ints;
   for (const pd::Window& w : axes) ints.push_back(w.stride);
@@ -42,25 +50,34 @@ std::vector<int64_t> convolutionInts(const pd::OpView& op, llvm::ArrayRef<pd::Wi
   return ints;
 }
 
-std::vector<int64_t> convolutionInts(const pd::OpView& op, const TensorRef& x, const TensorRef& filter) {
+std::vector<int64_t> convolutionInts(const pd::OpView& op, const TensorRef& x,
+                                     const TensorRef& filter) {
   return convolutionInts(op, windows(op, x, kernelOf(filter), false));
 }
 
 // Whether the spatial extents are known: the kernels find the batch themselves.
 bool spatialKnown(const pd::OpView& op, const TensorRef& x) {
-  auto extents = llvm::ArrayRef<int64_t>(x.dims).slice(pd::channelsLast(op) ? 1 : 2, x.dims.size() - 2);
+  auto extents =
+      llvm::ArrayRef<int64_t>(x.dims).slice(pd::channelsLast(op) ? 1 : 2, x.dims.size() - 2);
   return llvm::all_of(extents, [](int64_t extent) { return extent >= 0; });
 }
 
-bool hasAttribute(const pd::OpView& op, llvm::StringRef name) { return op.spec() && op.spec()->attribute(name); }
-bool flag(const pd::OpView& op, llvm::StringRef name, bool otherwise) { return hasAttribute(op, name) ? op.getBool(name) : otherwise; }
+bool hasAttribute(const pd::OpView& op, llvm::StringRef name) {
+  return op.spec() && op.spec()->attribute(name);
+}
+bool flag(const pd::OpView& op, llvm::StringRef name, bool otherwise) {
+  return hasAttribute(op, name) ? op.getBool(name) : otherwise;
+}
 
 // What passes for inference fuse into a convolution: Bias along the channels, ResidualData, relu.
-LogicalResult withEpilogue(OpLowering& op, const TensorRef& out, llvm::function_ref<void(const TensorRef&)> convolve) {
+LogicalResult withEpilogue(OpLowering& op, const TensorRef& out,
+                           llvm::function_ref<void(const TensorRef&)> convolve) {
   const pd::OpView& v = op.op();
-  const std::string activation = hasAttribute(v, "fuse_activation") ? v.getString("fuse_activation") : "";
+  const std::string activation =
+      hasAttribute(v, "fuse_activation") ? v.getString("fuse_activation") : "";
   const bool relu = flag(v, "fuse_relu", false) || activation == "relu";
-  if (!activation.empty() && activation != "relu") return op.unsupported("fuse_activation " + activation);
+  if (!activation.empty() && activation != "relu")
+    return op.unsupported("fuse_activation " + activation);
   if (!op.has("Bias") && !op.has("ResidualData") && !relu) return convolve(out), llvm::success();
   const TensorRef plain = op.temporary("convolution", out.dtype, out.dims);
   convolve(plain);
@@ -68,7 +85,8 @@ LogicalResult withEpilogue(OpLowering& op, const TensorRef& out, llvm::function_
   bindings.tensors = {{"plain", plain}};
   bindings.numbers = {{"relu", relu}};
   bindings.axes = {{"Bias", pd::channelsLast(v) ? static_cast<int>(out.dims.size()) - 1 : 1}};
-  return op.formula("y = plain + or(Bias, 0) + or(ResidualData, 0); Output = relu ? max(y, 0) : y", bindings);
+  return op.formula("y = plain + or(Bias, 0) + or(ResidualData, 0); Output = relu ? max(y, 0) : y",
+                    bindings);
 }
 
 LogicalResult lowerConv(OpLowering& op) {
@@ -76,24 +94,31 @@ LogicalResult lowerConv(OpLowering& op) {
   if (!x || !filter || !out) return op.unsupported("an absent input");
   if (failed(checkWindows(op, *x, kernelOf(*filter), false, {*out}))) return llvm::failure();
   return withEpilogue(op, *out, [&](const TensorRef& to) {
-    op.call("dt_conv", {*x, *filter}, {to}, {.ints = convolutionInts(op.op(), *x, *filter), .anyExtents = spatialKnown(op.op(), *x)});
+    op.call(
+        "dt_conv", {*x, *filter}, {to},
+        {.ints = convolutionInts(op.op(), *x, *filter), .anyExtents = spatialKnown(op.op(), *x)});
   });
 }
 
 LogicalResult lowerConvGrad(OpLowering& op) {
-  auto x = op.in("Input"), filter = op.in("Filter"), gradient = op.in("Output@GRAD"), dx = op.out("Input@GRAD"), df = op.out("Filter@GRAD");
-  if (!x || !filter || !gradient || op.out("Bias@GRAD")) return op.unsupported("an absent input or a fused bias");
+  auto x = op.in("Input"), filter = op.in("Filter"), gradient = op.in("Output@GRAD"),
+       dx = op.out("Input@GRAD"), df = op.out("Filter@GRAD");
+  if (!x || !filter || !gradient || op.out("Bias@GRAD"))
+    return op.unsupported("an absent input or a fused bias");
   if (failed(checkWindows(op, *x, kernelOf(*filter), false, {*gradient}))) return llvm::failure();
-  const OpLowering::CallExtras extras{.ints = convolutionInts(op.op(), *x, *filter), .anyExtents = spatialKnown(op.op(), *x)};
+  const OpLowering::CallExtras extras{.ints = convolutionInts(op.op(), *x, *filter),
+                                      .anyExtents = spatialKnown(op.op(), *x)};
   if (dx && op.hasUnknown()) op.call("dt_conv_bwd_data", {*filter, *gradient, *x}, {*dx}, extras);
   else if (dx) op.call("dt_conv_bwd_data", {*filter, *gradient}, {*dx}, extras);
   if (df) op.call("dt_conv_bwd_weights", {*x, *gradient}, {*df}, extras);
   return llvm::success();
 }
 
-// A transposed convolution is the gradient, by its input, of the convolution that makes `x` of `out`. Padding after an axis is cut to what
-// that convolution reaches: elements of `out` behind its last window get 0.
-std::vector<int64_t> transposedInts(const pd::OpView& op, const TensorRef& x, const TensorRef& filter, const TensorRef& out) {
+// A transposed convolution is the gradient, by its input, of the convolution that makes `x` of
+// `out`. Padding after an axis is cut to what that convolution reaches: elements of `out` behind
+// its last window get 0.
+std::vector<int64_t> transposedInts(const pd::OpView& op, const TensorRef& x,
+                                    const TensorRef& filter, const TensorRef& out) {
   auto axes = windows(op, x, kernelOf(filter), false);
   const size_t first = pd::channelsLast(op) ? 1 : 2;
   for (auto [i, w] : llvm::enumerate(axes)) {
@@ -107,13 +132,17 @@ LogicalResult lowerConvTranspose(OpLowering& op) {
   auto x = op.in("Input"), filter = op.in("Filter"), out = op.out("Output");
   if (!x || !filter || !out) return op.unsupported("an absent input");
   if (failed(checkWindows(op, *x, kernelOf(*filter), false, {*out}))) return llvm::failure();
-  return withEpilogue(op, *out,
-                      [&](const TensorRef& to) { op.call("dt_conv_bwd_data", {*filter, *x}, {to}, {.ints = transposedInts(op.op(), *x, *filter, to)}); });
+  return withEpilogue(op, *out, [&](const TensorRef& to) {
+    op.call("dt_conv_bwd_data", {*filter, *x}, {to},
+            {.ints = transposedInts(op.op(), *x, *filter, to)});
+  });
 }
 
 LogicalResult lowerConvTransposeGrad(OpLowering& op) {
-  auto x = op.in("Input"), filter = op.in("Filter"), gradient = op.in("Output@GRAD"), dx = op.out("Input@GRAD"), df = op.out("Filter@GRAD");
-  if (!x || !filter || !gradient || op.out("Bias@GRAD")) return op.unsupported("an absent input or a fused bias");
+  auto x = op.in("Input"), filter = op.in("Filter"), gradient = op.in("Output@GRAD"),
+       dx = op.out("Input@GRAD"), df = op.out("Filter@GRAD");
+  if (!x || !filter || !gradient || op.out("Bias@GRAD"))
+    return op.unsupported("an absent input or a fused bias");
   if (failed(checkWindows(op, *x, kernelOf(*filter), false, {*gradient}))) return llvm::failure();
   const OpLowering::CallExtras extras{.ints = transposedInts(op.op(), *x, *filter, *gradient)};
   if (dx) op.call("dt_conv", {*gradient, *filter}, {*dx}, extras);
@@ -121,9 +150,11 @@ LogicalResult lowerConvTransposeGrad(OpLowering& op) {
   return llvm::success();
 }
 
-// A kernel extent, stride and padding before each axis, divisor, adaptive, layout, maybe extents of Out: pool.h. Releases 1.x divide the sum of a window that
-// is not exclusive by the elements of the kernel, 2.x by those of the window within the padded input.
-OpLowering::CallExtras poolExtras(OpLowering& op, const TensorRef& x, const std::vector<int64_t>& out) {
+// A kernel extent, stride and padding before each axis, divisor, adaptive, layout, maybe extents of
+// Out: pool.h. Releases 1.x divide the sum of a window that is not exclusive by the elements of the
+// kernel, 2.x by those of the window within the padded input.
+OpLowering::CallExtras poolExtras(OpLowering& op, const TensorRef& x,
+                                  const std::vector<int64_t>& out) {
   const pd::OpView& v = op.op();
   const std::vector<int64_t> kernel = v.getInts("ksize");
   const size_t axes = x.dims.size() - 2, first = pd::channelsLast(v) ? 1 : 2;
@@ -138,17 +169,26 @@ OpLowering::CallExtras poolExtras(OpLowering& op, const TensorRef& x, const std:
     ints[2 * axes + i] = whole ? 0 : moving[i].before;
   }
   const bool legacy = op.version() > 0 && op.version() < 2000000;
-  ints.insert(ints.end(), {flag(v, "exclusive", true) ? 1 : legacy ? 0 : 2, adaptive, pd::channelsLast(v)});
+  ints.insert(ints.end(), {flag(v, "exclusive", true) ? 1
+                           : legacy                   ? 0
+                                                      : 2,
+                           adaptive, pd::channelsLast(v)});
   const bool known = spatialKnown(v, x);
-  if (known && op.hasUnknown()) ints.insert(ints.end(), out.begin() + first, out.begin() + first + axes);
-  return {.ints = ints, .strings = {hasAttribute(v, "pooling_type") ? v.getString("pooling_type") : "max"}, .anyExtents = known};
+  if (known && op.hasUnknown())
+    ints.insert(ints.end(), out.begin() + first, out.begin() + first + axes);
+  return {.ints = ints,
+          .strings = {hasAttribute(v, "pooling_type") ? v.getString("pooling_type") : "max"},
+          .anyExtents = known};
 }
 
 // The extents of the kernel count for nothing where its windows are given otherwise.
 LogicalResult checkPool(OpLowering& op, const TensorRef& x, const TensorRef& out) {
   const std::vector<int64_t> kernel = op.op().getInts("ksize");
-  if (!op.op().getBool("global_pooling") && !op.op().getBool("adaptive")) return checkWindows(op, x, kernel, true, {out});
-  return x.dims.size() > 2 && out.dims.size() == x.dims.size() ? llvm::success() : op.unsupported("an argument without spatial axes");
+  if (!op.op().getBool("global_pooling") && !op.op().getBool("adaptive"))
+    return checkWindows(op, x, kernel, true, {out});
+  return x.dims.size() > 2 && out.dims.size() == x.dims.size()
+             ? llvm::success()
+             : op.unsupported("an argument without spatial axes");
 }
 
 LogicalResult lowerPool(OpLowering& op) {
@@ -164,7 +204,10 @@ LogicalResult lowerPoolWithIndex(OpLowering& op) {
   if (!x || (!out && !mask)) return op.unsupported("an absent input");
   if (failed(checkPool(op, *x, out ? *out : *mask))) return llvm::failure();
   const std::vector<int64_t> dims = out ? out->dims : mask->dims;
-  op.call("dt_pool_index", {*x}, {op.outOrTemporary("Out", x->dtype, dims), op.outOrTemporary("Mask", DType::kInt32, dims)}, poolExtras(op, *x, dims));
+  op.call(
+      "dt_pool_index", {*x},
+      {op.outOrTemporary("Out", x->dtype, dims), op.outOrTemporary("Mask", DType::kInt32, dims)},
+      poolExtras(op, *x, dims));
   return llvm::success();
 }
 
@@ -177,9 +220,11 @@ LogicalResult lowerPoolGrad(OpLowering& op) {
 }
 
 #define DT_DEFORMABLE_ATTRIBUTES "; strides, paddings, dilations, groups, deformable_groups"
-#define DT_DEFORMABLE "dt_deformable_conv(Input, Offset, Filter, Mask" DT_DEFORMABLE_ATTRIBUTES ") -> Output"
-#define DT_DEFORMABLE_GRAD \
-  "dt_deformable_conv_grad(Input, Offset, Filter, Mask, Output@GRAD" DT_DEFORMABLE_ATTRIBUTES ") -> Input@GRAD, Offset@GRAD, Filter@GRAD, Mask@GRAD"
+#define DT_DEFORMABLE \
+  "dt_deformable_conv(Input, Offset, Filter, Mask" DT_DEFORMABLE_ATTRIBUTES ") -> Output"
+#define DT_DEFORMABLE_GRAD                                                                    \
+  "dt_deformable_conv_grad(Input, Offset, Filter, Mask, Output@GRAD" DT_DEFORMABLE_ATTRIBUTES \
+  ") -> Input@GRAD, Offset@GRAD, Filter@GRAD, Mask@GRAD"
 
 const LoweringRule kRules[] = {
     functionRule("conv2d", lowerConv, "dt_conv, formula"),
@@ -191,7 +236,8 @@ const LoweringRule kRules[] = {
     functionRule("conv2d_transpose", lowerConvTranspose, "dt_conv_bwd_data, formula"),
     functionRule("conv2d_transpose_grad", lowerConvTransposeGrad, "dt_conv, dt_conv_bwd_weights"),
     functionRule("depthwise_conv2d_transpose", lowerConvTranspose, "dt_conv_bwd_data, formula"),
-    functionRule("depthwise_conv2d_transpose_grad", lowerConvTransposeGrad, "dt_conv, dt_conv_bwd_weights"),
+    functionRule("depthwise_conv2d_transpose_grad", lowerConvTransposeGrad,
+                 "dt_conv, dt_conv_bwd_weights"),
     functionRule("conv3d_transpose", lowerConvTranspose, "dt_conv_bwd_data, formula"),
     functionRule("conv3d_transpose_grad", lowerConvTransposeGrad, "dt_conv, dt_conv_bwd_weights"),
     callRule("deformable_conv", DT_DEFORMABLE),
@@ -203,7 +249,9 @@ const LoweringRule kRules[] = {
     callRule("row_conv", "dt_row_conv(X, Filter) -> Out"),
     callRule("row_conv_grad", "dt_row_conv_grad(X, Filter, Out@GRAD) -> X@GRAD, Filter@GRAD"),
     callRule("tree_conv", "dt_tree_conv(NodesVector, EdgeSet, Filter; max_depth) -> Out"),
-    callRule("tree_conv_grad", "dt_tree_conv_grad(NodesVector, EdgeSet, Filter, Out@GRAD; max_depth) -> NodesVector@GRAD, Filter@GRAD"),
+    callRule("tree_conv_grad",
+             "dt_tree_conv_grad(NodesVector, EdgeSet, Filter, Out@GRAD; max_depth) -> "
+             "NodesVector@GRAD, Filter@GRAD"),
     functionRule("pool2d", lowerPool, "dt_pool, @version"),
     functionRule("pool2d_grad", lowerPoolGrad, "dt_pool_bwd, @version"),
     functionRule("pool3d", lowerPool, "dt_pool, @version"),

@@ -33,17 +33,25 @@ std::string binaryText(llvm::StringRef name, const std::string& x, const std::st
   return "";
 }
 
-// functor_list [binary, unary]: X with the unary of Y; [unary, binary]: the unary of X with Y. The inner value is IntermediateOut where it is saved.
+// functor_list [binary, unary]: X with the unary of Y; [unary, binary]: the unary of X with Y. The
+// inner value is IntermediateOut where it is saved.
 LogicalResult lowerFusedActivation(OpLowering& op) {
   const std::vector<std::string> functors = op.op().getStrings("functor_list");
-  if (functors.size() != 2) return op.unsupported("a functor_list of " + llvm::Twine(functors.size()));
+  if (functors.size() != 2)
+    return op.unsupported("a functor_list of " + llvm::Twine(functors.size()));
   const bool binaryFirst = llvm::StringRef(functors[0]).starts_with("elementwise_");
-  const std::string inner = binaryFirst ? unaryText(functors[1], "Y") : binaryText(functors[1], "X", "Y");
-  const std::string outer = binaryFirst ? binaryText(functors[0], "X", "v") : unaryText(functors[0], "v");
-  if (inner.empty() || outer.empty()) return op.unsupported("functor_list [" + functors[0] + ", " + functors[1] + "]");
+  const std::string inner =
+      binaryFirst ? unaryText(functors[1], "Y") : binaryText(functors[1], "X", "Y");
+  const std::string outer =
+      binaryFirst ? binaryText(functors[0], "X", "v") : unaryText(functors[0], "v");
+  if (inner.empty() || outer.empty())
+    return op.unsupported("functor_list [" + functors[0] + ", " + functors[1] + "]");
   OpLowering::Bindings bindings;
-  if (const int64_t axis = op.op().getInt("axis"); axis >= 0) bindings.axes.emplace_back("Y", static_cast<int>(axis));
-  return op.formula("v = " + inner + "; Out = " + outer + (op.op().getBool("save_intermediate_out") ? "; IntermediateOut = v" : ""), bindings);
+  if (const int64_t axis = op.op().getInt("axis"); axis >= 0)
+    bindings.axes.emplace_back("Y", static_cast<int>(axis));
+  return op.formula("v = " + inner + "; Out = " + outer +
+                        (op.op().getBool("save_intermediate_out") ? "; IntermediateOut = v" : ""),
+                    bindings);
 }
 
 const LoweringRule kRules[] = {
@@ -56,36 +64,50 @@ const LoweringRule kRules[] = {
     {"elementwise_div", Inner::None, "Out = X / Y"},
     {"elementwise_div_grad", Inner::None, "X@GRAD = Out@GRAD / Y; Y@GRAD = -Out@GRAD * Out / Y"},
     {"elementwise_max", Inner::None, "Out = max(X, Y)"},
-    {"elementwise_max_grad", Inner::None, "X@GRAD = X > Y ? Out@GRAD : 0; Y@GRAD = X <= Y ? Out@GRAD : 0"},
+    {"elementwise_max_grad", Inner::None,
+     "X@GRAD = X > Y ? Out@GRAD : 0; Y@GRAD = X <= Y ? Out@GRAD : 0"},
     {"elementwise_min", Inner::None, "Out = min(X, Y)"},
-    {"elementwise_min_grad", Inner::None, "X@GRAD = X < Y ? Out@GRAD : 0; Y@GRAD = X >= Y ? Out@GRAD : 0"},
+    {"elementwise_min_grad", Inner::None,
+     "X@GRAD = X < Y ? Out@GRAD : 0; Y@GRAD = X >= Y ? Out@GRAD : 0"},
     {"elementwise_pow", Inner::None, "Out = pow(X, Y)"},
-    {"elementwise_pow_grad", Inner::None, "X@GRAD = Out@GRAD * Y * pow(X, Y - 1); Y@GRAD = Out@GRAD * log(X) * pow(X, Y)"},
+    {"elementwise_pow_grad", Inner::None,
+     "X@GRAD = Out@GRAD * Y * pow(X, Y - 1); Y@GRAD = Out@GRAD * log(X) * pow(X, Y)"},
     // NaN gives way to the other operand.
     {"elementwise_fmax", Inner::None, "Out = X >= Y || Y != Y ? X : Y"},
-    {"elementwise_fmax_grad", Inner::None, "X@GRAD = X >= Y || Y != Y ? Out@GRAD : 0; Y@GRAD = X >= Y || Y != Y ? 0 : Out@GRAD"},
+    {"elementwise_fmax_grad", Inner::None,
+     "X@GRAD = X >= Y || Y != Y ? Out@GRAD : 0; Y@GRAD = X >= Y || Y != Y ? 0 : Out@GRAD"},
     {"elementwise_fmin", Inner::None, "Out = X <= Y || Y != Y ? X : Y"},
-    {"elementwise_fmin_grad", Inner::None, "X@GRAD = X <= Y || Y != Y ? Out@GRAD : 0; Y@GRAD = X <= Y || Y != Y ? 0 : Out@GRAD"},
-    {"elementwise_mul_grad_grad", Inner::None, "DDOut = or(DDX, 0) * Y + X * or(DDY, 0); X@GRAD = DOut * or(DDY, 0); Y@GRAD = DOut * or(DDX, 0)"},
+    {"elementwise_fmin_grad", Inner::None,
+     "X@GRAD = X <= Y || Y != Y ? Out@GRAD : 0; Y@GRAD = X <= Y || Y != Y ? 0 : Out@GRAD"},
+    {"elementwise_mul_grad_grad", Inner::None,
+     "DDOut = or(DDX, 0) * Y + X * or(DDY, 0); X@GRAD = DOut * or(DDY, 0); Y@GRAD = DOut * or(DDX, "
+     "0)"},
     {"atan2", Inner::None, "Out = atan2(X1, X2)"},
-    {"atan2_grad", Inner::None, "n = Out@GRAD / (X1 * X1 + X2 * X2); X1@GRAD = X2 * n; X2@GRAD = -X1 * n"},
+    {"atan2_grad", Inner::None,
+     "n = Out@GRAD / (X1 * X1 + X2 * X2); X1@GRAD = X2 * n; X2@GRAD = -X1 * n"},
     {"lerp", Inner::None, "Out = X + Weight * (Y - X)"},
     {"lerp_grad", Inner::None, "X@GRAD = Out@GRAD * (1 - Weight); Y@GRAD = Out@GRAD * Weight"},
     functionRule("fused_elemwise_activation", lowerFusedActivation, "formula"),
-    {"elementwise_mod", Inner::None, "m = rem(X, Y); Out = !(legacy && whole) && m != 0 && (m < 0) != (Y < 0) ? m + Y : m"},
+    {"elementwise_mod", Inner::None,
+     "m = rem(X, Y); Out = !(legacy && whole) && m != 0 && (m < 0) != (Y < 0) ? m + Y : m"},
     {"elementwise_floordiv", Inner::None, "Out = legacy ? X / Y : floordiv(X, Y)"},
     {"grad_add", Inner::None, "Out = X + Y"},
     {"minus", Inner::None, "Out = X - Y"},
     lowerRule("sum", lowerSum, "formula", "dt_sum_rows(X) -> Out"),
-    formulaRule("scale", Inner::None, "s = or(ScaleTensor, scale); Out = bias_after_scale ? X * s + bias : (X + bias) * s",
-                "dt_scale_rows(X; scale, bias, bias_after_scale) -> Out"),
+    formulaRule(
+        "scale", Inner::None,
+        "s = or(ScaleTensor, scale); Out = bias_after_scale ? X * s + bias : (X + bias) * s",
+        "dt_scale_rows(X; scale, bias, bias_after_scale) -> Out"),
     {"cast", Inner::None, "Out = X"},
     {"increment", Inner::None, "Out = X + step"},
     {"pow", Inner::None, "Out = pow(X, or(FactorTensor, factor))"},
-    {"pow_grad", Inner::None, "f = or(FactorTensor, factor); X@GRAD = Out@GRAD * f * pow(X, f - 1)"},
+    {"pow_grad", Inner::None,
+     "f = or(FactorTensor, factor); X@GRAD = Out@GRAD * f * pow(X, f - 1)"},
     {"clip", Inner::None, "Out = min(max(X, or(Min, min)), or(Max, max))"},
     {"clip_grad", Inner::None, "X@GRAD = X > or(Min, min) && X < or(Max, max) ? Out@GRAD : 0"},
-    formulaRule("clip_by_norm", Inner::All, "n = sqrt(sum(X * X)); Out = n > max_norm ? X * (max_norm / n) : X", "dt_clip_rows_by_norm(X; max_norm) -> Out"),
+    formulaRule("clip_by_norm", Inner::All,
+                "n = sqrt(sum(X * X)); Out = n > max_norm ? X * (max_norm / n) : X",
+                "dt_clip_rows_by_norm(X; max_norm) -> Out"),
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Lowering rules: family `linear_algebra`. Products of fixed extents that one call can do are dt_gemm, the others dt_matmul. Gradients of norms with
-// the framework's guards against division by zero (phi p_norm_grad, frobenius_norm_grad).
+// Lowering rules: family `linear_algebra`. Products of fixed extents that one call can do are
+// dt_gemm, the others dt_matmul. Gradients of norms with the framework's guards against division by
+// zero (phi p_norm_grad, frobenius_norm_grad).
 #include <cmath>
 
 #include "compiler/lower/rules.h"
@@ -49,31 +50,38 @@ bool plainBatches(const Matrices& a, const Matrices& b) {
   return x == y || x.empty() || y.empty();
 }
 
-// out = alpha · op(a) · op(b); batches are equal, or one side has a batch of one that is repeated. Where `out` has a batch of one and the
-// factors more, their batch must lie along the contracted dim (untransposed b, transposed a): the sum over the batch is one product.
+// out = alpha · op(a) · op(b); batches are equal, or one side has a batch of one that is repeated.
+// Where `out` has a batch of one and the factors more, their batch must lie along the contracted
+// dim (untransposed b, transposed a): the sum over the batch is one product.
 LogicalResult multiply(OpLowering& op, Matrices a, Matrices b, Matrices out, double alpha) {
   if (out.tensor.elements() == 0) return llvm::success();  // nothing to compute
   const bool none = a.batchSize() == 0 || b.batchSize() == 0;
   const int64_t batch = std::max(a.batchSize(), b.batchSize());
-  int64_t m = a.transposed ? a.columns : a.rows, k = a.transposed ? a.rows : a.columns, n = b.transposed ? b.rows : b.columns;
+  int64_t m = a.transposed ? a.columns : a.rows, k = a.transposed ? a.rows : a.columns,
+          n = b.transposed ? b.rows : b.columns;
   int64_t repeats = batch;
   if (none) {
     k = 0;  // sums of no products
     repeats = 1;
   } else if (batch > 1 && out.batchSize() == 1) {
-    if (!a.transposed || b.transposed || a.batchSize() != b.batchSize()) return op.unsupported("this combination of transposition and broadcast batch");
+    if (!a.transposed || b.transposed || a.batchSize() != b.batchSize())
+      return op.unsupported("this combination of transposition and broadcast batch");
     k *= batch;
     repeats = 1;
   } else if (batch > 1 && b.batchSize() == 1 && !a.transposed) {
     m *= batch;  // one tall product
     repeats = 1;
-  } else if ((a.batchSize() != batch && a.batchSize() != 1) || (b.batchSize() != batch && b.batchSize() != 1)) {
+  } else if ((a.batchSize() != batch && a.batchSize() != 1) ||
+             (b.batchSize() != batch && b.batchSize() != 1)) {
     return op.unsupported("batch dims that broadcast in part");
   }
-  auto stride = [&](const Matrices& x) { return repeats > 1 && x.batchSize() > 1 ? x.rows * x.columns : 0; };
-  op.call(
-      "dt_gemm", {a.tensor, b.tensor}, {out.tensor},
-      {.ints = {a.transposed, b.transposed, m, n, k, a.columns, b.columns, out.columns, repeats, stride(a), stride(b), stride(out)}, .reals = {alpha, 0.0}});
+  auto stride = [&](const Matrices& x) {
+    return repeats > 1 && x.batchSize() > 1 ? x.rows * x.columns : 0;
+  };
+  op.call("dt_gemm", {a.tensor, b.tensor}, {out.tensor},
+          {.ints = {a.transposed, b.transposed, m, n, k, a.columns, b.columns, out.columns, repeats,
+                    stride(a), stride(b), stride(out)},
+           .reals = {alpha, 0.0}});
   return llvm::success();
 }
 
@@ -84,16 +92,21 @@ std::string text(const TensorRef& tensor) {
 }
 
 // What the inference of the forward op has seen to; a program may hold the gradient without it.
-LogicalResult noGradient(OpLowering& op, const TensorRef& x, const TensorRef& y, const TensorRef& gradient) {
-  return op.op().operation()->emitError() << op.op().type() << ": Out@GRAD " << text(gradient) << " is no gradient of a product of X " << text(x) << " and Y "
-                                          << text(y);
+LogicalResult noGradient(OpLowering& op, const TensorRef& x, const TensorRef& y,
+                         const TensorRef& gradient) {
+  return op.op().operation()->emitError()
+         << op.op().type() << ": Out@GRAD " << text(gradient)
+         << " is no gradient of a product of X " << text(x) << " and Y " << text(y);
 }
 
-// Whether `out` has as many elements as op(a) · op(b), whose contracted extents agree. Of no elements there is no product to look at.
+// Whether `out` has as many elements as op(a) · op(b), whose contracted extents agree. Of no
+// elements there is no product to look at.
 bool isProduct(const Matrices& a, const Matrices& b, const TensorRef& out) {
-  const int64_t m = a.transposed ? a.columns : a.rows, k = a.transposed ? a.rows : a.columns, n = b.transposed ? b.rows : b.columns;
+  const int64_t m = a.transposed ? a.columns : a.rows, k = a.transposed ? a.rows : a.columns,
+                n = b.transposed ? b.rows : b.columns;
   if (a.tensor.elements() == 0 || b.tensor.elements() == 0) return true;
-  return k == (b.transposed ? b.columns : b.rows) && out.elements() == std::max(a.batchSize(), b.batchSize()) * m * n;
+  return k == (b.transposed ? b.columns : b.rows) &&
+         out.elements() == std::max(a.batchSize(), b.batchSize()) * m * n;
 }
 
 // mul: dims before and after the given numbers are flattened.
@@ -107,15 +120,18 @@ LogicalResult lowerMul(OpLowering& op) {
 }
 
 LogicalResult lowerMulGrad(OpLowering& op) {
-  auto x = op.in("X"), y = op.in("Y"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD"), dy = op.out("Y@GRAD");
+  auto x = op.in("X"), y = op.in("Y"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD"),
+       dy = op.out("Y@GRAD");
   if (!x || !y || !gradient) return op.unsupported("an absent input");
   const size_t xn = op.op().getInt("x_num_col_dims"), yn = op.op().getInt("y_num_col_dims");
-  if (xn < 1 || xn >= x->dims.size() || yn < 1 || yn >= y->dims.size()) return noGradient(op, *x, *y, *gradient);
+  if (xn < 1 || xn >= x->dims.size() || yn < 1 || yn >= y->dims.size())
+    return noGradient(op, *x, *y, *gradient);
   Matrices a{*x, {}, productOf(x->dims, 0, xn), productOf(x->dims, xn, x->dims.size())};
   Matrices b{*y, {}, productOf(y->dims, 0, yn), productOf(y->dims, yn, y->dims.size())};
   Matrices g{*gradient, {}, a.rows, b.columns};
   if (!isProduct(a, b, *gradient)) return noGradient(op, *x, *y, *gradient);
-  if (dx && failed(multiply(op, g, b.flipped(), {*dx, {}, a.rows, a.columns}, 1))) return llvm::failure();
+  if (dx && failed(multiply(op, g, b.flipped(), {*dx, {}, a.rows, a.columns}, 1)))
+    return llvm::failure();
   if (dy) return multiply(op, a.flipped(), g, {*dy, {}, b.rows, b.columns}, 1);
   return llvm::success();
 }
@@ -141,17 +157,24 @@ Product productOf(OpLowering& op, const TensorRef& x, const TensorRef& y) {
   llvm::StringRef type = op.op().type();
   type.consume_back("_grad");
   const bool v2 = type == "matmul_v2", plain = type == "bmm";
-  const bool tx = !plain && op.op().getBool(v2 ? "trans_x" : "transpose_X"), ty = !plain && op.op().getBool(v2 ? "trans_y" : "transpose_Y");
-  return {matrices(x, tx, true), matrices(y, ty, false), type == "matmul" ? op.op().getFloat("alpha") : 1.0};
+  const bool tx = !plain && op.op().getBool(v2 ? "trans_x" : "transpose_X"),
+             ty = !plain && op.op().getBool(v2 ? "trans_y" : "transpose_Y");
+  return {matrices(x, tx, true), matrices(y, ty, false),
+          type == "matmul" ? op.op().getFloat("alpha") : 1.0};
 }
 
-std::vector<int64_t> longer(const Matrices& a, const Matrices& b) { return a.batchSize() >= b.batchSize() ? a.batch : b.batch; }
+std::vector<int64_t> longer(const Matrices& a, const Matrices& b) {
+  return a.batchSize() >= b.batchSize() ? a.batch : b.batch;
+}
 
 // The attributes of a product as the library call takes them.
-std::string callText(OpLowering& op, llvm::StringRef inputs, llvm::StringRef outputs, llvm::StringRef function) {
+std::string callText(OpLowering& op, llvm::StringRef inputs, llvm::StringRef outputs,
+                     llvm::StringRef function) {
   llvm::StringRef type = op.op().type();
   type.consume_back("_grad");
-  llvm::StringRef attributes = type == "matmul" ? "transpose_X, transpose_Y, alpha" : type == "matmul_v2" ? "trans_x, trans_y" : "";
+  llvm::StringRef attributes = type == "matmul"      ? "transpose_X, transpose_Y, alpha"
+                               : type == "matmul_v2" ? "trans_x, trans_y"
+                                                     : "";
   return (function + "(" + inputs + "; " + attributes + ") -> " + outputs).str();
 }
 
@@ -162,17 +185,22 @@ LogicalResult lowerMatmul(OpLowering& op) {
   if (op.hasUnknown()) return op.callOp(call);  // even the ranks may be
   Product p = productOf(op, *x, *y);
   if (!plainBatches(p.a, p.b)) return op.callOp(call);
-  return multiply(op, p.a, p.b, {*out, longer(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows, p.b.transposed ? p.b.rows : p.b.columns}, p.alpha);
+  return multiply(op, p.a, p.b,
+                  {*out, longer(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows,
+                   p.b.transposed ? p.b.rows : p.b.columns},
+                  p.alpha);
 }
 
-// A gradient that is a sum over the batch is one product only where the batch lies along the contracted dim of both factors.
+// A gradient that is a sum over the batch is one product only where the batch lies along the
+// contracted dim of both factors.
 bool plainGradients(const Product& p) {
   const int64_t a = p.a.batchSize(), b = p.b.batchSize();
   return a == b || (a > b && !p.a.transposed);
 }
 
 LogicalResult lowerMatmulGrad(OpLowering& op) {
-  auto x = op.in("X"), y = op.in("Y"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD"), dy = op.out("Y@GRAD");
+  auto x = op.in("X"), y = op.in("Y"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD"),
+       dy = op.out("Y@GRAD");
   if (!x || !y || !gradient) return op.unsupported("an absent input");
   const std::string call = callText(op, "X, Y, Out@GRAD", "X@GRAD, Y@GRAD", "dt_matmul_grad");
   if (op.hasUnknown()) return op.callOp(call);
@@ -180,15 +208,18 @@ LogicalResult lowerMatmulGrad(OpLowering& op) {
   Product p = productOf(op, *x, *y);
   if (!plainBatches(p.a, p.b) || !plainGradients(p)) return op.callOp(call);
   if (!isProduct(p.a, p.b, *gradient)) return noGradient(op, *x, *y, *gradient);
-  Matrices g{*gradient, longer(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows, p.b.transposed ? p.b.rows : p.b.columns};
+  Matrices g{*gradient, longer(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows,
+             p.b.transposed ? p.b.rows : p.b.columns};
   if (dx) {
     Matrices to{*dx, p.a.batch, p.a.rows, p.a.columns};
-    LogicalResult done = p.a.transposed ? multiply(op, p.b, g.flipped(), to, p.alpha) : multiply(op, g, p.b.flipped(), to, p.alpha);
+    LogicalResult done = p.a.transposed ? multiply(op, p.b, g.flipped(), to, p.alpha)
+                                        : multiply(op, g, p.b.flipped(), to, p.alpha);
     if (failed(done)) return llvm::failure();
   }
   if (!dy) return llvm::success();
   Matrices to{*dy, p.b.batch, p.b.rows, p.b.columns};
-  return p.b.transposed ? multiply(op, g.flipped(), p.a, to, p.alpha) : multiply(op, p.a.flipped(), g, to, p.alpha);
+  return p.b.transposed ? multiply(op, g.flipped(), p.a, to, p.alpha)
+                        : multiply(op, p.a.flipped(), g, to, p.alpha);
 }
 
 // addmm: Beta · Input + Alpha · X · Y, Input broadcast.
@@ -198,20 +229,26 @@ LogicalResult lowerAddmm(OpLowering& op) {
   if (!isKnown(*x) || !isKnown(*y)) return op.unsupported("extents that depend on data");
   TensorRef product = op.temporary("product", out->dtype, out->dims);
   Matrices a{*x, {}, x->dims[0], x->dims[1]}, b{*y, {}, y->dims[0], y->dims[1]};
-  if (failed(multiply(op, a, b, {product, {}, a.rows, b.columns}, op.op().getFloat("Alpha")))) return llvm::failure();
+  if (failed(multiply(op, a, b, {product, {}, a.rows, b.columns}, op.op().getFloat("Alpha"))))
+    return llvm::failure();
   return op.formula("Out = Beta * Input + product", {.tensors = {{"product", product}}});
 }
 
 LogicalResult lowerAddmmGrad(OpLowering& op) {
-  auto x = op.in("X"), y = op.in("Y"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD"), dy = op.out("Y@GRAD");
+  auto x = op.in("X"), y = op.in("Y"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD"),
+       dy = op.out("Y@GRAD");
   if (!x || !y || !gradient) return op.unsupported("an absent input");
-  if (!isKnown(*x) || !isKnown(*y) || !isKnown(*gradient)) return op.unsupported("extents that depend on data");
+  if (!isKnown(*x) || !isKnown(*y) || !isKnown(*gradient))
+    return op.unsupported("extents that depend on data");
   if (x->dims.size() != 2 || y->dims.size() != 2) return noGradient(op, *x, *y, *gradient);
-  Matrices a{*x, {}, x->dims[0], x->dims[1]}, b{*y, {}, y->dims[0], y->dims[1]}, g{*gradient, {}, a.rows, b.columns};
+  Matrices a{*x, {}, x->dims[0], x->dims[1]}, b{*y, {}, y->dims[0], y->dims[1]},
+      g{*gradient, {}, a.rows, b.columns};
   if (!isProduct(a, b, *gradient)) return noGradient(op, *x, *y, *gradient);
   const double alpha = op.op().getFloat("Alpha");
-  if (op.out("Input@GRAD") && failed(op.formula("Input@GRAD = Beta * Out@GRAD"))) return llvm::failure();
-  if (dx && failed(multiply(op, g, b.flipped(), {*dx, {}, a.rows, a.columns}, alpha))) return llvm::failure();
+  if (op.out("Input@GRAD") && failed(op.formula("Input@GRAD = Beta * Out@GRAD")))
+    return llvm::failure();
+  if (dx && failed(multiply(op, g, b.flipped(), {*dx, {}, a.rows, a.columns}, alpha)))
+    return llvm::failure();
   return dy ? multiply(op, a.flipped(), g, {*dy, {}, b.rows, b.columns}, alpha) : llvm::success();
 }
 
@@ -220,38 +257,53 @@ Matrices channels(const TensorRef& t) { return {t, {t.dims[0]}, t.dims[1], t.dim
 
 LogicalResult lowerFsp(OpLowering& op) {
   auto x = op.in("X"), y = op.in("Y"), out = op.out("Out");
-  if (!x || !y || !out || x->dims.size() != 4 || y->dims.size() != 4) return op.unsupported("an absent input or another rank than 4");
+  if (!x || !y || !out || x->dims.size() != 4 || y->dims.size() != 4)
+    return op.unsupported("an absent input or another rank than 4");
   if (!isKnown(*x) || !isKnown(*y)) return op.unsupported("extents that depend on data");
   Matrices a = channels(*x), b = channels(*y);
-  return multiply(op, a, b.flipped(), {*out, a.batch, a.rows, b.rows}, 1.0 / static_cast<double>(a.columns));
+  return multiply(op, a, b.flipped(), {*out, a.batch, a.rows, b.rows},
+                  1.0 / static_cast<double>(a.columns));
 }
 
 LogicalResult lowerFspGrad(OpLowering& op) {
-  auto x = op.in("X"), y = op.in("Y"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD"), dy = op.out("Y@GRAD");
-  if (!x || !y || !gradient || x->dims.size() != 4 || y->dims.size() != 4) return op.unsupported("an absent input or another rank than 4");
-  if (!isKnown(*x) || !isKnown(*y) || !isKnown(*gradient)) return op.unsupported("extents that depend on data");
+  auto x = op.in("X"), y = op.in("Y"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD"),
+       dy = op.out("Y@GRAD");
+  if (!x || !y || !gradient || x->dims.size() != 4 || y->dims.size() != 4)
+    return op.unsupported("an absent input or another rank than 4");
+  if (!isKnown(*x) || !isKnown(*y) || !isKnown(*gradient))
+    return op.unsupported("extents that depend on data");
   Matrices a = channels(*x), b = channels(*y), g{*gradient, a.batch, a.rows, b.rows};
-  if (a.batch != b.batch || !isProduct(a, b.flipped(), *gradient)) return noGradient(op, *x, *y, *gradient);
+  if (a.batch != b.batch || !isProduct(a, b.flipped(), *gradient))
+    return noGradient(op, *x, *y, *gradient);
   const double scale = 1.0 / static_cast<double>(a.columns);
-  if (dx && failed(multiply(op, g, b, {*dx, a.batch, a.rows, a.columns}, scale))) return llvm::failure();
-  return dy ? multiply(op, g.flipped(), a, {*dy, b.batch, b.rows, b.columns}, scale) : llvm::success();
+  if (dx && failed(multiply(op, g, b, {*dx, a.batch, a.rows, a.columns}, scale)))
+    return llvm::failure();
+  return dy ? multiply(op, g.flipped(), a, {*dy, b.batch, b.rows, b.columns}, scale)
+            : llvm::success();
 }
 
-// Norms by their order; `d` is the argument of the norm. Formulas of a row each: value, then gradient.
+// Norms by their order; `d` is the argument of the norm. Formulas of a row each: value, then
+// gradient.
 struct NormRow {
   const char *value, *gradient;
 };
 
 NormRow normOf(double order) {
   if (order == 0) return {"sum(d != 0 ? 1 : 0)", "0 * Out@GRAD[r]"};
-  if (std::isinf(order)) return {order > 0 ? "max(abs(d))" : "min(abs(d))", "abs(d) == Out[r] ? sign(d) * Out@GRAD[r] : 0"};
+  if (std::isinf(order))
+    return {order > 0 ? "max(abs(d))" : "min(abs(d))",
+            "abs(d) == Out[r] ? sign(d) * Out@GRAD[r] : 0"};
   if (order == 1) return {"sum(abs(d))", "sign(d) * Out@GRAD[r]"};
   if (order == 2) return {"sqrt(sum(d * d))", "d / (Out[r] + guard) * Out@GRAD[r]"};
-  return {"pow(sum(pow(abs(d), order)), 1 / order)", "sign(d) * pow(abs(d), order - 1) * pow(Out[r] + guard, 1 - order) * Out@GRAD[r]"};
+  return {"pow(sum(pow(abs(d), order)), 1 / order)",
+          "sign(d) * pow(abs(d), order - 1) * pow(Out[r] + guard, 1 - order) * Out@GRAD[r]"};
 }
 
 OpLowering::Bindings normBindings(double order, double guard, InnerDims inner) {
-  return {.tensors = {}, .numbers = {{"order", order}, {"guard", guard}}, .axes = {}, .inner = std::move(inner)};
+  return {.tensors = {},
+          .numbers = {{"order", order}, {"guard", guard}},
+          .axes = {},
+          .inner = std::move(inner)};
 }
 
 LogicalResult lowerPNorm(OpLowering& op) {
@@ -266,20 +318,24 @@ LogicalResult lowerPNorm(OpLowering& op) {
   };
   const NormRow row = normOf(order);
   const OpLowering::Bindings bindings = normBindings(order, op.op().getFloat("epsilon"), inner);
-  if (op.op().type() == "p_norm") return op.formula(std::string("d = X; Out[r] = ") + row.value, bindings);
+  if (op.op().type() == "p_norm")
+    return op.formula(std::string("d = X; Out[r] = ") + row.value, bindings);
   return op.formula(std::string("d = X; X@GRAD = ") + row.gradient, bindings);
 }
 
 // The norm of a difference of tensors that broadcast.
 LogicalResult lowerDist(OpLowering& op) {
   const double order = op.op().getFloat("p");
-  auto inner = [](const std::vector<int64_t>& domain) { return std::vector<bool>(domain.size(), true); };
+  auto inner = [](const std::vector<int64_t>& domain) {
+    return std::vector<bool>(domain.size(), true);
+  };
   const NormRow row = normOf(order);
   constexpr double kGuard = 1e-12;
   OpLowering::Bindings bindings = normBindings(order, kGuard, inner);
   auto x = op.in("X"), y = op.in("Y");
   if (!x || !y) return op.unsupported("an absent input");
-  // A formula's domain is one of its tensors: where both are repeated, one that is as large as the difference has to be there.
+  // A formula's domain is one of its tensors: where both are repeated, one that is as large as the
+  // difference has to be there.
   std::vector<int64_t> dims(std::max(x->dims.size(), y->dims.size()), 1);
   for (const TensorRef& t : {*x, *y}) {
     for (size_t i = 0; i < t.dims.size(); ++i) {
@@ -288,14 +344,18 @@ LogicalResult lowerDist(OpLowering& op) {
     }
   }
   bindings.tensors.emplace_back("difference", op.temporary("difference", x->dtype, dims));
-  if (failed(op.formula("difference = X - Y", {.tensors = bindings.tensors}))) return llvm::failure();
-  if (op.op().type() == "dist") return op.formula(std::string("d = difference; Out[r] = ") + row.value, bindings);
-  return op.formula(std::string("d = difference; g = ") + row.gradient + "; X@GRAD = g; Y@GRAD = -g", bindings);
+  if (failed(op.formula("difference = X - Y", {.tensors = bindings.tensors})))
+    return llvm::failure();
+  if (op.op().type() == "dist")
+    return op.formula(std::string("d = difference; Out[r] = ") + row.value, bindings);
+  return op.formula(
+      std::string("d = difference; g = ") + row.gradient + "; X@GRAD = g; Y@GRAD = -g", bindings);
 }
 
 const LoweringRule kRules[] = {
     lowerRule("mul", lowerMul, "dt_gemm", "dt_mul(X, Y; x_num_col_dims, y_num_col_dims) -> Out"),
-    lowerRule("mul_grad", lowerMulGrad, "dt_gemm", "dt_mul_grad(X, Y, Out@GRAD; x_num_col_dims, y_num_col_dims) -> X@GRAD, Y@GRAD"),
+    lowerRule("mul_grad", lowerMulGrad, "dt_gemm",
+              "dt_mul_grad(X, Y, Out@GRAD; x_num_col_dims, y_num_col_dims) -> X@GRAD, Y@GRAD"),
     functionRule("matmul", lowerMatmul, "dt_gemm, dt_matmul"),
     functionRule("matmul_grad", lowerMatmulGrad, "dt_gemm, dt_matmul_grad"),
     functionRule("matmul_v2", lowerMatmul, "dt_gemm, dt_matmul"),
@@ -309,7 +369,9 @@ const LoweringRule kRules[] = {
     functionRule("addmm", lowerAddmm, "dt_gemm, formula"),
     functionRule("addmm_grad", lowerAddmmGrad, "dt_gemm, formula"),
     callRule("bilinear_tensor_product", "dt_bilinear_product(X, Y, Weight, Bias) -> Out"),
-    callRule("bilinear_tensor_product_grad", "dt_bilinear_product_grad(X, Y, Weight, Out@GRAD) -> X@GRAD, Y@GRAD, Weight@GRAD, Bias@GRAD"),
+    callRule("bilinear_tensor_product_grad",
+             "dt_bilinear_product_grad(X, Y, Weight, Out@GRAD) -> X@GRAD, Y@GRAD, Weight@GRAD, "
+             "Bias@GRAD"),
     functionRule("fsp", lowerFsp, "dt_gemm"),
     functionRule("fsp_grad", lowerFspGrad, "dt_gemm"),
     callRule("einsum", "dt_einsum(Operands; equation) -> Out, InnerCache"),
@@ -319,7 +381,9 @@ const LoweringRule kRules[] = {
     callRule("kron", "dt_kron(X, Y) -> Out"),
     callRule("kron_grad", "dt_kron_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD"),
     callRule("trace", "dt_trace(Input; offset, axis1, axis2, dim1, dim2, @version) -> Out"),
-    callRule("trace_grad", "dt_trace_grad(Input, Out@GRAD; offset, axis1, axis2, dim1, dim2, @version) -> Input@GRAD"),
+    callRule(
+        "trace_grad",
+        "dt_trace_grad(Input, Out@GRAD; offset, axis1, axis2, dim1, dim2, @version) -> Input@GRAD"),
     callRule("cholesky", "dt_cholesky(X; upper) -> Out"),
     callRule("cholesky_grad", "dt_cholesky_grad(Out, Out@GRAD; upper) -> X@GRAD"),
     callRule("inverse", "dt_inverse(Input) -> Output"),
@@ -334,15 +398,19 @@ const LoweringRule kRules[] = {
     {"frobenius_norm", Inner::Dims, "Out[r] = sqrt(sum(X * X))"},
     {"frobenius_norm_grad", Inner::Dims, "X@GRAD = X / (Out[r] + 1e-12) * Out@GRAD[r]"},
     {"norm", Inner::Axis, "n = sqrt(sum(X * X) + epsilon); Norm[r] = n; Out = X / n"},
-    {"norm_grad", Inner::Axis, "s = sum(X * Out@GRAD); X@GRAD = (Out@GRAD - X * (s / (Norm[r] * Norm[r]))) / Norm[r]"},
+    {"norm_grad", Inner::Axis,
+     "s = sum(X * Out@GRAD); X@GRAD = (Out@GRAD - X * (s / (Norm[r] * Norm[r]))) / Norm[r]"},
     {"l1_norm", Inner::All, "Out[r] = sum(abs(X))"},
     {"l1_norm_grad", Inner::All, "X@GRAD = sign(X) * Out@GRAD[r]"},
     {"squared_l2_norm", Inner::All, "Out[r] = sum(X * X)"},
     {"squared_l2_norm_grad", Inner::All, "X@GRAD = 2 * X * Out@GRAD[r]"},
     {"squared_l2_distance", Inner::NotFirst, "d = X - Y; sub_result = d; Out[r] = sum(d * d)"},
-    {"cos_sim", Inner::NotFirst, "XNorm[r] = sqrt(sum(X * X))\nYNorm[r] = sqrt(sum(Y * Y))\nOut[r] = sum(X * Y) / (sqrt(sum(X * X)) * sqrt(sum(Y * Y)))"},
+    {"cos_sim", Inner::NotFirst,
+     "XNorm[r] = sqrt(sum(X * X))\nYNorm[r] = sqrt(sum(Y * Y))\nOut[r] = sum(X * Y) / (sqrt(sum(X "
+     "* X)) * sqrt(sum(Y * Y)))"},
     {"cos_sim_grad", Inner::NotFirst,
-     "n = XNorm[r]; m = YNorm; g = Out@GRAD[r]; c = Out[r]; X@GRAD = g * (Y / (n * m) - c * X / (n * n)); Y@GRAD = g * (X / (n * m) - c * Y / (m * m))"},
+     "n = XNorm[r]; m = YNorm; g = Out@GRAD[r]; c = Out[r]; X@GRAD = g * (Y / (n * m) - c * X / (n "
+     "* n)); Y@GRAD = g * (X / (n * m) - c * Y / (m * m))"},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Lowering rules: family `loss`. Hard labels pick their element by comparison, never by indexing memory; dt_check_range refuses labels
-// that are no class and not ignore_index, as the framework does.
+// Lowering rules: family `loss`. Hard labels pick their element by comparison, never by indexing
+// memory; dt_check_range refuses labels that are no class and not ignore_index, as the framework
+// does.
 #include "compiler/lower/rules.h"
 
 namespace dtranspile::lower {
@@ -45,65 +46,87 @@ LogicalResult lowerSoftmaxWithCrossEntropy(OpLowering& op) {
   if (!op.op().getBool("use_softmax")) {
     // Logits are probabilities already.
     return rowFormula(op, soft ? "Softmax = Logits; Loss[r] = -sum(Label * max(log(Logits), -1e20))"
-                               : "p = sum(position == Label[r] ? Logits : 0); Softmax = Logits; Loss[r] = Label[r] == ignore_index ? 0 : -max(log(p), -1e20)");
+                               : "p = sum(position == Label[r] ? Logits : 0); Softmax = Logits; "
+                                 "Loss[r] = Label[r] == ignore_index ? 0 : -max(log(p), -1e20)");
   }
   if (soft) {
     return rowFormula(op,
-                      "m = max(Logits); Softmax = exp(Logits - m); s = sum(Softmax); Softmax = Softmax / s; l = log(s);"
+                      "m = max(Logits); Softmax = exp(Logits - m); s = sum(Softmax); Softmax = "
+                      "Softmax / s; l = log(s);"
                       "Loss[r] = -sum(Label * (Logits - m - l))");
   }
   return rowFormula(op,
-                    "m = max(Logits); Softmax = exp(Logits - m); s = sum(Softmax); p = sum(position == Label[r] ? Logits : 0); Softmax = Softmax / s;"
+                    "m = max(Logits); Softmax = exp(Logits - m); s = sum(Softmax); p = "
+                    "sum(position == Label[r] ? Logits : 0); Softmax = Softmax / s;"
                     "Loss[r] = Label[r] == ignore_index ? 0 : log(s) + m - p");
 }
 
 LogicalResult lowerSoftmaxWithCrossEntropyGrad(OpLowering& op) {
   if (!op.op().getBool("use_softmax")) {
-    return rowFormula(op, op.op().getBool("soft_label") ? "Logits@GRAD = -Label / Softmax * Loss@GRAD[r]"
-                                                        : "Logits@GRAD = position == Label[r] && Label[r] != ignore_index ? -Loss@GRAD[r] / Softmax : 0");
+    return rowFormula(op, op.op().getBool("soft_label")
+                              ? "Logits@GRAD = -Label / Softmax * Loss@GRAD[r]"
+                              : "Logits@GRAD = position == Label[r] && Label[r] != ignore_index ? "
+                                "-Loss@GRAD[r] / Softmax : 0");
   }
-  if (op.op().getBool("soft_label")) return rowFormula(op, "Logits@GRAD = (Softmax - Label) * Loss@GRAD[r]");
-  return rowFormula(op, "Logits@GRAD = Label[r] == ignore_index ? 0 : (Softmax - (position == Label[r] ? 1 : 0)) * Loss@GRAD[r]");
+  if (op.op().getBool("soft_label"))
+    return rowFormula(op, "Logits@GRAD = (Softmax - Label) * Loss@GRAD[r]");
+  return rowFormula(op,
+                    "Logits@GRAD = Label[r] == ignore_index ? 0 : (Softmax - (position == Label[r] "
+                    "? 1 : 0)) * Loss@GRAD[r]");
 }
 
 // The framework clips the logarithm of 0 to -1e20.
 LogicalResult lowerCrossEntropy(OpLowering& op) {
   if (!op.has("X") || !op.has("Label")) return op.unsupported("an absent input");
   const bool second = op.op().type() == "cross_entropy2";
-  if (!second && op.op().getBool("soft_label")) return rowFormula(op, "Y[r] = -sum(Label * max(log(X), -1e20))");
+  if (!second && op.op().getBool("soft_label"))
+    return rowFormula(op, "Y[r] = -sum(Label * max(log(X), -1e20))");
   checkLabels(op, classesOf(op, "X"));
-  return rowFormula(op, "p = sum(position == Label[r] ? X : 0); MatchX[r] = p; Y[r] = Label[r] == ignore_index ? 0 : -max(log(p), -1e20)");
+  return rowFormula(op,
+                    "p = sum(position == Label[r] ? X : 0); MatchX[r] = p; Y[r] = Label[r] == "
+                    "ignore_index ? 0 : -max(log(p), -1e20)");
 }
 
 LogicalResult lowerCrossEntropyGrad(OpLowering& op) {
   if (op.op().getBool("soft_label")) return rowFormula(op, "X@GRAD = -Y@GRAD[r] * Label / X");
-  return rowFormula(op, "X@GRAD = position == Label[r] && Label[r] != ignore_index ? -Y@GRAD[r] / X : 0");
+  return rowFormula(
+      op, "X@GRAD = position == Label[r] && Label[r] != ignore_index ? -Y@GRAD[r] / X : 0");
 }
 
 LogicalResult lowerCrossEntropyGrad2(OpLowering& op) {
-  return rowFormula(op, "X@GRAD = position == Label[r] && Label[r] != ignore_index ? -Y@GRAD[r] / MatchX[r] : 0");
+  return rowFormula(
+      op, "X@GRAD = position == Label[r] && Label[r] != ignore_index ? -Y@GRAD[r] / MatchX[r] : 0");
 }
 
 OpLowering::Bindings innerAll() {
-  return {.inner = [](const std::vector<int64_t>& domain) { return std::vector<bool>(domain.size(), true); }};
+  return {.inner = [](const std::vector<int64_t>& domain) {
+    return std::vector<bool>(domain.size(), true);
+  }};
 }
 
 // What `normalize` divides by: the number of labels that count.
-LogicalResult sigmoidCrossEntropy(OpLowering& op, const std::string& value, const std::string& result) {
+LogicalResult sigmoidCrossEntropy(OpLowering& op, const std::string& value,
+                                  const std::string& result) {
   const std::string kept = "v = abs(Label - ignore_index) > 1e-6 ? " + value + " : 0; ";
   if (!op.op().getBool("normalize")) return op.formula(kept + result + " = v");
-  return op.formula("n = sum(abs(Label - ignore_index) > 1e-6 ? 1 : 0); " + kept + result + " = v / max(float(n), 1e-6)", innerAll());
+  return op.formula("n = sum(abs(Label - ignore_index) > 1e-6 ? 1 : 0); " + kept + result +
+                        " = v / max(float(n), 1e-6)",
+                    innerAll());
 }
 
 LogicalResult lowerSigmoidCrossEntropy(OpLowering& op) {
-  return sigmoidCrossEntropy(op, "max(X, 0) - X * Label + log1p(exp(-abs(X))) * or(pos_weight, 1)", "Out");
+  return sigmoidCrossEntropy(op, "max(X, 0) - X * Label + log1p(exp(-abs(X))) * or(pos_weight, 1)",
+                             "Out");
 }
-LogicalResult lowerSigmoidCrossEntropyGrad(OpLowering& op) { return sigmoidCrossEntropy(op, "Out@GRAD * (sigmoid(X) * or(pos_weight, 1) - Label)", "X@GRAD"); }
+LogicalResult lowerSigmoidCrossEntropyGrad(OpLowering& op) {
+  return sigmoidCrossEntropy(op, "Out@GRAD * (sigmoid(X) * or(pos_weight, 1) - Label)", "X@GRAD");
+}
 
 // Refuses a `reduction` that the framework does not know.
 LogicalResult checkReduction(OpLowering& op, llvm::ArrayRef<llvm::StringRef> known) {
   const std::string reduction = op.op().getString("reduction");
-  return llvm::is_contained(known, reduction) ? llvm::success() : op.unsupported("reduction '" + reduction + "'");
+  return llvm::is_contained(known, reduction) ? llvm::success()
+                                              : op.unsupported("reduction '" + reduction + "'");
 }
 
 // What the sum over all `elements` is divided by; empty where X has no batch.
@@ -124,7 +147,8 @@ LogicalResult lowerKlDivergence(OpLowering& op) {
   if (failed(checkReduction(op, kDivergenceReductions))) return llvm::failure();
   const std::string divisor = divisorOf(op, "count");
   if (divisor.empty()) return op.unsupported("reduction batchmean of such an X");
-  const std::string text = "v = log_target ? exp(Target) * (Target - X) : Target > 0 ? Target * (log(Target) - X) : 0; ";
+  const std::string text =
+      "v = log_target ? exp(Target) * (Target - X) : Target > 0 ? Target * (log(Target) - X) : 0; ";
   if (op.op().getString("reduction") == "none") return op.formula(text + "Loss = v");
   return op.formula(text + "Loss[r] = sum(v) / (" + divisor + ")", innerAll());
 }
@@ -133,7 +157,8 @@ LogicalResult lowerKlDivergenceGrad(OpLowering& op) {
   if (failed(checkReduction(op, kDivergenceReductions))) return llvm::failure();
   const std::string divisor = divisorOf(op, "rows");
   if (divisor.empty()) return op.unsupported("reduction batchmean of such an X");
-  return op.formula("X@GRAD = -(log_target ? exp(Target) : max(Target, 0)) * Loss@GRAD / (" + divisor + ")");
+  return op.formula("X@GRAD = -(log_target ? exp(Target) : max(Target, 0)) * Loss@GRAD / (" +
+                    divisor + ")");
 }
 
 // Class scores are dim 1 of X, whatever comes behind it.
@@ -155,53 +180,74 @@ LogicalResult lowerNegativeLogLikelihood(OpLowering& op) {
   checkLabels(op, x->dims[1]);
   const std::string reduction = op.op().getString("reduction");
   OpLowering::Bindings bindings = innerClasses();
-  const TensorRef losses = reduction == "none" && out ? *out : op.temporary("losses", x->dtype, label->dims);
+  const TensorRef losses =
+      reduction == "none" && out ? *out : op.temporary("losses", x->dtype, label->dims);
   const TensorRef weights = op.temporary("weights", x->dtype, label->dims);
   bindings.tensors = {{"losses", losses}, {"weights", weights}};
   if (llvm::failed(
-          op.formula("here = position == Label[r] && Label[r] != ignore_index; w = sum(here ? or(Weight[i], 1) : 0); p = sum(here ? X * or(Weight[i], 1) : 0);"
+          op.formula("here = position == Label[r] && Label[r] != ignore_index; w = sum(here ? "
+                     "or(Weight[i], 1) : 0); p = sum(here ? X * or(Weight[i], 1) : 0);"
                      "losses[r] = -p; weights[r] = w",
                      bindings)))
     return llvm::failure();
   bindings = innerAll();
   bindings.tensors = {{"losses", losses}, {"weights", weights}};
   if (reduction == "none") return total ? op.formula("Total_weight = 0") : llvm::success();
-  return op.formula(reduction == "mean" ? "s = sum(losses); k = sum(weights); Total_weight[r] = k; Out[r] = k != 0 ? s / k : s"
-                                        : "Total_weight[r] = sum(weights); Out[r] = sum(losses)",
-                    bindings);
+  return op.formula(
+      reduction == "mean"
+          ? "s = sum(losses); k = sum(weights); Total_weight[r] = k; Out[r] = k != 0 ? s / k : s"
+          : "Total_weight[r] = sum(weights); Out[r] = sum(losses)",
+      bindings);
 }
 
 LogicalResult lowerNegativeLogLikelihoodGrad(OpLowering& op) {
   if (failed(checkReduction(op, kLikelihoodReductions))) return llvm::failure();
   const std::string reduction = op.op().getString("reduction");
-  const char* gradient = reduction == "none" ? "g = Out@GRAD[r];" : reduction == "mean" ? "g = Out@GRAD / Total_weight;" : "g = Out@GRAD;";
-  return op.formula(std::string(gradient) + "X@GRAD = position == Label[r] && Label[r] != ignore_index ? -g * or(Weight[i], 1) : 0", innerClasses());
+  const char* gradient = reduction == "none"   ? "g = Out@GRAD[r];"
+                         : reduction == "mean" ? "g = Out@GRAD / Total_weight;"
+                                               : "g = Out@GRAD;";
+  return op.formula(
+      std::string(gradient) +
+          "X@GRAD = position == Label[r] && Label[r] != ignore_index ? -g * or(Weight[i], 1) : 0",
+      innerClasses());
 }
 
 LogicalResult lowerBayesianRanking(OpLowering& op) {
   checkLabels(op, classesOf(op, "X"));
-  return rowFormula(op, "p = sum(position == Label[r] ? X : 0); Y[r] = sum(position == Label[r] ? 0 : log(1 + exp(X - p))) / (count - 1)");
+  return rowFormula(op,
+                    "p = sum(position == Label[r] ? X : 0); Y[r] = sum(position == Label[r] ? 0 : "
+                    "log(1 + exp(X - p))) / (count - 1)");
 }
 LogicalResult lowerBayesianRankingGrad(OpLowering& op) {
   return rowFormula(op,
-                    "p = sum(position == Label[r] ? X : 0); e = position == Label[r] ? 0 : 1 / (1 + exp(p - X)); s = sum(e);"
+                    "p = sum(position == Label[r] ? X : 0); e = position == Label[r] ? 0 : 1 / (1 "
+                    "+ exp(p - X)); s = sum(e);"
                     "X@GRAD = Y@GRAD[r] / (count - 1) * (position == Label[r] ? -s : e)");
 }
 
-// Of the framework's sigmoid_focal_loss (Lin 2017): class k is label k + 1, label -1 counts for nothing.
-#define DT_FOCAL                                                                                             \
-  "n = max(float(FgNum), 1); p = sigmoid(X); hit = Label[r] == position + 1; miss = Label[r] != -1 && !hit;" \
+// Of the framework's sigmoid_focal_loss (Lin 2017): class k is label k + 1, label -1 counts for
+// nothing.
+#define DT_FOCAL                                                                                  \
+  "n = max(float(FgNum), 1); p = sigmoid(X); hit = Label[r] == position + 1; miss = Label[r] != " \
+  "-1 && !hit;"                                                                                   \
   "hi = log(max(p, 1.17549435e-38)); lo = -max(X, 0) - log(1 + exp(-abs(X)));"
 
 const LoweringRule kRules[] = {
     callRule("crf_decoding", "dt_crf_decoding(Emission, Transition, Label, Length) -> ViterbiPath"),
-    callRule("linear_chain_crf", "dt_linear_chain_crf(Emission, Transition, Label, Length) -> Alpha, EmissionExps, TransitionExps, LogLikelihood"),
+    callRule("linear_chain_crf",
+             "dt_linear_chain_crf(Emission, Transition, Label, Length) -> Alpha, EmissionExps, "
+             "TransitionExps, LogLikelihood"),
     callRule("linear_chain_crf_grad",
-             "dt_linear_chain_crf_grad(Emission, Transition, Label, Length, Alpha, EmissionExps, TransitionExps, LogLikelihood@GRAD)"
+             "dt_linear_chain_crf_grad(Emission, Transition, Label, Length, Alpha, EmissionExps, "
+             "TransitionExps, LogLikelihood@GRAD)"
              " -> Emission@GRAD, Transition@GRAD"),
-    callRule("warpctc", "dt_warpctc(Logits, Label, LogitsLength, LabelLength; blank) -> WarpCTCGrad, Loss"),
-    callRule("warpctc_grad", "dt_warpctc_grad(Logits, LogitsLength, WarpCTCGrad, Loss@GRAD; norm_by_times) -> Logits@GRAD"),
-    functionRule("softmax_with_cross_entropy", lowerSoftmaxWithCrossEntropy, "formula, dt_check_range"),
+    callRule("warpctc",
+             "dt_warpctc(Logits, Label, LogitsLength, LabelLength; blank) -> WarpCTCGrad, Loss"),
+    callRule("warpctc_grad",
+             "dt_warpctc_grad(Logits, LogitsLength, WarpCTCGrad, Loss@GRAD; norm_by_times) -> "
+             "Logits@GRAD"),
+    functionRule("softmax_with_cross_entropy", lowerSoftmaxWithCrossEntropy,
+                 "formula, dt_check_range"),
     functionRule("softmax_with_cross_entropy_grad", lowerSoftmaxWithCrossEntropyGrad, "formula"),
     functionRule("cross_entropy", lowerCrossEntropy, "formula, dt_check_range"),
     functionRule("cross_entropy_grad", lowerCrossEntropyGrad, "formula"),
@@ -209,44 +255,66 @@ const LoweringRule kRules[] = {
     functionRule("cross_entropy_grad2", lowerCrossEntropyGrad2, "formula"),
     functionRule("sigmoid_cross_entropy_with_logits", lowerSigmoidCrossEntropy, "formula"),
     functionRule("sigmoid_cross_entropy_with_logits_grad", lowerSigmoidCrossEntropyGrad, "formula"),
-    {"bce_loss", Inner::None, "Out = (Label - 1) * max(log(1 - X), -100) - Label * max(log(X), -100)"},
+    {"bce_loss", Inner::None,
+     "Out = (Label - 1) * max(log(1 - X), -100) - Label * max(log(X), -100)"},
     {"bce_loss_grad", Inner::None, "X@GRAD = Out@GRAD * (X - Label) / max((1 - X) * X, 1e-12)"},
     functionRule("nll_loss", lowerNegativeLogLikelihood, "formula, dt_check_range"),
     functionRule("nll_loss_grad", lowerNegativeLogLikelihoodGrad, "formula"),
     functionRule("kldiv_loss", lowerKlDivergence, "formula"),
     functionRule("kldiv_loss_grad", lowerKlDivergenceGrad, "formula"),
     {"hinge_loss", Inner::None, "Loss = max(1 - Logits * (2 * Labels - 1), 0)"},
-    {"hinge_loss_grad", Inner::None, "t = 2 * Labels - 1; Logits@GRAD = Logits * t < 1 ? -Loss@GRAD * t : 0"},
-    {"modified_huber_loss", Inner::None, "v = X * (2 * Y - 1); IntermediateVal = v; Out = v < -1 ? -4 * v : v < 1 ? square(1 - v) : 0"},
+    {"hinge_loss_grad", Inner::None,
+     "t = 2 * Labels - 1; Logits@GRAD = Logits * t < 1 ? -Loss@GRAD * t : 0"},
+    {"modified_huber_loss", Inner::None,
+     "v = X * (2 * Y - 1); IntermediateVal = v; Out = v < -1 ? -4 * v : v < 1 ? square(1 - v) : 0"},
     {"rank_loss", Inner::None, "d = Left - Right; Out = log(1 + exp(d)) - Label * d"},
-    {"rank_loss_grad", Inner::None, "g = Out@GRAD * (1 / (1 + exp(Right - Left)) - Label); Left@GRAD = g; Right@GRAD = -g"},
-    {"margin_rank_loss", Inner::None, "v = max(margin - Label * (X1 - X2), 0); Out = v; Activated = v > 0 ? 1 : 0"},
-    {"margin_rank_loss_grad", Inner::None, "g = Out@GRAD * Label * Activated; X1@GRAD = -g; X2@GRAD = g"},
+    {"rank_loss_grad", Inner::None,
+     "g = Out@GRAD * (1 / (1 + exp(Right - Left)) - Label); Left@GRAD = g; Right@GRAD = -g"},
+    {"margin_rank_loss", Inner::None,
+     "v = max(margin - Label * (X1 - X2), 0); Out = v; Activated = v > 0 ? 1 : 0"},
+    {"margin_rank_loss_grad", Inner::None,
+     "g = Out@GRAD * Label * Activated; X1@GRAD = -g; X2@GRAD = g"},
     functionRule("bpr_loss", lowerBayesianRanking, "formula, dt_check_range"),
     functionRule("bpr_loss_grad", lowerBayesianRankingGrad, "formula"),
-    // Label below -1: no click; below 0: a click; from 0 on the teacher's number, plus 1 with a click.
+    // Label below -1: no click; below 0: a click; from 0 on the teacher's number, plus 1 with a
+    // click.
     {"teacher_student_sigmoid_loss", Inner::None,
      "v = max(X, 0) + log(1 + exp(-abs(X)));"
-     "Y = Label < -1 ? v : Label < 0 ? v - X : Label < 1 ? v + v - X * Label : v - X + v - X * (Label - 1)"},
+     "Y = Label < -1 ? v : Label < 0 ? v - X : Label < 1 ? v + v - X * Label : v - X + v - X * "
+     "(Label - 1)"},
     {"teacher_student_sigmoid_loss_grad", Inner::None,
      "p = sigmoid(X); d = Label < -1 ? -p : Label < 0 ? 1 - p : Label - 2 * p;"
      "X@GRAD = X >= soft_max_up_bound || X <= soft_max_lower_bound ? 0 : -Y@GRAD * d"},
-    {"sigmoid_focal_loss", Inner::Last, DT_FOCAL "Out = -(hit ? alpha / n * pow(1 - p, gamma) * hi : 0) - (miss ? (1 - alpha) / n * pow(p, gamma) * lo : 0)"},
+    {"sigmoid_focal_loss", Inner::Last,
+     DT_FOCAL "Out = -(hit ? alpha / n * pow(1 - p, gamma) * hi : 0) - (miss ? (1 - alpha) / n * "
+              "pow(p, gamma) * lo : 0)"},
     {"sigmoid_focal_loss_grad", Inner::Last,
-     DT_FOCAL "up = pow(1 - p, gamma) * (1 - p - p * gamma * hi); down = pow(p, gamma) * (lo * (1 - p) * gamma - p);"
-              "X@GRAD = Out@GRAD * (-(hit ? alpha / n * up : 0) - (miss ? (1 - alpha) / n * down : 0))"},
+     DT_FOCAL
+     "up = pow(1 - p, gamma) * (1 - p - p * gamma * hi); down = pow(p, gamma) * (lo * (1 - p) * "
+     "gamma - p);"
+     "X@GRAD = Out@GRAD * (-(hit ? alpha / n * up : 0) - (miss ? (1 - alpha) / n * down : 0))"},
     {"smooth_l1_loss", Inner::NotFirst,
      "s = sigma * sigma; d = (X - Y) * or(InsideWeight, 1); Diff = d;"
      "Out[r] = sum((abs(d) < 1 / s ? 0.5 * d * d * s : abs(d) - 0.5 / s) * or(OutsideWeight, 1))"},
     {"smooth_l1_loss_grad", Inner::NotFirst,
-     "s = sigma * sigma; g = Out@GRAD[r] * or(InsideWeight, 1) * or(OutsideWeight, 1) * (abs(Diff) < 1 / s ? s * Diff : sign(Diff));"
+     "s = sigma * sigma; g = Out@GRAD[r] * or(InsideWeight, 1) * or(OutsideWeight, 1) * (abs(Diff) "
+     "< 1 / s ? s * Diff : sign(Diff));"
      "X@GRAD = g; Y@GRAD = -g"},
-    callRule("center_loss", "dt_center_loss(X, Label, Centers, CenterUpdateRate; cluster_num, need_update) -> CentersOut, SampleCenterDiff, Loss"),
+    callRule("center_loss",
+             "dt_center_loss(X, Label, Centers, CenterUpdateRate; cluster_num, need_update) -> "
+             "CentersOut, SampleCenterDiff, Loss"),
     {"center_loss_grad", Inner::NotFirst, "X@GRAD = Loss@GRAD[r] * SampleCenterDiff"},
-    {"log_loss", Inner::None, "Loss = -Labels * log(Predicted + epsilon) - (1 - Labels) * log(1 - Predicted + epsilon)"},
-    {"log_loss_grad", Inner::None, "Predicted@GRAD = Loss@GRAD * (-Labels / (Predicted + epsilon) + (1 - Labels) / (1 - Predicted + epsilon))"},
-    {"huber_loss", Inner::None, "d = Y - X; Residual = d; Out = abs(d) <= delta ? 0.5 * d * d : delta * (abs(d) - 0.5 * delta)"},
-    {"huber_loss_grad", Inner::None, "g = Out@GRAD * (abs(Residual) <= delta ? Residual : delta * sign(Residual)); X@GRAD = -g; Y@GRAD = g"},
+    {"log_loss", Inner::None,
+     "Loss = -Labels * log(Predicted + epsilon) - (1 - Labels) * log(1 - Predicted + epsilon)"},
+    {"log_loss_grad", Inner::None,
+     "Predicted@GRAD = Loss@GRAD * (-Labels / (Predicted + epsilon) + (1 - Labels) / (1 - "
+     "Predicted + epsilon))"},
+    {"huber_loss", Inner::None,
+     "d = Y - X; Residual = d; Out = abs(d) <= delta ? 0.5 * d * d : delta * (abs(d) - 0.5 * "
+     "delta)"},
+    {"huber_loss_grad", Inner::None,
+     "g = Out@GRAD * (abs(Residual) <= delta ? Residual : delta * sign(Residual)); X@GRAD = -g; "
+     "Y@GRAD = g"},
 };
 
 }  // namespace

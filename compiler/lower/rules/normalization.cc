@@ -1,21 +1,27 @@
-// Lowering rules: family `normalization`. Rows are channels (batch_norm) or samples (layer_norm); SavedVariance of batch_norm is
-// 1/sqrt(variance + epsilon), as is that of instance_norm; Variance of layer_norm and group_norm is the variance. Gradients: Ioffe, Szegedy 2015
-// and Ba, Kiros, Hinton 2016.
+// Lowering rules: family `normalization`. Rows are channels (batch_norm) or samples (layer_norm);
+// SavedVariance of batch_norm is 1/sqrt(variance + epsilon), as is that of instance_norm; Variance
+// of layer_norm and group_norm is the variance. Gradients: Ioffe, Szegedy 2015 and Ba, Kiros,
+// Hinton 2016.
 #include "compiler/lower/rules.h"
 
 namespace dtranspile::lower {
 namespace {
 
 const char* const kBatchNorm =
-    "fixed = is_test && !trainable_statistics || use_global_stats; k = or(MomentumTensor, momentum);"
-    "m = fixed ? Mean[r] : sum(X) / count; v = fixed ? Variance[r] : sum(square(X - m)) / count; i = rsqrt(v + epsilon);"
+    "fixed = is_test && !trainable_statistics || use_global_stats; k = or(MomentumTensor, "
+    "momentum);"
+    "m = fixed ? Mean[r] : sum(X) / count; v = fixed ? Variance[r] : sum(square(X - m)) / count; i "
+    "= rsqrt(v + epsilon);"
     "Y = (X - m) * (i * or(Scale[r], 1)) + or(Bias[r], 0); SavedMean[r] = m; SavedVariance[r] = i;"
-    "MeanOut[r] = fixed ? Mean[r] : Mean[r] * k + m * (1 - k); VarianceOut[r] = fixed ? Variance[r] : Variance[r] * k + v * (1 - k)";
+    "MeanOut[r] = fixed ? Mean[r] : Mean[r] * k + m * (1 - k); VarianceOut[r] = fixed ? "
+    "Variance[r] : Variance[r] * k + v * (1 - k)";
 
 const char* const kBatchNormGrad =
     "fixed = is_test && !trainable_statistics || use_global_stats;"
-    "m = fixed ? or(Mean[r], or(MeanOut[r], 0)) : SavedMean[r]; i = fixed ? rsqrt(or(Variance[r], or(VarianceOut[r], 0)) + epsilon) : SavedVariance[r];"
-    "h = (X - m) * i; b = sum(Y@GRAD); s = sum(Y@GRAD * h); Bias@GRAD[r] = b; Scale@GRAD[r] = s; g = i * or(Scale[r], 1);"
+    "m = fixed ? or(Mean[r], or(MeanOut[r], 0)) : SavedMean[r]; i = fixed ? rsqrt(or(Variance[r], "
+    "or(VarianceOut[r], 0)) + epsilon) : SavedVariance[r];"
+    "h = (X - m) * i; b = sum(Y@GRAD); s = sum(Y@GRAD * h); Bias@GRAD[r] = b; Scale@GRAD[r] = s; g "
+    "= i * or(Scale[r], 1);"
     "X@GRAD = fixed ? Y@GRAD * g : g * (Y@GRAD - b / count - h * (s / count))";
 
 using llvm::LogicalResult;
@@ -31,7 +37,8 @@ bool channelsLast(OpLowering& op) {
   return layout == "NHWC" || layout == "NDHWC";
 }
 
-// Binds slots, inputs or outputs, under dims and an alignment of their own. Fails where the elements are not as many.
+// Binds slots, inputs or outputs, under dims and an alignment of their own. Fails where the
+// elements are not as many.
 class Reshaped {
  public:
   Reshaped(OpLowering& op, OpLowering::Bindings& bindings) : op_(op), bindings_(bindings) {}
@@ -51,37 +58,49 @@ class Reshaped {
   OpLowering::Bindings& bindings_;
 };
 
-// Rows are (sample, group): X as [batch, groups, channels of a group, positions] or, channels last, [batch, positions, groups, channels].
+// Rows are (sample, group): X as [batch, groups, channels of a group, positions] or, channels last,
+// [batch, positions, groups, channels].
 LogicalResult groupNorm(OpLowering& op, const char* text) {
   auto x = op.op().hasOutput("Y") ? op.in("X") : op.in("Y@GRAD");
   if (!x || x->dims.size() < 2) return op.unsupported("an X without channels");
   const llvm::ArrayRef<int64_t> dims = x->dims;
   const bool last = channelsLast(op);
   const int64_t channels = last ? dims.back() : dims[1], groups = op.op().getInt("groups");
-  if (groups < 1 || channels % groups != 0) return op.unsupported(llvm::Twine(groups) + " groups of " + llvm::Twine(channels) + " channels");
-  const int64_t positions = product(last ? dims.drop_front().drop_back() : dims.drop_front(2)), each = channels / groups;
-  const std::vector<int64_t> cut = last ? std::vector<int64_t>{dims[0], positions, groups, each} : std::vector<int64_t>{dims[0], groups, each, positions};
+  if (groups < 1 || channels % groups != 0)
+    return op.unsupported(llvm::Twine(groups) + " groups of " + llvm::Twine(channels) +
+                          " channels");
+  const int64_t positions = product(last ? dims.drop_front().drop_back() : dims.drop_front(2)),
+                each = channels / groups;
+  const std::vector<int64_t> cut = last ? std::vector<int64_t>{dims[0], positions, groups, each}
+                                        : std::vector<int64_t>{dims[0], groups, each, positions};
   OpLowering::Bindings bindings;
   bindings.inner = [last](const std::vector<int64_t>&) {
-    return last ? std::vector<bool>{false, true, false, true} : std::vector<bool>{false, false, true, true};
+    return last ? std::vector<bool>{false, true, false, true}
+                : std::vector<bool>{false, false, true, true};
   };
   Reshaped reshaped(op, bindings);
-  if (!reshaped.add({"X", "Y", "Y@GRAD", "X@GRAD"}, cut) || !reshaped.add({"Scale", "Bias", "Scale@GRAD", "Bias@GRAD"}, {groups, each}, last ? 2 : 1))
+  if (!reshaped.add({"X", "Y", "Y@GRAD", "X@GRAD"}, cut) ||
+      !reshaped.add({"Scale", "Bias", "Scale@GRAD", "Bias@GRAD"}, {groups, each}, last ? 2 : 1))
     return op.unsupported("Scale or Bias of another extent than the channels");
   return op.formula(text, bindings);
 }
 
 LogicalResult lowerGroupNorm(OpLowering& op) {
-  return groupNorm(op,
-                   "m = sum(X) / count; v = sum(square(X - m)) / count; Mean[r] = m; Variance[r] = v;"
-                   "Y = (X - m) * rsqrt(v + epsilon) * or(Scale, 1) + or(Bias, 0)");
+  return groupNorm(
+      op,
+      "m = sum(X) / count; v = sum(square(X - m)) / count; Mean[r] = m; Variance[r] = v;"
+      "Y = (X - m) * rsqrt(v + epsilon) * or(Scale, 1) + or(Bias, 0)");
 }
-// 1.x gives the gradient Y in place of X. Without Scale the framework leaves the mean of the gradient out.
+// 1.x gives the gradient Y in place of X. Without Scale the framework leaves the mean of the
+// gradient out.
 LogicalResult lowerGroupNormGrad(OpLowering& op) {
-  const std::string normal = op.has("X") && op.has("Mean") ? "h = (X - Mean[r]) * k;" : "h = (Y - or(Bias, 0)) / or(Scale, 1);";
+  const std::string normal = op.has("X") && op.has("Mean")
+                                 ? "h = (X - Mean[r]) * k;"
+                                 : "h = (Y - or(Bias, 0)) / or(Scale, 1);";
   return groupNorm(op, ("k = rsqrt(Variance[r] + epsilon);" + normal +
                         "g = Y@GRAD * or(Scale, 1);"
-                        "X@GRAD = k * (g - (has(Scale) ? sum(g) : 0) / count - h * (sum(g * h) / count)); Scale@GRAD = Y@GRAD * h; Bias@GRAD = Y@GRAD")
+                        "X@GRAD = k * (g - (has(Scale) ? sum(g) : 0) / count - h * (sum(g * h) / "
+                        "count)); Scale@GRAD = Y@GRAD * h; Bias@GRAD = Y@GRAD")
                            .c_str());
 }
 
@@ -91,9 +110,12 @@ LogicalResult instanceNorm(OpLowering& op, const char* text) {
   if (!x || x->dims.size() < 2) return op.unsupported("an X without channels");
   const llvm::ArrayRef<int64_t> dims = x->dims;
   OpLowering::Bindings bindings;
-  bindings.inner = [](const std::vector<int64_t>&) { return std::vector<bool>{false, false, true}; };
+  bindings.inner = [](const std::vector<int64_t>&) {
+    return std::vector<bool>{false, false, true};
+  };
   Reshaped reshaped(op, bindings);
-  if (!reshaped.add({"X", "Y", "Y@GRAD", "X@GRAD"}, {dims[0], dims[1], product(dims.drop_front(2))}) ||
+  if (!reshaped.add({"X", "Y", "Y@GRAD", "X@GRAD"},
+                    {dims[0], dims[1], product(dims.drop_front(2))}) ||
       !reshaped.add({"Scale", "Bias", "Scale@GRAD", "Bias@GRAD"}, {dims[1]}, 1))
     return op.unsupported("Scale or Bias of another extent than the channels");
   return op.formula(text, bindings);
@@ -101,13 +123,15 @@ LogicalResult instanceNorm(OpLowering& op, const char* text) {
 
 LogicalResult lowerInstanceNorm(OpLowering& op) {
   return instanceNorm(op,
-                      "m = sum(X) / count; i = rsqrt(sum(square(X - m)) / count + epsilon); SavedMean[r] = m; SavedVariance[r] = i;"
+                      "m = sum(X) / count; i = rsqrt(sum(square(X - m)) / count + epsilon); "
+                      "SavedMean[r] = m; SavedVariance[r] = i;"
                       "Y = (X - m) * i * or(Scale, 1) + or(Bias, 0)");
 }
 LogicalResult lowerInstanceNormGrad(OpLowering& op) {
   return instanceNorm(op,
                       "k = SavedVariance[r]; h = (X - SavedMean[r]) * k; g = Y@GRAD * or(Scale, 1);"
-                      "X@GRAD = k * (g - sum(g) / count - h * (sum(g * h) / count)); Scale@GRAD = Y@GRAD * h; Bias@GRAD = Y@GRAD");
+                      "X@GRAD = k * (g - sum(g) / count - h * (sum(g * h) / count)); Scale@GRAD = "
+                      "Y@GRAD * h; Bias@GRAD = Y@GRAD");
 }
 
 // batch_norm, then an activation (Rota Bulo 2018).
@@ -115,8 +139,8 @@ LogicalResult lowerInplaceAbn(OpLowering& op) {
   const std::string activation = op.op().getString("activation");
   const std::string y = activation.empty() || activation == "identity" ? "Y"
                         : activation == "leaky_relu"                   ? "Y < 0 ? alpha * Y : Y"
-                        : activation == "elu"                          ? "Y < 0 ? alpha * expm1(Y) : Y"
-                                                                       : "";
+                        : activation == "elu" ? "Y < 0 ? alpha * expm1(Y) : Y"
+                                              : "";
   if (y.empty()) return op.unsupported("activation '" + activation + "'");
   const bool last = channelsLast(op);
   OpLowering::Bindings bindings;
@@ -131,39 +155,54 @@ LogicalResult lowerInplaceAbn(OpLowering& op) {
 LogicalResult affineChannel(OpLowering& op, const char* text) {
   auto x = op.op().hasOutput("Out") ? op.in("X") : op.in("Out@GRAD");
   if (!x || x->dims.empty()) return op.unsupported("an X without channels");
-  const int axis = channelsLast(op) ? static_cast<int>(x->dims.size()) - 1 : std::min<int>(1, static_cast<int>(x->dims.size()) - 1);
+  const int axis = channelsLast(op) ? static_cast<int>(x->dims.size()) - 1
+                                    : std::min<int>(1, static_cast<int>(x->dims.size()) - 1);
   return op.formula(text, {.axes = {{"Scale", axis}, {"Bias", axis}}});
 }
-LogicalResult lowerAffineChannel(OpLowering& op) { return affineChannel(op, "Out = X * Scale + Bias"); }
-LogicalResult lowerAffineChannelGrad(OpLowering& op) { return affineChannel(op, "X@GRAD = Out@GRAD * Scale; Scale@GRAD = Out@GRAD * X; Bias@GRAD = Out@GRAD"); }
+LogicalResult lowerAffineChannel(OpLowering& op) {
+  return affineChannel(op, "Out = X * Scale + Bias");
+}
+LogicalResult lowerAffineChannelGrad(OpLowering& op) {
+  return affineChannel(
+      op, "X@GRAD = Out@GRAD * Scale; Scale@GRAD = Out@GRAD * X; Bias@GRAD = Out@GRAD");
+}
 
-// X as [batch, slots, slot_dim]: where slot_dim is given, a slot whose first number (the shows) is 0 counts for nothing.
+// X as [batch, slots, slot_dim]: where slot_dim is given, a slot whose first number (the shows) is
+// 0 counts for nothing.
 class DataNorm {
  public:
   explicit DataNorm(OpLowering& op) : op_(op), given_(op.op().getInt("slot_dim")) {}
 
   LogicalResult forward() {
     if (failed(findLive()) ||
-        failed(run("Y = live[r] == 0 ? 0 : (X - BatchSum / BatchSize) * sqrt(BatchSize / BatchSquareSum) * or(scale_w, 1) + or(bias, 0)")))
+        failed(run("Y = live[r] == 0 ? 0 : (X - BatchSum / BatchSize) * sqrt(BatchSize / "
+                   "BatchSquareSum) * or(scale_w, 1) + or(bias, 0)")))
       return llvm::failure();
     return op_.formula("Means = BatchSum / BatchSize; Scales = sqrt(BatchSize / BatchSquareSum)");
   }
 
-  // The gradients of the statistics are those of this batch, which the optimizer adds up; the statistics, outputs too, stay as they are.
+  // The gradients of the statistics are those of this batch, which the optimizer adds up; the
+  // statistics, outputs too, stay as they are.
   LogicalResult backward() {
     const auto means = op_.in("Means");
     if (!means) return op_.unsupported("absent Means");
     if (failed(findLive())) return llvm::failure();
-    for (const char* name : {"n", "total", "squares"}) columns_.emplace_back(name, op_.temporary(name, means->dtype, means->dims));
-    if (failed(run("n = live[r]; total = live[r] * X; squares = live[r] * square(X - Means); g = Y@GRAD * live[r]; bias@GRAD = g;"
-                   "scale_w@GRAD = g * (X - Means) * Scales; X@GRAD = has(scale_w) ? g * Scales * or(scale_w, 1) : Y@GRAD * Scales")))
+    for (const char* name : {"n", "total", "squares"})
+      columns_.emplace_back(name, op_.temporary(name, means->dtype, means->dims));
+    if (failed(run("n = live[r]; total = live[r] * X; squares = live[r] * square(X - Means); g = "
+                   "Y@GRAD * live[r]; bias@GRAD = g;"
+                   "scale_w@GRAD = g * (X - Means) * Scales; X@GRAD = has(scale_w) ? g * Scales * "
+                   "or(scale_w, 1) : Y@GRAD * Scales")))
       return llvm::failure();
     for (const char* slot : {"BatchSize", "BatchSum", "BatchSquareSum"}) {
       auto old = op_.in((llvm::Twine("$") + slot).str());
-      if (old && failed(op_.formula((llvm::Twine(slot) + " = old").str(), {.tensors = {{"old", *old}}}))) return llvm::failure();
+      if (old &&
+          failed(op_.formula((llvm::Twine(slot) + " = old").str(), {.tensors = {{"old", *old}}})))
+        return llvm::failure();
     }
     return op_.formula(std::string("d = ") + (given_ > 0 ? "max(n, 1)" : "1") +
-                           "; BatchSize@GRAD = n / d; BatchSum@GRAD = total / d; BatchSquareSum@GRAD = squares / d + n * epsilon",
+                           "; BatchSize@GRAD = n / d; BatchSum@GRAD = total / d; "
+                           "BatchSquareSum@GRAD = squares / d + n * epsilon",
                        {.tensors = columns_});
   }
 
@@ -172,8 +211,10 @@ class DataNorm {
 
   LogicalResult findLive() {
     auto x = op_.in("X");
-    const int64_t columns = x && x->dims.size() == 2 ? x->dims[1] : 0, width = given_ > 0 ? given_ : columns;
-    if (width == 0 || columns % width != 0) return op_.unsupported("an X that is no matrix of slots");
+    const int64_t columns = x && x->dims.size() == 2 ? x->dims[1] : 0,
+                  width = given_ > 0 ? given_ : columns;
+    if (width == 0 || columns % width != 0)
+      return op_.unsupported("an X that is no matrix of slots");
     cut_ = {x->dims[0], columns / width, width};
     if (given_ <= 0) return llvm::success();
     live_ = op_.temporary("live", x->dtype, {cut_[0], cut_[1]});
@@ -182,15 +223,20 @@ class DataNorm {
 
   LogicalResult run(const std::string& text) {
     OpLowering::Bindings bindings;
-    bindings.inner = [](const std::vector<int64_t>&) { return std::vector<bool>{false, false, true}; };
+    bindings.inner = [](const std::vector<int64_t>&) {
+      return std::vector<bool>{false, false, true};
+    };
     Reshaped reshaped(op_, bindings);
     const std::vector<int64_t> columns = {cut_[1], cut_[2]};
     if (!reshaped.add({"X", "Y", "Y@GRAD", "X@GRAD"}, cut_) ||
-        !reshaped.add({"BatchSize", "BatchSum", "BatchSquareSum", "Means", "Scales", "scale_w", "bias", "scale_w@GRAD", "bias@GRAD"}, columns))
+        !reshaped.add({"BatchSize", "BatchSum", "BatchSquareSum", "Means", "Scales", "scale_w",
+                       "bias", "scale_w@GRAD", "bias@GRAD"},
+                      columns))
       return op_.unsupported("statistics of another extent than the columns of X");
     if (live_) bindings.tensors.emplace_back("live", *live_);
     else bindings.numbers.emplace_back("live", 1);
-    for (const auto& [name, tensor] : columns_) bindings.tensors.emplace_back(name, TensorRef{tensor.buffer, tensor.dtype, columns});
+    for (const auto& [name, tensor] : columns_)
+      bindings.tensors.emplace_back(name, TensorRef{tensor.buffer, tensor.dtype, columns});
     return op_.formula(text, bindings);
   }
 
@@ -220,15 +266,18 @@ const LoweringRule kRules[] = {
     functionRule("data_norm_grad", lowerDataNormGrad, "formula"),
     {"label_smooth", Inner::Last, "Out = (1 - epsilon) * X + epsilon * or(PriorDist, 1 / count)"},
     callRule("lrn", "dt_lrn(X; n, k, alpha, beta, data_format) -> Out, MidOut"),
-    callRule("lrn_grad", "dt_lrn_grad(X, Out, MidOut, Out@GRAD; n, alpha, beta, data_format) -> X@GRAD"),
+    callRule("lrn_grad",
+             "dt_lrn_grad(X, Out, MidOut, Out@GRAD; n, alpha, beta, data_format) -> X@GRAD"),
     callRule("spectral_norm", "dt_spectral_norm(Weight, U, V; dim, power_iters, eps) -> Out"),
-    callRule("spectral_norm_grad", "dt_spectral_norm_grad(Weight, U, V, Out@GRAD; dim, power_iters, eps) -> Weight@GRAD"),
+    callRule("spectral_norm_grad",
+             "dt_spectral_norm_grad(Weight, U, V, Out@GRAD; dim, power_iters, eps) -> Weight@GRAD"),
     {"layer_norm", Inner::FromAxis,
      "m = sum(X) / count; v = sum(square(X - m)) / count; Mean[r] = m; Variance[r] = v;"
      "Y = (X - m) * rsqrt(v + epsilon) * or(Scale[i], 1) + or(Bias[i], 0)"},
     {"layer_norm_grad", Inner::FromAxis,
      "k = rsqrt(Variance[r] + epsilon); h = (X - Mean[r]) * k; g = Y@GRAD * or(Scale[i], 1);"
-     "X@GRAD = k * (g - sum(g) / count - h * (sum(g * h) / count)); Scale@GRAD[i] = Y@GRAD * h; Bias@GRAD[i] = Y@GRAD"},
+     "X@GRAD = k * (g - sum(g) / count - h * (sum(g * h) / count)); Scale@GRAD[i] = Y@GRAD * h; "
+     "Bias@GRAD[i] = Y@GRAD"},
 };
 
 }  // namespace

@@ -1,27 +1,33 @@
-// Lowering rules: family `optimizer`. Updates by the framework's kernels of each version (`legacy`: 1.x); the papers behind them: Adam and AdaMax
-// (Kingma, Ba 2014), RMSProp centred (Graves 2013), Adadelta (Zeiler 2012), Adagrad (Duchi 2011), FTRL (McMahan 2013), LAMB (You 2019),
-// AdamW (Loshchilov, Hutter 2017).
+// Lowering rules: family `optimizer`. Updates by the framework's kernels of each version
+// (`legacy`: 1.x); the papers behind them: Adam and AdaMax (Kingma, Ba 2014), RMSProp centred
+// (Graves 2013), Adadelta (Zeiler 2012), Adagrad (Duchi 2011), FTRL (McMahan 2013), LAMB (You
+// 2019), AdamW (Loshchilov, Hutter 2017).
 #include "compiler/lower/rules.h"
 
 namespace dtranspile::lower {
 namespace {
 
-// The running powers of beta are one element each: a formula of their own, after the update that reads them.
+// The running powers of beta are one element each: a formula of their own, after the update that
+// reads them.
 #define DT_BETA_POWERS "\nBeta1PowOut = Beta1Pow * beta1; Beta2PowOut = Beta2Pow * beta2"
-#define DT_ADAM_MOMENTS "m = beta1 * Moment1 + (1 - beta1) * Grad; v = beta2 * Moment2 + (1 - beta2) * Grad * Grad; Moment1Out = m; Moment2Out = v;"
+#define DT_ADAM_MOMENTS                                                                         \
+  "m = beta1 * Moment1 + (1 - beta1) * Grad; v = beta2 * Moment2 + (1 - beta2) * Grad * Grad; " \
+  "Moment1Out = m; Moment2Out = v;"
 
 #define DT_ADAM                                                 \
   DT_ADAM_MOMENTS                                               \
   "c = sqrt(1 - Beta2Pow); e = legacy ? epsilon : epsilon * c;" \
   "ParamOut = Param - LearningRate * c / (1 - Beta1Pow) * (m / (sqrt(v) + e))" DT_BETA_POWERS
 
-#define DT_MOMENTUM                                                                    \
-  "g = l2 ? rescale_grad * Grad + regularization_coeff * Param : rescale_grad * Grad;" \
-  "v = mu * Velocity + g; VelocityOut = v; ParamOut = Param - LearningRate * (use_nesterov ? g + mu * v : v)"
+#define DT_MOMENTUM                                                                                \
+  "g = l2 ? rescale_grad * Grad + regularization_coeff * Param : rescale_grad * Grad;"             \
+  "v = mu * Velocity + g; VelocityOut = v; ParamOut = Param - LearningRate * (use_nesterov ? g + " \
+  "mu * v : v)"
 
 using llvm::LogicalResult;
 
-// A gradient of SelectedRows for an update that touches every row: those not listed have the gradient 0.
+// A gradient of SelectedRows for an update that touches every row: those not listed have the
+// gradient 0.
 LogicalResult lowerDenselyBy(OpLowering& op, const char* formula) {
   auto gradient = op.in("Grad"), param = op.in("Param");
   if (!gradient || !param) return op.unsupported("an absent input");
@@ -34,26 +40,33 @@ LogicalResult lowerDenselyBy(OpLowering& op, const char* formula) {
 
 LogicalResult lowerDensely(OpLowering& op) { return lowerDenselyBy(op, nullptr); }
 
-// The framework's update by rows multiplies the running powers of beta first, in their own memory, and then reads them: one step ahead of the dense
-// update (adam_kernel.cc of selected_rows; measured in 1.8 and 2.6).
+// The framework's update by rows multiplies the running powers of beta first, in their own memory,
+// and then reads them: one step ahead of the dense update (adam_kernel.cc of selected_rows;
+// measured in 1.8 and 2.6).
 constexpr const char* kAdamOfRows = DT_ADAM_MOMENTS
     "c = sqrt(1 - Beta2Pow * beta2); e = legacy ? epsilon : epsilon * c;"
-    "ParamOut = Param - LearningRate * c / (1 - Beta1Pow * beta1) * (m / (sqrt(v) + e))" DT_BETA_POWERS;
+    "ParamOut = Param - LearningRate * c / (1 - Beta1Pow * beta1) * (m / (sqrt(v) + "
+    "e))" DT_BETA_POWERS;
 
 LogicalResult lowerAdamRows(OpLowering& op) {
   if (!op.op().getBool("lazy_mode")) return lowerDenselyBy(op, kAdamOfRows);
   return op.callOp(
-      "dt_adam_rows(Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow; beta1, beta2, epsilon, @version) -> ParamOut, Moment1Out, "
+      "dt_adam_rows(Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow; beta1, beta2, "
+      "epsilon, @version) -> ParamOut, Moment1Out, "
       "Moment2Out, Beta1PowOut, Beta2PowOut");
 }
 
-constexpr const char* kStates[] = {"Param", "Grad", "LearningRate", "Velocity", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow"};
-constexpr const char* kResults[] = {"ParamOut", "VelocityOut", "Moment1Out", "Moment2Out", "Beta1PowOut", "Beta2PowOut"};
+constexpr const char* kStates[] = {"Param",   "Grad",    "LearningRate", "Velocity",
+                                   "Moment1", "Moment2", "Beta1Pow",     "Beta2Pow"};
+constexpr const char* kResults[] = {"ParamOut",   "VelocityOut", "Moment1Out",
+                                    "Moment2Out", "Beta1PowOut", "Beta2PowOut"};
 
-// Slots of lists: the update of one parameter after the other. `numbers` gives what differs from one to the next.
+// Slots of lists: the update of one parameter after the other. `numbers` gives what differs from
+// one to the next.
 template <typename Numbers>
 LogicalResult forEachParam(OpLowering& op, llvm::StringRef text, InnerDims inner, Numbers numbers) {
-  if (op.has("MasterParam") || op.op().getBool("multi_precision")) return op.unsupported("multi_precision");
+  if (op.has("MasterParam") || op.op().getBool("multi_precision"))
+    return op.unsupported("multi_precision");
   llvm::SmallVector<llvm::StringRef> lines;
   text.split(lines, '\n');
   for (unsigned i = 0; i < op.op().inputCount("Param"); ++i) {
@@ -95,69 +108,103 @@ LogicalResult lowerMergedMomentum(OpLowering& op) {
 // You, Gitman, Ginsburg 2017. One weight decay in old files, a list in new ones.
 LogicalResult lowerLarsMomentum(OpLowering& op) {
   const bool one = llvm::isa_and_nonnull<mlir::FloatAttr>(op.op().attr("lars_weight_decay"));
-  const std::vector<double> decays = one ? std::vector<double>{op.op().getFloat("lars_weight_decay")} : op.op().getFloats("lars_weight_decay");
+  const std::vector<double> decays =
+      one ? std::vector<double>{op.op().getFloat("lars_weight_decay")}
+          : op.op().getFloats("lars_weight_decay");
   if (decays.empty()) return op.unsupported("an empty lars_weight_decay");
   const char* text =
       "g = rescale_grad * Grad; p = sqrt(sum(Param * Param)); q = sqrt(sum(g * g));"
-      "lr = decay > 0 && p > 0 && q > 0 ? LearningRate * lars_coeff * p / (q + decay * p + epsilon) : LearningRate;"
+      "lr = decay > 0 && p > 0 && q > 0 ? LearningRate * lars_coeff * p / (q + decay * p + "
+      "epsilon) : LearningRate;"
       "v = mu * Velocity + lr * (g + decay * Param); VelocityOut = v; ParamOut = Param - v";
-  const InnerDims all = [](const std::vector<int64_t>& domain) { return std::vector<bool>(domain.size(), true); };
-  return forEachParam(op, text, all, [&](unsigned i, Numbers& numbers) { numbers.emplace_back("decay", decays[i < decays.size() ? i : 0]); });
+  const InnerDims all = [](const std::vector<int64_t>& domain) {
+    return std::vector<bool>(domain.size(), true);
+  };
+  return forEachParam(op, text, all, [&](unsigned i, Numbers& numbers) {
+    numbers.emplace_back("decay", decays[i < decays.size() ? i : 0]);
+  });
 }
 
-// Sums move on to the next place so that they lose no digits, and are begun anew where the window has become too long.
-#define DT_WINDOW                                       \
-  "u = in_num_updates + 1; n = in_num_accumulates + 1;" \
-  "full = n >= min_average_window && (double(n) >= max_average_window || n >= int64(float(u) * average_window));"
+// Sums move on to the next place so that they lose no digits, and are begun anew where the window
+// has become too long.
+#define DT_WINDOW                                                                                \
+  "u = in_num_updates + 1; n = in_num_accumulates + 1;"                                          \
+  "full = n >= min_average_window && (double(n) >= max_average_window || n >= int64(float(u) * " \
+  "average_window));"
 
 const LoweringRule kRules[] = {
-    formulaRule("sgd", Inner::None, "ParamOut = Param - LearningRate * Grad", "dt_sgd_rows(Param, Grad, LearningRate) -> ParamOut"),
+    formulaRule("sgd", Inner::None, "ParamOut = Param - LearningRate * Grad",
+                "dt_sgd_rows(Param, Grad, LearningRate) -> ParamOut"),
     {"momentum", Inner::None,
-     "g = regularization_method ? rescale_grad * Grad + regularization_coeff * Param : rescale_grad * Grad;"
-     "v = mu * Velocity + g; VelocityOut = v; ParamOut = Param - LearningRate * (use_nesterov ? g + mu * v : v)",
+     "g = regularization_method ? rescale_grad * Grad + regularization_coeff * Param : "
+     "rescale_grad * Grad;"
+     "v = mu * Velocity + g; VelocityOut = v; ParamOut = Param - LearningRate * (use_nesterov ? g "
+     "+ mu * v : v)",
      lowerDensely, "dt_rows_to_dense"},
     functionRule("merged_momentum", lowerMergedMomentum, "formula, @version"),
     functionRule("lars_momentum", lowerLarsMomentum, "formula, @version"),
     functionRule("merged_adam", lowerMergedAdam, "formula, @version"),
     {"average_accumulates", Inner::None,
-     DT_WINDOW "s = in_sum_1 + param; move = rem(u, 16384) == 0; t = move ? in_sum_2 + s : in_sum_2; r = move ? 0 : s;"
-               "out_sum_1 = full ? 0 : r; out_sum_2 = full ? 0 : t; out_sum_3 = full ? r + t : in_sum_3"
-               "\n" DT_WINDOW "out_num_updates = u; out_num_accumulates = full ? 0 : n; out_old_num_accumulates = full ? n : in_old_num_accumulates"},
-    callRule("dpsgd", "dt_dpsgd(Param, Grad, LearningRate; clip, batch_size, sigma, seed) -> ParamOut"),
+     DT_WINDOW
+     "s = in_sum_1 + param; move = rem(u, 16384) == 0; t = move ? in_sum_2 + s : in_sum_2; r = "
+     "move ? 0 : s;"
+     "out_sum_1 = full ? 0 : r; out_sum_2 = full ? 0 : t; out_sum_3 = full ? r + t : in_sum_3"
+     "\n" DT_WINDOW "out_num_updates = u; out_num_accumulates = full ? 0 : n; "
+     "out_old_num_accumulates = full ? n : in_old_num_accumulates"},
+    callRule("dpsgd",
+             "dt_dpsgd(Param, Grad, LearningRate; clip, batch_size, sigma, seed) -> ParamOut"),
     {"adam", Inner::None, DT_ADAM, lowerAdamRows, "dt_adam_rows, dt_rows_to_dense"},
     {"adamw", Inner::None,
-     DT_ADAM_MOMENTS "c = sqrt(1 - Beta2Pow); lr = LearningRate * lr_ratio; p = with_decay ? Param * (1 - lr * coeff) : Param;"
-                     "ParamOut = p - lr * c / (1 - Beta1Pow) * (m / (sqrt(v) + epsilon * c))" DT_BETA_POWERS},
+     DT_ADAM_MOMENTS
+     "c = sqrt(1 - Beta2Pow); lr = LearningRate * lr_ratio; p = with_decay ? Param * (1 - lr * "
+     "coeff) : Param;"
+     "ParamOut = p - lr * c / (1 - Beta1Pow) * (m / (sqrt(v) + epsilon * c))" DT_BETA_POWERS},
     {"adamax", Inner::None,
-     "m = beta1 * Moment + (1 - beta1) * Grad; u = max(abs(Grad), beta2 * InfNorm + epsilon); MomentOut = m; InfNormOut = u;"
+     "m = beta1 * Moment + (1 - beta1) * Grad; u = max(abs(Grad), beta2 * InfNorm + epsilon); "
+     "MomentOut = m; InfNormOut = u;"
      "ParamOut = Param - LearningRate / (1 - Beta1Pow) * (m / u)"},
-    formulaRule("adagrad", Inner::None, "m = Moment + Grad * Grad; MomentOut = m; ParamOut = Param - LearningRate * Grad / (sqrt(m) + epsilon)",
-                "dt_adagrad_rows(Param, Grad, LearningRate, Moment; epsilon) -> ParamOut, MomentOut"),
+    formulaRule(
+        "adagrad", Inner::None,
+        "m = Moment + Grad * Grad; MomentOut = m; ParamOut = Param - LearningRate * Grad / "
+        "(sqrt(m) + epsilon)",
+        "dt_adagrad_rows(Param, Grad, LearningRate, Moment; epsilon) -> ParamOut, MomentOut"),
     {"decayed_adagrad", Inner::None,
-     "m = decay * Moment + (1 - decay) * Grad * Grad; MomentOut = m; ParamOut = Param - LearningRate * Grad / (sqrt(m) + epsilon)"},
+     "m = decay * Moment + (1 - decay) * Grad * Grad; MomentOut = m; ParamOut = Param - "
+     "LearningRate * Grad / (sqrt(m) + epsilon)"},
     {"adadelta", Inner::None,
      // 1.x evaluates the step once more after it has overwritten AvgSquaredUpdate.
-     "a = rho * AvgSquaredGrad + (1 - rho) * Grad * Grad; d = -sqrt((AvgSquaredUpdate + epsilon) / (a + epsilon)) * Grad;"
-     "u = rho * AvgSquaredUpdate + (1 - rho) * d * d; AvgSquaredGradOut = a; AvgSquaredUpdateOut = u;"
-     "ParamOut = Param + or(LearningRate, 1) * (legacy ? -sqrt((u + epsilon) / (a + epsilon)) * Grad : d)"},
+     "a = rho * AvgSquaredGrad + (1 - rho) * Grad * Grad; d = -sqrt((AvgSquaredUpdate + epsilon) / "
+     "(a + epsilon)) * Grad;"
+     "u = rho * AvgSquaredUpdate + (1 - rho) * d * d; AvgSquaredGradOut = a; AvgSquaredUpdateOut = "
+     "u;"
+     "ParamOut = Param + or(LearningRate, 1) * (legacy ? -sqrt((u + epsilon) / (a + epsilon)) * "
+     "Grad : d)"},
     {"rmsprop", Inner::None,
-     "s = decay * MeanSquare + (1 - decay) * Grad * Grad; h = centered ? decay * or(MeanGrad, 0) + (1 - decay) * Grad : or(MeanGrad, 0);"
-     "d = centered ? s - h * h + epsilon : s + epsilon; w = momentum * Moment + LearningRate * Grad / sqrt(d);"
+     "s = decay * MeanSquare + (1 - decay) * Grad * Grad; h = centered ? decay * or(MeanGrad, 0) + "
+     "(1 - decay) * Grad : or(MeanGrad, 0);"
+     "d = centered ? s - h * h + epsilon : s + epsilon; w = momentum * Moment + LearningRate * "
+     "Grad / sqrt(d);"
      "MeanSquareOut = s; MeanGradOut = h; MomentOut = w; ParamOut = Param - w",
      lowerDensely, "dt_rows_to_dense"},
-    formulaRule(
-        "ftrl", Inner::None,
-        "n = SquaredAccumulator + Grad * Grad; a = l1 + 1e-10; b = l2 + 1e-10;"
-        "after = lr_power == -0.5 ? sqrt(n) : pow(n, -lr_power); before = lr_power == -0.5 ? sqrt(SquaredAccumulator) : pow(SquaredAccumulator, -lr_power);"
-        "z = LinearAccumulator + Grad - (after - before) / LearningRate * Param; SquaredAccumOut = n; LinearAccumOut = z;"
-        "ParamOut = abs(z) > a ? (a * sign(z) - z) / (after / LearningRate + 2 * b) : 0",
-        "dt_ftrl_rows(Param, Grad, LearningRate, SquaredAccumulator, LinearAccumulator; l1, l2, lr_power) -> ParamOut, SquaredAccumOut, LinearAccumOut"),
+    formulaRule("ftrl", Inner::None,
+                "n = SquaredAccumulator + Grad * Grad; a = l1 + 1e-10; b = l2 + 1e-10;"
+                "after = lr_power == -0.5 ? sqrt(n) : pow(n, -lr_power); before = lr_power == -0.5 "
+                "? sqrt(SquaredAccumulator) : pow(SquaredAccumulator, -lr_power);"
+                "z = LinearAccumulator + Grad - (after - before) / LearningRate * Param; "
+                "SquaredAccumOut = n; LinearAccumOut = z;"
+                "ParamOut = abs(z) > a ? (a * sign(z) - z) / (after / LearningRate + 2 * b) : 0",
+                "dt_ftrl_rows(Param, Grad, LearningRate, SquaredAccumulator, LinearAccumulator; "
+                "l1, l2, lr_power) -> ParamOut, SquaredAccumOut, LinearAccumOut"),
     {"lamb", Inner::All,
-     DT_ADAM_MOMENTS "mh = legacy ? m : m / (1 - Beta1Pow); vh = legacy ? v : v / (1 - Beta2Pow); u = mh / (sqrt(vh) + epsilon) + weight_decay * Param;"
-                     "p = sqrt(sum(Param * Param)); q = sqrt(sum(u * u)); ParamOut = Param - LearningRate * (p > 0 && q > 0 && (legacy || always_adapt || "
+     DT_ADAM_MOMENTS "mh = legacy ? m : m / (1 - Beta1Pow); vh = legacy ? v : v / (1 - Beta2Pow); "
+                     "u = mh / (sqrt(vh) + epsilon) + weight_decay * Param;"
+                     "p = sqrt(sum(Param * Param)); q = sqrt(sum(u * u)); ParamOut = Param - "
+                     "LearningRate * (p > 0 && q > 0 && (legacy || always_adapt || "
                      "weight_decay > 0) ? p / q : 1) * u" DT_BETA_POWERS,
      lowerDensely, "dt_rows_to_dense"},
-    {"proximal_gd", Inner::None, "t = Param - LearningRate * Grad; ParamOut = sign(t) * max(abs(t) - LearningRate * l1, 0) / (1 + LearningRate * l2)"},
+    {"proximal_gd", Inner::None,
+     "t = Param - LearningRate * Grad; ParamOut = sign(t) * max(abs(t) - LearningRate * l1, 0) / "
+     "(1 + LearningRate * l2)"},
     {"proximal_adagrad", Inner::None,
      "m = Moment + Grad * Grad; lr = LearningRate / sqrt(m); t = Param - lr * Grad; MomentOut = m;"
      "ParamOut = sign(t) * max(abs(t) - LearningRate * l1, 0) / (1 + LearningRate * l2)"},

@@ -1,4 +1,5 @@
-// Lowering rules: family `random`: the framework's own generators, by program version (runtime/kernels/cpu/random).
+// Lowering rules: family `random`: the framework's own generators, by program version
+// (runtime/kernels/cpu/random).
 #include "compiler/lower/rules.h"
 
 namespace dtranspile::lower {
@@ -23,37 +24,48 @@ LogicalResult lowerGaussian(OpLowering& op) {
   if (!out) return llvm::success();
   const pd::OpView& v = op.op();
   const bool truncated = v.type() == "truncated_gaussian_random";
-  op.call(truncated ? "dt_truncated_gaussian_random" : "dt_gaussian_random", {}, {*out},
-          {.ints = {release(op), v.getInt("seed")}, .reals = {v.getFloat("mean"), v.getFloat("std")}});
+  op.call(
+      truncated ? "dt_truncated_gaussian_random" : "dt_gaussian_random", {}, {*out},
+      {.ints = {release(op), v.getInt("seed")}, .reals = {v.getFloat("mean"), v.getFloat("std")}});
   return llvm::success();
 }
 
 // Without a mask (is_test) the gradient is that of what dropout does then.
 LogicalResult lowerDropoutGrad(OpLowering& op) {
-  const bool up = op.op().getString("dropout_implementation") == "upscale_in_train", test = op.op().getBool("is_test");
+  const bool up = op.op().getString("dropout_implementation") == "upscale_in_train",
+             test = op.op().getBool("is_test");
   const double keep = 1 - static_cast<double>(static_cast<float>(op.op().getFloat("dropout_prob")));
   const double factor = test ? (up ? 1 : keep) : !up ? 1 : keep > 0 ? 1 / keep : 0;
-  return op.formula(test ? "X@GRAD = Out@GRAD * factor" : "X@GRAD = Out@GRAD * Mask * factor", {.numbers = {{"factor", factor}}});
+  return op.formula(test ? "X@GRAD = Out@GRAD * factor" : "X@GRAD = Out@GRAD * Mask * factor",
+                    {.numbers = {{"factor", factor}}});
 }
 
 const LoweringRule kRules[] = {
     lowerRule("uniform_random", lowerUniform, "dt_uniform_random, @version",
-              "dt_uniform_of_shape(ShapeTensor, ShapeTensorList; shape, min, max, seed, diag_num, diag_step, diag_val, @version) -> Out"),
+              "dt_uniform_of_shape(ShapeTensor, ShapeTensorList; shape, min, max, seed, diag_num, "
+              "diag_step, diag_val, @version) -> Out"),
     lowerRule("gaussian_random", lowerGaussian, "dt_gaussian_random, @version",
-              "dt_gaussian_of_shape(ShapeTensor, ShapeTensorList; shape, mean, std, seed, @version) -> Out"),
-    functionRule("truncated_gaussian_random", lowerGaussian, "dt_truncated_gaussian_random, @version"),
+              "dt_gaussian_of_shape(ShapeTensor, ShapeTensorList; shape, mean, std, seed, "
+              "@version) -> Out"),
+    functionRule("truncated_gaussian_random", lowerGaussian,
+                 "dt_truncated_gaussian_random, @version"),
     lowerRule("uniform_random_batch_size_like", lowerUniform, "dt_uniform_random, @version",
-              "dt_uniform_like(Input; shape, input_dim_idx, output_dim_idx, min, max, seed, diag_num, diag_step, diag_val, @version) -> Out"),
+              "dt_uniform_like(Input; shape, input_dim_idx, output_dim_idx, min, max, seed, "
+              "diag_num, diag_step, diag_val, @version) -> Out"),
     lowerRule("gaussian_random_batch_size_like", lowerGaussian, "dt_gaussian_random, @version",
-              "dt_gaussian_like(Input; shape, input_dim_idx, output_dim_idx, mean, std, seed, @version) -> Out"),
-    callRule("randint", "dt_randint(ShapeTensor, ShapeTensorList; shape, low, high, seed, @version) -> Out"),
+              "dt_gaussian_like(Input; shape, input_dim_idx, output_dim_idx, mean, std, seed, "
+              "@version) -> Out"),
+    callRule("randint",
+             "dt_randint(ShapeTensor, ShapeTensorList; shape, low, high, seed, @version) -> Out"),
     callRule("randperm", "dt_randperm(; n, seed, @version) -> Out"),
     callRule("bernoulli", "dt_bernoulli(X; @version) -> Out"),
     callRule("multinomial", "dt_multinomial(X; num_samples, replacement, @version) -> Out"),
     callRule("sampling_id", "dt_sampling_id(X; min, max, seed, @version) -> Out"),
     callRule("random_crop", "dt_random_crop(X, Seed; shape, startup_seed) -> Out, SeedOut"),
     callRule("seed", "dt_seed(; seed) -> Out"),
-    callRule("dropout", "dt_dropout(X, Seed; dropout_prob, is_test, fix_seed, seed, dropout_implementation, @version) -> Out, Mask"),
+    callRule("dropout",
+             "dt_dropout(X, Seed; dropout_prob, is_test, fix_seed, seed, dropout_implementation, "
+             "@version) -> Out, Mask"),
     functionRule("dropout_grad", lowerDropoutGrad, "formula"),
 };
 

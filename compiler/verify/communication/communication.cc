@@ -1,21 +1,25 @@
 #include "compiler/verify/communication/communication.h"
 
+#include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
 #include "compiler/specialize/specialize.h"
 #include "compiler/verify/communication/run.h"
-#include "compiler/verify/position.h"
 #include "dialects/dist/lookup.h"
 
 namespace dtranspile::verify {
 namespace {
 
-// D3: communicators are created in the order of their text, which must be one on all ranks: creation is a blocking group operation.
+// D3: communicators are created in the order of their text, which must be one on all ranks:
+// creation is a blocking group operation.
 void checkCreation(llvm::ArrayRef<ClassText> classes, Rung& rung) {
   for (size_t i = 1; i < classes.size(); ++i) {
     auto name = [](dist::CommOp comm) { return comm.getSymName(); };
-    if (llvm::equal(llvm::map_range(classes[0].comms, name), llvm::map_range(classes[i].comms, name))) continue;
+    if (llvm::equal(llvm::map_range(classes[0].comms, name),
+                    llvm::map_range(classes[i].comms, name)))
+      continue;
     rung.add(messageAt(classes[i].main, Message::Level::Refuted, "D3",
-                       classes[i].name + " creates its communicators in another order than " + classes[0].name + ": creation would wait for ever",
+                       classes[i].name + " creates its communicators in another order than " +
+                           classes[0].name + ": creation would wait for ever",
                        "declare the dist.comm ops in one order"));
   }
 }
@@ -29,7 +33,8 @@ void runAll(llvm::ArrayRef<ClassText> classes, Rung& rung, int64_t& events) {
 
 ClassText classTextOf(mlir::ModuleOp specialized, dist::SelAttr where) {
   ClassText text;
-  if (auto name = specialized->getAttrOfType<mlir::StringAttr>(dist::kClassAttr)) text.name = name.getValue().str();
+  if (auto name = specialized->getAttrOfType<mlir::StringAttr>(dist::kClassAttr))
+    text.name = name.getValue().str();
   text.where = where;
   for (auto comm : specialized.getOps<dist::CommOp>()) text.comms.push_back(comm);
   text.startup = findProgram(specialized, "startup");
@@ -54,7 +59,9 @@ Rung verifyCommunication(mlir::ModuleOp job) {
   for (auto role : job.getOps<dist::RoleOp>()) {
     mlir::FailureOr<std::vector<RankClass>> classes = classesOf(role);
     if (mlir::failed(classes)) {
-      rung.add(messageAt(role, Message::Level::Unknown, "classes", "the classes of ranks of this role cannot be formed", "see the diagnostic above"));
+      rung.add(messageAt(role, Message::Level::Unknown, "classes",
+                         "the classes of ranks of this role cannot be formed",
+                         "see the diagnostic above"));
       continue;
     }
     std::vector<ClassText> texts;

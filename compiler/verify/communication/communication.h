@@ -1,5 +1,6 @@
-// Rung 3: every communication is met by all members of its communicator with the same operation, type, values and root, in the same order, and
-// nothing waits for ever. From one canonical run of the classes of ranks. Called by verify.cc.
+// Rung 3: every communication is met by all members of its communicator with the same operation,
+// type, values and root, in the same order, and nothing waits for ever. From one canonical run of
+// the classes of ranks. Called by verify.cc.
 #pragma once
 
 #include "compiler/verify/communication/events.h"

@@ -1,11 +1,12 @@
-// What one class of ranks does on its communicators, in order: the thread of the event model (docs/verification.md). Read off the text of a
-// class: the programs of a role under a selector, or a specialised module. Used by run.h.
+// What one class of ranks does on its communicators, in order: the thread of the event model
+// (docs/verification.md). Read off the text of a class: the programs of a role under a selector, or
+// a specialised module. Used by run.h.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "compiler/verify/report/report.h"
+#include "compiler/analysis/report.h"
 #include "dialects/dist/dist.h"
 #include "dialects/pd/pd.h"
 
@@ -23,7 +24,7 @@ struct ClassText {
 struct Event {
   mlir::Operation* op;  // the communication op, or the wait
   int comm = -1;        // of a start: index into ClassText::comms
-  int ticket = -1;      // of a wait: index of the start among the thread's events; of a start: its own
+  int ticket = -1;  // of a wait: index of the start among the thread's events; of a start: its own
   bool isStart() const { return comm >= 0; }
 };
 
@@ -32,7 +33,9 @@ struct Signature {
   std::string kind;    // "all_reduce sum", "broadcast from <dp = 0>"
   std::string types;   // local types of the operands
   std::string values;  // names of the variables
-  bool operator==(const Signature& other) const { return kind == other.kind && types == other.types && values == other.values; }
+  bool operator==(const Signature& other) const {
+    return kind == other.kind && types == other.types && values == other.values;
+  }
 };
 Signature signatureOf(mlir::Operation* op);
 

@@ -3,13 +3,14 @@
 #include <map>
 #include <set>
 
-#include "compiler/verify/position.h"
+#include "compiler/analysis/position.h"
 #include "dialects/dist/lookup.h"
 
 namespace dtranspile::verify {
 namespace {
 
-// One communicator among the classes that share its groups; the t-th operations of its members belong together.
+// One communicator among the classes that share its groups; the t-th operations of its members
+// belong together.
 struct Group {
   std::string name;          // of the dist.comm
   std::vector<int> members;  // indices of classes
@@ -33,9 +34,11 @@ struct Thread {
 
 class Run {
  public:
-  Run(llvm::ArrayRef<ClassText> classes, llvm::StringRef program, Rung& report) : classes_(classes), program_(program), report_(report) {
+  Run(llvm::ArrayRef<ClassText> classes, llvm::StringRef program, Rung& report)
+      : classes_(classes), program_(program), report_(report) {
     threads_.resize(classes.size());
-    for (auto [i, text] : llvm::enumerate(classes)) threads_[i].events = eventsOf(text, program == "startup" ? text.startup : text.main, report);
+    for (auto [i, text] : llvm::enumerate(classes))
+      threads_[i].events = eventsOf(text, program == "startup" ? text.startup : text.main, report);
     formGroups();
   }
 
@@ -43,7 +46,9 @@ class Run {
 
  private:
   void formGroups();
-  int memberIndex(const Group& group, int who) const { return static_cast<int>(llvm::find(group.members, who) - group.members.begin()); }
+  int memberIndex(const Group& group, int who) const {
+    return static_cast<int>(llvm::find(group.members, who) - group.members.begin());
+  }
   bool step(int who);
   void start(int who, const Event& event);
   void complete(Group& group, size_t slot);
@@ -54,7 +59,8 @@ class Run {
   void checkOrder(int one, int two);
   std::vector<int> missing(const Group& group, size_t slot) const;
   std::string waitText(int who) const;
-  void refute(mlir::Operation* op, const std::string& rankClass, std::string rule, std::string text, std::string remedy, std::vector<std::string> notes);
+  void refute(mlir::Operation* op, const std::string& rankClass, std::string rule, std::string text,
+              std::string remedy, std::vector<std::string> notes);
 
   llvm::ArrayRef<ClassText> classes_;
   llvm::StringRef program_;
@@ -66,7 +72,8 @@ class Run {
   bool mismatch_ = false;
 };
 
-// Classes share the groups of a communicator if they agree on the axes that it does not name; a subset leaves classes out.
+// Classes share the groups of a communicator if they agree on the axes that it does not name; a
+// subset leaves classes out.
 void Run::formGroups() {
   std::map<std::string, int> byKey;
   for (auto [i, text] : llvm::enumerate(classes_)) {
@@ -93,8 +100,10 @@ void Run::formGroups() {
   }
 }
 
-void Run::refute(mlir::Operation* op, const std::string& rankClass, std::string rule, std::string text, std::string remedy, std::vector<std::string> notes) {
-  Message message = messageAt(op, Message::Level::Refuted, std::move(rule), std::move(text), std::move(remedy));
+void Run::refute(mlir::Operation* op, const std::string& rankClass, std::string rule,
+                 std::string text, std::string remedy, std::vector<std::string> notes) {
+  Message message =
+      messageAt(op, Message::Level::Refuted, std::move(rule), std::move(text), std::move(remedy));
   message.rankClass = rankClass;
   message.notes = std::move(notes);
   report_.add(std::move(message));
@@ -108,14 +117,17 @@ void Run::checkMatch(const Group& group, size_t slot) {
     if (other == first) continue;
     const std::string& one = classes_[group.members[0]].name;
     const std::string& two = classes_[group.members[m]].name;
-    std::string differ = other.kind != first.kind     ? first.kind + " and " + other.kind
-                         : other.types != first.types ? "operands of types " + first.types + " and " + other.types
-                                                      : "the values " + first.values + " and " + other.values;
-    refute(ops[m], two, "match",
-           "operation " + std::to_string(slot) + " on @" + group.name + " does not match: " + one + " and " + two + " meet with " + differ,
-           "start the operations of @" + group.name + " in the same order and form on all its members",
-           {one + " is at " + positionOf(ops[0]) + " (" + first.kind + " of " + first.values + ")",
-            two + " is at " + positionOf(ops[m]) + " (" + other.kind + " of " + other.values + ")"});
+    std::string differ = other.kind != first.kind ? first.kind + " and " + other.kind
+                         : other.types != first.types
+                             ? "operands of types " + first.types + " and " + other.types
+                             : "the values " + first.values + " and " + other.values;
+    refute(
+        ops[m], two, "match",
+        "operation " + std::to_string(slot) + " on @" + group.name + " does not match: " + one +
+            " and " + two + " meet with " + differ,
+        "start the operations of @" + group.name + " in the same order and form on all its members",
+        {one + " is at " + positionOf(ops[0]) + " (" + first.kind + " of " + first.values + ")",
+         two + " is at " + positionOf(ops[m]) + " (" + other.kind + " of " + other.values + ")"});
     mismatch_ = true;
   }
 }
@@ -140,7 +152,8 @@ void Run::start(int who, const Event& event) {
   if (index < 0) {
     dist::CommOp comm = classes_[who].comms[event.comm];
     refute(event.op, classes_[who].name, "membership",
-           classes_[who].name + " starts an operation on @" + comm.getSymName().str() + ", of which it is no member",
+           classes_[who].name + " starts an operation on @" + comm.getSymName().str() +
+               ", of which it is no member",
            "guard the operation with dist.on of the comm's subset", {});
     mismatch_ = true;
     return;
@@ -189,12 +202,14 @@ std::string Run::waitText(int who) const {
   const Event& event = thread.events[thread.next];
   auto [group, slot] = thread.place.at(event.ticket);
   mlir::Operation* started = groups_[group].slots[slot].ops[memberIndex(groups_[group], who)];
-  std::string text = name + " waits in operation " + std::to_string(slot) + " on @" + groups_[group].name + ", " + positionOf(started) + ", for";
+  std::string text = name + " waits in operation " + std::to_string(slot) + " on @" +
+                     groups_[group].name + ", " + positionOf(started) + ", for";
   for (int other : missing(groups_[group], slot)) text += " " + classes_[other].name;
   return text;
 }
 
-// Follows who waits for whom from the first stuck class until a class repeats (a cycle) or has ended.
+// Follows who waits for whom from the first stuck class until a class repeats (a cycle) or has
+// ended.
 void Run::reportStuck() {
   int who = -1;
   for (size_t i = 0; i < threads_.size() && who < 0; ++i)
@@ -207,7 +222,8 @@ void Run::reportStuck() {
     const Event& event = threads_[who].events[threads_[who].next];
     auto [group, slot] = threads_[who].place.at(event.ticket);
     std::vector<int> others = missing(groups_[group], slot);
-    if (others.empty()) break;  // its turn has not come: an earlier operation of the communicator is stuck
+    if (others.empty())
+      break;  // its turn has not come: an earlier operation of the communicator is stuck
     who = others.front();
   }
   bool cycle = llvm::find(chain, who) != chain.end() && !threads_[who].ended();
@@ -215,11 +231,13 @@ void Run::reportStuck() {
   std::vector<std::string> notes;
   for (int one : chain) notes.push_back(waitText(one));
   const Thread& first = threads_[chain.front()];
-  refute(first.events[first.next].op, classes_[chain.front()].name, cycle ? "deadlock" : "unmatched",
+  refute(first.events[first.next].op, classes_[chain.front()].name,
+         cycle ? "deadlock" : "unmatched",
          std::string(cycle ? "the job hangs: classes of ranks wait for each other in a cycle"
                            : "the job hangs: an operation waits for a class that never starts it") +
              " in " + program_.str(),
-         "start these operations in one order on all members of their communicators", std::move(notes));
+         "start these operations in one order on all members of their communicators",
+         std::move(notes));
 }
 
 // Operations that were started, and that some member never joins.
@@ -232,23 +250,28 @@ void Run::reportLeftOver() {
       const std::string& name = classes_[group.members[started - slot.ops.begin()]].name;
       std::string others;
       for (int one : missing(group, t)) others += " " + classes_[one].name;
-      refute(*started, name, "unmatched", name + " starts operation " + std::to_string(t) + " on @" + group.name + ", which is never joined by" + others,
+      refute(*started, name, "unmatched",
+             name + " starts operation " + std::to_string(t) + " on @" + group.name +
+                 ", which is never joined by" + others,
              "give all members of @" + group.name + " the same number of operations", {});
       break;
     }
 }
 
-// D28: two ranks that share several groups start operations on them in one order. The event model lets groups progress independently; devices may not
-// (a started operation of NCCL holds its processors until it is matched).
+// D28: two ranks that share several groups start operations on them in one order. The event model
+// lets groups progress independently; devices may not (a started operation of NCCL holds its
+// processors until it is matched).
 void Run::checkOrder(int one, int two) {
   std::set<int> shared, ofOne(threads_[one].groupOf.begin(), threads_[one].groupOf.end());
   for (auto [comm, group] : llvm::zip(classes_[two].comms, threads_[two].groupOf))
-    if (group >= 0 && ofOne.count(group) && dist::CommOp(comm).getKind() == dist::CommKind::Group) shared.insert(group);
+    if (group >= 0 && ofOne.count(group) && dist::CommOp(comm).getKind() == dist::CommKind::Group)
+      shared.insert(group);
   if (shared.size() < 2) return;
   auto startsOf = [&](int who) {
     std::vector<const Event*> starts;
     for (const Event& event : threads_[who].events)
-      if (event.isStart() && shared.count(threads_[who].groupOf[event.comm])) starts.push_back(&event);
+      if (event.isStart() && shared.count(threads_[who].groupOf[event.comm]))
+        starts.push_back(&event);
     return starts;
   };
   std::vector<const Event*> first = startsOf(one), second = startsOf(two);
@@ -256,16 +279,19 @@ void Run::checkOrder(int one, int two) {
     int a = threads_[one].groupOf[first[i]->comm], b = threads_[two].groupOf[second[i]->comm];
     if (a == b) continue;
     refute(second[i]->op, classes_[two].name, "D28",
-           classes_[one].name + " and " + classes_[two].name + " start operations on @" + groups_[a].name + " and @" + groups_[b].name + " in different orders",
+           classes_[one].name + " and " + classes_[two].name + " start operations on @" +
+               groups_[a].name + " and @" + groups_[b].name + " in different orders",
            "start the operations of these communicators in one order on all ranks that share them",
-           {classes_[one].name + " starts " + positionOf(first[i]->op) + " where " + classes_[two].name + " starts " + positionOf(second[i]->op)});
+           {classes_[one].name + " starts " + positionOf(first[i]->op) + " where " +
+            classes_[two].name + " starts " + positionOf(second[i]->op)});
     return;
   }
 }
 
 void Run::checkOrders() {
   for (size_t one = 0; one < threads_.size(); ++one)
-    for (size_t two = one + 1; two < threads_.size(); ++two) checkOrder(static_cast<int>(one), static_cast<int>(two));
+    for (size_t two = one + 1; two < threads_.size(); ++two)
+      checkOrder(static_cast<int>(one), static_cast<int>(two));
 }
 
 int64_t Run::run() {
@@ -290,6 +316,8 @@ int64_t Run::run() {
 
 }  // namespace
 
-int64_t runProgram(llvm::ArrayRef<ClassText> classes, llvm::StringRef program, Rung& report) { return Run(classes, program, report).run(); }
+int64_t runProgram(llvm::ArrayRef<ClassText> classes, llvm::StringRef program, Rung& report) {
+  return Run(classes, program, report).run();
+}
 
 }  // namespace dtranspile::verify

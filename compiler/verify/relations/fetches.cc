@@ -1,7 +1,7 @@
 #include "compiler/verify/relations/fetches.h"
 
 #include "compiler/analysis/program_info.h"
-#include "compiler/verify/relations/analysis.h"
+#include "compiler/analysis/relations/analysis.h"
 #include "compiler/verify/relations/relations.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
@@ -10,7 +10,8 @@
 namespace dtranspile::verify {
 namespace {
 
-// The last value of a name at the top level of a program; null where it computes nothing of that name.
+// The last value of a name at the top level of a program; null where it computes nothing of that
+// name.
 mlir::Value lastNamed(pd::ProgramOp program, llvm::StringRef name) {
   mlir::Value last;
   for (mlir::Operation& op : *program.getBodyBlock())
@@ -19,7 +20,8 @@ mlir::Value lastNamed(pd::ProgramOp program, llvm::StringRef name) {
   return last;
 }
 
-// From the whole reading: parts put together are scale times the value. Null where no word of the report says how.
+// From the whole reading: parts put together are scale times the value. Null where no word of the
+// report says how.
 const char* fromWhole(const Reading& whole, const Axes& axes, unsigned rankAxes) {
   int64_t ranks = 1, copies = 1;  // copies of every summand
   bool partial = false, split = false, other = false;
@@ -58,7 +60,8 @@ const char* fromParts(mlir::Value value, const passes::Varying& varying) {
 
 }  // namespace
 
-std::vector<FetchRelation> fetchRelations(mlir::ModuleOp job, dist::RoleOp role, llvm::ArrayRef<std::string> names) {
+std::vector<FetchRelation> fetchRelations(mlir::ModuleOp job, dist::RoleOp role,
+                                          llvm::ArrayRef<std::string> names) {
   std::vector<FetchRelation> result;
   pd::ProgramOp main = findProgram(role, "main"), original = findProgram(referenceOf(job), "main");
   dist::MeshOp mesh = dist::meshOf(role);
@@ -76,10 +79,12 @@ std::vector<FetchRelation> fetchRelations(mlir::ModuleOp job, dist::RoleOp role,
     const Relation* variable = analysis.ofVariable(name);
     mlir::Value value = variable ? mlir::Value() : lastNamed(main, name);
     const Relation& relation = variable ? *variable : analysis.of(value);
-    const char* combine = relation.whole.known ? fromWhole(relation.whole, analysis.axes(), mesh.getAxes().size())
-                          : value              ? fromParts(value, varying)
-                                               : nullptr;
-    result.push_back({name, textOf(relation.reading(), analysis.axes()), combine ? combine : "list"});
+    const char* combine = relation.whole.known
+                              ? fromWhole(relation.whole, analysis.axes(), mesh.getAxes().size())
+                          : value ? fromParts(value, varying)
+                                  : nullptr;
+    result.push_back(
+        {name, textOf(relation.reading(), analysis.axes()), combine ? combine : "list"});
   }
   return result;
 }

@@ -1,13 +1,15 @@
 #include "compiler/verify/relations/relations.h"
 
+#include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
-#include "compiler/verify/position.h"
-#include "compiler/verify/relations/analysis.h"
+#include "compiler/analysis/relations/analysis.h"
 
 namespace dtranspile::verify {
 namespace {
 
-constexpr llvm::StringLiteral kStatement = "these ops are evaluated on each rank's share of the batch, and gradients are averaged over the shares";
+constexpr llvm::StringLiteral kStatement =
+    "these ops are evaluated on each rank's share of the batch, and gradients are averaged over "
+    "the shares";
 
 struct Totals {
   int64_t values = 0, operations = 0, sites = 0;
@@ -19,8 +21,11 @@ struct Advice {
 };
 constexpr Advice kAdvice[] = {
     {"batch_norm", "its statistics are those of the share", "make the job with --sync-batch-norm"},
-    {"elementwise_div", "the mean of the ranks' ratios is not the ratio of the sums, unless the divisor is the same on every rank",
-     "divide by a number that does not depend on the batch, or feed every rank samples with the same divisor (as many counted ones, weights of the same sum)"},
+    {"elementwise_div",
+     "the mean of the ranks' ratios is not the ratio of the sums, unless the divisor is the same "
+     "on every rank",
+     "divide by a number that does not depend on the batch, or feed every rank samples with the "
+     "same divisor (as many counted ones, weights of the same sum)"},
 };
 
 const Advice& adviceFor(llvm::StringRef type) {
@@ -39,34 +44,45 @@ void checkSites(const Analysis& analysis, const Contracts& contracts, Rung& rung
     if (site.loss.axis >= 0) why += ", along data axis " + analysis.axes().names[site.loss.axis];
     if (site.loss.misfit) {
       // No contract makes it right: what a rank computes is not the reference's step on anything.
-      rung.add(messageAt(site.op, Message::Level::Unknown, "misfit", why + ": on a rank the extents of its operands fit only where this one's is 1",
-                         "cut the feeds that meet here alike (--batch-dim), or declare the extent 1 in the program"));
+      rung.add(
+          messageAt(site.op, Message::Level::Unknown, "misfit",
+                    why + ": on a rank the extents of its operands fit only where this one's is 1",
+                    "cut the feeds that meet here alike (--batch-dim), or declare the extent 1 in "
+                    "the program"));
       continue;
     }
-    std::string meaning = why + ": behind it the job equals the reference on each rank's share of the batch, averaged, and not on the whole batch";
+    std::string meaning = why +
+                          ": behind it the job equals the reference on each rank's share of the "
+                          "batch, averaged, and not on the whole batch";
     if (!advice.meaning.empty()) meaning += "; " + advice.meaning.str();
     bool ok = declared != contracts.sites.end() && declared->second.count(siteName(site.op));
     rung.add(messageAt(site.op, ok ? Message::Level::Note : Message::Level::Refuted, "site",
                        meaning + (ok ? " (declared)" : ", and the job does not declare it"),
-                       ok ? "" : advice.remedy.str() + ", or declare the site \"" + siteName(site.op) + "\" in the contract \"parts\""));
+                       ok ? ""
+                          : advice.remedy.str() + ", or declare the site \"" + siteName(site.op) +
+                                "\" in the contract \"parts\""));
   }
 }
 
-void checkLoss(const Analysis& analysis, const Reference& reference, pd::ProgramOp program, llvm::StringRef loss, Rung& rung) {
+void checkLoss(const Analysis& analysis, const Reference& reference, pd::ProgramOp program,
+               llvm::StringRef loss, Rung& rung) {
   int number = loss.empty() ? -1 : reference.namedNumber(loss);
   if (number < 0) return;
   mlir::Value value = analysis.lastFor(number);
   if (value && analysis.of(value).known()) return;
-  rung.add(messageAt(program, Message::Level::Unknown, "loss", "no value with a known relation stands for the loss `" + loss.str() + "`",
+  rung.add(messageAt(program, Message::Level::Unknown, "loss",
+                     "no value with a known relation stands for the loss `" + loss.str() + "`",
                      "keep the ops of the loss, with their dist.src"));
 }
 
-void verifyProgram(mlir::ModuleOp job, dist::RoleOp role, llvm::StringRef name, llvm::StringRef loss, Rung& rung, Totals& totals) {
+void verifyProgram(mlir::ModuleOp job, dist::RoleOp role, llvm::StringRef name,
+                   llvm::StringRef loss, Rung& rung, Totals& totals) {
   pd::ProgramOp program = findProgram(role, name);
   if (!program) return;
   pd::ProgramOp original = findProgram(referenceOf(job), name);
   if (!original) {
-    rung.add(messageAt(program, Message::Level::Unknown, "reference", "the job holds no reference program @" + name.str() + " to compare with",
+    rung.add(messageAt(program, Message::Level::Unknown, "reference",
+                       "the job holds no reference program @" + name.str() + " to compare with",
                        "make the job with transpile, which stores it"));
     return;
   }
@@ -99,7 +115,8 @@ Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
   rung.name = "relations";
   Totals totals;
   for (auto role : job.getOps<dist::RoleOp>())
-    for (llvm::StringRef name : {"startup", "main"}) verifyProgram(job, role, name, loss, rung, totals);
+    for (llvm::StringRef name : {"startup", "main"})
+      verifyProgram(job, role, name, loss, rung, totals);
   rung.stat("reference_ops", totals.operations);
   rung.stat("values", totals.values);
   rung.stat("sites", totals.sites);
@@ -110,7 +127,8 @@ void declareSites(mlir::ModuleOp job) {
   mlir::Builder builder(job.getContext());
   llvm::SmallVector<mlir::Attribute> names;
   for (auto role : job.getOps<dist::RoleOp>()) {
-    pd::ProgramOp program = findProgram(role, "main"), original = findProgram(referenceOf(job), "main");
+    pd::ProgramOp program = findProgram(role, "main"),
+                  original = findProgram(referenceOf(job), "main");
     if (!program || !original) continue;
     Reference reference(original);
     Contracts contracts = Contracts::of(job);
@@ -122,10 +140,12 @@ void declareSites(mlir::ModuleOp job) {
   }
   if (names.empty()) return;
   llvm::SmallVector<mlir::Attribute> entries;
-  if (auto list = job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr)) entries.assign(list.begin(), list.end());
-  entries.push_back(builder.getDictionaryAttr({builder.getNamedAttr("tag", builder.getStringAttr("parts")),
-                                               builder.getNamedAttr("statement", builder.getStringAttr(kStatement)),
-                                               builder.getNamedAttr("sites", builder.getArrayAttr(names))}));
+  if (auto list = job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr))
+    entries.assign(list.begin(), list.end());
+  entries.push_back(builder.getDictionaryAttr(
+      {builder.getNamedAttr("tag", builder.getStringAttr("parts")),
+       builder.getNamedAttr("statement", builder.getStringAttr(kStatement)),
+       builder.getNamedAttr("sites", builder.getArrayAttr(names))}));
   job->setAttr(dist::kContractsAttr, builder.getArrayAttr(entries));
 }
 

@@ -20,7 +20,8 @@ const char* levelName(Message::Level level) {
 
 std::string statsText(const Rung& rung) {
   std::string text;
-  for (const auto& [name, value] : rung.stats) text += (text.empty() ? "" : ", ") + name + " " + std::to_string(value);
+  for (const auto& [name, value] : rung.stats)
+    text += (text.empty() ? "" : ", ") + name + " " + std::to_string(value);
   return text;
 }
 
@@ -29,7 +30,8 @@ std::string renderText(const VerifyReport& report, std::string_view subject) {
   for (const Rung& rung : report.rungs) {
     text += rung.name + ": " + verdictName(rung.verdict) + " (" + statsText(rung) + ")\n";
     for (const Message& message : rung.messages) {
-      text += "  " + std::string(levelName(message.level)) + " [" + message.rule + "] " + message.position + "\n    " + message.text + "\n";
+      text += "  " + std::string(levelName(message.level)) + " [" + message.rule + "] " +
+              message.position + "\n    " + message.text + "\n";
       for (const std::string& note : message.notes) text += "    - " + note + "\n";
       if (!message.remedy.empty()) text += "    to do: " + message.remedy + "\n";
     }
@@ -37,7 +39,8 @@ std::string renderText(const VerifyReport& report, std::string_view subject) {
   }
   std::string rungs;
   for (const std::string& name : report.required) rungs += (rungs.empty() ? "" : ", ") + name;
-  return text + std::string(subject) + ": " + verdictName(report.overall()) + " (rungs " + rungs + ")\n";
+  return text + std::string(subject) + ": " + verdictName(report.overall()) + " (rungs " + rungs +
+         ")\n";
 }
 
 Json messageJson(const Message& message) {
@@ -60,14 +63,21 @@ std::string renderJson(const VerifyReport& report, std::string_view subject) {
     Json messages = Json::array(), stats = Json::object();
     for (const Message& message : rung.messages) messages.push_back(messageJson(message));
     for (const auto& [name, value] : rung.stats) stats[name] = value;
-    rungs.push_back(
-        {{"name", rung.name}, {"verdict", verdictName(rung.verdict)}, {"stats", stats}, {"messages", messages}, {"messages_dropped", rung.dropped}});
+    rungs.push_back({{"name", rung.name},
+                     {"verdict", verdictName(rung.verdict)},
+                     {"stats", stats},
+                     {"messages", messages},
+                     {"messages_dropped", rung.dropped}});
   }
-  Json all = {{"subject", std::string(subject)}, {"verdict", verdictName(report.overall())}, {"required", report.required}, {"rungs", rungs}};
+  Json all = {{"subject", std::string(subject)},
+              {"verdict", verdictName(report.overall())},
+              {"required", report.required},
+              {"rungs", rungs}};
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// https://docs.oasis-open.org/sarif/sarif/v2.1.0: one result per message; an op is a logical location, its file a physical one.
+// https://docs.oasis-open.org/sarif/sarif/v2.1.0: one result per message; an op is a logical
+// location, its file a physical one.
 std::string renderSarif(const VerifyReport& report, std::string_view subject) {
   Json results = Json::array(), rules = Json::array();
   std::vector<std::string> known;
@@ -81,14 +91,24 @@ std::string renderSarif(const VerifyReport& report, std::string_view subject) {
       std::string body = message.text;
       for (const std::string& note : message.notes) body += "\n- " + note;
       if (!message.remedy.empty()) body += "\nTo do: " + message.remedy;
-      Json location = {{"logicalLocations", Json::array({{{"fullyQualifiedName", message.position}}})}};
-      location["physicalLocation"] = {{"artifactLocation", {{"uri", message.file.empty() ? std::string(subject) : message.file}}}};
-      const char* level = message.level == Message::Level::Note ? "note" : message.level == Message::Level::Unknown ? "warning" : "error";
-      results.push_back({{"ruleId", id}, {"level", level}, {"message", {{"text", body}}}, {"locations", Json::array({location})}});
+      Json location = {
+          {"logicalLocations", Json::array({{{"fullyQualifiedName", message.position}}})}};
+      location["physicalLocation"] = {
+          {"artifactLocation",
+           {{"uri", message.file.empty() ? std::string(subject) : message.file}}}};
+      const char* level = message.level == Message::Level::Note      ? "note"
+                          : message.level == Message::Level::Unknown ? "warning"
+                                                                     : "error";
+      results.push_back({{"ruleId", id},
+                         {"level", level},
+                         {"message", {{"text", body}}},
+                         {"locations", Json::array({location})}});
     }
   Json driver = {{"name", "dtranspile verify"}, {"rules", rules}};
   Json run = {{"tool", {{"driver", driver}}}, {"results", results}};
-  Json all = {{"version", "2.1.0"}, {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"}, {"runs", Json::array({run})}};
+  Json all = {{"version", "2.1.0"},
+              {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+              {"runs", Json::array({run})}};
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -112,19 +132,25 @@ std::string renderJunit(const VerifyReport& report, std::string_view subject) {
   int failures = 0, errors = 0;
   std::string cases;
   for (const Rung& rung : report.rungs) {
-    cases += "    <testcase classname=\"" + escaped(subject) + "\" name=\"" + escaped(rung.name) + "\">";
+    cases +=
+        "    <testcase classname=\"" + escaped(subject) + "\" name=\"" + escaped(rung.name) + "\">";
     if (rung.verdict != Verdict::Holds) {
       bool refuted = rung.verdict == Verdict::Refuted;
       (refuted ? failures : errors) += 1;
       std::string body;
-      for (const Message& message : rung.messages) body += message.position + ": " + message.text + "\nto do: " + message.remedy + "\n";
+      for (const Message& message : rung.messages)
+        body += message.position + ": " + message.text + "\nto do: " + message.remedy + "\n";
       const char* element = refuted ? "failure" : "error";
-      cases += std::string("<") + element + " message=\"" + verdictName(rung.verdict) + "\">" + escaped(body) + "</" + element + ">";
+      cases += std::string("<") + element + " message=\"" + verdictName(rung.verdict) + "\">" +
+               escaped(body) + "</" + element + ">";
     }
     cases += "</testcase>\n";
   }
-  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"dtranspile verify\" tests=\"" + std::to_string(report.rungs.size()) +
-         "\" failures=\"" + std::to_string(failures) + "\" errors=\"" + std::to_string(errors) + "\">\n" + cases + "  </testsuite>\n</testsuites>\n";
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"dtranspile "
+         "verify\" tests=\"" +
+         std::to_string(report.rungs.size()) + "\" failures=\"" + std::to_string(failures) +
+         "\" errors=\"" + std::to_string(errors) + "\">\n" + cases +
+         "  </testsuite>\n</testsuites>\n";
 }
 
 }  // namespace

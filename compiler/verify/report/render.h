@@ -1,12 +1,12 @@
-// A report as text for people, as JSON, and in the two formats that CI systems show beside the source: SARIF 2.1.0 (OASIS) and JUnit XML. The same
-// report gives the same bytes.
+// A report as text for people, as JSON, and in the two formats that CI systems show beside the
+// source: SARIF 2.1.0 (OASIS) and JUnit XML. The same report gives the same bytes.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "compiler/verify/report/report.h"
+#include "compiler/analysis/report.h"
 
 namespace dtranspile::verify {
 

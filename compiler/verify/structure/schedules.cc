@@ -2,8 +2,8 @@
 
 #include <map>
 
+#include "compiler/analysis/position.h"
 #include "compiler/schedule/schedule.h"
-#include "compiler/verify/position.h"
 #include "dialects/dist/lookup.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
@@ -30,7 +30,8 @@ struct Node {
 int64_t rankIn(dist::AxisSetAttr set, int64_t coordinate) {
   int64_t below = 0;
   for (size_t i = 0; i < set.getBounds().size(); i += 2)
-    below += std::clamp<int64_t>(coordinate - set.getBounds()[i], 0, set.getBounds()[i + 1] - set.getBounds()[i]);
+    below += std::clamp<int64_t>(coordinate - set.getBounds()[i], 0,
+                                 set.getBounds()[i + 1] - set.getBounds()[i]);
   return below;
 }
 
@@ -41,10 +42,14 @@ class MicroCheck {
   void run() {
     if (!collect() || nodes_.empty()) return;
     schedule::Shape shape{stages_, static_cast<int64_t>(micro_.getChunks()), microBatches()};
-    if (shape.entries() > static_cast<int64_t>(kMostEntries)) return open("its table is too large to be expanded", "check a job of fewer micro-batches");
+    if (shape.entries() > static_cast<int64_t>(kMostEntries))
+      return open("its table is too large to be expanded", "check a job of fewer micro-batches");
     std::string why;
     std::optional<schedule::Table> table = schedule::expand(micro_.getSchedule(), shape, why);
-    if (!table) return open(why, "name a schedule that can be expanded, with a fitting number of chunks and micro-batches");
+    if (!table)
+      return open(why,
+                  "name a schedule that can be expanded, with a fitting number of chunks and "
+                  "micro-batches");
     table_ = std::move(*table);
     if (!everythingScheduled()) return;
     micros_ = shape.micros;
@@ -52,16 +57,22 @@ class MicroCheck {
     for (Node& node : nodes_) {
       node.first = runs;
       runs += node.stages.count() * micros_;
-      if (runs > kMostEntries) return open("its table is too large to be expanded", "check a job of fewer micro-batches");
+      if (runs > kMostEntries)
+        return open("its table is too large to be expanded", "check a job of fewer micro-batches");
     }
     done_.assign(runs, false);
     simulate();
   }
 
  private:
-  void open(std::string text, std::string remedy) { rung_.add(messageAt(micro_, Message::Level::Unknown, "D15", std::move(text), std::move(remedy))); }
-  void refute(mlir::Operation* at, std::string text, std::string remedy, std::vector<std::string> notes = {}) {
-    Message message = messageAt(at, Message::Level::Refuted, "D15", std::move(text), std::move(remedy));
+  void open(std::string text, std::string remedy) {
+    rung_.add(
+        messageAt(micro_, Message::Level::Unknown, "D15", std::move(text), std::move(remedy)));
+  }
+  void refute(mlir::Operation* at, std::string text, std::string remedy,
+              std::vector<std::string> notes = {}) {
+    Message message =
+        messageAt(at, Message::Level::Refuted, "D15", std::move(text), std::move(remedy));
     message.notes = std::move(notes);
     rung_.add(std::move(message));
   }
@@ -70,11 +81,13 @@ class MicroCheck {
     dist::MeshOp mesh = dist::meshOf(micro_);
     int64_t product = 1;
     for (llvm::StringRef axis : micro_.getAxes().getAsValueRange<mlir::StringAttr>())
-      if (__builtin_mul_overflow(product, mesh.sizeOf(axis).value_or(1), &product)) return kMostEntries;
+      if (__builtin_mul_overflow(product, mesh.sizeOf(axis).value_or(1), &product))
+        return kMostEntries;
     return product;
   }
 
-  // Tasks in text order, and the edges between them through ops that are no tasks (transfers, sums). False where tasks do not lie on one axis.
+  // Tasks in text order, and the edges between them through ops that are no tasks (transfers,
+  // sums). False where tasks do not lie on one axis.
   bool collect() {
     dist::MeshOp mesh = dist::meshOf(micro_);
     if (!mesh) return false;
@@ -82,7 +95,8 @@ class MicroCheck {
       llvm::SetVector<int> takes;
       op.walk([&](mlir::Operation* inner) {
         for (mlir::Value value : inner->getOperands())
-          if (auto found = madeBy_.find(value); found != madeBy_.end()) takes.insert(found->second.begin(), found->second.end());
+          if (auto found = madeBy_.find(value); found != madeBy_.end())
+            takes.insert(found->second.begin(), found->second.end());
       });
       auto on = llvm::dyn_cast<dist::OnOp>(op);
       if (on && on.getTask()) {
@@ -97,7 +111,8 @@ class MicroCheck {
     return true;
   }
 
-  // The stages that run a task: its selector's set on the axis of the pipeline, which is the axis of all its selectors.
+  // The stages that run a task: its selector's set on the axis of the pipeline, which is the axis
+  // of all its selectors.
   dist::AxisSetAttr stagesOf(dist::OnOp on, dist::MeshOp mesh) {
     for (dist::AxisSetAttr set : on.getWhere().getSets()) {
       if (!axis_.empty() && axis_ != set.getAxis().getValue()) continue;
@@ -105,34 +120,44 @@ class MicroCheck {
       stages_ = mesh.sizeOf(axis_).value_or(1);
       return set;
     }
-    refute(on, "is a task that does not name the axis " + axis_.str() + " of the other tasks", "guard every task by its stage");
+    refute(on, "is a task that does not name the axis " + axis_.str() + " of the other tasks",
+           "guard every task by its stage");
     return {};
   }
 
   static int64_t chunkOf(dist::OnOp on) { return static_cast<int64_t>(on.getChunk().value_or(0)); }
 
   // The tasks that an entry of a stage runs.
-  std::vector<int>& tasksOf(int64_t stage, const Entry& entry) { return index_[{stage, static_cast<int>(entry.task), entry.chunk}]; }
+  std::vector<int>& tasksOf(int64_t stage, const Entry& entry) {
+    return index_[{stage, static_cast<int>(entry.task), entry.chunk}];
+  }
 
   bool everythingScheduled() {
     for (auto [i, node] : llvm::enumerate(nodes_))
       for (int64_t stage = 0; stage < stages_; ++stage)
-        if (node.stages.contains(stage)) index_[{stage, static_cast<int>(*node.on.getTask()), chunkOf(node.on)}].push_back(static_cast<int>(i));
+        if (node.stages.contains(stage))
+          index_[{stage, static_cast<int>(*node.on.getTask()), chunkOf(node.on)}].push_back(
+              static_cast<int>(i));
     for (auto [stage, row] : llvm::enumerate(table_))
       for (const Entry& entry : row)
         for (int node : tasksOf(static_cast<int64_t>(stage), entry)) nodes_[node].scheduled = true;
     for (Node& node : nodes_) {
       if (node.scheduled) continue;
-      refute(node.on, "is a task that the schedule \"" + micro_.getSchedule().str() + "\" never runs (chunk " + std::to_string(chunkOf(node.on)) + ")",
+      refute(node.on,
+             "is a task that the schedule \"" + micro_.getSchedule().str() +
+                 "\" never runs (chunk " + std::to_string(chunkOf(node.on)) + ")",
              "give it a task and a chunk that the schedule has, or name another schedule");
       return false;
     }
     return true;
   }
 
-  size_t slot(int node, int64_t stage, int64_t micro) const { return nodes_[node].first + rankIn(nodes_[node].stages, stage) * micros_ + micro; }
+  size_t slot(int node, int64_t stage, int64_t micro) const {
+    return nodes_[node].first + rankIn(nodes_[node].stages, stage) * micros_ + micro;
+  }
 
-  // What a task of a stage still waits for; -1 for nothing. A value of other stages comes from all that make it.
+  // What a task of a stage still waits for; -1 for nothing. A value of other stages comes from all
+  // that make it.
   int missing(int node, int64_t stage, int64_t micro) const {
     for (int from : nodes_[node].takes) {
       llvm::ArrayRef<int64_t> bounds = nodes_[from].stages.getBounds();
@@ -147,7 +172,8 @@ class MicroCheck {
     return -1;
   }
 
-  // Every stage runs its row as far as what the entries take is there. Entries only ever wait for others, so that one run decides.
+  // Every stage runs its row as far as what the entries take is there. Entries only ever wait for
+  // others, so that one run decides.
   void simulate() {
     std::vector<size_t> at(stages_, 0);
     for (bool moved = true; moved;) {
@@ -180,18 +206,25 @@ class MicroCheck {
       for (int node : tasksOf(stage, entry)) {
         int from = missing(node, stage, entry.micro);
         if (from < 0) continue;
-        std::string one = axis_.str() + " = " + std::to_string(stage) + " is to run " + schedule::textOf(entry) + " at place " + std::to_string(at[stage]) +
-                          ", which takes a value of " +
-                          schedule::textOf({static_cast<Task>(*nodes_[from].on.getTask()), chunkOf(nodes_[from].on), entry.micro}) + " on " + axis_.str() +
-                          " = " + std::to_string(nodes_[from].stages.getBounds().front()) + " that has not run";
+        std::string one =
+            axis_.str() + " = " + std::to_string(stage) + " is to run " + schedule::textOf(entry) +
+            " at place " + std::to_string(at[stage]) + ", which takes a value of " +
+            schedule::textOf({static_cast<Task>(*nodes_[from].on.getTask()),
+                              chunkOf(nodes_[from].on), entry.micro}) +
+            " on " + axis_.str() + " = " + std::to_string(nodes_[from].stages.getBounds().front()) +
+            " that has not run";
         if (!first) text = one;
         else notes.push_back(one);
         first = first ? first : nodes_[node].on.getOperation();
         break;
       }
     }
-    refute(first ? first : micro_.getOperation(), "the schedule \"" + micro_.getSchedule().str() + "\" runs a task before what it takes: " + text,
-           "name a schedule in whose order every value is made before it is taken, or correct the task and chunk of the regions", notes);
+    refute(first ? first : micro_.getOperation(),
+           "the schedule \"" + micro_.getSchedule().str() +
+               "\" runs a task before what it takes: " + text,
+           "name a schedule in whose order every value is made before it is taken, or correct the "
+           "task and chunk of the regions",
+           notes);
   }
 
   dist::MicroOp micro_;
@@ -199,7 +232,8 @@ class MicroCheck {
   llvm::StringRef axis_;
   int64_t stages_ = 1, micros_ = 1;
   std::vector<Node> nodes_;
-  llvm::DenseMap<mlir::Value, llvm::SetVector<int>> madeBy_;  // tasks that a value of the body comes from
+  llvm::DenseMap<mlir::Value, llvm::SetVector<int>>
+      madeBy_;  // tasks that a value of the body comes from
   schedule::Table table_;
   std::map<std::tuple<int64_t, int, int64_t>, std::vector<int>> index_;
   std::vector<bool> done_;

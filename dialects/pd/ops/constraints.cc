@@ -5,7 +5,8 @@
 
 namespace dtranspile::pd {
 
-llvm::LogicalResult isAxis(const OpView& op, llvm::StringRef input, llvm::StringRef attribute, std::string& found) {
+llvm::LogicalResult isAxis(const OpView& op, llvm::StringRef input, llvm::StringRef attribute,
+                           std::string& found) {
   std::optional<Dims> dims = declaredDims(op, input);
   const int64_t axis = op.getInt(attribute);
   const bool flattens = op.spec()->attribute("flatten") && op.getBool("flatten");
@@ -14,14 +15,16 @@ llvm::LogicalResult isAxis(const OpView& op, llvm::StringRef input, llvm::String
   return llvm::failure();
 }
 
-llvm::LogicalResult haveSameExtents(const OpView& op, llvm::StringRef a, llvm::StringRef b, std::string& found) {
+llvm::LogicalResult haveSameExtents(const OpView& op, llvm::StringRef a, llvm::StringRef b,
+                                    std::string& found) {
   std::optional<Dims> first = declaredDims(op, a), second = declaredDims(op, b);
   if (!first || !second || agree(DimsRef(*first), DimsRef(*second))) return llvm::success();
   found = a.str() + " " + textOf(*first) + ", " + b.str() + " " + textOf(*second);
   return llvm::failure();
 }
 
-llvm::LogicalResult isOneOf(const OpView& op, llvm::StringRef attribute, llvm::StringRef words, std::string& found) {
+llvm::LogicalResult isOneOf(const OpView& op, llvm::StringRef attribute, llvm::StringRef words,
+                            std::string& found) {
   const std::string value = op.getString(attribute);
   if (llvm::is_contained(llvm::split(words, ' '), llvm::StringRef(value))) return llvm::success();
   found = attribute.str() + " '" + value + "', known: " + words.str();
@@ -31,8 +34,10 @@ llvm::LogicalResult isOneOf(const OpView& op, llvm::StringRef attribute, llvm::S
 const Constraint kClipConstraints[1] = {
     {"C1", "min must not be above max",
      [](const OpView& op, std::string& found) {
-       if (op.hasInput("Min") || op.hasInput("Max") || op.getFloat("min") <= op.getFloat("max")) return llvm::success();
-       found = "min " + std::to_string(op.getFloat("min")) + ", max " + std::to_string(op.getFloat("max"));
+       if (op.hasInput("Min") || op.hasInput("Max") || op.getFloat("min") <= op.getFloat("max"))
+         return llvm::success();
+       found = "min " + std::to_string(op.getFloat("min")) + ", max " +
+               std::to_string(op.getFloat("max"));
        return llvm::failure();
      }},
 };

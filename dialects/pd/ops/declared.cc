@@ -1,4 +1,5 @@
-// What declared types say, for constraints (declared.h) and for the verifier's view of inference (infer.h).
+// What declared types say, for constraints (declared.h) and for the verifier's view of inference
+// (infer.h).
 #include "dialects/pd/ops/declared.h"
 
 #include "dialects/pd/pd.h"
@@ -33,15 +34,20 @@ TensorInfo declaredInfo(mlir::Type type) {
     info.lodLevel = array.getLevels();
   }
   if (llvm::isa<TapeType>(type)) info.kind = Kind::StepScopes;
-  if (auto raw = llvm::dyn_cast<RawType>(type)) info.kind = raw.getKind() == "LOD_RANK_TABLE" ? Kind::RankTable : Kind::Other;
+  if (auto raw = llvm::dyn_cast<RawType>(type))
+    info.kind = raw.getKind() == "LOD_RANK_TABLE" ? Kind::RankTable : Kind::Other;
   return info;
 }
 
-std::optional<Dims> declaredDims(const OpView& op, llvm::StringRef slot, unsigned index) { return dimsOfValue(op.input(slot, index)); }
+std::optional<Dims> declaredDims(const OpView& op, llvm::StringRef slot, unsigned index) {
+  return dimsOfValue(op.input(slot, index));
+}
 
 bool isUndescribed(mlir::Value value) {
   auto argument = llvm::dyn_cast<mlir::BlockArgument>(value);
-  if (argument && argument.getOwner()->getParentOp()->getName().getStringRef() == "pd.recurrent_grad") return true;
+  if (argument &&
+      argument.getOwner()->getParentOp()->getName().getStringRef() == "pd.recurrent_grad")
+    return true;
   const TensorInfo info = declaredInfo(value.getType());
   return info.kind == Kind::Other || (!info.rankKnown && info.kind == Kind::Tensor);
 }
@@ -63,10 +69,12 @@ const TensorInfo* DeclaredContext::in(llvm::StringRef slot, unsigned index) cons
   return &entry->second;
 }
 
-std::optional<llvm::SmallVector<int64_t>> DeclaredContext::constant(llvm::StringRef slot, unsigned index) const {
+std::optional<llvm::SmallVector<int64_t>> DeclaredContext::constant(llvm::StringRef slot,
+                                                                    unsigned index) const {
   mlir::Value value = op_.input(slot, index);
   mlir::Operation* definition = value ? value.getDefiningOp() : nullptr;
-  if (!definition || definition->getName().getStringRef() != "pd.fill_constant") return std::nullopt;
+  if (!definition || definition->getName().getStringRef() != "pd.fill_constant")
+    return std::nullopt;
   OpView fill(definition);
   std::string text = fill.getString("str_value");
   double number = fill.getFloat("value");
@@ -89,25 +97,31 @@ bool compatible(const TensorInfo& a, const TensorInfo& b) {
 
 namespace {
 
-// Whether the op that makes a value computes what the declaration says; true where that is not known.
+// Whether the op that makes a value computes what the declaration says; true where that is not
+// known.
 bool isAsComputed(mlir::Value value) {
   mlir::Operation* definition = value.getDefiningOp();
   if (!definition || !OpView::isFrameworkOp(definition)) return true;
   OpView op(definition);
-  if (!op.spec() || !op.spec()->infer || llvm::any_of(definition->getOperands(), isUndescribed)) return true;
+  if (!op.spec() || !op.spec()->infer || llvm::any_of(definition->getOperands(), isUndescribed))
+    return true;
   DeclaredContext context(op);
   if (failed(op.spec()->infer(context))) return true;
   for (const auto& [at, info] : context.results)
-    if (op.output(at.first, at.second) == value) return compatible(info, declaredInfo(value.getType()));
+    if (op.output(at.first, at.second) == value)
+      return compatible(info, declaredInfo(value.getType()));
   return true;
 }
 
 }  // namespace
 
 llvm::LogicalResult inferDeclared(const OpView& op, std::string& why) {
-  if (!op.spec() || !op.spec()->infer || llvm::any_of(op.operation()->getOperands(), isUndescribed)) return llvm::success();
+  if (!op.spec() || !op.spec()->infer || llvm::any_of(op.operation()->getOperands(), isUndescribed))
+    return llvm::success();
   DeclaredContext context(op);
-  if (succeeded(op.spec()->infer(context)) || !llvm::all_of(op.operation()->getOperands(), isAsComputed)) return llvm::success();
+  if (succeeded(op.spec()->infer(context)) ||
+      !llvm::all_of(op.operation()->getOperands(), isAsComputed))
+    return llvm::success();
   why = context.message;
   return llvm::failure();
 }

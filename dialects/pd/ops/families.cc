@@ -5,10 +5,31 @@ namespace dtranspile::pd {
 
 llvm::ArrayRef<Family> families() {
   static const Family kFamilies[] = {
-      linearAlgebraFamily(), elementwiseFamily(), logicalFamily(),       activationFamily(),      reductionFamily(),     shapeFamily(), indexingFamily(),
-      creationFamily(),      randomFamily(),      normalizationFamily(), convolutionFamily(),     interpolationFamily(), lossFamily(),  embeddingFamily(),
-      recurrentFamily(),     sequenceFamily(),    tensorArrayFamily(),   controlFlowFamily(),     optimizerFamily(),     ampFamily(),   metricFamily(),
-      detectionFamily(),     hostFamily(),        communicationFamily(), parameterServerFamily(),
+      linearAlgebraFamily(),
+      elementwiseFamily(),
+      logicalFamily(),
+      activationFamily(),
+      reductionFamily(),
+      shapeFamily(),
+      indexingFamily(),
+      creationFamily(),
+      randomFamily(),
+      normalizationFamily(),
+      convolutionFamily(),
+      interpolationFamily(),
+      lossFamily(),
+      embeddingFamily(),
+      recurrentFamily(),
+      sequenceFamily(),
+      tensorArrayFamily(),
+      controlFlowFamily(),
+      optimizerFamily(),
+      ampFamily(),
+      metricFamily(),
+      detectionFamily(),
+      hostFamily(),
+      communicationFamily(),
+      parameterServerFamily(),
   };
   return kFamilies;
 }

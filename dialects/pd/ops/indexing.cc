@@ -8,48 +8,71 @@
 namespace dtranspile::pd {
 namespace {
 
-constexpr const char* kSliceAttributes = "axes:is, starts:is={}, ends:is={}, infer_flags:is={}, decrease_axis:is={}";
+constexpr const char* kSliceAttributes =
+    "axes:is, starts:is={}, ends:is={}, infer_flags:is={}, decrease_axis:is={}";
 
-constexpr const char* kStridedSliceAttributes = "axes:is, starts:is={}, ends:is={}, strides:is={}, infer_flags:is={}, decrease_axis:is={}";
+constexpr const char* kStridedSliceAttributes =
+    "axes:is, starts:is={}, ends:is={}, strides:is={}, infer_flags:is={}, decrease_axis:is={}";
 
 constexpr const char* kSetValueAttributes =
-    "dtype:i=5, axes:ls, starts:ls={}, ends:ls={}, steps:ls={}, decrease_axes:ls={}, none_axes:ls={}, values:scs={}, shape:ls={}";
+    "dtype:i=5, axes:ls, starts:ls={}, ends:ls={}, steps:ls={}, decrease_axes:ls={}, "
+    "none_axes:ls={}, values:scs={}, shape:ls={}";
 
 const OpRow kRows[] = {
-    {"slice", "Input, StartsTensor?, EndsTensor?, StartsTensorList*, EndsTensorList* -> Out", kSliceAttributes, kPure, inferSlice},
-    {"slice_grad", "EndsTensor?, EndsTensorList*, Input, Out@GRAD, StartsTensor?, StartsTensorList* -> Input@GRAD?", kSliceAttributes, kPure, inferGradients},
-    {"strided_slice", "Input, StartsTensor?, EndsTensor?, StridesTensor?, StartsTensorList*, EndsTensorList*, StridesTensorList* -> Out",
+    {"slice", "Input, StartsTensor?, EndsTensor?, StartsTensorList*, EndsTensorList* -> Out",
+     kSliceAttributes, kPure, inferSlice},
+    {"slice_grad",
+     "EndsTensor?, EndsTensorList*, Input, Out@GRAD, StartsTensor?, StartsTensorList* -> "
+     "Input@GRAD?",
+     kSliceAttributes, kPure, inferGradients},
+    {"strided_slice",
+     "Input, StartsTensor?, EndsTensor?, StridesTensor?, StartsTensorList*, EndsTensorList*, "
+     "StridesTensorList* -> Out",
      kStridedSliceAttributes, kPure, inferStridedSlice},
-    {"strided_slice_grad", "EndsTensor?, EndsTensorList*, Input, Out@GRAD, StartsTensor?, StartsTensorList*, StridesTensor?, StridesTensorList* -> Input@GRAD?",
+    {"strided_slice_grad",
+     "EndsTensor?, EndsTensorList*, Input, Out@GRAD, StartsTensor?, StartsTensorList*, "
+     "StridesTensor?, StridesTensorList* -> Input@GRAD?",
      kStridedSliceAttributes, kPure, inferGradients},
-    {"set_value", "Input, ValueTensor?, StartsTensorList*, EndsTensorList*, StepsTensorList* -> Out", kSetValueAttributes, kPure, inferSame<"Input", "Out">},
-    {"set_value_grad", "EndsTensorList*, Out@GRAD, StartsTensorList*, StepsTensorList*, ValueTensor? -> Input@GRAD?, ValueTensor@GRAD?", kSetValueAttributes,
-     kPure, inferSetValueGrad},
+    {"set_value",
+     "Input, ValueTensor?, StartsTensorList*, EndsTensorList*, StepsTensorList* -> Out",
+     kSetValueAttributes, kPure, inferSame<"Input", "Out">},
+    {"set_value_grad",
+     "EndsTensorList*, Out@GRAD, StartsTensorList*, StepsTensorList*, ValueTensor? -> Input@GRAD?, "
+     "ValueTensor@GRAD?",
+     kSetValueAttributes, kPure, inferSetValueGrad},
     {"gather", "X, Index, Axis? -> Out", "overwrite:b=true, axis:i=0", kPure, inferGather},
-    {"gather_grad", "Index, Out@GRAD, X, Axis? -> X@GRAD?", "overwrite:b=true, axis:i=0", kPure, inferGradients},
+    {"gather_grad", "Index, Out@GRAD, X, Axis? -> X@GRAD?", "overwrite:b=true, axis:i=0", kPure,
+     inferGradients},
     {"gather_nd", "X, Index -> Out", "", kPure, inferGatherNd},
     {"gather_nd_grad", "Index, Out@GRAD, X -> X@GRAD?", "", kPure, inferGradients},
     {"gather_tree", "Ids, Parents -> Out", "", kPure, inferSame<"Ids", "Out">},
     {"scatter", "X, Ids, Updates -> Out", "overwrite:b=true", kPure, inferSame<"X", "Out">},
-    {"scatter_grad", "Ids, Out@GRAD, Updates -> Updates@GRAD?, X@GRAD?", "overwrite:b=true", kPure, inferScatterGrad},
+    {"scatter_grad", "Ids, Out@GRAD, Updates -> Updates@GRAD?, X@GRAD?", "overwrite:b=true", kPure,
+     inferScatterGrad},
     {"scatter_nd_add", "X, Index, Updates -> Out", "", kPure, inferSame<"X", "Out">},
-    {"scatter_nd_add_grad", "Index, Out@GRAD, Updates -> Updates@GRAD?, X@GRAD?", "", kPure, inferScatterGrad},
+    {"scatter_nd_add_grad", "Index, Out@GRAD, Updates -> Updates@GRAD?, X@GRAD?", "", kPure,
+     inferScatterGrad},
     {"index_select", "X, Index -> Out", "dim:i=0", kPure, inferIndexSelect},
     {"index_select_grad", "Index?, Out@GRAD, X? -> X@GRAD?", "dim:i=0", kPure, inferGradients},
     {"index_sample", "X, Index -> Out", "", kPure, inferIndexSample},
     {"index_sample_grad", "Index?, Out@GRAD, X? -> X@GRAD?", "", kPure, inferGradients},
     {"take_along_axis", "Input, Index -> Result", "Axis:i", kPure, inferTakeAlongAxis},
-    {"take_along_axis_grad", "Index?, Input?, Result@GRAD -> Input@GRAD?", "Axis:i", kPure, inferGradients},
-    {"put_along_axis", "Input, Index, Value -> Result", "Axis:i, Reduce:s=assign, Include_self:b=true", kPure, inferSame<"Input", "Result">},
-    {"put_along_axis_grad", "Index?, Input?, Result?, Result@GRAD, Value? -> Input@GRAD?, Value@GRAD?", "Axis:i, Reduce:s=assign, Include_self:b=true", kPure,
+    {"take_along_axis_grad", "Index?, Input?, Result@GRAD -> Input@GRAD?", "Axis:i", kPure,
      inferGradients},
+    {"put_along_axis", "Input, Index, Value -> Result",
+     "Axis:i, Reduce:s=assign, Include_self:b=true", kPure, inferSame<"Input", "Result">},
+    {"put_along_axis_grad",
+     "Index?, Input?, Result?, Result@GRAD, Value? -> Input@GRAD?, Value@GRAD?",
+     "Axis:i, Reduce:s=assign, Include_self:b=true", kPure, inferGradients},
     {"masked_select", "X, Mask -> Y", "", kPure, nullptr},
     {"masked_select_grad", "Mask?, X?, Y@GRAD -> X@GRAD?", "", kPure, inferGradients},
     {"multiplex", "Ids, X+ -> Out", "", kPure, inferSame<"X", "Out">},
     {"multiplex_grad", "Ids, Out@GRAD, X* -> X@GRAD*", "", kPure, inferMultiplexGrad},
-    {"shard_index", "X -> Out", "index_num:i, nshards:i, shard_id:i, ignore_value:i=-1", kPure, inferSame<"X", "Out">},
+    {"shard_index", "X -> Out", "index_num:i, nshards:i, shard_id:i, ignore_value:i=-1", kPure,
+     inferSame<"X", "Out">},
     {"tril_triu", "X -> Out", "diagonal:i=0, lower:b=false", kPure, inferSame<"X", "Out">},
-    {"tril_triu_grad", "Out@GRAD -> X@GRAD?", "diagonal:i=0, lower:b=false", kPure, inferSame<"Out@GRAD", "X@GRAD">},
+    {"tril_triu_grad", "Out@GRAD -> X@GRAD?", "diagonal:i=0, lower:b=false", kPure,
+     inferSame<"Out@GRAD", "X@GRAD">},
     {"diag", "Diagonal -> Out", "", kPure, inferDiag},
     {"diag_v2", "X -> Out", "offset:i=0, padding_value:f=0", kPure, inferDiag},
     {"diag_embed", "Input -> Out", "offset:i=0, dim1:i=-2, dim2:i=-1", kPure, inferDiagEmbed},

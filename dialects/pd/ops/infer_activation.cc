@@ -6,10 +6,17 @@
 namespace dtranspile::pd {
 namespace {
 
-DType complexOf(DType real) { return real == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64; }
-DType realOf(DType type) { return type == DType::kComplex128 ? DType::kFloat64 : type == DType::kComplex64 ? DType::kFloat32 : type; }
+DType complexOf(DType real) {
+  return real == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
+}
+DType realOf(DType type) {
+  return type == DType::kComplex128  ? DType::kFloat64
+         : type == DType::kComplex64 ? DType::kFloat32
+                                     : type;
+}
 
-llvm::LogicalResult withType(InferContext& c, llvm::StringRef input, llvm::StringRef output, DType (*type)(DType)) {
+llvm::LogicalResult withType(InferContext& c, llvm::StringRef input, llvm::StringRef output,
+                             DType (*type)(DType)) {
   const TensorInfo* x = require(c, input);
   if (!x) return llvm::failure();
   TensorInfo out = *x;
@@ -26,7 +33,8 @@ llvm::LogicalResult inferMaxout(InferContext& c) {
   const std::optional<int64_t> axis = axisOf(c.op().getInt("axis"), x->rank());
   const int64_t groups = c.op().getInt("groups");
   if (!axis || groups < 1 || (known(x->dims[*axis]) && x->dims[*axis] % groups != 0))
-    return c.fail("cannot make groups of " + llvm::Twine(groups) + " along axis " + llvm::Twine(c.op().getInt("axis")) + " of X " + textOf(x->dims));
+    return c.fail("cannot make groups of " + llvm::Twine(groups) + " along axis " +
+                  llvm::Twine(c.op().getInt("axis")) + " of X " + textOf(x->dims));
   Dims dims = x->dims;
   if (known(dims[*axis])) dims[*axis] /= groups;
   c.out("Out", withDims(*x, dims));
@@ -46,6 +54,8 @@ llvm::LogicalResult inferComplex(InferContext& c) {
 
 llvm::LogicalResult inferRealPart(InferContext& c) { return withType(c, "X", "Out", realOf); }
 
-llvm::LogicalResult inferRealPartGradient(InferContext& c) { return withType(c, "Out@GRAD", "X@GRAD", complexOf); }
+llvm::LogicalResult inferRealPartGradient(InferContext& c) {
+  return withType(c, "Out@GRAD", "X@GRAD", complexOf);
+}
 
 }  // namespace dtranspile::pd

@@ -1,4 +1,5 @@
-// Shared parts of inference (infer_common.h): extents, numbers from tensors or attributes, results that take after operands.
+// Shared parts of inference (infer_common.h): extents, numbers from tensors or attributes, results
+// that take after operands.
 #include "dialects/pd/ops/infer_common.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -34,7 +35,9 @@ std::string textOf(DimsRef dims) {
 }
 
 bool agree(DimsRef a, DimsRef b) {
-  return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto pair) { return agree(std::get<0>(pair), std::get<1>(pair)); });
+  return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto pair) {
+           return agree(std::get<0>(pair), std::get<1>(pair));
+         });
 }
 
 std::optional<int64_t> axisOf(int64_t axis, int64_t rank) {
@@ -80,11 +83,14 @@ std::optional<DType> dtypeAttr(InferContext& c, llvm::StringRef name) {
   int64_t code = c.op().getInt(name);
   std::optional<DType> dtype;
   if (code >= 0 && code <= INT32_MAX) dtype = DTypeFromCode(static_cast<int32_t>(code));
-  if (!dtype) (void)c.fail("attribute '" + name + "' holds " + llvm::Twine(code) + ", which is no element type");
+  if (!dtype)
+    (void)c.fail("attribute '" + name + "' holds " + llvm::Twine(code) +
+                 ", which is no element type");
   return dtype;
 }
 
-std::optional<Dims> listFrom(InferContext& c, llvm::StringRef listSlot, llvm::StringRef tensorSlot, llvm::StringRef attribute) {
+std::optional<Dims> listFrom(InferContext& c, llvm::StringRef listSlot, llvm::StringRef tensorSlot,
+                             llvm::StringRef attribute) {
   if (unsigned count = listSlot.empty() ? 0 : c.inCount(listSlot)) {
     Dims list;
     for (unsigned i = 0; i < count; ++i) {
@@ -94,7 +100,8 @@ std::optional<Dims> listFrom(InferContext& c, llvm::StringRef listSlot, llvm::St
     return list;
   }
   if (const TensorInfo* tensor = tensorSlot.empty() ? nullptr : c.in(tensorSlot)) {
-    if (std::optional<llvm::SmallVector<int64_t>> value = c.constant(tensorSlot)) return Dims(value->begin(), value->end());
+    if (std::optional<llvm::SmallVector<int64_t>> value = c.constant(tensorSlot))
+      return Dims(value->begin(), value->end());
     constexpr int64_t kMaxRank = 64;
     int64_t count = tensor->elements();
     if (count < 0 || count > kMaxRank) return std::nullopt;
@@ -129,10 +136,12 @@ llvm::LogicalResult inferAllLike(InferContext& c, llvm::StringRef input) {
 llvm::LogicalResult inferGradients(InferContext& c) {
   for (const std::string& slot : c.op().outputSlots()) {
     llvm::StringRef forward = slot;
-    if (!forward.consume_back("@GRAD")) return c.fail("has an output slot '" + slot + "', which is no gradient");
+    if (!forward.consume_back("@GRAD"))
+      return c.fail("has an output slot '" + slot + "', which is no gradient");
     for (unsigned i = 0, n = c.outCount(slot); i < n; ++i) {
       if (const TensorInfo* info = c.in(forward, i)) c.out(slot, i, *info);
-      else if (!c.op().outputName(slot, i).empty() && c.op().output(slot, i)) return c.fail("lacks the forward value of '" + slot + "'");
+      else if (!c.op().outputName(slot, i).empty() && c.op().output(slot, i))
+        return c.fail("lacks the forward value of '" + slot + "'");
     }
   }
   return llvm::success();

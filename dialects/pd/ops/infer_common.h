@@ -1,5 +1,6 @@
-// What inference of all families shares: extents with -1 for unknown, results that take after an input, and gradients that
-// take after the forward value. Used by infer_<topic>.cc and, through the templates at the end, by the rows.
+// What inference of all families shares: extents with -1 for unknown, results that take after an
+// input, and gradients that take after the forward value. Used by infer_<topic>.cc and, through the
+// templates at the end, by the rows.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,8 @@ namespace dtranspile::pd {
 using Dims = llvm::SmallVector<int64_t, 4>;
 using DimsRef = llvm::ArrayRef<int64_t>;
 
-// Product of extents; -1 when one is not known (and none is 0); nothing on overflow or an extent below -1.
+// Product of extents; -1 when one is not known (and none is 0); nothing on overflow or an extent
+// below -1.
 std::optional<int64_t> productOf(DimsRef dims);
 std::string textOf(DimsRef dims);  // "[?, 3]"
 inline bool known(int64_t extent) { return extent >= 0; }
@@ -38,12 +40,15 @@ TensorInfo unknownLike(const TensorInfo& like);  // rank not known
 // Element type of an attribute that holds a dtype code; reports codes that are none.
 std::optional<DType> dtypeAttr(InferContext& c, llvm::StringRef name);
 
-// Numbers given by a list of one-element inputs, a tensor input or an attribute, in the framework's order of precedence. A number
-// that is not known while compiling is kUnknownValue. Nothing when not even their count is known.
+// Numbers given by a list of one-element inputs, a tensor input or an attribute, in the framework's
+// order of precedence. A number that is not known while compiling is kUnknownValue. Nothing when
+// not even their count is known.
 inline constexpr int64_t kUnknownValue = INT64_MIN;
-std::optional<Dims> listFrom(InferContext& c, llvm::StringRef listSlot, llvm::StringRef tensorSlot, llvm::StringRef attribute);
+std::optional<Dims> listFrom(InferContext& c, llvm::StringRef listSlot, llvm::StringRef tensorSlot,
+                             llvm::StringRef attribute);
 
-// The number that a one-element tensor input holds, else that of the attribute; kUnknownValue where the tensor is not constant.
+// The number that a one-element tensor input holds, else that of the attribute; kUnknownValue where
+// the tensor is not constant.
 int64_t numberFrom(InferContext& c, llvm::StringRef tensorSlot, llvm::StringRef attribute);
 
 // The result takes after the input, slot by slot.

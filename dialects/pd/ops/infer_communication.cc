@@ -15,7 +15,8 @@ llvm::LogicalResult inferScaled(InferContext& c, Edge edge, bool divide) {
   if (x->dims.empty()) return c.fail("has no axis to cut in X");
   Dims dims = x->dims;
   int64_t& extent = edge == Edge::First ? dims.front() : dims.back();
-  if (divide && known(extent) && extent % ranks != 0) return c.fail("cuts X " + textOf(x->dims) + " into " + llvm::Twine(ranks) + " parts");
+  if (divide && known(extent) && extent % ranks != 0)
+    return c.fail("cuts X " + textOf(x->dims) + " into " + llvm::Twine(ranks) + " parts");
   if (divide) extent = known(extent) ? extent / ranks : -1;
   else extent = productOf({extent, ranks}).value_or(-1);
   c.out("Out", edge == Edge::First ? withoutLod(withDims(*x, dims)) : withDims(*x, dims));
@@ -24,9 +25,17 @@ llvm::LogicalResult inferScaled(InferContext& c, Edge edge, bool divide) {
 
 }  // namespace
 
-llvm::LogicalResult inferGather0(InferContext& c) { return inferScaled(c, Edge::First, /*divide=*/false); }
-llvm::LogicalResult inferScatter0(InferContext& c) { return inferScaled(c, Edge::First, /*divide=*/true); }
-llvm::LogicalResult inferConcatLast(InferContext& c) { return inferScaled(c, Edge::Last, /*divide=*/false); }
-llvm::LogicalResult inferSplitLast(InferContext& c) { return inferScaled(c, Edge::Last, /*divide=*/true); }
+llvm::LogicalResult inferGather0(InferContext& c) {
+  return inferScaled(c, Edge::First, /*divide=*/false);
+}
+llvm::LogicalResult inferScatter0(InferContext& c) {
+  return inferScaled(c, Edge::First, /*divide=*/true);
+}
+llvm::LogicalResult inferConcatLast(InferContext& c) {
+  return inferScaled(c, Edge::Last, /*divide=*/false);
+}
+llvm::LogicalResult inferSplitLast(InferContext& c) {
+  return inferScaled(c, Edge::Last, /*divide=*/true);
+}
 
 }  // namespace dtranspile::pd

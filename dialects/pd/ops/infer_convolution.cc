@@ -14,8 +14,12 @@ bool sane(int64_t value) { return value >= -kLargest && value <= kLargest; }
 
 bool hasSpatialAxes(DimsRef dims) { return dims.size() >= 3 && dims.size() <= 5; }
 
-DimsRef spatialOf(const OpView& op, DimsRef dims) { return channelsLast(op) ? dims.slice(1, dims.size() - 2) : dims.drop_front(2); }
-int64_t channelsOf(const OpView& op, DimsRef dims) { return channelsLast(op) ? dims.back() : dims[1]; }
+DimsRef spatialOf(const OpView& op, DimsRef dims) {
+  return channelsLast(op) ? dims.slice(1, dims.size() - 2) : dims.drop_front(2);
+}
+int64_t channelsOf(const OpView& op, DimsRef dims) {
+  return channelsLast(op) ? dims.back() : dims[1];
+}
 
 Dims assemble(const OpView& op, int64_t batch, int64_t channels, DimsRef spatial) {
   Dims dims = {batch};
@@ -27,14 +31,16 @@ Dims assemble(const OpView& op, int64_t batch, int64_t channels, DimsRef spatial
 
 void padSame(Window& window) {
   window.dilation = 1;
-  if (!known(window.input) || !sane(window.input) || !sane(window.stride) || !sane(window.kernel)) return;
+  if (!known(window.input) || !sane(window.input) || !sane(window.stride) || !sane(window.kernel))
+    return;
   int64_t count = (window.input + window.stride - 1) / window.stride;
   int64_t total = std::max<int64_t>((count - 1) * window.stride + window.kernel - window.input, 0);
   window.before = total / 2;
   window.after = total - window.before;
 }
 
-// Attributes of one window list: "strides" and "paddings" have one number per axis, "paddings" maybe one per side.
+// Attributes of one window list: "strides" and "paddings" have one number per axis, "paddings"
+// maybe one per side.
 bool readSides(DimsRef paddings, unsigned axis, unsigned axes, Window& window) {
   bool perSide = paddings.size() == 2 * axes;
   if (!perSide && paddings.size() != axes) return false;
@@ -48,8 +54,9 @@ std::optional<Dims> countAll(InferContext& c, llvm::ArrayRef<Window> windows) {
   for (const Window& window : windows) {
     std::optional<int64_t> count = windowCount(window);
     if (!count) {
-      (void)c.fail("has no window of " + llvm::Twine(window.kernel) + " with stride " + llvm::Twine(window.stride) + " and padding " +
-                   llvm::Twine(window.before) + "+" + llvm::Twine(window.after) + " in an extent of " + llvm::Twine(window.input));
+      (void)c.fail("has no window of " + llvm::Twine(window.kernel) + " with stride " +
+                   llvm::Twine(window.stride) + " and padding " + llvm::Twine(window.before) + "+" +
+                   llvm::Twine(window.after) + " in an extent of " + llvm::Twine(window.input));
       return std::nullopt;
     }
     counts.push_back(*count);
@@ -61,14 +68,18 @@ std::optional<Dims> countAll(InferContext& c, llvm::ArrayRef<Window> windows) {
 std::optional<int64_t> transposedCount(const Window& window, int64_t extra) {
   if (!known(window.input)) return -1;
   int64_t stretched, kernel;
-  if (llvm::MulOverflow(window.input - 1, window.stride, stretched) || llvm::MulOverflow(window.dilation, window.kernel - 1, kernel)) return std::nullopt;
+  if (llvm::MulOverflow(window.input - 1, window.stride, stretched) ||
+      llvm::MulOverflow(window.dilation, window.kernel - 1, kernel))
+    return std::nullopt;
   for (int64_t value : {stretched, kernel, window.before, window.after, extra})
     if (!sane(value)) return std::nullopt;
   int64_t count = stretched - window.before - window.after + kernel + 1 + extra;
   return count > 0 ? std::optional<int64_t>(count) : std::nullopt;
 }
 
-std::string ranksText(DimsRef input, DimsRef filter) { return "Input " + textOf(input) + ", Filter " + textOf(filter); }
+std::string ranksText(DimsRef input, DimsRef filter) {
+  return "Input " + textOf(input) + ", Filter " + textOf(filter);
+}
 
 }  // namespace
 
@@ -85,31 +96,38 @@ std::optional<int64_t> windowCount(const Window& window) {
   for (int64_t value : {window.input, window.stride, window.before, window.after})
     if (!sane(value)) return std::nullopt;
   int64_t extent;
-  if (llvm::MulOverflow(window.dilation, window.kernel - 1, extent) || !sane(extent)) return std::nullopt;
+  if (llvm::MulOverflow(window.dilation, window.kernel - 1, extent) || !sane(extent))
+    return std::nullopt;
   int64_t room = window.input + window.before + window.after - extent - 1;
   if (window.ceil) room += window.stride - 1;
   if (room < 0) return std::nullopt;
   return room / window.stride + 1;
 }
 
-std::optional<llvm::SmallVector<Window, 3>> windowsOf(const OpView& op, const WindowRequest& request, std::string& error) {
+std::optional<llvm::SmallVector<Window, 3>> windowsOf(const OpView& op,
+                                                      const WindowRequest& request,
+                                                      std::string& error) {
   unsigned axes = request.input.size();
   std::vector<int64_t> strides = op.getInts("strides"), paddings = op.getInts("paddings");
   std::vector<int64_t> dilations(axes, 1);
   if (!request.isPool) dilations = op.getInts("dilations");
   if (request.kernel.size() != axes || strides.size() != axes || dilations.size() != axes) {
-    error = "has " + std::to_string(axes) + " spatial axes, but " + std::to_string(request.kernel.size()) + " kernel extents, " +
-            std::to_string(strides.size()) + " strides and " + std::to_string(dilations.size()) + " dilations";
+    error = "has " + std::to_string(axes) + " spatial axes, but " +
+            std::to_string(request.kernel.size()) + " kernel extents, " +
+            std::to_string(strides.size()) + " strides and " + std::to_string(dilations.size()) +
+            " dilations";
     return std::nullopt;
   }
   const OpSpec* spec = op.spec();
-  std::string algorithm = spec && spec->attribute("padding_algorithm") ? op.getString("padding_algorithm") : "EXPLICIT";
+  std::string algorithm =
+      spec && spec->attribute("padding_algorithm") ? op.getString("padding_algorithm") : "EXPLICIT";
   llvm::SmallVector<Window, 3> windows;
   for (unsigned i = 0; i < axes; ++i) {
     Window window{request.input[i], request.kernel[i], strides[i], dilations[i]};
     window.ceil = request.isPool && spec && spec->attribute("ceil_mode") && op.getBool("ceil_mode");
     if (algorithm == "EXPLICIT" && !readSides(paddings, i, axes, window)) {
-      error = "has " + std::to_string(paddings.size()) + " paddings for " + std::to_string(axes) + " spatial axes";
+      error = "has " + std::to_string(paddings.size()) + " paddings for " + std::to_string(axes) +
+              " spatial axes";
       return std::nullopt;
     }
     if (algorithm == "SAME" && window.stride > 0) padSame(window);
@@ -121,9 +139,11 @@ std::optional<llvm::SmallVector<Window, 3>> windowsOf(const OpView& op, const Wi
 llvm::LogicalResult inferConv(InferContext& c) {
   const TensorInfo *input = require(c, "Input"), *filter = require(c, "Filter");
   if (!input || !filter) return llvm::failure();
-  if (!hasSpatialAxes(input->dims) || input->rank() != filter->rank()) return c.fail("has ranks that do not fit: " + ranksText(input->dims, filter->dims));
+  if (!hasSpatialAxes(input->dims) || input->rank() != filter->rank())
+    return c.fail("has ranks that do not fit: " + ranksText(input->dims, filter->dims));
   std::string error;
-  auto windows = windowsOf(c.op(), {spatialOf(c.op(), input->dims), DimsRef(filter->dims).drop_front(2)}, error);
+  auto windows = windowsOf(
+      c.op(), {spatialOf(c.op(), input->dims), DimsRef(filter->dims).drop_front(2)}, error);
   if (!windows) return c.fail(error);
   std::optional<Dims> counts = countAll(c, *windows);
   if (!counts) return llvm::failure();
@@ -134,11 +154,14 @@ llvm::LogicalResult inferConv(InferContext& c) {
 llvm::LogicalResult inferConvTranspose(InferContext& c) {
   const TensorInfo *input = require(c, "Input"), *filter = require(c, "Filter");
   if (!input || !filter) return llvm::failure();
-  if (!hasSpatialAxes(input->dims) || input->rank() != filter->rank()) return c.fail("has ranks that do not fit: " + ranksText(input->dims, filter->dims));
+  if (!hasSpatialAxes(input->dims) || input->rank() != filter->rank())
+    return c.fail("has ranks that do not fit: " + ranksText(input->dims, filter->dims));
   std::string error;
-  auto windows = windowsOf(c.op(), {spatialOf(c.op(), input->dims), DimsRef(filter->dims).drop_front(2)}, error);
+  auto windows = windowsOf(
+      c.op(), {spatialOf(c.op(), input->dims), DimsRef(filter->dims).drop_front(2)}, error);
   if (!windows) return c.fail(error);
-  std::vector<int64_t> outputSize = c.op().getInts("output_size"), extra = c.op().getInts("output_padding");
+  std::vector<int64_t> outputSize = c.op().getInts("output_size"),
+                       extra = c.op().getInts("output_padding");
   Dims counts;
   for (auto [i, window] : llvm::enumerate(*windows)) {
     std::optional<int64_t> count = transposedCount(window, i < extra.size() ? extra[i] : 0);
@@ -172,10 +195,12 @@ std::optional<Dims> pooledDims(InferContext& c, DimsRef spatial) {
 llvm::LogicalResult inferPool(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
-  if (!hasSpatialAxes(x->dims)) return c.fail("pools over X " + textOf(x->dims) + ", which has no spatial axes");
+  if (!hasSpatialAxes(x->dims))
+    return c.fail("pools over X " + textOf(x->dims) + ", which has no spatial axes");
   std::optional<Dims> spatial = pooledDims(c, spatialOf(c.op(), x->dims));
   if (!spatial) return llvm::failure();
-  if (spatial->size() + 2 != x->dims.size()) return c.fail("pools X " + textOf(x->dims) + " to " + textOf(*spatial));
+  if (spatial->size() + 2 != x->dims.size())
+    return c.fail("pools X " + textOf(x->dims) + " to " + textOf(*spatial));
   c.out("Out", withDims(*x, assemble(c.op(), x->dims[0], channelsOf(c.op(), x->dims), *spatial)));
   return llvm::success();
 }
@@ -185,7 +210,8 @@ llvm::LogicalResult inferPoolWithIndex(InferContext& c) {
   const TensorInfo* x = c.in("X");
   std::optional<Dims> spatial = pooledDims(c, spatialOf(c.op(), x->dims));
   if (!spatial) return llvm::failure();
-  c.out("Mask", tensorInfo(DType::kInt32, assemble(c.op(), x->dims[0], channelsOf(c.op(), x->dims), *spatial)));
+  c.out("Mask", tensorInfo(DType::kInt32,
+                           assemble(c.op(), x->dims[0], channelsOf(c.op(), x->dims), *spatial)));
   return llvm::success();
 }
 
@@ -193,7 +219,8 @@ const Constraint kConvConstraints[3] = {
     {"C1", "Input must have two or three spatial axes, and Filter the same rank",
      [](const OpView& op, std::string& found) {
        std::optional<Dims> input = declaredDims(op, "Input"), filter = declaredDims(op, "Filter");
-       if (!input || !filter || (hasSpatialAxes(*input) && input->size() == filter->size())) return llvm::success();
+       if (!input || !filter || (hasSpatialAxes(*input) && input->size() == filter->size()))
+         return llvm::success();
        found = ranksText(*input, *filter);
        return llvm::failure();
      }},
@@ -201,8 +228,11 @@ const Constraint kConvConstraints[3] = {
      [](const OpView& op, std::string& found) {
        std::optional<Dims> input = declaredDims(op, "Input"), filter = declaredDims(op, "Filter");
        if (!input || !filter) return llvm::success();
-       int64_t channels = channelsOf(op, *input), perGroup = (*filter)[1], groups = op.getInt("groups");
-       if (!known(channels) || !known(perGroup) || (groups > 0 && channels % groups == 0 && channels / groups == perGroup)) return llvm::success();
+       int64_t channels = channelsOf(op, *input), perGroup = (*filter)[1],
+               groups = op.getInt("groups");
+       if (!known(channels) || !known(perGroup) ||
+           (groups > 0 && channels % groups == 0 && channels / groups == perGroup))
+         return llvm::success();
        found = ranksText(*input, *filter) + ", groups " + std::to_string(groups);
        return llvm::failure();
      }},
@@ -210,7 +240,9 @@ const Constraint kConvConstraints[3] = {
      [](const OpView& op, std::string& found) {
        std::optional<Dims> filter = declaredDims(op, "Filter");
        int64_t groups = op.getInt("groups");
-       if (!filter || filter->empty() || !known((*filter)[0]) || (groups > 0 && (*filter)[0] % groups == 0)) return llvm::success();
+       if (!filter || filter->empty() || !known((*filter)[0]) ||
+           (groups > 0 && (*filter)[0] % groups == 0))
+         return llvm::success();
        found = "Filter " + textOf(*filter) + ", groups " + std::to_string(groups);
        return llvm::failure();
      }},

@@ -11,19 +11,22 @@ struct Window {
   int64_t before = 0, after = 0;  // padding
   bool ceil = false;              // counts a last window that hangs over the end
 };
-// Number of positions: (input + before + after - dilation (kernel - 1) - 1 [+ stride - 1]) / stride + 1, -1 when the input is not known;
-// nothing when there is none or the stride is not positive.
+// Number of positions: (input + before + after - dilation (kernel - 1) - 1 [+ stride - 1]) / stride
+// + 1, -1 when the input is not known; nothing when there is none or the stride is not positive.
 std::optional<int64_t> windowCount(const Window& window);
 
-// The windows of a conv or pool op over the spatial axes of an input, padding resolved (conv_op.h: UpdatePaddingAndDilation: SAME centres
-// ceil(input / stride) windows and ignores dilations, VALID does not pad, EXPLICIT takes one number per axis or one per side).
-// Nothing, and `error` says why, when lists are of the wrong length.
+// The windows of a conv or pool op over the spatial axes of an input, padding resolved (conv_op.h:
+// UpdatePaddingAndDilation: SAME centres ceil(input / stride) windows and ignores dilations, VALID
+// does not pad, EXPLICIT takes one number per axis or one per side). Nothing, and `error` says why,
+// when lists are of the wrong length.
 struct WindowRequest {
   DimsRef input;  // spatial extents
   DimsRef kernel;
   bool isPool = false;
 };
-std::optional<llvm::SmallVector<Window, 3>> windowsOf(const OpView& op, const WindowRequest& request, std::string& error);
+std::optional<llvm::SmallVector<Window, 3>> windowsOf(const OpView& op,
+                                                      const WindowRequest& request,
+                                                      std::string& error);
 
 // True when channels are the last axis (NHWC, NDHWC).
 bool channelsLast(const OpView& op);

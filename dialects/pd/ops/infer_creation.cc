@@ -8,7 +8,9 @@
 namespace dtranspile::pd {
 namespace {
 
-bool has(const OpView& op, llvm::StringRef attribute) { return op.spec() && op.spec()->attribute(attribute); }
+bool has(const OpView& op, llvm::StringRef attribute) {
+  return op.spec() && op.spec()->attribute(attribute);
+}
 
 Dims orUnknown(Dims dims) {
   for (int64_t& extent : dims)
@@ -18,7 +20,8 @@ Dims orUnknown(Dims dims) {
 
 llvm::LogicalResult dtypeHolds(const OpView& op, std::string& found) {
   int64_t code = op.getInt("dtype");
-  if (code >= 0 && code <= INT32_MAX && DTypeFromCode(static_cast<int32_t>(code))) return llvm::success();
+  if (code >= 0 && code <= INT32_MAX && DTypeFromCode(static_cast<int32_t>(code)))
+    return llvm::success();
   found = "dtype " + std::to_string(code);
   return llvm::failure();
 }
@@ -33,7 +36,8 @@ llvm::LogicalResult shapeHolds(const OpView& op, std::string& found) {
 // Numbers in the list that is not empty; the framework allows one.
 size_t valueCount(const OpView& op) {
   size_t count = 0;
-  for (llvm::StringRef list : {"bool_values", "fp32_values", "fp64_values", "int32_values", "int64_values", "values"})
+  for (llvm::StringRef list :
+       {"bool_values", "fp32_values", "fp64_values", "int32_values", "int64_values", "values"})
     count = std::max(count, op.getFloats(list).size());
   return count;
 }
@@ -43,7 +47,8 @@ size_t valueCount(const OpView& op) {
 llvm::LogicalResult inferCreate(InferContext& c) {
   std::optional<DType> dtype = dtypeAttr(c, "dtype");
   if (!dtype) return llvm::failure();
-  std::optional<Dims> shape = listFrom(c, "ShapeTensorList", "ShapeTensor", has(c.op(), "shape") ? "shape" : "out_shape");
+  std::optional<Dims> shape =
+      listFrom(c, "ShapeTensorList", "ShapeTensor", has(c.op(), "shape") ? "shape" : "out_shape");
   if (!shape) {
     c.out("Out", unknownLike(tensorInfo(*dtype, {})));
     return llvm::success();
@@ -61,7 +66,8 @@ llvm::LogicalResult inferCreateLike(InferContext& c) {
   std::vector<int64_t> shape = c.op().getInts("shape");
   int64_t from = c.op().getInt("input_dim_idx"), to = c.op().getInt("output_dim_idx");
   if (from < 0 || from >= input->rank() || to < 0 || to >= static_cast<int64_t>(shape.size()))
-    return c.fail("cannot copy extent " + llvm::Twine(from) + " of Input " + textOf(input->dims) + " to " + llvm::Twine(to) + " of shape " + textOf(shape));
+    return c.fail("cannot copy extent " + llvm::Twine(from) + " of Input " + textOf(input->dims) +
+                  " to " + llvm::Twine(to) + " of shape " + textOf(shape));
   // The batch of a tensor with LoD is its number of sequences.
   shape[to] = from == 0 && input->lodLevel > 0 ? -1 : input->dims[from];
   c.out("Out", tensorInfo(*dtype, Dims(shape.begin(), shape.end())));
@@ -86,8 +92,10 @@ llvm::LogicalResult inferRange(InferContext& c) {
   if (!start) return llvm::failure();
   int64_t extent = -1;
   auto first = c.constant("Start"), last = c.constant("End"), step = c.constant("Step");
-  if (first && last && step && first->size() == 1 && last->size() == 1 && step->size() == 1 && (*step)[0] != 0) {
-    double count = std::ceil((static_cast<double>((*last)[0]) - static_cast<double>((*first)[0])) / static_cast<double>((*step)[0]));
+  if (first && last && step && first->size() == 1 && last->size() == 1 && step->size() == 1 &&
+      (*step)[0] != 0) {
+    double count = std::ceil((static_cast<double>((*last)[0]) - static_cast<double>((*first)[0])) /
+                             static_cast<double>((*step)[0]));
     extent = static_cast<int64_t>(std::clamp(count, 0.0, 9e15));
   }
   c.out("Out", tensorInfo(start->dtype, {extent}));
@@ -107,7 +115,9 @@ llvm::LogicalResult inferEye(InferContext& c) {
   if (!dtype) return llvm::failure();
   int64_t rows = c.op().getInt("num_rows"), columns = c.op().getInt("num_columns");
   if (columns == -1) columns = rows;
-  if (rows < 0 || columns < 0) return c.fail("cannot make a matrix of " + llvm::Twine(rows) + " rows and " + llvm::Twine(columns) + " columns");
+  if (rows < 0 || columns < 0)
+    return c.fail("cannot make a matrix of " + llvm::Twine(rows) + " rows and " +
+                  llvm::Twine(columns) + " columns");
   c.out("Out", tensorInfo(*dtype, {rows, columns}));
   return llvm::success();
 }
@@ -115,7 +125,8 @@ llvm::LogicalResult inferEye(InferContext& c) {
 llvm::LogicalResult inferRandperm(InferContext& c) {
   std::optional<DType> dtype = dtypeAttr(c, "dtype");
   if (!dtype) return llvm::failure();
-  if (c.op().getInt("n") < 0) return c.fail("cannot permute " + llvm::Twine(c.op().getInt("n")) + " numbers");
+  if (c.op().getInt("n") < 0)
+    return c.fail("cannot permute " + llvm::Twine(c.op().getInt("n")) + " numbers");
   c.out("Out", tensorInfo(*dtype, {c.op().getInt("n")}));
   return llvm::success();
 }
@@ -124,7 +135,8 @@ llvm::LogicalResult inferMultinomial(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
   const int64_t samples = c.op().getInt("num_samples");
-  if (x->dims.empty() || samples < 0) return c.fail("cannot draw " + llvm::Twine(samples) + " samples from X " + textOf(x->dims));
+  if (x->dims.empty() || samples < 0)
+    return c.fail("cannot draw " + llvm::Twine(samples) + " samples from X " + textOf(x->dims));
   Dims dims = x->dims;
   dims.back() = samples;
   c.out("Out", tensorInfo(DType::kInt64, dims));
@@ -160,17 +172,20 @@ llvm::LogicalResult inferSeed(InferContext& c) {
 
 const Constraint kCreateConstraints[2] = {
     {"C1", "dtype must be the code of an element type", dtypeHolds},
-    {"C2", "shape must hold extents, or -1 for unknown ones, whose product fits 63 bits", shapeHolds},
+    {"C2", "shape must hold extents, or -1 for unknown ones, whose product fits 63 bits",
+     shapeHolds},
 };
 
 const Constraint kAssignValueConstraints[3] = {
     {"C1", "dtype must be the code of an element type", dtypeHolds},
-    {"C2", "shape must hold extents, or -1 for unknown ones, whose product fits 63 bits", shapeHolds},
+    {"C2", "shape must hold extents, or -1 for unknown ones, whose product fits 63 bits",
+     shapeHolds},
     {"C3", "there must be as many values as shape has elements",
      [](const OpView& op, std::string& found) {
        std::vector<int64_t> shape = op.getInts("shape");
        size_t count = valueCount(op);
-       if (agree(productOf(shape).value_or(-1), static_cast<int64_t>(count))) return llvm::success();
+       if (agree(productOf(shape).value_or(-1), static_cast<int64_t>(count)))
+         return llvm::success();
        found = std::to_string(count) + " values for shape " + textOf(shape);
        return llvm::failure();
      }},

@@ -1,4 +1,5 @@
-// Inference of detection ops whose results programs declare with other types or extents than they have. Rows: detection.cc.
+// Inference of detection ops whose results programs declare with other types or extents than they
+// have. Rows: detection.cc.
 #include "dialects/pd/ops/infer_detection.h"
 
 namespace dtranspile::pd {
@@ -11,10 +12,12 @@ std::optional<TensorInfo> pooled(InferContext& c, llvm::StringRef input, int64_t
   const TensorInfo *x = require(c, input), *rois = require(c, "ROIs");
   if (!x || !rois) return std::nullopt;
   if (x->rank() != 4 || rois->rank() < 1) {
-    (void)c.fail("needs 4 dims of " + input + " and rows of regions in ROIs, not " + input + " " + textOf(x->dims) + " and ROIs " + textOf(rois->dims));
+    (void)c.fail("needs 4 dims of " + input + " and rows of regions in ROIs, not " + input + " " +
+                 textOf(x->dims) + " and ROIs " + textOf(rois->dims));
     return std::nullopt;
   }
-  const Dims dims = {rois->dims[0], channels == 0 ? x->dims[1] : channels, extent(c.op().getInt("pooled_height")), extent(c.op().getInt("pooled_width"))};
+  const Dims dims = {rois->dims[0], channels == 0 ? x->dims[1] : channels,
+                     extent(c.op().getInt("pooled_height")), extent(c.op().getInt("pooled_width"))};
   return tensorInfo(x->dtype, dims);
 }
 
@@ -46,9 +49,14 @@ llvm::LogicalResult inferDeformablePsroi(InferContext& c) {
 llvm::LogicalResult inferYoloLoss(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *boxes = require(c, "GTBox");
   if (!x || !boxes) return llvm::failure();
-  if (x->rank() != 4 || boxes->rank() != 3) return c.fail("needs 4 dims of X and 3 of GTBox, not X " + textOf(x->dims) + " and GTBox " + textOf(boxes->dims));
+  if (x->rank() != 4 || boxes->rank() != 3)
+    return c.fail("needs 4 dims of X and 3 of GTBox, not X " + textOf(x->dims) + " and GTBox " +
+                  textOf(boxes->dims));
   c.out("Loss", tensorInfo(x->dtype, {x->dims[0]}));
-  c.out("ObjectnessMask", tensorInfo(x->dtype, {x->dims[0], static_cast<int64_t>(c.op().getInts("anchor_mask").size()), x->dims[2], x->dims[3]}));
+  c.out(
+      "ObjectnessMask",
+      tensorInfo(x->dtype, {x->dims[0], static_cast<int64_t>(c.op().getInts("anchor_mask").size()),
+                            x->dims[2], x->dims[3]}));
   c.out("GTMatchMask", tensorInfo(DType::kInt32, {boxes->dims[0], boxes->dims[1]}));
   return llvm::success();
 }

@@ -1,4 +1,5 @@
-// Inference and constraints of element-wise, comparison and logical operators. Rows: elementwise.cc, logical.cc.
+// Inference and constraints of element-wise, comparison and logical operators. Rows:
+// elementwise.cc, logical.cc.
 #include "dialects/pd/ops/infer_elementwise.h"
 
 #include "dialects/pd/ops/declared.h"
@@ -6,7 +7,8 @@
 namespace dtranspile::pd {
 namespace {
 
-// Extent of the result, nothing when they do not fit. Of an unknown extent and one above 1 the latter: the former is it or 1.
+// Extent of the result, nothing when they do not fit. Of an unknown extent and one above 1 the
+// latter: the former is it or 1.
 std::optional<int64_t> broadcastExtent(int64_t a, int64_t b) {
   if (a == 1 || a == b) return b;
   if (b == 1) return a;
@@ -15,7 +17,9 @@ std::optional<int64_t> broadcastExtent(int64_t a, int64_t b) {
   return std::nullopt;
 }
 
-int64_t axisAttr(const OpView& op) { return op.hasAttr("axis") || (op.spec() && op.spec()->attribute("axis")) ? op.getInt("axis") : -1; }
+int64_t axisAttr(const OpView& op) {
+  return op.hasAttr("axis") || (op.spec() && op.spec()->attribute("axis")) ? op.getInt("axis") : -1;
+}
 
 }  // namespace
 
@@ -42,7 +46,9 @@ llvm::LogicalResult inferElementwise(InferContext& c) {
     return llvm::success();
   }
   std::optional<Dims> dims = broadcastDims(x->dims, y->dims, axisAttr(c.op()));
-  if (!dims) return c.fail("cannot broadcast X " + textOf(x->dims) + " and Y " + textOf(y->dims) + " with axis " + llvm::Twine(axisAttr(c.op())));
+  if (!dims)
+    return c.fail("cannot broadcast X " + textOf(x->dims) + " and Y " + textOf(y->dims) +
+                  " with axis " + llvm::Twine(axisAttr(c.op())));
   TensorInfo out = withDims(*x, *dims);
   out.lodLevel = std::max(x->lodLevel, x->dims.empty() ? y->lodLevel : 0);
   c.out("Out", out);
@@ -63,7 +69,9 @@ llvm::LogicalResult inferFusedActivation(InferContext& c) {
   // Nobody writes it unless it is saved.
   const std::vector<std::string> functors = c.op().getStrings("functor_list");
   if (!c.op().getBool("save_intermediate_out")) c.out("IntermediateOut", withDims(*x, {0}));
-  else c.out("IntermediateOut", !functors.empty() && llvm::StringRef(functors[0]).starts_with("elementwise_") ? *y : *x);
+  else
+    c.out("IntermediateOut",
+          !functors.empty() && llvm::StringRef(functors[0]).starts_with("elementwise_") ? *y : *x);
   return llvm::success();
 }
 
@@ -132,7 +140,9 @@ llvm::LogicalResult inferWhere(InferContext& c) {
   if (!condition || !x || !y) return llvm::failure();
   std::optional<Dims> dims = broadcastDims(x->dims, y->dims, -1);
   if (dims) dims = broadcastDims(*dims, condition->dims, -1);
-  if (!dims) return c.fail("cannot broadcast Condition " + textOf(condition->dims) + ", X " + textOf(x->dims) + " and Y " + textOf(y->dims));
+  if (!dims)
+    return c.fail("cannot broadcast Condition " + textOf(condition->dims) + ", X " +
+                  textOf(x->dims) + " and Y " + textOf(y->dims));
   c.out("Out", withDims(*x, *dims));
   return llvm::success();
 }
@@ -149,7 +159,8 @@ const Constraint kBroadcastConstraints[2] = {
      [](const OpView& op, std::string& found) {
        std::optional<Dims> x = declaredDims(op, "X"), y = declaredDims(op, "Y");
        int64_t axis = axisAttr(op);
-       if (!x || !y || (axis >= -1 && axis <= static_cast<int64_t>(std::max(x->size(), y->size())))) return llvm::success();
+       if (!x || !y || (axis >= -1 && axis <= static_cast<int64_t>(std::max(x->size(), y->size()))))
+         return llvm::success();
        found = "axis " + std::to_string(axis) + ", X " + textOf(*x) + ", Y " + textOf(*y);
        return llvm::failure();
      }},

@@ -1,4 +1,5 @@
-// Inference and constraints of element-wise operators, logical ones, and other maps of values to values.
+// Inference and constraints of element-wise operators, logical ones, and other maps of values to
+// values.
 #pragma once
 
 #include <optional>
@@ -7,8 +8,9 @@
 
 namespace dtranspile::pd {
 
-// Broadcast of x and y in the framework's way (elementwise_op_function.h): with axis -1 both are aligned at the right; otherwise the
-// lower rank's extents, without trailing ones, stand at axis, axis + 1 … of the other. Nothing when extents or axis do not fit.
+// Broadcast of x and y in the framework's way (elementwise_op_function.h): with axis -1 both are
+// aligned at the right; otherwise the lower rank's extents, without trailing ones, stand at axis,
+// axis + 1 … of the other. Nothing when extents or axis do not fit.
 std::optional<Dims> broadcastDims(DimsRef x, DimsRef y, int64_t axis);
 
 llvm::LogicalResult inferElementwise(InferContext& c);            // X, Y -> Out of X's dtype

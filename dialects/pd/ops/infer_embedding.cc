@@ -6,7 +6,8 @@ namespace dtranspile::pd {
 llvm::LogicalResult inferCvm(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
-  if (x->rank() != 2 || (known(x->dims[1]) && x->dims[1] < 2)) return c.fail("needs shows and clicks in the first two columns of X " + textOf(x->dims));
+  if (x->rank() != 2 || (known(x->dims[1]) && x->dims[1] < 2))
+    return c.fail("needs shows and clicks in the first two columns of X " + textOf(x->dims));
   int64_t width = known(x->dims[1]) && !c.op().getBool("use_cvm") ? x->dims[1] - 2 : x->dims[1];
   c.out("Y", withDims(*x, {x->dims[0], width}));
   return llvm::success();
@@ -23,7 +24,9 @@ llvm::LogicalResult inferFilterByInstag(InferContext& c) {
     return info;
   };
   c.out("Out", ragged(withDims(*x, dims)));
-  c.out("LossWeight", ragged(tensorInfo(c.programVersion() >= 2000000 ? DType::kFloat32 : DType::kFloat64, {-1, 1})));
+  c.out("LossWeight",
+        ragged(tensorInfo(c.programVersion() >= 2000000 ? DType::kFloat32 : DType::kFloat64,
+                          {-1, 1})));
   c.out("IndexMap", ragged(tensorInfo(DType::kInt64, {-1, 2})));
   return llvm::success();
 }
@@ -44,9 +47,12 @@ llvm::LogicalResult inferHash(InferContext& c) {
 llvm::LogicalResult inferSampleLogits(InferContext& c) {
   const TensorInfo *logits = require(c, "Logits"), *labels = require(c, "Labels");
   if (!logits || !labels) return llvm::failure();
-  if (logits->rank() != 2 || labels->rank() != 2) return c.fail("needs matrices in Logits " + textOf(logits->dims) + " and Labels " + textOf(labels->dims));
+  if (logits->rank() != 2 || labels->rank() != 2)
+    return c.fail("needs matrices in Logits " + textOf(logits->dims) + " and Labels " +
+                  textOf(labels->dims));
   int64_t samples = c.op().getInt("num_samples"), rows = logits->dims[0], trues = labels->dims[1];
-  if (samples < 0 || samples > INT32_MAX) return c.fail("cannot draw " + llvm::Twine(samples) + " samples");
+  if (samples < 0 || samples > INT32_MAX)
+    return c.fail("cannot draw " + llvm::Twine(samples) + " samples");
   Dims dims = {rows, known(trues) ? trues + samples : -1};
   c.out("Samples", tensorInfo(DType::kInt64, dims));
   c.out("Probabilities", tensorInfo(logits->dtype, dims));
@@ -60,7 +66,8 @@ llvm::LogicalResult inferSampleLogits(InferContext& c) {
 llvm::LogicalResult inferSampleLogitsGrad(InferContext& c) {
   const TensorInfo *like = require(c, "LogitsDim"), *gradient = require(c, "SampledLogits@GRAD");
   if (!like || !gradient) return llvm::failure();
-  if (like->rank() != 3) return c.fail("needs what sample_logits left in LogitsDim " + textOf(like->dims));
+  if (like->rank() != 3)
+    return c.fail("needs what sample_logits left in LogitsDim " + textOf(like->dims));
   c.out("Logits@GRAD", withDims(*gradient, {like->dims[0], like->dims[1]}));
   return llvm::success();
 }

@@ -1,4 +1,5 @@
-// Inference of features and samples of classes. Rows: embedding.cc (tables themselves: infer_loss.h).
+// Inference of features and samples of classes. Rows: embedding.cc (tables themselves:
+// infer_loss.h).
 #pragma once
 
 #include "dialects/pd/ops/infer_common.h"

@@ -6,7 +6,9 @@
 namespace dtranspile::pd {
 namespace {
 
-llvm::LogicalResult noAxis(InferContext& c, int64_t axis, DimsRef dims) { return c.fail("has no axis " + llvm::Twine(axis) + " in " + textOf(dims)); }
+llvm::LogicalResult noAxis(InferContext& c, int64_t axis, DimsRef dims) {
+  return c.fail("has no axis " + llvm::Twine(axis) + " in " + textOf(dims));
+}
 
 // Removes axes of extent 1 that a slice took one element of; what is left of all is a scalar.
 Dims dropAxes(const InferContext& c, DimsRef dims, llvm::ArrayRef<int64_t> axes) {
@@ -22,17 +24,25 @@ struct SliceLists {
 };
 
 // The bounds of a slice; failure after a report, nothing when their values come with the data.
-llvm::LogicalResult readSlice(InferContext& c, bool strided, int64_t rank, std::optional<SliceLists>& lists) {
+llvm::LogicalResult readSlice(InferContext& c, bool strided, int64_t rank,
+                              std::optional<SliceLists>& lists) {
   SliceLists read;
   read.axes = c.op().getInts("axes");
-  std::optional<Dims> starts = listFrom(c, "StartsTensorList", "StartsTensor", "starts"), ends = listFrom(c, "EndsTensorList", "EndsTensor", "ends");
-  std::optional<Dims> strides = strided ? listFrom(c, "StridesTensorList", "StridesTensor", "strides") : Dims(read.axes.size(), 1);
+  std::optional<Dims> starts = listFrom(c, "StartsTensorList", "StartsTensor", "starts"),
+                      ends = listFrom(c, "EndsTensorList", "EndsTensor", "ends");
+  std::optional<Dims> strides = strided
+                                    ? listFrom(c, "StridesTensorList", "StridesTensor", "strides")
+                                    : Dims(read.axes.size(), 1);
   if (!starts || !ends || !strides) return llvm::success();
-  if (starts->size() != read.axes.size() || ends->size() != read.axes.size() || strides->size() != read.axes.size())
-    return c.fail("has " + llvm::Twine(read.axes.size()) + " axes, " + llvm::Twine(starts->size()) + " starts and " + llvm::Twine(ends->size()) + " ends");
+  if (starts->size() != read.axes.size() || ends->size() != read.axes.size() ||
+      strides->size() != read.axes.size())
+    return c.fail("has " + llvm::Twine(read.axes.size()) + " axes, " + llvm::Twine(starts->size()) +
+                  " starts and " + llvm::Twine(ends->size()) + " ends");
   for (int64_t& axis : read.axes) {
     std::optional<int64_t> at = axisOf(axis, rank);
-    if (!at) return c.fail("has no axis " + llvm::Twine(axis) + " in a tensor of rank " + llvm::Twine(rank));
+    if (!at)
+      return c.fail("has no axis " + llvm::Twine(axis) + " in a tensor of rank " +
+                    llvm::Twine(rank));
     axis = *at;
   }
   read.starts = *starts;
@@ -42,10 +52,13 @@ llvm::LogicalResult readSlice(InferContext& c, bool strided, int64_t rank, std::
   return llvm::success();
 }
 
-// Elements of a slice with a stride of either sign, as the framework counts them (StridedSliceOutDims): bounds are clamped to 0, so
-// that with a negative stride only an end of -1 reaches the first element.
+// Elements of a slice with a stride of either sign, as the framework counts them
+// (StridedSliceOutDims): bounds are clamped to 0, so that with a negative stride only an end of -1
+// reaches the first element.
 int64_t stridedExtent(int64_t extent, int64_t start, int64_t end, int64_t stride) {
-  if (!known(extent) || extent == INT64_MAX || start == kUnknownValue || end == kUnknownValue || stride == kUnknownValue) return -1;
+  if (!known(extent) || extent == INT64_MAX || start == kUnknownValue || end == kUnknownValue ||
+      stride == kUnknownValue)
+    return -1;
   if (start < 0) start = std::max<int64_t>(start + extent, 0);
   if (end < 0 && !(end == -1 && stride < 0)) end = std::max<int64_t>(end + extent, 0);
   if (stride < 0) {
@@ -53,7 +66,8 @@ int64_t stridedExtent(int64_t extent, int64_t start, int64_t end, int64_t stride
     end = std::min(end, extent) + 1;
   }
   if (stride < 0 ? start < end : start > end) return 0;
-  int64_t left = std::max<int64_t>(std::min(start, end), 0), right = std::min(std::max(start, end), extent);
+  int64_t left = std::max<int64_t>(std::min(start, end), 0),
+          right = std::min(std::max(start, end), extent);
   int64_t step = stride < 0 ? -stride : stride;
   return right <= left ? 0 : (right - left - 1) / step + 1;
 }
@@ -75,8 +89,10 @@ llvm::LogicalResult inferSliceOf(InferContext& c, bool strided) {
   for (auto [i, axis] : llvm::enumerate(axes)) {
     if (axis < 0 || axis >= input->rank()) continue;
     if (!lists) dims[axis] = -1;
-    else if (strided && lists->strides[i] == 0) return c.fail("has stride 0 on axis " + llvm::Twine(axis));
-    else if (strided) dims[axis] = stridedExtent(dims[axis], lists->starts[i], lists->ends[i], lists->strides[i]);
+    else if (strided && lists->strides[i] == 0)
+      return c.fail("has stride 0 on axis " + llvm::Twine(axis));
+    else if (strided)
+      dims[axis] = stridedExtent(dims[axis], lists->starts[i], lists->ends[i], lists->strides[i]);
     else dims[axis] = sliceExtent(dims[axis], lists->starts[i], lists->ends[i]);
   }
   // One element of a dropped axis is left.
@@ -92,7 +108,9 @@ llvm::LogicalResult inferSliceOf(InferContext& c, bool strided) {
 
 int64_t sliceExtent(int64_t extent, int64_t start, int64_t end) {
   if (!known(extent) || start == kUnknownValue || end == kUnknownValue) return -1;
-  auto clamp = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent); };
+  auto clamp = [&](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent);
+  };
   return std::max<int64_t>(clamp(end) - clamp(start), 0);
 }
 
@@ -126,7 +144,8 @@ llvm::LogicalResult inferGatherNd(InferContext& c) {
     c.out("Out", unknownLike(*x));
     return llvm::success();
   }
-  if (depth > x->rank()) return c.fail("indexes " + llvm::Twine(depth) + " axes of X " + textOf(x->dims));
+  if (depth > x->rank())
+    return c.fail("indexes " + llvm::Twine(depth) + " axes of X " + textOf(x->dims));
   Dims dims(index->dims.begin(), index->dims.end() - 1);
   dims.append(x->dims.begin() + depth, x->dims.end());
   c.out("Out", withoutLod(withDims(*x, dims)));

@@ -5,7 +5,8 @@
 
 namespace dtranspile::pd {
 
-// One axis of a slice: begin and end clamped to [0, extent]; -1 when the extent or a bound is not known.
+// One axis of a slice: begin and end clamped to [0, extent]; -1 when the extent or a bound is not
+// known.
 int64_t sliceExtent(int64_t extent, int64_t start, int64_t end);
 
 llvm::LogicalResult inferSlice(InferContext& c);

@@ -10,17 +10,22 @@ namespace dtranspile::pd {
 namespace {
 
 bool innerAgree(DimsRef x, DimsRef y, int64_t xColumns, int64_t yColumns) {
-  std::optional<int64_t> width = productOf(x.drop_front(xColumns)), height = productOf(y.take_front(yColumns));
+  std::optional<int64_t> width = productOf(x.drop_front(xColumns)),
+                         height = productOf(y.take_front(yColumns));
   return width && height && agree(*width, *height);
 }
 
-bool splits(int64_t columns, DimsRef dims) { return columns >= 1 && columns < static_cast<int64_t>(dims.size()); }
+bool splits(int64_t columns, DimsRef dims) {
+  return columns >= 1 && columns < static_cast<int64_t>(dims.size());
+}
 
-MatmulShape matmulShape(const OpView& op, DimsRef x, DimsRef y, llvm::StringRef transposeX, llvm::StringRef transposeY) {
+MatmulShape matmulShape(const OpView& op, DimsRef x, DimsRef y, llvm::StringRef transposeX,
+                        llvm::StringRef transposeY) {
   return {x, y, op.getBool(transposeX), op.getBool(transposeY)};
 }
 
-llvm::LogicalResult inferProduct(InferContext& c, llvm::StringRef transposeX, llvm::StringRef transposeY, bool emptyIsOne) {
+llvm::LogicalResult inferProduct(InferContext& c, llvm::StringRef transposeX,
+                                 llvm::StringRef transposeY, bool emptyIsOne) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
   if (!x || !y) return llvm::failure();
   if (!x->rankKnown || !y->rankKnown) {
@@ -35,9 +40,11 @@ llvm::LogicalResult inferProduct(InferContext& c, llvm::StringRef transposeX, ll
   return llvm::success();
 }
 
-llvm::LogicalResult productHolds(const OpView& op, llvm::StringRef transposeX, llvm::StringRef transposeY, std::string& found) {
+llvm::LogicalResult productHolds(const OpView& op, llvm::StringRef transposeX,
+                                 llvm::StringRef transposeY, std::string& found) {
   std::optional<Dims> x = declaredDims(op, "X"), y = declaredDims(op, "Y");
-  if (!x || !y || matmulDims(matmulShape(op, *x, *y, transposeX, transposeY))) return llvm::success();
+  if (!x || !y || matmulDims(matmulShape(op, *x, *y, transposeX, transposeY)))
+    return llvm::success();
   found = "X " + textOf(*x) + ", Y " + textOf(*y);
   return llvm::failure();
 }
@@ -53,7 +60,8 @@ std::optional<Dims> matmulDims(MatmulShape shape) {
   int64_t width = column ? 1 : y[y.size() - (shape.transposeY ? 2 : 1)];
   int64_t depth = column ? y[0] : y[y.size() - (shape.transposeY ? 1 : 2)];
   if (!agree(inner, depth)) return std::nullopt;
-  std::optional<Dims> result = broadcastDims(x.drop_back(row ? 1 : 2), y.drop_back(column ? 1 : 2), -1);
+  std::optional<Dims> result =
+      broadcastDims(x.drop_back(row ? 1 : 2), y.drop_back(column ? 1 : 2), -1);
   if (!result) return std::nullopt;
   if (!row) result->push_back(height);
   if (!column) result->push_back(width);
@@ -69,7 +77,8 @@ llvm::LogicalResult inferMul(InferContext& c) {
     return llvm::success();
   }
   int64_t xColumns = c.op().getInt("x_num_col_dims"), yColumns = c.op().getInt("y_num_col_dims");
-  if (!splits(xColumns, x->dims) || !splits(yColumns, y->dims) || !innerAgree(x->dims, y->dims, xColumns, yColumns))
+  if (!splits(xColumns, x->dims) || !splits(yColumns, y->dims) ||
+      !innerAgree(x->dims, y->dims, xColumns, yColumns))
     return c.fail("cannot multiply X " + textOf(x->dims) + " and Y " + textOf(y->dims));
   Dims dims(x->dims.begin(), x->dims.begin() + xColumns);
   dims.append(y->dims.begin() + yColumns, y->dims.end());
@@ -77,14 +86,19 @@ llvm::LogicalResult inferMul(InferContext& c) {
   return llvm::success();
 }
 
-llvm::LogicalResult inferMatmul(InferContext& c) { return inferProduct(c, "transpose_X", "transpose_Y", true); }
+llvm::LogicalResult inferMatmul(InferContext& c) {
+  return inferProduct(c, "transpose_X", "transpose_Y", true);
+}
 
-llvm::LogicalResult inferMatmulV2(InferContext& c) { return inferProduct(c, "trans_x", "trans_y", !scalarDims(c).empty()); }
+llvm::LogicalResult inferMatmulV2(InferContext& c) {
+  return inferProduct(c, "trans_x", "trans_y", !scalarDims(c).empty());
+}
 
 llvm::LogicalResult inferBmm(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
   if (!x || !y) return llvm::failure();
-  if (x->rank() != 3 || y->rank() != 3 || !agree(x->dims[0], y->dims[0]) || !agree(x->dims[2], y->dims[1]))
+  if (x->rank() != 3 || y->rank() != 3 || !agree(x->dims[0], y->dims[0]) ||
+      !agree(x->dims[2], y->dims[1]))
     return c.fail("cannot multiply X " + textOf(x->dims) + " and Y " + textOf(y->dims));
   c.out("Out", withDims(*x, {x->dims[0], x->dims[1], y->dims[2]}));
   return llvm::success();
@@ -114,7 +128,8 @@ llvm::LogicalResult inferDot(InferContext& c) {
 llvm::LogicalResult inferAddmm(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
   if (!x || !y) return llvm::failure();
-  if (x->rank() != 2 || y->rank() != 2 || !agree(x->dims[1], y->dims[0])) return c.fail("cannot multiply X " + textOf(x->dims) + " and Y " + textOf(y->dims));
+  if (x->rank() != 2 || y->rank() != 2 || !agree(x->dims[1], y->dims[0]))
+    return c.fail("cannot multiply X " + textOf(x->dims) + " and Y " + textOf(y->dims));
   c.out("Out", withDims(*x, {x->dims[0], y->dims[1]}));
   return llvm::success();
 }
@@ -131,7 +146,8 @@ llvm::LogicalResult inferNorm(InferContext& c) {
   if (!x) return llvm::failure();
   c.out("Out", *x);
   std::optional<int64_t> axis = axisOf(c.op().getInt("axis"), x->rank());
-  if (!axis) return c.fail("has no axis " + llvm::Twine(c.op().getInt("axis")) + " in X " + textOf(x->dims));
+  if (!axis)
+    return c.fail("has no axis " + llvm::Twine(c.op().getInt("axis")) + " in X " + textOf(x->dims));
   Dims dims = x->dims;
   dims[*axis] = 1;
   c.out("Norm", withoutLod(withDims(*x, dims)));
@@ -141,7 +157,8 @@ llvm::LogicalResult inferNorm(InferContext& c) {
 llvm::LogicalResult inferBilinearProduct(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *weight = require(c, "Weight");
   if (!x || !weight) return llvm::failure();
-  if (x->dims.empty() || weight->dims.empty()) return c.fail("needs a batch in X and rows in Weight");
+  if (x->dims.empty() || weight->dims.empty())
+    return c.fail("needs a batch in X and rows in Weight");
   c.out("Out", withDims(*x, {x->dims[0], weight->dims[0]}));
   return llvm::success();
 }
@@ -160,7 +177,8 @@ llvm::LogicalResult inferBilinearProductGrad(InferContext& c) {
 llvm::LogicalResult inferKron(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
   if (!x || !y) return llvm::failure();
-  const TensorInfo &longer = x->rank() >= y->rank() ? *x : *y, &other = x->rank() >= y->rank() ? *y : *x;
+  const TensorInfo &longer = x->rank() >= y->rank() ? *x : *y,
+                   &other = x->rank() >= y->rank() ? *y : *x;
   Dims dims = longer.dims;
   for (int64_t i = 0; i < other.rank(); ++i) {
     int64_t& extent = dims[longer.rank() - other.rank() + i];
@@ -175,7 +193,8 @@ llvm::LogicalResult inferKron(InferContext& c) {
 llvm::LogicalResult inferDeterminant(InferContext& c) {
   const TensorInfo* x = require(c, "Input");
   if (!x) return llvm::failure();
-  if (x->rank() < 2 || !agree(x->dims[x->rank() - 1], x->dims[x->rank() - 2])) return c.fail("needs square matrices in Input " + textOf(x->dims));
+  if (x->rank() < 2 || !agree(x->dims[x->rank() - 1], x->dims[x->rank() - 2]))
+    return c.fail("needs square matrices in Input " + textOf(x->dims));
   Dims dims(x->dims.begin(), x->dims.end() - 2);
   if (dims.empty()) dims = scalarDims(c);
   if (c.op().type() == "slogdeterminant") dims.insert(dims.begin(), 2);
@@ -189,7 +208,8 @@ llvm::LogicalResult inferTrace(InferContext& c) {
   const bool legacy = c.programVersion() > 0 && c.programVersion() < 2000000;
   std::optional<int64_t> first = axisOf(c.op().getInt(legacy ? "dim1" : "axis1"), x->rank()),
                          second = axisOf(c.op().getInt(legacy ? "dim2" : "axis2"), x->rank());
-  if (!first || !second || *first == *second) return c.fail("needs two axes of Input " + textOf(x->dims));
+  if (!first || !second || *first == *second)
+    return c.fail("needs two axes of Input " + textOf(x->dims));
   Dims dims;
   for (int64_t i = 0; i < x->rank(); ++i) {
     if (i != *first && i != *second) dims.push_back(x->dims[i]);
@@ -220,7 +240,8 @@ llvm::LogicalResult inferRowDistance(InferContext& c) {
 llvm::LogicalResult inferFsp(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *y = require(c, "Y");
   if (!x || !y) return llvm::failure();
-  if (x->rank() != 4 || y->rank() != 4 || !agree(x->dims[0], y->dims[0]) || !agree(x->dims[2], y->dims[2]) || !agree(x->dims[3], y->dims[3]))
+  if (x->rank() != 4 || y->rank() != 4 || !agree(x->dims[0], y->dims[0]) ||
+      !agree(x->dims[2], y->dims[2]) || !agree(x->dims[3], y->dims[3]))
     return c.fail("needs images of one size in X " + textOf(x->dims) + " and Y " + textOf(y->dims));
   c.out("Out", withDims(*x, {x->dims[0], x->dims[1], y->dims[1]}));
   return llvm::success();
@@ -228,8 +249,10 @@ llvm::LogicalResult inferFsp(InferContext& c) {
 
 namespace {
 
-// Extents by label of one operand; the dims of an ellipsis are '0', '1' … from the right. False where the text does not fit the rank.
-bool labelExtents(llvm::StringRef text, DimsRef dims, llvm::StringMap<int64_t>& extents, size_t& hidden) {
+// Extents by label of one operand; the dims of an ellipsis are '0', '1' … from the right. False
+// where the text does not fit the rank.
+bool labelExtents(llvm::StringRef text, DimsRef dims, llvm::StringMap<int64_t>& extents,
+                  size_t& hidden) {
   auto [before, after] = text.split("...");
   const bool dots = text.contains("...");
   const size_t named = before.size() + after.size();
@@ -263,20 +286,25 @@ llvm::LogicalResult inferEinsum(InferContext& c) {
     const TensorInfo* operand = require(c, "Operands", i);
     if (!operand) return llvm::failure();
     if (i >= parts.size() || !labelExtents(parts[i], operand->dims, extents, hidden))
-      return c.fail("equation '" + text + "' does not fit operand " + llvm::Twine(i) + " " + textOf(operand->dims));
+      return c.fail("equation '" + text + "' does not fit operand " + llvm::Twine(i) + " " +
+                    textOf(operand->dims));
     c.out("InnerCache", i, withoutLod(*operand));
     c.out("XShape", i, tensorInfo(operand->dtype, {0}));
   }
   std::string wanted = right.str();
   if (!llvm::StringRef(text).contains("->")) {
     wanted = hidden ? "..." : "";
-    for (char label = 'A'; label <= 'z'; ++label) wanted.append(llvm::count(text, label) == 1 ? 1 : 0, label);
+    for (char label = 'A'; label <= 'z'; ++label)
+      wanted.append(llvm::count(text, label) == 1 ? 1 : 0, label);
   }
   Dims dims;
   auto [before, after] = llvm::StringRef(wanted).split("...");
-  auto add = [&](llvm::StringRef label) { dims.push_back(extents.count(label) ? extents.lookup(label) : -1); };
+  auto add = [&](llvm::StringRef label) {
+    dims.push_back(extents.count(label) ? extents.lookup(label) : -1);
+  };
   for (size_t i = 0; i < before.size(); ++i) add(before.substr(i, 1));
-  for (size_t i = hidden; llvm::StringRef(wanted).contains("...") && i-- > 0;) add(std::to_string(i));
+  for (size_t i = hidden; llvm::StringRef(wanted).contains("...") && i-- > 0;)
+    add(std::to_string(i));
   for (size_t i = 0; i < after.size(); ++i) add(after.substr(i, 1));
   c.out("Out", withoutLod(withDims(*first, dims.empty() ? scalarDims(c) : dims)));
   return llvm::success();
@@ -292,14 +320,18 @@ const Constraint kMulConstraints[2] = {
     {"C1", "x_num_col_dims and y_num_col_dims must leave at least one axis on both sides",
      [](const OpView& op, std::string& found) {
        std::optional<Dims> x = declaredDims(op, "X"), y = declaredDims(op, "Y");
-       if (!x || !y || (splits(op.getInt("x_num_col_dims"), *x) && splits(op.getInt("y_num_col_dims"), *y))) return llvm::success();
-       found = std::to_string(op.getInt("x_num_col_dims")) + " of X " + textOf(*x) + ", " + std::to_string(op.getInt("y_num_col_dims")) + " of Y " + textOf(*y);
+       if (!x || !y ||
+           (splits(op.getInt("x_num_col_dims"), *x) && splits(op.getInt("y_num_col_dims"), *y)))
+         return llvm::success();
+       found = std::to_string(op.getInt("x_num_col_dims")) + " of X " + textOf(*x) + ", " +
+               std::to_string(op.getInt("y_num_col_dims")) + " of Y " + textOf(*y);
        return llvm::failure();
      }},
     {"C2", "the flattened X must have as many columns as the flattened Y has rows",
      [](const OpView& op, std::string& found) {
        std::optional<Dims> x = declaredDims(op, "X"), y = declaredDims(op, "Y");
-       if (!x || !y || innerAgree(*x, *y, op.getInt("x_num_col_dims"), op.getInt("y_num_col_dims"))) return llvm::success();
+       if (!x || !y || innerAgree(*x, *y, op.getInt("x_num_col_dims"), op.getInt("y_num_col_dims")))
+         return llvm::success();
        found = "X " + textOf(*x) + ", Y " + textOf(*y);
        return llvm::failure();
      }},
@@ -307,12 +339,16 @@ const Constraint kMulConstraints[2] = {
 
 const Constraint kMatmulConstraints[1] = {
     {"C1", "inner extents must agree and batches must be broadcastable",
-     [](const OpView& op, std::string& found) { return productHolds(op, "transpose_X", "transpose_Y", found); }},
+     [](const OpView& op, std::string& found) {
+       return productHolds(op, "transpose_X", "transpose_Y", found);
+     }},
 };
 
 const Constraint kMatmulV2Constraints[1] = {
     {"C1", "inner extents must agree and batches must be broadcastable",
-     [](const OpView& op, std::string& found) { return productHolds(op, "trans_x", "trans_y", found); }},
+     [](const OpView& op, std::string& found) {
+       return productHolds(op, "trans_x", "trans_y", found);
+     }},
 };
 
 }  // namespace dtranspile::pd

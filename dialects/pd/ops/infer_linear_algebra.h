@@ -5,7 +5,8 @@
 
 namespace dtranspile::pd {
 
-// Result of a product of batches of matrices; 1-D operands are a row (left) and a column (right). Nothing when extents do not fit.
+// Result of a product of batches of matrices; 1-D operands are a row (left) and a column (right).
+// Nothing when extents do not fit.
 struct MatmulShape {
   DimsRef x, y;
   bool transposeX = false, transposeY = false;
@@ -27,11 +28,13 @@ llvm::LogicalResult inferBilinearProductGrad(InferContext& c);
 llvm::LogicalResult inferKron(InferContext& c);
 llvm::LogicalResult inferDeterminant(InferContext& c);  // determinant, slogdeterminant
 llvm::LogicalResult inferTrace(InferContext& c);
-llvm::LogicalResult inferDist(InferContext& c);         // a scalar
-llvm::LogicalResult inferRowDistance(InferContext& c);  // squared_l2_distance, cos_sim: one number per row
+llvm::LogicalResult inferDist(InferContext& c);  // a scalar
+llvm::LogicalResult inferRowDistance(
+    InferContext& c);  // squared_l2_distance, cos_sim: one number per row
 llvm::LogicalResult inferFsp(InferContext& c);
 llvm::LogicalResult inferEinsum(InferContext& c);
-llvm::LogicalResult inferEinsumGrad(InferContext& c);  // gradients take after InnerCache, which holds the operands
+llvm::LogicalResult inferEinsumGrad(
+    InferContext& c);  // gradients take after InnerCache, which holds the operands
 
 extern const Constraint kMulConstraints[2];       // C1 column counts, C2 inner extents
 extern const Constraint kMatmulConstraints[1];    // C1 inner extents and batches

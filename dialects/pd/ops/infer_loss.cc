@@ -1,4 +1,5 @@
-// Inference and constraints of losses, embeddings and metrics. Rows: loss.cc, embedding.cc, metric.cc.
+// Inference and constraints of losses, embeddings and metrics. Rows: loss.cc, embedding.cc,
+// metric.cc.
 #include "dialects/pd/ops/infer_loss.h"
 
 #include "dialects/pd/ops/declared.h"
@@ -27,8 +28,10 @@ bool isMatrix(const OpView& op, llvm::StringRef slot, std::string& found) {
   return false;
 }
 
-// Hard labels have extent 1 at the axis of classes, soft ones all classes; the other extents are those of the scores.
-llvm::LogicalResult labelHolds(const OpView& op, llvm::StringRef scores, int64_t axis, bool soft, std::string& found) {
+// Hard labels have extent 1 at the axis of classes, soft ones all classes; the other extents are
+// those of the scores.
+llvm::LogicalResult labelHolds(const OpView& op, llvm::StringRef scores, int64_t axis, bool soft,
+                               std::string& found) {
   std::optional<Dims> x = declaredDims(op, scores), label = declaredDims(op, "Label");
   if (!x || !label || x->empty()) return llvm::success();
   std::optional<int64_t> at = axisOf(axis, x->size());
@@ -95,7 +98,8 @@ llvm::LogicalResult inferNegativeLogLikelihood(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *label = require(c, "Label");
   if (!x || !label) return llvm::failure();
   if (x->rankKnown && x->rank() < 2) return c.fail("has no classes in X " + textOf(x->dims));
-  c.out("Out", tensorInfo(x->dtype, c.op().getString("reduction") == "none" ? label->dims : scalarDims(c)));
+  c.out("Out", tensorInfo(x->dtype,
+                          c.op().getString("reduction") == "none" ? label->dims : scalarDims(c)));
   c.out("Total_weight", tensorInfo(x->dtype, scalarDims(c)));
   return llvm::success();
 }
@@ -120,10 +124,12 @@ llvm::LogicalResult inferKlDivergence(InferContext& c) {
 llvm::LogicalResult inferEmbedding(InferContext& c) {
   const TensorInfo *table = require(c, "W"), *ids = require(c, "Ids");
   if (!table || !ids) return llvm::failure();
-  if (table->rank() != 2) return c.fail("looks up rows of W " + textOf(table->dims) + ", which is no matrix");
+  if (table->rank() != 2)
+    return c.fail("looks up rows of W " + textOf(table->dims) + ", which is no matrix");
   Dims dims = ids->dims;
   if (c.op().type() == "lookup_table") {
-    if (dims.empty() || !agree(dims.back(), 1)) return c.fail("needs an extent of 1 at the end of Ids " + textOf(ids->dims));
+    if (dims.empty() || !agree(dims.back(), 1))
+      return c.fail("needs an extent of 1 at the end of Ids " + textOf(ids->dims));
     dims.pop_back();
   }
   dims.push_back(table->dims[1]);
@@ -150,7 +156,8 @@ llvm::LogicalResult inferNce(InferContext& c) {
   int64_t negatives = c.op().getInt("num_neg_samples");
   std::vector<int64_t> custom = c.op().getInts("custom_neg_classes");
   if (!custom.empty()) negatives = custom.size();
-  if (negatives < 0 || negatives > INT32_MAX) return c.fail("draws " + llvm::Twine(negatives) + " samples");
+  if (negatives < 0 || negatives > INT32_MAX)
+    return c.fail("draws " + llvm::Twine(negatives) + " samples");
   Dims samples = {input->dims[0], known(trueClasses) ? trueClasses + negatives : -1};
   c.out("Cost", tensorInfo(input->dtype, {input->dims[0], 1}));
   c.out("SampleLogits", tensorInfo(input->dtype, samples));
@@ -178,7 +185,8 @@ llvm::LogicalResult inferHierarchicalSigmoid(InferContext& c) {
   // Depth of the default tree: bits of the highest leaf's code (matrix_bit_code.h).
   const TensorInfo* path = c.in("PathTable");
   int64_t classes = c.op().getInt("num_classes");
-  if (!path && classes < 2) return c.fail("needs at least 2 classes, found " + llvm::Twine(classes));
+  if (!path && classes < 2)
+    return c.fail("needs at least 2 classes, found " + llvm::Twine(classes));
   int64_t depth = path ? (path->rank() == 2 ? path->dims[1] : -1) : llvm::Log2_64(classes - 1) + 1;
   c.out("Out", tensorInfo(x->dtype, {batch, 1}));
   c.out("PreOut", tensorInfo(x->dtype, {batch, depth}));
@@ -201,7 +209,8 @@ llvm::LogicalResult inferAccuracy(InferContext& c) {
   const TensorInfo* scores = require(c, "Out");
   if (!scores) return llvm::failure();
   c.out("Accuracy", tensorInfo(scores->dtype, scalarDims(c)));
-  for (llvm::StringRef slot : {"Correct", "Total"}) c.out(slot, tensorInfo(DType::kInt32, scalarDims(c)));
+  for (llvm::StringRef slot : {"Correct", "Total"})
+    c.out(slot, tensorInfo(DType::kInt32, scalarDims(c)));
   return llvm::success();
 }
 
@@ -216,7 +225,8 @@ llvm::LogicalResult inferPrecisionRecall(InferContext& c) {
   const int64_t classes = c.op().getInt("class_number");
   if (!scores) return llvm::failure();
   if (classes < 1) return c.fail("counts " + llvm::Twine(classes) + " classes");
-  for (llvm::StringRef slot : {"BatchMetrics", "AccumMetrics"}) c.out(slot, tensorInfo(scores->dtype, {6}));
+  for (llvm::StringRef slot : {"BatchMetrics", "AccumMetrics"})
+    c.out(slot, tensorInfo(scores->dtype, {6}));
   c.out("AccumStatesInfo", tensorInfo(scores->dtype, {classes, 4}));
   return llvm::success();
 }
@@ -225,20 +235,24 @@ llvm::LogicalResult inferMeanIou(InferContext& c) {
   const int64_t classes = c.op().getInt("num_classes");
   if (classes < 1) return c.fail("counts " + llvm::Twine(classes) + " classes");
   c.out("OutMeanIou", tensorInfo(DType::kFloat32, {1}));
-  for (llvm::StringRef slot : {"OutWrong", "OutCorrect"}) c.out(slot, tensorInfo(DType::kInt32, {classes}));
+  for (llvm::StringRef slot : {"OutWrong", "OutCorrect"})
+    c.out(slot, tensorInfo(DType::kInt32, {classes}));
   return llvm::success();
 }
 
 llvm::LogicalResult inferChunkEval(InferContext& c) {
-  for (llvm::StringRef slot : {"Precision", "Recall", "F1-Score"}) c.out(slot, tensorInfo(DType::kFloat32, {1}));
-  for (llvm::StringRef slot : {"NumInferChunks", "NumLabelChunks", "NumCorrectChunks"}) c.out(slot, tensorInfo(DType::kInt64, {1}));
+  for (llvm::StringRef slot : {"Precision", "Recall", "F1-Score"})
+    c.out(slot, tensorInfo(DType::kFloat32, {1}));
+  for (llvm::StringRef slot : {"NumInferChunks", "NumLabelChunks", "NumCorrectChunks"})
+    c.out(slot, tensorInfo(DType::kInt64, {1}));
   return llvm::success();
 }
 
 llvm::LogicalResult inferPairs(InferContext& c) {
   const TensorInfo* score = require(c, "Score");
   if (!score) return llvm::failure();
-  for (llvm::StringRef slot : {"PositivePair", "NegativePair", "NeutralPair"}) c.out(slot, tensorInfo(score->dtype, {1}));
+  for (llvm::StringRef slot : {"PositivePair", "NegativePair", "NeutralPair"})
+    c.out(slot, tensorInfo(score->dtype, {1}));
   return llvm::success();
 }
 
@@ -267,20 +281,26 @@ const Constraint kSoftmaxCrossEntropyConstraints[3] = {
     {"C2", "Label must have the rank of Logits, or one less for hard labels",
      [](const OpView& op, std::string& found) {
        std::optional<Dims> logits = declaredDims(op, "Logits"), label = declaredDims(op, "Label");
-       if (!logits || !label || label->size() == logits->size() || (!op.getBool("soft_label") && label->size() + 1 == logits->size())) return llvm::success();
+       if (!logits || !label || label->size() == logits->size() ||
+           (!op.getBool("soft_label") && label->size() + 1 == logits->size()))
+         return llvm::success();
        found = "Label " + textOf(*label) + ", Logits " + textOf(*logits);
        return llvm::failure();
      }},
     {"C3", "Label must have the extents of Logits, with 1 at axis unless soft_label",
-     [](const OpView& op, std::string& found) { return labelHolds(op, "Logits", op.getInt("axis"), op.getBool("soft_label"), found); }},
+     [](const OpView& op, std::string& found) {
+       return labelHolds(op, "Logits", op.getInt("axis"), op.getBool("soft_label"), found);
+     }},
 };
 
 const Constraint kEmbeddingConstraints[1] = {
-    {"C1", "W must be a matrix", [](const OpView& op, std::string& found) { return llvm::success(isMatrix(op, "W", found)); }},
+    {"C1", "W must be a matrix",
+     [](const OpView& op, std::string& found) { return llvm::success(isMatrix(op, "W", found)); }},
 };
 
 const Constraint kLookupTableConstraints[2] = {
-    {"C1", "W must be a matrix", [](const OpView& op, std::string& found) { return llvm::success(isMatrix(op, "W", found)); }},
+    {"C1", "W must be a matrix",
+     [](const OpView& op, std::string& found) { return llvm::success(isMatrix(op, "W", found)); }},
     {"C2", "Ids must end in an extent of 1",
      [](const OpView& op, std::string& found) {
        std::optional<Dims> ids = declaredDims(op, "Ids");

@@ -13,7 +13,7 @@ llvm::LogicalResult inferSmoothL1(InferContext& c);
 llvm::LogicalResult inferKlDivergence(InferContext& c);
 llvm::LogicalResult inferNegativeLogLikelihood(InferContext& c);  // nll_loss
 llvm::LogicalResult inferCenterLoss(InferContext& c);
-llvm::LogicalResult inferEmbedding(InferContext& c);      // lookup_table, lookup_table_v2, c_embedding
+llvm::LogicalResult inferEmbedding(InferContext& c);  // lookup_table, lookup_table_v2, c_embedding
 llvm::LogicalResult inferEmbeddingGrad(InferContext& c);  // SelectedRows where is_sparse
 llvm::LogicalResult inferNce(InferContext& c);
 llvm::LogicalResult inferSparseWeightGrad(InferContext& c);  // nce_grad, hierarchical_sigmoid_grad
@@ -26,9 +26,10 @@ llvm::LogicalResult inferMeanIou(InferContext& c);
 llvm::LogicalResult inferChunkEval(InferContext& c);
 llvm::LogicalResult inferPairs(InferContext& c);  // positive_negative_pair
 
-extern const Constraint kCrossEntropyConstraints[2];         // C1 ranks, C2 extents of Label
-extern const Constraint kSoftmaxCrossEntropyConstraints[3];  // C1 axis, C2 ranks, C3 extents of Label
-extern const Constraint kEmbeddingConstraints[1];            // C1 W is a matrix
-extern const Constraint kLookupTableConstraints[2];          // C1 W is a matrix, C2 Ids end in 1
+extern const Constraint kCrossEntropyConstraints[2];  // C1 ranks, C2 extents of Label
+extern const Constraint
+    kSoftmaxCrossEntropyConstraints[3];              // C1 axis, C2 ranks, C3 extents of Label
+extern const Constraint kEmbeddingConstraints[1];    // C1 W is a matrix
+extern const Constraint kLookupTableConstraints[2];  // C1 W is a matrix, C2 Ids end in 1
 
 }  // namespace dtranspile::pd

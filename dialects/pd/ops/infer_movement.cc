@@ -10,15 +10,20 @@ using llvm::failure;
 using llvm::LogicalResult;
 using llvm::success;
 
-LogicalResult noAxis(InferContext& c, int64_t axis, DimsRef dims) { return c.fail("has no axis " + llvm::Twine(axis) + " in " + textOf(dims)); }
+LogicalResult noAxis(InferContext& c, int64_t axis, DimsRef dims) {
+  return c.fail("has no axis " + llvm::Twine(axis) + " in " + textOf(dims));
+}
 
 // Extents with an unknown among them are unknown; so is what does not fit (kernels refuse it).
 int64_t sum(int64_t a, int64_t b) {
   int64_t result;
-  return known(a) && b != kUnknownValue && !llvm::AddOverflow(a, b, result) && result >= 0 ? result : -1;
+  return known(a) && b != kUnknownValue && !llvm::AddOverflow(a, b, result) && result >= 0 ? result
+                                                                                           : -1;
 }
 
-int64_t product(std::initializer_list<int64_t> extents) { return productOf(DimsRef(extents)).value_or(-1); }
+int64_t product(std::initializer_list<int64_t> extents) {
+  return productOf(DimsRef(extents)).value_or(-1);
+}
 
 int64_t quotient(int64_t extent, int64_t by) { return known(extent) && by > 0 ? extent / by : -1; }
 
@@ -47,7 +52,8 @@ int64_t factorOf(const OpView& op) {
 }
 
 // Windows of one dim; attributes are 32 bits wide.
-int64_t windows(int64_t extent, int64_t before, int64_t after, int64_t kernel, int64_t dilation, int64_t stride) {
+int64_t windows(int64_t extent, int64_t before, int64_t after, int64_t kernel, int64_t dilation,
+                int64_t stride) {
   const int64_t padded = sum(sum(extent, before), after), reach = dilation * (kernel - 1) + 1;
   return known(padded) && padded >= reach && stride > 0 ? (padded - reach) / stride + 1 : -1;
 }
@@ -59,18 +65,27 @@ struct WindowCount {
 };
 
 // Nothing after a report.
-std::optional<WindowCount> windowsOf(InferContext& c, const char* kernelName, int64_t height, int64_t width) {
-  const std::vector<int64_t> kernel = c.op().getInts(kernelName), stride = c.op().getInts("strides"), padding = c.op().getInts("paddings");
-  const std::vector<int64_t> dilation = c.op().spec()->attribute("dilations") ? c.op().getInts("dilations") : std::vector<int64_t>{1, 1};
+std::optional<WindowCount> windowsOf(InferContext& c, const char* kernelName, int64_t height,
+                                     int64_t width) {
+  const std::vector<int64_t> kernel = c.op().getInts(kernelName),
+                             stride = c.op().getInts("strides"),
+                             padding = c.op().getInts("paddings");
+  const std::vector<int64_t> dilation = c.op().spec()->attribute("dilations")
+                                            ? c.op().getInts("dilations")
+                                            : std::vector<int64_t>{1, 1};
   const bool odd = padding.size() != 1 && padding.size() != 2 && padding.size() != 4;
-  if (odd || kernel.empty() || kernel.size() > 2 || stride.empty() || stride.size() > 2 || dilation.empty() || dilation.size() > 2) {
-    (void)c.fail("has windows of " + textOf(kernel) + " with strides " + textOf(stride) + " and paddings " + textOf(padding));
+  if (odd || kernel.empty() || kernel.size() > 2 || stride.empty() || stride.size() > 2 ||
+      dilation.empty() || dilation.size() > 2) {
+    (void)c.fail("has windows of " + textOf(kernel) + " with strides " + textOf(stride) +
+                 " and paddings " + textOf(padding));
     return std::nullopt;
   }
   const size_t after = padding.size() == 4 ? 2 : 0;
   WindowCount w;
-  w.down = windows(height, at(padding, 0), at(padding, after), at(kernel, 0), at(dilation, 0), at(stride, 0));
-  w.across = windows(width, at(padding, 1), at(padding, after + 1), at(kernel, 1), at(dilation, 1), at(stride, 1));
+  w.down = windows(height, at(padding, 0), at(padding, after), at(kernel, 0), at(dilation, 0),
+                   at(stride, 0));
+  w.across = windows(width, at(padding, 1), at(padding, after + 1), at(kernel, 1), at(dilation, 1),
+                     at(stride, 1));
   w.kernel = product({at(kernel, 0), at(kernel, 1)});
   return w;
 }
@@ -94,7 +109,9 @@ LogicalResult inferRepeatInterleave(InferContext& c) {
   std::optional<int64_t> axis = axisOf(c.op().getInt("dim"), x->rank());
   if (!axis) return noAxis(c, c.op().getInt("dim"), x->dims);
   Dims dims = x->dims;
-  dims[*axis] = c.in("RepeatsTensor") ? -1 : product({dims[*axis], std::max<int64_t>(c.op().getInt("Repeats"), -1)});
+  dims[*axis] = c.in("RepeatsTensor")
+                    ? -1
+                    : product({dims[*axis], std::max<int64_t>(c.op().getInt("Repeats"), -1)});
   c.out("Out", withoutLod(withDims(*x, dims)));
   return success();
 }
@@ -106,7 +123,8 @@ LogicalResult inferMeshgrid(InferContext& c) {
     if (!x) return failure();
     dims.push_back(x->elements());
   }
-  for (unsigned i = 0, n = c.outCount("Out"); i < n && i < dims.size(); ++i) c.out("Out", i, withoutLod(withDims(*c.in("X", i), dims)));
+  for (unsigned i = 0, n = c.outCount("Out"); i < n && i < dims.size(); ++i)
+    c.out("Out", i, withoutLod(withDims(*c.in("X", i), dims)));
   return success();
 }
 
@@ -114,9 +132,12 @@ LogicalResult inferPadGrad(InferContext& c) {
   const TensorInfo* gradient = require(c, "Out@GRAD");
   if (!gradient) return failure();
   const std::vector<int64_t> paddings = c.op().getInts("paddings");
-  if (paddings.size() != 2 * gradient->dims.size()) return c.fail("has " + llvm::Twine(paddings.size()) + " paddings for Out@GRAD " + textOf(gradient->dims));
+  if (paddings.size() != 2 * gradient->dims.size())
+    return c.fail("has " + llvm::Twine(paddings.size()) + " paddings for Out@GRAD " +
+                  textOf(gradient->dims));
   Dims dims = gradient->dims;
-  for (auto [i, extent] : llvm::enumerate(dims)) extent = sum(sum(extent, -paddings[2 * i]), -paddings[2 * i + 1]);
+  for (auto [i, extent] : llvm::enumerate(dims))
+    extent = sum(sum(extent, -paddings[2 * i]), -paddings[2 * i + 1]);
   c.out("X@GRAD", withDims(*gradient, dims));
   return success();
 }
@@ -129,7 +150,8 @@ LogicalResult inferPadImage(InferContext& c) {
   std::optional<Dims> paddings = listFrom(c, "", "Paddings", "paddings");
   const size_t spatial = static_cast<size_t>(rank) - 2;
   if (!paddings) paddings = Dims(2 * spatial, kUnknownValue);
-  if (paddings->size() != 2 * spatial) return c.fail("has paddings " + textOf(*paddings) + " for X " + textOf(x->dims));
+  if (paddings->size() != 2 * spatial)
+    return c.fail("has paddings " + textOf(*paddings) + " for X " + textOf(x->dims));
   Dims dims = x->dims;
   const size_t first = layoutOf(c.op(), rank).row;
   for (size_t k = 0; k < spatial; ++k) {
@@ -145,13 +167,18 @@ LogicalResult inferPadImage(InferContext& c) {
 LogicalResult inferCrop(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *like = c.in("Y");
   if (!x) return failure();
-  std::optional<Dims> shape = c.op().type() == "crop" ? listFrom(c, "", "", "shape") : listFrom(c, "ShapeTensor", "Shape", "shape");
-  std::optional<Dims> offsets = listFrom(c, c.op().type() == "crop" ? "" : "OffsetsTensor", "Offsets", "offsets");
+  std::optional<Dims> shape = c.op().type() == "crop"
+                                  ? listFrom(c, "", "", "shape")
+                                  : listFrom(c, "ShapeTensor", "Shape", "shape");
+  std::optional<Dims> offsets =
+      listFrom(c, c.op().type() == "crop" ? "" : "OffsetsTensor", "Offsets", "offsets");
   if (like) shape = like->dims;
   if (!shape) shape = Dims(x->dims.size(), kUnknownValue);
-  if (shape->size() != x->dims.size()) return c.fail("crops X " + textOf(x->dims) + " to " + textOf(*shape));
+  if (shape->size() != x->dims.size())
+    return c.fail("crops X " + textOf(x->dims) + " to " + textOf(*shape));
   for (auto [i, extent] : llvm::enumerate(*shape)) {
-    const bool rest = extent == -1 && offsets && i < offsets->size() && (*offsets)[i] != kUnknownValue;
+    const bool rest =
+        extent == -1 && offsets && i < offsets->size() && (*offsets)[i] != kUnknownValue;
     if (rest) extent = sum(x->dims[i], -(*offsets)[i]);
     else if (!known(extent)) extent = -1;
   }
@@ -169,8 +196,10 @@ LogicalResult inferRearranged(InferContext& c, bool toSpace) {
   if (r < 1 || r > 65536) return c.fail("has a factor of " + llvm::Twine(r));
   const Layout layout = layoutOf(c.op(), 4);
   Dims dims = x->dims;
-  dims[layout.channel] = toSpace ? quotient(dims[layout.channel], r * r) : product({dims[layout.channel], r * r});
-  for (size_t k = layout.row; k < layout.row + 2; ++k) dims[k] = toSpace ? product({dims[k], r}) : quotient(dims[k], r);
+  dims[layout.channel] =
+      toSpace ? quotient(dims[layout.channel], r * r) : product({dims[layout.channel], r * r});
+  for (size_t k = layout.row; k < layout.row + 2; ++k)
+    dims[k] = toSpace ? product({dims[k], r}) : quotient(dims[k], r);
   c.out(gradient ? "X@GRAD" : "Out", withDims(*x, dims));
   return success();
 }
@@ -185,15 +214,18 @@ LogicalResult inferUnfold(InferContext& c) {
   if (!x) return failure();
   std::optional<WindowCount> w = windowsOf(c, "kernel_sizes", x->dims[2], x->dims[3]);
   if (!w) return failure();
-  c.out("Y", withDims(*x, {x->dims[0], product({x->dims[1], w->kernel}), product({w->down, w->across})}));
+  c.out("Y", withDims(*x, {x->dims[0], product({x->dims[1], w->kernel}),
+                           product({w->down, w->across})}));
   return success();
 }
 
 LogicalResult inferFold(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return failure();
-  const std::vector<int64_t> size = c.op().getInts("output_sizes"), kernel = c.op().getInts("kernel_sizes");
-  if (x->rank() < 2 || x->rank() > 3 || size.size() != 2 || kernel.size() != 2) return c.fail("folds X " + textOf(x->dims) + " to " + textOf(size));
+  const std::vector<int64_t> size = c.op().getInts("output_sizes"),
+                             kernel = c.op().getInts("kernel_sizes");
+  if (x->rank() < 2 || x->rank() > 3 || size.size() != 2 || kernel.size() != 2)
+    return c.fail("folds X " + textOf(x->dims) + " to " + textOf(size));
   Dims dims = x->dims;
   dims.pop_back();
   dims.back() = quotient(dims.back(), product({kernel[0], kernel[1]}));
@@ -207,7 +239,8 @@ LogicalResult inferIm2Sequence(InferContext& c) {
   if (!x) return failure();
   std::optional<WindowCount> w = windowsOf(c, "kernels", x->dims[2], x->dims[3]);
   if (!w) return failure();
-  TensorInfo out = withDims(*x, {c.in("Y") ? -1 : product({x->dims[0], w->down, w->across}), product({x->dims[1], w->kernel})});
+  TensorInfo out = withDims(*x, {c.in("Y") ? -1 : product({x->dims[0], w->down, w->across}),
+                                 product({x->dims[1], w->kernel})});
   out.lodLevel = 1;
   c.out("Out", out);
   return success();
@@ -240,16 +273,21 @@ LogicalResult inferDiag(InferContext& c) {
   const bool second = c.op().type() == "diag_v2";
   const TensorInfo* x = require(c, second ? "X" : "Diagonal");
   if (!x) return failure();
-  const int64_t offset = second ? c.op().getInt("offset") : 0, distance = offset < 0 ? -offset : offset;
+  const int64_t offset = second ? c.op().getInt("offset") : 0,
+                distance = offset < 0 ? -offset : offset;
   if (x->rank() == 1) {
     const int64_t side = sum(x->dims[0], distance);
     c.out("Out", withoutLod(withDims(*x, {side, side})));
     return success();
   }
-  if (!second || x->rank() != 2) return c.fail("takes a vector" + llvm::Twine(second ? " or a matrix" : "") + ", not " + textOf(x->dims));
+  if (!second || x->rank() != 2)
+    return c.fail("takes a vector" + llvm::Twine(second ? " or a matrix" : "") + ", not " +
+                  textOf(x->dims));
   const bool both = known(x->dims[0]) && known(x->dims[1]);
-  const int64_t rows = x->dims[0] - (offset < 0 ? distance : 0), columns = x->dims[1] - (offset > 0 ? distance : 0);
-  c.out("Out", withoutLod(withDims(*x, {both ? std::max<int64_t>(0, std::min(rows, columns)) : -1})));
+  const int64_t rows = x->dims[0] - (offset < 0 ? distance : 0),
+                columns = x->dims[1] - (offset > 0 ? distance : 0);
+  c.out("Out",
+        withoutLod(withDims(*x, {both ? std::max<int64_t>(0, std::min(rows, columns)) : -1})));
   return success();
 }
 
@@ -257,12 +295,15 @@ LogicalResult inferDiagEmbed(InferContext& c) {
   const TensorInfo* x = require(c, "Input");
   if (!x) return failure();
   const int64_t rank = x->rank() + 1, offset = c.op().getInt("offset");
-  std::optional<int64_t> first = axisOf(c.op().getInt("dim1"), rank), second = axisOf(c.op().getInt("dim2"), rank);
+  std::optional<int64_t> first = axisOf(c.op().getInt("dim1"), rank),
+                         second = axisOf(c.op().getInt("dim2"), rank);
   if (rank < 2 || !first || !second || *first == *second)
-    return c.fail("has no two dims " + llvm::Twine(c.op().getInt("dim1")) + " and " + llvm::Twine(c.op().getInt("dim2")));
+    return c.fail("has no two dims " + llvm::Twine(c.op().getInt("dim1")) + " and " +
+                  llvm::Twine(c.op().getInt("dim2")));
   const int64_t side = sum(x->dims.back(), offset < 0 ? -offset : offset);
   Dims dims;
-  for (int64_t d = 0, from = 0; d < rank; ++d) dims.push_back(d == *first || d == *second ? side : x->dims[from++]);
+  for (int64_t d = 0, from = 0; d < rank; ++d)
+    dims.push_back(d == *first || d == *second ? side : x->dims[from++]);
   c.out("Out", withoutLod(withDims(*x, dims)));
   return success();
 }

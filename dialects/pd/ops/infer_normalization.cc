@@ -29,9 +29,11 @@ llvm::LogicalResult inferBatchNorm(InferContext& c) {
   if (x->rankKnown && x->rank() < 2) return c.fail("has no channel axis in X " + textOf(x->dims));
   Dims channels = {channelExtent(c.op(), x->dims)};
   if (const TensorInfo* scale = c.in("Scale"))
-    if (!agree(scale->dims, channels)) return c.fail("scales X " + textOf(x->dims) + " by Scale " + textOf(scale->dims));
+    if (!agree(scale->dims, channels))
+      return c.fail("scales X " + textOf(x->dims) + " by Scale " + textOf(scale->dims));
   c.out("Y", *x);
-  for (llvm::StringRef slot : {"MeanOut", "VarianceOut", "SavedMean", "SavedVariance"}) c.out(slot, tensorInfo(statisticsType(c, *x), channels));
+  for (llvm::StringRef slot : {"MeanOut", "VarianceOut", "SavedMean", "SavedVariance"})
+    c.out(slot, tensorInfo(statisticsType(c, *x), channels));
   // Workspace of a GPU library: nothing that others see.
   c.out("ReserveSpace", unknownLike(tensorInfo(x->dtype, {})));
   return llvm::success();
@@ -41,13 +43,18 @@ llvm::LogicalResult inferLayerNorm(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
   int64_t axis = c.op().getInt("begin_norm_axis");
-  if (axis <= 0 || axis >= std::max<int64_t>(x->rank(), 2)) return c.fail("normalises from axis " + llvm::Twine(axis) + " of X " + textOf(x->dims));
+  if (axis <= 0 || axis >= std::max<int64_t>(x->rank(), 2))
+    return c.fail("normalises from axis " + llvm::Twine(axis) + " of X " + textOf(x->dims));
   std::optional<int64_t> rows = productOf(DimsRef(x->dims).take_front(axis));
   if (!rows) return c.fail("has too many rows in X " + textOf(x->dims));
   c.out("Y", *x);
   // One number per row, flat until 2.5.
-  Dims statistics = c.programVersion() >= 2006000 ? Dims(x->dims.begin(), x->dims.begin() + std::min<int64_t>(axis, x->rank())) : Dims{*rows};
-  for (llvm::StringRef slot : {"Mean", "Variance"}) c.out(slot, tensorInfo(statisticsType(c, *x), statistics));
+  Dims statistics =
+      c.programVersion() >= 2006000
+          ? Dims(x->dims.begin(), x->dims.begin() + std::min<int64_t>(axis, x->rank()))
+          : Dims{*rows};
+  for (llvm::StringRef slot : {"Mean", "Variance"})
+    c.out(slot, tensorInfo(statisticsType(c, *x), statistics));
   return llvm::success();
 }
 
@@ -56,7 +63,8 @@ llvm::LogicalResult inferGroupNorm(InferContext& c) {
   if (!x) return llvm::failure();
   c.out("Y", *x);
   int64_t batch = x->dims.empty() ? -1 : x->dims[0];
-  for (llvm::StringRef slot : {"Mean", "Variance"}) c.out(slot, tensorInfo(statisticsType(c, *x), {batch, c.op().getInt("groups")}));
+  for (llvm::StringRef slot : {"Mean", "Variance"})
+    c.out(slot, tensorInfo(statisticsType(c, *x), {batch, c.op().getInt("groups")}));
   return llvm::success();
 }
 
@@ -66,12 +74,14 @@ llvm::LogicalResult inferInstanceNorm(InferContext& c) {
   if (x->rank() < 2) return c.fail("has no channel axis in X " + textOf(x->dims));
   c.out("Y", *x);
   std::optional<int64_t> rows = productOf(DimsRef(x->dims).take_front(2));
-  for (llvm::StringRef slot : {"SavedMean", "SavedVariance"}) c.out(slot, tensorInfo(statisticsType(c, *x), {rows.value_or(-1)}));
+  for (llvm::StringRef slot : {"SavedMean", "SavedVariance"})
+    c.out(slot, tensorInfo(statisticsType(c, *x), {rows.value_or(-1)}));
   return llvm::success();
 }
 
 llvm::LogicalResult inferNormGrad(InferContext& c) {
-  const TensorInfo *x = c.in("X") ? c.in("X") : c.in("Y"), *scale = c.in("Scale") ? c.in("Scale") : c.in("Bias");
+  const TensorInfo *x = c.in("X") ? c.in("X") : c.in("Y"),
+                   *scale = c.in("Scale") ? c.in("Scale") : c.in("Bias");
   if (!x) return c.fail("needs an argument in input slot 'X'");
   c.out("X@GRAD", *x);
   for (llvm::StringRef slot : {"Scale@GRAD", "Bias@GRAD"}) {

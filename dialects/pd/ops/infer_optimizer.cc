@@ -57,7 +57,8 @@ const Constraint kOptimizerConstraints[2] = {
     {"C1", "Grad must have the extents of Param",
      [](const OpView& op, std::string& found) {
        for (unsigned i = 0, n = op.inputCount("Param"); i < n; ++i) {
-         std::optional<Dims> param = declaredDims(op, "Param", i), grad = declaredDims(op, "Grad", i);
+         std::optional<Dims> param = declaredDims(op, "Param", i),
+                             grad = declaredDims(op, "Grad", i);
          if (!param || !grad || agree(*param, *grad)) continue;
          found = "Param " + textOf(*param) + ", Grad " + textOf(*grad);
          return llvm::failure();

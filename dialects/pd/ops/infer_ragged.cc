@@ -1,4 +1,5 @@
-// Inference of operators whose rows are cut into sequences, and of losses and searches on them. Rows: sequence.cc, loss.cc, recurrent.cc.
+// Inference of operators whose rows are cut into sequences, and of losses and searches on them.
+// Rows: sequence.cc, loss.cc, recurrent.cc.
 #include "dialects/pd/ops/infer_sequence.h"
 
 namespace dtranspile::pd {
@@ -16,7 +17,9 @@ Dims rowsOf(const TensorInfo& x) {
   return dims;
 }
 
-int64_t extentAt(const TensorInfo& info, int64_t axis) { return axis < info.rank() ? info.dims[axis] : -1; }
+int64_t extentAt(const TensorInfo& info, int64_t axis) {
+  return axis < info.rank() ? info.dims[axis] : -1;
+}
 
 // Dims of a step: those of `info` from `from` on.
 void append(Dims& dims, const TensorInfo& info, int64_t from) {
@@ -95,7 +98,9 @@ llvm::LogicalResult inferSequenceTopkAvgPooling(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
   int64_t count = static_cast<int64_t>(c.op().getInts("topks").size());
-  c.out("Out", withLod(withDims(*x, {-1, productOf({count, c.op().getInt("channel_num")}).value_or(-1)}), 1));
+  c.out("Out",
+        withLod(withDims(*x, {-1, productOf({count, c.op().getInt("channel_num")}).value_or(-1)}),
+                1));
   c.out("pos", tensorInfo(DType::kInt32, {-1}));
   return llvm::success();
 }
@@ -112,7 +117,9 @@ llvm::LogicalResult inferSequenceScatterGrad(InferContext& c) {
 llvm::LogicalResult inferLodReset(InferContext& c) {
   const TensorInfo *x = require(c, "X"), *y = c.in("Y");
   if (!x) return llvm::failure();
-  c.out("Out", withLod(*x, std::max(1, y ? y->lodLevel : c.op().getBool("append") ? x->lodLevel + 1 : 1)));
+  c.out("Out", withLod(*x, std::max(1, y                          ? y->lodLevel
+                                       : c.op().getBool("append") ? x->lodLevel + 1
+                                                                  : 1)));
   return llvm::success();
 }
 
@@ -152,14 +159,16 @@ llvm::LogicalResult inferLinearChainCrf(InferContext& c) {
   if (!emission || !transition) return llvm::failure();
   for (llvm::StringRef slot : {"Alpha", "EmissionExps"}) c.out(slot, withoutLod(*emission));
   c.out("TransitionExps", *transition);
-  c.out("LogLikelihood", withoutLod(withDims(*emission, {c.in("Length") ? extentAt(*emission, 0) : -1, 1})));
+  c.out("LogLikelihood",
+        withoutLod(withDims(*emission, {c.in("Length") ? extentAt(*emission, 0) : -1, 1})));
   return llvm::success();
 }
 
 llvm::LogicalResult inferCrfDecoding(InferContext& c) {
   const TensorInfo* emission = require(c, "Emission");
   if (!emission) return llvm::failure();
-  TensorInfo path = withDims(*emission, {extentAt(*emission, 0), c.in("Length") ? extentAt(*emission, 1) : 1});
+  TensorInfo path =
+      withDims(*emission, {extentAt(*emission, 0), c.in("Length") ? extentAt(*emission, 1) : 1});
   path.dtype = DType::kInt64;
   c.out("ViterbiPath", path);
   return llvm::success();

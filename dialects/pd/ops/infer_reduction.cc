@@ -7,8 +7,10 @@
 namespace dtranspile::pd {
 namespace {
 
-// What is left of `dims` without the given axes (1 where kept); nothing when there is no such axis. No axes: all of them.
-std::optional<Dims> reducedDims(const InferContext& c, DimsRef dims, llvm::ArrayRef<int64_t> axes, bool all, bool keep) {
+// What is left of `dims` without the given axes (1 where kept); nothing when there is no such axis.
+// No axes: all of them.
+std::optional<Dims> reducedDims(const InferContext& c, DimsRef dims, llvm::ArrayRef<int64_t> axes,
+                                bool all, bool keep) {
   llvm::SmallVector<bool> gone(dims.size(), all || axes.empty());
   for (int64_t axis : axes) {
     std::optional<int64_t> at = axisOf(axis, std::max<int64_t>(dims.size(), 1));
@@ -23,7 +25,8 @@ std::optional<Dims> reducedDims(const InferContext& c, DimsRef dims, llvm::Array
   return kept.empty() ? scalarDims(c) : kept;
 }
 
-llvm::LogicalResult reduceTo(InferContext& c, llvm::StringRef axisAttr, llvm::StringRef keepAttr, std::optional<DType> dtype) {
+llvm::LogicalResult reduceTo(InferContext& c, llvm::StringRef axisAttr, llvm::StringRef keepAttr,
+                             std::optional<DType> dtype) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
   std::vector<int64_t> axes = c.op().getInts(axisAttr);
@@ -33,7 +36,9 @@ llvm::LogicalResult reduceTo(InferContext& c, llvm::StringRef axisAttr, llvm::St
   TensorInfo out = withDims(*x, *dims);
   if (dtype) out.dtype = *dtype;
   // The sequences stay as they were unless their rows are reduced.
-  bool rows = all || axes.empty() || llvm::any_of(axes, [&](int64_t axis) { return axisOf(axis, std::max<int64_t>(x->rank(), 1)) == 0; });
+  bool rows = all || axes.empty() || llvm::any_of(axes, [&](int64_t axis) {
+                return axisOf(axis, std::max<int64_t>(x->rank(), 1)) == 0;
+              });
   c.out("Out", rows ? withoutLod(out) : out);
   return llvm::success();
 }
@@ -42,11 +47,14 @@ llvm::LogicalResult reduceTo(InferContext& c, llvm::StringRef axisAttr, llvm::St
 
 llvm::LogicalResult inferReduce(InferContext& c) {
   std::optional<DType> dtype;
-  if (c.op().getInt("out_dtype") >= 0 && !(dtype = dtypeAttr(c, "out_dtype"))) return llvm::failure();
+  if (c.op().getInt("out_dtype") >= 0 && !(dtype = dtypeAttr(c, "out_dtype")))
+    return llvm::failure();
   return reduceTo(c, "dim", "keep_dim", dtype);
 }
 
-llvm::LogicalResult inferReduceTest(InferContext& c) { return reduceTo(c, "dim", "keep_dim", DType::kBool); }
+llvm::LogicalResult inferReduceTest(InferContext& c) {
+  return reduceTo(c, "dim", "keep_dim", DType::kBool);
+}
 
 llvm::LogicalResult inferMean(InferContext& c) {
   const TensorInfo* x = require(c, "X");
@@ -55,7 +63,9 @@ llvm::LogicalResult inferMean(InferContext& c) {
   return llvm::success();
 }
 
-llvm::LogicalResult inferLogSumExp(InferContext& c) { return reduceTo(c, "axis", "keepdim", std::nullopt); }
+llvm::LogicalResult inferLogSumExp(InferContext& c) {
+  return reduceTo(c, "axis", "keepdim", std::nullopt);
+}
 
 llvm::LogicalResult inferPNorm(InferContext& c) {
   const TensorInfo* x = require(c, "X");
@@ -109,7 +119,9 @@ llvm::LogicalResult inferTopK(InferContext& c) {
   if (!x->dims.empty()) {
     std::optional<int64_t> at = axisOf(axis, x->rank());
     if (!at) return c.fail("has no axis " + llvm::Twine(axis) + " in X " + textOf(x->dims));
-    if (known(k) && known(x->dims[*at]) && k > x->dims[*at]) return c.fail("takes the first " + llvm::Twine(k) + " of extent " + llvm::Twine(x->dims[*at]));
+    if (known(k) && known(x->dims[*at]) && k > x->dims[*at])
+      return c.fail("takes the first " + llvm::Twine(k) + " of extent " +
+                    llvm::Twine(x->dims[*at]));
     out.dims[*at] = k;
   }
   c.out("Out", out);
@@ -130,7 +142,8 @@ llvm::LogicalResult inferPicked(InferContext& c) {
 }
 
 llvm::LogicalResult inferHistogram(InferContext& c) {
-  if (c.op().getInt("bins") < 1) return c.fail("has " + llvm::Twine(c.op().getInt("bins")) + " bins");
+  if (c.op().getInt("bins") < 1)
+    return c.fail("has " + llvm::Twine(c.op().getInt("bins")) + " bins");
   c.out("Out", tensorInfo(DType::kInt64, {c.op().getInt("bins")}));
   return llvm::success();
 }
@@ -138,7 +151,8 @@ llvm::LogicalResult inferHistogram(InferContext& c) {
 llvm::LogicalResult inferSearchSorted(InferContext& c) {
   const TensorInfo* values = require(c, "Values");
   if (!values) return llvm::failure();
-  c.out("Out", tensorInfo(c.op().getBool("out_int32") ? DType::kInt32 : DType::kInt64, values->dims));
+  c.out("Out",
+        tensorInfo(c.op().getBool("out_int32") ? DType::kInt32 : DType::kInt64, values->dims));
   return llvm::success();
 }
 
@@ -146,7 +160,8 @@ llvm::LogicalResult inferUnique(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
   const OpSpec* spec = c.op().spec();
-  std::vector<int64_t> axes = spec && spec->attribute("axis") ? c.op().getInts("axis") : std::vector<int64_t>();
+  std::vector<int64_t> axes =
+      spec && spec->attribute("axis") ? c.op().getInts("axis") : std::vector<int64_t>();
   Dims dims = {-1};
   int64_t count = x->elements();
   if (!axes.empty()) {
@@ -156,8 +171,10 @@ llvm::LogicalResult inferUnique(InferContext& c) {
     count = dims[*at];
     dims[*at] = -1;
   }
-  // The attribute says which of the two index types; other codes (the default is one) mean the long one.
-  DType index = c.op().getInt("dtype") == static_cast<int64_t>(DType::kInt32) ? DType::kInt32 : DType::kInt64;
+  // The attribute says which of the two index types; other codes (the default is one) mean the long
+  // one.
+  DType index =
+      c.op().getInt("dtype") == static_cast<int64_t>(DType::kInt32) ? DType::kInt32 : DType::kInt64;
   c.out("Out", withoutLod(withDims(*x, dims)));
   c.out("Index", tensorInfo(index, {count}));
   for (llvm::StringRef slot : {"Indices", "Counts", "Count"}) c.out(slot, tensorInfo(index, {-1}));

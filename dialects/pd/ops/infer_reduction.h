@@ -13,7 +13,8 @@ llvm::LogicalResult inferPNorm(InferContext& c);
 llvm::LogicalResult inferCumulative(InferContext& c);  // cumsum
 llvm::LogicalResult inferArgExtreme(InferContext& c);  // arg_max, arg_min
 llvm::LogicalResult inferArgsort(InferContext& c);
-llvm::LogicalResult inferPicked(InferContext& c);  // kthvalue, mode: one element per line, and its place
+llvm::LogicalResult inferPicked(
+    InferContext& c);  // kthvalue, mode: one element per line, and its place
 llvm::LogicalResult inferHistogram(InferContext& c);
 llvm::LogicalResult inferSearchSorted(InferContext& c);
 llvm::LogicalResult inferUnique(InferContext& c);  // unique, unique_with_counts, unique_consecutive

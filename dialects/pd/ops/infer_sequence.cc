@@ -1,4 +1,5 @@
-// Inference and constraints of operators on sequences, tensor arrays and recurrent cells. Rows: sequence.cc, tensor_array.cc, recurrent.cc, control_flow.cc.
+// Inference and constraints of operators on sequences, tensor arrays and recurrent cells. Rows:
+// sequence.cc, tensor_array.cc, recurrent.cc, control_flow.cc.
 #include "dialects/pd/ops/infer_sequence.h"
 
 #include "dialects/pd/ops/declared.h"
@@ -88,9 +89,12 @@ llvm::LogicalResult inferArrayToTensor(InferContext& c) {
   c.out("OutIndex", tensorInfo(DType::kInt32, {-1}));
   TensorInfo out = ofKind(withoutLod(*x), Kind::Tensor);
   // Where nothing is known of the items the call looks at the axis.
-  if (!x->rankKnown || (x->dims.empty() && !stack)) return c.out("Out", unknownLike(out)), llvm::success();
+  if (!x->rankKnown || (x->dims.empty() && !stack))
+    return c.out("Out", unknownLike(out)), llvm::success();
   std::optional<int64_t> axis = axisOf(given, most);
-  if (!axis) return c.fail("has no axis " + llvm::Twine(given) + " in " + (stack ? "stacked " : "") + "items " + textOf(x->dims));
+  if (!axis)
+    return c.fail("has no axis " + llvm::Twine(given) + " in " + (stack ? "stacked " : "") +
+                  "items " + textOf(x->dims));
   if (stack) out.dims.insert(out.dims.begin() + *axis, -1);
   out.dims[*axis] = -1;
   c.out("Out", out);
@@ -100,12 +104,14 @@ llvm::LogicalResult inferArrayToTensor(InferContext& c) {
 llvm::LogicalResult inferSplitLodTensor(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
-  for (llvm::StringRef slot : {"OutTrue", "OutFalse"}) c.out(slot, withDims(*x, withRows(x->dims, -1)));
+  for (llvm::StringRef slot : {"OutTrue", "OutFalse"})
+    c.out(slot, withDims(*x, withRows(x->dims, -1)));
   return llvm::success();
 }
 
 llvm::LogicalResult inferMergeLodTensor(InferContext& c) {
-  const TensorInfo *x = require(c, "X"), *in = c.in("InTrue") ? c.in("InTrue") : require(c, "InFalse");
+  const TensorInfo *x = require(c, "X"),
+                   *in = c.in("InTrue") ? c.in("InTrue") : require(c, "InFalse");
   if (!x || !in) return llvm::failure();
   TensorInfo out = withDims(*in, withRows(in->dims, -1));
   out.lodLevel = std::max(x->lodLevel, in->lodLevel);
@@ -176,14 +182,16 @@ llvm::LogicalResult inferLstm(InferContext& c) {
   const TensorInfo *input = require(c, "Input"), *weight = require(c, "Weight");
   if (!input || !weight) return llvm::failure();
   int64_t hidden = hiddenSize(*weight);
-  for (llvm::StringRef slot : {"Hidden", "Cell"}) c.out(slot, withDims(*input, withColumns(input->dims, hidden)));
+  for (llvm::StringRef slot : {"Hidden", "Cell"})
+    c.out(slot, withDims(*input, withColumns(input->dims, hidden)));
   c.out("BatchGate", withoutLod(*input));
   c.out("BatchCellPreAct", withoutLod(withDims(*input, withColumns(input->dims, hidden))));
   return llvm::success();
 }
 
 llvm::LogicalResult inferLstmp(InferContext& c) {
-  const TensorInfo *input = require(c, "Input"), *weight = require(c, "Weight"), *projection = require(c, "ProjWeight");
+  const TensorInfo *input = require(c, "Input"), *weight = require(c, "Weight"),
+                   *projection = require(c, "ProjWeight");
   if (!input || !weight || !projection) return llvm::failure();
   TensorInfo state = withDims(*input, withColumns(input->dims, hiddenSize(*projection)));
   c.out("Projection", withDims(*input, withColumns(input->dims, columnsOf(*projection))));
@@ -210,7 +218,8 @@ llvm::LogicalResult inferGru(InferContext& c) {
   if (!input || !weight) return llvm::failure();
   TensorInfo state = withDims(*input, withColumns(input->dims, hiddenSize(*weight)));
   c.out("BatchGate", withoutLod(*input));
-  for (llvm::StringRef slot : {"BatchResetHiddenPrev", "BatchHidden"}) c.out(slot, withoutLod(state));
+  for (llvm::StringRef slot : {"BatchResetHiddenPrev", "BatchHidden"})
+    c.out(slot, withoutLod(state));
   c.out("Hidden", state);
   return llvm::success();
 }
@@ -218,17 +227,20 @@ llvm::LogicalResult inferGru(InferContext& c) {
 llvm::LogicalResult inferRnn(InferContext& c) {
   const TensorInfo *input = require(c, "Input"), *state = require(c, "PreState");
   if (!input || !state) return llvm::failure();
-  if (input->rank() != 3 || state->rank() != 3) return c.fail("needs [steps, batch, size] in Input and [layers, batch, size] in PreState");
+  if (input->rank() != 3 || state->rank() != 3)
+    return c.fail("needs [steps, batch, size] in Input and [layers, batch, size] in PreState");
   int64_t directions = c.op().getBool("is_bidirec") ? 2 : 1;
   int64_t size = productOf({state->dims[2], directions}).value_or(-1);
   c.out("Out", withDims(*input, {input->dims[0], input->dims[1], size}));
   for (unsigned i = 0, n = c.outCount("State"); i < n; ++i)
     if (const TensorInfo* before = c.in("PreState", i)) c.out("State", i, *before);
   c.out("DropoutState", unknownLike(tensorInfo(DType::kUInt8, {})));
-  // Gates and two more values for every element of every state (runtime/kernels/cpu/ops/recurrent/rnn.cc).
+  // Gates and two more values for every element of every state
+  // (runtime/kernels/cpu/ops/recurrent/rnn.cc).
   std::string mode = c.op().getString("mode");
   int64_t gates = mode == "LSTM" ? 4 : mode == "GRU" ? 3 : 1;
-  c.out("Reserve", tensorInfo(input->dtype, {state->dims[0], input->dims[0], input->dims[1], productOf({state->dims[2], gates + 2}).value_or(-1)}));
+  c.out("Reserve", tensorInfo(input->dtype, {state->dims[0], input->dims[0], input->dims[1],
+                                             productOf({state->dims[2], gates + 2}).value_or(-1)}));
   return llvm::success();
 }
 
@@ -255,15 +267,19 @@ const Constraint kLstmConstraints[2] = {
        std::optional<Dims> weight = declaredDims(op, "Weight");
        if (!weight) return llvm::success();
        found = "Weight " + textOf(*weight);
-       return llvm::success(weight->size() == 2 && agree(productOf({(*weight)[0], 4}).value_or(-1), (*weight)[1]));
+       return llvm::success(weight->size() == 2 &&
+                            agree(productOf({(*weight)[0], 4}).value_or(-1), (*weight)[1]));
      }},
     {"C2", "Input must have 4D columns, and Bias 4D, or 7D with peepholes",
      [](const OpView& op, std::string& found) {
-       std::optional<Dims> input = declaredDims(op, "Input"), weight = declaredDims(op, "Weight"), bias = declaredDims(op, "Bias");
+       std::optional<Dims> input = declaredDims(op, "Input"), weight = declaredDims(op, "Weight"),
+                           bias = declaredDims(op, "Bias");
        if (!input || !weight) return llvm::success();
-       found = "Input " + textOf(*input) + ", Weight " + textOf(*weight) + (bias ? ", Bias " + textOf(*bias) : "");
+       found = "Input " + textOf(*input) + ", Weight " + textOf(*weight) +
+               (bias ? ", Bias " + textOf(*bias) : "");
        if (input->size() != 2 || !agree((*input)[1], (*weight)[1])) return llvm::failure();
-       int64_t expected = productOf({(*weight)[0], op.getBool("use_peepholes") ? 7 : 4}).value_or(-1);
+       int64_t expected =
+           productOf({(*weight)[0], op.getBool("use_peepholes") ? 7 : 4}).value_or(-1);
        return llvm::success(!bias || (bias->size() == 2 && agree((*bias)[1], expected)));
      }},
 };
@@ -273,8 +289,11 @@ const Constraint kSequenceConvConstraints[1] = {
      [](const OpView& op, std::string& found) {
        std::optional<Dims> x = declaredDims(op, "X"), filter = declaredDims(op, "Filter");
        if (!x || !filter) return llvm::success();
-       found = "X " + textOf(*x) + ", Filter " + textOf(*filter) + ", contextLength " + std::to_string(op.getInt("contextLength"));
-       return llvm::success(x->size() == 2 && filter->size() == 2 && agree(productOf({(*x)[1], op.getInt("contextLength")}).value_or(-1), (*filter)[0]));
+       found = "X " + textOf(*x) + ", Filter " + textOf(*filter) + ", contextLength " +
+               std::to_string(op.getInt("contextLength"));
+       return llvm::success(
+           x->size() == 2 && filter->size() == 2 &&
+           agree(productOf({(*x)[1], op.getInt("contextLength")}).value_or(-1), (*filter)[0]));
      }},
 };
 

@@ -1,5 +1,5 @@
-// Inference of operators on sequences (LoD), tensor arrays and recurrent cells: infer_sequence.cc, infer_ragged.cc. Numbers of sequences and steps come with
-// the data: they are -1.
+// Inference of operators on sequences (LoD), tensor arrays and recurrent cells: infer_sequence.cc,
+// infer_ragged.cc. Numbers of sequences and steps come with the data: they are -1.
 #pragma once
 
 #include "dialects/pd/ops/infer_common.h"

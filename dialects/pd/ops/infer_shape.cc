@@ -8,7 +8,8 @@
 namespace dtranspile::pd {
 namespace {
 
-// The second result of the ops that move no element: carries the shape for the gradient, never data.
+// The second result of the ops that move no element: carries the shape for the gradient, never
+// data.
 void outXShape(InferContext& c, const TensorInfo& x) {
   Dims dims = {0};
   dims.append(x.dims.begin(), x.dims.end());
@@ -24,7 +25,8 @@ int64_t sumOf(int64_t a, int64_t b) {
 
 int64_t productOfTwo(int64_t a, int64_t b) { return productOf({a, b}).value_or(-1); }
 
-llvm::LogicalResult outProduct(InferContext& c, llvm::StringRef slot, const TensorInfo& like, std::initializer_list<DimsRef> groups) {
+llvm::LogicalResult outProduct(InferContext& c, llvm::StringRef slot, const TensorInfo& like,
+                               std::initializer_list<DimsRef> groups) {
   Dims dims;
   for (DimsRef group : groups) {
     std::optional<int64_t> product = productOf(group);
@@ -35,10 +37,13 @@ llvm::LogicalResult outProduct(InferContext& c, llvm::StringRef slot, const Tens
   return llvm::success();
 }
 
-llvm::LogicalResult noAxis(InferContext& c, int64_t axis, DimsRef dims) { return c.fail("has no axis " + llvm::Twine(axis) + " in " + textOf(dims)); }
+llvm::LogicalResult noAxis(InferContext& c, int64_t axis, DimsRef dims) {
+  return c.fail("has no axis " + llvm::Twine(axis) + " in " + textOf(dims));
+}
 
 // Positions after a transpose; nothing when `axis` is no permutation of the axes.
-std::optional<llvm::SmallVector<int64_t>> permutationOf(llvm::ArrayRef<int64_t> axis, int64_t rank) {
+std::optional<llvm::SmallVector<int64_t>> permutationOf(llvm::ArrayRef<int64_t> axis,
+                                                        int64_t rank) {
   if (static_cast<int64_t>(axis.size()) != rank) return std::nullopt;
   llvm::SmallVector<int64_t> result;
   for (int64_t a : axis) {
@@ -167,7 +172,8 @@ llvm::LogicalResult inferFlatten(InferContext& c) {
   int64_t axis = c.op().getInt("axis");
   if (axis < 0 || axis > x->rank()) return noAxis(c, axis, x->dims);
   outXShape(c, *x);
-  return outProduct(c, "Out", *x, {DimsRef(x->dims).take_front(axis), DimsRef(x->dims).drop_front(axis)});
+  return outProduct(c, "Out", *x,
+                    {DimsRef(x->dims).take_front(axis), DimsRef(x->dims).drop_front(axis)});
 }
 
 llvm::LogicalResult inferFlattenRange(InferContext& c) {
@@ -178,9 +184,11 @@ llvm::LogicalResult inferFlattenRange(InferContext& c) {
     c.out("Out", withDims(*x, {1}));
     return llvm::success();
   }
-  std::optional<int64_t> start = axisOf(c.op().getInt("start_axis"), x->rank()), stop = axisOf(c.op().getInt("stop_axis"), x->rank());
+  std::optional<int64_t> start = axisOf(c.op().getInt("start_axis"), x->rank()),
+                         stop = axisOf(c.op().getInt("stop_axis"), x->rank());
   if (!start || !stop || *start > *stop)
-    return c.fail("has no axes " + llvm::Twine(c.op().getInt("start_axis")) + " to " + llvm::Twine(c.op().getInt("stop_axis")) + " in X " + textOf(x->dims));
+    return c.fail("has no axes " + llvm::Twine(c.op().getInt("start_axis")) + " to " +
+                  llvm::Twine(c.op().getInt("stop_axis")) + " in X " + textOf(x->dims));
   std::optional<int64_t> middle = productOf(DimsRef(x->dims).slice(*start, *stop - *start + 1));
   if (!middle) return c.fail("has too many elements in X " + textOf(x->dims));
   Dims dims(x->dims.begin(), x->dims.begin() + *start);
@@ -195,7 +203,8 @@ llvm::LogicalResult inferTranspose(InferContext& c) {
   if (!x) return llvm::failure();
   std::vector<int64_t> axis = c.op().getInts("axis");
   auto permutation = permutationOf(axis, x->rank());
-  if (!permutation) return c.fail("permutes the axes of X " + textOf(x->dims) + " by " + textOf(axis));
+  if (!permutation)
+    return c.fail("permutes the axes of X " + textOf(x->dims) + " by " + textOf(axis));
   Dims dims;
   for (int64_t at : *permutation) dims.push_back(x->dims[at]);
   c.out("Out", withDims(*x, dims));
@@ -209,7 +218,9 @@ llvm::LogicalResult inferTransposeGrad(InferContext& c) {
   if (!gradient) return llvm::failure();
   std::vector<int64_t> axis = c.op().getInts("axis");
   auto permutation = permutationOf(axis, gradient->rank());
-  if (!permutation) return c.fail("permutes the axes of Out@GRAD " + textOf(gradient->dims) + " back by " + textOf(axis));
+  if (!permutation)
+    return c.fail("permutes the axes of Out@GRAD " + textOf(gradient->dims) + " back by " +
+                  textOf(axis));
   Dims dims(gradient->dims.size());
   for (auto [i, at] : llvm::enumerate(*permutation)) dims[at] = gradient->dims[i];
   c.out("X@GRAD", withDims(*gradient, dims));
@@ -230,10 +241,12 @@ llvm::LogicalResult inferConcat(InferContext& c) {
   for (unsigned i = 1, n = c.inCount("X"); i < n; ++i) {
     const TensorInfo* x = require(c, "X", i);
     if (!x) return llvm::failure();
-    if (x->rank() != first->rank()) return c.fail("joins X[" + llvm::Twine(i) + "] " + textOf(x->dims) + " to " + textOf(dims));
+    if (x->rank() != first->rank())
+      return c.fail("joins X[" + llvm::Twine(i) + "] " + textOf(x->dims) + " to " + textOf(dims));
     for (int64_t d = 0; d < x->rank(); ++d) {
       if (d == *at) dims[d] = sumOf(dims[d], x->dims[d]);
-      else if (!agree(dims[d], x->dims[d])) return c.fail("joins X[" + llvm::Twine(i) + "] " + textOf(x->dims) + " to " + textOf(dims));
+      else if (!agree(dims[d], x->dims[d]))
+        return c.fail("joins X[" + llvm::Twine(i) + "] " + textOf(x->dims) + " to " + textOf(dims));
       else if (!known(dims[d])) dims[d] = x->dims[d];
     }
   }
@@ -252,7 +265,8 @@ llvm::LogicalResult inferSplit(InferContext& c) {
   if (at) {
     sections = sectionsOf(c, x->dims[*at], outputs);
     if (!sections || sections->size() != outputs)
-      return c.fail("cannot split extent " + llvm::Twine(x->dims[*at]) + " into " + llvm::Twine(outputs) + " results");
+      return c.fail("cannot split extent " + llvm::Twine(x->dims[*at]) + " into " +
+                    llvm::Twine(outputs) + " results");
   }
   for (unsigned i = 0; i < outputs; ++i) {
     Dims dims = at ? x->dims : Dims(x->dims.size(), -1);
@@ -269,7 +283,9 @@ llvm::LogicalResult inferStack(InferContext& c) {
   for (unsigned i = 1, n = c.inCount("X"); i < n; ++i) {
     const TensorInfo* other = require(c, "X", i);
     if (!other) return llvm::failure();
-    if (!agree(dims, other->dims)) return c.fail("stacks X[" + llvm::Twine(i) + "] " + textOf(other->dims) + " on " + textOf(dims));
+    if (!agree(dims, other->dims))
+      return c.fail("stacks X[" + llvm::Twine(i) + "] " + textOf(other->dims) + " on " +
+                    textOf(dims));
   }
   std::optional<int64_t> at = axisOf(c.op().getInt("axis"), x->rank() + 1);
   if (!at) return noAxis(c, c.op().getInt("axis"), x->dims);
@@ -297,7 +313,8 @@ llvm::LogicalResult inferUnstack(InferContext& c) {
   Dims dims = x->dims;
   dims.erase(dims.begin() + *at);
   for (llvm::StringRef slot : {"Y", "Out"})
-    for (unsigned i = 0, n = c.outCount(slot); i < n; ++i) c.out(slot, i, withoutLod(withDims(*x, dims)));
+    for (unsigned i = 0, n = c.outCount(slot); i < n; ++i)
+      c.out(slot, i, withoutLod(withDims(*x, dims)));
   return llvm::success();
 }
 
@@ -307,18 +324,23 @@ llvm::LogicalResult inferExpand(InferContext& c) {
   if (!x) return llvm::failure();
   bool tile = c.op().type() == "tile";
   std::optional<Dims> times =
-      tile ? listFrom(c, "repeat_times_tensor", "RepeatTimes", "repeat_times") : listFrom(c, "expand_times_tensor", "ExpandTimes", "expand_times");
+      tile ? listFrom(c, "repeat_times_tensor", "RepeatTimes", "repeat_times")
+           : listFrom(c, "expand_times_tensor", "ExpandTimes", "expand_times");
   if (!times) {
     c.out("Out", unknownLike(*x));
     return llvm::success();
   }
   for (int64_t time : *times)
-    if (time != kUnknownValue && time != -1 && time < (tile ? 0 : 1)) return c.fail("repeats X " + textOf(x->dims) + " by " + textOf(*times));
-  if (!tile && times->size() != x->dims.size()) return c.fail("has " + llvm::Twine(times->size()) + " numbers of repetitions for X " + textOf(x->dims));
+    if (time != kUnknownValue && time != -1 && time < (tile ? 0 : 1))
+      return c.fail("repeats X " + textOf(x->dims) + " by " + textOf(*times));
+  if (!tile && times->size() != x->dims.size())
+    return c.fail("has " + llvm::Twine(times->size()) + " numbers of repetitions for X " +
+                  textOf(x->dims));
   Dims dims = x->dims;
   if (dims.size() < times->size()) dims.insert(dims.begin(), times->size() - dims.size(), 1);
   if (times->size() < dims.size()) times->insert(times->begin(), dims.size() - times->size(), 1);
-  for (auto [extent, time] : llvm::zip(dims, *times)) extent = productOfTwo(extent, orUnknown(time));
+  for (auto [extent, time] : llvm::zip(dims, *times))
+    extent = productOfTwo(extent, orUnknown(time));
   c.out("Out", withDims(*x, dims));
   return llvm::success();
 }
@@ -364,9 +386,11 @@ llvm::LogicalResult inferPad(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
   std::vector<int64_t> paddings = c.op().getInts("paddings");
-  if (paddings.size() != 2 * x->dims.size()) return c.fail("has " + llvm::Twine(paddings.size()) + " paddings for X " + textOf(x->dims));
+  if (paddings.size() != 2 * x->dims.size())
+    return c.fail("has " + llvm::Twine(paddings.size()) + " paddings for X " + textOf(x->dims));
   Dims dims = x->dims;
-  for (auto [i, extent] : llvm::enumerate(dims)) extent = sumOf(extent, sumOf(paddings[2 * i], paddings[2 * i + 1]));
+  for (auto [i, extent] : llvm::enumerate(dims))
+    extent = sumOf(extent, sumOf(paddings[2 * i], paddings[2 * i + 1]));
   c.out("Out", withDims(*x, dims));
   return llvm::success();
 }
@@ -388,10 +412,12 @@ llvm::LogicalResult inferOneHot(InferContext& c) {
   std::optional<DType> dtype = dtypeAttr(c, "dtype");
   if (!x || !dtype) return llvm::failure();
   int64_t depth = orUnknown(numberFrom(c, "depth_tensor", "depth"));
-  if (!c.in("depth_tensor") && depth < 1) return c.fail("wants a positive depth, found " + llvm::Twine(c.op().getInt("depth")));
+  if (!c.in("depth_tensor") && depth < 1)
+    return c.fail("wants a positive depth, found " + llvm::Twine(c.op().getInt("depth")));
   Dims dims = x->dims;
   if (c.op().type() == "one_hot_v2") dims.push_back(depth);
-  else if (dims.empty() || !agree(dims.back(), 1)) return c.fail("needs an extent of 1 at the end of X " + textOf(x->dims));
+  else if (dims.empty() || !agree(dims.back(), 1))
+    return c.fail("needs an extent of 1 at the end of X " + textOf(x->dims));
   else dims.back() = depth;
   TensorInfo out = withDims(*x, dims);
   out.dtype = *dtype;
@@ -432,7 +458,8 @@ const Constraint kConcatConstraints[2] = {
     {"C1", "axis must be an axis of the operands",
      [](const OpView& op, std::string& found) {
        std::optional<Dims> x = declaredDims(op, "X");
-       if (!x || op.hasInput("AxisTensor") || axisOf(op.getInt("axis"), x->size())) return llvm::success();
+       if (!x || op.hasInput("AxisTensor") || axisOf(op.getInt("axis"), x->size()))
+         return llvm::success();
        found = "axis " + std::to_string(op.getInt("axis")) + " of X[0] " + textOf(*x);
        return llvm::failure();
      }},
@@ -446,7 +473,8 @@ const Constraint kConcatConstraints[2] = {
          if (!x) continue;
          if (x->size() == first->size()) (*x)[axis] = (*first)[axis];
          if (agree(*x, *first)) continue;
-         found = "X[" + std::to_string(i) + "] " + textOf(*declaredDims(op, "X", i)) + " beside X[0] " + textOf(*first);
+         found = "X[" + std::to_string(i) + "] " + textOf(*declaredDims(op, "X", i)) +
+                 " beside X[0] " + textOf(*first);
          return llvm::failure();
        }
        return llvm::success();
@@ -457,7 +485,8 @@ const Constraint kSplitConstraints[1] = {
     {"C1", "axis must be an axis of X",
      [](const OpView& op, std::string& found) {
        std::optional<Dims> x = declaredDims(op, "X");
-       if (!x || op.hasInput("AxisTensor") || axisOf(op.getInt("axis"), x->size())) return llvm::success();
+       if (!x || op.hasInput("AxisTensor") || axisOf(op.getInt("axis"), x->size()))
+         return llvm::success();
        found = "axis " + std::to_string(op.getInt("axis")) + " of X " + textOf(*x);
        return llvm::failure();
      }},

@@ -1,4 +1,5 @@
-// Inference and constraints of operators that move elements about: reshape, transpose, concat, split …
+// Inference and constraints of operators that move elements about: reshape, transpose, concat,
+// split …
 #pragma once
 
 #include "dialects/pd/ops/infer_common.h"
@@ -8,8 +9,9 @@ namespace dtranspile::pd {
 // Extents of a reshape: 0 copies, one -1 takes what is left; nothing when the elements do not fit.
 std::optional<Dims> reshapeDims(DimsRef from, DimsRef to);
 
-llvm::LogicalResult inferReshape(InferContext& c);     // reshape, reshape2
-llvm::LogicalResult inferFromXShape(InferContext& c);  // gradients that take the shape from XShape [0, dims…]
+llvm::LogicalResult inferReshape(InferContext& c);  // reshape, reshape2
+llvm::LogicalResult inferFromXShape(
+    InferContext& c);  // gradients that take the shape from XShape [0, dims…]
 llvm::LogicalResult inferSqueeze(InferContext& c);
 llvm::LogicalResult inferUnsqueeze(InferContext& c);
 llvm::LogicalResult inferFlatten(InferContext& c);  // flatten, flatten2

@@ -8,24 +8,30 @@
 namespace dtranspile::pd {
 namespace {
 
-constexpr const char* kMulAttributes = "x_num_col_dims:i=1, y_num_col_dims:i=1, scale_x:f~=1, scale_y:fs~={1}, scale_out:f~=1";
+constexpr const char* kMulAttributes =
+    "x_num_col_dims:i=1, y_num_col_dims:i=1, scale_x:f~=1, scale_y:fs~={1}, scale_out:f~=1";
 
 constexpr const char* kMatmulAttributes =
-    "transpose_X:b=false, transpose_Y:b=false, alpha:f=1, fused_reshape_Out:is={}, fused_transpose_Out:is={}, head_number:i=1";
+    "transpose_X:b=false, transpose_Y:b=false, alpha:f=1, fused_reshape_Out:is={}, "
+    "fused_transpose_Out:is={}, head_number:i=1";
 
 constexpr const char* kTraceAttributes = "offset:i=0, dim1:i=-2, dim2:i=-1, axis1:i=0, axis2:i=1";
 
-constexpr const char* kPNormAttributes = "porder:f=2, axis:i=-1, epsilon:f=1e-12, keepdim:b=false, asvector:b=false@1";
+constexpr const char* kPNormAttributes =
+    "porder:f=2, axis:i=-1, epsilon:f=1e-12, keepdim:b=false, asvector:b=false@1";
 
-constexpr const char* kFrobeniusNormAttributes = "dim:is={0}, keep_dim:b=false, reduce_all:b=false, in_dtype:i=-1, out_dtype:i=-1";
+constexpr const char* kFrobeniusNormAttributes =
+    "dim:is={0}, keep_dim:b=false, reduce_all:b=false, in_dtype:i=-1, out_dtype:i=-1";
 
 const OpRow kRows[] = {
     {"mul", "X, Y -> Out", kMulAttributes, kPure, inferMul, kMulConstraints},
     {"mul_grad", "Out@GRAD, X, Y -> X@GRAD?, Y@GRAD?", kMulAttributes, kPure, inferGradients},
     {"matmul", "X, Y -> Out", kMatmulAttributes, kPure, inferMatmul, kMatmulConstraints},
     {"matmul_grad", "Out@GRAD, X, Y -> X@GRAD?, Y@GRAD?", kMatmulAttributes, kPure, inferGradients},
-    {"matmul_v2", "X, Y -> Out", "trans_x:b=false, trans_y:b=false", kPure, inferMatmulV2, kMatmulV2Constraints},
-    {"matmul_v2_grad", "Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "trans_x:b=false, trans_y:b=false", kPure, inferGradients},
+    {"matmul_v2", "X, Y -> Out", "trans_x:b=false, trans_y:b=false", kPure, inferMatmulV2,
+     kMatmulV2Constraints},
+    {"matmul_v2_grad", "Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "trans_x:b=false, trans_y:b=false",
+     kPure, inferGradients},
     {"bmm", "X, Y -> Out", "", kPure, inferBmm},
     {"bmm_grad", "Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "", kPure, inferGradients},
     {"mv", "X, Vec -> Out", "", kPure, inferMv},
@@ -33,17 +39,22 @@ const OpRow kRows[] = {
     {"dot", "X, Y -> Out", "", kPure, inferDot},
     {"dot_grad", "Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "", kPure, inferGradients},
     {"addmm", "Input, X, Y -> Out", "Alpha:f|d=1, Beta:f|d=1", kPure, inferAddmm},
-    {"addmm_grad", "Input?, Out@GRAD, X?, Y? -> Input@GRAD?, X@GRAD?, Y@GRAD?", "Alpha:f|d=1, Beta:f|d=1", kPure, inferGradients},
+    {"addmm_grad", "Input?, Out@GRAD, X?, Y? -> Input@GRAD?, X@GRAD?, Y@GRAD?",
+     "Alpha:f|d=1, Beta:f|d=1", kPure, inferGradients},
     {"bilinear_tensor_product", "X, Y, Weight, Bias? -> Out", "", kPure, inferBilinearProduct},
-    {"bilinear_tensor_product_grad", "Out@GRAD, Weight, X, Y -> Bias@GRAD?, Weight@GRAD?, X@GRAD?, Y@GRAD?", "", kPure, inferBilinearProductGrad},
+    {"bilinear_tensor_product_grad",
+     "Out@GRAD, Weight, X, Y -> Bias@GRAD?, Weight@GRAD?, X@GRAD?, Y@GRAD?", "", kPure,
+     inferBilinearProductGrad},
     {"cross", "X, Y -> Out", "dim:i=9", kPure, inferSame<"X", "Out">},
     {"cross_grad", "Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "dim:i=9", kPure, inferGradients},
     {"kron", "X, Y -> Out", "", kPure, inferKron},
     {"kron_grad", "Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "", kPure, inferGradients},
     {"cholesky", "X -> Out", "upper:b=false", kPure, inferSame<"X", "Out">},
-    {"cholesky_grad", "Out?, Out@GRAD -> X@GRAD?", "upper:b=false", kPure, inferSame<"Out@GRAD", "X@GRAD">},
+    {"cholesky_grad", "Out?, Out@GRAD -> X@GRAD?", "upper:b=false", kPure,
+     inferSame<"Out@GRAD", "X@GRAD">},
     {"inverse", "Input -> Output", "", kPure, inferSame<"Input", "Output">},
-    {"inverse_grad", "Output?, Output@GRAD -> Input@GRAD?", "", kPure, inferSame<"Output@GRAD", "Input@GRAD">},
+    {"inverse_grad", "Output?, Output@GRAD -> Input@GRAD?", "", kPure,
+     inferSame<"Output@GRAD", "Input@GRAD">},
     {"determinant", "Input -> Out", "", kPure, inferDeterminant},
     {"determinant_grad", "Input?, Out?, Out@GRAD -> Input@GRAD?", "", kPure, inferGradients},
     {"slogdeterminant", "Input -> Out", "", kPure, inferDeterminant},
@@ -52,20 +63,24 @@ const OpRow kRows[] = {
     {"dist", "X, Y -> Out", "p:f=2", kPure, inferDist},
     {"dist_grad", "Out?, Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "p:f=2", kPure, inferGradients},
     {"norm", "X -> Norm, Out", "axis:i, epsilon:f=1e-10, is_test:b=false", kPure, inferNorm},
-    {"norm_grad", "Norm?, Out@GRAD, X? -> X@GRAD?", "axis:i, epsilon:f=1e-10, is_test:b=false", kPure, inferGradients},
+    {"norm_grad", "Norm?, Out@GRAD, X? -> X@GRAD?", "axis:i, epsilon:f=1e-10, is_test:b=false",
+     kPure, inferGradients},
     {"p_norm", "X -> Out", kPNormAttributes, kPure, inferPNorm},
     {"p_norm_grad", "Out?, Out@GRAD, X? -> X@GRAD?", kPNormAttributes, kPure, inferGradients},
     {"frobenius_norm", "X -> Out", kFrobeniusNormAttributes, kPure, inferReduce},
-    {"frobenius_norm_grad", "Out?, Out@GRAD, X? -> X@GRAD?", kFrobeniusNormAttributes, kPure, inferGradients},
+    {"frobenius_norm_grad", "Out?, Out@GRAD, X? -> X@GRAD?", kFrobeniusNormAttributes, kPure,
+     inferGradients},
     {"l1_norm", "X -> Out", "", kPure, inferOneElement},
     {"l1_norm_grad", "Out@GRAD, X? -> X@GRAD?", "", kPure, inferGradients},
     {"squared_l2_norm", "X -> Out", "", kPure, inferOneElement},
     {"squared_l2_norm_grad", "Out@GRAD, X? -> X@GRAD?", "", kPure, inferGradients},
     {"squared_l2_distance", "X, Y -> sub_result, Out", "", kPure, inferRowDistance},
     {"cos_sim", "X, Y -> Out, XNorm, YNorm", "", kPure, inferRowDistance},
-    {"cos_sim_grad", "Out?, Out@GRAD, X?, XNorm?, Y?, YNorm? -> X@GRAD?, Y@GRAD?", "", kPure, inferGradients},
+    {"cos_sim_grad", "Out?, Out@GRAD, X?, XNorm?, Y?, YNorm? -> X@GRAD?, Y@GRAD?", "", kPure,
+     inferGradients},
     {"einsum", "Operands+ -> Out, InnerCache*, XShape*", "equation:s", kPure, inferEinsum},
-    {"einsum_grad", "InnerCache*, Out@GRAD, x_shape* -> Operands@GRAD*", "equation:s", kPure, inferEinsumGrad},
+    {"einsum_grad", "InnerCache*, Out@GRAD, x_shape* -> Operands@GRAD*", "equation:s", kPure,
+     inferEinsumGrad},
     {"fsp", "X, Y -> Out", "", kPure, inferFsp},
     {"fsp_grad", "Out@GRAD, X?, Y? -> X@GRAD?, Y@GRAD?", "", kPure, inferGradients},
 };

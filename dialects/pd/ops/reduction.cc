@@ -8,13 +8,16 @@
 namespace dtranspile::pd {
 namespace {
 
-constexpr const char* kReduceSumAttributes = "dim:is={0}, keep_dim:b=false, reduce_all:b=false, in_dtype:i=-1, out_dtype:i=-1";
+constexpr const char* kReduceSumAttributes =
+    "dim:is={0}, keep_dim:b=false, reduce_all:b=false, in_dtype:i=-1, out_dtype:i=-1";
 
-constexpr const char* kReduceAllAttributes = "dim:ls|is={0}, keep_dim:b=false, reduce_all:b=false, in_dtype:i=-1, out_dtype:i=-1";
+constexpr const char* kReduceAllAttributes =
+    "dim:ls|is={0}, keep_dim:b=false, reduce_all:b=false, in_dtype:i=-1, out_dtype:i=-1";
 
 constexpr const char* kLogsumexpAttributes = "axis:is={0}, keepdim:b=false, reduce_all:b=false";
 
-constexpr const char* kCumsumAttributes = "axis:i=-1, exclusive:b=false, reverse:b=false, flatten:b=false@1";
+constexpr const char* kCumsumAttributes =
+    "axis:i=-1, exclusive:b=false, reverse:b=false, flatten:b=false@1";
 
 constexpr const char* kArgMaxAttributes = "axis:l, keepdims:b=false, dtype:i=3, flatten:b=false";
 
@@ -30,34 +33,48 @@ const OpRow kRows[] = {
     {"reduce_min", "X -> Out", kReduceSumAttributes, kPure, inferReduce, kReduceConstraints},
     {"reduce_min_grad", "Out, Out@GRAD, X -> X@GRAD?", kReduceSumAttributes, kPure, inferGradients},
     {"reduce_prod", "X -> Out", kReduceSumAttributes, kPure, inferReduce, kReduceConstraints},
-    {"reduce_prod_grad", "Out, Out@GRAD, X -> X@GRAD?", kReduceSumAttributes, kPure, inferGradients},
-    {"reduce_all", "X, AxisTensor?, AxisTensorList* -> Out", kReduceAllAttributes, kPure, inferReduceTest, kReduceConstraints},
-    {"reduce_any", "X, AxisTensor?, AxisTensorList* -> Out", kReduceAllAttributes, kPure, inferReduceTest, kReduceConstraints},
+    {"reduce_prod_grad", "Out, Out@GRAD, X -> X@GRAD?", kReduceSumAttributes, kPure,
+     inferGradients},
+    {"reduce_all", "X, AxisTensor?, AxisTensorList* -> Out", kReduceAllAttributes, kPure,
+     inferReduceTest, kReduceConstraints},
+    {"reduce_any", "X, AxisTensor?, AxisTensorList* -> Out", kReduceAllAttributes, kPure,
+     inferReduceTest, kReduceConstraints},
     {"mean", "X -> Out", "", kPure, inferMean},
     {"mean_grad", "Out@GRAD, X -> X@GRAD?", "", kPure, inferGradients},
     {"logsumexp", "X -> Out", kLogsumexpAttributes, kPure, inferLogSumExp},
-    {"logsumexp_grad", "Out?, Out@GRAD, X? -> X@GRAD?", kLogsumexpAttributes, kPure, inferGradients},
+    {"logsumexp_grad", "Out?, Out@GRAD, X? -> X@GRAD?", kLogsumexpAttributes, kPure,
+     inferGradients},
     {"cumsum", "X -> Out", kCumsumAttributes, kPure, inferCumulative, kAxis<"X", "axis">},
     {"cumsum_grad", "Out@GRAD, X? -> X@GRAD?", kCumsumAttributes, kPure, inferGradients},
     {"cumprod", "X -> Out", "dim:i", kPure, inferSame<"X", "Out">},
     {"cumprod_grad", "Out?, Out@GRAD, X? -> X@GRAD?", "dim:i", kPure, inferGradients},
     {"arg_max", "X -> Out", kArgMaxAttributes, kPure, inferArgExtreme, kAxis<"X", "axis">},
     {"arg_min", "X -> Out", kArgMaxAttributes, kPure, inferArgExtreme, kAxis<"X", "axis">},
-    {"argsort", "X -> Out, Indices", "axis:i=-1, descending:b=false", kPure, inferArgsort, kAxis<"X", "axis">},
-    {"argsort_grad", "Indices?, Out@GRAD, X? -> X@GRAD?", "axis:i=-1, descending:b=false", kPure, inferGradients},
+    {"argsort", "X -> Out, Indices", "axis:i=-1, descending:b=false", kPure, inferArgsort,
+     kAxis<"X", "axis">},
+    {"argsort_grad", "Indices?, Out@GRAD, X? -> X@GRAD?", "axis:i=-1, descending:b=false", kPure,
+     inferGradients},
     {"top_k", "X, K? -> Out, Indices", "k:i=1", kPure, inferTopK, kTopKConstraints},
     {"top_k_v2", "X, K? -> Out, Indices", kTopKV2Attributes, kPure, inferTopK, kTopKConstraints},
-    {"top_k_v2_grad", "Indices?, K?, Out@GRAD, X? -> X@GRAD?", kTopKV2Attributes, kPure, inferGradients},
+    {"top_k_v2_grad", "Indices?, K?, Out@GRAD, X? -> X@GRAD?", kTopKV2Attributes, kPure,
+     inferGradients},
     {"kthvalue", "X -> Out, Indices", "k:i=1, axis:i=-1, keepdim:b=false", kPure, inferPicked},
-    {"kthvalue_grad", "Indices?, Out@GRAD, X? -> X@GRAD?", "k:i=1, axis:i=-1, keepdim:b=false", kPure, inferGradients},
+    {"kthvalue_grad", "Indices?, Out@GRAD, X? -> X@GRAD?", "k:i=1, axis:i=-1, keepdim:b=false",
+     kPure, inferGradients},
     {"mode", "X -> Out, Indices", "axis:i=-1, keepdim:b=false", kPure, inferPicked},
-    {"mode_grad", "Indices?, Out@GRAD, X? -> X@GRAD?", "axis:i=-1, keepdim:b=false", kPure, inferGradients},
+    {"mode_grad", "Indices?, Out@GRAD, X? -> X@GRAD?", "axis:i=-1, keepdim:b=false", kPure,
+     inferGradients},
     {"histogram", "X -> Out", "bins:l=100, min:i=0, max:i=0", kPure, inferHistogram},
     {"unique", "X -> Out, Index, Indices?, Counts?",
-     "dtype:i=3, return_index:b=false, return_inverse:b=false, return_counts:b=false, axis:is={}, is_sorted:b=false", kPure, inferUnique},
+     "dtype:i=3, return_index:b=false, return_inverse:b=false, return_counts:b=false, axis:is={}, "
+     "is_sorted:b=false",
+     kPure, inferUnique},
     {"unique_with_counts", "X -> Out, Index, Count", "dtype:i", kPure, inferUnique},
-    {"unique_consecutive", "X -> Out, Index?, Counts?", "return_inverse:b=false@1, return_counts:b=false@1, axis:is={}@1, dtype:i=5", kPure, inferUnique},
-    {"searchsorted", "SortedSequence, Values -> Out", "out_int32:b=false, right:b=false", kPure, inferSearchSorted},
+    {"unique_consecutive", "X -> Out, Index?, Counts?",
+     "return_inverse:b=false@1, return_counts:b=false@1, axis:is={}@1, dtype:i=5", kPure,
+     inferUnique},
+    {"searchsorted", "SortedSequence, Values -> Out", "out_int32:b=false, right:b=false", kPure,
+     inferSearchSorted},
 };
 
 }  // namespace

@@ -25,36 +25,50 @@ namespace {
 // The keys of one group, within the store of the job.
 class GroupStore {
  public:
-  GroupStore(const Rendezvous& rendezvous, const std::string& name) : client_(rendezvous.store), prefix_(absl::StrCat(rendezvous.job, "/", name, "/")) {}
+  GroupStore(const Rendezvous& rendezvous, const std::string& name)
+      : client_(rendezvous.store), prefix_(absl::StrCat(rendezvous.job, "/", name, "/")) {}
 
-  absl::Status Set(const std::string& key, const std::string& value, double seconds) const { return client_.Set(prefix_ + key, value, seconds); }
-  absl::Status Claim(const std::string& key, const std::string& value, double seconds) const { return client_.Claim(prefix_ + key, value, seconds); }
-  absl::StatusOr<std::string> Get(const std::string& key, double seconds) const { return client_.Get(prefix_ + key, seconds); }
+  absl::Status Set(const std::string& key, const std::string& value, double seconds) const {
+    return client_.Set(prefix_ + key, value, seconds);
+  }
+  absl::Status Claim(const std::string& key, const std::string& value, double seconds) const {
+    return client_.Claim(prefix_ + key, value, seconds);
+  }
+  absl::StatusOr<std::string> Get(const std::string& key, double seconds) const {
+    return client_.Get(prefix_ + key, seconds);
+  }
 
  private:
   const StoreClient client_;
   const std::string prefix_;
 };
 
-double SecondsUntil(int64_t deadline_ns) { return std::max(0.0, static_cast<double>(deadline_ns - NowNs()) * 1e-9); }
+double SecondsUntil(int64_t deadline_ns) {
+  return std::max(0.0, static_cast<double>(deadline_ns - NowNs()) * 1e-9);
+}
 
 // What Gloo asks for addresses. It expects exceptions; JoinGloo catches them.
 class AddressStore : public gloo::rendezvous::Store {
  public:
-  AddressStore(const GroupStore& store, int64_t deadline_ns) : store_(store), deadline_ns_(deadline_ns) {}
+  AddressStore(const GroupStore& store, int64_t deadline_ns)
+      : store_(store), deadline_ns_(deadline_ns) {}
 
   void set(const std::string& key, const std::vector<char>& data) override {
-    Require(store_.Set("address/" + key, std::string(data.begin(), data.end()), SecondsUntil(deadline_ns_)));
+    Require(store_.Set("address/" + key, std::string(data.begin(), data.end()),
+                       SecondsUntil(deadline_ns_)));
   }
   std::vector<char> get(const std::string& key) override {
-    const absl::StatusOr<std::string> value = store_.Get("address/" + key, SecondsUntil(deadline_ns_));
+    const absl::StatusOr<std::string> value =
+        store_.Get("address/" + key, SecondsUntil(deadline_ns_));
     Require(value.status());
     return std::vector<char>(value->begin(), value->end());
   }
   void wait(const std::vector<std::string>& keys) override {
     for (const std::string& key : keys) get(key);
   }
-  void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds&) override { wait(keys); }
+  void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds&) override {
+    wait(keys);
+  }
 
  private:
   static void Require(const absl::Status& status) {
@@ -72,7 +86,8 @@ absl::StatusOr<std::shared_ptr<StoreServer>> ServeIfNobodyDoes(const std::string
   std::lock_guard<std::mutex> lock(mutex);
   if (std::shared_ptr<StoreServer> server = servers[address].lock()) return server;
   absl::StatusOr<std::unique_ptr<StoreServer>> started = StoreServer::Start(address);
-  if (absl::IsAlreadyExists(started.status()) || absl::IsNotFound(started.status())) return std::shared_ptr<StoreServer>();
+  if (absl::IsAlreadyExists(started.status()) || absl::IsNotFound(started.status()))
+    return std::shared_ptr<StoreServer>();
   if (!started.ok()) return started.status();
   std::shared_ptr<StoreServer> server = *std::move(started);
   servers[address] = server;
@@ -82,11 +97,13 @@ absl::StatusOr<std::shared_ptr<StoreServer>> ServeIfNobodyDoes(const std::string
 class GlooCommunicator : public QueuedCommunicator {
  public:
   GlooCommunicator(const Rendezvous& rendezvous, const std::string& name, int rank, int size)
-      : QueuedCommunicator(name, rank, size, rendezvous.timeout_seconds), store_(rendezvous, name) {}
+      : QueuedCommunicator(name, rank, size, rendezvous.timeout_seconds),
+        store_(rendezvous, name) {}
 
   ~GlooCommunicator() override {
     StopLanes();
-    if (link_ != nullptr && !failed_) SayGoodbye(*link_, rank_, size_, std::min(timeout_seconds_, kGoodbyeSeconds));
+    if (link_ != nullptr && !failed_)
+      SayGoodbye(*link_, rank_, size_, std::min(timeout_seconds_, kGoodbyeSeconds));
     if (link_ != nullptr) link_->Close();
     // Peers of a failed group still want to read why.
     if (failed_ && server_ != nullptr) usleep(500'000);
@@ -97,8 +114,10 @@ class GlooCommunicator : public QueuedCommunicator {
   absl::Status Connect(const Rendezvous& rendezvous);
 
  protected:
-  absl::StatusOr<std::unique_ptr<Fabric>> MakeFabric(const LaneKey& key, Patience& patience) override {
-    const uint64_t pair = key == LaneKey{} ? 0 : 1 + static_cast<uint64_t>(key.from) * size_ + key.to;
+  absl::StatusOr<std::unique_ptr<Fabric>> MakeFabric(const LaneKey& key,
+                                                     Patience& patience) override {
+    const uint64_t pair =
+        key == LaneKey{} ? 0 : 1 + static_cast<uint64_t>(key.from) * size_ + key.to;
     std::vector<int> ranks = {key.from, key.to};
     int index = rank_ == key.from ? 0 : 1;
     if (key == LaneKey{}) {
@@ -130,19 +149,26 @@ class GlooCommunicator : public QueuedCommunicator {
 
 // Every rank says that it is there, and waits for the others: whoever is missing can be named.
 absl::Status GlooCommunicator::Meet(int64_t deadline_ns) {
-  absl::Status status = store_.Claim(absl::StrCat("rank/", rank_), absl::StrCat(size_), SecondsUntil(deadline_ns));
+  absl::Status status =
+      store_.Claim(absl::StrCat("rank/", rank_), absl::StrCat(size_), SecondsUntil(deadline_ns));
   if (absl::IsAlreadyExists(status)) {
-    return absl::AlreadyExistsError(absl::StrCat("rank ", rank_, " of group ", name_, " has been taken; does another job have the same name?"));
+    return absl::AlreadyExistsError(
+        absl::StrCat("rank ", rank_, " of group ", name_,
+                     " has been taken; does another job have the same name?"));
   }
   if (!status.ok()) return status;
   for (int rank = 0; rank < size_; ++rank) {
-    const absl::StatusOr<std::string> theirs = store_.Get(absl::StrCat("rank/", rank), SecondsUntil(deadline_ns));
+    const absl::StatusOr<std::string> theirs =
+        store_.Get(absl::StrCat("rank/", rank), SecondsUntil(deadline_ns));
     if (absl::IsDeadlineExceeded(theirs.status())) {
-      return absl::DeadlineExceededError(absl::StrCat("rank ", rank, " of group ", name_, " has not joined before the deadline"));
+      return absl::DeadlineExceededError(
+          absl::StrCat("rank ", rank, " of group ", name_, " has not joined before the deadline"));
     }
     if (!theirs.ok()) return theirs.status();
     if (*theirs != absl::StrCat(size_)) {
-      return absl::FailedPreconditionError(absl::StrCat("group ", name_, " has ", *theirs, " ranks for rank ", rank, ", but ", size_, " for rank ", rank_));
+      return absl::FailedPreconditionError(absl::StrCat("group ", name_, " has ", *theirs,
+                                                        " ranks for rank ", rank, ", but ", size_,
+                                                        " for rank ", rank_));
     }
   }
   return absl::OkStatus();
@@ -150,7 +176,8 @@ absl::Status GlooCommunicator::Meet(int64_t deadline_ns) {
 
 absl::Status GlooCommunicator::Connect(const Rendezvous& rendezvous) {
   if (size_ == 1) {
-    link_ = std::make_unique<GlooLink>(std::make_shared<gloo::Context>(0, 1), [] { return std::string(); });
+    link_ = std::make_unique<GlooLink>(std::make_shared<gloo::Context>(0, 1),
+                                       [] { return std::string(); });
     return absl::OkStatus();
   }
   const int64_t deadline_ns = NowNs() + static_cast<int64_t>(timeout_seconds_ * 1e9);
@@ -167,9 +194,11 @@ absl::Status GlooCommunicator::Connect(const Rendezvous& rendezvous) {
     } else {
       attributes.hostname = rendezvous.interface.empty() ? "127.0.0.1" : rendezvous.interface;
     }
-    std::shared_ptr<gloo::transport::Device> device = gloo::transport::tcp::CreateDevice(attributes);
+    std::shared_ptr<gloo::transport::Device> device =
+        gloo::transport::tcp::CreateDevice(attributes);
     auto context = std::make_shared<gloo::rendezvous::Context>(rank_, size_);
-    context->setTimeout(std::chrono::milliseconds(static_cast<int64_t>(SecondsUntil(deadline_ns) * 1e3) + 1));
+    context->setTimeout(
+        std::chrono::milliseconds(static_cast<int64_t>(SecondsUntil(deadline_ns) * 1e3) + 1));
     AddressStore addresses(store_, deadline_ns);
     context->connectFullMesh(addresses, device);
     link_ = std::make_unique<GlooLink>(context, [this] {
@@ -178,9 +207,11 @@ absl::Status GlooCommunicator::Connect(const Rendezvous& rendezvous) {
       return reason.ok() ? *reason : std::string();
     });
   } catch (const std::exception& e) {
-    return absl::UnavailableError(absl::StrCat("rank ", rank_, " could not join group ", name_, ": ", e.what()));
+    return absl::UnavailableError(
+        absl::StrCat("rank ", rank_, " could not join group ", name_, ": ", e.what()));
   }
-  // All pairs of this rank are connected now; those of others may still need the store that this process serves.
+  // All pairs of this rank are connected now; those of others may still need the store that this
+  // process serves.
   Request barrier;
   barrier.label = "join";
   return Run(std::move(barrier));
@@ -188,12 +219,15 @@ absl::Status GlooCommunicator::Connect(const Rendezvous& rendezvous) {
 
 void IgnoreBrokenPipes() {
   struct sigaction action = {};
-  if (sigaction(SIGPIPE, nullptr, &action) == 0 && action.sa_handler == SIG_DFL) signal(SIGPIPE, SIG_IGN);
+  if (sigaction(SIGPIPE, nullptr, &action) == 0 && action.sa_handler == SIG_DFL)
+    signal(SIGPIPE, SIG_IGN);
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Communicator>> JoinGloo(const Rendezvous& rendezvous, const std::string& name, int rank, int size) {
+absl::StatusOr<std::unique_ptr<Communicator>> JoinGloo(const Rendezvous& rendezvous,
+                                                       const std::string& name, int rank,
+                                                       int size) {
   IgnoreBrokenPipes();
   auto communicator = std::make_unique<GlooCommunicator>(rendezvous, name, rank, size);
   if (absl::Status status = communicator->Connect(rendezvous); !status.ok()) {

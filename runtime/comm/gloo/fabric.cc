@@ -31,12 +31,14 @@ void GlooLink::Close() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     closed_ = true;
-    for (const Waiting& one : waiting_) one.receive ? one.buffer->abortWaitRecv() : one.buffer->abortWaitSend();
+    for (const Waiting& one : waiting_)
+      one.receive ? one.buffer->abortWaitRecv() : one.buffer->abortWaitSend();
   }
   Guarded([&] { context_->closeConnections(); }).IgnoreError();
 }
 
-bool GlooLink::Await(gloo::transport::UnboundBuffer& buffer, bool receive, std::chrono::milliseconds timeout) {
+bool GlooLink::Await(gloo::transport::UnboundBuffer& buffer, bool receive,
+                     std::chrono::milliseconds timeout) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return false;
@@ -56,7 +58,8 @@ bool GlooLink::Await(gloo::transport::UnboundBuffer& buffer, bool receive, std::
   }
 }
 
-// A peer that is gone has had its goodbyes, or died: its errors are no reason to leave the others early.
+// A peer that is gone has had its goodbyes, or died: its errors are no reason to leave the others
+// early.
 void SayGoodbye(GlooLink& link, int rank, int size, double seconds) {
   const int64_t deadline_ns = NowNs() + static_cast<int64_t>(seconds * 1e9);
   std::vector<char> words(2 * size);
@@ -73,13 +76,16 @@ void SayGoodbye(GlooLink& link, int rank, int size, double seconds) {
   for (int peer = 0; peer < size; ++peer) {
     for (const auto* buffers : {&received, &sent}) {
       gloo::transport::UnboundBuffer* buffer = (*buffers)[peer].get();
-      const std::chrono::milliseconds left(std::max<int64_t>((deadline_ns - NowNs()) / 1'000'000, 1));
-      if (buffer != nullptr) Guarded([&] { link.Await(*buffer, buffers == &received, left); }).IgnoreError();
+      const std::chrono::milliseconds left(
+          std::max<int64_t>((deadline_ns - NowNs()) / 1'000'000, 1));
+      if (buffer != nullptr)
+        Guarded([&] { link.Await(*buffer, buffers == &received, left); }).IgnoreError();
     }
   }
 }
 
-GlooFabric::GlooFabric(GlooLink& link, uint64_t slot, std::vector<int> ranks, int index, Patience& patience)
+GlooFabric::GlooFabric(GlooLink& link, uint64_t slot, std::vector<int> ranks, int index,
+                       Patience& patience)
     : link_(link),
       slot_(slot),
       ranks_(std::move(ranks)),
@@ -92,15 +98,19 @@ GlooFabric::GlooFabric(GlooLink& link, uint64_t slot, std::vector<int> ranks, in
 
 GlooFabric::~GlooFabric() {
   const int64_t deadline_ns = NowNs() + static_cast<int64_t>(kGoodbyeSeconds * 1e9);
-  for (const std::vector<Sending>* sendings : {&meeting_sendings_[0], &meeting_sendings_[1], &area_sendings_[0], &area_sendings_[1]}) {
+  for (const std::vector<Sending>* sendings :
+       {&meeting_sendings_[0], &meeting_sendings_[1], &area_sendings_[0], &area_sendings_[1]}) {
     for (const Sending& sending : *sendings) {
-      const std::chrono::milliseconds left(std::max<int64_t>((deadline_ns - NowNs()) / 1'000'000, 1));
+      const std::chrono::milliseconds left(
+          std::max<int64_t>((deadline_ns - NowNs()) / 1'000'000, 1));
       Guarded([&] { link_.Await(*sending.buffer, false, left); }).IgnoreError();
     }
   }
 }
 
-absl::StatusOr<std::unique_ptr<Fabric>> GlooFabric::Make(GlooLink& link, uint64_t slot, std::vector<int> ranks, int index, Patience& patience) {
+absl::StatusOr<std::unique_ptr<Fabric>> GlooFabric::Make(GlooLink& link, uint64_t slot,
+                                                         std::vector<int> ranks, int index,
+                                                         Patience& patience) {
   std::unique_ptr<GlooFabric> fabric(new GlooFabric(link, slot, std::move(ranks), index, patience));
   const absl::Status status = Guarded([&] { fabric->ExpectMeeting(1); });
   if (!status.ok()) return fabric->Failure(0, NowNs(), std::string(status.message()));
@@ -112,7 +122,8 @@ void GlooFabric::ExpectMeeting(uint64_t number) {
   for (int member = 0; member < size(); ++member) {
     if (member == index_) continue;
     Member& them = members_[member];
-    them.meeting_buffer[number & 1] = Receive(member, slot_, &them.meeting[number & 1], sizeof(Meeting));
+    them.meeting_buffer[number & 1] =
+        Receive(member, slot_, &them.meeting[number & 1], sizeof(Meeting));
   }
 }
 
@@ -122,16 +133,20 @@ GlooFabric::Buffer GlooFabric::Receive(int member, uint64_t slot, void* data, si
   return buffer;
 }
 
-void GlooFabric::Send(int member, uint64_t slot, void* data, size_t bytes, std::vector<Sending>& sendings) {
+void GlooFabric::Send(int member, uint64_t slot, void* data, size_t bytes,
+                      std::vector<Sending>& sendings) {
   sendings.push_back({member, link_.context().createUnboundBuffer(data, bytes)});
   sendings.back().buffer->send(ranks_[member], slot, 0, bytes);
 }
 
-absl::Status GlooFabric::AwaitBuffer(gloo::transport::UnboundBuffer& buffer, bool receive, int member) {
+absl::Status GlooFabric::AwaitBuffer(gloo::transport::UnboundBuffer& buffer, bool receive,
+                                     int member) {
   patience_.WaitsFor(ranks_[member]);
   const int64_t begin_ns = NowNs();
   // Without a caller there is no deadline; one that comes later minds it (queue.cc).
-  const std::chrono::milliseconds timeout = patience_.caller_waits() ? std::chrono::milliseconds(patience_.timeout_ns() / 1'000'000 + 1) : kForever;
+  const std::chrono::milliseconds timeout =
+      patience_.caller_waits() ? std::chrono::milliseconds(patience_.timeout_ns() / 1'000'000 + 1)
+                               : kForever;
   bool done = false;
   const absl::Status status = Guarded([&] { done = link_.Await(buffer, receive, timeout); });
   if (done) return absl::OkStatus();
@@ -139,19 +154,23 @@ absl::Status GlooFabric::AwaitBuffer(gloo::transport::UnboundBuffer& buffer, boo
 }
 
 absl::Status GlooFabric::Failure(int member, int64_t begin_ns, const std::string& what) {
-  // Gloo has closed the connections by itself when its own wait timed out; that is no news of the peer.
+  // Gloo has closed the connections by itself when its own wait timed out; that is no news of the
+  // peer.
   if (patience_.caller_waits() && NowNs() - begin_ns >= patience_.timeout_ns()) {
-    return absl::DeadlineExceededError(absl::StrCat("rank ", ranks_[member], " has not come within ", patience_.timeout_seconds(), " s"));
+    return absl::DeadlineExceededError(absl::StrCat(
+        "rank ", ranks_[member], " has not come within ", patience_.timeout_seconds(), " s"));
   }
   const std::string reason = link_.Reason();
   if (!reason.empty()) return absl::AbortedError(reason);
-  return absl::UnavailableError(
-      absl::StrCat("lost the connection to rank ", ranks_[member], "; it has died or left the group", what.empty() ? "" : " (", what, what.empty() ? "" : ")"));
+  return absl::UnavailableError(absl::StrCat(
+      "lost the connection to rank ", ranks_[member], "; it has died or left the group",
+      what.empty() ? "" : " (", what, what.empty() ? "" : ")"));
 }
 
 absl::Status GlooFabric::AwaitSendings(std::vector<Sending>& sendings) {
   for (const Sending& sending : sendings) {
-    if (absl::Status status = AwaitBuffer(*sending.buffer, false, sending.member); !status.ok()) return status;
+    if (absl::Status status = AwaitBuffer(*sending.buffer, false, sending.member); !status.ok())
+      return status;
   }
   sendings.clear();
   return absl::OkStatus();
@@ -167,12 +186,15 @@ absl::Status GlooFabric::Meet(const Header& header, const std::byte* payload, si
   for (int member = 0; member < size(); ++member) {
     if (member == index_) continue;
     const int64_t begin_ns = NowNs();
-    const absl::Status status = Guarded([&] { Send(member, slot_, &mine, sizeof(mine), meeting_sendings_[half]); });
+    const absl::Status status =
+        Guarded([&] { Send(member, slot_, &mine, sizeof(mine), meeting_sendings_[half]); });
     if (!status.ok()) return Failure(member, begin_ns, std::string(status.message()));
   }
   for (int member = 0; member < size(); ++member) {
     if (member == index_) continue;
-    if (absl::Status status = AwaitBuffer(*members_[member].meeting_buffer[half], true, member); !status.ok()) return status;
+    if (absl::Status status = AwaitBuffer(*members_[member].meeting_buffer[half], true, member);
+        !status.ok())
+      return status;
   }
   // A peer that is lost by now shows in the next meeting, not in this one, which is complete.
   Guarded([&] { ExpectMeeting(meetings_ + 1); }).IgnoreError();
@@ -189,8 +211,10 @@ absl::StatusOr<Posted> GlooFabric::Post(const Message& message) {
   ++messages_;
   std::byte* area = areas_[round_ & 1].data();
   for (int member = 0; member < size(); ++member) {
-    const size_t incoming = Reaches(message, member, index_) ? message.SlotBytes(SlotFor(message, member, index_)) : 0;
-    const size_t outgoing = Reaches(message, index_, member) ? message.SlotBytes(SlotFor(message, index_, member)) : 0;
+    const size_t incoming =
+        Reaches(message, member, index_) ? message.SlotBytes(SlotFor(message, member, index_)) : 0;
+    const size_t outgoing =
+        Reaches(message, index_, member) ? message.SlotBytes(SlotFor(message, index_, member)) : 0;
     const int64_t begin_ns = NowNs();
     const absl::Status status = Guarded([&] {
       if (incoming > 0) {

@@ -1,5 +1,6 @@
-// A fabric over the pairs of a Gloo context: messages are sent from this member's area and received into inboxes, so that Gloo
-// never touches memory of the caller, also not after a failure. Used by the Gloo communicator.
+// A fabric over the pairs of a Gloo context: messages are sent from this member's area and received
+// into inboxes, so that Gloo never touches memory of the caller, also not after a failure. Used by
+// the Gloo communicator.
 #pragma once
 
 #include <gloo/context.h>
@@ -21,7 +22,8 @@ namespace dtranspile::comm {
 class GlooLink {
  public:
   // `reason()` finds out why the group has failed, once a connection is lost; "" if nobody knows.
-  GlooLink(std::shared_ptr<gloo::Context> context, std::function<std::string()> reason) : context_(std::move(context)), reason_(std::move(reason)) {}
+  GlooLink(std::shared_ptr<gloo::Context> context, std::function<std::string()> reason)
+      : context_(std::move(context)), reason_(std::move(reason)) {}
 
   gloo::Context& context() { return *context_; }
   std::string Reason() { return reason_(); }
@@ -30,7 +32,8 @@ class GlooLink {
   void Close();
 
   // Waits for a send or receive; false when closed. May throw what Gloo throws.
-  bool Await(gloo::transport::UnboundBuffer& buffer, bool receive, std::chrono::milliseconds timeout);
+  bool Await(gloo::transport::UnboundBuffer& buffer, bool receive,
+             std::chrono::milliseconds timeout);
 
  private:
   struct Waiting {
@@ -45,8 +48,9 @@ class GlooLink {
   bool closed_ = false;
 };
 
-// Waits until all peers want to leave as well, or are gone, or the time is over. Closing a connection throws away what the peer
-// has not read yet, so a rank that is done stays until the others have had everything.
+// Waits until all peers want to leave as well, or are gone, or the time is over. Closing a
+// connection throws away what the peer has not read yet, so a rank that is done stays until the
+// others have had everything.
 void SayGoodbye(GlooLink& link, int rank, int size, double seconds);
 inline constexpr uint64_t kFirstLaneSlot = 1;  // slot 0 is that of goodbyes
 inline constexpr double kGoodbyeSeconds = 10;  // the longest that leaving takes
@@ -54,9 +58,12 @@ inline constexpr double kGoodbyeSeconds = 10;  // the longest that leaving takes
 class GlooFabric : public Fabric {
  public:
   // `slot` and `slot + 1` belong to this fabric.
-  static absl::StatusOr<std::unique_ptr<Fabric>> Make(GlooLink& link, uint64_t slot, std::vector<int> ranks, int index, Patience& patience);
+  static absl::StatusOr<std::unique_ptr<Fabric>> Make(GlooLink& link, uint64_t slot,
+                                                      std::vector<int> ranks, int index,
+                                                      Patience& patience);
 
-  // Waits until what it sends is on its way: Gloo forgets sends whose memory goes. Not after GlooLink::Close.
+  // Waits until what it sends is on its way: Gloo forgets sends whose memory goes. Not after
+  // GlooLink::Close.
   ~GlooFabric() override;
 
   int size() const override { return static_cast<int>(ranks_.size()); }

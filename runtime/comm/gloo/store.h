@@ -1,7 +1,8 @@
-// The rendezvous store of a job: a few keys and values that ranks on several hosts use to find each other, and to leave word why
-// a group has failed. One process serves it over TCP: the launcher, or rank 0 of a group when nobody does (communicator.cc).
-// The port is open to anybody, so the server believes nothing: sizes, number of keys, of clients and their time are limited,
-// and whoever sends something else is disconnected.
+// The rendezvous store of a job: a few keys and values that ranks on several hosts use to find each
+// other, and to leave word why a group has failed. One process serves it over TCP: the launcher, or
+// rank 0 of a group when nobody does (communicator.cc). The port is open to anybody, so the server
+// believes nothing: sizes, number of keys, of clients and their time are limited, and whoever sends
+// something else is disconnected.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@ namespace dtranspile::comm {
 
 class StoreServer {
  public:
-  // Serves at "host:port" until destroyed; port 0 takes a free one. AlreadyExists if the address is in use, NotFound if it is
-  // none of this host.
+  // Serves at "host:port" until destroyed; port 0 takes a free one. AlreadyExists if the address is
+  // in use, NotFound if it is none of this host.
   static absl::StatusOr<std::unique_ptr<StoreServer>> Start(const std::string& address);
 
   virtual ~StoreServer() = default;
@@ -25,7 +26,8 @@ class StoreServer {
   virtual std::string address() const = 0;
 };
 
-// Every call connects, asks and disconnects, within `seconds`. Keys have at most 1 KiB, values 1 MiB.
+// Every call connects, asks and disconnects, within `seconds`. Keys have at most 1 KiB, values 1
+// MiB.
 class StoreClient {
  public:
   explicit StoreClient(std::string address) : address_(std::move(address)) {}
@@ -39,7 +41,8 @@ class StoreClient {
   absl::StatusOr<std::string> Get(const std::string& key, double seconds) const;
 
  private:
-  absl::StatusOr<std::string> Ask(uint32_t operation, const std::string& key, const std::string& value, double seconds) const;
+  absl::StatusOr<std::string> Ask(uint32_t operation, const std::string& key,
+                                  const std::string& value, double seconds) const;
 
   const std::string address_;
 };

@@ -15,7 +15,9 @@
 namespace dtranspile::comm {
 namespace {
 
-int MillisecondsUntil(int64_t deadline_ns) { return static_cast<int>(std::clamp<int64_t>((deadline_ns - NowNs()) / 1'000'000, 0, 3'600'000)); }
+int MillisecondsUntil(int64_t deadline_ns) {
+  return static_cast<int>(std::clamp<int64_t>((deadline_ns - NowNs()) / 1'000'000, 0, 3'600'000));
+}
 
 bool AwaitEvent(int fd, short events, int64_t deadline_ns) {
   pollfd entry = {fd, events, 0};
@@ -27,13 +29,15 @@ bool AwaitEvent(int fd, short events, int64_t deadline_ns) {
 }
 
 absl::StatusOr<Socket> TryConnect(const addrinfo& to, int64_t deadline_ns) {
-  Socket socket(::socket(to.ai_family, to.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to.ai_protocol));
+  Socket socket(
+      ::socket(to.ai_family, to.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to.ai_protocol));
   if (socket.fd() < 0) return absl::InternalError(strerror(errno));
   int error = 0;
   if (connect(socket.fd(), to.ai_addr, to.ai_addrlen) != 0) {
     error = errno;
     if (error == EINPROGRESS) {
-      if (!AwaitEvent(socket.fd(), POLLOUT, deadline_ns)) return absl::DeadlineExceededError("no answer");
+      if (!AwaitEvent(socket.fd(), POLLOUT, deadline_ns))
+        return absl::DeadlineExceededError("no answer");
       socklen_t length = sizeof(error);
       getsockopt(socket.fd(), SOL_SOCKET, SO_ERROR, &error, &length);
     }
@@ -54,15 +58,19 @@ absl::StatusOr<Socket> Connect(const std::string& address, int64_t deadline_ns) 
       status = socket.status();
     }
     if (MillisecondsUntil(deadline_ns) == 0) {
-      return absl::DeadlineExceededError(absl::StrCat("cannot reach the store at ", address, ": ", std::string(status.message())));
+      return absl::DeadlineExceededError(
+          absl::StrCat("cannot reach the store at ", address, ": ", std::string(status.message())));
     }
     usleep(std::min(20, MillisecondsUntil(deadline_ns) + 1) * 1000);
   }
 }
 
-absl::Status Lost(const std::string& address) { return absl::UnavailableError(absl::StrCat("the store at ", address, " closed the connection")); }
+absl::Status Lost(const std::string& address) {
+  return absl::UnavailableError(absl::StrCat("the store at ", address, " closed the connection"));
+}
 
-absl::Status Write(const Socket& socket, const std::string& bytes, const std::string& address, int64_t deadline_ns) {
+absl::Status Write(const Socket& socket, const std::string& bytes, const std::string& address,
+                   int64_t deadline_ns) {
   size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t n = send(socket.fd(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
@@ -70,7 +78,8 @@ absl::Status Write(const Socket& socket, const std::string& bytes, const std::st
       done += n;
     } else if (n < 0 && errno == EAGAIN) {
       if (!AwaitEvent(socket.fd(), POLLOUT, deadline_ns)) {
-        return absl::DeadlineExceededError(absl::StrCat("the store at ", address, " does not take the request"));
+        return absl::DeadlineExceededError(
+            absl::StrCat("the store at ", address, " does not take the request"));
       }
     } else if (n == 0 || errno != EINTR) {
       return Lost(address);
@@ -79,7 +88,8 @@ absl::Status Write(const Socket& socket, const std::string& bytes, const std::st
   return absl::OkStatus();
 }
 
-absl::Status Read(const Socket& socket, char* to, size_t bytes, const std::string& address, int64_t deadline_ns) {
+absl::Status Read(const Socket& socket, char* to, size_t bytes, const std::string& address,
+                  int64_t deadline_ns) {
   size_t done = 0;
   while (done < bytes) {
     const ssize_t n = recv(socket.fd(), to + done, bytes - done, 0);
@@ -87,7 +97,8 @@ absl::Status Read(const Socket& socket, char* to, size_t bytes, const std::strin
       done += n;
     } else if (n < 0 && errno == EAGAIN) {
       if (!AwaitEvent(socket.fd(), POLLIN, deadline_ns)) {
-        return absl::DeadlineExceededError(absl::StrCat("the store at ", address, " does not answer"));
+        return absl::DeadlineExceededError(
+            absl::StrCat("the store at ", address, " does not answer"));
       }
     } else if (n == 0 || errno != EINTR) {
       return Lost(address);
@@ -98,8 +109,10 @@ absl::Status Read(const Socket& socket, char* to, size_t bytes, const std::strin
 
 }  // namespace
 
-absl::StatusOr<std::string> StoreClient::Ask(uint32_t operation, const std::string& key, const std::string& value, double seconds) const {
-  if (key.size() > kMaxKey || value.size() > kMaxValue) return absl::InvalidArgumentError(absl::StrCat("store key '", key, "' is too large"));
+absl::StatusOr<std::string> StoreClient::Ask(uint32_t operation, const std::string& key,
+                                             const std::string& value, double seconds) const {
+  if (key.size() > kMaxKey || value.size() > kMaxValue)
+    return absl::InvalidArgumentError(absl::StrCat("store key '", key, "' is too large"));
   const int64_t deadline_ns = NowNs() + static_cast<int64_t>(seconds * 1e9);
   absl::StatusOr<Socket> socket = Connect(address_, deadline_ns);
   if (!socket.ok()) return socket.status();
@@ -108,34 +121,49 @@ absl::StatusOr<std::string> StoreClient::Ask(uint32_t operation, const std::stri
   request.key_bytes = static_cast<uint32_t>(key.size());
   request.value_bytes = static_cast<uint32_t>(value.size());
   request.wait_ms = MillisecondsUntil(deadline_ns);
-  const std::string bytes = std::string(reinterpret_cast<const char*>(&request), sizeof(request)) + key + value;
-  if (absl::Status status = Write(*socket, bytes, address_, deadline_ns); !status.ok()) return status;
+  const std::string bytes =
+      std::string(reinterpret_cast<const char*>(&request), sizeof(request)) + key + value;
+  if (absl::Status status = Write(*socket, bytes, address_, deadline_ns); !status.ok())
+    return status;
 
   // The server says when time is up; its word is worth a moment more.
   constexpr int64_t kGraceNs = 500'000'000;
   StoreReply reply;
-  absl::Status status = Read(*socket, reinterpret_cast<char*>(&reply), sizeof(reply), address_, deadline_ns + kGraceNs);
+  absl::Status status = Read(*socket, reinterpret_cast<char*>(&reply), sizeof(reply), address_,
+                             deadline_ns + kGraceNs);
   if (!status.ok()) return status;
   if (reply.magic != kStoreMagic || reply.value_bytes > kMaxValue) {
-    return absl::FailedPreconditionError(absl::StrCat("whatever listens at ", address_, " is not the store of a job"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("whatever listens at ", address_, " is not the store of a job"));
   }
   std::string answer(reply.value_bytes, 0);
   status = Read(*socket, answer.data(), answer.size(), address_, deadline_ns + kGraceNs);
   if (!status.ok()) return status;
   switch (reply.answer) {
     case kStoreOk: return answer;
-    case kStoreTimeout: return absl::DeadlineExceededError(absl::StrCat("nobody has set '", key, "' in the store at ", address_));
-    case kStoreExists: return absl::AlreadyExistsError(absl::StrCat("'", key, "' is taken in the store at ", address_));
-    default: return absl::ResourceExhaustedError(absl::StrCat("the store at ", address_, " is full"));
+    case kStoreTimeout:
+      return absl::DeadlineExceededError(
+          absl::StrCat("nobody has set '", key, "' in the store at ", address_));
+    case kStoreExists:
+      return absl::AlreadyExistsError(
+          absl::StrCat("'", key, "' is taken in the store at ", address_));
+    default:
+      return absl::ResourceExhaustedError(absl::StrCat("the store at ", address_, " is full"));
   }
 }
 
-absl::Status StoreClient::Set(const std::string& key, const std::string& value, double seconds) const { return Ask(kStoreSet, key, value, seconds).status(); }
+absl::Status StoreClient::Set(const std::string& key, const std::string& value,
+                              double seconds) const {
+  return Ask(kStoreSet, key, value, seconds).status();
+}
 
-absl::Status StoreClient::Claim(const std::string& key, const std::string& value, double seconds) const {
+absl::Status StoreClient::Claim(const std::string& key, const std::string& value,
+                                double seconds) const {
   return Ask(kStoreClaim, key, value, seconds).status();
 }
 
-absl::StatusOr<std::string> StoreClient::Get(const std::string& key, double seconds) const { return Ask(kStoreGet, key, "", seconds); }
+absl::StatusOr<std::string> StoreClient::Get(const std::string& key, double seconds) const {
+  return Ask(kStoreGet, key, "", seconds);
+}
 
 }  // namespace dtranspile::comm

@@ -1,4 +1,5 @@
-// One thread, one poll loop, non-blocking sockets. A client sends one request, gets one reply and is disconnected.
+// One thread, one poll loop, non-blocking sockets. A client sends one request, gets one reply and
+// is disconnected.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -26,13 +27,17 @@ namespace dtranspile::comm {
 namespace {
 
 constexpr size_t kMaxClients = 2048;
-constexpr size_t kMaxStored = 64 << 20;         // bytes of all keys and values
-constexpr int64_t kRequestNs = 10'000'000'000;  // time for a client to send its request, or to take its reply
+constexpr size_t kMaxStored = 64 << 20;  // bytes of all keys and values
+constexpr int64_t kRequestNs =
+    10'000'000'000;  // time for a client to send its request, or to take its reply
 constexpr int64_t kLongestWaitNs = 3'600'000'000'000;
 
 class Server : public StoreServer {
  public:
-  Server(Socket listener, std::string address) : listener_(std::move(listener)), address_(std::move(address)), stop_(eventfd(0, EFD_CLOEXEC)) {
+  Server(Socket listener, std::string address)
+      : listener_(std::move(listener)),
+        address_(std::move(address)),
+        stop_(eventfd(0, EFD_CLOEXEC)) {
     thread_ = std::thread([this] { Loop(); });
   }
   ~Server() override {
@@ -73,14 +78,18 @@ class Server : public StoreServer {
 
 void Server::Loop() {
   while (true) {
-    std::vector<pollfd> entries = {{stop_.fd(), POLLIN, 0}, {listener_.fd(), static_cast<short>(clients_.size() < kMaxClients ? POLLIN : 0), 0}};
+    std::vector<pollfd> entries = {
+        {stop_.fd(), POLLIN, 0},
+        {listener_.fd(), static_cast<short>(clients_.size() < kMaxClients ? POLLIN : 0), 0}};
     int64_t next_ns = NowNs() + kLongestWaitNs;
     for (const Client& client : clients_) {
-      entries.push_back({client.socket.fd(), static_cast<short>(client.replying ? POLLOUT : POLLIN), 0});
+      entries.push_back(
+          {client.socket.fd(), static_cast<short>(client.replying ? POLLOUT : POLLIN), 0});
       next_ns = std::min(next_ns, client.deadline_ns);
     }
     const int64_t wait_ms = std::clamp<int64_t>((next_ns - NowNs()) / 1'000'000 + 1, 1, 1'000'000);
-    if (poll(entries.data(), entries.size(), static_cast<int>(wait_ms)) < 0 && errno != EINTR) return;
+    if (poll(entries.data(), entries.size(), static_cast<int>(wait_ms)) < 0 && errno != EINTR)
+      return;
     if (entries[0].revents != 0) return;
     size_t i = 2;
     for (auto client = clients_.begin(); client != clients_.end(); ++i) {
@@ -110,10 +119,13 @@ bool Server::ReadSome(Client& client) {
   client.in.append(buffer, n);
   StoreRequest request;
   if (client.in.size() < sizeof(request)) {
-    return std::memcmp(client.in.data(), &kStoreMagic, std::min(client.in.size(), sizeof(kStoreMagic))) == 0;
+    return std::memcmp(client.in.data(), &kStoreMagic,
+                       std::min(client.in.size(), sizeof(kStoreMagic))) == 0;
   }
   std::memcpy(&request, client.in.data(), sizeof(request));
-  if (request.magic != kStoreMagic || request.key_bytes > kMaxKey || request.value_bytes > kMaxValue) return false;
+  if (request.magic != kStoreMagic || request.key_bytes > kMaxKey ||
+      request.value_bytes > kMaxValue)
+    return false;
   const size_t whole = sizeof(request) + request.key_bytes + request.value_bytes;
   if (client.in.size() > whole) return false;
   return client.in.size() < whole || Handle(client, request);
@@ -125,7 +137,9 @@ bool Server::Handle(Client& client, const StoreRequest& request) {
   client.in.clear();
   switch (request.operation) {
     case kStoreSet:
-    case kStoreClaim: Reply(client, Put(key, std::move(value), request.operation == kStoreClaim)); return true;
+    case kStoreClaim:
+      Reply(client, Put(key, std::move(value), request.operation == kStoreClaim));
+      return true;
     case kStoreGet: break;
     default: return false;
   }
@@ -179,7 +193,9 @@ std::string WithPort(const std::string& address, int fd) {
   sockaddr_storage bound = {};
   socklen_t length = sizeof(bound);
   getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &length);
-  const uint16_t port = bound.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port : reinterpret_cast<sockaddr_in*>(&bound)->sin_port;
+  const uint16_t port = bound.ss_family == AF_INET6
+                            ? reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port
+                            : reinterpret_cast<sockaddr_in*>(&bound)->sin_port;
   return absl::StrCat(address.substr(0, address.rfind(':') + 1), ntohs(port));
 }
 
@@ -190,16 +206,19 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(const std::strin
   if (!list.ok()) return list.status();
   int error = 0;
   for (const addrinfo* at = list->get(); at != nullptr; at = at->ai_next) {
-    Socket socket(::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol));
+    Socket socket(
+        ::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol));
     const int on = 1;
     if (socket.fd() >= 0) setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (socket.fd() >= 0 && bind(socket.fd(), at->ai_addr, at->ai_addrlen) == 0 && listen(socket.fd(), 1024) == 0) {
+    if (socket.fd() >= 0 && bind(socket.fd(), at->ai_addr, at->ai_addrlen) == 0 &&
+        listen(socket.fd(), 1024) == 0) {
       const std::string real = WithPort(address, socket.fd());
       return std::make_unique<Server>(std::move(socket), real);
     }
     error = errno;
   }
-  const std::string message = absl::StrCat("cannot serve the store at ", address, ": ", strerror(error));
+  const std::string message =
+      absl::StrCat("cannot serve the store at ", address, ": ", strerror(error));
   if (error == EADDRINUSE) return absl::AlreadyExistsError(message);
   if (error == EADDRNOTAVAIL) return absl::NotFoundError(message);
   return absl::InternalError(message);

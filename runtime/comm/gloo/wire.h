@@ -1,5 +1,5 @@
-// The store's messages on the wire, and sockets to carry them. Used by store_server.cc and store_client.cc. Numbers are in the
-// byte order of the hosts (x86-64).
+// The store's messages on the wire, and sockets to carry them. Used by store_server.cc and
+// store_client.cc. Numbers are in the byte order of the hosts (x86-64).
 #pragma once
 
 #include <netdb.h>

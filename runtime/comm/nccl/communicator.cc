@@ -1,5 +1,6 @@
-// Operations are enqueued on one stream per communicator, an event behind each. Sends and receives are gathered until somebody
-// waits or a collective comes, and issued as one NCCL group: two ranks that both send first would block each other otherwise.
+// Operations are enqueued on one stream per communicator, an event behind each. Sends and receives
+// are gathered until somebody waits or a collective comes, and issued as one NCCL group: two ranks
+// that both send first would block each other otherwise.
 #include "runtime/comm/nccl/communicator.h"
 
 #include <unistd.h>
@@ -68,22 +69,31 @@ ncclRedOp_t OperatorOf(DType dtype, ReduceOp reduce) {
   return ncclMax;
 }
 
-bool IsTransfer(const Request& request) { return request.kind == Kind::kSend || request.kind == Kind::kRecv; }
-bool Reduces(const Request& request) { return request.kind == Kind::kAllReduce || request.kind == Kind::kReduce || request.kind == Kind::kReduceScatter; }
+bool IsTransfer(const Request& request) {
+  return request.kind == Kind::kSend || request.kind == Kind::kRecv;
+}
+bool Reduces(const Request& request) {
+  return request.kind == Kind::kAllReduce || request.kind == Kind::kReduce ||
+         request.kind == Kind::kReduceScatter;
+}
 
-absl::StatusOr<ncclUniqueId> ExchangeId(const Rendezvous& rendezvous, const std::string& name, int rank) {
+absl::StatusOr<ncclUniqueId> ExchangeId(const Rendezvous& rendezvous, const std::string& name,
+                                        int rank) {
   ncclUniqueId id = {};
   const StoreClient store(rendezvous.store);
   const std::string key = absl::StrCat(rendezvous.job, "/", name, "/nccl");
   if (rank == 0) {
-    if (absl::Status status = FromNccl(ncclGetUniqueId(&id), "ncclGetUniqueId"); !status.ok()) return status;
-    absl::Status status = store.Claim(key, std::string(id.internal, sizeof(id.internal)), rendezvous.timeout_seconds);
+    if (absl::Status status = FromNccl(ncclGetUniqueId(&id), "ncclGetUniqueId"); !status.ok())
+      return status;
+    absl::Status status =
+        store.Claim(key, std::string(id.internal, sizeof(id.internal)), rendezvous.timeout_seconds);
     if (!status.ok()) return status;
     return id;
   }
   const absl::StatusOr<std::string> bytes = store.Get(key, rendezvous.timeout_seconds);
   if (!bytes.ok()) return bytes.status();
-  if (bytes->size() != sizeof(id.internal)) return absl::FailedPreconditionError(absl::StrCat("'", key, "' in the store is no id of NCCL"));
+  if (bytes->size() != sizeof(id.internal))
+    return absl::FailedPreconditionError(absl::StrCat("'", key, "' in the store is no id of NCCL"));
   std::memcpy(id.internal, bytes->data(), sizeof(id.internal));
   return id;
 }
@@ -93,15 +103,19 @@ absl::StatusOr<ncclUniqueId> ExchangeId(const Rendezvous& rendezvous, const std:
 NcclCommunicator::NcclCommunicator(std::string name, int rank, int size, double timeout_seconds)
     : name_(std::move(name)), rank_(rank), size_(size), timeout_seconds_(timeout_seconds) {}
 
-absl::StatusOr<std::unique_ptr<Communicator>> NcclCommunicator::Join(const Rendezvous& rendezvous, const std::string& name, int rank, int size) {
+absl::StatusOr<std::unique_ptr<Communicator>> NcclCommunicator::Join(const Rendezvous& rendezvous,
+                                                                     const std::string& name,
+                                                                     int rank, int size) {
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);
   if (error != cudaSuccess || devices == 0) {
-    return absl::FailedPreconditionError(absl::StrCat("no CUDA GPU: ", error != cudaSuccess ? cudaGetErrorString(error) : "none found"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "no CUDA GPU: ", error != cudaSuccess ? cudaGetErrorString(error) : "none found"));
   }
   absl::StatusOr<ncclUniqueId> id = ExchangeId(rendezvous, name, rank);
   if (!id.ok()) return id.status();
-  std::unique_ptr<NcclCommunicator> communicator(new NcclCommunicator(name, rank, size, rendezvous.timeout_seconds));
+  std::unique_ptr<NcclCommunicator> communicator(
+      new NcclCommunicator(name, rank, size, rendezvous.timeout_seconds));
   if (absl::Status status = communicator->Connect(*id); !status.ok()) return status;
   return communicator;
 }
@@ -116,11 +130,18 @@ NcclCommunicator::~NcclCommunicator() {
 }
 
 absl::Status NcclCommunicator::Connect(const ncclUniqueId& id) {
-  if (absl::Status status = FromCuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); !status.ok()) return status;
-  if (absl::Status status = FromCuda(cudaMalloc(&barrier_word_, sizeof(*barrier_word_)), "device memory"); !status.ok()) return status;
+  if (absl::Status status =
+          FromCuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
+      !status.ok())
+    return status;
+  if (absl::Status status =
+          FromCuda(cudaMalloc(&barrier_word_, sizeof(*barrier_word_)), "device memory");
+      !status.ok())
+    return status;
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;  // every wait is ours, with a deadline
-  absl::Status status = FromNccl(ncclCommInitRankConfig(&comm_, size_, id, rank_, &config), "ncclCommInitRank");
+  absl::Status status =
+      FromNccl(ncclCommInitRankConfig(&comm_, size_, id, rank_, &config), "ncclCommInitRank");
   if (!status.ok()) return status;
   return AwaitReady(NowNs() + static_cast<int64_t>(timeout_seconds_ * 1e9));
 }
@@ -129,13 +150,18 @@ absl::Status NcclCommunicator::AwaitReady(int64_t deadline_ns) {
   constexpr int kPauseUs = 20;
   while (true) {
     ncclResult_t state = ncclSuccess;
-    if (absl::Status status = FromNccl(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError"); !status.ok()) return status;
+    if (absl::Status status =
+            FromNccl(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
+        !status.ok())
+      return status;
     if (state == ncclSuccess) return absl::OkStatus();
     if (state != ncclInProgress) {
-      return absl::UnavailableError(absl::StrCat("NCCL in group ", name_, ": ", ncclGetErrorString(state), ": ", ncclGetLastError(comm_)));
+      return absl::UnavailableError(absl::StrCat(
+          "NCCL in group ", name_, ": ", ncclGetErrorString(state), ": ", ncclGetLastError(comm_)));
     }
     if (NowNs() > deadline_ns) {
-      return absl::DeadlineExceededError(absl::StrCat("a rank of group ", name_, " has not come within ", timeout_seconds_, " s"));
+      return absl::DeadlineExceededError(
+          absl::StrCat("a rank of group ", name_, " has not come within ", timeout_seconds_, " s"));
     }
     usleep(kPauseUs);
   }
@@ -146,13 +172,15 @@ absl::StatusOr<Ticket> NcclCommunicator::Start(Request request) {
   if (absl::Status status = CheckRequest(request, rank_, size_); !status.ok()) return status;
   if (Reduces(request) && !FindReduction(request.dtype, request.reduce)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(NameOf(request.kind), " '", request.label, "': NCCL does not reduce ", dtranspile::NameOf(request.dtype), " by ", NameOf(request.reduce)));
+        absl::StrCat(NameOf(request.kind), " '", request.label, "': NCCL does not reduce ",
+                     dtranspile::NameOf(request.dtype), " by ", NameOf(request.reduce)));
   }
   if (!failure_.ok()) return failure_;
   Count(request);
   const Ticket ticket = next_ticket_++;
   Open& open = open_[ticket];
-  open.label = absl::StrCat(NameOf(request.kind), " '", request.label, "' in group ", name_, ", rank ", rank_);
+  open.label = absl::StrCat(NameOf(request.kind), " '", request.label, "' in group ", name_,
+                            ", rank ", rank_);
   if (IsTransfer(request)) {
     transfers_.emplace_back(ticket, std::move(request));
     return ticket;
@@ -171,12 +199,16 @@ absl::Status NcclCommunicator::FlushTransfers() {
   if (transfers_.empty()) return absl::OkStatus();
   absl::Status status = FromNccl(ncclGroupStart(), "ncclGroupStart");
   for (const auto& [ticket, request] : transfers_) {
-    const std::vector<Segment>& list = request.kind == Kind::kSend ? request.inputs : request.outputs;
+    const std::vector<Segment>& list =
+        request.kind == Kind::kSend ? request.inputs : request.outputs;
     for (const Segment& piece : list) {
       if (!status.ok() || piece.count == 0) continue;
       const size_t bytes = static_cast<size_t>(piece.count) * SizeOf(request.dtype);
-      status = request.kind == Kind::kSend ? FromNccl(ncclSend(piece.data, bytes, ncclInt8, request.peer, comm_, stream_), "ncclSend")
-                                           : FromNccl(ncclRecv(piece.data, bytes, ncclInt8, request.peer, comm_, stream_), "ncclRecv");
+      status = request.kind == Kind::kSend
+                   ? FromNccl(ncclSend(piece.data, bytes, ncclInt8, request.peer, comm_, stream_),
+                              "ncclSend")
+                   : FromNccl(ncclRecv(piece.data, bytes, ncclInt8, request.peer, comm_, stream_),
+                              "ncclRecv");
     }
   }
   const absl::Status end = FromNccl(ncclGroupEnd(), "ncclGroupEnd");
@@ -188,14 +220,18 @@ absl::Status NcclCommunicator::FlushTransfers() {
   return status;
 }
 
-// Everything of a request in one group; the group is ready when all of it has been enqueued on the stream.
+// Everything of a request in one group; the group is ready when all of it has been enqueued on the
+// stream.
 absl::Status NcclCommunicator::Issue(const Request& request) {
   if (request.kind == Kind::kBarrier) {
-    return FromNccl(ncclAllReduce(barrier_word_, barrier_word_, 1, ncclInt32, ncclMax, comm_, stream_), "ncclAllReduce");
+    return FromNccl(
+        ncclAllReduce(barrier_word_, barrier_word_, 1, ncclInt32, ncclMax, comm_, stream_),
+        "ncclAllReduce");
   }
   absl::Status status = FromNccl(ncclGroupStart(), "ncclGroupStart");
   const size_t pieces = CommonList(request).size();
-  for (size_t piece = 0; status.ok() && piece < pieces; ++piece) status = IssuePiece(request, piece);
+  for (size_t piece = 0; status.ok() && piece < pieces; ++piece)
+    status = IssuePiece(request, piece);
   const absl::Status end = FromNccl(ncclGroupEnd(), "ncclGroupEnd");
   return status.ok() ? end : status;
 }
@@ -205,39 +241,62 @@ absl::Status NcclCommunicator::IssuePiece(const Request& request, size_t piece) 
   const Segment input = piece < request.inputs.size() ? request.inputs[piece] : Segment{};
   const Segment output = piece < request.outputs.size() ? request.outputs[piece] : Segment{};
   const size_t element_bytes = SizeOf(request.dtype);
-  const Reduction reduction = Reduces(request) ? *FindReduction(request.dtype, request.reduce) : Reduction{ncclInt8, 1};
+  const Reduction reduction =
+      Reduces(request) ? *FindReduction(request.dtype, request.reduce) : Reduction{ncclInt8, 1};
   const ncclRedOp_t op = OperatorOf(request.dtype, request.reduce);
   switch (request.kind) {
     case Kind::kAllReduce:
-      return FromNccl(ncclAllReduce(input.data, output.data, input.count * reduction.factor, reduction.type, op, comm_, stream_), "ncclAllReduce");
+      return FromNccl(ncclAllReduce(input.data, output.data, input.count * reduction.factor,
+                                    reduction.type, op, comm_, stream_),
+                      "ncclAllReduce");
     case Kind::kReduce:
-      return FromNccl(ncclReduce(input.data, root ? output.data : nullptr, input.count * reduction.factor, reduction.type, op, request.peer, comm_, stream_),
-                      "ncclReduce");
+      return FromNccl(
+          ncclReduce(input.data, root ? output.data : nullptr, input.count * reduction.factor,
+                     reduction.type, op, request.peer, comm_, stream_),
+          "ncclReduce");
     case Kind::kReduceScatter:
-      return FromNccl(ncclReduceScatter(input.data, output.data, output.count * reduction.factor, reduction.type, op, comm_, stream_), "ncclReduceScatter");
+      return FromNccl(ncclReduceScatter(input.data, output.data, output.count * reduction.factor,
+                                        reduction.type, op, comm_, stream_),
+                      "ncclReduceScatter");
     case Kind::kBroadcast:
-      return FromNccl(ncclBroadcast(root ? input.data : output.data, output.data, output.count * element_bytes, ncclInt8, request.peer, comm_, stream_),
-                      "ncclBroadcast");
-    case Kind::kAllGather: return FromNccl(ncclAllGather(input.data, output.data, input.count * element_bytes, ncclInt8, comm_, stream_), "ncclAllGather");
+      return FromNccl(
+          ncclBroadcast(root ? input.data : output.data, output.data, output.count * element_bytes,
+                        ncclInt8, request.peer, comm_, stream_),
+          "ncclBroadcast");
+    case Kind::kAllGather:
+      return FromNccl(ncclAllGather(input.data, output.data, input.count * element_bytes, ncclInt8,
+                                    comm_, stream_),
+                      "ncclAllGather");
     case Kind::kAllToAll: return AllToAll(input, output, element_bytes);
     default: return absl::InternalError("not a collective");
   }
 }
 
-absl::Status NcclCommunicator::AllToAll(const Segment& input, const Segment& output, size_t element_bytes) {
+absl::Status NcclCommunicator::AllToAll(const Segment& input, const Segment& output,
+                                        size_t element_bytes) {
   const size_t bytes = input.count / size_ * element_bytes;
   absl::Status status;
   for (int peer = 0; status.ok() && bytes > 0 && peer < size_; ++peer) {
-    status = FromNccl(ncclSend(static_cast<char*>(input.data) + peer * bytes, bytes, ncclInt8, peer, comm_, stream_), "ncclSend");
-    if (status.ok()) status = FromNccl(ncclRecv(static_cast<char*>(output.data) + peer * bytes, bytes, ncclInt8, peer, comm_, stream_), "ncclRecv");
+    status = FromNccl(ncclSend(static_cast<char*>(input.data) + peer * bytes, bytes, ncclInt8, peer,
+                               comm_, stream_),
+                      "ncclSend");
+    if (status.ok())
+      status = FromNccl(ncclRecv(static_cast<char*>(output.data) + peer * bytes, bytes, ncclInt8,
+                                 peer, comm_, stream_),
+                        "ncclRecv");
   }
   return status;
 }
 
 // With a non-blocking communicator work reaches the stream only when NCCL says that it is ready.
 absl::Status NcclCommunicator::Record(Open& open) {
-  if (absl::Status status = AwaitReady(NowNs() + static_cast<int64_t>(timeout_seconds_ * 1e9)); !status.ok()) return status;
-  if (absl::Status status = FromCuda(cudaEventCreateWithFlags(&open.done, cudaEventDisableTiming), "making an event"); !status.ok()) return status;
+  if (absl::Status status = AwaitReady(NowNs() + static_cast<int64_t>(timeout_seconds_ * 1e9));
+      !status.ok())
+    return status;
+  if (absl::Status status =
+          FromCuda(cudaEventCreateWithFlags(&open.done, cudaEventDisableTiming), "making an event");
+      !status.ok())
+    return status;
   return FromCuda(cudaEventRecord(open.done, stream_), "recording an event");
 }
 
@@ -249,13 +308,16 @@ absl::Status NcclCommunicator::Wait(Ticket ticket) {
       std::lock_guard<std::mutex> lock(mutex_);
       const auto found = open_.find(ticket);
       if (found == open_.end()) {
-        return absl::InvalidArgumentError(absl::StrCat("ticket ", ticket, " of group ", name_, " was never given or has been waited for"));
+        return absl::InvalidArgumentError(absl::StrCat("ticket ", ticket, " of group ", name_,
+                                                       " was never given or has been waited for"));
       }
       bool done = false;
       absl::Status status = failure_;
       if (status.ok() && found->second.done == nullptr) status = FlushTransfers();
       if (status.ok()) status = Poll(found->second, deadline_ns, done);
-      if (!status.ok() && failure_.ok()) Fail(absl::Status(status.code(), absl::StrCat(found->second.label, ": ", std::string(status.message()))));
+      if (!status.ok() && failure_.ok())
+        Fail(absl::Status(status.code(),
+                          absl::StrCat(found->second.label, ": ", std::string(status.message()))));
       if (!status.ok() || done) {
         if (found->second.done != nullptr) cudaEventDestroy(found->second.done);
         open_.erase(found);
@@ -272,10 +334,13 @@ absl::Status NcclCommunicator::Poll(const Open& open, int64_t deadline_ns, bool&
   if (done) return absl::OkStatus();
   if (state != cudaErrorNotReady) return FromCuda(state, "the operation");
   ncclResult_t error = ncclSuccess;
-  if (absl::Status status = FromNccl(ncclCommGetAsyncError(comm_, &error), "ncclCommGetAsyncError"); !status.ok()) return status;
+  if (absl::Status status = FromNccl(ncclCommGetAsyncError(comm_, &error), "ncclCommGetAsyncError");
+      !status.ok())
+    return status;
   if (absl::Status status = FromNccl(error, "NCCL"); !status.ok()) return status;
   if (NowNs() <= deadline_ns) return absl::OkStatus();
-  return absl::DeadlineExceededError(absl::StrCat("a rank of the group has not come within ", timeout_seconds_, " s"));
+  return absl::DeadlineExceededError(
+      absl::StrCat("a rank of the group has not come within ", timeout_seconds_, " s"));
 }
 
 absl::Status NcclCommunicator::Run(Request request) {
@@ -286,23 +351,32 @@ absl::Status NcclCommunicator::Run(Request request) {
 // Payload as direct exchange would move it; NCCL does not say.
 void NcclCommunicator::Count(const Request& request) {
   int64_t input = 0, output = 0;
-  for (const Segment& piece : request.inputs) input += piece.count * static_cast<int64_t>(SizeOf(request.dtype));
-  for (const Segment& piece : request.outputs) output += piece.count * static_cast<int64_t>(SizeOf(request.dtype));
+  for (const Segment& piece : request.inputs)
+    input += piece.count * static_cast<int64_t>(SizeOf(request.dtype));
+  for (const Segment& piece : request.outputs)
+    output += piece.count * static_cast<int64_t>(SizeOf(request.dtype));
   const bool root = rank_ == request.peer;
   switch (request.kind) {
-    case Kind::kAllReduce: sent_ += 2 * input * (size_ - 1) / size_, received_ += 2 * input * (size_ - 1) / size_; break;
+    case Kind::kAllReduce:
+      sent_ += 2 * input * (size_ - 1) / size_, received_ += 2 * input * (size_ - 1) / size_;
+      break;
     case Kind::kReduce: root ? received_ += input * (size_ - 1) : sent_ += input; break;
     case Kind::kBroadcast: root ? sent_ += output * (size_ - 1) : received_ += output; break;
     case Kind::kAllGather: sent_ += input * (size_ - 1), received_ += input * (size_ - 1); break;
-    case Kind::kReduceScatter: sent_ += output * (size_ - 1), received_ += output * (size_ - 1); break;
-    case Kind::kAllToAll: sent_ += input * (size_ - 1) / size_, received_ += input * (size_ - 1) / size_; break;
+    case Kind::kReduceScatter:
+      sent_ += output * (size_ - 1), received_ += output * (size_ - 1);
+      break;
+    case Kind::kAllToAll:
+      sent_ += input * (size_ - 1) / size_, received_ += input * (size_ - 1) / size_;
+      break;
     case Kind::kSend: sent_ += input; break;
     case Kind::kRecv: received_ += output; break;
     case Kind::kBarrier: break;
   }
 }
 
-// NCCL's own abort makes kernels that wait for a peer give up; the peers notice through their connections.
+// NCCL's own abort makes kernels that wait for a peer give up; the peers notice through their
+// connections.
 void NcclCommunicator::Fail(const absl::Status& status) {
   if (!failure_.ok()) return;
   failure_ = status;
@@ -312,7 +386,8 @@ void NcclCommunicator::Fail(const absl::Status& status) {
 
 void NcclCommunicator::Abort(const std::string& why) {
   std::lock_guard<std::mutex> lock(mutex_);
-  Fail(absl::AbortedError(absl::StrCat("group ", name_, " was aborted by rank ", rank_, ": ", why)));
+  Fail(
+      absl::AbortedError(absl::StrCat("group ", name_, " was aborted by rank ", rank_, ": ", why)));
 }
 
 }  // namespace dtranspile::comm

@@ -1,9 +1,10 @@
-// The NCCL back end: one process per GPU, buffers in device memory. Lives in the plug-in (plugin.cc), where exceptions and CUDA
-// are at home.
+// The NCCL back end: one process per GPU, buffers in device memory. Lives in the plug-in
+// (plugin.cc), where exceptions and CUDA are at home.
 //
-// What differs from the host back ends: sums are formed in NCCL's order (the same bits on every rank and from run to run, but not
-// those of the host); ranks that start different operations are noticed at the deadline only, without saying what
-// differs; `or`, complex products and 16-bit integer reductions are refused by name.
+// What differs from the host back ends: sums are formed in NCCL's order (the same bits on every
+// rank and from run to run, but not those of the host); ranks that start different operations are
+// noticed at the deadline only, without saying what differs; `or`, complex products and 16-bit
+// integer reductions are refused by name.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -25,7 +26,9 @@ namespace dtranspile::comm {
 class NcclCommunicator : public Communicator {
  public:
   // Exchanges NCCL's id through the store and connects, on the current device.
-  static absl::StatusOr<std::unique_ptr<Communicator>> Join(const Rendezvous& rendezvous, const std::string& name, int rank, int size);
+  static absl::StatusOr<std::unique_ptr<Communicator>> Join(const Rendezvous& rendezvous,
+                                                            const std::string& name, int rank,
+                                                            int size);
   ~NcclCommunicator() override;
 
   int rank() const override { return rank_; }
@@ -62,8 +65,9 @@ class NcclCommunicator : public Communicator {
   std::mutex mutex_;
   ncclComm_t comm_ = nullptr;
   cudaStream_t stream_ = nullptr;
-  int32_t* barrier_word_ = nullptr;                    // on the device
-  std::vector<std::pair<Ticket, Request>> transfers_;  // sends and receives that wait to be issued as one group
+  int32_t* barrier_word_ = nullptr;  // on the device
+  std::vector<std::pair<Ticket, Request>>
+      transfers_;  // sends and receives that wait to be issued as one group
   std::unordered_map<Ticket, Open> open_;
   Ticket next_ticket_ = 1;
   absl::Status failure_;

@@ -25,19 +25,24 @@ std::string PluginPath() {
 // Libraries stay open for the life of the process: objects made by the plug-in may live as long.
 absl::StatusOr<NcclEntry> Open() {
   if (dlopen(kDriver, RTLD_NOW | RTLD_GLOBAL) == nullptr) {
-    return absl::FailedPreconditionError(absl::StrCat("no CUDA driver: ", dlerror(), "; --device cuda needs a GPU and its driver"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("no CUDA driver: ", dlerror(), "; --device cuda needs a GPU and its driver"));
   }
   const std::string path = PluginPath();
   void* plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (plugin == nullptr) return absl::FailedPreconditionError(absl::StrCat("no NCCL back end: ", dlerror()));
+  if (plugin == nullptr)
+    return absl::FailedPreconditionError(absl::StrCat("no NCCL back end: ", dlerror()));
   void* entry = dlsym(plugin, kNcclEntry);
-  if (entry == nullptr) return absl::FailedPreconditionError(absl::StrCat(path, " does not export ", kNcclEntry));
+  if (entry == nullptr)
+    return absl::FailedPreconditionError(absl::StrCat(path, " does not export ", kNcclEntry));
   return reinterpret_cast<NcclEntry>(entry);
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Communicator>> JoinNccl(const Rendezvous& rendezvous, const std::string& name, int rank, int size) {
+absl::StatusOr<std::unique_ptr<Communicator>> JoinNccl(const Rendezvous& rendezvous,
+                                                       const std::string& name, int rank,
+                                                       int size) {
   const absl::StatusOr<NcclEntry> entry = Open();
   if (!entry.ok()) return entry.status();
   return (*entry)(kNcclVersion, rendezvous, name, rank, size);

@@ -10,7 +10,8 @@
 namespace dtranspile::comm {
 
 void SleepOn(Bell& bell, uint32_t word, int64_t nanoseconds) {
-  const timespec time = {static_cast<time_t>(nanoseconds / 1'000'000'000), static_cast<long>(nanoseconds % 1'000'000'000)};
+  const timespec time = {static_cast<time_t>(nanoseconds / 1'000'000'000),
+                         static_cast<long>(nanoseconds % 1'000'000'000)};
   syscall(SYS_futex, &bell.word, FUTEX_WAIT, word, &time, nullptr, 0);
 }
 

@@ -7,7 +7,8 @@
 
 namespace dtranspile::comm {
 
-// Sleeps until the bell rings or the time is over; returns at once if `word` is not its value any more.
+// Sleeps until the bell rings or the time is over; returns at once if `word` is not its value any
+// more.
 void SleepOn(Bell& bell, uint32_t word, int64_t nanoseconds);
 
 // Wakes whoever sleeps on the bell.

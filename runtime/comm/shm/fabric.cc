@@ -1,5 +1,6 @@
-// Synchronisation is by counters that only their owner writes. A member that waits first spins (a peer answers within a
-// microsecond when it is at the same point), then lets others run, then sleeps on its bell and looks after its peer now and then.
+// Synchronisation is by counters that only their owner writes. A member that waits first spins (a
+// peer answers within a microsecond when it is at the same point), then lets others run, then
+// sleeps on its bell and looks after its peer now and then.
 #include "runtime/comm/shm/fabric.h"
 
 #include <emmintrin.h>
@@ -16,7 +17,8 @@ namespace {
 
 constexpr int kSpins = 100;  // a pause each, some 5 us
 constexpr int kYields = 30;  // some 15 us where nobody else wants the core
-// A yield that lasts longer has given somebody a whole time slice. Who sleeps instead is put in front when its bell rings, so the next waits do not yield.
+// A yield that lasts longer has given somebody a whole time slice. Who sleeps instead is put in
+// front when its bell rings, so the next waits do not yield.
 constexpr int64_t kSliceNs = 100'000;
 constexpr int kCrowdedWaits = 1000;
 constexpr int64_t kCheckNs = 50'000'000;  // how often a sleeper looks whether its peer lives
@@ -28,7 +30,8 @@ int UsableCores() {
 
 }  // namespace
 
-ShmFabric::ShmFabric(const Group& group, const LaneLayout& layout, std::byte* lane, Mapping mapping, std::vector<int> ranks, int index, Patience& patience)
+ShmFabric::ShmFabric(const Group& group, const LaneLayout& layout, std::byte* lane, Mapping mapping,
+                     std::vector<int> ranks, int index, Patience& patience)
     : group_(group),
       layout_(layout),
       mapping_(std::move(mapping)),
@@ -38,7 +41,8 @@ ShmFabric::ShmFabric(const Group& group, const LaneLayout& layout, std::byte* la
       patience_(patience),
       spins_(layout.members <= UsableCores()) {}
 
-absl::Status ShmFabric::AwaitCounter(int member, const std::atomic<uint64_t>& counter, uint64_t value) {
+absl::Status ShmFabric::AwaitCounter(int member, const std::atomic<uint64_t>& counter,
+                                     uint64_t value) {
   if (counter.load(std::memory_order_acquire) >= value) return absl::OkStatus();
   for (int i = 0; spins_ && i < kSpins; ++i) {
     _mm_pause();
@@ -54,14 +58,16 @@ absl::Status ShmFabric::AwaitCounter(int member, const std::atomic<uint64_t>& co
   return SleepUntil(member, counter, value);
 }
 
-absl::Status ShmFabric::SleepUntil(int member, const std::atomic<uint64_t>& counter, uint64_t value) {
+absl::Status ShmFabric::SleepUntil(int member, const std::atomic<uint64_t>& counter,
+                                   uint64_t value) {
   patience_.WaitsFor(ranks_[member]);
   const int64_t check_ns = std::min(kCheckNs, patience_.timeout_ns() / 4 + 1);
   Bell& bell = state(index_).bell;
   int64_t next_check_ns = NowNs() + check_ns;
   absl::Status status;
   bell.sleeping.store(1);
-  // Sequentially consistent with Publish: either this sees the counter, or the publisher sees that somebody sleeps.
+  // Sequentially consistent with Publish: either this sees the counter, or the publisher sees that
+  // somebody sleeps.
   while (true) {
     const uint32_t word = bell.word.load();
     if (counter.load() >= value) break;
@@ -88,24 +94,28 @@ void ShmFabric::Publish(std::atomic<uint64_t>& counter, uint64_t value) {
 
 absl::Status ShmFabric::Meet(const Header& header, const std::byte* payload, size_t bytes) {
   ++meetings_;
-  // This half was last read in the meeting before last, which all have left: they came to the last one.
+  // This half was last read in the meeting before last, which all have left: they came to the last
+  // one.
   Meeting& mine = meeting(index_);
   mine.header = header;
   if (bytes > 0) std::memcpy(mine.payload, payload, bytes);
   Publish(state(index_).arrived, meetings_);
   for (int member = 0; member < layout_.members; ++member) {
-    if (absl::Status status = AwaitCounter(member, state(member).arrived, meetings_); !status.ok()) return status;
+    if (absl::Status status = AwaitCounter(member, state(member).arrived, meetings_); !status.ok())
+      return status;
   }
   return absl::OkStatus();
 }
 
 // Every member maps what it can and tells the others; blocks are used when all could.
-absl::StatusOr<const std::vector<std::byte*>*> ShmFabric::Reach(const std::vector<ShareId>& shares, std::byte* own) {
+absl::StatusOr<const std::vector<std::byte*>*> ShmFabric::Reach(const std::vector<ShareId>& shares,
+                                                                std::byte* own) {
   if (reached_.shares != shares) {
     reached_ = {shares, {}, {}};
     std::byte mapped{1};
     for (int member = 0; member < size(); ++member) {
-      absl::StatusOr<SharedMemory> memory = member == index_ ? SharedMemory() : SharedMemory::Map(shares[member]);
+      absl::StatusOr<SharedMemory> memory =
+          member == index_ ? SharedMemory() : SharedMemory::Map(shares[member]);
       if (!memory.ok()) mapped = std::byte{0};
       reached_.bases.push_back(member == index_ ? own : memory.ok() ? memory->data() : nullptr);
       if (memory.ok()) reached_.mapped.push_back(*std::move(memory));
@@ -136,8 +146,10 @@ absl::StatusOr<Posted> ShmFabric::Post(const Message& message) {
 }
 
 absl::StatusOr<const std::byte*> ShmFabric::Await(const Posted& posted, int member) {
-  if (absl::Status status = AwaitCounter(member, state(member).posted, posted.number); !status.ok()) return status;
-  return area(member, posted.round) + posted.message.stride * SlotFor(posted.message, member, index_);
+  if (absl::Status status = AwaitCounter(member, state(member).posted, posted.number); !status.ok())
+    return status;
+  return area(member, posted.round) +
+         posted.message.stride * SlotFor(posted.message, member, index_);
 }
 
 void ShmFabric::Finish(const Posted& posted) { Publish(state(index_).finished, posted.number); }

@@ -23,24 +23,28 @@ namespace {
 
 constexpr char kDefaultFolder[] = "/dev/shm";
 constexpr size_t kAllAreasBudget = 32 << 20;  // areas of all ranks of a group together
-constexpr size_t kSlot = 64 << 10;            // of one rank in an area: small enough for second-level caches, large against a meeting
+constexpr size_t kSlot =
+    64
+    << 10;  // of one rank in an area: small enough for second-level caches, large against a meeting
 constexpr size_t kMinArea = 16 << 10;
 constexpr size_t kPairArea = 128 << 10;
 
-// Letters, digits, '.', '-', '_' stay, others become %XX; long names keep their beginning and get a hash. No '+', which
-// separates the parts of a file name.
+// Letters, digits, '.', '-', '_' stay, others become %XX; long names keep their beginning and get a
+// hash. No '+', which separates the parts of a file name.
 std::string SafeName(const std::string& name) {
   std::string safe;
   uint64_t hash = 14695981039346656037u;
   for (const unsigned char c : name) {
     hash = (hash ^ c) * 1099511628211u;
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '.' || c == '-' || c == '_';
     char escaped[4];
     snprintf(escaped, sizeof(escaped), "%%%02X", c);
     safe += plain ? std::string(1, c) : escaped;
   }
   constexpr size_t kLongest = 90;
-  if (safe.size() > kLongest) safe = absl::StrCat(safe.substr(0, kLongest - 17), "%", absl::Hex(hash, absl::kZeroPad16));
+  if (safe.size() > kLongest)
+    safe = absl::StrCat(safe.substr(0, kLongest - 17), "%", absl::Hex(hash, absl::kZeroPad16));
   return safe;
 }
 
@@ -65,8 +69,10 @@ bool MakerIsDead(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return false;
   struct stat info;
-  const bool ours = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() && info.st_size >= static_cast<off_t>(sizeof(GroupControl));
-  void* data = ours ? mmap(nullptr, sizeof(GroupControl), PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
+  const bool ours = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+                    info.st_size >= static_cast<off_t>(sizeof(GroupControl));
+  void* data =
+      ours ? mmap(nullptr, sizeof(GroupControl), PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
   close(fd);
   if (data == MAP_FAILED) return false;
   const Mapping mapping(static_cast<std::byte*>(data), sizeof(GroupControl));
@@ -75,12 +81,14 @@ bool MakerIsDead(const std::string& path) {
 }
 
 // The files whose names begin so and that `which` picks by path.
-int RemoveFiles(const std::string& where, const std::string& prefix, bool (*which)(const std::string& path)) {
+int RemoveFiles(const std::string& where, const std::string& prefix,
+                bool (*which)(const std::string& path)) {
   DIR* listing = opendir(where.c_str());
   if (listing == nullptr) return 0;
   std::vector<std::string> paths;
   while (const dirent* entry = readdir(listing)) {
-    if (std::strncmp(entry->d_name, prefix.c_str(), prefix.size()) == 0) paths.push_back(absl::StrCat(where, "/", entry->d_name));
+    if (std::strncmp(entry->d_name, prefix.c_str(), prefix.size()) == 0)
+      paths.push_back(absl::StrCat(where, "/", entry->d_name));
   }
   closedir(listing);
   int removed = 0;
@@ -97,7 +105,8 @@ GroupLayout::GroupLayout(int size) : size(size) {
   pair = {2, 1, kPairArea};
 }
 
-Mapping::Mapping(Mapping&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
+Mapping::Mapping(Mapping&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
   std::swap(data_, other.data_);
@@ -109,7 +118,8 @@ Mapping::~Mapping() {
   if (data_ != nullptr) munmap(data_, bytes_);
 }
 
-Group::Group(std::string name, int rank, int size) : name_(std::move(name)), rank_(rank), layout_(size) {}
+Group::Group(std::string name, int rank, int size)
+    : name_(std::move(name)), rank_(rank), layout_(size) {}
 
 Group::~Group() {
   if (joined_) {
@@ -124,8 +134,9 @@ Group::~Group() {
 absl::StatusOr<Mapping> Group::Map(size_t offset, size_t bytes) const {
   // Reserved before it is touched: a full tmpfs would otherwise end the process with a bus error.
   if (const int error = posix_fallocate(fd_, offset, bytes); error != 0) {
-    return absl::ResourceExhaustedError(absl::StrCat("group ", name_, " needs ", bytes >> 10, " KiB of shared memory: ", strerror(error),
-                                                     "; enlarge /dev/shm, or give a folder of another tmpfs"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "group ", name_, " needs ", bytes >> 10, " KiB of shared memory: ", strerror(error),
+        "; enlarge /dev/shm, or give a folder of another tmpfs"));
   }
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, offset);
   if (data == MAP_FAILED) return ErrnoError("mapping the shared memory of group ", name_);
@@ -137,7 +148,8 @@ absl::Status Group::Create(const std::string& path) {
   const std::string folder = path.substr(0, path.rfind('/'));
   fd_ = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd_ < 0) return ErrnoError("making a shared-memory file in ", folder);
-  if (ftruncate(fd_, layout_.file_bytes()) != 0) return ErrnoError("sizing a shared-memory file in ", folder);
+  if (ftruncate(fd_, layout_.file_bytes()) != 0)
+    return ErrnoError("sizing a shared-memory file in ", folder);
   absl::StatusOr<Mapping> mapping = Map(0, layout_.reserved_bytes());
   if (!mapping.ok()) return mapping.status();
   mapping_ = *std::move(mapping);
@@ -147,17 +159,20 @@ absl::Status Group::Create(const std::string& path) {
 
   const std::string source = absl::StrCat("/proc/self/fd/", fd_);
   for (int attempt = 0; attempt < 2; ++attempt) {
-    if (linkat(AT_FDCWD, source.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0) return absl::OkStatus();
+    if (linkat(AT_FDCWD, source.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0)
+      return absl::OkStatus();
     if (errno != EEXIST) return ErrnoError("naming the shared-memory file ", path);
     Group other(name_, rank_, layout_.size);
     absl::StatusOr<bool> alive = other.TryOpen(path);
     if (!alive.ok() || *alive) break;
     unlink(path.c_str());  // left by a process that is gone
   }
-  return absl::AlreadyExistsError(absl::StrCat("the shared-memory file ", path, " of group ", name_, " is in use; does another job have the same name?"));
+  return absl::AlreadyExistsError(absl::StrCat("the shared-memory file ", path, " of group ", name_,
+                                               " is in use; does another job have the same name?"));
 }
 
-// False where there is no file of a living creator (yet); an error where there is one that does not fit.
+// False where there is no file of a living creator (yet); an error where there is one that does not
+// fit.
 absl::StatusOr<bool> Group::TryOpen(const std::string& path) {
   if (fd_ >= 0) close(fd_);
   fd_ = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -168,16 +183,20 @@ absl::StatusOr<bool> Group::TryOpen(const std::string& path) {
   struct stat info;
   if (fstat(fd_, &info) != 0) return ErrnoError("looking at the shared-memory file ", path);
   if (!S_ISREG(info.st_mode) || info.st_uid != geteuid()) {
-    return absl::PermissionDeniedError(absl::StrCat(path, " is not a shared-memory file of this user"));
+    return absl::PermissionDeniedError(
+        absl::StrCat(path, " is not a shared-memory file of this user"));
   }
   if (static_cast<size_t>(info.st_size) < layout_.all_offset()) return false;
   void* data = mmap(nullptr, layout_.all_offset(), PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
   if (data == MAP_FAILED) return ErrnoError("mapping the shared-memory file ", path);
   const Mapping mapping(static_cast<std::byte*>(data), layout_.all_offset());
   const GroupControl& control = *reinterpret_cast<const GroupControl*>(mapping.data());
-  if (control.magic != GroupControl::kMagic || StateOf(control.creator) == ProcessState::kDead) return false;
+  if (control.magic != GroupControl::kMagic || StateOf(control.creator) == ProcessState::kDead)
+    return false;
   if (control.size != layout_.size || static_cast<size_t>(info.st_size) != layout_.file_bytes()) {
-    return absl::FailedPreconditionError(absl::StrCat("group ", name_, " has ", control.size, " ranks for rank 0, but ", layout_.size, " for rank ", rank_));
+    return absl::FailedPreconditionError(absl::StrCat("group ", name_, " has ", control.size,
+                                                      " ranks for rank 0, but ", layout_.size,
+                                                      " for rank ", rank_));
   }
   return true;
 }
@@ -189,7 +208,8 @@ absl::Status Group::Open(const std::string& path, int64_t deadline_ns) {
     if (!opened.ok()) return opened.status();
     if (*opened) break;
     if (NowNs() > deadline_ns) {
-      return absl::DeadlineExceededError(absl::StrCat("rank 0 of group ", name_, " has not made ", path, " before the deadline"));
+      return absl::DeadlineExceededError(
+          absl::StrCat("rank 0 of group ", name_, " has not made ", path, " before the deadline"));
     }
     SleepNs(pause_ns);
     pause_ns = std::min<int64_t>(2 * pause_ns, 10'000'000);
@@ -204,7 +224,8 @@ absl::Status Group::Claim() {
   RankRecord& record = control().ranks[rank_];
   uint32_t absent = kAbsent;
   if (!record.state.compare_exchange_strong(absent, kClaimed)) {
-    return absl::AlreadyExistsError(absl::StrCat("rank ", rank_, " of group ", name_, " is already ", Describe(record.process)));
+    return absl::AlreadyExistsError(absl::StrCat("rank ", rank_, " of group ", name_,
+                                                 " is already ", Describe(record.process)));
   }
   record.process = CurrentProcess();
   record.state.store(kJoined);
@@ -213,21 +234,25 @@ absl::Status Group::Claim() {
 }
 
 absl::Status Group::AwaitAll(const std::string& path, int64_t deadline_ns) {
-  if (control().joined.fetch_add(1) + 1 == static_cast<uint32_t>(layout_.size)) unlink(path.c_str());
+  if (control().joined.fetch_add(1) + 1 == static_cast<uint32_t>(layout_.size))
+    unlink(path.c_str());
   int64_t pause_ns = 50'000;
   while (control().joined.load() < static_cast<uint32_t>(layout_.size)) {
-    if (control().failure_state.load() == kFailed) return absl::AbortedError(std::string(control().failure));
+    if (control().failure_state.load() == kFailed)
+      return absl::AbortedError(std::string(control().failure));
     std::string missing;
     for (int rank = 0; rank < layout_.size; ++rank) {
       const RankRecord& record = control().ranks[rank];
       if (record.state.load() < kJoined) {
         absl::StrAppend(&missing, missing.empty() ? "" : ", ", rank);
       } else if (StateOf(record.process) == ProcessState::kDead) {
-        return absl::UnavailableError(absl::StrCat("rank ", rank, " of group ", name_, ", process ", record.process.pid, ", died while joining"));
+        return absl::UnavailableError(absl::StrCat("rank ", rank, " of group ", name_, ", process ",
+                                                   record.process.pid, ", died while joining"));
       }
     }
     if (NowNs() > deadline_ns) {
-      return absl::DeadlineExceededError(absl::StrCat("rank ", missing, " of group ", name_, " has not joined before the deadline"));
+      return absl::DeadlineExceededError(absl::StrCat("rank ", missing, " of group ", name_,
+                                                      " has not joined before the deadline"));
     }
     SleepNs(pause_ns);
     pause_ns = std::min<int64_t>(2 * pause_ns, 5'000'000);
@@ -235,14 +260,19 @@ absl::Status Group::AwaitAll(const std::string& path, int64_t deadline_ns) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Group>> Group::Join(const Rendezvous& rendezvous, const std::string& name, int rank, int size) {
+absl::StatusOr<std::unique_ptr<Group>> Group::Join(const Rendezvous& rendezvous,
+                                                   const std::string& name, int rank, int size) {
   if (size > kMaxShmRanks) {
-    return absl::InvalidArgumentError(absl::StrCat("group ", name, " has ", size, " ranks; shared memory serves at most ", kMaxShmRanks));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "group ", name, " has ", size, " ranks; shared memory serves at most ", kMaxShmRanks));
   }
-  const std::string path = absl::StrCat(FolderOf(rendezvous.store), "/", Prefix(rendezvous.job), SafeName(name));
+  const std::string path =
+      absl::StrCat(FolderOf(rendezvous.store), "/", Prefix(rendezvous.job), SafeName(name));
   const int64_t deadline_ns = NowNs() + static_cast<int64_t>(rendezvous.timeout_seconds * 1e9);
   std::unique_ptr<Group> group(new Group(name, rank, size));
-  if (absl::Status status = rank == 0 ? group->Create(path) : group->Open(path, deadline_ns); !status.ok()) return status;
+  if (absl::Status status = rank == 0 ? group->Create(path) : group->Open(path, deadline_ns);
+      !status.ok())
+    return status;
   absl::Status status = group->Claim();
   if (status.ok()) status = group->AwaitAll(path, deadline_ns);
   if (status.ok()) return group;
@@ -253,17 +283,22 @@ absl::StatusOr<std::unique_ptr<Group>> Group::Join(const Rendezvous& rendezvous,
 
 absl::Status Group::Check(int rank, bool thorough, const Patience& patience) const {
   const GroupControl& control = this->control();
-  if (control.failure_state.load() == kFailed) return absl::AbortedError(std::string(control.failure));
+  if (control.failure_state.load() == kFailed)
+    return absl::AbortedError(std::string(control.failure));
   const RankRecord& record = control.ranks[rank];
   if (record.state.load() == kLeft) {
-    return absl::UnavailableError(absl::StrCat("rank ", rank, ", process ", record.process.pid, ", has left the group"));
+    return absl::UnavailableError(
+        absl::StrCat("rank ", rank, ", process ", record.process.pid, ", has left the group"));
   }
   if (!thorough) return absl::OkStatus();
   if (StateOf(record.process) == ProcessState::kDead) {
-    return absl::UnavailableError(absl::StrCat("rank ", rank, ", process ", record.process.pid, ", has died"));
+    return absl::UnavailableError(
+        absl::StrCat("rank ", rank, ", process ", record.process.pid, ", has died"));
   }
   if (patience.Over()) {
-    return absl::DeadlineExceededError(absl::StrCat("rank ", rank, ", ", Describe(record.process), ", has not come within ", patience.timeout_seconds(), " s"));
+    return absl::DeadlineExceededError(absl::StrCat("rank ", rank, ", ", Describe(record.process),
+                                                    ", has not come within ",
+                                                    patience.timeout_seconds(), " s"));
   }
   return absl::OkStatus();
 }
@@ -283,6 +318,8 @@ int RemoveSegments(const std::string& job, const std::string& folder) {
   return RemoveFiles(FolderOf(folder), Prefix(job), [](const std::string&) { return true; });
 }
 
-int RemoveLeftSegments(const std::string& folder) { return RemoveFiles(FolderOf(folder), kPrefix, MakerIsDead); }
+int RemoveLeftSegments(const std::string& folder) {
+  return RemoveFiles(FolderOf(folder), kPrefix, MakerIsDead);
+}
 
 }  // namespace dtranspile::comm

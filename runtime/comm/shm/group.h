@@ -1,5 +1,5 @@
-// The shared-memory file of a group: making it, joining it, failing together. Owned by the shared-memory communicator; its
-// fabrics ask it whether a peer still lives.
+// The shared-memory file of a group: making it, joining it, failing together. Owned by the
+// shared-memory communicator; its fabrics ask it whether a peer still lives.
 #pragma once
 
 #include <memory>
@@ -30,9 +30,10 @@ class Mapping {
 
 class Group {
  public:
-  // Rank 0 makes the file, the others wait for it; returns when all have joined. The last one to map the file unlinks it, so
-  // that nothing is left behind however the processes end.
-  static absl::StatusOr<std::unique_ptr<Group>> Join(const Rendezvous& rendezvous, const std::string& name, int rank, int size);
+  // Rank 0 makes the file, the others wait for it; returns when all have joined. The last one to
+  // map the file unlinks it, so that nothing is left behind however the processes end.
+  static absl::StatusOr<std::unique_ptr<Group>> Join(const Rendezvous& rendezvous,
+                                                     const std::string& name, int rank, int size);
 
   // Tells the peers that this rank has left.
   ~Group();
@@ -40,7 +41,8 @@ class Group {
   // Reserves and maps a part of the file; an error where the folder has no room.
   absl::StatusOr<Mapping> Map(size_t offset, size_t bytes) const;
 
-  // Why waiting for `rank` is in vain, or OK. `thorough` looks the process up as well, which costs some microseconds.
+  // Why waiting for `rank` is in vain, or OK. `thorough` looks the process up as well, which costs
+  // some microseconds.
   absl::Status Check(int rank, bool thorough, const Patience& patience) const;
 
   // Makes Check fail on all ranks with `why`; the first one wins.
@@ -66,11 +68,13 @@ class Group {
   bool joined_ = false;
 };
 
-// Removes what a job has left in `folder` ("" = /dev/shm) because it ended before all ranks had joined. For launchers, after
-// the last process of the job is gone. Returns how many files it removed.
+// Removes what a job has left in `folder` ("" = /dev/shm) because it ended before all ranks had
+// joined. For launchers, after the last process of the job is gone. Returns how many files it
+// removed.
 int RemoveSegments(const std::string& job, const std::string& folder);
 
-// The same for jobs whose launcher was killed too: segments of this user whose maker (rank 0) is known to be dead.
+// The same for jobs whose launcher was killed too: segments of this user whose maker (rank 0) is
+// known to be dead.
 int RemoveLeftSegments(const std::string& folder);
 
 }  // namespace dtranspile::comm

@@ -4,8 +4,9 @@
 //     lane of all ranks
 //     lane of the ordered pair 0→1, 0→2, …        sparse: memory is taken when a pair is used first
 //
-// A lane is Meeting[n][2], LaneMember[n], then two areas for each member that sends in rounds. All of it is plain memory that
-// starts as zeros; counters only grow. Written by join (group.cc) and the fabric.
+// A lane is Meeting[n][2], LaneMember[n], then two areas for each member that sends in rounds. All
+// of it is plain memory that starts as zeros; counters only grow. Written by join (group.cc) and
+// the fabric.
 #pragma once
 
 #include <atomic>
@@ -67,9 +68,15 @@ struct LaneLayout {
   size_t area_bytes;
 
   static size_t Align(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
-  size_t meeting(int member, uint64_t parity) const { return (2 * member + parity) * sizeof(Meeting); }
-  size_t state(int member) const { return 2 * members * sizeof(Meeting) + member * sizeof(LaneMember); }
-  size_t area(int member, uint64_t parity) const { return Align(state(members)) + (2 * member + parity) * area_bytes; }
+  size_t meeting(int member, uint64_t parity) const {
+    return (2 * member + parity) * sizeof(Meeting);
+  }
+  size_t state(int member) const {
+    return 2 * members * sizeof(Meeting) + member * sizeof(LaneMember);
+  }
+  size_t area(int member, uint64_t parity) const {
+    return Align(state(members)) + (2 * member + parity) * area_bytes;
+  }
   size_t bytes() const { return Align(area(senders, 0)); }
 };
 
@@ -82,8 +89,12 @@ struct GroupLayout {
   LaneLayout pair;
 
   size_t all_offset() const { return LaneLayout::Align(sizeof(GroupControl)); }
-  size_t reserved_bytes() const { return all_offset() + all.bytes(); }  // memory that every group takes
-  size_t pair_offset(int from, int to) const { return reserved_bytes() + (static_cast<size_t>(from) * size + to) * pair.bytes(); }
+  size_t reserved_bytes() const {
+    return all_offset() + all.bytes();
+  }  // memory that every group takes
+  size_t pair_offset(int from, int to) const {
+    return reserved_bytes() + (static_cast<size_t>(from) * size + to) * pair.bytes();
+  }
   size_t file_bytes() const { return pair_offset(size, 0); }
 };
 

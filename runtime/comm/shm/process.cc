@@ -19,7 +19,8 @@ struct Stat {
   uint64_t start_time = 0;
 };
 
-// proc(5): pid (name) state ppid … ; the name may hold spaces and brackets, so fields are counted behind its last bracket.
+// proc(5): pid (name) state ppid … ; the name may hold spaces and brackets, so fields are counted
+// behind its last bracket.
 Stat ReadStat(int pid) {
   Stat result;
   const std::string path = absl::StrCat("/proc/", pid, "/stat");

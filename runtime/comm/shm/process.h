@@ -1,4 +1,5 @@
-// Which process a rank is, and whether it still lives. Used by the shared-memory back end to notice a dead peer at once.
+// Which process a rank is, and whether it still lives. Used by the shared-memory back end to notice
+// a dead peer at once.
 #pragma once
 
 #include <sys/types.h>
@@ -8,8 +9,8 @@
 
 namespace dtranspile::comm {
 
-// Plain bytes, stored in shared memory. The start time tells a process from a later one with the same number; the namespace says
-// whether this process can look the number up at all.
+// Plain bytes, stored in shared memory. The start time tells a process from a later one with the
+// same number; the namespace says whether this process can look the number up at all.
 struct ProcessId {
   int32_t pid = 0;
   uint64_t start_time = 0;  // clock ticks since boot, /proc/<pid>/stat field 22

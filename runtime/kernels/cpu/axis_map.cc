@@ -7,8 +7,8 @@
 namespace dtranspile::kernels {
 namespace {
 
-// The map as rows of `block` elements that lie side by side on both sides: offsets into x (in elements) per position of every dim that is
-// left, -1 outside.
+// The map as rows of `block` elements that lie side by side on both sides: offsets into x (in
+// elements) per position of every dim that is left, -1 outside.
 struct Rows {
   std::vector<std::vector<int64_t>> offset;
   int64_t outer = 1, last = 1, block = 1;
@@ -25,7 +25,8 @@ Rows RowsOf(const AxisMap& map) {
   size_t dims = map.at.size();
   int64_t stride = 1;
   // Whole dims at the end, then at most one run of positions, are one block.
-  while (dims > 0 && Contiguous(map.at[dims - 1]) && static_cast<int64_t>(map.at[dims - 1].size()) == map.x[dims - 1]) {
+  while (dims > 0 && Contiguous(map.at[dims - 1]) &&
+         static_cast<int64_t>(map.at[dims - 1].size()) == map.x[dims - 1]) {
     stride *= map.x[--dims];
   }
   rows.block = stride;
@@ -43,7 +44,8 @@ Rows RowsOf(const AxisMap& map) {
   if (dims == 0) rows.offset[0] = {0};
   for (int64_t& at : rows.offset.back())
     if (at >= 0) at += base;
-  for (size_t d = 0; d + 1 < rows.offset.size(); ++d) rows.outer *= static_cast<int64_t>(rows.offset[d].size());
+  for (size_t d = 0; d + 1 < rows.offset.size(); ++d)
+    rows.outer *= static_cast<int64_t>(rows.offset[d].size());
   rows.last = static_cast<int64_t>(rows.offset.back().size());
   return rows;
 }
@@ -93,7 +95,8 @@ int32_t VisitSize(OpCall& call, int64_t size, Visit&& visit) {
 }
 
 template <typename T>
-void AddRows(const Rows& rows, int64_t lo, int64_t n, int64_t first, int64_t columns, const T* dense, T* x) {
+void AddRows(const Rows& rows, int64_t lo, int64_t n, int64_t first, int64_t columns,
+             const T* dense, T* x) {
   WalkRows(rows, lo, n, [&](int64_t row, int64_t at) {
     if (at < 0) return;
     T* to = x + at + first;
@@ -146,7 +149,8 @@ std::vector<int64_t> AxisMap::Extents() const {
 
 bool AxisMap::Distinct() const { return std::all_of(at.begin(), at.end(), DistinctDim); }
 
-int32_t GatherMapped(OpCall& call, const AxisMap& map, const void* x, void* dense, int64_t size, const void* fill) {
+int32_t GatherMapped(OpCall& call, const AxisMap& map, const void* x, void* dense, int64_t size,
+                     const void* fill) {
   const Rows rows = RowsOf(map);
   return VisitSize(call, size, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -154,13 +158,16 @@ int32_t GatherMapped(OpCall& call, const AxisMap& map, const void* x, void* dens
     if (fill != nullptr) std::memcpy(&outside, fill, sizeof outside);
     const T* from = static_cast<const T*>(x);
     T* to = static_cast<T*>(dense);
-    Parallel(call.context(), rows.outer * rows.last, GrainFor(2 * rows.block * size), [&](int64_t lo, int64_t n) {
-      WalkRows(rows, lo, n, [&](int64_t row, int64_t at) {
-        if (rows.block == 1) to[row] = at < 0 ? outside : from[at];
-        else if (at < 0) std::fill_n(to + row * rows.block, rows.block, outside);
-        else std::memcpy(to + row * rows.block, from + at, static_cast<size_t>(rows.block * size));
-      });
-    });
+    Parallel(call.context(), rows.outer * rows.last, GrainFor(2 * rows.block * size),
+             [&](int64_t lo, int64_t n) {
+               WalkRows(rows, lo, n, [&](int64_t row, int64_t at) {
+                 if (rows.block == 1) to[row] = at < 0 ? outside : from[at];
+                 else if (at < 0) std::fill_n(to + row * rows.block, rows.block, outside);
+                 else
+                   std::memcpy(to + row * rows.block, from + at,
+                               static_cast<size_t>(rows.block * size));
+               });
+             });
     return 0;
   });
 }
@@ -171,55 +178,69 @@ int32_t PutMapped(OpCall& call, const AxisMap& map, const void* dense, void* x, 
     using T = typename decltype(tag)::type;
     const T* from = static_cast<const T*>(dense);
     T* to = static_cast<T*>(x);
-    Parallel(call.context(), rows.outer * rows.last, GrainFor(2 * rows.block * size), [&](int64_t lo, int64_t n) {
-      WalkRows(rows, lo, n, [&](int64_t row, int64_t at) {
-        if (at >= 0) std::memcpy(to + at, from + row * rows.block, static_cast<size_t>(rows.block * size));
-      });
-    });
+    Parallel(call.context(), rows.outer * rows.last, GrainFor(2 * rows.block * size),
+             [&](int64_t lo, int64_t n) {
+               WalkRows(rows, lo, n, [&](int64_t row, int64_t at) {
+                 if (at >= 0)
+                   std::memcpy(to + at, from + row * rows.block,
+                               static_cast<size_t>(rows.block * size));
+               });
+             });
     return 0;
   });
 }
 
-int32_t AddMapped(OpCall& call, const AxisMap& map, const DtBuffer& type, const void* dense, void* x) {
+int32_t AddMapped(OpCall& call, const AxisMap& map, const DtBuffer& type, const void* dense,
+                  void* x) {
   const Rows rows = RowsOf(map);
   const int64_t count = rows.outer * rows.last, size = ElementSize(type);
-  // Threads take whole positions of the first dim where no two of them meet in x, else columns of the blocks.
+  // Threads take whole positions of the first dim where no two of them meet in x, else columns of
+  // the blocks.
   const bool split = rows.offset.size() > 1 ? DistinctDim(map.at[0]) : map.Distinct();
   return VisitNumber(call.context(), type, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* from = static_cast<const T*>(dense);
     T* to = static_cast<T*>(x);
-    const int64_t items = !split ? rows.block : rows.offset.size() > 1 ? static_cast<int64_t>(rows.offset[0].size()) : count;
+    const int64_t items = !split                   ? rows.block
+                          : rows.offset.size() > 1 ? static_cast<int64_t>(rows.offset[0].size())
+                                                   : count;
     if (items == 0 || count == 0) return 0;
-    Parallel(call.context(), items, GrainFor(2 * (split ? count / items * rows.block : count) * size), [&](int64_t lo, int64_t n) {
-      if (split) AddRows(rows, lo * (count / items), n * (count / items), 0, rows.block, from, to);
-      else AddRows(rows, 0, count, lo, n, from, to);
-    });
+    Parallel(call.context(), items,
+             GrainFor(2 * (split ? count / items * rows.block : count) * size),
+             [&](int64_t lo, int64_t n) {
+               if (split)
+                 AddRows(rows, lo * (count / items), n * (count / items), 0, rows.block, from, to);
+               else AddRows(rows, 0, count, lo, n, from, to);
+             });
     return 0;
   });
 }
 
 bool RepeatDim(OpCall& call, const char* name, int64_t times, std::vector<int64_t>& at) {
   int64_t count = 0;
-  if (times < 0 || __builtin_mul_overflow(static_cast<int64_t>(at.size()), times, &count) || count > kMostPositions)
-    return call.Fail("'%s' is to be repeated %lld times", name, static_cast<long long>(times)), false;
+  if (times < 0 || __builtin_mul_overflow(static_cast<int64_t>(at.size()), times, &count) ||
+      count > kMostPositions)
+    return call.Fail("'%s' is to be repeated %lld times", name, static_cast<long long>(times)),
+           false;
   const std::vector<int64_t> once = at;
   at.clear();
-  for (int64_t k = 0; k < times && !once.empty(); ++k) at.insert(at.end(), once.begin(), once.end());
+  for (int64_t k = 0; k < times && !once.empty(); ++k)
+    at.insert(at.end(), once.begin(), once.end());
   return true;
 }
 
 bool BroadcastTo(OpCall& call, const char* name, absl::Span<const int64_t> target, AxisMap& map) {
   constexpr size_t kMostDims = 16;
   const size_t rank = target.size(), own_rank = map.x.size();
-  if (rank < own_rank || rank > kMostDims) return call.Fail("'%s' of %zu dims cannot be expanded to %zu", name, own_rank, rank), false;
+  if (rank < own_rank || rank > kMostDims)
+    return call.Fail("'%s' of %zu dims cannot be expanded to %zu", name, own_rank, rank), false;
   map.Prepend(static_cast<int64_t>(rank - own_rank));
   for (size_t d = 0; d < rank; ++d) {
     const int64_t own = map.x[d], wanted = target[d];
     if (wanted == own || (wanted == -1 && d >= rank - own_rank)) continue;
     if (own != 1 || wanted < 0)
-      return call.Fail("'%s' has %lld positions in dim %zu, which cannot be expanded to %lld", name, static_cast<long long>(own), d,
-                       static_cast<long long>(wanted)),
+      return call.Fail("'%s' has %lld positions in dim %zu, which cannot be expanded to %lld", name,
+                       static_cast<long long>(own), d, static_cast<long long>(wanted)),
              false;
     if (!RepeatDim(call, name, wanted, map.at[d])) return false;
   }
@@ -240,18 +261,24 @@ bool NumberTo(OpCall& call, const DtBuffer& like, double number, void* element) 
   }
   std::memset(element, 0, static_cast<size_t>(ElementSize(like)));
   if (number == 0) return true;
-  return call.Fail("'%s' is %s: the number %g is not known in it", like.name, TypeName(like), number), false;
+  return call.Fail("'%s' is %s: the number %g is not known in it", like.name, TypeName(like),
+                   number),
+         false;
 }
 
-int32_t GatherStrided(OpCall& call, absl::Span<const int64_t> extents, absl::Span<const int64_t> strides, const void* from, void* to, int64_t size) {
-  const int64_t last = extents.empty() ? 1 : extents.back(), step = extents.empty() ? 1 : strides.back();
-  const int64_t outer = ProductOf(extents.empty() ? extents : extents.subspan(0, extents.size() - 1));
+int32_t GatherStrided(OpCall& call, absl::Span<const int64_t> extents,
+                      absl::Span<const int64_t> strides, const void* from, void* to, int64_t size) {
+  const int64_t last = extents.empty() ? 1 : extents.back(),
+                step = extents.empty() ? 1 : strides.back();
+  const int64_t outer =
+      ProductOf(extents.empty() ? extents : extents.subspan(0, extents.size() - 1));
   return VisitSize(call, size, [&](auto tag) {
     using T = typename decltype(tag)::type;
     Parallel(call.context(), outer, GrainFor(2 * last * size), [&](int64_t lo, int64_t n) {
       for (int64_t i = lo; i < lo + n; ++i) {
         int64_t at = 0, rest = i;
-        for (size_t d = extents.size() < 2 ? 0 : extents.size() - 1; d-- > 0; rest /= extents[d]) at += rest % extents[d] * strides[d];
+        for (size_t d = extents.size() < 2 ? 0 : extents.size() - 1; d-- > 0; rest /= extents[d])
+          at += rest % extents[d] * strides[d];
         const T* x = static_cast<const T*>(from) + at;
         T* y = static_cast<T*>(to) + i * last;
         for (int64_t k = 0; k < last; ++k) y[k] = x[k * step];
@@ -280,23 +307,29 @@ int32_t RunMappedGrad(OpCall& call, MapBuilder build) {
   DtBuffer& dx = call.Arg(slots - 1);
   AxisMap map(OpCall::Dims(x));
   if (!build(call, x, map) || !call.Resize(dx, x)) return 1;
-  if (Elements(gradient) != ProductOf(map.Extents())) return call.Fail("'%s' has not the extents of the result that it belongs to", gradient.name);
+  if (Elements(gradient) != ProductOf(map.Extents()))
+    return call.Fail("'%s' has not the extents of the result that it belongs to", gradient.name);
   if (!SameType(call, gradient, dx)) return 1;
   std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
   if (map.Distinct()) return PutMapped(call, map, gradient.data, dx.data, ElementSize(dx));
   return AddMapped(call, map, dx, gradient.data, dx.data);
 }
 
-bool NumbersFrom(OpCall& call, int list_slot, int tensor_slot, absl::Span<const int64_t> attribute, std::vector<int64_t>& values) {
+bool NumbersFrom(OpCall& call, int list_slot, int tensor_slot, absl::Span<const int64_t> attribute,
+                 std::vector<int64_t>& values) {
   values.clear();
   for (int i = 0; i < call.Count(list_slot); ++i) {
     std::vector<int64_t> one;
     if (!IntegersOf(call, call.Arg(list_slot, i), one)) return false;
-    if (one.size() != 1) return call.Fail("'%s' has %zu elements, expected one", call.Arg(list_slot, i).name, one.size()), false;
+    if (one.size() != 1)
+      return call.Fail("'%s' has %zu elements, expected one", call.Arg(list_slot, i).name,
+                       one.size()),
+             false;
     values.push_back(one[0]);
   }
   if (!values.empty()) return true;
-  if (tensor_slot >= 0 && call.Has(tensor_slot)) return IntegersOf(call, call.Arg(tensor_slot), values);
+  if (tensor_slot >= 0 && call.Has(tensor_slot))
+    return IntegersOf(call, call.Arg(tensor_slot), values);
   values.assign(attribute.begin(), attribute.end());
   return true;
 }

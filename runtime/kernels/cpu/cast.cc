@@ -52,7 +52,9 @@ extern "C" int32_t dt_cast(DtContext* context, const DtCall* call) {
   using namespace dtranspile::kernels;
   if (!CheckCall(context, call, {2, 0, 0, 0})) return 1;
   const DtBuffer &x = call->args[0], &y = call->args[1];
-  if (Elements(x) != Elements(y)) return dt_fail(context, "%lld elements to %lld", static_cast<long long>(Elements(x)), static_cast<long long>(Elements(y)));
+  if (Elements(x) != Elements(y))
+    return dt_fail(context, "%lld elements to %lld", static_cast<long long>(Elements(x)),
+                   static_cast<long long>(Elements(y)));
   return VisitAny(context, x, [&](auto from) {
     return VisitAny(context, y, [&](auto to) {
       Convert<typename decltype(from)::type, typename decltype(to)::type>(context, x, y);

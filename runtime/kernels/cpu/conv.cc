@@ -1,6 +1,6 @@
-// float32 convolutions through oneDNN. A call site makes its primitives at its first call and keeps them (dt_keep). The batch is cut into
-// parts; each part is reordered into the formats that oneDNN prefers, convolved and reordered back on one thread, while its data is
-// in cache.
+// float32 convolutions through oneDNN. A call site makes its primitives at its first call and keeps
+// them (dt_keep). The batch is cut into parts; each part is reordered into the formats that oneDNN
+// prefers, convolved and reordered back on one thread, while its data is in cache.
 #include "runtime/kernels/cpu/conv.h"
 
 #include <algorithm>
@@ -22,7 +22,8 @@ using Tag = dnnl::memory::format_tag;
 
 enum class Kind { kForward, kBackwardData, kBackwardWeights };
 
-// One tensor of a primitive: as the plan has it, as oneDNN wants it, and the way between the two (empty when they are the same).
+// One tensor of a primitive: as the plan has it, as oneDNN wants it, and the way between the two
+// (empty when they are the same).
 struct Operand {
   Desc plain, inner;
   dnnl::reorder to_inner, to_plain;
@@ -32,7 +33,8 @@ struct Operand {
     inner = inner_desc;
     same = inner == plain;
     if (same) return;
-    if (is_output) to_plain = dnnl::reorder(dnnl::reorder::primitive_desc(engine, inner, engine, plain));
+    if (is_output)
+      to_plain = dnnl::reorder(dnnl::reorder::primitive_desc(engine, inner, engine, plain));
     else to_inner = dnnl::reorder(dnnl::reorder::primitive_desc(engine, plain, engine, inner));
   }
 };
@@ -51,20 +53,33 @@ Dims With(const ConvGeometry& g, Dims head, int64_t ConvAxis::* member, int64_t 
   return head;
 }
 
-Desc ImageDesc(const ConvGeometry& g, int64_t batch, int64_t channels, int64_t ConvAxis::* extents, bool any) {
-  const Tag first = g.axes == 2 ? Tag::nchw : Tag::ncdhw, last = g.axes == 2 ? Tag::nhwc : Tag::ndhwc;
-  return Desc(With(g, {batch, channels}, extents), dnnl::memory::data_type::f32, any ? Tag::any : g.channels_last ? last : first);
+Desc ImageDesc(const ConvGeometry& g, int64_t batch, int64_t channels, int64_t ConvAxis::* extents,
+               bool any) {
+  const Tag first = g.axes == 2 ? Tag::nchw : Tag::ncdhw,
+            last = g.axes == 2 ? Tag::nhwc : Tag::ndhwc;
+  return Desc(With(g, {batch, channels}, extents), dnnl::memory::data_type::f32,
+              any               ? Tag::any
+              : g.channels_last ? last
+                                : first);
 }
 
 Desc FilterDesc(const ConvGeometry& g, bool any) {
   constexpr auto kType = dnnl::memory::data_type::f32;
   const bool flat = g.axes == 2;
-  if (g.groups == 1) return Desc(With(g, {g.filters, g.channels}, &ConvAxis::kernel), kType, any ? Tag::any : flat ? Tag::oihw : Tag::oidhw);
+  if (g.groups == 1)
+    return Desc(With(g, {g.filters, g.channels}, &ConvAxis::kernel), kType,
+                any    ? Tag::any
+                : flat ? Tag::oihw
+                       : Tag::oidhw);
   const Dims head{g.groups, g.filters / g.groups, g.channels / g.groups};
-  return Desc(With(g, head, &ConvAxis::kernel), kType, any ? Tag::any : flat ? Tag::goihw : Tag::goidhw);
+  return Desc(With(g, head, &ConvAxis::kernel), kType,
+              any    ? Tag::any
+              : flat ? Tag::goihw
+                     : Tag::goidhw);
 }
 
-// Descriptors and primitives of all three kinds are made alike; only the names of oneDNN's classes and their tensors differ.
+// Descriptors and primitives of all three kinds are made alike; only the names of oneDNN's classes
+// and their tensors differ.
 template <typename Primitive>
 void Finish(Part& part, const typename Primitive::primitive_desc& desc) {
   part.conv = Primitive(desc);
@@ -80,15 +95,18 @@ Part MakePart(const dnnl::engine& engine, const ConvGeometry& g, Kind kind, int6
   const Desc x = ImageDesc(g, batch, g.channels, &ConvAxis::in, true);
   const Desc y = ImageDesc(g, batch, g.filters, &ConvAxis::out, true);
   const Desc f = FilterDesc(g, true);
-  const Dims strides = With(g, {}, &ConvAxis::stride), dilations = With(g, {}, &ConvAxis::dilation, -1);
+  const Dims strides = With(g, {}, &ConvAxis::stride),
+             dilations = With(g, {}, &ConvAxis::dilation, -1);
   const Dims before = With(g, {}, &ConvAxis::before), after = With(g, {}, &ConvAxis::after);
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 
   using Forward = dnnl::convolution_forward;
-  const auto propagation = kind == Kind::kForward ? dnnl::prop_kind::forward_inference : dnnl::prop_kind::forward_training;
-  const Forward::primitive_desc forward({propagation, kDirect, x, f, y, strides, dilations, before, after}, attributes, engine);
+  const auto propagation = kind == Kind::kForward ? dnnl::prop_kind::forward_inference
+                                                  : dnnl::prop_kind::forward_training;
+  const Forward::primitive_desc forward(
+      {propagation, kDirect, x, f, y, strides, dilations, before, after}, attributes, engine);
   if (kind == Kind::kForward) {
     Finish<Forward>(part, forward);
     part.x.Set(engine, forward.src_desc(), false);
@@ -96,14 +114,16 @@ Part MakePart(const dnnl::engine& engine, const ConvGeometry& g, Kind kind, int6
     part.y.Set(engine, forward.dst_desc(), true);
   } else if (kind == Kind::kBackwardData) {
     using Backward = dnnl::convolution_backward_data;
-    const Backward::primitive_desc desc({kDirect, x, f, y, strides, dilations, before, after}, attributes, engine, forward);
+    const Backward::primitive_desc desc({kDirect, x, f, y, strides, dilations, before, after},
+                                        attributes, engine, forward);
     Finish<Backward>(part, desc);
     part.x.Set(engine, desc.diff_src_desc(), true);
     part.f.Set(engine, desc.weights_desc(), false);
     part.y.Set(engine, desc.diff_dst_desc(), false);
   } else {
     using Backward = dnnl::convolution_backward_weights;
-    const Backward::primitive_desc desc({kDirect, x, f, y, strides, dilations, before, after}, attributes, engine, forward);
+    const Backward::primitive_desc desc({kDirect, x, f, y, strides, dilations, before, after},
+                                        attributes, engine, forward);
     Finish<Backward>(part, desc);
     part.x.Set(engine, desc.src_desc(), false);
     part.f.Set(engine, desc.diff_weights_desc(), true);
@@ -112,7 +132,9 @@ Part MakePart(const dnnl::engine& engine, const ConvGeometry& g, Kind kind, int6
   return part;
 }
 
-int64_t InnerBytes(const Operand& operand) { return operand.same ? 0 : static_cast<int64_t>(operand.inner.get_size()); }
+int64_t InnerBytes(const Operand& operand) {
+  return operand.same ? 0 : static_cast<int64_t>(operand.inner.get_size());
+}
 
 // Sizes of scratch blocks, so that each starts on a line of its own.
 int64_t RoundUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -120,8 +142,8 @@ int64_t RoundUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 // A part of fewer multiplications is not worth a thread.
 constexpr double kWorthAPart = 2e6;
 
-// More parts than this leave too little to each. Of weight gradients every part has its own, which are written and added up: a part
-// must multiply each weight often enough to make up for that.
+// More parts than this leave too little to each. Of weight gradients every part has its own, which
+// are written and added up: a part must multiply each weight often enough to make up for that.
 double MostParts(const ConvGeometry& g, Kind kind, double work) {
   constexpr double kMost = 8, kLeast = 2, kProductsPerWeight = 128;
   if (kind != Kind::kBackwardWeights) return kMost;
@@ -132,13 +154,16 @@ double MostParts(const ConvGeometry& g, Kind kind, double work) {
 // What a call site keeps.
 class Site {
  public:
-  Site(const ConvGeometry& g, Kind kind) : geometry_(g), kind_(kind), engine_(dnnl::engine::kind::cpu, 0) {
+  Site(const ConvGeometry& g, Kind kind)
+      : geometry_(g), kind_(kind), engine_(dnnl::engine::kind::cpu, 0) {
     const double work = g.Work() * static_cast<double>(g.batch);
-    const auto wanted = static_cast<int64_t>(std::clamp(work / kWorthAPart, 1.0, MostParts(g, kind, work)));
+    const auto wanted =
+        static_cast<int64_t>(std::clamp(work / kWorthAPart, 1.0, MostParts(g, kind, work)));
     const int64_t batch = (g.batch + wanted - 1) / wanted;
     count_ = (g.batch + batch - 1) / batch;
     parts_.push_back(MakePart(engine_, g, kind, batch));
-    if (const int64_t rest = g.batch - batch * (count_ - 1); rest != batch) parts_.push_back(MakePart(engine_, g, kind, rest));
+    if (const int64_t rest = g.batch - batch * (count_ - 1); rest != batch)
+      parts_.push_back(MakePart(engine_, g, kind, rest));
   }
 
   // x, f, y are X, F, Y or their gradients. False when scratch is not to be had.
@@ -155,11 +180,15 @@ class Site {
     char* pad;
   };
 
-  const Part& PartAt(int64_t index) const { return index == count_ - 1 ? parts_.back() : parts_.front(); }
-  void RunPart(int64_t index, float* x, float* f, float* y, char* inner_filter, const Scratch& scratch) const;
+  const Part& PartAt(int64_t index) const {
+    return index == count_ - 1 ? parts_.back() : parts_.front();
+  }
+  void RunPart(int64_t index, float* x, float* f, float* y, char* inner_filter,
+               const Scratch& scratch) const;
   bool MakeInnerFilters(DtContext* context, float* f, std::vector<char*>& inner) const;
   void SumPartials(DtContext* context, const float* partials, float* f) const;
-  void Reorder(const dnnl::reorder& reorder, const Desc& from_desc, void* from, const Desc& to_desc, void* to) const;
+  void Reorder(const dnnl::reorder& reorder, const Desc& from_desc, void* from, const Desc& to_desc,
+               void* to) const;
 
   const ConvGeometry geometry_;
   const Kind kind_;
@@ -168,14 +197,16 @@ class Site {
   std::vector<Part> parts_;  // the common one, and the last one where the batch does not divide
 };
 
-void Site::Reorder(const dnnl::reorder& reorder, const Desc& from_desc, void* from, const Desc& to_desc, void* to) const {
+void Site::Reorder(const dnnl::reorder& reorder, const Desc& from_desc, void* from,
+                   const Desc& to_desc, void* to) const {
   dnnl::stream stream(engine_);
   dnnl::memory source(from_desc, engine_, from), target(to_desc, engine_, to);
   reorder.execute(stream, source, target);
 }
 
 // `f` is the plain filter, or where this part's plain gradient goes.
-void Site::RunPart(int64_t index, float* x, float* f, float* y, char* inner_filter, const Scratch& scratch) const {
+void Site::RunPart(int64_t index, float* x, float* f, float* y, char* inner_filter,
+                   const Scratch& scratch) const {
   const Part& part = PartAt(index);
   const ConvGeometry& g = geometry_;
   const int64_t start = index * parts_.front().batch;
@@ -189,8 +220,10 @@ void Site::RunPart(int64_t index, float* x, float* f, float* y, char* inner_filt
 
   if (part.x.to_inner) Reorder(part.x.to_inner, part.x.plain, plain_x, part.x.inner, inner_x);
   if (part.y.to_inner) Reorder(part.y.to_inner, part.y.plain, plain_y, part.y.inner, inner_y);
-  const dnnl::memory mx(part.x.inner, engine_, inner_x), mf(part.f.inner, engine_, inner_f), my(part.y.inner, engine_, inner_y);
-  const dnnl::memory pad(Desc(Dims{part.scratchpad}, dnnl::memory::data_type::u8, Tag::x), engine_, scratch.pad);
+  const dnnl::memory mx(part.x.inner, engine_, inner_x), mf(part.f.inner, engine_, inner_f),
+      my(part.y.inner, engine_, inner_y);
+  const dnnl::memory pad(Desc(Dims{part.scratchpad}, dnnl::memory::data_type::u8, Tag::x), engine_,
+                         scratch.pad);
   constexpr struct {
     int x, f, y;
   } kArguments[] = {{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
@@ -198,7 +231,8 @@ void Site::RunPart(int64_t index, float* x, float* f, float* y, char* inner_filt
                     {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST}};
   const auto& names = kArguments[static_cast<int>(kind_)];
   dnnl::stream stream(engine_);
-  part.conv.execute(stream, {{names.x, mx}, {names.f, mf}, {names.y, my}, {DNNL_ARG_SCRATCHPAD, pad}});
+  part.conv.execute(stream,
+                    {{names.x, mx}, {names.f, mf}, {names.y, my}, {DNNL_ARG_SCRATCHPAD, pad}});
   if (part.x.to_plain) Reorder(part.x.to_plain, part.x.inner, inner_x, part.x.plain, plain_x);
   if (part.y.to_plain) Reorder(part.y.to_plain, part.y.inner, inner_y, part.y.plain, plain_y);
   if (part.f.to_plain) Reorder(part.f.to_plain, part.f.inner, inner_f, part.f.plain, plain_f);
@@ -216,7 +250,8 @@ bool Site::MakeInnerFilters(DtContext* context, float* f, std::vector<char*>& in
 }
 
 void Site::SumPartials(DtContext* context, const float* partials, float* f) const {
-  const int64_t elements = geometry_.filters * (geometry_.channels / geometry_.groups) * geometry_.Taps();
+  const int64_t elements =
+      geometry_.filters * (geometry_.channels / geometry_.groups) * geometry_.Taps();
   Parallel(context, elements, GrainFor(4 * (count_ + 1)), [&](int64_t lo, int64_t n) {
     std::copy_n(partials + lo, n, f + lo);
     for (int64_t part = 1; part < count_; ++part) {
@@ -237,11 +272,16 @@ bool Site::Run(DtContext* context, float* x, float* f, float* y) {
   }
   const int64_t per_thread = bytes_x + bytes_y + bytes_f + bytes_pad;
   char* scratch = static_cast<char*>(dt_scratch(context, per_thread * dt_threads(context)));
-  const auto filter_elements = static_cast<int64_t>(parts_.front().f.plain.get_size() / sizeof(float));
+  const auto filter_elements =
+      static_cast<int64_t>(parts_.front().f.plain.get_size() / sizeof(float));
   float* partials = f;
-  if (weights && count_ > 1) partials = static_cast<float*>(dt_scratch(context, count_ * filter_elements * static_cast<int64_t>(sizeof(float))));
+  if (weights && count_ > 1)
+    partials = static_cast<float*>(
+        dt_scratch(context, count_ * filter_elements * static_cast<int64_t>(sizeof(float))));
   std::vector<char*> inner(parts_.size(), nullptr);
-  if (scratch == nullptr || partials == nullptr || (!weights && !MakeInnerFilters(context, f, inner))) return false;
+  if (scratch == nullptr || partials == nullptr ||
+      (!weights && !MakeInnerFilters(context, f, inner)))
+    return false;
 
   std::atomic<bool> ok{true};
   Parallel(context, count_, 1, [&](int64_t lo, int64_t n) {
@@ -249,7 +289,8 @@ bool Site::Run(DtContext* context, float* x, float* f, float* y) {
     const Scratch mine{at, at + bytes_x, at + bytes_x + bytes_y, at + bytes_x + bytes_y + bytes_f};
     try {
       for (int64_t i = lo; i < lo + n; ++i)
-        RunPart(i, x, weights ? partials + i * filter_elements : f, y, i == count_ - 1 ? inner.back() : inner.front(), mine);
+        RunPart(i, x, weights ? partials + i * filter_elements : f, y,
+                i == count_ - 1 ? inner.back() : inner.front(), mine);
     } catch (const std::exception&) {
       ok = false;
     }
@@ -271,7 +312,8 @@ bool SizeResult(DtContext* context, const DtCall* call, Kind kind, Places at) {
     const DtBuffer &x = call->args[at.x], &f = call->args[at.f];
     std::vector<int64_t> dims;
     if (call->args[at.y].value != nullptr && !ConvOutDims(context, call, x, f, dims)) return false;
-    return dims.empty() || dt_resize(context, &call->args[at.y], dims.data(), static_cast<int32_t>(dims.size())) == 0;
+    return dims.empty() || dt_resize(context, &call->args[at.y], dims.data(),
+                                     static_cast<int32_t>(dims.size())) == 0;
   }
   if (call->num_args == 3) return true;
   const DtBuffer& like = call->args[2];
@@ -297,19 +339,26 @@ struct Sites {
 
 int32_t Convolve(DtContext* context, const DtCall* call, Kind kind, Places at, Direct direct) {
   const int32_t count = kind == Kind::kBackwardData && call->num_args == 4 ? 4 : 3;
-  if (!CheckCall(context, call, {count, kAny, 0, 0}) || !SizeResult(context, call, kind, at) || !CheckSameType(context, call, 0, count)) return 1;
+  if (!CheckCall(context, call, {count, kAny, 0, 0}) || !SizeResult(context, call, kind, at) ||
+      !CheckSameType(context, call, 0, count))
+    return 1;
   ConvGeometry g;
   if (!ReadConv(context, call, call->args[at.x], call->args[at.f], call->args[at.y], g)) return 1;
   if (TypeOf(call->args[0]) == DType::kFloat64) return direct(context, g, call), 0;
-  if (TypeOf(call->args[0]) != DType::kFloat32) return dt_fail(context, "element type %s, expected float32 or float64", TypeName(call->args[0]));
-  if (g.batch == 0 || g.channels == 0 || g.filters == 0) return dt_fail(context, "a tensor has no elements");
+  if (TypeOf(call->args[0]) != DType::kFloat32)
+    return dt_fail(context, "element type %s, expected float32 or float64",
+                   TypeName(call->args[0]));
+  if (g.batch == 0 || g.channels == 0 || g.filters == 0)
+    return dt_fail(context, "a tensor has no elements");
   try {
     auto* sites = static_cast<Sites*>(*call->state);
     if (sites == nullptr) {
       *call->state = sites = new Sites;
       dt_keep(context, sites, [](void* state) { delete static_cast<Sites*>(state); });
     }
-    if (sites->For(g, kind).Run(context, Data<float>(call->args[at.x]), Data<float>(call->args[at.f]), Data<float>(call->args[at.y]))) return 0;
+    if (sites->For(g, kind).Run(context, Data<float>(call->args[at.x]),
+                                Data<float>(call->args[at.f]), Data<float>(call->args[at.y])))
+      return 0;
     return dt_fail(context, "oneDNN failed, or there is no memory for its scratch");
   } catch (const std::exception& error) {
     return dt_fail(context, "oneDNN: %s", error.what());
@@ -322,19 +371,25 @@ int32_t Convolve(DtContext* context, const DtCall* call, Kind kind, Places at, D
 using namespace dtranspile::kernels;
 
 extern "C" int32_t dt_conv(DtContext* context, const DtCall* call) {
-  return Convolve(context, call, Kind::kForward, {0, 1, 2}, [](DtContext* c, const ConvGeometry& g, const DtCall* v) {
-    DirectForward(c, g, Data<double>(v->args[0]), Data<double>(v->args[1]), Data<double>(v->args[2]));
-  });
+  return Convolve(context, call, Kind::kForward, {0, 1, 2},
+                  [](DtContext* c, const ConvGeometry& g, const DtCall* v) {
+                    DirectForward(c, g, Data<double>(v->args[0]), Data<double>(v->args[1]),
+                                  Data<double>(v->args[2]));
+                  });
 }
 
 extern "C" int32_t dt_conv_bwd_data(DtContext* context, const DtCall* call) {
-  return Convolve(context, call, Kind::kBackwardData, {call->num_args - 1, 0, 1}, [](DtContext* c, const ConvGeometry& g, const DtCall* v) {
-    DirectBackwardData(c, g, Data<double>(v->args[0]), Data<double>(v->args[1]), Data<double>(v->args[v->num_args - 1]));
-  });
+  return Convolve(context, call, Kind::kBackwardData, {call->num_args - 1, 0, 1},
+                  [](DtContext* c, const ConvGeometry& g, const DtCall* v) {
+                    DirectBackwardData(c, g, Data<double>(v->args[0]), Data<double>(v->args[1]),
+                                       Data<double>(v->args[v->num_args - 1]));
+                  });
 }
 
 extern "C" int32_t dt_conv_bwd_weights(DtContext* context, const DtCall* call) {
-  return Convolve(context, call, Kind::kBackwardWeights, {0, 2, 1}, [](DtContext* c, const ConvGeometry& g, const DtCall* v) {
-    DirectBackwardWeights(c, g, Data<double>(v->args[0]), Data<double>(v->args[1]), Data<double>(v->args[2]));
-  });
+  return Convolve(context, call, Kind::kBackwardWeights, {0, 2, 1},
+                  [](DtContext* c, const ConvGeometry& g, const DtCall* v) {
+                    DirectBackwardWeights(c, g, Data<double>(v->args[0]), Data<double>(v->args[1]),
+                                          Data<double>(v->args[2]));
+                  });
 }

@@ -1,4 +1,5 @@
-// Reading of convolution parameters, and the float64 convolutions as plain loops: they serve verification and small programs, not speed.
+// Reading of convolution parameters, and the float64 convolutions as plain loops: they serve
+// verification and small programs, not speed.
 #include <algorithm>
 
 #include "runtime/kernels/cpu/conv_geometry.h"
@@ -35,18 +36,21 @@ void Clear(const ConvGeometry& g, const Layout& l, int64_t ConvAxis::* extents, 
   for (int64_t i = 0, n = g.Product(extents); i < n; ++i) plane[i * l.w] = 0;
 }
 
-// Calls visit(x offset, y offset, count, x step, y step) for every run of pairs (input, output) that a tap of the filter joins within
-// one plane.
+// Calls visit(x offset, y offset, count, x step, y step) for every run of pairs (input, output)
+// that a tap of the filter joins within one plane.
 template <typename Visit>
 void ForRuns(const ConvGeometry& g, const Layout& x, const Layout& y, int64_t tap, Visit&& visit) {
   const auto& [depth, height, width] = g.axis;
-  const int64_t k = tap / (height.kernel * width.kernel), i = tap / width.kernel % height.kernel, j = tap % width.kernel;
+  const int64_t k = tap / (height.kernel * width.kernel), i = tap / width.kernel % height.kernel,
+                j = tap % width.kernel;
   const Span slices = Valid(depth, k), rows = Valid(height, i), columns = Valid(width, j);
   const int64_t w = columns.begin * width.stride - width.before + j * width.dilation;
   for (int64_t s = slices.begin; s < slices.end; ++s)
     for (int64_t p = rows.begin; p < rows.end; ++p) {
-      const int64_t d = s * depth.stride - depth.before + k * depth.dilation, h = p * height.stride - height.before + i * height.dilation;
-      visit(d * x.d + h * x.h + w * x.w, s * y.d + p * y.h + columns.begin * y.w, columns.end - columns.begin, width.stride * x.w, y.w);
+      const int64_t d = s * depth.stride - depth.before + k * depth.dilation,
+                    h = p * height.stride - height.before + i * height.dilation;
+      visit(d * x.d + h * x.h + w * x.w, s * y.d + p * y.h + columns.begin * y.w,
+            columns.end - columns.begin, width.stride * x.w, y.w);
     }
 }
 
@@ -59,61 +63,79 @@ bool InRange(const ConvAxis& a) {
   constexpr int64_t kMost = int64_t{1} << 30;
   for (int64_t value : {a.stride, a.dilation})
     if (value < 1 || value > kMost) return false;
-  // Before an axis there is padding only; behind it a convolution may leave what its last window does not reach.
+  // Before an axis there is padding only; behind it a convolution may leave what its last window
+  // does not reach.
   return a.before >= 0 && a.before <= kMost && a.after > -a.stride && a.after <= kMost;
 }
 
 }  // namespace
 
-bool ConvOutDims(DtContext* context, const DtCall* call, const DtBuffer& x, const DtBuffer& f, std::vector<int64_t>& dims) {
+bool ConvOutDims(DtContext* context, const DtCall* call, const DtBuffer& x, const DtBuffer& f,
+                 std::vector<int64_t>& dims) {
   const int axes = x.rank - 2;
   if ((axes != 2 && axes != 3) || f.rank != x.rank || call->num_ints != 4 * axes + 2)
-    return dt_fail(context, "X and F have %d and %d dimensions, expected 4 or 5 of each, and %d integers", x.rank, f.rank, 4 * axes + 2), false;
+    return dt_fail(context,
+                   "X and F have %d and %d dimensions, expected 4 or 5 of each, and %d integers",
+                   x.rank, f.rank, 4 * axes + 2),
+           false;
   const int64_t *strides = call->ints, *paddings = strides + axes, *dilations = paddings + 2 * axes;
   const bool last = call->ints[4 * axes + 1] != 0;
   dims.assign(x.dims, x.dims + x.rank);
   dims[last ? axes + 1 : 1] = f.dims[0];
   for (int i = 0; i < axes; ++i) {
     int64_t& extent = dims[(last ? 1 : 2) + i];
-    ConvAxis a{extent, f.dims[2 + i], 1, strides[i], paddings[2 * i], paddings[2 * i + 1], dilations[i]};
-    const int64_t reach = InRange(a) ? a.in + a.before + a.after - (a.dilation * (a.kernel - 1) + 1) : -1;
+    ConvAxis a{extent,          f.dims[2 + i],       1,           strides[i],
+               paddings[2 * i], paddings[2 * i + 1], dilations[i]};
+    const int64_t reach =
+        InRange(a) ? a.in + a.before + a.after - (a.dilation * (a.kernel - 1) + 1) : -1;
     if (reach < 0) return dt_fail(context, "no window of F fits into X"), false;
     extent = reach / a.stride + 1;
   }
   return true;
 }
 
-bool ReadConv(DtContext* context, const DtCall* call, const DtBuffer& x, const DtBuffer& f, const DtBuffer& y, ConvGeometry& g) {
+bool ReadConv(DtContext* context, const DtCall* call, const DtBuffer& x, const DtBuffer& f,
+              const DtBuffer& y, ConvGeometry& g) {
   if ((x.rank != 4 && x.rank != 5) || f.rank != x.rank || y.rank != x.rank)
-    return dt_fail(context, "X, F and Y have %d, %d and %d dimensions, expected 4 or 5 of each", x.rank, f.rank, y.rank), false;
+    return dt_fail(context, "X, F and Y have %d, %d and %d dimensions, expected 4 or 5 of each",
+                   x.rank, f.rank, y.rank),
+           false;
   const int axes = x.rank - 2;
-  if (call->num_ints != 4 * axes + 2) return dt_fail(context, "%d integers, expected %d", call->num_ints, 4 * axes + 2), false;
+  if (call->num_ints != 4 * axes + 2)
+    return dt_fail(context, "%d integers, expected %d", call->num_ints, 4 * axes + 2), false;
   constexpr int64_t kMostExtent = int64_t{1} << 31;
   for (const DtBuffer* buffer : {&x, &f, &y})
     for (int32_t i = 0; i < buffer->rank; ++i)
       if (buffer->dims[i] >= kMostExtent) return dt_fail(context, "an extent is too large"), false;
-  const int64_t *strides = call->ints, *paddings = strides + axes, *dilations = paddings + 2 * axes, *rest = dilations + axes;
+  const int64_t *strides = call->ints, *paddings = strides + axes, *dilations = paddings + 2 * axes,
+                *rest = dilations + axes;
   const bool last = rest[1] != 0;
   const int32_t c = last ? axes + 1 : 1, first = last ? 1 : 2;
   g = {x.dims[0], x.dims[c], f.dims[0], rest[0], last, axes, {}};
   bool in_range = g.groups >= 1, fits = y.dims[0] == g.batch && y.dims[c] == g.filters;
   for (int i = 0; i < axes; ++i) {
     ConvAxis& a = g.axis[3 - axes + i];
-    a = {x.dims[first + i], f.dims[2 + i], y.dims[first + i], strides[i], paddings[2 * i], paddings[2 * i + 1], dilations[i]};
+    a = {x.dims[first + i], f.dims[2 + i],       y.dims[first + i], strides[i],
+         paddings[2 * i],   paddings[2 * i + 1], dilations[i]};
     in_range &= InRange(a);
     fits &= in_range && Fits(a);
   }
-  if (!in_range) return dt_fail(context, "a stride, padding, dilation or the number of groups is out of range"), false;
+  if (!in_range)
+    return dt_fail(context, "a stride, padding, dilation or the number of groups is out of range"),
+           false;
   if (g.channels % g.groups != 0 || g.filters % g.groups != 0 || f.dims[1] != g.channels / g.groups)
-    return dt_fail(context, "filter [%lld, %lld, ..] does not fit %lld channels in %lld groups", static_cast<long long>(g.filters),
-                   static_cast<long long>(f.dims[1]), static_cast<long long>(g.channels), static_cast<long long>(g.groups)),
+    return dt_fail(context, "filter [%lld, %lld, ..] does not fit %lld channels in %lld groups",
+                   static_cast<long long>(g.filters), static_cast<long long>(f.dims[1]),
+                   static_cast<long long>(g.channels), static_cast<long long>(g.groups)),
            false;
   if (!fits) return dt_fail(context, "extents of X, F and Y do not fit each other"), false;
   return true;
 }
 
-void DirectForward(DtContext* context, const ConvGeometry& g, const double* x, const double* f, double* y) {
-  const Layout lx = LayoutOf(g, g.channels, &ConvAxis::in), ly = LayoutOf(g, g.filters, &ConvAxis::out);
+void DirectForward(DtContext* context, const ConvGeometry& g, const double* x, const double* f,
+                   double* y) {
+  const Layout lx = LayoutOf(g, g.channels, &ConvAxis::in),
+               ly = LayoutOf(g, g.filters, &ConvAxis::out);
   const int64_t depth = g.channels / g.groups, per_group = g.filters / g.groups, taps = g.Taps();
   Parallel(context, g.batch * g.filters, 1, [&](int64_t lo, int64_t n) {
     for (int64_t plane = lo; plane < lo + n; ++plane) {
@@ -124,17 +146,21 @@ void DirectForward(DtContext* context, const ConvGeometry& g, const double* x, c
         const double* from = x + plane / g.filters * lx.n + (o / per_group * depth + c) * lx.c;
         for (int64_t tap = 0; tap < taps; ++tap) {
           const double weight = f[(o * depth + c) * taps + tap];
-          ForRuns(g, lx, ly, tap, [&](int64_t at_x, int64_t at_y, int64_t count, int64_t dx, int64_t dy) {
-            for (int64_t k = 0; k < count; ++k) to[at_y + k * dy] += weight * from[at_x + k * dx];
-          });
+          ForRuns(g, lx, ly, tap,
+                  [&](int64_t at_x, int64_t at_y, int64_t count, int64_t dx, int64_t dy) {
+                    for (int64_t k = 0; k < count; ++k)
+                      to[at_y + k * dy] += weight * from[at_x + k * dx];
+                  });
         }
       }
     }
   });
 }
 
-void DirectBackwardData(DtContext* context, const ConvGeometry& g, const double* f, const double* dy, double* dx) {
-  const Layout lx = LayoutOf(g, g.channels, &ConvAxis::in), ly = LayoutOf(g, g.filters, &ConvAxis::out);
+void DirectBackwardData(DtContext* context, const ConvGeometry& g, const double* f,
+                        const double* dy, double* dx) {
+  const Layout lx = LayoutOf(g, g.channels, &ConvAxis::in),
+               ly = LayoutOf(g, g.filters, &ConvAxis::out);
   const int64_t depth = g.channels / g.groups, per_group = g.filters / g.groups, taps = g.Taps();
   Parallel(context, g.batch * g.channels, 1, [&](int64_t lo, int64_t n) {
     for (int64_t plane = lo; plane < lo + n; ++plane) {
@@ -145,17 +171,21 @@ void DirectBackwardData(DtContext* context, const ConvGeometry& g, const double*
         const double* from = dy + plane / g.channels * ly.n + o * ly.c;
         for (int64_t tap = 0; tap < taps; ++tap) {
           const double weight = f[(o * depth + c % depth) * taps + tap];
-          ForRuns(g, lx, ly, tap, [&](int64_t at_x, int64_t at_y, int64_t count, int64_t sx, int64_t sy) {
-            for (int64_t k = 0; k < count; ++k) to[at_x + k * sx] += weight * from[at_y + k * sy];
-          });
+          ForRuns(g, lx, ly, tap,
+                  [&](int64_t at_x, int64_t at_y, int64_t count, int64_t sx, int64_t sy) {
+                    for (int64_t k = 0; k < count; ++k)
+                      to[at_x + k * sx] += weight * from[at_y + k * sy];
+                  });
         }
       }
     }
   });
 }
 
-void DirectBackwardWeights(DtContext* context, const ConvGeometry& g, const double* x, const double* dy, double* df) {
-  const Layout lx = LayoutOf(g, g.channels, &ConvAxis::in), ly = LayoutOf(g, g.filters, &ConvAxis::out);
+void DirectBackwardWeights(DtContext* context, const ConvGeometry& g, const double* x,
+                           const double* dy, double* df) {
+  const Layout lx = LayoutOf(g, g.channels, &ConvAxis::in),
+               ly = LayoutOf(g, g.filters, &ConvAxis::out);
   const int64_t depth = g.channels / g.groups, per_group = g.filters / g.groups, taps = g.Taps();
   Parallel(context, g.filters * depth, 1, [&](int64_t lo, int64_t n) {
     for (int64_t slice = lo; slice < lo + n; ++slice) {
@@ -165,9 +195,11 @@ void DirectBackwardWeights(DtContext* context, const ConvGeometry& g, const doub
         for (int64_t b = 0; b < g.batch; ++b) {
           const double* from_x = x + b * lx.n + c * lx.c;
           const double* from_y = dy + b * ly.n + o * ly.c;
-          ForRuns(g, lx, ly, tap, [&](int64_t at_x, int64_t at_y, int64_t count, int64_t sx, int64_t sy) {
-            for (int64_t k = 0; k < count; ++k) sum += from_x[at_x + k * sx] * from_y[at_y + k * sy];
-          });
+          ForRuns(g, lx, ly, tap,
+                  [&](int64_t at_x, int64_t at_y, int64_t count, int64_t sx, int64_t sy) {
+                    for (int64_t k = 0; k < count; ++k)
+                      sum += from_x[at_x + k * sx] * from_y[at_y + k * sy];
+                  });
         }
         df[slice * taps + tap] = sum;
       }

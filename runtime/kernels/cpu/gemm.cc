@@ -24,30 +24,37 @@ constexpr int32_t kIntsWithOuter = 16;
 
 Gemm Read(const DtCall* call) {
   const int64_t* v = call->ints;
-  Gemm g{v[0] != 0, v[1] != 0, v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10], v[11], 1, 0, 0, 0, 0, 0};
-  if (call->num_ints == kIntsWithOuter) g.outer = v[12], g.outer_a = v[13], g.outer_b = v[14], g.outer_c = v[15];
+  Gemm g{v[0] != 0, v[1] != 0, v[2],  v[3], v[4], v[5], v[6], v[7], v[8],
+         v[9],      v[10],     v[11], 1,    0,    0,    0,    0,    0};
+  if (call->num_ints == kIntsWithOuter)
+    g.outer = v[12], g.outer_a = v[13], g.outer_b = v[14], g.outer_c = v[15];
   g.alpha = call->reals[0];
   g.beta = call->reals[1];
   return g;
 }
 
 // Whether every element that a rows×cols matrix of the batch touches lies within `elements`.
-bool Fits(const Gemm& g, int64_t rows, int64_t cols, int64_t ld, int64_t stride, int64_t outer_stride, int64_t elements) {
+bool Fits(const Gemm& g, int64_t rows, int64_t cols, int64_t ld, int64_t stride,
+          int64_t outer_stride, int64_t elements) {
   if (stride < 0 || outer_stride < 0 || ld < cols) return false;
   if (rows == 0 || cols == 0) return true;
-  const __int128 last =
-      static_cast<__int128>(g.outer - 1) * outer_stride + static_cast<__int128>(g.batch - 1) * stride + static_cast<__int128>(rows - 1) * ld + cols;
+  const __int128 last = static_cast<__int128>(g.outer - 1) * outer_stride +
+                        static_cast<__int128>(g.batch - 1) * stride +
+                        static_cast<__int128>(rows - 1) * ld + cols;
   return last <= elements;
 }
 
 const char* WhyWrong(const Gemm& g, const DtCall* call) {
   if (g.m < 0 || g.n < 0 || g.k < 0 || g.batch < 0 || g.outer < 0) return "an extent is negative";
   if (g.batch == 0 || g.outer == 0) return nullptr;
-  const auto fits = [&](int arg, int64_t rows, int64_t cols, int64_t ld, int64_t stride, int64_t outer) {
+  const auto fits = [&](int arg, int64_t rows, int64_t cols, int64_t ld, int64_t stride,
+                        int64_t outer) {
     return Fits(g, rows, cols, ld, stride, outer, Elements(call->args[arg]));
   };
-  if (!fits(0, g.trans_a ? g.k : g.m, g.trans_a ? g.m : g.k, g.lda, g.stride_a, g.outer_a)) return "A is too small";
-  if (!fits(1, g.trans_b ? g.n : g.k, g.trans_b ? g.k : g.n, g.ldb, g.stride_b, g.outer_b)) return "B is too small";
+  if (!fits(0, g.trans_a ? g.k : g.m, g.trans_a ? g.m : g.k, g.lda, g.stride_a, g.outer_a))
+    return "A is too small";
+  if (!fits(1, g.trans_b ? g.n : g.k, g.trans_b ? g.k : g.n, g.ldb, g.stride_b, g.outer_b))
+    return "B is too small";
   if (!fits(2, g.m, g.n, g.ldc, g.stride_c, g.outer_c)) return "C is too small";
   return nullptr;
 }
@@ -61,10 +68,12 @@ template <typename T>
 void Scale(const Gemm& g, T* c, Tile t) {
   if (g.beta == 1) return;
   for (int64_t i = t.i0; i < t.i0 + t.rows; ++i)
-    for (int64_t j = t.j0; j < t.j0 + t.cols; ++j) c[i * g.ldc + j] = g.beta == 0 ? T{0} : c[i * g.ldc + j] * static_cast<T>(g.beta);
+    for (int64_t j = t.j0; j < t.j0 + t.cols; ++j)
+      c[i * g.ldc + j] = g.beta == 0 ? T{0} : c[i * g.ldc + j] * static_cast<T>(g.beta);
 }
 
-// Blocks of op(B) that stay in cache; the innermost loop runs along rows of C, so that it vectorises without reordering sums.
+// Blocks of op(B) that stay in cache; the innermost loop runs along rows of C, so that it
+// vectorises without reordering sums.
 constexpr int64_t kDepth = 64;
 constexpr int64_t kWidth = 128;
 
@@ -76,11 +85,14 @@ bool TileProduct(const Gemm& g, const double* a, const double* b, double* c, Til
     for (int64_t k0 = 0; k0 < g.k; k0 += kDepth) {
       const int64_t depth = std::min(kDepth, g.k - k0);
       for (int64_t k = 0; k < depth; ++k)
-        for (int64_t j = 0; j < width; ++j) block[k * kWidth + j] = g.trans_b ? b[(j0 + j) * g.ldb + k0 + k] : b[(k0 + k) * g.ldb + j0 + j];
+        for (int64_t j = 0; j < width; ++j)
+          block[k * kWidth + j] =
+              g.trans_b ? b[(j0 + j) * g.ldb + k0 + k] : b[(k0 + k) * g.ldb + j0 + j];
       for (int64_t i = t.i0; i < t.i0 + t.rows; ++i) {
         double* __restrict row = c + i * g.ldc + j0;
         for (int64_t k = 0; k < depth; ++k) {
-          const double factor = g.alpha * (g.trans_a ? a[(k0 + k) * g.lda + i] : a[i * g.lda + k0 + k]);
+          const double factor =
+              g.alpha * (g.trans_a ? a[(k0 + k) * g.lda + i] : a[i * g.lda + k0 + k]);
           const double* __restrict from = block + k * kWidth;
           for (int64_t j = 0; j < width; ++j) row[j] += factor * from[j];
         }
@@ -97,8 +109,9 @@ bool TileProduct(const Gemm& g, const float* a, const float* b, float* c, Tile t
   }
   const float* a0 = a + (g.trans_a ? t.i0 : t.i0 * g.lda);
   const float* b0 = b + (g.trans_b ? t.j0 * g.ldb : t.j0);
-  return dnnl_sgemm(g.trans_a ? 'T' : 'N', g.trans_b ? 'T' : 'N', t.rows, t.cols, g.k, static_cast<float>(g.alpha), a0, g.lda, b0, g.ldb,
-                    static_cast<float>(g.beta), c + t.i0 * g.ldc + t.j0, g.ldc) == dnnl_success;
+  return dnnl_sgemm(g.trans_a ? 'T' : 'N', g.trans_b ? 'T' : 'N', t.rows, t.cols, g.k,
+                    static_cast<float>(g.alpha), a0, g.lda, b0, g.ldb, static_cast<float>(g.beta),
+                    c + t.i0 * g.ldc + t.j0, g.ldc) == dnnl_success;
 }
 
 // Tiles depend on the extents only, never on the number of threads.
@@ -107,11 +120,13 @@ struct Grid {
 };
 
 Grid MakeGrid(const Gemm& g) {
-  // Below this many multiplications a tile is not worth a thread; more tiles than this pack B too often.
+  // Below this many multiplications a tile is not worth a thread; more tiles than this pack B too
+  // often.
   constexpr double kWorthATile = 4e6;
   constexpr double kMostTiles = 16;
   constexpr int64_t kQuantum = 16;
-  const double work = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(std::max<int64_t>(g.k, 1));
+  const double work = static_cast<double>(g.m) * static_cast<double>(g.n) *
+                      static_cast<double>(std::max<int64_t>(g.k, 1));
   const auto tiles = static_cast<int64_t>(std::clamp(work / kWorthATile, 1.0, kMostTiles));
   const bool by_rows = g.m >= g.n;
   const int64_t extent = by_rows ? g.m : g.n;
@@ -125,15 +140,18 @@ int32_t Run(DtContext* context, const Gemm& g, const T* a, const T* b, T* c) {
   std::atomic<bool> ok{true};
   const Grid grid = MakeGrid(g);
   const int64_t tiles = grid.along_m * grid.along_n;
-  const double work = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(std::max<int64_t>(g.k, 1));
+  const double work = static_cast<double>(g.m) * static_cast<double>(g.n) *
+                      static_cast<double>(std::max<int64_t>(g.k, 1));
   const int64_t grain = tiles > 1 ? 1 : static_cast<int64_t>(std::clamp(1e6 / work, 1.0, 1e6));
   Parallel(context, g.outer * g.batch * tiles, grain, [&](int64_t lo, int64_t n) {
     for (int64_t i = lo; i < lo + n; ++i) {
       const int64_t tile = i % tiles, inner = i / tiles % g.batch, outer = i / tiles / g.batch;
-      const int64_t row = tile / grid.along_n * grid.tile_m, column = tile % grid.along_n * grid.tile_n;
-      const bool done =
-          TileProduct(g, a + outer * g.outer_a + inner * g.stride_a, b + outer * g.outer_b + inner * g.stride_b, c + outer * g.outer_c + inner * g.stride_c,
-                      {row, std::min(grid.tile_m, g.m - row), column, std::min(grid.tile_n, g.n - column)});
+      const int64_t row = tile / grid.along_n * grid.tile_m,
+                    column = tile % grid.along_n * grid.tile_n;
+      const bool done = TileProduct(
+          g, a + outer * g.outer_a + inner * g.stride_a, b + outer * g.outer_b + inner * g.stride_b,
+          c + outer * g.outer_c + inner * g.stride_c,
+          {row, std::min(grid.tile_m, g.m - row), column, std::min(grid.tile_n, g.n - column)});
       if (!done) ok.store(false);
     }
   });
@@ -143,19 +161,32 @@ int32_t Run(DtContext* context, const Gemm& g, const T* a, const T* b, T* c) {
 template <typename T>
 int32_t RunProduct(DtContext* context, const Product& p, const T* a, const T* b, T* c) {
   if (p.m == 0 || p.n == 0 || p.batch == 0) return 0;
-  return Run(context, {p.trans_a, p.trans_b, p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.stride_a, p.stride_b, p.stride_c, 1, 0, 0, 0, p.alpha, p.beta}, a,
-             b, c);
+  return Run(context,
+             {p.trans_a, p.trans_b, p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.stride_a,
+              p.stride_b, p.stride_c, 1, 0, 0, 0, p.alpha, p.beta},
+             a, b, c);
 }
 
 }  // namespace
 
-int32_t Multiply(DtContext* context, const Product& product, const float* a, const float* b, float* c) { return RunProduct(context, product, a, b, c); }
-int32_t Multiply(DtContext* context, const Product& product, const double* a, const double* b, double* c) { return RunProduct(context, product, a, b, c); }
+int32_t Multiply(DtContext* context, const Product& product, const float* a, const float* b,
+                 float* c) {
+  return RunProduct(context, product, a, b, c);
+}
+int32_t Multiply(DtContext* context, const Product& product, const double* a, const double* b,
+                 double* c) {
+  return RunProduct(context, product, a, b, c);
+}
 
-int32_t Multiply(DtContext* context, DType dtype, const Product& product, const void* a, const void* b, void* c) {
+int32_t Multiply(DtContext* context, DType dtype, const Product& product, const void* a,
+                 const void* b, void* c) {
   switch (dtype) {
-    case DType::kFloat32: return Multiply(context, product, static_cast<const float*>(a), static_cast<const float*>(b), static_cast<float*>(c));
-    case DType::kFloat64: return Multiply(context, product, static_cast<const double*>(a), static_cast<const double*>(b), static_cast<double*>(c));
+    case DType::kFloat32:
+      return Multiply(context, product, static_cast<const float*>(a), static_cast<const float*>(b),
+                      static_cast<float*>(c));
+    case DType::kFloat64:
+      return Multiply(context, product, static_cast<const double*>(a),
+                      static_cast<const double*>(b), static_cast<double*>(c));
     default: return dt_fail(context, "a product of %s, expected float32 or float64", NameOf(dtype));
   }
 }
@@ -166,14 +197,17 @@ extern "C" int32_t dt_gemm(DtContext* context, const DtCall* call) {
   using namespace dtranspile::kernels;
   if (!CheckCall(context, call, {3, kAny, 2, 0}) || !CheckSameType(context, call, 0, 3)) return 1;
   if (call->num_ints != kInts && call->num_ints != kIntsWithOuter)
-    return dt_fail(context, "expected %d or %d ints, got %d", kInts, kIntsWithOuter, call->num_ints);
+    return dt_fail(context, "expected %d or %d ints, got %d", kInts, kIntsWithOuter,
+                   call->num_ints);
   const Gemm g = Read(call);
   if (const char* why = WhyWrong(g, call))
-    return dt_fail(context, "%s for %lldx%lldx%lld, batch %lld", why, static_cast<long long>(g.m), static_cast<long long>(g.n), static_cast<long long>(g.k),
+    return dt_fail(context, "%s for %lldx%lldx%lld, batch %lld", why, static_cast<long long>(g.m),
+                   static_cast<long long>(g.n), static_cast<long long>(g.k),
                    static_cast<long long>(g.batch));
   if (g.m == 0 || g.n == 0 || g.batch == 0 || g.outer == 0) return 0;
   return VisitFloat(context, call->args[2], [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return Run<T>(context, g, Data<const T>(call->args[0]), Data<const T>(call->args[1]), Data<T>(call->args[2]));
+    return Run<T>(context, g, Data<const T>(call->args[0]), Data<const T>(call->args[1]),
+                  Data<T>(call->args[2]));
   });
 }

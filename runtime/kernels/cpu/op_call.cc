@@ -8,7 +8,9 @@
 
 namespace dtranspile::kernels {
 
-int OpCall::Count(int slot) const { return slot < 0 || slot >= call_->num_slots ? 0 : call_->slots[slot + 1] - call_->slots[slot]; }
+int OpCall::Count(int slot) const {
+  return slot < 0 || slot >= call_->num_slots ? 0 : call_->slots[slot + 1] - call_->slots[slot];
+}
 
 DtBuffer& OpCall::Arg(int slot, int index) {
   if (index >= 0 && index < Count(slot)) return call_->args[call_->slots[slot] + index];
@@ -19,7 +21,9 @@ DtBuffer& OpCall::Arg(int slot, int index) {
   return nothing_;
 }
 
-bool OpCall::Has(int slot, int index) { return index < Count(slot) && std::string_view(Arg(slot, index).name) != "@EMPTY@"; }
+bool OpCall::Has(int slot, int index) {
+  return index < Count(slot) && std::string_view(Arg(slot, index).name) != "@EMPTY@";
+}
 
 const DtAttr* OpCall::Attr(int attr) {
   if (attr >= 0 && attr < call_->num_attrs) return &call_->attrs[attr];
@@ -29,7 +33,8 @@ const DtAttr* OpCall::Attr(int attr) {
 
 absl::Span<const int64_t> OpCall::Ints(int attr) {
   const DtAttr* a = Attr(attr);
-  if (a != nullptr && (a->ints != nullptr || a->count == 0)) return {a->ints, static_cast<size_t>(a->count)};
+  if (a != nullptr && (a->ints != nullptr || a->count == 0))
+    return {a->ints, static_cast<size_t>(a->count)};
   broken_ = true;
   return {};
 }
@@ -43,7 +48,8 @@ int64_t OpCall::Int(int attr) {
 
 absl::Span<const double> OpCall::Reals(int attr) {
   const DtAttr* a = Attr(attr);
-  if (a != nullptr && (a->reals != nullptr || a->count == 0)) return {a->reals, static_cast<size_t>(a->count)};
+  if (a != nullptr && (a->reals != nullptr || a->count == 0))
+    return {a->reals, static_cast<size_t>(a->count)};
   broken_ = true;
   return {};
 }
@@ -74,13 +80,15 @@ bool OpCall::Resize(DtBuffer& out, absl::Span<const int64_t> dims) {
   int64_t product = 16;
   for (int64_t d : dims) {
     if (d >= 0 && !__builtin_mul_overflow(product, std::max<int64_t>(d, 1), &product)) continue;
-    Fail("output '%s' would have an extent of %lld, negative or too large", out.name, static_cast<long long>(d));
+    Fail("output '%s' would have an extent of %lld, negative or too large", out.name,
+         static_cast<long long>(d));
     return false;
   }
   return dt_resize(context_, &out, dims.data(), static_cast<int32_t>(dims.size())) == 0;
 }
 
-bool OpCall::ResizeRows(DtBuffer& out, int64_t rows, int64_t height, absl::Span<const int64_t> inner) {
+bool OpCall::ResizeRows(DtBuffer& out, int64_t rows, int64_t height,
+                        absl::Span<const int64_t> inner) {
   exec::Value* value = ValueOf(out);
   if (value == nullptr || value->kind != exec::Value::Kind::kRows) {
     Fail("output '%s' is no SelectedRows", out.name);
@@ -127,9 +135,12 @@ DtBuffer BufferOf(exec::Value& value, const char* name) {
 }
 
 bool SetType(OpCall& call, DtBuffer& out, DType type) {
-  if (exec::Value* value = OpCall::ValueOf(out)) value->dtype = type, out.dtype = static_cast<int32_t>(type);
+  if (exec::Value* value = OpCall::ValueOf(out))
+    value->dtype = type, out.dtype = static_cast<int32_t>(type);
   if (TypeOf(out) == type) return true;
-  return call.Fail("output '%s' is %s, the program was compiled for %s", out.name, NameOf(type), TypeName(out)), false;
+  return call.Fail("output '%s' is %s, the program was compiled for %s", out.name, NameOf(type),
+                   TypeName(out)),
+         false;
 }
 
 bool Copy(OpCall& call, DtBuffer& out, const DtBuffer& x) {
@@ -137,11 +148,15 @@ bool Copy(OpCall& call, DtBuffer& out, const DtBuffer& x) {
     const std::vector<int64_t> dims(x.dims, x.dims + x.rank);
     if (x.value == nullptr) value->kind = exec::Value::Kind::kTensor;
     const absl::Status status =
-        x.value != nullptr ? value->Assign(*OpCall::ValueOf(x)) : value->Assign(TensorView{TypeOf(x), dims, static_cast<const std::byte*>(x.data)});
+        x.value != nullptr
+            ? value->Assign(*OpCall::ValueOf(x))
+            : value->Assign(TensorView{TypeOf(x), dims, static_cast<const std::byte*>(x.data)});
     OpCall::Refresh(out);
-    return status.ok() || (call.Fail("'%s': %s", out.name, std::string(status.message()).c_str()), false);
+    return status.ok() ||
+           (call.Fail("'%s': %s", out.name, std::string(status.message()).c_str()), false);
   }
-  if (x.value != nullptr && OpCall::ValueOf(x)->kind != exec::Value::Kind::kTensor) return call.Fail("'%s' is no tensor", x.name), false;
+  if (x.value != nullptr && OpCall::ValueOf(x)->kind != exec::Value::Kind::kTensor)
+    return call.Fail("'%s' is no tensor", x.name), false;
   if (!SetType(call, out, TypeOf(x)) || !call.Resize(out, x)) return false;
   const int64_t bytes = Elements(x) * ElementSize(x);
   if (bytes > 0) std::memmove(out.data, x.data, static_cast<size_t>(bytes));
@@ -151,7 +166,8 @@ bool Copy(OpCall& call, DtBuffer& out, const DtBuffer& x) {
 bool IsUnset(const DtBuffer& buffer) {
   const exec::Value* value = OpCall::ValueOf(buffer);
   if (value == nullptr) return false;
-  return value->kind == exec::Value::Kind::kList ? value->items.empty() : value->dims == std::vector<int64_t>{0};
+  return value->kind == exec::Value::Kind::kList ? value->items.empty()
+                                                 : value->dims == std::vector<int64_t>{0};
 }
 
 exec::Value* ListOf(OpCall& call, const DtBuffer& buffer) {
@@ -166,14 +182,17 @@ int32_t RunOpKernel(DtContext* context, const DtCall* call, OpKernel kernel) {
   OpCall op(context, call);
   const int32_t result = kernel(op);
   if (!op.broken()) return result;
-  return op.Fail("the plan gives %d slots and %d attributes, which are not those that this call takes", call->num_slots, call->num_attrs);
+  return op.Fail(
+      "the plan gives %d slots and %d attributes, which are not those that this call takes",
+      call->num_slots, call->num_attrs);
 }
 
 bool NormalAxis(OpCall& call, const DtBuffer& buffer, int64_t& axis) {
   const int64_t given = axis;
   if (axis < 0) axis += buffer.rank;
   if (axis >= 0 && axis < buffer.rank) return true;
-  call.Fail("axis %lld of '%s', which has %d dims", static_cast<long long>(given), buffer.name, buffer.rank);
+  call.Fail("axis %lld of '%s', which has %d dims", static_cast<long long>(given), buffer.name,
+            buffer.rank);
   return false;
 }
 

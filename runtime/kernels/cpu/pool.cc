@@ -15,8 +15,8 @@ struct PoolAxis {
   int64_t in = 1, out = 1, kernel = 1, stride = 1, pad = 0;
 };
 
-// An image is what pools by itself: a plane of NCHW (inner = 1), a whole sample of NHWC (inner = C). Elements are [images, D, H, W, inner];
-// in two dimensions D is 1.
+// An image is what pools by itself: a plane of NCHW (inner = 1), a whole sample of NHWC (inner =
+// C). Elements are [images, D, H, W, inner]; in two dimensions D is 1.
 struct Pool {
   int64_t images, inner;
   std::array<PoolAxis, 3> axis;
@@ -36,10 +36,13 @@ bool InRange(const PoolAxis& a) {
 
 bool CountFits(DtContext* context, const DtCall* call, int axes) {
   if (call->num_ints == 3 * axes + 3 || call->num_ints == 4 * axes + 3) return true;
-  return dt_fail(context, "%d integers, expected %d or %d", call->num_ints, 3 * axes + 3, 4 * axes + 3), false;
+  return dt_fail(context, "%d integers, expected %d or %d", call->num_ints, 3 * axes + 3,
+                 4 * axes + 3),
+         false;
 }
 
-// Gives Y (and Mask) extents where only the run knows them: those of X, along the axes the integers behind the others.
+// Gives Y (and Mask) extents where only the run knows them: those of X, along the axes the integers
+// behind the others.
 bool SizeResults(DtContext* context, const DtCall* call, int first, int last) {
   const DtBuffer& x = call->args[0];
   const int axes = x.rank - 2;
@@ -47,7 +50,8 @@ bool SizeResults(DtContext* context, const DtCall* call, int first, int last) {
   if ((axes != 2 && axes != 3) || !CountFits(context, call, axes) || call->num_ints != 4 * axes + 3)
     return dt_fail(context, "the extents of '%s' are not known", call->args[first].name), false;
   std::vector<int64_t> dims(x.dims, x.dims + x.rank);
-  std::copy_n(call->ints + 3 * axes + 3, axes, dims.begin() + (call->ints[3 * axes + 2] != 0 ? 1 : 2));
+  std::copy_n(call->ints + 3 * axes + 3, axes,
+              dims.begin() + (call->ints[3 * axes + 2] != 0 ? 1 : 2));
   for (int i = first; i <= last; ++i)
     if (dt_resize(context, &call->args[i], dims.data(), x.rank) != 0) return false;
   return true;
@@ -55,19 +59,25 @@ bool SizeResults(DtContext* context, const DtCall* call, int first, int last) {
 
 bool Read(DtContext* context, const DtCall* call, const DtBuffer& x, const DtBuffer& y, Pool& p) {
   if ((x.rank != 4 && x.rank != 5) || y.rank != x.rank || x.dtype != y.dtype)
-    return dt_fail(context, "X and Y must have four or five dimensions and one element type"), false;
+    return dt_fail(context, "X and Y must have four or five dimensions and one element type"),
+           false;
   const int axes = x.rank - 2;
   if (!CountFits(context, call, axes)) return false;
-  const int64_t *kernels = call->ints, *strides = kernels + axes, *paddings = strides + axes, *rest = paddings + axes;
+  const int64_t *kernels = call->ints, *strides = kernels + axes, *paddings = strides + axes,
+                *rest = paddings + axes;
   const bool last = rest[2] != 0;
   const int32_t first = last ? 1 : 2, c = last ? axes + 1 : 1;
-  if (x.dims[0] != y.dims[0] || x.dims[c] != y.dims[c]) return dt_fail(context, "batch or channels of X and Y differ"), false;
-  p = {last ? x.dims[0] : x.dims[0] * x.dims[1], last ? x.dims[c] : 1, {}, rest[0], rest[1] != 0, std::strcmp(call->strings[0], "max") == 0};
-  if (!p.max && std::strcmp(call->strings[0], "avg") != 0) return dt_fail(context, "unknown kind '%s', expected max or avg", call->strings[0]), false;
+  if (x.dims[0] != y.dims[0] || x.dims[c] != y.dims[c])
+    return dt_fail(context, "batch or channels of X and Y differ"), false;
+  p = {last ? x.dims[0] : x.dims[0] * x.dims[1], last ? x.dims[c] : 1, {}, rest[0], rest[1] != 0,
+       std::strcmp(call->strings[0], "max") == 0};
+  if (!p.max && std::strcmp(call->strings[0], "avg") != 0)
+    return dt_fail(context, "unknown kind '%s', expected max or avg", call->strings[0]), false;
   for (int i = 0; i < axes; ++i) {
     PoolAxis& a = p.axis[3 - axes + i];
     a = {x.dims[first + i], y.dims[first + i], kernels[i], strides[i], paddings[i]};
-    if (!p.adaptive && !InRange(a)) return dt_fail(context, "kernel, stride or padding out of range"), false;
+    if (!p.adaptive && !InRange(a))
+      return dt_fail(context, "kernel, stride or padding out of range"), false;
   }
   return true;
 }
@@ -81,7 +91,8 @@ Span WindowOf(const Pool& p, int axis, int64_t index) {
   const PoolAxis& a = p.axis[axis];
   if (p.adaptive) return {index * a.in / a.out, ((index + 1) * a.in + a.out - 1) / a.out, 0};
   const int64_t begin = index * a.stride - a.pad, first = std::max<int64_t>(begin, 0);
-  return {first, std::max(first, std::min(begin + a.kernel, a.in)), std::min(begin + a.kernel, a.in + a.pad) - begin};
+  return {first, std::max(first, std::min(begin + a.kernel, a.in)),
+          std::min(begin + a.kernel, a.in + a.pad) - begin};
 }
 
 struct Window {
@@ -99,7 +110,8 @@ void ForRow(const Pool& p, int64_t row, Visit&& visit) {
   }
 }
 
-// Calls visit(position in the plane) for the elements of a window, in row order; a visit that returns true is the last.
+// Calls visit(position in the plane) for the elements of a window, in row order; a visit that
+// returns true is the last.
 template <typename Visit>
 void ForWindow(const Pool& p, const Window& v, Visit&& visit) {
   for (int64_t d = v.d.begin; d < v.d.end; ++d)
@@ -111,7 +123,8 @@ void ForWindow(const Pool& p, const Window& v, Visit&& visit) {
 // What the sum over a window is divided by.
 int64_t Divisor(const Pool& p, const Window& v) {
   const auto clipped = [](const Span& s) { return s.end - s.begin; };
-  if (p.adaptive || p.divisor == 1) return std::max<int64_t>(clipped(v.d) * clipped(v.h) * clipped(v.w), 1);
+  if (p.adaptive || p.divisor == 1)
+    return std::max<int64_t>(clipped(v.d) * clipped(v.h) * clipped(v.w), 1);
   if (p.divisor == 0) return p.axis[0].kernel * p.axis[1].kernel * p.axis[2].kernel;
   return std::max<int64_t>(v.d.padded * v.h.padded * v.w.padded, 1);
 }
@@ -151,24 +164,30 @@ void IndexCell(const Pool& p, const T* image, T* out, int32_t* mask, const Windo
 // cell(image's number, cell's number, its window)
 template <typename Cell>
 void ForCells(DtContext* context, const Pool& p, int64_t element_size, Cell&& cell) {
-  const int64_t rows = p.axis[0].out * p.axis[1].out, cells = p.Outputs(), read = p.Inputs() / std::max<int64_t>(rows, 1);
-  Parallel(context, p.images * rows, GrainFor((read + p.axis[2].out) * p.inner * element_size), [&](int64_t lo, int64_t n) {
-    for (int64_t i = lo; i < lo + n; ++i) {
-      const int64_t image = i / rows;
-      ForRow(p, i % rows, [&](int64_t at, const Window& v) { cell(image, image * cells + at, v); });
-    }
-  });
+  const int64_t rows = p.axis[0].out * p.axis[1].out, cells = p.Outputs(),
+                read = p.Inputs() / std::max<int64_t>(rows, 1);
+  Parallel(context, p.images * rows, GrainFor((read + p.axis[2].out) * p.inner * element_size),
+           [&](int64_t lo, int64_t n) {
+             for (int64_t i = lo; i < lo + n; ++i) {
+               const int64_t image = i / rows;
+               ForRow(p, i % rows,
+                      [&](int64_t at, const Window& v) { cell(image, image * cells + at, v); });
+             }
+           });
 }
 
 template <typename T, bool kMax>
 void Forward(DtContext* context, const Pool& p, const T* x, T* y) {
   const int64_t plane = p.Inputs() * p.inner;
-  ForCells(context, p, sizeof(T), [&](int64_t image, int64_t i, const Window& v) { ForwardCell<T, kMax>(p, x + image * plane, y + i * p.inner, v); });
+  ForCells(context, p, sizeof(T), [&](int64_t image, int64_t i, const Window& v) {
+    ForwardCell<T, kMax>(p, x + image * plane, y + i * p.inner, v);
+  });
 }
 
 // The first element of the window that equals y takes the gradient.
 template <typename T>
-void BackwardMaxCell(const Pool& p, const T* image, const T* y, const T* dy, T* dx, const Window& v) {
+void BackwardMaxCell(const Pool& p, const T* image, const T* y, const T* dy, T* dx,
+                     const Window& v) {
   for (int64_t c = 0; c < p.inner; ++c)
     ForWindow(p, v, [&](int64_t at) {
       const bool found = image[at * p.inner + c] == y[c];
@@ -190,16 +209,17 @@ void BackwardAvgCell(const Pool& p, const T* dy, T* dx, const Window& v) {
 template <typename T>
 void Backward(DtContext* context, const Pool& p, const T* x, const T* y, const T* dy, T* dx) {
   const int64_t in = p.Inputs() * p.inner, out = p.Outputs() * p.inner;
-  Parallel(context, p.images, GrainFor((in + out) * static_cast<int64_t>(sizeof(T))), [&](int64_t lo, int64_t n) {
-    std::fill_n(dx + lo * in, n * in, T{0});
-    for (int64_t i = lo; i < lo + n; ++i)
-      for (int64_t row = 0; row < p.axis[0].out * p.axis[1].out; ++row)
-        ForRow(p, row, [&](int64_t cell, const Window& v) {
-          const int64_t at = i * out + cell * p.inner;
-          if (p.max) BackwardMaxCell(p, x + i * in, y + at, dy + at, dx + i * in, v);
-          else BackwardAvgCell(p, dy + at, dx + i * in, v);
-        });
-  });
+  Parallel(context, p.images, GrainFor((in + out) * static_cast<int64_t>(sizeof(T))),
+           [&](int64_t lo, int64_t n) {
+             std::fill_n(dx + lo * in, n * in, T{0});
+             for (int64_t i = lo; i < lo + n; ++i)
+               for (int64_t row = 0; row < p.axis[0].out * p.axis[1].out; ++row)
+                 ForRow(p, row, [&](int64_t cell, const Window& v) {
+                   const int64_t at = i * out + cell * p.inner;
+                   if (p.max) BackwardMaxCell(p, x + i * in, y + at, dy + at, dx + i * in, v);
+                   else BackwardAvgCell(p, dy + at, dx + i * in, v);
+                 });
+           });
 }
 
 }  // namespace
@@ -209,7 +229,9 @@ using namespace dtranspile::kernels;
 
 extern "C" int32_t dt_pool(DtContext* context, const DtCall* call) {
   Pool p;
-  if (!CheckCall(context, call, {2, kAny, 0, 1}) || !SizeResults(context, call, 1, 1) || !Read(context, call, call->args[0], call->args[1], p)) return 1;
+  if (!CheckCall(context, call, {2, kAny, 0, 1}) || !SizeResults(context, call, 1, 1) ||
+      !Read(context, call, call->args[0], call->args[1], p))
+    return 1;
   return VisitFloat(context, call->args[0], [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* x = Data<const T>(call->args[0]);
@@ -222,17 +244,23 @@ extern "C" int32_t dt_pool(DtContext* context, const DtCall* call) {
 
 extern "C" int32_t dt_pool_index(DtContext* context, const DtCall* call) {
   Pool p;
-  if (!CheckCall(context, call, {3, kAny, 0, 1}) || !SizeResults(context, call, 1, 2) || !Read(context, call, call->args[0], call->args[1], p)) return 1;
+  if (!CheckCall(context, call, {3, kAny, 0, 1}) || !SizeResults(context, call, 1, 2) ||
+      !Read(context, call, call->args[0], call->args[1], p))
+    return 1;
   const DtBuffer& mask = call->args[2];
   if (!p.max || TypeOf(mask) != dtranspile::DType::kInt32 || !SameShape(mask, call->args[1]))
-    return dt_fail(context, "'%s' must hold int32 positions of largest elements, one for each of '%s'", mask.name, call->args[1].name);
+    return dt_fail(context,
+                   "'%s' must hold int32 positions of largest elements, one for each of '%s'",
+                   mask.name, call->args[1].name);
   if (p.Inputs() > std::numeric_limits<int32_t>::max())
-    return dt_fail(context, "a plane of '%s' has too many elements for int32 positions", call->args[0].name);
+    return dt_fail(context, "a plane of '%s' has too many elements for int32 positions",
+                   call->args[0].name);
   return VisitFloat(context, call->args[0], [&](auto tag) {
     using T = typename decltype(tag)::type;
     const int64_t plane = p.Inputs() * p.inner;
     ForCells(context, p, sizeof(T), [&](int64_t image, int64_t i, const Window& v) {
-      IndexCell(p, Data<const T>(call->args[0]) + image * plane, Data<T>(call->args[1]) + i * p.inner, Data<int32_t>(mask) + i * p.inner, v);
+      IndexCell(p, Data<const T>(call->args[0]) + image * plane,
+                Data<T>(call->args[1]) + i * p.inner, Data<int32_t>(mask) + i * p.inner, v);
     });
     return 0;
   });
@@ -242,13 +270,16 @@ extern "C" int32_t dt_pool_bwd(DtContext* context, const DtCall* call) {
   Pool p;
   if (!CheckCall(context, call, {4, kAny, 0, 1})) return 1;
   const DtBuffer& x = call->args[0];
-  if (call->args[3].value != nullptr && dt_resize(context, &call->args[3], x.dims, x.rank) != 0) return 1;
-  if (!CheckSameType(context, call, 0, 4) || !Read(context, call, call->args[3], call->args[2], p)) return 1;
+  if (call->args[3].value != nullptr && dt_resize(context, &call->args[3], x.dims, x.rank) != 0)
+    return 1;
+  if (!CheckSameType(context, call, 0, 4) || !Read(context, call, call->args[3], call->args[2], p))
+    return 1;
   if (!SameShape(call->args[0], call->args[3]) || !SameShape(call->args[1], call->args[2]))
     return dt_fail(context, "gradients must have the extents of X and Y");
   return VisitFloat(context, call->args[0], [&](auto tag) {
     using T = typename decltype(tag)::type;
-    Backward(context, p, Data<const T>(call->args[0]), Data<const T>(call->args[1]), Data<const T>(call->args[2]), Data<T>(call->args[3]));
+    Backward(context, p, Data<const T>(call->args[0]), Data<const T>(call->args[1]),
+             Data<const T>(call->args[2]), Data<T>(call->args[3]));
     return 0;
   });
 }

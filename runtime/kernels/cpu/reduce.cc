@@ -14,7 +14,8 @@ constexpr int32_t kMostDims = 8;
 
 // Sums are formed in this type.
 template <typename T>
-using Wide = std::conditional_t<std::is_floating_point_v<T>, double, std::conditional_t<std::is_same_v<T, bool>, bool, int64_t>>;
+using Wide = std::conditional_t<std::is_floating_point_v<T>, double,
+                                std::conditional_t<std::is_same_v<T, bool>, bool, int64_t>>;
 
 // What is reduced with: start value, one step, the end.
 template <typename T>
@@ -26,7 +27,9 @@ struct Sum {
 };
 template <typename T>
 struct Mean : Sum<T> {
-  static T End(Wide<T> a, int64_t count) { return count == 0 ? T{0} : static_cast<T>(a / static_cast<Wide<T>>(count)); }
+  static T End(Wide<T> a, int64_t count) {
+    return count == 0 ? T{0} : static_cast<T>(a / static_cast<Wide<T>>(count));
+  }
 };
 template <typename T>
 struct Prod {
@@ -57,7 +60,8 @@ struct Logic {
   static bool End(Acc a, int64_t) { return a; }
 };
 
-// The dimensions of X with neighbours of one kind merged: loops over kept ones (extents and strides in X), then over reduced ones.
+// The dimensions of X with neighbours of one kind merged: loops over kept ones (extents and strides
+// in X), then over reduced ones.
 struct Loops {
   int32_t kept = 0, reduced = 0;
   int64_t kept_extent[kMostDims], kept_stride[kMostDims];
@@ -67,11 +71,14 @@ struct Loops {
 
 bool ReadDims(DtContext* context, const DtCall* call, bool (&reduced)[kMostDims]) {
   const int32_t rank = call->args[0].rank;
-  if (rank > kMostDims) return dt_fail(context, "%d dimensions, at most %d are known", rank, kMostDims), false;
+  if (rank > kMostDims)
+    return dt_fail(context, "%d dimensions, at most %d are known", rank, kMostDims), false;
   std::fill_n(reduced, kMostDims, call->num_ints == 0);
   for (int32_t i = 0; i < call->num_ints; ++i) {
     const int64_t dim = call->ints[i] < 0 ? call->ints[i] + rank : call->ints[i];
-    if (dim < 0 || dim >= rank) return dt_fail(context, "dimension %lld of %d", static_cast<long long>(call->ints[i]), rank), false;
+    if (dim < 0 || dim >= rank)
+      return dt_fail(context, "dimension %lld of %d", static_cast<long long>(call->ints[i]), rank),
+             false;
     reduced[dim] = true;
   }
   return true;
@@ -107,7 +114,8 @@ int64_t Offset(const int64_t* extent, const int64_t* stride, int32_t count, int6
   return offset;
 }
 
-// A run of elements in eight interleaved chains, joined in order: one fixed order that still fills vector registers.
+// A run of elements in eight interleaved chains, joined in order: one fixed order that still fills
+// vector registers.
 template <typename Op, typename T>
 typename Op::Acc ReduceRun(const T* x, int64_t count, int64_t stride, typename Op::Acc start) {
   constexpr int64_t kChains = 8;
@@ -129,9 +137,11 @@ int32_t ReduceAll(DtContext* context, const T* x, int64_t count, T* y) {
   constexpr int64_t kPart = 16384;
   const int64_t parts = (count + kPart - 1) / kPart;
   auto* partial = static_cast<Acc*>(dt_scratch(context, parts * static_cast<int64_t>(sizeof(Acc))));
-  if (partial == nullptr) return dt_fail(context, "no memory for %lld parts", static_cast<long long>(parts));
+  if (partial == nullptr)
+    return dt_fail(context, "no memory for %lld parts", static_cast<long long>(parts));
   Parallel(context, parts, 1, [&](int64_t lo, int64_t n) {
-    for (int64_t i = lo; i < lo + n; ++i) partial[i] = ReduceRun<Op>(x + i * kPart, std::min(kPart, count - i * kPart), 1, Op::Start());
+    for (int64_t i = lo; i < lo + n; ++i)
+      partial[i] = ReduceRun<Op>(x + i * kPart, std::min(kPart, count - i * kPart), 1, Op::Start());
   });
   Acc result = Op::Start();
   for (int64_t i = 0; i < parts; ++i) result = Op::Step(result, partial[i]);
@@ -167,7 +177,9 @@ void ReduceRows(const Loops& l, const T* x, T* y, int64_t lo, int64_t n) {
   for (int64_t i = lo; i < lo + n; ++i) {
     const T* from = x + Offset(l.kept_extent, l.kept_stride, l.kept, i);
     auto result = Op::Start();
-    for (int64_t r = 0; r < runs; ++r) result = ReduceRun<Op>(from + Offset(l.reduced_extent, l.reduced_stride, l.reduced - 1, r), run, stride, result);
+    for (int64_t r = 0; r < runs; ++r)
+      result = ReduceRun<Op>(from + Offset(l.reduced_extent, l.reduced_stride, l.reduced - 1, r),
+                             run, stride, result);
     y[i] = Op::End(result, l.inputs_per_output);
   }
 }
@@ -178,10 +190,11 @@ int32_t Reduce(DtContext* context, const Loops& l, const T* x, T* y) {
   const bool columns = l.kept > 0 && l.kept_stride[l.kept - 1] == 1;
   const int64_t grain = GrainFor(l.inputs_per_output * static_cast<int64_t>(sizeof(T)));
   // Neighbouring columns share cache lines; rows do not.
-  Parallel(context, l.outputs, columns ? std::max<int64_t>(grain, 16) : grain, [&](int64_t lo, int64_t n) {
-    if (columns) ReduceColumns<Op>(l, x, y, lo, n);
-    else ReduceRows<Op>(l, x, y, lo, n);
-  });
+  Parallel(context, l.outputs, columns ? std::max<int64_t>(grain, 16) : grain,
+           [&](int64_t lo, int64_t n) {
+             if (columns) ReduceColumns<Op>(l, x, y, lo, n);
+             else ReduceRows<Op>(l, x, y, lo, n);
+           });
   return 0;
 }
 
@@ -193,8 +206,11 @@ struct Row {
 
 template <typename T>
 constexpr Row<T> kRows[] = {
-    {"sum", Reduce<Sum<T>, T>},           {"mean", Reduce<Mean<T>, T>},          {"prod", Reduce<Prod<T>, T>},
-    {"max", Reduce<Extreme<T, true>, T>}, {"min", Reduce<Extreme<T, false>, T>},
+    {"sum", Reduce<Sum<T>, T>},
+    {"mean", Reduce<Mean<T>, T>},
+    {"prod", Reduce<Prod<T>, T>},
+    {"max", Reduce<Extreme<T, true>, T>},
+    {"min", Reduce<Extreme<T, false>, T>},
 };
 template <>
 constexpr Row<bool> kRows<bool>[] = {
@@ -205,7 +221,8 @@ constexpr Row<bool> kRows<bool>[] = {
 template <typename T>
 int32_t ReduceBy(DtContext* context, const DtCall* call, const Loops& l) {
   for (const Row<T>& row : kRows<T>)
-    if (row.name == call->strings[0]) return row.reduce(context, l, Data<const T>(call->args[0]), Data<T>(call->args[1]));
+    if (row.name == call->strings[0])
+      return row.reduce(context, l, Data<const T>(call->args[0]), Data<T>(call->args[1]));
   return dt_fail(context, "no reduction '%s' of %s", call->strings[0], TypeName(call->args[0]));
 }
 
@@ -221,7 +238,10 @@ extern "C" int32_t dt_reduce(DtContext* context, const DtCall* call) {
   const DtBuffer &x = call->args[0], &y = call->args[1];
   const Loops l = MakeLoops(x, reduced);
   if (Elements(y) != l.outputs)
-    return dt_fail(context, "Out has %lld elements, expected %lld", static_cast<long long>(Elements(y)), static_cast<long long>(l.outputs));
+    return dt_fail(context, "Out has %lld elements, expected %lld",
+                   static_cast<long long>(Elements(y)), static_cast<long long>(l.outputs));
   if (TypeOf(x) == dtranspile::DType::kBool) return ReduceBy<bool>(context, call, l);
-  return VisitNumber(context, x, [&](auto tag) { return ReduceBy<typename decltype(tag)::type>(context, call, l); });
+  return VisitNumber(context, x, [&](auto tag) {
+    return ReduceBy<typename decltype(tag)::type>(context, call, l);
+  });
 }

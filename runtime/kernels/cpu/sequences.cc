@@ -8,16 +8,21 @@ namespace {
 
 using Level = std::vector<uint64_t>;
 
-bool CheckLevel(OpCall& call, const DtBuffer& buffer, size_t number, const Level& level, uint64_t items) {
-  if (level.empty() || level[0] != 0) return call.Fail("level %zu of the LoD of '%s' does not begin with 0", number, buffer.name), false;
+bool CheckLevel(OpCall& call, const DtBuffer& buffer, size_t number, const Level& level,
+                uint64_t items) {
+  if (level.empty() || level[0] != 0)
+    return call.Fail("level %zu of the LoD of '%s' does not begin with 0", number, buffer.name),
+           false;
   for (size_t i = 1; i < level.size(); ++i) {
     if (level[i] >= level[i - 1]) continue;
-    call.Fail("level %zu of the LoD of '%s' decreases at %zu: %llu after %llu", number, buffer.name, i, static_cast<unsigned long long>(level[i]),
+    call.Fail("level %zu of the LoD of '%s' decreases at %zu: %llu after %llu", number, buffer.name,
+              i, static_cast<unsigned long long>(level[i]),
               static_cast<unsigned long long>(level[i - 1]));
     return false;
   }
   if (level.back() == items) return true;
-  call.Fail("level %zu of the LoD of '%s' ends with %llu, but there are %llu items", number, buffer.name, static_cast<unsigned long long>(level.back()),
+  call.Fail("level %zu of the LoD of '%s' ends with %llu, but there are %llu items", number,
+            buffer.name, static_cast<unsigned long long>(level.back()),
             static_cast<unsigned long long>(items));
   return false;
 }
@@ -32,9 +37,11 @@ int64_t LongestOf(const Offsets& offsets) {
 
 bool CheckLod(OpCall& call, const DtBuffer& buffer) {
   const Lod& lod = OpCall::LodOf(buffer);
-  if (lod.empty() || buffer.rank == 0) return call.Fail("'%s' has no LoD: sequences are expected", buffer.name), false;
+  if (lod.empty() || buffer.rank == 0)
+    return call.Fail("'%s' has no LoD: sequences are expected", buffer.name), false;
   for (size_t k = 0; k < lod.size(); ++k) {
-    const uint64_t items = k + 1 < lod.size() ? lod[k + 1].size() - (lod[k + 1].empty() ? 0 : 1) : static_cast<uint64_t>(buffer.dims[0]);
+    const uint64_t items = k + 1 < lod.size() ? lod[k + 1].size() - (lod[k + 1].empty() ? 0 : 1)
+                                              : static_cast<uint64_t>(buffer.dims[0]);
     if (!CheckLevel(call, buffer, k, lod[k], items)) return false;
   }
   return true;
@@ -45,19 +52,26 @@ bool LevelOf(OpCall& call, const DtBuffer& buffer, int64_t level, Offsets& offse
   const Lod& lod = OpCall::LodOf(buffer);
   const auto levels = static_cast<int64_t>(lod.size());
   if (level < -1 || level >= levels)
-    return call.Fail("level %lld of the LoD of '%s', which has %lld", static_cast<long long>(level), buffer.name, static_cast<long long>(levels)), false;
+    return call.Fail("level %lld of the LoD of '%s', which has %lld", static_cast<long long>(level),
+                     buffer.name, static_cast<long long>(levels)),
+           false;
   const Level& chosen = level < 0 ? lod.back() : lod[static_cast<size_t>(level)];
   offsets.assign(chosen.begin(), chosen.end());
   return true;
 }
 
-bool LengthsOf(OpCall& call, const DtBuffer& lengths, int64_t count, int64_t extent, std::vector<int64_t>& values) {
+bool LengthsOf(OpCall& call, const DtBuffer& lengths, int64_t count, int64_t extent,
+               std::vector<int64_t>& values) {
   if (!IntegersOf(call, lengths, values)) return false;
   if (static_cast<int64_t>(values.size()) != count)
-    return call.Fail("'%s' has %zu elements, expected one for each of %lld sequences", lengths.name, values.size(), static_cast<long long>(count)), false;
+    return call.Fail("'%s' has %zu elements, expected one for each of %lld sequences", lengths.name,
+                     values.size(), static_cast<long long>(count)),
+           false;
   for (int64_t value : values) {
     if (value < 0 || value > extent)
-      return call.Fail("'%s' has the length %lld, expected 0 to %lld", lengths.name, static_cast<long long>(value), static_cast<long long>(extent)), false;
+      return call.Fail("'%s' has the length %lld, expected 0 to %lld", lengths.name,
+                       static_cast<long long>(value), static_cast<long long>(extent)),
+             false;
   }
   return true;
 }
@@ -78,7 +92,9 @@ std::vector<int64_t> WithRows(const DtBuffer& like, int64_t rows) {
 
 bool CheckRows(OpCall& call, const DtBuffer& buffer, int64_t rows) {
   if (buffer.rank > 0 && buffer.dims[0] == rows) return true;
-  call.Fail("'%s' has %lld rows, expected %lld", buffer.name, static_cast<long long>(buffer.rank > 0 ? buffer.dims[0] : 0), static_cast<long long>(rows));
+  call.Fail("'%s' has %lld rows, expected %lld", buffer.name,
+            static_cast<long long>(buffer.rank > 0 ? buffer.dims[0] : 0),
+            static_cast<long long>(rows));
   return false;
 }
 
@@ -86,14 +102,18 @@ bool CheckTypes(OpCall& call, DType type, std::initializer_list<int> slots) {
   for (int slot : slots)
     for (int i = 0; i < call.Count(slot); ++i) {
       if (!call.Has(slot, i) || TypeOf(call.Arg(slot, i)) == type) continue;
-      call.Fail("'%s' has the element type %s, expected %s", call.Arg(slot, i).name, TypeName(call.Arg(slot, i)), NameOf(type));
+      call.Fail("'%s' has the element type %s, expected %s", call.Arg(slot, i).name,
+                TypeName(call.Arg(slot, i)), NameOf(type));
       return false;
     }
   return true;
 }
 
-void CopyRows(DtBuffer& to, int64_t to_row, const DtBuffer& from, int64_t from_row, int64_t rows, int64_t bytes) {
-  if (rows > 0 && bytes > 0) std::memcpy(Data<char>(to) + to_row * bytes, Data<char>(from) + from_row * bytes, static_cast<size_t>(rows * bytes));
+void CopyRows(DtBuffer& to, int64_t to_row, const DtBuffer& from, int64_t from_row, int64_t rows,
+              int64_t bytes) {
+  if (rows > 0 && bytes > 0)
+    std::memcpy(Data<char>(to) + to_row * bytes, Data<char>(from) + from_row * bytes,
+                static_cast<size_t>(rows * bytes));
 }
 
 }  // namespace dtranspile::kernels

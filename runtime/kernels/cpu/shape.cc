@@ -11,8 +11,8 @@ namespace {
 
 constexpr int32_t kMostDims = 8;
 
-// Transposition as loops over Y in row order: extents of Y and the strides (in elements) that X has for them. Neighbouring dimensions
-// that stay neighbours are merged.
+// Transposition as loops over Y in row order: extents of Y and the strides (in elements) that X has
+// for them. Neighbouring dimensions that stay neighbours are merged.
 struct Permutation {
   int32_t rank = 0;
   int64_t extent[kMostDims];
@@ -49,22 +49,27 @@ int64_t Offset(const Permutation& p, int32_t dims, int64_t index) {
 
 // rows×cols elements of Y from X, where X steps by `row_stride` and `col_stride`.
 template <typename T>
-void StridedPlane(const T* __restrict x, int64_t row_stride, int64_t col_stride, T* __restrict y, int64_t cols, int64_t rows) {
+void StridedPlane(const T* __restrict x, int64_t row_stride, int64_t col_stride, T* __restrict y,
+                  int64_t cols, int64_t rows) {
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < cols; ++j) y[i * cols + j] = x[i * row_stride + j * col_stride];
 }
 
-// The same where X is contiguous along the rows of Y: a transposition. Squares go through a buffer in registers and the first cache, so
-// that both sides see whole lines once; strides of powers of two would throw lines out of the cache before they are used up.
+// The same where X is contiguous along the rows of Y: a transposition. Squares go through a buffer
+// in registers and the first cache, so that both sides see whole lines once; strides of powers of
+// two would throw lines out of the cache before they are used up.
 template <typename T>
-void TransposedPlane(const T* __restrict x, int64_t col_stride, T* __restrict y, int64_t cols, int64_t rows) {
+void TransposedPlane(const T* __restrict x, int64_t col_stride, T* __restrict y, int64_t cols,
+                     int64_t rows) {
   constexpr int64_t kSide = 16;
   T square[kSide][kSide];
   for (int64_t i0 = 0; i0 < rows; i0 += kSide) {
     const int64_t height = std::min(kSide, rows - i0);
     for (int64_t j0 = 0; j0 < cols; j0 += kSide) {
       const int64_t width = std::min(kSide, cols - j0);
-      for (int64_t j = 0; j < width; ++j) std::memcpy(square[j], x + (j0 + j) * col_stride + i0, static_cast<size_t>(height) * sizeof(T));
+      for (int64_t j = 0; j < width; ++j)
+        std::memcpy(square[j], x + (j0 + j) * col_stride + i0,
+                    static_cast<size_t>(height) * sizeof(T));
       for (int64_t i = 0; i < height; ++i) {
         T* to = y + (i0 + i) * cols + j0;
         for (int64_t j = 0; j < width; ++j) to[j] = square[j][i];
@@ -77,7 +82,8 @@ template <typename T>
 void Permute(DtContext* context, const Permutation& p, const T* x, T* y) {
   const int64_t cols = p.extent[p.rank - 1], col_stride = p.stride[p.rank - 1];
   const bool has_rows = p.rank > 1;
-  const int64_t rows = has_rows ? p.extent[p.rank - 2] : 1, row_stride = has_rows ? p.stride[p.rank - 2] : 0;
+  const int64_t rows = has_rows ? p.extent[p.rank - 2] : 1,
+                row_stride = has_rows ? p.stride[p.rank - 2] : 0;
   constexpr int64_t kRowBlock = 64;
   const int64_t blocks = (rows + kRowBlock - 1) / kRowBlock;
   int64_t planes = 1;
@@ -85,13 +91,17 @@ void Permute(DtContext* context, const Permutation& p, const T* x, T* y) {
   const int64_t bytes = 2 * cols * std::min(rows, kRowBlock) * static_cast<int64_t>(sizeof(T));
   Parallel(context, planes * blocks, GrainFor(bytes), [&](int64_t lo, int64_t n) {
     for (int64_t i = lo; i < lo + n; ++i) {
-      const int64_t plane = i / blocks, row = i % blocks * kRowBlock, count = std::min(kRowBlock, rows - row);
+      const int64_t plane = i / blocks, row = i % blocks * kRowBlock,
+                    count = std::min(kRowBlock, rows - row);
       const T* from = x + Offset(p, p.rank - 2, plane);
       T* to = y + plane * rows * cols;
       if (col_stride == 1)
-        for (int64_t r = row; r < row + count; ++r) std::memcpy(to + r * cols, from + r * row_stride, static_cast<size_t>(cols) * sizeof(T));
-      else if (row_stride == 1) TransposedPlane(from + row, col_stride, to + row * cols, cols, count);
-      else StridedPlane(from + row * row_stride, row_stride, col_stride, to + row * cols, cols, count);
+        for (int64_t r = row; r < row + count; ++r)
+          std::memcpy(to + r * cols, from + r * row_stride, static_cast<size_t>(cols) * sizeof(T));
+      else if (row_stride == 1)
+        TransposedPlane(from + row, col_stride, to + row * cols, cols, count);
+      else
+        StridedPlane(from + row * row_stride, row_stride, col_stride, to + row * cols, cols, count);
     }
   });
 }
@@ -113,7 +123,8 @@ int32_t VisitSize(DtContext* context, int64_t size, Visit&& visit) {
   }
 }
 
-// Replaces -1 in `dims`: a single one by what is left over; several by extents of X, in order, those that `dims` names left out.
+// Replaces -1 in `dims`: a single one by what is left over; several by extents of X, in order,
+// those that `dims` names left out.
 bool FillUnknown(const DtBuffer& x, std::vector<int64_t>& dims) {
   const int64_t total = Elements(x);
   int64_t known = 1;
@@ -143,22 +154,31 @@ bool SizePermuted(DtContext* context, const DtCall* call) {
   if (call->args[1].value == nullptr) return true;
   const DtBuffer& x = call->args[0];
   std::vector<int64_t> dims;
-  for (int32_t i = 0; i < x.rank; ++i) dims.push_back(call->ints[i] >= 0 && call->ints[i] < x.rank ? x.dims[call->ints[i]] : 0);
+  for (int32_t i = 0; i < x.rank; ++i)
+    dims.push_back(call->ints[i] >= 0 && call->ints[i] < x.rank ? x.dims[call->ints[i]] : 0);
   return dt_resize(context, &call->args[1], dims.data(), x.rank) == 0;
 }
 
 bool CheckPermutation(DtContext* context, const DtCall* call) {
   const DtBuffer &x = call->args[0], &y = call->args[1];
-  if (x.rank > kMostDims) return dt_fail(context, "%d dimensions, at most %d are known", x.rank, kMostDims), false;
+  if (x.rank > kMostDims)
+    return dt_fail(context, "%d dimensions, at most %d are known", x.rank, kMostDims), false;
   if (call->num_ints != x.rank || y.rank != x.rank)
-    return dt_fail(context, "%d dimensions to %d by a permutation of %d", x.rank, y.rank, call->num_ints), false;
+    return dt_fail(context, "%d dimensions to %d by a permutation of %d", x.rank, y.rank,
+                   call->num_ints),
+           false;
   bool seen[kMostDims] = {};
   for (int32_t i = 0; i < x.rank; ++i) {
     const int64_t from = call->ints[i];
-    if (from < 0 || from >= x.rank || seen[from]) return dt_fail(context, "perm[%d] = %lld makes no permutation", i, static_cast<long long>(from)), false;
+    if (from < 0 || from >= x.rank || seen[from])
+      return dt_fail(context, "perm[%d] = %lld makes no permutation", i,
+                     static_cast<long long>(from)),
+             false;
     seen[from] = true;
     if (y.dims[i] != x.dims[from])
-      return dt_fail(context, "extent %d of Y is %lld, expected %lld", i, static_cast<long long>(y.dims[i]), static_cast<long long>(x.dims[from])), false;
+      return dt_fail(context, "extent %d of Y is %lld, expected %lld", i,
+                     static_cast<long long>(y.dims[i]), static_cast<long long>(x.dims[from])),
+             false;
   }
   return true;
 }
@@ -187,8 +207,12 @@ extern "C" int32_t dt_reshape(DtContext* context, const DtCall* call) {
   if (!CheckCall(context, call, {2, kAny, 0, 0}) || !CheckSameType(context, call, 0, 2)) return 1;
   const DtBuffer& x = call->args[0];
   std::vector<int64_t> dims(call->ints, call->ints + call->num_ints);
-  if (!FillUnknown(x, dims)) return dt_fail(context, "'%s' of %lld elements does not fit the extents asked for", x.name, static_cast<long long>(Elements(x)));
-  if (dt_resize(context, &call->args[1], dims.data(), static_cast<int32_t>(dims.size())) != 0) return 1;
-  if (Elements(x) > 0) std::memcpy(call->args[1].data, x.data, static_cast<size_t>(Elements(x) * ElementSize(x)));
+  if (!FillUnknown(x, dims))
+    return dt_fail(context, "'%s' of %lld elements does not fit the extents asked for", x.name,
+                   static_cast<long long>(Elements(x)));
+  if (dt_resize(context, &call->args[1], dims.data(), static_cast<int32_t>(dims.size())) != 0)
+    return 1;
+  if (Elements(x) > 0)
+    std::memcpy(call->args[1].data, x.data, static_cast<size_t>(Elements(x) * ElementSize(x)));
   return 0;
 }

@@ -1,5 +1,5 @@
-// float16 and bfloat16 as element types: bits, and conversions that round to nearest even. For library calls that compute in float and keep
-// such elements in memory.
+// float16 and bfloat16 as element types: bits, and conversions that round to nearest even. For
+// library calls that compute in float and keep such elements in memory.
 #pragma once
 
 #include <bit>
@@ -37,7 +37,8 @@ struct Float16 {
       return {static_cast<uint16_t>(sign | ((rebased + 0xfff + (rebased >> 13 & 1)) >> 13))};
     }
     // Subnormal: units of 2^-24, rounded to nearest even by the scaling of the float.
-    return {static_cast<uint16_t>(sign | static_cast<uint16_t>(std::nearbyint(std::bit_cast<float>(magnitude) * 0x1p24f)))};
+    return {static_cast<uint16_t>(
+        sign | static_cast<uint16_t>(std::nearbyint(std::bit_cast<float>(magnitude) * 0x1p24f)))};
   }
   float ToFloat() const {
     const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
@@ -74,7 +75,8 @@ int32_t VisitAnyFloat(DtContext* context, const DtBuffer& buffer, Visit&& visit)
     case DType::kBFloat16: return visit(TypeTag<BFloat16>());
     case DType::kFloat32: return visit(TypeTag<float>());
     case DType::kFloat64: return visit(TypeTag<double>());
-    default: return dt_fail(context, "element type %s, expected a floating-point type", TypeName(buffer));
+    default:
+      return dt_fail(context, "element type %s, expected a floating-point type", TypeName(buffer));
   }
 }
 

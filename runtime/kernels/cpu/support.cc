@@ -17,7 +17,8 @@ bool CheckBuffer(DtContext* context, int32_t index, const DtBuffer& buffer) {
   int64_t elements = 1;
   for (int32_t i = 0; i < buffer.rank; ++i) {
     if (buffer.dims[i] < 0 || __builtin_mul_overflow(elements, buffer.dims[i], &elements)) {
-      dt_fail(context, "extent %lld of argument %d is negative or too large", static_cast<long long>(buffer.dims[i]), index);
+      dt_fail(context, "extent %lld of argument %d is negative or too large",
+              static_cast<long long>(buffer.dims[i]), index);
       return false;
     }
   }
@@ -27,8 +28,10 @@ bool CheckBuffer(DtContext* context, int32_t index, const DtBuffer& buffer) {
 }  // namespace
 
 bool CheckCall(DtContext* context, const DtCall* call, Counts counts) {
-  if (!CheckCount(context, "arguments", counts.args, call->num_args) || !CheckCount(context, "ints", counts.ints, call->num_ints) ||
-      !CheckCount(context, "reals", counts.reals, call->num_reals) || !CheckCount(context, "strings", counts.strings, call->num_strings))
+  if (!CheckCount(context, "arguments", counts.args, call->num_args) ||
+      !CheckCount(context, "ints", counts.ints, call->num_ints) ||
+      !CheckCount(context, "reals", counts.reals, call->num_reals) ||
+      !CheckCount(context, "strings", counts.strings, call->num_strings))
     return false;
   for (int32_t i = 0; i < call->num_args; ++i)
     if (!CheckBuffer(context, i, call->args[i])) return false;
@@ -53,7 +56,8 @@ bool SameShape(const DtBuffer& a, const DtBuffer& b) {
 bool CheckSameType(DtContext* context, const DtCall* call, int32_t from, int32_t to) {
   for (int32_t i = from + 1; i < to; ++i) {
     if (call->args[i].dtype == call->args[from].dtype) continue;
-    dt_fail(context, "argument %d is %s, argument %d is %s", from, TypeName(call->args[from]), i, TypeName(call->args[i]));
+    dt_fail(context, "argument %d is %s, argument %d is %s", from, TypeName(call->args[from]), i,
+            TypeName(call->args[i]));
     return false;
   }
   return true;

@@ -1,4 +1,5 @@
-// What the library calls of this folder share: checks of a call's arguments, loops over threads, choice of a type. Not for others.
+// What the library calls of this folder share: checks of a call's arguments, loops over threads,
+// choice of a type. Not for others.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ struct Counts {
   int32_t strings = 0;
 };
 
-// Whether the call has these counts, every buffer is in host memory and has valid extents. Leaves a message if not.
+// Whether the call has these counts, every buffer is in host memory and has valid extents. Leaves a
+// message if not.
 bool CheckCall(DtContext* context, const DtCall* call, Counts counts);
 
 // Product of the extents (checked by CheckCall not to overflow).
@@ -32,7 +34,9 @@ bool SameShape(const DtBuffer& a, const DtBuffer& b);
 
 inline DType TypeOf(const DtBuffer& buffer) { return static_cast<DType>(buffer.dtype); }
 inline const char* TypeName(const DtBuffer& buffer) { return NameOf(TypeOf(buffer)); }
-inline int64_t ElementSize(const DtBuffer& buffer) { return static_cast<int64_t>(SizeOf(TypeOf(buffer))); }
+inline int64_t ElementSize(const DtBuffer& buffer) {
+  return static_cast<int64_t>(SizeOf(TypeOf(buffer)));
+}
 
 // Whether all arguments [from, to) have the same element type; leaves a message if not.
 bool CheckSameType(DtContext* context, const DtCall* call, int32_t from, int32_t to);
@@ -47,7 +51,9 @@ template <typename Body>
 void Parallel(DtContext* context, int64_t extent, int64_t grain, Body&& body) {
   using Plain = std::remove_reference_t<Body>;
   dt_parallel(
-      context, extent, grain, [](void* arg, int64_t lo, int64_t n) { (*static_cast<Plain*>(arg))(lo, n); }, const_cast<std::remove_const_t<Plain>*>(&body));
+      context, extent, grain,
+      [](void* arg, int64_t lo, int64_t n) { (*static_cast<Plain*>(arg))(lo, n); },
+      const_cast<std::remove_const_t<Plain>*>(&body));
 }
 
 template <typename T>
@@ -61,7 +67,8 @@ int32_t VisitFloat(DtContext* context, const DtBuffer& buffer, Visit&& visit) {
   switch (TypeOf(buffer)) {
     case DType::kFloat32: return visit(TypeTag<float>());
     case DType::kFloat64: return visit(TypeTag<double>());
-    default: return dt_fail(context, "element type %s, expected float32 or float64", TypeName(buffer));
+    default:
+      return dt_fail(context, "element type %s, expected float32 or float64", TypeName(buffer));
   }
 }
 
@@ -71,7 +78,9 @@ int32_t VisitIndex(DtContext* context, const DtBuffer& buffer, Visit&& visit) {
   switch (TypeOf(buffer)) {
     case DType::kInt32: return visit(TypeTag<int32_t>());
     case DType::kInt64: return visit(TypeTag<int64_t>());
-    default: return dt_fail(context, "element type %s of indices, expected int32 or int64", TypeName(buffer));
+    default:
+      return dt_fail(context, "element type %s of indices, expected int32 or int64",
+                     TypeName(buffer));
   }
 }
 
@@ -83,11 +92,14 @@ int32_t VisitNumber(DtContext* context, const DtBuffer& buffer, Visit&& visit) {
     case DType::kFloat64: return visit(TypeTag<double>());
     case DType::kInt32: return visit(TypeTag<int32_t>());
     case DType::kInt64: return visit(TypeTag<int64_t>());
-    default: return dt_fail(context, "element type %s, expected float32, float64, int32 or int64", TypeName(buffer));
+    default:
+      return dt_fail(context, "element type %s, expected float32, float64, int32 or int64",
+                     TypeName(buffer));
   }
 }
 
-// visit(TypeTag<T>) for every type that C++ has: floats, integers of all widths, bool; a message for any other.
+// visit(TypeTag<T>) for every type that C++ has: floats, integers of all widths, bool; a message
+// for any other.
 template <typename Visit>
 int32_t VisitPlain(DtContext* context, const DtBuffer& buffer, Visit&& visit) {
   switch (TypeOf(buffer)) {
@@ -99,18 +111,22 @@ int32_t VisitPlain(DtContext* context, const DtBuffer& buffer, Visit&& visit) {
     case DType::kInt16: return visit(TypeTag<int16_t>());
     case DType::kInt32: return visit(TypeTag<int32_t>());
     case DType::kInt64: return visit(TypeTag<int64_t>());
-    default: return dt_fail(context, "element type %s, expected a float, an integer or bool", TypeName(buffer));
+    default:
+      return dt_fail(context, "element type %s, expected a float, an integer or bool",
+                     TypeName(buffer));
   }
 }
 
 // a + b; integers wrap, as the framework's do.
 template <typename T>
 T Plus(T a, T b) {
-  if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
   else return a + b;
 }
 
-// Smallest part of a loop that is worth a second thread, when one item costs about `bytes` of memory traffic.
+// Smallest part of a loop that is worth a second thread, when one item costs about `bytes` of
+// memory traffic.
 inline int64_t GrainFor(int64_t bytes) {
   constexpr int64_t kWorthAThread = 32 << 10;
   return bytes <= 0 ? kWorthAThread : (kWorthAThread + bytes - 1) / bytes;

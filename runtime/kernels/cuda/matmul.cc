@@ -25,8 +25,8 @@ struct Extents {
   bool transpose_a, transpose_b;
 };
 
-// The descriptions that cuBLASLt wants, released together. It thinks in columns: a row-major c = a · b is cᵀ = bᵀ · aᵀ there, so
-// the operands change places and nothing is moved.
+// The descriptions that cuBLASLt wants, released together. It thinks in columns: a row-major c = a
+// · b is cᵀ = bᵀ · aᵀ there, so the operands change places and nothing is moved.
 struct Problem {
   cublasLtMatmulDesc_t operation = nullptr;
   cublasLtMatrixLayout_t first = nullptr, second = nullptr, result = nullptr;
@@ -40,23 +40,35 @@ struct Problem {
   }
 
   cublasStatus_t Describe(const Extents& e, cudaDataType_t type) {
-    const cublasOperation_t op_b = e.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, op_a = e.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const cublasOperation_t op_b = e.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
+                            op_a = e.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasStatus_t status = cublasLtMatmulDescCreate(&operation, CUBLAS_COMPUTE_32F, CUDA_R_32F);
     const auto then = [&](auto step) {
       if (status == CUBLAS_STATUS_SUCCESS) status = step();
     };
-    then([&] { return cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSA, &op_b, sizeof(op_b)); });
-    then([&] { return cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSB, &op_a, sizeof(op_a)); });
+    then([&] {
+      return cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSA, &op_b,
+                                            sizeof(op_b));
+    });
+    then([&] {
+      return cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSB, &op_a,
+                                            sizeof(op_a));
+    });
     then([&] { return Layout(&first, type, e.k, e.n, e.transpose_b); });
     then([&] { return Layout(&second, type, e.m, e.k, e.transpose_a); });
     then([&] { return Layout(&result, type, e.m, e.n, false); });
     then([&] { return cublasLtMatmulPreferenceCreate(&preference); });
-    then([&] { return cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspaceBytes, sizeof(kWorkspaceBytes)); });
+    then([&] {
+      return cublasLtMatmulPreferenceSetAttribute(preference,
+                                                  CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                  &kWorkspaceBytes, sizeof(kWorkspaceBytes));
+    });
     return status;
   }
 
   // A row-major [rows, columns] matrix, stored transposed or not, in cuBLASLt's column-major words.
-  static cublasStatus_t Layout(cublasLtMatrixLayout_t* layout, cudaDataType_t type, int64_t rows, int64_t columns, bool transposed) {
+  static cublasStatus_t Layout(cublasLtMatrixLayout_t* layout, cudaDataType_t type, int64_t rows,
+                               int64_t columns, bool transposed) {
     const int64_t inner = transposed ? rows : columns, outer = transposed ? columns : rows;
     return cublasLtMatrixLayoutCreate(layout, type, inner, outer, inner);
   }
@@ -73,12 +85,17 @@ std::optional<cudaDataType_t> TypeOf(int32_t dtype) {
 
 // 0 and the extents, or the message left by dt_fail.
 int32_t Check(DtContext* context, const DtCall* call, Extents& e) {
-  if (call->num_args != 3 || call->num_ints != 2 || call->num_reals != 2) return dt_fail(context, "%s: wrong number of arguments", call->name);
+  if (call->num_args != 3 || call->num_ints != 2 || call->num_reals != 2)
+    return dt_fail(context, "%s: wrong number of arguments", call->name);
   for (int i = 0; i < 3; ++i) {
     const DtBuffer& buffer = call->args[i];
-    if (buffer.rank != 2) return dt_fail(context, "%s: argument %d has %d dimensions, not 2", call->name, i, buffer.rank);
-    if (buffer.space != DT_DEVICE) return dt_fail(context, "%s: argument %d is not in device memory", call->name, i);
-    if (buffer.dtype != call->args[0].dtype) return dt_fail(context, "%s: argument %d has another element type", call->name, i);
+    if (buffer.rank != 2)
+      return dt_fail(context, "%s: argument %d has %d dimensions, not 2", call->name, i,
+                     buffer.rank);
+    if (buffer.space != DT_DEVICE)
+      return dt_fail(context, "%s: argument %d is not in device memory", call->name, i);
+    if (buffer.dtype != call->args[0].dtype)
+      return dt_fail(context, "%s: argument %d has another element type", call->name, i);
   }
   const DtBuffer &a = call->args[0], &b = call->args[1], &c = call->args[2];
   e.transpose_a = call->ints[0] != 0;
@@ -99,10 +116,12 @@ int32_t Prepare(DtContext* context, const DtCall* call, State*& state) {
   if (fresh == nullptr) return dt_fail(context, "%s: out of memory", call->name);
   *call->state = fresh;
   dt_keep(context, fresh, [](void* kept) { delete static_cast<State*>(kept); });
-  if (const cublasStatus_t status = cublasLtCreate(&fresh->handle); status != CUBLAS_STATUS_SUCCESS) {
+  if (const cublasStatus_t status = cublasLtCreate(&fresh->handle);
+      status != CUBLAS_STATUS_SUCCESS) {
     return dt_fail(context, "%s: cuBLASLt: %s", call->name, cublasLtGetStatusString(status));
   }
-  if (const cudaError_t error = cudaMalloc(&fresh->workspace, kWorkspaceBytes); error != cudaSuccess) {
+  if (const cudaError_t error = cudaMalloc(&fresh->workspace, kWorkspaceBytes);
+      error != cudaSuccess) {
     return dt_fail(context, "%s: workspace: %s", call->name, cudaGetErrorString(error));
   }
   state = fresh;
@@ -115,7 +134,9 @@ int32_t dt_cuda_matmul(DtContext* context, const DtCall* call) {
   Extents e;
   if (const int32_t failed = Check(context, call, e); failed != 0) return failed;
   const std::optional<cudaDataType_t> type = TypeOf(call->args[0].dtype);
-  if (!type) return dt_fail(context, "%s: element type %d is not one of float16, bfloat16, float32", call->name, call->args[0].dtype);
+  if (!type)
+    return dt_fail(context, "%s: element type %d is not one of float16, bfloat16, float32",
+                   call->name, call->args[0].dtype);
   if (e.m == 0 || e.n == 0) return 0;
   State* state = nullptr;
   if (const int32_t failed = Prepare(context, call, state); failed != 0) return failed;
@@ -125,16 +146,21 @@ int32_t dt_cuda_matmul(DtContext* context, const DtCall* call) {
   cublasLtMatmulHeuristicResult_t best = {};
   int found = 0;
   if (status == CUBLAS_STATUS_SUCCESS) {
-    status = cublasLtMatmulAlgoGetHeuristic(state->handle, problem.operation, problem.first, problem.second, problem.result, problem.result, problem.preference,
-                                            1, &best, &found);
+    status = cublasLtMatmulAlgoGetHeuristic(state->handle, problem.operation, problem.first,
+                                            problem.second, problem.result, problem.result,
+                                            problem.preference, 1, &best, &found);
   }
   if (status == CUBLAS_STATUS_SUCCESS && found == 0) status = CUBLAS_STATUS_NOT_SUPPORTED;
   if (status == CUBLAS_STATUS_SUCCESS) {
-    const float alpha = static_cast<float>(call->reals[0]), beta = static_cast<float>(call->reals[1]);
+    const float alpha = static_cast<float>(call->reals[0]),
+                beta = static_cast<float>(call->reals[1]);
     void* c = call->args[2].data;
-    status = cublasLtMatmul(state->handle, problem.operation, &alpha, call->args[1].data, problem.first, call->args[0].data, problem.second, &beta, c,
-                            problem.result, c, problem.result, &best.algo, state->workspace, kWorkspaceBytes, nullptr);
+    status =
+        cublasLtMatmul(state->handle, problem.operation, &alpha, call->args[1].data, problem.first,
+                       call->args[0].data, problem.second, &beta, c, problem.result, c,
+                       problem.result, &best.algo, state->workspace, kWorkspaceBytes, nullptr);
   }
-  if (status != CUBLAS_STATUS_SUCCESS) return dt_fail(context, "%s: cuBLASLt: %s", call->name, cublasLtGetStatusString(status));
+  if (status != CUBLAS_STATUS_SUCCESS)
+    return dt_fail(context, "%s: cuBLASLt: %s", call->name, cublasLtGetStatusString(status));
   return 0;
 }

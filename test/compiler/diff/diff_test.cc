@@ -16,7 +16,8 @@ ProgramBuilder net() {
   ProgramBuilder program;
   for (const char* name : {"x", "h", "s", "y"}) program.var(0, name, {-1, 4});
   program.var(0, "w", {4, 4}, true);
-  attr(program.op(0, "mul", {{"X", {"x"}}, {"Y", {"w"}}}, {{"Out", {"h"}}}), "x_num_col_dims", 0).set_i(1);
+  attr(program.op(0, "mul", {{"X", {"x"}}, {"Y", {"w"}}}, {{"Out", {"h"}}}), "x_num_col_dims", 0)
+      .set_i(1);
   attr(program.op(0, "scale", {{"X", {"h"}}}, {{"Out", {"s"}}}), "scale", 1).set_f(2);
   program.op(0, "relu", {{"X", {"s"}}}, {{"Out", {"y"}}});
   return program;
@@ -32,16 +33,21 @@ std::string diff(const ProgramBuilder& a, const ProgramBuilder& b) {
 
 }  // namespace
 
-TEST_CASE("equal programs have no difference, whatever the order of attributes in memory") { CHECK(diff(net(), net()) == "equal\n"); }
+TEST_CASE("equal programs have no difference, whatever the order of attributes in memory") {
+  CHECK(diff(net(), net()) == "equal\n");
+}
 
 TEST_CASE("an attribute that changed, vanished, or is new") {
   ProgramBuilder b = net();
   b.block(0).mutable_ops(0)->mutable_attrs(0)->set_i(2);
-  CHECK(diff(net(), b) == "! main, op 0 (mul): attribute x_num_col_dims: 1 : i32 -> 2 : i32\n1 difference\n");
+  CHECK(diff(net(), b) ==
+        "! main, op 0 (mul): attribute x_num_col_dims: 1 : i32 -> 2 : i32\n1 difference\n");
   b = net();
   b.block(0).mutable_ops(0)->clear_attrs();
-  CHECK(diff(net(), b) == "! main, op 0 (mul): attribute x_num_col_dims: 1 : i32 -> (nothing)\n1 difference\n");
-  CHECK(diff(b, net()) == "! main, op 0 (mul): attribute x_num_col_dims: (nothing) -> 1 : i32\n1 difference\n");
+  CHECK(diff(net(), b) ==
+        "! main, op 0 (mul): attribute x_num_col_dims: 1 : i32 -> (nothing)\n1 difference\n");
+  CHECK(diff(b, net()) ==
+        "! main, op 0 (mul): attribute x_num_col_dims: (nothing) -> 1 : i32\n1 difference\n");
 }
 
 TEST_CASE("an input that another variable took") {
@@ -54,8 +60,12 @@ TEST_CASE("an op that is gone or new, and its users") {
   ProgramBuilder b = net();
   b.block(0).mutable_ops()->DeleteSubrange(1, 1);
   b.block(0).mutable_ops(1)->mutable_inputs(0)->set_arguments(0, "h");
-  CHECK(diff(net(), b) == "- main, op 1 (scale): scale Out[0]=s\n! main, op 2 (relu): input X[0]: s -> h\n2 differences\n");
-  CHECK(diff(b, net()) == "+ main, op 1 (scale): scale Out[0]=s\n! main, op 1 (relu): input X[0]: h -> s\n2 differences\n");
+  CHECK(diff(net(), b) ==
+        "- main, op 1 (scale): scale Out[0]=s\n! main, op 2 (relu): input X[0]: s -> h\n2 "
+        "differences\n");
+  CHECK(diff(b, net()) ==
+        "+ main, op 1 (scale): scale Out[0]=s\n! main, op 1 (relu): input X[0]: h -> s\n2 "
+        "differences\n");
 }
 
 TEST_CASE("an output that was renamed is a change of its op") {
@@ -64,7 +74,8 @@ TEST_CASE("an output that was renamed is a change of its op") {
   b.block(0).mutable_ops(1)->mutable_outputs(0)->set_arguments(0, "t");
   b.block(0).mutable_ops(2)->mutable_inputs(0)->set_arguments(0, "t");
   CHECK(diff(net(), b) ==
-        "+ main, variable t: pd.decl t\n! main, op 1 (scale): output Out[0]: s -> t\n! main, op 2 (relu): input X[0]: s -> t\n3 differences\n");
+        "+ main, variable t: pd.decl t\n! main, op 1 (scale): output Out[0]: s -> t\n! main, op 2 "
+        "(relu): input X[0]: s -> t\n3 differences\n");
 }
 
 TEST_CASE("an op that moved") {
@@ -79,21 +90,26 @@ TEST_CASE("an op that moved") {
 
 TEST_CASE("a variable whose declaration changed") {
   ProgramBuilder b = net();
-  b.block(0).mutable_vars(4)->mutable_type()->mutable_lod_tensor()->mutable_tensor()->set_dims(0, 8);
+  b.block(0).mutable_vars(4)->mutable_type()->mutable_lod_tensor()->mutable_tensor()->set_dims(0,
+                                                                                               8);
   std::string text = diff(net(), b);
-  CHECK_THAT(text, Contains("! pd.var @w: attribute type: tensor<4x4xf32> -> tensor<8x4xf32>") &&
-                       Contains("! main, variable w: attribute dims: array<i64: 4, 4> -> array<i64: 8, 4>"));
+  CHECK_THAT(
+      text,
+      Contains("! pd.var @w: attribute type: tensor<4x4xf32> -> tensor<8x4xf32>") &&
+          Contains("! main, variable w: attribute dims: array<i64: 4, 4> -> array<i64: 8, 4>"));
 }
 
 TEST_CASE("differences inside a sub-block") {
   ProgramBuilder a = net();
   a.var(0, "flag", {1}, false, 0);
   int inner = a.addBlock(0);
-  test::blockAttr(a.op(0, "conditional_block", {{"Cond", {"flag"}}}, {{"Out", {"y"}}}), "sub_block", inner);
+  test::blockAttr(a.op(0, "conditional_block", {{"Cond", {"flag"}}}, {{"Out", {"y"}}}), "sub_block",
+                  inner);
   attr(a.op(inner, "scale", {{"X", {"h"}}}, {{"Out", {"y"}}}), "scale", 1).set_f(1);
   ProgramBuilder b = a;
   b.block(inner).mutable_ops(0)->mutable_attrs(0)->set_f(3);
-  CHECK_THAT(diff(a, b), Contains("main, op 3 (conditional_block), op 0 (scale): attribute scale: 1.000000e+00 : f32 -> 3.000000e+00 : f32\n1 difference"));
+  CHECK_THAT(diff(a, b), Contains("main, op 3 (conditional_block), op 0 (scale): attribute scale: "
+                                  "1.000000e+00 : f32 -> 3.000000e+00 : f32\n1 difference"));
 }
 
 TEST_CASE("JSON says the same") {
@@ -102,8 +118,9 @@ TEST_CASE("JSON says the same") {
   b.block(0).mutable_ops(0)->mutable_attrs(0)->set_i(2);
   test::Result left(context, net().bytes()), right(context, b.bytes());
   std::string json = diffModules(*left.module, *right.module).json();
-  CHECK_THAT(
-      json, Contains("\"equal\": false") && Contains("\"kind\": \"changed\"") && Contains("\"where\": \"main, op 0 (mul)\"") && Contains("\"b\": \"2 : i32\""));
+  CHECK_THAT(json, Contains("\"equal\": false") && Contains("\"kind\": \"changed\"") &&
+                       Contains("\"where\": \"main, op 0 (mul)\"") &&
+                       Contains("\"b\": \"2 : i32\""));
   CHECK_THAT(diffModules(*left.module, *left.module).json(), Contains("\"equal\": true"));
 }
 

@@ -1,4 +1,5 @@
-// resolveNames: passes move uses of values without regard to names; the exported program must still read what they meant.
+// resolveNames: passes move uses of values without regard to names; the exported program must still
+// read what they meant.
 #include <catch2/catch.hpp>
 
 #include "compiler/export/program.h"
@@ -10,7 +11,8 @@ namespace {
 
 using test::ProgramBuilder;
 
-// x -> relu -> y; scale writes y again; z = abs(y). The first y and the second are two values of one cell.
+// x -> relu -> y; scale writes y again; z = abs(y). The first y and the second are two values of
+// one cell.
 ProgramBuilder twoVersions() {
   ProgramBuilder program;
   for (const char* name : {"x", "y", "z"}) program.var(0, name, {4});
@@ -44,7 +46,9 @@ std::string listing(pd::ProgramOp program) {
   return out;
 }
 
-bool declares(pd::ProgramOp program, llvm::StringRef name) { return static_cast<bool>(program.lookupDecl(name)); }
+bool declares(pd::ProgramOp program, llvm::StringRef name) {
+  return static_cast<bool>(program.lookupDecl(name));
+}
 
 }  // namespace
 
@@ -70,7 +74,8 @@ TEST_CASE("a name that is taken is passed over") {
   ProgramBuilder builder = twoVersions();
   builder.var(0, "y@v1", {4});
   test::Result result(context, builder.bytes());
-  pd::OpView(find(result.program(), "abs")).setInput("X", 0, find(result.program(), "relu")->getResult(0));
+  pd::OpView(find(result.program(), "abs"))
+      .setInput("X", 0, find(result.program(), "relu")->getResult(0));
   CHECK(listing(result.program()) == "relu x -> y@v2\nscale y@v2 -> y\nabs y@v2 -> z\n");
 }
 
@@ -97,7 +102,8 @@ TEST_CASE("the old value of a persistable, read behind its update, is copied bef
   builder.op(0, "abs", {{"X", {"w"}}}, {{"Out", {"z"}}});
   test::Result result(context, builder.bytes());
   pd::ProgramOp program = result.program();
-  pd::OpView(find(program, "abs")).setInput("X", 0, pd::OpView(find(program, "elementwise_add")).input("X"));
+  pd::OpView(find(program, "abs"))
+      .setInput("X", 0, pd::OpView(find(program, "elementwise_add")).input("X"));
   CHECK(listing(program) == "assign w -> w@v1\nelementwise_add w@v1 g -> w\nabs w@v1 -> z\n");
   pd::DeclOp copy = program.lookupDecl("w@v1");
   REQUIRE(copy);
@@ -142,7 +148,8 @@ TEST_CASE("a persistable set inside a branch is another value behind it") {
   builder.var(0, "behind", {4});
   int inner = builder.addBlock(0);
   builder.op(0, "abs", {{"X", {"w"}}}, {{"Out", {"before"}}});
-  test::OpDesc& branch = builder.op(0, "conditional_block", {{"Cond", {"flag"}}}, {{"Out", {}}, {"Scope", {}}});
+  test::OpDesc& branch =
+      builder.op(0, "conditional_block", {{"Cond", {"flag"}}}, {{"Out", {}}, {"Scope", {}}});
   test::blockAttr(branch, "sub_block", inner);
   builder.op(inner, "scale", {{"X", {"w"}}}, {{"Out", {"w"}}});
   builder.op(0, "abs", {{"X", {"w"}}}, {{"Out", {"behind"}}});

@@ -14,8 +14,10 @@ namespace {
 class Reader {
  public:
   Reader()
-      : context_(mlir::MLIRContext::Threading::DISABLED), handler_(&context_, [this](mlir::Diagnostic& diagnostic) {
-          llvm::raw_string_ostream(said_) << diagnostic.getLocation() << ": " << diagnostic.str() << "\n";
+      : context_(mlir::MLIRContext::Threading::DISABLED),
+        handler_(&context_, [this](mlir::Diagnostic& diagnostic) {
+          llvm::raw_string_ostream(said_)
+              << diagnostic.getLocation() << ": " << diagnostic.str() << "\n";
           return mlir::success();
         }) {
     context_.loadDialect<pd::PdDialect>();
@@ -48,7 +50,8 @@ TEST_CASE("a module is read") {
 TEST_CASE("errors keep their place and their words") {
   Reader reader;
   CHECK_FALSE(reader.read("module {\n  \"pd.nothing\"() : () -> ()\n}"));
-  CHECK_THAT(reader.said(), Catch::Contains("file.mlir\":2:3") && Catch::Contains("unregistered operation 'pd.nothing'"));
+  CHECK_THAT(reader.said(), Catch::Contains("file.mlir\":2:3") &&
+                                Catch::Contains("unregistered operation 'pd.nothing'"));
 }
 
 TEST_CASE("text nested too deeply ends the child only") {

@@ -1,4 +1,5 @@
-// What the importer refuses and how it says so: file, block, op, type, variable, and the program's own call stack.
+// What the importer refuses and how it says so: file, block, op, type, variable, and the program's
+// own call stack.
 #include "compiler/import/import.h"
 
 #include <catch2/catch.hpp>
@@ -62,7 +63,8 @@ void checkThroughFiles(const ProgramBuilder& program) {
 TEST_CASE("what is no ProgramDesc is refused with file and byte") {
   ImportOptions options;
   options.file = "main.pdmodel";
-  CHECK_THAT(refusal("not a program", options), Contains("\"main.pdmodel\":0:0") && Contains("not a ProgramDesc: byte "));
+  CHECK_THAT(refusal("not a program", options),
+             Contains("\"main.pdmodel\":0:0") && Contains("not a ProgramDesc: byte "));
   CHECK_THAT(refusal(""), Contains("not a legal program: the program has no block"));
 }
 
@@ -90,9 +92,11 @@ TEST_CASE("a block attribute out of range names op, type and call stack") {
     test::callstack(loop, "train.py:31");
     ImportOptions options;
     options.file = "main.pdmodel";
-    CHECK_THAT(refusal(program.bytes(), options), Contains("block 0, op 1") && Contains("\"main.pdmodel\":0:1") && Contains("op 'while'") &&
-                                                      Contains("refers to block " + std::to_string(target) + " in attribute 'sub_block'") &&
-                                                      Contains("note: made here: train.py:31"));
+    CHECK_THAT(
+        refusal(program.bytes(), options),
+        Contains("block 0, op 1") && Contains("\"main.pdmodel\":0:1") && Contains("op 'while'") &&
+            Contains("refers to block " + std::to_string(target) + " in attribute 'sub_block'") &&
+            Contains("note: made here: train.py:31"));
   }
 }
 
@@ -156,13 +160,15 @@ TEST_CASE("a loop of many blocks pays for what each of them might copy") {
 TEST_CASE("slots and attributes are keys") {
   ProgramBuilder program = relu();
   program.op(0, "sum", {{"X", {"x"}}, {"X", {"y"}}}, {{"Out", {"y"}}});
-  CHECK_THAT(refusal(program), Contains("block 0, op 1") && Contains("op 'sum' has input slot 'X' twice"));
+  CHECK_THAT(refusal(program),
+             Contains("block 0, op 1") && Contains("op 'sum' has input slot 'X' twice"));
   program = relu();
   program.op(0, "relu", {{"X", {"x"}}}, {{"Out", {"y"}}, {"Out", {"x"}}});
   CHECK_THAT(refusal(program), Contains("op 'relu' has output slot 'Out' twice"));
   program = relu();
   program.op(0, "relu", {{"$X", {"x"}}}, {{"Out", {"y"}}});
-  CHECK_THAT(refusal(program), Contains("has input slot '$X'; names of slots do not begin with '$'"));
+  CHECK_THAT(refusal(program),
+             Contains("has input slot '$X'; names of slots do not begin with '$'"));
   program = relu();
   ProgramBuilder::Slots many;
   for (int i = 0; i < 20; ++i) many.push_back({"S" + std::to_string(i % 19), {}});
@@ -172,19 +178,22 @@ TEST_CASE("slots and attributes are keys") {
   OpDesc& twice = program.op(0, "relu", {{"X", {"x"}}}, {{"Out", {"y"}}});
   attr(twice, "axis", 0).set_i(1);
   attr(twice, "axis", 0).set_i(2);
-  CHECK_THAT(refusal(program), Contains("op 'relu' has attribute 'axis' twice, with different values"));
+  CHECK_THAT(refusal(program),
+             Contains("op 'relu' has attribute 'axis' twice, with different values"));
 }
 
 TEST_CASE("an attribute must carry a value of its type") {
   struct {
     int type;
     const char* name;
-  } rows[] = {{0, "INT"}, {1, "FLOAT"}, {2, "STRING"}, {6, "BOOLEAN"}, {8, "BLOCK"}, {9, "LONG"}, {13, "VAR"}, {15, "FLOAT64"}, {16, "SCALAR"}};
+  } rows[] = {{0, "INT"},  {1, "FLOAT"}, {2, "STRING"},   {6, "BOOLEAN"}, {8, "BLOCK"},
+              {9, "LONG"}, {13, "VAR"},  {15, "FLOAT64"}, {16, "SCALAR"}};
   for (auto& row : rows) {
     ProgramBuilder program = relu();
     attr(*program.block(0).mutable_ops(0), "axis", row.type);
     CHECK_THAT(refusal(program),
-               Contains("op 'relu' has attribute 'axis' that is declared as " + std::string(row.name) + ", but carries no value of that type"));
+               Contains("op 'relu' has attribute 'axis' that is declared as " +
+                        std::string(row.name) + ", but carries no value of that type"));
   }
   // Scalars whose type nobody knows: field 1 of the message with number 9.
   for (int type : {16, 17}) {
@@ -192,7 +201,8 @@ TEST_CASE("an attribute must carry a value of its type") {
     OpDesc::Attr& number = attr(*program.block(0).mutable_ops(0), "axis", type);
     framework::Scalar& scalar = type == 16 ? *number.mutable_scalar() : *number.add_scalars();
     scalar.mutable_unknown_fields()->AddVarint(1, 9);
-    CHECK_THAT(refusal(program), Contains("is declared as SCALAR") && Contains("but carries no value of that type"));
+    CHECK_THAT(refusal(program),
+               Contains("is declared as SCALAR") && Contains("but carries no value of that type"));
   }
   for (int code : {-1, 18, 1000}) {
     ProgramBuilder program = relu();
@@ -229,7 +239,8 @@ TEST_CASE("a program and its start-up program share variables") {
   ImportOptions options;
   options.symbol = "startup";
   REQUIRE(mlir::succeeded(importProgram(*module.module, startup.bytes(), options)));
-  CHECK(std::distance(module.module->getOps<pd::VarOp>().begin(), module.module->getOps<pd::VarOp>().end()) == 1);
+  CHECK(std::distance(module.module->getOps<pd::VarOp>().begin(),
+                      module.module->getOps<pd::VarOp>().end()) == 1);
 }
 
 TEST_CASE("persistables that coalesce_tensor makes parts of another one are listed there") {
@@ -239,7 +250,10 @@ TEST_CASE("persistables that coalesce_tensor makes parts of another one are list
     startup.var(0, "b", {4}, true);
     startup.var(0, "whole", whole, true);
     for (const char* name : {"a", "b"}) startup.op(0, "fill_constant", {}, {{"Out", {name}}});
-    attr(startup.op(0, "coalesce_tensor", {{"Input", {"a", "b"}}}, {{"Output", {"a", "b"}}, {"FusedOutput", {"whole"}}}), "dtype", 0).set_i(5);
+    attr(startup.op(0, "coalesce_tensor", {{"Input", {"a", "b"}}},
+                    {{"Output", {"a", "b"}}, {"FusedOutput", {"whole"}}}),
+         "dtype", 0)
+        .set_i(5);
     return startup;
   };
   test::Context context;
@@ -261,7 +275,9 @@ TEST_CASE("an op without a row is kept as pd.opaque") {
   attr(custom, "handle", 0).set_i(7);
   test::Context context;
   test::Result result(context, program.bytes());
-  CHECK_THAT(result.text(), Contains("pd.opaque \"py_func_of_mine\" X(%1, empty) -> Out(\"y\") {handle = 7 : i32}"));
+  CHECK_THAT(
+      result.text(),
+      Contains("pd.opaque \"py_func_of_mine\" X(%1, empty) -> Out(\"y\") {handle = 7 : i32}"));
   checkThroughFiles(program);
 }
 
@@ -274,8 +290,10 @@ TEST_CASE("an op that does not fit its row is named with its position and call s
   REQUIRE(result.module);
   test::Diagnostics diagnostics(context);
   CHECK(mlir::failed(mlir::verify(*result.module)));
-  CHECK_THAT(diagnostics.text, Contains("block 0, op 1") && Contains("'pd.relu' op [P6] needs an argument in input slot 'X'") &&
-                                   Contains("note: made here: train.py:12, in net"));
+  CHECK_THAT(diagnostics.text,
+             Contains("block 0, op 1") &&
+                 Contains("'pd.relu' op [P6] needs an argument in input slot 'X'") &&
+                 Contains("note: made here: train.py:12, in net"));
 }
 
 TEST_CASE("who acts on a program wants its names declared") {
@@ -292,10 +310,15 @@ TEST_CASE("who acts on a program wants its names declared") {
   reads.op(0, "mul", {{"X", {"y"}}, {"Y", {"nowhere"}}}, {{"Out", {"y"}}});
   auto [good, text] = judged(reads);
   CHECK_FALSE(good);
-  CHECK_THAT(text, Contains("block 0, op 1") && Contains("mul: reads 'nowhere' as Y, which no block declares and no op before it writes"));
+  CHECK_THAT(
+      text,
+      Contains("block 0, op 1") &&
+          Contains(
+              "mul: reads 'nowhere' as Y, which no block declares and no op before it writes"));
   // Where the slot may be empty, a name of nothing is a null pointer to the framework.
   ProgramBuilder optional = relu();
-  optional.op(0, "reshape2", {{"X", {"x"}}, {"Shape", {"nowhere"}}}, {{"Out", {"y"}}, {"XShape", {"@EMPTY@"}}});
+  optional.op(0, "reshape2", {{"X", {"x"}}, {"Shape", {"nowhere"}}},
+              {{"Out", {"y"}}, {"XShape", {"@EMPTY@"}}});
   CHECK(judged(optional).first);
   // Written and then read: it works, and is said.
   ProgramBuilder writes = relu();
@@ -314,7 +337,9 @@ TEST_CASE("every type of attribute survives text and byte code") {
   attr(op, "a_int", 0).set_i(-3);
   attr(op, "b_float", 1).set_f(0.1f);
   attr(op, "c_string", 2).set_s(std::string("text \"\\\xff\0\n", 10));
-  for (int value : {1, -2}) op.mutable_attrs()->size() == 3 ? attr(op, "d_ints", 3).add_ints(value) : op.mutable_attrs(3)->add_ints(value);
+  for (int value : {1, -2})
+    op.mutable_attrs()->size() == 3 ? attr(op, "d_ints", 3).add_ints(value)
+                                    : op.mutable_attrs(3)->add_ints(value);
   attr(op, "e_floats", 4).add_floats(1e-45f);
   attr(op, "f_strings", 5).add_strings("");
   attr(op, "g_boolean", 6).set_b(true);
@@ -343,7 +368,8 @@ TEST_CASE("every type of attribute survives text and byte code") {
   each = scalars.add_scalars();
   each->set_type(framework::Scalar::FLOAT64);
   each->set_r(0.25);
-  for (int type : {3, 4, 5, 7, 10, 11, 12, 14, 17}) attr(op, "s_empty" + std::to_string(10 + type), type);
+  for (int type : {3, 4, 5, 7, 10, 11, 12, 14, 17})
+    attr(op, "s_empty" + std::to_string(10 + type), type);
   checkThroughFiles(program);
 }
 
@@ -368,7 +394,8 @@ TEST_CASE("attributes keep the order of the file, repeated ones too") {
 
 TEST_CASE("declarations of every kind survive") {
   ProgramBuilder program = relu();
-  for (int kind : {9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 25, 26, 27, 28, 30, 31, 40, -2}) program.var(0, "v" + std::to_string(kind), {2, -1}, false, 5, kind);
+  for (int kind : {9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 25, 26, 27, 28, 30, 31, 40, -2})
+    program.var(0, "v" + std::to_string(kind), {2, -1}, false, 5, kind);
   framework::VarDesc& reader = program.var(0, "reader", {}, false, 5, 15);
   reader.mutable_type()->mutable_reader()->add_lod_tensor()->mutable_tensor()->set_data_type(3);
   program.var(0, "rows", {}, false, 5, 8).mutable_type()->mutable_selected_rows()->set_data_type(5);

@@ -12,13 +12,16 @@ int ProgramBuilder::addBlock(int parent, int forward) {
   return block->idx();
 }
 
-framework::VarDesc& ProgramBuilder::var(int block, const std::string& name, std::vector<int64_t> dims, bool persistable, int dtype, int kind) {
+framework::VarDesc& ProgramBuilder::var(int block, const std::string& name,
+                                        std::vector<int64_t> dims, bool persistable, int dtype,
+                                        int kind) {
   framework::VarDesc& var = *desc_.mutable_blocks(block)->add_vars();
   var.set_name(name);
   framework::VarType& type = *var.mutable_type();
   type.set_type(kind);
   if (kind == 7 || kind == 13) {
-    framework::LoDTensorDesc& tensor = kind == 7 ? *type.mutable_lod_tensor() : *type.mutable_tensor_array();
+    framework::LoDTensorDesc& tensor =
+        kind == 7 ? *type.mutable_lod_tensor() : *type.mutable_tensor_array();
     tensor.mutable_tensor()->set_data_type(dtype);
     for (int64_t dim : dims) tensor.mutable_tensor()->add_dims(dim);
   }
@@ -26,7 +29,8 @@ framework::VarDesc& ProgramBuilder::var(int block, const std::string& name, std:
   return var;
 }
 
-OpDesc& ProgramBuilder::op(int block, const std::string& type, const Slots& inputs, const Slots& outputs) {
+OpDesc& ProgramBuilder::op(int block, const std::string& type, const Slots& inputs,
+                           const Slots& outputs) {
   OpDesc& op = *desc_.mutable_blocks(block)->add_ops();
   op.set_type(type);
   auto add = [](OpDesc::Var* slot, const auto& from) {
@@ -45,11 +49,17 @@ OpDesc::Attr& attr(OpDesc& op, const std::string& name, int type) {
   return attribute;
 }
 
-void blockAttr(OpDesc& op, const std::string& name, int block) { attr(op, name, 8).set_block_idx(block); }
+void blockAttr(OpDesc& op, const std::string& name, int block) {
+  attr(op, name, 8).set_block_idx(block);
+}
 
-void callstack(OpDesc& op, const std::string& line) { attr(op, "op_callstack", 5).add_strings(line); }
+void callstack(OpDesc& op, const std::string& line) {
+  attr(op, "op_callstack", 5).add_strings(line);
+}
 
-Context::Context() : mlir::MLIRContext(mlir::MLIRContext::Threading::DISABLED) { loadDialect<pd::PdDialect>(); }
+Context::Context() : mlir::MLIRContext(mlir::MLIRContext::Threading::DISABLED) {
+  loadDialect<pd::PdDialect>();
+}
 
 Diagnostics::Diagnostics(mlir::MLIRContext& context)
     : handler_(&context, [this](mlir::Diagnostic& diagnostic) {

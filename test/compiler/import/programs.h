@@ -22,7 +22,8 @@ class ProgramBuilder {
 
   int addBlock(int parent, int forward = -1);
   // A float tensor (or of another element type and kind, by their codes).
-  framework::VarDesc& var(int block, const std::string& name, std::vector<int64_t> dims, bool persistable = false, int dtype = 5, int kind = 7);
+  framework::VarDesc& var(int block, const std::string& name, std::vector<int64_t> dims,
+                          bool persistable = false, int dtype = 5, int kind = 7);
 
   using Slots = std::vector<std::pair<std::string, std::vector<std::string>>>;
   OpDesc& op(int block, const std::string& type, const Slots& inputs, const Slots& outputs);
@@ -37,9 +38,11 @@ OpDesc::Attr& attr(OpDesc& op, const std::string& name, int type);
 void blockAttr(OpDesc& op, const std::string& name, int block);
 void callstack(OpDesc& op, const std::string& line);
 
-// A module with one program, and all diagnostics on the way: "location: message", notes as "note: message", a line each.
+// A module with one program, and all diagnostics on the way: "location: message", notes as "note:
+// message", a line each.
 struct Result {
-  explicit Result(mlir::MLIRContext& context, const std::string& bytes, const ImportOptions& options = {});
+  explicit Result(mlir::MLIRContext& context, const std::string& bytes,
+                  const ImportOptions& options = {});
   mlir::OwningOpRef<mlir::ModuleOp> module;  // null when the import failed
   std::string diagnostics;
   std::string text() const;

@@ -28,7 +28,9 @@ std::string body(const ProgramBuilder& program) {
   llvm::StringRef(text).split(lines, '\n');
   for (llvm::StringRef line : lines) {
     llvm::StringRef trimmed = line.trim();
-    if (trimmed.empty() || trimmed.starts_with("pd.decl") || trimmed.starts_with("module") || trimmed == "}" || trimmed.starts_with("pd.program")) continue;
+    if (trimmed.empty() || trimmed.starts_with("pd.decl") || trimmed.starts_with("module") ||
+        trimmed == "}" || trimmed.starts_with("pd.program"))
+      continue;
     out += trimmed.str() + "\n";
   }
   auto bytes = exportProgramBytes(result.program());
@@ -49,7 +51,8 @@ ProgramBuilder loop() {
   int inner = program.addBlock(0);
   program.var(inner, "sum", {4});
   program.op(0, "less_than", {{"X", {"i"}}, {"Y", {"n"}}}, {{"Out", {"more"}}});
-  OpDesc& op = program.op(0, "while", {{"Condition", {"more"}}, {"X", {"x", "y", "i", "n"}}}, {{"Out", {"y", "i"}}, {"StepScopes", {"scopes"}}});
+  OpDesc& op = program.op(0, "while", {{"Condition", {"more"}}, {"X", {"x", "y", "i", "n"}}},
+                          {{"Out", {"y", "i"}}, {"StepScopes", {"scopes"}}});
   blockAttr(op, "sub_block", inner);
   program.op(inner, "elementwise_add", {{"X", {"y"}}, {"Y", {"x"}}}, {{"Out", {"sum"}}});
   program.op(inner, "assign", {{"X", {"sum"}}}, {{"Out", {"y"}}});
@@ -60,7 +63,8 @@ ProgramBuilder loop() {
 
 }  // namespace
 
-TEST_CASE("a loop: captures are operands, what it writes is yielded, unlisted writes are $written") {
+TEST_CASE(
+    "a loop: captures are operands, what it writes is yielded, unlisted writes are $written") {
   CHECK(body(loop()) == R"(%0 = pd.input "i" : tensor<1xi64>
 %1 = pd.input "n" : tensor<1xi64>
 %2 = pd.input "y" : tensor<4xf32>
@@ -83,10 +87,14 @@ TEST_CASE("a gradient block takes the locals of its forward block from the tape"
   program.var(0, "x@GRAD", {4});
   int gradient = program.addBlock(0, 1);
   program.var(gradient, "sum@GRAD", {4});
-  OpDesc& op = program.op(0, "while_grad", {{"Out", {"y"}}, {"Out@GRAD", {"y@GRAD"}}, {"StepScopes", {"scopes"}}, {"X", {"x"}}}, {{"X@GRAD", {"x@GRAD"}}});
+  OpDesc& op = program.op(
+      0, "while_grad",
+      {{"Out", {"y"}}, {"Out@GRAD", {"y@GRAD"}}, {"StepScopes", {"scopes"}}, {"X", {"x"}}},
+      {{"X@GRAD", {"x@GRAD"}}});
   blockAttr(op, "sub_block", gradient);
   attr(op, "original_output_grad", 5).add_strings("y@GRAD");
-  program.op(gradient, "relu_grad", {{"Out", {"sum"}}, {"Out@GRAD", {"y@GRAD"}}}, {{"X@GRAD", {"sum@GRAD"}}});
+  program.op(gradient, "relu_grad", {{"Out", {"sum"}}, {"Out@GRAD", {"y@GRAD"}}},
+             {{"X@GRAD", {"sum@GRAD"}}});
   program.op(gradient, "assign", {{"X", {"sum@GRAD"}}}, {{"Out", {"x@GRAD"}}});
   CHECK(body(program) == R"(%0 = pd.input "i" : tensor<1xi64>
 %1 = pd.input "n" : tensor<1xi64>
@@ -117,37 +125,54 @@ TEST_CASE("a loop keeps the value that a turn begins with, but for what an op up
   program.var(0, "y@GRAD", {4});
   program.var(0, "x@GRAD", {4});
   int gradient = program.addBlock(0, 1);
-  OpDesc& op = program.op(0, "while_grad", {{"Out", {"y"}}, {"Out@GRAD", {"y@GRAD"}}, {"StepScopes", {"scopes"}}, {"X", {"x"}}}, {{"X@GRAD", {"x@GRAD"}}});
+  OpDesc& op = program.op(
+      0, "while_grad",
+      {{"Out", {"y"}}, {"Out@GRAD", {"y@GRAD"}}, {"StepScopes", {"scopes"}}, {"X", {"x"}}},
+      {{"X@GRAD", {"x@GRAD"}}});
   blockAttr(op, "sub_block", gradient);
   attr(op, "original_output_grad", 5).add_strings("y@GRAD");
-  program.op(gradient, "relu_grad", {{"Out", {"y"}}, {"Out@GRAD", {"y@GRAD"}}}, {{"X@GRAD", {"y@GRAD"}}});
+  program.op(gradient, "relu_grad", {{"Out", {"y"}}, {"Out@GRAD", {"y@GRAD"}}},
+             {{"X@GRAD", {"y@GRAD"}}});
   program.op(gradient, "increment", {{"X", {"i"}}}, {{"Out", {"i"}}});
   const std::string text = body(program);
   INFO(text);
   CHECK(text.find(R"(saved = ["y"], written = ["y", "i", "more"])") != std::string::npos);
   CHECK(text.find("pd.yield %9, %10, %11, %arg0 :") != std::string::npos);
-  CHECK(text.find(R"(captures = ["y@GRAD", "i"], forward = 1 : i32, idx = 2 : i32, locals = ["y"])") != std::string::npos);
+  CHECK(text.find(
+            R"(captures = ["y@GRAD", "i"], forward = 1 : i32, idx = 2 : i32, locals = ["y"])") !=
+        std::string::npos);
 }
 
-// while (more) { while (inner) z = y * x } and its gradient: y belongs to the outer turn, z to the inner one.
-TEST_CASE("a gradient block within another captures what belongs to forward blocks around its own") {
+// while (more) { while (inner) z = y * x } and its gradient: y belongs to the outer turn, z to the
+// inner one.
+TEST_CASE(
+    "a gradient block within another captures what belongs to forward blocks around its own") {
   ProgramBuilder program;
   for (const char* name : {"x", "x@GRAD"}) program.var(0, name, {4});
   for (const char* name : {"more", "inner"}) program.var(0, name, {1}, false, 0);
   program.var(0, "scopes", {}, false, 5, 11);
-  const int outer = program.addBlock(0), inner = program.addBlock(outer), gradient = program.addBlock(0, outer), within = program.addBlock(gradient, inner);
+  const int outer = program.addBlock(0), inner = program.addBlock(outer),
+            gradient = program.addBlock(0, outer), within = program.addBlock(gradient, inner);
   program.var(outer, "y", {4});
   program.var(outer, "kept", {}, false, 5, 11);
   program.var(inner, "z", {4});
   program.var(gradient, "y@GRAD", {4});
   const auto block = [](OpDesc& op, int number) { blockAttr(op, "sub_block", number); };
-  block(program.op(0, "while", {{"Condition", {"more"}}, {"X", {"x"}}}, {{"Out", {"more"}}, {"StepScopes", {"scopes"}}}), outer);
+  block(program.op(0, "while", {{"Condition", {"more"}}, {"X", {"x"}}},
+                   {{"Out", {"more"}}, {"StepScopes", {"scopes"}}}),
+        outer);
   program.op(outer, "relu", {{"X", {"x"}}}, {{"Out", {"y"}}});
-  block(program.op(outer, "while", {{"Condition", {"inner"}}, {"X", {"x", "y"}}}, {{"Out", {"inner"}}, {"StepScopes", {"kept"}}}), inner);
+  block(program.op(outer, "while", {{"Condition", {"inner"}}, {"X", {"x", "y"}}},
+                   {{"Out", {"inner"}}, {"StepScopes", {"kept"}}}),
+        inner);
   program.op(inner, "elementwise_mul", {{"X", {"y"}}, {"Y", {"x"}}}, {{"Out", {"z"}}});
   program.op(inner, "assign", {{"X", {"z"}}}, {{"Out", {"y"}}});
-  block(program.op(0, "while_grad", {{"StepScopes", {"scopes"}}, {"X", {"x"}}}, {{"X@GRAD", {"x@GRAD"}}}), gradient);
-  block(program.op(gradient, "while_grad", {{"StepScopes", {"kept"}}, {"X", {"y"}}}, {{"X@GRAD", {"y@GRAD"}}}), within);
+  block(program.op(0, "while_grad", {{"StepScopes", {"scopes"}}, {"X", {"x"}}},
+                   {{"X@GRAD", {"x@GRAD"}}}),
+        gradient);
+  block(program.op(gradient, "while_grad", {{"StepScopes", {"kept"}}, {"X", {"y"}}},
+                   {{"X@GRAD", {"y@GRAD"}}}),
+        within);
   program.op(within, "relu_grad", {{"Out", {"z"}}, {"Out@GRAD", {"y"}}}, {{"X@GRAD", {"y@GRAD"}}});
   program.op(within, "assign", {{"X", {"y"}}}, {{"Out", {"y"}}});
   const std::string text = body(program);
@@ -165,7 +190,8 @@ TEST_CASE("a branch: what it may leave unwritten enters as operand; persistables
   program.var(0, "rate", {1}, true);
   program.var(0, "scope", {}, false, 5, 11);
   int inner = program.addBlock(0);
-  OpDesc& op = program.op(0, "conditional_block", {{"Cond", {"flag"}}, {"Input", {"x"}}}, {{"Out", {"out"}}, {"Scope", {"scope"}}});
+  OpDesc& op = program.op(0, "conditional_block", {{"Cond", {"flag"}}, {"Input", {"x"}}},
+                          {{"Out", {"out"}}, {"Scope", {"scope"}}});
   attr(op, "is_scalar_condition", 6).set_b(true);
   blockAttr(op, "sub_block", inner);
   program.op(inner, "scale", {{"X", {"x"}}}, {{"Out", {"out"}}});
@@ -188,7 +214,8 @@ pd.yield %6 : tensor<4xf32>
 )");
 }
 
-TEST_CASE("a recurrent op: step inputs and previous states are arguments, states and outputs are saved") {
+TEST_CASE(
+    "a recurrent op: step inputs and previous states are arguments, states and outputs are saved") {
   ProgramBuilder program;
   program.var(0, "seq", {5, 2, 4});
   program.var(0, "boot", {2, 4});
@@ -196,13 +223,15 @@ TEST_CASE("a recurrent op: step inputs and previous states are arguments, states
   program.var(0, "scopes", {}, false, 5, 11);
   int inner = program.addBlock(0);
   for (const char* name : {"seq", "state", "state@pre", "out"}) program.var(inner, name, {2, 4});
-  OpDesc& op =
-      program.op(0, "recurrent", {{"initial_states", {"boot"}}, {"inputs", {"seq"}}, {"parameters", {}}}, {{"outputs", {"out"}}, {"step_scopes", {"scopes"}}});
+  OpDesc& op = program.op(0, "recurrent",
+                          {{"initial_states", {"boot"}}, {"inputs", {"seq"}}, {"parameters", {}}},
+                          {{"outputs", {"out"}}, {"step_scopes", {"scopes"}}});
   attr(op, "ex_states", 5).add_strings("state@pre");
   attr(op, "has_states", 6).set_b(true);
   attr(op, "states", 5).add_strings("state");
   blockAttr(op, "sub_block", inner);
-  program.op(inner, "elementwise_add", {{"X", {"seq"}}, {"Y", {"state@pre"}}}, {{"Out", {"state"}}});
+  program.op(inner, "elementwise_add", {{"X", {"seq"}}, {"Y", {"state@pre"}}},
+             {{"Out", {"state"}}});
   program.op(inner, "assign", {{"X", {"state"}}}, {{"Out", {"out"}}});
   CHECK(body(program) == R"(%0 = pd.input "boot" : tensor<2x4xf32>
 %1 = pd.input "seq" : tensor<5x2x4xf32>
@@ -220,7 +249,8 @@ TEST_CASE("a block that no op refers to is kept beside the program") {
   program.var(0, "x", {4});
   int inner = program.addBlock(0);
   program.op(inner, "relu", {{"X", {"x"}}}, {{"Out", {"x"}}});
-  CHECK(body(program) == R"(pd.orphan_block blocks [{idx = 1 : i32, locals = ["x"], parent = 0 : i32, saved = []}] {
+  CHECK(body(program) ==
+        R"(pd.orphan_block blocks [{idx = 1 : i32, locals = ["x"], parent = 0 : i32, saved = []}] {
 ^bb0(%arg0: tensor<4xf32>):
 %0 = pd.relu X(%arg0) -> Out("x") : (tensor<4xf32>) -> tensor<4xf32>
 pd.yield

@@ -1,5 +1,5 @@
-// Every program of the corpora, imported and exported again, is the same file byte for byte; so it is by way of the text form
-// and of byte code.
+// Every program of the corpora, imported and exported again, is the same file byte for byte; so it
+// is by way of the text form and of byte code.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -36,7 +36,8 @@ class Programs {
   }
 
   mlir::OwningOpRef<mlir::ModuleOp> import(const std::string& bytes, const std::string& file) {
-    mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context_));
+    mlir::OwningOpRef<mlir::ModuleOp> module =
+        mlir::ModuleOp::create(mlir::UnknownLoc::get(&context_));
     ImportOptions options;
     options.file = file;
     if (mlir::failed(importProgram(*module, bytes, options))) return {};
@@ -44,7 +45,8 @@ class Programs {
   }
 
   std::string exported(mlir::ModuleOp module) {
-    mlir::FailureOr<std::string> bytes = exportProgramBytes(*module.getOps<pd::ProgramOp>().begin());
+    mlir::FailureOr<std::string> bytes =
+        exportProgramBytes(*module.getOps<pd::ProgramOp>().begin());
     return mlir::succeeded(bytes) ? *bytes : "";
   }
 

@@ -1,4 +1,5 @@
-// The reader of the wire format: what it refuses, with position and reason, and that it never takes more than its budget.
+// The reader of the wire format: what it refuses, with position and reason, and that it never takes
+// more than its budget.
 #include "compiler/import/wire.h"
 
 #include <catch2/catch.hpp>
@@ -25,9 +26,13 @@ std::string varint(size_t value) {
 }
 
 // One field: tag and body.
-std::string field(int number, const std::string& body) { return varint(number << 3 | 2) + varint(body.size()) + body; }
+std::string field(int number, const std::string& body) {
+  return varint(number << 3 | 2) + varint(body.size()) + body;
+}
 
-std::string number(int field, int value) { return {static_cast<char>(field << 3), static_cast<char>(value)}; }
+std::string number(int field, int value) {
+  return {static_cast<char>(field << 3), static_cast<char>(value)};
+}
 
 std::string block(const std::string& more) { return field(1, number(1, 0) + number(2, 0) + more); }
 std::string op(const std::string& more) { return block(field(4, field(3, "relu") + more)); }
@@ -69,7 +74,8 @@ TEST_CASE("a program gives views of its parts") {
   CHECK(relu.attrBytes.ends_with("train.py:1"));
 }
 
-TEST_CASE("a program cut anywhere is refused or is a shorter program, and never read behind its end") {
+TEST_CASE(
+    "a program cut anywhere is refused or is a shorter program, and never read behind its end") {
   std::string bytes = small();
   int refused = 0;
   for (size_t length = 0; length < bytes.size(); ++length) {
@@ -84,8 +90,10 @@ TEST_CASE("a program cut anywhere is refused or is a shorter program, and never 
 TEST_CASE("malformed numbers and lengths are refused with their position") {
   CHECK_THAT(read("\x08"s), Equals("byte 1: the file ends inside a number"));
   CHECK_THAT(read(std::string(11, '\xff')), Contains("a number of more than 64 bits"));
-  CHECK_THAT(read("\x0a\x05\x08"s), Equals("byte 2: a field of 5 bytes reaches behind the end of its message"));
-  CHECK_THAT(read("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s), Contains("a field of 18446744073709551615 bytes reaches behind the end"));
+  CHECK_THAT(read("\x0a\x05\x08"s),
+             Equals("byte 2: a field of 5 bytes reaches behind the end of its message"));
+  CHECK_THAT(read("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s),
+             Contains("a field of 18446744073709551615 bytes reaches behind the end"));
   CHECK_THAT(read("\x0d\x01"s), Contains("the file ends inside a field"));
   CHECK_THAT(read("\x00\x01"s), Contains("field number 0 is not legal"));
   CHECK_THAT(read("\x0b\x01"s), Contains("wire type 3 does not occur in programs"));
@@ -93,27 +101,38 @@ TEST_CASE("malformed numbers and lengths are refused with their position") {
 }
 
 TEST_CASE("a field with the wire type of another is refused by name") {
-  CHECK_THAT(read(number(1, 0)), Contains("field 'blocks' of ProgramDesc has wire type 0, expected 2"));
-  CHECK_THAT(read(block(number(4, 0))), Contains("field 'ops' of BlockDesc has wire type 0, expected 2"));
-  CHECK_THAT(read(block(field(1, "x"))), Contains("field 'idx' of BlockDesc has wire type 2, expected 0"));
-  CHECK_THAT(read(op(field(4, field(1, "a") + number(2, 1) + field(4, "abcd")))), Contains("field 'f' of OpDesc.Attr has wire type 2, expected 5"));
+  CHECK_THAT(read(number(1, 0)),
+             Contains("field 'blocks' of ProgramDesc has wire type 0, expected 2"));
+  CHECK_THAT(read(block(number(4, 0))),
+             Contains("field 'ops' of BlockDesc has wire type 0, expected 2"));
+  CHECK_THAT(read(block(field(1, "x"))),
+             Contains("field 'idx' of BlockDesc has wire type 2, expected 0"));
+  CHECK_THAT(read(op(field(4, field(1, "a") + number(2, 1) + field(4, "abcd")))),
+             Contains("field 'f' of OpDesc.Attr has wire type 2, expected 5"));
 }
 
 TEST_CASE("a message without a required field is refused by name") {
-  CHECK_THAT(read(field(1, number(1, 0))), Contains("BlockDesc lacks its required field 'parent_idx'"));
+  CHECK_THAT(read(field(1, number(1, 0))),
+             Contains("BlockDesc lacks its required field 'parent_idx'"));
   CHECK_THAT(read(block(field(4, ""))), Contains("OpDesc lacks its required field 'type'"));
   CHECK_THAT(read(op(field(1, ""))), Contains("OpDesc.Var lacks its required field 'parameter'"));
-  CHECK_THAT(read(op(field(4, field(1, "axis")))), Contains("OpDesc.Attr lacks its required field 'type'"));
-  CHECK_THAT(read(op(field(4, field(1, "a") + number(2, 16) + field(20, "")))), Contains("Scalar lacks its required field 'type'"));
-  CHECK_THAT(read(block(field(3, field(1, "x")))), Contains("VarDesc lacks its required field 'type'"));
-  CHECK_THAT(read(block(field(3, field(1, "x") + field(2, number(1, 7) + field(3, ""))))), Contains("LoDTensorDesc lacks its required field 'tensor'"));
+  CHECK_THAT(read(op(field(4, field(1, "axis")))),
+             Contains("OpDesc.Attr lacks its required field 'type'"));
+  CHECK_THAT(read(op(field(4, field(1, "a") + number(2, 16) + field(20, "")))),
+             Contains("Scalar lacks its required field 'type'"));
+  CHECK_THAT(read(block(field(3, field(1, "x")))),
+             Contains("VarDesc lacks its required field 'type'"));
+  CHECK_THAT(read(block(field(3, field(1, "x") + field(2, number(1, 7) + field(3, ""))))),
+             Contains("LoDTensorDesc lacks its required field 'tensor'"));
 }
 
 TEST_CASE("lists of numbers may be packed") {
   std::string attribute = field(1, "axes") + number(2, 3);
   CHECK(read(op(field(4, attribute + field(6, "\x01\x02\x03")))).empty());
-  CHECK_THAT(read(op(field(4, attribute + field(6, "\x01\x82")))), Contains("the file ends inside a number"));
-  CHECK_THAT(read(op(field(4, attribute + field(7, "abcde")))), Contains("a packed list ends inside a number"));
+  CHECK_THAT(read(op(field(4, attribute + field(6, "\x01\x82")))),
+             Contains("the file ends inside a number"));
+  CHECK_THAT(read(op(field(4, attribute + field(7, "abcde")))),
+             Contains("a packed list ends inside a number"));
 }
 
 TEST_CASE("fields of other versions are kept as they are") {
@@ -150,7 +169,9 @@ TEST_CASE("packed lists count into the budget") {
   Budget budget;
   budget.maxFields = 1000;
   std::string attribute = field(1, "axes") + number(2, 3);
-  CHECK_THAT(read(op(field(4, attribute + field(6, std::string(2000, '\1'))) + field(4, attribute)), budget), Contains("more than 1000 fields"));
+  CHECK_THAT(read(op(field(4, attribute + field(6, std::string(2000, '\1'))) + field(4, attribute)),
+                  budget),
+             Contains("more than 1000 fields"));
 }
 
 }  // namespace dtranspile

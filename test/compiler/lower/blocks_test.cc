@@ -1,11 +1,11 @@
-// Blocks within blocks: the gradients that the programs of blocks/ compute against differences of the same functions in double precision. And
-// lists that are fetched.
+// Blocks within blocks: the gradients that the programs of blocks/ compute against differences of
+// the same functions in double precision. And lists that are fetched.
 #include <cmath>
 #include <cstring>
 #include <functional>
 
 #include "runtime/exec/executor.h"
-#include "runtime/kernels/cpu/table.h"
+#include "runtime/kernels/cpu/call_table.h"
 #include "test/compiler/lower/text_program.h"
 
 namespace dtranspile::lower {
@@ -58,7 +58,9 @@ double branchInWhile(const Numbers& x) {
   Numbers y = scaled(x, 1.5);
   for (int i = 0; i < 3; ++i) {
     const bool large = mean(y) > 0.3;
-    y = scaled(large ? each(y, y, [](double a, double b) { return a * std::sin(b); }) : each(y, x, [](double a, double b) { return a * a - 0.5 * b; }), 0.8);
+    y = scaled(large ? each(y, y, [](double a, double b) { return a * std::sin(b); })
+                     : each(y, x, [](double a, double b) { return a * a - 0.5 * b; }),
+               0.8);
   }
   return weighted(y);
 }
@@ -93,11 +95,13 @@ void setVariable(exec::Executor& executor, const std::string& name, const Number
 std::vector<float> fetched(const exec::Executor& executor, size_t index) {
   const int buffer = executor.plan().main.fetches[index].buffer;
   const exec::Value* value = executor.value(buffer);
-  const auto* data = value ? value->as<float>() : reinterpret_cast<const float*>(executor.data(buffer));
+  const auto* data =
+      value ? value->as<float>() : reinterpret_cast<const float*>(executor.data(buffer));
   return {data, data + (value ? value->count() : executor.plan().buffers[buffer].count())};
 }
 
-void checkGradient(exec::Executor& executor, const Numbers& x, const std::function<double(const Numbers&)>& loss) {
+void checkGradient(exec::Executor& executor, const Numbers& x,
+                   const std::function<double(const Numbers&)>& loss) {
   constexpr double kStep = 1e-5, kTolerance = 2e-4;
   setVariable(executor, "x", x);
   setVariable(executor, "w", kWeights);
@@ -112,11 +116,13 @@ void checkGradient(exec::Executor& executor, const Numbers& x, const std::functi
     more[i] += kStep;
     less[i] -= kStep;
     INFO("element " << i);
-    CHECK(gradient[i] == Approx((loss(more) - loss(less)) / (2 * kStep)).epsilon(kTolerance).margin(1e-6));
+    CHECK(gradient[i] ==
+          Approx((loss(more) - loss(less)) / (2 * kStep)).epsilon(kTolerance).margin(1e-6));
   }
 }
 
-void checkProgram(const std::string& name, const std::vector<Numbers>& points, const std::function<double(const Numbers&)>& loss) {
+void checkProgram(const std::string& name, const std::vector<Numbers>& points,
+                  const std::function<double(const Numbers&)>& loss) {
   Compiled c(readText(name));
   c.options.main.fetches = {"loss", "x@GRAD"};
   c.options.main.mendDefects = true;
@@ -132,12 +138,18 @@ const Numbers kFirst = {0.9, 0.2, 0.6, -0.1, 0.5, 0.3}, kSecond = {-0.8, 0.3, -0
 
 }  // namespace
 
-TEST_CASE("the gradient of a loop within a loop") { checkProgram("while-in-while", {kFirst, kSecond}, whileInWhile); }
+TEST_CASE("the gradient of a loop within a loop") {
+  checkProgram("while-in-while", {kFirst, kSecond}, whileInWhile);
+}
 
-TEST_CASE("the gradient of branches within a loop, taken in some turns") { checkProgram("branch-in-while", {kFirst, kSecond}, branchInWhile); }
+TEST_CASE("the gradient of branches within a loop, taken in some turns") {
+  checkProgram("branch-in-while", {kFirst, kSecond}, branchInWhile);
+}
 
-// Of the branch of the last turn the framework keeps what x gets directly, and of y nothing (docs/operators/defects.md).
-TEST_CASE("a branch within a loop loses the gradient of what the loop hands on, as in the framework") {
+// Of the branch of the last turn the framework keeps what x gets directly, and of y nothing
+// (docs/operators/defects.md).
+TEST_CASE(
+    "a branch within a loop loses the gradient of what the loop hands on, as in the framework") {
   Compiled c(readText("branch-in-while"));
   c.options.main.fetches = {"loss", "x@GRAD"};
   REQUIRE(c.compile());
@@ -145,17 +157,23 @@ TEST_CASE("a branch within a loop loses the gradient of what the loop hands on, 
   auto executor = load(c);
   for (const auto& [x, large] : {std::pair(kFirst, false), std::pair(scaled(kFirst, 10), true)}) {
     Numbers y = scaled(x, 1.5);
-    for (int i = 0; i < 2; ++i) y = scaled(mean(y) > 0.3 ? each(y, y, [](double a, double b) { return a * std::sin(b); }) : Numbers(), 0.8);
+    for (int i = 0; i < 2; ++i)
+      y = scaled(mean(y) > 0.3 ? each(y, y, [](double a, double b) { return a * std::sin(b); })
+                               : Numbers(),
+                 0.8);
     REQUIRE((mean(y) > 0.3) == large);
     setVariable(*executor, "x", x);
     setVariable(*executor, "w", kWeights);
     REQUIRE(executor->RunMain().ok());
     const std::vector<float> gradient = fetched(*executor, 1);
-    for (size_t i = 0; i < x.size(); ++i) CHECK(gradient[i] == Approx(large ? 0 : -0.5 * 0.8 * kWeights[i]).margin(1e-7));
+    for (size_t i = 0; i < x.size(); ++i)
+      CHECK(gradient[i] == Approx(large ? 0 : -0.5 * 0.8 * kWeights[i]).margin(1e-7));
   }
 }
 
-TEST_CASE("the gradient of a loop within a branch, taken or not") { checkProgram("while-in-branch", {kFirst, kSecond, kFirst}, whileInBranch); }
+TEST_CASE("the gradient of a loop within a branch, taken or not") {
+  checkProgram("while-in-branch", {kFirst, kSecond, kFirst}, whileInBranch);
+}
 
 TEST_CASE("a list that is fetched shows its items and whose rows are whose") {
   Compiled c(R"mlir(
@@ -180,7 +198,8 @@ pd.program @main attributes {version = 2006002 : i64} {
   REQUIRE(value);
   CHECK(value->dims == std::vector<int64_t>{3, 3});
   CHECK(value->lod == Lod{{0, 2, 3}});
-  CHECK(fetched(*executor, 0) == std::vector<float>{0.9f, 0.2f, 0.6f, -0.1f, 0.5f, 0.3f, 0.9f, 0.2f, 0.6f});
+  CHECK(fetched(*executor, 0) ==
+        std::vector<float>{0.9f, 0.2f, 0.6f, -0.1f, 0.5f, 0.3f, 0.9f, 0.2f, 0.6f});
 }
 
 }  // namespace dtranspile::lower

@@ -1,5 +1,5 @@
-// Saved programs compiled and run in this process: the losses of every step are the framework's (golden.json), the parameters after the
-// last step those of after/.
+// Saved programs compiled and run in this process: the losses of every step are the framework's
+// (golden.json), the parameters after the last step those of after/.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -43,7 +43,8 @@ void compareSteps(ProgramCase& c, exec::Executor& executor) {
     c.step(executor, k);
     for (const exec::FetchSlot& fetch : executor.plan().main.fetches) {
       const json& expected = golden[c.goldenName(fetch.name)][k];
-      const double want = expected.is_array() ? expected.at(0).get<double>() : expected.get<double>();
+      const double want =
+          expected.is_array() ? expected.at(0).get<double>() : expected.get<double>();
       const double got = valueOf(executor, fetch.buffer);
       INFO(c.folder() << " step " << k << " " << fetch.name << ": " << got << ", not " << want);
       REQUIRE(std::fabs(got - want) <= 1e-5 + 1e-4 * std::fabs(want));
@@ -64,7 +65,9 @@ bool isNoise(const std::string& program, const std::string& parameter, int64_t e
     REQUIRE(!rows.empty());
     return rows;
   }();
-  return kRows.count({program, parameter, "*"}) + kRows.count({program, parameter, std::to_string(element)}) > 0;
+  return kRows.count({program, parameter, "*"}) +
+             kRows.count({program, parameter, std::to_string(element)}) >
+         0;
 }
 
 void compareParameters(const std::string& name, ProgramCase& c, exec::Executor& executor) {
@@ -76,21 +79,26 @@ void compareParameters(const std::string& name, ProgramCase& c, exec::Executor& 
     const auto* want = expected->as<float>();
     const auto* got = reinterpret_cast<const float*>(executor.data(p.buffer));
     for (int64_t i = 0; i < executor.plan().buffers[p.buffer].count(); ++i) {
-      if (std::fabs(got[i] - want[i]) <= 1e-5 + 1e-3 * std::fabs(want[i]) || isNoise(name, p.name, i)) continue;
+      if (std::fabs(got[i] - want[i]) <= 1e-5 + 1e-3 * std::fabs(want[i]) ||
+          isNoise(name, p.name, i))
+        continue;
       FAIL(p.name << "[" << i << "]: " << got[i] << ", not " << want[i]);
     }
   }
 }
 
 const char* const kCases[] = {
-    "fluid18/fit_a_line",   "fluid18/mnist_mlp",   "static26/fit_a_line", "static26/mlp_regression", "fluid18/lenet",        "fluid18/nesterov_exponential_mlp",
-    "fluid18/adamax_mlp",   "fluid18/rmsprop_mlp", "static26/lenet",      "static26/mlp_amp_ready",  "static26/resnet_thin", "pir33/fit_a_line",
-    "pir33/mlp_regression", "pir33/lenet",         "pir33/gpt_tiny"};
+    "fluid18/fit_a_line",      "fluid18/mnist_mlp",    "static26/fit_a_line",
+    "static26/mlp_regression", "fluid18/lenet",        "fluid18/nesterov_exponential_mlp",
+    "fluid18/adamax_mlp",      "fluid18/rmsprop_mlp",  "static26/lenet",
+    "static26/mlp_amp_ready",  "static26/resnet_thin", "pir33/fit_a_line",
+    "pir33/mlp_regression",    "pir33/lenet",          "pir33/gpt_tiny"};
 
 std::vector<std::string> models() {
   std::vector<std::string> names;
   for (const char* corpus : {"fluid18", "static26", "pir33"}) {
-    for (const std::string& name : test::CorpusCases(corpus)) names.push_back(std::string(corpus) + "/" + name);
+    for (const std::string& name : test::CorpusCases(corpus))
+      names.push_back(std::string(corpus) + "/" + name);
   }
   return names;
 }
@@ -98,7 +106,9 @@ std::vector<std::string> models() {
 // Those beyond kCases.
 std::vector<std::string> others() {
   std::vector<std::string> names = models();
-  const auto isCase = [](const std::string& name) { return std::find(std::begin(kCases), std::end(kCases), name) != std::end(kCases); };
+  const auto isCase = [](const std::string& name) {
+    return std::find(std::begin(kCases), std::end(kCases), name) != std::end(kCases);
+  };
   names.erase(std::remove_if(names.begin(), names.end(), isCase), names.end());
   return names;
 }
@@ -111,8 +121,10 @@ TEST_CASE("losses and parameters are the framework's") {
       ProgramCase c(name);
       CompileStatistics cold = compile(c), warm;
       REQUIRE(c.compile(warm));
-      std::cout << name << ": " << cold.nodes << " nodes, " << cold.kernelCalls << " kernel calls of " << cold.library.kernels << " kernels, " << cold.copies
-                << " copies; cold " << static_cast<int>(cold.totalMs) << " ms, warm " << static_cast<int>(warm.totalMs) << " ms\n";
+      std::cout << name << ": " << cold.nodes << " nodes, " << cold.kernelCalls
+                << " kernel calls of " << cold.library.kernels << " kernels, " << cold.copies
+                << " copies; cold " << static_cast<int>(cold.totalMs) << " ms, warm "
+                << static_cast<int>(warm.totalMs) << " ms\n";
       CHECK(warm.library.compiled == 0);
       auto executor = c.start(false);
       compareSteps(c, *executor);
@@ -136,7 +148,8 @@ TEST_CASE("every other model program, too") {
   }
 }
 
-// Kernels exist in float64: what a model computes in it is what the framework computes in float32, but for rounding.
+// Kernels exist in float64: what a model computes in it is what the framework computes in float32,
+// but for rounding.
 TEST_CASE("every model program in float64") {
   for (const std::string& name : models()) {
     DYNAMIC_SECTION(name) {
@@ -171,8 +184,9 @@ TEST_CASE("the start-up program in place of init/ gives the same losses") {
   }
 }
 
-// How much the loss of the first step of text_lstm rises per unit along the gradient of the recurrent weights, relative to what that gradient says:
-// 1 for a right one; and the square of its length.
+// How much the loss of the first step of text_lstm rises per unit along the gradient of the
+// recurrent weights, relative to what that gradient says: 1 for a right one; and the square of its
+// length.
 std::pair<double, double> riseAlongGradient(bool mendDefects) {
   ProgramCase c("fluid18/text_lstm");
   c.request().mendDefects = mendDefects;
@@ -192,7 +206,8 @@ std::pair<double, double> riseAlongGradient(bool mendDefects) {
     for (const exec::Persistable& p : executor->plan().persistables) {
       if (p.name != "lstm_0.w_0") continue;
       auto* weight = reinterpret_cast<float*>(executor->data(p.buffer));
-      for (int64_t i = 0; i < count; ++i) weight[i] += static_cast<float>((side == 0 ? -unit : unit) * gradient[i]);
+      for (int64_t i = 0; i < count; ++i)
+        weight[i] += static_cast<float>((side == 0 ? -unit : unit) * gradient[i]);
     }
     c.step(*executor, 0);
     losses[side] = valueOf(*executor, executor->plan().main.fetches[0].buffer);

@@ -11,7 +11,8 @@ std::vector<std::string> kinds(const json& plan) {
   std::vector<std::string> result;
   for (const json& node : plan["programs"]["main"]["body"]) {
     for (const char* kind : {"kernel", "call", "copy", "start", "wait"}) {
-      if (node.contains(kind)) result.push_back(kind == std::string("call") ? node["call"].get<std::string>() : kind);
+      if (node.contains(kind))
+        result.push_back(kind == std::string("call") ? node["call"].get<std::string>() : kind);
     }
   }
   return result;
@@ -37,7 +38,8 @@ TEST_CASE("an optimizer's update happens in the parameter's own memory") {
   c.options.main.feedDims["x"] = {8, 4};
   INFO(c.error);
   REQUIRE(c.compile());
-  CHECK(kinds(c.read()) == std::vector<std::string>{"kernel", "kernel"});  // the product is part of the sum
+  CHECK(kinds(c.read()) ==
+        std::vector<std::string>{"kernel", "kernel"});  // the product is part of the sum
   const json plan = c.read();
   CHECK(plan["programs"]["main"]["feeds"][0]["dims"] == json({8, 4}));
   CHECK(plan["persistables"].size() == 2);
@@ -103,7 +105,8 @@ TEST_CASE("errors say what to do") {
   }
 }
 
-TEST_CASE("a persistable made of others has no memory of its own, and is refused where it is read") {
+TEST_CASE(
+    "a persistable made of others has no memory of its own, and is refused where it is read") {
   std::string text = R"mlir(
 pd.var @a : tensor<2xf32> {parameter}
 pd.var @b : tensor<2xf32> {parameter}
@@ -121,7 +124,8 @@ pd.program @main attributes {version = 2006002 : i64} {
   CHECK(parts.read()["persistables"].size() == 2);
   whole.options.main.fetches = {"z"};
   CHECK_FALSE(whole.compile());
-  CHECK_THAT(whole.error, Catch::Contains("persistable whole") && Catch::Contains("shares the storage of others"));
+  CHECK_THAT(whole.error, Catch::Contains("persistable whole") &&
+                              Catch::Contains("shares the storage of others"));
 }
 
 TEST_CASE("temporaries that live together never overlap") {
@@ -131,12 +135,15 @@ pd.program @main attributes {version = 2006002 : i64} {
 )mlir";
   // A chain whose every second value is read again at the end.
   for (int i = 1; i <= 12; ++i) {
-    text += "  %x" + std::to_string(i) + " = pd.mul X(%x" + std::to_string(i - 1) + ") Y(%k) -> Out(\"v" + std::to_string(i) +
-            "\") {x_num_col_dims = 1 : i32, y_num_col_dims = 1 : i32} : (tensor<100x4xf32>, tensor<4x4xf32>) -> tensor<100x4xf32>\n";
+    text += "  %x" + std::to_string(i) + " = pd.mul X(%x" + std::to_string(i - 1) +
+            ") Y(%k) -> Out(\"v" + std::to_string(i) +
+            "\") {x_num_col_dims = 1 : i32, y_num_col_dims = 1 : i32} : (tensor<100x4xf32>, "
+            "tensor<4x4xf32>) -> tensor<100x4xf32>\n";
   }
   text.insert(text.find("  %x1 "), "  %k = pd.input \"k\" : tensor<4x4xf32>\n");
   text +=
-      "  %s = pd.sum X(%x2, %x4, %x6, %x12) -> Out(\"s\") : (tensor<100x4xf32>, tensor<100x4xf32>, tensor<100x4xf32>, tensor<100x4xf32>) -> "
+      "  %s = pd.sum X(%x2, %x4, %x6, %x12) -> Out(\"s\") : (tensor<100x4xf32>, tensor<100x4xf32>, "
+      "tensor<100x4xf32>, tensor<100x4xf32>) -> "
       "tensor<100x4xf32>\n}";
   Compiled c(text);
   c.options.main.fetches = {"s"};
@@ -162,7 +169,8 @@ pd.program @main attributes {version = 2006002 : i64} {
       const json& bufferB = plan["buffers"][b];
       const int64_t startA = bufferA["offset"], startB = bufferB["offset"];
       INFO("buffers " << a << " and " << b);
-      CHECK((startA + bufferA["bytes"].get<int64_t>() <= startB || startB + bufferB["bytes"].get<int64_t>() <= startA));
+      CHECK((startA + bufferA["bytes"].get<int64_t>() <= startB ||
+             startB + bufferB["bytes"].get<int64_t>() <= startA));
     }
   }
   CHECK(plan["arena_bytes"].get<int64_t>() < most / 2);
@@ -185,7 +193,8 @@ pd.program @main attributes {version = 2006002 : i64} {
   INFO(c.error);
   REQUIRE(c.compile());
   const json plan = c.read();
-  CHECK(kinds(plan) == std::vector<std::string>{"start", "kernel", "wait", "start", "wait", "kernel"});
+  CHECK(kinds(plan) ==
+        std::vector<std::string>{"start", "kernel", "wait", "start", "wait", "kernel"});
   CHECK(plan["comms"] == json::parse(R"([{"name": "grad", "axes": ["dp"]}])"));
   const json& body = plan["programs"]["main"]["body"];
   CHECK(body[0]["start"] == "all_reduce");
@@ -212,16 +221,23 @@ pd.program @main attributes {version = 2006002 : i64} {
 }
 
 TEST_CASE("a persistable is not updated in place while a collective under way uses it") {
-  const std::string start = "  %p = dist.all_reduce sum (%w) on @grad : (tensor<4xf32>) -> !dist.pending<tensor<4xf32>>\n";
-  const std::string update = "  %n = pd.elementwise_add X(%x) Y(%w) -> Out(\"n\") : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n";
-  const std::string wait = "  %s = dist.wait %p : (!dist.pending<tensor<4xf32>>) -> tensor<4xf32>\n";
+  const std::string start =
+      "  %p = dist.all_reduce sum (%w) on @grad : (tensor<4xf32>) -> "
+      "!dist.pending<tensor<4xf32>>\n";
+  const std::string update =
+      "  %n = pd.elementwise_add X(%x) Y(%w) -> Out(\"n\") : (tensor<4xf32>, tensor<4xf32>) -> "
+      "tensor<4xf32>\n";
+  const std::string wait =
+      "  %s = dist.wait %p : (!dist.pending<tensor<4xf32>>) -> tensor<4xf32>\n";
   const std::string set = "  pd.set @w, %n : tensor<4xf32>\n";
   CHECK(updatesInPlace(start + wait + update + set));
   CHECK_FALSE(updatesInPlace(start + update + wait + set));
   CHECK_FALSE(updatesInPlace(start + update + set + wait));
 
   // The new value, read by a collective that is waited for after the next update.
-  const std::string startNew = "  %p = dist.all_reduce sum (%n) on @grad : (tensor<4xf32>) -> !dist.pending<tensor<4xf32>>\n";
+  const std::string startNew =
+      "  %p = dist.all_reduce sum (%n) on @grad : (tensor<4xf32>) -> "
+      "!dist.pending<tensor<4xf32>>\n";
   const std::string again = "  pd.set @w, %x : tensor<4xf32>\n";
   CHECK_FALSE(updatesInPlace(update + set + startNew + again + wait));
 }

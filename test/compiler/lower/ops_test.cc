@@ -1,4 +1,5 @@
-// Every one-operator program of the corpus against the values the framework computed: none is left out, none may be refused.
+// Every one-operator program of the corpus against the values the framework computed: none is left
+// out, none may be refused.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -25,33 +26,44 @@ bool closeTo(double got, double want, double rtol, double atol) {
 }
 
 // Empty if the fetch is the golden value of that step.
-std::string compareFetch(ProgramCase& c, exec::Executor& executor, const exec::FetchSlot& fetch, int64_t step) {
+std::string compareFetch(ProgramCase& c, exec::Executor& executor, const exec::FetchSlot& fetch,
+                         int64_t step) {
   const bool exact = isRandom(c.info()) && isDrawn(c, fetch.name);
-  const double rtol = exact ? 0 : c.info()["rtol"].get<double>(), atol = exact ? 0 : c.info()["atol"].get<double>();
+  const double rtol = exact ? 0 : c.info()["rtol"].get<double>(),
+               atol = exact ? 0 : c.info()["atol"].get<double>();
   auto golden = io::ReadNpy(c.folder() + "/golden/" + fetch.name + ".npy");
   if (!golden.ok()) return std::string(golden.status().message());
   const Lod* lod = nullptr;
   const TensorView value = ProgramCase::valueOf(executor, fetch.buffer, &lod);
   const std::string ragged = c.folder() + "/golden/" + fetch.name + ".lod.json";
   if (fs::exists(ragged) && (lod == nullptr || json(*lod) != readJson(ragged))) {
-    return fetch.name + " has the LoD " + (lod ? json(*lod).dump() : "[]") + ", not " + readJson(ragged).dump();
+    return fetch.name + " has the LoD " + (lod ? json(*lod).dump() : "[]") + ", not " +
+           readJson(ragged).dump();
   }
-  // A value that the framework leaves unset is saved as no elements of float64: nothing to compare with.
+  // A value that the framework leaves unset is saved as no elements of float64: nothing to compare
+  // with.
   const bool unset = golden->view().bytes() == 0 && golden->dtype == DType::kFloat64;
   if (unset && (value.dtype != DType::kFloat64 || c.widened())) return "";
-  const int64_t count = value.bytes() / static_cast<int64_t>(SizeOf(value.dtype)), steps = c.info()["steps"];
-  const int64_t expected = golden->view().bytes() / static_cast<int64_t>(SizeOf(golden->dtype)) / steps;
-  if (count != expected) return fetch.name + " has " + std::to_string(count) + " elements, not " + std::to_string(expected);
+  const int64_t count = value.bytes() / static_cast<int64_t>(SizeOf(value.dtype)),
+                steps = c.info()["steps"];
+  const int64_t expected =
+      golden->view().bytes() / static_cast<int64_t>(SizeOf(golden->dtype)) / steps;
+  if (count != expected)
+    return fetch.name + " has " + std::to_string(count) + " elements, not " +
+           std::to_string(expected);
   for (int64_t i = 0; i < count; ++i) {
-    const double got = element(value.dtype, value.data, i), want = element(golden->dtype, golden->view().data, step * count + i);
+    const double got = element(value.dtype, value.data, i),
+                 want = element(golden->dtype, golden->view().data, step * count + i);
     if (!closeTo(got, want, rtol, atol)) {
-      return fetch.name + "[" + std::to_string(i) + "] of step " + std::to_string(step) + ": " + std::to_string(got) + ", not " + std::to_string(want);
+      return fetch.name + "[" + std::to_string(i) + "] of step " + std::to_string(step) + ": " +
+             std::to_string(got) + ", not " + std::to_string(want);
     }
   }
   return "";
 }
 
-// Ops lowered by a row must become what the row says (native.h): "gather (block 0, op 3)" a call of dt_gather, or a kernel. Empty if they do.
+// Ops lowered by a row must become what the row says (native.h): "gather (block 0, op 3)" a call of
+// dt_gather, or a kernel. Empty if they do.
 std::string compareForms(const std::vector<exec::Node>& body) {
   static const std::set<std::string> kOfAnyOp = {"dt_share_lod", "dt_list_clear"};
   for (const exec::Node& node : body) {
@@ -60,25 +72,33 @@ std::string compareForms(const std::vector<exec::Node>& body) {
     }
     const auto form = nativeForm(node.op.substr(0, node.op.find(' ')));
     if (!form || form->blocks || kOfAnyOp.count(node.callee) != 0) continue;
-    const bool said = node.kind == exec::Node::Kind::kKernel
-                          ? form->formula
-                          : node.kind != exec::Node::Kind::kCall || std::count(form->calls.begin(), form->calls.end(), node.callee) != 0;
-    if (!said) return node.op + " becomes " + (node.kind == exec::Node::Kind::kKernel ? "a formula" : node.callee) + ", which its row does not say";
+    const bool said =
+        node.kind == exec::Node::Kind::kKernel
+            ? form->formula
+            : node.kind != exec::Node::Kind::kCall ||
+                  std::count(form->calls.begin(), form->calls.end(), node.callee) != 0;
+    if (!said)
+      return node.op + " becomes " +
+             (node.kind == exec::Node::Kind::kKernel ? "a formula" : node.callee) +
+             ", which its row does not say";
   }
   return "";
 }
 
-// DTRANSPILE_OPS, a regular expression over names of cases and op types, picks some and says of each how it went.
+// DTRANSPILE_OPS, a regular expression over names of cases and op types, picks some and says of
+// each how it went.
 bool picked(const json& info, const std::string& name) {
   const char* pattern = std::getenv("DTRANSPILE_OPS");
   if (pattern == nullptr) return true;
   const std::regex wanted(pattern);
   bool any = std::regex_match(name, wanted);
-  for (const json& type : info["op_types"]) any |= std::regex_match(type.get<std::string>(), wanted);
+  for (const json& type : info["op_types"])
+    any |= std::regex_match(type.get<std::string>(), wanted);
   return any;
 }
 
-// A step of a case with random numbers, again and again until there are enough of them. What has a seed draws the same each time.
+// A step of a case with random numbers, again and again until there are enough of them. What has a
+// seed draws the same each time.
 std::string drawAll(ProgramCase& c, exec::Executor& executor, int64_t step) {
   Statistics statistics(c);
   std::string difference;
@@ -90,7 +110,8 @@ std::string drawAll(ProgramCase& c, exec::Executor& executor, int64_t step) {
 }
 
 void runAll(const std::string& corpus, bool float64 = false) {
-  const std::string cache = (fs::temp_directory_path() / ("dtranspile-ops-" + std::to_string(getpid()))).string();
+  const std::string cache =
+      (fs::temp_directory_path() / ("dtranspile-ops-" + std::to_string(getpid()))).string();
   int passed = 0;
   std::string failures;
   for (const std::string& name : test::CorpusCases(corpus)) {

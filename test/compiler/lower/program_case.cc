@@ -12,7 +12,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/widen-float64/pass.h"
 #include "runtime/io/tensor_record.h"
-#include "runtime/kernels/cpu/table.h"
+#include "runtime/kernels/cpu/call_table.h"
 #include "runtime/tensor/widen.h"
 #include "test/corpus_path.h"
 
@@ -37,15 +37,18 @@ std::string readAll(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-ProgramCase::ProgramCase(const std::string& name, const std::string& cache) : folder_(test::CorpusPath(name)), info_(readJson(folder_ + "/case.json")) {
+ProgramCase::ProgramCase(const std::string& name, const std::string& cache)
+    : folder_(test::CorpusPath(name)), info_(readJson(folder_ + "/case.json")) {
   std::string pattern = (fs::temp_directory_path() / "dtranspile-lower-test-XXXXXX").string();
   temporary_ = mkdtemp(pattern.data());
   context_.loadDialect<pd::PdDialect>();
-  handler_ = std::make_unique<mlir::ScopedDiagnosticHandler>(&context_, [this](mlir::Diagnostic& d) { errors += d.str() + "\n"; });
+  handler_ = std::make_unique<mlir::ScopedDiagnosticHandler>(
+      &context_, [this](mlir::Diagnostic& d) { errors += d.str() + "\n"; });
   options_.main.fetches = info_["fetch"].get<std::vector<std::string>>();
   if (info_.contains("fetch_values")) options_.main.fetches.clear();
   for (const json& value : info_.value("fetch_values", json::array())) {
-    const std::string name = "#" + std::to_string(value["op_index"].get<int>()) + "." + std::to_string(value["result"].get<int>());
+    const std::string name = "#" + std::to_string(value["op_index"].get<int>()) + "." +
+                             std::to_string(value["result"].get<int>());
     goldenNames_[name] = value["name"];
     options_.main.fetches.push_back(name);
   }
@@ -61,7 +64,8 @@ std::string ProgramCase::goldenName(const std::string& fetch) const {
 
 bool ProgramCase::import(const std::string& which, pd::ProgramOp& program) {
   ImportOptions options;
-  options.file = folder_ + "/" + which + (fs::exists(folder_ + "/" + which + ".json") ? ".json" : ".pdmodel");
+  options.file =
+      folder_ + "/" + which + (fs::exists(folder_ + "/" + which + ".json") ? ".json" : ".pdmodel");
   options.symbol = which;
   auto imported = importAny(*module_, readAll(options.file), options);
   if (mlir::failed(imported)) return false;
@@ -72,11 +76,15 @@ bool ProgramCase::import(const std::string& which, pd::ProgramOp& program) {
 bool ProgramCase::load() {
   module_ = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context_));
   if (!import("main", main_)) return false;
-  if ((fs::exists(folder_ + "/startup.pdmodel") || fs::exists(folder_ + "/startup.json")) && !import("startup", startup_)) return false;
+  if ((fs::exists(folder_ + "/startup.pdmodel") || fs::exists(folder_ + "/startup.json")) &&
+      !import("startup", startup_))
+    return false;
   for (const json& feed : info_["feeds"]) {
     const std::string name = feed["name"];
-    const bool dense = feed.contains("file") && feed["file"].get<std::string>().find("{step}") == std::string::npos;
-    auto opened = dense ? io::Feed::OpenNpy(folder_ + "/" + feed["file"].get<std::string>()) : io::Feed::Open(folder_ + "/feeds", name);
+    const bool dense = feed.contains("file") &&
+                       feed["file"].get<std::string>().find("{step}") == std::string::npos;
+    auto opened = dense ? io::Feed::OpenNpy(folder_ + "/" + feed["file"].get<std::string>())
+                        : io::Feed::Open(folder_ + "/feeds", name);
     check(opened.status(), name);
     options_.main.feedDims[name] = opened->dims();
     feeds_.emplace(name, std::move(*opened));
@@ -118,7 +126,8 @@ std::unique_ptr<exec::Executor> ProgramCase::start(bool runStartup) {
     auto tensor = Widened(std::move(*read), (*executor)->plan().buffers[p.buffer].dtype);
     check(tensor.status(), path);
     const TensorView view = tensor->view();
-    if ((*executor)->plan().buffers[p.buffer].bytes != view.bytes()) throw std::runtime_error(path + " has another size");
+    if ((*executor)->plan().buffers[p.buffer].bytes != view.bytes())
+      throw std::runtime_error(path + " has another size");
     std::memcpy((*executor)->data(p.buffer), view.data, static_cast<size_t>(view.bytes()));
   }
   return std::move(*executor);
@@ -143,14 +152,16 @@ void ProgramCase::step(exec::Executor& executor, int64_t step) {
       check(value->Assign(read->view()), feed.name);
       value->lod = read->lod;
     } else if (read->bytes.size() > 0) {
-      std::memcpy(executor.data(feed.buffer), read->bytes.data(), static_cast<size_t>(read->bytes.size()));
+      std::memcpy(executor.data(feed.buffer), read->bytes.data(),
+                  static_cast<size_t>(read->bytes.size()));
     }
   }
   if (info_.contains("lr_per_step")) {
     const auto rate = info_["lr_per_step"][step].get<float>();
     for (const exec::Persistable& p : executor.plan().persistables) {
       if (p.name != info_["lr_var"].get<std::string>()) continue;
-      if (executor.plan().buffers[p.buffer].dtype == DType::kFloat64) *reinterpret_cast<double*>(executor.data(p.buffer)) = rate;
+      if (executor.plan().buffers[p.buffer].dtype == DType::kFloat64)
+        *reinterpret_cast<double*>(executor.data(p.buffer)) = rate;
       else std::memcpy(executor.data(p.buffer), &rate, sizeof rate);
     }
   }

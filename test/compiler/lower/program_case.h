@@ -22,7 +22,8 @@ std::string readAll(const std::string& path);
 
 class ProgramCase {
  public:
-  // `name` below the corpora ("fluid18/lenet"). `cache`: folder of compiled kernels; empty: one of its own.
+  // `name` below the corpora ("fluid18/lenet"). `cache`: folder of compiled kernels; empty: one of
+  // its own.
   explicit ProgramCase(const std::string& name, const std::string& cache = "");
   ~ProgramCase();
 
@@ -33,7 +34,8 @@ class ProgramCase {
   bool widen();
   bool widened() const { return widened_; }
 
-  // Loads the plan and gives the persistables their values: from init/, or by the start-up program. Throws on failure.
+  // Loads the plan and gives the persistables their values: from init/, or by the start-up program.
+  // Throws on failure.
   std::unique_ptr<exec::Executor> start(bool runStartup);
 
   // Feeds one step and runs it. Throws on failure.
@@ -41,7 +43,8 @@ class ProgramCase {
 
   // The value of a buffer after a step, wherever it lives; LoD where it has one.
   static TensorView valueOf(const exec::Executor& executor, int buffer, const Lod** lod = nullptr);
-  // The name that a fetch has in golden.json. Values of PIR have none of their own: there it is one of case.json.
+  // The name that a fetch has in golden.json. Values of PIR have none of their own: there it is one
+  // of case.json.
   std::string goldenName(const std::string& fetch) const;
 
   std::string plan() const { return temporary_ + "/plan"; }

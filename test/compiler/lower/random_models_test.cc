@@ -1,5 +1,6 @@
-// Models that draw random numbers (tag `random`), run from the framework's own parameters. Where every draw has a seed and a generator that we
-// know, losses are the framework's. Elsewhere its losses must be such as our draws give: each lies within the spread of many runs of ours.
+// Models that draw random numbers (tag `random`), run from the framework's own parameters. Where
+// every draw has a seed and a generator that we know, losses are the framework's. Elsewhere its
+// losses must be such as our draws give: each lies within the spread of many runs of ours.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
@@ -13,7 +14,8 @@ namespace dtranspile::lower {
 namespace {
 
 constexpr int kRuns = 40;
-// The framework's value is one draw more. Six deviations of Student's distribution with 39 degrees of freedom: fewer than one in a million.
+// The framework's value is one draw more. Six deviations of Student's distribution with 39 degrees
+// of freedom: fewer than one in a million.
 constexpr double kErrors = 6;
 
 std::vector<std::string> randomModels() {
@@ -65,19 +67,23 @@ void compareSpread(const ProgramCase& c, const Draws& draws) {
   for (const auto& [key, values] : draws) {
     const auto [mean, deviation] = meanAndDeviation(values);
     const double want = goldenOf(golden, key.first, key.second);
-    INFO(c.folder() << " step " << key.second << " " << key.first << ": the framework has " << want << ", " << values.size() << " runs give " << mean
-                    << " with deviation " << deviation);
-    CHECK(std::fabs(want - mean) <= kErrors * deviation * std::sqrt(1 + 1.0 / kRuns) + 1e-5 + 1e-4 * std::fabs(want));
+    INFO(c.folder() << " step " << key.second << " " << key.first << ": the framework has " << want
+                    << ", " << values.size() << " runs give " << mean << " with deviation "
+                    << deviation);
+    CHECK(std::fabs(want - mean) <=
+          kErrors * deviation * std::sqrt(1 + 1.0 / kRuns) + 1e-5 + 1e-4 * std::fabs(want));
     if (deviation > 0) varied.insert(key.first);
   }
-  CHECK(varied.count(c.info()["loss"].get<std::string>()) == 1);  // noise that is not drawn is no noise
+  CHECK(varied.count(c.info()["loss"].get<std::string>()) ==
+        1);  // noise that is not drawn is no noise
 }
 
 void compareValues(const ProgramCase& c, const Draws& draws) {
   const json golden = readJson(c.folder() + "/golden.json");
   for (const auto& [key, values] : draws) {
     const double want = goldenOf(golden, key.first, key.second);
-    INFO(c.folder() << " step " << key.second << " " << key.first << ": " << values.front() << ", not " << want);
+    INFO(c.folder() << " step " << key.second << " " << key.first << ": " << values.front()
+                    << ", not " << want);
     CHECK(std::fabs(values.front() - want) <= 1e-5 + 1e-4 * std::fabs(want));
   }
 }

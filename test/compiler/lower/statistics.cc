@@ -50,7 +50,9 @@ double deviationOf(const std::vector<double>& values) {
 // A share of n that is expected to be p.
 std::string shareIs(double share, double p, double n, const std::string& what) {
   const double error = kErrors * std::sqrt(std::max(p * (1 - p), 1e-12) / n);
-  return std::fabs(share - p) <= error ? "" : "a share of " + text(share) + " is " + what + ", expected " + text(p) + " within " + text(error);
+  return std::fabs(share - p) <= error ? ""
+                                       : "a share of " + text(share) + " is " + what +
+                                             ", expected " + text(p) + " within " + text(error);
 }
 
 }  // namespace
@@ -60,9 +62,11 @@ class Statistics::Checker {
   explicit Checker(ProgramCase& c) : c_(c), said_(c.info().value("stats", json::object())) {}
 
   std::string add(const exec::Executor& executor) {
-    for (const exec::FetchSlot& fetch : executor.plan().main.fetches) fetched_[fetch.name] = sampleOf(ProgramCase::valueOf(executor, fetch.buffer));
+    for (const exec::FetchSlot& fetch : executor.plan().main.fetches)
+      fetched_[fetch.name] = sampleOf(ProgramCase::valueOf(executor, fetch.buffer));
     for (const auto& [name, sample] : fetched_) {
-      if (std::string difference = shape(name, sample); !difference.empty()) return name + difference;
+      if (std::string difference = shape(name, sample); !difference.empty())
+        return name + difference;
     }
     for (const auto& [name, stats] : said_.items()) {
       if (!fetched_.contains(name)) return name + " is no fetch";
@@ -77,22 +81,30 @@ class Statistics::Checker {
   std::string finish() { return checkAll(kOfAll, collected_); }
 
   bool enough() const {
-    return std::all_of(collected_.begin(), collected_.end(), [](const auto& entry) { return entry.second.values.empty() || entry.second.size() >= kDraws; });
+    return std::all_of(collected_.begin(), collected_.end(), [](const auto& entry) {
+      return entry.second.values.empty() || entry.second.size() >= kDraws;
+    });
   }
 
  private:
   std::string shape(const std::string& name, const Sample& sample) {
     auto golden = io::ReadNpy(c_.folder() + "/golden/" + name + ".npy");
     if (!golden.ok()) return ": " + std::string(golden.status().message());
-    if (golden->dtype != sample.dtype) return std::string(" is ") + NameOf(sample.dtype) + ", not " + NameOf(golden->dtype);
+    if (golden->dtype != sample.dtype)
+      return std::string(" is ") + NameOf(sample.dtype) + ", not " + NameOf(golden->dtype);
     const std::vector<int64_t> dims(golden->dims.begin(), golden->dims.end());
     // A variable of one number keeps its declared rank.
-    if (golden->view().bytes() == static_cast<int64_t>(SizeOf(golden->dtype)) && sample.values.size() == 1) return "";
-    return dims == sample.dims ? "" : " has the extents " + json(sample.dims).dump() + ", not " + json(dims).dump();
+    if (golden->view().bytes() == static_cast<int64_t>(SizeOf(golden->dtype)) &&
+        sample.values.size() == 1)
+      return "";
+    return dims == sample.dims
+               ? ""
+               : " has the extents " + json(sample.dims).dump() + ", not " + json(dims).dump();
   }
 
   // What one step must show, and what all draws together must.
-  using Check = std::string (Checker::*)(const json& expected, const json& stats, const Sample& sample);
+  using Check = std::string (Checker::*)(const json& expected, const json& stats,
+                                         const Sample& sample);
   struct Row {
     Check ofStep = nullptr, ofAll = nullptr;
   };
@@ -124,23 +136,28 @@ class Statistics::Checker {
         const auto row = rows().find(key);
         if (row == rows().end()) return name + ": no check of '" + key + "'";
         const Check check = row->second.*which;
-        if (std::string difference = check ? (this->*check)(expected, stats, samples.at(name)) : ""; !difference.empty()) return name + ": " + difference;
+        if (std::string difference = check ? (this->*check)(expected, stats, samples.at(name)) : "";
+            !difference.empty())
+          return name + ": " + difference;
       }
     }
     return "";
   }
 
-  std::string all(const Sample& sample, const std::function<bool(double)>& holds, const std::string& what) {
+  std::string all(const Sample& sample, const std::function<bool(double)>& holds,
+                  const std::string& what) {
     for (double value : sample.values) {
       if (!holds(value)) return text(value) + " is not " + what;
     }
     return "";
   }
   std::string least(const json& e, const json&, const Sample& s) {
-    return all(s, [low = e.get<double>()](double v) { return v >= low - 1e-6; }, "at least " + e.dump());
+    return all(
+        s, [low = e.get<double>()](double v) { return v >= low - 1e-6; }, "at least " + e.dump());
   }
   std::string most(const json& e, const json&, const Sample& s) {
-    return all(s, [high = e.get<double>()](double v) { return v <= high + 1e-6; }, "at most " + e.dump());
+    return all(
+        s, [high = e.get<double>()](double v) { return v <= high + 1e-6; }, "at most " + e.dump());
   }
   std::string integer(const json&, const json&, const Sample& s) {
     return all(s, [](double v) { return v == std::trunc(v); }, "whole");
@@ -152,17 +169,27 @@ class Statistics::Checker {
   std::string mean(const json& e, const json& stats, const Sample& s) {
     const double error = kErrors * stats.value("std", deviationOf(s.values)) / std::sqrt(s.size());
     const double found = meanOf(s.values), want = e.get<double>();
-    return std::fabs(found - want) <= error ? "" : "mean " + text(found) + ", expected " + text(want) + " within " + text(error);
+    return std::fabs(found - want) <= error
+               ? ""
+               : "mean " + text(found) + ", expected " + text(want) + " within " + text(error);
   }
   std::string deviation(const json& e, const json&, const Sample& s) {
-    // The standard error of a standard deviation is below std / sqrt(n) for all the distributions here.
-    const double want = e.get<double>(), found = deviationOf(s.values), error = kErrors * want / std::sqrt(s.size()) + 1e-3;
-    return std::fabs(found - want) <= error ? "" : "standard deviation " + text(found) + ", expected " + text(want) + " within " + text(error);
+    // The standard error of a standard deviation is below std / sqrt(n) for all the distributions
+    // here.
+    const double want = e.get<double>(), found = deviationOf(s.values),
+                 error = kErrors * want / std::sqrt(s.size()) + 1e-3;
+    return std::fabs(found - want) <= error ? ""
+                                            : "standard deviation " + text(found) + ", expected " +
+                                                  text(want) + " within " + text(error);
   }
   std::string frequencies(const json& e, const json&, const Sample& s) {
     for (size_t k = 0; k < e.size(); ++k) {
-      const auto hits = static_cast<double>(std::count(s.values.begin(), s.values.end(), static_cast<double>(k)));
-      if (std::string difference = shareIs(hits / s.size(), e[k].get<double>(), s.size(), "class " + std::to_string(k)); !difference.empty()) return difference;
+      const auto hits =
+          static_cast<double>(std::count(s.values.begin(), s.values.end(), static_cast<double>(k)));
+      if (std::string difference =
+              shareIs(hits / s.size(), e[k].get<double>(), s.size(), "class " + std::to_string(k));
+          !difference.empty())
+        return difference;
     }
     return "";
   }
@@ -176,22 +203,26 @@ class Statistics::Checker {
   std::string distinct(const json&, const json&, const Sample& s) {
     const auto width = static_cast<size_t>(s.dims.back());
     for (size_t row = 0; row + width <= s.values.size(); row += width) {
-      if (std::set<double>(s.values.begin() + row, s.values.begin() + row + width).size() != width) return "a number occurs twice in a row";
+      if (std::set<double>(s.values.begin() + row, s.values.begin() + row + width).size() != width)
+        return "a number occurs twice in a row";
     }
     return "";
   }
 
-  // Elements of a slice over the dims behind the first of `dropped_axes`, which is dropped as a whole.
+  // Elements of a slice over the dims behind the first of `dropped_axes`, which is dropped as a
+  // whole.
   static size_t sliceOf(const json& stats, const Sample& s) {
     const size_t axes = stats.value("dropped_axes", json::array()).size();
     size_t slice = 1;
-    for (size_t d = axes == 0 ? s.dims.size() : axes; d < s.dims.size(); ++d) slice *= static_cast<size_t>(s.dims[d]);
+    for (size_t d = axes == 0 ? s.dims.size() : axes; d < s.dims.size(); ++d)
+      slice *= static_cast<size_t>(s.dims[d]);
     return slice;
   }
   std::string slices(const json&, const json& stats, const Sample& s) {
     const size_t slice = sliceOf(stats, s);
     for (size_t at = 0; at < s.values.size(); at += slice) {
-      const auto zeros = static_cast<size_t>(std::count(s.values.begin() + at, s.values.begin() + at + slice, 0.0));
+      const auto zeros = static_cast<size_t>(
+          std::count(s.values.begin() + at, s.values.begin() + at + slice, 0.0));
       if (zeros != 0 && zeros != slice) return "a slice is dropped in part";
     }
     return gradientFollows(s);
@@ -204,16 +235,19 @@ class Statistics::Checker {
     return shareIs(zeros / slices, e.get<double>(), slices, "dropped");
   }
 
-  // out = x f and gradient = w f with the same f, so out w = gradient x; the loss is the sum of out w.
+  // out = x f and gradient = w f with the same f, so out w = gradient x; the loss is the sum of out
+  // w.
   std::string gradientFollows(const Sample& s) {
     const Sample &x = feed("x"), &w = feed("w_out"), &gradient = fetched_["x@GRAD"];
-    if (x.values.size() != s.values.size() || w.values.size() != s.values.size() || gradient.values.size() != s.values.size())
+    if (x.values.size() != s.values.size() || w.values.size() != s.values.size() ||
+        gradient.values.size() != s.values.size())
       return "no gradient to compare with";
     double loss = 0;
     for (size_t i = 0; i < s.values.size(); ++i) {
       const double a = s.values[i] * w.values[i], b = gradient.values[i] * x.values[i];
       loss += a;
-      if (std::fabs(a - b) > 1e-5 + 1e-4 * std::fabs(a)) return "the gradient of element " + std::to_string(i) + " does not agree with the mask";
+      if (std::fabs(a - b) > 1e-5 + 1e-4 * std::fabs(a))
+        return "the gradient of element " + std::to_string(i) + " does not agree with the mask";
     }
     for (const auto& [name, sample] : fetched_) {
       const bool isLoss = name.find("sum_") != std::string::npos && sample.values.size() == 1;
@@ -223,7 +257,8 @@ class Statistics::Checker {
     return "";
   }
 
-  // Elements that were kept: x, or x / (1 - p) where dropout scales while training; and the mask, which is the fetch of bytes.
+  // Elements that were kept: x, or x / (1 - p) where dropout scales while training; and the mask,
+  // which is the fetch of bytes.
   std::string kept(const json& e, const json& stats, const Sample& s) {
     const double scale = e == "upscale_in_train" ? 1 / (1 - stats.at("dropped").get<double>()) : 1;
     const Sample& x = feed("x");
@@ -232,7 +267,8 @@ class Statistics::Checker {
       for (size_t i = 0; i < s.values.size(); ++i) {
         const double want = mask.values[i] * x.values[i] * scale;
         if (std::fabs(s.values[i] - want) > 1e-5 + 1e-4 * std::fabs(want))
-          return "element " + std::to_string(i) + " is " + text(s.values[i]) + ", by the mask " + text(want);
+          return "element " + std::to_string(i) + " is " + text(s.values[i]) + ", by the mask " +
+                 text(want);
       }
       return "";
     }
@@ -242,7 +278,8 @@ class Statistics::Checker {
   static std::pair<double, double> commonest(const Sample& s) {
     std::map<double, double> counts;
     for (double value : s.values) ++counts[value];
-    return *std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    return *std::max_element(counts.begin(), counts.end(),
+                             [](const auto& a, const auto& b) { return a.second < b.second; });
   }
   // alpha_dropout: what is dropped has one value, and no gradient.
   std::string twoValued(const json&, const json&, const Sample& s) {
@@ -250,27 +287,34 @@ class Statistics::Checker {
     const Sample& gradient = fetched_["x@GRAD"];
     if (gradient.values.size() != s.values.size()) return "no gradient to compare with";
     for (size_t i = 0; i < s.values.size(); ++i) {
-      if ((gradient.values[i] == 0) != (s.values[i] == value)) return "the gradient of element " + std::to_string(i) + " does not agree with the mask";
+      if ((gradient.values[i] == 0) != (s.values[i] == value))
+        return "the gradient of element " + std::to_string(i) + " does not agree with the mask";
     }
     return "";
   }
-  std::string mostCommon(const json& e, const json&, const Sample& s) { return shareIs(commonest(s).second / s.size(), e.get<double>(), s.size(), "dropped"); }
+  std::string mostCommon(const json& e, const json&, const Sample& s) {
+    return shareIs(commonest(s).second / s.size(), e.get<double>(), s.size(), "dropped");
+  }
 
   // Each instance is a window of the input's: the last two dims are cropped.
   std::string crop(const json&, const json&, const Sample& s) {
     const Sample& x = feed("x");
     const size_t rank = s.dims.size();
-    const int64_t h = x.dims[rank - 2], w = x.dims[rank - 1], oh = s.dims[rank - 2], ow = s.dims[rank - 1];
+    const int64_t h = x.dims[rank - 2], w = x.dims[rank - 1], oh = s.dims[rank - 2],
+                  ow = s.dims[rank - 1];
     auto matches = [&](int64_t instance, int64_t row, int64_t column) {
       for (int64_t i = 0; i < oh * ow; ++i) {
-        if (s.values[static_cast<size_t>(instance * oh * ow + i)] != x.values[static_cast<size_t>(instance * h * w + (row + i / ow) * w + column + i % ow)])
+        if (s.values[static_cast<size_t>(instance * oh * ow + i)] !=
+            x.values[static_cast<size_t>(instance * h * w + (row + i / ow) * w + column + i % ow)])
           return false;
       }
       return true;
     };
-    for (int64_t instance = 0; instance < static_cast<int64_t>(s.values.size()) / (oh * ow); ++instance) {
+    for (int64_t instance = 0; instance < static_cast<int64_t>(s.values.size()) / (oh * ow);
+         ++instance) {
       bool found = false;
-      for (int64_t at = 0; at < (h - oh + 1) * (w - ow + 1) && !found; ++at) found = matches(instance, at / (w - ow + 1), at % (w - ow + 1));
+      for (int64_t at = 0; at < (h - oh + 1) * (w - ow + 1) && !found; ++at)
+        found = matches(instance, at / (w - ow + 1), at % (w - ow + 1));
       if (!found) return "instance " + std::to_string(instance) + " is no window of the input";
     }
     return "";
@@ -312,11 +356,13 @@ double element(DType dtype, const std::byte* data, int64_t i) {
 }
 
 bool isRandom(const json& info) {
-  return std::any_of(info["tags"].begin(), info["tags"].end(), [](const json& tag) { return tag == "random" || tag == "dropout"; });
+  return std::any_of(info["tags"].begin(), info["tags"].end(),
+                     [](const json& tag) { return tag == "random" || tag == "dropout"; });
 }
 
 bool isReproducible(ProgramCase& c) {
-  // Ops that take what they draw from `seed`; random_crop has it in a variable, dropout only where it is fixed.
+  // Ops that take what they draw from `seed`; random_crop has it in a variable, dropout only where
+  // it is fixed.
   static const llvm::StringSet<> kSeeded = {"uniform_random",
                                             "gaussian_random",
                                             "truncated_gaussian_random",
@@ -329,7 +375,8 @@ bool isReproducible(ProgramCase& c) {
   c.program()->walk([&](mlir::Operation* op) {
     if (!pd::OpView::isFrameworkOp(op)) return;
     const pd::OpView view(op);
-    if (!view.spec() || (view.spec()->effects & pd::kRandom) == 0 || view.type() == "random_crop") return;
+    if (!view.spec() || (view.spec()->effects & pd::kRandom) == 0 || view.type() == "random_crop")
+      return;
     const bool fixed = view.type() != "dropout" || view.getBool("fix_seed");
     reproducible &= kSeeded.contains(view.type()) && view.getInt("seed") != 0 && fixed;
   });
@@ -342,7 +389,9 @@ bool isDrawn(ProgramCase& c, const std::string& name) {
   c.program()->walk([&](mlir::Operation* op) {
     if (!pd::OpView::isFrameworkOp(op)) return;
     const pd::OpView view(op);
-    if (!view.spec() || (view.spec()->effects & pd::kRandom) == 0 || kComputes.contains(view.type())) return;
+    if (!view.spec() || (view.spec()->effects & pd::kRandom) == 0 ||
+        kComputes.contains(view.type()))
+      return;
     for (mlir::Value result : op->getResults()) drawn |= pd::nameOf(result) == name;
   });
   return drawn;

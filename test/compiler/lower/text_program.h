@@ -22,7 +22,8 @@ namespace dtranspile::lower {
 class Compiled {
  public:
   explicit Compiled(const std::string& text) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "dtranspile-plan-test-XXXXXX").string();
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "dtranspile-plan-test-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());
     context_.loadDialect<pd::PdDialect, dist::DistDialect>();
     handler_ = std::make_unique<mlir::ScopedDiagnosticHandler>(&context_, [&](mlir::Diagnostic& d) {

@@ -23,7 +23,8 @@ TEST_CASE("the order of each stage") {
   CHECK(rowOf("1F1B", {3, 1, 6}, 0) == "F0 F1 F2 B0 F3 B1 F4 B2 F5 B3 B4 B5");
   CHECK(rowOf("1F1B", {3, 1, 6}, 1) == "F0 F1 B0 F2 B1 F3 B2 F4 B3 F5 B4 B5");
   CHECK(rowOf("1F1B", {3, 1, 6}, 2) == "F0 B0 F1 B1 F2 B2 F3 B3 F4 B4 F5 B5");
-  CHECK(rowOf("1F1B", {2, 2, 4}, 1) == "F0 F1 F1.0 B1.0 F1.1 B1.1 F2 B0 F3 B1 F1.2 B1.2 F1.3 B1.3 B2 B3");
+  CHECK(rowOf("1F1B", {2, 2, 4}, 1) ==
+        "F0 F1 F1.0 B1.0 F1.1 B1.1 F2 B0 F3 B1 F1.2 B1.2 F1.3 B1.3 B2 B3");
   CHECK(rowOf("ZB-H1", {2, 1, 3}, 1) == "F0 B0 F1 B1 W0 F2 B2 W1 W2");
 }
 

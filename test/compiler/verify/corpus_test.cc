@@ -1,4 +1,5 @@
-// No false alarms: every job that the pipeline makes from the programs below is verified, for 2, 4 and 100,000 ranks, at equal cost.
+// No false alarms: every job that the pipeline makes from the programs below is verified, for 2, 4
+// and 100,000 ranks, at equal cost.
 #include <catch2/catch.hpp>
 #include <ctime>
 
@@ -12,8 +13,12 @@ namespace dtranspile::verify::test {
 namespace {
 
 const char* const kPrograms[] = {
-    "fluid18/fit_a_line",   "fluid18/mnist_mlp",   "fluid18/lenet",  "fluid18/nesterov_exponential_mlp", "fluid18/adamax_mlp",     "fluid18/rmsprop_mlp",
-    "fluid18/adadelta_mlp", "static26/fit_a_line", "static26/lenet", "static26/mlp_regression",          "static26/mlp_amp_ready",
+    "fluid18/fit_a_line",     "fluid18/mnist_mlp",
+    "fluid18/lenet",          "fluid18/nesterov_exponential_mlp",
+    "fluid18/adamax_mlp",     "fluid18/rmsprop_mlp",
+    "fluid18/adadelta_mlp",   "static26/fit_a_line",
+    "static26/lenet",         "static26/mlp_regression",
+    "static26/mlp_amp_ready",
 };
 
 void checkVerified(mlir::ModuleOp job) {
@@ -73,7 +78,9 @@ TEST_CASE("batch norm over the whole batch is verified without sites") {
   }
 }
 
-TEST_CASE("batch norm per rank is verified once its sites are declared, and refuted where the whole batch is required") {
+TEST_CASE(
+    "batch norm per rank is verified once its sites are declared, and refuted where the whole "
+    "batch is required") {
   Jobs jobs;
   auto job = jobs.make("static26/resnet_thin", 4);
   VerifyReport before = verifyJob(*job, nullptr);
@@ -84,7 +91,8 @@ TEST_CASE("batch norm per rank is verified once its sites are declared, and refu
   VerifyReport after = verifyJob(*job, nullptr);
   INFO(messagesOf(after));
   CHECK(after.overall() == Verdict::Holds);
-  CHECK(messageWith(after, Message::Level::Note, "site").position.find("batch_norm") != std::string::npos);
+  CHECK(messageWith(after, Message::Level::Note, "site").position.find("batch_norm") !=
+        std::string::npos);
   VerifyOptions whole;
   whole.whole = true;
   CHECK(verifyJob(*job, nullptr, whole).overall() == Verdict::Refuted);
@@ -124,11 +132,14 @@ TEST_CASE("a job that holds no programs is unknown, not a crash") {
   nlohmann::ordered_json manifest = makeManifest(*job, nlohmann::ordered_json::object());
   for (auto module : llvm::make_early_inc_range(job->getOps<mlir::ModuleOp>())) module.erase();
   CHECK(exitCode(verifyJob(*job, nullptr).overall()) == 3);
-  CHECK(exitCode(verifyJob(*job, &manifest).overall()) == 1);  // it says of fetches what needs the reference
+  CHECK(exitCode(verifyJob(*job, &manifest).overall()) ==
+        1);  // it says of fetches what needs the reference
 }
 
 // The loss is Σ(w·l) / Σw over the batch: what a rank divides by is its own share of Σw.
-TEST_CASE("a weighted mean is a site that says what its ratio is, and is refuted where the whole batch is required") {
+TEST_CASE(
+    "a weighted mean is a site that says what its ratio is, and is refuted where the whole batch "
+    "is required") {
   Jobs jobs;
   auto job = jobs.make("pir33/bert_tiny", 2);
   VerifyReport undeclared = verifyJob(*job, nullptr);
@@ -139,12 +150,14 @@ TEST_CASE("a weighted mean is a site that says what its ratio is, and is refuted
   CHECK(declared.overall() == Verdict::Holds);
   const Message& note = messageWith(declared, Message::Level::Note, "site");
   CHECK(note.op == "elementwise_div");
-  CHECK_THAT(note.text, Catch::Contains("the mean of the ranks' ratios is not the ratio of the sums"));
+  CHECK_THAT(note.text,
+             Catch::Contains("the mean of the ranks' ratios is not the ratio of the sums"));
   VerifyOptions options;
   options.whole = true;
   VerifyReport whole = verifyJob(*job, nullptr, options);
   CHECK(whole.overall() == Verdict::Refuted);
-  CHECK_THAT(messageWith(whole, Message::Level::Refuted, "site").remedy, Catch::Contains("the same divisor"));
+  CHECK_THAT(messageWith(whole, Message::Level::Refuted, "site").remedy,
+             Catch::Contains("the same divisor"));
 }
 
 TEST_CASE("feeds that are cut and feeds that are not do not meet in an op") {
@@ -159,7 +172,8 @@ TEST_CASE("feeds that are cut and feeds that are not do not meet in an op") {
     VerifyReport report = verifyJob(*job, nullptr);
     INFO(messagesOf(report));
     CHECK(report.overall() == Verdict::Unknown);
-    CHECK_THAT(messageWith(report, Message::Level::Unknown, "misfit").text, Catch::Contains("fit only where this one's is 1"));
+    CHECK_THAT(messageWith(report, Message::Level::Unknown, "misfit").text,
+               Catch::Contains("fit only where this one's is 1"));
   }
 }
 
@@ -202,15 +216,18 @@ TEST_CASE("a manifest that does not belong to its module is refuted") {
   strategy = {{"trainers", 2}, {"collective_mode", "grad_allreduce"}};
   manifest = makeManifest(*job, strategy);
   CHECK(verifyJob(*job, &manifest).overall() == Verdict::Holds);
-  for (nlohmann::ordered_json other : {nlohmann::ordered_json{{"trainers", 4}}, nlohmann::ordered_json{{"collective_mode", "local_sgd"}}}) {
+  for (nlohmann::ordered_json other : {nlohmann::ordered_json{{"trainers", 4}},
+                                       nlohmann::ordered_json{{"collective_mode", "local_sgd"}}}) {
     nlohmann::ordered_json contradicting = makeManifest(*job, other);
     VerifyReport refuted = verifyJob(*job, &contradicting);
-    CHECK_THAT(messageWith(refuted, Message::Level::Refuted, "manifest").position, Catch::Contains("strategy." + other.begin().key()));
+    CHECK_THAT(messageWith(refuted, Message::Level::Refuted, "manifest").position,
+               Catch::Contains("strategy." + other.begin().key()));
   }
   manifest["loss"] = "another";
   VerifyReport report = verifyJob(*job, &manifest);
   CHECK(exitCode(report.overall()) == 1);
-  CHECK(messageWith(report, Message::Level::Refuted, "manifest").position.find("loss") != std::string::npos);
+  CHECK(messageWith(report, Message::Level::Refuted, "manifest").position.find("loss") !=
+        std::string::npos);
 }
 
 }  // namespace dtranspile::verify::test

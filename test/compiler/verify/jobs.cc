@@ -16,16 +16,21 @@ Jobs::Jobs() {
   context_.loadDialect<pd::PdDialect, dist::DistDialect>();
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> Jobs::make(const std::string& name, const CollectiveStrategy& strategy) {
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context_));
+mlir::OwningOpRef<mlir::ModuleOp> Jobs::make(const std::string& name,
+                                             const CollectiveStrategy& strategy) {
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::ModuleOp::create(mlir::UnknownLoc::get(&context_));
   for (const char* program : {"main", "startup"}) {
     ImportOptions options;
     options.file = std::string(program) + (name.starts_with("pir33/") ? ".json" : ".pdmodel");
     options.symbol = program;
-    mlir::FailureOr<std::string> bytes = readFile(&context_, dtranspile::test::CorpusPath(name + "/" + options.file));
-    if (mlir::failed(bytes) || mlir::failed(importAny(*module, *bytes, options))) throw std::runtime_error("cannot import " + name);
+    mlir::FailureOr<std::string> bytes =
+        readFile(&context_, dtranspile::test::CorpusPath(name + "/" + options.file));
+    if (mlir::failed(bytes) || mlir::failed(importAny(*module, *bytes, options)))
+      throw std::runtime_error("cannot import " + name);
   }
-  if (mlir::failed(transpileCollective(*module, strategy))) throw std::runtime_error("cannot transpile " + name);
+  if (mlir::failed(transpileCollective(*module, strategy)))
+    throw std::runtime_error("cannot transpile " + name);
   return module;
 }
 
@@ -36,7 +41,8 @@ mlir::OwningOpRef<mlir::ModuleOp> Jobs::make(const std::string& name, int64_t tr
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> Jobs::parse(const std::string& text) {
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context_, /*verifyAfterParse=*/false));
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(
+      text, mlir::ParserConfig(&context_, /*verifyAfterParse=*/false));
   if (!module) throw std::runtime_error("the test's module does not parse");
   return module;
 }
@@ -58,12 +64,15 @@ pd::ProgramOp programOf(mlir::ModuleOp job, llvm::StringRef name) {
 std::vector<pd::OpView> opsOfType(mlir::Operation* root, llvm::StringRef type, bool inserted) {
   std::vector<pd::OpView> ops;
   root->walk([&](mlir::Operation* op) {
-    if (pd::OpView::isFrameworkOp(op) && pd::OpView(op).type() == type && !(inserted && op->hasAttr(dist::kSrcAttr))) ops.emplace_back(op);
+    if (pd::OpView::isFrameworkOp(op) && pd::OpView(op).type() == type &&
+        !(inserted && op->hasAttr(dist::kSrcAttr)))
+      ops.emplace_back(op);
   });
   return ops;
 }
 
-const Message& messageWith(const VerifyReport& report, Message::Level level, const std::string& rule) {
+const Message& messageWith(const VerifyReport& report, Message::Level level,
+                           const std::string& rule) {
   for (const Rung& rung : report.rungs)
     for (const Message& message : rung.messages)
       if (message.level == level && message.rule == rule) return message;

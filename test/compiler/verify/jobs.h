@@ -1,12 +1,13 @@
-// Jobs for the tests of verification: corpus programs through the real importer and pipeline, and the few edits that plant a bug.
+// Jobs for the tests of verification: corpus programs through the real importer and pipeline, and
+// the few edits that plant a bug.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "compiler/analysis/report.h"
 #include "compiler/strategy/collective.h"
-#include "compiler/verify/report/report.h"
 #include "dialects/dist/dist.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
@@ -20,7 +21,8 @@ class Jobs {
   Jobs();
 
   // A corpus case ("fluid18/mnist_mlp"), transpiled. Throws std::runtime_error when it cannot be.
-  mlir::OwningOpRef<mlir::ModuleOp> make(const std::string& name, const CollectiveStrategy& strategy);
+  mlir::OwningOpRef<mlir::ModuleOp> make(const std::string& name,
+                                         const CollectiveStrategy& strategy);
   mlir::OwningOpRef<mlir::ModuleOp> make(const std::string& name, int64_t trainers);
   mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string& text);
   mlir::MLIRContext* context() { return &context_; }
@@ -43,10 +45,12 @@ std::vector<Op> opsOf(mlir::Operation* root) {
 }
 
 // Framework ops of a type; `inserted`: only those that a pass put in.
-std::vector<pd::OpView> opsOfType(mlir::Operation* root, llvm::StringRef type, bool inserted = false);
+std::vector<pd::OpView> opsOfType(mlir::Operation* root, llvm::StringRef type,
+                                  bool inserted = false);
 
 // The first message of a level with that rule; fails the test if there is none.
-const Message& messageWith(const VerifyReport& report, Message::Level level, const std::string& rule);
+const Message& messageWith(const VerifyReport& report, Message::Level level,
+                           const std::string& rule);
 
 // All messages, for INFO.
 std::string messagesOf(const VerifyReport& report);

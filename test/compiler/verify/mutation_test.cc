@@ -1,4 +1,5 @@
-// Planted bugs: each is refuted, at the right op, with a message that says what to do. Edits are made to jobs of the real pipeline.
+// Planted bugs: each is refuted, at the right op, with a message that says what to do. Edits are
+// made to jobs of the real pipeline.
 #include <catch2/catch.hpp>
 
 #include "compiler/verify/relations/relations.h"
@@ -11,7 +12,8 @@ namespace {
 using Catch::Matchers::Contains;
 
 // fluid18/mnist_mlp on 4 ranks, one reduction per gradient, edited.
-VerifyReport verifyEdited(const std::function<void(mlir::ModuleOp, pd::ProgramOp)>& edit, const std::string& program = "fluid18/mnist_mlp") {
+VerifyReport verifyEdited(const std::function<void(mlir::ModuleOp, pd::ProgramOp)>& edit,
+                          const std::string& program = "fluid18/mnist_mlp") {
   Jobs jobs;
   auto job = jobs.make(program, unfused(4));
   declareSites(*job);
@@ -21,7 +23,8 @@ VerifyReport verifyEdited(const std::function<void(mlir::ModuleOp, pd::ProgramOp
 }
 
 void bypass(mlir::Operation* op) {
-  for (auto [result, operand] : llvm::zip(op->getResults(), op->getOperands())) result.replaceAllUsesWith(operand);
+  for (auto [result, operand] : llvm::zip(op->getResults(), op->getOperands()))
+    result.replaceAllUsesWith(operand);
   op->erase();
 }
 
@@ -59,7 +62,9 @@ void declareDifferent(mlir::ModuleOp job, llvm::StringRef variable, llvm::String
   mlir::Builder builder(job.getContext());
   for (pd::VarOp var : opsOf<pd::VarOp>(roleOf(job)))
     if (var.getSymName() == variable)
-      var->setAttr(dist::kRelAttr, dist::RelAttr::of(var.getSymNameAttr(), {dist::AxisRelAttr::different(builder.getStringAttr("dp"), tag)}));
+      var->setAttr(dist::kRelAttr,
+                   dist::RelAttr::of(var.getSymNameAttr(), {dist::AxisRelAttr::different(
+                                                               builder.getStringAttr("dp"), tag)}));
 }
 
 const Message& refuted(const VerifyReport& report, const std::string& rule) {
@@ -77,19 +82,24 @@ VerifyReport verifyCast(mlir::Type (*type)(mlir::Builder&), int32_t code) {
         mlir::OpBuilder builder(update.operation());
         auto cast = [&](mlir::Value value, mlir::Type to, int32_t from, int32_t into) {
           mlir::Type result = llvm::cast<mlir::RankedTensorType>(value.getType()).clone(to);
-          llvm::SmallVector<mlir::NamedAttribute> attributes = {builder.getNamedAttr("in_dtype", builder.getI32IntegerAttr(from)),
-                                                                builder.getNamedAttr("out_dtype", builder.getI32IntegerAttr(into))};
-          return pd::createOp(builder, value.getLoc(), "cast", {{"X", {value}}}, {{"Out", {{"cast_" + std::to_string(into), result}}}}, attributes,
+          llvm::SmallVector<mlir::NamedAttribute> attributes = {
+              builder.getNamedAttr("in_dtype", builder.getI32IntegerAttr(from)),
+              builder.getNamedAttr("out_dtype", builder.getI32IntegerAttr(into))};
+          return pd::createOp(builder, value.getLoc(), "cast", {{"X", {value}}},
+                              {{"Out", {{"cast_" + std::to_string(into), result}}}}, attributes,
                               pd::kBackward)
               .output("Out");
         };
         constexpr int32_t kFloat32 = 5;
-        update.setInput("Grad", 0, cast(cast(update.input("Grad"), type(builder), kFloat32, code), builder.getF32Type(), code, kFloat32));
+        update.setInput("Grad", 0,
+                        cast(cast(update.input("Grad"), type(builder), kFloat32, code),
+                             builder.getF32Type(), code, kFloat32));
       },
       "fluid18/fit_a_line");
 }
 
-// A gradient of equal values on all ranks is cut over both levels, one after the other, and put together at once.
+// A gradient of equal values on all ranks is cut over both levels, one after the other, and put
+// together at once.
 VerifyReport verifyCutTwice(llvm::StringRef first, llvm::StringRef second) {
   Jobs jobs;
   CollectiveStrategy strategy;
@@ -106,7 +116,8 @@ VerifyReport verifyCutTwice(llvm::StringRef first, llvm::StringRef second) {
     auto commOver = [&](llvm::StringRef axes) {
       for (dist::CommOp comm : job->getOps<dist::CommOp>()) {
         std::string names;
-        for (llvm::StringRef axis : comm.getAxes().getAsValueRange<mlir::StringAttr>()) names += axis.str() + " ";
+        for (llvm::StringRef axis : comm.getAxes().getAsValueRange<mlir::StringAttr>())
+          names += axis.str() + " ";
         if (names == axes) return mlir::FlatSymbolRefAttr::get(comm.getSymNameAttr());
       }
       throw std::runtime_error("no comm over " + axes.str());
@@ -115,11 +126,14 @@ VerifyReport verifyCutTwice(llvm::StringRef first, llvm::StringRef second) {
     for (llvm::StringRef axis : {first, second}) {
       auto partType = llvm::cast<mlir::RankedTensorType>(part.getType());
       mlir::Type half = partType.clone({partType.getDimSize(0) / 2, partType.getDimSize(1)});
-      part = dist::ReduceScatterOp::create(builder, value.getLoc(), mlir::TypeRange(half), dist::ReduceAttr::get(job->getContext(), dist::Reduce::Max),
-                                           mlir::ValueRange(part), commOver(axis), builder.getI64IntegerAttr(0))
+      part = dist::ReduceScatterOp::create(
+                 builder, value.getLoc(), mlir::TypeRange(half),
+                 dist::ReduceAttr::get(job->getContext(), dist::Reduce::Max),
+                 mlir::ValueRange(part), commOver(axis), builder.getI64IntegerAttr(0))
                  .getResult(0);
     }
-    auto gathered = dist::AllGatherOp::create(builder, value.getLoc(), mlir::TypeRange(whole), mlir::ValueRange(part), commOver("inter intra "),
+    auto gathered = dist::AllGatherOp::create(builder, value.getLoc(), mlir::TypeRange(whole),
+                                              mlir::ValueRange(part), commOver("inter intra "),
                                               builder.getI64IntegerAttr(0), mlir::UnitAttr());
     update.setInput("Grad", 0, gathered.getResult(0));
     return verifyJob(*job, nullptr);
@@ -130,7 +144,8 @@ VerifyReport verifyCutTwice(llvm::StringRef first, llvm::StringRef second) {
 }  // namespace
 
 TEST_CASE("a missing all_reduce") {
-  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) { bypass(opsOf<dist::AllReduceOp>(main)[0]); });
+  VerifyReport report = verifyEdited(
+      [](mlir::ModuleOp, pd::ProgramOp main) { bypass(opsOf<dist::AllReduceOp>(main)[0]); });
   const Message& message = refuted(report, "reduced-once");
   CHECK(message.op == "momentum");
   CHECK_THAT(message.text, Contains("fc_2.w_0@GRAD") || Contains("fc_2.b_0@GRAD"));
@@ -140,7 +155,9 @@ TEST_CASE("a missing all_reduce") {
 }
 
 TEST_CASE("the loss scaled by 1/n twice") {
-  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) { repeat(opsOfType(main, "scale", true)[0].operation()); });
+  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) {
+    repeat(opsOfType(main, "scale", true)[0].operation());
+  });
   const Message& message = refuted(report, "scale");
   CHECK(message.op == "scale");
   CHECK_THAT(message.text, Contains("1/4 times"));
@@ -150,14 +167,17 @@ TEST_CASE("the loss scaled by 1/n twice") {
 }
 
 TEST_CASE("the loss never scaled") {
-  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) { bypass(opsOfType(main, "scale", true)[0].operation()); });
+  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) {
+    bypass(opsOfType(main, "scale", true)[0].operation());
+  });
   const Message& message = refuted(report, "scale");
   CHECK(message.op == "fill_constant");
   CHECK_THAT(message.text, Contains("4 times"));
 }
 
 TEST_CASE("a gradient reduced twice") {
-  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) { repeat(opsOf<dist::AllReduceOp>(main)[0]); });
+  VerifyReport report = verifyEdited(
+      [](mlir::ModuleOp, pd::ProgramOp main) { repeat(opsOf<dist::AllReduceOp>(main)[0]); });
   const Message& message = refuted(report, "scale");
   CHECK(message.op == "dist.all_reduce");
   CHECK_THAT(message.text, Contains("already equal on all ranks"));
@@ -171,8 +191,9 @@ TEST_CASE("a gradient that adds a reduced term and others that are not") {
           if (!(sum.role() & pd::kBackward)) continue;
           mlir::Value term = sum.input("X");
           mlir::OpBuilder builder(sum.operation());
-          auto early = dist::AllReduceOp::create(builder, sum.operation()->getLoc(), mlir::TypeRange(term.getType()), reduction.getReduceAttr(),
-                                                 mlir::ValueRange(term), reduction.getCommAttr());
+          auto early = dist::AllReduceOp::create(
+              builder, sum.operation()->getLoc(), mlir::TypeRange(term.getType()),
+              reduction.getReduceAttr(), mlir::ValueRange(term), reduction.getCommAttr());
           return sum.setInput("X", 0, early.getResult(0));
         }
         FAIL("no gradient is a sum");
@@ -190,7 +211,8 @@ TEST_CASE("a gradient replaced by zeros") {
     mlir::OpBuilder builder(update.operation());
     mlir::Value gradient = update.input("Grad");
     pd::OpView zeros =
-        pd::createOp(builder, gradient.getLoc(), "fill_zeros_like", {{"X", {gradient}}}, {{"Out", {{"zeros", gradient.getType()}}}}, {}, pd::kBackward);
+        pd::createOp(builder, gradient.getLoc(), "fill_zeros_like", {{"X", {gradient}}},
+                     {{"Out", {{"zeros", gradient.getType()}}}}, {}, pd::kBackward);
     update.setInput("Grad", 0, zeros.output("Out"));
   });
   CHECK(exitCode(report.overall()) == 3);
@@ -219,12 +241,15 @@ TEST_CASE("gradients of two parameters of one shape swapped") {
 }
 
 TEST_CASE("a parameter that is no longer set") {
-  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) { opsOf<pd::SetOp>(main)[0].erase(); });
+  VerifyReport report =
+      verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) { opsOf<pd::SetOp>(main)[0].erase(); });
   CHECK_THAT(refuted(report, "update").position, Contains("fc_0.b_0"));
 }
 
 TEST_CASE("gradients combined with max") {
-  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) { opsOf<dist::AllReduceOp>(main)[0].setReduce(dist::Reduce::Max); });
+  VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) {
+    opsOf<dist::AllReduceOp>(main)[0].setReduce(dist::Reduce::Max);
+  });
   const Message& message = refuted(report, "reduction");
   CHECK(message.op == "dist.all_reduce");
   CHECK_THAT(message.text, Contains("P(sum)") && Contains("max"));
@@ -241,14 +266,16 @@ TEST_CASE("an attribute of an op changed on the way") {
 TEST_CASE("another seed of a draw") {
   VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
     mlir::Builder builder(job.getContext());
-    opsOfType(programOf(job, "startup"), "uniform_random")[0].setAttr("seed", builder.getI32IntegerAttr(77));
+    opsOfType(programOf(job, "startup"), "uniform_random")[0].setAttr(
+        "seed", builder.getI32IntegerAttr(77));
   });
   CHECK_THAT(refuted(report, "D30").text, Contains("`seed`"));
 }
 
 TEST_CASE("an op without the attributes of the reference's") {
   VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp main) {
-    opsOfType(main, "momentum")[0].operation()->setAttr("attrs", mlir::DictionaryAttr::get(job.getContext()));
+    opsOfType(main, "momentum")[0].operation()->setAttr(
+        "attrs", mlir::DictionaryAttr::get(job.getContext()));
   });
   CHECK(exitCode(report.overall()) == 1);
   CHECK(report.find("structure")->verdict == Verdict::Refuted);
@@ -259,7 +286,8 @@ TEST_CASE("replicas that start differently") {
     pd::ProgramOp startup = programOf(job, "startup");
     for (dist::BroadcastOp op : opsOf<dist::BroadcastOp>(startup)) bypass(op);
     for (pd::OpView op : opsOfType(startup, "uniform_random"))
-      op.operation()->setAttr(dist::kStreamsAttr, mlir::Builder(op.operation()->getContext()).getStrArrayAttr({"dp"}));
+      op.operation()->setAttr(dist::kStreamsAttr,
+                              mlir::Builder(op.operation()->getContext()).getStrArrayAttr({"dp"}));
   });
   const Message& message = refuted(report, "invariant");
   CHECK_THAT(message.text, Contains("X(random)"));
@@ -268,7 +296,8 @@ TEST_CASE("replicas that start differently") {
 
 TEST_CASE("a root outside of the communicator") {
   VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
-    for (dist::BroadcastOp op : opsOf<dist::BroadcastOp>(programOf(job, "startup"))) op.setRootAttr(dist::SelAttr::point(op.getContext(), "dp", 7));
+    for (dist::BroadcastOp op : opsOf<dist::BroadcastOp>(programOf(job, "startup")))
+      op.setRootAttr(dist::SelAttr::point(op.getContext(), "dp", 7));
   });
   CHECK(exitCode(report.overall()) == 1);
   CHECK(report.find("structure")->verdict == Verdict::Refuted);
@@ -278,7 +307,8 @@ TEST_CASE("a clip that sees gradients before they are reduced") {
   VerifyReport report = verifyEdited(
       [](mlir::ModuleOp, pd::ProgramOp main) {
         for (pd::OpView norm : opsOfType(main, "squared_l2_norm"))
-          if (auto reduction = norm.input("X").getDefiningOp<dist::AllReduceOp>()) return norm.setInput("X", 0, reduction.getInputs()[0]);
+          if (auto reduction = norm.input("X").getDefiningOp<dist::AllReduceOp>())
+            return norm.setInput("X", 0, reduction.getInputs()[0]);
         FAIL("no norm of a reduced gradient");
       },
       "static26/bert_tiny");
@@ -319,13 +349,16 @@ TEST_CASE("a composite that is not one of those which are understood") {
         pd::OpView sgd = opsOfType(main, "sgd")[0];
         mlir::Operation* op = sgd.operation();
         mlir::OpBuilder builder(op);
-        auto composite =
-            dist::CompositeOp::create(builder, op->getLoc(), op->getResultTypes(), builder.getStringAttr("sync_sgd"),
-                                      builder.getStrArrayAttr({"Grad", "LearningRate", "Param"}), op->getOperands(), builder.getStrArrayAttr({"ParamOut"}),
-                                      builder.getStrArrayAttr({pd::nameOf(op->getResult(0))}), op->getAttrOfType<mlir::DictionaryAttr>("attrs"));
+        auto composite = dist::CompositeOp::create(
+            builder, op->getLoc(), op->getResultTypes(), builder.getStringAttr("sync_sgd"),
+            builder.getStrArrayAttr({"Grad", "LearningRate", "Param"}), op->getOperands(),
+            builder.getStrArrayAttr({"ParamOut"}),
+            builder.getStrArrayAttr({pd::nameOf(op->getResult(0))}),
+            op->getAttrOfType<mlir::DictionaryAttr>("attrs"));
         composite->setAttr(dist::kSrcAttr, op->getAttr(dist::kSrcAttr));
         mlir::Block* body = builder.createBlock(&composite.getBody());
-        for (mlir::Value operand : op->getOperands()) body->addArgument(operand.getType(), operand.getLoc());
+        for (mlir::Value operand : op->getOperands())
+          body->addArgument(operand.getType(), operand.getLoc());
         REQUIRE(sgd.input("Param") == op->getOperand(2));
         dist::YieldOp::create(builder, op->getLoc(), mlir::ValueRange(body->getArgument(2)));
         op->replaceAllUsesWith(composite.getResults());
@@ -339,18 +372,21 @@ TEST_CASE("a composite that is not one of those which are understood") {
 
 TEST_CASE("a gradient cast to another type and back") {
   SECTION("integers lose more than precision") {
-    VerifyReport report = verifyCast([](mlir::Builder& builder) -> mlir::Type { return builder.getI32Type(); }, 2);
+    VerifyReport report =
+        verifyCast([](mlir::Builder& builder) -> mlir::Type { return builder.getI32Type(); }, 2);
     INFO(messagesOf(report));
     CHECK(exitCode(report.overall()) == 3);
     CHECK(messageWith(report, Message::Level::Unknown, "unknown-relation").op == "cast");
   }
   SECTION("so do booleans") {
-    VerifyReport report = verifyCast([](mlir::Builder& builder) -> mlir::Type { return builder.getI1Type(); }, 0);
+    VerifyReport report =
+        verifyCast([](mlir::Builder& builder) -> mlir::Type { return builder.getI1Type(); }, 0);
     INFO(messagesOf(report));
     CHECK(exitCode(report.overall()) == 3);
   }
   SECTION("rounding is declared") {
-    VerifyReport report = verifyCast([](mlir::Builder& builder) -> mlir::Type { return builder.getF16Type(); }, 4);
+    VerifyReport report =
+        verifyCast([](mlir::Builder& builder) -> mlir::Type { return builder.getF16Type(); }, 4);
     CHECK_THAT(refuted(report, "contract").text, Contains("fp16_wire"));
   }
 }
@@ -362,7 +398,8 @@ TEST_CASE("parts that are put together in another order than they were cut") {
   VerifyReport wrong = verifyCutTwice("intra ", "inter ");
   INFO(messagesOf(wrong));
   CHECK(exitCode(wrong.overall()) == 3);
-  CHECK(messageWith(wrong, Message::Level::Unknown, "unknown-relation").op == "dist.reduce_scatter");
+  CHECK(messageWith(wrong, Message::Level::Unknown, "unknown-relation").op ==
+        "dist.reduce_scatter");
 }
 
 // No class of ranks can be formed of it yet, and that is no fault of the job.
@@ -371,7 +408,9 @@ TEST_CASE("an op without a specialisation leaves the verdict open") {
     pd::OpView update = opsOfType(main, "momentum")[0];
     mlir::OpBuilder builder(update.operation());
     mlir::Value value = update.input("Grad");
-    update.setInput("Grad", 0, dist::CopyOp::create(builder, value.getLoc(), value.getType(), value, dist::Memory::Host));
+    update.setInput(
+        "Grad", 0,
+        dist::CopyOp::create(builder, value.getLoc(), value.getType(), value, dist::Memory::Host));
   });
   INFO(messagesOf(report));
   CHECK(exitCode(report.overall()) == 3);
@@ -396,7 +435,8 @@ TEST_CASE("a level of a hierarchical reduction that is left out or stands twice"
     auto job = jobs.make("fluid18/mnist_mlp", strategy);
     dist::AllReduceOp level = between(programOf(*job));
     auto wait = llvm::cast<dist::WaitOp>(*level->getResult(0).user_begin());
-    for (auto [result, input] : llvm::zip(wait.getResults(), level.getInputs())) result.replaceAllUsesWith(input);
+    for (auto [result, input] : llvm::zip(wait.getResults(), level.getInputs()))
+      result.replaceAllUsesWith(input);
     wait.erase();
     level.erase();
     refuted(verifyJob(*job, nullptr), "reduced-once");
@@ -447,7 +487,8 @@ TEST_CASE("a parameter that is set on some ranks only") {
     pd::SetOp update = lastSet(main, "fc_0.w_0");
     mlir::OpBuilder builder(update);
     auto where = dist::SelAttr::point(main.getContext(), "dp", 0);
-    auto on = dist::OnOp::create(builder, update.getLoc(), mlir::TypeRange(), where, mlir::ValueRange(), dist::TaskAttr(), mlir::IntegerAttr());
+    auto on = dist::OnOp::create(builder, update.getLoc(), mlir::TypeRange(), where,
+                                 mlir::ValueRange(), dist::TaskAttr(), mlir::IntegerAttr());
     builder.createBlock(&on.getBody());
     update->moveBefore(dist::YieldOp::create(builder, update.getLoc(), mlir::ValueRange()));
   });
@@ -467,7 +508,9 @@ TEST_CASE("an average of replicas that is none") {
     return mlir::Value();
   };
   SECTION("the mean difference itself") {
-    edit = [](pd::ProgramOp, pd::OpView outer) { outer.output("Out").replaceAllUsesWith(outer.input("Y")); };
+    edit = [](pd::ProgramOp, pd::OpView outer) {
+      outer.output("Out").replaceAllUsesWith(outer.input("Y"));
+    };
     text = "ends as the difference of";
   }
   SECTION("parameters that are summed, not differences") {
@@ -478,16 +521,21 @@ TEST_CASE("an average of replicas that is none") {
     text = "ends as the difference of";
   }
   SECTION("taken from the snapshot of another parameter") {
-    edit = [&](pd::ProgramOp main, pd::OpView outer) { outer.setInput("X", 0, snapshotOf(main, "fc_1.b_0")); };
+    edit = [&](pd::ProgramOp main, pd::OpView outer) {
+      outer.setInput("X", 0, snapshotOf(main, "fc_1.b_0"));
+    };
     text = "that is no mean of the ranks' values";
   }
   SECTION("the first difference from the snapshot of another parameter") {
-    edit = [&](pd::ProgramOp main, pd::OpView) { opsOfType(main, "elementwise_sub", true)[0].setInput("X", 0, snapshotOf(main, "fc_1.b_0")); };
+    edit = [&](pd::ProgramOp main, pd::OpView) {
+      opsOfType(main, "elementwise_sub", true)[0].setInput("X", 0, snapshotOf(main, "fc_1.b_0"));
+    };
     text = "that is no mean of the ranks' values";
   }
   SECTION("another factor than 1/n") {
     edit = [](pd::ProgramOp main, pd::OpView outer) {
-      pd::OpView(outer.input("Y").getDefiningOp()).setAttr("scale", mlir::Builder(main.getContext()).getF32FloatAttr(0.5F));
+      pd::OpView(outer.input("Y").getDefiningOp())
+          .setAttr("scale", mlir::Builder(main.getContext()).getF32FloatAttr(0.5F));
     };
     text = "takes 2 times the mean difference";
     rule = "scale";
@@ -502,7 +550,9 @@ TEST_CASE("an average of replicas that is none") {
   CHECK_THAT(refuted(report, rule).text, Contains(text));
 }
 
-TEST_CASE("a variable that differs between ranks has the scale and the contract that it is declared with") {
+TEST_CASE(
+    "a variable that differs between ranks has the scale and the contract that it is declared "
+    "with") {
   Jobs jobs;
   CollectiveStrategy strategy = unfused(4);
   auto job = jobs.make("static26/resnet_thin", strategy);
@@ -512,26 +562,33 @@ TEST_CASE("a variable that differs between ranks has the scale and the contract 
   pd::SetOp statistics = lastSet(main, "batch_norm2d_0.w_1");
   mlir::OpBuilder builder(statistics);
   auto scaled = [&](mlir::Value value, float factor) {
-    return pd::createOp(builder, statistics.getLoc(), "scale", {{"X", {value}}}, {{"Out", {{"scaled", value.getType()}}}},
-                        {builder.getNamedAttr("scale", builder.getF32FloatAttr(factor)), builder.getNamedAttr("bias", builder.getF32FloatAttr(0))},
+    return pd::createOp(builder, statistics.getLoc(), "scale", {{"X", {value}}},
+                        {{"Out", {{"scaled", value.getType()}}}},
+                        {builder.getNamedAttr("scale", builder.getF32FloatAttr(factor)),
+                         builder.getNamedAttr("bias", builder.getF32FloatAttr(0))},
                         pd::kForward)
         .output("Out");
   };
   auto summed = [&](mlir::Value value) {
     dist::AllReduceOp like = opsOf<dist::AllReduceOp>(main)[0];
-    return dist::AllReduceOp::create(builder, statistics.getLoc(), mlir::TypeRange(value.getType()), like.getReduceAttr(), mlir::ValueRange(value),
+    return dist::AllReduceOp::create(builder, statistics.getLoc(), mlir::TypeRange(value.getType()),
+                                     like.getReduceAttr(), mlir::ValueRange(value),
                                      like.getCommAttr())
         .getResult(0);
   };
-  auto refutedBy = [&](const char* rule, const char* text) { CHECK_THAT(refuted(verifyJob(*job, nullptr), rule).text, Contains(text)); };
+  auto refutedBy = [&](const char* rule, const char* text) {
+    CHECK_THAT(refuted(verifyJob(*job, nullptr), rule).text, Contains(text));
+  };
   SECTION("taken from one rank, and declared equal") {
     mlir::Value value = statistics.getValue();
     dist::AllReduceOp like = opsOf<dist::AllReduceOp>(main)[0];
-    auto spread = dist::BroadcastOp::create(builder, statistics.getLoc(), mlir::TypeRange(value.getType()), mlir::ValueRange(value), like.getCommAttr(),
-                                            dist::SelAttr::point(builder.getContext(), "dp", 0));
+    auto spread = dist::BroadcastOp::create(
+        builder, statistics.getLoc(), mlir::TypeRange(value.getType()), mlir::ValueRange(value),
+        like.getCommAttr(), dist::SelAttr::point(builder.getContext(), "dp", 0));
     statistics.getValueMutable().assign(spread.getResult(0));
     for (pd::VarOp var : opsOf<pd::VarOp>(roleOf(*job)))
-      if (var.getSymName() == statistics.getVar()) var->setAttr(dist::kRelAttr, dist::RelAttr::of(var.getSymNameAttr()));
+      if (var.getSymName() == statistics.getVar())
+        var->setAttr(dist::kRelAttr, dist::RelAttr::of(var.getSymNameAttr()));
     VerifyReport report = verifyJob(*job, nullptr);
     INFO(messagesOf(report));
     CHECK(exitCode(report.overall()) == 3);
@@ -567,9 +624,11 @@ TEST_CASE("parameters that are drawn without a seed, and not broadcast") {
     pd::ProgramOp startup = programOf(job, "startup");
     for (dist::BroadcastOp op : opsOf<dist::BroadcastOp>(startup)) bypass(op);
     mlir::Builder builder(job.getContext());
-    for (pd::OpView op : opsOfType(job, "uniform_random")) op.setAttr("seed", builder.getI32IntegerAttr(0));  // those of the reference too
+    for (pd::OpView op : opsOfType(job, "uniform_random"))
+      op.setAttr("seed", builder.getI32IntegerAttr(0));  // those of the reference too
     for (pd::OpView op : opsOfType(startup, "uniform_random"))
-      op.operation()->setAttr(dist::kStreamsAttr, builder.getArrayAttr({}));  // nothing keeps that promise in start-up
+      op.operation()->setAttr(dist::kStreamsAttr,
+                              builder.getArrayAttr({}));  // nothing keeps that promise in start-up
   });
   CHECK_THAT(refuted(report, "invariant").text, Contains("X(random)"));
 }
@@ -582,7 +641,8 @@ TEST_CASE("an op without a rule leaves the verdict open") {
   dist::AllReduceOp reduction = opsOf<dist::AllReduceOp>(main)[0];
   mlir::OpBuilder builder(reduction);
   mlir::Value value = reduction.getInputs()[0];
-  pd::OpView tanh = pd::createOp(builder, reduction.getLoc(), "tanh", {{"X", {value}}}, {{"Out", {{"strange", value.getType()}}}}, {}, pd::kBackward);
+  pd::OpView tanh = pd::createOp(builder, reduction.getLoc(), "tanh", {{"X", {value}}},
+                                 {{"Out", {{"strange", value.getType()}}}}, {}, pd::kBackward);
   reduction->setOperand(0, tanh.output("Out"));
   VerifyReport report = verifyJob(*job, nullptr);
   CHECK(exitCode(report.overall()) == 3);

@@ -1,8 +1,9 @@
-// The theory below the rules: exact scales, forms, and a rule for every op of the programs that must be verified.
+// The theory below the rules: exact scales, forms, and a rule for every op of the programs that
+// must be verified.
 #include <catch2/catch.hpp>
 
-#include "compiler/verify/relations/form.h"
-#include "compiler/verify/relations/rule.h"
+#include "compiler/analysis/relations/form.h"
+#include "compiler/analysis/relations/rule.h"
 #include "dialects/pd/op_table.h"
 
 namespace dtranspile::verify {
@@ -18,7 +19,8 @@ Axes oneAxis(int64_t size) {
 
 Reading reading(State state, Rational scale = Rational()) { return {true, {state}, scale}; }
 
-// Evaluates a form over operands given by their readings; values are told apart by their address only.
+// Evaluates a form over operands given by their readings; values are told apart by their address
+// only.
 class Evaluator {
  public:
   mlir::Value operand(Reading reading) {
@@ -27,7 +29,9 @@ class Evaluator {
     return value;
   }
   Outcome run(const Form& form, const Axes& axes) {
-    return evaluate(form, axes, [&](mlir::Value value) -> const Reading& { return readings_[value]; }, [](mlir::Value) { return false; });
+    return evaluate(
+        form, axes, [&](mlir::Value value) -> const Reading& { return readings_[value]; },
+        [](mlir::Value) { return false; });
   }
 
  private:
@@ -38,8 +42,10 @@ class Evaluator {
 }  // namespace
 
 TEST_CASE("scales are recovered from 32-bit floats") {
-  for (int64_t n = 1; n <= 5000; ++n) CHECK(Rational::ofFloat(static_cast<float>(1.0 / static_cast<double>(n))) == Rational(1, n));
-  for (int64_t n : {65536, 99999, 100000, 1000000}) CHECK(Rational::ofFloat(static_cast<float>(1.0 / static_cast<double>(n))) == Rational(1, n));
+  for (int64_t n = 1; n <= 5000; ++n)
+    CHECK(Rational::ofFloat(static_cast<float>(1.0 / static_cast<double>(n))) == Rational(1, n));
+  for (int64_t n : {65536, 99999, 100000, 1000000})
+    CHECK(Rational::ofFloat(static_cast<float>(1.0 / static_cast<double>(n))) == Rational(1, n));
   CHECK(Rational::ofFloat(-0.75) == Rational(-3, 4));
   CHECK(Rational::ofFloat(std::numeric_limits<double>::infinity()).isLost());
 }
@@ -60,13 +66,15 @@ TEST_CASE("a contraction over a split dim is a partial sum, a mean over it n tim
   Outcome sum = evaluator.run(form, oneAxis(4));
   CHECK(sum.reading == reading(State::partial(dist::Reduce::Sum)));
   form.averaged = {0};
-  CHECK(evaluator.run(form, oneAxis(4)).reading == reading(State::partial(dist::Reduce::Sum), Rational(4)));
+  CHECK(evaluator.run(form, oneAxis(4)).reading ==
+        reading(State::partial(dist::Reduce::Sum), Rational(4)));
 }
 
 TEST_CASE("a partial value passes linear ops only") {
   Evaluator evaluator;
   Form form;
-  form.terms.push_back({evaluator.operand(reading(State::partial(dist::Reduce::Sum))), {0}, Use::Linear});
+  form.terms.push_back(
+      {evaluator.operand(reading(State::partial(dist::Reduce::Sum))), {0}, Use::Linear});
   form.result = {0};
   CHECK(evaluator.run(form, oneAxis(2)).reading == reading(State::partial(dist::Reduce::Sum)));
   form.terms[0].use = Use::Value;
@@ -79,10 +87,13 @@ TEST_CASE("a replicated term counts once per rank in a sum with a partial one") 
   Evaluator evaluator;
   Form form;
   form.combine = Combine::Sum;
-  form.terms.push_back({evaluator.operand(reading(State::partial(dist::Reduce::Sum), Rational(4))), {0}, Use::Linear});
+  form.terms.push_back({evaluator.operand(reading(State::partial(dist::Reduce::Sum), Rational(4))),
+                        {0},
+                        Use::Linear});
   form.terms.push_back({evaluator.operand(reading(State::replicated())), {0}, Use::Linear});
   form.result = {0};
-  CHECK(evaluator.run(form, oneAxis(4)).reading == reading(State::partial(dist::Reduce::Sum), Rational(4)));
+  CHECK(evaluator.run(form, oneAxis(4)).reading ==
+        reading(State::partial(dist::Reduce::Sum), Rational(4)));
   CHECK_FALSE(evaluator.run(form, oneAxis(2)).reading.known);
 }
 
@@ -113,7 +124,8 @@ TEST_CASE("rules are for ops that exist, and read slots that these have") {
     for (const Clause& clause : findRule(type)->clauses) {
       for (const SlotUse& input : clause.inputs) {
         INFO(input.slot);
-        CHECK((spec->input(input.slot) || input.slot.front() == '$' || input.slot == "ShapeTensor" || input.slot == "ShapeTensorList" ||
+        CHECK((spec->input(input.slot) || input.slot.front() == '$' ||
+               input.slot == "ShapeTensor" || input.slot == "ShapeTensorList" ||
                input.slot == "ValueTensor"));
       }
       for (const SlotResult& output : clause.outputs) {

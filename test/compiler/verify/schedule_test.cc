@@ -9,7 +9,8 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-// The body of a pipeline: part k of the model on stage k mod stages; F of a part takes F of the one before, B takes its F and B of the one behind.
+// The body of a pipeline: part k of the model on stage k mod stages; F of a part takes F of the one
+// before, B takes its F and B of the one behind.
 struct Pipeline {
   int stages = 2, chunks = 1, micros = 4;
   std::string schedule = "1F1B";
@@ -17,8 +18,12 @@ struct Pipeline {
   int swapped = -1;      // the stage whose chunks are numbered from the end
 
   int parts() const { return stages * chunks; }
-  int chunkOf(int part) const { return part % stages == swapped ? chunks - 1 - part / stages : part / stages; }
-  static std::string at(int stage) { return "!dist.at<tensor<2xf32>, pp = " + std::to_string(stage) + ">"; }
+  int chunkOf(int part) const {
+    return part % stages == swapped ? chunks - 1 - part / stages : part / stages;
+  }
+  static std::string at(int stage) {
+    return "!dist.at<tensor<2xf32>, pp = " + std::to_string(stage) + ">";
+  }
 
   std::string task(const std::string& kind, int part, const std::vector<std::string>& takes) const {
     const std::string stage = std::to_string(part % stages), name = kind + std::to_string(part);
@@ -27,19 +32,25 @@ struct Pipeline {
       const int from = std::stoi(takes[i].substr(1)) % stages;
       std::string value = "%" + takes[i];
       if (from != part % stages) {
-        text += "      %t" + name + "_" + std::to_string(i) + " = dist.transfer " + value + " on @moves : " + at(from) + " -> " + at(part % stages) + "\n";
+        text += "      %t" + name + "_" + std::to_string(i) + " = dist.transfer " + value +
+                " on @moves : " + at(from) + " -> " + at(part % stages) + "\n";
         value = "%t" + name + "_" + std::to_string(i);
       }
-      with += (i ? ", " : "") + std::string("%a") + std::to_string(i) + " = " + value + " : " + at(part % stages);
+      with += (i ? ", " : "") + std::string("%a") + std::to_string(i) + " = " + value + " : " +
+              at(part % stages);
     }
-    text += "      %" + name + " = dist.on <pp = " + stage + ">" + (with.empty() ? "" : " with (" + with + ")") + " task " + kind + " chunk " +
-            std::to_string(chunkOf(part)) + " -> (" + at(part % stages) + ") { dist.yield " + (takes.empty() ? "%x" : "%a0") + " : tensor<2xf32> }\n";
+    text += "      %" + name + " = dist.on <pp = " + stage + ">" +
+            (with.empty() ? "" : " with (" + with + ")") + " task " + kind + " chunk " +
+            std::to_string(chunkOf(part)) + " -> (" + at(part % stages) + ") { dist.yield " +
+            (takes.empty() ? "%x" : "%a0") + " : tensor<2xf32> }\n";
     return text;
   }
 
   std::string text() const {
     std::string body;
-    for (int k = 0; k < parts(); ++k) body += task("F", k, k ? std::vector{"F" + std::to_string(k - 1)} : std::vector<std::string>());
+    for (int k = 0; k < parts(); ++k)
+      body +=
+          task("F", k, k ? std::vector{"F" + std::to_string(k - 1)} : std::vector<std::string>());
     for (int k = parts() - 1; k >= 0; --k) {
       std::vector<std::string> takes = {"F" + std::to_string(k)};
       if (k + 1 < parts()) takes.push_back("B" + std::to_string(k + 1));
@@ -50,10 +61,13 @@ struct Pipeline {
   }
 
   std::string around(const std::string& body) const {
-    return "dist.mesh @w [pp = " + std::to_string(stages) + "] time [micro = " + std::to_string(micros) +
-           "]\ndist.comm @moves on @w over [pp] pairs\ndist.role @trainer on @w {\n  pd.program @main {\n    %x = pd.input \"x\" : tensor<2xf32>\n"
+    return "dist.mesh @w [pp = " + std::to_string(stages) +
+           "] time [micro = " + std::to_string(micros) +
+           "]\ndist.comm @moves on @w over [pp] pairs\ndist.role @trainer on @w {\n  pd.program "
+           "@main {\n    %x = pd.input \"x\" : tensor<2xf32>\n"
            "    dist.micro over [micro] schedule(\"" +
-           schedule + "\", chunks " + std::to_string(chunks) + ") {\n" + body + "      dist.yield\n    }\n  }\n}\n";
+           schedule + "\", chunks " + std::to_string(chunks) + ") {\n" + body +
+           "      dist.yield\n    }\n  }\n}\n";
   }
 };
 
@@ -74,7 +88,8 @@ TEST_CASE("schedules respect the edges of their pipelines") {
         for (int chunks : {1, 2, 3}) {
           Rung rung = check(Pipeline{stages, chunks, micros, schedule}.text());
           INFO(schedule << " " << stages << " stages, " << chunks << " chunks, " << micros
-                        << " micro-batches: " << (rung.messages.empty() ? "" : rung.messages[0].text));
+                        << " micro-batches: "
+                        << (rung.messages.empty() ? "" : rung.messages[0].text));
           CHECK(rung.messages.empty());
         }
       CHECK(check(Pipeline{stages, 1, micros, "ZB-H1", true}.text()).messages.empty());
@@ -88,15 +103,18 @@ TEST_CASE("chunks of one stage that are labelled the wrong way round run before 
   REQUIRE(rung.messages.size() == 1);
   CHECK(rung.verdict == Verdict::Refuted);
   CHECK(rung.messages[0].rule == "D15");
-  CHECK_THAT(rung.messages[0].text, Contains("pp = 0 is to run F1.0") && Contains("on pp = 1 that has not run"));
+  CHECK_THAT(rung.messages[0].text,
+             Contains("pp = 0 is to run F1.0") && Contains("on pp = 1 that has not run"));
   REQUIRE(rung.messages[0].notes.size() == 1);
-  CHECK_THAT(rung.messages[0].notes[0], Contains("pp = 1 is to run F0 at place 0") && Contains("on pp = 0"));
+  CHECK_THAT(rung.messages[0].notes[0],
+             Contains("pp = 1 is to run F0 at place 0") && Contains("on pp = 0"));
   CHECK_FALSE(rung.messages[0].remedy.empty());
 }
 
 TEST_CASE("a forward task that takes what backward of another stage makes waits for ever") {
   Pipeline pipeline;
-  std::string body = pipeline.task("B", 1, {}) + pipeline.task("F", 0, {"B1"}) + pipeline.task("F", 1, {"F0"});
+  std::string body =
+      pipeline.task("B", 1, {}) + pipeline.task("F", 0, {"B1"}) + pipeline.task("F", 1, {"F0"});
   Rung rung = check(pipeline.around(body));
   REQUIRE(rung.messages.size() == 1);
   CHECK(rung.verdict == Verdict::Refuted);

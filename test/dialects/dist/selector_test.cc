@@ -14,7 +14,9 @@ namespace {
 class Fixture {
  public:
   Fixture() { context.loadDialect<DistDialect, pd::PdDialect>(); }
-  SelAttr sel(llvm::StringRef text) { return llvm::cast<SelAttr>(mlir::parseAttribute(("#dist.sel<" + text + ">").str(), &context)); }
+  SelAttr sel(llvm::StringRef text) {
+    return llvm::cast<SelAttr>(mlir::parseAttribute(("#dist.sel<" + text + ">").str(), &context));
+  }
   std::string text(mlir::Attribute attribute) {
     std::string out;
     llvm::raw_string_ostream stream(out);
@@ -37,12 +39,14 @@ TEST_CASE_METHOD(Fixture, "containment and intersection") {
   CHECK(sel("pp in {0, 2 to 5}").contains(sel("pp in {2, 4}")));
   CHECK_FALSE(sel("pp in {0, 2 to 5}").contains(sel("pp in {1, 4}")));
   CHECK(sel("").contains(sel("pp = 0")));
-  CHECK(sel("pp in {0 to 4}").intersect(sel("pp in {3 to 9} and dp = 0")) == sel("pp in {3, 4} and dp = 0"));
+  CHECK(sel("pp in {0 to 4}").intersect(sel("pp in {3 to 9} and dp = 0")) ==
+        sel("pp in {3, 4} and dp = 0"));
   CHECK_FALSE(sel("pp = 0").intersect(sel("pp = 1")));
 }
 
 TEST_CASE_METHOD(Fixture, "ranks of a mesh count the last axis fastest") {
-  auto module = mlir::parseSourceString<mlir::ModuleOp>("dist.mesh @w [dp = 2, pp = 3] time [micro = 4]", &context);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(
+      "dist.mesh @w [dp = 2, pp = 3] time [micro = 4]", &context);
   MeshOp mesh = *module->getOps<MeshOp>().begin();
   CHECK(mesh.ranks() == 6);
   CHECK(mesh.coordinatesOf(4) == llvm::SmallVector<int64_t>{1, 1});

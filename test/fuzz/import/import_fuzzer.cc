@@ -1,5 +1,6 @@
-// libFuzzer target over the importer. What it accepts must come back: import, verify, export, import again, export to the same bytes; what
-// also verifies must survive the text form. Nothing may crash, hang or take more than the limits that run.sh sets.
+// libFuzzer target over the importer. What it accepts must come back: import, verify, export,
+// import again, export to the same bytes; what also verifies must survive the text form. Nothing
+// may crash, hang or take more than the limits that run.sh sets.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -36,7 +37,8 @@ mlir::OwningOpRef<mlir::ModuleOp> imported(llvm::StringRef bytes) {
   ImportOptions options;
   options.budget.maxFields = 2'000'000;
   options.budget.maxInterfaceNames = 200'000;
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context()));
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::ModuleOp::create(mlir::UnknownLoc::get(&context()));
   if (mlir::failed(importAny(*module, bytes, options))) return {};
   return module;
 }
@@ -51,7 +53,8 @@ void checkText(mlir::ModuleOp module, const std::string& bytes) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   module.print(stream);
-  auto parsed = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(module.getContext()));
+  auto parsed =
+      mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(module.getContext()));
   if (!parsed) report(("the text form does not parse:\n" + text).c_str());
   if (exported(*parsed) != bytes) report("the text form is another program");
 }

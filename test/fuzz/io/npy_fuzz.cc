@@ -1,4 +1,5 @@
-// libFuzzer target: .npy files and offset lists. What is read must be written so that it reads the same.
+// libFuzzer target: .npy files and offset lists. What is read must be written so that it reads the
+// same.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -21,14 +22,19 @@ absl::StatusOr<Tensor> Parse(const void* data, size_t size) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  (void)dtranspile::io::ParseLodJson("fuzz", std::string(reinterpret_cast<const char*>(data), size));
+  (void)dtranspile::io::ParseLodJson("fuzz",
+                                     std::string(reinterpret_cast<const char*>(data), size));
   const absl::StatusOr<Tensor> tensor = Parse(data, size);
   if (!tensor.ok()) return 0;
   std::string bytes = dtranspile::io::NpyHeader(tensor->dtype, tensor->dims);
-  bytes.append(reinterpret_cast<const char*>(tensor->bytes.data()), static_cast<size_t>(tensor->bytes.size()));
+  bytes.append(reinterpret_cast<const char*>(tensor->bytes.data()),
+               static_cast<size_t>(tensor->bytes.size()));
   const absl::StatusOr<Tensor> again = Parse(bytes.data(), bytes.size());
-  const bool same = again.ok() && again->dtype == tensor->dtype && again->dims == tensor->dims && again->bytes.size() == tensor->bytes.size() &&
-                    (tensor->bytes.size() == 0 || std::memcmp(again->bytes.data(), tensor->bytes.data(), static_cast<size_t>(tensor->bytes.size())) == 0);
+  const bool same =
+      again.ok() && again->dtype == tensor->dtype && again->dims == tensor->dims &&
+      again->bytes.size() == tensor->bytes.size() &&
+      (tensor->bytes.size() == 0 || std::memcmp(again->bytes.data(), tensor->bytes.data(),
+                                                static_cast<size_t>(tensor->bytes.size())) == 0);
   if (!same) std::abort();
   return 0;
 }

@@ -13,22 +13,29 @@
 namespace dtranspile::comm::test {
 namespace {
 
-constexpr DType kTypes[] = {DType::kBool,     DType::kInt8,    DType::kInt16,   DType::kInt32,     DType::kInt64,
-                            DType::kUInt8,    DType::kUInt32,  DType::kUInt64,  DType::kSizeT,     DType::kFloat16,
-                            DType::kBFloat16, DType::kFloat32, DType::kFloat64, DType::kComplex64, DType::kComplex128};
-constexpr Kind kCollectives[] = {Kind::kAllReduce, Kind::kReduce, Kind::kBroadcast, Kind::kAllGather, Kind::kReduceScatter, Kind::kAllToAll, Kind::kSend};
+constexpr DType kTypes[] = {DType::kBool,    DType::kInt8,      DType::kInt16,     DType::kInt32,
+                            DType::kInt64,   DType::kUInt8,     DType::kUInt32,    DType::kUInt64,
+                            DType::kSizeT,   DType::kFloat16,   DType::kBFloat16,  DType::kFloat32,
+                            DType::kFloat64, DType::kComplex64, DType::kComplex128};
+constexpr Kind kCollectives[] = {Kind::kAllReduce, Kind::kReduce,        Kind::kBroadcast,
+                                 Kind::kAllGather, Kind::kReduceScatter, Kind::kAllToAll,
+                                 Kind::kSend};
 
-bool HasReduce(Kind kind) { return kind == Kind::kAllReduce || kind == Kind::kReduce || kind == Kind::kReduceScatter; }
+bool HasReduce(Kind kind) {
+  return kind == Kind::kAllReduce || kind == Kind::kReduce || kind == Kind::kReduceScatter;
+}
 
 bool Defined(DType dtype, ReduceOp reduce) {
   const bool complex = dtype == DType::kComplex64 || dtype == DType::kComplex128;
-  const bool floating = complex || dtype == DType::kFloat16 || dtype == DType::kBFloat16 || dtype == DType::kFloat32 || dtype == DType::kFloat64;
+  const bool floating = complex || dtype == DType::kFloat16 || dtype == DType::kBFloat16 ||
+                        dtype == DType::kFloat32 || dtype == DType::kFloat64;
   if (reduce == ReduceOp::kOr) return !floating;
   return !complex || reduce == ReduceOp::kSum || reduce == ReduceOp::kProd;
 }
 
 // Runs body(communicator) on 1, 2, 3 and 4 ranks.
-void OnRanks(const BackEnd& back_end, const std::function<std::string(Communicator&)>& body, double seconds = 120) {
+void OnRanks(const BackEnd& back_end, const std::function<std::string(Communicator&)>& body,
+             double seconds = 120) {
   for (int ranks = 1; ranks <= 4; ++ranks) {
     const Rendezvous rendezvous = back_end.rendezvous();
     RequireRanks(
@@ -73,7 +80,8 @@ void EveryReduction(const BackEnd& back_end) {
   std::vector<Trial> trials;
   for (const Kind kind : {Kind::kAllReduce, Kind::kReduce, Kind::kReduceScatter}) {
     for (const DType dtype : kTypes) {
-      for (const ReduceOp reduce : {ReduceOp::kSum, ReduceOp::kMax, ReduceOp::kMin, ReduceOp::kProd, ReduceOp::kOr}) {
+      for (const ReduceOp reduce :
+           {ReduceOp::kSum, ReduceOp::kMax, ReduceOp::kMin, ReduceOp::kProd, ReduceOp::kOr}) {
         if (!Defined(dtype, reduce)) continue;
         Trial trial;
         trial.kind = kind;
@@ -109,7 +117,11 @@ void ListsOfPieces(const BackEnd& back_end) {
   const int64_t large = back_end.large / 4;
   for (const Kind kind : kCollectives) {
     for (const std::vector<int64_t>& counts :
-         std::vector<std::vector<int64_t>>{{}, {0, 0}, {3, 0, 5, 1}, {200, 1, 900, 77}, {large / 4 + 1, 3, large / 2 + 5, 0, 9}}) {
+         std::vector<std::vector<int64_t>>{{},
+                                           {0, 0},
+                                           {3, 0, 5, 1},
+                                           {200, 1, 900, 77},
+                                           {large / 4 + 1, 3, large / 2 + 5, 0, 9}}) {
       Trial trial;
       trial.kind = kind;
       trial.counts = counts;
@@ -123,12 +135,14 @@ void ListsOfPieces(const BackEnd& back_end) {
   OnRanks(back_end, [&](Communicator& comm) { return RunTrials(comm, trials); });
 }
 
-// Buffers that ranks of one host may reach directly: at equal offsets, at different ones, in place and not, in pieces.
+// Buffers that ranks of one host may reach directly: at equal offsets, at different ones, in place
+// and not, in pieces.
 void SharedBuffers(const BackEnd& back_end) {
   std::vector<Trial> trials;
   const int64_t large = back_end.large / 4;
   for (const DType dtype : {DType::kFloat32, DType::kBFloat16, DType::kComplex128, DType::kInt8}) {
-    for (const std::vector<int64_t>& counts : std::vector<std::vector<int64_t>>{{large / 4 + 13}, {3, 0, 5000, 1}, {9000, 1, 70001, 7}}) {
+    for (const std::vector<int64_t>& counts : std::vector<std::vector<int64_t>>{
+             {large / 4 + 13}, {3, 0, 5000, 1}, {9000, 1, 70001, 7}}) {
       for (int variant = 0; variant < 8; ++variant) {
         Trial trial;
         trial.dtype = dtype;
@@ -146,12 +160,14 @@ void SharedBuffers(const BackEnd& back_end) {
   OnRanks(back_end, [&](Communicator& comm) { return RunTrials(comm, trials); });
 }
 
-// Sums of floats depend on the order; the reference has the order of the ranks, so equal bits here mean equal bits on all ranks.
+// Sums of floats depend on the order; the reference has the order of the ranks, so equal bits here
+// mean equal bits on all ranks.
 void OrderOfSums(const BackEnd& back_end) {
   std::vector<Trial> trials;
   for (const Kind kind : kCollectives) {
     if (!HasReduce(kind)) continue;
-    for (const DType dtype : {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64}) {
+    for (const DType dtype :
+         {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64}) {
       for (const int64_t count : std::vector<int64_t>{9, 5000, back_end.large / 3}) {
         if (count > 5000 && dtype != DType::kFloat32) continue;
         Trial trial;
@@ -187,7 +203,8 @@ void ThousandSmallOnes(const BackEnd& back_end) {
       request.inputs = request.outputs = {{&value, 1}};
       if (absl::Status status = comm.Run(request); !status.ok()) return status.ToString();
       const int n = comm.size();
-      if (value != static_cast<float>(n * i + n * (n - 1) / 2)) return "wrong sum in turn " + std::to_string(i);
+      if (value != static_cast<float>(n * i + n * (n - 1) / 2))
+        return "wrong sum in turn " + std::to_string(i);
     }
     return "";
   });
@@ -220,7 +237,8 @@ void ManyInFlight(const BackEnd& back_end) {
   });
 }
 
-// Four communicators; every rank starts their operations in an order of its own, and waits in another one.
+// Four communicators; every rank starts their operations in an order of its own, and waits in
+// another one.
 void SeveralCommunicators(const BackEnd& back_end) {
   constexpr int kComms = 4, kEach = 8;
   for (int ranks = 2; ranks <= 4; ++ranks) {
@@ -254,7 +272,8 @@ void SeveralCommunicators(const BackEnd& back_end) {
       }
       std::shuffle(open.begin(), open.end(), random);
       for (Open& one : open) {
-        if (absl::Status status = comms[one.comm]->Wait(one.ticket); !status.ok()) return status.ToString();
+        if (absl::Status status = comms[one.comm]->Wait(one.ticket); !status.ok())
+          return status.ToString();
         if (std::string wrong = one.run->Check(); !wrong.empty()) return wrong;
       }
       return "";
@@ -280,7 +299,8 @@ void TransfersBothWays(const BackEnd& back_end) {
     Trial collective;
     collective.counts = {100000};
     if (std::string wrong = RunTrial(**comm, collective); !wrong.empty()) return wrong;
-    if (absl::Status status = (*comm)->Run(receive.MakeRequest()); !status.ok()) return status.ToString();
+    if (absl::Status status = (*comm)->Run(receive.MakeRequest()); !status.ok())
+      return status.ToString();
     if (absl::Status status = (*comm)->Wait(*sent); !status.ok()) return status.ToString();
     return send.Check() + receive.Check();
   });
@@ -296,13 +316,15 @@ void CountsBytes(const BackEnd& back_end) {
     if (std::string wrong = RunTrial(**comm, trial); !wrong.empty()) return wrong;
     // Half of the floats go out for reduction and half come back as results, on each of the two.
     if ((*comm)->bytes_sent() != 4 << 20 || (*comm)->bytes_received() != 4 << 20) {
-      return "sent " + std::to_string((*comm)->bytes_sent()) + ", received " + std::to_string((*comm)->bytes_received());
+      return "sent " + std::to_string((*comm)->bytes_sent()) + ", received " +
+             std::to_string((*comm)->bytes_received());
     }
     return "";
   });
 }
 
-// A rank that has started and computes for longer than the deadline is not late: its thread takes part.
+// A rank that has started and computes for longer than the deadline is not late: its thread takes
+// part.
 void ComputesBetweenStartAndWait(const BackEnd& back_end) {
   Rendezvous rendezvous = back_end.rendezvous();
   RequireRanks(2, [&, rendezvous](int rank) mutable -> std::string {

@@ -22,7 +22,8 @@ struct Report {
 
 std::string ToText(const absl::Status& status, double begin) {
   std::ostringstream text;
-  text << static_cast<int>(status.code()) << " " << Now() - begin << " " << std::string(status.message());
+  text << static_cast<int>(status.code()) << " " << Now() - begin << " "
+       << std::string(status.message());
   return text.str();
 }
 
@@ -50,8 +51,11 @@ struct Failing {
   std::vector<std::string> says;      // in every message
 };
 
-// Joins, runs body, and requires every rank that is not lost to come back with an error in time, and to fail at once after it.
-std::vector<Report> RequireFailure(const BackEnd& back_end, const Failing& failing, const std::function<absl::Status(Communicator&, double& begin)>& body) {
+// Joins, runs body, and requires every rank that is not lost to come back with an error in time,
+// and to fail at once after it.
+std::vector<Report> RequireFailure(
+    const BackEnd& back_end, const Failing& failing,
+    const std::function<absl::Status(Communicator&, double& begin)>& body) {
   Rendezvous rendezvous = back_end.rendezvous();
   rendezvous.timeout_seconds = failing.timeout;
   const auto rank_main = [&](int rank) -> std::string {
@@ -77,7 +81,8 @@ std::vector<Report> RequireFailure(const BackEnd& back_end, const Failing& faili
     CHECK(report.code > 0);
     CHECK(report.seconds >= failing.at_least);
     CHECK(report.seconds <= failing.at_most);
-    for (const std::string& piece : failing.says) CHECK_THAT(report.message, Catch::Contains(piece));
+    for (const std::string& piece : failing.says)
+      CHECK_THAT(report.message, Catch::Contains(piece));
     reports.push_back(report);
   }
   return reports;
@@ -91,12 +96,14 @@ void Mismatches(const BackEnd& back_end) {
   static float memory[64];
   const Row rows[] = {
       {"the operation", [](Request& r) { r.kind = Kind::kBarrier; }},
-      {"the operation", [](Request& r) { r.kind = Kind::kAllToAll, r.inputs = r.outputs = {{memory, 6}}; }},
+      {"the operation",
+       [](Request& r) { r.kind = Kind::kAllToAll, r.inputs = r.outputs = {{memory, 6}}; }},
       {"the element type", [](Request& r) { r.dtype = DType::kInt32; }},
       {"the element type", [](Request& r) { r.dtype = DType::kFloat64; }},
       {"the reduction", [](Request& r) { r.reduce = ReduceOp::kMax; }},
       {"the number of elements", [](Request& r) { r.inputs = r.outputs = {{memory, 7}}; }},
-      {"the list of pieces", [](Request& r) { r.inputs = r.outputs = {{memory, 4}, {memory + 8, 2}}; }},
+      {"the list of pieces",
+       [](Request& r) { r.inputs = r.outputs = {{memory, 4}, {memory + 8, 2}}; }},
   };
   for (const int ranks : {2, 3}) {
     for (const Row& row : rows) {
@@ -135,7 +142,8 @@ void MismatchedRoot(const BackEnd& back_end) {
 
 void MismatchedTransfer(const BackEnd& back_end) {
   Failing failing;
-  failing.says = {"ranks differ in the number of elements", "rank 0 started send of float32 x 5", "x 6"};
+  failing.says = {"ranks differ in the number of elements", "rank 0 started send of float32 x 5",
+                  "x 6"};
   RequireFailure(back_end, failing, [&](Communicator& comm, double&) {
     float data[8] = {};
     Request request;
@@ -236,7 +244,8 @@ void RankThatLeaves(const BackEnd& back_end) {
     auto comm = back_end.join(rendezvous, "world", rank, 2);
     if (!comm.ok()) return comm.status().ToString();
     std::vector<float> values(3);
-    if (absl::Status status = (*comm)->Run(AllReduceOf(values)); !status.ok()) return status.ToString();
+    if (absl::Status status = (*comm)->Run(AllReduceOf(values)); !status.ok())
+      return status.ToString();
     if (rank == 1) return "";
     const double begin = Now();
     return ToText((*comm)->Run(AllReduceOf(values)), begin);
@@ -291,7 +300,8 @@ void ClosedWhilePending(const BackEnd& back_end) {
     receive.kind = Kind::kRecv;
     receive.peer = 1;
     receive.outputs = {{values.data(), 3}};
-    if (absl::StatusOr<Ticket> ticket = (*comm)->Start(receive); !ticket.ok()) return ticket.status().ToString();
+    if (absl::StatusOr<Ticket> ticket = (*comm)->Start(receive); !ticket.ok())
+      return ticket.status().ToString();
     usleep(100'000);
     const double begin = Now();
     comm->reset();
@@ -345,7 +355,8 @@ void BadRequests(const BackEnd& back_end) {
       {"do not divide", make(Kind::kAllToAll, {{memory, 3}}, {{memory, 3}})},
       {"has no memory", make(Kind::kAllReduce, {{nullptr, 4}}, {four})},
       {"out of range", make(Kind::kAllReduce, {{memory, -1}}, {{memory, -1}})},
-      {"out of range", make(Kind::kAllReduce, {{memory, INT64_MAX}, {memory, INT64_MAX}}, {{memory, INT64_MAX}, {memory, INT64_MAX}})},
+      {"out of range", make(Kind::kAllReduce, {{memory, INT64_MAX}, {memory, INT64_MAX}},
+                            {{memory, INT64_MAX}, {memory, INT64_MAX}})},
       {"rank 9 is not one of 2", make(Kind::kSend, {four}, {})},
       {"rank -1 is not one of 2", make(Kind::kBroadcast, {four}, {four})},
       {"element type 77 is unknown", make(Kind::kBroadcast, {four}, {four})},
@@ -363,7 +374,8 @@ void BadRequests(const BackEnd& back_end) {
     for (const Row& row : rows) {
       const absl::Status started = (*comm)->Start(row.request).status();
       const std::string message(started.message());
-      if (!absl::IsInvalidArgument(started) || message.find(row.says) == std::string::npos || message.find("'bad'") == std::string::npos) {
+      if (!absl::IsInvalidArgument(started) || message.find(row.says) == std::string::npos ||
+          message.find("'bad'") == std::string::npos) {
         return std::string("wants '") + row.says + "', got " + started.ToString();
       }
     }

@@ -48,7 +48,9 @@ TEST_CASE("gloo: ranks that disagree about the group") {
   Rendezvous rendezvous = NewRendezvous();
   rendezvous.timeout_seconds = 2;
   SECTION("on its size") {
-    const auto outcomes = RunRanks(2, [&](int rank) { return JoinGloo(rendezvous, "world", rank, 2 + rank).status().ToString(); });
+    const auto outcomes = RunRanks(2, [&](int rank) {
+      return JoinGloo(rendezvous, "world", rank, 2 + rank).status().ToString();
+    });
     CHECK_THAT(outcomes[1].text, Catch::Contains("has 2 ranks for rank 0, but 3 for rank 1"));
   }
   SECTION("on who is who") {
@@ -60,7 +62,8 @@ TEST_CASE("gloo: ranks that disagree about the group") {
   }
   SECTION("on the store") {
     rendezvous.store = "no-such-host.invalid:1";
-    const auto outcomes = RunRanks(1, [&](int) { return JoinGloo(rendezvous, "world", 1, 2).status().ToString(); });
+    const auto outcomes =
+        RunRanks(1, [&](int) { return JoinGloo(rendezvous, "world", 1, 2).status().ToString(); });
     CHECK_THAT(outcomes[0].text, Catch::Contains("no-such-host.invalid"));
   }
 }

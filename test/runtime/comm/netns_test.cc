@@ -1,5 +1,6 @@
-// Gloo between "hosts": every rank lives in a network namespace of its own, joined to the others by a bridge of veth pairs, so
-// nothing goes over loopback. Needs the right to make namespaces (root) and iproute2; skips itself with the reason otherwise.
+// Gloo between "hosts": every rank lives in a network namespace of its own, joined to the others by
+// a bridge of veth pairs, so nothing goes over loopback. Needs the right to make namespaces (root)
+// and iproute2; skips itself with the reason otherwise.
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -37,7 +38,8 @@ int Call(std::vector<std::string> words) {
   return WEXITSTATUS(status);
 }
 
-// Three namespaces with addresses 10.77.9.1 …, and a fourth that holds the bridge; gone with the object.
+// Three namespaces with addresses 10.77.9.1 …, and a fourth that holds the bridge; gone with the
+// object.
 class Hosts {
  public:
   Hosts() {
@@ -63,10 +65,14 @@ class Hosts {
     return "";
   }
 
-  void Unplug(int host) const { Call({"ip", "-n", Name(kHosts), "link", "set", "port" + std::to_string(host), "down"}); }
+  void Unplug(int host) const {
+    Call({"ip", "-n", Name(kHosts), "link", "set", "port" + std::to_string(host), "down"});
+  }
 
  private:
-  std::string Name(int host) const { return "dt" + std::to_string(owner_) + "h" + std::to_string(host); }
+  std::string Name(int host) const {
+    return "dt" + std::to_string(owner_) + "h" + std::to_string(host);
+  }
 
   bool Ip(std::vector<std::string> words) {
     if (!problem_.empty()) return false;
@@ -80,7 +86,8 @@ class Hosts {
 
   void Plug(int host) {
     const std::string port = "port" + std::to_string(host);
-    Ip({"-n", Name(kHosts), "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", Name(host)});
+    Ip({"-n", Name(kHosts), "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns",
+        Name(host)});
     Ip({"-n", Name(kHosts), "link", "set", port, "master", "bridge0", "up"});
     Ip({"-n", Name(host), "addr", "add", Address(host) + "/24", "dev", "eth0"});
     Ip({"-n", Name(host), "link", "set", "eth0", "up"});
@@ -113,7 +120,8 @@ TEST_CASE("gloo between hosts") {
         if (std::string wrong = hosts.Enter(rank); !wrong.empty()) return wrong;
         auto comm = JoinGloo(RendezvousOf(rank, by_interface), "world", rank, kHosts);
         if (!comm.ok()) return comm.status().ToString();
-        for (const Kind kind : {Kind::kAllReduce, Kind::kReduce, Kind::kBroadcast, Kind::kAllGather, Kind::kReduceScatter, Kind::kAllToAll, Kind::kSend}) {
+        for (const Kind kind : {Kind::kAllReduce, Kind::kReduce, Kind::kBroadcast, Kind::kAllGather,
+                                Kind::kReduceScatter, Kind::kAllToAll, Kind::kSend}) {
           for (const int64_t count : {1, 1000, 1'000'000}) {
             Trial trial;
             trial.kind = kind;
@@ -139,25 +147,27 @@ TEST_CASE("gloo between hosts") {
   }
   SECTION("a host that dies, and one whose cable is pulled") {
     for (const bool cable : {false, true}) {
-      const auto outcomes = RunRanks(kHosts,
-                                     [&](int rank) -> std::string {
-                                       if (std::string wrong = hosts.Enter(rank); !wrong.empty()) return wrong;
-                                       Rendezvous rendezvous = RendezvousOf(rank, false);
-                                       rendezvous.timeout_seconds = 3;
-                                       auto comm = JoinGloo(rendezvous, "world", rank, kHosts);
-                                       if (!comm.ok()) return comm.status().ToString();
-                                       if (std::string wrong = RunTrial(**comm, Trial{}); !wrong.empty()) return wrong;
-                                       if (rank == 2) {
-                                         usleep(100'000);
-                                         if (cable) hosts.Unplug(2);
-                                         if (!cable) kill(getpid(), SIGKILL);
-                                         sleep(60);
-                                       }
-                                       const double begin = Now();
-                                       const std::string wrong = RunTrial(**comm, Trial{});
-                                       return Now() - begin < 8 ? "as it should: " + wrong : "too late: " + wrong;
-                                     },
-                                     {2});
+      const auto outcomes =
+          RunRanks(kHosts,
+                   [&](int rank) -> std::string {
+                     if (std::string wrong = hosts.Enter(rank); !wrong.empty()) return wrong;
+                     Rendezvous rendezvous = RendezvousOf(rank, false);
+                     rendezvous.timeout_seconds = 3;
+                     auto comm = JoinGloo(rendezvous, "world", rank, kHosts);
+                     if (!comm.ok()) return comm.status().ToString();
+                     if (std::string wrong = RunTrial(**comm, Trial{}); !wrong.empty())
+                       return wrong;
+                     if (rank == 2) {
+                       usleep(100'000);
+                       if (cable) hosts.Unplug(2);
+                       if (!cable) kill(getpid(), SIGKILL);
+                       sleep(60);
+                     }
+                     const double begin = Now();
+                     const std::string wrong = RunTrial(**comm, Trial{});
+                     return Now() - begin < 8 ? "as it should: " + wrong : "too late: " + wrong;
+                   },
+                   {2});
       for (int rank = 0; rank < 2; ++rank) {
         INFO(outcomes[rank].text);
         CHECK_THAT(outcomes[rank].text, Catch::StartsWith("as it should: all_reduce"));

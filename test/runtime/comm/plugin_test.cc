@@ -1,4 +1,5 @@
-// The CUDA plug-ins link, open and refuse by name where there is no GPU. The build defines their paths.
+// The CUDA plug-ins link, open and refuse by name where there is no GPU. The build defines their
+// paths.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -15,7 +16,8 @@ std::string message;
 }  // namespace
 
 // What the library calls want from the program that opens them.
-extern "C" __attribute__((visibility("default"))) int32_t dt_fail(DtContext*, const char* format, ...) {
+extern "C" __attribute__((visibility("default"))) int32_t dt_fail(DtContext*, const char* format,
+                                                                  ...) {
   char text[512];
   va_list args;
   va_start(args, format);
@@ -24,7 +26,8 @@ extern "C" __attribute__((visibility("default"))) int32_t dt_fail(DtContext*, co
   message = text;
   return 1;
 }
-extern "C" __attribute__((visibility("default"))) void dt_keep(DtContext*, void*, void (*)(void*)) {}
+extern "C" __attribute__((visibility("default"))) void dt_keep(DtContext*, void*, void (*)(void*)) {
+}
 
 namespace dtranspile::comm::test {
 namespace {
@@ -40,7 +43,8 @@ TEST_CASE("the NCCL plug-in opens, checks its version and names a missing GPU") 
   auto entry = reinterpret_cast<NcclEntry>(dlsym(Open(NCCL_PLUGIN), kNcclEntry));
   REQUIRE(entry != nullptr);
   Rendezvous rendezvous;
-  CHECK_THAT(std::string(entry(kNcclVersion + 1, rendezvous, "g", 0, 1).status().message()), Catch::Contains("the program wants"));
+  CHECK_THAT(std::string(entry(kNcclVersion + 1, rendezvous, "g", 0, 1).status().message()),
+             Catch::Contains("the program wants"));
   if (access("/dev/nvidia0", F_OK) == 0) return;
   const absl::Status status = entry(kNcclVersion, rendezvous, "g", 0, 1).status();
   CHECK(absl::IsFailedPrecondition(status));
@@ -51,7 +55,9 @@ TEST_CASE("the matrix product on the GPU checks its arguments") {
   auto matmul = reinterpret_cast<DtFunction>(dlsym(Open(CUDA_PLUGIN), "dt_cuda_matmul"));
   REQUIRE(matmul != nullptr);
   const int64_t a[] = {2, 3}, b[] = {3, 4}, c[] = {2, 4}, wrong[] = {2, 5};
-  DtBuffer args[] = {{nullptr, a, 2, 5, DT_DEVICE, "a", nullptr}, {nullptr, b, 2, 5, DT_DEVICE, "b", nullptr}, {nullptr, wrong, 2, 5, DT_DEVICE, "c", nullptr}};
+  DtBuffer args[] = {{nullptr, a, 2, 5, DT_DEVICE, "a", nullptr},
+                     {nullptr, b, 2, 5, DT_DEVICE, "b", nullptr},
+                     {nullptr, wrong, 2, 5, DT_DEVICE, "c", nullptr}};
   const int64_t ints[] = {0, 0};
   const double reals[] = {1, 0};
   void* state = nullptr;

@@ -21,7 +21,8 @@ struct Child {
   bool ended = false;
 };
 
-[[noreturn]] void ChildMain(int rank, int out, pid_t parent, const std::function<std::string(int)>& body) {
+[[noreturn]] void ChildMain(int rank, int out, pid_t parent,
+                            const std::function<std::string(int)>& body) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
   std::string text;
@@ -49,9 +50,12 @@ void Drain(Child& child, Outcome& outcome) {
 
 }  // namespace
 
-double Now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
-std::vector<Outcome> RunRanks(int ranks, const std::function<std::string(int rank)>& body, std::vector<int> abandoned, double seconds) {
+std::vector<Outcome> RunRanks(int ranks, const std::function<std::string(int rank)>& body,
+                              std::vector<int> abandoned, double seconds) {
   std::vector<Child> children(ranks);
   std::vector<Outcome> outcomes(ranks);
   const pid_t parent = getpid();
@@ -68,7 +72,9 @@ std::vector<Outcome> RunRanks(int ranks, const std::function<std::string(int ran
     children[rank] = {pid, ends[0], false};
   }
   const double deadline = Now() + seconds;
-  const auto waited_for = [&](int rank) { return std::find(abandoned.begin(), abandoned.end(), rank) == abandoned.end(); };
+  const auto waited_for = [&](int rank) {
+    return std::find(abandoned.begin(), abandoned.end(), rank) == abandoned.end();
+  };
   while (true) {
     bool open = false;
     for (int rank = 0; rank < ranks; ++rank) {

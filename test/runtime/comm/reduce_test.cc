@@ -11,11 +11,14 @@ namespace dtranspile::comm::test {
 namespace {
 
 template <typename T>
-std::vector<T> ReduceTwo(DType dtype, ReduceOp reduce, const std::vector<T>& a, const std::vector<T>& b) {
+std::vector<T> ReduceTwo(DType dtype, ReduceOp reduce, const std::vector<T>& a,
+                         const std::vector<T>& b) {
   REQUIRE(CheckReduce(dtype, reduce).ok());
   std::vector<T> out(a.size());
-  const std::byte* sources[] = {reinterpret_cast<const std::byte*>(a.data()), reinterpret_cast<const std::byte*>(b.data())};
-  Reduce(dtype, reduce, sources, 2, reinterpret_cast<std::byte*>(out.data()), static_cast<int64_t>(a.size()));
+  const std::byte* sources[] = {reinterpret_cast<const std::byte*>(a.data()),
+                                reinterpret_cast<const std::byte*>(b.data())};
+  Reduce(dtype, reduce, sources, 2, reinterpret_cast<std::byte*>(out.data()),
+         static_cast<int64_t>(a.size()));
   return out;
 }
 
@@ -24,7 +27,8 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 
 TEST_CASE("max and min let no NaN disappear") {
   for (const ReduceOp reduce : {ReduceOp::kMax, ReduceOp::kMin}) {
-    const std::vector<float> out = ReduceTwo<float>(DType::kFloat32, reduce, {kNan, 1, kNan, -kInf}, {2, kNan, kNan, kInf});
+    const std::vector<float> out =
+        ReduceTwo<float>(DType::kFloat32, reduce, {kNan, 1, kNan, -kInf}, {2, kNan, kNan, kInf});
     CHECK(std::isnan(out[0]));
     CHECK(std::isnan(out[1]));
     CHECK(std::isnan(out[2]));
@@ -44,10 +48,12 @@ TEST_CASE("integers wrap around") {
 TEST_CASE("any byte but 0 is true, and true is 1") {
   const std::vector<uint8_t> a = {0, 0, 7, 255}, b = {0, 9, 0, 2};
   CHECK(ReduceTwo<uint8_t>(DType::kBool, ReduceOp::kSum, a, b) == std::vector<uint8_t>{0, 1, 1, 1});
-  CHECK(ReduceTwo<uint8_t>(DType::kBool, ReduceOp::kProd, a, b) == std::vector<uint8_t>{0, 0, 0, 1});
+  CHECK(ReduceTwo<uint8_t>(DType::kBool, ReduceOp::kProd, a, b) ==
+        std::vector<uint8_t>{0, 0, 0, 1});
 }
 
-// Every float16 and bfloat16, added to 0: the conversions both ways, vectorised and not (65536 + 3 elements).
+// Every float16 and bfloat16, added to 0: the conversions both ways, vectorised and not (65536 + 3
+// elements).
 TEST_CASE("16-bit floats come through unchanged") {
   for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
     std::vector<uint16_t> all(65536 + 3), zero(all.size());
@@ -57,7 +63,9 @@ TEST_CASE("16-bit floats come through unchanged") {
     int wrong = 0;
     for (size_t i = 0; i < all.size(); ++i) {
       const bool nan = (all[i] & 0x7fff) > infinity, minus_zero = all[i] == 0x8000;
-      const bool right = nan ? (out[i] & 0x7fff) > infinity : minus_zero ? out[i] == 0 : out[i] == all[i];
+      const bool right = nan          ? (out[i] & 0x7fff) > infinity
+                         : minus_zero ? out[i] == 0
+                                      : out[i] == all[i];
       wrong += !right;
     }
     CHECK(wrong == 0);
@@ -74,7 +82,8 @@ TEST_CASE("16-bit floats round once, to nearest even") {
   Reduce(DType::kFloat16, ReduceOp::kSum, sources, 3, reinterpret_cast<std::byte*>(&out), 1);
   CHECK(out == 0x6801);
   // bfloat16 256 + 1 is a tie (257 has 9 bits): to even, 256; 258 + 1: to 260.
-  CHECK(ReduceTwo<uint16_t>(DType::kBFloat16, ReduceOp::kSum, {0x4380, 0x4381}, {0x3f80, 0x3f80}) == std::vector<uint16_t>{0x4380, 0x4382});
+  CHECK(ReduceTwo<uint16_t>(DType::kBFloat16, ReduceOp::kSum, {0x4380, 0x4381}, {0x3f80, 0x3f80}) ==
+        std::vector<uint16_t>{0x4380, 0x4382});
   // The largest finite one plus itself.
   CHECK(ReduceTwo<uint16_t>(DType::kBFloat16, ReduceOp::kSum, {0x7f7f}, {0x7f7f})[0] == 0x7f80);
 }

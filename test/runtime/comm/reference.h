@@ -1,5 +1,5 @@
-// Runs one operation with made-up data and compares what came out with a reference computed from all ranks' inputs by the plain
-// definition of the operation. Used by the conformance suite.
+// Runs one operation with made-up data and compares what came out with a reference computed from
+// all ranks' inputs by the plain definition of the operation. Used by the conformance suite.
 #pragma once
 
 #include <cstdint>

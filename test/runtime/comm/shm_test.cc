@@ -1,4 +1,5 @@
-// The conformance suite over shared memory, and what only shared memory has: files that must not stay.
+// The conformance suite over shared memory, and what only shared memory has: files that must not
+// stay.
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -38,7 +39,8 @@ int FilesLeft(const char* folder = "/dev/shm") {
   DIR* listing = opendir(folder);
   REQUIRE(listing != nullptr);
   int count = 0;
-  while (const dirent* entry = readdir(listing)) count += std::strncmp(entry->d_name, mine.c_str(), mine.size()) == 0;
+  while (const dirent* entry = readdir(listing))
+    count += std::strncmp(entry->d_name, mine.c_str(), mine.size()) == 0;
   closedir(listing);
   return count;
 }
@@ -63,7 +65,9 @@ TEST_CASE("shm: nothing stays when all ranks are killed") {
   CHECK(FilesLeft() == 0);
 }
 
-TEST_CASE("shm: what is left of a group that never met can be removed, and does not disturb the next one") {
+TEST_CASE(
+    "shm: what is left of a group that never met can be removed, and does not disturb the next "
+    "one") {
   // A folder of its own: in /dev/shm any command that starts would remove it.
   char folder[] = "/dev/shm/dtranspile-test-XXXXXX";
   REQUIRE(mkdtemp(folder) != nullptr);
@@ -90,7 +94,9 @@ TEST_CASE("shm: what is left of a group that never met can be removed, and does 
       usleep(300'000);
       const int removed = RemoveLeftSegments(folder), left = FilesLeft(folder);
       joins.join();
-      return removed == 1 && left == 1 ? "" : "removed " + std::to_string(removed) + ", left " + std::to_string(left);
+      return removed == 1 && left == 1
+                 ? ""
+                 : "removed " + std::to_string(removed) + ", left " + std::to_string(left);
     });
   }
   SECTION("a job of the same name takes its place") {
@@ -109,7 +115,8 @@ TEST_CASE("shm: ranks that disagree about the group") {
   Rendezvous shorter = rendezvous;
   shorter.timeout_seconds = 1;
   SECTION("on its size") {
-    const auto outcomes = RunRanks(2, [&](int rank) { return JoinShm(shorter, "world", rank, 2 + rank).status().ToString(); });
+    const auto outcomes = RunRanks(
+        2, [&](int rank) { return JoinShm(shorter, "world", rank, 2 + rank).status().ToString(); });
     CHECK_THAT(outcomes[1].text, Catch::Contains("has 2 ranks for rank 0, but 3 for rank 1"));
   }
   SECTION("on who is who") {
@@ -140,7 +147,8 @@ TEST_CASE("shm: a file of the wrong content is not joined") {
     const std::string noise(1 << 20, '\xee');
     REQUIRE(write(fd, noise.data(), noise.size()) == static_cast<ssize_t>(noise.size()));
   }
-  const auto outcomes = RunRanks(1, [&](int) { return JoinShm(rendezvous, "world", 1, 2).status().ToString(); });
+  const auto outcomes =
+      RunRanks(1, [&](int) { return JoinShm(rendezvous, "world", 1, 2).status().ToString(); });
   CHECK_THAT(outcomes[0].text, Catch::Contains("DEADLINE_EXCEEDED"));
   // Rank 0 replaces it.
   RequireRanks(2, [&](int rank) -> std::string {
@@ -154,7 +162,8 @@ TEST_CASE("shm: a file of the wrong content is not joined") {
 TEST_CASE("shm: a folder without room or rights is an error") {
   Rendezvous rendezvous = NewRendezvous();
   rendezvous.store = "/proc";
-  const auto outcomes = RunRanks(1, [&](int) { return JoinShm(rendezvous, "world", 0, 1).status().ToString(); });
+  const auto outcomes =
+      RunRanks(1, [&](int) { return JoinShm(rendezvous, "world", 0, 1).status().ToString(); });
   CHECK_THAT(outcomes[0].text, Catch::Contains("/proc"));
 }
 
@@ -162,7 +171,8 @@ TEST_CASE("shm: a folder without room or rights is an error") {
 int BlocksMapped() {
   std::ifstream maps("/proc/self/maps");
   int count = 0;
-  for (std::string line; std::getline(maps, line);) count += line.find("memfd:dtranspile") != std::string::npos;
+  for (std::string line; std::getline(maps, line);)
+    count += line.find("memfd:dtranspile") != std::string::npos;
   return count;
 }
 
@@ -178,7 +188,8 @@ TEST_CASE("shm: buffers at equal offsets of shared blocks are reached directly, 
       trial.skewed = skewed;
       if (std::string wrong = RunTrial(**comm, trial); !wrong.empty()) return wrong;
       const int mapped = BlocksMapped();  // its own block is gone with the trial
-      return mapped == (skewed ? 0 : 2) ? "" : "maps " + std::to_string(mapped) + " blocks of peers";
+      return mapped == (skewed ? 0 : 2) ? ""
+                                        : "maps " + std::to_string(mapped) + " blocks of peers";
     });
   }
 }

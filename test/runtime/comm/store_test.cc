@@ -1,4 +1,5 @@
-// The rendezvous store of the Gloo back end: what it does, and what strangers on its port cannot do.
+// The rendezvous store of the Gloo back end: what it does, and what strangers on its port cannot
+// do.
 #include "runtime/comm/gloo/store.h"
 
 #include <netdb.h>
@@ -104,7 +105,8 @@ TEST_CASE("store: one that is not there, or is something else") {
   socklen_t length = sizeof(bound);
   REQUIRE(getsockname(listener.fd(), reinterpret_cast<sockaddr*>(&bound), &length) == 0);
   char port[16];
-  REQUIRE(getnameinfo(reinterpret_cast<sockaddr*>(&bound), length, nullptr, 0, port, sizeof(port), NI_NUMERICSERV) == 0);
+  REQUIRE(getnameinfo(reinterpret_cast<sockaddr*>(&bound), length, nullptr, 0, port, sizeof(port),
+                      NI_NUMERICSERV) == 0);
   std::thread noise([&] {
     const Socket client(accept(listener.fd(), nullptr, nullptr));
     char buffer[4096];

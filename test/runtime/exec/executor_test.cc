@@ -8,7 +8,7 @@
 #include <map>
 #include <new>
 
-#include "runtime/kernels/cpu/table.h"
+#include "runtime/kernels/cpu/call_table.h"
 #include "test/runtime/exec/plan_text.h"
 
 // Counts what is allocated anywhere in the process by C++.
@@ -35,7 +35,8 @@ class Alone : public comm::Communicator {
   const char* backend() const override { return "test"; }
   absl::StatusOr<comm::Ticket> Start(comm::Request request) override {
     ++starts;
-    return fails ? absl::StatusOr<comm::Ticket>(absl::DeadlineExceededError("rank 1 did not come")) : comm::Ticket(starts);
+    return fails ? absl::StatusOr<comm::Ticket>(absl::DeadlineExceededError("rank 1 did not come"))
+                 : comm::Ticket(starts);
   }
   absl::Status Wait(comm::Ticket ticket) override {
     waited.push_back(ticket);
@@ -55,15 +56,20 @@ class Alone : public comm::Communicator {
 
 std::string OwnFolder() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
 
-absl::StatusOr<std::unique_ptr<Executor>> Load(const Json& json, int threads = 1, std::vector<comm::Communicator*> comms = {}, Trace* trace = nullptr) {
+absl::StatusOr<std::unique_ptr<Executor>> Load(const Json& json, int threads = 1,
+                                               std::vector<comm::Communicator*> comms = {},
+                                               Trace* trace = nullptr) {
   auto plan = ParsePlan("plan.json", json.dump());
   INFO(plan.status().ToString());
   REQUIRE(plan.ok());
   plan->folder = OwnFolder();
-  return Executor::Load(*std::move(plan), {{threads, false, {}}, kernels::FindFunction, std::move(comms), trace});
+  return Executor::Load(*std::move(plan),
+                        {{threads, false, {}}, kernels::FindFunction, std::move(comms), trace});
 }
 
-const float* Floats(const Executor& executor, int buffer) { return reinterpret_cast<const float*>(executor.data(buffer)); }
+const float* Floats(const Executor& executor, int buffer) {
+  return reinterpret_cast<const float*>(executor.data(buffer));
+}
 
 }  // namespace
 
@@ -73,7 +79,8 @@ TEST_CASE("start-up and steps") {
     INFO(executor.status().ToString());
     REQUIRE(executor.ok());
     Executor& e = **executor;
-    for (int buffer = 0; buffer < 7; ++buffer) CHECK(reinterpret_cast<uintptr_t>(e.data(buffer)) % 64 == 0);
+    for (int buffer = 0; buffer < 7; ++buffer)
+      CHECK(reinterpret_cast<uintptr_t>(e.data(buffer)) % 64 == 0);
     CHECK(Floats(e, 0)[3] == 0);
     REQUIRE(e.RunStartup().ok());
     CHECK(Floats(e, 0)[3] == 2);
@@ -90,14 +97,16 @@ TEST_CASE("start-up and steps") {
 
 TEST_CASE("kernels get the rows of their part, from the first to behind the last") {
   Json plan = PlanJson();
-  plan["programs"]["main"]["body"] = Json::array({{{"kernel", "k_rows"}, {"args", {0}}, {"n", 4}, {"grain", 1}, {"op", "0:0 range"}}});
+  plan["programs"]["main"]["body"] = Json::array(
+      {{{"kernel", "k_rows"}, {"args", {0}}, {"n", 4}, {"grain", 1}, {"op", "0:0 range"}}});
   for (int threads : {1, 2, 4}) {
     const auto executor = Load(plan, threads);
     REQUIRE(executor.ok());
     REQUIRE((*executor)->RunMain().ok());
     for (int row = 0; row < 4; ++row) {
       const int part = row * threads / 4, per_part = 4 / threads;
-      CHECK(Floats(**executor, 0)[row] == static_cast<float>(100 * part * per_part + (part + 1) * per_part));
+      CHECK(Floats(**executor, 0)[row] ==
+            static_cast<float>(100 * part * per_part + (part + 1) * per_part));
     }
   }
 }
@@ -106,8 +115,10 @@ TEST_CASE("no allocation in a step after the first") {
   for (int threads : {1, 2}) {
     Json plan = PlanJson();
     Json& body = plan["programs"]["main"]["body"];
-    body.push_back({{"call", "dt_transpose"}, {"args", {0, 2}}, {"ints", {0}}, {"op", "0:3 transpose2"}});
-    body.push_back({{"if", 4}, {"then", Json::array()}, {"else", Json::array({body[0]})}, {"op", "0:4 cond"}});
+    body.push_back(
+        {{"call", "dt_transpose"}, {"args", {0, 2}}, {"ints", {0}}, {"op", "0:3 transpose2"}});
+    body.push_back(
+        {{"if", 4}, {"then", Json::array()}, {"else", Json::array({body[0]})}, {"op", "0:4 cond"}});
     const auto executor = Load(plan, threads);
     REQUIRE(executor.ok());
     REQUIRE((*executor)->RunMain().ok());
@@ -128,8 +139,10 @@ TEST_CASE("no allocation in a step after the first") {
 
 TEST_CASE("loops and branches follow their conditions") {
   Json plan = PlanJson();
-  const Json count = {{"kernel", "k_count"}, {"args", {6, 4}}, {"n", 1}, {"grain", 1}, {"op", "1:0 increment"}};
-  const Json loop = {{"while", 4}, {"body", Json::array({count})}, {"limit", 100}, {"op", "0:1 while"}};
+  const Json count = {
+      {"kernel", "k_count"}, {"args", {6, 4}}, {"n", 1}, {"grain", 1}, {"op", "1:0 increment"}};
+  const Json loop = {
+      {"while", 4}, {"body", Json::array({count})}, {"limit", 100}, {"op", "0:1 while"}};
   plan["programs"]["main"]["body"] = Json::array({count, loop});
   auto executor = Load(plan);
   REQUIRE(executor.ok());
@@ -145,12 +158,15 @@ TEST_CASE("loops and branches follow their conditions") {
 
 TEST_CASE("operations between ranks start, overlap and are waited for") {
   Json plan = PlanJson();
-  plan["comms"] = Json::array({{{"name", "a"}, {"axes", {"dp"}}}, {{"name", "b"}, {"axes", {"dp"}}}});
+  plan["comms"] =
+      Json::array({{{"name", "a"}, {"axes", {"dp"}}}, {{"name", "b"}, {"axes", {"dp"}}}});
   const auto start = [](int comm, int ticket) {
-    return Json{{"start", "all_reduce"}, {"comm", comm}, {"inputs", {0}}, {"outputs", {0}}, {"ticket", ticket}, {"op", "0:7 c_allreduce_sum"}};
+    return Json{{"start", "all_reduce"}, {"comm", comm},     {"inputs", {0}},
+                {"outputs", {0}},        {"ticket", ticket}, {"op", "0:7 c_allreduce_sum"}};
   };
   const auto wait = [](int ticket) { return Json{{"wait", ticket}, {"op", "0:8 wait"}}; };
-  plan["programs"]["main"]["body"] = Json::array({start(0, 5), start(1, 6), wait(5), wait(6), start(0, 7), wait(7)});
+  plan["programs"]["main"]["body"] =
+      Json::array({start(0, 5), start(1, 6), wait(5), wait(6), start(0, 7), wait(7)});
   Alone a, b;
   Trace trace;
   auto executor = Load(plan, 1, {&a, &b}, &trace);
@@ -160,7 +176,8 @@ TEST_CASE("operations between ranks start, overlap and are waited for") {
   CHECK(b.starts == 1);
   CHECK(a.waited == std::vector<comm::Ticket>{1});
   CHECK(a.runs == 1);  // started and waited for at once
-  const std::string file = std::filesystem::temp_directory_path() / ("dtranspile-trace-" + std::to_string(getpid()));
+  const std::string file =
+      std::filesystem::temp_directory_path() / ("dtranspile-trace-" + std::to_string(getpid()));
   REQUIRE(trace.Write(file, 0, "trainer 0", {"a", "b"}).ok());
   std::ifstream in(file);
   const Json events = Json::parse(in)["traceEvents"];
@@ -186,7 +203,8 @@ TEST_CASE("operations between ranks start, overlap and are waited for") {
   CHECK(status.code() == absl::StatusCode::kDeadlineExceeded);
   CHECK(status.message() == "op 0:7 c_allreduce_sum: rank 1 did not come");
   CHECK((*executor)->failed_op() == "0:7 c_allreduce_sum");
-  CHECK(Load(plan, 1, {&a}).status().message().find("the plan has 2 communicators, 1 given") != std::string::npos);
+  CHECK(Load(plan, 1, {&a}).status().message().find("the plan has 2 communicators, 1 given") !=
+        std::string::npos);
 }
 
 TEST_CASE("a failing call is named by its op") {
@@ -194,7 +212,8 @@ TEST_CASE("a failing call is named by its op") {
   plan["programs"]["main"]["body"][0]["strings"] = {"median"};
   const auto executor = Load(plan);
   REQUIRE(executor.ok());
-  CHECK((*executor)->RunMain().message() == "op 0:1 reduce_sum: dt_reduce: no reduction 'median' of float32");
+  CHECK((*executor)->RunMain().message() ==
+        "op 0:1 reduce_sum: dt_reduce: no reduction 'median' of float32");
   CHECK((*executor)->failed_op() == "0:1 reduce_sum");
 }
 
@@ -203,7 +222,8 @@ TEST_CASE("everything that is missing is named at once, before anything runs") {
   plan["programs"]["main"]["body"][0]["call"] = "dt_sort_of";
   plan["programs"]["main"]["body"][1]["kernel"] = "k_gone";
   const std::string message(Load(plan).status().message());
-  CHECK(message.find("op 0:1 reduce_sum: this runtime has no call 'dt_sort_of'") != std::string::npos);
+  CHECK(message.find("op 0:1 reduce_sum: this runtime has no call 'dt_sort_of'") !=
+        std::string::npos);
   CHECK(message.find("has no kernel 'k_gone'") != std::string::npos);
 
   plan["library"] = "absent.so";

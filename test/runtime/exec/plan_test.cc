@@ -12,7 +12,8 @@ std::string MessageOf(const Json& plan) {
   return std::string(result.status().message());
 }
 
-// The message for a plan in which the value at `pointer` is another one; "" removes nothing, kRemoved removes it.
+// The message for a plan in which the value at `pointer` is another one; "" removes nothing,
+// kRemoved removes it.
 const char kRemoved[] = "__removed__";
 std::string With(const char* pointer, Json value) {
   Json plan = PlanJson();
@@ -22,9 +23,11 @@ std::string With(const char* pointer, Json value) {
   return MessageOf(plan);
 }
 
-Json Start(int comm, const char* kind, std::vector<int> inputs, std::vector<int> outputs, int ticket) {
-  return {{"start", kind},    {"comm", comm},       {"reduce", "sum"},  {"root", 0},
-          {"inputs", inputs}, {"outputs", outputs}, {"ticket", ticket}, {"op", "0:9 c_allreduce_sum"}};
+Json Start(int comm, const char* kind, std::vector<int> inputs, std::vector<int> outputs,
+           int ticket) {
+  return {
+      {"start", kind},    {"comm", comm},       {"reduce", "sum"},  {"root", 0},
+      {"inputs", inputs}, {"outputs", outputs}, {"ticket", ticket}, {"op", "0:9 c_allreduce_sum"}};
 }
 
 std::string WithBody(std::vector<Json> body) {
@@ -61,7 +64,8 @@ TEST_CASE("a plan that is wrong is refused with its place") {
       {"/class", 7, "class: expected a string, got number"},
       {"/library", "../x.so", "own folder"},
       {"/library", nullptr, "the plan has no library"},
-      {"/buffers/2/space", "moon", "buffers[2].space: unknown 'moon', expected one of arena, persistent, constant"},
+      {"/buffers/2/space", "moon",
+       "buffers[2].space: unknown 'moon', expected one of arena, persistent, constant"},
       {"/buffers/2/offset", 32, "buffers[2].offset: not a multiple of 64"},
       {"/buffers/2/offset", -64, "at least 0"},
       {"/buffers/2/offset", 192, "buffers[2]: 'x' ends at byte 208 of a block of 192"},
@@ -74,7 +78,8 @@ TEST_CASE("a plan that is wrong is refused with its place") {
       {"/buffers/5/data", "0000", "expected 8 hexadecimal digits"},
       {"/buffers/5/data", "0000004z", "expected 8 hexadecimal digits"},
       {"/arena_bytes", 1LL << 60, "arena_bytes: expected an integer"},
-      {"/persistables/0/buffer", 9, "persistables[0].buffer: expected an integer of at least 0 and at most 6"},
+      {"/persistables/0/buffer", 9,
+       "persistables[0].buffer: expected an integer of at least 0 and at most 6"},
       {"/persistables/0/buffer", 2, "not in persistent memory"},
       {"/persistables/0/dims", Json{5}, "float32[5] is not the float32[4] of buffer 0"},
       {"/persistables/1/name", "w", "'w' occurs twice"},
@@ -112,12 +117,14 @@ TEST_CASE("operations between ranks are checked") {
   has(WithBody({Start(0, "all_redo", {0}, {0}, 3), wait}), "unknown 'all_redo'");
   has(WithBody({Start(0, "all_reduce", {0}, {}, 3), wait}), "1 inputs and 0 outputs");
   has(WithBody({Start(0, "all_reduce", {0}, {5}, 3), wait}), "constant 'two' would be written");
-  has(WithBody({Start(0, "all_reduce", {0, 6}, {0, 6}, 3), wait}), "'w' is float32, 'counter' is int32");
+  has(WithBody({Start(0, "all_reduce", {0, 6}, {0, 6}, 3), wait}),
+      "'w' is float32, 'counter' is int32");
   has(WithBody({Start(0, "send", {0}, {0}, 3), wait}), "1 inputs and 1 outputs");
   has(WithBody({Start(0, "all_reduce", {0}, {0}, 3)}), "nothing in this body waits for ticket 3");
   has(WithBody({wait}), "waits for ticket 3, which is not pending here");
   has(WithBody({Start(0, "barrier", {}, {}, 3), wait, wait}), "not pending here");
-  has(WithBody({Start(0, "barrier", {}, {}, 3), Start(0, "barrier", {}, {}, 3), wait}), "3 was started before");
+  has(WithBody({Start(0, "barrier", {}, {}, 3), Start(0, "barrier", {}, {}, 3), wait}),
+      "3 was started before");
 }
 
 TEST_CASE("of values only sums are exchanged, one by one") {
@@ -125,7 +132,8 @@ TEST_CASE("of values only sums are exchanged, one by one") {
     Json plan = PlanJson();
     plan["comms"] = Json::array({{{"name", "grad"}, {"axes", {"dp"}}}});
     for (const char* value : {"rows", "tensor"}) {
-      Json buffer = {{"name", value}, {"space", "value"}, {"dtype", "float32"}, {"dims", {-1, 4}}, {"lod_level", 0}, {"kind", value}};
+      Json buffer = {{"name", value},   {"space", "value"}, {"dtype", "float32"},
+                     {"dims", {-1, 4}}, {"lod_level", 0},   {"kind", value}};
       plan["buffers"].push_back(buffer);
     }
     Json start = Start(0, kind, {7}, {std::string(to) == "rows" ? 7 : 8}, 3);
@@ -134,16 +142,20 @@ TEST_CASE("of values only sums are exchanged, one by one") {
     return MessageOf(plan);
   };
   CHECK(message("all_reduce", "sum", "rows").empty());
-  CHECK_THAT(message("all_reduce", "max", "rows"), Catch::Contains("'rows' is a value: all_reduce takes one at a time"));
+  CHECK_THAT(message("all_reduce", "max", "rows"),
+             Catch::Contains("'rows' is a value: all_reduce takes one at a time"));
   CHECK_THAT(message("all_reduce", "sum", "tensor"), Catch::Contains("'tensor' is a value"));
   CHECK_THAT(message("all_gather", "sum", "rows"), Catch::Contains("'rows' is a value"));
 }
 
 TEST_CASE("conditions are bools and nesting has an end") {
   Json nested = {{"while", 4}, {"body", Json::array()}, {"limit", 1}, {"op", "0:0 while"}};
-  for (int i = 0; i < 100; ++i) nested = {{"if", 4}, {"then", Json::array({nested})}, {"else", Json::array()}, {"op", "0:0 cond"}};
+  for (int i = 0; i < 100; ++i)
+    nested = {
+        {"if", 4}, {"then", Json::array({nested})}, {"else", Json::array()}, {"op", "0:0 cond"}};
   CHECK(WithBody({nested}).find("nested deeper than 64") != std::string::npos);
-  const Json wrong = {{"if", 3}, {"then", Json::array()}, {"else", Json::array()}, {"op", "0:0 cond"}};
+  const Json wrong = {
+      {"if", 3}, {"then", Json::array()}, {"else", Json::array()}, {"op", "0:0 cond"}};
   CHECK(WithBody({wrong}).find("'loss' is no bool of one element") != std::string::npos);
 }
 
@@ -151,7 +163,10 @@ TEST_CASE("what is no JSON, or none of ours, is refused") {
   CHECK(ParsePlan("p", "{").status().message().find("p: not JSON") != std::string::npos);
   CHECK(ParsePlan("p", "[]").status().message().find("expected an object") != std::string::npos);
   CHECK(ParsePlan("p", "").status().message().find("p: not JSON") != std::string::npos);
-  CHECK(ReadPlan("/nonexistent").status().message().find("/nonexistent/plan.json: cannot be opened") != std::string::npos);
+  CHECK(ReadPlan("/nonexistent")
+            .status()
+            .message()
+            .find("/nonexistent/plan.json: cannot be opened") != std::string::npos);
 }
 
 }  // namespace dtranspile::exec

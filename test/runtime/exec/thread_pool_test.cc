@@ -13,7 +13,8 @@ namespace {
 struct Record {
   std::vector<std::atomic<int>> runs;
   std::vector<int> thread;
-  explicit Record(int parts) : runs(static_cast<size_t>(parts)), thread(static_cast<size_t>(parts), -1) {}
+  explicit Record(int parts)
+      : runs(static_cast<size_t>(parts)), thread(static_cast<size_t>(parts), -1) {}
   static void Task(void* arg, int part) {
     auto& record = *static_cast<Record*>(arg);
     record.runs[static_cast<size_t>(part)]++;

@@ -11,10 +11,12 @@ namespace dtranspile::exec {
 namespace {
 
 // What every rank's `body` returned.
-std::vector<absl::Status> OnRanks(int size, const std::function<absl::Status(int, comm::Communicator&)>& body) {
+std::vector<absl::Status> OnRanks(
+    int size, const std::function<absl::Status(int, comm::Communicator&)>& body) {
   static int jobs = 0;
   comm::Rendezvous rendezvous;
-  rendezvous.job = "value_collective_test." + std::to_string(getpid()) + "." + std::to_string(jobs++);
+  rendezvous.job =
+      "value_collective_test." + std::to_string(getpid()) + "." + std::to_string(jobs++);
   rendezvous.timeout_seconds = 20;
   std::vector<absl::Status> statuses(static_cast<size_t>(size));
   std::vector<std::thread> threads;
@@ -50,15 +52,19 @@ Value Rows(std::vector<int64_t> rows, int64_t width, int64_t height, float first
 void AllSay(const std::vector<absl::Status>& statuses, const std::string& words) {
   for (const absl::Status& status : statuses) {
     CHECK(absl::IsInvalidArgument(status));
-    CHECK_THAT(std::string(status.message()), Catch::Contains("'w@GRAD'") && Catch::Contains(words));
+    CHECK_THAT(std::string(status.message()),
+               Catch::Contains("'w@GRAD'") && Catch::Contains(words));
   }
 }
 
-TEST_CASE("SelectedRows of all ranks stand one behind the other, those of a rank without rows too") {
+TEST_CASE(
+    "SelectedRows of all ranks stand one behind the other, those of a rank without rows too") {
   std::vector<Value> outputs(3);
   for (Value& output : outputs) output = Value(Value::Kind::kRows, DType::kFloat32);
   const auto statuses = OnRanks(3, [&](int rank, comm::Communicator& comm) {
-    Value input = rank == 0 ? Rows({4, 1}, 2, 6, 10) : rank == 1 ? Rows({}, 2, 6, 0) : Rows({5, 4, 4}, 2, 6, 20);
+    Value input = rank == 0   ? Rows({4, 1}, 2, 6, 10)
+                  : rank == 1 ? Rows({}, 2, 6, 0)
+                              : Rows({5, 4, 4}, 2, 6, 20);
     return Reduce(comm, input, outputs[static_cast<size_t>(rank)]);
   });
   for (size_t rank = 0; rank < 3; ++rank) {
@@ -67,7 +73,8 @@ TEST_CASE("SelectedRows of all ranks stand one behind the other, those of a rank
     CHECK(out.rows == std::vector<int64_t>{4, 1, 5, 4, 4});
     CHECK(out.dims == std::vector<int64_t>{5, 2});
     CHECK(out.height == 6);
-    CHECK(std::vector<float>(out.as<float>(), out.as<float>() + 10) == std::vector<float>{10, 11, 12, 13, 20, 21, 22, 23, 24, 25});
+    CHECK(std::vector<float>(out.as<float>(), out.as<float>() + 10) ==
+          std::vector<float>{10, 11, 12, 13, 20, 21, 22, 23, 24, 25});
   }
 }
 
@@ -77,7 +84,8 @@ TEST_CASE("tensors of extents that agree are summed, in place too") {
     Value input;
     if (!input.Resize({3, 2}).ok()) return absl::InternalError("memory");
     std::fill_n(input.as<float>(), 6, static_cast<float>(rank + 1));
-    ValueCollective collective(comm, comm::ReduceOp::kSum, "w@GRAD", "0:7 all_reduce", input, input);
+    ValueCollective collective(comm, comm::ReduceOp::kSum, "w@GRAD", "0:7 all_reduce", input,
+                               input);
     auto ticket = collective.Start();
     const absl::Status status = ticket.ok() ? collective.Finish(*ticket) : ticket.status();
     firsts[static_cast<size_t>(rank)] = input.as<float>()[5];
@@ -90,7 +98,8 @@ TEST_CASE("tensors of extents that agree are summed, in place too") {
 TEST_CASE("ranks that differ all say so, and none waits") {
   const auto rows = [](int64_t width, int64_t height) {
     return OnRanks(2, [&](int rank, comm::Communicator& comm) {
-      Value input = Rows({0}, rank == 0 ? 2 : width, rank == 0 ? 6 : height, 0), output(Value::Kind::kRows, DType::kFloat32);
+      Value input = Rows({0}, rank == 0 ? 2 : width, rank == 0 ? 6 : height, 0),
+            output(Value::Kind::kRows, DType::kFloat32);
       return Reduce(comm, input, output);
     });
   };
@@ -105,7 +114,8 @@ TEST_CASE("ranks that differ all say so, and none waits") {
          "[2, 2]");
   AllSay(OnRanks(2,
                  [](int rank, comm::Communicator& comm) {
-                   Value input = Rows({rank == 0 ? 0 : 9}, 1, 6, 0), output(Value::Kind::kRows, DType::kFloat32);
+                   Value input = Rows({rank == 0 ? 0 : 9}, 1, 6, 0),
+                         output(Value::Kind::kRows, DType::kFloat32);
                    return Reduce(comm, input, output);
                  }),
          "row 9 of 6");

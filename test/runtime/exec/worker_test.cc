@@ -12,7 +12,7 @@
 #include "runtime/io/feed.h"
 #include "runtime/io/npy.h"
 #include "runtime/io/tensor_record.h"
-#include "runtime/kernels/cpu/table.h"
+#include "runtime/kernels/cpu/call_table.h"
 #include "test/runtime/exec/plan_text.h"
 
 namespace dtranspile::exec {
@@ -35,7 +35,9 @@ class Place {
     config.fetch = {"loss", "w_after"};
     std::vector<float> x(16);
     for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
-    REQUIRE(io::WriteNpy(config.feeds[0].file, {DType::kFloat32, {2, 8}, reinterpret_cast<const std::byte*>(x.data())}).ok());
+    REQUIRE(io::WriteNpy(config.feeds[0].file,
+                         {DType::kFloat32, {2, 8}, reinterpret_cast<const std::byte*>(x.data())})
+                .ok());
   }
   ~Place() { std::filesystem::remove_all(folder_); }
 
@@ -69,7 +71,9 @@ class Place {
 };
 
 void WriteFloats(const std::string& path, std::vector<int64_t> dims, std::vector<float> values) {
-  REQUIRE(io::WriteTensorFile(path, TensorView{DType::kFloat32, std::move(dims), reinterpret_cast<const std::byte*>(values.data())}).ok());
+  REQUIRE(io::WriteTensorFile(path, TensorView{DType::kFloat32, std::move(dims),
+                                               reinterpret_cast<const std::byte*>(values.data())})
+              .ok());
 }
 
 }  // namespace
@@ -117,12 +121,14 @@ TEST_CASE("values come from files, then from the start-up program; rates per ste
   CHECK(place.Error().find("'speed' is no persistable") != std::string::npos);
   place.config.per_step.clear();
   WriteFloats(place.Path("init/w"), {2}, {1, 1});
-  CHECK(place.Error().find("'w' is float32[2], the program declares float32[4]") != std::string::npos);
+  CHECK(place.Error().find("'w' is float32[2], the program declares float32[4]") !=
+        std::string::npos);
   std::filesystem::resize_file(place.Path("init/w"), 20);
   CHECK(place.Error().find("init/w") != std::string::npos);
   WriteFloats(place.Path("init/w"), {4}, {1, 1, 1, 1});
   place.plan["programs"]["startup"] = nullptr;
-  CHECK(place.Error().find("has no value for rate, counter, and there is no start-up program") != std::string::npos);
+  CHECK(place.Error().find("has no value for rate, counter, and there is no start-up program") !=
+        std::string::npos);
   place.config.init.reset();
   CHECK(place.Error().find("--init") != std::string::npos);
 }
@@ -130,8 +136,10 @@ TEST_CASE("values come from files, then from the start-up program; rates per ste
 TEST_CASE("values come from a combined file") {
   Place place;
   const std::vector<float> w{3, 3, 3, 3}, rate{1};
-  REQUIRE(io::WriteCombined(place.Path("all"), {{"rate", {DType::kFloat32, {1}, reinterpret_cast<const std::byte*>(rate.data())}},
-                                                {"w", {DType::kFloat32, {4}, reinterpret_cast<const std::byte*>(w.data())}}})
+  REQUIRE(io::WriteCombined(
+              place.Path("all"),
+              {{"rate", {DType::kFloat32, {1}, reinterpret_cast<const std::byte*>(rate.data())}},
+               {"w", {DType::kFloat32, {4}, reinterpret_cast<const std::byte*>(w.data())}}})
               .ok());
   place.config.init = InitConfig{"", place.Path("all"), {"w", "rate"}};
   REQUIRE(place.Run() == kWorkerDone);
@@ -143,10 +151,13 @@ TEST_CASE("values come from a combined file") {
 TEST_CASE("feeds that do not fit are refused by name") {
   Place place;
   place.config.steps = 3;
-  CHECK(place.Error().find("has 2 steps of feed 'x', 3 are to be run; use --steps 2") != std::string::npos);
+  CHECK(place.Error().find("has 2 steps of feed 'x', 3 are to be run; use --steps 2") !=
+        std::string::npos);
   place.config.steps = 2;
   place.config.mesh = {{"dp", 4}};
-  CHECK(place.Error().find("a step of feed 'x' is float32[8], the job was compiled for float32[16]") != std::string::npos);
+  CHECK(place.Error().find(
+            "a step of feed 'x' is float32[8], the job was compiled for float32[16]") !=
+        std::string::npos);
   place.config.mesh = {{"mp", 2}};
   place.config.coordinates = {{"mp", 1}};
   CHECK(place.Error().find("axis 'dp', which this rank's mesh lacks") != std::string::npos);
@@ -161,23 +172,32 @@ TEST_CASE("feeds that do not fit are refused by name") {
   place.config.feeds = {{"x", place.Path("x.npy")}};
   CHECK(place.Error().find("'gain' is not among the fetches") != std::string::npos);
   place.config.feeds.push_back({"y", place.Path("x.npy")});
-  CHECK(place.Error().find("'gain' is not among the fetches") != std::string::npos);  // what the plan does not feed is left alone
+  CHECK(place.Error().find("'gain' is not among the fetches") !=
+        std::string::npos);  // what the plan does not feed is left alone
 }
 
 TEST_CASE("ragged batches are cut by sequences, reported and saved step by step") {
   Place place;
   const auto ragged = [](const char* name) {
-    return Json{{"name", name}, {"space", "value"}, {"kind", "tensor"}, {"dtype", "int64"}, {"dims", {-1, 1}}, {"lod_level", 1}};
+    return Json{{"name", name},     {"space", "value"}, {"kind", "tensor"},
+                {"dtype", "int64"}, {"dims", {-1, 1}},  {"lod_level", 1}};
   };
   place.plan["buffers"].push_back(ragged("words"));
   place.plan["buffers"].push_back(ragged("same"));
   Json& main = place.plan["programs"]["main"];
-  main["feeds"].push_back({{"name", "words"}, {"buffer", 7}, {"dtype", "int64"}, {"dims", {-1, 1}}, {"split", {{"dim", 0}, {"axes", {"dp"}}}}});
+  main["feeds"].push_back({{"name", "words"},
+                           {"buffer", 7},
+                           {"dtype", "int64"},
+                           {"dims", {-1, 1}},
+                           {"split", {{"dim", 0}, {"axes", {"dp"}}}}});
   main["fetches"].push_back({{"name", "same"}, {"buffer", 8}, {"combine", "concat"}});
   main["body"].push_back({{"copy", {7, 8}}, {"op", "0:3 assign"}});
   const std::vector<int64_t> words = {1, 2, 3, 4, 5};
   const auto write = [&](int64_t step, int64_t rows, const Lod& lod) {
-    REQUIRE(io::WriteStep(place.Path("words"), step, {DType::kInt64, {rows, 1}, reinterpret_cast<const std::byte*>(words.data())}, lod).ok());
+    REQUIRE(io::WriteStep(
+                place.Path("words"), step,
+                {DType::kInt64, {rows, 1}, reinterpret_cast<const std::byte*>(words.data())}, lod)
+                .ok());
   };
   write(0, 5, {{0, 2, 5}});
   write(1, 3, {{0, 2, 3}});
@@ -196,10 +216,14 @@ TEST_CASE("ragged batches are cut by sequences, reported and saved step by step"
   write(1, 3, {{0, 1, 2, 3}});
   CHECK(place.Error().find("3 sequences do not divide into 2 equal parts") != std::string::npos);
   place.plan["buffers"][7]["lod_level"] = 0;
-  CHECK(place.Error().find("feed 'words' is ragged (LoD), the program declares it without levels of sequences") != std::string::npos);
+  CHECK(place.Error().find(
+            "feed 'words' is ragged (LoD), the program declares it without levels of sequences") !=
+        std::string::npos);
   place.plan["buffers"][7] = ragged("words");
   place.plan["buffers"][7]["dims"] = main["feeds"][1]["dims"] = {-1, 2};
-  CHECK(place.Error().find("a step of feed 'words' is int64[5, 1], the job was compiled for int64[-1, 2]") != std::string::npos);
+  CHECK(place.Error().find(
+            "a step of feed 'words' is int64[5, 1], the job was compiled for int64[-1, 2]") !=
+        std::string::npos);
 }
 
 TEST_CASE("an error in a step names step and op; numbers that JSON lacks are text") {
@@ -236,7 +260,8 @@ TEST_CASE("CONFIG survives writing and reading; a wrong one is refused with its 
     changed[Json::json_pointer(pointer)] = std::move(value);
     return std::string(ParseConfig("c", changed.dump()).status().message());
   };
-  CHECK(message("/threads", 0) == "c: threads: expected an integer of at least 1 and at most 1024, got 0");
+  CHECK(message("/threads", 0) ==
+        "c: threads: expected an integer of at least 1 and at most 1024, got 0");
   CHECK(message("/coordinates/dp", 2) == "c: coordinates: 'dp' is 2, outside of the mesh");
   CHECK(message("/comms/0/rank", 2).find("c: comms[0].rank") == 0);
   CHECK(message("/colour", 2) == "c: unknown key 'colour'; was this written by a newer version?");

@@ -14,7 +14,9 @@ namespace {
 using test::Spill;
 using test::TempFolder;
 
-std::vector<int64_t> Values(const Tensor& tensor) { return {tensor.as<int64_t>(), tensor.as<int64_t>() + tensor.bytes.size() / 8}; }
+std::vector<int64_t> Values(const Tensor& tensor) {
+  return {tensor.as<int64_t>(), tensor.as<int64_t>() + tensor.bytes.size() / 8};
+}
 
 Tensor Counting(std::vector<int64_t> dims) {
   Tensor tensor = *Tensor::Zeros(DType::kInt64, std::move(dims));
@@ -25,7 +27,8 @@ Tensor Counting(std::vector<int64_t> dims) {
 TEST_CASE("offset lists") {
   CHECK(*ParseLodJson("x", "[[0, 2], [0,1, 5]]\n") == Lod{{0, 2}, {0, 1, 5}});
   CHECK(ParseLodJson("x", "[]")->empty());
-  for (const std::string bad : {"", "[", "[[0, 2]", "[[0, -2]]", "[[0, 2]] x", "[[1.5]]", "[[99999999999999999999]]", "{}", "[[0,]]"}) {
+  for (const std::string bad : {"", "[", "[[0, 2]", "[[0, -2]]", "[[0, 2]] x", "[[1.5]]",
+                                "[[99999999999999999999]]", "{}", "[[0,]]"}) {
     CAPTURE(bad);
     CHECK_FALSE(ParseLodJson("x", bad).ok());
   }
@@ -77,7 +80,8 @@ TEST_CASE("a ragged feed and its parts") {
   CHECK(part->lod == Lod{{0, 3}});
   CHECK_FALSE(feed->ReadPart(0, 0, 0, 3).ok());
   CHECK_FALSE(feed->ReadPart(0, 1, 0, 1).ok());
-  CHECK(std::string(feed->Read(1).status().message()).find("w.step1.lod.json: LoD level 0 ends with 4") != std::string::npos);
+  CHECK(std::string(feed->Read(1).status().message())
+            .find("w.step1.lod.json: LoD level 0 ends with 4") != std::string::npos);
   CHECK(feed->Read(2).status().code() == absl::StatusCode::kOutOfRange);
   REQUIRE(WriteNpy(folder / "a/w.step1.npy", Counting({3, 2}).view()).ok());
   CHECK_FALSE(feed->Read(1).ok());
@@ -90,7 +94,8 @@ TEST_CASE("steps that were written are read again, and nothing older") {
   REQUIRE(WriteNpy(stem + ".npy", Counting({1}).view()).ok());
   REQUIRE(WriteNpy(stem + ".step2.npy", Counting({1}).view()).ok());
   ClearSteps(stem, 2);
-  for (int64_t step = 0; step < 2; ++step) REQUIRE(WriteStep(stem, step, Counting({4 - step, 1}).view(), lods[step]).ok());
+  for (int64_t step = 0; step < 2; ++step)
+    REQUIRE(WriteStep(stem, step, Counting({4 - step, 1}).view(), lods[step]).ok());
   for (const auto& feed : {Feed::Open(folder.path(), "w"), Feed::OpenFile(stem)}) {
     REQUIRE(feed.ok());
     CHECK(feed->steps() == 2);
@@ -111,7 +116,8 @@ TEST_CASE("feeds that are not there, or outside") {
 }
 
 TEST_CASE("ragged feeds of the corpus") {
-  const absl::StatusOr<Feed> feed = Feed::Open(test::CorpusPath("fluid18/text_lstm/feeds"), "words");
+  const absl::StatusOr<Feed> feed =
+      Feed::Open(test::CorpusPath("fluid18/text_lstm/feeds"), "words");
   REQUIRE(feed.ok());
   CHECK(feed->steps() == 8);
   for (int64_t step = 0; step < feed->steps(); ++step) {

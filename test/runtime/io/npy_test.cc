@@ -18,12 +18,14 @@ using test::TempFolder;
 
 std::string File(int version, const std::string& dict, const std::string& data) {
   std::string out = "\x93NUMPY";
-  out += {static_cast<char>(version), '\0', static_cast<char>(dict.size()), static_cast<char>(dict.size() >> 8)};
+  out += {static_cast<char>(version), '\0', static_cast<char>(dict.size()),
+          static_cast<char>(dict.size() >> 8)};
   if (version > 1) out += std::string(2, '\0');
   return out + dict + data;
 }
 
-std::string Dict(const std::string& descr, const std::string& shape, const std::string& order = "False") {
+std::string Dict(const std::string& descr, const std::string& shape,
+                 const std::string& order = "False") {
   return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': (" + shape + "), }\n";
 }
 
@@ -33,9 +35,13 @@ absl::StatusOr<Tensor> Parse(const std::string& bytes) {
   return file->ReadAll();
 }
 
-std::string Message(const std::string& bytes) { return std::string(Parse(bytes).status().message()); }
+std::string Message(const std::string& bytes) {
+  return std::string(Parse(bytes).status().message());
+}
 
-std::string Doubles(std::vector<double> values) { return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)}; }
+std::string Doubles(std::vector<double> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)};
+}
 
 TEST_CASE("the header is NumPy's") {
   const std::string header = NpyHeader(DType::kFloat32, {3, 4});
@@ -43,7 +49,8 @@ TEST_CASE("the header is NumPy's") {
   CHECK(header.substr(0, 10) == std::string("\x93NUMPY\x01\x00\x76\x00", 10));
   CHECK(header.substr(10, 60) == "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } ");
   CHECK(header.back() == '\n');
-  CHECK(NpyHeader(DType::kBool, {3}).find("'|b1', 'fortran_order': False, 'shape': (3,), }") != std::string::npos);
+  CHECK(NpyHeader(DType::kBool, {3}).find("'|b1', 'fortran_order': False, 'shape': (3,), }") !=
+        std::string::npos);
   CHECK(NpyHeader(DType::kInt64, {}).find("'shape': (), }") != std::string::npos);
 }
 
@@ -61,17 +68,20 @@ TEST_CASE("versions 1 to 3, keys in any order, the spelling of Python 2") {
 }
 
 TEST_CASE("Fortran order becomes row-major") {
-  const absl::StatusOr<Tensor> tensor = Parse(File(1, Dict("<f8", "2, 3", "True"), Doubles({0, 3, 1, 4, 2, 5})));
+  const absl::StatusOr<Tensor> tensor =
+      Parse(File(1, Dict("<f8", "2, 3", "True"), Doubles({0, 3, 1, 4, 2, 5})));
   REQUIRE(tensor.ok());
   for (int i = 0; i < 6; ++i) CHECK(tensor->as<double>()[i] == i);
 }
 
 TEST_CASE("what no tensor can hold is refused by name") {
   const std::string data = Doubles({1});
-  CHECK(Message(File(1, Dict(">f8", "1,"), data)).find("big-endian elements '>f8'") != std::string::npos);
+  CHECK(Message(File(1, Dict(">f8", "1,"), data)).find("big-endian elements '>f8'") !=
+        std::string::npos);
   CHECK(Message(File(1, Dict("|O", "1,"), data)).find("Python objects") != std::string::npos);
   CHECK(Message(File(1, Dict("<M8[s]", "1,"), data)).find("'<M8[s]'") != std::string::npos);
-  CHECK(Message(File(1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", data)).find("structured") != std::string::npos);
+  CHECK(Message(File(1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", data))
+            .find("structured") != std::string::npos);
 }
 
 TEST_CASE("broken files are refused") {
@@ -79,10 +89,13 @@ TEST_CASE("broken files are refused") {
   const std::string good = File(1, Dict("<f8", "1,"), data);
   for (size_t size = 0; size < good.size(); ++size) CHECK_FALSE(Parse(good.substr(0, size)).ok());
   CHECK_FALSE(Parse(good + "x").ok());
-  for (const std::string& dict : {std::string("{}"), Dict("<f8", "-1,"), Dict("<f8", "9223372036854775808,"), Dict("<f8", "1 1"), Dict("<f8", "a,"),
-                                  Dict("<f8", "1,", "Maybe"), Dict("<f8", "4294967296, 4294967296"), Dict("<f8", "1,") + "x", std::string("{'descr': '<f8"),
-                                  std::string("{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (1,)}"),
-                                  std::string("{'shape': (1,), 'fortran_order': False}"), std::string("{'x': 1}")}) {
+  for (const std::string& dict :
+       {std::string("{}"), Dict("<f8", "-1,"), Dict("<f8", "9223372036854775808,"),
+        Dict("<f8", "1 1"), Dict("<f8", "a,"), Dict("<f8", "1,", "Maybe"),
+        Dict("<f8", "4294967296, 4294967296"), Dict("<f8", "1,") + "x",
+        std::string("{'descr': '<f8"),
+        std::string("{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (1,)}"),
+        std::string("{'shape': (1,), 'fortran_order': False}"), std::string("{'x': 1}")}) {
     CAPTURE(dict);
     CHECK_FALSE(Parse(File(1, dict, data)).ok());
   }
@@ -93,7 +106,8 @@ TEST_CASE("broken files are refused") {
   CHECK(Message(long_header).find("at most 65536") != std::string::npos);
   std::string rank;
   for (int i = 0; i < 65; ++i) rank += "1,";
-  CHECK(Message(File(1, Dict("<f8", rank), data)).find("more than 64 dimensions") != std::string::npos);
+  CHECK(Message(File(1, Dict("<f8", rank), data)).find("more than 64 dimensions") !=
+        std::string::npos);
 }
 
 TEST_CASE("boxes of C and Fortran files") {
@@ -184,8 +198,9 @@ TEST_CASE("every .npy of the corpora is read and written back the same") {
       CAPTURE(entry.path());
       const absl::StatusOr<Tensor> tensor = ReadNpy(entry.path());
       REQUIRE(tensor.ok());
-      const std::string bytes =
-          NpyHeader(tensor->dtype, tensor->dims) + std::string(reinterpret_cast<const char*>(tensor->bytes.data()), static_cast<size_t>(tensor->bytes.size()));
+      const std::string bytes = NpyHeader(tensor->dtype, tensor->dims) +
+                                std::string(reinterpret_cast<const char*>(tensor->bytes.data()),
+                                            static_cast<size_t>(tensor->bytes.size()));
       REQUIRE(bytes == Slurp(entry.path()));
       ++files;
     }

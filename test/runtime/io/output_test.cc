@@ -22,7 +22,8 @@ TEST_CASE("names stay inside their folder") {
   CHECK(*PathInside("out", "fc_0.w_0") == "out/fc_0.w_0");
   CHECK(*PathInside("out", "a/b@GRAD") == "out/a/b@GRAD");
   CHECK(PathInside("out", "..w").ok());
-  for (const std::string bad : {"", "/etc/passwd", "..", "../x", "a/../../x", "a//b", "a/", ".", "./a"}) {
+  for (const std::string bad :
+       {"", "/etc/passwd", "..", "../x", "a/../../x", "a//b", "a/", ".", "./a"}) {
     CAPTURE(bad);
     CHECK(PathInside("out", bad).status().code() == absl::StatusCode::kInvalidArgument);
   }

@@ -1,4 +1,5 @@
-// Pickled states: files that NumPy and the framework wrote (pickles/make.py), the corpora's, our own, and hostile ones.
+// Pickled states: files that NumPy and the framework wrote (pickles/make.py), the corpora's, our
+// own, and hostile ones.
 #include "runtime/io/pickle.h"
 
 #include <catch2/catch.hpp>
@@ -17,7 +18,9 @@ using Catch::Contains;
 using test::Slurp;
 using test::TempFolder;
 
-absl::StatusOr<PickleState> Parse(const std::string& bytes) { return ReadPickleState(*OpenMemory("memory", bytes.data(), bytes.size())); }
+absl::StatusOr<PickleState> Parse(const std::string& bytes) {
+  return ReadPickleState(*OpenMemory("memory", bytes.data(), bytes.size()));
+}
 
 absl::Status StatusOf(const std::string& bytes) { return Parse(bytes).status(); }
 
@@ -30,9 +33,11 @@ std::vector<T> Values(const Tensor& tensor) {
 
 std::string Sample(const std::string& name) { return "test/runtime/io/pickles/" + name; }
 
-// The tests run in the runfiles folder under `bazel test`, and in the root of the repository by hand.
+// The tests run in the runfiles folder under `bazel test`, and in the root of the repository by
+// hand.
 std::string SamplePath(const std::string& name) {
-  if (const char* runfiles = std::getenv("TEST_SRCDIR")) return std::string(runfiles) + "/dtranspile/" + Sample(name);
+  if (const char* runfiles = std::getenv("TEST_SRCDIR"))
+    return std::string(runfiles) + "/dtranspile/" + Sample(name);
   return Sample(name);
 }
 
@@ -40,14 +45,16 @@ TEST_CASE("what NumPy 1 and 2 pickle, protocols 2 to 5") {
   for (const std::string numpy : {"numpy1", "numpy2"}) {
     for (const std::string protocol : {"2", "3", "4", "5"}) {
       CAPTURE(numpy, protocol);
-      const absl::StatusOr<PickleState> state = ReadPickleState(SamplePath(numpy + "-p" + protocol + ".pkl"));
+      const absl::StatusOr<PickleState> state =
+          ReadPickleState(SamplePath(numpy + "-p" + protocol + ".pkl"));
       REQUIRE(state.ok());
       const auto& tensors = state->tensors;
       REQUIRE(tensors.size() == 9);
       CHECK(state->others == std::vector<std::string>{"LR_Scheduler"});
       CHECK(tensors.at("w").dims == std::vector<int64_t>{2, 3});
       CHECK(Values<float>(tensors.at("w")) == std::vector<float>{0, 0.5, 1, 1.5, 2, 2.5});
-      CHECK(Values<int64_t>(tensors.at("counter")) == std::vector<int64_t>{-1, 0, int64_t{1} << 40});
+      CHECK(Values<int64_t>(tensors.at("counter")) ==
+            std::vector<int64_t>{-1, 0, int64_t{1} << 40});
       CHECK(Values<double>(tensors.at("fortran")) == std::vector<double>{1, 2, 3, 4});
       CHECK(tensors.at("none").dims == std::vector<int64_t>{0, 4});
       CHECK(tensors.at("scalar").dims.empty());
@@ -124,7 +131,8 @@ std::map<std::string, Tensor> SomeTensors() {
   std::map<std::string, Tensor> tensors;
   const auto add = [&](const std::string& name, DType dtype, std::vector<int64_t> dims) {
     Tensor tensor = *Tensor::Zeros(dtype, std::move(dims));
-    for (int64_t i = 0; i < tensor.bytes.size(); ++i) tensor.bytes.data()[i] = static_cast<std::byte>(i * 37 + 100);
+    for (int64_t i = 0; i < tensor.bytes.size(); ++i)
+      tensor.bytes.data()[i] = static_cast<std::byte>(i * 37 + 100);
     tensors.emplace(name, std::move(tensor));
   };
   add("fc_0.w_0", DType::kFloat32, {5, 7});
@@ -142,10 +150,12 @@ TEST_CASE("our pickles are read back, whole and in slices") {
   const std::map<std::string, Tensor> tensors = SomeTensors();
   std::map<std::string, TensorView> views;
   for (const auto& [name, tensor] : tensors) views.emplace(name, tensor.view());
-  for (const PickleOptions& options : {PickleOptions{2}, PickleOptions{4}, PickleOptions{2, 32}, PickleOptions{2, 1}}) {
+  for (const PickleOptions& options :
+       {PickleOptions{2}, PickleOptions{4}, PickleOptions{2, 32}, PickleOptions{2, 1}}) {
     CAPTURE(options.protocol, options.slice_bytes);
     REQUIRE(WritePickleState(folder / "x", views, options).ok());
-    CHECK((Slurp(folder / "x").find("fc_0.w_0@@.4") != std::string::npos) == (options.slice_bytes < 100));
+    CHECK((Slurp(folder / "x").find("fc_0.w_0@@.4") != std::string::npos) ==
+          (options.slice_bytes < 100));
     const absl::StatusOr<PickleState> back = ReadPickleState(folder / "x");
     REQUIRE(back.ok());
     REQUIRE(back->tensors.size() == tensors.size());
@@ -155,13 +165,17 @@ TEST_CASE("our pickles are read back, whole and in slices") {
       CHECK(read.dtype == tensor.dtype);
       CHECK(read.dims == tensor.dims);
       REQUIRE(read.bytes.size() == tensor.bytes.size());
-      if (read.bytes.size() > 0) CHECK(std::memcmp(read.bytes.data(), tensor.bytes.data(), static_cast<size_t>(read.bytes.size())) == 0);
+      if (read.bytes.size() > 0)
+        CHECK(std::memcmp(read.bytes.data(), tensor.bytes.data(),
+                          static_cast<size_t>(read.bytes.size())) == 0);
     }
   }
   CHECK(WritePickleState(folder / "x", views, {3}).code() == absl::StatusCode::kInvalidArgument);
 }
 
-std::string Number(int32_t value) { return "J" + std::string(reinterpret_cast<const char*>(&value), 4); }
+std::string Number(int32_t value) {
+  return "J" + std::string(reinterpret_cast<const char*>(&value), 4);
+}
 
 std::string LongText(const std::string& text) {
   const auto size = static_cast<uint32_t>(text.size());
@@ -173,27 +187,37 @@ TEST_CASE("our pickles have the bytes that NumPy was tried with") {
   const TempFolder folder;
   Tensor tensor = *Tensor::Zeros(DType::kFloat32, {2});
   std::memcpy(tensor.bytes.data(), "ab\xe9\x80z123", 8);
-  const std::string before = "}(" + LongText("w") + "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n(" + Number(0) + "t" + LongText("b") + "\x87R(" +
-                             Number(1) + "(" + Number(2) + "tcnumpy\ndtype\n" + LongText("f4") + "\x89\x88\x87R(" + Number(3) + LongText("<") + "NNN" +
-                             Number(-1) + Number(-1) + Number(0) + "tb\x89";
+  const std::string before =
+      "}(" + LongText("w") + "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n(" +
+      Number(0) + "t" + LongText("b") + "\x87R(" + Number(1) + "(" + Number(2) +
+      "tcnumpy\ndtype\n" + LongText("f4") + "\x89\x88\x87R(" + Number(3) + LongText("<") + "NNN" +
+      Number(-1) + Number(-1) + Number(0) + "tb\x89";
   REQUIRE(WritePickleState(folder / "x", {{"w", tensor.view()}}).ok());
-  CHECK(Slurp(folder / "x") == "\x80\x04" + before + "\x8e" + std::string("\x08\0\0\0\0\0\0\0", 8) + "ab\xe9\x80z123tbu.");
+  CHECK(Slurp(folder / "x") ==
+        "\x80\x04" + before + "\x8e" + std::string("\x08\0\0\0\0\0\0\0", 8) + "ab\xe9\x80z123tbu.");
   REQUIRE(WritePickleState(folder / "x", {{"w", tensor.view()}}, {2}).ok());
-  CHECK(Slurp(folder / "x") == "\x80\x02" + before + "c_codecs\nencode\n" + LongText("ab\xc3\xa9\xc2\x80z123") + LongText("latin1") + "\x86Rtbu.");
+  CHECK(Slurp(folder / "x") == "\x80\x02" + before + "c_codecs\nencode\n" +
+                                   LongText("ab\xc3\xa9\xc2\x80z123") + LongText("latin1") +
+                                   "\x86Rtbu.");
 }
 
-// -- pickles by hand -------------------------------------------------------------------------------------------------------------
+// -- pickles by hand
+// -------------------------------------------------------------------------------------------------------------
 
 const std::string kProto = "\x80\x02";
 
-std::string Text(const std::string& text) { return "\x8c" + std::string(1, static_cast<char>(text.size())) + text; }
+std::string Text(const std::string& text) {
+  return "\x8c" + std::string(1, static_cast<char>(text.size())) + text;
+}
 
-const std::string kDType =
-    "cnumpy\ndtype\n" + Text("f4") + "\x89\x88\x87R(K\x03" + Text("<") + "NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK" + std::string(1, '\0') + "tb";
+const std::string kDType = "cnumpy\ndtype\n" + Text("f4") + "\x89\x88\x87R(K\x03" + Text("<") +
+                           "NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK" + std::string(1, '\0') + "tb";
 
 // An array of float32 with that shape (opcodes) and that data.
-std::string Array(const std::string& shape, const std::string& data, const std::string& dtype = kDType) {
-  return "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK" + std::string(1, '\0') + "\x85" + Text("b") + "\x87R(K\x01" + shape + dtype + "\x89" + "C" +
+std::string Array(const std::string& shape, const std::string& data,
+                  const std::string& dtype = kDType) {
+  return "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK" + std::string(1, '\0') +
+         "\x85" + Text("b") + "\x87R(K\x01" + shape + dtype + "\x89" + "C" +
          std::string(1, static_cast<char>(data.size())) + data + "tb";
 }
 
@@ -205,12 +229,16 @@ TEST_CASE("a state by hand") {
   const absl::StatusOr<PickleState> state = Parse(State(Text("x") + kTwo));
   REQUIRE(state.ok());
   CHECK(state->tensors.at("x").dims == std::vector<int64_t>{2});
-  CHECK(Parse(kProto + "ccollections\nOrderedDict\n)R(" + Text("x") + kTwo + "u.")->tensors.size() == 1);
-  CHECK(Parse(kProto + "ccollections\nOrderedDict\n](](" + Text("x") + kTwo + "ee\x85R.")->tensors.size() == 1);
+  CHECK(
+      Parse(kProto + "ccollections\nOrderedDict\n)R(" + Text("x") + kTwo + "u.")->tensors.size() ==
+      1);
+  CHECK(Parse(kProto + "ccollections\nOrderedDict\n](](" + Text("x") + kTwo + "ee\x85R.")
+            ->tensors.size() == 1);
   // Strings of Python 2.
   CHECK(Parse(State("U\x01x" + kTwo))->tensors.size() == 1);
   // Shared values, the last of equal keys.
-  const PickleState shared = *Parse(State(Text("x") + kTwo + "q\x05" + Text("y") + "h\x05" + Text("x") + "N"));
+  const PickleState shared =
+      *Parse(State(Text("x") + kTwo + "q\x05" + Text("y") + "h\x05" + Text("x") + "N"));
   CHECK(shared.tensors.size() == 1);
   CHECK(shared.others == std::vector<std::string>{"x"});
 }
@@ -218,17 +246,25 @@ TEST_CASE("a state by hand") {
 TEST_CASE("everything but arrays and plain values is refused by name") {
   const std::pair<std::string, std::string> cases[] = {
       {kProto + "cos\nsystem\n" + Text("true") + "\x85R.", "os.system is not permitted"},
-      {kProto + Text("posix") + Text("system") + "\x93" + Text("true") + "\x85R.", "posix.system is not permitted"},
-      {kProto + "cbuiltins\neval\n" + Text("1+1") + "}\x86R.", "builtins.eval: is permitted as eval('data'"},
+      {kProto + Text("posix") + Text("system") + "\x93" + Text("true") + "\x85R.",
+       "posix.system is not permitted"},
+      {kProto + "cbuiltins\neval\n" + Text("1+1") + "}\x86R.",
+       "builtins.eval: is permitted as eval('data'"},
       {kProto + "cbuiltins\neval\n" + Text("data") + "}\x86R.", "builtins.eval: is permitted as"},
-      {kProto + "cbuiltins\neval\n" + Text("data") + "}(" + Text("data") + "N" + Text("os") + "Nu\x86R.", "builtins.eval: is permitted as"},
+      {kProto + "cbuiltins\neval\n" + Text("data") + "}(" + Text("data") + "N" + Text("os") +
+           "Nu\x86R.",
+       "builtins.eval: is permitted as"},
       {kProto + "cbuiltins\nexec\n.", "builtins.exec is not permitted"},
       {kProto + "cbuiltins\ngetattr\n.", "builtins.getattr is not permitted"},
-      {kProto + "cnumpy.core.multiarray\n_reconstruct\ncbuiltins\ntuple\nK\x01\x85" + Text("b") + "\x87R.", "_reconstruct: wants (ndarray"},
+      {kProto + "cnumpy.core.multiarray\n_reconstruct\ncbuiltins\ntuple\nK\x01\x85" + Text("b") +
+           "\x87R.",
+       "_reconstruct: wants (ndarray"},
       {kProto + "cnumpy\nndarray\n)R.", "numpy.ndarray: is a class"},
-      {kProto + "cnumpy\ndtype\n" + Text("O8") + "\x85R.", "numpy.dtype: an array of Python objects"},
+      {kProto + "cnumpy\ndtype\n" + Text("O8") + "\x85R.",
+       "numpy.dtype: an array of Python objects"},
       {kProto + "cnumpy\ndtype\n" + Text(">f4") + "\x85R.", "big-endian"},
-      {kProto + "c_codecs\nencode\n" + Text("x") + Text("utf-8") + "\x86R.", "_codecs.encode: is permitted as"},
+      {kProto + "c_codecs\nencode\n" + Text("x") + Text("utf-8") + "\x86R.",
+       "_codecs.encode: is permitted as"},
       {kProto + "c_codecs\ndecode\n.", "_codecs.decode is not permitted"},
       {kProto + "cnumpy\n\x1b[2J\n.", "numpy.\\x1b[2J is not permitted"},
       {kProto + "NQ.", "BINPERSID: this opcode is not permitted"},
@@ -243,7 +279,8 @@ TEST_CASE("everything but arrays and plain values is refused by name") {
   for (const auto& [bytes, message] : cases) {
     CAPTURE(message);
     const absl::Status status = StatusOf(bytes);
-    CHECK((status.code() == absl::StatusCode::kPermissionDenied || status.code() == absl::StatusCode::kInvalidArgument));
+    CHECK((status.code() == absl::StatusCode::kPermissionDenied ||
+           status.code() == absl::StatusCode::kInvalidArgument));
     CHECK_THAT(std::string(status.message()), Contains(message));
     CHECK_THAT(std::string(status.message()), Contains("memory: offset "));
   }
@@ -251,25 +288,27 @@ TEST_CASE("everything but arrays and plain values is refused by name") {
 
 TEST_CASE("messages say where") {
   CHECK(Message(kProto + "N0cos\nsystem\n.").rfind("memory: offset 4: GLOBAL: os.system", 0) == 0);
-  CHECK_THAT(Message(kProto + "X\xff\xff\xff\x7f"), Contains("offset 2: BINUNICODE: 2147483647 bytes wanted, 0 are left"));
+  CHECK_THAT(Message(kProto + "X\xff\xff\xff\x7f"),
+             Contains("offset 2: BINUNICODE: 2147483647 bytes wanted, 0 are left"));
 }
 
 TEST_CASE("broken pickles are refused") {
-  const std::vector<std::string> broken = {"", "x", "\x80", "\x80\x01N.", "\x80\x06N.", kProto,
-                                           // nothing, too much, or an open mark at the end
-                                           kProto + ".", kProto + "NN.", kProto + "(N.", kProto + "}.x",
-                                           // too little on the stack, or below the mark
-                                           kProto + "}(Nu.", kProto + "u.", kProto + "}u.", kProto + "t.", kProto + "\x85.", kProto + "a.", kProto + "]Na",
-                                           kProto + "0.", kProto + "(0.", kProto + "1.", kProto + "R.", kProto + "b.", kProto + "NNs.", kProto + "N]Ne.",
-                                           kProto + "]N(e.",
-                                           // memo, names, unknown opcodes, lengths
-                                           kProto + "h\x01.", kProto + "Nr\xff\xff\xff\xff.", kProto + "cos", kProto + "\xff.",
-                                           kProto +
-                                               "\x8a\x09"
-                                               "123456789.",
-                                           kProto +
-                                               "\x95"
-                                               "\xff\xff\xff\xff\xff\xff\xff\xff}."};
+  const std::vector<std::string> broken = {
+      "", "x", "\x80", "\x80\x01N.", "\x80\x06N.", kProto,
+      // nothing, too much, or an open mark at the end
+      kProto + ".", kProto + "NN.", kProto + "(N.", kProto + "}.x",
+      // too little on the stack, or below the mark
+      kProto + "}(Nu.", kProto + "u.", kProto + "}u.", kProto + "t.", kProto + "\x85.",
+      kProto + "a.", kProto + "]Na", kProto + "0.", kProto + "(0.", kProto + "1.", kProto + "R.",
+      kProto + "b.", kProto + "NNs.", kProto + "N]Ne.", kProto + "]N(e.",
+      // memo, names, unknown opcodes, lengths
+      kProto + "h\x01.", kProto + "Nr\xff\xff\xff\xff.", kProto + "cos", kProto + "\xff.",
+      kProto +
+          "\x8a\x09"
+          "123456789.",
+      kProto +
+          "\x95"
+          "\xff\xff\xff\xff\xff\xff\xff\xff}."};
   for (const std::string& bytes : broken) {
     CAPTURE(bytes);
     CHECK_FALSE(Parse(bytes).ok());
@@ -283,11 +322,13 @@ TEST_CASE("broken pickles are refused") {
 
 TEST_CASE("arrays that contradict themselves are refused with their key") {
   const auto message = [](const std::string& array) { return Message(State(Text("x") + array)); };
-  CHECK_THAT(message(Array("K\x03\x85", "12345678")), Contains("'x' is float32[3] with 8 bytes instead of 12"));
+  CHECK_THAT(message(Array("K\x03\x85", "12345678")),
+             Contains("'x' is float32[3] with 8 bytes instead of 12"));
   CHECK_THAT(message(Array("J\xff\xff\xff\xff\x85", "12345678")), Contains("negative extent"));
   CHECK_THAT(message(Array("N\x85", "1234")), Contains("a shape of other things"));
   CHECK_THAT(message(Array("N", "1234")), Contains("has no dtype or no shape"));
-  CHECK_THAT(message("cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nNN\x87R"), Contains("'x' is an array without contents"));
+  CHECK_THAT(message("cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nNN\x87R"),
+             Contains("'x' is an array without contents"));
   std::string rank;
   for (int i = 0; i < 65; ++i) rank += "K\x01";
   CHECK_THAT(message(Array("(" + rank + "t", "1234")), Contains("at most 64"));
@@ -298,25 +339,37 @@ TEST_CASE("arrays that contradict themselves are refused with their key") {
 
 TEST_CASE("slices and translated names that do not fit are refused") {
   const std::string part = Text("w@@.0") + kTwo;
-  const auto info = [](const std::string& entry) { return Text("UnpackBigParamInfor@@") + "}(" + Text("w") + entry + "u"; };
+  const auto info = [](const std::string& entry) {
+    return Text("UnpackBigParamInfor@@") + "}(" + Text("w") + entry + "u";
+  };
   const auto entry = [](const std::string& shape, const std::string& slices) {
     return "}(" + Text("OriginShape") + shape + Text("slices") + "](" + slices + "eu";
   };
-  CHECK(Parse(State(part + info(entry("K\x01K\x02\x86", Text("w@@.0")))))->tensors.at("w").dims == std::vector<int64_t>{1, 2});
-  CHECK_THAT(Message(State(part + info(entry("K\x03\x85", Text("w@@.0"))))), Contains("'w' is float32[3], but its slices have 8 bytes"));
-  CHECK_THAT(Message(State(part + info(entry("K\x02\x85", Text("w@@.1"))))), Contains("'w@@.1', which is not there"));
-  CHECK_THAT(Message(State(part + info(entry("K\x04\x85", Text("w@@.0") + Text("w@@.0"))))), Contains("used twice"));
+  CHECK(Parse(State(part + info(entry("K\x01K\x02\x86", Text("w@@.0")))))->tensors.at("w").dims ==
+        std::vector<int64_t>{1, 2});
+  CHECK_THAT(Message(State(part + info(entry("K\x03\x85", Text("w@@.0"))))),
+             Contains("'w' is float32[3], but its slices have 8 bytes"));
+  CHECK_THAT(Message(State(part + info(entry("K\x02\x85", Text("w@@.1"))))),
+             Contains("'w@@.1', which is not there"));
+  CHECK_THAT(Message(State(part + info(entry("K\x04\x85", Text("w@@.0") + Text("w@@.0"))))),
+             Contains("used twice"));
   CHECK_THAT(Message(State(part + info(entry("K\x02\x85", "")))), Contains("has no slices"));
   CHECK_THAT(Message(State(part + info("}"))), Contains("lacks OriginShape"));
   CHECK_THAT(Message(State(part + Text("UnpackBigParamInfor@@") + "N")), Contains("not a dict"));
-  CHECK_THAT(Message(State(Text("w") + kTwo + part + info(entry("K\x02\x85", Text("w@@.0"))))), Contains("whole and in slices"));
-  const auto names = [](const std::string& map) { return Text("StructuredToParameterName@@") + "}(" + map + "u"; };
-  CHECK(Parse(State(Text("a") + kTwo + names(Text("a") + Text("fc.w"))))->tensors.count("fc.w") == 1);
-  CHECK_THAT(Message(State(Text("a") + kTwo + Text("b") + kTwo + names(Text("a") + Text("b")))), Contains("name of two tensors"));
+  CHECK_THAT(Message(State(Text("w") + kTwo + part + info(entry("K\x02\x85", Text("w@@.0"))))),
+             Contains("whole and in slices"));
+  const auto names = [](const std::string& map) {
+    return Text("StructuredToParameterName@@") + "}(" + map + "u";
+  };
+  CHECK(Parse(State(Text("a") + kTwo + names(Text("a") + Text("fc.w"))))->tensors.count("fc.w") ==
+        1);
+  CHECK_THAT(Message(State(Text("a") + kTwo + Text("b") + kTwo + names(Text("a") + Text("b")))),
+             Contains("name of two tensors"));
   CHECK_THAT(Message(State(Text("a") + kTwo + names(Text("a") + "N"))), Contains("no text"));
 }
 
-// Every bomb must end within this processor time (other processes do not count), in refusal or as a small state.
+// Every bomb must end within this processor time (other processes do not count), in refusal or as a
+// small state.
 void CheckQuick(const std::string& bytes, bool refused) {
   const std::clock_t start = std::clock();
   const absl::Status status = StatusOf(bytes);
@@ -335,7 +388,8 @@ TEST_CASE("bombs") {
   const uint32_t size = 1 << 20;
   const std::string blob = "B" + std::string(reinterpret_cast<const char*>(&size), 4) + data;
   const std::string array =
-      "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nNN\x87R(K\x01J" + std::string("\0\0\4\0", 4) + "\x85" + kDType + "\x89" + blob + "tb";
+      "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nNN\x87R(K\x01J" +
+      std::string("\0\0\4\0", 4) + "\x85" + kDType + "\x89" + blob + "tb";
   // One array under a hundred thousand names.
   std::string names;
   for (int i = 0; i < 100000; ++i) names += Text(std::to_string(i)) + "h\x01";

@@ -1,4 +1,5 @@
-// The framework's tensor files: bytes as specified, every corpus file read and written back, and broken ones refused.
+// The framework's tensor files: bytes as specified, every corpus file read and written back, and
+// broken ones refused.
 #include "runtime/io/tensor_record.h"
 
 #include <catch2/catch.hpp>
@@ -34,7 +35,9 @@ absl::StatusOr<SelectedRows> ParseRows(const std::string& bytes) {
 }
 
 // float32 [2, 3], the example of the format's description.
-std::string Example() { return std::string(16, '\0') + Bytes({6, 0, 0, 0, 8, 5, 16, 2, 16, 3}) + std::string(24, '\x01'); }
+std::string Example() {
+  return std::string(16, '\0') + Bytes({6, 0, 0, 0, 8, 5, 16, 2, 16, 3}) + std::string(24, '\x01');
+}
 
 TEST_CASE("a record is read as specified") {
   const absl::StatusOr<Tensor> tensor = Parse(Example());
@@ -46,7 +49,9 @@ TEST_CASE("a record is read as specified") {
 
 TEST_CASE("packed extents and unknown fields are read") {
   const std::string desc = Bytes({8, 3, 18, 2, 2, 1, 26, 1, 7, 32, 9});
-  const std::string bytes = std::string(16, '\0') + Bytes({static_cast<int>(desc.size()), 0, 0, 0}) + desc + std::string(16, 'x');
+  const std::string bytes = std::string(16, '\0') +
+                            Bytes({static_cast<int>(desc.size()), 0, 0, 0}) + desc +
+                            std::string(16, 'x');
   const absl::StatusOr<Tensor> tensor = Parse(bytes);
   REQUIRE(tensor.ok());
   CHECK(tensor->dtype == DType::kInt64);
@@ -61,13 +66,15 @@ TEST_CASE("records survive a round trip") {
     Lod lod;
   };
   const Case cases[] = {
-      {DType::kFloat32, {}, {}},        {DType::kInt64, {0}, {}},      {DType::kBool, {3}, {}},
-      {DType::kBFloat16, {2, 2}, {}},   {DType::kComplex128, {1}, {}}, {DType::kInt64, {5, 1}, {{0, 1, 2}, {0, 2, 5}}},
+      {DType::kFloat32, {}, {}},        {DType::kInt64, {0}, {}},
+      {DType::kBool, {3}, {}},          {DType::kBFloat16, {2, 2}, {}},
+      {DType::kComplex128, {1}, {}},    {DType::kInt64, {5, 1}, {{0, 1, 2}, {0, 2, 5}}},
       {DType::kUInt8, {1, 300, 1}, {}},
   };
   for (const Case& one : cases) {
     Tensor tensor = *Tensor::Zeros(one.dtype, one.dims);
-    for (int64_t i = 0; i < tensor.bytes.size(); ++i) tensor.bytes.data()[i] = static_cast<std::byte>(i * 7);
+    for (int64_t i = 0; i < tensor.bytes.size(); ++i)
+      tensor.bytes.data()[i] = static_cast<std::byte>(i * 7);
     tensor.lod = one.lod;
     REQUIRE(WriteTensorFile(folder / "x", tensor).ok());
     const absl::StatusOr<Tensor> back = ReadTensorFile(folder / "x");
@@ -82,7 +89,8 @@ TEST_CASE("records survive a round trip") {
     CHECK(described->lod == one.lod);
     REQUIRE(back->bytes.size() == tensor.bytes.size());
     if (tensor.bytes.size() > 0) {
-      CHECK(std::memcmp(back->bytes.data(), tensor.bytes.data(), static_cast<size_t>(tensor.bytes.size())) == 0);
+      CHECK(std::memcmp(back->bytes.data(), tensor.bytes.data(),
+                        static_cast<size_t>(tensor.bytes.size())) == 0);
     }
   }
 }
@@ -124,12 +132,16 @@ TEST_CASE("broken records are refused") {
   CHECK_FALSE(with(20, 24).ok());    // no element type
   CHECK_FALSE(with(25, 100).ok());   // more elements than bytes
   CHECK_FALSE(with(24, 0x13).ok());  // a group
-  const auto huge = [&](const std::string& desc) { return Parse(std::string(16, '\0') + Bytes({static_cast<int>(desc.size()), 0, 0, 0}) + desc).status(); };
+  const auto huge = [&](const std::string& desc) {
+    return Parse(std::string(16, '\0') + Bytes({static_cast<int>(desc.size()), 0, 0, 0}) + desc)
+        .status();
+  };
   const std::string big = "\x10\xff\xff\xff\xff\xff\xff\xff\xff\x7f";
   CHECK_THAT(std::string(huge("\x08\x05" + big).message()), Catch::Contains("2^63 bytes"));
   CHECK_FALSE(huge("\x08\x05" + big + big).ok());
   const std::string minus_one = "\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
-  CHECK(std::string(huge("\x08\x05" + minus_one).message()).find("negative extent -1") != std::string::npos);
+  CHECK(std::string(huge("\x08\x05" + minus_one).message()).find("negative extent -1") !=
+        std::string::npos);
   std::string many = "\x08\x05";
   for (int i = 0; i < 60; ++i) many += "\x10\x01";
   CHECK_FALSE(huge(many + many).ok());
@@ -151,7 +163,10 @@ TEST_CASE("illegal LoD is refused with its level") {
 TEST_CASE("broken SelectedRows are refused") {
   const std::string value = Bytes({0, 0, 0, 0, 6, 0, 0, 0, 8, 20, 16, 1, 16, 2}) + "ab";
   const auto parse = [&](int count, int row, int height) {
-    return ParseRows(Bytes({0, 0, 0, 0, count, 0, 0, 0, 0, 0, 0, 0, row, 0, 0, 0, 0, 0, 0, 0, height, 0, 0, 0, 0, 0, 0, 0}) + value).status();
+    return ParseRows(Bytes({0, 0, 0, 0, count, 0, 0,      0, 0, 0, 0, 0, row, 0,
+                            0, 0, 0, 0, 0,     0, height, 0, 0, 0, 0, 0, 0,   0}) +
+                     value)
+        .status();
   };
   CHECK(parse(1, 3, 4).ok());
   CHECK_FALSE(parse(1, 4, 4).ok());
@@ -163,7 +178,8 @@ TEST_CASE("trailing bytes are refused") {
   const TempFolder folder;
   Spill(folder / "x", Example() + "!");
   const absl::Status status = ReadTensorFile(folder / "x").status();
-  CHECK(std::string(status.message()).find("x: offset 50: 1 bytes after the last tensor") != std::string::npos);
+  CHECK(std::string(status.message()).find("x: offset 50: 1 bytes after the last tensor") !=
+        std::string::npos);
 }
 
 TEST_CASE("combined files follow the byte order of the names") {
@@ -189,11 +205,15 @@ TEST_CASE("combined files follow the byte order of the names") {
   REQUIRE(back->size() == 4);
   CHECK(back->at("a2").as<int32_t>()[0] == 4);
 
-  const auto message = [&](const std::vector<Expected>& wanted) { return std::string(ReadCombined(folder / "x", wanted).status().message()); };
-  CHECK(message({expected[0], expected[1], expected[2]}).find("record 0 is int32[4], but 'a10' is int32[1]") != std::string::npos);
+  const auto message = [&](const std::vector<Expected>& wanted) {
+    return std::string(ReadCombined(folder / "x", wanted).status().message());
+  };
+  CHECK(message({expected[0], expected[1], expected[2]})
+            .find("record 0 is int32[4], but 'a10' is int32[1]") != std::string::npos);
   std::vector<Expected> more = expected;
   more.push_back({"c", DType::kInt32, {1}});
-  CHECK(message(more).find("the program has 5 persistables, the next one is 'c'") != std::string::npos);
+  CHECK(message(more).find("the program has 5 persistables, the next one is 'c'") !=
+        std::string::npos);
   CHECK(message({expected[3]}).find("bytes after the last tensor") != std::string::npos);
   expected[0].dtype = DType::kInt64;
   CHECK(message(expected).find("'a10'") != std::string::npos);
@@ -214,7 +234,8 @@ TEST_CASE("every tensor file of the corpora is read and written back the same") 
       const absl::StatusOr<Tensor> tensor = ReadTensorFile(path);
       REQUIRE(tensor.ok());
       const std::string bytes = RecordHeader(tensor->dtype, tensor->dims, tensor->lod) +
-                                std::string(reinterpret_cast<const char*>(tensor->bytes.data()), static_cast<size_t>(tensor->bytes.size()));
+                                std::string(reinterpret_cast<const char*>(tensor->bytes.data()),
+                                            static_cast<size_t>(tensor->bytes.size()));
       REQUIRE(bytes == Slurp(path));
       ++files;
     }

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "runtime/base/dtype.h"
 #include "runtime/exec/context.h"
-#include "runtime/kernels/cpu/table.h"
+#include "runtime/kernels/cpu/call_table.h"
 
 namespace dtranspile::kernels {
 
@@ -41,7 +41,8 @@ struct Tensor {
   std::vector<T> data;
   DType type = CodeOf<T>::value;
 
-  explicit Tensor(std::vector<int64_t> d, T fill = T{}) : dims(std::move(d)), data(static_cast<size_t>(Product(dims)), fill) {}
+  explicit Tensor(std::vector<int64_t> d, T fill = T{})
+      : dims(std::move(d)), data(static_cast<size_t>(Product(dims)), fill) {}
   T& operator[](int64_t i) { return data[static_cast<size_t>(i)]; }
   const T& operator[](int64_t i) const { return data[static_cast<size_t>(i)]; }
 };
@@ -51,7 +52,8 @@ template <typename T>
 Tensor<T> Noise(std::vector<int64_t> dims, unsigned seed) {
   Tensor<T> tensor(std::move(dims));
   std::mt19937 generator(seed);
-  for (T& value : tensor.data) value = static_cast<T>(static_cast<double>(generator()) / 2147483648.0 - 1.0);
+  for (T& value : tensor.data)
+    value = static_cast<T>(static_cast<double>(generator()) / 2147483648.0 - 1.0);
   return tensor;
 }
 
@@ -64,8 +66,9 @@ struct Call {
 
   template <typename T>
   Call& With(Tensor<T>& tensor) {
-    args.push_back(
-        {tensor.data.data(), tensor.dims.data(), static_cast<int32_t>(tensor.dims.size()), static_cast<int32_t>(tensor.type), DT_HOST, "x", nullptr});
+    args.push_back({tensor.data.data(), tensor.dims.data(),
+                    static_cast<int32_t>(tensor.dims.size()), static_cast<int32_t>(tensor.type),
+                    DT_HOST, "x", nullptr});
     return *this;
   }
 

@@ -11,18 +11,25 @@ struct Case {
 
   int64_t P() const { return (h + top + bottom - dh * (kh - 1) - 1) / sh + 1; }
   int64_t Q() const { return (w + left + right - dw * (kw - 1) - 1) / sw + 1; }
-  std::vector<int64_t> Ints(bool nhwc) const { return {sh, sw, top, bottom, left, right, dh, dw, groups, nhwc}; }
+  std::vector<int64_t> Ints(bool nhwc) const {
+    return {sh, sw, top, bottom, left, right, dh, dw, groups, nhwc};
+  }
 };
 
 const Case kCases[] = {
-    {1, 1, 5, 5, 1, 3, 3, 1, 1, 0, 0, 0, 0, 1, 1, 1},      {3, 4, 9, 8, 6, 3, 2, 2, 1, 1, 0, 2, 1, 1, 1, 2},
-    {5, 6, 12, 12, 6, 3, 3, 1, 1, 2, 2, 2, 2, 2, 2, 6},    {9, 16, 14, 14, 32, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1},
-    {10, 16, 16, 16, 48, 1, 1, 2, 2, 0, 0, 0, 0, 1, 1, 1}, {8, 1, 28, 28, 6, 5, 5, 1, 1, 2, 2, 2, 2, 1, 1, 1},
+    {1, 1, 5, 5, 1, 3, 3, 1, 1, 0, 0, 0, 0, 1, 1, 1},
+    {3, 4, 9, 8, 6, 3, 2, 2, 1, 1, 0, 2, 1, 1, 1, 2},
+    {5, 6, 12, 12, 6, 3, 3, 1, 1, 2, 2, 2, 2, 2, 2, 6},
+    {9, 16, 14, 14, 32, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+    {10, 16, 16, 16, 48, 1, 1, 2, 2, 0, 0, 0, 0, 1, 1, 1},
+    {8, 1, 28, 28, 6, 5, 5, 1, 1, 2, 2, 2, 2, 1, 1, 1},
 };
 
 // Position of element (n, c, h, w).
-int64_t At(bool nhwc, int64_t channels, int64_t height, int64_t width, int64_t n, int64_t c, int64_t h, int64_t w) {
-  return nhwc ? ((n * height + h) * width + w) * channels + c : ((n * channels + c) * height + h) * width + w;
+int64_t At(bool nhwc, int64_t channels, int64_t height, int64_t width, int64_t n, int64_t c,
+           int64_t h, int64_t w) {
+  return nhwc ? ((n * height + h) * width + w) * channels + c
+              : ((n * channels + c) * height + h) * width + w;
 }
 
 // Calls visit(index in X, index in F, index in Y) for every product of the convolution.
@@ -38,7 +45,8 @@ void ForProducts(const Case& s, bool nhwc, Visit&& visit) {
               for (int64_t j = 0; j < s.kw; ++j) {
                 const int64_t h = p * s.sh - s.top + i * s.dh, w = q * s.sw - s.left + j * s.dw;
                 if (h < 0 || h >= s.h || w < 0 || w >= s.w) continue;
-                visit(At(nhwc, s.c, s.h, s.w, n, o / per_group * depth + c, h, w), ((o * depth + c) * s.kh + i) * s.kw + j,
+                visit(At(nhwc, s.c, s.h, s.w, n, o / per_group * depth + c, h, w),
+                      ((o * depth + c) * s.kh + i) * s.kw + j,
                       At(nhwc, s.o, s.P(), s.Q(), n, o, p, q));
               }
 }
@@ -46,13 +54,15 @@ void ForProducts(const Case& s, bool nhwc, Visit&& visit) {
 template <typename T>
 void RequireClose(const Tensor<T>& actual, const std::vector<double>& expected, double tolerance) {
   for (size_t i = 0; i < expected.size(); ++i)
-    if (!(std::abs(static_cast<double>(actual.data[i]) - expected[i]) <= tolerance * (1 + std::abs(expected[i]))))
+    if (!(std::abs(static_cast<double>(actual.data[i]) - expected[i]) <=
+          tolerance * (1 + std::abs(expected[i]))))
       FAIL("element " << i << ": " << actual.data[i] << " instead of " << expected[i]);
 }
 
 // Runs a call with one and two threads; the results must have the same bits.
 template <typename T>
-Tensor<T> RunBoth(const char* name, const Case& s, bool nhwc, Tensor<T>& first, Tensor<T>& second, std::vector<int64_t> dims) {
+Tensor<T> RunBoth(const char* name, const Case& s, bool nhwc, Tensor<T>& first, Tensor<T>& second,
+                  std::vector<int64_t> dims) {
   Tensor<T> one(dims, T{7}), two(dims, T{8});
   for (Tensor<T>* result : {&one, &two}) {
     Call call{name, s.Ints(nhwc), {}, {}, {}};
@@ -67,8 +77,10 @@ Tensor<T> RunBoth(const char* name, const Case& s, bool nhwc, Tensor<T>& first, 
 
 template <typename T>
 void Check(const Case& s, bool nhwc, double tolerance) {
-  const std::vector<int64_t> xd = nhwc ? std::vector<int64_t>{s.n, s.h, s.w, s.c} : std::vector<int64_t>{s.n, s.c, s.h, s.w};
-  const std::vector<int64_t> yd = nhwc ? std::vector<int64_t>{s.n, s.P(), s.Q(), s.o} : std::vector<int64_t>{s.n, s.o, s.P(), s.Q()};
+  const std::vector<int64_t> xd =
+      nhwc ? std::vector<int64_t>{s.n, s.h, s.w, s.c} : std::vector<int64_t>{s.n, s.c, s.h, s.w};
+  const std::vector<int64_t> yd = nhwc ? std::vector<int64_t>{s.n, s.P(), s.Q(), s.o}
+                                       : std::vector<int64_t>{s.n, s.o, s.P(), s.Q()};
   const std::vector<int64_t> fd{s.o, s.c / s.groups, s.kh, s.kw};
   auto x = Noise<T>(xd, 1), f = Noise<T>(fd, 2), dy = Noise<T>(yd, 3);
   std::vector<double> y(dy.data.size(), 0), dx(x.data.size(), 0), df(f.data.size(), 0);
@@ -94,7 +106,8 @@ TEST_CASE("convolutions and their gradients agree with plain loops, for any numb
 }
 
 TEST_CASE("convolutions whose extents do not fit are refused") {
-  auto x = Noise<float>({1, 2, 5, 5}, 1), f = Noise<float>({2, 2, 3, 3}, 2), y = Noise<float>({1, 2, 3, 3}, 3);
+  auto x = Noise<float>({1, 2, 5, 5}, 1), f = Noise<float>({2, 2, 3, 3}, 2),
+       y = Noise<float>({1, 2, 3, 3}, 3);
   const auto message = [&](std::vector<int64_t> ints) {
     Call call{"dt_conv", std::move(ints), {}, {}, {}};
     call.With(x).With(f).With(y);

@@ -27,7 +27,8 @@ TEST_CASE("ids are checked by name") {
   Call call{"dt_check_range", {0, 5, 1, -100}, {}, {"label"}, {}};
   RequireOk(call.With(ids), 1);
   ids[3] = 5;
-  CHECK(MessageOf(call) == "dt_check_range: element 3 of 'label' is 5, expected at least 0 and below 5");
+  CHECK(MessageOf(call) ==
+        "dt_check_range: element 3 of 'label' is 5, expected at least 0 and below 5");
   ids[3] = 0;
   call.ints = {0, 5, 0, 0};
   CHECK(MessageOf(call).find("element 2 of 'label' is -100") != std::string::npos);
@@ -64,7 +65,9 @@ TEST_CASE("any permutation of dimensions") {
         for (int64_t b = 0; b < out_dims[1]; ++b)
           for (int64_t c = 0; c < out_dims[2]; ++c)
             for (int64_t d = 0; d < out_dims[3]; ++d, ++at)
-              if (y[at] != x[a * strides[perm[0]] + b * strides[perm[1]] + c * strides[perm[2]] + d * strides[perm[3]]]) FAIL("element " << at);
+              if (y[at] != x[a * strides[perm[0]] + b * strides[perm[1]] + c * strides[perm[2]] +
+                             d * strides[perm[3]]])
+                FAIL("element " << at);
     }
   } while (std::next_permutation(perm.begin(), perm.end()));
   Tensor<float> y({3, 33, 1, 70});
@@ -96,7 +99,8 @@ TEST_CASE("casts") {
   RequireOk(Call{"dt_cast", {}, {}, {}, {}}.With(x).With(half), 1);
   CHECK(half[5] == 0x3eab);
   half.type = DType::kComplex64;
-  CHECK(MessageOf(Call{"dt_cast", {}, {}, {}, {}}.With(x).With(half)).find("complex64") != std::string::npos);
+  CHECK(MessageOf(Call{"dt_cast", {}, {}, {}, {}}.With(x).With(half)).find("complex64") !=
+        std::string::npos);
 }
 
 TEST_CASE("reductions over any dimensions") {
@@ -116,14 +120,17 @@ TEST_CASE("reductions over any dimensions") {
       for (int64_t d = 0; d < 4; ++d)
         if (mask != 0 && !(mask >> d & 1)) at = at * dims[static_cast<size_t>(d)] + index[d];
       sums[static_cast<size_t>(at)] += static_cast<double>(x[i]);
-      most[static_cast<size_t>(at)] = std::max(most[static_cast<size_t>(at)], static_cast<double>(x[i]));
+      most[static_cast<size_t>(at)] =
+          std::max(most[static_cast<size_t>(at)], static_cast<double>(x[i]));
     }
     Tensor<float> one(out_dims), two(out_dims);
-    Call sum{"dt_reduce", mask == 0 ? std::vector<int64_t>{} : reduced, {}, {"sum"}, {}}, again = sum;
+    Call sum{"dt_reduce", mask == 0 ? std::vector<int64_t>{} : reduced, {}, {"sum"}, {}},
+        again = sum;
     RequireOk(sum.With(x).With(one), 1);
     RequireOk(again.With(x).With(two), 2);
     REQUIRE(one.data == two.data);
-    for (size_t i = 0; i < sums.size(); ++i) REQUIRE(static_cast<double>(one.data[i]) == Approx(sums[i]).margin(1e-5));
+    for (size_t i = 0; i < sums.size(); ++i)
+      REQUIRE(static_cast<double>(one.data[i]) == Approx(sums[i]).margin(1e-5));
     Call max{"dt_reduce", reduced, {}, {"max"}, {}};
     RequireOk(max.With(x).With(one), 2);
     for (size_t i = 0; i < sums.size(); ++i) REQUIRE(static_cast<double>(one.data[i]) == most[i]);
@@ -152,8 +159,10 @@ TEST_CASE("reductions of other kinds and types") {
   values[11] = kNan;
   RequireOk(Call{"dt_reduce", {}, {}, {"max"}, {}}.With(values).With(most), 1);
   CHECK(std::isnan(most[0]));
-  CHECK(MessageOf(Call{"dt_reduce", {3}, {}, {"max"}, {}}.With(values).With(most)).find("dimension 3 of 1") != std::string::npos);
-  CHECK(MessageOf(Call{"dt_reduce", {}, {}, {"all"}, {}}.With(values).With(most)).find("no reduction 'all'") != std::string::npos);
+  CHECK(MessageOf(Call{"dt_reduce", {3}, {}, {"max"}, {}}.With(values).With(most))
+            .find("dimension 3 of 1") != std::string::npos);
+  CHECK(MessageOf(Call{"dt_reduce", {}, {}, {"all"}, {}}.With(values).With(most))
+            .find("no reduction 'all'") != std::string::npos);
 }
 
 }  // namespace dtranspile::kernels

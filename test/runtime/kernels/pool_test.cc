@@ -12,34 +12,50 @@ struct Case {
   int64_t n, c, h, w, p, q, kh, kw, sh, sw, top, left;
   bool exclusive, adaptive;
 
-  std::vector<int64_t> Ints(bool nhwc) const { return {kh, kw, sh, sw, top, left, exclusive, adaptive, nhwc}; }
+  std::vector<int64_t> Ints(bool nhwc) const {
+    return {kh, kw, sh, sw, top, left, exclusive, adaptive, nhwc};
+  }
 };
 
 const Case kCases[] = {
-    {"max", 2, 3, 6, 6, 3, 3, 2, 2, 2, 2, 0, 0, true, false}, {"max", 2, 3, 7, 5, 4, 3, 3, 3, 2, 2, 1, 1, true, false},
-    {"avg", 2, 3, 7, 5, 4, 3, 3, 3, 2, 2, 1, 1, true, false}, {"avg", 2, 3, 7, 5, 4, 3, 3, 3, 2, 2, 1, 1, false, false},
-    {"avg", 1, 5, 7, 7, 3, 2, 0, 0, 0, 0, 0, 0, true, true},  {"max", 1, 5, 7, 7, 3, 2, 0, 0, 0, 0, 0, 0, true, true},
-    {"avg", 4, 2, 4, 4, 1, 1, 4, 4, 1, 1, 0, 0, true, false}, {"max", 3, 16, 17, 17, 9, 9, 2, 2, 2, 2, 0, 0, true, false},
+    {"max", 2, 3, 6, 6, 3, 3, 2, 2, 2, 2, 0, 0, true, false},
+    {"max", 2, 3, 7, 5, 4, 3, 3, 3, 2, 2, 1, 1, true, false},
+    {"avg", 2, 3, 7, 5, 4, 3, 3, 3, 2, 2, 1, 1, true, false},
+    {"avg", 2, 3, 7, 5, 4, 3, 3, 3, 2, 2, 1, 1, false, false},
+    {"avg", 1, 5, 7, 7, 3, 2, 0, 0, 0, 0, 0, 0, true, true},
+    {"max", 1, 5, 7, 7, 3, 2, 0, 0, 0, 0, 0, 0, true, true},
+    {"avg", 4, 2, 4, 4, 1, 1, 4, 4, 1, 1, 0, 0, true, false},
+    {"max", 3, 16, 17, 17, 9, 9, 2, 2, 2, 2, 0, 0, true, false},
 };
 
 struct Window {
   int64_t h0, h1, w0, w1;
 };
 
-// Straight from the text of the operator: floor and ceil for adaptive cells, else the kernel clipped to the input.
+// Straight from the text of the operator: floor and ceil for adaptive cells, else the kernel
+// clipped to the input.
 Window WindowAt(const Case& s, int64_t p, int64_t q) {
-  const auto first = [](int64_t i, int64_t in, int64_t out) { return static_cast<int64_t>(std::floor(double(i) * double(in) / double(out))); };
-  const auto last = [](int64_t i, int64_t in, int64_t out) { return static_cast<int64_t>(std::ceil(double(i + 1) * double(in) / double(out))); };
-  if (s.adaptive) return {first(p, s.h, s.p), last(p, s.h, s.p), first(q, s.w, s.q), last(q, s.w, s.q)};
+  const auto first = [](int64_t i, int64_t in, int64_t out) {
+    return static_cast<int64_t>(std::floor(double(i) * double(in) / double(out)));
+  };
+  const auto last = [](int64_t i, int64_t in, int64_t out) {
+    return static_cast<int64_t>(std::ceil(double(i + 1) * double(in) / double(out)));
+  };
+  if (s.adaptive)
+    return {first(p, s.h, s.p), last(p, s.h, s.p), first(q, s.w, s.q), last(q, s.w, s.q)};
   const int64_t h = p * s.sh - s.top, w = q * s.sw - s.left;
-  return {std::max<int64_t>(h, 0), std::min(h + s.kh, s.h), std::max<int64_t>(w, 0), std::min(w + s.kw, s.w)};
+  return {std::max<int64_t>(h, 0), std::min(h + s.kh, s.h), std::max<int64_t>(w, 0),
+          std::min(w + s.kw, s.w)};
 }
 
 template <typename T>
 void Check(const Case& s, bool nhwc) {
-  const auto dims = [&](int64_t h, int64_t w) { return nhwc ? std::vector<int64_t>{s.n, h, w, s.c} : std::vector<int64_t>{s.n, s.c, h, w}; };
+  const auto dims = [&](int64_t h, int64_t w) {
+    return nhwc ? std::vector<int64_t>{s.n, h, w, s.c} : std::vector<int64_t>{s.n, s.c, h, w};
+  };
   const auto at = [&](int64_t height, int64_t width, int64_t n, int64_t c, int64_t h, int64_t w) {
-    return nhwc ? ((n * height + h) * width + w) * s.c + c : ((n * s.c + c) * height + h) * width + w;
+    return nhwc ? ((n * height + h) * width + w) * s.c + c
+                : ((n * s.c + c) * height + h) * width + w;
   };
   auto x = Noise<T>(dims(s.h, s.w), 1), dy = Noise<T>(dims(s.p, s.q), 2);
   for (T& value : x.data) value = std::round(value * 8) / 8;  // ties
@@ -65,7 +81,8 @@ void Check(const Case& s, bool nhwc) {
           if (max) expected_dx[where] += dy[out];
           else
             for (int64_t h = v.h0; h < v.h1; ++h)
-              for (int64_t w = v.w0; w < v.w1; ++w) expected_dx[at(s.h, s.w, n, c, h, w)] += dy[out] / divisor;
+              for (int64_t w = v.w0; w < v.w1; ++w)
+                expected_dx[at(s.h, s.w, n, c, h, w)] += dy[out] / divisor;
         }
   for (int threads : {1, 2}) {
     Call forward{"dt_pool", s.Ints(nhwc), {}, {s.kind}, {}};
@@ -89,7 +106,8 @@ TEST_CASE("pooling agrees with plain loops, for any number of threads") {
 }
 
 TEST_CASE("pooling with wrong parameters is refused") {
-  auto x = Noise<float>({1, 2, 4, 4}, 1), y = Noise<float>({1, 2, 2, 2}, 2), other = Noise<float>({1, 3, 2, 2}, 2);
+  auto x = Noise<float>({1, 2, 4, 4}, 1), y = Noise<float>({1, 2, 2, 2}, 2),
+       other = Noise<float>({1, 3, 2, 2}, 2);
   const auto message = [&](std::vector<int64_t> ints, const char* kind, auto& out) {
     Call call{"dt_pool", std::move(ints), {}, {kind}, {}};
     return std::string(call.With(x).With(out).Run(1).message());

@@ -1,5 +1,5 @@
-// Jobs of real worker processes: runs, and every way in which they end early. The launcher is a process of its own here, so that it
-// can be interrupted and killed.
+// Jobs of real worker processes: runs, and every way in which they end early. The launcher is a
+// process of its own here, so that it can be interrupted and killed.
 #include "runtime/launch/job.h"
 
 #include <sys/wait.h>
@@ -26,10 +26,13 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kForever = 100000000;
 
-double SecondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+double SecondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 bool WaitFor(const std::function<bool()>& condition, double seconds) {
-  for (const auto begin = Clock::now(); SecondsSince(begin) < seconds; std::this_thread::sleep_for(std::chrono::milliseconds(5)))
+  for (const auto begin = Clock::now(); SecondsSince(begin) < seconds;
+       std::this_thread::sleep_for(std::chrono::milliseconds(5)))
     if (condition()) return true;
   return condition();
 }
@@ -41,22 +44,43 @@ std::string ReadText(const std::string& path) {
   return text.str();
 }
 
-Json Buffer(const char* name, const char* space, int64_t offset, const char* dtype, std::vector<int64_t> dims, int64_t bytes) {
-  return {{"name", name}, {"space", space}, {"offset", offset}, {"bytes", bytes}, {"dtype", dtype}, {"dims", dims}, {"lod_level", 0}};
+Json Buffer(const char* name, const char* space, int64_t offset, const char* dtype,
+            std::vector<int64_t> dims, int64_t bytes) {
+  return {{"name", name},   {"space", space}, {"offset", offset}, {"bytes", bytes},
+          {"dtype", dtype}, {"dims", dims},   {"lod_level", 0}};
 }
 
-// Every rank sums its part of x into `part`, all ranks sum the parts into `total`; `w` starts at 1 and takes the total each step
-// through a product 1×1. Ids are checked to be below 100.
+// Every rank sums its part of x into `part`, all ranks sum the parts into `total`; `w` starts at 1
+// and takes the total each step through a product 1×1. Ids are checked to be below 100.
 Json PlanJson() {
   Json one = Buffer("one", "constant", 0, "float32", {1}, 4);
   one["data"] = "0000803f";
-  const Json reduce = {{"call", "dt_reduce"}, {"args", {0, 1}}, {"strings", {"sum"}}, {"op", "0:1 reduce_sum"}};
-  const Json check = {{"call", "dt_check_range"}, {"args", {5}}, {"ints", {0, 100, 0, 0}}, {"strings", {"ids"}}, {"op", "0:0 lookup_table"}};
-  const Json start = {{"start", "all_reduce"}, {"comm", 0}, {"reduce", "sum"}, {"inputs", {1}}, {"outputs", {2}}, {"ticket", 0}, {"op", "0:2 c_allreduce_sum"}};
+  const Json reduce = {
+      {"call", "dt_reduce"}, {"args", {0, 1}}, {"strings", {"sum"}}, {"op", "0:1 reduce_sum"}};
+  const Json check = {{"call", "dt_check_range"},
+                      {"args", {5}},
+                      {"ints", {0, 100, 0, 0}},
+                      {"strings", {"ids"}},
+                      {"op", "0:0 lookup_table"}};
+  const Json start = {{"start", "all_reduce"},
+                      {"comm", 0},
+                      {"reduce", "sum"},
+                      {"inputs", {1}},
+                      {"outputs", {2}},
+                      {"ticket", 0},
+                      {"op", "0:2 c_allreduce_sum"}};
   const Json wait = {{"wait", 0}, {"op", "0:2 c_allreduce_sum"}};
-  const Json add = {{"call", "dt_gemm"}, {"args", {2, 4, 3}}, {"ints", {0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0}}, {"reals", {1.0, 1.0}}, {"op", "0:3 sgd"}};
+  const Json add = {{"call", "dt_gemm"},
+                    {"args", {2, 4, 3}},
+                    {"ints", {0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0}},
+                    {"reals", {1.0, 1.0}},
+                    {"op", "0:3 sgd"}};
   const auto feed = [](const char* name, int buffer, const char* dtype, int64_t extent) {
-    return Json{{"name", name}, {"buffer", buffer}, {"dtype", dtype}, {"dims", {extent}}, {"split", {{"dim", 0}, {"axes", {"dp"}}}}};
+    return Json{{"name", name},
+                {"buffer", buffer},
+                {"dtype", dtype},
+                {"dims", {extent}},
+                {"split", {{"dim", 0}, {"axes", {"dp"}}}}};
   };
   return {{"schema", 1},
           {"class", "trainer"},
@@ -66,17 +90,27 @@ Json PlanJson() {
           {"comms", Json::array({{{"name", "grad"}, {"axes", {"dp"}}}})},
           {"arena_bytes", 256},
           {"persistent_bytes", 64},
-          {"buffers", Json::array({Buffer("x", "arena", 0, "float32", {2}, 8), Buffer("part", "arena", 64, "float32", {1}, 4),
-                                   Buffer("total", "arena", 128, "float32", {1}, 4), Buffer("w", "persistent", 0, "float32", {1}, 4), one,
+          {"buffers", Json::array({Buffer("x", "arena", 0, "float32", {2}, 8),
+                                   Buffer("part", "arena", 64, "float32", {1}, 4),
+                                   Buffer("total", "arena", 128, "float32", {1}, 4),
+                                   Buffer("w", "persistent", 0, "float32", {1}, 4), one,
                                    Buffer("ids", "arena", 192, "int64", {1}, 8)})},
-          {"persistables",
-           Json::array(
-               {{{"name", "w"}, {"buffer", 3}, {"dtype", "float32"}, {"dims", {1}}, {"parameter", true}, {"relation", {{"dp", "R"}}}, {"slice", nullptr}}})},
+          {"persistables", Json::array({{{"name", "w"},
+                                         {"buffer", 3},
+                                         {"dtype", "float32"},
+                                         {"dims", {1}},
+                                         {"parameter", true},
+                                         {"relation", {{"dp", "R"}}},
+                                         {"slice", nullptr}}})},
           {"programs",
-           {{"startup", {{"feeds", Json::array()}, {"fetches", Json::array()}, {"body", Json::array({{{"copy", {4, 3}}, {"op", "0:0 fill_constant"}}})}}},
+           {{"startup",
+             {{"feeds", Json::array()},
+              {"fetches", Json::array()},
+              {"body", Json::array({{{"copy", {4, 3}}, {"op", "0:0 fill_constant"}}})}}},
             {"main",
              {{"feeds", Json::array({feed("x", 0, "float32", 2), feed("ids", 5, "int64", 1)})},
-              {"fetches", Json::array({{{"name", "part"}, {"buffer", 1}, {"combine", "mean"}}, {{"name", "w_after"}, {"buffer", 3}, {"combine", "same"}}})},
+              {"fetches", Json::array({{{"name", "part"}, {"buffer", 1}, {"combine", "mean"}},
+                                       {{"name", "w_after"}, {"buffer", 3}, {"combine", "same"}}})},
               {"body", Json::array({check, reduce, start, wait, add})}}}}}};
 }
 
@@ -107,8 +141,14 @@ class Place {
 
   void Feeds(const std::vector<float>& x, const std::vector<int64_t>& ids) {
     const auto steps = static_cast<int64_t>(ids.size() / 2);
-    REQUIRE(io::WriteNpy(Path("x.npy"), {DType::kFloat32, {steps, 4}, reinterpret_cast<const std::byte*>(x.data())}).ok());
-    REQUIRE(io::WriteNpy(Path("ids.npy"), {DType::kInt64, {steps, 2}, reinterpret_cast<const std::byte*>(ids.data())}).ok());
+    REQUIRE(
+        io::WriteNpy(Path("x.npy"),
+                     {DType::kFloat32, {steps, 4}, reinterpret_cast<const std::byte*>(x.data())})
+            .ok());
+    REQUIRE(
+        io::WriteNpy(Path("ids.npy"),
+                     {DType::kInt64, {steps, 2}, reinterpret_cast<const std::byte*>(ids.data())})
+            .ok());
     spec.feeds = {{"x", Path("x.npy")}, {"ids", Path("ids.npy")}};
   }
 
@@ -128,7 +168,8 @@ class Place {
     if (launcher != 0) return;
     if (freopen(Path("log").c_str(), "w", stderr) == nullptr) _exit(1);
     const auto report = RunJob(spec);
-    std::ofstream(Path("report")) << (report.ok() ? report->json.dump() : std::string(report.status().message()));
+    std::ofstream(Path("report")) << (report.ok() ? report->json.dump()
+                                                  : std::string(report.status().message()));
     std::fflush(stderr);
     _exit(!report.ok() ? 2 : report->interrupted_by != 0 ? 130 : report->ok ? 0 : 4);
   }
@@ -152,7 +193,8 @@ class Place {
 
   // The workers, in the order of their ranks; waits until both have begun to step.
   std::vector<pid_t> Workers(size_t count = 2) {
-    const std::string list = "/proc/" + std::to_string(launcher) + "/task/" + std::to_string(launcher) + "/children";
+    const std::string list =
+        "/proc/" + std::to_string(launcher) + "/task/" + std::to_string(launcher) + "/children";
     REQUIRE(WaitFor(
         [&] {
           std::ifstream in(list);
@@ -173,7 +215,8 @@ class Place {
   void CheckNothingLeft() {
     for (pid_t pid : workers) CHECK(kill(pid, 0) != 0);
     const std::string prefix = "dtranspile+" + std::to_string(launcher) + "-";
-    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) CHECK(entry.path().filename().string().find(prefix) != 0);
+    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
+      CHECK(entry.path().filename().string().find(prefix) != 0);
   }
 
   JobSpec spec;
@@ -250,7 +293,9 @@ TEST_CASE("a failing rank ends the job and is named with op, step and reason") {
   CHECK(error["role"] == "trainer");
   CHECK(error["op"] == "0:0 lookup_table");
   CHECK(error["step"] == 1);
-  CHECK(error["message"] == "trainer 1: op 0:0 lookup_table: dt_check_range: element 0 of 'ids' is 400, expected at least 0 and below 100");
+  CHECK(error["message"] ==
+        "trainer 1: op 0:0 lookup_table: dt_check_range: element 0 of 'ids' is 400, expected at "
+        "least 0 and below 100");
   CHECK(place.report["fetch"]["part"] == Json{5.0});
 }
 
@@ -270,8 +315,9 @@ TEST_CASE("a killed rank is noticed at once, and where the others waited for it"
     CHECK(error["rank"] == 1);
     CHECK(error["op"] == "0:2 c_allreduce_sum");
     CHECK(error["step"].is_number());
-    CHECK(error["message"] ==
-          "trainer 1: was killed by signal 9 (Killed); in step " + error["step"].dump() + " others waited for it in op 0:2 c_allreduce_sum");
+    CHECK(error["message"] == "trainer 1: was killed by signal 9 (Killed); in step " +
+                                  error["step"].dump() +
+                                  " others waited for it in op 0:2 c_allreduce_sum");
   }
 }
 
@@ -320,7 +366,8 @@ TEST_CASE("workers do not outlive a launcher that is killed") {
   kill(place.launcher, SIGKILL);
   int status = 0;
   REQUIRE(waitpid(place.launcher, &status, 0) == place.launcher);
-  CHECK(WaitFor([&] { return kill(place.workers[0], 0) != 0 && kill(place.workers[1], 0) != 0; }, 5));
+  CHECK(
+      WaitFor([&] { return kill(place.workers[0], 0) != 0 && kill(place.workers[1], 0) != 0; }, 5));
   place.CheckNothingLeft();
   place.launcher = 0;
 }
@@ -329,7 +376,9 @@ TEST_CASE("a worker that ignores the request to end is killed") {
   Place place;
   const std::string script = place.Path("stubborn");
   std::ofstream(script) << "#!/bin/sh\ntrap '' TERM\necho a line of log\n"
-                           "echo '{\"event\":\"error\",\"waiting\":false,\"op\":null,\"step\":null,\"message\":\"planned\"}' >&3\n"
+                           "echo "
+                           "'{\"event\":\"error\",\"waiting\":false,\"op\":null,\"step\":null,"
+                           "\"message\":\"planned\"}' >&3\n"
                            "while :; do sleep 1; done\n";
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   place.spec.worker = script;
@@ -348,7 +397,8 @@ TEST_CASE("what a worker should not say or do is a failure of that rank") {
   const Row rows[] = {
       {"echo nonsense >&3; sleep 20", "no JSON object"},
       {"echo '{\"event\":\"song\"}' >&3; sleep 20", "unknown event 'song'"},
-      {"echo '{\"event\":\"step\",\"ms\":\"fast\",\"fetch\":{}}' >&3; sleep 20", "ms: expected a number"},
+      {"echo '{\"event\":\"step\",\"ms\":\"fast\",\"fetch\":{}}' >&3; sleep 20",
+       "ms: expected a number"},
       {"exit 0", "ended without a report"},
       {"exit 3", "exited with status 3"},
       {"kill -SEGV $$", "was killed by signal 11"},
@@ -361,10 +411,12 @@ TEST_CASE("what a worker should not say or do is a failure of that rank") {
     place.spec.worker = script;
     place.spec.roles[0].mesh.clear();
     place.plan["comms"] = Json::array();
-    place.plan["programs"]["main"]["body"] = place.plan["programs"]["main"]["feeds"] = Json::array();
+    place.plan["programs"]["main"]["body"] = place.plan["programs"]["main"]["feeds"] =
+        Json::array();
     REQUIRE(place.Run() == 4);
     INFO(row.text << ": " << place.report.dump());
-    CHECK(place.report["error"]["message"].get<std::string>().find(row.message) != std::string::npos);
+    CHECK(place.report["error"]["message"].get<std::string>().find(row.message) !=
+          std::string::npos);
   }
 }
 
@@ -376,24 +428,43 @@ TEST_CASE("what is wrong beforehand is said before anything starts") {
     return place.report.get<std::string>();
   };
   CHECK(message([](Place& p) { p.plan["schema"] = 2; }).find("schema") != std::string::npos);
-  CHECK(message([](Place& p) { p.spec.roles[0].plans = {"/nonexistent"}; }).find("/nonexistent/plan.json") == 0);
-  CHECK(message([](Place& p) { p.spec.roles[0].mesh = {{"mp", 2}}; }).find("axis 'dp', which the mesh lacks") != std::string::npos);
-  CHECK(message([](Place& p) { p.spec.roles[0].mesh = {{"dp", 100000}}; }).find("1 to 4096 ranks") != std::string::npos);
-  CHECK(message([](Place& p) { p.spec.fetch = {"gain"}; }).find("was not compiled to fetch 'gain'") != std::string::npos);
-  CHECK(message([](Place& p) { p.spec.worker = "/nonexistent"; }).find("not there or not executable") != std::string::npos);
+  CHECK(message([](Place& p) {
+          p.spec.roles[0].plans = {"/nonexistent"};
+        }).find("/nonexistent/plan.json") == 0);
+  CHECK(message([](Place& p) {
+          p.spec.roles[0].mesh = {{"mp", 2}};
+        }).find("axis 'dp', which the mesh lacks") != std::string::npos);
+  CHECK(message([](Place& p) {
+          p.spec.roles[0].mesh = {{"dp", 100000}};
+        }).find("1 to 4096 ranks") != std::string::npos);
+  CHECK(message([](Place& p) {
+          p.spec.fetch = {"gain"};
+        }).find("was not compiled to fetch 'gain'") != std::string::npos);
+  CHECK(message([](Place& p) {
+          p.spec.worker = "/nonexistent";
+        }).find("not there or not executable") != std::string::npos);
   CHECK(message([](Place& p) {
           std::filesystem::rename(p.Path("x.npy"), p.Path("\xff.npy"));
           p.spec.feeds[0].file = p.Path("\xff.npy");
         }).find("is not UTF-8") != std::string::npos);
   CHECK(message([](Place& p) { p.spec.steps = 3; }).find("use --steps 2") != std::string::npos);
   CHECK(message([](Place& p) { p.spec.feeds.pop_back(); }).find("feed 'ids' is not given") == 0);
-  CHECK(message([](Place& p) { p.spec.feeds[0].file = p.Path("ids.npy"); }).find("is int64[2], the job was compiled for float32[4]") != std::string::npos);
-  CHECK(message([](Place& p) { p.spec.per_step["v"] = {1, 2}; }).find("'v' is no persistable of the job") != std::string::npos);
-  CHECK(message([](Place& p) { p.spec.per_step["w"] = {1}; }).find("1 values of 'w' for 2 steps") != std::string::npos);
-  CHECK(message([](Place& p) { p.spec.init = {"/nonexistent", "", {}}; }).find("/nonexistent: has no value for w") == 0);
+  CHECK(message([](Place& p) {
+          p.spec.feeds[0].file = p.Path("ids.npy");
+        }).find("is int64[2], the job was compiled for float32[4]") != std::string::npos);
+  CHECK(message([](Place& p) {
+          p.spec.per_step["v"] = {1, 2};
+        }).find("'v' is no persistable of the job") != std::string::npos);
+  CHECK(message([](Place& p) { p.spec.per_step["w"] = {1}; }).find("1 values of 'w' for 2 steps") !=
+        std::string::npos);
+  CHECK(message([](Place& p) {
+          p.spec.init = {"/nonexistent", "", {}};
+        }).find("/nonexistent: has no value for w") == 0);
   const auto saved = [](Place& p, std::vector<int64_t> dims) {
     const float values[] = {1, 2};
-    REQUIRE(io::WriteTensorFile(p.Path("w"), TensorView{DType::kFloat32, std::move(dims), reinterpret_cast<const std::byte*>(values)}).ok());
+    REQUIRE(io::WriteTensorFile(p.Path("w"), TensorView{DType::kFloat32, std::move(dims),
+                                                        reinterpret_cast<const std::byte*>(values)})
+                .ok());
   };
   CHECK(message([&](Place& p) {
           saved(p, {2});
@@ -408,16 +479,19 @@ TEST_CASE("what is wrong beforehand is said before anything starts") {
           std::filesystem::resize_file(p.Path("w"), std::filesystem::file_size(p.Path("w")) - 1);
           p.spec.init = {p.Path(""), "", {}};
         }).find("the file is cut off") != std::string::npos);
-  CHECK(message([](Place& p) { p.spec.timeout_seconds = 0; }).find("a deadline of 0 s") != std::string::npos);
+  CHECK(message([](Place& p) { p.spec.timeout_seconds = 0; }).find("a deadline of 0 s") !=
+        std::string::npos);
   CHECK(message([](Place& p) { p.spec.timeout_seconds = 0.1; }) ==
-        "a deadline of 0.1 s is too short: a rank gives a sign of life every 1 s, so a healthy one may take 2 s; give 2 s or more");
+        "a deadline of 0.1 s is too short: a rank gives a sign of life every 1 s, so a healthy one "
+        "may take 2 s; give 2 s or more");
 }
 
 TEST_CASE("what only a worker can find out ends the job before its first step") {
   Place place;
   place.plan["programs"]["main"]["body"][1]["call"] = "dt_nothing";
   REQUIRE(place.Run() == 4);
-  CHECK(place.report["error"]["message"].get<std::string>().find("this runtime has no call 'dt_nothing'") != std::string::npos);
+  CHECK(place.report["error"]["message"].get<std::string>().find(
+            "this runtime has no call 'dt_nothing'") != std::string::npos);
   CHECK(place.report["error"]["step"].is_null());
 }
 

@@ -1,4 +1,5 @@
-// What the launcher works out before and after processes run: groups of ranks, lines, combined values.
+// What the launcher works out before and after processes run: groups of ranks, lines, combined
+// values.
 #include "runtime/launch/ranks.h"
 
 #include <fcntl.h>
@@ -25,12 +26,14 @@ TEST_CASE("ranks and their groups in a mesh of two axes") {
     CHECK(group->rank == rank % 3);
     members[group->group].push_back(rank);
   }
-  CHECK(members == std::map<std::string, std::vector<int>>{{"trainer.grad.0", {0, 1, 2}}, {"trainer.grad.1", {3, 4, 5}}});
+  CHECK(members == std::map<std::string, std::vector<int>>{{"trainer.grad.0", {0, 1, 2}},
+                                                           {"trainer.grad.1", {3, 4, 5}}});
   const auto world = GroupOf({"world", {"dp", "pp"}}, "trainer", mesh, CoordinatesOf(mesh, 4));
   REQUIRE(world.ok());
   CHECK(world->group == "trainer.world");
   CHECK(world->rank == 1 * 2 + 1);  // the communicator's first axis is major
-  CHECK(GroupOf({"x", {"mp"}}, "trainer", mesh, CoordinatesOf(mesh, 0)).status().message() == "communicator 'x' runs along axis 'mp', which the mesh lacks");
+  CHECK(GroupOf({"x", {"mp"}}, "trainer", mesh, CoordinatesOf(mesh, 0)).status().message() ==
+        "communicator 'x' runs along axis 'mp', which the mesh lacks");
 }
 
 TEST_CASE("values of ranks are combined as the plan says") {
@@ -40,7 +43,8 @@ TEST_CASE("values of ranks are combined as the plan says") {
   CHECK(*Combine("concat", two) == Json{1.0, 4.0, 3.0, "inf"});
   CHECK(*Combine("list", {Json{1.0}, Json{2.5}}) == Json{Json{1.0}, Json{2.5}});
   CHECK(*Combine("same", {Json{"nan"}, Json{"nan"}}) == Json{"nan"});
-  CHECK(Combine("same", two).status().message().find("ranks 0 and 1 should have the same value") == 0);
+  CHECK(Combine("same", two).status().message().find("ranks 0 and 1 should have the same value") ==
+        0);
   CHECK(!Combine("mean", {Json{1.0}, Json{1.0, 2.0}}).ok());
   CHECK(Combine("mean", {Json(), Json()})->is_null());
   CHECK(Shown(Json{2.0}) == 2.0);
@@ -55,7 +59,10 @@ TEST_CASE("ragged values of ranks are joined by sequences") {
     const auto stem = io::PrepareInside(folder + "/" + std::to_string(rank), "y");
     REQUIRE(stem.ok());
     const Lod lod = rank == 0 ? Lod{{0, 1, 3}} : Lod{{0, 2}};
-    REQUIRE(io::WriteStep(*stem, 0, {DType::kFloat32, {3 - rank, 1}, reinterpret_cast<const std::byte*>(values)}, lod).ok());
+    REQUIRE(io::WriteStep(
+                *stem, 0,
+                {DType::kFloat32, {3 - rank, 1}, reinterpret_cast<const std::byte*>(values)}, lod)
+                .ok());
   }
   REQUIRE(CombineFiles(folder, {{"y", "concat"}}, 2).ok());
   const auto joined = io::Feed::Open(folder, "y");
@@ -63,8 +70,10 @@ TEST_CASE("ragged values of ranks are joined by sequences") {
   const auto step = joined->Read(0);
   REQUIRE(step.ok());
   CHECK(step->lod == Lod{{0, 1, 3, 5}});
-  CHECK(std::vector<float>(step->as<float>(), step->as<float>() + 5) == std::vector<float>{1, 2, 3, 1, 2});
-  CHECK(CombineFiles(folder, {{"y", "mean"}}, 2).message() == "fetch 'y': ranks have values of different extents");
+  CHECK(std::vector<float>(step->as<float>(), step->as<float>() + 5) ==
+        std::vector<float>{1, 2, 3, 1, 2});
+  CHECK(CombineFiles(folder, {{"y", "mean"}}, 2).message() ==
+        "fetch 'y': ranks have values of different extents");
   std::filesystem::remove_all(folder);
 }
 

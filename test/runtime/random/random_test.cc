@@ -1,5 +1,6 @@
-// Arrays that the framework's wheels gave on a CPU (paddlepaddle 2.6.2 and 3.3.1 from PyPI, x86-64), as the FNV-1a digests of
-// their bytes; 1.8.5's are in the corpora (startup_test.cc). Made with one op per program, attributes as in each row.
+// Arrays that the framework's wheels gave on a CPU (paddlepaddle 2.6.2 and 3.3.1 from PyPI,
+// x86-64), as the FNV-1a digests of their bytes; 1.8.5's are in the corpora (startup_test.cc). Made
+// with one op per program, attributes as in each row.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
@@ -18,7 +19,8 @@ template <typename T>
 uint64_t Digest(const std::vector<T>& values) {
   uint64_t digest = 0xcbf29ce484222325u;
   const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
-  for (size_t i = 0; i < values.size() * sizeof(T); ++i) digest = (digest ^ bytes[i]) * 0x100000001b3u;
+  for (size_t i = 0; i < values.size() * sizeof(T); ++i)
+    digest = (digest ^ bytes[i]) * 0x100000001b3u;
   return digest;
 }
 
@@ -52,7 +54,8 @@ TEST_CASE("2.6.2: truncated_gaussian_random") {
     float mean, std;
     uint64_t digest;
   };
-  for (const Row& row : {Row{20, 0.0f, 0.02f, 0xf187ca3a2ef5f267u}, Row{5, 1.0f, 0.5f, 0xf32eb92d20a2d507u}}) {
+  for (const Row& row :
+       {Row{20, 0.0f, 0.02f, 0xf187ca3a2ef5f267u}, Row{5, 1.0f, 0.5f, 0xf32eb92d20a2d507u}}) {
     CHECK(Filled<float>(4096, [&](float* out, int64_t n) {
             Engine engine = Seeded(row.seed);
             FillTruncatedGaussian(engine, out, n, row.mean, row.std);
@@ -81,16 +84,24 @@ TEST_CASE("3.3.1: truncated_gaussian_random with bounds, far tails too") {
 
 TEST_CASE("2.6.2: seed 0 goes on with the generator that paddle.seed sets") {
   Generator generator(123);
-  CHECK(Filled<float>(100, [&](float* out, int64_t n) { FillUniform(generator.ForOp(Release::kPaddle2, 0), out, n, -1, 3); }) == 0x9e3321f3c3795f33u);
+  CHECK(Filled<float>(100, [&](float* out, int64_t n) {
+          FillUniform(generator.ForOp(Release::kPaddle2, 0), out, n, -1, 3);
+        }) == 0x9e3321f3c3795f33u);
   // An op with a seed of its own does not disturb it.
   generator.ForOp(Release::kPaddle2, 7).Canonical<float>();
-  CHECK(Filled<float>(101, [&](float* out, int64_t n) { FillGaussian(generator.ForOp(Release::kPaddle2, 0), out, n, 0, 1); }) == 0xa568dd039709fcacu);
+  CHECK(Filled<float>(101, [&](float* out, int64_t n) {
+          FillGaussian(generator.ForOp(Release::kPaddle2, 0), out, n, 0, 1);
+        }) == 0xa568dd039709fcacu);
   generator.SetSeed((uint64_t{1} << 33) + 5);
-  CHECK(Filled<float>(100, [&](float* out, int64_t n) { FillUniform(generator.ForOp(Release::kPaddle2, 0), out, n, -1, 3); }) == 0x7f896674359640fbu);
+  CHECK(Filled<float>(100, [&](float* out, int64_t n) {
+          FillUniform(generator.ForOp(Release::kPaddle2, 0), out, n, -1, 3);
+        }) == 0x7f896674359640fbu);
 }
 
 TEST_CASE("1.x with seed 0: another engine per op, the same ones per run") {
-  const auto first = [](Generator& generator) { return generator.ForOp(Release::kFluid1, 0).Canonical<double>(); };
+  const auto first = [](Generator& generator) {
+    return generator.ForOp(Release::kFluid1, 0).Canonical<double>();
+  };
   Generator a(1);
   Generator b(1);
   Generator c(2);
@@ -139,16 +150,30 @@ struct Called {
   std::vector<float> values;
 };
 
-Called CallWith(DtFunction function, std::vector<int64_t> ints, std::vector<double> reals, DType dtype = DType::kFloat32) {
+Called CallWith(DtFunction function, std::vector<int64_t> ints, std::vector<double> reals,
+                DType dtype = DType::kFloat32) {
   exec::ThreadPool pool({1, false, {}});
   DtContext context(&pool);
   Called called{absl::OkStatus(), std::vector<float>(6)};
   const int64_t dims[] = {2, 3};
-  DtBuffer buffer{called.values.data(), dims, 2, static_cast<int32_t>(dtype), DT_HOST, "x", nullptr};
+  DtBuffer buffer{
+      called.values.data(), dims, 2, static_cast<int32_t>(dtype), DT_HOST, "x", nullptr};
   void* state = nullptr;
-  const DtCall call{
-      "f",     "0:0 f", &buffer, 1, ints.data(), static_cast<int32_t>(ints.size()), reals.data(), static_cast<int32_t>(reals.size()), nullptr, 0, &state,
-      nullptr, 0,       nullptr, 0};
+  const DtCall call{"f",
+                    "0:0 f",
+                    &buffer,
+                    1,
+                    ints.data(),
+                    static_cast<int32_t>(ints.size()),
+                    reals.data(),
+                    static_cast<int32_t>(reals.size()),
+                    nullptr,
+                    0,
+                    &state,
+                    nullptr,
+                    0,
+                    nullptr,
+                    0};
   called.status = context.Call(function, call);
   return called;
 }
@@ -183,7 +208,8 @@ TEST_CASE("library calls refuse what they do not know") {
 }
 
 // The first numbers that a rank's ops get with this seed.
-std::vector<uint64_t> DrawnBy(int64_t dp, int64_t mp, Release release, int64_t seed, const std::vector<std::vector<std::string>>& streams) {
+std::vector<uint64_t> DrawnBy(int64_t dp, int64_t mp, Release release, int64_t seed,
+                              const std::vector<std::vector<std::string>>& streams) {
   Generator generator(3);
   generator.SetRank({{"dp", dp}, {"mp", mp}}, {{"dp", 2}, {"mp", 2}, {"pp", 1}});
   std::vector<uint64_t> numbers;
@@ -197,7 +223,10 @@ std::vector<uint64_t> DrawnBy(int64_t dp, int64_t mp, Release release, int64_t s
 TEST_CASE("streams differ along their axes and nowhere else") {
   for (const Release release : {Release::kFluid1, Release::kPaddle2}) {
     for (const int64_t seed : {0, 9}) {
-      auto drawn = [&](int64_t dp, int64_t mp, const std::vector<std::vector<std::string>>& streams) { return DrawnBy(dp, mp, release, seed, streams); };
+      auto drawn = [&](int64_t dp, int64_t mp,
+                       const std::vector<std::vector<std::string>>& streams) {
+        return DrawnBy(dp, mp, release, seed, streams);
+      };
       CHECK(drawn(0, 0, {{"dp"}}) != drawn(1, 0, {{"dp"}}));
       CHECK(drawn(1, 0, {{"dp"}}) == drawn(1, 1, {{"dp"}}));
       CHECK(drawn(1, 0, {{"dp", "mp"}}) != drawn(0, 1, {{"dp", "mp"}}));
@@ -209,7 +238,8 @@ TEST_CASE("streams differ along their axes and nowhere else") {
       Generator alone(3);
       CHECK(drawn(1, 1, {{"pp"}}) == std::vector<uint64_t>{alone.ForOp(release, seed).Next()});
       // Coordinate 0 has the op's own seed.
-      if (seed != 0) CHECK(drawn(0, 0, {{"dp"}}) == std::vector<uint64_t>{alone.ForOp(release, seed).Next()});
+      if (seed != 0)
+        CHECK(drawn(0, 0, {{"dp"}}) == std::vector<uint64_t>{alone.ForOp(release, seed).Next()});
     }
   }
   Generator generator(0);

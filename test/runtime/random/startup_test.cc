@@ -1,5 +1,5 @@
-// The start-up programs of the corpora, op by op: every persistable of init/ to the last bit. fluid18 is 1.8.5, static26 is 2.6.2;
-// of pir33 (3.3.1) the random parameters.
+// The start-up programs of the corpora, op by op: every persistable of init/ to the last bit.
+// fluid18 is 1.8.5, static26 is 2.6.2; of pir33 (3.3.1) the random parameters.
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <filesystem>
@@ -74,7 +74,8 @@ Tensor Random(const Op& op, Release release) {
   } else if (op.type == "gaussian_random") {
     FillGaussian(engine, tensor.as<float>(), count, op.attr("mean").f(), op.attr("std").f());
   } else {
-    FillTruncatedGaussian(engine, tensor.as<float>(), count, op.attr("mean").f(), op.attr("std").f());
+    FillTruncatedGaussian(engine, tensor.as<float>(), count, op.attr("mean").f(),
+                          op.attr("std").f());
   }
   return tensor;
 }
@@ -119,7 +120,8 @@ Values RunStartup(const std::string& path, Release release) {
 void CheckSame(const Tensor& ours, const Tensor& theirs) {
   CHECK(ours.dtype == theirs.dtype);
   REQUIRE(ours.bytes.size() == theirs.bytes.size());
-  CHECK(std::memcmp(ours.bytes.data(), theirs.bytes.data(), static_cast<size_t>(ours.bytes.size())) == 0);
+  CHECK(std::memcmp(ours.bytes.data(), theirs.bytes.data(),
+                    static_cast<size_t>(ours.bytes.size())) == 0);
 }
 
 // Compares all of init/ and returns how many files that were.
@@ -140,9 +142,13 @@ int CompareCorpus(const std::string& corpus, Release release) {
   return files;
 }
 
-TEST_CASE("1.8.5: every start-up program gives init to the last bit") { CHECK(CompareCorpus("fluid18", Release::kFluid1) == 1511); }
+TEST_CASE("1.8.5: every start-up program gives init to the last bit") {
+  CHECK(CompareCorpus("fluid18", Release::kFluid1) == 1511);
+}
 
-TEST_CASE("2.6.2: every start-up program gives init to the last bit") { CHECK(CompareCorpus("static26", Release::kPaddle2) == 1720); }
+TEST_CASE("2.6.2: every start-up program gives init to the last bit") {
+  CHECK(CompareCorpus("static26", Release::kPaddle2) == 1720);
+}
 
 // The number that the op with that result id holds, for `full`.
 double FullValue(const nlohmann::json& ops, int64_t id) {
@@ -165,7 +171,8 @@ TEST_CASE("3.3.1: the random parameters of every start-up program") {
   for (const std::string& name : test::CorpusCases("pir33")) {
     const std::string folder = test::CorpusPath("pir33/" + name);
     std::ifstream in(folder + "/startup.json");
-    const nlohmann::json ops = nlohmann::json::parse(in)["program"]["regions"][0]["blocks"][0]["ops"];
+    const nlohmann::json ops =
+        nlohmann::json::parse(in)["program"]["regions"][0]["blocks"][0]["ops"];
     std::map<int64_t, const nlohmann::json*> random;
     for (const auto& op : ops) {
       if (op["#"] == "1.uniform" || op["#"] == "1.gaussian") random[op["O"][0]["%"]] = &op;
@@ -178,7 +185,8 @@ TEST_CASE("3.3.1: the random parameters of every start-up program") {
       const int64_t count = *ElementCount(ours.dims);
       Engine engine(Release::kPaddle2, static_cast<uint64_t>(Attr(source, "seed")));
       if (source["#"] == "1.uniform") {
-        FillUniform(engine, ours.as<float>(), count, static_cast<float>(FullValue(ops, source["I"][1]["%"])),
+        FillUniform(engine, ours.as<float>(), count,
+                    static_cast<float>(FullValue(ops, source["I"][1]["%"])),
                     static_cast<float>(FullValue(ops, source["I"][2]["%"])));
       } else {
         FillGaussian(engine, ours.as<float>(), count, Attr(source, "mean"), Attr(source, "std"));
@@ -191,8 +199,9 @@ TEST_CASE("3.3.1: the random parameters of every start-up program") {
 }
 
 TEST_CASE("1.8.5: one-operator programs with a seed of their own") {
-  const std::pair<const char*, const char*> cases[] = {{"fluid.layers.uniform_random", "uniform_random_0.tmp_0"},
-                                                       {"op.truncated_gaussian_random", "truncated_gaussian_random_0.tmp_0"}};
+  const std::pair<const char*, const char*> cases[] = {
+      {"fluid.layers.uniform_random", "uniform_random_0.tmp_0"},
+      {"op.truncated_gaussian_random", "truncated_gaussian_random_0.tmp_0"}};
   for (const auto& [name, variable] : cases) {
     CAPTURE(name);
     const std::string folder = test::CorpusPath(std::string("ops/fluid18/") + name);

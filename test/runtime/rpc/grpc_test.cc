@@ -1,5 +1,6 @@
-// The gRPC of the machine links beside protobuf and Abseil, and carries what parameter servers need of it: large messages without a schema of gRPC's own,
-// several at once, deadlines, and a server that is gone.
+// The gRPC of the machine links beside protobuf and Abseil, and carries what parameter servers need
+// of it: large messages without a schema of gRPC's own, several at once, deadlines, and a server
+// that is gone.
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
@@ -53,7 +54,8 @@ class Echo {
     int step = 0;
   };
 
-  // Not after the end has begun: gRPC aborts a process that asks a queue that is shut down for calls.
+  // Not after the end has begun: gRPC aborts a process that asks a queue that is shut down for
+  // calls.
   void Accept() {
     std::lock_guard<std::mutex> lock(mutex_);
     if (stopping_) return;
@@ -91,7 +93,8 @@ grpc::Status Exchange(const std::string& address, const std::string& sent, std::
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  grpc::GenericStub stub(grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
+  grpc::GenericStub stub(
+      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
   grpc::CompletionQueue queue;
@@ -107,7 +110,8 @@ grpc::Status Exchange(const std::string& address, const std::string& sent, std::
   queue.Next(&tag, &good);
   std::vector<grpc::Slice> slices;
   if (status.ok()) status = reply.Dump(&slices);
-  for (const grpc::Slice& part : slices) received.append(reinterpret_cast<const char*>(part.begin()), part.size());
+  for (const grpc::Slice& part : slices)
+    received.append(reinterpret_cast<const char*>(part.begin()), part.size());
   return status;
 }
 
@@ -131,9 +135,12 @@ TEST_CASE("several calls at once") {
   std::vector<std::string> received(4);
   std::vector<std::thread> callers;
   for (size_t i = 0; i < received.size(); ++i)
-    callers.emplace_back([&, i] { Exchange(server.address(), std::string(100000, static_cast<char>('a' + i)), received[i]); });
+    callers.emplace_back([&, i] {
+      Exchange(server.address(), std::string(100000, static_cast<char>('a' + i)), received[i]);
+    });
   for (std::thread& caller : callers) caller.join();
-  for (size_t i = 0; i < received.size(); ++i) CHECK((received[i] == std::string(100000, static_cast<char>('a' + i))));
+  for (size_t i = 0; i < received.size(); ++i)
+    CHECK((received[i] == std::string(100000, static_cast<char>('a' + i))));
 }
 
 TEST_CASE("a server that is gone ends a call with a status") {
@@ -142,7 +149,8 @@ TEST_CASE("a server that is gone ends a call with a status") {
   server.Stop();
   std::string received;
   const grpc::Status status = Exchange(server.address(), "x", received);
-  CHECK((status.error_code() == grpc::StatusCode::UNAVAILABLE || status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED));
+  CHECK((status.error_code() == grpc::StatusCode::UNAVAILABLE ||
+         status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED));
 }
 
 }  // namespace

@@ -18,7 +18,9 @@ Tensor Counting(std::vector<int64_t> dims) {
   return tensor;
 }
 
-std::vector<int64_t> Values(const Tensor& tensor) { return {tensor.as<int64_t>(), tensor.as<int64_t>() + tensor.bytes.size() / 8}; }
+std::vector<int64_t> Values(const Tensor& tensor) {
+  return {tensor.as<int64_t>(), tensor.as<int64_t>() + tensor.bytes.size() / 8};
+}
 
 TEST_CASE("element counts are checked") {
   CHECK(*ElementCount({}) == 1);

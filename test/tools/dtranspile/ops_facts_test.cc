@@ -1,11 +1,11 @@
-// What `dtranspile ops` says holds together: rows of rules name calls that exist, and the element types that a row names are at least those of the
-// programs that run.
+// What `dtranspile ops` says holds together: rows of rules name calls that exist, and the element
+// types that a row names are at least those of the programs that run.
 #include "tools/dtranspile/cli/ops_facts.h"
 
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "runtime/kernels/cpu/table.h"
+#include "runtime/kernels/cpu/call_table.h"
 
 namespace dtranspile::cli {
 

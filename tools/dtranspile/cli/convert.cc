@@ -25,7 +25,9 @@ pd::ProgramOp onlyProgram(Tool& tool, mlir::ModuleOp module, const std::string& 
     names.push_back(program.getSymName().str());
   }
   if (wanted.empty() && names.size() == 1) return *module.getOps<pd::ProgramOp>().begin();
-  tool.error(names.empty() ? "the input holds no program" : "the input holds the programs " + llvm::join(names, ", ") + "; say which with --program NAME");
+  tool.error(names.empty() ? "the input holds no program"
+                           : "the input holds the programs " + llvm::join(names, ", ") +
+                                 "; say which with --program NAME");
   return {};
 }
 
@@ -48,24 +50,29 @@ mlir::FailureOr<std::string> moduleBytecode(Tool&, mlir::ModuleOp module, const 
   return bytes;
 }
 
-mlir::FailureOr<std::string> programBytes(Tool& tool, mlir::ModuleOp module, const std::string& name) {
+mlir::FailureOr<std::string> programBytes(Tool& tool, mlir::ModuleOp module,
+                                          const std::string& name) {
   pd::ProgramOp program = onlyProgram(tool, module, name);
   return program ? exportProgramBytes(program) : mlir::FailureOr<std::string>(mlir::failure());
 }
 
-mlir::FailureOr<std::string> programText(Tool& tool, mlir::ModuleOp module, const std::string& name) {
+mlir::FailureOr<std::string> programText(Tool& tool, mlir::ModuleOp module,
+                                         const std::string& name) {
   pd::ProgramOp program = onlyProgram(tool, module, name);
   return program ? exportProgramText(program) : mlir::FailureOr<std::string>(mlir::failure());
 }
 
 constexpr Format kFormats[] = {
-    {".mlir", moduleText}, {".mlirbc", moduleBytecode}, {".pdtxt", programText}, {".pdmodel", programBytes}, {"", programBytes},
+    {".mlir", moduleText},      {".mlirbc", moduleBytecode}, {".pdtxt", programText},
+    {".pdmodel", programBytes}, {"", programBytes},
 };
 
 const Format* formatFor(llvm::StringRef path) {
   llvm::StringRef ending = llvm::sys::path::extension(path);
   for (const Format& format : kFormats)
-    if (ending == format.ending || (format.ending[0] == 0 && llvm::sys::path::filename(path).starts_with("__model__"))) return &format;
+    if (ending == format.ending ||
+        (format.ending[0] == 0 && llvm::sys::path::filename(path).starts_with("__model__")))
+      return &format;
   return nullptr;
 }
 
@@ -76,8 +83,11 @@ struct ConvertFlags {
 int convert(Tool& tool, const ConvertFlags& flags) {
   const Format* format = flags.out == "-" ? &kFormats[0] : formatFor(flags.out);
   if (!format) {
-    tool.error(flags.out + ": the ending says nothing about the format; use .pdmodel, .pdtxt, .mlir or .mlirbc" +
-               (llvm::StringRef(flags.out).ends_with(".json") ? " (ProgramDesc to PIR JSON is not offered)" : ""));
+    tool.error(
+        flags.out +
+        ": the ending says nothing about the format; use .pdmodel, .pdtxt, .mlir or .mlirbc" +
+        (llvm::StringRef(flags.out).ends_with(".json") ? " (ProgramDesc to PIR JSON is not offered)"
+                                                       : ""));
     return kUsage;
   }
   pd::checkFormOnly(tool.context());
@@ -104,9 +114,11 @@ int show(Tool& tool, const ShowFlags& flags) {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   if (isJob(flags.path)) {
     // The manifest is printed only where it says what the module does.
-    mlir::FailureOr<Job> job = flags.format == "text" ? readUnchangedJob(tool.context(), flags.path) : readJob(tool.context(), flags.path);
+    mlir::FailureOr<Job> job = flags.format == "text" ? readUnchangedJob(tool.context(), flags.path)
+                                                      : readJob(tool.context(), flags.path);
     if (mlir::failed(job)) return kNo;
-    if (flags.format == "text") return writeOutput(tool, "-", describeJob(job->manifest)) ? kDone : kNo;
+    if (flags.format == "text")
+      return writeOutput(tool, "-", describeJob(job->manifest)) ? kDone : kNo;
     module = std::move(job->module);
   } else {
     pd::checkFormOnly(tool.context());
@@ -126,7 +138,10 @@ Action declareConvert(CLI::App& app) {
   auto flags = std::make_shared<ConvertFlags>();
   app.footer("Example: dtranspile convert main.pdmodel main.mlir");
   app.add_option("IN", flags->in, "program or module file; - is standard input")->required();
-  app.add_option("OUT", flags->out, "the ending says the format: .pdmodel, .pdtxt, .mlir, .mlirbc; - is text on standard output")->required();
+  app.add_option("OUT", flags->out,
+                 "the ending says the format: .pdmodel, .pdtxt, .mlir, .mlirbc; - is text on "
+                 "standard output")
+      ->required();
   app.add_option("--program", flags->program, "which program of a module that holds several");
   return [flags](Tool& tool) { return convert(tool, *flags); };
 }
@@ -134,8 +149,10 @@ Action declareConvert(CLI::App& app) {
 Action declareShow(CLI::App& app) {
   auto flags = std::make_shared<ShowFlags>();
   app.footer("Example: dtranspile show job --format text");
-  app.add_option("FILE", flags->path, "program file, job, or folder that `compile` wrote")->required();
-  app.add_option("--format", flags->format, "mlir, text, dot")->check(CLI::IsMember({"mlir", "text", "dot"}));
+  app.add_option("FILE", flags->path, "program file, job, or folder that `compile` wrote")
+      ->required();
+  app.add_option("--format", flags->format, "mlir, text, dot")
+      ->check(CLI::IsMember({"mlir", "text", "dot"}));
   return [flags](Tool& tool) { return show(tool, *flags); };
 }
 

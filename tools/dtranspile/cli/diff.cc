@@ -35,7 +35,9 @@ int diff(Tool& tool, const DiffFlags& flags) {
 
 Action declareDiff(CLI::App& app) {
   auto flags = std::make_shared<DiffFlags>();
-  app.footer("Example: dtranspile diff old.pdmodel new.pdmodel\n\nExit status: 0 equal, 1 different, or one of them cannot be read.");
+  app.footer(
+      "Example: dtranspile diff old.pdmodel new.pdmodel\n\nExit status: 0 equal, 1 different, or "
+      "one of them cannot be read.");
   app.add_option("A", flags->a, "program file or job")->required();
   app.add_option("B", flags->b, "program file or job")->required();
   app.add_option("--format", flags->format, "text or json")->check(CLI::IsMember({"text", "json"}));

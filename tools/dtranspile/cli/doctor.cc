@@ -1,4 +1,5 @@
-// dtranspile doctor: what this machine offers to the tool, each with what to do where something is missing.
+// dtranspile doctor: what this machine offers to the tool, each with what to do where something is
+// missing.
 #include <dlfcn.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -28,14 +29,19 @@ Finding worker() {
 }
 
 Finding processor() {
-  return {"processor", true, true, llvm::sys::getHostCPUName().str() + ", " + std::to_string(std::thread::hardware_concurrency()) + " threads"};
+  return {"processor", true, true,
+          llvm::sys::getHostCPUName().str() + ", " +
+              std::to_string(std::thread::hardware_concurrency()) + " threads"};
 }
 
 Finding sharedMemory() {
   struct statvfs info;
   if (statvfs("/dev/shm", &info) != 0 || access("/dev/shm", W_OK) != 0)
-    return {"shared memory", false, true, "/dev/shm cannot be written; mount a tmpfs there, or run with --backend gloo"};
-  return {"shared memory", true, true, std::to_string((static_cast<uint64_t>(info.f_bavail) * info.f_frsize) >> 20) + " MiB free in /dev/shm"};
+    return {"shared memory", false, true,
+            "/dev/shm cannot be written; mount a tmpfs there, or run with --backend gloo"};
+  return {"shared memory", true, true,
+          std::to_string((static_cast<uint64_t>(info.f_bavail) * info.f_frsize) >> 20) +
+              " MiB free in /dev/shm"};
 }
 
 Finding memory() {
@@ -47,7 +53,8 @@ Finding memory() {
 Finding library(const char* name, const char* file, const char* remedy) {
   void* handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
   if (handle) dlclose(handle);
-  return {name, handle != nullptr, false, handle ? std::string(file) : std::string(file) + " not found; " + remedy};
+  return {name, handle != nullptr, false,
+          handle ? std::string(file) : std::string(file) + " not found; " + remedy};
 }
 
 std::vector<Finding> examine() {
@@ -65,8 +72,14 @@ int doctor(Tool& tool, const std::string& format) {
   bool ok = true;
   for (const Finding& finding : examine()) {
     ok &= finding.ok || !finding.needed;
-    list.push_back({{"name", finding.name}, {"ok", finding.ok}, {"needed", finding.needed}, {"text", finding.text}});
-    text += std::string(finding.ok ? "ok       " : finding.needed ? "MISSING  " : "absent   ") + finding.name + ": " + finding.text + "\n";
+    list.push_back({{"name", finding.name},
+                    {"ok", finding.ok},
+                    {"needed", finding.needed},
+                    {"text", finding.text}});
+    text += std::string(finding.ok       ? "ok       "
+                        : finding.needed ? "MISSING  "
+                                         : "absent   ") +
+            finding.name + ": " + finding.text + "\n";
   }
   return writeOutput(tool, "-", format == "json" ? list.dump(1) + "\n" : text) && ok ? kDone : kNo;
 }

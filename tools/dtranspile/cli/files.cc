@@ -7,7 +7,8 @@ namespace dtranspile::cli {
 
 bool writeOutput(Tool& tool, const std::string& path, const std::string& content) {
   if (path != "-") {
-    absl::Status status = io::WriteNamed(path, content.data(), static_cast<int64_t>(content.size()));
+    absl::Status status =
+        io::WriteNamed(path, content.data(), static_cast<int64_t>(content.size()));
     if (!status.ok()) tool.error(std::string(status.message()));
     return status.ok();
   }

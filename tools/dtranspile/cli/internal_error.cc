@@ -32,7 +32,8 @@ void say(const char* text) {
   say(what);
   say(detail);
   const int file = open(reproducer->path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-  const bool written = file >= 0 && write(file, reproducer->text.data(), reproducer->text.size()) == static_cast<ssize_t>(reproducer->text.size());
+  const bool written = file >= 0 && write(file, reproducer->text.data(), reproducer->text.size()) ==
+                                        static_cast<ssize_t>(reproducer->text.size());
   say(written ? "; the command is in " : "; the command could not be written to ");
   say(reproducer->path.c_str());
   say("\ndtranspile: note: please report it with that file and the inputs it names\n");
@@ -57,7 +58,9 @@ void onTerminate() {
   end("uncaught exception: ", what);
 }
 
-[[noreturn]] void onNoMemory() { end("out of memory", "; give the process more (ulimit -v), or a smaller input"); }
+[[noreturn]] void onNoMemory() {
+  end("out of memory", "; give the process more (ulimit -v), or a smaller input");
+}
 
 std::string quoted(const std::string& word) {
   std::string text = "'";
@@ -70,7 +73,8 @@ std::string quoted(const std::string& word) {
 void installInternalErrorHandlers(int argc, const char* const* argv) {
   static Reproducer kept;
   const char* folder = std::getenv("TMPDIR");
-  kept.path = std::string(folder && *folder ? folder : "/tmp") + "/dtranspile-" + std::to_string(getpid()) + ".sh";
+  kept.path = std::string(folder && *folder ? folder : "/tmp") + "/dtranspile-" +
+              std::to_string(getpid()) + ".sh";
   char here[PATH_MAX];
   kept.text = "#!/bin/sh\ncd " + quoted(getcwd(here, sizeof here) ? here : ".") + " &&";
   for (int i = 0; i < argc; ++i) kept.text += " " + quoted(argv[i]);

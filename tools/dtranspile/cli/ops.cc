@@ -13,7 +13,8 @@ struct EffectRow {
   unsigned bit;
   const char* name;
 };
-constexpr EffectRow kEffects[] = {{pd::kRandom, "random"}, {pd::kHost, "host"}, {pd::kCommunicates, "communicates"}};
+constexpr EffectRow kEffects[] = {
+    {pd::kRandom, "random"}, {pd::kHost, "host"}, {pd::kCommunicates, "communicates"}};
 
 std::vector<std::string> effectsOf(const pd::OpSpec& spec) {
   std::vector<std::string> names;
@@ -24,7 +25,8 @@ std::vector<std::string> effectsOf(const pd::OpSpec& spec) {
 
 Json slots(const std::vector<pd::Slot>& list) {
   Json out = Json::array();
-  for (const pd::Slot& slot : list) out.push_back({{"name", slot.name}, {"list", slot.duplicable}, {"optional", slot.dispensable}});
+  for (const pd::Slot& slot : list)
+    out.push_back({{"name", slot.name}, {"list", slot.duplicable}, {"optional", slot.dispensable}});
   return out;
 }
 
@@ -32,20 +34,26 @@ Json slots(const std::vector<pd::Slot>& list) {
 Json attributes(const pd::OpSpec& spec) {
   Json out = Json::array();
   for (const pd::AttrRow& row : spec.attributes) {
-    Json& attribute = out.emplace_back(Json{{"name", row.name}, {"required", row.required}, {"default", row.defaultText}});
+    Json& attribute = out.emplace_back(
+        Json{{"name", row.name}, {"required", row.required}, {"default", row.defaultText}});
     if (row.sinceVersion > 0) attribute["since"] = row.sinceVersion;
   }
   return out;
 }
 
 Json runsAs(const lower::NativeForm& form) {
-  Json out = {{"formula", form.formula}, {"view", form.view}, {"blocks", form.blocks}, {"calls", form.calls}, {"differs_by_version", form.byVersion}};
+  Json out = {{"formula", form.formula},
+              {"view", form.view},
+              {"blocks", form.blocks},
+              {"calls", form.calls},
+              {"differs_by_version", form.byVersion}};
   return out;
 }
 
 Json tests(const OpFacts& facts) {
   Json operators = Json::array(), models = Json::array();
-  for (const coverage::Case* c : facts.programs) (isModel(*c) ? models : operators).push_back(c->name);
+  for (const coverage::Case* c : facts.programs)
+    (isModel(*c) ? models : operators).push_back(c->name);
   return {{"types", typeNames(facts.tested)}, {"operators", operators}, {"models", models}};
 }
 
@@ -78,9 +86,11 @@ std::string plainText() {
   for (const pd::OpSpec& spec : pd::builtinOps()) {
     const bool runs = lower::nativeForm(spec.type).has_value();
     native += runs;
-    text += spec.type + std::string(spec.type.size() < 40 ? 40 - spec.type.size() : 1, ' ') + spec.family + (runs ? "  native" : "") + "\n";
+    text += spec.type + std::string(spec.type.size() < 40 ? 40 - spec.type.size() : 1, ' ') +
+            spec.family + (runs ? "  native" : "") + "\n";
   }
-  return text + std::to_string(pd::builtinOps().size()) + " operators, " + std::to_string(native) + " run natively\n";
+  return text + std::to_string(pd::builtinOps().size()) + " operators, " + std::to_string(native) +
+         " run natively\n";
 }
 
 struct Format {
@@ -101,7 +111,8 @@ int list(Tool& tool, const std::string& format) {
 Action declareOps(CLI::App& app) {
   auto format = std::make_shared<std::string>("text");
   app.footer("Example: dtranspile ops --format json");
-  app.add_option("--format", *format, "text, json, or markdown (docs/operators/index.md)")->check(CLI::IsMember({"text", "json", "markdown"}));
+  app.add_option("--format", *format, "text, json, or markdown (docs/operators/index.md)")
+      ->check(CLI::IsMember({"text", "json", "markdown"}));
   return [format](Tool& tool) { return list(tool, *format); };
 }
 

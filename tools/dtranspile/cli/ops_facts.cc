@@ -4,16 +4,18 @@
 #include <set>
 #include <string_view>
 
-#include "compiler/verify/relations/rule.h"
+#include "compiler/analysis/relations/rule.h"
 #include "llvm/ADT/STLExtras.h"
 #include "runtime/base/dtype.h"
-#include "runtime/kernels/cpu/table.h"
+#include "runtime/kernels/cpu/call_table.h"
 
 namespace dtranspile::cli {
 namespace {
 
-constexpr DType kOrder[] = {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16, DType::kInt32,  DType::kInt64,     DType::kInt16,
-                            DType::kInt8,    DType::kUInt8,   DType::kBool,    DType::kUInt32,   DType::kUInt64, DType::kComplex64, DType::kComplex128};
+constexpr DType kOrder[] = {DType::kFloat32,   DType::kFloat64,   DType::kFloat16, DType::kBFloat16,
+                            DType::kInt32,     DType::kInt64,     DType::kInt16,   DType::kInt8,
+                            DType::kUInt8,     DType::kBool,      DType::kUInt32,  DType::kUInt64,
+                            DType::kComplex64, DType::kComplex128};
 
 uint64_t typesOf(const lower::NativeForm& form) {
   if (form.main == "formula") return lower::formulaTypes();
@@ -28,12 +30,15 @@ uint64_t typesIn(const coverage::Use& use, const pd::Slot& slot) {
   return 0;
 }
 
-// Of the argument that decides: the first input that an op must have. Gradients, ops on lists and ops without such an input are known by what they
-// give.
+// Of the argument that decides: the first input that an op must have. Gradients, ops on lists and
+// ops without such an input are known by what they give.
 uint64_t testedTypes(const pd::OpSpec& spec, const coverage::Use& use) {
-  const auto input = llvm::find_if(spec.inputs, [](const pd::Slot& slot) { return !slot.dispensable; });
+  const auto input =
+      llvm::find_if(spec.inputs, [](const pd::Slot& slot) { return !slot.dispensable; });
   uint64_t types = 0;
-  if (input != spec.inputs.end() && !input->duplicable && !llvm::StringRef(spec.type).contains("_grad")) types = typesIn(use, *input);
+  if (input != spec.inputs.end() && !input->duplicable &&
+      !llvm::StringRef(spec.type).contains("_grad"))
+    types = typesIn(use, *input);
   for (const pd::Slot& slot : spec.outputs) {
     if (types == 0) types = typesIn(use, slot);
   }
@@ -45,7 +50,8 @@ uint64_t testedTypes(const pd::OpSpec& spec, const coverage::Use& use) {
 bool isModel(const coverage::Case& c) { return !std::string_view(c.name).starts_with("ops/"); }
 
 size_t OpFacts::models() const {
-  return static_cast<size_t>(std::count_if(programs.begin(), programs.end(), [&](const coverage::Case* c) { return isModel(*c); }));
+  return static_cast<size_t>(std::count_if(programs.begin(), programs.end(),
+                                           [&](const coverage::Case* c) { return isModel(*c); }));
 }
 
 OpFacts factsOf(const pd::OpSpec& spec) {
@@ -71,7 +77,9 @@ std::vector<std::string> typeNames(uint64_t types) {
 
 std::vector<std::string> releases(const OpFacts& facts) {
   std::set<std::string> names;
-  for (const coverage::Case* c : facts.programs) names.insert(std::to_string(c->version / 1000000) + "." + std::to_string(c->version / 1000 % 1000));
+  for (const coverage::Case* c : facts.programs)
+    names.insert(std::to_string(c->version / 1000000) + "." +
+                 std::to_string(c->version / 1000 % 1000));
   return {names.begin(), names.end()};
 }
 

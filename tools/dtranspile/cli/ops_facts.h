@@ -1,4 +1,5 @@
-// What the tables say of an operator, together: its row, its lowering, its relation rule, the programs of the corpora that have it. For ops.cc.
+// What the tables say of an operator, together: its row, its lowering, its relation rule, the
+// programs of the corpora that have it. For ops.cc.
 #pragma once
 
 #include <optional>
@@ -14,9 +15,9 @@ namespace dtranspile::cli {
 struct OpFacts {
   const pd::OpSpec* spec = nullptr;
   std::optional<lower::NativeForm> native;
-  bool relation = false;                        // `verify` knows how relations of operands give those of results
-  uint64_t types = 0;                           // element types that the lowering takes, bit 1 << code
-  uint64_t tested = 0;                          // those of the argument that decides, in programs of the corpora
+  bool relation = false;  // `verify` knows how relations of operands give those of results
+  uint64_t types = 0;     // element types that the lowering takes, bit 1 << code
+  uint64_t tested = 0;    // those of the argument that decides, in programs of the corpora
   std::vector<const coverage::Case*> programs;  // of the corpora, that have the op
 
   size_t models() const;

@@ -17,11 +17,15 @@ namespace fs = std::filesystem;
 
 constexpr const char* kCombinedEnding = ".pdiparams";
 
-bool isPickle(const fs::path& file) { return file.extension() == ".pdparams" || file.extension() == ".pdopt"; }
+bool isPickle(const fs::path& file) {
+  return file.extension() == ".pdparams" || file.extension() == ".pdopt";
+}
 
-// Of the saved program: a file of the framework has no values for what passes have added to a job (the snapshots of local SGD).
+// Of the saved program: a file of the framework has no values for what passes have added to a job
+// (the snapshots of local SGD).
 std::vector<std::string> persistablesOf(Runnable& runnable) {
-  mlir::ModuleOp saved = runnable.job ? runnable.job->lookupSymbol<mlir::ModuleOp>("source") : *runnable.module;
+  mlir::ModuleOp saved =
+      runnable.job ? runnable.job->lookupSymbol<mlir::ModuleOp>("source") : *runnable.module;
   std::vector<std::string> names;
   for (auto var : findProgram(saved, "main")->getParentRegion()->getOps<pd::VarOp>())
     if (pd::tensorOf(var.getType())) names.push_back(var.getSymName().str());
@@ -29,13 +33,16 @@ std::vector<std::string> persistablesOf(Runnable& runnable) {
   return names;
 }
 
-// The arrays of a pickle as tensor files of a folder. A name that is there already is an error: two files cannot both be right.
+// The arrays of a pickle as tensor files of a folder. A name that is there already is an error: two
+// files cannot both be right.
 bool unpack(Tool& tool, const std::string& pickle, const std::string& folder) {
   absl::StatusOr<io::PickleState> state = io::ReadPickleState(pickle);
   if (!state.ok()) return tool.error(std::string(state.status().message())), false;
   for (const auto& [name, tensor] : state->tensors) {
     absl::StatusOr<std::string> path = io::PrepareInside(folder, name);
-    if (path.ok() && fs::exists(*path)) return tool.error(pickle + ": '" + name + "' is in the file of parameters beside it too"), false;
+    if (path.ok() && fs::exists(*path))
+      return tool.error(pickle + ": '" + name + "' is in the file of parameters beside it too"),
+             false;
     absl::Status status = path.ok() ? io::WriteTensorFile(*path, tensor) : path.status();
     if (!status.ok()) return tool.error(std::string(status.message())), false;
   }
@@ -56,10 +63,14 @@ llvm::StringSet<> parametersOf(Runnable& runnable) {
 
 }  // namespace
 
-mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& runnable, const std::string& given, const std::string& scratch) {
+mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& runnable,
+                                                          const std::string& given,
+                                                          const std::string& scratch) {
   if (given.empty()) {
-    if (findProgram(*runnable.module, "startup") || persistablesOf(runnable).empty()) return std::optional<exec::InitConfig>();
-    tool.error("nothing says what the parameters start from; add --init DIR|FILE, or --startup STARTUP");
+    if (findProgram(*runnable.module, "startup") || persistablesOf(runnable).empty())
+      return std::optional<exec::InitConfig>();
+    tool.error(
+        "nothing says what the parameters start from; add --init DIR|FILE, or --startup STARTUP");
     return mlir::failure();
   }
   exec::InitConfig init;
@@ -71,7 +82,8 @@ mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& 
   if (isPickle(file)) {
     init.folder = scratch + "/init";
     if (!unpack(tool, file, init.folder)) return mlir::failure();
-    if (file != optimizer && fs::exists(optimizer) && !unpack(tool, optimizer, init.folder)) return mlir::failure();
+    if (file != optimizer && fs::exists(optimizer) && !unpack(tool, optimizer, init.folder))
+      return mlir::failure();
     return std::optional<exec::InitConfig>(init);
   }
   init.combined = given;
@@ -79,13 +91,16 @@ mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& 
   return std::optional<exec::InitConfig>(init);
 }
 
-mlir::FailureOr<SaveTarget> SaveTarget::open(Tool& tool, std::string to, const std::string& scratch) {
+mlir::FailureOr<SaveTarget> SaveTarget::open(Tool& tool, std::string to,
+                                             const std::string& scratch) {
   SaveTarget target;
   if (to.empty()) return target;
   const fs::path file(to);
   if (isPickle(file) || file.extension() == kCombinedEnding) {
     if (file.extension() == ".pdopt") {
-      tool.error("--save " + to + ": parameters go to a .pdparams, the other persistables to the .pdopt beside it; name the .pdparams");
+      tool.error("--save " + to +
+                 ": parameters go to a .pdparams, the other persistables to the .pdopt beside it; "
+                 "name the .pdparams");
       return mlir::failure();
     }
     if (!good(tool, io::CheckNamed(to))) return mlir::failure();
@@ -112,9 +127,11 @@ bool SaveTarget::publish(Tool& tool, Runnable& runnable) {
   const bool combined = fs::path(to_).extension() == kCombinedEnding;
   const llvm::StringSet<> parameters = parametersOf(runnable);
   std::map<std::string, TensorView> main, others;
-  for (const auto& [name, value] : values) (combined || parameters.contains(name) ? main : others).emplace(name, value.view());
+  for (const auto& [name, value] : values)
+    (combined || parameters.contains(name) ? main : others).emplace(name, value.view());
   if (combined) return good(tool, io::WriteCombined(to_, main));
-  return good(tool, io::WritePickleState(to_, main)) && good(tool, io::WritePickleState(fs::path(to_).replace_extension(".pdopt"), others));
+  return good(tool, io::WritePickleState(to_, main)) &&
+         good(tool, io::WritePickleState(fs::path(to_).replace_extension(".pdopt"), others));
 }
 
 }  // namespace dtranspile::cli

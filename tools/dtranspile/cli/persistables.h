@@ -12,12 +12,16 @@
 
 namespace dtranspile::cli {
 
-// --init: a folder, a pickle (with the .pdopt beside a .pdparams, as the framework saves them), or a combined file with the program's persistables
-// in order of their names. Nothing where the start-up program initialises. `scratch` is a folder for unpacked files.
-mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& runnable, const std::string& init, const std::string& scratch);
+// --init: a folder, a pickle (with the .pdopt beside a .pdparams, as the framework saves them), or
+// a combined file with the program's persistables in order of their names. Nothing where the
+// start-up program initialises. `scratch` is a folder for unpacked files.
+mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& runnable,
+                                                          const std::string& init,
+                                                          const std::string& scratch);
 
-// --save: a folder with one tensor file per variable; FILE.pdparams, the parameters, with FILE.pdopt beside it, the other persistables; or FILE.pdiparams, all
-// of them in order of their names. Whole or not at all.
+// --save: a folder with one tensor file per variable; FILE.pdparams, the parameters, with
+// FILE.pdopt beside it, the other persistables; or FILE.pdiparams, all of them in order of their
+// names. Whole or not at all.
 class SaveTarget {
  public:
   // `to` may be empty: nothing is saved. Fails where it cannot be written, before anything has run.

@@ -21,7 +21,8 @@ class PlanPrinter {
   }
 
   std::string print() {
-    absl::StrAppend(&text_, "plan of ", plan_.class_name, ": ", plan_.arena_bytes, " bytes of a step, ", plan_.persistent_bytes, " bytes of persistables\n");
+    absl::StrAppend(&text_, "plan of ", plan_.class_name, ": ", plan_.arena_bytes,
+                    " bytes of a step, ", plan_.persistent_bytes, " bytes of persistables\n");
     if (plan_.has_startup) printProgram("startup", plan_.startup);
     printProgram("main", plan_.main);
     return std::move(text_);
@@ -35,8 +36,11 @@ class PlanPrinter {
 
   std::string typeOf(int id) const {
     const exec::Buffer& buffer = plan_.buffers[static_cast<size_t>(id)];
-    const char* kind = buffer.kind == exec::Value::Kind::kList ? "list of " : buffer.kind == exec::Value::Kind::kRows ? "rows of " : "";
-    return absl::StrCat(kind, ShapeText(buffer.dtype, buffer.dims), buffer.lod_level > 0 ? absl::StrCat(" lod ", buffer.lod_level) : "");
+    const char* kind = buffer.kind == exec::Value::Kind::kList   ? "list of "
+                       : buffer.kind == exec::Value::Kind::kRows ? "rows of "
+                                                                 : "";
+    return absl::StrCat(kind, ShapeText(buffer.dtype, buffer.dims),
+                        buffer.lod_level > 0 ? absl::StrCat(" lod ", buffer.lod_level) : "");
   }
 
   void line(const std::string& what, const std::string& op) {
@@ -47,9 +51,11 @@ class PlanPrinter {
   void printProgram(const char* which, const exec::Program& program) {
     line(absl::StrCat("program ", which), "");
     ++depth_;
-    for (const exec::FeedSlot& feed : program.feeds) line(absl::StrCat("feed ", feed.name, ": ", typeOf(feed.buffer)), "");
+    for (const exec::FeedSlot& feed : program.feeds)
+      line(absl::StrCat("feed ", feed.name, ": ", typeOf(feed.buffer)), "");
     for (const exec::Node& node : program.body) printNode(node);
-    for (const exec::FetchSlot& fetch : program.fetches) line(absl::StrCat("fetch ", fetch.name, ": ", typeOf(fetch.buffer)), "");
+    for (const exec::FetchSlot& fetch : program.fetches)
+      line(absl::StrCat("fetch ", fetch.name, ": ", typeOf(fetch.buffer)), "");
     --depth_;
   }
 
@@ -59,14 +65,17 @@ class PlanPrinter {
     --depth_;
   }
 
-  // What a call takes, then what it writes: values alone are known to be written (docs/file-formats.md).
+  // What a call takes, then what it writes: values alone are known to be written
+  // (docs/file-formats.md).
   std::string callText(const exec::Node& node) const {
     std::vector<int> taken, written;
     for (int i = 0; i < static_cast<int>(node.args.size()); ++i) {
-      const bool writes = std::find(node.outputs.begin(), node.outputs.end(), i) != node.outputs.end();
+      const bool writes =
+          std::find(node.outputs.begin(), node.outputs.end(), i) != node.outputs.end();
       (writes ? written : taken).push_back(node.args[static_cast<size_t>(i)]);
     }
-    return absl::StrCat(node.callee, "(", names(taken), ")", written.empty() ? "" : " -> ", names(written));
+    return absl::StrCat(node.callee, "(", names(taken), ")", written.empty() ? "" : " -> ",
+                        names(written));
   }
 
   void printNode(const exec::Node& node) {
@@ -74,9 +83,12 @@ class PlanPrinter {
     switch (node.kind) {
       case Kind::kKernel: return line(absl::StrCat("kernel(", names(node.args), ")"), node.op);
       case Kind::kCall: return line(callText(node), node.op);
-      case Kind::kCopy: return line(absl::StrCat("copy ", name(node.args[0]), " -> ", name(node.args[1])), node.op);
+      case Kind::kCopy:
+        return line(absl::StrCat("copy ", name(node.args[0]), " -> ", name(node.args[1])), node.op);
       case Kind::kStart:
-        return line(absl::StrCat("start ", node.ticket, " ", comm::NameOf(node.collective), ": ", names(node.inputs), " -> ", names(node.outputs)), node.op);
+        return line(absl::StrCat("start ", node.ticket, " ", comm::NameOf(node.collective), ": ",
+                                 names(node.inputs), " -> ", names(node.outputs)),
+                    node.op);
       case Kind::kWait: return line(absl::StrCat("wait ", node.ticket), node.op);
       case Kind::kIf:
         line(absl::StrCat("if ", name(node.condition), " {"), node.op);

@@ -46,7 +46,8 @@ mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::
   if (mlir::failed(feeds)) return mlir::failure();
   out.feeds = *feeds;
   lower::CompileOptions options;
-  mlir::FailureOr<lower::LoweringRequest> request = makeRequest(tool, out.runnable, out.feeds, out.fetches);
+  mlir::FailureOr<lower::LoweringRequest> request =
+      makeRequest(tool, out.runnable, out.feeds, out.fetches);
   if (mlir::failed(request)) return mlir::failure();
   options.main = *request;
   options.main.mendDefects = flags.mendDefects;
@@ -58,9 +59,12 @@ mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::
   options.digest = out.runnable.digest;
   options.cache = flags.cache.empty() ? lower::defaultCacheFolder() : flags.cache;
   auto start = std::chrono::steady_clock::now();
-  auto statistics = lower::compilePrograms(findProgram(*out.runnable.module, "main"), findProgram(*out.runnable.module, "startup"), options, folder);
+  auto statistics =
+      lower::compilePrograms(findProgram(*out.runnable.module, "main"),
+                             findProgram(*out.runnable.module, "startup"), options, folder);
   if (mlir::failed(statistics)) return mlir::failure();
-  out.compileMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  out.compileMs =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return out;
 }
 
@@ -68,7 +72,9 @@ bool parsePerStep(Tool& tool, const Flags& flags, std::map<std::string, std::vec
   for (const std::string& text : flags.perStep) {
     size_t at = text.find('=');
     llvm::SmallVector<llvm::StringRef> parts;
-    llvm::StringRef(text).drop_front(at == std::string::npos ? text.size() : at + 1).split(parts, ',');
+    llvm::StringRef(text)
+        .drop_front(at == std::string::npos ? text.size() : at + 1)
+        .split(parts, ',');
     for (llvm::StringRef part : parts) {
       double value = 0;
       if (at == std::string::npos || part.trim().getAsDouble(value)) {
@@ -84,8 +90,14 @@ bool parsePerStep(Tool& tool, const Flags& flags, std::map<std::string, std::vec
 bool checkDevice(Tool& tool, const Flags& flags) {
   if (flags.device == "cpu" && flags.backend != "nccl") return true;
   void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-  if (!driver) tool.error("--device cuda: this machine has no CUDA driver (libcuda.so.1 cannot be opened); run with --device cpu --backend shm");
-  else tool.error("--device cuda: programs are not compiled for GPUs yet; run with --device cpu --backend shm");
+  if (!driver)
+    tool.error(
+        "--device cuda: this machine has no CUDA driver (libcuda.so.1 cannot be opened); run with "
+        "--device cpu --backend shm");
+  else
+    tool.error(
+        "--device cuda: programs are not compiled for GPUs yet; run with --device cpu --backend "
+        "shm");
   if (driver) dlclose(driver);
   return false;
 }
@@ -114,7 +126,9 @@ int run(Tool& tool, const Flags& flags) {
   spec.roles = {role};
   for (const FeedData& feed : compiled->feeds) spec.feeds.push_back({feed.name, feed.file});
   spec.init = *init;
-  spec.steps = flags.steps > 0 ? flags.steps : compiled->feeds.empty() ? 1 : compiled->feeds[0].steps;
+  spec.steps = flags.steps > 0           ? flags.steps
+               : compiled->feeds.empty() ? 1
+                                         : compiled->feeds[0].steps;
   spec.fetch = compiled->fetches;
   spec.threads = flags.threads;
   spec.seed = flags.seed;
@@ -126,20 +140,24 @@ int run(Tool& tool, const Flags& flags) {
   absl::StatusOr<launch::Report> report = launch::RunJob(spec);
   if (!report.ok()) return tool.error(std::string(report.status().message())), kNo;
   const bool saved = !report->ok || save->publish(tool, compiled->runnable);
-  if (!flags.report.empty() && !writeOutput(tool, flags.report, report->json.dump(1) + "\n")) return kNo;
+  if (!flags.report.empty() && !writeOutput(tool, flags.report, report->json.dump(1) + "\n"))
+    return kNo;
   if (report->ok && flags.report != "-") {
     std::string text;
-    for (const auto& [name, values] : report->json["fetch"].items()) text += name + ": " + values.dump() + "\n";
+    for (const auto& [name, values] : report->json["fetch"].items())
+      text += name + ": " + values.dump() + "\n";
     writeOutput(tool, "-", text);
   }
-  if (!report->ok && report->json["error"].is_object()) tool.error(report->json["error"].value("message", "the job failed"));
+  if (!report->ok && report->json["error"].is_object())
+    tool.error(report->json["error"].value("message", "the job failed"));
   return report->ok && saved ? kDone : kFailed;
 }
 
 int compileOnly(Tool& tool, const Flags& flags) {
   mlir::FailureOr<Compiled> compiled = compile(tool, flags, flags.output);
   if (mlir::failed(compiled)) return kNo;
-  tool.note("compiled in " + std::to_string(static_cast<int64_t>(compiled->compileMs)) + " ms to " + flags.output);
+  tool.note("compiled in " + std::to_string(static_cast<int64_t>(compiled->compileMs)) + " ms to " +
+            flags.output);
   return kDone;
 }
 
@@ -149,15 +167,23 @@ Action declareRun(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   app.footer("Example: dtranspile run job --feeds feeds --init init --report report.json");
   declareRunFlags(app, *flags);
-  app.add_option("--init", flags->init, "persistables: a folder, a combined file, a .pdparams (with the .pdopt beside it); default: the start-up program");
+  app.add_option("--init", flags->init,
+                 "persistables: a folder, a combined file, a .pdparams (with the .pdopt beside "
+                 "it); default: the start-up program");
   app.add_option("--per-step", flags->perStep, "VAR=v0,v1,…: sets a persistable before each step");
   app.add_option("--report", flags->report, "writes the report of the run as JSON");
-  app.add_option("--save", flags->save, "the persistables at the end: a folder, FILE.pdparams (with FILE.pdopt beside it), or FILE.pdiparams, combined");
-  app.add_option("--save-fetches", flags->saveFetches, "folder for NAME.npy per fetch, leading dimension = step");
+  app.add_option("--save", flags->save,
+                 "the persistables at the end: a folder, FILE.pdparams (with FILE.pdopt beside "
+                 "it), or FILE.pdiparams, combined");
+  app.add_option("--save-fetches", flags->saveFetches,
+                 "folder for NAME.npy per fetch, leading dimension = step");
   app.add_option("--trace", flags->trace, "folder for a Chrome trace per rank");
-  app.add_option("--timeout", flags->timeout, "seconds that a rank waits for another one")->check(CLI::PositiveNumber);
-  app.add_option("--seed", flags->seed, "of random ops without a seed of their own")->check(wholeNumber(0));
-  app.add_option("--backend", flags->backend, "between ranks: shm, gloo, nccl")->check(CLI::IsMember({"shm", "gloo", "nccl"}));
+  app.add_option("--timeout", flags->timeout, "seconds that a rank waits for another one")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--seed", flags->seed, "of random ops without a seed of their own")
+      ->check(wholeNumber(0));
+  app.add_option("--backend", flags->backend, "between ranks: shm, gloo, nccl")
+      ->check(CLI::IsMember({"shm", "gloo", "nccl"}));
   app.add_option("--device", flags->device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
   return [flags](Tool& tool) { return run(tool, *flags); };
 }

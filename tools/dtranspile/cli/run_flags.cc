@@ -36,7 +36,8 @@ bool splitPair(const std::string& text, std::string& name, std::string& value) {
   return true;
 }
 
-// What the program declares about a feed against what the data has. The rows of ragged data belong to the step.
+// What the program declares about a feed against what the data has. The rows of ragged data belong
+// to the step.
 bool fits(pd::InputOp input, const FeedData& data) {
   mlir::RankedTensorType tensor = pd::tensorOf(input.getValue().getType());
   if (!tensor) return true;
@@ -47,25 +48,30 @@ bool fits(pd::InputOp input, const FeedData& data) {
   return true;
 }
 
-mlir::FailureOr<FeedData> openFeed(Tool& tool, pd::InputOp input, const RunFlags& flags, const std::map<std::string, std::string>& single) {
+mlir::FailureOr<FeedData> openFeed(Tool& tool, pd::InputOp input, const RunFlags& flags,
+                                   const std::map<std::string, std::string>& single) {
   std::string name = input.getName().str();
   auto given = single.find(name);
   if (given == single.end() && flags.feeds.empty()) {
-    tool.error("the program is fed '" + name + "', but no data is given; add --feeds DIR or --feed " + name + "=FILE.npy");
+    tool.error("the program is fed '" + name +
+               "', but no data is given; add --feeds DIR or --feed " + name + "=FILE.npy");
     return mlir::failure();
   }
-  absl::StatusOr<io::Feed> feed = given == single.end() ? io::Feed::Open(flags.feeds, name) : io::Feed::OpenFile(given->second);
+  absl::StatusOr<io::Feed> feed =
+      given == single.end() ? io::Feed::Open(flags.feeds, name) : io::Feed::OpenFile(given->second);
   if (!feed.ok()) {
     tool.error("feed '" + name + "': " + std::string(feed.status().message()));
     return mlir::failure();
   }
   FeedData data{name, feed->file(), feed->dims(), feed->steps(), feed->ragged()};
   if (data.ragged && pd::declaredInfo(input.getValue().getType()).lodLevel == 0) {
-    tool.error("feed '" + name + "' is ragged (LoD), the program declares it without levels of sequences");
+    tool.error("feed '" + name +
+               "' is ragged (LoD), the program declares it without levels of sequences");
     return mlir::failure();
   }
   if (!fits(input, data)) {
-    tool.error("feed '" + name + "' has " + dimsText(data.dims) + " a step, the program declares " + typeText(input.getValue().getType()));
+    tool.error("feed '" + name + "' has " + dimsText(data.dims) + " a step, the program declares " +
+               typeText(input.getValue().getType()));
     return mlir::failure();
   }
   return data;
@@ -83,14 +89,22 @@ void declareRunFlags(CLI::App& app, RunFlags& flags) {
   app.add_option("INPUT", flags.input, "JOB, or MAIN for the single-device program")->required();
   app.add_option("--startup", flags.startup, "start-up program of MAIN");
   app.add_option("--feeds", flags.feeds,
-                 "folder with NAME.npy per feed; leading dimension = step, then the global batch. Ragged: NAME.step<k>.npy, NAME.step<k>.lod.json");
+                 "folder with NAME.npy per feed; leading dimension = step, then the global batch. "
+                 "Ragged: NAME.step<k>.npy, NAME.step<k>.lod.json");
   app.add_option("--feed", flags.feed, "NAME=FILE.npy, for single ones; of ragged data NAME=STEM");
   app.add_option("--fetch", flags.fetch, "what to report (repeatable); default: the loss");
-  app.add_option("--steps", flags.steps, "steps to run; default: as many as the feeds have")->check(wholeNumber(1));
-  app.add_option("--cache", flags.cache, "folder of compiled kernels; default: below the user's cache folder");
-  app.add_option("--threads", flags.threads, "threads of a rank; default: cores / ranks")->check(CLI::Range(1, exec::kMostThreads));
-  app.add_flag("--float64", flags.float64, "computes everything that the program does in float32 in float64; files of float32 are widened");
-  app.add_flag("--mend-defects", flags.mendDefects, "formulas as documented where kernels of the framework are known to depart from them");
+  app.add_option("--steps", flags.steps, "steps to run; default: as many as the feeds have")
+      ->check(wholeNumber(1));
+  app.add_option("--cache", flags.cache,
+                 "folder of compiled kernels; default: below the user's cache folder");
+  app.add_option("--threads", flags.threads, "threads of a rank; default: cores / ranks")
+      ->check(CLI::Range(1, exec::kMostThreads));
+  app.add_flag("--float64", flags.float64,
+               "computes everything that the program does in float32 in float64; files of float32 "
+               "are widened");
+  app.add_flag(
+      "--mend-defects", flags.mendDefects,
+      "formulas as documented where kernels of the framework are known to depart from them");
 }
 
 mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags) {
@@ -106,7 +120,9 @@ mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags) {
   if (mlir::failed(job)) return mlir::failure();
   runnable.digest = job->digest();
   for (auto mesh : job->module->getOps<dist::MeshOp>())
-    for (auto [axis, size] : llvm::zip(mesh.getAxes().getAsValueRange<mlir::StringAttr>(), mesh.getSizes())) runnable.mesh.emplace_back(axis.str(), size);
+    for (auto [axis, size] :
+         llvm::zip(mesh.getAxes().getAsValueRange<mlir::StringAttr>(), mesh.getSizes()))
+      runnable.mesh.emplace_back(axis.str(), size);
   for (auto comm : job->module->getOps<dist::CommOp>()) {
     std::vector<std::string> axes;
     for (auto axis : comm.getAxes().getAsValueRange<mlir::StringAttr>()) axes.push_back(axis.str());
@@ -114,13 +130,15 @@ mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags) {
   }
   auto roles = job->module->getOps<dist::RoleOp>();
   if (std::distance(roles.begin(), roles.end()) != 1) {
-    tool.error(flags.input + ": jobs with one role are run so far, this one has " + std::to_string(std::distance(roles.begin(), roles.end())));
+    tool.error(flags.input + ": jobs with one role are run so far, this one has " +
+               std::to_string(std::distance(roles.begin(), roles.end())));
     return mlir::failure();
   }
   mlir::FailureOr<std::vector<RankClass>> classes = classesOf(*roles.begin());
   if (mlir::failed(classes)) return mlir::failure();
   if (classes->size() != 1) {
-    tool.error(flags.input + ": the job has " + std::to_string(classes->size()) + " classes of ranks; jobs with one class are run so far");
+    tool.error(flags.input + ": the job has " + std::to_string(classes->size()) +
+               " classes of ranks; jobs with one class are run so far");
     return mlir::failure();
   }
   auto module = specialize(*roles.begin(), classes->front());
@@ -130,7 +148,8 @@ mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags) {
   return runnable;
 }
 
-mlir::FailureOr<std::vector<FeedData>> findFeeds(Tool& tool, Runnable& runnable, const RunFlags& flags) {
+mlir::FailureOr<std::vector<FeedData>> findFeeds(Tool& tool, Runnable& runnable,
+                                                 const RunFlags& flags) {
   std::map<std::string, std::string> single;
   for (const std::string& pair : flags.feed) {
     std::string name, file;
@@ -145,11 +164,13 @@ mlir::FailureOr<std::vector<FeedData>> findFeeds(Tool& tool, Runnable& runnable,
     mlir::FailureOr<FeedData> data = openFeed(tool, input, flags, single);
     if (mlir::failed(data)) return mlir::failure();
     if (!feeds.empty() && data->steps != feeds[0].steps) {
-      tool.error("feed '" + data->name + "' has " + std::to_string(data->steps) + " steps, feed '" + feeds[0].name + "' has " + std::to_string(feeds[0].steps));
+      tool.error("feed '" + data->name + "' has " + std::to_string(data->steps) + " steps, feed '" +
+                 feeds[0].name + "' has " + std::to_string(feeds[0].steps));
       return mlir::failure();
     }
     if (data->steps < flags.steps) {
-      tool.error("feed '" + data->name + "' has " + std::to_string(data->steps) + " steps, --steps asks for " + std::to_string(flags.steps));
+      tool.error("feed '" + data->name + "' has " + std::to_string(data->steps) +
+                 " steps, --steps asks for " + std::to_string(flags.steps));
       return mlir::failure();
     }
     feeds.push_back(*data);
@@ -162,7 +183,8 @@ mlir::FailureOr<std::vector<FeedData>> findFeeds(Tool& tool, Runnable& runnable,
   return feeds;
 }
 
-mlir::FailureOr<std::vector<std::string>> findFetches(Tool& tool, Runnable& runnable, const RunFlags& flags) {
+mlir::FailureOr<std::vector<std::string>> findFetches(Tool& tool, Runnable& runnable,
+                                                      const RunFlags& flags) {
   pd::ProgramOp main = findProgram(*runnable.module, "main");
   if (flags.fetch.empty()) {
     std::string loss = findLoss(main);
@@ -180,7 +202,8 @@ mlir::FailureOr<std::vector<std::string>> findFetches(Tool& tool, Runnable& runn
   return flags.fetch;
 }
 
-mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnable, const std::vector<FeedData>& feeds,
+mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnable,
+                                                    const std::vector<FeedData>& feeds,
                                                     const std::vector<std::string>& fetches) {
   lower::LoweringRequest request;
   pd::ProgramOp main = findProgram(*runnable.module, "main");
@@ -199,8 +222,10 @@ mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnab
         }
         // Ragged data are cut in sequences, whose number belongs to the step.
         if (!feed.ragged && dims[split.dim] % parts != 0) {
-          tool.error("feed '" + feed.name + "' has a global batch of " + std::to_string(dims[split.dim]) + ", which " + std::to_string(parts) +
-                     " data-parallel ranks do not divide; use a batch that is a multiple of " + std::to_string(parts));
+          tool.error("feed '" + feed.name + "' has a global batch of " +
+                     std::to_string(dims[split.dim]) + ", which " + std::to_string(parts) +
+                     " data-parallel ranks do not divide; use a batch that is a multiple of " +
+                     std::to_string(parts));
           return mlir::failure();
         }
         if (!feed.ragged) dims[split.dim] /= parts;
@@ -212,7 +237,8 @@ mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnab
   request.fetches = fetches;
   if (!runnable.job) return request;
   dist::RoleOp role = *runnable.job->getOps<dist::RoleOp>().begin();
-  for (const verify::FetchRelation& fetch : verify::fetchRelations(*runnable.job, role, fetches)) request.combine[fetch.name] = fetch.combine;
+  for (const verify::FetchRelation& fetch : verify::fetchRelations(*runnable.job, role, fetches))
+    request.combine[fetch.name] = fetch.combine;
   return request;
 }
 

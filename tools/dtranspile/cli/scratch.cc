@@ -53,11 +53,14 @@ void Handle() {
   }
 }
 
-// The folder's descriptor, locked; -1 where somebody else has the lock, or has removed the folder meanwhile.
+// The folder's descriptor, locked; -1 where somebody else has the lock, or has removed the folder
+// meanwhile.
 int Lock(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   struct stat info;
-  if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &info) == 0 && info.st_uid == geteuid() && info.st_nlink > 0) return fd;
+  if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &info) == 0 &&
+      info.st_uid == geteuid() && info.st_nlink > 0)
+    return fd;
   if (fd >= 0) close(fd);
   return -1;
 }
@@ -65,7 +68,8 @@ int Lock(const std::string& path) {
 // What commands have left that were killed: nobody holds its lock.
 void RemoveLeft(const fs::path& below) {
   std::error_code error;
-  for (fs::directory_iterator entry(below, error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::directory_iterator entry(below, error), end; !error && entry != end;
+       entry.increment(error)) {
     if (entry->path().filename().string().rfind(kPrefix, 0) != 0) continue;
     const int lock = Lock(entry->path());
     std::error_code ignored;
@@ -78,7 +82,8 @@ void RemoveLeft(const fs::path& below) {
 
 namespace {
 
-// Ending signals wait while this lives: a folder that is made, and not yet known to the handler, would be left.
+// Ending signals wait while this lives: a folder that is made, and not yet known to the handler,
+// would be left.
 class Held {
  public:
   Held() {
@@ -100,12 +105,13 @@ absl::StatusOr<Scratch> Scratch::Make() {
   const fs::path below = fs::temp_directory_path(error);
   if (error) {
     const char* named = getenv("TMPDIR");
-    return absl::NotFoundError(absl::StrCat("TMPDIR=", named ? named : "/tmp", ": ", error.message(), "; name a folder that is there"));
+    return absl::NotFoundError(absl::StrCat("TMPDIR=", named ? named : "/tmp", ": ",
+                                            error.message(), "; name a folder that is there"));
   }
   RemoveLeft(below);
   const Held held;
-  // Between making the folder and locking it another command may take it for one that is left; then there is a next one. A file system without
-  // locks has nobody who removes anything.
+  // Between making the folder and locking it another command may take it for one that is left; then
+  // there is a next one. A file system without locks has nobody who removes anything.
   constexpr int kAttempts = 3;
   std::string path;
   int lock = -1;
@@ -113,7 +119,9 @@ absl::StatusOr<Scratch> Scratch::Make() {
     path = (below / kPrefix).string() + "XXXXXX";
     if (path.size() >= sizeof(folder)) return absl::InvalidArgumentError("TMPDIR is too long");
     if (!mkdtemp(path.data()))
-      return absl::InvalidArgumentError(absl::StrCat("no temporary folder can be made below ", below.string(), ": ", strerror(errno), "; set TMPDIR"));
+      return absl::InvalidArgumentError(absl::StrCat("no temporary folder can be made below ",
+                                                     below.string(), ": ", strerror(errno),
+                                                     "; set TMPDIR"));
     lock = Lock(path);
     if (lock < 0 && attempt + 1 < kAttempts) rmdir(path.c_str());
   }
@@ -122,7 +130,8 @@ absl::StatusOr<Scratch> Scratch::Make() {
   return Scratch(std::move(path), lock);
 }
 
-Scratch::Scratch(Scratch&& other) noexcept : path_(std::exchange(other.path_, {})), lock_(std::exchange(other.lock_, -1)) {}
+Scratch::Scratch(Scratch&& other) noexcept
+    : path_(std::exchange(other.path_, {})), lock_(std::exchange(other.lock_, -1)) {}
 
 Scratch::~Scratch() {
   if (path_.empty()) return;

@@ -1,4 +1,5 @@
-// A temporary folder of a command, which goes away however the command ends. Used by `run` for what it compiles.
+// A temporary folder of a command, which goes away however the command ends. Used by `run` for what
+// it compiles.
 #pragma once
 
 #include <string>
@@ -7,8 +8,9 @@
 
 namespace dtranspile::cli {
 
-// One at a time in a process. The folder is removed by the destructor; by SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGPIPE, before they end the
-// process as they would without; and, where nothing of that came to pass (SIGKILL), by the next Make of this user.
+// One at a time in a process. The folder is removed by the destructor; by SIGINT, SIGTERM, SIGHUP,
+// SIGQUIT and SIGPIPE, before they end the process as they would without; and, where nothing of
+// that came to pass (SIGKILL), by the next Make of this user.
 class Scratch {
  public:
   // A new folder below $TMPDIR. Errors name it and the cause.

@@ -32,15 +32,18 @@ constexpr Command kCommands[] = {
     {"doctor", "check this machine: tools, memory, shared memory, GPU", declareDoctor},
 };
 
-// `block 0, op 12` of an imported op, or file:line:column of our own text; the location's file first.
+// `block 0, op 12` of an imported op, or file:line:column of our own text; the location's file
+// first.
 std::string describeLocation(mlir::Location location) {
   if (auto name = llvm::dyn_cast<mlir::NameLoc>(location)) {
     auto file = llvm::dyn_cast<mlir::FileLineColLoc>(name.getChildLoc());
-    return (file ? file.getFilename().getValue().str() + ": " : "") + name.getName().getValue().str();
+    return (file ? file.getFilename().getValue().str() + ": " : "") +
+           name.getName().getValue().str();
   }
   if (auto file = llvm::dyn_cast<mlir::FileLineColLoc>(location)) {
     std::string text = file.getFilename().getValue().str();
-    if (file.getLine() || file.getColumn()) text += ":" + std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn());
+    if (file.getLine() || file.getColumn())
+      text += ":" + std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn());
     return text;
   }
   if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(location))
@@ -63,7 +66,8 @@ const char* severityName(mlir::DiagnosticSeverity severity) {
 
 void printDiagnostic(mlir::Diagnostic& diagnostic) {
   std::string where = describeLocation(diagnostic.getLocation());
-  llvm::errs() << (where.empty() ? "dtranspile" : where) << ": " << severityName(diagnostic.getSeverity()) << ": " << diagnostic.str() << "\n";
+  llvm::errs() << (where.empty() ? "dtranspile" : where) << ": "
+               << severityName(diagnostic.getSeverity()) << ": " << diagnostic.str() << "\n";
   for (mlir::Diagnostic& note : diagnostic.getNotes()) printDiagnostic(note);
 }
 
@@ -82,19 +86,26 @@ std::vector<std::string> normalise(int argc, const char* const* argv) {
 
 }  // namespace
 
-Tool::Tool() : context_(std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED)) {
+Tool::Tool()
+    : context_(std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED)) {
   context_->loadDialect<pd::PdDialect, dist::DistDialect>();
-  context_->printOpOnDiagnostic(false);  // locations say where; the text of a whole program helps nobody
-  handler_ = std::make_unique<mlir::ScopedDiagnosticHandler>(context_.get(), [](mlir::Diagnostic& diagnostic) {
-    printDiagnostic(diagnostic);
-    return mlir::success();
-  });
+  context_->printOpOnDiagnostic(
+      false);  // locations say where; the text of a whole program helps nobody
+  handler_ = std::make_unique<mlir::ScopedDiagnosticHandler>(context_.get(),
+                                                             [](mlir::Diagnostic& diagnostic) {
+                                                               printDiagnostic(diagnostic);
+                                                               return mlir::success();
+                                                             });
 }
 
 Tool::~Tool() = default;
 
-void Tool::error(const std::string& message) { llvm::errs() << "dtranspile: error: " << message << "\n"; }
-void Tool::note(const std::string& message) { llvm::errs() << "dtranspile: note: " << message << "\n"; }
+void Tool::error(const std::string& message) {
+  llvm::errs() << "dtranspile: error: " << message << "\n";
+}
+void Tool::note(const std::string& message) {
+  llvm::errs() << "dtranspile: note: " << message << "\n";
+}
 
 std::string Tool::binaryFolder() {
   char path[PATH_MAX];
@@ -102,22 +113,27 @@ std::string Tool::binaryFolder() {
   return length < 0 ? "." : llvm::sys::path::parent_path(llvm::StringRef(path, length)).str();
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> loadPrograms(Tool& tool, const std::string& main, const std::string& startup, bool baseName) {
+mlir::OwningOpRef<mlir::ModuleOp> loadPrograms(Tool& tool, const std::string& main,
+                                               const std::string& startup, bool baseName) {
   mlir::FailureOr<std::string> bytes = readFile(tool.context(), main);
   if (mlir::failed(bytes)) return {};
   if (!holdsOneProgram(sniff(*bytes)) && startup.empty()) {
     mlir::OwningOpRef<mlir::ModuleOp> module = loadBytes(tool.context(), main, *bytes);
     return module && mlir::succeeded(checkUsable(*module)) ? std::move(module) : nullptr;
   }
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(tool.context()));
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::ModuleOp::create(mlir::UnknownLoc::get(tool.context()));
   const std::pair<const std::string&, const char*> files[] = {{main, "main"}, {startup, "startup"}};
   for (auto [file, symbol] : files) {
     if (file.empty()) continue;
-    if (&file != &main) bytes = readFile(tool.context(), file);  // MAIN has been read: standard input is there once
+    if (&file != &main)
+      bytes = readFile(tool.context(), file);  // MAIN has been read: standard input is there once
     if (mlir::failed(bytes)) return {};
     if (!holdsOneProgram(sniff(*bytes))) {
       // Text and byte code hold a module each; they are given alone, with both programs inside.
-      tool.error(file + ": a start-up program is given beside MAIN only when both are saved programs (ProgramDesc or PIR JSON)");
+      tool.error(file +
+                 ": a start-up program is given beside MAIN only when both are saved programs "
+                 "(ProgramDesc or PIR JSON)");
       return {};
     }
     ImportOptions options;
@@ -134,7 +150,8 @@ CLI::Validator wholeNumber(int64_t least) {
   auto check = [least](const std::string& text) -> std::string {
     int64_t value = 0;
     if (!llvm::StringRef(text).getAsInteger(10, value) && value >= least) return "";
-    return "'" + text + "' is no whole number from " + std::to_string(least) + " to " + std::to_string(std::numeric_limits<int64_t>::max());
+    return "'" + text + "' is no whole number from " + std::to_string(least) + " to " +
+           std::to_string(std::numeric_limits<int64_t>::max());
   };
   return CLI::Validator(check, "");
 }
@@ -145,7 +162,8 @@ namespace {
 std::string unknownCommand(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (word.rfind("-", 0) == 0) continue;
-    const bool known = std::any_of(std::begin(kCommands), std::end(kCommands), [&](const Command& command) { return word == command.name; });
+    const bool known = std::any_of(std::begin(kCommands), std::end(kCommands),
+                                   [&](const Command& command) { return word == command.name; });
     return known ? "" : word;
   }
   return "";
@@ -156,7 +174,8 @@ int refuseCommand(const std::string& word) {
   const Command* nearest = nullptr;
   unsigned least = kTypingError;
   for (const Command& command : kCommands) {
-    const unsigned distance = llvm::StringRef(word).edit_distance(command.name, /*AllowReplacements=*/true, kTypingError);
+    const unsigned distance =
+        llvm::StringRef(word).edit_distance(command.name, /*AllowReplacements=*/true, kTypingError);
     if (distance < least) nearest = &command, least = distance;
   }
   llvm::errs() << "dtranspile: error: there is no command '" << word << "'";
@@ -170,7 +189,8 @@ int refuseCommand(const std::string& word) {
 int runTool(int argc, const char* const* argv) {
   CLI::App app(
       "dtranspile: distributed jobs out of saved single-device PaddlePaddle programs\n\n"
-      "  dtranspile transpile main.pdmodel --startup startup.pdmodel -o job --mode collective --trainers 4\n"
+      "  dtranspile transpile main.pdmodel --startup startup.pdmodel -o job --mode collective "
+      "--trainers 4\n"
       "  dtranspile run job --feeds feeds --init init",
       "dtranspile");
   app.require_subcommand(1);

@@ -1,4 +1,5 @@
-// The command line as a library: main.cc calls runTool, tests call it in process. One file per sub-command, one line per command in tool.cc.
+// The command line as a library: main.cc calls runTool, tests call it in process. One file per
+// sub-command, one line per command in tool.cc.
 #pragma once
 
 #include <functional>
@@ -22,7 +23,8 @@ enum ExitCode : int {
   kInternal = 70,  // an internal error
 };
 
-// What every command works with: a context with all dialects, and diagnostics that are written as a compiler writes them:
+// What every command works with: a context with all dialects, and diagnostics that are written as a
+// compiler writes them:
 //   main.pdmodel: block 0, op 12: error: …
 class Tool {
  public:
@@ -66,8 +68,10 @@ Action declareDoctor(CLI::App& app);
 
 int runTool(int argc, const char* const* argv);
 
-// MAIN, and STARTUP where given, in one module as programs `main` and `startup`. With `baseName` locations name files without their
-// folders: what is written then does not depend on where the files lay.
-mlir::OwningOpRef<mlir::ModuleOp> loadPrograms(Tool& tool, const std::string& main, const std::string& startup, bool baseName = false);
+// MAIN, and STARTUP where given, in one module as programs `main` and `startup`. With `baseName`
+// locations name files without their folders: what is written then does not depend on where the
+// files lay.
+mlir::OwningOpRef<mlir::ModuleOp> loadPrograms(Tool& tool, const std::string& main,
+                                               const std::string& startup, bool baseName = false);
 
 }  // namespace dtranspile::cli

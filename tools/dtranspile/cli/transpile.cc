@@ -27,13 +27,16 @@ struct TranspileFlags {
 int transpile(Tool& tool, const TranspileFlags& flags) {
   auto module = loadPrograms(tool, flags.main, flags.startup, /*baseName=*/true);
   if (!module) return kNo;
-  if (!findProgram(*module, "main")) return tool.error(flags.main + ": holds no program @main"), kNo;
-  if (mlir::failed(checkStrategy(flags.strategy, mlir::UnknownLoc::get(tool.context())))) return kNo;
+  if (!findProgram(*module, "main"))
+    return tool.error(flags.main + ": holds no program @main"), kNo;
+  if (mlir::failed(checkStrategy(flags.strategy, mlir::UnknownLoc::get(tool.context()))))
+    return kNo;
   if (mlir::failed(transpileCollective(*module, flags.strategy))) return kNo;
   verify::declareSites(*module);
   Json manifest = makeManifest(*module, toJson(flags.strategy));
   if (mlir::failed(writeJob(flags.output, *module, manifest, flags.force))) return kNo;
-  tool.note("wrote " + flags.output + ", " + std::to_string(flags.strategy.trainers) + " trainers, digest " + manifest["digest"].get<std::string>());
+  tool.note("wrote " + flags.output + ", " + std::to_string(flags.strategy.trainers) +
+            " trainers, digest " + manifest["digest"].get<std::string>());
   return kDone;
 }
 
@@ -54,7 +57,8 @@ std::vector<int64_t> parseRanks(Tool& tool, const std::string& text, int64_t cou
   for (llvm::StringRef part : parts) {
     int64_t rank = 0;
     if (part.trim().getAsInteger(10, rank) || rank < 0 || rank >= count) {
-      tool.error("--ranks " + text + ": expected `all` or numbers from 0 to " + std::to_string(count - 1));
+      tool.error("--ranks " + text + ": expected `all` or numbers from 0 to " +
+                 std::to_string(count - 1));
       return {};
     }
     ranks.push_back(rank);
@@ -63,14 +67,16 @@ std::vector<int64_t> parseRanks(Tool& tool, const std::string& text, int64_t cou
 }
 
 // One rank's module with the framework's own communication operators.
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> rankModule(dist::RoleOp role, llvm::ArrayRef<RankClass> classes, dist::MeshOp mesh, int64_t rank,
-                                                              llvm::ArrayRef<std::string> endpoints) {
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> rankModule(
+    dist::RoleOp role, llvm::ArrayRef<RankClass> classes, dist::MeshOp mesh, int64_t rank,
+    llvm::ArrayRef<std::string> endpoints) {
   for (const RankClass& one : classes) {
     if (!one.contains(mesh, rank)) continue;
     SpecializeOptions options;
     options.inlineComposites = false;
     auto module = specialize(role, one, options);
-    if (mlir::failed(module) || mlir::failed(exportCollective(**module, rank, endpoints))) return mlir::failure();
+    if (mlir::failed(module) || mlir::failed(exportCollective(**module, rank, endpoints)))
+      return mlir::failure();
     return module;
   }
   return role.emitError("no class of ranks holds rank ") << rank;
@@ -87,24 +93,34 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
   mlir::FailureOr<Job> job = readUnchangedJob(tool.context(), flags.job);
   if (mlir::failed(job)) return kNo;
   std::error_code error;
-  if (std::filesystem::exists(flags.output, error) && !(std::filesystem::is_directory(flags.output, error) && std::filesystem::is_empty(flags.output, error)))
+  if (std::filesystem::exists(flags.output, error) &&
+      !(std::filesystem::is_directory(flags.output, error) &&
+        std::filesystem::is_empty(flags.output, error)))
     return tool.error(flags.output + ": exists and is no empty folder; nothing is replaced"), kNo;
   int64_t count = job->ranks();
   std::vector<int64_t> ranks = parseRanks(tool, flags.ranks, count);
   if (ranks.empty()) return kUsage;
   std::vector<std::string> endpoints = flags.endpoints;
-  for (int64_t rank = endpoints.size(); flags.endpoints.empty() && rank < count; ++rank) endpoints.push_back("127.0.0.1:" + std::to_string(6170 + rank));
+  for (int64_t rank = endpoints.size(); flags.endpoints.empty() && rank < count; ++rank)
+    endpoints.push_back("127.0.0.1:" + std::to_string(6170 + rank));
   if (static_cast<int64_t>(endpoints.size()) != count)
-    return tool.error("--endpoints: the job has " + std::to_string(count) + " ranks, " + std::to_string(endpoints.size()) + " endpoints are given"), kUsage;
+    return tool.error("--endpoints: the job has " + std::to_string(count) + " ranks, " +
+                      std::to_string(endpoints.size()) + " endpoints are given"),
+           kUsage;
 
   dist::RoleOp role = *job->module->getOps<dist::RoleOp>().begin();
-  auto mesh = llvm::dyn_cast_or_null<dist::MeshOp>(mlir::SymbolTable::lookupSymbolIn(*job->module, role.getMesh()));
-  if (!mesh) return tool.error(flags.job + ": role @" + role.getSymName().str() + " has no mesh"), kNo;
+  auto mesh = llvm::dyn_cast_or_null<dist::MeshOp>(
+      mlir::SymbolTable::lookupSymbolIn(*job->module, role.getMesh()));
+  if (!mesh)
+    return tool.error(flags.job + ": role @" + role.getSymName().str() + " has no mesh"), kNo;
   mlir::FailureOr<std::vector<RankClass>> classes = classesOf(role);
   if (mlir::failed(classes)) return kNo;
   absl::StatusOr<io::StagedFolder> staged = io::StagedFolder::Create(flags.output);
   if (!staged.ok()) return tool.error(std::string(staged.status().message())), kNo;
-  Json index = {{"sync", true}, {"trainers", Json::array()}, {"servers", Json::array()}, {"rings", Json::object()}};
+  Json index = {{"sync", true},
+                {"trainers", Json::array()},
+                {"servers", Json::array()},
+                {"rings", Json::object()}};
   for (int64_t rank : ranks) {
     auto module = rankModule(role, *classes, mesh, rank, endpoints);
     if (mlir::failed(module)) return kNo;
@@ -112,15 +128,18 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
     if (!writeProgram(tool, **module, "main", staged->path() + "/" + stem + ".main.pdmodel") ||
         !writeProgram(tool, **module, "startup", staged->path() + "/" + stem + ".startup.pdmodel"))
       return kNo;
-    index["trainers"].push_back({{"main", stem + ".main.pdmodel"}, {"startup", stem + ".startup.pdmodel"}});
+    index["trainers"].push_back(
+        {{"main", stem + ".main.pdmodel"}, {"startup", stem + ".startup.pdmodel"}});
   }
   auto plain = specialize(role, classes->front());
   if (mlir::failed(plain)) return kNo;
   auto rings = ringsOf(**plain);
   for (size_t ring = 0; ring < rings.size(); ++ring)
-    index["rings"][std::to_string(ring)] = rings[ring].size() == 1 ? Json(rings[ring].front()) : Json(rings[ring]);
+    index["rings"][std::to_string(ring)] =
+        rings[ring].size() == 1 ? Json(rings[ring].front()) : Json(rings[ring]);
   if (!writeOutput(tool, staged->path() + "/export.json", index.dump(1) + "\n")) return kNo;
-  if (absl::Status status = staged->Publish(); !status.ok()) return tool.error(std::string(status.message())), kNo;
+  if (absl::Status status = staged->Publish(); !status.ok())
+    return tool.error(std::string(status.message())), kNo;
   return kDone;
 }
 
@@ -129,23 +148,34 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
 Action declareTranspile(CLI::App& app) {
   auto flags = std::make_shared<TranspileFlags>();
   CollectiveStrategy& strategy = flags->strategy;
-  app.footer("Example: dtranspile transpile main.pdmodel --startup startup.pdmodel -o job --mode collective --trainers 4");
+  app.footer(
+      "Example: dtranspile transpile main.pdmodel --startup startup.pdmodel -o job --mode "
+      "collective --trainers 4");
   app.add_option("MAIN", flags->main, "the saved program")->required();
   app.add_option("--startup", flags->startup, "its start-up program");
   app.add_option("-o,--output", flags->output, "folder of the job")->required();
   app.add_flag("--force", flags->force, "replace an existing job");
-  app.add_option("--mode", strategy.mode, "collective or nccl2")->check(CLI::IsMember({"collective", "nccl2"}));
+  app.add_option("--mode", strategy.mode, "collective or nccl2")
+      ->check(CLI::IsMember({"collective", "nccl2"}));
   app.add_option("--trainers", strategy.trainers, "world size")->check(wholeNumber(1));
-  app.add_option("--collective-mode", strategy.collective_mode, "grad_allreduce or local_sgd")->check(CLI::IsMember({"grad_allreduce", "local_sgd"}));
-  app.add_option("--nccl-comm-num", strategy.nccl_comm_num, "communicators that gradients take turns on");
-  app.add_flag("--use-hierarchical-allreduce", strategy.use_hierarchical_allreduce, "reduce inside a group, between groups, and inside again");
-  app.add_option("--hierarchical-allreduce-inter-nranks", strategy.hierarchical_allreduce_inter_nranks, "ranks of an inner group");
-  app.add_option("--fuse-all-reduce-ops", strategy.fuse_all_reduce_ops, "gradients in buckets (default true)");
-  app.add_option("--fuse-grad-size-in-MB", strategy.fuse_grad_size_in_MB, "most MiB of a bucket (default 32)");
+  app.add_option("--collective-mode", strategy.collective_mode, "grad_allreduce or local_sgd")
+      ->check(CLI::IsMember({"grad_allreduce", "local_sgd"}));
+  app.add_option("--nccl-comm-num", strategy.nccl_comm_num,
+                 "communicators that gradients take turns on");
+  app.add_flag("--use-hierarchical-allreduce", strategy.use_hierarchical_allreduce,
+               "reduce inside a group, between groups, and inside again");
+  app.add_option("--hierarchical-allreduce-inter-nranks",
+                 strategy.hierarchical_allreduce_inter_nranks, "ranks of an inner group");
+  app.add_option("--fuse-all-reduce-ops", strategy.fuse_all_reduce_ops,
+                 "gradients in buckets (default true)");
+  app.add_option("--fuse-grad-size-in-MB", strategy.fuse_grad_size_in_MB,
+                 "most MiB of a bucket (default 32)");
   app.add_flag("--sync-batch-norm", strategy.sync_batch_norm, "batch statistics over all ranks");
-  app.add_option("--grad-scale", strategy.scale_strategy, "avg: as one device; reference: always 1/N, as the framework divides")
+  app.add_option("--grad-scale", strategy.scale_strategy,
+                 "avg: as one device; reference: always 1/N, as the framework divides")
       ->check(CLI::IsMember({"avg", "reference"}));
-  app.add_option("--batch-dim", strategy.batch_dims, "NAME=dim or NAME=none, for feeds whose batch is not a leading unknown extent");
+  app.add_option("--batch-dim", strategy.batch_dims,
+                 "NAME=dim or NAME=none, for feeds whose batch is not a leading unknown extent");
   return [flags](Tool& tool) { return transpile(tool, *flags); };
 }
 
@@ -153,9 +183,12 @@ Action declareExport(CLI::App& app) {
   auto flags = std::make_shared<ExportFlags>();
   app.footer("Example: dtranspile export job -o programs");
   app.add_option("JOB", flags->job, "folder of the job")->required();
-  app.add_option("-o,--output", flags->output, "folder for the programs and export.json")->required();
+  app.add_option("-o,--output", flags->output, "folder for the programs and export.json")
+      ->required();
   app.add_option("--ranks", flags->ranks, "all, or numbers: 0,3");
-  app.add_option("--endpoints", flags->endpoints, "HOST:PORT of every rank (default 127.0.0.1:6170 …)")->delimiter(',');
+  app.add_option("--endpoints", flags->endpoints,
+                 "HOST:PORT of every rank (default 127.0.0.1:6170 …)")
+      ->delimiter(',');
   return [flags](Tool& tool) { return exportJob(tool, *flags); };
 }
 

@@ -1,5 +1,6 @@
-// Rows of the PIR table: functions of one tensor, element by element, and softmax. Notation: table.h.
-#include "compiler/import/pir/table.h"
+// Rows of the PIR table: functions of one tensor, element by element, and softmax. Notation:
+// table.h.
+#include "compiler/import/pir/op_mapping.h"
 
 namespace dtranspile::pir {
 namespace {

@@ -1,5 +1,5 @@
 // Rows of the PIR table: constants, random numbers, conversions. Notation: table.h.
-#include "compiler/import/pir/table.h"
+#include "compiler/import/pir/op_mapping.h"
 
 namespace dtranspile::pir {
 namespace {
@@ -20,8 +20,10 @@ const PirRow kRows[] = {
     {"uniform", "uniform_random", "#shape|ShapeTensor|ShapeTensorList, #min, #max -> Out"},
     {"gaussian", "gaussian_random", "#shape|ShapeTensor|ShapeTensorList -> Out"},
     {"truncated_gaussian_random", "truncated_gaussian_random", "-> Out"},
-    {"dropout", "dropout", "X, Seed?, #dropout_prob? -> Out, Mask", "p>dropout_prob, mode>dropout_implementation"},
-    {"dropout_grad", "dropout_grad", "Mask, Out@GRAD, #dropout_prob? -> X@GRAD", "p>dropout_prob, mode>dropout_implementation"},
+    {"dropout", "dropout", "X, Seed?, #dropout_prob? -> Out, Mask",
+     "p>dropout_prob, mode>dropout_implementation"},
+    {"dropout_grad", "dropout_grad", "Mask, Out@GRAD, #dropout_prob? -> X@GRAD",
+     "p>dropout_prob, mode>dropout_implementation"},
     {"bernoulli", "bernoulli", "X -> Out"},
     {"multinomial", "multinomial", "X, #num_samples -> Out"},
     {"empty", "empty", "#shape|ShapeTensor|ShapeTensorList -> Out"},

@@ -1,5 +1,6 @@
-// Rows of the PIR table: two operands of broadcasting shapes, comparisons, logic. Notation: table.h.
-#include "compiler/import/pir/table.h"
+// Rows of the PIR table: two operands of broadcasting shapes, comparisons, logic. Notation:
+// table.h.
+#include "compiler/import/pir/op_mapping.h"
 
 namespace dtranspile::pir {
 namespace {
@@ -60,7 +61,8 @@ const PirRow kRows[] = {
     {"dist", "dist", "X, Y -> Out"},
     {"dist_grad", "dist_grad", "X, Y, Out, Out@GRAD -> X@GRAD, Y@GRAD"},
     {"addmm", "addmm", "Input, X, Y -> Out", "alpha>Alpha, beta>Beta"},
-    {"addmm_grad", "addmm_grad", "Input, X, Y, Out@GRAD -> Input@GRAD, X@GRAD, Y@GRAD", "alpha>Alpha, beta>Beta"},
+    {"addmm_grad", "addmm_grad", "Input, X, Y, Out@GRAD -> Input@GRAD, X@GRAD, Y@GRAD",
+     "alpha>Alpha, beta>Beta"},
     {"mv", "mv", "X, Vec -> Out"},
     {"mv_grad", "mv_grad", "X, Vec, Out@GRAD -> X@GRAD, Vec@GRAD"},
     {"cholesky", "cholesky", "X -> Out"},

@@ -1,5 +1,5 @@
 // Rows of the PIR table: reductions, products, rankings. Notation: table.h.
-#include "compiler/import/pir/table.h"
+#include "compiler/import/pir/op_mapping.h"
 
 namespace dtranspile::pir {
 namespace {
@@ -18,7 +18,8 @@ const PirRow kRows[] = {
     {"squared_l2_norm", "squared_l2_norm", "X -> Out"},
     {"clip_by_norm", "clip_by_norm", "X -> Out"},
     {"matmul", "matmul_v2", "X, Y -> Out", "transpose_x>trans_x, transpose_y>trans_y"},
-    {"matmul_grad", "matmul_v2_grad", "X, Y, Out@GRAD -> X@GRAD, Y@GRAD", "transpose_x>trans_x, transpose_y>trans_y"},
+    {"matmul_grad", "matmul_v2_grad", "X, Y, Out@GRAD -> X@GRAD, Y@GRAD",
+     "transpose_x>trans_x, transpose_y>trans_y"},
     {"bmm", "bmm", "X, Y -> Out"},
     {"bmm_grad", "bmm_grad", "X, Y, Out@GRAD -> X@GRAD, Y@GRAD"},
     {"topk", "top_k_v2", "X, #k|K -> Out, Indices"},

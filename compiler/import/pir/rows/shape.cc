@@ -1,8 +1,9 @@
 // Rows of the PIR table: what moves elements or only renames them. Notation: table.h.
 //
-// Gradient ops of PIR read X where those of reshape2, squeeze2 … read XShape. So reshape and transpose take their first form, and the gradient of
-// what only renames elements is that of reshape.
-#include "compiler/import/pir/table.h"
+// Gradient ops of PIR read X where those of reshape2, squeeze2 … read XShape. So reshape and
+// transpose take their first form, and the gradient of what only renames elements is that of
+// reshape.
+#include "compiler/import/pir/op_mapping.h"
 
 namespace dtranspile::pir {
 namespace {
@@ -25,8 +26,11 @@ const PirRow kRows[] = {
     {"split_with_num", "split", "X, #axis|AxisTensor -> Out*"},
     {"stack", "stack", "X* -> Y"},
     {"stack_grad", "stack_grad", "X*, Y@GRAD -> X@GRAD*"},
-    {"slice", "slice", "Input, #starts|StartsTensor|StartsTensorList, #ends|EndsTensor|EndsTensorList -> Out"},
-    {"slice_grad", "slice_grad", "Input, Out@GRAD, #starts|StartsTensor|StartsTensorList, #ends|EndsTensor|EndsTensorList -> Input@GRAD"},
+    {"slice", "slice",
+     "Input, #starts|StartsTensor|StartsTensorList, #ends|EndsTensor|EndsTensorList -> Out"},
+    {"slice_grad", "slice_grad",
+     "Input, Out@GRAD, #starts|StartsTensor|StartsTensorList, #ends|EndsTensor|EndsTensorList -> "
+     "Input@GRAD"},
     {"gather", "gather", "X, Index, #axis|Axis -> Out"},
     {"gather_grad", "gather_grad", "X, Index, Out@GRAD, #axis|Axis -> X@GRAD"},
     {"gather_nd", "gather_nd", "X, Index -> Out"},
@@ -34,7 +38,8 @@ const PirRow kRows[] = {
     {"expand", "expand_v2", "X, #shape|Shape|expand_shapes_tensor -> Out"},
     {"expand_grad", "expand_v2_grad", "X, Out@GRAD, #shape|Shape -> X@GRAD"},
     {"tile", "tile", "X, #repeat_times|RepeatTimes|repeat_times_tensor -> Out"},
-    {"tile_grad", "tile_grad", "X, Out@GRAD, #repeat_times|RepeatTimes|repeat_times_tensor -> X@GRAD"},
+    {"tile_grad", "tile_grad",
+     "X, Out@GRAD, #repeat_times|RepeatTimes|repeat_times_tensor -> X@GRAD"},
     {"one_hot", "one_hot_v2", "X, #depth|depth_tensor -> Out"},
     {"shape", "shape", "Input -> Out"},
     {"expand_as", "expand_as_v2", "X, Y? -> Out"},
@@ -61,18 +66,26 @@ const PirRow kRows[] = {
     {"channel_shuffle", "channel_shuffle", "X -> Out"},
     {"channel_shuffle_grad", "channel_shuffle_grad", "Out@GRAD -> X@GRAD"},
     {"repeat_interleave", "repeat_interleave", "X -> Out", "axis>dim, repeats>Repeats"},
-    {"repeat_interleave_grad", "repeat_interleave_grad", "X, Out@GRAD -> X@GRAD", "axis>dim, repeats>Repeats"},
+    {"repeat_interleave_grad", "repeat_interleave_grad", "X, Out@GRAD -> X@GRAD",
+     "axis>dim, repeats>Repeats"},
     {"scatter", "scatter", "X, Ids, Updates -> Out"},
     {"scatter_grad", "scatter_grad", "Ids, Updates, Out@GRAD -> X@GRAD, Updates@GRAD"},
-    {"scatter_nd_add_grad", "scatter_nd_add_grad", "Index, Updates, Out@GRAD -> X@GRAD, Updates@GRAD"},
-    {"put_along_axis", "put_along_axis", "Input, Index, Value -> Result", "axis>Axis, include_self>Include_self, reduce>Reduce"},
-    {"put_along_axis_grad", "put_along_axis_grad", "Input, Index, Value, Result, Result@GRAD -> Input@GRAD, Value@GRAD",
+    {"scatter_nd_add_grad", "scatter_nd_add_grad",
+     "Index, Updates, Out@GRAD -> X@GRAD, Updates@GRAD"},
+    {"put_along_axis", "put_along_axis", "Input, Index, Value -> Result",
+     "axis>Axis, include_self>Include_self, reduce>Reduce"},
+    {"put_along_axis_grad", "put_along_axis_grad",
+     "Input, Index, Value, Result, Result@GRAD -> Input@GRAD, Value@GRAD",
      "axis>Axis, include_self>Include_self, reduce>Reduce"},
     {"take_along_axis", "take_along_axis", "Input, Index -> Result", "axis>Axis"},
-    {"take_along_axis_grad", "take_along_axis_grad", "Input, Index, Result@GRAD -> Input@GRAD", "axis>Axis"},
-    {"strided_slice", "strided_slice", "Input, #starts|StartsTensor|StartsTensorList, #ends|EndsTensor|EndsTensorList, #strides|StridesTensor -> Out"},
+    {"take_along_axis_grad", "take_along_axis_grad", "Input, Index, Result@GRAD -> Input@GRAD",
+     "axis>Axis"},
+    {"strided_slice", "strided_slice",
+     "Input, #starts|StartsTensor|StartsTensorList, #ends|EndsTensor|EndsTensorList, "
+     "#strides|StridesTensor -> Out"},
     {"strided_slice_grad", "strided_slice_grad",
-     "Input, Out@GRAD, #starts|StartsTensor|StartsTensorList, #ends|EndsTensor|EndsTensorList, #strides|StridesTensor -> Input@GRAD"},
+     "Input, Out@GRAD, #starts|StartsTensor|StartsTensorList, #ends|EndsTensor|EndsTensorList, "
+     "#strides|StridesTensor -> Input@GRAD"},
     {"unbind", "unbind", "X -> Out*"},
     {"unstack", "unstack", "X -> Y*"},
     {"unstack_grad", "unstack_grad", "Y@GRAD* -> X@GRAD"},

@@ -41,33 +41,41 @@ extern "C" int32_t dt_uniform_random(DtContext* context, const DtCall* call) {
   const int64_t num = call->ints[2];
   const int64_t step = call->ints[3];
   if (num < 0 || num > INT32_MAX || step < 0 || step > INT32_MAX) {
-    return dt_fail(context, "diag_num %lld and diag_step %lld must be from 0 to 2^31 - 1", static_cast<long long>(num), static_cast<long long>(step));
+    return dt_fail(context, "diag_num %lld and diag_step %lld must be from 0 to 2^31 - 1",
+                   static_cast<long long>(num), static_cast<long long>(step));
   }
   const Diagonal diagonal{num, step, static_cast<float>(call->reals[2])};
   return FillArgument(context, call, [&](Engine& engine, auto* out, int64_t count) {
-    FillUniform(engine, out, count, static_cast<float>(call->reals[0]), static_cast<float>(call->reals[1]), diagonal);
+    FillUniform(engine, out, count, static_cast<float>(call->reals[0]),
+                static_cast<float>(call->reals[1]), diagonal);
   });
 }
 
 extern "C" int32_t dt_gaussian_random(DtContext* context, const DtCall* call) {
   if (!CheckCall(context, call, {.args = 1, .ints = 2, .reals = 2})) return 1;
-  return FillArgument(context, call, [&](Engine& engine, auto* out, int64_t count) { FillGaussian(engine, out, count, call->reals[0], call->reals[1]); });
+  return FillArgument(context, call, [&](Engine& engine, auto* out, int64_t count) {
+    FillGaussian(engine, out, count, call->reals[0], call->reals[1]);
+  });
 }
 
 extern "C" int32_t dt_truncated_gaussian_random(DtContext* context, const DtCall* call) {
   if (!CheckCall(context, call, {.args = 1, .ints = 2, .reals = kAny})) return 1;
-  if (call->num_reals != 2 && call->num_reals != 4) return dt_fail(context, "%d reals, expected 2 or 4", call->num_reals);
+  if (call->num_reals != 2 && call->num_reals != 4)
+    return dt_fail(context, "%d reals, expected 2 or 4", call->num_reals);
   std::optional<Bounds> bounds;
   if (call->num_reals == 4) {
     bounds = Bounds{call->reals[2], call->reals[3]};
-    if (!(bounds->low <= bounds->high)) return dt_fail(context, "bounds %g to %g", bounds->low, bounds->high);
+    if (!(bounds->low <= bounds->high))
+      return dt_fail(context, "bounds %g to %g", bounds->low, bounds->high);
   }
-  return FillArgument(context, call,
-                      [&](Engine& engine, auto* out, int64_t count) { FillTruncatedGaussian(engine, out, count, call->reals[0], call->reals[1], bounds); });
+  return FillArgument(context, call, [&](Engine& engine, auto* out, int64_t count) {
+    FillTruncatedGaussian(engine, out, count, call->reals[0], call->reals[1], bounds);
+  });
 }
 
 extern "C" int32_t dt_random_stream(DtContext* context, const DtCall* call) {
   if (!CheckCall(context, call, {.args = 0, .strings = kAny})) return 1;
-  const absl::Status status = Generator::Process().SetStream({call->strings, call->strings + call->num_strings});
+  const absl::Status status =
+      Generator::Process().SetStream({call->strings, call->strings + call->num_strings});
   return status.ok() ? 0 : dt_fail(context, "%s", std::string(status.message()).c_str());
 }

@@ -1,14 +1,17 @@
-// Random numbers for plans (abi.h, library calls): the initialiser ops of start-up programs. Called by name through table.h.
+// Random numbers for plans (abi.h, library calls): the initialiser ops of start-up programs. Called
+// by name through table.h.
 //
 // All three fill args[0] (float32 or float64) and take first, in ints,
 //   release  0 for programs of 1.x, 1 for 2.x and later (generator.h says what differs)
 //   seed     the op's attribute; 0 draws from random::Generator::Process(), which the worker seeds
 //
-// dt_uniform_random             ints: release, seed, diag_num, diag_step      reals: min, max, diag_val
-// dt_gaussian_random            ints: release, seed                           reals: mean, std
-// dt_truncated_gaussian_random  ints: release, seed                           reals: mean, std, and for 3.x: a, b
+// dt_uniform_random             ints: release, seed, diag_num, diag_step      reals: min, max,
+// diag_val dt_gaussian_random            ints: release, seed                           reals: mean,
+// std dt_truncated_gaussian_random  ints: release, seed                           reals: mean, std,
+// and for 3.x: a, b
 //
-// dt_random_stream              strings: axes of the mesh; no arguments. The calls behind it draw along them (generator.h, SetStream)
+// dt_random_stream              strings: axes of the mesh; no arguments. The calls behind it draw
+// along them (generator.h, SetStream)
 //
 // On one thread: the sequence of an engine is sequential.
 #pragma once

@@ -53,8 +53,10 @@ void FillGaussian(Engine& engine, T* out, int64_t count, double mean, double std
 }
 
 template <typename T>
-void FillTruncatedGaussian(Engine& engine, T* out, int64_t count, double mean, double std, std::optional<Bounds> bounds) {
-  const Tails tails = engine.release() == Release::kFluid1 ? Tails::kFormulaOfTheMiddle : Tails::kOwnFormulas;
+void FillTruncatedGaussian(Engine& engine, T* out, int64_t count, double mean, double std,
+                           std::optional<Bounds> bounds) {
+  const Tails tails =
+      engine.release() == Release::kFluid1 ? Tails::kFormulaOfTheMiddle : Tails::kOwnFormulas;
   const T center = static_cast<T>(mean);
   const T deviation = static_cast<T>(std);
   const T low = bounds ? static_cast<T>(bounds->low) : T(0);
@@ -72,10 +74,12 @@ void FillTruncatedGaussian(Engine& engine, T* out, int64_t count, double mean, d
   }
 }
 
-#define DT_INSTANTIATE(T)                                                                                         \
-  template void FillUniform<T>(Engine & engine, T * out, int64_t count, float min, float max, Diagonal diagonal); \
-  template void FillGaussian<T>(Engine & engine, T * out, int64_t count, double mean, double std);                \
-  template void FillTruncatedGaussian<T>(Engine & engine, T * out, int64_t count, double mean, double std, std::optional<Bounds> bounds);
+#define DT_INSTANTIATE(T)                                                                          \
+  template void FillUniform<T>(Engine & engine, T * out, int64_t count, float min, float max,      \
+                               Diagonal diagonal);                                                 \
+  template void FillGaussian<T>(Engine & engine, T * out, int64_t count, double mean, double std); \
+  template void FillTruncatedGaussian<T>(Engine & engine, T * out, int64_t count, double mean,     \
+                                         double std, std::optional<Bounds> bounds);
 DT_INSTANTIATE(float)
 DT_INSTANTIATE(double)
 #undef DT_INSTANTIATE

@@ -21,8 +21,10 @@ std::mt19937_64 SequenceSeeded(uint64_t seed) {
 // Draws until the bits suffice; sum and scale are rounded to T after every step.
 template <typename T, typename Bits>
 T CanonicalOf(Bits& bits) {
-  constexpr long double kRange = static_cast<long double>(Bits::max()) - static_cast<long double>(Bits::min()) + 1.0L;
-  constexpr int kBitsPerDraw = sizeof(typename Bits::result_type) == 8 && Bits::max() == UINT64_MAX ? 64 : 30;
+  constexpr long double kRange =
+      static_cast<long double>(Bits::max()) - static_cast<long double>(Bits::min()) + 1.0L;
+  constexpr int kBitsPerDraw =
+      sizeof(typename Bits::result_type) == 8 && Bits::max() == UINT64_MAX ? 64 : 30;
   constexpr int kDraws = (std::numeric_limits<T>::digits + kBitsPerDraw - 1) / kBitsPerDraw;
   T sum = 0;
   T scale = 1;
@@ -42,7 +44,8 @@ absl::StatusOr<Release> ReleaseFromCode(int64_t code) {
   return absl::InvalidArgumentError(absl::StrCat("no random numbers of release ", code));
 }
 
-Engine::Engine(Release release, uint64_t seed) : release_(release), minstd_(static_cast<uint32_t>(seed)), mersenne_(seed) {}
+Engine::Engine(Release release, uint64_t seed)
+    : release_(release), minstd_(static_cast<uint32_t>(seed)), mersenne_(seed) {}
 
 Engine Engine::OfProcess(uint64_t seed) {
   Engine engine(Release::kPaddle2, 0);
@@ -110,7 +113,8 @@ void Generator::SetSeed(uint64_t seed) {
   streams_.clear();
 }
 
-void Generator::SetRank(const std::map<std::string, int64_t>& coordinates, const std::map<std::string, int64_t>& mesh) {
+void Generator::SetRank(const std::map<std::string, int64_t>& coordinates,
+                        const std::map<std::string, int64_t>& mesh) {
   rank_.clear();
   for (const auto& [axis, size] : mesh) {
     const auto at = coordinates.find(axis);
@@ -122,7 +126,9 @@ absl::Status Generator::SetStream(const std::vector<std::string>& axes) {
   std::map<std::string, int64_t> sorted;
   for (const std::string& axis : axes) {
     const auto at = rank_.find(axis);
-    if (at == rank_.end()) return absl::InvalidArgumentError("draws along axis '" + axis + "', which the mesh of this job lacks");
+    if (at == rank_.end())
+      return absl::InvalidArgumentError("draws along axis '" + axis +
+                                        "', which the mesh of this job lacks");
     if (at->second.size > 1) sorted[axis] = at->second.coordinate;
   }
   stream_.clear();
@@ -139,7 +145,8 @@ Generator::Stream& Generator::Current() {
   if (found != streams_.end()) return found->second;
   const uint64_t salt = stream_.empty() ? 0 : Mix(XXH3_64bits(stream_.data(), stream_.size()));
   const uint64_t seed = stream_.empty() ? seed_ : Mix(seed_ + salt);
-  return streams_.emplace(stream_, Stream{Engine::OfProcess(seed), seed, first_ ? 0 : salt}).first->second;
+  return streams_.emplace(stream_, Stream{Engine::OfProcess(seed), seed, first_ ? 0 : salt})
+      .first->second;
 }
 
 Engine& Generator::ForOp(Release release, int64_t seed) {

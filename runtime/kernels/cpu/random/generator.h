@@ -1,10 +1,12 @@
-// The random numbers of the framework's CPU kernels, per release, so that a start-up program gives the values that the framework
-// itself would give. Used by the fills of distributions.h; the worker seeds Generator::Process().
+// The random numbers of the framework's CPU kernels, per release, so that a start-up program gives
+// the values that the framework itself would give. Used by the fills of distributions.h; the worker
+// seeds Generator::Process().
 //
-// Engines: 1.x std::minstd_rand, 2.x and later std::mt19937_64 (paddle/fluid/operators/uniform_random_op.cc of 1.8,
-// paddle/phi/core/generator.cc of 2.6; both engines are fixed by the C++ standard). An op whose `seed` attribute is not 0
-// gets a fresh engine with that seed at every execution. With seed 0, 1.x takes entropy from the hardware, and 2.x goes on
-// with the engine of the process, which paddle.seed sets.
+// Engines: 1.x std::minstd_rand, 2.x and later std::mt19937_64
+// (paddle/fluid/operators/uniform_random_op.cc of 1.8, paddle/phi/core/generator.cc of 2.6; both
+// engines are fixed by the C++ standard). An op whose `seed` attribute is not 0 gets a fresh engine
+// with that seed at every execution. With seed 0, 1.x takes entropy from the hardware, and 2.x goes
+// on with the engine of the process, which paddle.seed sets.
 #pragma once
 
 #include <cstdint>
@@ -28,17 +30,20 @@ class Engine {
   // The engine of an op with an explicit seed. 1.x keeps the low 32 bits of it.
   Engine(Release release, uint64_t seed);
 
-  // The engine that paddle.seed(seed) leaves behind: 2.x seeds through std::seed_seq, of which only 32 bits of the seed matter.
+  // The engine that paddle.seed(seed) leaves behind: 2.x seeds through std::seed_seq, of which only
+  // 32 bits of the seed matter.
   static Engine OfProcess(uint64_t seed);
 
   Release release() const { return release_; }
 
-  // A number in [0, 1) of as many random bits as T has digits, made as libstdc++'s std::generate_canonical does (C++ standard,
-  // [rand.util.canonical], rounded in T; the result 1 that rounding can give becomes the largest number below 1).
+  // A number in [0, 1) of as many random bits as T has digits, made as libstdc++'s
+  // std::generate_canonical does (C++ standard, [rand.util.canonical], rounded in T; the result 1
+  // that rounding can give becomes the largest number below 1).
   template <typename T>
   T Canonical();
 
-  // A whole number from low to high, both included, as libstdc++'s std::uniform_int_distribution makes it.
+  // A whole number from low to high, both included, as libstdc++'s std::uniform_int_distribution
+  // makes it.
   int64_t Integer(int64_t low, int64_t high);
 
   // What the engine gives next, and what it gives after `count` numbers more.
@@ -54,10 +59,12 @@ class Engine {
   std::mt19937_64 mersenne_;
 };
 
-// The numbers 0, 1, … in the order of std::random_shuffle over the C library's rand() after srand(seed): randperm of 1.x.
+// The numbers 0, 1, … in the order of std::random_shuffle over the C library's rand() after
+// srand(seed): randperm of 1.x.
 void ShuffleByRand(uint32_t seed, int64_t* values, int64_t count);
 
-// Where the ops of a process find their engine. Not for concurrent use: random ops keep the order of the program.
+// Where the ops of a process find their engine. Not for concurrent use: random ops keep the order
+// of the program.
 class Generator {
  public:
   explicit Generator(uint64_t seed);
@@ -65,17 +72,21 @@ class Generator {
   // The one of this process. Seeded with 0 until SetSeed.
   static Generator& Process();
 
-  // What paddle.seed(seed) does. Also begins the sequence of seeds that take the place of 1.x's entropy, so that our runs are
-  // reproducible where the framework's are not.
+  // What paddle.seed(seed) does. Also begins the sequence of seeds that take the place of 1.x's
+  // entropy, so that our runs are reproducible where the framework's are not.
   void SetSeed(uint64_t seed);
 
-  // Where this process stands among those that run the program together, by axis of the mesh. Kept by SetSeed.
-  void SetRank(const std::map<std::string, int64_t>& coordinates, const std::map<std::string, int64_t>& mesh);
+  // Where this process stands among those that run the program together, by axis of the mesh. Kept
+  // by SetSeed.
+  void SetRank(const std::map<std::string, int64_t>& coordinates,
+               const std::map<std::string, int64_t>& mesh);
 
-  // From here on ops draw numbers of this rank's own along `axes`, and the same numbers as the others along all other axes (dist.streams of
-  // docs/dialects/dist.md). A seed that an op gives is its own at coordinate 0, and mixed with the coordinates elsewhere. Numbers without a seed come from
-  // an engine for these axes and coordinates: that of the process is left as it is on every rank alike, so that ops without axes draw the same everywhere.
-  // Axes of one rank count for nothing. kInvalidArgument: an axis that the mesh lacks.
+  // From here on ops draw numbers of this rank's own along `axes`, and the same numbers as the
+  // others along all other axes (dist.streams of docs/dialects/dist.md). A seed that an op gives is
+  // its own at coordinate 0, and mixed with the coordinates elsewhere. Numbers without a seed come
+  // from an engine for these axes and coordinates: that of the process is left as it is on every
+  // rank alike, so that ops without axes draw the same everywhere. Axes of one rank count for
+  // nothing. kInvalidArgument: an axis that the mesh lacks.
   absl::Status SetStream(const std::vector<std::string>& axes);
 
   // The engine of the next op with this `seed` attribute; valid until the next call.
@@ -95,8 +106,8 @@ class Generator {
 
   uint64_t seed_;
   std::map<std::string, Place> rank_;
-  std::string stream_;                     // "dp=1": axes and coordinates; empty: that of the process
-  bool first_ = true;                      // whether these coordinates are all 0
+  std::string stream_;  // "dp=1": axes and coordinates; empty: that of the process
+  bool first_ = true;   // whether these coordinates are all 0
   std::map<std::string, Stream> streams_;  // made when first drawn from
   Engine own_;                             // one op's own
 };

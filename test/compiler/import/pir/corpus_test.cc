@@ -1,4 +1,5 @@
-// The PIR programs of the corpus: all import, verify, print and become ProgramDescs; what is damaged is refused, never worse.
+// The PIR programs of the corpus: all import, verify, print and become ProgramDescs; what is
+// damaged is refused, never worse.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -6,7 +7,7 @@
 
 #include "compiler/analysis/program_info.h"
 #include "compiler/export/program.h"
-#include "compiler/import/pir/table.h"
+#include "compiler/import/pir/op_mapping.h"
 #include "dialects/pd/op_view.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -67,7 +68,8 @@ TEST_CASE("every program imports, prints and becomes a ProgramDesc that is the s
         REQUIRE(again.module);
         CHECK(exportProgramBytes(again.program()).value() == *bytes);
         CHECK(textOf(*again.module) == textOf(*imported.module));
-        auto parsed = mlir::parseSourceString<mlir::ModuleOp>(textOf(*imported.module), mlir::ParserConfig(&context));
+        auto parsed = mlir::parseSourceString<mlir::ModuleOp>(textOf(*imported.module),
+                                                              mlir::ParserConfig(&context));
         REQUIRE(parsed);
         CHECK(exportProgramBytes(*parsed->getOps<pd::ProgramOp>().begin()).value() == *bytes);
       }
@@ -82,7 +84,8 @@ TEST_CASE("case.json finds its values, feeds and variables in the program") {
       Imported imported(context, CorpusPath("pir33/" + name) + "/main.json");
       const json info = json::parse(slurp(CorpusPath("pir33/" + name) + "/case.json"));
       for (const json& fetch : info["fetch_values"]) {
-        std::string value = "#" + std::to_string(fetch["op_index"].get<int>()) + "." + std::to_string(fetch["result"].get<int>());
+        std::string value = "#" + std::to_string(fetch["op_index"].get<int>()) + "." +
+                            std::to_string(fetch["result"].get<int>());
         INFO(value);
         CHECK(definesName(imported.program, value));
         if (fetch["name"] == info["loss"]) CHECK(findLoss(imported.program) == value);
@@ -91,13 +94,15 @@ TEST_CASE("case.json finds its values, feeds and variables in the program") {
       for (pd::InputOp input : inputsOf(imported.program)) inputs.insert(input.getName().str());
       for (const json& feed : info["feeds"]) fed.insert(feed["name"].get<std::string>());
       CHECK(inputs == fed);
-      for (auto var : imported.module->getOps<pd::VarOp>()) variables.insert(var.getSymName().str());
+      for (auto var : imported.module->getOps<pd::VarOp>())
+        variables.insert(var.getSymName().str());
       CHECK(variables == persistables);
     }
   }
 }
 
-// Every parameter that is updated has its gradient named at the op that makes it: data parallel jobs reduce it there.
+// Every parameter that is updated has its gradient named at the op that makes it: data parallel
+// jobs reduce it there.
 TEST_CASE("gradients of parameters are found") {
   for (const std::string& name : CorpusCases("pir33")) {
     DYNAMIC_SECTION(name) {
@@ -124,7 +129,8 @@ TEST_CASE("damaged files are refused or read, never worse") {
   Diagnostics collected(context);
   auto tryImport = [&](const std::string& bytes) {
     collected.text.clear();
-    mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+    mlir::OwningOpRef<mlir::ModuleOp> module =
+        mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
     bool done = mlir::succeeded(importAny(*module, bytes, {}));
     CHECK((done || !collected.text.empty()));
     return done;

@@ -13,11 +13,13 @@ using Catch::Matchers::Contains;
 std::string refusal(const std::string& bytes, const pir::Budget& budget = {}) {
   Context context;
   Diagnostics collected(context);
-  return mlir::failed(pir::normalize(&context, bytes, "main.json", budget)) ? collected.text : "accepted";
+  return mlir::failed(pir::normalize(&context, bytes, "main.json", budget)) ? collected.text
+                                                                            : "accepted";
 }
 
 // A program of one feed and one op.
-std::string refusalOf(const std::string& op, const std::vector<int>& operands, const std::vector<json>& types, const std::vector<json>& attributes = {}) {
+std::string refusalOf(const std::string& op, const std::vector<int>& operands,
+                      const std::vector<json>& types, const std::vector<json>& attributes = {}) {
   PirBuilder p;
   p.data("x", {2, 3});
   p.op(op, operands, types, attributes);
@@ -30,10 +32,17 @@ TEST_CASE("files that are no PIR program") {
   CHECK_THAT(refusal("{"), Contains("is no legal JSON at byte"));
   CHECK_THAT(refusal("{}"), Contains("base_code.magic is not \"pir\""));
   CHECK_THAT(refusal(R"({"base_code": {"magic": "pir"}})"), Contains("has 0 top-level regions"));
-  CHECK_THAT(refusal(R"({"base_code": {"magic": "pir"}, "program": {"regions": [{"blocks": []}]}})"), Contains("has no block"));
-  CHECK_THAT(refusal(R"({"base_code": {"magic": "pir"}, "program": {"regions": [{"blocks": [{"ops": [], "kwargs": [1]}]}]}})"), Contains("\"kwargs\""));
-  CHECK_THAT(refusal(R"({"base_code": {"magic": "pir"}, "program": {"regions": [{"blocks": [{"ops": [7]}]}]}})"),
-             Contains("block 0, op 0") && Contains("has no name"));
+  CHECK_THAT(
+      refusal(R"({"base_code": {"magic": "pir"}, "program": {"regions": [{"blocks": []}]}})"),
+      Contains("has no block"));
+  CHECK_THAT(
+      refusal(
+          R"({"base_code": {"magic": "pir"}, "program": {"regions": [{"blocks": [{"ops": [], "kwargs": [1]}]}]}})"),
+      Contains("\"kwargs\""));
+  CHECK_THAT(
+      refusal(
+          R"({"base_code": {"magic": "pir"}, "program": {"regions": [{"blocks": [{"ops": [7]}]}]}})"),
+      Contains("block 0, op 0") && Contains("has no name"));
 }
 
 TEST_CASE("budgets hold before anything is kept") {
@@ -70,29 +79,43 @@ TEST_CASE("a long constant is no attribute") {
 
 TEST_CASE("errors name file, block, op and remedy") {
   CHECK_THAT(refusalOf("1.frobnicate", {1}, {tensor({2})}),
-             Contains("main.json") && Contains("block 0, op 1") && Contains("op 'pd_op.frobnicate'") && Contains("has no row in the PIR table"));
+             Contains("main.json") && Contains("block 0, op 1") &&
+                 Contains("op 'pd_op.frobnicate'") && Contains("has no row in the PIR table"));
   CHECK_THAT(refusalOf("1.if", {1}, {}), Contains("has no row"));
-  CHECK_THAT(refusalOf("2.stack_create", {}, {}), Contains("belongs to control flow") && Contains("Save the program as a ProgramDesc"));
-  CHECK_THAT(refusalOf("1.relu", {9}, {tensor({2, 3})}), Contains("reads value 9, which no earlier op makes"));
-  CHECK_THAT(refusalOf("1.relu", {2}, {tensor({2, 3})}), Contains("reads value 2, which no earlier op makes"));
+  CHECK_THAT(refusalOf("2.stack_create", {}, {}),
+             Contains("belongs to control flow") && Contains("Save the program as a ProgramDesc"));
+  CHECK_THAT(refusalOf("1.relu", {9}, {tensor({2, 3})}),
+             Contains("reads value 9, which no earlier op makes"));
+  CHECK_THAT(refusalOf("1.relu", {2}, {tensor({2, 3})}),
+             Contains("reads value 2, which no earlier op makes"));
   CHECK_THAT(refusalOf("1.relu", {-1}, {tensor({2, 3})}), Contains("reads value -1"));
   CHECK_THAT(refusalOf("1.relu", {}, {tensor({2, 3})}), Contains("has 0 operands, expected 1"));
   CHECK_THAT(refusalOf("1.relu", {0}, {tensor({2, 3})}), Contains("lacks operand 0 (slot X)"));
   CHECK_THAT(refusalOf("1.relu", {1}, {}), Contains("'Out' is missing"));
-  CHECK_THAT(refusalOf("1.relu", {1}, {tensor({2}), tensor({2})}), Contains("has 2 results, expected 1"));
-  CHECK_THAT(refusalOf("1.relu", {1}, {tensor({-7})}), Contains("an extent that is no number from -1 on"));
-  CHECK_THAT(refusalOf("1.relu", {1}, {tensor({2}, "t_f4")}), Contains("unknown element type 't_f4'"));
-  CHECK_THAT(refusalOf("1.relu", {1}, {tensor(std::vector<int>(65, 1))}), Contains("more than 64 extents"));
-  CHECK_THAT(refusalOf("1.relu", {1}, {value("1.t_sparse_coo_tensor", json::array())}), Contains("type 't_sparse_coo_tensor'"));
+  CHECK_THAT(refusalOf("1.relu", {1}, {tensor({2}), tensor({2})}),
+             Contains("has 2 results, expected 1"));
+  CHECK_THAT(refusalOf("1.relu", {1}, {tensor({-7})}),
+             Contains("an extent that is no number from -1 on"));
+  CHECK_THAT(refusalOf("1.relu", {1}, {tensor({2}, "t_f4")}),
+             Contains("unknown element type 't_f4'"));
+  CHECK_THAT(refusalOf("1.relu", {1}, {tensor(std::vector<int>(65, 1))}),
+             Contains("more than 64 extents"));
+  CHECK_THAT(refusalOf("1.relu", {1}, {value("1.t_sparse_coo_tensor", json::array())}),
+             Contains("type 't_sparse_coo_tensor'"));
   CHECK_THAT(refusalOf("1.relu", {1}, {tensor({2})}, {attribute("slope", value("0.a_f32", 1))}),
              Contains("has attribute 'slope', which its row in the PIR table does not know"));
-  CHECK_THAT(refusalOf("1.softmax", {1}, {tensor({2})}, {attribute("axis", value("0.a_i64", 1LL << 40))}),
-             Contains("attribute 'axis' holds 1099511627776, which does not fit"));
-  CHECK_THAT(refusalOf("1.softmax", {1}, {tensor({2})}, {attribute("axis", value("0.a_str", "x"))}), Contains("attribute 'axis' is neither a number"));
-  CHECK_THAT(refusalOf("1.softmax", {1}, {tensor({2})}, {attribute("axis", ints({1, 2}))}), Contains("holds 2 numbers, expected one"));
-  CHECK_THAT(refusalOf("1.data", {}, {tensor({2})}, {attribute("name", value("0.a_str", "x"))}), Contains("declares variable 'x' for the second time"));
+  CHECK_THAT(
+      refusalOf("1.softmax", {1}, {tensor({2})}, {attribute("axis", value("0.a_i64", 1LL << 40))}),
+      Contains("attribute 'axis' holds 1099511627776, which does not fit"));
+  CHECK_THAT(refusalOf("1.softmax", {1}, {tensor({2})}, {attribute("axis", value("0.a_str", "x"))}),
+             Contains("attribute 'axis' is neither a number"));
+  CHECK_THAT(refusalOf("1.softmax", {1}, {tensor({2})}, {attribute("axis", ints({1, 2}))}),
+             Contains("holds 2 numbers, expected one"));
+  CHECK_THAT(refusalOf("1.data", {}, {tensor({2})}, {attribute("name", value("0.a_str", "x"))}),
+             Contains("declares variable 'x' for the second time"));
   CHECK_THAT(refusalOf("1.data", {}, {tensor({2})}), Contains("has no attribute 'name'"));
-  CHECK_THAT(refusalOf("0.split", {1}, {tensor({2})}), Contains("takes parts of something that is no list"));
+  CHECK_THAT(refusalOf("0.split", {1}, {tensor({2})}),
+             Contains("takes parts of something that is no list"));
   CHECK_THAT(refusalOf("0.set_parameter", {1}, {}), Contains("has no attribute 'parameter_name'"));
 }
 
@@ -128,7 +151,8 @@ TEST_CASE("lists have the length that their readers expect") {
 
 TEST_CASE("the importer's own errors name the position in the PIR file") {
   PirBuilder p;
-  int x = p.data("x", {2, 3}), shape = p.intArray({2, 3}), y = p.op("1.reshape", {x, shape}, {tensor({2, 3})});
+  int x = p.data("x", {2, 3}), shape = p.intArray({2, 3}),
+      y = p.op("1.reshape", {x, shape}, {tensor({2, 3})});
   p.op("1.full_int_array", {}, {tensor({1})}, {attribute("value", ints({1}))});
   CHECK_THAT(refusal(p.text()), Contains("block 0, op 3") && Contains("has no attribute 'dtype'"));
   CHECK(y == 3);

@@ -10,7 +10,9 @@ namespace dtranspile::test {
 using nlohmann::json;
 
 inline json value(const std::string& kind, const json& data) { return {{"#", kind}, {"D", data}}; }
-inline json attribute(const std::string& name, const json& value) { return {{"N", name}, {"AT", value}}; }
+inline json attribute(const std::string& name, const json& value) {
+  return {{"N", name}, {"AT", value}};
+}
 inline json ints(const std::vector<int>& values) {
   json list = json::array();
   for (int number : values) list.push_back(value("0.a_i64", number));
@@ -24,11 +26,16 @@ class PirBuilder {
  public:
   // Ids count from 1 in the order of results, as in files.
   int parameter(const std::string& name, const std::vector<int>& dims) {
-    ops_.push_back(
-        {{"#", "p"}, {"A", {0, 1, 1, name}}, {"DA", json::array()}, {"QA", json::array()}, {"OA", {1, 0, 1}}, {"O", {{"%", ++last_}, {"TT", tensor(dims)}}}});
+    ops_.push_back({{"#", "p"},
+                    {"A", {0, 1, 1, name}},
+                    {"DA", json::array()},
+                    {"QA", json::array()},
+                    {"OA", {1, 0, 1}},
+                    {"O", {{"%", ++last_}, {"TT", tensor(dims)}}}});
     return last_;
   }
-  int data(const std::string& name, const std::vector<int>& dims, const std::string& element = "t_f32") {
+  int data(const std::string& name, const std::vector<int>& dims,
+           const std::string& element = "t_f32") {
     op("1.data", {}, {tensor(dims, element)}, {attribute("name", value("0.a_str", name))});
     return last_;
   }
@@ -37,13 +44,17 @@ class PirBuilder {
        {attribute("value", ints(values)), attribute("dtype", value("1.a_dtype", "int64"))});
     return last_;
   }
-  int full(double number, const std::vector<int>& dims = {1}, const std::string& dtype = "float32") {
+  int full(double number, const std::vector<int>& dims = {1},
+           const std::string& dtype = "float32") {
     op("1.full", {}, {tensor(dims)},
-       {attribute("shape", value("1.a_intarray", dims)), attribute("value", value("0.a_f64", number)), attribute("dtype", value("1.a_dtype", dtype))});
+       {attribute("shape", value("1.a_intarray", dims)),
+        attribute("value", value("0.a_f64", number)),
+        attribute("dtype", value("1.a_dtype", dtype))});
     return last_;
   }
   // The id of the last result.
-  int op(const std::string& name, const std::vector<int>& operands, const std::vector<json>& types, const std::vector<json>& attributes = {}) {
+  int op(const std::string& name, const std::vector<int>& operands, const std::vector<json>& types,
+         const std::vector<json>& attributes = {}) {
     json made = {{"#", name}, {"I", json::array()}, {"O", json::array()}, {"A", attributes}};
     for (int id : operands) made["I"].push_back({{"%", id}});
     for (const json& type : types) made["O"].push_back({{"%", ++last_}, {"TT", type}});
@@ -54,7 +65,8 @@ class PirBuilder {
   json document() const {
     json block = {{"#", "block_0"}, {"args", json::array()}, {"ops", ops_}};
     json region = {{"#", "region_0"}, {"blocks", json::array({block})}};
-    return {{"base_code", {{"magic", "pir"}, {"trainable", true}, {"version", 4}}}, {"program", {{"regions", json::array({region})}}}};
+    return {{"base_code", {{"magic", "pir"}, {"trainable", true}, {"version", 4}}},
+            {"program", {{"regions", json::array({region})}}}};
   }
   std::string text() const { return document().dump(); }
 

@@ -1,4 +1,5 @@
-// The cache (corruption, bounds, concurrent writers), what is refused, and that equal inputs give equal bytes.
+// The cache (corruption, bounds, concurrent writers), what is refused, and that equal inputs give
+// equal bytes.
 #include "compiler/lower/codegen/kernel_library.h"
 
 #include <dlfcn.h>
@@ -32,8 +33,10 @@ KernelSource fill(double value) {
       "  %c1 = arith.constant 1 : index\n  %v = arith.constant " +
           std::to_string(value) +
           " : f32\n"
-          "  %m = memref.reinterpret_cast %a to offset: [0], sizes: [%n], strides: [1] : memref<1xf32> to memref<?xf32, strided<[1]>>\n"
-          "  scf.for %i = %lo to %n step %c1 {\n    memref.store %v, %m[%i] : memref<?xf32, strided<[1]>>\n  }\n  return\n}\n",
+          "  %m = memref.reinterpret_cast %a to offset: [0], sizes: [%n], strides: [1] : "
+          "memref<1xf32> to memref<?xf32, strided<[1]>>\n"
+          "  scf.for %i = %lo to %n step %c1 {\n    memref.store %v, %m[%i] : memref<?xf32, "
+          "strided<[1]>>\n  }\n  return\n}\n",
       "fill"};
 }
 
@@ -44,10 +47,12 @@ std::string contents(const std::string& path) {
   return text.str();
 }
 
-LibraryStatistics build(const std::vector<KernelSource>& kernels, const std::string& cache, const std::string& output) {
+LibraryStatistics build(const std::vector<KernelSource>& kernels, const std::string& cache,
+                        const std::string& output) {
   LibraryStatistics statistics;
   std::string error;
-  REQUIRE(llvm::succeeded(buildLibrary(kernels, {hostTarget(), cache, 2}, output, statistics, error)));
+  REQUIRE(
+      llvm::succeeded(buildLibrary(kernels, {hostTarget(), cache, 2}, output, statistics, error)));
   REQUIRE(error == "");
   return statistics;
 }
@@ -55,7 +60,8 @@ LibraryStatistics build(const std::vector<KernelSource>& kernels, const std::str
 float run(const std::string& library, const KernelSource& kernel) {
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   REQUIRE(handle);
-  auto entry = reinterpret_cast<void (*)(void* const*, int64_t, int64_t)>(dlsym(handle, symbolOf(kernel, hostTarget()).c_str()));
+  auto entry = reinterpret_cast<void (*)(void* const*, int64_t, int64_t)>(
+      dlsym(handle, symbolOf(kernel, hostTarget()).c_str()));
   REQUIRE(entry);
   alignas(64) float buffer[16] = {};
   void* arguments[] = {buffer};
@@ -101,12 +107,14 @@ TEST_CASE("the cache stays within its bound, the objects unused for longest go")
   ObjectCache cache(folder.path, 100 * 1000);
   for (int i = 0; i < 20; ++i) {
     cache.insert(ObjectCache::key(std::to_string(i)), std::string(9000, 'x'));
-    fs::last_write_time(folder.path + "/kernels/" + ObjectCache::key(std::to_string(i)) + ".o", fs::file_time_type::clock::now() - std::chrono::hours(20 - i));
+    fs::last_write_time(folder.path + "/kernels/" + ObjectCache::key(std::to_string(i)) + ".o",
+                        fs::file_time_type::clock::now() - std::chrono::hours(20 - i));
   }
   CHECK(cache.find(ObjectCache::key("0")));  // a use makes it young
   cache.trim();
   int64_t total = 0;
-  for (const auto& entry : fs::directory_iterator(folder.path + "/kernels")) total += static_cast<int64_t>(entry.file_size());
+  for (const auto& entry : fs::directory_iterator(folder.path + "/kernels"))
+    total += static_cast<int64_t>(entry.file_size());
   CHECK(total <= 100 * 1000);
   CHECK(cache.find(ObjectCache::key("0")));
   CHECK(cache.find(ObjectCache::key("19")));
@@ -121,8 +129,9 @@ TEST_CASE("many writers of one cache") {
     threads.emplace_back([&, t] {
       LibraryStatistics statistics;
       std::string error;
-      good[t] =
-          llvm::succeeded(buildLibrary({fill(2), fill(3)}, {hostTarget(), folder.path, 1}, folder.path + "/" + std::to_string(t) + ".so", statistics, error));
+      good[t] = llvm::succeeded(buildLibrary({fill(2), fill(3)}, {hostTarget(), folder.path, 1},
+                                             folder.path + "/" + std::to_string(t) + ".so",
+                                             statistics, error));
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -130,7 +139,8 @@ TEST_CASE("many writers of one cache") {
     REQUIRE(good[t]);
     CHECK(run(folder.path + "/" + std::to_string(t) + ".so", fill(3)) == 3);
   }
-  for (const auto& entry : fs::directory_iterator(folder.path + "/kernels")) CHECK(entry.path().extension() == ".o");
+  for (const auto& entry : fs::directory_iterator(folder.path + "/kernels"))
+    CHECK(entry.path().extension() == ".o");
 }
 
 TEST_CASE("refused by name") {
@@ -138,16 +148,21 @@ TEST_CASE("refused by name") {
   LibraryStatistics statistics;
   std::string error;
   auto refuse = [&](const std::string& text) {
-    CHECK(llvm::failed(buildLibrary({{text, "bad_kernel"}}, {hostTarget(), "", 1}, folder.path + "/k.so", statistics, error)));
+    CHECK(llvm::failed(buildLibrary({{text, "bad_kernel"}}, {hostTarget(), "", 1},
+                                    folder.path + "/k.so", statistics, error)));
     CHECK_FALSE(fs::exists(folder.path + "/k.so"));
     CHECK_THAT(error, Catch::Contains("bad_kernel"));
   };
   SECTION("a hidden allocation") {
-    refuse("func.func @kernel(%a: memref<1xf32>, %lo: index, %n: index) { %m = memref.alloc(%n) : memref<?xf32>\n return }");
+    refuse(
+        "func.func @kernel(%a: memref<1xf32>, %lo: index, %n: index) { %m = memref.alloc(%n) : "
+        "memref<?xf32>\n return }");
     CHECK_THAT(error, Catch::Contains("1 allocations"));
   }
   SECTION("a hidden copy") {
-    refuse("func.func @kernel(%a: memref<1xf32>, %b: memref<1xf32>, %lo: index, %n: index) { memref.copy %a, %b : memref<1xf32> to memref<1xf32>\n return }");
+    refuse(
+        "func.func @kernel(%a: memref<1xf32>, %b: memref<1xf32>, %lo: index, %n: index) { "
+        "memref.copy %a, %b : memref<1xf32> to memref<1xf32>\n return }");
     CHECK_THAT(error, Catch::Contains("1 copies"));
   }
   SECTION("no kernel") {

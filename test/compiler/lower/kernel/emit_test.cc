@@ -16,7 +16,9 @@ std::string textOf(const std::string& formula, std::vector<int64_t> x, std::vect
     return std::nullopt;
   };
   names.input = ref;
-  names.output = [&](std::string_view name) { return name == "Out" ? std::optional(TensorRef{2, DType::kFloat32, x}) : std::nullopt; };
+  names.output = [&](std::string_view name) {
+    return name == "Out" ? std::optional(TensorRef{2, DType::kFloat32, x}) : std::nullopt;
+  };
   names.attribute = [](std::string_view) { return std::nullopt; };
   std::string error;
   auto kernels = buildFormula("test", formula, names, nullptr, error);
@@ -39,7 +41,8 @@ TEST_CASE("the rows of a broadcast are dynamic, its columns are not") {
 
 TEST_CASE("neutral constants vanish, equal expressions are one") {
   CHECK(textOf("Out = X * 1 + 0 + Y", {4}, {4}) == textOf("Out = X + Y", {4}, {4}));
-  CHECK(textOf("a = exp(X); Out = a * a + Y", {4}, {4}) == textOf("Out = exp(X) * exp(X) + Y", {4}, {4}));
+  CHECK(textOf("a = exp(X); Out = a * a + Y", {4}, {4}) ==
+        textOf("Out = exp(X) * exp(X) + Y", {4}, {4}));
 }
 
 }  // namespace dtranspile::lower

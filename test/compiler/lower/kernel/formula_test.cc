@@ -26,14 +26,17 @@ Floats noise(const std::vector<int64_t>& dims, unsigned seed) {
   return values;
 }
 
-TestTensor random(const std::vector<int64_t>& dims, unsigned seed) { return TestTensor::of(F, dims, noise(dims, seed)); }
+TestTensor random(const std::vector<int64_t>& dims, unsigned seed) {
+  return TestTensor::of(F, dims, noise(dims, seed));
+}
 TestTensor empty(const std::vector<int64_t>& dims, DType dtype = F) {
   TestTensor t{dtype, dims, {}};
   t.bytes.resize(count(dims) * SizeOf(dtype));
   return t;
 }
 
-void requireClose(const Floats& got, const Floats& want, double relative = 2e-6, double absolute = 1e-6) {
+void requireClose(const Floats& got, const Floats& want, double relative = 2e-6,
+                  double absolute = 1e-6) {
   REQUIRE(got.size() == want.size());
   for (size_t i = 0; i < got.size(); ++i) {
     INFO("element " << i);
@@ -46,7 +49,8 @@ void requireClose(const Floats& got, const Floats& want, double relative = 2e-6,
 TEST_CASE("relu keeps NaN and its gradient is 0 at 0") {
   Floats x = {-1, 0, 2, std::numeric_limits<float>::quiet_NaN(), -0.5f};
   TestTensors outputs{{"Out", empty({5})}, {"G", empty({5})}};
-  REQUIRE(runFormula("Out = max(X, 0); G = X > 0 ? 1 : 0", {{"X", TestTensor::of(F, {5}, x)}}, outputs) == "");
+  REQUIRE(runFormula("Out = max(X, 0); G = X > 0 ? 1 : 0", {{"X", TestTensor::of(F, {5}, x)}},
+                     outputs) == "");
   Floats out = outputs["Out"].values<float>();
   CHECK(out[0] == 0);
   CHECK(out[2] == 2);
@@ -67,10 +71,12 @@ TEST_CASE("bias over a channel, at an axis") {
 
 TEST_CASE("gradient of a broadcast is summed, whatever dims it lacks") {
   const std::vector<int64_t> dims =
-      GENERATE(std::vector<int64_t>{7, 5, 2, 4}, std::vector<int64_t>{33, 5, 1, 1}, std::vector<int64_t>{1, 5, 3, 1}, std::vector<int64_t>{4, 1500, 2, 1});
+      GENERATE(std::vector<int64_t>{7, 5, 2, 4}, std::vector<int64_t>{33, 5, 1, 1},
+               std::vector<int64_t>{1, 5, 3, 1}, std::vector<int64_t>{4, 1500, 2, 1});
   TestTensor dy = empty({dims[1]});
   dy.axis = 1;
-  TestTensors inputs{{"G", random(dims, 1)}, {"X", random(dims, 3)}}, outputs{{"Y@GRAD", dy}, {"Z@GRAD", empty({1})}};
+  TestTensors inputs{{"G", random(dims, 1)}, {"X", random(dims, 3)}},
+      outputs{{"Y@GRAD", dy}, {"Z@GRAD", empty({1})}};
   REQUIRE(runFormula("Y@GRAD = G * X; Z@GRAD = G", inputs, outputs) == "");
   Floats g = noise(dims, 1), x = noise(dims, 3), want(dims[1]);
   std::vector<double> sums(dims[1]);
@@ -90,7 +96,8 @@ TEST_CASE("softmax, over the last dim and over others") {
   std::vector<bool> inner(3, false);
   inner[axis] = true;
   TestTensors inputs{{"X", random(dims, 4)}}, outputs{{"Out", empty(dims)}};
-  REQUIRE(runFormula("m = max(X); Out = exp(X - m); Out = Out / sum(Out)", inputs, outputs, {}, inner) == "");
+  REQUIRE(runFormula("m = max(X); Out = exp(X - m); Out = Out / sum(Out)", inputs, outputs, {},
+                     inner) == "");
   Floats x = noise(dims, 4), want(x.size());
   int64_t step = axis == 2 ? 1 : axis == 1 ? 37 : 185, extent = dims[axis];
   for (size_t i = 0; i < x.size(); ++i) {
@@ -106,18 +113,22 @@ TEST_CASE("layer_norm with and without scale, cut anywhere") {
   const std::vector<int64_t> dims = {9, 4, 19};
   const bool scaled = GENERATE(true, false);
   const int64_t cut = GENERATE(1, 4, 1 << 30);
-  TestTensors inputs{{"X", random(dims, 5)}}, outputs{{"Y", empty(dims)}, {"Mean", empty({9})}, {"Variance", empty({9})}};
+  TestTensors inputs{{"X", random(dims, 5)}},
+      outputs{{"Y", empty(dims)}, {"Mean", empty({9})}, {"Variance", empty({9})}};
   if (scaled) inputs["Scale"] = random({76}, 6);
-  REQUIRE(runFormula("m = sum(X) / count; v = sum(square(X - m)) / count; Mean[r] = m; Variance[r] = v;"
-                     "Y = (X - m) * rsqrt(v + epsilon) * or(Scale[i], 1) + or(Bias[i], 0)",
-                     inputs, outputs, {{"epsilon", 1e-5}}, {false, true, true}, {}, cut) == "");
+  REQUIRE(
+      runFormula("m = sum(X) / count; v = sum(square(X - m)) / count; Mean[r] = m; Variance[r] = v;"
+                 "Y = (X - m) * rsqrt(v + epsilon) * or(Scale[i], 1) + or(Bias[i], 0)",
+                 inputs, outputs, {{"epsilon", 1e-5}}, {false, true, true}, {}, cut) == "");
   Floats x = noise(dims, 5), scale = noise({76}, 6), want(x.size()), means(9);
   for (int r = 0; r < 9; ++r) {
     double m = 0, v = 0;
     for (int c = 0; c < 76; ++c) m += x[r * 76 + c] / 76.0;
     for (int c = 0; c < 76; ++c) v += (x[r * 76 + c] - m) * (x[r * 76 + c] - m) / 76;
     means[r] = static_cast<float>(m);
-    for (int c = 0; c < 76; ++c) want[r * 76 + c] = static_cast<float>((x[r * 76 + c] - m) / std::sqrt(v + 1e-5) * (scaled ? scale[c] : 1));
+    for (int c = 0; c < 76; ++c)
+      want[r * 76 + c] =
+          static_cast<float>((x[r * 76 + c] - m) / std::sqrt(v + 1e-5) * (scaled ? scale[c] : 1));
   }
   requireClose(outputs["Y"].values<float>(), want, 1e-5, 2e-6);
   requireClose(outputs["Mean"].values<float>(), means);
@@ -125,10 +136,16 @@ TEST_CASE("layer_norm with and without scale, cut anywhere") {
 
 TEST_CASE("adam updates in place") {
   const std::vector<int64_t> dims = {13, 11};
-  TestTensors inputs{{"P", random(dims, 7)}, {"G", random(dims, 8)}, {"M", random(dims, 9)}, {"V", empty(dims)}, {"LR", TestTensor::of(F, {1}, Floats{0.1f})}};
+  TestTensors inputs{{"P", random(dims, 7)},
+                     {"G", random(dims, 8)},
+                     {"M", random(dims, 9)},
+                     {"V", empty(dims)},
+                     {"LR", TestTensor::of(F, {1}, Floats{0.1f})}};
   TestTensors outputs{{"PO", empty(dims)}, {"MO", empty(dims)}, {"VO", empty(dims)}};
-  REQUIRE(runFormula("MO = beta1 * M + (1 - beta1) * G; VO = beta2 * V + (1 - beta2) * square(G); PO = P - LR * MO / (sqrt(VO) + epsilon)", inputs, outputs,
-                     {{"beta1", 0.9}, {"beta2", 0.99}, {"epsilon", 1e-8}}, {}, {{"PO", "P"}, {"MO", "M"}, {"VO", "V"}}) == "");
+  REQUIRE(runFormula("MO = beta1 * M + (1 - beta1) * G; VO = beta2 * V + (1 - beta2) * square(G); "
+                     "PO = P - LR * MO / (sqrt(VO) + epsilon)",
+                     inputs, outputs, {{"beta1", 0.9}, {"beta2", 0.99}, {"epsilon", 1e-8}}, {},
+                     {{"PO", "P"}, {"MO", "M"}, {"VO", "V"}}) == "");
   Floats p = noise(dims, 7), g = noise(dims, 8), m = noise(dims, 9), v(p.size());
   for (size_t i = 0; i < p.size(); ++i) {
     m[i] = 0.9f * m[i] + 0.1f * g[i];
@@ -141,7 +158,9 @@ TEST_CASE("adam updates in place") {
 }
 
 TEST_CASE("cross entropy takes the labelled element without indexing memory") {
-  TestTensors inputs{{"X", random({4, 7}, 10)}, {"Label", TestTensor::of(DType::kInt64, {4, 1}, std::vector<int64_t>{2, 6, -100, 0})}};
+  TestTensors inputs{
+      {"X", random({4, 7}, 10)},
+      {"Label", TestTensor::of(DType::kInt64, {4, 1}, std::vector<int64_t>{2, 6, -100, 0})}};
   TestTensors outputs{{"Loss", empty({4, 1})}};
   REQUIRE(runFormula("m = max(X); s = sum(exp(X - m)); z = sum(position == Label[r] ? X : 0);"
                      "Loss[r] = Label[r] == ignore_index ? 0 : log(s) + m - z",
@@ -152,7 +171,8 @@ TEST_CASE("cross entropy takes the labelled element without indexing memory") {
   CHECK(loss[0] == Approx(std::log(sum) - x[2]));
   CHECK(loss[2] == 0);
   TestTensors hot{{"Out", empty({4, 7})}};
-  REQUIRE(runFormula("Out = position == Label[r] ? 1 : 0 * X", inputs, hot, {}, {false, true}) == "");
+  REQUIRE(runFormula("Out = position == Label[r] ? 1 : 0 * X", inputs, hot, {}, {false, true}) ==
+          "");
   Floats places = hot["Out"].values<float>();
   CHECK(places[2] == 1);
   CHECK(places[7 + 6] == 1);
@@ -162,10 +182,16 @@ TEST_CASE("cross entropy takes the labelled element without indexing memory") {
 
 TEST_CASE("integers, bools and casts") {
   using Longs = std::vector<int64_t>;
-  TestTensors inputs{{"A", TestTensor::of(DType::kInt64, {4}, Longs{5, -7, 1ll << 40, 0})}, {"B", TestTensor::of(DType::kInt32, {1}, std::vector<int32_t>{3})}};
-  TestTensors outputs{
-      {"Sum", empty({4}, DType::kInt64)}, {"Less", empty({4}, DType::kBool)}, {"Half", empty({4}, DType::kFloat64)}, {"Floor", empty({4}, DType::kInt64)}};
-  REQUIRE(runFormula("Sum = A + B; Less = A < B && !(A == 0); Half = double(A) / 2; Floor = floordiv(A, B)", inputs, outputs) == "");
+  TestTensors inputs{{"A", TestTensor::of(DType::kInt64, {4}, Longs{5, -7, 1ll << 40, 0})},
+                     {"B", TestTensor::of(DType::kInt32, {1}, std::vector<int32_t>{3})}};
+  TestTensors outputs{{"Sum", empty({4}, DType::kInt64)},
+                      {"Less", empty({4}, DType::kBool)},
+                      {"Half", empty({4}, DType::kFloat64)},
+                      {"Floor", empty({4}, DType::kInt64)}};
+  REQUIRE(
+      runFormula(
+          "Sum = A + B; Less = A < B && !(A == 0); Half = double(A) / 2; Floor = floordiv(A, B)",
+          inputs, outputs) == "");
   CHECK(outputs["Sum"].values<int64_t>() == Longs{8, -4, (1ll << 40) + 3, 3});
   CHECK(outputs["Less"].values<uint8_t>() == std::vector<uint8_t>{0, 1, 0, 0});
   CHECK(outputs["Half"].values<double>() == std::vector<double>{2.5, -3.5, double(1ll << 39), 0});
@@ -179,13 +205,19 @@ TEST_CASE("functions against the C library") {
     const char* formula;
     double (*function)(double);
   };
-  const Case c = GENERATE(Case{"exp(X)", [](double v) { return std::exp(v); }}, Case{"tanh(X)", [](double v) { return std::tanh(v); }},
-                          Case{"erf(X)", [](double v) { return std::erf(v); }}, Case{"log(abs(X))", [](double v) { return std::log(std::fabs(v)); }},
-                          Case{"sin(X)", [](double v) { return std::sin(v); }}, Case{"floor(X)", [](double v) { return std::floor(v); }},
-                          Case{"round(X)", [](double v) { return std::round(v); }}, Case{"expm1(X)", [](double v) { return std::expm1(v); }},
-                          Case{"log1p(abs(X))", [](double v) { return std::log1p(std::fabs(v)); }}, Case{"atan(X)", [](double v) { return std::atan(v); }},
-                          Case{"sigmoid(X)", [](double v) { return 1 / (1 + std::exp(-v)); }},
-                          Case{"pow(abs(X), 1.5)", [](double v) { return std::pow(std::fabs(v), 1.5); }});
+  const Case c =
+      GENERATE(Case{"exp(X)", [](double v) { return std::exp(v); }},
+               Case{"tanh(X)", [](double v) { return std::tanh(v); }},
+               Case{"erf(X)", [](double v) { return std::erf(v); }},
+               Case{"log(abs(X))", [](double v) { return std::log(std::fabs(v)); }},
+               Case{"sin(X)", [](double v) { return std::sin(v); }},
+               Case{"floor(X)", [](double v) { return std::floor(v); }},
+               Case{"round(X)", [](double v) { return std::round(v); }},
+               Case{"expm1(X)", [](double v) { return std::expm1(v); }},
+               Case{"log1p(abs(X))", [](double v) { return std::log1p(std::fabs(v)); }},
+               Case{"atan(X)", [](double v) { return std::atan(v); }},
+               Case{"sigmoid(X)", [](double v) { return 1 / (1 + std::exp(-v)); }},
+               Case{"pow(abs(X), 1.5)", [](double v) { return std::pow(std::fabs(v), 1.5); }});
   TestTensors outputs{{"Out", empty({1000})}, {"Wide", empty({1000}, DType::kFloat64)}};
   INFO(c.formula);
   REQUIRE(runFormula(std::string("Out = ") + c.formula, inputs, outputs) == "");
@@ -200,10 +232,12 @@ TEST_CASE("functions against the C library") {
 }
 
 TEST_CASE("errors name what is wrong") {
-  TestTensors inputs{{"X", random({3, 4}, 1)}, {"Y", random({5}, 2)}}, outputs{{"Out", empty({3, 4})}};
+  TestTensors inputs{{"X", random({3, 4}, 1)}, {"Y", random({5}, 2)}},
+      outputs{{"Out", empty({3, 4})}};
   auto run = [&](const std::string& formula) { return runFormula(formula, inputs, outputs); };
   CHECK_THAT(run("Out = X + Y"), Catch::Contains("Y of shape [5] does not fit [3x4]"));
-  CHECK_THAT(run("Out = X + alpha"), Catch::Contains("alpha, which is neither an argument nor an attribute"));
+  CHECK_THAT(run("Out = X + alpha"),
+             Catch::Contains("alpha, which is neither an argument nor an attribute"));
   CHECK_THAT(run("Out = X +"), Catch::Contains("expected a value"));
   CHECK_THAT(run("Out = foo(X)"), Catch::Contains("no function foo with 1 arguments"));
   CHECK_THAT(run("Out = (X"), Catch::Contains("expected ')'"));

@@ -17,15 +17,19 @@ namespace {
 using EntryPoint = void (*)(void* const*, int64_t, int64_t);
 
 struct Aligned {
-  explicit Aligned(size_t bytes) : data(aligned_alloc(64, (bytes + 127) / 64 * 64)) { std::memset(data, 0, bytes); }
+  explicit Aligned(size_t bytes) : data(aligned_alloc(64, (bytes + 127) / 64 * 64)) {
+    std::memset(data, 0, bytes);
+  }
   ~Aligned() { free(data); }
   void* data;
 };
 
 }  // namespace
 
-std::string runFormula(const std::string& formula, const TestTensors& inputs, TestTensors& outputs, const std::map<std::string, double>& attributes,
-                       const std::vector<bool>& inner, const std::map<std::string, std::string>& shared, int64_t cut) {
+std::string runFormula(const std::string& formula, const TestTensors& inputs, TestTensors& outputs,
+                       const std::map<std::string, double>& attributes,
+                       const std::vector<bool>& inner,
+                       const std::map<std::string, std::string>& shared, int64_t cut) {
   std::map<std::string, int> ids;
   std::vector<std::unique_ptr<Aligned>> memory;
   for (const auto& [name, tensor] : inputs) {
@@ -69,14 +73,17 @@ std::string runFormula(const std::string& formula, const TestTensors& inputs, Te
   std::filesystem::remove(file);
   if (!library) return dlerror();
   for (size_t k = 0; k < sources.size(); ++k) {
-    auto entry = reinterpret_cast<EntryPoint>(dlsym(library, symbolOf(sources[k], options.target).c_str()));
+    auto entry =
+        reinterpret_cast<EntryPoint>(dlsym(library, symbolOf(sources[k], options.target).c_str()));
     std::vector<void*> arguments;
     for (int buffer : (*kernels)[k].buffers) arguments.push_back(memory[buffer]->data);
     const int64_t rows = (*kernels)[k].kernel.rows();
-    for (int64_t lo = 0; lo < rows; lo += cut) entry(arguments.data(), lo, std::min(rows, lo + cut));
+    for (int64_t lo = 0; lo < rows; lo += cut)
+      entry(arguments.data(), lo, std::min(rows, lo + cut));
   }
   dlclose(library);
-  for (auto& [name, tensor] : outputs) std::memcpy(tensor.bytes.data(), memory[ids[name]]->data, tensor.bytes.size());
+  for (auto& [name, tensor] : outputs)
+    std::memcpy(tensor.bytes.data(), memory[ids[name]]->data, tensor.bytes.size());
   return "";
 }
 

@@ -1,4 +1,5 @@
-// Compiles the kernels of a formula and runs them over vectors: what the numeric tests of formulas and rules share.
+// Compiles the kernels of a formula and runs them over vectors: what the numeric tests of formulas
+// and rules share.
 #pragma once
 
 #include <map>
@@ -23,15 +24,20 @@ struct TestTensor {
 
 using TestTensors = std::map<std::string, TestTensor>;
 
-// Runs `formula`; `outputs` are zeroed before and hold the results after. `shared` maps an output to the input whose memory it updates.
-// `cut`: run each kernel in pieces of that many rows. Returns the error of the compiler, empty on success.
-std::string runFormula(const std::string& formula, const TestTensors& inputs, TestTensors& outputs, const std::map<std::string, double>& attributes = {},
-                       const std::vector<bool>& inner = {}, const std::map<std::string, std::string>& shared = {}, int64_t cut = 1 << 30);
+// Runs `formula`; `outputs` are zeroed before and hold the results after. `shared` maps an output
+// to the input whose memory it updates. `cut`: run each kernel in pieces of that many rows. Returns
+// the error of the compiler, empty on success.
+std::string runFormula(const std::string& formula, const TestTensors& inputs, TestTensors& outputs,
+                       const std::map<std::string, double>& attributes = {},
+                       const std::vector<bool>& inner = {},
+                       const std::map<std::string, std::string>& shared = {},
+                       int64_t cut = 1 << 30);
 
 template <typename T>
 TestTensor TestTensor::of(DType dtype, std::vector<int64_t> dims, const std::vector<T>& values) {
   const auto* begin = reinterpret_cast<const unsigned char*>(values.data());
-  return {dtype, std::move(dims), std::vector<unsigned char>(begin, begin + values.size() * sizeof(T))};
+  return {dtype, std::move(dims),
+          std::vector<unsigned char>(begin, begin + values.size() * sizeof(T))};
 }
 
 template <typename T>

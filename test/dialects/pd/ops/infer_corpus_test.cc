@@ -1,5 +1,6 @@
-// Inference replayed over the corpora: with the declared types of its inputs every op must infer what the framework declared for its
-// outputs, -1 where that comes with the data. Constraints hold on all of these programs, too.
+// Inference replayed over the corpora: with the declared types of its inputs every op must infer
+// what the framework declared for its outputs, -1 where that comes with the data. Constraints hold
+// on all of these programs, too.
 #include <filesystem>
 #include <map>
 #include <set>
@@ -17,7 +18,8 @@
 namespace dtranspile::pd {
 namespace {
 
-// Where the declaration says something else than what the op computes, or leaves it out. Key: type.slot.
+// Where the declaration says something else than what the op computes, or leaves it out. Key:
+// type.slot.
 const std::map<std::string, const char*> kExceptions = {
     {"rnn.Reserve", "declared without extents"},
     {"accuracy.Correct", "2.6 declares the dtype of the scores; the kernel writes int32"},
@@ -26,26 +28,38 @@ const std::map<std::string, const char*> kExceptions = {
     {"sequence_pool.MaxIndex", "declared with the default dtype; the kernel writes int32"},
 };
 
-// The same, in programs of one operator. What kernels write was read off the framework itself, run on these programs (1.8.5 and 2.6.2).
+// The same, in programs of one operator. What kernels write was read off the framework itself, run
+// on these programs (1.8.5 and 2.6.2).
 const std::map<std::string, const char*> kExceptionsOfOps = {
-    {"deformable_psroi_pooling.TopCount", "declared int32; the kernel writes the element type of its input"},
-    {"determinant.Out", "declared with the extents of the matrices; the kernel writes one number for each"},
-    {"einsum.InnerCache", "declared without extents; the kernel's own: here it is the operand, for the gradient"},
-    {"einsum.XShape", "declared with the operand's extents, though the framework never gives it memory; here it has no elements"},
+    {"deformable_psroi_pooling.TopCount",
+     "declared int32; the kernel writes the element type of its input"},
+    {"determinant.Out",
+     "declared with the extents of the matrices; the kernel writes one number for each"},
+    {"einsum.InnerCache",
+     "declared without extents; the kernel's own: here it is the operand, for the gradient"},
+    {"einsum.XShape",
+     "declared with the operand's extents, though the framework never gives it memory; here it has "
+     "no elements"},
     {"einsum_grad.Operands@GRAD", "takes after InnerCache, which is declared without extents"},
-    {"fused_elemwise_activation.IntermediateOut", "declared without extents; not written where it is not asked for"},
-    {"generate_proposals.RpnRoisLod", "declared int32 without extents; the kernel writes an int64 per image"},
-    {"generate_proposals_v2.RpnRoisNum", "declared without extents; the kernel writes a number per image"},
+    {"fused_elemwise_activation.IntermediateOut",
+     "declared without extents; not written where it is not asked for"},
+    {"generate_proposals.RpnRoisLod",
+     "declared int32 without extents; the kernel writes an int64 per image"},
+    {"generate_proposals_v2.RpnRoisNum",
+     "declared without extents; the kernel writes a number per image"},
     {"kthvalue.Indices", "declared with the element type of X; the kernel writes int64"},
     {"matrix_nms.Index", "1.8 declares int64; the kernel writes int32"},
     {"mode.Indices", "declared with the element type of X; the kernel writes int64"},
     {"random_crop.SeedOut", "declared without extents; the kernel writes one number"},
-    {"rnn.Reserve", "declared uint8 without extents; the kernel's own, of the element type of the input"},
+    {"rnn.Reserve",
+     "declared uint8 without extents; the kernel's own, of the element type of the input"},
     {"roi_pool.Argmax", "1.8 declares int32; the kernel writes int64"},
     {"sample_logits.LabelsDim", "declared with a code that is no element type; it has no elements"},
     {"sampling_id.Out", "declared with the element type of X; the kernel writes int64"},
-    {"slogdeterminant.Out", "declared with the extents of the matrices; the kernel writes sign and logarithm for each"},
-    {"tensor_array_to_tensor.OutIndex", "declared without extents; the kernel writes a number per item"},
+    {"slogdeterminant.Out",
+     "declared with the extents of the matrices; the kernel writes sign and logarithm for each"},
+    {"tensor_array_to_tensor.OutIndex",
+     "declared without extents; the kernel writes a number per item"},
     {"unique.Counts", "declared without extents where it is not asked for"},
     {"unique.Index", "declared without extents where it is not asked for"},
     {"unique.Indices", "declared without extents where it is not asked for"},
@@ -59,9 +73,11 @@ const std::map<std::string, const char*> kExceptionsOfOps = {
     {"batch_norm.SavedVariance", "declared without a shape"},
     {"beam_search_decode.SentenceIds", "declared without a shape"},
     {"beam_search_decode.SentenceScores", "declared without a shape"},
-    {"edit_distance.Out", "declared with the dtype and extents of Hyps; the kernel writes a float32 for each string"},
+    {"edit_distance.Out",
+     "declared with the dtype and extents of Hyps; the kernel writes a float32 for each string"},
     {"expand_as.Out", "declared [0, 0]"},
-    {"expand_v2.Out", "declared with X's axes counted from the left; the kernel makes what inference says"},
+    {"expand_v2.Out",
+     "declared with X's axes counted from the left; the kernel makes what inference says"},
     {"im2sequence.Out", "declared with as many rows as images; the kernel makes one per window"},
     {"isinf.Out", "declared with the default dtype; the kernel writes bool"},
     {"isnan.Out", "declared with the default dtype; the kernel writes bool"},
@@ -102,7 +118,8 @@ struct Replay {
   std::set<std::string> types, excepted, missing;
   size_t results = 0;
 
-  void find(const OpView& op, const std::string& slot, const std::string& what, const std::string& file) {
+  void find(const OpView& op, const std::string& slot, const std::string& what,
+            const std::string& file) {
     std::string key = op.type().str() + "." + slot;
     if (exceptions.count(key)) excepted.insert(key);
     else findings.insert({key, what + "  (" + file + ", " + describe(op.operation()) + ")"});
@@ -125,7 +142,9 @@ struct Replay {
         TensorInfo declared = declaredInfo(op.output(slot, i).getType());
         auto inferred = context.results.find({slot, i});
         if (inferred == context.results.end()) find(op, slot, "not inferred", file);
-        else if (!compatible(inferred->second, declared)) find(op, slot, "inferred " + textOf(inferred->second) + ", declared " + textOf(declared), file);
+        else if (!compatible(inferred->second, declared))
+          find(op, slot, "inferred " + textOf(inferred->second) + ", declared " + textOf(declared),
+               file);
       }
     }
   }
@@ -135,7 +154,8 @@ void replayCorpus(const std::string& folder, Replay& replay) {
   mlir::MLIRContext context;
   context.loadDialect<PdDialect>();
   context.printOpOnDiagnostic(false);
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(test::CorpusPath(folder))) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(test::CorpusPath(folder))) {
     if (entry.path().extension() != ".pdmodel") continue;
     std::string complaints;
     mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic& diagnostic) {

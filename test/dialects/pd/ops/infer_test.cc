@@ -1,4 +1,5 @@
-// The arithmetic of extents: broadcasting, products, windows, reshapes, slices, and what does not fit.
+// The arithmetic of extents: broadcasting, products, windows, reshapes, slices, and what does not
+// fit.
 #include "catch2/catch.hpp"
 #include "dialects/pd/ops/infer_convolution.h"
 #include "dialects/pd/ops/infer_elementwise.h"
@@ -12,7 +13,9 @@ namespace {
 std::string show(const std::optional<Dims>& dims) { return dims ? textOf(*dims) : "none"; }
 std::string broadcast(Dims x, Dims y, int64_t axis = -1) { return show(broadcastDims(x, y, axis)); }
 std::string reshape(Dims from, Dims to) { return show(reshapeDims(from, to)); }
-std::string multiply(Dims x, Dims y, bool tx = false, bool ty = false) { return show(matmulDims({x, y, tx, ty})); }
+std::string multiply(Dims x, Dims y, bool tx = false, bool ty = false) {
+  return show(matmulDims({x, y, tx, ty}));
+}
 
 TEST_CASE("products of extents", "[infer]") {
   CHECK(productOf({}) == 1);

@@ -25,7 +25,8 @@ TEST_CASE("every built-in row parses, once", "[op_table]") {
     }
   }
   CHECK(rows == builtinOps().size());
-  for (size_t i = 1; i < builtinOps().size(); ++i) CHECK(builtinOps()[i - 1].type < builtinOps()[i].type);
+  for (size_t i = 1; i < builtinOps().size(); ++i)
+    CHECK(builtinOps()[i - 1].type < builtinOps()[i].type);
 }
 
 TEST_CASE("slots", "[op_table]") {
@@ -89,7 +90,8 @@ TEST_CASE("a row that is wrong says where", "[op_table]") {
       {"a", "X! -> Out", "", "row 'a': input slot 'X!' cannot be marked with !"},
       {"a", "X+? -> Out", "", "row 'a': slot 'X+?' combines + with * or ?"},
       {"a", "X, X -> Out", "", "row 'a': slot 'X' occurs twice"},
-      {"a", "X -> Out", "k", "row 'a': 'k' is no attribute; expected name:type or name:type=default"},
+      {"a", "X -> Out", "k",
+       "row 'a': 'k' is no attribute; expected name:type or name:type=default"},
       {"a", "X -> Out", "k:q=1", "row 'a': attribute 'k': 'q' is no type of op_table.h"},
       {"a", "X -> Out", "k:i=x", "row 'a': attribute 'k': 'x' is no default of its type"},
       {"a", "X -> Out", "k:i=1.5", "row 'a': attribute 'k': '1.5' is no default of its type"},
@@ -109,7 +111,8 @@ TEST_CASE("a row that is wrong says where", "[op_table]") {
 TEST_CASE("quoted text may hold separators", "[op_table]") {
   OpSpec spec;
   std::string error;
-  REQUIRE(succeeded(parseRow({"a", "-> Out", "k:s='a, b@1', l:ss={x,y}@2", kPure, nullptr}, spec, error)));
+  REQUIRE(succeeded(
+      parseRow({"a", "-> Out", "k:s='a, b@1', l:ss={x,y}@2", kPure, nullptr}, spec, error)));
   CHECK(spec.inputs.empty());
   CHECK(spec.attribute("k")->defaultText == "a, b@1");
   CHECK(spec.attribute("k")->sinceVersion == 0);
@@ -141,8 +144,10 @@ TEST_CASE("errors of a table file name the line", "[op_table]") {
     return message;
   };
   CHECK(error("\nx\n") == "t:2: row 'x': expected `type | slots | attributes | effects`");
-  CHECK(error("x | X -> Y | a:i=1\n") == "t:1: row 'x': expected `type | slots | attributes | effects`");
-  CHECK(error("x | X -> Y | | quick\n") == "t:1: row 'x': 'quick' is no effect; expected pure, random, host or communicates");
+  CHECK(error("x | X -> Y | a:i=1\n") ==
+        "t:1: row 'x': expected `type | slots | attributes | effects`");
+  CHECK(error("x | X -> Y | | quick\n") ==
+        "t:1: row 'x': 'quick' is no effect; expected pure, random, host or communicates");
   CHECK(error("x | X -> Y | | pure\nx | X -> Y | |\n") == "t:2: row 'x': the type occurs twice");
 }
 

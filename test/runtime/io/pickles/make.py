@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the pickles of this folder. Run once per environment; the files are in the repository, so that tests need no NumPy.
 
-    make.py numpy OUT      with NumPy: OUT-p<protocol>.pkl, protocols 2 to 5
-    make.py paddle OUT     with PaddlePaddle 2.6: OUT-*.pdparams and OUT-*.pdopt, by paddle.save and paddle.static.save
+make.py numpy OUT      with NumPy: OUT-p<protocol>.pkl, protocols 2 to 5
+make.py paddle OUT     with PaddlePaddle 2.6: OUT-*.pdparams and OUT-*.pdopt, by paddle.save and paddle.static.save
 """
 
 import pickle
@@ -39,7 +39,9 @@ def write_paddle(out):
     paddle.disable_static()
     layer = paddle.nn.Linear(2, 3)
     for protocol in (2, 4):
-        paddle.save(layer.state_dict(), "%s-dygraph-p%d.pdparams" % (out, protocol), protocol=protocol)
+        paddle.save(
+            layer.state_dict(), "%s-dygraph-p%d.pdparams" % (out, protocol), protocol=protocol
+        )
     paddle.save({"pair": [layer.weight, 1], "weight": layer.weight}, out + "-nested.pdparams")
     paddle.enable_static()
     x = paddle.static.data("x", [None, 2])

@@ -1,5 +1,5 @@
-// Complex numbers: made of two reals (complex), taken apart (real, imag, conj), and the gradients, which are those of the two parts. Rows:
-// compiler/lower/rules/activation.cc.
+// Complex numbers: made of two reals (complex), taken apart (real, imag, conj), and the gradients,
+// which are those of the two parts. Rows: compiler/lower/rules/activation.cc.
 #include <algorithm>
 #include <complex>
 #include <string>
@@ -16,14 +16,17 @@ int32_t VisitParts(OpCall& call, const DtBuffer& buffer, Visit&& visit) {
   switch (TypeOf(buffer)) {
     case DType::kComplex64: return visit(TypeTag<float>());
     case DType::kComplex128: return visit(TypeTag<double>());
-    default: return call.Fail("'%s' has the element type %s, expected a complex one", buffer.name, TypeName(buffer));
+    default:
+      return call.Fail("'%s' has the element type %s, expected a complex one", buffer.name,
+                       TypeName(buffer));
   }
 }
 
 // Where an element of a tensor of extents `dims` is found in one that is broadcast to them.
 class Broadcast {
  public:
-  Broadcast(absl::Span<const int64_t> dims, const DtBuffer& from) : dims_(dims.begin(), dims.end()), strides_(dims.size(), 0) {
+  Broadcast(absl::Span<const int64_t> dims, const DtBuffer& from)
+      : dims_(dims.begin(), dims.end()), strides_(dims.size(), 0) {
     int64_t stride = 1;
     for (size_t i = 0; i < OpCall::Dims(from).size(); ++i) {
       const int64_t extent = OpCall::Dims(from)[OpCall::Dims(from).size() - 1 - i];
@@ -34,7 +37,8 @@ class Broadcast {
 
   int64_t operator()(int64_t element) const {
     int64_t at = 0;
-    for (size_t d = dims_.size(); d-- > 0; element /= dims_[d]) at += element % dims_[d] * strides_[d];
+    for (size_t d = dims_.size(); d-- > 0; element /= dims_[d])
+      at += element % dims_[d] * strides_[d];
     return at;
   }
 
@@ -42,14 +46,16 @@ class Broadcast {
   std::vector<int64_t> dims_, strides_;
 };
 
-// Extents of the broadcast of two tensors, aligned at the right; false with a message where they do not fit.
+// Extents of the broadcast of two tensors, aligned at the right; false with a message where they do
+// not fit.
 bool BroadcastDims(OpCall& call, const DtBuffer& x, const DtBuffer& y, std::vector<int64_t>& dims) {
   dims.assign(static_cast<size_t>(std::max(x.rank, y.rank)), 1);
   for (const DtBuffer* from : {&x, &y}) {
     for (int32_t i = 0; i < from->rank; ++i) {
       const int64_t extent = from->dims[from->rank - 1 - i];
       int64_t& to = dims[dims.size() - 1 - static_cast<size_t>(i)];
-      if (to != 1 && extent != 1 && extent != to) return call.Fail("'%s' and '%s' cannot be broadcast to one another", x.name, y.name), false;
+      if (to != 1 && extent != 1 && extent != to)
+        return call.Fail("'%s' and '%s' cannot be broadcast to one another", x.name, y.name), false;
       if (extent != 1) to = extent;
     }
   }
@@ -62,12 +68,14 @@ int32_t Complex(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &y = call.Arg(1);
   DtBuffer& out = call.Arg(2);
   std::vector<int64_t> dims;
-  if (TypeOf(x) != TypeOf(y)) return call.Fail("'%s' and '%s' differ in element type", x.name, y.name);
+  if (TypeOf(x) != TypeOf(y))
+    return call.Fail("'%s' and '%s' differ in element type", x.name, y.name);
   if (!BroadcastDims(call, x, y, dims) || !call.Resize(out, dims)) return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const Broadcast from_x(dims, x), from_y(dims, y);
-    for (int64_t i = 0; i < Elements(out); ++i) Data<std::complex<T>>(out)[i] = {Data<T>(x)[from_x(i)], Data<T>(y)[from_y(i)]};
+    for (int64_t i = 0; i < Elements(out); ++i)
+      Data<std::complex<T>>(out)[i] = {Data<T>(x)[from_x(i)], Data<T>(y)[from_y(i)]};
     return 0;
   });
 }
@@ -82,10 +90,12 @@ int32_t ComplexGrad(OpCall& call) {
       if (!call.Resize(out, call.Arg(part))) return 1;
       std::vector<int64_t> dims;
       if (!BroadcastDims(call, gradient, out, dims)) return 1;
-      if (OpCall::Dims(gradient) != absl::MakeConstSpan(dims)) return call.Fail("'%s' has not the extents of the forward result", gradient.name);
+      if (OpCall::Dims(gradient) != absl::MakeConstSpan(dims))
+        return call.Fail("'%s' has not the extents of the forward result", gradient.name);
       const Broadcast to(dims, out);
       std::fill_n(Data<T>(out), Elements(out), T(0));
-      for (int64_t i = 0; i < Elements(gradient); ++i) Data<T>(out)[to(i)] += Data<T>(gradient)[2 * i + part];
+      for (int64_t i = 0; i < Elements(gradient); ++i)
+        Data<T>(out)[to(i)] += Data<T>(gradient)[2 * i + part];
     }
     return 0;
   });
@@ -101,7 +111,8 @@ int32_t ComplexPart(OpCall& call) {
     const T* from = Data<T>(x);
     T* to = Data<T>(out);
     if (op == "conj") {
-      for (int64_t i = 0; i < Elements(x); ++i) to[2 * i] = from[2 * i], to[2 * i + 1] = -from[2 * i + 1];
+      for (int64_t i = 0; i < Elements(x); ++i)
+        to[2 * i] = from[2 * i], to[2 * i + 1] = -from[2 * i + 1];
     } else {
       for (int64_t i = 0; i < Elements(x); ++i) to[i] = from[2 * i + (op == "imag")];
     }

@@ -1,5 +1,6 @@
-// Functions that kernels have no instruction or polynomial for: lgamma, digamma, erfinv, and the gradients of the first two. Computed in double
-// whatever the element type is. Rows: compiler/lower/rules/activation.cc.
+// Functions that kernels have no instruction or polynomial for: lgamma, digamma, erfinv, and the
+// gradients of the first two. Computed in double whatever the element type is. Rows:
+// compiler/lower/rules/activation.cc.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -18,8 +19,9 @@ double LogGamma(double x) {
   return lgamma_r(x, &sign);
 }
 
-// psi(x): reflected where x is negative, raised to 10 by psi(x) = psi(x + 1) - 1/x, and there by the asymptotic series (Abramowitz and Stegun 6.3.7,
-// 6.3.5, 6.3.18). NaN at the poles, as the framework has it.
+// psi(x): reflected where x is negative, raised to 10 by psi(x) = psi(x + 1) - 1/x, and there by
+// the asymptotic series (Abramowitz and Stegun 6.3.7, 6.3.5, 6.3.18). NaN at the poles, as the
+// framework has it.
 double Digamma(double x) {
   if (std::isnan(x) || x == std::numeric_limits<double>::infinity()) return x;
   if (x <= 0) {
@@ -29,7 +31,10 @@ double Digamma(double x) {
   double below = 0;
   for (; x < 10; x += 1) below -= 1 / x;
   const double y = 1 / (x * x);
-  const double series = y * (1.0 / 12 - y * (1.0 / 120 - y * (1.0 / 252 - y * (1.0 / 240 - y * (1.0 / 132 - y * (691.0 / 32760 - y / 12))))));
+  const double series =
+      y * (1.0 / 12 - y * (1.0 / 120 -
+                           y * (1.0 / 252 -
+                                y * (1.0 / 240 - y * (1.0 / 132 - y * (691.0 / 32760 - y / 12))))));
   return below + std::log(x) - 0.5 / x - series;
 }
 
@@ -44,7 +49,10 @@ double Trigamma(double x) {
   double below = 0;
   for (; x < 10; x += 1) below += 1 / (x * x);
   const double y = 1 / (x * x);
-  const double series = y * (1.0 / 6 - y * (1.0 / 30 - y * (1.0 / 42 - y * (1.0 / 30 - y * (5.0 / 66 - y * (691.0 / 2730 - y * 7 / 6))))));
+  const double series =
+      y * (1.0 / 6 -
+           y * (1.0 / 30 -
+                y * (1.0 / 42 - y * (1.0 / 30 - y * (5.0 / 66 - y * (691.0 / 2730 - y * 7 / 6))))));
   return below + 1 / x + 0.5 * y + series / x;
 }
 
@@ -54,7 +62,11 @@ struct Function {
   std::string_view op;
   double (*value)(double);
 };
-constexpr Function kFunctions[] = {{"lgamma", LogGamma}, {"lgamma_grad", Digamma}, {"digamma", Digamma}, {"digamma_grad", Trigamma}, {"erfinv", InverseErf}};
+constexpr Function kFunctions[] = {{"lgamma", LogGamma},
+                                   {"lgamma_grad", Digamma},
+                                   {"digamma", Digamma},
+                                   {"digamma_grad", Trigamma},
+                                   {"erfinv", InverseErf}};
 
 // out = f(x), or f(x) * factor where there is one.
 int32_t Apply(OpCall& call, const DtBuffer& x, const DtBuffer* factor, DtBuffer& out) {
@@ -64,7 +76,8 @@ int32_t Apply(OpCall& call, const DtBuffer& x, const DtBuffer* factor, DtBuffer&
     if (row.op == op) function = row.value;
   }
   if (function == nullptr) return call.Fail("no function of the name %s", op.c_str());
-  if (factor != nullptr && Elements(*factor) != Elements(x)) return call.Fail("'%s' has not the extents of '%s'", factor->name, x.name);
+  if (factor != nullptr && Elements(*factor) != Elements(x))
+    return call.Fail("'%s' has not the extents of '%s'", factor->name, x.name);
   if (!call.Resize(out, x)) return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;

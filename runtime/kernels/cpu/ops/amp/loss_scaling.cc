@@ -1,5 +1,5 @@
-// Dynamic loss scaling (Micikevicius 2018; phi check_finite_and_unscale, update_loss_scaling): lists of gradients, of any floating-point type. Rows:
-// compiler/lower/rules/amp.cc.
+// Dynamic loss scaling (Micikevicius 2018; phi check_finite_and_unscale, update_loss_scaling):
+// lists of gradients, of any floating-point type. Rows: compiler/lower/rules/amp.cc.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -28,7 +28,8 @@ bool AllFinite(DtContext* context, const DtBuffer& x) {
 template <typename T>
 bool Read(OpCall& call, int slot, DType type, T& value) {
   const DtBuffer& buffer = call.Arg(slot);
-  if (TypeOf(buffer) != type || Elements(buffer) < 1) return call.Fail("'%s' is no %s of one element", buffer.name, NameOf(type)), false;
+  if (TypeOf(buffer) != type || Elements(buffer) < 1)
+    return call.Fail("'%s' is no %s of one element", buffer.name, NameOf(type)), false;
   value = *Data<T>(buffer);
   return true;
 }
@@ -36,11 +37,13 @@ bool Read(OpCall& call, int slot, DType type, T& value) {
 bool CopyState(OpCall& call, int from, int to) {
   if (!call.Has(to)) return true;
   if (!call.Resize(call.Arg(to), call.Arg(from))) return false;
-  std::memcpy(call.Arg(to).data, call.Arg(from).data, static_cast<size_t>(Elements(call.Arg(from)) * ElementSize(call.Arg(from))));
+  std::memcpy(call.Arg(to).data, call.Arg(from).data,
+              static_cast<size_t>(Elements(call.Arg(from)) * ElementSize(call.Arg(from))));
   return true;
 }
 
-// Out = X / Scale; zeros from the first list member on that holds something not finite. S: float, or double in a program that is computed in it.
+// Out = X / Scale; zeros from the first list member on that holds something not finite. S: float,
+// or double in a program that is computed in it.
 template <typename S>
 int32_t Unscale(OpCall& call, S scale) {
   bool found = false;
@@ -55,7 +58,9 @@ int32_t Unscale(OpCall& call, S scale) {
       const S factor = found ? S(0) : 1 / scale;
       Parallel(call.context(), Elements(x), kGrain, [&](int64_t lo, int64_t n) {
         using W = decltype(Widen(T()));
-        for (int64_t i = lo; i < lo + n; ++i) Data<T>(out)[i] = found ? Narrow<T>(W(0)) : Narrow<T>(static_cast<W>(Widen(Data<T>(x)[i]) * factor));
+        for (int64_t i = lo; i < lo + n; ++i)
+          Data<T>(out)[i] =
+              found ? Narrow<T>(W(0)) : Narrow<T>(static_cast<W>(Widen(Data<T>(x)[i]) * factor));
       });
       return 0;
     });
@@ -89,7 +94,8 @@ template <typename Use>
 int32_t WithScale(OpCall& call, int slot, Use use) {
   const DtBuffer& scale = call.Arg(slot);
   if (Elements(scale) < 1) return call.Fail("'%s' has no element", scale.name);
-  return VisitFloat(call.context(), scale, [&](auto tag) { return use(*Data<typename decltype(tag)::type>(scale)); });
+  return VisitFloat(call.context(), scale,
+                    [&](auto tag) { return use(*Data<typename decltype(tag)::type>(scale)); });
 }
 
 }  // namespace
@@ -99,10 +105,12 @@ int32_t CheckFiniteAndUnscale(OpCall& call) {
   return WithScale(call, 1, [&](auto scale) { return Unscale(call, scale); });
 }
 
-// Slots: X, FoundInfinite, PrevLossScaling, InGoodSteps, InBadSteps, StopUpdate, old LossScaling -> Out, LossScaling, OutGoodSteps, OutBadSteps.
+// Slots: X, FoundInfinite, PrevLossScaling, InGoodSteps, InBadSteps, StopUpdate, old LossScaling ->
+// Out, LossScaling, OutGoodSteps, OutBadSteps.
 int32_t UpdateLossScaling(OpCall& call) {
   bool found = false, stop = call.Bool(4);
-  if (!Read(call, 1, DType::kBool, found) || (call.Has(5) && !Read(call, 5, DType::kBool, stop))) return 1;
+  if (!Read(call, 1, DType::kBool, found) || (call.Has(5) && !Read(call, 5, DType::kBool, stop)))
+    return 1;
   for (int k = 0; k < call.Count(0); ++k) {
     if (!call.Has(7, k)) continue;
     const DtBuffer& x = call.Arg(0, k);

@@ -1,4 +1,5 @@
-// What plans call around the blocks of recurrent and conditional_block (compiler/lower/recurrent_lowering.cc, block_lowering.cc).
+// What plans call around the blocks of recurrent and conditional_block
+// (compiler/lower/recurrent_lowering.cc, block_lowering.cc).
 #include "runtime/kernels/cpu/ops/control_flow/loop.h"
 
 namespace dtranspile::kernels {
@@ -6,9 +7,11 @@ namespace {
 
 bool Counters(OpCall& call, int64_t*& step, bool*& more, int64_t& extent) {
   const DtBuffer& sequence = call.Arg(0);
-  if (sequence.rank < 1) return call.Fail("'%s' has no leading extent to run over", sequence.name), false;
+  if (sequence.rank < 1)
+    return call.Fail("'%s' has no leading extent to run over", sequence.name), false;
   const DtBuffer &s = call.Arg(1), &m = call.Arg(2);
-  if (TypeOf(s) != DType::kInt64 || TypeOf(m) != DType::kBool || Elements(s) != 1 || Elements(m) != 1)
+  if (TypeOf(s) != DType::kInt64 || TypeOf(m) != DType::kBool || Elements(s) != 1 ||
+      Elements(m) != 1)
     return call.Fail("the counters are no int64 and bool of one element"), false;
   step = Data<int64_t>(s);
   more = Data<bool>(m);

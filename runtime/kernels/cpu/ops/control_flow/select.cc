@@ -1,4 +1,5 @@
-// select_input, select_output (framework: select_input_op.cc, select_output_op.cc), which join and part the branches of `cond`, and assert.
+// select_input, select_output (framework: select_input_op.cc, select_output_op.cc), which join and
+// part the branches of `cond`, and assert.
 #include <algorithm>
 #include <string>
 
@@ -11,10 +12,13 @@ namespace {
 bool BranchOf(OpCall& call, const DtBuffer& mask, int branches, int& branch) {
   std::vector<int64_t> values;
   if (!IntegersOf(call, mask, values)) return false;
-  if (values.size() != 1) return call.Fail("'%s' has %zu elements, expected one", mask.name, values.size()), false;
+  if (values.size() != 1)
+    return call.Fail("'%s' has %zu elements, expected one", mask.name, values.size()), false;
   branch = static_cast<int>(std::clamp<int64_t>(values[0], -1, branches));
   if (branch >= 0 && branch < branches) return true;
-  return call.Fail("'%s' chooses %lld of %d branches", mask.name, static_cast<long long>(values[0]), branches), false;
+  return call.Fail("'%s' chooses %lld of %d branches", mask.name, static_cast<long long>(values[0]),
+                   branches),
+         false;
 }
 
 // The first `most` elements; all of them where that is negative.
@@ -23,7 +27,8 @@ std::string Listed(OpCall& call, const DtBuffer& buffer, int64_t most) {
   std::string text = absl::StrCat(" '", buffer.name, "' = [");
   const auto list = [&](auto* data) {
     constexpr size_t kLongest = 800;  // of a message
-    for (int64_t i = 0; i < n && text.size() < kLongest; ++i) absl::StrAppend(&text, i > 0 ? ", " : "", data[i]);
+    for (int64_t i = 0; i < n && text.size() < kLongest; ++i)
+      absl::StrAppend(&text, i > 0 ? ", " : "", data[i]);
   };
   if (TypeOf(buffer) == DType::kBool) list(Data<bool>(buffer));
   else
@@ -40,7 +45,8 @@ std::string Listed(OpCall& call, const DtBuffer& buffer, int64_t most) {
 int32_t SelectInput(OpCall& call) {
   int branch = 0;
   if (!BranchOf(call, call.Arg(1), call.Count(0), branch)) return 1;
-  if (!call.Has(0, branch)) return call.Fail("branch %d, which has no value, is chosen for '%s'", branch, call.Arg(2).name);
+  if (!call.Has(0, branch))
+    return call.Fail("branch %d, which has no value, is chosen for '%s'", branch, call.Arg(2).name);
   return Copy(call, call.Arg(2), call.Arg(0, branch)) ? 0 : 1;
 }
 
@@ -55,8 +61,8 @@ int32_t SelectOutput(OpCall& call) {
 int32_t Assert(OpCall& call) {
   const DtBuffer& condition = call.Arg(0);
   if (TypeOf(condition) != DType::kBool || Elements(condition) != 1)
-    return call.Fail("condition '%s' is %s of %lld elements, expected one bool", condition.name, TypeName(condition),
-                     static_cast<long long>(Elements(condition)));
+    return call.Fail("condition '%s' is %s of %lld elements, expected one bool", condition.name,
+                     TypeName(condition), static_cast<long long>(Elements(condition)));
   if (*Data<bool>(condition)) return 0;
   std::string text = absl::StrCat("condition '", condition.name, "' is false;");
   for (int i = 0; i < call.Count(1); ++i) text += Listed(call, call.Arg(1, i), call.Int(0));

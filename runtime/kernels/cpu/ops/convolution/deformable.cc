@@ -1,7 +1,8 @@
-// deformable_conv (Zhu et al. 2018; with Mask), deformable_conv_v1 (Dai et al. 2017; without) and their gradients: a convolution whose taps
-// read X between its elements, at their place plus Offset [N, groups · taps · (y, x), P, Q], times Mask [N, groups · taps, P, Q]. Outside of
-// X, elements are 0; a tap at least one element outside reads 0 and has no gradient. A sample at a time is gathered to columns
-// [C · taps, P · Q], which the filter multiplies.
+// deformable_conv (Zhu et al. 2018; with Mask), deformable_conv_v1 (Dai et al. 2017; without) and
+// their gradients: a convolution whose taps read X between its elements, at their place plus Offset
+// [N, groups · taps · (y, x), P, Q], times Mask [N, groups · taps, P, Q]. Outside of X, elements
+// are 0; a tap at least one element outside reads 0 and has no gradient. A sample at a time is
+// gathered to columns [C · taps, P · Q], which the filter multiplies.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,7 +14,8 @@ namespace dtranspile::kernels {
 namespace {
 
 struct Shape {
-  int64_t batch, channels, height, width, filters, kernel_h, kernel_w, out_h, out_w, groups, offset_groups;
+  int64_t batch, channels, height, width, filters, kernel_h, kernel_w, out_h, out_w, groups,
+      offset_groups;
   std::array<int64_t, 2> stride, padding, dilation;
 
   int64_t Taps() const { return kernel_h * kernel_w; }
@@ -26,43 +28,62 @@ struct Shape {
 bool Pair(OpCall& call, int attr, const char* name, int64_t least, std::array<int64_t, 2>& out) {
   constexpr int64_t kMost = int64_t{1} << 30;
   const auto values = call.Ints(attr);
-  if (values.size() == 2 && values[0] >= least && values[1] >= least && values[0] <= kMost && values[1] <= kMost) return out = {values[0], values[1]}, true;
-  return call.Fail("attribute %s must have two numbers from %lld on", name, static_cast<long long>(least)), false;
-}
-
-bool HasDims(OpCall& call, const DtBuffer& buffer, const DtBuffer& like, const std::array<int64_t, 4>& dims) {
-  if (buffer.rank == 4 && std::equal(dims.begin(), dims.end(), buffer.dims) && buffer.dtype == like.dtype) return true;
-  return call.Fail("'%s' must have the extents [%lld, %lld, %lld, %lld] and the type of '%s'", buffer.name, static_cast<long long>(dims[0]),
-                   static_cast<long long>(dims[1]), static_cast<long long>(dims[2]), static_cast<long long>(dims[3]), like.name),
+  if (values.size() == 2 && values[0] >= least && values[1] >= least && values[0] <= kMost &&
+      values[1] <= kMost)
+    return out = {values[0], values[1]}, true;
+  return call.Fail("attribute %s must have two numbers from %lld on", name,
+                   static_cast<long long>(least)),
          false;
 }
 
-// Slots Input, Offset, Filter, Mask; attributes strides, paddings, dilations, groups, deformable_groups.
+bool HasDims(OpCall& call, const DtBuffer& buffer, const DtBuffer& like,
+             const std::array<int64_t, 4>& dims) {
+  if (buffer.rank == 4 && std::equal(dims.begin(), dims.end(), buffer.dims) &&
+      buffer.dtype == like.dtype)
+    return true;
+  return call.Fail("'%s' must have the extents [%lld, %lld, %lld, %lld] and the type of '%s'",
+                   buffer.name, static_cast<long long>(dims[0]), static_cast<long long>(dims[1]),
+                   static_cast<long long>(dims[2]), static_cast<long long>(dims[3]), like.name),
+         false;
+}
+
+// Slots Input, Offset, Filter, Mask; attributes strides, paddings, dilations, groups,
+// deformable_groups.
 bool Read(OpCall& call, Shape& s) {
   const DtBuffer &x = call.Arg(0), &filter = call.Arg(2);
   s.groups = call.Int(3), s.offset_groups = call.Int(4);
-  if (!Pair(call, 0, "strides", 1, s.stride) || !Pair(call, 1, "paddings", 0, s.padding) || !Pair(call, 2, "dilations", 1, s.dilation)) return false;
+  if (!Pair(call, 0, "strides", 1, s.stride) || !Pair(call, 1, "paddings", 0, s.padding) ||
+      !Pair(call, 2, "dilations", 1, s.dilation))
+    return false;
   if (x.rank != 4 || filter.rank != 4 || filter.dims[2] < 1 || filter.dims[3] < 1)
     return call.Fail("'%s' and '%s' must have four dims", x.name, filter.name), false;
   s.batch = x.dims[0], s.channels = x.dims[1], s.height = x.dims[2], s.width = x.dims[3];
   s.filters = filter.dims[0], s.kernel_h = filter.dims[2], s.kernel_w = filter.dims[3];
-  if (s.groups < 1 || s.offset_groups < 1 || s.channels % s.groups != 0 || s.channels % s.offset_groups != 0 || s.filters % s.groups != 0 ||
+  if (s.groups < 1 || s.offset_groups < 1 || s.channels % s.groups != 0 ||
+      s.channels % s.offset_groups != 0 || s.filters % s.groups != 0 ||
       filter.dims[1] != s.channels / s.groups)
-    return call.Fail("'%s' with %lld channels does not fit '%s', %lld groups and %lld deformable groups", x.name, static_cast<long long>(s.channels),
-                     filter.name, static_cast<long long>(s.groups), static_cast<long long>(s.offset_groups)),
+    return call.Fail(
+               "'%s' with %lld channels does not fit '%s', %lld groups and %lld deformable groups",
+               x.name, static_cast<long long>(s.channels), filter.name,
+               static_cast<long long>(s.groups), static_cast<long long>(s.offset_groups)),
            false;
   const int64_t reach_h = s.height + 2 * s.padding[0] - s.dilation[0] * (s.kernel_h - 1) - 1,
                 reach_w = s.width + 2 * s.padding[1] - s.dilation[1] * (s.kernel_w - 1) - 1;
-  if (reach_h < 0 || reach_w < 0) return call.Fail("'%s' is larger than the padded '%s'", filter.name, x.name), false;
+  if (reach_h < 0 || reach_w < 0)
+    return call.Fail("'%s' is larger than the padded '%s'", filter.name, x.name), false;
   s.out_h = reach_h / s.stride[0] + 1, s.out_w = reach_w / s.stride[1] + 1;
   int64_t columns;
   constexpr int64_t kMostColumns = int64_t{1} << 56;
-  if (__builtin_mul_overflow(s.Rows(), s.Cells(), &columns) || columns > kMostColumns) return call.Fail("'%s' has too many columns", x.name), false;
-  if (!HasDims(call, call.Arg(1), x, {s.batch, s.offset_groups * s.Taps() * 2, s.out_h, s.out_w})) return false;
-  return !call.Has(3) || HasDims(call, call.Arg(3), x, {s.batch, s.offset_groups * s.Taps(), s.out_h, s.out_w});
+  if (__builtin_mul_overflow(s.Rows(), s.Cells(), &columns) || columns > kMostColumns)
+    return call.Fail("'%s' has too many columns", x.name), false;
+  if (!HasDims(call, call.Arg(1), x, {s.batch, s.offset_groups * s.Taps() * 2, s.out_h, s.out_w}))
+    return false;
+  return !call.Has(3) ||
+         HasDims(call, call.Arg(3), x, {s.batch, s.offset_groups * s.Taps(), s.out_h, s.out_w});
 }
 
-// The four elements that a tap reads in a plane, their weights, and how these change with the place of the tap.
+// The four elements that a tap reads in a plane, their weights, and how these change with the place
+// of the tap.
 template <typename T>
 struct Corners {
   int64_t at[4] = {};
@@ -72,7 +93,8 @@ struct Corners {
 template <typename T>
 Corners<T> CornersAt(const Shape& s, T y, T x) {
   Corners<T> corners;
-  if (!(y > -1 && x > -1 && y < static_cast<T>(s.height) && x < static_cast<T>(s.width))) return corners;
+  if (!(y > -1 && x > -1 && y < static_cast<T>(s.height) && x < static_cast<T>(s.width)))
+    return corners;
   const auto top = static_cast<int64_t>(std::floor(y)), left = static_cast<int64_t>(std::floor(x));
   const T fy = y - static_cast<T>(top), fx = x - static_cast<T>(left);
   for (int i = 0; i < 4; ++i) {
@@ -96,27 +118,34 @@ struct Sample {
 template <typename T>
 Sample<T> SampleOf(OpCall& call, const Shape& s, int64_t n) {
   const int64_t places = s.offset_groups * s.Taps() * s.Cells();
-  return {Data<T>(call.Arg(0)) + n * s.channels * s.Plane(), Data<T>(call.Arg(1)) + n * places * 2, call.Has(3) ? Data<T>(call.Arg(3)) + n * places : nullptr};
+  return {Data<T>(call.Arg(0)) + n * s.channels * s.Plane(), Data<T>(call.Arg(1)) + n * places * 2,
+          call.Has(3) ? Data<T>(call.Arg(3)) + n * places : nullptr};
 }
 
-// visit(corners, mask, place of mask, place of the vertical offset, first row of the columns that reads there, cell) for every tap and cell of an
-// offset group; the group's channels read at rows first + c · taps. The horizontal offset stands Cells() behind.
+// visit(corners, mask, place of mask, place of the vertical offset, first row of the columns that
+// reads there, cell) for every tap and cell of an offset group; the group's channels read at rows
+// first + c · taps. The horizontal offset stands Cells() behind.
 template <typename T, typename Visit>
 void ForTaps(const Shape& s, const Sample<T>& sample, int64_t group, Visit&& visit) {
   const int64_t cells = s.Cells(), first = group * (s.channels / s.offset_groups) * s.Taps();
   for (int64_t tap = 0; tap < s.Taps(); ++tap)
     for (int64_t cell = 0; cell < cells; ++cell) {
-      const int64_t place = (group * s.Taps() + tap) * cells + cell, offset = (group * s.Taps() + tap) * 2 * cells + cell;
-      const int64_t h = cell / s.out_w * s.stride[0] - s.padding[0] + tap / s.kernel_w * s.dilation[0];
-      const int64_t w = cell % s.out_w * s.stride[1] - s.padding[1] + tap % s.kernel_w * s.dilation[1];
-      const auto corners = CornersAt<T>(s, static_cast<T>(h) + sample.offset[offset], static_cast<T>(w) + sample.offset[offset + cells]);
+      const int64_t place = (group * s.Taps() + tap) * cells + cell,
+                    offset = (group * s.Taps() + tap) * 2 * cells + cell;
+      const int64_t h =
+          cell / s.out_w * s.stride[0] - s.padding[0] + tap / s.kernel_w * s.dilation[0];
+      const int64_t w =
+          cell % s.out_w * s.stride[1] - s.padding[1] + tap % s.kernel_w * s.dilation[1];
+      const auto corners = CornersAt<T>(s, static_cast<T>(h) + sample.offset[offset],
+                                        static_cast<T>(w) + sample.offset[offset + cells]);
       visit(corners, sample.mask ? sample.mask[place] : T{1}, place, offset, first + tap, cell);
     }
 }
 
 template <typename T>
 T Read4(const T* plane, const Corners<T>& c, const T (&factor)[4]) {
-  return plane[c.at[0]] * factor[0] + plane[c.at[1]] * factor[1] + plane[c.at[2]] * factor[2] + plane[c.at[3]] * factor[3];
+  return plane[c.at[0]] * factor[0] + plane[c.at[1]] * factor[1] + plane[c.at[2]] * factor[2] +
+         plane[c.at[3]] * factor[3];
 }
 
 template <typename T>
@@ -124,11 +153,13 @@ void Gather(DtContext* context, const Shape& s, const Sample<T>& sample, T* colu
   const int64_t per_group = s.channels / s.offset_groups;
   Parallel(context, s.offset_groups, 1, [&](int64_t lo, int64_t n) {
     for (int64_t group = lo; group < lo + n; ++group)
-      ForTaps(s, sample, group, [&](const Corners<T>& corners, T mask, int64_t, int64_t, int64_t row, int64_t cell) {
-        const T* plane = sample.x + group * per_group * s.Plane();
-        for (int64_t c = 0; c < per_group; ++c, plane += s.Plane())
-          columns[(row + c * s.Taps()) * s.Cells() + cell] = mask * Read4(plane, corners, corners.weight);
-      });
+      ForTaps(s, sample, group,
+              [&](const Corners<T>& corners, T mask, int64_t, int64_t, int64_t row, int64_t cell) {
+                const T* plane = sample.x + group * per_group * s.Plane();
+                for (int64_t c = 0; c < per_group; ++c, plane += s.Plane())
+                  columns[(row + c * s.Taps()) * s.Cells() + cell] =
+                      mask * Read4(plane, corners, corners.weight);
+              });
   });
 }
 
@@ -151,7 +182,8 @@ void Multiply(DtContext* context, const Shape& s, const T* filter, const T* colu
 
 // Gradient of the columns, and (added) of the filter.
 template <typename T>
-void MultiplyBackward(DtContext* context, const Shape& s, const T* filter, const T* dy, const T* columns, T* dcolumns, T* dfilter) {
+void MultiplyBackward(DtContext* context, const Shape& s, const T* filter, const T* dy,
+                      const T* columns, T* dcolumns, T* dfilter) {
   const int64_t rows = s.GroupRows(), cells = s.Cells(), per_group = s.filters / s.groups;
   Parallel(context, s.Rows(), 1, [&](int64_t lo, int64_t n) {
     for (int64_t row = lo; row < lo + n; ++row) {
@@ -177,23 +209,27 @@ struct Gradients {
 };
 
 template <typename T>
-void ScatterBack(DtContext* context, const Shape& s, const Sample<T>& sample, const T* dcolumns, const Gradients<T>& to) {
+void ScatterBack(DtContext* context, const Shape& s, const Sample<T>& sample, const T* dcolumns,
+                 const Gradients<T>& to) {
   const int64_t per_group = s.channels / s.offset_groups, cells = s.Cells();
   Parallel(context, s.offset_groups, 1, [&](int64_t lo, int64_t n) {
     for (int64_t group = lo; group < lo + n; ++group)
-      ForTaps(s, sample, group, [&](const Corners<T>& corners, T mask, int64_t place, int64_t offset, int64_t row, int64_t cell) {
-        T by_y = 0, by_x = 0, by_mask = 0;
-        for (int64_t c = 0; c < per_group; ++c) {
-          const int64_t plane = (group * per_group + c) * s.Plane();
-          const T g = dcolumns[(row + c * s.Taps()) * cells + cell];
-          by_mask += g * Read4(sample.x + plane, corners, corners.weight);
-          by_y += g * mask * Read4(sample.x + plane, corners, corners.by_y);
-          by_x += g * mask * Read4(sample.x + plane, corners, corners.by_x);
-          for (int i = 0; to.x && i < 4; ++i) to.x[plane + corners.at[i]] += corners.weight[i] * mask * g;
-        }
-        if (to.mask) to.mask[place] = by_mask;
-        if (to.offset) to.offset[offset] = by_y, to.offset[offset + cells] = by_x;
-      });
+      ForTaps(s, sample, group,
+              [&](const Corners<T>& corners, T mask, int64_t place, int64_t offset, int64_t row,
+                  int64_t cell) {
+                T by_y = 0, by_x = 0, by_mask = 0;
+                for (int64_t c = 0; c < per_group; ++c) {
+                  const int64_t plane = (group * per_group + c) * s.Plane();
+                  const T g = dcolumns[(row + c * s.Taps()) * cells + cell];
+                  by_mask += g * Read4(sample.x + plane, corners, corners.weight);
+                  by_y += g * mask * Read4(sample.x + plane, corners, corners.by_y);
+                  by_x += g * mask * Read4(sample.x + plane, corners, corners.by_x);
+                  for (int i = 0; to.x && i < 4; ++i)
+                    to.x[plane + corners.at[i]] += corners.weight[i] * mask * g;
+                }
+                if (to.mask) to.mask[place] = by_mask;
+                if (to.offset) to.offset[offset] = by_y, to.offset[offset + cells] = by_x;
+              });
   });
 }
 
@@ -206,12 +242,15 @@ int32_t DeformableConv(OpCall& call) {
   if (!Read(call, s) || !call.Resize(out, {s.batch, s.filters, s.out_h, s.out_w})) return 1;
   return VisitFloat(call.context(), out, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
-    if (call.Arg(2).dtype != out.dtype || call.Arg(0).dtype != out.dtype) return call.Fail("'%s' and '%s' differ in element type", call.Arg(2).name, out.name);
-    T* columns = static_cast<T*>(dt_scratch(call.context(), s.Rows() * s.Cells() * static_cast<int64_t>(sizeof(T))));
+    if (call.Arg(2).dtype != out.dtype || call.Arg(0).dtype != out.dtype)
+      return call.Fail("'%s' and '%s' differ in element type", call.Arg(2).name, out.name);
+    T* columns = static_cast<T*>(
+        dt_scratch(call.context(), s.Rows() * s.Cells() * static_cast<int64_t>(sizeof(T))));
     if (columns == nullptr) return call.Fail("no memory for the columns");
     for (int64_t n = 0; n < s.batch; ++n) {
       Gather(call.context(), s, SampleOf<T>(call, s, n), columns);
-      Multiply(call.context(), s, Data<T>(call.Arg(2)), columns, Data<T>(out) + n * s.filters * s.Cells());
+      Multiply(call.context(), s, Data<T>(call.Arg(2)), columns,
+               Data<T>(out) + n * s.filters * s.Cells());
     }
     return 0;
   });
@@ -220,13 +259,16 @@ int32_t DeformableConv(OpCall& call) {
 // Input, Offset, Filter, Mask, Output@GRAD; … -> Input@GRAD, Offset@GRAD, Filter@GRAD, Mask@GRAD
 int32_t DeformableConvGrad(OpCall& call) {
   Shape s;
-  if (!Read(call, s) || !HasDims(call, call.Arg(4), call.Arg(0), {s.batch, s.filters, s.out_h, s.out_w})) return 1;
+  if (!Read(call, s) ||
+      !HasDims(call, call.Arg(4), call.Arg(0), {s.batch, s.filters, s.out_h, s.out_w}))
+    return 1;
   for (int i = 0; i < 4; ++i)
     if (call.Has(5 + i) && !call.Resize(call.Arg(5 + i), call.Arg(i))) return 1;
   return VisitFloat(call.context(), call.Arg(0), [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     const int64_t count = s.Rows() * s.Cells(), places = s.offset_groups * s.Taps() * s.Cells();
-    T* columns = static_cast<T*>(dt_scratch(call.context(), 2 * count * static_cast<int64_t>(sizeof(T))));
+    T* columns =
+        static_cast<T*>(dt_scratch(call.context(), 2 * count * static_cast<int64_t>(sizeof(T))));
     if (columns == nullptr) return call.Fail("no memory for the columns");
     T* outputs[4] = {};
     for (int i = 0; i < 4; ++i) {
@@ -238,9 +280,12 @@ int32_t DeformableConvGrad(OpCall& call) {
     for (int64_t n = 0; n < s.batch; ++n) {
       const Sample<T> sample = SampleOf<T>(call, s, n);
       Gather(call.context(), s, sample, columns);
-      MultiplyBackward(call.context(), s, Data<T>(call.Arg(2)), Data<T>(call.Arg(4)) + n * s.filters * s.Cells(), columns, columns + count, outputs[2]);
+      MultiplyBackward(call.context(), s, Data<T>(call.Arg(2)),
+                       Data<T>(call.Arg(4)) + n * s.filters * s.Cells(), columns, columns + count,
+                       outputs[2]);
       ScatterBack(call.context(), s, sample, columns + count,
-                  Gradients<T>{at(outputs[0], n * s.channels * s.Plane()), at(outputs[1], n * places * 2), at(outputs[3], n * places)});
+                  Gradients<T>{at(outputs[0], n * s.channels * s.Plane()),
+                               at(outputs[1], n * places * 2), at(outputs[3], n * places)});
     }
     return 0;
   });

@@ -1,5 +1,6 @@
-// spp and its gradient: spatial pyramid pooling (He et al. 2014). Level l pools every plane to 2^l × 2^l cells, with windows of
-// ⌈extent / 2^l⌉ that start half of what they exceed the plane before it; the levels stand one behind the other in a row of Out.
+// spp and its gradient: spatial pyramid pooling (He et al. 2014). Level l pools every plane to 2^l
+// × 2^l cells, with windows of ⌈extent / 2^l⌉ that start half of what they exceed the plane before
+// it; the levels stand one behind the other in a row of Out.
 #include <algorithm>
 #include <limits>
 
@@ -13,7 +14,8 @@ struct Span {
 };
 
 Span CellOf(int64_t cell, int64_t extent, int64_t bins) {
-  const int64_t kernel = (extent + bins - 1) / bins, padding = (kernel * bins - extent + 1) / 2, begin = cell * kernel - padding;
+  const int64_t kernel = (extent + bins - 1) / bins, padding = (kernel * bins - extent + 1) / 2,
+                begin = cell * kernel - padding;
   const int64_t first = std::max<int64_t>(begin, 0);
   return {first, std::max(first, std::min(begin + kernel, extent))};
 }
@@ -26,10 +28,13 @@ struct Pyramid {
 bool Read(OpCall& call, const DtBuffer& x, Pyramid& p) {
   if (x.rank != 4) return call.Fail("'%s' has %d dims, expected 4", x.name, x.rank), false;
   p = {x.dims[0], x.dims[1], x.dims[2], x.dims[3], call.Int(0), 0, call.Text(1) == "max"};
-  if (!p.max && call.Text(1) != "avg") return call.Fail("unknown pooling_type, expected max or avg"), false;
+  if (!p.max && call.Text(1) != "avg")
+    return call.Fail("unknown pooling_type, expected max or avg"), false;
   constexpr int64_t kMostLevels = 16;
   if (p.levels < 1 || p.levels > kMostLevels)
-    return call.Fail("pyramid_height %lld, expected 1 to %lld", static_cast<long long>(p.levels), static_cast<long long>(kMostLevels)), false;
+    return call.Fail("pyramid_height %lld, expected 1 to %lld", static_cast<long long>(p.levels),
+                     static_cast<long long>(kMostLevels)),
+           false;
   p.row = p.channels * (((int64_t{1} << (2 * p.levels)) - 1) / 3);
   return true;
 }
@@ -41,7 +46,8 @@ void ForCells(const Pyramid& p, Visit&& visit) {
   for (int64_t level = 0; level < p.levels; ++level) {
     const int64_t bins = int64_t{1} << level;
     for (int64_t c = 0; c < p.channels; ++c)
-      for (int64_t cell = 0; cell < bins * bins; ++cell) visit(c, at++, CellOf(cell / bins, p.height, bins), CellOf(cell % bins, p.width, bins));
+      for (int64_t cell = 0; cell < bins * bins; ++cell)
+        visit(c, at++, CellOf(cell / bins, p.height, bins), CellOf(cell % bins, p.width, bins));
   }
 }
 
@@ -59,7 +65,8 @@ T Pool(const Pyramid& p, const T* plane, Span rows, Span columns) {
 
 template <typename T>
 void PoolBackward(const Pyramid& p, const T* plane, T y, T dy, T* to, Span rows, Span columns) {
-  const auto count = static_cast<T>(std::max<int64_t>((rows.end - rows.begin) * (columns.end - columns.begin), 1));
+  const auto count =
+      static_cast<T>(std::max<int64_t>((rows.end - rows.begin) * (columns.end - columns.begin), 1));
   for (int64_t h = rows.begin; h < rows.end; ++h)
     for (int64_t w = columns.begin; w < columns.end; ++w) {
       const int64_t at = h * p.width + w;
@@ -85,7 +92,8 @@ int32_t Spp(OpCall& call) {
     Parallel(call.context(), p.batch, 1, [&](int64_t lo, int64_t n) {
       for (int64_t b = lo; b < lo + n; ++b)
         ForCells(p, [&](int64_t c, int64_t at, Span rows, Span columns) {
-          Data<T>(out)[b * p.row + at] = Pool(p, Data<T>(x) + (b * p.channels + c) * plane, rows, columns);
+          Data<T>(out)[b * p.row + at] =
+              Pool(p, Data<T>(x) + (b * p.channels + c) * plane, rows, columns);
         });
     });
     return 0;
@@ -109,7 +117,8 @@ int32_t SppGrad(OpCall& call) {
         ForCells(p, [&](int64_t c, int64_t at, Span rows, Span columns) {
           const int64_t start = (b * p.channels + c) * plane;
           const T y = p.max ? Pool(p, Data<T>(x) + start, rows, columns) : T{0};
-          PoolBackward(p, Data<T>(x) + start, y, Data<T>(gradient)[b * p.row + at], Data<T>(dx) + start, rows, columns);
+          PoolBackward(p, Data<T>(x) + start, y, Data<T>(gradient)[b * p.row + at],
+                       Data<T>(dx) + start, rows, columns);
         });
     });
     return 0;

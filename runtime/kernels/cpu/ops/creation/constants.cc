@@ -1,5 +1,6 @@
-// Tensors of numbers that the program holds, and of one number in a shape that comes with the data: fill_constant with tensor inputs,
-// fill_constant_batch_size_like, assign_value, fill, empty, eye (phi full, assign_value, empty, eye; 1.x fill).
+// Tensors of numbers that the program holds, and of one number in a shape that comes with the data:
+// fill_constant with tensor inputs, fill_constant_batch_size_like, assign_value, fill, empty, eye
+// (phi full, assign_value, empty, eye; 1.x fill).
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -13,17 +14,20 @@ namespace {
 
 void Spread(DtBuffer& out, const void* element) {
   const auto size = static_cast<size_t>(ElementSize(out));
-  for (int64_t i = 0; i < Elements(out); ++i) std::memcpy(Data<char>(out) + static_cast<size_t>(i) * size, element, size);
+  for (int64_t i = 0; i < Elements(out); ++i)
+    std::memcpy(Data<char>(out) + static_cast<size_t>(i) * size, element, size);
 }
 
 template <typename Values>
 int32_t Store(OpCall& call, const Values& values, DtBuffer& out) {
   if (static_cast<int64_t>(values.size()) != Elements(out))
-    return call.Fail("%zu values for '%s' of %lld elements", values.size(), out.name, static_cast<long long>(Elements(out)));
+    return call.Fail("%zu values for '%s' of %lld elements", values.size(), out.name,
+                     static_cast<long long>(Elements(out)));
   return VisitPlain(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (size_t i = 0; i < values.size(); ++i) {
-      if constexpr (std::is_same_v<typename Values::value_type, int64_t>) Data<T>(out)[i] = static_cast<T>(values[i]);
+      if constexpr (std::is_same_v<typename Values::value_type, int64_t>)
+        Data<T>(out)[i] = static_cast<T>(values[i]);
       else if (!FromNumber(call, out, values[i], Data<T>(out)[i])) return 1;
     }
     return 0;
@@ -31,7 +35,8 @@ int32_t Store(OpCall& call, const Values& values, DtBuffer& out) {
 }
 
 // The number of fill_constant: the text, which is exact, before the float32.
-bool NumberOf(OpCall& call, const DtBuffer& out, double number, std::string_view text, void* element) {
+bool NumberOf(OpCall& call, const DtBuffer& out, double number, std::string_view text,
+              void* element) {
   const std::string copy(text);
   char* end = nullptr;
   if (!copy.empty() && (TypeOf(out) == DType::kInt64 || TypeOf(out) == DType::kInt32)) {
@@ -52,7 +57,9 @@ bool NumberOf(OpCall& call, const DtBuffer& out, double number, std::string_view
 
 bool Make(OpCall& call, DtBuffer& out, absl::Span<const int64_t> dims) {
   for (int64_t d : dims)
-    if (d < 0) return call.Fail("'%s' would have an extent of %lld", out.name, static_cast<long long>(d)), false;
+    if (d < 0)
+      return call.Fail("'%s' would have an extent of %lld", out.name, static_cast<long long>(d)),
+             false;
   return call.Resize(out, dims);
 }
 
@@ -67,14 +74,17 @@ int32_t FillConstant(OpCall& call) {
   if (call.Has(0)) {
     const DtBuffer& value = call.Arg(0);
     if (!SameType(call, value, out)) return 1;
-    if (Elements(value) != 1) return call.Fail("'%s' has %lld elements, expected one", value.name, static_cast<long long>(Elements(value)));
+    if (Elements(value) != 1)
+      return call.Fail("'%s' has %lld elements, expected one", value.name,
+                       static_cast<long long>(Elements(value)));
     return Spread(out, value.data), 0;
   }
   if (!NumberOf(call, out, call.Real(1), call.Text(2), element)) return 1;
   return Spread(out, element), 0;
 }
 
-// Input; shape, input_dim_idx, output_dim_idx, value, str_value -> Out. The batch of ragged rows is the number of sequences.
+// Input; shape, input_dim_idx, output_dim_idx, value, str_value -> Out. The batch of ragged rows is
+// the number of sequences.
 int32_t FillBatchLike(OpCall& call) {
   const DtBuffer& input = call.Arg(0);
   DtBuffer& out = call.Arg(1);
@@ -82,10 +92,13 @@ int32_t FillBatchLike(OpCall& call) {
   std::vector<int64_t> dims(shape.begin(), shape.end());
   const int64_t from = call.Int(1), to = call.Int(2);
   if (from < 0 || from >= input.rank || to < 0 || to >= static_cast<int64_t>(dims.size()))
-    return call.Fail("extent %lld of '%s' cannot be extent %lld of '%s'", static_cast<long long>(from), input.name, static_cast<long long>(to), out.name);
+    return call.Fail("extent %lld of '%s' cannot be extent %lld of '%s'",
+                     static_cast<long long>(from), input.name, static_cast<long long>(to),
+                     out.name);
   const Lod& lod = OpCall::LodOf(input);
   const bool ragged = from == 0 && !lod.empty() && !lod.back().empty();
-  dims[static_cast<size_t>(to)] = ragged ? static_cast<int64_t>(lod.back().size()) - 1 : input.dims[from];
+  dims[static_cast<size_t>(to)] =
+      ragged ? static_cast<int64_t>(lod.back().size()) - 1 : input.dims[from];
   char element[16];
   if (!Make(call, out, dims) || !NumberOf(call, out, call.Real(3), call.Text(4), element)) return 1;
   return Spread(out, element), 0;
@@ -97,12 +110,15 @@ int32_t FillLike(OpCall& call) {
   DtBuffer& out = call.Arg(1);
   const Lod& lod = OpCall::LodOf(x);
   char element[16];
-  if (!call.Resize(out, x) || !NumberTo(call, out, call.raw()->num_attrs > 0 ? call.Real(0) : 0, element)) return 1;
+  if (!call.Resize(out, x) ||
+      !NumberTo(call, out, call.raw()->num_attrs > 0 ? call.Real(0) : 0, element))
+    return 1;
   OpCall::SetLod(out, lod);
   return Spread(out, element), 0;
 }
 
-// ; shape, bool_values, int32_values, int64_values, fp32_values, fp64_values, values -> Out: the list that is not empty
+// ; shape, bool_values, int32_values, int64_values, fp32_values, fp64_values, values -> Out: the
+// list that is not empty
 int32_t AssignValue(OpCall& call) {
   DtBuffer& out = call.Arg(0);
   if (!Make(call, out, call.Ints(0))) return 1;
@@ -114,7 +130,9 @@ int32_t AssignValue(OpCall& call) {
 }
 
 // ; value, shape -> Out
-int32_t Fill(OpCall& call) { return Make(call, call.Arg(0), call.Ints(1)) ? Store(call, call.Reals(0), call.Arg(0)) : 1; }
+int32_t Fill(OpCall& call) {
+  return Make(call, call.Arg(0), call.Ints(1)) ? Store(call, call.Reals(0), call.Arg(0)) : 1;
+}
 
 // ShapeTensor, ShapeTensorList; shape -> Out: its content is nobody's business, so it is 0
 int32_t Empty(OpCall& call) {
@@ -128,12 +146,14 @@ int32_t Empty(OpCall& call) {
 // ; num_rows, num_columns -> Out
 int32_t Eye(OpCall& call) {
   DtBuffer& out = call.Arg(0);
-  const int64_t rows = call.Int(0), columns = call.Int(1) == -1 ? rows : call.Int(1), dims[] = {rows, columns};
+  const int64_t rows = call.Int(0), columns = call.Int(1) == -1 ? rows : call.Int(1),
+                dims[] = {rows, columns};
   char one[16];
   if (!Make(call, out, dims) || !NumberTo(call, out, 1, one)) return 1;
   const auto size = static_cast<size_t>(ElementSize(out));
   std::memset(out.data, 0, static_cast<size_t>(Elements(out)) * size);
-  for (int64_t i = 0; i < std::min(rows, columns); ++i) std::memcpy(Data<char>(out) + static_cast<size_t>(i * (columns + 1)) * size, one, size);
+  for (int64_t i = 0; i < std::min(rows, columns); ++i)
+    std::memcpy(Data<char>(out) + static_cast<size_t>(i * (columns + 1)) * size, one, size);
   return 0;
 }
 

@@ -9,11 +9,16 @@ namespace {
 template <typename T>
 bool ScalarOf(OpCall& call, int slot, T& value) {
   const DtBuffer& buffer = call.Arg(slot);
-  if (Elements(buffer) != 1) return call.Fail("'%s' has %lld elements, expected one", buffer.name, static_cast<long long>(Elements(buffer))), false;
+  if (Elements(buffer) != 1)
+    return call.Fail("'%s' has %lld elements, expected one", buffer.name,
+                     static_cast<long long>(Elements(buffer))),
+           false;
   return VisitNumber(call.context(), buffer, [&](auto tag) {
            using From = typename decltype(tag)::type;
-           if constexpr (!std::is_floating_point_v<From>) value = static_cast<T>(*Data<From>(buffer));
-           else if (!FromNumber(call, buffer, static_cast<double>(*Data<From>(buffer)), value)) return 1;
+           if constexpr (!std::is_floating_point_v<From>)
+             value = static_cast<T>(*Data<From>(buffer));
+           else if (!FromNumber(call, buffer, static_cast<double>(*Data<From>(buffer)), value))
+             return 1;
            return 0;
          }) == 0;
 }
@@ -23,12 +28,15 @@ bool ScalarOf(OpCall& call, int slot, T& value) {
 // Start, End, Step -> Out
 int32_t Range(OpCall& call) {
   DtBuffer& out = call.Arg(3);
-  if (!SameType(call, call.Arg(0), out) || !SameType(call, call.Arg(1), out) || !SameType(call, call.Arg(2), out)) return 1;
+  if (!SameType(call, call.Arg(0), out) || !SameType(call, call.Arg(1), out) ||
+      !SameType(call, call.Arg(2), out))
+    return 1;
   return VisitNumber(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T start = 0, end = 0, step = 0;
     if (!ScalarOf(call, 0, start) || !ScalarOf(call, 1, end) || !ScalarOf(call, 2, step)) return 1;
-    const double count = std::ceil((static_cast<double>(end) - static_cast<double>(start)) / static_cast<double>(step));
+    const double count = std::ceil((static_cast<double>(end) - static_cast<double>(start)) /
+                                   static_cast<double>(step));
     if (step == 0 || !(count < 1e12)) return call.Fail("'%s' would have no end", out.name);
     const int64_t dims[] = {static_cast<int64_t>(std::max(count, 0.0))};
     if (!call.Resize(out, dims)) return 1;
@@ -47,7 +55,8 @@ int32_t Linspace(OpCall& call) {
   DtBuffer& out = call.Arg(3);
   int64_t num = 0;
   if (!ScalarOf(call, 2, num)) return 1;
-  if (num <= 0 || num > (int64_t{1} << 40)) return call.Fail("'%s' asks for %lld numbers", call.Arg(2).name, static_cast<long long>(num));
+  if (num <= 0 || num > (int64_t{1} << 40))
+    return call.Fail("'%s' asks for %lld numbers", call.Arg(2).name, static_cast<long long>(num));
   const int64_t dims[] = {num};
   if (!call.Resize(out, dims)) return 1;
   return VisitNumber(call.context(), out, [&](auto tag) {
@@ -56,7 +65,8 @@ int32_t Linspace(OpCall& call) {
     if (!ScalarOf(call, 0, start) || !ScalarOf(call, 1, stop)) return 1;
     const double step = num > 1 ? (stop - start) / static_cast<double>(num - 1) : 0;
     for (int64_t i = 0; i < num; ++i) {
-      const double value = i < (num + 1) / 2 ? start + step * static_cast<double>(i) : stop - step * static_cast<double>(num - 1 - i);
+      const double value = i < (num + 1) / 2 ? start + step * static_cast<double>(i)
+                                             : stop - step * static_cast<double>(num - 1 - i);
       if (!FromNumber(call, out, value, Data<T>(out)[i])) return 1;
     }
     return 0;

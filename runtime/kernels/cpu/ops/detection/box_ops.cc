@@ -1,4 +1,5 @@
-// Arithmetic of boxes: iou_similarity, box_coder, box_clip, box_decoder_and_assign, polygon_box_transform.
+// Arithmetic of boxes: iou_similarity, box_coder, box_clip, box_decoder_and_assign,
+// polygon_box_transform.
 #include <cstring>
 
 #include "runtime/kernels/cpu/ops/detection/boxes.h"
@@ -39,7 +40,8 @@ template <typename T>
 void Decode(const T* prior, const T* target, const T* variance, T one, T* out) {
   const Centred<T> p = CentreOf(prior, one);
   for (int axis = 0; axis < 2; ++axis) {
-    const T shift = variance ? variance[axis] * target[axis] : target[axis], grow = variance ? variance[axis + 2] * target[axis + 2] : target[axis + 2];
+    const T shift = variance ? variance[axis] * target[axis] : target[axis],
+            grow = variance ? variance[axis + 2] * target[axis + 2] : target[axis + 2];
     const T centre = shift * p.side[axis] + p.centre[axis], side = std::exp(grow) * p.side[axis];
     out[axis] = centre - side / 2;
     out[axis + 2] = centre + side / 2 - one;
@@ -64,7 +66,8 @@ int32_t IouSimilarity(OpCall& call) {
       const T *a = Data<T>(x) + i / columns * 4, *b = Data<T>(y) + i % columns * 4;
       const T width = std::max(std::min(a[2], b[2]) - std::max(a[0], b[0]) + one, T{0}),
               height = std::max(std::min(a[3], b[3]) - std::max(a[1], b[1]) + one, T{0});
-      const T common = width * height, both = (a[2] - a[0] + one) * (a[3] - a[1] + one) + (b[2] - b[0] + one) * (b[3] - b[1] + one) - common;
+      const T common = width * height, both = (a[2] - a[0] + one) * (a[3] - a[1] + one) +
+                                              (b[2] - b[0] + one) * (b[3] - b[1] + one) - common;
       Data<T>(out)[i] = common / both;
     }
     return 0;
@@ -77,18 +80,24 @@ int32_t BoxCoder(OpCall& call) {
   DtBuffer& out = call.Arg(3);
   const std::string_view kind = call.Text(0);
   const bool encode = kind == "encode_center_size";
-  if (!encode && kind != "decode_center_size") return call.Fail("unknown code_type '%s'", std::string(kind).c_str());
-  if (!CheckMatrix(call, prior, 4) || !CheckMatrix(call, target, 4) || !SameType(call, prior, target) || prior.rank != 2) return 1;
+  if (!encode && kind != "decode_center_size")
+    return call.Fail("unknown code_type '%s'", std::string(kind).c_str());
+  if (!CheckMatrix(call, prior, 4) || !CheckMatrix(call, target, 4) ||
+      !SameType(call, prior, target) || prior.rank != 2)
+    return 1;
   const int64_t axis = call.Int(2), priors = prior.dims[0], rows = target.dims[0];
-  if (axis != 0 && axis != 1) return call.Fail("axis %lld, expected 0 or 1", static_cast<long long>(axis));
+  if (axis != 0 && axis != 1)
+    return call.Fail("axis %lld, expected 0 or 1", static_cast<long long>(axis));
   if (encode ? target.rank != 2 : target.rank != 3 || target.dims[axis == 0 ? 1 : 0] != priors)
-    return call.Fail("'%s' does not fit the %lld boxes of '%s'", target.name, static_cast<long long>(priors), prior.name);
+    return call.Fail("'%s' does not fit the %lld boxes of '%s'", target.name,
+                     static_cast<long long>(priors), prior.name);
   const int64_t columns = encode ? priors : target.dims[1];
   const bool given = call.Has(1);
   if (given && (!SameShape(call.Arg(1), prior) || !SameType(call, call.Arg(1), prior)))
     return call.Fail("'%s' has not the extents of '%s'", call.Arg(1).name, prior.name);
   const auto constant = call.Reals(3);
-  if (!constant.empty() && constant.size() != 4) return call.Fail("%zu variances, expected 4", constant.size());
+  if (!constant.empty() && constant.size() != 4)
+    return call.Fail("%zu variances, expected 4", constant.size());
   const Lod lod = OpCall::LodOf(target);
   if (!call.Resize(out, {rows, columns, 4})) return 1;
   OpCall::SetLod(out, lod);
@@ -100,9 +109,15 @@ int32_t BoxCoder(OpCall& call) {
     const T one = call.Bool(1) ? T{0} : T{1};
     for (int64_t i = 0; i < rows * columns; ++i) {
       const int64_t p = encode || axis == 0 ? i % columns : i / columns;
-      const T* variance = given ? Data<T>(call.Arg(1)) + p * 4 : constant.empty() ? nullptr : variances;
-      if (encode) Encode(Data<T>(prior) + p * 4, Data<T>(target) + i / columns * 4, variance, one, Data<T>(out) + i * 4);
-      else Decode(Data<T>(prior) + p * 4, Data<T>(target) + i * 4, variance, one, Data<T>(out) + i * 4);
+      const T* variance = given              ? Data<T>(call.Arg(1)) + p * 4
+                          : constant.empty() ? nullptr
+                                             : variances;
+      if (encode)
+        Encode(Data<T>(prior) + p * 4, Data<T>(target) + i / columns * 4, variance, one,
+               Data<T>(out) + i * 4);
+      else
+        Decode(Data<T>(prior) + p * 4, Data<T>(target) + i * 4, variance, one,
+               Data<T>(out) + i * 4);
     }
     return 0;
   });
@@ -113,10 +128,14 @@ int32_t BoxClip(OpCall& call) {
   const DtBuffer &input = call.Arg(0), &info = call.Arg(1);
   DtBuffer& out = call.Arg(2);
   std::vector<Rows> images;
-  if (!CheckMatrix(call, info, 3) || !SameType(call, input, info) || !SequencesOf(call, input, images)) return 1;
+  if (!CheckMatrix(call, info, 3) || !SameType(call, input, info) ||
+      !SequencesOf(call, input, images))
+    return 1;
   if (static_cast<int64_t>(images.size()) > info.dims[0])
-    return call.Fail("'%s' has %zu images, '%s' %lld rows", input.name, images.size(), info.name, static_cast<long long>(info.dims[0]));
-  if (input.rank < 1 || input.dims[input.rank - 1] % 4 != 0) return call.Fail("'%s' must have a multiple of four columns", input.name);
+    return call.Fail("'%s' has %zu images, '%s' %lld rows", input.name, images.size(), info.name,
+                     static_cast<long long>(info.dims[0]));
+  if (input.rank < 1 || input.dims[input.rank - 1] % 4 != 0)
+    return call.Fail("'%s' must have a multiple of four columns", input.name);
   const Lod lod = OpCall::LodOf(input);
   if (!call.Resize(out, input)) return 1;
   OpCall::SetLod(out, lod);
@@ -126,7 +145,8 @@ int32_t BoxClip(OpCall& call) {
     for (size_t n = 0; n < images.size(); ++n) {
       const T* row = Data<T>(info) + n * 3;
       const T most[2] = {std::round(row[1] / row[2]) - 1, std::round(row[0] / row[2]) - 1};
-      for (int64_t i = images[n].begin * width; i < images[n].end * width; ++i) Data<T>(out)[i] = std::max(std::min(Data<T>(input)[i], most[i % 2]), T{0});
+      for (int64_t i = images[n].begin * width; i < images[n].end * width; ++i)
+        Data<T>(out)[i] = std::max(std::min(Data<T>(input)[i], most[i % 2]), T{0});
     }
     return 0;
   });
@@ -135,15 +155,20 @@ int32_t BoxClip(OpCall& call) {
 // PriorBox, PriorBoxVar, TargetBox, BoxScore; box_clip -> DecodeBox, OutputAssignBox
 int32_t BoxDecoderAndAssign(OpCall& call) {
   const DtBuffer &prior = call.Arg(0), &target = call.Arg(2), &score = call.Arg(3);
-  if (!CheckMatrix(call, prior, 4) || target.rank != 2 || score.rank != 2) return call.Fail("'%s' and '%s' must be matrices", target.name, score.name);
+  if (!CheckMatrix(call, prior, 4) || target.rank != 2 || score.rank != 2)
+    return call.Fail("'%s' and '%s' must be matrices", target.name, score.name);
   const int64_t rows = prior.dims[0], classes = score.dims[1];
-  if (target.dims[0] != rows || score.dims[0] != rows || target.dims[1] != classes * 4 || prior.rank != 2)
-    return call.Fail("'%s', '%s' and '%s' do not fit each other", prior.name, target.name, score.name);
+  if (target.dims[0] != rows || score.dims[0] != rows || target.dims[1] != classes * 4 ||
+      prior.rank != 2)
+    return call.Fail("'%s', '%s' and '%s' do not fit each other", prior.name, target.name,
+                     score.name);
   if (!SameType(call, prior, target) || !SameType(call, prior, score)) return 1;
   const bool given = call.Has(1);
-  if (given && (Elements(call.Arg(1)) != 4 || !SameType(call, call.Arg(1), prior))) return call.Fail("'%s' must have four elements", call.Arg(1).name);
+  if (given && (Elements(call.Arg(1)) != 4 || !SameType(call, call.Arg(1), prior)))
+    return call.Fail("'%s' must have four elements", call.Arg(1).name);
   const Lod lod = OpCall::LodOf(prior);
-  Output decoded(call, 4, TypeOf(prior), OpCall::Dims(target), lod), assigned(call, 5, TypeOf(prior), OpCall::Dims(prior), lod);
+  Output decoded(call, 4, TypeOf(prior), OpCall::Dims(target), lod),
+      assigned(call, 5, TypeOf(prior), OpCall::Dims(prior), lod);
   if (!decoded.ok() || !assigned.ok()) return 1;
   return VisitFloat(call.context(), prior, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -154,17 +179,20 @@ int32_t BoxDecoderAndAssign(OpCall& call) {
       int64_t best = 0;
       T top = -1;
       for (int64_t c = 0; c < classes; ++c) {
-        DeltaToBox(Data<T>(prior) + r * 4, Data<T>(target) + (r * classes + c) * 4, variance, most, true, decoded.template data<T>() + (r * classes + c) * 4);
+        DeltaToBox(Data<T>(prior) + r * 4, Data<T>(target) + (r * classes + c) * 4, variance, most,
+                   true, decoded.template data<T>() + (r * classes + c) * 4);
         if (c > 0 && scores[c] > top) top = scores[c], best = c;
       }
-      const T* from = best > 0 ? decoded.template data<T>() + (r * classes + best) * 4 : Data<T>(prior) + r * 4;
+      const T* from =
+          best > 0 ? decoded.template data<T>() + (r * classes + best) * 4 : Data<T>(prior) + r * 4;
       std::copy_n(from, 4, assigned.template data<T>() + r * 4);
     }
     return 0;
   });
 }
 
-// Input -> Output: offsets of corners in cells of 4 pixels to places: 4 · column − x in even channels, 4 · row − y in odd ones.
+// Input -> Output: offsets of corners in cells of 4 pixels to places: 4 · column − x in even
+// channels, 4 · row − y in odd ones.
 int32_t PolygonBoxTransform(OpCall& call) {
   const DtBuffer& input = call.Arg(0);
   DtBuffer& out = call.Arg(1);
@@ -174,7 +202,8 @@ int32_t PolygonBoxTransform(OpCall& call) {
     using T = typename decltype(tag)::type;
     const int64_t height = input.dims[2], width = input.dims[3];
     for (int64_t i = 0, n = Elements(input); i < n; ++i) {
-      const int64_t channel = i / (height * width) % input.dims[1], place = channel % 2 == 0 ? i % width : i / width % height;
+      const int64_t channel = i / (height * width) % input.dims[1],
+                    place = channel % 2 == 0 ? i % width : i / width % height;
       Data<T>(out)[i] = static_cast<T>(place * 4) - Data<T>(input)[i];
     }
     return 0;

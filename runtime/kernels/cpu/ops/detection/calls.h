@@ -1,4 +1,5 @@
-// Kernels of the family `detection`, named in table.cc. Slots and attributes: compiler/lower/rules/detection.cc.
+// Kernels of the family `detection`, named in table.cc. Slots and attributes:
+// compiler/lower/rules/detection.cc.
 #pragma once
 
 #include "runtime/kernels/cpu/op_call.h"

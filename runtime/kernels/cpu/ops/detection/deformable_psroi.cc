@@ -1,5 +1,6 @@
-// deformable_psroi_pooling (Dai et al. 2017) and its gradients: position-sensitive pooling of regions by samples, each cell moved by Trans
-// [rois, 2 · classes, parts, parts] times trans_std times the region's sides. Slots Input, ROIs, Trans; attributes no_trans, spatial_scale,
+// deformable_psroi_pooling (Dai et al. 2017) and its gradients: position-sensitive pooling of
+// regions by samples, each cell moved by Trans [rois, 2 · classes, parts, parts] times trans_std
+// times the region's sides. Slots Input, ROIs, Trans; attributes no_trans, spatial_scale,
 // output_dim, group_size, pooled_height, pooled_width, part_size, sample_per_part, trans_std.
 #include <cmath>
 
@@ -16,12 +17,14 @@ struct Deformable {
   double scale, deviation;
 
   int64_t ChannelOf(int64_t c, int64_t cell) const {
-    const int64_t row = std::min(cell / p.out_w * group[0] / p.out_h, group[0] - 1), column = std::min(cell % p.out_w * group[1] / p.out_w, group[1] - 1);
+    const int64_t row = std::min(cell / p.out_w * group[0] / p.out_h, group[0] - 1),
+                  column = std::min(cell % p.out_w * group[1] / p.out_w, group[1] - 1);
     return (c * group[0] + row) * group[1] + column;
   }
   // Of the horizontal shift of a cell in Trans; the vertical one stands a plane of parts behind.
   int64_t ShiftAt(int64_t roi, int64_t cls, int64_t cell) const {
-    const int64_t row = cell / p.out_w * part[0] / p.out_h, column = cell % p.out_w * part[1] / p.out_w;
+    const int64_t row = cell / p.out_w * part[0] / p.out_h,
+                  column = cell % p.out_w * part[1] / p.out_w;
     return ((roi * classes + cls) * 2 * part[0] + row) * part[1] + column;
   }
   int64_t Parts() const { return part[0] * part[1]; }
@@ -30,27 +33,39 @@ struct Deformable {
 bool Read(OpCall& call, Deformable& d) {
   const DtBuffer& x = call.Arg(0);
   constexpr int64_t kMost = 1 << 10;
-  if (!ReadPooled(call, x, call.Arg(1), 4, -1, -1, d.p) || !ReadCells(call, call.Int(4), call.Int(5), d.p)) return false;
+  if (!ReadPooled(call, x, call.Arg(1), 4, -1, -1, d.p) ||
+      !ReadCells(call, call.Int(4), call.Int(5), d.p))
+    return false;
   const auto group = call.Ints(3), part = call.Ints(6);
-  d.p.out_channels = call.Int(2), d.samples = call.Int(7), d.scale = call.Real(1), d.deviation = call.Real(8), d.moved = !call.Bool(0);
+  d.p.out_channels = call.Int(2), d.samples = call.Int(7), d.scale = call.Real(1),
+  d.deviation = call.Real(8), d.moved = !call.Bool(0);
   for (const auto& sizes : {group, part})
     if (sizes.size() != 2 || sizes[0] < 1 || sizes[1] < 1 || sizes[0] > kMost || sizes[1] > kMost)
-      return call.Fail("group_size and part_size must have two numbers from 1 to %lld", static_cast<long long>(kMost)), false;
+      return call.Fail("group_size and part_size must have two numbers from 1 to %lld",
+                       static_cast<long long>(kMost)),
+             false;
   std::copy(group.begin(), group.end(), d.group), std::copy(part.begin(), part.end(), d.part);
-  if (d.samples < 1 || d.samples > kMost || d.p.out_channels < 1 || d.p.out_channels * d.group[0] * d.group[1] > d.p.channels)
-    return call.Fail("'%s' has %lld channels: too few for output_dim %lld in %lld × %lld groups", x.name, static_cast<long long>(d.p.channels),
-                     static_cast<long long>(d.p.out_channels), static_cast<long long>(d.group[0]), static_cast<long long>(d.group[1])),
+  if (d.samples < 1 || d.samples > kMost || d.p.out_channels < 1 ||
+      d.p.out_channels * d.group[0] * d.group[1] > d.p.channels)
+    return call.Fail("'%s' has %lld channels: too few for output_dim %lld in %lld × %lld groups",
+                     x.name, static_cast<long long>(d.p.channels),
+                     static_cast<long long>(d.p.out_channels), static_cast<long long>(d.group[0]),
+                     static_cast<long long>(d.group[1])),
            false;
   d.classes = 1;
   if (!d.moved) return true;
   const DtBuffer& trans = call.Arg(2);
-  if (trans.rank != 4 || trans.dims[0] != d.p.rois || trans.dims[1] < 2 || trans.dims[2] != d.part[0] || trans.dims[3] != d.part[1] || trans.dtype != x.dtype)
-    return call.Fail("'%s' must be [%lld, 2 · classes, %lld, %lld] of the type of '%s'", trans.name, static_cast<long long>(d.p.rois),
-                     static_cast<long long>(d.part[0]), static_cast<long long>(d.part[1]), x.name),
+  if (trans.rank != 4 || trans.dims[0] != d.p.rois || trans.dims[1] < 2 ||
+      trans.dims[2] != d.part[0] || trans.dims[3] != d.part[1] || trans.dtype != x.dtype)
+    return call.Fail("'%s' must be [%lld, 2 · classes, %lld, %lld] of the type of '%s'", trans.name,
+                     static_cast<long long>(d.p.rois), static_cast<long long>(d.part[0]),
+                     static_cast<long long>(d.part[1]), x.name),
            false;
   d.classes = trans.dims[1] / 2;
   return d.p.out_channels % d.classes == 0 ||
-         (call.Fail("output_dim %lld is no multiple of %lld classes", static_cast<long long>(d.p.out_channels), static_cast<long long>(d.classes)), false);
+         (call.Fail("output_dim %lld is no multiple of %lld classes",
+                    static_cast<long long>(d.p.out_channels), static_cast<long long>(d.classes)),
+          false);
 }
 
 // A sample between its four neighbours in a plane.
@@ -64,13 +79,17 @@ struct SamplePoint {
 template <typename T, typename Visit>
 void ForSamples(const Deformable& d, const T* roi, const T* shift, int64_t cell, Visit&& visit) {
   const T scale = static_cast<T>(static_cast<float>(d.scale)), half = static_cast<T>(0.5);
-  const int64_t cells[2] = {d.p.out_h, d.p.out_w}, at[2] = {cell / d.p.out_w, cell % d.p.out_w}, extent[2] = {d.p.height, d.p.width};
+  const int64_t cells[2] = {d.p.out_h, d.p.out_w}, at[2] = {cell / d.p.out_w, cell % d.p.out_w},
+                extent[2] = {d.p.height, d.p.width};
   T side[2], start[2], step[2];
   for (int a = 0; a < 2; ++a) {
-    const T begin = std::round(roi[1 - a]) * scale - half, end = (std::round(roi[3 - a]) + 1) * scale - half;
+    const T begin = std::round(roi[1 - a]) * scale - half,
+            end = (std::round(roi[3 - a]) + 1) * scale - half;
     side[a] = std::max(end - begin, static_cast<T>(0.1));
     const T bin = side[a] / static_cast<T>(cells[a]);
-    const T moved = shift ? shift[(1 - a) * d.Parts()] * static_cast<T>(static_cast<float>(d.deviation)) : T{0};  // the horizontal one stands first
+    const T moved =
+        shift ? shift[(1 - a) * d.Parts()] * static_cast<T>(static_cast<float>(d.deviation))
+              : T{0};  // the horizontal one stands first
     start[a] = static_cast<T>(at[a]) * bin + begin + moved * side[a];
     step[a] = bin / static_cast<T>(d.samples);
   }
@@ -84,10 +103,12 @@ void ForSamples(const Deformable& d, const T* roi, const T* shift, int64_t cell,
         inside = inside && place[a] >= -half && place[a] <= last + half;
         if (!inside) break;
         place[a] = std::min(std::max(place[a], T{0}), last);
-        low[a] = static_cast<int64_t>(std::floor(place[a])), high[a] = static_cast<int64_t>(std::ceil(place[a]));
+        low[a] = static_cast<int64_t>(std::floor(place[a])),
+        high[a] = static_cast<int64_t>(std::ceil(place[a]));
       }
       if (!inside) continue;
-      visit(SamplePoint<T>{{low[0] * d.p.width + low[1], low[0] * d.p.width + high[1], high[0] * d.p.width + low[1], high[0] * d.p.width + high[1]},
+      visit(SamplePoint<T>{{low[0] * d.p.width + low[1], low[0] * d.p.width + high[1],
+                            high[0] * d.p.width + low[1], high[0] * d.p.width + high[1]},
                            place[1] - static_cast<T>(low[1]),
                            place[0] - static_cast<T>(low[0])},
             side);
@@ -103,12 +124,13 @@ const T* ShiftOf(OpCall& call, const Deformable& d, int64_t roi, int64_t cls, in
 template <typename T>
 auto TapsOf(OpCall& call, const Deformable& d) {
   return [&call, &d](int64_t roi, int64_t cell, int64_t cls, std::vector<Tap<T>>& to) {
-    ForSamples(d, Data<T>(call.Arg(1)) + roi * 4, ShiftOf<T>(call, d, roi, cls, cell), cell, [&](const SamplePoint<T>& s, const T*) {
-      to.push_back({s.at[0], (1 - s.y) * (1 - s.x)});
-      to.push_back({s.at[1], (1 - s.y) * s.x});
-      to.push_back({s.at[2], s.y * (1 - s.x)});
-      to.push_back({s.at[3], s.y * s.x});
-    });
+    ForSamples(d, Data<T>(call.Arg(1)) + roi * 4, ShiftOf<T>(call, d, roi, cls, cell), cell,
+               [&](const SamplePoint<T>& s, const T*) {
+                 to.push_back({s.at[0], (1 - s.y) * (1 - s.x)});
+                 to.push_back({s.at[1], (1 - s.y) * s.x});
+                 to.push_back({s.at[2], s.y * (1 - s.x)});
+                 to.push_back({s.at[3], s.y * s.x});
+               });
     const T count = static_cast<T>(std::max<size_t>(to.size() / 4, 1));
     for (Tap<T>& tap : to) tap.weight /= count;
   };
@@ -119,10 +141,11 @@ template <typename T>
 void CountSamples(OpCall& call, const Deformable& d, T* counts) {
   const int64_t per_class = d.p.out_channels / d.classes;
   for (int64_t i = 0; i < d.p.rois * d.p.out_channels * d.p.Cells(); ++i) {
-    const int64_t cell = i % d.p.Cells(), c = i / d.p.Cells() % d.p.out_channels, roi = i / d.p.Cells() / d.p.out_channels;
+    const int64_t cell = i % d.p.Cells(), c = i / d.p.Cells() % d.p.out_channels,
+                  roi = i / d.p.Cells() / d.p.out_channels;
     counts[i] = 0;
-    ForSamples(d, Data<T>(call.Arg(1)) + roi * 4, ShiftOf<T>(call, d, roi, c / per_class, cell), cell,
-               [&](const SamplePoint<T>&, const T*) { counts[i] += 1; });
+    ForSamples(d, Data<T>(call.Arg(1)) + roi * 4, ShiftOf<T>(call, d, roi, c / per_class, cell),
+               cell, [&](const SamplePoint<T>&, const T*) { counts[i] += 1; });
   }
 }
 
@@ -132,15 +155,19 @@ void TransBack(OpCall& call, const Deformable& d, const T* dout, T* dtrans) {
   const T deviation = static_cast<T>(static_cast<float>(d.deviation));
   std::fill_n(dtrans, Elements(call.Arg(2)), T{0});
   for (int64_t i = 0; i < d.p.rois * d.p.out_channels * d.p.Cells(); ++i) {
-    const int64_t cell = i % d.p.Cells(), c = i / d.p.Cells() % d.p.out_channels, roi = i / d.p.Cells() / d.p.out_channels, cls = c / per_class;
-    const T* plane = Data<T>(call.Arg(0)) + (d.p.image[static_cast<size_t>(roi)] * d.p.channels + d.ChannelOf(c, cell)) * d.p.Plane();
+    const int64_t cell = i % d.p.Cells(), c = i / d.p.Cells() % d.p.out_channels,
+                  roi = i / d.p.Cells() / d.p.out_channels, cls = c / per_class;
+    const T* plane =
+        Data<T>(call.Arg(0)) +
+        (d.p.image[static_cast<size_t>(roi)] * d.p.channels + d.ChannelOf(c, cell)) * d.p.Plane();
     T by_x = 0, by_y = 0, count = 0;
-    ForSamples(d, Data<T>(call.Arg(1)) + roi * 4, ShiftOf<T>(call, d, roi, cls, cell), cell, [&](const SamplePoint<T>& s, const T* side) {
-      const T v[4] = {plane[s.at[0]], plane[s.at[1]], plane[s.at[2]], plane[s.at[3]]};
-      by_x += ((v[1] - v[0]) * (1 - s.y) + (v[3] - v[2]) * s.y) * side[1];
-      by_y += ((v[2] - v[0]) * (1 - s.x) + (v[3] - v[1]) * s.x) * side[0];
-      count += 1;
-    });
+    ForSamples(d, Data<T>(call.Arg(1)) + roi * 4, ShiftOf<T>(call, d, roi, cls, cell), cell,
+               [&](const SamplePoint<T>& s, const T* side) {
+                 const T v[4] = {plane[s.at[0]], plane[s.at[1]], plane[s.at[2]], plane[s.at[3]]};
+                 by_x += ((v[1] - v[0]) * (1 - s.y) + (v[3] - v[2]) * s.y) * side[1];
+                 by_y += ((v[2] - v[0]) * (1 - s.x) + (v[3] - v[1]) * s.x) * side[0];
+                 count += 1;
+               });
     if (count == 0) continue;
     const int64_t at = d.ShiftAt(roi, cls, cell);
     dtrans[at] += by_x * deviation * dout[i] / count;
@@ -176,11 +203,14 @@ int32_t DeformablePsroiPoolingGrad(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &gradient = call.Arg(3);
   if (Elements(gradient) != d.p.rois * d.p.out_channels * d.p.Cells() || gradient.dtype != x.dtype)
     return call.Fail("'%s' has not the extents and type of the output", gradient.name);
-  if ((call.Has(4) && !call.Resize(call.Arg(4), x)) || (call.Has(5) && !call.Resize(call.Arg(5), call.Arg(2)))) return 1;
+  if ((call.Has(4) && !call.Resize(call.Arg(4), x)) ||
+      (call.Has(5) && !call.Resize(call.Arg(5), call.Arg(2))))
+    return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if (call.Has(4))
-      PoolRoisBack(call.context(), d.p, d.classes, Data<T>(gradient), Data<T>(call.Arg(4)), TapsOf<T>(call, d),
+      PoolRoisBack(call.context(), d.p, d.classes, Data<T>(gradient), Data<T>(call.Arg(4)),
+                   TapsOf<T>(call, d),
                    [&](int64_t c, int64_t cell) { return d.ChannelOf(c, cell); });
     if (!call.Has(5)) return 0;
     if (d.moved) TransBack(call, d, Data<T>(gradient), Data<T>(call.Arg(5)));

@@ -1,4 +1,5 @@
-// Assignment of true boxes to default boxes for training (Liu et al. 2016): bipartite_match, target_assign, mine_hard_examples.
+// Assignment of true boxes to default boxes for training (Liu et al. 2016): bipartite_match,
+// target_assign, mine_hard_examples.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -46,11 +47,13 @@ struct Matching {
   void BipartiteSorted() const {
     std::vector<int64_t> pairs(static_cast<size_t>(rows * columns));
     std::iota(pairs.begin(), pairs.end(), int64_t{0});
-    std::stable_sort(pairs.begin(), pairs.end(), [&](int64_t a, int64_t b) { return similarity[a] > similarity[b]; });
+    std::stable_sort(pairs.begin(), pairs.end(),
+                     [&](int64_t a, int64_t b) { return similarity[a] > similarity[b]; });
     std::vector<bool> taken(static_cast<size_t>(rows), false);
     for (int64_t pair : pairs) {
       const int64_t row = pair / columns, column = pair % columns;
-      if (!(similarity[pair] > 0) || row_of[column] != -1 || taken[static_cast<size_t>(row)]) continue;
+      if (!(similarity[pair] > 0) || row_of[column] != -1 || taken[static_cast<size_t>(row)])
+        continue;
       taken[static_cast<size_t>(row)] = true;
       row_of[column] = static_cast<int32_t>(row);
       value[column] = similarity[pair];
@@ -80,9 +83,11 @@ constexpr int64_t kManyRows = 130;
 int32_t BipartiteMatch(OpCall& call) {
   const DtBuffer& similarity = call.Arg(0);
   std::vector<Rows> images;
-  if (similarity.rank != 2 || !SequencesOf(call, similarity, images)) return call.Fail("'%s' must be a matrix", similarity.name);
+  if (similarity.rank != 2 || !SequencesOf(call, similarity, images))
+    return call.Fail("'%s' must be a matrix", similarity.name);
   const int64_t columns = similarity.dims[1], count = static_cast<int64_t>(images.size());
-  Output indices(call, 1, DType::kInt32, {count, columns}), values(call, 2, TypeOf(similarity), {count, columns});
+  Output indices(call, 1, DType::kInt32, {count, columns}),
+      values(call, 2, TypeOf(similarity), {count, columns});
   if (!indices.ok() || !values.ok()) return 1;
   return VisitFloat(call.context(), similarity, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -90,35 +95,45 @@ int32_t BipartiteMatch(OpCall& call) {
     std::fill_n(values.template data<T>(), count * columns, T{0});
     for (int64_t n = 0; n < count; ++n) {
       const Rows& rows = images[static_cast<size_t>(n)];
-      const Matching<T> m{Data<T>(similarity) + rows.begin * columns, rows.count(), columns, indices.template data<int32_t>() + n * columns,
+      const Matching<T> m{Data<T>(similarity) + rows.begin * columns, rows.count(), columns,
+                          indices.template data<int32_t>() + n * columns,
                           values.template data<T>() + n * columns};
       if (rows.count() < kManyRows) m.Bipartite();
       else m.BipartiteSorted();
-      if (call.Text(0) == "per_prediction") m.PerColumn(static_cast<T>(static_cast<float>(call.Real(1))));
+      if (call.Text(0) == "per_prediction")
+        m.PerColumn(static_cast<T>(static_cast<float>(call.Real(1))));
     }
     return 0;
   });
 }
 
-// X, MatchIndices, NegIndices; mismatch_value -> Out, OutWeight: Out[n, p] = X[row of image n, p], weight 1, where p has a row, else mismatch_value
-// and 0; the weight of those in NegIndices is 1.
+// X, MatchIndices, NegIndices; mismatch_value -> Out, OutWeight: Out[n, p] = X[row of image n, p],
+// weight 1, where p has a row, else mismatch_value and 0; the weight of those in NegIndices is 1.
 int32_t TargetAssign(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &match = call.Arg(1);
   std::vector<Rows> images;
   std::vector<int64_t> rows_of;
-  if (x.rank != 3 || match.rank != 2) return call.Fail("'%s' must have three dims and '%s' two", x.name, match.name);
+  if (x.rank != 3 || match.rank != 2)
+    return call.Fail("'%s' must have three dims and '%s' two", x.name, match.name);
   if (!SequencesOf(call, x, images) || !IntegersOf(call, match, rows_of)) return 1;
-  const int64_t count = match.dims[0], columns = match.dims[1], planes = x.dims[1], width = x.dims[2];
+  const int64_t count = match.dims[0], columns = match.dims[1], planes = x.dims[1],
+                width = x.dims[2];
   if (count != static_cast<int64_t>(images.size()) || planes < 1)
-    return call.Fail("'%s' has %zu images, '%s' %lld rows", x.name, images.size(), match.name, static_cast<long long>(count));
+    return call.Fail("'%s' has %zu images, '%s' %lld rows", x.name, images.size(), match.name,
+                     static_cast<long long>(count));
   std::vector<Rows> negatives;
   std::vector<int64_t> negative;
-  if (call.Has(2) && (!SequencesOf(call, call.Arg(2), negatives) || !IntegersOf(call, call.Arg(2), negative))) return 1;
+  if (call.Has(2) &&
+      (!SequencesOf(call, call.Arg(2), negatives) || !IntegersOf(call, call.Arg(2), negative)))
+    return 1;
   if (call.Has(2) && negatives.size() != images.size())
-    return call.Fail("'%s' has %zu images, expected %zu", call.Arg(2).name, negatives.size(), images.size());
+    return call.Fail("'%s' has %zu images, expected %zu", call.Arg(2).name, negatives.size(),
+                     images.size());
   // float32, or float64 in a program that is computed in it.
-  const DType real = call.Has(4) && TypeOf(call.Arg(4)) == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
-  Output out(call, 3, TypeOf(x), {count, columns, width}), weight(call, 4, real, {count, columns, 1});
+  const DType real =
+      call.Has(4) && TypeOf(call.Arg(4)) == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  Output out(call, 3, TypeOf(x), {count, columns, width}),
+      weight(call, 4, real, {count, columns, 1});
   if (!out.ok() || !weight.ok()) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
@@ -131,18 +146,21 @@ int32_t TargetAssign(OpCall& call) {
       const Rows& image = images[static_cast<size_t>(i / columns)];
       const int64_t row = rows_of[static_cast<size_t>(i)];
       if (row >= image.count())
-        return call.Fail("'%s' has the row %lld, the image has %lld", match.name, static_cast<long long>(row), static_cast<long long>(image.count()));
+        return call.Fail("'%s' has the row %lld, the image has %lld", match.name,
+                         static_cast<long long>(row), static_cast<long long>(image.count()));
       weigh(i, row >= 0);
       T* to = out.template data<T>() + i * width;
-      if (row >= 0) std::copy_n(Data<T>(x) + ((image.begin + row) * planes + i % columns % planes) * width, width, to);
+      if (row >= 0)
+        std::copy_n(Data<T>(x) + ((image.begin + row) * planes + i % columns % planes) * width,
+                    width, to);
       else std::fill_n(to, width, otherwise);
     }
     for (size_t n = 0; n < negatives.size(); ++n)
       for (int64_t i = negatives[n].begin; i < negatives[n].end; ++i) {
         const int64_t column = negative[static_cast<size_t>(i)];
         if (column < 0 || column >= columns)
-          return call.Fail("'%s' has the index %lld, out of range for %lld boxes", call.Arg(2).name, static_cast<long long>(column),
-                           static_cast<long long>(columns));
+          return call.Fail("'%s' has the index %lld, out of range for %lld boxes", call.Arg(2).name,
+                           static_cast<long long>(column), static_cast<long long>(columns));
         const int64_t at = static_cast<int64_t>(n) * columns + column;
         std::fill_n(out.template data<T>() + at * width, width, otherwise);
         weigh(at, true);
@@ -151,19 +169,24 @@ int32_t TargetAssign(OpCall& call) {
   });
 }
 
-// ClsLoss, LocLoss, MatchIndices, MatchDist; neg_pos_ratio, neg_dist_threshold, sample_size, mining_type -> NegIndices, UpdatedMatchIndices
+// ClsLoss, LocLoss, MatchIndices, MatchDist; neg_pos_ratio, neg_dist_threshold, sample_size,
+// mining_type -> NegIndices, UpdatedMatchIndices
 int32_t MineHardExamples(OpCall& call) {
   const DtBuffer &loss = call.Arg(0), &match = call.Arg(2), &distance = call.Arg(3);
   const std::string_view mining = call.Text(3);
   const bool hard = mining == "hard_example";
-  if (!hard && mining != "max_negative") return call.Fail("unknown mining_type '%s'", std::string(mining).c_str());
+  if (!hard && mining != "max_negative")
+    return call.Fail("unknown mining_type '%s'", std::string(mining).c_str());
   std::vector<int64_t> rows;
-  if (match.rank != 2 || TypeOf(match) != DType::kInt32 || !IntegersOf(call, match, rows)) return call.Fail("'%s' must be a matrix of int32", match.name);
+  if (match.rank != 2 || TypeOf(match) != DType::kInt32 || !IntegersOf(call, match, rows))
+    return call.Fail("'%s' must be a matrix of int32", match.name);
   const int64_t count = match.dims[0], columns = match.dims[1];
   const bool located = hard && call.Has(1);
-  if (Elements(loss) != count * columns || !SameShape(distance, match) || distance.dtype != loss.dtype ||
+  if (Elements(loss) != count * columns || !SameShape(distance, match) ||
+      distance.dtype != loss.dtype ||
       (located && (!SameShape(call.Arg(1), loss) || call.Arg(1).dtype != loss.dtype)))
-    return call.Fail("'%s' and '%s' have not the extents of '%s'", loss.name, distance.name, match.name);
+    return call.Fail("'%s' and '%s' have not the extents of '%s'", loss.name, distance.name,
+                     match.name);
   return VisitFloat(call.context(), loss, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     std::vector<int64_t> chosen, counts;
@@ -173,12 +196,19 @@ int32_t MineHardExamples(OpCall& call) {
       for (int64_t c = n * columns; c < (n + 1) * columns; ++c) {
         const int64_t row = rows[static_cast<size_t>(c)];
         positives += row != -1;
-        if (!hard && !(row == -1 && Data<T>(distance)[c] < static_cast<T>(static_cast<float>(call.Real(1))))) continue;
-        candidates.emplace_back(Data<T>(loss)[c] + (located ? Data<T>(call.Arg(1))[c] : T{0}), c - n * columns);
+        if (!hard &&
+            !(row == -1 && Data<T>(distance)[c] < static_cast<T>(static_cast<float>(call.Real(1)))))
+          continue;
+        candidates.emplace_back(Data<T>(loss)[c] + (located ? Data<T>(call.Arg(1))[c] : T{0}),
+                                c - n * columns);
       }
-      const double most = hard ? static_cast<double>(call.Int(2)) : static_cast<double>(positives) * static_cast<double>(static_cast<float>(call.Real(0)));
-      const auto take = static_cast<size_t>(std::max(0.0, std::min(most, static_cast<double>(candidates.size()))));
-      std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+      const double most = hard ? static_cast<double>(call.Int(2))
+                               : static_cast<double>(positives) *
+                                     static_cast<double>(static_cast<float>(call.Real(0)));
+      const auto take = static_cast<size_t>(
+          std::max(0.0, std::min(most, static_cast<double>(candidates.size()))));
+      std::stable_sort(candidates.begin(), candidates.end(),
+                       [](const auto& a, const auto& b) { return a.first > b.first; });
       std::vector<bool> taken(static_cast<size_t>(columns), false);
       for (size_t i = 0; i < take; ++i) taken[static_cast<size_t>(candidates[i].second)] = true;
       const size_t before = chosen.size();
@@ -190,7 +220,9 @@ int32_t MineHardExamples(OpCall& call) {
       }
       counts.push_back(static_cast<int64_t>(chosen.size() - before));
     }
-    Output negatives(call, 4, DType::kInt32, {static_cast<int64_t>(chosen.size()), 1}, LodOfCounts(counts)), updated(call, 5, DType::kInt32, {count, columns});
+    Output negatives(call, 4, DType::kInt32, {static_cast<int64_t>(chosen.size()), 1},
+                     LodOfCounts(counts)),
+        updated(call, 5, DType::kInt32, {count, columns});
     if (!negatives.ok() || !updated.ok()) return 1;
     std::copy(chosen.begin(), chosen.end(), negatives.template data<int32_t>());
     std::copy(rows.begin(), rows.end(), updated.template data<int32_t>());

@@ -1,5 +1,5 @@
-// matrix_nms (Wang et al. 2020): scores of a class fall with the overlap of a box with better ones, relative to how much these overlap still better
-// ones; nothing is left out greedily.
+// matrix_nms (Wang et al. 2020): scores of a class fall with the overlap of a box with better ones,
+// relative to how much these overlap still better ones; nothing is left out greedily.
 #include <cmath>
 
 #include "runtime/kernels/cpu/ops/detection/boxes.h"
@@ -16,7 +16,10 @@ struct Decay {
   bool gaussian, pixels;
   int64_t top;
 
-  T operator()(T overlap, T most) const { return gaussian ? std::exp((most * most - overlap * overlap) * sigma) : (1 - overlap) / (1 - most); }
+  T operator()(T overlap, T most) const {
+    return gaussian ? std::exp((most * most - overlap * overlap) * sigma)
+                    : (1 - overlap) / (1 - most);
+  }
 };
 
 template <typename T>
@@ -26,8 +29,10 @@ struct Found {
 };
 
 template <typename T>
-void OneClass(const Decay<T>& rules, const T* boxes, int64_t size, const T* scores, int64_t count, int64_t label, std::vector<Found<T>>& found) {
-  const auto order = ByScore(scores, count, rules.top, [&](int64_t i) { return scores[i] > rules.score; });
+void OneClass(const Decay<T>& rules, const T* boxes, int64_t size, const T* scores, int64_t count,
+              int64_t label, std::vector<Found<T>>& found) {
+  const auto order =
+      ByScore(scores, count, rules.top, [&](int64_t i) { return scores[i] > rules.score; });
   std::vector<T> most(order.size(), T{0}), overlaps(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
     T factor = 1;
@@ -43,17 +48,22 @@ void OneClass(const Decay<T>& rules, const T* boxes, int64_t size, const T* scor
 
 }  // namespace
 
-// BBoxes, Scores; background_label, score_threshold, post_threshold, nms_top_k, keep_top_k, normalized, use_gaussian, gaussian_sigma, @version
+// BBoxes, Scores; background_label, score_threshold, post_threshold, nms_top_k, keep_top_k,
+// normalized, use_gaussian, gaussian_sigma, @version
 // -> Out, Index, RoisNum
 int32_t MatrixNms(OpCall& call) {
   const DtBuffer &boxes = call.Arg(0), &scores = call.Arg(1);
   DtBuffer &out = call.Arg(2), &index = call.Arg(3);
-  if (boxes.rank != 3 || scores.rank != 3 || boxes.dims[0] != scores.dims[0] || boxes.dims[1] != scores.dims[2] || boxes.dims[2] < 4 ||
-      boxes.dtype != scores.dtype)
-    return call.Fail("'%s' must be [batch, boxes, 4] and '%s' [batch, classes, boxes], of one element type", boxes.name, scores.name);
+  if (boxes.rank != 3 || scores.rank != 3 || boxes.dims[0] != scores.dims[0] ||
+      boxes.dims[1] != scores.dims[2] || boxes.dims[2] < 4 || boxes.dtype != scores.dtype)
+    return call.Fail(
+        "'%s' must be [batch, boxes, 4] and '%s' [batch, classes, boxes], of one element type",
+        boxes.name, scores.name);
   return VisitFloat(call.context(), boxes, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
-    const auto single = [&](int attr) { return static_cast<T>(static_cast<float>(call.Real(attr))); };
+    const auto single = [&](int attr) {
+      return static_cast<T>(static_cast<float>(call.Real(attr)));
+    };
     const Decay<T> rules{single(1), single(2), single(7), call.Bool(6), !call.Bool(5), call.Int(3)};
     const int64_t count = boxes.dims[1], size = boxes.dims[2], classes = scores.dims[1];
     std::vector<T> rows;
@@ -61,13 +71,18 @@ int32_t MatrixNms(OpCall& call) {
     for (int64_t n = 0; n < boxes.dims[0]; ++n) {
       std::vector<Found<T>> found;
       for (int64_t c = 0; c < classes; ++c)
-        if (c != call.Int(0)) OneClass(rules, Data<T>(boxes) + n * count * size, size, Data<T>(scores) + (n * classes + c) * count, count, c, found);
-      std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
-      if (call.Int(4) >= 0 && static_cast<int64_t>(found.size()) > call.Int(4)) found.resize(static_cast<size_t>(call.Int(4)));
+        if (c != call.Int(0))
+          OneClass(rules, Data<T>(boxes) + n * count * size, size,
+                   Data<T>(scores) + (n * classes + c) * count, count, c, found);
+      std::stable_sort(found.begin(), found.end(),
+                       [](const auto& a, const auto& b) { return a.score > b.score; });
+      if (call.Int(4) >= 0 && static_cast<int64_t>(found.size()) > call.Int(4))
+        found.resize(static_cast<size_t>(call.Int(4)));
       for (const Found<T>& f : found) {
         places.push_back(n * count + f.index);
         rows.insert(rows.end(), {static_cast<T>(f.label), f.score});
-        rows.insert(rows.end(), Data<T>(boxes) + places.back() * size, Data<T>(boxes) + (places.back() + 1) * size);
+        rows.insert(rows.end(), Data<T>(boxes) + places.back() * size,
+                    Data<T>(boxes) + (places.back() + 1) * size);
       }
       counts.push_back(static_cast<int64_t>(found.size()));
     }
@@ -82,8 +97,10 @@ int32_t MatrixNms(OpCall& call) {
     if (call.Has(3)) {
       if (!call.Resize(index, {total, 1})) return 1;
       OpCall::SetLod(index, lod);
-      const int32_t failed =
-          VisitIndex(call.context(), index, [&](auto kind) { return std::copy(places.begin(), places.end(), Data<typename decltype(kind)::type>(index)), 0; });
+      const int32_t failed = VisitIndex(call.context(), index, [&](auto kind) {
+        return std::copy(places.begin(), places.end(), Data<typename decltype(kind)::type>(index)),
+               0;
+      });
       if (failed != 0) return failed;
     }
     return !call.Has(4) || WriteCounts(call, call.Arg(4), counts) ? 0 : 1;

@@ -1,6 +1,7 @@
-// roi_perspective_transform and its gradient: quadrilaterals of a feature map drawn upright (the framework's operator documentation; Heckbert 1989).
-// The corners of a region, top left first and clockwise, map to those of the output; the output keeps the region's proportions, the rest of
-// its width is 0. Slots X, ROIs; attributes spatial_scale, transformed_height, transformed_width.
+// roi_perspective_transform and its gradient: quadrilaterals of a feature map drawn upright (the
+// framework's operator documentation; Heckbert 1989). The corners of a region, top left first and
+// clockwise, map to those of the output; the output keeps the region's proportions, the rest of its
+// width is 0. Slots X, ROIs; attributes spatial_scale, transformed_height, transformed_width.
 #include <array>
 #include <cmath>
 
@@ -26,7 +27,8 @@ struct Quad {
   std::array<T, 4> x, y;
 };
 
-// Whether a place is on the border of a quadrilateral, or inside of it: an edge to its right is crossed an odd number of times.
+// Whether a place is on the border of a quadrilateral, or inside of it: an edge to its right is
+// crossed an odd number of times.
 template <typename T>
 bool Inside(const Quad<T>& q, T x, T y) {
   bool odd = false;
@@ -34,7 +36,9 @@ bool Inside(const Quad<T>& q, T x, T y) {
     const size_t next = (i + 1) % 4;
     const T low = std::min(q.y[i], q.y[next]), high = std::max(q.y[i], q.y[next]);
     if (Same(q.y[i], q.y[next])) {
-      if (Same(y, q.y[i]) && Same(y, q.y[next]) && AtLeast(x, std::min(q.x[i], q.x[next])) && AtLeast(std::max(q.x[i], q.x[next]), x)) return true;
+      if (Same(y, q.y[i]) && Same(y, q.y[next]) && AtLeast(x, std::min(q.x[i], q.x[next])) &&
+          AtLeast(std::max(q.x[i], q.x[next]), x))
+        return true;
       continue;
     }
     const T crossing = (y - q.y[i]) * (q.x[next] - q.x[i]) / (q.y[next] - q.y[i]) + q.x[i];
@@ -50,14 +54,19 @@ using Matrix = std::array<T, 9>;
 
 template <typename T>
 Matrix<T> MatrixOf(const Quad<T>& q, int64_t height, int64_t width) {
-  const auto side = [&](size_t i, size_t j) { return std::sqrt((q.x[i] - q.x[j]) * (q.x[i] - q.x[j]) + (q.y[i] - q.y[j]) * (q.y[i] - q.y[j])); };
+  const auto side = [&](size_t i, size_t j) {
+    return std::sqrt((q.x[i] - q.x[j]) * (q.x[i] - q.x[j]) + (q.y[i] - q.y[j]) * (q.y[i] - q.y[j]));
+  };
   const T tall = (side(1, 2) + side(3, 0)) / 2, wide = (side(0, 1) + side(2, 3)) / 2;
   const int64_t rows = std::max<int64_t>(2, height);
-  const double natural = std::round(static_cast<double>(wide * static_cast<T>(rows - 1) / tall)) + 1;
-  const auto columns = static_cast<int64_t>(std::max(2.0, std::min(static_cast<double>(width), natural)));
-  const T dx1 = q.x[1] - q.x[2], dx2 = q.x[3] - q.x[2], dx3 = q.x[0] - q.x[1] + q.x[2] - q.x[3], dy1 = q.y[1] - q.y[2], dy2 = q.y[3] - q.y[2],
-          dy3 = q.y[0] - q.y[1] + q.y[2] - q.y[3];
-  const T scale = dx1 * dy2 - dx2 * dy1 + static_cast<T>(1e-5), w = static_cast<T>(columns - 1), h = static_cast<T>(rows - 1);
+  const double natural =
+      std::round(static_cast<double>(wide * static_cast<T>(rows - 1) / tall)) + 1;
+  const auto columns =
+      static_cast<int64_t>(std::max(2.0, std::min(static_cast<double>(width), natural)));
+  const T dx1 = q.x[1] - q.x[2], dx2 = q.x[3] - q.x[2], dx3 = q.x[0] - q.x[1] + q.x[2] - q.x[3],
+          dy1 = q.y[1] - q.y[2], dy2 = q.y[3] - q.y[2], dy3 = q.y[0] - q.y[1] + q.y[2] - q.y[3];
+  const T scale = dx1 * dy2 - dx2 * dy1 + static_cast<T>(1e-5), w = static_cast<T>(columns - 1),
+          h = static_cast<T>(rows - 1);
   Matrix<T> m;
   m[6] = (dx3 * dy2 - dx2 * dy3) / scale / w;
   m[7] = (dx1 * dy3 - dx3 * dy1) / scale / h;
@@ -75,7 +84,8 @@ Matrix<T> MatrixOf(const Quad<T>& q, int64_t height, int64_t width) {
 template <typename T>
 bool Neighbours(T place, int64_t extent, int64_t (&at)[2], T& share) {
   const T half = static_cast<T>(0.5);
-  if (!(place > -half) || AtLeast(-half, place) || AtLeast(place, static_cast<T>(extent) - half)) return false;
+  if (!(place > -half) || AtLeast(-half, place) || AtLeast(place, static_cast<T>(extent) - half))
+    return false;
   if (AtLeast(T{0}, place)) place = 0;
   at[0] = std::min(static_cast<int64_t>(std::floor(place)), extent - 1);
   at[1] = std::min(at[0] + 1, extent - 1);
@@ -103,11 +113,15 @@ class Transform {
 
   void operator()(int64_t roi, int64_t cell, int64_t, std::vector<Tap<T>>& to) const {
     const Matrix<T>& m = matrix(roi);
-    const T column = static_cast<T>(cell % p_.out_w), row = static_cast<T>(cell / p_.out_w), depth = m[6] * column + m[7] * row + m[8];
-    const T x = (m[0] * column + m[1] * row + m[2]) / depth, y = (m[3] * column + m[4] * row + m[5]) / depth;
+    const T column = static_cast<T>(cell % p_.out_w), row = static_cast<T>(cell / p_.out_w),
+            depth = m[6] * column + m[7] * row + m[8];
+    const T x = (m[0] * column + m[1] * row + m[2]) / depth,
+            y = (m[3] * column + m[4] * row + m[5]) / depth;
     int64_t rows[2], columns[2];
     T down, right;
-    if (!Inside(quads_[static_cast<size_t>(roi)], x, y) || !Neighbours(x, p_.width, columns, right) || !Neighbours(y, p_.height, rows, down)) return;
+    if (!Inside(quads_[static_cast<size_t>(roi)], x, y) ||
+        !Neighbours(x, p_.width, columns, right) || !Neighbours(y, p_.height, rows, down))
+      return;
     to.push_back({rows[0] * p_.width + columns[0], (1 - down) * (1 - right)});
     to.push_back({rows[0] * p_.width + columns[1], (1 - down) * right});
     to.push_back({rows[1] * p_.width + columns[0], down * (1 - right)});
@@ -121,23 +135,28 @@ class Transform {
 };
 
 bool Read(OpCall& call, Pooled& p) {
-  if (!ReadPooled(call, call.Arg(0), call.Arg(1), 8, -1, -1, p) || !ReadCells(call, call.Int(1), call.Int(2), p)) return false;
+  if (!ReadPooled(call, call.Arg(0), call.Arg(1), 8, -1, -1, p) ||
+      !ReadCells(call, call.Int(1), call.Int(2), p))
+    return false;
   p.out_channels = p.channels;
   return true;
 }
 
 constexpr auto kSameChannel = [](int64_t c, int64_t) { return c; };
 
-// Up to four neighbours of each cell and their weights, as the framework keeps them for its gradient: −1 and 0 where there are none.
+// Up to four neighbours of each cell and their weights, as the framework keeps them for its
+// gradient: −1 and 0 where there are none.
 template <typename T>
-void WriteTaps(const Pooled& p, const Transform<T>& transform, int32_t* mask, int32_t* places, T* weights) {
+void WriteTaps(const Pooled& p, const Transform<T>& transform, int32_t* mask, int32_t* places,
+               T* weights) {
   std::vector<Tap<T>> taps;
   for (int64_t i = 0; i < p.rois * p.Cells(); ++i) {
     taps.clear();
     transform(i / p.Cells(), i % p.Cells(), 0, taps);
     mask[i] = taps.empty() ? 0 : 1;
     for (size_t k = 0; k < 4; ++k) {
-      places[i * 4 + static_cast<int64_t>(k)] = k < taps.size() ? static_cast<int32_t>(taps[k].at) : -1;
+      places[i * 4 + static_cast<int64_t>(k)] =
+          k < taps.size() ? static_cast<int32_t>(taps[k].at) : -1;
       weights[i * 4 + static_cast<int64_t>(k)] = k < taps.size() ? taps[k].weight : T{0};
     }
   }
@@ -151,17 +170,21 @@ int32_t RoiPerspectiveTransform(OpCall& call) {
   if (!Read(call, p)) return 1;
   const DtBuffer& x = call.Arg(0);
   const Lod lod = OpCall::LodOf(call.Arg(1));
-  Output out(call, 2, TypeOf(x), {p.rois, p.out_channels, p.out_h, p.out_w}, lod), mask(call, 3, DType::kInt32, {p.rois, 1, p.out_h, p.out_w}),
+  Output out(call, 2, TypeOf(x), {p.rois, p.out_channels, p.out_h, p.out_w}, lod),
+      mask(call, 3, DType::kInt32, {p.rois, 1, p.out_h, p.out_w}),
       matrix(call, 4, TypeOf(x), {p.rois, 9});
-  Output places(call, 5, DType::kInt32, {p.rois * p.Cells(), 4}), weights(call, 6, TypeOf(x), {p.rois * p.Cells(), 4});
+  Output places(call, 5, DType::kInt32, {p.rois * p.Cells(), 4}),
+      weights(call, 6, TypeOf(x), {p.rois * p.Cells(), 4});
   for (const Output* o : {&out, &mask, &matrix, &places, &weights})
     if (!o->ok()) return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const Transform<T> transform(call, p);
     PoolRois(call.context(), p, 1, Data<T>(x), out.template data<T>(), transform, kSameChannel);
-    WriteTaps(p, transform, mask.template data<int32_t>(), places.template data<int32_t>(), weights.template data<T>());
-    for (int64_t roi = 0; roi < p.rois; ++roi) std::copy_n(transform.matrix(roi).begin(), 9, matrix.template data<T>() + roi * 9);
+    WriteTaps(p, transform, mask.template data<int32_t>(), places.template data<int32_t>(),
+              weights.template data<T>());
+    for (int64_t roi = 0; roi < p.rois; ++roi)
+      std::copy_n(transform.matrix(roi).begin(), 9, matrix.template data<T>() + roi * 9);
     return 0;
   });
 }
@@ -176,7 +199,8 @@ int32_t RoiPerspectiveTransformGrad(OpCall& call) {
   if (!call.Resize(call.Arg(3), call.Arg(0))) return 1;
   return VisitFloat(call.context(), call.Arg(0), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    PoolRoisBack(call.context(), p, 1, Data<T>(gradient), Data<T>(call.Arg(3)), Transform<T>(call, p), kSameChannel);
+    PoolRoisBack(call.context(), p, 1, Data<T>(gradient), Data<T>(call.Arg(3)),
+                 Transform<T>(call, p), kSameChannel);
     return 0;
   });
 }

@@ -1,4 +1,5 @@
-// Overlap of convex polygons given as x1, y1, x2, y2, …: text boxes of multiclass_nms and locality_aware_nms.
+// Overlap of convex polygons given as x1, y1, x2, y2, …: text boxes of multiclass_nms and
+// locality_aware_nms.
 #pragma once
 
 #include <cmath>
@@ -53,7 +54,8 @@ Polygon<T> Intersect(Polygon<T> subject, const Polygon<T>& window) {
       if (side_a >= 0) inside.push_back(a);
       if ((side_a > 0 && side_b < 0) || (side_a < 0 && side_b > 0)) {
         const T share = side_a / (side_a - side_b);
-        inside.emplace_back(a.first + share * (b.first - a.first), a.second + share * (b.second - a.second));
+        inside.emplace_back(a.first + share * (b.first - a.first),
+                            a.second + share * (b.second - a.second));
       }
     }
     subject = std::move(inside);
@@ -64,7 +66,8 @@ Polygon<T> Intersect(Polygon<T> subject, const Polygon<T>& window) {
 // Intersection over union.
 template <typename T>
 T PolygonOverlap(const Polygon<T>& a, const Polygon<T>& b) {
-  const T area_a = std::fabs(SignedArea(a)), area_b = std::fabs(SignedArea(b)), common = std::fabs(SignedArea(Intersect(a, b)));
+  const T area_a = std::fabs(SignedArea(a)), area_b = std::fabs(SignedArea(b)),
+          common = std::fabs(SignedArea(Intersect(a, b)));
   if (area_a == 0 || area_b == 0 || common == 0) return 0;
   return common / (area_a + area_b - common);
 }

@@ -1,4 +1,5 @@
-// Regions of interest pooled from a feature map, for the ops whose output is a weighted sum over elements of one plane of X:
+// Regions of interest pooled from a feature map, for the ops whose output is a weighted sum over
+// elements of one plane of X:
 //   Out[roi, c, cell] = Σ_k weight_k · X[image of roi, channel(c, cell), at_k]
 // An op says what the taps of a cell are; the sum and its gradient by X are here. Used by roi_*.cc.
 #pragma once
@@ -19,9 +20,11 @@ struct Pooled {
   int64_t Plane() const { return height * width; }
 };
 
-// Reads extents of X and the regions, each `columns` numbers of X's type. Images by RoisNum (`counts_slot`), else offsets in RoisLod
+// Reads extents of X and the regions, each `columns` numbers of X's type. Images by RoisNum
+// (`counts_slot`), else offsets in RoisLod
 // (`offsets_slot`), else the LoD of the regions; -1 for slots that the op lacks.
-bool ReadPooled(OpCall& call, const DtBuffer& x, const DtBuffer& rois, int64_t columns, int offsets_slot, int counts_slot, Pooled& p);
+bool ReadPooled(OpCall& call, const DtBuffer& x, const DtBuffer& rois, int64_t columns,
+                int offsets_slot, int counts_slot, Pooled& p);
 
 // Attributes pooled_height and pooled_width, checked.
 bool ReadCells(OpCall& call, int64_t out_h, int64_t out_w, Pooled& p);
@@ -35,7 +38,8 @@ struct Tap {
 // Groups of output channels share their taps: `groups` of them, of out_channels / groups each.
 //   taps(roi, cell, group, std::vector<Tap<T>>& to)     channel(c, cell) of X
 template <typename T, typename Taps, typename Channel>
-void PoolRois(DtContext* context, const Pooled& p, int64_t groups, const T* x, T* out, Taps&& taps, Channel&& channel) {
+void PoolRois(DtContext* context, const Pooled& p, int64_t groups, const T* x, T* out, Taps&& taps,
+              Channel&& channel) {
   const int64_t per_group = p.out_channels / groups;
   Parallel(context, p.rois, 1, [&](int64_t lo, int64_t n) {
     std::vector<Tap<T>> found;
@@ -45,7 +49,8 @@ void PoolRois(DtContext* context, const Pooled& p, int64_t groups, const T* x, T
         found.clear();
         taps(roi, cell, group, found);
         for (int64_t c = group * per_group; c < (group + 1) * per_group; ++c) {
-          const T* plane = x + (p.image[static_cast<size_t>(roi)] * p.channels + channel(c, cell)) * p.Plane();
+          const T* plane =
+              x + (p.image[static_cast<size_t>(roi)] * p.channels + channel(c, cell)) * p.Plane();
           T sum = 0;
           for (const Tap<T>& tap : found) sum += tap.weight * plane[tap.at];
           out[(roi * p.out_channels + c) * p.Cells() + cell] = sum;
@@ -56,7 +61,8 @@ void PoolRois(DtContext* context, const Pooled& p, int64_t groups, const T* x, T
 
 // dX, image by image, its regions in order: the same sum for any number of threads.
 template <typename T, typename Taps, typename Channel>
-void PoolRoisBack(DtContext* context, const Pooled& p, int64_t groups, const T* dout, T* dx, Taps&& taps, Channel&& channel) {
+void PoolRoisBack(DtContext* context, const Pooled& p, int64_t groups, const T* dout, T* dx,
+                  Taps&& taps, Channel&& channel) {
   const int64_t per_group = p.out_channels / groups, sample = p.channels * p.Plane();
   Parallel(context, p.batch, 1, [&](int64_t lo, int64_t n) {
     std::vector<Tap<T>> found;

@@ -1,5 +1,6 @@
-// Grids of default boxes over a feature map: prior_box (Liu et al. 2016), density_prior_box (Zhang et al. 2017, FaceBoxes) and
-// anchor_generator (Ren et al. 2015). Output [H, W, boxes of a cell, 4] and as many variances.
+// Grids of default boxes over a feature map: prior_box (Liu et al. 2016), density_prior_box (Zhang
+// et al. 2017, FaceBoxes) and anchor_generator (Ren et al. 2015). Output [H, W, boxes of a cell, 4]
+// and as many variances.
 #include <algorithm>
 #include <cmath>
 
@@ -21,7 +22,9 @@ std::vector<float> Ratios(absl::Span<const double> given, bool flip) {
   std::vector<float> ratios = {1.0F};
   for (double value : given) {
     const auto ratio = static_cast<float>(value);
-    if (std::any_of(ratios.begin(), ratios.end(), [&](float known) { return std::fabs(ratio - known) < kSame; })) continue;
+    if (std::any_of(ratios.begin(), ratios.end(),
+                    [&](float known) { return std::fabs(ratio - known) < kSame; }))
+      continue;
     ratios.push_back(ratio);
     if (flip) ratios.push_back(1.0F / ratio);
   }
@@ -53,7 +56,8 @@ std::vector<CellBox<T>> PriorCell(OpCall& call) {
 }
 
 template <typename T>
-std::vector<CellBox<T>> DensityCell(absl::Span<const double> sizes, absl::Span<const double> ratios, absl::Span<const int64_t> densities, int64_t step) {
+std::vector<CellBox<T>> DensityCell(absl::Span<const double> sizes, absl::Span<const double> ratios,
+                                    absl::Span<const int64_t> densities, int64_t step) {
   std::vector<CellBox<T>> boxes;
   for (size_t s = 0; s < sizes.size(); ++s) {
     const int64_t shift = step / densities[s];
@@ -61,9 +65,11 @@ std::vector<CellBox<T>> DensityCell(absl::Span<const double> sizes, absl::Span<c
       const T root = std::sqrt(static_cast<T>(ratio)), size = static_cast<T>(sizes[s]);
       for (int64_t i = 0; i < densities[s] * densities[s]; ++i) {
         const auto place = [&](int64_t n) {
-          return static_cast<T>(-static_cast<double>(step) / 2. + static_cast<double>(shift) / 2. + static_cast<double>(n * shift));
+          return static_cast<T>(-static_cast<double>(step) / 2. + static_cast<double>(shift) / 2. +
+                                static_cast<double>(n * shift));
         };
-        boxes.push_back({size * root / 2, size / root / 2, place(i % densities[s]), place(i / densities[s])});
+        boxes.push_back(
+            {size * root / 2, size / root / 2, place(i % densities[s]), place(i / densities[s])});
       }
     }
   }
@@ -86,10 +92,18 @@ struct Grid {
 template <typename T>
 bool ReadGrid(OpCall& call, double step_w, double step_h, double offset, Grid<T>& g) {
   const DtBuffer &input = call.Arg(0), &image = call.Arg(1);
-  if (input.rank != 4 || image.rank != 4 || input.dims[2] < 1 || input.dims[3] < 1 || image.dims[2] < 1 || image.dims[3] < 1)
-    return call.Fail("'%s' and '%s' must have four dims, none of them empty", input.name, image.name), false;
-  g = {input.dims[2],          input.dims[3],          static_cast<T>(image.dims[3]), static_cast<T>(image.dims[2]),
-       static_cast<T>(step_w), static_cast<T>(step_h), static_cast<T>(offset)};
+  if (input.rank != 4 || image.rank != 4 || input.dims[2] < 1 || input.dims[3] < 1 ||
+      image.dims[2] < 1 || image.dims[3] < 1)
+    return call.Fail("'%s' and '%s' must have four dims, none of them empty", input.name,
+                     image.name),
+           false;
+  g = {input.dims[2],
+       input.dims[3],
+       static_cast<T>(image.dims[3]),
+       static_cast<T>(image.dims[2]),
+       static_cast<T>(step_w),
+       static_cast<T>(step_h),
+       static_cast<T>(offset)};
   if (step_w != 0 && step_h != 0) return true;
   g.step_w = g.image_w / static_cast<T>(g.width);
   g.step_h = g.image_h / static_cast<T>(g.height);
@@ -99,13 +113,15 @@ bool ReadGrid(OpCall& call, double step_w, double step_h, double offset, Grid<T>
 // [height, width, count, 4] or [height · width · count, 4].
 std::vector<int64_t> PriorDims(int64_t height, int64_t width, size_t count, bool flat) {
   const auto n = static_cast<int64_t>(count);
-  return flat ? std::vector<int64_t>{height * width * n, 4} : std::vector<int64_t>{height, width, n, 4};
+  return flat ? std::vector<int64_t>{height * width * n, 4}
+              : std::vector<int64_t>{height, width, n, 4};
 }
 
 template <typename T>
 int32_t FillVariances(OpCall& call, const DtBuffer& out, absl::Span<const double> variances) {
   if (variances.size() != 4) return call.Fail("%zu variances, expected 4", variances.size());
-  for (int64_t i = 0, n = Elements(out); i < n; ++i) Data<T>(out)[i] = static_cast<T>(variances[static_cast<size_t>(i % 4)]);
+  for (int64_t i = 0, n = Elements(out); i < n; ++i)
+    Data<T>(out)[i] = static_cast<T>(variances[static_cast<size_t>(i % 4)]);
   return 0;
 }
 
@@ -113,10 +129,12 @@ template <typename T>
 void FillBoxes(const Grid<T>& g, const std::vector<CellBox<T>>& cell, bool clip, T* out) {
   for (int64_t h = 0; h < g.height; ++h)
     for (int64_t w = 0; w < g.width; ++w) {
-      const T x = (static_cast<T>(w) + g.offset) * g.step_w, y = (static_cast<T>(h) + g.offset) * g.step_h;
+      const T x = (static_cast<T>(w) + g.offset) * g.step_w,
+              y = (static_cast<T>(h) + g.offset) * g.step_h;
       for (const CellBox<T>& box : cell) {
-        const T values[] = {(x + box.shift_x - box.half_w) / g.image_w, (y + box.shift_y - box.half_h) / g.image_h, (x + box.shift_x + box.half_w) / g.image_w,
-                            (y + box.shift_y + box.half_h) / g.image_h};
+        const T values[] = {
+            (x + box.shift_x - box.half_w) / g.image_w, (y + box.shift_y - box.half_h) / g.image_h,
+            (x + box.shift_x + box.half_w) / g.image_w, (y + box.shift_y + box.half_h) / g.image_h};
         for (T value : values) *out++ = clip ? Clip01(value) : value;
       }
     }
@@ -124,7 +142,8 @@ void FillBoxes(const Grid<T>& g, const std::vector<CellBox<T>>& cell, bool clip,
 
 }  // namespace
 
-// Input, Image; min_sizes, max_sizes, aspect_ratios, variances, flip, clip, step_w, step_h, offset, min_max_aspect_ratios_order -> Boxes, Variances
+// Input, Image; min_sizes, max_sizes, aspect_ratios, variances, flip, clip, step_w, step_h, offset,
+// min_max_aspect_ratios_order -> Boxes, Variances
 int32_t PriorBox(OpCall& call) {
   return VisitFloat(call.context(), call.Arg(0), [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
@@ -139,16 +158,18 @@ int32_t PriorBox(OpCall& call) {
   });
 }
 
-// Input, Image; variances, clip, flatten_to_2d, step_w, step_h, offset, fixed_sizes, fixed_ratios, densities -> Boxes, Variances.
-// Boxes are cut at the image whether clipped or not.
+// Input, Image; variances, clip, flatten_to_2d, step_w, step_h, offset, fixed_sizes, fixed_ratios,
+// densities -> Boxes, Variances. Boxes are cut at the image whether clipped or not.
 int32_t DensityPriorBox(OpCall& call) {
   const auto sizes = call.Reals(6), ratios = call.Reals(7);
   const auto densities = call.Ints(8);
   constexpr int64_t kMostDensity = 1 << 10;
-  if (densities.size() != sizes.size()) return call.Fail("%zu densities for %zu sizes", densities.size(), sizes.size());
+  if (densities.size() != sizes.size())
+    return call.Fail("%zu densities for %zu sizes", densities.size(), sizes.size());
   for (int64_t density : densities)
     if (density < 1 || density > kMostDensity)
-      return call.Fail("a density is %lld, expected 1 to %lld", static_cast<long long>(density), static_cast<long long>(kMostDensity));
+      return call.Fail("a density is %lld, expected 1 to %lld", static_cast<long long>(density),
+                       static_cast<long long>(kMostDensity));
   return VisitFloat(call.context(), call.Arg(0), [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     Grid<T> g;
@@ -171,21 +192,25 @@ int32_t DensityPriorBox(OpCall& call) {
 int32_t AnchorGenerator(OpCall& call) {
   const DtBuffer& input = call.Arg(0);
   const auto sizes = call.Reals(0), ratios = call.Reals(1), stride = call.Reals(3);
-  if (input.rank != 4 || stride.size() != 2) return call.Fail("'%s' must have four dims, and stride two numbers", input.name);
+  if (input.rank != 4 || stride.size() != 2)
+    return call.Fail("'%s' must have four dims, and stride two numbers", input.name);
   const int64_t height = input.dims[2], width = input.dims[3];
   const std::vector<int64_t> dims = PriorDims(height, width, sizes.size() * ratios.size(), false);
   Output anchors(call, 1, TypeOf(input), dims), variances(call, 2, TypeOf(input), dims);
   if (!anchors.ok() || !variances.ok()) return 1;
   return VisitFloat(call.context(), input, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
-    const T stride_w = static_cast<T>(stride[0]), stride_h = static_cast<T>(stride[1]), offset = static_cast<T>(call.Real(4));
+    const T stride_w = static_cast<T>(stride[0]), stride_h = static_cast<T>(stride[1]),
+            offset = static_cast<T>(call.Real(4));
     T* out = anchors.template data<T>();
     for (int64_t h = 0; h < height; ++h)
       for (int64_t w = 0; w < width; ++w) {
-        const T x = static_cast<T>(w) * stride_w + offset * (stride_w - 1), y = static_cast<T>(h) * stride_h + offset * (stride_h - 1);
+        const T x = static_cast<T>(w) * stride_w + offset * (stride_w - 1),
+                y = static_cast<T>(h) * stride_h + offset * (stride_h - 1);
         for (double ratio : ratios)
           for (double size : sizes) {
-            const T base_w = std::round(std::sqrt(stride_w * stride_h / static_cast<T>(ratio))), base_h = std::round(base_w * static_cast<T>(ratio));
+            const T base_w = std::round(std::sqrt(stride_w * stride_h / static_cast<T>(ratio))),
+                    base_h = std::round(base_w * static_cast<T>(ratio));
             const T half_w = static_cast<T>(0.5) * (static_cast<T>(size) / stride_w * base_w - 1),
                     half_h = static_cast<T>(0.5) * (static_cast<T>(size) / stride_h * base_h - 1);
             for (T value : {x - half_w, y - half_h, x + half_w, y + half_h}) *out++ = value;

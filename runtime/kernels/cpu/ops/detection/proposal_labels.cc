@@ -1,5 +1,6 @@
-// generate_proposal_labels (Girshick 2015): samples of the proposed regions and the true boxes, with their classes and what takes them to their
-// box. A region is an object's from an overlap of fg_thresh on, background in [bg_thresh_lo, bg_thresh_hi).
+// generate_proposal_labels (Girshick 2015): samples of the proposed regions and the true boxes,
+// with their classes and what takes them to their box. A region is an object's from an overlap of
+// fg_thresh on, background in [bg_thresh_lo, bg_thresh_hi).
 #include <cmath>
 #include <random>
 
@@ -36,21 +37,25 @@ void Sample(std::vector<Chosen>& chosen, int64_t most, int64_t replace, std::min
 
 // boxes: the true ones first, all in the image before it was scaled.
 template <typename T>
-std::vector<Chosen> Choose(const Rules& rules, const std::vector<T>& boxes, size_t truths, const int32_t* crowd) {
+std::vector<Chosen> Choose(const Rules& rules, const std::vector<T>& boxes, size_t truths,
+                           const int32_t* crowd) {
   std::vector<Chosen> objects, background;
   for (size_t i = 0; i * 4 < boxes.size(); ++i) {
     Chosen c{static_cast<int64_t>(i), 0, 0};
     for (size_t j = 0; j < truths; ++j) {
-      const auto overlap = static_cast<double>(PixelOverlap(boxes.data() + i * 4, boxes.data() + j * 4));
+      const auto overlap =
+          static_cast<double>(PixelOverlap(boxes.data() + i * 4, boxes.data() + j * 4));
       if (overlap > c.overlap) c.overlap = overlap, c.truth = static_cast<int64_t>(j);
     }
     if (i < truths && crowd[i] != 0) c.overlap = -1;
     const auto overlap = static_cast<T>(c.overlap);
     if (truths > 0 && overlap >= static_cast<T>(rules.object)) objects.push_back(c);
-    else if (overlap >= static_cast<T>(rules.background_low) && overlap < static_cast<T>(rules.background_high))
+    else if (overlap >= static_cast<T>(rules.background_low) &&
+             overlap < static_cast<T>(rules.background_high))
       background.push_back({c.region, -1, c.overlap});
   }
-  const auto wanted = static_cast<int64_t>(std::floor(static_cast<float>(rules.batch) * rules.fraction));
+  const auto wanted =
+      static_cast<int64_t>(std::floor(static_cast<float>(rules.batch) * rules.fraction));
   Sample(objects, wanted, wanted, rules.engine);
   const auto found = static_cast<int64_t>(objects.size());
   Sample(background, rules.batch - found, found, rules.engine);
@@ -66,11 +71,13 @@ struct Labels {
 };
 
 template <typename T>
-void Append(const Rules& rules, const std::vector<Chosen>& chosen, const std::vector<T>& boxes, const int32_t* classes, T scale, Labels<T>& out) {
+void Append(const Rules& rules, const std::vector<Chosen>& chosen, const std::vector<T>& boxes,
+            const int32_t* classes, T scale, Labels<T>& out) {
   const int64_t width = 4 * rules.classes;
   for (const Chosen& c : chosen) {
     const int32_t label = c.truth < 0 ? 0 : classes[c.truth];
-    for (int k = 0; k < 4; ++k) out.rois.push_back(boxes[static_cast<size_t>(c.region * 4 + k)] * scale);
+    for (int k = 0; k < 4; ++k)
+      out.rois.push_back(boxes[static_cast<size_t>(c.region * 4 + k)] * scale);
     out.labels.push_back(label);
     out.overlaps.push_back(static_cast<T>(c.overlap));
     out.targets.resize(out.targets.size() + static_cast<size_t>(width), T{0});
@@ -78,9 +85,12 @@ void Append(const Rules& rules, const std::vector<Chosen>& chosen, const std::ve
     if (label <= 0) continue;
     T delta[4];
     BoxToDelta(boxes.data() + c.region * 4, boxes.data() + c.truth * 4, delta);
-    const size_t at = out.targets.size() - static_cast<size_t>(width) + static_cast<size_t>(4 * (rules.agnostic ? 1 : label));
+    const size_t at = out.targets.size() - static_cast<size_t>(width) +
+                      static_cast<size_t>(4 * (rules.agnostic ? 1 : label));
     for (size_t k = 0; k < 4; ++k) {
-      out.targets[at + k] = rules.weights.empty() ? delta[k] : delta[k] / static_cast<T>(static_cast<float>(rules.weights[k]));
+      out.targets[at + k] = rules.weights.empty()
+                                ? delta[k]
+                                : delta[k] / static_cast<T>(static_cast<float>(rules.weights[k]));
       out.weights[at + k] = 1;
     }
   }
@@ -91,13 +101,15 @@ std::minstd_rand& EngineOf(OpCall& call) {
   void*& state = *call.raw()->state;
   if (state == nullptr) {
     state = new std::minstd_rand(1);
-    dt_keep(call.context(), state, [](void* engine) { delete static_cast<std::minstd_rand*>(engine); });
+    dt_keep(call.context(), state,
+            [](void* engine) { delete static_cast<std::minstd_rand*>(engine); });
   }
   return *static_cast<std::minstd_rand*>(state);
 }
 
 template <typename T, typename Values>
-bool Write(OpCall& call, int slot, DType type, const Values& values, int64_t columns, const Lod& lod) {
+bool Write(OpCall& call, int slot, DType type, const Values& values, int64_t columns,
+           const Lod& lod) {
   Output out(call, slot, type, {static_cast<int64_t>(values.size()) / columns, columns}, lod);
   if (out.ok()) std::copy(values.begin(), values.end(), out.template data<T>());
   return out.ok();
@@ -105,50 +117,67 @@ bool Write(OpCall& call, int slot, DType type, const Values& values, int64_t col
 
 }  // namespace
 
-// RpnRois, GtClasses, IsCrowd, GtBoxes, ImInfo; batch_size_per_im, fg_fraction, fg_thresh, bg_thresh_hi, bg_thresh_lo, bbox_reg_weights, class_nums,
-// use_random, is_cascade_rcnn, is_cls_agnostic
+// RpnRois, GtClasses, IsCrowd, GtBoxes, ImInfo; batch_size_per_im, fg_fraction, fg_thresh,
+// bg_thresh_hi, bg_thresh_lo, bbox_reg_weights, class_nums, use_random, is_cascade_rcnn,
+// is_cls_agnostic
 // -> Rois, LabelsInt32, BboxTargets, BboxInsideWeights, BboxOutsideWeights, MaxOverlapWithGT
 int32_t GenerateProposalLabels(OpCall& call) {
-  const DtBuffer &rois = call.Arg(0), &classes = call.Arg(1), &crowd = call.Arg(2), &truths = call.Arg(3), &info = call.Arg(4);
+  const DtBuffer &rois = call.Arg(0), &classes = call.Arg(1), &crowd = call.Arg(2),
+                 &truths = call.Arg(3), &info = call.Arg(4);
   if (call.Bool(8)) return call.Fail("is_cascade_rcnn is not supported");
   const auto single = [&](int attr) { return static_cast<float>(call.Real(attr)); };
-  const Rules rules{
-      call.Int(0), call.Int(6), single(1), single(2), single(3), single(4), call.Reals(5), call.Bool(9), call.Bool(7) ? &EngineOf(call) : nullptr};
+  const Rules rules{call.Int(0),   call.Int(6),  single(1),
+                    single(2),     single(3),    single(4),
+                    call.Reals(5), call.Bool(9), call.Bool(7) ? &EngineOf(call) : nullptr};
   constexpr int64_t kMostClasses = int64_t{1} << 24;
-  if (rules.classes < (rules.agnostic ? 2 : 1) || rules.classes > kMostClasses || (!rules.weights.empty() && rules.weights.size() != 4))
-    return call.Fail("class_nums %lld and %zu weights", static_cast<long long>(rules.classes), rules.weights.size());
+  if (rules.classes < (rules.agnostic ? 2 : 1) || rules.classes > kMostClasses ||
+      (!rules.weights.empty() && rules.weights.size() != 4))
+    return call.Fail("class_nums %lld and %zu weights", static_cast<long long>(rules.classes),
+                     rules.weights.size());
   std::vector<Rows> images, truth_rows;
-  if (rois.rank != 2 || truths.rank != 2 || !CheckMatrix(call, rois, 4) || !CheckMatrix(call, truths, 4) || !CheckMatrix(call, info, 3)) return 1;
+  if (rois.rank != 2 || truths.rank != 2 || !CheckMatrix(call, rois, 4) ||
+      !CheckMatrix(call, truths, 4) || !CheckMatrix(call, info, 3))
+    return 1;
   if (!SequencesOf(call, rois, images) || !SequencesOf(call, truths, truth_rows)) return 1;
-  if (images.size() != truth_rows.size() || Elements(info) < 3 * static_cast<int64_t>(images.size()))
-    return call.Fail("'%s' has %zu images, '%s' %zu", rois.name, images.size(), truths.name, truth_rows.size());
+  if (images.size() != truth_rows.size() ||
+      Elements(info) < 3 * static_cast<int64_t>(images.size()))
+    return call.Fail("'%s' has %zu images, '%s' %zu", rois.name, images.size(), truths.name,
+                     truth_rows.size());
   for (const DtBuffer* integers : {&classes, &crowd})
     if (TypeOf(*integers) != DType::kInt32 || Elements(*integers) != truths.dims[0])
       return call.Fail("'%s' must hold an int32 for each row of '%s'", integers->name, truths.name);
   for (int64_t i = 0; i < truths.dims[0]; ++i)
     if (!rules.agnostic && Data<int32_t>(classes)[i] >= rules.classes)
-      return call.Fail("'%s' has the class %d of %lld", classes.name, Data<int32_t>(classes)[i], static_cast<long long>(rules.classes));
+      return call.Fail("'%s' has the class %d of %lld", classes.name, Data<int32_t>(classes)[i],
+                       static_cast<long long>(rules.classes));
   if (rois.dtype != truths.dtype || info.dtype != truths.dtype)
-    return call.Fail("'%s', '%s' and '%s' must have one element type", rois.name, truths.name, info.name);
+    return call.Fail("'%s', '%s' and '%s' must have one element type", rois.name, truths.name,
+                     info.name);
   return VisitFloat(call.context(), rois, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     Labels<T> out;
     for (size_t n = 0; n < images.size(); ++n) {
       const T scale = Data<T>(info)[n * 3 + 2];
-      std::vector<T> boxes(Data<T>(truths) + truth_rows[n].begin * 4, Data<T>(truths) + truth_rows[n].end * 4);
-      for (int64_t i = images[n].begin * 4; i < images[n].end * 4; ++i) boxes.push_back(Data<T>(rois)[i] / scale);
-      const auto chosen = Choose(rules, boxes, static_cast<size_t>(truth_rows[n].count()), Data<int32_t>(crowd) + truth_rows[n].begin);
+      std::vector<T> boxes(Data<T>(truths) + truth_rows[n].begin * 4,
+                           Data<T>(truths) + truth_rows[n].end * 4);
+      for (int64_t i = images[n].begin * 4; i < images[n].end * 4; ++i)
+        boxes.push_back(Data<T>(rois)[i] / scale);
+      const auto chosen = Choose(rules, boxes, static_cast<size_t>(truth_rows[n].count()),
+                                 Data<int32_t>(crowd) + truth_rows[n].begin);
       Append(rules, chosen, boxes, Data<int32_t>(classes) + truth_rows[n].begin, scale, out);
     }
     const Lod lod = LodOfCounts(out.counts);
     const DType type = TypeOf(rois);
     const int64_t width = 4 * rules.classes;
-    const bool ok = Write<T>(call, 5, type, out.rois, 4, lod) && Write<int32_t>(call, 6, DType::kInt32, out.labels, 1, lod) &&
-                    Write<T>(call, 7, type, out.targets, width, lod) && Write<T>(call, 8, type, out.weights, width, lod) &&
+    const bool ok = Write<T>(call, 5, type, out.rois, 4, lod) &&
+                    Write<int32_t>(call, 6, DType::kInt32, out.labels, 1, lod) &&
+                    Write<T>(call, 7, type, out.targets, width, lod) &&
+                    Write<T>(call, 8, type, out.weights, width, lod) &&
                     Write<T>(call, 9, type, out.weights, width, lod);
     if (!ok || !call.Has(10)) return ok ? 0 : 1;
     Output overlaps(call, 10, type, {static_cast<int64_t>(out.overlaps.size())}, lod);
-    if (overlaps.ok()) std::copy(out.overlaps.begin(), out.overlaps.end(), overlaps.template data<T>());
+    if (overlaps.ok())
+      std::copy(out.overlaps.begin(), out.overlaps.end(), overlaps.template data<T>());
     return overlaps.ok() ? 0 : 1;
   });
 }

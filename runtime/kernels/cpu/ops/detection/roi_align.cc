@@ -1,4 +1,5 @@
-// Regions pooled by sums: roi_align (He et al. 2017), psroi_pool (Dai et al. 2016), prroi_pool (Jiang et al. 2018), and their gradients.
+// Regions pooled by sums: roi_align (He et al. 2017), psroi_pool (Dai et al. 2016), prroi_pool
+// (Jiang et al. 2018), and their gradients.
 #include <cmath>
 
 #include "runtime/kernels/cpu/ops/detection/calls.h"
@@ -9,14 +10,17 @@ namespace {
 
 // A count of samples or cells; NaN gives `low`.
 int64_t Clamped(double value, int64_t low, int64_t high) {
-  return static_cast<int64_t>(std::min(std::max(static_cast<double>(low), value), static_cast<double>(high)));
+  return static_cast<int64_t>(
+      std::min(std::max(static_cast<double>(low), value), static_cast<double>(high)));
 }
 
-// --- roi_align: the mean of samples on a regular grid within the cell, each read between its four neighbours. Slots X, ROIs, RoisLod,
-// RoisNum; attributes spatial_scale, pooled_height, pooled_width, sampling_ratio, aligned.
+// --- roi_align: the mean of samples on a regular grid within the cell, each read between its four
+// neighbours. Slots X, ROIs, RoisLod, RoisNum; attributes spatial_scale, pooled_height,
+// pooled_width, sampling_ratio, aligned.
 template <typename T>
 void SampleTaps(const Pooled& p, T y, T x, T share, std::vector<Tap<T>>& to) {
-  if (!(y >= -1 && y <= static_cast<T>(p.height) && x >= -1 && x <= static_cast<T>(p.width))) return;
+  if (!(y >= -1 && y <= static_cast<T>(p.height) && x >= -1 && x <= static_cast<T>(p.width)))
+    return;
   int64_t low[2], high[2];
   T weight[2];
   const T place[2] = {std::max(y, T{0}), std::max(x, T{0})};
@@ -39,63 +43,82 @@ auto AlignTaps(OpCall& call, const Pooled& p, const T* rois) {
   const T scale = static_cast<T>(call.Real(0));
   const int64_t ratio = call.Int(3);
   const bool aligned = call.Bool(4);
-  return [&p, rois, scale, ratio, aligned](int64_t roi, int64_t cell, int64_t, std::vector<Tap<T>>& to) {
+  return [&p, rois, scale, ratio, aligned](int64_t roi, int64_t cell, int64_t,
+                                           std::vector<Tap<T>>& to) {
     const T offset = aligned ? static_cast<T>(0.5) : T{0};
     const int64_t cells[2] = {p.out_h, p.out_w}, at[2] = {cell / p.out_w, cell % p.out_w};
     T start[2], step[2];
     int64_t count[2];
     for (int a = 0; a < 2; ++a) {
-      const T begin = rois[roi * 4 + 1 - a] * scale - offset, end = rois[roi * 4 + 3 - a] * scale - offset;
-      const T side = aligned ? end - begin : std::max(end - begin, T{1}), bin = side / static_cast<T>(cells[a]);
-      count[a] = ratio > 0 ? std::min(ratio, kMostSamples) : Clamped(std::ceil(static_cast<double>(bin)), 0, kMostSamples);
+      const T begin = rois[roi * 4 + 1 - a] * scale - offset,
+              end = rois[roi * 4 + 3 - a] * scale - offset;
+      const T side = aligned ? end - begin : std::max(end - begin, T{1}),
+              bin = side / static_cast<T>(cells[a]);
+      count[a] = ratio > 0 ? std::min(ratio, kMostSamples)
+                           : Clamped(std::ceil(static_cast<double>(bin)), 0, kMostSamples);
       start[a] = begin + static_cast<T>(at[a]) * bin;
       step[a] = count[a] > 0 ? bin / static_cast<T>(count[a]) : T{0};
     }
-    const T share = T{1} / static_cast<T>(std::max<int64_t>(count[0] * count[1], 1)), half = static_cast<T>(0.5);
+    const T share = T{1} / static_cast<T>(std::max<int64_t>(count[0] * count[1], 1)),
+            half = static_cast<T>(0.5);
     for (int64_t i = 0; i < count[0]; ++i)
       for (int64_t j = 0; j < count[1]; ++j)
-        SampleTaps(p, start[0] + (static_cast<T>(i) + half) * step[0], start[1] + (static_cast<T>(j) + half) * step[1], share, to);
+        SampleTaps(p, start[0] + (static_cast<T>(i) + half) * step[0],
+                   start[1] + (static_cast<T>(j) + half) * step[1], share, to);
   };
 }
 
 bool ReadAlign(OpCall& call, Pooled& p) {
-  if (!ReadPooled(call, call.Arg(0), call.Arg(1), 4, 2, 3, p) || !ReadCells(call, call.Int(1), call.Int(2), p)) return false;
+  if (!ReadPooled(call, call.Arg(0), call.Arg(1), 4, 2, 3, p) ||
+      !ReadCells(call, call.Int(1), call.Int(2), p))
+    return false;
   p.out_channels = p.channels;
   return true;
 }
 
-// --- psroi_pool: the mean over a cell, of a channel of its own per cell. Slots X, ROIs, RoisNum; attributes output_channels, spatial_scale,
-// pooled_height, pooled_width.
+// --- psroi_pool: the mean over a cell, of a channel of its own per cell. Slots X, ROIs, RoisNum;
+// attributes output_channels, spatial_scale, pooled_height, pooled_width.
 template <typename T>
 auto PositionTaps(OpCall& call, const Pooled& p, const T* rois) {
   const T scale = static_cast<T>(call.Real(1));
   return [&p, rois, scale](int64_t roi, int64_t cell, int64_t, std::vector<Tap<T>>& to) {
-    const int64_t cells[2] = {p.out_h, p.out_w}, at[2] = {cell / p.out_w, cell % p.out_w}, extent[2] = {p.height, p.width};
+    const int64_t cells[2] = {p.out_h, p.out_w}, at[2] = {cell / p.out_w, cell % p.out_w},
+                  extent[2] = {p.height, p.width};
     int64_t begin[2], end[2];
     for (int a = 0; a < 2; ++a) {
-      const T start = std::round(rois[roi * 4 + 1 - a]) * scale, stop = (std::round(rois[roi * 4 + 3 - a]) + 1) * scale;
+      const T start = std::round(rois[roi * 4 + 1 - a]) * scale,
+              stop = (std::round(rois[roi * 4 + 3 - a]) + 1) * scale;
       const T bin = std::max(stop - start, static_cast<T>(0.1)) / static_cast<T>(cells[a]);
-      begin[a] = Clamped(std::floor(static_cast<double>(static_cast<T>(at[a]) * bin + start)), 0, extent[a]);
-      end[a] = Clamped(std::ceil(static_cast<double>(static_cast<T>(at[a] + 1) * bin + start)), 0, extent[a]);
+      begin[a] = Clamped(std::floor(static_cast<double>(static_cast<T>(at[a]) * bin + start)), 0,
+                         extent[a]);
+      end[a] = Clamped(std::ceil(static_cast<double>(static_cast<T>(at[a] + 1) * bin + start)), 0,
+                       extent[a]);
     }
-    const T share = T{1} / static_cast<T>(std::max<int64_t>((end[0] - begin[0]) * (end[1] - begin[1]), 1));
+    const T share =
+        T{1} / static_cast<T>(std::max<int64_t>((end[0] - begin[0]) * (end[1] - begin[1]), 1));
     for (int64_t h = begin[0]; h < end[0]; ++h)
       for (int64_t w = begin[1]; w < end[1]; ++w) to.push_back({h * p.width + w, share});
   };
 }
 
 bool ReadPosition(OpCall& call, Pooled& p) {
-  if (!ReadPooled(call, call.Arg(0), call.Arg(1), 4, -1, 2, p) || !ReadCells(call, call.Int(2), call.Int(3), p)) return false;
+  if (!ReadPooled(call, call.Arg(0), call.Arg(1), 4, -1, 2, p) ||
+      !ReadCells(call, call.Int(2), call.Int(3), p))
+    return false;
   p.out_channels = call.Int(0);
   int64_t needed;
-  if (p.out_channels >= 1 && !__builtin_mul_overflow(p.out_channels, p.Cells(), &needed) && needed == p.channels) return true;
-  return call.Fail("'%s' has %lld channels, expected output_channels (%lld) times the cells", call.Arg(0).name, static_cast<long long>(p.channels),
+  if (p.out_channels >= 1 && !__builtin_mul_overflow(p.out_channels, p.Cells(), &needed) &&
+      needed == p.channels)
+    return true;
+  return call.Fail("'%s' has %lld channels, expected output_channels (%lld) times the cells",
+                   call.Arg(0).name, static_cast<long long>(p.channels),
                    static_cast<long long>(p.out_channels)),
          false;
 }
 
-// --- prroi_pool: the mean, by integration, of X read between its elements (0 outside). Along an axis an element weighs the integral of a
-// hat of width 2 around it. Slots X, ROIs, BatchRoINums; attributes spatial_scale, pooled_height, pooled_width.
+// --- prroi_pool: the mean, by integration, of X read between its elements (0 outside). Along an
+// axis an element weighs the integral of a hat of width 2 around it. Slots X, ROIs, BatchRoINums;
+// attributes spatial_scale, pooled_height, pooled_width.
 template <typename T>
 T HatIntegral(T from, T to) {   // of max(0, 1 − |t|)
   const auto below = [](T t) {  // from −1 to t
@@ -113,31 +136,40 @@ struct Side {
 
 template <typename T>
 Side<T> CellSide(const T* roi, int a, T scale, int64_t cells, int64_t at) {
-  const T begin = roi[1 - a] * scale, end = roi[3 - a] * scale, bin = std::max(end - begin, T{0}) / static_cast<T>(cells);
+  const T begin = roi[1 - a] * scale, end = roi[3 - a] * scale,
+          bin = std::max(end - begin, T{0}) / static_cast<T>(cells);
   return {begin + static_cast<T>(at) * bin, begin + static_cast<T>(at + 1) * bin};
 }
 
 // visit(element, integral of its hat over the side) for the elements that the side meets.
 template <typename T, typename Visit>
 void ForHats(const Side<T>& side, int64_t extent, Visit&& visit) {
-  const int64_t first = Clamped(std::floor(static_cast<double>(side.from)), 0, extent), last = Clamped(std::ceil(static_cast<double>(side.to)), -1, extent - 1);
-  for (int64_t i = first; i <= last; ++i) visit(i, HatIntegral(side.from - static_cast<T>(i), side.to - static_cast<T>(i)));
+  const int64_t first = Clamped(std::floor(static_cast<double>(side.from)), 0, extent),
+                last = Clamped(std::ceil(static_cast<double>(side.to)), -1, extent - 1);
+  for (int64_t i = first; i <= last; ++i)
+    visit(i, HatIntegral(side.from - static_cast<T>(i), side.to - static_cast<T>(i)));
 }
 
 template <typename T>
 auto PreciseTaps(OpCall& call, const Pooled& p, const T* rois) {
   const T scale = static_cast<T>(call.Real(0));
   return [&p, rois, scale](int64_t roi, int64_t cell, int64_t, std::vector<Tap<T>>& to) {
-    const Side<T> y = CellSide(rois + roi * 4, 0, scale, p.out_h, cell / p.out_w), x = CellSide(rois + roi * 4, 1, scale, p.out_w, cell % p.out_w);
+    const Side<T> y = CellSide(rois + roi * 4, 0, scale, p.out_h, cell / p.out_w),
+                  x = CellSide(rois + roi * 4, 1, scale, p.out_w, cell % p.out_w);
     const T area = (y.to - y.from) * (x.to - x.from);
     if (!(area > 0)) return;
-    ForHats(y, p.height,
-            [&](int64_t h, T weight_h) { ForHats(x, p.width, [&](int64_t w, T weight_w) { to.push_back({h * p.width + w, weight_h * weight_w / area}); }); });
+    ForHats(y, p.height, [&](int64_t h, T weight_h) {
+      ForHats(x, p.width, [&](int64_t w, T weight_w) {
+        to.push_back({h * p.width + w, weight_h * weight_w / area});
+      });
+    });
   };
 }
 
 bool ReadPrecise(OpCall& call, Pooled& p) {
-  if (!ReadPooled(call, call.Arg(0), call.Arg(1), 4, -1, 2, p) || !ReadCells(call, call.Int(1), call.Int(2), p)) return false;
+  if (!ReadPooled(call, call.Arg(0), call.Arg(1), 4, -1, 2, p) ||
+      !ReadCells(call, call.Int(1), call.Int(2), p))
+    return false;
   p.out_channels = p.channels;
   return true;
 }
@@ -150,28 +182,35 @@ T LineIntegral(const Pooled& p, const T* plane, int a, T at, const Side<T>& acro
   const int64_t low = Clamped(std::floor(static_cast<double>(at)), -2, extent);
   for (int64_t i = std::max<int64_t>(low, 0); i <= std::min(low + 1, extent - 1); ++i) {
     const T hat = std::max(1 - std::fabs(at - static_cast<T>(i)), T{0});
-    ForHats(across, a == 0 ? p.width : p.height, [&](int64_t j, T weight) { sum += hat * weight * plane[a == 0 ? i * p.width + j : j * p.width + i]; });
+    ForHats(across, a == 0 ? p.width : p.height, [&](int64_t j, T weight) {
+      sum += hat * weight * plane[a == 0 ? i * p.width + j : j * p.width + i];
+    });
   }
   return sum;
 }
 
-// Gradient by the regions: a cell's mean changes with its sides, and these with the region's corners.
+// Gradient by the regions: a cell's mean changes with its sides, and these with the region's
+// corners.
 template <typename T>
-void PreciseRoisBack(OpCall& call, const Pooled& p, const T* x, const T* rois, const T* out, const T* dout, T* drois) {
+void PreciseRoisBack(OpCall& call, const Pooled& p, const T* x, const T* rois, const T* out,
+                     const T* dout, T* drois) {
   const T scale = static_cast<T>(call.Real(0));
   std::fill_n(drois, p.rois * 4, T{0});
   for (int64_t i = 0; i < p.rois * p.out_channels * p.Cells(); ++i) {
-    const int64_t cell = i % p.Cells(), c = i / p.Cells() % p.out_channels, roi = i / p.Cells() / p.out_channels;
+    const int64_t cell = i % p.Cells(), c = i / p.Cells() % p.out_channels,
+                  roi = i / p.Cells() / p.out_channels;
     const int64_t cells[2] = {p.out_h, p.out_w}, at[2] = {cell / p.out_w, cell % p.out_w};
     const T* plane = x + (p.image[static_cast<size_t>(roi)] * p.channels + c) * p.Plane();
-    const Side<T> sides[2] = {CellSide(rois + roi * 4, 0, scale, p.out_h, at[0]), CellSide(rois + roi * 4, 1, scale, p.out_w, at[1])};
+    const Side<T> sides[2] = {CellSide(rois + roi * 4, 0, scale, p.out_h, at[0]),
+                              CellSide(rois + roi * 4, 1, scale, p.out_w, at[1])};
     const T area = (sides[0].to - sides[0].from) * (sides[1].to - sides[1].from);
     if (!(area > 0)) continue;
     for (int a = 0; a < 2; ++a) {
       const T other = sides[1 - a].to - sides[1 - a].from, g = dout[i] / area * scale;
       const T by_from = out[i] * other - LineIntegral(p, plane, a, sides[a].from, sides[1 - a]),
               by_to = LineIntegral(p, plane, a, sides[a].to, sides[1 - a]) - out[i] * other;
-      const T from = static_cast<T>(at[a]) / static_cast<T>(cells[a]), to = static_cast<T>(at[a] + 1) / static_cast<T>(cells[a]);
+      const T from = static_cast<T>(at[a]) / static_cast<T>(cells[a]),
+              to = static_cast<T>(at[a] + 1) / static_cast<T>(cells[a]);
       drois[roi * 4 + 1 - a] += g * (by_from * (1 - from) + by_to * (1 - to));
       drois[roi * 4 + 3 - a] += g * (by_from * from + by_to * to);
     }
@@ -185,26 +224,36 @@ int32_t Forward(OpCall& call, const Pooled& p, int slot, Taps&& taps, Channel&& 
   if (!call.Resize(out, {p.rois, p.out_channels, p.out_h, p.out_w})) return 1;
   return VisitFloat(call.context(), call.Arg(0), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    PoolRois(call.context(), p, 1, Data<T>(call.Arg(0)), Data<T>(out), taps(call, p, Data<T>(call.Arg(1))), channel);
+    PoolRois(call.context(), p, 1, Data<T>(call.Arg(0)), Data<T>(out),
+             taps(call, p, Data<T>(call.Arg(1))), channel);
     return 0;
   });
 }
 
 template <typename Taps, typename Channel>
-int32_t Backward(OpCall& call, const Pooled& p, const DtBuffer& gradient, DtBuffer& dx, Taps&& taps, Channel&& channel) {
-  if (Elements(gradient) != p.rois * p.out_channels * p.Cells() || gradient.dtype != call.Arg(0).dtype)
+int32_t Backward(OpCall& call, const Pooled& p, const DtBuffer& gradient, DtBuffer& dx, Taps&& taps,
+                 Channel&& channel) {
+  if (Elements(gradient) != p.rois * p.out_channels * p.Cells() ||
+      gradient.dtype != call.Arg(0).dtype)
     return call.Fail("'%s' has not the extents and type of the output", gradient.name);
   if (!call.Resize(dx, call.Arg(0))) return 1;
   return VisitFloat(call.context(), dx, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    PoolRoisBack(call.context(), p, 1, Data<T>(gradient), Data<T>(dx), taps(call, p, Data<T>(call.Arg(1))), channel);
+    PoolRoisBack(call.context(), p, 1, Data<T>(gradient), Data<T>(dx),
+                 taps(call, p, Data<T>(call.Arg(1))), channel);
     return 0;
   });
 }
 
-constexpr auto kAlign = [](OpCall& call, const Pooled& p, const auto* rois) { return AlignTaps(call, p, rois); };
-constexpr auto kPosition = [](OpCall& call, const Pooled& p, const auto* rois) { return PositionTaps(call, p, rois); };
-constexpr auto kPrecise = [](OpCall& call, const Pooled& p, const auto* rois) { return PreciseTaps(call, p, rois); };
+constexpr auto kAlign = [](OpCall& call, const Pooled& p, const auto* rois) {
+  return AlignTaps(call, p, rois);
+};
+constexpr auto kPosition = [](OpCall& call, const Pooled& p, const auto* rois) {
+  return PositionTaps(call, p, rois);
+};
+constexpr auto kPrecise = [](OpCall& call, const Pooled& p, const auto* rois) {
+  return PreciseTaps(call, p, rois);
+};
 constexpr auto kSameChannel = [](int64_t c, int64_t) { return c; };
 
 }  // namespace
@@ -223,13 +272,15 @@ int32_t RoiAlignGrad(OpCall& call) {
 int32_t PsroiPool(OpCall& call) {
   Pooled p;
   if (!ReadPosition(call, p)) return 1;
-  return Forward(call, p, 3, kPosition, [&](int64_t c, int64_t cell) { return c * p.Cells() + cell; });
+  return Forward(call, p, 3, kPosition,
+                 [&](int64_t c, int64_t cell) { return c * p.Cells() + cell; });
 }
 
 int32_t PsroiPoolGrad(OpCall& call) {
   Pooled p;
   if (!ReadPosition(call, p)) return 1;
-  return Backward(call, p, call.Arg(3), call.Arg(4), kPosition, [&](int64_t c, int64_t cell) { return c * p.Cells() + cell; });
+  return Backward(call, p, call.Arg(3), call.Arg(4), kPosition,
+                  [&](int64_t c, int64_t cell) { return c * p.Cells() + cell; });
 }
 
 int32_t PrroiPool(OpCall& call) {
@@ -241,15 +292,19 @@ int32_t PrroiPool(OpCall& call) {
 int32_t PrroiPoolGrad(OpCall& call) {
   Pooled p;
   if (!ReadPrecise(call, p)) return 1;
-  if (call.Has(5) && Backward(call, p, call.Arg(4), call.Arg(5), kPrecise, kSameChannel) != 0) return 1;
+  if (call.Has(5) && Backward(call, p, call.Arg(4), call.Arg(5), kPrecise, kSameChannel) != 0)
+    return 1;
   if (!call.Has(6)) return 0;
   const DtBuffer &x = call.Arg(0), &rois = call.Arg(1), &out = call.Arg(3), &gradient = call.Arg(4);
-  if (Elements(out) != p.rois * p.out_channels * p.Cells() || !SameShape(out, gradient) || out.dtype != x.dtype || gradient.dtype != x.dtype)
-    return call.Fail("'%s' and '%s' have not the extents and type of the output", out.name, gradient.name);
+  if (Elements(out) != p.rois * p.out_channels * p.Cells() || !SameShape(out, gradient) ||
+      out.dtype != x.dtype || gradient.dtype != x.dtype)
+    return call.Fail("'%s' and '%s' have not the extents and type of the output", out.name,
+                     gradient.name);
   if (!call.Resize(call.Arg(6), rois)) return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    PreciseRoisBack(call, p, Data<T>(x), Data<T>(rois), Data<T>(out), Data<T>(gradient), Data<T>(call.Arg(6)));
+    PreciseRoisBack(call, p, Data<T>(x), Data<T>(rois), Data<T>(out), Data<T>(gradient),
+                    Data<T>(call.Arg(6)));
     return 0;
   });
 }

@@ -1,5 +1,6 @@
-// roi_pool (Girshick 2015) and its gradient: the largest element of each cell of a region whose corners are rounded to elements. Slots X,
-// ROIs, RoisLod, RoisNum; attributes spatial_scale, pooled_height, pooled_width.
+// roi_pool (Girshick 2015) and its gradient: the largest element of each cell of a region whose
+// corners are rounded to elements. Slots X, ROIs, RoisLod, RoisNum; attributes spatial_scale,
+// pooled_height, pooled_width.
 #include <cmath>
 #include <limits>
 
@@ -14,7 +15,9 @@ struct Span {
 };
 
 bool Read(OpCall& call, Pooled& p) {
-  if (!ReadPooled(call, call.Arg(0), call.Arg(1), 4, 2, 3, p) || !ReadCells(call, call.Int(1), call.Int(2), p)) return false;
+  if (!ReadPooled(call, call.Arg(0), call.Arg(1), 4, 2, 3, p) ||
+      !ReadCells(call, call.Int(1), call.Int(2), p))
+    return false;
   p.out_channels = p.channels;
   return true;
 }
@@ -23,11 +26,17 @@ bool Read(OpCall& call, Pooled& p) {
 template <typename T>
 Span CellOf(const T* roi, int axis, T scale, int64_t cells, int64_t at, int64_t extent) {
   constexpr double kFar = 1e15;
-  const auto whole = [&](T value) { return static_cast<int64_t>(std::min(std::max(-kFar, static_cast<double>(std::round(value * scale))), kFar)); };
+  const auto whole = [&](T value) {
+    return static_cast<int64_t>(
+        std::min(std::max(-kFar, static_cast<double>(std::round(value * scale))), kFar));
+  };
   const int64_t begin = whole(roi[1 - axis]), end = whole(roi[3 - axis]);
   const T bin = static_cast<T>(std::max<int64_t>(end - begin + 1, 1)) / static_cast<T>(cells);
-  const auto clip = [&](double value) { return std::min(std::max(static_cast<int64_t>(value) + begin, int64_t{0}), extent); };
-  return {clip(std::floor(static_cast<double>(static_cast<T>(at) * bin))), clip(std::ceil(static_cast<double>(static_cast<T>(at + 1) * bin)))};
+  const auto clip = [&](double value) {
+    return std::min(std::max(static_cast<int64_t>(value) + begin, int64_t{0}), extent);
+  };
+  return {clip(std::floor(static_cast<double>(static_cast<T>(at) * bin))),
+          clip(std::ceil(static_cast<double>(static_cast<T>(at + 1) * bin)))};
 }
 
 }  // namespace
@@ -39,17 +48,24 @@ int32_t RoiPool(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &rois = call.Arg(1);
   DtBuffer &out = call.Arg(4), &argmax = call.Arg(5);
   const bool places = call.Has(5);
-  if (!call.Resize(out, {p.rois, p.out_channels, p.out_h, p.out_w}) || (places && !call.Resize(argmax, {p.rois, p.out_channels, p.out_h, p.out_w}))) return 1;
-  if (places && TypeOf(argmax) != DType::kInt64) return call.Fail("'%s' must hold int64", argmax.name);
+  if (!call.Resize(out, {p.rois, p.out_channels, p.out_h, p.out_w}) ||
+      (places && !call.Resize(argmax, {p.rois, p.out_channels, p.out_h, p.out_w})))
+    return 1;
+  if (places && TypeOf(argmax) != DType::kInt64)
+    return call.Fail("'%s' must hold int64", argmax.name);
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T scale = static_cast<T>(call.Real(0));
     Parallel(call.context(), p.rois, 1, [&](int64_t lo, int64_t n) {
       for (int64_t i = lo * p.channels * p.Cells(); i < (lo + n) * p.channels * p.Cells(); ++i) {
         const int64_t cell = i % p.Cells(), roi = i / p.Cells() / p.channels;
-        const Span rows = CellOf(Data<T>(rois) + roi * 4, 0, scale, p.out_h, cell / p.out_w, p.height),
-                   columns = CellOf(Data<T>(rois) + roi * 4, 1, scale, p.out_w, cell % p.out_w, p.width);
-        const T* plane = Data<T>(x) + (p.image[static_cast<size_t>(roi)] * p.channels + i / p.Cells() % p.channels) * p.Plane();
+        const Span rows =
+                       CellOf(Data<T>(rois) + roi * 4, 0, scale, p.out_h, cell / p.out_w, p.height),
+                   columns =
+                       CellOf(Data<T>(rois) + roi * 4, 1, scale, p.out_w, cell % p.out_w, p.width);
+        const T* plane = Data<T>(x) + (p.image[static_cast<size_t>(roi)] * p.channels +
+                                       i / p.Cells() % p.channels) *
+                                          p.Plane();
         const bool empty = rows.begin >= rows.end || columns.begin >= columns.end;
         T best = empty ? T{0} : std::numeric_limits<T>::lowest();
         int64_t at = -1;
@@ -71,8 +87,10 @@ int32_t RoiPoolGrad(OpCall& call) {
   const DtBuffer &argmax = call.Arg(4), &gradient = call.Arg(5);
   DtBuffer& dx = call.Arg(6);
   const int64_t count = p.rois * p.channels * p.Cells();
-  if (Elements(argmax) != count || Elements(gradient) != count || gradient.dtype != call.Arg(0).dtype)
-    return call.Fail("'%s' and '%s' have not the extents of the output", argmax.name, gradient.name);
+  if (Elements(argmax) != count || Elements(gradient) != count ||
+      gradient.dtype != call.Arg(0).dtype)
+    return call.Fail("'%s' and '%s' have not the extents of the output", argmax.name,
+                     gradient.name);
   std::vector<int64_t> places;
   if (!IntegersOf(call, argmax, places) || !call.Resize(dx, call.Arg(0))) return 1;
   return VisitFloat(call.context(), dx, [&](auto tag) -> int32_t {
@@ -81,10 +99,13 @@ int32_t RoiPoolGrad(OpCall& call) {
     for (int64_t i = 0; i < count; ++i) {
       const int64_t at = places[static_cast<size_t>(i)];
       if (at >= p.Plane())
-        return call.Fail("'%s' has the index %lld, a plane has %lld elements", argmax.name, static_cast<long long>(at), static_cast<long long>(p.Plane()));
+        return call.Fail("'%s' has the index %lld, a plane has %lld elements", argmax.name,
+                         static_cast<long long>(at), static_cast<long long>(p.Plane()));
       if (at < 0) continue;
-      Data<T>(dx)[(p.image[static_cast<size_t>(i / p.Cells() / p.channels)] * p.channels + i / p.Cells() % p.channels) * p.Plane() + at] +=
-          Data<T>(gradient)[i];
+      Data<T>(dx)[(p.image[static_cast<size_t>(i / p.Cells() / p.channels)] * p.channels +
+                   i / p.Cells() % p.channels) *
+                      p.Plane() +
+                  at] += Data<T>(gradient)[i];
     }
     return 0;
   });

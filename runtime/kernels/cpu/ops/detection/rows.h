@@ -1,4 +1,5 @@
-// Which rows of a batch belong to which image: by LoD, by a tensor of counts, or all to one. For the family `detection`.
+// Which rows of a batch belong to which image: by LoD, by a tensor of counts, or all to one. For
+// the family `detection`.
 #pragma once
 
 #include <vector>
@@ -12,7 +13,8 @@ struct Rows {
   int64_t count() const { return end - begin; }
 };
 
-// The sequences of the last LoD level of `buffer`; all rows as one where it has no LoD. False (with a message) for a LoD that does not fit.
+// The sequences of the last LoD level of `buffer`; all rows as one where it has no LoD. False (with
+// a message) for a LoD that does not fit.
 bool SequencesOf(OpCall& call, const DtBuffer& buffer, std::vector<Rows>& rows);
 
 // The same with counts per sequence, where the call has an argument in `counts_slot`.
@@ -24,8 +26,8 @@ Lod LodOfCounts(const std::vector<int64_t>& counts);
 // int32 counts to a 1-D output.
 bool WriteCounts(OpCall& call, DtBuffer& out, const std::vector<int64_t>& counts);
 
-// An output sized to `dims`, or memory of the kernel in its place where nobody reads it. Not ok (with a message) where it has another type or
-// cannot be sized.
+// An output sized to `dims`, or memory of the kernel in its place where nobody reads it. Not ok
+// (with a message) where it has another type or cannot be sized.
 class Output {
  public:
   Output(OpCall& call, int slot, DType dtype, absl::Span<const int64_t> dims, const Lod& lod = {});
@@ -45,7 +47,8 @@ class Output {
   bool ok_ = true;
 };
 
-// A tensor as a matrix of `columns` columns (its last dim, or any split that divides); false with a message.
+// A tensor as a matrix of `columns` columns (its last dim, or any split that divides); false with a
+// message.
 bool CheckMatrix(OpCall& call, const DtBuffer& buffer, int64_t columns);
 
 }  // namespace dtranspile::kernels

@@ -1,6 +1,7 @@
-// Which anchors learn what: rpn_target_assign (Ren et al. 2015) and retinanet_target_assign (Lin et al. 2017). An anchor is an object's where
-// no other overlaps the object more, or it overlaps one enough; background where it overlaps all of them little. Indices count over the
-// anchors of all images, one image behind the other.
+// Which anchors learn what: rpn_target_assign (Ren et al. 2015) and retinanet_target_assign (Lin et
+// al. 2017). An anchor is an object's where no other overlaps the object more, or it overlaps one
+// enough; background where it overlaps all of them little. Indices count over the anchors of all
+// images, one image behind the other.
 #include <cmath>
 #include <random>
 
@@ -16,7 +17,8 @@ std::minstd_rand& EngineOf(OpCall& call) {
   void*& state = *call.raw()->state;
   if (state == nullptr) {
     state = new std::minstd_rand(1);
-    dt_keep(call.context(), state, [](void* engine) { delete static_cast<std::minstd_rand*>(engine); });
+    dt_keep(call.context(), state,
+            [](void* engine) { delete static_cast<std::minstd_rand*>(engine); });
   }
   return *static_cast<std::minstd_rand*>(state);
 }
@@ -41,7 +43,8 @@ struct Wanted {
 };
 
 struct Assigned {
-  std::vector<int64_t> located, scored, truth;  // anchors that learn a box (with the row of the true one), and anchors that learn a class
+  std::vector<int64_t> located, scored, truth;  // anchors that learn a box (with the row of the
+                                                // true one), and anchors that learn a class
   size_t objects = 0;                           // of `scored`, at its beginning
   size_t candidates = 0;
   size_t fakes = 0;  // of `located`, at its beginning: they learn nothing
@@ -62,25 +65,35 @@ Assigned Assign(const std::vector<T>& overlaps, size_t truths, const Wanted& wan
     }
   for (size_t i = 0; i < anchors; ++i) {
     bool object = best[i] >= static_cast<T>(static_cast<float>(wanted.positive));
-    for (size_t j = 0; j < truths && !object; ++j) object = std::fabs(overlaps[i * truths + j] - best_of_truth[j]) < kSame;
+    for (size_t j = 0; j < truths && !object; ++j)
+      object = std::fabs(overlaps[i * truths + j] - best_of_truth[j]) < kSame;
     if (object) objects.push_back(static_cast<int64_t>(i));
-    if (best[i] < static_cast<T>(static_cast<float>(wanted.negative))) background.push_back(static_cast<int64_t>(i));
+    if (best[i] < static_cast<T>(static_cast<float>(wanted.negative)))
+      background.push_back(static_cast<int64_t>(i));
   }
   const bool sampled = wanted.fraction > 0 && wanted.batch > 0;
-  if (sampled) Sample(objects, static_cast<int64_t>(static_cast<float>(wanted.fraction) * static_cast<float>(wanted.batch)), wanted.engine);
-  if (sampled) Sample(background, wanted.batch - static_cast<int64_t>(objects.size()), wanted.engine);
+  if (sampled)
+    Sample(objects,
+           static_cast<int64_t>(static_cast<float>(wanted.fraction) *
+                                static_cast<float>(wanted.batch)),
+           wanted.engine);
+  if (sampled)
+    Sample(background, wanted.batch - static_cast<int64_t>(objects.size()), wanted.engine);
   Assigned result;
   result.candidates = objects.size();
   std::vector<int> label(anchors, -1);
   for (int64_t i : objects) label[static_cast<size_t>(i)] = 1;
-  // An anchor that is both is background; as many boxes stay, the first object standing in for it without weight.
+  // An anchor that is both is background; as many boxes stay, the first object standing in for it
+  // without weight.
   for (int64_t i : background) {
     if (label[static_cast<size_t>(i)] == 1 && sampled) result.located.push_back(objects.front());
     label[static_cast<size_t>(i)] = 0;
   }
   result.fakes = result.located.size();
   for (size_t i = 0; i < anchors; ++i)
-    if (label[i] == 1) result.located.push_back(static_cast<int64_t>(i)), result.scored.push_back(static_cast<int64_t>(i));
+    if (label[i] == 1)
+      result.located.push_back(static_cast<int64_t>(i)),
+          result.scored.push_back(static_cast<int64_t>(i));
   result.objects = result.scored.size();
   for (size_t i = 0; i < anchors; ++i)
     if (label[i] == 0) result.scored.push_back(static_cast<int64_t>(i));
@@ -97,9 +110,12 @@ struct Targets {
 };
 
 template <typename T, typename Values>
-bool WriteRows(OpCall& call, int slot, DType type, const Values& values, int64_t columns, const std::vector<int64_t>& counts) {
+bool WriteRows(OpCall& call, int slot, DType type, const Values& values, int64_t columns,
+               const std::vector<int64_t>& counts) {
   const auto rows = static_cast<int64_t>(values.size()) / std::max<int64_t>(columns, 1);
-  Output out(call, slot, type, columns == 0 ? std::vector<int64_t>{rows} : std::vector<int64_t>{rows, columns}, LodOfCounts(counts));
+  Output out(call, slot, type,
+             columns == 0 ? std::vector<int64_t>{rows} : std::vector<int64_t>{rows, columns},
+             LodOfCounts(counts));
   if (out.ok()) std::copy(values.begin(), values.end(), out.template data<T>());
   return out.ok();
 }
@@ -111,7 +127,8 @@ struct Slots {
 
 // Boxes of an image's rows that stand for one object, scaled; and their rows.
 template <typename T>
-void TruthsOf(OpCall& call, const Slots& at, const Rows& rows, int64_t image, std::vector<T>& boxes, std::vector<int64_t>& places) {
+void TruthsOf(OpCall& call, const Slots& at, const Rows& rows, int64_t image, std::vector<T>& boxes,
+              std::vector<int64_t>& places) {
   const T scale = Data<T>(call.Arg(at.info))[image * call.Arg(at.info).dims[1] + 2];
   for (int64_t i = rows.begin; i < rows.end; ++i) {
     if (Data<int32_t>(call.Arg(at.crowd))[i] != 0) continue;
@@ -121,42 +138,60 @@ void TruthsOf(OpCall& call, const Slots& at, const Rows& rows, int64_t image, st
 }
 
 bool InputsFit(OpCall& call, const Slots& at, std::vector<Rows>& images) {
-  const DtBuffer &anchors = call.Arg(0), &truths = call.Arg(1), &crowd = call.Arg(at.crowd), &info = call.Arg(at.info);
-  if (!CheckMatrix(call, anchors, 4) || truths.rank != 2 || !CheckMatrix(call, truths, 4) || info.rank != 2 || !CheckMatrix(call, info, 3) ||
-      !SequencesOf(call, truths, images))
+  const DtBuffer &anchors = call.Arg(0), &truths = call.Arg(1), &crowd = call.Arg(at.crowd),
+                 &info = call.Arg(at.info);
+  if (!CheckMatrix(call, anchors, 4) || truths.rank != 2 || !CheckMatrix(call, truths, 4) ||
+      info.rank != 2 || !CheckMatrix(call, info, 3) || !SequencesOf(call, truths, images))
     return false;
   if (anchors.dtype != truths.dtype || info.dtype != truths.dtype)
-    return call.Fail("'%s', '%s' and '%s' must have one element type", anchors.name, truths.name, info.name), false;
+    return call.Fail("'%s', '%s' and '%s' must have one element type", anchors.name, truths.name,
+                     info.name),
+           false;
   for (int slot : {at.crowd, at.labels})
-    if (slot >= 0 && (TypeOf(call.Arg(slot)) != DType::kInt32 || Elements(call.Arg(slot)) != truths.dims[0]))
-      return call.Fail("'%s' must hold an int32 for each row of '%s'", call.Arg(slot).name, truths.name), false;
+    if (slot >= 0 &&
+        (TypeOf(call.Arg(slot)) != DType::kInt32 || Elements(call.Arg(slot)) != truths.dims[0]))
+      return call.Fail("'%s' must hold an int32 for each row of '%s'", call.Arg(slot).name,
+                       truths.name),
+             false;
   if (static_cast<int64_t>(images.size()) > info.dims[0])
-    return call.Fail("'%s' has %zu images, '%s' %lld rows", truths.name, images.size(), info.name, static_cast<long long>(info.dims[0])), false;
+    return call.Fail("'%s' has %zu images, '%s' %lld rows", truths.name, images.size(), info.name,
+                     static_cast<long long>(info.dims[0])),
+           false;
   return Elements(crowd) == truths.dims[0];
 }
 
 template <typename T>
-bool AssignImage(OpCall& call, const Slots& at, const Rows& rows, int64_t image, const Wanted& wanted, double straddle, Targets<T>& out) {
+bool AssignImage(OpCall& call, const Slots& at, const Rows& rows, int64_t image,
+                 const Wanted& wanted, double straddle, Targets<T>& out) {
   const DtBuffer& anchors = call.Arg(0);
   const T* info = Data<T>(call.Arg(at.info)) + image * 3;
   const int64_t count = Elements(anchors) / 4;
   std::vector<int64_t> inside, places;
   std::vector<T> truths;
   TruthsOf(call, at, rows, image, truths, places);
-  if (places.empty()) return call.Fail("image %lld has no object in '%s'", static_cast<long long>(image), call.Arg(1).name), false;
+  if (places.empty())
+    return call.Fail("image %lld has no object in '%s'", static_cast<long long>(image),
+                     call.Arg(1).name),
+           false;
   for (int64_t i = 0; i < count; ++i) {
     const T* a = Data<T>(anchors) + i * 4;
     const T margin = static_cast<T>(straddle);
-    if (straddle < 0 || (a[0] >= -margin && a[1] >= -margin && a[2] < info[1] + margin && a[3] < info[0] + margin)) inside.push_back(i);
+    if (straddle < 0 ||
+        (a[0] >= -margin && a[1] >= -margin && a[2] < info[1] + margin && a[3] < info[0] + margin))
+      inside.push_back(i);
   }
   std::vector<T> overlaps;
   for (int64_t i : inside)
-    for (size_t j = 0; j < places.size(); ++j) overlaps.push_back(PixelOverlap(Data<T>(anchors) + i * 4, truths.data() + j * 4));
+    for (size_t j = 0; j < places.size(); ++j)
+      overlaps.push_back(PixelOverlap(Data<T>(anchors) + i * 4, truths.data() + j * 4));
   const Assigned found = Assign(overlaps, places.size(), wanted);
-  const auto global = [&](int64_t i) { return static_cast<int32_t>(image * count + inside[static_cast<size_t>(i)]); };
+  const auto global = [&](int64_t i) {
+    return static_cast<int32_t>(image * count + inside[static_cast<size_t>(i)]);
+  };
   for (size_t k = 0; k < found.located.size(); ++k) {
     T delta[4];
-    BoxToDelta(Data<T>(anchors) + inside[static_cast<size_t>(found.located[k])] * 4, truths.data() + found.truth[k] * 4, delta);
+    BoxToDelta(Data<T>(anchors) + inside[static_cast<size_t>(found.located[k])] * 4,
+               truths.data() + found.truth[k] * 4, delta);
     out.location.push_back(global(found.located[k]));
     out.box.insert(out.box.end(), delta, delta + 4);
     out.weight.insert(out.weight.end(), 4, k < found.fakes ? T{0} : T{1});
@@ -165,7 +200,9 @@ bool AssignImage(OpCall& call, const Slots& at, const Rows& rows, int64_t image,
     out.score.push_back(global(found.scored[k]));
     const bool object = k < found.objects;
     const int64_t truth = object ? places[static_cast<size_t>(found.truth[found.fakes + k])] : 0;
-    out.label.push_back(!object ? 0 : at.labels >= 0 ? Data<int32_t>(call.Arg(at.labels))[truth] : 1);
+    out.label.push_back(!object          ? 0
+                        : at.labels >= 0 ? Data<int32_t>(call.Arg(at.labels))[truth]
+                                         : 1);
   }
   out.locations.push_back(static_cast<int64_t>(found.located.size()));
   out.scores.push_back(static_cast<int64_t>(found.scored.size()));
@@ -181,27 +218,37 @@ int32_t AssignAll(OpCall& call, const Slots& at, const Wanted& wanted, double st
     using T = typename decltype(tag)::type;
     Targets<T> out;
     for (size_t n = 0; n < images.size(); ++n)
-      if (!AssignImage(call, at, images[n], static_cast<int64_t>(n), wanted, straddle, out)) return 1;
+      if (!AssignImage(call, at, images[n], static_cast<int64_t>(n), wanted, straddle, out))
+        return 1;
     const DType type = TypeOf(call.Arg(0));
     const int slot = at.outputs;
-    const bool ok =
-        WriteRows<int32_t>(call, slot, DType::kInt32, out.location, 0, out.locations) &&
-        WriteRows<int32_t>(call, slot + 1, DType::kInt32, out.score, 0, out.scores) && WriteRows<T>(call, slot + 2, type, out.box, 4, out.locations) &&
-        WriteRows<int32_t>(call, slot + 3, DType::kInt32, out.label, 1, out.scores) && WriteRows<T>(call, slot + 4, type, out.weight, 4, out.locations) &&
-        (at.labels < 0 || WriteRows<int32_t>(call, slot + 5, DType::kInt32, out.objects, 1, out.images));
+    const bool ok = WriteRows<int32_t>(call, slot, DType::kInt32, out.location, 0, out.locations) &&
+                    WriteRows<int32_t>(call, slot + 1, DType::kInt32, out.score, 0, out.scores) &&
+                    WriteRows<T>(call, slot + 2, type, out.box, 4, out.locations) &&
+                    WriteRows<int32_t>(call, slot + 3, DType::kInt32, out.label, 1, out.scores) &&
+                    WriteRows<T>(call, slot + 4, type, out.weight, 4, out.locations) &&
+                    (at.labels < 0 ||
+                     WriteRows<int32_t>(call, slot + 5, DType::kInt32, out.objects, 1, out.images));
     return ok ? 0 : 1;
   });
 }
 
 }  // namespace
 
-// Anchor, GtBoxes, IsCrowd, ImInfo; rpn_batch_size_per_im, rpn_straddle_thresh, rpn_positive_overlap, rpn_negative_overlap, rpn_fg_fraction,
-// use_random -> LocationIndex, ScoreIndex, TargetBBox, TargetLabel, BBoxInsideWeight
+// Anchor, GtBoxes, IsCrowd, ImInfo; rpn_batch_size_per_im, rpn_straddle_thresh,
+// rpn_positive_overlap, rpn_negative_overlap, rpn_fg_fraction, use_random -> LocationIndex,
+// ScoreIndex, TargetBBox, TargetLabel, BBoxInsideWeight
 int32_t RpnTargetAssign(OpCall& call) {
-  return AssignAll(call, {-1, 2, 3, 4}, {call.Real(2), call.Real(3), call.Real(4), call.Int(0), call.Bool(5) ? &EngineOf(call) : nullptr}, call.Real(1));
+  return AssignAll(call, {-1, 2, 3, 4},
+                   {call.Real(2), call.Real(3), call.Real(4), call.Int(0),
+                    call.Bool(5) ? &EngineOf(call) : nullptr},
+                   call.Real(1));
 }
 
-// Anchor, GtBoxes, GtLabels, IsCrowd, ImInfo; positive_overlap, negative_overlap -> the same, ForegroundNumber (of an image, and 1)
-int32_t RetinanetTargetAssign(OpCall& call) { return AssignAll(call, {2, 3, 4, 5}, {call.Real(0), call.Real(1), -1, -1, nullptr}, -1); }
+// Anchor, GtBoxes, GtLabels, IsCrowd, ImInfo; positive_overlap, negative_overlap -> the same,
+// ForegroundNumber (of an image, and 1)
+int32_t RetinanetTargetAssign(OpCall& call) {
+  return AssignAll(call, {2, 3, 4, 5}, {call.Real(0), call.Real(1), -1, -1, nullptr}, -1);
+}
 
 }  // namespace dtranspile::kernels

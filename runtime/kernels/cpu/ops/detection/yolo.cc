@@ -1,6 +1,8 @@
-// yolo_box, yolov3_loss and its gradient (Redmon, Farhadi 2018). X [N, anchors · (5 + classes), H, W] holds for every anchor and cell x, y, w, h,
-// objectness and classes; a box is, in units of the image,
-//   ((column + s·σ(x) − (s − 1)/2)/W, (row + …)/H, exp(w) · anchor width/input width, …)      with s = scale_x_y
+// yolo_box, yolov3_loss and its gradient (Redmon, Farhadi 2018). X [N, anchors · (5 + classes), H,
+// W] holds for every anchor and cell x, y, w, h, objectness and classes; a box is, in units of the
+// image,
+//   ((column + s·σ(x) − (s − 1)/2)/W, (row + …)/H, exp(w) · anchor width/input width, …)      with
+//   s = scale_x_y
 #include <algorithm>
 #include <cmath>
 
@@ -24,47 +26,68 @@ struct Box {
 
 // X as the ops see it.
 struct Cells {
-  int64_t batch, boxes, classes, height, width, input_h, input_w, first;  // `boxes` per cell; `first`: channels before the boxes
+  int64_t batch, boxes, classes, height, width, input_h, input_w,
+      first;  // `boxes` per cell; `first`: channels before the boxes
   absl::Span<const int64_t> anchors;
   double scale;
 
   int64_t Plane() const { return height * width; }
   int64_t Sample() const { return (first + boxes * (kBoxEntries + classes)) * Plane(); }
   // Of entry `e` of a box in a cell.
-  int64_t At(int64_t n, int64_t box, int64_t cell, int64_t e) const { return n * Sample() + (first + box * (kBoxEntries + classes) + e) * Plane() + cell; }
+  int64_t At(int64_t n, int64_t box, int64_t cell, int64_t e) const {
+    return n * Sample() + (first + box * (kBoxEntries + classes) + e) * Plane() + cell;
+  }
 };
 
-bool ReadCells(OpCall& call, const DtBuffer& x, int64_t boxes, int64_t classes, int64_t downsample, absl::Span<const int64_t> anchors, double scale,
-               bool iou_aware, Cells& c) {
+bool ReadCells(OpCall& call, const DtBuffer& x, int64_t boxes, int64_t classes, int64_t downsample,
+               absl::Span<const int64_t> anchors, double scale, bool iou_aware, Cells& c) {
   constexpr int64_t kMostClasses = int64_t{1} << 24, kMostDownsample = 1 << 16;
-  if (x.rank != 4 || boxes < 1 || classes < 1 || classes > kMostClasses || downsample < 1 || downsample > kMostDownsample || anchors.size() % 2 != 0 ||
-      x.dims[2] < 1 || x.dims[3] < 1)
-    return call.Fail("'%s' must have four dims, with %lld boxes per cell, %lld classes, a downsample_ratio of %lld and pairs of anchors", x.name,
-                     static_cast<long long>(boxes), static_cast<long long>(classes), static_cast<long long>(downsample)),
+  if (x.rank != 4 || boxes < 1 || classes < 1 || classes > kMostClasses || downsample < 1 ||
+      downsample > kMostDownsample || anchors.size() % 2 != 0 || x.dims[2] < 1 || x.dims[3] < 1)
+    return call.Fail(
+               "'%s' must have four dims, with %lld boxes per cell, %lld classes, a "
+               "downsample_ratio of %lld and pairs of anchors",
+               x.name, static_cast<long long>(boxes), static_cast<long long>(classes),
+               static_cast<long long>(downsample)),
            false;
-  c = {x.dims[0], boxes, classes, x.dims[2], x.dims[3], downsample * x.dims[2], downsample * x.dims[3], iou_aware ? boxes : 0, anchors, scale};
+  c = {x.dims[0],
+       boxes,
+       classes,
+       x.dims[2],
+       x.dims[3],
+       downsample * x.dims[2],
+       downsample * x.dims[3],
+       iou_aware ? boxes : 0,
+       anchors,
+       scale};
   if (x.dims[1] == c.first + boxes * (kBoxEntries + classes)) return true;
-  return call.Fail("'%s' has %lld channels, expected %lld", x.name, static_cast<long long>(x.dims[1]),
+  return call.Fail("'%s' has %lld channels, expected %lld", x.name,
+                   static_cast<long long>(x.dims[1]),
                    static_cast<long long>(c.first + boxes * (kBoxEntries + classes))),
          false;
 }
 
 // In units of the image. `anchor`: number of the pair.
 template <typename T>
-Box<T> BoxOf(const Cells& c, const T* x, int64_t n, int64_t box, int64_t cell, int64_t anchor, int64_t grid_h, int64_t grid_w, int64_t input_h,
-             int64_t input_w) {
+Box<T> BoxOf(const Cells& c, const T* x, int64_t n, int64_t box, int64_t cell, int64_t anchor,
+             int64_t grid_h, int64_t grid_w, int64_t input_h, int64_t input_w) {
   const T scale = static_cast<T>(c.scale), bias = static_cast<T>(-0.5 * (c.scale - 1));
   const T column = static_cast<T>(cell % c.width), row = static_cast<T>(cell / c.width);
-  const auto anchor_w = static_cast<T>(c.anchors[static_cast<size_t>(2 * anchor)]), anchor_h = static_cast<T>(c.anchors[static_cast<size_t>(2 * anchor + 1)]);
+  const auto anchor_w = static_cast<T>(c.anchors[static_cast<size_t>(2 * anchor)]),
+             anchor_h = static_cast<T>(c.anchors[static_cast<size_t>(2 * anchor + 1)]);
   return {(column + Sigmoid(x[c.At(n, box, cell, 0)]) * scale + bias) / static_cast<T>(grid_w),
           (row + Sigmoid(x[c.At(n, box, cell, 1)]) * scale + bias) / static_cast<T>(grid_h),
-          std::exp(x[c.At(n, box, cell, 2)]) * anchor_w / static_cast<T>(input_w), std::exp(x[c.At(n, box, cell, 3)]) * anchor_h / static_cast<T>(input_h)};
+          std::exp(x[c.At(n, box, cell, 2)]) * anchor_w / static_cast<T>(input_w),
+          std::exp(x[c.At(n, box, cell, 3)]) * anchor_h / static_cast<T>(input_h)};
 }
 
 template <typename T>
 T CentredOverlap(const Box<T>& a, const Box<T>& b) {
-  const auto common = [](T c1, T s1, T c2, T s2) { return std::min(c1 + s1 / 2, c2 + s2 / 2) - std::max(c1 - s1 / 2, c2 - s2 / 2); };
-  const T w = common(a.x, a.w, b.x, b.w), h = common(a.y, a.h, b.y, b.h), inner = w < 0 || h < 0 ? T{0} : w * h;
+  const auto common = [](T c1, T s1, T c2, T s2) {
+    return std::min(c1 + s1 / 2, c2 + s2 / 2) - std::max(c1 - s1 / 2, c2 - s2 / 2);
+  };
+  const T w = common(a.x, a.w, b.x, b.w), h = common(a.y, a.h, b.y, b.h),
+          inner = w < 0 || h < 0 ? T{0} : w * h;
   return inner / (a.w * a.h + b.w * b.h - inner);
 }
 
@@ -75,7 +98,8 @@ T CrossEntropy(T x, T label) {
 
 // --- The loss.
 
-// Slots X, GTBox, GTLabel, GTScore; attributes anchors, anchor_mask, class_num, ignore_thresh, downsample_ratio, use_label_smooth, scale_x_y.
+// Slots X, GTBox, GTLabel, GTScore; attributes anchors, anchor_mask, class_num, ignore_thresh,
+// downsample_ratio, use_label_smooth, scale_x_y.
 struct Loss {
   Cells cells;
   absl::Span<const int64_t> mask;
@@ -86,17 +110,25 @@ struct Loss {
 bool ReadLoss(OpCall& call, Loss& l) {
   const DtBuffer &x = call.Arg(0), &box = call.Arg(1), &label = call.Arg(2);
   l.mask = call.Ints(1);
-  if (!ReadCells(call, x, static_cast<int64_t>(l.mask.size()), call.Int(2), call.Int(4), call.Ints(0), call.Real(6), false, l.cells)) return false;
+  if (!ReadCells(call, x, static_cast<int64_t>(l.mask.size()), call.Int(2), call.Int(4),
+                 call.Ints(0), call.Real(6), false, l.cells))
+    return false;
   for (int64_t m : l.mask)
     if (m < 0 || 2 * m + 1 >= static_cast<int64_t>(l.cells.anchors.size()))
-      return call.Fail("anchor_mask has %lld, there are %zu anchors", static_cast<long long>(m), l.cells.anchors.size() / 2), false;
+      return call.Fail("anchor_mask has %lld, there are %zu anchors", static_cast<long long>(m),
+                       l.cells.anchors.size() / 2),
+             false;
   if (box.rank != 3 || box.dims[0] != x.dims[0] || box.dims[2] != 4 || box.dtype != x.dtype)
-    return call.Fail("'%s' must be [%lld, boxes, 4] of the type of '%s'", box.name, static_cast<long long>(x.dims[0]), x.name), false;
+    return call.Fail("'%s' must be [%lld, boxes, 4] of the type of '%s'", box.name,
+                     static_cast<long long>(x.dims[0]), x.name),
+           false;
   l.truths = box.dims[1];
   if (TypeOf(label) != DType::kInt32 || Elements(label) != x.dims[0] * l.truths)
     return call.Fail("'%s' must hold an int32 for each box of '%s'", label.name, box.name), false;
-  if (call.Has(3) && (Elements(call.Arg(3)) != x.dims[0] * l.truths || call.Arg(3).dtype != x.dtype))
-    return call.Fail("'%s' must hold a number for each box of '%s'", call.Arg(3).name, box.name), false;
+  if (call.Has(3) &&
+      (Elements(call.Arg(3)) != x.dims[0] * l.truths || call.Arg(3).dtype != x.dtype))
+    return call.Fail("'%s' must hold a number for each box of '%s'", call.Arg(3).name, box.name),
+           false;
   const double smooth = std::min(1.0 / static_cast<double>(l.cells.classes), 1.0 / 40);
   l.positive = call.Bool(5) ? 1 - smooth : 1;
   l.negative = call.Bool(5) ? smooth : 0;
@@ -115,7 +147,8 @@ int64_t BestAnchor(const Cells& c, const Box<T>& truth) {
   int64_t best = 0;
   T most = 0;
   for (size_t a = 0; a + 1 < c.anchors.size(); a += 2) {
-    const Box<T> anchor{0, 0, static_cast<T>(c.anchors[a]) / static_cast<T>(c.input_h), static_cast<T>(c.anchors[a + 1]) / static_cast<T>(c.input_h)};
+    const Box<T> anchor{0, 0, static_cast<T>(c.anchors[a]) / static_cast<T>(c.input_h),
+                        static_cast<T>(c.anchors[a + 1]) / static_cast<T>(c.input_h)};
     const T overlap = CentredOverlap(anchor, Box<T>{0, 0, truth.w, truth.h});
     if (overlap > most) most = overlap, best = static_cast<int64_t>(a / 2);
   }
@@ -134,25 +167,37 @@ struct Match {
 template <typename T>
 bool MatchOf(OpCall& call, const Loss& l, int64_t n, int64_t t, Match<T>& m) {
   const T* truth = Data<T>(call.Arg(1)) + (n * l.truths + t) * 4;
-  m = {{truth[0], truth[1], truth[2], truth[3]}, -1, 0, 0, 0, call.Has(3) ? Data<T>(call.Arg(3))[n * l.truths + t] : T{1}};
+  m = {{truth[0], truth[1], truth[2], truth[3]},
+       -1,
+       0,
+       0,
+       0,
+       call.Has(3) ? Data<T>(call.Arg(3))[n * l.truths + t] : T{1}};
   if (!Valid(m.truth)) return true;
   m.anchor = BestAnchor(l.cells, m.truth);
   const auto found = std::find(l.mask.begin(), l.mask.end(), m.anchor);
   if (found == l.mask.end()) return true;
   m.label = Data<int32_t>(call.Arg(2))[n * l.truths + t];
   if (!(m.truth.x >= 0 && m.truth.x < 1 && m.truth.y >= 0 && m.truth.y < 1))
-    return call.Fail("'%s' has a box around (%g, %g), outside of the image", call.Arg(1).name, static_cast<double>(m.truth.x), static_cast<double>(m.truth.y)),
+    return call.Fail("'%s' has a box around (%g, %g), outside of the image", call.Arg(1).name,
+                     static_cast<double>(m.truth.x), static_cast<double>(m.truth.y)),
            false;
   if (m.label < 0 || m.label >= l.cells.classes)
-    return call.Fail("'%s' has the label %lld of %lld classes", call.Arg(2).name, static_cast<long long>(m.label), static_cast<long long>(l.cells.classes)),
+    return call.Fail("'%s' has the label %lld of %lld classes", call.Arg(2).name,
+                     static_cast<long long>(m.label), static_cast<long long>(l.cells.classes)),
            false;
   m.box = found - l.mask.begin();
-  const auto column = std::min(static_cast<int64_t>(m.truth.x * static_cast<T>(l.cells.width)), l.cells.width - 1);
-  m.cell = std::min(static_cast<int64_t>(m.truth.y * static_cast<T>(l.cells.height)), l.cells.height - 1) * l.cells.width + column;
+  const auto column =
+      std::min(static_cast<int64_t>(m.truth.x * static_cast<T>(l.cells.width)), l.cells.width - 1);
+  m.cell = std::min(static_cast<int64_t>(m.truth.y * static_cast<T>(l.cells.height)),
+                    l.cells.height - 1) *
+               l.cells.width +
+           column;
   return true;
 }
 
-// What x, y, w, h of the box should be, and what a difference costs. One grid size and input size, the height's, serve both axes.
+// What x, y, w, h of the box should be, and what a difference costs. One grid size and input size,
+// the height's, serve both axes.
 template <typename T>
 struct Targets {
   T value[4], scale;
@@ -161,30 +206,37 @@ struct Targets {
 template <typename T>
 Targets<T> TargetsOf(const Loss& l, const Match<T>& m) {
   const T grid = static_cast<T>(l.cells.height), input = static_cast<T>(l.cells.input_h);
-  const auto anchor = [&](int64_t i) { return static_cast<T>(l.cells.anchors[static_cast<size_t>(2 * m.anchor + i)]); };
-  return {{m.truth.x * grid - static_cast<T>(m.cell % l.cells.width), m.truth.y * grid - static_cast<T>(m.cell / l.cells.width),
+  const auto anchor = [&](int64_t i) {
+    return static_cast<T>(l.cells.anchors[static_cast<size_t>(2 * m.anchor + i)]);
+  };
+  return {{m.truth.x * grid - static_cast<T>(m.cell % l.cells.width),
+           m.truth.y * grid - static_cast<T>(m.cell / l.cells.width),
            std::log(m.truth.w * input / anchor(0)), std::log(m.truth.h * input / anchor(1))},
           (2 - m.truth.w * m.truth.h) * m.score};
 }
 
 // Boxes that overlap a true one enough are neither objects nor background: -1.
 template <typename T>
-void MarkIgnored(const Loss& l, const T* x, const T* truths, int64_t n, double threshold, T* objectness) {
+void MarkIgnored(const Loss& l, const T* x, const T* truths, int64_t n, double threshold,
+                 T* objectness) {
   const Cells& c = l.cells;
   for (int64_t i = 0; i < c.boxes * c.Plane(); ++i) {
     const int64_t box = i / c.Plane(), cell = i % c.Plane();
-    const Box<T> predicted = BoxOf(c, x, n, box, cell, l.mask[static_cast<size_t>(box)], c.height, c.height, c.input_h, c.input_h);
+    const Box<T> predicted = BoxOf(c, x, n, box, cell, l.mask[static_cast<size_t>(box)], c.height,
+                                   c.height, c.input_h, c.input_h);
     T most = 0;
     for (int64_t t = 0; t < l.truths; ++t) {
       const T* truth = truths + (n * l.truths + t) * 4;
       const Box<T> b{truth[0], truth[1], truth[2], truth[3]};
       if (Valid(b)) most = std::max(most, CentredOverlap(predicted, b));
     }
-    objectness[n * c.boxes * c.Plane() + i] = most > static_cast<T>(static_cast<float>(threshold)) ? T{-1} : T{0};
+    objectness[n * c.boxes * c.Plane() + i] =
+        most > static_cast<T>(static_cast<float>(threshold)) ? T{-1} : T{0};
   }
 }
 
-constexpr double kObject = 1e-5, kIgnored = -0.5;  // an objectness above the one is an object's, one below the other does not count
+constexpr double kObject = 1e-5, kIgnored = -0.5;  // an objectness above the one is an object's,
+                                                   // one below the other does not count
 
 template <typename T>
 bool SampleLoss(OpCall& call, const Loss& l, int64_t n, T* loss, T* objectness, int32_t* matches) {
@@ -200,14 +252,18 @@ bool SampleLoss(OpCall& call, const Loss& l, int64_t n, T* loss, T* objectness, 
     const Targets<T> targets = TargetsOf(l, m);
     for (int64_t e = 0; e < 4; ++e) {
       const T value = x[c.At(n, m.box, m.cell, e)];
-      sum += (e < 2 ? CrossEntropy(value, targets.value[e]) : std::fabs(targets.value[e] - value)) * targets.scale;
+      sum += (e < 2 ? CrossEntropy(value, targets.value[e]) : std::fabs(targets.value[e] - value)) *
+             targets.scale;
     }
     objectness[(n * c.boxes + m.box) * c.Plane() + m.cell] = m.score;
     for (int64_t k = 0; k < c.classes; ++k)
-      sum += CrossEntropy(x[c.At(n, m.box, m.cell, kBoxEntries + k)], static_cast<T>(k == m.label ? l.positive : l.negative)) * m.score;
+      sum += CrossEntropy(x[c.At(n, m.box, m.cell, kBoxEntries + k)],
+                          static_cast<T>(k == m.label ? l.positive : l.negative)) *
+             m.score;
   }
   for (int64_t i = 0; i < c.boxes * c.Plane(); ++i) {
-    const T object = objectness[n * c.boxes * c.Plane() + i], value = x[c.At(n, i / c.Plane(), i % c.Plane(), 4)];
+    const T object = objectness[n * c.boxes * c.Plane() + i],
+            value = x[c.At(n, i / c.Plane(), i % c.Plane(), 4)];
     if (object > kObject) sum += CrossEntropy(value, T{1}) * object;
     else if (object > kIgnored) sum += CrossEntropy(value, T{0});
   }
@@ -227,11 +283,15 @@ bool SampleGrad(OpCall& call, const Loss& l, int64_t n, const T* objectness, T d
     const Targets<T> targets = TargetsOf(l, m);
     for (int64_t e = 0; e < 4; ++e) {
       const int64_t at = c.At(n, m.box, m.cell, e);
-      dx[at] = (e < 2 ? by_entropy(at, targets.value[e]) : x[at] > targets.value[e] ? T{1} : T{-1}) * targets.scale * dloss;
+      dx[at] = (e < 2                      ? by_entropy(at, targets.value[e])
+                : x[at] > targets.value[e] ? T{1}
+                                           : T{-1}) *
+               targets.scale * dloss;
     }
     for (int64_t k = 0; k < c.classes; ++k) {
       const int64_t at = c.At(n, m.box, m.cell, kBoxEntries + k);
-      dx[at] = by_entropy(at, static_cast<T>(k == m.label ? l.positive : l.negative)) * m.score * dloss;
+      dx[at] =
+          by_entropy(at, static_cast<T>(k == m.label ? l.positive : l.negative)) * m.score * dloss;
     }
   }
   for (int64_t i = 0; i < c.boxes * c.Plane(); ++i) {
@@ -245,41 +305,55 @@ bool SampleGrad(OpCall& call, const Loss& l, int64_t n, const T* objectness, T d
 
 }  // namespace
 
-// X, ImgSize; class_num, anchors, downsample_ratio, conf_thresh, clip_bbox, scale_x_y, iou_aware, iou_aware_factor, @version -> Boxes, Scores.
-// Boxes of a confidence below the threshold are 0. In releases 1.x the height of the grid and of the input serve both axes.
+// X, ImgSize; class_num, anchors, downsample_ratio, conf_thresh, clip_bbox, scale_x_y, iou_aware,
+// iou_aware_factor, @version -> Boxes, Scores. Boxes of a confidence below the threshold are 0. In
+// releases 1.x the height of the grid and of the input serve both axes.
 int32_t YoloBox(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &size = call.Arg(1);
   const auto anchors = call.Ints(1);
   const bool iou_aware = call.Bool(6);
   Cells c;
-  if (!ReadCells(call, x, static_cast<int64_t>(anchors.size() / 2), call.Int(0), call.Int(2), anchors, call.Real(5), iou_aware, c)) return 1;
+  if (!ReadCells(call, x, static_cast<int64_t>(anchors.size() / 2), call.Int(0), call.Int(2),
+                 anchors, call.Real(5), iou_aware, c))
+    return 1;
   std::vector<int64_t> sizes;
   if (!IntegersOf(call, size, sizes)) return 1;
-  if (static_cast<int64_t>(sizes.size()) != 2 * c.batch) return call.Fail("'%s' must hold a height and a width for each image", size.name);
+  if (static_cast<int64_t>(sizes.size()) != 2 * c.batch)
+    return call.Fail("'%s' must hold a height and a width for each image", size.name);
   const int64_t count = c.boxes * c.Plane();
-  Output boxes(call, 2, TypeOf(x), {c.batch, count, 4}), scores(call, 3, TypeOf(x), {c.batch, count, c.classes});
+  Output boxes(call, 2, TypeOf(x), {c.batch, count, 4}),
+      scores(call, 3, TypeOf(x), {c.batch, count, c.classes});
   if (!boxes.ok() || !scores.ok()) return 1;
   const bool square = call.Int(8) > 0 && call.Int(8) < 2000000;
   return VisitFloat(call.context(), x, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
-    const T threshold = static_cast<T>(static_cast<float>(call.Real(3))), factor = static_cast<T>(static_cast<float>(call.Real(7)));
+    const T threshold = static_cast<T>(static_cast<float>(call.Real(3))),
+            factor = static_cast<T>(static_cast<float>(call.Real(7)));
     const T* data = Data<T>(x);
     std::fill_n(boxes.template data<T>(), Elements(*boxes), T{0});
     std::fill_n(scores.template data<T>(), Elements(*scores), T{0});
     for (int64_t i = 0; i < c.batch * count; ++i) {
       const int64_t n = i / count, box = i % count / c.Plane(), cell = i % c.Plane();
       T confidence = Sigmoid(data[c.At(n, box, cell, 4)]);
-      if (iou_aware) confidence = std::pow(confidence, 1 - factor) * std::pow(Sigmoid(data[n * c.Sample() + box * c.Plane() + cell]), factor);
+      if (iou_aware)
+        confidence = std::pow(confidence, 1 - factor) *
+                     std::pow(Sigmoid(data[n * c.Sample() + box * c.Plane() + cell]), factor);
       if (confidence < threshold) continue;
-      const T height = static_cast<T>(sizes[static_cast<size_t>(2 * n)]), width = static_cast<T>(sizes[static_cast<size_t>(2 * n + 1)]);
-      const Box<T> b = BoxOf(c, data, n, box, cell, box, c.height, square ? c.height : c.width, c.input_h, square ? c.input_h : c.input_w);
+      const T height = static_cast<T>(sizes[static_cast<size_t>(2 * n)]),
+              width = static_cast<T>(sizes[static_cast<size_t>(2 * n + 1)]);
+      const Box<T> b = BoxOf(c, data, n, box, cell, box, c.height, square ? c.height : c.width,
+                             c.input_h, square ? c.input_h : c.input_w);
       T* out = boxes.template data<T>() + i * 4;
-      out[0] = (b.x - b.w / 2) * width, out[1] = (b.y - b.h / 2) * height, out[2] = (b.x + b.w / 2) * width, out[3] = (b.y + b.h / 2) * height;
+      out[0] = (b.x - b.w / 2) * width, out[1] = (b.y - b.h / 2) * height,
+      out[2] = (b.x + b.w / 2) * width, out[3] = (b.y + b.h / 2) * height;
       if (call.Bool(4)) {
         out[0] = out[0] > 0 ? out[0] : T{0}, out[1] = out[1] > 0 ? out[1] : T{0};
-        out[2] = out[2] < width - 1 ? out[2] : width - 1, out[3] = out[3] < height - 1 ? out[3] : height - 1;
+        out[2] = out[2] < width - 1 ? out[2] : width - 1,
+        out[3] = out[3] < height - 1 ? out[3] : height - 1;
       }
-      for (int64_t k = 0; k < c.classes; ++k) scores.template data<T>()[i * c.classes + k] = confidence * Sigmoid(data[c.At(n, box, cell, kBoxEntries + k)]);
+      for (int64_t k = 0; k < c.classes; ++k)
+        scores.template data<T>()[i * c.classes + k] =
+            confidence * Sigmoid(data[c.At(n, box, cell, kBoxEntries + k)]);
     }
     return 0;
   });
@@ -291,12 +365,16 @@ int32_t YoloLoss(OpCall& call) {
   if (!ReadLoss(call, l)) return 1;
   const Cells& c = l.cells;
   const DType type = TypeOf(call.Arg(0));
-  Output loss(call, 4, type, {c.batch}), objectness(call, 5, type, {c.batch, c.boxes, c.height, c.width}), matches(call, 6, DType::kInt32, {c.batch, l.truths});
+  Output loss(call, 4, type, {c.batch}),
+      objectness(call, 5, type, {c.batch, c.boxes, c.height, c.width}),
+      matches(call, 6, DType::kInt32, {c.batch, l.truths});
   if (!loss.ok() || !objectness.ok() || !matches.ok()) return 1;
   return VisitFloat(call.context(), call.Arg(0), [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     for (int64_t n = 0; n < c.batch; ++n)
-      if (!SampleLoss(call, l, n, loss.template data<T>(), objectness.template data<T>(), matches.template data<int32_t>())) return 1;
+      if (!SampleLoss(call, l, n, loss.template data<T>(), objectness.template data<T>(),
+                      matches.template data<int32_t>()))
+        return 1;
     return 0;
   });
 }
@@ -307,9 +385,11 @@ int32_t YoloLossGrad(OpCall& call) {
   const DtBuffer &objectness = call.Arg(4), &gradient = call.Arg(5);
   DtBuffer& dx = call.Arg(6);
   if (!ReadLoss(call, l) || !call.Resize(dx, call.Arg(0))) return 1;
-  if (Elements(objectness) != l.cells.batch * l.cells.boxes * l.cells.Plane() || Elements(gradient) != l.cells.batch || gradient.dtype != dx.dtype ||
+  if (Elements(objectness) != l.cells.batch * l.cells.boxes * l.cells.Plane() ||
+      Elements(gradient) != l.cells.batch || gradient.dtype != dx.dtype ||
       objectness.dtype != dx.dtype)
-    return call.Fail("'%s' or '%s' has not the extents and type of the forward result", objectness.name, gradient.name);
+    return call.Fail("'%s' or '%s' has not the extents and type of the forward result",
+                     objectness.name, gradient.name);
   return VisitFloat(call.context(), dx, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     std::fill_n(Data<T>(dx), Elements(dx), T{0});

@@ -1,5 +1,5 @@
-// Kernels of the family `embedding`, named in table.cc. Slots and attributes: compiler/lower/rules/embedding.cc; of SelectedRows also
-// elementwise.cc, optimizer.cc.
+// Kernels of the family `embedding`, named in table.cc. Slots and attributes:
+// compiler/lower/rules/embedding.cc; of SelectedRows also elementwise.cc, optimizer.cc.
 #pragma once
 
 #include "runtime/kernels/cpu/op_call.h"

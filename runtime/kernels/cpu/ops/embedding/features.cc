@@ -1,5 +1,6 @@
-// Features of click-through models and of text (1.x): add_position_encoding, cvm, filter_by_instag, hash, similarity_focus. Sources: operators of the
-// same names of the framework; position encoding: Vaswani et al., "Attention is all you need", 2017; similarity focus: He, Lin, "Pairwise word
+// Features of click-through models and of text (1.x): add_position_encoding, cvm, filter_by_instag,
+// hash, similarity_focus. Sources: operators of the same names of the framework; position encoding:
+// Vaswani et al., "Attention is all you need", 2017; similarity focus: He, Lin, "Pairwise word
 // interaction modeling", 2016.
 #include <xxhash.h>
 
@@ -25,20 +26,29 @@ std::vector<int64_t> SequenceOffsets(const DtBuffer& x) {
 
 bool OffsetsFit(OpCall& call, const DtBuffer& x, const std::vector<int64_t>& offsets) {
   const int64_t rows = x.rank == 0 ? 0 : x.dims[0];
-  const bool fits = !offsets.empty() && offsets.front() == 0 && offsets.back() == rows && std::is_sorted(offsets.begin(), offsets.end());
-  return fits || (call.Fail("the LoD of '%s' does not cover its %lld rows", x.name, static_cast<long long>(rows)), false);
+  const bool fits = !offsets.empty() && offsets.front() == 0 && offsets.back() == rows &&
+                    std::is_sorted(offsets.begin(), offsets.end());
+  return fits || (call.Fail("the LoD of '%s' does not cover its %lld rows", x.name,
+                            static_cast<long long>(rows)),
+                  false);
 }
 
 }  // namespace
 
-// X; alpha, beta -> Out: alpha · X + beta · (sines of the place in the first half of the columns, cosines in the second)
+// X; alpha, beta -> Out: alpha · X + beta · (sines of the place in the first half of the columns,
+// cosines in the second)
 int32_t AddPositionEncoding(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(1);
   const bool ragged = !OpCall::LodOf(x).empty();
-  if (x.rank != (ragged ? 2 : 3)) return call.Fail("'%s' has %d dims, expected [batch, places, columns], or [rows, columns] with LoD", x.name, x.rank);
+  if (x.rank != (ragged ? 2 : 3))
+    return call.Fail(
+        "'%s' has %d dims, expected [batch, places, columns], or [rows, columns] with LoD", x.name,
+        x.rank);
   const int64_t width = x.dims[x.rank - 1], half = width / 2;
-  if (width % 2 != 0) return call.Fail("'%s' has %lld columns, expected an even number", x.name, static_cast<long long>(width));
+  if (width % 2 != 0)
+    return call.Fail("'%s' has %lld columns, expected an even number", x.name,
+                     static_cast<long long>(width));
   std::vector<int64_t> offsets;
   if (ragged) offsets = SequenceOffsets(x);
   else
@@ -53,7 +63,9 @@ int32_t AddPositionEncoding(OpCall& call) {
     for (size_t s = 0; s + 1 < offsets.size(); ++s)
       for (int64_t row = offsets[s]; row < offsets[s + 1]; ++row)
         for (int64_t k = 0; k < half; ++k) {
-          const double scale = half > 1 ? std::pow(10000.0, static_cast<double>(k) / static_cast<double>(half - 1)) : 10000.0;
+          const double scale =
+              half > 1 ? std::pow(10000.0, static_cast<double>(k) / static_cast<double>(half - 1))
+                       : 10000.0;
           const auto angle = static_cast<T>(static_cast<double>(row - offsets[s]) / scale);
           const int64_t at = row * width + k;
           Data<T>(out)[at] = Data<T>(x)[at] * alpha + std::sin(angle) * beta;
@@ -68,12 +80,15 @@ namespace {
 constexpr int64_t kShowAndClick = 2;
 
 bool CvmFits(OpCall& call, const DtBuffer& x) {
-  return (x.rank == 2 && x.dims[1] >= kShowAndClick) || (call.Fail("'%s' is no matrix whose first two columns are shows and clicks", x.name), false);
+  return (x.rank == 2 && x.dims[1] >= kShowAndClick) ||
+         (call.Fail("'%s' is no matrix whose first two columns are shows and clicks", x.name),
+          false);
 }
 
 }  // namespace
 
-// X, CVM; use_cvm -> Y (CVM is for the gradient): logarithms of shows and of the click rate instead of the two counts, or neither
+// X, CVM; use_cvm -> Y (CVM is for the gradient): logarithms of shows and of the click rate instead
+// of the two counts, or neither
 int32_t Cvm(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& y = call.Arg(2);
@@ -96,22 +111,26 @@ int32_t Cvm(OpCall& call) {
   });
 }
 
-// X, CVM, Y@GRAD; use_cvm -> X@GRAD: the first two columns are those of CVM, one row of it for each sequence
+// X, CVM, Y@GRAD; use_cvm -> X@GRAD: the first two columns are those of CVM, one row of it for each
+// sequence
 int32_t CvmGrad(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &cvm = call.Arg(1), &gradient = call.Arg(2);
   DtBuffer& dx = call.Arg(3);
   if (!CvmFits(call, x) || !call.Resize(dx, x)) return 1;
   OpCall::SetLod(dx, OpCall::LodOf(x));
   const std::vector<int64_t> offsets = SequenceOffsets(x);
-  const int64_t width = x.dims[1], skip = call.Bool(0) ? 0 : kShowAndClick, sequences = static_cast<int64_t>(offsets.size()) - 1;
+  const int64_t width = x.dims[1], skip = call.Bool(0) ? 0 : kShowAndClick,
+                sequences = static_cast<int64_t>(offsets.size()) - 1;
   if (!OffsetsFit(call, x, offsets)) return 1;
-  if (Elements(cvm) != sequences * kShowAndClick || Elements(gradient) != x.dims[0] * (width - skip) || TypeOf(cvm) != TypeOf(x) ||
+  if (Elements(cvm) != sequences * kShowAndClick ||
+      Elements(gradient) != x.dims[0] * (width - skip) || TypeOf(cvm) != TypeOf(x) ||
       TypeOf(gradient) != TypeOf(x))
     return call.Fail("'%s' and '%s' do not fit '%s'", cvm.name, gradient.name, x.name);
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int64_t s = 0; s < sequences; ++s)
-      for (int64_t row = offsets[static_cast<size_t>(s)]; row < offsets[static_cast<size_t>(s) + 1]; ++row) {
+      for (int64_t row = offsets[static_cast<size_t>(s)]; row < offsets[static_cast<size_t>(s) + 1];
+           ++row) {
         T* to = Data<T>(dx) + row * width;
         const T* from = Data<T>(gradient) + row * (width - skip);
         std::copy(from + (kShowAndClick - skip), from + (width - skip), to + kShowAndClick);
@@ -121,8 +140,8 @@ int32_t CvmGrad(OpCall& call) {
   });
 }
 
-// Ins, Ins_tag, Filter_tag; is_lod, out_val_if_empty -> Out, LossWeight, IndexMap: the instances with a wanted tag. Where there is none, one row of
-// `out_val_if_empty` with the weight 0.
+// Ins, Ins_tag, Filter_tag; is_lod, out_val_if_empty -> Out, LossWeight, IndexMap: the instances
+// with a wanted tag. Where there is none, one row of `out_val_if_empty` with the weight 0.
 int32_t FilterByInstag(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &tags = call.Arg(1), &wanted = call.Arg(2);
   if (x.rank < 1) return call.Fail("'%s' has no rows", x.name);
@@ -132,17 +151,24 @@ int32_t FilterByInstag(OpCall& call) {
     std::iota(instances.begin(), instances.end(), int64_t{0});
   }
   const std::vector<int64_t> tag_offsets = SequenceOffsets(tags);
-  if (!OffsetsFit(call, x, instances) || !OffsetsFit(call, tags, tag_offsets) || !IntegersOf(call, tags, tag_values) || !IntegersOf(call, wanted, filter))
+  if (!OffsetsFit(call, x, instances) || !OffsetsFit(call, tags, tag_offsets) ||
+      !IntegersOf(call, tags, tag_values) || !IntegersOf(call, wanted, filter))
     return 1;
   if (tag_offsets.size() != instances.size())
-    return call.Fail("'%s' has tags of %zu instances, '%s' has %zu", tags.name, tag_offsets.size() - 1, x.name, instances.size() - 1);
-  if (static_cast<size_t>(tag_offsets.back()) > tag_values.size()) return call.Fail("'%s' has fewer tags than its LoD says", tags.name);
+    return call.Fail("'%s' has tags of %zu instances, '%s' has %zu", tags.name,
+                     tag_offsets.size() - 1, x.name, instances.size() - 1);
+  if (static_cast<size_t>(tag_offsets.back()) > tag_values.size())
+    return call.Fail("'%s' has fewer tags than its LoD says", tags.name);
   std::sort(filter.begin(), filter.end());
   std::vector<size_t> offsets = {0}, numbers = {0};
   std::vector<int64_t> starts, ends;
   for (size_t i = 0; i + 1 < instances.size(); ++i) {
-    const auto first = tag_values.begin() + tag_offsets[i], last = tag_values.begin() + tag_offsets[i + 1];
-    if (std::none_of(first, last, [&](int64_t tag) { return std::binary_search(filter.begin(), filter.end(), tag); })) continue;
+    const auto first = tag_values.begin() + tag_offsets[i],
+               last = tag_values.begin() + tag_offsets[i + 1];
+    if (std::none_of(first, last, [&](int64_t tag) {
+          return std::binary_search(filter.begin(), filter.end(), tag);
+        }))
+      continue;
     starts.push_back(instances[i]), ends.push_back(instances[i + 1]);
     offsets.push_back(offsets.back() + static_cast<size_t>(instances[i + 1] - instances[i]));
     numbers.push_back(numbers.size());
@@ -162,7 +188,8 @@ int32_t FilterByInstag(OpCall& call) {
   }
   if (call.Has(5)) {
     if (!call.Resize(call.Arg(5), {kept, 2})) return 1;
-    if (TypeOf(call.Arg(5)) != DType::kInt64) return call.Fail("'%s' is %s, expected int64", call.Arg(5).name, TypeName(call.Arg(5)));
+    if (TypeOf(call.Arg(5)) != DType::kInt64)
+      return call.Fail("'%s' is %s, expected int64", call.Arg(5).name, TypeName(call.Arg(5)));
     for (int64_t i = 0; i < kept; ++i) {
       Data<int64_t>(call.Arg(5))[2 * i] = static_cast<int64_t>(offsets[static_cast<size_t>(i)]);
       Data<int64_t>(call.Arg(5))[2 * i + 1] = none ? 1 : starts[static_cast<size_t>(i)];
@@ -177,7 +204,8 @@ int32_t FilterByInstag(OpCall& call) {
   OpCall::SetLod(out, {offsets});
   const int64_t bytes = Elements(x, 1, x.rank) * ElementSize(x);
   for (size_t i = 0; i < starts.size(); ++i)
-    std::memcpy(Data<char>(out) + static_cast<int64_t>(offsets[i]) * bytes, Data<char>(x) + starts[i] * bytes,
+    std::memcpy(Data<char>(out) + static_cast<int64_t>(offsets[i]) * bytes,
+                Data<char>(x) + starts[i] * bytes,
                 static_cast<size_t>((ends[i] - starts[i]) * bytes));
   if (!none) return 0;
   return VisitNumber(call.context(), out, [&](auto tag) {
@@ -193,36 +221,42 @@ int32_t Hash(OpCall& call) {
   DtBuffer& out = call.Arg(1);
   const int64_t hashes = call.Int(0), modulus = call.Int(1);
   if (x.rank < 1 || hashes < 1 || modulus < 1)
-    return call.Fail("%lld hashes of '%s' modulo %lld", static_cast<long long>(hashes), x.name, static_cast<long long>(modulus));
+    return call.Fail("%lld hashes of '%s' modulo %lld", static_cast<long long>(hashes), x.name,
+                     static_cast<long long>(modulus));
   std::vector<int64_t> dims(x.dims, x.dims + x.rank - 1);
   dims.insert(dims.end(), {hashes, 1});
   const Lod lod = OpCall::LodOf(x);
   if (!call.Resize(out, dims)) return 1;
   OpCall::SetLod(out, lod);
-  if (TypeOf(out) != DType::kInt64) return call.Fail("'%s' is %s, expected int64", out.name, TypeName(out));
+  if (TypeOf(out) != DType::kInt64)
+    return call.Fail("'%s' is %s, expected int64", out.name, TypeName(out));
   return VisitIndex(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const int64_t width = x.dims[x.rank - 1], rows = Elements(x, 0, x.rank - 1);
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t k = 0; k < hashes; ++k) {
-        const uint64_t value = XXH64(Data<T>(x) + i * width, static_cast<size_t>(width) * sizeof(T), static_cast<uint64_t>(k));
-        Data<int64_t>(out)[i * hashes + k] = static_cast<int64_t>(value % static_cast<uint64_t>(modulus));
+        const uint64_t value = XXH64(Data<T>(x) + i * width, static_cast<size_t>(width) * sizeof(T),
+                                     static_cast<uint64_t>(k));
+        Data<int64_t>(out)[i * hashes + k] =
+            static_cast<int64_t>(value % static_cast<uint64_t>(modulus));
       }
     return 0;
   });
 }
 
-// X; axis, indexes -> Out: of the matrix at each index along the axis the largest elements that share no row and no column, one for every sample;
-// their places are 1 at every index
+// X; axis, indexes -> Out: of the matrix at each index along the axis the largest elements that
+// share no row and no column, one for every sample; their places are 1 at every index
 int32_t SimilarityFocus(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(1);
   const int64_t axis = call.Int(0);
   if (x.rank != 4 || axis < 1 || axis > 3)
-    return call.Fail("axis %lld of '%s', which has %d dims, expected one of 1 to 3 of 4", static_cast<long long>(axis), x.name, x.rank);
+    return call.Fail("axis %lld of '%s', which has %d dims, expected one of 1 to 3 of 4",
+                     static_cast<long long>(axis), x.name, x.rank);
   for (int64_t index : call.Ints(1))
     if (index < 0 || index >= x.dims[axis])
-      return call.Fail("index %lld of an extent of %lld", static_cast<long long>(index), static_cast<long long>(x.dims[axis]));
+      return call.Fail("index %lld of an extent of %lld", static_cast<long long>(index),
+                       static_cast<long long>(x.dims[axis]));
   if (!call.Resize(out, x)) return 1;
   const int64_t strides[4] = {Elements(x, 1, 4), x.dims[2] * x.dims[3], x.dims[3], 1};
   const int first = axis == 1 ? 2 : 1, second = axis == 3 ? 2 : 3;
@@ -234,16 +268,22 @@ int32_t SimilarityFocus(OpCall& call) {
     for (int64_t sample = 0; sample < x.dims[0]; ++sample)
       for (int64_t index : call.Ints(1)) {
         const T* matrix = Data<T>(x) + sample * strides[0] + index * strides[axis];
-        auto value = [&](int64_t at) { return matrix[at / columns * strides[first] + at % columns * strides[second]]; };
+        auto value = [&](int64_t at) {
+          return matrix[at / columns * strides[first] + at % columns * strides[second]];
+        };
         std::iota(order.begin(), order.end(), int64_t{0});
-        std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return value(a) > value(b); });
-        std::vector<bool> row_taken(static_cast<size_t>(rows), false), column_taken(static_cast<size_t>(columns), false);
+        std::stable_sort(order.begin(), order.end(),
+                         [&](int64_t a, int64_t b) { return value(a) > value(b); });
+        std::vector<bool> row_taken(static_cast<size_t>(rows), false),
+            column_taken(static_cast<size_t>(columns), false);
         for (int64_t at : order) {
           const int64_t row = at / columns, column = at % columns;
-          if (row_taken[static_cast<size_t>(row)] || column_taken[static_cast<size_t>(column)]) continue;
+          if (row_taken[static_cast<size_t>(row)] || column_taken[static_cast<size_t>(column)])
+            continue;
           row_taken[static_cast<size_t>(row)] = column_taken[static_cast<size_t>(column)] = true;
           for (int64_t k = 0; k < x.dims[axis]; ++k)
-            Data<T>(out)[sample * strides[0] + k * strides[axis] + row * strides[first] + column * strides[second]] = T{1};
+            Data<T>(out)[sample * strides[0] + k * strides[axis] + row * strides[first] +
+                         column * strides[second]] = T{1};
         }
       }
     return 0;

@@ -1,5 +1,6 @@
-// hierarchical_sigmoid and its gradient (Morin, Bengio, "Hierarchical probabilistic neural network language model", 2005). A class is a path of
-// binary decisions: by default along the bits of label + num_classes from below the highest one (the framework's matrix_bit_code.h), else rows of
+// hierarchical_sigmoid and its gradient (Morin, Bengio, "Hierarchical probabilistic neural network
+// language model", 2005). A class is a path of binary decisions: by default along the bits of label
+// + num_classes from below the highest one (the framework's matrix_bit_code.h), else rows of
 // PathTable with the decisions in PathCode, ended by a negative node.
 #include <algorithm>
 #include <cmath>
@@ -26,7 +27,8 @@ struct Tree {
 };
 
 bool DefaultPaths(OpCall& call, int64_t classes, const std::vector<int64_t>& labels, Tree& tree) {
-  if (classes < 2 || classes > INT32_MAX) return call.Fail("%lld classes", static_cast<long long>(classes)), false;
+  if (classes < 2 || classes > INT32_MAX)
+    return call.Fail("%lld classes", static_cast<long long>(classes)), false;
   auto bits = [](int64_t value) {
     int64_t count = 0;
     for (; value > 0; value >>= 1) ++count;
@@ -35,12 +37,14 @@ bool DefaultPaths(OpCall& call, int64_t classes, const std::vector<int64_t>& lab
   tree.depth = bits(classes - 1);
   for (size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] < 0 || labels[i] >= classes)
-      return call.Fail("element %zu of '%s' is %lld, expected at least 0 and below %lld", i, call.Arg(kLabel).name, static_cast<long long>(labels[i]),
+      return call.Fail("element %zu of '%s' is %lld, expected at least 0 and below %lld", i,
+                       call.Arg(kLabel).name, static_cast<long long>(labels[i]),
                        static_cast<long long>(classes)),
              false;
     const int64_t code = labels[i] + classes;
     std::vector<Decision> path;
-    for (int64_t bit = 0; bit < bits(code) - 1; ++bit) path.push_back({(code >> (bit + 1)) - 1, ((code >> bit) & 1) != 0});
+    for (int64_t bit = 0; bit < bits(code) - 1; ++bit)
+      path.push_back({(code >> (bit + 1)) - 1, ((code >> bit) & 1) != 0});
     tree.paths.push_back(std::move(path));
   }
   return true;
@@ -51,11 +55,14 @@ bool CustomPaths(OpCall& call, Tree& tree) {
   std::vector<int64_t> nodes, bits;
   if (!IntegersOf(call, table, nodes) || !IntegersOf(call, code, bits)) return false;
   if (table.rank != 2 || !SameShape(table, code) || table.dims[0] != tree.samples)
-    return call.Fail("'%s' and '%s' have not one path for each of %lld samples", table.name, code.name, static_cast<long long>(tree.samples)), false;
+    return call.Fail("'%s' and '%s' have not one path for each of %lld samples", table.name,
+                     code.name, static_cast<long long>(tree.samples)),
+           false;
   tree.depth = table.dims[1];
   for (int64_t i = 0; i < tree.samples; ++i) {
     std::vector<Decision> path;
-    for (int64_t k = i * tree.depth; k < (i + 1) * tree.depth && nodes[static_cast<size_t>(k)] >= 0; ++k)
+    for (int64_t k = i * tree.depth; k < (i + 1) * tree.depth && nodes[static_cast<size_t>(k)] >= 0;
+         ++k)
       path.push_back({nodes[static_cast<size_t>(k)], bits[static_cast<size_t>(k)] != 0});
     tree.paths.push_back(std::move(path));
   }
@@ -70,31 +77,39 @@ bool TreeOf(OpCall& call, Tree& tree) {
   tree.samples = x.dims[0], tree.width = x.dims[1];
   std::vector<int64_t> labels;
   if (!IntegersOf(call, call.Arg(kLabel), labels)) return false;
-  if (static_cast<int64_t>(labels.size()) != tree.samples) return call.Fail("'%s' has not one label per sample", call.Arg(kLabel).name), false;
-  if (!(call.Has(kTable) && call.Has(kCode) ? CustomPaths(call, tree) : DefaultPaths(call, call.Int(0), labels, tree))) return false;
-  if (call.Has(kBias) && (Elements(call.Arg(kBias)) < w.dims[0] || TypeOf(call.Arg(kBias)) != TypeOf(x)))
+  if (static_cast<int64_t>(labels.size()) != tree.samples)
+    return call.Fail("'%s' has not one label per sample", call.Arg(kLabel).name), false;
+  if (!(call.Has(kTable) && call.Has(kCode) ? CustomPaths(call, tree)
+                                            : DefaultPaths(call, call.Int(0), labels, tree)))
+    return false;
+  if (call.Has(kBias) &&
+      (Elements(call.Arg(kBias)) < w.dims[0] || TypeOf(call.Arg(kBias)) != TypeOf(x)))
     return call.Fail("'%s' has not one element per node", call.Arg(kBias).name), false;
   for (const auto& path : tree.paths)
     for (const Decision& d : path)
       if (d.node >= w.dims[0])
-        return call.Fail("node %lld of '%s', which has %lld rows", static_cast<long long>(d.node), w.name, static_cast<long long>(w.dims[0])), false;
+        return call.Fail("node %lld of '%s', which has %lld rows", static_cast<long long>(d.node),
+                         w.name, static_cast<long long>(w.dims[0])),
+               false;
   return true;
 }
 
 }  // namespace
 
-// ...; num_classes -> Out, PreOut, W_Out. PreOut is log(1 + exp(score)) with scores clipped to ±40. Places behind the end of a path have the
-// score 0 and count, as in the framework.
+// ...; num_classes -> Out, PreOut, W_Out. PreOut is log(1 + exp(score)) with scores clipped to ±40.
+// Places behind the end of a path have the score 0 and count, as in the framework.
 int32_t HierarchicalSigmoid(OpCall& call) {
   Tree tree;
   if (!TreeOf(call, tree)) return 1;
   const DtBuffer &x = call.Arg(kX), &w = call.Arg(kW);
   constexpr double kClip = 40;
   if (call.Has(kRest) && !call.Resize(call.Arg(kRest), {tree.samples, 1})) return 1;
-  if (call.Has(kRest + 1) && !call.Resize(call.Arg(kRest + 1), {tree.samples, tree.depth})) return 1;
+  if (call.Has(kRest + 1) && !call.Resize(call.Arg(kRest + 1), {tree.samples, tree.depth}))
+    return 1;
   if (call.Has(kRest + 2)) {
     if (!call.Resize(call.Arg(kRest + 2), w)) return 1;
-    std::memmove(call.Arg(kRest + 2).data, w.data, static_cast<size_t>(Elements(w) * ElementSize(w)));
+    std::memmove(call.Arg(kRest + 2).data, w.data,
+                 static_cast<size_t>(Elements(w) * ElementSize(w)));
   }
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -106,13 +121,15 @@ int32_t HierarchicalSigmoid(OpCall& call) {
         T score = 0;
         if (k < path.size()) {
           if (bias != nullptr) score = bias[path[k].node];
-          for (int64_t j = 0; j < tree.width; ++j) score += Data<T>(w)[path[k].node * tree.width + j] * Data<T>(x)[i * tree.width + j];
+          for (int64_t j = 0; j < tree.width; ++j)
+            score += Data<T>(w)[path[k].node * tree.width + j] * Data<T>(x)[i * tree.width + j];
           score = std::clamp(score, static_cast<T>(-kClip), static_cast<T>(kClip));
           if (path[k].right) cost -= score;
         }
         const T soft = std::log(1 + std::exp(score));
         cost += soft;
-        if (call.Has(kRest + 1)) Data<T>(call.Arg(kRest + 1))[i * tree.depth + static_cast<int64_t>(k)] = soft;
+        if (call.Has(kRest + 1))
+          Data<T>(call.Arg(kRest + 1))[i * tree.depth + static_cast<int64_t>(k)] = soft;
       }
       if (call.Has(kRest)) Data<T>(call.Arg(kRest))[i] = cost;
     }
@@ -122,7 +139,8 @@ int32_t HierarchicalSigmoid(OpCall& call) {
 
 namespace {
 
-// The gradient of W as a dense tensor, or as the rows of the nodes on the paths, each once, ascending.
+// The gradient of W as a dense tensor, or as the rows of the nodes on the paths, each once,
+// ascending.
 bool ResizeTable(OpCall& call, DtBuffer& out, const DtBuffer& w, const Tree& tree) {
   const exec::Value* value = OpCall::ValueOf(out);
   if (value == nullptr || value->kind != exec::Value::Kind::kRows) return call.Resize(out, w);
@@ -131,7 +149,8 @@ bool ResizeTable(OpCall& call, DtBuffer& out, const DtBuffer& w, const Tree& tre
     for (const Decision& d : path) nodes.push_back(d.node);
   std::sort(nodes.begin(), nodes.end());
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  if (!call.ResizeRows(out, static_cast<int64_t>(nodes.size()), w.dims[0], {w.dims[1]})) return false;
+  if (!call.ResizeRows(out, static_cast<int64_t>(nodes.size()), w.dims[0], {w.dims[1]}))
+    return false;
   OpCall::ValueOf(out)->rows = std::move(nodes);
   return true;
 }
@@ -148,15 +167,19 @@ int64_t PlaceOf(const DtBuffer& out, int64_t node) {
 int32_t HierarchicalSigmoidGrad(OpCall& call) {
   Tree tree;
   if (!TreeOf(call, tree)) return 1;
-  const DtBuffer &x = call.Arg(kX), &w = call.Arg(kW), &soft = call.Arg(kRest), &gradient = call.Arg(kRest + 1);
+  const DtBuffer &x = call.Arg(kX), &w = call.Arg(kW), &soft = call.Arg(kRest),
+                 &gradient = call.Arg(kRest + 1);
   constexpr int kDx = kRest + 2, kDw = kRest + 3, kDb = kRest + 4;
-  if (Elements(soft) != tree.samples * tree.depth || Elements(gradient) != tree.samples || TypeOf(soft) != TypeOf(x) || TypeOf(gradient) != TypeOf(x))
+  if (Elements(soft) != tree.samples * tree.depth || Elements(gradient) != tree.samples ||
+      TypeOf(soft) != TypeOf(x) || TypeOf(gradient) != TypeOf(x))
     return call.Fail("'%s' and '%s' do not fit '%s'", soft.name, gradient.name, x.name);
   if (call.Has(kDx) && !call.Resize(call.Arg(kDx), x)) return 1;
   if (call.Has(kDw) && !ResizeTable(call, call.Arg(kDw), w, tree)) return 1;
   if (call.Has(kDb) && call.Has(kBias) && !call.Resize(call.Arg(kDb), call.Arg(kBias))) return 1;
   for (int slot = kDx; slot <= kDb; ++slot)
-    if (call.Has(slot) && Elements(call.Arg(slot)) > 0) std::memset(call.Arg(slot).data, 0, static_cast<size_t>(Elements(call.Arg(slot)) * ElementSize(x)));
+    if (call.Has(slot) && Elements(call.Arg(slot)) > 0)
+      std::memset(call.Arg(slot).data, 0,
+                  static_cast<size_t>(Elements(call.Arg(slot)) * ElementSize(x)));
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int64_t i = 0; i < tree.samples; ++i)
@@ -165,7 +188,8 @@ int32_t HierarchicalSigmoidGrad(OpCall& call) {
         const T sigmoid = 1 - std::exp(-Data<T>(soft)[i * tree.depth + static_cast<int64_t>(k)]);
         const T g = (sigmoid - (d.right ? 1 : 0)) * Data<T>(gradient)[i];
         if (call.Has(kDb)) Data<T>(call.Arg(kDb))[d.node] += g;
-        T* dw = call.Has(kDw) ? Data<T>(call.Arg(kDw)) + PlaceOf(call.Arg(kDw), d.node) * tree.width : nullptr;
+        T* dw = call.Has(kDw) ? Data<T>(call.Arg(kDw)) + PlaceOf(call.Arg(kDw), d.node) * tree.width
+                              : nullptr;
         T* dx = call.Has(kDx) ? Data<T>(call.Arg(kDx)) + i * tree.width : nullptr;
         for (int64_t j = 0; j < tree.width; ++j) {
           if (dw != nullptr) dw[j] += g * Data<T>(x)[i * tree.width + j];

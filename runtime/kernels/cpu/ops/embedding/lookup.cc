@@ -13,25 +13,33 @@ bool IdsOf(OpCall& call, const DtBuffer& ids, int64_t height, std::vector<int64_
   if (!IntegersOf(call, ids, values)) return false;
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i] >= 0 && values[i] < height) continue;
-    call.Fail("element %zu of '%s' is %lld, expected at least 0 and below %lld", i, ids.name, static_cast<long long>(values[i]),
-              static_cast<long long>(height));
+    call.Fail("element %zu of '%s' is %lld, expected at least 0 and below %lld", i, ids.name,
+              static_cast<long long>(values[i]), static_cast<long long>(height));
     return false;
   }
   return true;
 }
 
-bool TableFits(OpCall& call, const DtBuffer& table) { return table.rank == 2 || (call.Fail("'%s' has %d dims, expected 2", table.name, table.rank), false); }
+bool TableFits(OpCall& call, const DtBuffer& table) {
+  return table.rank == 2 ||
+         (call.Fail("'%s' has %d dims, expected 2", table.name, table.rank), false);
+}
 
 // The gradient of the rows against table and ids.
-bool GradientFits(OpCall& call, const DtBuffer& table, const DtBuffer& gradient, const std::vector<int64_t>& ids) {
-  if (TypeOf(gradient) == TypeOf(table) && Elements(gradient) == static_cast<int64_t>(ids.size()) * table.dims[1]) return true;
-  call.Fail("'%s' has not %zu rows of %lld %s columns", gradient.name, ids.size(), static_cast<long long>(table.dims[1]), TypeName(table));
+bool GradientFits(OpCall& call, const DtBuffer& table, const DtBuffer& gradient,
+                  const std::vector<int64_t>& ids) {
+  if (TypeOf(gradient) == TypeOf(table) &&
+      Elements(gradient) == static_cast<int64_t>(ids.size()) * table.dims[1])
+    return true;
+  call.Fail("'%s' has not %zu rows of %lld %s columns", gradient.name, ids.size(),
+            static_cast<long long>(table.dims[1]), TypeName(table));
   return false;
 }
 
 }  // namespace
 
-// W, Ids; padding_idx, @type -> Out: rows of W, zeros for the padding id. The older type replaces the last dim of Ids, which is 1.
+// W, Ids; padding_idx, @type -> Out: rows of W, zeros for the padding id. The older type replaces
+// the last dim of Ids, which is 1.
 int32_t LookupTable(OpCall& call) {
   const DtBuffer &table = call.Arg(0), &ids = call.Arg(1);
   DtBuffer& out = call.Arg(2);
@@ -43,13 +51,17 @@ int32_t LookupTable(OpCall& call) {
   if (!call.Resize(out, dims)) return 1;
   OpCall::SetLod(out, OpCall::LodOf(ids));
   const int64_t bytes = table.dims[1] * ElementSize(table), padding = call.Int(0);
-  Parallel(call.context(), static_cast<int64_t>(rows.size()), GrainFor(2 * bytes), [&](int64_t lo, int64_t n) {
-    for (int64_t i = lo; i < lo + n; ++i) {
-      const int64_t row = rows[static_cast<size_t>(i)];
-      if (row == padding) std::memset(Data<char>(out) + i * bytes, 0, static_cast<size_t>(bytes));
-      else std::memcpy(Data<char>(out) + i * bytes, Data<char>(table) + row * bytes, static_cast<size_t>(bytes));
-    }
-  });
+  Parallel(call.context(), static_cast<int64_t>(rows.size()), GrainFor(2 * bytes),
+           [&](int64_t lo, int64_t n) {
+             for (int64_t i = lo; i < lo + n; ++i) {
+               const int64_t row = rows[static_cast<size_t>(i)];
+               if (row == padding)
+                 std::memset(Data<char>(out) + i * bytes, 0, static_cast<size_t>(bytes));
+               else
+                 std::memcpy(Data<char>(out) + i * bytes, Data<char>(table) + row * bytes,
+                             static_cast<size_t>(bytes));
+             }
+           });
   return 0;
 }
 
@@ -59,51 +71,60 @@ namespace {
 int32_t GradientRows(OpCall& call, std::vector<int64_t> rows) {
   const DtBuffer &table = call.Arg(0), &gradient = call.Arg(2);
   DtBuffer& out = call.Arg(3);
-  if (!call.ResizeRows(out, static_cast<int64_t>(rows.size()), table.dims[0], {table.dims[1]})) return 1;
-  if (!rows.empty()) std::memcpy(out.data, gradient.data, static_cast<size_t>(Elements(out) * ElementSize(out)));
+  if (!call.ResizeRows(out, static_cast<int64_t>(rows.size()), table.dims[0], {table.dims[1]}))
+    return 1;
+  if (!rows.empty())
+    std::memcpy(out.data, gradient.data, static_cast<size_t>(Elements(out) * ElementSize(out)));
   OpCall::ValueOf(out)->rows = std::move(rows);
   return 0;
 }
 
 }  // namespace
 
-// W, Ids, Out@GRAD; padding_idx -> W@GRAD. Dense: every thread owns a range of the table's rows and walks over all ids, so that the order of
-// additions is that of the ids.
+// W, Ids, Out@GRAD; padding_idx -> W@GRAD. Dense: every thread owns a range of the table's rows and
+// walks over all ids, so that the order of additions is that of the ids.
 int32_t LookupTableGrad(OpCall& call) {
   const DtBuffer &table = call.Arg(0), &ids = call.Arg(1), &gradient = call.Arg(2);
   DtBuffer& out = call.Arg(3);
   std::vector<int64_t> rows;
-  if (!TableFits(call, table) || !IdsOf(call, ids, table.dims[0], rows) || !GradientFits(call, table, gradient, rows)) return 1;
-  if (out.value != nullptr && OpCall::ValueOf(out)->kind == exec::Value::Kind::kRows) return GradientRows(call, std::move(rows));
+  if (!TableFits(call, table) || !IdsOf(call, ids, table.dims[0], rows) ||
+      !GradientFits(call, table, gradient, rows))
+    return 1;
+  if (out.value != nullptr && OpCall::ValueOf(out)->kind == exec::Value::Kind::kRows)
+    return GradientRows(call, std::move(rows));
   if (!call.Resize(out, table)) return 1;
   const int64_t padding = call.Int(0), width = table.dims[1];
   return VisitFloat(call.context(), gradient, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    Parallel(call.context(), table.dims[0], GrainFor(width * static_cast<int64_t>(sizeof(T))), [&](int64_t lo, int64_t n) {
-      std::memset(Data<T>(out) + lo * width, 0, static_cast<size_t>(n * width) * sizeof(T));
-      for (size_t i = 0; i < rows.size(); ++i) {
-        if (rows[i] < lo || rows[i] >= lo + n || rows[i] == padding) continue;
-        T* __restrict to = Data<T>(out) + rows[i] * width;
-        const T* __restrict from = Data<T>(gradient) + static_cast<int64_t>(i) * width;
-        for (int64_t j = 0; j < width; ++j) to[j] += from[j];
-      }
-    });
+    Parallel(call.context(), table.dims[0], GrainFor(width * static_cast<int64_t>(sizeof(T))),
+             [&](int64_t lo, int64_t n) {
+               std::memset(Data<T>(out) + lo * width, 0,
+                           static_cast<size_t>(n * width) * sizeof(T));
+               for (size_t i = 0; i < rows.size(); ++i) {
+                 if (rows[i] < lo || rows[i] >= lo + n || rows[i] == padding) continue;
+                 T* __restrict to = Data<T>(out) + rows[i] * width;
+                 const T* __restrict from = Data<T>(gradient) + static_cast<int64_t>(i) * width;
+                 for (int64_t j = 0; j < width; ++j) to[j] += from[j];
+               }
+             });
     return 0;
   });
 }
 
-// X, depth_tensor; depth, allow_out_of_range, @type -> Out. The older type replaces the last dim of X, which is 1.
+// X, depth_tensor; depth, allow_out_of_range, @type -> Out. The older type replaces the last dim of
+// X, which is 1.
 int32_t OneHot(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(2);
   std::vector<int64_t> places, depth = {call.Int(0)};
   if (call.Has(1) && !IntegersOf(call, call.Arg(1), depth)) return 1;
-  if (depth.size() != 1 || depth[0] < 1) return call.Fail("a depth of %lld", static_cast<long long>(depth.empty() ? 0 : depth[0]));
+  if (depth.size() != 1 || depth[0] < 1)
+    return call.Fail("a depth of %lld", static_cast<long long>(depth.empty() ? 0 : depth[0]));
   if (!IntegersOf(call, x, places)) return 1;
   for (size_t i = 0; i < places.size(); ++i) {
     if (call.Bool(1) || (places[i] >= 0 && places[i] < depth[0])) continue;
-    return call.Fail("element %zu of '%s' is %lld, expected at least 0 and below %lld", i, x.name, static_cast<long long>(places[i]),
-                     static_cast<long long>(depth[0]));
+    return call.Fail("element %zu of '%s' is %lld, expected at least 0 and below %lld", i, x.name,
+                     static_cast<long long>(places[i]), static_cast<long long>(depth[0]));
   }
   std::vector<int64_t> dims(x.dims, x.dims + x.rank);
   if (call.Text(2) == "one_hot" && !dims.empty()) dims.pop_back();
@@ -114,7 +135,8 @@ int32_t OneHot(OpCall& call) {
     using T = typename decltype(tag)::type;
     std::memset(out.data, 0, static_cast<size_t>(Elements(out)) * sizeof(T));
     for (size_t i = 0; i < places.size(); ++i)
-      if (places[i] >= 0 && places[i] < depth[0]) Data<T>(out)[static_cast<int64_t>(i) * depth[0] + places[i]] = T{1};
+      if (places[i] >= 0 && places[i] < depth[0])
+        Data<T>(out)[static_cast<int64_t>(i) * depth[0] + places[i]] = T{1};
     return 0;
   });
 }

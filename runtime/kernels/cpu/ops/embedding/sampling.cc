@@ -1,7 +1,8 @@
-// Losses over a sample of the classes: nce (Gutmann, Hyvärinen, "Noise-contrastive estimation", 2010) and sample_logits (sampled softmax; Jean et al.,
-// "On using very large target vocabulary", 2015), with their gradients. Samplers are the framework's (sampler.cc): a 64-bit Mersenne Twister
-// seeded with the attribute, uniform, log-uniform or by an alias table; what it takes from the hardware with seed 0 comes from the
-// process's generator here.
+// Losses over a sample of the classes: nce (Gutmann, Hyvärinen, "Noise-contrastive estimation",
+// 2010) and sample_logits (sampled softmax; Jean et al., "On using very large target vocabulary",
+// 2015), with their gradients. Samplers are the framework's (sampler.cc): a 64-bit Mersenne Twister
+// seeded with the attribute, uniform, log-uniform or by an alias table; what it takes from the
+// hardware with seed 0 comes from the process's generator here.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -19,8 +20,10 @@ namespace {
 
 std::mt19937_64 EngineFor(int64_t seed, int64_t version) {
   if (seed != 0) return std::mt19937_64(static_cast<uint64_t>(seed));
-  const auto release = version > 0 && version < 2000000 ? random::Release::kFluid1 : random::Release::kPaddle2;
-  return std::mt19937_64(static_cast<uint64_t>(random::Generator::Process().ForOp(release, 0).Canonical<double>() * 9007199254740992.0));
+  const auto release =
+      version > 0 && version < 2000000 ? random::Release::kFluid1 : random::Release::kPaddle2;
+  return std::mt19937_64(static_cast<uint64_t>(
+      random::Generator::Process().ForOp(release, 0).Canonical<double>() * 9007199254740992.0));
 }
 
 enum class Kind : int64_t { kUniform = 0, kLogUniform = 1, kCustom = 2 };
@@ -29,14 +32,21 @@ enum class Kind : int64_t { kUniform = 0, kLogUniform = 1, kCustom = 2 };
 class Sampler {
  public:
   Sampler(Kind kind, int64_t range, std::mt19937_64 engine)
-      : kind_(kind), range_(range), log_range_(std::log(static_cast<double>(range + 1))), engine_(engine) {}
+      : kind_(kind),
+        range_(range),
+        log_range_(std::log(static_cast<double>(range + 1))),
+        engine_(engine) {}
 
   // The tables of kCustom: probability, alias, probability of not taking the alias.
-  void SetTables(const float* probability, const int32_t* alias, const float* own) { probability_ = probability, alias_ = alias, own_ = own; }
+  void SetTables(const float* probability, const int32_t* alias, const float* own) {
+    probability_ = probability, alias_ = alias, own_ = own;
+  }
 
   int64_t Draw() {
     if (kind_ == Kind::kUniform) return Integer();
-    if (kind_ == Kind::kLogUniform) return (static_cast<int64_t>(std::exp(Real() * log_range_)) - 1) % std::max<int64_t>(range_, 1);
+    if (kind_ == Kind::kLogUniform)
+      return (static_cast<int64_t>(std::exp(Real() * log_range_)) - 1) %
+             std::max<int64_t>(range_, 1);
     const int64_t place = Integer();
     const int64_t alias = alias_[place];
     return Real() > static_cast<double>(own_[place]) && alias >= 0 ? alias : place;
@@ -44,12 +54,16 @@ class Sampler {
 
   double Probability(int64_t value) const {
     if (kind_ == Kind::kUniform) return 1.0 / static_cast<double>(range_ + 1);
-    if (kind_ == Kind::kLogUniform) return std::log((static_cast<double>(value) + 2) / (static_cast<double>(value) + 1)) / log_range_;
+    if (kind_ == Kind::kLogUniform)
+      return std::log((static_cast<double>(value) + 2) / (static_cast<double>(value) + 1)) /
+             log_range_;
     return static_cast<double>(probability_[value]);
   }
 
  private:
-  int64_t Integer() { return std::uniform_int_distribution<int>(0, static_cast<int>(range_))(engine_); }
+  int64_t Integer() {
+    return std::uniform_int_distribution<int>(0, static_cast<int>(range_))(engine_);
+  }
   double Real() { return std::uniform_real_distribution<>(0, 1)(engine_); }
 
   Kind kind_;
@@ -62,7 +76,17 @@ class Sampler {
 };
 
 // Slots that both ops have first.
-enum { kInput, kLabel, kWeight, kBias, kSampleWeight, kProbability, kAlias, kAliasProbability, kRest };
+enum {
+  kInput,
+  kLabel,
+  kWeight,
+  kBias,
+  kSampleWeight,
+  kProbability,
+  kAlias,
+  kAliasProbability,
+  kRest
+};
 
 struct NceShape {
   int64_t samples = 0, width = 0, classes = 0, trues = 0, negatives = 0;
@@ -73,18 +97,28 @@ bool NceOf(OpCall& call, NceShape& s) {
   const DtBuffer &x = call.Arg(kInput), &label = call.Arg(kLabel), &w = call.Arg(kWeight);
   s.classes = call.Int(0), s.negatives = call.Int(1);
   if (!call.Ints(4).empty() && static_cast<int64_t>(call.Ints(4).size()) != s.negatives)
-    return call.Fail("%zu given classes for %lld samples", call.Ints(4).size(), static_cast<long long>(s.negatives)), false;
-  if (x.rank != 2 || w.rank != 2 || x.dims[1] != w.dims[1] || TypeOf(x) != TypeOf(w) || w.dims[0] != s.classes)
-    return call.Fail("'%s' and '%s' are no matrices of one width with a row for each of %lld classes", x.name, w.name, static_cast<long long>(s.classes)),
+    return call.Fail("%zu given classes for %lld samples", call.Ints(4).size(),
+                     static_cast<long long>(s.negatives)),
+           false;
+  if (x.rank != 2 || w.rank != 2 || x.dims[1] != w.dims[1] || TypeOf(x) != TypeOf(w) ||
+      w.dims[0] != s.classes)
+    return call.Fail(
+               "'%s' and '%s' are no matrices of one width with a row for each of %lld classes",
+               x.name, w.name, static_cast<long long>(s.classes)),
            false;
   if (s.classes < 1 || s.classes > INT32_MAX || s.negatives < 0 || s.negatives > INT32_MAX)
-    return call.Fail("%lld samples of %lld classes", static_cast<long long>(s.negatives), static_cast<long long>(s.classes)), false;
+    return call.Fail("%lld samples of %lld classes", static_cast<long long>(s.negatives),
+                     static_cast<long long>(s.classes)),
+           false;
   s.samples = x.dims[0], s.width = x.dims[1];
   s.trues = s.samples == 0 ? 1 : Elements(label) / s.samples;
-  if (s.trues * s.samples != Elements(label)) return call.Fail("'%s' has not the rows of '%s'", label.name, x.name), false;
-  if (call.Has(kBias) && (Elements(call.Arg(kBias)) != s.classes || TypeOf(call.Arg(kBias)) != TypeOf(x)))
+  if (s.trues * s.samples != Elements(label))
+    return call.Fail("'%s' has not the rows of '%s'", label.name, x.name), false;
+  if (call.Has(kBias) &&
+      (Elements(call.Arg(kBias)) != s.classes || TypeOf(call.Arg(kBias)) != TypeOf(x)))
     return call.Fail("'%s' has not one element per class", call.Arg(kBias).name), false;
-  if (call.Has(kSampleWeight) && (Elements(call.Arg(kSampleWeight)) != s.samples || TypeOf(call.Arg(kSampleWeight)) != TypeOf(x)))
+  if (call.Has(kSampleWeight) && (Elements(call.Arg(kSampleWeight)) != s.samples ||
+                                  TypeOf(call.Arg(kSampleWeight)) != TypeOf(x)))
     return call.Fail("'%s' has not one element per sample", call.Arg(kSampleWeight).name), false;
   return true;
 }
@@ -92,26 +126,30 @@ bool NceOf(OpCall& call, NceShape& s) {
 bool SamplerOf(OpCall& call, const NceShape& s, std::unique_ptr<Sampler>& sampler) {
   const int64_t kind = call.Int(2);
   if (kind < 0 || kind > 2) return call.Fail("sampler %lld", static_cast<long long>(kind)), false;
-  sampler = std::make_unique<Sampler>(static_cast<Kind>(kind), s.classes - 1, EngineFor(call.Int(3), call.Int(5)));
+  sampler = std::make_unique<Sampler>(static_cast<Kind>(kind), s.classes - 1,
+                                      EngineFor(call.Int(3), call.Int(5)));
   if (kind != 2) return true;
   for (int slot : {kProbability, kAlias, kAliasProbability}) {
     const DType expected = slot == kAlias ? DType::kInt32 : DType::kFloat32;
     if (Elements(call.Arg(slot)) != s.classes || TypeOf(call.Arg(slot)) != expected)
-      return call.Fail("'%s' has not one %s per class", call.Arg(slot).name, NameOf(expected)), false;
+      return call.Fail("'%s' has not one %s per class", call.Arg(slot).name, NameOf(expected)),
+             false;
   }
   for (int64_t i = 0; i < s.classes; ++i)
     if (Data<int32_t>(call.Arg(kAlias))[i] >= s.classes)
-      return call.Fail("'%s' has the alias %d of %lld classes", call.Arg(kAlias).name, Data<int32_t>(call.Arg(kAlias))[i], static_cast<long long>(s.classes)),
+      return call.Fail("'%s' has the alias %d of %lld classes", call.Arg(kAlias).name,
+                       Data<int32_t>(call.Arg(kAlias))[i], static_cast<long long>(s.classes)),
              false;
-  sampler->SetTables(Data<float>(call.Arg(kProbability)), Data<int32_t>(call.Arg(kAlias)), Data<float>(call.Arg(kAliasProbability)));
+  sampler->SetTables(Data<float>(call.Arg(kProbability)), Data<int32_t>(call.Arg(kAlias)),
+                     Data<float>(call.Arg(kAliasProbability)));
   return true;
 }
 
 bool InRange(OpCall& call, const char* name, const std::vector<int64_t>& values, int64_t classes) {
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i] >= 0 && values[i] < classes) continue;
-    return call.Fail("element %zu of '%s' is %lld, expected at least 0 and below %lld", i, name, static_cast<long long>(values[i]),
-                     static_cast<long long>(classes)),
+    return call.Fail("element %zu of '%s' is %lld, expected at least 0 and below %lld", i, name,
+                     static_cast<long long>(values[i]), static_cast<long long>(classes)),
            false;
   }
   return true;
@@ -124,10 +162,14 @@ int32_t Nce(OpCall& call) {
   NceShape s;
   std::unique_ptr<Sampler> sampler;
   std::vector<int64_t> labels, classes;
-  if (!NceOf(call, s) || !SamplerOf(call, s, sampler) || !IntegersOf(call, call.Arg(kLabel), labels)) return 1;
+  if (!NceOf(call, s) || !SamplerOf(call, s, sampler) ||
+      !IntegersOf(call, call.Arg(kLabel), labels))
+    return 1;
   for (int64_t i = 0; i < s.samples; ++i) {
     classes.insert(classes.end(), labels.begin() + i * s.trues, labels.begin() + (i + 1) * s.trues);
-    for (int64_t k = 0; k < s.negatives; ++k) classes.push_back(call.Ints(4).empty() ? sampler->Draw() : call.Ints(4)[static_cast<size_t>(k)]);
+    for (int64_t k = 0; k < s.negatives; ++k)
+      classes.push_back(call.Ints(4).empty() ? sampler->Draw()
+                                             : call.Ints(4)[static_cast<size_t>(k)]);
   }
   if (!InRange(call, call.Arg(kLabel).name, classes, s.classes)) return 1;
   const int64_t each = s.trues + s.negatives;
@@ -135,7 +177,9 @@ int32_t Nce(OpCall& call) {
   for (int slot = kRest + 1; slot < kRest + 3; ++slot)
     if (call.Has(slot) && !call.Resize(call.Arg(slot), {s.samples, each})) return 1;
   if (call.Has(kRest + 2)) {
-    if (TypeOf(call.Arg(kRest + 2)) != DType::kInt64) return call.Fail("'%s' is %s, expected int64", call.Arg(kRest + 2).name, TypeName(call.Arg(kRest + 2)));
+    if (TypeOf(call.Arg(kRest + 2)) != DType::kInt64)
+      return call.Fail("'%s' is %s, expected int64", call.Arg(kRest + 2).name,
+                       TypeName(call.Arg(kRest + 2)));
     std::copy(classes.begin(), classes.end(), Data<int64_t>(call.Arg(kRest + 2)));
   }
   const DtBuffer &x = call.Arg(kInput), &w = call.Arg(kWeight);
@@ -146,8 +190,10 @@ int32_t Nce(OpCall& call) {
       for (int64_t k = 0; k < each; ++k) {
         const int64_t c = classes[static_cast<size_t>(i * each + k)];
         T score = call.Has(kBias) ? Data<T>(call.Arg(kBias))[c] : T{0};
-        for (int64_t j = 0; j < s.width; ++j) score += Data<T>(x)[i * s.width + j] * Data<T>(w)[c * s.width + j];
-        const T o = 1 / (1 + std::exp(-score)), b = static_cast<T>(sampler->Probability(c) * static_cast<double>(s.negatives));
+        for (int64_t j = 0; j < s.width; ++j)
+          score += Data<T>(x)[i * s.width + j] * Data<T>(w)[c * s.width + j];
+        const T o = 1 / (1 + std::exp(-score)),
+                b = static_cast<T>(sampler->Probability(c) * static_cast<double>(s.negatives));
         const T part = k < s.trues ? -std::log(o / (o + b)) : -std::log(b / (o + b));
         cost += part * (call.Has(kSampleWeight) ? Data<T>(call.Arg(kSampleWeight))[i] : T{1});
         if (call.Has(kRest + 1)) Data<T>(call.Arg(kRest + 1))[i * each + k] = o;
@@ -163,12 +209,15 @@ int32_t NceGrad(OpCall& call) {
   NceShape s;
   std::unique_ptr<Sampler> sampler;
   std::vector<int64_t> classes;
-  const DtBuffer &x = call.Arg(kInput), &w = call.Arg(kWeight), &sigmoids = call.Arg(kRest), &gradient = call.Arg(kRest + 2);
-  if (!NceOf(call, s) || !SamplerOf(call, s, sampler) || !IntegersOf(call, call.Arg(kRest + 1), classes) ||
+  const DtBuffer &x = call.Arg(kInput), &w = call.Arg(kWeight), &sigmoids = call.Arg(kRest),
+                 &gradient = call.Arg(kRest + 2);
+  if (!NceOf(call, s) || !SamplerOf(call, s, sampler) ||
+      !IntegersOf(call, call.Arg(kRest + 1), classes) ||
       !InRange(call, call.Arg(kRest + 1).name, classes, s.classes))
     return 1;
   const int64_t each = s.trues + s.negatives;
-  if (static_cast<int64_t>(classes.size()) != s.samples * each || Elements(sigmoids) != s.samples * each || Elements(gradient) != s.samples ||
+  if (static_cast<int64_t>(classes.size()) != s.samples * each ||
+      Elements(sigmoids) != s.samples * each || Elements(gradient) != s.samples ||
       TypeOf(sigmoids) != TypeOf(x) || TypeOf(gradient) != TypeOf(x))
     return call.Fail("'%s' and '%s' do not fit '%s'", sigmoids.name, gradient.name, x.name);
   constexpr int kDx = kRest + 3, kDw = kRest + 4, kDb = kRest + 5;
@@ -188,20 +237,27 @@ int32_t NceGrad(OpCall& call) {
     }
   }
   for (int slot = kDx; slot <= kDb; ++slot)
-    if (call.Has(slot) && Elements(call.Arg(slot)) > 0) std::memset(call.Arg(slot).data, 0, static_cast<size_t>(Elements(call.Arg(slot)) * ElementSize(x)));
+    if (call.Has(slot) && Elements(call.Arg(slot)) > 0)
+      std::memset(call.Arg(slot).data, 0,
+                  static_cast<size_t>(Elements(call.Arg(slot)) * ElementSize(x)));
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int64_t i = 0; i < s.samples; ++i)
       for (int64_t k = 0; k < each; ++k) {
         const int64_t c = classes[static_cast<size_t>(i * each + k)];
-        const T o = Data<T>(sigmoids)[i * each + k], b = static_cast<T>(sampler->Probability(c) * static_cast<double>(s.negatives));
+        const T o = Data<T>(sigmoids)[i * each + k],
+                b = static_cast<T>(sampler->Probability(c) * static_cast<double>(s.negatives));
         const T weight = call.Has(kSampleWeight) ? Data<T>(call.Arg(kSampleWeight))[i] : T{1};
-        const T g = weight * (k < s.trues ? (b / (o + b)) * (o - 1) : o * (1 - o) / (o + b)) * Data<T>(gradient)[i];
+        const T g = weight * (k < s.trues ? (b / (o + b)) * (o - 1) : o * (1 - o) / (o + b)) *
+                    Data<T>(gradient)[i];
         if (call.Has(kDb)) Data<T>(call.Arg(kDb))[c] += g;
-        const int64_t place = rows.empty() ? c : std::lower_bound(rows.begin(), rows.end(), c) - rows.begin();
+        const int64_t place =
+            rows.empty() ? c : std::lower_bound(rows.begin(), rows.end(), c) - rows.begin();
         for (int64_t j = 0; j < s.width; ++j) {
-          if (call.Has(kDw)) Data<T>(call.Arg(kDw))[place * s.width + j] += g * Data<T>(x)[i * s.width + j];
-          if (call.Has(kDx)) Data<T>(call.Arg(kDx))[i * s.width + j] += g * Data<T>(w)[c * s.width + j];
+          if (call.Has(kDw))
+            Data<T>(call.Arg(kDw))[place * s.width + j] += g * Data<T>(x)[i * s.width + j];
+          if (call.Has(kDx))
+            Data<T>(call.Arg(kDx))[i * s.width + j] += g * Data<T>(w)[c * s.width + j];
         }
       }
     return 0;
@@ -212,11 +268,16 @@ namespace {
 
 constexpr double kHuge = 1e20;  // stands for infinity
 
-// Samples without repetition, the same ones for every row behind its labels, and how often each is expected (Q of the paper).
+// Samples without repetition, the same ones for every row behind its labels, and how often each is
+// expected (Q of the paper).
 template <typename T>
-bool DrawSamples(OpCall& call, const std::vector<int64_t>& labels, int64_t rows, int64_t trues, int64_t wanted, int64_t classes, std::vector<int64_t>& samples,
+bool DrawSamples(OpCall& call, const std::vector<int64_t>& labels, int64_t rows, int64_t trues,
+                 int64_t wanted, int64_t classes, std::vector<int64_t>& samples,
                  std::vector<T>& expected) {
-  if (wanted > classes) return call.Fail("%lld different samples of %lld classes", static_cast<long long>(wanted), static_cast<long long>(classes)), false;
+  if (wanted > classes)
+    return call.Fail("%lld different samples of %lld classes", static_cast<long long>(wanted),
+                     static_cast<long long>(classes)),
+           false;
   Sampler sampler(Kind::kLogUniform, classes, EngineFor(call.Int(3), call.Int(4)));
   std::unordered_set<int64_t> seen;
   std::vector<int64_t> drawn;
@@ -231,31 +292,41 @@ bool DrawSamples(OpCall& call, const std::vector<int64_t>& labels, int64_t rows,
   }
   for (int64_t sample : samples) {
     const double p = sampler.Probability(sample);
-    expected.push_back(static_cast<T>(tries == wanted ? p * static_cast<double>(wanted) : -std::expm1(static_cast<double>(tries) * std::log1p(-p))));
+    expected.push_back(
+        static_cast<T>(tries == wanted ? p * static_cast<double>(wanted)
+                                       : -std::expm1(static_cast<double>(tries) * std::log1p(-p))));
   }
   return true;
 }
 
 }  // namespace
 
-// Logits, Labels, CustomizedSamples, CustomizedProbabilities; use_customized_samples, remove_accidental_hits, num_samples, seed, @version
+// Logits, Labels, CustomizedSamples, CustomizedProbabilities; use_customized_samples,
+// remove_accidental_hits, num_samples, seed, @version
 // -> Samples, Probabilities, LogitsDim, SampledLogits, SampledLabels
 int32_t SampleLogits(OpCall& call) {
   const DtBuffer &logits = call.Arg(0), &label_buffer = call.Arg(1);
   if (logits.rank != 2 || label_buffer.rank != 2 || logits.dims[0] != label_buffer.dims[0])
-    return call.Fail("'%s' and '%s' are no matrices of as many rows", logits.name, label_buffer.name);
-  const int64_t rows = logits.dims[0], classes = logits.dims[1], trues = label_buffer.dims[1], each = trues + call.Int(2);
+    return call.Fail("'%s' and '%s' are no matrices of as many rows", logits.name,
+                     label_buffer.name);
+  const int64_t rows = logits.dims[0], classes = logits.dims[1], trues = label_buffer.dims[1],
+                each = trues + call.Int(2);
   std::vector<int64_t> labels, samples;
-  if (call.Int(2) < 0 || call.Int(2) > INT32_MAX) return call.Fail("%lld samples", static_cast<long long>(call.Int(2)));
-  if (!IntegersOf(call, label_buffer, labels) || !InRange(call, label_buffer.name, labels, classes)) return 1;
+  if (call.Int(2) < 0 || call.Int(2) > INT32_MAX)
+    return call.Fail("%lld samples", static_cast<long long>(call.Int(2)));
+  if (!IntegersOf(call, label_buffer, labels) || !InRange(call, label_buffer.name, labels, classes))
+    return 1;
   return VisitFloat(call.context(), logits, [&](auto tag) {
     using T = typename decltype(tag)::type;
     std::vector<T> expected;
     if (call.Bool(0)) {
       const DtBuffer &given = call.Arg(2), &probabilities = call.Arg(3);
-      if (Elements(given) != rows * each || Elements(probabilities) != rows * each || TypeOf(probabilities) != TypeOf(logits))
-        return call.Fail("'%s' and '%s' have not %lld elements per row", given.name, probabilities.name, static_cast<long long>(each));
-      if (!IntegersOf(call, given, samples) || !InRange(call, given.name, samples, classes)) return 1;
+      if (Elements(given) != rows * each || Elements(probabilities) != rows * each ||
+          TypeOf(probabilities) != TypeOf(logits))
+        return call.Fail("'%s' and '%s' have not %lld elements per row", given.name,
+                         probabilities.name, static_cast<long long>(each));
+      if (!IntegersOf(call, given, samples) || !InRange(call, given.name, samples, classes))
+        return 1;
       expected.assign(Data<T>(probabilities), Data<T>(probabilities) + rows * each);
     } else if (!DrawSamples(call, labels, rows, trues, call.Int(2), classes, samples, expected)) {
       return 1;
@@ -270,7 +341,8 @@ int32_t SampleLogits(OpCall& call) {
     }
     if (call.Has(6) && !call.Resize(call.Arg(6), {rows, classes, 0})) return 1;
     if (call.Has(8)) {
-      if (!call.Resize(call.Arg(8), {rows, trues}) || TypeOf(call.Arg(8)) != DType::kInt64) return 1;
+      if (!call.Resize(call.Arg(8), {rows, trues}) || TypeOf(call.Arg(8)) != DType::kInt64)
+        return 1;
       for (int64_t i = 0; i < rows * trues; ++i) Data<int64_t>(call.Arg(8))[i] = i % trues;
     }
     if (!call.Has(7)) return 0;
@@ -280,9 +352,12 @@ int32_t SampleLogits(OpCall& call) {
         const auto at = static_cast<size_t>(i * each + k);
         T value = Data<T>(logits)[i * classes + samples[at]];
         const auto first = labels.begin() + i * trues;
-        if (call.Bool(1) && k >= trues && std::find(first, first + trues, samples[at]) != first + trues) value -= static_cast<T>(kHuge);
+        if (call.Bool(1) && k >= trues &&
+            std::find(first, first + trues, samples[at]) != first + trues)
+          value -= static_cast<T>(kHuge);
         value -= std::log(expected[at]);
-        Data<T>(call.Arg(7))[at] = std::isinf(value) ? static_cast<T>(value < 0 ? -kHuge : kHuge) : value;
+        Data<T>(call.Arg(7))[at] =
+            std::isinf(value) ? static_cast<T>(value < 0 ? -kHuge : kHuge) : value;
       }
     return 0;
   });
@@ -292,15 +367,19 @@ int32_t SampleLogits(OpCall& call) {
 int32_t SampleLogitsGrad(OpCall& call) {
   const DtBuffer &like = call.Arg(0), &samples = call.Arg(1), &gradient = call.Arg(2);
   DtBuffer& out = call.Arg(3);
-  if (like.rank != 3 || samples.rank != 2 || like.dims[0] != samples.dims[0] || !SameShape(samples, gradient))
+  if (like.rank != 3 || samples.rank != 2 || like.dims[0] != samples.dims[0] ||
+      !SameShape(samples, gradient))
     return call.Fail("'%s' and '%s' do not fit", samples.name, gradient.name);
   const int64_t rows = like.dims[0], classes = like.dims[1], each = samples.dims[1];
   std::vector<int64_t> chosen;
-  if (!call.Resize(out, {rows, classes}) || !IntegersOf(call, samples, chosen) || !InRange(call, samples.name, chosen, classes)) return 1;
+  if (!call.Resize(out, {rows, classes}) || !IntegersOf(call, samples, chosen) ||
+      !InRange(call, samples.name, chosen, classes))
+    return 1;
   return VisitFloat(call.context(), gradient, [&](auto tag) {
     using T = typename decltype(tag)::type;
     std::fill_n(Data<T>(out), Elements(out), T{0});
-    for (int64_t i = 0; i < rows * each; ++i) Data<T>(out)[i / each * classes + chosen[static_cast<size_t>(i)]] += Data<T>(gradient)[i];
+    for (int64_t i = 0; i < rows * each; ++i)
+      Data<T>(out)[i / each * classes + chosen[static_cast<size_t>(i)]] += Data<T>(gradient)[i];
     return 0;
   });
 }

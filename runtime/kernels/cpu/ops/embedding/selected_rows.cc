@@ -1,5 +1,6 @@
-// Ops on SelectedRows as the framework defines them: merge_selected_rows, get_tensor_from_selected_rows, sum, scale, elementwise_mul by a number,
-// clip_by_norm; and the dense tensor that rows stand for, which optimizers that touch every row read.
+// Ops on SelectedRows as the framework defines them: merge_selected_rows,
+// get_tensor_from_selected_rows, sum, scale, elementwise_mul by a number, clip_by_norm; and the
+// dense tensor that rows stand for, which optimizers that touch every row read.
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -23,16 +24,18 @@ bool ResizeLike(OpCall& call, DtBuffer& out, const DtBuffer& x, const exec::Valu
 
 // Adds rows to a dense tensor, in their order.
 template <typename T>
-void AddRows(OpCall& call, const DtBuffer& x, const std::vector<int64_t>& rows, const DtBuffer& out) {
+void AddRows(OpCall& call, const DtBuffer& x, const std::vector<int64_t>& rows,
+             const DtBuffer& out) {
   const int64_t width = RowWidth(x), height = out.rank == 0 ? 0 : out.dims[0];
-  Parallel(call.context(), height, GrainFor(width * static_cast<int64_t>(sizeof(T))), [&](int64_t lo, int64_t n) {
-    for (size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i] < lo || rows[i] >= lo + n) continue;
-      T* to = Data<T>(out) + rows[i] * width;
-      const T* from = Data<T>(x) + static_cast<int64_t>(i) * width;
-      for (int64_t j = 0; j < width; ++j) to[j] += from[j];
-    }
-  });
+  Parallel(call.context(), height, GrainFor(width * static_cast<int64_t>(sizeof(T))),
+           [&](int64_t lo, int64_t n) {
+             for (size_t i = 0; i < rows.size(); ++i) {
+               if (rows[i] < lo || rows[i] >= lo + n) continue;
+               T* to = Data<T>(out) + rows[i] * width;
+               const T* from = Data<T>(x) + static_cast<int64_t>(i) * width;
+               for (int64_t j = 0; j < width; ++j) to[j] += from[j];
+             }
+           });
 }
 
 }  // namespace
@@ -46,7 +49,9 @@ int32_t MergeSelectedRows(OpCall& call) {
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const MergedRows<T> merged = MergeRows<T>(x, value->rows);
-    if (!call.ResizeRows(out, static_cast<int64_t>(merged.rows.size()), value->height, InnerDims(x))) return 1;
+    if (!call.ResizeRows(out, static_cast<int64_t>(merged.rows.size()), value->height,
+                         InnerDims(x)))
+      return 1;
     std::copy(merged.values.begin(), merged.values.end(), Data<T>(out));
     OpCall::ValueOf(out)->rows = merged.rows;
     return 0;
@@ -62,7 +67,8 @@ int32_t ValuesOfRows(OpCall& call) {
   return 0;
 }
 
-// A call without slots, args X and Out: the dense tensor that the rows stand for, repeated ones summed.
+// A call without slots, args X and Out: the dense tensor that the rows stand for, repeated ones
+// summed.
 int32_t RowsToDense(OpCall& call) {
   if (call.raw()->num_args != 2) return call.Fail("%d arguments, expected 2", call.raw()->num_args);
   const DtBuffer& x = call.raw()->args[0];
@@ -81,7 +87,9 @@ int32_t RowsToDense(OpCall& call) {
 
 namespace {
 
-bool IsRows(const DtBuffer& buffer) { return buffer.value != nullptr && OpCall::ValueOf(buffer)->kind == exec::Value::Kind::kRows; }
+bool IsRows(const DtBuffer& buffer) {
+  return buffer.value != nullptr && OpCall::ValueOf(buffer)->kind == exec::Value::Kind::kRows;
+}
 
 // Rows of all inputs one after the other.
 int32_t JoinRows(OpCall& call, DtBuffer& out) {
@@ -93,7 +101,8 @@ int32_t JoinRows(OpCall& call, DtBuffer& out) {
     const exec::Value* value = RowsOf(call, x);
     if (value == nullptr) return 1;
     if (height < 0) height = value->height, inner = InnerDims(x);
-    if (value->height != height || InnerDims(x) != inner || TypeOf(x) != TypeOf(out)) return call.Fail("'%s' differs in height, width or element type", x.name);
+    if (value->height != height || InnerDims(x) != inner || TypeOf(x) != TypeOf(out))
+      return call.Fail("'%s' differs in height, width or element type", x.name);
     rows.insert(rows.end(), value->rows.begin(), value->rows.end());
     values.insert(values.end(), Data<char>(x), Data<char>(x) + Elements(x) * ElementSize(x));
   }
@@ -113,10 +122,18 @@ bool AddItem(OpCall& call, exec::Value& sum, const exec::Value& item, const char
   if (item.count() == 0) return true;
   if (sum.count() == 0) {
     const absl::Status status = sum.Assign(item);
-    return status.ok() || (call.Fail("'%s': %s", name, std::string(status.message()).c_str()), false);
+    return status.ok() ||
+           (call.Fail("'%s': %s", name, std::string(status.message()).c_str()), false);
   }
-  if (sum.dims != item.dims || sum.dtype != item.dtype) return call.Fail("items of '%s' differ in extents or element type", name), false;
-  const DtBuffer typed = {sum.data(), sum.dims.data(), static_cast<int32_t>(sum.dims.size()), static_cast<int32_t>(sum.dtype), DT_HOST, name, &sum};
+  if (sum.dims != item.dims || sum.dtype != item.dtype)
+    return call.Fail("items of '%s' differ in extents or element type", name), false;
+  const DtBuffer typed = {sum.data(),
+                          sum.dims.data(),
+                          static_cast<int32_t>(sum.dims.size()),
+                          static_cast<int32_t>(sum.dtype),
+                          DT_HOST,
+                          name,
+                          &sum};
   return VisitNumber(call.context(), typed, [&](auto tag) {
            using T = typename decltype(tag)::type;
            for (int64_t k = 0; k < sum.count(); ++k) sum.as<T>()[k] += item.as<T>()[k];
@@ -130,7 +147,8 @@ int32_t SumLists(OpCall& call, exec::Value& out) {
   for (int i = 0; i < call.Count(0); ++i) {
     const DtBuffer& x = call.Arg(0, i);
     const exec::Value* list = OpCall::ValueOf(x);
-    if (list == nullptr || list->kind != exec::Value::Kind::kList) return call.Fail("'%s' is no list as the others are", x.name);
+    if (list == nullptr || list->kind != exec::Value::Kind::kList)
+      return call.Fail("'%s' is no list as the others are", x.name);
     if (list->items.size() > items.size()) items.resize(list->items.size());
     for (size_t k = 0; k < list->items.size(); ++k)
       if (!AddItem(call, items[k], list->items[k], x.name)) return 1;
@@ -144,7 +162,9 @@ int32_t SumLists(OpCall& call, exec::Value& out) {
 int32_t SumRows(OpCall& call) {
   DtBuffer& out = call.Arg(1);
   if (call.Count(0) == 0) return call.Fail("nothing to sum");
-  if (exec::Value* value = OpCall::ValueOf(out); value != nullptr && value->kind == exec::Value::Kind::kList) return SumLists(call, *value);
+  if (exec::Value* value = OpCall::ValueOf(out);
+      value != nullptr && value->kind == exec::Value::Kind::kList)
+    return SumLists(call, *value);
   if (IsRows(out)) return JoinRows(call, out);
   std::vector<int64_t> dims;
   for (int i = 0; i < call.Count(0) && dims.empty(); ++i) {
@@ -160,13 +180,15 @@ int32_t SumRows(OpCall& call) {
       const DtBuffer& x = call.Arg(0, i);
       if (TypeOf(x) != TypeOf(out)) return call.Fail("'%s' differs in element type", x.name);
       if (IsRows(x)) continue;
-      if (OpCall::Dims(x) != absl::MakeConstSpan(dims)) return call.Fail("'%s' differs in extents", x.name);
+      if (OpCall::Dims(x) != absl::MakeConstSpan(dims))
+        return call.Fail("'%s' differs in extents", x.name);
       sum.resize(static_cast<size_t>(Elements(x)), T{0});
       for (size_t k = 0; k < sum.size(); ++k) sum[k] += Data<T>(x)[k];
     }
     if (!call.Resize(out, dims)) return 1;
     for (int i = 0; i < call.Count(0); ++i)
-      if (!IsRows(call.Arg(0, i)) && !OpCall::LodOf(call.Arg(0, i)).empty()) OpCall::SetLod(out, Lod(OpCall::LodOf(call.Arg(0, i))));
+      if (!IsRows(call.Arg(0, i)) && !OpCall::LodOf(call.Arg(0, i)).empty())
+        OpCall::SetLod(out, Lod(OpCall::LodOf(call.Arg(0, i))));
     if (sum.empty()) std::memset(out.data, 0, static_cast<size_t>(Elements(out)) * sizeof(T));
     else std::memcpy(out.data, sum.data(), sum.size() * sizeof(T));
     for (int i = 0; i < call.Count(0); ++i) {
@@ -174,7 +196,8 @@ int32_t SumRows(OpCall& call) {
       if (!IsRows(x)) continue;
       const exec::Value* value = RowsOf(call, x);
       if (value == nullptr) return 1;
-      if (value->height != dims[0] || RowWidth(x) != Elements(out, 1, out.rank)) return call.Fail("'%s' differs in height or width", x.name);
+      if (value->height != dims[0] || RowWidth(x) != Elements(out, 1, out.rank))
+        return call.Fail("'%s' differs in height or width", x.name);
       AddRows<T>(call, x, value->rows, out);
     }
     return 0;
@@ -190,7 +213,9 @@ int32_t ScaleRows(OpCall& call) {
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const auto scale = static_cast<T>(call.Real(0)), bias = static_cast<T>(call.Real(1));
-    for (int64_t i = 0; i < Elements(x); ++i) Data<T>(out)[i] = call.Bool(2) ? Data<T>(x)[i] * scale + bias : (Data<T>(x)[i] + bias) * scale;
+    for (int64_t i = 0; i < Elements(x); ++i)
+      Data<T>(out)[i] =
+          call.Bool(2) ? Data<T>(x)[i] * scale + bias : (Data<T>(x)[i] + bias) * scale;
     return 0;
   });
 }
@@ -201,7 +226,9 @@ int32_t MultiplyRows(OpCall& call) {
   DtBuffer& out = call.Arg(2);
   const exec::Value* value = RowsOf(call, x);
   if (value == nullptr) return 1;
-  if (Elements(y) != 1 || TypeOf(y) != TypeOf(x)) return call.Fail("'%s' is no single %s, by which SelectedRows are multiplied", y.name, TypeName(x));
+  if (Elements(y) != 1 || TypeOf(y) != TypeOf(x))
+    return call.Fail("'%s' is no single %s, by which SelectedRows are multiplied", y.name,
+                     TypeName(x));
   if (!ResizeLike(call, out, x, *value)) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;

@@ -1,4 +1,5 @@
-// Kernels of the family `host`, named in table.cc; slots and attributes in the order of compiler/lower/rules/host.cc.
+// Kernels of the family `host`, named in table.cc; slots and attributes in the order of
+// compiler/lower/rules/host.cc.
 #pragma once
 
 #include "runtime/kernels/cpu/op_call.h"

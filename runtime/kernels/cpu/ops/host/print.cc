@@ -1,4 +1,5 @@
-// print: a tensor to the standard error stream, and on to the output (phi print_kernel; fluid print_op). Standard output belongs to reports.
+// print: a tensor to the standard error stream, and on to the output (phi print_kernel; fluid
+// print_op). Standard output belongs to reports.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -25,7 +26,8 @@ std::string LodText(const Lod& lod) {
   std::string text;
   for (const auto& level : lod) {
     text += text.empty() ? "[" : ", [";
-    for (size_t i = 0; i < level.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(level[i]);
+    for (size_t i = 0; i < level.size(); ++i)
+      text += (i > 0 ? ", " : "") + std::to_string(level[i]);
     text += "]";
   }
   return "[" + text + "]";
@@ -38,7 +40,8 @@ bool DataText(OpCall& call, const DtBuffer& x, int64_t most, std::string& text) 
   return VisitPlain(call.context(), x, [&](auto tag) {
            using T = typename decltype(tag)::type;
            for (int64_t i = 0; i < count; ++i) {
-             if constexpr (std::is_floating_point_v<T>) text += (i > 0 ? " " : "") + TextOf(static_cast<double>(Data<T>(x)[i]));
+             if constexpr (std::is_floating_point_v<T>)
+               text += (i > 0 ? " " : "") + TextOf(static_cast<double>(Data<T>(x)[i]));
              else text += (i > 0 ? " " : "") + std::to_string(static_cast<int64_t>(Data<T>(x)[i]));
            }
            text += count < Elements(x) ? " ...]" : "]";
@@ -59,7 +62,8 @@ bool Counted(OpCall& call, int64_t most) {
 
 }  // namespace
 
-// In; first_n, message, summarize, print_tensor_name, print_tensor_type, print_tensor_shape, print_tensor_lod, print_phase, is_forward -> Out
+// In; first_n, message, summarize, print_tensor_name, print_tensor_type, print_tensor_shape,
+// print_tensor_lod, print_phase, is_forward -> Out
 int32_t Print(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   if (call.Has(1)) {
@@ -70,7 +74,8 @@ int32_t Print(OpCall& call) {
     std::memcpy(out.data, x.data, static_cast<size_t>(Elements(x) * ElementSize(x)));
   }
   const std::string_view phase = call.Text(7);
-  const bool asked = phase == "BOTH" || phase == (call.Bool(8) ? "FORWARD" : "BACKWARD") || phase == (call.Bool(8) ? "forward" : "backward");
+  const bool asked = phase == "BOTH" || phase == (call.Bool(8) ? "FORWARD" : "BACKWARD") ||
+                     phase == (call.Bool(8) ? "forward" : "backward");
   if (!asked || !Counted(call, call.Int(0))) return 0;
   std::string data, text(call.Text(1));
   if (!DataText(call, x, call.Int(2), data)) return 1;

@@ -1,5 +1,6 @@
-// index_select, index_sample, take_along_axis, put_along_axis and their gradients: positions along one axis, the same for all rows or one per
-// element (phi index_select, index_sample, take_along_axis, put_along_axis).
+// index_select, index_sample, take_along_axis, put_along_axis and their gradients: positions along
+// one axis, the same for all rows or one per element (phi index_select, index_sample,
+// take_along_axis, put_along_axis).
 #include <algorithm>
 #include <cstring>
 
@@ -10,14 +11,18 @@ namespace {
 
 bool InRange(OpCall& call, const DtBuffer& index, int64_t value, int64_t n) {
   if (value >= 0 && value < n) return true;
-  return call.Fail("'%s' has the index %lld, out of range for an extent of %lld", index.name, static_cast<long long>(value), static_cast<long long>(n)), false;
+  return call.Fail("'%s' has the index %lld, out of range for an extent of %lld", index.name,
+                   static_cast<long long>(value), static_cast<long long>(n)),
+         false;
 }
 
 // Where each element of `index` points to in x, which has its extents but along the axis.
-bool PlacesOf(OpCall& call, const DtBuffer& x, const DtBuffer& index, int64_t axis, std::vector<int64_t>& places) {
+bool PlacesOf(OpCall& call, const DtBuffer& x, const DtBuffer& index, int64_t axis,
+              std::vector<int64_t>& places) {
   bool fits = index.rank == x.rank;
   for (int32_t d = 0; fits && d < x.rank; ++d) fits = d == axis || index.dims[d] == x.dims[d];
-  if (!fits) return call.Fail("the extents of '%s' do not fit those of '%s'", index.name, x.name), false;
+  if (!fits)
+    return call.Fail("the extents of '%s' do not fit those of '%s'", index.name, x.name), false;
   if (!IntegersOf(call, index, places)) return false;
   const auto at = static_cast<int32_t>(axis);
   const int64_t inner = Elements(x, at + 1, x.rank), taken = index.dims[axis], n = x.dims[axis];
@@ -50,7 +55,8 @@ int32_t VisitWord(OpCall& call, const DtBuffer& buffer, Visit&& visit) {
     case 2: return visit(TypeTag<uint16_t>());
     case 4: return visit(TypeTag<uint32_t>());
     case 8: return visit(TypeTag<uint64_t>());
-    default: return call.Fail("'%s' is %s, which is not supported here", buffer.name, TypeName(buffer));
+    default:
+      return call.Fail("'%s' is %s, which is not supported here", buffer.name, TypeName(buffer));
   }
 }
 
@@ -62,17 +68,21 @@ int32_t Take(OpCall& call, const DtBuffer& x, const std::vector<int64_t>& places
   });
 }
 
-void Copy(const DtBuffer& from, DtBuffer& to) { std::memcpy(to.data, from.data, static_cast<size_t>(Elements(from) * ElementSize(from))); }
+void Copy(const DtBuffer& from, DtBuffer& to) {
+  std::memcpy(to.data, from.data, static_cast<size_t>(Elements(from) * ElementSize(from)));
+}
 
 enum class Reduce { kAssign, kAdd, kMultiply, kMin, kMax, kMean };
 
 bool ReduceOf(OpCall& call, std::string_view text, Reduce& reduce) {
-  constexpr std::pair<std::string_view, Reduce> kNames[] = {{"assign", Reduce::kAssign},     {"add", Reduce::kAdd},  {"mul", Reduce::kMultiply},
-                                                            {"multiply", Reduce::kMultiply}, {"amin", Reduce::kMin}, {"amax", Reduce::kMax},
-                                                            {"mean", Reduce::kMean}};
+  constexpr std::pair<std::string_view, Reduce> kNames[] = {
+      {"assign", Reduce::kAssign},     {"add", Reduce::kAdd},  {"mul", Reduce::kMultiply},
+      {"multiply", Reduce::kMultiply}, {"amin", Reduce::kMin}, {"amax", Reduce::kMax},
+      {"mean", Reduce::kMean}};
   for (const auto& [name, value] : kNames)
     if (name == text) return reduce = value, true;
-  return call.Fail("reduction '%.*s' is not known", static_cast<int>(text.size()), text.data()), false;
+  return call.Fail("reduction '%.*s' is not known", static_cast<int>(text.size()), text.data()),
+         false;
 }
 
 template <typename T>
@@ -86,13 +96,18 @@ void PutOne(Reduce reduce, T value, T& place) {
   }
 }
 
-// Places of the reduction begin with its neutral element where the old values do not take part: the first value then.
+// Places of the reduction begin with its neutral element where the old values do not take part: the
+// first value then.
 template <typename T>
-void Put(Reduce reduce, bool include_self, const std::vector<int64_t>& places, const T* values, T* out) {
+void Put(Reduce reduce, bool include_self, const std::vector<int64_t>& places, const T* values,
+         T* out) {
   std::vector<int64_t> sorted = places;
   std::sort(sorted.begin(), sorted.end());
   std::vector<int64_t> counts(reduce == Reduce::kMean || !include_self ? sorted.size() : 0, 0);
-  const auto rank = [&](int64_t place) { return static_cast<size_t>(std::lower_bound(sorted.begin(), sorted.end(), place) - sorted.begin()); };
+  const auto rank = [&](int64_t place) {
+    return static_cast<size_t>(std::lower_bound(sorted.begin(), sorted.end(), place) -
+                               sorted.begin());
+  };
   for (size_t e = 0; e < places.size(); ++e) {
     const bool first = !counts.empty() && counts[rank(places[e])]++ == 0;
     PutOne(first && !include_self ? Reduce::kAssign : reduce, values[e], out[places[e]]);
@@ -123,7 +138,8 @@ bool IndexSelectMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
 int32_t TakeAlongAxis(OpCall& call) {
   std::vector<int64_t> places;
   DtBuffer& out = call.Arg(2);
-  if (!SameType(call, call.Arg(0), out) || !Places(call, places) || !call.Resize(out, call.Arg(1))) return 1;
+  if (!SameType(call, call.Arg(0), out) || !Places(call, places) || !call.Resize(out, call.Arg(1)))
+    return 1;
   return Take(call, call.Arg(0), places, out);
 }
 
@@ -132,7 +148,9 @@ int32_t TakeAlongAxisGrad(OpCall& call) {
   const DtBuffer& gradient = call.Arg(2);
   DtBuffer& dx = call.Arg(3);
   std::vector<int64_t> places;
-  if (!SameType(call, gradient, dx) || !Places(call, places) || !AsManyAs(call, gradient, call.Arg(1)) || !call.Resize(dx, call.Arg(0))) return 1;
+  if (!SameType(call, gradient, dx) || !Places(call, places) ||
+      !AsManyAs(call, gradient, call.Arg(1)) || !call.Resize(dx, call.Arg(0)))
+    return 1;
   std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
   return VisitNumber(call.context(), dx, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -150,7 +168,8 @@ int32_t PutAlongAxis(OpCall& call) {
   DtBuffer& out = call.Arg(3);
   Reduce reduce = Reduce::kAssign;
   std::vector<int64_t> places;
-  if (!SameType(call, x, out) || !SameType(call, x, value) || !ReduceOf(call, call.Text(1), reduce) || !Places(call, places) ||
+  if (!SameType(call, x, out) || !SameType(call, x, value) ||
+      !ReduceOf(call, call.Text(1), reduce) || !Places(call, places) ||
       !AsManyAs(call, value, call.Arg(1)) || !call.Resize(out, x))
     return 1;
   Copy(x, out);
@@ -169,17 +188,21 @@ int32_t PutAlongAxisGrad(OpCall& call) {
   if (!ReduceOf(call, call.Text(1), reduce) || !Places(call, places)) return 1;
   if ((reduce != Reduce::kAssign && reduce != Reduce::kAdd) || !call.Bool(2))
     return call.Fail("the gradient of a reduction other than assign and add is not supported");
-  if (!SameShape(gradient, call.Arg(0))) return call.Fail("'%s' has not the extents of '%s'", gradient.name, call.Arg(0).name);
+  if (!SameShape(gradient, call.Arg(0)))
+    return call.Fail("'%s' has not the extents of '%s'", gradient.name, call.Arg(0).name);
   if (call.Has(4)) {
     DtBuffer& dx = call.Arg(4);
     if (!SameType(call, gradient, dx) || !call.Resize(dx, gradient)) return 1;
     Copy(gradient, dx);
     const auto size = static_cast<size_t>(ElementSize(dx));
-    for (size_t e = 0; reduce == Reduce::kAssign && e < places.size(); ++e) std::memset(Data<char>(dx) + static_cast<size_t>(places[e]) * size, 0, size);
+    for (size_t e = 0; reduce == Reduce::kAssign && e < places.size(); ++e)
+      std::memset(Data<char>(dx) + static_cast<size_t>(places[e]) * size, 0, size);
   }
   if (!call.Has(5)) return 0;
   DtBuffer& dv = call.Arg(5);
-  return SameType(call, gradient, dv) && call.Resize(dv, call.Arg(1)) ? Take(call, gradient, places, dv) : 1;
+  return SameType(call, gradient, dv) && call.Resize(dv, call.Arg(1))
+             ? Take(call, gradient, places, dv)
+             : 1;
 }
 
 }  // namespace dtranspile::kernels

@@ -1,4 +1,5 @@
-// tril_triu, diag, diag_v2, diag_embed: parts of matrices beside a diagonal, and vectors as diagonals (phi tril_triu, diag, diag_embed).
+// tril_triu, diag, diag_v2, diag_embed: parts of matrices beside a diagonal, and vectors as
+// diagonals (phi tril_triu, diag, diag_embed).
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -27,7 +28,8 @@ bool OffsetIs(OpCall& call, int64_t offset) {
 
 void FillWith(DtBuffer& out, const char* element) {
   const auto size = static_cast<size_t>(ElementSize(out));
-  for (int64_t i = 0; i < Elements(out); ++i) std::memcpy(Data<char>(out) + static_cast<size_t>(i) * size, element, size);
+  for (int64_t i = 0; i < Elements(out); ++i)
+    std::memcpy(Data<char>(out) + static_cast<size_t>(i) * size, element, size);
 }
 
 }  // namespace
@@ -41,33 +43,40 @@ int32_t TrilTriu(OpCall& call) {
   if (x.rank < 2) return call.Fail("'%s' has %d dims, expected 2 or more", x.name, x.rank);
   if (!OffsetIs(call, diagonal) || !SameType(call, x, out) || !call.Resize(out, x)) return 1;
   const int64_t rows = x.dims[x.rank - 2], columns = x.dims[x.rank - 1], size = ElementSize(x);
-  Parallel(call.context(), Elements(x, 0, x.rank - 1), GrainFor(2 * columns * size), [&](int64_t lo, int64_t n) {
-    for (int64_t r = lo; r < lo + n; ++r) {
-      // Columns before `edge` belong to the lower part.
-      const int64_t edge = std::clamp<int64_t>(r % rows + diagonal + (lower ? 1 : 0), 0, columns);
-      const int64_t begin = lower ? 0 : edge, end = lower ? edge : columns;
-      char* to = Data<char>(out) + r * columns * size;
-      std::memset(to, 0, static_cast<size_t>(columns * size));
-      std::memcpy(to + begin * size, Data<char>(x) + (r * columns + begin) * size, static_cast<size_t>((end - begin) * size));
-    }
-  });
+  Parallel(call.context(), Elements(x, 0, x.rank - 1), GrainFor(2 * columns * size),
+           [&](int64_t lo, int64_t n) {
+             for (int64_t r = lo; r < lo + n; ++r) {
+               // Columns before `edge` belong to the lower part.
+               const int64_t edge =
+                   std::clamp<int64_t>(r % rows + diagonal + (lower ? 1 : 0), 0, columns);
+               const int64_t begin = lower ? 0 : edge, end = lower ? edge : columns;
+               char* to = Data<char>(out) + r * columns * size;
+               std::memset(to, 0, static_cast<size_t>(columns * size));
+               std::memcpy(to + begin * size, Data<char>(x) + (r * columns + begin) * size,
+                           static_cast<size_t>((end - begin) * size));
+             }
+           });
   return 0;
 }
 
-// X; offset, padding_value (0 and 0 where there are none) -> Out: a vector to a matrix, a matrix to its diagonal
+// X; offset, padding_value (0 and 0 where there are none) -> Out: a vector to a matrix, a matrix to
+// its diagonal
 int32_t Diag(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(1);
   const bool second = call.raw()->num_attrs > 0;
   const int64_t offset = second ? call.Int(0) : 0, size = ElementSize(x);
-  if (x.rank > 2 || x.rank < 1) return call.Fail("'%s' of %d dims is neither a vector nor a matrix", x.name, x.rank);
+  if (x.rank > 2 || x.rank < 1)
+    return call.Fail("'%s' of %d dims is neither a vector nor a matrix", x.name, x.rank);
   if (!SameType(call, x, out) || !OffsetIs(call, offset)) return 1;
   if (x.rank == 2) {
     const Diagonal d = DiagonalOf(x.dims[0], x.dims[1], offset);
     const int64_t dims[] = {d.length};
     if (!call.Resize(out, dims)) return 1;
     for (int64_t i = 0; i < d.length; ++i)
-      std::memcpy(Data<char>(out) + i * size, Data<char>(x) + (d.first + i * (x.dims[1] + 1)) * size, static_cast<size_t>(size));
+      std::memcpy(Data<char>(out) + i * size,
+                  Data<char>(x) + (d.first + i * (x.dims[1] + 1)) * size,
+                  static_cast<size_t>(size));
     return 0;
   }
   const int64_t side = x.dims[0] + std::abs(offset), dims[] = {side, side};
@@ -75,11 +84,14 @@ int32_t Diag(OpCall& call) {
   if (!NumberTo(call, x, second ? call.Real(1) : 0, padding) || !call.Resize(out, dims)) return 1;
   FillWith(out, padding);
   const Diagonal d = DiagonalOf(side, side, offset);
-  for (int64_t i = 0; i < d.length; ++i) std::memcpy(Data<char>(out) + (d.first + i * (side + 1)) * size, Data<char>(x) + i * size, static_cast<size_t>(size));
+  for (int64_t i = 0; i < d.length; ++i)
+    std::memcpy(Data<char>(out) + (d.first + i * (side + 1)) * size, Data<char>(x) + i * size,
+                static_cast<size_t>(size));
   return 0;
 }
 
-// Input; offset, dim1, dim2 -> Out: the last dim of Input is the diagonal of dims dim1 and dim2 of Out
+// Input; offset, dim1, dim2 -> Out: the last dim of Input is the diagonal of dims dim1 and dim2 of
+// Out
 int32_t DiagEmbed(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(1);
@@ -87,26 +99,33 @@ int32_t DiagEmbed(OpCall& call) {
   int64_t row_dim = call.Int(1), column_dim = call.Int(2);
   if (row_dim < 0) row_dim += rank;
   if (column_dim < 0) column_dim += rank;
-  if (x.rank < 1 || row_dim < 0 || row_dim >= rank || column_dim < 0 || column_dim >= rank || row_dim == column_dim)
-    return call.Fail("dims %lld and %lld of a result of %lld dims", static_cast<long long>(call.Int(1)), static_cast<long long>(call.Int(2)),
+  if (x.rank < 1 || row_dim < 0 || row_dim >= rank || column_dim < 0 || column_dim >= rank ||
+      row_dim == column_dim)
+    return call.Fail("dims %lld and %lld of a result of %lld dims",
+                     static_cast<long long>(call.Int(1)), static_cast<long long>(call.Int(2)),
                      static_cast<long long>(rank));
   if (!OffsetIs(call, offset)) return 1;
   const int64_t n = x.dims[x.rank - 1], side = n + std::abs(offset);
   std::vector<int64_t> dims;
-  for (int64_t d = 0, from = 0; d < rank; ++d) dims.push_back(d == row_dim || d == column_dim ? side : x.dims[from++]);
+  for (int64_t d = 0, from = 0; d < rank; ++d)
+    dims.push_back(d == row_dim || d == column_dim ? side : x.dims[from++]);
   if (!SameType(call, x, out) || !call.Resize(out, dims)) return 1;
   std::memset(out.data, 0, static_cast<size_t>(Elements(out) * ElementSize(out)));
-  // Where each element of Input goes: strides of Out for its dims, and the sum of both for the last one.
+  // Where each element of Input goes: strides of Out for its dims, and the sum of both for the last
+  // one.
   std::vector<int64_t> strides(static_cast<size_t>(rank), 1), walked;
-  for (size_t d = static_cast<size_t>(rank) - 1; d-- > 0;) strides[d] = strides[d + 1] * dims[d + 1];
+  for (size_t d = static_cast<size_t>(rank) - 1; d-- > 0;)
+    strides[d] = strides[d + 1] * dims[d + 1];
   for (int64_t d = 0; d < rank; ++d)
     if (d != row_dim && d != column_dim) walked.push_back(strides[static_cast<size_t>(d)]);
-  const int64_t rows = strides[static_cast<size_t>(row_dim)], columns = strides[static_cast<size_t>(column_dim)], size = ElementSize(x);
+  const int64_t rows = strides[static_cast<size_t>(row_dim)],
+                columns = strides[static_cast<size_t>(column_dim)], size = ElementSize(x);
   walked.push_back(rows + columns);
   const int64_t first = offset < 0 ? -offset * rows : offset * columns;
   for (int64_t i = 0; i < Elements(x); ++i) {
     int64_t at = first, rest = i;
-    for (int32_t d = x.rank; d-- > 0; rest /= x.dims[d]) at += rest % x.dims[d] * walked[static_cast<size_t>(d)];
+    for (int32_t d = x.rank; d-- > 0; rest /= x.dims[d])
+      at += rest % x.dims[d] * walked[static_cast<size_t>(d)];
     std::memcpy(Data<char>(out) + at * size, Data<char>(x) + i * size, static_cast<size_t>(size));
   }
   return 0;

@@ -1,4 +1,5 @@
-// gather and its gradient (phi gather): rows of X along an axis by index. Slots and attributes: compiler/lower/rules/indexing.cc.
+// gather and its gradient (phi gather): rows of X along an axis by index. Slots and attributes:
+// compiler/lower/rules/indexing.cc.
 #include <cstring>
 
 #include "runtime/kernels/cpu/ops/indexing/calls.h"
@@ -19,7 +20,10 @@ Cut CutAt(const DtBuffer& x, int64_t axis) {
 bool AxisOf(OpCall& call, const DtBuffer& x, int axis_slot, int64_t& axis) {
   std::vector<int64_t> given = {call.Int(0)};
   if (call.Has(axis_slot) && !IntegersOf(call, call.Arg(axis_slot), given)) return false;
-  if (given.size() != 1) return call.Fail("'%s' has %zu elements, expected one axis", call.Arg(axis_slot).name, given.size()), false;
+  if (given.size() != 1)
+    return call.Fail("'%s' has %zu elements, expected one axis", call.Arg(axis_slot).name,
+                     given.size()),
+           false;
   axis = given[0];
   return NormalAxis(call, x, axis);
 }
@@ -31,7 +35,9 @@ bool IndicesOf(OpCall& call, const DtBuffer& index, int64_t n, std::vector<int64
       if (i < 0) i += n;
       continue;
     }
-    return call.Fail("'%s' has the index %lld, out of range for an extent of %lld", index.name, static_cast<long long>(i), static_cast<long long>(n)), false;
+    return call.Fail("'%s' has the index %lld, out of range for an extent of %lld", index.name,
+                     static_cast<long long>(i), static_cast<long long>(n)),
+           false;
   }
   return true;
 }
@@ -43,7 +49,9 @@ int32_t Gather(OpCall& call) {
   DtBuffer& out = call.Arg(3);
   int64_t axis = 0;
   std::vector<int64_t> index;
-  if (!SameType(call, x, out) || !AxisOf(call, x, 2, axis) || !IndicesOf(call, call.Arg(1), x.dims[axis], index)) return 1;
+  if (!SameType(call, x, out) || !AxisOf(call, x, 2, axis) ||
+      !IndicesOf(call, call.Arg(1), x.dims[axis], index))
+    return 1;
   std::vector<int64_t> dims(x.dims, x.dims + axis);
   if (call.Arg(1).rank > 0) dims.push_back(static_cast<int64_t>(index.size()));
   dims.insert(dims.end(), x.dims + axis + 1, x.dims + x.rank);
@@ -53,8 +61,10 @@ int32_t Gather(OpCall& call) {
   const auto count = static_cast<int64_t>(index.size());
   Parallel(call.context(), cut.outer * count, GrainFor(bytes), [&](int64_t lo, int64_t n) {
     for (int64_t i = lo; i < lo + n; ++i)
-      std::memcpy(Data<char>(out) + i * bytes, Data<char>(x) + ((i / count) * cut.n + index[static_cast<size_t>(i % count)]) * bytes,
-                  static_cast<size_t>(bytes));
+      std::memcpy(
+          Data<char>(out) + i * bytes,
+          Data<char>(x) + ((i / count) * cut.n + index[static_cast<size_t>(i % count)]) * bytes,
+          static_cast<size_t>(bytes));
   });
   return 0;
 }
@@ -64,10 +74,13 @@ int32_t GatherGrad(OpCall& call) {
   DtBuffer& dx = call.Arg(4);
   int64_t axis = 0;
   std::vector<int64_t> index;
-  if (!SameType(call, gradient, dx) || !AxisOf(call, x, 2, axis) || !IndicesOf(call, call.Arg(1), x.dims[axis], index) || !call.Resize(dx, x)) return 1;
+  if (!SameType(call, gradient, dx) || !AxisOf(call, x, 2, axis) ||
+      !IndicesOf(call, call.Arg(1), x.dims[axis], index) || !call.Resize(dx, x))
+    return 1;
   const Cut cut = CutAt(x, axis);
   const auto count = static_cast<int64_t>(index.size());
-  if (Elements(gradient) != cut.outer * count * cut.inner) return call.Fail("'%s' has not the extents of the gathered rows", gradient.name);
+  if (Elements(gradient) != cut.outer * count * cut.inner)
+    return call.Fail("'%s' has not the extents of the gathered rows", gradient.name);
   // 1.x writes where asked to, so that the last of equal indices wins; later versions always add.
   const bool overwrite = call.Bool(1) && call.Int(2) < 2000000;
   return VisitNumber(call.context(), dx, [&](auto tag) {

@@ -1,5 +1,6 @@
-// gather_nd, scatter_nd_add, scatter and their gradients: rows of a tensor by coordinates of its leading dims (phi gather_nd, scatter,
-// scatter_nd_add). Sums are in the order of the indices, whatever the number of threads.
+// gather_nd, scatter_nd_add, scatter and their gradients: rows of a tensor by coordinates of its
+// leading dims (phi gather_nd, scatter, scatter_nd_add). Sums are in the order of the indices,
+// whatever the number of threads.
 #include <cstring>
 
 #include "runtime/kernels/cpu/ops/indexing/calls.h"
@@ -27,8 +28,8 @@ bool RowsOf(OpCall& call, const DtBuffer& index, absl::Span<const int64_t> dims,
     for (size_t d = 0; d < depth; ++d) {
       const int64_t value = values[static_cast<size_t>(i) * depth + d];
       if (value < 0 || value >= dims[d])
-        return call.Fail("'%s' has the index %lld, out of range for an extent of %lld", index.name, static_cast<long long>(value),
-                         static_cast<long long>(dims[d])),
+        return call.Fail("'%s' has the index %lld, out of range for an extent of %lld", index.name,
+                         static_cast<long long>(value), static_cast<long long>(dims[d])),
                false;
       at = at * dims[d] + value;
     }
@@ -39,7 +40,8 @@ bool RowsOf(OpCall& call, const DtBuffer& index, absl::Span<const int64_t> dims,
 
 // Positions in dim 0, given as [n] or [n, 1].
 bool RowsOfDim0(OpCall& call, const DtBuffer& ids, absl::Span<const int64_t> dims, RowsAt& rows) {
-  if (dims.empty() || ids.rank > 2 || (ids.rank == 2 && ids.dims[1] != 1)) return call.Fail("'%s' is no list of positions of dim 0", ids.name), false;
+  if (dims.empty() || ids.rank > 2 || (ids.rank == 2 && ids.dims[1] != 1))
+    return call.Fail("'%s' is no list of positions of dim 0", ids.name), false;
   const int64_t column[] = {Elements(ids), 1};
   DtBuffer as_column = ids;
   as_column.dims = column;
@@ -50,10 +52,13 @@ bool RowsOfDim0(OpCall& call, const DtBuffer& ids, absl::Span<const int64_t> dim
 // to[k] = from[at[k]]
 void TakeRows(OpCall& call, const RowsAt& rows, const DtBuffer& from, DtBuffer& to) {
   const int64_t size = ElementSize(from), bytes = rows.inner * size;
-  Parallel(call.context(), static_cast<int64_t>(rows.at.size()), GrainFor(2 * bytes), [&](int64_t lo, int64_t n) {
-    for (int64_t k = lo; k < lo + n; ++k)
-      std::memcpy(Data<char>(to) + k * bytes, Data<char>(from) + rows.at[static_cast<size_t>(k)] * size, static_cast<size_t>(bytes));
-  });
+  Parallel(call.context(), static_cast<int64_t>(rows.at.size()), GrainFor(2 * bytes),
+           [&](int64_t lo, int64_t n) {
+             for (int64_t k = lo; k < lo + n; ++k)
+               std::memcpy(Data<char>(to) + k * bytes,
+                           Data<char>(from) + rows.at[static_cast<size_t>(k)] * size,
+                           static_cast<size_t>(bytes));
+           });
 }
 
 // to[at[k]] += from[k]; threads share the columns.
@@ -61,27 +66,32 @@ int32_t AddRows(OpCall& call, const RowsAt& rows, const DtBuffer& from, DtBuffer
   return VisitNumber(call.context(), to, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const auto count = static_cast<int64_t>(rows.at.size());
-    Parallel(call.context(), rows.inner, GrainFor(3 * count * ElementSize(to)), [&](int64_t lo, int64_t n) {
-      for (int64_t k = 0; k < count; ++k) {
-        T* target = Data<T>(to) + rows.at[static_cast<size_t>(k)];
-        const T* source = Data<T>(from) + k * rows.inner;
-        for (int64_t c = lo; c < lo + n; ++c) target[c] = Plus(target[c], source[c]);
-      }
-    });
+    Parallel(call.context(), rows.inner, GrainFor(3 * count * ElementSize(to)),
+             [&](int64_t lo, int64_t n) {
+               for (int64_t k = 0; k < count; ++k) {
+                 T* target = Data<T>(to) + rows.at[static_cast<size_t>(k)];
+                 const T* source = Data<T>(from) + k * rows.inner;
+                 for (int64_t c = lo; c < lo + n; ++c) target[c] = Plus(target[c], source[c]);
+               }
+             });
     return 0;
   });
 }
 
-void Copy(const DtBuffer& from, DtBuffer& to) { std::memcpy(to.data, from.data, static_cast<size_t>(Elements(from) * ElementSize(from))); }
+void Copy(const DtBuffer& from, DtBuffer& to) {
+  std::memcpy(to.data, from.data, static_cast<size_t>(Elements(from) * ElementSize(from)));
+}
 
 void ZeroRows(const RowsAt& rows, DtBuffer& x) {
   const int64_t size = ElementSize(x);
-  for (int64_t at : rows.at) std::memset(Data<char>(x) + at * size, 0, static_cast<size_t>(rows.inner * size));
+  for (int64_t at : rows.at)
+    std::memset(Data<char>(x) + at * size, 0, static_cast<size_t>(rows.inner * size));
 }
 
 bool HasRows(OpCall& call, const DtBuffer& updates, const RowsAt& rows) {
   if (Elements(updates) == static_cast<int64_t>(rows.at.size()) * rows.inner) return true;
-  return call.Fail("'%s' has %lld elements, expected %zu rows of %lld", updates.name, static_cast<long long>(Elements(updates)), rows.at.size(),
+  return call.Fail("'%s' has %lld elements, expected %zu rows of %lld", updates.name,
+                   static_cast<long long>(Elements(updates)), rows.at.size(),
                    static_cast<long long>(rows.inner)),
          false;
 }
@@ -106,7 +116,9 @@ int32_t GatherNdGrad(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &gradient = call.Arg(2);
   DtBuffer& dx = call.Arg(3);
   RowsAt rows;
-  if (!SameType(call, gradient, dx) || !RowsOf(call, call.Arg(1), OpCall::Dims(x), rows) || !HasRows(call, gradient, rows) || !call.Resize(dx, x)) return 1;
+  if (!SameType(call, gradient, dx) || !RowsOf(call, call.Arg(1), OpCall::Dims(x), rows) ||
+      !HasRows(call, gradient, rows) || !call.Resize(dx, x))
+    return 1;
   std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
   return AddRows(call, rows, gradient, dx);
 }
@@ -116,7 +128,8 @@ int32_t ScatterNdAdd(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &updates = call.Arg(2);
   DtBuffer& out = call.Arg(3);
   RowsAt rows;
-  if (!SameType(call, x, out) || !SameType(call, x, updates) || !RowsOf(call, call.Arg(1), OpCall::Dims(x), rows) || !HasRows(call, updates, rows) ||
+  if (!SameType(call, x, out) || !SameType(call, x, updates) ||
+      !RowsOf(call, call.Arg(1), OpCall::Dims(x), rows) || !HasRows(call, updates, rows) ||
       !call.Resize(out, x))
     return 1;
   Copy(x, out);
@@ -134,19 +147,22 @@ int32_t ScatterNdAddGrad(OpCall& call) {
   if (!call.Has(4)) return 0;
   DtBuffer& du = call.Arg(4);
   RowsAt rows;
-  if (!SameType(call, gradient, du) || !RowsOf(call, call.Arg(0), OpCall::Dims(gradient), rows) || !HasRows(call, updates, rows) || !call.Resize(du, updates))
+  if (!SameType(call, gradient, du) || !RowsOf(call, call.Arg(0), OpCall::Dims(gradient), rows) ||
+      !HasRows(call, updates, rows) || !call.Resize(du, updates))
     return 1;
   TakeRows(call, rows, gradient, du);
   return 0;
 }
 
-// X, Ids, Updates; overwrite -> Out. Without overwrite the rows that are named are zero before the updates are added.
+// X, Ids, Updates; overwrite -> Out. Without overwrite the rows that are named are zero before the
+// updates are added.
 int32_t Scatter(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &updates = call.Arg(2);
   DtBuffer& out = call.Arg(3);
   const Lod& lod = OpCall::LodOf(x);
   RowsAt rows;
-  if (!SameType(call, x, out) || !SameType(call, x, updates) || !RowsOfDim0(call, call.Arg(1), OpCall::Dims(x), rows) || !HasRows(call, updates, rows) ||
+  if (!SameType(call, x, out) || !SameType(call, x, updates) ||
+      !RowsOfDim0(call, call.Arg(1), OpCall::Dims(x), rows) || !HasRows(call, updates, rows) ||
       !call.Resize(out, x))
     return 1;
   OpCall::SetLod(out, lod);
@@ -157,15 +173,18 @@ int32_t Scatter(OpCall& call) {
   }
   const int64_t size = ElementSize(x), bytes = rows.inner * size;
   for (size_t k = 0; k < rows.at.size(); ++k)
-    std::memcpy(Data<char>(out) + rows.at[k] * size, Data<char>(updates) + static_cast<int64_t>(k) * bytes, static_cast<size_t>(bytes));
+    std::memcpy(Data<char>(out) + rows.at[k] * size,
+                Data<char>(updates) + static_cast<int64_t>(k) * bytes, static_cast<size_t>(bytes));
   return 0;
 }
 
-// Ids, Updates, Out@GRAD; @version -> X@GRAD, Updates@GRAD. In 1.x X@GRAD is Out@GRAD, later the rows that were written have none.
+// Ids, Updates, Out@GRAD; @version -> X@GRAD, Updates@GRAD. In 1.x X@GRAD is Out@GRAD, later the
+// rows that were written have none.
 int32_t ScatterGrad(OpCall& call) {
   const DtBuffer &updates = call.Arg(1), &gradient = call.Arg(2);
   RowsAt rows;
-  if (!RowsOfDim0(call, call.Arg(0), OpCall::Dims(gradient), rows) || !HasRows(call, updates, rows)) return 1;
+  if (!RowsOfDim0(call, call.Arg(0), OpCall::Dims(gradient), rows) || !HasRows(call, updates, rows))
+    return 1;
   if (call.Has(3)) {
     DtBuffer& dx = call.Arg(3);
     if (!SameType(call, gradient, dx) || !call.Resize(dx, gradient)) return 1;

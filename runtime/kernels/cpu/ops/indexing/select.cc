@@ -1,4 +1,5 @@
-// masked_select, multiplex, shard_index, gather_tree: elements or rows chosen by data (phi masked_select, multiplex, shard_index, gather_tree).
+// masked_select, multiplex, shard_index, gather_tree: elements or rows chosen by data (phi
+// masked_select, multiplex, shard_index, gather_tree).
 #include <cstring>
 
 #include "runtime/kernels/cpu/ops/indexing/calls.h"
@@ -7,8 +8,10 @@ namespace dtranspile::kernels {
 namespace {
 
 bool MaskOf(OpCall& call, const DtBuffer& x, const DtBuffer& mask) {
-  if (TypeOf(mask) != DType::kBool) return call.Fail("'%s' is %s, expected bool", mask.name, TypeName(mask)), false;
-  if (!SameShape(x, mask)) return call.Fail("'%s' has not the extents of '%s'", mask.name, x.name), false;
+  if (TypeOf(mask) != DType::kBool)
+    return call.Fail("'%s' is %s, expected bool", mask.name, TypeName(mask)), false;
+  if (!SameShape(x, mask))
+    return call.Fail("'%s' has not the extents of '%s'", mask.name, x.name), false;
   return true;
 }
 
@@ -19,12 +22,18 @@ int64_t CountOf(const DtBuffer& mask) {
 }
 
 // Which of the inputs each row comes from.
-bool ChoicesOf(OpCall& call, const DtBuffer& ids, int64_t rows, int inputs, std::vector<int64_t>& ids_of_rows) {
+bool ChoicesOf(OpCall& call, const DtBuffer& ids, int64_t rows, int inputs,
+               std::vector<int64_t>& ids_of_rows) {
   if (!IntegersOf(call, ids, ids_of_rows)) return false;
   if (static_cast<int64_t>(ids_of_rows.size()) != rows)
-    return call.Fail("'%s' has %zu numbers for %lld rows", ids.name, ids_of_rows.size(), static_cast<long long>(rows)), false;
+    return call.Fail("'%s' has %zu numbers for %lld rows", ids.name, ids_of_rows.size(),
+                     static_cast<long long>(rows)),
+           false;
   for (int64_t id : ids_of_rows)
-    if (id < 0 || id >= inputs) return call.Fail("'%s' has the number %lld, there are %d inputs", ids.name, static_cast<long long>(id), inputs), false;
+    if (id < 0 || id >= inputs)
+      return call.Fail("'%s' has the number %lld, there are %d inputs", ids.name,
+                       static_cast<long long>(id), inputs),
+             false;
   return true;
 }
 
@@ -52,7 +61,8 @@ int32_t MaskedSelectGrad(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &mask = call.Arg(1), &gradient = call.Arg(2);
   DtBuffer& dx = call.Arg(3);
   if (!SameType(call, gradient, dx) || !MaskOf(call, x, mask)) return 1;
-  if (CountOf(mask) != Elements(gradient)) return call.Fail("'%s' has not as many elements as '%s' chooses", gradient.name, mask.name);
+  if (CountOf(mask) != Elements(gradient))
+    return call.Fail("'%s' has not as many elements as '%s' chooses", gradient.name, mask.name);
   if (!call.Resize(dx, x)) return 1;
   const auto size = static_cast<size_t>(ElementSize(dx));
   std::memset(dx.data, 0, static_cast<size_t>(Elements(dx)) * size);
@@ -73,12 +83,17 @@ int32_t Multiplex(OpCall& call) {
   for (int i = 0; i < call.Count(1); ++i) {
     const DtBuffer& x = call.Arg(1, i);
     if (!SameType(call, first, x)) return 1;
-    if (!SameShape(first, x)) return call.Fail("'%s' has not the extents of '%s'", x.name, first.name);
+    if (!SameShape(first, x))
+      return call.Fail("'%s' has not the extents of '%s'", x.name, first.name);
   }
   std::vector<int64_t> ids;
-  if (!SameType(call, first, out) || !ChoicesOf(call, call.Arg(0), first.dims[0], call.Count(1), ids) || !call.Resize(out, first)) return 1;
+  if (!SameType(call, first, out) ||
+      !ChoicesOf(call, call.Arg(0), first.dims[0], call.Count(1), ids) || !call.Resize(out, first))
+    return 1;
   const auto bytes = static_cast<size_t>(Elements(first, 1, first.rank) * ElementSize(first));
-  for (size_t r = 0; r < ids.size(); ++r) std::memcpy(Data<char>(out) + r * bytes, Data<char>(call.Arg(1, static_cast<int>(ids[r]))) + r * bytes, bytes);
+  for (size_t r = 0; r < ids.size(); ++r)
+    std::memcpy(Data<char>(out) + r * bytes,
+                Data<char>(call.Arg(1, static_cast<int>(ids[r]))) + r * bytes, bytes);
   return 0;
 }
 
@@ -88,26 +103,31 @@ int32_t MultiplexGrad(OpCall& call) {
   if (gradient.rank == 0) return call.Fail("'%s' has no rows", gradient.name);
   std::vector<int64_t> ids;
   if (!ChoicesOf(call, call.Arg(0), gradient.dims[0], call.Count(2), ids)) return 1;
-  const auto bytes = static_cast<size_t>(Elements(gradient, 1, gradient.rank) * ElementSize(gradient));
+  const auto bytes =
+      static_cast<size_t>(Elements(gradient, 1, gradient.rank) * ElementSize(gradient));
   for (int i = 0; i < call.Count(2); ++i) {
     if (!call.Has(2, i)) continue;
     DtBuffer& dx = call.Arg(2, i);
     if (!SameType(call, gradient, dx) || !call.Resize(dx, gradient)) return 1;
     for (size_t r = 0; r < ids.size(); ++r) {
-      if (ids[r] == i) std::memcpy(Data<char>(dx) + r * bytes, Data<char>(gradient) + r * bytes, bytes);
+      if (ids[r] == i)
+        std::memcpy(Data<char>(dx) + r * bytes, Data<char>(gradient) + r * bytes, bytes);
       else std::memset(Data<char>(dx) + r * bytes, 0, bytes);
     }
   }
   return 0;
 }
 
-// X; index_num, nshards, shard_id, ignore_value -> Out: ids of this shard counted from its first one, the others ignore_value
+// X; index_num, nshards, shard_id, ignore_value -> Out: ids of this shard counted from its first
+// one, the others ignore_value
 int32_t ShardIndex(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(1);
-  const int64_t total = call.Int(0), shards = call.Int(1), shard = call.Int(2), ignored = call.Int(3);
+  const int64_t total = call.Int(0), shards = call.Int(1), shard = call.Int(2),
+                ignored = call.Int(3);
   if (total <= 0 || shards <= 0 || shard < 0 || shard >= shards)
-    return call.Fail("shard %lld of %lld for %lld ids", static_cast<long long>(shard), static_cast<long long>(shards), static_cast<long long>(total));
+    return call.Fail("shard %lld of %lld for %lld ids", static_cast<long long>(shard),
+                     static_cast<long long>(shards), static_cast<long long>(total));
   if (!SameType(call, x, out) || !call.Resize(out, x)) return 1;
   OpCall::SetLod(out, OpCall::LodOf(x));
   const int64_t size = (total - 1) / shards + 1;
@@ -116,20 +136,24 @@ int32_t ShardIndex(OpCall& call) {
     for (int64_t i = 0; i < Elements(x); ++i) {
       const int64_t id = Data<T>(x)[i];
       if (id < 0 || id >= total)
-        return call.Fail("'%s' has the id %lld, out of range for %lld ids", x.name, static_cast<long long>(id), static_cast<long long>(total));
+        return call.Fail("'%s' has the id %lld, out of range for %lld ids", x.name,
+                         static_cast<long long>(id), static_cast<long long>(total));
       Data<T>(out)[i] = static_cast<T>(id / size == shard ? id % size : ignored);
     }
     return 0;
   });
 }
 
-// Ids, Parents -> Out: [steps, batch, beams]; the ids along the path that ends in each beam of the last step
+// Ids, Parents -> Out: [steps, batch, beams]; the ids along the path that ends in each beam of the
+// last step
 int32_t GatherTree(OpCall& call) {
   const DtBuffer &ids = call.Arg(0), &parents = call.Arg(1);
   DtBuffer& out = call.Arg(2);
   if (ids.rank != 3) return call.Fail("'%s' has %d dims, expected 3", ids.name, ids.rank);
-  if (!SameShape(ids, parents)) return call.Fail("'%s' has not the extents of '%s'", parents.name, ids.name);
-  if (!SameType(call, ids, parents) || !SameType(call, ids, out) || !call.Resize(out, ids)) return 1;
+  if (!SameShape(ids, parents))
+    return call.Fail("'%s' has not the extents of '%s'", parents.name, ids.name);
+  if (!SameType(call, ids, parents) || !SameType(call, ids, out) || !call.Resize(out, ids))
+    return 1;
   const int64_t steps = ids.dims[0], batch = ids.dims[1], beams = ids.dims[2];
   return VisitIndex(call.context(), ids, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -137,7 +161,8 @@ int32_t GatherTree(OpCall& call) {
       int64_t beam = path % beams;
       for (int64_t t = steps; t-- > 0;) {
         if (beam < 0 || beam >= beams)
-          return call.Fail("'%s' has the beam %lld, there are %lld", parents.name, static_cast<long long>(beam), static_cast<long long>(beams));
+          return call.Fail("'%s' has the beam %lld, there are %lld", parents.name,
+                           static_cast<long long>(beam), static_cast<long long>(beams));
         const int64_t row = (t * batch + path / beams) * beams;
         Data<T>(out)[row + path % beams] = Data<T>(ids)[row + beam];
         beam = Data<T>(parents)[row + beam];

@@ -1,4 +1,5 @@
-// slice, strided_slice, set_value and their gradients: ranges of positions along some axes (phi slice, strided_slice, set_value).
+// slice, strided_slice, set_value and their gradients: ranges of positions along some axes (phi
+// slice, strided_slice, set_value).
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -24,11 +25,13 @@ bool Range(int64_t start, int64_t end, int64_t step, std::vector<int64_t>& at) {
 
 int64_t FromEnd(int64_t at, int64_t n) { return at >= 0 ? at : at < -n ? -1 : at + n; }
 
-// Bounds of slice and strided_slice: clamped to 0 … n; with a negative step only an end of -1 goes beyond the first position.
+// Bounds of slice and strided_slice: clamped to 0 … n; with a negative step only an end of -1 goes
+// beyond the first position.
 bool SlicePositions(int64_t n, int64_t start, int64_t end, int64_t step, std::vector<int64_t>& at) {
   const int64_t from = std::max<int64_t>(FromEnd(start, n), 0);
   const int64_t to = end == -1 && step < 0 ? -1 : std::max<int64_t>(FromEnd(end, n), 0);
-  return step < 0 ? Range(std::min(from, n - 1), to, step, at) : Range(from, std::min(to, n), step, at);
+  return step < 0 ? Range(std::min(from, n - 1), to, step, at)
+                  : Range(from, std::min(to, n), step, at);
 }
 
 // Bounds of set_value: those of Python.
@@ -43,25 +46,34 @@ struct Bounds {
 };
 
 // Takes the ranges of the axes out of the map.
-bool Narrow(OpCall& call, const DtBuffer& x, const Bounds& b, bool (*positions)(int64_t, int64_t, int64_t, int64_t, std::vector<int64_t>&), AxisMap& map) {
-  if (b.starts.size() != b.axes.size() || b.ends.size() != b.axes.size() || b.steps.size() != b.axes.size())
-    return call.Fail("%zu starts, %zu ends and %zu steps for %zu axes of '%s'", b.starts.size(), b.ends.size(), b.steps.size(), b.axes.size(), x.name), false;
+bool Narrow(OpCall& call, const DtBuffer& x, const Bounds& b,
+            bool (*positions)(int64_t, int64_t, int64_t, int64_t, std::vector<int64_t>&),
+            AxisMap& map) {
+  if (b.starts.size() != b.axes.size() || b.ends.size() != b.axes.size() ||
+      b.steps.size() != b.axes.size())
+    return call.Fail("%zu starts, %zu ends and %zu steps for %zu axes of '%s'", b.starts.size(),
+                     b.ends.size(), b.steps.size(), b.axes.size(), x.name),
+           false;
   for (size_t k = 0; k < b.axes.size(); ++k) {
     int64_t axis = b.axes[k];
     if (!NormalAxis(call, x, axis)) return false;
-    if (!positions(x.dims[axis], b.starts[k], b.ends[k], b.steps[k], map.at[static_cast<size_t>(axis)]))
-      return call.Fail("step 0 along axis %lld of '%s'", static_cast<long long>(axis), x.name), false;
+    if (!positions(x.dims[axis], b.starts[k], b.ends[k], b.steps[k],
+                   map.at[static_cast<size_t>(axis)]))
+      return call.Fail("step 0 along axis %lld of '%s'", static_cast<long long>(axis), x.name),
+             false;
   }
   return true;
 }
 
 // Extents without the dims listed, each of which must be 1.
-bool Drop(OpCall& call, const DtBuffer& x, absl::Span<const int64_t> dropped, std::vector<int64_t>& dims) {
+bool Drop(OpCall& call, const DtBuffer& x, absl::Span<const int64_t> dropped,
+          std::vector<int64_t>& dims) {
   std::vector<bool> drop(dims.size(), false);
   for (int64_t axis : dropped) {
     if (!NormalAxis(call, x, axis)) return false;
     if (dims[static_cast<size_t>(axis)] != 1)
-      return call.Fail("axis %lld of '%s' is to be dropped, but %lld of its positions are taken", static_cast<long long>(axis), x.name,
+      return call.Fail("axis %lld of '%s' is to be dropped, but %lld of its positions are taken",
+                       static_cast<long long>(axis), x.name,
                        static_cast<long long>(dims[static_cast<size_t>(axis)])),
              false;
     drop[static_cast<size_t>(axis)] = true;
@@ -75,14 +87,16 @@ bool Drop(OpCall& call, const DtBuffer& x, absl::Span<const int64_t> dropped, st
 
 }  // namespace
 
-// Input, StartsTensor, EndsTensor, StridesTensor, StartsTensorList, EndsTensorList, StridesTensorList; axes, starts, ends, decrease_axis, @version,
-// strides: slice has none of these
+// Input, StartsTensor, EndsTensor, StridesTensor, StartsTensorList, EndsTensorList,
+// StridesTensorList; axes, starts, ends, decrease_axis, @version, strides: slice has none of these
 bool SliceMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
   Bounds b;
   const auto axes = call.Ints(0);
   b.axes.assign(axes.begin(), axes.end());
   b.steps.assign(axes.size(), 1);
-  if (!NumbersFrom(call, 4, 1, call.Ints(1), b.starts) || !NumbersFrom(call, 5, 2, call.Ints(2), b.ends)) return false;
+  if (!NumbersFrom(call, 4, 1, call.Ints(1), b.starts) ||
+      !NumbersFrom(call, 5, 2, call.Ints(2), b.ends))
+    return false;
   if (call.raw()->num_attrs > 5 && !NumbersFrom(call, 6, 3, call.Ints(5), b.steps)) return false;
   std::vector<int64_t> dims;
   if (!Narrow(call, x, b, SlicePositions, map)) return false;
@@ -99,26 +113,33 @@ namespace {
 
 // The region that set_value writes: its positions in Input, and its extents as the value sees them.
 // … ; axes, starts, ends, steps, decrease_axes, none_axes
-bool RegionOf(OpCall& call, const DtBuffer& x, int lists, AxisMap& map, std::vector<int64_t>& dims) {
+bool RegionOf(OpCall& call, const DtBuffer& x, int lists, AxisMap& map,
+              std::vector<int64_t>& dims) {
   Bounds b;
   const auto axes = call.Ints(0);
   b.axes.assign(axes.begin(), axes.end());
-  if (!NumbersFrom(call, lists, -1, call.Ints(1), b.starts) || !NumbersFrom(call, lists + 1, -1, call.Ints(2), b.ends) ||
-      !NumbersFrom(call, lists + 2, -1, call.Ints(3), b.steps) || !Narrow(call, x, b, SetPositions, map))
+  if (!NumbersFrom(call, lists, -1, call.Ints(1), b.starts) ||
+      !NumbersFrom(call, lists + 1, -1, call.Ints(2), b.ends) ||
+      !NumbersFrom(call, lists + 2, -1, call.Ints(3), b.steps) ||
+      !Narrow(call, x, b, SetPositions, map))
     return false;
   std::vector<int64_t> kept = map.Extents();
   if (!Drop(call, x, call.Ints(4), kept)) return false;
   const auto none = call.Ints(5);
   size_t next = 0;
   for (size_t d = 0; d <= kept.size(); ++d) {
-    for (; next < none.size() && (none[next] <= static_cast<int64_t>(d) || d == kept.size()); ++next) dims.push_back(1);
+    for (; next < none.size() && (none[next] <= static_cast<int64_t>(d) || d == kept.size());
+         ++next)
+      dims.push_back(1);
     if (d < kept.size()) dims.push_back(kept[d]);
   }
   return true;
 }
 
-// A value of extents `given` spread over the region; dims of 1 in front that the region lacks are left out.
-bool SpreadValue(OpCall& call, const char* name, absl::Span<const int64_t> given, absl::Span<const int64_t> region, AxisMap& map) {
+// A value of extents `given` spread over the region; dims of 1 in front that the region lacks are
+// left out.
+bool SpreadValue(OpCall& call, const char* name, absl::Span<const int64_t> given,
+                 absl::Span<const int64_t> region, AxisMap& map) {
   while (given.size() > region.size() && given.front() == 1) given.remove_prefix(1);
   map = AxisMap(given);
   return BroadcastTo(call, name, region, map);
@@ -138,9 +159,12 @@ bool ValuesOf(OpCall& call, const DtBuffer& x, std::vector<char>& bytes) {
   const auto size = static_cast<size_t>(ElementSize(x));
   int64_t count = 1;
   for (int64_t d : call.Ints(7))
-    if (d < 0 || __builtin_mul_overflow(count, d, &count)) return call.Fail("the shape of the values for '%s' is out of range", x.name), false;
+    if (d < 0 || __builtin_mul_overflow(count, d, &count))
+      return call.Fail("the shape of the values for '%s' is out of range", x.name), false;
   if (static_cast<int64_t>(values.size()) != count)
-    return call.Fail("%zu values for '%s' where their shape has %lld elements", values.size(), x.name, static_cast<long long>(count)), false;
+    return call.Fail("%zu values for '%s' where their shape has %lld elements", values.size(),
+                     x.name, static_cast<long long>(count)),
+           false;
   bytes.resize(values.size() * size);
   for (size_t i = 0; i < values.size(); ++i)
     if (!NumberTo(call, x, values[i], bytes.data() + i * size)) return false;
@@ -149,7 +173,8 @@ bool ValuesOf(OpCall& call, const DtBuffer& x, std::vector<char>& bytes) {
 
 }  // namespace
 
-// Input, ValueTensor, StartsTensorList, EndsTensorList, StepsTensorList; axes, starts, ends, steps, decrease_axes, none_axes, values, shape -> Out
+// Input, ValueTensor, StartsTensorList, EndsTensorList, StepsTensorList; axes, starts, ends, steps,
+// decrease_axes, none_axes, values, shape -> Out
 int32_t SetValue(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(5);
@@ -160,10 +185,13 @@ int32_t SetValue(OpCall& call) {
   const void* values = nullptr;
   if (call.Has(1)) {
     const DtBuffer& value = call.Arg(1);
-    if (!SameType(call, x, value) || !SpreadValue(call, value.name, OpCall::Dims(value), dims, spread)) return 1;
+    if (!SameType(call, x, value) ||
+        !SpreadValue(call, value.name, OpCall::Dims(value), dims, spread))
+      return 1;
     values = value.data;
   } else {
-    if (!ValuesOf(call, x, bytes) || !SpreadValue(call, x.name, call.Ints(7), dims, spread)) return 1;
+    if (!ValuesOf(call, x, bytes) || !SpreadValue(call, x.name, call.Ints(7), dims, spread))
+      return 1;
     values = bytes.data();
   }
   if (!call.Resize(out, x)) return 1;
@@ -176,7 +204,8 @@ int32_t SetValue(OpCall& call) {
   return PutMapped(call, region, dense, out.data, size);
 }
 
-// Out@GRAD, ValueTensor, StartsTensorList, EndsTensorList, StepsTensorList; axes … none_axes, @needed -> Input@GRAD, ValueTensor@GRAD
+// Out@GRAD, ValueTensor, StartsTensorList, EndsTensorList, StepsTensorList; axes … none_axes,
+// @needed -> Input@GRAD, ValueTensor@GRAD
 int32_t SetValueGrad(OpCall& call) {
   const DtBuffer& gradient = call.Arg(0);
   AxisMap region(OpCall::Dims(gradient)), spread;
@@ -196,7 +225,9 @@ int32_t SetValueGrad(OpCall& call) {
   if (!call.Has(6)) return 0;
   DtBuffer& dv = call.Arg(6);
   const DtBuffer& value = call.Arg(1);
-  if (!SameType(call, gradient, dv) || !SpreadValue(call, value.name, OpCall::Dims(value), dims, spread) || !call.Resize(dv, value)) return 1;
+  if (!SameType(call, gradient, dv) ||
+      !SpreadValue(call, value.name, OpCall::Dims(value), dims, spread) || !call.Resize(dv, value))
+    return 1;
   std::memset(dv.data, 0, static_cast<size_t>(Elements(dv) * size));
   if (GatherMapped(call, region, gradient.data, dense, size, nullptr) != 0) return 1;
   return AddMapped(call, spread, dv, dense, dv.data);

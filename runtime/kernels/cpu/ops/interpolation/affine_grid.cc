@@ -1,5 +1,6 @@
-// affine_grid and its gradient (Jaderberg et al. 2015): Output[n, p] = Theta[n] · (x, y, (z,) 1) for the places p of a grid that goes
-// from −1 to 1 along each axis: between the centres of the border elements (align_corners), or between their outer edges.
+// affine_grid and its gradient (Jaderberg et al. 2015): Output[n, p] = Theta[n] · (x, y, (z,) 1)
+// for the places p of a grid that goes from −1 to 1 along each axis: between the centres of the
+// border elements (align_corners), or between their outer edges.
 #include <algorithm>
 
 #include "runtime/kernels/cpu/ops/interpolation/calls.h"
@@ -22,18 +23,29 @@ bool Read(OpCall& call, Grid& g) {
   } else {
     shape.assign(call.Ints(0).begin(), call.Ints(0).end());
   }
-  if (shape.size() != 4 && shape.size() != 5) return call.Fail("the output shape has %zu extents, expected 4 or 5", shape.size()), false;
-  g = {shape[0], 1, static_cast<int>(shape.size()) - 2, {shape.begin() + 2, shape.end()}, call.Bool(1)};
+  if (shape.size() != 4 && shape.size() != 5)
+    return call.Fail("the output shape has %zu extents, expected 4 or 5", shape.size()), false;
+  g = {shape[0],
+       1,
+       static_cast<int>(shape.size()) - 2,
+       {shape.begin() + 2, shape.end()},
+       call.Bool(1)};
   constexpr int64_t kMostCells = int64_t{1} << 40;
   for (int64_t extent : g.extents)
     if (extent < 1 || __builtin_mul_overflow(g.cells, extent, &g.cells) || g.cells > kMostCells)
-      return call.Fail("the output shape has the extent %lld, out of range", static_cast<long long>(extent)), false;
+      return call.Fail("the output shape has the extent %lld, out of range",
+                       static_cast<long long>(extent)),
+             false;
   return true;
 }
 
 bool ThetaFits(OpCall& call, const DtBuffer& theta, const Grid& g) {
-  if (theta.rank == 3 && theta.dims[0] == g.batch && theta.dims[1] == g.axes && theta.dims[2] == g.axes + 1) return true;
-  return call.Fail("'%s' must have the extents [%lld, %d, %d]", theta.name, static_cast<long long>(g.batch), g.axes, g.axes + 1), false;
+  if (theta.rank == 3 && theta.dims[0] == g.batch && theta.dims[1] == g.axes &&
+      theta.dims[2] == g.axes + 1)
+    return true;
+  return call.Fail("'%s' must have the extents [%lld, %d, %d]", theta.name,
+                   static_cast<long long>(g.batch), g.axes, g.axes + 1),
+         false;
 }
 
 // The place of element i of n.
@@ -90,8 +102,10 @@ int32_t AffineGridGrad(OpCall& call) {
   const DtBuffer& gradient = call.Arg(0);
   DtBuffer& dtheta = call.Arg(2);
   if (!Read(call, g)) return 1;
-  if (Elements(gradient) != g.batch * g.cells * g.axes) return call.Fail("'%s' has not the extents of the grid", gradient.name);
-  if (!call.Resize(dtheta, {g.batch, g.axes, g.axes + 1}) || dtheta.dtype != gradient.dtype) return 1;
+  if (Elements(gradient) != g.batch * g.cells * g.axes)
+    return call.Fail("'%s' has not the extents of the grid", gradient.name);
+  if (!call.Resize(dtheta, {g.batch, g.axes, g.axes + 1}) || dtheta.dtype != gradient.dtype)
+    return 1;
   return VisitFloat(call.context(), gradient, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const int64_t rows = g.axes, columns = g.axes + 1;
@@ -101,7 +115,8 @@ int32_t AffineGridGrad(OpCall& call) {
       Base(g, i % g.cells, base);
       T* matrix = Data<T>(dtheta) + i / g.cells * rows * columns;
       for (int64_t r = 0; r < rows; ++r)
-        for (int64_t c = 0; c < columns; ++c) matrix[r * columns + c] += Data<T>(gradient)[i * rows + r] * base[c];
+        for (int64_t c = 0; c < columns; ++c)
+          matrix[r * columns + c] += Data<T>(gradient)[i * rows + r] * base[c];
     }
     return 0;
   });

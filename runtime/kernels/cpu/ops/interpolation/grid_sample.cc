@@ -1,8 +1,10 @@
-// grid_sampler and its gradient (Jaderberg et al. 2015), over two or three axes: X [N, C, (D,) H, W] read at the places of Grid
-// [N, (D',) H', W', axes], which go from −1 to 1 along each axis, the last axis of X first:
+// grid_sampler and its gradient (Jaderberg et al. 2015), over two or three axes: X [N, C, (D,) H,
+// W] read at the places of Grid [N, (D',) H', W', axes], which go from −1 to 1 along each axis, the
+// last axis of X first:
 //   align_corners  place = (g + 1)/2 · (extent − 1),   else  (g + 1)/2 · extent − ½
-// Places outside: `zeros` reads 0 there, `border` moves them to the border, `reflection` mirrors them at the border elements
-// (align_corners) or half an element outside of them, then moves them to the border.
+// Places outside: `zeros` reads 0 there, `border` moves them to the border, `reflection` mirrors
+// them at the border elements (align_corners) or half an element outside of them, then moves them
+// to the border.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -24,13 +26,20 @@ struct Sampler {
 // Slots X, Grid; attributes mode, padding_mode, align_corners.
 bool Read(OpCall& call, Sampler& s) {
   const DtBuffer &x = call.Arg(0), &grid = call.Arg(1);
-  if ((x.rank != 4 && x.rank != 5) || grid.rank != x.rank || grid.dims[grid.rank - 1] != x.rank - 2 || grid.dims[0] != x.dims[0] || grid.dtype != x.dtype)
-    return call.Fail("'%s' must be [N, C, H, W] or [N, C, D, H, W], and '%s' [N, .., axes] of its type", x.name, grid.name), false;
+  if ((x.rank != 4 && x.rank != 5) || grid.rank != x.rank ||
+      grid.dims[grid.rank - 1] != x.rank - 2 || grid.dims[0] != x.dims[0] || grid.dtype != x.dtype)
+    return call.Fail(
+               "'%s' must be [N, C, H, W] or [N, C, D, H, W], and '%s' [N, .., axes] of its type",
+               x.name, grid.name),
+           false;
   const std::string_view mode = call.Text(0), padding = call.Text(1);
-  s = {x.dims[0],    x.dims[1],           Elements(grid, 1, grid.rank - 1), x.rank - 2, {1, 1, 1}, mode == "nearest",
+  s = {x.dims[0],    x.dims[1],           Elements(grid, 1, grid.rank - 1),
+       x.rank - 2,   {1, 1, 1},           mode == "nearest",
        call.Bool(2), padding == "border", padding == "reflection"};
-  if (!s.nearest && mode != "bilinear") return call.Fail("unknown mode '%s'", std::string(mode).c_str()), false;
-  if (!s.border && !s.reflection && padding != "zeros") return call.Fail("unknown padding_mode '%s'", std::string(padding).c_str()), false;
+  if (!s.nearest && mode != "bilinear")
+    return call.Fail("unknown mode '%s'", std::string(mode).c_str()), false;
+  if (!s.border && !s.reflection && padding != "zeros")
+    return call.Fail("unknown padding_mode '%s'", std::string(padding).c_str()), false;
   for (int i = 0; i < s.axes; ++i) {
     s.extent[static_cast<size_t>(i)] = x.dims[2 + i];
     if (x.dims[2 + i] < 1) return call.Fail("'%s' has an axis without elements", x.name), false;
@@ -51,19 +60,22 @@ Place<T> Clipped(Place<T> p, T last) {
 
 template <typename T>
 Place<T> PlaceOf(const Sampler& s, T g, int64_t extent) {
-  const T last = static_cast<T>(extent - 1), span = s.align_corners ? last : last + 1, half = static_cast<T>(0.5);
+  const T last = static_cast<T>(extent - 1), span = s.align_corners ? last : last + 1,
+          half = static_cast<T>(0.5);
   Place<T> p{(g + 1) * half * span - (s.align_corners ? T{0} : half), span * half};
   if (s.border) return Clipped(p, last);
   if (!s.reflection) return p;
   const T shift = s.align_corners ? T{0} : half, period = 2 * span;
   if (period == 0) return {0, 0};
-  const T shifted = p.at + shift, distance = std::abs(shifted), extra = distance - std::floor(distance / period) * period;
+  const T shifted = p.at + shift, distance = std::abs(shifted),
+          extra = distance - std::floor(distance / period) * period;
   const bool negative = shifted<0, flipped = extra> period - extra;
   p = {std::min(extra, period - extra) - shift, negative == flipped ? p.slope : -p.slope};
   return s.align_corners ? p : Clipped(p, last);
 }
 
-// The elements of a plane that a place reads (−1: outside), their weights, and how these change along each axis of the grid.
+// The elements of a plane that a place reads (−1: outside), their weights, and how these change
+// along each axis of the grid.
 template <typename T>
 struct Corners {
   int count = 0;
@@ -90,7 +102,8 @@ Corners<T> CornersOf(const Sampler& s, const T* grid) {
       const bool high = (i >> a & 1) != 0;
       const T place = low[a] + (high ? 1 : 0);
       const int64_t extent = s.extent[static_cast<size_t>(a)];
-      // The nearest element over three axes is looked for only where the place itself is inside, over two where the element is.
+      // The nearest element over three axes is looked for only where the place itself is inside,
+      // over two where the element is.
       const T checked = s.nearest && s.axes == 3 ? places[a].at : place;
       const bool inside = checked >= 0 && checked <= static_cast<T>(extent - 1);
       at = inside && at >= 0 ? at * extent + static_cast<int64_t>(place) : -1;
@@ -122,18 +135,22 @@ int32_t GridSample(OpCall& call) {
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const int64_t plane = s.Plane();
-    Parallel(call.context(), s.batch * s.cells, GrainFor(s.channels * 4 * static_cast<int64_t>(sizeof(T))), [&](int64_t lo, int64_t n) {
-      for (int64_t i = lo; i < lo + n; ++i) {
-        const auto corners = CornersOf<T>(s, Data<T>(grid) + i * s.axes);
-        const int64_t sample = i / s.cells;
-        for (int64_t c = 0; c < s.channels; ++c) {
-          T sum = 0;
-          for (int k = 0; k < corners.count; ++k)
-            if (corners.at[k] >= 0) sum += Data<T>(x)[(sample * s.channels + c) * plane + corners.at[k]] * corners.weight[k];
-          Data<T>(out)[(sample * s.channels + c) * s.cells + i % s.cells] = sum;
-        }
-      }
-    });
+    Parallel(call.context(), s.batch * s.cells,
+             GrainFor(s.channels * 4 * static_cast<int64_t>(sizeof(T))),
+             [&](int64_t lo, int64_t n) {
+               for (int64_t i = lo; i < lo + n; ++i) {
+                 const auto corners = CornersOf<T>(s, Data<T>(grid) + i * s.axes);
+                 const int64_t sample = i / s.cells;
+                 for (int64_t c = 0; c < s.channels; ++c) {
+                   T sum = 0;
+                   for (int k = 0; k < corners.count; ++k)
+                     if (corners.at[k] >= 0)
+                       sum += Data<T>(x)[(sample * s.channels + c) * plane + corners.at[k]] *
+                              corners.weight[k];
+                   Data<T>(out)[(sample * s.channels + c) * s.cells + i % s.cells] = sum;
+                 }
+               }
+             });
     return 0;
   });
 }
@@ -150,7 +167,8 @@ int32_t GridSampleGrad(OpCall& call) {
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const int64_t plane = s.Plane();
-    T *dx = call.Has(3) ? Data<T>(call.Arg(3)) : nullptr, *dgrid = call.Has(4) ? Data<T>(call.Arg(4)) : nullptr;
+    T *dx = call.Has(3) ? Data<T>(call.Arg(3)) : nullptr,
+      *dgrid = call.Has(4) ? Data<T>(call.Arg(4)) : nullptr;
     Parallel(call.context(), s.batch, 1, [&](int64_t lo, int64_t n) {
       if (dx) std::fill_n(dx + lo * s.channels * plane, n * s.channels * plane, T{0});
       for (int64_t i = lo * s.cells; i < (lo + n) * s.cells; ++i) {
@@ -162,7 +180,8 @@ int32_t GridSampleGrad(OpCall& call) {
           for (int k = 0; k < corners.count; ++k) {
             if (corners.at[k] < 0) continue;
             if (dx) dx[start + corners.at[k]] += g * corners.weight[k];
-            for (int a = 0; a < s.axes; ++a) along[a] += g * Data<T>(x)[start + corners.at[k]] * corners.slope[k][a];
+            for (int a = 0; a < s.axes; ++a)
+              along[a] += g * Data<T>(x)[start + corners.at[k]] * corners.slope[k][a];
           }
         }
         for (int a = 0; dgrid && a < s.axes; ++a) dgrid[i * s.axes + a] = along[a];

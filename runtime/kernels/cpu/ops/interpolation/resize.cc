@@ -1,10 +1,13 @@
-// {linear,bilinear,trilinear,nearest,bicubic}_interp, their _v2 and their gradients: images of one, two or three axes resized axis by axis.
-// Every element of an output axis takes some elements of the input axis, each with a weight (Taps); an element of the output is the sum
-// over the product of the axes' taps. Places (the framework's interpolate documentation):
-//   align_corners       ratio = (in − 1)/(out − 1), place = ratio · i                 (nearest: rounded)
-//   align_mode 0        ratio = in/out (1/scale where _v2 is given a scale), place = ratio · (i + ½) − ½, at least 0 unless cubic
-//   align_mode 1        the same ratio, place = ratio · i                             (nearest: always)
-// Linear weights are float32 in every element type, as the framework's. Cubic: Keys 1981 with a = −¾, border elements repeated.
+// {linear,bilinear,trilinear,nearest,bicubic}_interp, their _v2 and their gradients: images of one,
+// two or three axes resized axis by axis. Every element of an output axis takes some elements of
+// the input axis, each with a weight (Taps); an element of the output is the sum over the product
+// of the axes' taps. Places (the framework's interpolate documentation):
+//   align_corners       ratio = (in − 1)/(out − 1), place = ratio · i                 (nearest:
+//   rounded) align_mode 0        ratio = in/out (1/scale where _v2 is given a scale), place = ratio
+//   · (i + ½) − ½, at least 0 unless cubic align_mode 1        the same ratio, place = ratio · i
+//   (nearest: always)
+// Linear weights are float32 in every element type, as the framework's. Cubic: Keys 1981 with a =
+// −¾, border elements repeated.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -44,8 +47,11 @@ bool ReadMethod(OpCall& call, Resize& r) {
   static constexpr struct {
     const char* name;
     Method method;
-  } kMethods[] = {
-      {"nearest", Method::kNearest}, {"linear", Method::kLinear}, {"bilinear", Method::kLinear}, {"trilinear", Method::kLinear}, {"bicubic", Method::kCubic}};
+  } kMethods[] = {{"nearest", Method::kNearest},
+                  {"linear", Method::kLinear},
+                  {"bilinear", Method::kLinear},
+                  {"trilinear", Method::kLinear},
+                  {"bicubic", Method::kCubic}};
   for (const auto& row : kMethods) {
     if (call.Text(5) != row.name) continue;
     r.method = row.method;
@@ -59,7 +65,8 @@ bool ScalesOf(OpCall& call, size_t axes, std::vector<float>& scales) {
   std::vector<float> given;
   if (call.Has(3)) {
     const DtBuffer& scale = call.Arg(3);
-    if (TypeOf(scale) != DType::kFloat32) return call.Fail("'%s' holds %s, expected float32", scale.name, TypeName(scale)), false;
+    if (TypeOf(scale) != DType::kFloat32)
+      return call.Fail("'%s' holds %s, expected float32", scale.name, TypeName(scale)), false;
     given.assign(Data<float>(scale), Data<float>(scale) + Elements(scale));
   } else {
     for (double value : call.Reals(4)) given.push_back(static_cast<float>(value));
@@ -67,48 +74,62 @@ bool ScalesOf(OpCall& call, size_t axes, std::vector<float>& scales) {
   if (given.size() == 1) given.resize(axes, given[0]);
   scales.assign(axes, 0);
   if (given.size() < axes) return true;
-  const bool positive = std::all_of(given.begin(), given.begin() + static_cast<int64_t>(axes), [](float value) { return value > 0; });
+  const bool positive = std::all_of(given.begin(), given.begin() + static_cast<int64_t>(axes),
+                                    [](float value) { return value > 0; });
   if (positive) std::copy_n(given.begin(), axes, scales.begin());
   return true;
 }
 
 // Extents of the output: SizeTensor, else OutSize, else a scale, else out_d, out_h, out_w.
-bool SizesOf(OpCall& call, const std::vector<int64_t>& in, const std::vector<float>& scales, std::vector<int64_t>& out) {
+bool SizesOf(OpCall& call, const std::vector<int64_t>& in, const std::vector<float>& scales,
+             std::vector<int64_t>& out) {
   const size_t axes = in.size();
   out.clear();
   for (size_t i = 0; i < axes; ++i) out.push_back(call.Int(static_cast<int>(1 + 3 - axes + i)));
-  for (size_t i = 0; i < axes && scales[0] > 0; ++i) out[i] = static_cast<int64_t>(std::min(static_cast<float>(in[i]) * scales[i], 4e9F));
+  for (size_t i = 0; i < axes && scales[0] > 0; ++i)
+    out[i] = static_cast<int64_t>(std::min(static_cast<float>(in[i]) * scales[i], 4e9F));
   std::vector<int64_t> given;
   if (call.Has(2)) {
     for (int i = 0; i < call.Count(2); ++i) {
       std::vector<int64_t> one;
       if (!IntegersOf(call, call.Arg(2, i), one)) return false;
-      if (one.size() != 1) return call.Fail("'%s' has %zu elements, expected one extent", call.Arg(2, i).name, one.size()), false;
+      if (one.size() != 1)
+        return call.Fail("'%s' has %zu elements, expected one extent", call.Arg(2, i).name,
+                         one.size()),
+               false;
       given.push_back(one[0]);
     }
   } else if (call.Has(1) && !IntegersOf(call, call.Arg(1), given)) {
     return false;
   }
-  if (!given.empty() && given.size() < axes) return call.Fail("%zu extents are given for %zu axes", given.size(), axes), false;
+  if (!given.empty() && given.size() < axes)
+    return call.Fail("%zu extents are given for %zu axes", given.size(), axes), false;
   if (!given.empty()) out.assign(given.begin(), given.begin() + static_cast<int64_t>(axes));
   constexpr int64_t kMost = int64_t{1} << 31;
   for (int64_t extent : out)
-    if (extent < 1 || extent >= kMost) return call.Fail("an output extent is %lld, expected 1 to 2^31", static_cast<long long>(extent)), false;
+    if (extent < 1 || extent >= kMost)
+      return call.Fail("an output extent is %lld, expected 1 to 2^31",
+                       static_cast<long long>(extent)),
+             false;
   return true;
 }
 
-// Slots X, OutSize, SizeTensor, Scale; attributes data_layout, out_d, out_h, out_w, scale, interp_method, align_corners, align_mode, @type.
+// Slots X, OutSize, SizeTensor, Scale; attributes data_layout, out_d, out_h, out_w, scale,
+// interp_method, align_corners, align_mode, @type.
 bool Read(OpCall& call, Resize& r) {
   const DtBuffer& x = call.Arg(0);
-  if (x.rank < 3 || x.rank > 5) return call.Fail("'%s' has %d dims, expected 3 to 5", x.name, x.rank), false;
+  if (x.rank < 3 || x.rank > 5)
+    return call.Fail("'%s' has %d dims, expected 3 to 5", x.name, x.rank), false;
   const auto axes = static_cast<size_t>(x.rank - 2);
   const std::string_view layout = call.Text(0);
   const bool last = !layout.empty() && layout.back() == 'C';
   std::vector<int64_t> in(x.dims + (last ? 1 : 2), x.dims + (last ? 1 : 2) + axes), out;
   std::vector<float> scales;
-  if (!ReadMethod(call, r) || !ScalesOf(call, axes, scales) || !SizesOf(call, in, scales, out)) return false;
+  if (!ReadMethod(call, r) || !ScalesOf(call, axes, scales) || !SizesOf(call, in, scales, out))
+    return false;
   r.align_corners = call.Bool(6);
-  r.half_pixel = !r.align_corners && (call.Int(7) == 0 || r.method == Method::kCubic) && r.method != Method::kNearest;
+  r.half_pixel = !r.align_corners && (call.Int(7) == 0 || r.method == Method::kCubic) &&
+                 r.method != Method::kNearest;
   r.images = last ? x.dims[0] : x.dims[0] * x.dims[1];
   r.inner = last ? x.dims[x.rank - 1] : 1;
   const bool by_scale = call.Text(8).find("_v2") != std::string_view::npos;
@@ -118,7 +139,9 @@ bool Read(OpCall& call, Resize& r) {
     a = {in[i], out[i], 0};
     if (a.out <= 1) continue;
     if (r.align_corners) a.ratio = static_cast<float>(a.in - 1) / static_cast<float>(a.out - 1);
-    else a.ratio = by_scale && scales[i] > 0 ? static_cast<float>(1.0 / static_cast<double>(scales[i])) : static_cast<float>(a.in) / static_cast<float>(a.out);
+    else
+      a.ratio = by_scale && scales[i] > 0 ? static_cast<float>(1.0 / static_cast<double>(scales[i]))
+                                          : static_cast<float>(a.in) / static_cast<float>(a.out);
   }
   r.dims = {x.dims[0]};
   if (!last) r.dims.push_back(x.dims[1]);
@@ -152,8 +175,10 @@ template <typename T>
 void LinearTaps(const Resize& r, const AxisPlan& a, Taps<T>& taps) {
   for (int64_t i = 0; i < a.out; ++i) {
     const double place = PlaceOf(r, a, i);
-    const int64_t low = std::clamp<int64_t>(static_cast<int64_t>(place), 0, a.in - 1), high = std::min(low + 1, a.in - 1);
-    const float share = static_cast<float>(std::max(place, 0.0)) - static_cast<float>(low), rest = 1.0F - share;
+    const int64_t low = std::clamp<int64_t>(static_cast<int64_t>(place), 0, a.in - 1),
+                  high = std::min(low + 1, a.in - 1);
+    const float share = static_cast<float>(std::max(place, 0.0)) - static_cast<float>(low),
+                rest = 1.0F - share;
     taps.at.insert(taps.at.end(), {low, high});
     taps.weight.insert(taps.weight.end(), {static_cast<T>(rest), static_cast<T>(share)});
   }
@@ -169,26 +194,34 @@ Taps<T> TapsOf(const Resize& r, const AxisPlan& a, bool present) {
     case Method::kLinear: taps.count = 2, LinearTaps(r, a, taps); break;
     case Method::kNearest:
       for (int64_t i = 0; i < a.out; ++i) {
-        taps.at.push_back(std::clamp<int64_t>(static_cast<int64_t>(PlaceOf(r, a, i) + (r.align_corners ? 0.5 : 0.0)), 0, a.in - 1));
+        taps.at.push_back(std::clamp<int64_t>(
+            static_cast<int64_t>(PlaceOf(r, a, i) + (r.align_corners ? 0.5 : 0.0)), 0, a.in - 1));
         taps.weight.push_back(T{1});
       }
   }
   return taps;
 }
 
-// visit(first element of the output cell, first element of the input cell, weight) for every pair within an image.
+// visit(first element of the output cell, first element of the input cell, weight) for every pair
+// within an image.
 template <typename T, typename Visit>
 void ForPairs(const Resize& r, const std::array<Taps<T>, 3>& taps, Visit&& visit) {
   const auto& [td, th, tw] = taps;
   const AxisPlan &height = r.axis[1], &width = r.axis[2];
   const int64_t cells = r.axis[0].out * height.out * width.out;
   for (int64_t cell = 0; cell < cells; ++cell) {
-    const int64_t d = cell / (height.out * width.out), h = cell / width.out % height.out, w = cell % width.out;
+    const int64_t d = cell / (height.out * width.out), h = cell / width.out % height.out,
+                  w = cell % width.out;
     for (int64_t i = d * td.count; i < (d + 1) * td.count; ++i)
       for (int64_t j = h * th.count; j < (h + 1) * th.count; ++j)
         for (int64_t k = w * tw.count; k < (w + 1) * tw.count; ++k) {
-          const int64_t from = (td.at[static_cast<size_t>(i)] * height.in + th.at[static_cast<size_t>(j)]) * width.in + tw.at[static_cast<size_t>(k)];
-          visit(cell * r.inner, from * r.inner, td.weight[static_cast<size_t>(i)] * th.weight[static_cast<size_t>(j)] * tw.weight[static_cast<size_t>(k)]);
+          const int64_t from =
+              (td.at[static_cast<size_t>(i)] * height.in + th.at[static_cast<size_t>(j)]) *
+                  width.in +
+              tw.at[static_cast<size_t>(k)];
+          visit(cell * r.inner, from * r.inner,
+                td.weight[static_cast<size_t>(i)] * th.weight[static_cast<size_t>(j)] *
+                    tw.weight[static_cast<size_t>(k)]);
         }
   }
 }
@@ -196,17 +229,20 @@ void ForPairs(const Resize& r, const std::array<Taps<T>, 3>& taps, Visit&& visit
 // Adds to `to`, image by image: the output takes from the input, or the other way round.
 template <typename T>
 void Move(OpCall& call, const Resize& r, const T* from, T* to, bool back) {
-  const std::array<Taps<T>, 3> taps = {TapsOf<T>(r, r.axis[0], r.dims.size() > 4), TapsOf<T>(r, r.axis[1], r.dims.size() > 3), TapsOf<T>(r, r.axis[2], true)};
+  const std::array<Taps<T>, 3> taps = {TapsOf<T>(r, r.axis[0], r.dims.size() > 4),
+                                       TapsOf<T>(r, r.axis[1], r.dims.size() > 3),
+                                       TapsOf<T>(r, r.axis[2], true)};
   const int64_t read = back ? r.Outputs() : r.Inputs(), written = back ? r.Inputs() : r.Outputs();
-  Parallel(call.context(), r.images, GrainFor((read + written) * static_cast<int64_t>(sizeof(T))), [&](int64_t lo, int64_t n) {
-    std::fill_n(to + lo * written, n * written, T{0});
-    for (int64_t image = lo; image < lo + n; ++image)
-      ForPairs(r, taps, [&](int64_t out, int64_t in, T weight) {
-        const T* source = from + image * read + (back ? out : in);
-        T* target = to + image * written + (back ? in : out);
-        for (int64_t c = 0; c < r.inner; ++c) target[c] += weight * source[c];
-      });
-  });
+  Parallel(call.context(), r.images, GrainFor((read + written) * static_cast<int64_t>(sizeof(T))),
+           [&](int64_t lo, int64_t n) {
+             std::fill_n(to + lo * written, n * written, T{0});
+             for (int64_t image = lo; image < lo + n; ++image)
+               ForPairs(r, taps, [&](int64_t out, int64_t in, T weight) {
+                 const T* source = from + image * read + (back ? out : in);
+                 T* target = to + image * written + (back ? in : out);
+                 for (int64_t c = 0; c < r.inner; ++c) target[c] += weight * source[c];
+               });
+           });
 }
 
 }  // namespace
@@ -218,7 +254,8 @@ int32_t ResizeImage(OpCall& call) {
   if (!Read(call, r) || !call.Resize(out, r.dims)) return 1;
   return VisitFloat(call.context(), out, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
-    if (out.dtype != call.Arg(0).dtype) return call.Fail("'%s' and '%s' differ in element type", out.name, call.Arg(0).name);
+    if (out.dtype != call.Arg(0).dtype)
+      return call.Fail("'%s' and '%s' differ in element type", out.name, call.Arg(0).name);
     Move(call, r, Data<T>(call.Arg(0)), Data<T>(out), false);
     return 0;
   });
@@ -230,10 +267,13 @@ int32_t ResizeImageGrad(OpCall& call) {
   const DtBuffer& gradient = call.Arg(4);
   DtBuffer& dx = call.Arg(5);
   if (!Read(call, r) || !call.Resize(dx, call.Arg(0))) return 1;
-  if (OpCall::Dims(gradient) != absl::MakeConstSpan(r.dims)) return call.Fail("'%s' has not the extents of the resized '%s'", gradient.name, call.Arg(0).name);
+  if (OpCall::Dims(gradient) != absl::MakeConstSpan(r.dims))
+    return call.Fail("'%s' has not the extents of the resized '%s'", gradient.name,
+                     call.Arg(0).name);
   return VisitFloat(call.context(), dx, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
-    if (dx.dtype != gradient.dtype) return call.Fail("'%s' and '%s' differ in element type", dx.name, gradient.name);
+    if (dx.dtype != gradient.dtype)
+      return call.Fail("'%s' and '%s' differ in element type", dx.name, gradient.name);
     Move(call, r, Data<T>(gradient), Data<T>(dx), true);
     return 0;
   });

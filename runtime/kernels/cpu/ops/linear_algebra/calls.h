@@ -1,4 +1,5 @@
-// Kernels of the family `linear_algebra`, named in table.cc. Slots and attributes: compiler/lower/rules/linear_algebra.cc.
+// Kernels of the family `linear_algebra`, named in table.cc. Slots and attributes:
+// compiler/lower/rules/linear_algebra.cc.
 #pragma once
 
 #include "runtime/kernels/cpu/op_call.h"

@@ -1,7 +1,9 @@
-// Factorisations of square matrices and what follows from them: cholesky, inverse, determinant, slogdeterminant, with their gradients. The loops are
-// plain (Golub, Van Loan: Matrix Computations, 3.4 and 4.2): matrices of programs that train are small and come in batches, over
-// which threads share the work. Gradients: Giles, "An extended collection of matrix derivative results", 2008; of Cholesky: Murray,
-// "Differentiation of the Cholesky decomposition", 2016, eq. 8.
+// Factorisations of square matrices and what follows from them: cholesky, inverse, determinant,
+// slogdeterminant, with their gradients. The loops are plain (Golub, Van Loan: Matrix
+// Computations, 3.4 and 4.2): matrices of programs that train are small and come in batches, over
+// which threads share the work. Gradients: Giles, "An extended collection of matrix derivative
+// results", 2008; of Cholesky: Murray, "Differentiation of the Cholesky decomposition", 2016,
+// eq. 8.
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -20,7 +22,8 @@ struct Square {
 };
 
 bool SquareOf(OpCall& call, const DtBuffer& x, Square& s) {
-  if (x.rank < 2 || x.dims[x.rank - 1] != x.dims[x.rank - 2]) return call.Fail("'%s' is no batch of square matrices", x.name), false;
+  if (x.rank < 2 || x.dims[x.rank - 1] != x.dims[x.rank - 2])
+    return call.Fail("'%s' is no batch of square matrices", x.name), false;
   s = {Elements(x, 0, x.rank - 2), x.dims[x.rank - 1]};
   return true;
 }
@@ -91,7 +94,8 @@ Matrix<T> Times(const T* a, bool trans_a, const T* b, bool trans_b, int64_t n) {
   for (int64_t i = 0; i < n; ++i)
     for (int64_t k = 0; k < n; ++k) {
       const T factor = trans_a ? a[k * n + i] : a[i * n + k];
-      for (int64_t j = 0; j < n; ++j) c[static_cast<size_t>(i * n + j)] += factor * (trans_b ? b[j * n + k] : b[k * n + j]);
+      for (int64_t j = 0; j < n; ++j)
+        c[static_cast<size_t>(i * n + j)] += factor * (trans_b ? b[j * n + k] : b[k * n + j]);
     }
   return c;
 }
@@ -144,7 +148,9 @@ int32_t Cholesky(OpCall& call) {
         }
       return true;
     });
-    return bad < 0 ? 0 : call.Fail("matrix %lld of '%s' is not positive definite", static_cast<long long>(bad), x.name);
+    return bad < 0 ? 0
+                   : call.Fail("matrix %lld of '%s' is not positive definite",
+                               static_cast<long long>(bad), x.name);
   });
 }
 
@@ -154,7 +160,8 @@ int32_t CholeskyGrad(OpCall& call) {
   DtBuffer& dx = call.Arg(2);
   Square s;
   if (!SquareOf(call, out, s) || !call.Resize(dx, out)) return 1;
-  if (!SameShape(out, gradient) || TypeOf(out) != TypeOf(gradient)) return call.Fail("'%s' has not the extents of '%s'", gradient.name, out.name);
+  if (!SameShape(out, gradient) || TypeOf(out) != TypeOf(gradient))
+    return call.Fail("'%s' has not the extents of '%s'", gradient.name, out.name);
   const bool upper = call.Bool(0);
   return VisitFloat(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -174,11 +181,14 @@ int32_t CholeskyGrad(OpCall& call) {
         }
       Matrix<T> inverse(static_cast<size_t>(n * n));
       if (!Invert(std::move(l), n, inverse.data())) return false;
-      const Matrix<T> left = Times(inverse.data(), true, p.data(), false, n), whole = Times(left.data(), false, inverse.data(), false, n);
+      const Matrix<T> left = Times(inverse.data(), true, p.data(), false, n),
+                      whole = Times(left.data(), false, inverse.data(), false, n);
       std::copy(whole.begin(), whole.end(), Data<T>(dx) + m * n * n);
       return true;
     });
-    return bad < 0 ? 0 : call.Fail("matrix %lld of '%s' is singular", static_cast<long long>(bad), out.name);
+    return bad < 0 ? 0
+                   : call.Fail("matrix %lld of '%s' is singular", static_cast<long long>(bad),
+                               out.name);
   });
 }
 
@@ -190,8 +200,12 @@ int32_t Inverse(OpCall& call) {
   if (!SquareOf(call, x, s) || !call.Resize(out, x)) return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const int64_t bad = ForEachMatrix(call, s, [&](int64_t m) { return Invert(Copy<T>(x, s, m), s.n, Data<T>(out) + m * s.n * s.n); });
-    return bad < 0 ? 0 : call.Fail("matrix %lld of '%s' is singular", static_cast<long long>(bad), x.name);
+    const int64_t bad = ForEachMatrix(call, s, [&](int64_t m) {
+      return Invert(Copy<T>(x, s, m), s.n, Data<T>(out) + m * s.n * s.n);
+    });
+    return bad < 0
+               ? 0
+               : call.Fail("matrix %lld of '%s' is singular", static_cast<long long>(bad), x.name);
   });
 }
 
@@ -201,13 +215,16 @@ int32_t InverseGrad(OpCall& call) {
   DtBuffer& dx = call.Arg(2);
   Square s;
   if (!SquareOf(call, y, s) || !call.Resize(dx, y)) return 1;
-  if (!SameShape(y, gradient) || TypeOf(y) != TypeOf(gradient)) return call.Fail("'%s' has not the extents of '%s'", gradient.name, y.name);
+  if (!SameShape(y, gradient) || TypeOf(y) != TypeOf(gradient))
+    return call.Fail("'%s' has not the extents of '%s'", gradient.name, y.name);
   return VisitFloat(call.context(), y, [&](auto tag) {
     using T = typename decltype(tag)::type;
     ForEachMatrix(call, s, [&](int64_t m) {
       const T* inverse = Data<T>(y) + m * s.n * s.n;
-      const Matrix<T> left = Times(inverse, true, Data<T>(gradient) + m * s.n * s.n, false, s.n), whole = Times(left.data(), false, inverse, true, s.n);
-      for (int64_t i = 0; i < s.n * s.n; ++i) Data<T>(dx)[m * s.n * s.n + i] = -whole[static_cast<size_t>(i)];
+      const Matrix<T> left = Times(inverse, true, Data<T>(gradient) + m * s.n * s.n, false, s.n),
+                      whole = Times(left.data(), false, inverse, true, s.n);
+      for (int64_t i = 0; i < s.n * s.n; ++i)
+        Data<T>(dx)[m * s.n * s.n + i] = -whole[static_cast<size_t>(i)];
       return true;
     });
     return 0;
@@ -262,7 +279,8 @@ int32_t DeterminantGrad(OpCall& call) {
   DtBuffer& dx = call.Arg(3);
   Square s;
   if (!SquareOf(call, x, s) || !call.Resize(dx, x)) return 1;
-  if (Elements(out) != s.batch || Elements(gradient) != s.batch) return call.Fail("'%s' and '%s' have not one element per matrix", out.name, gradient.name);
+  if (Elements(out) != s.batch || Elements(gradient) != s.batch)
+    return call.Fail("'%s' and '%s' have not one element per matrix", out.name, gradient.name);
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     ForEachMatrix(call, s, [&](int64_t m) {
@@ -270,7 +288,8 @@ int32_t DeterminantGrad(OpCall& call) {
       Invert(Copy<T>(x, s, m), s.n, inverse.data());
       const T factor = Data<T>(gradient)[m] * Data<T>(out)[m];
       for (int64_t i = 0; i < s.n; ++i)
-        for (int64_t j = 0; j < s.n; ++j) Data<T>(dx)[(m * s.n + i) * s.n + j] = factor * inverse[static_cast<size_t>(j * s.n + i)];
+        for (int64_t j = 0; j < s.n; ++j)
+          Data<T>(dx)[(m * s.n + i) * s.n + j] = factor * inverse[static_cast<size_t>(j * s.n + i)];
       return true;
     });
     return 0;

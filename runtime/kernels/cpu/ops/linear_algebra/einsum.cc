@@ -1,6 +1,8 @@
-// einsum: sums of products by labels of dims, for any number of operands, and its gradients, which are sums of the same kind. Operands are joined
-// from left to right; each join is one batch of matrix products over gathered copies. `...` stands for leading dims that broadcast.
-// The gradient op has no operands in its program, only what the forward op left in InnerCache: copies of the operands.
+// einsum: sums of products by labels of dims, for any number of operands, and its gradients, which
+// are sums of the same kind. Operands are joined from left to right; each join is one batch of
+// matrix products over gathered copies. `...` stands for leading dims that broadcast. The gradient
+// op has no operands in its program, only what the forward op left in InnerCache: copies of the
+// operands.
 #include <algorithm>
 #include <cctype>
 #include <cstring>
@@ -13,7 +15,8 @@
 namespace dtranspile::kernels {
 namespace {
 
-using Labels = std::string;  // one char per dim; those of `...` are '0', '1' …, counted from the right
+using Labels =
+    std::string;  // one char per dim; those of `...` are '0', '1' …, counted from the right
 
 // A tensor whose dims have names. Extents of one that the label has larger elsewhere are repeated.
 template <typename T>
@@ -32,20 +35,24 @@ struct Equation {
 
 constexpr size_t kMostDims = 10;
 
-// "ij...": the ellipsis becomes as many digits as the rank leaves; false where the text does not fit the rank.
+// "ij...": the ellipsis becomes as many digits as the rank leaves; false where the text does not
+// fit the rank.
 bool Expand(std::string_view text, int32_t rank, Labels& labels) {
   const size_t dots = text.find("...");
   const size_t named = dots == std::string_view::npos ? text.size() : text.size() - 3;
-  const bool fits = dots == std::string_view::npos ? named == static_cast<size_t>(rank) : named <= static_cast<size_t>(rank);
+  const bool fits = dots == std::string_view::npos ? named == static_cast<size_t>(rank)
+                                                   : named <= static_cast<size_t>(rank);
   if (!fits || static_cast<size_t>(rank) - named > kMostDims) return false;
   labels = std::string(text.substr(0, std::min(dots, text.size())));
   for (size_t i = static_cast<size_t>(rank) - named; i-- > 0;) labels += static_cast<char>('0' + i);
   if (dots != std::string_view::npos) labels += text.substr(dots + 3);
-  return std::all_of(labels.begin(), labels.end(), [&](char c) { return std::count(labels.begin(), labels.end(), c) == 1; });
+  return std::all_of(labels.begin(), labels.end(),
+                     [&](char c) { return std::count(labels.begin(), labels.end(), c) == 1; });
 }
 
 // Reads the text against the operands' extents.
-bool Parse(OpCall& call, std::string_view text, const std::vector<const DtBuffer*>& operands, Equation& e) {
+bool Parse(OpCall& call, std::string_view text, const std::vector<const DtBuffer*>& operands,
+           Equation& e) {
   std::string plain;
   for (char c : text)
     if (c != ' ') plain += c;
@@ -55,13 +62,17 @@ bool Parse(OpCall& call, std::string_view text, const std::vector<const DtBuffer
     const size_t comma = left.find(',');
     const bool last = i + 1 == operands.size();
     Labels labels;
-    if (last != (comma == std::string::npos) || !Expand(left.substr(0, comma), operands[i]->rank, labels))
-      return call.Fail("equation '%s' does not fit operand '%s' of rank %d (or a label repeats)", plain.c_str(), operands[i]->name, operands[i]->rank), false;
+    if (last != (comma == std::string::npos) ||
+        !Expand(left.substr(0, comma), operands[i]->rank, labels))
+      return call.Fail("equation '%s' does not fit operand '%s' of rank %d (or a label repeats)",
+                       plain.c_str(), operands[i]->name, operands[i]->rank),
+             false;
     for (size_t d = 0; d < labels.size(); ++d) {
       int64_t& extent = e.extents.emplace(labels[d], 1).first->second;
       const int64_t given = operands[i]->dims[d];
       if (extent != 1 && given != 1 && extent != given)
-        return call.Fail("equation '%s': '%s' has extent %lld where another operand has %lld", plain.c_str(), operands[i]->name, static_cast<long long>(given),
+        return call.Fail("equation '%s': '%s' has extent %lld where another operand has %lld",
+                         plain.c_str(), operands[i]->name, static_cast<long long>(given),
                          static_cast<long long>(extent)),
                false;
       if (extent == 1) extent = given;
@@ -70,21 +81,28 @@ bool Parse(OpCall& call, std::string_view text, const std::vector<const DtBuffer
     left = last ? "" : left.substr(comma + 1);
   }
   if (arrow == std::string::npos) {
-    // Without an arrow: the dims of `...`, then every label that occurs once, in the order of the alphabet.
+    // Without an arrow: the dims of `...`, then every label that occurs once, in the order of the
+    // alphabet.
     std::string all, once;
     for (const Labels& labels : e.operands) all += labels;
     for (const auto& [label, extent] : e.extents)
-      if (!std::isdigit(static_cast<unsigned char>(label)) && std::count(all.begin(), all.end(), label) == 1) once += label;
+      if (!std::isdigit(static_cast<unsigned char>(label)) &&
+          std::count(all.begin(), all.end(), label) == 1)
+        once += label;
     plain += "->" + std::string(all.find('0') == std::string::npos ? "" : "...") + once;
   }
   const std::string right = plain.substr(plain.find("->") + 2);
   int32_t digits = 0;
-  for (const auto& [label, extent] : e.extents) digits += std::isdigit(static_cast<unsigned char>(label)) != 0;
+  for (const auto& [label, extent] : e.extents)
+    digits += std::isdigit(static_cast<unsigned char>(label)) != 0;
   const bool dots = right.find("...") != std::string::npos;
-  if (!Expand(right, static_cast<int32_t>(dots ? right.size() - 3 : right.size()) + (dots ? digits : 0), e.out))
+  if (!Expand(right,
+              static_cast<int32_t>(dots ? right.size() - 3 : right.size()) + (dots ? digits : 0),
+              e.out))
     return call.Fail("equation '%s'", plain.c_str()), false;
   for (char label : e.out)
-    if (e.extents.count(label) == 0) return call.Fail("equation '%s': no operand has the label %c", plain.c_str(), label), false;
+    if (e.extents.count(label) == 0)
+      return call.Fail("equation '%s': no operand has the label %c", plain.c_str(), label), false;
   return true;
 }
 
@@ -96,7 +114,8 @@ int64_t Volume(const Equation& e, const Labels& labels) {
   int64_t n = 1;
   for (char label : labels)
     if (e.extents.at(label) == 0) return 0;
-  for (char label : labels) n = e.extents.at(label) >= kMostElements / n ? kMostElements : n * e.extents.at(label);
+  for (char label : labels)
+    n = e.extents.at(label) >= kMostElements / n ? kMostElements : n * e.extents.at(label);
   return n;
 }
 
@@ -134,7 +153,8 @@ std::vector<T> Arrange(const Equation& e, const Named<T>& t, const Labels& targe
 
 // The product of two, with the labels that are needed later.
 template <typename T>
-int32_t Join(OpCall& call, const Equation& e, const Named<T>& a, const Named<T>& b, const Labels& needed, Named<T>& out) {
+int32_t Join(OpCall& call, const Equation& e, const Named<T>& a, const Named<T>& b,
+             const Labels& needed, Named<T>& out) {
   Labels batch, rows, inner, columns;
   auto in = [](const Labels& labels, char c) { return labels.find(c) != Labels::npos; };
   for (char c : a.labels) {
@@ -143,23 +163,28 @@ int32_t Join(OpCall& call, const Equation& e, const Named<T>& a, const Named<T>&
   }
   for (char c : b.labels)
     if (!in(a.labels, c) && in(needed, c)) columns += c;
-  if (std::max({Volume(e, batch + rows + inner), Volume(e, batch + inner + columns), Volume(e, batch + rows + columns)}) >= kMostElements)
+  if (std::max({Volume(e, batch + rows + inner), Volume(e, batch + inner + columns),
+                Volume(e, batch + rows + columns)}) >= kMostElements)
     return call.Fail("the product of two operands on the way has too many elements");
-  const std::vector<T> left = Arrange(e, a, batch + rows + inner), right = Arrange(e, b, batch + inner + columns);
-  const int64_t m = Volume(e, rows), n = Volume(e, columns), k = Volume(e, inner), count = Volume(e, batch);
+  const std::vector<T> left = Arrange(e, a, batch + rows + inner),
+                       right = Arrange(e, b, batch + inner + columns);
+  const int64_t m = Volume(e, rows), n = Volume(e, columns), k = Volume(e, inner),
+                count = Volume(e, batch);
   out.labels = batch + rows + columns;
   out.dims.clear();
   for (char c : out.labels) out.dims.push_back(e.extents.at(c));
   out.own.assign(static_cast<size_t>(count * m * n), T{0});
   out.data = out.own.data();
   Product product = Contiguous(false, false, m, n, k);
-  product.batch = count, product.stride_a = m * k, product.stride_b = k * n, product.stride_c = m * n;
+  product.batch = count, product.stride_a = m * k, product.stride_b = k * n,
+  product.stride_c = m * n;
   return Multiply(call.context(), product, left.data(), right.data(), out.own.data());
 }
 
 // The sum over all labels but those of `target`, to `out`.
 template <typename T>
-int32_t Contract(OpCall& call, const Equation& e, const std::vector<Named<T>>& operands, const Labels& target, T* out) {
+int32_t Contract(OpCall& call, const Equation& e, const std::vector<Named<T>>& operands,
+                 const Labels& target, T* out) {
   Named<T> sofar = operands[0];
   for (size_t i = 1; i < operands.size(); ++i) {
     Labels needed = target;
@@ -182,7 +207,8 @@ Named<T> NamedOf(const DtBuffer& buffer, const Labels& labels) {
 bool OperandsOf(OpCall& call, int slot, std::vector<const DtBuffer*>& operands) {
   for (int i = 0; i < call.Count(slot); ++i) {
     operands.push_back(&call.Arg(slot, i));
-    if (TypeOf(*operands.back()) != TypeOf(*operands[0])) return call.Fail("'%s' differs in element type", operands.back()->name), false;
+    if (TypeOf(*operands.back()) != TypeOf(*operands[0]))
+      return call.Fail("'%s' differs in element type", operands.back()->name), false;
   }
   return !operands.empty();
 }
@@ -198,7 +224,8 @@ int32_t Einsum(OpCall& call) {
     if (!call.Has(2, i) || i >= call.Count(0)) continue;
     DtBuffer& copy = call.Arg(2, i);
     if (!call.Resize(copy, *operands[static_cast<size_t>(i)])) return 1;
-    std::memcpy(copy.data, operands[static_cast<size_t>(i)]->data, static_cast<size_t>(Elements(copy) * ElementSize(copy)));
+    std::memcpy(copy.data, operands[static_cast<size_t>(i)]->data,
+                static_cast<size_t>(Elements(copy) * ElementSize(copy)));
   }
   if (!call.Has(1)) return 0;
   std::vector<int64_t> dims;
@@ -209,7 +236,8 @@ int32_t Einsum(OpCall& call) {
   return VisitFloat(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
     std::vector<Named<T>> named;
-    for (size_t i = 0; i < operands.size(); ++i) named.push_back(NamedOf<T>(*operands[i], e.operands[i]));
+    for (size_t i = 0; i < operands.size(); ++i)
+      named.push_back(NamedOf<T>(*operands[i], e.operands[i]));
     return Contract(call, e, named, e.out, Data<T>(out));
   });
 }
@@ -237,7 +265,8 @@ int32_t EinsumGrad(OpCall& call) {
         factors.push_back(NamedOf<T>(*operands[j], e.operands[j]));
         all += e.operands[j];
       }
-      // Labels that only this operand has get the same gradient everywhere; extents that were repeated get the sum.
+      // Labels that only this operand has get the same gradient everywhere; extents that were
+      // repeated get the sum.
       const Labels& own = e.operands[static_cast<size_t>(i)];
       for (size_t d = 0; d < own.size(); ++d)
         if (all.find(own[d]) != Labels::npos && like.dims[d] == e.extents[own[d]]) target += own[d];

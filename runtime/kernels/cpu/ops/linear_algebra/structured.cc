@@ -10,7 +10,8 @@ namespace {
 // The axis of three elements of a cross product; 9 stands for the first there is.
 bool CrossAxis(OpCall& call, const DtBuffer& x, const DtBuffer& y, int64_t& axis) {
   constexpr int64_t kFirst = 9;
-  if (!SameShape(x, y) || TypeOf(x) != TypeOf(y)) return call.Fail("'%s' and '%s' differ in extents or element type", x.name, y.name), false;
+  if (!SameShape(x, y) || TypeOf(x) != TypeOf(y))
+    return call.Fail("'%s' and '%s' differ in extents or element type", x.name, y.name), false;
   axis = call.Int(0);
   if (axis == kFirst) {
     for (axis = 0; axis < x.rank && x.dims[axis] != 3;) ++axis;
@@ -18,7 +19,9 @@ bool CrossAxis(OpCall& call, const DtBuffer& x, const DtBuffer& y, int64_t& axis
   }
   if (!NormalAxis(call, x, axis)) return false;
   if (x.dims[axis] != 3)
-    return call.Fail("dim %lld of '%s' has extent %lld, not 3", static_cast<long long>(axis), x.name, static_cast<long long>(x.dims[axis])), false;
+    return call.Fail("dim %lld of '%s' has extent %lld, not 3", static_cast<long long>(axis),
+                     x.name, static_cast<long long>(x.dims[axis])),
+           false;
   return true;
 }
 
@@ -55,7 +58,8 @@ int32_t CrossGrad(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &y = call.Arg(1), &gradient = call.Arg(2);
   int64_t axis = 0;
   if (!CrossAxis(call, x, y, axis)) return 1;
-  if (!SameShape(x, gradient)) return call.Fail("'%s' has not the extents of '%s'", gradient.name, x.name);
+  if (!SameShape(x, gradient))
+    return call.Fail("'%s' has not the extents of '%s'", gradient.name, x.name);
   for (int slot = 3; slot < 5; ++slot)
     if (call.Has(slot) && !call.Resize(call.Arg(slot), x)) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) {
@@ -80,7 +84,8 @@ KronDims KronDimsOf(const DtBuffer& x, const DtBuffer& y) {
   d.y.assign(static_cast<size_t>(rank - y.rank), 1);
   d.x.insert(d.x.end(), x.dims, x.dims + x.rank);
   d.y.insert(d.y.end(), y.dims, y.dims + y.rank);
-  for (int32_t i = 0; i < rank; ++i) d.out.push_back(d.x[static_cast<size_t>(i)] * d.y[static_cast<size_t>(i)]);
+  for (int32_t i = 0; i < rank; ++i)
+    d.out.push_back(d.x[static_cast<size_t>(i)] * d.y[static_cast<size_t>(i)]);
   return d;
 }
 
@@ -105,13 +110,16 @@ void ForEachKron(const KronDims& d, int64_t lo, int64_t n, Body&& body) {
 int32_t Kron(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &y = call.Arg(1);
   DtBuffer& out = call.Arg(2);
-  if (TypeOf(x) != TypeOf(y)) return call.Fail("'%s' and '%s' differ in element type", x.name, y.name);
+  if (TypeOf(x) != TypeOf(y))
+    return call.Fail("'%s' and '%s' differ in element type", x.name, y.name);
   const KronDims dims = KronDimsOf(x, y);
   if (!call.Resize(out, dims.out)) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     Parallel(call.context(), Elements(out), GrainFor(64), [&](int64_t lo, int64_t n) {
-      ForEachKron(dims, lo, n, [&](int64_t i, int64_t at_x, int64_t at_y) { Data<T>(out)[i] = Data<T>(x)[at_x] * Data<T>(y)[at_y]; });
+      ForEachKron(dims, lo, n, [&](int64_t i, int64_t at_x, int64_t at_y) {
+        Data<T>(out)[i] = Data<T>(x)[at_x] * Data<T>(y)[at_y];
+      });
     });
     return 0;
   });
@@ -161,13 +169,17 @@ bool DiagonalsOf(OpCall& call, const DtBuffer& x, Diagonals& d) {
   const bool legacy = call.Int(5) > 0 && call.Int(5) < 2000000;
   int64_t first = call.Int(legacy ? 3 : 1), second = call.Int(legacy ? 4 : 2);
   if (!NormalAxis(call, x, first) || !NormalAxis(call, x, second)) return false;
-  if (first == second) return call.Fail("the diagonal of axis %lld with itself", static_cast<long long>(first)), false;
+  if (first == second)
+    return call.Fail("the diagonal of axis %lld with itself", static_cast<long long>(first)), false;
   std::vector<int64_t> strides(static_cast<size_t>(x.rank));
-  for (int64_t k = x.rank - 1, step = 1; k >= 0; step *= x.dims[k--]) strides[static_cast<size_t>(k)] = step;
+  for (int64_t k = x.rank - 1, step = 1; k >= 0; step *= x.dims[k--])
+    strides[static_cast<size_t>(k)] = step;
   const int64_t offset = call.Int(0), rows = x.dims[first], columns = x.dims[second];
   const int64_t down = offset < 0 ? -offset : 0, right = offset > 0 ? offset : 0;
   d.length = down >= rows || right >= columns ? 0 : std::min(rows - down, columns - right);
-  d.start = d.length == 0 ? 0 : down * strides[static_cast<size_t>(first)] + right * strides[static_cast<size_t>(second)];
+  d.start = d.length == 0 ? 0
+                          : down * strides[static_cast<size_t>(first)] +
+                                right * strides[static_cast<size_t>(second)];
   d.step = strides[static_cast<size_t>(first)] + strides[static_cast<size_t>(second)];
   for (int64_t k = 0; k < x.rank; ++k) {
     if (k == first || k == second) continue;
@@ -207,12 +219,14 @@ int32_t TraceGrad(OpCall& call) {
   if (!DiagonalsOf(call, x, d) || !call.Resize(dx, x)) return 1;
   int64_t count = 1;
   for (int64_t extent : d.dims) count *= extent;
-  if (Elements(gradient) != count) return call.Fail("'%s' has not one element per diagonal", gradient.name);
+  if (Elements(gradient) != count)
+    return call.Fail("'%s' has not one element per diagonal", gradient.name);
   std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
   return VisitNumber(call.context(), dx, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int64_t i = 0; i < count; ++i)
-      for (int64_t k = 0, at = d.offset(i); k < d.length; ++k) Data<T>(dx)[at + k * d.step] = Data<T>(gradient)[i];
+      for (int64_t k = 0, at = d.offset(i); k < d.length; ++k)
+        Data<T>(dx)[at + k * d.step] = Data<T>(gradient)[i];
     return 0;
   });
 }

@@ -1,4 +1,5 @@
-// Kernels of the family `logical`, named in table.cc; slots and attributes in the order of compiler/lower/rules/logical.cc.
+// Kernels of the family `logical`, named in table.cc; slots and attributes in the order of
+// compiler/lower/rules/logical.cc.
 #pragma once
 
 #include "runtime/kernels/cpu/axis_map.h"

@@ -1,5 +1,5 @@
-// Questions to whole tensors: equal_all, allclose and isclose, isfinite, isinf and isnan of 1.x, is_empty, where_index (phi equal_all, allclose,
-// isclose, is_empty, nonzero; 1.x isfinite).
+// Questions to whole tensors: equal_all, allclose and isclose, isfinite, isinf and isnan of 1.x,
+// is_empty, where_index (phi equal_all, allclose, isclose, is_empty, nonzero; 1.x isfinite).
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -33,14 +33,18 @@ bool ToleranceOf(OpCall& call, int slot, int attr, double& tolerance) {
     return call.Fail("tolerance '%s' is no number", text.c_str()), false;
   }
   const DtBuffer& given = call.Arg(slot);
-  if (Elements(given) != 1) return call.Fail("'%s' has %lld elements, expected one", given.name, static_cast<long long>(Elements(given))), false;
+  if (Elements(given) != 1)
+    return call.Fail("'%s' has %lld elements, expected one", given.name,
+                     static_cast<long long>(Elements(given))),
+           false;
   return VisitNumber(call.context(), given, [&](auto tag) {
            tolerance = static_cast<double>(*Data<typename decltype(tag)::type>(given));
            return 0;
          }) == 0;
 }
 
-// |a - b| <= atol + rtol |b|, by which an infinite b is close to every number, as in the framework; equal infinities are close without rtol too.
+// |a - b| <= atol + rtol |b|, by which an infinite b is close to every number, as in the framework;
+// equal infinities are close without rtol too.
 bool IsClose(double a, double b, double rtol, double atol, bool equal_nan) {
   if (std::isnan(a) || std::isnan(b)) return equal_nan && std::isnan(a) && std::isnan(b);
   return a == b || std::fabs(a - b) <= atol + rtol * std::fabs(b);
@@ -56,27 +60,32 @@ int32_t EqualAll(OpCall& call) {
   bool equal = SameShape(x, y);
   const int32_t failed = VisitPlain(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for (int64_t i = 0, n = equal ? Elements(x) : 0; i < n; ++i) equal &= Data<T>(x)[i] == Data<T>(y)[i];
+    for (int64_t i = 0, n = equal ? Elements(x) : 0; i < n; ++i)
+      equal &= Data<T>(x)[i] == Data<T>(y)[i];
     return 0;
   });
   return failed != 0 ? 1 : StoreTruth(call, out, equal);
 }
 
-// Input, Other, Rtol, Atol; rtol, atol, equal_nan, @version, @type -> Out: for each element, or (allclose) for all of them
+// Input, Other, Rtol, Atol; rtol, atol, equal_nan, @version, @type -> Out: for each element, or
+// (allclose) for all of them
 int32_t Close(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &y = call.Arg(1);
   DtBuffer& out = call.Arg(4);
   double rtol = 0, atol = 0;
-  if (!SameType(call, x, y) || !ToleranceOf(call, 2, 0, rtol) || !ToleranceOf(call, 3, 1, atol)) return 1;
+  if (!SameType(call, x, y) || !ToleranceOf(call, 2, 0, rtol) || !ToleranceOf(call, 3, 1, atol))
+    return 1;
   if (!SameShape(x, y)) return call.Fail("'%s' has not the extents of '%s'", y.name, x.name);
-  if (TypeOf(out) != DType::kBool) return call.Fail("'%s' is %s, expected bool", out.name, TypeName(out));
+  if (TypeOf(out) != DType::kBool)
+    return call.Fail("'%s' is %s, expected bool", out.name, TypeName(out));
   const bool all = call.Text(4) == "allclose", equal_nan = call.Bool(2);
   if (all ? !ResizeScalar(call, out, call.Int(3)) : !call.Resize(out, x)) return 1;
   if (all) *Data<bool>(out) = true;
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int64_t i = 0; i < Elements(x); ++i) {
-      const bool close = IsClose(static_cast<double>(Data<T>(x)[i]), static_cast<double>(Data<T>(y)[i]), rtol, atol, equal_nan);
+      const bool close = IsClose(static_cast<double>(Data<T>(x)[i]),
+                                 static_cast<double>(Data<T>(y)[i]), rtol, atol, equal_nan);
       if (all) *Data<bool>(out) &= close;
       else Data<bool>(out)[i] = close;
     }
@@ -101,20 +110,26 @@ int32_t WholeTest(OpCall& call) {
     }
     return 0;
   });
-  return failed != 0 ? 1 : StoreTruth(call, out, type == "isfinite" ? finite : type == "isinf" ? infinite : nan);
+  return failed != 0 ? 1
+                     : StoreTruth(call, out,
+                                  type == "isfinite" ? finite
+                                  : type == "isinf"  ? infinite
+                                                     : nan);
 }
 
 // X; @version -> Out
 int32_t IsEmpty(OpCall& call) {
   DtBuffer& out = call.Arg(1);
-  return ResizeScalar(call, out, call.Int(0)) ? StoreTruth(call, out, Elements(call.Arg(0)) == 0) : 1;
+  return ResizeScalar(call, out, call.Int(0)) ? StoreTruth(call, out, Elements(call.Arg(0)) == 0)
+                                              : 1;
 }
 
 // Condition -> Out: the coordinates of the elements that are not 0, one row each
 int32_t WhereIndex(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(1);
-  if (TypeOf(out) != DType::kInt64) return call.Fail("'%s' is %s, expected int64", out.name, TypeName(out));
+  if (TypeOf(out) != DType::kInt64)
+    return call.Fail("'%s' is %s, expected int64", out.name, TypeName(out));
   return VisitPlain(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     std::vector<int64_t> found;
@@ -125,7 +140,8 @@ int32_t WhereIndex(OpCall& call) {
     int64_t* to = Data<int64_t>(out);
     for (size_t row = 0; row < found.size(); ++row) {
       int64_t rest = found[row];
-      for (int32_t d = x.rank; d-- > 0; rest /= x.dims[d]) to[static_cast<int64_t>(row) * x.rank + d] = rest % x.dims[d];
+      for (int32_t d = x.rank; d-- > 0; rest /= x.dims[d])
+        to[static_cast<int64_t>(row) * x.rank + d] = rest % x.dims[d];
     }
     return 0;
   });

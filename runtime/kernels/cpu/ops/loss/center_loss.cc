@@ -1,5 +1,6 @@
-// center_loss (Wen 2016; the framework's center_loss op): half the squared distance to the centre of the label's class, and the centres moved towards
-// their samples. Slots and attributes: compiler/lower/rules/loss.cc.
+// center_loss (Wen 2016; the framework's center_loss op): half the squared distance to the centre
+// of the label's class, and the centres moved towards their samples. Slots and attributes:
+// compiler/lower/rules/loss.cc.
 #include <cstring>
 #include <vector>
 
@@ -8,19 +9,25 @@
 namespace dtranspile::kernels {
 
 int32_t CenterLoss(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &label = call.Arg(1), &centers = call.Arg(2), &rate = call.Arg(3);
-  const int64_t batch = x.rank > 0 ? x.dims[0] : 0, width = x.rank > 0 ? Elements(x, 1, x.rank) : 0, clusters = centers.rank > 0 ? centers.dims[0] : 0;
+  const DtBuffer &x = call.Arg(0), &label = call.Arg(1), &centers = call.Arg(2),
+                 &rate = call.Arg(3);
+  const int64_t batch = x.rank > 0 ? x.dims[0] : 0, width = x.rank > 0 ? Elements(x, 1, x.rank) : 0,
+                clusters = centers.rank > 0 ? centers.dims[0] : 0;
   std::vector<int64_t> labels;
   if (!IntegersOf(call, label, labels)) return 1;
-  if (static_cast<int64_t>(labels.size()) != batch || Elements(centers) != clusters * width || Elements(rate) != 1 || clusters != call.Int(0) ||
-      TypeOf(x) != TypeOf(centers) || TypeOf(x) != TypeOf(rate))
-    return call.Fail("'%s', '%s' and '%s' do not belong together", x.name, label.name, centers.name);
+  if (static_cast<int64_t>(labels.size()) != batch || Elements(centers) != clusters * width ||
+      Elements(rate) != 1 || clusters != call.Int(0) || TypeOf(x) != TypeOf(centers) ||
+      TypeOf(x) != TypeOf(rate))
+    return call.Fail("'%s', '%s' and '%s' do not belong together", x.name, label.name,
+                     centers.name);
   for (const int64_t one : labels) {
     if (one < 0 || one >= clusters)
-      return call.Fail("'%s' has the label %lld, out of range for %lld clusters", label.name, static_cast<long long>(one), static_cast<long long>(clusters));
+      return call.Fail("'%s' has the label %lld, out of range for %lld clusters", label.name,
+                       static_cast<long long>(one), static_cast<long long>(clusters));
   }
   const int64_t column[] = {batch, 1};
-  if ((call.Has(4) && !call.Resize(call.Arg(4), centers)) || (call.Has(5) && !call.Resize(call.Arg(5), x)) ||
+  if ((call.Has(4) && !call.Resize(call.Arg(4), centers)) ||
+      (call.Has(5) && !call.Resize(call.Arg(5), x)) ||
       (call.Has(6) && !call.Resize(call.Arg(6), column)))
     return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
@@ -42,7 +49,10 @@ int32_t CenterLoss(OpCall& call) {
     if (!call.Has(4)) return 0;
     const T alpha = call.Bool(1) ? *Data<T>(rate) : T(0);
     for (int64_t i = 0; i < clusters * width; ++i)
-      Data<T>(call.Arg(4))[i] = Data<T>(centers)[i] + moves[static_cast<size_t>(i)] * (alpha / static_cast<T>(counts[static_cast<size_t>(i / width)]));
+      Data<T>(call.Arg(4))[i] =
+          Data<T>(centers)[i] +
+          moves[static_cast<size_t>(i)] *
+              (alpha / static_cast<T>(counts[static_cast<size_t>(i / width)]));
     return 0;
   });
 }

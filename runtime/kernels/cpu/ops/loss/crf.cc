@@ -1,5 +1,6 @@
-// linear_chain_crf, its gradient, and crf_decoding (Viterbi). Transition is [K + 2, K]: row 0 the weights of starting with a tag, row 1 those of
-// ending with it, then from tag to tag. Formulas: linear_chain_crf_op.cc, crf_decoding_op.cc of the framework.
+// linear_chain_crf, its gradient, and crf_decoding (Viterbi). Transition is [K + 2, K]: row 0 the
+// weights of starting with a tag, row 1 those of ending with it, then from tag to tag. Formulas:
+// linear_chain_crf_op.cc, crf_decoding_op.cc of the framework.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -21,20 +22,28 @@ struct Spans {
 };
 
 // `emission` has the extents, `ragged` the LoD.
-bool SpansOf(OpCall& call, const DtBuffer& emission, const DtBuffer& ragged, int length_slot, Spans& s) {
+bool SpansOf(OpCall& call, const DtBuffer& emission, const DtBuffer& ragged, int length_slot,
+             Spans& s) {
   s.padded = call.Has(length_slot);
-  if (emission.rank != (s.padded ? 3 : 2)) return call.Fail("'%s' has %d dims, expected %d", emission.name, emission.rank, s.padded ? 3 : 2), false;
+  if (emission.rank != (s.padded ? 3 : 2))
+    return call.Fail("'%s' has %d dims, expected %d", emission.name, emission.rank,
+                     s.padded ? 3 : 2),
+           false;
   s.tags = emission.dims[emission.rank - 1];
   s.rows = Elements(emission, 0, emission.rank - 1);
-  if (s.tags < 1 || s.tags > INT32_MAX) return call.Fail("'%s' has %lld tags", emission.name, static_cast<long long>(s.tags)), false;
+  if (s.tags < 1 || s.tags > INT32_MAX)
+    return call.Fail("'%s' has %lld tags", emission.name, static_cast<long long>(s.tags)), false;
   if (s.padded) {
-    if (!LengthsOf(call, call.Arg(length_slot), emission.dims[0], emission.dims[1], s.length)) return false;
+    if (!LengthsOf(call, call.Arg(length_slot), emission.dims[0], emission.dims[1], s.length))
+      return false;
     for (int64_t i = 0; i < emission.dims[0]; ++i) s.first.push_back(i * emission.dims[1]);
     return true;
   }
   Offsets offsets;
-  if (!SequencesOf(call, ragged, offsets) || !CheckRows(call, emission, offsets.back())) return false;
-  for (int64_t i = 0; i < CountOf(offsets); ++i) s.first.push_back(offsets[static_cast<size_t>(i)]), s.length.push_back(LengthAt(offsets, i));
+  if (!SequencesOf(call, ragged, offsets) || !CheckRows(call, emission, offsets.back()))
+    return false;
+  for (int64_t i = 0; i < CountOf(offsets); ++i)
+    s.first.push_back(offsets[static_cast<size_t>(i)]), s.length.push_back(LengthAt(offsets, i));
   return true;
 }
 
@@ -42,19 +51,27 @@ bool SpansOf(OpCall& call, const DtBuffer& emission, const DtBuffer& ragged, int
 bool TagsOf(OpCall& call, const DtBuffer& label, const Spans& s, std::vector<int64_t>& tags) {
   if (!IntegersOf(call, label, tags)) return false;
   if (static_cast<int64_t>(tags.size()) != s.rows)
-    return call.Fail("'%s' has %zu tags, expected %lld", label.name, tags.size(), static_cast<long long>(s.rows)), false;
+    return call.Fail("'%s' has %zu tags, expected %lld", label.name, tags.size(),
+                     static_cast<long long>(s.rows)),
+           false;
   for (int64_t i = 0; i < s.count(); ++i)
-    for (int64_t k = s.first[static_cast<size_t>(i)]; k < s.first[static_cast<size_t>(i)] + s.length[static_cast<size_t>(i)]; ++k) {
+    for (int64_t k = s.first[static_cast<size_t>(i)];
+         k < s.first[static_cast<size_t>(i)] + s.length[static_cast<size_t>(i)]; ++k) {
       const int64_t tag = tags[static_cast<size_t>(k)];
       if (tag < 0 || tag >= s.tags)
-        return call.Fail("'%s' has the tag %lld, expected 0 to %lld", label.name, static_cast<long long>(tag), static_cast<long long>(s.tags - 1)), false;
+        return call.Fail("'%s' has the tag %lld, expected 0 to %lld", label.name,
+                         static_cast<long long>(tag), static_cast<long long>(s.tags - 1)),
+               false;
     }
   return true;
 }
 
 bool CheckTransition(OpCall& call, const DtBuffer& transition, int64_t tags) {
-  if (transition.rank == 2 && transition.dims[0] == tags + 2 && transition.dims[1] == tags) return true;
-  return call.Fail("'%s' must be [%lld, %lld]", transition.name, static_cast<long long>(tags + 2), static_cast<long long>(tags)), false;
+  if (transition.rank == 2 && transition.dims[0] == tags + 2 && transition.dims[1] == tags)
+    return true;
+  return call.Fail("'%s' must be [%lld, %lld]", transition.name, static_cast<long long>(tags + 2),
+                   static_cast<long long>(tags)),
+         false;
 }
 
 // Scales to a sum of one and returns the sum before; 0 where that is not possible.
@@ -73,16 +90,20 @@ struct Tables {
   T *emission_exps, *transition_exps, *alpha, *row_max;
 };
 
-// Minus the log-likelihood of one sequence, whose rows begin with `first`; false where probabilities vanish.
+// Minus the log-likelihood of one sequence, whose rows begin with `first`; false where
+// probabilities vanish.
 template <typename T>
-bool LossOf(const Tables<T>& t, int64_t tags, int64_t first, int64_t length, const int64_t* label, T& loss) {
-  const T *x = t.emission + first * tags, *exps = t.emission_exps + first * tags, *between = t.transition_exps + 2 * tags;
+bool LossOf(const Tables<T>& t, int64_t tags, int64_t first, int64_t length, const int64_t* label,
+            T& loss) {
+  const T *x = t.emission + first * tags, *exps = t.emission_exps + first * tags,
+          *between = t.transition_exps + 2 * tags;
   T* alpha = t.alpha + first * tags;
   T log_z = 0;
   for (int64_t k = 0; k < length; ++k) {
     for (int64_t i = 0; i < tags; ++i) {
       T sum = k == 0 ? t.transition_exps[i] : T{0};
-      for (int64_t j = 0; k > 0 && j < tags; ++j) sum += alpha[(k - 1) * tags + j] * between[j * tags + i];
+      for (int64_t j = 0; k > 0 && j < tags; ++j)
+        sum += alpha[(k - 1) * tags + j] * between[j * tags + i];
       alpha[k * tags + i] = sum * exps[k * tags + i];
     }
     const T sum = Normalize(alpha + k * tags, tags);
@@ -90,7 +111,8 @@ bool LossOf(const Tables<T>& t, int64_t tags, int64_t first, int64_t length, con
     log_z += t.row_max[first + k] + std::log(sum);
   }
   T end = 0;
-  for (int64_t i = 0; i < tags; ++i) end += alpha[(length - 1) * tags + i] * t.transition_exps[tags + i];
+  for (int64_t i = 0; i < tags; ++i)
+    end += alpha[(length - 1) * tags + i] * t.transition_exps[tags + i];
   log_z += std::log(end);
   T score = t.transition[label[0]] + t.transition[tags + label[length - 1]];
   for (int64_t k = 0; k < length; ++k) score += x[k * tags + label[k]];
@@ -101,11 +123,14 @@ bool LossOf(const Tables<T>& t, int64_t tags, int64_t first, int64_t length, con
 
 template <typename T>
 T* OutputOrScratch(OpCall& call, int slot, const DtBuffer& like) {
-  if (!call.Has(slot)) return static_cast<T*>(dt_scratch(call.context(), std::max<int64_t>(Elements(like), 1) * static_cast<int64_t>(sizeof(T))));
+  if (!call.Has(slot))
+    return static_cast<T*>(dt_scratch(
+        call.context(), std::max<int64_t>(Elements(like), 1) * static_cast<int64_t>(sizeof(T))));
   return call.Resize(call.Arg(slot), like) ? Data<T>(call.Arg(slot)) : nullptr;
 }
 
-// Gradients of one sequence: to emission (its rows) and, summed up, to transition. `beta` and `weighted` are scratch of [length, tags].
+// Gradients of one sequence: to emission (its rows) and, summed up, to transition. `beta` and
+// `weighted` are scratch of [length, tags].
 template <typename T>
 struct BackwardOne {
   const T *exps, *transition_exps, *alpha;
@@ -121,7 +146,8 @@ struct BackwardOne {
     for (int64_t k = length - 2; k >= 0; --k) {
       for (int64_t i = 0; i < tags; ++i) {
         T sum = 0;
-        for (int64_t j = 0; j < tags; ++j) sum += between[i * tags + j] * exps[(k + 1) * tags + j] * beta[(k + 1) * tags + j];
+        for (int64_t j = 0; j < tags; ++j)
+          sum += between[i * tags + j] * exps[(k + 1) * tags + j] * beta[(k + 1) * tags + j];
         beta[k * tags + i] = sum;
       }
       if (!(Normalize(beta + k * tags, tags) > 0)) return false;
@@ -150,10 +176,13 @@ struct BackwardOne {
       Normalize(next, tags);
       T sum = 0;
       for (int64_t i = 0; i < tags; ++i)
-        for (int64_t j = 0; j < tags; ++j) sum += transition_exps[(i + 2) * tags + j] * alpha[(k - 1) * tags + i] * next[j];
+        for (int64_t j = 0; j < tags; ++j)
+          sum += transition_exps[(i + 2) * tags + j] * alpha[(k - 1) * tags + i] * next[j];
       const T scale = sum > 0 ? gradient / sum : T{0};
       for (int64_t i = 0; i < tags; ++i)
-        for (int64_t j = 0; j < tags; ++j) dtransition[(i + 2) * tags + j] += scale * transition_exps[(i + 2) * tags + j] * alpha[(k - 1) * tags + i] * next[j];
+        for (int64_t j = 0; j < tags; ++j)
+          dtransition[(i + 2) * tags + j] +=
+              scale * transition_exps[(i + 2) * tags + j] * alpha[(k - 1) * tags + i] * next[j];
       dtransition[(label[k - 1] + 2) * tags + label[k]] -= gradient;
     }
   }
@@ -161,7 +190,8 @@ struct BackwardOne {
 
 // The best path of one sequence; `score` and `from` are scratch of [length, tags].
 template <typename T>
-void Viterbi(const T* x, const T* w, int64_t tags, int64_t length, T* score, int32_t* from, int64_t* path) {
+void Viterbi(const T* x, const T* w, int64_t tags, int64_t length, T* score, int32_t* from,
+             int64_t* path) {
   for (int64_t i = 0; i < tags; ++i) score[i] = w[i] + x[i];
   for (int64_t k = 1; k < length; ++k)
     for (int64_t i = 0; i < tags; ++i) {
@@ -194,8 +224,8 @@ int32_t LinearChainCrf(OpCall& call) {
   DtBuffer& loss = call.Arg(7);
   Spans s;
   std::vector<int64_t> tags;
-  if (!CheckTypes(call, emission, {1, 4, 5, 6, 7}) || !SpansOf(call, emission, label, 3, s) || !CheckTransition(call, transition, s.tags) ||
-      !TagsOf(call, label, s, tags))
+  if (!CheckTypes(call, emission, {1, 4, 5, 6, 7}) || !SpansOf(call, emission, label, 3, s) ||
+      !CheckTransition(call, transition, s.tags) || !TagsOf(call, label, s, tags))
     return 1;
   if (!call.Resize(loss, {s.count(), 1})) return 1;
   return VisitFloat(call.context(), emission, [&](auto tag) {
@@ -205,53 +235,69 @@ int32_t LinearChainCrf(OpCall& call) {
                 OutputOrScratch<T>(call, 5, emission),
                 OutputOrScratch<T>(call, 6, transition),
                 OutputOrScratch<T>(call, 4, emission),
-                static_cast<T*>(dt_scratch(call.context(), std::max<int64_t>(s.rows, 1) * static_cast<int64_t>(sizeof(T))))};
+                static_cast<T*>(dt_scratch(call.context(), std::max<int64_t>(s.rows, 1) *
+                                                               static_cast<int64_t>(sizeof(T))))};
     if (t.emission_exps == nullptr || t.transition_exps == nullptr || t.alpha == nullptr) return 1;
-    for (int64_t i = 0; i < Elements(transition); ++i) t.transition_exps[i] = std::exp(t.transition[i]);
+    for (int64_t i = 0; i < Elements(transition); ++i)
+      t.transition_exps[i] = std::exp(t.transition[i]);
     for (int64_t k = 0; k < s.rows; ++k) {
       const T* x = t.emission + k * s.tags;
       t.row_max[k] = *std::max_element(x, x + s.tags);
-      for (int64_t i = 0; i < s.tags; ++i) t.emission_exps[k * s.tags + i] = std::exp(x[i] - t.row_max[k]);
+      for (int64_t i = 0; i < s.tags; ++i)
+        t.emission_exps[k * s.tags + i] = std::exp(x[i] - t.row_max[k]);
     }
     std::fill_n(t.alpha, Elements(emission), T{0});
     for (int64_t i = 0; i < s.count(); ++i) {
-      const int64_t first = s.first[static_cast<size_t>(i)], length = s.length[static_cast<size_t>(i)];
+      const int64_t first = s.first[static_cast<size_t>(i)],
+                    length = s.length[static_cast<size_t>(i)];
       T& out = Data<T>(loss)[i];
       out = 0;
       if (length > 0 && !LossOf(t, s.tags, first, length, tags.data() + first, out))
-        return call.Fail("all paths of sequence %lld of '%s' have the probability 0", static_cast<long long>(i), emission.name);
+        return call.Fail("all paths of sequence %lld of '%s' have the probability 0",
+                         static_cast<long long>(i), emission.name);
     }
     return 0;
   });
 }
 
-// Slots: Emission, Transition, Label, Length, Alpha, EmissionExps, TransitionExps, LogLikelihood@GRAD, Emission@GRAD, Transition@GRAD.
+// Slots: Emission, Transition, Label, Length, Alpha, EmissionExps, TransitionExps,
+// LogLikelihood@GRAD, Emission@GRAD, Transition@GRAD.
 int32_t LinearChainCrfGrad(OpCall& call) {
-  const DtBuffer &label = call.Arg(2), &alpha = call.Arg(4), &exps = call.Arg(5), &transition = call.Arg(6), &gradient = call.Arg(7);
+  const DtBuffer &label = call.Arg(2), &alpha = call.Arg(4), &exps = call.Arg(5),
+                 &transition = call.Arg(6), &gradient = call.Arg(7);
   Spans s;
   std::vector<int64_t> tags;
-  if (!CheckTypes(call, exps, {4, 6, 7, 8, 9}) || !SpansOf(call, exps, label, 3, s) || !CheckTransition(call, transition, s.tags) ||
-      !TagsOf(call, label, s, tags))
+  if (!CheckTypes(call, exps, {4, 6, 7, 8, 9}) || !SpansOf(call, exps, label, 3, s) ||
+      !CheckTransition(call, transition, s.tags) || !TagsOf(call, label, s, tags))
     return 1;
   if (!SameShape(alpha, exps) || Elements(gradient) != s.count())
-    return call.Fail("'%s' or '%s' has not the extents of the forward values", alpha.name, gradient.name);
+    return call.Fail("'%s' or '%s' has not the extents of the forward values", alpha.name,
+                     gradient.name);
   return VisitFloat(call.context(), exps, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const auto scratch = [&](int64_t n) { return static_cast<T*>(dt_scratch(call.context(), std::max<int64_t>(n, 1) * static_cast<int64_t>(sizeof(T)))); };
+    const auto scratch = [&](int64_t n) {
+      return static_cast<T*>(
+          dt_scratch(call.context(), std::max<int64_t>(n, 1) * static_cast<int64_t>(sizeof(T))));
+    };
     T* demission = OutputOrScratch<T>(call, 8, exps);
     T* dtransition = OutputOrScratch<T>(call, 9, transition);
     if (demission == nullptr || dtransition == nullptr) return 1;
-    if (call.Has(8) && !s.padded) OpCall::SetLod(call.Arg(8), OpCall::LodOf(call.Has(0) ? call.Arg(0) : label));
+    if (call.Has(8) && !s.padded)
+      OpCall::SetLod(call.Arg(8), OpCall::LodOf(call.Has(0) ? call.Arg(0) : label));
     std::fill_n(demission, Elements(exps), T{0});
     std::fill_n(dtransition, Elements(transition), T{0});
     T *beta = scratch(Elements(exps)), *weighted = scratch(s.tags);
     for (int64_t i = 0; i < s.count(); ++i) {
-      const int64_t first = s.first[static_cast<size_t>(i)], length = s.length[static_cast<size_t>(i)], at = first * s.tags;
+      const int64_t first = s.first[static_cast<size_t>(i)],
+                    length = s.length[static_cast<size_t>(i)], at = first * s.tags;
       if (length == 0) continue;
-      const BackwardOne<T> one{Data<T>(exps) + at,  Data<T>(transition), Data<T>(alpha) + at, beta + at, weighted,
-                               demission + at,      dtransition,         tags.data() + first, s.tags,    length,
-                               Data<T>(gradient)[i]};
-      if (!one.Betas()) return call.Fail("all paths of sequence %lld have the probability 0", static_cast<long long>(i));
+      const BackwardOne<T> one{
+          Data<T>(exps) + at,  Data<T>(transition), Data<T>(alpha) + at, beta + at, weighted,
+          demission + at,      dtransition,         tags.data() + first, s.tags,    length,
+          Data<T>(gradient)[i]};
+      if (!one.Betas())
+        return call.Fail("all paths of sequence %lld have the probability 0",
+                         static_cast<long long>(i));
       one.Emission();
       one.Transition();
     }
@@ -259,33 +305,41 @@ int32_t LinearChainCrfGrad(OpCall& call) {
   });
 }
 
-// Slots: Emission, Transition, Label, Length, ViterbiPath. With a label the path says where it agrees with it.
+// Slots: Emission, Transition, Label, Length, ViterbiPath. With a label the path says where it
+// agrees with it.
 int32_t CrfDecoding(OpCall& call) {
   const DtBuffer &emission = call.Arg(0), &transition = call.Arg(1);
   DtBuffer& path = call.Arg(4);
   Spans s;
   std::vector<int64_t> label;
-  if (!CheckTypes(call, emission, {1}) || !CheckTypes(call, DType::kInt64, {4}) || !SpansOf(call, emission, emission, 3, s) ||
-      !CheckTransition(call, transition, s.tags))
+  if (!CheckTypes(call, emission, {1}) || !CheckTypes(call, DType::kInt64, {4}) ||
+      !SpansOf(call, emission, emission, 3, s) || !CheckTransition(call, transition, s.tags))
     return 1;
   if (call.Has(2) && !IntegersOf(call, call.Arg(2), label)) return 1;
   if (call.Has(2) && static_cast<int64_t>(label.size()) != s.rows)
-    return call.Fail("'%s' has %zu tags, expected %lld", call.Arg(2).name, label.size(), static_cast<long long>(s.rows));
-  if (!call.Resize(path, {s.padded ? emission.dims[0] : s.rows, s.padded ? emission.dims[1] : 1})) return 1;
+    return call.Fail("'%s' has %zu tags, expected %lld", call.Arg(2).name, label.size(),
+                     static_cast<long long>(s.rows));
+  if (!call.Resize(path, {s.padded ? emission.dims[0] : s.rows, s.padded ? emission.dims[1] : 1}))
+    return 1;
   if (!s.padded) OpCall::SetLod(path, OpCall::LodOf(emission));
   std::fill_n(Data<int64_t>(path), s.rows, 0);
   return VisitFloat(call.context(), emission, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const int64_t elements = std::max<int64_t>(Elements(emission), 1);
-    T* score = static_cast<T*>(dt_scratch(call.context(), elements * static_cast<int64_t>(sizeof(T))));
-    auto* from = static_cast<int32_t*>(dt_scratch(call.context(), elements * static_cast<int64_t>(sizeof(int32_t))));
+    T* score =
+        static_cast<T*>(dt_scratch(call.context(), elements * static_cast<int64_t>(sizeof(T))));
+    auto* from = static_cast<int32_t*>(
+        dt_scratch(call.context(), elements * static_cast<int64_t>(sizeof(int32_t))));
     Parallel(call.context(), s.count(), 1, [&](int64_t lo, int64_t n) {
       for (int64_t i = lo; i < lo + n; ++i) {
-        const int64_t first = s.first[static_cast<size_t>(i)], length = s.length[static_cast<size_t>(i)], at = first * s.tags;
+        const int64_t first = s.first[static_cast<size_t>(i)],
+                      length = s.length[static_cast<size_t>(i)], at = first * s.tags;
         int64_t* out = Data<int64_t>(path) + first;
         if (length == 0) continue;
-        Viterbi(Data<T>(emission) + at, Data<T>(transition), s.tags, length, score + at, from + at, out);
-        for (int64_t k = 0; call.Has(2) && k < length; ++k) out[k] = out[k] == label[static_cast<size_t>(first + k)] ? 1 : 0;
+        Viterbi(Data<T>(emission) + at, Data<T>(transition), s.tags, length, score + at, from + at,
+                out);
+        for (int64_t k = 0; call.Has(2) && k < length; ++k)
+          out[k] = out[k] == label[static_cast<size_t>(first + k)] ? 1 : 0;
       }
     });
     return 0;

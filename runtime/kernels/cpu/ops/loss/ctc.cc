@@ -1,5 +1,6 @@
-// warpctc and its gradient: the CTC loss of Graves et al. (Connectionist Temporal Classification, ICML 2006, equations 4-16) of logits, in
-// logarithms. Sequences come by LoD, or padded time-major [time, sequences, classes] with lengths.
+// warpctc and its gradient: the CTC loss of Graves et al. (Connectionist Temporal Classification,
+// ICML 2006, equations 4-16) of logits, in logarithms. Sequences come by LoD, or padded time-major
+// [time, sequences, classes] with lengths.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -28,7 +29,10 @@ struct Frames {
 
 bool FramesOf(OpCall& call, const DtBuffer& logits, int length_slot, Frames& f) {
   if (call.Has(length_slot)) {
-    if (logits.rank != 3) return call.Fail("'%s' has %d dims, expected [time, sequences, classes]", logits.name, logits.rank), false;
+    if (logits.rank != 3)
+      return call.Fail("'%s' has %d dims, expected [time, sequences, classes]", logits.name,
+                       logits.rank),
+             false;
     f.longest = logits.dims[0], f.stride = logits.dims[1], f.classes = logits.dims[2];
     for (int64_t i = 0; i < f.stride; ++i) f.first.push_back(i);
     return LengthsOf(call, call.Arg(length_slot), f.stride, f.longest, f.length);
@@ -37,7 +41,8 @@ bool FramesOf(OpCall& call, const DtBuffer& logits, int length_slot, Frames& f) 
   if (!SequencesOf(call, logits, offsets)) return false;
   f.classes = RowSize(logits);
   f.longest = LongestOf(offsets);
-  for (int64_t i = 0; i < CountOf(offsets); ++i) f.first.push_back(offsets[static_cast<size_t>(i)]), f.length.push_back(LengthAt(offsets, i));
+  for (int64_t i = 0; i < CountOf(offsets); ++i)
+    f.first.push_back(offsets[static_cast<size_t>(i)]), f.length.push_back(LengthAt(offsets, i));
   return true;
 }
 
@@ -51,23 +56,27 @@ bool LabelsOf(OpCall& call, const Frames& f, int64_t blank, Labels& l) {
   if (!IntegersOf(call, label, l.tokens)) return false;
   if (call.Has(3)) {
     if (label.rank < 2 || label.dims[0] != f.count())
-      return call.Fail("'%s' must have a row for each of %lld sequences", label.name, static_cast<long long>(f.count())), false;
+      return call.Fail("'%s' must have a row for each of %lld sequences", label.name,
+                       static_cast<long long>(f.count())),
+             false;
     if (!LengthsOf(call, call.Arg(3), f.count(), RowSize(label), l.length)) return false;
     for (int64_t i = 0; i < f.count(); ++i) l.first.push_back(i * RowSize(label));
   } else {
     Offsets offsets;
     if (!SequencesOf(call, label, offsets)) return false;
     if (CountOf(offsets) != f.count() || RowSize(label) != 1)
-      return call.Fail("'%s' has %lld sequences, expected %lld, one token in a row", label.name, static_cast<long long>(CountOf(offsets)),
-                       static_cast<long long>(f.count())),
+      return call.Fail("'%s' has %lld sequences, expected %lld, one token in a row", label.name,
+                       static_cast<long long>(CountOf(offsets)), static_cast<long long>(f.count())),
              false;
-    for (int64_t i = 0; i < f.count(); ++i) l.first.push_back(offsets[static_cast<size_t>(i)]), l.length.push_back(LengthAt(offsets, i));
+    for (int64_t i = 0; i < f.count(); ++i)
+      l.first.push_back(offsets[static_cast<size_t>(i)]), l.length.push_back(LengthAt(offsets, i));
   }
   for (size_t i = 0; i < l.first.size(); ++i)
     for (int64_t k = l.first[i]; k < l.first[i] + l.length[i]; ++k) {
       const int64_t token = l.tokens[static_cast<size_t>(k)];
       if (token < 0 || token >= f.classes || token == blank)
-        return call.Fail("'%s' has the label %lld, expected 0 to %lld without the blank %lld", label.name, static_cast<long long>(token),
+        return call.Fail("'%s' has the label %lld, expected 0 to %lld without the blank %lld",
+                         label.name, static_cast<long long>(token),
                          static_cast<long long>(f.classes - 1), static_cast<long long>(blank)),
                false;
     }
@@ -77,7 +86,8 @@ bool LabelsOf(OpCall& call, const Frames& f, int64_t blank, Labels& l) {
 // One sequence: labels with blanks around each, S = 2 L + 1 states.
 class Lattice {
  public:
-  Lattice(const int64_t* label, int64_t length, int64_t blank) : states_(static_cast<size_t>(2 * length + 1), blank) {
+  Lattice(const int64_t* label, int64_t length, int64_t blank)
+      : states_(static_cast<size_t>(2 * length + 1), blank) {
     for (int64_t k = 0; k < length; ++k) states_[static_cast<size_t>(2 * k + 1)] = label[k];
     for (int64_t k = 1; k < length; ++k) repeats_ += label[k] == label[k - 1];
     needed_ = length + repeats_;
@@ -89,7 +99,8 @@ class Lattice {
   // Whether a path may go from state s - 2 to s.
   bool skips(int64_t s) const { return s >= 2 && state(s) != state(s - 2) && (s & 1) == 1; }
 
-  // log of the probability of having produced all before and including frame t in state s, `alpha` [T, S].
+  // log of the probability of having produced all before and including frame t in state s, `alpha`
+  // [T, S].
   void Forward(const double* log_y, int64_t frames, int64_t classes, double* alpha) const {
     const int64_t n = size();
     std::fill_n(alpha, n, kNever);
@@ -130,14 +141,18 @@ void LogSoftmax(const T* x, int64_t classes, double* out) {
   for (int64_t k = 0; k < classes; ++k) out[k] = static_cast<double>(x[k]) - log_sum;
 }
 
-// Loss and its gradient with respect to the logits (rows of `gradient` are `stride` rows apart) of one sequence.
+// Loss and its gradient with respect to the logits (rows of `gradient` are `stride` rows apart) of
+// one sequence.
 template <typename T>
-T LossOf(const T* logits, int64_t frames, int64_t stride, int64_t classes, const Lattice& lattice, T* gradient, int64_t gradient_stride) {
+T LossOf(const T* logits, int64_t frames, int64_t stride, int64_t classes, const Lattice& lattice,
+         T* gradient, int64_t gradient_stride) {
   // What no path can produce has no loss (warp-ctc's convention).
   if (frames == 0 || lattice.needed() > frames) return 0;
   const int64_t n = lattice.size();
-  std::vector<double> log_y(static_cast<size_t>(frames * classes)), alpha(static_cast<size_t>(frames * n)), beta(static_cast<size_t>(n), kNever), next;
-  for (int64_t t = 0; t < frames; ++t) LogSoftmax(logits + t * stride * classes, classes, log_y.data() + t * classes);
+  std::vector<double> log_y(static_cast<size_t>(frames * classes)),
+      alpha(static_cast<size_t>(frames * n)), beta(static_cast<size_t>(n), kNever), next;
+  for (int64_t t = 0; t < frames; ++t)
+    LogSoftmax(logits + t * stride * classes, classes, log_y.data() + t * classes);
   lattice.Forward(log_y.data(), frames, classes, alpha.data());
   const double* last = alpha.data() + (frames - 1) * n;
   const double log_p = n > 1 ? LogAdd(last[n - 1], last[n - 2]) : last[0];
@@ -150,16 +165,20 @@ T LossOf(const T* logits, int64_t frames, int64_t stride, int64_t classes, const
     }
     std::fill(occupied.begin(), occupied.end(), 0.0);
     for (int64_t s = 0; s < n; ++s)
-      occupied[static_cast<size_t>(lattice.state(s))] += std::exp(alpha[static_cast<size_t>(t * n + s)] + beta[static_cast<size_t>(s)] - log_p);
+      occupied[static_cast<size_t>(lattice.state(s))] +=
+          std::exp(alpha[static_cast<size_t>(t * n + s)] + beta[static_cast<size_t>(s)] - log_p);
     T* out = gradient + t * gradient_stride * classes;
-    for (int64_t k = 0; k < classes; ++k) out[k] = static_cast<T>(std::exp(log_y[static_cast<size_t>(t * classes + k)]) - occupied[static_cast<size_t>(k)]);
+    for (int64_t k = 0; k < classes; ++k)
+      out[k] = static_cast<T>(std::exp(log_y[static_cast<size_t>(t * classes + k)]) -
+                              occupied[static_cast<size_t>(k)]);
   }
   return static_cast<T>(-log_p);
 }
 
 }  // namespace
 
-// Slots: Logits, Label, LogitsLength, LabelLength, WarpCTCGrad [time, sequences, classes], Loss [sequences, 1].
+// Slots: Logits, Label, LogitsLength, LabelLength, WarpCTCGrad [time, sequences, classes], Loss
+// [sequences, 1].
 int32_t WarpCtc(OpCall& call) {
   const DtBuffer& logits = call.Arg(0);
   const int64_t blank = call.Int(0);
@@ -167,7 +186,9 @@ int32_t WarpCtc(OpCall& call) {
   Labels l;
   if (call.Has(2) != call.Has(3)) return call.Fail("LogitsLength and LabelLength belong together");
   if (!CheckTypes(call, logits, {4, 5}) || !FramesOf(call, logits, 2, f)) return 1;
-  if (blank < 0 || blank >= f.classes) return call.Fail("blank %lld, expected 0 to %lld", static_cast<long long>(blank), static_cast<long long>(f.classes - 1));
+  if (blank < 0 || blank >= f.classes)
+    return call.Fail("blank %lld, expected 0 to %lld", static_cast<long long>(blank),
+                     static_cast<long long>(f.classes - 1));
   if (!LabelsOf(call, f, blank, l)) return 1;
   if (call.Has(4) && !call.Resize(call.Arg(4), {f.longest, f.count(), f.classes})) return 1;
   if (call.Has(5) && !call.Resize(call.Arg(5), {f.count(), 1})) return 1;
@@ -180,8 +201,9 @@ int32_t WarpCtc(OpCall& call) {
       for (int64_t i = lo; i < lo + n; ++i) {
         const auto at = static_cast<size_t>(i);
         const Lattice lattice(l.tokens.data() + l.first[at], l.length[at], blank);
-        const T value = LossOf(Data<T>(logits) + f.first[at] * f.classes, f.length[at], f.stride, f.classes, lattice,
-                               gradient == nullptr ? nullptr : gradient + i * f.classes, f.count());
+        const T value =
+            LossOf(Data<T>(logits) + f.first[at] * f.classes, f.length[at], f.stride, f.classes,
+                   lattice, gradient == nullptr ? nullptr : gradient + i * f.classes, f.count());
         if (loss != nullptr) loss[i] = value;
       }
     });
@@ -195,8 +217,10 @@ int32_t WarpCtcGrad(OpCall& call) {
   DtBuffer& out = call.Arg(4);
   Frames f;
   if (!CheckTypes(call, logits, {2, 3, 4}) || !FramesOf(call, logits, 1, f)) return 1;
-  if (forward.rank != 3 || forward.dims[0] != f.longest || forward.dims[1] != f.count() || forward.dims[2] != f.classes || Elements(gradient) != f.count())
-    return call.Fail("'%s' or '%s' has not the extents of the loss of '%s'", forward.name, gradient.name, logits.name);
+  if (forward.rank != 3 || forward.dims[0] != f.longest || forward.dims[1] != f.count() ||
+      forward.dims[2] != f.classes || Elements(gradient) != f.count())
+    return call.Fail("'%s' or '%s' has not the extents of the loss of '%s'", forward.name,
+                     gradient.name, logits.name);
   if (!call.Resize(out, logits)) return 1;
   OpCall::SetLod(out, OpCall::LodOf(logits));
   return VisitFloat(call.context(), logits, [&](auto tag) {
@@ -204,7 +228,8 @@ int32_t WarpCtcGrad(OpCall& call) {
     std::fill_n(Data<T>(out), Elements(out), T{0});
     for (int64_t i = 0; i < f.count(); ++i) {
       const auto at = static_cast<size_t>(i);
-      const T scale = Data<T>(gradient)[i] / (call.Bool(0) ? static_cast<T>(std::max<int64_t>(f.length[at], 1)) : T{1});
+      const T scale = Data<T>(gradient)[i] /
+                      (call.Bool(0) ? static_cast<T>(std::max<int64_t>(f.length[at], 1)) : T{1});
       for (int64_t t = 0; t < f.length[at]; ++t) {
         const T* from = Data<T>(forward) + (t * f.count() + i) * f.classes;
         T* to = Data<T>(out) + (f.first[at] + t * f.stride) * f.classes;

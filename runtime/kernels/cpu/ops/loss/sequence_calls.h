@@ -1,4 +1,5 @@
-// Kernels of losses on sequences, named in table.cc. Slots and attributes: compiler/lower/rules/loss.cc; semantics: docs/operators/sequence.md.
+// Kernels of losses on sequences, named in table.cc. Slots and attributes:
+// compiler/lower/rules/loss.cc; semantics: docs/operators/sequence.md.
 #pragma once
 
 #include "runtime/kernels/cpu/op_call.h"

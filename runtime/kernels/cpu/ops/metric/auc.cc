@@ -1,5 +1,7 @@
-// auc (the framework's auc op): the area under the curve of true over false positives, from histograms of the scores that are kept from step to step.
-// With slide_steps = n, a ring of n histograms, their sum behind them, and the number of steps at the end. Row: compiler/lower/rules/metric.cc.
+// auc (the framework's auc op): the area under the curve of true over false positives, from
+// histograms of the scores that are kept from step to step. With slide_steps = n, a ring of n
+// histograms, their sum behind them, and the number of steps at the end. Row:
+// compiler/lower/rules/metric.cc.
 #include <cmath>
 #include <cstring>
 
@@ -22,12 +24,14 @@ double Area(const int64_t* positive, const int64_t* negative, int64_t buckets) {
 
 // Histograms of the batch, added to what is there.
 template <typename T>
-int32_t Count(OpCall& call, const DtBuffer& predict, const std::vector<int64_t>& labels, int64_t thresholds, int64_t* positive, int64_t* negative) {
+int32_t Count(OpCall& call, const DtBuffer& predict, const std::vector<int64_t>& labels,
+              int64_t thresholds, int64_t* positive, int64_t* negative) {
   const int64_t width = predict.dims[1];
   for (size_t i = 0; i < labels.size(); ++i) {
     const T score = Data<T>(predict)[static_cast<int64_t>(i) * width + width - 1];
     if (!(score >= 0 && score <= 1))
-      return call.Fail("'%s' has the score %g of sample %zu, expected a number from 0 to 1", predict.name, static_cast<double>(score), i);
+      return call.Fail("'%s' has the score %g of sample %zu, expected a number from 0 to 1",
+                       predict.name, static_cast<double>(score), i);
     const auto bucket = static_cast<int64_t>(score * static_cast<T>(thresholds));
     if (labels[i] > 0) ++positive[bucket];
     else if (labels[i] == 0) ++negative[bucket];
@@ -41,21 +45,26 @@ int32_t Auc(OpCall& call) {
   const DtBuffer &predict = call.Arg(0), &label = call.Arg(1);
   const int64_t thresholds = call.Int(1), slides = call.Int(2), buckets = thresholds + 1;
   if (thresholds < 1 || thresholds > (1 << 24) || slides < 0 || slides > (1 << 20))
-    return call.Fail("num_thresholds %lld, slide_steps %lld", static_cast<long long>(thresholds), static_cast<long long>(slides));
+    return call.Fail("num_thresholds %lld, slide_steps %lld", static_cast<long long>(thresholds),
+                     static_cast<long long>(slides));
   const int64_t expected = (slides + 1) * buckets + (slides > 0);
   std::vector<int64_t> labels;
-  if (predict.rank != 2 || predict.dims[1] < 1) return call.Fail("'%s' is no matrix of scores", predict.name);
+  if (predict.rank != 2 || predict.dims[1] < 1)
+    return call.Fail("'%s' is no matrix of scores", predict.name);
   if (!IntegersOf(call, label, labels)) return 1;
-  if (static_cast<int64_t>(labels.size()) != predict.dims[0]) return call.Fail("'%s' and '%s' differ in samples", predict.name, label.name);
+  if (static_cast<int64_t>(labels.size()) != predict.dims[0])
+    return call.Fail("'%s' and '%s' differ in samples", predict.name, label.name);
   std::vector<int64_t> stats[2];
   for (int k = 0; k < 2; ++k) {
     const DtBuffer& state = call.Arg(2 + k);
     if (TypeOf(state) != DType::kInt64 || Elements(state) != expected)
-      return call.Fail("'%s' has %lld elements of %s, expected %lld of int64", state.name, static_cast<long long>(Elements(state)), TypeName(state),
+      return call.Fail("'%s' has %lld elements of %s, expected %lld of int64", state.name,
+                       static_cast<long long>(Elements(state)), TypeName(state),
                        static_cast<long long>(expected));
     stats[k].assign(Data<int64_t>(state), Data<int64_t>(state) + expected);
   }
-  const int64_t turn = slides > 0 ? (stats[0].back() % slides + slides) % slides : 0, begin = turn * buckets, sum = slides * buckets;
+  const int64_t turn = slides > 0 ? (stats[0].back() % slides + slides) % slides : 0,
+                begin = turn * buckets, sum = slides * buckets;
   if (slides > 0) {
     for (auto& stat : stats)
       for (int64_t i = 0; i < buckets; ++i) {
@@ -64,20 +73,25 @@ int32_t Auc(OpCall& call) {
       }
   }
   const int32_t failed = VisitFloat(call.context(), predict, [&](auto tag) {
-    return Count<typename decltype(tag)::type>(call, predict, labels, thresholds, stats[0].data() + begin, stats[1].data() + begin);
+    return Count<typename decltype(tag)::type>(call, predict, labels, thresholds,
+                                               stats[0].data() + begin, stats[1].data() + begin);
   });
   if (failed != 0) return failed;
   if (slides > 0) {
     for (auto& stat : stats) {
-      for (int64_t i = 0; i < buckets; ++i) stat[static_cast<size_t>(sum + i)] += stat[static_cast<size_t>(begin + i)];
+      for (int64_t i = 0; i < buckets; ++i)
+        stat[static_cast<size_t>(sum + i)] += stat[static_cast<size_t>(begin + i)];
       ++stat.back();
     }
   }
-  if (!PutNumber(call, 4, DType::kFloat64, Area(stats[0].data() + sum, stats[1].data() + sum, buckets))) return 1;
+  if (!PutNumber(call, 4, DType::kFloat64,
+                 Area(stats[0].data() + sum, stats[1].data() + sum, buckets)))
+    return 1;
   for (int k = 0; k < 2; ++k) {
     if (!call.Has(5 + k)) continue;
     if (!call.Resize(call.Arg(5 + k), call.Arg(2 + k))) return 1;
-    std::memcpy(call.Arg(5 + k).data, stats[k].data(), static_cast<size_t>(expected) * sizeof(int64_t));
+    std::memcpy(call.Arg(5 + k).data, stats[k].data(),
+                static_cast<size_t>(expected) * sizeof(int64_t));
   }
   return 0;
 }

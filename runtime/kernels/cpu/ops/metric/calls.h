@@ -5,14 +5,16 @@
 
 namespace dtranspile::kernels {
 
-// Writes the one number of an output, where somebody reads it; false with a message where the output has another type or extents.
+// Writes the one number of an output, where somebody reads it; false with a message where the
+// output has another type or extents.
 template <typename T>
 bool PutNumber(OpCall& call, int slot, DType type, T value) {
   if (!call.Has(slot)) return true;
   DtBuffer& out = call.Arg(slot);
   const int64_t one[] = {1};
   if (out.value != nullptr && !call.Resize(out, one)) return false;
-  if (TypeOf(out) != type || Elements(out) != 1) return call.Fail("output '%s' is no %s of one element", out.name, NameOf(type)), false;
+  if (TypeOf(out) != type || Elements(out) != 1)
+    return call.Fail("output '%s' is no %s of one element", out.name, NameOf(type)), false;
   *Data<T>(out) = value;
   return true;
 }

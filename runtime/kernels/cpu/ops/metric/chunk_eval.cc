@@ -1,5 +1,6 @@
-// chunk_eval (the framework's chunk_eval op): chunks of tagged sequences, found and labelled, by the scheme of the tags (Ramshaw, Marcus 1995; Tjong Kim
-// Sang, Veenstra 1999). A number is type * (tags of the scheme) + tag; the type behind the last one means no chunk. Row:
+// chunk_eval (the framework's chunk_eval op): chunks of tagged sequences, found and labelled, by
+// the scheme of the tags (Ramshaw, Marcus 1995; Tjong Kim Sang, Veenstra 1999). A number is type *
+// (tags of the scheme) + tag; the type behind the last one means no chunk. Row:
 // compiler/lower/rules/metric.cc.
 #include <algorithm>
 #include <string>
@@ -15,7 +16,10 @@ struct Scheme {
   std::string_view name;
   int64_t tags, begin, inside, end, single;
 };
-constexpr Scheme kSchemes[] = {{"IOB", 2, 0, 1, -1, -1}, {"IOE", 2, -1, 0, 1, -1}, {"IOBES", 4, 0, 1, 2, 3}, {"plain", 1, -1, -1, -1, -1}};
+constexpr Scheme kSchemes[] = {{"IOB", 2, 0, 1, -1, -1},
+                               {"IOE", 2, -1, 0, 1, -1},
+                               {"IOBES", 4, 0, 1, 2, 3},
+                               {"plain", 1, -1, -1, -1, -1}};
 
 struct Chunk {
   int64_t begin, end, type;
@@ -55,12 +59,14 @@ class Reader {
     if (last.type == none_) return false;
     if (next.type != last.type) return true;
     if (last.tag < 0) return false;
-    return Closes(last.tag) || ((last.tag == scheme_.begin || last.tag == scheme_.inside) && Opens(next.tag));
+    return Closes(last.tag) ||
+           ((last.tag == scheme_.begin || last.tag == scheme_.inside) && Opens(next.tag));
   }
   bool Begins(Tag last, Tag next) const {
     if (next.type == none_) return false;
     if (last.type != next.type) return true;
-    return Opens(next.tag) || ((next.tag == scheme_.inside || next.tag == scheme_.end) && Closes(last.tag));
+    return Opens(next.tag) ||
+           ((next.tag == scheme_.inside || next.tag == scheme_.end) && Closes(last.tag));
   }
 
   const Scheme& scheme_;
@@ -70,8 +76,11 @@ class Reader {
 struct ChunkCounts {
   int64_t found = 0, labelled = 0, correct = 0;
 
-  void Add(const std::vector<Chunk>& inferred, const std::vector<Chunk>& labels, absl::Span<const int64_t> excluded) {
-    auto counts = [&](const Chunk& chunk) { return std::find(excluded.begin(), excluded.end(), chunk.type) == excluded.end(); };
+  void Add(const std::vector<Chunk>& inferred, const std::vector<Chunk>& labels,
+           absl::Span<const int64_t> excluded) {
+    auto counts = [&](const Chunk& chunk) {
+      return std::find(excluded.begin(), excluded.end(), chunk.type) == excluded.end();
+    };
     found += std::count_if(inferred.begin(), inferred.end(), counts);
     labelled += std::count_if(labels.begin(), labels.end(), counts);
     // Both are in the order of their ends.
@@ -84,14 +93,17 @@ struct ChunkCounts {
   }
 };
 
-// Ranges of the sequences, by LoD or, padded, by SeqLength; false with a message where they do not fit.
+// Ranges of the sequences, by LoD or, padded, by SeqLength; false with a message where they do not
+// fit.
 bool Sequences(OpCall& call, std::vector<std::pair<int64_t, int64_t>>& ranges) {
   const DtBuffer &inference = call.Arg(0), &label = call.Arg(1);
   const Lod& lod = OpCall::LodOf(label);
   if (!lod.empty()) {
     if (lod.size() != 1 || OpCall::LodOf(inference) != lod)
-      return call.Fail("'%s' and '%s' need one level of LoD, the same", inference.name, label.name), false;
-    for (size_t i = 0; i + 1 < lod[0].size(); ++i) ranges.emplace_back(lod[0][i], lod[0][i + 1] - lod[0][i]);
+      return call.Fail("'%s' and '%s' need one level of LoD, the same", inference.name, label.name),
+             false;
+    for (size_t i = 0; i + 1 < lod[0].size(); ++i)
+      ranges.emplace_back(lod[0][i], lod[0][i + 1] - lod[0][i]);
   } else {
     std::vector<int64_t> lengths;
     if (!call.Has(2)) return call.Fail("'%s' has neither LoD nor lengths", label.name), false;
@@ -99,7 +111,8 @@ bool Sequences(OpCall& call, std::vector<std::pair<int64_t, int64_t>>& ranges) {
     const int64_t width = inference.rank > 1 ? inference.dims[1] : 1;
     for (size_t i = 0; i < lengths.size(); ++i) {
       if (lengths[i] > width)
-        return call.Fail("'%s' has the length %lld of sequence %zu, padded to %lld", call.Arg(2).name, static_cast<long long>(lengths[i]), i,
+        return call.Fail("'%s' has the length %lld of sequence %zu, padded to %lld",
+                         call.Arg(2).name, static_cast<long long>(lengths[i]), i,
                          static_cast<long long>(width)),
                false;
       ranges.emplace_back(static_cast<int64_t>(i) * width, lengths[i]);
@@ -107,7 +120,9 @@ bool Sequences(OpCall& call, std::vector<std::pair<int64_t, int64_t>>& ranges) {
   }
   for (const auto& [begin, length] : ranges) {
     if (begin < 0 || length < 0 || begin + length > Elements(label))
-      return call.Fail("'%s' has a sequence outside of its %lld elements", label.name, static_cast<long long>(Elements(label))), false;
+      return call.Fail("'%s' has a sequence outside of its %lld elements", label.name,
+                       static_cast<long long>(Elements(label))),
+             false;
   }
   return true;
 }
@@ -119,9 +134,11 @@ int32_t ChunkEval(OpCall& call) {
   for (const Scheme& row : kSchemes) {
     if (row.name == call.Text(1)) scheme = &row;
   }
-  if (scheme == nullptr) return call.Fail("no chunk_scheme '%s'", std::string(call.Text(1)).c_str());
+  if (scheme == nullptr)
+    return call.Fail("no chunk_scheme '%s'", std::string(call.Text(1)).c_str());
   const int64_t types = call.Int(0);
-  if (types < 0 || types > INT32_MAX) return call.Fail("num_chunk_types %lld", static_cast<long long>(types));
+  if (types < 0 || types > INT32_MAX)
+    return call.Fail("num_chunk_types %lld", static_cast<long long>(types));
   std::vector<int64_t> numbers[2];
   std::vector<std::pair<int64_t, int64_t>> ranges;
   for (int k = 0; k < 2; ++k) {
@@ -129,21 +146,30 @@ int32_t ChunkEval(OpCall& call) {
     if (!IntegersOf(call, argument, numbers[k])) return 1;
     for (const int64_t number : numbers[k]) {
       if (number < 0 || number > types * scheme->tags)
-        return call.Fail("'%s' has the number %lld, expected 0 to %lld", argument.name, static_cast<long long>(number),
+        return call.Fail("'%s' has the number %lld, expected 0 to %lld", argument.name,
+                         static_cast<long long>(number),
                          static_cast<long long>(types * scheme->tags));
     }
   }
-  if (numbers[0].size() != numbers[1].size()) return call.Fail("'%s' and '%s' differ in elements", call.Arg(0).name, call.Arg(1).name);
+  if (numbers[0].size() != numbers[1].size())
+    return call.Fail("'%s' and '%s' differ in elements", call.Arg(0).name, call.Arg(1).name);
   if (!Sequences(call, ranges)) return 1;
   const Reader reader(*scheme, types);
   ChunkCounts counts;
   for (const auto& [begin, length] : ranges)
-    counts.Add(reader.Chunks(numbers[0].data() + begin, length), reader.Chunks(numbers[1].data() + begin, length), call.Ints(2));
-  auto ratio = [](int64_t part, int64_t whole) { return whole == 0 ? 0.0f : static_cast<float>(part) / static_cast<float>(whole); };
-  const float precision = ratio(counts.correct, counts.found), recall = ratio(counts.correct, counts.labelled);
+    counts.Add(reader.Chunks(numbers[0].data() + begin, length),
+               reader.Chunks(numbers[1].data() + begin, length), call.Ints(2));
+  auto ratio = [](int64_t part, int64_t whole) {
+    return whole == 0 ? 0.0f : static_cast<float>(part) / static_cast<float>(whole);
+  };
+  const float precision = ratio(counts.correct, counts.found),
+              recall = ratio(counts.correct, counts.labelled);
   const float f1 = counts.correct == 0 ? 0.0f : 2 * precision * recall / (precision + recall);
-  const bool put = PutNumber(call, 3, DType::kFloat32, precision) && PutNumber(call, 4, DType::kFloat32, recall) && PutNumber(call, 5, DType::kFloat32, f1) &&
-                   PutNumber(call, 6, DType::kInt64, counts.found) && PutNumber(call, 7, DType::kInt64, counts.labelled) &&
+  const bool put = PutNumber(call, 3, DType::kFloat32, precision) &&
+                   PutNumber(call, 4, DType::kFloat32, recall) &&
+                   PutNumber(call, 5, DType::kFloat32, f1) &&
+                   PutNumber(call, 6, DType::kInt64, counts.found) &&
+                   PutNumber(call, 7, DType::kInt64, counts.labelled) &&
                    PutNumber(call, 8, DType::kInt64, counts.correct);
   return put ? 0 : 1;
 }

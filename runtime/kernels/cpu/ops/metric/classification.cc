@@ -1,4 +1,5 @@
-// Counts over classes: precision_recall, mean_iou, positive_negative_pair (the framework's ops of these names). Rows: compiler/lower/rules/metric.cc.
+// Counts over classes: precision_recall, mean_iou, positive_negative_pair (the framework's ops of
+// these names). Rows: compiler/lower/rules/metric.cc.
 #include <algorithm>
 #include <map>
 #include <type_traits>
@@ -13,7 +14,8 @@ bool ClassesOf(OpCall& call, int slot, int64_t classes, std::vector<int64_t>& va
   if (!IntegersOf(call, call.Arg(slot), values)) return false;
   for (const int64_t value : values) {
     if (value < 0 || value >= classes)
-      return call.Fail("'%s' has the class %lld, out of range for %lld classes", call.Arg(slot).name, static_cast<long long>(value),
+      return call.Fail("'%s' has the class %lld, out of range for %lld classes",
+                       call.Arg(slot).name, static_cast<long long>(value),
                        static_cast<long long>(classes)),
              false;
   }
@@ -26,7 +28,9 @@ enum State { kTruePositive, kFalsePositive, kTrueNegative, kFalseNegative, kStat
 template <typename T>
 void Metrics(const std::vector<T>& states, T* out) {
   auto share = [](T hit, T missed) { return hit > 0 || missed > 0 ? hit / (hit + missed) : T(1); };
-  auto f1 = [](T precision, T recall) { return precision > 0 || recall > 0 ? 2 * precision * recall / (precision + recall) : T(0); };
+  auto f1 = [](T precision, T recall) {
+    return precision > 0 || recall > 0 ? 2 * precision * recall / (precision + recall) : T(0);
+  };
   const size_t classes = states.size() / kStates;
   T sums[kStates] = {}, precision = 0, recall = 0;
   for (size_t c = 0; c < classes; ++c) {
@@ -45,23 +49,30 @@ void Metrics(const std::vector<T>& states, T* out) {
 
 }  // namespace
 
-// Slots: MaxProbs, Indices, Labels, Weights, StatesInfo -> BatchMetrics, AccumMetrics, AccumStatesInfo.
+// Slots: MaxProbs, Indices, Labels, Weights, StatesInfo -> BatchMetrics, AccumMetrics,
+// AccumStatesInfo.
 int32_t PrecisionRecall(OpCall& call) {
   const int64_t classes = call.Int(0);
   std::vector<int64_t> found, labels;
-  if (classes < 1 || classes > INT32_MAX) return call.Fail("class_number %lld", static_cast<long long>(classes));
+  if (classes < 1 || classes > INT32_MAX)
+    return call.Fail("class_number %lld", static_cast<long long>(classes));
   if (!ClassesOf(call, 1, classes, found) || !ClassesOf(call, 2, classes, labels)) return 1;
-  if (found.size() != labels.size() || (call.Has(3) && Elements(call.Arg(3)) != static_cast<int64_t>(labels.size())) ||
+  if (found.size() != labels.size() ||
+      (call.Has(3) && Elements(call.Arg(3)) != static_cast<int64_t>(labels.size())) ||
       (call.Has(4) && Elements(call.Arg(4)) != classes * kStates))
     return call.Fail("'%s' and what comes with it differ in samples or classes", call.Arg(1).name);
   const int64_t six[] = {6}, table[] = {classes, kStates};
   for (int slot : {5, 6, 7}) {
-    if (call.Has(slot) && !call.Resize(call.Arg(slot), slot == 7 ? absl::MakeConstSpan(table) : absl::MakeConstSpan(six))) return 1;
+    if (call.Has(slot) && !call.Resize(call.Arg(slot), slot == 7 ? absl::MakeConstSpan(table)
+                                                                 : absl::MakeConstSpan(six)))
+      return 1;
   }
   return VisitFloat(call.context(), call.Arg(0), [&](auto tag) {
     using T = typename decltype(tag)::type;
     std::vector<T> states(static_cast<size_t>(classes * kStates), T(0));
-    auto at = [&](int64_t c, State s) -> T& { return states[static_cast<size_t>(c * kStates + s)]; };
+    auto at = [&](int64_t c, State s) -> T& {
+      return states[static_cast<size_t>(c * kStates + s)];
+    };
     for (size_t i = 0; i < labels.size(); ++i) {
       const T weight = call.Has(3) ? Data<T>(call.Arg(3))[i] : T(1);
       for (int64_t c = 0; c < classes; ++c) {
@@ -86,9 +97,11 @@ int32_t PrecisionRecall(OpCall& call) {
 int32_t MeanIou(OpCall& call) {
   const int64_t classes = call.Int(0);
   std::vector<int64_t> found, labels;
-  if (classes < 1 || classes > INT32_MAX) return call.Fail("num_classes %lld", static_cast<long long>(classes));
+  if (classes < 1 || classes > INT32_MAX)
+    return call.Fail("num_classes %lld", static_cast<long long>(classes));
   if (!ClassesOf(call, 0, classes, found) || !ClassesOf(call, 1, classes, labels)) return 1;
-  if (found.size() != labels.size()) return call.Fail("'%s' and '%s' differ in elements", call.Arg(0).name, call.Arg(1).name);
+  if (found.size() != labels.size())
+    return call.Fail("'%s' and '%s' differ in elements", call.Arg(0).name, call.Arg(1).name);
   std::vector<int32_t> wrong(static_cast<size_t>(classes)), correct(wrong.size());
   for (size_t i = 0; i < labels.size(); ++i) {
     const auto a = static_cast<size_t>(found[i]), b = static_cast<size_t>(labels[i]);
@@ -99,8 +112,11 @@ int32_t MeanIou(OpCall& call) {
     for (int k = 0; k < call.Count(slot); ++k) {
       std::vector<int64_t> more;
       if (!IntegersOf(call, call.Arg(slot, k), more)) return 1;
-      if (static_cast<int64_t>(more.size()) != classes) return call.Fail("'%s' has %zu elements, expected one per class", call.Arg(slot, k).name, more.size());
-      for (size_t c = 0; c < more.size(); ++c) (slot == 2 ? wrong : correct)[c] += static_cast<int32_t>(more[c]);
+      if (static_cast<int64_t>(more.size()) != classes)
+        return call.Fail("'%s' has %zu elements, expected one per class", call.Arg(slot, k).name,
+                         more.size());
+      for (size_t c = 0; c < more.size(); ++c)
+        (slot == 2 ? wrong : correct)[c] += static_cast<int32_t>(more[c]);
     }
   float sum = 0;
   int64_t seen = 0;
@@ -113,7 +129,8 @@ int32_t MeanIou(OpCall& call) {
   float mean = seen == 0 ? 0.0f : sum / static_cast<float>(seen);
   for (int k = 0; k < call.Count(4); ++k) {
     const DtBuffer& earlier = call.Arg(4, k);
-    if (TypeOf(earlier) != DType::kFloat32 || Elements(earlier) != 1) return call.Fail("'%s' is no float32 of one element", earlier.name);
+    if (TypeOf(earlier) != DType::kFloat32 || Elements(earlier) != 1)
+      return call.Fail("'%s' is no float32 of one element", earlier.name);
     mean += *Data<float>(earlier);
   }
   if (!PutNumber(call, 5, DType::kFloat32, mean)) return 1;
@@ -126,8 +143,9 @@ int32_t MeanIou(OpCall& call) {
   return 0;
 }
 
-// Pairs of samples of one query whose labels differ: positive where the scores are in the same order, else negative; neutral besides where the scores
-// are equal. Slots: Score, Label, QueryID, three sums to go on from, Weight -> PositivePair, NegativePair, NeutralPair.
+// Pairs of samples of one query whose labels differ: positive where the scores are in the same
+// order, else negative; neutral besides where the scores are equal. Slots: Score, Label, QueryID,
+// three sums to go on from, Weight -> PositivePair, NegativePair, NeutralPair.
 int32_t PositiveNegativePair(OpCall& call) {
   const DtBuffer &score = call.Arg(0), &label = call.Arg(1), &query = call.Arg(2);
   std::vector<int64_t> queries;
@@ -137,14 +155,18 @@ int32_t PositiveNegativePair(OpCall& call) {
   int64_t column = call.Int(0);
   if (column < 0) column += width;
   if (column < 0 || column >= width)
-    return call.Fail("column %lld of '%s', which has %lld", static_cast<long long>(call.Int(0)), score.name, static_cast<long long>(width));
-  if (Elements(score) != samples * width || Elements(label) != samples || (call.Has(6) && Elements(call.Arg(6)) != samples) || TypeOf(score) != TypeOf(label))
-    return call.Fail("'%s', '%s' and '%s' do not belong together", score.name, label.name, query.name);
+    return call.Fail("column %lld of '%s', which has %lld", static_cast<long long>(call.Int(0)),
+                     score.name, static_cast<long long>(width));
+  if (Elements(score) != samples * width || Elements(label) != samples ||
+      (call.Has(6) && Elements(call.Arg(6)) != samples) || TypeOf(score) != TypeOf(label))
+    return call.Fail("'%s', '%s' and '%s' do not belong together", score.name, label.name,
+                     query.name);
   return VisitFloat(call.context(), score, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T sums[3] = {0, 0, 0};
     for (int k = 0; k < 3 && call.Has(3) && call.Has(4) && call.Has(5); ++k) {
-      if (TypeOf(call.Arg(3 + k)) != TypeOf(score) || Elements(call.Arg(3 + k)) != 1) return call.Fail("'%s' is no sum of pairs", call.Arg(3 + k).name);
+      if (TypeOf(call.Arg(3 + k)) != TypeOf(score) || Elements(call.Arg(3 + k)) != 1)
+        return call.Fail("'%s' is no sum of pairs", call.Arg(3 + k).name);
       sums[k] = *Data<T>(call.Arg(3 + k));
     }
     std::map<int64_t, std::vector<int64_t>> groups;
@@ -153,9 +175,12 @@ int32_t PositiveNegativePair(OpCall& call) {
       for (size_t i = 0; i < members.size(); ++i)
         for (size_t j = i + 1; j < members.size(); ++j) {
           const int64_t a = members[i], b = members[j];
-          const T by_label = Data<T>(label)[a] - Data<T>(label)[b], by_score = Data<T>(score)[a * width + column] - Data<T>(score)[b * width + column];
+          const T by_label = Data<T>(label)[a] - Data<T>(label)[b],
+                  by_score =
+                      Data<T>(score)[a * width + column] - Data<T>(score)[b * width + column];
           if (Data<T>(label)[a] == Data<T>(label)[b]) continue;
-          const T weight = call.Has(6) ? (Data<T>(call.Arg(6))[a] + Data<T>(call.Arg(6))[b]) / 2 : T(1);
+          const T weight =
+              call.Has(6) ? (Data<T>(call.Arg(6))[a] + Data<T>(call.Arg(6))[b]) / 2 : T(1);
           if (by_score == 0) sums[2] += weight;
           sums[by_score * by_label > 0 ? 0 : 1] += weight;
         }

@@ -1,5 +1,5 @@
-// lrn (Krizhevsky 2012; the framework's lrn op): each element over a power of the sum of squares of the n channels around it. Rows:
-// compiler/lower/rules/normalization.cc.
+// lrn (Krizhevsky 2012; the framework's lrn op): each element over a power of the sum of squares of
+// the n channels around it. Rows: compiler/lower/rules/normalization.cc.
 #include <algorithm>
 #include <cmath>
 
@@ -15,23 +15,27 @@ struct Cut {
 
 bool CutOf(OpCall& call, const DtBuffer& x, bool last, Cut& cut) {
   if (x.rank < 2) return call.Fail("'%s' has no channels", x.name), false;
-  cut = last ? Cut{Elements(x, 0, x.rank - 1), x.dims[x.rank - 1], 1} : Cut{x.dims[0], x.dims[1], Elements(x, 2, x.rank)};
+  cut = last ? Cut{Elements(x, 0, x.rank - 1), x.dims[x.rank - 1], 1}
+             : Cut{x.dims[0], x.dims[1], Elements(x, 2, x.rank)};
   return true;
 }
 
-// body(element, first of the window, one behind its last, step from channel to channel) for every element of X.
+// body(element, first of the window, one behind its last, step from channel to channel) for every
+// element of X.
 template <typename Body>
 void ForWindows(DtContext* context, const Cut& cut, int64_t n, Body&& body) {
-  Parallel(context, cut.outer, GrainFor(cut.channels * cut.inner * 4), [&](int64_t lo, int64_t count) {
-    for (int64_t o = lo; o < lo + count; ++o)
-      for (int64_t c = 0; c < cut.channels; ++c) {
-        const int64_t from = std::max<int64_t>(0, c - (n - 1) / 2), to = std::min(cut.channels, c - (n - 1) / 2 + n);
-        for (int64_t i = 0; i < cut.inner; ++i) {
-          const int64_t base = o * cut.channels * cut.inner + i;
-          body(base + c * cut.inner, base + from * cut.inner, base + to * cut.inner, cut.inner);
-        }
-      }
-  });
+  Parallel(
+      context, cut.outer, GrainFor(cut.channels * cut.inner * 4), [&](int64_t lo, int64_t count) {
+        for (int64_t o = lo; o < lo + count; ++o)
+          for (int64_t c = 0; c < cut.channels; ++c) {
+            const int64_t from = std::max<int64_t>(0, c - (n - 1) / 2),
+                          to = std::min(cut.channels, c - (n - 1) / 2 + n);
+            for (int64_t i = 0; i < cut.inner; ++i) {
+              const int64_t base = o * cut.channels * cut.inner + i;
+              body(base + c * cut.inner, base + from * cut.inner, base + to * cut.inner, cut.inner);
+            }
+          }
+      });
 }
 
 }  // namespace
@@ -43,7 +47,9 @@ int32_t Lrn(OpCall& call) {
   const int64_t n = call.Int(0);
   const double k = call.Real(1), alpha = call.Real(2), beta = call.Real(3);
   if (n < 1) return call.Fail("a window of %lld channels", static_cast<long long>(n));
-  if (!CutOf(call, x, call.Text(4) == "NHWC", cut) || (out != nullptr && !call.Resize(*out, x)) || (mid != nullptr && !call.Resize(*mid, x))) return 1;
+  if (!CutOf(call, x, call.Text(4) == "NHWC", cut) || (out != nullptr && !call.Resize(*out, x)) ||
+      (mid != nullptr && !call.Resize(*mid, x)))
+    return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* from = Data<T>(x);
@@ -64,15 +70,19 @@ int32_t LrnGrad(OpCall& call) {
   Cut cut = {};
   const int64_t n = call.Int(0);
   if (n < 1) return call.Fail("a window of %lld channels", static_cast<long long>(n));
-  if (!SameShape(x, out) || !SameShape(x, mid) || !SameShape(x, gradient)) return call.Fail("'%s' and '%s' differ in extents", x.name, gradient.name);
+  if (!SameShape(x, out) || !SameShape(x, mid) || !SameShape(x, gradient))
+    return call.Fail("'%s' and '%s' differ in extents", x.name, gradient.name);
   if (!CutOf(call, x, call.Text(3) == "NHWC", cut) || !call.Resize(dx, x)) return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const T beta = static_cast<T>(call.Real(2)), ratio = T(-2) * static_cast<T>(call.Real(1)) * beta;
+    const T beta = static_cast<T>(call.Real(2)),
+            ratio = T(-2) * static_cast<T>(call.Real(1)) * beta;
     ForWindows(call.context(), cut, n, [&](int64_t at, int64_t first, int64_t last, int64_t step) {
       T sum = 0;
-      for (int64_t j = first; j < last; j += step) sum += Data<T>(gradient)[j] * Data<T>(out)[j] / Data<T>(mid)[j];
-      Data<T>(dx)[at] = std::pow(Data<T>(mid)[at], -beta) * Data<T>(gradient)[at] + ratio * Data<T>(x)[at] * sum;
+      for (int64_t j = first; j < last; j += step)
+        sum += Data<T>(gradient)[j] * Data<T>(out)[j] / Data<T>(mid)[j];
+      Data<T>(dx)[at] =
+          std::pow(Data<T>(mid)[at], -beta) * Data<T>(gradient)[at] + ratio * Data<T>(x)[at] * sum;
     });
     return 0;
   });

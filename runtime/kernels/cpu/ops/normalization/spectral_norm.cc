@@ -1,5 +1,6 @@
-// spectral_norm (Miyato 2018; the framework's spectral_norm op): the weight over its largest singular value, which a few steps of the power iteration
-// from U and V estimate. U and V are not written back. Rows: compiler/lower/rules/normalization.cc.
+// spectral_norm (Miyato 2018; the framework's spectral_norm op): the weight over its largest
+// singular value, which a few steps of the power iteration from U and V estimate. U and V are not
+// written back. Rows: compiler/lower/rules/normalization.cc.
 #include <cmath>
 #include <vector>
 
@@ -12,7 +13,9 @@ namespace {
 struct Unfolded {
   int64_t outer, rows, inner;
   int64_t columns() const { return outer * inner; }
-  int64_t At(int64_t row, int64_t column) const { return (column / inner * rows + row) * inner + column % inner; }
+  int64_t At(int64_t row, int64_t column) const {
+    return (column / inner * rows + row) * inner + column % inner;
+  }
 };
 
 bool Unfold(OpCall& call, Unfolded& shape) {
@@ -22,8 +25,9 @@ bool Unfold(OpCall& call, Unfolded& shape) {
   const auto at = static_cast<int32_t>(dim);
   shape = {Elements(weight, 0, at), weight.dims[at], Elements(weight, at + 1, weight.rank)};
   if (Elements(u) != shape.rows || Elements(v) != shape.columns()) {
-    call.Fail("'%s' and '%s' have %lld and %lld elements, expected %lld and %lld", u.name, v.name, static_cast<long long>(Elements(u)),
-              static_cast<long long>(Elements(v)), static_cast<long long>(shape.rows), static_cast<long long>(shape.columns()));
+    call.Fail("'%s' and '%s' have %lld and %lld elements, expected %lld and %lld", u.name, v.name,
+              static_cast<long long>(Elements(u)), static_cast<long long>(Elements(v)),
+              static_cast<long long>(shape.rows), static_cast<long long>(shape.columns()));
     return false;
   }
   return CheckSameType(call.context(), call.raw(), 0, 3);
@@ -50,20 +54,23 @@ struct Estimate {
     for (int64_t step = 0; step < call.Int(1); ++step) {
       for (int64_t c = 0; c < shape.columns(); ++c) {
         v[static_cast<size_t>(c)] = 0;
-        for (int64_t r = 0; r < shape.rows; ++r) v[static_cast<size_t>(c)] += weight[shape.At(r, c)] * u[static_cast<size_t>(r)];
+        for (int64_t r = 0; r < shape.rows; ++r)
+          v[static_cast<size_t>(c)] += weight[shape.At(r, c)] * u[static_cast<size_t>(r)];
       }
       Normalize(v, eps);
       for (int64_t r = 0; r < shape.rows; ++r) u[static_cast<size_t>(r)] = Row(weight, shape, r);
       Normalize(u, eps);
     }
-    for (int64_t r = 0; r < shape.rows; ++r) sigma += u[static_cast<size_t>(r)] * Row(weight, shape, r);
+    for (int64_t r = 0; r < shape.rows; ++r)
+      sigma += u[static_cast<size_t>(r)] * Row(weight, shape, r);
   }
 
  private:
   // Row r of the weight times v.
   T Row(const T* weight, const Unfolded& shape, int64_t r) const {
     T sum = 0;
-    for (int64_t c = 0; c < shape.columns(); ++c) sum += weight[shape.At(r, c)] * v[static_cast<size_t>(c)];
+    for (int64_t c = 0; c < shape.columns(); ++c)
+      sum += weight[shape.At(r, c)] * v[static_cast<size_t>(c)];
     return sum;
   }
 };
@@ -88,7 +95,8 @@ int32_t SpectralNormGrad(OpCall& call) {
   const DtBuffer &weight = call.Arg(0), &gradient = call.Arg(3);
   DtBuffer& out = call.Arg(4);
   Unfolded shape = {};
-  if (!SameShape(weight, gradient)) return call.Fail("'%s' and '%s' differ in extents", weight.name, gradient.name);
+  if (!SameShape(weight, gradient))
+    return call.Fail("'%s' and '%s' differ in extents", weight.name, gradient.name);
   if (!Unfold(call, shape) || !call.Resize(out, weight)) return 1;
   return VisitFloat(call.context(), weight, [&](auto tag) {
     using T = typename decltype(tag)::type;

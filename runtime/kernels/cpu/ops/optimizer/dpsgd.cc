@@ -1,5 +1,5 @@
-// dpsgd (Abadi 2016; phi dpsgd): the gradient clipped by its norm, with one normal number for all elements as noise. Row:
-// compiler/lower/rules/optimizer.cc.
+// dpsgd (Abadi 2016; phi dpsgd): the gradient clipped by its norm, with one normal number for all
+// elements as noise. Row: compiler/lower/rules/optimizer.cc.
 #include <cmath>
 
 #include "runtime/kernels/cpu/ops/optimizer/calls.h"
@@ -10,15 +10,19 @@ namespace dtranspile::kernels {
 int32_t Dpsgd(OpCall& call) {
   const DtBuffer &param = call.Arg(0), &gradient = call.Arg(1), &rate = call.Arg(2);
   DtBuffer& out = call.Arg(3);
-  if (!SameShape(param, gradient) || Elements(rate) != 1) return call.Fail("'%s', '%s' and '%s' do not belong together", param.name, gradient.name, rate.name);
+  if (!SameShape(param, gradient) || Elements(rate) != 1)
+    return call.Fail("'%s', '%s' and '%s' do not belong together", param.name, gradient.name,
+                     rate.name);
   if (!CheckSameType(call.context(), call.raw(), 0, 3) || !call.Resize(out, param)) return 1;
   const double clip = call.Real(0), batch = call.Real(1), sigma = call.Real(2);
   // The engine of 1.x in all releases.
-  random::Engine& engine = random::Generator::Process().ForOp(random::Release::kFluid1, call.Int(3));
+  random::Engine& engine =
+      random::Generator::Process().ForOp(random::Release::kFluid1, call.Int(3));
   return VisitFloat(call.context(), param, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T squares = 0;
-    for (int64_t i = 0; i < Elements(gradient); ++i) squares += Data<T>(gradient)[i] * Data<T>(gradient)[i];
+    for (int64_t i = 0; i < Elements(gradient); ++i)
+      squares += Data<T>(gradient)[i] * Data<T>(gradient)[i];
     const T norm = std::sqrt(squares), scale = norm > clip ? norm / static_cast<T>(clip) : T(1);
     T x = 0, square = 0;
     do {
@@ -26,8 +30,10 @@ int32_t Dpsgd(OpCall& call) {
       const T y = T(2) * engine.Canonical<T>() - T(1);
       square = x * x + y * y;
     } while (square >= T(1) || square == T(0));
-    const T noise = x * std::sqrt(T(-2) * std::log(square) / square) * static_cast<T>(sigma) / static_cast<T>(batch);
-    for (int64_t i = 0; i < Elements(param); ++i) Data<T>(out)[i] = Data<T>(param)[i] - *Data<T>(rate) * (Data<T>(gradient)[i] / scale + noise);
+    const T noise = x * std::sqrt(T(-2) * std::log(square) / square) * static_cast<T>(sigma) /
+                    static_cast<T>(batch);
+    for (int64_t i = 0; i < Elements(param); ++i)
+      Data<T>(out)[i] = Data<T>(param)[i] - *Data<T>(rate) * (Data<T>(gradient)[i] / scale + noise);
     return 0;
   });
 }

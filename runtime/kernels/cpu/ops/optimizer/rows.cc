@@ -1,5 +1,6 @@
-// Updates by a gradient of SelectedRows that leave the rows it does not list as they are: sgd, adagrad, adam with lazy_mode, ftrl. All but sgd sum
-// repeated rows first. Formulas: compiler/lower/rules/optimizer.cc.
+// Updates by a gradient of SelectedRows that leave the rows it does not list as they are: sgd,
+// adagrad, adam with lazy_mode, ftrl. All but sgd sum repeated rows first. Formulas:
+// compiler/lower/rules/optimizer.cc.
 #include "runtime/kernels/cpu/ops/rows.h"
 
 #include <cmath>
@@ -10,28 +11,37 @@
 namespace dtranspile::kernels {
 namespace {
 
-// State of an optimizer that is as large as the parameter: slot of the old value, slot of the new one.
+// State of an optimizer that is as large as the parameter: slot of the old value, slot of the new
+// one.
 struct State {
   int in, out;
 };
 
-// The new values, first equal to the old ones; null in `data` where nobody reads one. The row gradient has to fit the first.
+// The new values, first equal to the old ones; null in `data` where nobody reads one. The row
+// gradient has to fit the first.
 template <typename T, size_t N>
 bool States(OpCall& call, const State (&states)[N], const DtBuffer& gradient, T* (&data)[N]) {
   for (size_t i = 0; i < N; ++i) {
     const DtBuffer &from = call.Arg(states[i].in), &param = call.Arg(states[0].in);
     if (!SameShape(from, param) || TypeOf(from) != TypeOf(param))
-      return call.Fail("'%s' and '%s' differ in extents or element type", from.name, param.name), false;
-    if (!call.Has(states[i].out)) return call.Fail("the new value of '%s' is not asked for", from.name), false;
+      return call.Fail("'%s' and '%s' differ in extents or element type", from.name, param.name),
+             false;
+    if (!call.Has(states[i].out))
+      return call.Fail("the new value of '%s' is not asked for", from.name), false;
     DtBuffer& to = call.Arg(states[i].out);
     if (!call.Resize(to, from)) return false;
-    if (to.data != from.data) std::memcpy(to.data, from.data, static_cast<size_t>(Elements(from) * ElementSize(from)));
+    if (to.data != from.data)
+      std::memcpy(to.data, from.data, static_cast<size_t>(Elements(from) * ElementSize(from)));
     data[i] = Data<T>(to);
   }
   const DtBuffer& param = call.Arg(states[0].in);
   const exec::Value& rows = *OpCall::ValueOf(gradient);
-  if (param.rank >= 1 && rows.height == param.dims[0] && RowWidth(gradient) == RowWidth(param) && TypeOf(gradient) == TypeOf(param)) return true;
-  return call.Fail("'%s' has rows of another height, width or element type than '%s'", gradient.name, param.name), false;
+  if (param.rank >= 1 && rows.height == param.dims[0] && RowWidth(gradient) == RowWidth(param) &&
+      TypeOf(gradient) == TypeOf(param))
+    return true;
+  return call.Fail("'%s' has rows of another height, width or element type than '%s'",
+                   gradient.name, param.name),
+         false;
 }
 
 // The one element of an argument.
@@ -44,7 +54,8 @@ bool Number(OpCall& call, int slot, T& value) {
   return true;
 }
 
-// An update by rows: slots Param, Grad (SelectedRows), LearningRate. update(gradient, new values of the states, rate) once all of them are checked.
+// An update by rows: slots Param, Grad (SelectedRows), LearningRate. update(gradient, new values of
+// the states, rate) once all of them are checked.
 template <size_t N, typename Update>
 int32_t UpdateRows(OpCall& call, const State (&states)[N], Update&& update) {
   const DtBuffer& gradient = call.Arg(1);
@@ -52,7 +63,9 @@ int32_t UpdateRows(OpCall& call, const State (&states)[N], Update&& update) {
   return VisitFloat(call.context(), call.Arg(0), [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     T *data[N], rate = 0;
-    return States<T>(call, states, gradient, data) && Number(call, 2, rate) ? update(gradient, data, rate) : 1;
+    return States<T>(call, states, gradient, data) && Number(call, 2, rate)
+               ? update(gradient, data, rate)
+               : 1;
   });
 }
 
@@ -75,75 +88,86 @@ void ForEachElement(const DtBuffer& gradient, Update&& update) {
 
 // Param, Grad, LearningRate -> ParamOut
 int32_t SgdRows(OpCall& call) {
-  return UpdateRows(call, {{0, 3}}, [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
-    using T = decltype(rate);
-    const int64_t width = RowWidth(gradient);
-    const std::vector<int64_t>& rows = OpCall::ValueOf(gradient)->rows;
-    for (size_t i = 0; i < rows.size(); ++i)
-      for (int64_t j = 0; j < width; ++j) data[0][rows[i] * width + j] -= rate * Data<T>(gradient)[static_cast<int64_t>(i) * width + j];
-    return 0;
-  });
+  return UpdateRows(call, {{0, 3}},
+                    [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
+                      using T = decltype(rate);
+                      const int64_t width = RowWidth(gradient);
+                      const std::vector<int64_t>& rows = OpCall::ValueOf(gradient)->rows;
+                      for (size_t i = 0; i < rows.size(); ++i)
+                        for (int64_t j = 0; j < width; ++j)
+                          data[0][rows[i] * width + j] -=
+                              rate * Data<T>(gradient)[static_cast<int64_t>(i) * width + j];
+                      return 0;
+                    });
 }
 
 // Param, Grad, LearningRate, Moment; epsilon -> ParamOut, MomentOut
 int32_t AdagradRows(OpCall& call) {
-  return UpdateRows(call, {{0, 4}, {3, 5}}, [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
-    using T = decltype(rate);
-    const T epsilon = Attribute<T>(call, 0);
-    ForEachElement<T>(gradient, [&](int64_t at, T g) {
-      data[1][at] += g * g;
-      data[0][at] -= rate * g / (std::sqrt(data[1][at]) + epsilon);
-    });
-    return 0;
-  });
+  return UpdateRows(call, {{0, 4}, {3, 5}},
+                    [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
+                      using T = decltype(rate);
+                      const T epsilon = Attribute<T>(call, 0);
+                      ForEachElement<T>(gradient, [&](int64_t at, T g) {
+                        data[1][at] += g * g;
+                        data[0][at] -= rate * g / (std::sqrt(data[1][at]) + epsilon);
+                      });
+                      return 0;
+                    });
 }
 
-// Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow; beta1, beta2, epsilon, @version -> ParamOut, Moment1Out, Moment2Out, Beta1PowOut,
-// Beta2PowOut
+// Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow; beta1, beta2, epsilon, @version
+// -> ParamOut, Moment1Out, Moment2Out, Beta1PowOut, Beta2PowOut
 int32_t AdamRows(OpCall& call) {
-  return UpdateRows(call, {{0, 7}, {3, 8}, {4, 9}}, [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
-    using T = decltype(rate);
-    T power1 = 0, power2 = 0;
-    if (!Number(call, 5, power1) || !Number(call, 6, power2)) return 1;
-    const T beta1 = Attribute<T>(call, 0), beta2 = Attribute<T>(call, 1);
-    // The framework moves the powers on, in place, before it updates rows: a sparse step is corrected with those of the next one.
-    power1 *= beta1;
-    power2 *= beta2;
-    const T correction = std::sqrt(1 - power2);
-    const bool legacy = call.Int(3) > 0 && call.Int(3) < 2000000;
-    const T epsilon = Attribute<T>(call, 2) * (legacy ? T{1} : correction), step = rate * correction / (1 - power1);
-    ForEachElement<T>(gradient, [&](int64_t at, T g) {
-      T &m = data[1][at], &v = data[2][at];
-      m = beta1 * m + (1 - beta1) * g;
-      v = beta2 * v + (1 - beta2) * g * g;
-      data[0][at] -= step * (m / (std::sqrt(v) + epsilon));
-    });
-    const T next[] = {power1, power2};
-    for (int i = 0; i < 2; ++i) {
-      if (!call.Has(10 + i)) continue;
-      if (!call.Resize(call.Arg(10 + i), call.Arg(5 + i))) return 1;
-      *Data<T>(call.Arg(10 + i)) = next[i];
-    }
-    return 0;
-  });
+  return UpdateRows(call, {{0, 7}, {3, 8}, {4, 9}},
+                    [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
+                      using T = decltype(rate);
+                      T power1 = 0, power2 = 0;
+                      if (!Number(call, 5, power1) || !Number(call, 6, power2)) return 1;
+                      const T beta1 = Attribute<T>(call, 0), beta2 = Attribute<T>(call, 1);
+                      // The framework moves the powers on, in place, before it updates rows: a
+                      // sparse step is corrected with those of the next one.
+                      power1 *= beta1;
+                      power2 *= beta2;
+                      const T correction = std::sqrt(1 - power2);
+                      const bool legacy = call.Int(3) > 0 && call.Int(3) < 2000000;
+                      const T epsilon = Attribute<T>(call, 2) * (legacy ? T{1} : correction),
+                              step = rate * correction / (1 - power1);
+                      ForEachElement<T>(gradient, [&](int64_t at, T g) {
+                        T &m = data[1][at], &v = data[2][at];
+                        m = beta1 * m + (1 - beta1) * g;
+                        v = beta2 * v + (1 - beta2) * g * g;
+                        data[0][at] -= step * (m / (std::sqrt(v) + epsilon));
+                      });
+                      const T next[] = {power1, power2};
+                      for (int i = 0; i < 2; ++i) {
+                        if (!call.Has(10 + i)) continue;
+                        if (!call.Resize(call.Arg(10 + i), call.Arg(5 + i))) return 1;
+                        *Data<T>(call.Arg(10 + i)) = next[i];
+                      }
+                      return 0;
+                    });
 }
 
-// Param, Grad, LearningRate, SquaredAccumulator, LinearAccumulator; l1, l2, lr_power -> ParamOut, SquaredAccumOut, LinearAccumOut
+// Param, Grad, LearningRate, SquaredAccumulator, LinearAccumulator; l1, l2, lr_power -> ParamOut,
+// SquaredAccumOut, LinearAccumOut
 int32_t FtrlRows(OpCall& call) {
-  return UpdateRows(call, {{0, 5}, {3, 6}, {4, 7}}, [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
-    using T = decltype(rate);
-    constexpr double kTiny = 1e-10;
-    const T l1 = Attribute<T>(call, 0) + static_cast<T>(kTiny), l2 = Attribute<T>(call, 1) + static_cast<T>(kTiny), power = Attribute<T>(call, 2);
-    ForEachElement<T>(gradient, [&](int64_t at, T g) {
-      T &p = data[0][at], &n = data[1][at], &z = data[2][at];
-      const T sum = n + g * g, after = std::pow(sum, -power), before = std::pow(n, -power);
-      z += g - (after - before) / rate * p;
-      n = sum;
-      const T bound = z > 0 ? l1 : -l1;
-      p = std::fabs(z) > l1 ? (bound - z) / (after / rate + 2 * l2) : T{0};
-    });
-    return 0;
-  });
+  return UpdateRows(
+      call, {{0, 5}, {3, 6}, {4, 7}},
+      [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
+        using T = decltype(rate);
+        constexpr double kTiny = 1e-10;
+        const T l1 = Attribute<T>(call, 0) + static_cast<T>(kTiny),
+                l2 = Attribute<T>(call, 1) + static_cast<T>(kTiny), power = Attribute<T>(call, 2);
+        ForEachElement<T>(gradient, [&](int64_t at, T g) {
+          T &p = data[0][at], &n = data[1][at], &z = data[2][at];
+          const T sum = n + g * g, after = std::pow(sum, -power), before = std::pow(n, -power);
+          z += g - (after - before) / rate * p;
+          n = sum;
+          const T bound = z > 0 ? l1 : -l1;
+          p = std::fabs(z) > l1 ? (bound - z) / (after / rate + 2 * l2) : T{0};
+        });
+        return 0;
+      });
 }
 
 }  // namespace dtranspile::kernels

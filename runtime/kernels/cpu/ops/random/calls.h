@@ -8,16 +8,20 @@
 
 namespace dtranspile::kernels {
 
-// The release whose numbers a program of the version that attribute `version` gives has; a file without version is a new one.
+// The release whose numbers a program of the version that attribute `version` gives has; a file
+// without version is a new one.
 inline random::Release ReleaseOf(OpCall& call, int version) {
   const int64_t number = call.Int(version);
   return number > 0 && number < 2000000 ? random::Release::kFluid1 : random::Release::kPaddle2;
 }
 
 // The engine of an op with this seed.
-inline random::Engine& EngineOf(OpCall& call, int version, int64_t seed) { return random::Generator::Process().ForOp(ReleaseOf(call, version), seed); }
+inline random::Engine& EngineOf(OpCall& call, int version, int64_t seed) {
+  return random::Generator::Process().ForOp(ReleaseOf(call, version), seed);
+}
 
-// Extents from the list of tensors in slot `list`, the tensor in slot `tensor`, or the attribute; false with a message where they are none.
+// Extents from the list of tensors in slot `list`, the tensor in slot `tensor`, or the attribute;
+// false with a message where they are none.
 bool ShapeOf(OpCall& call, int tensor, int list, int attribute, std::vector<int64_t>& dims);
 
 int32_t Bernoulli(OpCall& call);

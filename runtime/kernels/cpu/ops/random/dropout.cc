@@ -1,5 +1,5 @@
-// dropout (Srivastava 2014; the framework's dropout op), with the framework's numbers: one for each element, drawn in memory order. Rows:
-// compiler/lower/rules/random.cc.
+// dropout (Srivastava 2014; the framework's dropout op), with the framework's numbers: one for each
+// element, drawn in memory order. Rows: compiler/lower/rules/random.cc.
 #include <cstring>
 
 #include "runtime/kernels/cpu/ops/random/calls.h"
@@ -10,7 +10,8 @@ namespace {
 
 // An element is kept where its number is not below `probability`.
 void DrawMask(random::Engine& engine, float probability, int64_t count, uint8_t* mask) {
-  if (probability >= 1.0f) return static_cast<void>(std::memset(mask, 0, static_cast<size_t>(count)));
+  if (probability >= 1.0f)
+    return static_cast<void>(std::memset(mask, 0, static_cast<size_t>(count)));
   for (int64_t i = 0; i < count; ++i) mask[i] = engine.Canonical<float>() < probability ? 0 : 1;
 }
 
@@ -20,28 +21,37 @@ int32_t Dropout(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   const auto probability = static_cast<float>(call.Real(0));
   const bool test = call.Bool(1), up = call.Text(4) == "upscale_in_train";
-  if (!(probability >= 0.0f && probability <= 1.0f)) return call.Fail("dropout_prob %g", static_cast<double>(probability));
-  DtBuffer *out = call.Has(2) ? &call.Arg(2) : nullptr, *mask = call.Has(3) ? &call.Arg(3) : nullptr;
-  if ((out != nullptr && !call.Resize(*out, x)) || (mask != nullptr && !call.Resize(*mask, x))) return 1;
+  if (!(probability >= 0.0f && probability <= 1.0f))
+    return call.Fail("dropout_prob %g", static_cast<double>(probability));
+  DtBuffer *out = call.Has(2) ? &call.Arg(2) : nullptr,
+           *mask = call.Has(3) ? &call.Arg(3) : nullptr;
+  if ((out != nullptr && !call.Resize(*out, x)) || (mask != nullptr && !call.Resize(*mask, x)))
+    return 1;
   if (out != nullptr) call.SetLod(*out, OpCall::LodOf(x));
   const int64_t count = Elements(x);
-  auto* kept = mask != nullptr ? Data<uint8_t>(*mask) : static_cast<uint8_t*>(dt_scratch(call.context(), count));
-  if (kept == nullptr && count > 0) return call.Fail("no memory for a mask of %lld elements", static_cast<long long>(count));
+  auto* kept = mask != nullptr ? Data<uint8_t>(*mask)
+                               : static_cast<uint8_t*>(dt_scratch(call.context(), count));
+  if (kept == nullptr && count > 0)
+    return call.Fail("no memory for a mask of %lld elements", static_cast<long long>(count));
   if (test) {
     std::memset(kept, 1, static_cast<size_t>(count));
   } else {
     std::vector<int64_t> seed = {call.Bool(2) ? call.Int(3) : 0};
-    if (call.Has(1) && (!IntegersOf(call, call.Arg(1), seed) || seed.size() != 1)) return call.Fail("'%s' is no seed", call.Arg(1).name);
+    if (call.Has(1) && (!IntegersOf(call, call.Arg(1), seed) || seed.size() != 1))
+      return call.Fail("'%s' is no seed", call.Arg(1).name);
     DrawMask(EngineOf(call, 5, seed[0]), probability, count, kept);
   }
   if (out == nullptr) return 0;
-  const float divisor = !test && up ? 1.0f - probability : 1.0f, factor = test && !up ? 1.0f - probability : 1.0f;
+  const float divisor = !test && up ? 1.0f - probability : 1.0f,
+              factor = test && !up ? 1.0f - probability : 1.0f;
   return VisitAnyFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     Parallel(call.context(), count, 1 << 13, [&](int64_t lo, int64_t n) {
       using Wide = decltype(Widen(T()));
       for (int64_t i = lo; i < lo + n; ++i)
-        Data<T>(*out)[i] = kept[i] ? Narrow<T>(Widen(Data<T>(x)[i]) * static_cast<Wide>(factor) / static_cast<Wide>(divisor)) : Narrow<T>(0.0f);
+        Data<T>(*out)[i] = kept[i] ? Narrow<T>(Widen(Data<T>(x)[i]) * static_cast<Wide>(factor) /
+                                               static_cast<Wide>(divisor))
+                                   : Narrow<T>(0.0f);
     });
     return 0;
   });
@@ -53,7 +63,10 @@ int32_t Seed(OpCall& call) {
   const int64_t one[] = {1}, given = call.Int(0);
   if (!call.Resize(out, one)) return 1;
   if (TypeOf(out) != DType::kInt32) return call.Fail("output '%s' is no int32", out.name);
-  *Data<int32_t>(out) = static_cast<int32_t>(given != 0 ? given : static_cast<int64_t>(random::Generator::Process().ForOp(random::Release::kFluid1, 0).Next()));
+  *Data<int32_t>(out) = static_cast<int32_t>(
+      given != 0 ? given
+                 : static_cast<int64_t>(
+                       random::Generator::Process().ForOp(random::Release::kFluid1, 0).Next()));
   return 0;
 }
 

@@ -1,5 +1,6 @@
-// uniform_random and gaussian_random where only the run knows the extents: those of a shape tensor, or with the batch of another tensor
-// (…_batch_size_like). Where the plan knows them, the calls of runtime/kernels/cpu/random/calls.h fill what start-up programs fill. Rows:
+// uniform_random and gaussian_random where only the run knows the extents: those of a shape tensor,
+// or with the batch of another tensor (…_batch_size_like). Where the plan knows them, the calls of
+// runtime/kernels/cpu/random/calls.h fill what start-up programs fill. Rows:
 // compiler/lower/rules/random.cc.
 #include "runtime/kernels/cpu/ops/random/calls.h"
 #include "runtime/kernels/cpu/random/distributions.h"
@@ -7,29 +8,37 @@
 namespace dtranspile::kernels {
 namespace {
 
-// Extents `shape` with that of the input's dim (the number of sequences, where it has LoD) at the given place. Attributes: shape, from, to.
+// Extents `shape` with that of the input's dim (the number of sequences, where it has LoD) at the
+// given place. Attributes: shape, from, to.
 bool ShapeLike(OpCall& call, std::vector<int64_t>& dims) {
   const DtBuffer& input = call.Arg(0);
   const auto shape = call.Ints(0);
   const int64_t from = call.Int(1), to = call.Int(2);
   dims.assign(shape.begin(), shape.end());
   if (from < 0 || from >= input.rank || to < 0 || to >= static_cast<int64_t>(dims.size()))
-    return call.Fail("dim %lld of '%s', which has %d, as dim %lld of %zu", static_cast<long long>(from), input.name, input.rank, static_cast<long long>(to),
-                     dims.size()),
+    return call.Fail("dim %lld of '%s', which has %d, as dim %lld of %zu",
+                     static_cast<long long>(from), input.name, input.rank,
+                     static_cast<long long>(to), dims.size()),
            false;
   const Lod& lod = OpCall::LodOf(input);
-  dims[static_cast<size_t>(to)] = from == 0 && !lod.empty() && !lod.back().empty() ? static_cast<int64_t>(lod.back().size()) - 1 : input.dims[from];
+  dims[static_cast<size_t>(to)] = from == 0 && !lod.empty() && !lod.back().empty()
+                                      ? static_cast<int64_t>(lod.back().size()) - 1
+                                      : input.dims[from];
   return true;
 }
 
 // Attributes from `first` on: min, max, seed, diag_num, diag_step, diag_val, version.
 int32_t FillUniform(OpCall& call, DtBuffer& out, const std::vector<int64_t>& dims, int first) {
-  const random::Diagonal diagonal{call.Int(first + 3), call.Int(first + 4), static_cast<float>(call.Real(first + 5))};
-  if (diagonal.num < 0 || diagonal.num > INT32_MAX || diagonal.step < 0 || diagonal.step > INT32_MAX) return call.Fail("diag_num or diag_step out of range");
+  const random::Diagonal diagonal{call.Int(first + 3), call.Int(first + 4),
+                                  static_cast<float>(call.Real(first + 5))};
+  if (diagonal.num < 0 || diagonal.num > INT32_MAX || diagonal.step < 0 ||
+      diagonal.step > INT32_MAX)
+    return call.Fail("diag_num or diag_step out of range");
   if (!call.Resize(out, dims)) return 1;
   return VisitFloat(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    random::FillUniform(EngineOf(call, first + 6, call.Int(first + 2)), Data<T>(out), Elements(out), static_cast<float>(call.Real(first)),
+    random::FillUniform(EngineOf(call, first + 6, call.Int(first + 2)), Data<T>(out), Elements(out),
+                        static_cast<float>(call.Real(first)),
                         static_cast<float>(call.Real(first + 1)), diagonal);
     return 0;
   });
@@ -40,7 +49,8 @@ int32_t FillGaussian(OpCall& call, DtBuffer& out, const std::vector<int64_t>& di
   if (!call.Resize(out, dims)) return 1;
   return VisitFloat(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    random::FillGaussian(EngineOf(call, first + 3, call.Int(first + 2)), Data<T>(out), Elements(out), call.Real(first), call.Real(first + 1));
+    random::FillGaussian(EngineOf(call, first + 3, call.Int(first + 2)), Data<T>(out),
+                         Elements(out), call.Real(first), call.Real(first + 1));
     return 0;
   });
 }

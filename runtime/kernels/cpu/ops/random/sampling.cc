@@ -1,5 +1,6 @@
-// Whole numbers and samples with the framework's generators: randint, randperm, bernoulli, multinomial, sampling_id. In 2.x the first two take no notice
-// of their seed. Rows: compiler/lower/rules/random.cc.
+// Whole numbers and samples with the framework's generators: randint, randperm, bernoulli,
+// multinomial, sampling_id. In 2.x the first two take no notice of their seed. Rows:
+// compiler/lower/rules/random.cc.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -9,7 +10,9 @@
 namespace dtranspile::kernels {
 namespace {
 
-bool IsLegacy(OpCall& call, int version) { return ReleaseOf(call, version) == random::Release::kFluid1; }
+bool IsLegacy(OpCall& call, int version) {
+  return ReleaseOf(call, version) == random::Release::kFluid1;
+}
 
 }  // namespace
 
@@ -17,12 +20,15 @@ int32_t Randint(OpCall& call) {
   DtBuffer& out = call.Arg(2);
   const int64_t low = call.Int(1), high = call.Int(2);
   std::vector<int64_t> dims;
-  if (low >= high) return call.Fail("no whole number from %lld to below %lld", static_cast<long long>(low), static_cast<long long>(high));
+  if (low >= high)
+    return call.Fail("no whole number from %lld to below %lld", static_cast<long long>(low),
+                     static_cast<long long>(high));
   if (!ShapeOf(call, 0, 1, 0, dims) || !call.Resize(out, dims)) return 1;
   random::Engine& engine = EngineOf(call, 4, IsLegacy(call, 4) ? call.Int(3) : 0);
   return VisitNumber(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for (int64_t i = 0; i < Elements(out); ++i) Data<T>(out)[i] = static_cast<T>(engine.Integer(low, high - 1));
+    for (int64_t i = 0; i < Elements(out); ++i)
+      Data<T>(out)[i] = static_cast<T>(engine.Integer(low, high - 1));
     return 0;
   });
 }
@@ -30,18 +36,21 @@ int32_t Randint(OpCall& call) {
 int32_t Randperm(OpCall& call) {
   DtBuffer& out = call.Arg(0);
   const int64_t n = call.Int(0), dims[] = {n};
-  if (n < 0 || !call.Resize(out, dims)) return call.Fail("no permutation of %lld numbers", static_cast<long long>(n));
+  if (n < 0 || !call.Resize(out, dims))
+    return call.Fail("no permutation of %lld numbers", static_cast<long long>(n));
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   if (IsLegacy(call, 2)) {
-    const int64_t seed = call.Int(1) != 0 ? call.Int(1) : static_cast<int64_t>(EngineOf(call, 2, 0).Next());
+    const int64_t seed =
+        call.Int(1) != 0 ? call.Int(1) : static_cast<int64_t>(EngineOf(call, 2, 0).Next());
     random::ShuffleByRand(static_cast<uint32_t>(seed), order.data(), n);
   } else {
     EngineOf(call, 2, 0).Shuffle(order.data(), n);
   }
   return VisitNumber(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    std::transform(order.begin(), order.end(), Data<T>(out), [](int64_t value) { return static_cast<T>(value); });
+    std::transform(order.begin(), order.end(), Data<T>(out),
+                   [](int64_t value) { return static_cast<T>(value); });
     return 0;
   });
 }
@@ -56,7 +65,8 @@ int32_t Bernoulli(OpCall& call) {
     for (int64_t i = 0; i < Elements(x); ++i) {
       const T probability = Data<T>(x)[i];
       if (!(probability >= 0 && probability <= 1))
-        return call.Fail("'%s' has the probability %g of element %lld", x.name, static_cast<double>(probability), static_cast<long long>(i));
+        return call.Fail("'%s' has the probability %g of element %lld", x.name,
+                         static_cast<double>(probability), static_cast<long long>(i));
       Data<T>(out)[i] = engine.Canonical<T>() < probability ? T(1) : T(0);
     }
     return 0;
@@ -65,9 +75,11 @@ int32_t Bernoulli(OpCall& call) {
 
 namespace {
 
-// Draws from one row by its cumulative probabilities; without replacement the drawn class is taken out and the rest scaled up, as phi does it.
+// Draws from one row by its cumulative probabilities; without replacement the drawn class is taken
+// out and the rest scaled up, as phi does it.
 template <typename T>
-int32_t DrawRow(OpCall& call, random::Engine& engine, const T* weights, int64_t classes, int64_t samples, bool replace, int64_t* out) {
+int32_t DrawRow(OpCall& call, random::Engine& engine, const T* weights, int64_t classes,
+                int64_t samples, bool replace, int64_t* out) {
   std::vector<T> cumulative(static_cast<size_t>(classes));
   T sum = 0;
   int64_t possible = 0;
@@ -79,7 +91,8 @@ int32_t DrawRow(OpCall& call, random::Engine& engine, const T* weights, int64_t 
   }
   if (!(sum > 0)) return call.Fail("'%s' has a row without a weight above 0", call.Arg(0).name);
   if (!replace && possible < samples)
-    return call.Fail("'%s' has a row of %lld classes with a weight, too few for %lld samples", call.Arg(0).name, static_cast<long long>(possible),
+    return call.Fail("'%s' has a row of %lld classes with a weight, too few for %lld samples",
+                     call.Arg(0).name, static_cast<long long>(possible),
                      static_cast<long long>(samples));
   for (T& value : cumulative) value /= sum;
   for (int64_t s = 0; s < samples; ++s) {
@@ -89,8 +102,12 @@ int32_t DrawRow(OpCall& call, random::Engine& engine, const T* weights, int64_t 
     const auto id = std::min<int64_t>(found - cumulative.begin(), classes - 1);
     out[s] = id;
     if (replace) continue;
-    const T probability = cumulative[static_cast<size_t>(id)] - (id > 0 ? cumulative[static_cast<size_t>(id - 1)] : T(0)), rest = T(1) - probability;
-    for (int64_t c = 0; c < classes; ++c) cumulative[static_cast<size_t>(c)] = (cumulative[static_cast<size_t>(c)] - (c >= id ? probability : T(0))) / rest;
+    const T probability = cumulative[static_cast<size_t>(id)] -
+                          (id > 0 ? cumulative[static_cast<size_t>(id - 1)] : T(0)),
+            rest = T(1) - probability;
+    for (int64_t c = 0; c < classes; ++c)
+      cumulative[static_cast<size_t>(c)] =
+          (cumulative[static_cast<size_t>(c)] - (c >= id ? probability : T(0))) / rest;
   }
   return 0;
 }
@@ -101,7 +118,8 @@ int32_t Multinomial(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(1);
   const int64_t samples = call.Int(0);
-  if (x.rank < 1 || x.dims[x.rank - 1] < 1 || samples < 1) return call.Fail("%lld samples from '%s'", static_cast<long long>(samples), x.name);
+  if (x.rank < 1 || x.dims[x.rank - 1] < 1 || samples < 1)
+    return call.Fail("%lld samples from '%s'", static_cast<long long>(samples), x.name);
   std::vector<int64_t> dims(x.dims, x.dims + x.rank);
   const int64_t classes = dims.back();
   dims.back() = samples;
@@ -111,7 +129,9 @@ int32_t Multinomial(OpCall& call) {
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int64_t row = 0; row < Elements(x) / classes; ++row) {
-      if (DrawRow(call, engine, Data<T>(x) + row * classes, classes, samples, call.Bool(1), Data<int64_t>(out) + row * samples) != 0) return 1;
+      if (DrawRow(call, engine, Data<T>(x) + row * classes, classes, samples, call.Bool(1),
+                  Data<int64_t>(out) + row * samples) != 0)
+        return 1;
     }
     return 0;
   });

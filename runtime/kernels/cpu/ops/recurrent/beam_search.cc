@@ -1,5 +1,6 @@
-// beam_search, one step of decoding, and beam_search_decode, which walks the chosen tokens of all steps back to sentences. LoD of ids and
-// scores has two levels: sources to prefixes, prefixes to candidates (beam_search_op.cc, beam_search_decode_op.cc of the framework).
+// beam_search, one step of decoding, and beam_search_decode, which walks the chosen tokens of all
+// steps back to sentences. LoD of ids and scores has two levels: sources to prefixes, prefixes to
+// candidates (beam_search_op.cc, beam_search_decode_op.cc of the framework).
 #include <algorithm>
 #include <cmath>
 
@@ -15,10 +16,13 @@ struct Candidate {
   int64_t prefix, id;
   double score;
 
-  bool operator<(const Candidate& other) const { return score < other.score || (score == other.score && prefix < other.prefix); }
+  bool operator<(const Candidate& other) const {
+    return score < other.score || (score == other.score && prefix < other.prefix);
+  }
 };
 
-// Keeps the best `most` candidates in descending order; a later one goes before an earlier one only when it is better.
+// Keeps the best `most` candidates in descending order; a later one goes before an earlier one only
+// when it is better.
 void Insert(std::vector<Candidate>& best, const Candidate& candidate, size_t most) {
   if (best.size() == most && candidate < best.back()) return;
   if (best.size() == most) best.pop_back();
@@ -39,44 +43,63 @@ struct Search {
 // Attributes 0..3: level, beam_size, end_id, is_accumulated.
 bool SearchOf(OpCall& call, Search& s) {
   const DtBuffer &scores = call.Arg(kScores), &pre_ids = call.Arg(kPreIds);
-  if (!CheckTypes(call, DType::kInt64, {kPreIds, kIds, kSelectedIds}) || !CheckTypes(call, scores, {kPreScores, kSelectedScores}) ||
-      !CheckTypes(call, DType::kInt32, {kParents}) || !LevelOf(call, scores, call.Int(0), s.sources))
+  if (!CheckTypes(call, DType::kInt64, {kPreIds, kIds, kSelectedIds}) ||
+      !CheckTypes(call, scores, {kPreScores, kSelectedScores}) ||
+      !CheckTypes(call, DType::kInt32, {kParents}) ||
+      !LevelOf(call, scores, call.Int(0), s.sources))
     return false;
   // Rows instead of items of the level below.
   const Lod& lod = OpCall::LodOf(scores);
-  for (auto level = static_cast<size_t>(call.Int(0) < 0 ? static_cast<int64_t>(lod.size()) - 1 : call.Int(0)) + 1; level < lod.size(); ++level)
-    for (int64_t& offset : s.sources) offset = static_cast<int64_t>(lod[level][static_cast<size_t>(offset)]);
+  for (auto level = static_cast<size_t>(call.Int(0) < 0 ? static_cast<int64_t>(lod.size()) - 1
+                                                        : call.Int(0)) +
+                    1;
+       level < lod.size(); ++level)
+    for (int64_t& offset : s.sources)
+      offset = static_cast<int64_t>(lod[level][static_cast<size_t>(offset)]);
   const int64_t prefixes = s.sources.back();
-  s.beam_size = call.Int(1), s.end_id = call.Int(2), s.accumulated = call.Bool(3), s.width = RowSize(scores);
-  if (s.beam_size <= 0) return call.Fail("beam_size is %lld, expected a positive number", static_cast<long long>(s.beam_size)), false;
+  s.beam_size = call.Int(1), s.end_id = call.Int(2), s.accumulated = call.Bool(3),
+  s.width = RowSize(scores);
+  if (s.beam_size <= 0)
+    return call.Fail("beam_size is %lld, expected a positive number",
+                     static_cast<long long>(s.beam_size)),
+           false;
   if (!CheckRows(call, scores, prefixes)) return false;
   if (Elements(pre_ids) != prefixes || Elements(call.Arg(kPreScores)) != prefixes)
-    return call.Fail("'%s' and '%s' must have one element for each of %lld prefixes", pre_ids.name, call.Arg(kPreScores).name,
-                     static_cast<long long>(prefixes)),
+    return call.Fail("'%s' and '%s' must have one element for each of %lld prefixes", pre_ids.name,
+                     call.Arg(kPreScores).name, static_cast<long long>(prefixes)),
            false;
-  if (call.Has(kIds) && Elements(call.Arg(kIds)) != Elements(scores)) return call.Fail("'%s' must have one id for each score", call.Arg(kIds).name), false;
+  if (call.Has(kIds) && Elements(call.Arg(kIds)) != Elements(scores))
+    return call.Fail("'%s' must have one id for each score", call.Arg(kIds).name), false;
   s.pre_ids = Data<int64_t>(pre_ids);
   s.ids = call.Has(kIds) ? Data<int64_t>(call.Arg(kIds)) : nullptr;
   return true;
 }
 
-// The best continuations of the prefixes of one source, prefix by prefix. A finished prefix goes on with the end token alone.
+// The best continuations of the prefixes of one source, prefix by prefix. A finished prefix goes on
+// with the end token alone.
 template <typename T>
-void Select(const Search& s, int64_t source, const T* pre_scores, const T* scores, std::vector<std::vector<Candidate>>& chosen) {
+void Select(const Search& s, int64_t source, const T* pre_scores, const T* scores,
+            std::vector<std::vector<Candidate>>& chosen) {
   const int64_t lo = s.sources[static_cast<size_t>(source)], end = lo + LengthAt(s.sources, source);
   std::vector<Candidate> best;
   for (int64_t prefix = lo; prefix < end; ++prefix) {
     if (s.pre_ids[prefix] == s.end_id) {
-      Insert(best, {prefix, s.end_id, static_cast<double>(pre_scores[prefix])}, static_cast<size_t>(s.beam_size));
+      Insert(best, {prefix, s.end_id, static_cast<double>(pre_scores[prefix])},
+             static_cast<size_t>(s.beam_size));
       continue;
     }
     for (int64_t k = prefix * s.width; k < (prefix + 1) * s.width; ++k) {
       const T score = s.accumulated ? scores[k] : pre_scores[prefix] + std::log(scores[k]);
-      Insert(best, {prefix, s.ids != nullptr ? s.ids[k] : k - prefix * s.width, static_cast<double>(score)}, static_cast<size_t>(s.beam_size));
+      Insert(
+          best,
+          {prefix, s.ids != nullptr ? s.ids[k] : k - prefix * s.width, static_cast<double>(score)},
+          static_cast<size_t>(s.beam_size));
     }
   }
   // A source of which every branch has ended, one step ago at the latest, is done.
-  const bool done = std::all_of(best.begin(), best.end(), [&](const Candidate& c) { return c.id == s.end_id && s.pre_ids[c.prefix] == s.end_id; });
+  const bool done = std::all_of(best.begin(), best.end(), [&](const Candidate& c) {
+    return c.id == s.end_id && s.pre_ids[c.prefix] == s.end_id;
+  });
   for (const Candidate& c : best) {
     if (!done) chosen[static_cast<size_t>(c.prefix)].push_back(c);
   }
@@ -85,16 +108,20 @@ void Select(const Search& s, int64_t source, const T* pre_scores, const T* score
 template <typename T>
 int32_t RunSearch(OpCall& call, const Search& s) {
   std::vector<std::vector<Candidate>> chosen(static_cast<size_t>(s.sources.back()));
-  for (int64_t i = 0; i < CountOf(s.sources); ++i) Select(s, i, Data<T>(call.Arg(kPreScores)), Data<T>(call.Arg(kScores)), chosen);
+  for (int64_t i = 0; i < CountOf(s.sources); ++i)
+    Select(s, i, Data<T>(call.Arg(kPreScores)), Data<T>(call.Arg(kScores)), chosen);
   Offsets candidates = {0};
-  for (const auto& of_prefix : chosen) candidates.push_back(candidates.back() + static_cast<int64_t>(of_prefix.size()));
+  for (const auto& of_prefix : chosen)
+    candidates.push_back(candidates.back() + static_cast<int64_t>(of_prefix.size()));
   const int64_t count = candidates.back();
   Lod lod = LodFrom(s.sources);
   lod.push_back(LodFrom(candidates)[0]);
   for (int slot : {kSelectedIds, kSelectedScores, kParents}) {
     if (!call.Has(slot)) continue;
     DtBuffer& out = call.Arg(slot);
-    if (!call.Resize(out, slot == kParents ? std::vector<int64_t>{count} : std::vector<int64_t>{count, 1})) return 1;
+    if (!call.Resize(
+            out, slot == kParents ? std::vector<int64_t>{count} : std::vector<int64_t>{count, 1}))
+      return 1;
     if (slot != kParents) OpCall::SetLod(out, lod);
     int64_t at = 0;
     for (const auto& of_prefix : chosen)
@@ -119,24 +146,34 @@ struct History {
 };
 
 bool Rises(const std::vector<uint64_t>& level, uint64_t end) {
-  return !level.empty() && level.front() == 0 && level.back() == end && std::is_sorted(level.begin(), level.end());
+  return !level.empty() && level.front() == 0 && level.back() == end &&
+         std::is_sorted(level.begin(), level.end());
 }
 
 bool HistoryOf(OpCall& call, History& h) {
   exec::Value *ids = OpCall::ValueOf(call.Arg(0)), *scores = OpCall::ValueOf(call.Arg(1));
-  if (ids == nullptr || scores == nullptr || ids->kind != exec::Value::Kind::kList || scores->kind != exec::Value::Kind::kList)
-    return call.Fail("'%s' and '%s' must be lists of tensors", call.Arg(0).name, call.Arg(1).name), false;
+  if (ids == nullptr || scores == nullptr || ids->kind != exec::Value::Kind::kList ||
+      scores->kind != exec::Value::Kind::kList)
+    return call.Fail("'%s' and '%s' must be lists of tensors", call.Arg(0).name, call.Arg(1).name),
+           false;
   h.ids = &ids->items, h.scores = &scores->items;
   if (h.ids->empty() || h.ids->size() != h.scores->size())
-    return call.Fail("'%s' has %zu steps, '%s' %zu", call.Arg(0).name, h.ids->size(), call.Arg(1).name, h.scores->size()), false;
+    return call.Fail("'%s' has %zu steps, '%s' %zu", call.Arg(0).name, h.ids->size(),
+                     call.Arg(1).name, h.scores->size()),
+           false;
   for (size_t t = 0; t < h.steps(); ++t) {
     const exec::Value &i = (*h.ids)[t], &s = (*h.scores)[t];
-    const bool whole = i.lod.size() == 2 && !i.lod[1].empty() && Rises(i.lod[0], i.lod[1].size() - 1) && Rises(i.lod[1], static_cast<uint64_t>(i.count()));
-    const bool same =
-        whole && i.dtype == DType::kInt64 && s.count() == i.count() && s.dtype == (*h.scores)[0].dtype && i.lod[0].size() == (*h.ids)[0].lod[0].size();
+    const bool whole = i.lod.size() == 2 && !i.lod[1].empty() &&
+                       Rises(i.lod[0], i.lod[1].size() - 1) &&
+                       Rises(i.lod[1], static_cast<uint64_t>(i.count()));
+    const bool same = whole && i.dtype == DType::kInt64 && s.count() == i.count() &&
+                      s.dtype == (*h.scores)[0].dtype &&
+                      i.lod[0].size() == (*h.ids)[0].lod[0].size();
     if (!same)
-      return call.Fail("step %zu of '%s' and '%s' has not two levels of LoD, as many sources as the first, and a score for each id", t, call.Arg(0).name,
-                       call.Arg(1).name),
+      return call.Fail(
+                 "step %zu of '%s' and '%s' has not two levels of LoD, as many sources as the "
+                 "first, and a score for each id",
+                 t, call.Arg(0).name, call.Arg(1).name),
              false;
   }
   h.sources = h.prefixes(0).size() - 1;
@@ -151,28 +188,38 @@ struct Sentence {
   size_t prefix = 0;
 };
 
-// Sentences of one source: those that end at a step start there, the others go on with the candidate that is their prefix.
+// Sentences of one source: those that end at a step start there, the others go on with the
+// candidate that is their prefix.
 template <typename T>
-bool Backtrace(OpCall& call, const History& h, size_t source, size_t beam_size, int64_t end_id, std::vector<Sentence<T>>& sentences) {
+bool Backtrace(OpCall& call, const History& h, size_t source, size_t beam_size, int64_t end_id,
+               std::vector<Sentence<T>>& sentences) {
   for (size_t t = h.steps(); t-- > 0;) {
     const auto &prefixes = h.prefixes(t), &candidates = h.candidates(t);
     const int64_t* ids = (*h.ids)[t].as<int64_t>();
     const T* scores = (*h.scores)[t].as<T>();
     const size_t first = candidates[prefixes[source]], end = candidates[prefixes[source + 1]];
     const auto prefix_of = [&](size_t candidate) {
-      return static_cast<size_t>(std::upper_bound(candidates.begin(), candidates.end(), candidate) - candidates.begin()) - 1;
+      return static_cast<size_t>(std::upper_bound(candidates.begin(), candidates.end(), candidate) -
+                                 candidates.begin()) -
+             1;
     };
     if (sentences.empty()) {
-      for (size_t c = first; c < end; ++c) sentences.push_back({{ids[c]}, {scores[c]}, prefix_of(c)});
+      for (size_t c = first; c < end; ++c)
+        sentences.push_back({{ids[c]}, {scores[c]}, prefix_of(c)});
       if (sentences.size() > beam_size)
-        return call.Fail("source %zu has %zu candidates at step %zu, more than the beam of %zu", source, sentences.size(), t, beam_size), false;
+        return call.Fail("source %zu has %zu candidates at step %zu, more than the beam of %zu",
+                         source, sentences.size(), t, beam_size),
+               false;
       continue;
     }
     for (Sentence<T>& s : sentences) {
       if (s.prefix < first || s.prefix >= end)
-        return call.Fail("step %zu of '%s' has no candidate %zu for source %zu", t, call.Arg(0).name, s.prefix, source), false;
+        return call.Fail("step %zu of '%s' has no candidate %zu for source %zu", t,
+                         call.Arg(0).name, s.prefix, source),
+               false;
       // Only the last end token counts.
-      if (ids[s.prefix] != end_id || s.ids.empty()) s.ids.push_back(ids[s.prefix]), s.scores.push_back(scores[s.prefix]);
+      if (ids[s.prefix] != end_id || s.ids.empty())
+        s.ids.push_back(ids[s.prefix]), s.scores.push_back(scores[s.prefix]);
       s.prefix = prefix_of(s.prefix);
     }
   }
@@ -186,7 +233,9 @@ std::vector<const Sentence<T>*> ByScore(const std::vector<Sentence<T>>& sentence
   for (const Sentence<T>& s : sentences) order.push_back(&s);
   std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
     const T x = a->scores.front(), y = b->scores.front();
-    return std::isnan(x) || std::isnan(y) ? std::isnan(x) < std::isnan(y) || (std::isnan(x) == std::isnan(y) && a < b) : x > y || (x == y && a < b);
+    return std::isnan(x) || std::isnan(y)
+               ? std::isnan(x) < std::isnan(y) || (std::isnan(x) == std::isnan(y) && a < b)
+               : x > y || (x == y && a < b);
   });
   return order;
 }
@@ -194,7 +243,8 @@ std::vector<const Sentence<T>*> ByScore(const std::vector<Sentence<T>>& sentence
 template <typename T>
 int32_t Decode(OpCall& call, const History& h) {
   if (call.Int(0) <= 0 || call.Int(0) > kLargestBeam)
-    return call.Fail("beam_size is %lld, expected 1 to %d", static_cast<long long>(call.Int(0)), kLargestBeam);
+    return call.Fail("beam_size is %lld, expected 1 to %d", static_cast<long long>(call.Int(0)),
+                     kLargestBeam);
   const auto beam_size = static_cast<size_t>(call.Int(0));
   std::vector<int64_t> ids;
   std::vector<T> scores;
@@ -230,16 +280,21 @@ int32_t Decode(OpCall& call, const History& h) {
 int32_t BeamSearch(OpCall& call) {
   Search s;
   if (!SearchOf(call, s)) return 1;
-  return VisitFloat(call.context(), call.Arg(kScores), [&](auto tag) { return RunSearch<typename decltype(tag)::type>(call, s); });
+  return VisitFloat(call.context(), call.Arg(kScores),
+                    [&](auto tag) { return RunSearch<typename decltype(tag)::type>(call, s); });
 }
 
 int32_t BeamSearchDecode(OpCall& call) {
   History h;
-  if (!HistoryOf(call, h) || !CheckTypes(call, DType::kInt64, {2}) || !CheckTypes(call, (*h.scores)[0].dtype, {3})) return 1;
+  if (!HistoryOf(call, h) || !CheckTypes(call, DType::kInt64, {2}) ||
+      !CheckTypes(call, (*h.scores)[0].dtype, {3}))
+    return 1;
   switch ((*h.scores)[0].dtype) {
     case DType::kFloat32: return Decode<float>(call, h);
     case DType::kFloat64: return Decode<double>(call, h);
-    default: return call.Fail("'%s' has scores of type %s, expected float32 or float64", call.Arg(1).name, NameOf((*h.scores)[0].dtype));
+    default:
+      return call.Fail("'%s' has scores of type %s, expected float32 or float64", call.Arg(1).name,
+                       NameOf((*h.scores)[0].dtype));
   }
 }
 

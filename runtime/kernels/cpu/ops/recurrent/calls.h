@@ -1,4 +1,5 @@
-// Kernels of the family `recurrent`, named in table.cc. Slots and attributes: compiler/lower/rules/recurrent.cc.
+// Kernels of the family `recurrent`, named in table.cc. Slots and attributes:
+// compiler/lower/rules/recurrent.cc.
 #pragma once
 
 #include "runtime/kernels/cpu/op_call.h"

@@ -1,8 +1,10 @@
 // gru over sequences and its gradient. Formulas: gru_op.cc of the framework.
 //
-//   u = gate(x_u + h' W_u)   r = gate(x_r + h' W_r)   c = act(x_c + (r h') W_c)   h = (1 - u) h' + u c   (origin_mode: h = u h' + (1 - u) c)
+//   u = gate(x_u + h' W_u)   r = gate(x_r + h' W_r)   c = act(x_c + (r h') W_c)   h = (1 - u) h' +
+//   u c   (origin_mode: h = u h' + (1 - u) c)
 //
-// Blocks of 3 D are in the order u r c. Weight is declared [D, 3D] but holds a contiguous [D, 2D] for u and r, then a contiguous [D, D] for c.
+// Blocks of 3 D are in the order u r c. Weight is declared [D, 3D] but holds a contiguous [D, 2D]
+// for u and r, then a contiguous [D, D] for c.
 #include "runtime/kernels/cpu/ops/recurrent/lod_calls.h"
 #include "runtime/kernels/cpu/ops/recurrent/steps.h"
 
@@ -18,12 +20,16 @@ struct Gru {
 };
 
 // Attributes 0..3: activation, gate_activation, is_reverse, origin_mode.
-bool GruOf(OpCall& call, const DtBuffer& ragged, const DtBuffer& weight, const DtBuffer* h0, Gru& g) {
-  if (weight.rank != 2 || weight.dims[0] * 3 != weight.dims[1]) return call.Fail("Weight '%s' must be [D, 3D]", weight.name), false;
+bool GruOf(OpCall& call, const DtBuffer& ragged, const DtBuffer& weight, const DtBuffer* h0,
+           Gru& g) {
+  if (weight.rank != 2 || weight.dims[0] * 3 != weight.dims[1])
+    return call.Fail("Weight '%s' must be [D, 3D]", weight.name), false;
   g.size = weight.dims[0];
   g.reverse = call.Bool(2);
   g.origin = call.Bool(3);
-  if (!ActivationOf(call, 0, g.activation) || !ActivationOf(call, 1, g.gate) || !SequencesOf(call, ragged, g.offsets)) return false;
+  if (!ActivationOf(call, 0, g.activation) || !ActivationOf(call, 1, g.gate) ||
+      !SequencesOf(call, ragged, g.offsets))
+    return false;
   g.steps = StepsOf(g.offsets, g.reverse);
   return h0 == nullptr || CheckMatrix(call, *h0, CountOf(g.offsets), g.size);
 }
@@ -33,7 +39,8 @@ template <typename T>
 T* FirstOf(OpCall& call, const Gru& g, const DtBuffer& h0) {
   T* first = Scratch<T>(call, CountOf(g.offsets) * g.size);
   for (size_t k = 0; k < g.steps.sequences.size(); ++k)
-    std::copy_n(Data<T>(h0) + g.steps.sequences[k] * g.size, g.size, first + static_cast<int64_t>(k) * g.size);
+    std::copy_n(Data<T>(h0) + g.steps.sequences[k] * g.size, g.size,
+                first + static_cast<int64_t>(k) * g.size);
   return first;
 }
 
@@ -43,10 +50,14 @@ enum Slot { kInput, kH0, kWeight, kBias, kBatchGate, kBatchReset, kBatchHidden, 
 
 // One step: `before` (null: zeros) is the hidden value of the step before.
 template <typename T>
-int32_t Step(OpCall& call, const Gru& g, int64_t size, const T* before, T* gates, T* reset, T* hidden) {
+int32_t Step(OpCall& call, const Gru& g, int64_t size, const T* before, T* gates, T* reset,
+             T* hidden) {
   const int64_t d = g.size;
   const T* weight = Data<T>(call.Arg(kWeight));
-  if (before != nullptr && Multiply(call.context(), {false, false, size, 2 * d, d, d, 2 * d, 3 * d, 1}, before, weight, gates)) return 1;
+  if (before != nullptr &&
+      Multiply(call.context(), {false, false, size, 2 * d, d, d, 2 * d, 3 * d, 1}, before, weight,
+               gates))
+    return 1;
   Parallel(call.context(), size, GrainFor(d * 32), [&](int64_t lo, int64_t count) {
     for (int64_t i = lo; i < lo + count; ++i)
       for (int64_t j = 0; j < d; ++j) {
@@ -56,7 +67,9 @@ int32_t Step(OpCall& call, const Gru& g, int64_t size, const T* before, T* gates
         reset[i * d + j] = before == nullptr ? T{0} : *r * before[i * d + j];
       }
   });
-  if (before != nullptr && Multiply(call.context(), {false, false, size, d, d, d, d, 3 * d, 1}, reset, weight + 2 * d * d, gates + 2 * d)) return 1;
+  if (before != nullptr && Multiply(call.context(), {false, false, size, d, d, d, d, 3 * d, 1},
+                                    reset, weight + 2 * d * d, gates + 2 * d))
+    return 1;
   Parallel(call.context(), size, GrainFor(d * 32), [&](int64_t lo, int64_t count) {
     for (int64_t i = lo; i < lo + count; ++i)
       for (int64_t j = 0; j < d; ++j) {
@@ -84,7 +97,9 @@ int32_t Run(OpCall& call, const Gru& g) {
   for (int64_t n = 0; n < g.steps.count(); ++n) {
     const int64_t begin = g.steps.begin(n);
     const T* before = n > 0 ? hidden + g.steps.begin(n - 1) * d : first;
-    if (Step(call, g, g.steps.size(n), before, gates + begin * 3 * d, reset + begin * d, hidden + begin * d)) return 1;
+    if (Step(call, g, g.steps.size(n), before, gates + begin * 3 * d, reset + begin * d,
+             hidden + begin * d))
+      return 1;
   }
   if (!call.Has(kHidden)) return 0;
   DtBuffer& out = call.Arg(kHidden);
@@ -98,7 +113,20 @@ int32_t Run(OpCall& call, const Gru& g) {
 
 namespace backward {
 
-enum Slot { kH0, kWeight, kBias, kBatchGate, kBatchReset, kBatchHidden, kHidden, kHiddenGrad, kInputGrad, kH0Grad, kWeightGrad, kBiasGrad };
+enum Slot {
+  kH0,
+  kWeight,
+  kBias,
+  kBatchGate,
+  kBatchReset,
+  kBatchHidden,
+  kHidden,
+  kHiddenGrad,
+  kInputGrad,
+  kH0Grad,
+  kWeightGrad,
+  kBiasGrad
+};
 
 template <typename T>
 struct Step {
@@ -119,20 +147,24 @@ int32_t RunStep(OpCall& call, const Gru& g, const Step<T>& s) {
     });
   };
   rows([&](int64_t gate, int64_t at) {
-    const T u = s.gates[gate], c = s.gates[gate + 2 * d], h = s.before == nullptr ? T{0} : s.before[at], dh = s.dhidden[at];
+    const T u = s.gates[gate], c = s.gates[gate + 2 * d],
+            h = s.before == nullptr ? T{0} : s.before[at], dh = s.dhidden[at];
     s.dgates[gate] = Deactivate(g.gate, dh * (g.origin ? h - c : c - h), u);
     s.dgates[gate + 2 * d] = Deactivate(g.activation, dh * (g.origin ? T{1} - u : u), c);
     if (s.dbefore != nullptr) s.dbefore[at] += dh * (g.origin ? u : T{1} - u);
   });
   // The gradient of r h', then of r and h'.
-  if (Multiply(call.context(), {false, true, s.size, d, d, 3 * d, d, d}, s.dgates + 2 * d, weight + 2 * d * d, s.dreset)) return 1;
+  if (Multiply(call.context(), {false, true, s.size, d, d, 3 * d, d, d}, s.dgates + 2 * d,
+               weight + 2 * d * d, s.dreset))
+    return 1;
   rows([&](int64_t gate, int64_t at) {
     const T r = s.gates[gate + d], h = s.before == nullptr ? T{0} : s.before[at];
     s.dgates[gate + d] = Deactivate(g.gate, s.dreset[at] * h, r);
     if (s.dbefore != nullptr) s.dbefore[at] += s.dreset[at] * r;
   });
   if (s.dbefore == nullptr) return 0;
-  return Multiply(call.context(), {false, true, s.size, d, 2 * d, 3 * d, 2 * d, d, 1}, s.dgates, weight, s.dbefore);
+  return Multiply(call.context(), {false, true, s.size, d, 2 * d, 3 * d, 2 * d, d, 1}, s.dgates,
+                  weight, s.dbefore);
 }
 
 template <typename T>
@@ -147,8 +179,11 @@ int32_t WeightGradient(OpCall& call, const Gru& g, const T* first, const T* dgat
     if (from != nullptr) std::copy_n(from, g.steps.size(n) * d, before + g.steps.begin(n) * d);
     else std::fill_n(before + g.steps.begin(n) * d, g.steps.size(n) * d, T{0});
   }
-  if (Multiply(call.context(), {true, false, d, 2 * d, rows, d, 3 * d, 2 * d}, before, dgates, Data<T>(out))) return 1;
-  return Multiply(call.context(), {true, false, d, d, rows, d, 3 * d, d}, Data<T>(call.Arg(kBatchReset)), dgates + 2 * d, Data<T>(out) + 2 * d * d);
+  if (Multiply(call.context(), {true, false, d, 2 * d, rows, d, 3 * d, 2 * d}, before, dgates,
+               Data<T>(out)))
+    return 1;
+  return Multiply(call.context(), {true, false, d, d, rows, d, 3 * d, d},
+                  Data<T>(call.Arg(kBatchReset)), dgates + 2 * d, Data<T>(out) + 2 * d * d);
 }
 
 template <typename T>
@@ -156,9 +191,11 @@ int32_t Run(OpCall& call, const Gru& g) {
   const int64_t d = g.size, rows = g.steps.total(), count = CountOf(g.offsets);
   const T* hidden = Data<T>(call.Arg(kBatchHidden));
   const T* first = call.Has(kH0) ? FirstOf<T>(call, g, call.Arg(kH0)) : nullptr;
-  T *dhidden = Scratch<T>(call, rows * d), *dgates = Scratch<T>(call, rows * 3 * d), *dreset = Scratch<T>(call, rows * d);
+  T *dhidden = Scratch<T>(call, rows * d), *dgates = Scratch<T>(call, rows * 3 * d),
+    *dreset = Scratch<T>(call, rows * d);
   T* dfirst = nullptr;
-  if (call.Has(kH0Grad)) dfirst = std::fill_n(Scratch<T>(call, count * d), count * d, T{0}) - count * d;
+  if (call.Has(kH0Grad))
+    dfirst = std::fill_n(Scratch<T>(call, count * d), count * d, T{0}) - count * d;
   ToSteps(g.steps, Data<T>(call.Arg(kHiddenGrad)), d, dhidden);
   for (int64_t n = g.steps.count() - 1; n >= 0; --n) {
     const int64_t begin = g.steps.begin(n), last = n > 0 ? g.steps.begin(n - 1) * d : 0;
@@ -181,7 +218,8 @@ int32_t Run(OpCall& call, const Gru& g) {
   if (call.Has(kH0Grad)) {
     DtBuffer& out = call.Arg(kH0Grad);
     if (!call.Resize(out, {count, d})) return 1;
-    for (size_t k = 0; k < g.steps.sequences.size(); ++k) std::copy_n(dfirst + static_cast<int64_t>(k) * d, d, Data<T>(out) + g.steps.sequences[k] * d);
+    for (size_t k = 0; k < g.steps.sequences.size(); ++k)
+      std::copy_n(dfirst + static_cast<int64_t>(k) * d, d, Data<T>(out) + g.steps.sequences[k] * d);
   }
   if (!call.Has(kInputGrad)) return 0;
   DtBuffer& out = call.Arg(kInputGrad);
@@ -197,24 +235,34 @@ int32_t LodGru(OpCall& call) {
   using namespace forward;
   Gru g;
   const DtBuffer& input = call.Arg(kInput);
-  if (!CheckTypes(call, input, {kH0, kWeight, kBias, kBatchGate, kBatchReset, kBatchHidden, kHidden})) return 1;
+  if (!CheckTypes(call, input,
+                  {kH0, kWeight, kBias, kBatchGate, kBatchReset, kBatchHidden, kHidden}))
+    return 1;
   if (!GruOf(call, input, call.Arg(kWeight), call.Has(kH0) ? &call.Arg(kH0) : nullptr, g)) return 1;
   if (!CheckMatrix(call, input, g.steps.total(), 3 * g.size)) return 1;
   if (call.Has(kBias) && !CheckMatrix(call, call.Arg(kBias), 1, 3 * g.size)) return 1;
-  return VisitFloat(call.context(), input, [&](auto tag) { return Run<typename decltype(tag)::type>(call, g); });
+  return VisitFloat(call.context(), input,
+                    [&](auto tag) { return Run<typename decltype(tag)::type>(call, g); });
 }
 
 int32_t LodGruGrad(OpCall& call) {
   using namespace backward;
   Gru g;
   const DtBuffer& hidden = call.Arg(kHidden);
-  if (!CheckTypes(call, hidden, {kH0, kWeight, kBatchGate, kBatchReset, kBatchHidden, kHiddenGrad, kInputGrad, kH0Grad, kWeightGrad, kBiasGrad})) return 1;
-  if (!GruOf(call, hidden, call.Arg(kWeight), call.Has(kH0) ? &call.Arg(kH0) : nullptr, g)) return 1;
-  const int64_t rows = g.steps.total(), d = g.size;
-  if (!CheckMatrix(call, hidden, rows, d) || !CheckMatrix(call, call.Arg(kHiddenGrad), rows, d) || !CheckMatrix(call, call.Arg(kBatchGate), rows, 3 * d) ||
-      !CheckMatrix(call, call.Arg(kBatchReset), rows, d) || !CheckMatrix(call, call.Arg(kBatchHidden), rows, d))
+  if (!CheckTypes(call, hidden,
+                  {kH0, kWeight, kBatchGate, kBatchReset, kBatchHidden, kHiddenGrad, kInputGrad,
+                   kH0Grad, kWeightGrad, kBiasGrad}))
     return 1;
-  return VisitFloat(call.context(), hidden, [&](auto tag) { return Run<typename decltype(tag)::type>(call, g); });
+  if (!GruOf(call, hidden, call.Arg(kWeight), call.Has(kH0) ? &call.Arg(kH0) : nullptr, g))
+    return 1;
+  const int64_t rows = g.steps.total(), d = g.size;
+  if (!CheckMatrix(call, hidden, rows, d) || !CheckMatrix(call, call.Arg(kHiddenGrad), rows, d) ||
+      !CheckMatrix(call, call.Arg(kBatchGate), rows, 3 * d) ||
+      !CheckMatrix(call, call.Arg(kBatchReset), rows, d) ||
+      !CheckMatrix(call, call.Arg(kBatchHidden), rows, d))
+    return 1;
+  return VisitFloat(call.context(), hidden,
+                    [&](auto tag) { return Run<typename decltype(tag)::type>(call, g); });
 }
 
 }  // namespace dtranspile::kernels

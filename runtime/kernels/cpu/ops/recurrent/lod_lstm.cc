@@ -1,4 +1,5 @@
-// lstm and lstmp over sequences (lod_lstm.h). All sequences advance together, one product with the recurrent weights per step.
+// lstm and lstmp over sequences (lod_lstm.h). All sequences advance together, one product with the
+// recurrent weights per step.
 #include "runtime/kernels/cpu/ops/recurrent/lod_lstm.h"
 
 #include "runtime/kernels/cpu/ops/recurrent/lod_calls.h"
@@ -6,7 +7,19 @@
 namespace dtranspile::kernels {
 namespace {
 
-enum Slot { kInput, kH0, kC0, kWeight, kProjWeight, kBias, kState, kCell, kBatchGate, kBatchCellPreAct, kBatchHidden };
+enum Slot {
+  kInput,
+  kH0,
+  kC0,
+  kWeight,
+  kProjWeight,
+  kBias,
+  kState,
+  kCell,
+  kBatchGate,
+  kBatchCellPreAct,
+  kBatchHidden
+};
 
 template <typename T>
 T Clip(T x, double limit) {
@@ -15,7 +28,8 @@ T Clip(T x, double limit) {
 
 // One row of a step: gates before activation in, activated ones out.
 template <typename T>
-void CellForward(const Lstm& l, const T* peepholes, const T* before, T* gates, T* cell, T* activated, T* hidden) {
+void CellForward(const Lstm& l, const T* peepholes, const T* before, T* gates, T* cell,
+                 T* activated, T* hidden) {
   const int64_t d = l.size;
   T *candidate = gates, *input = gates + d, *forget = gates + 2 * d, *output = gates + 3 * d;
   for (int64_t j = 0; j < d; ++j) {
@@ -24,7 +38,8 @@ void CellForward(const Lstm& l, const T* peepholes, const T* before, T* gates, T
     input[j] = Activate(l.gate, input[j] + (peepholes == nullptr ? T{0} : c * peepholes[j]));
     forget[j] = Activate(l.gate, forget[j] + (peepholes == nullptr ? T{0} : c * peepholes[d + j]));
     cell[j] = Clip(candidate[j] * input[j] + c * forget[j], l.cell_clip);
-    output[j] = Activate(l.gate, output[j] + (peepholes == nullptr ? T{0} : cell[j] * peepholes[2 * d + j]));
+    output[j] = Activate(
+        l.gate, output[j] + (peepholes == nullptr ? T{0} : cell[j] * peepholes[2 * d + j]));
     activated[j] = Activate(l.cell, cell[j]);
     hidden[j] = output[j] * activated[j];
   }
@@ -33,7 +48,8 @@ void CellForward(const Lstm& l, const T* peepholes, const T* before, T* gates, T
 // All in the order of the steps.
 template <typename T>
 struct Forward {
-  T *gates, *cells, *activated, *hidden, *state;  // state: what recurs; the memory of `hidden` without a projection
+  T *gates, *cells, *activated, *hidden,
+      *state;  // state: what recurs; the memory of `hidden` without a projection
   const T *first_state = nullptr, *first_cell = nullptr;
 };
 
@@ -47,16 +63,23 @@ int32_t RunSteps(OpCall& call, const Lstm& l, Forward<T>& f) {
     const T* state = n > 0 ? f.state + l.steps.begin(n - 1) * r : f.first_state;
     const T* cells = n > 0 ? f.cells + l.steps.begin(n - 1) * d : f.first_cell;
     T* gates = f.gates + begin * 4 * d;
-    if (state != nullptr && Multiply(call.context(), {false, false, size, 4 * d, r, r, 4 * d, 4 * d, 1}, state, weight, gates)) return 1;
+    if (state != nullptr &&
+        Multiply(call.context(), {false, false, size, 4 * d, r, r, 4 * d, 4 * d, 1}, state, weight,
+                 gates))
+      return 1;
     Parallel(call.context(), size, GrainFor(d * 64), [&](int64_t lo, int64_t count) {
       for (int64_t i = lo; i < lo + count; ++i)
-        CellForward(l, peepholes, cells == nullptr ? nullptr : cells + i * d, gates + i * 4 * d, f.cells + (begin + i) * d, f.activated + (begin + i) * d,
+        CellForward(l, peepholes, cells == nullptr ? nullptr : cells + i * d, gates + i * 4 * d,
+                    f.cells + (begin + i) * d, f.activated + (begin + i) * d,
                     f.hidden + (begin + i) * d);
     });
     if (!l.projected) continue;
     T* out = f.state + begin * r;
-    if (Multiply(call.context(), {false, false, size, r, d, d, r, r}, f.hidden + begin * d, Data<T>(call.Arg(kProjWeight)), out)) return 1;
-    for (int64_t k = 0; k < size * r; ++k) out[k] = Clip(Activate(l.projection, out[k]), l.projection_clip);
+    if (Multiply(call.context(), {false, false, size, r, d, d, r, r}, f.hidden + begin * d,
+                 Data<T>(call.Arg(kProjWeight)), out))
+      return 1;
+    for (int64_t k = 0; k < size * r; ++k)
+      out[k] = Clip(Activate(l.projection, out[k]), l.projection_clip);
   }
   return 0;
 }
@@ -67,7 +90,8 @@ const T* FirstOf(OpCall& call, const Lstm& l, int slot, int64_t width) {
   if (!call.Has(slot)) return nullptr;
   T* first = Scratch<T>(call, CountOf(l.offsets) * width);
   for (size_t k = 0; k < l.steps.sequences.size(); ++k)
-    std::copy_n(Data<T>(call.Arg(slot)) + l.steps.sequences[k] * width, width, first + static_cast<int64_t>(k) * width);
+    std::copy_n(Data<T>(call.Arg(slot)) + l.steps.sequences[k] * width, width,
+                first + static_cast<int64_t>(k) * width);
   return first;
 }
 
@@ -75,7 +99,8 @@ template <typename T>
 int32_t Run(OpCall& call, const Lstm& l) {
   const DtBuffer& input = call.Arg(kInput);
   const int64_t d = l.size, r = l.recurrent, rows = l.steps.total();
-  Forward<T> f{OutputOrScratch<T>(call, kBatchGate, rows, 4 * d), Scratch<T>(call, rows * d), OutputOrScratch<T>(call, kBatchCellPreAct, rows, d),
+  Forward<T> f{OutputOrScratch<T>(call, kBatchGate, rows, 4 * d), Scratch<T>(call, rows * d),
+               OutputOrScratch<T>(call, kBatchCellPreAct, rows, d),
                OutputOrScratch<T>(call, kBatchHidden, rows, d), nullptr};
   if (f.gates == nullptr || f.activated == nullptr || f.hidden == nullptr) return 1;
   f.state = l.projected ? Scratch<T>(call, rows * r) : f.hidden;
@@ -88,7 +113,8 @@ int32_t Run(OpCall& call, const Lstm& l) {
       for (int64_t j = 0; j < 4 * d; ++j) f.gates[k * 4 * d + j] += bias[j];
   }
   if (RunSteps(call, l, f)) return 1;
-  for (const auto& [slot, width, from] : {std::tuple(kState, r, f.state), std::tuple(kCell, d, f.cells)}) {
+  for (const auto& [slot, width, from] :
+       {std::tuple(kState, r, f.state), std::tuple(kCell, d, f.cells)}) {
     if (!call.Has(slot)) continue;
     DtBuffer& out = call.Arg(slot);
     if (!call.Resize(out, {rows, width})) return 1;
@@ -102,13 +128,17 @@ int32_t Run(OpCall& call, const Lstm& l) {
 
 bool LstmOf(OpCall& call, const DtBuffer& ragged, Lstm& l) {
   const DtBuffer& weight = call.Arg(kWeight);
-  if (weight.rank != 2 || weight.dims[1] % 4 != 0) return call.Fail("Weight '%s' must have 4 D columns", weight.name), false;
+  if (weight.rank != 2 || weight.dims[1] % 4 != 0)
+    return call.Fail("Weight '%s' must have 4 D columns", weight.name), false;
   l.recurrent = weight.dims[0];
   l.size = weight.dims[1] / 4;
   l.projected = call.Has(kProjWeight);
   l.reverse = call.Bool(1);
-  l.defects = call.Bool(5) && static_cast<DType>(weight.dtype) == DType::kFloat32 && l.size % 8 == 0;
-  if (!ActivationOf(call, 2, l.gate) || !ActivationOf(call, 3, l.cell) || !ActivationOf(call, 4, l.candidate)) return false;
+  l.defects =
+      call.Bool(5) && static_cast<DType>(weight.dtype) == DType::kFloat32 && l.size % 8 == 0;
+  if (!ActivationOf(call, 2, l.gate) || !ActivationOf(call, 3, l.cell) ||
+      !ActivationOf(call, 4, l.candidate))
+    return false;
   if (l.projected) {
     l.cell_clip = call.Real(6);
     l.projection_clip = call.Real(7);
@@ -121,19 +151,26 @@ bool LstmOf(OpCall& call, const DtBuffer& ragged, Lstm& l) {
   }
   l.peepholes = call.Bool(0) && call.Has(kBias);
   if (call.Has(kBias) && Elements(call.Arg(kBias)) != (l.peepholes ? 7 : 4) * l.size)
-    return call.Fail("Bias '%s' must have %lld elements", call.Arg(kBias).name, static_cast<long long>((l.peepholes ? 7 : 4) * l.size)), false;
+    return call.Fail("Bias '%s' must have %lld elements", call.Arg(kBias).name,
+                     static_cast<long long>((l.peepholes ? 7 : 4) * l.size)),
+           false;
   if (!SequencesOf(call, ragged, l.offsets)) return false;
   l.steps = StepsOf(l.offsets, l.reverse);
   const int64_t count = CountOf(l.offsets);
-  return (!call.Has(kH0) || CheckMatrix(call, call.Arg(kH0), count, l.recurrent)) && (!call.Has(kC0) || CheckMatrix(call, call.Arg(kC0), count, l.size));
+  return (!call.Has(kH0) || CheckMatrix(call, call.Arg(kH0), count, l.recurrent)) &&
+         (!call.Has(kC0) || CheckMatrix(call, call.Arg(kC0), count, l.size));
 }
 
 int32_t LodLstm(OpCall& call) {
   Lstm l;
   const DtBuffer& input = call.Arg(kInput);
-  if (!CheckTypes(call, input, {kH0, kC0, kWeight, kProjWeight, kBias, kState, kCell, kBatchGate, kBatchCellPreAct, kBatchHidden})) return 1;
+  if (!CheckTypes(call, input,
+                  {kH0, kC0, kWeight, kProjWeight, kBias, kState, kCell, kBatchGate,
+                   kBatchCellPreAct, kBatchHidden}))
+    return 1;
   if (!LstmOf(call, input, l) || !CheckMatrix(call, input, l.steps.total(), 4 * l.size)) return 1;
-  return VisitFloat(call.context(), input, [&](auto tag) { return Run<typename decltype(tag)::type>(call, l); });
+  return VisitFloat(call.context(), input,
+                    [&](auto tag) { return Run<typename decltype(tag)::type>(call, l); });
 }
 
 }  // namespace dtranspile::kernels

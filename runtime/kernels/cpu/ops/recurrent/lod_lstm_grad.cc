@@ -1,5 +1,5 @@
-// Gradients of lstm and lstmp (lod_lstm.h): back through the steps. The framework's kernels pass no gradient into Cell from outside, so it is
-// no input here either (lstm_op.h, lstmp_op.h).
+// Gradients of lstm and lstmp (lod_lstm.h): back through the steps. The framework's kernels pass no
+// gradient into Cell from outside, so it is no input here either (lstm_op.h, lstmp_op.h).
 #include "runtime/kernels/cpu/ops/recurrent/lod_calls.h"
 #include "runtime/kernels/cpu/ops/recurrent/lod_lstm.h"
 
@@ -27,7 +27,8 @@ enum Slot {
   kBiasGrad
 };
 
-// All in the order of the steps. `before`: the values of the step before, zero where there are none.
+// All in the order of the steps. `before`: the values of the step before, zero where there are
+// none.
 template <typename T>
 struct Backward {
   const T *gates, *activated, *hidden;
@@ -35,8 +36,9 @@ struct Backward {
   T *dstate, *dhidden, *dcells, *dgates, *dfirst_state, *dfirst_cell;
 };
 
-// The gradient of the cell. Where the cell was clipped, nothing passes. With the framework's defects the first of each 8 elements decides whether
-// all of them were clipped, and without a clip only what comes from the step after passes.
+// The gradient of the cell. Where the cell was clipped, nothing passes. With the framework's
+// defects the first of each 8 elements decides whether all of them were clipped, and without a clip
+// only what comes from the step after passes.
 template <typename T>
 T CellGradient(const Lstm& l, const T* cell, int64_t j, T after, T through) {
   const T decides = cell[l.defects ? j - j % 8 : j];
@@ -44,37 +46,44 @@ T CellGradient(const Lstm& l, const T* cell, int64_t j, T after, T through) {
   return l.defects && l.cell_clip <= 0 ? after : after + through;
 }
 
-// One row of a step: from dhidden and dcell to dgates and the gradient of the cell before (null where nobody wants it).
+// One row of a step: from dhidden and dcell to dgates and the gradient of the cell before (null
+// where nobody wants it).
 template <typename T>
-void CellBackward(const Lstm& l, const T* peepholes, const T* gates, const T* cell, const T* before, const T* activated, const T* dhidden, const T* dcell,
-                  T* dgates, T* dbefore) {
+void CellBackward(const Lstm& l, const T* peepholes, const T* gates, const T* cell, const T* before,
+                  const T* activated, const T* dhidden, const T* dcell, T* dgates, T* dbefore) {
   const int64_t d = l.size;
   const T *candidate = gates, *input = gates + d, *forget = gates + 2 * d, *output = gates + 3 * d;
   for (int64_t j = 0; j < d; ++j) {
     const T dout = Deactivate(l.gate, dhidden[j] * activated[j], output[j]);
-    const T through = Deactivate(l.cell, dhidden[j] * output[j], activated[j]) + (peepholes == nullptr ? T{0} : dout * peepholes[2 * d + j]);
+    const T through = Deactivate(l.cell, dhidden[j] * output[j], activated[j]) +
+                      (peepholes == nullptr ? T{0} : dout * peepholes[2 * d + j]);
     const T dc = CellGradient(l, cell, j, dcell[j], through);
     const T dcandidate = Deactivate(l.candidate, dc * input[j], candidate[j]);
     const T din = Deactivate(l.gate, dc * candidate[j], input[j]);
     const T dforget = Deactivate(l.gate, dc * before[j], forget[j]);
-    dgates[j] = dcandidate, dgates[d + j] = din, dgates[2 * d + j] = dforget, dgates[3 * d + j] = dout;
+    dgates[j] = dcandidate, dgates[d + j] = din, dgates[2 * d + j] = dforget,
+    dgates[3 * d + j] = dout;
     if (dbefore == nullptr) continue;
-    dbefore[j] = dc * forget[j] + (peepholes == nullptr ? T{0} : din * peepholes[j] + dforget * peepholes[d + j]);
+    dbefore[j] = dc * forget[j] +
+                 (peepholes == nullptr ? T{0} : din * peepholes[j] + dforget * peepholes[d + j]);
   }
 }
 
 // From the gradient of what recurs to that of the hidden values.
 template <typename T>
-int32_t ThroughProjection(OpCall& call, const Lstm& l, const Backward<T>& b, int64_t begin, int64_t size) {
+int32_t ThroughProjection(OpCall& call, const Lstm& l, const Backward<T>& b, int64_t begin,
+                          int64_t size) {
   if (!l.projected) return 0;
   const int64_t d = l.size, r = l.recurrent;
   T* gradient = b.dstate + begin * r;
   const T* state = b.state + begin * r;
   for (int64_t k = 0; k < size * r; ++k) {
-    if (l.projection_clip > 0 && std::abs(state[k]) >= static_cast<T>(l.projection_clip)) gradient[k] = 0;
+    if (l.projection_clip > 0 && std::abs(state[k]) >= static_cast<T>(l.projection_clip))
+      gradient[k] = 0;
     gradient[k] = Deactivate(l.projection, gradient[k], state[k]);
   }
-  return Multiply(call.context(), {false, true, size, d, r, r, r, d}, gradient, Data<T>(call.Arg(kProjWeight)), b.dhidden + begin * d);
+  return Multiply(call.context(), {false, true, size, d, r, r, r, d}, gradient,
+                  Data<T>(call.Arg(kProjWeight)), b.dhidden + begin * d);
 }
 
 template <typename T>
@@ -89,12 +98,15 @@ int32_t RunSteps(OpCall& call, const Lstm& l, const Backward<T>& b) {
     Parallel(call.context(), size, GrainFor(d * 64), [&](int64_t lo, int64_t count) {
       for (int64_t i = lo; i < lo + count; ++i) {
         const int64_t at = (begin + i) * d;
-        CellBackward(l, peepholes, b.gates + 4 * at, b.cells + at, b.cells_before + at, b.activated + at, b.dhidden + at, b.dcells + at, b.dgates + 4 * at,
+        CellBackward(l, peepholes, b.gates + 4 * at, b.cells + at, b.cells_before + at,
+                     b.activated + at, b.dhidden + at, b.dcells + at, b.dgates + 4 * at,
                      dbefore == nullptr ? nullptr : dbefore + i * d);
       }
     });
     T* into = n > 0 ? b.dstate + l.steps.begin(n - 1) * r : b.dfirst_state;
-    if (into != nullptr && Multiply(call.context(), {false, true, size, r, 4 * d, 4 * d, 4 * d, r, n > 0 ? 1.0 : 0.0}, b.dgates + begin * 4 * d, weight, into))
+    if (into != nullptr &&
+        Multiply(call.context(), {false, true, size, r, 4 * d, 4 * d, 4 * d, r, n > 0 ? 1.0 : 0.0},
+                 b.dgates + begin * 4 * d, weight, into))
       return 1;
   }
   return 0;
@@ -104,10 +116,14 @@ int32_t RunSteps(OpCall& call, const Lstm& l, const Backward<T>& b) {
 template <typename T>
 void Before(OpCall& call, const Lstm& l, int first, int64_t width, const T* values, T* to) {
   for (int64_t i = 0; l.steps.count() > 0 && i < l.steps.size(0); ++i) {
-    if (call.Has(first)) std::copy_n(Data<T>(call.Arg(first)) + l.steps.sequences[static_cast<size_t>(i)] * width, width, to + i * width);
+    if (call.Has(first))
+      std::copy_n(Data<T>(call.Arg(first)) + l.steps.sequences[static_cast<size_t>(i)] * width,
+                  width, to + i * width);
     else std::fill_n(to + i * width, width, T{0});
   }
-  for (int64_t n = 1; n < l.steps.count(); ++n) std::copy_n(values + l.steps.begin(n - 1) * width, l.steps.size(n) * width, to + l.steps.begin(n) * width);
+  for (int64_t n = 1; n < l.steps.count(); ++n)
+    std::copy_n(values + l.steps.begin(n - 1) * width, l.steps.size(n) * width,
+                to + l.steps.begin(n) * width);
 }
 
 template <typename T>
@@ -116,12 +132,16 @@ int32_t WeightGradients(OpCall& call, const Lstm& l, const Backward<T>& b) {
   if (call.Has(kWeightGrad)) {
     DtBuffer& out = call.Arg(kWeightGrad);
     if (!call.Resize(out, call.Arg(kWeight)) ||
-        Multiply(call.context(), {true, false, r, 4 * d, rows, r, 4 * d, 4 * d}, b.state_before, b.dgates, Data<T>(out)))
+        Multiply(call.context(), {true, false, r, 4 * d, rows, r, 4 * d, 4 * d}, b.state_before,
+                 b.dgates, Data<T>(out)))
       return 1;
   }
   if (call.Has(kProjWeightGrad)) {
     DtBuffer& out = call.Arg(kProjWeightGrad);
-    if (!call.Resize(out, call.Arg(kProjWeight)) || Multiply(call.context(), {true, false, d, r, rows, d, r, r}, b.hidden, b.dstate, Data<T>(out))) return 1;
+    if (!call.Resize(out, call.Arg(kProjWeight)) ||
+        Multiply(call.context(), {true, false, d, r, rows, d, r, r}, b.hidden, b.dstate,
+                 Data<T>(out)))
+      return 1;
   }
   if (!call.Has(kBiasGrad)) return 0;
   DtBuffer& out = call.Arg(kBiasGrad);
@@ -147,7 +167,8 @@ int32_t FirstGradient(OpCall& call, const Lstm& l, int slot, int64_t width, cons
   if (!call.Resize(out, {CountOf(l.offsets), width})) return 1;
   std::fill_n(Data<T>(out), Elements(out), T{0});
   for (int64_t i = 0; l.steps.count() > 0 && i < l.steps.size(0); ++i)
-    std::copy_n(from + i * width, width, Data<T>(out) + l.steps.sequences[static_cast<size_t>(i)] * width);
+    std::copy_n(from + i * width, width,
+                Data<T>(out) + l.steps.sequences[static_cast<size_t>(i)] * width);
   return 0;
 }
 
@@ -171,7 +192,9 @@ int32_t Run(OpCall& call, const Lstm& l) {
   Before(call, l, kC0, d, b.cells, b.cells_before);
   std::fill_n(b.dcells, rows * d, T{0});
   if (RunSteps(call, l, b) || WeightGradients(call, l, b)) return 1;
-  if (FirstGradient(call, l, kH0Grad, r, b.dfirst_state) || FirstGradient(call, l, kC0Grad, d, b.dfirst_cell)) return 1;
+  if (FirstGradient(call, l, kH0Grad, r, b.dfirst_state) ||
+      FirstGradient(call, l, kC0Grad, d, b.dfirst_cell))
+    return 1;
   if (!call.Has(kInputGrad)) return 0;
   DtBuffer& dinput = call.Arg(kInputGrad);
   if (!call.Resize(dinput, {rows, 4 * d})) return 1;
@@ -184,17 +207,22 @@ int32_t Run(OpCall& call, const Lstm& l) {
 int32_t LodLstmGrad(OpCall& call) {
   Lstm l;
   const DtBuffer& state = call.Arg(kState);
-  if (!CheckTypes(call, state,
-                  {kH0, kC0, kWeight, kProjWeight, kBias, kCell, kBatchGate, kBatchCellPreAct, kBatchHidden, kStateGrad, kInputGrad, kH0Grad, kC0Grad,
-                   kWeightGrad, kProjWeightGrad, kBiasGrad}))
+  if (!CheckTypes(
+          call, state,
+          {kH0, kC0, kWeight, kProjWeight, kBias, kCell, kBatchGate, kBatchCellPreAct, kBatchHidden,
+           kStateGrad, kInputGrad, kH0Grad, kC0Grad, kWeightGrad, kProjWeightGrad, kBiasGrad}))
     return 1;
   if (!LstmOf(call, state, l)) return 1;
   const int64_t rows = l.steps.total();
-  const bool fits = CheckMatrix(call, state, rows, l.recurrent) && CheckMatrix(call, call.Arg(kStateGrad), rows, l.recurrent) &&
-                    CheckMatrix(call, call.Arg(kCell), rows, l.size) && CheckMatrix(call, call.Arg(kBatchGate), rows, 4 * l.size) &&
-                    CheckMatrix(call, call.Arg(kBatchCellPreAct), rows, l.size) && (!l.projected || CheckMatrix(call, call.Arg(kBatchHidden), rows, l.size));
+  const bool fits = CheckMatrix(call, state, rows, l.recurrent) &&
+                    CheckMatrix(call, call.Arg(kStateGrad), rows, l.recurrent) &&
+                    CheckMatrix(call, call.Arg(kCell), rows, l.size) &&
+                    CheckMatrix(call, call.Arg(kBatchGate), rows, 4 * l.size) &&
+                    CheckMatrix(call, call.Arg(kBatchCellPreAct), rows, l.size) &&
+                    (!l.projected || CheckMatrix(call, call.Arg(kBatchHidden), rows, l.size));
   if (!fits) return 1;
-  return VisitFloat(call.context(), state, [&](auto tag) { return Run<typename decltype(tag)::type>(call, l); });
+  return VisitFloat(call.context(), state,
+                    [&](auto tag) { return Run<typename decltype(tag)::type>(call, l); });
 }
 
 }  // namespace dtranspile::kernels

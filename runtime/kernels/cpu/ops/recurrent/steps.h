@@ -1,4 +1,5 @@
-// What the recurrent kernels of this folder share: the order in which the rows of a ragged batch are computed, activations by name, scratch.
+// What the recurrent kernels of this folder share: the order in which the rows of a ragged batch
+// are computed, activations by name, scratch.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,9 @@
 
 namespace dtranspile::kernels {
 
-// Rows of sequences ordered by time step (sequence2batch of the framework): longer sequences first, so that those which go on are the first
-// ones of every step. Intermediate outputs (BatchGate …) have their rows in this order.
+// Rows of sequences ordered by time step (sequence2batch of the framework): longer sequences first,
+// so that those which go on are the first ones of every step. Intermediate outputs (BatchGate …)
+// have their rows in this order.
 struct Steps {
   std::vector<int64_t> sequences;  // their numbers, longer ones first, equal ones as they come
   std::vector<int64_t> starts;     // step n has the places [starts[n], starts[n + 1])
@@ -48,11 +50,13 @@ inline Steps StepsOf(const Offsets& offsets, bool reverse) {
 // to[place] = from[row of that place], or back: rows of `width` elements.
 template <typename T>
 void ToSteps(const Steps& steps, const T* from, int64_t width, T* to) {
-  for (int64_t k = 0; k < steps.total(); ++k) std::copy_n(from + steps.rows[static_cast<size_t>(k)] * width, width, to + k * width);
+  for (int64_t k = 0; k < steps.total(); ++k)
+    std::copy_n(from + steps.rows[static_cast<size_t>(k)] * width, width, to + k * width);
 }
 template <typename T>
 void FromSteps(const Steps& steps, const T* from, int64_t width, T* to) {
-  for (int64_t k = 0; k < steps.total(); ++k) std::copy_n(from + k * width, width, to + steps.rows[static_cast<size_t>(k)] * width);
+  for (int64_t k = 0; k < steps.total(); ++k)
+    std::copy_n(from + k * width, width, to + steps.rows[static_cast<size_t>(k)] * width);
 }
 
 enum class Activation { kIdentity, kSigmoid, kTanh, kRelu };
@@ -70,7 +74,9 @@ inline bool ActivationOf(OpCall& call, int attr, Activation& activation) {
   for (const auto& row : kNames) {
     if (row.name == wanted) return activation = row.activation, true;
   }
-  return call.Fail("activation '%.*s' is not supported", static_cast<int>(wanted.size()), wanted.data()), false;
+  return call.Fail("activation '%.*s' is not supported", static_cast<int>(wanted.size()),
+                   wanted.data()),
+         false;
 }
 
 template <typename T>
@@ -94,10 +100,12 @@ T Deactivate(Activation activation, T gradient, T y) {
   }
 }
 
-// Memory until the call returns; extents were those of arguments, so their product does not overflow.
+// Memory until the call returns; extents were those of arguments, so their product does not
+// overflow.
 template <typename T>
 T* Scratch(OpCall& call, int64_t elements) {
-  return static_cast<T*>(dt_scratch(call.context(), std::max<int64_t>(elements, 1) * static_cast<int64_t>(sizeof(T))));
+  return static_cast<T*>(
+      dt_scratch(call.context(), std::max<int64_t>(elements, 1) * static_cast<int64_t>(sizeof(T))));
 }
 
 // Memory of [rows, width] for an output, or scratch where nobody reads it; null after a message.
@@ -110,7 +118,8 @@ T* OutputOrScratch(OpCall& call, int slot, int64_t rows, int64_t width) {
 // Whether an argument is [rows, columns]; leaves a message if not.
 inline bool CheckMatrix(OpCall& call, const DtBuffer& buffer, int64_t rows, int64_t columns) {
   if (buffer.rank == 2 && buffer.dims[0] == rows && buffer.dims[1] == columns) return true;
-  call.Fail("'%s' must be [%lld, %lld]", buffer.name, static_cast<long long>(rows), static_cast<long long>(columns));
+  call.Fail("'%s' must be [%lld, %lld]", buffer.name, static_cast<long long>(rows),
+            static_cast<long long>(columns));
   return false;
 }
 

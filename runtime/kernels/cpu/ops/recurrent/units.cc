@@ -1,6 +1,6 @@
-// One step of a recurrence over a batch: gru_unit (Cho et al. 2014; `origin_mode` keeps the paper's update) and lstm_unit (Hochreiter, Schmidhuber
-// 1997), with their gradients. gru_unit's Weight is packed: a contiguous [D, 2D] for update and reset gate, then [D, D] for the
-// candidate.
+// One step of a recurrence over a batch: gru_unit (Cho et al. 2014; `origin_mode` keeps the paper's
+// update) and lstm_unit (Hochreiter, Schmidhuber 1997), with their gradients. gru_unit's Weight is
+// packed: a contiguous [D, 2D] for update and reset gate, then [D, D] for the candidate.
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -43,14 +43,18 @@ struct GruShape {
 
 bool GruOf(OpCall& call, GruShape& s) {
   const DtBuffer &x = call.Arg(kInput), &h = call.Arg(kHiddenPrev), &w = call.Arg(kWeight);
-  if (x.rank != 2 || h.rank != 2 || x.dims[0] != h.dims[0] || x.dims[1] != 3 * h.dims[1] || Elements(w) != 3 * h.dims[1] * h.dims[1] ||
-      TypeOf(x) != TypeOf(h) || TypeOf(x) != TypeOf(w))
-    return call.Fail("'%s', '%s' and '%s' have not the extents [n, 3d], [n, d], [d, 3d]", x.name, h.name, w.name), false;
+  if (x.rank != 2 || h.rank != 2 || x.dims[0] != h.dims[0] || x.dims[1] != 3 * h.dims[1] ||
+      Elements(w) != 3 * h.dims[1] * h.dims[1] || TypeOf(x) != TypeOf(h) || TypeOf(x) != TypeOf(w))
+    return call.Fail("'%s', '%s' and '%s' have not the extents [n, 3d], [n, d], [d, 3d]", x.name,
+                     h.name, w.name),
+           false;
   s = {h.dims[0], h.dims[1]};
-  if (call.Has(kBias) && (Elements(call.Arg(kBias)) != 3 * s.d || TypeOf(call.Arg(kBias)) != TypeOf(x)))
+  if (call.Has(kBias) &&
+      (Elements(call.Arg(kBias)) != 3 * s.d || TypeOf(call.Arg(kBias)) != TypeOf(x)))
     return call.Fail("'%s' has not 3d elements", call.Arg(kBias).name), false;
   for (int attr : {0, 1})
-    if (call.Int(attr) < kIdentity || call.Int(attr) > kRelu) return call.Fail("activation %lld", static_cast<long long>(call.Int(attr))), false;
+    if (call.Int(attr) < kIdentity || call.Int(attr) > kRelu)
+      return call.Fail("activation %lld", static_cast<long long>(call.Int(attr))), false;
   return true;
 }
 
@@ -76,21 +80,31 @@ int32_t GruUnit(OpCall& call) {
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T *bias = call.Has(kBias) ? Data<T>(call.Arg(kBias)) : nullptr, *previous = Data<T>(h);
-    std::vector<T> gates(Data<T>(x), Data<T>(x) + s.n * 3 * s.d), product(static_cast<size_t>(s.n * 2 * s.d)), reset(static_cast<size_t>(s.n * s.d));
-    if (Multiply(call.context(), TypeOf(x), Contiguous(false, false, s.n, 2 * s.d, s.d), previous, w.data, product.data()) != 0) return 1;
+    std::vector<T> gates(Data<T>(x), Data<T>(x) + s.n * 3 * s.d),
+        product(static_cast<size_t>(s.n * 2 * s.d)), reset(static_cast<size_t>(s.n * s.d));
+    if (Multiply(call.context(), TypeOf(x), Contiguous(false, false, s.n, 2 * s.d, s.d), previous,
+                 w.data, product.data()) != 0)
+      return 1;
     for (int64_t i = 0; i < s.n; ++i)
       for (int64_t j = 0; j < 2 * s.d; ++j) {
         T& gate = gates[static_cast<size_t>(i * 3 * s.d + j)];
-        gate = Activate(gate_activation, gate + product[static_cast<size_t>(i * 2 * s.d + j)] + (bias != nullptr ? bias[j] : T{0}));
-        if (j >= s.d) reset[static_cast<size_t>(i * s.d + j - s.d)] = gate * previous[i * s.d + j - s.d];
+        gate = Activate(gate_activation, gate + product[static_cast<size_t>(i * 2 * s.d + j)] +
+                                             (bias != nullptr ? bias[j] : T{0}));
+        if (j >= s.d)
+          reset[static_cast<size_t>(i * s.d + j - s.d)] = gate * previous[i * s.d + j - s.d];
       }
-    if (Multiply(call.context(), TypeOf(x), Contiguous(false, false, s.n, s.d, s.d), reset.data(), Data<T>(w) + 2 * s.d * s.d, product.data()) != 0) return 1;
+    if (Multiply(call.context(), TypeOf(x), Contiguous(false, false, s.n, s.d, s.d), reset.data(),
+                 Data<T>(w) + 2 * s.d * s.d, product.data()) != 0)
+      return 1;
     for (int64_t i = 0; i < s.n; ++i)
       for (int64_t j = 0; j < s.d; ++j) {
         T& c = gates[static_cast<size_t>(i * 3 * s.d + 2 * s.d + j)];
-        c = Activate(activation, c + product[static_cast<size_t>(i * s.d + j)] + (bias != nullptr ? bias[2 * s.d + j] : T{0}));
+        c = Activate(activation, c + product[static_cast<size_t>(i * s.d + j)] +
+                                     (bias != nullptr ? bias[2 * s.d + j] : T{0}));
         const T u = gates[static_cast<size_t>(i * 3 * s.d + j)], before = previous[i * s.d + j];
-        if (call.Has(kRest + 2)) Data<T>(call.Arg(kRest + 2))[i * s.d + j] = call.Bool(2) ? c + u * (before - c) : before + u * (c - before);
+        if (call.Has(kRest + 2))
+          Data<T>(call.Arg(kRest + 2))[i * s.d + j] =
+              call.Bool(2) ? c + u * (before - c) : before + u * (c - before);
       }
     if (call.Has(kRest)) std::copy(gates.begin(), gates.end(), Data<T>(call.Arg(kRest)));
     if (call.Has(kRest + 1)) std::copy(reset.begin(), reset.end(), Data<T>(call.Arg(kRest + 1)));
@@ -102,11 +116,13 @@ int32_t GruUnit(OpCall& call) {
 int32_t GruUnitGrad(OpCall& call) {
   GruShape s;
   if (!GruOf(call, s)) return 1;
-  const DtBuffer &x = call.Arg(kInput), &h = call.Arg(kHiddenPrev), &w = call.Arg(kWeight), &gate = call.Arg(kRest), &reset = call.Arg(kRest + 1),
+  const DtBuffer &x = call.Arg(kInput), &h = call.Arg(kHiddenPrev), &w = call.Arg(kWeight),
+                 &gate = call.Arg(kRest), &reset = call.Arg(kRest + 1),
                  &gradient = call.Arg(kRest + 2);
-  if (!SameShape(gate, x) || !SameShape(reset, h) || !SameShape(gradient, h) || TypeOf(gate) != TypeOf(x) || TypeOf(reset) != TypeOf(x) ||
-      TypeOf(gradient) != TypeOf(x))
-    return call.Fail("'%s', '%s' and '%s' do not fit '%s'", gate.name, reset.name, gradient.name, h.name);
+  if (!SameShape(gate, x) || !SameShape(reset, h) || !SameShape(gradient, h) ||
+      TypeOf(gate) != TypeOf(x) || TypeOf(reset) != TypeOf(x) || TypeOf(gradient) != TypeOf(x))
+    return call.Fail("'%s', '%s' and '%s' do not fit '%s'", gate.name, reset.name, gradient.name,
+                     h.name);
   constexpr int kDx = kRest + 3, kDh = kRest + 4, kDw = kRest + 5, kDb = kRest + 6;
   const DtBuffer* like[] = {&x, &h, &w};
   for (int slot = kDx; slot <= kDw; ++slot)
@@ -117,7 +133,8 @@ int32_t GruUnitGrad(OpCall& call) {
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     DtContext* context = call.context();
-    std::vector<T> d_gates(static_cast<size_t>(s.n * 3 * s.d)), d_previous(static_cast<size_t>(s.n * s.d)), d_reset(d_previous.size());
+    std::vector<T> d_gates(static_cast<size_t>(s.n * 3 * s.d)),
+        d_previous(static_cast<size_t>(s.n * s.d)), d_reset(d_previous.size());
     auto each = [&](auto&& body) {
       for (int64_t i = 0; i < s.n; ++i)
         for (int64_t j = 0; j < s.d; ++j) body(i * s.d + j, i * 3 * s.d + j);
@@ -125,23 +142,30 @@ int32_t GruUnitGrad(OpCall& call) {
     const T *gates = Data<T>(gate), *previous = Data<T>(h), *dh = Data<T>(gradient);
     each([&](int64_t at, int64_t u_at) {
       const T u = gates[u_at], c = gates[u_at + 2 * s.d];
-      const T du = dh[at] * (origin ? previous[at] - c : c - previous[at]), dc = dh[at] * (origin ? 1 - u : u);
+      const T du = dh[at] * (origin ? previous[at] - c : c - previous[at]),
+              dc = dh[at] * (origin ? 1 - u : u);
       d_previous[static_cast<size_t>(at)] = dh[at] * (origin ? u : 1 - u);
       d_gates[static_cast<size_t>(u_at)] = du * Slope(gate_activation, u);
       d_gates[static_cast<size_t>(u_at + 2 * s.d)] = dc * Slope(activation, c);
     });
     const std::vector<T> d_candidate = Columns(d_gates.data(), s.n, 3 * s.d, 2 * s.d, s.d);
-    if (Multiply(context, TypeOf(x), Contiguous(false, true, s.n, s.d, s.d), d_candidate.data(), Data<T>(w) + 2 * s.d * s.d, d_reset.data()) != 0) return 1;
+    if (Multiply(context, TypeOf(x), Contiguous(false, true, s.n, s.d, s.d), d_candidate.data(),
+                 Data<T>(w) + 2 * s.d * s.d, d_reset.data()) != 0)
+      return 1;
     each([&](int64_t at, int64_t u_at) {
       const T r = gates[u_at + s.d], dr = d_reset[static_cast<size_t>(at)];
       d_gates[static_cast<size_t>(u_at + s.d)] = dr * previous[at] * Slope(gate_activation, r);
       d_previous[static_cast<size_t>(at)] += dr * r;
     });
     const std::vector<T> d_update = Columns(d_gates.data(), s.n, 3 * s.d, 0, 2 * s.d);
-    if (Multiply(context, TypeOf(x), Contiguous(false, true, s.n, s.d, 2 * s.d, 1), d_update.data(), w.data, d_previous.data()) != 0) return 1;
+    if (Multiply(context, TypeOf(x), Contiguous(false, true, s.n, s.d, 2 * s.d, 1), d_update.data(),
+                 w.data, d_previous.data()) != 0)
+      return 1;
     if (call.Has(kDw) &&
-        (Multiply(context, TypeOf(x), Contiguous(true, false, s.d, 2 * s.d, s.n), previous, d_update.data(), call.Arg(kDw).data) != 0 ||
-         Multiply(context, TypeOf(x), Contiguous(true, false, s.d, s.d, s.n), reset.data, d_candidate.data(), Data<T>(call.Arg(kDw)) + 2 * s.d * s.d) != 0))
+        (Multiply(context, TypeOf(x), Contiguous(true, false, s.d, 2 * s.d, s.n), previous,
+                  d_update.data(), call.Arg(kDw).data) != 0 ||
+         Multiply(context, TypeOf(x), Contiguous(true, false, s.d, s.d, s.n), reset.data,
+                  d_candidate.data(), Data<T>(call.Arg(kDw)) + 2 * s.d * s.d) != 0))
       return 1;
     if (call.Has(kDx)) std::copy(d_gates.begin(), d_gates.end(), Data<T>(call.Arg(kDx)));
     if (call.Has(kDh)) std::copy(d_previous.begin(), d_previous.end(), Data<T>(call.Arg(kDh)));
@@ -164,12 +188,14 @@ struct LstmGates {
 
 template <typename T>
 LstmGates<T> GatesAt(const T* row, int64_t d, int64_t j, T forget_bias) {
-  return {Activate<T>(kSigmoid, row[j]), Activate<T>(kSigmoid, row[d + j] + forget_bias), Activate<T>(kSigmoid, row[2 * d + j]),
-          Activate<T>(kTanh, row[3 * d + j])};
+  return {Activate<T>(kSigmoid, row[j]), Activate<T>(kSigmoid, row[d + j] + forget_bias),
+          Activate<T>(kSigmoid, row[2 * d + j]), Activate<T>(kTanh, row[3 * d + j])};
 }
 
 bool LstmFits(OpCall& call, const DtBuffer& x, const DtBuffer& c) {
-  if (x.rank == 2 && c.rank == 2 && x.dims[0] == c.dims[0] && x.dims[1] == 4 * c.dims[1] && TypeOf(x) == TypeOf(c)) return true;
+  if (x.rank == 2 && c.rank == 2 && x.dims[0] == c.dims[0] && x.dims[1] == 4 * c.dims[1] &&
+      TypeOf(x) == TypeOf(c))
+    return true;
   return call.Fail("'%s' and '%s' have not the extents [n, 4d] and [n, d]", x.name, c.name), false;
 }
 
@@ -186,7 +212,8 @@ int32_t LstmUnit(OpCall& call) {
     const int64_t n = previous.dims[0], d = previous.dims[1];
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < d; ++j) {
-        const LstmGates<T> gates = GatesAt(Data<T>(x) + i * 4 * d, d, j, static_cast<T>(call.Real(0)));
+        const LstmGates<T> gates =
+            GatesAt(Data<T>(x) + i * 4 * d, d, j, static_cast<T>(call.Real(0)));
         const T c = gates.f * Data<T>(previous)[i * d + j] + gates.i * gates.g;
         if (call.Has(2)) Data<T>(call.Arg(2))[i * d + j] = c;
         if (call.Has(3)) Data<T>(call.Arg(3))[i * d + j] = gates.o * std::tanh(c);
@@ -200,7 +227,8 @@ int32_t LstmUnitGrad(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &previous = call.Arg(1), &cell = call.Arg(2);
   if (!LstmFits(call, x, previous)) return 1;
   for (int slot = 2; slot < 5; ++slot)
-    if (call.Has(slot) && (!SameShape(call.Arg(slot), previous) || TypeOf(call.Arg(slot)) != TypeOf(x)))
+    if (call.Has(slot) &&
+        (!SameShape(call.Arg(slot), previous) || TypeOf(call.Arg(slot)) != TypeOf(x)))
       return call.Fail("'%s' does not fit '%s'", call.Arg(slot).name, previous.name);
   if (call.Has(5) && !call.Resize(call.Arg(5), x)) return 1;
   if (call.Has(6) && !call.Resize(call.Arg(6), previous)) return 1;
@@ -210,9 +238,12 @@ int32_t LstmUnitGrad(OpCall& call) {
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < d; ++j) {
         const int64_t at = i * d + j;
-        const LstmGates<T> gates = GatesAt(Data<T>(x) + i * 4 * d, d, j, static_cast<T>(call.Real(0)));
-        const T squashed = std::tanh(Data<T>(cell)[at]), dh = call.Has(4) ? Data<T>(call.Arg(4))[at] : T{0};
-        const T dc = (call.Has(3) ? Data<T>(call.Arg(3))[at] : T{0}) + dh * gates.o * (1 - squashed * squashed);
+        const LstmGates<T> gates =
+            GatesAt(Data<T>(x) + i * 4 * d, d, j, static_cast<T>(call.Real(0)));
+        const T squashed = std::tanh(Data<T>(cell)[at]),
+                dh = call.Has(4) ? Data<T>(call.Arg(4))[at] : T{0};
+        const T dc = (call.Has(3) ? Data<T>(call.Arg(3))[at] : T{0}) +
+                     dh * gates.o * (1 - squashed * squashed);
         if (call.Has(6)) Data<T>(call.Arg(6))[at] = dc * gates.f;
         if (!call.Has(5)) continue;
         T* dx = Data<T>(call.Arg(5)) + i * 4 * d + j;

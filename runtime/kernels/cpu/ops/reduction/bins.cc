@@ -8,23 +8,27 @@
 
 namespace dtranspile::kernels {
 
-// X; bins, min, max -> Out (int64): equal bins over [min, max], or over the values' own range where both are 0; others do not count
+// X; bins, min, max -> Out (int64): equal bins over [min, max], or over the values' own range where
+// both are 0; others do not count
 int32_t Histogram(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(1);
   const int64_t bins = call.Int(0);
   if (bins < 1) return call.Fail("%lld bins", static_cast<long long>(bins));
   if (call.Int(2) < call.Int(1))
-    return call.Fail("the range ends at %lld, before its start %lld", static_cast<long long>(call.Int(2)), static_cast<long long>(call.Int(1)));
+    return call.Fail("the range ends at %lld, before its start %lld",
+                     static_cast<long long>(call.Int(2)), static_cast<long long>(call.Int(1)));
   if (!call.Resize(out, {bins})) return 1;
   std::vector<int64_t> counts(static_cast<size_t>(bins), 0);
   const int32_t done = VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T *from = Data<T>(x), *end = from + Elements(x);
     T low = static_cast<T>(call.Int(1)), high = static_cast<T>(call.Int(2));
-    if (low == high && from != end) low = *std::min_element(from, end), high = *std::max_element(from, end);
+    if (low == high && from != end)
+      low = *std::min_element(from, end), high = *std::max_element(from, end);
     if (low == high) low -= 1, high += 1;
-    if (!std::isfinite(static_cast<double>(low)) || !std::isfinite(static_cast<double>(high))) return call.Fail("'%s' has no finite range", x.name);
+    if (!std::isfinite(static_cast<double>(low)) || !std::isfinite(static_cast<double>(high)))
+      return call.Fail("'%s' has no finite range", x.name);
     for (; from != end; ++from) {
       if (!(*from >= low && *from <= high)) continue;
       const auto bin = static_cast<int64_t>((*from - low) * static_cast<T>(bins) / (high - low));
@@ -35,13 +39,18 @@ int32_t Histogram(OpCall& call) {
   return done != 0 ? done : WriteIndices(call, out, counts);
 }
 
-// SortedSequence, Values; right -> Out: where each value would stand in the line of its row, or in the only one
+// SortedSequence, Values; right -> Out: where each value would stand in the line of its row, or in
+// the only one
 int32_t SearchSorted(OpCall& call) {
   const DtBuffer &sorted = call.Arg(0), &values = call.Arg(1);
   DtBuffer& out = call.Arg(2);
-  if (sorted.rank < 1 || TypeOf(sorted) != TypeOf(values)) return call.Fail("'%s' has no dim or another element type than '%s'", sorted.name, values.name);
-  const int64_t length = sorted.dims[sorted.rank - 1], rows = sorted.rank == 1 ? 1 : Elements(sorted, 0, sorted.rank - 1);
-  const int64_t width = sorted.rank == 1 ? Elements(values) : values.rank == 0 ? 1 : values.dims[values.rank - 1];
+  if (sorted.rank < 1 || TypeOf(sorted) != TypeOf(values))
+    return call.Fail("'%s' has no dim or another element type than '%s'", sorted.name, values.name);
+  const int64_t length = sorted.dims[sorted.rank - 1],
+                rows = sorted.rank == 1 ? 1 : Elements(sorted, 0, sorted.rank - 1);
+  const int64_t width = sorted.rank == 1   ? Elements(values)
+                        : values.rank == 0 ? 1
+                                           : values.dims[values.rank - 1];
   if (rows * width != Elements(values) || (sorted.rank > 1 && values.rank != sorted.rank))
     return call.Fail("'%s' has not the rows of '%s'", values.name, sorted.name);
   if (!call.Resize(out, values)) return 1;
@@ -52,7 +61,9 @@ int32_t SearchSorted(OpCall& call) {
     Parallel(call.context(), rows * width, GrainFor(256), [&](int64_t lo, int64_t n) {
       for (int64_t i = lo; i < lo + n; ++i) {
         const T *line = Data<T>(sorted) + i / width * length, value = Data<T>(values)[i];
-        places[static_cast<size_t>(i)] = (right ? std::upper_bound(line, line + length, value) : std::lower_bound(line, line + length, value)) - line;
+        places[static_cast<size_t>(i)] = (right ? std::upper_bound(line, line + length, value)
+                                                : std::lower_bound(line, line + length, value)) -
+                                         line;
       }
     });
     return 0;

@@ -1,4 +1,5 @@
-// Kernels of the family `reduction`, named in table.cc. Slots and attributes: compiler/lower/rules/reduction.cc.
+// Kernels of the family `reduction`, named in table.cc. Slots and attributes:
+// compiler/lower/rules/reduction.cc.
 #pragma once
 
 #include "runtime/kernels/cpu/op_call.h"

@@ -8,7 +8,8 @@
 
 namespace dtranspile::kernels {
 
-// [outer, length, inner] around an axis; line `i` of outer * inner starts at offset(i) and steps by `inner`.
+// [outer, length, inner] around an axis; line `i` of outer * inner starts at offset(i) and steps by
+// `inner`.
 struct Lines {
   int64_t outer = 1, length = 1, inner = 1;
 
@@ -25,7 +26,8 @@ inline bool LinesOf(OpCall& call, const DtBuffer& x, int64_t axis, Lines& lines)
   return true;
 }
 
-// Whether element a of a line stands before b: larger (or smaller) first, equal ones by place; NaN counts as the largest.
+// Whether element a of a line stands before b: larger (or smaller) first, equal ones by place; NaN
+// counts as the largest.
 template <typename T>
 struct Before {
   const T* line;
@@ -44,11 +46,14 @@ struct Before {
   }
 };
 
-// One int64 index per place of each thread's line, 0 … length-1 not yet written; null (with a message) without memory.
+// One int64 index per place of each thread's line, 0 … length-1 not yet written; null (with a
+// message) without memory.
 inline int64_t* OrderScratch(OpCall& call, int64_t length) {
-  auto* scratch =
-      static_cast<int64_t*>(dt_scratch(call.context(), dt_threads(call.context()) * std::max<int64_t>(length, 1) * static_cast<int64_t>(sizeof(int64_t))));
-  if (scratch == nullptr) call.Fail("no memory for lines of %lld elements", static_cast<long long>(length));
+  auto* scratch = static_cast<int64_t*>(
+      dt_scratch(call.context(), dt_threads(call.context()) * std::max<int64_t>(length, 1) *
+                                     static_cast<int64_t>(sizeof(int64_t))));
+  if (scratch == nullptr)
+    call.Fail("no memory for lines of %lld elements", static_cast<long long>(length));
   return scratch;
 }
 

@@ -1,4 +1,5 @@
-// Kernels that order the elements of lines: arg_max, argsort, top_k, kthvalue, mode, and the gradient of all that pick elements.
+// Kernels that order the elements of lines: arg_max, argsort, top_k, kthvalue, mode, and the
+// gradient of all that pick elements.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -31,7 +32,8 @@ int64_t ArgBest(const T* line, int64_t length, int64_t step, bool largest) {
 
 // body(line, order, number of the line) with `order` the places of the first `k` in order.
 template <typename T, typename Body>
-int32_t ForEachSorted(OpCall& call, const DtBuffer& x, const Lines& lines, int64_t k, bool largest, Body&& body) {
+int32_t ForEachSorted(OpCall& call, const DtBuffer& x, const Lines& lines, int64_t k, bool largest,
+                      Body&& body) {
   int64_t* orders = OrderScratch(call, lines.length);
   if (orders == nullptr) return 1;
   Parallel(call.context(), lines.count(), GrainFor(16 * lines.length), [&](int64_t lo, int64_t n) {
@@ -39,7 +41,8 @@ int32_t ForEachSorted(OpCall& call, const DtBuffer& x, const Lines& lines, int64
     for (int64_t i = lo; i < lo + n; ++i) {
       const T* line = Data<const T>(x) + lines.offset(i);
       std::iota(order, order + lines.length, int64_t{0});
-      std::partial_sort(order, order + k, order + lines.length, Before<T>{line, lines.inner, largest});
+      std::partial_sort(order, order + k, order + lines.length,
+                        Before<T>{line, lines.inner, largest});
       body(line, order, i);
     }
   });
@@ -47,19 +50,21 @@ int32_t ForEachSorted(OpCall& call, const DtBuffer& x, const Lines& lines, int64
 }
 
 // Values and places of the first k of every line, lines as in X.
-int32_t SortTo(OpCall& call, const DtBuffer& x, const Lines& lines, int64_t k, bool largest, int out_slot) {
+int32_t SortTo(OpCall& call, const DtBuffer& x, const Lines& lines, int64_t k, bool largest,
+               int out_slot) {
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const Lines to{lines.outer, k, lines.inner};
     T* values = call.Has(out_slot) ? Data<T>(call.Arg(out_slot)) : nullptr;
     int64_t* indices = call.Has(out_slot + 1) ? Data<int64_t>(call.Arg(out_slot + 1)) : nullptr;
-    return ForEachSorted<T>(call, x, lines, k, largest, [&](const T* line, const int64_t* order, int64_t i) {
-      for (int64_t j = 0; j < k; ++j) {
-        const int64_t at = to.offset(i) + j * to.inner;
-        if (values != nullptr) values[at] = line[order[j] * lines.inner];
-        if (indices != nullptr) indices[at] = order[j];
-      }
-    });
+    return ForEachSorted<T>(call, x, lines, k, largest,
+                            [&](const T* line, const int64_t* order, int64_t i) {
+                              for (int64_t j = 0; j < k; ++j) {
+                                const int64_t at = to.offset(i) + j * to.inner;
+                                if (values != nullptr) values[at] = line[order[j] * lines.inner];
+                                if (indices != nullptr) indices[at] = order[j];
+                              }
+                            });
   });
 }
 
@@ -68,7 +73,10 @@ bool ResizeBoth(OpCall& call, int slot, const DtBuffer& x, const std::vector<int
     if (!call.Has(i)) continue;
     if (!call.Resize(call.Arg(i), dims)) return false;
     const DType expected = i == slot ? TypeOf(x) : DType::kInt64;
-    if (TypeOf(call.Arg(i)) != expected) return call.Fail("'%s' is %s, expected %s", call.Arg(i).name, TypeName(call.Arg(i)), NameOf(expected)), false;
+    if (TypeOf(call.Arg(i)) != expected)
+      return call.Fail("'%s' is %s, expected %s", call.Arg(i).name, TypeName(call.Arg(i)),
+                       NameOf(expected)),
+             false;
     OpCall::SetLod(call.Arg(i), OpCall::LodOf(x));
   }
   return true;
@@ -85,16 +93,21 @@ int32_t ArgExtreme(OpCall& call) {
   if (!flatten && !LinesOf(call, x, call.Int(0), lines)) return 1;
   if (lines.length == 0) return call.Fail("'%s' has no element along the axis", x.name);
   std::vector<int64_t> dims =
-      flatten ? std::vector<int64_t>(call.Bool(1) ? static_cast<size_t>(x.rank) : 0, 1) : DimsWith(x, call.Int(0), call.Bool(1) ? 1 : -1);
+      flatten ? std::vector<int64_t>(call.Bool(1) ? static_cast<size_t>(x.rank) : 0, 1)
+              : DimsWith(x, call.Int(0), call.Bool(1) ? 1 : -1);
   if (dims.empty() && out.rank == 1) dims = {1};
   if (!call.Resize(out, dims)) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     return VisitIndex(call.context(), out, [&](auto index) {
       using I = typename decltype(index)::type;
-      Parallel(call.context(), lines.count(), GrainFor(lines.length * static_cast<int64_t>(sizeof(T))), [&](int64_t lo, int64_t n) {
-        for (int64_t i = lo; i < lo + n; ++i) Data<I>(out)[i] = static_cast<I>(ArgBest(Data<const T>(x) + lines.offset(i), lines.length, lines.inner, largest));
-      });
+      Parallel(call.context(), lines.count(),
+               GrainFor(lines.length * static_cast<int64_t>(sizeof(T))),
+               [&](int64_t lo, int64_t n) {
+                 for (int64_t i = lo; i < lo + n; ++i)
+                   Data<I>(out)[i] = static_cast<I>(ArgBest(Data<const T>(x) + lines.offset(i),
+                                                            lines.length, lines.inner, largest));
+               });
       return 0;
     });
   });
@@ -104,7 +117,9 @@ int32_t ArgExtreme(OpCall& call) {
 int32_t Sort(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   Lines lines;
-  if (!LinesOf(call, x, call.Int(0), lines) || !ResizeBoth(call, 1, x, DimsWith(x, call.Int(0), lines.length))) return 1;
+  if (!LinesOf(call, x, call.Int(0), lines) ||
+      !ResizeBoth(call, 1, x, DimsWith(x, call.Int(0), lines.length)))
+    return 1;
   return SortTo(call, x, lines, lines.length, call.Bool(1), 1);
 }
 
@@ -118,7 +133,8 @@ int32_t TopK(OpCall& call) {
   Lines lines;
   if (!LinesOf(call, x, axis, lines)) return 1;
   if (k.size() != 1 || k[0] < 1 || k[0] > lines.length)
-    return call.Fail("the first %lld of '%s', which has %lld elements along the axis", static_cast<long long>(k.empty() ? 0 : k[0]), x.name,
+    return call.Fail("the first %lld of '%s', which has %lld elements along the axis",
+                     static_cast<long long>(k.empty() ? 0 : k[0]), x.name,
                      static_cast<long long>(lines.length));
   if (!ResizeBoth(call, 2, x, DimsWith(x, axis, k[0]))) return 1;
   return SortTo(call, x, lines, k[0], !v2 || call.Bool(2), 2);
@@ -131,18 +147,22 @@ int32_t KthValue(OpCall& call) {
   Lines lines;
   if (!LinesOf(call, x, axis, lines)) return 1;
   if (k < 1 || k > lines.length)
-    return call.Fail("element %lld of '%s', which has %lld along the axis", static_cast<long long>(k), x.name, static_cast<long long>(lines.length));
+    return call.Fail("element %lld of '%s', which has %lld along the axis",
+                     static_cast<long long>(k), x.name, static_cast<long long>(lines.length));
   if (!ResizeBoth(call, 1, x, DimsWith(x, axis, call.Bool(2) ? 1 : -1))) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return ForEachSorted<T>(call, x, lines, k, false, [&](const T* line, const int64_t* order, int64_t i) {
-      if (call.Has(1)) Data<T>(call.Arg(1))[i] = line[order[k - 1] * lines.inner];
-      if (call.Has(2)) Data<int64_t>(call.Arg(2))[i] = order[k - 1];
-    });
+    return ForEachSorted<T>(call, x, lines, k, false,
+                            [&](const T* line, const int64_t* order, int64_t i) {
+                              if (call.Has(1))
+                                Data<T>(call.Arg(1))[i] = line[order[k - 1] * lines.inner];
+                              if (call.Has(2)) Data<int64_t>(call.Arg(2))[i] = order[k - 1];
+                            });
   });
 }
 
-// X; axis, keepdim -> Out, Indices: the most frequent value, the smallest of equally frequent ones, at its last place
+// X; axis, keepdim -> Out, Indices: the most frequent value, the smallest of equally frequent ones,
+// at its last place
 int32_t Mode(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   Lines lines;
@@ -151,17 +171,20 @@ int32_t Mode(OpCall& call) {
   if (!ResizeBoth(call, 1, x, DimsWith(x, call.Int(0), call.Bool(1) ? 1 : -1))) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return ForEachSorted<T>(call, x, lines, lines.length, false, [&](const T* line, const int64_t* order, int64_t i) {
-      int64_t best = 0, most = 0, run = 0;
-      for (int64_t j = 0; j < lines.length; ++j) {
-        ++run;
-        if (j + 1 < lines.length && line[order[j + 1] * lines.inner] == line[order[j] * lines.inner]) continue;
-        if (run > most) most = run, best = order[j];
-        run = 0;
-      }
-      if (call.Has(1)) Data<T>(call.Arg(1))[i] = line[best * lines.inner];
-      if (call.Has(2)) Data<int64_t>(call.Arg(2))[i] = best;
-    });
+    return ForEachSorted<T>(
+        call, x, lines, lines.length, false, [&](const T* line, const int64_t* order, int64_t i) {
+          int64_t best = 0, most = 0, run = 0;
+          for (int64_t j = 0; j < lines.length; ++j) {
+            ++run;
+            if (j + 1 < lines.length &&
+                line[order[j + 1] * lines.inner] == line[order[j] * lines.inner])
+              continue;
+            if (run > most) most = run, best = order[j];
+            run = 0;
+          }
+          if (call.Has(1)) Data<T>(call.Arg(1))[i] = line[best * lines.inner];
+          if (call.Has(2)) Data<int64_t>(call.Arg(2))[i] = best;
+        });
   });
 }
 
@@ -170,28 +193,32 @@ int32_t SelectedGrad(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &indices = call.Arg(1), &gradient = call.Arg(2);
   DtBuffer& dx = call.Arg(3);
   Lines lines;
-  if (!LinesOf(call, x, call.raw()->num_attrs > 0 ? call.Int(0) : -1, lines) || !call.Resize(dx, x)) return 1;
+  if (!LinesOf(call, x, call.raw()->num_attrs > 0 ? call.Int(0) : -1, lines) || !call.Resize(dx, x))
+    return 1;
   OpCall::SetLod(dx, OpCall::LodOf(x));
   const int64_t count = Elements(indices), k = lines.count() == 0 ? 0 : count / lines.count();
-  if (Elements(gradient) != count || k * lines.count() != count || TypeOf(gradient) != TypeOf(x) || TypeOf(indices) != DType::kInt64)
+  if (Elements(gradient) != count || k * lines.count() != count || TypeOf(gradient) != TypeOf(x) ||
+      TypeOf(indices) != DType::kInt64)
     return call.Fail("'%s' and '%s' do not fit '%s'", indices.name, gradient.name, x.name);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t index = Data<int64_t>(indices)[i];
     if (index < 0 || index >= lines.length)
-      return call.Fail("'%s' has the index %lld, out of range for an extent of %lld", indices.name, static_cast<long long>(index),
-                       static_cast<long long>(lines.length));
+      return call.Fail("'%s' has the index %lld, out of range for an extent of %lld", indices.name,
+                       static_cast<long long>(index), static_cast<long long>(lines.length));
   }
   std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
   return VisitNumber(call.context(), dx, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const Lines from{lines.outer, k, lines.inner};
-    Parallel(call.context(), lines.count(), GrainFor(lines.length * static_cast<int64_t>(sizeof(T))), [&](int64_t lo, int64_t n) {
-      for (int64_t i = lo; i < lo + n; ++i)
-        for (int64_t j = 0; j < k; ++j) {
-          const int64_t at = from.offset(i) + j * from.inner;
-          Data<T>(dx)[lines.offset(i) + Data<int64_t>(indices)[at] * lines.inner] = Data<T>(gradient)[at];
-        }
-    });
+    Parallel(call.context(), lines.count(),
+             GrainFor(lines.length * static_cast<int64_t>(sizeof(T))), [&](int64_t lo, int64_t n) {
+               for (int64_t i = lo; i < lo + n; ++i)
+                 for (int64_t j = 0; j < k; ++j) {
+                   const int64_t at = from.offset(i) + j * from.inner;
+                   Data<T>(dx)[lines.offset(i) + Data<int64_t>(indices)[at] * lines.inner] =
+                       Data<T>(gradient)[at];
+                 }
+             });
     return 0;
   });
 }

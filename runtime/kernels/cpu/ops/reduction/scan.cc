@@ -18,7 +18,8 @@ void SumLines(DtContext* context, const Lines& s, bool exclusive, bool reverse, 
       T sums[kBlock] = {};
       const int64_t column = i % blocks * kBlock, width = std::min(kBlock, s.inner - column);
       for (int64_t k = 0; k < s.length; ++k) {
-        const int64_t at = (i / blocks * s.length + (reverse ? s.length - 1 - k : k)) * s.inner + column;
+        const int64_t at =
+            (i / blocks * s.length + (reverse ? s.length - 1 - k : k)) * s.inner + column;
         for (int64_t j = 0; j < width; ++j) {
           const T before = sums[j];
           sums[j] += x[at + j];
@@ -39,20 +40,27 @@ void ForEachLine(OpCall& call, const Lines& lines, Body&& body) {
 
 }  // namespace
 
-// X; axis, flatten, exclusive, reverse[, @type] -> Out. The gradient is the same sum of Out@GRAD from the other end.
+// X; axis, flatten, exclusive, reverse[, @type] -> Out. The gradient is the same sum of Out@GRAD
+// from the other end.
 int32_t CumulativeSum(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(1);
-  const bool gradient = call.raw()->num_attrs > 4 && call.Text(4) == "cumsum_grad", flatten = call.Bool(1);
+  const bool gradient = call.raw()->num_attrs > 4 && call.Text(4) == "cumsum_grad",
+             flatten = call.Bool(1);
   Lines lines{1, Elements(x), 1};
   if (!flatten && !LinesOf(call, x, call.Int(0), lines)) return 1;
-  // The gradient of a flattened sum has the extents of the forward input, which are those of the output.
-  const bool resized = gradient ? Elements(out) == Elements(x) || call.Resize(out, x) : flatten ? call.Resize(out, {Elements(x)}) : call.Resize(out, x);
+  // The gradient of a flattened sum has the extents of the forward input, which are those of the
+  // output.
+  const bool resized = gradient  ? Elements(out) == Elements(x) || call.Resize(out, x)
+                       : flatten ? call.Resize(out, {Elements(x)})
+                                 : call.Resize(out, x);
   if (!resized) return 1;
   OpCall::SetLod(out, OpCall::LodOf(x));
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if (lines.count() > 0) SumLines(call.context(), lines, call.Bool(2), call.Bool(3) != gradient, Data<const T>(x), Data<T>(out));
+    if (lines.count() > 0)
+      SumLines(call.context(), lines, call.Bool(2), call.Bool(3) != gradient, Data<const T>(x),
+               Data<T>(out));
     return 0;
   });
 }
@@ -67,20 +75,22 @@ int32_t CumulativeProduct(OpCall& call) {
     using T = typename decltype(tag)::type;
     ForEachLine(call, lines, [&](int64_t at) {
       T product = 1;
-      for (int64_t k = 0; k < lines.length; ++k) Data<T>(out)[at + k * lines.inner] = product *= Data<T>(x)[at + k * lines.inner];
+      for (int64_t k = 0; k < lines.length; ++k)
+        Data<T>(out)[at + k * lines.inner] = product *= Data<T>(x)[at + k * lines.inner];
     });
     return 0;
   });
 }
 
-// X, Out, Out@GRAD; dim -> X@GRAD: the sum over later places of dOut · Out / X. At the first zero the quotient is formed without it; behind
-// it everything is zero.
+// X, Out, Out@GRAD; dim -> X@GRAD: the sum over later places of dOut · Out / X. At the first zero
+// the quotient is formed without it; behind it everything is zero.
 int32_t CumulativeProductGrad(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &out = call.Arg(1), &gradient = call.Arg(2);
   DtBuffer& dx = call.Arg(3);
   Lines lines;
   if (!LinesOf(call, x, call.Int(0), lines) || !call.Resize(dx, x)) return 1;
-  if (!SameShape(x, out) || !SameShape(x, gradient) || TypeOf(x) != TypeOf(out) || TypeOf(x) != TypeOf(gradient))
+  if (!SameShape(x, out) || !SameShape(x, gradient) || TypeOf(x) != TypeOf(out) ||
+      TypeOf(x) != TypeOf(gradient))
     return call.Fail("'%s' and '%s' do not fit '%s'", out.name, gradient.name, x.name);
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;

@@ -1,4 +1,5 @@
-// unique (2.x: sorted, along an axis; 1.x: by first appearance), unique_with_counts, unique_consecutive: one kernel that groups equal slices.
+// unique (2.x: sorted, along an axis; 1.x: by first appearance), unique_with_counts,
+// unique_consecutive: one kernel that groups equal slices.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -19,7 +20,8 @@ struct Groups {
   std::vector<int64_t> inverse;  // of every slice, its group
 };
 
-// Slices `length` of [outer, length, inner], compared element by element in the order of memory. NaN stands behind all.
+// Slices `length` of [outer, length, inner], compared element by element in the order of memory.
+// NaN stands behind all.
 template <typename T>
 struct Slices {
   const T* data;
@@ -28,7 +30,8 @@ struct Slices {
   int Compare(int64_t a, int64_t b) const {
     for (int64_t o = 0; o < lines.outer; ++o)
       for (int64_t i = 0; i < lines.inner; ++i) {
-        const T x = data[(o * lines.length + a) * lines.inner + i], y = data[(o * lines.length + b) * lines.inner + i];
+        const T x = data[(o * lines.length + a) * lines.inner + i],
+                y = data[(o * lines.length + b) * lines.inner + i];
         if (x == y || (x != x && y != y)) continue;
         if (x != x || y != y) return x != x ? 1 : -1;
         return x < y ? -1 : 1;
@@ -56,7 +59,9 @@ Groups GroupRuns(const Slices<T>& slices, const std::vector<int64_t>& order) {
 Groups ByAppearance(const Groups& sorted) {
   std::vector<int64_t> order(sorted.first.size()), rank(order.size());
   std::iota(order.begin(), order.end(), int64_t{0});
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return sorted.first[static_cast<size_t>(a)] < sorted.first[static_cast<size_t>(b)]; });
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return sorted.first[static_cast<size_t>(a)] < sorted.first[static_cast<size_t>(b)];
+  });
   Groups groups;
   for (size_t i = 0; i < order.size(); ++i) {
     const auto from = static_cast<size_t>(order[i]);
@@ -90,13 +95,16 @@ int32_t WriteNumbers(OpCall& call, int slot, const std::vector<int64_t>& values)
 
 }  // namespace
 
-// X; @type[, axis[, is_sorted]] -> Out, Indices (first places), Index (group of every slice), Counts
+// X; @type[, axis[, is_sorted]] -> Out, Indices (first places), Index (group of every slice),
+// Counts
 int32_t Unique(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   const int32_t given = call.raw()->num_attrs;
   const absl::Span<const int64_t> axes = given > 1 ? call.Ints(1) : absl::Span<const int64_t>();
   const bool consecutive = call.Text(0) == "unique_consecutive", sorted = given > 2 && call.Bool(2);
-  const GroupOrder how = consecutive ? GroupOrder::kConsecutive : sorted ? GroupOrder::kSorted : GroupOrder::kAppearance;
+  const GroupOrder how = consecutive ? GroupOrder::kConsecutive
+                         : sorted    ? GroupOrder::kSorted
+                                     : GroupOrder::kAppearance;
   if (axes.size() > 1) return call.Fail("%zu axes, expected one", axes.size());
   Lines lines{1, Elements(x), 1};
   if (!axes.empty() && !LinesOf(call, x, axes[0], lines)) return 1;
@@ -106,7 +114,8 @@ int32_t Unique(OpCall& call) {
     groups = GroupsOf(Slices<T>{Data<T>(x), lines}, how);
     return 0;
   });
-  if (done != 0 || WriteNumbers(call, 2, groups.first) != 0 || WriteNumbers(call, 3, groups.inverse) != 0 || WriteNumbers(call, 4, groups.counts) != 0)
+  if (done != 0 || WriteNumbers(call, 2, groups.first) != 0 ||
+      WriteNumbers(call, 3, groups.inverse) != 0 || WriteNumbers(call, 4, groups.counts) != 0)
     return 1;
   if (!call.Has(1)) return 0;
   DtBuffer& out = call.Arg(1);
@@ -120,7 +129,8 @@ int32_t Unique(OpCall& call) {
   const int64_t bytes = lines.inner * ElementSize(x);
   for (int64_t o = 0; o < lines.outer; ++o)
     for (int64_t i = 0; i < count; ++i)
-      std::memcpy(Data<char>(out) + (o * count + i) * bytes, Data<char>(x) + (o * lines.length + groups.first[static_cast<size_t>(i)]) * bytes,
+      std::memcpy(Data<char>(out) + (o * count + i) * bytes,
+                  Data<char>(x) + (o * lines.length + groups.first[static_cast<size_t>(i)]) * bytes,
                   static_cast<size_t>(bytes));
   return 0;
 }

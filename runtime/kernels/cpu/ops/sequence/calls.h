@@ -1,4 +1,5 @@
-// Kernels of the family `sequence`, named in table.cc. Slots and attributes: compiler/lower/rules/sequence.cc; semantics: docs/operators/sequence.md.
+// Kernels of the family `sequence`, named in table.cc. Slots and attributes:
+// compiler/lower/rules/sequence.cc; semantics: docs/operators/sequence.md.
 #pragma once
 
 #include "runtime/kernels/cpu/op_call.h"

@@ -1,5 +1,6 @@
-// sequence_conv and its gradient: a context window of rows around every row, times a filter. The windows are laid out as a matrix
-// [rows, contextLength * width], of which the product with the filter is taken. Slots and attributes: compiler/lower/rules/sequence.cc.
+// sequence_conv and its gradient: a context window of rows around every row, times a filter. The
+// windows are laid out as a matrix [rows, contextLength * width], of which the product with the
+// filter is taken. Slots and attributes: compiler/lower/rules/sequence.cc.
 #include <algorithm>
 #include <cstring>
 
@@ -15,32 +16,45 @@ struct Context {
   bool trainable = false;
 
   int64_t window() const { return length * width; }
-  int64_t above() const { return std::max<int64_t>(0, -start); }  // rows of PaddingData for places before a sequence; those behind it follow
+  int64_t above() const {
+    return std::max<int64_t>(0, -start);
+  }  // rows of PaddingData for places before a sequence; those behind it follow
   int64_t padding_rows() const { return above() + std::max<int64_t>(0, start + length - 1); }
 };
 
-// Attributes 0..3: contextLength, contextStart, contextStride, paddingTrainable. Slots 0, 1, 2: X, PaddingData, Filter.
+// Attributes 0..3: contextLength, contextStart, contextStride, paddingTrainable. Slots 0, 1, 2: X,
+// PaddingData, Filter.
 bool ContextOf(OpCall& call, Context& context, Offsets& offsets) {
   const DtBuffer &x = call.Arg(0), &filter = call.Arg(2);
   if (!SequencesOf(call, x, offsets)) return false;
   constexpr int64_t kLargest = 1 << 24;
   context = {call.Int(0), call.Int(1), x.dims[0], RowSize(x), call.Bool(3)};
   if (context.length <= 0 || context.length > kLargest || std::abs(context.start) > kLargest)
-    return call.Fail("contextLength %lld, contextStart %lld", static_cast<long long>(context.length), static_cast<long long>(context.start)), false;
-  if (call.Int(2) != 1) return call.Fail("contextStride %lld is not supported, only 1", static_cast<long long>(call.Int(2))), false;
+    return call.Fail("contextLength %lld, contextStart %lld",
+                     static_cast<long long>(context.length), static_cast<long long>(context.start)),
+           false;
+  if (call.Int(2) != 1)
+    return call.Fail("contextStride %lld is not supported, only 1",
+                     static_cast<long long>(call.Int(2))),
+           false;
   if (filter.rank != 2 || static_cast<__int128>(context.length) * context.width != filter.dims[0]) {
-    call.Fail("Filter '%s' has %lld rows, expected %lld x %lld", filter.name, static_cast<long long>(filter.rank > 0 ? filter.dims[0] : 0),
+    call.Fail("Filter '%s' has %lld rows, expected %lld x %lld", filter.name,
+              static_cast<long long>(filter.rank > 0 ? filter.dims[0] : 0),
               static_cast<long long>(context.length), static_cast<long long>(context.width));
     return false;
   }
   if (!context.trainable) return true;
   const DtBuffer& padding = call.Arg(1);
-  if (padding.rank == 2 && padding.dims[0] == context.padding_rows() && padding.dims[1] == context.width) return true;
-  call.Fail("PaddingData '%s' must be [%lld, %lld]", padding.name, static_cast<long long>(context.padding_rows()), static_cast<long long>(context.width));
+  if (padding.rank == 2 && padding.dims[0] == context.padding_rows() &&
+      padding.dims[1] == context.width)
+    return true;
+  call.Fail("PaddingData '%s' must be [%lld, %lld]", padding.name,
+            static_cast<long long>(context.padding_rows()), static_cast<long long>(context.width));
   return false;
 }
 
-// visit(place in the window matrix, row of X or -1, row of PaddingData) for every place of every window of sequence i.
+// visit(place in the window matrix, row of X or -1, row of PaddingData) for every place of every
+// window of sequence i.
 template <typename Visit>
 void ForEachPlace(const Context& c, const Offsets& offsets, int64_t i, Visit&& visit) {
   const int64_t first = offsets[static_cast<size_t>(i)], length = LengthAt(offsets, i);
@@ -48,14 +62,16 @@ void ForEachPlace(const Context& c, const Offsets& offsets, int64_t i, Visit&& v
     for (int64_t k = 0; k < c.length; ++k) {
       const int64_t at = t + c.start + k;
       const bool inside = at >= 0 && at < length;
-      visit(((first + t) * c.length + k) * c.width, inside ? first + at : -1, at < 0 ? at + c.above() : c.above() + at - length);
+      visit(((first + t) * c.length + k) * c.width, inside ? first + at : -1,
+            at < 0 ? at + c.above() : c.above() + at - length);
     }
 }
 
 template <typename T>
 T* Windows(OpCall& call, const Context& c) {
   int64_t bytes = 0;
-  if (__builtin_mul_overflow(c.rows, c.window() * static_cast<int64_t>(sizeof(T)), &bytes)) return nullptr;
+  if (__builtin_mul_overflow(c.rows, c.window() * static_cast<int64_t>(sizeof(T)), &bytes))
+    return nullptr;
   return static_cast<T*>(dt_scratch(call.context(), std::max<int64_t>(bytes, 1)));
 }
 
@@ -63,12 +79,15 @@ template <typename T>
 void FillWindows(OpCall& call, const Context& c, const Offsets& offsets, T* windows) {
   const T* x = Data<T>(call.Arg(0));
   const T* padding = c.trainable ? Data<T>(call.Arg(1)) : nullptr;
-  Parallel(call.context(), CountOf(offsets), GrainFor(c.rows * c.window() * static_cast<int64_t>(sizeof(T)) / std::max<int64_t>(CountOf(offsets), 1)),
+  Parallel(call.context(), CountOf(offsets),
+           GrainFor(c.rows * c.window() * static_cast<int64_t>(sizeof(T)) /
+                    std::max<int64_t>(CountOf(offsets), 1)),
            [&](int64_t lo, int64_t n) {
              for (int64_t i = lo; i < lo + n; ++i)
                ForEachPlace(c, offsets, i, [&](int64_t place, int64_t row, int64_t padding_row) {
                  if (row >= 0) std::copy_n(x + row * c.width, c.width, windows + place);
-                 else if (padding != nullptr) std::copy_n(padding + padding_row * c.width, c.width, windows + place);
+                 else if (padding != nullptr)
+                   std::copy_n(padding + padding_row * c.width, c.width, windows + place);
                  else std::fill_n(windows + place, c.width, T{0});
                });
            });
@@ -81,7 +100,9 @@ int32_t SequenceConv(OpCall& call) {
   DtBuffer& out = call.Arg(3);
   Context c;
   Offsets offsets;
-  if (!ContextOf(call, c, offsets) || !CheckTypes(call, x, {1, 2, 3}) || !call.Resize(out, {c.rows, filter.dims[1]})) return 1;
+  if (!ContextOf(call, c, offsets) || !CheckTypes(call, x, {1, 2, 3}) ||
+      !call.Resize(out, {c.rows, filter.dims[1]}))
+    return 1;
   OpCall::SetLod(out, OpCall::LodOf(x));
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -89,7 +110,9 @@ int32_t SequenceConv(OpCall& call) {
     if (windows == nullptr) return call.Fail("no memory for the context windows of '%s'", x.name);
     FillWindows(call, c, offsets, windows);
     const int64_t columns = filter.dims[1];
-    return Multiply(call.context(), {false, false, c.rows, columns, c.window(), c.window(), columns, columns}, windows, Data<T>(filter), Data<T>(out));
+    return Multiply(call.context(),
+                    {false, false, c.rows, columns, c.window(), c.window(), columns, columns},
+                    windows, Data<T>(filter), Data<T>(out));
   });
 }
 
@@ -100,7 +123,8 @@ int32_t SequenceConvGrad(OpCall& call) {
   if (!ContextOf(call, c, offsets) || !CheckTypes(call, x, {1, 2, 3, 4, 5, 6})) return 1;
   const int64_t columns = filter.dims[1];
   if (gradient.rank != 2 || gradient.dims[0] != c.rows || gradient.dims[1] != columns)
-    return call.Fail("'%s' must be [%lld, %lld]", gradient.name, static_cast<long long>(c.rows), static_cast<long long>(columns));
+    return call.Fail("'%s' must be [%lld, %lld]", gradient.name, static_cast<long long>(c.rows),
+                     static_cast<long long>(columns));
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* windows = Windows<T>(call, c);
@@ -109,12 +133,16 @@ int32_t SequenceConvGrad(OpCall& call) {
       DtBuffer& dfilter = call.Arg(5);
       if (!call.Resize(dfilter, filter)) return 1;
       FillWindows(call, c, offsets, windows);
-      if (Multiply(call.context(), {true, false, c.window(), columns, c.rows, c.window(), columns, columns}, windows, Data<T>(gradient), Data<T>(dfilter)))
+      if (Multiply(call.context(),
+                   {true, false, c.window(), columns, c.rows, c.window(), columns, columns},
+                   windows, Data<T>(gradient), Data<T>(dfilter)))
         return 1;
     }
     const bool padded = call.Has(6) && c.trainable;
     if (!call.Has(4) && !padded) return 0;
-    if (Multiply(call.context(), {false, true, c.rows, c.window(), columns, columns, columns, c.window()}, Data<T>(gradient), Data<T>(filter), windows))
+    if (Multiply(call.context(),
+                 {false, true, c.rows, c.window(), columns, columns, columns, c.window()},
+                 Data<T>(gradient), Data<T>(filter), windows))
       return 1;
     T *dx = nullptr, *dpadding = nullptr;
     if (call.Has(4)) {
@@ -130,7 +158,8 @@ int32_t SequenceConvGrad(OpCall& call) {
     }
     for (int64_t i = 0; i < CountOf(offsets); ++i)
       ForEachPlace(c, offsets, i, [&](int64_t place, int64_t row, int64_t padding_row) {
-        T* to = row >= 0 ? (dx == nullptr ? nullptr : dx + row * c.width) : (dpadding == nullptr ? nullptr : dpadding + padding_row * c.width);
+        T* to = row >= 0 ? (dx == nullptr ? nullptr : dx + row * c.width)
+                         : (dpadding == nullptr ? nullptr : dpadding + padding_row * c.width);
         for (int64_t j = 0; to != nullptr && j < c.width; ++j) to[j] += windows[place + j];
       });
     return 0;

@@ -1,5 +1,5 @@
-// sequence_expand, sequence_expand_as and their gradients: rows or sequences of X as often as the LoD of Y says. Slots and attributes:
-// compiler/lower/rules/sequence.cc.
+// sequence_expand, sequence_expand_as and their gradients: rows or sequences of X as often as the
+// LoD of Y says. Slots and attributes: compiler/lower/rules/sequence.cc.
 #include <cstring>
 
 #include "runtime/kernels/cpu/ops/sequence/calls.h"
@@ -26,20 +26,25 @@ bool RepeatsOf(OpCall& call, int64_t level, Repeats& r) {
   if (x.rank == 0) return call.Fail("'%s' has no rows", x.name), false;
   if (!LevelOf(call, y, level, r.times)) return false;
   r.ragged = !OpCall::LodOf(x).empty();
-  if (r.ragged && OpCall::LodOf(x).size() > 1) return call.Fail("'%s' has %zu levels of LoD, at most one is expanded", x.name, OpCall::LodOf(x).size()), false;
+  if (r.ragged && OpCall::LodOf(x).size() > 1)
+    return call.Fail("'%s' has %zu levels of LoD, at most one is expanded", x.name,
+                     OpCall::LodOf(x).size()),
+           false;
   if (!r.ragged) r.items = Rows(x.dims[0]);
   else if (!SequencesOf(call, x, r.items)) return false;
   // A level of Y without sequences leaves X as it is.
   if (CountOf(r.times) == 0) r.times = Rows(CountOf(r.items));
   if (CountOf(r.items) == CountOf(r.times)) return true;
-  call.Fail("'%s' has %lld items, the LoD of '%s' repeats %lld", x.name, static_cast<long long>(CountOf(r.items)), y.name,
+  call.Fail("'%s' has %lld items, the LoD of '%s' repeats %lld", x.name,
+            static_cast<long long>(CountOf(r.items)), y.name,
             static_cast<long long>(CountOf(r.times)));
   return false;
 }
 
 // For sequence_expand_as: row i becomes a sequence as long as sequence i of Y.
 bool RowRepeatsOf(OpCall& call, Repeats& r) {
-  if (!SequencesOf(call, call.Arg(1), r.times) || !CheckRows(call, call.Arg(0), CountOf(r.times))) return false;
+  if (!SequencesOf(call, call.Arg(1), r.times) || !CheckRows(call, call.Arg(0), CountOf(r.times)))
+    return false;
   r.items = Rows(CountOf(r.times));
   return true;
 }
@@ -49,7 +54,8 @@ bool RowsOf(OpCall& call, const Repeats& r, int64_t& rows) {
   rows = 0;
   for (int64_t i = 0; i < CountOf(r.items); ++i) {
     int64_t more = 0;
-    if (__builtin_mul_overflow(LengthAt(r.items, i), LengthAt(r.times, i), &more) || __builtin_add_overflow(rows, more, &rows))
+    if (__builtin_mul_overflow(LengthAt(r.items, i), LengthAt(r.times, i), &more) ||
+        __builtin_add_overflow(rows, more, &rows))
       return call.Fail("'%s' expands to too many rows", call.Arg(0).name), false;
   }
   return true;
@@ -58,7 +64,8 @@ bool RowsOf(OpCall& call, const Repeats& r, int64_t& rows) {
 int32_t Expand(OpCall& call, const Repeats& r, DtBuffer& out) {
   const DtBuffer& x = call.Arg(0);
   int64_t rows = 0;
-  if (!CheckTypes(call, x, {2}) || !RowsOf(call, r, rows) || !call.Resize(out, WithRows(x, rows))) return 1;
+  if (!CheckTypes(call, x, {2}) || !RowsOf(call, r, rows) || !call.Resize(out, WithRows(x, rows)))
+    return 1;
   const int64_t bytes = RowBytes(x);
   int64_t at = 0;
   for (int64_t i = 0; i < CountOf(r.items); ++i)
@@ -72,8 +79,11 @@ int32_t Collect(OpCall& call, const Repeats& r) {
   const DtBuffer &x = call.Arg(0), &gradient = call.Arg(2);
   DtBuffer& dx = call.Arg(3);
   int64_t rows = 0;
-  if (!CheckTypes(call, x, {2, 3}) || !RowsOf(call, r, rows) || !CheckRows(call, gradient, rows) || !call.Resize(dx, x)) return 1;
-  if (RowSize(gradient) != RowSize(x)) return call.Fail("'%s' has not the extents of the expanded '%s'", gradient.name, x.name);
+  if (!CheckTypes(call, x, {2, 3}) || !RowsOf(call, r, rows) || !CheckRows(call, gradient, rows) ||
+      !call.Resize(dx, x))
+    return 1;
+  if (RowSize(gradient) != RowSize(x))
+    return call.Fail("'%s' has not the extents of the expanded '%s'", gradient.name, x.name);
   OpCall::SetLod(dx, OpCall::LodOf(x));
   return VisitNumber(call.context(), dx, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -99,7 +109,8 @@ int32_t SequenceExpand(OpCall& call) {
   if (!r.ragged) return 0;
   Offsets offsets = {0};
   for (int64_t i = 0; i < CountOf(r.items); ++i)
-    for (int64_t n = LengthAt(r.times, i); n > 0; --n) offsets.push_back(offsets.back() + LengthAt(r.items, i));
+    for (int64_t n = LengthAt(r.times, i); n > 0; --n)
+      offsets.push_back(offsets.back() + LengthAt(r.items, i));
   OpCall::SetLod(out, LodFrom(offsets));
   return 0;
 }

@@ -1,5 +1,6 @@
-// Ops that move rows between sequences or give them another LoD: sequence_reverse, sequence_concat, sequence_slice, sequence_reshape,
-// sequence_scatter, lod_reset, and their gradients. Slots and attributes: compiler/lower/rules/sequence.cc.
+// Ops that move rows between sequences or give them another LoD: sequence_reverse, sequence_concat,
+// sequence_slice, sequence_reshape, sequence_scatter, lod_reset, and their gradients. Slots and
+// attributes: compiler/lower/rules/sequence.cc.
 #include <cstring>
 
 #include "runtime/kernels/cpu/ops/sequence/calls.h"
@@ -9,23 +10,30 @@ namespace dtranspile::kernels {
 namespace {
 
 void CopyAll(DtBuffer& to, const DtBuffer& from) {
-  if (const int64_t bytes = Elements(from) * ElementSize(from); bytes > 0) std::memcpy(to.data, from.data, static_cast<size_t>(bytes));
+  if (const int64_t bytes = Elements(from) * ElementSize(from); bytes > 0)
+    std::memcpy(to.data, from.data, static_cast<size_t>(bytes));
 }
 
-// The sequences of every argument of slot 0; all have the same number of them and rows of the same size.
+// The sequences of every argument of slot 0; all have the same number of them and rows of the same
+// size.
 bool PartsOf(OpCall& call, std::vector<Offsets>& parts) {
   parts.resize(static_cast<size_t>(call.Count(0)));
   if (parts.empty()) return call.Fail("there is nothing to concatenate"), false;
   for (int i = 0; i < call.Count(0); ++i) {
     const DtBuffer& x = call.Arg(0, i);
     if (!SequencesOf(call, x, parts[static_cast<size_t>(i)])) return false;
-    if (parts[static_cast<size_t>(i)].size() == parts[0].size() && RowBytes(x) == RowBytes(call.Arg(0))) continue;
-    return call.Fail("'%s' has not as many sequences, or rows of the same size, as '%s'", x.name, call.Arg(0).name), false;
+    if (parts[static_cast<size_t>(i)].size() == parts[0].size() &&
+        RowBytes(x) == RowBytes(call.Arg(0)))
+      continue;
+    return call.Fail("'%s' has not as many sequences, or rows of the same size, as '%s'", x.name,
+                     call.Arg(0).name),
+           false;
   }
   return true;
 }
 
-// visit(part, first row in it, rows, row in the whole) in the order of the whole: sequence by sequence, part by part.
+// visit(part, first row in it, rows, row in the whole) in the order of the whole: sequence by
+// sequence, part by part.
 template <typename Visit>
 void ForEachPart(const std::vector<Offsets>& parts, Visit&& visit) {
   int64_t at = 0;
@@ -47,13 +55,16 @@ bool SlicesOf(OpCall& call, Slices& s) {
   std::vector<int64_t> offset, length;
   if (!SequencesOf(call, x, s.x)) return false;
   const int64_t count = CountOf(s.x);
-  if (!LengthsOf(call, call.Arg(1), count, LongestOf(s.x), offset) || !LengthsOf(call, call.Arg(2), count, LongestOf(s.x), length)) return false;
+  if (!LengthsOf(call, call.Arg(1), count, LongestOf(s.x), offset) ||
+      !LengthsOf(call, call.Arg(2), count, LongestOf(s.x), length))
+    return false;
   s.out = {0};
   for (int64_t i = 0; i < count; ++i) {
     const auto at = static_cast<size_t>(i);
     if (offset[at] + length[at] > LengthAt(s.x, i)) {
-      call.Fail("slice [%lld, %lld) of sequence %lld of '%s', which has %lld rows", static_cast<long long>(offset[at]),
-                static_cast<long long>(offset[at] + length[at]), static_cast<long long>(i), x.name, static_cast<long long>(LengthAt(s.x, i)));
+      call.Fail("slice [%lld, %lld) of sequence %lld of '%s', which has %lld rows",
+                static_cast<long long>(offset[at]), static_cast<long long>(offset[at] + length[at]),
+                static_cast<long long>(i), x.name, static_cast<long long>(LengthAt(s.x, i)));
       return false;
     }
     s.first.push_back(s.x[at] + offset[at]);
@@ -63,16 +74,19 @@ bool SlicesOf(OpCall& call, Slices& s) {
 }
 
 // Of sequence_scatter: sequence i of `ids` names columns of row i.
-bool ColumnsOf(OpCall& call, const DtBuffer& ids, int64_t rows, int64_t columns, Offsets& offsets, std::vector<int64_t>& values) {
+bool ColumnsOf(OpCall& call, const DtBuffer& ids, int64_t rows, int64_t columns, Offsets& offsets,
+               std::vector<int64_t>& values) {
   if (!SequencesOf(call, ids, offsets) || !IntegersOf(call, ids, values)) return false;
   if (CountOf(offsets) > rows || static_cast<int64_t>(values.size()) != offsets.back()) {
-    call.Fail("'%s' has %lld sequences for %lld rows, or more than one number in a row", ids.name, static_cast<long long>(CountOf(offsets)),
-              static_cast<long long>(rows));
+    call.Fail("'%s' has %lld sequences for %lld rows, or more than one number in a row", ids.name,
+              static_cast<long long>(CountOf(offsets)), static_cast<long long>(rows));
     return false;
   }
   for (int64_t id : values) {
     if (id < 0 || id >= columns)
-      return call.Fail("'%s' has the index %lld, out of range for %lld columns", ids.name, static_cast<long long>(id), static_cast<long long>(columns)), false;
+      return call.Fail("'%s' has the index %lld, out of range for %lld columns", ids.name,
+                       static_cast<long long>(id), static_cast<long long>(columns)),
+             false;
   }
   return true;
 }
@@ -84,10 +98,13 @@ bool TargetOf(OpCall& call, const DtBuffer& x, Offsets& level) {
   } else {
     level.assign(call.Ints(0).begin(), call.Ints(0).end());
   }
-  bool rises = level.size() > 1 && level.front() == 0 && level.back() == (x.rank > 0 ? x.dims[0] : 0);
+  bool rises =
+      level.size() > 1 && level.front() == 0 && level.back() == (x.rank > 0 ? x.dims[0] : 0);
   for (size_t i = 1; rises && i < level.size(); ++i) rises = level[i] >= level[i - 1];
   if (rises) return true;
-  return call.Fail("the target LoD for '%s' must rise from 0 to its %lld rows", x.name, static_cast<long long>(x.rank > 0 ? x.dims[0] : 0)), false;
+  return call.Fail("the target LoD for '%s' must rise from 0 to its %lld rows", x.name,
+                   static_cast<long long>(x.rank > 0 ? x.dims[0] : 0)),
+         false;
 }
 
 }  // namespace
@@ -116,7 +133,9 @@ int32_t SequenceConcat(OpCall& call) {
   if (!call.Resize(out, WithRows(call.Arg(0), whole.back()))) return 1;
   OpCall::SetLod(out, LodFrom(whole));
   const int64_t bytes = RowBytes(out);
-  ForEachPart(parts, [&](int part, int64_t first, int64_t rows, int64_t at) { CopyRows(out, at, call.Arg(0, part), first, rows, bytes); });
+  ForEachPart(parts, [&](int part, int64_t first, int64_t rows, int64_t at) {
+    CopyRows(out, at, call.Arg(0, part), first, rows, bytes);
+  });
   return 0;
 }
 
@@ -128,7 +147,8 @@ int32_t SequenceConcatGrad(OpCall& call) {
   for (const Offsets& part : parts) rows += part.back();
   const int64_t bytes = RowBytes(call.Arg(0));
   if (!CheckRows(call, gradient, rows)) return 1;
-  if (RowBytes(gradient) != bytes) return call.Fail("'%s' has not the extents of the concatenated sequences", gradient.name);
+  if (RowBytes(gradient) != bytes)
+    return call.Fail("'%s' has not the extents of the concatenated sequences", gradient.name);
   for (int i = 0; i < call.Count(0); ++i) {
     if (!call.Has(2, i)) continue;
     if (!call.Resize(call.Arg(2, i), call.Arg(0, i))) return 1;
@@ -144,9 +164,12 @@ int32_t SequenceSlice(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(3);
   Slices s;
-  if (!SlicesOf(call, s) || !CheckTypes(call, x, {3}) || !call.Resize(out, WithRows(x, s.out.back()))) return 1;
+  if (!SlicesOf(call, s) || !CheckTypes(call, x, {3}) ||
+      !call.Resize(out, WithRows(x, s.out.back())))
+    return 1;
   OpCall::SetLod(out, WithLastLevel(OpCall::LodOf(x), s.out));
-  for (size_t i = 0; i < s.first.size(); ++i) CopyRows(out, s.out[i], x, s.first[i], s.out[i + 1] - s.out[i], RowBytes(x));
+  for (size_t i = 0; i < s.first.size(); ++i)
+    CopyRows(out, s.out[i], x, s.first[i], s.out[i + 1] - s.out[i], RowBytes(x));
   return 0;
 }
 
@@ -154,11 +177,15 @@ int32_t SequenceSliceGrad(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &gradient = call.Arg(3);
   DtBuffer& dx = call.Arg(4);
   Slices s;
-  if (!SlicesOf(call, s) || !CheckTypes(call, x, {3, 4}) || !CheckRows(call, gradient, s.out.back()) || !call.Resize(dx, x)) return 1;
-  if (RowBytes(gradient) != RowBytes(x)) return call.Fail("'%s' has not the extents of the slices of '%s'", gradient.name, x.name);
+  if (!SlicesOf(call, s) || !CheckTypes(call, x, {3, 4}) ||
+      !CheckRows(call, gradient, s.out.back()) || !call.Resize(dx, x))
+    return 1;
+  if (RowBytes(gradient) != RowBytes(x))
+    return call.Fail("'%s' has not the extents of the slices of '%s'", gradient.name, x.name);
   OpCall::SetLod(dx, OpCall::LodOf(x));
   std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
-  for (size_t i = 0; i < s.first.size(); ++i) CopyRows(dx, s.first[i], gradient, s.out[i], s.out[i + 1] - s.out[i], RowBytes(x));
+  for (size_t i = 0; i < s.first.size(); ++i)
+    CopyRows(dx, s.first[i], gradient, s.out[i], s.out[i + 1] - s.out[i], RowBytes(x));
   return 0;
 }
 
@@ -168,12 +195,15 @@ int32_t SequenceReshape(OpCall& call) {
   const int64_t width = call.Int(0), before = RowSize(x);
   Offsets offsets, after = {0};
   if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {1})) return 1;
-  if (width <= 0 || x.rank != 2) return call.Fail("new_dim %lld for '%s', which has %d dims", static_cast<long long>(width), x.name, x.rank);
+  if (width <= 0 || x.rank != 2)
+    return call.Fail("new_dim %lld for '%s', which has %d dims", static_cast<long long>(width),
+                     x.name, x.rank);
   for (int64_t i = 0; i < CountOf(offsets); ++i) {
     const int64_t elements = LengthAt(offsets, i) * before;
     if (elements % width != 0)
-      return call.Fail("sequence %lld of '%s' has %lld elements, which is no multiple of %lld", static_cast<long long>(i), x.name,
-                       static_cast<long long>(elements), static_cast<long long>(width));
+      return call.Fail("sequence %lld of '%s' has %lld elements, which is no multiple of %lld",
+                       static_cast<long long>(i), x.name, static_cast<long long>(elements),
+                       static_cast<long long>(width));
     after.push_back(after.back() + elements / width);
   }
   if (!call.Resize(out, {after.back(), width})) return 1;
@@ -185,7 +215,8 @@ int32_t SequenceReshape(OpCall& call) {
 int32_t SequenceReshapeGrad(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &gradient = call.Arg(1);
   DtBuffer& dx = call.Arg(2);
-  if (Elements(gradient) != Elements(x)) return call.Fail("'%s' has not as many elements as '%s'", gradient.name, x.name);
+  if (Elements(gradient) != Elements(x))
+    return call.Fail("'%s' has not as many elements as '%s'", gradient.name, x.name);
   if (!CheckTypes(call, x, {1, 2}) || !call.Resize(dx, x)) return 1;
   OpCall::SetLod(dx, OpCall::LodOf(x));
   CopyAll(dx, gradient);
@@ -197,14 +228,19 @@ int32_t SequenceScatter(OpCall& call) {
   DtBuffer& out = call.Arg(3);
   Offsets offsets;
   std::vector<int64_t> columns;
-  if (x.rank == 0 || !ColumnsOf(call, ids, x.dims[0], RowSize(x), offsets, columns) || !CheckTypes(call, x, {2, 3}) || !call.Resize(out, x)) return 1;
-  if (Elements(updates) != offsets.back()) return call.Fail("'%s' must have %lld elements", updates.name, static_cast<long long>(offsets.back()));
+  if (x.rank == 0 || !ColumnsOf(call, ids, x.dims[0], RowSize(x), offsets, columns) ||
+      !CheckTypes(call, x, {2, 3}) || !call.Resize(out, x))
+    return 1;
+  if (Elements(updates) != offsets.back())
+    return call.Fail("'%s' must have %lld elements", updates.name,
+                     static_cast<long long>(offsets.back()));
   OpCall::SetLod(out, OpCall::LodOf(x));
   CopyAll(out, x);
   return VisitNumber(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int64_t i = 0; i < CountOf(offsets); ++i)
-      for (int64_t k = offsets[static_cast<size_t>(i)]; k < offsets[static_cast<size_t>(i) + 1]; ++k)
+      for (int64_t k = offsets[static_cast<size_t>(i)]; k < offsets[static_cast<size_t>(i) + 1];
+           ++k)
         Data<T>(out)[i * RowSize(x) + columns[static_cast<size_t>(k)]] += Data<T>(updates)[k];
     return 0;
   });
@@ -215,25 +251,33 @@ int32_t SequenceScatterGrad(OpCall& call) {
   const DtBuffer &ids = call.Arg(0), &updates = call.Arg(1), &gradient = call.Arg(2);
   Offsets offsets;
   std::vector<int64_t> columns;
-  if (gradient.rank == 0 || !ColumnsOf(call, ids, gradient.dims[0], RowSize(gradient), offsets, columns) || !CheckTypes(call, gradient, {3, 4})) return 1;
+  if (gradient.rank == 0 ||
+      !ColumnsOf(call, ids, gradient.dims[0], RowSize(gradient), offsets, columns) ||
+      !CheckTypes(call, gradient, {3, 4}))
+    return 1;
   if (call.Has(3)) {
     if (!call.Resize(call.Arg(3), gradient)) return 1;
     CopyAll(call.Arg(3), gradient);
   }
   if (!call.Has(4)) return 0;
   DtBuffer& dupdates = call.Arg(4);
-  if (Elements(updates) != offsets.back()) return call.Fail("'%s' must have %lld elements", updates.name, static_cast<long long>(offsets.back()));
+  if (Elements(updates) != offsets.back())
+    return call.Fail("'%s' must have %lld elements", updates.name,
+                     static_cast<long long>(offsets.back()));
   if (!call.Resize(dupdates, updates)) return 1;
   return VisitNumber(call.context(), gradient, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int64_t i = 0; i < CountOf(offsets); ++i)
-      for (int64_t k = offsets[static_cast<size_t>(i)]; k < offsets[static_cast<size_t>(i) + 1]; ++k)
-        Data<T>(dupdates)[k] = Data<T>(gradient)[i * RowSize(gradient) + columns[static_cast<size_t>(k)]];
+      for (int64_t k = offsets[static_cast<size_t>(i)]; k < offsets[static_cast<size_t>(i) + 1];
+           ++k)
+        Data<T>(dupdates)[k] =
+            Data<T>(gradient)[i * RowSize(gradient) + columns[static_cast<size_t>(k)]];
     return 0;
   });
 }
 
-// Gives a result without LoD, of which the values are there, that of the first argument of slot 0 with as many rows (OpLowering::shareLod).
+// Gives a result without LoD, of which the values are there, that of the first argument of slot 0
+// with as many rows (OpLowering::shareLod).
 int32_t ShareLod(OpCall& call) {
   DtBuffer& out = call.Arg(1);
   if (out.rank == 0 || !OpCall::LodOf(out).empty()) return 0;
@@ -254,7 +298,8 @@ int32_t LodReset(OpCall& call) {
   if (call.Has(1) && !OpCall::LodOf(call.Arg(1)).empty()) {
     lod = OpCall::LodOf(call.Arg(1));
     if (x.rank == 0 || lod.back().empty() || lod.back().back() != static_cast<uint64_t>(x.dims[0]))
-      return call.Fail("the LoD of '%s' does not end with the %lld rows of '%s'", call.Arg(1).name, static_cast<long long>(x.rank > 0 ? x.dims[0] : 0), x.name);
+      return call.Fail("the LoD of '%s' does not end with the %lld rows of '%s'", call.Arg(1).name,
+                       static_cast<long long>(x.rank > 0 ? x.dims[0] : 0), x.name);
   } else {
     Offsets level;
     if (!TargetOf(call, x, level)) return 1;
@@ -270,7 +315,8 @@ int32_t LodReset(OpCall& call) {
 int32_t LodResetGrad(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &gradient = call.Arg(1);
   DtBuffer& dx = call.Arg(2);
-  if (!SameShape(gradient, x)) return call.Fail("'%s' has not the extents of '%s'", gradient.name, x.name);
+  if (!SameShape(gradient, x))
+    return call.Fail("'%s' has not the extents of '%s'", gradient.name, x.name);
   if (!CheckTypes(call, x, {1, 2}) || !call.Resize(dx, x)) return 1;
   OpCall::SetLod(dx, OpCall::LodOf(x));
   CopyAll(dx, gradient);

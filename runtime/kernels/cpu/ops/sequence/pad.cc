@@ -1,5 +1,5 @@
-// sequence_pad, sequence_unpad, their gradients, and sequence_mask: between sequences and tensors [sequences, longest, ...]. Slots and
-// attributes: compiler/lower/rules/sequence.cc.
+// sequence_pad, sequence_unpad, their gradients, and sequence_mask: between sequences and tensors
+// [sequences, longest, ...]. Slots and attributes: compiler/lower/rules/sequence.cc.
 #include <algorithm>
 #include <cstring>
 
@@ -10,18 +10,26 @@ namespace dtranspile::kernels {
 namespace {
 
 // Sequence i to place i of `padded`, which has `extent` rows per sequence, or back.
-void PadRows(DtBuffer& padded, int64_t extent, const DtBuffer& rows, const Offsets& offsets, int64_t bytes) {
-  for (int64_t i = 0; i < CountOf(offsets); ++i) CopyRows(padded, i * extent, rows, offsets[static_cast<size_t>(i)], LengthAt(offsets, i), bytes);
+void PadRows(DtBuffer& padded, int64_t extent, const DtBuffer& rows, const Offsets& offsets,
+             int64_t bytes) {
+  for (int64_t i = 0; i < CountOf(offsets); ++i)
+    CopyRows(padded, i * extent, rows, offsets[static_cast<size_t>(i)], LengthAt(offsets, i),
+             bytes);
 }
-void UnpadRows(DtBuffer& rows, const Offsets& offsets, const DtBuffer& padded, int64_t extent, int64_t bytes) {
-  for (int64_t i = 0; i < CountOf(offsets); ++i) CopyRows(rows, offsets[static_cast<size_t>(i)], padded, i * extent, LengthAt(offsets, i), bytes);
+void UnpadRows(DtBuffer& rows, const Offsets& offsets, const DtBuffer& padded, int64_t extent,
+               int64_t bytes) {
+  for (int64_t i = 0; i < CountOf(offsets); ++i)
+    CopyRows(rows, offsets[static_cast<size_t>(i)], padded, i * extent, LengthAt(offsets, i),
+             bytes);
 }
 
 // Fills the rows behind each sequence with `row` of `bytes` bytes.
-void FillBehind(DtBuffer& padded, int64_t extent, const Offsets& offsets, const char* row, int64_t bytes) {
+void FillBehind(DtBuffer& padded, int64_t extent, const Offsets& offsets, const char* row,
+                int64_t bytes) {
   if (bytes == 0) return;
   for (int64_t i = 0; i < CountOf(offsets); ++i)
-    for (int64_t t = LengthAt(offsets, i); t < extent; ++t) std::memcpy(Data<char>(padded) + (i * extent + t) * bytes, row, static_cast<size_t>(bytes));
+    for (int64_t t = LengthAt(offsets, i); t < extent; ++t)
+      std::memcpy(Data<char>(padded) + (i * extent + t) * bytes, row, static_cast<size_t>(bytes));
 }
 
 template <typename Visit>
@@ -40,15 +48,18 @@ int32_t VisitMaskType(OpCall& call, const DtBuffer& buffer, Visit&& visit) {
 int32_t SequencePad(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &value = call.Arg(1);
   Offsets offsets;
-  if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {1, 2}) || !CheckTypes(call, DType::kInt64, {3})) return 1;
-  const int64_t count = CountOf(offsets), longest = LongestOf(offsets), wanted = call.Int(0), bytes = RowBytes(x);
+  if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {1, 2}) ||
+      !CheckTypes(call, DType::kInt64, {3}))
+    return 1;
+  const int64_t count = CountOf(offsets), longest = LongestOf(offsets), wanted = call.Int(0),
+                bytes = RowBytes(x);
   if (wanted != -1 && wanted < longest)
-    return call.Fail("padded_length %lld is less than the longest sequence of '%s', %lld", static_cast<long long>(wanted), x.name,
-                     static_cast<long long>(longest));
+    return call.Fail("padded_length %lld is less than the longest sequence of '%s', %lld",
+                     static_cast<long long>(wanted), x.name, static_cast<long long>(longest));
   const int64_t extent = wanted == -1 ? longest : wanted, size = ElementSize(x);
   if (Elements(value) != 1 && Elements(value) != RowSize(x))
-    return call.Fail("'%s' has %lld elements, expected 1 or those of a row, %lld", value.name, static_cast<long long>(Elements(value)),
-                     static_cast<long long>(RowSize(x)));
+    return call.Fail("'%s' has %lld elements, expected 1 or those of a row, %lld", value.name,
+                     static_cast<long long>(Elements(value)), static_cast<long long>(RowSize(x)));
   if (call.Has(3)) {
     if (!call.Resize(call.Arg(3), {count})) return 1;
     for (int64_t i = 0; i < count; ++i) Data<int64_t>(call.Arg(3))[i] = LengthAt(offsets, i);
@@ -60,7 +71,8 @@ int32_t SequencePad(OpCall& call) {
   if (!call.Resize(out, dims)) return 1;
   auto* row = static_cast<char*>(dt_scratch(call.context(), std::max<int64_t>(bytes, 1)));
   const int64_t step = Elements(value) == 1 ? 0 : size;
-  for (int64_t k = 0; k < RowSize(x); ++k) std::memcpy(row + k * size, Data<char>(value) + k * step, static_cast<size_t>(size));
+  for (int64_t k = 0; k < RowSize(x); ++k)
+    std::memcpy(row + k * size, Data<char>(value) + k * step, static_cast<size_t>(size));
   PadRows(out, extent, x, offsets, bytes);
   FillBehind(out, extent, offsets, row, bytes);
   return 0;
@@ -70,8 +82,11 @@ int32_t SequencePadGrad(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &gradient = call.Arg(1);
   DtBuffer& dx = call.Arg(2);
   Offsets offsets;
-  if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {1, 2}) || !CheckRows(call, gradient, CountOf(offsets)) || !call.Resize(dx, x)) return 1;
-  if (gradient.rank != x.rank + 1 || gradient.dims[1] < LongestOf(offsets) || Elements(gradient, 2, gradient.rank) != RowSize(x))
+  if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {1, 2}) ||
+      !CheckRows(call, gradient, CountOf(offsets)) || !call.Resize(dx, x))
+    return 1;
+  if (gradient.rank != x.rank + 1 || gradient.dims[1] < LongestOf(offsets) ||
+      Elements(gradient, 2, gradient.rank) != RowSize(x))
     return call.Fail("'%s' has not the extents of the padded '%s'", gradient.name, x.name);
   OpCall::SetLod(dx, OpCall::LodOf(x));
   UnpadRows(dx, offsets, gradient, gradient.dims[1], RowBytes(x));
@@ -83,7 +98,8 @@ int32_t SequenceUnpad(OpCall& call) {
   DtBuffer& out = call.Arg(2);
   if (x.rank < 2) return call.Fail("'%s' has %d dims, expected at least 2", x.name, x.rank);
   std::vector<int64_t> lengths;
-  if (!LengthsOf(call, length, x.dims[0], x.dims[1], lengths) || !CheckTypes(call, x, {2})) return 1;
+  if (!LengthsOf(call, length, x.dims[0], x.dims[1], lengths) || !CheckTypes(call, x, {2}))
+    return 1;
   Offsets offsets = {0};
   for (int64_t n : lengths) offsets.push_back(offsets.back() + n);
   // Rows keep one dim at least.
@@ -101,7 +117,9 @@ int32_t SequenceUnpadGrad(OpCall& call) {
   DtBuffer& dx = call.Arg(2);
   Offsets offsets;
   if (x.rank < 2) return call.Fail("'%s' has %d dims, expected at least 2", x.name, x.rank);
-  if (!SequencesOf(call, gradient, offsets) || !CheckTypes(call, x, {1, 2}) || !CheckRows(call, x, CountOf(offsets)) || !call.Resize(dx, x)) return 1;
+  if (!SequencesOf(call, gradient, offsets) || !CheckTypes(call, x, {1, 2}) ||
+      !CheckRows(call, x, CountOf(offsets)) || !call.Resize(dx, x))
+    return 1;
   if (LongestOf(offsets) > x.dims[1] || RowSize(gradient) != Elements(x, 2, x.rank))
     return call.Fail("'%s' has not the extents of the sequences of '%s'", gradient.name, x.name);
   const int64_t bytes = RowBytes(gradient);
@@ -115,16 +133,20 @@ int32_t SequenceMask(OpCall& call) {
   DtBuffer& y = call.Arg(2);
   std::vector<int64_t> longest = {call.Int(0)};
   if (call.Has(1) && !IntegersOf(call, call.Arg(1), longest)) return 1;
-  if (longest.size() != 1) return call.Fail("'%s' has %zu elements, expected one", call.Arg(1).name, longest.size());
+  if (longest.size() != 1)
+    return call.Fail("'%s' has %zu elements, expected one", call.Arg(1).name, longest.size());
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* from = Data<T>(x);
     const int64_t count = Elements(x);
-    if (call.Has(1) && longest[0] <= 0) return call.Fail("'%s' is %lld, expected a positive length", call.Arg(1).name, static_cast<long long>(longest[0]));
+    if (call.Has(1) && longest[0] <= 0)
+      return call.Fail("'%s' is %lld, expected a positive length", call.Arg(1).name,
+                       static_cast<long long>(longest[0]));
     if (longest[0] < 0) {
       longest[0] = 0;
       for (int64_t i = 0; i < count; ++i) {
-        if (from[i] >= static_cast<T>(INT32_MAX)) return call.Fail("'%s' has a length above %d", x.name, INT32_MAX);
+        if (from[i] >= static_cast<T>(INT32_MAX))
+          return call.Fail("'%s' has a length above %d", x.name, INT32_MAX);
         longest[0] = std::max(longest[0], static_cast<int64_t>(from[i]));
       }
     }
@@ -135,7 +157,8 @@ int32_t SequenceMask(OpCall& call) {
       using Out = typename decltype(out_tag)::type;
       Out* to = Data<Out>(y);
       for (int64_t i = 0; i < count; ++i)
-        for (int64_t j = 0; j < longest[0]; ++j) *to++ = static_cast<T>(j) < from[i] ? Out{1} : Out{0};
+        for (int64_t j = 0; j < longest[0]; ++j)
+          *to++ = static_cast<T>(j) < from[i] ? Out{1} : Out{0};
       return 0;
     });
   });

@@ -1,4 +1,5 @@
-// sequence_pool, sequence_softmax and their gradients: one sequence to one row, and probabilities inside a sequence.
+// sequence_pool, sequence_softmax and their gradients: one sequence to one row, and probabilities
+// inside a sequence.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -14,14 +15,17 @@ enum class Pool { kAverage, kSum, kSqrt, kLast, kFirst, kMax };
 constexpr struct {
   std::string_view name;
   Pool pool;
-} kPools[] = {{"AVERAGE", Pool::kAverage}, {"SUM", Pool::kSum}, {"SQRT", Pool::kSqrt}, {"LAST", Pool::kLast}, {"FIRST", Pool::kFirst}, {"MAX", Pool::kMax}};
+} kPools[] = {{"AVERAGE", Pool::kAverage}, {"SUM", Pool::kSum},     {"SQRT", Pool::kSqrt},
+              {"LAST", Pool::kLast},       {"FIRST", Pool::kFirst}, {"MAX", Pool::kMax}};
 
 bool PoolOf(OpCall& call, Pool& pool) {
   const std::string_view wanted = call.Text(0);
   for (const auto& row : kPools) {
     if (row.name == wanted) return pool = row.pool, true;
   }
-  return call.Fail("pooltype '%.*s' is not supported", static_cast<int>(wanted.size()), wanted.data()), false;
+  return call.Fail("pooltype '%.*s' is not supported", static_cast<int>(wanted.size()),
+                   wanted.data()),
+         false;
 }
 
 // What a sum over `length` rows is multiplied with.
@@ -34,7 +38,8 @@ T ScaleOf(Pool pool, int64_t length) {
 
 // Rows [lo, end), not empty, of x to one row; `index` (may be null) gets the rows of the maxima.
 template <typename T>
-void PoolOne(Pool pool, const T* x, int64_t lo, int64_t end, int64_t width, T* out, int32_t* index) {
+void PoolOne(Pool pool, const T* x, int64_t lo, int64_t end, int64_t width, T* out,
+             int32_t* index) {
   const int64_t first = pool == Pool::kLast ? end - 1 : lo;
   std::copy_n(x + first * width, width, out);
   if (pool == Pool::kLast || pool == Pool::kFirst) return;
@@ -71,9 +76,11 @@ void SpreadOne(Pool pool, const T* gradient, int64_t lo, int64_t end, int64_t wi
 }
 
 template <typename T>
-int32_t SpreadMaxima(OpCall& call, const Offsets& offsets, const DtBuffer& index, const T* gradient, int64_t width, T* dx) {
+int32_t SpreadMaxima(OpCall& call, const Offsets& offsets, const DtBuffer& index, const T* gradient,
+                     int64_t width, T* dx) {
   if (TypeOf(index) != DType::kInt32 || Elements(index) != CountOf(offsets) * width)
-    return call.Fail("'%s' has %lld elements, expected the int32 rows of %lld maxima", index.name, static_cast<long long>(Elements(index)),
+    return call.Fail("'%s' has %lld elements, expected the int32 rows of %lld maxima", index.name,
+                     static_cast<long long>(Elements(index)),
                      static_cast<long long>(CountOf(offsets) * width));
   std::memset(dx, 0, static_cast<size_t>(offsets.back() * width) * sizeof(T));
   for (int64_t i = 0; i < CountOf(offsets); ++i) {
@@ -81,7 +88,8 @@ int32_t SpreadMaxima(OpCall& call, const Offsets& offsets, const DtBuffer& index
     for (int64_t j = 0; lo < end && j < width; ++j) {
       const int64_t row = Data<int32_t>(index)[i * width + j];
       if (row < lo || row >= end)
-        return call.Fail("'%s' has the row %lld, outside of its sequence [%lld, %lld)", index.name, static_cast<long long>(row), static_cast<long long>(lo),
+        return call.Fail("'%s' has the row %lld, outside of its sequence [%lld, %lld)", index.name,
+                         static_cast<long long>(row), static_cast<long long>(lo),
                          static_cast<long long>(end));
       dx[row * width + j] = gradient[i * width + j];
     }
@@ -96,7 +104,9 @@ int32_t SequencePool(OpCall& call) {
   DtBuffer& out = call.Arg(1);
   Pool pool;
   Offsets offsets;
-  if (!PoolOf(call, pool) || !SequencesOf(call, x, offsets) || !CheckTypes(call, x, {1}) || !CheckTypes(call, DType::kInt32, {2})) return 1;
+  if (!PoolOf(call, pool) || !SequencesOf(call, x, offsets) || !CheckTypes(call, x, {1}) ||
+      !CheckTypes(call, DType::kInt32, {2}))
+    return 1;
   const int64_t count = CountOf(offsets), width = RowSize(x);
   if (!call.Resize(out, WithRows(x, count))) return 1;
   const bool indexed = pool == Pool::kMax && call.Has(2);
@@ -108,18 +118,20 @@ int32_t SequencePool(OpCall& call) {
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T padding = static_cast<T>(call.Real(1));
-    Parallel(call.context(), count, GrainFor(Elements(x) * ElementSize(x) / std::max<int64_t>(count, 1)), [&](int64_t begin, int64_t n) {
-      for (int64_t i = begin; i < begin + n; ++i) {
-        const int64_t lo = offsets[static_cast<size_t>(i)], end = lo + LengthAt(offsets, i);
-        int32_t* rows = index == nullptr ? nullptr : index + i * width;
-        if (lo < end) {
-          PoolOne(pool, Data<T>(x), lo, end, width, Data<T>(out) + i * width, rows);
-        } else {
-          std::fill_n(Data<T>(out) + i * width, width, padding);
-          if (rows != nullptr) std::fill_n(rows, width, -1);
-        }
-      }
-    });
+    Parallel(
+        call.context(), count, GrainFor(Elements(x) * ElementSize(x) / std::max<int64_t>(count, 1)),
+        [&](int64_t begin, int64_t n) {
+          for (int64_t i = begin; i < begin + n; ++i) {
+            const int64_t lo = offsets[static_cast<size_t>(i)], end = lo + LengthAt(offsets, i);
+            int32_t* rows = index == nullptr ? nullptr : index + i * width;
+            if (lo < end) {
+              PoolOne(pool, Data<T>(x), lo, end, width, Data<T>(out) + i * width, rows);
+            } else {
+              std::fill_n(Data<T>(out) + i * width, width, padding);
+              if (rows != nullptr) std::fill_n(rows, width, -1);
+            }
+          }
+        });
     return 0;
   });
 }
@@ -129,20 +141,26 @@ int32_t SequencePoolGrad(OpCall& call) {
   DtBuffer& dx = call.Arg(3);
   Pool pool;
   Offsets offsets;
-  if (!PoolOf(call, pool) || !SequencesOf(call, x, offsets) || !CheckTypes(call, x, {2, 3})) return 1;
+  if (!PoolOf(call, pool) || !SequencesOf(call, x, offsets) || !CheckTypes(call, x, {2, 3}))
+    return 1;
   const int64_t count = CountOf(offsets), width = RowSize(x);
   if (!CheckRows(call, gradient, count) || !call.Resize(dx, x)) return 1;
-  if (RowSize(gradient) != width) return call.Fail("'%s' has not the extents of the pooled '%s'", gradient.name, x.name);
+  if (RowSize(gradient) != width)
+    return call.Fail("'%s' has not the extents of the pooled '%s'", gradient.name, x.name);
   OpCall::SetLod(dx, OpCall::LodOf(x));
   return VisitFloat(call.context(), dx, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if (pool == Pool::kMax) return SpreadMaxima(call, offsets, call.Arg(1), Data<T>(gradient), width, Data<T>(dx));
-    Parallel(call.context(), count, GrainFor(Elements(x) * ElementSize(x) / std::max<int64_t>(count, 1)), [&](int64_t begin, int64_t n) {
-      for (int64_t i = begin; i < begin + n; ++i) {
-        const int64_t lo = offsets[static_cast<size_t>(i)], end = lo + LengthAt(offsets, i);
-        if (lo < end) SpreadOne(pool, Data<T>(gradient) + i * width, lo, end, width, Data<T>(dx));
-      }
-    });
+    if (pool == Pool::kMax)
+      return SpreadMaxima(call, offsets, call.Arg(1), Data<T>(gradient), width, Data<T>(dx));
+    Parallel(
+        call.context(), count, GrainFor(Elements(x) * ElementSize(x) / std::max<int64_t>(count, 1)),
+        [&](int64_t begin, int64_t n) {
+          for (int64_t i = begin; i < begin + n; ++i) {
+            const int64_t lo = offsets[static_cast<size_t>(i)], end = lo + LengthAt(offsets, i);
+            if (lo < end)
+              SpreadOne(pool, Data<T>(gradient) + i * width, lo, end, width, Data<T>(dx));
+          }
+        });
     return 0;
   });
 }
@@ -152,7 +170,9 @@ int32_t SequenceSoftmax(OpCall& call) {
   DtBuffer& out = call.Arg(1);
   Offsets offsets;
   if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {1})) return 1;
-  if (RowSize(x) != 1) return call.Fail("'%s' has %lld elements in a row, sequence_softmax takes one", x.name, static_cast<long long>(RowSize(x)));
+  if (RowSize(x) != 1)
+    return call.Fail("'%s' has %lld elements in a row, sequence_softmax takes one", x.name,
+                     static_cast<long long>(RowSize(x)));
   if (!call.Resize(out, x)) return 1;
   OpCall::SetLod(out, OpCall::LodOf(x));
   return VisitFloat(call.context(), x, [&](auto tag) {
@@ -175,9 +195,11 @@ int32_t SequenceSoftmaxGrad(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &out = call.Arg(1), &gradient = call.Arg(2);
   DtBuffer& dx = call.Arg(3);
   Offsets offsets;
-  if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {1, 2, 3}) || !call.Resize(dx, x)) return 1;
+  if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {1, 2, 3}) || !call.Resize(dx, x))
+    return 1;
   if (Elements(out) != offsets.back() || Elements(gradient) != offsets.back())
-    return call.Fail("'%s' and '%s' have not one element for each row of '%s'", out.name, gradient.name, x.name);
+    return call.Fail("'%s' and '%s' have not one element for each row of '%s'", out.name,
+                     gradient.name, x.name);
   OpCall::SetLod(dx, OpCall::LodOf(x));
   return VisitFloat(call.context(), dx, [&](auto tag) {
     using T = typename decltype(tag)::type;

@@ -1,5 +1,5 @@
-// Ops on sequences of tokens, none with a gradient: sequence_erase, sequence_enumerate, ctc_align, edit_distance. Slots and attributes:
-// compiler/lower/rules/sequence.cc.
+// Ops on sequences of tokens, none with a gradient: sequence_erase, sequence_enumerate, ctc_align,
+// edit_distance. Slots and attributes: compiler/lower/rules/sequence.cc.
 #include <algorithm>
 
 #include "runtime/kernels/cpu/ops/sequence/calls.h"
@@ -11,7 +11,9 @@ namespace {
 // One token per row.
 bool TokensOf(OpCall& call, const DtBuffer& x, Offsets& offsets) {
   if (!SequencesOf(call, x, offsets)) return false;
-  return RowSize(x) == 1 || (call.Fail("'%s' has %lld elements in a row, expected one", x.name, static_cast<long long>(RowSize(x))), false);
+  return RowSize(x) == 1 || (call.Fail("'%s' has %lld elements in a row, expected one", x.name,
+                                       static_cast<long long>(RowSize(x))),
+                             false);
 }
 
 // Appends the CTC labelling of tokens [lo, end): without repetitions (if asked for) and blanks.
@@ -28,16 +30,21 @@ T* Align(const T* tokens, int64_t count, int64_t blank, bool merge, T* to) {
 int32_t AlignPadded(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(2);
-  if (x.rank != 2) return call.Fail("'%s' has no LoD and %d dims, expected sequences or [sequences, tokens]", x.name, x.rank);
+  if (x.rank != 2)
+    return call.Fail("'%s' has no LoD and %d dims, expected sequences or [sequences, tokens]",
+                     x.name, x.rank);
   const int64_t count = x.dims[0], extent = x.dims[1];
   std::vector<int64_t> lengths;
-  if (!LengthsOf(call, call.Arg(1), count, extent, lengths) || !CheckTypes(call, x, {2}) || !call.Resize(out, x)) return 1;
+  if (!LengthsOf(call, call.Arg(1), count, extent, lengths) || !CheckTypes(call, x, {2}) ||
+      !call.Resize(out, x))
+    return 1;
   std::vector<int64_t> found(lengths.size());
   const int32_t result = VisitIndex(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int64_t i = 0; i < count; ++i) {
       T* row = Data<T>(out) + i * extent;
-      T* end = Align(Data<T>(x) + i * extent, lengths[static_cast<size_t>(i)], call.Int(0), call.Bool(1), row);
+      T* end = Align(Data<T>(x) + i * extent, lengths[static_cast<size_t>(i)], call.Int(0),
+                     call.Bool(1), row);
       found[static_cast<size_t>(i)] = end - row;
       std::fill(end, row + extent, static_cast<T>(call.Int(2)));
     }
@@ -67,7 +74,8 @@ int64_t Distance(const int64_t* a, int64_t n, const int64_t* b, int64_t m, int64
   return row[m];
 }
 
-// First token and length of every string of an argument: by LoD, or by rows of a padded tensor and its lengths.
+// First token and length of every string of an argument: by LoD, or by rows of a padded tensor and
+// its lengths.
 struct Strings {
   std::vector<int64_t> tokens;
   std::vector<int64_t> first, length;
@@ -76,13 +84,15 @@ struct Strings {
 bool StringsOf(OpCall& call, int slot, int lengths_slot, Strings& s) {
   const DtBuffer& x = call.Arg(slot);
   if (call.Has(lengths_slot)) {
-    if (x.rank < 2) return call.Fail("'%s' has %d dims, expected [strings, tokens]", x.name, x.rank), false;
+    if (x.rank < 2)
+      return call.Fail("'%s' has %d dims, expected [strings, tokens]", x.name, x.rank), false;
     if (!LengthsOf(call, call.Arg(lengths_slot), x.dims[0], RowSize(x), s.length)) return false;
     for (int64_t i = 0; i < x.dims[0]; ++i) s.first.push_back(i * RowSize(x));
   } else {
     Offsets offsets;
     if (!TokensOf(call, x, offsets)) return false;
-    for (int64_t i = 0; i < CountOf(offsets); ++i) s.first.push_back(offsets[static_cast<size_t>(i)]), s.length.push_back(LengthAt(offsets, i));
+    for (int64_t i = 0; i < CountOf(offsets); ++i)
+      s.first.push_back(offsets[static_cast<size_t>(i)]), s.length.push_back(LengthAt(offsets, i));
   }
   return IntegersOf(call, x, s.tokens);
 }
@@ -97,10 +107,14 @@ int32_t SequenceErase(OpCall& call) {
   const auto erased = call.Ints(0);
   return VisitIndex(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const auto stays = [&](T token) { return std::find(erased.begin(), erased.end(), static_cast<int64_t>(token)) == erased.end(); };
+    const auto stays = [&](T token) {
+      return std::find(erased.begin(), erased.end(), static_cast<int64_t>(token)) == erased.end();
+    };
     const T* from = Data<T>(x);
     for (int64_t i = 0; i < CountOf(offsets); ++i)
-      kept.push_back(kept.back() + std::count_if(from + offsets[static_cast<size_t>(i)], from + offsets[static_cast<size_t>(i) + 1], stays));
+      kept.push_back(kept.back() + std::count_if(from + offsets[static_cast<size_t>(i)],
+                                                 from + offsets[static_cast<size_t>(i) + 1],
+                                                 stays));
     if (!call.Resize(out, {kept.back(), 1})) return 1;
     OpCall::SetLod(out, WithLastLevel(OpCall::LodOf(x), kept));
     std::copy_if(from, from + offsets.back(), Data<T>(out), stays);
@@ -114,15 +128,18 @@ int32_t SequenceEnumerate(OpCall& call) {
   const int64_t window = call.Int(0), padding = call.Int(1);
   Offsets offsets;
   if (!TokensOf(call, x, offsets) || !CheckTypes(call, x, {1})) return 1;
-  if (window < 2) return call.Fail("win_size is %lld, expected at least 2", static_cast<long long>(window));
+  if (window < 2)
+    return call.Fail("win_size is %lld, expected at least 2", static_cast<long long>(window));
   if (!call.Resize(out, {x.dims[0], window})) return 1;
   OpCall::SetLod(out, OpCall::LodOf(x));
   return VisitIndex(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* to = Data<T>(out);
     for (int64_t i = 0; i < CountOf(offsets); ++i)
-      for (int64_t at = offsets[static_cast<size_t>(i)], end = at + LengthAt(offsets, i); at < end; ++at)
-        for (int64_t k = at; k < at + window; ++k) *to++ = k < end ? Data<T>(x)[k] : static_cast<T>(padding);
+      for (int64_t at = offsets[static_cast<size_t>(i)], end = at + LengthAt(offsets, i); at < end;
+           ++at)
+        for (int64_t k = at; k < at + window; ++k)
+          *to++ = k < end ? Data<T>(x)[k] : static_cast<T>(padding);
     return 0;
   });
 }
@@ -135,10 +152,12 @@ int32_t CtcAlign(OpCall& call) {
   if (!TokensOf(call, x, offsets) || !CheckTypes(call, x, {2})) return 1;
   return VisitIndex(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    auto* const labels = static_cast<T*>(dt_scratch(call.context(), std::max<int64_t>(Elements(x), 1) * static_cast<int64_t>(sizeof(T))));
+    auto* const labels = static_cast<T*>(dt_scratch(
+        call.context(), std::max<int64_t>(Elements(x), 1) * static_cast<int64_t>(sizeof(T))));
     T* end = labels;
     for (int64_t i = 0; i < CountOf(offsets); ++i) {
-      end = Align(Data<T>(x) + offsets[static_cast<size_t>(i)], LengthAt(offsets, i), call.Int(0), call.Bool(1), end);
+      end = Align(Data<T>(x) + offsets[static_cast<size_t>(i)], LengthAt(offsets, i), call.Int(0),
+                  call.Bool(1), end);
       found.push_back(end - labels);
     }
     // Nothing at all is one row with -1, whatever the LoD says.
@@ -153,8 +172,12 @@ int32_t CtcAlign(OpCall& call) {
 int32_t EditDistance(OpCall& call) {
   const DtBuffer& hyps = call.Arg(0);
   Strings a, b;
-  if (!CheckTypes(call, DType::kInt64, {4}) || !CheckTypes(call, DType::kFloat32, {5}) || !StringsOf(call, 0, 2, a) || !StringsOf(call, 1, 3, b)) return 1;
-  if (a.first.size() != b.first.size()) return call.Fail("'%s' has %zu strings, '%s' %zu", hyps.name, a.first.size(), call.Arg(1).name, b.first.size());
+  if (!CheckTypes(call, DType::kInt64, {4}) || !CheckTypes(call, DType::kFloat32, {5}) ||
+      !StringsOf(call, 0, 2, a) || !StringsOf(call, 1, 3, b))
+    return 1;
+  if (a.first.size() != b.first.size())
+    return call.Fail("'%s' has %zu strings, '%s' %zu", hyps.name, a.first.size(), call.Arg(1).name,
+                     b.first.size());
   const auto count = static_cast<int64_t>(a.first.size());
   if (call.Has(4)) {
     if (!call.Resize(call.Arg(4), {1})) return 1;
@@ -163,12 +186,17 @@ int32_t EditDistance(OpCall& call) {
   if (!call.Has(5)) return 0;
   DtBuffer& out = call.Arg(5);
   if (!call.Resize(out, {count, 1})) return 1;
-  const int64_t longest = b.length.empty() ? 0 : *std::max_element(b.length.begin(), b.length.end());
-  auto* row = static_cast<int64_t*>(dt_scratch(call.context(), (longest + 1) * static_cast<int64_t>(sizeof(int64_t))));
+  const int64_t longest =
+      b.length.empty() ? 0 : *std::max_element(b.length.begin(), b.length.end());
+  auto* row = static_cast<int64_t*>(
+      dt_scratch(call.context(), (longest + 1) * static_cast<int64_t>(sizeof(int64_t))));
   for (size_t i = 0; i < a.first.size(); ++i) {
     const int64_t n = a.length[i], m = b.length[i];
-    if (call.Bool(0) && m == 0) return call.Fail("string %zu of '%s' is empty, the distance cannot be divided by its length", i, call.Arg(1).name);
-    const auto distance = static_cast<float>(Distance(a.tokens.data() + a.first[i], n, b.tokens.data() + b.first[i], m, row));
+    if (call.Bool(0) && m == 0)
+      return call.Fail("string %zu of '%s' is empty, the distance cannot be divided by its length",
+                       i, call.Arg(1).name);
+    const auto distance = static_cast<float>(
+        Distance(a.tokens.data() + a.first[i], n, b.tokens.data() + b.first[i], m, row));
     Data<float>(out)[i] = call.Bool(0) ? distance / static_cast<float>(m) : distance;
   }
   return 0;

@@ -1,5 +1,6 @@
-// sequence_topk_avg_pooling and its gradient: of every row of a ragged batch of matrices [channels, rows, columns] the averages of the largest
-// k elements, for each k of `topks`. Slots and attributes: compiler/lower/rules/sequence.cc.
+// sequence_topk_avg_pooling and its gradient: of every row of a ragged batch of matrices [channels,
+// rows, columns] the averages of the largest k elements, for each k of `topks`. Slots and
+// attributes: compiler/lower/rules/sequence.cc.
 #include <algorithm>
 #include <cstring>
 
@@ -9,7 +10,8 @@
 namespace dtranspile::kernels {
 namespace {
 
-// X, ROW and COLUMN say per sequence: where its matrices begin, how many rows and columns they have.
+// X, ROW and COLUMN say per sequence: where its matrices begin, how many rows and columns they
+// have.
 struct Matrices {
   Offsets x, rows, columns;
   int64_t channels = 0, largest = 0;
@@ -21,41 +23,59 @@ struct Matrices {
 bool MatricesOf(OpCall& call, Matrices& m) {
   m.topks = call.Ints(0);
   m.channels = call.Int(1);
-  if (m.channels <= 0 || m.topks.empty()) return call.Fail("topks must not be empty and channel_num must be positive"), false;
+  if (m.channels <= 0 || m.topks.empty())
+    return call.Fail("topks must not be empty and channel_num must be positive"), false;
   for (int64_t k : m.topks) {
-    if (k <= 0 || k > INT32_MAX) return call.Fail("topks has %lld, expected positive numbers", static_cast<long long>(k)), false;
+    if (k <= 0 || k > INT32_MAX)
+      return call.Fail("topks has %lld, expected positive numbers", static_cast<long long>(k)),
+             false;
     m.largest = std::max(m.largest, k);
   }
-  if (!SequencesOf(call, call.Arg(0), m.x) || !SequencesOf(call, call.Arg(1), m.rows) || !SequencesOf(call, call.Arg(2), m.columns)) return false;
+  if (!SequencesOf(call, call.Arg(0), m.x) || !SequencesOf(call, call.Arg(1), m.rows) ||
+      !SequencesOf(call, call.Arg(2), m.columns))
+    return false;
   if (m.x.size() != m.rows.size() || m.x.size() != m.columns.size())
-    return call.Fail("'%s', '%s' and '%s' have not the same number of sequences", call.Arg(0).name, call.Arg(1).name, call.Arg(2).name), false;
-  if (RowSize(call.Arg(0)) != 1) return call.Fail("'%s' must have one element in a row", call.Arg(0).name), false;
+    return call.Fail("'%s', '%s' and '%s' have not the same number of sequences", call.Arg(0).name,
+                     call.Arg(1).name, call.Arg(2).name),
+           false;
+  if (RowSize(call.Arg(0)) != 1)
+    return call.Fail("'%s' must have one element in a row", call.Arg(0).name), false;
   for (int64_t i = 0; i < CountOf(m.x); ++i) {
-    if (static_cast<__int128>(m.channels) * LengthAt(m.rows, i) * LengthAt(m.columns, i) == LengthAt(m.x, i)) continue;
-    call.Fail("sequence %lld of '%s' has %lld elements, not %lld channels of %lldx%lld", static_cast<long long>(i), call.Arg(0).name,
-              static_cast<long long>(LengthAt(m.x, i)), static_cast<long long>(m.channels), static_cast<long long>(LengthAt(m.rows, i)),
+    if (static_cast<__int128>(m.channels) * LengthAt(m.rows, i) * LengthAt(m.columns, i) ==
+        LengthAt(m.x, i))
+      continue;
+    call.Fail("sequence %lld of '%s' has %lld elements, not %lld channels of %lldx%lld",
+              static_cast<long long>(i), call.Arg(0).name, static_cast<long long>(LengthAt(m.x, i)),
+              static_cast<long long>(m.channels), static_cast<long long>(LengthAt(m.rows, i)),
               static_cast<long long>(LengthAt(m.columns, i)));
     return false;
   }
   return true;
 }
 
-// visit(elements before the row in X, columns, number of the row among all rows, channel) for every row of every matrix.
+// visit(elements before the row in X, columns, number of the row among all rows, channel) for every
+// row of every matrix.
 template <typename Visit>
 void ForEachRow(const Matrices& m, Visit&& visit) {
   for (int64_t i = 0; i < CountOf(m.x); ++i) {
     const int64_t rows = LengthAt(m.rows, i), columns = LengthAt(m.columns, i);
     for (int64_t c = 0; c < m.channels; ++c)
-      for (int64_t r = 0; r < rows; ++r) visit(m.x[static_cast<size_t>(i)] + (c * rows + r) * columns, columns, m.rows[static_cast<size_t>(i)] + r, c);
+      for (int64_t r = 0; r < rows; ++r)
+        visit(m.x[static_cast<size_t>(i)] + (c * rows + r) * columns, columns,
+              m.rows[static_cast<size_t>(i)] + r, c);
   }
 }
 
-// Positions of the largest elements in descending order, the first of equal ones first; -1 behind the last.
+// Positions of the largest elements in descending order, the first of equal ones first; -1 behind
+// the last.
 template <typename T>
-void LargestOf(const T* row, int64_t columns, int64_t wanted, int32_t* positions, int32_t* scratch) {
+void LargestOf(const T* row, int64_t columns, int64_t wanted, int32_t* positions,
+               int32_t* scratch) {
   for (int64_t j = 0; j < columns; ++j) scratch[j] = static_cast<int32_t>(j);
   const int64_t found = std::min(columns, wanted);
-  std::partial_sort(scratch, scratch + found, scratch + columns, [&](int32_t a, int32_t b) { return row[a] > row[b] || (row[a] == row[b] && a < b); });
+  std::partial_sort(scratch, scratch + found, scratch + columns, [&](int32_t a, int32_t b) {
+    return row[a] > row[b] || (row[a] == row[b] && a < b);
+  });
   std::copy_n(scratch, found, positions);
   std::fill(positions + found, positions + wanted, -1);
 }
@@ -64,29 +84,36 @@ void LargestOf(const T* row, int64_t columns, int64_t wanted, int32_t* positions
 
 int32_t SequenceTopkAvgPooling(OpCall& call) {
   Matrices m;
-  if (!MatricesOf(call, m) || !CheckTypes(call, call.Arg(0), {3}) || !CheckTypes(call, DType::kInt32, {4})) return 1;
+  if (!MatricesOf(call, m) || !CheckTypes(call, call.Arg(0), {3}) ||
+      !CheckTypes(call, DType::kInt32, {4}))
+    return 1;
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(3);
   const int64_t rows = m.rows.back(), count = m.topk_count();
   if (static_cast<__int128>(rows) * m.channels * std::max(m.largest, count) > INT32_MAX)
-    return call.Fail("%lld rows of %lld channels and topks up to %lld are too many", static_cast<long long>(rows), static_cast<long long>(m.channels),
+    return call.Fail("%lld rows of %lld channels and topks up to %lld are too many",
+                     static_cast<long long>(rows), static_cast<long long>(m.channels),
                      static_cast<long long>(m.largest));
   if (!call.Resize(out, {rows, m.channels * count})) return 1;
   if (call.Has(4) && !call.Resize(call.Arg(4), {rows * m.channels * m.largest})) return 1;
   OpCall::SetLod(out, LodFrom(m.rows));
   const auto integers = [&](int64_t n) {
-    return static_cast<int32_t*>(dt_scratch(call.context(), std::max<int64_t>(n, 1) * static_cast<int64_t>(sizeof(int32_t))));
+    return static_cast<int32_t*>(dt_scratch(
+        call.context(), std::max<int64_t>(n, 1) * static_cast<int64_t>(sizeof(int32_t))));
   };
   int32_t *order = integers(LongestOf(m.columns)), *unread = integers(m.largest);
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     ForEachRow(m, [&](int64_t at, int64_t columns, int64_t row, int64_t channel) {
-      int32_t* positions = call.Has(4) ? Data<int32_t>(call.Arg(4)) + (row * m.channels + channel) * m.largest : unread;
+      int32_t* positions =
+          call.Has(4) ? Data<int32_t>(call.Arg(4)) + (row * m.channels + channel) * m.largest
+                      : unread;
       LargestOf(Data<T>(x) + at, columns, m.largest, positions, order);
       T* to = Data<T>(out) + (row * m.channels + channel) * count;
       for (int64_t k = 0; k < count; ++k) {
         T sum = 0;
-        for (int64_t n = 0; n < m.topks[static_cast<size_t>(k)] && positions[n] >= 0; ++n) sum += Data<T>(x)[at + positions[n]];
+        for (int64_t n = 0; n < m.topks[static_cast<size_t>(k)] && positions[n] >= 0; ++n)
+          sum += Data<T>(x)[at + positions[n]];
         to[k] = sum / static_cast<T>(m.topks[static_cast<size_t>(k)]);
       }
     });
@@ -100,9 +127,11 @@ int32_t SequenceTopkAvgPoolingGrad(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &pos = call.Arg(3), &gradient = call.Arg(4);
   DtBuffer& dx = call.Arg(5);
   const int64_t rows = m.rows.back(), count = m.topk_count();
-  if (TypeOf(pos) != DType::kInt32 || static_cast<__int128>(rows) * m.channels * m.largest != Elements(pos) ||
+  if (TypeOf(pos) != DType::kInt32 ||
+      static_cast<__int128>(rows) * m.channels * m.largest != Elements(pos) ||
       static_cast<__int128>(rows) * m.channels * count != Elements(gradient))
-    return call.Fail("'%s' or '%s' has not the extents of the pooled '%s'", pos.name, gradient.name, x.name);
+    return call.Fail("'%s' or '%s' has not the extents of the pooled '%s'", pos.name, gradient.name,
+                     x.name);
   if (!call.Resize(dx, x)) return 1;
   OpCall::SetLod(dx, OpCall::LodOf(x));
   return VisitFloat(call.context(), dx, [&](auto tag) {
@@ -115,10 +144,12 @@ int32_t SequenceTopkAvgPoolingGrad(OpCall& call) {
       for (int64_t k = 0; k < count; ++k)
         for (int64_t n = 0; n < m.topks[static_cast<size_t>(k)] && positions[n] >= 0; ++n) {
           if (positions[n] >= columns) {
-            result = call.Fail("'%s' has the column %d of %lld", pos.name, positions[n], static_cast<long long>(columns));
+            result = call.Fail("'%s' has the column %d of %lld", pos.name, positions[n],
+                               static_cast<long long>(columns));
             return;
           }
-          Data<T>(dx)[at + positions[n]] += from[k] / static_cast<T>(m.topks[static_cast<size_t>(k)]);
+          Data<T>(dx)[at + positions[n]] +=
+              from[k] / static_cast<T>(m.topks[static_cast<size_t>(k)]);
         }
     });
     return result;

@@ -1,4 +1,5 @@
-// Kernels of the family `shape`, named in table.cc; slots and attributes in the order of compiler/lower/rules/shape.cc.
+// Kernels of the family `shape`, named in table.cc; slots and attributes in the order of
+// compiler/lower/rules/shape.cc.
 #pragma once
 
 #include "runtime/kernels/cpu/axis_map.h"

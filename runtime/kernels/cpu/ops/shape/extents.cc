@@ -1,4 +1,5 @@
-// What a tensor's extents are, as data: shape, size (phi shape, numel); and values as they are: assign.
+// What a tensor's extents are, as data: shape, size (phi shape, numel); and values as they are:
+// assign.
 #include <cstring>
 #include <string>
 
@@ -39,7 +40,9 @@ int32_t Assign(OpCall& call) {
   if (x.value != nullptr && out.value != nullptr) {
     const absl::Status status = OpCall::ValueOf(out)->Assign(*OpCall::ValueOf(x));
     OpCall::Refresh(out);
-    return status.ok() ? 0 : call.Fail("output '%s': %s", out.name, std::string(status.message()).c_str());
+    return status.ok()
+               ? 0
+               : call.Fail("output '%s': %s", out.name, std::string(status.message()).c_str());
   }
   if (!SameType(call, x, out) || !call.Resize(out, x)) return 1;
   std::memcpy(out.data, x.data, static_cast<size_t>(Elements(x) * ElementSize(x)));

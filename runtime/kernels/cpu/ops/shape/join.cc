@@ -1,5 +1,6 @@
-// concat, split, stack, unstack, unbind and their gradients: a whole of `outer` rows, each made of one piece per part (phi concat, split,
-// stack, unstack). Where the parts are stacked, each is one position of a dim that it lacks.
+// concat, split, stack, unstack, unbind and their gradients: a whole of `outer` rows, each made of
+// one piece per part (phi concat, split, stack, unstack). Where the parts are stacked, each is one
+// position of a dim that it lacks.
 #include <algorithm>
 #include <cstring>
 
@@ -31,14 +32,18 @@ void Move(OpCall& call, char* whole, absl::Span<const Piece> pieces, int64_t out
   });
 }
 
-bool AxisOf(OpCall& call, int tensor_slot, int attr, int64_t rank, const char* name, int64_t& axis) {
+bool AxisOf(OpCall& call, int tensor_slot, int attr, int64_t rank, const char* name,
+            int64_t& axis) {
   std::vector<int64_t> given;
   const int64_t attribute[] = {call.Int(attr)};
   if (!NumbersFrom(call, -1, tensor_slot, attribute, given)) return false;
-  if (given.size() != 1) return call.Fail("%zu numbers are given as the axis of '%s'", given.size(), name), false;
+  if (given.size() != 1)
+    return call.Fail("%zu numbers are given as the axis of '%s'", given.size(), name), false;
   axis = given[0] < 0 ? given[0] + rank : given[0];
   if (axis >= 0 && axis < rank) return true;
-  return call.Fail("axis %lld of '%s', which has %lld dims", static_cast<long long>(given[0]), name, static_cast<long long>(rank)), false;
+  return call.Fail("axis %lld of '%s', which has %lld dims", static_cast<long long>(given[0]), name,
+                   static_cast<long long>(rank)),
+         false;
 }
 
 // Whether `part` has the extents of `first` but along the axis, and its type.
@@ -46,11 +51,13 @@ bool Fits(OpCall& call, const DtBuffer& first, const DtBuffer& part, int64_t axi
   if (!SameType(call, first, part)) return false;
   bool fits = part.rank == first.rank;
   for (int32_t d = 0; fits && d < part.rank; ++d) fits = d == axis || part.dims[d] == first.dims[d];
-  if (!fits) call.Fail("the extents of '%s' do not fit those of '%s' beside it", part.name, first.name);
+  if (!fits)
+    call.Fail("the extents of '%s' do not fit those of '%s' beside it", part.name, first.name);
   return fits;
 }
 
-// Rows of several parts, joined level by level: offsets of the later ones follow those of the former.
+// Rows of several parts, joined level by level: offsets of the later ones follow those of the
+// former.
 Lod JoinedLod(OpCall& call, int slot) {
   Lod joined = OpCall::LodOf(call.Arg(slot, 0));
   for (int i = 1; i < call.Count(slot); ++i) {
@@ -66,11 +73,14 @@ Lod JoinedLod(OpCall& call, int slot) {
 }
 
 // Extents of the sections along the axis; one may be -1.
-bool SectionsOf(OpCall& call, const DtBuffer& x, int64_t extent, int parts, std::vector<int64_t>& sections) {
+bool SectionsOf(OpCall& call, const DtBuffer& x, int64_t extent, int parts,
+                std::vector<int64_t>& sections) {
   if (!NumbersFrom(call, 2, -1, call.Ints(0), sections)) return false;
   if (sections.empty()) {
     if (parts == 0 || extent % parts != 0)
-      return call.Fail("'%s' has %lld positions, which are not %d equal parts", x.name, static_cast<long long>(extent), parts), false;
+      return call.Fail("'%s' has %lld positions, which are not %d equal parts", x.name,
+                       static_cast<long long>(extent), parts),
+             false;
     sections.assign(static_cast<size_t>(parts), extent / parts);
     return true;
   }
@@ -84,7 +94,9 @@ bool SectionsOf(OpCall& call, const DtBuffer& x, int64_t extent, int parts, std:
   }
   if (fits && open != nullptr) *open = rest, rest = 0;
   if (fits && rest == 0) return true;
-  return call.Fail("the sections do not add up to the %lld positions of '%s'", static_cast<long long>(extent), x.name), false;
+  return call.Fail("the sections do not add up to the %lld positions of '%s'",
+                   static_cast<long long>(extent), x.name),
+         false;
 }
 
 }  // namespace
@@ -102,7 +114,8 @@ int32_t Concat(OpCall& call) {
     const DtBuffer& part = call.Arg(0, i);
     if (!Fits(call, first, part, axis)) return 1;
     pieces.push_back({Data<char>(part), part.dims[axis]});
-    if (__builtin_add_overflow(total, part.dims[axis], &total)) return call.Fail("'%s' would be too large", out.name);
+    if (__builtin_add_overflow(total, part.dims[axis], &total))
+      return call.Fail("'%s' would be too large", out.name);
   }
   dims[static_cast<size_t>(axis)] = total;
   if (!call.Resize(out, dims)) return 1;
@@ -131,9 +144,12 @@ int32_t ConcatGrad(OpCall& call) {
     pieces.push_back({data, part.dims[axis]});
     total += part.dims[axis];
   }
-  if (total != gradient.dims[axis]) return call.Fail("'%s' has not as many positions as the parts of the result that it belongs to", gradient.name);
-  Move<false>(call, Data<char>(gradient), pieces, Elements(gradient, 0, static_cast<int32_t>(axis)),
-              Elements(gradient, static_cast<int32_t>(axis) + 1, gradient.rank) * ElementSize(gradient));
+  if (total != gradient.dims[axis])
+    return call.Fail("'%s' has not as many positions as the parts of the result that it belongs to",
+                     gradient.name);
+  Move<false>(
+      call, Data<char>(gradient), pieces, Elements(gradient, 0, static_cast<int32_t>(axis)),
+      Elements(gradient, static_cast<int32_t>(axis) + 1, gradient.rank) * ElementSize(gradient));
   return 0;
 }
 
@@ -142,7 +158,9 @@ int32_t Split(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   int64_t axis = 0;
   std::vector<int64_t> sections, dims(x.dims, x.dims + x.rank);
-  if (!AxisOf(call, 1, 1, x.rank, x.name, axis) || !SectionsOf(call, x, x.dims[axis], call.Count(3), sections)) return 1;
+  if (!AxisOf(call, 1, 1, x.rank, x.name, axis) ||
+      !SectionsOf(call, x, x.dims[axis], call.Count(3), sections))
+    return 1;
   std::vector<Piece> pieces;
   for (int i = 0; i < call.Count(3); ++i) {
     char* data = nullptr;
@@ -156,7 +174,8 @@ int32_t Split(OpCall& call) {
     }
     pieces.push_back({data, extent});
   }
-  Move<false>(call, Data<char>(x), pieces, Elements(x, 0, static_cast<int32_t>(axis)), Elements(x, static_cast<int32_t>(axis) + 1, x.rank) * ElementSize(x));
+  Move<false>(call, Data<char>(x), pieces, Elements(x, 0, static_cast<int32_t>(axis)),
+              Elements(x, static_cast<int32_t>(axis) + 1, x.rank) * ElementSize(x));
   return 0;
 }
 
@@ -165,7 +184,8 @@ int32_t Stack(OpCall& call) {
   const DtBuffer& first = call.Arg(0, 0);
   DtBuffer& out = call.Arg(1);
   int64_t axis = 0;
-  if (!AxisOf(call, -1, 0, first.rank + 1, first.name, axis) || !SameType(call, first, out)) return 1;
+  if (!AxisOf(call, -1, 0, first.rank + 1, first.name, axis) || !SameType(call, first, out))
+    return 1;
   std::vector<Piece> pieces;
   for (int i = 0; i < call.Count(0); ++i) {
     if (!Fits(call, first, call.Arg(0, i), -1)) return 1;
@@ -175,7 +195,8 @@ int32_t Stack(OpCall& call) {
   dims.insert(dims.begin() + axis, call.Count(0));
   if (!call.Resize(out, dims)) return 1;
   const auto at = static_cast<int32_t>(axis);
-  Move<true>(call, Data<char>(out), pieces, Elements(first, 0, at), Elements(first, at, first.rank) * ElementSize(first));
+  Move<true>(call, Data<char>(out), pieces, Elements(first, 0, at),
+             Elements(first, at, first.rank) * ElementSize(first));
   return 0;
 }
 
@@ -185,7 +206,8 @@ int32_t Unstack(OpCall& call) {
   int64_t axis = 0;
   if (!AxisOf(call, -1, 0, x.rank, x.name, axis)) return 1;
   if (x.dims[axis] != call.Count(1))
-    return call.Fail("'%s' has %lld positions along axis %lld, taken apart into %d", x.name, static_cast<long long>(x.dims[axis]), static_cast<long long>(axis),
+    return call.Fail("'%s' has %lld positions along axis %lld, taken apart into %d", x.name,
+                     static_cast<long long>(x.dims[axis]), static_cast<long long>(axis),
                      call.Count(1));
   std::vector<int64_t> dims(x.dims, x.dims + x.rank);
   dims.erase(dims.begin() + axis);
@@ -200,7 +222,8 @@ int32_t Unstack(OpCall& call) {
     pieces.push_back({data, 1});
   }
   const auto at = static_cast<int32_t>(axis);
-  Move<false>(call, Data<char>(x), pieces, Elements(x, 0, at), Elements(x, at + 1, x.rank) * ElementSize(x));
+  Move<false>(call, Data<char>(x), pieces, Elements(x, 0, at),
+              Elements(x, at + 1, x.rank) * ElementSize(x));
   return 0;
 }
 

@@ -1,5 +1,6 @@
-// Paddings and crops: pad, pad2d, pad3d (constant, reflect, replicate, circular), pad_constant_like, crop, crop_tensor (phi pad, pad3d,
-// crop_tensor; 1.x pad2d, pad_constant_like, crop).
+// Paddings and crops: pad, pad2d, pad3d (constant, reflect, replicate, circular),
+// pad_constant_like, crop, crop_tensor (phi pad, pad3d, crop_tensor; 1.x pad2d, pad_constant_like,
+// crop).
 #include <algorithm>
 
 #include "runtime/kernels/cpu/ops/shape/calls.h"
@@ -10,11 +11,15 @@ namespace {
 enum class Mode { kConstant, kReflect, kEdge, kCircular };
 
 bool ModeOf(OpCall& call, std::string_view text, Mode& mode) {
-  constexpr std::pair<std::string_view, Mode> kModes[] = {
-      {"constant", Mode::kConstant}, {"reflect", Mode::kReflect}, {"edge", Mode::kEdge}, {"replicate", Mode::kEdge}, {"circular", Mode::kCircular}};
+  constexpr std::pair<std::string_view, Mode> kModes[] = {{"constant", Mode::kConstant},
+                                                          {"reflect", Mode::kReflect},
+                                                          {"edge", Mode::kEdge},
+                                                          {"replicate", Mode::kEdge},
+                                                          {"circular", Mode::kCircular}};
   for (const auto& [name, value] : kModes)
     if (name == text) return mode = value, true;
-  return call.Fail("padding mode '%.*s' is not known", static_cast<int>(text.size()), text.data()), false;
+  return call.Fail("padding mode '%.*s' is not known", static_cast<int>(text.size()), text.data()),
+         false;
 }
 
 // Position along a dim of `n` for position i of the padded one, i from the first position of x on.
@@ -29,29 +34,40 @@ int64_t Position(Mode mode, int64_t i, int64_t n) {
 }
 
 // Dim d of the map with `before` and `after` positions more; negative ones cut.
-bool PadDim(OpCall& call, const DtBuffer& x, AxisMap& map, size_t d, int64_t before, int64_t after, Mode mode) {
+bool PadDim(OpCall& call, const DtBuffer& x, AxisMap& map, size_t d, int64_t before, int64_t after,
+            Mode mode) {
   const int64_t n = map.x[d];
   const bool reflects = mode == Mode::kReflect;
   int64_t extent = 0;
-  if (__builtin_add_overflow(n, before, &extent) || __builtin_add_overflow(extent, after, &extent) || extent < 0 || extent > kMostPositions ||
-      before > kMostPositions || before < -kMostPositions || (mode != Mode::kConstant && n == 0 && extent > 0) ||
+  if (__builtin_add_overflow(n, before, &extent) ||
+      __builtin_add_overflow(extent, after, &extent) || extent < 0 || extent > kMostPositions ||
+      before > kMostPositions || before < -kMostPositions ||
+      (mode != Mode::kConstant && n == 0 && extent > 0) ||
       (reflects && (before >= n || after >= n) && n > 0))
-    return call.Fail("dim %zu of '%s' has %lld positions, which cannot be padded by %lld and %lld", d, x.name, static_cast<long long>(n),
-                     static_cast<long long>(before), static_cast<long long>(after)),
+    return call.Fail("dim %zu of '%s' has %lld positions, which cannot be padded by %lld and %lld",
+                     d, x.name, static_cast<long long>(n), static_cast<long long>(before),
+                     static_cast<long long>(after)),
            false;
   map.at[d].resize(static_cast<size_t>(extent));
-  for (int64_t i = 0; i < extent; ++i) map.at[d][static_cast<size_t>(i)] = Position(mode, i - before, n);
+  for (int64_t i = 0; i < extent; ++i)
+    map.at[d][static_cast<size_t>(i)] = Position(mode, i - before, n);
   return true;
 }
 
-// Pairs (before, after) for `dims` from the innermost one out, as pad3d gives them, or as they come.
-bool PadImage(OpCall& call, const DtBuffer& x, AxisMap& map, absl::Span<const int> dims, absl::Span<const int64_t> paddings) {
+// Pairs (before, after) for `dims` from the innermost one out, as pad3d gives them, or as they
+// come.
+bool PadImage(OpCall& call, const DtBuffer& x, AxisMap& map, absl::Span<const int> dims,
+              absl::Span<const int64_t> paddings) {
   Mode mode = Mode::kConstant;
   if (!ModeOf(call, call.Text(1), mode)) return false;
   map.fill = call.Real(2);
-  if (paddings.size() != 2 * dims.size()) return call.Fail("%zu paddings for %zu dims of '%s'", paddings.size(), dims.size(), x.name), false;
+  if (paddings.size() != 2 * dims.size())
+    return call.Fail("%zu paddings for %zu dims of '%s'", paddings.size(), dims.size(), x.name),
+           false;
   for (size_t k = 0; k < dims.size(); ++k)
-    if (!PadDim(call, x, map, static_cast<size_t>(dims[k]), paddings[2 * k], paddings[2 * k + 1], mode)) return false;
+    if (!PadDim(call, x, map, static_cast<size_t>(dims[k]), paddings[2 * k], paddings[2 * k + 1],
+                mode))
+      return false;
   return true;
 }
 
@@ -61,16 +77,21 @@ bool RankIs(OpCall& call, const DtBuffer& x, int32_t rank) {
 }
 
 // Positions [offset, offset + extent) of every dim.
-bool Window(OpCall& call, const DtBuffer& x, absl::Span<const int64_t> offsets, absl::Span<const int64_t> extents, AxisMap& map) {
-  if (static_cast<int32_t>(offsets.size()) != x.rank || static_cast<int32_t>(extents.size()) != x.rank)
-    return call.Fail("%zu offsets and %zu extents for '%s' of %d dims", offsets.size(), extents.size(), x.name, x.rank), false;
+bool Window(OpCall& call, const DtBuffer& x, absl::Span<const int64_t> offsets,
+            absl::Span<const int64_t> extents, AxisMap& map) {
+  if (static_cast<int32_t>(offsets.size()) != x.rank ||
+      static_cast<int32_t>(extents.size()) != x.rank)
+    return call.Fail("%zu offsets and %zu extents for '%s' of %d dims", offsets.size(),
+                     extents.size(), x.name, x.rank),
+           false;
   for (size_t d = 0; d < offsets.size(); ++d) {
     const int64_t n = map.x[d];
     const bool inside = offsets[d] >= 0 && offsets[d] <= n;
     const int64_t extent = inside && extents[d] == -1 ? n - offsets[d] : extents[d];
     if (!inside || extent < 0 || extent > n - offsets[d])
-      return call.Fail("%lld positions from %lld on are not within dim %zu of '%s', which has %lld", static_cast<long long>(extents[d]),
-                       static_cast<long long>(offsets[d]), d, x.name, static_cast<long long>(n)),
+      return call.Fail("%lld positions from %lld on are not within dim %zu of '%s', which has %lld",
+                       static_cast<long long>(extents[d]), static_cast<long long>(offsets[d]), d,
+                       x.name, static_cast<long long>(n)),
              false;
     map.at[d].assign(map.at[d].begin() + offsets[d], map.at[d].begin() + offsets[d] + extent);
   }
@@ -83,19 +104,26 @@ bool Window(OpCall& call, const DtBuffer& x, absl::Span<const int64_t> offsets, 
 bool PadMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
   const auto paddings = call.Ints(0);
   map.fill = call.Real(1);
-  if (paddings.size() != 2 * map.x.size()) return call.Fail("%zu paddings for '%s' of %d dims", paddings.size(), x.name, x.rank), false;
+  if (paddings.size() != 2 * map.x.size())
+    return call.Fail("%zu paddings for '%s' of %d dims", paddings.size(), x.name, x.rank), false;
   for (size_t d = 0; d < map.x.size(); ++d)
-    if (!PadDim(call, x, map, d, paddings[2 * d], paddings[2 * d + 1], Mode::kConstant)) return false;
+    if (!PadDim(call, x, map, d, paddings[2 * d], paddings[2 * d + 1], Mode::kConstant))
+      return false;
   return true;
 }
 
 // Out@GRAD; paddings: what padding added is cut off, what it cut off is 0
 bool UnpadMap(OpCall& call, const DtBuffer& gradient, AxisMap& map) {
   const auto paddings = call.Ints(0);
-  if (paddings.size() != 2 * map.x.size()) return call.Fail("%zu paddings for '%s' of %d dims", paddings.size(), gradient.name, gradient.rank), false;
+  if (paddings.size() != 2 * map.x.size())
+    return call.Fail("%zu paddings for '%s' of %d dims", paddings.size(), gradient.name,
+                     gradient.rank),
+           false;
   for (size_t d = 0; d < map.x.size(); ++d) {
-    if (paddings[2 * d] == INT64_MIN || paddings[2 * d + 1] == INT64_MIN) return call.Fail("a padding of '%s' is out of range", gradient.name), false;
-    if (!PadDim(call, gradient, map, d, -paddings[2 * d], -paddings[2 * d + 1], Mode::kConstant)) return false;
+    if (paddings[2 * d] == INT64_MIN || paddings[2 * d + 1] == INT64_MIN)
+      return call.Fail("a padding of '%s' is out of range", gradient.name), false;
+    if (!PadDim(call, gradient, map, d, -paddings[2 * d], -paddings[2 * d + 1], Mode::kConstant))
+      return false;
   }
   return true;
 }
@@ -118,7 +146,8 @@ bool Pad3dMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
   return PadImage(call, x, map, dims, paddings);
 }
 
-// X, Y, Offsets, OffsetsTensor; offsets, shape: extents of Y where it is given (in gradients Out@GRAD)
+// X, Y, Offsets, OffsetsTensor; offsets, shape: extents of Y where it is given (in gradients
+// Out@GRAD)
 bool CropMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
   std::vector<int64_t> offsets;
   if (!NumbersFrom(call, 3, 2, call.Ints(0), offsets)) return false;
@@ -128,7 +157,8 @@ bool CropMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
 // X, Shape, ShapeTensor, Offsets, OffsetsTensor; offsets, shape: an extent of -1 goes to the end
 bool CropTensorMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
   std::vector<int64_t> offsets, extents;
-  return NumbersFrom(call, 4, 3, call.Ints(0), offsets) && NumbersFrom(call, 2, 1, call.Ints(1), extents) && Window(call, x, offsets, extents, map);
+  return NumbersFrom(call, 4, 3, call.Ints(0), offsets) &&
+         NumbersFrom(call, 2, 1, call.Ints(1), extents) && Window(call, x, offsets, extents, map);
 }
 
 namespace {
@@ -137,7 +167,8 @@ namespace {
 bool CornerMap(OpCall& call, const DtBuffer& y, const DtBuffer& like, AxisMap& map) {
   if (!RankIs(call, y, like.rank)) return false;
   for (size_t d = 0; d < map.x.size(); ++d) {
-    if (like.dims[d] < y.dims[d]) return call.Fail("'%s' is larger than '%s' in dim %zu", y.name, like.name, d), false;
+    if (like.dims[d] < y.dims[d])
+      return call.Fail("'%s' is larger than '%s' in dim %zu", y.name, like.name, d), false;
     if (!PadDim(call, y, map, d, 0, like.dims[d] - y.dims[d], Mode::kConstant)) return false;
   }
   return true;
@@ -151,7 +182,9 @@ int32_t PadConstantLike(OpCall& call) {
   DtBuffer& out = call.Arg(2);
   AxisMap map(OpCall::Dims(y));
   char fill[16];
-  if (!SameType(call, y, out) || !CornerMap(call, y, like, map) || !call.Resize(out, like) || !NumberTo(call, y, call.Real(0), fill)) return 1;
+  if (!SameType(call, y, out) || !CornerMap(call, y, like, map) || !call.Resize(out, like) ||
+      !NumberTo(call, y, call.Real(0), fill))
+    return 1;
   OpCall::SetLod(out, OpCall::LodOf(like));
   return GatherMapped(call, map, y.data, out.data, ElementSize(y), fill);
 }
@@ -162,7 +195,9 @@ int32_t PadConstantLikeGrad(OpCall& call) {
   DtBuffer& dy = call.Arg(2);
   AxisMap map(OpCall::Dims(gradient));
   const std::vector<int64_t> origin(map.x.size(), 0);
-  if (!SameType(call, gradient, dy) || !Window(call, gradient, origin, OpCall::Dims(y), map) || !call.Resize(dy, y)) return 1;
+  if (!SameType(call, gradient, dy) || !Window(call, gradient, origin, OpCall::Dims(y), map) ||
+      !call.Resize(dy, y))
+    return 1;
   return GatherMapped(call, map, gradient.data, dy.data, ElementSize(dy), nullptr);
 }
 

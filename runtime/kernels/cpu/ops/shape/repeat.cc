@@ -1,5 +1,6 @@
-// Repetition: tile and expand of 1.x (whole repetitions), expand_v2 and expand_as_v2 (broadcasting), repeat_interleave, meshgrid; their
-// gradients sum over the copies (phi tile, expand, expand_as, repeat_interleave, meshgrid).
+// Repetition: tile and expand of 1.x (whole repetitions), expand_v2 and expand_as_v2
+// (broadcasting), repeat_interleave, meshgrid; their gradients sum over the copies (phi tile,
+// expand, expand_as, repeat_interleave, meshgrid).
 #include <algorithm>
 #include <cstring>
 
@@ -13,7 +14,8 @@ constexpr size_t kMostTimes = 16;  // dims
 bool TileMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
   std::vector<int64_t> times;
   if (!NumbersFrom(call, 2, 1, call.Ints(0), times)) return false;
-  if (times.size() > kMostTimes) return call.Fail("'%s' is to be repeated along %zu dims", x.name, times.size()), false;
+  if (times.size() > kMostTimes)
+    return call.Fail("'%s' is to be repeated along %zu dims", x.name, times.size()), false;
   map.Prepend(static_cast<int64_t>(times.size()) - x.rank);
   times.insert(times.begin(), map.at.size() - times.size(), 1);
   for (size_t d = 0; d < times.size(); ++d)
@@ -36,12 +38,16 @@ bool ExpandAsMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
 // X, target_tensor
 bool TileAsMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
   const DtBuffer& target = call.Arg(1);
-  if (target.rank != x.rank) return call.Fail("'%s' has %d dims, '%s' has %d", x.name, x.rank, target.name, target.rank), false;
+  if (target.rank != x.rank)
+    return call.Fail("'%s' has %d dims, '%s' has %d", x.name, x.rank, target.name, target.rank),
+           false;
   for (int32_t d = 0; d < x.rank; ++d) {
     if (x.dims[d] == 0 || target.dims[d] % x.dims[d] != 0)
-      return call.Fail("'%s' has %lld positions in dim %d, no multiple of those of '%s'", target.name, static_cast<long long>(target.dims[d]), d, x.name),
+      return call.Fail("'%s' has %lld positions in dim %d, no multiple of those of '%s'",
+                       target.name, static_cast<long long>(target.dims[d]), d, x.name),
              false;
-    if (!RepeatDim(call, x.name, target.dims[d] / x.dims[d], map.at[static_cast<size_t>(d)])) return false;
+    if (!RepeatDim(call, x.name, target.dims[d] / x.dims[d], map.at[static_cast<size_t>(d)]))
+      return false;
   }
   return true;
 }
@@ -53,12 +59,17 @@ bool RepeatMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
   const auto extent = static_cast<size_t>(x.dims[dim]);
   std::vector<int64_t> times(extent, call.Int(0));
   if (call.Has(1) && !IntegersOf(call, call.Arg(1), times)) return false;
-  if (times.size() != extent) return call.Fail("'%s' has %zu numbers for %zu positions", call.Arg(1).name, times.size(), extent), false;
+  if (times.size() != extent)
+    return call.Fail("'%s' has %zu numbers for %zu positions", call.Arg(1).name, times.size(),
+                     extent),
+           false;
   std::vector<int64_t>& at = map.at[static_cast<size_t>(dim)];
   at.clear();
   for (size_t i = 0; i < extent; ++i) {
     if (times[i] < 0 || times[i] > kMostPositions - static_cast<int64_t>(at.size()))
-      return call.Fail("'%s' is to be repeated %lld times", x.name, static_cast<long long>(times[i])), false;
+      return call.Fail("'%s' is to be repeated %lld times", x.name,
+                       static_cast<long long>(times[i])),
+             false;
     at.insert(at.end(), static_cast<size_t>(times[i]), static_cast<int64_t>(i));
   }
   return true;
@@ -83,7 +94,8 @@ bool MeshExtents(OpCall& call, std::vector<int64_t>& extents) {
     const DtBuffer& x = call.Arg(0, i);
     if (x.rank > 1) return call.Fail("'%s' has %d dims, expected one", x.name, x.rank), false;
     extents.push_back(Elements(x));
-    if (__builtin_mul_overflow(product, extents.back(), &product)) return call.Fail("the grid of '%s' and others is too large", x.name), false;
+    if (__builtin_mul_overflow(product, extents.back(), &product))
+      return call.Fail("the grid of '%s' and others is too large", x.name), false;
   }
   return true;
 }
@@ -99,7 +111,9 @@ int32_t Meshgrid(OpCall& call) {
     const DtBuffer& x = call.Arg(0, i);
     DtBuffer& out = call.Arg(1, i);
     if (!SameType(call, x, out) || !call.Resize(out, extents)) return 1;
-    if (GatherMapped(call, SpreadOver(extents, static_cast<size_t>(i)), x.data, out.data, ElementSize(x), nullptr) != 0) return 1;
+    if (GatherMapped(call, SpreadOver(extents, static_cast<size_t>(i)), x.data, out.data,
+                     ElementSize(x), nullptr) != 0)
+      return 1;
   }
   return 0;
 }
@@ -115,8 +129,12 @@ int32_t MeshgridGrad(OpCall& call) {
     std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
     if (!call.Has(1, i)) continue;
     const DtBuffer& gradient = call.Arg(1, i);
-    if (OpCall::Dims(gradient) != absl::MakeConstSpan(extents)) return call.Fail("'%s' has not the extents of the grid", gradient.name);
-    if (!SameType(call, gradient, dx) || AddMapped(call, SpreadOver(extents, static_cast<size_t>(i)), dx, gradient.data, dx.data) != 0) return 1;
+    if (OpCall::Dims(gradient) != absl::MakeConstSpan(extents))
+      return call.Fail("'%s' has not the extents of the grid", gradient.name);
+    if (!SameType(call, gradient, dx) ||
+        AddMapped(call, SpreadOver(extents, static_cast<size_t>(i)), dx, gradient.data, dx.data) !=
+            0)
+      return 1;
   }
   return 0;
 }

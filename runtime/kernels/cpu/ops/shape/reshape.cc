@@ -1,5 +1,6 @@
-// reshape, squeeze, unsqueeze, flatten and their gradients where extents come with the data (with known ones they are views of the plan, and
-// none of these is called). XShape carries the extents of X behind a 0 to the gradient (phi reshape, squeeze, unsqueeze, flatten).
+// reshape, squeeze, unsqueeze, flatten and their gradients where extents come with the data (with
+// known ones they are views of the plan, and none of these is called). XShape carries the extents
+// of X behind a 0 to the gradient (phi reshape, squeeze, unsqueeze, flatten).
 #include <algorithm>
 #include <cstring>
 
@@ -15,7 +16,8 @@ int32_t Move(OpCall& call, const DtBuffer& x, DtBuffer& out, const Extents& dims
   bool fits = true;
   for (int64_t d : dims) fits &= d >= 0 && !__builtin_mul_overflow(count, d, &count);
   if (!fits || count != Elements(x))
-    return call.Fail("the %lld elements of '%s' do not fit the extents asked for", static_cast<long long>(Elements(x)), x.name);
+    return call.Fail("the %lld elements of '%s' do not fit the extents asked for",
+                     static_cast<long long>(Elements(x)), x.name);
   if (!SameType(call, x, out) || !call.Resize(out, dims)) return 1;
   if (out.rank > 0 && x.rank > 0 && out.dims[0] == x.dims[0]) OpCall::SetLod(out, OpCall::LodOf(x));
   if (count > 0) std::memcpy(out.data, x.data, static_cast<size_t>(count * ElementSize(x)));
@@ -73,7 +75,8 @@ int32_t Unsqueeze(OpCall& call) {
   if (!NumbersFrom(call, 2, 1, call.Ints(0), axes)) return 1;
   for (int64_t axis : axes) {
     const auto rank = static_cast<int64_t>(dims.size()) + 1;
-    if (axis < -rank || axis >= rank) return call.Fail("'%s' cannot have a new axis %lld", x.name, static_cast<long long>(axis));
+    if (axis < -rank || axis >= rank)
+      return call.Fail("'%s' cannot have a new axis %lld", x.name, static_cast<long long>(axis));
     dims.insert(dims.begin() + (axis < 0 ? axis + rank : axis), 1);
   }
   return Finish(call, 3, dims);
@@ -83,7 +86,9 @@ int32_t Unsqueeze(OpCall& call) {
 int32_t Flatten(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   const int64_t axis = call.Int(0);
-  if (axis < 0 || axis > x.rank) return call.Fail("axis %lld of '%s', which has %d dims", static_cast<long long>(axis), x.name, x.rank);
+  if (axis < 0 || axis > x.rank)
+    return call.Fail("axis %lld of '%s', which has %d dims", static_cast<long long>(axis), x.name,
+                     x.rank);
   const auto at = static_cast<int32_t>(axis);
   return Finish(call, 1, {Elements(x, 0, at), Elements(x, at, x.rank)});
 }
@@ -94,7 +99,9 @@ int32_t FlattenRange(OpCall& call) {
   if (x.rank == 0) return Finish(call, 1, {1});
   int64_t start = call.Int(0), stop = call.Int(1);
   if (!NormalAxis(call, x, start) || !NormalAxis(call, x, stop)) return 1;
-  if (start > stop) return call.Fail("'%s' has no axes %lld to %lld", x.name, static_cast<long long>(start), static_cast<long long>(stop));
+  if (start > stop)
+    return call.Fail("'%s' has no axes %lld to %lld", x.name, static_cast<long long>(start),
+                     static_cast<long long>(stop));
   Extents dims(x.dims, x.dims + start);
   dims.push_back(Elements(x, static_cast<int32_t>(start), static_cast<int32_t>(stop) + 1));
   dims.insert(dims.end(), x.dims + stop + 1, x.dims + x.rank);
@@ -104,7 +111,9 @@ int32_t FlattenRange(OpCall& call) {
 // X, XShape, Out@GRAD -> X@GRAD
 int32_t ReshapeBack(OpCall& call) {
   Extents dims;
-  if (call.Has(1)) dims.assign(call.Arg(1).dims + std::min(call.Arg(1).rank, 1), call.Arg(1).dims + call.Arg(1).rank);
+  if (call.Has(1))
+    dims.assign(call.Arg(1).dims + std::min(call.Arg(1).rank, 1),
+                call.Arg(1).dims + call.Arg(1).rank);
   else dims.assign(call.Arg(0).dims, call.Arg(0).dims + call.Arg(0).rank);
   return Move(call, call.Arg(2), call.Arg(3), dims);
 }

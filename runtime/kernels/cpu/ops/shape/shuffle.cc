@@ -1,6 +1,7 @@
-// Blocks of space and channels exchanged: pixel_shuffle, pixel_unshuffle, space_to_depth, shuffle_channel, channel_shuffle, temporal_shift
-// and their gradients. All but the last are the input seen in more dims, those permuted, seen as the output (phi pixel_shuffle,
-// pixel_unshuffle, channel_shuffle, temporal_shift; 1.x space_to_depth, shuffle_channel).
+// Blocks of space and channels exchanged: pixel_shuffle, pixel_unshuffle, space_to_depth,
+// shuffle_channel, channel_shuffle, temporal_shift and their gradients. All but the last are the
+// input seen in more dims, those permuted, seen as the output (phi pixel_shuffle, pixel_unshuffle,
+// channel_shuffle, temporal_shift; 1.x space_to_depth, shuffle_channel).
 #include <cstring>
 
 #include "runtime/kernels/cpu/ops/shape/calls.h"
@@ -13,7 +14,8 @@ struct Image {
   bool last;  // channels are the last dim
 
   std::vector<int64_t> Dims(int64_t channels, int64_t height, int64_t width) const {
-    return last ? std::vector<int64_t>{n, height, width, channels} : std::vector<int64_t>{n, channels, height, width};
+    return last ? std::vector<int64_t>{n, height, width, channels}
+                : std::vector<int64_t>{n, channels, height, width};
   }
 };
 
@@ -25,11 +27,15 @@ bool ImageOf(OpCall& call, const DtBuffer& x, std::string_view format, Image& im
 }
 
 // The layout of ops that have one; others are NCHW.
-std::string_view FormatOf(OpCall& call, int attr) { return call.raw()->num_attrs > attr ? call.Text(attr) : "NCHW"; }
+std::string_view FormatOf(OpCall& call, int attr) {
+  return call.raw()->num_attrs > attr ? call.Text(attr) : "NCHW";
+}
 
 bool Divides(OpCall& call, const DtBuffer& x, const char* what, int64_t extent, int64_t by) {
   if (by > 0 && extent % by == 0) return true;
-  return call.Fail("'%s' has %lld %s, no multiple of %lld", x.name, static_cast<long long>(extent), what, static_cast<long long>(by)), false;
+  return call.Fail("'%s' has %lld %s, no multiple of %lld", x.name, static_cast<long long>(extent),
+                   what, static_cast<long long>(by)),
+         false;
 }
 
 bool FactorIs(OpCall& call, int64_t r) {
@@ -38,7 +44,8 @@ bool FactorIs(OpCall& call, int64_t r) {
 }
 
 // `out` of extents `dims`: x seen as `view`, its dims in the order `order`.
-int32_t Permute(OpCall& call, const DtBuffer& x, absl::Span<const int64_t> view, absl::Span<const int> order, DtBuffer& out, absl::Span<const int64_t> dims) {
+int32_t Permute(OpCall& call, const DtBuffer& x, absl::Span<const int64_t> view,
+                absl::Span<const int> order, DtBuffer& out, absl::Span<const int64_t> dims) {
   if (!SameType(call, x, out) || !call.Resize(out, dims)) return 1;
   std::vector<int64_t> strides(view.size(), 1), extents, walked;
   for (size_t d = view.size() - 1; d-- > 0;) strides[d] = strides[d + 1] * view[d + 1];
@@ -59,7 +66,9 @@ int32_t ChannelsToSpace(OpCall& call, const DtBuffer& x, const Image& m, int64_t
 }
 
 int32_t SpaceToChannels(OpCall& call, const DtBuffer& x, const Image& m, int64_t r, DtBuffer& out) {
-  if (!FactorIs(call, r) || !Divides(call, x, "rows", m.h, r) || !Divides(call, x, "columns", m.w, r)) return 1;
+  if (!FactorIs(call, r) || !Divides(call, x, "rows", m.h, r) ||
+      !Divides(call, x, "columns", m.w, r))
+    return 1;
   const int64_t h = m.h / r, w = m.w / r;
   const std::vector<int64_t> dims = m.Dims(m.c * r * r, h, w);
   if (m.last) return Permute(call, x, {m.n, h, r, w, r, m.c}, {0, 1, 3, 5, 2, 4}, out, dims);
@@ -76,7 +85,9 @@ int32_t SwapGroups(OpCall& call, std::string_view format, bool back) {
   if (back) groups = m.c / groups;
   if (groups == 0) groups = 1;
   const int64_t spatial = m.h * m.w;
-  if (m.last) return Permute(call, x, {m.n, spatial, groups, m.c / groups}, {0, 1, 3, 2}, out, OpCall::Dims(x));
+  if (m.last)
+    return Permute(call, x, {m.n, spatial, groups, m.c / groups}, {0, 1, 3, 2}, out,
+                   OpCall::Dims(x));
   return Permute(call, x, {m.n, groups, m.c / groups, spatial}, {0, 2, 1, 3}, out, OpCall::Dims(x));
 }
 
@@ -86,25 +97,31 @@ int32_t SwapGroups(OpCall& call, std::string_view format, bool back) {
 int32_t PixelShuffle(OpCall& call) {
   Image m;
   const DtBuffer& x = call.Arg(0);
-  return ImageOf(call, x, call.Text(1), m) ? ChannelsToSpace(call, x, m, call.Int(0), call.Arg(1)) : 1;
+  return ImageOf(call, x, call.Text(1), m) ? ChannelsToSpace(call, x, m, call.Int(0), call.Arg(1))
+                                           : 1;
 }
 
 // X; downscale_factor, data_format -> Out. The gradient of pixel_shuffle alike.
 int32_t PixelUnshuffle(OpCall& call) {
   Image m;
   const DtBuffer& x = call.Arg(0);
-  return ImageOf(call, x, call.Text(1), m) ? SpaceToChannels(call, x, m, call.Int(0), call.Arg(1)) : 1;
+  return ImageOf(call, x, call.Text(1), m) ? SpaceToChannels(call, x, m, call.Int(0), call.Arg(1))
+                                           : 1;
 }
 
-// X; blocksize -> Out. Channel (i, j, c) of pixel (h, w) goes to place (c, h, i, w, j) of the memory of Out: the order of the framework.
+// X; blocksize -> Out. Channel (i, j, c) of pixel (h, w) goes to place (c, h, i, w, j) of the
+// memory of Out: the order of the framework.
 int32_t SpaceToDepth(OpCall& call) {
   Image m;
   const DtBuffer& x = call.Arg(0);
   const int64_t r = call.Int(0);
-  if (!ImageOf(call, x, "NCHW", m) || !FactorIs(call, r) || !Divides(call, x, "rows", m.h, r) || !Divides(call, x, "columns", m.w, r) ||
-      !Divides(call, x, "channels per row of a block", m.c, r) || !Divides(call, x, "channels per block", m.c / r, r))
+  if (!ImageOf(call, x, "NCHW", m) || !FactorIs(call, r) || !Divides(call, x, "rows", m.h, r) ||
+      !Divides(call, x, "columns", m.w, r) ||
+      !Divides(call, x, "channels per row of a block", m.c, r) ||
+      !Divides(call, x, "channels per block", m.c / r, r))
     return 1;
-  return Permute(call, x, {m.n, r, r, m.c / r / r, m.h, m.w}, {0, 3, 4, 1, 5, 2}, call.Arg(1), m.Dims(m.c * r * r, m.h / r, m.w / r));
+  return Permute(call, x, {m.n, r, r, m.c / r / r, m.h, m.w}, {0, 3, 4, 1, 5, 2}, call.Arg(1),
+                 m.Dims(m.c * r * r, m.h / r, m.w / r));
 }
 
 // X, Out@GRAD; blocksize -> X@GRAD
@@ -112,32 +129,41 @@ int32_t SpaceToDepthGrad(OpCall& call) {
   Image m;
   const DtBuffer &x = call.Arg(0), &gradient = call.Arg(1);
   const int64_t r = call.Int(0);
-  if (!ImageOf(call, x, "NCHW", m) || !FactorIs(call, r) || !Divides(call, x, "channels per row of a block", m.c, r) ||
+  if (!ImageOf(call, x, "NCHW", m) || !FactorIs(call, r) ||
+      !Divides(call, x, "channels per row of a block", m.c, r) ||
       !Divides(call, x, "channels per block", m.c / r, r))
     return 1;
-  if (Elements(gradient) != Elements(x)) return call.Fail("'%s' has not as many elements as '%s'", gradient.name, x.name);
-  return Permute(call, gradient, {m.n, m.c / r / r, m.h, r, m.w, r}, {0, 3, 5, 1, 2, 4}, call.Arg(2), OpCall::Dims(x));
+  if (Elements(gradient) != Elements(x))
+    return call.Fail("'%s' has not as many elements as '%s'", gradient.name, x.name);
+  return Permute(call, gradient, {m.n, m.c / r / r, m.h, r, m.w, r}, {0, 3, 5, 1, 2, 4},
+                 call.Arg(2), OpCall::Dims(x));
 }
 
 // X; groups, data_format -> Out
 int32_t ShuffleChannel(OpCall& call) { return SwapGroups(call, FormatOf(call, 1), false); }
 int32_t ShuffleChannelBack(OpCall& call) { return SwapGroups(call, FormatOf(call, 1), true); }
 
-// X; seg_num, shift_ratio, data_format, back -> Out: of `seg_num` frames the first part of the channels comes from the frame before, the next
-// from the one behind, 0 beyond the ends. The gradient shifts the other way.
+// X; seg_num, shift_ratio, data_format, back -> Out: of `seg_num` frames the first part of the
+// channels comes from the frame before, the next from the one behind, 0 beyond the ends. The
+// gradient shifts the other way.
 int32_t TemporalShift(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(1);
   Image m;
   const int64_t frames = call.Int(0);
-  if (!ImageOf(call, x, call.Text(2), m) || !Divides(call, x, "images", m.n, frames) || !SameType(call, x, out) || !call.Resize(out, x)) return 1;
+  if (!ImageOf(call, x, call.Text(2), m) || !Divides(call, x, "images", m.n, frames) ||
+      !SameType(call, x, out) || !call.Resize(out, x))
+    return 1;
   const auto ratio = static_cast<float>(call.Real(1));
   const auto c = static_cast<float>(m.c);
-  if (!(ratio >= 0 && ratio <= 0.5F)) return call.Fail("shift ratio %g is not within 0 and 0.5", static_cast<double>(ratio));
+  if (!(ratio >= 0 && ratio <= 0.5F))
+    return call.Fail("shift ratio %g is not within 0 and 0.5", static_cast<double>(ratio));
   const auto before = static_cast<int64_t>(c * ratio), behind = static_cast<int64_t>(c * 2 * ratio);
   const int64_t step = call.Text(3) == "temporal_shift_grad" ? 1 : -1;
-  // Runs of one channel (or of a part of the channels of one pixel) and what one image holds of them.
-  const int64_t size = ElementSize(x), inner = m.last ? size : m.h * m.w * size, pixels = m.last ? m.h * m.w : 1, image = m.c * m.h * m.w * size;
+  // Runs of one channel (or of a part of the channels of one pixel) and what one image holds of
+  // them.
+  const int64_t size = ElementSize(x), inner = m.last ? size : m.h * m.w * size,
+                pixels = m.last ? m.h * m.w : 1, image = m.c * m.h * m.w * size;
   const int64_t ends[] = {0, before, behind, m.c}, shifts[] = {step, -step, 0};
   Parallel(call.context(), m.n, GrainFor(2 * image), [&](int64_t lo, int64_t n) {
     for (int64_t i = lo; i < lo + n; ++i)
@@ -147,7 +173,8 @@ int32_t TemporalShift(OpCall& call) {
         const auto bytes = static_cast<size_t>((ends[part + 1] - ends[part]) * inner);
         for (int64_t p = 0; p < pixels; ++p) {
           const int64_t at = i * image + p * m.c * size + ends[part] * inner;
-          if (inside) std::memcpy(Data<char>(out) + at, Data<char>(x) + at + shifts[part] * image, bytes);
+          if (inside)
+            std::memcpy(Data<char>(out) + at, Data<char>(x) + at + shifts[part] * image, bytes);
           else std::memset(Data<char>(out) + at, 0, bytes);
         }
       }

@@ -29,7 +29,10 @@ bool RollMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
     map.SetOut({x.dims, x.dims + x.rank});
     axes = {0};
   }
-  if (axes.size() != shifts.size()) return call.Fail("'%s' is rolled along %zu axes by %zu shifts", x.name, axes.size(), shifts.size()), false;
+  if (axes.size() != shifts.size())
+    return call.Fail("'%s' is rolled along %zu axes by %zu shifts", x.name, axes.size(),
+                     shifts.size()),
+           false;
   for (size_t k = 0; k < axes.size(); ++k) {
     if (!given.empty() && !NormalAxis(call, x, axes[k])) return false;
     std::vector<int64_t>& at = map.at[static_cast<size_t>(axes[k])];

@@ -1,5 +1,5 @@
-// Windows over images as columns: unfold, fold, im2sequence and their gradients (phi unfold, fold; 1.x im2sequence). Reading windows and adding
-// to them are inverse directions of one walk.
+// Windows over images as columns: unfold, fold, im2sequence and their gradients (phi unfold,
+// fold; 1.x im2sequence). Reading windows and adding to them are inverse directions of one walk.
 #include <cstring>
 
 #include "runtime/kernels/cpu/ops/shape/calls.h"
@@ -20,10 +20,12 @@ struct Windows {
 
 bool PairOf(OpCall& call, int attr, const char* what, int64_t least, int64_t* pair) {
   const auto values = call.Ints(attr);
-  if (values.empty() || values.size() > 2) return call.Fail("%zu numbers as %s, expected 2", values.size(), what), false;
+  if (values.empty() || values.size() > 2)
+    return call.Fail("%zu numbers as %s, expected 2", values.size(), what), false;
   for (size_t k = 0; k < 2; ++k) {
     pair[k] = values[values.size() == 1 ? 0 : k];
-    if (pair[k] < least || pair[k] > INT32_MAX) return call.Fail("%s of %lld", what, static_cast<long long>(pair[k])), false;
+    if (pair[k] < least || pair[k] > INT32_MAX)
+      return call.Fail("%s of %lld", what, static_cast<long long>(pair[k])), false;
   }
   return true;
 }
@@ -31,26 +33,35 @@ bool PairOf(OpCall& call, int attr, const char* what, int64_t least, int64_t* pa
 // Paddings of 1 (everywhere), 2 (height, width) or 4 numbers (top, left, bottom, right).
 bool PaddingsOf(OpCall& call, int attr, Windows& w, int64_t* after) {
   const auto p = call.Ints(attr);
-  if (p.size() != 1 && p.size() != 2 && p.size() != 4) return call.Fail("%zu paddings, expected 4", p.size()), false;
+  if (p.size() != 1 && p.size() != 2 && p.size() != 4)
+    return call.Fail("%zu paddings, expected 4", p.size()), false;
   for (size_t k = 0; k < 2; ++k) {
     w.before[k] = p[p.size() == 1 ? 0 : k];
     after[k] = p[p.size() == 4 ? 2 + k : p.size() == 1 ? 0 : k];
-    if (w.before[k] < 0 || after[k] < 0 || w.before[k] > INT32_MAX || after[k] > INT32_MAX) return call.Fail("a padding is out of range"), false;
+    if (w.before[k] < 0 || after[k] < 0 || w.before[k] > INT32_MAX || after[k] > INT32_MAX)
+      return call.Fail("a padding is out of range"), false;
   }
   return true;
 }
 
-// kernels, strides, paddings, dilations from attribute `first` on (dilations only where there are some).
+// kernels, strides, paddings, dilations from attribute `first` on (dilations only where there are
+// some).
 bool WindowsOf(OpCall& call, int first, bool dilated, int64_t height, int64_t width, Windows& w) {
   int64_t after[2];
   w.h = height, w.w = width;
   w.dilation[0] = w.dilation[1] = 1;
-  if (!PairOf(call, first, "window", 1, w.kernel) || !PairOf(call, first + 1, "stride", 1, w.stride) || !PaddingsOf(call, first + 2, w, after)) return false;
+  if (!PairOf(call, first, "window", 1, w.kernel) ||
+      !PairOf(call, first + 1, "stride", 1, w.stride) || !PaddingsOf(call, first + 2, w, after))
+    return false;
   if (dilated && !PairOf(call, first + 3, "dilation", 1, w.dilation)) return false;
   const int64_t extent[2] = {height, width};
   for (int k = 0; k < 2; ++k) {
-    const int64_t room = extent[k] + w.before[k] + after[k] - (w.dilation[k] * (w.kernel[k] - 1) + 1);
-    if (room < 0) return call.Fail("a window of %lld does not fit into %lld", static_cast<long long>(w.kernel[k]), static_cast<long long>(extent[k])), false;
+    const int64_t room =
+        extent[k] + w.before[k] + after[k] - (w.dilation[k] * (w.kernel[k] - 1) + 1);
+    if (room < 0)
+      return call.Fail("a window of %lld does not fit into %lld",
+                       static_cast<long long>(w.kernel[k]), static_cast<long long>(extent[k])),
+             false;
     w.out[k] = room / w.stride[k] + 1;
   }
   return true;
@@ -60,8 +71,12 @@ bool WindowsOf(OpCall& call, int first, bool dilated, int64_t height, int64_t wi
 bool Countable(OpCall& call, const Windows& w) {
   int64_t count = 1;
   bool fits = true;
-  for (int64_t factor : {w.n, w.c, w.kernel[0], w.kernel[1], w.out[0], w.out[1]}) fits &= !__builtin_mul_overflow(count, factor, &count);
-  return fits || (call.Fail("windows of %lld by %lld have too many elements", static_cast<long long>(w.kernel[0]), static_cast<long long>(w.kernel[1])), false);
+  for (int64_t factor : {w.n, w.c, w.kernel[0], w.kernel[1], w.out[0], w.out[1]})
+    fits &= !__builtin_mul_overflow(count, factor, &count);
+  return fits ||
+         (call.Fail("windows of %lld by %lld have too many elements",
+                    static_cast<long long>(w.kernel[0]), static_cast<long long>(w.kernel[1])),
+          false);
 }
 
 bool ImagesOf(OpCall& call, const DtBuffer& x, Windows& w) {
@@ -78,10 +93,12 @@ void WalkChannel(const Windows& w, int64_t c, Visit&& visit) {
       const int64_t tap = (c * w.kernel[0] + i) * w.kernel[1] + j;
       for (int64_t p = 0; p < w.out[0]; ++p)
         for (int64_t q = 0; q < w.out[1]; ++q) {
-          const int64_t y = p * w.stride[0] - w.before[0] + i * w.dilation[0], x = q * w.stride[1] - w.before[1] + j * w.dilation[1];
+          const int64_t y = p * w.stride[0] - w.before[0] + i * w.dilation[0],
+                        x = q * w.stride[1] - w.before[1] + j * w.dilation[1];
           const bool inside = y >= 0 && y < w.h && x >= 0 && x < w.w;
           const int64_t place = p * w.out[1] + q;
-          visit(w.rows ? place * w.Taps() + tap : tap * w.Places() + place, inside ? y * w.w + x : -1);
+          visit(w.rows ? place * w.Taps() + tap : tap * w.Places() + place,
+                inside ? y * w.w + x : -1);
         }
     }
 }
@@ -94,24 +111,35 @@ int32_t Walk(OpCall& call, const Windows& w, const DtBuffer& from, DtBuffer& to)
   if (!kToColumns) std::memset(to.data, 0, static_cast<size_t>(Elements(to) * ElementSize(to)));
   return VisitNumber(call.context(), from, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    Parallel(call.context(), w.n * w.c, GrainFor(columns / std::max<int64_t>(w.c, 1) * ElementSize(from)), [&](int64_t lo, int64_t n) {
-      for (int64_t item = lo; item < lo + n; ++item) {
-        const int64_t image = item / w.c, c = item % w.c, at_plane = item * plane, at_column = image * columns;
-        WalkChannel(w, c, [&](int64_t column, int64_t pixel) {
-          if constexpr (kToColumns) Data<T>(to)[at_column + column] = pixel < 0 ? T{0} : Data<T>(from)[at_plane + pixel];
-          else if (pixel >= 0) Data<T>(to)[at_plane + pixel] = Plus(Data<T>(to)[at_plane + pixel], Data<T>(from)[at_column + column]);
-        });
-      }
-    });
+    Parallel(call.context(), w.n * w.c,
+             GrainFor(columns / std::max<int64_t>(w.c, 1) * ElementSize(from)),
+             [&](int64_t lo, int64_t n) {
+               for (int64_t item = lo; item < lo + n; ++item) {
+                 const int64_t image = item / w.c, c = item % w.c, at_plane = item * plane,
+                               at_column = image * columns;
+                 WalkChannel(w, c, [&](int64_t column, int64_t pixel) {
+                   if constexpr (kToColumns)
+                     Data<T>(to)[at_column + column] =
+                         pixel < 0 ? T{0} : Data<T>(from)[at_plane + pixel];
+                   else if (pixel >= 0)
+                     Data<T>(to)[at_plane + pixel] =
+                         Plus(Data<T>(to)[at_plane + pixel], Data<T>(from)[at_column + column]);
+                 });
+               }
+             });
     return 0;
   });
 }
 
-// fold: the columns are X, [n, c·k, windows] (or without n); the images have the extents `output_sizes`.
+// fold: the columns are X, [n, c·k, windows] (or without n); the images have the extents
+// `output_sizes`.
 bool FoldOf(OpCall& call, const DtBuffer& columns, Windows& w, std::vector<int64_t>& dims) {
   int64_t extent[2];
-  if (columns.rank != 2 && columns.rank != 3) return call.Fail("'%s' has %d dims, expected 3", columns.name, columns.rank), false;
-  if (!PairOf(call, 0, "output size", 1, extent) || !WindowsOf(call, 1, true, extent[0], extent[1], w)) return false;
+  if (columns.rank != 2 && columns.rank != 3)
+    return call.Fail("'%s' has %d dims, expected 3", columns.name, columns.rank), false;
+  if (!PairOf(call, 0, "output size", 1, extent) ||
+      !WindowsOf(call, 1, true, extent[0], extent[1], w))
+    return false;
   const int64_t taps = columns.dims[columns.rank - 2], places = columns.dims[columns.rank - 1];
   w.n = columns.rank == 3 ? columns.dims[0] : 1;
   w.rows = false;
@@ -119,8 +147,11 @@ bool FoldOf(OpCall& call, const DtBuffer& columns, Windows& w, std::vector<int64
   if (!Countable(call, w)) return false;
   const int64_t kernel = w.kernel[0] * w.kernel[1];
   if (kernel <= 0 || taps % kernel != 0 || places != w.Places())
-    return call.Fail("'%s' has %lld rows of %lld windows, expected a multiple of %lld rows and %lld windows", columns.name, static_cast<long long>(taps),
-                     static_cast<long long>(places), static_cast<long long>(kernel), static_cast<long long>(w.Places())),
+    return call.Fail(
+               "'%s' has %lld rows of %lld windows, expected a multiple of %lld rows and %lld "
+               "windows",
+               columns.name, static_cast<long long>(taps), static_cast<long long>(places),
+               static_cast<long long>(kernel), static_cast<long long>(w.Places())),
            false;
   w.c = taps / kernel;
   dims = {w.n, w.c, extent[0], extent[1]};
@@ -130,17 +161,21 @@ bool FoldOf(OpCall& call, const DtBuffer& columns, Windows& w, std::vector<int64
 
 bool UnfoldOf(OpCall& call, const DtBuffer& x, Windows& w) {
   w.rows = false;
-  return ImagesOf(call, x, w) && WindowsOf(call, 0, true, x.dims[2], x.dims[3], w) && Countable(call, w);
+  return ImagesOf(call, x, w) && WindowsOf(call, 0, true, x.dims[2], x.dims[3], w) &&
+         Countable(call, w);
 }
 
 bool SequenceOf(OpCall& call, const DtBuffer& x, Windows& w) {
   w.rows = true;
-  return ImagesOf(call, x, w) && WindowsOf(call, 0, false, x.dims[2], x.dims[3], w) && Countable(call, w);
+  return ImagesOf(call, x, w) && WindowsOf(call, 0, false, x.dims[2], x.dims[3], w) &&
+         Countable(call, w);
 }
 
 // Gradient of windows: to the images.
-int32_t AddWindows(OpCall& call, const Windows& w, const DtBuffer& x, const DtBuffer& gradient, DtBuffer& dx) {
-  if (Elements(gradient) != w.n * w.Taps() * w.Places()) return call.Fail("'%s' has not the extents of the windows", gradient.name);
+int32_t AddWindows(OpCall& call, const Windows& w, const DtBuffer& x, const DtBuffer& gradient,
+                   DtBuffer& dx) {
+  if (Elements(gradient) != w.n * w.Taps() * w.Places())
+    return call.Fail("'%s' has not the extents of the windows", gradient.name);
   return call.Resize(dx, x) ? Walk<false>(call, w, gradient, dx) : 1;
 }
 
@@ -158,7 +193,8 @@ int32_t Unfold(OpCall& call) {
 // X, Y@GRAD; as unfold -> X@GRAD
 int32_t UnfoldGrad(OpCall& call) {
   Windows w;
-  return UnfoldOf(call, call.Arg(0), w) ? AddWindows(call, w, call.Arg(0), call.Arg(1), call.Arg(2)) : 1;
+  return UnfoldOf(call, call.Arg(0), w) ? AddWindows(call, w, call.Arg(0), call.Arg(1), call.Arg(2))
+                                        : 1;
 }
 
 // X; output_sizes, kernel_sizes, strides, paddings, dilations -> Y
@@ -175,7 +211,8 @@ int32_t FoldGrad(OpCall& call) {
   Windows w;
   std::vector<int64_t> dims;
   if (!FoldOf(call, x, w, dims) || !call.Resize(call.Arg(2), x)) return 1;
-  if (OpCall::Dims(gradient) != absl::MakeConstSpan(dims)) return call.Fail("'%s' has not the extents of the images", gradient.name);
+  if (OpCall::Dims(gradient) != absl::MakeConstSpan(dims))
+    return call.Fail("'%s' has not the extents of the images", gradient.name);
   return Walk<true>(call, w, gradient, call.Arg(2));
 }
 
@@ -195,7 +232,9 @@ int32_t Im2Sequence(OpCall& call) {
 // X, Out@GRAD; as im2sequence -> X@GRAD
 int32_t Im2SequenceGrad(OpCall& call) {
   Windows w;
-  return SequenceOf(call, call.Arg(0), w) ? AddWindows(call, w, call.Arg(0), call.Arg(1), call.Arg(2)) : 1;
+  return SequenceOf(call, call.Arg(0), w)
+             ? AddWindows(call, w, call.Arg(0), call.Arg(1), call.Arg(2))
+             : 1;
 }
 
 }  // namespace dtranspile::kernels

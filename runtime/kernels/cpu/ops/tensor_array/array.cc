@@ -1,4 +1,5 @@
-// lod_array_length, read_from_array, write_to_array (framework: controlflow/tensor_array_read_write_op.cc).
+// lod_array_length, read_from_array, write_to_array (framework:
+// controlflow/tensor_array_read_write_op.cc).
 #include <algorithm>
 
 #include "runtime/kernels/cpu/ops/tensor_array/calls.h"
@@ -6,7 +7,8 @@
 namespace dtranspile::kernels {
 namespace {
 
-// An index that grows a list beyond this is a mistake, not a program: every place takes some 200 bytes.
+// An index that grows a list beyond this is a mistake, not a program: every place takes some 200
+// bytes.
 constexpr int64_t kMostItems = int64_t{1} << 22;
 
 }  // namespace
@@ -14,7 +16,9 @@ constexpr int64_t kMostItems = int64_t{1} << 22;
 bool IndexOf(OpCall& call, const DtBuffer& buffer, int64_t& index) {
   std::vector<int64_t> values;
   if (!IntegersOf(call, buffer, values)) return false;
-  if (values.size() != 1) return call.Fail("index '%s' has %zu elements, expected one", buffer.name, values.size()), false;
+  if (values.size() != 1)
+    return call.Fail("index '%s' has %zu elements, expected one", buffer.name, values.size()),
+           false;
   index = values[0];
   return true;
 }
@@ -27,7 +31,8 @@ int32_t ArrayLength(OpCall& call) {
   return 0;
 }
 
-// X, I, X_W -> Out. As a gradient it reads what no step may have written: zeros like the value X_W of the forward pass.
+// X, I, X_W -> Out. As a gradient it reads what no step may have written: zeros like the value X_W
+// of the forward pass.
 int32_t ReadFromArray(OpCall& call) {
   exec::Value* list = ListOf(call, call.Arg(0));
   DtBuffer& out = call.Arg(3);
@@ -46,7 +51,8 @@ int32_t ReadFromArray(OpCall& call) {
     return 0;
   }
   const char* reason = index >= 0 && index < length ? "which nobody has written" : "out of range";
-  return call.Fail("item %lld of array '%s' of %lld items, %s", static_cast<long long>(index), call.Arg(0).name, static_cast<long long>(length), reason);
+  return call.Fail("item %lld of array '%s' of %lld items, %s", static_cast<long long>(index),
+                   call.Arg(0).name, static_cast<long long>(length), reason);
 }
 
 // X, I -> Out, in place: the array keeps its other items.
@@ -55,8 +61,11 @@ int32_t WriteToArray(OpCall& call) {
   int64_t index = 0;
   if (list == nullptr || !IndexOf(call, call.Arg(1), index)) return 1;
   if (index < 0 || index >= kMostItems)
-    return call.Fail("item %lld of array '%s', out of range [0, %lld)", static_cast<long long>(index), call.Arg(2).name, static_cast<long long>(kMostItems));
-  if (static_cast<size_t>(index) >= list->items.size()) list->items.resize(static_cast<size_t>(index) + 1);
+    return call.Fail("item %lld of array '%s', out of range [0, %lld)",
+                     static_cast<long long>(index), call.Arg(2).name,
+                     static_cast<long long>(kMostItems));
+  if (static_cast<size_t>(index) >= list->items.size())
+    list->items.resize(static_cast<size_t>(index) + 1);
   DtBuffer item = BufferOf(list->items[static_cast<size_t>(index)], call.Arg(2).name);
   return Copy(call, item, call.Arg(0)) ? 0 : 1;
 }

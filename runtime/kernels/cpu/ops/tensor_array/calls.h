@@ -1,8 +1,10 @@
-// Kernels of the family `tensor_array`, named in table.cc, and those with which the lowering of loops keeps and adds up values
-// (compiler/lower/block_lowering.h). Slots and attributes: compiler/lower/rules/tensor_array.cc.
+// Kernels of the family `tensor_array`, named in table.cc, and those with which the lowering of
+// loops keeps and adds up values (compiler/lower/block_lowering.h). Slots and attributes:
+// compiler/lower/rules/tensor_array.cc.
 //
-// A rank table is a tensor value, int64 [n, 2]: a row (index of the sequence, its length) per sequence, longest first, equal ones in their
-// order. Its LoD is that of the tensor it was made from, down to the level it sorts.
+// A rank table is a tensor value, int64 [n, 2]: a row (index of the sequence, its length) per
+// sequence, longest first, equal ones in their order. Its LoD is that of the tensor it was made
+// from, down to the level it sorts.
 #pragma once
 
 #include "runtime/kernels/cpu/op_call.h"
@@ -41,10 +43,11 @@ int32_t ListPush(OpCall& call);          // (X) -> List
 int32_t ListPop(OpCall& call);           // () -> List, Out: the last item
 int32_t ListAny(OpCall& call);           // (List) -> Any: whether it has items
 int32_t Row(OpCall& call);               // (X, Index) -> Out: X[Index]
-int32_t SetRow(OpCall& call);            // (X, Index, Like) -> Out: Out[Index] = X, as many rows as Like has
+int32_t SetRow(OpCall& call);  // (X, Index, Like) -> Out: Out[Index] = X, as many rows as Like has
 
 // list_rows.cc
-int32_t ListRows(OpCall& call);  // (List) -> Out: the items one behind the other, whose rows are whose in its LoD
+int32_t ListRows(OpCall& call);  // (List) -> Out: the items one behind the other, whose rows are
+                                 // whose in its LoD
 
 // The one element of an index tensor; false with a message.
 bool IndexOf(OpCall& call, const DtBuffer& buffer, int64_t& index);

@@ -1,5 +1,6 @@
-// What loops keep from turn to turn: lists that a forward loop fills and its gradient empties, sums of gradients, rows of the sequences that a
-// StaticRNN walks. Called by the lowering of blocks (compiler/lower/block_lowering.h), and rnn_memory_helper_grad.
+// What loops keep from turn to turn: lists that a forward loop fills and its gradient empties, sums
+// of gradients, rows of the sequences that a StaticRNN walks. Called by the lowering of blocks
+// (compiler/lower/block_lowering.h), and rnn_memory_helper_grad.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -11,18 +12,23 @@ namespace {
 
 using Kind = exec::Value::Kind;
 
-Kind KindOf(const DtBuffer& buffer) { return buffer.value == nullptr ? Kind::kTensor : OpCall::ValueOf(buffer)->kind; }
+Kind KindOf(const DtBuffer& buffer) {
+  return buffer.value == nullptr ? Kind::kTensor : OpCall::ValueOf(buffer)->kind;
+}
 
 bool AddElements(OpCall& call, DtBuffer& sum, const DtBuffer& value) {
   if (TypeOf(sum) != TypeOf(value) || !SameShape(sum, value))
-    return call.Fail("'%s' and '%s' differ in extents or type and cannot be added", sum.name, value.name), false;
+    return call.Fail("'%s' and '%s' differ in extents or type and cannot be added", sum.name,
+                     value.name),
+           false;
   return VisitNumber(call.context(), sum, [&](auto tag) {
            using T = typename decltype(tag)::type;
            T* to = Data<T>(sum);
            const T* from = Data<T>(value);
-           Parallel(call.context(), Elements(sum), GrainFor(sizeof(T) * 3), [&](int64_t lo, int64_t n) {
-             for (int64_t i = lo; i < lo + n; ++i) to[i] += from[i];
-           });
+           Parallel(call.context(), Elements(sum), GrainFor(sizeof(T) * 3),
+                    [&](int64_t lo, int64_t n) {
+                      for (int64_t i = lo; i < lo + n; ++i) to[i] += from[i];
+                    });
            return 0;
          }) == 0;
 }
@@ -30,15 +36,20 @@ bool AddElements(OpCall& call, DtBuffer& sum, const DtBuffer& value) {
 // The rows of both: equal ones are added where they are used.
 bool AddRows(OpCall& call, DtBuffer& sum, const DtBuffer& value) {
   exec::Value &to = *OpCall::ValueOf(sum), &from = *OpCall::ValueOf(value);
-  if (to.dtype != from.dtype || to.height != from.height || OpCall::Dims(sum).subspan(1) != OpCall::Dims(value).subspan(1))
-    return call.Fail("'%s' and '%s' are rows of different tensors and cannot be added", sum.name, value.name), false;
+  if (to.dtype != from.dtype || to.height != from.height ||
+      OpCall::Dims(sum).subspan(1) != OpCall::Dims(value).subspan(1))
+    return call.Fail("'%s' and '%s' are rows of different tensors and cannot be added", sum.name,
+                     value.name),
+           false;
   exec::Value both(Kind::kRows, to.dtype);
   std::vector<int64_t> dims = to.dims;
   dims[0] += from.dims[0];
   const absl::Status status = both.Resize(dims);
-  if (!status.ok()) return call.Fail("'%s': %s", sum.name, std::string(status.message()).c_str()), false;
+  if (!status.ok())
+    return call.Fail("'%s': %s", sum.name, std::string(status.message()).c_str()), false;
   if (to.bytes() > 0) std::memcpy(both.data(), to.data(), static_cast<size_t>(to.bytes()));
-  if (from.bytes() > 0) std::memcpy(both.data() + to.bytes(), from.data(), static_cast<size_t>(from.bytes()));
+  if (from.bytes() > 0)
+    std::memcpy(both.data() + to.bytes(), from.data(), static_cast<size_t>(from.bytes()));
   both.rows = to.rows;
   both.rows.insert(both.rows.end(), from.rows.begin(), from.rows.end());
   both.height = to.height;
@@ -50,7 +61,10 @@ bool AddRows(OpCall& call, DtBuffer& sum, const DtBuffer& value) {
 bool Add(OpCall& call, DtBuffer& sum, const DtBuffer& value) {
   if (IsUnset(value)) return true;
   if (IsUnset(sum)) return Copy(call, sum, value);
-  if (KindOf(sum) != KindOf(value)) return call.Fail("'%s' and '%s' are of different kinds and cannot be added", sum.name, value.name), false;
+  if (KindOf(sum) != KindOf(value))
+    return call.Fail("'%s' and '%s' are of different kinds and cannot be added", sum.name,
+                     value.name),
+           false;
   if (KindOf(sum) == Kind::kTensor) return AddElements(call, sum, value);
   if (KindOf(sum) == Kind::kRows) return AddRows(call, sum, value);
   std::vector<exec::Value>&to = OpCall::ValueOf(sum)->items, &from = OpCall::ValueOf(value)->items;
@@ -62,7 +76,9 @@ bool Add(OpCall& call, DtBuffer& sum, const DtBuffer& value) {
   return true;
 }
 
-void FillZero(DtBuffer& buffer) { std::fill_n(Data<std::byte>(buffer), Elements(buffer) * ElementSize(buffer), std::byte{0}); }
+void FillZero(DtBuffer& buffer) {
+  std::fill_n(Data<std::byte>(buffer), Elements(buffer) * ElementSize(buffer), std::byte{0});
+}
 
 bool MakeZerosLike(OpCall& call, const DtBuffer& x, DtBuffer& out) {
   if (KindOf(x) == Kind::kList) {
@@ -70,14 +86,16 @@ bool MakeZerosLike(OpCall& call, const DtBuffer& x, DtBuffer& out) {
     if (list != nullptr) list->items.clear();
     return list != nullptr;
   }
-  if (KindOf(x) == Kind::kRows) return call.Fail("zeros like '%s', which is SelectedRows: not supported", x.name), false;
+  if (KindOf(x) == Kind::kRows)
+    return call.Fail("zeros like '%s', which is SelectedRows: not supported", x.name), false;
   if (!SetType(call, out, TypeOf(x)) || !call.Resize(out, x)) return false;
   FillZero(out);
   OpCall::SetLod(out, OpCall::LodOf(x));
   return true;
 }
 
-// A fixed place may have its one row as [1] where the value is []: elements have to agree, not extents.
+// A fixed place may have its one row as [1] where the value is []: elements have to agree, not
+// extents.
 bool SizeFor(OpCall& call, DtBuffer& out, DType type, const std::vector<int64_t>& dims) {
   int64_t count = 1;
   for (int64_t extent : dims) count *= extent;
@@ -89,7 +107,9 @@ bool RowIndexOf(OpCall& call, const DtBuffer& buffer, const DtBuffer& of, int64_
   if (of.rank < 1) return call.Fail("'%s' is a scalar: it has no rows", of.name), false;
   if (!IndexOf(call, buffer, index)) return false;
   if (index >= 0 && index < of.dims[0]) return true;
-  return call.Fail("row %lld of '%s', which has %lld", static_cast<long long>(index), of.name, static_cast<long long>(of.dims[0])), false;
+  return call.Fail("row %lld of '%s', which has %lld", static_cast<long long>(index), of.name,
+                   static_cast<long long>(of.dims[0])),
+         false;
 }
 
 }  // namespace
@@ -97,7 +117,8 @@ bool RowIndexOf(OpCall& call, const DtBuffer& buffer, const DtBuffer& of, int64_
 int32_t MemoryHelperGrad(OpCall& call) {
   DtBuffer& result = call.Arg(2);
   const bool given = call.Has(0, 0) && !IsUnset(call.Arg(0));
-  return (given ? Copy(call, result, call.Arg(0)) : MakeZerosLike(call, call.Arg(1), result)) ? 0 : 1;
+  return (given ? Copy(call, result, call.Arg(0)) : MakeZerosLike(call, call.Arg(1), result)) ? 0
+                                                                                              : 1;
 }
 
 int32_t Accumulate(OpCall& call) { return Add(call, call.Arg(1), call.Arg(0)) ? 0 : 1; }
@@ -120,7 +141,9 @@ int32_t ListPush(OpCall& call) {
 int32_t ListPop(OpCall& call) {
   exec::Value* list = ListOf(call, call.Arg(0));
   if (list == nullptr) return 1;
-  if (list->items.empty()) return call.Fail("list '%s' is empty: the gradient makes more turns than the loop", call.Arg(0).name);
+  if (list->items.empty())
+    return call.Fail("list '%s' is empty: the gradient makes more turns than the loop",
+                     call.Arg(0).name);
   DtBuffer& out = call.Arg(1);
   bool done = true;
   if (out.value != nullptr) {
@@ -145,9 +168,12 @@ int32_t Row(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(2);
   int64_t index = 0;
-  if (!RowIndexOf(call, call.Arg(1), x, index) || !SizeFor(call, out, TypeOf(x), {x.dims + 1, x.dims + x.rank})) return 1;
+  if (!RowIndexOf(call, call.Arg(1), x, index) ||
+      !SizeFor(call, out, TypeOf(x), {x.dims + 1, x.dims + x.rank}))
+    return 1;
   const int64_t bytes = Elements(x, 1, x.rank) * ElementSize(x);
-  if (bytes > 0) std::memcpy(out.data, Data<std::byte>(x) + index * bytes, static_cast<size_t>(bytes));
+  if (bytes > 0)
+    std::memcpy(out.data, Data<std::byte>(x) + index * bytes, static_cast<size_t>(bytes));
   return 0;
 }
 
@@ -162,7 +188,8 @@ int32_t SetRow(OpCall& call) {
   if (!sized && !SizeFor(call, out, TypeOf(x), dims)) return 1;
   if (!sized && out.value != nullptr) FillZero(out);
   const int64_t bytes = Elements(x) * ElementSize(x);
-  if (bytes > 0) std::memcpy(Data<std::byte>(out) + index * bytes, x.data, static_cast<size_t>(bytes));
+  if (bytes > 0)
+    std::memcpy(Data<std::byte>(out) + index * bytes, x.data, static_cast<size_t>(bytes));
   return 0;
 }
 

@@ -1,5 +1,5 @@
-// tensor_array_to_tensor and its gradient (framework: tensor_array_to_tensor_op.cc): the items of an array side by side along an axis, or
-// stacked along a new one.
+// tensor_array_to_tensor and its gradient (framework: tensor_array_to_tensor_op.cc): the items of
+// an array side by side along an axis, or stacked along a new one.
 #include <cstring>
 
 #include "runtime/kernels/cpu/ops/tensor_array/calls.h"
@@ -31,7 +31,9 @@ bool Plan(OpCall& call, const DtBuffer& array, exec::Value& list, Join& join) {
   const int64_t given = call.Int(0), most = rank + (stack ? 1 : 0);
   const int64_t axis = given < 0 ? given + most : given;
   if (axis < 0 || axis >= most)
-    return call.Fail("axis %lld of the items of '%s', which have %lld dims", static_cast<long long>(given), array.name, static_cast<long long>(rank)), false;
+    return call.Fail("axis %lld of the items of '%s', which have %lld dims",
+                     static_cast<long long>(given), array.name, static_cast<long long>(rank)),
+           false;
   const size_t free = stack ? first.dims.size() : static_cast<size_t>(axis);
   join.type = first.dtype;
   join.dims = first.dims;
@@ -39,8 +41,10 @@ bool Plan(OpCall& call, const DtBuffer& array, exec::Value& list, Join& join) {
   int64_t total = 0;
   for (size_t k = 0; k < list.items.size(); ++k) {
     const exec::Value& item = list.items[k];
-    if (item.kind != exec::Value::Kind::kTensor || item.dtype != join.type || !SameBut(item.dims, first.dims, free))
-      return call.Fail("items 0 and %zu of '%s' do not fit together: %s and %s", k, array.name, ShapeText(first.dtype, first.dims).c_str(),
+    if (item.kind != exec::Value::Kind::kTensor || item.dtype != join.type ||
+        !SameBut(item.dims, first.dims, free))
+      return call.Fail("items 0 and %zu of '%s' do not fit together: %s and %s", k, array.name,
+                       ShapeText(first.dtype, first.dims).c_str(),
                        ShapeText(item.dtype, item.dims).c_str()),
              false;
     int64_t chunk = static_cast<int64_t>(SizeOf(item.dtype));
@@ -75,12 +79,17 @@ int32_t ArrayToTensor(OpCall& call) {
   if (call.Has(1, 0)) {
     DtBuffer& out = call.Arg(1);
     if (!SetType(call, out, join.type) || !call.Resize(out, join.dims)) return 1;
-    EachChunk(join, Data<std::byte>(out), [&](std::byte* at, size_t k, int64_t from, size_t bytes) { std::memcpy(at, list->items[k].data() + from, bytes); });
+    EachChunk(join, Data<std::byte>(out), [&](std::byte* at, size_t k, int64_t from, size_t bytes) {
+      std::memcpy(at, list->items[k].data() + from, bytes);
+    });
   }
   if (!call.Has(2, 0)) return 0;
   DtBuffer& index = call.Arg(2);
-  if (!SetType(call, index, DType::kInt32) || !call.Resize(index, {static_cast<int64_t>(join.along.size())})) return 1;
-  for (size_t k = 0; k < join.along.size(); ++k) Data<int32_t>(index)[k] = static_cast<int32_t>(join.along[k]);
+  if (!SetType(call, index, DType::kInt32) ||
+      !call.Resize(index, {static_cast<int64_t>(join.along.size())}))
+    return 1;
+  for (size_t k = 0; k < join.along.size(); ++k)
+    Data<int32_t>(index)[k] = static_cast<int32_t>(join.along[k]);
   return 0;
 }
 
@@ -91,7 +100,8 @@ int32_t ArrayToTensorGrad(OpCall& call) {
   Join join;
   if (list == nullptr || result == nullptr || !Plan(call, call.Arg(1), *list, join)) return 1;
   if (TypeOf(gradient) != join.type || OpCall::Dims(gradient) != absl::MakeConstSpan(join.dims))
-    return call.Fail("'%s' is not %s, as the items of '%s' make it", gradient.name, ShapeText(join.type, join.dims).c_str(), call.Arg(1).name);
+    return call.Fail("'%s' is not %s, as the items of '%s' make it", gradient.name,
+                     ShapeText(join.type, join.dims).c_str(), call.Arg(1).name);
   result->items.resize(list->items.size());
   for (size_t k = 0; k < list->items.size(); ++k) {
     DtBuffer item = BufferOf(result->items[k], call.Arg(2).name);
@@ -99,7 +109,9 @@ int32_t ArrayToTensorGrad(OpCall& call) {
     OpCall::SetLod(item, list->items[k].lod);
   }
   EachChunk(join, Data<std::byte>(gradient),
-            [&](const std::byte* at, size_t k, int64_t to, size_t bytes) { std::memcpy(result->items[k].data() + to, at, bytes); });
+            [&](const std::byte* at, size_t k, int64_t to, size_t bytes) {
+              std::memcpy(result->items[k].data() + to, at, bytes);
+            });
   return 0;
 }
 

@@ -1,5 +1,5 @@
-// Values by name and kernels called on them as the executor does, every argument one with extents and LoD of its own. For the tests of
-// kernels of LoD, and of gradients against differences.
+// Values by name and kernels called on them as the executor does, every argument one with extents
+// and LoD of its own. For the tests of kernels of LoD, and of gradients against differences.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,9 @@ namespace dtranspile::kernels {
 class Attributes {
  public:
   Attributes& Int(int64_t value) { return Ints({value}); }
-  Attributes& Ints(std::vector<int64_t> values) { return items_.push_back({.ints = std::move(values)}), *this; }
+  Attributes& Ints(std::vector<int64_t> values) {
+    return items_.push_back({.ints = std::move(values)}), *this;
+  }
   Attributes& Real(double value) { return items_.push_back({.reals = {value}}), *this; }
   Attributes& Text(const char* value) { return items_.push_back({.texts = {value}}), *this; }
 
@@ -23,8 +25,10 @@ class Attributes {
   std::vector<DtAttr> rows() const {
     std::vector<DtAttr> rows;
     for (const Item& item : items_) {
-      const auto count = static_cast<int32_t>(item.ints.size() + item.reals.size() + item.texts.size());
-      rows.push_back({item.ints.empty() ? nullptr : item.ints.data(), item.reals.empty() ? nullptr : item.reals.data(),
+      const auto count =
+          static_cast<int32_t>(item.ints.size() + item.reals.size() + item.texts.size());
+      rows.push_back({item.ints.empty() ? nullptr : item.ints.data(),
+                      item.reals.empty() ? nullptr : item.reals.data(),
                       item.texts.empty() ? nullptr : item.texts.data(), count});
     }
     return rows;
@@ -42,14 +46,18 @@ class Attributes {
 class Bag {
  public:
   template <typename T>
-  void Put(const std::string& name, const std::vector<int64_t>& dims, const std::vector<T>& data, const Lod& lod = {}) {
+  void Put(const std::string& name, const std::vector<int64_t>& dims, const std::vector<T>& data,
+           const Lod& lod = {}) {
     exec::Value value(exec::Value::Kind::kTensor, CodeOf<T>::value);
-    if (!value.Resize(dims).ok() || value.count() != static_cast<int64_t>(data.size())) throw std::runtime_error("extents of " + name);
+    if (!value.Resize(dims).ok() || value.count() != static_cast<int64_t>(data.size()))
+      throw std::runtime_error("extents of " + name);
     std::copy(data.begin(), data.end(), value.as<T>());
     value.lod = lod;
     values_[name] = std::move(value);
   }
-  void PutNoise(const std::string& name, const std::vector<int64_t>& dims, const Lod& lod = {}) { Put(name, dims, Noise<double>(dims, ++seed_).data, lod); }
+  void PutNoise(const std::string& name, const std::vector<int64_t>& dims, const Lod& lod = {}) {
+    Put(name, dims, Noise<double>(dims, ++seed_).data, lod);
+  }
   void PutList(const std::string& name, std::vector<std::string> items) {
     exec::Value list(exec::Value::Kind::kList, values_.at(items.at(0)).dtype);
     for (const std::string& item : items) list.items.push_back(std::move(values_.at(item)));
@@ -64,9 +72,10 @@ class Bag {
     return {value.as<T>(), value.as<T>() + value.count()};
   }
 
-  // Names of slots: "X", "X, Y" for a list of two, "" for none; outputs "Out", or "Index:int32" where they are not double.
-  absl::Status Run(const std::string& callee, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-                   const Attributes& attributes = {}) {
+  // Names of slots: "X", "X, Y" for a list of two, "" for none; outputs "Out", or "Index:int32"
+  // where they are not double.
+  absl::Status Run(const std::string& callee, const std::vector<std::string>& inputs,
+                   const std::vector<std::string>& outputs, const Attributes& attributes = {}) {
     std::vector<DtBuffer> args;
     std::vector<int32_t> slots = {0};
     for (const auto* list : {&inputs, &outputs})
@@ -93,39 +102,56 @@ class Bag {
   }
 
   // The message of a call that must fail.
-  std::string Message(const std::string& callee, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-                      const Attributes& attributes = {}) {
+  std::string Message(const std::string& callee, const std::vector<std::string>& inputs,
+                      const std::vector<std::string>& outputs, const Attributes& attributes = {}) {
     const absl::Status status = Run(callee, inputs, outputs, attributes);
     return status.ok() ? "succeeded" : std::string(status.message());
   }
 
  private:
   DtBuffer Argument(const std::string& slot, bool output) {
-    static const std::map<std::string, DType> kTypes = {{"", DType::kFloat64}, {"int32", DType::kInt32}, {"int64", DType::kInt64}, {"float", DType::kFloat32}};
+    static const std::map<std::string, DType> kTypes = {{"", DType::kFloat64},
+                                                        {"int32", DType::kInt32},
+                                                        {"int64", DType::kInt64},
+                                                        {"float", DType::kFloat32}};
     const size_t colon = slot.find(':');
     const std::string name = slot.substr(0, colon);
-    if (output) values_[name] = exec::Value(exec::Value::Kind::kTensor, kTypes.at(colon == std::string::npos ? "" : slot.substr(colon + 1)));
+    if (output)
+      values_[name] =
+          exec::Value(exec::Value::Kind::kTensor,
+                      kTypes.at(colon == std::string::npos ? "" : slot.substr(colon + 1)));
     auto found = values_.find(name);
     if (found == values_.end()) throw std::runtime_error("no value " + name);
     exec::Value& value = found->second;
-    return {value.data(), value.dims.data(), static_cast<int32_t>(value.dims.size()), static_cast<int32_t>(value.dtype), DT_HOST, found->first.c_str(), &value};
+    return {value.data(),
+            value.dims.data(),
+            static_cast<int32_t>(value.dims.size()),
+            static_cast<int32_t>(value.dtype),
+            DT_HOST,
+            found->first.c_str(),
+            &value};
   }
 
   std::map<std::string, exec::Value> values_;
   unsigned seed_ = 0;
 };
 
-// Largest difference between the gradient of sum(w * out) that `backward` leaves in NAME@GRAD and that by central differences of `forward`, over
-// the elements of the named inputs. w is noise and given to `backward` as OUT@GRAD.
+// Largest difference between the gradient of sum(w * out) that `backward` leaves in NAME@GRAD and
+// that by central differences of `forward`, over the elements of the named inputs. w is noise and
+// given to `backward` as OUT@GRAD.
 template <typename Forward, typename Backward>
-double GradientError(Bag& bag, const std::string& out, const std::vector<std::string>& inputs, Forward&& forward, Backward&& backward) {
-  if (absl::Status status = forward(); !status.ok()) throw std::runtime_error(std::string(status.message()));
+double GradientError(Bag& bag, const std::string& out, const std::vector<std::string>& inputs,
+                     Forward&& forward, Backward&& backward) {
+  if (absl::Status status = forward(); !status.ok())
+    throw std::runtime_error(std::string(status.message()));
   const std::vector<int64_t> dims = bag.at(out).dims;
   bag.PutNoise(out + "@GRAD", dims, bag.at(out).lod);
   const std::vector<double> weights = bag.Data(out + "@GRAD");
-  if (absl::Status status = backward(); !status.ok()) throw std::runtime_error(std::string(status.message()));
+  if (absl::Status status = backward(); !status.ok())
+    throw std::runtime_error(std::string(status.message()));
   const auto loss = [&] {
-    if (absl::Status status = forward(); !status.ok()) throw std::runtime_error(std::string(status.message()));
+    if (absl::Status status = forward(); !status.ok())
+      throw std::runtime_error(std::string(status.message()));
     double sum = 0;
     for (size_t k = 0; k < weights.size(); ++k) sum += weights[k] * bag.at(out).as<double>()[k];
     return sum;

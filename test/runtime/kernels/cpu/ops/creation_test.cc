@@ -17,7 +17,13 @@ TEST_CASE("constants of 64 bits are exact, in a shape that comes with the data")
   Tensor<int32_t> shape({2});
   shape.data = {2, 3};
   SlotCall fill("dt_fill_constant");
-  fill.Slot().In(shape).Slot().Out(DType::kInt64).Ints({-1, -1}).Reals({9.0e18}).Text("9007199254740993");
+  fill.Slot()
+      .In(shape)
+      .Slot()
+      .Out(DType::kInt64)
+      .Ints({-1, -1})
+      .Reals({9.0e18})
+      .Text("9007199254740993");
   REQUIRE(fill.Run().ok());
   CHECK(fill.Result().dims == std::vector<int64_t>{2, 3});
   CHECK(fill.Data<int64_t>() == std::vector<int64_t>(6, 9007199254740993));
@@ -39,7 +45,8 @@ TEST_CASE("ranges") {
   CHECK(empty.Result().dims == std::vector<int64_t>{0});
   auto nobody = One<int64_t>(0);
   SlotCall linspace("dt_linspace");
-  CHECK_THAT(linspace.In(start).In(end).In(nobody, "num").Out(DType::kFloat32).Message(), Contains("'num' asks for 0 numbers"));
+  CHECK_THAT(linspace.In(start).In(end).In(nobody, "num").Out(DType::kFloat32).Message(),
+             Contains("'num' asks for 0 numbers"));
 }
 
 TEST_CASE("numbers that an integer type does not hold are refused") {
@@ -54,7 +61,16 @@ TEST_CASE("numbers that an integer type does not hold are refused") {
 TEST_CASE("the parts of a coalesced tensor begin at multiples of the alignment") {
   Tensor<float> a({3}, 1), b({2}, 2);
   SlotCall coalesce("dt_coalesce");
-  coalesce.Slot().With(a).With(b).Out(DType::kFloat32, 2).Out(DType::kFloat32).Ints({1}).Ints({0}).Reals({0}).Ints({1}).Ints({16});
+  coalesce.Slot()
+      .With(a)
+      .With(b)
+      .Out(DType::kFloat32, 2)
+      .Out(DType::kFloat32)
+      .Ints({1})
+      .Ints({0})
+      .Reals({0})
+      .Ints({1})
+      .Ints({16});
   REQUIRE(coalesce.Run().ok());
   CHECK(coalesce.Data<float>(0) == a.data);
   CHECK(coalesce.Data<float>(1) == b.data);

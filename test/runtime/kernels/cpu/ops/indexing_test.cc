@@ -20,10 +20,16 @@ Tensor<int64_t> Indices(std::vector<int64_t> dims, std::vector<int64_t> values) 
   return index;
 }
 
-SlotCall Slice(Tensor<float>& x, std::vector<int64_t> starts, std::vector<int64_t> ends, std::vector<int64_t> steps, std::vector<int64_t> dropped) {
+SlotCall Slice(Tensor<float>& x, std::vector<int64_t> starts, std::vector<int64_t> ends,
+               std::vector<int64_t> steps, std::vector<int64_t> dropped) {
   SlotCall slice("dt_slice");
   slice.In(x, "x").Slot().Slot().Slot().Slot().Slot().Slot().Out(DType::kFloat32);
-  slice.Ints({0}).Ints(std::move(starts)).Ints(std::move(ends)).Ints(std::move(dropped)).Ints({2006002}).Ints(std::move(steps));
+  slice.Ints({0})
+      .Ints(std::move(starts))
+      .Ints(std::move(ends))
+      .Ints(std::move(dropped))
+      .Ints({2006002})
+      .Ints(std::move(steps));
   return slice;
 }
 
@@ -46,7 +52,8 @@ TEST_CASE("bounds of slices are clamped") {
 TEST_CASE("slices that make no sense are refused by name") {
   auto x = Count({5});
   CHECK_THAT(Slice(x, {0}, {5}, {0}, {}).Message(), Contains("step 0 along axis 0 of 'x'"));
-  CHECK_THAT(Slice(x, {0}, {3}, {1}, {0}).Message(), Contains("axis 0 of 'x'") && Contains("3 of its positions"));
+  CHECK_THAT(Slice(x, {0}, {3}, {1}, {0}).Message(),
+             Contains("axis 0 of 'x'") && Contains("3 of its positions"));
 }
 
 TEST_CASE("indices out of range are refused with their value and bound") {
@@ -54,11 +61,16 @@ TEST_CASE("indices out of range are refused with their value and bound") {
   for (int64_t bad : {int64_t{3}, int64_t{-1}, INT64_MIN, INT64_MAX}) {
     auto index = Indices({1, 1}, {bad}), row = Indices({1, 4}, {0, 0, bad, 0});
     const std::string value = std::to_string(bad);
-    SlotCall gather("dt_gather_nd"), scatter("dt_scatter_nd_add"), select("dt_index_select"), take("dt_take_along_axis");
-    CHECK_THAT(gather.In(x).In(index, "ids").Out(DType::kFloat32).Message(), Contains("'ids'") && Contains(value) && Contains("extent of 3"));
-    CHECK_THAT(scatter.In(x).In(index, "ids").In(updates).Out(DType::kFloat32).Message(), Contains("'ids'") && Contains(value));
-    CHECK_THAT(select.In(x).In(index, "ids").Out(DType::kFloat32).Ints({0}).Message(), Contains("'ids'") && Contains(value));
-    CHECK_THAT(take.In(x).In(row, "ids").Out(DType::kFloat32).Ints({0}).Message(), Contains("'ids'"));
+    SlotCall gather("dt_gather_nd"), scatter("dt_scatter_nd_add"), select("dt_index_select"),
+        take("dt_take_along_axis");
+    CHECK_THAT(gather.In(x).In(index, "ids").Out(DType::kFloat32).Message(),
+               Contains("'ids'") && Contains(value) && Contains("extent of 3"));
+    CHECK_THAT(scatter.In(x).In(index, "ids").In(updates).Out(DType::kFloat32).Message(),
+               Contains("'ids'") && Contains(value));
+    CHECK_THAT(select.In(x).In(index, "ids").Out(DType::kFloat32).Ints({0}).Message(),
+               Contains("'ids'") && Contains(value));
+    CHECK_THAT(take.In(x).In(row, "ids").Out(DType::kFloat32).Ints({0}).Message(),
+               Contains("'ids'"));
   }
 }
 
@@ -68,7 +80,8 @@ TEST_CASE("rows that are named twice are summed in their order") {
   SlotCall scatter("dt_scatter");
   scatter.In(x).In(ids).In(updates).Out(DType::kFloat32).Ints({0});
   REQUIRE(scatter.Run().ok());
-  CHECK(scatter.Data<float>() == std::vector<float>{0, 1, updates[0] + updates[2] + updates[4], updates[1] + updates[3] + updates[5]});
+  CHECK(scatter.Data<float>() == std::vector<float>{0, 1, updates[0] + updates[2] + updates[4],
+                                                    updates[1] + updates[3] + updates[5]});
 }
 
 TEST_CASE("masked_select is as long as its mask asks for") {
@@ -84,7 +97,8 @@ TEST_CASE("masked_select is as long as its mask asks for") {
 TEST_CASE("a parent that is no beam is refused") {
   auto ids = Indices({2, 1, 2}, {1, 2, 3, 4}), parents = Indices({2, 1, 2}, {0, 0, 5, 0});
   SlotCall tree("dt_gather_tree");
-  CHECK_THAT(tree.In(ids).In(parents, "parents").Out(DType::kInt64).Message(), Contains("'parents'") && Contains("beam 5"));
+  CHECK_THAT(tree.In(ids).In(parents, "parents").Out(DType::kInt64).Message(),
+             Contains("'parents'") && Contains("beam 5"));
 }
 
 }  // namespace

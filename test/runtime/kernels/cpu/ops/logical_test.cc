@@ -16,12 +16,30 @@ TEST_CASE("closeness of what is no finite number") {
   y.data = {inf, -inf, nan, 1.00001f, 1, 1};
   for (bool equal_nan : {false, true}) {
     SlotCall close("dt_close");
-    close.In(x).In(y).Slot().Slot().Out(DType::kBool).Text("1e-4").Text("1e-8").Ints({equal_nan}).Ints({2006002}).Text("isclose");
+    close.In(x)
+        .In(y)
+        .Slot()
+        .Slot()
+        .Out(DType::kBool)
+        .Text("1e-4")
+        .Text("1e-8")
+        .Ints({equal_nan})
+        .Ints({2006002})
+        .Text("isclose");
     REQUIRE(close.Run().ok());
     CHECK(close.Data<uint8_t>() == std::vector<uint8_t>{1, 1, equal_nan, 1, 0, 0});
   }
   SlotCall bad("dt_close");
-  bad.In(x).In(y).Slot().Slot().Out(DType::kBool).Text("near").Text("0").Ints({0}).Ints({2006002}).Text("allclose");
+  bad.In(x)
+      .In(y)
+      .Slot()
+      .Slot()
+      .Out(DType::kBool)
+      .Text("near")
+      .Text("0")
+      .Ints({0})
+      .Ints({2006002})
+      .Text("allclose");
   CHECK_THAT(bad.Message(), Contains("'near' is no number"));
 }
 
@@ -45,7 +63,8 @@ TEST_CASE("bits of tensors that broadcast") {
   CHECK(both.Data<int32_t>() == std::vector<int32_t>{0, 2, 4, 1, 0, 4});
   Tensor<float> real({2});
   SlotCall floats("dt_bitwise");
-  CHECK_THAT(floats.In(real, "real").Slot().Out(DType::kFloat32).Text("bitwise_not").Message(), Contains("'real' is float32"));
+  CHECK_THAT(floats.In(real, "real").Slot().Out(DType::kFloat32).Text("bitwise_not").Message(),
+             Contains("'real' is float32"));
 }
 
 TEST_CASE("positions of what is not zero, also of nothing") {

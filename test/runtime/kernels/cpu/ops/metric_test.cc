@@ -1,4 +1,5 @@
-// Kernels of the families metric, loss and amp: what the corpus does not reach, and what is refused.
+// Kernels of the families metric, loss and amp: what the corpus does not reach, and what is
+// refused.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -17,14 +18,22 @@ Tensor<T> Of(std::vector<int64_t> dims, std::vector<T> values) {
   return tensor;
 }
 
-SlotCall Auc(Tensor<float>& scores, Tensor<int64_t>& labels, Tensor<int64_t>& positive, Tensor<int64_t>& negative) {
+SlotCall Auc(Tensor<float>& scores, Tensor<int64_t>& labels, Tensor<int64_t>& positive,
+             Tensor<int64_t>& negative) {
   SlotCall call("dt_auc");
-  call.In(scores, "scores").In(labels).In(positive, "pos").In(negative, "neg").Out(DType::kFloat64).Out(DType::kInt64).Out(DType::kInt64);
+  call.In(scores, "scores")
+      .In(labels)
+      .In(positive, "pos")
+      .In(negative, "neg")
+      .Out(DType::kFloat64)
+      .Out(DType::kInt64)
+      .Out(DType::kInt64);
   call.Text("ROC").Ints({3}).Ints({0});
   return call;
 }
 
-SlotCall Chunks(Tensor<int64_t>& found, Tensor<int64_t>& labels, Tensor<int64_t>& lengths, const char* scheme, int64_t types) {
+SlotCall Chunks(Tensor<int64_t>& found, Tensor<int64_t>& labels, Tensor<int64_t>& lengths,
+                const char* scheme, int64_t types) {
   SlotCall call("dt_chunk_eval");
   call.In(found, "found").In(labels, "labels").In(lengths, "lengths");
   for (int k = 0; k < 3; ++k) call.Out(DType::kFloat32);
@@ -41,21 +50,25 @@ TEST_CASE("the area is half for scores that say nothing, and needs scores from 0
   REQUIRE(even.Run().ok());
   CHECK(even.Data<double>()[0] == 0.5);
   CHECK(even.Data<int64_t>(1) == std::vector<int64_t>{0, 1, 0, 0});
-  CHECK_THAT(Auc(scores, labels, positive, short_state).Message(), Contains("'neg'") && Contains("expected 4"));
+  CHECK_THAT(Auc(scores, labels, positive, short_state).Message(),
+             Contains("'neg'") && Contains("expected 4"));
   for (float bad : {-0.1f, 1.1f, std::numeric_limits<float>::quiet_NaN()}) {
     scores[1] = bad;
-    CHECK_THAT(Auc(scores, labels, positive, negative).Message(), Contains("'scores'") && Contains("sample 1"));
+    CHECK_THAT(Auc(scores, labels, positive, negative).Message(),
+               Contains("'scores'") && Contains("sample 1"));
   }
 }
 
 // Two types. Chunks as (first, last, type).
 TEST_CASE("chunks of the schemes") {
   auto lengths = Of<int64_t>({1}, {6});
-  const auto counts = [&](const char* scheme, std::vector<int64_t> found, std::vector<int64_t> labels) {
+  const auto counts = [&](const char* scheme, std::vector<int64_t> found,
+                          std::vector<int64_t> labels) {
     auto a = Of<int64_t>({1, 6}, std::move(found)), b = Of<int64_t>({1, 6}, std::move(labels));
     SlotCall call = Chunks(a, b, lengths, scheme, 2);
     REQUIRE(call.Run().ok());
-    return std::vector<int64_t>{call.Data<int64_t>(3)[0], call.Data<int64_t>(4)[0], call.Data<int64_t>(5)[0]};
+    return std::vector<int64_t>{call.Data<int64_t>(3)[0], call.Data<int64_t>(4)[0],
+                                call.Data<int64_t>(5)[0]};
   };
   // IOB: B-0 I-0 B-0 O B-1 I-1 against B-0 I-0 I-0 O B-1 I-1.
   CHECK(counts("IOB", {0, 1, 0, 4, 2, 3}, {0, 1, 1, 4, 2, 3}) == std::vector<int64_t>{3, 2, 1});
@@ -68,23 +81,53 @@ TEST_CASE("chunks of the schemes") {
 }
 
 TEST_CASE("tags, lengths and schemes that are none are refused") {
-  auto found = Of<int64_t>({1, 2}, {0, 5}), labels = Of<int64_t>({1, 2}, {0, 1}), lengths = Of<int64_t>({1}, {3});
-  CHECK_THAT(Chunks(found, labels, lengths, "IOB", 2).Message(), Contains("'found'") && Contains("5") && Contains("0 to 4"));
-  CHECK_THAT(Chunks(labels, labels, lengths, "IOB", 2).Message(), Contains("'lengths'") && Contains("3") && Contains("padded to 2"));
+  auto found = Of<int64_t>({1, 2}, {0, 5}), labels = Of<int64_t>({1, 2}, {0, 1}),
+       lengths = Of<int64_t>({1}, {3});
+  CHECK_THAT(Chunks(found, labels, lengths, "IOB", 2).Message(),
+             Contains("'found'") && Contains("5") && Contains("0 to 4"));
+  CHECK_THAT(Chunks(labels, labels, lengths, "IOB", 2).Message(),
+             Contains("'lengths'") && Contains("3") && Contains("padded to 2"));
   CHECK_THAT(Chunks(labels, labels, lengths, "BIO", 2).Message(), Contains("'BIO'"));
 }
 
 TEST_CASE("classes out of range are refused") {
   auto found = Of<int32_t>({2}, {0, 3}), labels = Of<int32_t>({2}, {0, -1});
   SlotCall iou("dt_mean_iou"), other("dt_mean_iou");
-  CHECK_THAT(iou.In(found, "found").In(labels).Slot().Slot().Slot().Out(DType::kFloat32).Out(DType::kInt32).Out(DType::kInt32).Ints({3}).Message(),
+  CHECK_THAT(iou.In(found, "found")
+                 .In(labels)
+                 .Slot()
+                 .Slot()
+                 .Slot()
+                 .Out(DType::kFloat32)
+                 .Out(DType::kInt32)
+                 .Out(DType::kInt32)
+                 .Ints({3})
+                 .Message(),
              Contains("'found'") && Contains("class 3") && Contains("3 classes"));
-  CHECK_THAT(other.In(labels, "labels").In(labels).Slot().Slot().Slot().Out(DType::kFloat32).Out(DType::kInt32).Out(DType::kInt32).Ints({3}).Message(),
+  CHECK_THAT(other.In(labels, "labels")
+                 .In(labels)
+                 .Slot()
+                 .Slot()
+                 .Slot()
+                 .Out(DType::kFloat32)
+                 .Out(DType::kInt32)
+                 .Out(DType::kInt32)
+                 .Ints({3})
+                 .Message(),
              Contains("'labels'") && Contains("class -1"));
   Tensor<float> x({2, 2}), centers({3, 2}), rate({1});
   auto classes = Of<int64_t>({2, 1}, {1, 3});
   SlotCall center("dt_center_loss");
-  CHECK_THAT(center.In(x).In(classes, "ids").In(centers).In(rate).Out(DType::kFloat32).Out(DType::kFloat32).Out(DType::kFloat32).Ints({3}).Ints({1}).Message(),
+  CHECK_THAT(center.In(x)
+                 .In(classes, "ids")
+                 .In(centers)
+                 .In(rate)
+                 .Out(DType::kFloat32)
+                 .Out(DType::kFloat32)
+                 .Out(DType::kFloat32)
+                 .Ints({3})
+                 .Ints({1})
+                 .Message(),
              Contains("'ids'") && Contains("label 3") && Contains("3 clusters"));
 }
 

@@ -1,5 +1,5 @@
-// Kernels of the family `random`: the numbers that the framework's wheels gave on a CPU (1.8.5 and 2.6.2, one op per program, attributes as below), and
-// what is refused.
+// Kernels of the family `random`: the numbers that the framework's wheels gave on a CPU (1.8.5
+// and 2.6.2, one op per program, attributes as below), and what is refused.
 #include <catch2/catch.hpp>
 
 #include "runtime/kernels/cpu/random/generator.h"
@@ -32,7 +32,8 @@ SlotCall Randperm(int64_t n, int64_t seed, int64_t version) {
   return call;
 }
 
-SlotCall Dropout(Tensor<float>& x, double probability, bool test, bool fixed, int64_t seed, const char* how, int64_t version) {
+SlotCall Dropout(Tensor<float>& x, double probability, bool test, bool fixed, int64_t seed,
+                 const char* how, int64_t version) {
   SlotCall call("dt_dropout");
   call.In(x).Slot().Out(DType::kFloat32).Out(DType::kUInt8);
   call.Reals({probability}).Ints({test}).Ints({fixed}).Ints({seed}).Text(how).Ints({version});
@@ -113,21 +114,38 @@ TEST_CASE("windows are those of the framework, and the seed moves on") {
   for (int64_t i = 0; i < 32; ++i) x[i] = static_cast<float>(i);
   auto seed = Of<int64_t>({1}, {1234567});
   SlotCall crop("dt_random_crop");
-  REQUIRE(crop.In(x).In(seed, "seed").Out(DType::kFloat32).Out(DType::kInt64).Ints({2, 3}).Ints({3}).Run().ok());
+  REQUIRE(crop.In(x)
+              .In(seed, "seed")
+              .Out(DType::kFloat32)
+              .Out(DType::kInt64)
+              .Ints({2, 3})
+              .Ints({3})
+              .Run()
+              .ok());
   CHECK(crop.Data<float>() == std::vector<float>{8, 9, 10, 12, 13, 14, 17, 18, 19, 21, 22, 23});
   CHECK(crop.Data<int64_t>(1) == std::vector<int64_t>{358873365});
   SlotCall large("dt_random_crop");
-  CHECK_THAT(large.In(x, "image").In(seed).Out(DType::kFloat32).Out(DType::kInt64).Ints({5, 3}).Ints({3}).Message(),
+  CHECK_THAT(large.In(x, "image")
+                 .In(seed)
+                 .Out(DType::kFloat32)
+                 .Out(DType::kInt64)
+                 .Ints({5, 3})
+                 .Ints({3})
+                 .Message(),
              Contains("'image'") && Contains("5 out of the 4"));
 }
 
 TEST_CASE("distributions that are none are refused by name and value") {
   auto bad = Of<float>({3}, {0.5f, 1.5f, 0});
   SlotCall bernoulli("dt_bernoulli"), multinomial("dt_multinomial"), few("dt_multinomial");
-  CHECK_THAT(bernoulli.In(bad, "p").Out(DType::kFloat32).Ints({kNew}).Message(), Contains("'p'") && Contains("1.5") && Contains("element 1"));
+  CHECK_THAT(bernoulli.In(bad, "p").Out(DType::kFloat32).Ints({kNew}).Message(),
+             Contains("'p'") && Contains("1.5") && Contains("element 1"));
   auto negative = Of<float>({2}, {0.5f, -1});
-  CHECK_THAT(multinomial.In(negative, "p").Out(DType::kInt64).Ints({1}).Ints({1}).Ints({kNew}).Message(), Contains("'p'") && Contains("-1"));
-  CHECK_THAT(few.In(bad, "p").Out(DType::kInt64).Ints({3}).Ints({0}).Ints({kNew}).Message(), Contains("'p'") && Contains("2 classes") && Contains("3 samples"));
+  CHECK_THAT(
+      multinomial.In(negative, "p").Out(DType::kInt64).Ints({1}).Ints({1}).Ints({kNew}).Message(),
+      Contains("'p'") && Contains("-1"));
+  CHECK_THAT(few.In(bad, "p").Out(DType::kInt64).Ints({3}).Ints({0}).Ints({kNew}).Message(),
+             Contains("'p'") && Contains("2 classes") && Contains("3 samples"));
   CHECK_THAT(Randint(3, 3, 0, kNew).Message(), Contains("from 3 to below 3"));
   CHECK_THAT(Randperm(-1, 0, kNew).Message(), Contains("-1"));
 }

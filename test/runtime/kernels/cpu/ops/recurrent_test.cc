@@ -1,4 +1,5 @@
-// Recurrences over dense batches: gradients of layers, directions and lengths against differences, and what is refused.
+// Recurrences over dense batches: gradients of layers, directions and lengths against differences,
+// and what is refused.
 #include <catch2/catch.hpp>
 
 #include "test/runtime/kernels/cpu/ops/bag.h"
@@ -29,15 +30,19 @@ Names PutRnn(Bag& bag, bool lstm, int64_t gates) {
     if (state == "C" && !lstm) continue;
     bag.PutNoise(state, {kLayers * kDirections, kBatch, kHidden});
     const std::string comma = n.states.empty() ? "" : ", ";
-    n.states += comma + state, n.last += comma + "last" + state, n.d_states += comma + state + "@GRAD";
+    n.states += comma + state, n.last += comma + "last" + state,
+        n.d_states += comma + state + "@GRAD";
     n.all.push_back(state);
   }
   for (int which : {0, 2})
     for (int64_t cell = 0; cell < kLayers * kDirections; ++cell)
       for (int i = which; i < which + 2; ++i) {
-        const std::string name = "w" + std::to_string(i) + std::to_string(cell), comma = n.weights.empty() ? "" : ", ";
+        const std::string name = "w" + std::to_string(i) + std::to_string(cell),
+                          comma = n.weights.empty() ? "" : ", ";
         const int64_t input = cell < kDirections ? kWidth : kDirections * kHidden;
-        const std::vector<int64_t> dims = i >= 2 ? std::vector<int64_t>{gates * kHidden} : std::vector<int64_t>{gates * kHidden, i == 0 ? input : kHidden};
+        const std::vector<int64_t> dims =
+            i >= 2 ? std::vector<int64_t>{gates * kHidden}
+                   : std::vector<int64_t>{gates * kHidden, i == 0 ? input : kHidden};
         bag.PutNoise(name, dims);
         n.weights += comma + name, n.d_weights += comma + name + "@GRAD";
         n.all.push_back(name);
@@ -50,9 +55,15 @@ double RnnError(const char* mode, int64_t gates) {
   const Names n = PutRnn(bag, std::string(mode) == "LSTM", gates);
   const Attributes attributes = RnnAttributes(mode);
   return GradientError(
-      bag, "Out", n.all, [&] { return bag.Run("dt_rnn", {"X", n.states, n.weights, "lengths"}, {"Out", n.last, "Reserve"}, attributes); },
+      bag, "Out", n.all,
       [&] {
-        return bag.Run("dt_rnn_grad", {"X", n.states, n.weights, "lengths", "Reserve", "Out@GRAD", ""}, {"X@GRAD", n.d_states, n.d_weights}, attributes);
+        return bag.Run("dt_rnn", {"X", n.states, n.weights, "lengths"}, {"Out", n.last, "Reserve"},
+                       attributes);
+      },
+      [&] {
+        return bag.Run("dt_rnn_grad",
+                       {"X", n.states, n.weights, "lengths", "Reserve", "Out@GRAD", ""},
+                       {"X@GRAD", n.d_states, n.d_weights}, attributes);
       });
 }
 
@@ -65,10 +76,13 @@ TEST_CASE("gradients of two layers in both directions with lengths") {
 TEST_CASE("outputs behind the end of a sequence are zero and its state stays") {
   Bag bag;
   const Names n = PutRnn(bag, false, 1);
-  REQUIRE(bag.Run("dt_rnn", {"X", n.states, n.weights, "lengths"}, {"Out", n.last, "Reserve"}, RnnAttributes("RNN_TANH")).ok());
+  REQUIRE(bag.Run("dt_rnn", {"X", n.states, n.weights, "lengths"}, {"Out", n.last, "Reserve"},
+                  RnnAttributes("RNN_TANH"))
+              .ok());
   const std::vector<double> out = bag.Data("Out"), last = bag.Data("lastH");
   const int64_t row = kDirections * kHidden;
-  for (int64_t k = 0; k < row; ++k) CHECK(out[static_cast<size_t>((1 * kBatch + 1) * row + k)] == 0);
+  for (int64_t k = 0; k < row; ++k)
+    CHECK(out[static_cast<size_t>((1 * kBatch + 1) * row + k)] == 0);
   // The forward direction of the last layer ends at the sequence's own end.
   CHECK(last[static_cast<size_t>((2 * kBatch + 1) * kHidden)] == out[static_cast<size_t>(1 * row)]);
 }
@@ -82,9 +96,14 @@ TEST_CASE("a step with the paper's update has gradients") {
   Attributes attributes;
   attributes.Int(2).Int(1).Int(1);
   CHECK(GradientError(
-            bag, "Out", {"X", "H", "W", "B"}, [&] { return bag.Run("dt_gru_unit", {"X", "H", "W", "B"}, {"Gate", "Reset", "Out"}, attributes); },
+            bag, "Out", {"X", "H", "W", "B"},
             [&] {
-              return bag.Run("dt_gru_unit_grad", {"X", "H", "W", "B", "Gate", "Reset", "Out@GRAD"}, {"X@GRAD", "H@GRAD", "W@GRAD", "B@GRAD"}, attributes);
+              return bag.Run("dt_gru_unit", {"X", "H", "W", "B"}, {"Gate", "Reset", "Out"},
+                             attributes);
+            },
+            [&] {
+              return bag.Run("dt_gru_unit_grad", {"X", "H", "W", "B", "Gate", "Reset", "Out@GRAD"},
+                             {"X@GRAD", "H@GRAD", "W@GRAD", "B@GRAD"}, attributes);
             }) < 1e-8);
 }
 
@@ -92,7 +111,8 @@ TEST_CASE("what does not fit a recurrence is refused by name") {
   Bag bag;
   const Names n = PutRnn(bag, false, 1);
   auto message = [&](const Attributes& attributes) {
-    return bag.Message("dt_rnn", {"X", n.states, n.weights, "lengths"}, {"Out", n.last, "Reserve"}, attributes);
+    return bag.Message("dt_rnn", {"X", n.states, n.weights, "lengths"}, {"Out", n.last, "Reserve"},
+                       attributes);
   };
   CHECK_THAT(message(RnnAttributes("LSTM")), Contains("1 initial states, expected 2"));
   CHECK_THAT(message(RnnAttributes("GRU")), Contains("'w00' has not"));

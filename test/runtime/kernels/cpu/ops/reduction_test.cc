@@ -10,25 +10,36 @@ namespace {
 using Catch::Contains;
 using Numbers = std::vector<int64_t>;
 
-TEST_CASE("top_k sorts along any axis, takes the lowest place of equal values and NaN as the largest") {
+TEST_CASE(
+    "top_k sorts along any axis, takes the lowest place of equal values and NaN as the largest") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   Bag bag;
   bag.Put<float>("X", {2, 5}, {1, 3, 3, 2, 3, -1, nan, 5, nan, 0});
   REQUIRE(bag.Run("dt_top_k", {"X", ""}, {"Out:float", "Indices:int64"}, Attributes().Int(3)).ok());
   CHECK(bag.Data<int64_t>("Indices") == Numbers{1, 2, 4, 1, 3, 2});
-  REQUIRE(bag.Run("dt_top_k", {"X", ""}, {"Out:float", "Indices:int64"}, Attributes().Int(3).Int(1).Int(0)).ok());
+  REQUIRE(bag.Run("dt_top_k", {"X", ""}, {"Out:float", "Indices:int64"},
+                  Attributes().Int(3).Int(1).Int(0))
+              .ok());
   CHECK(bag.Data<int64_t>("Indices") == Numbers{0, 3, 1, 0, 4, 2});
-  REQUIRE(bag.Run("dt_top_k", {"X", ""}, {"Out:float", "Indices:int64"}, Attributes().Int(1).Int(0).Int(1)).ok());
+  REQUIRE(bag.Run("dt_top_k", {"X", ""}, {"Out:float", "Indices:int64"},
+                  Attributes().Int(1).Int(0).Int(1))
+              .ok());
   CHECK(bag.Data<int64_t>("Indices") == Numbers{0, 1, 1, 1, 0});
-  CHECK_THAT(bag.Message("dt_top_k", {"X", ""}, {"Out:float", "Indices:int64"}, Attributes().Int(6)), Contains("first 6 of 'X', which has 5"));
-  CHECK_THAT(bag.Message("dt_top_k", {"X", ""}, {"Out:float", "Indices:int64"}, Attributes().Int(1).Int(2).Int(1)), Contains("axis 2 of 'X'"));
+  CHECK_THAT(
+      bag.Message("dt_top_k", {"X", ""}, {"Out:float", "Indices:int64"}, Attributes().Int(6)),
+      Contains("first 6 of 'X', which has 5"));
+  CHECK_THAT(bag.Message("dt_top_k", {"X", ""}, {"Out:float", "Indices:int64"},
+                         Attributes().Int(1).Int(2).Int(1)),
+             Contains("axis 2 of 'X'"));
 }
 
 TEST_CASE("cumulative sums and their gradients") {
   Bag bag;
   bag.Put<int64_t>("X", {2, 3}, {1, 2, 3, 4, 5, 6});
   const auto scan = [&](int64_t axis, bool flatten, bool exclusive, bool reverse) {
-    REQUIRE(bag.Run("dt_cumsum", {"X"}, {"Out:int64"}, Attributes().Int(axis).Int(flatten).Int(exclusive).Int(reverse)).ok());
+    REQUIRE(bag.Run("dt_cumsum", {"X"}, {"Out:int64"},
+                    Attributes().Int(axis).Int(flatten).Int(exclusive).Int(reverse))
+                .ok());
     return bag.Data<int64_t>("Out");
   };
   CHECK(scan(-1, false, false, false) == Numbers{1, 3, 6, 4, 9, 15});
@@ -38,22 +49,33 @@ TEST_CASE("cumulative sums and their gradients") {
   CHECK(scan(-1, true, true, true) == Numbers{20, 18, 15, 11, 6, 0});
   bag.PutNoise("V", {2, 4});
   CHECK(GradientError(
-            bag, "W", {"V"}, [&] { return bag.Run("dt_cumsum", {"V"}, {"W"}, Attributes().Int(1).Int(0).Int(1).Int(0)); },
-            [&] { return bag.Run("dt_cumsum", {"W@GRAD"}, {"V@GRAD"}, Attributes().Int(1).Int(0).Int(1).Int(0).Text("cumsum_grad")); }) < 1e-8);
+            bag, "W", {"V"},
+            [&] {
+              return bag.Run("dt_cumsum", {"V"}, {"W"}, Attributes().Int(1).Int(0).Int(1).Int(0));
+            },
+            [&] {
+              return bag.Run("dt_cumsum", {"W@GRAD"}, {"V@GRAD"},
+                             Attributes().Int(1).Int(0).Int(1).Int(0).Text("cumsum_grad"));
+            }) < 1e-8);
 }
 
 TEST_CASE("products up to a zero and behind it have gradients") {
   Bag bag;
   bag.Put<double>("X", {3, 4}, {2, 0, 3, 4, 0, 1, 0, 2, 5, 6, 7, 8});
   CHECK(GradientError(
-            bag, "Out", {"X"}, [&] { return bag.Run("dt_cumprod", {"X"}, {"Out"}, Attributes().Int(1)); },
-            [&] { return bag.Run("dt_cumprod_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"}, Attributes().Int(1)); }) < 1e-4);
+            bag, "Out", {"X"},
+            [&] { return bag.Run("dt_cumprod", {"X"}, {"Out"}, Attributes().Int(1)); },
+            [&] {
+              return bag.Run("dt_cumprod_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"},
+                             Attributes().Int(1));
+            }) < 1e-4);
 }
 
 TEST_CASE("slices are grouped by value, by appearance or as runs") {
   Bag bag;
   bag.Put<int64_t>("X", {4, 2}, {3, 1, 0, 5, 3, 1, 3, 1});
-  const std::vector<std::string> outs = {"Out:int64", "Indices:int64", "Index:int64", "Counts:int64"};
+  const std::vector<std::string> outs = {"Out:int64", "Indices:int64", "Index:int64",
+                                         "Counts:int64"};
   REQUIRE(bag.Run("dt_unique", {"X"}, outs, Attributes().Text("unique").Ints({0}).Int(1)).ok());
   CHECK(bag.Data<int64_t>("Out") == Numbers{0, 5, 3, 1});
   CHECK(bag.Data<int64_t>("Indices") == Numbers{1, 0});
@@ -61,7 +83,8 @@ TEST_CASE("slices are grouped by value, by appearance or as runs") {
   REQUIRE(bag.Run("dt_unique", {"X"}, outs, Attributes().Text("unique_with_counts")).ok());
   CHECK(bag.Data<int64_t>("Out") == Numbers{3, 1, 0, 5});
   CHECK(bag.Data<int64_t>("Counts") == Numbers{3, 3, 1, 1});
-  REQUIRE(bag.Run("dt_unique", {"X"}, outs, Attributes().Text("unique_consecutive").Ints({0})).ok());
+  REQUIRE(
+      bag.Run("dt_unique", {"X"}, outs, Attributes().Text("unique_consecutive").Ints({0})).ok());
   CHECK(bag.Data<int64_t>("Counts") == Numbers{1, 1, 2});
 }
 
@@ -72,9 +95,13 @@ TEST_CASE("places out of range are refused with their value and bound") {
   bag.Put<int64_t>("ids", {2, 1}, {0, 3});
   CHECK_THAT(bag.Message("dt_selected_grad", {"X", "ids", "dOut"}, {"dX"}, Attributes().Int(1)),
              Contains("'ids' has the index 3, out of range for an extent of 3"));
-  CHECK_THAT(bag.Message("dt_kth_value", {"X"}, {"Out", "Indices:int64"}, Attributes().Int(4).Int(1).Int(0)), Contains("element 4 of 'X'"));
+  CHECK_THAT(bag.Message("dt_kth_value", {"X"}, {"Out", "Indices:int64"},
+                         Attributes().Int(4).Int(1).Int(0)),
+             Contains("element 4 of 'X'"));
   bag.PutNoise("none", {2, 0});
-  CHECK_THAT(bag.Message("dt_arg_extreme", {"none"}, {"Out:int64"}, Attributes().Int(1).Int(0).Int(0).Text("arg_max")), Contains("'none' has no element"));
+  CHECK_THAT(bag.Message("dt_arg_extreme", {"none"}, {"Out:int64"},
+                         Attributes().Int(1).Int(0).Int(0).Text("arg_max")),
+             Contains("'none' has no element"));
 }
 
 }  // namespace

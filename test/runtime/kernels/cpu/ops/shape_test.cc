@@ -44,7 +44,8 @@ TEST_CASE("parts that do not fit are refused by name") {
 }
 
 TEST_CASE("ragged parts are joined with their sequences") {
-  exec::Value a(exec::Value::Kind::kTensor, DType::kFloat32), b(exec::Value::Kind::kTensor, DType::kFloat32);
+  exec::Value a(exec::Value::Kind::kTensor, DType::kFloat32),
+      b(exec::Value::Kind::kTensor, DType::kFloat32);
   REQUIRE((a.Resize({3, 1}).ok() && b.Resize({2, 1}).ok()));
   std::fill_n(a.as<float>(), 3, 1.0F);
   std::fill_n(b.as<float>(), 2, 2.0F);
@@ -96,9 +97,16 @@ TEST_CASE("a batch of any size is padded") {
   pad.In(x).Slot().Out(DType::kFloat32).Ints({0, 1, 1, 0}).Text("reflect").Reals({0}).Text("NCHW");
   REQUIRE(pad.Run().ok());
   CHECK(pad.Result().dims == std::vector<int64_t>{2, 1, 3, 3});
-  CHECK(pad.Data<float>() == std::vector<float>{1, 0, 1, 3, 2, 3, 1, 0, 1, 5, 4, 5, 7, 6, 7, 5, 4, 5});
+  CHECK(pad.Data<float>() ==
+        std::vector<float>{1, 0, 1, 3, 2, 3, 1, 0, 1, 5, 4, 5, 7, 6, 7, 5, 4, 5});
   SlotCall far("dt_pad2d");
-  far.In(x, "x").Slot().Out(DType::kFloat32).Ints({2, 0, 0, 0}).Text("reflect").Reals({0}).Text("NCHW");
+  far.In(x, "x")
+      .Slot()
+      .Out(DType::kFloat32)
+      .Ints({2, 0, 0, 0})
+      .Text("reflect")
+      .Reals({0})
+      .Text("NCHW");
   CHECK_THAT(far.Message(), Contains("dim 2 of 'x'"));
 }
 

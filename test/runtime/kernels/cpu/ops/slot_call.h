@@ -1,4 +1,5 @@
-// Calls kernels that take an op slot by slot (runtime/kernels/cpu/op_call.h) as the executor does, outputs growing as they ask for.
+// Calls kernels that take an op slot by slot (runtime/kernels/cpu/op_call.h) as the executor does,
+// outputs growing as they ask for.
 #pragma once
 
 #include <deque>
@@ -23,12 +24,14 @@ class SlotCall {
   template <typename T>
   SlotCall& With(Tensor<T>& tensor, const char* name = "x") {
     tensor.data.reserve(1);
-    args_.push_back(
-        {tensor.data.data(), tensor.dims.data(), static_cast<int32_t>(tensor.dims.size()), static_cast<int32_t>(tensor.type), DT_HOST, name, nullptr});
+    args_.push_back({tensor.data.data(), tensor.dims.data(),
+                     static_cast<int32_t>(tensor.dims.size()), static_cast<int32_t>(tensor.type),
+                     DT_HOST, name, nullptr});
     return *this;
   }
   SlotCall& With(exec::Value& value, const char* name = "x") {
-    args_.push_back({value.data(), value.dims.data(), static_cast<int32_t>(value.dims.size()), static_cast<int32_t>(value.dtype), DT_HOST, name, &value});
+    args_.push_back({value.data(), value.dims.data(), static_cast<int32_t>(value.dims.size()),
+                     static_cast<int32_t>(value.dtype), DT_HOST, name, &value});
     return *this;
   }
   // An output slot with `count` arguments.
@@ -36,19 +39,22 @@ class SlotCall {
     Slot();
     for (int i = 0; i < count; ++i) {
       exec::Value& value = values_.emplace_back(exec::Value::Kind::kTensor, dtype);
-      args_.push_back({nullptr, value.dims.data(), 1, static_cast<int32_t>(dtype), DT_HOST, "out", &value});
+      args_.push_back(
+          {nullptr, value.dims.data(), 1, static_cast<int32_t>(dtype), DT_HOST, "out", &value});
     }
     return *this;
   }
 
   SlotCall& Ints(std::vector<int64_t> values) {
     ints_.push_back(std::move(values));
-    attrs_.push_back({ints_.back().data(), nullptr, nullptr, static_cast<int32_t>(ints_.back().size())});
+    attrs_.push_back(
+        {ints_.back().data(), nullptr, nullptr, static_cast<int32_t>(ints_.back().size())});
     return *this;
   }
   SlotCall& Reals(std::vector<double> values) {
     reals_.push_back(std::move(values));
-    attrs_.push_back({nullptr, reals_.back().data(), nullptr, static_cast<int32_t>(reals_.back().size())});
+    attrs_.push_back(
+        {nullptr, reals_.back().data(), nullptr, static_cast<int32_t>(reals_.back().size())});
     return *this;
   }
   SlotCall& Text(const char* text) {

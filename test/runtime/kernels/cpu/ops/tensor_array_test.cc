@@ -1,4 +1,5 @@
-// Arrays, rank tables, masks and what loops carry: small batches worked out by hand, and what bad values are answered with.
+// Arrays, rank tables, masks and what loops carry: small batches worked out by hand, and what bad
+// values are answered with.
 #include <catch2/catch.hpp>
 
 #include "runtime/exec/value.h"
@@ -30,12 +31,14 @@ std::vector<T> DataOf(const Value& value) {
 }
 
 // Slots of inputs, then of outputs; integer attributes of one value each.
-absl::Status Run(const std::string& name, const Slots& slots, const std::vector<int64_t>& attributes = {}) {
+absl::Status Run(const std::string& name, const Slots& slots,
+                 const std::vector<int64_t>& attributes = {}) {
   std::vector<DtBuffer> args;
   std::vector<int32_t> bounds = {0};
   for (const auto& slot : slots) {
     for (Value* value : slot) {
-      args.push_back({value->data(), value->dims.data(), static_cast<int32_t>(value->dims.size()), static_cast<int32_t>(value->dtype), DT_HOST, "v", value});
+      args.push_back({value->data(), value->dims.data(), static_cast<int32_t>(value->dims.size()),
+                      static_cast<int32_t>(value->dtype), DT_HOST, "v", value});
     }
     bounds.push_back(static_cast<int32_t>(args.size()));
   }
@@ -53,13 +56,15 @@ absl::Status Run(const std::string& name, const Slots& slots, const std::vector<
   return function == nullptr ? absl::NotFoundError(name) : context.Call(function, call);
 }
 
-void RunOk(const std::string& name, const Slots& slots, const std::vector<int64_t>& attributes = {}) {
+void RunOk(const std::string& name, const Slots& slots,
+           const std::vector<int64_t>& attributes = {}) {
   const absl::Status status = Run(name, slots, attributes);
   INFO(name << ": " << status.message());
   REQUIRE(status.ok());
 }
 
-std::string MessageOf(const std::string& name, const Slots& slots, const std::vector<int64_t>& attributes = {}) {
+std::string MessageOf(const std::string& name, const Slots& slots,
+                      const std::vector<int64_t>& attributes = {}) {
   const absl::Status status = Run(name, slots, attributes);
   return status.ok() ? "succeeded" : std::string(status.message());
 }
@@ -81,7 +86,8 @@ Value TableOf(Value& x, int64_t level = 0) {
 }  // namespace
 
 TEST_CASE("arrays grow, are read, and say what they lack") {
-  Value list = List(), out, length, one = Index(1), beyond = Index(5), negative = Index(-1), like = Of<float>({1, 3}, {7, 7, 7});
+  Value list = List(), out, length, one = Index(1), beyond = Index(5), negative = Index(-1),
+        like = Of<float>({1, 3}, {7, 7, 7});
   Write(list, 0, Of<float>({2}, {1, 2}));
   Write(list, 3, Of<float>({1, 1}, {9}, {{0, 1}}));
   RunOk("dt_lod_array_length", {{&list}, {&length}});
@@ -90,16 +96,22 @@ TEST_CASE("arrays grow, are read, and say what they lack") {
   RunOk("dt_read_from_array", {{&list}, {&three}, {}, {&out}});
   CHECK(out.dims == std::vector<int64_t>{1, 1});
   CHECK(out.lod == Lod{{0, 1}});
-  CHECK_THAT(MessageOf("dt_read_from_array", {{&list}, {&one}, {}, {&out}}), Catch::Contains("item 1 of array 'v' of 4 items, which nobody has written"));
-  CHECK_THAT(MessageOf("dt_read_from_array", {{&list}, {&beyond}, {}, {&out}}), Catch::Contains("item 5 of array 'v' of 4 items, out of range"));
+  CHECK_THAT(MessageOf("dt_read_from_array", {{&list}, {&one}, {}, {&out}}),
+             Catch::Contains("item 1 of array 'v' of 4 items, which nobody has written"));
+  CHECK_THAT(MessageOf("dt_read_from_array", {{&list}, {&beyond}, {}, {&out}}),
+             Catch::Contains("item 5 of array 'v' of 4 items, out of range"));
   RunOk("dt_read_from_array", {{&list}, {&beyond}, {&like}, {&out}});
   CHECK(out.dims == like.dims);
   CHECK(DataOf(out) == std::vector<float>{0, 0, 0});
-  CHECK_THAT(MessageOf("dt_read_from_array", {{&list}, {&negative}, {&like}, {&out}}), Catch::Contains("item -1"));
-  CHECK_THAT(MessageOf("dt_write_to_array", {{&like}, {&negative}, {&list}}), Catch::Contains("item -1 of array 'v', out of range"));
+  CHECK_THAT(MessageOf("dt_read_from_array", {{&list}, {&negative}, {&like}, {&out}}),
+             Catch::Contains("item -1"));
+  CHECK_THAT(MessageOf("dt_write_to_array", {{&like}, {&negative}, {&list}}),
+             Catch::Contains("item -1 of array 'v', out of range"));
   Value huge = Index(int64_t{1} << 40);
-  CHECK_THAT(MessageOf("dt_write_to_array", {{&like}, {&huge}, {&list}}), Catch::Contains("out of range"));
-  CHECK_THAT(MessageOf("dt_lod_array_length", {{&like}, {&length}}), Catch::Contains("'v' is no tensor array"));
+  CHECK_THAT(MessageOf("dt_write_to_array", {{&like}, {&huge}, {&list}}),
+             Catch::Contains("out of range"));
+  CHECK_THAT(MessageOf("dt_lod_array_length", {{&like}, {&length}}),
+             Catch::Contains("'v' is no tensor array"));
 }
 
 TEST_CASE("items side by side and stacked, and their gradients") {
@@ -112,8 +124,10 @@ TEST_CASE("items side by side and stacked, and their gradients") {
   CHECK(DataOf<int32_t>(index) == std::vector<int32_t>{1, 2});
   RunOk("dt_tensor_array_to_tensor_grad", {{&out}, {&list}, {&gradients}}, {1, 0});
   CHECK(DataOf(gradients.items[1]) == std::vector<float>{3, 4, 5, 6});
-  CHECK_THAT(MessageOf("dt_tensor_array_to_tensor", {{&list}, {&out}, {}}, {0, 1}), Catch::Contains("items 0 and 1 of 'v' do not fit together"));
-  CHECK_THAT(MessageOf("dt_tensor_array_to_tensor", {{&list}, {&out}, {}}, {2, 0}), Catch::Contains("axis 2"));
+  CHECK_THAT(MessageOf("dt_tensor_array_to_tensor", {{&list}, {&out}, {}}, {0, 1}),
+             Catch::Contains("items 0 and 1 of 'v' do not fit together"));
+  CHECK_THAT(MessageOf("dt_tensor_array_to_tensor", {{&list}, {&out}, {}}, {2, 0}),
+             Catch::Contains("axis 2"));
   Value equal = List();
   Write(equal, 0, Of<float>({2}, {1, 2}));
   Write(equal, 1, Of<float>({2}, {3, 4}));
@@ -121,7 +135,8 @@ TEST_CASE("items side by side and stacked, and their gradients") {
   CHECK(out.dims == std::vector<int64_t>{2, 2});
   CHECK(DataOf(out) == std::vector<float>{1, 3, 2, 4});
   Value empty = List();
-  CHECK_THAT(MessageOf("dt_tensor_array_to_tensor", {{&empty}, {&out}, {}}, {0, 0}), Catch::Contains("array 'v' is empty"));
+  CHECK_THAT(MessageOf("dt_tensor_array_to_tensor", {{&empty}, {&out}, {}}, {0, 0}),
+             Catch::Contains("array 'v' is empty"));
 }
 
 TEST_CASE("a batch becomes steps and a batch again") {
@@ -144,12 +159,16 @@ TEST_CASE("a batch becomes steps and a batch again") {
   RunOk("dt_lod_tensor_to_array", {{&back}, {&table}, {&gradients}});
   CHECK(DataOf(gradients.items[2]) == std::vector<float>{8, 9});
   steps.items.pop_back();
-  CHECK_THAT(MessageOf("dt_array_to_lod_tensor", {{&steps}, {&table}, {&back}}), Catch::Contains("has 2 items, the longest sequence 3 steps"));
+  CHECK_THAT(MessageOf("dt_array_to_lod_tensor", {{&steps}, {&table}, {&back}}),
+             Catch::Contains("has 2 items, the longest sequence 3 steps"));
   Value other = Of<float>({2, 1}, {1, 2}, {{0, 1, 2}});
-  CHECK_THAT(MessageOf("dt_lod_tensor_to_array", {{&other}, {&table}, {&gradients}}), Catch::Contains("a sequence 1 of 3 steps, 'v' has none such"));
-  CHECK_THAT(MessageOf("dt_max_sequence_len", {{&x}, {&longest}}), Catch::Contains("'v' is no rank table"));
+  CHECK_THAT(MessageOf("dt_lod_tensor_to_array", {{&other}, {&table}, {&gradients}}),
+             Catch::Contains("a sequence 1 of 3 steps, 'v' has none such"));
+  CHECK_THAT(MessageOf("dt_max_sequence_len", {{&x}, {&longest}}),
+             Catch::Contains("'v' is no rank table"));
   Value dense = Of<float>({2}, {1, 2}), no = List();
-  CHECK_THAT(MessageOf("dt_lod_rank_table", {{&dense}, {&no}}, {0}), Catch::Contains("has 0 levels"));
+  CHECK_THAT(MessageOf("dt_lod_rank_table", {{&dense}, {&no}}, {0}),
+             Catch::Contains("has 0 levels"));
   CHECK_THAT(MessageOf("dt_lod_rank_table", {{&x}, {&no}}, {1}), Catch::Contains("level 1"));
 }
 
@@ -176,8 +195,10 @@ TEST_CASE("memories shrink with the sequences that are left") {
   RunOk("dt_shrink_rnn_memory_grad", {{&out}, {&memory}, {&gradient}});
   CHECK(DataOf(gradient) == std::vector<float>{1, 2, 0});
   Value small = Of<float>({1, 1}, {1});
-  CHECK_THAT(MessageOf("dt_shrink_rnn_memory", {{&small}, {&table}, {&step}, {&out}}), Catch::Contains("items [0, 2) of 'v', which has 1"));
-  CHECK_THAT(MessageOf("dt_shrink_rnn_memory_grad", {{&memory}, {&small}, {&gradient}}), Catch::Contains("is no part of"));
+  CHECK_THAT(MessageOf("dt_shrink_rnn_memory", {{&small}, {&table}, {&step}, {&out}}),
+             Catch::Contains("items [0, 2) of 'v', which has 1"));
+  CHECK_THAT(MessageOf("dt_shrink_rnn_memory_grad", {{&memory}, {&small}, {&gradient}}),
+             Catch::Contains("is no part of"));
 }
 
 TEST_CASE("rows and sequences in the order of a rank table") {
@@ -193,7 +214,8 @@ TEST_CASE("rows and sequences in the order of a rank table") {
   RunOk("dt_reorder_lod_tensor_by_rank_grad", {{&out}, {&table}, {&back}});
   CHECK(DataOf(back) == DataOf(x));
   Value two = Of<float>({2, 1}, {1, 2});
-  CHECK_THAT(MessageOf("dt_reorder_lod_tensor_by_rank", {{&two}, {&table}, {&out}}), Catch::Contains("has 2 sequences, the rank table 3"));
+  CHECK_THAT(MessageOf("dt_reorder_lod_tensor_by_rank", {{&two}, {&table}, {&out}}),
+             Catch::Contains("has 2 sequences, the rank table 3"));
 }
 
 TEST_CASE("a mask parts a batch, and joins it again") {
@@ -208,15 +230,20 @@ TEST_CASE("a mask parts a batch, and joins it again") {
   RunOk("dt_merge_lod_tensor", {{&x}, {&mask}, {&yes}, {&no}, {&back}}, {0});
   CHECK(DataOf(back) == DataOf(x));
   CHECK(back.lod == x.lod);
-  CHECK_THAT(MessageOf("dt_merge_lod_tensor", {{&x}, {&mask}, {&yes}, {}, {&back}}, {0}), Catch::Contains("differ in extents"));
-  CHECK_THAT(MessageOf("dt_split_lod_tensor", {{&x}, {&mask}, {&yes}, {&no}}, {1}), Catch::Contains("3 elements for 6 items"));
+  CHECK_THAT(MessageOf("dt_merge_lod_tensor", {{&x}, {&mask}, {&yes}, {}, {&back}}, {0}),
+             Catch::Contains("differ in extents"));
+  CHECK_THAT(MessageOf("dt_split_lod_tensor", {{&x}, {&mask}, {&yes}, {&no}}, {1}),
+             Catch::Contains("3 elements for 6 items"));
   mask.as<bool>()[1] = true;
-  CHECK_THAT(MessageOf("dt_merge_lod_tensor", {{&x}, {&mask}, {&yes}, {&no}, {&back}}, {0}), Catch::Contains("items [2, 3) of 'v', which has 2"));
-  CHECK_THAT(MessageOf("dt_split_lod_tensor", {{&x}, {&x}, {&yes}, {&no}}, {0}), Catch::Contains("expected bool"));
+  CHECK_THAT(MessageOf("dt_merge_lod_tensor", {{&x}, {&mask}, {&yes}, {&no}, {&back}}, {0}),
+             Catch::Contains("items [2, 3) of 'v', which has 2"));
+  CHECK_THAT(MessageOf("dt_split_lod_tensor", {{&x}, {&x}, {&yes}, {&no}}, {0}),
+             Catch::Contains("expected bool"));
 }
 
 TEST_CASE("sums of what the turns of a loop leave") {
-  Value sum, first = Of<float>({2}, {1, 2}), other = Of<float>({1}, {1}), lists = List(), more = List();
+  Value sum, first = Of<float>({2}, {1, 2}), other = Of<float>({1}, {1}), lists = List(),
+             more = List();
   RunOk("dt_accumulate", {{&first}, {&sum}});
   RunOk("dt_accumulate", {{&first}, {&sum}});
   CHECK(DataOf(sum) == std::vector<float>{2, 4});
@@ -249,7 +276,8 @@ TEST_CASE("sums of what the turns of a loop leave") {
 }
 
 TEST_CASE("a list is pushed to and popped from") {
-  Value list = List(), any(Value::Kind::kTensor, DType::kBool), x = Of<float>({2, 1}, {1, 2}, {{0, 1, 2}}), out;
+  Value list = List(), any(Value::Kind::kTensor, DType::kBool),
+        x = Of<float>({2, 1}, {1, 2}, {{0, 1, 2}}), out;
   RunOk("dt_list_push", {{&x}, {&list}});
   x.as<float>()[0] = 5;
   RunOk("dt_list_push", {{&x}, {&list}});
@@ -259,11 +287,13 @@ TEST_CASE("a list is pushed to and popped from") {
   // Into a place of fixed extents.
   float place[2] = {};
   const std::vector<int64_t> dims = {2, 1};
-  DtBuffer args[2] = {{nullptr, list.dims.data(), 1, static_cast<int32_t>(DType::kFloat32), DT_HOST, "list", &list},
-                      {place, dims.data(), 2, static_cast<int32_t>(DType::kFloat32), DT_HOST, "fixed", nullptr}};
+  DtBuffer args[2] = {
+      {nullptr, list.dims.data(), 1, static_cast<int32_t>(DType::kFloat32), DT_HOST, "list", &list},
+      {place, dims.data(), 2, static_cast<int32_t>(DType::kFloat32), DT_HOST, "fixed", nullptr}};
   const int32_t slots[3] = {0, 1, 2};
   DtCall call = {};
-  call.name = "dt_list_pop", call.args = args, call.num_args = 2, call.slots = slots, call.num_slots = 2;
+  call.name = "dt_list_pop", call.args = args, call.num_args = 2, call.slots = slots,
+  call.num_slots = 2;
   exec::ThreadPool pool({1, false, {}});
   DtContext context(&pool);
   REQUIRE(context.Call(FindFunction("dt_list_pop"), call).ok());
@@ -289,16 +319,19 @@ TEST_CASE("rows of what a StaticRNN walks") {
   Value zero = Index(0);
   RunOk("dt_set_row", {{&row}, {&zero}, {&x}, {&out}});
   CHECK(DataOf(out) == std::vector<float>{4, 5, 0, 0, 4, 5});
-  CHECK_THAT(MessageOf("dt_row", {{&x}, {&beyond}, {&row}}), Catch::Contains("row 3 of 'v', which has 3"));
-  CHECK_THAT(MessageOf("dt_set_row", {{&row}, {&beyond}, {&x}, {&out}}), Catch::Contains("row 3 of 'v', which has 3"));
+  CHECK_THAT(MessageOf("dt_row", {{&x}, {&beyond}, {&row}}),
+             Catch::Contains("row 3 of 'v', which has 3"));
+  CHECK_THAT(MessageOf("dt_set_row", {{&row}, {&beyond}, {&x}, {&out}}),
+             Catch::Contains("row 3 of 'v', which has 3"));
 }
 
 TEST_CASE("branches are chosen, and assertions tell what they saw") {
-  Value a = Of<float>({1}, {1}), b = Of<float>({2}, {2, 3}), out, second = Of<int32_t>({1}, {1}), third = Of<int32_t>({1}, {2}), kept = Of<float>({1}, {8}),
-        taken;
+  Value a = Of<float>({1}, {1}), b = Of<float>({2}, {2, 3}), out, second = Of<int32_t>({1}, {1}),
+        third = Of<int32_t>({1}, {2}), kept = Of<float>({1}, {8}), taken;
   RunOk("dt_select_input", {{&a, &b}, {&second}, {&out}});
   CHECK(DataOf(out) == std::vector<float>{2, 3});
-  CHECK_THAT(MessageOf("dt_select_input", {{&a, &b}, {&third}, {&out}}), Catch::Contains("'v' chooses 2 of 2 branches"));
+  CHECK_THAT(MessageOf("dt_select_input", {{&a, &b}, {&third}, {&out}}),
+             Catch::Contains("'v' chooses 2 of 2 branches"));
   RunOk("dt_select_output", {{&b}, {&second}, {&kept, &taken}});
   CHECK(DataOf(kept) == std::vector<float>{8});
   CHECK(DataOf(taken) == std::vector<float>{2, 3});
@@ -307,7 +340,8 @@ TEST_CASE("branches are chosen, and assertions tell what they saw") {
   condition.as<bool>()[0] = true;
   RunOk("dt_assert", {{&condition}, {&b}}, {1});
   condition.as<bool>()[0] = false;
-  CHECK_THAT(MessageOf("dt_assert", {{&condition}, {&b}}, {1}), Catch::Contains("'v' is false; 'v' = [2, …]"));
+  CHECK_THAT(MessageOf("dt_assert", {{&condition}, {&b}}, {1}),
+             Catch::Contains("'v' is false; 'v' = [2, …]"));
   CHECK_THAT(MessageOf("dt_assert", {{&condition}, {&b}}, {-1}), Catch::Contains("'v' = [2, 3]"));
 }
 
@@ -333,7 +367,8 @@ TEST_CASE("a fetched list is its items one behind the other") {
   CHECK(out.lod == Lod{{0}});
 
   Write(list, 3, Of<float>({1, 3}, {1, 2, 3}));
-  CHECK_THAT(MessageOf("dt_list_rows", {{&list}, {&out}}), Catch::Contains("the items of 'v' cannot be shown one behind the other"));
+  CHECK_THAT(MessageOf("dt_list_rows", {{&list}, {&out}}),
+             Catch::Contains("the items of 'v' cannot be shown one behind the other"));
 }
 
 }  // namespace dtranspile::kernels

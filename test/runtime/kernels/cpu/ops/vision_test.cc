@@ -1,4 +1,5 @@
-// Hostile arguments of convolutions, interpolation and detection are refused with the variable's name and the bounds.
+// Hostile arguments of convolutions, interpolation and detection are refused with the variable's
+// name and the bounds.
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -21,7 +22,13 @@ TEST_CASE("indices of unpooling outside of the plane are refused") {
   Tensor<int32_t> index({1, 1, 2, 2}, 3);
   const auto unpool = [&](int64_t size) {
     SlotCall call("dt_unpool");
-    call.In(x).In(index, "places").Out(DType::kFloat32).Ints({2, 2}).Ints({2, 2}).Ints({0, 0}).Ints({size, size});
+    call.In(x)
+        .In(index, "places")
+        .Out(DType::kFloat32)
+        .Ints({2, 2})
+        .Ints({2, 2})
+        .Ints({0, 0})
+        .Ints({size, size});
     return call.Message();
   };
   CHECK(unpool(2) == "succeeded");
@@ -38,7 +45,15 @@ TEST_CASE("extents of resized images are bounded") {
   const auto resize = [&](std::vector<int64_t> size, const char* method) {
     SlotCall call("dt_resize_image");
     call.In(x).Slot().Slot().Slot().Out(DType::kFloat32);
-    call.Text("NCHW").Ints({0}).Ints({size[0]}).Ints({size[1]}).Reals({}).Text(method).Ints({0}).Ints({1}).Text("bilinear_interp_v2");
+    call.Text("NCHW")
+        .Ints({0})
+        .Ints({size[0]})
+        .Ints({size[1]})
+        .Reals({})
+        .Text(method)
+        .Ints({0})
+        .Ints({1})
+        .Text("bilinear_interp_v2");
     return call.Message();
   };
   CHECK(resize({3, 5}, "bilinear") == "succeeded");
@@ -52,7 +67,16 @@ TEST_CASE("regions must belong to images that are there") {
   Tensor<int32_t> counts({1}, 2);
   const auto align = [&] {
     SlotCall call("dt_roi_align");
-    call.In(x).In(rois, "regions").Slot().In(counts, "counts").Out(DType::kFloat32).Reals({1}).Ints({2}).Ints({2}).Ints({-1}).Ints({0});
+    call.In(x)
+        .In(rois, "regions")
+        .Slot()
+        .In(counts, "counts")
+        .Out(DType::kFloat32)
+        .Reals({1})
+        .Ints({2})
+        .Ints({2})
+        .Ints({-1})
+        .Ints({0});
     return call.Message();
   };
   CHECK(align() == "succeeded");
@@ -84,7 +108,13 @@ TEST_CASE("labels and centres of true boxes are checked") {
   Tensor<int32_t> label({1, 1}, 2);
   const auto loss = [&] {
     SlotCall call("dt_yolo_loss");
-    call.In(x).In(box, "boxes").In(label, "labels").Slot().Out(DType::kFloat32).Out(DType::kFloat32).Out(DType::kInt32);
+    call.In(x)
+        .In(box, "boxes")
+        .In(label, "labels")
+        .Slot()
+        .Out(DType::kFloat32)
+        .Out(DType::kFloat32)
+        .Out(DType::kInt32);
     call.Ints({10, 20}).Ints({0}).Ints({3}).Reals({0.7}).Ints({32}).Ints({1}).Reals({1});
     return call.Message();
   };

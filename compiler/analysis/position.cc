@@ -1,0 +1,109 @@
+#include "compiler/analysis/position.h"
+
+#include "dialects/dist/dist.h"
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/op_view.h"
+#include "dialects/pd/pd.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace dtranspile::verify {
+namespace {
+
+mlir::NameLoc sourceOf(mlir::Operation* op) { return llvm::dyn_cast<mlir::NameLoc>(op->getLoc()); }
+
+mlir::FileLineColLoc fileOf(mlir::Operation* op) {
+  mlir::NameLoc source = sourceOf(op);
+  return source ? llvm::dyn_cast<mlir::FileLineColLoc>(source.getChildLoc())
+                : mlir::FileLineColLoc();
+}
+
+// "trainer/main", or the program alone.
+std::string programOf(mlir::Operation* op) {
+  auto program = llvm::dyn_cast<pd::ProgramOp>(op);
+  if (!program) program = op->getParentOfType<pd::ProgramOp>();
+  auto role = op->getParentOfType<dist::RoleOp>();
+  std::string text = role ? role.getSymName().str() : "";
+  if (program) text += (text.empty() ? "" : "/") + program.getSymName().str();
+  return text;
+}
+
+// The name of what the op computes or, for ops without results, takes.
+std::string subject(mlir::Operation* op) {
+  llvm::StringRef name;
+  if (op->getNumResults()) name = dist::nameOf(op->getResult(0));
+  if (name.empty() && op->getNumOperands()) name = dist::nameOf(op->getOperand(0));
+  return name.empty() ? "" : " of `" + name.str() + "`";
+}
+
+std::string symbolOf(mlir::Operation* op) {
+  auto symbol = op->getAttrOfType<mlir::StringAttr>(mlir::SymbolTable::getSymbolAttrName());
+  return symbol ? symbol.str() : "";
+}
+
+// Inserted ops have no source position of their own, or that of the op which they were inserted
+// for.
+bool isInserted(mlir::Operation* op) {
+  return !sourceOf(op) ||
+         (op->getParentOfType<dist::RoleOp>() && pd::OpView::isFrameworkOp(op) &&
+          !op->hasAttr(dist::kSrcAttr)) ||
+         llvm::isa<dist::DistDialect>(op->getDialect());
+}
+
+}  // namespace
+
+std::string typeOf(mlir::Operation* op) {
+  return pd::OpView::isFrameworkOp(op) ? pd::OpView(op).type().str()
+                                       : op->getName().getStringRef().str();
+}
+
+std::string nameText(mlir::Value value) {
+  llvm::StringRef name = dist::nameOf(value);
+  if (!name.empty()) return "`" + name.str() + "`";
+  mlir::Operation* op = value.getDefiningOp();
+  return op ? "a result of " + typeOf(op) : "an argument";
+}
+
+std::string positionOf(mlir::Operation* op) {
+  std::string program = programOf(op);
+  std::string text = program.empty() ? "" : program + ": ";
+  if (auto var = llvm::dyn_cast<pd::VarOp>(op))
+    return text + "variable `" + var.getSymName().str() + "`";
+  if (llvm::isa<pd::ProgramOp>(op)) return program;
+  // What holds programs stands in none, and has no neighbours to be described by.
+  if (program.empty())
+    return op->getParentOp() ? typeOf(op) + (symbolOf(op).empty() ? "" : " @" + symbolOf(op))
+                             : "the job";
+  if (!isInserted(op)) return text + pd::describe(op);
+  text += "inserted " + typeOf(op) + subject(op);
+  for (mlir::Operation* before = op->getPrevNode(); before; before = before->getPrevNode())
+    if (!isInserted(before) && pd::OpView::isFrameworkOp(before))
+      return text + ", behind " + pd::describe(before);
+  return text;
+}
+
+Message messageAt(mlir::Operation* op, Message::Level level, std::string rule, std::string text,
+                  std::string remedy) {
+  Message message;
+  message.level = level;
+  message.rule = std::move(rule);
+  message.op = typeOf(op);
+  message.position = positionOf(op);
+  message.text = std::move(text);
+  message.remedy = std::move(remedy);
+  if (mlir::FileLineColLoc file = fileOf(op)) {
+    message.file = file.getFilename().str();
+    message.block = file.getLine();
+    message.index = file.getColumn();
+  }
+  auto role = llvm::dyn_cast<dist::RoleOp>(op);
+  if (!role) role = op->getParentOfType<dist::RoleOp>();
+  if (role) message.rankClass = role.getSymName().str();
+  return message;
+}
+
+std::string siteName(mlir::Operation* op) {
+  auto number = op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
+  return "#" + std::to_string(number ? number.getInt() : -1) + " " + typeOf(op);
+}
+
+}  // namespace dtranspile::verify

@@ -1,0 +1,87 @@
+// Rung 2 over composites: one framework op whose body communicates. The body is read by the same
+// rules, without lineage inside: with one rank it is the op that it stands for (rung 4 proves
+// that), and its relations say that with n ranks it gives the same. A scale directly behind an
+// all_reduce divides by the number of ranks; other scales belong to the formula.
+#include "compiler/analysis/position.h"
+#include "compiler/analysis/relations/analysis.h"
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/op_view.h"
+
+namespace dtranspile::verify {
+namespace {
+
+// The ops whose composites are understood: what they exchange are sums over the batch, and with one
+// rank they are the op itself. The body of any other may compute anything from operands that the
+// reference's op takes too.
+struct CompositeRow {
+  llvm::StringLiteral name, type;
+};
+constexpr CompositeRow kComposites[] = {{"sync_batch_norm", "batch_norm"},
+                                        {"sync_batch_norm_grad", "batch_norm_grad"}};
+
+bool divides(const pd::OpView& view) {
+  mlir::Value x = view.type() == "scale" ? view.input("X") : mlir::Value();
+  return x && llvm::isa_and_nonnull<dist::AllReduceOp, dist::WaitOp>(x.getDefiningOp()) &&
+         view.getFloat("bias") == 0;
+}
+
+}  // namespace
+
+void Analysis::visitLocal(mlir::Operation* op) {
+  pd::OpView view(op);
+  const ParsedRule* rule = findRule(view.type());
+  if (!rule) return giveUnknown(op, "has no relation rule");
+  RuleContext context(op, *rule, axes_,
+                      [&](mlir::Value value) -> const Relation& { return of(value); });
+  rule->rule(context);
+  Rational factor = divides(view) ? Rational::ofFloat(view.getFloat("scale")) : Rational();
+  std::vector<Relation> results = context.takeResults();
+  for (auto [i, relation] : llvm::enumerate(results)) {
+    for (Reading* reading : {&relation.whole, &relation.parts})
+      reading->scale = reading->scale * factor;
+    if (!relation.whole.known) losses_[op->getResult(i)] = context.wholeLosses()[i];
+    set(op->getResult(i), std::move(relation));
+  }
+}
+
+void Analysis::visitComposite(dist::CompositeOp composite) {
+  const CompositeRow* row = llvm::find_if(
+      kComposites, [&](const CompositeRow& one) { return one.name == composite.getOp(); });
+  auto number = composite->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
+  mlir::Operation* reference = number ? reference_.op(number.getInt()) : nullptr;
+  if (row == std::end(kComposites))
+    return giveUnknown(composite, "is a composite that has no relation rule", reference);
+  if (!reference || reference->getName().stripDialect() != row->type ||
+      reference->getNumOperands() != composite.getInputs().size() ||
+      reference->getNumResults() != composite->getNumResults())
+    return giveUnknown(composite, "is a composite that stands for no op of the reference",
+                       reference);
+  if (!operandsStandFor(composite, reference)) return;
+  mlir::Block& body = composite.getBody().front();
+  for (auto [argument, input] : llvm::zip(body.getArguments(), composite.getInputs())) {
+    Relation inside = of(input);
+    inside.reference = -1;
+    inside.minuend = {};
+    relations_[argument] = std::move(inside);
+  }
+  inComposite_ = true;
+  visit(body);
+  inComposite_ = false;
+  const Loss* lost = nullptr;
+  auto yield = llvm::cast<dist::YieldOp>(body.getTerminator());
+  for (auto [i, value] : llvm::enumerate(yield.getValues())) {
+    Relation relation = of(value);
+    relation.reference = reference_.numberOf(reference->getResult(i));
+    auto why = losses_.find(value);
+    if (!relation.known())
+      losses_[composite->getResult(i)] =
+          why == losses_.end() ? Loss{"loses this result in its body", -1, {}} : why->second;
+    else if (!relation.whole.known && !lost && why != losses_.end()) lost = &why->second;
+    set(composite->getResult(i), std::move(relation));
+  }
+  bool operandsWhole =
+      llvm::all_of(composite.getInputs(), [&](mlir::Value value) { return of(value).whole.known; });
+  if (lost && operandsWhole) sites_.push_back({composite, *lost});
+}
+
+}  // namespace dtranspile::verify

@@ -1,0 +1,267 @@
+#include "compiler/analysis/relations/form.h"
+
+#include <optional>
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace dtranspile::verify {
+namespace {
+
+using dist::Reduce;
+
+std::optional<Reduce> reduceOf(Fold fold) {
+  switch (fold) {
+    case Fold::None: return std::nullopt;
+    case Fold::Sum: return Reduce::Sum;
+    case Fold::Max: return Reduce::Max;
+    case Fold::Min: return Reduce::Min;
+    case Fold::Prod: return Reduce::Prod;
+    case Fold::Or: return Reduce::Or;
+  }
+  return std::nullopt;
+}
+
+// What is known of the operands along one axis.
+struct AxisView {
+  int label = kBroadcastDim;  // of the split dim; kBroadcastDim: nothing is split
+  bool flat = false;
+  bool partial = false, parts = false;
+  mlir::StringAttr tag;  // of a different one
+};
+
+class Evaluation {
+ public:
+  Evaluation(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero)
+      : form_(form), axes_(axes), readingOf_(readingOf), isZero_(isZero) {}
+
+  Outcome run();
+
+ private:
+  bool skipped(const Term& term) const {
+    return form_.combine == Combine::Sum && term.use == Use::Linear && isZero_(term.value);
+  }
+  bool lose(std::string why, int axis = -1, mlir::Value operand = {}) {
+    outcome_.loss = {std::move(why), axis, operand};
+    return false;
+  }
+  bool misfit(std::string why, int axis, mlir::Value operand) {
+    lose(std::move(why), axis, operand);
+    outcome_.loss.misfit = true;
+    return false;
+  }
+  bool alongAxis(unsigned axis);
+  bool survey(unsigned axis, AxisView& view);
+  bool surveySplit(unsigned axis, const Term& term, const State& state, AxisView& view);
+  bool splitResult(unsigned axis, const AxisView& view);
+  bool flatResult(unsigned axis);
+  bool partialResult(unsigned axis);
+  bool shares(const Term& term) const;
+  bool combineScales();
+
+  const Form& form_;
+  const Axes& axes_;
+  ReadingOf readingOf_;
+  IsZero isZero_;
+  Outcome outcome_;
+  llvm::SmallVector<Rational, 4> scales_;  // of the terms, in a common unit
+  bool different_ = false;
+};
+
+bool Evaluation::surveySplit(unsigned axis, const Term& term, const State& state, AxisView& view) {
+  if (state.dim == dist::kFlat) {
+    view.flat = true;
+    return true;
+  }
+  int label = state.dim < static_cast<int>(term.labels.size()) ? term.labels[state.dim] : kWholeDim;
+  if (label < 0) return lose("needs dim " + std::to_string(state.dim) + " whole", axis, term.value);
+  if (view.label >= 0 && view.label != label)
+    return misfit("operands are split along different dims", axis, term.value);
+  view.label = label;
+  return true;
+}
+
+bool Evaluation::survey(unsigned axis, AxisView& view) {
+  for (const Term& term : form_.terms) {
+    if (skipped(term)) continue;
+    const State& state = readingOf_(term.value).states[axis];
+    switch (state.kind) {
+      case dist::StateKind::Replicated: break;
+      case dist::StateKind::Split:
+        if (!surveySplit(axis, term, state, view)) return false;
+        break;
+      case dist::StateKind::Partial:
+        if (term.use == Use::Shape) break;
+        if (term.use != Use::Linear || state.reduce != Reduce::Sum)
+          return lose("is not linear in a partial value", axis, term.value);
+        view.partial = true;
+        break;
+      case dist::StateKind::Parts: view.parts = true; break;
+      case dist::StateKind::Different: view.tag = state.tagAttr(); break;
+      case dist::StateKind::Unknown:
+        return lose("takes a value of unknown relation", axis, term.value);
+    }
+  }
+  return true;
+}
+
+// Operands split along view.label; those that carry it must all be, the others must be whole.
+bool Evaluation::splitResult(unsigned axis, const AxisView& view) {
+  for (const Term& term : form_.terms) {
+    if (skipped(term)) continue;
+    const State& state = readingOf_(term.value).states[axis];
+    if (state.isSplit()) continue;
+    if (state.isPartial()) return lose("mixes a partial value with a split one", axis, term.value);
+    if (llvm::is_contained(term.labels, view.label))
+      return misfit("takes this operand whole and others in parts", axis, term.value);
+  }
+  if (llvm::is_contained(form_.averaged, view.label))
+    outcome_.reading.scale = outcome_.reading.scale * Rational(axes_.sizes[axis]);
+  auto at = llvm::find(form_.result, view.label);
+  if (at != form_.result.end()) {
+    outcome_.reading.states[axis] = State::split(at - form_.result.begin());
+    return true;
+  }
+  std::optional<Reduce> reduce = reduceOf(form_.fold);
+  if (!reduce) return lose("folds a split dim in a way that parts cannot be put together", axis);
+  outcome_.reading.states[axis] = State::partial(*reduce);
+  return true;
+}
+
+// All of one shape, or scalars that are whole: element-wise on the flattened tensor; or summed up
+// entirely.
+bool Evaluation::flatResult(unsigned axis) {
+  const Labels* shape = nullptr;
+  for (const Term& term : form_.terms) {
+    if (skipped(term)) continue;
+    const State& state = readingOf_(term.value).states[axis];
+    bool scalar = llvm::all_of(term.labels, [](int label) { return label < 0; });
+    if (state.isReplicated() && scalar) continue;
+    if (!state.isSplit() || state.dim != dist::kFlat)
+      return lose("mixes a flat part with another operand", axis, term.value);
+    if (shape && *shape != term.labels)
+      return lose("moves elements of a flat part", axis, term.value);
+    if (llvm::is_contained(term.labels, kWholeDim))
+      return lose("needs a whole dim of a flat part", axis, term.value);
+    shape = &term.labels;
+  }
+  if (shape && *shape == form_.result) {
+    outcome_.reading.states[axis] = State::split(dist::kFlat);
+    return true;
+  }
+  if (form_.fold == Fold::Sum && form_.averaged.empty() &&
+      llvm::all_of(form_.result, [](int label) { return label < 0; })) {
+    outcome_.reading.states[axis] = State::partial(Reduce::Sum);
+    return true;
+  }
+  return lose("moves elements of a flat part", axis);
+}
+
+bool Evaluation::partialResult(unsigned axis) {
+  if (form_.fold != Fold::None && form_.fold != Fold::Sum)
+    return lose("is not linear in a partial value", axis);
+  unsigned partial = 0;
+  for (auto [term, scale] : llvm::zip(form_.terms, scales_)) {
+    if (skipped(term) || term.use == Use::Shape) continue;
+    bool isPartial = readingOf_(term.value).states[axis].isPartial();
+    partial += isPartial;
+    // A replicated term of a sum, summed over the axis, counts n times.
+    if (!isPartial && form_.combine == Combine::Sum) scale = scale * Rational(axes_.sizes[axis]);
+  }
+  if (partial > 1 && form_.combine == Combine::Product)
+    return lose("multiplies two partial values", axis);
+  outcome_.reading.states[axis] = State::partial(Reduce::Sum);
+  return true;
+}
+
+bool Evaluation::alongAxis(unsigned axis) {
+  AxisView view;
+  if (axes_.sizes[axis] == 1) return true;
+  if (!survey(axis, view)) return false;
+  if (view.tag) {
+    different_ = true;
+    outcome_.reading.states[axis] = State::different(view.tag);
+    return true;
+  }
+  if (view.parts) {
+    if (view.label >= 0 || view.flat || view.partial)
+      return lose("mixes per-part values with split or partial ones", axis);
+    outcome_.reading.states[axis] = State::parts();
+    return true;
+  }
+  if (view.flat)
+    return view.label >= 0 || view.partial ? lose("mixes a flat part with another operand", axis)
+                                           : flatResult(axis);
+  if (view.label >= 0) return splitResult(axis, view);
+  return view.partial ? partialResult(axis) : true;
+}
+
+// Holds a part of a value, beside values that differ between ranks anyway: each rank computes with
+// what it has, and scales tell of the whole.
+bool Evaluation::shares(const Term& term) const {
+  return llvm::any_of(readingOf_(term.value).states, [](const State& state) {
+    return !state.isReplicated() && !state.isDifferent();
+  });
+}
+
+bool Evaluation::combineScales() {
+  std::optional<Rational> common;
+  for (auto [term, scale] : llvm::zip(form_.terms, scales_)) {
+    if (skipped(term) || (different_ && shares(term))) continue;
+    switch (term.use) {
+      case Use::Linear:
+        if (form_.combine == Combine::Product) {
+          outcome_.reading.scale = outcome_.reading.scale * scale;
+          break;
+        }
+        if (common && !(*common == scale)) {
+          lose("adds values of scale " + common->text() + " and " + scale.text(), -1, term.value);
+          outcome_.loss.wrong = !common->isLost() && !scale.isLost();
+          return false;
+        }
+        common = scale;
+        break;
+      case Use::Homogeneous:
+        if (!scale.isPositive())
+          return lose("is not linear and takes a value of scale " + scale.text(), -1, term.value);
+        outcome_.reading.scale = outcome_.reading.scale * scale;
+        break;
+      case Use::Sign:
+        if (!scale.isPositive())
+          return lose("is not linear and takes a value of scale " + scale.text(), -1, term.value);
+        break;
+      case Use::Value:
+        if (!scale.isOne())
+          return lose("is not linear and takes a value of scale " + scale.text(), -1, term.value);
+        break;
+      case Use::Shape: break;
+    }
+  }
+  if (common) outcome_.reading.scale = outcome_.reading.scale * *common;
+  return outcome_.reading.scale.isLost() ? lose("has a scale that cannot be computed") : true;
+}
+
+Outcome Evaluation::run() {
+  outcome_.reading = Reading::replicated(axes_);
+  outcome_.reading.scale = form_.factor;
+  for (const Term& term : form_.terms) {
+    const Reading& reading = readingOf_(term.value);
+    scales_.push_back(reading.scale);
+    if (!reading.known && !skipped(term)) {
+      lose("takes a value of unknown relation", -1, term.value);
+      outcome_.reading = {};
+      return std::move(outcome_);
+    }
+  }
+  bool ok = true;
+  for (unsigned axis = 0; ok && axis < axes_.count(); ++axis) ok = alongAxis(axis);
+  if (!ok || !combineScales()) outcome_.reading = {};
+  return std::move(outcome_);
+}
+
+}  // namespace
+
+Outcome evaluate(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero) {
+  return Evaluation(form, axes, readingOf, isZero).run();
+}
+
+}  // namespace dtranspile::verify

@@ -1,0 +1,47 @@
+// Rules that rows of several families share. Each reads the clauses of its row (rule.h).
+#pragma once
+
+#include "compiler/analysis/relations/rule.h"
+
+namespace dtranspile::verify {
+
+// Element by element with broadcasting; gradients of broadcast operands sum over the broadcast
+// dims. Attribute `axis` aligns as in the framework's elementwise ops.
+void pointwise(RuleContext& context);
+// The same, linear in all `:l` operands together: add, sum.
+void pointwiseSum(RuleContext& context);
+// Element by element along all dims but one, which must be whole: attribute `axis` or `dim`, else
+// the last. Operands may lack it.
+void rowwise(RuleContext& context);
+// Dim 0 is the batch or the rows of sequences; all others must be whole, and so must parameters.
+// Summed outputs have no batch.
+void batchwise(RuleContext& context);
+// All operands must be whole: constants, and ops that couple all dims (of data axes only the parts
+// reading goes on).
+void wholeOnly(RuleContext& context);
+
+// Pieces that the rules of single ops use.
+
+// An op that draws random numbers for `data`: independent draws for the parts of a batch form one
+// draw for the whole; equal ones do not, and different ones for equal data make replicas differ
+// (random.cc).
+void demandStreams(RuleContext& context, mlir::Value data);
+
+// The labels of `value` in a frame of rank `frameRank` and extents `frame`, aligned at `at` (dim of
+// the frame where its dim 0 stands).
+Labels alignedLabels(mlir::Value value, llvm::ArrayRef<int64_t> frame, int at);
+// Dim 0 labelled, all others whole.
+Labels batchLabels(mlir::Value value);
+// The labels of a tensor all of whose dims must be whole.
+Labels wholeLabels(mlir::Value value);
+// Terms for all present operands of a clause, labelled by `labels`; parameters are whole.
+Form formOf(RuleContext& context, const Clause& clause,
+            llvm::function_ref<Labels(mlir::Value)> labels);
+// Applies a form to every argument of every output slot of a clause, with the labels of that
+// result; summed ones are whole.
+void giveResults(RuleContext& context, const Clause& clause, Form form,
+                 llvm::function_ref<Labels(mlir::Value)> labels);
+// `axis`, where negative ones count from the end.
+int normalAxis(int64_t axis, int rank);
+
+}  // namespace dtranspile::verify

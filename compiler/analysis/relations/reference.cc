@@ -1,0 +1,93 @@
+#include "compiler/analysis/relations/reference.h"
+
+#include "dialects/pd/op_view.h"
+
+namespace dtranspile::verify {
+namespace {
+
+int lookup(const llvm::StringMap<int>& map, llvm::StringRef key) {
+  auto found = map.find(key);
+  return found == map.end() ? -1 : found->second;
+}
+
+}  // namespace
+
+Reference::Reference(pd::ProgramOp program) {
+  if (!program) return;
+  // Every variable has a number, also one that only the role touches.
+  if (mlir::Operation* table = program->getParentOp())
+    for (mlir::Region& region : table->getRegions())
+      for (auto var : region.getOps<pd::VarOp>())
+        initial_[var.getSymName()] = add(var, var.getSymName(), " before the step");
+  for (const auto& entry : initial_) current_[entry.getKey()] = entry.getValue();
+  number(*program.getBodyBlock());
+}
+
+int Reference::add(mlir::Operation* op, llvm::StringRef name, const char* kind) {
+  definitions_.push_back({op, name, kind});
+  return static_cast<int>(definitions_.size()) - 1;
+}
+
+std::string Reference::describe(int number) const {
+  const Definition& definition = definitions_[number];
+  std::string text = definition.name.empty() ? "a value" : "`" + definition.name.str() + "`";
+  text += definition.kind;
+  return pd::OpView::isFrameworkOp(definition.op) ? text + pd::describe(definition.op) : text;
+}
+
+// Gets and sets inside change `current_`; what regions set has a number of its own behind the op,
+// since a branch may not run.
+void Reference::enterRegions(mlir::Operation* op, int64_t index) {
+  llvm::StringMap<int> before = current_;
+  for (mlir::Region& region : op->getRegions())
+    for (mlir::Block& block : region) {
+      for (mlir::BlockArgument argument : block.getArguments())
+        numbers_[argument] = add(op, "", " that enters the block of ");
+      number(block);
+    }
+  for (auto& entry : current_) {
+    if (lookup(before, entry.getKey()) == entry.getValue()) continue;
+    entry.second = add(op, entry.getKey(), " behind ");
+    after_[index][entry.getKey()] = entry.getValue();
+  }
+}
+
+void Reference::number(mlir::Block& block) {
+  for (mlir::Operation& op : block) {
+    if (auto input = llvm::dyn_cast<pd::InputOp>(op)) {
+      inputs_[input.getName()] = numbers_[input.getValue()] = add(&op, input.getName(), " as fed");
+    } else if (auto get = llvm::dyn_cast<pd::GetOp>(op)) {
+      numbers_[get.getValue()] = lookup(current_, get.getVar());
+    } else if (auto set = llvm::dyn_cast<pd::SetOp>(op)) {
+      current_[set.getVar()] = numberOf(set.getValue());
+    } else if (pd::OpView::isFrameworkOp(&op)) {
+      auto index = static_cast<int64_t>(ops_.size());
+      ops_.push_back(&op);
+      for (mlir::OpResult result : op.getResults()) {
+        int id = numbers_[result] = add(&op, pd::nameOf(result), " of ");
+        if (llvm::isa<pd::ProgramOp>(op.getParentOp())) named_[pd::nameOf(result)] = id;
+      }
+      if (op.getNumRegions()) enterRegions(&op, index);
+    } else {
+      for (mlir::OpResult result : op.getResults())
+        numbers_[result] = add(&op, pd::nameOf(result), "");
+    }
+  }
+}
+
+int Reference::numberOf(mlir::Value value) const {
+  auto found = numbers_.find(value);
+  return found == numbers_.end() ? -1 : found->second;
+}
+
+int Reference::inputNumber(llvm::StringRef name) const { return lookup(inputs_, name); }
+int Reference::initialNumber(llvm::StringRef var) const { return lookup(initial_, var); }
+int Reference::finalNumber(llvm::StringRef var) const { return lookup(current_, var); }
+int Reference::namedNumber(llvm::StringRef name) const { return lookup(named_, name); }
+
+int Reference::numberAfter(int64_t index, llvm::StringRef var) const {
+  auto found = after_.find(index);
+  return found == after_.end() ? -1 : lookup(found->second, var);
+}
+
+}  // namespace dtranspile::verify

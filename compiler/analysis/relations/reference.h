@@ -1,0 +1,62 @@
+// The reference program with its values numbered: what relations refer to. A get of a persistable
+// has the number of the value set last, so that reading after writing needs no rule. Built once per
+// program; analysis.cc looks numbers up.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dialects/pd/pd.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace dtranspile::verify {
+
+class Reference {
+ public:
+  // An empty reference has no ops and no variables.
+  explicit Reference(pd::ProgramOp program = {});
+
+  // Framework op number `index` (dist.src counts them in pre-order); null if there is none.
+  mlir::Operation* op(int64_t index) const {
+    return index >= 0 && index < static_cast<int64_t>(ops_.size()) ? ops_[index] : nullptr;
+  }
+  int64_t opCount() const { return static_cast<int64_t>(ops_.size()); }
+
+  // Number of a value of the program; -1 for others.
+  int numberOf(mlir::Value value) const;
+  int inputNumber(llvm::StringRef name)
+      const;  // of what is fed for a name; -1 where the program has no such input
+  int initialNumber(llvm::StringRef var)
+      const;  // of a persistable before the step; -1 where the program does not know it
+  int finalNumber(llvm::StringRef var) const;  // of a persistable after the step
+  int namedNumber(
+      llvm::StringRef name) const;  // of the last value that a name holds in block 0; -1
+  bool sets(llvm::StringRef var) const { return finalNumber(var) != initialNumber(var); }
+  // Number of a persistable behind op `index` whose regions set it; -1 otherwise.
+  int numberAfter(int64_t index, llvm::StringRef var) const;
+
+  // The op that gives the value: a framework op, or the pd.input or pd.var that it enters with.
+  mlir::Operation* definingOp(int number) const { return definitions_[number].op; }
+  // "`fc_0.w_0@GRAD` of b0:op10 mul_grad".
+  std::string describe(int number) const;
+
+ private:
+  // What a number stands for; `name` belongs to the context.
+  struct Definition {
+    mlir::Operation* op;
+    llvm::StringRef name;
+    const char* kind;
+  };
+  int add(mlir::Operation* op, llvm::StringRef name, const char* kind);
+  void number(mlir::Block& block);
+  void enterRegions(mlir::Operation* op, int64_t index);
+
+  std::vector<mlir::Operation*> ops_;
+  std::vector<Definition> definitions_;
+  llvm::DenseMap<mlir::Value, int> numbers_;
+  llvm::StringMap<int> inputs_, initial_, current_, named_;
+  llvm::DenseMap<int64_t, llvm::StringMap<int>> after_;
+};
+
+}  // namespace dtranspile::verify

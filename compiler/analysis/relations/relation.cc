@@ -1,0 +1,75 @@
+#include "compiler/analysis/relations/relation.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace dtranspile::verify {
+
+int Axes::indexOf(llvm::StringRef name) const {
+  for (unsigned i = 0; i < count(); ++i)
+    if (name == names[i]) return static_cast<int>(i);
+  return -1;
+}
+
+mlir::StringAttr State::tagAttr() const {
+  return tag ? llvm::cast<mlir::StringAttr>(mlir::Attribute::getFromOpaquePointer(tag))
+             : mlir::StringAttr();
+}
+
+std::string State::text() const {
+  switch (kind) {
+    case dist::StateKind::Split:
+      return dim == dist::kFlat ? "S(flat)" : "S(" + std::to_string(dim) + ")";
+    case dist::StateKind::Partial: return "P(" + dist::stringifyReduce(reduce).str() + ")";
+    case dist::StateKind::Different: return "X(" + (tag ? tagAttr().getValue().str() : "") + ")";
+    default: return dist::stringifyStateKind(kind).str();
+  }
+}
+
+bool Reading::isReplicated() const {
+  return known && llvm::all_of(states, [](const State& state) { return state.isReplicated(); });
+}
+
+bool Reading::operator==(const Reading& other) const {
+  return known == other.known && (!known || (states == other.states && scale == other.scale));
+}
+
+void Relation::addTags(llvm::ArrayRef<mlir::StringAttr> more) {
+  for (mlir::StringAttr tag : more) {
+    auto at = llvm::lower_bound(tags, tag, [](mlir::StringAttr a, mlir::StringAttr b) {
+      return a.getValue() < b.getValue();
+    });
+    if (at == tags.end() || *at != tag) tags.insert(at, tag);
+  }
+}
+
+bool Relation::hasTag(llvm::StringRef tag) const {
+  return llvm::any_of(tags, [&](mlir::StringAttr one) { return one.getValue() == tag; });
+}
+
+std::string textOf(const Reading& reading, const Axes& axes) {
+  if (!reading.known) return "?";
+  std::string text;
+  for (unsigned a = 0; a < axes.count(); ++a)
+    if (!reading.states[a].isReplicated())
+      text += (text.empty() ? "" : ", ") + axes.names[a] + ": " + reading.states[a].text();
+  if (text.empty()) text = "R";
+  return reading.scale.isOne() ? text : text + ", scale " + reading.scale.text();
+}
+
+Reading readingOf(dist::RelAttr attribute, const Axes& axes) {
+  Reading reading = Reading::replicated(axes);
+  reading.scale = Rational(attribute.getNumerator(), attribute.getDenominator());
+  for (dist::AxisRelAttr one : attribute.getAxes()) {
+    int axis = axes.indexOf(one.getAxis().getValue());
+    if (axis < 0) continue;
+    State& state = reading.states[axis];
+    state.kind = one.getState();
+    if (state.isSplit()) state.dim = static_cast<int32_t>(one.getDim());
+    if (state.isPartial()) state.reduce = one.getReduce();
+    if (state.isDifferent() && one.getTag()) state.tag = one.getTag().getAsOpaquePointer();
+    if (state.kind == dist::StateKind::Unknown) reading.known = false;
+  }
+  return reading;
+}
+
+}  // namespace dtranspile::verify

@@ -1,0 +1,106 @@
+// The relation of a local value to a value of the reference program, and the axes that it speaks
+// about. Vocabulary and theory: docs/verification.md. Rules (rule.h) compute relations, analysis.h
+// keeps them, requirements compare them.
+#pragma once
+
+#include <string>
+
+#include "compiler/analysis/relations/rational.h"
+#include "dialects/dist/dist.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace dtranspile::verify {
+
+// The axes of a role's mesh, rank axes first, then time axes. A data axis is one that some feed is
+// cut over.
+struct Axes {
+  llvm::SmallVector<std::string, 4> names;
+  llvm::SmallVector<int64_t, 4> sizes;
+  llvm::SmallVector<bool, 4> isData;
+
+  unsigned count() const { return names.size(); }
+  int indexOf(llvm::StringRef name) const;  // -1 where there is none
+};
+
+// The tag of draws that differ between ranks.
+inline constexpr llvm::StringLiteral kRandomTag = "random";
+
+// State along one axis (docs/dialects/dist.md, Relations).
+struct State {
+  dist::StateKind kind = dist::StateKind::Replicated;
+  dist::Reduce reduce = dist::Reduce::Sum;  // of Partial
+  int32_t dim = 0;                          // of Split; dist::kFlat: the flattened tensor
+  const void* tag = nullptr;                // of Different: the opaque pointer of its StringAttr
+
+  static State replicated() { return {}; }
+  static State split(int64_t dim) {
+    return {dist::StateKind::Split, dist::Reduce::Sum, static_cast<int32_t>(dim), nullptr};
+  }
+  static State partial(dist::Reduce reduce) {
+    return {dist::StateKind::Partial, reduce, 0, nullptr};
+  }
+  static State parts() { return {dist::StateKind::Parts, dist::Reduce::Sum, 0, nullptr}; }
+  static State different(mlir::StringAttr tag) {
+    return {dist::StateKind::Different, dist::Reduce::Sum, 0, tag.getAsOpaquePointer()};
+  }
+
+  bool isReplicated() const { return kind == dist::StateKind::Replicated; }
+  bool isSplit() const { return kind == dist::StateKind::Split; }
+  bool isPartial() const { return kind == dist::StateKind::Partial; }
+  bool isParts() const { return kind == dist::StateKind::Parts; }
+  bool isDifferent() const { return kind == dist::StateKind::Different; }
+  mlir::StringAttr tagAttr() const;
+  bool operator==(const State& other) const {
+    return kind == other.kind && reduce == other.reduce && dim == other.dim && tag == other.tag;
+  }
+  std::string text() const;  // "P(sum)"
+};
+
+// One way to read a value: a state per axis and a scale. `known` is false where no rule gives one.
+struct Reading {
+  bool known = false;
+  llvm::SmallVector<State, 2> states;
+  Rational scale;
+
+  static Reading replicated(const Axes& axes) {
+    return {true, llvm::SmallVector<State, 2>(axes.count()), Rational()};
+  }
+  bool isReplicated() const;
+  bool operator==(const Reading& other) const;
+};
+
+// A value is read as a whole (its parts, put together, are scale × the reference value) and in
+// parts (on data axes each rank has scale × what the reference's ops give on that rank's share of
+// the batch). Either may be lost.
+struct Relation {
+  int reference = -1;   // number of the reference value (reference.h); -1: none known
+  mlir::Value minuend;  // not null: the value is a difference, scale × (minuend − v), and v is what
+                        // the rest of the relation speaks of
+  bool isZero = false;  // the constant 0: fits every relation in a sum
+  Reading whole, parts;
+  llvm::SmallVector<mlir::StringAttr, 1> tags;  // contracts met on the way, sorted
+
+  bool known() const { return whole.known || parts.known; }
+  // Says the same of a value. (What it met on the way does not change what it is.)
+  bool operator==(const Relation& other) const {
+    return reference == other.reference && minuend == other.minuend && whole == other.whole &&
+           parts == other.parts;
+  }
+  // What it stands for, apart from how it lies on the ranks.
+  bool sameValue(const Relation& other) const {
+    return reference == other.reference && minuend == other.minuend;
+  }
+  bool standsFor(int number) const { return reference == number && !minuend; }
+  // The reading that counts: whole where it exists.
+  const Reading& reading() const { return whole.known ? whole : parts; }
+  void addTags(llvm::ArrayRef<mlir::StringAttr> more);
+  bool hasTag(llvm::StringRef tag) const;
+};
+
+// "dp: P(sum), scale 1/4"; "R" where replicated on every axis; "?" for an unknown one.
+std::string textOf(const Reading& reading, const Axes& axes);
+
+// The reading that an attribute claims or declares; not known where it says `?`.
+Reading readingOf(dist::RelAttr attribute, const Axes& axes);
+
+}  // namespace dtranspile::verify

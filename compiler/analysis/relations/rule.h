@@ -1,0 +1,113 @@
+// Rules: one row per framework op says how relations of operands give relations of results. Rows
+// stand in <family>.cc, with the family names of dialects/pd/ops; kinds.h has the rules that many
+// rows share. Called by analysis.cc for every framework op of a role.
+//
+// A row names a rule and the slots that it reads, in clauses `inputs -> outputs` joined by `;`. An
+// input may carry how the result depends on it: `:l` linear, `:h` homogeneous, `:m` only its sign
+// or order counts, `:s` only its extents, else any function; `w` before that (`:wl`, `:w`): a
+// parameter, which has no dim in common with the batch. `+` before an output: the sum over the dims
+// that operands share.
+//
+//   {"relu_grad", pointwise, "Out@GRAD:l, Out:m -> X@GRAD"}
+//   {"lookup_table_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD"}
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/analysis/relations/form.h"
+#include "dialects/pd/op_view.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace dtranspile::verify {
+
+struct SlotUse {
+  std::string slot;
+  Use use = Use::Value;
+  bool parameter = false;  // `w`
+};
+struct SlotResult {
+  std::string slot;
+  bool summed = false;  // `+`
+};
+struct Clause {
+  std::vector<SlotUse> inputs;
+  std::vector<SlotResult> outputs;
+};
+
+class RuleContext;
+using Rule = void (*)(RuleContext&);
+
+// As written in <family>.cc.
+struct RuleRow {
+  const char* type;
+  Rule rule;
+  const char* clauses;
+};
+
+// A row, parsed; lives for the program.
+struct ParsedRule {
+  std::string type;
+  Rule rule = nullptr;
+  std::vector<Clause> clauses;
+};
+
+// Null for types without a rule.
+const ParsedRule* findRule(llvm::StringRef type);
+// Every type that has a rule, sorted (`dtranspile ops`).
+std::vector<std::string> ruleTypes();
+
+// A demand of a rule that is not met: always wrong, whatever follows.
+struct Violation {
+  mlir::Value operand;
+  std::string rule, text, remedy;
+};
+
+// What a rule sees of one op, and where it puts relations of results.
+class RuleContext {
+ public:
+  using Lookup = std::function<const Relation&(mlir::Value)>;
+  RuleContext(mlir::Operation* op, const ParsedRule& rule, const Axes& axes, Lookup lookup);
+
+  const pd::OpView& op() const { return op_; }
+  const Axes& axes() const { return axes_; }
+  const std::vector<Clause>& clauses() const { return rule_.clauses; }
+  const Relation& relation(mlir::Value value) const { return lookup_(value); }
+
+  // Gives a result its relation in both readings; nothing happens where the op has no such output.
+  void result(llvm::StringRef slot, unsigned index, const Form& form);
+  void result(llvm::StringRef slot, const Form& form) { result(slot, 0, form); }
+  // Gives a result a relation that no form describes.
+  void assign(llvm::StringRef slot, unsigned index, Relation relation);
+  // A result that is the constant 0, whatever its extents depend on.
+  void assignZero(llvm::StringRef slot);
+  // Says why a result has no relation.
+  void lose(llvm::StringRef slot, unsigned index, std::string why);
+  void violate(Violation violation) { violations_.push_back(std::move(violation)); }
+
+  // For analysis.cc.
+  std::vector<Relation> takeResults() { return std::move(results_); }
+  const std::vector<Loss>& wholeLosses() const { return whole_; }
+  const std::vector<Loss>& partsLosses() const { return parts_; }
+  const std::vector<Violation>& violations() const { return violations_; }
+
+ private:
+  int resultNumber(llvm::StringRef slot, unsigned index) const;
+
+  pd::OpView op_;
+  const ParsedRule& rule_;
+  const Axes& axes_;
+  Lookup lookup_;
+  std::vector<Relation> results_;
+  std::vector<Loss> whole_, parts_;  // one per result
+  std::vector<Violation> violations_;
+};
+
+// Extents of a value's declared type, -1 for unknown ones; empty for values that are no tensors.
+llvm::SmallVector<int64_t> dimsOf(mlir::Value value);
+int rankOf(mlir::Value value);
+// 0, 1, … for the dims of a value.
+Labels ownLabels(mlir::Value value);
+
+}  // namespace dtranspile::verify

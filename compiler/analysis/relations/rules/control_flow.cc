@@ -1,0 +1,18 @@
+// Relation rules: family `control_flow`. Block ops are analysed as a whole (analysis.cc); here are
+// the ops around them. Notation: rule.h.
+#include "compiler/analysis/relations/kinds.h"
+#include "compiler/analysis/relations/rules/families.h"
+
+namespace dtranspile::verify {
+namespace {
+
+const RuleRow kRows[] = {
+    {"select_input", pointwiseSum, "X:l, Mask:w -> Out"},
+    {"select_output", pointwiseSum, "X:l, Mask:w -> Out"},
+};
+
+}  // namespace
+
+llvm::ArrayRef<RuleRow> controlFlowRules() { return kRows; }
+
+}  // namespace dtranspile::verify

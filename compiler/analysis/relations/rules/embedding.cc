@@ -1,0 +1,45 @@
+// Relation rules: family `embedding`. Whole tables only; a split table belongs to a composite.
+// Notation: rule.h.
+#include "compiler/analysis/relations/kinds.h"
+#include "compiler/analysis/relations/rules/families.h"
+
+namespace dtranspile::verify {
+namespace {
+
+// Draws the other classes that a sample is compared with.
+void nce(RuleContext& context) {
+  if (mlir::Value input = context.op().input("Input")) demandStreams(context, input);
+  batchwise(context);
+}
+
+#define DT_NCE_SAMPLES                                                                      \
+  "Label, SampleLabels, SampleLogits, SampleWeight, CustomDistProbs:w, CustomDistAlias:w, " \
+  "CustomDistAliasProbs:w"
+
+const RuleRow kRows[] = {
+    {"lookup_table", batchwise, "W:wl, Ids -> Out"},
+    {"lookup_table_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD"},
+    {"lookup_table_v2", batchwise, "W:wl, Ids -> Out"},
+    {"lookup_table_v2_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD"},
+    {"nce", nce,
+     "Input, Label, Weight:w, Bias:w, SampleWeight, CustomDistProbs:w, CustomDistAlias:w, "
+     "CustomDistAliasProbs:w -> Cost, SampleLogits, SampleLabels"},
+    {"nce_grad", batchwise,
+     "Cost@GRAD:l, Input:s, Weight:wl, Bias:w, " DT_NCE_SAMPLES " -> Input@GRAD; "
+     "Cost@GRAD:l, Input:l, Weight:ws, Bias:w, " DT_NCE_SAMPLES " -> +Weight@GRAD; "
+     "Cost@GRAD:l, Input:s, Weight:ws, Bias:ws, " DT_NCE_SAMPLES " -> +Bias@GRAD"},
+    {"one_hot", batchwise, "X, depth_tensor:w -> Out"},
+    {"one_hot_v2", batchwise, "X, depth_tensor:w -> Out"},
+    {"hierarchical_sigmoid", batchwise,
+     "X, W:w, Label, PathTable, PathCode, Bias:w -> Out, PreOut; W:wl -> +W_Out"},
+    {"hierarchical_sigmoid_grad", batchwise,
+     "Out@GRAD:l, X:s, W:w, Label, PathTable, PathCode, Bias:w, PreOut -> X@GRAD; "
+     "Out@GRAD:l, X:l, W:ws, Label, PathTable, PathCode, Bias:w, PreOut -> +W@GRAD; "
+     "Out@GRAD:l, X, W:ws, Label, PathTable, PathCode, Bias:w, PreOut -> +Bias@GRAD"},
+};
+
+}  // namespace
+
+llvm::ArrayRef<RuleRow> embeddingRules() { return kRows; }
+
+}  // namespace dtranspile::verify

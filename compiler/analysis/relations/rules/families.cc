@@ -1,0 +1,16 @@
+#include "compiler/analysis/relations/rules/families.h"
+
+namespace dtranspile::verify {
+
+llvm::ArrayRef<llvm::ArrayRef<RuleRow>> ruleFamilies() {
+  static const llvm::ArrayRef<RuleRow> families[] = {
+      activationRules(),    ampRules(),         controlFlowRules(), convolutionRules(),
+      creationRules(),      elementwiseRules(), embeddingRules(),   indexingRules(),
+      linearAlgebraRules(), logicalRules(),     lossRules(),        metricRules(),
+      normalizationRules(), optimizerRules(),   randomRules(),      recurrentRules(),
+      reductionRules(),     sequenceRules(),    shapeRules(),       tensorArrayRules(),
+  };
+  return families;
+}
+
+}  // namespace dtranspile::verify

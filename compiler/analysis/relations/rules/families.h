@@ -1,0 +1,31 @@
+// The one list of the rule families (families.cc); a family's rows stand in <family>.cc.
+#pragma once
+
+#include "compiler/analysis/relations/rule.h"
+
+namespace dtranspile::verify {
+
+llvm::ArrayRef<llvm::ArrayRef<RuleRow>> ruleFamilies();
+
+llvm::ArrayRef<RuleRow> activationRules();
+llvm::ArrayRef<RuleRow> ampRules();
+llvm::ArrayRef<RuleRow> controlFlowRules();
+llvm::ArrayRef<RuleRow> convolutionRules();
+llvm::ArrayRef<RuleRow> creationRules();
+llvm::ArrayRef<RuleRow> elementwiseRules();
+llvm::ArrayRef<RuleRow> embeddingRules();
+llvm::ArrayRef<RuleRow> indexingRules();
+llvm::ArrayRef<RuleRow> linearAlgebraRules();
+llvm::ArrayRef<RuleRow> logicalRules();
+llvm::ArrayRef<RuleRow> lossRules();
+llvm::ArrayRef<RuleRow> metricRules();
+llvm::ArrayRef<RuleRow> normalizationRules();
+llvm::ArrayRef<RuleRow> optimizerRules();
+llvm::ArrayRef<RuleRow> randomRules();
+llvm::ArrayRef<RuleRow> recurrentRules();
+llvm::ArrayRef<RuleRow> reductionRules();
+llvm::ArrayRef<RuleRow> sequenceRules();
+llvm::ArrayRef<RuleRow> shapeRules();
+llvm::ArrayRef<RuleRow> tensorArrayRules();
+
+}  // namespace dtranspile::verify

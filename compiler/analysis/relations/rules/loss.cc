@@ -1,0 +1,41 @@
+// Relation rules: family `loss`. One value per sample; what divides by a count over the batch is a
+// site. Notation: rule.h.
+#include "compiler/analysis/relations/kinds.h"
+#include "compiler/analysis/relations/rules/families.h"
+
+namespace dtranspile::verify {
+namespace {
+
+// With `normalize` the op divides by the number of counted labels of the batch it sees.
+void sigmoidCrossEntropy(RuleContext& context) {
+  context.op().getBool("normalize") ? wholeOnly(context) : pointwise(context);
+}
+
+const RuleRow kRows[] = {
+    {"cross_entropy", rowwise, "X, Label -> Y"},
+    {"cross_entropy_grad", rowwise, "Y@GRAD:l, X, Label -> X@GRAD"},
+    {"cross_entropy2", rowwise, "X, Label -> Y, MatchX; X:s -> XShape"},
+    {"cross_entropy_grad2", batchwise, "Y@GRAD:l, MatchX, Label, XShape:s -> X@GRAD"},
+    {"softmax_with_cross_entropy", rowwise, "Logits, Label -> Softmax, Loss"},
+    {"softmax_with_cross_entropy_grad", rowwise, "Loss@GRAD:l, Softmax, Label -> Logits@GRAD"},
+    {"sigmoid_cross_entropy_with_logits", sigmoidCrossEntropy, "X, Label, pos_weight -> Out"},
+    {"sigmoid_cross_entropy_with_logits_grad", sigmoidCrossEntropy,
+     "Out@GRAD:l, X, Label, pos_weight -> X@GRAD"},
+    {"bce_loss", pointwise, "X, Label -> Out"},
+    {"bce_loss_grad", pointwise, "Out@GRAD:l, X, Label -> X@GRAD"},
+    {"huber_loss", pointwise, "X, Y -> Residual, Out"},
+    {"huber_loss_grad", pointwise, "Out@GRAD:l, Residual -> X@GRAD, Y@GRAD"},
+    {"smooth_l1_loss", batchwise, "X, Y, InsideWeight, OutsideWeight -> Diff, Out"},
+    {"smooth_l1_loss_grad", batchwise,
+     "Out@GRAD:l, Diff, InsideWeight, OutsideWeight -> X@GRAD, Y@GRAD"},
+    {"log_loss", pointwise, "Predicted, Labels -> Loss"},
+    {"log_loss_grad", pointwise, "Loss@GRAD:l, Predicted, Labels -> Predicted@GRAD"},
+    {"hinge_loss", pointwise, "Logits, Labels -> Loss"},
+    {"hinge_loss_grad", pointwise, "Loss@GRAD:l, Logits, Labels -> Logits@GRAD"},
+};
+
+}  // namespace
+
+llvm::ArrayRef<RuleRow> lossRules() { return kRows; }
+
+}  // namespace dtranspile::verify

@@ -1,0 +1,53 @@
+// Relation rules: family `optimizer`. Element-wise updates keep whatever relation their operands
+// share; the others need whole parameters. That gradients arrive reduced once and with scale 1 is
+// demanded of every op of the update part (requirements.cc). Notation: rule.h.
+#include "compiler/analysis/relations/kinds.h"
+#include "compiler/analysis/relations/rules/families.h"
+
+namespace dtranspile::verify {
+namespace {
+
+const RuleRow kRows[] = {
+    {"sgd", pointwise, "Param, Grad, LearningRate:w, MasterParam -> ParamOut, MasterParamOut"},
+    {"momentum", pointwise,
+     "Param, Grad, Velocity, LearningRate:w, MasterParam -> ParamOut, VelocityOut, MasterParamOut"},
+    {"adam", pointwise,
+     "Param, Grad, Moment1, Moment2, LearningRate:w, Beta1Pow:w, Beta2Pow:w, Beta1Tensor:w, "
+     "Beta2Tensor:w, MasterParam, SkipUpdate:w, "
+     "EpsilonTensor:w -> ParamOut, Moment1Out, Moment2Out, MasterParamOut; Beta1Pow:w -> "
+     "Beta1PowOut; Beta2Pow:w -> Beta2PowOut"},
+    {"adamw", pointwise,
+     "Param, Grad, Moment1, Moment2, LearningRate:w, Beta1Pow:w, Beta2Pow:w, Beta1Tensor:w, "
+     "Beta2Tensor:w, MasterParam, SkipUpdate:w, "
+     "EpsilonTensor:w -> ParamOut, Moment1Out, Moment2Out, MasterParamOut; Beta1Pow:w -> "
+     "Beta1PowOut; Beta2Pow:w -> Beta2PowOut"},
+    {"adamax", pointwise,
+     "Param, Grad, Moment, InfNorm, LearningRate:w, Beta1Pow:w, MasterParam -> ParamOut, "
+     "MomentOut, InfNormOut, MasterParamOut"},
+    {"adagrad", pointwise,
+     "Param, Grad, Moment, LearningRate:w, MasterParam -> ParamOut, MomentOut, MasterParamOut"},
+    {"decayed_adagrad", pointwise, "Param, Grad, Moment, LearningRate:w -> ParamOut, MomentOut"},
+    {"adadelta", pointwise,
+     "Param, Grad, AvgSquaredGrad, AvgSquaredUpdate, LearningRate:w, MasterParam -> ParamOut, "
+     "AvgSquaredGradOut, AvgSquaredUpdateOut, "
+     "MasterParamOut"},
+    {"rmsprop", pointwise,
+     "Param, Grad, MeanSquare, MeanGrad, Moment, LearningRate:w, MasterParam -> ParamOut, "
+     "MeanSquareOut, MeanGradOut, MomentOut, "
+     "MasterParamOut"},
+    {"ftrl", pointwise,
+     "Param, Grad, SquaredAccumulator, LinearAccumulator, LearningRate:w -> ParamOut, "
+     "SquaredAccumOut, LinearAccumOut"},
+    {"lars_momentum", wholeOnly,
+     "Param, Grad, Velocity, LearningRate, MasterParam -> ParamOut, VelocityOut, MasterParamOut"},
+    {"lamb", wholeOnly,
+     "Param, Grad, Moment1, Moment2, LearningRate, Beta1Pow, Beta2Pow, MasterParam, SkipUpdate -> "
+     "ParamOut, Moment1Out, Moment2Out, "
+     "Beta1PowOut, Beta2PowOut, MasterParamOut"},
+};
+
+}  // namespace
+
+llvm::ArrayRef<RuleRow> optimizerRules() { return kRows; }
+
+}  // namespace dtranspile::verify

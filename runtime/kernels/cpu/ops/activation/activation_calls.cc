@@ -1,0 +1,21 @@
+// Library calls: family `activation`.
+#include "runtime/kernels/cpu/ops/activation/calls.h"
+#include "runtime/kernels/cpu/ops/families.h"
+
+namespace dtranspile::kernels {
+namespace {
+
+constexpr FunctionRow kRows[] = {
+    {"dt_complex", Entry<Complex>, kFloats},
+    {"dt_complex_grad", Entry<ComplexGrad>, kFloats},
+    {"dt_complex_part", Entry<ComplexPart>, kComplex},
+    {"dt_complex_part_grad", Entry<ComplexPartGrad>, kComplex},
+    {"dt_special", Entry<Special>, kFloats},
+    {"dt_special_grad", Entry<SpecialGrad>, kFloats},
+};
+
+}  // namespace
+
+FunctionTable ActivationFunctions() { return kRows; }
+
+}  // namespace dtranspile::kernels

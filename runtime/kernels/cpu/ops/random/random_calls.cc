@@ -1,0 +1,27 @@
+// Library calls: family `random`.
+#include "runtime/kernels/cpu/ops/families.h"
+#include "runtime/kernels/cpu/ops/random/calls.h"
+
+namespace dtranspile::kernels {
+namespace {
+
+constexpr FunctionRow kRows[] = {
+    {"dt_bernoulli", Entry<Bernoulli>, kFloats},
+    {"dt_dropout", Entry<Dropout>, kAnyFloats},
+    {"dt_gaussian_like", Entry<GaussianLike>, kFloats},
+    {"dt_gaussian_of_shape", Entry<GaussianOfShape>, kFloats},
+    {"dt_multinomial", Entry<Multinomial>, kFloats},
+    {"dt_randint", Entry<Randint>, kNumbers},
+    {"dt_random_crop", Entry<RandomCrop>, kAnyType},
+    {"dt_randperm", Entry<Randperm>, kNumbers},
+    {"dt_sampling_id", Entry<SamplingId>, kFloats},
+    {"dt_seed", Entry<Seed>, kAnyType},
+    {"dt_uniform_like", Entry<UniformLike>, kFloats},
+    {"dt_uniform_of_shape", Entry<UniformOfShape>, kFloats},
+};
+
+}  // namespace
+
+FunctionTable RandomFunctions() { return kRows; }
+
+}  // namespace dtranspile::kernels

@@ -71,7 +71,8 @@ std::string quoted(const std::string& word) {
 }  // namespace
 
 void installInternalErrorHandlers(int argc, const char* const* argv) {
-  static Reproducer kept;
+  // Never destroyed: what ends the process may come after the end of main.
+  static Reproducer& kept = *new Reproducer;
   const char* folder = std::getenv("TMPDIR");
   kept.path = std::string(folder && *folder ? folder : "/tmp") + "/dtranspile-" +
               std::to_string(getpid()) + ".sh";

@@ -59,7 +59,7 @@ def small_disk(check, name, options):
 
 def kill_everywhere(check, what, words, pattern, target, states, **environment):
     """Kills a command before each system call that changes files: `target` is always one of `states`."""
-    kill_at = os.environ.get("KILL_AT", os.path.join(os.path.dirname(os.path.abspath(__file__)), "kill_at"))
+    kill_at = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kill_at")
     seen, wrong = [0] * len(states), []
     parent = os.path.dirname(target)
     for k in range(1, 1000):

@@ -160,13 +160,17 @@ TEST_CASE("conditions are bools and nesting has an end") {
 }
 
 TEST_CASE("what is no JSON, or none of ours, is refused") {
-  CHECK(ParsePlan("p", "{").status().message().find("p: not JSON") != std::string::npos);
+  CHECK(ParsePlan("p", "{").status().message().find("p: is no legal JSON") != std::string::npos);
   CHECK(ParsePlan("p", "[]").status().message().find("expected an object") != std::string::npos);
-  CHECK(ParsePlan("p", "").status().message().find("p: not JSON") != std::string::npos);
+  CHECK(ParsePlan("p", "").status().message().find("p: is no legal JSON") != std::string::npos);
   CHECK(ReadPlan("/nonexistent")
             .status()
             .message()
-            .find("/nonexistent/plan.json: cannot be opened") != std::string::npos);
+            .find("/nonexistent/plan.json: opening: No such file") != std::string::npos);
+  CHECK(ParsePlan("p", R"({"schema": 1, "schema": 2})")
+            .status()
+            .message()
+            .find("the key 'schema' twice") != std::string::npos);
 }
 
 }  // namespace dtranspile::exec

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -111,6 +112,13 @@ absl::Status ForEachOfFolder(const InitConfig& init, const std::vector<std::stri
   return absl::OkStatus();
 }
 
+// Whether a number is one of the type's; floats take any.
+bool Holds(DType type, double value) {
+  const double most = type == DType::kInt32 ? 0x1p31 : 0x1p63;
+  if (type != DType::kInt32 && type != DType::kInt64) return true;
+  return value >= -most && value < most && std::trunc(value) == value;
+}
+
 template <typename T>
 void Fill(std::byte* data, int64_t count, double value) {
   std::fill_n(reinterpret_cast<T*>(data), count, static_cast<T>(value));
@@ -164,6 +172,13 @@ absl::Status CheckPerStep(const WorkerConfig& config, const Plan& plan) {
     if (FillOf(BufferAt(plan, p->buffer).dtype) == nullptr)
       return absl::InvalidArgumentError(absl::StrCat("per-step values: '", name, "' is ",
                                                      NameOf(BufferAt(plan, p->buffer).dtype)));
+    const auto wrong = std::find_if_not(values.begin(), values.end(), [&](double value) {
+      return Holds(BufferAt(plan, p->buffer).dtype, value);
+    });
+    if (wrong != values.end())
+      return absl::InvalidArgumentError(absl::StrCat("per-step values: '", name, "' is ",
+                                                     NameOf(BufferAt(plan, p->buffer).dtype),
+                                                     ", which has no value ", *wrong));
     if (static_cast<int64_t>(values.size()) < config.steps)
       return absl::InvalidArgumentError(absl::StrCat("per-step values: ", values.size(),
                                                      " values of '", name, "' for ", config.steps,

@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "runtime/base/status.h"
+#include "runtime/io/filesystem.h"
 
 namespace dtranspile::exec {
 namespace {
@@ -54,6 +56,10 @@ const Feature* Features(size_t& count) {
 }  // namespace
 
 absl::StatusOr<KernelLibrary> KernelLibrary::Open(const std::string& path) {
+  // Opening a pipe would wait for its writer.
+  DT_ASSIGN_OR_RETURN(const io::Entry entry, io::Look(path));
+  if (entry == io::Entry::kFolder || entry == io::Entry::kOther)
+    return absl::InvalidArgumentError(path + ": not a regular file");
   KernelLibrary library;
   library.path_ = path;
   library.handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -115,13 +117,16 @@ absl::Status Initialise(const WorkerConfig& config, Executor& executor) {
 }
 
 absl::Status Save(const WorkerConfig& config, const Executor& executor) {
+  // There may be many: of each the place is looked up at once.
+  std::map<std::string_view, const Persistable*> persistables;
+  for (const Persistable& p : executor.plan().persistables) persistables.emplace(p.name, &p);
   for (const std::string& name : config.save_names) {
-    const Persistable* p = FindPersistable(executor.plan(), name);
-    if (p == nullptr)
+    const auto found = persistables.find(name);
+    if (found == persistables.end())
       return absl::InvalidArgumentError(
           absl::StrCat("'", name, "' is to be saved, but is no persistable of this rank"));
     DT_ASSIGN_OR_RETURN(const std::string path, io::PrepareInside(config.save, name));
-    DT_RETURN_IF_ERROR(io::WriteTensorFile(path, ViewOf(executor, p->buffer)));
+    DT_RETURN_IF_ERROR(io::WriteTensorFile(path, ViewOf(executor, found->second->buffer)));
   }
   return absl::OkStatus();
 }

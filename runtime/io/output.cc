@@ -75,9 +75,9 @@ absl::StatusOr<Named> FindNamed(const std::string& path) {
 absl::StatusOr<std::string> PathInside(const std::string& folder, const std::string& name) {
   for (const std::string& part : Components(name)) {
     if (part.size() > NAME_MAX)
-      return absl::InvalidArgumentError(absl::StrCat("variable name '", name.substr(0, kShown),
-                                                     "…' has a part of ", part.size(),
-                                                     " bytes; names of files have up to ", NAME_MAX));
+      return absl::InvalidArgumentError(
+          absl::StrCat("variable name '", name.substr(0, kShown), "…' has a part of ", part.size(),
+                       " bytes; names of files have up to ", NAME_MAX));
     if (part.empty() || part == "." || part == ".." || part.find('\0') != std::string::npos) {
       return absl::InvalidArgumentError(absl::StrCat("variable name '", name.substr(0, kShown),
                                                      "' does not name a file inside ", folder));
@@ -112,10 +112,13 @@ OutputFile::~OutputFile() {
 }
 
 absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path) {
-  const int descriptor =
-      open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  const int descriptor = open(path.c_str(), kFlags, 0666);
   if (descriptor < 0) return ErrnoStatus(errno, path + ": making the file");
-  return OutputFile(path, descriptor);
+  struct stat info;
+  if (fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode)) return OutputFile(path, descriptor);
+  close(descriptor);
+  return absl::InvalidArgumentError(path + ": not a regular file");
 }
 
 absl::Status OutputFile::Write(const void* data, int64_t size) {

@@ -119,6 +119,10 @@ TEST_CASE("values come from files, then from the start-up program; rates per ste
   CHECK(place.Error() == "per-step values: 1 values of 'rate' for 2 steps");
   place.config.per_step = {{"speed", {1, 1}}};
   CHECK(place.Error().find("'speed' is no persistable") != std::string::npos);
+  for (double wrong : {1.5, 1e300, -3e9}) {
+    place.config.per_step = {{"counter", {wrong, 1}}};
+    CHECK(place.Error().find("'counter' is int32, which has no value") != std::string::npos);
+  }
   place.config.per_step.clear();
   WriteFloats(place.Path("init/w"), {2}, {1, 1});
   CHECK(place.Error().find("'w' is float32[2], the program declares float32[4]") !=

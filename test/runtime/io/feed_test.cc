@@ -27,8 +27,9 @@ Tensor Counting(std::vector<int64_t> dims) {
 TEST_CASE("offset lists") {
   CHECK(*ParseLodJson("x", "[[0, 2], [0,1, 5]]\n") == Lod{{0, 2}, {0, 1, 5}});
   CHECK(ParseLodJson("x", "[]")->empty());
-  for (const std::string bad : {"", "[", "[[0, 2]", "[[0, -2]]", "[[0, 2]] x", "[[1.5]]",
-                                "[[99999999999999999999]]", "{}", "[[0,]]"}) {
+  for (const std::string bad :
+       {"", "[", "[[0, 2]", "[[0, -2]]", "[[0, 2]] x", "[[1.5]]", "[[99999999999999999999]]", "{}",
+        "[[0,]]", "[[00, 1]]", "[[0, 01]]"}) {
     CAPTURE(bad);
     CHECK_FALSE(ParseLodJson("x", bad).ok());
   }
@@ -80,6 +81,11 @@ TEST_CASE("a ragged feed and its parts") {
   CHECK(part->lod == Lod{{0, 3}});
   CHECK_FALSE(feed->ReadPart(0, 0, 0, 3).ok());
   CHECK_FALSE(feed->ReadPart(0, 1, 0, 1).ok());
+  // Step 1 is wrong; found before it is reached, where it is to be run.
+  CHECK(feed->CheckSteps(1).ok());
+  for (int64_t steps : {2, 3})
+    CHECK(std::string(feed->CheckSteps(steps).message()).find("w.step1.lod.json") !=
+          std::string::npos);
   CHECK(std::string(feed->Read(1).status().message())
             .find("w.step1.lod.json: LoD level 0 ends with 4") != std::string::npos);
   CHECK(feed->Read(2).status().code() == absl::StatusCode::kOutOfRange);

@@ -91,8 +91,9 @@ TEST_CASE("broken files are refused") {
   CHECK_FALSE(Parse(good + "x").ok());
   for (const std::string& dict :
        {std::string("{}"), Dict("<f8", "-1,"), Dict("<f8", "9223372036854775808,"),
-        Dict("<f8", "1 1"), Dict("<f8", "a,"), Dict("<f8", "1,", "Maybe"),
-        Dict("<f8", "4294967296, 4294967296"), Dict("<f8", "1,") + "x",
+        Dict("<f8", "1 1"), Dict("<f8", "01,"), Dict("<f8", "00,"), Dict("<f8", "-01,"),
+        Dict("<f8", "1"), Dict("<f8", "1L"), Dict("<f8", ","), Dict("<f8", "a,"),
+        Dict("<f8", "1,", "Maybe"), Dict("<f8", "4294967296, 4294967296"), Dict("<f8", "1,") + "x",
         std::string("{'descr': '<f8"),
         std::string("{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (1,)}"),
         std::string("{'shape': (1,), 'fortran_order': False}"), std::string("{'x': 1}")}) {
@@ -168,7 +169,7 @@ TEST_CASE("bfloat16 is uint16, in both directions") {
   CHECK(Parse(File(1, Dict("<V2", "1,"), "ab"))->dtype == DType::kBFloat16);
 }
 
-TEST_CASE("a stack grows by equal entries and appears when it is full") {
+TEST_CASE("a stack grows by equal entries and is left only when it is full") {
   const TempFolder folder;
   const std::string path = folder / "x.npy";
   Tensor entry = *Tensor::Zeros(DType::kInt64, {2});
@@ -176,7 +177,6 @@ TEST_CASE("a stack grows by equal entries and appears when it is full") {
   REQUIRE(stack.ok());
   REQUIRE(stack->Append(entry.view()).ok());
   CHECK(stack->Finish().code() == absl::StatusCode::kFailedPrecondition);
-  CHECK_FALSE(std::filesystem::exists(path));
   entry.as<int64_t>()[1] = 9;
   CHECK_FALSE(stack->Append(Tensor::Zeros(DType::kInt64, {3})->view()).ok());
   CHECK_FALSE(stack->Append(Tensor::Zeros(DType::kFloat64, {2})->view()).ok());
@@ -187,6 +187,10 @@ TEST_CASE("a stack grows by equal entries and appears when it is full") {
   REQUIRE(back.ok());
   CHECK(back->dims == std::vector<int64_t>{2, 2});
   CHECK(back->as<int64_t>()[3] == 9);
+  {
+    REQUIRE(NpyStack::Create(folder / "y.npy", DType::kInt64, {2}, 2)->Append(entry.view()).ok());
+  }
+  CHECK_FALSE(std::filesystem::exists(folder / "y.npy"));
 }
 
 TEST_CASE("every .npy of the corpora is read and written back the same") {

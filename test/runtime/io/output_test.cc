@@ -65,6 +65,12 @@ TEST_CASE("a file that is not complete is removed") {
   CHECK(WriteFile(folder / "no/x", "", 0).code() == absl::StatusCode::kNotFound);
   std::filesystem::create_symlink(folder / "x", folder / "link");
   CHECK_FALSE(WriteFile(folder / "link", "y", 1).ok());
+  REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  const int reader = open((folder / "pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  CHECK_FALSE(WriteFile(folder / "pipe", "y", 1).ok());
+  close(reader);
+  CHECK_FALSE(WriteFile(folder / "pipe", "y", 1).ok());
+  CHECK(std::filesystem::is_fifo(folder / "pipe"));
   CHECK(Slurp(folder / "x") == "new");
 }
 

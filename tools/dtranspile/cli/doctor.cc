@@ -9,6 +9,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/TargetParser/Host.h"
 #include "nlohmann/json.hpp"
+#include "runtime/io/json.h"
 #include "tools/dtranspile/cli/files.h"
 #include "tools/dtranspile/cli/tool.h"
 
@@ -81,7 +82,9 @@ int doctor(Tool& tool, const std::string& format) {
                                          : "absent   ") +
             finding.name + ": " + finding.text + "\n";
   }
-  return writeOutput(tool, "-", format == "json" ? list.dump(1) + "\n" : text) && ok ? kDone : kNo;
+  return writeOutput(tool, "-", format == "json" ? io::JsonText(list, 1) + "\n" : text) && ok
+             ? kDone
+             : kNo;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // dtranspile ops: the tables of operators as people and scripts read them.
 #include "nlohmann/json.hpp"
+#include "runtime/io/json.h"
 #include "tools/dtranspile/cli/files.h"
 #include "tools/dtranspile/cli/ops_facts.h"
 #include "tools/dtranspile/cli/tool.h"
@@ -77,7 +78,7 @@ Json describe(const OpFacts& facts) {
 std::string jsonText() {
   Json all = Json::array();
   for (const pd::OpSpec& spec : pd::builtinOps()) all.push_back(describe(factsOf(spec)));
-  return all.dump(1) + "\n";
+  return io::JsonText(all, 1) + "\n";
 }
 
 std::string plainText() {

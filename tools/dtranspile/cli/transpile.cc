@@ -144,7 +144,8 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
   for (size_t ring = 0; ring < rings.size(); ++ring)
     index["rings"][std::to_string(ring)] =
         rings[ring].size() == 1 ? Json(rings[ring].front()) : Json(rings[ring]);
-  if (!writeStaged(tool, staged->path() + "/export.json", io::JsonText(index, 1) + "\n")) return kNo;
+  if (!writeStaged(tool, staged->path() + "/export.json", io::JsonText(index, 1) + "\n"))
+    return kNo;
   if (absl::Status status = staged->PublishNew(); !status.ok())
     return tool.error(std::string(status.message())), kNo;
   return kDone;

@@ -4,8 +4,12 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -141,6 +145,61 @@ TEST_CASE("many writers of one cache") {
   }
   for (const auto& entry : fs::directory_iterator(folder.path + "/kernels"))
     CHECK(entry.path().extension() == ".o");
+}
+
+TEST_CASE("code of a folder that others may write is not used, and nothing is waited for") {
+  Folder folder;
+  const std::string cache = folder.path + "/cache", library = folder.path + "/k.so";
+  CHECK(build({fill(2)}, cache, library).cacheRefusal == "");
+  const std::string object = fs::directory_iterator(cache + "/kernels")->path();
+  SECTION("others may write") {
+    for (const std::string& path : {cache, cache + "/kernels", folder.path}) {
+      fs::permissions(path, fs::perms::others_write, fs::perm_options::add);
+      const LibraryStatistics statistics = build({fill(2)}, cache, library);
+      CHECK(statistics.compiled == 1);
+      CHECK_THAT(statistics.cacheRefusal, Catch::Contains(path + " may be written by others"));
+      fs::permissions(path, fs::perms::others_write, fs::perm_options::remove);
+    }
+    CHECK(build({fill(2)}, cache, library).compiled == 0);
+  }
+  SECTION("another user's file") {
+    if (geteuid() == 0) {
+      REQUIRE(chown(object.c_str(), 65534, 65534) == 0);
+      CHECK(build({fill(2)}, cache, library).compiled == 1);
+    }
+  }
+  SECTION("a pipe, a device, a link") {
+    const std::string bytes = contents(object);
+    fs::remove(object);
+    REQUIRE(mkfifo(object.c_str(), 0600) == 0);
+    CHECK(build({fill(2)}, cache, library).compiled == 1);
+    fs::remove(object);
+    fs::create_symlink("/dev/zero", object);
+    CHECK(build({fill(2)}, cache, library).compiled == 1);
+    std::ofstream(folder.path + "/elsewhere", std::ios::binary) << bytes;
+    fs::remove(object);
+    fs::create_symlink(folder.path + "/elsewhere", object);
+    CHECK(build({fill(2)}, cache, library).compiled == 1);
+  }
+  CHECK(run(library, fill(2)) == 2);
+}
+
+TEST_CASE("a library that finds no room is an error, no signal") {
+  Folder folder;
+  LibraryStatistics statistics;
+  std::string error;
+  rlimit before;
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit small = {512, before.rlim_max};
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+  const bool failed = llvm::failed(
+      buildLibrary({fill(2)}, {hostTarget(), "", 1}, folder.path + "/k.so", statistics, error));
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, handler);
+  CHECK(failed);
+  CHECK_THAT(error, Catch::Contains("File too large"));
+  CHECK_FALSE(fs::exists(folder.path + "/k.so"));
 }
 
 TEST_CASE("refused by name") {

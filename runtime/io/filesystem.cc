@@ -70,7 +70,9 @@ absl::Status CheckOwner(const std::string& path, bool last) {
   if (info.st_uid != geteuid() && info.st_uid != 0)
     return absl::PermissionDeniedError(absl::StrCat(path, " belongs to another user (", info.st_uid,
                                                     "), who could put code there"));
-  const bool shared = (info.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !S_ISLNK(info.st_mode);
+  const bool own_group = info.st_gid == geteuid() && info.st_gid == getegid();
+  const mode_t others = own_group ? S_IWOTH : S_IWGRP | S_IWOTH;
+  const bool shared = (info.st_mode & others) != 0 && !S_ISLNK(info.st_mode);
   if (shared && (last || (info.st_mode & S_ISVTX) == 0))
     return absl::PermissionDeniedError(
         absl::StrCat(path, " may be written by others, who could put code there; chmod go-w it"));
@@ -112,12 +114,12 @@ std::string WithEnding(std::string_view path, std::string_view ending) {
                       std::string(ending));
 }
 
-absl::Status MakeFolders(const std::string& path, std::vector<std::string>* made) {
+absl::Status MakeFolders(const std::string& path, std::vector<std::string>* made, mode_t mode) {
   DT_ASSIGN_OR_RETURN(Entry entry, Look(path));
   if (entry == Entry::kNone) {
     const std::string parent = ParentOf(path);
-    if (parent != path) DT_RETURN_IF_ERROR(MakeFolders(parent, made));
-    const bool done = mkdir(path.c_str(), 0777) == 0;
+    if (parent != path) DT_RETURN_IF_ERROR(MakeFolders(parent, made, mode));
+    const bool done = mkdir(path.c_str(), mode) == 0;
     if (done && made != nullptr) made->push_back(path);
     if (done) return absl::OkStatus();
     const int reason = errno;
@@ -170,11 +172,11 @@ absl::StatusOr<std::string> TemporaryFolder() {
   const std::string path = named != nullptr && *named != '\0' ? named : "/tmp";
   const absl::StatusOr<Entry> entry = Look(path);
   if (entry.ok() && *entry == Entry::kFolder) return path;
-  return absl::NotFoundError(
-      absl::StrCat("TMPDIR=",
-                   entry.ok() ? path + (*entry == Entry::kNone ? ": is not there" : ": is no folder")
-                              : std::string(entry.status().message()),
-                   "; set TMPDIR to a folder that is there"));
+  return absl::NotFoundError(absl::StrCat(
+      "TMPDIR=",
+      entry.ok() ? path + (*entry == Entry::kNone ? ": is not there" : ": is no folder")
+                 : std::string(entry.status().message()),
+      "; set TMPDIR to a folder that is there"));
 }
 
 absl::Status CheckPrivate(const std::string& folder) {

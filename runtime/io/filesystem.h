@@ -3,6 +3,8 @@
 // test/lint). Paths are bytes; text is never interpreted.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +33,8 @@ std::string EndingOf(std::string_view path);
 std::string WithEnding(std::string_view path, std::string_view ending);
 
 // Makes the folder and those above it. `made` gets those that were not there, the outermost first.
-absl::Status MakeFolders(const std::string& path, std::vector<std::string>* made = nullptr);
+absl::Status MakeFolders(const std::string& path, std::vector<std::string>* made = nullptr,
+                         mode_t mode = 0777);
 
 // Names in a folder, sorted.
 absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& folder);
@@ -48,8 +51,8 @@ absl::StatusOr<std::string> TemporaryFolder();
 
 // Whether code that lies in the folder is this user's: the folder and those above it belong to the
 // user or to root, and nobody else may write there (above it: or may write, but not rename what
-// others have, as in /tmp). kPermissionDenied names the folder that is not so. Of a folder that is
-// not there yet those above it count.
+// others have, as in /tmp). The group of the user's own number is the user. kPermissionDenied names
+// the folder that is not so. Of a folder that is not there yet those above it count.
 absl::Status CheckPrivate(const std::string& folder);
 
 }  // namespace dtranspile::io

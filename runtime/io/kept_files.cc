@@ -16,7 +16,9 @@ namespace dtranspile::io {
 
 void CopyOwnerAndMode(const std::string& from, const std::string& to) {
   struct stat old, fresh;
-  if (stat(from.c_str(), &old) != 0 || stat(to.c_str(), &fresh) != 0) return;
+  if (stat(from.c_str(), &old) != 0 || stat(to.c_str(), &fresh) != 0 ||
+      (old.st_mode & S_IFMT) != (fresh.st_mode & S_IFMT))
+    return;
   const bool other = old.st_uid != fresh.st_uid || old.st_gid != fresh.st_gid;
   // Without the right to give files away they are this user's.
   if (other && lchown(to.c_str(), old.st_uid, old.st_gid) != 0) errno = 0;
@@ -25,8 +27,7 @@ void CopyOwnerAndMode(const std::string& from, const std::string& to) {
 
 absl::Status KeptFiles::Link(const std::string& below) {
   DT_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(old_ + below));
-  for (const std::string& name : names)
-    DT_RETURN_IF_ERROR(LinkOne(absl::StrCat(below, "/", name)));
+  for (const std::string& name : names) DT_RETURN_IF_ERROR(LinkOne(absl::StrCat(below, "/", name)));
   folders_.push_back(fresh_ + below);
   return absl::OkStatus();
 }
@@ -40,9 +41,9 @@ absl::Status KeptFiles::LinkOne(const std::string& name) {
   DT_ASSIGN_OR_RETURN(const Entry mine, LookAtLink(to));
   if (mine != Entry::kNone) {
     if (folder != (mine == Entry::kFolder))
-      return absl::InvalidArgumentError(absl::StrCat(
-          from, folder ? ": is a folder, and a file" : ": is no folder, and one",
-          " of this name is to be written"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(from, folder ? ": is a folder, and a file" : ": is no folder, and one",
+                       " of this name is to be written"));
     return folder ? Link(name) : absl::OkStatus();
   }
   if (folder) {
@@ -57,8 +58,9 @@ absl::Status KeptFiles::LinkOne(const std::string& name) {
   if (superseded_ && superseded_(name.substr(1))) return absl::OkStatus();
   if (linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), 0) != 0)
     return ErrnoStatus(errno,
-                       from + ": stands in a folder of other files, and cannot be kept by a link; "
-                              "name a new folder");
+                       from +
+                           ": stands in a folder of other files, and cannot be kept by a link; "
+                           "name a new folder");
   linked_.insert(name);
   return absl::OkStatus();
 }

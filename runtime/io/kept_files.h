@@ -14,7 +14,7 @@
 namespace dtranspile::io {
 
 // Gives `to` the permissions of what is at `from`, and its owner where this user may; nothing where
-// nothing is there.
+// nothing of that kind is there.
 void CopyOwnerAndMode(const std::string& from, const std::string& to);
 
 class KeptFiles {

@@ -1,12 +1,16 @@
 #include "runtime/io/staged.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
+#include <cstdlib>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
@@ -88,6 +92,15 @@ absl::StatusOr<OwnedFolder> MakeBeside(const std::string& target) {
                            absl::StrCat("what is to be ", target, ", not complete yet"));
 }
 
+// A path that ends with a name, by which the folder can be renamed.
+absl::StatusOr<std::string> WithoutDots(const std::string& named) {
+  const std::string base = BaseOf(named);
+  if (base != "." && base != "..") return absl::StrCat(ParentOf(named), "/", base);
+  char resolved[PATH_MAX];
+  if (realpath(named.c_str(), resolved) == nullptr) return ErrnoStatus(errno, named);
+  return std::string(resolved);
+}
+
 // Whether a process that works in `folder` or below it would find itself elsewhere.
 bool HoldsWorkingFolder(const std::string& folder) {
   struct stat wanted, here, above;
@@ -120,15 +133,29 @@ void FinishFiles(const std::string& owned) {
 
 }  // namespace
 
+FolderLock::FolderLock(const std::string& folder, Kind kind)
+    : descriptor_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  constexpr int kAttempts = 5000;
+  constexpr timespec kPause = {0, 2'000'000};
+  for (int attempt = 0; descriptor_ >= 0 && attempt < kAttempts; ++attempt) {
+    if (flock(descriptor_, (kind == kAlone ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0) return;
+    if (errno != EWOULDBLOCK) return;
+    nanosleep(&kPause, nullptr);
+  }
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
 StagedFolder::MadeFolders::~MadeFolders() {
   for (auto path = paths.rbegin(); path != paths.rend(); ++path) rmdir(path->c_str());
 }
 
 absl::StatusOr<StagedFolder> StagedFolder::Create(const std::string& named) {
-  DT_ASSIGN_OR_RETURN(std::string target,
-                      FollowLinks(absl::StrCat(ParentOf(named), "/", BaseOf(named))));
-  DT_ASSIGN_OR_RETURN(const Entry itself,
-                      LookAtLink(absl::StrCat(ParentOf(named), "/", BaseOf(named))));
+  DT_ASSIGN_OR_RETURN(const std::string path, WithoutDots(named));
+  DT_ASSIGN_OR_RETURN(std::string target, FollowLinks(path));
+  DT_ASSIGN_OR_RETURN(const Entry itself, LookAtLink(path));
   DT_ASSIGN_OR_RETURN(const Entry entry, Look(target));
   if (itself == Entry::kLink && entry == Entry::kNone)
     return absl::InvalidArgumentError(named +
@@ -148,12 +175,14 @@ absl::StatusOr<StagedFolder> StagedFolder::Create(const std::string& named) {
 absl::Status StagedFolder::CheckPlace() const {
   if (IsMountRoot(target_))
     return absl::FailedPreconditionError(
-        target_ + ": is the root of a file system, and cannot be exchanged for a new folder; name "
-                  "a folder in it");
+        target_ +
+        ": is the root of a file system, and cannot be exchanged for a new folder; name "
+        "a folder in it");
   if (HoldsWorkingFolder(target_))
     return absl::FailedPreconditionError(
-        target_ + ": holds the working folder, and is exchanged for a new one; name another one, "
-                  "or a folder in it");
+        target_ +
+        ": holds the working folder, and is exchanged for a new one; name another one, "
+        "or a folder in it");
   DT_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(target_));
   if (names.empty()) return absl::OkStatus();
   const std::string a = owned_.path() + "/a", b = owned_.path() + "/b";
@@ -235,8 +264,8 @@ absl::Status StagedFolder::PublishInto(
   const std::string suffix = owned_.path().substr(owned_.path().rfind('-'));
   const std::string rescued = absl::StrCat(target_, ".unpublished", suffix);
   if (rename(path_.c_str(), rescued.c_str()) != 0) return status;
-  return absl::Status(status.code(), absl::StrCat(status.message(), "; the new files are in ",
-                                                  rescued));
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), "; the new files are in ", rescued));
 }
 
 StagedFiles::StagedFiles(std::vector<std::string> targets, OwnedFolder owned)
@@ -255,8 +284,8 @@ absl::StatusOr<StagedFiles> StagedFiles::Create(const std::vector<std::string>& 
     if (entry != Entry::kNone && entry != Entry::kFile)
       return absl::InvalidArgumentError(name + ": is there, and is no file; nothing is replaced");
     if (!targets.empty() && ParentOf(target) != ParentOf(targets[0]))
-      return absl::InvalidArgumentError(absl::StrCat(
-          name, ": leads to another folder than ", named[0], "; both are replaced together"));
+      return absl::InvalidArgumentError(absl::StrCat(name, ": leads to another folder than ",
+                                                     named[0], "; both are replaced together"));
     targets.push_back(std::move(target));
   }
   DT_ASSIGN_OR_RETURN(OwnedFolder owned, MakeBeside(targets[0]));
@@ -271,14 +300,24 @@ absl::Status StagedFiles::Publish() {
     DT_RETURN_IF_ERROR(Sync(paths_[i]));
   }
   const EndingSignalsHeld held;
-  if (targets_.size() > 1) {
-    DT_RETURN_IF_ERROR(Sync(owned_.path() + kContent));
-    const std::string complete = owned_.path() + kComplete;
-    const int file = open(complete.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0) return ErrnoStatus(errno, complete + ": making the file");
-    close(file);
-    DT_RETURN_IF_ERROR(Sync(owned_.path()));
-  }
+  if (targets_.size() == 1) return Rename();
+  DT_RETURN_IF_ERROR(MarkComplete());
+  const FolderLock alone(ParentOf(targets_[0]), FolderLock::kAlone);
+  // One that was killed since Create is older.
+  OwnedFolder::ClearLeft(ParentOf(targets_[0]), kPrefix, FinishFiles);
+  return Rename();
+}
+
+absl::Status StagedFiles::MarkComplete() const {
+  DT_RETURN_IF_ERROR(Sync(owned_.path() + kContent));
+  const std::string complete = owned_.path() + kComplete;
+  const int file = open(complete.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0) return ErrnoStatus(errno, complete + ": making the file");
+  close(file);
+  return Sync(owned_.path());
+}
+
+absl::Status StagedFiles::Rename() const {
   for (size_t i = 0; i < targets_.size(); ++i)
     if (rename(paths_[i].c_str(), targets_[i].c_str()) != 0)
       return ErrnoStatus(errno, targets_[i] + ": putting the file in its place");
@@ -286,7 +325,10 @@ absl::Status StagedFiles::Publish() {
 }
 
 void StagedFiles::Recover(const std::string& folder) {
-  OwnedFolder::ClearLeft(folder, kPrefix, FinishFiles);
+  OwnedFolder::ClearLeft(folder, kPrefix, [&](const std::string& left) {
+    const FolderLock alone(folder, FolderLock::kAlone);
+    FinishFiles(left);
+  });
 }
 
 bool HoldsOnly(const std::string& folder, std::initializer_list<std::string_view> names) {

@@ -72,6 +72,21 @@ class StagedFolder {
   std::string path_;
 };
 
+// Keeps several files of a folder together, which are renamed one by one: who renames is alone, who
+// reads is not disturbed. Others may hold the lock of a folder for ever (of /tmp, say): after ten
+// seconds, and on file systems without locks, it goes on without.
+class FolderLock {
+ public:
+  enum Kind { kAlone, kReading };
+  FolderLock(const std::string& folder, Kind kind);
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  ~FolderLock();
+
+ private:
+  int descriptor_;
+};
+
 class StagedFiles {
  public:
   // New files for `targets`, which lie in one folder that is there. Where one is a link, the file
@@ -86,11 +101,13 @@ class StagedFiles {
   // the rest to the next command that reads (Recover) or writes there.
   absl::Status Publish();
 
-  // Before the files of a folder are read that Publish may have been writing.
+  // Before the files of a folder are read, under a FolderLock, that Publish may have been writing.
   static void Recover(const std::string& folder);
 
  private:
   StagedFiles(std::vector<std::string> targets, OwnedFolder owned);
+  absl::Status MarkComplete() const;
+  absl::Status Rename() const;
 
   std::vector<std::string> targets_, paths_;
   OwnedFolder owned_;

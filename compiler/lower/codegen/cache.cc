@@ -64,7 +64,7 @@ ObjectCache::ObjectCache(std::string folder, int64_t limitBytes)
     : folder_(std::move(folder)), limit_(limitBytes) {
   if (folder_.empty()) return;
   // As it will be: where it is not there yet, nobody may come in between.
-  const absl::Status made = io::MakeFolders(folder_ + "/kernels");
+  const absl::Status made = io::MakeFolders(folder_ + "/kernels", nullptr, 0700);
   const absl::Status trusted = made.ok() ? io::CheckPrivate(folder_ + "/kernels") : made;
   if (trusted.ok()) return;
   refusal_ = std::string(trusted.message());

@@ -157,6 +157,39 @@ TEST_CASE("two files are both old or both new to whoever recovers first") {
   CHECK(fresh > 3);
 }
 
+TEST_CASE("of many writers of two files one wins, with both") {
+  TempFolder folder;
+  const std::string a = folder / "x.pdparams", b = folder / "x.pdopt";
+  constexpr int kWriters = 6, kTimes = 10;
+  std::vector<pid_t> writers;
+  for (int writer = 0; writer < kWriters; ++writer) {
+    writers.push_back(fork());
+    if (writers.back() != 0) continue;
+    const char name = static_cast<char>('a' + writer);
+    for (int time = 0; time < kTimes; ++time) {
+      absl::StatusOr<StagedFiles> staged = StagedFiles::Create({a, b});
+      Need(staged.status());
+      Need(WriteFile(staged->path(0), &name, 1));
+      Need(WriteFile(staged->path(1), &name, 1));
+      Need(staged->Publish());
+    }
+    _exit(0);
+  }
+  for (size_t ended = 0; ended < writers.size();) {
+    {
+      const FolderLock reading(folder.path(), FolderLock::kReading);
+      CHECK(Slurp(a) == Slurp(b));
+    }
+    usleep(3000);  // the writers' turn
+    int status = 0;
+    if (waitpid(-1, &status, WNOHANG) <= 0) continue;
+    ++ended;
+    CHECK(status == 0);
+  }
+  CHECK(Slurp(a).size() == 1);
+  CHECK(folder.entries() == 2);
+}
+
 TEST_CASE("of many writers of one folder the last one wins, whole") {
   TempFolder folder;
   const std::string to = folder / "job";

@@ -100,6 +100,19 @@ TEST_CASE("what is there is exchanged where it is accepted") {
   CHECK(folder.entries() == 1);
 }
 
+TEST_CASE("a path that ends with dots is the folder it leads to") {
+  TempFolder folder;
+  fs::create_directories(folder / "a/b");
+  Spill(folder / "a/old", "old");
+  for (const char* path : {"a/.", "a/b/.."}) {
+    fs::create_directories(folder / "a/b");
+    REQUIRE(StageOne(folder / path, "w", path)->PublishOver(Anything).ok());
+    CHECK(Slurp(folder / "a/w") == path);
+  }
+  CHECK_FALSE(StagedFolder::Create(folder / "none/.").ok());
+  CHECK(folder.entries() == 1);
+}
+
 TEST_CASE("a link to a folder stays one") {
   TempFolder folder;
   fs::create_directory(folder / "real");
@@ -199,8 +212,7 @@ TEST_CASE("a file is replaced whole, keeps its permissions, and its links lead t
   }
   CHECK(Slurp(folder / "x") == "new");
   CHECK(fs::is_symlink(folder / "link"));
-  CHECK(fs::status(folder / "x").permissions() ==
-        (fs::perms::owner_read | fs::perms::owner_write));
+  CHECK(fs::status(folder / "x").permissions() == (fs::perms::owner_read | fs::perms::owner_write));
   CHECK(folder.entries() == 2);
   CHECK(Says(StagedFiles::Create({folder.path()}).status(), "is a folder"));
   CHECK(absl::IsNotFound(StagedFiles::Create({folder / "no/x"}).status()));

@@ -84,9 +84,10 @@ mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& 
   if (isPickle(given)) {
     init.folder = scratch + "/init";
     io::StagedFiles::Recover(io::ParentOf(given));
+    const io::FolderLock reading(io::ParentOf(given), io::FolderLock::kReading);
     const std::string optimizer = optimizerFile(given);
-    const bool two = given != optimizer &&
-                     io::Look(optimizer).value_or(io::Entry::kOther) != io::Entry::kNone;
+    const bool two =
+        given != optimizer && io::Look(optimizer).value_or(io::Entry::kOther) != io::Entry::kNone;
     if (!unpack(tool, given, init.folder) || (two && !unpack(tool, optimizer, init.folder)))
       return mlir::failure();
     return std::optional<exec::InitConfig>(init);

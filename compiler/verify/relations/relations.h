@@ -16,10 +16,6 @@ Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss);
 // to the module's `dist.contracts`; leaves the module alone where there is none.
 void declareSites(mlir::ModuleOp job);
 
-// The single-device program that the roles must preserve: @reference, or @source where they are
-// equal; null where the job holds none.
-mlir::Operation* referenceOf(mlir::ModuleOp job);
-
 // How to be rid of a site at an op of this type; for messages that require the whole batch.
 std::string siteRemedy(llvm::StringRef type);
 

@@ -1,4 +1,4 @@
-// Kernels of the family `control_flow`, named in table.cc: what stands beside the blocks. Slots and
+// Kernels of the family `control_flow`, named in control_flow_calls.cc: what stands beside the blocks. Slots and
 // attributes: compiler/lower/rules/control_flow.cc.
 #pragma once
 

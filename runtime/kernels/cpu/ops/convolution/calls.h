@@ -1,4 +1,4 @@
-// Kernels of the family `convolution` that take an op slot by slot, named in table.cc. Plain
+// Kernels of the family `convolution` that take an op slot by slot, named in convolution_calls.cc. Plain
 // convolutions and pooling: conv.h, pool.h.
 #pragma once
 

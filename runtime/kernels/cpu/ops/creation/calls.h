@@ -1,4 +1,4 @@
-// Kernels of the family `creation`, named in table.cc; slots and attributes in the order of
+// Kernels of the family `creation`, named in creation_calls.cc; slots and attributes in the order of
 // compiler/lower/rules/creation.cc.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Kernels of the family `indexing`, named in table.cc; slots and attributes in the order of
+// Kernels of the family `indexing`, named in indexing_calls.cc; slots and attributes in the order of
 // compiler/lower/rules/indexing.cc.
 #pragma once
 

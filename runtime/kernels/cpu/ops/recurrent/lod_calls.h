@@ -1,4 +1,4 @@
-// Kernels of recurrent ops on sequences with LoD, named in table.cc. Slots and attributes:
+// Kernels of recurrent ops on sequences with LoD, named in recurrent_calls.cc. Slots and attributes:
 // compiler/lower/rules/recurrent.cc; semantics: docs/operators/sequence.md.
 #pragma once
 

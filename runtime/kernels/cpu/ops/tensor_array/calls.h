@@ -1,4 +1,4 @@
-// Kernels of the family `tensor_array`, named in table.cc, and those with which the lowering of
+// Kernels of the family `tensor_array`, named in tensor_array_calls.cc, and those with which the lowering of
 // loops keeps and adds up values (compiler/lower/block_lowering.h). Slots and attributes:
 // compiler/lower/rules/tensor_array.cc.
 //

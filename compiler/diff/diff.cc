@@ -5,6 +5,7 @@
 #include "compiler/diff/align.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
+#include "dialects/pd/position.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
@@ -124,7 +125,10 @@ class Differ {
       return text + (llvm::isa<pd::DeclOp>(op)
                          ? "variable " + llvm::cast<pd::DeclOp>(op).getName().str()
                          : side.keys[index]);
-    return text + "op " + std::to_string(side.numbers[index]) + " (" + typeOf(op) + ")";
+    // Numbers are those of the side's own program: what a location says may be another file's.
+    const std::string source = pd::positionOf(op).source;
+    return text + "op " + std::to_string(side.numbers[index]) + " (" + typeOf(op) +
+           (source.empty() ? "" : "; " + source) + ")";
   }
 
   void only(Difference::Kind kind, const std::string& where, const Side& side, int index) {

@@ -6,6 +6,7 @@
 
 #include "compiler/lower/program_lowering.h"
 #include "compiler/lower/rules.h"
+#include "dialects/pd/position.h"
 
 namespace dtranspile::lower {
 
@@ -45,7 +46,7 @@ bool isBlockOp(StringRef type) {
 bool isNative(StringRef type) { return isBlockOp(type) || findRule(type); }
 
 BlockLowering::BlockLowering(ProgramLowering& program, pd::OpView op)
-    : program_(program), op_(op), position_(positionOf(op.operation())) {
+    : program_(program), op_(op), position_(pd::describe(op.operation())) {
   for (const std::string& name : names("written")) written_.insert(name);
 }
 

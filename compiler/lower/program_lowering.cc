@@ -5,6 +5,7 @@
 #include "compiler/lower/rules.h"
 #include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
+#include "dialects/pd/position.h"
 
 namespace dtranspile::lower {
 
@@ -52,13 +53,6 @@ bool readsUntilHere(mlir::Operation* op, mlir::Value value) {
   return start && llvm::is_contained(start->getOperands(), value);
 }
 
-// Where the op stands in the file, through the fusions that passes make.
-mlir::NameLoc nameLocOf(mlir::Location location) {
-  if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(location))
-    return fused.getLocations().empty() ? mlir::NameLoc() : nameLocOf(fused.getLocations().front());
-  return llvm::dyn_cast<mlir::NameLoc>(location);
-}
-
 }  // namespace
 
 // Serves inference with the infos of the lowering.
@@ -93,40 +87,6 @@ class InferAdapter : public pd::InferContext {
   ProgramLowering& program_;
   pd::OpView op_;
 };
-
-namespace {
-
-// The line of the user's own source that made an op: "train.py:88", from the call stack that the
-// framework keeps with it; empty where there is none. 1.x has the innermost call first, a frame and
-// its text in one string; 2.x the outermost first, in strings of their own.
-std::string sourceOf(pd::OpView op) {
-  if (!op.spec() || !op.hasAttr("op_callstack")) return "";
-  const std::vector<std::string> stack = op.getStrings("op_callstack");
-  std::string line;
-  for (llvm::StringRef frame : stack) {
-    const bool innermostFirst = frame.contains('\n');
-    if (!frame.ltrim().consume_front("File \"") || frame.contains("/paddle/")) continue;
-    auto [file, rest] = frame.ltrim().drop_front(6).split('"');
-    unsigned number = 0;
-    if (!rest.consume_front(", line ") || rest.consumeInteger(10, number)) continue;
-    line = file.rsplit('/').second.empty() ? file.str() : file.rsplit('/').second.str();
-    line += ":" + std::to_string(number);
-    if (innermostFirst) break;
-  }
-  return line;
-}
-
-}  // namespace
-
-std::string positionOf(mlir::Operation* op) {
-  const bool framework = pd::OpView::isFrameworkOp(op);
-  std::string text = framework ? pd::OpView(op).type().str() : op->getName().stripDialect().str();
-  mlir::NameLoc name = nameLocOf(op->getLoc());
-  const std::string place = name ? name.getName().getValue().str() : "",
-                    source = framework ? sourceOf(pd::OpView(op)) : "";
-  if (place.empty() && source.empty()) return text;
-  return text + " (" + place + (place.empty() || source.empty() ? "" : "; ") + source + ")";
-}
 
 llvm::FailureOr<std::unique_ptr<PlanProgram>> ProgramLowering::run() {
   if (failed(findFetches())) return failure();
@@ -234,13 +194,13 @@ LogicalResult ProgramLowering::checkRules() {
                                    << "cannot be run natively: no lowering for " << missing.size()
                                    << " op type(s): " << names;
   for (const auto& [type, ops] : missing) {
-    for (mlir::Operation* op : ops) error.attachNote(op->getLoc()) << positionOf(op);
+    for (mlir::Operation* op : ops) error.attachNote(op->getLoc()) << pd::describe(op);
   }
   return error;
 }
 
 LogicalResult ProgramLowering::lowerOp(mlir::Operation& op) {
-  position_ = positionOf(&op);
+  position_ = pd::describe(&op);
   if (auto input = llvm::dyn_cast<pd::InputOp>(op)) return lowerInput(input);
   auto get = llvm::dyn_cast<pd::GetOp>(op);
   auto set = llvm::dyn_cast<pd::SetOp>(op);
@@ -363,7 +323,7 @@ bool ProgramLowering::isHeldByParts(pd::SetOp op) {
 void ProgramLowering::lowerSet(pd::SetOp op) {
   const int variable = variables_[op.getVar()], from = bufferOf(op.getValue());
   // Op positions belong to ops of the file: a set is part of the op that made the value.
-  if (mlir::Operation* producer = op.getValue().getDefiningOp()) position_ = positionOf(producer);
+  if (mlir::Operation* producer = op.getValue().getDefiningOp()) position_ = pd::describe(producer);
   if (plan_.storageOf(from) == plan_.storageOf(variable)) return;
   Node copy{.kind = Node::Kind::Copy,
             .op = position_,

@@ -102,8 +102,4 @@ bool isRunTimeValue(const pd::TensorInfo& info);
 // The communicators of a specialised module, in the order of their creation.
 void addCommunicators(mlir::Operation* table, Plan& plan);
 
-// "mul (block 0, op 12; train.py:88)" from the location that the importer gave and the call stack
-// that the framework keeps; what is not known is left out.
-std::string positionOf(mlir::Operation* op);
-
 }  // namespace dtranspile::lower

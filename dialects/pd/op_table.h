@@ -1,5 +1,5 @@
 // The table of framework operators: one row per op type of a ProgramDesc. A row becomes one
-// registered op of dialect pd (row_op.h registers it); verifier, printer, importer, inference and
+// registered op of dialect pd (row_op.cc registers it); verifier, printer, importer, inference and
 // `dtranspile ops` all read the same row. Rows stand in ops/<family>.cc; lowering and relation
 // rules are rows of their own phase, keyed by the same type.
 //

@@ -313,12 +313,4 @@ llvm::StringRef nameOf(mlir::Value value) {
   return name ? name.getValue() : llvm::StringRef();
 }
 
-std::string describe(mlir::Operation* op) {
-  llvm::StringRef type =
-      OpView::isFrameworkOp(op) ? OpView(op).type() : op->getName().getStringRef();
-  if (auto location = llvm::dyn_cast<mlir::NameLoc>(op->getLoc()))
-    return location.getName().str() + " " + type.str();
-  return type.str();
-}
-
 }  // namespace dtranspile::pd

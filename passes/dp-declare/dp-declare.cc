@@ -1,5 +1,6 @@
 // What differs between replicas, said on variables and random ops. Last pass of data-parallel
 // pipelines before hierarchy.
+#include "dialects/pd/position.h"
 #include "passes/dp-declare/pass.h"
 #include "passes/support/job.h"
 #include "passes/support/varying.h"

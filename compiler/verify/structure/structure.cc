@@ -12,6 +12,7 @@
 #include "compiler/verify/structure/schedules.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
+#include "dialects/pd/position.h"
 #include "mlir/IR/Verifier.h"
 
 namespace dtranspile::verify {

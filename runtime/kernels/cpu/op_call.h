@@ -78,8 +78,8 @@ class OpCall {
   // printf-like; returns 1.
   int32_t Fail(const char* format, ...) __attribute__((format(printf, 2, 3)));
 
-  // Whether an accessor was asked for what is not there. The wrapper of table.h turns it into an
-  // error.
+  // Whether an accessor was asked for what is not there. The wrapper of call_table.h turns it into
+  // an error.
   bool broken() const { return broken_; }
 
  private:

@@ -1,5 +1,5 @@
 // Random numbers for plans (abi.h, library calls): the initialiser ops of start-up programs. Called
-// by name through table.h.
+// by name through call_table.h.
 //
 // All three fill args[0] (float32 or float64) and take first, in ints,
 //   release  0 for programs of 1.x, 1 for 2.x and later (generator.h says what differs)

@@ -98,9 +98,9 @@ llvm::FailureOr<Plan> lowerPrograms(pd::ProgramOp main, pd::ProgramOp startup,
   mlir::Operation* table = mlir::SymbolTable::getNearestSymbolTable(main->getParentOp());
   if (failed(addVariables(table, options, plan, variables))) return failure();
   addCommunicators(table, plan);
-  const LoweringRequest nothing;
   if (startup) {
-    auto lowered = ProgramLowering(plan, variables, startup, nothing).run();
+    const LoweringRequest request{.startup = true};
+    auto lowered = ProgramLowering(plan, variables, startup, request).run();
     if (failed(lowered)) return failure();
     plan.startup = std::move(*lowered);
     fuseKernels(plan, *plan.startup);

@@ -271,6 +271,8 @@ class Fusion {
     if (uses != 1 || consumer.writes[operand] ||
         consumer.kernel->operands[operand].dtype != producer.kernel->operands[written].dtype)
       return false;
+    // A message about a faulty element names the node's op: the producer's, not the consumer's.
+    if (producer.kernel->mayFault()) return false;
     if (!fuseInto(*consumer.kernel, consumer.args, operand, *producer.kernel, producer.args))
       return false;
     consumer.reads.clear();

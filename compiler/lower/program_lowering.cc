@@ -45,6 +45,12 @@ bool hasEffect(mlir::Operation* op) {
   return found.wasInterrupted();
 }
 
+// Draws when it runs. An op with regions says nothing about what stands in them.
+bool isRandom(pd::OpView op) {
+  const pd::OpSpec* spec = op.spec();
+  return spec && (spec->effects & pd::kRandom) != 0 && op.operation()->getNumRegions() == 0;
+}
+
 // True if `op` reads the value, or ends an operation under way that does.
 bool readsUntilHere(mlir::Operation* op, mlir::Value value) {
   if (llvm::is_contained(op->getOperands(), value)) return true;
@@ -91,6 +97,7 @@ class InferAdapter : public pd::InferContext {
 llvm::FailureOr<std::unique_ptr<PlanProgram>> ProgramLowering::run() {
   if (failed(findFetches())) return failure();
   markNeeded();
+  if (!request_.startup) numberRandomOps();
   if (failed(checkRules())) return failure();
   for (mlir::Operation& op : *program_.getBodyBlock()) {
     if (live_.contains(&op) && failed(lowerOp(op))) return failure();
@@ -215,26 +222,46 @@ LogicalResult ProgramLowering::lowerOp(mlir::Operation& op) {
   }
   if (auto undef = llvm::dyn_cast<pd::UndefOp>(op)) return lowerUndef(undef), success();
   if (isCommunication(&op)) return lowerCommunication(&op);
-  // An op with regions sets no stream for what stands in them: each random op has its own.
-  auto streams = op.getNumRegions() == 0 ? op.getAttrOfType<mlir::ArrayAttr>(dist::kStreamsAttr)
-                                         : mlir::ArrayAttr();
-  if (!streams || streams.empty()) return lowerFramework(pd::OpView(&op));
-  drawAlong(streams);
-  if (failed(lowerFramework(pd::OpView(&op)))) return failure();
-  drawAlong(mlir::ArrayAttr::get(op.getContext(), {}));
-  return success();
+  pd::OpView view(&op);
+  return isRandom(view) ? lowerRandom(view) : lowerFramework(view);
 }
 
-// The calls behind it draw different numbers on ranks with different coordinates on the axes
-// (dist.streams).
-void ProgramLowering::drawAlong(mlir::ArrayAttr axes) {
-  std::vector<std::string> names;
-  for (auto axis : axes.getAsValueRange<mlir::StringAttr>()) names.push_back(axis.str());
-  add({.kind = Node::Kind::Call,
-       .op = position_,
-       .callee = "dt_random_stream",
-       .strings = std::move(names),
-       .keep = true});
+// An op that a pass has inserted stands for none of the reference: such ops count downwards.
+void ProgramLowering::numberRandomOps() {
+  const bool isRole = program_
+                          ->walk([](mlir::Operation* op) {
+                            return op->hasAttr(dist::kSrcAttr) ? mlir::WalkResult::interrupt()
+                                                               : mlir::WalkResult::advance();
+                          })
+                          .wasInterrupted();
+  int64_t number = -1;
+  program_->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+    if (!pd::OpView::isFrameworkOp(op)) return;
+    ++number;
+    if (!isRandom(pd::OpView(op))) return;
+    auto source = op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
+    draws_[op] = {number, source ? source.getInt() : isRole ? -1 - number : number};
+  });
+}
+
+// Says before the op whose numbers it draws (runtime/kernels/cpu/random/calls.h), and after it that
+// it is over.
+LogicalResult ProgramLowering::lowerRandom(pd::OpView op) {
+  Node before{.kind = Node::Kind::Call,
+              .op = position_,
+              .callee = "dt_random_stream",
+              .keep = true};
+  Node after = before;
+  if (auto axes = op.operation()->getAttrOfType<mlir::ArrayAttr>(dist::kStreamsAttr)) {
+    for (auto axis : axes.getAsValueRange<mlir::StringAttr>()) before.strings.push_back(axis.str());
+  }
+  if (auto draw = draws_.find(op.operation()); draw != draws_.end())
+    before.ints = {draw->second.lineage, draw->second.number};
+  if (before.strings.empty() && before.ints.empty()) return lowerFramework(op);
+  add(std::move(before));
+  if (failed(lowerFramework(op))) return failure();
+  add(std::move(after));
+  return success();
 }
 
 LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {

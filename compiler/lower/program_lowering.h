@@ -23,6 +23,7 @@ struct LoweringRequest {
   std::vector<std::string> fetches;  // variables to report, in this order
   std::map<std::string, FeedSplit> splits;
   std::map<std::string, std::string> combine;  // of fetches; "same" where not said
+  bool startup = false;  // draws without a seed go on from op to op, as the framework's do
   bool mendDefects =
       false;  // formulas where the framework's kernels depart from them (docs/operators/defects.md)
 };
@@ -56,7 +57,8 @@ class ProgramLowering {
   void lowerSet(pd::SetOp op);
   bool isHeldByParts(pd::SetOp op);
   llvm::LogicalResult lowerFramework(pd::OpView op);
-  void drawAlong(mlir::ArrayAttr axes);
+  void numberRandomOps();
+  llvm::LogicalResult lowerRandom(pd::OpView op);
   llvm::LogicalResult lowerOp(mlir::Operation& op);
   // dist_lowering.cc
   static bool isCommunication(mlir::Operation* op);
@@ -78,6 +80,12 @@ class ProgramLowering {
   std::vector<Node>* body_ =
       &result_.body;  // where nodes go: the program's, or that of the loop or branch being lowered
   llvm::DenseMap<mlir::Value, Tape> tapes_;  // by the tape value of the forward op
+  // Of random ops of a main program: its number among the framework ops of the program, and that of
+  // the op of the reference that it stands for.
+  struct Draw {
+    int64_t number, lineage;
+  };
+  llvm::DenseMap<mlir::Operation*, Draw> draws_;
   std::string position_;                     // of the op that is being lowered
   llvm::DenseSet<mlir::Value> needed_;
   llvm::DenseSet<mlir::Operation*> live_;

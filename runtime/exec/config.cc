@@ -7,7 +7,6 @@ namespace dtranspile::exec {
 namespace {
 
 constexpr int kMostRanks = 1 << 24;
-constexpr int64_t kMostSteps = int64_t{1} << 40;
 
 std::map<std::string, int64_t> ReadSizes(JsonObject& root, const char* key, int64_t least) {
   std::map<std::string, int64_t> sizes;
@@ -74,6 +73,7 @@ WorkerConfig Read(const Json& json, JsonErrors& errors) {
   JsonObject values(per_step, "per_step", errors);
   for (const auto& [name, unused] : per_step.items()) c.per_step[name] = values.Reals(name.c_str());
   c.steps = root.Int("steps", 0, kMostSteps);
+  c.first_step = root.Int("first_step", 0, kMostSteps);
   c.fetch = root.Strings("fetch");
   c.threads = static_cast<int>(root.Int("threads", 1, kMostThreads));
   c.spin = root.Bool("spin");
@@ -137,6 +137,7 @@ Json ToJson(const WorkerConfig& c) {
           {"init", init},
           {"per_step", c.per_step},
           {"steps", c.steps},
+          {"first_step", c.first_step},
           {"fetch", c.fetch},
           {"threads", c.threads},
           {"spin", c.spin},

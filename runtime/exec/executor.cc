@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -130,6 +132,7 @@ absl::Status Executor::Bind(const Node& node, Bound& bound, std::vector<std::str
   }
   switch (node.kind) {
     case Node::Kind::kKernel: {
+      bound.pointers.push_back(&fault_);
       const auto kernel = library_.Find(node.callee);
       if (kernel.ok()) bound.kernel = *kernel;
       else missing.emplace_back(kernel.status().message());
@@ -266,7 +269,8 @@ absl::Status Executor::RunTraced(Bound& bound) {
   return status;
 }
 
-absl::Status Executor::RunOne(Bound& bound) {
+// Values that are copied or resized between calls allocate too.
+absl::Status Executor::RunOne(Bound& bound) try {
   switch (bound.node->kind) {
     case Node::Kind::kKernel: return RunKernel(bound);
     case Node::Kind::kCall: return RunCall(bound);
@@ -277,6 +281,8 @@ absl::Status Executor::RunOne(Bound& bound) {
     case Node::Kind::kWhile: return RunWhile(bound);
   }
   return absl::InternalError("unknown kind of node");
+} catch (const std::bad_alloc&) {
+  return absl::ResourceExhaustedError("no memory is left");
 }
 
 absl::Status Executor::RunCall(Bound& bound) {
@@ -337,20 +343,28 @@ absl::Status Executor::RunCopy(Bound& bound) {
 absl::Status Executor::RunUnknown(Bound& bound) {
   DT_RETURN_IF_ERROR(BindExtents(*bound.node->unknown, bound.values, bound.extents));
   const size_t count = bound.values.size();
-  bound.pointers.resize(count + 1);
+  bound.pointers.resize(count + 2);
   for (size_t i = 0; i < count; ++i)
     if (bound.values[i].value != nullptr) bound.pointers[i] = bound.values[i].value->data();
   bound.pointers[count] = bound.extents.table.data();
+  bound.pointers[count + 1] = &fault_;
   Rows rows{bound.kernel, bound.pointers.data()};
   dt_parallel(&context_, bound.extents.rows, bound.node->grain, RunRows, &rows);
-  return absl::OkStatus();
+  return TakeFault();
+}
+
+absl::Status Executor::TakeFault() {
+  const uint64_t element = std::exchange(fault_, DT_NO_FAULT);
+  if (element == DT_NO_FAULT) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("element ", element, ": an integer is divided by zero"));
 }
 
 absl::Status Executor::RunKernel(Bound& bound) {
   if (bound.node->unknown != nullptr) return RunUnknown(bound);
   Rows rows{bound.kernel, bound.pointers.data()};
   dt_parallel(&context_, bound.node->rows, bound.node->grain, RunRows, &rows);
-  return absl::OkStatus();
+  return TakeFault();
 }
 
 absl::Status Executor::RunStart(Bound& bound) {
@@ -377,7 +391,10 @@ absl::Status Executor::RunWhile(Bound& bound) {
   for (int64_t turn = 0; *bound.condition; ++turn) {
     if (turn == bound.node->limit)
       return absl::OutOfRangeError(absl::StrCat("the loop has not ended after ", turn, " turns"));
-    DT_RETURN_IF_ERROR(Run(bound.body));
+    const absl::Status status = Run(bound.body);
+    if (!status.ok())
+      return absl::Status(status.code(), absl::StrCat(status.message(), "; in turn ", turn + 1,
+                                                      " of op ", bound.node->op));
   }
   return absl::OkStatus();
 }

@@ -90,6 +90,7 @@ absl::Status Worker::Load() {
 }
 
 absl::Status Worker::Step(int64_t step) {
+  if (links_.begin_step) links_.begin_step(config_.first_step + step);
   DT_RETURN_IF_ERROR(feeds_->Read(step, *executor_));
   DT_RETURN_IF_ERROR(SetPerStep(config_, step, *executor_));
   const int64_t begin = NowNs();

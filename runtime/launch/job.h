@@ -31,6 +31,7 @@ struct JobSpec {
   std::optional<exec::InitConfig> init;
   std::map<std::string, std::vector<double>> per_step;
   int64_t steps = 1;
+  int64_t first_step = 0;  // see WorkerConfig
   std::vector<std::string> fetch;
   int threads = 0;  // per rank; 0: cores / ranks, at least 1
   int64_t seed = 0;

@@ -92,6 +92,7 @@ absl::StatusOr<Rank> MakeRank(const JobSpec& spec, const Role& role, const exec:
   c.init = spec.init;
   c.per_step = spec.per_step;
   c.steps = spec.steps;
+  c.first_step = spec.first_step;
   c.fetch = spec.fetch;
   c.seed = spec.seed;
   c.save_fetches = spec.save_fetches;

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 struct Flags : RunFlags {
   std::string report, save, saveFetches, backend = "shm", device = "cpu", trace, output;
   double timeout = 60;
-  int64_t seed = 0;
+  int64_t seed = 0, firstStep = 0;
 };
 
 // Everything between the flags and a plan on disk.
@@ -129,6 +129,7 @@ int run(Tool& tool, const Flags& flags) {
   spec.steps = flags.steps > 0           ? flags.steps
                : compiled->feeds.empty() ? 1
                                          : compiled->feeds[0].steps;
+  spec.first_step = flags.firstStep;
   spec.fetch = compiled->fetches;
   spec.threads = flags.threads;
   spec.seed = flags.seed;
@@ -182,6 +183,10 @@ Action declareRun(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   app.add_option("--seed", flags->seed, "of random ops without a seed of their own")
       ->check(wholeNumber(0));
+  app.add_option("--first-step", flags->firstStep,
+                 "number of the first step: how many were run before --init was saved, so that "
+                 "random ops go on where they were; feeds and --per-step begin anew")
+      ->check(CLI::Range(int64_t{0}, exec::kMostSteps));
   app.add_option("--backend", flags->backend, "between ranks: shm, gloo, nccl")
       ->check(CLI::IsMember({"shm", "gloo", "nccl"}));
   app.add_option("--device", flags->device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "runtime/kernels/cpu/long_sum.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {
@@ -29,22 +30,20 @@ struct MergedRows {
   }
 };
 
+// False, with a message, without memory.
 template <typename T>
-MergedRows<T> MergeRows(const DtBuffer& buffer, const std::vector<int64_t>& rows) {
+bool MergeRows(OpCall& call, const DtBuffer& buffer, const std::vector<int64_t>& rows,
+               MergedRows<T>& merged) {
   const int64_t width = RowWidth(buffer);
-  MergedRows<T> merged;
   merged.rows = rows;
   std::sort(merged.rows.begin(), merged.rows.end());
   merged.rows.erase(std::unique(merged.rows.begin(), merged.rows.end()), merged.rows.end());
   merged.values.assign(merged.rows.size() * static_cast<size_t>(width), T{0});
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const auto at =
-        std::lower_bound(merged.rows.begin(), merged.rows.end(), rows[i]) - merged.rows.begin();
-    const T* from = Data<const T>(buffer) + static_cast<int64_t>(i) * width;
-    for (int64_t j = 0; j < width; ++j)
-      merged.values[static_cast<size_t>(at * width + j)] += from[j];
-  }
-  return merged;
+  std::vector<int64_t> at(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i)
+    at[i] = std::lower_bound(merged.rows.begin(), merged.rows.end(), rows[i]) - merged.rows.begin();
+  const auto height = static_cast<int64_t>(merged.rows.size());
+  return RowAdder<T>(call, at, width, height).Add(Data<const T>(buffer), merged.values.data());
 }
 
 }  // namespace dtranspile::kernels

@@ -77,11 +77,13 @@ T Attribute(OpCall& call, int attr) {
 
 // update(element of the parameter, gradient) over merged rows.
 template <typename T, typename Update>
-void ForEachElement(const DtBuffer& gradient, Update&& update) {
-  const MergedRows<T> merged = MergeRows<T>(gradient, OpCall::ValueOf(gradient)->rows);
+int32_t ForEachElement(OpCall& call, const DtBuffer& gradient, Update&& update) {
+  MergedRows<T> merged;
+  if (!MergeRows(call, gradient, OpCall::ValueOf(gradient)->rows, merged)) return 1;
   const int64_t width = RowWidth(gradient);
   for (size_t i = 0; i < merged.rows.size(); ++i)
     for (int64_t j = 0; j < width; ++j) update(merged.rows[i] * width + j, merged.row(i, width)[j]);
+  return 0;
 }
 
 }  // namespace
@@ -107,11 +109,10 @@ int32_t AdagradRows(OpCall& call) {
                     [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
                       using T = decltype(rate);
                       const T epsilon = Attribute<T>(call, 0);
-                      ForEachElement<T>(gradient, [&](int64_t at, T g) {
+                      return ForEachElement<T>(call, gradient, [&](int64_t at, T g) {
                         data[1][at] += g * g;
                         data[0][at] -= rate * g / (std::sqrt(data[1][at]) + epsilon);
                       });
-                      return 0;
                     });
 }
 
@@ -132,12 +133,13 @@ int32_t AdamRows(OpCall& call) {
                       const bool legacy = call.Int(3) > 0 && call.Int(3) < 2000000;
                       const T epsilon = Attribute<T>(call, 2) * (legacy ? T{1} : correction),
                               step = rate * correction / (1 - power1);
-                      ForEachElement<T>(gradient, [&](int64_t at, T g) {
+                      const auto move = [&](int64_t at, T g) {
                         T &m = data[1][at], &v = data[2][at];
                         m = beta1 * m + (1 - beta1) * g;
                         v = beta2 * v + (1 - beta2) * g * g;
                         data[0][at] -= step * (m / (std::sqrt(v) + epsilon));
-                      });
+                      };
+                      if (ForEachElement<T>(call, gradient, move) != 0) return 1;
                       const T next[] = {power1, power2};
                       for (int i = 0; i < 2; ++i) {
                         if (!call.Has(10 + i)) continue;
@@ -158,7 +160,7 @@ int32_t FtrlRows(OpCall& call) {
         constexpr double kTiny = 1e-10;
         const T l1 = Attribute<T>(call, 0) + static_cast<T>(kTiny),
                 l2 = Attribute<T>(call, 1) + static_cast<T>(kTiny), power = Attribute<T>(call, 2);
-        ForEachElement<T>(gradient, [&](int64_t at, T g) {
+        return ForEachElement<T>(call, gradient, [&](int64_t at, T g) {
           T &p = data[0][at], &n = data[1][at], &z = data[2][at];
           const T sum = n + g * g, after = std::pow(sum, -power), before = std::pow(n, -power);
           z += g - (after - before) / rate * p;
@@ -166,7 +168,6 @@ int32_t FtrlRows(OpCall& call) {
           const T bound = z > 0 ? l1 : -l1;
           p = std::fabs(z) > l1 ? (bound - z) / (after / rate + 2 * l2) : T{0};
         });
-        return 0;
       });
 }
 

@@ -2,24 +2,25 @@
 
 #include "compiler/import/guarded_parse.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
-#include "runtime/io/staged_folder.h"
+#include "runtime/io/filesystem.h"
+#include "runtime/io/json.h"
+#include "runtime/io/output.h"
+#include "runtime/io/staged.h"
 
 namespace dtranspile {
 namespace {
 
 using Json = nlohmann::ordered_json;
-namespace fs = llvm::sys::fs;
 
 constexpr int kSchema = 1;
 constexpr int64_t kMaxManifestBytes = int64_t{256} << 20;
+constexpr int64_t kMaxModuleBytes = int64_t{4} << 30;
 
 mlir::InFlightDiagnostic fail(mlir::MLIRContext* context, llvm::StringRef path) {
   return mlir::emitError(mlir::FileLineColLoc::get(context, path, 0, 0));
@@ -51,19 +52,19 @@ class HashStream : public llvm::raw_ostream {
   uint64_t position_ = 0;
 };
 
-mlir::LogicalResult writeWhole(mlir::MLIRContext* context, const std::string& path,
-                               llvm::function_ref<mlir::LogicalResult(llvm::raw_ostream&)> body) {
-  std::error_code error;
-  llvm::raw_fd_ostream stream(path, error, fs::CD_CreateNew);
-  if (error) return fail(context, path) << "cannot be written: " << error.message();
-  mlir::LogicalResult ok = body(stream);
-  stream.close();
-  if (stream.has_error()) {
-    std::string why = stream.error().message();
-    stream.clear_error();
-    return fail(context, path) << "cannot be written: " << why;
-  }
-  return ok;
+mlir::LogicalResult good(mlir::MLIRContext* context, llvm::StringRef path,
+                         const absl::Status& status) {
+  if (status.ok()) return mlir::success();
+  // Statuses of files begin with the path, and so do diagnostics.
+  llvm::StringRef text(status.message().data(), status.message().size());
+  text.consume_front((path + ": ").str());
+  return fail(context, path) << text;
+}
+
+mlir::LogicalResult writeIn(mlir::MLIRContext* context, const std::string& path,
+                            const std::string& bytes) {
+  return good(context, path,
+              io::WriteFile(path, bytes.data(), static_cast<int64_t>(bytes.size())));
 }
 
 // The fields that every reader relies on, with their types.
@@ -109,7 +110,8 @@ int64_t Job::ranks() const {
 }
 
 bool isJob(llvm::StringRef path) {
-  return fs::is_directory(path) && fs::exists(joined(path, "manifest.json"));
+  absl::StatusOr<io::Entry> manifest = io::LookAtLink(joined(path, "manifest.json"));
+  return manifest.ok() && *manifest != io::Entry::kNone;
 }
 
 std::string digestOf(mlir::ModuleOp module, const Json& manifest) {
@@ -119,50 +121,50 @@ std::string digestOf(mlir::ModuleOp module, const Json& manifest) {
   module->print(stream, flags);
   Json content = manifest;
   content.erase("digest");
-  stream << content.dump();
+  stream << io::JsonText(content);
   return "sha256:" + stream.hex();
 }
 
 mlir::LogicalResult writeJob(llvm::StringRef path, mlir::ModuleOp module, const Json& manifest,
                              bool force) {
   mlir::MLIRContext* context = module.getContext();
-  if (fs::exists(path)) {
-    if (!isJob(path) || !io::HoldsOnly(path.str(), {"manifest.json", "job.mlirbc"}))
-      return fail(context, path)
-             << "exists and is no job, or holds more than a job; nothing is replaced";
-    if (!force) return fail(context, path) << "exists already; give --force to replace it";
-  }
-  absl::StatusOr<io::StagedFolder> staged = io::StagedFolder::Create(path.str());
-  if (!staged.ok())
-    return fail(context, path) << "cannot be written: " << staged.status().message();
-  auto text = [&](llvm::raw_ostream& out) {
-    out << manifest.dump(2) << "\n";
-    return mlir::success();
+  // Asked before the work, and of what stands there in the instant of the exchange.
+  auto accept = [&](const std::string& old) {
+    if (!io::HoldsOnly(old, {"manifest.json", "job.mlirbc"}) || !isJob(old))
+      return absl::AlreadyExistsError(
+          path.str() + ": exists and is no job, or holds more than a job; nothing is replaced");
+    return force ? absl::OkStatus()
+                 : absl::AlreadyExistsError(path.str() +
+                                            ": exists already; give --force to replace it");
   };
-  auto bytecode = [&](llvm::raw_ostream& out) { return mlir::writeBytecodeToFile(module, out); };
-  if (mlir::failed(writeWhole(context, joined(staged->path(), "manifest.json"), text)) ||
-      mlir::failed(writeWhole(context, joined(staged->path(), "job.mlirbc"), bytecode)))
+  absl::StatusOr<io::Entry> there = io::LookAtLink(path.str());
+  if (there.ok() && *there == io::Entry::kFolder &&
+      mlir::failed(good(context, path, accept(path.str()))))
     return mlir::failure();
-  if (absl::Status status = staged->Publish(); !status.ok())
-    return fail(context, path) << "cannot be written: " << status.message();
-  return mlir::success();
+  absl::StatusOr<io::StagedFolder> staged = io::StagedFolder::Create(path.str());
+  if (!staged.ok()) return good(context, path, staged.status());
+  std::string bytecode;
+  llvm::raw_string_ostream stream(bytecode);
+  if (mlir::failed(mlir::writeBytecodeToFile(module, stream)) ||
+      mlir::failed(writeIn(context, joined(staged->path(), "manifest.json"),
+                           io::JsonText(manifest, 2) + "\n")) ||
+      mlir::failed(writeIn(context, joined(staged->path(), "job.mlirbc"), bytecode)))
+    return mlir::failure();
+  return good(context, path, staged->PublishOver(accept));
 }
 
 mlir::FailureOr<Job> readJob(mlir::MLIRContext* context, llvm::StringRef path) {
   std::string manifestPath = joined(path, "manifest.json"), modulePath = joined(path, "job.mlirbc");
-  auto text = llvm::MemoryBuffer::getFile(manifestPath);
-  if (!text) return fail(context, manifestPath) << "cannot be read: " << text.getError().message();
-  if (static_cast<int64_t>((*text)->getBufferSize()) > kMaxManifestBytes)
-    return fail(context, manifestPath) << "is larger than 256 MiB";
   Job job;
-  job.manifest = Json::parse((*text)->getBuffer().begin(), (*text)->getBuffer().end(), nullptr,
-                             /*allow_exceptions=*/false);
-  if (job.manifest.is_discarded()) return fail(context, manifestPath) << "is no legal JSON";
+  io::JsonLimits limits;
+  limits.bytes = kMaxManifestBytes;
+  absl::StatusOr<Json> manifest = io::ReadJson<Json>(manifestPath, limits);
+  if (!manifest.ok()) return good(context, manifestPath, manifest.status());
+  job.manifest = *std::move(manifest);
   if (mlir::failed(checkManifest(context, manifestPath, job.manifest))) return mlir::failure();
-  auto bytes =
-      llvm::MemoryBuffer::getFile(modulePath, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!bytes) return fail(context, modulePath) << "cannot be read: " << bytes.getError().message();
-  job.module = parseGuarded(context, (*bytes)->getBuffer(), modulePath);
+  absl::StatusOr<std::string> bytes = io::ReadText(modulePath, kMaxModuleBytes);
+  if (!bytes.ok()) return good(context, modulePath, bytes.status());
+  job.module = parseGuarded(context, *bytes, modulePath);
   if (!job.module) return mlir::failure();
   return job;
 }

@@ -1,7 +1,6 @@
 #include "compiler/lower/compile.h"
 
 #include <chrono>
-#include <filesystem>
 
 #include "compiler/lower/arena.h"
 #include "compiler/lower/fuse.h"
@@ -10,13 +9,13 @@
 #include "compiler/lower/plan_writer.h"
 #include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
+#include "runtime/io/filesystem.h"
 #include "runtime/io/output.h"
-#include "runtime/io/staged_folder.h"
+#include "runtime/io/staged.h"
 
 namespace dtranspile::lower {
 namespace {
 
-namespace fs = std::filesystem;
 using llvm::failure;
 using llvm::LogicalResult;
 using llvm::success;
@@ -48,9 +47,8 @@ LogicalResult addVariables(mlir::Operation* table, const CompileOptions& options
   return success();
 }
 
-LogicalResult writePlanFile(mlir::Operation* at, const std::string& path, const std::string& text) {
-  absl::Status status = io::WriteFile(path, text.data(), static_cast<int64_t>(text.size()));
-  return status.ok() ? success() : at->emitError() << status.message();
+LogicalResult good(mlir::Operation* at, const absl::Status& status) {
+  return status.ok() ? success() : at->emitError() << std::string(status.message());
 }
 
 // The kernels of a plan as source, and where their names go.
@@ -126,13 +124,16 @@ llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::Progr
   LibraryOptions library{
       .target = hostTarget(), .cache = options.cache, .threads = options.threads};
   Sources sources = collect(plan, library.target);
-  if (fs::exists(folder) && !io::HoldsOnly(folder, {"plan.json", "kernels.so"}))
-    return main.emitError()
-               << folder
-               << " exists and is no compiled plan, or holds more than that: choose another folder",
-           failure();
+  auto accept = [&](const std::string& old) {
+    if (io::HoldsOnly(old, {"plan.json", "kernels.so"})) return absl::OkStatus();
+    return absl::AlreadyExistsError(
+        folder + ": exists and is no compiled plan, or holds more than that: choose another folder");
+  };
+  const absl::StatusOr<io::Entry> there = io::LookAtLink(folder);
+  if (there.ok() && *there == io::Entry::kFolder)
+    if (failed(good(main, accept(folder)))) return failure();
   absl::StatusOr<io::StagedFolder> staging = io::StagedFolder::Create(folder);
-  if (!staging.ok()) return main.emitError() << staging.status().message(), failure();
+  if (failed(good(main, staging.status()))) return failure();
   CompileStatistics statistics;
   std::string error;
   if (!sources.kernels.empty() &&
@@ -142,9 +143,10 @@ llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::Progr
   }
   const std::string json =
       writePlan(plan, library.target, !sources.kernels.empty(), sources.symbols);
-  if (failed(writePlanFile(main, staging->path() + "/plan.json", json))) return failure();
-  if (absl::Status status = staging->Publish(); !status.ok())
-    return main.emitError() << status.message(), failure();
+  const auto size = static_cast<int64_t>(json.size());
+  if (failed(good(main, io::WriteFile(staging->path() + "/plan.json", json.data(), size))))
+    return failure();
+  if (failed(good(main, staging->PublishOver(accept)))) return failure();
   count(plan.main->body, statistics);
   statistics.totalMs =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

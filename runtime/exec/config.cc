@@ -96,7 +96,7 @@ Json OrNull(const std::string& text) { return text.empty() ? Json() : Json(text)
 }  // namespace
 
 absl::StatusOr<WorkerConfig> ParseConfig(const std::string& name, const std::string& text) {
-  DT_ASSIGN_OR_RETURN(const Json json, ParseJson(name, text));
+  DT_ASSIGN_OR_RETURN(const Json json, io::ParseJson<Json>(name, text));
   JsonErrors errors(name);
   WorkerConfig config = Read(json, errors);
   if (!errors.ok()) return errors.status();
@@ -104,7 +104,7 @@ absl::StatusOr<WorkerConfig> ParseConfig(const std::string& name, const std::str
 }
 
 absl::StatusOr<WorkerConfig> ReadConfig(const std::string& path) {
-  DT_ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
+  DT_ASSIGN_OR_RETURN(const Json json, io::ReadJson<Json>(path));
   JsonErrors errors(path);
   WorkerConfig config = Read(json, errors);
   if (!errors.ok()) return errors.status();

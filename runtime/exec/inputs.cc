@@ -211,7 +211,8 @@ absl::Status ForEachInitial(const InitConfig& init, const std::vector<std::strin
 
 absl::Status CheckInputs(const WorkerConfig& config, const Plan& plan) {
   DT_RETURN_IF_ERROR(CheckPerStep(config, plan));
-  DT_RETURN_IF_ERROR(OpenFeeds(config, plan).status());
+  DT_ASSIGN_OR_RETURN(const std::vector<OpenFeed> feeds, OpenFeeds(config, plan));
+  for (const OpenFeed& open : feeds) DT_RETURN_IF_ERROR(open.feed.CheckSteps(config.steps));
   DT_RETURN_IF_ERROR(CheckInit(config, plan));
   if (!config.init) return absl::OkStatus();
   DT_ASSIGN_OR_RETURN(const std::vector<std::string> missing, MissingInitials(*config.init, plan));

@@ -1,8 +1,5 @@
 #include "runtime/exec/json_reader.h"
 
-#include <fstream>
-#include <iterator>
-
 #include "absl/strings/str_cat.h"
 
 namespace dtranspile::exec {
@@ -12,28 +9,6 @@ const Json kEmptyArray = Json::array();
 const Json kEmptyObject = Json::object();
 
 }  // namespace
-
-absl::StatusOr<Json> ParseJson(const std::string& name, const std::string& text) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::exception& error) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": not JSON: ", error.what()));
-  }
-}
-
-absl::StatusOr<Json> ReadJsonFile(const std::string& path, int64_t limit) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(absl::StrCat(path, ": cannot be opened"));
-  std::string text;
-  constexpr size_t kPiece = 1 << 16;
-  char piece[kPiece];
-  while (file.read(piece, kPiece), file.gcount() > 0) {
-    text.append(piece, static_cast<size_t>(file.gcount()));
-    if (static_cast<int64_t>(text.size()) > limit)
-      return absl::InvalidArgumentError(absl::StrCat(path, ": larger than ", limit, " bytes"));
-  }
-  return ParseJson(path, text);
-}
 
 void JsonErrors::Add(const std::string& where, const std::string& what) {
   if (!status_.ok()) return;

@@ -1,4 +1,4 @@
-// Strict reading of JSON documents: every key is expected or an error, every value has the type and
+// Strict reading of JSON documents (runtime/io/json.h): every key is expected or an error, every value has the type and
 // range asked for, and a message names the place ("programs.main.body[3].args"). Used for plans,
 // the worker's CONFIG, its lines and job manifests.
 #pragma once
@@ -12,15 +12,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "runtime/io/json.h"
 
 namespace dtranspile::exec {
 
 using Json = nlohmann::json;
-
-// The document in a file, at most `limit` bytes. kInvalidArgument names the file and the byte of a
-// syntax error.
-absl::StatusOr<Json> ReadJsonFile(const std::string& path, int64_t limit = int64_t{1} << 30);
-absl::StatusOr<Json> ParseJson(const std::string& name, const std::string& text);
 
 // The first error of a document, shared by its readers. After it they return empty values and say
 // nothing more.

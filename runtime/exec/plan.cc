@@ -249,7 +249,7 @@ void PlanReader::Read(const Json& json) {
 }  // namespace
 
 absl::StatusOr<Plan> ParsePlan(const std::string& name, const std::string& text) {
-  DT_ASSIGN_OR_RETURN(const Json json, ParseJson(name, text));
+  DT_ASSIGN_OR_RETURN(const Json json, io::ParseJson<Json>(name, text));
   Plan plan;
   JsonErrors errors(name);
   PlanReader(plan, errors).Read(json);
@@ -259,7 +259,7 @@ absl::StatusOr<Plan> ParsePlan(const std::string& name, const std::string& text)
 
 absl::StatusOr<Plan> ReadPlan(const std::string& folder) {
   const std::string path = folder + "/plan.json";
-  DT_ASSIGN_OR_RETURN(const Json json, ReadJsonFile(path));
+  DT_ASSIGN_OR_RETURN(const Json json, io::ReadJson<Json>(path));
   Plan plan;
   plan.folder = folder;
   JsonErrors errors(path);

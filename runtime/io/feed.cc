@@ -1,19 +1,21 @@
 #include "runtime/io/feed.h"
 
-#include <filesystem>
+#include <unistd.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/base/status.h"
+#include "runtime/io/filesystem.h"
+#include "runtime/io/json.h"
 #include "runtime/io/literal.h"
 #include "runtime/io/output.h"
 #include "runtime/tensor/lod.h"
 
 namespace dtranspile::io {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string StepStem(const std::string& stem, int64_t step) {
   return absl::StrCat(stem, ".step", step);
@@ -33,8 +35,8 @@ absl::StatusOr<std::vector<uint64_t>> ParseOffsets(LiteralCursor& text) {
 }
 
 bool Exists(const std::string& path) {
-  std::error_code error;
-  return fs::exists(path, error);
+  const absl::StatusOr<Entry> entry = Look(path);
+  return !entry.ok() || *entry != Entry::kNone;  // what cannot be looked at is an error when opened
 }
 
 }  // namespace
@@ -55,13 +57,9 @@ absl::StatusOr<Lod> ParseLodJson(const std::string& name, const std::string& con
 }
 
 absl::StatusOr<Lod> ReadLodJson(const std::string& path) {
-  DT_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenFile(path));
   // 2^26 offsets of 10 characters; a batch has thousands.
-  constexpr int64_t kLargest = int64_t{1} << 30;
-  if (source->size() > kLargest)
-    return absl::InvalidArgumentError(path + ": more than 1 GiB of offsets");
-  std::string text(static_cast<size_t>(source->size()), '\0');
-  DT_RETURN_IF_ERROR(source->ReadAt(0, source->size(), text.data()));
+  constexpr int64_t kMostBytes = int64_t{1} << 30;
+  DT_ASSIGN_OR_RETURN(const std::string text, ReadText(path, kMostBytes));
   return ParseLodJson(path, text);
 }
 
@@ -77,9 +75,8 @@ absl::Status WriteStep(const std::string& stem, int64_t step, const TensorView& 
 }
 
 void ClearSteps(const std::string& stem, int64_t steps) {
-  std::error_code ignored;
-  fs::remove(stem + ".npy", ignored);
-  fs::remove(StepStem(stem, steps) + ".npy", ignored);
+  unlink((stem + ".npy").c_str());
+  unlink((StepStem(stem, steps) + ".npy").c_str());
 }
 
 absl::StatusOr<Feed> Feed::OpenNpy(const std::string& path) {
@@ -121,26 +118,37 @@ absl::StatusOr<Feed> Feed::OpenSteps(const std::string& stem) {
   return feed;
 }
 
+absl::StatusOr<Lod> Feed::ReadLod(int64_t step, DType dtype,
+                                  const std::vector<int64_t>& dims) const {
+  const std::string stem = StepStem(stem_, step);
+  const bool same = dtype == dtype_ && dims.size() == dims_.size() && !dims.empty() &&
+                    std::equal(dims_.begin() + 1, dims_.end(), dims.begin() + 1);
+  if (!same) {
+    return absl::InvalidArgumentError(absl::StrCat(stem, ".npy: ", ShapeText(dtype, dims),
+                                                   " after ", ShapeText(dtype_, dims_),
+                                                   " in step 0"));
+  }
+  DT_ASSIGN_OR_RETURN(Lod lod, ReadLodJson(stem + ".lod.json"));
+  const absl::Status legal = CheckLod(lod, dims[0]);
+  if (legal.ok()) return lod;
+  return absl::InvalidArgumentError(absl::StrCat(stem, ".lod.json: ", legal.message()));
+}
+
 absl::StatusOr<Tensor> Feed::ReadRagged(int64_t step) const {
   if (step < 0 || step >= steps_) {
     return absl::OutOfRangeError(absl::StrCat(stem_, ": step ", step, " of ", steps_));
   }
-  const std::string stem = StepStem(stem_, step);
-  DT_ASSIGN_OR_RETURN(Tensor value, ReadNpy(stem + ".npy"));
-  DT_ASSIGN_OR_RETURN(Lod lod, ReadLodJson(stem + ".lod.json"));
-  const bool same = value.dtype == dtype_ && value.dims.size() == dims_.size() &&
-                    !value.dims.empty() &&
-                    std::equal(dims_.begin() + 1, dims_.end(), value.dims.begin() + 1);
-  if (!same) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(stem, ".npy: ", ShapeText(value.dtype, value.dims), " after ",
-                     ShapeText(dtype_, dims_), " in step 0"));
-  }
-  const absl::Status legal = CheckLod(lod, value.dims[0]);
-  if (!legal.ok())
-    return absl::InvalidArgumentError(absl::StrCat(stem, ".lod.json: ", legal.message()));
-  value.lod = std::move(lod);
+  DT_ASSIGN_OR_RETURN(Tensor value, ReadNpy(StepStem(stem_, step) + ".npy"));
+  DT_ASSIGN_OR_RETURN(value.lod, ReadLod(step, value.dtype, value.dims));
   return value;
+}
+
+absl::Status Feed::CheckSteps(int64_t steps) const {
+  for (int64_t step = 0; ragged() && step < std::min(steps, steps_); ++step) {
+    DT_ASSIGN_OR_RETURN(const NpyFile file, NpyFile::Open(StepStem(stem_, step) + ".npy"));
+    DT_RETURN_IF_ERROR(ReadLod(step, file.dtype(), file.dims()).status());
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> Feed::PartExtent(const std::string& what, int64_t extent, int64_t part,

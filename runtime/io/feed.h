@@ -53,6 +53,10 @@ class Feed {
   // The whole value of a step, with its LoD; kOutOfRange for a step that is not there.
   absl::StatusOr<Tensor> Read(int64_t step) const;
 
+  // Whether the first `steps` steps can be read: headers and LoD of ragged ones, of which each has
+  // its own. (A dense feed was checked when it was opened.)
+  absl::Status CheckSteps(int64_t steps) const;
+
   // Part `part` of `parts` equal contiguous ones, cut in dimension `dim` (ragged: in sequences;
   // `dim` must be 0). kInvalidArgument when the extent does not divide.
   absl::StatusOr<Tensor> ReadPart(int64_t step, int dim, int64_t part, int64_t parts) const;
@@ -64,6 +68,7 @@ class Feed {
  private:
   static absl::StatusOr<Feed> OpenSteps(const std::string& stem);
   absl::StatusOr<Tensor> ReadRagged(int64_t step) const;
+  absl::StatusOr<Lod> ReadLod(int64_t step, DType dtype, const std::vector<int64_t>& dims) const;
   absl::StatusOr<int64_t> PartExtent(const std::string& what, int64_t extent, int64_t part,
                                      int64_t parts) const;
 

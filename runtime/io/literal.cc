@@ -35,6 +35,8 @@ absl::StatusOr<int64_t> LiteralCursor::Integer() {
   const char* begin = text_.data() + at_;
   const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
   if (error != std::errc()) return Error("an integer below 2^63 expected");
+  const char* const digits = begin + (*begin == '-');
+  if (*digits == '0' && end - digits > 1) return Error("an integer that begins with 0");
   at_ += static_cast<size_t>(end - begin);
   return value;
 }

@@ -19,7 +19,8 @@ class LiteralCursor {
   bool Take(const std::string& token);
   absl::Status Expect(const std::string& token);
 
-  // A decimal integer of at most 63 bits, with sign.
+  // A decimal integer of at most 63 bits, with sign; without zeros in front, which neither language
+  // has.
   absl::StatusOr<int64_t> Integer();
 
   // Text between ' or ", without escapes.

@@ -56,7 +56,7 @@ class NpyFile {
 
 absl::StatusOr<Tensor> ReadNpy(const std::string& path);
 
-// Version 1.0, C order, the header padded to 64 bytes as NumPy does. Written whole or not at all.
+// Version 1.0, C order, the header padded to 64 bytes as NumPy does. One that fails leaves no file.
 absl::Status WriteNpy(const std::string& path, const TensorView& value);
 
 // The bytes in front of the elements.

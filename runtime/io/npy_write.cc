@@ -27,14 +27,14 @@ std::string NpyHeader(DType dtype, const std::vector<int64_t>& dims) {
 
 absl::Status WriteNpy(const std::string& path, const TensorView& value) {
   const std::string header = NpyHeader(value.dtype, value.dims);
-  DT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  DT_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(path));
   DT_RETURN_IF_ERROR(file.Write(header.data(), static_cast<int64_t>(header.size())));
   DT_RETURN_IF_ERROR(file.Write(value.data, value.bytes()));
-  return file.Commit();
+  return file.Close();
 }
 
 struct NpyStack::State {
-  AtomicFile file;
+  OutputFile file;
   std::string path;
   DType dtype;
   std::vector<int64_t> dims;
@@ -50,7 +50,7 @@ absl::StatusOr<NpyStack> NpyStack::Create(const std::string& path, DType dtype,
   std::vector<int64_t> all = dims;
   all.insert(all.begin(), count);
   DT_RETURN_IF_ERROR(ByteCount(dtype, all).status());
-  DT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  DT_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(path));
   const std::string header = NpyHeader(dtype, all);
   DT_RETURN_IF_ERROR(file.Write(header.data(), static_cast<int64_t>(header.size())));
   return NpyStack(
@@ -73,7 +73,7 @@ absl::Status NpyStack::Finish() {
     return absl::FailedPreconditionError(
         absl::StrCat(state_->path, ": ", state_->missing, " entries are missing"));
   }
-  return state_->file.Commit();
+  return state_->file.Close();
 }
 
 }  // namespace dtranspile::io

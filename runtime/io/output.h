@@ -1,5 +1,5 @@
-// Files that appear whole or not at all, and names that stay inside their folder. Callers: every
-// writer of runtime/io, and the tools that write reports and jobs.
+// Writing files, and names that stay inside their folder. Callers: every writer of runtime/io, and
+// the tools that write reports and jobs.
 #pragma once
 
 #include <cstdint>
@@ -19,32 +19,32 @@ absl::StatusOr<std::string> PathInside(const std::string& folder, const std::str
 // must be real ones: a symbolic link on the way is refused, since it may lead outside.
 absl::StatusOr<std::string> PrepareInside(const std::string& folder, const std::string& name);
 
-// A new file at `path`: the bytes go to a temporary file beside it, which Commit makes durable
-// (fsync) and renames. Without Commit nothing is left. An existing file at `path` is replaced.
-class AtomicFile {
+// A file that is written from its beginning, in a folder of the writer's own (staged.h), which makes
+// what is in it appear whole. One that is not closed, or not well, is removed. An existing file is
+// overwritten; links are not followed.
+class OutputFile {
  public:
-  static absl::StatusOr<AtomicFile> Create(const std::string& path);
+  static absl::StatusOr<OutputFile> Create(const std::string& path);
 
-  AtomicFile(AtomicFile&& other) noexcept;
-  AtomicFile& operator=(AtomicFile&&) = delete;
-  ~AtomicFile();
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  ~OutputFile();
 
   absl::Status Write(const void* data, int64_t size);
-  absl::Status Commit();
+  absl::Status Close();
 
  private:
-  AtomicFile(std::string path, std::string temporary, int descriptor);
+  OutputFile(std::string path, int descriptor);
 
   std::string path_;
-  std::string temporary_;  // empty once renamed, or moved from
-  int descriptor_ = -1;
+  int descriptor_ = -1;  // -1: closed, or moved from
 };
 
 // All of it at once.
 absl::Status WriteFile(const std::string& path, const void* data, int64_t size);
 
-// WriteFile for a path that a user has named: a device, a pipe or a symbolic link stays what it is
-// and is written in place.
+// The file that a user has named: whole or not at all, behind a link too; a device or a pipe stays
+// what it is and is written in place.
 absl::Status WriteNamed(const std::string& path, const void* data, int64_t size);
 // Whether that would succeed, so that it is not found out after hours of work. Nothing is left and
 // nothing changed.

@@ -42,7 +42,7 @@ struct PickleOptions {
 };
 
 // A dict of NumPy arrays that numpy and the framework load; bfloat16 as uint16, as the framework
-// has it. Written whole or not at all.
+// has it. One that fails leaves no file.
 absl::Status WritePickleState(const std::string& path,
                               const std::map<std::string, TensorView>& values,
                               const PickleOptions& options = {});

@@ -21,7 +21,7 @@ constexpr int64_t kMostBytes = (int64_t{1} << 31) - 1;
 // reads like the pickle.
 class Emitter {
  public:
-  Emitter(AtomicFile& file, int protocol) : file_(file), protocol_(protocol) {}
+  Emitter(OutputFile& file, int protocol) : file_(file), protocol_(protocol) {}
 
   void Op(char opcode) { Raw(&opcode, 1); }
   void Op(int opcode) { Op(static_cast<char>(opcode)); }
@@ -109,7 +109,7 @@ class Emitter {
     buffer_.clear();
   }
 
-  AtomicFile& file_;
+  OutputFile& file_;
   int protocol_;
   std::string buffer_;
   absl::Status status_;
@@ -200,7 +200,7 @@ absl::Status WritePickleState(const std::string& path,
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": pickles are written in protocol 2 or 4, not ", options.protocol));
   }
-  DT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  DT_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(path));
   Emitter out(file, options.protocol);
   out.Op(0x80);
   out.Op(options.protocol);
@@ -221,7 +221,7 @@ absl::Status WritePickleState(const std::string& path,
   out.Op('u');
   out.Op('.');
   DT_RETURN_IF_ERROR(out.Finish());
-  return file.Commit();
+  return file.Close();
 }
 
 }  // namespace dtranspile::io

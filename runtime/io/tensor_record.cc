@@ -105,10 +105,10 @@ absl::Status ExpectEnd(const Cursor& cursor) {
 
 absl::Status WriteParts(const std::string& path, const std::string& header,
                         const TensorView& value) {
-  DT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  DT_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(path));
   DT_RETURN_IF_ERROR(file.Write(header.data(), static_cast<int64_t>(header.size())));
   DT_RETURN_IF_ERROR(file.Write(value.data, value.bytes()));
-  return file.Commit();
+  return file.Close();
 }
 
 }  // namespace
@@ -235,13 +235,13 @@ absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const std::string& pa
 
 absl::Status WriteCombined(const std::string& path,
                            const std::map<std::string, TensorView>& values) {
-  DT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  DT_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(path));
   for (const auto& [name, value] : values) {
     const std::string header = RecordHeader(value.dtype, value.dims, {});
     DT_RETURN_IF_ERROR(file.Write(header.data(), static_cast<int64_t>(header.size())));
     DT_RETURN_IF_ERROR(file.Write(value.data, value.bytes()));
   }
-  return file.Commit();
+  return file.Close();
 }
 
 }  // namespace dtranspile::io

@@ -31,7 +31,7 @@ std::string RecordHeader(DType dtype, const std::vector<int64_t>& dims, const Lo
 absl::StatusOr<Tensor> ReadTensorFile(const std::string& path, Elements elements = Elements::kRead);
 absl::StatusOr<SelectedRows> ReadSelectedRowsFile(const std::string& path);
 
-// Written whole or not at all. kInvalidArgument when lod does not fit the rows (a level that
+// One that fails leaves no file. kInvalidArgument when lod does not fit the rows (a level that
 // CheckLod refuses).
 absl::Status WriteTensorFile(const std::string& path, const TensorView& value, const Lod& lod = {});
 absl::Status WriteTensorFile(const std::string& path, const Tensor& value);

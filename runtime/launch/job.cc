@@ -3,7 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
+#include <algorithm>
+#include <climits>
 #include <memory>
 #include <random>
 
@@ -12,6 +13,7 @@
 #include "runtime/comm/gloo/store.h"
 #include "runtime/comm/shm/group.h"
 #include "runtime/exec/control.h"
+#include "runtime/io/filesystem.h"
 #include "runtime/launch/ranks.h"
 #include "runtime/launch/report.h"
 #include "runtime/launch/supervisor.h"
@@ -22,9 +24,10 @@ namespace {
 absl::StatusOr<std::string> FindWorker(const JobSpec& spec) {
   std::string path = spec.worker;
   if (path.empty()) {
-    std::error_code error;
-    const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", error);
-    path = own.parent_path() / "dtranspile-worker";
+    char own[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", own, sizeof own);
+    path = io::ParentOf(std::string_view(own, static_cast<size_t>(std::max<ssize_t>(length, 0)))) +
+           "/dtranspile-worker";
   }
   if (access(path.c_str(), X_OK) != 0)
     return absl::InvalidArgumentError(absl::StrCat(
@@ -64,11 +67,17 @@ class Meeting {
   std::unique_ptr<comm::StoreServer> store_;
 };
 
-absl::Status MakeFolder(const std::string& folder) {
-  std::error_code error;
-  if (!folder.empty()) std::filesystem::create_directories(folder, error);
-  if (error) return absl::InvalidArgumentError(absl::StrCat(folder, ": ", error.message()));
-  return absl::OkStatus();
+// Takes digits from the front; false where there are none.
+bool TakeNumber(std::string_view& text) {
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  text.remove_prefix(digits);
+  return digits > 0;
+}
+
+bool TakeWord(std::string_view& text, std::string_view word) {
+  if (text.substr(0, word.size()) != word) return false;
+  text.remove_prefix(word.size());
+  return true;
 }
 
 Json RankJson(const Rank& rank, const RankRecord& record) {
@@ -132,6 +141,18 @@ Json ErrorJson(const Ranks& ranks, const std::optional<Failure>& failure) {
 
 }  // namespace
 
+bool IsFetchFile(std::string_view file, std::string_view name) {
+  std::string_view rest = file;
+  if (!TakeNumber(rest) || !TakeWord(rest, "/")) rest = file;
+  if (!TakeWord(rest, name)) return false;
+  if (rest == ".npy") return true;
+  return TakeWord(rest, ".step") && TakeNumber(rest) && (rest == ".npy" || rest == ".lod.json");
+}
+
+bool IsTraceFile(std::string_view file, std::string_view role) {
+  return TakeWord(file, role) && TakeWord(file, ".") && TakeNumber(file) && file == ".json";
+}
+
 absl::StatusOr<Report> RunJob(const JobSpec& spec) {
   constexpr double kLongestTimeout = 1e6;
   constexpr int64_t kShortestTimeout = 2 * exec::kSignOfLife.count();
@@ -147,7 +168,7 @@ absl::StatusOr<Report> RunJob(const JobSpec& spec) {
   DT_ASSIGN_OR_RETURN(Ranks ranks, MakeRanks(spec));
   DT_ASSIGN_OR_RETURN(const std::string worker, FindWorker(spec));
   for (const std::string& folder : {spec.save, spec.save_fetches, spec.trace})
-    DT_RETURN_IF_ERROR(MakeFolder(folder));
+    if (!folder.empty()) DT_RETURN_IF_ERROR(io::MakeFolders(folder));
   Meeting meeting;
   DT_RETURN_IF_ERROR(meeting.Begin(spec, ranks.ranks));
   Supervisor supervisor(ranks.ranks, spec.timeout_seconds, spec.steps);

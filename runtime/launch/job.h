@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,11 @@ struct Report {
   bool ok = false;
   int interrupted_by = 0;  // the signal that ended the run, after everything has been tidied up
 };
+
+// Whether `file`, relative to the folder, is one that save_fetches makes for the fetch `name`, of
+// any rank and step; and that trace makes for a rank of `role`.
+bool IsFetchFile(std::string_view file, std::string_view name);
+bool IsTraceFile(std::string_view file, std::string_view role);
 
 // Blocks until every process of the job has ended. A job that fails while running is a report with
 // "ok": false and the rank, op, step and reason; a status is returned for what is wrong before

@@ -141,7 +141,7 @@ void Supervisor::ReadControl(size_t index) {
 
 void Supervisor::OnLine(size_t index, const std::string& line) {
   RankRecord& record = records_[index];
-  const auto json = exec::ParseJson("control channel", line);
+  const auto json = io::ParseJson<Json>("control channel", line);
   if (!json.ok() || !json->is_object())
     return Fail({Failure::kOwn,
                  static_cast<int>(index),

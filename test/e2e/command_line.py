@@ -3,7 +3,6 @@
 command_line.py TOOL_FOLDER CORPUS
 """
 
-import array
 import filecmp
 import json
 import os
@@ -12,66 +11,9 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
-import tempfile
 import time
 
-
-class Check:
-    def __init__(self, tools, corpus, work):
-        self.tool = os.path.join(tools, "dtranspile")
-        self.corpus = corpus
-        self.case = os.path.join(corpus, "fluid18", "fit_a_line")
-        self.work = work
-        self.failures = 0
-
-    def path(self, name):
-        return os.path.join(self.work, name)
-
-    def program(self, name):
-        return os.path.join(self.case, name)
-
-    def call(self, *words, **environment):
-        return subprocess.run(
-            [self.tool, *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            timeout=120,
-            text=True,
-            env=dict(os.environ, **environment),
-        )
-
-    def expect(self, what, good, detail=""):
-        if not good:
-            self.failures += 1
-            print("FAILED: %s\n%s" % (what, detail))
-        else:
-            print("ok: " + what)
-
-    def expect_exit(self, what, code, words, *fragments, **environment):
-        done = self.call(*words, **environment)
-        text = done.stdout + done.stderr
-        missing = [f for f in fragments if f not in text]
-        self.expect(
-            what,
-            done.returncode == code and not missing,
-            "exit status %d, expected %d; missing %s\n%s" % (done.returncode, code, missing, text),
-        )
-
-    def transpile(self, job, ranks, *more):
-        return [
-            "transpile",
-            self.program("main.pdmodel"),
-            "--startup",
-            self.program("startup.pdmodel"),
-            "-o",
-            self.path(job),
-            "--mode",
-            "collective",
-            "--trainers",
-            str(ranks),
-            *more,
-        ]
+from check import main, varint, write_npy
 
 
 def jobs(check):
@@ -327,14 +269,6 @@ def wrong_programs(check):
     )
 
 
-def varint(value):
-    parts = []
-    while value >= 128:
-        parts.append(value % 128 + 128)
-        value //= 128
-    return bytes(parts + [value])
-
-
 def usage(check):
     check.expect_exit(
         "a command that is not there",
@@ -382,8 +316,8 @@ def usage(check):
         env={**os.environ, "TMPDIR": "/nonexistent"},
     )
     check.expect(
-        "no folder of temporary files",
-        done.returncode == 1 and "set TMPDIR" in done.stdout,
+        "compiling needs no folder of temporary files",
+        done.returncode == 0,
         "status %d\n%s" % (done.returncode, done.stdout),
     )
     # Our own faults: status 70 and a script that repeats the command.
@@ -614,25 +548,6 @@ def errors(check):
     if not os.path.exists("/dev/nvidia0"):
         check.expect_exit(
             "--device cuda without a GPU", 1, run + ["--device", "cuda"], "libcuda.so.1"
-        )
-
-
-def write_npy(path, dims, value):
-    """float32, all elements `value` but every third, which is 0."""
-    header = "{'descr': '<f4', 'fortran_order': False, 'shape': (%s,), }" % ", ".join(
-        map(str, dims)
-    )
-    header += " " * (-(10 + len(header) + 1) % 64) + "\n"
-    count = 1
-    for extent in dims:
-        count *= extent
-    data = array.array("f", (value if i % 3 else 0.0 for i in range(1000))) * (count // 1000 + 1)
-    with open(path, "wb") as out:
-        out.write(
-            b"\x93NUMPY\x01\x00"
-            + struct.pack("<H", len(header))
-            + header.encode()
-            + data[:count].tobytes()
         )
 
 
@@ -1350,7 +1265,7 @@ def report(check):
             check.expect_exit(
                 "--save on a disk that is full",
                 4,
-                half + ["--save", check.path("small")],
+                half + ["--save", check.path("small/end")],
                 "No space left",
             )
             check.expect(
@@ -1365,10 +1280,9 @@ def report(check):
     check.expect("fetches are saved", os.path.exists(check.path("f/mean_0.tmp_0.npy")))
 
 
-def main(tools, corpus):
-    with tempfile.TemporaryDirectory() as work:
-        check = Check(tools, corpus, work)
-        for part in (
+if __name__ == "__main__":
+    main(
+        (
             jobs,
             outputs,
             wrong_programs,
@@ -1387,10 +1301,5 @@ def main(tools, corpus):
             narrow_types,
             double_precision,
             faults,
-        ):
-            part(check)
-        sys.exit(1 if check.failures else 0)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+        )
+    )

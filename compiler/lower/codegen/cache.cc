@@ -10,15 +10,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <tuple>
 #include <vector>
+
+#include "runtime/io/filesystem.h"
+#include "runtime/io/output.h"
 
 namespace dtranspile::lower {
 namespace {
-
-namespace fs = std::filesystem;
 
 // A cached file: this, the checksum of the object (16 bytes), the object.
 constexpr char kMagic[8] = {'d', 't', 'k', 'e', 'r', 'n', '1', '\n'};
@@ -32,6 +31,27 @@ XXH128_canonical_t checksum(std::string_view bytes) {
 
 }  // namespace
 
+namespace {
+
+// A regular file of this user; empty for anything else. A pipe or a device is not waited for.
+std::string readOwn(const std::string& path) {
+  constexpr off_t kMostBytes = 256 << 20;
+  const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return "";
+  struct stat info;
+  std::string bytes;
+  if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= kMostBytes &&
+      (info.st_uid == geteuid() || info.st_uid == 0)) {
+    bytes.resize(static_cast<size_t>(info.st_size));
+    if (pread(file, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(info.st_size))
+      bytes.clear();
+  }
+  close(file);
+  return bytes;
+}
+
+}  // namespace
+
 std::string defaultCacheFolder() {
   if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg == '/')
     return std::string(xdg) + "/dtranspile";
@@ -41,7 +61,15 @@ std::string defaultCacheFolder() {
 }
 
 ObjectCache::ObjectCache(std::string folder, int64_t limitBytes)
-    : folder_(std::move(folder)), limit_(limitBytes) {}
+    : folder_(std::move(folder)), limit_(limitBytes) {
+  if (folder_.empty()) return;
+  // As it will be: where it is not there yet, nobody may come in between.
+  const absl::Status made = io::MakeFolders(folder_ + "/kernels");
+  const absl::Status trusted = made.ok() ? io::CheckPrivate(folder_ + "/kernels") : made;
+  if (trusted.ok()) return;
+  refusal_ = std::string(trusted.message());
+  folder_.clear();
+}
 
 std::string ObjectCache::key(std::string_view content) {
   XXH128_canonical_t hash = checksum(content);
@@ -60,11 +88,7 @@ std::string ObjectCache::pathOf(const std::string& key) const {
 
 std::optional<std::string> ObjectCache::find(const std::string& key) const {
   if (folder_.empty()) return std::nullopt;
-  std::ifstream file(pathOf(key), std::ios::binary);
-  if (!file) return std::nullopt;
-  std::ostringstream whole;
-  whole << file.rdbuf();
-  std::string bytes = std::move(whole).str();
+  const std::string bytes = readOwn(pathOf(key));
   if (bytes.size() <= kHeader || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0)
     return std::nullopt;
   std::string object = bytes.substr(kHeader);
@@ -77,44 +101,43 @@ std::optional<std::string> ObjectCache::find(const std::string& key) const {
 
 void ObjectCache::insert(const std::string& key, const std::string& object) {
   if (folder_.empty()) return;
-  std::error_code ignored;
-  fs::create_directories(folder_ + "/kernels", ignored);
   static std::atomic<int> serial;
   const std::string part =
       pathOf(key) + "." + std::to_string(getpid()) + "." + std::to_string(serial++);
-  std::ofstream file(part, std::ios::binary);
   const XXH128_canonical_t sum = checksum(object);
-  file.write(kMagic, sizeof kMagic)
-      .write(reinterpret_cast<const char*>(&sum), sizeof sum)
-      .write(object.data(), static_cast<std::streamsize>(object.size()));
-  file.close();
-  if (!file || std::rename(part.c_str(), pathOf(key).c_str()) != 0) std::remove(part.c_str());
+  std::string bytes(kMagic, sizeof kMagic);
+  bytes.append(reinterpret_cast<const char*>(&sum), sizeof sum).append(object);
+  const absl::Status written =
+      io::WriteFile(part, bytes.data(), static_cast<int64_t>(bytes.size()));
+  if (!written.ok() || std::rename(part.c_str(), pathOf(key).c_str()) != 0)
+    std::remove(part.c_str());
 }
 
 void ObjectCache::trim() const {
   if (folder_.empty()) return;
   struct Entry {
-    fs::path path;
-    fs::file_time_type used;
+    std::string path;
+    timespec used;
     int64_t bytes;
   };
   std::vector<Entry> entries;
   int64_t total = 0;
-  std::error_code ignored;
-  for (fs::directory_iterator it(folder_ + "/kernels", ignored), end; !ignored && it != end;
-       it.increment(ignored)) {
-    std::error_code gone;  // another process may be trimming as well
-    Entry entry{it->path(), it->last_write_time(gone), static_cast<int64_t>(it->file_size(gone))};
-    if (gone) continue;
-    total += entry.bytes;
-    entries.push_back(std::move(entry));
+  const absl::StatusOr<std::vector<std::string>> names = io::NamesIn(folder_ + "/kernels");
+  if (!names.ok()) return;
+  for (const std::string& name : *names) {
+    std::string path = folder_ + "/kernels/" + name;
+    struct stat info;
+    if (lstat(path.c_str(), &info) != 0) continue;  // another process may be trimming as well
+    total += info.st_size;
+    entries.push_back({std::move(path), info.st_mtim, info.st_size});
   }
   if (total <= limit_) return;
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.used.tv_sec, a.used.tv_nsec) < std::tie(b.used.tv_sec, b.used.tv_nsec);
+  });
   for (const Entry& entry : entries) {
     if (total <= limit_ / 4 * 3) break;
-    fs::remove(entry.path, ignored);
+    unlink(entry.path.c_str());
     total -= entry.bytes;
   }
 }

@@ -1,12 +1,8 @@
 #include "compiler/lower/codegen/kernel_library.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -41,26 +37,6 @@ struct Job {
   std::string symbol, object;
 };
 
-// Objects in a folder of their own that goes when the link is done.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::error_code error;
-    std::string pattern =
-        (std::filesystem::temp_directory_path(error) / "dtranspile-link-XXXXXX").string();
-    if (error) return;  // TMPDIR is no folder
-    if (const char* made = mkdtemp(pattern.data())) path_ = made;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 void compileAll(std::vector<Job*>& jobs, const LibraryOptions& options, ObjectCache& cache,
                 std::string& error) {
   std::atomic<size_t> next{0};
@@ -91,26 +67,10 @@ void compileAll(std::vector<Job*>& jobs, const LibraryOptions& options, ObjectCa
 
 llvm::LogicalResult link(const std::vector<Job>& jobs, const std::string& output,
                          std::string& error) {
-  ScratchFolder scratch;
-  if (scratch.path().empty()) {
-    error =
-        "no folder for objects can be made in the folder of temporary files; set TMPDIR to one "
-        "that is there and can be written";
-    return llvm::failure();
-  }
-  std::vector<std::string> files;
-  for (const Job& job : jobs) {
-    files.push_back(scratch.path() + "/" + job.symbol + ".o");
-    std::ofstream file(files.back(), std::ios::binary);
-    file << job.object;
-    file.close();
-    if (!file) {
-      error = "cannot write " + files.back() + "; is the disk full?";
-      return llvm::failure();
-    }
-  }
+  std::vector<NamedObject> objects;
+  for (const Job& job : jobs) objects.push_back({job.symbol + ".o", job.object});
   std::unique_lock lock(llvmOptions());
-  return linkShared(files, output, error);
+  return linkShared(objects, output, error);
 }
 
 }  // namespace
@@ -124,6 +84,7 @@ llvm::LogicalResult buildLibrary(const std::vector<KernelSource>& kernels,
                                  LibraryStatistics& statistics, std::string& error) {
   auto start = Clock::now();
   ObjectCache cache(options.cache);
+  statistics.cacheRefusal = cache.refusal();
   std::map<std::string, Job> distinct;
   for (const KernelSource& kernel : kernels) {
     std::string symbol = symbolOf(kernel, options.target);

@@ -25,6 +25,7 @@ struct LibraryStatistics {
   int kernels = 0;   // distinct texts
   int compiled = 0;  // not found in the cache
   double compileMs = 0, linkMs = 0;
+  std::string cacheRefusal;  // why the cache was not used; empty where it was, or none is given
 };
 
 // The name under which the library has that kernel: k_<16 hexadecimal digits>.

@@ -1,30 +1,139 @@
+// LLD writes a file through a mapping of it, which ends the process with a bus error where the disk
+// is full, and reads its inputs by name. Here the inputs lie in memory and the output goes to a
+// pipe, so that there are no temporary files, and the library is written by our own code, which
+// says what fails.
 #include "compiler/lower/codegen/linker.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <cerrno>
+#include <cstring>
+#include <thread>
+#include <utility>
 
 #include "lld/Common/Driver.h"
+#include "llvm/Object/ArchiveWriter.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include "runtime/io/output.h"
 
 LLD_HAS_DRIVER(elf)
 
 namespace dtranspile::lower {
+namespace {
 
-llvm::LogicalResult linkShared(const std::vector<std::string>& objects, const std::string& output,
+// A file without a name in any folder.
+class MemoryFile {
+ public:
+  explicit MemoryFile(const char* name) : descriptor_(memfd_create(name, MFD_CLOEXEC)) {}
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  ~MemoryFile() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+
+  bool ok() const { return descriptor_ >= 0; }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+  bool write(llvm::StringRef bytes) {
+    while (!bytes.empty()) {
+      const ssize_t done = ::write(descriptor_, bytes.data(), bytes.size());
+      if (done < 0 && errno == EINTR) continue;
+      if (done <= 0) return false;
+      bytes = bytes.drop_front(static_cast<size_t>(done));
+    }
+    return true;
+  }
+
+ private:
+  int descriptor_;
+};
+
+// Takes what is written to `path()` until finish. LLD keeps what is to go to a pipe in memory and
+// writes it at the end.
+class Collector {
+ public:
+  Collector() {
+    if (pipe2(ends_, O_CLOEXEC) != 0) return;
+    reader_ = std::thread([this] {
+      char part[1 << 16];
+      for (ssize_t size; (size = read(ends_[0], part, sizeof part)) != 0;)
+        if (size > 0) bytes_.append(part, static_cast<size_t>(size));
+        else if (errno != EINTR) break;
+    });
+  }
+  Collector(const Collector&) = delete;
+  Collector& operator=(const Collector&) = delete;
+  ~Collector() {
+    finish();
+    if (ends_[0] >= 0) close(ends_[0]);
+  }
+
+  bool ok() const { return ends_[1] >= 0; }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(ends_[1]); }
+
+  const std::string& finish() {
+    if (ends_[1] >= 0) close(std::exchange(ends_[1], -1));
+    if (reader_.joinable()) reader_.join();
+    return bytes_;
+  }
+
+ private:
+  int ends_[2] = {-1, -1};
+  std::thread reader_;
+  std::string bytes_;
+};
+
+// All objects in one archive without a table of symbols: --whole-archive takes every one.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> archiveOf(
+    const std::vector<NamedObject>& objects) {
+  std::vector<llvm::NewArchiveMember> members;
+  for (const NamedObject& object : objects)
+    members.emplace_back(llvm::MemoryBufferRef(object.bytes, object.name));
+  return llvm::writeArchiveToBuffer(members, llvm::SymtabWritingMode::NoSymtab,
+                                    llvm::object::Archive::K_GNU, /*Deterministic=*/true,
+                                    /*Thin=*/false);
+}
+
+}  // namespace
+
+llvm::LogicalResult linkShared(const std::vector<NamedObject>& objects, const std::string& output,
                                std::string& error) {
-  const std::string part = output + ".part" + std::to_string(getpid());
+  auto archive = archiveOf(objects);
+  if (!archive) {
+    error = llvm::toString(archive.takeError());
+    return llvm::failure();
+  }
+  MemoryFile input("dtranspile-objects");
+  Collector library;
+  if (!input.ok() || !library.ok() || !input.write((*archive)->getBuffer())) {
+    error = std::string("no memory for the objects of kernels: ") + std::strerror(errno);
+    return llvm::failure();
+  }
+  const std::string from = input.path(), to = library.path();
   // One thread: a few kilobytes to link. No build id, so that equal kernels give equal bytes.
-  std::vector<const char*> args = {"ld.lld",           "-shared", "--threads=1", "--build-id=none",
-                                   "--hash-style=gnu", "-z",      "noexecstack", "-o",
-                                   part.c_str()};
-  for (const std::string& object : objects) args.push_back(object.c_str());
+  const char* const arguments[] = {"ld.lld",
+                                   "-shared",
+                                   "--threads=1",
+                                   "--build-id=none",
+                                   "--hash-style=gnu",
+                                   "-z",
+                                   "noexecstack",
+                                   "-o",
+                                   to.c_str(),
+                                   "--whole-archive",
+                                   from.c_str()};
   llvm::raw_string_ostream messages(error);
-  lld::Result result = lld::lldMain(args, llvm::nulls(), messages, {{lld::Gnu, &lld::elf::link}});
-  if (result.retCode == 0 && std::rename(part.c_str(), output.c_str()) == 0) return llvm::success();
-  if (result.retCode == 0) error = "cannot rename " + part + " to " + output;
-  std::remove(part.c_str());
-  return llvm::failure();
+  const lld::Result result =
+      lld::lldMain(arguments, llvm::nulls(), messages, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode != 0) return llvm::failure();
+  const std::string& bytes = library.finish();
+  const absl::Status written =
+      io::WriteFile(output, bytes.data(), static_cast<int64_t>(bytes.size()));
+  error = std::string(written.message());
+  return llvm::success(written.ok());
 }
 
 }  // namespace dtranspile::lower

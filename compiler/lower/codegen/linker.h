@@ -8,9 +8,14 @@
 
 namespace dtranspile::lower {
 
-// Writes `output` as a whole or not at all. No code generation may run in the process meanwhile:
-// LLD resets LLVM's global options.
-llvm::LogicalResult linkShared(const std::vector<std::string>& objects, const std::string& output,
+struct NamedObject {
+  std::string name;  // for the linker's messages
+  const std::string& bytes;
+};
+
+// Writes `output`; where that fails, on a full disk too, there is none. No code generation may run
+// in the process meanwhile: LLD resets LLVM's global options.
+llvm::LogicalResult linkShared(const std::vector<NamedObject>& objects, const std::string& output,
                                std::string& error);
 
 }  // namespace dtranspile::lower

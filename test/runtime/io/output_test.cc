@@ -41,23 +41,31 @@ TEST_CASE("sub-folders are made, links on the way are refused") {
   CHECK_FALSE(PrepareInside(out, "file/c").ok());
 }
 
-TEST_CASE("a file appears at commit, and nothing is left without") {
+TEST_CASE("names that no file can have") {
   const TempFolder folder;
-  const std::string path = folder / "x";
-  Spill(path, "old");
+  const absl::Status status = PrepareInside(folder.path(), std::string(70000, 'k')).status();
+  CHECK(status.code() == absl::StatusCode::kInvalidArgument);
+  CHECK(status.message().size() < 300);
+  CHECK_FALSE(PrepareInside(folder.path(), "a/" + std::string(256, 'k')).ok());
+  CHECK(PrepareInside(folder.path(), "a/" + std::string(255, 'k')).ok());
+}
+
+TEST_CASE("a file that is not complete is removed") {
+  const TempFolder folder;
   {
-    absl::StatusOr<AtomicFile> file = AtomicFile::Create(path);
+    absl::StatusOr<OutputFile> file = OutputFile::Create(folder / "x");
     REQUIRE(file.ok());
     REQUIRE(file->Write("new", 3).ok());
-    CHECK(Slurp(path) == "old");
-    CHECK(folder.entries() == 2);
+    CHECK(folder.entries() == 1);
   }
-  CHECK(Slurp(path) == "old");
-  CHECK(folder.entries() == 1);
-  REQUIRE(WriteFile(path, "newer", 5).ok());
-  CHECK(Slurp(path) == "newer");
-  CHECK(folder.entries() == 1);
+  CHECK(folder.entries() == 0);
+  REQUIRE(WriteFile(folder / "x", "newer", 5).ok());
+  REQUIRE(WriteFile(folder / "x", "new", 3).ok());
+  CHECK(Slurp(folder / "x") == "new");
   CHECK(WriteFile(folder / "no/x", "", 0).code() == absl::StatusCode::kNotFound);
+  std::filesystem::create_symlink(folder / "x", folder / "link");
+  CHECK_FALSE(WriteFile(folder / "link", "y", 1).ok());
+  CHECK(Slurp(folder / "x") == "new");
 }
 
 TEST_CASE("what a user names and is no file stays what it is") {
@@ -78,6 +86,17 @@ TEST_CASE("what a user names and is no file stays what it is") {
   CHECK(byte == 'x');
   close(reader);
   CHECK(std::filesystem::is_fifo(folder / "pipe"));
+  CHECK(WriteNamed("/dev/null", "x", 1).ok());
+  CHECK(absl::IsResourceExhausted(WriteNamed("/dev/full", "x", 1)));
+  // A descriptor is written through, not replaced behind its owner's back.
+  const int own = open((folder / "own").c_str(), O_WRONLY | O_CREAT, 0600);
+  REQUIRE(WriteNamed("/proc/self/fd/" + std::to_string(own), "z", 1).ok());
+  struct stat before, after;
+  CHECK((fstat(own, &before) == 0 && stat((folder / "own").c_str(), &after) == 0 &&
+         before.st_ino == after.st_ino));
+  CHECK(Slurp(folder / "own") == "z");
+  close(own);
+  std::filesystem::remove(folder / "own");
 
   Spill(folder / "file", "old");
   REQUIRE(CheckNamed(folder / "file").ok());

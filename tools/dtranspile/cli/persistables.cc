@@ -1,11 +1,11 @@
 #include "tools/dtranspile/cli/persistables.h"
 
-#include <filesystem>
 #include <map>
 
 #include "compiler/analysis/program_info.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringSet.h"
+#include "runtime/io/filesystem.h"
 #include "runtime/io/output.h"
 #include "runtime/io/pickle.h"
 #include "runtime/io/tensor_record.h"
@@ -13,13 +13,14 @@
 namespace dtranspile::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* kCombinedEnding = ".pdiparams";
 
-bool isPickle(const fs::path& file) {
-  return file.extension() == ".pdparams" || file.extension() == ".pdopt";
+bool isPickle(const std::string& file) {
+  return io::EndingOf(file) == ".pdparams" || io::EndingOf(file) == ".pdopt";
 }
+
+// What --save writes beside a .pdparams; what --init reads there.
+std::string optimizerFile(const std::string& file) { return io::WithEnding(file, ".pdopt"); }
 
 // Of the saved program: a file of the framework has no values for what passes have added to a job
 // (the snapshots of local SGD).
@@ -40,7 +41,7 @@ bool unpack(Tool& tool, const std::string& pickle, const std::string& folder) {
   if (!state.ok()) return tool.error(std::string(state.status().message())), false;
   for (const auto& [name, tensor] : state->tensors) {
     absl::StatusOr<std::string> path = io::PrepareInside(folder, name);
-    if (path.ok() && fs::exists(*path))
+    if (path.ok() && io::LookAtLink(*path).value_or(io::Entry::kNone) != io::Entry::kNone)
       return tool.error(pickle + ": '" + name + "' is in the file of parameters beside it too"),
              false;
     absl::Status status = path.ok() ? io::WriteTensorFile(*path, tensor) : path.status();
@@ -74,15 +75,19 @@ mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& 
     return mlir::failure();
   }
   exec::InitConfig init;
-  if (fs::is_directory(given)) {
+  const absl::StatusOr<io::Entry> entry = io::Look(given);
+  if (!good(tool, entry.status())) return mlir::failure();
+  if (*entry == io::Entry::kFolder) {
     init.folder = given;
     return std::optional<exec::InitConfig>(init);
   }
-  fs::path file(given), optimizer = fs::path(file).replace_extension(".pdopt");
-  if (isPickle(file)) {
+  if (isPickle(given)) {
     init.folder = scratch + "/init";
-    if (!unpack(tool, file, init.folder)) return mlir::failure();
-    if (file != optimizer && fs::exists(optimizer) && !unpack(tool, optimizer, init.folder))
+    io::StagedFiles::Recover(io::ParentOf(given));
+    const std::string optimizer = optimizerFile(given);
+    const bool two = given != optimizer &&
+                     io::Look(optimizer).value_or(io::Entry::kOther) != io::Entry::kNone;
+    if (!unpack(tool, given, init.folder) || (two && !unpack(tool, optimizer, init.folder)))
       return mlir::failure();
     return std::optional<exec::InitConfig>(init);
   }
@@ -95,18 +100,22 @@ mlir::FailureOr<SaveTarget> SaveTarget::open(Tool& tool, std::string to,
                                              const std::string& scratch) {
   SaveTarget target;
   if (to.empty()) return target;
-  const fs::path file(to);
-  if (isPickle(file) || file.extension() == kCombinedEnding) {
-    if (file.extension() == ".pdopt") {
+  const bool combined = io::EndingOf(to) == kCombinedEnding;
+  if (isPickle(to) || combined) {
+    if (io::EndingOf(to) == ".pdopt") {
       tool.error("--save " + to +
                  ": parameters go to a .pdparams, the other persistables to the .pdopt beside it; "
                  "name the .pdparams");
       return mlir::failure();
     }
-    if (!good(tool, io::CheckNamed(to))) return mlir::failure();
+    std::vector<std::string> files = {to};
+    if (!combined) files.push_back(optimizerFile(to));
+    absl::StatusOr<io::StagedFiles> staged = io::StagedFiles::Create(files);
+    if (!good(tool, staged.status())) return mlir::failure();
+    target.files_.emplace(*std::move(staged));
     target.folder_ = scratch + "/save";
   } else {
-    absl::StatusOr<io::StagedFolder> staged = io::StagedFolder::CreateInside(to);
+    absl::StatusOr<io::StagedFolder> staged = io::StagedFolder::Create(to);
     if (!good(tool, staged.status())) return mlir::failure();
     target.folder_ = staged->path();
     target.staged_.emplace(*std::move(staged));
@@ -117,21 +126,22 @@ mlir::FailureOr<SaveTarget> SaveTarget::open(Tool& tool, std::string to,
 
 bool SaveTarget::publish(Tool& tool, Runnable& runnable) {
   if (to_.empty()) return true;
-  if (staged_) return good(tool, staged_->Merge());
+  if (staged_) return good(tool, staged_->PublishInto());
   std::map<std::string, Tensor> values;
   for (const std::string& name : persistablesOf(runnable)) {
     absl::StatusOr<Tensor> value = io::ReadTensorFile(folder_ + "/" + name);
     if (!good(tool, value.status())) return false;
     values.emplace(name, *std::move(value));
   }
-  const bool combined = fs::path(to_).extension() == kCombinedEnding;
+  const bool combined = io::EndingOf(to_) == kCombinedEnding;
   const llvm::StringSet<> parameters = parametersOf(runnable);
   std::map<std::string, TensorView> main, others;
   for (const auto& [name, value] : values)
     (combined || parameters.contains(name) ? main : others).emplace(name, value.view());
-  if (combined) return good(tool, io::WriteCombined(to_, main));
-  return good(tool, io::WritePickleState(to_, main)) &&
-         good(tool, io::WritePickleState(fs::path(to_).replace_extension(".pdopt"), others));
+  const bool written = combined ? good(tool, io::WriteCombined(files_->path(), main))
+                                : good(tool, io::WritePickleState(files_->path(0), main)) &&
+                                      good(tool, io::WritePickleState(files_->path(1), others));
+  return written && good(tool, files_->Publish());
 }
 
 }  // namespace dtranspile::cli

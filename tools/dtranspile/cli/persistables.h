@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/io/staged_folder.h"
+#include "runtime/io/staged.h"
 #include "runtime/launch/job.h"
 #include "tools/dtranspile/cli/run_flags.h"
 #include "tools/dtranspile/cli/tool.h"
@@ -21,7 +21,7 @@ mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& 
 
 // --save: a folder with one tensor file per variable; FILE.pdparams, the parameters, with
 // FILE.pdopt beside it, the other persistables; or FILE.pdiparams, all of them in order of their
-// names. Whole or not at all.
+// names. Whole or not at all; other files of the folder stay.
 class SaveTarget {
  public:
   // `to` may be empty: nothing is saved. Fails where it cannot be written, before anything has run.
@@ -36,6 +36,7 @@ class SaveTarget {
  private:
   std::string to_, folder_;
   std::optional<io::StagedFolder> staged_;  // where `to_` is a folder
+  std::optional<io::StagedFiles> files_;    // else
 };
 
 }  // namespace dtranspile::cli

@@ -2,12 +2,14 @@
 #include <dlfcn.h>
 
 #include <chrono>
-#include <filesystem>
+#include <cmath>
 
 #include "compiler/analysis/program_info.h"
 #include "compiler/lower/codegen/cache.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/widen-float64/pass.h"
+#include "runtime/io/feed.h"
+#include "runtime/io/json.h"
 #include "runtime/io/output.h"
 #include "runtime/launch/job.h"
 #include "tools/dtranspile/cli/files.h"
@@ -17,8 +19,6 @@
 
 namespace dtranspile::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct Flags : RunFlags {
   std::string report, save, saveFetches, backend = "shm", device = "cpu", trace, output;
@@ -63,6 +63,8 @@ mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::
       lower::compilePrograms(findProgram(*out.runnable.module, "main"),
                              findProgram(*out.runnable.module, "startup"), options, folder);
   if (mlir::failed(statistics)) return mlir::failure();
+  if (!statistics->library.cacheRefusal.empty())
+    tool.note("kernels are not cached: " + statistics->library.cacheRefusal);
   out.compileMs =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return out;
@@ -77,8 +79,9 @@ bool parsePerStep(Tool& tool, const Flags& flags, std::map<std::string, std::vec
         .split(parts, ',');
     for (llvm::StringRef part : parts) {
       double value = 0;
-      if (at == std::string::npos || part.trim().getAsDouble(value)) {
-        tool.error("--per-step " + text + ": expected VAR=v0,v1,… with a number for every step");
+      if (at == std::string::npos || part.trim().getAsDouble(value) || !std::isfinite(value)) {
+        tool.error("--per-step " + text +
+                   ": expected VAR=v0,v1,… with a finite number for every step");
         return false;
       }
       out[text.substr(0, at)].push_back(value);
@@ -102,22 +105,55 @@ bool checkDevice(Tool& tool, const Flags& flags) {
   return false;
 }
 
+bool good(Tool& tool, const absl::Status& status) {
+  if (!status.ok()) tool.error(std::string(status.message()));
+  return status.ok();
+}
+
+// A folder of --save-fetches or --trace, found out before the run.
+bool stage(Tool& tool, const std::string& folder, std::optional<io::StagedFolder>& staged) {
+  if (folder.empty()) return true;
+  absl::StatusOr<io::StagedFolder> made = io::StagedFolder::Create(folder);
+  if (good(tool, made.status())) staged.emplace(*std::move(made));
+  return staged.has_value();
+}
+
+// What an earlier run has left of the same fetches, and traces of the same roles, goes.
+bool publishRecords(Tool& tool, const launch::JobSpec& spec,
+                    std::optional<io::StagedFolder>& fetched,
+                    std::optional<io::StagedFolder>& traced) {
+  auto fetch = [&](const std::string& file) {
+    return llvm::any_of(spec.fetch, [&](const std::string& name) {
+      return launch::IsFetchFile(file, name);
+    });
+  };
+  auto trace = [&](const std::string& file) {
+    return llvm::any_of(spec.roles, [&](const launch::Role& role) {
+      return launch::IsTraceFile(file, role.name);
+    });
+  };
+  return (!fetched || good(tool, fetched->PublishInto(fetch))) &&
+         (!traced || good(tool, traced->PublishInto(trace)));
+}
+
 int run(Tool& tool, const Flags& flags) {
   if (!checkDevice(tool, flags)) return kNo;
-  absl::StatusOr<Scratch> scratch = Scratch::Make();
+  launch::JobSpec spec;
+  if (!parsePerStep(tool, flags, spec.per_step)) return kUsage;
+  absl::StatusOr<io::OwnedFolder> scratch = makeScratch();
   if (!scratch.ok()) return tool.error(std::string(scratch.status().message())), kNo;
   if (!flags.report.empty() && flags.report != "-") {
     absl::Status status = io::CheckNamed(flags.report);
     if (!status.ok()) return tool.error("--report " + std::string(status.message())), kNo;
   }
-  launch::JobSpec spec;
-  if (!parsePerStep(tool, flags, spec.per_step)) return kUsage;
   mlir::FailureOr<Compiled> compiled = compile(tool, flags, scratch->path() + "/plan");
   if (mlir::failed(compiled)) return kNo;
   auto init = findInit(tool, compiled->runnable, flags.init, scratch->path());
   if (mlir::failed(init)) return kNo;
   mlir::FailureOr<SaveTarget> save = SaveTarget::open(tool, flags.save, scratch->path());
   if (mlir::failed(save)) return kNo;
+  std::optional<io::StagedFolder> fetched, traced;
+  if (!stage(tool, flags.saveFetches, fetched) || !stage(tool, flags.trace, traced)) return kNo;
   launch::Role role;
   role.mesh = compiled->runnable.mesh;
   role.plans = {scratch->path() + "/plan"};
@@ -134,20 +170,22 @@ int run(Tool& tool, const Flags& flags) {
   spec.threads = flags.threads;
   spec.seed = flags.seed;
   spec.save = save->folder();
-  spec.save_fetches = flags.saveFetches;
-  spec.trace = flags.trace;
+  if (fetched) spec.save_fetches = fetched->path();
+  if (traced) spec.trace = traced->path();
   spec.backend = flags.backend;
   spec.timeout_seconds = flags.timeout;
   absl::StatusOr<launch::Report> report = launch::RunJob(spec);
   if (!report.ok()) return tool.error(std::string(report.status().message())), kNo;
-  const bool saved = !report->ok || save->publish(tool, compiled->runnable);
-  if (!flags.report.empty() && !writeOutput(tool, flags.report, report->json.dump(1) + "\n"))
+  const bool saved = !report->ok || (save->publish(tool, compiled->runnable) &&
+                                     publishRecords(tool, spec, fetched, traced));
+  if (!flags.report.empty() &&
+      !writeOutput(tool, flags.report, io::JsonText(report->json, 1) + "\n"))
     return kNo;
   if (report->ok && flags.report != "-") {
     std::string text;
     for (const auto& [name, values] : report->json["fetch"].items())
-      text += name + ": " + values.dump() + "\n";
-    writeOutput(tool, "-", text);
+      text += name + ": " + io::JsonText(values) + "\n";
+    if (!writeOutput(tool, "-", text)) return kNo;
   }
   if (!report->ok && report->json["error"].is_object())
     tool.error(report->json["error"].value("message", "the job failed"));

@@ -168,6 +168,10 @@ mlir::FailureOr<std::vector<FeedData>> findFeeds(Tool& tool, Runnable& runnable,
                  feeds[0].name + "' has " + std::to_string(feeds[0].steps));
       return mlir::failure();
     }
+    if (data->steps == 0) {
+      tool.error(data->file + ": feed '" + data->name + "' has no steps; there is nothing to run");
+      return mlir::failure();
+    }
     if (data->steps < flags.steps) {
       tool.error("feed '" + data->name + "' has " + std::to_string(data->steps) +
                  " steps, --steps asks for " + std::to_string(flags.steps));

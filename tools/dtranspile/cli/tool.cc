@@ -6,15 +6,18 @@
 #include <climits>
 #include <cstdio>
 #include <limits>
+#include <sstream>
 
 #include "compiler/import/usable.h"
 #include "dialects/dist/dist.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+#include "tools/dtranspile/cli/files.h"
 
 namespace dtranspile::cli {
 namespace {
@@ -187,6 +190,8 @@ int refuseCommand(const std::string& word) {
 }  // namespace
 
 int runTool(int argc, const char* const* argv) {
+  // Diagnostics that could not be written are lost; LLVM would end the process for it.
+  const auto forget = llvm::make_scope_exit([] { llvm::errs().clear_error(); });
   CLI::App app(
       "dtranspile: distributed jobs out of saved single-device PaddlePaddle programs\n\n"
       "  dtranspile transpile main.pdmodel --startup startup.pdmodel -o job --mode collective "
@@ -206,8 +211,10 @@ int runTool(int argc, const char* const* argv) {
   try {
     app.parse(words);
   } catch (const CLI::ParseError& error) {
-    int code = app.exit(error, std::cout, std::cerr);
-    return code == 0 ? kDone : kUsage;
+    std::ostringstream out;
+    if (app.exit(error, out, std::cerr) != 0) return kUsage;
+    Tool tool;
+    return writeOutput(tool, "-", out.str()) ? kDone : kNo;
   }
   for (auto& [sub, action] : actions) {
     if (!sub->parsed()) continue;

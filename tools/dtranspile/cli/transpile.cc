@@ -1,6 +1,4 @@
 // dtranspile transpile MAIN --startup STARTUP -o JOB, dtranspile export JOB -o DIR
-#include <filesystem>
-
 #include "compiler/analysis/program_info.h"
 #include "compiler/artifact/job.h"
 #include "compiler/export/collective/collective.h"
@@ -10,7 +8,10 @@
 #include "compiler/strategy/collective.h"
 #include "compiler/verify/relations/relations.h"
 #include "llvm/ADT/StringExtras.h"
-#include "runtime/io/staged_folder.h"
+#include "runtime/io/filesystem.h"
+#include "runtime/io/json.h"
+#include "runtime/io/output.h"
+#include "runtime/io/staged.h"
 #include "tools/dtranspile/cli/files.h"
 
 namespace dtranspile::cli {
@@ -82,20 +83,26 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> rankModule(
   return role.emitError("no class of ranks holds rank ") << rank;
 }
 
+// A file of the folder that is not published yet.
+bool writeStaged(Tool& tool, const std::string& path, const std::string& bytes) {
+  absl::Status status = io::WriteFile(path, bytes.data(), static_cast<int64_t>(bytes.size()));
+  if (!status.ok()) tool.error(std::string(status.message()));
+  return status.ok();
+}
+
 bool writeProgram(Tool& tool, mlir::ModuleOp module, const char* symbol, const std::string& path) {
   pd::ProgramOp program = findProgram(module, symbol);
   if (!program) return true;
   mlir::FailureOr<std::string> bytes = exportProgramBytes(program);
-  return mlir::succeeded(bytes) && writeOutput(tool, path, *bytes);
+  return mlir::succeeded(bytes) && writeStaged(tool, path, *bytes);
 }
 
 int exportJob(Tool& tool, const ExportFlags& flags) {
   mlir::FailureOr<Job> job = readUnchangedJob(tool.context(), flags.job);
   if (mlir::failed(job)) return kNo;
-  std::error_code error;
-  if (std::filesystem::exists(flags.output, error) &&
-      !(std::filesystem::is_directory(flags.output, error) &&
-        std::filesystem::is_empty(flags.output, error)))
+  absl::StatusOr<io::Entry> there = io::Look(flags.output);
+  if (!there.ok()) return tool.error(std::string(there.status().message())), kNo;
+  if (*there != io::Entry::kNone && !io::HoldsOnly(flags.output, {}))
     return tool.error(flags.output + ": exists and is no empty folder; nothing is replaced"), kNo;
   int64_t count = job->ranks();
   std::vector<int64_t> ranks = parseRanks(tool, flags.ranks, count);
@@ -137,8 +144,8 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
   for (size_t ring = 0; ring < rings.size(); ++ring)
     index["rings"][std::to_string(ring)] =
         rings[ring].size() == 1 ? Json(rings[ring].front()) : Json(rings[ring]);
-  if (!writeOutput(tool, staged->path() + "/export.json", index.dump(1) + "\n")) return kNo;
-  if (absl::Status status = staged->Publish(); !status.ok())
+  if (!writeStaged(tool, staged->path() + "/export.json", io::JsonText(index, 1) + "\n")) return kNo;
+  if (absl::Status status = staged->PublishNew(); !status.ok())
     return tool.error(std::string(status.message())), kNo;
   return kDone;
 }

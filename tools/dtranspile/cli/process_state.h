@@ -1,0 +1,16 @@
+// What main sets up of the process before a command runs.
+#pragma once
+
+namespace dtranspile::cli {
+
+// Descriptors 0 to 2 of a process that was started without some of them: a file that is opened
+// later would get such a number, and what is printed would be written into it. Reading and writing
+// them fails as before.
+void occupyStandardStreams();
+
+// SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGPIPE remove the folders that this process has for what is
+// not complete (runtime/io/owned_folder.h), and end it as they would without. What is ignored stays
+// so: a command under nohup outlives its terminal.
+void removeFoldersWhenEnded();
+
+}  // namespace dtranspile::cli

@@ -31,6 +31,16 @@ void memberDropped(JobView& view, Edits& edits) {
             [result = result, operand = operand]() mutable { result.replaceAllUsesWith(operand); });
 }
 
+// Of several readers of a sum one reads what went into it.
+void passedBy(JobView& view, Edits& edits) {
+  for (auto op : all<dist::AllReduceOp>(view))
+    for (auto [result, operand] : llvm::zip(resultsOf(op), op->getOperands()))
+      if (!result.hasOneUse())
+        for (mlir::OpOperand& use : result.getUses())
+          edits.add(use.getOwner(), "reads " + quoted(operand) + " as it was before its reduction",
+                    [at = &use, operand = operand]() { at->set(operand); });
+}
+
 void doubled(JobView& view, Edits& edits) {
   for (auto op : all<dist::AllReduceOp>(view))
     for (mlir::Value result : resultsOf(op))
@@ -262,6 +272,8 @@ std::vector<Kind> communicationKinds() {
       {group, "reduction-dropped", "a reduction is left out", Place::Main, dropped<AllReduceOp>},
       {group, "reduction-member-dropped", "one member of a bucket is read as it was before",
        Place::Main, memberDropped<AllReduceOp>},
+      {group, "reduction-one-reader", "one reader of a sum reads what went into it", Place::Main,
+       passedBy},
       {group, "reduction-doubled", "a value is reduced twice", Place::Main, doubled},
       {group, "reduction-operation", "max, min or product in place of the sum", Place::Main,
        otherOperation},
@@ -286,6 +298,18 @@ std::vector<Kind> communicationKinds() {
        Place::Main, barrierOnOneRank},
       {group, "reordered-on-one-rank", "two reductions in different orders on different ranks",
        Place::Main, reordered},
+      {group, "composite-reduction-dropped", "a reduction of a composite is left out",
+       Place::Composites, dropped<AllReduceOp>},
+      {group, "composite-reduction-member-dropped", "one value of a composite is not reduced",
+       Place::Composites, memberDropped<AllReduceOp>},
+      {group, "composite-reduction-doubled", "a value of a composite is reduced twice",
+       Place::Composites, doubled},
+      {group, "composite-reduction-operation", "a composite combines with another operation",
+       Place::Composites, otherOperation},
+      {group, "composite-results-swapped", "two sums of a composite change places",
+       Place::Composites, membersSwapped},
+      {group, "composite-reduction-inserted", "a value of a composite is summed once more",
+       Place::Composites, inserted},
       {group, "broadcast-dropped", "an initial value is not broadcast", Place::Startup,
        dropped<BroadcastOp>},
       {group, "broadcast-member-dropped", "one member of a broadcast is read as it was before",

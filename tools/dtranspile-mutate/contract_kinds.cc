@@ -265,6 +265,21 @@ void batchFewerAxes(JobView& view, Edits& edits) {
   }
 }
 
+// One reader gets the whole feed, the others their share.
+void inputDoubled(JobView& view, Edits& edits) {
+  for (pd::InputOp input : inputsOf(view.program)) {
+    if (!input->hasAttr(dist::kBatchAttr)) continue;
+    for (mlir::OpOperand& use : input.getValue().getUses())
+      edits.add(use.getOwner(), "reads `" + input.getName().str() + "` of all ranks",
+                [at = &use, input]() mutable {
+                  mlir::OpBuilder builder(input);
+                  mlir::Operation* whole = builder.clone(*input.getOperation());
+                  whole->removeAttr(dist::kBatchAttr);
+                  at->set(whole->getResult(0));
+                });
+  }
+}
+
 void meshSize(JobView& view, Edits& edits) {
   for (unsigned i = 0; i < view.mesh.getSizes().size(); ++i)
     edits.add(view.mesh, "an axis is twice as long as the program was made for",
@@ -306,6 +321,7 @@ std::vector<Kind> contractKinds() {
       {feeds, "batch-dim", "a feed is cut along another dim", Place::Main, batchOtherDim},
       {feeds, "batch-added", "a feed that all ranks need is cut", Place::Main, batchAdded},
       {feeds, "batch-axes", "a feed is cut over fewer axes", Place::Main, batchFewerAxes},
+      {feeds, "input-doubled", "one reader gets the whole feed", Place::Main, inputDoubled},
       {"mesh", "mesh-size", "the mesh has more ranks than the factors say", Place::Main, meshSize},
   };
 }

@@ -64,6 +64,18 @@ void olderDefinition(JobView& view, Edits& edits) {
     }
 }
 
+void operandUndefined(JobView& view, Edits& edits) {
+  for (mlir::Operation* op : view.framework)
+    for (mlir::OpOperand& operand : op->getOpOperands())
+      edits.add(
+          op, "takes what nobody has written in place of " + quoted(operand.get()),
+          [at = &operand]() {
+            mlir::OpBuilder builder(at->getOwner());
+            at->set(pd::UndefOp::create(builder, at->getOwner()->getLoc(), at->get().getType(),
+                                        builder.getStringAttr(nameFor(at->get()))));
+          });
+}
+
 // The gradients of two parameters of one shape change places in front of the update.
 void gradientsSwapped(JobView& view, Edits& edits) {
   std::vector<pd::OpView> updates;
@@ -234,6 +246,7 @@ std::vector<Kind> lineageKinds() {
        operandReplaced},
       {lineage, "operand-other-version", "an operand is another version of its variable",
        Place::Main, olderDefinition},
+      {lineage, "operand-undefined", "an operand is not written", Place::Main, operandUndefined},
       {lineage, "gradients-swapped", "two updates take each other's gradient", Place::Main,
        gradientsSwapped},
       {lineage, "source-changed", "dist.src names another op of the type", Place::Main,

@@ -90,6 +90,25 @@ void onOneReader(JobView& view, Edits& edits) {
   }
 }
 
+// The factor on the gradients in front of the updates, behind what is added to them before.
+void movedToUpdates(JobView& view, Edits& edits) {
+  std::vector<pd::OpView> updates;
+  for (mlir::Operation* op : view.framework)
+    if (isOptimizer(op) && pd::OpView(op).input("Grad") && isFloat(pd::OpView(op).input("Grad")))
+      updates.emplace_back(op);
+  for (pd::OpView op : insertedScales(view))
+    if (!updates.empty())
+      edits.add(op.operation(), "the factor is on the gradients that the updates take",
+                [op, updates, factor = op.getFloat("scale")]() mutable {
+                  op.output("Out").replaceAllUsesWith(op.input("X"));
+                  op.operation()->erase();
+                  for (pd::OpView update : updates) {
+                    mlir::OpBuilder builder(update.operation());
+                    update.setInput("Grad", 0, scaled(builder, update.input("Grad"), factor));
+                  }
+                });
+}
+
 double factorFor(JobView& view) {
   double list[] = {
       1.0 / static_cast<double>(view.ranks), static_cast<double>(view.ranks), 0.5, 2, 0, -1};
@@ -120,6 +139,30 @@ void insertedOnAny(JobView& view, Edits& edits) {
     double factor = factorFor(view);
     after(value, quoted(value) + " is multiplied by " + std::to_string(factor), edits,
           [factor](mlir::OpBuilder& builder, mlir::Value v) { return scaled(builder, v, factor); });
+  }
+}
+
+void insertedOnRead(JobView& view, Edits& edits) {
+  for (mlir::Value value : view.values) {
+    if (!value.getDefiningOp<pd::GetOp>() && !value.getDefiningOp<pd::InputOp>()) continue;
+    double factor = factorFor(view);
+    after(value, quoted(value) + " is multiplied by " + std::to_string(factor), edits,
+          [factor](mlir::OpBuilder& builder, mlir::Value v) { return scaled(builder, v, factor); });
+  }
+}
+
+void insertedForOneReader(JobView& view, Edits& edits) {
+  for (mlir::Value value : view.values) {
+    if (value.hasOneUse()) continue;
+    for (mlir::OpOperand& use : value.getUses()) {
+      if (!pd::OpView::isFrameworkOp(use.getOwner())) continue;
+      double factor = factorFor(view);
+      edits.add(use.getOwner(), "reads " + quoted(value) + " times " + std::to_string(factor),
+                [at = &use, factor]() {
+                  mlir::OpBuilder builder(at->getOwner());
+                  at->set(scaled(builder, at->get(), factor));
+                });
+    }
   }
 }
 
@@ -212,6 +255,23 @@ void castAndBack(JobView& view, Edits& edits) {
             });
 }
 
+// Rounding that a contract excuses on the wire, anywhere.
+void castDeclared(JobView& view, Edits& edits) {
+  for (mlir::Value value : view.values)
+    if (value.getDefiningOp())
+      edits.add(value.getDefiningOp(),
+                quoted(value) + " is rounded to float16, and fp16_wire declared",
+                [value, job = view.job]() {
+                  Readers readers(value);
+                  mlir::OpBuilder builder(value.getContext());
+                  builder.setInsertionPointAfterValue(value);
+                  mlir::Type element =
+                      llvm::cast<mlir::RankedTensorType>(value.getType()).getElementType();
+                  readers.read(cast(builder, cast(builder, value, builder.getF16Type()), element));
+                  declareContract(job, "fp16_wire", {});
+                });
+}
+
 mlir::Value sum(mlir::OpBuilder& builder, mlir::Value x, mlir::Value y, mlir::Type type) {
   return pd::createOp(builder, x.getLoc(), "elementwise_add", {{"X", {x}}, {"Y", {y}}},
                       {{"Out", {{pd::freshName(builder.getInsertionBlock(), "sum"), type}}}},
@@ -262,6 +322,11 @@ std::vector<Kind> scaleKinds() {
       {scale, "scale-factor", "an inserted factor is another number", Place::Main, otherFactor},
       {scale, "scale-bias", "an inserted scale adds a bias", Place::Main, biased},
       {scale, "scale-one-reader", "one reader passes the factor by", Place::Main, onOneReader},
+      {scale, "scale-moved", "the factor is on what the updates take", Place::Main, movedToUpdates},
+      {scale, "scale-inserted-read", "a variable or a feed is multiplied", Place::Main,
+       insertedOnRead},
+      {scale, "scale-inserted-one-reader", "one reader gets a multiple", Place::Main,
+       insertedForOneReader},
       {scale, "scale-inserted-forward", "an activation is multiplied", Place::Main, inserted<0>},
       {scale, "scale-inserted-backward", "a gradient is multiplied", Place::Main,
        inserted<pd::kBackward>},
@@ -298,6 +363,8 @@ std::vector<Kind> scaleKinds() {
        castAndBack<Number::Half>},
       {precision, "cast-bfloat16", "a value goes through bfloat16", Place::Main,
        castAndBack<Number::BFloat>},
+      {precision, "cast-declared", "a value is rounded, and a contract declared", Place::Main,
+       castDeclared},
       {"zeros", "zeros-larger", "zeros of a larger shape are added", Place::Main, largerZeros},
   };
 }

@@ -188,6 +188,27 @@ void setOnOneRank(JobView& view, Edits& edits) {
   }
 }
 
+void setDiffers(JobView& view, Edits& edits) {
+  if (view.axis.empty()) return;
+  for (pd::SetOp set : setsOf(view)) {
+    mlir::Operation* maker = set.getValue().getDefiningOp();
+    if (!maker || !pd::OpView::isFrameworkOp(maker)) continue;
+    auto other = llvm::find_if(maker->getOperands(), [&](mlir::Value operand) {
+      return operand.getType() == set.getValue().getType();
+    });
+    if (other == maker->operand_end()) continue;
+    edits.add(set,
+              "`" + set.getVar().str() + "` is set to " + quoted(*other) + " on all ranks but one",
+              [set, now = *other, axis = view.axis]() mutable {
+                mlir::OpBuilder builder(set);
+                mlir::Value value = onOneRank(
+                    builder, axis, set.getValue(), [&](mlir::OpBuilder&) { return set.getValue(); },
+                    [&](mlir::OpBuilder&) { return now; });
+                set.getValueMutable().assign(value);
+              });
+  }
+}
+
 // The update is dropped, and the variable said to be the whole of others, which are the truth.
 void partsOfOthers(JobView& view, Edits& edits) {
   for (pd::SetOp set : setsOf(view)) {
@@ -265,6 +286,8 @@ std::vector<Kind> variableKinds() {
       {lineage, "variables-swapped", "two variables change names", Place::Main, namesSwapped},
       {"on-regions", "set-on-one-rank", "a variable is set on one rank only", Place::Main,
        setOnOneRank},
+      {"on-regions", "set-differs", "a variable is set to something else on some ranks",
+       Place::Main, setDiffers},
       {"on-regions", "variable-on-one-rank", "a variable exists on one rank only", Place::Main,
        existsOnOneRank},
       {"parts", "parts-of-others", "a variable that is not set is said to be kept in others",

@@ -4,6 +4,7 @@
 
 #include "compiler/lower/extent_tokens.h"
 #include "compiler/lower/kernel/extents.h"
+#include "compiler/lower/kernel/formula_parser.h"
 #include "compiler/lower/program_lowering.h"
 
 namespace dtranspile::lower {
@@ -236,11 +237,12 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
   // Extents that only the run knows become tokens, one assignment for all tensors of the formula.
   // An XShape, say, is none of them.
   ExtentTokens tokens;
+  const auto used = identifiersOf(std::string_view(text.data(), text.size())).names;
   for (const std::string& slot : op_.inputSlots()) {
-    if (text.contains(slot)) tokens.add(names.input(slot));
+    if (used.contains(slot)) tokens.add(names.input(slot));
   }
   for (const std::string& slot : op_.outputSlots()) {
-    if (text.contains(slot)) tokens.add(names.output(slot));
+    if (used.contains(slot)) tokens.add(names.output(slot));
   }
   for (const auto& [key, tensor] : bindings.tensors) tokens.add(align(key, tensor));
   std::string error;

@@ -387,9 +387,10 @@ LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
       return adapter.fail("output " + pd::nameOf(result) + " is too large: not supported");
   }
   updateListsInPlace(op);
-  OpLowering lowering(*this, op);
+  const LoweringRule& rule = *findRule(op.type());
+  OpLowering lowering(*this, op, rule);
   const size_t first = body_->size();
-  if (failed(applyRule(*findRule(op.type()), lowering))) return failure();
+  if (failed(applyRule(rule, lowering))) return failure();
   lowering.shareLod(first);
   return failure(refused_);
 }

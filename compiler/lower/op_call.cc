@@ -15,7 +15,7 @@ using llvm::StringRef;
 // Appends values of attributes to a node.
 class Attributes {
  public:
-  explicit Attributes(Node& node) : node_(node) {}
+  explicit Attributes(CallNode& node) : node_(node) {}
 
   void ints(const std::vector<int64_t>& values) { append('i', node_.ints, values); }
   void reals(const std::vector<double>& values) { append('r', node_.reals, values); }
@@ -28,7 +28,7 @@ class Attributes {
     all.insert(all.end(), values.begin(), values.end());
   }
 
-  Node& node_;
+  CallNode& node_;
 };
 
 // What the op lacks has no values.
@@ -80,7 +80,8 @@ LogicalResult OpLowering::callRow() {
   const std::optional<CallRow> row = CallRow::parse(rule_.call, error);
   if (!row) return op_.operation()->emitError() << op_.type() << ": " << error;
   const kernels::Signature& signature = row->signature();
-  Node node{.kind = Node::Kind::Call, .op = program_.position_, .callee = signature.name};
+  Node node{.op = program_.position_};
+  CallNode call{.callee = signature.name};
   auto append = [&](const TensorRef& tensor, bool write, bool read) {
     int buffer = tensor.buffer;
     const Buffer& b = program_.plan_.buffers[buffer];
@@ -100,7 +101,7 @@ LogicalResult OpLowering::callRow() {
     if (!list && !old.getDefiningOp<pd::UndefOp>()) copy(*in(hidden, index), to);
     return list || !old.getDefiningOp<pd::UndefOp>();
   };
-  node.slots.push_back(0);
+  call.slots.push_back(0);
   for (const std::string& slot : op_.inputSlots()) {
     const bool taken = llvm::any_of(signature.inputs, [&](const kernels::SlotSpec& input) {
       return row->nameInOp(input.name) == slot;
@@ -117,7 +118,7 @@ LogicalResult OpLowering::callRow() {
       if (!tensor && count == 1) continue;
       append(tensor ? *tensor : nothing(), false, true);
     }
-    node.slots.push_back(static_cast<int>(node.args.size()));
+    call.slots.push_back(static_cast<int>(node.args.size()));
   }
   std::vector<int64_t> needed;
   for (const kernels::SlotSpec& output : signature.outputs) {
@@ -130,9 +131,9 @@ LogicalResult OpLowering::callRow() {
       auto tensor = out(slot, i);
       append(tensor ? *tensor : nothing(), true, tensor && startsAsOld(slot, i, *tensor));
     }
-    node.slots.push_back(static_cast<int>(node.args.size()));
+    call.slots.push_back(static_cast<int>(node.args.size()));
   }
-  Attributes attributes(node);
+  Attributes attributes(call);
   for (const kernels::AttributeSpec& attribute : signature.attributes) {
     const StringRef name = row->nameInOp(attribute.name);
     if (name.empty()) appendAbsent(attribute.kind, attributes);
@@ -142,7 +143,8 @@ LogicalResult OpLowering::callRow() {
     else if (name == "@needed") attributes.ints(needed);
     else if (!appendAttribute(op_, name, attributes)) return unsupported("attribute " + name);
   }
-  if (op_.spec() && op_.spec()->effects != 0) node.keep = true;
+  node.keep = op_.spec() && op_.spec()->effects != 0;
+  node.what = std::move(call);
   program_.add(std::move(node));
   return llvm::success();
 }

@@ -169,13 +169,11 @@ int ProgramLowering::fetchBuffer(mlir::Value value) {
   if (info.dims.empty()) info.dims.push_back(-1);
   info.dims[0] = -1;
   const int rows = newBuffer(pd::nameOf(value), info);
-  add({.kind = Node::Kind::Call,
-       .op = "fetch",
+  add({.op = "fetch",
        .args = {bufferOf(value), rows},
        .writes = {false, true},
        .reads = {true, false},
-       .callee = "dt_list_rows",
-       .slots = {0, 1, 2}});
+       .what = CallNode{.callee = "dt_list_rows", .slots = {0, 1, 2}}});
   return rows;
 }
 
@@ -270,11 +268,9 @@ LogicalResult ProgramLowering::lowerOp(mlir::Operation& op) {
 void ProgramLowering::drawAlong(mlir::ArrayAttr axes) {
   std::vector<std::string> names;
   for (auto axis : axes.getAsValueRange<mlir::StringAttr>()) names.push_back(axis.str());
-  add({.kind = Node::Kind::Call,
-       .op = position_,
-       .callee = "dt_random_stream",
-       .strings = std::move(names),
-       .keep = true});
+  add({.op = position_,
+       .keep = true,
+       .what = CallNode{.callee = "dt_random_stream", .strings = std::move(names)}});
 }
 
 LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {
@@ -312,13 +308,11 @@ LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {
 void ProgramLowering::lowerUndef(pd::UndefOp op) {
   infos_[op.getValue()] = pd::declaredInfo(op.getValue().getType());
   if (infos_[op.getValue()].kind != pd::Kind::TensorArray) return;
-  add({.kind = Node::Kind::Call,
-       .op = position_,
+  add({.op = position_,
        .args = {bufferOf(op.getValue())},
        .writes = {true},
        .reads = {false},
-       .callee = "dt_list_clear",
-       .slots = {0, 1}});
+       .what = CallNode{.callee = "dt_list_clear", .slots = {0, 1}}});
 }
 
 // A value, not a reference: where the variable is written while this value is still read, it is
@@ -338,11 +332,11 @@ void ProgramLowering::lowerGet(pd::GetOp op) {
     buffers_[op.getValue()] = variable;
     return;
   }
-  Node copy{.kind = Node::Kind::Copy,
-            .op = position_,
+  Node copy{.op = position_,
             .args = {variable, bufferOf(op.getValue())},
             .writes = {false, true},
-            .reads = {true, false}};
+            .reads = {true, false},
+            .what = CopyNode{}};
   add(std::move(copy));
 }
 
@@ -365,11 +359,11 @@ void ProgramLowering::lowerSet(pd::SetOp op) {
   // Op positions belong to ops of the file: a set is part of the op that made the value.
   if (mlir::Operation* producer = op.getValue().getDefiningOp()) position_ = positionOf(producer);
   if (plan_.storageOf(from) == plan_.storageOf(variable)) return;
-  Node copy{.kind = Node::Kind::Copy,
-            .op = position_,
+  Node copy{.op = position_,
             .args = {from, variable},
             .writes = {false, true},
-            .reads = {true, false}};
+            .reads = {true, false},
+            .what = CopyNode{}};
   add(std::move(copy));
 }
 

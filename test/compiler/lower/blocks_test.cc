@@ -93,7 +93,7 @@ void setVariable(exec::Executor& executor, const std::string& name, const Number
 }
 
 std::vector<float> fetched(const exec::Executor& executor, size_t index) {
-  const int buffer = executor.plan().main.fetches[index].buffer;
+  const int buffer = executor.plan().step().fetches[index].buffer;
   const exec::Value* value = executor.value(buffer);
   const auto* data =
       value ? value->as<float>() : reinterpret_cast<const float*>(executor.data(buffer));
@@ -194,7 +194,7 @@ pd.program @main attributes {version = 2006002 : i64} {
   auto executor = load(c);
   setVariable(*executor, "x", kFirst);
   REQUIRE(executor->RunMain().ok());
-  const exec::Value* value = executor->value(executor->plan().main.fetches[0].buffer);
+  const exec::Value* value = executor->value(executor->plan().step().fetches[0].buffer);
   REQUIRE(value);
   CHECK(value->dims == std::vector<int64_t>{3, 3});
   CHECK(value->lod == Lod{{0, 2, 3}});

@@ -33,9 +33,10 @@ std::vector<Life> livesOf(const Plan& plan, const PlanProgram& program) {
   for (int i = 0; i < end; ++i) {
     const Node& node = program.body[i];
     for (int buffer : node.args) touch(buffer, i);
-    if (node.kind == Node::Kind::Start) started[node.ticket] = i;
-    if (node.kind != Node::Kind::Wait) continue;
-    for (int buffer : program.body[started[node.ticket]].args) touch(buffer, i);
+    if (const auto* start = node.as<StartNode>()) started[start->ticket] = i;
+    const auto* wait = node.as<WaitNode>();
+    if (!wait) continue;
+    for (int buffer : program.body[started[wait->ticket]].args) touch(buffer, i);
   }
   for (const Feed& feed : program.feeds) touch(feed.buffer, -1);
   for (const Fetch& fetch : program.fetches) touch(fetch.buffer, end);

@@ -210,30 +210,28 @@ LogicalResult BlockLowering::merge(pd::TensorInfo& into, const pd::TensorInfo& o
 
 void BlockLowering::call(StringRef function, const std::vector<int>& inputs,
                          const std::vector<int>& outputs, const std::vector<int64_t>& ints) {
-  Node node{.kind = Node::Kind::Call,
-            .op = position_,
-            .callee = function.str(),
-            .ints = ints,
-            .slots = {0}};
+  CallNode call{.callee = function.str(), .ints = ints, .slots = {0}};
+  Node node{.op = position_};
   auto append = [&](int buffer, bool write) {
     node.args.push_back(buffer);
     node.reads.push_back(true);  // outputs of these calls are updated
     node.writes.push_back(write);
-    node.slots.push_back(static_cast<int>(node.args.size()));
+    call.slots.push_back(static_cast<int>(node.args.size()));
   };
   for (int buffer : inputs) append(buffer, false);
   for (int buffer : outputs) append(buffer, true);
-  for (size_t i = 0; i < ints.size(); ++i) node.attrs.push_back("i1");
+  for (size_t i = 0; i < ints.size(); ++i) call.attrs.push_back("i1");
+  node.what = std::move(call);
   program_.add(std::move(node));
 }
 
 void BlockLowering::copy(int from, int to) {
   if (from == to) return;
-  program_.add({.kind = Node::Kind::Copy,
-                .op = position_,
+  program_.add({.op = position_,
                 .args = {from, to},
                 .writes = {false, true},
-                .reads = {true, false}});
+                .reads = {true, false},
+                .what = CopyNode{}});
 }
 
 // At once: what is overwritten and still read goes by way of a temporary.
@@ -256,13 +254,12 @@ void BlockLowering::copyAll(const std::vector<std::pair<int, int>>& moves) {
   for (const auto& [from, to] : safe) copy(from, to);
 }
 
-void BlockLowering::addControl(Node::Kind kind, int condition, std::vector<Node> body,
-                               std::vector<Node> otherwise) {
+// Adds a loop or branch with the arguments of what is inside.
+void BlockLowering::addControl(Node node, int condition) {
   std::map<int, std::pair<bool, bool>> args;
-  collectArgs(body, args);
-  collectArgs(otherwise, args);
+  for (const std::vector<Node>* body : node.bodies()) collectArgs(*body, args);
   args[condition].first = true;
-  Node node{.kind = kind, .op = position_};
+  node.op = position_;
   for (const auto& [buffer, how] : args) {
     node.args.push_back(buffer);
     // A loop, or a branch not taken, leaves what it does not write: whatever it writes it may be
@@ -270,10 +267,19 @@ void BlockLowering::addControl(Node::Kind kind, int condition, std::vector<Node>
     node.reads.push_back(true);
     node.writes.push_back(how.second);
   }
-  node.condition = condition;
-  node.body = std::move(body);
-  node.otherwise = std::move(otherwise);
   program_.add(std::move(node));
+}
+
+void BlockLowering::addBranch(int condition, std::vector<Node> then, std::vector<Node> otherwise) {
+  Node node;
+  node.what = IfNode{condition, std::move(then), std::move(otherwise)};
+  addControl(std::move(node), condition);
+}
+
+void BlockLowering::addLoop(int condition, std::vector<Node> body) {
+  Node node;
+  node.what = WhileNode{condition, std::move(body)};
+  addControl(std::move(node), condition);
 }
 
 LogicalResult BlockLowering::lowerBody(std::vector<Node>& body, Part before, Part after) {
@@ -339,7 +345,7 @@ LogicalResult BlockLowering::lowerBranch() {
   std::vector<Node>* outer = std::exchange(program_.body_, &otherwise);
   copyAll(passed);
   program_.body_ = outer;
-  addControl(Node::Kind::If, condition, std::move(then), std::move(otherwise));
+  addBranch(condition, std::move(then), std::move(otherwise));
   return success();
 }
 
@@ -397,7 +403,7 @@ LogicalResult BlockLowering::lowerBranchGrad() {
     mlir::Value value = result ? inside(pd::nameOf(result)) : mlir::Value();
     if (value) bind(result, bufferOf(value), info(value));
   }
-  addControl(Node::Kind::If, condition, std::move(then), std::move(otherwise));
+  addBranch(condition, std::move(then), std::move(otherwise));
   return success();
 }
 

@@ -90,8 +90,9 @@ class BlockLowering {
             const std::vector<int>& outputs, const std::vector<int64_t>& ints = {});
   void copy(int from, int to);
   void copyAll(const std::vector<std::pair<int, int>>& moves);
-  void addControl(Node::Kind kind, int condition, std::vector<Node> body,
-                  std::vector<Node> otherwise = {});
+  void addControl(Node node, int condition);
+  void addBranch(int condition, std::vector<Node> then, std::vector<Node> otherwise);
+  void addLoop(int condition, std::vector<Node> body);
   using Part = llvm::function_ref<llvm::LogicalResult()>;
   llvm::LogicalResult lowerBody(std::vector<Node>& body, Part before, Part after);
 

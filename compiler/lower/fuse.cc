@@ -248,8 +248,8 @@ class Fusion {
   // Moves node `at` into the one kernel that reads what it stores.
   bool tryFuse(size_t at) {
     Node& producer = body_[at];
-    if (producer.kind != Node::Kind::Kernel ||
-        std::count(producer.writes.begin(), producer.writes.end(), true) != 1)
+    const auto* from = producer.as<KernelNode>();
+    if (!from || std::count(producer.writes.begin(), producer.writes.end(), true) != 1)
       return false;
     const size_t written =
         std::find(producer.writes.begin(), producer.writes.end(), true) - producer.writes.begin();
@@ -260,8 +260,9 @@ class Fusion {
     const std::vector<size_t>& users = users_[storage];
     if (users.size() != 2 || users[0] != at) return false;
     Node& consumer = body_[users[1]];
-    if (!producer.shapes.empty() || !consumer.shapes.empty()) return false;
-    if (consumer.kind != Node::Kind::Kernel || overwritten(producer, at, users[1])) return false;
+    const auto* into = consumer.as<KernelNode>();
+    if (!into || !from->shapes.empty() || !into->shapes.empty()) return false;
+    if (overwritten(producer, at, users[1])) return false;
     int operand = -1, uses = 0;
     for (size_t a = 0; a < consumer.args.size(); ++a) {
       if (plan_.storageOf(consumer.args[a]) != storage) continue;
@@ -269,15 +270,15 @@ class Fusion {
       ++uses;
     }
     if (uses != 1 || consumer.writes[operand] ||
-        consumer.kernel->operands[operand].dtype != producer.kernel->operands[written].dtype)
+        into->kernel->operands[operand].dtype != from->kernel->operands[written].dtype)
       return false;
     // A message about a faulty element names the node's op: the producer's, not the consumer's.
-    if (producer.kernel->mayFault()) return false;
-    if (!fuseInto(*consumer.kernel, consumer.args, operand, *producer.kernel, producer.args))
+    if (from->kernel->mayFault()) return false;
+    if (!fuseInto(*into->kernel, consumer.args, operand, *from->kernel, producer.args))
       return false;
     consumer.reads.clear();
     consumer.writes.clear();
-    for (const Operand& o : consumer.kernel->operands) {
+    for (const Operand& o : into->kernel->operands) {
       consumer.reads.push_back(o.reads);
       consumer.writes.push_back(o.writes);
     }

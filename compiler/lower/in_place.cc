@@ -38,7 +38,7 @@ bool mayShare(const Kernel& kernel, int read, int write) {
 
 // Operand `from` becomes operand `into`; the operands behind it move up.
 void mergeOperands(Node& node, int into, int from) {
-  Kernel& kernel = *node.kernel;
+  Kernel& kernel = *node.as<KernelNode>()->kernel;
   auto renumber = [&](int operand) {
     return operand == from ? into - (into > from) : operand - (operand > from);
   };
@@ -76,7 +76,7 @@ class InPlace {
 
   void run() {
     for (size_t i = 0; i < body_.size(); ++i) {
-      if (body_[i].kind == Node::Kind::Copy && tryReplace(i))
+      if (body_[i].as<CopyNode>() && tryReplace(i))
         body_.erase(body_.begin() + static_cast<long>(i--));
     }
   }
@@ -103,7 +103,8 @@ class InPlace {
   // The node that waits for the collective started by node `start`.
   size_t waitOf(size_t start) const {
     for (size_t i = start + 1; i < body_.size(); ++i) {
-      if (body_[i].kind == Node::Kind::Wait && body_[i].ticket == body_[start].ticket) return i;
+      const auto* wait = body_[i].as<WaitNode>();
+      if (wait && wait->ticket == body_[start].as<StartNode>()->ticket) return i;
     }
     return body_.size();
   }
@@ -112,7 +113,7 @@ class InPlace {
   // it.
   bool underWay(int storage, size_t at) const {
     for (size_t i = 0; i < at; ++i) {
-      if (body_[i].kind == Node::Kind::Start && touches(body_[i], storage, false) && waitOf(i) > at)
+      if (body_[i].as<StartNode>() && touches(body_[i], storage, false) && waitOf(i) > at)
         return true;
     }
     return false;
@@ -137,7 +138,7 @@ class InPlace {
     size_t lastReader = copy;
     for (size_t i = writer + 1; i < body_.size(); ++i) {
       if (!touches(body_[i], temporary, false)) continue;
-      lastReader = std::max(lastReader, body_[i].kind == Node::Kind::Start ? waitOf(i) : i);
+      lastReader = std::max(lastReader, body_[i].as<StartNode>() ? waitOf(i) : i);
     }
     for (size_t i = copy + 1; i <= lastReader && i < body_.size(); ++i) {
       if (touches(body_[i], variable, true)) return false;
@@ -152,15 +153,15 @@ class InPlace {
   }
 
   bool writerMayShare(const Node& node, int temporary, int variable) const {
-    if (!node.shapes.empty()) return false;
-    if (node.kind != Node::Kind::Kernel)
-      return node.kind == Node::Kind::Call && !touches(node, variable, false);
+    const auto* kernel = node.as<KernelNode>();
+    if (!kernel) return node.as<CallNode>() && !touches(node, variable, false);
+    if (!kernel->shapes.empty()) return false;
     for (size_t w = 0; w < node.args.size(); ++w) {
       if (plan_.storageOf(node.args[w]) != temporary) continue;
       if (node.reads[w]) return false;
       for (size_t r = 0; r < node.args.size(); ++r) {
         if (plan_.storageOf(node.args[r]) == variable &&
-            !mayShare(*node.kernel, static_cast<int>(r), static_cast<int>(w)))
+            !mayShare(*kernel->kernel, static_cast<int>(r), static_cast<int>(w)))
           return false;
       }
     }
@@ -169,7 +170,7 @@ class InPlace {
 
   // After the renaming two operands of the writer may be the same memory.
   void join(Node& node, int storage) {
-    if (node.kind != Node::Kind::Kernel) return;
+    if (!node.as<KernelNode>()) return;
     for (int w = 0; w < static_cast<int>(node.args.size()); ++w) {
       if (plan_.storageOf(node.args[w]) != storage || !node.writes[w]) continue;
       for (int r = static_cast<int>(node.args.size()) - 1; r >= 0; --r) {

@@ -111,7 +111,7 @@ LogicalResult BlockLowering::lowerWhile() {
     program_.body_ = outer;
     program_.tapes_[op_.output("StepScopes")] = lists;
   }
-  addControl(Node::Kind::While, more.buffer, std::move(body));
+  addLoop(more.buffer, std::move(body));
   for (mlir::OpResult result : op_.operation()->getResults()) {
     for (const Carried& c : carried) {
       if (c.name == pd::nameOf(result)) bind(result, c.buffer, c.info);
@@ -194,7 +194,7 @@ LogicalResult BlockLowering::lowerGradientLoop(const char* slot, const Tape& lis
     return after();
   };
   if (failed(lowerTurns(carried, body, beginTurn, endTurn)) || failed(begin())) return failure();
-  addControl(Node::Kind::While, more, std::move(body));
+  addLoop(more, std::move(body));
   finishSums(sums);
   return success();
 }

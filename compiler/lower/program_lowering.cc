@@ -136,13 +136,11 @@ int ProgramLowering::fetchBuffer(mlir::Value value) {
   if (info.dims.empty()) info.dims.push_back(-1);
   info.dims[0] = -1;
   const int rows = newBuffer(pd::nameOf(value), info);
-  add({.kind = Node::Kind::Call,
-       .op = "fetch",
+  add({.op = "fetch",
        .args = {bufferOf(value), rows},
        .writes = {false, true},
        .reads = {true, false},
-       .callee = "dt_list_rows",
-       .slots = {0, 1, 2}});
+       .what = CallNode{.callee = "dt_list_rows", .slots = {0, 1, 2}}});
   return rows;
 }
 
@@ -247,20 +245,17 @@ void ProgramLowering::numberRandomOps() {
 // Says before the op whose numbers it draws (runtime/kernels/cpu/random/calls.h), and after it that
 // it is over.
 LogicalResult ProgramLowering::lowerRandom(pd::OpView op) {
-  Node before{.kind = Node::Kind::Call,
-              .op = position_,
-              .callee = "dt_random_stream",
-              .keep = true};
-  Node after = before;
+  CallNode call{.callee = "dt_random_stream"};
+  const Node after{.op = position_, .keep = true, .what = call};
   if (auto axes = op.operation()->getAttrOfType<mlir::ArrayAttr>(dist::kStreamsAttr)) {
-    for (auto axis : axes.getAsValueRange<mlir::StringAttr>()) before.strings.push_back(axis.str());
+    for (auto axis : axes.getAsValueRange<mlir::StringAttr>()) call.strings.push_back(axis.str());
   }
   if (auto draw = draws_.find(op.operation()); draw != draws_.end())
-    before.ints = {draw->second.lineage, draw->second.number};
-  if (before.strings.empty() && before.ints.empty()) return lowerFramework(op);
-  add(std::move(before));
+    call.ints = {draw->second.lineage, draw->second.number};
+  if (call.strings.empty() && call.ints.empty()) return lowerFramework(op);
+  add({.op = position_, .keep = true, .what = std::move(call)});
   if (failed(lowerFramework(op))) return failure();
-  add(std::move(after));
+  add(after);
   return success();
 }
 
@@ -299,13 +294,11 @@ LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {
 void ProgramLowering::lowerUndef(pd::UndefOp op) {
   infos_[op.getValue()] = pd::declaredInfo(op.getValue().getType());
   if (infos_[op.getValue()].kind != pd::Kind::TensorArray) return;
-  add({.kind = Node::Kind::Call,
-       .op = position_,
+  add({.op = position_,
        .args = {bufferOf(op.getValue())},
        .writes = {true},
        .reads = {false},
-       .callee = "dt_list_clear",
-       .slots = {0, 1}});
+       .what = CallNode{.callee = "dt_list_clear", .slots = {0, 1}}});
 }
 
 // A value, not a reference: where the variable is written while this value is still read, it is
@@ -325,11 +318,11 @@ void ProgramLowering::lowerGet(pd::GetOp op) {
     buffers_[op.getValue()] = variable;
     return;
   }
-  Node copy{.kind = Node::Kind::Copy,
-            .op = position_,
+  Node copy{.op = position_,
             .args = {variable, bufferOf(op.getValue())},
             .writes = {false, true},
-            .reads = {true, false}};
+            .reads = {true, false},
+            .what = CopyNode{}};
   add(std::move(copy));
 }
 
@@ -352,11 +345,11 @@ void ProgramLowering::lowerSet(pd::SetOp op) {
   // Op positions belong to ops of the file: a set is part of the op that made the value.
   if (mlir::Operation* producer = op.getValue().getDefiningOp()) position_ = pd::describe(producer);
   if (plan_.storageOf(from) == plan_.storageOf(variable)) return;
-  Node copy{.kind = Node::Kind::Copy,
-            .op = position_,
+  Node copy{.op = position_,
             .args = {from, variable},
             .writes = {false, true},
-            .reads = {true, false}};
+            .reads = {true, false},
+            .what = CopyNode{}};
   add(std::move(copy));
 }
 
@@ -374,9 +367,10 @@ LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
       return adapter.fail("output " + pd::nameOf(result) + " is too large: not supported");
   }
   updateListsInPlace(op);
-  OpLowering lowering(*this, op);
+  const LoweringRule& rule = *findRule(op.type());
+  OpLowering lowering(*this, op, rule);
   const size_t first = body_->size();
-  if (failed(applyRule(*findRule(op.type()), lowering))) return failure();
+  if (failed(applyRule(rule, lowering))) return failure();
   lowering.shareLod(first);
   return failure(refused_);
 }

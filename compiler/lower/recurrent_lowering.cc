@@ -80,7 +80,7 @@ LogicalResult BlockLowering::lowerRecurrent() {
     program_.tapes_[op_.output("step_scopes")] = lists;
   }
   call("dt_loop_begin", {sequence}, {step, more}, {reverse});
-  addControl(Node::Kind::While, more, std::move(body));
+  addLoop(more, std::move(body));
   for (mlir::Value result : op_.outputs("$written")) {
     for (const Carried& c : carried) {
       if (result && c.name == pd::nameOf(result)) bind(result, c.buffer, c.info);

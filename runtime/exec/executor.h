@@ -62,8 +62,8 @@ class Executor {
   absl::Status BindBody(const std::vector<Node>& nodes, std::vector<Bound>& body,
                         std::vector<std::string>& missing);
   absl::Status Bind(const Node& node, Bound& bound, std::vector<std::string>& missing);
-  void BindCall(const Node& node, Bound& bound);
-  void BindStart(const Node& node, Bound& bound);
+  void BindCall(const CallNode& node, Bound& bound);
+  void BindStart(const StartNode& node, Bound& bound);
   absl::Status Run(std::vector<Bound>& body);
   absl::Status RunTraced(Bound& bound);
   absl::Status RunOne(Bound& bound);

@@ -61,7 +61,7 @@ void ShareProcessors(int wanted, std::vector<Rank>& ranks) {
 absl::Status AddCombines(const JobSpec& spec, const exec::Plan& plan,
                          std::map<std::string, std::string>& combine) {
   for (const std::string& name : spec.fetch) {
-    const auto& slots = plan.main.fetches;
+    const auto& slots = plan.step().fetches;
     const auto slot = std::find_if(slots.begin(), slots.end(),
                                    [&](const exec::FetchSlot& s) { return s.name == name; });
     if (slot == slots.end())

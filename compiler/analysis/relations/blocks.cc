@@ -150,7 +150,7 @@ void visitControlFlow(const Scene& scene, mlir::Operation* op, mlir::Operation* 
   });
   llvm::copy_if(reads, std::back_inserter(forward),
                 [](mlir::Value value) { return !isGradient(value); });
-  const bool backward = pd::OpView(op).type().ends_with("_grad");
+  const bool backward = pd::OpView(op).spec() && pd::OpView(op).spec()->gradient;
   const Given gradients = readTogether(scene, op, reads, backward),
               values = backward ? readTogether(scene, op, forward, false) : Given();
   const Given mixed = {{}, {"computes more than gradients from gradients", -1, {}}};

@@ -59,7 +59,7 @@ const LoweringRule kRules[] = {
     {"elementwise_add_grad", Inner::None, "X@GRAD = Out@GRAD; Y@GRAD = Out@GRAD"},
     {"elementwise_sub", Inner::None, "Out = X - Y"},
     {"elementwise_sub_grad", Inner::None, "X@GRAD = Out@GRAD; Y@GRAD = -Out@GRAD"},
-    formulaRule("elementwise_mul", Inner::None, "Out = X * Y", "dt_multiply_rows(X, Y) -> Out"),
+    formulaRule("elementwise_mul", Inner::None, "Out = X * Y", "dt_multiply_rows"),
     {"elementwise_mul_grad", Inner::None, "X@GRAD = Out@GRAD * Y; Y@GRAD = Out@GRAD * X"},
     {"elementwise_div", Inner::None, "Out = X / Y"},
     {"elementwise_div_grad", Inner::None, "X@GRAD = Out@GRAD / Y; Y@GRAD = -Out@GRAD * Out / Y"},
@@ -93,11 +93,11 @@ const LoweringRule kRules[] = {
     {"elementwise_floordiv", Inner::None, "Out = legacy ? X / Y : floordiv(X, Y)"},
     {"grad_add", Inner::None, "Out = X + Y"},
     {"minus", Inner::None, "Out = X - Y"},
-    lowerRule("sum", lowerSum, "formula", "dt_sum_rows(X) -> Out"),
+    lowerRule("sum", lowerSum, "formula", "dt_sum_rows"),
     formulaRule(
         "scale", Inner::None,
         "s = or(ScaleTensor, scale); Out = bias_after_scale ? X * s + bias : (X + bias) * s",
-        "dt_scale_rows(X; scale, bias, bias_after_scale) -> Out"),
+        "dt_scale_rows"),
     {"cast", Inner::None, "Out = X"},
     {"increment", Inner::None, "Out = X + step"},
     {"pow", Inner::None, "Out = pow(X, or(FactorTensor, factor))"},
@@ -107,7 +107,7 @@ const LoweringRule kRules[] = {
     {"clip_grad", Inner::None, "X@GRAD = X > or(Min, min) && X < or(Max, max) ? Out@GRAD : 0"},
     formulaRule("clip_by_norm", Inner::All,
                 "n = sqrt(sum(X * X)); Out = n > max_norm ? X * (max_norm / n) : X",
-                "dt_clip_rows_by_norm(X; max_norm) -> Out"),
+                "dt_clip_rows_by_norm"),
 };
 
 }  // namespace

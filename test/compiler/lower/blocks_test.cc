@@ -164,7 +164,7 @@ pd.program @main attributes {version = 2006002 : i64} {
   auto executor = load(c);
   setVariable(*executor, "x", kFirst);
   REQUIRE(executor->RunMain().ok());
-  const exec::Value* value = executor->value(executor->plan().main.fetches[0].buffer);
+  const exec::Value* value = executor->value(executor->plan().step().fetches[0].buffer);
   REQUIRE(value);
   CHECK(value->dims == std::vector<int64_t>{3, 3});
   CHECK(value->lod == Lod{{0, 2, 3}});

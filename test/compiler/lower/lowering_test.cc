@@ -41,7 +41,8 @@ TEST_CASE("an optimizer's update happens in the parameter's own memory") {
   CHECK(kinds(c.read()) ==
         std::vector<std::string>{"kernel", "kernel"});  // the product is part of the sum
   const json plan = c.read();
-  CHECK(plan["programs"]["main"]["feeds"][0]["dims"] == json({8, 4}));
+  CHECK(plan["buffers"][plan["programs"]["main"]["feeds"][0]["buffer"].get<size_t>()]["dims"] ==
+        json({8, 4}));
   CHECK(plan["persistables"].size() == 2);
 }
 

@@ -39,7 +39,7 @@ void setVariable(exec::Executor& executor, const std::string& name, const Values
 
 template <typename T>
 std::vector<T> fetched(const exec::Executor& executor, size_t index) {
-  const int buffer = executor.plan().main.fetches[index].buffer;
+  const int buffer = executor.plan().step().fetches[index].buffer;
   const exec::Value* value = executor.value(buffer);
   const auto* data =
       value ? value->as<T>() : reinterpret_cast<const T*>(executor.data(buffer));

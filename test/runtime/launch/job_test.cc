@@ -15,6 +15,7 @@
 #include <sstream>
 #include <thread>
 
+#include "runtime/exec/abi.h"
 #include "runtime/io/npy.h"
 #include "runtime/io/tensor_record.h"
 
@@ -46,8 +47,8 @@ std::string ReadText(const std::string& path) {
 
 Json Buffer(const char* name, const char* space, int64_t offset, const char* dtype,
             std::vector<int64_t> dims, int64_t bytes) {
-  return {{"name", name},   {"space", space}, {"offset", offset}, {"bytes", bytes},
-          {"dtype", dtype}, {"dims", dims},   {"lod_level", 0}};
+  return {{"name", name},   {"space", space}, {"offset", offset},
+          {"bytes", bytes}, {"dtype", dtype}, {"dims", dims}};
 }
 
 // Every rank sums its part of x into `part`, all ranks sum the parts into `total`; `w` starts at 1
@@ -75,14 +76,11 @@ Json PlanJson() {
                     {"ints", {0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0}},
                     {"reals", {1.0, 1.0}},
                     {"op", "0:3 sgd"}};
-  const auto feed = [](const char* name, int buffer, const char* dtype, int64_t extent) {
-    return Json{{"name", name},
-                {"buffer", buffer},
-                {"dtype", dtype},
-                {"dims", {extent}},
-                {"split", {{"dim", 0}, {"axes", {"dp"}}}}};
+  const auto feed = [](const char* name, int buffer) {
+    return Json{{"name", name}, {"buffer", buffer}, {"split", {{"dim", 0}, {"axes", {"dp"}}}}};
   };
-  return {{"schema", 1},
+  return {{"schema", 2},
+          {"abi", DT_ABI_VERSION},
           {"class", "trainer"},
           {"target", {{"cpu", ""}, {"features", ""}}},
           {"library", nullptr},
@@ -95,20 +93,18 @@ Json PlanJson() {
                                    Buffer("total", "arena", 128, "float32", {1}, 4),
                                    Buffer("w", "persistent", 0, "float32", {1}, 4), one,
                                    Buffer("ids", "arena", 192, "int64", {1}, 8)})},
-          {"persistables", Json::array({{{"name", "w"},
-                                         {"buffer", 3},
-                                         {"dtype", "float32"},
-                                         {"dims", {1}},
-                                         {"parameter", true},
-                                         {"relation", {{"dp", "R"}}},
-                                         {"slice", nullptr}}})},
+          {"persistables",
+           Json::array(
+               {{{"name", "w"}, {"buffer", 3}, {"parameter", true}, {"relation", {{"dp", "R"}}}}})},
           {"programs",
            {{"startup",
-             {{"feeds", Json::array()},
+             {{"when", "startup"},
+              {"feeds", Json::array()},
               {"fetches", Json::array()},
               {"body", Json::array({{{"copy", {4, 3}}, {"op", "0:0 fill_constant"}}})}}},
             {"main",
-             {{"feeds", Json::array({feed("x", 0, "float32", 2), feed("ids", 5, "int64", 1)})},
+             {{"when", "step"},
+              {"feeds", Json::array({feed("x", 0), feed("ids", 5)})},
               {"fetches", Json::array({{{"name", "part"}, {"buffer", 1}, {"combine", "mean"}},
                                        {{"name", "w_after"}, {"buffer", 3}, {"combine", "same"}}})},
               {"body", Json::array({check, reduce, start, wait, add})}}}}}};
@@ -270,9 +266,9 @@ TEST_CASE("one rank alone needs no mesh") {
   place.plan["comms"][0]["axes"] = Json::array();
   for (Json& feed : place.plan["programs"]["main"]["feeds"]) feed["split"] = nullptr;
   place.Feeds({1, 2, 3, 4, 5, 6, 7, 8}, {1, 2, 3, 4});
-  place.plan["buffers"][0]["dims"] = place.plan["programs"]["main"]["feeds"][0]["dims"] = {4};
+  place.plan["buffers"][0]["dims"] = {4};
   place.plan["buffers"][0]["bytes"] = 16;
-  place.plan["buffers"][5]["dims"] = place.plan["programs"]["main"]["feeds"][1]["dims"] = {2};
+  place.plan["buffers"][5]["dims"] = {2};
   place.plan["buffers"][5]["bytes"] = 16;
   const int status = place.Run();
   INFO(place.report.dump() << ReadText(place.Path("log")));
@@ -427,7 +423,7 @@ TEST_CASE("what is wrong beforehand is said before anything starts") {
     CHECK(place.Run() == 2);
     return place.report.get<std::string>();
   };
-  CHECK(message([](Place& p) { p.plan["schema"] = 2; }).find("schema") != std::string::npos);
+  CHECK(message([](Place& p) { p.plan["schema"] = 1; }).find("schema") != std::string::npos);
   CHECK(message([](Place& p) {
           p.spec.roles[0].plans = {"/nonexistent"};
         }).find("/nonexistent/plan.json") == 0);

@@ -55,8 +55,7 @@ void ForEachLine(OpCall& call, const Lines& lines, Body&& body) {
 int32_t CumulativeSum(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(1);
-  const bool gradient = call.raw()->num_attrs > 4 && call.Text(4) == "cumsum_grad",
-             flatten = call.Bool(1);
+  const bool gradient = call.Given(4) && call.Text(4) == "cumsum_grad", flatten = call.Bool(1);
   Lines lines{1, Elements(x), 1};
   if (!flatten && !LinesOf(call, x, call.Int(0), lines)) return 1;
   // The gradient of a flattened sum has the extents of the forward input, which are those of the

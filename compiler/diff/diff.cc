@@ -8,6 +8,7 @@
 #include "dialects/pd/position.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
+#include "runtime/base/printable.h"
 
 namespace dtranspile {
 namespace {
@@ -275,14 +276,14 @@ std::string DiffReport::text() const {
   if (equal()) return "equal\n";
   std::string out;
   for (const Difference& difference : differences) {
-    out += std::string(1, kMarks[difference.kind]) + " " + difference.where;
+    std::string line = std::string(1, kMarks[difference.kind]) + " " + difference.where;
     if (difference.kind == Difference::Changed)
-      out += ": " + difference.what + ": " + orNothing(difference.a) + " -> " +
-             orNothing(difference.b);
+      line += ": " + difference.what + ": " + orNothing(difference.a) + " -> " +
+              orNothing(difference.b);
     else if (difference.kind == Difference::Moved)
-      out += ": moved to where " + difference.b + " stands";
-    else out += ": " + difference.a + difference.b;
-    out += "\n";
+      line += ": moved to where " + difference.b + " stands";
+    else line += ": " + difference.a + difference.b;
+    out += Printable(line) + "\n";
   }
   return out + std::to_string(differences.size()) +
          (differences.size() == 1 ? " difference\n" : " differences\n");

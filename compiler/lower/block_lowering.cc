@@ -47,7 +47,21 @@ bool isNative(StringRef type) { return isBlockOp(type) || findRule(type); }
 
 BlockLowering::BlockLowering(ProgramLowering& program, pd::OpView op)
     : program_(program), op_(op), position_(pd::describe(op.operation())) {
+  mlir::DictionaryAttr attributes = regionAttributes(op.operation());
+  for (const char* list : {"captures", "locals", "written", "saved"}) {
+    auto array = attributes ? attributes.getAs<mlir::ArrayAttr>(list) : mlir::ArrayAttr();
+    if (!array) continue;
+    for (auto name : array.getAsRange<mlir::StringAttr>()) names_[list].push_back(name.str());
+  }
   for (const std::string& name : names("written")) written_.insert(name);
+  if (op.operation()->getNumRegions() != 1) return;
+  unsigned index = 0;
+  for (const char* list : {"captures", "locals"})
+    for (const std::string& name : names(list))
+      if (index < block().getNumArguments())
+        arguments_.try_emplace(name, block().getArgument(index++));
+  for (mlir::Operation& inner : block())
+    for (mlir::Value result : inner.getResults()) inside_[pd::nameOf(result)] = result;
 }
 
 LogicalResult BlockLowering::run() {
@@ -85,34 +99,16 @@ LogicalResult BlockLowering::unsupported(const llvm::Twine& what) const {
 
 mlir::Block& BlockLowering::block() const { return op_.operation()->getRegion(0).front(); }
 
-std::vector<std::string> BlockLowering::names(StringRef list) const {
-  std::vector<std::string> result;
-  mlir::DictionaryAttr attributes = regionAttributes(op_.operation());
-  auto array = attributes ? attributes.getAs<mlir::ArrayAttr>(list) : mlir::ArrayAttr();
-  if (!array) return result;
-  for (mlir::Attribute name : array)
-    result.push_back(llvm::cast<mlir::StringAttr>(name).getValue().str());
-  return result;
+const std::vector<std::string>& BlockLowering::names(StringRef list) const {
+  static const std::vector<std::string> kNone;
+  auto found = names_.find(list);
+  return found == names_.end() ? kNone : found->second;
 }
 
-mlir::Value BlockLowering::argument(StringRef name) const {
-  unsigned index = 0;
-  for (const char* list : {"captures", "locals"}) {
-    for (const std::string& known : names(list)) {
-      if (known == name) return block().getArgument(index);
-      ++index;
-    }
-  }
-  return {};
-}
+mlir::Value BlockLowering::argument(StringRef name) const { return arguments_.lookup(name); }
 
 mlir::Value BlockLowering::inside(StringRef name) const {
-  mlir::Value last;
-  for (mlir::Operation& op : block()) {
-    for (mlir::Value result : op.getResults()) {
-      if (pd::nameOf(result) == name) last = result;
-    }
-  }
+  mlir::Value last = inside_.lookup(name);
   return last ? last : argument(name);
 }
 
@@ -314,7 +310,9 @@ int BlockLowering::branchCondition() {
 LogicalResult BlockLowering::lowerBranch() {
   const int condition = branchCondition();
   if (condition < 0) return unsupported("an absent Cond");
-  const std::vector<std::string> captures = names("captures");
+  llvm::StringMap<mlir::Value> captured;
+  for (auto [i, name] : llvm::enumerate(names("captures")))
+    captured[name] = op_.input("$capture", static_cast<unsigned>(i));
   std::vector<Node> then, otherwise;
   auto before = [&] { return bindCaptures(), success(); };
   std::vector<std::pair<int, int>> taken, passed;
@@ -325,10 +323,7 @@ LogicalResult BlockLowering::lowerBranch() {
       mlir::Value value = inside(name);
       if (!value) return unsupported("output " + name + ", which the block does not write,");
       pd::TensorInfo merged = info(value);
-      mlir::Value old;
-      for (size_t i = 0; i < captures.size(); ++i) {
-        if (captures[i] == name) old = op_.input("$capture", static_cast<unsigned>(i));
-      }
+      mlir::Value old = captured.lookup(name);
       const bool written = old && !old.getDefiningOp<pd::UndefOp>();
       bool changed = false;
       if (written && failed(merge(merged, info(old), name, changed))) return failure();

@@ -18,6 +18,7 @@
 #include "dialects/pd/infer.h"
 #include "dialects/pd/op_view.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -64,7 +65,7 @@ class BlockLowering {
 
   // The region. Names are those of the four lists captures, locals, written, saved.
   mlir::Block& block() const;
-  std::vector<std::string> names(llvm::StringRef list) const;
+  const std::vector<std::string>& names(llvm::StringRef list) const;
   bool isWritten(llvm::StringRef name) const { return written_.contains(name); }
   mlir::Value argument(llvm::StringRef name) const;  // of the region; null
   mlir::Value inside(
@@ -110,6 +111,7 @@ class BlockLowering {
                                  Part before, Part after);
   llvm::LogicalResult widen(std::vector<Carried>& carried, bool& changed);
   void bindArguments(std::vector<Carried>& carried);
+  void bindCarried(const std::vector<Carried>& carried, mlir::ValueRange results);
   void initialise(const std::vector<Carried>& carried);
   void moveCarried(const std::vector<Carried>& carried);
 
@@ -147,6 +149,9 @@ class BlockLowering {
   pd::OpView op_;
   std::string position_;
   llvm::StringSet<> written_;
+  // Of the region: its lists of names, its arguments and its last results by name.
+  llvm::StringMap<std::vector<std::string>> names_;
+  llvm::StringMap<mlir::Value> arguments_, inside_;
 };
 
 }  // namespace dtranspile::lower

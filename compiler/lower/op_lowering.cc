@@ -20,7 +20,10 @@ bool OpLowering::mendsDefects() const { return program_.request_.mendDefects; }
 
 std::optional<TensorRef> OpLowering::in(llvm::StringRef slot, unsigned index) const {
   mlir::Value value = op_.input(slot, index);
-  if (!value) return std::nullopt;
+  return value ? std::optional(in(value)) : std::nullopt;
+}
+
+TensorRef OpLowering::in(mlir::Value value) const {
   const int buffer = program_.bufferOf(value);
   const Buffer& b = program_.plan_.buffers[buffer];
   // Dims and type are the value's: the buffer of a persistable may declare others (scalars of [1]

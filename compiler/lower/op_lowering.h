@@ -30,6 +30,7 @@ class OpLowering {
   // Arguments. Nothing where the slot is absent, empty or @EMPTY@; outputs also where nobody reads
   // the result.
   std::optional<TensorRef> in(llvm::StringRef slot, unsigned index = 0) const;
+  TensorRef in(mlir::Value operand) const;
   std::optional<TensorRef> out(llvm::StringRef slot, unsigned index = 0);
   // For callees that write an output whether somebody reads it or not.
   TensorRef outOrTemporary(llvm::StringRef slot, DType dtype, const std::vector<int64_t>& dims);

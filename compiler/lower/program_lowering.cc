@@ -51,12 +51,17 @@ bool isRandom(pd::OpView op) {
   return spec && (spec->effects & pd::kRandom) != 0 && op.operation()->getNumRegions() == 0;
 }
 
-// True if `op` reads the value, or ends an operation under way that does.
-bool readsUntilHere(mlir::Operation* op, mlir::Value value) {
-  if (llvm::is_contained(op->getOperands(), value)) return true;
-  auto wait = llvm::dyn_cast<dist::WaitOp>(op);
-  mlir::Operation* start = wait ? wait.getPending().getDefiningOp() : nullptr;
-  return start && llvm::is_contained(start->getOperands(), value);
+// True if an op of `among` behind `op` reads the value, or ends an operation under way that does.
+bool isReadBehind(mlir::Operation* op, mlir::Value value,
+                  const llvm::DenseSet<mlir::Operation*>& among) {
+  auto counts = [&](mlir::Operation* user) {
+    return user->getBlock() == op->getBlock() && among.contains(user) && op->isBeforeInBlock(user);
+  };
+  return llvm::any_of(value.getUsers(), [&](mlir::Operation* user) {
+    return counts(user) || llvm::any_of(user->getUsers(), [&](mlir::Operation* end) {
+             return llvm::isa<dist::WaitOp>(end) && counts(end);
+           });
+  });
 }
 
 }  // namespace
@@ -306,14 +311,11 @@ void ProgramLowering::lowerUndef(pd::UndefOp op) {
 void ProgramLowering::lowerGet(pd::GetOp op) {
   infos_[op.getValue()] = pd::declaredInfo(op.getValue().getType());
   const int variable = variables_[op.getVar()];
-  bool written = false, snapshot = false;
-  for (mlir::Operation* next = op->getNextNode(); next; next = next->getNextNode()) {
-    snapshot |= written && live_.contains(next) && readsUntilHere(next, op.getValue());
-    next->walk([&](pd::SetOp set) { written |= set.getVar() == op.getVar(); });
-  }
-  snapshot |= written && llvm::any_of(fetched_, [&](const auto& fetch) {
-                return fetch.second == op.getValue();
-              });
+  llvm::ArrayRef<mlir::Operation*> writers = writersBehind(op, op.getVarAttr().getAttr());
+  const bool snapshot =
+      !writers.empty() &&
+      (isReadBehind(writers.front(), op.getValue(), live_) ||
+       llvm::any_of(fetched_, [&](const auto& fetch) { return fetch.second == op.getValue(); }));
   if (!snapshot) {
     buffers_[op.getValue()] = variable;
     return;
@@ -333,11 +335,27 @@ bool ProgramLowering::isHeldByParts(pd::SetOp op) {
     return from && set.getVar() == op.getVar() && pd::OpView::isFrameworkOp(from) &&
            pd::OpView(from).type() == "coalesce_tensor";
   };
-  for (mlir::Operation* next = op; next; next = next->getNextNode())
-    if (auto set = llvm::dyn_cast<pd::SetOp>(next);
-        set && gathers(set.getValue().getDefiningOp(), set))
-      return true;
-  return false;
+  if (gathers(op.getValue().getDefiningOp(), op)) return true;
+  return llvm::any_of(writersBehind(op, op.getVarAttr().getAttr()), [&](mlir::Operation* next) {
+    auto set = llvm::dyn_cast<pd::SetOp>(next);
+    return set && gathers(set.getValue().getDefiningOp(), set);
+  });
+}
+
+// The ops behind `op` in its block that set the variable, or hold one that does.
+llvm::ArrayRef<mlir::Operation*> ProgramLowering::writersBehind(mlir::Operation* op,
+                                                                mlir::StringAttr variable) {
+  auto [found, fresh] = writers_.try_emplace(op->getBlock());
+  if (fresh)
+    for (mlir::Operation& each : *op->getBlock())
+      each.walk([&, writers = &found->second](pd::SetOp set) {
+        std::vector<mlir::Operation*>& list = (*writers)[set.getVarAttr().getAttr()];
+        if (list.empty() || list.back() != &each) list.push_back(&each);
+      });
+  llvm::ArrayRef<mlir::Operation*> all = found->second[variable];
+  const auto* first = llvm::partition_point(
+      all, [&](mlir::Operation* writer) { return !op->isBeforeInBlock(writer); });
+  return all.drop_front(first - all.begin());
 }
 
 void ProgramLowering::lowerSet(pd::SetOp op) {

@@ -56,6 +56,7 @@ class ProgramLowering {
   void updateListsInPlace(pd::OpView op);
   void lowerSet(pd::SetOp op);
   bool isHeldByParts(pd::SetOp op);
+  llvm::ArrayRef<mlir::Operation*> writersBehind(mlir::Operation* op, mlir::StringAttr variable);
   llvm::LogicalResult lowerFramework(pd::OpView op);
   void numberRandomOps();
   llvm::LogicalResult lowerRandom(pd::OpView op);
@@ -91,6 +92,9 @@ class ProgramLowering {
   llvm::DenseSet<mlir::Operation*> live_;
   llvm::DenseMap<mlir::Value, pd::TensorInfo> infos_;
   llvm::DenseMap<mlir::Value, int> buffers_;
+  // Per block and variable the ops that set it, in order; made when first asked for.
+  llvm::DenseMap<mlir::Block*, llvm::DenseMap<mlir::StringAttr, std::vector<mlir::Operation*>>>
+      writers_;
   // Collectives under way.
   struct Started {
     std::vector<int> tickets, buffers;  // buffers of the results, in the order of the operands

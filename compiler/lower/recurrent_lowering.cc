@@ -81,11 +81,7 @@ LogicalResult BlockLowering::lowerRecurrent() {
   }
   call("dt_loop_begin", {sequence}, {step, more}, {reverse});
   addLoop(more, std::move(body));
-  for (mlir::Value result : op_.outputs("$written")) {
-    for (const Carried& c : carried) {
-      if (result && c.name == pd::nameOf(result)) bind(result, c.buffer, c.info);
-    }
-  }
+  bindCarried(carried, op_.outputs("$written"));
   return success();
 }
 

@@ -140,7 +140,7 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> specialize(dist::RoleOp role,
     if (program && mlir::failed(Specializer(rankClass, options).run(program)))
       return mlir::failure();
   }
-  if (mlir::failed(mlir::verify(*module))) return mlir::failure();
+  if (options.verify && mlir::failed(mlir::verify(*module))) return mlir::failure();
   return std::move(module);
 }
 

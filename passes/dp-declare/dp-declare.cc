@@ -1,5 +1,7 @@
 // What differs between replicas, said on variables and random ops. Last pass of data-parallel
 // pipelines before hierarchy.
+#include <map>
+
 #include "dialects/pd/position.h"
 #include "passes/dp-declare/pass.h"
 #include "passes/support/job.h"
@@ -32,23 +34,30 @@ class DpDeclare : public impl::DpDeclareBase<DpDeclare> {
     if (mlir::failed(job)) return signalPassFailure();
     Varying varying(job->main);
     bool local = hasContract(getOperation(), kLocalSgd);
+    const mlir::SymbolTable symbols(job->role);
+    // Sites by contract; a contract stands where its last site was found.
+    std::map<llvm::StringRef, std::vector<std::string>> sites;
+    std::vector<Tag> order;
     for (auto [name, set] : varying.variables()) {
       mlir::Operation* writer = set.getValue().getDefiningOp();
       mlir::FailureOr<Tag> tag = tagOf(name, writer ? writer : set.getOperation(), local);
       if (mlir::failed(tag)) return signalPassFailure();
       // The other passes average parameters; one that they overlooked must not become a declared
       // difference.
-      if (tag->name == kLocalSgd && isParameter(*job, name)) {
+      if (tag->name == kLocalSgd && isParameter(symbols, name)) {
         (writer ? writer : set.getOperation())->emitError("local_sgd: sets parameter '")
             << name.getValue()
             << "', and nothing averages it behind this op: the replicas would drift apart";
         return signalPassFailure();
       }
-      declare(*job, name, *tag);
-      if (!tag->statement.empty())
-        addContract(getOperation(), tag->name, tag->statement,
-                    {pd::describe(writer ? writer : set.getOperation())});
+      if (mlir::Operation* var = symbols.lookup(name)) declare(*job, var, name, *tag);
+      if (tag->statement.empty()) continue;
+      llvm::erase_if(order, [&](const Tag& known) { return known.name == tag->name; });
+      order.push_back(*tag);
+      sites[tag->name].push_back(pd::describe(writer ? writer : set.getOperation()));
     }
+    for (const Tag& tag : order)
+      addContract(getOperation(), tag.name, tag.statement, sites[tag.name]);
     // Not in start-up: what it draws without a seed differs between ranks, and is broadcast.
     markRandomOps(job->main, varying, job->axes());
   }
@@ -65,18 +74,17 @@ class DpDeclare : public impl::DpDeclareBase<DpDeclare> {
                                              "gradient reaches the optimizer without being reduced";
   }
 
-  static bool isParameter(DataParallelJob& job, mlir::StringAttr variable) {
-    auto var =
-        llvm::dyn_cast_or_null<pd::VarOp>(mlir::SymbolTable::lookupSymbolIn(job.role, variable));
+  static bool isParameter(const mlir::SymbolTable& symbols, mlir::StringAttr variable) {
+    auto var = llvm::dyn_cast_or_null<pd::VarOp>(symbols.lookup(variable));
     return var && var.getParameter();
   }
 
-  static void declare(DataParallelJob& job, mlir::StringAttr variable, const Tag& tag) {
+  static void declare(DataParallelJob& job, mlir::Operation* var, mlir::StringAttr variable,
+                      const Tag& tag) {
     llvm::SmallVector<dist::AxisRelAttr> axes;
     for (mlir::StringAttr axis : job.axes().getAsRange<mlir::StringAttr>())
       axes.push_back(dist::AxisRelAttr::different(axis, tag.name));
-    if (mlir::Operation* var = mlir::SymbolTable::lookupSymbolIn(job.role, variable))
-      var->setAttr(dist::kRelAttr, dist::RelAttr::of(variable, axes));
+    var->setAttr(dist::kRelAttr, dist::RelAttr::of(variable, axes));
   }
 
   static void markRandomOps(pd::ProgramOp program, const Varying& varying, mlir::ArrayAttr axes) {

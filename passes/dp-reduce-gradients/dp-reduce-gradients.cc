@@ -32,7 +32,7 @@ class DpReduceGradients : public impl::DpReduceGradientsBase<DpReduceGradients> 
     size_t next = 0;
     llvm::DenseSet<mlir::Value> done;
     for (auto& [pair, op] : inProgramOrder(job->main, producers)) {
-      mlir::Value gradient = resultNamed(op, pair.second.getValue());
+      mlir::Value gradient = resultNamed(op, pair.second);
       if (!gradient) {
         op->emitError("lists gradient '")
             << pair.second.getValue() << "' in op_role_var and does not write it";
@@ -87,22 +87,28 @@ class DpReduceGradients : public impl::DpReduceGradientsBase<DpReduceGradients> 
     return list;
   }
 
-  static mlir::Value resultNamed(mlir::Operation* op, llvm::StringRef name) {
-    for (mlir::Value result : op->getResults())
-      if (pd::nameOf(result) == name) return result;
-    return {};
+  // The first result of that name.
+  mlir::Value resultNamed(mlir::Operation* op, mlir::StringAttr name) {
+    auto [results, fresh] = results_.try_emplace(op);
+    if (fresh)
+      for (mlir::Value result : op->getResults())
+        results->second.try_emplace(pd::nameAttrOf(result), result);
+    return results->second.lookup(name);
   }
 
-  static void reduce(mlir::Value gradient, mlir::FlatSymbolRefAttr comm) {
+  // Behind the op that completes the gradient, and the sums that stand there.
+  void reduce(mlir::Value gradient, mlir::FlatSymbolRefAttr comm) {
     mlir::Operation* producer = gradient.getDefiningOp();
+    mlir::Operation*& last = lastBehind_.try_emplace(producer, producer).first->second;
     mlir::OpBuilder builder(producer->getContext());
-    builder.setInsertionPointAfter(producer);
-    while (builder.getInsertionPoint() != producer->getBlock()->end() &&
-           llvm::isa<dist::AllReduceOp>(*builder.getInsertionPoint()))
-      builder.setInsertionPointAfter(&*builder.getInsertionPoint());
+    builder.setInsertionPointAfter(last);
     mlir::Value sum = sumOver(builder, producer->getLoc(), gradient, comm);
-    gradient.replaceAllUsesExcept(sum, sum.getDefiningOp());
+    last = sum.getDefiningOp();
+    gradient.replaceAllUsesExcept(sum, last);
   }
+
+  llvm::DenseMap<mlir::Operation*, llvm::DenseMap<mlir::StringAttr, mlir::Value>> results_;
+  llvm::DenseMap<mlir::Operation*, mlir::Operation*> lastBehind_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/printable.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/trace.h"
 
@@ -126,7 +127,7 @@ void Supervisor::ReadLog(size_t index) {
   for (const std::string& line : lines) {
     if (line_open_) std::fputc('\n', stderr);
     line_open_ = false;
-    std::fprintf(stderr, "[%s] %s\n", ranks_[index].name().c_str(), line.c_str());
+    std::fprintf(stderr, "[%s] %s\n", ranks_[index].name().c_str(), Printable(line).c_str());
   }
 }
 

@@ -6,17 +6,40 @@ namespace {
 
 using llvm::LogicalResult;
 
-LogicalResult lowerSum(OpLowering& op) {
+// The sum of some tensors, as the tensor of that name where one is given, else as Out.
+LogicalResult addUp(OpLowering& op, const std::vector<TensorRef>& terms,
+                    const std::optional<TensorRef>& partial) {
   OpLowering::Bindings bindings;
-  std::string text = "Out = ";
-  for (unsigned i = 0; i < op.op().inputCount("X"); ++i) {
-    auto tensor = op.in("X", i);
-    if (!tensor) continue;
+  std::string text;
+  for (const TensorRef& term : terms) {
     const std::string name = "x" + std::to_string(bindings.tensors.size());
-    text += (bindings.tensors.empty() ? "" : " + ") + name;
-    bindings.tensors.emplace_back(name, *tensor);
+    text += (text.empty() ? "" : " + ") + name;
+    bindings.tensors.emplace_back(name, term);
   }
-  return bindings.tensors.empty() ? op.unsupported("a sum of nothing") : op.formula(text, bindings);
+  if (partial) bindings.tensors.emplace_back("partial", *partial);
+  return op.formula((partial ? "partial = " : "Out = ") + text, bindings);
+}
+
+// From left to right, in kernels of a few terms each: a sum of thousands is as many kernels as it
+// has such pieces, all but the ends of one text. Between them half precision is kept as float32, as
+// within one kernel.
+LogicalResult lowerSum(OpLowering& op) {
+  constexpr size_t kMostTerms = 15;
+  auto out = op.out("Out");
+  if (!out) return llvm::success();
+  std::vector<TensorRef> terms;
+  for (mlir::Value value : op.op().inputs("X")) {
+    if (!value) continue;
+    if (terms.size() == kMostTerms) {
+      const bool half = out->dtype == DType::kFloat16 || out->dtype == DType::kBFloat16;
+      const TensorRef partial =
+          op.temporary("partial", half ? DType::kFloat32 : out->dtype, out->dims);
+      if (failed(addUp(op, terms, partial))) return llvm::failure();
+      terms.assign(1, partial);
+    }
+    terms.push_back(op.in(value));
+  }
+  return terms.empty() ? op.unsupported("a sum of nothing") : addUp(op, terms, std::nullopt);
 }
 
 // The function of a name in `functor_list`, of the text of its argument; empty for others.

@@ -10,6 +10,7 @@
 #include "CLI/CLI.hpp"
 #include "compiler/import/import.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tools/dtranspile/cli/diagnostics.h"
 
 namespace dtranspile::cli {
 
@@ -41,7 +42,7 @@ class Tool {
 
  private:
   std::unique_ptr<mlir::MLIRContext> context_;
-  std::unique_ptr<mlir::ScopedDiagnosticHandler> handler_;
+  std::unique_ptr<Diagnostics> diagnostics_;
 };
 
 // Checks a flag's value: a whole number from `least` to the greatest of 64 bits.

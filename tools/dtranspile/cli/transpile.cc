@@ -67,6 +67,27 @@ std::vector<int64_t> parseRanks(Tool& tool, const std::string& text, int64_t cou
   return ranks;
 }
 
+// The endpoint of every rank: the program of each names all of them. Ports of this machine where
+// none are given, as long as there are enough.
+mlir::FailureOr<std::vector<std::string>> endpointsOf(Tool& tool,
+                                                      const std::vector<std::string>& given,
+                                                      int64_t count) {
+  constexpr int64_t kFirstPort = 6170, kPorts = 65536 - kFirstPort;
+  if (given.empty() && count > kPorts)
+    return tool.error("--endpoints: the job has " + std::to_string(count) +
+                      " ranks; this machine has ports for " + std::to_string(kPorts) +
+                      ": give the endpoint of each rank"),
+           mlir::failure();
+  if (!given.empty() && static_cast<int64_t>(given.size()) != count)
+    return tool.error("--endpoints: the job has " + std::to_string(count) + " ranks, " +
+                      std::to_string(given.size()) + " endpoints are given"),
+           mlir::failure();
+  std::vector<std::string> endpoints = given;
+  for (int64_t rank = 0; given.empty() && rank < count; ++rank)
+    endpoints.push_back("127.0.0.1:" + std::to_string(kFirstPort + rank));
+  return endpoints;
+}
+
 // One rank's module with the framework's own communication operators.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> rankModule(
     dist::RoleOp role, llvm::ArrayRef<RankClass> classes, dist::MeshOp mesh, int64_t rank,
@@ -75,6 +96,7 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> rankModule(
     if (!one.contains(mesh, rank)) continue;
     SpecializeOptions options;
     options.inlineComposites = false;
+    options.verify = false;  // what becomes of it is
     auto module = specialize(role, one, options);
     if (mlir::failed(module) || mlir::failed(exportCollective(**module, rank, endpoints)))
       return mlir::failure();
@@ -105,15 +127,10 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
   if (*there != io::Entry::kNone && !io::HoldsOnly(flags.output, {}))
     return tool.error(flags.output + ": exists and is no empty folder; nothing is replaced"), kNo;
   int64_t count = job->ranks();
+  mlir::FailureOr<std::vector<std::string>> endpoints = endpointsOf(tool, flags.endpoints, count);
+  if (mlir::failed(endpoints)) return kUsage;
   std::vector<int64_t> ranks = parseRanks(tool, flags.ranks, count);
   if (ranks.empty()) return kUsage;
-  std::vector<std::string> endpoints = flags.endpoints;
-  for (int64_t rank = endpoints.size(); flags.endpoints.empty() && rank < count; ++rank)
-    endpoints.push_back("127.0.0.1:" + std::to_string(6170 + rank));
-  if (static_cast<int64_t>(endpoints.size()) != count)
-    return tool.error("--endpoints: the job has " + std::to_string(count) + " ranks, " +
-                      std::to_string(endpoints.size()) + " endpoints are given"),
-           kUsage;
 
   dist::RoleOp role = *job->module->getOps<dist::RoleOp>().begin();
   auto mesh = llvm::dyn_cast_or_null<dist::MeshOp>(
@@ -128,8 +145,9 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
                 {"trainers", Json::array()},
                 {"servers", Json::array()},
                 {"rings", Json::object()}};
+  std::vector<std::vector<std::vector<int64_t>>> rings;
   for (int64_t rank : ranks) {
-    auto module = rankModule(role, *classes, mesh, rank, endpoints);
+    auto module = rankModule(role, *classes, mesh, rank, *endpoints);
     if (mlir::failed(module)) return kNo;
     std::string stem = "trainer_" + std::to_string(rank);
     if (!writeProgram(tool, **module, "main", staged->path() + "/" + stem + ".main.pdmodel") ||
@@ -137,10 +155,8 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
       return kNo;
     index["trainers"].push_back(
         {{"main", stem + ".main.pdmodel"}, {"startup", stem + ".startup.pdmodel"}});
+    if (rings.empty()) rings = ringsOf(**module);  // all ranks' texts have the communicators
   }
-  auto plain = specialize(role, classes->front());
-  if (mlir::failed(plain)) return kNo;
-  auto rings = ringsOf(**plain);
   for (size_t ring = 0; ring < rings.size(); ++ring)
     index["rings"][std::to_string(ring)] =
         rings[ring].size() == 1 ? Json(rings[ring].front()) : Json(rings[ring]);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace dtranspile::lower {
 namespace {
 
@@ -153,8 +155,8 @@ class InPlace {
 
   bool writerMayShare(const Node& node, int temporary, int variable) const {
     if (!node.shapes.empty()) return false;
-    if (node.kind != Node::Kind::Kernel)
-      return node.kind == Node::Kind::Call && !touches(node, variable, false);
+    if (node.kind == Node::Kind::Call) return callMayShare(node, temporary, variable);
+    if (node.kind != Node::Kind::Kernel) return false;
     for (size_t w = 0; w < node.args.size(); ++w) {
       if (plan_.storageOf(node.args[w]) != temporary) continue;
       if (node.reads[w]) return false;
@@ -163,6 +165,20 @@ class InPlace {
             !mayShare(*node.kernel, static_cast<int>(r), static_cast<int>(w)))
           return false;
       }
+    }
+    return true;
+  }
+
+  // A call may have the variable as an argument only where its signature pairs that with the
+  // output.
+  bool callMayShare(const Node& node, int temporary, int variable) const {
+    for (size_t r = 0; r < node.args.size(); ++r) {
+      if (plan_.storageOf(node.args[r]) != variable) continue;
+      const bool paired = llvm::any_of(node.sharing, [&](const auto& pair) {
+        return pair.second == static_cast<int>(r) &&
+               plan_.storageOf(node.args[pair.first]) == temporary;
+      });
+      if (!paired) return false;
     }
     return true;
   }

@@ -13,6 +13,7 @@ using llvm::StringRef;
 struct Signature {
   StringRef function;
   llvm::SmallVector<StringRef> inputs, attributes, outputs;
+  llvm::SmallVector<StringRef> shared;  // per output the input whose memory it may have, or ""
 };
 
 llvm::SmallVector<StringRef> names(StringRef list) {
@@ -28,7 +29,23 @@ Signature parse(StringRef text) {
   auto [head, outputs] = text.split("->");
   auto [function, rest] = head.split('(');
   auto [inputs, attributes] = rest.rtrim().drop_back().split(';');
-  return {function.trim(), names(inputs), names(attributes), names(outputs)};
+  Signature signature{function.trim(), names(inputs), names(attributes), {}, {}};
+  for (StringRef output : names(outputs)) {
+    auto [slot, input] = output.split('=');
+    signature.outputs.push_back(slot.trim());
+    signature.shared.push_back(input.trim());
+  }
+  return signature;
+}
+
+// The arguments of output `slot` and of the input that it shares memory with.
+void share(Node& node, const Signature& signature, size_t output, int firstOutput) {
+  const auto* input = llvm::find(signature.inputs, signature.shared[output]);
+  if (input == signature.inputs.end()) return;
+  const size_t slot = static_cast<size_t>(input - signature.inputs.begin());
+  const int count = static_cast<int>(node.args.size()) - firstOutput;
+  if (node.slots[slot + 1] - node.slots[slot] != count) return;
+  for (int i = 0; i < count; ++i) node.sharing.emplace_back(firstOutput + i, node.slots[slot] + i);
 }
 
 // Appends values of attributes to a node.
@@ -125,7 +142,8 @@ LogicalResult OpLowering::callOp(StringRef text) {
     node.slots.push_back(static_cast<int>(node.args.size()));
   }
   std::vector<int64_t> needed;
-  for (StringRef slot : signature.outputs) {
+  for (auto [number, slot] : llvm::enumerate(signature.outputs)) {
+    const int first = static_cast<int>(node.args.size());
     bool any = false;
     for (unsigned i = 0; i < op_.outputCount(slot); ++i) any |= out(slot, i).has_value();
     needed.push_back(any);
@@ -133,6 +151,7 @@ LogicalResult OpLowering::callOp(StringRef text) {
       auto tensor = out(slot, i);
       append(tensor ? *tensor : nothing(), true, tensor && startsAsOld(slot, i, *tensor));
     }
+    share(node, signature, number, first);
     node.slots.push_back(static_cast<int>(node.args.size()));
   }
   Attributes attributes(node);

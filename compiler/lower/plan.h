@@ -56,6 +56,8 @@ struct Node {
   // in ints, reals and strings.
   std::vector<int> slots = {};
   std::vector<std::string> attrs = {};
+  // Call: arguments {output, input} that may be the same memory (rules.h, callRule).
+  std::vector<std::pair<int, int>> sharing = {};
   int comm = 0, root = 0, ticket = 0, inputs = 0;  // Start, Wait
   std::string reduce = "";
   bool keep = false;  // has an effect that no buffer shows

@@ -49,6 +49,9 @@ struct LoweringRule {
 // one 0 or 1 for each output slot),
 // @defects (1: what the framework's kernel computes is asked for, also where it departs from its
 // formula). An input that the call does not take is refused by name where a program has it.
+//
+// `-> ParamOut = Param`: the output may be the same memory as that input, which is then updated
+// where it lies; the call copies the input first where they differ.
 constexpr LoweringRule callRule(const char* type, const char* call) {
   return {type, Inner::None, nullptr, nullptr, nullptr, call};
 }

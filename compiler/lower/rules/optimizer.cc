@@ -52,8 +52,8 @@ LogicalResult lowerAdamRows(OpLowering& op) {
   if (!op.op().getBool("lazy_mode")) return lowerDenselyBy(op, kAdamOfRows);
   return op.callOp(
       "dt_adam_rows(Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow; beta1, beta2, "
-      "epsilon, @version) -> ParamOut, Moment1Out, "
-      "Moment2Out, Beta1PowOut, Beta2PowOut");
+      "epsilon, @version) -> ParamOut = Param, Moment1Out = Moment1, Moment2Out = Moment2, "
+      "Beta1PowOut = Beta1Pow, Beta2PowOut = Beta2Pow");
 }
 
 constexpr const char* kStates[] = {"Param",   "Grad",    "LearningRate", "Velocity",
@@ -134,7 +134,7 @@ LogicalResult lowerLarsMomentum(OpLowering& op) {
 
 const LoweringRule kRules[] = {
     formulaRule("sgd", Inner::None, "ParamOut = Param - LearningRate * Grad",
-                "dt_sgd_rows(Param, Grad, LearningRate) -> ParamOut"),
+                "dt_sgd_rows(Param, Grad, LearningRate) -> ParamOut = Param"),
     {"momentum", Inner::None,
      "g = regularization_method ? rescale_grad * Grad + regularization_coeff * Param : "
      "rescale_grad * Grad;"
@@ -163,11 +163,11 @@ const LoweringRule kRules[] = {
      "m = beta1 * Moment + (1 - beta1) * Grad; u = max(abs(Grad), beta2 * InfNorm + epsilon); "
      "MomentOut = m; InfNormOut = u;"
      "ParamOut = Param - LearningRate / (1 - Beta1Pow) * (m / u)"},
-    formulaRule(
-        "adagrad", Inner::None,
-        "m = Moment + Grad * Grad; MomentOut = m; ParamOut = Param - LearningRate * Grad / "
-        "(sqrt(m) + epsilon)",
-        "dt_adagrad_rows(Param, Grad, LearningRate, Moment; epsilon) -> ParamOut, MomentOut"),
+    formulaRule("adagrad", Inner::None,
+                "m = Moment + Grad * Grad; MomentOut = m; ParamOut = Param - LearningRate * Grad / "
+                "(sqrt(m) + epsilon)",
+                "dt_adagrad_rows(Param, Grad, LearningRate, Moment; epsilon) -> ParamOut = Param, "
+                "MomentOut = Moment"),
     {"decayed_adagrad", Inner::None,
      "m = decay * Moment + (1 - decay) * Grad * Grad; MomentOut = m; ParamOut = Param - "
      "LearningRate * Grad / (sqrt(m) + epsilon)"},
@@ -194,7 +194,8 @@ const LoweringRule kRules[] = {
                 "SquaredAccumOut = n; LinearAccumOut = z;"
                 "ParamOut = abs(z) > a ? (a * sign(z) - z) / (after / LearningRate + 2 * b) : 0",
                 "dt_ftrl_rows(Param, Grad, LearningRate, SquaredAccumulator, LinearAccumulator; "
-                "l1, l2, lr_power) -> ParamOut, SquaredAccumOut, LinearAccumOut"),
+                "l1, l2, lr_power) -> ParamOut = Param, SquaredAccumOut = SquaredAccumulator, "
+                "LinearAccumOut = LinearAccumulator"),
     {"lamb", Inner::All,
      DT_ADAM_MOMENTS "mh = legacy ? m : m / (1 - Beta1Pow); vh = legacy ? v : v / (1 - Beta2Pow); "
                      "u = mh / (sqrt(vh) + epsilon) + weight_decay * Param;"

@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "runtime/exec/config.h"
+#include "runtime/launch/report.h"
 
 namespace dtranspile::launch {
 
@@ -32,7 +33,7 @@ struct JobSpec {
   std::map<std::string, std::vector<double>> per_step;
   int64_t steps = 1;
   std::vector<std::string> fetch;
-  int threads = 0;  // per rank; 0: cores / ranks, at least 1
+  int threads = 0;  // per rank; 0: processors / ranks, at least 1 (processors.h)
   int64_t seed = 0;
   std::string save;  // folder for persistables, written by rank 0 of every role; empty: none
   std::string save_fetches;  // folder: NAME.npy combined, and <rank>/NAME.npy as each rank had it;
@@ -44,15 +45,8 @@ struct JobSpec {
   std::string worker;           // binary; empty: dtranspile-worker beside this program
 };
 
-// The report of a run (`--report`).
-struct Report {
-  exec::Json json;
-  bool ok = false;
-  int interrupted_by = 0;  // the signal that ended the run, after everything has been tidied up
-};
-
 // Blocks until every process of the job has ended. A job that fails while running is a report with
-// "ok": false and the rank, op, step and reason; a status is returned for what is wrong before
+// `ok` false and the rank, op, step and reason; a status is returned for what is wrong before
 // anything is started (plans, mesh, feeds, initial values, per-step values, worker binary). SIGINT,
 // SIGTERM, SIGHUP and SIGQUIT end the job while this runs; one call at a time in a process.
 absl::StatusOr<Report> RunJob(const JobSpec& spec);

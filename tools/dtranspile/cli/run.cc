@@ -26,6 +26,16 @@ struct Flags : RunFlags {
   int64_t seed = 0;
 };
 
+// To standard output.
+absl::Status writePiece(absl::string_view text) {
+  llvm::outs() << llvm::StringRef(text.data(), text.size());
+  llvm::outs().flush();
+  if (!llvm::outs().has_error()) return absl::OkStatus();
+  const std::string why = llvm::outs().error().message();
+  llvm::outs().clear_error();
+  return absl::UnavailableError("standard output cannot be written: " + why);
+}
+
 // Everything between the flags and a plan on disk.
 struct Compiled {
   Runnable runnable;
@@ -102,6 +112,24 @@ bool checkDevice(Tool& tool, const Flags& flags) {
   return false;
 }
 
+// The report where it was asked for; fetches to standard output unless the report is there.
+bool tell(Tool& tool, const Flags& flags, const launch::Report& report) {
+  absl::Status status;
+  if (flags.report == "-") {
+    status = report.Write(writePiece);
+  } else if (!flags.report.empty()) {
+    std::string text;
+    status = report.Write([&](absl::string_view piece) {
+      text.append(piece.data(), piece.size());
+      return absl::OkStatus();
+    });
+    if (status.ok() && !writeOutput(tool, flags.report, text)) return false;
+  }
+  if (status.ok() && report.ok && flags.report != "-") status = report.WriteFetches(writePiece);
+  if (!status.ok()) tool.error(std::string(status.message()));
+  return status.ok();
+}
+
 int run(Tool& tool, const Flags& flags) {
   if (!checkDevice(tool, flags)) return kNo;
   absl::StatusOr<Scratch> scratch = Scratch::Make();
@@ -140,16 +168,9 @@ int run(Tool& tool, const Flags& flags) {
   absl::StatusOr<launch::Report> report = launch::RunJob(spec);
   if (!report.ok()) return tool.error(std::string(report.status().message())), kNo;
   const bool saved = !report->ok || save->publish(tool, compiled->runnable);
-  if (!flags.report.empty() && !writeOutput(tool, flags.report, report->json.dump(1) + "\n"))
-    return kNo;
-  if (report->ok && flags.report != "-") {
-    std::string text;
-    for (const auto& [name, values] : report->json["fetch"].items())
-      text += name + ": " + values.dump() + "\n";
-    writeOutput(tool, "-", text);
-  }
-  if (!report->ok && report->json["error"].is_object())
-    tool.error(report->json["error"].value("message", "the job failed"));
+  if (!tell(tool, flags, *report)) return kNo;
+  if (!report->ok && report->error.is_object())
+    tool.error(report->error.value("message", "the job failed"));
   return report->ok && saved ? kDone : kFailed;
 }
 

@@ -25,7 +25,12 @@ class Text {
   std::string text_;
 };
 
-std::string Key(const std::string& name) { return Json(name).dump() + ": "; }
+// Names may be anything, JSON is UTF-8.
+std::string Dump(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string Key(const std::string& name) { return Dump(name) + ": "; }
 
 absl::Status AddList(Text& text, const StepLog& log, size_t stream, const char* separator) {
   DT_RETURN_IF_ERROR(text.Add("["));
@@ -61,7 +66,7 @@ absl::Status AddRank(Text& text, const StepLog& log, const Report::Rank& rank) {
                       {"bytes_received", record.bytes_received}};
   DT_RETURN_IF_ERROR(text.Add("\n  {"));
   for (const auto& [name, value] : facts.items())
-    DT_RETURN_IF_ERROR(text.Add(absl::StrCat(Key(name), value.dump(), ",\n   ")));
+    DT_RETURN_IF_ERROR(text.Add(absl::StrCat(Key(name), Dump(value), ",\n   ")));
   DT_RETURN_IF_ERROR(text.Add(Key("fetch")));
   DT_RETURN_IF_ERROR(AddFetches(text, log, record.fetch, "\n    "));
   DT_RETURN_IF_ERROR(text.Add(absl::StrCat(",\n   ", Key("step_ms"))));
@@ -76,7 +81,7 @@ absl::Status Report::Write(const Sink& sink) const {
   const Json facts = {{"digest", digest}, {"ok", ok}, {"steps", steps}, {"error", error}};
   DT_RETURN_IF_ERROR(text.Add("{\n"));
   for (const auto& [name, value] : facts.items())
-    DT_RETURN_IF_ERROR(text.Add(absl::StrCat(" ", Key(name), value.dump(), ",\n")));
+    DT_RETURN_IF_ERROR(text.Add(absl::StrCat(" ", Key(name), Dump(value), ",\n")));
   DT_RETURN_IF_ERROR(text.Add(absl::StrCat(" ", Key("fetch"))));
   DT_RETURN_IF_ERROR(AddFetches(text, log, fetch, "\n  "));
   DT_RETURN_IF_ERROR(text.Add(absl::StrCat(",\n ", Key("ranks"), "[")));

@@ -2,6 +2,7 @@
 // it but the strategy as honoured.
 #include "compiler/analysis/program_info.h"
 #include "compiler/artifact/job.h"
+#include "compiler/artifact/producer.h"
 #include "compiler/verify/relations/fetches.h"
 #include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
@@ -147,7 +148,7 @@ nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const Json& strategy,
                                     const Json* knownFetches) {
   Json manifest = {{"schema", 1u},
                    {"digest", ""},
-                   {"producer", "dtranspile 0.1.0"},
+                   {"producer", kProducer},
                    {"mode", strategy.value("mode", "")},
                    {"strategy", strategy}};
   manifest["meshes"] = meshes(module);

@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace dtranspile::lower {
 namespace {
 
@@ -166,8 +168,8 @@ class InPlace {
 
   bool writerMayShare(const Node& node, int temporary, int variable) const {
     const auto* kernel = node.as<KernelNode>();
-    if (!kernel) return node.as<CallNode>() && !touches(node, variable, false);
-    if (!kernel->shapes.empty()) return false;
+    if (const auto* call = node.as<CallNode>()) return callMayShare(node, *call, temporary, variable);
+    if (!kernel || !kernel->shapes.empty()) return false;
     for (size_t w = 0; w < node.args.size(); ++w) {
       if (plan_.storageOf(node.args[w]) != temporary) continue;
       if (node.reads[w]) return false;
@@ -176,6 +178,20 @@ class InPlace {
             !mayShare(*kernel->kernel, static_cast<int>(r), static_cast<int>(w)))
           return false;
       }
+    }
+    return true;
+  }
+
+  // A call may have the variable as an argument only where its signature pairs that with the
+  // output.
+  bool callMayShare(const Node& node, const CallNode& call, int temporary, int variable) const {
+    for (size_t r = 0; r < node.args.size(); ++r) {
+      if (plan_.storageOf(node.args[r]) != variable) continue;
+      const bool paired = llvm::any_of(call.sharing, [&](const auto& pair) {
+        return pair.second == static_cast<int>(r) &&
+               plan_.storageOf(node.args[pair.first]) == temporary;
+      });
+      if (!paired) return false;
     }
     return true;
   }

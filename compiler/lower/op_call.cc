@@ -12,6 +12,19 @@ using kernels::AttributeKind;
 using llvm::LogicalResult;
 using llvm::StringRef;
 
+// The arguments of an output and of the input that it may share memory with.
+void share(const Node& node, CallNode& call, const kernels::Signature& signature, size_t output,
+           int firstOutput) {
+  const auto input = llvm::find_if(signature.inputs, [&](const kernels::SlotSpec& slot) {
+    return slot.name == signature.outputs[output].shares;
+  });
+  if (input == signature.inputs.end()) return;
+  const auto slot = static_cast<size_t>(input - signature.inputs.begin());
+  const int count = static_cast<int>(node.args.size()) - firstOutput;
+  if (call.slots[slot + 1] - call.slots[slot] != count) return;
+  for (int i = 0; i < count; ++i) call.sharing.emplace_back(firstOutput + i, call.slots[slot] + i);
+}
+
 // Appends values of attributes to a node.
 class Attributes {
  public:
@@ -121,7 +134,8 @@ LogicalResult OpLowering::callRow() {
     call.slots.push_back(static_cast<int>(node.args.size()));
   }
   std::vector<int64_t> needed;
-  for (const kernels::SlotSpec& output : signature.outputs) {
+  for (auto [number, output] : llvm::enumerate(signature.outputs)) {
+    const int first = static_cast<int>(node.args.size());
     const StringRef slot = row->nameInOp(output.name);
     const unsigned count = slot.empty() ? 0 : op_.outputCount(slot);
     bool any = false;
@@ -131,6 +145,7 @@ LogicalResult OpLowering::callRow() {
       auto tensor = out(slot, i);
       append(tensor ? *tensor : nothing(), true, tensor && startsAsOld(slot, i, *tensor));
     }
+    share(node, call, signature, number, first);
     call.slots.push_back(static_cast<int>(node.args.size()));
   }
   Attributes attributes(call);

@@ -57,6 +57,8 @@ struct CallNode {
   // ints, reals and strings.
   std::vector<int> slots = {};
   std::vector<std::string> attrs = {};
+  // Arguments {output, input} that may be the same memory (runtime/kernels/signature.h).
+  std::vector<std::pair<int, int>> sharing = {};
 };
 
 struct CopyNode {};  // args: from, to

@@ -33,6 +33,7 @@ comm::Rendezvous ReadRendezvous(JsonObject object) {
   r.job = object.String("job");
   r.store = object.String("store");
   r.interface = object.String("interface");
+  r.token = object.String("token");
   r.timeout_seconds = object.Real("timeout_seconds");
   object.Done();
   return r;
@@ -77,7 +78,6 @@ WorkerConfig Read(const Json& json, JsonErrors& errors) {
   c.fetch = root.Strings("fetch");
   c.threads = static_cast<int>(root.Int("threads", 1, kMostThreads));
   c.spin = root.Bool("spin");
-  for (int64_t cpu : root.Ints("cpus", 0, INT32_MAX)) c.cpus.push_back(static_cast<int>(cpu));
   c.seed = root.Int("seed");
   if (root.Has("save")) c.save = root.String("save");
   c.save_names = root.Strings("save_names");
@@ -132,6 +132,7 @@ Json ToJson(const WorkerConfig& c) {
             {"job", r.job},
             {"store", r.store},
             {"interface", r.interface},
+            {"token", r.token},
             {"timeout_seconds", r.timeout_seconds}}},
           {"feeds", feeds},
           {"init", init},
@@ -141,7 +142,6 @@ Json ToJson(const WorkerConfig& c) {
           {"fetch", c.fetch},
           {"threads", c.threads},
           {"spin", c.spin},
-          {"cpus", c.cpus},
           {"seed", c.seed},
           {"save", OrNull(c.save)},
           {"save_names", c.save_names},

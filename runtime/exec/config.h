@@ -55,7 +55,6 @@ struct WorkerConfig {
   std::vector<std::string> fetch;
   int threads = 1;
   bool spin = false;
-  std::vector<int> cpus;
   int64_t seed = 0;
   std::string save;  // folder; empty: nothing is saved
   std::vector<std::string> save_names;

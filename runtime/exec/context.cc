@@ -32,7 +32,7 @@ int64_t Begin(const Loop& loop, int64_t part) {
 }
 
 // What a body may throw is that memory has run out; on a thread of the pool nobody would catch it.
-void RunPart(void* arg, int part) {
+void RunPart(void* arg, int64_t part) {
   Loop& loop = *static_cast<Loop*>(arg);
   const int64_t lo = Begin(loop, part);
   try {
@@ -123,9 +123,11 @@ void dt_parallel(DtContext* context, int64_t extent, int64_t grain,
                  void (*body)(void*, int64_t, int64_t), void* arg) {
   if (extent <= 0) return;
   const int64_t most = std::max<int64_t>(extent / std::max<int64_t>(grain, 1), 1);
-  Loop loop{body, arg, extent, std::min<int64_t>(most, context->pool().threads())};
-  if (loop.parts == 1) return body(arg, 0, extent);
-  context->pool().Run(static_cast<int>(loop.parts), RunPart, &loop);
+  const int64_t threads = context->pool().threads();
+  if (most == 1 || threads == 1) return body(arg, 0, extent);
+  Loop loop{body, arg, extent,
+            std::min(most, threads * dtranspile::exec::ThreadPool::kPiecesPerThread)};
+  context->pool().Run(loop.parts, RunPart, &loop);
   if (loop.out_of_memory) throw std::bad_alloc();
 }
 

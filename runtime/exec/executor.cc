@@ -86,6 +86,7 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Load(Plan plan, ExecutorOpti
     return absl::InvalidArgumentError(absl::StrCat(
         "the plan has ", plan.comms.size(), " communicators, ", options.comms.size(), " given"));
   std::unique_ptr<Executor> executor(new Executor(std::move(plan), std::move(options)));
+  DT_RETURN_IF_ERROR(executor->pool_.status());
   DT_RETURN_IF_ERROR(executor->Allocate());
   const Plan& p = executor->plan_;
   if (!p.library.empty()) {

@@ -62,6 +62,9 @@ absl::StatusOr<Signature> ParseSignature(std::string_view family, std::string_vi
   const auto slots = [&](std::string_view list, std::vector<SlotSpec>& slots) -> absl::Status {
     for (std::string_view part : Parts(list)) {
       SlotSpec slot;
+      const size_t equals = std::min(part.find('='), part.size());
+      slot.shares = std::string(Trimmed(part.substr(std::min(equals + 1, part.size()))));
+      part = Trimmed(part.substr(0, equals));
       slot.list = Consume(part, '*');
       slot.optional = Consume(part, '?');
       slot.name = std::string(part);
@@ -88,6 +91,15 @@ absl::StatusOr<Signature> ParseSignature(std::string_view family, std::string_vi
     attribute.kind = known->second;
     signature.attributes.push_back(std::move(attribute));
   }
+  const auto isInput = [&](const std::string& name) {
+    return std::any_of(signature.inputs.begin(), signature.inputs.end(),
+                       [&](const SlotSpec& input) { return input.name == name; });
+  };
+  for (const SlotSpec& input : signature.inputs)
+    if (!input.shares.empty()) return Wrong(line, "an input shares no memory: outputs do");
+  for (const SlotSpec& output : signature.outputs)
+    if (!output.shares.empty() && !isInput(output.shares))
+      return Wrong(line, absl::StrCat("'", output.shares, "' is no input"));
   if (!IsName(signature.name)) return Wrong(line, "the call has no name");
   return signature;
 }

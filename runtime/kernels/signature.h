@@ -3,7 +3,9 @@
 //   dt_gather_grad(X, Index, Axis?, Out@GRAD; axis:int, overwrite:bool, @version:int) -> X@GRAD
 //
 // Inputs, attributes, outputs. A slot holds one argument; with `?` it may be without, with `*` it
-// is a list. Of an output nobody reads, no argument is given. Kinds of attributes: bool int ints
+// is a list. Of an output nobody reads, no argument is given. An output written `ParamOut = Param`
+// may be the same memory as that input, which is then updated where it lies; the call copies the
+// input first where they differ. Kinds of attributes: bool int ints
 // real reals text texts; `?` behind a kind: callers may leave the attribute out. Names of
 // attributes that begin with `@` say something of the program or the call, not of the op
 // (compiler/lower/rules.h).
@@ -27,6 +29,7 @@ enum class AttributeKind : uint8_t { kBool, kInt, kInts, kReal, kReals, kText, k
 struct SlotSpec {
   std::string name;
   bool optional = false, list = false;
+  std::string shares = {};  // of an output: the input whose memory it may have
 };
 
 struct AttributeSpec {

@@ -244,7 +244,6 @@ TEST_CASE("CONFIG survives writing and reading; a wrong one is refused with its 
   config.coordinates = {{"dp", 1}};
   config.init = InitConfig{"", "all", {"w"}};
   config.per_step = {{"rate", {0.5}}};
-  config.cpus = {0, 1};
   config.trace = "t.json";
   config.control_fd = 3;
   const Json json = ToJson(config);

@@ -154,7 +154,7 @@ struct Called {
 
 Called CallWith(DtFunction function, std::vector<int64_t> ints, std::vector<double> reals,
                 DType dtype = DType::kFloat32) {
-  exec::ThreadPool pool({1, false, {}});
+  exec::ThreadPool pool({1, false});
   DtContext context(&pool);
   Called called{absl::OkStatus(), std::vector<float>(6)};
   const int64_t dims[] = {2, 3};

@@ -4,11 +4,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <thread>
-
 #include "llvm/Support/FileSystem.h"
 #include "llvm/TargetParser/Host.h"
 #include "nlohmann/json.hpp"
+#include "runtime/launch/processors.h"
 #include "tools/dtranspile/cli/files.h"
 #include "tools/dtranspile/cli/tool.h"
 
@@ -30,8 +29,9 @@ Finding worker() {
 
 Finding processor() {
   return {"processor", true, true,
-          llvm::sys::getHostCPUName().str() + ", " +
-              std::to_string(std::thread::hardware_concurrency()) + " threads"};
+          llvm::sys::getHostCPUName().str() + ", " + std::to_string(launch::UsableProcessors()) +
+              " of " + std::to_string(sysconf(_SC_NPROCESSORS_ONLN)) +
+              " threads may be used (affinity, control groups)"};
 }
 
 Finding sharedMemory() {

@@ -18,6 +18,7 @@
 #include "mlir/IR/Verifier.h"
 #include "runtime/base/printable.h"
 #include "tools/dtranspile/cli/files.h"
+#include "tools/dtranspile/cli/version.h"
 
 namespace dtranspile::cli {
 namespace {
@@ -156,7 +157,7 @@ int runTool(int argc, const char* const* argv) {
       "  dtranspile run job --feeds feeds --init init",
       "dtranspile");
   app.require_subcommand(1);
-  app.set_version_flag("--version", "dtranspile 0.1.0");
+  app.set_version_flag("--version", versionText());
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Command& command : kCommands) {
     CLI::App* sub = app.add_subcommand(command.name, command.summary);

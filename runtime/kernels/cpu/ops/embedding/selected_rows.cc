@@ -40,13 +40,15 @@ int32_t MergeSelectedRows(OpCall& call) {
   if (value == nullptr) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    MergedRows<T> merged;
-    if (!MergeRows(call, x, value->rows, merged) ||
-        !call.ResizeRows(out, static_cast<int64_t>(merged.rows.size()), value->height,
-                         InnerDims(x)))
-      return 1;
-    std::copy(merged.values.begin(), merged.values.end(), Data<T>(out));
-    OpCall::ValueOf(out)->rows = merged.rows;
+    RowGroups groups = GroupRows(value->rows, value->height);
+    if (!call.ResizeRows(out, groups.size(), value->height, InnerDims(x))) return 1;
+    const int64_t width = RowWidth(x);
+    for (int64_t i = 0; i < groups.size(); ++i) {
+      T* to = Data<T>(out) + i * width;
+      const T* from = GroupValue(groups, i, Data<const T>(x), width, to);
+      if (from != to) std::copy_n(from, width, to);
+    }
+    OpCall::ValueOf(out)->rows = std::move(groups.rows);
     return 0;
   });
 }

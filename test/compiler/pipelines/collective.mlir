@@ -1,6 +1,6 @@
 // The whole pipeline on a small program, and that it says no more for 100,000 ranks than for 4.
 // RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4})" | FileCheck %s
-// RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=8 hierarchical_allreduce_inter_nranks=4})" | FileCheck %s --check-prefix=LEVELS
+// RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=8 use_hierarchical_allreduce=true hierarchical_allreduce_inter_nranks=4})" | FileCheck %s --check-prefix=LEVELS
 // RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=2 collective_mode=local_sgd})" | FileCheck %s --check-prefix=LOCAL
 // RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=2 fuse_all_reduce_ops=false})" | FileCheck %s --check-prefix=SINGLE
 // RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4})" > %t.4

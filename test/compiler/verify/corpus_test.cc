@@ -29,11 +29,11 @@ void checkVerified(mlir::ModuleOp job) {
   for (const Rung& rung : report.rungs) CHECK(rung.messages.empty());
 }
 
-void checkAll(const std::function<void(CollectiveStrategy&)>& change) {
+void checkAll(const std::function<void(Strategy&)>& change) {
   Jobs jobs;
   for (const char* program : kPrograms) {
     INFO(program);
-    CollectiveStrategy strategy;
+    Strategy strategy;
     strategy.trainers = 4;
     change(strategy);
     checkVerified(*jobs.make(program, strategy));
@@ -52,26 +52,26 @@ TEST_CASE("data-parallel jobs of the corpus are verified for every number of ran
 }
 
 TEST_CASE("one reduction per gradient") {
-  checkAll([](CollectiveStrategy& strategy) { strategy.fuse_all_reduce_ops = false; });
+  checkAll([](Strategy& strategy) { strategy.fuse_all_reduce_ops = false; });
 }
 TEST_CASE("several communicators") {
-  checkAll([](CollectiveStrategy& strategy) { strategy.nccl_comm_num = 3; });
+  checkAll([](Strategy& strategy) { strategy.nccl_comm_num = 3; });
 }
 TEST_CASE("hierarchical reduction") {
-  checkAll([](CollectiveStrategy& strategy) {
+  checkAll([](Strategy& strategy) {
     strategy.mode = "nccl2";
     strategy.use_hierarchical_allreduce = true;
     strategy.hierarchical_allreduce_inter_nranks = 2;
   });
 }
 TEST_CASE("averaging of parameters under its contract") {
-  checkAll([](CollectiveStrategy& strategy) { strategy.collective_mode = "local_sgd"; });
+  checkAll([](Strategy& strategy) { strategy.collective_mode = "local_sgd"; });
 }
 
 TEST_CASE("batch norm over the whole batch is verified without sites") {
   Jobs jobs;
   for (int64_t ranks : {2, 4, 100000}) {
-    CollectiveStrategy strategy;
+    Strategy strategy;
     strategy.trainers = ranks;
     strategy.sync_batch_norm = true;
     checkVerified(*jobs.make("static26/resnet_thin", strategy));
@@ -164,7 +164,7 @@ TEST_CASE("feeds that are cut and feeds that are not do not meet in an op") {
   Jobs jobs;
   for (const char* dims : {"x=none", "x=1"}) {
     INFO(dims);
-    CollectiveStrategy strategy;
+    Strategy strategy;
     strategy.trainers = 2;
     strategy.batch_dims = {dims};
     auto job = jobs.make("fluid18/fit_a_line", strategy);

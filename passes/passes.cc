@@ -3,8 +3,10 @@
 
 #include "passes/broadcast-startup/pass.h"
 #include "passes/bucket/pass.h"
+#include "passes/check-source/pass.h"
 #include "passes/cut-batch/pass.h"
 #include "passes/declare-relations/pass.h"
+#include "passes/declare-sites/pass.h"
 #include "passes/form-job/pass.h"
 #include "passes/reduce-by-levels/pass.h"
 #include "passes/reduce-gradients/pass.h"
@@ -18,8 +20,10 @@ namespace dtranspile::passes {
 void registerAll() {
   registerBroadcastStartup();
   registerBucket();
+  registerCheckSource();
   registerCutBatch();
   registerDeclareRelations();
+  registerDeclareSites();
   registerFormJob();
   registerReduceByLevels();
   registerReduceGradients();

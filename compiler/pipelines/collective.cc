@@ -3,7 +3,6 @@
 #include <functional>
 #include <memory>
 
-#include "compiler/pipelines/checks.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -144,7 +143,6 @@ mlir::LogicalResult transpileCollective(mlir::ModuleOp module, const Strategy& s
 void registerCollectivePipeline() {
   static const bool once = [] {
     passes::registerAll();
-    registerChecks();
     mlir::registerPassPipeline(
         "collective", "a saved program to a data-parallel job", addRequest,
         [](llvm::function_ref<void(const mlir::detail::PassOptions&)> visit) {

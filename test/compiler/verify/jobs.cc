@@ -54,6 +54,14 @@ Strategy unfused(int64_t trainers) {
   return strategy;
 }
 
+void dropContract(mlir::ModuleOp job, llvm::StringRef tag) {
+  llvm::SmallVector<mlir::Attribute> kept;
+  for (mlir::Attribute entry : job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr))
+    if (llvm::cast<mlir::DictionaryAttr>(entry).getAs<mlir::StringAttr>("tag").getValue() != tag)
+      kept.push_back(entry);
+  job->setAttr(dist::kContractsAttr, mlir::ArrayAttr::get(job.getContext(), kept));
+}
+
 pd::ProgramOp programOf(mlir::ModuleOp job, llvm::StringRef name) {
   for (auto role : job.getOps<dist::RoleOp>())
     for (auto program : role.getBody().getOps<pd::ProgramOp>())

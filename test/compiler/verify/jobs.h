@@ -21,8 +21,7 @@ class Jobs {
   Jobs();
 
   // A corpus case ("fluid18/mnist_mlp"), transpiled. Throws std::runtime_error when it cannot be.
-  mlir::OwningOpRef<mlir::ModuleOp> make(const std::string& name,
-                                         const Strategy& strategy);
+  mlir::OwningOpRef<mlir::ModuleOp> make(const std::string& name, const Strategy& strategy);
   mlir::OwningOpRef<mlir::ModuleOp> make(const std::string& name, int64_t trainers);
   mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string& text);
   mlir::MLIRContext* context() { return &context_; }
@@ -33,6 +32,9 @@ class Jobs {
 
 // Data parallel with one reduction per gradient, so that an edit hits one of them.
 Strategy unfused(int64_t trainers);
+
+// Takes a contract out of those that the job declares.
+void dropContract(mlir::ModuleOp job, llvm::StringRef tag);
 
 // Programs of the only role.
 pd::ProgramOp programOf(mlir::ModuleOp job, llvm::StringRef name = "main");

@@ -16,7 +16,6 @@ VerifyReport verifyEdited(const std::function<void(mlir::ModuleOp, pd::ProgramOp
                           const std::string& program = "fluid18/mnist_mlp") {
   Jobs jobs;
   auto job = jobs.make(program, unfused(4));
-  declareSites(*job);
   REQUIRE(verifyJob(*job, nullptr).overall() == Verdict::Holds);
   edit(*job, programOf(*job));
   return verifyJob(*job, nullptr);
@@ -556,7 +555,6 @@ TEST_CASE(
   Jobs jobs;
   Strategy strategy = unfused(4);
   auto job = jobs.make("static26/resnet_thin", strategy);
-  declareSites(*job);
   REQUIRE(verifyJob(*job, nullptr).overall() == Verdict::Holds);
   pd::ProgramOp main = programOf(*job);
   pd::SetOp statistics = lastSet(main, "batch_norm2d_0.w_1");
@@ -607,8 +605,7 @@ TEST_CASE(
     refutedBy("invariant", "the ranks' own values were combined");
   }
   SECTION("without the contract") {
-    (*job)->removeAttr(dist::kContractsAttr);
-    declareSites(*job);
+    dropContract(*job, "batch_statistics");
     refutedBy("contract", "depends on batch_statistics, which the job does not declare");
   }
   SECTION("scaled before the op that updates it") {

@@ -1,14 +1,14 @@
-#include "compiler/pipelines/checks.h"
-
-#include "compiler/verify/relations/relations.h"
+// Refuses programs that no job can be made of. First pass of every pipeline.
 #include "dialects/pd/op_table.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/Pass.h"
-#include "mlir/Pass/PassRegistry.h"
+#include "passes/check-source/pass.h"
 
-namespace dtranspile {
+namespace dtranspile::passes {
+#define GEN_PASS_DEF_CHECKSOURCE
+#include "passes/check-source/pass.h.inc"
+
 namespace {
 
 struct Refusal {
@@ -43,7 +43,7 @@ const char* whyNot(mlir::Operation* op, bool main) {
   return nullptr;
 }
 
-mlir::LogicalResult checkSource(mlir::ModuleOp module) {
+mlir::LogicalResult check(mlir::ModuleOp module) {
   bool good = true;
   for (auto program : module.getOps<pd::ProgramOp>()) {
     const bool main = program.getSymName() == "main";
@@ -60,34 +60,11 @@ mlir::LogicalResult checkSource(mlir::ModuleOp module) {
   return mlir::success(good);
 }
 
-class CheckSource : public mlir::PassWrapper<CheckSource, mlir::OperationPass<mlir::ModuleOp>> {
- public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckSource)
-  llvm::StringRef getArgument() const override { return "check-source"; }
-  llvm::StringRef getDescription() const override {
-    return "refuses programs that no job can be made of";
-  }
+struct CheckSource : impl::CheckSourceBase<CheckSource> {
   void runOnOperation() override {
-    if (mlir::failed(checkSource(getOperation()))) signalPassFailure();
-    markAllAnalysesPreserved();
+    if (mlir::failed(check(getOperation()))) signalPassFailure();
   }
-};
-
-class DeclareSites : public mlir::PassWrapper<DeclareSites, mlir::OperationPass<mlir::ModuleOp>> {
- public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DeclareSites)
-  llvm::StringRef getArgument() const override { return "declare-sites"; }
-  llvm::StringRef getDescription() const override {
-    return "declares the ops that are evaluated on each rank's share of the batch";
-  }
-  void runOnOperation() override { verify::declareSites(getOperation()); }
 };
 
 }  // namespace
-
-void registerChecks() {
-  mlir::PassRegistration<CheckSource>();
-  mlir::PassRegistration<DeclareSites>();
-}
-
-}  // namespace dtranspile
+}  // namespace dtranspile::passes

@@ -31,8 +31,8 @@
 // LOCAL: pd.scale {{.*}}scale = 5.000000e-01
 // SINGLE: dist.role @trainer
 // SINGLE: dist.all_reduce sum(%{{.*}}) on @grad0 : (tensor<1xf32>) -> tensor<1xf32>
-// ERRORS: error: mode nccl2 and collective_mode local_sgd: nccl2 reduces gradients
 // ERRORS: error: nccl_comm_num: lies between 1 and 64
+// ERRORS: mode nccl2 and collective_mode local_sgd: nccl2 reduces gradients
 
 pd.var @w : tensor<1xf32> {parameter}
 pd.var @lr : tensor<1xf32>

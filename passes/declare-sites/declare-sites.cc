@@ -28,9 +28,18 @@ struct DeclareSites : impl::DeclareSitesBase<DeclareSites> {
       const verify::Contracts contracts = verify::Contracts::of(job);
       const verify::Question question{role, program, reference, contracts};
       for (const verify::Site& site : verify::reachedSites(question, verify::analyse(question)))
-        if (!site.loss.misfit) names.push_back(verify::siteName(site.op));
+        if (!site.loss.misfit && !isUpdate(question, site.op))
+          names.push_back(verify::siteName(site.op));
     }
     if (!names.empty()) addContract(job, "parts", kStatement, names);
+  }
+
+ private:
+  // An update that takes what was not reduced is no site: it is wrong, or what local SGD declares.
+  static bool isUpdate(const verify::Question& question, mlir::Operation* op) {
+    auto number = op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
+    mlir::Operation* reference = number ? question.reference.op(number.getInt()) : nullptr;
+    return reference && verify::isUpdate(question, op, reference);
   }
 };
 

@@ -18,7 +18,6 @@
 #include "compiler/artifact/job.h"
 #include "compiler/import/import.h"
 #include "compiler/pipelines/collective.h"
-#include "compiler/verify/relations/relations.h"
 #include "dialects/dist/dist.h"
 #include "dialects/pd/op_view.h"
 #include "test/corpus_path.h"
@@ -53,10 +52,9 @@ int64_t transpile(const std::string& program, int64_t ranks, const std::string& 
     if (mlir::failed(imported)) return 0;
     for (mlir::Operation& op : *imported->getBodyBlock()) ops += pd::OpView::isFrameworkOp(&op);
   }
-  CollectiveStrategy strategy;
+  Strategy strategy;
   strategy.trainers = ranks;
   if (mlir::failed(transpileCollective(*module, strategy))) return 0;
-  verify::declareSites(*module);
   const auto manifest = makeManifest(*module, toJson(strategy));
   return mlir::succeeded(writeJob(folder, *module, manifest, true)) ? ops : 0;
 }

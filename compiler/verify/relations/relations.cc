@@ -9,10 +9,6 @@
 namespace dtranspile::verify {
 namespace {
 
-constexpr llvm::StringLiteral kStatement =
-    "these ops are evaluated on each rank's share of the batch, and gradients are averaged over "
-    "the shares";
-
 struct Totals {
   int64_t values = 0, operations = 0, sites = 0;
 };
@@ -121,30 +117,6 @@ Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
   rung.stat("values", totals.values);
   rung.stat("sites", totals.sites);
   return rung;
-}
-
-void declareSites(mlir::ModuleOp job) {
-  mlir::Builder builder(job.getContext());
-  llvm::SmallVector<mlir::Attribute> names;
-  for (auto role : job.getOps<dist::RoleOp>()) {
-    pd::ProgramOp program = findProgram(role, "main"),
-                  original = findProgram(referenceOf(job), "main");
-    if (!program || !original) continue;
-    Reference reference(original);
-    Contracts contracts = Contracts::of(job);
-    const Question question{role, program, reference, contracts};
-    for (const Site& site : reachedSites(question, analyse(question)))
-      if (!site.loss.misfit) names.push_back(builder.getStringAttr(siteName(site.op)));
-  }
-  if (names.empty()) return;
-  llvm::SmallVector<mlir::Attribute> entries;
-  if (auto list = job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr))
-    entries.assign(list.begin(), list.end());
-  entries.push_back(builder.getDictionaryAttr(
-      {builder.getNamedAttr("tag", builder.getStringAttr("parts")),
-       builder.getNamedAttr("statement", builder.getStringAttr(kStatement)),
-       builder.getNamedAttr("sites", builder.getArrayAttr(names))}));
-  job->setAttr(dist::kContractsAttr, builder.getArrayAttr(entries));
 }
 
 }  // namespace dtranspile::verify

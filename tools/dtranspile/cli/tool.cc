@@ -107,12 +107,13 @@ mlir::OwningOpRef<mlir::ModuleOp> loadPrograms(Tool& tool, const std::string& ma
   return module;
 }
 
-CLI::Validator wholeNumber(int64_t least) {
-  auto check = [least](const std::string& text) -> std::string {
+CLI::Validator wholeNumber(int64_t least, int64_t most) {
+  auto check = [=](const std::string& text) -> std::string {
     int64_t value = 0;
-    if (!llvm::StringRef(text).getAsInteger(10, value) && value >= least) return "";
+    if (!llvm::StringRef(text).getAsInteger(10, value) && value >= least && value <= most)
+      return "";
     return "'" + text + "' is no whole number from " + std::to_string(least) + " to " +
-           std::to_string(std::numeric_limits<int64_t>::max());
+           std::to_string(most);
   };
   return CLI::Validator(check, "");
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,8 +46,8 @@ class Tool {
   std::unique_ptr<Diagnostics> diagnostics_;
 };
 
-// Checks a flag's value: a whole number from `least` to the greatest of 64 bits.
-CLI::Validator wholeNumber(int64_t least);
+// Checks a flag's value: a whole number from `least` to `most`.
+CLI::Validator wholeNumber(int64_t least, int64_t most = std::numeric_limits<int64_t>::max());
 
 // A sub-command: declares its flags on `app` and returns what to do when it was given.
 using Action = std::function<int(Tool&)>;

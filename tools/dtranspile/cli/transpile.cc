@@ -5,8 +5,7 @@
 #include "compiler/export/program.h"
 #include "compiler/pipelines/collective.h"
 #include "compiler/specialize/specialize.h"
-#include "compiler/strategy/collective.h"
-#include "compiler/verify/relations/relations.h"
+#include "compiler/strategy/strategy.h"
 #include "llvm/ADT/StringExtras.h"
 #include "runtime/io/filesystem.h"
 #include "runtime/io/json.h"
@@ -21,19 +20,27 @@ using Json = nlohmann::ordered_json;
 
 struct TranspileFlags {
   std::string main, startup, output;
-  CollectiveStrategy strategy;
-  bool force = false;
+  Strategy strategy;
+  bool force = false, printPipeline = false;
 };
 
 int transpile(Tool& tool, const TranspileFlags& flags) {
+  if (flags.printPipeline) {
+    const std::vector<std::string> problems = problemsOf(flags.strategy);
+    for (const std::string& problem : problems) tool.error(problem);
+    if (!problems.empty()) return kNo;
+    llvm::outs() << collectivePipeline(flags.strategy) << "\n";
+    return kDone;
+  }
+  if (flags.main.empty() || flags.output.empty())
+    return tool.error(flags.main.empty() ? "transpile: MAIN is required"
+                                         : "transpile: --output is required"),
+           kUsage;
   auto module = loadPrograms(tool, flags.main, flags.startup, /*baseName=*/true);
   if (!module) return kNo;
   if (!findProgram(*module, "main"))
     return tool.error(flags.main + ": holds no program @main"), kNo;
-  if (mlir::failed(checkStrategy(flags.strategy, mlir::UnknownLoc::get(tool.context()))))
-    return kNo;
   if (mlir::failed(transpileCollective(*module, flags.strategy))) return kNo;
-  verify::declareSites(*module);
   Json manifest = makeManifest(*module, toJson(flags.strategy));
   if (mlir::failed(writeJob(flags.output, *module, manifest, flags.force))) return kNo;
   tool.note("wrote " + flags.output + ", " + std::to_string(flags.strategy.trainers) +
@@ -166,39 +173,41 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
   return kDone;
 }
 
+// One flag per field of a request. A field that is on by default is turned off with `false`.
+void declareField(CLI::App& app, const FieldRow& row, bool& value) {
+  const std::string flag = "--" + row.flag.str(), meaning = row.meaning.str();
+  if (value) app.add_option(flag, value, meaning + " (default true)");
+  else app.add_flag(flag, value, meaning);
+}
+void declareField(CLI::App& app, const FieldRow& row, int64_t& value) {
+  CLI::Option* option =
+      app.add_option("--" + row.flag.str(), value,
+                     row.meaning.str() + " (default " + std::to_string(value) + ")");
+  if (row.ranged) option->check(wholeNumber(row.least, row.most));
+}
+void declareField(CLI::App& app, const FieldRow& row, std::string& value) {
+  app.add_option("--" + row.flag.str(), value, row.meaning.str() + " (default " + value + ")")
+      ->check(CLI::IsMember(std::vector<std::string>(row.words.begin(), row.words.end())));
+}
+void declareField(CLI::App& app, const FieldRow& row, std::vector<std::string>& value) {
+  app.add_option("--" + row.flag.str(), value, row.meaning.str());
+}
+
 }  // namespace
 
 Action declareTranspile(CLI::App& app) {
   auto flags = std::make_shared<TranspileFlags>();
-  CollectiveStrategy& strategy = flags->strategy;
   app.footer(
       "Example: dtranspile transpile main.pdmodel --startup startup.pdmodel -o job --mode "
       "collective --trainers 4");
-  app.add_option("MAIN", flags->main, "the saved program")->required();
+  app.add_option("MAIN", flags->main, "the saved program");
   app.add_option("--startup", flags->startup, "its start-up program");
-  app.add_option("-o,--output", flags->output, "folder of the job")->required();
+  app.add_option("-o,--output", flags->output, "folder of the job");
   app.add_flag("--force", flags->force, "replace an existing job");
-  app.add_option("--mode", strategy.mode, "collective or nccl2")
-      ->check(CLI::IsMember({"collective", "nccl2"}));
-  app.add_option("--trainers", strategy.trainers, "world size")->check(wholeNumber(1));
-  app.add_option("--collective-mode", strategy.collective_mode, "grad_allreduce or local_sgd")
-      ->check(CLI::IsMember({"grad_allreduce", "local_sgd"}));
-  app.add_option("--nccl-comm-num", strategy.nccl_comm_num,
-                 "communicators that gradients take turns on");
-  app.add_flag("--use-hierarchical-allreduce", strategy.use_hierarchical_allreduce,
-               "reduce inside a group, between groups, and inside again");
-  app.add_option("--hierarchical-allreduce-inter-nranks",
-                 strategy.hierarchical_allreduce_inter_nranks, "ranks of an inner group");
-  app.add_option("--fuse-all-reduce-ops", strategy.fuse_all_reduce_ops,
-                 "gradients in buckets (default true)");
-  app.add_option("--fuse-grad-size-in-MB", strategy.fuse_grad_size_in_MB,
-                 "most MiB of a bucket (default 32)");
-  app.add_flag("--sync-batch-norm", strategy.sync_batch_norm, "batch statistics over all ranks");
-  app.add_option("--grad-scale", strategy.scale_strategy,
-                 "avg: as one device; reference: always 1/N, as the framework divides")
-      ->check(CLI::IsMember({"avg", "reference"}));
-  app.add_option("--batch-dim", strategy.batch_dims,
-                 "NAME=dim or NAME=none, for feeds whose batch is not a leading unknown extent");
+  app.add_flag("--print-pipeline", flags->printPipeline,
+               "print the passes of the request, as dtranspile-opt takes them, and write nothing");
+  for (const FieldRow& row : strategyFields())
+    std::visit([&](auto member) { declareField(app, row, flags->strategy.*member); }, row.member);
   return [flags](Tool& tool) { return transpile(tool, *flags); };
 }
 

@@ -8,10 +8,10 @@
 #include "passes/declare-relations/pass.h"
 #include "passes/declare-sites/pass.h"
 #include "passes/form-job/pass.h"
+#include "passes/local-sgd/pass.h"
 #include "passes/reduce-by-levels/pass.h"
 #include "passes/reduce-gradients/pass.h"
 #include "passes/scale-loss/pass.h"
-#include "passes/local-sgd/pass.h"
 #include "passes/sync-batch-norm/pass.h"
 #include "passes/widen-float64/pass.h"
 

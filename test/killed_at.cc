@@ -59,8 +59,8 @@ Ended KillAt(pid_t child, int k, const std::string& pattern) {
     deliver = signal == (SIGTRAP | 0x80) || signal == SIGTRAP ? 0 : signal;
     if (signal != (SIGTRAP | 0x80)) continue;
     user_regs_struct registers;
-    const bool changes = entering && ptrace(PTRACE_GETREGS, child, nullptr, &registers) == 0 &&
-                         Changes(registers);
+    const bool changes =
+        entering && ptrace(PTRACE_GETREGS, child, nullptr, &registers) == 0 && Changes(registers);
     entering = !entering;
     if (!changes) continue;
     counting = counting || Names(child, registers, pattern);

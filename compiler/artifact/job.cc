@@ -63,8 +63,7 @@ mlir::LogicalResult good(mlir::MLIRContext* context, llvm::StringRef path,
 
 mlir::LogicalResult writeIn(mlir::MLIRContext* context, const std::string& path,
                             const std::string& bytes) {
-  return good(context, path,
-              io::WriteFile(path, bytes.data(), static_cast<int64_t>(bytes.size())));
+  return good(context, path, io::WriteFile(path, bytes.data(), static_cast<int64_t>(bytes.size())));
 }
 
 // The fields that every reader relies on, with their types.

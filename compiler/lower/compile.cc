@@ -126,7 +126,8 @@ llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::Progr
   auto accept = [&](const std::string& old) {
     if (io::HoldsOnly(old, {"plan.json", "kernels.so"})) return absl::OkStatus();
     return absl::AlreadyExistsError(
-        folder + ": exists and is no compiled plan, or holds more than that: choose another folder");
+        folder +
+        ": exists and is no compiled plan, or holds more than that: choose another folder");
   };
   const absl::StatusOr<io::Entry> there = io::LookAtLink(folder);
   if (there.ok() && *there == io::Entry::kFolder)

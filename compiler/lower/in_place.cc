@@ -88,8 +88,7 @@ class InPlace {
   void run() {
     std::vector<Node> kept;
     std::vector<bool> gone(body_.size());
-    for (size_t i = 0; i < body_.size(); ++i)
-      gone[i] = body_[i].as<CopyNode>() && tryReplace(i);
+    for (size_t i = 0; i < body_.size(); ++i) gone[i] = body_[i].as<CopyNode>() && tryReplace(i);
     for (size_t i = 0; i < body_.size(); ++i)
       if (!gone[i]) kept.push_back(std::move(body_[i]));
     body_ = std::move(kept);
@@ -168,7 +167,8 @@ class InPlace {
 
   bool writerMayShare(const Node& node, int temporary, int variable) const {
     const auto* kernel = node.as<KernelNode>();
-    if (const auto* call = node.as<CallNode>()) return callMayShare(node, *call, temporary, variable);
+    if (const auto* call = node.as<CallNode>())
+      return callMayShare(node, *call, temporary, variable);
     if (!kernel || !kernel->shapes.empty()) return false;
     for (size_t w = 0; w < node.args.size(); ++w) {
       if (plan_.storageOf(node.args[w]) != temporary) continue;

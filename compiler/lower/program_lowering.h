@@ -87,7 +87,7 @@ class ProgramLowering {
     int64_t number, lineage;
   };
   llvm::DenseMap<mlir::Operation*, Draw> draws_;
-  std::string position_;                     // of the op that is being lowered
+  std::string position_;  // of the op that is being lowered
   llvm::DenseSet<mlir::Value> needed_;
   llvm::DenseSet<mlir::Operation*> live_;
   llvm::DenseMap<mlir::Value, pd::TensorInfo> infos_;

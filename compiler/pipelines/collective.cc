@@ -104,9 +104,8 @@ class RequestOptions : public mlir::PassPipelineOptions<RequestOptions> {
   void declare(const FieldRow& row, std::vector<std::string> Strategy::* member) {
     auto option =
         std::make_shared<ListOption<std::string>>(*this, row.name, llvm::cl::desc(row.meaning));
-    readers_.push_back([=](Strategy& strategy) {
-      (strategy.*member).assign(option->begin(), option->end());
-    });
+    readers_.push_back(
+        [=](Strategy& strategy) { (strategy.*member).assign(option->begin(), option->end()); });
   }
 
   std::vector<std::function<void(Strategy&)>> readers_;

@@ -9,8 +9,8 @@
 
 namespace dtranspile {
 
-// "builtin.module(check-source,form-job{axes=dp:4 …},…)": the passes that a request asks for, checks
-// between them included. The request must have no problems (problemsOf).
+// "builtin.module(check-source,form-job{axes=dp:4 …},…)": the passes that a request asks for,
+// checks between them included. The request must have no problems (problemsOf).
 std::string collectivePipeline(const Strategy& strategy);
 
 // Reports the request's problems, or runs its pipeline on `module` (pd.program @main, and @startup

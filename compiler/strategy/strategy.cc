@@ -49,10 +49,9 @@ std::string problemOf(const Strategy& strategy, const FieldRow& row) {
   if (!row.words.empty() && !llvm::is_contained(row.words, value))
     return because(row, "'" + value + "' is none of " + llvm::join(row.words, ", "));
   const auto* number = std::get_if<int64_t Strategy::*>(&row.member);
-  if (number && row.ranged &&
-      (strategy.*(*number) < row.least || strategy.*(*number) > row.most))
-    return because(row, "lies between " + std::to_string(row.least) + " and " +
-                            std::to_string(row.most));
+  if (number && row.ranged && (strategy.*(*number) < row.least || strategy.*(*number) > row.most))
+    return because(
+        row, "lies between " + std::to_string(row.least) + " and " + std::to_string(row.most));
   // Values travel as options of passes in the text of a pipeline, which has its own punctuation.
   const auto* list = std::get_if<std::vector<std::string> Strategy::*>(&row.member);
   if (list)

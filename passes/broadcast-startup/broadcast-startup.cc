@@ -50,7 +50,8 @@ class BroadcastStartup : public impl::BroadcastStartupBase<BroadcastStartup> {
     for (auto& [element, vars] : byElement)
       for (llvm::ArrayRef<pd::VarOp> rest = vars; !rest.empty();) {
         size_t count = bucketSize(rest);
-        broadcast(builder, *job, rest.take_front(count), symbolOf((*comms)[next++ % comms->size()]));
+        broadcast(builder, *job, rest.take_front(count),
+                  symbolOf((*comms)[next++ % comms->size()]));
         rest = rest.drop_front(count);
       }
   }
@@ -86,8 +87,8 @@ class BroadcastStartup : public impl::BroadcastStartupBase<BroadcastStartup> {
     return count;
   }
 
-  static void broadcast(mlir::OpBuilder& builder, JobOnAxes& job,
-                        llvm::ArrayRef<pd::VarOp> vars, mlir::FlatSymbolRefAttr comm) {
+  static void broadcast(mlir::OpBuilder& builder, JobOnAxes& job, llvm::ArrayRef<pd::VarOp> vars,
+                        mlir::FlatSymbolRefAttr comm) {
     mlir::Location loc = job.startup.getLoc();
     llvm::SmallVector<mlir::Value> values;
     llvm::SmallVector<mlir::Type> types;

@@ -66,8 +66,7 @@ class Bucket : public impl::BucketBase<Bucket> {
       }
       Group& group =
           open[llvm::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getElementType()];
-      bool full =
-          fuse_grad_size_in_MB == 0 || group.bytes + bytes > fuse_grad_size_in_MB << 20;
+      bool full = fuse_grad_size_in_MB == 0 || group.bytes + bytes > fuse_grad_size_in_MB << 20;
       bool used = group.firstUse && !op->isBeforeInBlock(group.firstUse);
       if (full || used) close(group);
       group.members.push_back(op);

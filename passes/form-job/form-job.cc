@@ -16,8 +16,7 @@ class FormJob : public impl::FormJobBase<FormJob> {
 
   void runOnOperation() override {
     mlir::ModuleOp module = getOperation();
-    if (mlir::failed(checkInput(module)) || mlir::failed(readAxes()))
-      return signalPassFailure();
+    if (mlir::failed(checkInput(module)) || mlir::failed(readAxes())) return signalPassFailure();
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(module.getBody());
     auto source = mlir::ModuleOp::create(builder, module.getLoc(), "source");
     llvm::SmallVector<mlir::Operation*> moved;
@@ -36,8 +35,9 @@ class FormJob : public impl::FormJobBase<FormJob> {
       return module.emitError("form-job: nccl_comm_num is ")
              << nccl_comm_num.getValue() << "; it lies between 1 and 64";
     if (use_hierarchical_allreduce && commAxes.size() != 2)
-      return module.emitError("form-job: use_hierarchical_allreduce takes two comm-axes, that between "
-                              "the groups and that within them");
+      return module.emitError(
+          "form-job: use_hierarchical_allreduce takes two comm-axes, that between "
+          "the groups and that within them");
     if (!mlir::SymbolTable::lookupSymbolIn(module, "main"))
       return module.emitError("there is no pd.program @main");
     for (mlir::Operation& op : *module.getBody())
@@ -52,8 +52,7 @@ class FormJob : public impl::FormJobBase<FormJob> {
     mlir::WalkResult result = module.walk([](mlir::Operation* op) {
       const pd::OpSpec* spec = pd::OpView::isFrameworkOp(op) ? pd::OpView(op).spec() : nullptr;
       if (!spec || !(spec->effects & pd::kCommunicates)) return mlir::WalkResult::advance();
-      op->emitError(
-          "communicates already; form-job takes the program of a single device");
+      op->emitError("communicates already; form-job takes the program of a single device");
       return mlir::WalkResult::interrupt();
     });
     return mlir::failure(result.wasInterrupted());
@@ -78,9 +77,9 @@ class FormJob : public impl::FormJobBase<FormJob> {
   void makeMeshAndComms(mlir::OpBuilder& builder, mlir::Location loc) {
     std::vector<llvm::StringRef> all(names_.begin(), names_.end()),
         over(commAxes.begin(), commAxes.end());
-    dist::MeshOp::create(builder, loc, builder.getStringAttr("world"),
-                         builder.getStrArrayAttr(all), builder.getDenseI64ArrayAttr(sizes_),
-                         builder.getArrayAttr({}), builder.getDenseI64ArrayAttr({}));
+    dist::MeshOp::create(builder, loc, builder.getStringAttr("world"), builder.getStrArrayAttr(all),
+                         builder.getDenseI64ArrayAttr(sizes_), builder.getArrayAttr({}),
+                         builder.getDenseI64ArrayAttr({}));
     auto comm = [&](const llvm::Twine& name, llvm::ArrayRef<llvm::StringRef> among,
                     llvm::StringRef carries) {
       dist::CommOp::create(builder, loc, builder.getStringAttr(name),

@@ -75,8 +75,7 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
     return parameters;
   }
 
-  static void addSnapshot(JobOnAxes& job, Parameter& parameter,
-                          pd::Declarations& declarations) {
+  static void addSnapshot(JobOnAxes& job, Parameter& parameter, pd::Declarations& declarations) {
     pd::VarOp var = parameter.var;
     mlir::OpBuilder builder(var.getContext());
     builder.setInsertionPointAfter(var);

@@ -26,11 +26,14 @@ class ReduceByLevels : public impl::ReduceByLevelsBase<ReduceByLevels> {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();
     if (job->axes.size() != 2) {
-      getOperation().emitError("reduce-by-levels: takes two axes, that between the groups and that "
-                               "within them");
+      getOperation().emitError(
+          "reduce-by-levels: takes two axes, that between the groups and that "
+          "within them");
       return signalPassFailure();
     }
-    auto level = [&](unsigned axis) { return mlir::ArrayAttr::get(&getContext(), job->axes[axis]); };
+    auto level = [&](unsigned axis) {
+      return mlir::ArrayAttr::get(&getContext(), job->axes[axis]);
+    };
     auto all = commsCarrying(getOperation(), kGradients, job->axes),
          within = commsCarrying(getOperation(), kWithin, level(1)),
          between = commsCarrying(getOperation(), kBetween, level(0));

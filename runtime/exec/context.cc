@@ -60,7 +60,8 @@ absl::Status DtContext::Call(DtFunction function, const DtCall& call) {
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError(absl::StrCat(call.name, ": no memory is left"));
   } catch (const std::length_error&) {
-    return absl::ResourceExhaustedError(absl::StrCat(call.name, ": more elements than memory holds"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat(call.name, ": more elements than memory holds"));
   }
   return absl::InvalidArgumentError(
       absl::StrCat(call.name, ": ", message_[0] ? message_ : "failed without a message"));

@@ -1,6 +1,6 @@
-// Strict reading of JSON documents (runtime/io/json.h): every key is expected or an error, every value has the type and
-// range asked for, and a message names the place ("programs.main.body[3].args"). Used for plans,
-// the worker's CONFIG, its lines and job manifests.
+// Strict reading of JSON documents (runtime/io/json.h): every key is expected or an error, every
+// value has the type and range asked for, and a message names the place
+// ("programs.main.body[3].args"). Used for plans, the worker's CONFIG, its lines and job manifests.
 #pragma once
 
 #include <cstdint>

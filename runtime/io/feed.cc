@@ -124,9 +124,8 @@ absl::StatusOr<Lod> Feed::ReadLod(int64_t step, DType dtype,
   const bool same = dtype == dtype_ && dims.size() == dims_.size() && !dims.empty() &&
                     std::equal(dims_.begin() + 1, dims_.end(), dims.begin() + 1);
   if (!same) {
-    return absl::InvalidArgumentError(absl::StrCat(stem, ".npy: ", ShapeText(dtype, dims),
-                                                   " after ", ShapeText(dtype_, dims_),
-                                                   " in step 0"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        stem, ".npy: ", ShapeText(dtype, dims), " after ", ShapeText(dtype_, dims_), " in step 0"));
   }
   DT_ASSIGN_OR_RETURN(Lod lod, ReadLodJson(stem + ".lod.json"));
   const absl::Status legal = CheckLod(lod, dims[0]);

@@ -170,11 +170,11 @@ absl::StatusOr<std::string> TemporaryFolder() {
   const std::string path = named != nullptr && *named != '\0' ? named : "/tmp";
   const absl::StatusOr<Entry> entry = Look(path);
   if (entry.ok() && *entry == Entry::kFolder) return path;
-  return absl::NotFoundError(
-      absl::StrCat("TMPDIR=",
-                   entry.ok() ? path + (*entry == Entry::kNone ? ": is not there" : ": is no folder")
-                              : std::string(entry.status().message()),
-                   "; set TMPDIR to a folder that is there"));
+  return absl::NotFoundError(absl::StrCat(
+      "TMPDIR=",
+      entry.ok() ? path + (*entry == Entry::kNone ? ": is not there" : ": is no folder")
+                 : std::string(entry.status().message()),
+      "; set TMPDIR to a folder that is there"));
 }
 
 absl::Status CheckPrivate(const std::string& folder) {

@@ -25,8 +25,7 @@ void CopyOwnerAndMode(const std::string& from, const std::string& to) {
 
 absl::Status KeptFiles::Link(const std::string& below) {
   DT_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(old_ + below));
-  for (const std::string& name : names)
-    DT_RETURN_IF_ERROR(LinkOne(absl::StrCat(below, "/", name)));
+  for (const std::string& name : names) DT_RETURN_IF_ERROR(LinkOne(absl::StrCat(below, "/", name)));
   folders_.push_back(fresh_ + below);
   return absl::OkStatus();
 }
@@ -40,9 +39,9 @@ absl::Status KeptFiles::LinkOne(const std::string& name) {
   DT_ASSIGN_OR_RETURN(const Entry mine, LookAtLink(to));
   if (mine != Entry::kNone) {
     if (folder != (mine == Entry::kFolder))
-      return absl::InvalidArgumentError(absl::StrCat(
-          from, folder ? ": is a folder, and a file" : ": is no folder, and one",
-          " of this name is to be written"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(from, folder ? ": is a folder, and a file" : ": is no folder, and one",
+                       " of this name is to be written"));
     return folder ? Link(name) : absl::OkStatus();
   }
   if (folder) {
@@ -57,8 +56,9 @@ absl::Status KeptFiles::LinkOne(const std::string& name) {
   if (superseded_ && superseded_(name.substr(1))) return absl::OkStatus();
   if (linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), 0) != 0)
     return ErrnoStatus(errno,
-                       from + ": stands in a folder of other files, and cannot be kept by a link; "
-                              "name a new folder");
+                       from +
+                           ": stands in a folder of other files, and cannot be kept by a link; "
+                           "name a new folder");
   linked_.insert(name);
   return absl::OkStatus();
 }

@@ -25,7 +25,8 @@ absl::StatusOr<std::vector<int64_t>> ParseShape(LiteralCursor& text) {
     dims.push_back(dim);
     if (!text.Take(",")) {
       DT_RETURN_IF_ERROR(text.Expect(")"));
-      if (dims.size() == 1) return text.Error("a number in parentheses instead of a shape, as (3,)");
+      if (dims.size() == 1)
+        return text.Error("a number in parentheses instead of a shape, as (3,)");
       break;
     }
   }

@@ -75,9 +75,9 @@ absl::StatusOr<Named> FindNamed(const std::string& path) {
 absl::StatusOr<std::string> PathInside(const std::string& folder, const std::string& name) {
   for (const std::string& part : Components(name)) {
     if (part.size() > NAME_MAX)
-      return absl::InvalidArgumentError(absl::StrCat("variable name '", name.substr(0, kShown),
-                                                     "…' has a part of ", part.size(),
-                                                     " bytes; names of files have up to ", NAME_MAX));
+      return absl::InvalidArgumentError(
+          absl::StrCat("variable name '", name.substr(0, kShown), "…' has a part of ", part.size(),
+                       " bytes; names of files have up to ", NAME_MAX));
     if (part.empty() || part == "." || part == ".." || part.find('\0') != std::string::npos) {
       return absl::InvalidArgumentError(absl::StrCat("variable name '", name.substr(0, kShown),
                                                      "' does not name a file inside ", folder));

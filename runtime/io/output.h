@@ -19,9 +19,9 @@ absl::StatusOr<std::string> PathInside(const std::string& folder, const std::str
 // must be real ones: a symbolic link on the way is refused, since it may lead outside.
 absl::StatusOr<std::string> PrepareInside(const std::string& folder, const std::string& name);
 
-// A file that is written from its beginning, in a folder of the writer's own (staged.h), which makes
-// what is in it appear whole. One that is not closed, or not well, is removed. An existing file is
-// overwritten; links are not followed.
+// A file that is written from its beginning, in a folder of the writer's own (staged.h), which
+// makes what is in it appear whole. One that is not closed, or not well, is removed. An existing
+// file is overwritten; links are not followed.
 class OutputFile {
  public:
   static absl::StatusOr<OutputFile> Create(const std::string& path);

@@ -44,8 +44,8 @@ void GiveSlot(int slot) {
   slots[slot].taken = false;
 }
 
-// Tells an empty folder of ours (made, and not marked yet; or emptied, and not removed yet) from one
-// of the user's, which has no such mode.
+// Tells an empty folder of ours (made, and not marked yet; or emptied, and not removed yet) from
+// one of the user's, which has no such mode.
 constexpr mode_t kMode = S_ISVTX | S_IRWXU;
 
 // 0 with the lock of a marker that was opened or made, or on a file system without locks, where
@@ -161,8 +161,8 @@ void OwnedFolder::ClearLeft(const std::string& below, const std::string& prefix,
     const std::string folder = absl::StrCat(below, "/", name);
     const EndingSignalsHeld held;
     struct stat info;
-    if (lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) ||
-        info.st_uid != geteuid() || (info.st_mode & ALLPERMS) != kMode)
+    if (lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid() ||
+        (info.st_mode & ALLPERMS) != kMode)
       continue;
     const int marker = MarkerOfLeft(folder);
     if (marker >= 0 && finish) finish(folder);

@@ -148,12 +148,14 @@ absl::StatusOr<StagedFolder> StagedFolder::Create(const std::string& named) {
 absl::Status StagedFolder::CheckPlace() const {
   if (IsMountRoot(target_))
     return absl::FailedPreconditionError(
-        target_ + ": is the root of a file system, and cannot be exchanged for a new folder; name "
-                  "a folder in it");
+        target_ +
+        ": is the root of a file system, and cannot be exchanged for a new folder; name "
+        "a folder in it");
   if (HoldsWorkingFolder(target_))
     return absl::FailedPreconditionError(
-        target_ + ": holds the working folder, and is exchanged for a new one; name another one, "
-                  "or a folder in it");
+        target_ +
+        ": holds the working folder, and is exchanged for a new one; name another one, "
+        "or a folder in it");
   DT_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(target_));
   if (names.empty()) return absl::OkStatus();
   const std::string a = owned_.path() + "/a", b = owned_.path() + "/b";
@@ -235,8 +237,8 @@ absl::Status StagedFolder::PublishInto(
   const std::string suffix = owned_.path().substr(owned_.path().rfind('-'));
   const std::string rescued = absl::StrCat(target_, ".unpublished", suffix);
   if (rename(path_.c_str(), rescued.c_str()) != 0) return status;
-  return absl::Status(status.code(), absl::StrCat(status.message(), "; the new files are in ",
-                                                  rescued));
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), "; the new files are in ", rescued));
 }
 
 StagedFiles::StagedFiles(std::vector<std::string> targets, OwnedFolder owned)
@@ -255,8 +257,8 @@ absl::StatusOr<StagedFiles> StagedFiles::Create(const std::vector<std::string>& 
     if (entry != Entry::kNone && entry != Entry::kFile)
       return absl::InvalidArgumentError(name + ": is there, and is no file; nothing is replaced");
     if (!targets.empty() && ParentOf(target) != ParentOf(targets[0]))
-      return absl::InvalidArgumentError(absl::StrCat(
-          name, ": leads to another folder than ", named[0], "; both are replaced together"));
+      return absl::InvalidArgumentError(absl::StrCat(name, ": leads to another folder than ",
+                                                     named[0], "; both are replaced together"));
     targets.push_back(std::move(target));
   }
   DT_ASSIGN_OR_RETURN(OwnedFolder owned, MakeBeside(targets[0]));

@@ -1,6 +1,6 @@
-// kill_at K PATTERN COMMAND...: runs a command and kills it before the K-th of its system calls that
-// change files, counted from the first one whose path has PATTERN in it. Exit status: 0 killed, 3
-// it had ended well before, 1 it had failed.
+// kill_at K PATTERN COMMAND...: runs a command and kills it before the K-th of its system calls
+// that change files, counted from the first one whose path has PATTERN in it. Exit status: 0
+// killed, 3 it had ended well before, 1 it had failed.
 #include <sys/ptrace.h>
 #include <unistd.h>
 

@@ -18,6 +18,6 @@ int main(int argc, char** argv) {
     random::Generator::Process().SetRank(config.coordinates, config.mesh);
   };
   const auto begin_step = [](int64_t step) { random::Generator::Process().SetStep(step); };
-  return exec::RunWorker(argv[1], {kernels::FindFunction, comm::Join, seed, begin_step,
-                                   kernels::ElementTypesOf});
+  return exec::RunWorker(
+      argv[1], {kernels::FindFunction, comm::Join, seed, begin_step, kernels::ElementTypesOf});
 }

@@ -114,17 +114,9 @@ llvm::LogicalResult linkShared(const std::vector<NamedObject>& objects, const st
   }
   const std::string from = input.path(), to = library.path();
   // One thread: a few kilobytes to link. No build id, so that equal kernels give equal bytes.
-  const char* const arguments[] = {"ld.lld",
-                                   "-shared",
-                                   "--threads=1",
-                                   "--build-id=none",
-                                   "--hash-style=gnu",
-                                   "-z",
-                                   "noexecstack",
-                                   "-o",
-                                   to.c_str(),
-                                   "--whole-archive",
-                                   from.c_str()};
+  const char* const arguments[] = {
+      "ld.lld",      "-shared", "--threads=1", "--build-id=none", "--hash-style=gnu", "-z",
+      "noexecstack", "-o",      to.c_str(),    "--whole-archive", from.c_str()};
   llvm::raw_string_ostream messages(error);
   const lld::Result result =
       lld::lldMain(arguments, llvm::nulls(), messages, {{lld::Gnu, &lld::elf::link}});

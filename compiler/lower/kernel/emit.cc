@@ -240,8 +240,8 @@ std::string Emitter::castTo(const std::string& from, Scalar source, Scalar targe
                   mlirName(source));
   }
   if (isFloat(source) && !isFloat(target)) return toInteger(from, source, target);
-  const char* how = isFloat(source)       ? (target == Scalar::F64 ? "arith.extf" : "arith.truncf")
-                    : isFloat(target)     ? (source == Scalar::I1 ? "arith.uitofp" : "arith.sitofp")
+  const char* how = isFloat(source)   ? (target == Scalar::F64 ? "arith.extf" : "arith.truncf")
+                    : isFloat(target) ? (source == Scalar::I1 ? "arith.uitofp" : "arith.sitofp")
                     : source == Scalar::I1  ? "arith.extui"
                     : target == Scalar::I64 ? "arith.extsi"
                                             : "arith.trunci";
@@ -288,7 +288,8 @@ std::string Emitter::computeArithmetic(const Expr& e, const std::string& a, cons
     return define((floating ? "arith.cmpf " : "arith.cmpi ") + (predicate + (", " + a)) + ", " + b,
                   mlirName(operands));
   if (!floating && Kernel::divides(e.op)) return divide(e, a, b);
-  if (const char* name = spellBinary(e.op, floating)) return define(name + (" " + a) + ", " + b, type);
+  if (const char* name = spellBinary(e.op, floating))
+    return define(name + (" " + a) + ", " + b, type);
   const char* function = spell(kUnary, e.op, floating);
   assert(function && "an operation that does not exist for its type");
   return define(function + (" " + a), type);

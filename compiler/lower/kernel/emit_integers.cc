@@ -36,8 +36,7 @@ std::string Emitter::divide(const Expr& e, const std::string& a, const std::stri
   if (!kernel_.mayFault(e)) return define(how + " " + a + ", " + b, type);
   const std::string zero = constant(0, e.type), one = constant(1, e.type);
   const std::string isZero = define("arith.cmpi eq, " + b + ", " + zero, type);
-  const std::string negates =
-      define("arith.cmpi eq, " + b + ", " + constant(-1, e.type), type);
+  const std::string negates = define("arith.cmpi eq, " + b + ", " + constant(-1, e.type), type);
   reportFault(isZero);
   const std::string either = define("arith.ori " + isZero + ", " + negates, "i1");
   const std::string safe = define("arith.select " + either + ", " + one + ", " + b, type);

@@ -134,8 +134,8 @@ Emitter::Names Emitter::openCarrying(const std::string& head, const Names& initi
     level.results.push_back(fresh());
     bindings.push_back(inside.back() + " = " + value);
   }
-  open(llvm::join(level.results, ", ") + " = " + head + " iter_args(" +
-       llvm::join(bindings, ", ") + ") -> (" + llvm::join(types, ", ") + ")");
+  open(llvm::join(level.results, ", ") + " = " + head + " iter_args(" + llvm::join(bindings, ", ") +
+       ") -> (" + llvm::join(types, ", ") + ")");
   return inside;
 }
 
@@ -177,7 +177,8 @@ void Emitter::emitStage(const Stage& stage) {
   for (; !levels.empty(); levels.pop_back()) {
     Level& level = levels.back();
     for (size_t k = 0; k < level.totals.size(); ++k) {
-      if (widens(reduction(k), cut)) yielded[k] = addBlock(reduction(k), level.totals[k], yielded[k]);
+      if (widens(reduction(k), cut))
+        yielded[k] = addBlock(reduction(k), level.totals[k], yielded[k]);
     }
     close(count == 0 ? ""
                      : "scf.yield " + llvm::join(yielded, ", ") + " : " +

@@ -217,12 +217,12 @@ int32_t AddMapped(OpCall& call, const AxisMap& map, const DtBuffer& type, const 
     };
     T* to = static_cast<T*>(x);
     const int64_t places = ProductOf(map.x);
-    if (!std::is_floating_point_v<T> || count * rows.block <= kShortSum * places)
-      return add(to), 0;
+    if (!std::is_floating_point_v<T> || count * rows.block <= kShortSum * places) return add(to), 0;
     // Many values to a place, so places are few.
     auto* totals = static_cast<Total<T>*>(
         dt_scratch(call.context(), places * static_cast<int64_t>(sizeof(Total<T>))));
-    if (totals == nullptr) return call.Fail("no memory for %lld totals", static_cast<long long>(places));
+    if (totals == nullptr)
+      return call.Fail("no memory for %lld totals", static_cast<long long>(places));
     std::copy_n(to, places, totals);
     add(totals);
     std::transform(totals, totals + places, to, [](Total<T> sum) { return static_cast<T>(sum); });

@@ -140,7 +140,8 @@ bool Larger(T a, T b) {
 // generated kernels (compiler/lower/kernel/emit_integers.cc).
 template <typename To, typename From>
 To ToInteger(From value) {
-  using Bits = std::conditional_t<(sizeof(To) > 4 || std::is_same_v<To, uint32_t>), int64_t, int32_t>;
+  using Bits =
+      std::conditional_t<(sizeof(To) > 4 || std::is_same_v<To, uint32_t>), int64_t, int32_t>;
   constexpr Bits kLeast = std::numeric_limits<Bits>::min();
   const From least = static_cast<From>(kLeast);
   return static_cast<To>(value >= least && value < -least ? static_cast<Bits>(value) : kLeast);

@@ -44,8 +44,8 @@ std::map<std::string, Numbers> draw(const std::string& body, const std::vector<s
 std::string division(const std::string& op, const std::string& type) {
   const std::string tensor = "tensor<6x" + type + ">";
   return "pd.var @x : " + tensor + "\npd.var @y : " + tensor +
-         "\npd.program @main attributes {version = 2006002 : i64} {\n" + "  %x = pd.get @x : " +
-         tensor + "\n  %y = pd.get @y : " + tensor + "\n  %z = pd." + op +
+         "\npd.program @main attributes {version = 2006002 : i64} {\n" +
+         "  %x = pd.get @x : " + tensor + "\n  %y = pd.get @y : " + tensor + "\n  %z = pd." + op +
          " X(%x) Y(%y) -> Out(\"z\") : (" + tensor + ", " + tensor + ") -> " + tensor + "\n}\n";
 }
 
@@ -79,10 +79,9 @@ void checkDivision(const std::string& op, const std::string& type) {
   REQUIRE(divide<T>(op, type, {least, 7, static_cast<T>(-7), 7, least, 0},
                     {static_cast<T>(-1), 2, 2, static_cast<T>(-2), 1, 5}, z)
               .ok());
-  CHECK(z == (op == "elementwise_mod" ? std::vector<T>{0, 1, 1, -1, 0, 0}
-              : op == "elementwise_div"
-                  ? std::vector<T>{least, 3, -3, -3, least, 0}
-                  : std::vector<T>{least, 3, -4, -4, least, 0}));
+  CHECK(z == (op == "elementwise_mod"   ? std::vector<T>{0, 1, 1, -1, 0, 0}
+              : op == "elementwise_div" ? std::vector<T>{least, 3, -3, -3, least, 0}
+                                        : std::vector<T>{least, 3, -4, -4, least, 0}));
 }
 
 // The message of a step that may take `bytes` of address space beyond what this process has, from a

@@ -41,8 +41,7 @@ template <typename T>
 std::vector<T> fetched(const exec::Executor& executor, size_t index) {
   const int buffer = executor.plan().step().fetches[index].buffer;
   const exec::Value* value = executor.value(buffer);
-  const auto* data =
-      value ? value->as<T>() : reinterpret_cast<const T*>(executor.data(buffer));
+  const auto* data = value ? value->as<T>() : reinterpret_cast<const T*>(executor.data(buffer));
   return {data, data + (value ? value->count() : executor.plan().buffers[buffer].count())};
 }
 

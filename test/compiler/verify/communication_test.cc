@@ -13,8 +13,7 @@ using Catch::Matchers::Contains;
 
 // fluid18/mnist_mlp on 4 ranks as two classes, rank 0 and the others; `edit` changes the text of
 // the second.
-Rung runEdited(const Strategy& strategy,
-               const std::function<void(mlir::ModuleOp)>& edit) {
+Rung runEdited(const Strategy& strategy, const std::function<void(mlir::ModuleOp)>& edit) {
   Jobs jobs;
   auto job = jobs.make("fluid18/mnist_mlp", strategy);
   dist::RoleOp role = *job->getOps<dist::RoleOp>().begin();

@@ -45,8 +45,7 @@ TEST_CASE("what is at a path") {
   CHECK(*Look(folder / "pipe") == Entry::kOther);
   CHECK(*Look(folder.path()) == Entry::kFolder);
   CHECK(Look(folder / "loop").status().code() == absl::StatusCode::kInvalidArgument);
-  CHECK(Look(folder / std::string(300, 'x')).status().code() ==
-        absl::StatusCode::kInvalidArgument);
+  CHECK(Look(folder / std::string(300, 'x')).status().code() == absl::StatusCode::kInvalidArgument);
   CHECK_FALSE(IsFolder(folder / "loop"));
   CHECK(*FollowLinks(folder / "link") == folder / "file");
   CHECK(*FollowLinks(folder / "dangling") == folder / "nowhere");
@@ -87,7 +86,8 @@ TEST_CASE("the folder of temporary files") {
   const std::string kept = before ? before : "";
   setenv("TMPDIR", folder.path().c_str(), 1);
   CHECK(*TemporaryFolder() == folder.path());
-  for (const std::string& bad : {folder / "none", folder / "file", folder / std::string(300, 'x')}) {
+  for (const std::string& bad :
+       {folder / "none", folder / "file", folder / std::string(300, 'x')}) {
     setenv("TMPDIR", bad.c_str(), 1);
     const absl::Status status = TemporaryFolder().status();
     CHECK(std::string(status.message()).find("TMPDIR=" + bad) == 0);

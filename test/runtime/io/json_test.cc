@@ -33,7 +33,8 @@ TEST_CASE("documents that are refused") {
   CHECK(DefectOf("[[[1]]]", limits) == "");
   CHECK(DefectOf("[[[[1]]]]", limits) == "nests JSON more than 3 deep");
   CHECK(DefectOf("[1, 2, 3, 4]", limits) == "holds more than 4 JSON values");
-  CHECK(DefectOf("[1,          2        ]", limits).find("at most 20 are read") != std::string::npos);
+  CHECK(DefectOf("[1,          2        ]", limits).find("at most 20 are read") !=
+        std::string::npos);
   const std::string deep(1 << 20, '[');
   CHECK(DefectOf(deep) == "nests JSON more than 512 deep");
 }

@@ -44,8 +44,8 @@ TEST_CASE("a folder says whose it is, and goes with its owner") {
   {
     auto made = OwnedFolder::Make(folder.path(), "run-", "the work of a test");
     REQUIRE(made.ok());
-    CHECK(Slurp(made->path() + "/dtranspile.owner").find("the work of a test\nmade by process " +
-                                                         std::to_string(getpid())) !=
+    CHECK(Slurp(made->path() + "/dtranspile.owner")
+              .find("the work of a test\nmade by process " + std::to_string(getpid())) !=
           std::string::npos);
     struct stat info;
     REQUIRE(stat(made->path().c_str(), &info) == 0);

@@ -199,8 +199,7 @@ TEST_CASE("a file is replaced whole, keeps its permissions, and its links lead t
   }
   CHECK(Slurp(folder / "x") == "new");
   CHECK(fs::is_symlink(folder / "link"));
-  CHECK(fs::status(folder / "x").permissions() ==
-        (fs::perms::owner_read | fs::perms::owner_write));
+  CHECK(fs::status(folder / "x").permissions() == (fs::perms::owner_read | fs::perms::owner_write));
   CHECK(folder.entries() == 2);
   CHECK(Says(StagedFiles::Create({folder.path()}).status(), "is a folder"));
   CHECK(absl::IsNotFound(StagedFiles::Create({folder / "no/x"}).status()));

@@ -289,8 +289,7 @@ TEST_CASE("an op of a main program draws what belongs to it, whatever else is dr
   CHECK(Draws(2).Drawn(3, 3) != first);   // another run
   // The sequence of start-up programs is left where it is.
   Generator alone(1);
-  CHECK(a.generator.ForOp(Release::kPaddle2, 0).Next() ==
-        alone.ForOp(Release::kPaddle2, 0).Next());
+  CHECK(a.generator.ForOp(Release::kPaddle2, 0).Next() == alone.ForOp(Release::kPaddle2, 0).Next());
 }
 
 TEST_CASE("steps and turns differ; a step that is run again does not") {
@@ -324,7 +323,8 @@ TEST_CASE("ranks draw alike but along the axes of the op") {
 }
 
 TEST_CASE("numbers of counters are uniform") {
-  // Bits of neighbouring ops, steps and turns: each is 1 half of the time, and none follows another.
+  // Bits of neighbouring ops, steps and turns: each is 1 half of the time, and none follows
+  // another.
   constexpr int kDraws = 20000;
   int ones[64] = {}, equal[64] = {};
   uint64_t before = 0;

@@ -85,8 +85,8 @@ mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& 
     init.folder = scratch + "/init";
     io::StagedFiles::Recover(io::ParentOf(given));
     const std::string optimizer = optimizerFile(given);
-    const bool two = given != optimizer &&
-                     io::Look(optimizer).value_or(io::Entry::kOther) != io::Entry::kNone;
+    const bool two =
+        given != optimizer && io::Look(optimizer).value_or(io::Entry::kOther) != io::Entry::kNone;
     if (!unpack(tool, given, init.folder) || (two && !unpack(tool, optimizer, init.folder)))
       return mlir::failure();
     return std::optional<exec::InitConfig>(init);

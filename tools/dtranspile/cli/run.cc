@@ -150,14 +150,12 @@ bool publishRecords(Tool& tool, const launch::JobSpec& spec,
                     std::optional<io::StagedFolder>& fetched,
                     std::optional<io::StagedFolder>& traced) {
   auto fetch = [&](const std::string& file) {
-    return llvm::any_of(spec.fetch, [&](const std::string& name) {
-      return launch::IsFetchFile(file, name);
-    });
+    return llvm::any_of(spec.fetch,
+                        [&](const std::string& name) { return launch::IsFetchFile(file, name); });
   };
   auto trace = [&](const std::string& file) {
-    return llvm::any_of(spec.roles, [&](const launch::Role& role) {
-      return launch::IsTraceFile(file, role.name);
-    });
+    return llvm::any_of(
+        spec.roles, [&](const launch::Role& role) { return launch::IsTraceFile(file, role.name); });
   };
   return (!fetched || good(tool, fetched->PublishInto(fetch))) &&
          (!traced || good(tool, traced->PublishInto(trace)));

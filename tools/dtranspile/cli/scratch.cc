@@ -16,9 +16,9 @@ absl::StatusOr<io::OwnedFolder> makeScratch() {
       io::OwnedFolder::Make(below, kPrefix, "the compiled code of a run");
   const absl::Status trusted = made.ok() ? io::CheckPrivate(made->path()) : made.status();
   if (trusted.ok()) return made;
-  return absl::Status(trusted.code(), absl::StrCat("no temporary folder can be made: ",
-                                                   trusted.message(),
-                                                   "; set TMPDIR to a folder of your own"));
+  return absl::Status(trusted.code(),
+                      absl::StrCat("no temporary folder can be made: ", trusted.message(),
+                                   "; set TMPDIR to a folder of your own"));
 }
 
 }  // namespace dtranspile::cli

@@ -167,7 +167,8 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
   for (size_t ring = 0; ring < rings.size(); ++ring)
     index["rings"][std::to_string(ring)] =
         rings[ring].size() == 1 ? Json(rings[ring].front()) : Json(rings[ring]);
-  if (!writeStaged(tool, staged->path() + "/export.json", io::JsonText(index, 1) + "\n")) return kNo;
+  if (!writeStaged(tool, staged->path() + "/export.json", io::JsonText(index, 1) + "\n"))
+    return kNo;
   if (absl::Status status = staged->PublishNew(); !status.ok())
     return tool.error(std::string(status.message())), kNo;
   return kDone;
@@ -180,9 +181,8 @@ void declareField(CLI::App& app, const FieldRow& row, bool& value) {
   else app.add_flag(flag, value, meaning);
 }
 void declareField(CLI::App& app, const FieldRow& row, int64_t& value) {
-  CLI::Option* option =
-      app.add_option("--" + row.flag.str(), value,
-                     row.meaning.str() + " (default " + std::to_string(value) + ")");
+  CLI::Option* option = app.add_option(
+      "--" + row.flag.str(), value, row.meaning.str() + " (default " + std::to_string(value) + ")");
   if (row.ranged) option->check(wholeNumber(row.least, row.most));
 }
 void declareField(CLI::App& app, const FieldRow& row, std::string& value) {

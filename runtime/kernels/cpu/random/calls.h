@@ -10,9 +10,9 @@
 // std dt_truncated_gaussian_random  ints: release, seed                           reals: mean, std,
 // and for 3.x: a, b
 //
-// dt_random_stream              strings: axes of the mesh      ints: none, or the number of an op of
-// the main program and which of those with that number it is. No arguments. The op behind it draws
-// as generator.h says of SetOp
+// dt_random_stream              strings: axes of the mesh      ints: none, or the number of an op
+// of the main program and which of those with that number it is. No arguments. The op behind it
+// draws as generator.h says of SetOp
 //
 // On one thread: the sequence of an engine is sequential.
 #pragma once

@@ -9,8 +9,9 @@
 // on with the engine of the process, which paddle.seed sets: so start-up programs draw here too.
 //
 // Where a main program draws without a seed of its own, the numbers are a function of what is drawn
-// and not of when: the seed of the run, the step, the op's number in the reference program, the turn
-// of the loop around it, and the rank's coordinates along `dist.streams` (docs/tensor-files.md).
+// and not of when: the seed of the run, the step, the op's number in the reference program, the
+// turn of the loop around it, and the rank's coordinates along `dist.streams`
+// (docs/tensor-files.md).
 #pragma once
 
 #include <cstdint>

@@ -20,8 +20,8 @@ class Philox {
     const uint64_t index = next_++;
     if (index % 2 == 0 || index / 2 != block_) {
       block_ = index / 2;
-      words_ = Block({Low(block_), High(block_), Low(stream_), High(stream_)},
-                     {Low(key_), High(key_)});
+      words_ =
+          Block({Low(block_), High(block_), Low(stream_), High(stream_)}, {Low(key_), High(key_)});
     }
     const size_t at = index % 2 * 2;
     return uint64_t{words_[at + 1]} << 32 | words_[at];
@@ -30,7 +30,8 @@ class Philox {
   void discard(uint64_t count) { next_ += count; }
 
   // Ten rounds over a counter.
-  static std::array<uint32_t, 4> Block(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
+  static std::array<uint32_t, 4> Block(std::array<uint32_t, 4> counter,
+                                       std::array<uint32_t, 2> key) {
     for (int round = 0; round < 10; ++round) {
       const uint64_t a = uint64_t{0xd2511f53u} * counter[0], b = uint64_t{0xcd9e8d57u} * counter[2];
       counter = {High(b) ^ counter[1] ^ key[0], Low(b), High(a) ^ counter[3] ^ key[1], Low(a)};

@@ -19,8 +19,8 @@ __int128 floorDivision(__int128 a, __int128 b) {
 
 struct Case {
   const char* formula;
-  Binary exact;   // in integers that do not overflow; the result wraps into the type
-  bool divides;   // refuses a divisor of 0
+  Binary exact;  // in integers that do not overflow; the result wraps into the type
+  bool divides;  // refuses a divisor of 0
 };
 
 // Every operation on two integers that a formula may have (Sub, Mul … included, which wrap).
@@ -45,9 +45,17 @@ const Case kBinary[] = {
 template <typename T>
 std::vector<T> edges(bool zero) {
   using Limits = std::numeric_limits<T>;
-  std::vector<T> values = {1, 2, 3, 7, Limits::max(), static_cast<T>(Limits::max() - 1),
-                           Limits::min(), static_cast<T>(Limits::min() + 1),
-                           static_cast<T>(-1), static_cast<T>(-2), static_cast<T>(-5)};
+  std::vector<T> values = {1,
+                           2,
+                           3,
+                           7,
+                           Limits::max(),
+                           static_cast<T>(Limits::max() - 1),
+                           Limits::min(),
+                           static_cast<T>(Limits::min() + 1),
+                           static_cast<T>(-1),
+                           static_cast<T>(-2),
+                           static_cast<T>(-5)};
   if (zero) values.push_back(0);
   std::erase_if(values, [&](T v) { return v == 0 && !zero; });
   return values;
@@ -111,11 +119,22 @@ T converted(From value) {
 template <typename T, typename From>
 void checkCast(DType dtype, DType from) {
   using Limits = std::numeric_limits<From>;
-  const std::vector<From> values = {0, From(-0.5), From(1.75), From(-1.75), Limits::quiet_NaN(),
-                                    Limits::infinity(), -Limits::infinity(), Limits::max(),
-                                    Limits::lowest(), Limits::denorm_min(), From(127.9),
-                                    From(2147483648.0), From(-2147483648.0), From(-2147483904.0),
-                                    From(9223372036854775808.0), From(-9223372036854775808.0)};
+  const std::vector<From> values = {0,
+                                    From(-0.5),
+                                    From(1.75),
+                                    From(-1.75),
+                                    Limits::quiet_NaN(),
+                                    Limits::infinity(),
+                                    -Limits::infinity(),
+                                    Limits::max(),
+                                    Limits::lowest(),
+                                    Limits::denorm_min(),
+                                    From(127.9),
+                                    From(2147483648.0),
+                                    From(-2147483648.0),
+                                    From(-2147483904.0),
+                                    From(9223372036854775808.0),
+                                    From(-9223372036854775808.0)};
   TestTensors outputs{{"Out", tensor(dtype, std::vector<T>(values.size()))}};
   REQUIRE(runFormula("Out = X", {{"X", tensor(from, values)}}, outputs) == "");
   const std::vector<T> out = outputs["Out"].values<T>();
@@ -164,11 +183,11 @@ TEST_CASE("powers of integers are those of float64, cut to whole numbers") {
 TEST_CASE("numbers that an integer type does not have become its nearest one") {
   const double infinity = std::numeric_limits<double>::infinity();
   for (double most : {infinity, 1e30}) {
-    CHECK(evaluate<int32_t>("Out = min(max(X, low), high)", DType::kInt32, {5, INT32_MIN, INT32_MAX},
-                            {{"low", -most}, {"high", most}}) ==
+    CHECK(evaluate<int32_t>("Out = min(max(X, low), high)", DType::kInt32,
+                            {5, INT32_MIN, INT32_MAX}, {{"low", -most}, {"high", most}}) ==
           std::vector<int32_t>{5, INT32_MIN, INT32_MAX});
-    CHECK(evaluate<int64_t>("Out = min(max(X, low), high)", DType::kInt64, {5, INT64_MIN, INT64_MAX},
-                            {{"low", -most}, {"high", most}}) ==
+    CHECK(evaluate<int64_t>("Out = min(max(X, low), high)", DType::kInt64,
+                            {5, INT64_MIN, INT64_MAX}, {{"low", -most}, {"high", most}}) ==
           std::vector<int64_t>{5, INT64_MIN, INT64_MAX});
   }
 }

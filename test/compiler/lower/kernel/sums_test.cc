@@ -87,8 +87,8 @@ void checkCuts(const Shape& shape) {
   const auto rows = static_cast<int64_t>(exactSums(shape, x).sum.size());
   std::vector<std::vector<float>> results;
   for (int64_t cut : {int64_t{1} << 30, int64_t{1}, int64_t{3}}) {
-    TestTensors outputs{{"Sum", TestTensor::of(F, {rows}, std::vector<float>(
-                                                             static_cast<size_t>(rows)))}};
+    TestTensors outputs{
+        {"Sum", TestTensor::of(F, {rows}, std::vector<float>(static_cast<size_t>(rows)))}};
     REQUIRE(runFormula("Sum[r] = sum(X)", {{"X", TestTensor::of(F, shape.dims, x)}}, outputs, {},
                        shape.inner, {}, cut) == "");
     results.push_back(outputs["Sum"].values<float>());

@@ -346,8 +346,9 @@ int32_t RetinanetDetectionOutput(OpCall& call) {
              }))
           found.emplace_back(c, box(i));
       }
-      std::stable_sort(found.begin(), found.end(),
-                       [](const auto& a, const auto& b) { return Larger(a.second[4], b.second[4]); });
+      std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+        return Larger(a.second[4], b.second[4]);
+      });
       if (static_cast<int64_t>(found.size()) > call.Int(4))
         found.resize(static_cast<size_t>(std::max<int64_t>(call.Int(4), 0)));
       for (const auto& [label, box] : found) {

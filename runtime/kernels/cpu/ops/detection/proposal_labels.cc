@@ -28,7 +28,8 @@ void Sample(std::vector<Chosen>& chosen, int64_t most, int64_t replace, random::
   most = std::max<int64_t>(most, 0);
   if (static_cast<int64_t>(chosen.size()) <= most) return;
   for (size_t i = static_cast<size_t>(most); engine != nullptr && i < chosen.size(); ++i) {
-    const auto at = static_cast<int64_t>(std::floor(engine->Canonical<float>() * static_cast<float>(i)));
+    const auto at =
+        static_cast<int64_t>(std::floor(engine->Canonical<float>() * static_cast<float>(i)));
     if (at < std::min(replace, most)) std::swap(chosen[static_cast<size_t>(at)], chosen[i]);
   }
   chosen.resize(static_cast<size_t>(most));

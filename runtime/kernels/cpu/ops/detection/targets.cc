@@ -22,7 +22,8 @@ void Sample(std::vector<int64_t>& indices, int64_t most, random::Engine* engine)
   most = std::max<int64_t>(most, 0);
   if (static_cast<int64_t>(indices.size()) <= most) return;
   for (size_t i = static_cast<size_t>(most); engine != nullptr && i < indices.size(); ++i) {
-    const auto at = static_cast<int64_t>(std::floor(engine->Canonical<float>() * static_cast<float>(i)));
+    const auto at =
+        static_cast<int64_t>(std::floor(engine->Canonical<float>() * static_cast<float>(i)));
     if (at < most) std::swap(indices[static_cast<size_t>(at)], indices[i]);
   }
   indices.resize(static_cast<size_t>(most));
@@ -232,10 +233,10 @@ int32_t AssignAll(OpCall& call, const Slots& at, const Wanted& wanted, double st
 // rpn_positive_overlap, rpn_negative_overlap, rpn_fg_fraction, use_random -> LocationIndex,
 // ScoreIndex, TargetBBox, TargetLabel, BBoxInsideWeight
 int32_t RpnTargetAssign(OpCall& call) {
-  return AssignAll(call, {-1, 2, 3, 4},
-                   {call.Real(2), call.Real(3), call.Real(4), call.Int(0),
-                    call.Bool(5) ? &EngineOf() : nullptr},
-                   call.Real(1));
+  return AssignAll(
+      call, {-1, 2, 3, 4},
+      {call.Real(2), call.Real(3), call.Real(4), call.Int(0), call.Bool(5) ? &EngineOf() : nullptr},
+      call.Real(1));
 }
 
 // Anchor, GtBoxes, GtLabels, IsCrowd, ImInfo; positive_overlap, negative_overlap -> the same,

@@ -240,7 +240,8 @@ int32_t ClipRowsByNorm(OpCall& call) {
   return VisitFloat(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
     double sum = 0;
-    for (int64_t i = 0; i < Elements(out); ++i) sum += static_cast<double>(Data<T>(out)[i]) * Data<T>(out)[i];
+    for (int64_t i = 0; i < Elements(out); ++i)
+      sum += static_cast<double>(Data<T>(out)[i]) * Data<T>(out)[i];
     const T norm = static_cast<T>(std::sqrt(sum));
     if (norm <= static_cast<T>(limit)) return 0;
     for (int64_t i = 0; i < Elements(out); ++i) Data<T>(out)[i] *= static_cast<T>(limit) / norm;

@@ -23,7 +23,8 @@ int32_t Dpsgd(OpCall& call) {
     double squares = 0;
     for (int64_t i = 0; i < Elements(gradient); ++i)
       squares += static_cast<double>(Data<T>(gradient)[i]) * Data<T>(gradient)[i];
-    const T norm = static_cast<T>(std::sqrt(squares)), scale = norm > clip ? norm / static_cast<T>(clip) : T(1);
+    const T norm = static_cast<T>(std::sqrt(squares)),
+            scale = norm > clip ? norm / static_cast<T>(clip) : T(1);
     T x = 0, square = 0;
     do {
       x = T(2) * engine.Canonical<T>() - T(1);

@@ -64,11 +64,11 @@ int32_t Seed(OpCall& call) {
   const int64_t one[] = {1}, given = call.Int(0);
   if (!call.Resize(out, one)) return 1;
   if (TypeOf(out) != DType::kInt32) return call.Fail("output '%s' is no int32", out.name);
-  *Data<int32_t>(out) = static_cast<int32_t>(
-      given != 0 ? given
-                 : random::Generator::Process()
-                       .ForOp(random::Release::kFluid1, 0)
-                       .Integer(1, std::numeric_limits<int32_t>::max()));
+  *Data<int32_t>(out) =
+      static_cast<int32_t>(given != 0 ? given
+                                      : random::Generator::Process()
+                                            .ForOp(random::Release::kFluid1, 0)
+                                            .Integer(1, std::numeric_limits<int32_t>::max()));
   return 0;
 }
 

@@ -78,8 +78,7 @@ TEST_CASE("what was repeated by expand is summed up") {
   Bag bag;
   bag.Put<float>("X", {2, 1}, Floats(2));
   bag.Put<float>("G", {2, count}, Tenths(2 * count));
-  REQUIRE(bag.Run("dt_expand_grad", {"X", "", "", "G"}, {"dX:float"},
-                  Attributes().Ints({2, count}))
+  REQUIRE(bag.Run("dt_expand_grad", {"X", "", "", "G"}, {"dX:float"}, Attributes().Ints({2, count}))
               .ok());
   const double many = static_cast<double>(count) * 0.1f;
   CheckSums(bag.Data<float>("dX"), {many, many});
@@ -89,7 +88,8 @@ TEST_CASE("sums up to every place, and of a long sequence") {
   const int64_t count = 3000000;
   Bag bag;
   bag.Put<float>("X", {count, 1}, Tenths(count), {{0, static_cast<size_t>(count)}});
-  REQUIRE(bag.Run("dt_cumsum", {"X"}, {"Out:float"}, Attributes().Int(0).Int(0).Int(0).Int(0)).ok());
+  REQUIRE(
+      bag.Run("dt_cumsum", {"X"}, {"Out:float"}, Attributes().Int(0).Int(0).Int(0).Int(0)).ok());
   const Floats sums = bag.Data<float>("Out");
   const double many = static_cast<double>(count) * 0.1f;
   CheckSums({sums[999], sums.back()}, {1000 * double{0.1f}, many});

@@ -1,27 +1,33 @@
 // The list of passes: an include and a line for each.
 #include "passes/passes.h"
 
-#include "passes/dp-broadcast-startup/pass.h"
-#include "passes/dp-bucket/pass.h"
-#include "passes/dp-declare/pass.h"
-#include "passes/dp-form-job/pass.h"
-#include "passes/dp-hierarchical/pass.h"
-#include "passes/dp-reduce-gradients/pass.h"
-#include "passes/dp-scale-loss/pass.h"
+#include "passes/broadcast-startup/pass.h"
+#include "passes/bucket/pass.h"
+#include "passes/check-source/pass.h"
+#include "passes/cut-batch/pass.h"
+#include "passes/declare-relations/pass.h"
+#include "passes/declare-sites/pass.h"
+#include "passes/form-job/pass.h"
 #include "passes/local-sgd/pass.h"
+#include "passes/reduce-by-levels/pass.h"
+#include "passes/reduce-gradients/pass.h"
+#include "passes/scale-loss/pass.h"
 #include "passes/sync-batch-norm/pass.h"
 #include "passes/widen-float64/pass.h"
 
 namespace dtranspile::passes {
 
 void registerAll() {
-  registerDpBroadcastStartup();
-  registerDpBucket();
-  registerDpDeclare();
-  registerDpFormJob();
-  registerDpHierarchical();
-  registerDpReduceGradients();
-  registerDpScaleLoss();
+  registerBroadcastStartup();
+  registerBucket();
+  registerCheckSource();
+  registerCutBatch();
+  registerDeclareRelations();
+  registerDeclareSites();
+  registerFormJob();
+  registerReduceByLevels();
+  registerReduceGradients();
+  registerScaleLoss();
   registerLocalSgd();
   registerSyncBatchNorm();
   registerWidenFloat64();

@@ -91,6 +91,7 @@ int RankMain(int rank, int turns, const std::string& store) {
   for (int b = 0; b < 2; ++b) {
     Rendezvous rendezvous;
     rendezvous.backend = kBackEnds[b];
+    rendezvous.token = "00112233445566778899aabbccddeeff";  // nobody else is to be kept out
     rendezvous.job = "comm_bench." + std::to_string(getppid());
     if (rendezvous.backend == "gloo") rendezvous.store = store;
     absl::StatusOr<std::unique_ptr<Communicator>> comm = Join(rendezvous, "bench", rank, kRanks);

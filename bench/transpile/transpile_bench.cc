@@ -1,7 +1,9 @@
 // Cost of making a job: saved program to folder, as `transpile` does it. For 8 ranks against
-// 100,000, and per op for programs of two sizes. Every measurement is a process of its own, so that
-// peaks of memory are its own; processor time, so that other load does not count. Goals are printed
-// beside the figures; exit status 1 where one is missed.
+// 100,000, per op for programs of two sizes, and against the commands that read the job. Every
+// measurement is a process of its own, so that peaks of memory are its own; processor time, so that
+// other load does not count. Goals are printed beside the figures; exit status 1 where one is
+// missed.
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,16 +11,17 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "compiler/artifact/job.h"
 #include "compiler/import/import.h"
 #include "compiler/pipelines/collective.h"
-#include "compiler/verify/relations/relations.h"
 #include "dialects/dist/dist.h"
 #include "dialects/pd/op_view.h"
 #include "test/corpus_path.h"
+#include "tools/dtranspile/cli/tool.h"
 
 namespace dtranspile::bench {
 namespace {
@@ -26,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kLaps = 5;
-constexpr double kMaxDifference = 0.1, kMaxGrowth = 1.3;
+constexpr double kMaxDifference = 0.1, kMaxGrowth = 1.3, kMaxRatio = 1.3;
 
 struct Cost {
   double seconds = 0, megabytes = 0;
@@ -49,23 +52,21 @@ int64_t transpile(const std::string& program, int64_t ranks, const std::string& 
     if (mlir::failed(imported)) return 0;
     for (mlir::Operation& op : *imported->getBodyBlock()) ops += pd::OpView::isFrameworkOp(&op);
   }
-  CollectiveStrategy strategy;
+  Strategy strategy;
   strategy.trainers = ranks;
   if (mlir::failed(transpileCollective(*module, strategy))) return 0;
-  verify::declareSites(*module);
   const auto manifest = makeManifest(*module, toJson(strategy));
   return mlir::succeeded(writeJob(folder, *module, manifest, true)) ? ops : 0;
 }
 
-// One run in a process of its own. Exits where it fails.
-Cost measure(const std::string& program, int64_t ranks, const std::string& folder) {
+// One run in a process of its own, with those that it starts. Exits where it fails.
+Cost measure(const std::string& what, const std::function<bool()>& work) {
   const pid_t child = fork();
-  if (child == 0) _exit(transpile(program, ranks, folder) > 0 ? 0 : 1);
+  if (child == 0) _exit(work() ? 0 : 1);
   int status = 0;
   rusage usage = {};
   if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0) {
-    std::fprintf(stderr, "transpile_bench: %s for %lld ranks failed\n", program.c_str(),
-                 static_cast<long long>(ranks));
+    std::fprintf(stderr, "transpile_bench: %s failed\n", what.c_str());
     std::exit(1);
   }
   const auto seconds = [](const timeval& t) {
@@ -73,6 +74,23 @@ Cost measure(const std::string& program, int64_t ranks, const std::string& folde
   };
   return {seconds(usage.ru_utime) + seconds(usage.ru_stime),
           static_cast<double>(usage.ru_maxrss) / 1024};
+}
+
+Cost measure(const std::string& program, int64_t ranks, const std::string& folder) {
+  return measure(program + " for " + std::to_string(ranks) + " ranks",
+                 [&] { return transpile(program, ranks, folder) > 0; });
+}
+
+// A command of the tool, without what it prints.
+Cost measureCommand(std::vector<std::string> words) {
+  words.insert(words.begin(), "dtranspile");
+  return measure(words[1], [&] {
+    const int nowhere = open("/dev/null", O_WRONLY);
+    for (int fd : {STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, fd);
+    std::vector<const char*> arguments;
+    for (const std::string& word : words) arguments.push_back(word.c_str());
+    return cli::runTool(static_cast<int>(arguments.size()), arguments.data()) == 0;
+  });
 }
 
 Cost median(std::vector<Cost> costs) {
@@ -136,12 +154,35 @@ bool compareSizes(const std::string& small, const std::string& large, const std:
   return goal("time per op, growth", perOp[1] / perOp[0], kMaxGrowth);
 }
 
+// Who reads a job should not take much longer than who made it. The three take turns.
+bool compareCommands(const std::string& program, const std::string& scratch) {
+  const std::string job = scratch + "/read", programs = scratch + "/programs";
+  const auto file = [&](const char* name) { return test::CorpusPath(program + "/" + name); };
+  std::vector<Cost> making, verifying, exporting;
+  for (int lap = 0; lap < kLaps; ++lap) {
+    fs::remove_all(job);
+    fs::remove_all(programs);
+    making.push_back(measureCommand({"transpile", file("main.pdmodel"), "--startup",
+                                     file("startup.pdmodel"), "-o", job, "--trainers", "8"}));
+    verifying.push_back(measureCommand({"verify", job}));
+    exporting.push_back(measureCommand({"export", job, "-o", programs, "--ranks", "0"}));
+  }
+  const auto ops = static_cast<double>(opsOf(program));
+  const double made = median(making).seconds, verified = median(verifying).seconds,
+               exported = median(exporting).seconds;
+  std::printf("%s: us per op: transpile %.1f, verify %.1f, export of a rank %.1f\n",
+              program.c_str(), made / ops * 1e6, verified / ops * 1e6, exported / ops * 1e6);
+  const bool verify = goal("verify against transpile", verified / made, kMaxRatio);
+  return goal("export against transpile", exported / made, kMaxRatio) && verify;
+}
+
 int run() {
   std::string pattern = (fs::temp_directory_path() / "dtranspile-bench-XXXXXX").string();
   const std::string scratch = mkdtemp(pattern.data());
   bool ok = compareRanks("large/static26_gpt_96layer", scratch + "/job");
   ok = compareSizes("large/static26_gpt2_small", "large/static26_gpt_96layer", scratch + "/job") &&
        ok;
+  ok = compareCommands("large/static26_gpt_96layer", scratch) && ok;
   fs::remove_all(scratch);
   return ok ? 0 : 1;
 }

@@ -4,18 +4,11 @@
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
+#include "dialects/pd/position.h"
 #include "mlir/IR/SymbolTable.h"
 
 namespace dtranspile::verify {
 namespace {
-
-mlir::NameLoc sourceOf(mlir::Operation* op) { return llvm::dyn_cast<mlir::NameLoc>(op->getLoc()); }
-
-mlir::FileLineColLoc fileOf(mlir::Operation* op) {
-  mlir::NameLoc source = sourceOf(op);
-  return source ? llvm::dyn_cast<mlir::FileLineColLoc>(source.getChildLoc())
-                : mlir::FileLineColLoc();
-}
 
 // "trainer/main", or the program alone.
 std::string programOf(mlir::Operation* op) {
@@ -43,7 +36,7 @@ std::string symbolOf(mlir::Operation* op) {
 // Inserted ops have no source position of their own, or that of the op which they were inserted
 // for.
 bool isInserted(mlir::Operation* op) {
-  return !sourceOf(op) ||
+  return !llvm::isa<mlir::NameLoc>(op->getLoc()) ||
          (op->getParentOfType<dist::RoleOp>() && pd::OpView::isFrameworkOp(op) &&
           !op->hasAttr(dist::kSrcAttr)) ||
          llvm::isa<dist::DistDialect>(op->getDialect());
@@ -90,10 +83,14 @@ Message messageAt(mlir::Operation* op, Message::Level level, std::string rule, s
   message.position = positionOf(op);
   message.text = std::move(text);
   message.remedy = std::move(remedy);
-  if (mlir::FileLineColLoc file = fileOf(op)) {
-    message.file = file.getFilename().str();
-    message.block = file.getLine();
-    message.index = file.getColumn();
+  // An inserted op may have a fused location, which names the op that it was inserted for.
+  if (llvm::isa<mlir::NameLoc>(op->getLoc())) {
+    pd::Position position = pd::positionOf(op);
+    message.file = position.file;
+    if (position.block >= 0) {
+      message.block = position.block;
+      message.index = position.index;
+    }
   }
   auto role = llvm::dyn_cast<dist::RoleOp>(op);
   if (!role) role = op->getParentOfType<dist::RoleOp>();

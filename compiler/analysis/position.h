@@ -6,8 +6,9 @@
 
 namespace dtranspile::verify {
 
-// "trainer/main: b0:op11 sgd"; an op that a pass inserted is described by its neighbour:
-// "trainer/main: dist.all_reduce of `w@GRAD` behind b0:op10 mul_grad".
+// "trainer/main: sgd of `w` (block 0, op 11; train.py:88)"; an op that a pass inserted is described
+// by its neighbour: "trainer/main: inserted dist.all_reduce of `w@GRAD`, after mul_grad of `w@GRAD`
+// (block 0, op 10)".
 std::string positionOf(mlir::Operation* op);
 
 // Type of the op and, for framework ops, without dialect: "sgd", "dist.all_reduce".

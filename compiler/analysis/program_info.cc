@@ -38,20 +38,6 @@ std::vector<pd::InputOp> inputsOf(pd::ProgramOp program) {
   return inputs;
 }
 
-std::vector<std::string> hostDrivenRates(pd::ProgramOp program) {
-  std::vector<std::string> rates;
-  llvm::StringSet<> written;
-  program.walk([&](pd::SetOp set) { written.insert(set.getVar()); });
-  forEachFrameworkOp(program, [&](pd::OpView op) {
-    for (mlir::Value value : op.inputs("LearningRate")) {
-      auto get = value ? value.getDefiningOp<pd::GetOp>() : pd::GetOp();
-      if (get && !written.contains(get.getVar()) && !llvm::is_contained(rates, get.getVar().str()))
-        rates.push_back(get.getVar().str());
-    }
-  });
-  return rates;
-}
-
 pd::ProgramOp findProgram(mlir::Operation* symbolTable, llvm::StringRef symbol) {
   // A job may lack the module that was asked for its programs.
   return symbolTable ? llvm::dyn_cast_or_null<pd::ProgramOp>(

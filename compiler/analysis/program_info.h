@@ -17,10 +17,6 @@ std::string findLoss(pd::ProgramOp program);
 // The variables that the caller feeds, in order of first use.
 std::vector<pd::InputOp> inputsOf(pd::ProgramOp program);
 
-// Persistables that a program reads in a slot `LearningRate` and no op writes: the host sets them
-// every step (program-format: 2.x schedulers).
-std::vector<std::string> hostDrivenRates(pd::ProgramOp program);
-
 // The pd.program called `symbol` in a module or role; null if there is none.
 pd::ProgramOp findProgram(mlir::Operation* symbolTable, llvm::StringRef symbol);
 

@@ -20,7 +20,7 @@ struct Message {
   Level level = Level::Refuted;
   std::string rule;      // short name of what is violated: "reduced-once", "D8", …
   std::string op;        // type of the op, "sgd"; empty where no op is meant
-  std::string position;  // "trainer/main, block 0, op 11 (sgd)"
+  std::string position;  // "trainer/main: sgd of `w` (block 0, op 11; train.py:88)"
   std::string file;      // of the op's location, for tools that annotate sources; may be empty
   int64_t block = -1, index = -1;  // inside that file
   std::string rankClass;           // ranks concerned: "trainer", "trainer[dp=0]"

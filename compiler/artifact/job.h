@@ -27,8 +27,10 @@ bool isJob(llvm::StringRef path);
 std::string digestOf(mlir::ModuleOp module, const nlohmann::ordered_json& manifest);
 
 // The manifest of a job module: everything that it says, in the form that programs read. `strategy`
-// is stored as given; the digest is filled in.
-nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const nlohmann::ordered_json& strategy);
+// is stored as given; the digest is filled in. What a run reports of fetches takes the analysis of
+// relations: where `knownFetches` is given, it says that instead.
+nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const nlohmann::ordered_json& strategy,
+                                    const nlohmann::ordered_json* knownFetches = nullptr);
 
 // Writes JOB wholly or not at all: a new folder beside it is renamed into place. An existing job is
 // an error unless `force`; a folder that is no job is never replaced.
@@ -39,7 +41,8 @@ mlir::LogicalResult writeJob(llvm::StringRef path, mlir::ModuleOp module,
 mlir::FailureOr<Job> readJob(mlir::MLIRContext* context, llvm::StringRef path);
 
 // The same, and the manifest is what makeManifest says of the module, digest included: for those
-// that go by the manifest. `verify` reports a difference as a finding instead.
+// that go by the manifest. Its fetches are covered by the digest alone. `verify` reports a
+// difference as a finding instead.
 mlir::FailureOr<Job> readUnchangedJob(mlir::MLIRContext* context, llvm::StringRef path);
 
 }  // namespace dtranspile

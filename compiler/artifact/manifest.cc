@@ -2,6 +2,7 @@
 // it but the strategy as honoured.
 #include "compiler/analysis/program_info.h"
 #include "compiler/artifact/job.h"
+#include "compiler/artifact/producer.h"
 #include "compiler/verify/relations/fetches.h"
 #include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
@@ -143,10 +144,11 @@ Json ledger(dist::RoleOp role) {
 
 }  // namespace
 
-nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const Json& strategy) {
+nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const Json& strategy,
+                                    const Json* knownFetches) {
   Json manifest = {{"schema", 1u},
                    {"digest", ""},
-                   {"producer", "dtranspile 0.1.0"},
+                   {"producer", kProducer},
                    {"mode", strategy.value("mode", "")},
                    {"strategy", strategy}};
   manifest["meshes"] = meshes(module);
@@ -170,7 +172,7 @@ nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const Json& strategy)
     for (Json& entry : feeds(main)) inputs.push_back(std::move(entry));
     if (!loss.empty()) continue;
     loss = findLoss(main);
-    if (loss.empty()) continue;
+    if (loss.empty() || knownFetches) continue;
     for (const verify::FetchRelation& fetch : verify::fetchRelations(module, role, loss))
       fetches.push_back(
           {{"name", fetch.name}, {"relation", fetch.relation}, {"combine", fetch.combine}});
@@ -180,7 +182,7 @@ nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const Json& strategy)
   manifest["classes"] = classes;
   manifest["loss"] = loss;
   manifest["feeds"] = inputs;
-  manifest["fetches"] = fetches;
+  manifest["fetches"] = knownFetches ? *knownFetches : fetches;
   manifest["persistables"] = vars;
   auto contracts = module->getAttrOfType<mlir::ArrayAttr>("dist.contracts");
   manifest["contracts"] = Json::array();

@@ -5,8 +5,10 @@
 #include "compiler/diff/align.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
+#include "dialects/pd/position.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
+#include "runtime/base/printable.h"
 
 namespace dtranspile {
 namespace {
@@ -124,7 +126,10 @@ class Differ {
       return text + (llvm::isa<pd::DeclOp>(op)
                          ? "variable " + llvm::cast<pd::DeclOp>(op).getName().str()
                          : side.keys[index]);
-    return text + "op " + std::to_string(side.numbers[index]) + " (" + typeOf(op) + ")";
+    // Numbers are those of the side's own program: what a location says may be another file's.
+    const std::string source = pd::positionOf(op).source;
+    return text + "op " + std::to_string(side.numbers[index]) + " (" + typeOf(op) +
+           (source.empty() ? "" : "; " + source) + ")";
   }
 
   void only(Difference::Kind kind, const std::string& where, const Side& side, int index) {
@@ -271,14 +276,14 @@ std::string DiffReport::text() const {
   if (equal()) return "equal\n";
   std::string out;
   for (const Difference& difference : differences) {
-    out += std::string(1, kMarks[difference.kind]) + " " + difference.where;
+    std::string line = std::string(1, kMarks[difference.kind]) + " " + difference.where;
     if (difference.kind == Difference::Changed)
-      out += ": " + difference.what + ": " + orNothing(difference.a) + " -> " +
-             orNothing(difference.b);
+      line += ": " + difference.what + ": " + orNothing(difference.a) + " -> " +
+              orNothing(difference.b);
     else if (difference.kind == Difference::Moved)
-      out += ": moved to where " + difference.b + " stands";
-    else out += ": " + difference.a + difference.b;
-    out += "\n";
+      line += ": moved to where " + difference.b + " stands";
+    else line += ": " + difference.a + difference.b;
+    out += Printable(line) + "\n";
   }
   return out + std::to_string(differences.size()) +
          (differences.size() == 1 ? " difference\n" : " differences\n");

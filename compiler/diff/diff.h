@@ -13,7 +13,7 @@ namespace dtranspile {
 struct Difference {
   enum Kind { Removed, Added, Moved, Changed };
   Kind kind = Changed;
-  std::string where;  // "main, block 0, op 12 (mul)"
+  std::string where;  // "main, op 12 (mul; train.py:88)"
   std::string what;   // of a change: "attribute axis", "input X[0]", "type" ...; else empty
   std::string a, b;   // how it reads on each side; empty where it is absent
 };

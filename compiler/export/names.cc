@@ -92,17 +92,21 @@ std::string declareVersion(pd::Declarations& declarations, mlir::Block* block, l
   return fresh;
 }
 
-void renameResult(mlir::OpResult result, llvm::StringRef fresh) {
-  Operation* op = result.getOwner();
+// New names of some results of an op, by their number; all at once, for each makes a new list.
+using Renames = llvm::SmallDenseMap<unsigned, std::string>;
+
+void renameResults(Operation* op, const Renames& renames) {
   mlir::Builder builder(op->getContext());
   unsigned at = 0;
   llvm::SmallVector<mlir::Attribute> slots;
   for (mlir::Attribute attribute : op->getAttrOfType<mlir::ArrayAttr>("outs")) {
     auto slot = llvm::cast<pd::SlotAttr>(attribute);
     llvm::SmallVector<mlir::StringAttr> arguments(slot.getArgs());
-    for (mlir::StringAttr& argument : arguments)
-      if (argument.getValue() != pd::kEmptyArgument && at++ == result.getResultNumber())
-        argument = builder.getStringAttr(fresh);
+    for (mlir::StringAttr& argument : arguments) {
+      if (argument.getValue() == pd::kEmptyArgument) continue;
+      if (auto fresh = renames.find(at++); fresh != renames.end())
+        argument = builder.getStringAttr(fresh->second);
+    }
     slots.push_back(pd::SlotAttr::get(op->getContext(), slot.getName(), arguments));
   }
   op->setAttr("outs", builder.getArrayAttr(slots));
@@ -153,6 +157,7 @@ mlir::LogicalResult resolveNames(pd::ProgramOp program) {
   Simulator simulator;
   simulator.run(block);
   llvm::StringMap<int> next;
+  llvm::DenseMap<Operation*, Renames> renames;
   for (Value value : simulator.stale) {
     Operation* definition = value.getDefiningOp();
     std::string name = pd::nameOf(value).str();
@@ -161,7 +166,7 @@ mlir::LogicalResult resolveNames(pd::ProgramOp program) {
     std::string fresh = declareVersion(declarations, home, name, value.getType(), number);
     if (pd::OpView::isFrameworkOp(definition) && !isPersistableName(declarations, block, name) &&
         definition->getNumRegions() == 0) {
-      renameResult(llvm::cast<mlir::OpResult>(value), fresh);
+      renames[definition][llvm::cast<mlir::OpResult>(value).getResultNumber()] = fresh;
       continue;
     }
     Value copy = copyBehind(declarations, value, fresh);
@@ -171,6 +176,7 @@ mlir::LogicalResult resolveNames(pd::ProgramOp program) {
       return use.getOwner() != copy.getDefiningOp() && !llvm::isa<pd::SetOp>(use.getOwner());
     });
   }
+  for (const auto& [op, fresh] : renames) renameResults(op, fresh);
   return mlir::success();
 }
 

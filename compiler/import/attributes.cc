@@ -1,6 +1,7 @@
 #include "compiler/import/attributes.h"
 
 #include "dialects/pd/pd.h"
+#include "google/protobuf/descriptor.h"
 
 namespace dtranspile {
 namespace {
@@ -36,6 +37,7 @@ auto range(const List& list) {
 // field that belongs to the type is there; lists are present when empty.
 struct Kind {
   const char* name;
+  int field;  // number of that field
   bool (*present)(const OpDesc::Attr&);
   Attribute (*read)(Builder&, const OpDesc::Attr&);
 };
@@ -43,61 +45,61 @@ struct Kind {
 bool always(const OpDesc::Attr&) { return true; }
 
 const Kind kKinds[] = {
-    {"INT", [](const OpDesc::Attr& a) { return a.has_i(); },
+    {"INT", 3, [](const OpDesc::Attr& a) { return a.has_i(); },
      [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getI32IntegerAttr(a.i()); }},
-    {"FLOAT", [](const OpDesc::Attr& a) { return a.has_f(); },
+    {"FLOAT", 4, [](const OpDesc::Attr& a) { return a.has_f(); },
      [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getF32FloatAttr(a.f()); }},
-    {"STRING", [](const OpDesc::Attr& a) { return a.has_s(); },
+    {"STRING", 5, [](const OpDesc::Attr& a) { return a.has_s(); },
      [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getStringAttr(a.s()); }},
-    {"INTS", always,
+    {"INTS", 6, always,
      [](Builder& b, const OpDesc::Attr& a) -> Attribute {
        return b.getDenseI32ArrayAttr(range(a.ints()));
      }},
-    {"FLOATS", always,
+    {"FLOATS", 7, always,
      [](Builder& b, const OpDesc::Attr& a) -> Attribute {
        return b.getDenseF32ArrayAttr(range(a.floats()));
      }},
-    {"STRINGS", always,
+    {"STRINGS", 8, always,
      [](Builder& b, const OpDesc::Attr& a) -> Attribute { return strings(b, a.strings()); }},
-    {"BOOLEAN", [](const OpDesc::Attr& a) { return a.has_b(); },
+    {"BOOLEAN", 10, [](const OpDesc::Attr& a) { return a.has_b(); },
      [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getBoolAttr(a.b()); }},
-    {"BOOLEANS", always,
+    {"BOOLEANS", 11, always,
      [](Builder& b, const OpDesc::Attr& a) -> Attribute {
        return b.getDenseBoolArrayAttr(range(a.bools()));
      }},
-    {"BLOCK", [](const OpDesc::Attr& a) { return a.has_block_idx(); },
+    {"BLOCK", 12, [](const OpDesc::Attr& a) { return a.has_block_idx(); },
      [](Builder& b, const OpDesc::Attr& a) -> Attribute {
        return pd::BlockAttr::get(b.getContext(), a.block_idx());
      }},
-    {"LONG", [](const OpDesc::Attr& a) { return a.has_l(); },
+    {"LONG", 13, [](const OpDesc::Attr& a) { return a.has_l(); },
      [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getI64IntegerAttr(a.l()); }},
-    {"BLOCKS", always,
+    {"BLOCKS", 14, always,
      [](Builder& b, const OpDesc::Attr& a) -> Attribute {
        return pd::BlocksAttr::get(b.getContext(), b.getDenseI32ArrayAttr(range(a.blocks_idx())));
      }},
-    {"LONGS", always,
+    {"LONGS", 15, always,
      [](Builder& b, const OpDesc::Attr& a) -> Attribute {
        return b.getDenseI64ArrayAttr(
            llvm::SmallVector<int64_t>(a.longs().begin(), a.longs().end()));
      }},
-    {"FLOAT64S", always,
+    {"FLOAT64S", 16, always,
      [](Builder& b, const OpDesc::Attr& a) -> Attribute {
        return b.getDenseF64ArrayAttr(range(a.float64s()));
      }},
-    {"VAR", [](const OpDesc::Attr& a) { return a.has_var_name(); },
+    {"VAR", 17, [](const OpDesc::Attr& a) { return a.has_var_name(); },
      [](Builder& b, const OpDesc::Attr& a) -> Attribute {
        return pd::RefAttr::get(b.getContext(), b.getStringAttr(a.var_name()));
      }},
-    {"VARS", always,
+    {"VARS", 18, always,
      [](Builder& b, const OpDesc::Attr& a) -> Attribute {
        return pd::RefsAttr::get(b.getContext(),
                                 llvm::cast<mlir::ArrayAttr>(strings(b, a.vars_name())));
      }},
-    {"FLOAT64", [](const OpDesc::Attr& a) { return a.has_float64(); },
+    {"FLOAT64", 19, [](const OpDesc::Attr& a) { return a.has_float64(); },
      [](Builder& b, const OpDesc::Attr& a) -> Attribute { return b.getF64FloatAttr(a.float64()); }},
-    {"SCALAR", [](const OpDesc::Attr& a) { return a.has_scalar() && a.scalar().has_type(); },
+    {"SCALAR", 20, [](const OpDesc::Attr& a) { return a.has_scalar() && a.scalar().has_type(); },
      [](Builder& b, const OpDesc::Attr& a) -> Attribute { return scalar(b, a.scalar()); }},
-    {"SCALARS",
+    {"SCALARS", 21,
      [](const OpDesc::Attr& a) {
        return llvm::all_of(a.scalars(), [](const Scalar& s) { return s.has_type(); });
      },
@@ -203,6 +205,39 @@ bool writeMany(Attribute value, OpDesc::Attr& a) {
   return true;
 }
 
+// The name of a field of a message that is set besides those that its type speaks of; empty where
+// there is none. It would not survive: nothing of the IR holds it.
+std::string strayField(const google::protobuf::Message& message, llvm::ArrayRef<int> known) {
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  message.GetReflection()->ListFields(message, &fields);
+  for (const google::protobuf::FieldDescriptor* field : fields)
+    if (!llvm::is_contained(known, field->number())) return std::string(field->name());
+  return "";
+}
+
+// Number of the field of a Scalar that belongs to its type.
+int fieldOf(const Scalar& value) {
+  switch (value.type()) {
+    case Scalar::BOOLEAN: return 2;
+    case Scalar::LONG: return 3;
+    case Scalar::FLOAT64: return 4;
+    case Scalar::COMPLEX128: return 5;
+  }
+  return 0;
+}
+
+std::string strayField(const OpDesc::Attr& attribute, const Kind& kind) {
+  constexpr int kName = 1, kType = 2;
+  std::string stray = strayField(attribute, {kName, kType, kind.field});
+  auto look = [&](const Scalar& value) {
+    constexpr int kScalarType = 1;
+    if (stray.empty()) stray = strayField(value, {kScalarType, fieldOf(value)});
+  };
+  if (attribute.has_scalar()) look(attribute.scalar());
+  for (const Scalar& value : attribute.scalars()) look(value);
+  return stray;
+}
+
 }  // namespace
 
 Attribute importAttribute(Builder& builder, const OpDesc::Attr& attribute, std::string& error) {
@@ -214,6 +249,11 @@ Attribute importAttribute(Builder& builder, const OpDesc::Attr& attribute, std::
   const Kind& kind = kKinds[attribute.type()];
   if (!kind.present(attribute)) {
     error = std::string("is declared as ") + kind.name + ", but carries no value of that type";
+    return {};
+  }
+  if (std::string stray = strayField(attribute, kind); !stray.empty()) {
+    error = std::string("is declared as ") + kind.name + ", but carries a value in field '" +
+            stray + "' too: which one is meant?";
     return {};
   }
   return kind.read(builder, attribute);

@@ -224,6 +224,11 @@ mlir::FailureOr<pd::ProgramOp> importProgram(mlir::ModuleOp module, llvm::String
   if (!why.empty())
     return mlir::emitError(mlir::FileLineColLoc::get(module.getContext(), options.file, 0, 0))
            << "not a ProgramDesc: " << why;
+  if (program.lostFields > 0)
+    mlir::emitWarning(mlir::FileLineColLoc::get(module.getContext(), options.file, 0, 0))
+        << "has " << program.lostFields
+        << " fields within slots, attributes or versions that no known format has; they are not "
+           "kept";
   return Importer(module, program, options).run();
 }
 

@@ -54,6 +54,46 @@ void warnOfUndeclared(const pd::OpView& op) {
           << op.type() << ": writes '" << pd::nameOf(result) << "', which no block declares";
 }
 
+// What a program of a later release means by an op nobody knows yet. Releases count as 2006002
+// (2.6.2); an op's version is the number of its changes, of which the most that any has is 5.
+constexpr int64_t kMostVersion = 3'999'999, kMostOpVersion = 15;
+
+bool versionsAreKnown(pd::ProgramOp program) {
+  if (auto version = program->getAttrOfType<mlir::IntegerAttr>("version");
+      version && (version.getInt() < 0 || version.getInt() > kMostVersion)) {
+    program.emitError() << "the program is of version " << version.getInt() << "; known are 0 to "
+                        << kMostVersion
+                        << " (release 3.999.999): such a program can be converted only";
+    return false;
+  }
+  auto pairs = program->getAttrOfType<mlir::ArrayAttr>("op_versions");
+  for (size_t i = 0; pairs && i + 1 < pairs.size(); i += 2) {
+    auto name = llvm::dyn_cast<mlir::StringAttr>(pairs[i]);
+    auto version = llvm::dyn_cast<mlir::IntegerAttr>(pairs[i + 1]);
+    if (!name || !version || (version.getInt() >= 0 && version.getInt() <= kMostOpVersion))
+      continue;
+    program.emitError() << "the program has op '" << name.getValue() << "' of version "
+                        << version.getInt() << "; known are 0 to " << kMostOpVersion
+                        << ": such a program can be converted only";
+    return false;
+  }
+  return true;
+}
+
+// The framework takes the last declaration, we the first one: only where they agree it is known
+// what is meant.
+bool declarationsAgree(mlir::Block& block) {
+  llvm::DenseMap<mlir::StringAttr, pd::DeclOp> first;
+  for (auto decl : block.getOps<pd::DeclOp>()) {
+    auto [known, fresh] = first.try_emplace(decl.getNameAttr(), decl);
+    if (fresh || known->second->getAttrDictionary() == decl->getAttrDictionary()) continue;
+    decl.emitError() << "variable '" << decl.getName()
+                     << "' is declared twice in one block, with different fields";
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 mlir::LogicalResult checkUsable(mlir::ModuleOp module) {
@@ -63,6 +103,9 @@ mlir::LogicalResult checkUsable(mlir::ModuleOp module) {
       good = false;
       return;
     }
+    if (auto program = llvm::dyn_cast<pd::ProgramOp>(op)) good &= versionsAreKnown(program);
+    for (mlir::Region& region : op->getRegions())
+      for (mlir::Block& block : region) good &= declarationsAgree(block);
     if (!pd::OpView::isFrameworkOp(op)) return;
     const pd::OpView view(op);
     good &= readsDeclared(view);

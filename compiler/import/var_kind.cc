@@ -16,11 +16,14 @@ const framework::TensorDesc* descriptionOf(const framework::VarType& type,
 }
 
 // Does the type hold anything that pd.decl has no field for?
-bool hasMore(const framework::VarType& type, bool described) {
+bool hasMore(const framework::VarType& type, const framework::TensorDesc* description,
+             const framework::LoDTensorDesc* withLod) {
   int present = type.has_selected_rows() + type.has_lod_tensor() + type.has_tensor_array() +
                 type.has_reader() + type.has_tuple() + type.has_string() + type.has_strings() +
                 type.has_vocab() + type.has_sparse_coo() + type.has_sparse_csr();
-  return present != described || !type.unknown_fields().empty();
+  return present != (description != nullptr) || !type.unknown_fields().empty() ||
+         (description && !description->unknown_fields().empty()) ||
+         (withLod && !withLod->unknown_fields().empty());
 }
 
 }  // namespace
@@ -32,7 +35,7 @@ VarKind makeVarKind(mlir::Builder& builder, llvm::StringRef bytes) {
   const framework::TensorDesc* description = descriptionOf(type, &withLod);
   VarKind made;
   made.kind = builder.getI32IntegerAttr(type.type());
-  made.more = hasMore(type, description != nullptr);
+  made.more = hasMore(type, description, withLod);
   std::optional<int> dtype;
   llvm::SmallVector<int64_t> dims;
   if (description) {

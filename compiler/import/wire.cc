@@ -1,5 +1,7 @@
 #include "compiler/import/wire.h"
 
+#include <utility>
+
 #include "dialects/pd/pd.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
@@ -141,10 +143,18 @@ struct Schema {
 };
 constexpr Schema kSchema;
 
+// Numbers of the fields of a block that become IR.
+constexpr uint32_t kVarsField = 3, kOpsField = 4;
+
 // Codes of attribute types whose values the reader looks at.
 constexpr int kBlock = 8, kBlocks = 10, kVar = 13, kVars = 14;
 
 constexpr int kWireVarint = 0, kWire64 = 1, kWireBytes = 2, kWire32 = 5;
+
+// What the IR takes for each (docs/import.md has the measured figures); rounded up, and with the
+// views of this reader.
+constexpr int64_t kOpMemory = 640, kVarMemory = 576, kSlotMemory = 64, kArgumentMemory = 96,
+                  kAttrMemory = 96, kNumberMemory = 16;
 
 int wireOf(Form form) {
   switch (form) {
@@ -161,7 +171,10 @@ int wireOf(Form form) {
 class Reader {
  public:
   Reader(llvm::StringRef bytes, const Budget& budget, WireProgram& program)
-      : bytes_(bytes), budget_(budget), program_(program) {
+      : bytes_(bytes),
+        budget_(budget),
+        program_(program),
+        memory_(budget.freeMemory + budget.memoryPerByte * static_cast<int64_t>(bytes.size())) {
     intern(pd::kEmptyArgument);
   }
 
@@ -173,7 +186,10 @@ class Reader {
              if (field.number == 1) return readBlock(body);
              (field.number == 4 ? hasVersion : hasVersions) = true;
              (field.number == 4 ? version : versions) += body;
-             return check(field.message, body);
+             unknownFields_ = 0;
+             const bool ok = check(field.message, body);
+             program_.lostFields += unknownFields_;
+             return ok;
            });
     if (hasVersion) program_.version = keep(version);
     if (hasVersions) program_.opVersions = keep(versions);
@@ -205,6 +221,7 @@ class Reader {
       if (!payload(wire, end, body, value)) return false;
       if (!field) {
         unknown.append(bytes_.begin() + start, bytes_.begin() + at_);
+        ++unknownFields_;
         continue;
       }
       seen |= 1u << number;
@@ -229,6 +246,31 @@ class Reader {
            fail(std::string("field '") + field.name + "' of " +
                 kMessageNames[static_cast<int>(message)] + " has wire type " +
                 std::to_string(wire) + ", expected " + std::to_string(wireOf(field.form)));
+  }
+
+  // Takes from what the IR may have, before it is taken from the machine.
+  bool take(int64_t count, int64_t each, const char* what) {
+    memory_ -= count * each;
+    return memory_ >= 0 ||
+           fail("the " + std::to_string(count) + " " + what +
+                " here, with all before them, would take more memory than a file of " +
+                std::to_string(bytes_.size()) + " bytes is given (" +
+                std::to_string(budget_.memoryPerByte) + " times that and " +
+                std::to_string(budget_.freeMemory >> 20) + " MiB)");
+  }
+
+  // How often fields `a` and `b` occur in the message that ends at `end`.
+  bool countFields(size_t end, uint32_t a, uint32_t b, int64_t& as, int64_t& bs) {
+    const size_t resume = at_;
+    while (at_ < end) {
+      uint64_t tag = 0, value = 0;
+      llvm::StringRef body;
+      if (!varint(tag, end) || !payload(static_cast<int>(tag & 7), end, body, value)) return false;
+      as += tag >> 3 == a;
+      bs += tag >> 3 == b;
+    }
+    at_ = resume;
+    return true;
   }
 
   // A list of numbers in one piece. False, with no error set, when the field is no list.
@@ -305,6 +347,16 @@ class Reader {
       return fail("more than " + std::to_string(budget_.maxBlocks) + " blocks");
     WireBlock block;
     llvm::SmallString<0> unknown;
+    int64_t vars = 0, ops = 0;
+    if (!countFields(offset(body), kVarsField, kOpsField, vars, ops)) return false;
+    if (ops_ + ops > budget_.maxOps)
+      return fail("more than " + std::to_string(budget_.maxOps) + " ops");
+    if (static_cast<int64_t>(program_.variables) + vars > budget_.maxVars)
+      return fail("more than " + std::to_string(budget_.maxVars) + " variables");
+    if (!take(vars, kVarMemory, "variables") || !take(ops, kOpMemory, "ops")) return false;
+    ops_ += ops;
+    block.vars.reserve(static_cast<size_t>(vars));
+    block.ops.reserve(static_cast<size_t>(ops));
     bool ok = fields(Message::Block, offset(body), unknown,
                      [&](const Field& field, llvm::StringRef inner, uint64_t value) {
                        switch (field.number) {
@@ -321,8 +373,6 @@ class Reader {
   }
 
   bool readVar(llvm::StringRef body, WireVar& var) {
-    if (static_cast<int64_t>(program_.variables) >= budget_.maxVars)
-      return fail("more than " + std::to_string(budget_.maxVars) + " variables");
     var.number = static_cast<uint32_t>(program_.variables++);
     var.bytes = body;
     llvm::SmallString<0> unknown;
@@ -346,8 +396,6 @@ class Reader {
   }
 
   bool readOp(llvm::StringRef body, WireOp& op) {
-    if (++ops_ > budget_.maxOps)
-      return fail("more than " + std::to_string(budget_.maxOps) + " ops");
     llvm::SmallString<0> unknown;
     llvm::SmallVector<WireSlot, 8> inputs, outputs;
     llvm::SmallVector<WireAttr, 32> attrs;
@@ -370,6 +418,13 @@ class Reader {
                          default: op.isTarget = value != 0; return true;
                        }
                      });
+    for (size_t slots : {inputs.size(), outputs.size()})
+      if (ok && static_cast<int64_t>(slots) > budget_.maxSlots)
+        return fail("an op with " + std::to_string(slots) + " slots (at most " +
+                    std::to_string(budget_.maxSlots) + ")");
+    if (ok && (!take(static_cast<int64_t>(inputs.size() + outputs.size()), kSlotMemory, "slots") ||
+               !take(static_cast<int64_t>(attrs.size()), kAttrMemory, "attributes")))
+      return false;
     op.inputs = llvm::ArrayRef(inputs).copy(program_.arena);
     op.outputs = llvm::ArrayRef(outputs).copy(program_.arena);
     op.attrs = llvm::ArrayRef(attrs).copy(program_.arena);
@@ -381,14 +436,16 @@ class Reader {
   bool readSlot(llvm::StringRef body, WireSlot& slot) {
     llvm::SmallString<0> unknown;
     llvm::SmallVector<Name, 16> arguments;
+    unknownFields_ = 0;
     bool ok = fields(Message::Slot, offset(body), unknown,
                      [&](const Field& field, llvm::StringRef inner, uint64_t) {
                        if (field.number == 1) slot.parameter = inner;
                        else arguments.push_back(intern(inner));
                        return true;
                      });
+    program_.lostFields += std::exchange(unknownFields_, 0);
     slot.arguments = llvm::ArrayRef(arguments).copy(program_.arena);
-    return ok;
+    return ok && take(static_cast<int64_t>(arguments.size()), kArgumentMemory, "arguments");
   }
 
   bool readAttr(llvm::StringRef body, WireAttr& attr) {
@@ -396,6 +453,8 @@ class Reader {
     llvm::SmallString<0> unknown;
     llvm::SmallVector<Name, 4> name, names;
     llvm::SmallVector<int32_t, 4> block, blocks;
+    unknownFields_ = 0;
+    const int64_t before = fieldCount_;
     bool ok = fields(Message::Attr, offset(body), unknown,
                      [&](const Field& field, llvm::StringRef inner, uint64_t value) {
                        switch (field.number) {
@@ -417,7 +476,8 @@ class Reader {
       attr.references = llvm::ArrayRef(attr.type == kVar ? name : names).copy(program_.arena);
     if (attr.type == kBlock || attr.type == kBlocks)
       attr.blocks = llvm::ArrayRef(attr.type == kBlock ? block : blocks).copy(program_.arena);
-    return ok;
+    program_.lostFields += std::exchange(unknownFields_, 0);
+    return ok && take(fieldCount_ - before, kNumberMemory, "values of an attribute");
   }
 
   Name intern(llvm::StringRef name) {
@@ -444,6 +504,8 @@ class Reader {
   llvm::DenseMap<llvm::CachedHashStringRef, Name> index_;
   size_t at_ = 0;
   int64_t fieldCount_ = 0, ops_ = 0;
+  int64_t memory_;            // what the IR may still take
+  size_t unknownFields_ = 0;  // of the schema's messages, since it was set back
 };
 
 }  // namespace

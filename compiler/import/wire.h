@@ -23,8 +23,12 @@ struct Budget {
   int64_t maxBlocks = 100'000;
   int64_t maxOps = 5'000'000;
   int64_t maxVars = 10'000'000;
-  int64_t maxFields = 300'000'000;         // of all messages, elements of packed lists included
-  int64_t maxNameBytes = 1 << 16;          // of a type, slot, attribute or variable name
+  int64_t maxFields = 300'000'000;  // of all messages, elements of packed lists included
+  int64_t maxNameBytes = 1 << 16;   // of a type, slot, attribute or variable name
+  int64_t maxSlots = 256;           // inputs or outputs of one op; the framework has 40
+  // What the IR may take: so much whatever the file, and so much for each of its bytes.
+  int64_t freeMemory = int64_t{256} << 20;
+  int64_t memoryPerByte = 64;
   int64_t maxInterfaceNames = 50'000'000;  // names that regions take and yield, over all sub-blocks
   int maxDepth = 64;                       // of blocks within blocks
 };
@@ -78,6 +82,9 @@ struct WireProgram {
   llvm::StringRef unknown;
   std::vector<llvm::StringRef> names;
   size_t variables = 0;
+  // Fields within slots, attributes and versions that the schema does not have: there is no place
+  // for them in the IR.
+  size_t lostFields = 0;
   llvm::BumpPtrAllocator arena;  // arrays of the views
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 namespace dtranspile::lower {
 namespace {
@@ -33,9 +35,10 @@ std::vector<Life> livesOf(const Plan& plan, const PlanProgram& program) {
   for (int i = 0; i < end; ++i) {
     const Node& node = program.body[i];
     for (int buffer : node.args) touch(buffer, i);
-    if (node.kind == Node::Kind::Start) started[node.ticket] = i;
-    if (node.kind != Node::Kind::Wait) continue;
-    for (int buffer : program.body[started[node.ticket]].args) touch(buffer, i);
+    if (const auto* start = node.as<StartNode>()) started[start->ticket] = i;
+    const auto* wait = node.as<WaitNode>();
+    if (!wait) continue;
+    for (int buffer : program.body[started[wait->ticket]].args) touch(buffer, i);
   }
   for (const Feed& feed : program.feeds) touch(feed.buffer, -1);
   for (const Fetch& fetch : program.fetches) touch(fetch.buffer, end);
@@ -44,12 +47,91 @@ std::vector<Life> livesOf(const Plan& plan, const PlanProgram& program) {
   return result;
 }
 
+// Memory from `end` on, given out and taken back while time goes by: the smallest hole that fits,
+// else more.
+class Heap {
+ public:
+  explicit Heap(int64_t end) : end_(end) {}
+
+  int64_t take(int64_t bytes) {
+    auto hole = bySize_.lower_bound({bytes, 0});
+    if (hole == bySize_.end()) return std::exchange(end_, end_ + bytes);
+    const auto [size, offset] = *hole;
+    remove(offset);
+    if (size > bytes) insert(offset + bytes, size - bytes);
+    return offset;
+  }
+
+  void give(int64_t offset, int64_t bytes) {
+    auto next = holes_.lower_bound(offset);
+    if (next != holes_.end() && next->first == offset + bytes) {
+      bytes += next->second;
+      remove(next->first);
+    }
+    auto before = holes_.lower_bound(offset);
+    if (before != holes_.begin() && (--before)->first + before->second == offset) {
+      offset = before->first;
+      bytes += before->second;
+      remove(offset);
+    }
+    insert(offset, bytes);
+  }
+
+  int64_t end() const { return end_; }
+
+ private:
+  void insert(int64_t offset, int64_t bytes) {
+    holes_[offset] = bytes;
+    bySize_.insert({bytes, offset});
+  }
+  void remove(int64_t offset) {
+    auto hole = holes_.find(offset);
+    bySize_.erase({hole->second, offset});
+    holes_.erase(hole);
+  }
+
+  int64_t end_;
+  std::map<int64_t, int64_t> holes_;              // bytes by offset
+  std::set<std::pair<int64_t, int64_t>> bySize_;  // of the same, size first
+};
+
+// Empty buffers take a piece too, so that all pieces are apart.
+int64_t pieceOf(const Life& life) { return aligned(std::max<int64_t>(life.bytes, 1)); }
+
+// In order of time, above `start`. Returns where memory ends.
+int64_t placeInTime(Plan& plan, std::vector<Life> lives, int64_t start) {
+  std::sort(lives.begin(), lives.end(), [](const Life& a, const Life& b) {
+    return a.first != b.first ? a.first < b.first : a.storage < b.storage;
+  });
+  Heap heap(start);
+  std::multimap<int, const Life*> alive;  // by their last node
+  for (const Life& life : lives) {
+    while (!alive.empty() && alive.begin()->first < life.first) {
+      const Life& ended = *alive.begin()->second;
+      heap.give(plan.buffers[ended.storage].offset, pieceOf(ended));
+      alive.erase(alive.begin());
+    }
+    plan.buffers[life.storage].offset = heap.take(pieceOf(life));
+    alive.emplace(life.last, &life);
+  }
+  return heap.end();
+}
+
+// The largest ones first, each as low as those allow that live when it does. That asks every one
+// for all before it: where there are very many, those that are left, which are small, lie above and
+// are placed in order of time.
 int64_t placeArena(Plan& plan, const PlanProgram& program) {
+  constexpr size_t kMostBySize = 8192;
   std::vector<Life> lives = livesOf(plan, program);
   std::sort(lives.begin(), lives.end(), [](const Life& a, const Life& b) {
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.storage < b.storage;
   });
   std::vector<Life> placed;  // by offset
+  std::vector<Life> rest;
+  if (lives.size() > kMostBySize) {
+    rest.assign(lives.begin() + kMostBySize, lives.end());
+    lives.resize(kMostBySize);
+  }
   int64_t total = 0;
   for (const Life& life : lives) {
     int64_t offset = 0;
@@ -66,7 +148,7 @@ int64_t placeArena(Plan& plan, const PlanProgram& program) {
     placed.insert(after, life);
     total = std::max(total, offset + aligned(life.bytes));
   }
-  return total;
+  return rest.empty() ? total : placeInTime(plan, std::move(rest), total);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "compiler/lower/program_lowering.h"
 #include "compiler/lower/rules.h"
+#include "dialects/pd/position.h"
 
 namespace dtranspile::lower {
 
@@ -45,8 +46,22 @@ bool isBlockOp(StringRef type) {
 bool isNative(StringRef type) { return isBlockOp(type) || findRule(type); }
 
 BlockLowering::BlockLowering(ProgramLowering& program, pd::OpView op)
-    : program_(program), op_(op), position_(positionOf(op.operation())) {
+    : program_(program), op_(op), position_(pd::describe(op.operation())) {
+  mlir::DictionaryAttr attributes = regionAttributes(op.operation());
+  for (const char* list : {"captures", "locals", "written", "saved"}) {
+    auto array = attributes ? attributes.getAs<mlir::ArrayAttr>(list) : mlir::ArrayAttr();
+    if (!array) continue;
+    for (auto name : array.getAsRange<mlir::StringAttr>()) names_[list].push_back(name.str());
+  }
   for (const std::string& name : names("written")) written_.insert(name);
+  if (op.operation()->getNumRegions() != 1) return;
+  unsigned index = 0;
+  for (const char* list : {"captures", "locals"})
+    for (const std::string& name : names(list))
+      if (index < block().getNumArguments())
+        arguments_.try_emplace(name, block().getArgument(index++));
+  for (mlir::Operation& inner : block())
+    for (mlir::Value result : inner.getResults()) inside_[pd::nameOf(result)] = result;
 }
 
 LogicalResult BlockLowering::run() {
@@ -84,34 +99,16 @@ LogicalResult BlockLowering::unsupported(const llvm::Twine& what) const {
 
 mlir::Block& BlockLowering::block() const { return op_.operation()->getRegion(0).front(); }
 
-std::vector<std::string> BlockLowering::names(StringRef list) const {
-  std::vector<std::string> result;
-  mlir::DictionaryAttr attributes = regionAttributes(op_.operation());
-  auto array = attributes ? attributes.getAs<mlir::ArrayAttr>(list) : mlir::ArrayAttr();
-  if (!array) return result;
-  for (mlir::Attribute name : array)
-    result.push_back(llvm::cast<mlir::StringAttr>(name).getValue().str());
-  return result;
+const std::vector<std::string>& BlockLowering::names(StringRef list) const {
+  static const std::vector<std::string> kNone;
+  auto found = names_.find(list);
+  return found == names_.end() ? kNone : found->second;
 }
 
-mlir::Value BlockLowering::argument(StringRef name) const {
-  unsigned index = 0;
-  for (const char* list : {"captures", "locals"}) {
-    for (const std::string& known : names(list)) {
-      if (known == name) return block().getArgument(index);
-      ++index;
-    }
-  }
-  return {};
-}
+mlir::Value BlockLowering::argument(StringRef name) const { return arguments_.lookup(name); }
 
 mlir::Value BlockLowering::inside(StringRef name) const {
-  mlir::Value last;
-  for (mlir::Operation& op : block()) {
-    for (mlir::Value result : op.getResults()) {
-      if (pd::nameOf(result) == name) last = result;
-    }
-  }
+  mlir::Value last = inside_.lookup(name);
   return last ? last : argument(name);
 }
 
@@ -209,30 +206,28 @@ LogicalResult BlockLowering::merge(pd::TensorInfo& into, const pd::TensorInfo& o
 
 void BlockLowering::call(StringRef function, const std::vector<int>& inputs,
                          const std::vector<int>& outputs, const std::vector<int64_t>& ints) {
-  Node node{.kind = Node::Kind::Call,
-            .op = position_,
-            .callee = function.str(),
-            .ints = ints,
-            .slots = {0}};
+  CallNode call{.callee = function.str(), .ints = ints, .slots = {0}};
+  Node node{.op = position_};
   auto append = [&](int buffer, bool write) {
     node.args.push_back(buffer);
     node.reads.push_back(true);  // outputs of these calls are updated
     node.writes.push_back(write);
-    node.slots.push_back(static_cast<int>(node.args.size()));
+    call.slots.push_back(static_cast<int>(node.args.size()));
   };
   for (int buffer : inputs) append(buffer, false);
   for (int buffer : outputs) append(buffer, true);
-  for (size_t i = 0; i < ints.size(); ++i) node.attrs.push_back("i1");
+  for (size_t i = 0; i < ints.size(); ++i) call.attrs.push_back("i1");
+  node.what = std::move(call);
   program_.add(std::move(node));
 }
 
 void BlockLowering::copy(int from, int to) {
   if (from == to) return;
-  program_.add({.kind = Node::Kind::Copy,
-                .op = position_,
+  program_.add({.op = position_,
                 .args = {from, to},
                 .writes = {false, true},
-                .reads = {true, false}});
+                .reads = {true, false},
+                .what = CopyNode{}});
 }
 
 // At once: what is overwritten and still read goes by way of a temporary.
@@ -255,13 +250,12 @@ void BlockLowering::copyAll(const std::vector<std::pair<int, int>>& moves) {
   for (const auto& [from, to] : safe) copy(from, to);
 }
 
-void BlockLowering::addControl(Node::Kind kind, int condition, std::vector<Node> body,
-                               std::vector<Node> otherwise) {
+// Adds a loop or branch with the arguments of what is inside.
+void BlockLowering::addControl(Node node, int condition) {
   std::map<int, std::pair<bool, bool>> args;
-  collectArgs(body, args);
-  collectArgs(otherwise, args);
+  for (const std::vector<Node>* body : node.bodies()) collectArgs(*body, args);
   args[condition].first = true;
-  Node node{.kind = kind, .op = position_};
+  node.op = position_;
   for (const auto& [buffer, how] : args) {
     node.args.push_back(buffer);
     // A loop, or a branch not taken, leaves what it does not write: whatever it writes it may be
@@ -269,10 +263,19 @@ void BlockLowering::addControl(Node::Kind kind, int condition, std::vector<Node>
     node.reads.push_back(true);
     node.writes.push_back(how.second);
   }
-  node.condition = condition;
-  node.body = std::move(body);
-  node.otherwise = std::move(otherwise);
   program_.add(std::move(node));
+}
+
+void BlockLowering::addBranch(int condition, std::vector<Node> then, std::vector<Node> otherwise) {
+  Node node;
+  node.what = IfNode{condition, std::move(then), std::move(otherwise)};
+  addControl(std::move(node), condition);
+}
+
+void BlockLowering::addLoop(int condition, std::vector<Node> body) {
+  Node node;
+  node.what = WhileNode{condition, std::move(body)};
+  addControl(std::move(node), condition);
 }
 
 LogicalResult BlockLowering::lowerBody(std::vector<Node>& body, Part before, Part after) {
@@ -307,7 +310,9 @@ int BlockLowering::branchCondition() {
 LogicalResult BlockLowering::lowerBranch() {
   const int condition = branchCondition();
   if (condition < 0) return unsupported("an absent Cond");
-  const std::vector<std::string> captures = names("captures");
+  llvm::StringMap<mlir::Value> captured;
+  for (auto [i, name] : llvm::enumerate(names("captures")))
+    captured[name] = op_.input("$capture", static_cast<unsigned>(i));
   std::vector<Node> then, otherwise;
   auto before = [&] { return bindCaptures(), success(); };
   std::vector<std::pair<int, int>> taken, passed;
@@ -318,10 +323,7 @@ LogicalResult BlockLowering::lowerBranch() {
       mlir::Value value = inside(name);
       if (!value) return unsupported("output " + name + ", which the block does not write,");
       pd::TensorInfo merged = info(value);
-      mlir::Value old;
-      for (size_t i = 0; i < captures.size(); ++i) {
-        if (captures[i] == name) old = op_.input("$capture", static_cast<unsigned>(i));
-      }
+      mlir::Value old = captured.lookup(name);
       const bool written = old && !old.getDefiningOp<pd::UndefOp>();
       bool changed = false;
       if (written && failed(merge(merged, info(old), name, changed))) return failure();
@@ -338,7 +340,7 @@ LogicalResult BlockLowering::lowerBranch() {
   std::vector<Node>* outer = std::exchange(program_.body_, &otherwise);
   copyAll(passed);
   program_.body_ = outer;
-  addControl(Node::Kind::If, condition, std::move(then), std::move(otherwise));
+  addBranch(condition, std::move(then), std::move(otherwise));
   return success();
 }
 
@@ -396,7 +398,7 @@ LogicalResult BlockLowering::lowerBranchGrad() {
     mlir::Value value = result ? inside(pd::nameOf(result)) : mlir::Value();
     if (value) bind(result, bufferOf(value), info(value));
   }
-  addControl(Node::Kind::If, condition, std::move(then), std::move(otherwise));
+  addBranch(condition, std::move(then), std::move(otherwise));
   return success();
 }
 

@@ -18,6 +18,7 @@
 #include "dialects/pd/infer.h"
 #include "dialects/pd/op_view.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -64,7 +65,7 @@ class BlockLowering {
 
   // The region. Names are those of the four lists captures, locals, written, saved.
   mlir::Block& block() const;
-  std::vector<std::string> names(llvm::StringRef list) const;
+  const std::vector<std::string>& names(llvm::StringRef list) const;
   bool isWritten(llvm::StringRef name) const { return written_.contains(name); }
   mlir::Value argument(llvm::StringRef name) const;  // of the region; null
   mlir::Value inside(
@@ -90,8 +91,9 @@ class BlockLowering {
             const std::vector<int>& outputs, const std::vector<int64_t>& ints = {});
   void copy(int from, int to);
   void copyAll(const std::vector<std::pair<int, int>>& moves);
-  void addControl(Node::Kind kind, int condition, std::vector<Node> body,
-                  std::vector<Node> otherwise = {});
+  void addControl(Node node, int condition);
+  void addBranch(int condition, std::vector<Node> then, std::vector<Node> otherwise);
+  void addLoop(int condition, std::vector<Node> body);
   using Part = llvm::function_ref<llvm::LogicalResult()>;
   llvm::LogicalResult lowerBody(std::vector<Node>& body, Part before, Part after);
 
@@ -109,6 +111,7 @@ class BlockLowering {
                                  Part before, Part after);
   llvm::LogicalResult widen(std::vector<Carried>& carried, bool& changed);
   void bindArguments(std::vector<Carried>& carried);
+  void bindCarried(const std::vector<Carried>& carried, mlir::ValueRange results);
   void initialise(const std::vector<Carried>& carried);
   void moveCarried(const std::vector<Carried>& carried);
 
@@ -146,6 +149,9 @@ class BlockLowering {
   pd::OpView op_;
   std::string position_;
   llvm::StringSet<> written_;
+  // Of the region: its lists of names, its arguments and its last results by name.
+  llvm::StringMap<std::vector<std::string>> names_;
+  llvm::StringMap<mlir::Value> arguments_, inside_;
 };
 
 }  // namespace dtranspile::lower

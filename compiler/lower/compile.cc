@@ -59,11 +59,11 @@ struct Sources {
 
 void collect(const std::vector<Node>& body, const Target& target, Sources& sources) {
   for (const Node& node : body) {
-    collect(node.body, target, sources);
-    collect(node.otherwise, target, sources);
-    if (node.kind != Node::Kind::Kernel) continue;
-    sources.kernels.push_back({emitKernel(*node.kernel), node.op});
-    sources.symbols[node.kernel.get()] = symbolOf(sources.kernels.back(), target);
+    for (const std::vector<Node>* inner : node.bodies()) collect(*inner, target, sources);
+    const auto* kernel = node.as<KernelNode>();
+    if (!kernel) continue;
+    sources.kernels.push_back({emitKernel(*kernel->kernel), node.op});
+    sources.symbols[kernel->kernel.get()] = symbolOf(sources.kernels.back(), target);
   }
 }
 
@@ -77,11 +77,10 @@ Sources collect(const Plan& plan, const Target& target) {
 
 void count(const std::vector<Node>& body, CompileStatistics& statistics) {
   for (const Node& node : body) {
-    count(node.body, statistics);
-    count(node.otherwise, statistics);
+    for (const std::vector<Node>* inner : node.bodies()) count(*inner, statistics);
     ++statistics.nodes;
-    statistics.kernelCalls += node.kind == Node::Kind::Kernel;
-    statistics.copies += node.kind == Node::Kind::Copy;
+    statistics.kernelCalls += node.as<KernelNode>() != nullptr;
+    statistics.copies += node.as<CopyNode>() != nullptr;
   }
 }
 
@@ -96,9 +95,9 @@ llvm::FailureOr<Plan> lowerPrograms(pd::ProgramOp main, pd::ProgramOp startup,
   mlir::Operation* table = mlir::SymbolTable::getNearestSymbolTable(main->getParentOp());
   if (failed(addVariables(table, options, plan, variables))) return failure();
   addCommunicators(table, plan);
-  const LoweringRequest nothing;
   if (startup) {
-    auto lowered = ProgramLowering(plan, variables, startup, nothing).run();
+    const LoweringRequest request{.startup = true};
+    auto lowered = ProgramLowering(plan, variables, startup, request).run();
     if (failed(lowered)) return failure();
     plan.startup = std::move(*lowered);
     fuseKernels(plan, *plan.startup);
@@ -142,10 +141,11 @@ llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::Progr
                           statistics.library, error))) {
     return main.emitError() << error, failure();
   }
-  const std::string json =
-      writePlan(plan, library.target, !sources.kernels.empty(), sources.symbols);
-  const auto size = static_cast<int64_t>(json.size());
-  if (failed(good(main, io::WriteFile(staging->path() + "/plan.json", json.data(), size))))
+  const auto json =
+      exec::WritePlan(toRuntime(plan, library.target, !sources.kernels.empty(), sources.symbols));
+  if (!json.ok()) return main.emitError() << json.status().message(), failure();
+  const auto size = static_cast<int64_t>(json->size());
+  if (failed(good(main, io::WriteFile(staging->path() + "/plan.json", json->data(), size))))
     return failure();
   if (failed(good(main, staging->PublishOver(accept)))) return failure();
   count(plan.main->body, statistics);

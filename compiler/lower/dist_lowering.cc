@@ -15,18 +15,19 @@ using llvm::success;
 // What a dist op is in the plan; `gathers`: the extents of its results differ from those of its
 // operands.
 struct CollectiveRow {
-  llvm::StringLiteral op;  // name in the dialect and in the plan
+  llvm::StringLiteral op;  // name in the dialect
+  comm::Kind kind;
   bool reduces = false;
   bool rooted = false;
   bool gathers = false, scatters = false;
 };
 constexpr CollectiveRow kCollectives[] = {
-    {"all_reduce", true},
-    {"broadcast", false, true},
-    {"reduce", true, true},
-    {"all_gather", false, false, true},
-    {"reduce_scatter", true, false, false, true},
-    {"barrier"},
+    {"all_reduce", comm::Kind::kAllReduce, true},
+    {"broadcast", comm::Kind::kBroadcast, false, true},
+    {"reduce", comm::Kind::kReduce, true, true},
+    {"all_gather", comm::Kind::kAllGather, false, false, true},
+    {"reduce_scatter", comm::Kind::kReduceScatter, true, false, false, true},
+    {"barrier", comm::Kind::kBarrier},
 };
 
 const CollectiveRow* rowOf(mlir::Operation* op) {
@@ -34,6 +35,14 @@ const CollectiveRow* rowOf(mlir::Operation* op) {
     if (op->getName().getStringRef() == ("dist." + row.op).str()) return &row;
   }
   return nullptr;
+}
+
+std::optional<comm::ReduceOp> reduceOf(llvm::StringRef name) {
+  using comm::ReduceOp;
+  for (ReduceOp op :
+       {ReduceOp::kSum, ReduceOp::kMax, ReduceOp::kMin, ReduceOp::kProd, ReduceOp::kOr})
+    if (name == comm::NameOf(op)) return op;
+  return std::nullopt;
 }
 
 // Rank inside the group of the member that the selector names: coordinates of the comm's axes, the
@@ -111,25 +120,26 @@ LogicalResult ProgramLowering::startCollective(mlir::Operation* op) {
   dist::MeshOp mesh = comm ? dist::meshOfComm(comm) : dist::MeshOp();
   if (!mesh) return op->emitError() << position_ << ": its communicator is not in this program";
   const int64_t size = comm.groupSize(mesh);
-  Node node{.kind = Node::Kind::Start, .op = position_, .callee = row.op.str(), .reduce = "sum"};
+  StartNode what{.collective = row.kind};
   for (size_t i = 0; i < plan_.comms.size(); ++i) {
-    if (plan_.comms[i].name == comm.getSymName()) node.comm = static_cast<int>(i);
+    if (plan_.comms[i].name == comm.getSymName()) what.comm = static_cast<int>(i);
   }
   if (row.reduces) {
     // mean is a sum that the program divides; the runtime has the five others.
     llvm::StringRef how =
         dist::stringifyReduce(op->getAttrOfType<dist::ReduceAttr>("reduce").getValue());
-    if (!llvm::is_contained({"sum", "max", "min", "prod", "or"}, how))
+    const std::optional<comm::ReduceOp> reduce = reduceOf(how);
+    if (!reduce)
       return op->emitError() << position_ << ": reduction '" << how
                              << "' is not supported natively";
-    node.reduce = how.str();
+    what.reduce = *reduce;
   }
   if (row.rooted) {
     std::optional<int64_t> root = rootOf(op->getAttrOfType<dist::SelAttr>("root"), comm, mesh);
     if (!root)
       return op->emitError() << position_ << ": its root is not one member of "
                              << comm.getSymName();
-    node.root = static_cast<int>(*root);
+    what.root = static_cast<int>(*root);
   }
   llvm::SmallVector<mlir::Type> results = dist::completedTypes(op->getResultTypes());
   std::map<DType, std::pair<std::vector<int>, std::vector<int>>> groups;
@@ -139,10 +149,10 @@ LogicalResult ProgramLowering::startCollective(mlir::Operation* op) {
     pd::TensorInfo info = infos_[input];
     const bool value = isRunTimeValue(info);
     if (value && (row.op != "all_reduce" || info.kind == pd::Kind::TensorArray ||
-                  (info.kind == pd::Kind::SelectedRows && node.reduce != "sum")))
+                  (info.kind == pd::Kind::SelectedRows && what.reduce != comm::ReduceOp::kSum)))
       return op->emitError() << position_ << ": " << dist::nameOf(input)
                              << " is SelectedRows, a list, or has extents that depend on data: "
-                             << row.op << " (" << node.reduce
+                             << row.op << " (" << comm::NameOf(what.reduce)
                              << ") of it is not supported natively";
     std::string why;
     if ((row.gathers || row.scatters) && !partExtents(op, row, size, results[index], info, why))
@@ -156,16 +166,15 @@ LogicalResult ProgramLowering::startCollective(mlir::Operation* op) {
   if (op->getNumOperands() == 0) groups[DType::kFloat32];
   for (auto& [dtype, lists] : groups) starts.push_back(std::move(lists));
   for (auto& lists : starts) {
-    Node start = node;
-    start.ticket = nextTicket_++;
-    start.inputs = static_cast<int>(lists.first.size());
-    start.args = lists.first;
+    what.ticket = nextTicket_++;
+    what.inputs = static_cast<int>(lists.first.size());
+    Node start{.op = position_, .args = lists.first, .what = what};
     start.args.insert(start.args.end(), lists.second.begin(), lists.second.end());
     for (size_t i = 0; i < start.args.size(); ++i) {
-      start.reads.push_back(static_cast<int>(i) < start.inputs);
-      start.writes.push_back(static_cast<int>(i) >= start.inputs);
+      start.reads.push_back(static_cast<int>(i) < what.inputs);
+      start.writes.push_back(static_cast<int>(i) >= what.inputs);
     }
-    state.tickets.push_back(start.ticket);
+    state.tickets.push_back(what.ticket);
     add(std::move(start));
   }
   return success();
@@ -176,9 +185,7 @@ LogicalResult ProgramLowering::lowerWait(mlir::Operation* start, mlir::ResultRan
   if (it == started_.end() || it->second.buffers.size() < results.size())
     return program_.emitError() << position_ << ": waits for something that was not started";
   for (int ticket : it->second.tickets) {
-    Node wait{.kind = Node::Kind::Wait, .op = position_};
-    wait.ticket = ticket;
-    add(std::move(wait));
+    add({.op = position_, .what = WaitNode{ticket}});
   }
   for (auto [i, result] : llvm::enumerate(results)) {
     infos_[result] = it->second.infos[i];

@@ -1,7 +1,7 @@
 // Unknown extents of the tensors of one op, for a formula: which of them are the same extent, and
 // what stands for each (kernel/extents.h). Two unknown extents at the same place of the domain are
 // taken to be equal, and one beside a known extent to be that: the runtime checks it before the
-// kernel runs (runtime/exec/dynamic.h).
+// kernel runs (runtime/exec/executor.cc).
 #pragma once
 
 #include <map>

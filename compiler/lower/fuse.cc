@@ -4,6 +4,7 @@
 #include "compiler/lower/fuse.h"
 
 #include <algorithm>
+#include <set>
 
 namespace dtranspile::lower {
 namespace {
@@ -227,9 +228,12 @@ class Fusion {
     for (const Feed& feed : program.feeds) pinned_.push_back(plan.storageOf(feed.buffer));
     for (const Fetch& fetch : program.fetches) pinned_.push_back(plan.storageOf(fetch.buffer));
     for (size_t i = 0; i < body_.size(); ++i) {
-      for (int buffer : body_[i].args) {
-        std::vector<size_t>& users = users_[plan.storageOf(buffer)];
-        if (users.empty() || users.back() != i) users.push_back(i);
+      for (size_t a = 0; a < body_[i].args.size(); ++a) {
+        const int storage = plan.storageOf(body_[i].args[a]);
+        users_[storage].insert(i);
+        if (!body_[i].writes[a]) continue;
+        std::vector<size_t>& writers = writers_[storage];
+        if (writers.empty() || writers.back() != i) writers.push_back(i);
       }
     }
   }
@@ -248,8 +252,8 @@ class Fusion {
   // Moves node `at` into the one kernel that reads what it stores.
   bool tryFuse(size_t at) {
     Node& producer = body_[at];
-    if (producer.kind != Node::Kind::Kernel ||
-        std::count(producer.writes.begin(), producer.writes.end(), true) != 1)
+    const auto* from = producer.as<KernelNode>();
+    if (!from || std::count(producer.writes.begin(), producer.writes.end(), true) != 1)
       return false;
     const size_t written =
         std::find(producer.writes.begin(), producer.writes.end(), true) - producer.writes.begin();
@@ -257,11 +261,13 @@ class Fusion {
     if (producer.reads[written] || plan_.buffers[storage].space != Space::Arena ||
         std::find(pinned_.begin(), pinned_.end(), storage) != pinned_.end())
       return false;
-    const std::vector<size_t>& users = users_[storage];
-    if (users.size() != 2 || users[0] != at) return false;
-    Node& consumer = body_[users[1]];
-    if (!producer.shapes.empty() || !consumer.shapes.empty()) return false;
-    if (consumer.kind != Node::Kind::Kernel || overwritten(producer, at, users[1])) return false;
+    const std::set<size_t>& users = users_[storage];
+    if (users.size() != 2 || *users.begin() != at) return false;
+    const size_t reader = *users.rbegin();
+    Node& consumer = body_[reader];
+    const auto* into = consumer.as<KernelNode>();
+    if (!into || !from->shapes.empty() || !into->shapes.empty()) return false;
+    if (overwritten(producer, at, reader)) return false;
     int operand = -1, uses = 0;
     for (size_t a = 0; a < consumer.args.size(); ++a) {
       if (plan_.storageOf(consumer.args[a]) != storage) continue;
@@ -269,45 +275,44 @@ class Fusion {
       ++uses;
     }
     if (uses != 1 || consumer.writes[operand] ||
-        consumer.kernel->operands[operand].dtype != producer.kernel->operands[written].dtype)
+        into->kernel->operands[operand].dtype != from->kernel->operands[written].dtype)
       return false;
-    if (!fuseInto(*consumer.kernel, consumer.args, operand, *producer.kernel, producer.args))
+    // A message about a faulty element names the node's op: the producer's, not the consumer's.
+    if (from->kernel->mayFault()) return false;
+    if (!fuseInto(*into->kernel, consumer.args, operand, *from->kernel, producer.args))
       return false;
     consumer.reads.clear();
     consumer.writes.clear();
-    for (const Operand& o : consumer.kernel->operands) {
+    for (const Operand& o : into->kernel->operands) {
       consumer.reads.push_back(o.reads);
       consumer.writes.push_back(o.writes);
     }
-    for (int buffer : producer.args) replaceUser(plan_.storageOf(buffer), at, users_[storage][1]);
+    for (int buffer : producer.args) {
+      std::set<size_t>& others = users_[plan_.storageOf(buffer)];
+      others.erase(at);
+      others.insert(reader);
+    }
     return true;
   }
 
   // True if something that the producer reads changes before the consumer runs.
   bool overwritten(const Node& producer, size_t from, size_t to) const {
     for (size_t a = 0; a < producer.args.size(); ++a) {
-      const int storage = plan_.storageOf(producer.args[a]);
-      for (size_t i = from + 1; i < to; ++i) {
-        const Node& node = body_[i];
-        for (size_t k = 0; k < node.args.size(); ++k) {
-          if (node.writes[k] && plan_.storageOf(node.args[k]) == storage) return true;
-        }
-      }
+      auto writers = writers_.find(plan_.storageOf(producer.args[a]));
+      if (writers == writers_.end()) continue;
+      auto next = std::upper_bound(writers->second.begin(), writers->second.end(), from);
+      if (next != writers->second.end() && *next < to) return true;
     }
     return false;
-  }
-
-  void replaceUser(int storage, size_t from, size_t to) {
-    std::vector<size_t>& users = users_[storage];
-    std::replace(users.begin(), users.end(), from, to);
-    std::sort(users.begin(), users.end());
-    users.erase(std::unique(users.begin(), users.end()), users.end());
   }
 
   Plan& plan_;
   std::vector<Node>& body_;
   std::vector<int> pinned_;
-  std::map<int, std::vector<size_t>> users_;  // nodes that mention a storage, in order
+  std::map<int, std::set<size_t>> users_;  // nodes that mention a storage
+  // Nodes that write a storage, in order, those too that have gone into others: what such a node
+  // wrote was its temporary, which nobody mentions any more.
+  std::map<int, std::vector<size_t>> writers_;
 };
 
 }  // namespace

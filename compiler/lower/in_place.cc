@@ -1,6 +1,11 @@
 #include "compiler/lower/in_place.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "llvm/ADT/STLExtras.h"
 
 namespace dtranspile::lower {
 namespace {
@@ -38,7 +43,7 @@ bool mayShare(const Kernel& kernel, int read, int write) {
 
 // Operand `from` becomes operand `into`; the operands behind it move up.
 void mergeOperands(Node& node, int into, int from) {
-  Kernel& kernel = *node.kernel;
+  Kernel& kernel = *node.as<KernelNode>()->kernel;
   auto renumber = [&](int operand) {
     return operand == from ? into - (into > from) : operand - (operand > from);
   };
@@ -70,18 +75,28 @@ void mergeOperands(Node& node, int into, int from) {
 class InPlace {
  public:
   InPlace(Plan& plan, PlanProgram& program) : plan_(plan), body_(program.body) {
-    for (const Feed& feed : program.feeds) pinned_.push_back(plan.storageOf(feed.buffer));
-    for (const Fetch& fetch : program.fetches) pinned_.push_back(plan.storageOf(fetch.buffer));
-  }
-
-  void run() {
+    for (const Feed& feed : program.feeds) pinned_.insert(plan.storageOf(feed.buffer));
+    for (const Fetch& fetch : program.fetches) pinned_.insert(plan.storageOf(fetch.buffer));
+    for (size_t i = 0; i < plan.buffers.size(); ++i)
+      views_[plan.buffers[i].storage].push_back(static_cast<int>(i));
     for (size_t i = 0; i < body_.size(); ++i) {
-      if (body_[i].kind == Node::Kind::Copy && tryReplace(i))
-        body_.erase(body_.begin() + static_cast<long>(i--));
+      for (int buffer : body_[i].args) users_[plan_.storageOf(buffer)].insert(i);
+      if (const auto* wait = body_[i].as<WaitNode>()) waits_[wait->ticket] = i;
     }
   }
 
+  void run() {
+    std::vector<Node> kept;
+    std::vector<bool> gone(body_.size());
+    for (size_t i = 0; i < body_.size(); ++i) gone[i] = body_[i].as<CopyNode>() && tryReplace(i);
+    for (size_t i = 0; i < body_.size(); ++i)
+      if (!gone[i]) kept.push_back(std::move(body_[i]));
+    body_ = std::move(kept);
+  }
+
  private:
+  using Users = std::set<size_t>;  // numbers of nodes
+
   bool touches(const Node& node, int storage, bool writesOnly) const {
     for (size_t a = 0; a < node.args.size(); ++a) {
       if (plan_.storageOf(node.args[a]) == storage && (!writesOnly || node.writes[a])) return true;
@@ -90,9 +105,9 @@ class InPlace {
   }
 
   // The one node that writes `storage`; -1 if there are others.
-  int writerOf(int storage) const {
+  int writerOf(int storage) {
     int writer = -1;
-    for (size_t i = 0; i < body_.size(); ++i) {
+    for (size_t i : users_[storage]) {
       if (!touches(body_[i], storage, true)) continue;
       if (writer >= 0) return -1;
       writer = static_cast<int>(i);
@@ -102,18 +117,15 @@ class InPlace {
 
   // The node that waits for the collective started by node `start`.
   size_t waitOf(size_t start) const {
-    for (size_t i = start + 1; i < body_.size(); ++i) {
-      if (body_[i].kind == Node::Kind::Wait && body_[i].ticket == body_[start].ticket) return i;
-    }
-    return body_.size();
+    auto found = waits_.find(body_[start].as<StartNode>()->ticket);
+    return found == waits_.end() ? body_.size() : found->second;
   }
 
   // True if a collective that uses `storage` was started before node `at` and is waited for after
-  // it.
-  bool underWay(int storage, size_t at) const {
-    for (size_t i = 0; i < at; ++i) {
-      if (body_[i].kind == Node::Kind::Start && touches(body_[i], storage, false) && waitOf(i) > at)
-        return true;
+  // it. Looks back from there: the last start is the first to be met.
+  bool underWay(const Users& users, size_t at) const {
+    for (auto i = std::make_reverse_iterator(users.lower_bound(at)); i != users.rend(); ++i) {
+      if (body_[*i].as<StartNode>() && waitOf(*i) > at) return true;
     }
     return false;
   }
@@ -123,53 +135,70 @@ class InPlace {
               variable = plan_.storageOf(body_[copy].args[1]);
     const Buffer &from = plan_.buffers[temporary], &to = plan_.buffers[variable];
     if (from.space != Space::Arena || to.space != Space::Persistent || from.bytes() != to.bytes() ||
-        from.dtype != to.dtype)
+        from.dtype != to.dtype || pinned_.count(temporary))
       return false;
-    if (std::find(pinned_.begin(), pinned_.end(), temporary) != pinned_.end()) return false;
     const int writer = writerOf(temporary);
     if (writer < 0 || static_cast<size_t>(writer) >= copy ||
         !writerMayShare(body_[writer], temporary, variable))
       return false;
-    if (underWay(variable, static_cast<size_t>(writer))) return false;
-    for (size_t i = writer + 1; i < copy; ++i) {
-      if (touches(body_[i], variable, false)) return false;
-    }
+    Users &ofTemporary = users_[temporary], &ofVariable = users_[variable];
+    if (underWay(ofVariable, static_cast<size_t>(writer))) return false;
+    auto next = ofVariable.upper_bound(static_cast<size_t>(writer));
+    if (next != ofVariable.end() && *next < copy) return false;
     size_t lastReader = copy;
-    for (size_t i = writer + 1; i < body_.size(); ++i) {
-      if (!touches(body_[i], temporary, false)) continue;
-      lastReader = std::max(lastReader, body_[i].kind == Node::Kind::Start ? waitOf(i) : i);
+    for (size_t i : ofTemporary) {
+      if (i <= static_cast<size_t>(writer)) continue;
+      lastReader = std::max(lastReader, body_[i].as<StartNode>() ? waitOf(i) : i);
     }
-    for (size_t i = copy + 1; i <= lastReader && i < body_.size(); ++i) {
-      if (touches(body_[i], variable, true)) return false;
+    for (auto i = ofVariable.upper_bound(copy); i != ofVariable.end() && *i <= lastReader; ++i) {
+      if (touches(body_[*i], variable, true)) return false;
     }
-    for (Buffer& buffer : plan_.buffers) {
-      if (buffer.storage != temporary) continue;
-      buffer.storage = variable;
-      buffer.space = Space::Persistent;
+    for (int buffer : views_[temporary]) {
+      plan_.buffers[buffer].storage = variable;
+      plan_.buffers[buffer].space = Space::Persistent;
+      views_[variable].push_back(buffer);
     }
+    ofTemporary.erase(copy);
+    ofVariable.erase(copy);
+    ofVariable.insert(ofTemporary.begin(), ofTemporary.end());
     join(body_[writer], variable);
     return true;
   }
 
   bool writerMayShare(const Node& node, int temporary, int variable) const {
-    if (!node.shapes.empty()) return false;
-    if (node.kind != Node::Kind::Kernel)
-      return node.kind == Node::Kind::Call && !touches(node, variable, false);
+    const auto* kernel = node.as<KernelNode>();
+    if (const auto* call = node.as<CallNode>())
+      return callMayShare(node, *call, temporary, variable);
+    if (!kernel || !kernel->shapes.empty()) return false;
     for (size_t w = 0; w < node.args.size(); ++w) {
       if (plan_.storageOf(node.args[w]) != temporary) continue;
       if (node.reads[w]) return false;
       for (size_t r = 0; r < node.args.size(); ++r) {
         if (plan_.storageOf(node.args[r]) == variable &&
-            !mayShare(*node.kernel, static_cast<int>(r), static_cast<int>(w)))
+            !mayShare(*kernel->kernel, static_cast<int>(r), static_cast<int>(w)))
           return false;
       }
     }
     return true;
   }
 
+  // A call may have the variable as an argument only where its signature pairs that with the
+  // output.
+  bool callMayShare(const Node& node, const CallNode& call, int temporary, int variable) const {
+    for (size_t r = 0; r < node.args.size(); ++r) {
+      if (plan_.storageOf(node.args[r]) != variable) continue;
+      const bool paired = llvm::any_of(call.sharing, [&](const auto& pair) {
+        return pair.second == static_cast<int>(r) &&
+               plan_.storageOf(node.args[pair.first]) == temporary;
+      });
+      if (!paired) return false;
+    }
+    return true;
+  }
+
   // After the renaming two operands of the writer may be the same memory.
   void join(Node& node, int storage) {
-    if (node.kind != Node::Kind::Kernel) return;
+    if (!node.as<KernelNode>()) return;
     for (int w = 0; w < static_cast<int>(node.args.size()); ++w) {
       if (plan_.storageOf(node.args[w]) != storage || !node.writes[w]) continue;
       for (int r = static_cast<int>(node.args.size()) - 1; r >= 0; --r) {
@@ -182,7 +211,11 @@ class InPlace {
 
   Plan& plan_;
   std::vector<Node>& body_;
-  std::vector<int> pinned_;
+  // By storage, but for the waits: by ticket.
+  std::set<int> pinned_;
+  std::map<int, Users> users_;
+  std::map<int, std::vector<int>> views_;
+  std::map<int, size_t> waits_;
 };
 
 }  // namespace

@@ -67,6 +67,15 @@ LogicalResult BlockLowering::lowerTurns(std::vector<Carried>& carried, std::vect
   return result;
 }
 
+// What results of these names are when the loop has ended.
+void BlockLowering::bindCarried(const std::vector<Carried>& carried, mlir::ValueRange results) {
+  llvm::StringMap<const Carried*> byName;
+  for (const Carried& c : carried) byName[c.name] = &c;
+  for (mlir::Value result : results)
+    if (const Carried* c = result ? byName.lookup(pd::nameOf(result)) : nullptr)
+      bind(result, c->buffer, c->info);
+}
+
 void BlockLowering::initialise(const std::vector<Carried>& carried) {
   std::vector<std::pair<int, int>> moves;
   for (const Carried& c : carried) {
@@ -111,11 +120,9 @@ LogicalResult BlockLowering::lowerWhile() {
     program_.body_ = outer;
     program_.tapes_[op_.output("StepScopes")] = lists;
   }
-  addControl(Node::Kind::While, more.buffer, std::move(body));
+  addLoop(more.buffer, std::move(body));
+  bindCarried(carried, op_.operation()->getResults());
   for (mlir::OpResult result : op_.operation()->getResults()) {
-    for (const Carried& c : carried) {
-      if (c.name == pd::nameOf(result)) bind(result, c.buffer, c.info);
-    }
     if (!llvm::isa<pd::TapeType>(result.getType()) && program_.needed(result) &&
         !program_.buffers_.count(result)) {
       return unsupported("output " + pd::nameOf(result) + ", which the block does not write,");
@@ -126,15 +133,19 @@ LogicalResult BlockLowering::lowerWhile() {
 
 LogicalResult BlockLowering::findSums(StringRef forwardSlot, StringRef resultSlot,
                                       const std::vector<Carried>& carried, std::vector<Sum>& sums) {
+  llvm::StringSet<> names;
+  llvm::DenseSet<mlir::Value> arguments;
+  for (const Carried& c : carried) {
+    names.insert(c.name);
+    arguments.insert(c.argument);
+  }
   for (unsigned i = 0; i < op_.outputCount(resultSlot); ++i) {
     mlir::Value result = op_.output(resultSlot, i), forward = op_.input(forwardSlot, i);
     if (!result || !program_.needed(result)) continue;
     mlir::Value value = gradientInside(forward, pd::nameOf(result));
     if (!value || !forward)
       return unsupported("output " + pd::nameOf(result) + ", which the block does not write,");
-    const bool handedOn = llvm::any_of(carried, [&](const Carried& c) {
-      return c.name == pd::nameOf(result) || c.argument == value;
-    });
+    const bool handedOn = names.contains(pd::nameOf(result)) || arguments.contains(value);
     if (!handedOn) sums.push_back({result, forward, value});
   }
   return success();
@@ -194,7 +205,7 @@ LogicalResult BlockLowering::lowerGradientLoop(const char* slot, const Tape& lis
     return after();
   };
   if (failed(lowerTurns(carried, body, beginTurn, endTurn)) || failed(begin())) return failure();
-  addControl(Node::Kind::While, more, std::move(body));
+  addLoop(more, std::move(body));
   finishSums(sums);
   return success();
 }
@@ -207,10 +218,12 @@ LogicalResult BlockLowering::lowerWhileGrad() {
   // Gradients of the loop's outputs under the names that the block gives them: lists, which it
   // reads and updates.
   const std::vector<std::string> inner = op_.getStrings("original_output_grad");
+  llvm::StringSet<> captures;
+  for (const std::string& name : names("captures")) captures.insert(name);
   for (size_t i = 0; i < inner.size(); ++i) {
     mlir::Value argument = this->argument(inner[i]),
                 operand = op_.input("Out@GRAD", static_cast<unsigned>(i));
-    const bool captured = llvm::is_contained(names("captures"), inner[i]);
+    const bool captured = captures.contains(inner[i]);
     if (!argument || !operand || captured || tape->values.count(inner[i])) continue;
     carried.push_back({.name = inner[i],
                        .initial = operand,
@@ -224,11 +237,7 @@ LogicalResult BlockLowering::lowerWhileGrad() {
   if (failed(
           lowerGradientLoop("X", *tape, carried, more, [] { return success(); }, anyLeft, begin)))
     return failure();
-  for (mlir::OpResult result : op_.operation()->getResults()) {
-    for (const Carried& c : carried) {
-      if (c.name == pd::nameOf(result)) bind(result, c.buffer, c.info);
-    }
-  }
+  bindCarried(carried, op_.operation()->getResults());
   return success();
 }
 

@@ -1,6 +1,8 @@
 #include "compiler/lower/native.h"
 
 #include "compiler/lower/block_lowering.h"
+#include "compiler/lower/call_row.h"
+#include "compiler/lower/kernel/formula_parser.h"
 #include "compiler/lower/rules.h"
 #include "runtime/base/dtype.h"
 
@@ -14,11 +16,19 @@ void add(NativeForm& form, bool NativeForm::* part, StringRef name) {
   if (form.main.empty()) form.main = name.str();
 }
 
-void addCall(NativeForm& form, StringRef text) {
-  const std::string name = text.split('(').first.trim().str();
-  if (form.main.empty()) form.main = name;
-  if (!llvm::is_contained(form.calls, name)) form.calls.push_back(name);
-  form.byVersion |= text.contains("@version");
+void addCall(NativeForm& form, StringRef name) {
+  if (form.main.empty()) form.main = name.str();
+  if (!llvm::is_contained(form.calls, name)) form.calls.push_back(name.str());
+}
+
+void addRowCall(NativeForm& form, StringRef text) {
+  std::string error;
+  const std::optional<CallRow> row = CallRow::parse(text, error);
+  if (!row) return;  // rules_test says so
+  addCall(form, row->signature().name);
+  form.byVersion |= llvm::any_of(row->signature().attributes, [](const auto& attribute) {
+    return attribute.name == "@version";
+  });
 }
 
 void addEmitted(NativeForm& form, StringRef words) {
@@ -54,11 +64,10 @@ std::optional<NativeForm> nativeForm(StringRef type) {
   if (!rule) return std::nullopt;
   if (rule->formula) {
     add(form, &NativeForm::formula, "formula");
-    form.byVersion = StringRef(rule->formula).contains("legacy");
+    form.byVersion = identifiersOf(rule->formula).names.contains("legacy");
   }
   if (rule->emits) addEmitted(form, rule->emits);
-  if (rule->call) addCall(form, rule->call);
-  if (rule->unknownCall) addCall(form, rule->unknownCall);
+  if (rule->call) addRowCall(form, rule->call);
   return form;
 }
 

@@ -4,6 +4,7 @@
 
 #include "compiler/lower/extent_tokens.h"
 #include "compiler/lower/kernel/extents.h"
+#include "compiler/lower/kernel/formula_parser.h"
 #include "compiler/lower/program_lowering.h"
 
 namespace dtranspile::lower {
@@ -19,7 +20,10 @@ bool OpLowering::mendsDefects() const { return program_.request_.mendDefects; }
 
 std::optional<TensorRef> OpLowering::in(llvm::StringRef slot, unsigned index) const {
   mlir::Value value = op_.input(slot, index);
-  if (!value) return std::nullopt;
+  return value ? std::optional(in(value)) : std::nullopt;
+}
+
+TensorRef OpLowering::in(mlir::Value value) const {
   const int buffer = program_.bufferOf(value);
   const Buffer& b = program_.plan_.buffers[buffer];
   // Dims and type are the value's: the buffer of a persistable may declare others (scalars of [1]
@@ -92,13 +96,9 @@ llvm::LogicalResult OpLowering::view(llvm::StringRef input, llvm::StringRef outp
 
 void OpLowering::call(llvm::StringRef function, const std::vector<TensorRef>& inputs,
                       const std::vector<TensorRef>& outputs, const CallExtras& extras) {
-  Node node{.kind = Node::Kind::Call,
-            .op = program_.position_,
-            .callee = function.str(),
-            .ints = extras.ints,
-            .reals = extras.reals,
-            .strings = extras.strings,
-            .keep = extras.keep};
+  Node node{.op = program_.position_,
+            .keep = extras.keep,
+            .what = CallNode{function.str(), extras.ints, extras.reals, extras.strings}};
   auto append = [&](const TensorRef& tensor, bool write) {
     int buffer = tensor.buffer;
     const Buffer& b = program_.plan_.buffers[buffer];
@@ -116,11 +116,11 @@ void OpLowering::call(llvm::StringRef function, const std::vector<TensorRef>& in
 }
 
 void OpLowering::copy(const TensorRef& from, const TensorRef& to) {
-  Node node{.kind = Node::Kind::Copy,
-            .op = program_.position_,
+  Node node{.op = program_.position_,
             .args = {from.buffer, to.buffer},
             .writes = {false, true},
-            .reads = {true, false}};
+            .reads = {true, false},
+            .what = CopyNode{}};
   program_.add(std::move(node));
 }
 
@@ -133,7 +133,7 @@ bool OpLowering::isRagged(int buffer) const {
 // on the LoD of what they read.
 bool OpLowering::needsLod(int buffer, size_t firstNode) const {
   for (const Node& node : llvm::drop_begin(*program_.body_, firstNode)) {
-    bool reads = node.kind != Node::Kind::Kernel, writes = false;
+    bool reads = !node.as<KernelNode>(), writes = false;
     for (size_t i = 0; i < node.args.size(); ++i) {
       reads |= node.reads[i] && isRagged(node.args[i]);
       writes |= node.writes[i] && node.args[i] == buffer;
@@ -162,12 +162,9 @@ void OpLowering::shareLod(size_t firstNode) {
       auto like = gradient ? in(forward, i) : std::nullopt;
       const bool cutLike = like && isRagged(like->buffer);
       if (!cutLike && !needsLod(result->buffer, firstNode)) continue;
-      Node node{.kind = Node::Kind::Call,
-                .op = program_.position_,
-                .args = cutLike ? std::vector<int>{like->buffer} : all,
-                .callee = "dt_share_lod"};
+      Node node{.op = program_.position_, .args = cutLike ? std::vector<int>{like->buffer} : all};
       const int sources = static_cast<int>(node.args.size());
-      node.slots = {0, sources, sources + 1};
+      node.what = CallNode{.callee = "dt_share_lod", .slots = {0, sources, sources + 1}};
       node.args.push_back(result->buffer);
       node.writes.assign(node.args.size(), false);
       node.writes.back() = true;
@@ -236,11 +233,12 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
   // Extents that only the run knows become tokens, one assignment for all tensors of the formula.
   // An XShape, say, is none of them.
   ExtentTokens tokens;
+  const auto used = identifiersOf(std::string_view(text.data(), text.size())).names;
   for (const std::string& slot : op_.inputSlots()) {
-    if (text.contains(slot)) tokens.add(names.input(slot));
+    if (used.contains(slot)) tokens.add(names.input(slot));
   }
   for (const std::string& slot : op_.outputSlots()) {
-    if (text.contains(slot)) tokens.add(names.output(slot));
+    if (used.contains(slot)) tokens.add(names.output(slot));
   }
   for (const auto& [key, tensor] : bindings.tensors) tokens.add(align(key, tensor));
   std::string error;
@@ -256,7 +254,8 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
     if (llvm::any_of(k.kernel.operands,
                      [](const Operand& operand) { return isComplex(operand.dtype); }))
       return unsupported("arithmetic of complex numbers");
-    Node node{.kind = Node::Kind::Kernel, .op = program_.position_, .args = k.buffers};
+    Node node{.op = program_.position_, .args = k.buffers};
+    KernelNode what;
     for (const Operand& operand : k.kernel.operands) {
       node.reads.push_back(operand.reads);
       node.writes.push_back(operand.writes);
@@ -265,10 +264,11 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
       return program_.plan_.buffers[buffer].space == Space::Value;
     });
     for (int buffer : k.buffers) {
-      if (values) node.shapes.push_back(tokens.shapeOf(buffer));
+      if (values) what.shapes.push_back(tokens.shapeOf(buffer));
     }
     if (k.kernel.elements() == 0 && !values) continue;
-    node.kernel = std::make_shared<Kernel>(std::move(k.kernel));
+    what.kernel = std::make_shared<Kernel>(std::move(k.kernel));
+    node.what = std::move(what);
     program_.add(std::move(node));
   }
   return llvm::success();

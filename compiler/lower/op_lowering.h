@@ -16,10 +16,12 @@ namespace dtranspile::lower {
 
 class ExtentTokens;
 class ProgramLowering;
+struct LoweringRule;
 
 class OpLowering {
  public:
-  OpLowering(ProgramLowering& program, pd::OpView op) : program_(program), op_(op) {}
+  OpLowering(ProgramLowering& program, pd::OpView op, const LoweringRule& rule)
+      : program_(program), op_(op), rule_(rule) {}
 
   const pd::OpView& op() const { return op_; }
   int64_t version() const;    // of the program: 1008005, 2006002 …
@@ -28,6 +30,7 @@ class OpLowering {
   // Arguments. Nothing where the slot is absent, empty or @EMPTY@; outputs also where nobody reads
   // the result.
   std::optional<TensorRef> in(llvm::StringRef slot, unsigned index = 0) const;
+  TensorRef in(mlir::Value operand) const;
   std::optional<TensorRef> out(llvm::StringRef slot, unsigned index = 0);
   // For callees that write an output whether somebody reads it or not.
   TensorRef outOrTemporary(llvm::StringRef slot, DType dtype, const std::vector<int64_t>& dims);
@@ -63,8 +66,8 @@ class OpLowering {
   }
   void copy(const TensorRef& from, const TensorRef& to);
 
-  // "dt_f(Slot, …; attribute, …) -> Slot, …": see callRule of rules.h.
-  llvm::LogicalResult callOp(llvm::StringRef signature);
+  // Hands the op to the call of its row (callRule of rules.h).
+  llvm::LogicalResult callRow();
   // Stands in a list for an argument that the program lacks, or an output that nobody reads.
   TensorRef nothing();
 
@@ -92,6 +95,7 @@ class OpLowering {
   bool needsLod(int buffer, size_t firstNode) const;
   ProgramLowering& program_;
   pd::OpView op_;
+  const LoweringRule& rule_;
 };
 
 }  // namespace dtranspile::lower

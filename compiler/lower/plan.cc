@@ -8,6 +8,12 @@ int64_t Buffer::elements() const {
   return count;
 }
 
+std::vector<const std::vector<Node>*> Node::bodies() const {
+  if (const auto* branch = as<IfNode>()) return {&branch->then, &branch->otherwise};
+  if (const auto* loop = as<WhileNode>()) return {&loop->body};
+  return {};
+}
+
 int Plan::addBuffer(Buffer buffer) {
   buffer.storage = static_cast<int>(buffers.size());
   buffers.push_back(std::move(buffer));

@@ -9,10 +9,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "compiler/lower/kernel/kernel.h"
 #include "runtime/base/dtype.h"
+#include "runtime/comm/communicator.h"
 
 namespace dtranspile::lower {
 
@@ -37,32 +39,72 @@ struct Buffer {
   int64_t bytes() const { return elements() * static_cast<int64_t>(SizeOf(dtype)); }
 };
 
-struct Node {
-  enum class Kind : uint8_t { Kernel, Call, Copy, Start, Wait, If, While };
-  Kind kind;
-  std::string op;                 // source position, for messages
-  std::vector<int> args = {};     // buffers; Copy: from, to; Start: inputs, then outputs
-  std::vector<bool> writes = {};  // per argument; an argument may be read and written
-  std::vector<bool> reads = {};
-  std::shared_ptr<Kernel> kernel = nullptr;
+struct Node;
+
+struct KernelNode {
+  std::shared_ptr<Kernel> kernel;
   std::vector<std::vector<int64_t>> shapes =
-      {};                   // Kernel with unknown extents: per argument its dims, tokens among them
-  std::string callee = "";  // Call: function; Start: kind of communication
+      {};  // with unknown extents: per argument its dims, tokens among them
+};
+
+struct CallNode {
+  std::string callee;
   std::vector<int64_t> ints = {};
   std::vector<double> reals = {};
   std::vector<std::string> strings = {};
-  // Call of an op slot by slot: begin of every slot in `args`, and their end; kind and count of
-  // every attribute ('i', 'r' or 's', then the number of values), which stand one behind the other
-  // in ints, reals and strings.
+  // Of an op slot by slot: begin of every slot in `args`, and their end; kind and count of every
+  // attribute ('i', 'r' or 's', then the number of values), which stand one behind the other in
+  // ints, reals and strings.
   std::vector<int> slots = {};
   std::vector<std::string> attrs = {};
-  int comm = 0, root = 0, ticket = 0, inputs = 0;  // Start, Wait
-  std::string reduce = "";
-  bool keep = false;  // has an effect that no buffer shows
-  // If, While: `args` are all buffers inside (with `reads` and `writes`), then the condition, a
-  // bool of one element.
+  // Arguments {output, input} that may be the same memory (runtime/kernels/signature.h).
+  std::vector<std::pair<int, int>> sharing = {};
+};
+
+struct CopyNode {};  // args: from, to
+
+struct StartNode {
+  comm::Kind collective = comm::Kind::kBarrier;
+  comm::ReduceOp reduce = comm::ReduceOp::kSum;
+  int comm = 0, root = 0, ticket = 0;
+  int inputs = 0;  // the first so many of the args; the others are outputs
+};
+
+struct WaitNode {
+  int ticket = 0;
+};
+
+// `args` of loops and branches are all buffers inside (with `reads` and `writes`), then the
+// condition, a bool of one element.
+struct IfNode {
   int condition = -1;
-  std::vector<Node> body = {}, otherwise = {};
+  std::vector<Node> then, otherwise;
+};
+
+struct WhileNode {
+  int condition = -1;
+  std::vector<Node> body;
+};
+
+struct Node {
+  std::string op;                 // source position, for messages
+  std::vector<int> args = {};     // buffers
+  std::vector<bool> writes = {};  // per argument; an argument may be read and written
+  std::vector<bool> reads = {};
+  bool keep = false;  // has an effect that no buffer shows
+  std::variant<KernelNode, CallNode, CopyNode, StartNode, WaitNode, IfNode, WhileNode> what =
+      CopyNode{};
+
+  template <typename Kind>
+  Kind* as() {
+    return std::get_if<Kind>(&what);
+  }
+  template <typename Kind>
+  const Kind* as() const {
+    return std::get_if<Kind>(&what);
+  }
+  // The bodies inside: none but of loops and branches.
+  std::vector<const std::vector<Node>*> bodies() const;
 };
 
 struct FeedSplit {

@@ -1,22 +1,36 @@
 #include "compiler/lower/plan_writer.h"
 
 #include "compiler/lower/kernel/extents.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
 
 namespace dtranspile::lower {
 namespace {
 
-using llvm::json::OStream;
-
 // A loop that has not ended after so many turns is taken for one that never will.
 constexpr int64_t kMostTurns = 100'000'000;
 
+exec::Space spaceOf(Space space) {
+  switch (space) {
+    case Space::Arena: return exec::Space::kArena;
+    case Space::Persistent: return exec::Space::kPersistent;
+    case Space::Constant: return exec::Space::kConstant;
+    case Space::Value: return exec::Space::kValue;
+  }
+}
+
+exec::Value::Kind kindOf(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::Tensor: return exec::Value::Kind::kTensor;
+    case ValueKind::Rows: return exec::Value::Kind::kRows;
+    case ValueKind::List: return exec::Value::Kind::kList;
+  }
+}
+
 class PlanWriter {
  public:
-  PlanWriter(const Plan& plan, const std::map<const Kernel*, std::string>& symbols, OStream& json)
-      : plan_(plan), symbols_(symbols), json_(json) {
+  PlanWriter(const Plan& plan, const std::map<const Kernel*, std::string>& symbols)
+      : plan_(plan), symbols_(symbols) {
     std::vector<bool> used(plan.buffers.size());
     auto mark = [&](int buffer) { used[buffer] = true; };
     for (const Persistable& p : plan.persistables) mark(p.buffer);
@@ -33,257 +47,168 @@ class PlanWriter {
     }
   }
 
-  void write(const Target& target, bool hasLibrary) {
-    json_.object([&] {
-      json_.attribute("schema", 1);
-      json_.attribute("class", plan_.className);
-      json_.attributeObject("target", [&] {
-        json_.attribute("cpu", target.cpu);
-        json_.attribute("features", target.features);
-      });
-      if (hasLibrary) json_.attribute("library", "kernels.so");
-      else json_.attribute("library", nullptr);
-      json_.attribute("digest", plan_.digest);
-      json_.attributeArray("comms", [&] {
-        for (const Comm& comm : plan_.comms) {
-          json_.object([&] {
-            json_.attribute("name", comm.name);
-            list("axes", comm.axes);
-          });
-        }
-      });
-      json_.attribute("arena_bytes", plan_.arenaBytes);
-      json_.attribute("persistent_bytes", plan_.persistentBytes);
-      json_.attributeArray("buffers", [&] {
-        for (int id : order_) writeBuffer(plan_.buffers[id]);
-      });
-      json_.attributeArray("persistables", [&] {
-        for (const Persistable& p : plan_.persistables) writePersistable(p);
-      });
-      json_.attributeObject("programs", [&] {
-        writeProgram("startup", plan_.startup.get());
-        writeProgram("main", plan_.main.get());
-      });
-    });
+  exec::Plan write(const Target& target, bool hasLibrary) const {
+    exec::Plan result;
+    result.class_name = plan_.className;
+    result.digest = plan_.digest;
+    result.target = {target.cpu, target.features};
+    if (hasLibrary) result.library = "kernels.so";
+    for (const Comm& comm : plan_.comms) result.comms.push_back({comm.name, comm.axes});
+    result.arena_bytes = plan_.arenaBytes;
+    result.persistent_bytes = plan_.persistentBytes;
+    for (int id : order_) result.buffers.push_back(buffer(plan_.buffers[id]));
+    for (const Persistable& p : plan_.persistables)
+      result.persistables.push_back(
+          {p.name, ids_[p.buffer], p.parameter, {p.relation.begin(), p.relation.end()}});
+    if (plan_.startup)
+      result.programs.push_back(program("startup", exec::When::kStartup, *plan_.startup));
+    if (plan_.main) result.programs.push_back(program("main", exec::When::kStep, *plan_.main));
+    return result;
   }
 
  private:
-  template <typename Values>
-  void list(llvm::StringRef name, const Values& values) {
-    json_.attributeArray(name, [&] {
-      for (const auto& value : values) json_.value(value);
-    });
-  }
-  void buffers(llvm::StringRef name, llvm::ArrayRef<int> args) {
-    json_.attributeArray(name, [&] {
-      for (int buffer : args) json_.value(ids_[buffer]);
-    });
-  }
-
-  void writeBuffer(const Buffer& buffer) {
-    static const char* const kSpaces[] = {"arena", "persistent", "constant", "value"};
-    static const char* const kKinds[] = {"tensor", "rows", "list"};
-    json_.object([&] {
-      json_.attribute("name", buffer.name);
-      json_.attribute("space", kSpaces[static_cast<int>(buffer.space)]);
-      if (buffer.space == Space::Value) {
-        json_.attribute("kind", kKinds[static_cast<int>(buffer.kind)]);
-        json_.attribute("dtype", NameOf(buffer.dtype));
-        list("dims", buffer.dims);
-        json_.attribute("lod_level", buffer.lodLevel);
-        return;
-      }
-      json_.attribute("offset", plan_.buffers[buffer.storage].offset);
-      json_.attribute("bytes", buffer.bytes());
-      json_.attribute("dtype", NameOf(buffer.dtype));
-      list("dims", buffer.dims);
-      json_.attribute("lod_level", buffer.lodLevel);
-      if (buffer.space == Space::Constant) json_.attribute("data", llvm::toHex(buffer.data, true));
-    });
+  exec::Buffer buffer(const Buffer& from) const {
+    exec::Buffer to;
+    to.name = from.name;
+    to.space = spaceOf(from.space);
+    to.kind = kindOf(from.kind);
+    to.dtype = from.dtype;
+    to.dims = from.dims;
+    to.lod_level = from.lodLevel;
+    if (from.space == Space::Value) return to;
+    to.offset = plan_.buffers[from.storage].offset;
+    to.bytes = from.bytes();
+    to.data = from.data;
+    return to;
   }
 
-  void describe(const std::string& name, int id) {
-    json_.attribute("name", name);
-    json_.attribute("buffer", ids_[id]);
-    json_.attribute("dtype", NameOf(plan_.buffers[id].dtype));
-    list("dims", plan_.buffers[id].dims);
+  exec::Program program(const char* name, exec::When when, const PlanProgram& from) const {
+    exec::Program to{name, when, {}, {}, nodes(from.body)};
+    for (const Feed& feed : from.feeds) {
+      to.feeds.push_back({feed.name, ids_[feed.buffer], std::nullopt});
+      if (feed.split) to.feeds.back().split = exec::Split{feed.split->dim, feed.split->axes};
+    }
+    for (const Fetch& fetch : from.fetches)
+      to.fetches.push_back({fetch.name, ids_[fetch.buffer], fetch.combine});
+    return to;
   }
 
-  void writePersistable(const Persistable& p) {
-    json_.object([&] {
-      describe(p.name, p.buffer);
-      json_.attribute("parameter", p.parameter);
-      json_.attributeObject("relation", [&] {
-        for (const auto& [axis, relation] : p.relation) json_.attribute(axis, relation);
-      });
-      json_.attribute("slice", nullptr);
-    });
+  std::vector<int> buffers(llvm::ArrayRef<int> args) const {
+    std::vector<int> ids;
+    for (int buffer : args) ids.push_back(ids_[buffer]);
+    return ids;
   }
 
-  void writeProgram(llvm::StringRef name, const PlanProgram* program) {
-    if (!program) return json_.attribute(name, nullptr);
-    json_.attributeObject(name, [&] {
-      json_.attributeArray("feeds", [&] {
-        for (const Feed& feed : program->feeds) writeFeed(feed);
-      });
-      json_.attributeArray("fetches", [&] {
-        for (const Fetch& fetch : program->fetches) {
-          json_.object([&] {
-            json_.attribute("name", fetch.name);
-            json_.attribute("buffer", ids_[fetch.buffer]);
-            json_.attribute("combine", fetch.combine);
-          });
-        }
-      });
-      nodes("body", program->body);
-    });
-  }
-
-  void nodes(llvm::StringRef name, const std::vector<Node>& list) {
-    json_.attributeArray(name, [&] {
-      for (const Node& node : list) json_.object([&] { writeNode(node); });
-    });
-  }
-
-  void writeFeed(const Feed& feed) {
-    json_.object([&] {
-      describe(feed.name, feed.buffer);
-      if (!feed.split) return json_.attribute("split", nullptr);
-      json_.attributeObject("split", [&] {
-        json_.attribute("dim", feed.split->dim);
-        list("axes", feed.split->axes);
-      });
-    });
+  std::vector<exec::Node> nodes(const std::vector<Node>& body) const {
+    std::vector<exec::Node> result;
+    for (const Node& node : body) result.push_back(this->node(node));
+    return result;
   }
 
   // Factor, then unknowns by the numbers that this kernel gives them.
-  void product(int64_t number, bool dynamic, const std::map<int, int>& numbers) {
-    json_.array([&] {
-      const Monomial m = dynamic ? monomialOf(number) : Monomial{number};
-      json_.value(m.factor);
-      for (int token : m.tokens) json_.value(numbers.at(token));
-    });
+  static exec::UnknownExtents::Product product(int64_t number, bool dynamic,
+                                               const std::map<int, int>& numbers) {
+    const Monomial m = dynamic ? monomialOf(number) : Monomial{number};
+    exec::UnknownExtents::Product result{m.factor};
+    for (int token : m.tokens) result.unknowns.push_back(numbers.at(token));
+    return result;
   }
 
   // Tokens in the shapes of the node's arguments, numbered from 0.
-  std::map<int, int> unknownsOf(const Node& node) const {
+  static std::map<int, int> unknownsOf(const KernelNode& what) {
     std::map<int, int> numbers;
-    for (const auto& shape : node.shapes) {
+    for (const auto& shape : what.shapes) {
       for (int64_t extent : shape) {
-        if (node.kernel->unknown(extent))
+        if (what.kernel->unknown(extent))
           numbers.try_emplace(monomialOf(extent).tokens[0], static_cast<int>(numbers.size()));
       }
     }
     return numbers;
   }
 
+  exec::UnknownExtents unknown(const Node& node, const KernelNode& what) const {
+    const Kernel& kernel = *what.kernel;
+    const std::map<int, int> numbers = unknownsOf(what);
+    exec::UnknownExtents result;
+    for (size_t i = 0; i < node.args.size(); ++i) {
+      auto& shape = result.shapes.emplace_back();
+      if (plan_.buffers[node.args[i]].space != Space::Value) continue;
+      for (int64_t extent : what.shapes[i])
+        shape.push_back(kernel.unknown(extent) ? -1 - numbers.at(monomialOf(extent).tokens[0])
+                                               : extent);
+    }
+    result.written = node.writes;
+    for (int64_t number : kernel.unknownNumbers())
+      result.table.push_back(product(number, true, numbers));
+    result.rows = product(kernel.rows(), kernel.dynamic, numbers);
+    if (kernel.unknown(kernel.needs)) result.needs = product(kernel.needs, true, numbers);
+    return result;
+  }
+
   // Positions of the arguments that the node writes, where the runtime has to know: of values, and
   // of narrow floats, which it may have to convert.
-  void writeWritten(const Node& node) {
+  std::vector<int> written(const Node& node) const {
     const auto matters = [&](int id) {
       const Buffer& buffer = plan_.buffers[id];
       return buffer.space == Space::Value || buffer.dtype == DType::kFloat16 ||
              buffer.dtype == DType::kBFloat16;
     };
-    if (llvm::none_of(node.args, matters)) return;
-    json_.attributeArray("written", [&] {
-      for (size_t i = 0; i < node.args.size(); ++i) {
-        if (node.writes[i]) json_.value(static_cast<int64_t>(i));
-      }
-    });
-  }
-
-  void writeUnknown(const Node& node) {
-    const Kernel& kernel = *node.kernel;
-    const std::map<int, int> numbers = unknownsOf(node);
-    json_.attributeArray("shapes", [&] {
-      for (size_t i = 0; i < node.args.size(); ++i) {
-        json_.array([&] {
-          if (plan_.buffers[node.args[i]].space != Space::Value) return;
-          for (int64_t extent : node.shapes[i])
-            json_.value(kernel.unknown(extent) ? -1 - numbers.at(monomialOf(extent).tokens[0])
-                                               : extent);
-        });
-      }
-    });
-    json_.attributeArray("written", [&] {
-      for (size_t i = 0; i < node.args.size(); ++i) {
-        if (node.writes[i]) json_.value(static_cast<int64_t>(i));
-      }
-    });
-    json_.attributeArray("table", [&] {
-      for (int64_t number : kernel.unknownNumbers()) product(number, true, numbers);
-    });
-    json_.attributeBegin("rows");
-    product(kernel.rows(), kernel.dynamic, numbers);
-    json_.attributeEnd();
-    if (!kernel.unknown(kernel.needs)) return;
-    json_.attributeBegin("needs");
-    product(kernel.needs, true, numbers);
-    json_.attributeEnd();
-  }
-
-  void writeNode(const Node& node) {
-    switch (node.kind) {
-      case Node::Kind::Kernel:
-        json_.attribute("kernel", symbols_.at(node.kernel.get()));
-        buffers("args", node.args);
-        json_.attribute("n", node.kernel->rows());
-        json_.attribute("grain", grainOf(*node.kernel));
-        if (!node.shapes.empty()) json_.attributeObject("unknown", [&] { writeUnknown(node); });
-        break;
-      case Node::Kind::Call:
-        json_.attribute("call", node.callee);
-        buffers("args", node.args);
-        list("ints", node.ints);
-        list("reals", node.reals);
-        list("strings", node.strings);
-        if (!node.slots.empty()) {
-          list("slots", node.slots);
-          list("attrs", node.attrs);
-        }
-        writeWritten(node);
-        break;
-      case Node::Kind::Copy: buffers("copy", node.args); break;
-      case Node::Kind::Start:
-        json_.attribute("start", node.callee);
-        json_.attribute("comm", node.comm);
-        json_.attribute("reduce", node.reduce);
-        json_.attribute("root", node.root);
-        buffers("inputs", llvm::ArrayRef(node.args).take_front(node.inputs));
-        buffers("outputs", llvm::ArrayRef(node.args).drop_front(node.inputs));
-        json_.attribute("ticket", node.ticket);
-        break;
-      case Node::Kind::Wait: json_.attribute("wait", node.ticket); break;
-      case Node::Kind::If:
-        json_.attribute("if", ids_[node.condition]);
-        nodes("then", node.body);
-        nodes("else", node.otherwise);
-        break;
-      case Node::Kind::While:
-        json_.attribute("while", ids_[node.condition]);
-        json_.attribute("limit", kMostTurns);
-        nodes("body", node.body);
-        break;
+    std::vector<int> positions;
+    if (llvm::none_of(node.args, matters)) return positions;
+    for (size_t i = 0; i < node.args.size(); ++i) {
+      if (node.writes[i]) positions.push_back(static_cast<int>(i));
     }
-    json_.attribute("op", node.op);
+    return positions;
+  }
+
+  exec::Node node(const Node& from) const {
+    exec::Node to;
+    to.op = from.op;
+    std::visit([&](const auto& what) { to.what = convert(from, what); }, from.what);
+    return to;
+  }
+
+  exec::KernelNode convert(const Node& node, const KernelNode& what) const {
+    exec::KernelNode kernel{symbols_.at(what.kernel.get()), buffers(node.args), what.kernel->rows(),
+                            grainOf(*what.kernel), std::nullopt};
+    if (!what.shapes.empty()) kernel.unknown = unknown(node, what);
+    return kernel;
+  }
+  exec::CallNode convert(const Node& node, const CallNode& what) const {
+    return {what.callee, buffers(node.args), written(node), what.slots,
+            what.attrs,  what.ints,          what.reals,    what.strings};
+  }
+  exec::CopyNode convert(const Node& node, const CopyNode&) const {
+    return {ids_[node.args[0]], ids_[node.args[1]]};
+  }
+  exec::StartNode convert(const Node& node, const StartNode& what) const {
+    const llvm::ArrayRef<int> args(node.args);
+    return {what.collective,
+            what.reduce,
+            what.comm,
+            what.root,
+            buffers(args.take_front(what.inputs)),
+            buffers(args.drop_front(what.inputs)),
+            what.ticket};
+  }
+  exec::WaitNode convert(const Node&, const WaitNode& what) const { return {what.ticket}; }
+  exec::IfNode convert(const Node&, const IfNode& what) const {
+    return {ids_[what.condition], nodes(what.then), nodes(what.otherwise)};
+  }
+  exec::WhileNode convert(const Node&, const WhileNode& what) const {
+    return {ids_[what.condition], kMostTurns, nodes(what.body)};
   }
 
   const Plan& plan_;
   const std::map<const Kernel*, std::string>& symbols_;
-  OStream& json_;
   std::vector<int> ids_, order_;
 };
 
 }  // namespace
 
-std::string writePlan(const Plan& plan, const Target& target, bool hasLibrary,
-                      const std::map<const Kernel*, std::string>& symbols) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  OStream json(stream);
-  PlanWriter(plan, symbols, json).write(target, hasLibrary);
-  return text;
+exec::Plan toRuntime(const Plan& plan, const Target& target, bool hasLibrary,
+                     const std::map<const Kernel*, std::string>& symbols) {
+  return PlanWriter(plan, symbols).write(target, hasLibrary);
 }
 
 }  // namespace dtranspile::lower

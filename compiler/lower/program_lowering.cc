@@ -5,6 +5,7 @@
 #include "compiler/lower/rules.h"
 #include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
+#include "dialects/pd/position.h"
 
 namespace dtranspile::lower {
 
@@ -44,19 +45,23 @@ bool hasEffect(mlir::Operation* op) {
   return found.wasInterrupted();
 }
 
-// True if `op` reads the value, or ends an operation under way that does.
-bool readsUntilHere(mlir::Operation* op, mlir::Value value) {
-  if (llvm::is_contained(op->getOperands(), value)) return true;
-  auto wait = llvm::dyn_cast<dist::WaitOp>(op);
-  mlir::Operation* start = wait ? wait.getPending().getDefiningOp() : nullptr;
-  return start && llvm::is_contained(start->getOperands(), value);
+// Draws when it runs. An op with regions says nothing about what stands in them.
+bool isRandom(pd::OpView op) {
+  const pd::OpSpec* spec = op.spec();
+  return spec && (spec->effects & pd::kRandom) != 0 && op.operation()->getNumRegions() == 0;
 }
 
-// Where the op stands in the file, through the fusions that passes make.
-mlir::NameLoc nameLocOf(mlir::Location location) {
-  if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(location))
-    return fused.getLocations().empty() ? mlir::NameLoc() : nameLocOf(fused.getLocations().front());
-  return llvm::dyn_cast<mlir::NameLoc>(location);
+// True if an op of `among` behind `op` reads the value, or ends an operation under way that does.
+bool isReadBehind(mlir::Operation* op, mlir::Value value,
+                  const llvm::DenseSet<mlir::Operation*>& among) {
+  auto counts = [&](mlir::Operation* user) {
+    return user->getBlock() == op->getBlock() && among.contains(user) && op->isBeforeInBlock(user);
+  };
+  return llvm::any_of(value.getUsers(), [&](mlir::Operation* user) {
+    return counts(user) || llvm::any_of(user->getUsers(), [&](mlir::Operation* end) {
+             return llvm::isa<dist::WaitOp>(end) && counts(end);
+           });
+  });
 }
 
 }  // namespace
@@ -94,43 +99,10 @@ class InferAdapter : public pd::InferContext {
   pd::OpView op_;
 };
 
-namespace {
-
-// The line of the user's own source that made an op: "train.py:88", from the call stack that the
-// framework keeps with it; empty where there is none. 1.x has the innermost call first, a frame and
-// its text in one string; 2.x the outermost first, in strings of their own.
-std::string sourceOf(pd::OpView op) {
-  if (!op.spec() || !op.hasAttr("op_callstack")) return "";
-  const std::vector<std::string> stack = op.getStrings("op_callstack");
-  std::string line;
-  for (llvm::StringRef frame : stack) {
-    const bool innermostFirst = frame.contains('\n');
-    if (!frame.ltrim().consume_front("File \"") || frame.contains("/paddle/")) continue;
-    auto [file, rest] = frame.ltrim().drop_front(6).split('"');
-    unsigned number = 0;
-    if (!rest.consume_front(", line ") || rest.consumeInteger(10, number)) continue;
-    line = file.rsplit('/').second.empty() ? file.str() : file.rsplit('/').second.str();
-    line += ":" + std::to_string(number);
-    if (innermostFirst) break;
-  }
-  return line;
-}
-
-}  // namespace
-
-std::string positionOf(mlir::Operation* op) {
-  const bool framework = pd::OpView::isFrameworkOp(op);
-  std::string text = framework ? pd::OpView(op).type().str() : op->getName().stripDialect().str();
-  mlir::NameLoc name = nameLocOf(op->getLoc());
-  const std::string place = name ? name.getName().getValue().str() : "",
-                    source = framework ? sourceOf(pd::OpView(op)) : "";
-  if (place.empty() && source.empty()) return text;
-  return text + " (" + place + (place.empty() || source.empty() ? "" : "; ") + source + ")";
-}
-
 llvm::FailureOr<std::unique_ptr<PlanProgram>> ProgramLowering::run() {
   if (failed(findFetches())) return failure();
   markNeeded();
+  if (!request_.startup) numberRandomOps();
   if (failed(checkRules())) return failure();
   for (mlir::Operation& op : *program_.getBodyBlock()) {
     if (live_.contains(&op) && failed(lowerOp(op))) return failure();
@@ -169,13 +141,11 @@ int ProgramLowering::fetchBuffer(mlir::Value value) {
   if (info.dims.empty()) info.dims.push_back(-1);
   info.dims[0] = -1;
   const int rows = newBuffer(pd::nameOf(value), info);
-  add({.kind = Node::Kind::Call,
-       .op = "fetch",
+  add({.op = "fetch",
        .args = {bufferOf(value), rows},
        .writes = {false, true},
        .reads = {true, false},
-       .callee = "dt_list_rows",
-       .slots = {0, 1, 2}});
+       .what = CallNode{.callee = "dt_list_rows", .slots = {0, 1, 2}}});
   return rows;
 }
 
@@ -234,13 +204,13 @@ LogicalResult ProgramLowering::checkRules() {
                                    << "cannot be run natively: no lowering for " << missing.size()
                                    << " op type(s): " << names;
   for (const auto& [type, ops] : missing) {
-    for (mlir::Operation* op : ops) error.attachNote(op->getLoc()) << positionOf(op);
+    for (mlir::Operation* op : ops) error.attachNote(op->getLoc()) << pd::describe(op);
   }
   return error;
 }
 
 LogicalResult ProgramLowering::lowerOp(mlir::Operation& op) {
-  position_ = positionOf(&op);
+  position_ = pd::describe(&op);
   if (auto input = llvm::dyn_cast<pd::InputOp>(op)) return lowerInput(input);
   auto get = llvm::dyn_cast<pd::GetOp>(op);
   auto set = llvm::dyn_cast<pd::SetOp>(op);
@@ -255,26 +225,43 @@ LogicalResult ProgramLowering::lowerOp(mlir::Operation& op) {
   }
   if (auto undef = llvm::dyn_cast<pd::UndefOp>(op)) return lowerUndef(undef), success();
   if (isCommunication(&op)) return lowerCommunication(&op);
-  // An op with regions sets no stream for what stands in them: each random op has its own.
-  auto streams = op.getNumRegions() == 0 ? op.getAttrOfType<mlir::ArrayAttr>(dist::kStreamsAttr)
-                                         : mlir::ArrayAttr();
-  if (!streams || streams.empty()) return lowerFramework(pd::OpView(&op));
-  drawAlong(streams);
-  if (failed(lowerFramework(pd::OpView(&op)))) return failure();
-  drawAlong(mlir::ArrayAttr::get(op.getContext(), {}));
-  return success();
+  pd::OpView view(&op);
+  return isRandom(view) ? lowerRandom(view) : lowerFramework(view);
 }
 
-// The calls behind it draw different numbers on ranks with different coordinates on the axes
-// (dist.streams).
-void ProgramLowering::drawAlong(mlir::ArrayAttr axes) {
-  std::vector<std::string> names;
-  for (auto axis : axes.getAsValueRange<mlir::StringAttr>()) names.push_back(axis.str());
-  add({.kind = Node::Kind::Call,
-       .op = position_,
-       .callee = "dt_random_stream",
-       .strings = std::move(names),
-       .keep = true});
+// An op that a pass has inserted stands for none of the reference: such ops count downwards.
+void ProgramLowering::numberRandomOps() {
+  const bool isRole = program_
+                          ->walk([](mlir::Operation* op) {
+                            return op->hasAttr(dist::kSrcAttr) ? mlir::WalkResult::interrupt()
+                                                               : mlir::WalkResult::advance();
+                          })
+                          .wasInterrupted();
+  int64_t number = -1;
+  program_->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+    if (!pd::OpView::isFrameworkOp(op)) return;
+    ++number;
+    if (!isRandom(pd::OpView(op))) return;
+    auto source = op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
+    draws_[op] = {number, source ? source.getInt() : isRole ? -1 - number : number};
+  });
+}
+
+// Says before the op whose numbers it draws (runtime/kernels/cpu/random/calls.h), and after it that
+// it is over.
+LogicalResult ProgramLowering::lowerRandom(pd::OpView op) {
+  CallNode call{.callee = "dt_random_stream"};
+  const Node after{.op = position_, .keep = true, .what = call};
+  if (auto axes = op.operation()->getAttrOfType<mlir::ArrayAttr>(dist::kStreamsAttr)) {
+    for (auto axis : axes.getAsValueRange<mlir::StringAttr>()) call.strings.push_back(axis.str());
+  }
+  if (auto draw = draws_.find(op.operation()); draw != draws_.end())
+    call.ints = {draw->second.lineage, draw->second.number};
+  if (call.strings.empty() && call.ints.empty()) return lowerFramework(op);
+  add({.op = position_, .keep = true, .what = std::move(call)});
+  if (failed(lowerFramework(op))) return failure();
+  add(after);
+  return success();
 }
 
 LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {
@@ -312,13 +299,11 @@ LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {
 void ProgramLowering::lowerUndef(pd::UndefOp op) {
   infos_[op.getValue()] = pd::declaredInfo(op.getValue().getType());
   if (infos_[op.getValue()].kind != pd::Kind::TensorArray) return;
-  add({.kind = Node::Kind::Call,
-       .op = position_,
+  add({.op = position_,
        .args = {bufferOf(op.getValue())},
        .writes = {true},
        .reads = {false},
-       .callee = "dt_list_clear",
-       .slots = {0, 1}});
+       .what = CallNode{.callee = "dt_list_clear", .slots = {0, 1}}});
 }
 
 // A value, not a reference: where the variable is written while this value is still read, it is
@@ -326,23 +311,20 @@ void ProgramLowering::lowerUndef(pd::UndefOp op) {
 void ProgramLowering::lowerGet(pd::GetOp op) {
   infos_[op.getValue()] = pd::declaredInfo(op.getValue().getType());
   const int variable = variables_[op.getVar()];
-  bool written = false, snapshot = false;
-  for (mlir::Operation* next = op->getNextNode(); next; next = next->getNextNode()) {
-    snapshot |= written && live_.contains(next) && readsUntilHere(next, op.getValue());
-    next->walk([&](pd::SetOp set) { written |= set.getVar() == op.getVar(); });
-  }
-  snapshot |= written && llvm::any_of(fetched_, [&](const auto& fetch) {
-                return fetch.second == op.getValue();
-              });
+  llvm::ArrayRef<mlir::Operation*> writers = writersBehind(op, op.getVarAttr().getAttr());
+  const bool snapshot =
+      !writers.empty() &&
+      (isReadBehind(writers.front(), op.getValue(), live_) ||
+       llvm::any_of(fetched_, [&](const auto& fetch) { return fetch.second == op.getValue(); }));
   if (!snapshot) {
     buffers_[op.getValue()] = variable;
     return;
   }
-  Node copy{.kind = Node::Kind::Copy,
-            .op = position_,
+  Node copy{.op = position_,
             .args = {variable, bufferOf(op.getValue())},
             .writes = {false, true},
-            .reads = {true, false}};
+            .reads = {true, false},
+            .what = CopyNode{}};
   add(std::move(copy));
 }
 
@@ -353,23 +335,39 @@ bool ProgramLowering::isHeldByParts(pd::SetOp op) {
     return from && set.getVar() == op.getVar() && pd::OpView::isFrameworkOp(from) &&
            pd::OpView(from).type() == "coalesce_tensor";
   };
-  for (mlir::Operation* next = op; next; next = next->getNextNode())
-    if (auto set = llvm::dyn_cast<pd::SetOp>(next);
-        set && gathers(set.getValue().getDefiningOp(), set))
-      return true;
-  return false;
+  if (gathers(op.getValue().getDefiningOp(), op)) return true;
+  return llvm::any_of(writersBehind(op, op.getVarAttr().getAttr()), [&](mlir::Operation* next) {
+    auto set = llvm::dyn_cast<pd::SetOp>(next);
+    return set && gathers(set.getValue().getDefiningOp(), set);
+  });
+}
+
+// The ops behind `op` in its block that set the variable, or hold one that does.
+llvm::ArrayRef<mlir::Operation*> ProgramLowering::writersBehind(mlir::Operation* op,
+                                                                mlir::StringAttr variable) {
+  auto [found, fresh] = writers_.try_emplace(op->getBlock());
+  if (fresh)
+    for (mlir::Operation& each : *op->getBlock())
+      each.walk([&, writers = &found->second](pd::SetOp set) {
+        std::vector<mlir::Operation*>& list = (*writers)[set.getVarAttr().getAttr()];
+        if (list.empty() || list.back() != &each) list.push_back(&each);
+      });
+  llvm::ArrayRef<mlir::Operation*> all = found->second[variable];
+  const auto* first = llvm::partition_point(
+      all, [&](mlir::Operation* writer) { return !op->isBeforeInBlock(writer); });
+  return all.drop_front(first - all.begin());
 }
 
 void ProgramLowering::lowerSet(pd::SetOp op) {
   const int variable = variables_[op.getVar()], from = bufferOf(op.getValue());
   // Op positions belong to ops of the file: a set is part of the op that made the value.
-  if (mlir::Operation* producer = op.getValue().getDefiningOp()) position_ = positionOf(producer);
+  if (mlir::Operation* producer = op.getValue().getDefiningOp()) position_ = pd::describe(producer);
   if (plan_.storageOf(from) == plan_.storageOf(variable)) return;
-  Node copy{.kind = Node::Kind::Copy,
-            .op = position_,
+  Node copy{.op = position_,
             .args = {from, variable},
             .writes = {false, true},
-            .reads = {true, false}};
+            .reads = {true, false},
+            .what = CopyNode{}};
   add(std::move(copy));
 }
 
@@ -387,9 +385,10 @@ LogicalResult ProgramLowering::lowerFramework(pd::OpView op) {
       return adapter.fail("output " + pd::nameOf(result) + " is too large: not supported");
   }
   updateListsInPlace(op);
-  OpLowering lowering(*this, op);
+  const LoweringRule& rule = *findRule(op.type());
+  OpLowering lowering(*this, op, rule);
   const size_t first = body_->size();
-  if (failed(applyRule(*findRule(op.type()), lowering))) return failure();
+  if (failed(applyRule(rule, lowering))) return failure();
   lowering.shareLod(first);
   return failure(refused_);
 }

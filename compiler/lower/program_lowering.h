@@ -23,6 +23,7 @@ struct LoweringRequest {
   std::vector<std::string> fetches;  // variables to report, in this order
   std::map<std::string, FeedSplit> splits;
   std::map<std::string, std::string> combine;  // of fetches; "same" where not said
+  bool startup = false;  // draws without a seed go on from op to op, as the framework's do
   bool mendDefects =
       false;  // formulas where the framework's kernels depart from them (docs/operators/defects.md)
 };
@@ -55,8 +56,10 @@ class ProgramLowering {
   void updateListsInPlace(pd::OpView op);
   void lowerSet(pd::SetOp op);
   bool isHeldByParts(pd::SetOp op);
+  llvm::ArrayRef<mlir::Operation*> writersBehind(mlir::Operation* op, mlir::StringAttr variable);
   llvm::LogicalResult lowerFramework(pd::OpView op);
-  void drawAlong(mlir::ArrayAttr axes);
+  void numberRandomOps();
+  llvm::LogicalResult lowerRandom(pd::OpView op);
   llvm::LogicalResult lowerOp(mlir::Operation& op);
   // dist_lowering.cc
   static bool isCommunication(mlir::Operation* op);
@@ -78,11 +81,20 @@ class ProgramLowering {
   std::vector<Node>* body_ =
       &result_.body;  // where nodes go: the program's, or that of the loop or branch being lowered
   llvm::DenseMap<mlir::Value, Tape> tapes_;  // by the tape value of the forward op
-  std::string position_;                     // of the op that is being lowered
+  // Of random ops of a main program: its number among the framework ops of the program, and that of
+  // the op of the reference that it stands for.
+  struct Draw {
+    int64_t number, lineage;
+  };
+  llvm::DenseMap<mlir::Operation*, Draw> draws_;
+  std::string position_;  // of the op that is being lowered
   llvm::DenseSet<mlir::Value> needed_;
   llvm::DenseSet<mlir::Operation*> live_;
   llvm::DenseMap<mlir::Value, pd::TensorInfo> infos_;
   llvm::DenseMap<mlir::Value, int> buffers_;
+  // Per block and variable the ops that set it, in order; made when first asked for.
+  llvm::DenseMap<mlir::Block*, llvm::DenseMap<mlir::StringAttr, std::vector<mlir::Operation*>>>
+      writers_;
   // Collectives under way.
   struct Started {
     std::vector<int> tickets, buffers;  // buffers of the results, in the order of the operands
@@ -101,9 +113,5 @@ bool isRunTimeValue(const pd::TensorInfo& info);
 
 // The communicators of a specialised module, in the order of their creation.
 void addCommunicators(mlir::Operation* table, Plan& plan);
-
-// "mul (block 0, op 12; train.py:88)" from the location that the importer gave and the call stack
-// that the framework keeps; what is not known is left out.
-std::string positionOf(mlir::Operation* op);
 
 }  // namespace dtranspile::lower

@@ -80,12 +80,8 @@ LogicalResult BlockLowering::lowerRecurrent() {
     program_.tapes_[op_.output("step_scopes")] = lists;
   }
   call("dt_loop_begin", {sequence}, {step, more}, {reverse});
-  addControl(Node::Kind::While, more, std::move(body));
-  for (mlir::Value result : op_.outputs("$written")) {
-    for (const Carried& c : carried) {
-      if (result && c.name == pd::nameOf(result)) bind(result, c.buffer, c.info);
-    }
-  }
+  addLoop(more, std::move(body));
+  bindCarried(carried, op_.outputs("$written"));
   return success();
 }
 

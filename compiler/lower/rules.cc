@@ -1,7 +1,8 @@
 #include "compiler/lower/rules.h"
 
-#include <algorithm>
+#include <set>
 
+#include "compiler/lower/kernel/formula_parser.h"
 #include "dialects/pd/op_table.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -74,12 +75,15 @@ void alignAxis(OpLowering& op, OpLowering::Bindings& bindings) {
   if (axis >= 0 && x != y) bindings.axes.emplace_back(x > y ? "Y" : "X", static_cast<int>(axis));
 }
 
+bool isGradient(const OpLowering& op) { return op.op().spec() && op.op().spec()->gradient; }
+
 // An optional input that the rule does not know would change the result: refused, not ignored.
 LogicalResult refuseUnread(OpLowering& op, StringRef formula) {
-  if (op.op().type().ends_with("_grad") || op.op().type().ends_with("_grad2"))
-    return llvm::success();
+  if (isGradient(op)) return llvm::success();
+  const std::set<std::string_view> names =
+      identifiersOf(std::string_view(formula.data(), formula.size())).names;
   for (const std::string& slot : op.op().inputSlots()) {
-    if (op.has(slot) && !formula.contains(slot)) return op.unsupported("input " + slot);
+    if (op.has(slot) && !names.contains(slot)) return op.unsupported("input " + slot);
   }
   return llvm::success();
 }
@@ -88,8 +92,7 @@ LogicalResult refuseUnread(OpLowering& op, StringRef formula) {
 // leave out what one does without.
 LogicalResult refuseAbsent(const OpLowering& op) {
   const pd::OpSpec* spec = op.op().spec();
-  if (!spec || op.op().type().ends_with("_grad") || op.op().type().ends_with("_grad2"))
-    return llvm::success();
+  if (!spec || spec->gradient) return llvm::success();
   for (const pd::Slot& slot : spec->inputs) {
     if (!slot.dispensable && !slot.duplicable && !op.has(slot.name))
       return op.op().operation()->emitError()
@@ -102,11 +105,12 @@ LogicalResult refuseAbsent(const OpLowering& op) {
 
 const LoweringRule* findRule(StringRef type) { return index().lookup(type); }
 
-std::vector<std::string> loweredOps() {
-  std::vector<std::string> types;
-  for (const auto& entry : index()) types.push_back(entry.first().str());
-  std::sort(types.begin(), types.end());
-  return types;
+std::vector<const LoweringRule*> allRules() {
+  std::vector<const LoweringRule*> rules;
+  for (RuleTable (*family)() : kFamilies) {
+    for (const LoweringRule& rule : family()) rules.push_back(&rule);
+  }
+  return rules;
 }
 
 LogicalResult applyFormula(const LoweringRule& rule, OpLowering& op,
@@ -131,9 +135,9 @@ LogicalResult applyFormula(const LoweringRule& rule, OpLowering& op,
 
 LogicalResult applyRule(const LoweringRule& rule, OpLowering& op) {
   if (llvm::failed(refuseAbsent(op))) return llvm::failure();
-  if (rule.call) return op.callOp(rule.call);
-  if (rule.unknownCall && (op.hasOtherKinds() || (rule.lower && op.hasUnknown())))
-    return op.callOp(rule.unknownCall);
+  if (rule.call && !rule.formula && !rule.lower) return op.callRow();
+  if (rule.callsUnknown && (op.hasOtherKinds() || (rule.lower && op.hasUnknown())))
+    return op.callRow();
   if (op.hasOtherKinds())
     return rule.formula && rule.lower
                ? rule.lower(op)

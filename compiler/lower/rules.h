@@ -27,28 +27,26 @@ struct LoweringRule {
       nullptr;  // null: `lower` does it; lines are formulas with domains of their own
   llvm::LogicalResult (*lower)(OpLowering&) =
       nullptr;  // beside a formula: for arguments that are SelectedRows or lists
-  // What `lower` makes, for `dtranspile ops` (native.h; the tests hold it against the plans): words
-  // of "formula", "view", names of library calls, and "@version" where programs of 1.x and 2.x
-  // differ.
+  // What `lower` makes beside `call`, for `dtranspile ops` (native.h) and held against every op
+  // that is lowered: words of "formula", "view", names of library calls, and "@version" where
+  // programs of 1.x and 2.x differ.
   const char* emits = nullptr;
-  const char* call = nullptr;  // see callRule
+  // A library call (call_row.h). Alone it is the rule; beside `lower`, which hands the op on to it
+  // where it likes (OpLowering::callRow).
+  const char* call = nullptr;
   // For ops with arguments whose extents, LoD or rows are known only at run time, or that are
-  // SelectedRows or lists: such a call instead of the formula or function. Formulas do without,
-  // unless an argument is no tensor.
-  const char* unknownCall = nullptr;
+  // SelectedRows or lists: `call` instead of the formula or function. Formulas do without, unless
+  // an argument is no tensor.
+  bool callsUnknown = false;
 };
 
 // A row that hands the op to a library call of runtime/kernels/cpu/ops, slot by slot and attribute
-// by attribute, in this order:
-//
-//   callRule("gather", "dt_gather(X, Index, Axis; axis, overwrite) -> Out")
-//
-// Slots are those of the op's row (lists too, absent ones are empty), attributes have the file's
-// value or the default. Names of no attribute:
-// @version (of the program, 2006002 …), @type (of the op), @needed (which outputs somebody reads,
-// one 0 or 1 for each output slot),
-// @defects (1: what the framework's kernel computes is asked for, also where it departs from its
-// formula). An input that the call does not take is refused by name where a program has it.
+// by attribute, in the order of the call's signature and under its names where the row says no
+// others (call_row.h). Attributes have the file's value or the default. Attributes of a signature
+// that no op has: @version (of the program, 2006002 …), @type (of the op), @needed (which outputs
+// somebody reads, one 0 or 1 for each output slot), @defects (1: what the framework's kernel
+// computes is asked for, also where it departs from its formula). An input that the call does not
+// take is refused by name where a program has it.
 constexpr LoweringRule callRule(const char* type, const char* call) {
   return {type, Inner::None, nullptr, nullptr, nullptr, call};
 }
@@ -58,16 +56,22 @@ constexpr LoweringRule functionRule(const char* type, llvm::LogicalResult (*lowe
   return {type, Inner::None, nullptr, lower, emits};
 }
 
+// A function that hands the op to the call in some cases.
+constexpr LoweringRule choiceRule(const char* type, llvm::LogicalResult (*lower)(OpLowering&),
+                                  const char* emits, const char* call) {
+  return {type, Inner::None, nullptr, lower, emits, call};
+}
+
 // A function where all extents are known, a call otherwise.
 constexpr LoweringRule lowerRule(const char* type, llvm::LogicalResult (*lower)(OpLowering&),
                                  const char* emits, const char* unknownCall) {
-  return {type, Inner::None, nullptr, lower, emits, nullptr, unknownCall};
+  return {type, Inner::None, nullptr, lower, emits, unknownCall, true};
 }
 
 // A formula for tensors, a call where an argument is SelectedRows or a list.
 constexpr LoweringRule formulaRule(const char* type, Inner inner, const char* formula,
                                    const char* unknownCall) {
-  return {type, inner, formula, nullptr, nullptr, nullptr, unknownCall};
+  return {type, inner, formula, nullptr, nullptr, unknownCall, true};
 }
 
 using RuleTable = llvm::ArrayRef<LoweringRule>;
@@ -75,8 +79,8 @@ using RuleTable = llvm::ArrayRef<LoweringRule>;
 // Null: no such rule.
 const LoweringRule* findRule(llvm::StringRef type);
 
-// All op types with a rule, sorted.
-std::vector<std::string> loweredOps();
+// All rows, family by family.
+std::vector<const LoweringRule*> allRules();
 
 llvm::LogicalResult applyRule(const LoweringRule& rule, OpLowering& op);
 // The rule's formula, some of its names bound to other tensors than the op's own.

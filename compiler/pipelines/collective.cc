@@ -1,114 +1,155 @@
 #include "compiler/pipelines/collective.h"
 
-#include "compiler/pipelines/source.h"
+#include <functional>
+#include <memory>
+
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "passes/dp-broadcast-startup/pass.h"
-#include "passes/dp-bucket/pass.h"
-#include "passes/dp-declare/pass.h"
-#include "passes/dp-form-job/pass.h"
-#include "passes/dp-hierarchical/pass.h"
-#include "passes/dp-reduce-gradients/pass.h"
-#include "passes/dp-scale-loss/pass.h"
-#include "passes/local-sgd/pass.h"
-#include "passes/sync-batch-norm/pass.h"
+#include "passes/passes.h"
 
 namespace dtranspile {
-
-void buildCollectivePipeline(mlir::OpPassManager& manager, const CollectiveStrategy& strategy) {
-  bool localSgd = strategy.mode == "collective" && strategy.collective_mode == "local_sgd";
-  passes::DpFormJobOptions form;
-  form.ranks = strategy.trainers;
-  form.intra =
-      strategy.use_hierarchical_allreduce ? strategy.hierarchical_allreduce_inter_nranks : 0;
-  form.comms = strategy.nccl_comm_num;
-  form.statistics = strategy.sync_batch_norm;
-  form.batchDims.assign(strategy.batch_dims.begin(), strategy.batch_dims.end());
-  manager.addPass(passes::createDpFormJob(form));
-
-  manager.addPass(passes::createDpBroadcastStartup());
-  if (localSgd) {
-    manager.addPass(passes::createLocalSgd());
-  } else {
-    manager.addPass(passes::createDpScaleLoss({strategy.scale_strategy == "reference"}));
-    manager.addPass(passes::createDpReduceGradients());
-  }
-  if (strategy.fuse_all_reduce_ops)
-    manager.addPass(passes::createDpBucket({strategy.fuse_grad_size_in_MB}));
-  // Behind the passes that look for gradients: a composite is no framework op.
-  if (strategy.sync_batch_norm) manager.addPass(passes::createSyncBatchNorm());
-  manager.addPass(passes::createDpDeclare());
-  if (strategy.use_hierarchical_allreduce) manager.addPass(passes::createDpHierarchical());
-}
-
-mlir::LogicalResult transpileCollective(mlir::ModuleOp module, const CollectiveStrategy& strategy) {
-  if (mlir::failed(checkStrategy(strategy, module.getLoc()))) return mlir::failure();
-  if (mlir::failed(checkSource(module))) return mlir::failure();
-  mlir::PassManager manager(module.getContext());
-  buildCollectivePipeline(manager, strategy);
-  return manager.run(module);
-}
-
 namespace {
 
-struct PipelineOptions : mlir::PassPipelineOptions<PipelineOptions> {
-  Option<std::string> mode{*this, "mode", llvm::cl::desc("nccl2 or collective"),
-                           llvm::cl::init("collective")};
-  Option<std::string> collectiveMode{*this, "collective_mode",
-                                     llvm::cl::desc("grad_allreduce or local_sgd"),
-                                     llvm::cl::init("grad_allreduce")};
-  Option<int64_t> trainers{*this, "trainers", llvm::cl::desc("world size"), llvm::cl::init(1)};
-  Option<int64_t> comms{*this, "nccl_comm_num", llvm::cl::desc("communicators"), llvm::cl::init(1)};
-  Option<int64_t> inner{*this, "hierarchical_allreduce_inter_nranks",
-                        llvm::cl::desc("ranks of an inner group; turns hierarchy on"),
-                        llvm::cl::init(0)};
-  Option<bool> fuse{*this, "fuse_all_reduce_ops", llvm::cl::desc("buckets"), llvm::cl::init(true)};
-  Option<int64_t> megabytes{*this, "fuse_grad_size_in_MB", llvm::cl::desc("size of a bucket"),
-                            llvm::cl::init(32)};
-  Option<bool> syncBatchNorm{*this, "sync_batch_norm",
-                             llvm::cl::desc("statistics of the whole batch"),
-                             llvm::cl::init(false)};
-  Option<std::string> scale{*this, "scale_strategy", llvm::cl::desc("avg or reference"),
-                            llvm::cl::init("avg")};
-  ListOption<std::string> batchDims{*this, "batch_dims", llvm::cl::desc("NAME=dim or NAME=none")};
+bool isLocalSgd(const Strategy& s) {
+  return s.mode == "collective" && s.collective_mode == "local_sgd";
+}
 
-  CollectiveStrategy strategy() const {
-    CollectiveStrategy s;
-    s.mode = mode;
-    s.collective_mode = collectiveMode;
-    s.trainers = trainers;
-    s.nccl_comm_num = comms;
-    s.hierarchical_allreduce_inter_nranks = inner;
-    s.use_hierarchical_allreduce = inner != 0;
-    s.fuse_all_reduce_ops = fuse;
-    s.fuse_grad_size_in_MB = megabytes;
-    s.sync_batch_norm = syncBatchNorm;
-    s.scale_strategy = scale;
-    s.batch_dims.assign(batchDims.begin(), batchDims.end());
-    return s;
-  }
+struct Axis {
+  std::string name;
+  int64_t size;
 };
 
-// Fails in the place of the passes that a wrong strategy would have given.
-struct CheckStrategy : mlir::PassWrapper<CheckStrategy, mlir::OperationPass<mlir::ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckStrategy)
-  explicit CheckStrategy(CollectiveStrategy given) : strategy(std::move(given)) {}
-  llvm::StringRef getName() const override { return "check-strategy"; }
-  void runOnOperation() override {
-    if (mlir::failed(checkStrategy(strategy, getOperation().getLoc()))) signalPassFailure();
-  }
-  CollectiveStrategy strategy;
+// The axes of the mesh, all of them data-parallel.
+std::vector<Axis> axesOf(const Strategy& s) {
+  if (!s.use_hierarchical_allreduce) return {{"dp", s.trainers}};
+  const int64_t inner = s.hierarchical_allreduce_inter_nranks;
+  return {{"inter", s.trainers / inner}, {"intra", inner}};
+}
+
+// What a pass is told beside the fields that are its options.
+enum class Told { Nothing, Axes, Mesh };
+
+struct Step {
+  const char* pass;
+  Told told;
+  bool (*wanted)(const Strategy&);
 };
+
+bool always(const Strategy&) { return true; }
+
+const Step kSteps[] = {
+    {"check-source", Told::Nothing, always},
+    {"form-job", Told::Mesh, always},
+    {"cut-batch", Told::Axes, always},
+    {"broadcast-startup", Told::Axes, always},
+    {"scale-loss", Told::Axes, [](const Strategy& s) { return !isLocalSgd(s); }},
+    {"reduce-gradients", Told::Axes, [](const Strategy& s) { return !isLocalSgd(s); }},
+    {"local-sgd", Told::Axes, isLocalSgd},
+    {"bucket", Told::Axes, [](const Strategy& s) { return s.fuse_all_reduce_ops; }},
+    // Behind the passes that look for gradients: a composite is no framework op.
+    {"sync-batch-norm", Told::Axes, [](const Strategy& s) { return s.sync_batch_norm; }},
+    {"declare-relations", Told::Axes, always},
+    {"reduce-by-levels", Told::Axes,
+     [](const Strategy& s) { return s.use_hierarchical_allreduce; }},
+    {"declare-sites", Told::Nothing, always},
+};
+
+// {axes=dp fuse_grad_size_in_MB=32}: where it works, and every field that is an option of it.
+std::string optionsOf(const Step& step, const Strategy& strategy) {
+  std::string names, mesh, text;
+  for (const Axis& axis : axesOf(strategy)) {
+    names += (names.empty() ? "" : ",") + axis.name;
+    mesh += (mesh.empty() ? "" : ",") + axis.name + ":" + std::to_string(axis.size);
+  }
+  if (step.told == Told::Axes) text += " axes=" + names;
+  if (step.told == Told::Mesh) text += " axes=" + mesh + " comm-axes=" + names;
+  for (const FieldRow& row : strategyFields())
+    if (llvm::is_contained(row.passes, step.pass))
+      if (const std::string value = valueOf(strategy, row); !value.empty())
+        text += " " + row.name.str() + "=" + value;
+  return text.empty() ? "" : "{" + text.substr(1) + "}";
+}
+
+// The passes of a request, without the op that they run on.
+std::string stepsOf(const Strategy& strategy) {
+  std::string text;
+  for (const Step& step : kSteps)
+    if (step.wanted(strategy))
+      text += (text.empty() ? "" : ",") + std::string(step.pass) + optionsOf(step, strategy);
+  return text;
+}
+
+// The fields of a request as options of a textual pipeline.
+class RequestOptions : public mlir::PassPipelineOptions<RequestOptions> {
+ public:
+  RequestOptions() {
+    for (const FieldRow& row : strategyFields())
+      std::visit([&](auto member) { declare(row, member); }, row.member);
+  }
+
+  Strategy strategy() const {
+    Strategy result;
+    for (const auto& read : readers_) read(result);
+    return result;
+  }
+
+ private:
+  template <typename T>
+  void declare(const FieldRow& row, T Strategy::* member) {
+    auto option = std::make_shared<Option<T>>(*this, row.name, llvm::cl::desc(row.meaning),
+                                              llvm::cl::init(Strategy().*member));
+    readers_.push_back([=](Strategy& strategy) { strategy.*member = *option; });
+  }
+  void declare(const FieldRow& row, std::vector<std::string> Strategy::* member) {
+    auto option =
+        std::make_shared<ListOption<std::string>>(*this, row.name, llvm::cl::desc(row.meaning));
+    readers_.push_back(
+        [=](Strategy& strategy) { (strategy.*member).assign(option->begin(), option->end()); });
+  }
+
+  std::vector<std::function<void(Strategy&)>> readers_;
+};
+
+using ErrorHandler = llvm::function_ref<mlir::LogicalResult(const llvm::Twine&)>;
+
+mlir::LogicalResult addRequest(mlir::OpPassManager& manager, llvm::StringRef options,
+                               ErrorHandler fail) {
+  std::unique_ptr<RequestOptions> request = RequestOptions::createFromString(options);
+  if (!request) return mlir::failure();
+  const std::vector<std::string> problems = problemsOf(request->strategy());
+  for (const std::string& problem : problems) (void)fail(problem);
+  if (!problems.empty()) return mlir::failure();
+  return mlir::parsePassPipeline(stepsOf(request->strategy()), manager);
+}
 
 }  // namespace
 
+std::string collectivePipeline(const Strategy& strategy) {
+  return "builtin.module(" + stepsOf(strategy) + ")";
+}
+
+mlir::LogicalResult transpileCollective(mlir::ModuleOp module, const Strategy& strategy) {
+  const std::vector<std::string> problems = problemsOf(strategy);
+  for (const std::string& problem : problems) mlir::emitError(module.getLoc()) << problem;
+  if (!problems.empty()) return mlir::failure();
+  registerCollectivePipeline();
+  mlir::PassManager manager(module.getContext());
+  if (mlir::failed(mlir::parsePassPipeline(stepsOf(strategy), manager))) return mlir::failure();
+  return manager.run(module);
+}
+
 void registerCollectivePipeline() {
-  static mlir::PassPipelineRegistration<PipelineOptions> registration(
-      "collective", "a saved program to a data-parallel job",
-      [](mlir::OpPassManager& manager, const PipelineOptions& options) {
-        manager.addPass(std::make_unique<CheckStrategy>(options.strategy()));
-        buildCollectivePipeline(manager, options.strategy());
-      });
+  static const bool once = [] {
+    passes::registerAll();
+    mlir::registerPassPipeline(
+        "collective", "a saved program to a data-parallel job", addRequest,
+        [](llvm::function_ref<void(const mlir::detail::PassOptions&)> visit) {
+          visit(RequestOptions());
+        });
+    return true;
+  }();
+  (void)once;
 }
 
 }  // namespace dtranspile

@@ -1,23 +1,25 @@
-// From a saved program to a data-parallel job: which passes, in which order. Called by `transpile`;
-// as textual pipeline `collective` by dtranspile-opt.
+// From a saved program to a data-parallel job: which passes, in which order. The pipeline is text,
+// for `transpile` and dtranspile-opt alike: what one runs the other runs.
 #pragma once
 
-#include "compiler/strategy/collective.h"
+#include <string>
+
+#include "compiler/strategy/strategy.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/PassManager.h"
 
 namespace dtranspile {
 
-// Adds the passes that a (checked) strategy asks for.
-void buildCollectivePipeline(mlir::OpPassManager& manager, const CollectiveStrategy& strategy);
+// "builtin.module(check-source,form-job{axes=dp:4 …},…)": the passes that a request asks for,
+// checks between them included. The request must have no problems (problemsOf).
+std::string collectivePipeline(const Strategy& strategy);
 
-// Checks the strategy and turns `module` (pd.program @main, and @startup if there is one, with
-// their pd.vars) into the job. The verifier runs behind every pass. On failure the module is in an
-// intermediate state.
-mlir::LogicalResult transpileCollective(mlir::ModuleOp module, const CollectiveStrategy& strategy);
+// Reports the request's problems, or runs its pipeline on `module` (pd.program @main, and @startup
+// if there is one, with their pd.vars), which becomes the job. The verifier runs behind every pass.
+// On failure the module is in an intermediate state.
+mlir::LogicalResult transpileCollective(mlir::ModuleOp module, const Strategy& strategy);
 
-// Makes the pipeline `collective` known to textual pipelines: options are the fields of the
-// strategy.
+// Makes known to textual pipelines: all passes, the checks, and `collective{FIELD=VALUE …}`, which
+// stands for the pipeline of that request. Safe to call twice.
 void registerCollectivePipeline();
 
 }  // namespace dtranspile

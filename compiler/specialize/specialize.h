@@ -28,7 +28,8 @@ mlir::FailureOr<std::vector<RankClass>> classesOf(dist::RoleOp role);
 
 struct SpecializeOptions {
   bool inlineComposites =
-      true;  // native code runs their bodies; export keeps them as framework ops
+      true;            // native code runs their bodies; export keeps them as framework ops
+  bool verify = true;  // the result; who rewrites it and verifies that need not
 };
 
 // A module in the form of an imported program: `pd.var`s and `pd.program`s at the top, the role's

@@ -37,7 +37,7 @@ VerifyReport verifyJob(mlir::ModuleOp job, const nlohmann::ordered_json* manifes
                        const VerifyOptions& options) {
   VerifyReport report;
   report.required = options.require.empty() ? rungNames() : options.require;
-  report.rungs.push_back(verifyStructure(job, manifest, options.given));
+  report.rungs.push_back(verifyStructure(job, manifest, options.given, options.wellFormed));
   if (report.rungs.front().verdict == Verdict::Refuted) {
     report.rungs.push_back(skipped("relations"));
     report.rungs.push_back(skipped("communication"));

@@ -16,6 +16,7 @@ struct VerifyOptions {
   std::vector<std::string> require;  // rungs that the verdict covers; empty: all of rungNames()
   mlir::ModuleOp
       given;  // programs that the job must have been made from (verify JOB MAIN); null: not asked
+  bool wellFormed = false;  // the module is as parseGuarded gave it, which asks all ops' verifiers
   bool whole = false;  // --require whole: a job that equals the reference on parts of the batch
                        // only is refuted
 };

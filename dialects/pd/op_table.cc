@@ -134,6 +134,8 @@ class RowParser {
       if (spec_.attribute(row.name)) return fail("attribute '" + row.name + "' occurs twice");
       spec_.attributes.push_back(std::move(row));
     }
+    spec_.gradient = (spec_.effects & kGradient) != 0 || hasGradientSlot();
+    spec_.effects &= ~static_cast<unsigned>(kGradient);
     return llvm::success();
   }
 
@@ -143,6 +145,11 @@ class RowParser {
   }
 
  private:
+  bool hasGradientSlot() const {
+    auto isGradient = [](const Slot& slot) { return StringRef(slot.name).ends_with("@GRAD"); };
+    return llvm::any_of(spec_.inputs, isGradient) || llvm::any_of(spec_.outputs, isGradient);
+  }
+
   static bool isName(StringRef name) {
     return !name.empty() && llvm::all_of(name, [](char c) {
       return llvm::isAlnum(c) || c == '_' || c == '@' || c == '-';

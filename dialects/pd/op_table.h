@@ -1,5 +1,5 @@
 // The table of framework operators: one row per op type of a ProgramDesc. A row becomes one
-// registered op of dialect pd (row_op.h registers it); verifier, printer, importer, inference and
+// registered op of dialect pd (row_op.cc registers it); verifier, printer, importer, inference and
 // `dtranspile ops` all read the same row. Rows stand in ops/<family>.cc; lowering and relation
 // rules are rows of their own phase, keyed by the same type.
 //
@@ -40,6 +40,8 @@ enum Effect : unsigned {
   kRandom = 1,        // draws from a random-number generator: never merged, deleted or reordered
   kHost = 2,          // prints, reads files, talks to the outside
   kCommunicates = 4,  // belongs to the framework's communication vocabulary
+  // No effect: the op is a gradient, though no slot of its row is called `…@GRAD`.
+  kGradient = 8,
 };
 
 struct Slot {
@@ -108,6 +110,10 @@ struct OpSpec {
   std::vector<Slot> inputs, outputs;
   std::vector<AttrRow> attributes;
   unsigned effects = 0;
+  // Computes gradients of another op: a slot is called `…@GRAD`, or the row says kGradient. Files
+  // leave out inputs that a gradient does without, and it finds forward values beside what it
+  // reads.
+  bool gradient = false;
   InferFn infer = nullptr;
   llvm::ArrayRef<Constraint> constraints;
 

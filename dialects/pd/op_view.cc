@@ -20,8 +20,6 @@ struct Found {
   unsigned first = 0;  // index of its first operand or result
 };
 
-bool isValue(mlir::StringAttr argument) { return argument.getValue() != kEmptyArgument; }
-
 Found find(mlir::Operation* op, llvm::StringRef which, llvm::StringRef name) {
   Found found;
   for (mlir::Attribute attribute : slotsOf(op, which)) {
@@ -30,18 +28,38 @@ Found find(mlir::Operation* op, llvm::StringRef which, llvm::StringRef name) {
       found.slot = slot;
       return found;
     }
-    for (mlir::StringAttr argument : slot.getArgs()) found.first += isValue(argument);
+    found.first += slot.values();
   }
   return found;
 }
 
 // Index of argument `index` of a slot among operands or results; -1 where there is none.
 int position(const Found& found, unsigned index) {
-  if (!found.slot || index >= found.slot.getArgs().size() || !isValue(found.slot.getArgs()[index]))
-    return -1;
-  int at = found.first;
-  for (unsigned i = 0; i < index; ++i) at += isValue(found.slot.getArgs()[i]);
-  return at;
+  const int at = found.slot ? found.slot.valueOf(index) : -1;
+  return at < 0 ? -1 : static_cast<int>(found.first) + at;
+}
+
+// Null in place of the holes.
+template <typename Values>
+std::vector<mlir::Value> valuesOf(const Found& found, Values all) {
+  std::vector<mlir::Value> values;
+  if (!found.slot) return values;
+  values.reserve(found.slot.getArgs().size());
+  unsigned next = found.first;
+  for (mlir::StringAttr argument : found.slot.getArgs())
+    values.push_back(argument.getValue() == kEmptyArgument ? mlir::Value() : all[next++]);
+  return values;
+}
+
+// The slot and the argument of a result; a null slot where the lists do not have it.
+std::pair<SlotAttr, unsigned> argumentOf(mlir::OpResult result) {
+  unsigned at = result.getResultNumber();
+  for (mlir::Attribute attribute : slotsOf(result.getOwner(), kOuts)) {
+    auto slot = llvm::cast<SlotAttr>(attribute);
+    if (at < slot.values()) return {slot, slot.argumentOf(at)};
+    at -= slot.values();
+  }
+  return {};
 }
 
 std::vector<std::string> slotNames(mlir::Operation* op, llvm::StringRef which) {
@@ -144,15 +162,11 @@ mlir::Value OpView::output(llvm::StringRef slot, unsigned index) const {
 }
 
 std::vector<mlir::Value> OpView::inputs(llvm::StringRef slot) const {
-  std::vector<mlir::Value> values;
-  for (unsigned i = 0, n = inputCount(slot); i < n; ++i) values.push_back(input(slot, i));
-  return values;
+  return valuesOf(find(op_, kIns, slot), op_->getOperands());
 }
 
 std::vector<mlir::Value> OpView::outputs(llvm::StringRef slot) const {
-  std::vector<mlir::Value> values;
-  for (unsigned i = 0, n = outputCount(slot); i < n; ++i) values.push_back(output(slot, i));
-  return values;
+  return valuesOf(find(op_, kOuts, slot), op_->getResults());
 }
 
 std::vector<std::string> OpView::inputSlots() const { return slotNames(op_, kIns); }
@@ -171,14 +185,8 @@ llvm::StringRef OpView::outputName(llvm::StringRef slot, unsigned index) const {
 }
 
 std::pair<std::string, unsigned> OpView::slotOf(mlir::OpResult result) const {
-  unsigned at = 0;
-  for (mlir::Attribute attribute : slotsOf(op_, kOuts)) {
-    auto slot = llvm::cast<SlotAttr>(attribute);
-    for (unsigned i = 0; i < slot.getArgs().size(); ++i)
-      if (isValue(slot.getArgs()[i]) && at++ == result.getResultNumber())
-        return {slot.getName().str(), i};
-  }
-  return {"", 0};
+  auto [slot, index] = argumentOf(result);
+  return slot ? std::make_pair(slot.getName().str(), index) : std::make_pair(std::string(), 0u);
 }
 
 mlir::Attribute OpView::attr(llvm::StringRef name) const {
@@ -294,13 +302,10 @@ mlir::StringAttr nameAttrOf(mlir::Value value) {
   if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) return nameOfArgument(argument);
   auto result = llvm::cast<mlir::OpResult>(value);
   mlir::Operation* op = result.getOwner();
-  if (auto slots = op->getAttrOfType<mlir::ArrayAttr>(kOuts);
-      slots && llvm::isa_and_nonnull<PdDialect>(op->getDialect())) {
-    unsigned at = 0;
-    for (mlir::Attribute slot : slots)
-      for (mlir::StringAttr argument : llvm::cast<SlotAttr>(slot).getArgs())
-        if (isValue(argument) && at++ == result.getResultNumber()) return argument;
-    return {};
+  if (op->getAttrOfType<mlir::ArrayAttr>(kOuts) &&
+      llvm::isa_and_nonnull<PdDialect>(op->getDialect())) {
+    auto [slot, index] = argumentOf(result);
+    return slot ? slot.getArgs()[index] : mlir::StringAttr();
   }
   if (auto get = llvm::dyn_cast<GetOp>(op)) return get.getVarAttr().getAttr();
   if (auto input = llvm::dyn_cast<InputOp>(op)) return input.getNameAttr();
@@ -311,14 +316,6 @@ mlir::StringAttr nameAttrOf(mlir::Value value) {
 llvm::StringRef nameOf(mlir::Value value) {
   mlir::StringAttr name = nameAttrOf(value);
   return name ? name.getValue() : llvm::StringRef();
-}
-
-std::string describe(mlir::Operation* op) {
-  llvm::StringRef type =
-      OpView::isFrameworkOp(op) ? OpView(op).type() : op->getName().getStringRef();
-  if (auto location = llvm::dyn_cast<mlir::NameLoc>(op->getLoc()))
-    return location.getName().str() + " " + type.str();
-  return type.str();
 }
 
 }  // namespace dtranspile::pd

@@ -3,6 +3,7 @@
 #include "dialects/pd/pd.h"
 
 #include "dialects/pd/pd_dialect.cc.inc"
+#include "dialects/pd/slot_storage.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -40,6 +41,33 @@ void PdDialect::registerAttributes() {
 #define GET_ATTRDEF_LIST
 #include "dialects/pd/pd_attrs.cc.inc"
       >();
+}
+
+//===----------------------------------------------------------------------===//
+// #pd.slot
+//===----------------------------------------------------------------------===//
+
+unsigned SlotAttr::values() const {
+  return static_cast<unsigned>(getImpl()->args.size() - getImpl()->holes.size());
+}
+
+int SlotAttr::valueOf(unsigned index) const {
+  llvm::ArrayRef<unsigned> holes = getImpl()->holes;
+  const unsigned* hole = llvm::lower_bound(holes, index);
+  if (index >= getImpl()->args.size() || (hole != holes.end() && *hole == index)) return -1;
+  return static_cast<int>(index) - static_cast<int>(hole - holes.begin());
+}
+
+unsigned SlotAttr::argumentOf(unsigned value) const {
+  // Hole number k has (position - k) values before it.
+  llvm::ArrayRef<unsigned> holes = getImpl()->holes;
+  size_t before = 0, end = holes.size();
+  while (before < end) {
+    const size_t middle = (before + end) / 2;
+    if (holes[middle] - middle <= value) before = middle + 1;
+    else end = middle;
+  }
+  return value + static_cast<unsigned>(before);
 }
 
 //===----------------------------------------------------------------------===//

@@ -14,6 +14,9 @@
 
 namespace dtranspile::pd {
 class DeclOp;
+namespace detail {
+struct SlotAttrStorage;
+}  // namespace detail
 
 // The memory that effects of persistables are on (with the symbol as parameter), and that of the
 // random-number generator.

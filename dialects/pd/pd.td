@@ -72,6 +72,16 @@ def Pd_SlotAttr : Pd_Attr<"Slot", "slot"> {
   let parameters = (ins "::mlir::StringAttr":$name,
                         OptionalArrayRefParameter<"::mlir::StringAttr">:$args);
   let assemblyFormat = "`<` $name (`of` $args^)? `>`";
+  // Knows its holes (slot_storage.h), so that an argument is found without looking at the others.
+  let genStorageClass = 0;
+  let extraClassDeclaration = [{
+    // How many arguments are values: all but the holes.
+    unsigned values() const;
+    // The place of argument `index` among the values; -1 for a hole and behind the end.
+    int valueOf(unsigned index) const;
+    // The argument that is value number `value`.
+    unsigned argumentOf(unsigned value) const;
+  }];
 }
 def Pd_BlockAttr : Pd_Attr<"Block", "block"> {
   let summary = "value of a BLOCK attribute";

@@ -201,7 +201,7 @@ int countValues(mlir::ArrayAttr slots) {
   for (Attribute attribute : slots) {
     auto slot = llvm::dyn_cast<SlotAttr>(attribute);
     if (!slot) return -1;
-    for (mlir::StringAttr argument : slot.getArgs()) count += argument.getValue() != kEmptyArgument;
+    count += static_cast<int>(slot.values());
   }
   return count;
 }
@@ -288,7 +288,7 @@ mlir::LogicalResult verifySlots(Operation* op, mlir::ArrayAttr present,
 }
 
 mlir::LogicalResult verifyRequired(Operation* op, mlir::ArrayAttr present,
-                                   const std::vector<Slot>& known) {
+                                   const std::vector<Slot>& known, const char* direction) {
   for (const Slot& slot : known) {
     if (slot.dispensable || (slot.duplicable && !slot.nonEmpty)) continue;
     bool found = false;
@@ -296,7 +296,9 @@ mlir::LogicalResult verifyRequired(Operation* op, mlir::ArrayAttr present,
       auto given = llvm::cast<SlotAttr>(attribute);
       found |= given.getName().getValue() == slot.name && !given.getArgs().empty();
     }
-    if (!found) return complain(op) << "[P6] needs an argument in input slot '" << slot.name << "'";
+    if (!found)
+      return complain(op) << "[P6] needs an argument in " << direction << " slot '" << slot.name
+                          << "'";
   }
   return mlir::success();
 }
@@ -358,11 +360,12 @@ mlir::LogicalResult verifyAttributes(Operation* op, const OpSpec& spec) {
 }
 
 mlir::LogicalResult verifyRow(Operation* op, const OpSpec& spec) {
-  auto ins = op->getAttrOfType<mlir::ArrayAttr>("ins");
+  auto ins = op->getAttrOfType<mlir::ArrayAttr>("ins"),
+       outs = op->getAttrOfType<mlir::ArrayAttr>("outs");
   if (mlir::failed(verifySlots(op, ins, spec.inputs, "input")) ||
-      mlir::failed(
-          verifySlots(op, op->getAttrOfType<mlir::ArrayAttr>("outs"), spec.outputs, "output")) ||
-      mlir::failed(verifyRequired(op, ins, spec.inputs)) ||
+      mlir::failed(verifySlots(op, outs, spec.outputs, "output")) ||
+      mlir::failed(verifyRequired(op, ins, spec.inputs, "input")) ||
+      mlir::failed(verifyRequired(op, outs, spec.outputs, "output")) ||
       mlir::failed(verifyAttributes(op, spec)))
     return mlir::failure();
   for (const Constraint& constraint : spec.constraints) {

@@ -1,5 +1,5 @@
 // Averages parameters at the end of every step (the framework's collective mode local_sgd). In
-// place of dp-scale-loss and dp-reduce-gradients; dp-bucket then joins the reductions.
+// place of scale-loss and reduce-gradients; bucket then joins the reductions.
 #include "llvm/ADT/MapVector.h"
 #include "passes/local-sgd/pass.h"
 #include "passes/support/job.h"
@@ -24,9 +24,9 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
   using LocalSgdBase::LocalSgdBase;
 
   void runOnOperation() override {
-    mlir::FailureOr<DataParallelJob> job = dataParallelJob(getOperation());
+    mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();
-    mlir::FailureOr<std::vector<dist::CommOp>> comms = gradientComms(getOperation());
+    auto comms = commsCarrying(getOperation(), kGradients, job->axes);
     if (mlir::failed(comms)) return signalPassFailure();
     if (!job->startup) {
       job->role.emitError(
@@ -43,7 +43,7 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
     }
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(job->main.getBodyBlock());
     for (Parameter& parameter : *parameters)
-      average(builder, parameter, 1.0 / static_cast<double>(job->replicas()), declarations);
+      average(builder, parameter, 1.0 / static_cast<double>(job->ranks), declarations);
     addContract(getOperation(), "local_sgd",
                 "parameters are averaged at the end of every step; gradients are not reduced, "
                 "optimizer state stays with its rank",
@@ -52,7 +52,7 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
 
  private:
   // Parameters that the program sets at its top level, in order of their last set.
-  static mlir::FailureOr<std::vector<Parameter>> collect(DataParallelJob& job) {
+  static mlir::FailureOr<std::vector<Parameter>> collect(JobOnAxes& job) {
     llvm::MapVector<mlir::StringAttr, pd::SetOp> last;
     mlir::LogicalResult nested = mlir::success();
     forEachUpdate(job.main, [&](pd::OpView update, llvm::StringRef name) {
@@ -75,8 +75,7 @@ class LocalSgd : public impl::LocalSgdBase<LocalSgd> {
     return parameters;
   }
 
-  static void addSnapshot(DataParallelJob& job, Parameter& parameter,
-                          pd::Declarations& declarations) {
+  static void addSnapshot(JobOnAxes& job, Parameter& parameter, pd::Declarations& declarations) {
     pd::VarOp var = parameter.var;
     mlir::OpBuilder builder(var.getContext());
     builder.setInsertionPointAfter(var);

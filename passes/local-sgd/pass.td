@@ -1,6 +1,6 @@
 #ifndef DTRANSPILE_PASSES_LOCAL_SGD
 #define DTRANSPILE_PASSES_LOCAL_SGD
-include "mlir/Pass/PassBase.td"
+include "passes/field_options.td"
 
 def LocalSgd : Pass<"local-sgd", "::mlir::ModuleOp"> {
   let summary = "replicas update on their own gradients; parameters are averaged at the end of "
@@ -20,5 +20,6 @@ def LocalSgd : Pass<"local-sgd", "::mlir::ModuleOp"> {
             %n ; pd.set @"w@SNAPSHOT", %n
   }];
   let dependentDialects = ["::dtranspile::dist::DistDialect"];
+  let options = [axesOption];
 }
 #endif

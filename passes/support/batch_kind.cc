@@ -18,8 +18,17 @@ class Classifier {
  public:
   explicit Classifier(const Varying& varying) : varying_(varying) {}
 
-  BatchKind classify(mlir::Value value, int depth = 0) const {
+  // Once per value: what is added to itself again and again has more ways to it than ops.
+  BatchKind classify(mlir::Value value, int depth = 0) {
     if (!varying_.contains(value)) return BatchKind::Equal;
+    if (auto known = known_.find(value); known != known_.end()) return known->second;
+    const BatchKind kind = derive(value, depth);
+    known_[value] = kind;
+    return kind;
+  }
+
+ private:
+  BatchKind derive(mlir::Value value, int depth) {
     mlir::Operation* op = value.getDefiningOp();
     if (!op || depth > 64 || !pd::OpView::isFrameworkOp(op)) return BatchKind::Parts;
     pd::OpView view(op);
@@ -54,7 +63,6 @@ class Classifier {
     return BatchKind::Parts;
   }
 
- private:
   static bool reducesBatch(const pd::OpView& op) {
     if (op.getBool("reduce_all")) return true;
     std::vector<int64_t> dims = op.getInts("dim");
@@ -63,6 +71,7 @@ class Classifier {
   }
 
   const Varying& varying_;
+  llvm::DenseMap<mlir::Value, BatchKind> known_;
 };
 
 }  // namespace

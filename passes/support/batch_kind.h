@@ -1,5 +1,5 @@
 // How a value that sums a batch up (a loss) relates to the values that parts of the batch give.
-// Asked by dp-scale-loss for the factor of the gradients and, through compiler/verify, by what
+// Asked by scale-loss for the factor of the gradients and, through compiler/verify, by what
 // reports a value of all ranks.
 #pragma once
 

@@ -3,18 +3,45 @@
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace dtranspile::passes {
 
-mlir::FailureOr<DataParallelJob> dataParallelJob(mlir::ModuleOp module) {
-  DataParallelJob job;
+namespace {
+
+std::string listOf(mlir::ArrayAttr axes) {
+  return "[" + llvm::join(axes.getAsValueRange<mlir::StringAttr>(), ", ") + "]";
+}
+
+// Fills in the axes of the mesh that are among `names`.
+mlir::LogicalResult chooseAxes(JobOnAxes& job, llvm::ArrayRef<std::string> names) {
+  const std::string known = listOf(job.mesh.getAxes());
+  if (names.empty())
+    return job.role.emitError("give the pass the axes that it works on, axes=NAME,…; the mesh has ")
+           << known;
+  llvm::SmallVector<mlir::Attribute> chosen;
+  for (auto [axis, size] : llvm::zip(job.mesh.getAxes(), job.mesh.getSizes())) {
+    if (!llvm::is_contained(names, llvm::cast<mlir::StringAttr>(axis).getValue())) continue;
+    chosen.push_back(axis);
+    job.ranks *= size;
+  }
+  job.axes = mlir::ArrayAttr::get(job.mesh.getContext(), chosen);
+  for (const std::string& name : names)
+    if (!llvm::is_contained(job.axes.getAsValueRange<mlir::StringAttr>(), name))
+      return job.role.emitError("axes: the mesh has no axis '") << name << "'; it has " << known;
+  return mlir::success();
+}
+
+}  // namespace
+
+mlir::FailureOr<JobOnAxes> jobOnAxes(mlir::ModuleOp module, llvm::ArrayRef<std::string> axes) {
+  JobOnAxes job;
   for (auto role : module.getOps<dist::RoleOp>()) {
     if (job.role)
-      return role.emitError(
-          "the job has a second role; data-parallel passes work on jobs of one role");
+      return role.emitError("the job has a second role; this pass works on jobs of one role");
     job.role = role;
   }
-  if (!job.role) return module.emitError("is no job: it has no dist.role; run dp-form-job first");
+  if (!job.role) return module.emitError("is no job: it has no dist.role; run form-job first");
   job.mesh = dist::meshOf(job.role);
   if (!job.mesh) return job.role.emitError("has no mesh");
   job.main =
@@ -22,25 +49,23 @@ mlir::FailureOr<DataParallelJob> dataParallelJob(mlir::ModuleOp module) {
   job.startup =
       llvm::dyn_cast_or_null<pd::ProgramOp>(mlir::SymbolTable::lookupSymbolIn(job.role, "startup"));
   if (!job.main) return job.role.emitError("has no pd.program @main");
+  if (mlir::failed(chooseAxes(job, axes))) return mlir::failure();
   return job;
 }
 
-std::vector<dist::CommOp> commsCarrying(mlir::ModuleOp job, llvm::StringRef what) {
+mlir::FailureOr<std::vector<dist::CommOp>> commsCarrying(mlir::ModuleOp job, llvm::StringRef what,
+                                                         mlir::ArrayAttr axes) {
   std::vector<dist::CommOp> comms;
   for (auto comm : job.getOps<dist::CommOp>())
-    if (comm.getCarries() == what) comms.push_back(comm);
+    if (comm.getCarries() == what && comm.getAxes() == axes) comms.push_back(comm);
+  if (comms.empty())
+    return job.emitError("no communicator over ")
+           << listOf(axes) << " carries " << what << "; form-job makes them";
   return comms;
 }
 
 mlir::FlatSymbolRefAttr symbolOf(dist::CommOp comm) {
   return mlir::FlatSymbolRefAttr::get(comm.getSymNameAttr());
-}
-
-mlir::FailureOr<std::vector<dist::CommOp>> gradientComms(mlir::ModuleOp job) {
-  std::vector<dist::CommOp> comms = commsCarrying(job, kGradients);
-  if (comms.empty())
-    return job.emitError("no communicator carries gradients; dp-form-job makes them");
-  return comms;
 }
 
 mlir::Value sumOver(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value,

@@ -1,5 +1,5 @@
-// What the data-parallel passes share: finding their way in a job, and building the few framework
-// ops that they insert.
+// What passes over jobs share: finding their way in one, and building the few framework ops that
+// they insert.
 #pragma once
 
 #include <vector>
@@ -12,33 +12,31 @@
 
 namespace dtranspile::passes {
 
-// What communicators of the data-parallel passes carry (attribute `carries` of dist.comm).
+// What communicators carry (attribute `carries` of dist.comm).
 inline constexpr llvm::StringLiteral kGradients = "gradients";        // over all replicas
 inline constexpr llvm::StringLiteral kWithin = "gradients within";    // over a group of replicas
 inline constexpr llvm::StringLiteral kBetween = "gradients between";  // over the groups
 inline constexpr llvm::StringLiteral kStatistics = "statistics";      // of a batch
 
-// A job with one role of replicas, as dp-form-job makes it.
-struct DataParallelJob {
+// A job of one role, as form-job makes it, and the axes of its mesh that a pass works on.
+struct JobOnAxes {
   dist::RoleOp role;
   dist::MeshOp mesh;
   pd::ProgramOp main;
   pd::ProgramOp startup;  // null where there is none
-
-  // Number of replicas, and the attribute `scale` that divides by it.
-  int64_t replicas() { return mesh.ranks(); }
-  mlir::ArrayAttr axes() { return mesh.getAxes(); }
+  mlir::ArrayAttr axes;   // in mesh order
+  int64_t ranks = 1;      // that differ along these axes: the product of their sizes
 };
 
-// Reports and fails where the module is no such job.
-mlir::FailureOr<DataParallelJob> dataParallelJob(mlir::ModuleOp module);
+// Reports and fails where the module is no such job, and where `axes` are none of its mesh's, or
+// none at all.
+mlir::FailureOr<JobOnAxes> jobOnAxes(mlir::ModuleOp module, llvm::ArrayRef<std::string> axes);
 
-// The communicators that carry `what`, in order of creation.
-std::vector<dist::CommOp> commsCarrying(mlir::ModuleOp job, llvm::StringRef what);
+// The communicators over exactly these axes that carry `what`, in order of creation; reports and
+// fails where the job has none.
+mlir::FailureOr<std::vector<dist::CommOp>> commsCarrying(mlir::ModuleOp job, llvm::StringRef what,
+                                                         mlir::ArrayAttr axes);
 mlir::FlatSymbolRefAttr symbolOf(dist::CommOp comm);
-
-// Those that carry gradients; reports and fails where the job has none.
-mlir::FailureOr<std::vector<dist::CommOp>> gradientComms(mlir::ModuleOp job);
 
 // dist.all_reduce sum(value) on comm.
 mlir::Value sumOver(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value,

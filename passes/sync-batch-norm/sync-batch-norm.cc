@@ -1,5 +1,5 @@
 // Batch norm over the whole batch: composites whose bodies exchange statistics. Behind the passes
-// that reduce gradients, before dp-declare.
+// that reduce gradients, before declare-relations.
 #include "dialects/pd/types.h"
 #include "passes/support/job.h"
 #include "passes/sync-batch-norm/pass.h"
@@ -187,15 +187,10 @@ class SyncBatchNorm : public impl::SyncBatchNormBase<SyncBatchNorm> {
   using SyncBatchNormBase::SyncBatchNormBase;
 
   void runOnOperation() override {
-    mlir::FailureOr<DataParallelJob> job = dataParallelJob(getOperation());
+    mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();
-    std::vector<dist::CommOp> comms = commsCarrying(getOperation(), kStatistics);
-    if (comms.empty()) {
-      getOperation().emitError(
-          "sync-batch-norm: no communicator carries statistics; give dp-form-job the option "
-          "statistics");
-      return signalPassFailure();
-    }
+    auto comms = commsCarrying(getOperation(), kStatistics, job->axes);
+    if (mlir::failed(comms)) return signalPassFailure();
     std::vector<pd::OpView> forward, backward;
     mlir::LogicalResult ok = mlir::success();
     job->main.walk([&](mlir::Operation* op) {
@@ -209,9 +204,9 @@ class SyncBatchNorm : public impl::SyncBatchNormBase<SyncBatchNorm> {
     if (mlir::failed(ok)) return signalPassFailure();
     pd::Declarations declarations;
     for (pd::OpView op : forward)
-      rewriteForward(op, job->replicas(), symbolOf(comms[0]), declarations);
+      rewriteForward(op, job->ranks, symbolOf(comms->front()), declarations);
     for (pd::OpView op : backward)
-      rewriteBackward(op, job->replicas(), symbolOf(comms[0]), declarations);
+      rewriteBackward(op, job->ranks, symbolOf(comms->front()), declarations);
   }
 
  private:

@@ -102,6 +102,7 @@ struct Rendezvous {
   std::string
       store;  // gloo, nccl: "host:port" of the store; shm: folder for segments ("" = /dev/shm)
   std::string interface;        // gloo: network interface or address to bind ("" = loopback)
+  std::string token;            // gloo, nccl: what members prove to each other (token.h)
   double timeout_seconds = 60;  // deadline of every wait
 };
 

@@ -6,7 +6,10 @@
 //  * generated kernels    void k(void* const* args, int64_t lo, int64_t end)
 //    rows [lo, end) of the kernel's outermost extent; args in the order of the plan; every buffer
 //    is 64-byte aligned; no two args overlap unless the plan passes one buffer as a read-write
-//    argument. Rows may be cut anywhere.
+//    argument. Rows may be cut anywhere. Behind the buffers stand, in this order, the table of
+//    extents of a kernel that has unknown ones, and the fault cell, a uint64: a kernel that would
+//    divide an integer by zero leaves there the least number of such an element (by an atomic
+//    minimum; elements of its nest in row-major order) and goes on.
 //  * library calls        int32_t f(DtContext*, const DtCall*)
 //    GEMM, convolution, what loops express badly. Named in the plan, found in the table of
 //    runtime/kernels. 0 is success; any other value comes with a message left by dt_fail.
@@ -18,7 +21,10 @@
 extern "C" {
 #endif
 
-enum { DT_ABI_VERSION = 2 };
+enum { DT_ABI_VERSION = 3 };
+
+// The fault cell before a kernel runs.
+#define DT_NO_FAULT UINT64_MAX
 
 // Memory spaces.
 enum { DT_HOST = 0, DT_DEVICE = 1, DT_PINNED = 2 };

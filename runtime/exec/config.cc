@@ -7,7 +7,6 @@ namespace dtranspile::exec {
 namespace {
 
 constexpr int kMostRanks = 1 << 24;
-constexpr int64_t kMostSteps = int64_t{1} << 40;
 
 std::map<std::string, int64_t> ReadSizes(JsonObject& root, const char* key, int64_t least) {
   std::map<std::string, int64_t> sizes;
@@ -34,6 +33,7 @@ comm::Rendezvous ReadRendezvous(JsonObject object) {
   r.job = object.String("job");
   r.store = object.String("store");
   r.interface = object.String("interface");
+  r.token = object.String("token");
   r.timeout_seconds = object.Real("timeout_seconds");
   object.Done();
   return r;
@@ -74,10 +74,10 @@ WorkerConfig Read(const Json& json, JsonErrors& errors) {
   JsonObject values(per_step, "per_step", errors);
   for (const auto& [name, unused] : per_step.items()) c.per_step[name] = values.Reals(name.c_str());
   c.steps = root.Int("steps", 0, kMostSteps);
+  c.first_step = root.Int("first_step", 0, kMostSteps);
   c.fetch = root.Strings("fetch");
   c.threads = static_cast<int>(root.Int("threads", 1, kMostThreads));
   c.spin = root.Bool("spin");
-  for (int64_t cpu : root.Ints("cpus", 0, INT32_MAX)) c.cpus.push_back(static_cast<int>(cpu));
   c.seed = root.Int("seed");
   if (root.Has("save")) c.save = root.String("save");
   c.save_names = root.Strings("save_names");
@@ -132,15 +132,16 @@ Json ToJson(const WorkerConfig& c) {
             {"job", r.job},
             {"store", r.store},
             {"interface", r.interface},
+            {"token", r.token},
             {"timeout_seconds", r.timeout_seconds}}},
           {"feeds", feeds},
           {"init", init},
           {"per_step", c.per_step},
           {"steps", c.steps},
+          {"first_step", c.first_step},
           {"fetch", c.fetch},
           {"threads", c.threads},
           {"spin", c.spin},
-          {"cpus", c.cpus},
           {"seed", c.seed},
           {"save", OrNull(c.save)},
           {"save_names", c.save_names},

@@ -16,6 +16,8 @@ namespace dtranspile::exec {
 
 // Of a rank.
 constexpr int kMostThreads = 1024;
+// Of a run, and before it.
+constexpr int64_t kMostSteps = int64_t{1} << 40;
 
 // A communicator of the plan as one rank joins it.
 struct CommConfig {
@@ -49,10 +51,10 @@ struct WorkerConfig {
   std::optional<InitConfig> init;
   std::map<std::string, std::vector<double>> per_step;
   int64_t steps = 0;
+  int64_t first_step = 0;  // the number of the first one, for random numbers
   std::vector<std::string> fetch;
   int threads = 1;
   bool spin = false;
-  std::vector<int> cpus;
   int64_t seed = 0;
   std::string save;  // folder; empty: nothing is saved
   std::vector<std::string> save_names;

@@ -1,9 +1,12 @@
 #include "runtime/exec/context.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
+#include <stdexcept>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -21,16 +24,22 @@ struct Loop {
   void* arg;
   int64_t extent;
   int64_t parts;
+  std::atomic<bool> out_of_memory{false};
 };
 
 int64_t Begin(const Loop& loop, int64_t part) {
   return loop.extent / loop.parts * part + std::min(part, loop.extent % loop.parts);
 }
 
-void RunPart(void* arg, int part) {
-  const Loop& loop = *static_cast<const Loop*>(arg);
+// What a body may throw is that memory has run out; on a thread of the pool nobody would catch it.
+void RunPart(void* arg, int64_t part) {
+  Loop& loop = *static_cast<Loop*>(arg);
   const int64_t lo = Begin(loop, part);
-  loop.body(loop.arg, lo, Begin(loop, part + 1) - lo);
+  try {
+    loop.body(loop.arg, lo, Begin(loop, part + 1) - lo);
+  } catch (const std::bad_alloc&) {
+    loop.out_of_memory = true;
+  }
 }
 
 }  // namespace
@@ -46,7 +55,14 @@ absl::Status DtContext::Call(DtFunction function, const DtCall& call) {
   for (Chunk& chunk : chunks_) chunk.used = 0;
   chunk_ = 0;
   message_[0] = 0;
-  if (function(this, &call) == 0) return absl::OkStatus();
+  try {
+    if (function(this, &call) == 0) return absl::OkStatus();
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError(absl::StrCat(call.name, ": no memory is left"));
+  } catch (const std::length_error&) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(call.name, ": more elements than memory holds"));
+  }
   return absl::InvalidArgumentError(
       absl::StrCat(call.name, ": ", message_[0] ? message_ : "failed without a message"));
 }
@@ -108,9 +124,12 @@ void dt_parallel(DtContext* context, int64_t extent, int64_t grain,
                  void (*body)(void*, int64_t, int64_t), void* arg) {
   if (extent <= 0) return;
   const int64_t most = std::max<int64_t>(extent / std::max<int64_t>(grain, 1), 1);
-  Loop loop{body, arg, extent, std::min<int64_t>(most, context->pool().threads())};
-  if (loop.parts == 1) return body(arg, 0, extent);
-  context->pool().Run(static_cast<int>(loop.parts), RunPart, &loop);
+  const int64_t threads = context->pool().threads();
+  if (most == 1 || threads == 1) return body(arg, 0, extent);
+  Loop loop{body, arg, extent,
+            std::min(most, threads * dtranspile::exec::ThreadPool::kPiecesPerThread)};
+  context->pool().Run(loop.parts, RunPart, &loop);
+  if (loop.out_of_memory) throw std::bad_alloc();
 }
 
 int32_t dt_threads(DtContext* context) { return context->pool().threads(); }

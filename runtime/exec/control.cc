@@ -1,5 +1,7 @@
 #include "runtime/exec/control.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -7,32 +9,67 @@
 
 namespace dtranspile::exec {
 
-ControlChannel::ControlChannel(int fd) : fd_(fd), thread_([this] { SendSignsOfLife(); }) {}
+ControlChannel::ControlChannel(int fd) : fd_(fd) {
+  fcntl(fd_, F_SETFL, fcntl(fd_, F_GETFL) | O_NONBLOCK);
+  thread_ = std::thread([this] { Run(); });
+}
 
 ControlChannel::~ControlChannel() {
   {
-    std::lock_guard lock(ending_mutex_);
+    std::lock_guard lock(mutex_);
     ends_ = true;
   }
-  ending_.notify_all();
+  changed_.notify_all();
   thread_.join();
 }
 
-void ControlChannel::SendSignsOfLife() {
-  std::unique_lock lock(ending_mutex_);
-  while (!ending_.wait_for(lock, kSignOfLife, [this] { return ends_; })) Send({{"event", "alive"}});
+void ControlChannel::Run() {
+  std::unique_lock lock(mutex_);
+  auto due = std::chrono::steady_clock::now() + kSignOfLife;
+  while (!gone_ && !(ends_ && unwritten_.empty())) {
+    if (unwritten_.empty()) {
+      changed_.wait_until(lock, due, [this] { return ends_ || gone_ || !unwritten_.empty(); });
+    } else {
+      constexpr int kPatienceMs = 100;
+      lock.unlock();
+      pollfd room = {fd_, POLLOUT, 0};
+      poll(&room, 1, kPatienceMs);
+      lock.lock();
+      Write();
+      changed_.notify_all();
+    }
+    if (ends_ || std::chrono::steady_clock::now() < due) continue;
+    due += kSignOfLife;
+    // What is unwritten is one already.
+    if (!unwritten_.empty()) continue;
+    unwritten_ = "{\"event\":\"alive\"}\n";
+    Write();
+  }
+}
+
+void ControlChannel::Write() {
+  size_t at = 0;
+  while (at < unwritten_.size() && !gone_) {
+    const ssize_t written = write(fd_, unwritten_.data() + at, unwritten_.size() - at);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) break;
+    gone_ = written <= 0;
+    at += gone_ ? 0 : static_cast<size_t>(written);
+  }
+  if (gone_) at = unwritten_.size();
+  unwritten_.erase(0, at);
 }
 
 bool ControlChannel::Send(const Json& line) {
+  constexpr size_t kMostUnwritten = size_t{64} << 20;
   const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  std::lock_guard lock(mutex_);
-  for (size_t at = 0; at < text.size();) {
-    const ssize_t written = write(fd_, text.data() + at, text.size() - at);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    at += static_cast<size_t>(written);
-  }
-  return true;
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return gone_ || unwritten_.size() < kMostUnwritten; });
+  if (gone_) return false;
+  unwritten_ += text;
+  Write();
+  if (gone_ || !unwritten_.empty()) changed_.notify_all();
+  return !gone_;
 }
 
 Json JsonNumber(double value) {

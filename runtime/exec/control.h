@@ -1,10 +1,13 @@
 // The worker's end of the control channel (docs/file-formats.md): one JSON object per line, and a
-// sign of life every second, so that the launcher can tell a long step from a stopped process.
+// sign of life every second, so that the launcher can tell a long step from a stopped process. A
+// launcher that does not read for a while (it is stopped, or its terminal is) does not hold up the
+// rank, for which others would wait in vain.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include "runtime/exec/json_reader.h"
@@ -16,24 +19,28 @@ constexpr std::chrono::seconds kSignOfLife{1};
 
 class ControlChannel {
  public:
-  // Writes to `fd`, which stays open for the life of the channel.
+  // Writes to `fd`, a pipe that stays open for the life of the channel.
   explicit ControlChannel(int fd);
+  // Waits until everything is written, or nobody reads any more.
   ~ControlChannel();
   ControlChannel(const ControlChannel&) = delete;
   ControlChannel& operator=(const ControlChannel&) = delete;
 
-  // Writes a line. False when nobody reads any more.
+  // Writes a line, now or when there is room; waits only where very much is unread. False when
+  // nobody reads any more.
   bool Send(const Json& line);
 
  private:
-  void SendSignsOfLife();
+  void Run();
+  void Write();  // what there is room for
 
   const int fd_;
-  std::mutex mutex_;  // lines do not mix
-  std::mutex ending_mutex_;
-  std::condition_variable ending_;
+  std::mutex mutex_;  // of all below
+  std::condition_variable changed_;
+  std::string unwritten_;
+  bool gone_ = false;  // nobody reads
   bool ends_ = false;
-  std::thread thread_;
+  std::thread thread_;  // signs of life, and what there was no room for
 };
 
 // A number for JSON, which has no NaN and no infinities: those become the strings "nan", "inf",

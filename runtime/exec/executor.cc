@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -15,6 +17,10 @@ namespace dtranspile::exec {
 
 struct Executor::Bound {
   const Node* node = nullptr;
+  template <typename Kind>
+  const Kind& as() const {
+    return std::get<Kind>(node->what);
+  }
   DtKernel kernel = nullptr;
   DtFunction function = nullptr;
   std::vector<void*> pointers;  // of kernels; kCopy: from, to
@@ -50,6 +56,21 @@ void RunRows(void* arg, int64_t lo, int64_t n) {
   rows.kernel(rows.args, lo, lo + n);
 }
 
+// The buffers that a node is bound to, in order.
+std::vector<int> ArgumentsOf(const Node& node) {
+  if (const auto* kernel = node.as<KernelNode>()) return kernel->args;
+  if (const auto* call = node.as<CallNode>()) return call->args;
+  if (const auto* copy = node.as<CopyNode>()) return {copy->from, copy->to};
+  return {};
+}
+
+// Whether `next` waits for what `node` starts.
+bool IsCompletedBy(const Node& node, const Node& next) {
+  const auto* start = node.as<StartNode>();
+  const auto* wait = next.as<WaitNode>();
+  return start && wait && wait->ticket == start->ticket;
+}
+
 }  // namespace
 
 Executor::Executor(Plan plan, ExecutorOptions options)
@@ -65,17 +86,19 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Load(Plan plan, ExecutorOpti
     return absl::InvalidArgumentError(absl::StrCat(
         "the plan has ", plan.comms.size(), " communicators, ", options.comms.size(), " given"));
   std::unique_ptr<Executor> executor(new Executor(std::move(plan), std::move(options)));
+  DT_RETURN_IF_ERROR(executor->pool_.status());
   DT_RETURN_IF_ERROR(executor->Allocate());
   const Plan& p = executor->plan_;
   if (!p.library.empty()) {
-    DT_RETURN_IF_ERROR(CheckTarget(p.cpu, p.features));
+    DT_RETURN_IF_ERROR(CheckTarget(p.target.cpu, p.target.features));
     const std::string folder = p.folder.empty() ? "." : p.folder;
     DT_ASSIGN_OR_RETURN(executor->library_,
                         KernelLibrary::Open(absl::StrCat(folder, "/", p.library)));
   }
   std::vector<std::string> missing;
-  DT_RETURN_IF_ERROR(executor->BindBody(p.startup.body, executor->startup_, missing));
-  DT_RETURN_IF_ERROR(executor->BindBody(p.main.body, executor->main_, missing));
+  if (const Program* startup = p.startup())
+    DT_RETURN_IF_ERROR(executor->BindBody(startup->body, executor->startup_, missing));
+  DT_RETURN_IF_ERROR(executor->BindBody(p.step().body, executor->main_, missing));
   if (!missing.empty()) return absl::NotFoundError(absl::StrJoin(missing, "; "));
   return executor;
 }
@@ -90,7 +113,7 @@ absl::Status Executor::Allocate() {
   DT_ASSIGN_OR_RETURN(arena_, allocate(plan_.arena_bytes, "step memory"));
   DT_ASSIGN_OR_RETURN(persistent_,
                       Block::Allocate(plan_.persistent_bytes, "persistable variables"));
-  DT_ASSIGN_OR_RETURN(constants_, Block::Allocate(plan_.constant_bytes, "constants"));
+  DT_ASSIGN_OR_RETURN(constants_, Block::Allocate(plan_.ConstantBytes(), "constants"));
   const Block* blocks[] = {&arena_, &persistent_, &constants_};
   for (const Buffer& buffer : plan_.buffers) {
     values_.push_back(buffer.space == Space::kValue
@@ -113,9 +136,7 @@ absl::Status Executor::BindBody(const std::vector<Node>& nodes, std::vector<Boun
   const size_t outer = ticket_slots_.size();
   for (size_t i = 0; i < nodes.size(); ++i) {
     DT_RETURN_IF_ERROR(Bind(nodes[i], body[i], missing));
-    const bool waits = i + 1 < nodes.size() && nodes[i + 1].kind == Node::Kind::kWait;
-    body[i].completes =
-        nodes[i].kind == Node::Kind::kStart && waits && nodes[i + 1].ticket == nodes[i].ticket;
+    body[i].completes = i + 1 < nodes.size() && IsCompletedBy(nodes[i], nodes[i + 1]);
   }
   // Numbers of tickets belong to a body: another one may use them for its own operations.
   ticket_slots_.resize(outer);
@@ -124,60 +145,58 @@ absl::Status Executor::BindBody(const std::vector<Node>& nodes, std::vector<Boun
 
 absl::Status Executor::Bind(const Node& node, Bound& bound, std::vector<std::string>& missing) {
   bound.node = &node;
-  for (int id : node.args) {
+  for (int id : ArgumentsOf(node)) {
     bound.pointers.push_back(data(id));
     bound.values.push_back({value(id), &plan_.buffers[static_cast<size_t>(id)].name});
   }
-  switch (node.kind) {
-    case Node::Kind::kKernel: {
-      const auto kernel = library_.Find(node.callee);
-      if (kernel.ok()) bound.kernel = *kernel;
-      else missing.emplace_back(kernel.status().message());
-      break;
-    }
-    case Node::Kind::kCall:
-      bound.function = options_.find_function ? options_.find_function(node.callee) : nullptr;
-      if (bound.function == nullptr)
-        missing.push_back(
-            absl::StrCat("op ", node.op, ": this runtime has no call '", node.callee, "'"));
-      BindCall(node, bound);
-      break;
-    case Node::Kind::kCopy:
-      if (value(node.args[0]) == nullptr)
-        bound.bytes = plan_.buffers[static_cast<size_t>(node.args[0])].bytes;
-      break;
-    case Node::Kind::kStart: BindStart(node, bound); break;
-    case Node::Kind::kWait:
-      // The reader has checked that the start stands before it in the same body, whose tickets are
-      // the last ones.
-      bound.slot = std::find_if(ticket_slots_.rbegin(), ticket_slots_.rend(), [&](const auto& s) {
-                     return s.first == node.ticket;
-                   })->second;
-      break;
-    case Node::Kind::kIf:
-    case Node::Kind::kWhile:
-      bound.condition = reinterpret_cast<const bool*>(data(node.condition));
-      DT_RETURN_IF_ERROR(BindBody(node.body, bound.body, missing));
-      DT_RETURN_IF_ERROR(BindBody(node.otherwise, bound.otherwise, missing));
-      break;
+  const auto flag = [&](int id) { return reinterpret_cast<const bool*>(data(id)); };
+  if (const auto* kernel = node.as<KernelNode>()) {
+    bound.pointers.push_back(&fault_);
+    const auto found = library_.Find(kernel->symbol);
+    if (found.ok()) bound.kernel = *found;
+    else missing.emplace_back(found.status().message());
+  } else if (const auto* call = node.as<CallNode>()) {
+    bound.function = options_.find_function ? options_.find_function(call->callee) : nullptr;
+    if (bound.function == nullptr)
+      missing.push_back(
+          absl::StrCat("op ", node.op, ": this runtime has no call '", call->callee, "'"));
+    BindCall(*call, bound);
+  } else if (const auto* copy = node.as<CopyNode>()) {
+    if (value(copy->from) == nullptr)
+      bound.bytes = plan_.buffers[static_cast<size_t>(copy->from)].bytes;
+  } else if (const auto* start = node.as<StartNode>()) {
+    BindStart(*start, bound);
+  } else if (const auto* wait = node.as<WaitNode>()) {
+    // The reader has checked that the start stands before it in the same body, whose tickets are
+    // the last ones.
+    bound.slot = std::find_if(ticket_slots_.rbegin(), ticket_slots_.rend(), [&](const auto& s) {
+                   return s.first == wait->ticket;
+                 })->second;
+  } else if (const auto* branch = node.as<IfNode>()) {
+    bound.condition = flag(branch->condition);
+    DT_RETURN_IF_ERROR(BindBody(branch->then, bound.body, missing));
+    DT_RETURN_IF_ERROR(BindBody(branch->otherwise, bound.otherwise, missing));
+  } else if (const auto* loop = node.as<WhileNode>()) {
+    bound.condition = flag(loop->condition);
+    DT_RETURN_IF_ERROR(BindBody(loop->body, bound.body, missing));
   }
   return absl::OkStatus();
 }
 
-void Executor::BindCall(const Node& node, Bound& bound) {
+void Executor::BindCall(const CallNode& node, Bound& bound) {
   for (int id : node.args) {
     const Buffer& buffer = plan_.buffers[static_cast<size_t>(id)];
     bound.buffers.push_back({data(id), buffer.dims.data(), static_cast<int32_t>(buffer.dims.size()),
                              static_cast<int32_t>(buffer.dtype), DT_HOST, buffer.name.c_str(),
                              value(id)});
   }
-  for (int at : node.outputs)
+  for (int at : node.written)
     if (plan_.buffers[static_cast<size_t>(node.args[static_cast<size_t>(at)])].lod_level > 0)
       bound.ragged_outputs.push_back(static_cast<size_t>(at));
   for (const std::string& text : node.strings) bound.strings.push_back(text.c_str());
   const auto count = [](const auto& list) { return static_cast<int32_t>(list.size()); };
   bound.call = {node.callee.c_str(),
-                node.op.c_str(),
+                bound.node->op.c_str(),
                 bound.buffers.data(),
                 count(bound.buffers),
                 node.ints.data(),
@@ -194,7 +213,7 @@ void Executor::BindCall(const Node& node, Bound& bound) {
   const int64_t* ints = node.ints.data();
   const double* reals = node.reals.data();
   const char* const* strings = bound.strings.data();
-  for (const Node::Attribute& a : node.attributes) {
+  for (const CallNode::Attribute& a : node.attributes()) {
     bound.attributes.push_back({a.kind == 'i' ? ints : nullptr, a.kind == 'r' ? reals : nullptr,
                                 a.kind == 's' ? strings : nullptr, a.count});
     ints += a.kind == 'i' ? a.count : 0;
@@ -206,17 +225,17 @@ void Executor::BindCall(const Node& node, Bound& bound) {
   if (!options_.element_types) return;
   auto narrow =
       std::make_unique<NarrowArguments>(options_.element_types(node.callee), bound.buffers,
-                                        node.outputs, options_.find_function("dt_cast"));
+                                        node.written, options_.find_function("dt_cast"));
   if (narrow->any()) bound.narrow = std::move(narrow);
 }
 
-void Executor::BindStart(const Node& node, Bound& bound) {
+void Executor::BindStart(const StartNode& node, Bound& bound) {
   bound.comm = options_.comms[static_cast<size_t>(node.comm)];
   comm::Request& request = bound.request;
   request.kind = node.collective;
   request.reduce = node.reduce;
   request.peer = node.root;
-  request.label = node.op;
+  request.label = bound.node->op;
   const auto add = [&](const std::vector<int>& ids, std::vector<comm::Segment>& segments) {
     for (int id : ids) {
       const Buffer& buffer = plan_.buffers[static_cast<size_t>(id)];
@@ -228,12 +247,12 @@ void Executor::BindStart(const Node& node, Bound& bound) {
   add(node.outputs, request.outputs);
   bound.slot = pending_.size();
   ticket_slots_.emplace_back(node.ticket, bound.slot);
-  pending_.push_back({bound.comm, 0, Trace::kComm + node.comm, 0, node.op.c_str(), nullptr});
+  pending_.push_back({bound.comm, 0, Trace::kComm + node.comm, 0, bound.node->op.c_str(), nullptr});
   Value* first = node.inputs.empty() ? nullptr : value(node.inputs[0]);
   if (first == nullptr) return;
   const std::string& name = plan_.buffers[static_cast<size_t>(node.inputs[0])].name;
   pending_.back().of_value = std::make_unique<ValueCollective>(
-      *bound.comm, node.reduce, name, node.op, *first, *value(node.outputs[0]));
+      *bound.comm, node.reduce, name, bound.node->op, *first, *value(node.outputs[0]));
 }
 
 absl::Status Executor::RunStartup() { return RunProgram(startup_); }
@@ -253,7 +272,7 @@ absl::Status Executor::Run(std::vector<Bound>& body) {
     if (!failed_op_.empty()) return status;  // of a node inside this one
     failed_op_ = bound.node->op;
     failed_waiting_ =
-        bound.node->kind == Node::Kind::kStart || bound.node->kind == Node::Kind::kWait;
+        bound.node->as<StartNode>() != nullptr || bound.node->as<WaitNode>() != nullptr;
     return absl::Status(status.code(), absl::StrCat("op ", failed_op_, ": ", status.message()));
   }
   return absl::OkStatus();
@@ -266,17 +285,24 @@ absl::Status Executor::RunTraced(Bound& bound) {
   return status;
 }
 
-absl::Status Executor::RunOne(Bound& bound) {
-  switch (bound.node->kind) {
-    case Node::Kind::kKernel: return RunKernel(bound);
-    case Node::Kind::kCall: return RunCall(bound);
-    case Node::Kind::kCopy: return RunCopy(bound);
-    case Node::Kind::kStart: return RunStart(bound);
-    case Node::Kind::kWait: return RunWait(bound);
-    case Node::Kind::kIf: return Run(*bound.condition ? bound.body : bound.otherwise);
-    case Node::Kind::kWhile: return RunWhile(bound);
-  }
-  return absl::InternalError("unknown kind of node");
+// Values that are copied or resized between calls allocate too.
+absl::Status Executor::RunOne(Bound& bound) try {
+  struct Run {
+    Executor& executor;
+    Bound& bound;
+    absl::Status operator()(const KernelNode&) { return executor.RunKernel(bound); }
+    absl::Status operator()(const CallNode&) { return executor.RunCall(bound); }
+    absl::Status operator()(const CopyNode&) { return executor.RunCopy(bound); }
+    absl::Status operator()(const StartNode&) { return executor.RunStart(bound); }
+    absl::Status operator()(const WaitNode&) { return executor.RunWait(bound); }
+    absl::Status operator()(const IfNode&) {
+      return executor.Run(*bound.condition ? bound.body : bound.otherwise);
+    }
+    absl::Status operator()(const WhileNode&) { return executor.RunWhile(bound); }
+  };
+  return std::visit(Run{*this, bound}, bound.node->what);
+} catch (const std::bad_alloc&) {
+  return absl::ResourceExhaustedError("no memory is left");
 }
 
 absl::Status Executor::RunCall(Bound& bound) {
@@ -321,10 +347,10 @@ absl::Status Executor::RunCopy(Bound& bound) {
     return absl::OkStatus();
   }
   if (from != nullptr && to != nullptr) return to->Assign(*from);
-  const Buffer& source = plan_.buffers[static_cast<size_t>(bound.node->args[0])];
+  const Buffer& source = plan_.buffers[static_cast<size_t>(bound.as<CopyNode>().from)];
   if (to != nullptr)
-    return to->Assign(TensorView{source.dtype, source.dims, data(bound.node->args[0])});
-  const Buffer& target = plan_.buffers[static_cast<size_t>(bound.node->args[1])];
+    return to->Assign(TensorView{source.dtype, source.dims, data(bound.as<CopyNode>().from)});
+  const Buffer& target = plan_.buffers[static_cast<size_t>(bound.as<CopyNode>().to)];
   if (from->bytes() != target.bytes)
     return absl::InvalidArgumentError(
         absl::StrCat("'", *bound.values[0].name, "' is ", ShapeText(from->dtype, from->dims),
@@ -335,22 +361,30 @@ absl::Status Executor::RunCopy(Bound& bound) {
 }
 
 absl::Status Executor::RunUnknown(Bound& bound) {
-  DT_RETURN_IF_ERROR(BindExtents(*bound.node->unknown, bound.values, bound.extents));
+  DT_RETURN_IF_ERROR(BindExtents(*bound.as<KernelNode>().unknown, bound.values, bound.extents));
   const size_t count = bound.values.size();
-  bound.pointers.resize(count + 1);
+  bound.pointers.resize(count + 2);
   for (size_t i = 0; i < count; ++i)
     if (bound.values[i].value != nullptr) bound.pointers[i] = bound.values[i].value->data();
   bound.pointers[count] = bound.extents.table.data();
+  bound.pointers[count + 1] = &fault_;
   Rows rows{bound.kernel, bound.pointers.data()};
-  dt_parallel(&context_, bound.extents.rows, bound.node->grain, RunRows, &rows);
-  return absl::OkStatus();
+  dt_parallel(&context_, bound.extents.rows, bound.as<KernelNode>().grain, RunRows, &rows);
+  return TakeFault();
+}
+
+absl::Status Executor::TakeFault() {
+  const uint64_t element = std::exchange(fault_, DT_NO_FAULT);
+  if (element == DT_NO_FAULT) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("element ", element, ": an integer is divided by zero"));
 }
 
 absl::Status Executor::RunKernel(Bound& bound) {
-  if (bound.node->unknown != nullptr) return RunUnknown(bound);
+  if (bound.as<KernelNode>().unknown) return RunUnknown(bound);
   Rows rows{bound.kernel, bound.pointers.data()};
-  dt_parallel(&context_, bound.node->rows, bound.node->grain, RunRows, &rows);
-  return absl::OkStatus();
+  dt_parallel(&context_, bound.as<KernelNode>().rows, bound.as<KernelNode>().grain, RunRows, &rows);
+  return TakeFault();
 }
 
 absl::Status Executor::RunStart(Bound& bound) {
@@ -375,9 +409,12 @@ absl::Status Executor::RunWait(Bound& bound) {
 
 absl::Status Executor::RunWhile(Bound& bound) {
   for (int64_t turn = 0; *bound.condition; ++turn) {
-    if (turn == bound.node->limit)
+    if (turn == bound.as<WhileNode>().limit)
       return absl::OutOfRangeError(absl::StrCat("the loop has not ended after ", turn, " turns"));
-    DT_RETURN_IF_ERROR(Run(bound.body));
+    const absl::Status status = Run(bound.body);
+    if (!status.ok())
+      return absl::Status(status.code(), absl::StrCat(status.message(), "; in turn ", turn + 1,
+                                                      " of op ", bound.node->op));
   }
   return absl::OkStatus();
 }

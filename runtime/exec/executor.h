@@ -62,13 +62,14 @@ class Executor {
   absl::Status BindBody(const std::vector<Node>& nodes, std::vector<Bound>& body,
                         std::vector<std::string>& missing);
   absl::Status Bind(const Node& node, Bound& bound, std::vector<std::string>& missing);
-  void BindCall(const Node& node, Bound& bound);
-  void BindStart(const Node& node, Bound& bound);
+  void BindCall(const CallNode& node, Bound& bound);
+  void BindStart(const StartNode& node, Bound& bound);
   absl::Status Run(std::vector<Bound>& body);
   absl::Status RunTraced(Bound& bound);
   absl::Status RunOne(Bound& bound);
   absl::Status RunKernel(Bound& bound);
   absl::Status RunUnknown(Bound& bound);
+  absl::Status TakeFault();
   absl::Status RunCall(Bound& bound);
   absl::Status RunCopy(Bound& bound);
   void ShareLod(Bound& bound);
@@ -96,6 +97,7 @@ class Executor {
   std::vector<Pending> pending_;                          // by ticket of the plan, renumbered
   std::vector<std::pair<int64_t, size_t>> ticket_slots_;  // of the bodies that are being bound
   std::vector<Bound> startup_, main_;
+  uint64_t fault_ = DT_NO_FAULT;  // the cell that kernels are given behind their arguments
   std::string failed_op_;
   bool failed_waiting_ = false;
 };

@@ -25,7 +25,7 @@ absl::Status PartOf(const FeedSlot& slot, const WorkerConfig& config, int64_t& p
                     int64_t& parts) {
   part = 0;
   parts = 1;
-  for (const std::string& axis : slot.split.axes) {
+  for (const std::string& axis : slot.split ? slot.split->axes : std::vector<std::string>()) {
     const auto size = config.mesh.find(axis), at = config.coordinates.find(axis);
     if (size == config.mesh.end() || at == config.coordinates.end())
       return absl::InvalidArgumentError(absl::StrCat("feed '", slot.name, "' is split over axis '",
@@ -51,8 +51,8 @@ absl::Status CheckFeed(const io::Feed& feed, const FeedSlot& slot, const Buffer&
         absl::StrCat(file, ": feed '", slot.name,
                      "' is ragged (LoD), the program declares it without levels of sequences"));
   std::vector<int64_t> expected = buffer.dims;
-  if (slot.is_split && expected[static_cast<size_t>(slot.split.dim)] >= 0)
-    expected[static_cast<size_t>(slot.split.dim)] *= parts;
+  if (slot.split && expected[static_cast<size_t>(slot.split->dim)] >= 0)
+    expected[static_cast<size_t>(slot.split->dim)] *= parts;
   if (!FitsOrWidens(feed.dtype(), buffer.dtype) || !Agree(feed.dims(), expected))
     return absl::InvalidArgumentError(absl::StrCat(
         file, ": a step of feed '", slot.name, "' is ", ShapeText(feed.dtype(), feed.dims()),
@@ -147,7 +147,7 @@ absl::StatusOr<std::vector<OpenFeed>> OpenFeeds(const WorkerConfig& config, cons
   std::vector<OpenFeed> feeds;
   std::map<std::string, std::string> files;
   for (const FeedConfig& feed : config.feeds) files[feed.name] = feed.file;
-  for (const FeedSlot& slot : plan.main.feeds) {
+  for (const FeedSlot& slot : plan.step().feeds) {
     const auto file = files.find(slot.name);
     if (file == files.end())
       return absl::InvalidArgumentError(absl::StrCat("feed '", slot.name, "' is not given; add ",
@@ -157,7 +157,7 @@ absl::StatusOr<std::vector<OpenFeed>> OpenFeeds(const WorkerConfig& config, cons
     DT_ASSIGN_OR_RETURN(io::Feed feed, io::Feed::OpenFile(file->second));
     DT_RETURN_IF_ERROR(
         CheckFeed(feed, slot, BufferAt(plan, slot.buffer), parts, config.steps, file->second));
-    feeds.push_back({std::move(feed), slot.buffer, slot.split.dim, part, parts});
+    feeds.push_back({std::move(feed), slot.buffer, slot.split ? slot.split->dim : 0, part, parts});
   }
   // Files of other feeds are not read: the fetches may need a part of the program.
   return feeds;
@@ -205,7 +205,7 @@ absl::StatusOr<std::vector<std::string>> MissingInitials(const InitConfig& init,
   if (!parameters.empty())
     return absl::NotFoundError(
         absl::StrCat(where, ": has no value for ", absl::StrJoin(parameters, ", ")));
-  if (!missing.empty() && !plan.has_startup)
+  if (!missing.empty() && plan.startup() == nullptr)
     return absl::NotFoundError(absl::StrCat(where, ": has no value for ",
                                             absl::StrJoin(missing, ", "),
                                             ", and there is no start-up program"));
@@ -213,7 +213,8 @@ absl::StatusOr<std::vector<std::string>> MissingInitials(const InitConfig& init,
 }
 
 absl::Status CheckInit(const WorkerConfig& config, const Plan& plan) {
-  if (config.init || plan.has_startup || plan.persistables.empty()) return absl::OkStatus();
+  if (config.init || plan.startup() != nullptr || plan.persistables.empty())
+    return absl::OkStatus();
   return absl::FailedPreconditionError(
       "there is no start-up program; give initial values with --init");
 }

@@ -1,13 +1,17 @@
 #include "runtime/exec/thread_pool.h"
 
 #include <linux/futex.h>
-#include <pthread.h>
-#include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <xmmintrin.h>
 
+#include <algorithm>
 #include <chrono>
+#include <climits>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
 
 // Of libgomp, which oneDNN is built for; its header is the compiler's and need not be there.
 extern "C" void omp_set_num_threads(int);
@@ -15,11 +19,15 @@ extern "C" void omp_set_num_threads(int);
 namespace dtranspile::exec {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr unsigned kFlushToZero = 0x8000;
 constexpr unsigned kDenormalsAreZero = 0x0040;
 // Waking a sleeper costs some 50 us on virtual machines; spinning for a few times that pays for
-// itself.
+// itself, unless somebody else wants the core.
 constexpr std::chrono::microseconds kSpinTime{200};
+constexpr std::chrono::microseconds kCrowdedSpinTime{10};
+constexpr std::chrono::milliseconds kCrowdedFor{20};
 constexpr int kPausesPerLookAtTheClock = 64;
 
 thread_local int current_thread = 0;
@@ -30,31 +38,55 @@ void FutexWait(std::atomic<uint32_t>& word, uint32_t seen) {
           0);
 }
 
-void FutexWakeAll(std::atomic<uint32_t>& word) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr,
-          nullptr, 0);
+void FutexWake(std::atomic<uint32_t>& word, int64_t sleepers) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_PRIVATE,
+          static_cast<int>(std::min<int64_t>(sleepers, INT_MAX)), nullptr, nullptr, 0);
+}
+
+// Whether the calling thread had to give up its core lately. A thread that burns its time slice by
+// spinning is the next one that has to.
+bool IsCrowded(Clock::time_point now) {
+  thread_local int64_t switches = 0;
+  thread_local Clock::time_point until{};
+  rusage usage = {};
+  if (getrusage(RUSAGE_THREAD, &usage) == 0 && usage.ru_nivcsw != switches) {
+    switches = usage.ru_nivcsw;
+    until = now + kCrowdedFor;
+  }
+  return now < until;
 }
 
 // Spins until `done` holds or the time is over.
 template <typename Done>
 bool SpinUntil(Done done) {
-  const auto end = std::chrono::steady_clock::now() + kSpinTime;
-  do {
+  const auto begin = Clock::now();
+  auto end = begin + kCrowdedSpinTime;
+  for (bool looked = false;;) {
     for (int i = 0; i < kPausesPerLookAtTheClock; ++i) {
       if (done()) return true;
       _mm_pause();
     }
-  } while (std::chrono::steady_clock::now() < end);
-  return done();
+    const auto now = Clock::now();
+    if (now < end) continue;
+    if (looked || IsCrowded(now)) return done();
+    looked = true;
+    end = begin + kSpinTime;
+  }
 }
 
-void Pin(pthread_t thread, int cpu) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (cpu < 0 || cpu >= CPU_SETSIZE) return;
-  CPU_SET(cpu, &set);
-  // A cpu that a container does not grant is no reason to fail: the thread then runs where it may.
-  pthread_setaffinity_np(thread, sizeof(set), &set);
+constexpr int kHalf = 32;
+
+uint64_t Pieces(int64_t next, int64_t end) {
+  return static_cast<uint64_t>(end) << kHalf | static_cast<uint64_t>(next);
+}
+
+// The next piece of a share; -1 where none is left.
+int64_t Take(std::atomic<uint64_t>& left) {
+  uint64_t pieces = left.load(std::memory_order_acquire);
+  do {
+    if (static_cast<uint32_t>(pieces) >= pieces >> kHalf) return -1;
+  } while (!left.compare_exchange_weak(pieces, pieces + 1, std::memory_order_acquire));
+  return static_cast<uint32_t>(pieces);
 }
 
 }  // namespace
@@ -66,52 +98,73 @@ NumericScope::NumericScope() : saved_(_mm_getcsr()) {
 
 NumericScope::~NumericScope() { _mm_setcsr(saved_); }
 
-ThreadPool::ThreadPool(const PoolOptions& options) : options_(options) {
-  for (int i = 1; i < options_.threads; ++i) workers_.emplace_back([this, i] { Work(i); });
-  if (options_.cpus.empty()) return;
-  Pin(pthread_self(), options_.cpus[0]);
-  for (size_t i = 1; i < options_.cpus.size() && i <= workers_.size(); ++i)
-    Pin(workers_[i - 1].native_handle(), options_.cpus[i]);
+ThreadPool::ThreadPool(const PoolOptions& options)
+    : spin_(options.spin),
+      shares_(std::make_unique<Share[]>(static_cast<size_t>(std::max(options.threads, 1)))) {
+  workers_.reserve(static_cast<size_t>(std::max(options.threads, 1)));
+  for (int i = 1; i < options.threads && status_.ok(); ++i) try {
+      workers_.emplace_back([this, i] { Work(i); });
+    } catch (const std::system_error& error) {
+      status_ = absl::ResourceExhaustedError(
+          absl::StrCat("the system grants ", i, " of the ", options.threads,
+                       " threads that are asked for (", error.what(), "); ask for fewer"));
+    }
 }
 
 ThreadPool::~ThreadPool() {
-  stop_ = true;
+  stop_.store(true);
   epoch_.fetch_add(1);
-  FutexWakeAll(epoch_);
+  FutexWake(epoch_, INT_MAX);
   for (std::thread& worker : workers_) worker.join();
 }
 
 int ThreadPool::CurrentThread() { return current_thread; }
 
-void ThreadPool::Run(int parts, Task task, void* arg) {
-  if (parts <= 1 || workers_.empty() || inside_task) {
-    for (int part = 0; part < parts; ++part) task(arg, part);
+void ThreadPool::Run(int64_t pieces, Task task, void* arg) {
+  if (pieces <= 1 || workers_.empty() || inside_task) {
+    for (int64_t piece = 0; piece < pieces; ++piece) task(arg, piece);
     return;
   }
   task_ = task;
   arg_ = arg;
-  parts_ = parts;
-  pending_.store(static_cast<uint32_t>(workers_.size()));
+  unfinished_.store(static_cast<uint32_t>(pieces));
+  const int64_t count = threads();
+  for (int64_t i = 0; i < count; ++i)
+    shares_[static_cast<size_t>(i)].left.store(Pieces(pieces * i / count, pieces * (i + 1) / count),
+                                               std::memory_order_release);
   epoch_.fetch_add(1);
-  if (sleeping_.load() > 0) FutexWakeAll(epoch_);
+  if (sleeping_.load() > 0) FutexWake(epoch_, pieces - 1);
   inside_task = true;
-  task(arg, 0);
+  const bool last = RunPieces(0);
   inside_task = false;
-  AwaitDone();
+  if (!last) AwaitDone();
+}
+
+// Own pieces first, then those of the threads behind, round to the one before. Whoever has a piece
+// keeps the job alive, so all pieces that are taken here are of one job; a thread that comes late
+// finds none, or those of the next job. True if this ended the job.
+bool ThreadPool::RunPieces(int index) {
+  uint32_t ran = 0;
+  const int count = threads();
+  for (int i = 0; i < count; ++i) {
+    std::atomic<uint64_t>& left = shares_[static_cast<size_t>((index + i) % count)].left;
+    for (int64_t piece = Take(left); piece >= 0; piece = Take(left), ++ran) task_(arg_, piece);
+  }
+  return ran > 0 && unfinished_.fetch_sub(ran) == ran;
 }
 
 void ThreadPool::AwaitDone() {
-  auto done = [this] { return pending_.load(std::memory_order_acquire) == 0; };
-  if (done() || (options_.spin && SpinUntil(done))) return;
+  auto done = [this] { return unfinished_.load(std::memory_order_acquire) == 0; };
+  if (done() || (spin_ && SpinUntil(done))) return;
   caller_sleeps_.store(1);
-  for (uint32_t left = pending_.load(); left != 0; left = pending_.load())
-    FutexWait(pending_, left);
+  for (uint32_t left = unfinished_.load(); left != 0; left = unfinished_.load())
+    FutexWait(unfinished_, left);
   caller_sleeps_.store(0);
 }
 
 void ThreadPool::AwaitEpoch(uint32_t seen) {
   auto changed = [&] { return epoch_.load(std::memory_order_acquire) != seen; };
-  if (options_.spin && SpinUntil(changed)) return;
+  if (changed() || (spin_ && SpinUntil(changed))) return;
   sleeping_.fetch_add(1);
   while (!changed()) FutexWait(epoch_, seen);
   sleeping_.fetch_sub(1);
@@ -124,11 +177,8 @@ void ThreadPool::Work(int index) {
   for (uint32_t seen = 0;;) {
     AwaitEpoch(seen);
     seen = epoch_.load(std::memory_order_acquire);
-    if (stop_) return;
-    if (index < parts_) task_(arg_, index);
-    // The caller leaves Run, and may write the fields above again, only after every thread has come
-    // through here.
-    if (pending_.fetch_sub(1) == 1 && caller_sleeps_.load() != 0) FutexWakeAll(pending_);
+    if (stop_.load()) return;
+    if (RunPieces(index) && caller_sleeps_.load() != 0) FutexWake(unfinished_, 1);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
+#include "runtime/exec/left_memory.h"
 
 namespace dtranspile::exec {
 namespace {
@@ -19,7 +20,10 @@ Value& Value::operator=(Value&& other) noexcept {
   return *this;
 }
 
-Value::~Value() { std::free(data_); }
+Value::~Value() {
+  std::free(data_);
+  (void)CountValueBytes(-capacity_);
+}
 
 void Value::Swap(Value& other) noexcept {
   std::swap(kind, other.kind);
@@ -42,9 +46,16 @@ absl::Status Value::Resize(absl::Span<const int64_t> extents) {
   if (needed <= capacity_ && data_ != nullptr) return absl::OkStatus();
   // A little more than asked for, so that slowly growing batches do not move at every step.
   const int64_t size = (needed + needed / 8 + kAlignment) / kAlignment * kAlignment;
-  auto* data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, static_cast<size_t>(size)));
+  absl::Status status = CountValueBytes(size - capacity_);
+  std::byte* data = nullptr;
+  if (status.ok()) {
+    data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, static_cast<size_t>(size)));
+    if (data == nullptr) status = absl::ResourceExhaustedError("the system has none");
+    if (data == nullptr) (void)CountValueBytes(capacity_ - size);
+  }
   if (data == nullptr)
-    return absl::ResourceExhaustedError(absl::StrCat("no memory for ", ShapeText(dtype, dims)));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for ", ShapeText(dtype, dims), ": ", status.message()));
   std::free(data_);
   data_ = data;
   capacity_ = size;

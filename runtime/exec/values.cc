@@ -143,7 +143,7 @@ absl::Status SetPerStep(const WorkerConfig& config, int64_t step, const Executor
 
 absl::StatusOr<Fetches> Fetches::Open(const WorkerConfig& config, const Executor& executor) {
   Fetches fetches;
-  const auto& slots = executor.plan().main.fetches;
+  const auto& slots = executor.plan().step().fetches;
   for (const std::string& name : config.fetch) {
     const auto slot = std::find_if(slots.begin(), slots.end(),
                                    [&](const FetchSlot& s) { return s.name == name; });

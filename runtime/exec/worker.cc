@@ -70,11 +70,8 @@ absl::Status Worker::Load() {
   if (links_.seed) links_.seed(config_);
   DT_ASSIGN_OR_RETURN(Plan plan, ReadPlan(config_.plan));
   DT_RETURN_IF_ERROR(Join(plan));
-  ExecutorOptions options{{config_.threads, config_.spin, config_.cpus},
-                          links_.find_function,
-                          {},
-                          nullptr,
-                          links_.element_types};
+  ExecutorOptions options{
+      {config_.threads, config_.spin}, links_.find_function, {}, nullptr, links_.element_types};
   for (const auto& comm : comms_) options.comms.push_back(comm.get());
   if (!config_.trace.empty()) options.trace = &trace_.emplace();
   const std::string digest = plan.digest;
@@ -90,6 +87,7 @@ absl::Status Worker::Load() {
 }
 
 absl::Status Worker::Step(int64_t step) {
+  if (links_.begin_step) links_.begin_step(config_.first_step + step);
   DT_RETURN_IF_ERROR(feeds_->Read(step, *executor_));
   DT_RETURN_IF_ERROR(SetPerStep(config_, step, *executor_));
   const int64_t begin = NowNs();

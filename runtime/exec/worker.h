@@ -22,6 +22,7 @@ struct WorkerLinks {
       join;
   std::function<void(const WorkerConfig&)>
       seed;  // of the random ops, and where the rank stands in the mesh; may be empty
+  std::function<void(int64_t)> begin_step = nullptr;  // told the number of every step
   std::function<uint64_t(const std::string&)> element_types = nullptr;  // see ExecutorOptions
 };
 

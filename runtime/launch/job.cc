@@ -12,8 +12,10 @@
 #include "runtime/base/status.h"
 #include "runtime/comm/gloo/store.h"
 #include "runtime/comm/shm/group.h"
+#include "runtime/comm/token.h"
 #include "runtime/exec/control.h"
 #include "runtime/io/filesystem.h"
+#include "runtime/io/json.h"
 #include "runtime/launch/ranks.h"
 #include "runtime/launch/report.h"
 #include "runtime/launch/supervisor.h"
@@ -49,7 +51,8 @@ class Meeting {
     rendezvous_.interface = spec.interface;
     rendezvous_.timeout_seconds = spec.timeout_seconds;
     if (spec.backend != "shm") {
-      DT_ASSIGN_OR_RETURN(store_, comm::StoreServer::Start("127.0.0.1:0"));
+      DT_ASSIGN_OR_RETURN(rendezvous_.token, comm::NewToken());
+      DT_ASSIGN_OR_RETURN(store_, comm::StoreServer::Start("127.0.0.1:0", rendezvous_.token));
       rendezvous_.store = store_->address();
     } else {
       comm::RemoveLeftSegments(rendezvous_.store);
@@ -80,51 +83,41 @@ bool TakeWord(std::string_view& text, std::string_view word) {
   return true;
 }
 
-Json RankJson(const Rank& rank, const RankRecord& record) {
-  Json fetch = Json::object();
-  for (const auto& [name, values] : record.fetch) {
-    Json& list = fetch[name] = Json::array();
-    for (const Json& value : values) list.push_back(Shown(value));
+// The values of all readers in one step, as lists; kOutOfRange when one is at its end.
+absl::StatusOr<std::vector<Json>> NextStep(std::vector<StepLog::Reader>& readers) {
+  std::vector<Json> values;
+  for (StepLog::Reader& reader : readers) {
+    DT_ASSIGN_OR_RETURN(const std::string line, reader.Next());
+    DT_ASSIGN_OR_RETURN(const Json shown, io::ParseJson<Json>("step", line));
+    values.push_back(Listed(shown));
   }
-  return {{"role", rank.role},
-          {"rank", rank.rank},
-          {"fetch", fetch},
-          {"step_ms", record.step_ms},
-          {"compile_ms", rank.compile_ms},
-          {"load_ms", record.load_ms},
-          {"peak_rss_bytes", record.peak_rss_bytes},
-          {"bytes_sent", record.bytes_sent},
-          {"bytes_received", record.bytes_received}};
+  return values;
 }
 
-// name -> one entry per step that all ranks have finished. The first disagreement of ranks is a
-// failure.
-Json CombinedFetches(const Ranks& ranks, const std::vector<RankRecord>& records,
-                     std::optional<Failure>& failure) {
-  Json fetches = Json::object();
-  for (const auto& [name, how] : ranks.combine) {
-    Json& list = fetches[name] = Json::array();
-    for (size_t step = 0;; ++step) {
-      std::vector<Json> values;
-      bool complete = true;
-      for (const RankRecord& record : records) {
-        const auto found = record.fetch.find(name);
-        if (found == record.fetch.end()) continue;  // a role without this value
-        complete = complete && step < found->second.size();
-        if (complete) values.push_back(found->second[step]);
-      }
-      if (!complete || values.empty()) break;
-      const auto combined = Combine(how, values);
-      if (!combined.ok() && !failure)
-        failure = Failure{Failure::kOwn,
-                          0,
-                          {},
-                          step,
-                          absl::StrCat("fetch '", name, "': ", combined.status().message())};
-      list.push_back(combined.ok() ? Shown(*combined) : Json());
-    }
+// Adds one value per step that all ranks have finished to a new stream of the report's log. Ranks
+// that disagree are a failure of the job, the first time.
+absl::Status CombineFetch(const std::string& name, const std::string& how, Report& report,
+                          std::optional<Failure>& failure) {
+  std::vector<StepLog::Reader> readers;
+  for (const Report::Rank& rank : report.ranks) {
+    const auto found = rank.record.fetch.find(name);
+    if (found != rank.record.fetch.end()) readers.emplace_back(report.log, found->second);
   }
-  return fetches;
+  const size_t stream = report.fetch[name] = report.log.AddStream();
+  for (int64_t step = 0; !readers.empty(); ++step) {
+    const auto values = NextStep(readers);
+    if (absl::IsOutOfRange(values.status())) break;
+    DT_RETURN_IF_ERROR(values.status());
+    const auto combined = Combine(how, *values);
+    if (!combined.ok() && !failure)
+      failure = Failure{Failure::kOwn,
+                        0,
+                        {},
+                        step,
+                        absl::StrCat("fetch '", name, "': ", combined.status().message())};
+    report.log.Append(stream, combined.ok() ? Shown(*combined).dump() : "null");
+  }
+  return absl::OkStatus();
 }
 
 Json ErrorJson(const Ranks& ranks, const std::optional<Failure>& failure) {
@@ -176,21 +169,24 @@ absl::StatusOr<Report> RunJob(const JobSpec& spec) {
   supervisor.Watch();
 
   std::optional<Failure> failure = supervisor.failure();
-  const Json fetch = CombinedFetches(ranks, supervisor.records(), failure);
-  if (!failure && !spec.save_fetches.empty()) {
-    const absl::Status status =
-        CombineFiles(spec.save_fetches, ranks.combine, static_cast<int>(ranks.ranks.size()));
-    if (!status.ok()) failure = Failure{Failure::kOwn, -1, {}, {}, std::string(status.message())};
-  }
+  const auto fail = [&](const absl::Status& status) {
+    if (!status.ok() && !failure)
+      failure = Failure{Failure::kOwn, -1, {}, {}, std::string(status.message())};
+  };
   Report report;
+  report.log = supervisor.TakeLog();
+  for (size_t i = 0; i < ranks.ranks.size(); ++i) {
+    const Rank& rank = ranks.ranks[i];
+    report.ranks.push_back({rank.role, rank.rank, rank.compile_ms, supervisor.records()[i]});
+  }
+  for (const auto& [name, how] : ranks.combine) fail(CombineFetch(name, how, report, failure));
+  if (!failure && !spec.save_fetches.empty())
+    fail(CombineFiles(spec.save_fetches, ranks.combine, static_cast<int>(ranks.ranks.size())));
   report.ok = !failure;
   report.interrupted_by = supervisor.interrupted_by();
-  Json list = Json::array();
-  for (size_t i = 0; i < ranks.ranks.size(); ++i)
-    list.push_back(RankJson(ranks.ranks[i], supervisor.records()[i]));
-  report.json = {{"digest", spec.digest},    {"ok", report.ok},
-                 {"steps", spec.steps},      {"fetch", fetch},
-                 {"ranks", std::move(list)}, {"error", ErrorJson(ranks, failure)}};
+  report.digest = spec.digest;
+  report.steps = spec.steps;
+  report.error = ErrorJson(ranks, failure);
   return report;
 }
 

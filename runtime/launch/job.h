@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "runtime/exec/config.h"
+#include "runtime/launch/report.h"
 
 namespace dtranspile::launch {
 
@@ -32,8 +33,9 @@ struct JobSpec {
   std::optional<exec::InitConfig> init;
   std::map<std::string, std::vector<double>> per_step;
   int64_t steps = 1;
+  int64_t first_step = 0;  // see WorkerConfig
   std::vector<std::string> fetch;
-  int threads = 0;  // per rank; 0: cores / ranks, at least 1
+  int threads = 0;  // per rank; 0: processors / ranks, at least 1 (processors.h)
   int64_t seed = 0;
   std::string save;  // folder for persistables, written by rank 0 of every role; empty: none
   std::string save_fetches;  // folder: NAME.npy combined, and <rank>/NAME.npy as each rank had it;
@@ -45,20 +47,13 @@ struct JobSpec {
   std::string worker;           // binary; empty: dtranspile-worker beside this program
 };
 
-// The report of a run (`--report`).
-struct Report {
-  exec::Json json;
-  bool ok = false;
-  int interrupted_by = 0;  // the signal that ended the run, after everything has been tidied up
-};
-
 // Whether `file`, relative to the folder, is one that save_fetches makes for the fetch `name`, of
 // any rank and step; and that trace makes for a rank of `role`.
 bool IsFetchFile(std::string_view file, std::string_view name);
 bool IsTraceFile(std::string_view file, std::string_view role);
 
 // Blocks until every process of the job has ended. A job that fails while running is a report with
-// "ok": false and the rank, op, step and reason; a status is returned for what is wrong before
+// `ok` false and the rank, op, step and reason; a status is returned for what is wrong before
 // anything is started (plans, mesh, feeds, initial values, per-step values, worker binary). SIGINT,
 // SIGTERM, SIGHUP and SIGQUIT end the job while this runs; one call at a time in a process.
 absl::StatusOr<Report> RunJob(const JobSpec& spec);

@@ -1,12 +1,11 @@
 #include "runtime/launch/ranks.h"
 
-#include <sched.h>
-
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/inputs.h"
+#include "runtime/launch/processors.h"
 
 namespace dtranspile::launch {
 namespace {
@@ -30,38 +29,22 @@ absl::StatusOr<int64_t> RanksOf(const Role& role) {
   return ranks;
 }
 
-// The processors that this process may use.
-std::vector<int> Processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> processors;
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) return {0};
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &set)) processors.push_back(cpu);
-  return processors;
-}
-
-// Threads of every rank, and who spins and is pinned: busy waiting pays only when no other rank
-// wants the core, and pinning only when the job takes the whole machine, or it would crowd with the
-// next job.
+// Threads of every rank, and who spins: busy waiting pays only when no other rank wants the core.
+// Threads run where this process may, as the system places them: one that is tied to a core waits
+// for it while others are free.
 void ShareProcessors(int wanted, std::vector<Rank>& ranks) {
-  const std::vector<int> processors = Processors();
-  const auto have = static_cast<int64_t>(processors.size()),
-             count = static_cast<int64_t>(ranks.size());
+  const int64_t have = UsableProcessors(), count = static_cast<int64_t>(ranks.size());
   const int64_t threads = wanted > 0 ? wanted : std::max<int64_t>(have / count, 1);
-  for (int64_t i = 0; i < count; ++i) {
-    exec::WorkerConfig& config = ranks[static_cast<size_t>(i)].config;
-    config.threads = static_cast<int>(threads);
-    config.spin = threads * count <= have;
-    if (threads * count == have)
-      config.cpus.assign(processors.begin() + i * threads, processors.begin() + (i + 1) * threads);
+  for (Rank& rank : ranks) {
+    rank.config.threads = static_cast<int>(threads);
+    rank.config.spin = threads * count <= have;
   }
 }
 
 absl::Status AddCombines(const JobSpec& spec, const exec::Plan& plan,
                          std::map<std::string, std::string>& combine) {
   for (const std::string& name : spec.fetch) {
-    const auto& slots = plan.main.fetches;
+    const auto& slots = plan.step().fetches;
     const auto slot = std::find_if(slots.begin(), slots.end(),
                                    [&](const exec::FetchSlot& s) { return s.name == name; });
     if (slot == slots.end())
@@ -92,6 +75,7 @@ absl::StatusOr<Rank> MakeRank(const JobSpec& spec, const Role& role, const exec:
   c.init = spec.init;
   c.per_step = spec.per_step;
   c.steps = spec.steps;
+  c.first_step = spec.first_step;
   c.fetch = spec.fetch;
   c.seed = spec.seed;
   c.save_fetches = spec.save_fetches;

@@ -173,6 +173,10 @@ absl::Status CombineStacks(const std::string& folder, const std::string& name,
 
 Json Shown(const Json& list) { return list.is_array() && list.size() == 1 ? list[0] : list; }
 
+Json Listed(const Json& shown) {
+  return shown.is_array() || shown.is_null() ? shown : Json::array({shown});
+}
+
 absl::StatusOr<Json> Combine(const std::string& how, const std::vector<Json>& values) {
   if (values.empty()) return Json();
   // Too large to be shown (docs/file-formats.md): nothing to combine.

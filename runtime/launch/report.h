@@ -2,6 +2,8 @@
 // finished by RunJob.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -9,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/exec/json_reader.h"
-#include "runtime/launch/job.h"
+#include "runtime/launch/step_log.h"
 
 namespace dtranspile::launch {
 
@@ -27,8 +29,10 @@ struct Failure {
 
 // What one rank has reported.
 struct RankRecord {
-  std::map<std::string, std::vector<Json>> fetch;  // per step the flat list of elements
-  std::vector<double> step_ms;
+  std::map<std::string, size_t> fetch;  // streams of the log: per step the value as it is shown
+  size_t times = 0;                     // stream: milliseconds per step
+  int64_t steps = 0;                    // that have been reported
+  std::string last;                     // time and first value of the last one, for people
   std::string digest;
   int64_t peak_rss_bytes = 0, bytes_sent = 0, bytes_received = 0;
   double load_ms = 0;
@@ -39,8 +43,36 @@ struct RankRecord {
 // have to agree do not.
 absl::StatusOr<Json> Combine(const std::string& how, const std::vector<Json>& values);
 
-// A list of one element is shown as the element.
+// A list of one element is shown as the element. Listed is the inverse; null stays null.
 Json Shown(const Json& list);
+Json Listed(const Json& shown);
+
+// The report of a run: values per step stay in the log until they are written.
+class Report {
+ public:
+  struct Rank {
+    std::string role;
+    int rank = 0;
+    double compile_ms = 0;
+    RankRecord record;
+  };
+  // Takes text, piece by piece; an error ends the writing.
+  using Sink = std::function<absl::Status(absl::string_view)>;
+
+  bool ok = false;
+  int interrupted_by = 0;  // the signal that ended the run, after everything has been tidied up
+  std::string digest;
+  int64_t steps = 0;
+  Json error;                           // null, or role, rank, op, step and message
+  std::map<std::string, size_t> fetch;  // streams: per step what the ranks' values mean together
+  std::vector<Rank> ranks;
+  StepLog log;
+
+  // As a JSON object (docs/cli.md, `run --report`).
+  absl::Status Write(const Sink& sink) const;
+  // The combined fetches for people: `NAME: [value, value …]`, a line each.
+  absl::Status WriteFetches(const Sink& sink) const;
+};
 
 // DIR/NAME.npy from DIR/<rank>/NAME.npy for each fetch: float means, sums and concatenations over
 // ranks. "list" has no common file.

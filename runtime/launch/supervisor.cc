@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/printable.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/trace.h"
 
@@ -28,6 +29,7 @@ constexpr int64_t kTermNs = kGraceNs;
 constexpr int64_t kSpeechlessNs = 1500 * kMs;
 constexpr int64_t kKillNs = 3000 * kMs;
 constexpr int64_t kProgressNs = 100 * kMs;
+constexpr int64_t kOwnPauseNs = 100 * kMs;
 constexpr int kIdlePollMs = 500;
 constexpr int kBusyPollMs = 20;
 
@@ -48,7 +50,9 @@ Supervisor::Supervisor(const std::vector<Rank>& ranks, double timeout_seconds, i
       timeout_ns_(static_cast<int64_t>(timeout_seconds * 1e9)),
       steps_(steps),
       records_(ranks.size()),
-      terminal_(isatty(STDERR_FILENO) == 1) {}
+      terminal_(isatty(STDERR_FILENO) == 1) {
+  for (RankRecord& record : records_) record.times = log_.AddStream();
+}
 
 absl::Status Supervisor::Start(const std::string& binary) {
   DT_RETURN_IF_ERROR(signals_.Begin());
@@ -65,8 +69,10 @@ absl::Status Supervisor::Start(const std::string& binary) {
 }
 
 void Supervisor::Watch() {
+  looked_ns_ = NowNs();
   while (!AllEnded()) {
     Poll();
+    ExcuseOwnPause();
     CheckSilence();
     Advance();
     ShowProgress(false);
@@ -126,7 +132,7 @@ void Supervisor::ReadLog(size_t index) {
   for (const std::string& line : lines) {
     if (line_open_) std::fputc('\n', stderr);
     line_open_ = false;
-    std::fprintf(stderr, "[%s] %s\n", ranks_[index].name().c_str(), line.c_str());
+    std::fprintf(stderr, "[%s] %s\n", ranks_[index].name().c_str(), Printable(line).c_str());
   }
 }
 
@@ -182,9 +188,20 @@ void Supervisor::OnStep(size_t index, const Json& line) {
   RankRecord& record = records_[index];
   JsonErrors errors("control channel");
   JsonObject object(line, "", errors);
-  record.step_ms.push_back(object.Real("ms"));
-  for (const auto& [name, value] : object.Object("fetch").items())
-    record.fetch[name].push_back(value);
+  const double ms = object.Real("ms");
+  ++record.steps;
+  log_.Append(record.times, Json(ms).dump());
+  char timing[32];
+  std::snprintf(timing, sizeof(timing), ", %.2f ms", ms);
+  record.last = timing;
+  for (const auto& [name, value] : object.Object("fetch").items()) {
+    const auto [found, added] = record.fetch.emplace(name, 0);
+    if (added) found->second = log_.AddStream();
+    const std::string shown = Shown(value).dump();
+    log_.Append(found->second, shown);
+    if (found == record.fetch.begin())
+      absl::StrAppend(&record.last, ", ", name, " = ", shown.substr(0, 40));
+  }
   if (!errors.ok())
     Fail({Failure::kOwn, static_cast<int>(index), {}, {}, std::string(errors.status().message())});
 }
@@ -217,6 +234,18 @@ void Supervisor::OnEnd(size_t index) {
           {},
           StepOf(index),
           how.empty() ? "ended without a report" : how});
+}
+
+// Between two looks passes what poll may wait, and little more. What is beyond that this process
+// itself was stopped, or its machine, or whoever reads its standard error: no time that a rank was
+// silent in.
+void Supervisor::ExcuseOwnPause() {
+  const int64_t now = NowNs();
+  const int64_t pause = now - looked_ns_ - PollMs() * kMs;
+  looked_ns_ = now;
+  if (pause < kOwnPauseNs) return;
+  for (Child& child : children_) child.heard_ns = std::min(child.heard_ns + pause, now);
+  if (failure_) failed_ns_ = std::min(failed_ns_ + pause, now);
 }
 
 // A rank that sends nothing, not even its sign of life, is stopped or hangs in the kernel.
@@ -276,7 +305,7 @@ void Supervisor::SayWhere() {
 // The step that a rank is in; null before the first and after the last one.
 Json Supervisor::StepOf(size_t index) const {
   const RankRecord& record = records_[index];
-  return record.ready && !record.done ? Json(record.step_ms.size()) : Json();
+  return record.ready && !record.done ? Json(record.steps) : Json();
 }
 
 // Takes a failing job to its end: listen, ask, kill.
@@ -298,18 +327,9 @@ void Supervisor::ShowProgress(bool last) {
   const int64_t now = NowNs();
   if (!last && now - shown_ns_ < kProgressNs) return;
   shown_ns_ = now;
-  size_t least = records_.front().step_ms.size();
-  for (const RankRecord& record : records_) least = std::min(least, record.step_ms.size());
-  std::string text = absl::StrCat("step ", least, "/", steps_);
-  if (least > 0) {
-    const RankRecord& first = records_.front();
-    char timing[32];
-    std::snprintf(timing, sizeof(timing), ", %.2f ms", first.step_ms[least - 1]);
-    text += timing;
-    if (!first.fetch.empty())
-      absl::StrAppend(&text, ", ", first.fetch.begin()->first, " = ",
-                      Shown(first.fetch.begin()->second[least - 1]).dump().substr(0, 40));
-  }
+  int64_t least = records_.front().steps;
+  for (const RankRecord& record : records_) least = std::min(least, record.steps);
+  const std::string text = absl::StrCat("step ", least, "/", steps_, records_.front().last);
   std::fprintf(stderr, "\r\033[K%s%s", text.c_str(), last ? "\n" : "");
   line_open_ = !last;
 }

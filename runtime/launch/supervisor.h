@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,6 +14,7 @@
 #include "runtime/launch/ranks.h"
 #include "runtime/launch/report.h"
 #include "runtime/launch/signals.h"
+#include "runtime/launch/step_log.h"
 
 namespace dtranspile::launch {
 
@@ -30,6 +32,8 @@ class Supervisor {
   const std::optional<Failure>& failure() const { return failure_; }
   int interrupted_by() const { return interrupted_by_; }
   const std::vector<RankRecord>& records() const { return records_; }
+  // The streams that the records name; the supervisor is done with them.
+  StepLog TakeLog() { return std::move(log_); }
 
  private:
   struct Child {
@@ -46,6 +50,7 @@ class Supervisor {
   void OnLine(size_t index, const std::string& line);
   void OnStep(size_t index, const Json& line);
   void OnEnd(size_t index);
+  void ExcuseOwnPause();
   void CheckSilence();
   void CheckDigest(size_t index);
   void Fail(Failure failure);
@@ -62,9 +67,11 @@ class Supervisor {
   SignalWatch signals_;
   std::deque<Child> children_;
   std::vector<RankRecord> records_;
+  StepLog log_;
   std::optional<Failure> failure_;
   std::optional<Failure> waited_;  // what the first rank that waited in vain said
   int64_t failed_ns_ = 0;          // when the first failure was noticed
+  int64_t looked_ns_ = 0;          // when ranks were last looked at
   int signalled_ = 0;              // the strongest signal sent so far
   int interrupted_by_ = 0;
   const bool terminal_;

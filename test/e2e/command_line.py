@@ -853,7 +853,8 @@ def bad_values(check):
         "a bad value is said with its place",
         4,
         run,
-        "lookup_table (block 0, op 0; gen_fluid.py:",
+        "lookup_table of `",
+        "` (block 0, op 0; gen_fluid.py:",
         "element 5 of 'words' is 500, expected at least 0 and below 500",
     )
 

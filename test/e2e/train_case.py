@@ -1,9 +1,10 @@
-"""Trains one case of the corpora through the command line, on one device and as a data-parallel job, and compares every loss and the parameters after
-the last step with what the framework itself recorded.
+"""Trains one case of the corpora through the command line, on one device and as a data-parallel job. Every loss, and every parameter of which it
+recorded the value after the last step, is compared with the framework; every variable that is kept, parameters and what optimizers keep beside
+them, with the native run on one device.
 
     train_case.py TOOL_FOLDER CORPUS CASE RANKS [TRANSPILE FLAG...]
 
-RANKS is a comma-separated list; 1 is the single-device program. Losses: 1e-5 + 1e-4 * |loss| (docs/design.md). Parameters: rtol 1e-3 plus the same
+RANKS is a comma-separated list; 1 is the single-device program, which is trained in any case. Losses: 1e-5 + 1e-4 * |loss| (docs/design.md). Parameters: rtol 1e-3 plus the same
 absolute term, but for what test/corpus/rounding_noise.txt names. More RANKS than 1 of a case tagged `random` or `batch-dependent` make no sense.
 """
 
@@ -105,6 +106,28 @@ def compare_parameters(what, saved, after, noise):
     return count
 
 
+def compare_with_one(what, saved, alone, job, noise):
+    """All float32 variables of the job against the run on one device, but those that the job declares to differ between ranks."""
+    with open(os.path.join(job, "manifest.json")) as f:
+        persistables = json.load(f)["persistables"]
+    count = 0
+    for variable in persistables:
+        name = variable["name"]
+        if variable["dtype"] != "float32" or "X(" in (variable["relation"] or ""):
+            continue
+        expected, found = (read_record(os.path.join(path, name)) for path in (alone, saved))
+        if len(found) != len(expected):
+            fail("%s: %s has %d elements, one device %d" % (what, name, len(found), len(expected)))
+        excepted = noise.get(name, set())
+        for i, (a, b) in enumerate(zip(found, expected)):
+            if not abs(a - b) <= 1e-5 + 1e-3 * abs(b) and not excepted & {"*", str(i)}:
+                fail("%s: %s[%d] is %.9g, on one device %.9g" % (what, name, i, a, b))
+        count += 1
+    if count == 0:
+        fail("%s: the job keeps nothing that can be compared" % what)
+    return count
+
+
 def main(tools, corpus, case, ranks, *flags):
     tool = os.path.join(tools, "dtranspile")
     folder = os.path.join(corpus, case)
@@ -126,7 +149,9 @@ def main(tools, corpus, case, ranks, *flags):
             description["lr_var"] + "=" + ",".join(map(str, description["lr_per_step"])),
         ]
     with tempfile.TemporaryDirectory() as work:
-        for count in ranks.split(","):
+        alone = os.path.join(work, "saved1")
+        counts = ["1"] + [count for count in ranks.split(",") if count != "1"]
+        for count in counts:
             job, what = program[0], "%s on %s rank(s)" % (case, count)
             saved, report = os.path.join(work, "saved" + count), os.path.join(work, count + ".json")
             if count != "1":
@@ -161,12 +186,12 @@ def main(tools, corpus, case, ranks, *flags):
             if not found["ok"] or len(found["ranks"]) != int(count):
                 fail("%s: %s" % (what, found))
             worst = compare_losses(what, found["fetch"][loss], golden[description["loss"]])
-            parameters = compare_parameters(
-                what, saved, os.path.join(folder, "after"), read_noise(corpus, case)
-            )
+            noise = read_noise(corpus, case)
+            parameters = compare_parameters(what, saved, os.path.join(folder, "after"), noise)
+            kept = compare_with_one(what, saved, alone, job, noise) if count != "1" else 0
             print(
-                "%s: largest difference of a loss %.2e, %d parameters equal"
-                % (what, worst, parameters)
+                "%s: largest difference of a loss %.2e, %d parameters equal, %d variables those of one device"
+                % (what, worst, parameters, kept)
             )
 
 

@@ -52,7 +52,8 @@ class Printer {
   // Arguments that are written, or those that are read; `-` stands for a slot of a call without
   // argument. Outputs are the slots from the first one with a written argument on.
   std::string arguments(const Node& node, bool written) const {
-    std::vector<int> slots = node.slots;
+    const auto* call = node.as<CallNode>();
+    std::vector<int> slots = call ? call->slots : std::vector<int>();
     if (slots.empty()) {
       for (size_t i = 0; i <= node.args.size(); ++i) slots.push_back(static_cast<int>(i));
     }
@@ -70,7 +71,7 @@ class Printer {
     return out;
   }
 
-  std::string attributes(const Node& node) const {
+  static std::string attributes(const CallNode& node) {
     std::string out;
     for (int64_t value : node.ints) out += " " + std::to_string(value);
     for (double value : node.reals) out += " " + number(value);
@@ -79,34 +80,39 @@ class Printer {
   }
 
   void printNode(const Node& node, int indent) {
-    llvm::raw_ostream& out = llvm::outs();
-    out.indent(indent);
-    switch (node.kind) {
-      case Node::Kind::Kernel:
-        out << "kernel " << node.op << "(" << arguments(node, false) << ") -> "
-            << arguments(node, true) << "\n";
-        if (kernels_) out << emitKernel(*node.kernel) << "\n";
-        return;
-      case Node::Kind::Copy:
-        out << "copy " << text(node.args[0]) << " -> " << text(node.args[1]) << "\n";
-        return;
-      case Node::Kind::Call:
-        out << "call " << node.callee << "(" << arguments(node, false) << ";" << attributes(node)
-            << ") -> " << arguments(node, true) << "\n";
-        return;
-      case Node::Kind::Start:
-      case Node::Kind::Wait:
-        out << (node.kind == Node::Kind::Start ? "start " + node.callee : std::string("wait"))
-            << " " << node.ticket << "\n";
-        return;
-      case Node::Kind::If:
-      case Node::Kind::While: break;
-    }
-    out << (node.kind == Node::Kind::If ? "if " : "while ") << text(node.condition) << " {\n";
-    print(node.body, indent + 2);
-    if (!node.otherwise.empty()) out.indent(indent) << "} else {\n";
-    print(node.otherwise, indent + 2);
-    out.indent(indent) << "}\n";
+    llvm::outs().indent(indent);
+    std::visit([&](const auto& what) { printNode(node, what, indent); }, node.what);
+  }
+
+  void printNode(const Node& node, const KernelNode& what, int) {
+    llvm::outs() << "kernel " << node.op << "(" << arguments(node, false) << ") -> "
+                 << arguments(node, true) << "\n";
+    if (kernels_) llvm::outs() << emitKernel(*what.kernel) << "\n";
+  }
+  void printNode(const Node& node, const CallNode& what, int) {
+    llvm::outs() << "call " << what.callee << "(" << arguments(node, false) << ";"
+                 << attributes(what) << ") -> " << arguments(node, true) << "\n";
+  }
+  void printNode(const Node& node, const CopyNode&, int) {
+    llvm::outs() << "copy " << text(node.args[0]) << " -> " << text(node.args[1]) << "\n";
+  }
+  void printNode(const Node&, const StartNode& what, int) {
+    llvm::outs() << "start " << comm::NameOf(what.collective) << " " << what.ticket << "\n";
+  }
+  void printNode(const Node&, const WaitNode& what, int) {
+    llvm::outs() << "wait " << what.ticket << "\n";
+  }
+  void printNode(const Node&, const IfNode& what, int indent) {
+    llvm::outs() << "if " << text(what.condition) << " {\n";
+    print(what.then, indent + 2);
+    if (!what.otherwise.empty()) llvm::outs().indent(indent) << "} else {\n";
+    print(what.otherwise, indent + 2);
+    llvm::outs().indent(indent) << "}\n";
+  }
+  void printNode(const Node&, const WhileNode& what, int indent) {
+    llvm::outs() << "while " << text(what.condition) << " {\n";
+    print(what.body, indent + 2);
+    llvm::outs().indent(indent) << "}\n";
   }
 
   const Plan& plan_;

@@ -6,7 +6,6 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "passes/passes.h"
 
 namespace {
 
@@ -32,7 +31,6 @@ int main(int argc, char** argv) {
   if (!pluginsLoad(argc, argv)) return 1;
   mlir::DialectRegistry registry;
   registry.insert<dtranspile::pd::PdDialect, dtranspile::dist::DistDialect>();
-  dtranspile::passes::registerAll();
   dtranspile::registerCollectivePipeline();
   dtranspile::registerPhases();
   return mlir::asMainReturnCode(

@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
     random::Generator::Process().SetSeed(static_cast<uint64_t>(config.seed));
     random::Generator::Process().SetRank(config.coordinates, config.mesh);
   };
-  return exec::RunWorker(argv[1],
-                         {kernels::FindFunction, comm::Join, seed, kernels::ElementTypesOf});
+  const auto begin_step = [](int64_t step) { random::Generator::Process().SetStep(step); };
+  return exec::RunWorker(
+      argv[1], {kernels::FindFunction, comm::Join, seed, begin_step, kernels::ElementTypesOf});
 }

@@ -1,6 +1,7 @@
 """TableGen: one action per generated file."""
 
 _MLIR_TBLGEN = "/usr/lib/llvm-22/bin/mlir-tblgen"
+_LLVM_TBLGEN = "/usr/lib/llvm-22/bin/llvm-tblgen"
 _MLIR_INCLUDE = "/usr/lib/llvm-22/include"
 
 def tblgen(name, td, outs, includes = [], **kwargs):
@@ -25,3 +26,21 @@ def tblgen(name, td, outs, includes = [], **kwargs):
         textual_hdrs = outs.keys(),
         **kwargs
     )
+
+def records(name, td, generator, outs):
+    """Generates files from the records of a .td file with a script of its folder.
+
+    Args:
+      name: of the group of all outputs.
+      td: the .td file.
+      generator: Python script; reads the records as JSON on standard input, writes one output.
+      outs: {output file: argument of the script}.
+    """
+    for out, kind in outs.items():
+        native.genrule(
+            name = name + "_" + out.replace(".", "_"),
+            srcs = [td, generator],
+            outs = [out],
+            cmd = "%s -dump-json -I %s $(location %s) | python3 $(location %s) %s > $@" % (_LLVM_TBLGEN, _MLIR_INCLUDE, td, generator, kind),
+        )
+    native.filegroup(name = name, srcs = outs.keys())

@@ -1,8 +1,8 @@
-// Rung 2 for ops with blocks (while, conditional_block, recurrent and their gradients); called by
-// analysis.cc. A block that neither communicates nor draws is one deterministic local op over all
-// that it reads: replicated from replicated operands, else the parts reading goes on.
-#include "compiler/analysis/relations/analysis.h"
+// Ops with blocks (while, conditional_block, recurrent and their gradients). A block that neither
+// communicates nor draws is one deterministic local op over all that it reads: replicated from
+// replicated operands, else the parts reading goes on.
 #include "compiler/analysis/relations/kinds.h"
+#include "compiler/analysis/relations/transfer.h"
 #include "dialects/pd/op_view.h"
 
 namespace dtranspile::verify {
@@ -97,54 +97,62 @@ class GradientFlow {
   bool grown_ = false;
 };
 
-}  // namespace
+// A relation, or why there is none.
+struct Given {
+  Relation relation;
+  Loss loss;
+};
 
 // One op of all that is read: a function of the values, linear together in the gradients that a
 // gradient block takes.
-Analysis::Given Analysis::readTogether(mlir::Operation* op, llvm::ArrayRef<mlir::Value> reads,
-                                       bool backward) {
+Given readTogether(const Scene& scene, mlir::Operation* op, llvm::ArrayRef<mlir::Value> reads,
+                   bool backward) {
   Form form;
   form.combine = Combine::Sum;
   for (mlir::Value value : reads)
     form.terms.push_back(
         {value, wholeLabels(value), backward && isGradient(value) ? Use::Linear : Use::Value});
-  auto isZero = [&](mlir::Value value) { return of(value).isZero; };
+  auto isZero = [&](mlir::Value value) { return scene.of(value).isZero; };
   Outcome whole = evaluate(
-      form, axes_, [&](mlir::Value value) -> const Reading& { return of(value).whole; }, isZero);
+      form, scene.axes(),
+      [&](mlir::Value value) -> const Reading& { return scene.of(value).whole; }, isZero);
   Outcome parts = evaluate(
-      form, axes_, [&](mlir::Value value) -> const Reading& { return of(value).parts; }, isZero);
+      form, scene.axes(),
+      [&](mlir::Value value) -> const Reading& { return scene.of(value).parts; }, isZero);
   bool operandsWhole =
-      llvm::all_of(reads, [&](mlir::Value value) { return of(value).whole.known; });
+      llvm::all_of(reads, [&](mlir::Value value) { return scene.of(value).whole.known; });
   if (!whole.reading.known && parts.reading.known && operandsWhole &&
-      (sites_.empty() || sites_.back().op != op))
-    sites_.push_back({op, whole.loss});
+      (scene.store.sites().empty() || scene.store.sites().back().op != op))
+    scene.store.addSite({op, whole.loss});
   Given given;
-  given.loss = lossOf(whole.loss, parts.loss);
+  given.loss = lossOf(scene, whole.loss, parts.loss);
   given.relation.whole = std::move(whole.reading);
   given.relation.parts = std::move(parts.reading);
-  for (mlir::Value value : reads) given.relation.addTags(of(value).tags);
+  for (mlir::Value value : reads) given.relation.addTags(scene.of(value).tags);
   return given;
 }
 
-void Analysis::visitControlFlow(mlir::Operation* op, mlir::Operation* reference) {
+}  // namespace
+
+void visitControlFlow(const Scene& scene, mlir::Operation* op, mlir::Operation* reference) {
   if (!isLocal(op))
-    return giveUnknown(
+    return scene.giveUnknown(
         op, "communicates or draws random numbers inside, for which there is no rule", reference);
   std::vector<std::string> written;
   llvm::SmallVector<mlir::Value> reads(op->getOperands()), forward;
   op->walk([&](mlir::Operation* inner) {
     if (auto assign = llvm::dyn_cast<pd::SetOp>(inner)) written.push_back(assign.getVar().str());
     auto get = llvm::dyn_cast<pd::GetOp>(inner);
-    auto found = get ? variables_.find(get.getVar().str()) : variables_.end();
-    if (found == variables_.end()) return;
-    relations_[get.getValue()] = found->second.now;
+    const Variable* found = get ? scene.store.variable(get.getVar()) : nullptr;
+    if (!found) return;
+    scene.store.correct(get.getValue(), found->now);
     reads.push_back(get.getValue());
   });
   llvm::copy_if(reads, std::back_inserter(forward),
                 [](mlir::Value value) { return !isGradient(value); });
-  const bool backward = pd::OpView(op).type().ends_with("_grad");
-  const Given gradients = readTogether(op, reads, backward),
-              values = backward ? readTogether(op, forward, false) : Given();
+  const bool backward = pd::OpView(op).spec() && pd::OpView(op).spec()->gradient;
+  const Given gradients = readTogether(scene, op, reads, backward),
+              values = backward ? readTogether(scene, op, forward, false) : Given();
   const Given mixed = {{}, {"computes more than gradients from gradients", -1, {}}};
   const GradientFlow flow(op);
   auto choose = [&](llvm::StringRef name, bool fromGradients) -> const Given& {
@@ -153,17 +161,17 @@ void Analysis::visitControlFlow(mlir::Operation* op, mlir::Operation* reference)
   for (mlir::OpResult result : op->getResults()) {
     const Given& given = choose(pd::nameOf(result), flow.reachesResult(pd::nameOf(result)));
     Relation relation = given.relation;
-    relation.reference = reference_.numberOf(reference->getResult(result.getResultNumber()));
-    if (!relation.known()) losses_[result] = given.loss;
-    set(result, std::move(relation));
+    relation.reference = scene.reference().numberOf(reference->getResult(result.getResultNumber()));
+    if (!relation.known()) scene.store.noteLoss(result, given.loss);
+    scene.store.set(result, std::move(relation));
   }
   for (const std::string& name : written) {
-    auto found = variables_.find(name);
-    if (found == variables_.end()) continue;
-    found->second.now = choose(name, flow.reachesVariable(name)).relation;
-    found->second.now.reference = reference_.numberAfter(
-        op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr).getInt(), found->second.reference);
-    found->second.setter = op;
+    Variable* found = scene.store.variable(name);
+    if (!found) continue;
+    found->now = choose(name, flow.reachesVariable(name)).relation;
+    found->now.reference = scene.reference().numberAfter(
+        op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr).getInt(), found->reference);
+    found->setter = op;
   }
 }
 

@@ -1,9 +1,9 @@
-// Rung 2 over composites: one framework op whose body communicates. The body is read by the same
+// Composites: one framework op whose body communicates. The body is read by the same
 // rules, without lineage inside: with one rank it is the op that it stands for (rung 4 proves
 // that), and its relations say that with n ranks it gives the same. A scale directly behind an
 // all_reduce divides by the number of ranks; other scales belong to the formula.
 #include "compiler/analysis/position.h"
-#include "compiler/analysis/relations/analysis.h"
+#include "compiler/analysis/relations/transfer.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 
@@ -27,61 +27,65 @@ bool divides(const pd::OpView& view) {
 
 }  // namespace
 
-void Analysis::visitLocal(mlir::Operation* op) {
+void visitLocal(const Scene& scene, mlir::Operation* op) {
   pd::OpView view(op);
   const ParsedRule* rule = findRule(view.type());
-  if (!rule) return giveUnknown(op, "has no relation rule");
-  RuleContext context(op, *rule, axes_,
-                      [&](mlir::Value value) -> const Relation& { return of(value); });
+  if (!rule) return scene.giveUnknown(op, "has no relation rule");
+  RuleContext context(op, *rule, scene.axes(),
+                      [&](mlir::Value value) -> const Relation& { return scene.of(value); });
   rule->rule(context);
   Rational factor = divides(view) ? Rational::ofFloat(view.getFloat("scale")) : Rational();
   std::vector<Relation> results = context.takeResults();
   for (auto [i, relation] : llvm::enumerate(results)) {
     for (Reading* reading : {&relation.whole, &relation.parts})
       reading->scale = reading->scale * factor;
-    if (!relation.whole.known) losses_[op->getResult(i)] = context.wholeLosses()[i];
-    set(op->getResult(i), std::move(relation));
+    if (!relation.whole.known) scene.store.noteLoss(op->getResult(i), context.wholeLosses()[i]);
+    scene.store.set(op->getResult(i), std::move(relation));
   }
 }
 
-void Analysis::visitComposite(dist::CompositeOp composite) {
+mlir::Operation* enterComposite(const Scene& scene, dist::CompositeOp composite) {
   const CompositeRow* row = llvm::find_if(
       kComposites, [&](const CompositeRow& one) { return one.name == composite.getOp(); });
   auto number = composite->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
-  mlir::Operation* reference = number ? reference_.op(number.getInt()) : nullptr;
+  mlir::Operation* reference = number ? scene.reference().op(number.getInt()) : nullptr;
   if (row == std::end(kComposites))
-    return giveUnknown(composite, "is a composite that has no relation rule", reference);
+    return scene.giveUnknown(composite, "is a composite that has no relation rule", reference),
+           nullptr;
   if (!reference || reference->getName().stripDialect() != row->type ||
       reference->getNumOperands() != composite.getInputs().size() ||
       reference->getNumResults() != composite->getNumResults())
-    return giveUnknown(composite, "is a composite that stands for no op of the reference",
-                       reference);
-  if (!operandsStandFor(composite, reference)) return;
+    return scene.giveUnknown(composite, "is a composite that stands for no op of the reference",
+                             reference),
+           nullptr;
+  if (!operandsStandFor(scene, composite, reference)) return nullptr;
   mlir::Block& body = composite.getBody().front();
   for (auto [argument, input] : llvm::zip(body.getArguments(), composite.getInputs())) {
-    Relation inside = of(input);
+    Relation inside = scene.of(input);
     inside.reference = -1;
     inside.minuend = {};
-    relations_[argument] = std::move(inside);
+    scene.store.correct(argument, std::move(inside));
   }
-  inComposite_ = true;
-  visit(body);
-  inComposite_ = false;
+  return reference;
+}
+
+void leaveComposite(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference) {
   const Loss* lost = nullptr;
+  mlir::Block& body = composite.getBody().front();
   auto yield = llvm::cast<dist::YieldOp>(body.getTerminator());
   for (auto [i, value] : llvm::enumerate(yield.getValues())) {
-    Relation relation = of(value);
-    relation.reference = reference_.numberOf(reference->getResult(i));
-    auto why = losses_.find(value);
+    Relation relation = scene.of(value);
+    relation.reference = scene.reference().numberOf(reference->getResult(i));
+    const Loss* why = scene.store.lossOf(value);
     if (!relation.known())
-      losses_[composite->getResult(i)] =
-          why == losses_.end() ? Loss{"loses this result in its body", -1, {}} : why->second;
-    else if (!relation.whole.known && !lost && why != losses_.end()) lost = &why->second;
-    set(composite->getResult(i), std::move(relation));
+      scene.store.noteLoss(composite->getResult(i),
+                           why ? *why : Loss{"loses this result in its body", -1, {}});
+    else if (!relation.whole.known && !lost) lost = why;
+    scene.store.set(composite->getResult(i), std::move(relation));
   }
-  bool operandsWhole =
-      llvm::all_of(composite.getInputs(), [&](mlir::Value value) { return of(value).whole.known; });
-  if (lost && operandsWhole) sites_.push_back({composite, *lost});
+  bool operandsWhole = llvm::all_of(composite.getInputs(),
+                                    [&](mlir::Value value) { return scene.of(value).whole.known; });
+  if (lost && operandsWhole) scene.store.addSite({composite, *lost});
 }
 
 }  // namespace dtranspile::verify

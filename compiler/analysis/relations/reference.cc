@@ -1,6 +1,7 @@
 #include "compiler/analysis/relations/reference.h"
 
 #include "dialects/pd/op_view.h"
+#include "dialects/pd/position.h"
 
 namespace dtranspile::verify {
 namespace {

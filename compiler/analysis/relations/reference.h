@@ -38,7 +38,7 @@ class Reference {
 
   // The op that gives the value: a framework op, or the pd.input or pd.var that it enters with.
   mlir::Operation* definingOp(int number) const { return definitions_[number].op; }
-  // "`fc_0.w_0@GRAD` of b0:op10 mul_grad".
+  // "`fc_0.w_0@GRAD` of mul_grad of `fc_0.w_0@GRAD` (block 0, op 10)".
   std::string describe(int number) const;
 
  private:

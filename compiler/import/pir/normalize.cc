@@ -277,7 +277,7 @@ bool Normalizer::setAttributes(int index, const Rule& rule, OpDesc& made) {
 // The framework itself gives forward ops the attributes that a program leaves out, but not their
 // gradients.
 bool Normalizer::setDefaults(int index, const Rule& rule, OpDesc& made) {
-  if (!llvm::StringRef(rule.spec->type).ends_with("_grad")) return true;
+  if (!rule.spec->gradient) return true;
   llvm::StringSet<> present;
   for (const OpDesc::Attr& attribute : made.attrs()) present.insert(attribute.name());
   for (const pd::AttrRow& row : rule.spec->attributes) {

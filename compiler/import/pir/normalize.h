@@ -1,5 +1,5 @@
 // PIR JSON (Paddle 3.x) to a ProgramDesc: the ops of the framework's 2.x releases over named
-// variables, which the importer takes from there. By table (table.h). Called by
+// variables, which the importer takes from there. By table (op_mapping.h). Called by
 // compiler/import/load.cc.
 //
 // Names: parameters and persistables have those of the file, feeds those of their `data` op,

@@ -14,6 +14,9 @@ struct DialectId {
 constexpr DialectId kDialects[] = {
     {"0", "builtin"}, {"1", "pd_op"}, {"2", "cf"}, {"3", "custom_op"}, {"4", "pd_dist"}};
 
+// The last one that a release writes (3.x).
+constexpr int64_t kMostVersion = 4;
+
 // "1.add" and "pd_op.add" (files of pre-releases) name the same op.
 std::string spellOut(llvm::StringRef text) {
   auto [dialect, name] = text.split('.');
@@ -59,7 +62,11 @@ class Reader {
     const std::string* magic = textMember(code, "magic");
     if (!magic || *magic != "pir")
       return fail("is JSON, but no PIR program: base_code.magic is not \"pir\"");
-    if (const json* version = member(code, "version")) readInteger(*version, program_.version);
+    if (const json* version = member(code, "version"))
+      if (!readInteger(*version, program_.version) || program_.version < 0 ||
+          program_.version > kMostVersion)
+        return fail("has version " + version->dump() + " of the PIR format; versions 0 to " +
+                    std::to_string(kMostVersion) + " are known");
     const json* regions = arrayMember(member(&program_.document, "program"), "regions");
     if (!regions || regions->size() != 1)
       return fail("has " + std::to_string(regions ? regions->size() : 0) +

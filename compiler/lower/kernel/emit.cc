@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cmath>
 #include <cstdio>
-#include <limits>
 
-#include "llvm/ADT/StringExtras.h"
+#include "compiler/lower/kernel/emitter.h"
 
 namespace dtranspile::lower {
 namespace {
@@ -62,20 +62,6 @@ const char* spell(const Table& table, Op op, bool floating) {
   return nullptr;
 }
 
-std::string number(double value, Scalar type) {
-  char text[64];
-  if (type == Scalar::F64) {
-    std::snprintf(text, sizeof text, "0x%016lX", std::bit_cast<uint64_t>(value));
-  } else if (isFloat(type) || type == Scalar::Weak) {
-    std::snprintf(text, sizeof text, "0x%08X", std::bit_cast<uint32_t>(static_cast<float>(value)));
-  } else if (type == Scalar::I1) {
-    return value != 0 ? "true" : "false";
-  } else {
-    std::snprintf(text, sizeof text, "%lld", static_cast<long long>(value));
-  }
-  return text;
-}
-
 const char* storageName(DType type) {
   switch (type) {
     case DType::kBool:
@@ -103,108 +89,56 @@ const char* narrowing(DType type) {
   return nullptr;
 }
 
-// The neutral element of a reduction.
-double neutral(Combine how, Scalar type) {
-  const double infinity = std::numeric_limits<double>::infinity();
-  const bool wide = type == Scalar::I64;
-  const double least = isFloat(type) ? -infinity : wide ? -9223372036854775808.0 : -2147483648.0;
-  // The largest int64 is no double; the constant is printed from the nearest one below.
-  const double most = isFloat(type) ? infinity : wide ? 9223372036854774784.0 : 2147483647.0;
-  switch (how) {
-    case Combine::Sum:
-    case Combine::Any: return 0;
-    case Combine::Prod:
-    case Combine::All: return 1;
-    case Combine::Max: return least;
-    case Combine::Min: return most;
-  }
-  return 0;
+// The nearest integer of the type; 0 of NaN.
+int64_t saturated(double value, Scalar type) {
+  const int64_t least = type == Scalar::I64 ? INT64_MIN : INT32_MIN;
+  const int64_t most = type == Scalar::I64 ? INT64_MAX : INT32_MAX;
+  if (std::isnan(value)) return 0;
+  // As doubles, 2^63 - 1 and 2^63 are one.
+  if (value >= static_cast<double>(most)) return most;
+  return value <= static_cast<double>(least) ? least : static_cast<int64_t>(value);
 }
 
-Op combiner(Combine how) {
-  static const Op kOps[] = {Op::Add, Op::Mul, Op::Max, Op::Min, Op::And, Op::Or};
-  return kOps[static_cast<int>(how)];
+}  // namespace
+
+const char* spellBinary(Op op, bool floating) { return spell(kBinary, op, floating); }
+
+std::string numberText(double value, Scalar type) {
+  char text[64];
+  if (type == Scalar::F64) {
+    std::snprintf(text, sizeof text, "0x%016lX", std::bit_cast<uint64_t>(value));
+  } else if (isFloat(type) || type == Scalar::Weak) {
+    std::snprintf(text, sizeof text, "0x%08X", std::bit_cast<uint32_t>(static_cast<float>(value)));
+  } else if (type == Scalar::I1) {
+    return value != 0 ? "true" : "false";
+  } else {
+    std::snprintf(text, sizeof text, "%lld", static_cast<long long>(saturated(value, type)));
+  }
+  return text;
 }
 
-class Emitter {
- public:
-  explicit Emitter(const Kernel& kernel)
-      : kernel_(kernel), unknown_(kernel.unknownNumbers()), results_(kernel.reductions.size()) {}
+std::string Emitter::run() {
+  header();
+  open("scf.for %i0 = %lo to %n step %one");
+  for (int dim = 1; dim < kernel_.inner; ++dim) open(loopHead(dim));
+  for (const Stage& stage : kernel_.stages)
+    kernel_.lane < 0 ? emitStage(stage) : emitLaneStage(stage);
+  for (int dim = 0; dim < kernel_.inner; ++dim) close();
+  line("return");
+  text_ += "}\n";
+  return text_;
+}
 
-  std::string run() {
-    header();
-    open("scf.for %i0 = %lo to %n step %one");
-    for (int dim = 1; dim < kernel_.inner; ++dim) openLoop(dim, "");
-    for (const Stage& stage : kernel_.stages)
-      kernel_.lane < 0 ? emitStage(stage) : emitLaneStage(stage);
-    for (int dim = 0; dim < kernel_.inner; ++dim) close();
-    line("return");
-    text_ += "}\n";
-    return text_;
-  }
+std::string Emitter::unknownName(int64_t value) const {
+  return id("%x", std::find(unknown_.begin(), unknown_.end(), value) - unknown_.begin());
+}
 
- private:
-  std::string id(const char* prefix, int64_t n) { return prefix + std::to_string(n); }
-  std::string fresh() { return "%v" + std::to_string(next_++); }
-  void line(const std::string& s) { text_ += s + "\n"; }
-  void open(const std::string& head) {
-    line(head + " {");
-    scopes_.push_back(values_);
-  }
-  void close(const std::string& yield = "") {
-    if (!yield.empty()) line(yield);
-    line("}");
-    values_ = scopes_.back();
-    scopes_.pop_back();
-  }
-
-  // Bounds are few: named once in the header.
-  std::string index(int64_t value) const {
-    return kernel_.unknown(value) ? unknownName(value) : "%c" + std::to_string(value);
-  }
-  // An extent or stride known at run time only: its place in the table of extents.
-  std::string unknownName(int64_t value) const {
-    return "%x" +
-           std::to_string(std::find(unknown_.begin(), unknown_.end(), value) - unknown_.begin());
-  }
-  std::string inType(int64_t value) const {
-    return kernel_.unknown(value) ? "?" : std::to_string(value);
-  }
-  std::string inCast(int64_t value) const {
-    return kernel_.unknown(value) ? unknownName(value) : std::to_string(value);
-  }
-  void loadExtents();
-  void openLoop(int dim, const std::string& carried) {
-    open("scf.for " + id("%i", dim) + " = %zero to " + index(kernel_.dims[dim]) + " step %one" +
-         carried);
-  }
-
-  std::string memrefOf(const Operand& operand) const;
-  void header();
-  std::string position(const Operand& operand) const;
-  std::string value(ExprId id);
-  std::string compute(ExprId id);
-  std::string loadElement(int operand);
-  std::string castTo(const std::string& from, Scalar source, Scalar target);
-  std::string accumulate(const Reduction& r, const std::string& old, const std::string& next);
-  std::string neutralOf(const Reduction& r);
-  void store(const Store& store);
-  void emitStage(const Stage& stage);
-  void emitLaneStage(const Stage& stage);
-  std::string bufferOf(int reduction) const { return "%acc" + std::to_string(reduction); }
-  std::string laneMemref(int reduction) const {
-    return "memref<" + std::to_string(kernel_.dims[kernel_.lane]) + "x" +
-           mlirName(kernel_.reductions[reduction].type) + ">";
-  }
-
-  const Kernel& kernel_;
-  const std::vector<int64_t> unknown_;
-  std::string text_;
-  std::vector<std::string> results_;  // of reductions, where there is no lane
-  int next_ = 0;
-  std::map<ExprId, std::string> values_;               // what is computed in the current scope
-  std::vector<std::map<ExprId, std::string>> scopes_;  // and in the enclosing ones
-};
+std::string Emitter::constant(double value, Scalar type) {
+  std::string v = fresh();
+  line(v + " = arith.constant " + numberText(value, type) +
+       (type == Scalar::I1 ? "" : std::string(" : ") + mlirName(type)));
+  return v;
+}
 
 // Only dims that the operand moves along are dims of its memref: broadcast needs no stride 0.
 std::string Emitter::memrefOf(const Operand& operand) const {
@@ -231,6 +165,7 @@ void Emitter::header() {
   }
   const std::string table = "memref<" + std::to_string(unknown_.size()) + "xi64>";
   if (!unknown_.empty()) text_ += "%extents: " + table + " {llvm.noalias, llvm.readonly}, ";
+  if (kernel_.mayFault()) text_ += "%fault: memref<1xi64> {llvm.noalias}, ";
   text_ += "%lo: index, %n: index) {\n";
   line("%zero = arith.constant 0 : index");
   line("%one = arith.constant 1 : index");
@@ -255,10 +190,7 @@ void Emitter::header() {
          std::to_string(operand.offset) + "], sizes: [" + sizes + "], strides: [" + strides +
          "] : memref<1x" + storageName(operand.dtype) + "> to " + memrefOf(operand));
   }
-  if (kernel_.lane < 0) return;
-  for (size_t i = 0; i < kernel_.reductions.size(); ++i) {
-    line(bufferOf(i) + " = memref.alloca() {alignment = 64 : i64} : " + laneMemref(i));
-  }
+  allocateLanes();
 }
 
 // %x<k>: entry k of the table as an index.
@@ -302,24 +234,18 @@ std::string Emitter::loadElement(int which) {
 }
 
 std::string Emitter::castTo(const std::string& from, Scalar source, Scalar target) {
-  std::string v = fresh();
-  const std::string types = std::string(" : ") + mlirName(source) + " to " + mlirName(target);
   if (target == Scalar::I1) {
-    std::string zero = fresh();
-    line(zero + " = arith.constant " + number(0, source) + " : " + mlirName(source));
-    line(v + (isFloat(source) ? " = arith.cmpf une, " : " = arith.cmpi ne, ") + from + ", " + zero +
-         " : " + mlirName(source));
-    return v;
+    const std::string zero = constant(0, source);
+    return define((isFloat(source) ? "arith.cmpf une, " : "arith.cmpi ne, ") + from + ", " + zero,
+                  mlirName(source));
   }
-  const char* how = isFloat(source)
-                        ? (isFloat(target) ? (target == Scalar::F64 ? "arith.extf" : "arith.truncf")
-                                           : "arith.fptosi")
+  if (isFloat(source) && !isFloat(target)) return toInteger(from, source, target);
+  const char* how = isFloat(source)   ? (target == Scalar::F64 ? "arith.extf" : "arith.truncf")
                     : isFloat(target) ? (source == Scalar::I1 ? "arith.uitofp" : "arith.sitofp")
                     : source == Scalar::I1  ? "arith.extui"
                     : target == Scalar::I64 ? "arith.extsi"
                                             : "arith.trunci";
-  line(v + " = " + how + " " + from + types);
-  return v;
+  return define(how + (" " + from), mlirName(source) + (std::string(" to ") + mlirName(target)));
 }
 
 std::string Emitter::value(ExprId id) {
@@ -333,65 +259,40 @@ std::string Emitter::compute(ExprId which) {
   if (e.op == Op::Load) return loadElement(e.index);
   if (e.op == Op::Result) {
     if (kernel_.lane < 0) return results_[e.index];
-    std::string v = fresh();
-    line(v + " = memref.load " + bufferOf(e.index) + "[" + id("%i", kernel_.lane) +
-         "] : " + laneMemref(e.index));
-    return v;
+    return loadLane(bufferOf(e.index), kernel_.reductions[e.index].type);
   }
   if (e.op == Op::Cast) {
     std::string from = value(e.a);
     return castTo(from, kernel_.exprs[e.a].type, e.type);
   }
-  std::string a = e.a >= 0 ? value(e.a) : "", b = e.b >= 0 ? value(e.b) : "",
-              c = e.c >= 0 ? value(e.c) : "";
-  std::string v = fresh();
-  const bool floating = e.a >= 0 && isFloat(kernel_.exprs[e.a].type);
-  const std::string operandType = e.a >= 0 ? mlirName(kernel_.exprs[e.a].type) : type;
-  if (e.op == Op::Const) {
-    line(v + " = arith.constant " + number(e.value, e.type) +
-         (e.type == Scalar::I1 ? "" : " : " + type));
-  } else if (e.op == Op::Extent) {
-    line(v + " = arith.index_cast " + unknownName(static_cast<int64_t>(e.value)) +
-         " : index to i64");
-  } else if (e.op == Op::Index) {
-    line(v + " = arith.index_cast " + id("%i", e.index) + " : index to i64");
-  } else if (e.op == Op::Select) {
-    line(v + " = arith.select " + a + ", " + b + ", " + c + " : " + type);
-  } else if (e.op == Op::Not) {
-    std::string yes = fresh();
-    line(yes + " = arith.constant true");
-    line(v + " = arith.xori " + a + ", " + yes + " : i1");
-  } else if (e.op == Op::Neg && !floating) {
-    std::string zero = fresh();
-    line(zero + " = arith.constant 0 : " + type);
-    line(v + " = arith.subi " + zero + ", " + a + " : " + type);
-  } else if (const char* predicate = spell(kComparisons, e.op, floating)) {
-    line(v + (floating ? " = arith.cmpf " : " = arith.cmpi ") + predicate + ", " + a + ", " + b +
-         " : " + operandType);
-  } else if (const char* name = spell(kBinary, e.op, floating)) {
-    line(v + " = " + name + " " + a + ", " + b + " : " + type);
-  } else {
-    const char* function = spell(kUnary, e.op, floating);
-    assert(function && "an operation that does not exist for its type");
-    line(v + " = " + function + " " + a + " : " + type);
+  if (e.op == Op::Const) return constant(e.value, e.type);
+  if (e.op == Op::Extent)
+    return define("arith.index_cast " + unknownName(static_cast<int64_t>(e.value)), "index to i64");
+  if (e.op == Op::Index) return define("arith.index_cast " + id("%i", e.index), "index to i64");
+  const std::string a = value(e.a), b = e.b >= 0 ? value(e.b) : "";
+  if (e.op == Op::Select) {
+    const std::string c = value(e.c);
+    return define("arith.select " + a + ", " + b + ", " + c, type);
   }
-  return v;
+  return computeArithmetic(e, a, b);
 }
 
-std::string Emitter::accumulate(const Reduction& r, const std::string& old,
-                                const std::string& next) {
-  std::string v = fresh();
-  const bool sums = isFloat(r.type) && (r.how == Combine::Sum || r.how == Combine::Prod);
-  line(v + " = " + spell(kBinary, combiner(r.how), isFloat(r.type)) + " " + old + ", " + next +
-       (sums ? " fastmath<reassoc,contract>" : "") + " : " + mlirName(r.type));
-  return v;
-}
-
-std::string Emitter::neutralOf(const Reduction& r) {
-  std::string init = fresh();
-  line(init + " = arith.constant " + number(neutral(r.how, r.type), r.type) +
-       (r.type == Scalar::I1 ? "" : std::string(" : ") + mlirName(r.type)));
-  return init;
+std::string Emitter::computeArithmetic(const Expr& e, const std::string& a, const std::string& b) {
+  const std::string type = mlirName(e.type);
+  const Scalar operands = kernel_.exprs[e.a].type;
+  const bool floating = isFloat(operands);
+  if (e.op == Op::Not) return define("arith.xori " + a + ", " + constant(1, Scalar::I1), "i1");
+  if (e.op == Op::Neg && !floating)
+    return define("arith.subi " + constant(0, e.type) + ", " + a, type);
+  if (const char* predicate = spell(kComparisons, e.op, floating))
+    return define((floating ? "arith.cmpf " : "arith.cmpi ") + (predicate + (", " + a)) + ", " + b,
+                  mlirName(operands));
+  if (!floating && Kernel::divides(e.op)) return divide(e, a, b);
+  if (const char* name = spellBinary(e.op, floating))
+    return define(name + (" " + a) + ", " + b, type);
+  const char* function = spell(kUnary, e.op, floating);
+  assert(function && "an operation that does not exist for its type");
+  return define(function + (" " + a), type);
 }
 
 void Emitter::store(const Store& store) {
@@ -406,75 +307,6 @@ void Emitter::store(const Store& store) {
   line("memref.store " + v + ", " + id("%m", store.operand) + position(operand) + " : " +
        memrefOf(operand));
 }
-
-// All loads of a stage come before its stores, so that an operand may be updated in place.
-void Emitter::emitStage(const Stage& stage) {
-  using Names = std::vector<std::string>;
-  Names inits, types;
-  for (int r : stage.reductions) {
-    inits.push_back(neutralOf(kernel_.reductions[r]));
-    types.push_back(mlirName(kernel_.reductions[r].type));
-  }
-  std::vector<Names> carried = {inits}, produced;
-  for (int dim : stage.loops) {
-    if (inits.empty()) {
-      openLoop(dim, "");
-      continue;
-    }
-    Names arguments, outs;
-    std::string list;
-    for (const std::string& initial : carried.back()) {
-      arguments.push_back(fresh());
-      outs.push_back(fresh());
-      list += (list.empty() ? "" : ", ") + arguments.back() + " = " + initial;
-    }
-    text_ += llvm::join(outs, ", ") + " = ";
-    openLoop(dim, " iter_args(" + list + ") -> (" + llvm::join(types, ", ") + ")");
-    carried.push_back(arguments);
-    produced.push_back(outs);
-  }
-  Names yielded;
-  for (size_t k = 0; k < inits.size(); ++k) {
-    const Reduction& reduction = kernel_.reductions[stage.reductions[k]];
-    yielded.push_back(accumulate(reduction, carried.back()[k], value(reduction.value)));
-  }
-  for (const Store& s : stage.stores) value(s.value);
-  for (const Store& s : stage.stores) store(s);
-  for (size_t depth = stage.loops.size(); depth-- > 0;) {
-    close(inits.empty()
-              ? ""
-              : "scf.yield " + llvm::join(yielded, ", ") + " : " + llvm::join(types, ", "));
-    if (!inits.empty()) yielded = produced[depth];
-  }
-  for (size_t k = 0; k < inits.size(); ++k) results_[stage.reductions[k]] = yielded[k];
-}
-
-// The lane loop is innermost, its accumulators stand in memory: a[lane] = a[lane] + x.
-void Emitter::emitLaneStage(const Stage& stage) {
-  const std::string at = "[" + id("%i", kernel_.lane) + "]";
-  if (!stage.reductions.empty()) {
-    openLoop(kernel_.lane, "");
-    for (int r : stage.reductions) {
-      const std::string init = neutralOf(kernel_.reductions[r]);
-      line("memref.store " + init + ", " + bufferOf(r) + at + " : " + laneMemref(r));
-    }
-    close();
-  }
-  for (int dim : stage.loops) openLoop(dim, "");
-  openLoop(kernel_.lane, "");
-  for (int r : stage.reductions) {
-    std::string old = fresh();
-    line(old + " = memref.load " + bufferOf(r) + at + " : " + laneMemref(r));
-    std::string next = accumulate(kernel_.reductions[r], old, value(kernel_.reductions[r].value));
-    line("memref.store " + next + ", " + bufferOf(r) + at + " : " + laneMemref(r));
-  }
-  for (const Store& s : stage.stores) value(s.value);
-  for (const Store& s : stage.stores) store(s);
-  close();
-  for (size_t i = 0; i < stage.loops.size(); ++i) close();
-}
-
-}  // namespace
 
 std::string emitKernel(const Kernel& kernel) { return Emitter(kernel).run(); }
 

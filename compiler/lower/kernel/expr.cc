@@ -44,6 +44,10 @@ double evaluate(Op op, double a, double b) {
   }
 }
 
+bool isFraction(const Expr& e) {
+  return e.type == Scalar::Weak && e.op == Op::Const && e.value != std::trunc(e.value);
+}
+
 bool foldable(Op op) { return !std::isnan(evaluate(op, 1, 1)); }
 
 }  // namespace
@@ -150,13 +154,12 @@ ExprId ExprPool::binary(Op op, ExprId a, ExprId b) {
   if (type == Scalar::Weak) type = Scalar::F32;
   const bool arithmetic = !isComparison(op);
   if (type == Scalar::I1 && arithmetic) type = Scalar::I32;
-  if (needsFloat(op) && !isFloat(type)) type = Scalar::F32;
   if (!isFloat(type)) {
-    // A fraction beside an integer makes the expression a float one.
-    for (const Expr& e : {x, y}) {
-      if (e.type == Scalar::Weak && e.op == Op::Const && e.value != std::trunc(e.value))
-        type = Scalar::F32;
-    }
+    // A fraction beside an integer makes the expression a float one. Powers of integers beyond 2^24
+    // are whole in float64 only.
+    const bool fraction = isFraction(x) || isFraction(y);
+    if (op == Op::Pow && !fraction) type = Scalar::F64;
+    else if (needsFloat(op) || fraction) type = Scalar::F32;
   }
   a = cast(a, type);
   b = cast(b, type);

@@ -130,6 +130,7 @@ class FormulaBuilder : public FormulaActions {
       if (name != function) continue;
       if (how == Combine::All || how == Combine::Any) value = pool_.cast(value, Scalar::I1);
       else if (pool_[value].type == Scalar::Weak) value = pool_.cast(value, Scalar::F32);
+      else if (how == Combine::Sum || how == Combine::Prod) value = summed(value);
       else if (pool_[value].type == Scalar::I1) value = pool_.cast(value, Scalar::I32);
       needsElements_ |= how == Combine::Max || how == Combine::Min;
       nest_.reductions.push_back({how, value, level(value)});
@@ -168,6 +169,11 @@ class FormulaBuilder : public FormulaActions {
   }
 
  private:
+  // Sums of integers are formed in 64 bits, whatever they are stored in.
+  ExprId summed(ExprId value) {
+    return isFloat(pool_[value].type) ? value : pool_.cast(value, Scalar::I64);
+  }
+
   // The largest tensor that the formula names without a span.
   bool scanDomain(std::string_view text) {
     auto part = [](char c) {
@@ -277,8 +283,7 @@ class FormulaBuilder : public FormulaActions {
       Nest nest;
       for (size_t d = 0; d < domain_.size(); ++d)
         nest.inner.push_back(refs_[a.ref].strides[d] == 0);
-      ExprId value = a.value;
-      if (pool_[value].type == Scalar::I1) value = pool_.cast(value, Scalar::I32);
+      const ExprId value = summed(a.value);
       nest.reductions.push_back({Combine::Sum, value, 0});
       nest.stores.push_back({a.ref, pool_.result(0, pool_[value].type), 1, true});
       kernels.push_back(buildNest(hint_, domain_, pool_, refs_, nest, dynamic_));

@@ -1,5 +1,6 @@
 #include "compiler/lower/kernel/formula_parser.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <vector>
@@ -31,6 +32,10 @@ const Operator kOperators[] = {{"||", 1, Op::Or}, {"&&", 2, Op::And}, {"==", 3, 
                                {"!=", 3, Op::Ne}, {"<=", 4, Op::Le},  {">=", 4, Op::Ge},
                                {"<", 4, Op::Lt},  {">", 4, Op::Gt},   {"+", 5, Op::Add},
                                {"-", 5, Op::Sub}, {"*", 6, Op::Mul},  {"/", 6, Op::Div}};
+
+bool isPartOfName(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '@';
+}
 
 class Parser {
  public:
@@ -68,10 +73,7 @@ class Parser {
   std::string_view identifier() {
     skip();
     size_t start = at_;
-    auto part = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '@';
-    };
-    while (at_ < text_.size() && part(text_[at_])) ++at_;
+    while (at_ < text_.size() && isPartOfName(text_[at_])) ++at_;
     return text_.substr(start, at_ - start);
   }
   Span span() {
@@ -230,6 +232,39 @@ class Parser {
 };
 
 }  // namespace
+
+Identifiers identifiersOf(std::string_view text) {
+  Identifiers found;
+  auto space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+  auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.'; };
+  for (size_t at = 0; at < text.size();) {
+    const size_t start = at;
+    if (text[at] == '[') {  // a span: [r], [i]
+      at = std::min(text.find(']', at), text.size() - 1) + 1;
+    } else if (digit(text[at])) {  // a numeral, maybe with an exponent
+      while (at < text.size() && (digit(text[at]) || isPartOfName(text[at]) ||
+                                  (text[at - 1] == 'e' && (text[at] == '-' || text[at] == '+'))))
+        ++at;
+    } else if (isPartOfName(text[at])) {
+      while (at < text.size() && isPartOfName(text[at])) ++at;
+      const std::string_view name = text.substr(start, at - start);
+      size_t next = at;
+      if (next < text.size() && text[next] == '[') next = text.find(']', next) + 1;
+      while (next < text.size() && space(text[next])) ++next;
+      const char after = next < text.size() ? text[next] : ';';
+      const bool equals = next + 1 < text.size() && text[next + 1] == '=';
+      if (after == '(') {
+        found.functions.insert(name);
+      } else {
+        found.names.insert(name);
+        if (after == '=' && !equals) found.assigned.insert(name);
+      }
+    } else {
+      ++at;
+    }
+  }
+  return found;
+}
 
 bool parseFormula(std::string_view text, ExprPool& pool, FormulaActions& actions) {
   return Parser(text, pool, actions).run();

@@ -2,6 +2,7 @@
 // descent with one token of look-ahead.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -24,5 +25,13 @@ class FormulaActions {
 
 // Runs over all statements; false after an error was given to `actions.fail`.
 bool parseFormula(std::string_view text, ExprPool& pool, FormulaActions& actions);
+
+// The identifiers of a formula, parts of its text.
+struct Identifiers {
+  std::set<std::string_view> names;      // slots, attributes, intermediates
+  std::set<std::string_view> assigned;   // those of them that a statement assigns to
+  std::set<std::string_view> functions;  // what is called
+};
+Identifiers identifiersOf(std::string_view text);
 
 }  // namespace dtranspile::lower

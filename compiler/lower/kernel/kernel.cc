@@ -77,6 +77,19 @@ int64_t Kernel::elements() const {
   return count;
 }
 
+bool Kernel::mayFault(const Expr& e) const {
+  if (!divides(e.op) || isFloat(e.type)) return false;
+  const Expr& divisor = exprs[e.b];
+  return divisor.op != Op::Const || divisor.value == 0 || divisor.value == -1;
+}
+
+bool Kernel::mayFault() const {
+  for (size_t i = 0; i < exprs.size(); ++i) {
+    if (mayFault(exprs[static_cast<ExprId>(i)])) return true;
+  }
+  return false;
+}
+
 bool Kernel::unknown(int64_t number) const { return dynamic && isSymbolic(number); }
 
 std::vector<int64_t> Kernel::unknownNumbers() const {

@@ -67,6 +67,12 @@ struct Kernel {
   int64_t rows() const { return dims.empty() ? 1 : dims[0]; }
   int64_t elements() const;
 
+  // Whether an operation is one of the integer divisions, and whether one stands here whose divisor
+  // may be 0 or -1. Such kernels take a fault cell behind their arguments (abi.h).
+  static bool divides(Op op) { return op == Op::Div || op == Op::Rem || op == Op::FloorDiv; }
+  bool mayFault(const Expr& e) const;
+  bool mayFault() const;
+
   // Whether an extent, a stride or a count is known at run time only.
   bool unknown(int64_t number) const;
   // Those that the compiled kernel reads, in the order of its table of extents: bounds of loops but

@@ -5,9 +5,9 @@ namespace dtranspile::lower {
 namespace {
 
 const LoweringRule kRules[] = {
-    callRule("select_input", "dt_select_input(X, Mask) -> Out"),
-    callRule("select_output", "dt_select_output(X, Mask) -> Out"),
-    callRule("assert", "dt_assert(Cond, Data; summarize) ->"),
+    callRule("select_input", "dt_select_input"),
+    callRule("select_output", "dt_select_output"),
+    callRule("assert", "dt_assert"),
 };
 
 }  // namespace

@@ -219,13 +219,6 @@ LogicalResult lowerPoolGrad(OpLowering& op) {
   return llvm::success();
 }
 
-#define DT_DEFORMABLE_ATTRIBUTES "; strides, paddings, dilations, groups, deformable_groups"
-#define DT_DEFORMABLE \
-  "dt_deformable_conv(Input, Offset, Filter, Mask" DT_DEFORMABLE_ATTRIBUTES ") -> Output"
-#define DT_DEFORMABLE_GRAD                                                                    \
-  "dt_deformable_conv_grad(Input, Offset, Filter, Mask, Output@GRAD" DT_DEFORMABLE_ATTRIBUTES \
-  ") -> Input@GRAD, Offset@GRAD, Filter@GRAD, Mask@GRAD"
-
 const LoweringRule kRules[] = {
     functionRule("conv2d", lowerConv, "dt_conv, formula"),
     functionRule("conv2d_grad", lowerConvGrad, "dt_conv_bwd_data, dt_conv_bwd_weights"),
@@ -240,30 +233,28 @@ const LoweringRule kRules[] = {
                  "dt_conv, dt_conv_bwd_weights"),
     functionRule("conv3d_transpose", lowerConvTranspose, "dt_conv_bwd_data, formula"),
     functionRule("conv3d_transpose_grad", lowerConvTransposeGrad, "dt_conv, dt_conv_bwd_weights"),
-    callRule("deformable_conv", DT_DEFORMABLE),
-    callRule("deformable_conv_grad", DT_DEFORMABLE_GRAD),
-    callRule("deformable_conv_v1", DT_DEFORMABLE),
-    callRule("deformable_conv_v1_grad", DT_DEFORMABLE_GRAD),
-    callRule("conv_shift", "dt_conv_shift(X, Y) -> Out"),
-    callRule("conv_shift_grad", "dt_conv_shift_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD"),
-    callRule("row_conv", "dt_row_conv(X, Filter) -> Out"),
-    callRule("row_conv_grad", "dt_row_conv_grad(X, Filter, Out@GRAD) -> X@GRAD, Filter@GRAD"),
-    callRule("tree_conv", "dt_tree_conv(NodesVector, EdgeSet, Filter; max_depth) -> Out"),
-    callRule("tree_conv_grad",
-             "dt_tree_conv_grad(NodesVector, EdgeSet, Filter, Out@GRAD; max_depth) -> "
-             "NodesVector@GRAD, Filter@GRAD"),
+    callRule("deformable_conv", "dt_deformable_conv"),
+    callRule("deformable_conv_grad", "dt_deformable_conv_grad"),
+    callRule("deformable_conv_v1", "dt_deformable_conv(Mask=-)"),
+    callRule("deformable_conv_v1_grad", "dt_deformable_conv_grad(Mask=-, Mask@GRAD=-)"),
+    callRule("conv_shift", "dt_conv_shift"),
+    callRule("conv_shift_grad", "dt_conv_shift_grad"),
+    callRule("row_conv", "dt_row_conv"),
+    callRule("row_conv_grad", "dt_row_conv_grad"),
+    callRule("tree_conv", "dt_tree_conv"),
+    callRule("tree_conv_grad", "dt_tree_conv_grad"),
     functionRule("pool2d", lowerPool, "dt_pool, @version"),
     functionRule("pool2d_grad", lowerPoolGrad, "dt_pool_bwd, @version"),
     functionRule("pool3d", lowerPool, "dt_pool, @version"),
     functionRule("pool3d_grad", lowerPoolGrad, "dt_pool_bwd, @version"),
     functionRule("max_pool2d_with_index", lowerPoolWithIndex, "dt_pool_index"),
-    callRule("max_pool2d_with_index_grad", "dt_max_pool_index_grad(Mask, Out@GRAD, X) -> X@GRAD"),
+    callRule("max_pool2d_with_index_grad", "dt_max_pool_index_grad"),
     functionRule("max_pool3d_with_index", lowerPoolWithIndex, "dt_pool_index"),
-    callRule("max_pool3d_with_index_grad", "dt_max_pool_index_grad(Mask, Out@GRAD, X) -> X@GRAD"),
-    callRule("unpool", "dt_unpool(X, Indices; ksize, strides, paddings, output_size) -> Out"),
-    callRule("unpool_grad", "dt_unpool_grad(Indices, Out@GRAD, X) -> X@GRAD"),
-    callRule("spp", "dt_spp(X; pyramid_height, pooling_type) -> Out"),
-    callRule("spp_grad", "dt_spp_grad(X, Out@GRAD; pyramid_height, pooling_type) -> X@GRAD"),
+    callRule("max_pool3d_with_index_grad", "dt_max_pool_index_grad"),
+    callRule("unpool", "dt_unpool"),
+    callRule("unpool_grad", "dt_unpool_grad"),
+    callRule("spp", "dt_spp"),
+    callRule("spp_grad", "dt_spp_grad"),
 };
 
 }  // namespace

@@ -6,17 +6,40 @@ namespace {
 
 using llvm::LogicalResult;
 
-LogicalResult lowerSum(OpLowering& op) {
+// The sum of some tensors, as the tensor of that name where one is given, else as Out.
+LogicalResult addUp(OpLowering& op, const std::vector<TensorRef>& terms,
+                    const std::optional<TensorRef>& partial) {
   OpLowering::Bindings bindings;
-  std::string text = "Out = ";
-  for (unsigned i = 0; i < op.op().inputCount("X"); ++i) {
-    auto tensor = op.in("X", i);
-    if (!tensor) continue;
+  std::string text;
+  for (const TensorRef& term : terms) {
     const std::string name = "x" + std::to_string(bindings.tensors.size());
-    text += (bindings.tensors.empty() ? "" : " + ") + name;
-    bindings.tensors.emplace_back(name, *tensor);
+    text += (text.empty() ? "" : " + ") + name;
+    bindings.tensors.emplace_back(name, term);
   }
-  return bindings.tensors.empty() ? op.unsupported("a sum of nothing") : op.formula(text, bindings);
+  if (partial) bindings.tensors.emplace_back("partial", *partial);
+  return op.formula((partial ? "partial = " : "Out = ") + text, bindings);
+}
+
+// From left to right, in kernels of a few terms each: a sum of thousands is as many kernels as it
+// has such pieces, all but the ends of one text. Between them half precision is kept as float32, as
+// within one kernel.
+LogicalResult lowerSum(OpLowering& op) {
+  constexpr size_t kMostTerms = 15;
+  auto out = op.out("Out");
+  if (!out) return llvm::success();
+  std::vector<TensorRef> terms;
+  for (mlir::Value value : op.op().inputs("X")) {
+    if (!value) continue;
+    if (terms.size() == kMostTerms) {
+      const bool half = out->dtype == DType::kFloat16 || out->dtype == DType::kBFloat16;
+      const TensorRef partial =
+          op.temporary("partial", half ? DType::kFloat32 : out->dtype, out->dims);
+      if (failed(addUp(op, terms, partial))) return llvm::failure();
+      terms.assign(1, partial);
+    }
+    terms.push_back(op.in(value));
+  }
+  return terms.empty() ? op.unsupported("a sum of nothing") : addUp(op, terms, std::nullopt);
 }
 
 // The function of a name in `functor_list`, of the text of its argument; empty for others.
@@ -59,7 +82,7 @@ const LoweringRule kRules[] = {
     {"elementwise_add_grad", Inner::None, "X@GRAD = Out@GRAD; Y@GRAD = Out@GRAD"},
     {"elementwise_sub", Inner::None, "Out = X - Y"},
     {"elementwise_sub_grad", Inner::None, "X@GRAD = Out@GRAD; Y@GRAD = -Out@GRAD"},
-    formulaRule("elementwise_mul", Inner::None, "Out = X * Y", "dt_multiply_rows(X, Y) -> Out"),
+    formulaRule("elementwise_mul", Inner::None, "Out = X * Y", "dt_multiply_rows"),
     {"elementwise_mul_grad", Inner::None, "X@GRAD = Out@GRAD * Y; Y@GRAD = Out@GRAD * X"},
     {"elementwise_div", Inner::None, "Out = X / Y"},
     {"elementwise_div_grad", Inner::None, "X@GRAD = Out@GRAD / Y; Y@GRAD = -Out@GRAD * Out / Y"},
@@ -93,11 +116,11 @@ const LoweringRule kRules[] = {
     {"elementwise_floordiv", Inner::None, "Out = legacy ? X / Y : floordiv(X, Y)"},
     {"grad_add", Inner::None, "Out = X + Y"},
     {"minus", Inner::None, "Out = X - Y"},
-    lowerRule("sum", lowerSum, "formula", "dt_sum_rows(X) -> Out"),
+    lowerRule("sum", lowerSum, "formula", "dt_sum_rows"),
     formulaRule(
         "scale", Inner::None,
         "s = or(ScaleTensor, scale); Out = bias_after_scale ? X * s + bias : (X + bias) * s",
-        "dt_scale_rows(X; scale, bias, bias_after_scale) -> Out"),
+        "dt_scale_rows"),
     {"cast", Inner::None, "Out = X"},
     {"increment", Inner::None, "Out = X + step"},
     {"pow", Inner::None, "Out = pow(X, or(FactorTensor, factor))"},
@@ -107,7 +130,7 @@ const LoweringRule kRules[] = {
     {"clip_grad", Inner::None, "X@GRAD = X > or(Min, min) && X < or(Max, max) ? Out@GRAD : 0"},
     formulaRule("clip_by_norm", Inner::All,
                 "n = sqrt(sum(X * X)); Out = n > max_norm ? X * (max_norm / n) : X",
-                "dt_clip_rows_by_norm(X; max_norm) -> Out"),
+                "dt_clip_rows_by_norm"),
 };
 
 }  // namespace

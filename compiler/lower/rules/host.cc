@@ -6,10 +6,7 @@ namespace dtranspile::lower {
 namespace {
 
 const LoweringRule kRules[] = {
-    callRule("print",
-             "dt_print(In; first_n, message, summarize, print_tensor_name, print_tensor_type, "
-             "print_tensor_shape, print_tensor_lod, print_phase, "
-             "is_forward) -> Out"),
+    callRule("print", "dt_print"),
 };
 
 }  // namespace

@@ -154,37 +154,26 @@ Product productOf(OpLowering& op, const TensorRef& x, const TensorRef& y) {
     m.columns = t.dims.back();
     return m;
   };
-  llvm::StringRef type = op.op().type();
-  type.consume_back("_grad");
-  const bool v2 = type == "matmul_v2", plain = type == "bmm";
-  const bool tx = !plain && op.op().getBool(v2 ? "trans_x" : "transpose_X"),
-             ty = !plain && op.op().getBool(v2 ? "trans_y" : "transpose_Y");
-  return {matrices(x, tx, true), matrices(y, ty, false),
-          type == "matmul" ? op.op().getFloat("alpha") : 1.0};
+  // Names of 1.x, of 2.x, or none (bmm).
+  auto attribute = [&](llvm::StringRef name) { return op.op().spec()->attribute(name) != nullptr; };
+  auto flag = [&](llvm::StringRef old, llvm::StringRef now) {
+    return attribute(old) ? op.op().getBool(old) : attribute(now) && op.op().getBool(now);
+  };
+  return {matrices(x, flag("transpose_X", "trans_x"), true),
+          matrices(y, flag("transpose_Y", "trans_y"), false),
+          attribute("alpha") ? op.op().getFloat("alpha") : 1.0};
 }
 
 std::vector<int64_t> longer(const Matrices& a, const Matrices& b) {
   return a.batchSize() >= b.batchSize() ? a.batch : b.batch;
 }
 
-// The attributes of a product as the library call takes them.
-std::string callText(OpLowering& op, llvm::StringRef inputs, llvm::StringRef outputs,
-                     llvm::StringRef function) {
-  llvm::StringRef type = op.op().type();
-  type.consume_back("_grad");
-  llvm::StringRef attributes = type == "matmul"      ? "transpose_X, transpose_Y, alpha"
-                               : type == "matmul_v2" ? "trans_x, trans_y"
-                                                     : "";
-  return (function + "(" + inputs + "; " + attributes + ") -> " + outputs).str();
-}
-
 LogicalResult lowerMatmul(OpLowering& op) {
   auto x = op.in("X"), y = op.in("Y"), out = op.out("Out");
   if (!x || !y || !out) return op.unsupported("an absent input");
-  const std::string call = callText(op, "X, Y", "Out", "dt_matmul");
-  if (op.hasUnknown()) return op.callOp(call);  // even the ranks may be
+  if (op.hasUnknown()) return op.callRow();  // even the ranks may be
   Product p = productOf(op, *x, *y);
-  if (!plainBatches(p.a, p.b)) return op.callOp(call);
+  if (!plainBatches(p.a, p.b)) return op.callRow();
   return multiply(op, p.a, p.b,
                   {*out, longer(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows,
                    p.b.transposed ? p.b.rows : p.b.columns},
@@ -202,11 +191,10 @@ LogicalResult lowerMatmulGrad(OpLowering& op) {
   auto x = op.in("X"), y = op.in("Y"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD"),
        dy = op.out("Y@GRAD");
   if (!x || !y || !gradient) return op.unsupported("an absent input");
-  const std::string call = callText(op, "X, Y, Out@GRAD", "X@GRAD, Y@GRAD", "dt_matmul_grad");
-  if (op.hasUnknown()) return op.callOp(call);
+  if (op.hasUnknown()) return op.callRow();
   if (x->dims.empty() || y->dims.empty()) return noGradient(op, *x, *y, *gradient);
   Product p = productOf(op, *x, *y);
-  if (!plainBatches(p.a, p.b) || !plainGradients(p)) return op.callOp(call);
+  if (!plainBatches(p.a, p.b) || !plainGradients(p)) return op.callRow();
   if (!isProduct(p.a, p.b, *gradient)) return noGradient(op, *x, *y, *gradient);
   Matrices g{*gradient, longer(p.a, p.b), p.a.transposed ? p.a.columns : p.a.rows,
              p.b.transposed ? p.b.rows : p.b.columns};
@@ -353,44 +341,42 @@ LogicalResult lowerDist(OpLowering& op) {
 }
 
 const LoweringRule kRules[] = {
-    lowerRule("mul", lowerMul, "dt_gemm", "dt_mul(X, Y; x_num_col_dims, y_num_col_dims) -> Out"),
-    lowerRule("mul_grad", lowerMulGrad, "dt_gemm",
-              "dt_mul_grad(X, Y, Out@GRAD; x_num_col_dims, y_num_col_dims) -> X@GRAD, Y@GRAD"),
-    functionRule("matmul", lowerMatmul, "dt_gemm, dt_matmul"),
-    functionRule("matmul_grad", lowerMatmulGrad, "dt_gemm, dt_matmul_grad"),
-    functionRule("matmul_v2", lowerMatmul, "dt_gemm, dt_matmul"),
-    functionRule("matmul_v2_grad", lowerMatmulGrad, "dt_gemm, dt_matmul_grad"),
-    functionRule("bmm", lowerMatmul, "dt_gemm, dt_matmul"),
-    functionRule("bmm_grad", lowerMatmulGrad, "dt_gemm, dt_matmul_grad"),
-    callRule("mv", "dt_matmul(X, Vec) -> Out"),
-    callRule("mv_grad", "dt_matmul_grad(X, Vec, Out@GRAD) -> X@GRAD, Vec@GRAD"),
+    lowerRule("mul", lowerMul, "dt_gemm", "dt_mul"),
+    lowerRule("mul_grad", lowerMulGrad, "dt_gemm", "dt_mul_grad"),
+    choiceRule("matmul", lowerMatmul, "dt_gemm",
+               "dt_matmul(trans_x=transpose_X, trans_y=transpose_Y)"),
+    choiceRule("matmul_grad", lowerMatmulGrad, "dt_gemm",
+               "dt_matmul_grad(trans_x=transpose_X, trans_y=transpose_Y)"),
+    choiceRule("matmul_v2", lowerMatmul, "dt_gemm", "dt_matmul(alpha=-)"),
+    choiceRule("matmul_v2_grad", lowerMatmulGrad, "dt_gemm", "dt_matmul_grad(alpha=-)"),
+    choiceRule("bmm", lowerMatmul, "dt_gemm", "dt_matmul(trans_x=-, trans_y=-, alpha=-)"),
+    choiceRule("bmm_grad", lowerMatmulGrad, "dt_gemm",
+               "dt_matmul_grad(trans_x=-, trans_y=-, alpha=-)"),
+    callRule("mv", "dt_matmul(Y=Vec, trans_x=-, trans_y=-, alpha=-)"),
+    callRule("mv_grad", "dt_matmul_grad(Y=Vec, trans_x=-, trans_y=-, alpha=-, Y@GRAD=Vec@GRAD)"),
     {"dot", Inner::Last, "Out[r] = sum(X * Y)"},
     {"dot_grad", Inner::Last, "X@GRAD = Out@GRAD[r] * Y; Y@GRAD = Out@GRAD[r] * X"},
     functionRule("addmm", lowerAddmm, "dt_gemm, formula"),
     functionRule("addmm_grad", lowerAddmmGrad, "dt_gemm, formula"),
-    callRule("bilinear_tensor_product", "dt_bilinear_product(X, Y, Weight, Bias) -> Out"),
-    callRule("bilinear_tensor_product_grad",
-             "dt_bilinear_product_grad(X, Y, Weight, Out@GRAD) -> X@GRAD, Y@GRAD, Weight@GRAD, "
-             "Bias@GRAD"),
+    callRule("bilinear_tensor_product", "dt_bilinear_product"),
+    callRule("bilinear_tensor_product_grad", "dt_bilinear_product_grad"),
     functionRule("fsp", lowerFsp, "dt_gemm"),
     functionRule("fsp_grad", lowerFspGrad, "dt_gemm"),
-    callRule("einsum", "dt_einsum(Operands; equation) -> Out, InnerCache"),
-    callRule("einsum_grad", "dt_einsum_grad(InnerCache, Out@GRAD; equation) -> Operands@GRAD"),
-    callRule("cross", "dt_cross(X, Y; dim) -> Out"),
-    callRule("cross_grad", "dt_cross_grad(X, Y, Out@GRAD; dim) -> X@GRAD, Y@GRAD"),
-    callRule("kron", "dt_kron(X, Y) -> Out"),
-    callRule("kron_grad", "dt_kron_grad(X, Y, Out@GRAD) -> X@GRAD, Y@GRAD"),
-    callRule("trace", "dt_trace(Input; offset, axis1, axis2, dim1, dim2, @version) -> Out"),
-    callRule(
-        "trace_grad",
-        "dt_trace_grad(Input, Out@GRAD; offset, axis1, axis2, dim1, dim2, @version) -> Input@GRAD"),
-    callRule("cholesky", "dt_cholesky(X; upper) -> Out"),
-    callRule("cholesky_grad", "dt_cholesky_grad(Out, Out@GRAD; upper) -> X@GRAD"),
-    callRule("inverse", "dt_inverse(Input) -> Output"),
-    callRule("inverse_grad", "dt_inverse_grad(Output, Output@GRAD) -> Input@GRAD"),
-    callRule("determinant", "dt_determinant(Input) -> Out"),
-    callRule("determinant_grad", "dt_determinant_grad(Input, Out, Out@GRAD) -> Input@GRAD"),
-    callRule("slogdeterminant", "dt_sign_log_determinant(Input) -> Out"),
+    callRule("einsum", "dt_einsum"),
+    callRule("einsum_grad", "dt_einsum_grad"),
+    callRule("cross", "dt_cross"),
+    callRule("cross_grad", "dt_cross_grad"),
+    callRule("kron", "dt_kron"),
+    callRule("kron_grad", "dt_kron_grad"),
+    callRule("trace", "dt_trace"),
+    callRule("trace_grad", "dt_trace_grad"),
+    callRule("cholesky", "dt_cholesky"),
+    callRule("cholesky_grad", "dt_cholesky_grad"),
+    callRule("inverse", "dt_inverse"),
+    callRule("inverse_grad", "dt_inverse_grad"),
+    callRule("determinant", "dt_determinant"),
+    callRule("determinant_grad", "dt_determinant_grad"),
+    callRule("slogdeterminant", "dt_sign_log_determinant"),
     functionRule("dist", lowerDist, "formula"),
     functionRule("dist_grad", lowerDist, "formula"),
     functionRule("p_norm", lowerPNorm, "formula"),

@@ -233,19 +233,11 @@ LogicalResult lowerBayesianRankingGrad(OpLowering& op) {
   "hi = log(max(p, 1.17549435e-38)); lo = -max(X, 0) - log(1 + exp(-abs(X)));"
 
 const LoweringRule kRules[] = {
-    callRule("crf_decoding", "dt_crf_decoding(Emission, Transition, Label, Length) -> ViterbiPath"),
-    callRule("linear_chain_crf",
-             "dt_linear_chain_crf(Emission, Transition, Label, Length) -> Alpha, EmissionExps, "
-             "TransitionExps, LogLikelihood"),
-    callRule("linear_chain_crf_grad",
-             "dt_linear_chain_crf_grad(Emission, Transition, Label, Length, Alpha, EmissionExps, "
-             "TransitionExps, LogLikelihood@GRAD)"
-             " -> Emission@GRAD, Transition@GRAD"),
-    callRule("warpctc",
-             "dt_warpctc(Logits, Label, LogitsLength, LabelLength; blank) -> WarpCTCGrad, Loss"),
-    callRule("warpctc_grad",
-             "dt_warpctc_grad(Logits, LogitsLength, WarpCTCGrad, Loss@GRAD; norm_by_times) -> "
-             "Logits@GRAD"),
+    callRule("crf_decoding", "dt_crf_decoding"),
+    callRule("linear_chain_crf", "dt_linear_chain_crf"),
+    callRule("linear_chain_crf_grad", "dt_linear_chain_crf_grad"),
+    callRule("warpctc", "dt_warpctc"),
+    callRule("warpctc_grad", "dt_warpctc_grad"),
     functionRule("softmax_with_cross_entropy", lowerSoftmaxWithCrossEntropy,
                  "formula, dt_check_range"),
     functionRule("softmax_with_cross_entropy_grad", lowerSoftmaxWithCrossEntropyGrad, "formula"),
@@ -300,9 +292,7 @@ const LoweringRule kRules[] = {
      "s = sigma * sigma; g = Out@GRAD[r] * or(InsideWeight, 1) * or(OutsideWeight, 1) * (abs(Diff) "
      "< 1 / s ? s * Diff : sign(Diff));"
      "X@GRAD = g; Y@GRAD = -g"},
-    callRule("center_loss",
-             "dt_center_loss(X, Label, Centers, CenterUpdateRate; cluster_num, need_update) -> "
-             "CentersOut, SampleCenterDiff, Loss"),
+    callRule("center_loss", "dt_center_loss"),
     {"center_loss_grad", Inner::NotFirst, "X@GRAD = Loss@GRAD[r] * SampleCenterDiff"},
     {"log_loss", Inner::None,
      "Loss = -Labels * log(Predicted + epsilon) - (1 - Labels) * log(1 - Predicted + epsilon)"},

@@ -50,10 +50,7 @@ constexpr const char* kAdamOfRows = DT_ADAM_MOMENTS
 
 LogicalResult lowerAdamRows(OpLowering& op) {
   if (!op.op().getBool("lazy_mode")) return lowerDenselyBy(op, kAdamOfRows);
-  return op.callOp(
-      "dt_adam_rows(Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow; beta1, beta2, "
-      "epsilon, @version) -> ParamOut, Moment1Out, "
-      "Moment2Out, Beta1PowOut, Beta2PowOut");
+  return op.callRow();
 }
 
 constexpr const char* kStates[] = {"Param",   "Grad",    "LearningRate", "Velocity",
@@ -133,8 +130,7 @@ LogicalResult lowerLarsMomentum(OpLowering& op) {
   "average_window));"
 
 const LoweringRule kRules[] = {
-    formulaRule("sgd", Inner::None, "ParamOut = Param - LearningRate * Grad",
-                "dt_sgd_rows(Param, Grad, LearningRate) -> ParamOut"),
+    formulaRule("sgd", Inner::None, "ParamOut = Param - LearningRate * Grad", "dt_sgd_rows"),
     {"momentum", Inner::None,
      "g = regularization_method ? rescale_grad * Grad + regularization_coeff * Param : "
      "rescale_grad * Grad;"
@@ -151,9 +147,8 @@ const LoweringRule kRules[] = {
      "out_sum_1 = full ? 0 : r; out_sum_2 = full ? 0 : t; out_sum_3 = full ? r + t : in_sum_3"
      "\n" DT_WINDOW "out_num_updates = u; out_num_accumulates = full ? 0 : n; "
      "out_old_num_accumulates = full ? n : in_old_num_accumulates"},
-    callRule("dpsgd",
-             "dt_dpsgd(Param, Grad, LearningRate; clip, batch_size, sigma, seed) -> ParamOut"),
-    {"adam", Inner::None, DT_ADAM, lowerAdamRows, "dt_adam_rows, dt_rows_to_dense"},
+    callRule("dpsgd", "dt_dpsgd"),
+    {"adam", Inner::None, DT_ADAM, lowerAdamRows, "dt_rows_to_dense", "dt_adam_rows"},
     {"adamw", Inner::None,
      DT_ADAM_MOMENTS
      "c = sqrt(1 - Beta2Pow); lr = LearningRate * lr_ratio; p = with_decay ? Param * (1 - lr * "
@@ -163,11 +158,10 @@ const LoweringRule kRules[] = {
      "m = beta1 * Moment + (1 - beta1) * Grad; u = max(abs(Grad), beta2 * InfNorm + epsilon); "
      "MomentOut = m; InfNormOut = u;"
      "ParamOut = Param - LearningRate / (1 - Beta1Pow) * (m / u)"},
-    formulaRule(
-        "adagrad", Inner::None,
-        "m = Moment + Grad * Grad; MomentOut = m; ParamOut = Param - LearningRate * Grad / "
-        "(sqrt(m) + epsilon)",
-        "dt_adagrad_rows(Param, Grad, LearningRate, Moment; epsilon) -> ParamOut, MomentOut"),
+    formulaRule("adagrad", Inner::None,
+                "m = Moment + Grad * Grad; MomentOut = m; ParamOut = Param - LearningRate * Grad / "
+                "(sqrt(m) + epsilon)",
+                "dt_adagrad_rows"),
     {"decayed_adagrad", Inner::None,
      "m = decay * Moment + (1 - decay) * Grad * Grad; MomentOut = m; ParamOut = Param - "
      "LearningRate * Grad / (sqrt(m) + epsilon)"},
@@ -193,8 +187,7 @@ const LoweringRule kRules[] = {
                 "z = LinearAccumulator + Grad - (after - before) / LearningRate * Param; "
                 "SquaredAccumOut = n; LinearAccumOut = z;"
                 "ParamOut = abs(z) > a ? (a * sign(z) - z) / (after / LearningRate + 2 * b) : 0",
-                "dt_ftrl_rows(Param, Grad, LearningRate, SquaredAccumulator, LinearAccumulator; "
-                "l1, l2, lr_power) -> ParamOut, SquaredAccumOut, LinearAccumOut"),
+                "dt_ftrl_rows"),
     {"lamb", Inner::All,
      DT_ADAM_MOMENTS "mh = legacy ? m : m / (1 - Beta1Pow); vh = legacy ? v : v / (1 - Beta2Pow); "
                      "u = mh / (sqrt(vh) + epsilon) + weight_decay * Param;"

@@ -41,31 +41,23 @@ LogicalResult lowerDropoutGrad(OpLowering& op) {
 }
 
 const LoweringRule kRules[] = {
-    lowerRule("uniform_random", lowerUniform, "dt_uniform_random, @version",
-              "dt_uniform_of_shape(ShapeTensor, ShapeTensorList; shape, min, max, seed, diag_num, "
-              "diag_step, diag_val, @version) -> Out"),
+    lowerRule("uniform_random", lowerUniform, "dt_uniform_random, @version", "dt_uniform_of_shape"),
     lowerRule("gaussian_random", lowerGaussian, "dt_gaussian_random, @version",
-              "dt_gaussian_of_shape(ShapeTensor, ShapeTensorList; shape, mean, std, seed, "
-              "@version) -> Out"),
+              "dt_gaussian_of_shape"),
     functionRule("truncated_gaussian_random", lowerGaussian,
                  "dt_truncated_gaussian_random, @version"),
     lowerRule("uniform_random_batch_size_like", lowerUniform, "dt_uniform_random, @version",
-              "dt_uniform_like(Input; shape, input_dim_idx, output_dim_idx, min, max, seed, "
-              "diag_num, diag_step, diag_val, @version) -> Out"),
+              "dt_uniform_like"),
     lowerRule("gaussian_random_batch_size_like", lowerGaussian, "dt_gaussian_random, @version",
-              "dt_gaussian_like(Input; shape, input_dim_idx, output_dim_idx, mean, std, seed, "
-              "@version) -> Out"),
-    callRule("randint",
-             "dt_randint(ShapeTensor, ShapeTensorList; shape, low, high, seed, @version) -> Out"),
-    callRule("randperm", "dt_randperm(; n, seed, @version) -> Out"),
-    callRule("bernoulli", "dt_bernoulli(X; @version) -> Out"),
-    callRule("multinomial", "dt_multinomial(X; num_samples, replacement, @version) -> Out"),
-    callRule("sampling_id", "dt_sampling_id(X; min, max, seed, @version) -> Out"),
-    callRule("random_crop", "dt_random_crop(X, Seed; shape, startup_seed) -> Out, SeedOut"),
-    callRule("seed", "dt_seed(; seed) -> Out"),
-    callRule("dropout",
-             "dt_dropout(X, Seed; dropout_prob, is_test, fix_seed, seed, dropout_implementation, "
-             "@version) -> Out, Mask"),
+              "dt_gaussian_like"),
+    callRule("randint", "dt_randint"),
+    callRule("randperm", "dt_randperm"),
+    callRule("bernoulli", "dt_bernoulli"),
+    callRule("multinomial", "dt_multinomial"),
+    callRule("sampling_id", "dt_sampling_id"),
+    callRule("random_crop", "dt_random_crop"),
+    callRule("seed", "dt_seed"),
+    callRule("dropout", "dt_dropout"),
     functionRule("dropout_grad", lowerDropoutGrad, "formula"),
 };
 

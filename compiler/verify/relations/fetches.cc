@@ -2,7 +2,6 @@
 
 #include "compiler/analysis/program_info.h"
 #include "compiler/analysis/relations/analysis.h"
-#include "compiler/verify/relations/relations.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
 #include "passes/support/batch_kind.h"
@@ -71,20 +70,17 @@ std::vector<FetchRelation> fetchRelations(mlir::ModuleOp job, dist::RoleOp role,
   }
   Reference reference(original);
   Contracts contracts = Contracts::of(job);
-  Rung ignored;
-  Analysis analysis(role, main, reference, contracts, false, ignored);
-  analysis.run();
+  const Store store = analyse({role, main, reference, contracts});
   const passes::Varying varying(main);
   for (const std::string& name : names) {
-    const Relation* variable = analysis.ofVariable(name);
+    const Variable* variable = store.variable(name);
     mlir::Value value = variable ? mlir::Value() : lastNamed(main, name);
-    const Relation& relation = variable ? *variable : analysis.of(value);
+    const Relation& relation = variable ? variable->now : store.of(value);
     const char* combine = relation.whole.known
-                              ? fromWhole(relation.whole, analysis.axes(), mesh.getAxes().size())
+                              ? fromWhole(relation.whole, store.axes(), mesh.getAxes().size())
                           : value ? fromParts(value, varying)
                                   : nullptr;
-    result.push_back(
-        {name, textOf(relation.reading(), analysis.axes()), combine ? combine : "list"});
+    result.push_back({name, textOf(relation.reading(), store.axes()), combine ? combine : "list"});
   }
   return result;
 }

@@ -2,14 +2,12 @@
 
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
-#include "compiler/analysis/relations/analysis.h"
+#include "compiler/analysis/relations/sites.h"
+#include "compiler/verify/relations/demands.h"
+#include "compiler/verify/relations/invariants.h"
 
 namespace dtranspile::verify {
 namespace {
-
-constexpr llvm::StringLiteral kStatement =
-    "these ops are evaluated on each rank's share of the batch, and gradients are averaged over "
-    "the shares";
 
 struct Totals {
   int64_t values = 0, operations = 0, sites = 0;
@@ -35,13 +33,14 @@ const Advice& adviceFor(llvm::StringRef type) {
 }
 
 // Sites are declared, or refuted: a dropped all_reduce of statistics looks like one.
-void checkSites(const Analysis& analysis, const Contracts& contracts, Rung& rung) {
+void checkSites(llvm::ArrayRef<Site> sites, const Axes& axes, const Contracts& contracts,
+                Rung& rung) {
   auto declared = contracts.sites.find("parts");
-  for (const Site& site : analysis.sites()) {
+  for (const Site& site : sites) {
     const Advice& advice = adviceFor(typeOf(site.op));
     std::string why = typeOf(site.op) + " " + site.loss.why;
     if (site.loss.operand) why += " (" + nameText(site.loss.operand) + ")";
-    if (site.loss.axis >= 0) why += ", along data axis " + analysis.axes().names[site.loss.axis];
+    if (site.loss.axis >= 0) why += ", along data axis " + axes.names[site.loss.axis];
     if (site.loss.misfit) {
       // No contract makes it right: what a rank computes is not the reference's step on anything.
       rung.add(
@@ -64,12 +63,12 @@ void checkSites(const Analysis& analysis, const Contracts& contracts, Rung& rung
   }
 }
 
-void checkLoss(const Analysis& analysis, const Reference& reference, pd::ProgramOp program,
+void checkLoss(const Store& store, const Reference& reference, pd::ProgramOp program,
                llvm::StringRef loss, Rung& rung) {
   int number = loss.empty() ? -1 : reference.namedNumber(loss);
   if (number < 0) return;
-  mlir::Value value = analysis.lastFor(number);
-  if (value && analysis.of(value).known()) return;
+  mlir::Value value = store.lastFor(number);
+  if (value && store.of(value).known()) return;
   rung.add(messageAt(program, Message::Level::Unknown, "loss",
                      "no value with a known relation stands for the loss `" + loss.str() + "`",
                      "keep the ops of the loss, with their dist.src"));
@@ -88,27 +87,24 @@ void verifyProgram(mlir::ModuleOp job, dist::RoleOp role, llvm::StringRef name,
   }
   Reference reference(original);
   Contracts contracts = Contracts::of(job);
-  Analysis analysis(role, program, reference, contracts, name == "startup", rung);
-  analysis.run();
-  checkSites(analysis, contracts, rung);
-  if (name == "main") checkLoss(analysis, reference, program, loss, rung);
-  totals.values += analysis.valueCount();
+  const Question question{role, program, reference, contracts, name == "startup"};
+  Store store(axesOf(role));
+  Explainer explainer(store, rung);
+  Demands demands(question, explainer, rung);
+  analyse(question, store, rung, &demands);
+  Invariants(question, store, explainer, rung).check();
+  demands.reportScales();
+  const std::vector<Site> sites = reachedSites(question, store);
+  checkSites(sites, store.axes(), contracts, rung);
+  if (name == "main") checkLoss(store, reference, program, loss, rung);
+  totals.values += store.valueCount();
   totals.operations += reference.opCount();
-  totals.sites += static_cast<int64_t>(analysis.sites().size());
+  totals.sites += static_cast<int64_t>(sites.size());
 }
 
 }  // namespace
 
 std::string siteRemedy(llvm::StringRef type) { return adviceFor(type).remedy.str(); }
-
-mlir::Operation* referenceOf(mlir::ModuleOp job) {
-  mlir::Operation* source = nullptr;
-  for (auto module : job.getOps<mlir::ModuleOp>()) {
-    if (module.getSymName() == std::optional<llvm::StringRef>("reference")) return module;
-    if (module.getSymName() == std::optional<llvm::StringRef>("source")) source = module;
-  }
-  return source;
-}
 
 Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
   Rung rung;
@@ -121,32 +117,6 @@ Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
   rung.stat("values", totals.values);
   rung.stat("sites", totals.sites);
   return rung;
-}
-
-void declareSites(mlir::ModuleOp job) {
-  mlir::Builder builder(job.getContext());
-  llvm::SmallVector<mlir::Attribute> names;
-  for (auto role : job.getOps<dist::RoleOp>()) {
-    pd::ProgramOp program = findProgram(role, "main"),
-                  original = findProgram(referenceOf(job), "main");
-    if (!program || !original) continue;
-    Reference reference(original);
-    Contracts contracts = Contracts::of(job);
-    Rung ignored;
-    Analysis analysis(role, program, reference, contracts, false, ignored);
-    analysis.run();
-    for (const Site& site : analysis.sites())
-      if (!site.loss.misfit) names.push_back(builder.getStringAttr(siteName(site.op)));
-  }
-  if (names.empty()) return;
-  llvm::SmallVector<mlir::Attribute> entries;
-  if (auto list = job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr))
-    entries.assign(list.begin(), list.end());
-  entries.push_back(builder.getDictionaryAttr(
-      {builder.getNamedAttr("tag", builder.getStringAttr("parts")),
-       builder.getNamedAttr("statement", builder.getStringAttr(kStatement)),
-       builder.getNamedAttr("sites", builder.getArrayAttr(names))}));
-  job->setAttr(dist::kContractsAttr, builder.getArrayAttr(entries));
 }
 
 }  // namespace dtranspile::verify

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nlohmann/json.hpp"
+#include "runtime/base/printable.h"
 
 namespace dtranspile::verify {
 namespace {
@@ -31,8 +32,8 @@ std::string renderText(const VerifyReport& report, std::string_view subject) {
     text += rung.name + ": " + verdictName(rung.verdict) + " (" + statsText(rung) + ")\n";
     for (const Message& message : rung.messages) {
       text += "  " + std::string(levelName(message.level)) + " [" + message.rule + "] " +
-              message.position + "\n    " + message.text + "\n";
-      for (const std::string& note : message.notes) text += "    - " + note + "\n";
+              Printable(message.position) + "\n    " + Printable(message.text) + "\n";
+      for (const std::string& note : message.notes) text += "    - " + Printable(note) + "\n";
       if (!message.remedy.empty()) text += "    to do: " + message.remedy + "\n";
     }
     if (rung.dropped) text += "  and " + std::to_string(rung.dropped) + " messages more\n";

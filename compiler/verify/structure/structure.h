@@ -10,8 +10,9 @@
 namespace dtranspile::verify {
 
 // `manifest` may be null: a module without its folder. `given`: programs that the job's source must
-// equal; null: not asked.
+// equal; null: not asked. `wellFormed`: the ops' verifiers have been asked since the module was
+// read.
 Rung verifyStructure(mlir::ModuleOp job, const nlohmann::ordered_json* manifest,
-                     mlir::ModuleOp given);
+                     mlir::ModuleOp given, bool wellFormed);
 
 }  // namespace dtranspile::verify

@@ -97,20 +97,29 @@ bool compatible(const TensorInfo& a, const TensorInfo& b) {
 
 namespace {
 
-// Whether the op that makes a value computes what the declaration says; true where that is not
-// known.
-bool isAsComputed(mlir::Value value) {
-  mlir::Operation* definition = value.getDefiningOp();
-  if (!definition || !OpView::isFrameworkOp(definition)) return true;
+// Whether an op computes what the declarations of those of its results say that `wanted` holds;
+// true where that is not known.
+bool computesDeclared(mlir::Operation* definition, const llvm::DenseSet<mlir::Value>& wanted) {
   OpView op(definition);
   if (!op.spec() || !op.spec()->infer || llvm::any_of(definition->getOperands(), isUndescribed))
     return true;
   DeclaredContext context(op);
   if (failed(op.spec()->infer(context))) return true;
   for (const auto& [at, info] : context.results)
-    if (op.output(at.first, at.second) == value)
-      return compatible(info, declaredInfo(value.getType()));
+    if (mlir::Value value = op.output(at.first, at.second);
+        value && wanted.contains(value) && !compatible(info, declaredInfo(value.getType())))
+      return false;
   return true;
+}
+
+bool areAsComputed(mlir::OperandRange operands) {
+  const llvm::DenseSet<mlir::Value> wanted(operands.begin(), operands.end());
+  llvm::DenseSet<mlir::Operation*> asked;
+  return llvm::all_of(operands, [&](mlir::Value value) {
+    mlir::Operation* definition = value.getDefiningOp();
+    return !definition || !OpView::isFrameworkOp(definition) || !asked.insert(definition).second ||
+           computesDeclared(definition, wanted);
+  });
 }
 
 }  // namespace
@@ -119,8 +128,7 @@ llvm::LogicalResult inferDeclared(const OpView& op, std::string& why) {
   if (!op.spec() || !op.spec()->infer || llvm::any_of(op.operation()->getOperands(), isUndescribed))
     return llvm::success();
   DeclaredContext context(op);
-  if (succeeded(op.spec()->infer(context)) ||
-      !llvm::all_of(op.operation()->getOperands(), isAsComputed))
+  if (succeeded(op.spec()->infer(context)) || !areAsComputed(op.operation()->getOperands()))
     return llvm::success();
   why = context.message;
   return llvm::failure();

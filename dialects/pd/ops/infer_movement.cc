@@ -189,7 +189,7 @@ LogicalResult inferCrop(InferContext& c) {
 namespace {
 
 LogicalResult inferRearranged(InferContext& c, bool toSpace) {
-  const bool gradient = c.op().type().ends_with("_grad");
+  const bool gradient = c.op().spec()->gradient;
   const TensorInfo* x = requireRank(c, gradient ? "Out@GRAD" : "X", 4);
   if (!x) return failure();
   const int64_t r = factorOf(c.op());

@@ -1,21 +1,18 @@
 #include "runtime/comm/gloo/communicator.h"
 
-#include <gloo/rendezvous/context.h>
-#include <gloo/rendezvous/store.h>
-#include <gloo/transport/tcp/device.h>
-#include <net/if.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <map>
 #include <mutex>
 #include <numeric>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
 #include "runtime/comm/gloo/fabric.h"
+#include "runtime/comm/gloo/mesh.h"
 #include "runtime/comm/gloo/store.h"
 #include "runtime/comm/queue.h"
 
@@ -26,7 +23,8 @@ namespace {
 class GroupStore {
  public:
   GroupStore(const Rendezvous& rendezvous, const std::string& name)
-      : client_(rendezvous.store), prefix_(absl::StrCat(rendezvous.job, "/", name, "/")) {}
+      : client_(rendezvous.store, rendezvous.token),
+        prefix_(absl::StrCat(rendezvous.job, "/", name, "/")) {}
 
   absl::Status Set(const std::string& key, const std::string& value, double seconds) const {
     return client_.Set(prefix_ + key, value, seconds);
@@ -47,45 +45,15 @@ double SecondsUntil(int64_t deadline_ns) {
   return std::max(0.0, static_cast<double>(deadline_ns - NowNs()) * 1e-9);
 }
 
-// What Gloo asks for addresses. It expects exceptions; JoinGloo catches them.
-class AddressStore : public gloo::rendezvous::Store {
- public:
-  AddressStore(const GroupStore& store, int64_t deadline_ns)
-      : store_(store), deadline_ns_(deadline_ns) {}
-
-  void set(const std::string& key, const std::vector<char>& data) override {
-    Require(store_.Set("address/" + key, std::string(data.begin(), data.end()),
-                       SecondsUntil(deadline_ns_)));
-  }
-  std::vector<char> get(const std::string& key) override {
-    const absl::StatusOr<std::string> value =
-        store_.Get("address/" + key, SecondsUntil(deadline_ns_));
-    Require(value.status());
-    return std::vector<char>(value->begin(), value->end());
-  }
-  void wait(const std::vector<std::string>& keys) override {
-    for (const std::string& key : keys) get(key);
-  }
-  void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds&) override {
-    wait(keys);
-  }
-
- private:
-  static void Require(const absl::Status& status) {
-    if (!status.ok()) throw std::runtime_error(std::string(status.message()));
-  }
-
-  const GroupStore& store_;
-  const int64_t deadline_ns_;
-};
-
 // One server per address and process, shared by its groups.
-absl::StatusOr<std::shared_ptr<StoreServer>> ServeIfNobodyDoes(const std::string& address) {
+absl::StatusOr<std::shared_ptr<StoreServer>> ServeIfNobodyDoes(const Rendezvous& rendezvous) {
+  const std::string& address = rendezvous.store;
   static std::mutex mutex;
   static std::map<std::string, std::weak_ptr<StoreServer>> servers;
   std::lock_guard<std::mutex> lock(mutex);
   if (std::shared_ptr<StoreServer> server = servers[address].lock()) return server;
-  absl::StatusOr<std::unique_ptr<StoreServer>> started = StoreServer::Start(address);
+  absl::StatusOr<std::unique_ptr<StoreServer>> started =
+      StoreServer::Start(address, rendezvous.token);
   if (absl::IsAlreadyExists(started.status()) || absl::IsNotFound(started.status()))
     return std::shared_ptr<StoreServer>();
   if (!started.ok()) return started.status();
@@ -140,6 +108,7 @@ class GlooCommunicator : public QueuedCommunicator {
   static constexpr char kFailureKey[] = "failure";
 
   absl::Status Meet(int64_t deadline_ns);
+  absl::StatusOr<std::vector<Socket>> FindPeers(const Rendezvous& rendezvous, int64_t deadline_ns);
 
   const GroupStore store_;
   std::shared_ptr<StoreServer> server_;
@@ -174,6 +143,24 @@ absl::Status GlooCommunicator::Meet(int64_t deadline_ns) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::vector<Socket>> GlooCommunicator::FindPeers(const Rendezvous& rendezvous,
+                                                                int64_t deadline_ns) {
+  MeshOptions options;
+  options.rank = rank_;
+  options.size = size_;
+  options.name = absl::StrCat(rendezvous.job, "/", name_);
+  DT_ASSIGN_OR_RETURN(options.host, HostOf(rendezvous.interface));
+  DT_ASSIGN_OR_RETURN(options.key, KeyOfToken(rendezvous.token));
+  options.deadline_ns = deadline_ns;
+  options.publish = [&](const std::string& address) {
+    return store_.Set(absl::StrCat("address/", rank_), address, SecondsUntil(deadline_ns));
+  };
+  options.find = [&](int rank) {
+    return store_.Get(absl::StrCat("address/", rank), SecondsUntil(deadline_ns));
+  };
+  return ConnectMesh(options);
+}
+
 absl::Status GlooCommunicator::Connect(const Rendezvous& rendezvous) {
   if (size_ == 1) {
     link_ = std::make_unique<GlooLink>(std::make_shared<gloo::Context>(0, 1),
@@ -182,33 +169,28 @@ absl::Status GlooCommunicator::Connect(const Rendezvous& rendezvous) {
   }
   const int64_t deadline_ns = NowNs() + static_cast<int64_t>(timeout_seconds_ * 1e9);
   if (rank_ == 0) {
-    absl::StatusOr<std::shared_ptr<StoreServer>> server = ServeIfNobodyDoes(rendezvous.store);
+    absl::StatusOr<std::shared_ptr<StoreServer>> server = ServeIfNobodyDoes(rendezvous);
     if (!server.ok()) return server.status();
     server_ = *std::move(server);
   }
   if (absl::Status status = Meet(deadline_ns); !status.ok()) return status;
-  try {
-    gloo::transport::tcp::attr attributes;
-    if (!rendezvous.interface.empty() && if_nametoindex(rendezvous.interface.c_str()) != 0) {
-      attributes.iface = rendezvous.interface;
-    } else {
-      attributes.hostname = rendezvous.interface.empty() ? "127.0.0.1" : rendezvous.interface;
-    }
-    std::shared_ptr<gloo::transport::Device> device =
-        gloo::transport::tcp::CreateDevice(attributes);
-    auto context = std::make_shared<gloo::rendezvous::Context>(rank_, size_);
-    context->setTimeout(
-        std::chrono::milliseconds(static_cast<int64_t>(SecondsUntil(deadline_ns) * 1e3) + 1));
-    AddressStore addresses(store_, deadline_ns);
-    context->connectFullMesh(addresses, device);
-    link_ = std::make_unique<GlooLink>(context, [this] {
-      constexpr double kSeconds = 0.3;
-      const absl::StatusOr<std::string> reason = store_.Get(kFailureKey, kSeconds);
-      return reason.ok() ? *reason : std::string();
-    });
-  } catch (const std::exception& e) {
+  const auto failure = [&](const std::string& why) {
     return absl::UnavailableError(
-        absl::StrCat("rank ", rank_, " could not join group ", name_, ": ", e.what()));
+        absl::StrCat("rank ", rank_, " could not join group ", name_, ": ", why));
+  };
+  absl::StatusOr<std::vector<Socket>> sockets = FindPeers(rendezvous, deadline_ns);
+  if (!sockets.ok()) return failure(std::string(sockets.status().message()));
+  try {
+    DT_ASSIGN_OR_RETURN(const std::string host, HostOf(rendezvous.interface));
+    const std::chrono::milliseconds left(MillisecondsUntil(deadline_ns) + 1);
+    link_ =
+        std::make_unique<GlooLink>(AdoptSockets(rank_, host, *std::move(sockets), left), [this] {
+          constexpr double kSeconds = 0.3;
+          const absl::StatusOr<std::string> reason = store_.Get(kFailureKey, kSeconds);
+          return reason.ok() ? *reason : std::string();
+        });
+  } catch (const std::exception& e) {
+    return failure(e.what());
   }
   // All pairs of this rank are connected now; those of others may still need the store that this
   // process serves.

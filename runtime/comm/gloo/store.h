@@ -1,8 +1,9 @@
 // The rendezvous store of a job: a few keys and values that ranks on several hosts use to find each
 // other, and to leave word why a group has failed. One process serves it over TCP: the launcher, or
 // rank 0 of a group when nobody does (communicator.cc). The port is open to anybody, so the server
-// believes nothing: sizes, number of keys, of clients and their time are limited, and whoever sends
-// something else is disconnected.
+// believes nobody who has not proven to know the job's token (handshake.h), and not everything
+// then: sizes, number of keys, of clients and their time are limited, and whoever sends something
+// else is disconnected.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,9 @@ namespace dtranspile::comm {
 class StoreServer {
  public:
   // Serves at "host:port" until destroyed; port 0 takes a free one. AlreadyExists if the address is
-  // in use, NotFound if it is none of this host.
-  static absl::StatusOr<std::unique_ptr<StoreServer>> Start(const std::string& address);
+  // in use, NotFound if it is none of this host. `token`: of the job (runtime/comm/token.h).
+  static absl::StatusOr<std::unique_ptr<StoreServer>> Start(const std::string& address,
+                                                            const std::string& token);
 
   virtual ~StoreServer() = default;
 
@@ -26,11 +28,12 @@ class StoreServer {
   virtual std::string address() const = 0;
 };
 
-// Every call connects, asks and disconnects, within `seconds`. Keys have at most 1 KiB, values 1
-// MiB.
+// Every call connects, proves itself, asks and disconnects, within `seconds`. Keys have at most 1
+// KiB, values 1 MiB.
 class StoreClient {
  public:
-  explicit StoreClient(std::string address) : address_(std::move(address)) {}
+  StoreClient(std::string address, std::string token)
+      : address_(std::move(address)), token_(std::move(token)) {}
 
   absl::Status Set(const std::string& key, const std::string& value, double seconds) const;
 
@@ -44,7 +47,7 @@ class StoreClient {
   absl::StatusOr<std::string> Ask(uint32_t operation, const std::string& key,
                                   const std::string& value, double seconds) const;
 
-  const std::string address_;
+  const std::string address_, token_;
 };
 
 }  // namespace dtranspile::comm

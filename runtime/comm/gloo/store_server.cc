@@ -1,8 +1,5 @@
-// One thread, one poll loop, non-blocking sockets. A client sends one request, gets one reply and
-// is disconnected.
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <netinet/in.h>
+// One thread, one poll loop, non-blocking sockets. A client proves itself, sends one request, gets
+// one reply and is disconnected.
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -18,7 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+#include "runtime/comm/gloo/handshake.h"
 #include "runtime/comm/gloo/store.h"
 #include "runtime/comm/gloo/wire.h"
 #include "runtime/comm/patience.h"
@@ -34,9 +32,10 @@ constexpr int64_t kLongestWaitNs = 3'600'000'000'000;
 
 class Server : public StoreServer {
  public:
-  Server(Socket listener, std::string address)
+  Server(Socket listener, std::string address, const Key& key)
       : listener_(std::move(listener)),
         address_(std::move(address)),
+        key_(key),
         stop_(eventfd(0, EFD_CLOEXEC)) {
     thread_ = std::thread([this] { Loop(); });
   }
@@ -50,7 +49,8 @@ class Server : public StoreServer {
  private:
   struct Client {
     Socket socket;
-    int64_t deadline_ns = 0;  // to be disconnected, or to be told that time is up
+    std::optional<Welcome> welcome;  // until it has proven itself
+    int64_t deadline_ns = 0;         // to be disconnected, or to be told that time is up
     std::string in;
     std::optional<std::string> awaited;  // key of a get that waits
     std::string out;
@@ -59,7 +59,9 @@ class Server : public StoreServer {
 
   void Loop();
   void Accept();
+  void ForgetOldest();
   // All return false when the client is to be disconnected.
+  bool Meet(Client& client);
   bool ReadSome(Client& client);
   bool WriteSome(Client& client);
   bool Expire(Client& client);
@@ -69,6 +71,7 @@ class Server : public StoreServer {
 
   const Socket listener_;
   const std::string address_;
+  const Key key_;
   const Socket stop_;
   std::list<Client> clients_;
   std::map<std::string, std::string> values_;
@@ -94,7 +97,10 @@ void Server::Loop() {
     size_t i = 2;
     for (auto client = clients_.begin(); client != clients_.end(); ++i) {
       bool keep = true;
-      if (entries[i].revents != 0) keep = client->replying ? WriteSome(*client) : ReadSome(*client);
+      if (entries[i].revents != 0)
+        keep = client->welcome    ? Meet(*client)
+               : client->replying ? WriteSome(*client)
+                                  : ReadSome(*client);
       if (keep && client->deadline_ns <= NowNs()) keep = Expire(*client);
       client = keep ? std::next(client) : clients_.erase(client);
     }
@@ -104,11 +110,30 @@ void Server::Loop() {
 
 void Server::Accept() {
   const int fd = accept4(listener_.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (fd < 0 && (errno == EMFILE || errno == ENFILE)) return ForgetOldest();
   if (fd < 0) return;
-  Client client;
+  Client& client = clients_.emplace_back();
   client.socket = Socket(fd);
+  client.welcome.emplace(client.socket, key_, kStorePurpose);
+  client.deadline_ns = NowNs() + kHandshakeNs;
+  const auto unproven = std::count_if(clients_.begin(), clients_.end(),
+                                      [](const Client& c) { return c.welcome.has_value(); });
+  if (static_cast<size_t>(unproven) > kMostUnproven) ForgetOldest();
+}
+
+// Of those who have proven nothing: so many of them keep nobody out who has something to prove.
+void Server::ForgetOldest() {
+  const auto oldest = std::find_if(clients_.begin(), clients_.end(),
+                                   [](const Client& c) { return c.welcome.has_value(); });
+  if (oldest != clients_.end()) clients_.erase(oldest);
+}
+
+bool Server::Meet(Client& client) {
+  const Welcome::State state = client.welcome->Read(client.socket);
+  if (state != Welcome::State::kProven) return state == Welcome::State::kWaits;
+  client.welcome.reset();
   client.deadline_ns = NowNs() + kRequestNs;
-  clients_.push_back(std::move(client));
+  return true;
 }
 
 bool Server::ReadSome(Client& client) {
@@ -189,39 +214,14 @@ bool Server::Expire(Client& client) {
   return true;
 }
 
-std::string WithPort(const std::string& address, int fd) {
-  sockaddr_storage bound = {};
-  socklen_t length = sizeof(bound);
-  getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &length);
-  const uint16_t port = bound.ss_family == AF_INET6
-                            ? reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port
-                            : reinterpret_cast<sockaddr_in*>(&bound)->sin_port;
-  return absl::StrCat(address.substr(0, address.rfind(':') + 1), ntohs(port));
-}
-
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(const std::string& address) {
-  absl::StatusOr<AddressList> list = ResolveAddress(address, true);
-  if (!list.ok()) return list.status();
-  int error = 0;
-  for (const addrinfo* at = list->get(); at != nullptr; at = at->ai_next) {
-    Socket socket(
-        ::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol));
-    const int on = 1;
-    if (socket.fd() >= 0) setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (socket.fd() >= 0 && bind(socket.fd(), at->ai_addr, at->ai_addrlen) == 0 &&
-        listen(socket.fd(), 1024) == 0) {
-      const std::string real = WithPort(address, socket.fd());
-      return std::make_unique<Server>(std::move(socket), real);
-    }
-    error = errno;
-  }
-  const std::string message =
-      absl::StrCat("cannot serve the store at ", address, ": ", strerror(error));
-  if (error == EADDRINUSE) return absl::AlreadyExistsError(message);
-  if (error == EADDRNOTAVAIL) return absl::NotFoundError(message);
-  return absl::InternalError(message);
+absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Start(const std::string& address,
+                                                                const std::string& token) {
+  DT_ASSIGN_OR_RETURN(const Key key, KeyOfToken(token));
+  DT_ASSIGN_OR_RETURN(Socket listener, Listen(address));
+  const std::string real = WithPortOf(listener, address);
+  return std::make_unique<Server>(std::move(listener), real, key);
 }
 
 }  // namespace dtranspile::comm

@@ -1,11 +1,66 @@
 #include "runtime/comm/gloo/wire.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
 #include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+#include "runtime/comm/patience.h"
 
 namespace dtranspile::comm {
+namespace {
+
+absl::Status AwaitEvent(const Socket& socket, short events, int64_t deadline_ns) {
+  pollfd entry = {socket.fd(), events, 0};
+  int n;
+  do {
+    n = poll(&entry, 1, MillisecondsUntil(deadline_ns));
+  } while (n < 0 && errno == EINTR);
+  return n > 0 ? absl::OkStatus() : absl::DeadlineExceededError("no answer");
+}
+
+absl::StatusOr<Socket> TryConnect(const addrinfo& to, int64_t deadline_ns) {
+  Socket socket(
+      ::socket(to.ai_family, to.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to.ai_protocol));
+  if (socket.fd() < 0) return absl::InternalError(strerror(errno));
+  int error = 0;
+  if (connect(socket.fd(), to.ai_addr, to.ai_addrlen) != 0) {
+    error = errno;
+    if (error == EINPROGRESS) {
+      DT_RETURN_IF_ERROR(AwaitEvent(socket, POLLOUT, deadline_ns));
+      socklen_t length = sizeof(error);
+      getsockopt(socket.fd(), SOL_SOCKET, SO_ERROR, &error, &length);
+    }
+  }
+  if (error != 0) return absl::UnavailableError(strerror(error));
+  return socket;
+}
+
+// Moves bytes by `move(done)`, a call of send or recv, until there are `bytes`.
+template <typename Move>
+absl::Status MoveAll(const Socket& socket, size_t bytes, short event, int64_t deadline_ns,
+                     Move&& move) {
+  for (size_t done = 0; done < bytes;) {
+    const ssize_t n = move(done);
+    if (n > 0) done += static_cast<size_t>(n);
+    else if (n < 0 && errno == EAGAIN) DT_RETURN_IF_ERROR(AwaitEvent(socket, event, deadline_ns));
+    else if (n == 0 || errno != EINTR) return absl::UnavailableError("the connection was closed");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int MillisecondsUntil(int64_t deadline_ns) {
+  return static_cast<int>(std::clamp<int64_t>((deadline_ns - NowNs()) / 1'000'000, 0, 3'600'000));
+}
 
 Socket::~Socket() {
   if (fd_ >= 0) close(fd_);
@@ -15,7 +70,7 @@ absl::StatusOr<AddressList> ResolveAddress(const std::string& address, bool pass
   const size_t colon = address.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == address.size()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the store's address '", address, "' is not of the form host:port"));
+        absl::StrCat("the address '", address, "' is not of the form host:port"));
   }
   std::string host = address.substr(0, colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']')
@@ -28,9 +83,60 @@ absl::StatusOr<AddressList> ResolveAddress(const std::string& address, bool pass
   if (const int error = getaddrinfo(host.c_str(), address.substr(colon + 1).c_str(), &hints, &list);
       error != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the store's address '", address, "': ", gai_strerror(error)));
+        absl::StrCat("the address '", address, "': ", gai_strerror(error)));
   }
   return AddressList(list, freeaddrinfo);
+}
+
+std::string WithPortOf(const Socket& socket, const std::string& address) {
+  sockaddr_storage bound = {};
+  socklen_t length = sizeof(bound);
+  getsockname(socket.fd(), reinterpret_cast<sockaddr*>(&bound), &length);
+  const uint16_t port = bound.ss_family == AF_INET6
+                            ? reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port
+                            : reinterpret_cast<sockaddr_in*>(&bound)->sin_port;
+  return absl::StrCat(address.substr(0, address.rfind(':') + 1), ntohs(port));
+}
+
+absl::StatusOr<Socket> Listen(const std::string& address) {
+  DT_ASSIGN_OR_RETURN(const AddressList list, ResolveAddress(address, true));
+  int error = 0;
+  for (const addrinfo* at = list.get(); at != nullptr; at = at->ai_next) {
+    Socket socket(
+        ::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol));
+    const int on = 1;
+    if (socket.fd() >= 0) setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (socket.fd() >= 0 && bind(socket.fd(), at->ai_addr, at->ai_addrlen) == 0 &&
+        listen(socket.fd(), 1024) == 0)
+      return socket;
+    error = errno;
+  }
+  const std::string message = absl::StrCat("cannot listen at ", address, ": ", strerror(error));
+  if (error == EADDRINUSE) return absl::AlreadyExistsError(message);
+  if (error == EADDRNOTAVAIL) return absl::NotFoundError(message);
+  return absl::InternalError(message);
+}
+
+absl::StatusOr<Socket> ConnectTo(const std::string& address, int64_t deadline_ns) {
+  DT_ASSIGN_OR_RETURN(const AddressList list, ResolveAddress(address, false));
+  absl::Status status;
+  for (const addrinfo* to = list.get(); to != nullptr; to = to->ai_next) {
+    absl::StatusOr<Socket> socket = TryConnect(*to, deadline_ns);
+    if (socket.ok()) return socket;
+    status = socket.status();
+  }
+  return status;
+}
+
+absl::Status WriteAll(const Socket& socket, absl::string_view bytes, int64_t deadline_ns) {
+  return MoveAll(socket, bytes.size(), POLLOUT, deadline_ns, [&](size_t done) {
+    return send(socket.fd(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
+  });
+}
+
+absl::Status ReadAll(const Socket& socket, char* to, size_t bytes, int64_t deadline_ns) {
+  return MoveAll(socket, bytes, POLLIN, deadline_ns,
+                 [&](size_t done) { return recv(socket.fd(), to + done, bytes - done, 0); });
 }
 
 }  // namespace dtranspile::comm

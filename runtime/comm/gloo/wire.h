@@ -1,5 +1,6 @@
-// The store's messages on the wire, and sockets to carry them. Used by store_server.cc and
-// store_client.cc. Numbers are in the byte order of the hosts (x86-64).
+// The store's messages on the wire, and sockets to carry them and those between ranks. Used by
+// store_server.cc, store_client.cc, handshake.cc and mesh.cc. Numbers are in the byte order of the
+// hosts (x86-64).
 #pragma once
 
 #include <netdb.h>
@@ -7,11 +8,15 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace dtranspile::comm {
 
+inline constexpr char kStorePurpose[] = "store";     // of the handshake
 inline constexpr uint32_t kStoreMagic = 0x31535444;  // "DTS1"
 inline constexpr uint32_t kMaxKey = 1 << 10;
 inline constexpr uint32_t kMaxValue = 1 << 20;
@@ -46,6 +51,7 @@ class Socket {
   }
   ~Socket();
   int fd() const { return fd_; }
+  int Release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_;
@@ -55,5 +61,22 @@ using AddressList = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 
 // Resolves "host:port" or "[host]:port".
 absl::StatusOr<AddressList> ResolveAddress(const std::string& address, bool passive);
+
+// A non-blocking socket that listens at "host:port"; port 0 takes a free one. AlreadyExists if the
+// address is in use, NotFound if it is none of this host.
+absl::StatusOr<Socket> Listen(const std::string& address);
+
+// "host:port" as `address`, with the port that the socket has.
+std::string WithPortOf(const Socket& socket, const std::string& address);
+
+// A connected non-blocking socket; one try. kUnavailable, kDeadlineExceeded.
+absl::StatusOr<Socket> ConnectTo(const std::string& address, int64_t deadline_ns);
+
+// All of the bytes over a non-blocking socket. kUnavailable: the other end hung up.
+absl::Status WriteAll(const Socket& socket, absl::string_view bytes, int64_t deadline_ns);
+absl::Status ReadAll(const Socket& socket, char* to, size_t bytes, int64_t deadline_ns);
+
+// For poll: at least 0, at most an hour.
+int MillisecondsUntil(int64_t deadline_ns);
 
 }  // namespace dtranspile::comm

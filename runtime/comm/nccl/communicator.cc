@@ -80,7 +80,7 @@ bool Reduces(const Request& request) {
 absl::StatusOr<ncclUniqueId> ExchangeId(const Rendezvous& rendezvous, const std::string& name,
                                         int rank) {
   ncclUniqueId id = {};
-  const StoreClient store(rendezvous.store);
+  const StoreClient store(rendezvous.store, rendezvous.token);
   const std::string key = absl::StrCat(rendezvous.job, "/", name, "/nccl");
   if (rank == 0) {
     if (absl::Status status = FromNccl(ncclGetUniqueId(&id), "ncclGetUniqueId"); !status.ok())

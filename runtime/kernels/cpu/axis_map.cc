@@ -4,6 +4,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "runtime/kernels/cpu/long_sum.h"
+
 namespace dtranspile::kernels {
 namespace {
 
@@ -94,14 +96,14 @@ int32_t VisitSize(OpCall& call, int64_t size, Visit&& visit) {
   }
 }
 
-template <typename T>
+template <typename T, typename Sum>
 void AddRows(const Rows& rows, int64_t lo, int64_t n, int64_t first, int64_t columns,
-             const T* dense, T* x) {
+             const T* dense, Sum* x) {
   WalkRows(rows, lo, n, [&](int64_t row, int64_t at) {
     if (at < 0) return;
-    T* to = x + at + first;
-    const T* from = dense + row * rows.block + first;
-    for (int64_t k = 0; k < columns; ++k) to[k] = Plus(to[k], from[k]);
+    Sum* __restrict to = x + at + first;
+    const T* __restrict from = dense + row * rows.block + first;
+    for (int64_t k = 0; k < columns; ++k) to[k] = Plus<Sum>(to[k], from[k]);
   });
 }
 
@@ -200,18 +202,30 @@ int32_t AddMapped(OpCall& call, const AxisMap& map, const DtBuffer& type, const 
   return VisitNumber(call.context(), type, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* from = static_cast<const T*>(dense);
-    T* to = static_cast<T*>(x);
     const int64_t items = !split                   ? rows.block
                           : rows.offset.size() > 1 ? static_cast<int64_t>(rows.offset[0].size())
                                                    : count;
     if (items == 0 || count == 0) return 0;
-    Parallel(call.context(), items,
-             GrainFor(2 * (split ? count / items * rows.block : count) * size),
-             [&](int64_t lo, int64_t n) {
-               if (split)
-                 AddRows(rows, lo * (count / items), n * (count / items), 0, rows.block, from, to);
-               else AddRows(rows, 0, count, lo, n, from, to);
-             });
+    auto add = [&](auto* to) {
+      Parallel(
+          call.context(), items, GrainFor(2 * (split ? count / items * rows.block : count) * size),
+          [&](int64_t lo, int64_t n) {
+            if (split)
+              AddRows(rows, lo * (count / items), n * (count / items), 0, rows.block, from, to);
+            else AddRows(rows, 0, count, lo, n, from, to);
+          });
+    };
+    T* to = static_cast<T*>(x);
+    const int64_t places = ProductOf(map.x);
+    if (!std::is_floating_point_v<T> || count * rows.block <= kShortSum * places) return add(to), 0;
+    // Many values to a place, so places are few.
+    auto* totals = static_cast<Total<T>*>(
+        dt_scratch(call.context(), places * static_cast<int64_t>(sizeof(Total<T>))));
+    if (totals == nullptr)
+      return call.Fail("no memory for %lld totals", static_cast<long long>(places));
+    std::copy_n(to, places, totals);
+    add(totals);
+    std::transform(totals, totals + places, to, [](Total<T> sum) { return static_cast<T>(sum); });
     return 0;
   });
 }

@@ -67,10 +67,4 @@ uint64_t ElementTypesOf(const std::string& name) {
   return found == Index().end() ? 0 : found->second.types;
 }
 
-std::vector<std::string> FunctionNames() {
-  std::vector<std::string> names;
-  for (const auto& [name, row] : Index()) names.push_back(name);
-  return names;
-}
-
 }  // namespace dtranspile::kernels

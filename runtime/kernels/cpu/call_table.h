@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "runtime/exec/abi.h"
 
@@ -16,8 +15,5 @@ DtFunction FindFunction(const std::string& name);
 // The element types that it takes: bit 1 << code (runtime/base/dtype.h). 0 when there is no such
 // function.
 uint64_t ElementTypesOf(const std::string& name);
-
-// All names, sorted.
-std::vector<std::string> FunctionNames();
 
 }  // namespace dtranspile::kernels

@@ -13,6 +13,8 @@ To Convert(From value) {
   if constexpr (kIsSmallFloat<From>) return Convert<To>(value.ToFloat());
   else if constexpr (kIsSmallFloat<To>) return To::From(static_cast<float>(value));
   else if constexpr (std::is_same_v<To, bool>) return value != From{0};
+  else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>)
+    return ToInteger<To>(value);
   else return static_cast<To>(value);
 }
 

@@ -1,5 +1,5 @@
 // Convolutions over two or three axes for plans (abi.h, library calls). Called by name through
-// table.h.
+// call_table.h.
 //
 // All three take                          X  [N, C, H, W] or [N, H, W, C]       F  [O, C / groups,
 // KH, KW]

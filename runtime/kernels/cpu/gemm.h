@@ -1,4 +1,4 @@
-// Matrix products for plans (abi.h, library calls). Called by name through table.h.
+// Matrix products for plans (abi.h, library calls). Called by name through call_table.h.
 //
 // dt_gemm             C = alpha · op(A) · op(B) + beta · C, row-major, for every matrix of a batch
 //   args     A, B, C  (all float32 or all float64; C is not read when beta is 0)

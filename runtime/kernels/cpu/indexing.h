@@ -1,5 +1,5 @@
 // Calls of plans that look things up by index (abi.h, library calls). Called by name through
-// table.h. `Ids` and `Label` are int64 or int32 of any shape.
+// call_table.h. `Ids` and `Label` are int64 or int32 of any shape.
 //
 // dt_check_range         args Ids                ints lower, upper, has_ignore, ignore      strings
 // NAME

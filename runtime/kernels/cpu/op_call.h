@@ -1,11 +1,7 @@
 // One op as a library call sees it: slots with their arguments, attributes, outputs to size and to
 // fill. Kernels of runtime/kernels/cpu/ops are functions `int32_t f(OpCall&)`; a table of the
-// family names them, and a row of compiler/lower/rules/<family>.cc says which slots and attributes
-// they are given, in which order (that list is all there is to write in the compiler;
-// docs/lowering.md):
-//
-//   callRule("gather", "dt_gather(X, Index, Axis; axis, overwrite) -> Out")     slots 0 1 2 |
-//   attributes 0 1 | slot 3
+// family names them, runtime/kernels/signatures/<family>.calls says which slots and attributes they
+// are given, in which order.
 //
 // Outputs are slots behind the inputs. A slot has no argument where the program has none, and an
 // output none where nobody reads it. Every kernel sizes its outputs (Resize) before it writes them:
@@ -37,6 +33,10 @@ class OpCall {
   // program lacks, or an output that nobody reads.
   bool Has(int slot, int index);
 
+  // Whether a value of an attribute that callers may leave out was given.
+  bool Given(int attr) const {
+    return attr >= 0 && attr < call_->num_attrs && call_->attrs[attr].count > 0;
+  }
   // Attributes by position. One of another kind is a failure of the call.
   int64_t Int(int attr);
   bool Bool(int attr) { return Int(attr) != 0; }
@@ -78,8 +78,8 @@ class OpCall {
   // printf-like; returns 1.
   int32_t Fail(const char* format, ...) __attribute__((format(printf, 2, 3)));
 
-  // Whether an accessor was asked for what is not there. The wrapper of table.h turns it into an
-  // error.
+  // Whether an accessor was asked for what is not there. The wrapper of call_table.h turns it into
+  // an error.
   bool broken() const { return broken_; }
 
  private:

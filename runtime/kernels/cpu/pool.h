@@ -1,5 +1,5 @@
 // Pooling over two or three axes for plans (abi.h, library calls), as the framework's pool2d,
-// pool3d and max_pool*_with_index. Called by name through table.h.
+// pool3d and max_pool*_with_index. Called by name through call_table.h.
 //
 // All take
 //   ints     a kernel extent per axis, a stride per axis, padding before each axis, divisor,

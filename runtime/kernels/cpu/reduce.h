@@ -1,4 +1,4 @@
-// Reductions for plans (abi.h, library calls). Called by name through table.h.
+// Reductions for plans (abi.h, library calls). Called by name through call_table.h.
 //
 // dt_reduce   args X, Out      ints dims... (none: all)     strings "sum" "mean" "max" "min" "prod"
 // "all" "any"

@@ -1,5 +1,5 @@
 // Calls of plans that move or convert elements (abi.h, library calls). Called by name through
-// table.h. Any element type, all arguments of one type (but for dt_cast).
+// call_table.h. Any element type, all arguments of one type (but for dt_cast).
 //
 // dt_transpose   args X, Y        ints perm (rank of X many)     Y[i] has extent X[perm[i]]; at
 // most 8 dimensions dt_reshape     args X, Out      ints extents (rank of Out many)   the elements

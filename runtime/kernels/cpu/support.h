@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -123,6 +124,27 @@ T Plus(T a, T b) {
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
   else return a + b;
+}
+
+// Whether a stands before b where larger numbers come first and NaN last: an order for sorting.
+template <typename T>
+bool Larger(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (a != a || b != b) return a == a;
+  }
+  return a > b;
+}
+
+// A number as an integer, its fraction cut off. What the 32 bits (of integers of 64, the 64 bits)
+// that it is converted in do not hold, NaN among it, becomes the smallest number of these, as in
+// generated kernels (compiler/lower/kernel/emit_integers.cc).
+template <typename To, typename From>
+To ToInteger(From value) {
+  using Bits =
+      std::conditional_t<(sizeof(To) > 4 || std::is_same_v<To, uint32_t>), int64_t, int32_t>;
+  constexpr Bits kLeast = std::numeric_limits<Bits>::min();
+  const From least = static_cast<From>(kLeast);
+  return static_cast<To>(value >= least && value < -least ? static_cast<Bits>(value) : kLeast);
 }
 
 // Smallest part of a loop that is worth a second thread, when one item costs about `bytes` of

@@ -4,9 +4,7 @@
 #include <cstring>
 #include <functional>
 
-#include "runtime/exec/executor.h"
-#include "runtime/kernels/cpu/call_table.h"
-#include "test/compiler/lower/text_program.h"
+#include "test/compiler/lower/run_program.h"
 
 namespace dtranspile::lower {
 namespace {
@@ -72,44 +70,16 @@ double whileInBranch(const Numbers& x) {
   return weighted(y);
 }
 
-std::unique_ptr<exec::Executor> load(const Compiled& c) {
-  auto plan = exec::ReadPlan(c.plan());
-  INFO(plan.status().message());
-  REQUIRE(plan.ok());
-  exec::ExecutorOptions options;
-  options.find_function = kernels::FindFunction;
-  auto executor = exec::Executor::Load(std::move(*plan), std::move(options));
-  INFO(executor.status().message());
-  REQUIRE(executor.ok());
-  return std::move(*executor);
-}
-
-void setVariable(exec::Executor& executor, const std::string& name, const Numbers& values) {
-  for (const exec::Persistable& p : executor.plan().persistables) {
-    if (p.name != name) continue;
-    REQUIRE(executor.plan().buffers[p.buffer].count() == static_cast<int64_t>(values.size()));
-    std::copy(values.begin(), values.end(), reinterpret_cast<float*>(executor.data(p.buffer)));
-  }
-}
-
-std::vector<float> fetched(const exec::Executor& executor, size_t index) {
-  const int buffer = executor.plan().main.fetches[index].buffer;
-  const exec::Value* value = executor.value(buffer);
-  const auto* data =
-      value ? value->as<float>() : reinterpret_cast<const float*>(executor.data(buffer));
-  return {data, data + (value ? value->count() : executor.plan().buffers[buffer].count())};
-}
-
 void checkGradient(exec::Executor& executor, const Numbers& x,
                    const std::function<double(const Numbers&)>& loss) {
   constexpr double kStep = 1e-5, kTolerance = 2e-4;
-  setVariable(executor, "x", x);
-  setVariable(executor, "w", kWeights);
+  setVariable<float>(executor, "x", x);
+  setVariable<float>(executor, "w", kWeights);
   const absl::Status status = executor.RunMain();
   INFO(status.message());
   REQUIRE(status.ok());
-  CHECK(fetched(executor, 0)[0] == Approx(loss(x)).epsilon(kTolerance));
-  const std::vector<float> gradient = fetched(executor, 1);
+  CHECK(fetched<float>(executor, 0)[0] == Approx(loss(x)).epsilon(kTolerance));
+  const std::vector<float> gradient = fetched<float>(executor, 1);
   REQUIRE(gradient.size() == x.size());
   for (size_t i = 0; i < x.size(); ++i) {
     Numbers more = x, less = x;
@@ -165,7 +135,7 @@ TEST_CASE(
     setVariable(*executor, "x", x);
     setVariable(*executor, "w", kWeights);
     REQUIRE(executor->RunMain().ok());
-    const std::vector<float> gradient = fetched(*executor, 1);
+    const std::vector<float> gradient = fetched<float>(*executor, 1);
     for (size_t i = 0; i < x.size(); ++i)
       CHECK(gradient[i] == Approx(large ? 0 : -0.5 * 0.8 * kWeights[i]).margin(1e-7));
   }
@@ -194,11 +164,11 @@ pd.program @main attributes {version = 2006002 : i64} {
   auto executor = load(c);
   setVariable(*executor, "x", kFirst);
   REQUIRE(executor->RunMain().ok());
-  const exec::Value* value = executor->value(executor->plan().main.fetches[0].buffer);
+  const exec::Value* value = executor->value(executor->plan().step().fetches[0].buffer);
   REQUIRE(value);
   CHECK(value->dims == std::vector<int64_t>{3, 3});
   CHECK(value->lod == Lod{{0, 2, 3}});
-  CHECK(fetched(*executor, 0) ==
+  CHECK(fetched<float>(*executor, 0) ==
         std::vector<float>{0.9f, 0.2f, 0.6f, -0.1f, 0.5f, 0.3f, 0.9f, 0.2f, 0.6f});
 }
 

@@ -41,7 +41,7 @@ void compareSteps(ProgramCase& c, exec::Executor& executor) {
   const json golden = readJson(c.folder() + "/golden.json");
   for (int64_t k = 0; k < c.info()["steps"].get<int64_t>(); ++k) {
     c.step(executor, k);
-    for (const exec::FetchSlot& fetch : executor.plan().main.fetches) {
+    for (const exec::FetchSlot& fetch : executor.plan().step().fetches) {
       const json& expected = golden[c.goldenName(fetch.name)][k];
       const double want =
           expected.is_array() ? expected.at(0).get<double>() : expected.get<double>();
@@ -194,7 +194,7 @@ std::pair<double, double> riseAlongGradient(bool mendDefects) {
   compile(c);
   auto base = c.start(false);
   c.step(*base, 0);
-  const TensorView view = ProgramCase::valueOf(*base, base->plan().main.fetches[1].buffer);
+  const TensorView view = ProgramCase::valueOf(*base, base->plan().step().fetches[1].buffer);
   const auto* gradient = reinterpret_cast<const float*>(view.data);
   const auto count = static_cast<int64_t>(view.bytes() / sizeof(float));
   double squares = 0;
@@ -210,7 +210,7 @@ std::pair<double, double> riseAlongGradient(bool mendDefects) {
         weight[i] += static_cast<float>((side == 0 ? -unit : unit) * gradient[i]);
     }
     c.step(*executor, 0);
-    losses[side] = valueOf(*executor, executor->plan().main.fetches[0].buffer);
+    losses[side] = valueOf(*executor, executor->plan().step().fetches[0].buffer);
   }
   return {(losses[1] - losses[0]) / (2 * unit * squares), squares};
 }

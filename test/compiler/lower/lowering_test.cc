@@ -41,8 +41,51 @@ TEST_CASE("an optimizer's update happens in the parameter's own memory") {
   CHECK(kinds(c.read()) ==
         std::vector<std::string>{"kernel", "kernel"});  // the product is part of the sum
   const json plan = c.read();
-  CHECK(plan["programs"]["main"]["feeds"][0]["dims"] == json({8, 4}));
+  CHECK(plan["buffers"][plan["programs"]["main"]["feeds"][0]["buffer"].get<size_t>()]["dims"] ==
+        json({8, 4}));
   CHECK(plan["persistables"].size() == 2);
+}
+
+const char* const kSparseUpdate = R"mlir(
+pd.var @w : tensor<50x4xf32> {parameter}
+pd.var @lr : tensor<1xf32>
+pd.program @main attributes {version = 2006002 : i64} {
+  %ids = pd.input "ids" : tensor<?x1xi64>
+  %d = pd.input "d" : tensor<?x4xf32>
+  %w = pd.get @w : tensor<50x4xf32>
+  %lr = pd.get @lr : tensor<1xf32>
+  %g = pd.lookup_table_grad Ids(%ids) "Out@GRAD"(%d) W(%w) -> "W@GRAD"("g") {is_sparse = true} : (tensor<?x1xi64>, tensor<?x4xf32>, tensor<50x4xf32>) -> !pd.rows<tensor<50x4xf32>>
+  %w1 = pd.sgd Param(%w) Grad(%g) LearningRate(%lr) -> ParamOut("w") : (tensor<50x4xf32>, !pd.rows<tensor<50x4xf32>>, tensor<1xf32>) -> tensor<50x4xf32>
+  pd.set @w, %w1 : tensor<50x4xf32>
+)mlir";
+
+TEST_CASE(
+    "an update by rows happens in the parameter's own memory, where its old value is not read") {
+  const auto offsets = [](const std::string& text, bool late) {
+    Compiled c(text);
+    c.options.main.feedDims["ids"] = {3, 1};
+    c.options.main.feedDims["d"] = {3, 4};
+    if (late) c.options.main.fetches = {"late"};
+    INFO(c.error);
+    REQUIRE(c.compile());
+    const json plan = c.read();
+    for (const json& node : plan["programs"]["main"]["body"])
+      if (node.value("call", "") == "dt_sgd_rows") {
+        const json &in = plan["buffers"][node["args"][0].get<size_t>()],
+                   &out = plan["buffers"][node["args"][3].get<size_t>()];
+        return std::pair(in["space"] == out["space"] && in["offset"] == out["offset"], kinds(plan));
+      }
+    FAIL("no update by rows");
+    return std::pair(false, kinds(plan));
+  };
+  const auto [shared, nodes] = offsets(std::string(kSparseUpdate) + "}", false);
+  CHECK(shared);
+  CHECK(std::count(nodes.begin(), nodes.end(), "copy") == 0);
+  const auto [kept, more] = offsets(std::string(kSparseUpdate) + R"mlir(
+  %late = pd.scale X(%w) -> Out("late") {scale = 2.0 : f32} : (tensor<50x4xf32>) -> tensor<50x4xf32>
+})mlir",
+                                    true);
+  CHECK((!kept || std::count(more.begin(), more.end(), "copy") > 0));
 }
 
 TEST_CASE("an old value that is still read after the update is kept") {

@@ -62,25 +62,27 @@ std::string compareFetch(ProgramCase& c, exec::Executor& executor, const exec::F
   return "";
 }
 
+std::vector<const std::vector<exec::Node>*> bodiesOf(const exec::Node& node) {
+  if (const auto* branch = node.as<exec::IfNode>()) return {&branch->then, &branch->otherwise};
+  if (const auto* loop = node.as<exec::WhileNode>()) return {&loop->body};
+  return {};
+}
+
 // Ops lowered by a row must become what the row says (native.h): "gather (block 0, op 3)" a call of
 // dt_gather, or a kernel. Empty if they do.
 std::string compareForms(const std::vector<exec::Node>& body) {
   static const std::set<std::string> kOfAnyOp = {"dt_share_lod", "dt_list_clear"};
   for (const exec::Node& node : body) {
-    for (const auto* inner : {&node.body, &node.otherwise}) {
+    for (const std::vector<exec::Node>* inner : bodiesOf(node)) {
       if (std::string difference = compareForms(*inner); !difference.empty()) return difference;
     }
+    const auto* call = node.as<exec::CallNode>();
     const auto form = nativeForm(node.op.substr(0, node.op.find(' ')));
-    if (!form || form->blocks || kOfAnyOp.count(node.callee) != 0) continue;
-    const bool said =
-        node.kind == exec::Node::Kind::kKernel
-            ? form->formula
-            : node.kind != exec::Node::Kind::kCall ||
-                  std::count(form->calls.begin(), form->calls.end(), node.callee) != 0;
-    if (!said)
-      return node.op + " becomes " +
-             (node.kind == exec::Node::Kind::kKernel ? "a formula" : node.callee) +
-             ", which its row does not say";
+    if (!form || form->blocks || (call && kOfAnyOp.count(call->callee) != 0)) continue;
+    if (node.as<exec::KernelNode>() && !form->formula)
+      return node.op + " becomes a formula, which its row does not say";
+    if (call && std::count(form->calls.begin(), form->calls.end(), call->callee) == 0)
+      return node.op + " becomes " + call->callee + ", which its row does not say";
   }
   return "";
 }
@@ -125,7 +127,7 @@ void runAll(const std::string& corpus, bool float64 = false) {
         continue;
       }
       auto executor = c.start(false);
-      std::string difference = compareForms(executor->plan().main.body);
+      std::string difference = compareForms(executor->plan().step().body);
       for (int64_t k = 0; k < c.info()["steps"].get<int64_t>() && difference.empty(); ++k) {
         if (isRandom(c.info())) {
           difference = drawAll(c, *executor, k);
@@ -133,7 +135,7 @@ void runAll(const std::string& corpus, bool float64 = false) {
         } else {
           c.step(*executor, k);
         }
-        for (const exec::FetchSlot& fetch : executor->plan().main.fetches) {
+        for (const exec::FetchSlot& fetch : executor->plan().step().fetches) {
           if (difference.empty()) difference = compareFetch(c, *executor, fetch, k);
         }
       }

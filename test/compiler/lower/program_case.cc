@@ -143,7 +143,7 @@ TensorView ProgramCase::valueOf(const exec::Executor& executor, int buffer, cons
 }
 
 void ProgramCase::step(exec::Executor& executor, int64_t step) {
-  for (const exec::FeedSlot& feed : executor.plan().main.feeds) {
+  for (const exec::FeedSlot& feed : executor.plan().step().feeds) {
     auto file = feeds_.at(feed.name).Read(step);
     check(file.status(), feed.name);
     auto read = Widened(std::move(*file), executor.plan().buffers[feed.buffer].dtype);

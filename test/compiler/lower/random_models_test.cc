@@ -36,7 +36,7 @@ void runOnce(ProgramCase& c, Draws& draws) {
   auto executor = c.start(false);
   for (int64_t k = 0; k < c.info()["steps"].get<int64_t>(); ++k) {
     c.step(*executor, k);
-    for (const exec::FetchSlot& fetch : executor->plan().main.fetches) {
+    for (const exec::FetchSlot& fetch : executor->plan().step().fetches) {
       const TensorView value = ProgramCase::valueOf(*executor, fetch.buffer);
       REQUIRE(value.bytes() == static_cast<int64_t>(SizeOf(value.dtype)));
       const double number = element(value.dtype, value.data, 0);

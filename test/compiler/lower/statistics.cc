@@ -62,7 +62,7 @@ class Statistics::Checker {
   explicit Checker(ProgramCase& c) : c_(c), said_(c.info().value("stats", json::object())) {}
 
   std::string add(const exec::Executor& executor) {
-    for (const exec::FetchSlot& fetch : executor.plan().main.fetches)
+    for (const exec::FetchSlot& fetch : executor.plan().step().fetches)
       fetched_[fetch.name] = sampleOf(ProgramCase::valueOf(executor, fetch.buffer));
     for (const auto& [name, sample] : fetched_) {
       if (std::string difference = shape(name, sample); !difference.empty())

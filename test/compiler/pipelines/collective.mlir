@@ -1,6 +1,6 @@
 // The whole pipeline on a small program, and that it says no more for 100,000 ranks than for 4.
 // RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4})" | FileCheck %s
-// RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=8 hierarchical_allreduce_inter_nranks=4})" | FileCheck %s --check-prefix=LEVELS
+// RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=8 use_hierarchical_allreduce=true hierarchical_allreduce_inter_nranks=4})" | FileCheck %s --check-prefix=LEVELS
 // RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=2 collective_mode=local_sgd})" | FileCheck %s --check-prefix=LOCAL
 // RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=2 fuse_all_reduce_ops=false})" | FileCheck %s --check-prefix=SINGLE
 // RUN: dtranspile-opt %s --pass-pipeline="builtin.module(collective{trainers=4})" > %t.4
@@ -31,8 +31,8 @@
 // LOCAL: pd.scale {{.*}}scale = 5.000000e-01
 // SINGLE: dist.role @trainer
 // SINGLE: dist.all_reduce sum(%{{.*}}) on @grad0 : (tensor<1xf32>) -> tensor<1xf32>
-// ERRORS: error: mode nccl2 and collective_mode local_sgd: nccl2 reduces gradients
 // ERRORS: error: nccl_comm_num: lies between 1 and 64
+// ERRORS: mode nccl2 and collective_mode local_sgd: nccl2 reduces gradients
 
 pd.var @w : tensor<1xf32> {parameter}
 pd.var @lr : tensor<1xf32>

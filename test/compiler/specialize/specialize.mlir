@@ -19,6 +19,7 @@
 // FIRST-NEXT: %[[R:.*]] = dist.all_reduce sum(%[[V]]) on @dp
 // FIRST-NEXT: %[[B:.*]] = dist.broadcast(%[[R]]) on @pp from <pp = 0> : (tensor<2xf32>) -> tensor<2xf32>
 // FIRST-NEXT: pd.relu X(%[[B]]) -> Out("y") : (tensor<2xf32>) -> tensor<2xf32>
+// FIRST-NEXT: pd.bernoulli X(%{{.*}}) -> Out("mask") with {dist.src = 4 : i64} : (tensor<2xf32>) -> tensor<2xf32>
 // FIRST-NOT: dist.on
 
 // Neither has the variable nor the reduction; what only the root sends is a value that nobody reads.
@@ -27,12 +28,14 @@
 // MIDDLE: %[[U:.*]] = pd.undef
 // MIDDLE-NEXT: dist.broadcast(%[[U]])
 // MIDDLE-NEXT: pd.relu
+// MIDDLE-NEXT: pd.bernoulli
 // MIDDLE-NEXT: pd.sigmoid
 // MIDDLE-NOT: pd.tanh
 
 // LAST: dist.class
 // LAST-NOT: pd.var
 // LAST: pd.relu
+// LAST-NEXT: pd.bernoulli
 // LAST-NEXT: pd.tanh
 // LAST-NOT: pd.sigmoid
 
@@ -52,6 +55,7 @@ dist.role @trainer on @w {
     }
     %b = dist.broadcast (%l) on @pp from <pp = 0> : (!dist.at<tensor<2xf32>, pp = 0>) -> tensor<2xf32>
     %y = pd.relu X(%b) -> Out("y") with {dist.src = 3 : i64} : (tensor<2xf32>) -> tensor<2xf32>
+    %m = pd.bernoulli X(%y) -> Out("mask") with {dist.src = 4 : i64} : (tensor<2xf32>) -> tensor<2xf32>
     %z = dist.on <pp = 3> -> (tensor<2xf32>) {
       %t = pd.tanh X(%y) -> Out("z") : (tensor<2xf32>) -> tensor<2xf32>
       dist.yield %t : tensor<2xf32>

@@ -13,8 +13,7 @@ using Catch::Matchers::Contains;
 
 // fluid18/mnist_mlp on 4 ranks as two classes, rank 0 and the others; `edit` changes the text of
 // the second.
-Rung runEdited(const CollectiveStrategy& strategy,
-               const std::function<void(mlir::ModuleOp)>& edit) {
+Rung runEdited(const Strategy& strategy, const std::function<void(mlir::ModuleOp)>& edit) {
   Jobs jobs;
   auto job = jobs.make("fluid18/mnist_mlp", strategy);
   dist::RoleOp role = *job->getOps<dist::RoleOp>().begin();
@@ -77,7 +76,7 @@ TEST_CASE("one class reduces in another order: other values meet") {
 }
 
 TEST_CASE("one class reduces in another order on two communicators: a cycle") {
-  CollectiveStrategy strategy = unfused(4);
+  Strategy strategy = unfused(4);
   strategy.nccl_comm_num = 2;
   Rung rung = runEdited(strategy, [](mlir::ModuleOp text) { swapWithNext(text, 0); });
   const Message& message = only(rung, "deadlock");
@@ -143,7 +142,7 @@ TEST_CASE("one class combines with another operation") {
 }
 
 TEST_CASE("one class creates its communicators in another order") {
-  CollectiveStrategy strategy = unfused(4);
+  Strategy strategy = unfused(4);
   strategy.nccl_comm_num = 2;
   Rung rung = runEdited(strategy, [](mlir::ModuleOp text) {
     auto comms = llvm::to_vector(text.getOps<dist::CommOp>());

@@ -16,8 +16,7 @@ Jobs::Jobs() {
   context_.loadDialect<pd::PdDialect, dist::DistDialect>();
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> Jobs::make(const std::string& name,
-                                             const CollectiveStrategy& strategy) {
+mlir::OwningOpRef<mlir::ModuleOp> Jobs::make(const std::string& name, const Strategy& strategy) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::ModuleOp::create(mlir::UnknownLoc::get(&context_));
   for (const char* program : {"main", "startup"}) {
@@ -35,7 +34,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Jobs::make(const std::string& name,
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> Jobs::make(const std::string& name, int64_t trainers) {
-  CollectiveStrategy strategy;
+  Strategy strategy;
   strategy.trainers = trainers;
   return make(name, strategy);
 }
@@ -47,11 +46,19 @@ mlir::OwningOpRef<mlir::ModuleOp> Jobs::parse(const std::string& text) {
   return module;
 }
 
-CollectiveStrategy unfused(int64_t trainers) {
-  CollectiveStrategy strategy;
+Strategy unfused(int64_t trainers) {
+  Strategy strategy;
   strategy.trainers = trainers;
   strategy.fuse_all_reduce_ops = false;
   return strategy;
+}
+
+void dropContract(mlir::ModuleOp job, llvm::StringRef tag) {
+  llvm::SmallVector<mlir::Attribute> kept;
+  for (mlir::Attribute entry : job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr))
+    if (llvm::cast<mlir::DictionaryAttr>(entry).getAs<mlir::StringAttr>("tag").getValue() != tag)
+      kept.push_back(entry);
+  job->setAttr(dist::kContractsAttr, mlir::ArrayAttr::get(job.getContext(), kept));
 }
 
 pd::ProgramOp programOf(mlir::ModuleOp job, llvm::StringRef name) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/analysis/report.h"
-#include "compiler/strategy/collective.h"
+#include "compiler/strategy/strategy.h"
 #include "dialects/dist/dist.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/pd.h"
@@ -21,8 +21,7 @@ class Jobs {
   Jobs();
 
   // A corpus case ("fluid18/mnist_mlp"), transpiled. Throws std::runtime_error when it cannot be.
-  mlir::OwningOpRef<mlir::ModuleOp> make(const std::string& name,
-                                         const CollectiveStrategy& strategy);
+  mlir::OwningOpRef<mlir::ModuleOp> make(const std::string& name, const Strategy& strategy);
   mlir::OwningOpRef<mlir::ModuleOp> make(const std::string& name, int64_t trainers);
   mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string& text);
   mlir::MLIRContext* context() { return &context_; }
@@ -32,7 +31,10 @@ class Jobs {
 };
 
 // Data parallel with one reduction per gradient, so that an edit hits one of them.
-CollectiveStrategy unfused(int64_t trainers);
+Strategy unfused(int64_t trainers);
+
+// Takes a contract out of those that the job declares.
+void dropContract(mlir::ModuleOp job, llvm::StringRef tag);
 
 // Programs of the only role.
 pd::ProgramOp programOf(mlir::ModuleOp job, llvm::StringRef name = "main");

@@ -16,7 +16,6 @@ VerifyReport verifyEdited(const std::function<void(mlir::ModuleOp, pd::ProgramOp
                           const std::string& program = "fluid18/mnist_mlp") {
   Jobs jobs;
   auto job = jobs.make(program, unfused(4));
-  declareSites(*job);
   REQUIRE(verifyJob(*job, nullptr).overall() == Verdict::Holds);
   edit(*job, programOf(*job));
   return verifyJob(*job, nullptr);
@@ -40,7 +39,7 @@ void repeat(mlir::Operation* op) {
 // The same program with parameters averaged in place of gradients.
 VerifyReport verifyAveraged(const std::function<void(mlir::ModuleOp, pd::ProgramOp)>& edit) {
   Jobs jobs;
-  CollectiveStrategy strategy = unfused(4);
+  Strategy strategy = unfused(4);
   strategy.collective_mode = "local_sgd";
   auto job = jobs.make("fluid18/mnist_mlp", strategy);
   REQUIRE(verifyJob(*job, nullptr).overall() == Verdict::Holds);
@@ -102,7 +101,7 @@ VerifyReport verifyCast(mlir::Type (*type)(mlir::Builder&), int32_t code) {
 // together at once.
 VerifyReport verifyCutTwice(llvm::StringRef first, llvm::StringRef second) {
   Jobs jobs;
-  CollectiveStrategy strategy;
+  Strategy strategy;
   strategy.trainers = 4;
   strategy.mode = "nccl2";
   strategy.use_hierarchical_allreduce = true;
@@ -317,7 +316,7 @@ TEST_CASE("a clip that sees gradients before they are reduced") {
 
 TEST_CASE("statistics of a batch that are no longer exchanged") {
   Jobs jobs;
-  CollectiveStrategy strategy = unfused(4);
+  Strategy strategy = unfused(4);
   strategy.sync_batch_norm = true;
   auto job = jobs.make("static26/resnet_thin", strategy);
   for (dist::CompositeOp composite : opsOf<dist::CompositeOp>(programOf(*job)))
@@ -332,7 +331,7 @@ TEST_CASE("statistics of a batch that are no longer exchanged") {
 
 TEST_CASE("a composite with another attribute than its op") {
   Jobs jobs;
-  CollectiveStrategy strategy = unfused(4);
+  Strategy strategy = unfused(4);
   strategy.sync_batch_norm = true;
   auto job = jobs.make("static26/resnet_thin", strategy);
   dist::CompositeOp composite = opsOf<dist::CompositeOp>(programOf(*job))[0];
@@ -420,7 +419,7 @@ TEST_CASE("an op without a specialisation leaves the verdict open") {
 
 TEST_CASE("a level of a hierarchical reduction that is left out or stands twice") {
   Jobs jobs;
-  CollectiveStrategy strategy;
+  Strategy strategy;
   strategy.trainers = 4;
   strategy.mode = "nccl2";
   strategy.use_hierarchical_allreduce = true;
@@ -554,9 +553,8 @@ TEST_CASE(
     "a variable that differs between ranks has the scale and the contract that it is declared "
     "with") {
   Jobs jobs;
-  CollectiveStrategy strategy = unfused(4);
+  Strategy strategy = unfused(4);
   auto job = jobs.make("static26/resnet_thin", strategy);
-  declareSites(*job);
   REQUIRE(verifyJob(*job, nullptr).overall() == Verdict::Holds);
   pd::ProgramOp main = programOf(*job);
   pd::SetOp statistics = lastSet(main, "batch_norm2d_0.w_1");
@@ -607,8 +605,7 @@ TEST_CASE(
     refutedBy("invariant", "the ranks' own values were combined");
   }
   SECTION("without the contract") {
-    (*job)->removeAttr(dist::kContractsAttr);
-    declareSites(*job);
+    dropContract(*job, "batch_statistics");
     refutedBy("contract", "depends on batch_statistics, which the job does not declare");
   }
   SECTION("scaled before the op that updates it") {

@@ -102,6 +102,18 @@ pd.conditional_block {sub_block = #pd.block<1>} blocks [{}] {
 // -----
 
 %x = pd.undef "x" : tensor<4xf32>
+// expected-error @+1 {{[P6] needs an argument in output slot 'Out'}}
+pd.relu X(%x) : (tensor<4xf32>) -> ()
+
+// -----
+
+%x = pd.undef "x" : tensor<4xf32>
+// expected-error @+1 {{[P6] needs an argument in output slot 'Out'}}
+pd.relu X(%x) -> Out() : (tensor<4xf32>) -> ()
+
+// -----
+
+%x = pd.undef "x" : tensor<4xf32>
 // expected-error @+1 {{[P7] has no attribute 'slope'}}
 %y = pd.relu X(%x) -> Out("y") {slope = 1.0 : f32} : (tensor<4xf32>) -> tensor<4xf32>
 

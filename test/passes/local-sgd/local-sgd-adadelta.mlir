@@ -1,4 +1,4 @@
-// RUN: dtranspile-opt %s --dp-form-job="ranks=4" --local-sgd --dp-declare | FileCheck %s
+// RUN: dtranspile-opt %s --form-job="axes=dp:4 comm-axes=dp" --cut-batch="axes=dp" --local-sgd="axes=dp" --declare-relations="axes=dp" | FileCheck %s
 
 // An update without a learning rate is an update.
 // CHECK-LABEL: dist.role @trainer

@@ -1,4 +1,4 @@
-// RUN: dtranspile-opt %s --verify-diagnostics --local-sgd
+// RUN: dtranspile-opt %s --verify-diagnostics --local-sgd="axes=dp"
 
 dist.mesh @world [dp = 4]
 dist.comm @grad0 on @world over [dp] group {carries = "gradients"}

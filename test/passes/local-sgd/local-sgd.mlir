@@ -1,4 +1,4 @@
-// RUN: dtranspile-opt %s --dp-form-job="ranks=4" --local-sgd --dp-bucket --dp-declare | FileCheck %s
+// RUN: dtranspile-opt %s --form-job="axes=dp:4 comm-axes=dp" --cut-batch="axes=dp" --local-sgd="axes=dp" --bucket="axes=dp" --declare-relations="axes=dp" | FileCheck %s
 
 // Parameters are equal again at the end of a step; velocity is not.
 // CHECK: dist.contracts = [{sites = [], statement = "parameters are averaged at the end of every step{{.*}}", tag = "local_sgd"}]

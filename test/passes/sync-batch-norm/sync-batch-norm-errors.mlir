@@ -1,6 +1,6 @@
-// RUN: dtranspile-opt %s --verify-diagnostics --sync-batch-norm
+// RUN: dtranspile-opt %s --verify-diagnostics --sync-batch-norm="axes=dp"
 
-// expected-error @+1 {{sync-batch-norm: no communicator carries statistics; give dp-form-job the option statistics}}
+// expected-error @+1 {{no communicator over [dp] carries statistics; form-job makes them}}
 module {
   dist.mesh @world [dp = 4]
   dist.role @trainer on @world { pd.program @main {} }

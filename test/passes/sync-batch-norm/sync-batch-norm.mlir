@@ -1,4 +1,4 @@
-// RUN: dtranspile-opt %s --dp-form-job="ranks=4 statistics=true" --sync-batch-norm | FileCheck %s
+// RUN: dtranspile-opt %s --form-job="axes=dp:4 comm-axes=dp sync_batch_norm=true" --cut-batch="axes=dp" --sync-batch-norm="axes=dp" | FileCheck %s
 
 // Statistics cross the ranks, in one all_reduce per direction; the gradients of scale and bias stay sums over the own part. In inference nothing changes.
 // CHECK-LABEL: dist.role @trainer

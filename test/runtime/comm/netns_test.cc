@@ -102,6 +102,7 @@ Rendezvous RendezvousOf(int host, bool by_interface) {
   Rendezvous rendezvous;
   rendezvous.backend = "gloo";
   rendezvous.job = "hosts";
+  rendezvous.token = "00112233445566778899aabbccddeeff";
   rendezvous.store = Hosts::Address(0) + ":29000";
   rendezvous.interface = by_interface ? "eth0" : Hosts::Address(host);
   rendezvous.timeout_seconds = 20;

@@ -1,6 +1,7 @@
 #include "runtime/exec/plan.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "test/runtime/exec/plan_text.h"
 
@@ -45,9 +46,13 @@ TEST_CASE("a plan is read") {
   REQUIRE(plan.ok());
   CHECK(plan->buffers.size() == 7);
   CHECK(plan->buffers[5].data == std::string("\0\0\0\x40", 4));
-  CHECK(plan->main.body.size() == 2);
-  CHECK(plan->main.body[0].strings == std::vector<std::string>{"sum"});
-  CHECK(plan->main.feeds[0].split.axes == std::vector<std::string>{"dp"});
+  CHECK(plan->step().name == "main");
+  REQUIRE(plan->step().body.size() == 2);
+  REQUIRE(plan->step().body[0].as<CallNode>());
+  CHECK(plan->step().body[0].as<CallNode>()->strings == std::vector<std::string>{"sum"});
+  CHECK(plan->step().body[1].as<KernelNode>()->rows == 4);
+  CHECK(plan->step().feeds[0].split->axes == std::vector<std::string>{"dp"});
+  CHECK(plan->startup()->name == "startup");
   CHECK(plan->persistables[0].parameter);
 }
 
@@ -58,12 +63,17 @@ TEST_CASE("a plan that is wrong is refused with its place") {
     const char* message;
   };
   const Row rows[] = {
-      {"/schema", 2, "schema: this runtime reads plans of schema 1"},
+      {"/schema", 1, "schema: this runtime reads plans of schema 2; compile the job again"},
+      {"/abi", DT_ABI_VERSION - 1, "abi: compiled for version"},
+      {"/abi", kRemoved, "key 'abi' is missing"},
       {"/surprise", 1, "unknown key 'surprise'"},
       {"/class", kRemoved, "key 'class' is missing"},
       {"/class", 7, "class: expected a string, got number"},
       {"/library", "../x.so", "own folder"},
       {"/library", nullptr, "the plan has no library"},
+      {"/target/cpu", kRemoved, "target: key 'cpu' is missing"},
+      {"/buffers/2/memory", "device", "buffers[2].memory: 'x' is not in host memory"},
+      {"/buffers/2/memory", "attic", "unknown 'attic', expected one of host, device, pinned"},
       {"/buffers/2/space", "moon",
        "buffers[2].space: unknown 'moon', expected one of arena, persistent, constant"},
       {"/buffers/2/offset", 32, "buffers[2].offset: not a multiple of 64"},
@@ -74,16 +84,15 @@ TEST_CASE("a plan that is wrong is refused with its place") {
       {"/buffers/2/dims", Json{-4}, "buffers[2].dims[0]: expected an integer of at least 0"},
       {"/buffers/2/dims", Json{4.5}, "expected an integer"},
       {"/buffers/2/dtype", "float31", "unknown element type 'float31'"},
-      {"/buffers/2/lod_level", 1, "'x' is ragged"},
+      {"/buffers/2/lod_level", 1, "unknown key 'lod_level'"},
       {"/buffers/5/data", "0000", "expected 8 hexadecimal digits"},
-      {"/buffers/5/data", "0000004z", "expected 8 hexadecimal digits"},
+      {"/buffers/5/data", "0000004z", "expected hexadecimal digits"},
       {"/arena_bytes", 1LL << 60, "arena_bytes: expected an integer"},
       {"/persistables/0/buffer", 9,
        "persistables[0].buffer: expected an integer of at least 0 and at most 6"},
       {"/persistables/0/buffer", 2, "not in persistent memory"},
-      {"/persistables/0/dims", Json{5}, "float32[5] is not the float32[4] of buffer 0"},
       {"/persistables/1/name", "w", "'w' occurs twice"},
-      {"/persistables/0/slice", Json{{"dim", 0}}, "'w' is sliced"},
+      {"/persistables/0/relation", Json{{"dp", 1}}, "relation: expected strings"},
       {"/programs/main/feeds/0/buffer", 5, "feeds[0]"},
       {"/programs/main/feeds/0/split/dim", 1, "dimension 1 of 1"},
       {"/programs/main/fetches/0/combine", "blend", "unknown 'blend'"},
@@ -94,7 +103,13 @@ TEST_CASE("a plan that is wrong is refused with its place") {
       {"/programs/main/body/1/extra", 1, "unknown key 'extra'"},
       {"/programs/main/body/0", Json{{"op", "x"}}, "a node needs one of the keys"},
       {"/programs/main/body/0", 3, "expected an object"},
-      {"/programs/main", kRemoved, "programs: key 'main' is missing"},
+      {"/programs/main", kRemoved, "programs: none runs in every step"},
+      {"/programs/startup/when", "step", "programs.startup.when: another program runs then, too"},
+      {"/programs/main/when", "noon", "unknown 'noon', expected one of startup, step"},
+      {"/programs/main/body/1/args/0", 7, "expected an integer of at least 0 and at most 6"},
+      {"/programs/main/body/0/written", Json{2}, "body[0].written: no such argument"},
+      {"/programs/main/body/0/attrs", Json{"i1"}, "body[0].slots: expected rising bounds"},
+      {"/programs/main/body/0/reals", Json{"much"}, "reals[0]: expected a number"},
       {"/programs/startup/body/1/copy", Json{5, 0}, "'two' has 4 bytes, 'w' 16"},
       {"/programs/startup/body/1/copy", Json{1, 5}, "constant 'two' would be written"},
       {"/programs/startup/body/1/copy", Json{1}, "expected [from, to]"},
@@ -104,6 +119,108 @@ TEST_CASE("a plan that is wrong is refused with its place") {
     INFO(row.pointer << " -> " << message);
     CHECK(message.find(row.message) != std::string::npos);
   }
+}
+
+TEST_CASE("a plan that is written is the plan that is read") {
+  Json json = PlanJson();
+  json["comms"] = Json::array({{{"name", "grad"}, {"axes", {"dp"}}}});
+  json["buffers"].push_back({{"name", "words"},
+                             {"space", "value"},
+                             {"kind", "tensor"},
+                             {"dtype", "float32"},
+                             {"dims", {-1, 4}},
+                             {"lod_level", 1}});
+  Json unknown = {
+      {"kernel", "k_any"}, {"args", {7, 7, 0}}, {"n", 0}, {"grain", 8}, {"op", "0:3 relu"}};
+  unknown["unknown"] = {{"shapes", {{-1, 4}, {-1, 4}, Json::array()}},
+                        {"written", {false, true, false}},
+                        {"table", {{{"factor", 4}, {"unknowns", {0}}}}},
+                        {"rows", {{"factor", 1}, {"unknowns", {0}}}},
+                        {"needs", {{"factor", 1}, {"unknowns", Json::array()}}}};
+  Json& body = json["programs"]["main"]["body"];
+  body.push_back(unknown);
+  body.push_back(Start(0, "all_reduce", {0}, {0}, 3));
+  body.push_back({{"wait", 3}, {"op", "0:9 wait"}});
+  body.push_back(
+      {{"while", 4},
+       {"limit", 7},
+       {"body", {{{"if", 4}, {"then", {body[0]}}, {"else", Json::array()}, {"op", "if"}}}},
+       {"op", "while"}});
+  body.push_back({{"call", "dt_any"},
+                  {"args", {0, 1}},
+                  {"slots", {0, 1, 1, 2}},
+                  {"attrs", {"i2", "r3"}},
+                  {"ints", {1, -2}},
+                  {"reals", {0.1, "nan", "-inf"}},
+                  {"written", {1}},
+                  {"op", "0:8 any"}});
+  const auto plan = ParsePlan("plan.json", json.dump());
+  INFO(plan.status().ToString());
+  REQUIRE(plan.ok());
+  const CallNode& call = *plan->step().body.back().as<CallNode>();
+  CHECK((call.reals[0] == 0.1 && std::isnan(call.reals[1]) && call.reals[2] == -INFINITY));
+  CHECK((call.attributes()[1].kind == 'r' && call.attributes()[1].count == 3));
+  const auto text = WritePlan(*plan);
+  REQUIRE(text.ok());
+  const auto again = ParsePlan("again", *text);
+  INFO(again.status().ToString());
+  REQUIRE(again.ok());
+  CHECK(*WritePlan(*again) == *text);
+  // What a reader may leave out is left out, the rest is there.
+  Json expected = json;
+  expected["programs"]["main"]["body"][3].erase("reduce");
+  expected["programs"]["main"]["body"][3].erase("root");
+  CHECK(Json::parse(*text) == expected);
+}
+
+TEST_CASE("names that are no UTF-8 are not written") {
+  auto plan = ParsePlan("plan.json", PlanJson().dump());
+  REQUIRE(plan.ok());
+  plan->buffers[0].name = "\xff";
+  CHECK_THAT(std::string(WritePlan(*plan).status().message()),
+             Catch::Contains("cannot be written"));
+}
+
+TEST_CASE("kernels and calls of a hostile plan are checked against its buffers") {
+  Json json = PlanJson();
+  json["buffers"].push_back({{"name", "words"},
+                             {"space", "value"},
+                             {"kind", "tensor"},
+                             {"dtype", "bool"},
+                             {"dims", {1}},
+                             {"lod_level", 0}});
+  Json& body = json["programs"]["main"]["body"];
+  const auto message = [&](Json node) {
+    node["op"] = "0:9 x";
+    body = Json::array({node});
+    return MessageOf(json);
+  };
+  CHECK_THAT(message({{"kernel", "k"}, {"args", {7}}, {"n", 1}, {"grain", 1}}),
+             Catch::Contains("body[0].args[0]: 'words' is a value"));
+  CHECK_THAT(message({{"if", 7}, {"then", Json::array()}, {"else", Json::array()}}),
+             Catch::Contains("'words' is no bool of one element"));
+  const auto unknown = [&](Json shapes, Json written, Json rows) {
+    return message({{"kernel", "k"},
+                    {"args", {7}},
+                    {"n", 1},
+                    {"grain", 1},
+                    {"unknown",
+                     {{"shapes", shapes},
+                      {"written", written},
+                      {"table", Json::array()},
+                      {"rows", rows},
+                      {"needs", {{"factor", 1}, {"unknowns", Json::array()}}}}}});
+  };
+  const Json none = {{"factor", 1}, {"unknowns", Json::array()}};
+  const auto list = [](Json item) { return Json::array({item}); };
+  CHECK(unknown(list(Json{-1}), list(false), none).empty());
+  CHECK_THAT(unknown(Json::array(), Json::array(), none), Catch::Contains("a shape for each"));
+  CHECK_THAT(unknown(list(Json::array()), list(false), none), Catch::Contains("does not fit"));
+  CHECK_THAT(unknown(list(Json{-1}), list(true), none), Catch::Contains("that of no argument"));
+  CHECK_THAT(unknown(list(Json{-2}), list(false), none), Catch::Contains("that of no argument"));
+  CHECK_THAT(unknown(list(Json{-17}), list(false), none), Catch::Contains("more than 16"));
+  CHECK_THAT(unknown(list(Json{-1}), list(false), {{"factor", 1}, {"unknowns", {1}}}),
+             Catch::Contains("no such unknown extent"));
 }
 
 TEST_CASE("operations between ranks are checked") {

@@ -4,14 +4,15 @@
 
 #include <string>
 
+#include "runtime/exec/abi.h"
 #include "runtime/exec/json_reader.h"
 
 namespace dtranspile::exec {
 
 inline Json BufferJson(const char* name, const char* space, int64_t offset, const char* dtype,
                        std::vector<int64_t> dims, int64_t bytes) {
-  return {{"name", name},   {"space", space}, {"offset", offset}, {"bytes", bytes},
-          {"dtype", dtype}, {"dims", dims},   {"lod_level", 0}};
+  return {{"name", name},   {"space", space}, {"offset", offset},
+          {"bytes", bytes}, {"dtype", dtype}, {"dims", dims}};
 }
 
 // Buffers: 0 w [4], 1 rate [1], 2 x [4] (fed), 3 loss [1], 4 flag bool [1], 5 constant 2.0f [1], 6
@@ -27,11 +28,9 @@ inline Json PlanJson() {
       BufferJson("counter", "persistent", 128, "int32", {1}, 4),
   });
   buffers[5]["data"] = "00000040";
-  const auto persistable = [](const char* name, int buffer, const char* dtype,
-                              std::vector<int64_t> dims, bool parameter) {
-    return Json{{"name", name},    {"buffer", buffer},       {"dtype", dtype},
-                {"dims", dims},    {"parameter", parameter}, {"relation", {{"dp", "R"}}},
-                {"slice", nullptr}};
+  const auto persistable = [](const char* name, int buffer, bool parameter) {
+    return Json{
+        {"name", name}, {"buffer", buffer}, {"parameter", parameter}, {"relation", {{"dp", "R"}}}};
   };
   const Json sum = {
       {"call", "dt_reduce"}, {"args", {0, 3}}, {"strings", {"sum"}}, {"op", "0:1 reduce_sum"}};
@@ -40,7 +39,8 @@ inline Json PlanJson() {
   const Json init = {
       {"kernel", "k_fill"}, {"args", {0, 5}}, {"n", 4}, {"grain", 1}, {"op", "0:0 fill_constant"}};
   const Json rate = {{"copy", {5, 1}}, {"op", "0:1 assign"}};
-  return {{"schema", 1},
+  return {{"schema", 2},
+          {"abi", DT_ABI_VERSION},
           {"class", "trainer"},
           {"target", {{"cpu", "test"}, {"features", "+sse3"}}},
           {"library", "libtest_kernels.so"},
@@ -49,20 +49,19 @@ inline Json PlanJson() {
           {"arena_bytes", 192},
           {"persistent_bytes", 192},
           {"buffers", buffers},
-          {"persistables", Json::array({persistable("w", 0, "float32", {4}, true),
-                                        persistable("rate", 1, "float32", {1}, false),
-                                        persistable("counter", 6, "int32", {1}, false)})},
+          {"persistables", Json::array({persistable("w", 0, true), persistable("rate", 1, false),
+                                        persistable("counter", 6, false)})},
           {"programs",
            {{"startup",
-             {{"feeds", Json::array()},
+             {{"when", "startup"},
+              {"feeds", Json::array()},
               {"fetches", Json::array()},
               {"body", Json::array({init, rate})}}},
             {"main",
-             {{"feeds", Json::array({{{"name", "x"},
-                                      {"buffer", 2},
-                                      {"dtype", "float32"},
-                                      {"dims", {4}},
-                                      {"split", {{"dim", 0}, {"axes", {"dp"}}}}}})},
+             {{"when", "step"},
+              {"feeds",
+               Json::array(
+                   {{{"name", "x"}, {"buffer", 2}, {"split", {{"dim", 0}, {"axes", {"dp"}}}}}})},
               {"fetches", Json::array({{{"name", "loss"}, {"buffer", 3}, {"combine", "mean"}},
                                        {{"name", "w_after"}, {"buffer", 0}, {"combine", "same"}}})},
               {"body", Json::array({sum, update})}}}}}};

@@ -1,8 +1,14 @@
 #include "runtime/exec/thread_pool.h"
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "runtime/exec/context.h"
@@ -12,62 +18,153 @@ namespace {
 
 struct Record {
   std::vector<std::atomic<int>> runs;
-  std::vector<int> thread;
-  explicit Record(int parts)
-      : runs(static_cast<size_t>(parts)), thread(static_cast<size_t>(parts), -1) {}
-  static void Task(void* arg, int part) {
+  std::vector<std::atomic<int>> thread;
+  explicit Record(int64_t pieces)
+      : runs(static_cast<size_t>(pieces)), thread(static_cast<size_t>(pieces)) {}
+  static void Task(void* arg, int64_t piece) {
     auto& record = *static_cast<Record*>(arg);
-    record.runs[static_cast<size_t>(part)]++;
-    record.thread[static_cast<size_t>(part)] = ThreadPool::CurrentThread();
+    record.runs[static_cast<size_t>(piece)]++;
+    record.thread[static_cast<size_t>(piece)] = ThreadPool::CurrentThread();
   }
 };
 
 }  // namespace
 
-TEST_CASE("every part runs once, always on the thread of its number") {
+TEST_CASE("every piece runs once, on one of the threads") {
   for (bool spin : {false, true})
-    for (int threads : {1, 2, 5}) {
-      ThreadPool pool({threads, spin, {}});
-      for (int turn = 0; turn < 300; ++turn) {
-        Record record(threads);
-        pool.Run(threads, Record::Task, &record);
-        for (int part = 0; part < threads; ++part) {
-          REQUIRE(record.runs[static_cast<size_t>(part)] == 1);
-          REQUIRE(record.thread[static_cast<size_t>(part)] == part);
+    for (int threads : {1, 2, 5})
+      for (int64_t pieces : {1, 2, 3, 5, 40}) {
+        ThreadPool pool({threads, spin});
+        REQUIRE(pool.status().ok());
+        CHECK(pool.threads() == threads);
+        for (int turn = 0; turn < 300; ++turn) {
+          Record record(pieces);
+          pool.Run(pieces, Record::Task, &record);
+          for (size_t piece = 0; piece < record.runs.size(); ++piece) {
+            REQUIRE(record.runs[piece] == 1);
+            REQUIRE(record.thread[piece] < threads);
+          }
         }
       }
-    }
 }
 
+TEST_CASE("jobs that follow at once do not mix, whatever thread is late") {
+  // Pieces of some jobs are long, so that threads come to the next job late and in any order.
+  ThreadPool pool({4, false});
+  struct Sum {
+    std::atomic<int64_t> total{0};
+    int64_t job = 0;
+  };
+  for (int64_t job = 0; job < 2000; ++job) {
+    Sum sum;
+    sum.job = job;
+    const int64_t pieces = 2 + job % 37;
+    pool.Run(
+        pieces,
+        [](void* arg, int64_t piece) {
+          auto& s = *static_cast<Sum*>(arg);
+          if ((s.job + piece) % 11 == 0) usleep(50);
+          s.total += s.job * 1000 + piece;
+        },
+        &sum);
+    REQUIRE(sum.total == pieces * job * 1000 + pieces * (pieces - 1) / 2);
+  }
+}
+
+TEST_CASE("a thread that has lost its core holds up its piece and no other") {
+  // Piece 0 does not end before all others have: whoever is in it, the rest takes the others, those
+  // of its share too.
+  for (int threads : {2, 3}) {
+    ThreadPool pool({threads, false});
+    struct Job {
+      std::atomic<int> others{0};
+      int wanted = 0;
+      std::atomic<bool> alone{false};
+    } job;
+    const int64_t pieces = threads * ThreadPool::kPiecesPerThread;
+    job.wanted = static_cast<int>(pieces) - 1;
+    pool.Run(
+        pieces,
+        [](void* arg, int64_t piece) {
+          auto& j = *static_cast<Job*>(arg);
+          if (piece != 0) {
+            ++j.others;
+            return;
+          }
+          const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+          while (j.others < j.wanted && std::chrono::steady_clock::now() < end) usleep(100);
+          j.alone = j.others == j.wanted;
+        },
+        &job);
+    CHECK(job.alone);
+  }
+}
+
+// Sanitizers need more memory for themselves than the limit of this test.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
+    !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
+TEST_CASE("threads that the system does not grant are a status, and the pool works without them") {
+  // In a process of its own whose memory has no room for 1024 stacks.
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const rlimit limit = {size_t{1} << 30, size_t{1} << 30};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(1);
+    ThreadPool pool({1024, false});
+    if (!absl::IsResourceExhausted(pool.status())) _exit(2);
+    const std::string message(pool.status().message());
+    if (message.find(" of the 1024 threads that are asked for") == std::string::npos) _exit(3);
+    if (pool.threads() < 1 || pool.threads() >= 1024) _exit(4);
+    Record record(100);
+    pool.Run(100, Record::Task, &record);
+    for (const auto& runs : record.runs)
+      if (runs != 1) _exit(5);
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+#endif
+
 TEST_CASE("a job started within a job runs on the thread that starts it") {
-  ThreadPool pool({2, false, {}});
+  ThreadPool pool({2, false});
   struct Outer {
     ThreadPool* pool;
     Record inner{2};
+    std::atomic<int> thread{-1};
   } outer{&pool};
   pool.Run(
       2,
-      [](void* arg, int part) {
+      [](void* arg, int64_t piece) {
         auto& o = *static_cast<Outer*>(arg);
-        if (part == 1) o.pool->Run(2, Record::Task, &o.inner);
+        if (piece != 1) return;
+        o.thread = ThreadPool::CurrentThread();
+        o.pool->Run(2, Record::Task, &o.inner);
       },
       &outer);
   CHECK(outer.inner.runs[0] == 1);
-  CHECK(outer.inner.thread == std::vector<int>{1, 1});
+  CHECK(outer.inner.thread[0] == outer.thread);
+  CHECK(outer.inner.thread[1] == outer.thread);
 }
 
 TEST_CASE("denormals are zero on every thread while work runs") {
+  // Each piece waits for the other one, so they run on two threads.
   struct Products {
-    volatile float results[2];
-  } products = {};
+    volatile float results[2] = {1, 1};
+    std::atomic<int> begun{0};
+  } products;
   {
     NumericScope numerics;
-    ThreadPool pool({2, false, {}});
+    ThreadPool pool({2, false});
     pool.Run(
         2,
-        [](void* arg, int part) {
+        [](void* arg, int64_t part) {
           volatile float small = 1e-30f;
-          static_cast<Products*>(arg)->results[part] = small * 1e-10f;
+          auto& p = *static_cast<Products*>(arg);
+          for (++p.begun; p.begun < 2;) usleep(10);
+          p.results[part] = small * 1e-10f;
         },
         &products);
   }
@@ -78,7 +175,7 @@ TEST_CASE("denormals are zero on every thread while work runs") {
 }
 
 TEST_CASE("dt_parallel covers the extent in parts of at least the grain") {
-  ThreadPool pool({3, false, {}});
+  ThreadPool pool({3, false});
   DtContext context(&pool);
   for (int64_t extent : {0, 1, 2, 7, 100})
     for (int64_t grain : {1, 3, 1000}) {
@@ -101,7 +198,7 @@ TEST_CASE("dt_parallel covers the extent in parts of at least the grain") {
 }
 
 TEST_CASE("scratch is aligned, disjoint, and the same memory for the same calls") {
-  ThreadPool pool({1, false, {}});
+  ThreadPool pool({1, false});
   DtContext context(&pool);
   static std::vector<void*> blocks;
   const DtFunction function = [](DtContext* c, const DtCall*) -> int32_t {
@@ -123,7 +220,7 @@ TEST_CASE("scratch is aligned, disjoint, and the same memory for the same calls"
 TEST_CASE("the message of a failing call names it; kept state is destroyed with the context") {
   static int destroyed;
   destroyed = 0;
-  ThreadPool pool({1, false, {}});
+  ThreadPool pool({1, false});
   {
     DtContext context(&pool);
     const DtFunction function = [](DtContext* c, const DtCall*) -> int32_t {

@@ -74,7 +74,7 @@ struct Call {
 
   // Calls twice, so that state kept from the first call is used.
   absl::Status Run(int threads) {
-    exec::ThreadPool pool({threads, false, {}});
+    exec::ThreadPool pool({threads, false});
     exec::NumericScope numerics;
     DtContext context(&pool);
     void* state = nullptr;

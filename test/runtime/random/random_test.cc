@@ -1,9 +1,11 @@
 // Arrays that the framework's wheels gave on a CPU (paddlepaddle 2.6.2 and 3.3.1 from PyPI,
 // x86-64), as the FNV-1a digests of their bytes; 1.8.5's are in the corpora (startup_test.cc). Made
 // with one op per program, attributes as in each row.
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "runtime/base/dtype.h"
@@ -152,7 +154,7 @@ struct Called {
 
 Called CallWith(DtFunction function, std::vector<int64_t> ints, std::vector<double> reals,
                 DType dtype = DType::kFloat32) {
-  exec::ThreadPool pool({1, false, {}});
+  exec::ThreadPool pool({1, false});
   DtContext context(&pool);
   Called called{absl::OkStatus(), std::vector<float>(6)};
   const int64_t dims[] = {2, 3};
@@ -214,7 +216,7 @@ std::vector<uint64_t> DrawnBy(int64_t dp, int64_t mp, Release release, int64_t s
   generator.SetRank({{"dp", dp}, {"mp", mp}}, {{"dp", 2}, {"mp", 2}, {"pp", 1}});
   std::vector<uint64_t> numbers;
   for (const auto& axes : streams) {
-    REQUIRE(generator.SetStream(axes).ok());
+    REQUIRE(generator.SetOp(axes, std::nullopt).ok());
     numbers.push_back(generator.ForOp(release, seed).Next());
   }
   return numbers;
@@ -243,7 +245,105 @@ TEST_CASE("streams differ along their axes and nowhere else") {
     }
   }
   Generator generator(0);
-  CHECK(generator.SetStream({"sp"}).code() == absl::StatusCode::kInvalidArgument);
+  CHECK(generator.SetOp({"sp"}, std::nullopt).code() == absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("Philox: the known answers of Random123") {
+  using Words = std::array<uint32_t, 4>;
+  CHECK(Philox::Block({0, 0, 0, 0}, {0, 0}) ==
+        Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+  CHECK(Philox::Block({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}) ==
+        Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+  CHECK(Philox::Block({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
+        Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+  Philox walked(7, 9), jumped(7, 9);
+  for (int i = 0; i < 5; ++i) walked();
+  jumped.discard(5);
+  CHECK(walked() == jumped());
+  CHECK(walked() == jumped());
+}
+
+// What an op of a main program draws: of one generator in the order that `Drawn` is called.
+struct Draws {
+  explicit Draws(uint64_t seed, int64_t dp = 0, int64_t mp = 0) : generator(seed) {
+    generator.SetRank({{"dp", dp}, {"mp", mp}}, {{"dp", 2}, {"mp", 2}});
+  }
+  uint64_t Drawn(int64_t lineage, int64_t site, const std::vector<std::string>& axes = {},
+                 int64_t seed = 0) {
+    REQUIRE(generator.SetOp(axes, Generator::Op{lineage, site}).ok());
+    const uint64_t drawn = generator.ForOp(Release::kPaddle2, seed).Next();
+    REQUIRE(generator.SetOp({}, std::nullopt).ok());
+    return drawn;
+  }
+  Generator generator;
+};
+
+TEST_CASE("an op of a main program draws what belongs to it, whatever else is drawn") {
+  Draws a(1), b(1);
+  const uint64_t first = a.Drawn(3, 3), second = a.Drawn(8, 8);
+  CHECK(first != second);
+  CHECK(b.Drawn(8, 8) == second);  // in another order
+  CHECK(b.Drawn(3, 3) == first);
+  CHECK(Draws(1).Drawn(8, 2) == second);  // without the other, and with another number of its own
+  CHECK(b.Drawn(3, 40) == first);         // recomputed: another op of the same number
+  CHECK(Draws(2).Drawn(3, 3) != first);   // another run
+  // The sequence of start-up programs is left where it is.
+  Generator alone(1);
+  CHECK(a.generator.ForOp(Release::kPaddle2, 0).Next() == alone.ForOp(Release::kPaddle2, 0).Next());
+}
+
+TEST_CASE("steps and turns differ; a step that is run again does not") {
+  Draws a(1);
+  std::set<uint64_t> numbers;
+  for (int64_t step = 0; step < 3; ++step) {
+    a.generator.SetStep(step);
+    for (int turn = 0; turn < 3; ++turn) numbers.insert(a.Drawn(3, 3));
+  }
+  CHECK(numbers.size() == 9);
+  a.generator.SetStep(1);  // what a run does that goes on from a checkpoint
+  CHECK(numbers.count(a.Drawn(3, 3)) == 1);
+  // Two engines of one execution.
+  REQUIRE(a.generator.SetOp({}, Generator::Op{3, 3}).ok());
+  const uint64_t one = a.generator.ForOp(Release::kPaddle2, 0).Next();
+  CHECK(a.generator.ForOp(Release::kPaddle2, 0).Next() != one);
+}
+
+TEST_CASE("ranks draw alike but along the axes of the op") {
+  auto drawn = [](int64_t dp, int64_t mp, const std::vector<std::string>& axes, int64_t seed = 0) {
+    return Draws(1, dp, mp).Drawn(3, 3, axes, seed);
+  };
+  for (int64_t seed : {0, 9}) {
+    CHECK(drawn(0, 0, {"dp"}, seed) != drawn(1, 0, {"dp"}, seed));
+    CHECK(drawn(1, 0, {"dp"}, seed) == drawn(1, 1, {"dp"}, seed));
+    CHECK(drawn(1, 1, {"mp", "dp"}, seed) == drawn(1, 1, {"dp", "mp"}, seed));
+    CHECK(drawn(0, 0, {}, seed) == drawn(1, 1, {}, seed));
+  }
+  // The framework's own numbers, at every step, where the op has a seed.
+  CHECK(drawn(0, 0, {}, 9) == Engine(Release::kPaddle2, 9).Next());
+}
+
+TEST_CASE("numbers of counters are uniform") {
+  // Bits of neighbouring ops, steps and turns: each is 1 half of the time, and none follows
+  // another.
+  constexpr int kDraws = 20000;
+  int ones[64] = {}, equal[64] = {};
+  uint64_t before = 0;
+  Generator generator(0);
+  for (int i = 0; i < kDraws; ++i) {
+    generator.SetStep(i / 100);
+    REQUIRE(generator.SetOp({}, Generator::Op{i % 100, i % 100}).ok());
+    const uint64_t bits = generator.ForOp(Release::kPaddle2, 0).Next();
+    for (int b = 0; b < 64; ++b) {
+      ones[b] += static_cast<int>(bits >> b & 1);
+      equal[b] += static_cast<int>(~(bits ^ before) >> b & 1);
+    }
+    before = bits;
+  }
+  // Five standard deviations of a binomial distribution.
+  for (int b = 0; b < 64; ++b) {
+    CHECK(std::abs(ones[b] - kDraws / 2) < 354);
+    CHECK(std::abs(equal[b] - kDraws / 2) < 354);
+  }
 }
 
 }  // namespace

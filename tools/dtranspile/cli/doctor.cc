@@ -4,12 +4,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <thread>
-
 #include "llvm/Support/FileSystem.h"
 #include "llvm/TargetParser/Host.h"
 #include "nlohmann/json.hpp"
 #include "runtime/io/json.h"
+#include "runtime/launch/processors.h"
 #include "tools/dtranspile/cli/files.h"
 #include "tools/dtranspile/cli/tool.h"
 
@@ -31,8 +30,9 @@ Finding worker() {
 
 Finding processor() {
   return {"processor", true, true,
-          llvm::sys::getHostCPUName().str() + ", " +
-              std::to_string(std::thread::hardware_concurrency()) + " threads"};
+          llvm::sys::getHostCPUName().str() + ", " + std::to_string(launch::UsableProcessors()) +
+              " of " + std::to_string(sysconf(_SC_NPROCESSORS_ONLN)) +
+              " threads may be used (affinity, control groups)"};
 }
 
 Finding sharedMemory() {

@@ -1,6 +1,7 @@
 #include "tools/dtranspile/cli/files.h"
 
 #include "llvm/Support/raw_ostream.h"
+#include "runtime/base/printable.h"
 #include "runtime/io/output.h"
 
 namespace dtranspile::cli {
@@ -12,7 +13,7 @@ bool writeOutput(Tool& tool, const std::string& path, const std::string& content
     if (!status.ok()) tool.error(std::string(status.message()));
     return status.ok();
   }
-  llvm::outs() << content;
+  llvm::outs() << Printable(content, LineBreaks::kKeep);
   llvm::outs().flush();
   if (!llvm::outs().has_error()) return true;
   tool.error("standard output cannot be written: " + llvm::outs().error().message());

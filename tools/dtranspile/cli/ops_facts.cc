@@ -36,8 +36,7 @@ uint64_t testedTypes(const pd::OpSpec& spec, const coverage::Use& use) {
   const auto input =
       llvm::find_if(spec.inputs, [](const pd::Slot& slot) { return !slot.dispensable; });
   uint64_t types = 0;
-  if (input != spec.inputs.end() && !input->duplicable &&
-      !llvm::StringRef(spec.type).contains("_grad"))
+  if (input != spec.inputs.end() && !input->duplicable && !spec.gradient)
     types = typesIn(use, *input);
   for (const pd::Slot& slot : spec.outputs) {
     if (types == 0) types = typesIn(use, slot);

@@ -23,8 +23,7 @@ class PlanPrinter {
   std::string print() {
     absl::StrAppend(&text_, "plan of ", plan_.class_name, ": ", plan_.arena_bytes,
                     " bytes of a step, ", plan_.persistent_bytes, " bytes of persistables\n");
-    if (plan_.has_startup) printProgram("startup", plan_.startup);
-    printProgram("main", plan_.main);
+    for (const exec::Program& program : plan_.programs) printProgram(program);
     return std::move(text_);
   }
 
@@ -48,8 +47,8 @@ class PlanPrinter {
     absl::StrAppend(&text_, what, op.empty() ? "" : absl::StrCat("  # ", op), "\n");
   }
 
-  void printProgram(const char* which, const exec::Program& program) {
-    line(absl::StrCat("program ", which), "");
+  void printProgram(const exec::Program& program) {
+    line(absl::StrCat("program ", program.name), "");
     ++depth_;
     for (const exec::FeedSlot& feed : program.feeds)
       line(absl::StrCat("feed ", feed.name, ": ", typeOf(feed.buffer)), "");
@@ -65,42 +64,54 @@ class PlanPrinter {
     --depth_;
   }
 
+  void printNode(const exec::Node& node) {
+    std::visit([&](const auto& what) { print(what, node.op); }, node.what);
+  }
+
+  void print(const exec::KernelNode& node, const std::string& op) {
+    line(absl::StrCat("kernel(", names(node.args), ")"), op);
+  }
+
   // What a call takes, then what it writes: values alone are known to be written
   // (docs/file-formats.md).
-  std::string callText(const exec::Node& node) const {
+  void print(const exec::CallNode& node, const std::string& op) {
     std::vector<int> taken, written;
     for (int i = 0; i < static_cast<int>(node.args.size()); ++i) {
       const bool writes =
-          std::find(node.outputs.begin(), node.outputs.end(), i) != node.outputs.end();
+          std::find(node.written.begin(), node.written.end(), i) != node.written.end();
       (writes ? written : taken).push_back(node.args[static_cast<size_t>(i)]);
     }
-    return absl::StrCat(node.callee, "(", names(taken), ")", written.empty() ? "" : " -> ",
-                        names(written));
+    line(absl::StrCat(node.callee, "(", names(taken), ")", written.empty() ? "" : " -> ",
+                      names(written)),
+         op);
   }
 
-  void printNode(const exec::Node& node) {
-    using Kind = exec::Node::Kind;
-    switch (node.kind) {
-      case Kind::kKernel: return line(absl::StrCat("kernel(", names(node.args), ")"), node.op);
-      case Kind::kCall: return line(callText(node), node.op);
-      case Kind::kCopy:
-        return line(absl::StrCat("copy ", name(node.args[0]), " -> ", name(node.args[1])), node.op);
-      case Kind::kStart:
-        return line(absl::StrCat("start ", node.ticket, " ", comm::NameOf(node.collective), ": ",
-                                 names(node.inputs), " -> ", names(node.outputs)),
-                    node.op);
-      case Kind::kWait: return line(absl::StrCat("wait ", node.ticket), node.op);
-      case Kind::kIf:
-        line(absl::StrCat("if ", name(node.condition), " {"), node.op);
-        printBody(node.body);
-        if (!node.otherwise.empty()) line("} else {", "");
-        printBody(node.otherwise);
-        return line("}", "");
-      case Kind::kWhile:
-        line(absl::StrCat("while ", name(node.condition), " {"), node.op);
-        printBody(node.body);
-        return line("}", "");
-    }
+  void print(const exec::CopyNode& node, const std::string& op) {
+    line(absl::StrCat("copy ", name(node.from), " -> ", name(node.to)), op);
+  }
+
+  void print(const exec::StartNode& node, const std::string& op) {
+    line(absl::StrCat("start ", node.ticket, " ", comm::NameOf(node.collective), ": ",
+                      names(node.inputs), " -> ", names(node.outputs)),
+         op);
+  }
+
+  void print(const exec::WaitNode& node, const std::string& op) {
+    line(absl::StrCat("wait ", node.ticket), op);
+  }
+
+  void print(const exec::IfNode& node, const std::string& op) {
+    line(absl::StrCat("if ", name(node.condition), " {"), op);
+    printBody(node.then);
+    if (!node.otherwise.empty()) line("} else {", "");
+    printBody(node.otherwise);
+    line("}", "");
+  }
+
+  void print(const exec::WhileNode& node, const std::string& op) {
+    line(absl::StrCat("while ", name(node.condition), " {"), op);
+    printBody(node.body);
+    line("}", "");
   }
 
   const exec::Plan& plan_;

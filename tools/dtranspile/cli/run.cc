@@ -23,8 +23,18 @@ namespace {
 struct Flags : RunFlags {
   std::string report, save, saveFetches, backend = "shm", device = "cpu", trace, output;
   double timeout = 60;
-  int64_t seed = 0;
+  int64_t seed = 0, firstStep = 0;
 };
+
+// To standard output.
+absl::Status writePiece(absl::string_view text) {
+  llvm::outs() << llvm::StringRef(text.data(), text.size());
+  llvm::outs().flush();
+  if (!llvm::outs().has_error()) return absl::OkStatus();
+  const std::string why = llvm::outs().error().message();
+  llvm::outs().clear_error();
+  return absl::UnavailableError("standard output cannot be written: " + why);
+}
 
 // Everything between the flags and a plan on disk.
 struct Compiled {
@@ -110,6 +120,23 @@ bool good(Tool& tool, const absl::Status& status) {
   return status.ok();
 }
 
+// The report where it was asked for; fetches to standard output unless the report is there.
+bool tell(Tool& tool, const Flags& flags, const launch::Report& report) {
+  absl::Status status;
+  if (flags.report == "-") {
+    status = report.Write(writePiece);
+  } else if (!flags.report.empty()) {
+    std::string text;
+    status = report.Write([&](absl::string_view piece) {
+      text.append(piece.data(), piece.size());
+      return absl::OkStatus();
+    });
+    if (status.ok() && !writeOutput(tool, flags.report, text)) return false;
+  }
+  if (status.ok() && report.ok && flags.report != "-") status = report.WriteFetches(writePiece);
+  return good(tool, status);
+}
+
 // A folder of --save-fetches or --trace, found out before the run.
 bool stage(Tool& tool, const std::string& folder, std::optional<io::StagedFolder>& staged) {
   if (folder.empty()) return true;
@@ -163,6 +190,7 @@ int run(Tool& tool, const Flags& flags) {
   spec.steps = flags.steps > 0           ? flags.steps
                : compiled->feeds.empty() ? 1
                                          : compiled->feeds[0].steps;
+  spec.first_step = flags.firstStep;
   spec.fetch = compiled->fetches;
   spec.threads = flags.threads;
   spec.seed = flags.seed;
@@ -175,17 +203,9 @@ int run(Tool& tool, const Flags& flags) {
   if (!report.ok()) return tool.error(std::string(report.status().message())), kNo;
   const bool saved = !report->ok || (save->publish(tool, compiled->runnable) &&
                                      publishRecords(tool, spec, fetched, traced));
-  if (!flags.report.empty() &&
-      !writeOutput(tool, flags.report, io::JsonText(report->json, 1) + "\n"))
-    return kNo;
-  if (report->ok && flags.report != "-") {
-    std::string text;
-    for (const auto& [name, values] : report->json["fetch"].items())
-      text += name + ": " + io::JsonText(values) + "\n";
-    if (!writeOutput(tool, "-", text)) return kNo;
-  }
-  if (!report->ok && report->json["error"].is_object())
-    tool.error(report->json["error"].value("message", "the job failed"));
+  if (!tell(tool, flags, *report)) return kNo;
+  if (!report->ok && report->error.is_object())
+    tool.error(report->error.value("message", "the job failed"));
   return report->ok && saved ? kDone : kFailed;
 }
 
@@ -218,6 +238,10 @@ Action declareRun(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   app.add_option("--seed", flags->seed, "of random ops without a seed of their own")
       ->check(wholeNumber(0));
+  app.add_option("--first-step", flags->firstStep,
+                 "number of the first step: how many were run before --init was saved, so that "
+                 "random ops go on where they were; feeds and --per-step begin anew")
+      ->check(CLI::Range(int64_t{0}, exec::kMostSteps));
   app.add_option("--backend", flags->backend, "between ranks: shm, gloo, nccl")
       ->check(CLI::IsMember({"shm", "gloo", "nccl"}));
   app.add_option("--device", flags->device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));

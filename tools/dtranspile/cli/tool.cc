@@ -15,9 +15,10 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+#include "runtime/base/printable.h"
 #include "tools/dtranspile/cli/files.h"
+#include "tools/dtranspile/cli/version.h"
 
 namespace dtranspile::cli {
 namespace {
@@ -34,45 +35,6 @@ constexpr Command kCommands[] = {
     {"ops", "list the operators that are supported", declareOps},
     {"doctor", "check this machine: tools, memory, shared memory, GPU", declareDoctor},
 };
-
-// `block 0, op 12` of an imported op, or file:line:column of our own text; the location's file
-// first.
-std::string describeLocation(mlir::Location location) {
-  if (auto name = llvm::dyn_cast<mlir::NameLoc>(location)) {
-    auto file = llvm::dyn_cast<mlir::FileLineColLoc>(name.getChildLoc());
-    return (file ? file.getFilename().getValue().str() + ": " : "") +
-           name.getName().getValue().str();
-  }
-  if (auto file = llvm::dyn_cast<mlir::FileLineColLoc>(location)) {
-    std::string text = file.getFilename().getValue().str();
-    if (file.getLine() || file.getColumn())
-      text += ":" + std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn());
-    return text;
-  }
-  if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(location))
-    for (mlir::Location part : fused.getLocations()) {
-      std::string text = describeLocation(part);
-      if (!text.empty()) return text;
-    }
-  return "";
-}
-
-const char* severityName(mlir::DiagnosticSeverity severity) {
-  switch (severity) {
-    case mlir::DiagnosticSeverity::Error: return "error";
-    case mlir::DiagnosticSeverity::Warning: return "warning";
-    case mlir::DiagnosticSeverity::Remark: return "remark";
-    case mlir::DiagnosticSeverity::Note: return "note";
-  }
-  return "";
-}
-
-void printDiagnostic(mlir::Diagnostic& diagnostic) {
-  std::string where = describeLocation(diagnostic.getLocation());
-  llvm::errs() << (where.empty() ? "dtranspile" : where) << ": "
-               << severityName(diagnostic.getSeverity()) << ": " << diagnostic.str() << "\n";
-  for (mlir::Diagnostic& note : diagnostic.getNotes()) printDiagnostic(note);
-}
 
 // Words in flags may be joined with - or _: --sync_mode is --sync-mode. Values are left alone.
 std::vector<std::string> normalise(int argc, const char* const* argv) {
@@ -94,20 +56,16 @@ Tool::Tool()
   context_->loadDialect<pd::PdDialect, dist::DistDialect>();
   context_->printOpOnDiagnostic(
       false);  // locations say where; the text of a whole program helps nobody
-  handler_ = std::make_unique<mlir::ScopedDiagnosticHandler>(context_.get(),
-                                                             [](mlir::Diagnostic& diagnostic) {
-                                                               printDiagnostic(diagnostic);
-                                                               return mlir::success();
-                                                             });
+  diagnostics_ = std::make_unique<Diagnostics>(context_.get());
 }
 
 Tool::~Tool() = default;
 
 void Tool::error(const std::string& message) {
-  llvm::errs() << "dtranspile: error: " << message << "\n";
+  llvm::errs() << "dtranspile: error: " << Printable(message) << "\n";
 }
 void Tool::note(const std::string& message) {
-  llvm::errs() << "dtranspile: note: " << message << "\n";
+  llvm::errs() << "dtranspile: note: " << Printable(message) << "\n";
 }
 
 std::string Tool::binaryFolder() {
@@ -149,12 +107,13 @@ mlir::OwningOpRef<mlir::ModuleOp> loadPrograms(Tool& tool, const std::string& ma
   return module;
 }
 
-CLI::Validator wholeNumber(int64_t least) {
-  auto check = [least](const std::string& text) -> std::string {
+CLI::Validator wholeNumber(int64_t least, int64_t most) {
+  auto check = [=](const std::string& text) -> std::string {
     int64_t value = 0;
-    if (!llvm::StringRef(text).getAsInteger(10, value) && value >= least) return "";
+    if (!llvm::StringRef(text).getAsInteger(10, value) && value >= least && value <= most)
+      return "";
     return "'" + text + "' is no whole number from " + std::to_string(least) + " to " +
-           std::to_string(std::numeric_limits<int64_t>::max());
+           std::to_string(most);
   };
   return CLI::Validator(check, "");
 }
@@ -181,7 +140,7 @@ int refuseCommand(const std::string& word) {
         llvm::StringRef(word).edit_distance(command.name, /*AllowReplacements=*/true, kTypingError);
     if (distance < least) nearest = &command, least = distance;
   }
-  llvm::errs() << "dtranspile: error: there is no command '" << word << "'";
+  llvm::errs() << "dtranspile: error: there is no command '" << Printable(word) << "'";
   if (nearest) llvm::errs() << "; did you mean '" << nearest->name << "'?\n";
   else llvm::errs() << "; `dtranspile --help` lists the commands\n";
   return kUsage;
@@ -199,7 +158,7 @@ int runTool(int argc, const char* const* argv) {
       "  dtranspile run job --feeds feeds --init init",
       "dtranspile");
   app.require_subcommand(1);
-  app.set_version_flag("--version", "dtranspile 0.1.0");
+  app.set_version_flag("--version", versionText());
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Command& command : kCommands) {
     CLI::App* sub = app.add_subcommand(command.name, command.summary);

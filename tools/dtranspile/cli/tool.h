@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "CLI/CLI.hpp"
 #include "compiler/import/import.h"
 #include "mlir/IR/MLIRContext.h"
+#include "tools/dtranspile/cli/diagnostics.h"
 
 namespace dtranspile::cli {
 
@@ -41,11 +43,11 @@ class Tool {
 
  private:
   std::unique_ptr<mlir::MLIRContext> context_;
-  std::unique_ptr<mlir::ScopedDiagnosticHandler> handler_;
+  std::unique_ptr<Diagnostics> diagnostics_;
 };
 
-// Checks a flag's value: a whole number from `least` to the greatest of 64 bits.
-CLI::Validator wholeNumber(int64_t least);
+// Checks a flag's value: a whole number from `least` to `most`.
+CLI::Validator wholeNumber(int64_t least, int64_t most = std::numeric_limits<int64_t>::max());
 
 // A sub-command: declares its flags on `app` and returns what to do when it was given.
 using Action = std::function<int(Tool&)>;

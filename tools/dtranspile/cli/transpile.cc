@@ -5,8 +5,7 @@
 #include "compiler/export/program.h"
 #include "compiler/pipelines/collective.h"
 #include "compiler/specialize/specialize.h"
-#include "compiler/strategy/collective.h"
-#include "compiler/verify/relations/relations.h"
+#include "compiler/strategy/strategy.h"
 #include "llvm/ADT/StringExtras.h"
 #include "runtime/io/filesystem.h"
 #include "runtime/io/json.h"
@@ -21,19 +20,27 @@ using Json = nlohmann::ordered_json;
 
 struct TranspileFlags {
   std::string main, startup, output;
-  CollectiveStrategy strategy;
-  bool force = false;
+  Strategy strategy;
+  bool force = false, printPipeline = false;
 };
 
 int transpile(Tool& tool, const TranspileFlags& flags) {
+  if (flags.printPipeline) {
+    const std::vector<std::string> problems = problemsOf(flags.strategy);
+    for (const std::string& problem : problems) tool.error(problem);
+    if (!problems.empty()) return kNo;
+    llvm::outs() << collectivePipeline(flags.strategy) << "\n";
+    return kDone;
+  }
+  if (flags.main.empty() || flags.output.empty())
+    return tool.error(flags.main.empty() ? "transpile: MAIN is required"
+                                         : "transpile: --output is required"),
+           kUsage;
   auto module = loadPrograms(tool, flags.main, flags.startup, /*baseName=*/true);
   if (!module) return kNo;
   if (!findProgram(*module, "main"))
     return tool.error(flags.main + ": holds no program @main"), kNo;
-  if (mlir::failed(checkStrategy(flags.strategy, mlir::UnknownLoc::get(tool.context()))))
-    return kNo;
   if (mlir::failed(transpileCollective(*module, flags.strategy))) return kNo;
-  verify::declareSites(*module);
   Json manifest = makeManifest(*module, toJson(flags.strategy));
   if (mlir::failed(writeJob(flags.output, *module, manifest, flags.force))) return kNo;
   tool.note("wrote " + flags.output + ", " + std::to_string(flags.strategy.trainers) +
@@ -67,6 +74,27 @@ std::vector<int64_t> parseRanks(Tool& tool, const std::string& text, int64_t cou
   return ranks;
 }
 
+// The endpoint of every rank: the program of each names all of them. Ports of this machine where
+// none are given, as long as there are enough.
+mlir::FailureOr<std::vector<std::string>> endpointsOf(Tool& tool,
+                                                      const std::vector<std::string>& given,
+                                                      int64_t count) {
+  constexpr int64_t kFirstPort = 6170, kPorts = 65536 - kFirstPort;
+  if (given.empty() && count > kPorts)
+    return tool.error("--endpoints: the job has " + std::to_string(count) +
+                      " ranks; this machine has ports for " + std::to_string(kPorts) +
+                      ": give the endpoint of each rank"),
+           mlir::failure();
+  if (!given.empty() && static_cast<int64_t>(given.size()) != count)
+    return tool.error("--endpoints: the job has " + std::to_string(count) + " ranks, " +
+                      std::to_string(given.size()) + " endpoints are given"),
+           mlir::failure();
+  std::vector<std::string> endpoints = given;
+  for (int64_t rank = 0; given.empty() && rank < count; ++rank)
+    endpoints.push_back("127.0.0.1:" + std::to_string(kFirstPort + rank));
+  return endpoints;
+}
+
 // One rank's module with the framework's own communication operators.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> rankModule(
     dist::RoleOp role, llvm::ArrayRef<RankClass> classes, dist::MeshOp mesh, int64_t rank,
@@ -75,6 +103,7 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> rankModule(
     if (!one.contains(mesh, rank)) continue;
     SpecializeOptions options;
     options.inlineComposites = false;
+    options.verify = false;  // what becomes of it is
     auto module = specialize(role, one, options);
     if (mlir::failed(module) || mlir::failed(exportCollective(**module, rank, endpoints)))
       return mlir::failure();
@@ -105,15 +134,10 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
   if (*there != io::Entry::kNone && !io::HoldsOnly(flags.output, {}))
     return tool.error(flags.output + ": exists and is no empty folder; nothing is replaced"), kNo;
   int64_t count = job->ranks();
+  mlir::FailureOr<std::vector<std::string>> endpoints = endpointsOf(tool, flags.endpoints, count);
+  if (mlir::failed(endpoints)) return kUsage;
   std::vector<int64_t> ranks = parseRanks(tool, flags.ranks, count);
   if (ranks.empty()) return kUsage;
-  std::vector<std::string> endpoints = flags.endpoints;
-  for (int64_t rank = endpoints.size(); flags.endpoints.empty() && rank < count; ++rank)
-    endpoints.push_back("127.0.0.1:" + std::to_string(6170 + rank));
-  if (static_cast<int64_t>(endpoints.size()) != count)
-    return tool.error("--endpoints: the job has " + std::to_string(count) + " ranks, " +
-                      std::to_string(endpoints.size()) + " endpoints are given"),
-           kUsage;
 
   dist::RoleOp role = *job->module->getOps<dist::RoleOp>().begin();
   auto mesh = llvm::dyn_cast_or_null<dist::MeshOp>(
@@ -128,8 +152,9 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
                 {"trainers", Json::array()},
                 {"servers", Json::array()},
                 {"rings", Json::object()}};
+  std::vector<std::vector<std::vector<int64_t>>> rings;
   for (int64_t rank : ranks) {
-    auto module = rankModule(role, *classes, mesh, rank, endpoints);
+    auto module = rankModule(role, *classes, mesh, rank, *endpoints);
     if (mlir::failed(module)) return kNo;
     std::string stem = "trainer_" + std::to_string(rank);
     if (!writeProgram(tool, **module, "main", staged->path() + "/" + stem + ".main.pdmodel") ||
@@ -137,10 +162,8 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
       return kNo;
     index["trainers"].push_back(
         {{"main", stem + ".main.pdmodel"}, {"startup", stem + ".startup.pdmodel"}});
+    if (rings.empty()) rings = ringsOf(**module);  // all ranks' texts have the communicators
   }
-  auto plain = specialize(role, classes->front());
-  if (mlir::failed(plain)) return kNo;
-  auto rings = ringsOf(**plain);
   for (size_t ring = 0; ring < rings.size(); ++ring)
     index["rings"][std::to_string(ring)] =
         rings[ring].size() == 1 ? Json(rings[ring].front()) : Json(rings[ring]);
@@ -151,39 +174,40 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
   return kDone;
 }
 
+// One flag per field of a request. A field that is on by default is turned off with `false`.
+void declareField(CLI::App& app, const FieldRow& row, bool& value) {
+  const std::string flag = "--" + row.flag.str(), meaning = row.meaning.str();
+  if (value) app.add_option(flag, value, meaning + " (default true)");
+  else app.add_flag(flag, value, meaning);
+}
+void declareField(CLI::App& app, const FieldRow& row, int64_t& value) {
+  CLI::Option* option = app.add_option(
+      "--" + row.flag.str(), value, row.meaning.str() + " (default " + std::to_string(value) + ")");
+  if (row.ranged) option->check(wholeNumber(row.least, row.most));
+}
+void declareField(CLI::App& app, const FieldRow& row, std::string& value) {
+  app.add_option("--" + row.flag.str(), value, row.meaning.str() + " (default " + value + ")")
+      ->check(CLI::IsMember(std::vector<std::string>(row.words.begin(), row.words.end())));
+}
+void declareField(CLI::App& app, const FieldRow& row, std::vector<std::string>& value) {
+  app.add_option("--" + row.flag.str(), value, row.meaning.str());
+}
+
 }  // namespace
 
 Action declareTranspile(CLI::App& app) {
   auto flags = std::make_shared<TranspileFlags>();
-  CollectiveStrategy& strategy = flags->strategy;
   app.footer(
       "Example: dtranspile transpile main.pdmodel --startup startup.pdmodel -o job --mode "
       "collective --trainers 4");
-  app.add_option("MAIN", flags->main, "the saved program")->required();
+  app.add_option("MAIN", flags->main, "the saved program");
   app.add_option("--startup", flags->startup, "its start-up program");
-  app.add_option("-o,--output", flags->output, "folder of the job")->required();
+  app.add_option("-o,--output", flags->output, "folder of the job");
   app.add_flag("--force", flags->force, "replace an existing job");
-  app.add_option("--mode", strategy.mode, "collective or nccl2")
-      ->check(CLI::IsMember({"collective", "nccl2"}));
-  app.add_option("--trainers", strategy.trainers, "world size")->check(wholeNumber(1));
-  app.add_option("--collective-mode", strategy.collective_mode, "grad_allreduce or local_sgd")
-      ->check(CLI::IsMember({"grad_allreduce", "local_sgd"}));
-  app.add_option("--nccl-comm-num", strategy.nccl_comm_num,
-                 "communicators that gradients take turns on");
-  app.add_flag("--use-hierarchical-allreduce", strategy.use_hierarchical_allreduce,
-               "reduce inside a group, between groups, and inside again");
-  app.add_option("--hierarchical-allreduce-inter-nranks",
-                 strategy.hierarchical_allreduce_inter_nranks, "ranks of an inner group");
-  app.add_option("--fuse-all-reduce-ops", strategy.fuse_all_reduce_ops,
-                 "gradients in buckets (default true)");
-  app.add_option("--fuse-grad-size-in-MB", strategy.fuse_grad_size_in_MB,
-                 "most MiB of a bucket (default 32)");
-  app.add_flag("--sync-batch-norm", strategy.sync_batch_norm, "batch statistics over all ranks");
-  app.add_option("--grad-scale", strategy.scale_strategy,
-                 "avg: as one device; reference: always 1/N, as the framework divides")
-      ->check(CLI::IsMember({"avg", "reference"}));
-  app.add_option("--batch-dim", strategy.batch_dims,
-                 "NAME=dim or NAME=none, for feeds whose batch is not a leading unknown extent");
+  app.add_flag("--print-pipeline", flags->printPipeline,
+               "print the passes of the request, as dtranspile-opt takes them, and write nothing");
+  for (const FieldRow& row : strategyFields())
+    std::visit([&](auto member) { declareField(app, row, flags->strategy.*member); }, row.member);
   return [flags](Tool& tool) { return transpile(tool, *flags); };
 }
 

@@ -19,6 +19,7 @@ int verifyCommand(Tool& tool, const VerifyFlags& flags) {
   mlir::FailureOr<Job> job = readJob(tool.context(), flags.job);
   if (mlir::failed(job)) return kNo;
   verify::VerifyOptions options;
+  options.wellFormed = true;
   std::vector<std::string> known = verify::rungNames();
   for (const std::string& name : flags.require) {
     if (name == "whole") options.whole = true;

@@ -1,5 +1,5 @@
 // Rows of the PIR table: functions of one tensor, element by element, and softmax. Notation:
-// table.h.
+// op_mapping.h.
 #include "compiler/import/pir/op_mapping.h"
 
 namespace dtranspile::pir {

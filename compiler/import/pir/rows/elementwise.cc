@@ -1,5 +1,5 @@
 // Rows of the PIR table: two operands of broadcasting shapes, comparisons, logic. Notation:
-// table.h.
+// op_mapping.h.
 #include "compiler/import/pir/op_mapping.h"
 
 namespace dtranspile::pir {

@@ -1,4 +1,4 @@
-// Rows of the PIR table: layers with parameters and losses. Notation: table.h.
+// Rows of the PIR table: layers with parameters and losses. Notation: op_mapping.h.
 #include "compiler/import/pir/op_mapping.h"
 
 namespace dtranspile::pir {

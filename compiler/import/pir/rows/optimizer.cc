@@ -1,5 +1,5 @@
 // Rows of the PIR table: updates of parameters. They write in place, to the persistables that they
-// read. Notation: table.h.
+// read. Notation: op_mapping.h.
 #include "compiler/import/pir/op_mapping.h"
 
 namespace dtranspile::pir {

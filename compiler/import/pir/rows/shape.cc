@@ -1,4 +1,4 @@
-// Rows of the PIR table: what moves elements or only renames them. Notation: table.h.
+// Rows of the PIR table: what moves elements or only renames them. Notation: op_mapping.h.
 //
 // Gradient ops of PIR read X where those of reshape2, squeeze2 … read XShape. So reshape and
 // transpose take their first form, and the gradient of what only renames elements is that of

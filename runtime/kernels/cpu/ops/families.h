@@ -1,5 +1,5 @@
 // The families of library calls that take an op slot by slot (op_call.h): one folder each,
-// ops/<family>/, whose table.cc names its kernels. Joined by table.h.
+// ops/<family>/, whose <family>_calls.cc names its kernels. Joined by call_table.h.
 #pragma once
 
 #include <initializer_list>

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
+#include "runtime/kernels/cpu/long_sum.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {
@@ -18,33 +18,39 @@ const exec::Value* RowsOf(OpCall& call, const DtBuffer& buffer);
 // Elements of one row.
 inline int64_t RowWidth(const DtBuffer& buffer) { return Elements(buffer, 1, buffer.rank); }
 
-// Each row once, in ascending order, with the sum of its values in the order they had.
-template <typename T>
-struct MergedRows {
-  std::vector<int64_t> rows;
-  std::vector<T> values;
+// The rows of a SelectedRows, each once: what an update by rows walks.
+struct RowGroups {
+  std::vector<int64_t> rows;    // ascending
+  std::vector<int64_t> begin;   // of row i's group in `places`; one more: the end
+  std::vector<int64_t> places;  // of the values, in the order they had within a group
 
-  const T* row(size_t i, int64_t width) const {
-    return values.data() + static_cast<int64_t>(i) * width;
-  }
+  int64_t size() const { return static_cast<int64_t>(rows.size()); }
 };
 
+// `rows` within [0, height).
+RowGroups GroupRows(const std::vector<int64_t>& rows, int64_t height);
+
+// The values of group i: where they lie if there is one row, else their sum in the order they had,
+// which is made in `sum` (of `width`). Sums of many are formed in a type that keeps their digits
+// (long_sum.h).
 template <typename T>
-MergedRows<T> MergeRows(const DtBuffer& buffer, const std::vector<int64_t>& rows) {
-  const int64_t width = RowWidth(buffer);
-  MergedRows<T> merged;
-  merged.rows = rows;
-  std::sort(merged.rows.begin(), merged.rows.end());
-  merged.rows.erase(std::unique(merged.rows.begin(), merged.rows.end()), merged.rows.end());
-  merged.values.assign(merged.rows.size() * static_cast<size_t>(width), T{0});
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const auto at =
-        std::lower_bound(merged.rows.begin(), merged.rows.end(), rows[i]) - merged.rows.begin();
-    const T* from = Data<const T>(buffer) + static_cast<int64_t>(i) * width;
-    for (int64_t j = 0; j < width; ++j)
-      merged.values[static_cast<size_t>(at * width + j)] += from[j];
+const T* GroupValue(const RowGroups& groups, int64_t i, const T* values, int64_t width, T* sum) {
+  const int64_t* place = groups.places.data() + groups.begin[static_cast<size_t>(i)];
+  const int64_t* end = groups.places.data() + groups.begin[static_cast<size_t>(i) + 1];
+  if (end - place == 1) return values + *place * width;
+  if (end - place > kShortSum) {
+    for (int64_t j = 0; j < width; ++j) {
+      Total<T> total = 0;
+      for (const int64_t* at = place; at != end; ++at)
+        total = Plus<Total<T>>(total, values[*at * width + j]);
+      sum[j] = static_cast<T>(total);
+    }
+    return sum;
   }
-  return merged;
+  std::fill_n(sum, width, T{0});
+  for (; place != end; ++place)
+    for (int64_t j = 0; j < width; ++j) sum[j] = Plus<T>(sum[j], values[*place * width + j]);
+  return sum;
 }
 
 }  // namespace dtranspile::kernels

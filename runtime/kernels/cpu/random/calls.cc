@@ -74,8 +74,12 @@ extern "C" int32_t dt_truncated_gaussian_random(DtContext* context, const DtCall
 }
 
 extern "C" int32_t dt_random_stream(DtContext* context, const DtCall* call) {
-  if (!CheckCall(context, call, {.args = 0, .strings = kAny})) return 1;
+  if (!CheckCall(context, call, {.args = 0, .ints = kAny, .strings = kAny})) return 1;
+  if (call->num_ints != 0 && call->num_ints != 2)
+    return dt_fail(context, "%d ints, expected none or 2", call->num_ints);
+  std::optional<Generator::Op> op;
+  if (call->num_ints == 2) op = {call->ints[0], call->ints[1]};
   const absl::Status status =
-      Generator::Process().SetStream({call->strings, call->strings + call->num_strings});
+      Generator::Process().SetOp({call->strings, call->strings + call->num_strings}, op);
   return status.ok() ? 0 : dt_fail(context, "%s", std::string(status.message()).c_str());
 }

@@ -1,5 +1,5 @@
 // Random numbers for plans (abi.h, library calls): the initialiser ops of start-up programs. Called
-// by name through table.h.
+// by name through call_table.h.
 //
 // All three fill args[0] (float32 or float64) and take first, in ints,
 //   release  0 for programs of 1.x, 1 for 2.x and later (generator.h says what differs)
@@ -10,8 +10,9 @@
 // std dt_truncated_gaussian_random  ints: release, seed                           reals: mean, std,
 // and for 3.x: a, b
 //
-// dt_random_stream              strings: axes of the mesh; no arguments. The calls behind it draw
-// along them (generator.h, SetStream)
+// dt_random_stream              strings: axes of the mesh      ints: none, or the number of an op
+// of the main program and which of those with that number it is. No arguments. The op behind it
+// draws as generator.h says of SetOp
 //
 // On one thread: the sequence of an engine is sequential.
 #pragma once

@@ -44,18 +44,20 @@ absl::StatusOr<Release> ReleaseFromCode(int64_t code) {
   return absl::InvalidArgumentError(absl::StrCat("no random numbers of release ", code));
 }
 
-Engine::Engine(Release release, uint64_t seed)
-    : release_(release), minstd_(static_cast<uint32_t>(seed)), mersenne_(seed) {}
+Engine::Engine(Release release, uint64_t seed) : release_(release) {
+  if (release == Release::kFluid1) bits_ = std::minstd_rand(static_cast<uint32_t>(seed));
+  else bits_ = std::mt19937_64(seed);
+}
 
 Engine Engine::OfProcess(uint64_t seed) {
   Engine engine(Release::kPaddle2, 0);
-  engine.mersenne_ = SequenceSeeded(seed);
+  engine.bits_ = SequenceSeeded(seed);
   return engine;
 }
 
 template <typename T>
 T Engine::Canonical() {
-  return release_ == Release::kFluid1 ? CanonicalOf<T>(minstd_) : CanonicalOf<T>(mersenne_);
+  return std::visit([](auto& bits) { return CanonicalOf<T>(bits); }, bits_);
 }
 
 template float Engine::Canonical<float>();
@@ -63,19 +65,19 @@ template double Engine::Canonical<double>();
 
 int64_t Engine::Integer(int64_t low, int64_t high) {
   std::uniform_int_distribution<int64_t> distribution(low, high);
-  return release_ == Release::kFluid1 ? distribution(minstd_) : distribution(mersenne_);
+  return std::visit([&](auto& bits) { return distribution(bits); }, bits_);
 }
 
-uint64_t Engine::Next() { return release_ == Release::kFluid1 ? minstd_() : mersenne_(); }
+uint64_t Engine::Next() {
+  return std::visit([](auto& bits) -> uint64_t { return bits(); }, bits_);
+}
 
 void Engine::Skip(uint64_t count) {
-  if (release_ == Release::kFluid1) minstd_.discard(count);
-  else mersenne_.discard(count);
+  std::visit([&](auto& bits) { bits.discard(count); }, bits_);
 }
 
 void Engine::Shuffle(int64_t* values, int64_t count) {
-  if (release_ == Release::kFluid1) std::shuffle(values, values + count, minstd_);
-  else std::shuffle(values, values + count, mersenne_);
+  std::visit([&](auto& bits) { std::shuffle(values, values + count, bits); }, bits_);
 }
 
 void ShuffleByRand(uint32_t seed, int64_t* values, int64_t count) {
@@ -111,6 +113,12 @@ Generator& Generator::Process() {
 void Generator::SetSeed(uint64_t seed) {
   seed_ = seed;
   streams_.clear();
+  turns_.clear();
+}
+
+void Generator::SetStep(int64_t step) {
+  step_ = step;
+  turns_.clear();
 }
 
 void Generator::SetRank(const std::map<std::string, int64_t>& coordinates,
@@ -122,7 +130,7 @@ void Generator::SetRank(const std::map<std::string, int64_t>& coordinates,
   }
 }
 
-absl::Status Generator::SetStream(const std::vector<std::string>& axes) {
+absl::Status Generator::SetOp(const std::vector<std::string>& axes, std::optional<Op> op) {
   std::map<std::string, int64_t> sorted;
   for (const std::string& axis : axes) {
     const auto at = rank_.find(axis);
@@ -137,6 +145,9 @@ absl::Status Generator::SetStream(const std::vector<std::string>& axes) {
     stream_ += axis + "=" + std::to_string(coordinate) + " ";
     first_ &= coordinate == 0;
   }
+  op_ = op;
+  turn_ = op ? turns_[op->site]++ : 0;
+  drawn_ = 0;
   return absl::OkStatus();
 }
 
@@ -149,7 +160,18 @@ Generator::Stream& Generator::Current() {
       .first->second;
 }
 
+// All that the numbers are a function of, as one text of bytes.
+Engine& Generator::OfCounter(Release release) {
+  const int64_t place[] = {static_cast<int64_t>(seed_), step_, op_->lineage, turn_, drawn_++};
+  std::string text(reinterpret_cast<const char*>(place), sizeof place);
+  text += stream_;
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  own_ = Engine(release, Philox(hash.low64, hash.high64));
+  return own_;
+}
+
 Engine& Generator::ForOp(Release release, int64_t seed) {
+  if (seed == 0 && op_) return OfCounter(release);
   Stream& stream = Current();
   if (seed == 0 && release == Release::kPaddle2) return stream.shared;
   if (seed == 0) {

@@ -6,16 +6,24 @@
 // (paddle/fluid/operators/uniform_random_op.cc of 1.8, paddle/phi/core/generator.cc of 2.6; both
 // engines are fixed by the C++ standard). An op whose `seed` attribute is not 0 gets a fresh engine
 // with that seed at every execution. With seed 0, 1.x takes entropy from the hardware, and 2.x goes
-// on with the engine of the process, which paddle.seed sets.
+// on with the engine of the process, which paddle.seed sets: so start-up programs draw here too.
+//
+// Where a main program draws without a seed of its own, the numbers are a function of what is drawn
+// and not of when: the seed of the run, the step, the op's number in the reference program, the
+// turn of the loop around it, and the rank's coordinates along `dist.streams`
+// (docs/tensor-files.md).
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "runtime/kernels/cpu/random/philox.h"
 
 namespace dtranspile::random {
 
@@ -33,6 +41,9 @@ class Engine {
   // The engine that paddle.seed(seed) leaves behind: 2.x seeds through std::seed_seq, of which only
   // 32 bits of the seed matter.
   static Engine OfProcess(uint64_t seed);
+
+  // Numbers of a counter (philox.h). `release` still says how distributions are made of them.
+  Engine(Release release, Philox bits) : release_(release), bits_(bits) {}
 
   Release release() const { return release_; }
 
@@ -55,8 +66,7 @@ class Engine {
 
  private:
   Release release_;
-  std::minstd_rand minstd_;
-  std::mt19937_64 mersenne_;
+  std::variant<std::minstd_rand, std::mt19937_64, Philox> bits_;
 };
 
 // The numbers 0, 1, … in the order of std::random_shuffle over the C library's rand() after
@@ -81,13 +91,22 @@ class Generator {
   void SetRank(const std::map<std::string, int64_t>& coordinates,
                const std::map<std::string, int64_t>& mesh);
 
-  // From here on ops draw numbers of this rank's own along `axes`, and the same numbers as the
-  // others along all other axes (dist.streams of docs/dialects/dist.md). A seed that an op gives is
-  // its own at coordinate 0, and mixed with the coordinates elsewhere. Numbers without a seed come
-  // from an engine for these axes and coordinates: that of the process is left as it is on every
-  // rank alike, so that ops without axes draw the same everywhere. Axes of one rank count for
-  // nothing. kInvalidArgument: an axis that the mesh lacks.
-  absl::Status SetStream(const std::vector<std::string>& axes);
+  // An op of a main program: its number in the reference, and which of the ops of this program with
+  // that number it is (a recomputation has the number of what it repeats).
+  struct Op {
+    int64_t lineage = 0, site = 0;
+  };
+
+  // The next op draws numbers of this rank's own along `axes`, and the same numbers as the others
+  // along all other axes (dist.streams of docs/dialects/dist.md). Axes of one rank count for
+  // nothing. A seed that an op gives is its own at coordinate 0, and mixed with the coordinates
+  // elsewhere. Without a seed an op of a main program draws what belongs to it in this step; others
+  // (`op` not given) go on with an engine for these axes and coordinates: that of the process is
+  // left as it is on every rank alike. kInvalidArgument: an axis that the mesh lacks.
+  absl::Status SetOp(const std::vector<std::string>& axes, std::optional<Op> op);
+
+  // A step begins: every op draws for the first time in it.
+  void SetStep(int64_t step);
 
   // The engine of the next op with this `seed` attribute; valid until the next call.
   Engine& ForOp(Release release, int64_t seed);
@@ -103,8 +122,13 @@ class Generator {
   };
 
   Stream& Current();
+  Engine& OfCounter(Release release);
 
   uint64_t seed_;
+  int64_t step_ = 0;
+  std::optional<Op> op_;
+  int64_t turn_ = 0, drawn_ = 0;      // executions of the op in this step, its engines so far
+  std::map<int64_t, int64_t> turns_;  // by site
   std::map<std::string, Place> rank_;
   std::string stream_;  // "dp=1": axes and coordinates; empty: that of the process
   bool first_ = true;   // whether these coordinates are all 0

@@ -1,5 +1,5 @@
 // A sum in levels is one sum over the ring of all its ranks; the second communicator of a kind belongs to the second ring.
-// RUN: dtranspile-opt %s --dp-hierarchical --specialize="composites=keep" --export-collective="rank=3 endpoints=a:1,b:1,c:1,d:1" 2>/dev/null | FileCheck %s
+// RUN: dtranspile-opt %s --reduce-by-levels="axes=inter,intra" --specialize="composites=keep" --export-collective="rank=3 endpoints=a:1,b:1,c:1,d:1" 2>/dev/null | FileCheck %s
 
 // CHECK: pd.program @main
 // CHECK: %[[A:.*]] = pd.input "a"

@@ -10,6 +10,7 @@
 
 #include "compiler/lower/codegen/kernel_library.h"
 #include "compiler/lower/kernel/emit.h"
+#include "runtime/exec/abi.h"
 
 namespace dtranspile::lower {
 namespace {
@@ -72,11 +73,13 @@ std::string runFormula(const std::string& formula, const TestTensors& inputs, Te
   void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   std::filesystem::remove(file);
   if (!library) return dlerror();
+  uint64_t fault = DT_NO_FAULT;
   for (size_t k = 0; k < sources.size(); ++k) {
     auto entry =
         reinterpret_cast<EntryPoint>(dlsym(library, symbolOf(sources[k], options.target).c_str()));
     std::vector<void*> arguments;
     for (int buffer : (*kernels)[k].buffers) arguments.push_back(memory[buffer]->data);
+    arguments.push_back(&fault);
     const int64_t rows = (*kernels)[k].kernel.rows();
     for (int64_t lo = 0; lo < rows; lo += cut)
       entry(arguments.data(), lo, std::min(rows, lo + cut));
@@ -84,7 +87,7 @@ std::string runFormula(const std::string& formula, const TestTensors& inputs, Te
   dlclose(library);
   for (auto& [name, tensor] : outputs)
     std::memcpy(tensor.bytes.data(), memory[ids[name]]->data, tensor.bytes.size());
-  return "";
+  return fault == DT_NO_FAULT ? "" : "element " + std::to_string(fault);
 }
 
 }  // namespace dtranspile::lower

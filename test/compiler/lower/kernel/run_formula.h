@@ -26,7 +26,7 @@ using TestTensors = std::map<std::string, TestTensor>;
 
 // Runs `formula`; `outputs` are zeroed before and hold the results after. `shared` maps an output
 // to the input whose memory it updates. `cut`: run each kernel in pieces of that many rows. Returns
-// the error of the compiler, empty on success.
+// the error of the compiler or "element N" of a kernel that has divided by zero, empty on success.
 std::string runFormula(const std::string& formula, const TestTensors& inputs, TestTensors& outputs,
                        const std::map<std::string, double>& attributes = {},
                        const std::vector<bool>& inner = {},

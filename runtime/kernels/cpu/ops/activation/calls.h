@@ -1,4 +1,4 @@
-// Kernels of the family `activation`, named in table.cc.
+// Kernels of the family `activation`, named in activation_calls.cc.
 #pragma once
 
 #include "runtime/kernels/cpu/op_call.h"

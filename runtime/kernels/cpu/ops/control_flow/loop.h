@@ -1,4 +1,4 @@
-// Kernels around the blocks of recurrent and conditional_block, named in table.cc.
+// Kernels around the blocks of recurrent and conditional_block, named in control_flow_calls.cc.
 //
 // dt_loop_begin         Sequence -> Step, More   attribute reverse: Step (int64 [1]) at the first
 // row of Sequence, or the last; More: is there one dt_loop_next          the same; Step goes on by

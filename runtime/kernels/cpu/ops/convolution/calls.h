@@ -1,5 +1,5 @@
-// Kernels of the family `convolution` that take an op slot by slot, named in table.cc. Plain
-// convolutions and pooling: conv.h, pool.h.
+// Kernels of the family `convolution` that take an op slot by slot, named in convolution_calls.cc.
+// Plain convolutions and pooling: conv.h, pool.h.
 #pragma once
 
 #include "runtime/kernels/cpu/op_call.h"

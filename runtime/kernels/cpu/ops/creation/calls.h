@@ -1,5 +1,5 @@
-// Kernels of the family `creation`, named in table.cc; slots and attributes in the order of
-// compiler/lower/rules/creation.cc.
+// Kernels of the family `creation`, named in creation_calls.cc; slots and attributes in the order
+// of compiler/lower/rules/creation.cc.
 #pragma once
 
 #include "runtime/kernels/cpu/axis_map.h"

@@ -110,8 +110,7 @@ int32_t FillLike(OpCall& call) {
   DtBuffer& out = call.Arg(1);
   const Lod& lod = OpCall::LodOf(x);
   char element[16];
-  if (!call.Resize(out, x) ||
-      !NumberTo(call, out, call.raw()->num_attrs > 0 ? call.Real(0) : 0, element))
+  if (!call.Resize(out, x) || !NumberTo(call, out, call.Given(0) ? call.Real(0) : 0, element))
     return 1;
   OpCall::SetLod(out, lod);
   return Spread(out, element), 0;

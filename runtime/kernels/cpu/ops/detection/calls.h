@@ -1,4 +1,4 @@
-// Kernels of the family `detection`, named in table.cc. Slots and attributes:
+// Kernels of the family `detection`, named in detection_calls.cc. Slots and attributes:
 // compiler/lower/rules/detection.cc.
 #pragma once
 

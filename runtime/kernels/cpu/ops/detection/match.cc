@@ -48,7 +48,7 @@ struct Matching {
     std::vector<int64_t> pairs(static_cast<size_t>(rows * columns));
     std::iota(pairs.begin(), pairs.end(), int64_t{0});
     std::stable_sort(pairs.begin(), pairs.end(),
-                     [&](int64_t a, int64_t b) { return similarity[a] > similarity[b]; });
+                     [&](int64_t a, int64_t b) { return Larger(similarity[a], similarity[b]); });
     std::vector<bool> taken(static_cast<size_t>(rows), false);
     for (int64_t pair : pairs) {
       const int64_t row = pair / columns, column = pair % columns;
@@ -208,7 +208,7 @@ int32_t MineHardExamples(OpCall& call) {
       const auto take = static_cast<size_t>(
           std::max(0.0, std::min(most, static_cast<double>(candidates.size()))));
       std::stable_sort(candidates.begin(), candidates.end(),
-                       [](const auto& a, const auto& b) { return a.first > b.first; });
+                       [](const auto& a, const auto& b) { return Larger(a.first, b.first); });
       std::vector<bool> taken(static_cast<size_t>(columns), false);
       for (size_t i = 0; i < take; ++i) taken[static_cast<size_t>(candidates[i].second)] = true;
       const size_t before = chosen.size();

@@ -75,7 +75,7 @@ int32_t MatrixNms(OpCall& call) {
           OneClass(rules, Data<T>(boxes) + n * count * size, size,
                    Data<T>(scores) + (n * classes + c) * count, count, c, found);
       std::stable_sort(found.begin(), found.end(),
-                       [](const auto& a, const auto& b) { return a.score > b.score; });
+                       [](const auto& a, const auto& b) { return Larger(a.score, b.score); });
       if (call.Int(4) >= 0 && static_cast<int64_t>(found.size()) > call.Int(4))
         found.resize(static_cast<size_t>(call.Int(4)));
       for (const Found<T>& f : found) {

@@ -46,7 +46,7 @@ template <typename T>
 std::vector<Detection<T>> Best(std::vector<Detection<T>> found, int64_t keep) {
   if (keep < 0 || static_cast<int64_t>(found.size()) <= keep) return found;
   std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.score > b.score; });
+                   [](const auto& a, const auto& b) { return Larger(a.score, b.score); });
   found.resize(static_cast<size_t>(keep));
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.label < b.label; });
@@ -346,8 +346,9 @@ int32_t RetinanetDetectionOutput(OpCall& call) {
              }))
           found.emplace_back(c, box(i));
       }
-      std::stable_sort(found.begin(), found.end(),
-                       [](const auto& a, const auto& b) { return a.second[4] > b.second[4]; });
+      std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+        return Larger(a.second[4], b.second[4]);
+      });
       if (static_cast<int64_t>(found.size()) > call.Int(4))
         found.resize(static_cast<size_t>(std::max<int64_t>(call.Int(4), 0)));
       for (const auto& [label, box] : found) {

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include "runtime/kernels/cpu/support.h"
+
 namespace dtranspile::kernels {
 
 // The positions [0, count) that `accept` takes, by falling score, equal ones in order; at most
@@ -15,7 +17,7 @@ std::vector<int64_t> ByScore(const T* scores, int64_t count, int64_t most, Accep
   for (int64_t i = 0; i < count; ++i)
     if (accept(i)) order.push_back(i);
   std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return scores[a] > scores[b]; });
+                   [&](int64_t a, int64_t b) { return Larger(scores[a], scores[b]); });
   if (most >= 0 && most < static_cast<int64_t>(order.size()))
     order.resize(static_cast<size_t>(most));
   return order;

@@ -2,11 +2,11 @@
 // with their classes and what takes them to their box. A region is an object's from an overlap of
 // fg_thresh on, background in [bg_thresh_lo, bg_thresh_hi).
 #include <cmath>
-#include <random>
 
 #include "runtime/kernels/cpu/ops/detection/boxes.h"
 #include "runtime/kernels/cpu/ops/detection/calls.h"
 #include "runtime/kernels/cpu/ops/detection/rows.h"
+#include "runtime/kernels/cpu/random/generator.h"
 
 namespace dtranspile::kernels {
 namespace {
@@ -16,7 +16,7 @@ struct Rules {
   float fraction, object, background_high, background_low;
   absl::Span<const double> weights;
   bool agnostic;
-  std::minstd_rand* engine;
+  random::Engine* engine;
 };
 
 struct Chosen {
@@ -24,12 +24,12 @@ struct Chosen {
   double overlap;
 };
 
-void Sample(std::vector<Chosen>& chosen, int64_t most, int64_t replace, std::minstd_rand* engine) {
+void Sample(std::vector<Chosen>& chosen, int64_t most, int64_t replace, random::Engine* engine) {
   most = std::max<int64_t>(most, 0);
   if (static_cast<int64_t>(chosen.size()) <= most) return;
-  std::uniform_real_distribution<float> uniform(0, 1);
   for (size_t i = static_cast<size_t>(most); engine != nullptr && i < chosen.size(); ++i) {
-    const auto at = static_cast<int64_t>(std::floor(uniform(*engine) * static_cast<float>(i)));
+    const auto at =
+        static_cast<int64_t>(std::floor(engine->Canonical<float>() * static_cast<float>(i)));
     if (at < std::min(replace, most)) std::swap(chosen[static_cast<size_t>(at)], chosen[i]);
   }
   chosen.resize(static_cast<size_t>(most));
@@ -97,22 +97,17 @@ void Append(const Rules& rules, const std::vector<Chosen>& chosen, const std::ve
   out.counts.push_back(static_cast<int64_t>(chosen.size()));
 }
 
-std::minstd_rand& EngineOf(OpCall& call) {
-  void*& state = *call.raw()->state;
-  if (state == nullptr) {
-    state = new std::minstd_rand(1);
-    dt_keep(call.context(), state,
-            [](void* engine) { delete static_cast<std::minstd_rand*>(engine); });
-  }
-  return *static_cast<std::minstd_rand*>(state);
-}
-
 template <typename T, typename Values>
 bool Write(OpCall& call, int slot, DType type, const Values& values, int64_t columns,
            const Lod& lod) {
   Output out(call, slot, type, {static_cast<int64_t>(values.size()) / columns, columns}, lod);
   if (out.ok()) std::copy(values.begin(), values.end(), out.template data<T>());
   return out.ok();
+}
+
+// Sampling: the framework seeds it by chance.
+random::Engine& EngineOf() {
+  return random::Generator::Process().ForOp(random::Release::kFluid1, 0);
 }
 
 }  // namespace
@@ -128,7 +123,7 @@ int32_t GenerateProposalLabels(OpCall& call) {
   const auto single = [&](int attr) { return static_cast<float>(call.Real(attr)); };
   const Rules rules{call.Int(0),   call.Int(6),  single(1),
                     single(2),     single(3),    single(4),
-                    call.Reals(5), call.Bool(9), call.Bool(7) ? &EngineOf(call) : nullptr};
+                    call.Reals(5), call.Bool(9), call.Bool(7) ? &EngineOf() : nullptr};
   constexpr int64_t kMostClasses = int64_t{1} << 24;
   if (rules.classes < (rules.agnostic ? 2 : 1) || rules.classes > kMostClasses ||
       (!rules.weights.empty() && rules.weights.size() != 4))

@@ -80,7 +80,7 @@ void ProposeImage(const Rules<T>& rules, const Map<T>& map, Proposals<T>& out) {
   if (rules.overlap > 0) {
     // Of equal scores the later goes first.
     std::stable_sort(kept.begin(), kept.end(), [&](int64_t a, int64_t b) {
-      return scores[static_cast<size_t>(a)] < scores[static_cast<size_t>(b)];
+      return Larger(scores[static_cast<size_t>(b)], scores[static_cast<size_t>(a)]);
     });
     std::reverse(kept.begin(), kept.end());
     kept = Suppress(kept, rules.overlap, rules.eta, [&](int64_t a, int64_t b) {
@@ -245,7 +245,7 @@ int32_t CollectFpnProposals(OpCall& call) {
           regions.push_back({Data<T>(scores)[i], n, Data<T>(rois) + i * 4});
     }
     std::stable_sort(regions.begin(), regions.end(),
-                     [](const Region& a, const Region& b) { return a.score > b.score; });
+                     [](const Region& a, const Region& b) { return Larger(a.score, b.score); });
     const int64_t most = call.Int(0);
     if (most >= 0 && most < static_cast<int64_t>(regions.size()))
       regions.resize(static_cast<size_t>(most));

@@ -3,33 +3,27 @@
 // enough; background where it overlaps all of them little. Indices count over the anchors of all
 // images, one image behind the other.
 #include <cmath>
-#include <random>
 
 #include "runtime/kernels/cpu/ops/detection/boxes.h"
 #include "runtime/kernels/cpu/ops/detection/calls.h"
 #include "runtime/kernels/cpu/ops/detection/rows.h"
+#include "runtime/kernels/cpu/random/generator.h"
 
 namespace dtranspile::kernels {
 namespace {
 
-// Sampling goes on from step to step; the framework seeds it by chance.
-std::minstd_rand& EngineOf(OpCall& call) {
-  void*& state = *call.raw()->state;
-  if (state == nullptr) {
-    state = new std::minstd_rand(1);
-    dt_keep(call.context(), state,
-            [](void* engine) { delete static_cast<std::minstd_rand*>(engine); });
-  }
-  return *static_cast<std::minstd_rand*>(state);
+// Sampling: the framework seeds it by chance.
+random::Engine& EngineOf() {
+  return random::Generator::Process().ForOp(random::Release::kFluid1, 0);
 }
 
 // `most` of them: the first ones, or, with an engine, any (Vitter 1985).
-void Sample(std::vector<int64_t>& indices, int64_t most, std::minstd_rand* engine) {
+void Sample(std::vector<int64_t>& indices, int64_t most, random::Engine* engine) {
   most = std::max<int64_t>(most, 0);
   if (static_cast<int64_t>(indices.size()) <= most) return;
-  std::uniform_real_distribution<float> uniform(0, 1);
   for (size_t i = static_cast<size_t>(most); engine != nullptr && i < indices.size(); ++i) {
-    const auto at = static_cast<int64_t>(std::floor(uniform(*engine) * static_cast<float>(i)));
+    const auto at =
+        static_cast<int64_t>(std::floor(engine->Canonical<float>() * static_cast<float>(i)));
     if (at < most) std::swap(indices[static_cast<size_t>(at)], indices[i]);
   }
   indices.resize(static_cast<size_t>(most));
@@ -39,7 +33,7 @@ void Sample(std::vector<int64_t>& indices, int64_t most, std::minstd_rand* engin
 struct Wanted {
   double positive, negative, fraction;
   int64_t batch;
-  std::minstd_rand* engine;
+  random::Engine* engine;
 };
 
 struct Assigned {
@@ -239,10 +233,10 @@ int32_t AssignAll(OpCall& call, const Slots& at, const Wanted& wanted, double st
 // rpn_positive_overlap, rpn_negative_overlap, rpn_fg_fraction, use_random -> LocationIndex,
 // ScoreIndex, TargetBBox, TargetLabel, BBoxInsideWeight
 int32_t RpnTargetAssign(OpCall& call) {
-  return AssignAll(call, {-1, 2, 3, 4},
-                   {call.Real(2), call.Real(3), call.Real(4), call.Int(0),
-                    call.Bool(5) ? &EngineOf(call) : nullptr},
-                   call.Real(1));
+  return AssignAll(
+      call, {-1, 2, 3, 4},
+      {call.Real(2), call.Real(3), call.Real(4), call.Int(0), call.Bool(5) ? &EngineOf() : nullptr},
+      call.Real(1));
 }
 
 // Anchor, GtBoxes, GtLabels, IsCrowd, ImInfo; positive_overlap, negative_overlap -> the same,

@@ -1,4 +1,4 @@
-// Kernels of the family `embedding`, named in table.cc. Slots and attributes:
+// Kernels of the family `embedding`, named in embedding_calls.cc. Slots and attributes:
 // compiler/lower/rules/embedding.cc; of SelectedRows also elementwise.cc, optimizer.cc.
 #pragma once
 

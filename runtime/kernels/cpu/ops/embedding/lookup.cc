@@ -1,7 +1,9 @@
 // lookup_table, lookup_table_v2 and their gradients, dense and as SelectedRows; one_hot.
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
+#include "runtime/kernels/cpu/long_sum.h"
 #include "runtime/kernels/cpu/ops/embedding/calls.h"
 #include "runtime/kernels/cpu/ops/rows.h"
 
@@ -81,8 +83,7 @@ int32_t GradientRows(OpCall& call, std::vector<int64_t> rows) {
 
 }  // namespace
 
-// W, Ids, Out@GRAD; padding_idx -> W@GRAD. Dense: every thread owns a range of the table's rows and
-// walks over all ids, so that the order of additions is that of the ids.
+// W, Ids, Out@GRAD; padding_idx -> W@GRAD
 int32_t LookupTableGrad(OpCall& call) {
   const DtBuffer &table = call.Arg(0), &ids = call.Arg(1), &gradient = call.Arg(2);
   DtBuffer& out = call.Arg(3);
@@ -100,14 +101,10 @@ int32_t LookupTableGrad(OpCall& call) {
              [&](int64_t lo, int64_t n) {
                std::memset(Data<T>(out) + lo * width, 0,
                            static_cast<size_t>(n * width) * sizeof(T));
-               for (size_t i = 0; i < rows.size(); ++i) {
-                 if (rows[i] < lo || rows[i] >= lo + n || rows[i] == padding) continue;
-                 T* __restrict to = Data<T>(out) + rows[i] * width;
-                 const T* __restrict from = Data<T>(gradient) + static_cast<int64_t>(i) * width;
-                 for (int64_t j = 0; j < width; ++j) to[j] += from[j];
-               }
              });
-    return 0;
+    std::replace(rows.begin(), rows.end(), padding, int64_t{-1});
+    const RowAdder<T> adder(call, rows, width, table.dims[0]);
+    return adder.Add(Data<const T>(gradient), Data<T>(out)) ? 0 : 1;
   });
 }
 

@@ -22,20 +22,12 @@ bool ResizeLike(OpCall& call, DtBuffer& out, const DtBuffer& x, const exec::Valu
   return true;
 }
 
-// Adds rows to a dense tensor, in their order.
+// Adds rows to a dense tensor.
 template <typename T>
-void AddRows(OpCall& call, const DtBuffer& x, const std::vector<int64_t>& rows,
+bool AddRows(OpCall& call, const DtBuffer& x, const std::vector<int64_t>& rows,
              const DtBuffer& out) {
-  const int64_t width = RowWidth(x), height = out.rank == 0 ? 0 : out.dims[0];
-  Parallel(call.context(), height, GrainFor(width * static_cast<int64_t>(sizeof(T))),
-           [&](int64_t lo, int64_t n) {
-             for (size_t i = 0; i < rows.size(); ++i) {
-               if (rows[i] < lo || rows[i] >= lo + n) continue;
-               T* to = Data<T>(out) + rows[i] * width;
-               const T* from = Data<T>(x) + static_cast<int64_t>(i) * width;
-               for (int64_t j = 0; j < width; ++j) to[j] += from[j];
-             }
-           });
+  const int64_t height = out.rank == 0 ? 0 : out.dims[0];
+  return RowAdder<T>(call, rows, RowWidth(x), height).Add(Data<const T>(x), Data<T>(out));
 }
 
 }  // namespace
@@ -48,12 +40,15 @@ int32_t MergeSelectedRows(OpCall& call) {
   if (value == nullptr) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const MergedRows<T> merged = MergeRows<T>(x, value->rows);
-    if (!call.ResizeRows(out, static_cast<int64_t>(merged.rows.size()), value->height,
-                         InnerDims(x)))
-      return 1;
-    std::copy(merged.values.begin(), merged.values.end(), Data<T>(out));
-    OpCall::ValueOf(out)->rows = merged.rows;
+    RowGroups groups = GroupRows(value->rows, value->height);
+    if (!call.ResizeRows(out, groups.size(), value->height, InnerDims(x))) return 1;
+    const int64_t width = RowWidth(x);
+    for (int64_t i = 0; i < groups.size(); ++i) {
+      T* to = Data<T>(out) + i * width;
+      const T* from = GroupValue(groups, i, Data<const T>(x), width, to);
+      if (from != to) std::copy_n(from, width, to);
+    }
+    OpCall::ValueOf(out)->rows = std::move(groups.rows);
     return 0;
   });
 }
@@ -80,8 +75,7 @@ int32_t RowsToDense(OpCall& call) {
   if (!call.Resize(out, dims)) return 1;
   std::memset(out.data, 0, static_cast<size_t>(Elements(out) * ElementSize(out)));
   return VisitNumber(call.context(), out, [&](auto tag) {
-    AddRows<typename decltype(tag)::type>(call, x, value->rows, out);
-    return 0;
+    return AddRows<typename decltype(tag)::type>(call, x, value->rows, out) ? 0 : 1;
   });
 }
 
@@ -198,7 +192,7 @@ int32_t SumRows(OpCall& call) {
       if (value == nullptr) return 1;
       if (value->height != dims[0] || RowWidth(x) != Elements(out, 1, out.rank))
         return call.Fail("'%s' differs in height or width", x.name);
-      AddRows<T>(call, x, value->rows, out);
+      if (!AddRows<T>(call, x, value->rows, out)) return 1;
     }
     return 0;
   });
@@ -245,9 +239,10 @@ int32_t ClipRowsByNorm(OpCall& call) {
   if (MergeSelectedRows(call) != 0) return 1;
   return VisitFloat(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    T sum = 0;
-    for (int64_t i = 0; i < Elements(out); ++i) sum += Data<T>(out)[i] * Data<T>(out)[i];
-    const T norm = std::sqrt(sum);
+    double sum = 0;
+    for (int64_t i = 0; i < Elements(out); ++i)
+      sum += static_cast<double>(Data<T>(out)[i]) * Data<T>(out)[i];
+    const T norm = static_cast<T>(std::sqrt(sum));
     if (norm <= static_cast<T>(limit)) return 0;
     for (int64_t i = 0; i < Elements(out); ++i) Data<T>(out)[i] *= static_cast<T>(limit) / norm;
     return 0;

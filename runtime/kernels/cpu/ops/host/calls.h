@@ -1,4 +1,4 @@
-// Kernels of the family `host`, named in table.cc; slots and attributes in the order of
+// Kernels of the family `host`, named in host_calls.cc; slots and attributes in the order of
 // compiler/lower/rules/host.cc.
 #pragma once
 

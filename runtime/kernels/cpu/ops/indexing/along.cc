@@ -34,7 +34,7 @@ bool PlacesOf(OpCall& call, const DtBuffer& x, const DtBuffer& index, int64_t ax
   return true;
 }
 
-int64_t AxisAttr(OpCall& call) { return call.raw()->num_attrs > 0 ? call.Int(0) : 1; }
+int64_t AxisAttr(OpCall& call) { return call.Given(0) ? call.Int(0) : 1; }
 
 bool Places(OpCall& call, std::vector<int64_t>& places) {
   const DtBuffer& x = call.Arg(0);

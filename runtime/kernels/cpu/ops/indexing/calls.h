@@ -1,5 +1,5 @@
-// Kernels of the family `indexing`, named in table.cc; slots and attributes in the order of
-// compiler/lower/rules/indexing.cc.
+// Kernels of the family `indexing`, named in indexing_calls.cc; slots and attributes in the order
+// of compiler/lower/rules/indexing.cc.
 #pragma once
 
 #include "runtime/kernels/cpu/axis_map.h"

@@ -64,7 +64,7 @@ int32_t TrilTriu(OpCall& call) {
 int32_t Diag(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(1);
-  const bool second = call.raw()->num_attrs > 0;
+  const bool second = call.Given(0);
   const int64_t offset = second ? call.Int(0) : 0, size = ElementSize(x);
   if (x.rank > 2 || x.rank < 1)
     return call.Fail("'%s' of %d dims is neither a vector nor a matrix", x.name, x.rank);

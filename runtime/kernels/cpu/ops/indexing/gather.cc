@@ -1,7 +1,9 @@
 // gather and its gradient (phi gather): rows of X along an axis by index. Slots and attributes:
 // compiler/lower/rules/indexing.cc.
+#include <algorithm>
 #include <cstring>
 
+#include "runtime/kernels/cpu/long_sum.h"
 #include "runtime/kernels/cpu/ops/indexing/calls.h"
 
 namespace dtranspile::kernels {
@@ -86,13 +88,18 @@ int32_t GatherGrad(OpCall& call) {
   return VisitNumber(call.context(), dx, [&](auto tag) {
     using T = typename decltype(tag)::type;
     std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
-    // In the order of the indices: the sum does not depend on the number of threads.
-    for (int64_t o = 0; o < cut.outer; ++o)
-      for (int64_t i = 0; i < count; ++i) {
-        T* to = Data<T>(dx) + (o * cut.n + index[static_cast<size_t>(i)]) * cut.inner;
-        const T* from = Data<T>(gradient) + (o * count + i) * cut.inner;
-        for (int64_t k = 0; k < cut.inner; ++k) to[k] = overwrite ? from[k] : Plus(to[k], from[k]);
+    const RowAdder<T> adder(call, index, cut.inner, cut.n);
+    for (int64_t o = 0; o < cut.outer; ++o) {
+      T* to = Data<T>(dx) + o * cut.n * cut.inner;
+      const T* from = Data<T>(gradient) + o * count * cut.inner;
+      if (!overwrite) {
+        if (!adder.Add(from, to)) return 1;
+        continue;
       }
+      for (int64_t i = 0; i < count; ++i)
+        std::copy_n(from + i * cut.inner, cut.inner,
+                    to + index[static_cast<size_t>(i)] * cut.inner);
+    }
     return 0;
   });
 }

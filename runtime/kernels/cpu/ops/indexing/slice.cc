@@ -97,7 +97,8 @@ bool SliceMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
   if (!NumbersFrom(call, 4, 1, call.Ints(1), b.starts) ||
       !NumbersFrom(call, 5, 2, call.Ints(2), b.ends))
     return false;
-  if (call.raw()->num_attrs > 5 && !NumbersFrom(call, 6, 3, call.Ints(5), b.steps)) return false;
+  const bool strided = call.Given(5) || call.Has(3) || call.Has(6);
+  if (strided && !NumbersFrom(call, 6, 3, call.Ints(5), b.steps)) return false;
   std::vector<int64_t> dims;
   if (!Narrow(call, x, b, SlicePositions, map)) return false;
   dims = map.Extents();

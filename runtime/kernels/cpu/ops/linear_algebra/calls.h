@@ -1,4 +1,4 @@
-// Kernels of the family `linear_algebra`, named in table.cc. Slots and attributes:
+// Kernels of the family `linear_algebra`, named in linear_algebra_calls.cc. Slots and attributes:
 // compiler/lower/rules/linear_algebra.cc.
 #pragma once
 

@@ -121,10 +121,9 @@ struct Factors {
 // the op has them.
 bool FactorsOf(OpCall& call, Factors& f) {
   const DtBuffer &x = call.Arg(0), &y = call.Arg(1);
-  const int32_t given = call.raw()->num_attrs;
-  f.a = Side(x, given > 0 && call.Bool(0), true);
-  f.b = Side(y, given > 1 && call.Bool(1), false);
-  f.alpha = given > 2 ? call.Real(2) : 1;
+  f.a = Side(x, call.Given(0) && call.Bool(0), true);
+  f.b = Side(y, call.Given(1) && call.Bool(1), false);
+  f.alpha = call.Given(2) ? call.Real(2) : 1;
   const bool agree = f.a.width() == f.b.height() && TypeOf(x) == TypeOf(y) &&
                      BroadcastBatch(f.a.batch, f.b.batch, f.batch);
   if (!agree)

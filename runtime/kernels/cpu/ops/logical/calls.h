@@ -1,4 +1,4 @@
-// Kernels of the family `logical`, named in table.cc; slots and attributes in the order of
+// Kernels of the family `logical`, named in logical_calls.cc; slots and attributes in the order of
 // compiler/lower/rules/logical.cc.
 #pragma once
 

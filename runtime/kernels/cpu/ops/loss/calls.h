@@ -1,4 +1,4 @@
-// Kernels of the family `loss`, named in table.cc.
+// Kernels of the family `loss`, named in loss_calls.cc.
 #pragma once
 
 #include "runtime/kernels/cpu/op_call.h"

@@ -1,4 +1,4 @@
-// Kernels of losses on sequences, named in table.cc. Slots and attributes:
+// Kernels of losses on sequences, named in loss_calls.cc. Slots and attributes:
 // compiler/lower/rules/loss.cc; semantics: docs/operators/sequence.md.
 #pragma once
 

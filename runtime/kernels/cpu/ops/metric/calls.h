@@ -1,4 +1,4 @@
-// Kernels of the family `metric`, named in table.cc.
+// Kernels of the family `metric`, named in metric_calls.cc.
 #pragma once
 
 #include "runtime/kernels/cpu/op_call.h"

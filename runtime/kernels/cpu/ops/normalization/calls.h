@@ -1,4 +1,4 @@
-// Kernels of the family `normalization`, named in table.cc.
+// Kernels of the family `normalization`, named in normalization_calls.cc.
 #pragma once
 
 #include "runtime/kernels/cpu/op_call.h"

@@ -35,9 +35,9 @@ bool Unfold(OpCall& call, Unfolded& shape) {
 
 template <typename T>
 void Normalize(std::vector<T>& x, T eps) {
-  T squares = 0;
-  for (const T value : x) squares += value * value;
-  const T length = std::sqrt(squares) + eps;
+  double squares = 0;
+  for (const T value : x) squares += static_cast<double>(value) * value;
+  const T length = static_cast<T>(std::sqrt(squares)) + eps;
   for (T& value : x) value /= length;
 }
 
@@ -53,25 +53,28 @@ struct Estimate {
     v.assign(Data<T>(call.Arg(2)), Data<T>(call.Arg(2)) + shape.columns());
     for (int64_t step = 0; step < call.Int(1); ++step) {
       for (int64_t c = 0; c < shape.columns(); ++c) {
-        v[static_cast<size_t>(c)] = 0;
+        double sum = 0;
         for (int64_t r = 0; r < shape.rows; ++r)
-          v[static_cast<size_t>(c)] += weight[shape.At(r, c)] * u[static_cast<size_t>(r)];
+          sum += static_cast<double>(weight[shape.At(r, c)]) * u[static_cast<size_t>(r)];
+        v[static_cast<size_t>(c)] = static_cast<T>(sum);
       }
       Normalize(v, eps);
       for (int64_t r = 0; r < shape.rows; ++r) u[static_cast<size_t>(r)] = Row(weight, shape, r);
       Normalize(u, eps);
     }
+    double sum = 0;
     for (int64_t r = 0; r < shape.rows; ++r)
-      sigma += u[static_cast<size_t>(r)] * Row(weight, shape, r);
+      sum += static_cast<double>(u[static_cast<size_t>(r)]) * Row(weight, shape, r);
+    sigma = static_cast<T>(sum);
   }
 
  private:
   // Row r of the weight times v.
   T Row(const T* weight, const Unfolded& shape, int64_t r) const {
-    T sum = 0;
+    double sum = 0;
     for (int64_t c = 0; c < shape.columns(); ++c)
-      sum += weight[shape.At(r, c)] * v[static_cast<size_t>(c)];
-    return sum;
+      sum += static_cast<double>(weight[shape.At(r, c)]) * v[static_cast<size_t>(c)];
+    return static_cast<T>(sum);
   }
 };
 
@@ -101,8 +104,9 @@ int32_t SpectralNormGrad(OpCall& call) {
   return VisitFloat(call.context(), weight, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const Estimate<T> estimate(call, shape);
-    T sum = 0;
-    for (int64_t i = 0; i < Elements(weight); ++i) sum += Data<T>(weight)[i] / estimate.sigma;
+    double total = 0;
+    for (int64_t i = 0; i < Elements(weight); ++i) total += Data<T>(weight)[i] / estimate.sigma;
+    const T sum = static_cast<T>(total);
     for (int64_t r = 0; r < shape.rows; ++r)
       for (int64_t c = 0; c < shape.columns(); ++c) {
         const int64_t at = shape.At(r, c);

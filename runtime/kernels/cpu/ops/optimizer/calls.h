@@ -1,6 +1,6 @@
-// Kernels of the family `optimizer`, named in table.cc: updates by SelectedRows that touch the
-// listed rows only. Slots and attributes: compiler/lower/rules/optimizer.cc, where the formulas of
-// dense updates are.
+// Kernels of the family `optimizer`, named in optimizer_calls.cc: updates by SelectedRows that
+// touch the listed rows only. Slots and attributes: compiler/lower/rules/optimizer.cc, where the
+// formulas of dense updates are.
 #pragma once
 
 #include "runtime/kernels/cpu/op_call.h"

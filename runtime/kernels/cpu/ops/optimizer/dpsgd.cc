@@ -20,10 +20,11 @@ int32_t Dpsgd(OpCall& call) {
       random::Generator::Process().ForOp(random::Release::kFluid1, call.Int(3));
   return VisitFloat(call.context(), param, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    T squares = 0;
+    double squares = 0;
     for (int64_t i = 0; i < Elements(gradient); ++i)
-      squares += Data<T>(gradient)[i] * Data<T>(gradient)[i];
-    const T norm = std::sqrt(squares), scale = norm > clip ? norm / static_cast<T>(clip) : T(1);
+      squares += static_cast<double>(Data<T>(gradient)[i]) * Data<T>(gradient)[i];
+    const T norm = static_cast<T>(std::sqrt(squares)),
+            scale = norm > clip ? norm / static_cast<T>(clip) : T(1);
     T x = 0, square = 0;
     do {
       x = T(2) * engine.Canonical<T>() - T(1);

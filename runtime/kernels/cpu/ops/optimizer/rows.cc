@@ -1,5 +1,6 @@
 // Updates by a gradient of SelectedRows that leave the rows it does not list as they are: sgd,
-// adagrad, adam with lazy_mode, ftrl. All but sgd sum repeated rows first. Formulas:
+// adagrad, adam with lazy_mode, ftrl, in place where the plan gives old and new value the same
+// memory. All but sgd sum repeated rows first. Formulas:
 // compiler/lower/rules/optimizer.cc.
 #include "runtime/kernels/cpu/ops/rows.h"
 
@@ -75,13 +76,37 @@ T Attribute(OpCall& call, int attr) {
   return static_cast<T>(static_cast<float>(call.Real(attr)));
 }
 
-// update(element of the parameter, gradient) over merged rows.
-template <typename T, typename Update>
-void ForEachElement(const DtBuffer& gradient, Update&& update) {
-  const MergedRows<T> merged = MergeRows<T>(gradient, OpCall::ValueOf(gradient)->rows);
+// The square root as an instruction: std::sqrt has to set errno, which keeps loops from being
+// vectorised.
+template <typename T>
+T Root(T x) {
+  return __builtin_elementwise_sqrt(x);
+}
+
+// update(element of the parameter, gradient) over the rows, repeated ones summed; rows are shared
+// out over the threads. `states`: how many arrays of the parameter's size an update touches. Rows
+// lie far apart, so memory is asked for those to come.
+template <typename T, size_t N, typename Update>
+void ForEachElement(OpCall& call, const DtBuffer& gradient, T* const (&states)[N],
+                    Update&& update) {
+  constexpr int64_t kAhead = 8, kLine = 64 / sizeof(T);
+  const exec::Value& value = *OpCall::ValueOf(gradient);
+  const RowGroups groups = GroupRows(value.rows, value.height);
   const int64_t width = RowWidth(gradient);
-  for (size_t i = 0; i < merged.rows.size(); ++i)
-    for (int64_t j = 0; j < width; ++j) update(merged.rows[i] * width + j, merged.row(i, width)[j]);
+  const auto ask = [&](int64_t row) {
+    for (T* state : states)
+      for (int64_t j = 0; j < width; j += kLine) __builtin_prefetch(state + row * width + j, 1);
+  };
+  Parallel(call.context(), groups.size(), GrainFor(width * static_cast<int64_t>(N * sizeof(T))),
+           [&](int64_t lo, int64_t n) {
+             std::vector<T> sum(static_cast<size_t>(width));
+             for (int64_t i = lo; i < lo + n; ++i) {
+               if (i + kAhead < lo + n) ask(groups.rows[static_cast<size_t>(i + kAhead)]);
+               const T* g = GroupValue(groups, i, Data<const T>(gradient), width, sum.data());
+               const int64_t first = groups.rows[static_cast<size_t>(i)] * width;
+               for (int64_t j = 0; j < width; ++j) update(first + j, g[j]);
+             }
+           });
 }
 
 }  // namespace
@@ -107,9 +132,9 @@ int32_t AdagradRows(OpCall& call) {
                     [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
                       using T = decltype(rate);
                       const T epsilon = Attribute<T>(call, 0);
-                      ForEachElement<T>(gradient, [&](int64_t at, T g) {
+                      ForEachElement(call, gradient, data, [=](int64_t at, T g) {
                         data[1][at] += g * g;
-                        data[0][at] -= rate * g / (std::sqrt(data[1][at]) + epsilon);
+                        data[0][at] -= rate * g / (Root(data[1][at]) + epsilon);
                       });
                       return 0;
                     });
@@ -132,11 +157,11 @@ int32_t AdamRows(OpCall& call) {
                       const bool legacy = call.Int(3) > 0 && call.Int(3) < 2000000;
                       const T epsilon = Attribute<T>(call, 2) * (legacy ? T{1} : correction),
                               step = rate * correction / (1 - power1);
-                      ForEachElement<T>(gradient, [&](int64_t at, T g) {
+                      ForEachElement(call, gradient, data, [=](int64_t at, T g) {
                         T &m = data[1][at], &v = data[2][at];
                         m = beta1 * m + (1 - beta1) * g;
                         v = beta2 * v + (1 - beta2) * g * g;
-                        data[0][at] -= step * (m / (std::sqrt(v) + epsilon));
+                        data[0][at] -= step * (m / (Root(v) + epsilon));
                       });
                       const T next[] = {power1, power2};
                       for (int i = 0; i < 2; ++i) {
@@ -158,7 +183,7 @@ int32_t FtrlRows(OpCall& call) {
         constexpr double kTiny = 1e-10;
         const T l1 = Attribute<T>(call, 0) + static_cast<T>(kTiny),
                 l2 = Attribute<T>(call, 1) + static_cast<T>(kTiny), power = Attribute<T>(call, 2);
-        ForEachElement<T>(gradient, [&](int64_t at, T g) {
+        ForEachElement(call, gradient, data, [=](int64_t at, T g) {
           T &p = data[0][at], &n = data[1][at], &z = data[2][at];
           const T sum = n + g * g, after = std::pow(sum, -power), before = std::pow(n, -power);
           z += g - (after - before) / rate * p;

@@ -1,4 +1,4 @@
-// Kernels of the family `random`, named in table.cc.
+// Kernels of the family `random`, named in random_calls.cc.
 #pragma once
 
 #include <vector>

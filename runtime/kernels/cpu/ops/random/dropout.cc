@@ -1,6 +1,7 @@
 // dropout (Srivastava 2014; the framework's dropout op), with the framework's numbers: one for each
 // element, drawn in memory order. Rows: compiler/lower/rules/random.cc.
 #include <cstring>
+#include <limits>
 
 #include "runtime/kernels/cpu/ops/random/calls.h"
 #include "runtime/kernels/cpu/small_float.h"
@@ -63,10 +64,11 @@ int32_t Seed(OpCall& call) {
   const int64_t one[] = {1}, given = call.Int(0);
   if (!call.Resize(out, one)) return 1;
   if (TypeOf(out) != DType::kInt32) return call.Fail("output '%s' is no int32", out.name);
-  *Data<int32_t>(out) = static_cast<int32_t>(
-      given != 0 ? given
-                 : static_cast<int64_t>(
-                       random::Generator::Process().ForOp(random::Release::kFluid1, 0).Next()));
+  *Data<int32_t>(out) =
+      static_cast<int32_t>(given != 0 ? given
+                                      : random::Generator::Process()
+                                            .ForOp(random::Release::kFluid1, 0)
+                                            .Integer(1, std::numeric_limits<int32_t>::max()));
   return 0;
 }
 

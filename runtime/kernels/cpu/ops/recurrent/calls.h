@@ -1,4 +1,4 @@
-// Kernels of the family `recurrent`, named in table.cc. Slots and attributes:
+// Kernels of the family `recurrent`, named in recurrent_calls.cc. Slots and attributes:
 // compiler/lower/rules/recurrent.cc.
 #pragma once
 

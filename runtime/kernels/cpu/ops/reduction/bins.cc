@@ -26,12 +26,19 @@ int32_t Histogram(OpCall& call) {
     T low = static_cast<T>(call.Int(1)), high = static_cast<T>(call.Int(2));
     if (low == high && from != end)
       low = *std::min_element(from, end), high = *std::max_element(from, end);
+    if (low == high && std::is_integral_v<T>) {
+      counts[static_cast<size_t>(bins / 2)] += std::count(from, end, low);
+      return 0;
+    }
     if (low == high) low -= 1, high += 1;
     if (!std::isfinite(static_cast<double>(low)) || !std::isfinite(static_cast<double>(high)))
       return call.Fail("'%s' has no finite range", x.name);
     for (; from != end; ++from) {
       if (!(*from >= low && *from <= high)) continue;
-      const auto bin = static_cast<int64_t>((*from - low) * static_cast<T>(bins) / (high - low));
+      // The range of integers need not fit into their type.
+      using Wide = std::conditional_t<std::is_integral_v<T>, __int128, T>;
+      const Wide place = static_cast<Wide>(*from) - low, range = static_cast<Wide>(high) - low;
+      const auto bin = static_cast<int64_t>(place * static_cast<Wide>(bins) / range);
       ++counts[static_cast<size_t>(std::clamp<int64_t>(bin, 0, bins - 1))];
     }
     return 0;

@@ -1,4 +1,4 @@
-// Kernels of the family `reduction`, named in table.cc. Slots and attributes:
+// Kernels of the family `reduction`, named in reduction_calls.cc. Slots and attributes:
 // compiler/lower/rules/reduction.cc.
 #pragma once
 

@@ -126,7 +126,7 @@ int32_t Sort(OpCall& call) {
 // X, K; k[, axis, largest] -> Out, Indices
 int32_t TopK(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
-  const bool v2 = call.raw()->num_attrs > 1;
+  const bool v2 = call.Given(1);
   std::vector<int64_t> k = {call.Int(0)};
   if (call.Has(1) && !IntegersOf(call, call.Arg(1), k)) return 1;
   const int64_t axis = v2 ? call.Int(1) : -1;
@@ -193,8 +193,7 @@ int32_t SelectedGrad(OpCall& call) {
   const DtBuffer &x = call.Arg(0), &indices = call.Arg(1), &gradient = call.Arg(2);
   DtBuffer& dx = call.Arg(3);
   Lines lines;
-  if (!LinesOf(call, x, call.raw()->num_attrs > 0 ? call.Int(0) : -1, lines) || !call.Resize(dx, x))
-    return 1;
+  if (!LinesOf(call, x, call.Given(0) ? call.Int(0) : -1, lines) || !call.Resize(dx, x)) return 1;
   OpCall::SetLod(dx, OpCall::LodOf(x));
   const int64_t count = Elements(indices), k = lines.count() == 0 ? 0 : count / lines.count();
   if (Elements(gradient) != count || k * lines.count() != count || TypeOf(gradient) != TypeOf(x) ||

@@ -1,6 +1,7 @@
 // Sums and products along a line up to every place: cumsum, cumprod and its gradient.
 #include <algorithm>
 
+#include "runtime/kernels/cpu/long_sum.h"
 #include "runtime/kernels/cpu/ops/reduction/calls.h"
 #include "runtime/kernels/cpu/ops/reduction/lines.h"
 
@@ -15,19 +16,28 @@ void SumLines(DtContext* context, const Lines& s, bool exclusive, bool reverse, 
   const int64_t bytes = 2 * s.length * std::min(s.inner, kBlock) * static_cast<int64_t>(sizeof(T));
   Parallel(context, s.outer * blocks, GrainFor(bytes), [&](int64_t lo, int64_t n) {
     for (int64_t i = lo; i < lo + n; ++i) {
-      T sums[kBlock] = {};
+      Total<T> sums[kBlock] = {};
       const int64_t column = i % blocks * kBlock, width = std::min(kBlock, s.inner - column);
       for (int64_t k = 0; k < s.length; ++k) {
         const int64_t at =
             (i / blocks * s.length + (reverse ? s.length - 1 - k : k)) * s.inner + column;
         for (int64_t j = 0; j < width; ++j) {
-          const T before = sums[j];
-          sums[j] += x[at + j];
-          y[at + j] = exclusive ? before : sums[j];
+          const Total<T> before = sums[j];
+          sums[j] = Plus<Total<T>>(before, x[at + j]);
+          y[at + j] = static_cast<T>(exclusive ? before : sums[j]);
         }
       }
     }
   });
+}
+
+// Of a sum of integers that wrap too: the divisor is not 0, and the smallest number by -1 wraps.
+template <typename T>
+T Quotient(Total<T> sum, T x) {
+  if constexpr (std::is_integral_v<T>) {
+    if (x == -1) return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(sum));
+  }
+  return static_cast<T>(sum / x);
 }
 
 // body(line number) on all threads.
@@ -45,8 +55,7 @@ void ForEachLine(OpCall& call, const Lines& lines, Body&& body) {
 int32_t CumulativeSum(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
   DtBuffer& out = call.Arg(1);
-  const bool gradient = call.raw()->num_attrs > 4 && call.Text(4) == "cumsum_grad",
-             flatten = call.Bool(1);
+  const bool gradient = call.Given(4) && call.Text(4) == "cumsum_grad", flatten = call.Bool(1);
   Lines lines{1, Elements(x), 1};
   if (!flatten && !LinesOf(call, x, call.Int(0), lines)) return 1;
   // The gradient of a flattened sum has the extents of the forward input, which are those of the
@@ -100,18 +109,19 @@ int32_t CumulativeProductGrad(OpCall& call) {
       auto place = [&](int64_t k) { return at + k * lines.inner; };
       int64_t zero = 0;
       while (zero < lines.length && xs[place(zero)] != 0) ++zero;
-      T sum = 0;
+      Total<T> sum = 0;
       for (int64_t k = zero; k-- > 0;) {
-        sum += gs[place(k)] * ys[place(k)];
-        to[place(k)] = sum / xs[place(k)];
+        sum += static_cast<Total<T>>(gs[place(k)]) * ys[place(k)];
+        to[place(k)] = Quotient<T>(sum, xs[place(k)]);
       }
       if (zero == lines.length) return;
-      T product = zero == 0 ? T{1} : ys[place(zero - 1)], without = 0;
+      T product = zero == 0 ? T{1} : ys[place(zero - 1)];
+      Total<T> without = 0;
       for (int64_t k = zero; k < lines.length; ++k) {
         if (k > zero) product *= xs[place(k)], to[place(k)] = 0;
-        without += gs[place(k)] * product;
+        without += static_cast<Total<T>>(gs[place(k)]) * product;
       }
-      to[place(zero)] = without;
+      to[place(zero)] = static_cast<T>(without);
     });
     return 0;
   });

@@ -99,9 +99,9 @@ int32_t WriteNumbers(OpCall& call, int slot, const std::vector<int64_t>& values)
 // Counts
 int32_t Unique(OpCall& call) {
   const DtBuffer& x = call.Arg(0);
-  const int32_t given = call.raw()->num_attrs;
-  const absl::Span<const int64_t> axes = given > 1 ? call.Ints(1) : absl::Span<const int64_t>();
-  const bool consecutive = call.Text(0) == "unique_consecutive", sorted = given > 2 && call.Bool(2);
+  const auto axes = call.Given(1) ? call.Ints(1) : absl::Span<const int64_t>();
+  const bool consecutive = call.Text(0) == "unique_consecutive",
+             sorted = call.Given(2) && call.Bool(2);
   const GroupOrder how = consecutive ? GroupOrder::kConsecutive
                          : sorted    ? GroupOrder::kSorted
                                      : GroupOrder::kAppearance;

@@ -1,4 +1,4 @@
-// Kernels of the family `sequence`, named in table.cc. Slots and attributes:
+// Kernels of the family `sequence`, named in sequence_calls.cc. Slots and attributes:
 // compiler/lower/rules/sequence.cc; semantics: docs/operators/sequence.md.
 #pragma once
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "runtime/kernels/cpu/long_sum.h"
 #include "runtime/kernels/cpu/ops/sequence/calls.h"
 #include "runtime/kernels/cpu/sequences.h"
 
@@ -36,6 +37,21 @@ T ScaleOf(Pool pool, int64_t length) {
   return T{1};
 }
 
+// The sum of rows, times `scale`, a few columns at a time.
+template <typename T>
+void SumOne(T scale, const T* x, int64_t lo, int64_t end, int64_t width, T* out) {
+  constexpr int64_t kColumns = 64;
+  for (int64_t first = 0; first < width; first += kColumns) {
+    Total<T> sums[kColumns] = {};
+    const int64_t columns = std::min(kColumns, width - first);
+    for (int64_t row = lo; row < end; ++row) {
+      const T* from = x + row * width + first;
+      for (int64_t j = 0; j < columns; ++j) sums[j] += from[j];
+    }
+    for (int64_t j = 0; j < columns; ++j) out[first + j] = static_cast<T>(sums[j]) * scale;
+  }
+}
+
 // Rows [lo, end), not empty, of x to one row; `index` (may be null) gets the rows of the maxima.
 template <typename T>
 void PoolOne(Pool pool, const T* x, int64_t lo, int64_t end, int64_t width, T* out,
@@ -43,22 +59,16 @@ void PoolOne(Pool pool, const T* x, int64_t lo, int64_t end, int64_t width, T* o
   const int64_t first = pool == Pool::kLast ? end - 1 : lo;
   std::copy_n(x + first * width, width, out);
   if (pool == Pool::kLast || pool == Pool::kFirst) return;
+  if (pool != Pool::kMax) return SumOne(ScaleOf<T>(pool, end - lo), x, lo, end, width, out);
   if (index != nullptr) std::fill_n(index, width, static_cast<int32_t>(lo));
   for (int64_t row = lo + 1; row < end; ++row) {
     const T* from = x + row * width;
-    if (pool != Pool::kMax) {
-      for (int64_t j = 0; j < width; ++j) out[j] += from[j];
-      continue;
-    }
     for (int64_t j = 0; j < width; ++j) {
       if (!(from[j] > out[j])) continue;
       out[j] = from[j];
       if (index != nullptr) index[j] = static_cast<int32_t>(row);
     }
   }
-  if (pool != Pool::kAverage && pool != Pool::kSqrt) return;
-  const T scale = ScaleOf<T>(pool, end - lo);
-  for (int64_t j = 0; j < width; ++j) out[j] *= scale;
 }
 
 // The gradient of one row for each of the rows [lo, end).
@@ -183,8 +193,9 @@ int32_t SequenceSoftmax(OpCall& call) {
       const int64_t lo = offsets[static_cast<size_t>(i)], end = lo + LengthAt(offsets, i);
       if (lo == end) continue;
       const T largest = *std::max_element(from + lo, from + end);
-      T sum = 0;
-      for (int64_t k = lo; k < end; ++k) sum += to[k] = std::exp(from[k] - largest);
+      Total<T> total = 0;
+      for (int64_t k = lo; k < end; ++k) total += to[k] = std::exp(from[k] - largest);
+      const T sum = static_cast<T>(total);
       for (int64_t k = lo; k < end; ++k) to[k] /= sum;
     }
     return 0;
@@ -206,8 +217,9 @@ int32_t SequenceSoftmaxGrad(OpCall& call) {
     const T *y = Data<T>(out), *dy = Data<T>(gradient);
     for (int64_t i = 0; i < CountOf(offsets); ++i) {
       const int64_t lo = offsets[static_cast<size_t>(i)], end = lo + LengthAt(offsets, i);
-      T sum = 0;
-      for (int64_t k = lo; k < end; ++k) sum += y[k] * dy[k];
+      Total<T> total = 0;
+      for (int64_t k = lo; k < end; ++k) total += y[k] * dy[k];
+      const T sum = static_cast<T>(total);
       for (int64_t k = lo; k < end; ++k) Data<T>(dx)[k] = y[k] * (dy[k] - sum);
     }
     return 0;

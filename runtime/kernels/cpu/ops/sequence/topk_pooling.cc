@@ -74,7 +74,7 @@ void LargestOf(const T* row, int64_t columns, int64_t wanted, int32_t* positions
   for (int64_t j = 0; j < columns; ++j) scratch[j] = static_cast<int32_t>(j);
   const int64_t found = std::min(columns, wanted);
   std::partial_sort(scratch, scratch + found, scratch + columns, [&](int32_t a, int32_t b) {
-    return row[a] > row[b] || (row[a] == row[b] && a < b);
+    return Larger(row[a], row[b]) || (!Larger(row[b], row[a]) && a < b);
   });
   std::copy_n(scratch, found, positions);
   std::fill(positions + found, positions + wanted, -1);

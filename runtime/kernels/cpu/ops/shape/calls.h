@@ -1,4 +1,4 @@
-// Kernels of the family `shape`, named in table.cc; slots and attributes in the order of
+// Kernels of the family `shape`, named in shape_calls.cc; slots and attributes in the order of
 // compiler/lower/rules/shape.cc.
 #pragma once
 

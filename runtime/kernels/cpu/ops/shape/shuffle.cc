@@ -28,7 +28,7 @@ bool ImageOf(OpCall& call, const DtBuffer& x, std::string_view format, Image& im
 
 // The layout of ops that have one; others are NCHW.
 std::string_view FormatOf(OpCall& call, int attr) {
-  return call.raw()->num_attrs > attr ? call.Text(attr) : "NCHW";
+  return call.Given(attr) ? call.Text(attr) : "NCHW";
 }
 
 bool Divides(OpCall& call, const DtBuffer& x, const char* what, int64_t extent, int64_t by) {

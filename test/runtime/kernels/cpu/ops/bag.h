@@ -94,7 +94,7 @@ class Bag {
     call.slots = slots.data(), call.num_slots = static_cast<int32_t>(slots.size()) - 1;
     const std::vector<DtAttr> attrs = attributes.rows();
     call.attrs = attrs.data(), call.num_attrs = static_cast<int32_t>(attrs.size());
-    exec::ThreadPool pool({2, false, {}});
+    exec::ThreadPool pool({2, false});
     exec::NumericScope numerics;
     DtContext context(&pool);
     const DtFunction function = FindFunction(callee);

@@ -64,7 +64,7 @@ class SlotCall {
   }
 
   absl::Status Run(int threads = 2) {
-    exec::ThreadPool pool({threads, false, {}});
+    exec::ThreadPool pool({threads, false});
     exec::NumericScope numerics;
     DtContext context(&pool);
     void* state = nullptr;

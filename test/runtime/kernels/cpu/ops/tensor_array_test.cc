@@ -50,7 +50,7 @@ absl::Status Run(const std::string& name, const Slots& slots,
   call.args = args.data(), call.num_args = static_cast<int32_t>(args.size());
   call.slots = bounds.data(), call.num_slots = static_cast<int32_t>(slots.size());
   call.attrs = attrs.data(), call.num_attrs = static_cast<int32_t>(attrs.size());
-  exec::ThreadPool pool({2, false, {}});
+  exec::ThreadPool pool({2, false});
   DtContext context(&pool);
   const DtFunction function = FindFunction(name);
   return function == nullptr ? absl::NotFoundError(name) : context.Call(function, call);
@@ -294,7 +294,7 @@ TEST_CASE("a list is pushed to and popped from") {
   DtCall call = {};
   call.name = "dt_list_pop", call.args = args, call.num_args = 2, call.slots = slots,
   call.num_slots = 2;
-  exec::ThreadPool pool({1, false, {}});
+  exec::ThreadPool pool({1, false});
   DtContext context(&pool);
   REQUIRE(context.Call(FindFunction("dt_list_pop"), call).ok());
   CHECK(place[0] == 1);

@@ -1,0 +1,179 @@
+// Ops that passes put in: identities up to scale and precision, sums, and the two differences by
+// which replicas are averaged.
+#include "compiler/analysis/position.h"
+#include "compiler/analysis/relations/transfer.h"
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/op_view.h"
+#include "dialects/pd/types.h"
+#include "llvm/ADT/APFloat.h"
+
+namespace dtranspile::verify {
+namespace {
+
+// Ops that a pass may insert: each is the identity up to scale and precision.
+enum class Inserted { No, Scale, Copy, Cast, Sum, Difference, Zero };
+
+Inserted insertedKind(llvm::StringRef type) {
+  static const std::pair<llvm::StringRef, Inserted> kinds[] = {
+      {"scale", Inserted::Scale},
+      {"assign", Inserted::Copy},
+      {"cast", Inserted::Cast},
+      {"elementwise_add", Inserted::Sum},
+      {"sum", Inserted::Sum},
+      {"fill_constant", Inserted::Zero},
+      {"fill_zeros_like", Inserted::Zero},
+      {"elementwise_sub", Inserted::Difference},
+  };
+  for (const auto& [name, kind] : kinds)
+    if (name == type) return kind;
+  return Inserted::No;
+}
+
+// What a cast does to the numbers it is given.
+enum class Conversion { Exact, Rounds, Changes };
+
+// Integers are exact in a float whose significand is as long as they are; a float has a value among
+// the integers by chance only.
+Conversion conversionOf(mlir::Value from, mlir::Value to) {
+  auto elementOf = [](mlir::Value value) -> mlir::Type {
+    mlir::RankedTensorType tensor = pd::tensorOf(dist::unlocated(value.getType()));
+    return tensor ? tensor.getElementType() : mlir::Type();
+  };
+  mlir::Type a = elementOf(from), b = elementOf(to);
+  if (!a || !b) return Conversion::Changes;
+  if (a == b) return Conversion::Exact;
+  if (!a.isIntOrFloat() || !b.isIntOrFloat()) return Conversion::Changes;
+  auto floatA = llvm::dyn_cast<mlir::FloatType>(a), floatB = llvm::dyn_cast<mlir::FloatType>(b);
+  if (floatA && floatB)
+    return llvm::APFloat::isRepresentableBy(floatA.getFloatSemantics(), floatB.getFloatSemantics())
+               ? Conversion::Exact
+               : Conversion::Rounds;
+  if (floatB)
+    return a.getIntOrFloatBitWidth() <= floatB.getFPMantissaWidth() ? Conversion::Exact
+                                                                    : Conversion::Rounds;
+  return !floatA && !b.isUnsignedInteger() && b.getIntOrFloatBitWidth() > a.getIntOrFloatBitWidth()
+             ? Conversion::Exact
+             : Conversion::Changes;
+}
+
+// Accumulation: all terms stand for the same value, and their scales add up; zeros are skipped.
+void visitSum(const Scene& scene, mlir::Operation* op) {
+  Relation sum;
+  sum.isZero = true;
+  for (mlir::Value operand : op->getOperands()) {
+    const Relation& term = scene.of(operand);
+    if (term.isZero && term.known()) continue;
+    if (!term.known()) return scene.giveUnknown(op, "adds a value of unknown relation");
+    if (sum.isZero) {
+      sum = term;
+      continue;
+    }
+    if (!sum.sameValue(term))
+      return scene.giveUnknown(op, "was inserted and adds values that stand for different ones");
+    for (auto [mine, other] :
+         {std::pair(&sum.whole, &term.whole), std::pair(&sum.parts, &term.parts)}) {
+      mine->known = mine->known && other->known && mine->states == other->states;
+      if (mine->known) mine->scale = mine->scale + other->scale;
+    }
+    sum.addTags(term.tags);
+  }
+  if (sum.isZero) sum.whole = sum.parts = Reading::replicated(scene.axes());
+  scene.store.set(op->getResult(0), std::move(sum));
+}
+
+// The template of local SGD: s − k·Σ(s − w) over n ranks is the mean of the ranks' w where k·n = 1,
+// whatever s is, as long as it is one value and equal on all of them. The inner difference is kept
+// as such (Relation::minuend) until the outer one takes it from the same s.
+void visitDifference(const Scene& scene, mlir::Operation* op) {
+  pd::OpView view(op);
+  mlir::Value minuend = view.input("X"), subtrahend = view.input("Y");
+  const Relation& from = scene.of(minuend);
+  Relation result = scene.of(subtrahend);
+  auto uniform = [](const State& state) { return state.isReplicated() || state.isDifferent(); };
+  bool element = minuend.getType() == subtrahend.getType() && result.known() &&
+                 result.reference >= 0 && llvm::all_of(result.reading().states, uniform);
+  if (!element || from.minuend || !from.reading().isReplicated())
+    return scene.giveUnknown(
+        op,
+        "was inserted and subtracts, and is none of the two differences by which "
+        "replicas are averaged");
+  if (result.whole.known && !(result.parts == result.whole)) result.parts = {};
+  if (!result.minuend) {
+    if (!result.reading().scale.isOne())
+      return scene.giveUnknown(op, "was inserted and subtracts a multiple", nullptr, subtrahend);
+    result.minuend = minuend;
+    return scene.store.set(op->getResult(0), std::move(result));
+  }
+  if (result.minuend != minuend) {
+    if (from.reference < 0 || from.reference == scene.of(result.minuend).reference)
+      return scene.giveUnknown(
+          op,
+          "was inserted and takes a difference from a value that may be another "
+          "than it was made with");
+    scene.report(op, Message::Level::Refuted, "lineage",
+                 "takes " + scene.describe(result) + " from " +
+                     scene.reference().describe(from.reference) +
+                     ": that is no mean of the ranks' values",
+                 "take it from " + nameText(result.minuend) + ", of which it is the difference");
+  } else if (Rational scale = result.reading().scale; !scale.isOne()) {
+    scene.report(op, Message::Level::Refuted, "scale",
+                 "takes " + scale.text() + " times the mean difference of " + nameText(minuend) +
+                     " and the ranks' values from it; it must be 1",
+                 "sum the differences once, and multiply them by 1/n (n: number of ranks)");
+  }
+  result.minuend = {};  // reported once
+  for (Reading* reading : {&result.whole, &result.parts})
+    if (reading->known) reading->scale = Rational();
+  scene.store.set(op->getResult(0), std::move(result));
+}
+
+}  // namespace
+
+// An inserted op keeps what its operand stands for.
+void visitInserted(const Scene& scene, mlir::Operation* op) {
+  pd::OpView view(op);
+  const ParsedRule* rule = findRule(view.type());
+  Inserted kind = insertedKind(view.type());
+  if (!rule || kind == Inserted::No)
+    return scene.giveUnknown(
+        op, "was inserted, and is none of the ops that keep a value up to scale and precision");
+  if (kind == Inserted::Sum) return visitSum(scene, op);
+  if (kind == Inserted::Difference) return visitDifference(scene, op);
+  RuleContext context(op, *rule, scene.axes(),
+                      [&](mlir::Value value) -> const Relation& { return scene.of(value); });
+  rule->rule(context);
+  std::vector<Relation> results = context.takeResults();
+  if (results.empty()) return;
+  Relation relation = std::move(results[0]);
+  Rational factor;
+  if (kind == Inserted::Scale) {
+    factor = view.getFloat("bias") != 0 || view.hasInput("ScaleTensor")
+                 ? Rational::lost()
+                 : Rational::ofFloat(view.getFloat("scale"));
+    if (factor.isLost())
+      return scene.giveUnknown(
+          op, "was inserted with a bias or a factor that is not known while compiling");
+  }
+  Conversion conversion = kind == Inserted::Cast ? conversionOf(view.input("X"), view.output("Out"))
+                                                 : Conversion::Exact;
+  if (conversion == Conversion::Changes)
+    return scene.giveUnknown(op, "was inserted and changes values by more than their precision",
+                             nullptr, view.input("X"));
+  for (Reading* reading : {&relation.whole, &relation.parts})
+    reading->scale = reading->scale * factor;
+  if (op->getNumOperands() && kind != Inserted::Zero) {
+    relation.reference = scene.of(op->getOperand(0)).reference;
+    relation.minuend = scene.of(op->getOperand(0)).minuend;
+  }
+  if (!relation.known()) scene.store.noteLoss(op->getResult(0), context.wholeLosses()[0]);
+  // Rounding is a deviation, and does not commute with the sum of a partial value either.
+  bool partial =
+      relation.known() && llvm::any_of(relation.reading().states, [](const State& state) {
+        return state.isPartial() || state.isParts();
+      });
+  if (kind == Inserted::Cast && (partial || conversion == Conversion::Rounds))
+    relation.addTags(mlir::StringAttr::get(op->getContext(), "fp16_wire"));
+  scene.store.set(op->getResult(0), std::move(relation));
+}
+
+}  // namespace dtranspile::verify

@@ -1,0 +1,62 @@
+// What the walk asks a job: contracts, axes, the reference; and what an update is.
+#include "compiler/analysis/relations/analysis.h"
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/op_view.h"
+
+namespace dtranspile::verify {
+
+Contracts Contracts::of(mlir::ModuleOp job) {
+  Contracts contracts;
+  auto list = job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr);
+  if (!list) return contracts;
+  for (mlir::Attribute entry : list) {
+    if (auto tag = llvm::dyn_cast<mlir::StringAttr>(entry)) contracts.sites[tag.getValue().str()];
+    auto fields = llvm::dyn_cast<mlir::DictionaryAttr>(entry);
+    auto tag = fields ? fields.getAs<mlir::StringAttr>("tag") : mlir::StringAttr();
+    if (!tag) continue;
+    std::set<std::string>& sites = contracts.sites[tag.getValue().str()];
+    if (auto names = fields.getAs<mlir::ArrayAttr>("sites"))
+      for (mlir::Attribute name : names)
+        if (auto text = llvm::dyn_cast<mlir::StringAttr>(name)) sites.insert(text.getValue().str());
+  }
+  return contracts;
+}
+
+Axes axesOf(dist::RoleOp role) {
+  Axes axes;
+  dist::MeshOp mesh = dist::meshOf(role);
+  if (!mesh) return axes;
+  auto add = [&](mlir::ArrayAttr names, llvm::ArrayRef<int64_t> sizes) {
+    for (auto [name, size] : llvm::zip(names.getAsValueRange<mlir::StringAttr>(), sizes)) {
+      axes.names.push_back(name.str());
+      axes.sizes.push_back(size);
+      axes.isData.push_back(false);
+    }
+  };
+  add(mesh.getAxes(), mesh.getSizes());
+  add(mesh.getTimeAxes(), mesh.getTimeSizes());
+  role->walk([&](pd::InputOp input) {
+    if (auto batch = input->getAttrOfType<dist::BatchAttr>(dist::kBatchAttr))
+      for (mlir::StringAttr name : batch.getAxes())
+        if (int axis = axes.indexOf(name.getValue()); axis >= 0) axes.isData[axis] = true;
+  });
+  return axes;
+}
+
+mlir::Operation* referenceOf(mlir::ModuleOp job) {
+  mlir::Operation* source = nullptr;
+  for (auto module : job.getOps<mlir::ModuleOp>()) {
+    if (module.getSymName() == std::optional<llvm::StringRef>("reference")) return module;
+    if (module.getSymName() == std::optional<llvm::StringRef>("source")) source = module;
+  }
+  return source;
+}
+
+bool isUpdate(const Question& question, mlir::Operation* op, mlir::Operation* reference) {
+  if (question.startup) return false;
+  const pd::OpSpec* spec = pd::OpView(op).spec();
+  return (pd::OpView(reference).role() & pd::kOptimize) != 0 ||
+         (spec && spec->family == "optimizer");
+}
+
+}  // namespace dtranspile::verify

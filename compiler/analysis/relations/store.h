@@ -1,0 +1,77 @@
+// What the walk over one program of a role finds out: a relation for every value, and what the
+// role's variables hold. Filled by walk.h; asked by verification and by passes when it is finished.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/analysis/relations/form.h"
+#include "compiler/analysis/relations/relation.h"
+#include "dialects/pd/pd.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace dtranspile::verify {
+
+// A persistable of the role: how it is declared, and what it holds.
+struct Variable {
+  pd::VarOp op;
+  std::string reference;  // the variable of the reference that it stands for; empty if none
+  Reading declared;
+  llvm::SmallVector<mlir::StringAttr, 1> tags;
+  Relation now;
+  mlir::Operation* setter = nullptr;  // that set it last; null: none
+};
+
+using Variables = std::map<std::string, Variable>;
+
+// An op behind which only the parts reading goes on, and why.
+struct Site {
+  mlir::Operation* op;
+  Loss loss;
+};
+
+class Store {
+ public:
+  explicit Store(Axes axes) : axes_(std::move(axes)) {}
+
+  const Axes& axes() const { return axes_; }
+
+  // Unknown for values that the walk did not meet.
+  const Relation& of(mlir::Value value) const;
+  void set(mlir::Value value, Relation relation);
+  // Replaces what is known of a value that has been reported as wrong.
+  void correct(mlir::Value value, Relation relation) { relations_[value] = std::move(relation); }
+  void lose(mlir::Value value, Loss loss);
+  // Why a value has no relation; null where nothing was noted.
+  const Loss* lossOf(mlir::Value value) const;
+  void noteLoss(mlir::Value value, Loss loss) { losses_[value] = std::move(loss); }
+
+  // Relations of the results of an operation that was started.
+  void start(mlir::Value pending, std::vector<Relation> results);
+  const std::vector<Relation>* started(mlir::Value pending) const;
+
+  Variable* variable(llvm::StringRef name);
+  const Variable* variable(llvm::StringRef name) const;
+  Variables& variables() { return variables_; }
+  const Variables& variables() const { return variables_; }
+
+  void addSite(Site site) { sites_.push_back(std::move(site)); }
+  const std::vector<Site>& sites() const { return sites_; }
+
+  // The last value that stands for a value of the reference; null if there is none.
+  mlir::Value lastFor(int reference) const { return lastFor_.lookup(reference); }
+  int64_t valueCount() const { return static_cast<int64_t>(relations_.size()); }
+
+ private:
+  Axes axes_;
+  llvm::DenseMap<mlir::Value, Relation> relations_;
+  llvm::DenseMap<mlir::Value, std::vector<Relation>> pending_;
+  llvm::DenseMap<mlir::Value, Loss> losses_;
+  Variables variables_;
+  llvm::DenseMap<int, mlir::Value> lastFor_;
+  std::vector<Site> sites_;
+  Relation none_;
+};
+
+}  // namespace dtranspile::verify

@@ -1,0 +1,98 @@
+// The fields of a request, one row each: everything that names a field comes from here. Read by
+// generate.py in the build (the struct, its rows, the table of docs/strategy.md) and by the pass.td
+// of passes that take a field as an option.
+#ifndef DTRANSPILE_STRATEGY_FIELDS
+#define DTRANSPILE_STRATEGY_FIELDS
+
+class Field<string type, string cppType, string init> {
+  string kind = type;       // Bool, Int, Word or Words
+  string cpp = cppType;     // type of the member
+  string initial = init;    // its default, as C++
+  string name = NAME;       // the framework's name where it has one
+  list<int> number = [];    // in the framework's message DistributedStrategy; [203, 1]: field 1 of
+                            // its field 203; empty: it has none
+  string versions = "";     // of the framework that know the field by this name
+  string flag = !subst("_", "-", NAME);  // of `transpile`, without the dashes
+  list<int> range = [];     // least and most
+  list<string> words = [];  // legal values
+  string remedy = "";       // what to do about an illegal value, beyond what range and words say
+  string relevant = "";     // FIELD=VALUE: says nothing in a request where that does not hold
+  list<string> passes = []; // passes that have the field as an option
+  string meaning = ?;
+}
+class Bool<bit init> : Field<"Bool", "bool", !if(init, "true", "false")>;
+class Int<int init> : Field<"Int", "int64_t", !cast<string>(init)>;
+class Word<string init> : Field<"Word", "std::string", "\"" # init # "\"">;
+class Words : Field<"Words", "std::vector<std::string>", "">;
+
+def mode : Word<"collective"> {
+  let versions = "1.x";
+  let words = ["collective", "nccl2"];
+  let meaning = "which of the framework's data-parallel modes";
+}
+def collective_mode : Word<"grad_allreduce"> {
+  let versions = "1.x";
+  let words = ["grad_allreduce", "local_sgd"];
+  let relevant = "mode=collective";
+  let meaning = "gradients are summed, or parameters averaged at the end of every step";
+}
+def trainers : Int<1> {
+  let versions = "1.x";
+  let range = [1, 0x7fffffff];
+  let meaning = "world size";
+}
+def nccl_comm_num : Int<1> {
+  let number = [14];
+  let versions = "1.x, 2.x";
+  let range = [1, 64];
+  let passes = ["form-job"];
+  let meaning = "communicators that gradients take turns on";
+}
+def use_hierarchical_allreduce : Bool<false> {
+  let number = [15];
+  let versions = "1.x, 2.x";
+  let passes = ["form-job"];
+  let meaning = "reduce inside a group, between groups, and inside again";
+}
+def hierarchical_allreduce_inter_nranks : Int<0> {
+  let number = [16];
+  let versions = "1.x, 2.x";
+  let range = [0, 0x7fffffff];
+  let relevant = "use_hierarchical_allreduce=true";
+  let meaning = "ranks of an inner group";
+}
+def fuse_all_reduce_ops : Bool<true> {
+  let number = [18];
+  let versions = "2.x";
+  let meaning = "gradients travel in buckets";
+}
+def fuse_grad_size_in_MB : Int<32> {
+  let number = [19];
+  let versions = "2.x";
+  let range = [1, 1048576];
+  let remedy = "turn fuse_all_reduce_ops off for no buckets";
+  let relevant = "fuse_all_reduce_ops=true";
+  let passes = ["bucket"];
+  let meaning = "most MiB of a bucket";
+}
+def sync_batch_norm : Bool<false> {
+  let number = [17];
+  let versions = "2.x";
+  let passes = ["form-job"];
+  let meaning = "batch statistics over all ranks";
+}
+def scale_strategy : Word<"avg"> {
+  let number = [203, 1];
+  let versions = "2.x";
+  let words = ["avg", "reference"];
+  let remedy = "sum and customized change what the program computes and are not implemented";
+  let passes = ["scale-loss"];
+  let meaning = "avg: gradients as on one device; reference: always 1/N, as the framework divides";
+}
+def batch_dims : Words {
+  let flag = "batch-dim";
+  let passes = ["cut-batch"];
+  let meaning = "NAME=dim or NAME=none, for feeds whose batch is not a leading unknown extent";
+}
+
+#endif

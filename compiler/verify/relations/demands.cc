@@ -1,0 +1,130 @@
+#include "compiler/verify/relations/demands.h"
+
+#include "compiler/analysis/position.h"
+#include "dialects/pd/op_view.h"
+
+namespace dtranspile::verify {
+namespace {
+
+constexpr llvm::StringLiteral kLocalSgd = "local_sgd";
+
+// Names that a message lists before it counts.
+constexpr size_t kListed = 3;
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < kListed; ++i) text += (i ? ", " : "") + names[i];
+  return names.size() > kListed ? text + " and " + std::to_string(names.size() - kListed) + " more"
+                                : text;
+}
+
+// All ops of the roles' update part are backward or optimize ops; the seed is the one with both
+// bits.
+bool isSeed(mlir::Operation* op) {
+  if (!pd::OpView::isFrameworkOp(op)) return false;
+  int role = pd::OpView(op).role();
+  return (role & pd::kBackward) && (role & pd::kLoss);
+}
+
+}  // namespace
+
+void Demands::beforeUpdate(mlir::Operation* op, Store& store) {
+  for (mlir::Value operand : op->getOperands()) {
+    const Relation& relation = store.of(operand);
+    if (relation.isZero) continue;
+    if (!relation.known()) {
+      explainer_.explain(op, operand, nameText(operand) + " reaches " + typeOf(op));
+      continue;
+    }
+    const Reading& reading = relation.reading();
+    Relation corrected = relation;
+    bool wrong = false;
+    for (unsigned axis = 0; axis < store.axes().count(); ++axis) {
+      const State& state = reading.states[axis];
+      if (!store.axes().isData[axis] || !(state.isPartial() || state.isParts())) continue;
+      wrong = true;
+      if (question_.contracts.declares(kLocalSgd) && relation.parts.known &&
+          relation.parts.scale.isOne()) {
+        auto tag = mlir::StringAttr::get(op->getContext(), kLocalSgd);
+        for (Reading* one : {&corrected.whole, &corrected.parts}) {
+          *one = relation.parts;
+          one->states[axis] = State::different(tag);
+        }
+        continue;
+      }
+      std::string name = nameText(operand), axisName = store.axes().names[axis];
+      bool merged = !reductionsOf(operand).empty();
+      report(findings_, op, Message::Level::Refuted, "reduced-once",
+             name + " enters " + typeOf(op) + " as " + state.text() + " along axis " + axisName +
+                 (merged ? "" : ", never reduced") + ": each of the " +
+                 std::to_string(store.axes().sizes[axis]) +
+                 " ranks would apply the gradient of its own samples",
+             "all_reduce " + name + " with sum on " + commFor(question_, store.axes(), axis) +
+                 " after its last producer and before " + typeOf(op),
+             reductionsOf(operand));
+    }
+    if (!reading.scale.isOne() && !wrong) {
+      faults_.push_back({op, operand, reading.scale, causesOfScale(store, operand)});
+      wrong = true;
+    }
+    if (!wrong) continue;
+    for (Reading* one : {&corrected.whole, &corrected.parts}) {
+      if (!one->known) continue;
+      one->scale = Rational();
+      for (State& state : one->states)
+        if (state.isPartial() || state.isParts()) state = State::replicated();
+    }
+    store.correct(operand, std::move(corrected));  // reported once
+  }
+}
+
+void Demands::reportScales() {
+  if (faults_.empty()) return;
+  std::vector<mlir::Operation*> scales;
+  mlir::Operation* seed = nullptr;
+  pd::ProgramOp(question_.program)->walk([&](mlir::Operation* op) {
+    bool inserted = pd::OpView::isFrameworkOp(op) && !op->hasAttr(dist::kSrcAttr);
+    if (inserted && pd::OpView(op).type() == "scale") scales.push_back(op);
+    if (!inserted && isSeed(op) && !seed) seed = op;
+  });
+  struct Group {
+    const ScaleFault* first;
+    std::vector<std::string> names;
+  };
+  std::vector<Group> groups;
+  for (const ScaleFault& fault : faults_) {
+    auto same = llvm::find_if(groups, [&](const Group& group) {
+      return group.first->scale == fault.scale && group.first->causes == fault.causes;
+    });
+    if (same == groups.end()) same = groups.insert(groups.end(), Group{&fault, {}});
+    same->names.push_back(nameText(fault.value));
+  }
+  for (const Group& group : groups) {
+    const ScaleFault& fault = *group.first;
+    bool verb = group.names.size() == 1;
+    std::string text = listed(group.names) + (verb ? " enters" : " enter") + " the update as " +
+                       fault.scale.text() + " times the gradient of the reference";
+    if (!fault.causes.empty()) {
+      report(findings_, fault.causes.front(), Message::Level::Refuted, "scale",
+             "reduces a value that is already equal on all ranks, which multiplies it by their "
+             "number: " +
+                 text,
+             "remove this reduction, or the one before it", reductionsOf(fault.value));
+      continue;
+    }
+    std::vector<std::string> notes;
+    for (mlir::Operation* op : scales)
+      notes.push_back("scale " + Rational::ofFloat(pd::OpView(op).getFloat("scale")).text() +
+                      " was inserted: " + positionOf(op));
+    if (notes.size() > kListedTerms) notes.resize(kListedTerms);
+    bool tooSmall = fault.scale.denominator() > fault.scale.numerator();
+    mlir::Operation* at = tooSmall && !scales.empty() ? scales.back() : seed ? seed : fault.op;
+    report(findings_, at, Message::Level::Refuted, "scale", text + "; it must be 1",
+           tooSmall ? "remove the factor that is one too many: 1/n belongs once, behind the "
+                      "gradient of the loss"
+                    : "multiply the gradient of the loss by 1/n once (n: ranks that share the "
+                      "batch), or remove the extra factor",
+           notes);
+  }
+}
+
+}  // namespace dtranspile::verify

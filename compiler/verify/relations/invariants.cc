@@ -1,0 +1,148 @@
+#include "compiler/verify/relations/invariants.h"
+
+#include "compiler/analysis/position.h"
+#include "dialects/pd/declarations.h"
+#include "dialects/pd/op_view.h"
+
+namespace dtranspile::verify {
+
+bool Invariants::statesAllowed(const Variable& variable, const Reading& found, int& axis) const {
+  for (axis = 0; axis < static_cast<int>(store_.axes().count()); ++axis) {
+    const State &declared = variable.declared.states[axis], &state = found.states[axis];
+    if (store_.axes().sizes[axis] == 1) continue;
+    // Each rank's own value, whatever it has of the batch; not what was made of all of them. The
+    // first one may be equal everywhere.
+    bool combined =
+        state.isReplicated() && !question_.startup &&
+        variable.now.hasTag(declared.isDifferent() ? declared.tagAttr().getValue() : "");
+    if (declared.isDifferent() ? combined : !(declared == state)) return false;
+  }
+  axis = -1;
+  return true;
+}
+
+// A parameter that an update sets and that then differs between ranks: no contract makes up for
+// that.
+bool Invariants::driftsApart(const Variable& variable, const Reading& found, int& axis) const {
+  int ends = question_.reference.finalNumber(variable.reference);
+  mlir::Operation* update = ends >= 0 ? question_.reference.definingOp(ends) : nullptr;
+  pd::VarOp var = variable.op;
+  if (!var.getParameter() || !update || !pd::OpView::isFrameworkOp(update) ||
+      !isUpdate(question_, update, update))
+    return false;
+  auto different =
+      llvm::find_if(found.states, [](const State& state) { return state.isDifferent(); });
+  axis = static_cast<int>(different - found.states.begin());
+  return different != found.states.end();
+}
+
+void Invariants::check(llvm::StringRef name, const Variable& variable) {
+  const Relation& now = variable.now;
+  mlir::Operation* at = variable.setter ? variable.setter : pd::VarOp(variable.op).getOperation();
+  mlir::Value value =
+      llvm::isa<pd::SetOp>(at) ? llvm::cast<pd::SetOp>(at).getValue() : mlir::Value();
+  bool inReference = question_.reference.initialNumber(variable.reference) >= 0;
+  std::string quoted = "`" + name.str() + "`";
+  // A flat variable is held by its parts, and each of them is checked.
+  if (variable.op->hasAttr(pd::kPartsAttr)) return;
+  // Feeds, checkpoints and exports know variables by their names: one that the reference has too
+  // holds no other's value.
+  if (variable.reference != name && question_.reference.initialNumber(name) >= 0) {
+    if (!question_.startup)  // said once
+      report(
+          findings_, variable.op, Message::Level::Refuted, "lineage",
+          quoted + " is declared to stand for `" + variable.reference +
+              "`, and the reference has a variable of its own name: what is saved or loaded as " +
+              quoted + " would be another variable's value",
+          "declare it with dist.rel = #dist.rel<\"" + name.str() +
+              "\">, or give it a name that the reference does not have");
+    return;
+  }
+  if (!variable.setter) {
+    if (inReference && question_.reference.sets(variable.reference))
+      report(findings_, at, Message::Level::Refuted, "update",
+             quoted + " is never set; the reference sets it to " +
+                 question_.reference.describe(question_.reference.finalNumber(variable.reference)),
+             "keep the op that updates it, or move it to the role that owns the variable");
+    return;
+  }
+  if (!now.known()) {
+    if (value) explainer_.explain(at, value, quoted + " is set to it");
+    else
+      report(findings_, at, Message::Level::Unknown, "unknown-relation",
+             "nothing is known of what " + quoted + " holds behind this op",
+             "add a relation rule for the op");
+    return;
+  }
+  int wanted = question_.reference.finalNumber(variable.reference);
+  if (inReference && !now.standsFor(wanted)) {
+    std::string found = now.reference >= 0 ? describe(question_.reference, now)
+                                           : "a value that stands for none of the reference";
+    report(findings_, at, now.reference >= 0 ? Message::Level::Refuted : Message::Level::Unknown,
+           "lineage",
+           quoted + " ends as " + found + "; in the reference it ends as " +
+               question_.reference.describe(wanted),
+           "set it to the value that stands for " + question_.reference.describe(wanted));
+    return;
+  }
+  // What differs between ranks is each rank's own: what the reference's ops give on its share.
+  bool different = llvm::any_of(variable.declared.states,
+                                [](const State& state) { return state.isDifferent(); });
+  const Reading& reading = different && now.parts.known ? now.parts : now.reading();
+  int axis;
+  if (!statesAllowed(variable, reading, axis)) {
+    const State& declared = variable.declared.states[axis];
+    report(findings_, at, Message::Level::Refuted, "invariant",
+           quoted + " ends as " + reading.states[axis].text() + " along axis " +
+               store_.axes().names[axis] + ", and is declared " + declared.text() +
+               (declared.isReplicated() ? ": the ranks' copies drift apart"
+                : declared.isDifferent()
+                    ? ": the ranks' own values were combined, which the contract does not say"
+                    : ""),
+           question_.startup
+               ? "broadcast it from one rank at the end of the start-up program, or draw it "
+                 "with a fixed seed"
+           : declared.isDifferent()
+               ? "keep each rank's own value, or declare the variable as what it is"
+               : "reduce or broadcast what is written on " +
+                     commFor(question_, store_.axes(), axis) +
+                     ", or declare the difference in its dist.rel (X) with a contract");
+    return;
+  }
+  if (driftsApart(variable, reading, axis)) {
+    report(findings_, at, Message::Level::Refuted, "invariant",
+           quoted + " is a parameter that an optimizer updates, and ends as " +
+               reading.states[axis].text() + " along axis " + store_.axes().names[axis] +
+               ": each of the " + std::to_string(store_.axes().sizes[axis]) +
+               " ranks would train a model of its own",
+           "average it over " + commFor(question_, store_.axes(), axis) +
+               " at the end of the step, or reduce its gradient; a contract covers optimizer state "
+               "and statistics only");
+    return;
+  }
+  if (!(reading.scale == variable.declared.scale)) {
+    report(findings_, at, Message::Level::Refuted, "scale",
+           quoted + " ends as " + reading.scale.text() +
+               " times the value of the reference; declared is " + variable.declared.scale.text(),
+           "remove or add the factor on the way to this value");
+    return;
+  }
+  // A tag is a contract's name: the variable's own word does not declare it.
+  Relation deviations = now;
+  deviations.addTags(variable.tags);
+  for (llvm::ArrayRef<State> states :
+       {llvm::ArrayRef<State>(reading.states),
+        question_.startup ? llvm::ArrayRef<State>()
+                          : llvm::ArrayRef<State>(variable.declared.states)})
+    for (const State& state : states)
+      if (state.isDifferent()) deviations.addTags(state.tagAttr());
+  for (mlir::StringAttr tag : deviations.tags) {
+    if (tag.getValue() == "parts" || question_.contracts.declares(tag.getValue())) continue;
+    report(findings_, at, Message::Level::Refuted, "contract",
+           quoted + " depends on " + tag.getValue().str() + ", which the job does not declare",
+           "declare the contract \"" + tag.getValue().str() +
+               "\" in the pass that introduces it, or remove what causes it");
+  }
+}
+
+}  // namespace dtranspile::verify

@@ -1,0 +1,28 @@
+// Rung 2, variables: each ends the program as it is declared, and as the reference ends it.
+#pragma once
+
+#include "compiler/verify/relations/trace.h"
+
+namespace dtranspile::verify {
+
+class Invariants {
+ public:
+  Invariants(const Question& question, const Store& store, Explainer& explainer, Rung& findings)
+      : question_(question), store_(store), explainer_(explainer), findings_(findings) {}
+
+  void check() {
+    for (const auto& [name, variable] : store_.variables()) check(name, variable);
+  }
+
+ private:
+  void check(llvm::StringRef name, const Variable& variable);
+  bool driftsApart(const Variable& variable, const Reading& found, int& axis) const;
+  bool statesAllowed(const Variable& variable, const Reading& found, int& axis) const;
+
+  const Question& question_;
+  const Store& store_;
+  Explainer& explainer_;
+  Rung& findings_;
+};
+
+}  // namespace dtranspile::verify

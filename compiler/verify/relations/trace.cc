@@ -1,0 +1,122 @@
+#include "compiler/verify/relations/trace.h"
+
+#include "compiler/analysis/position.h"
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/op_view.h"
+
+namespace dtranspile::verify {
+
+void report(Rung& findings, mlir::Operation* op, Message::Level level, std::string rule,
+            std::string text, std::string remedy, std::vector<std::string> notes) {
+  Message message = messageAt(op, level, std::move(rule), std::move(text), std::move(remedy));
+  message.notes = std::move(notes);
+  findings.add(std::move(message));
+}
+
+mlir::Operation* producerOf(mlir::Value value) {
+  mlir::Operation* op = value.getDefiningOp();
+  if (auto wait = llvm::dyn_cast_or_null<dist::WaitOp>(op))
+    return wait.getPending().getDefiningOp();
+  return op;
+}
+
+mlir::Value madeFrom(mlir::Value value) {
+  mlir::Operation* op = producerOf(value);
+  if (!op || op->getNumRegions() || op->hasAttr(dist::kSrcAttr) || op->getNumOperands() == 0)
+    return {};
+  bool dist = llvm::isa_and_nonnull<dist::DistDialect>(op->getDialect());
+  if (!dist && (!pd::OpView::isFrameworkOp(op) || op->getNumOperands() != 1)) return {};
+  unsigned index = llvm::cast<mlir::OpResult>(value).getResultNumber();
+  return index < op->getNumOperands() ? op->getOperand(index) : mlir::Value();
+}
+
+bool reduces(mlir::Operation* op) {
+  return llvm::isa<dist::AllReduceOp, dist::ReduceOp, dist::ReduceScatterOp>(op);
+}
+
+std::string commFor(const Question& question, const Axes& axes, unsigned axis) {
+  mlir::Operation* job = dist::jobOf(question.role);
+  for (auto comm : job->getRegion(0).getOps<dist::CommOp>())
+    if (comm.getAxes().size() == 1 && comm.overAxis(axes.names[axis]))
+      return "@" + comm.getSymName().str();
+  return "a comm over [" + axes.names[axis] + "]";
+}
+
+std::vector<std::string> reductionsOf(mlir::Value value) {
+  std::vector<std::string> notes;
+  for (mlir::Value at = value; at; at = madeFrom(at)) {
+    mlir::Operation* op = producerOf(at);
+    if (op && reduces(op))
+      notes.push_back("it was reduced on @" + dist::commOf(op).getValue().str() + " by " +
+                      positionOf(op));
+  }
+  return notes;
+}
+
+std::vector<mlir::Operation*> causesOfScale(const Store& store, mlir::Value value) {
+  std::vector<mlir::Operation*> causes;
+  for (mlir::Value at = value; at; at = madeFrom(at)) {
+    mlir::Operation* op = producerOf(at);
+    if (!op || !reduces(op)) continue;
+    mlir::Value before = madeFrom(at);
+    dist::CommOp comm = dist::lookupComm(op, dist::commOf(op));
+    const Reading& reading = store.of(before).reading();
+    if (!comm || !reading.known) continue;
+    for (unsigned axis : axesOfComm(store.axes(), comm))
+      if (reading.states[axis].isReplicated() && (causes.empty() || causes.back() != op))
+        causes.push_back(op);
+  }
+  return causes;
+}
+
+void Explainer::refuteSum(mlir::Operation* cause, mlir::Value value, const std::string& text,
+                          const std::string& use) {
+  std::vector<std::string> notes;
+  for (mlir::Value operand : cause->getOperands())
+    if (store_.of(operand).known())
+      notes.push_back(nameText(operand) + " is " +
+                      textOf(store_.of(operand).reading(), store_.axes()) +
+                      (reductionsOf(operand).empty() ? "" : ": reduced"));
+  if (notes.size() > kListedTerms) notes.resize(kListedTerms);
+  notes.push_back(use);
+  report(findings_, cause, Message::Level::Refuted, "scale",
+         text + ": " + nameText(value) +
+             " is no multiple of the reference's value, whatever is done with it later",
+         "reduce and scale all terms of this sum alike, or none of them and the sum once",
+         std::move(notes));
+}
+
+void Explainer::explain(mlir::Operation* op, mlir::Value value, const std::string& what) {
+  llvm::SmallPtrSet<mlir::Operation*, 16> seen;
+  mlir::Value at = value;
+  mlir::Operation* cause = producerOf(at);
+  Loss loss;
+  while (cause) {
+    const Loss* found = store_.lossOf(at);
+    loss = found ? *found : Loss{"takes a value of unknown relation", -1, {}};
+    mlir::Value next =
+        loss.operand && !store_.of(loss.operand).known() ? loss.operand : mlir::Value();
+    for (mlir::Value operand : cause->getOperands())
+      if (!next && !store_.of(operand).known() && !found) next = operand;
+    if (!next || !producerOf(next) || !seen.insert(cause).second) break;
+    at = next;
+    cause = producerOf(at);
+  }
+  if (!cause) {
+    cause = op;
+    loss.why = "takes a value without a definition in this program";
+  }
+  std::string text =
+      typeOf(cause) + " " + (loss.why.empty() ? "gives a value of unknown relation" : loss.why);
+  if (loss.operand) text += " (" + nameText(loss.operand) + ")";
+  if (loss.axis >= 0) text += " along axis " + store_.axes().names[loss.axis];
+  if (!said_.insert(positionOf(cause) + text).second) return;
+  if (loss.wrong) return refuteSum(cause, at, text, what + ": " + positionOf(op));
+  report(findings_, cause, Message::Level::Unknown, "unknown-relation",
+         text + "; nothing is known of " + nameText(at) + " behind it",
+         "what depends on it is not verified: add a relation rule for the op, or rewrite this part "
+         "of the job",
+         {what + ": " + positionOf(op)});
+}
+
+}  // namespace dtranspile::verify

@@ -1,0 +1,10 @@
+// Joins reductions into asynchronous buckets. Described in pass.td.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/bucket/pass.h.inc"
+}  // namespace dtranspile::passes

@@ -1,0 +1,10 @@
+// Cuts feeds over axes. Described in pass.td.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/cut-batch/pass.h.inc"
+}  // namespace dtranspile::passes

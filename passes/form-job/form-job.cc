@@ -1,0 +1,122 @@
+// Forms the job: source kept, mesh, communicators, one role of copies. First pass that rewrites;
+// cut-batch follows.
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/form-job/pass.h"
+#include "passes/support/job.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DEF_FORMJOB
+#include "passes/form-job/pass.h.inc"
+
+namespace {
+
+class FormJob : public impl::FormJobBase<FormJob> {
+ public:
+  using FormJobBase::FormJobBase;
+
+  void runOnOperation() override {
+    mlir::ModuleOp module = getOperation();
+    if (mlir::failed(checkInput(module)) || mlir::failed(readAxes())) return signalPassFailure();
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(module.getBody());
+    auto source = mlir::ModuleOp::create(builder, module.getLoc(), "source");
+    llvm::SmallVector<mlir::Operation*> moved;
+    for (mlir::Operation& op : *module.getBody())
+      if (llvm::isa<pd::VarOp, pd::ProgramOp>(op)) moved.push_back(&op);
+    for (mlir::Operation* op : moved) op->moveBefore(source.getBody(), source.getBody()->end());
+    builder.setInsertionPoint(source);
+    makeMeshAndComms(builder, module.getLoc());
+    builder.setInsertionPointAfter(source);
+    makeRole(builder, source);
+  }
+
+ private:
+  mlir::LogicalResult checkInput(mlir::ModuleOp module) {
+    if (nccl_comm_num < 1 || nccl_comm_num > 64)
+      return module.emitError("form-job: nccl_comm_num is ")
+             << nccl_comm_num.getValue() << "; it lies between 1 and 64";
+    if (use_hierarchical_allreduce && commAxes.size() != 2)
+      return module.emitError(
+          "form-job: use_hierarchical_allreduce takes two comm-axes, that between "
+          "the groups and that within them");
+    if (!mlir::SymbolTable::lookupSymbolIn(module, "main"))
+      return module.emitError("there is no pd.program @main");
+    for (mlir::Operation& op : *module.getBody())
+      if (!llvm::isa<pd::VarOp, pd::ProgramOp>(op))
+        return op.emitError(
+            "the input of form-job holds pd.var and pd.program only; is it a job already?");
+    return checkSingleDevice(module);
+  }
+
+  // Programs that some other tool has distributed already are not distributed again.
+  static mlir::LogicalResult checkSingleDevice(mlir::ModuleOp module) {
+    mlir::WalkResult result = module.walk([](mlir::Operation* op) {
+      const pd::OpSpec* spec = pd::OpView::isFrameworkOp(op) ? pd::OpView(op).spec() : nullptr;
+      if (!spec || !(spec->effects & pd::kCommunicates)) return mlir::WalkResult::advance();
+      op->emitError("communicates already; form-job takes the program of a single device");
+      return mlir::WalkResult::interrupt();
+    });
+    return mlir::failure(result.wasInterrupted());
+  }
+
+  // NAME:SIZE; what is wrong with a mesh of them the verifier of dist.mesh says.
+  mlir::LogicalResult readAxes() {
+    for (const std::string& entry : axes) {
+      auto [name, text] = llvm::StringRef(entry).split(':');
+      int64_t size = 0;
+      if (name.empty() || text.getAsInteger(10, size) || size < 1)
+        return getOperation().emitError("form-job: axes: '") << entry << "' is no NAME:SIZE";
+      names_.push_back(name.str());
+      sizes_.push_back(size);
+    }
+    if (names_.empty()) return getOperation().emitError("form-job: give axes=NAME:SIZE,…");
+    if (commAxes.empty())
+      return getOperation().emitError("form-job: give comm-axes=NAME,…, some of the axes");
+    return mlir::success();
+  }
+
+  void makeMeshAndComms(mlir::OpBuilder& builder, mlir::Location loc) {
+    std::vector<llvm::StringRef> all(names_.begin(), names_.end()),
+        over(commAxes.begin(), commAxes.end());
+    dist::MeshOp::create(builder, loc, builder.getStringAttr("world"), builder.getStrArrayAttr(all),
+                         builder.getDenseI64ArrayAttr(sizes_), builder.getArrayAttr({}),
+                         builder.getDenseI64ArrayAttr({}));
+    auto comm = [&](const llvm::Twine& name, llvm::ArrayRef<llvm::StringRef> among,
+                    llvm::StringRef carries) {
+      dist::CommOp::create(builder, loc, builder.getStringAttr(name),
+                           mlir::FlatSymbolRefAttr::get(builder.getContext(), "world"),
+                           builder.getStrArrayAttr(among), dist::SelAttr(),
+                           dist::CommKindAttr::get(builder.getContext(), dist::CommKind::Group),
+                           mlir::FlatSymbolRefAttr(), builder.getStringAttr(carries));
+    };
+    if (sync_batch_norm) comm("statistics", over, kStatistics);
+    for (int64_t i = 0; i < nccl_comm_num; ++i) comm("grad" + llvm::Twine(i), over, kGradients);
+    for (int64_t i = 0; use_hierarchical_allreduce && i < nccl_comm_num; ++i) {
+      comm(over[1] + llvm::Twine(i), over[1], kWithin);
+      comm(over[0] + llvm::Twine(i), over[0], kBetween);
+    }
+  }
+
+  static void makeRole(mlir::OpBuilder& builder, mlir::ModuleOp source) {
+    auto role = dist::RoleOp::create(builder, source.getLoc(), builder.getStringAttr("trainer"),
+                                     mlir::FlatSymbolRefAttr::get(builder.getContext(), "world"));
+    builder.createBlock(&role.getBody());
+    for (mlir::Operation& op : *source.getBody()) {
+      mlir::Operation* copy = builder.clone(op);
+      if (auto var = llvm::dyn_cast<pd::VarOp>(copy)) {
+        copy->setAttr(dist::kRelAttr, dist::RelAttr::of(var.getSymNameAttr()));
+        continue;
+      }
+      int64_t number = 0;
+      copy->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* inner) {
+        if (pd::OpView::isFrameworkOp(inner))
+          inner->setAttr(dist::kSrcAttr, builder.getI64IntegerAttr(number++));
+      });
+    }
+  }
+
+  std::vector<std::string> names_;  // of the axes
+  llvm::SmallVector<int64_t> sizes_;
+};
+
+}  // namespace
+}  // namespace dtranspile::passes

@@ -1,0 +1,10 @@
+// A saved program becomes a data-parallel job. Described in pass.td.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/form-job/pass.h.inc"
+}  // namespace dtranspile::passes

@@ -1,0 +1,10 @@
+// Splits reductions into levels. Described in pass.td.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/reduce-by-levels/pass.h.inc"
+}  // namespace dtranspile::passes

@@ -1,0 +1,196 @@
+// Sums over [inter, intra] level by level. Behind bucket.
+#include "dialects/dist/lookup.h"
+#include "passes/reduce-by-levels/pass.h"
+#include "passes/support/job.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DEF_REDUCEBYLEVELS
+#include "passes/reduce-by-levels/pass.h.inc"
+
+namespace {
+
+// One sum on its way through the levels. Its next level is started at `place`, or later.
+struct Journey {
+  mlir::Value pending;  // of the level that has been started
+  llvm::SmallVector<mlir::Type> whole, part;
+  mlir::FlatSymbolRefAttr within, between;
+  mlir::Operation* wait;  // of the original sum: the last place
+  int level = 0;          // levels started
+};
+
+class ReduceByLevels : public impl::ReduceByLevelsBase<ReduceByLevels> {
+ public:
+  using ReduceByLevelsBase::ReduceByLevelsBase;
+
+  void runOnOperation() override {
+    mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
+    if (mlir::failed(job)) return signalPassFailure();
+    if (job->axes.size() != 2) {
+      getOperation().emitError(
+          "reduce-by-levels: takes two axes, that between the groups and that "
+          "within them");
+      return signalPassFailure();
+    }
+    auto level = [&](unsigned axis) {
+      return mlir::ArrayAttr::get(&getContext(), job->axes[axis]);
+    };
+    auto all = commsCarrying(getOperation(), kGradients, job->axes),
+         within = commsCarrying(getOperation(), kWithin, level(1)),
+         between = commsCarrying(getOperation(), kBetween, level(0));
+    if (mlir::failed(all) || mlir::failed(within) || mlir::failed(between))
+      return signalPassFailure();
+    int64_t size = within->front().groupSize(job->mesh);
+    std::vector<Journey> under;
+    for (auto op :
+         llvm::make_early_inc_range(job->main.getBodyBlock()->getOps<dist::AllReduceOp>())) {
+      auto index = indexOf(op, *all);
+      dist::AllReduceOp levelled = index ? separate(op, size) : dist::AllReduceOp();
+      if (!levelled) continue;
+      advanceUpTo(under, levelled);
+      begin(levelled, symbolOf((*within)[*index % within->size()]),
+            symbolOf((*between)[*index % between->size()]), size, under);
+    }
+    for (Journey& journey : under)
+      while (advance(journey, journey.wait)) {
+      }
+  }
+
+ private:
+  static std::optional<size_t> indexOf(dist::AllReduceOp op, llvm::ArrayRef<dist::CommOp> comms) {
+    for (size_t index = 0; index < comms.size(); ++index)
+      if (op.getReduce() == dist::Reduce::Sum && op.getCommAttr() == symbolOf(comms[index]))
+        return index;
+    return std::nullopt;
+  }
+
+  // Values that go by levels: dense ones that a group cuts into equal parts.
+  static bool goesByLevels(mlir::Type type, int64_t size) {
+    return bytesOf(type) >= 0 &&
+           llvm::cast<mlir::RankedTensorType>(type).getNumElements() % size == 0;
+  }
+
+  // Splits a sum of both kinds of values in two; returns the one whose values go by levels, null if
+  // there is none.
+  static dist::AllReduceOp separate(dist::AllReduceOp op, int64_t size) {
+    llvm::SmallVector<unsigned> byLevels, whole;
+    for (auto [index, value] : llvm::enumerate(op.getInputs()))
+      (goesByLevels(value.getType(), size) ? byLevels : whole).push_back(index);
+    if (byLevels.empty()) return {};
+    if (whole.empty()) return op;
+    bool started = llvm::isa<dist::PendingType>(op->getResult(0).getType());
+    mlir::Operation* results = started ? *op->getResult(0).user_begin() : op.getOperation();
+    (void)part(op, results, whole, started);
+    dist::AllReduceOp levelled = part(op, results, byLevels, started);
+    if (started) results->erase();
+    op.erase();
+    return levelled;
+  }
+
+  // A sum of some of the values; its results take the place of theirs.
+  static dist::AllReduceOp part(dist::AllReduceOp op, mlir::Operation* results,
+                                llvm::ArrayRef<unsigned> members, bool started) {
+    llvm::SmallVector<mlir::Value> values;
+    for (unsigned index : members) values.push_back(op.getInputs()[index]);
+    llvm::SmallVector<mlir::Type> types(mlir::ValueRange(values).getTypes());
+    mlir::OpBuilder builder(op);
+    mlir::TypeRange own = types;
+    mlir::Type pending = dist::PendingType::get(op.getContext(), types);
+    auto sum =
+        dist::AllReduceOp::create(builder, op.getLoc(), started ? mlir::TypeRange(pending) : own,
+                                  op.getReduceAttr(), values, op.getCommAttr());
+    mlir::Operation* done = sum;
+    if (started) {
+      builder.setInsertionPoint(results);
+      done = dist::WaitOp::create(builder, results->getLoc(), own, sum.getResult(0));
+    }
+    for (auto [at, index] : llvm::enumerate(members))
+      results->getResult(index).replaceAllUsesWith(done->getResult(at));
+    return sum;
+  }
+
+  // Sums that are under way start their next level before `place`; those that are waited for before
+  // it run to their end.
+  static void advanceUpTo(std::vector<Journey>& under, mlir::Operation* place) {
+    for (Journey& journey : under) {
+      if (journey.wait->isBeforeInBlock(place)) {
+        while (advance(journey, journey.wait)) {
+        }
+      } else {
+        advance(journey, place);
+      }
+    }
+    llvm::erase_if(under, [](const Journey& journey) { return journey.level > 3; });
+  }
+
+  static void begin(dist::AllReduceOp op, mlir::FlatSymbolRefAttr within,
+                    mlir::FlatSymbolRefAttr between, int64_t size, std::vector<Journey>& under) {
+    Journey journey;
+    journey.within = within;
+    journey.between = between;
+    journey.whole = llvm::to_vector(op.getInputs().getTypes());
+    for (mlir::Type type : journey.whole) {
+      auto tensor = llvm::cast<mlir::RankedTensorType>(type);
+      journey.part.push_back(
+          mlir::RankedTensorType::get({tensor.getNumElements() / size}, tensor.getElementType()));
+    }
+    mlir::OpBuilder builder(op);
+    auto pendingPart = dist::PendingType::get(op.getContext(), journey.part);
+    journey.pending = dist::ReduceScatterOp::create(
+                          builder, op.getLoc(), mlir::TypeRange(pendingPart), op.getReduceAttr(),
+                          op.getInputs(), within, builder.getI64IntegerAttr(dist::kFlat))
+                          .getResult(0);
+    journey.level = 1;
+    bool started = llvm::isa<dist::PendingType>(op->getResult(0).getType());
+    if (started) {
+      journey.wait = *op->getResult(0).user_begin();
+    } else {
+      // A blocking sum waits where it stands: a wait of its own stands for it until the journey
+      // ends.
+      builder.setInsertionPointAfter(op);
+      auto pending = dist::PendingType::get(op.getContext(), journey.whole);
+      auto start = dist::AllReduceOp::create(builder, op.getLoc(), mlir::TypeRange(pending),
+                                             op.getReduceAttr(), op.getInputs(), op.getCommAttr());
+      journey.wait = dist::WaitOp::create(builder, op.getLoc(), journey.whole, start.getResult(0));
+      op->replaceAllUsesWith(journey.wait->getResults());
+      op.erase();
+    }
+    under.push_back(journey);
+  }
+
+  // Waits for the level that is under way and starts the next one, before `place`; behind the last
+  // level the results replace those of the original wait. False when there was nothing left to do.
+  static bool advance(Journey& journey, mlir::Operation* place) {
+    if (journey.level > 3) return false;
+    if (journey.level == 3) place = journey.wait;
+    mlir::OpBuilder builder(place);
+    mlir::Location loc = journey.wait->getLoc();
+    bool atWhole = journey.level == 3;
+    auto done =
+        dist::WaitOp::create(builder, loc, atWhole ? journey.whole : journey.part, journey.pending);
+    ++journey.level;
+    if (journey.level == 2) {
+      auto pending = dist::PendingType::get(builder.getContext(), journey.part);
+      auto sum = dist::ReduceAttr::get(builder.getContext(), dist::Reduce::Sum);
+      journey.pending = dist::AllReduceOp::create(builder, loc, mlir::TypeRange(pending), sum,
+                                                  done.getResults(), journey.between)
+                            .getResult(0);
+    } else if (journey.level == 3) {
+      auto pending = dist::PendingType::get(builder.getContext(), journey.whole);
+      journey.pending =
+          dist::AllGatherOp::create(builder, loc, mlir::TypeRange(pending), done.getResults(),
+                                    journey.within, builder.getI64IntegerAttr(dist::kFlat),
+                                    mlir::UnitAttr())
+              .getResult(0);
+    } else {
+      mlir::Operation* start = journey.wait->getOperand(0).getDefiningOp();
+      journey.wait->replaceAllUsesWith(done.getResults());
+      journey.wait->erase();
+      start->erase();
+      return false;
+    }
+    return true;
+  }
+};
+
+}  // namespace
+}  // namespace dtranspile::passes

@@ -1,0 +1,10 @@
+// Sums gradients over replicas. Described in pass.td.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/reduce-gradients/pass.h.inc"
+}  // namespace dtranspile::passes

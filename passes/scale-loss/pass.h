@@ -1,0 +1,10 @@
+// Scales the seed of the backward part. Described in pass.td.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/scale-loss/pass.h.inc"
+}  // namespace dtranspile::passes

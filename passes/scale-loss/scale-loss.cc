@@ -1,0 +1,68 @@
+// Puts 1/N behind the seed of the backward part. Before reduce-gradients.
+#include "passes/scale-loss/pass.h"
+#include "passes/support/batch_kind.h"
+#include "passes/support/job.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DEF_SCALELOSS
+#include "passes/scale-loss/pass.h.inc"
+
+namespace {
+
+class ScaleLoss : public impl::ScaleLossBase<ScaleLoss> {
+ public:
+  using ScaleLossBase::ScaleLossBase;
+
+  void runOnOperation() override {
+    mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
+    if (mlir::failed(job)) return signalPassFailure();
+    if (scale_strategy != "avg" && scale_strategy != "reference") {
+      getOperation().emitError("scale-loss: scale_strategy is '")
+          << scale_strategy.getValue() << "'; avg and reference are known";
+      return signalPassFailure();
+    }
+    std::vector<pd::OpView> seeds;
+    pd::OpView loss(nullptr);
+    for (mlir::Operation& op : *job->main.getBodyBlock()) {
+      if (!pd::OpView::isFrameworkOp(&op) || !(pd::OpView(&op).role() & pd::kLoss) ||
+          op.getNumResults() == 0)
+        continue;
+      if (pd::OpView(&op).role() & pd::kBackward) seeds.push_back(pd::OpView(&op));
+      else if (!loss.operation()) loss = pd::OpView(&op);
+    }
+    if (seeds.empty()) {
+      job->main.emitError(
+          "no op has the roles Backward and Loss: nothing seeds the gradients; is this a training "
+          "program?");
+      return signalPassFailure();
+    }
+    double factor = 1.0 / static_cast<double>(job->ranks);
+    if (scale_strategy != "reference" && loss.operation()) {
+      BatchKind kind = batchKindOf(loss.operation()->getResult(0), Varying(job->main));
+      if (kind == BatchKind::Mixed) {
+        loss.operation()->emitError(
+            "the loss adds a sum over the batch and a term of another kind (a mean, or one that "
+            "does not depend on the batch): no "
+            "one factor makes summed gradients those of one device; make all terms means, or "
+            "choose scale_strategy reference");
+        return signalPassFailure();
+      }
+      if (kind == BatchKind::Sum) return;
+    }
+    pd::Declarations declarations;
+    for (pd::OpView seed : seeds) scaleBehind(seed, factor, declarations);
+  }
+
+ private:
+  static void scaleBehind(pd::OpView seed, double factor, pd::Declarations& declarations) {
+    mlir::Value value = seed.operation()->getResult(0);
+    mlir::OpBuilder builder(seed.operation()->getContext());
+    builder.setInsertionPointAfter(seed.operation());
+    mlir::Value scaled = scale(builder, seed.operation()->getLoc(), value, factor,
+                               pd::nameOf(value), pd::kBackward, declarations);
+    value.replaceAllUsesExcept(scaled, scaled.getDefiningOp());
+  }
+};
+
+}  // namespace
+}  // namespace dtranspile::passes

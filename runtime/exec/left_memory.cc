@@ -1,0 +1,69 @@
+#include "runtime/exec/left_memory.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cinttypes>
+#include <cstdio>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+
+namespace dtranspile::exec {
+namespace {
+
+constexpr int64_t kMiB = int64_t{1} << 20;
+constexpr int64_t kLookEvery = 16 * kMiB;
+// What a process needs beside its values. Also covers what small values take beyond their elements
+// until the next look.
+constexpr int64_t kReserve = 128 * kMiB;
+
+std::atomic<int64_t> taken{0};   // by all values
+std::atomic<int64_t> looked{0};  // `taken` when the system was asked last
+
+// The number in the line of a file of /proc that matches `format`; -1 where there is none.
+int64_t NumberIn(const char* path, const char* format) {
+  std::FILE* file = std::fopen(path, "re");
+  if (file == nullptr) return -1;
+  char line[256];
+  int64_t number = -1;
+  while (number < 0 && std::fgets(line, sizeof line, file) != nullptr)
+    if (std::sscanf(line, format, &number) != 1) number = -1;
+  std::fclose(file);
+  return number;
+}
+
+// Of the machine, and of the address space that this process is limited to.
+int64_t LeftMemory() {
+  constexpr int64_t kKiB = 1024;
+  int64_t left = std::numeric_limits<int64_t>::max();
+  const int64_t available = NumberIn("/proc/meminfo", "MemAvailable: %" SCNd64 " kB");
+  if (available >= 0) left = available * kKiB;
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return left;
+  const int64_t pages = NumberIn("/proc/self/statm", "%" SCNd64);
+  return std::min(left, static_cast<int64_t>(limit.rlim_cur) - pages * sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+absl::Status CountValueBytes(int64_t bytes) {
+  const int64_t total = taken.fetch_add(bytes) + bytes;
+  if (bytes <= 0 || total < looked.load() + kLookEvery) {
+    // What has been given back may be taken again without a look.
+    return absl::OkStatus();
+  }
+  const int64_t left = LeftMemory();
+  if (bytes + kReserve <= left) {
+    looked.store(total);
+    return absl::OkStatus();
+  }
+  taken.fetch_sub(bytes);
+  return absl::ResourceExhaustedError(
+      absl::StrCat("values that grow take ", (total - bytes) / kMiB, " MiB already, and ",
+                   std::max<int64_t>(left, 0) / kMiB, " MiB are left"));
+}
+
+}  // namespace dtranspile::exec

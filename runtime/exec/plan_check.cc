@@ -1,0 +1,289 @@
+#include "runtime/exec/plan_check.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/tensor/tensor.h"
+
+namespace dtranspile::exec {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+constexpr size_t kMostBuffers = size_t{1} << 24;
+constexpr int64_t kMostUnknowns = 16;
+constexpr const char* kCombines[] = {"mean", "same", "sum", "concat", "list"};
+
+class PlanChecker {
+ public:
+  PlanChecker(Plan& plan, JsonErrors& errors) : plan_(plan), errors_(errors) {}
+
+  void Check();
+
+ private:
+  template <typename... Parts>
+  void Add(const std::string& where, const Parts&... parts) {
+    errors_.Add(where, absl::StrCat(parts...));
+  }
+  const Buffer& At(int id) const { return plan_.buffers[static_cast<size_t>(id)]; }
+
+  void CheckBuffer(const Buffer& buffer, const std::string& where);
+  void CheckPersistables();
+  void CheckPrograms();
+  void CheckProgram(Program& program, const std::string& where);
+  void CheckBody(std::vector<Node>& body, const std::string& where);
+  void CheckTickets(const std::vector<Node>& body, const std::string& where);
+  void CheckWritten(int id, const std::string& where);
+
+  void CheckNode(KernelNode& node, const std::string& where);
+  void CheckNode(CallNode& node, const std::string& where);
+  void CheckNode(CopyNode& node, const std::string& where);
+  void CheckNode(StartNode& node, const std::string& where);
+  void CheckNode(WaitNode&, const std::string&) {}
+  void CheckNode(IfNode& node, const std::string& where);
+  void CheckNode(WhileNode& node, const std::string& where);
+  void CheckUnknown(UnknownExtents& unknown, const std::vector<int>& args,
+                    const std::string& where);
+  void CheckCondition(int id, const std::string& where);
+  void CheckValues(const StartNode& node, const std::string& where);
+
+  Plan& plan_;
+  JsonErrors& errors_;
+  std::set<int64_t> tickets_;
+};
+
+void PlanChecker::CheckBuffer(const Buffer& buffer, const std::string& where) {
+  if (buffer.memory != Memory::kHost)
+    return Add(where + ".memory", "'", buffer.name,
+               "' is not in host memory, and this runtime has no other");
+  if (buffer.space == Space::kValue) return;
+  const bool constant = buffer.space == Space::kConstant;
+  const auto bytes = ByteCount(buffer.dtype, buffer.dims);
+  if (!bytes.ok()) return Add(where, std::string(bytes.status().message()));
+  if (*bytes != buffer.bytes)
+    return Add(where + ".bytes", "'", buffer.name, "' is ", ShapeText(buffer.dtype, buffer.dims),
+               ", ", *bytes, " bytes, not ", buffer.bytes);
+  if (constant && static_cast<int64_t>(buffer.data.size()) != buffer.bytes)
+    return Add(where + ".data", "expected ", 2 * buffer.bytes, " hexadecimal digits");
+  if (buffer.offset % kAlignment != 0)
+    return Add(where + ".offset", "not a multiple of ", kAlignment);
+  const int64_t block = buffer.space == Space::kArena ? plan_.arena_bytes : plan_.persistent_bytes;
+  if (!constant && buffer.offset + buffer.bytes > block)
+    Add(where, "'", buffer.name, "' ends at byte ", buffer.offset + buffer.bytes, " of a block of ",
+        block);
+}
+
+void PlanChecker::CheckPersistables() {
+  std::set<std::string> names;
+  for (size_t i = 0; i < plan_.persistables.size(); ++i) {
+    const Persistable& p = plan_.persistables[i];
+    const std::string where = absl::StrCat("persistables[", i, "]");
+    if (!names.insert(p.name).second) Add(where + ".name", "'", p.name, "' occurs twice");
+    if (At(p.buffer).space != Space::kPersistent)
+      Add(where, "'", p.name, "' is not in persistent memory");
+  }
+}
+
+void PlanChecker::CheckPrograms() {
+  std::set<When> when;
+  for (size_t i = 0; errors_.ok() && i < plan_.programs.size(); ++i) {
+    Program& program = plan_.programs[i];
+    const std::string where = absl::StrCat("programs.", program.name.substr(0, 80));
+    if (!when.insert(program.when).second) Add(where + ".when", "another program runs then, too");
+    tickets_.clear();
+    CheckProgram(program, where);
+  }
+  if (when.count(When::kStep) == 0) Add("programs", "none runs in every step");
+}
+
+void PlanChecker::CheckProgram(Program& program, const std::string& where) {
+  for (size_t i = 0; i < program.feeds.size(); ++i) {
+    const FeedSlot& feed = program.feeds[i];
+    const std::string place = absl::StrCat(where, ".feeds[", i, "]");
+    const Buffer& buffer = At(feed.buffer);
+    if (buffer.space == Space::kConstant) Add(place, "a constant cannot be fed");
+    if (feed.split && feed.split->dim >= static_cast<int>(buffer.dims.size()))
+      Add(place + ".split", "dimension ", feed.split->dim, " of ", buffer.dims.size());
+  }
+  for (size_t i = 0; i < program.fetches.size(); ++i) {
+    const std::string& combine = program.fetches[i].combine;
+    if (std::find(std::begin(kCombines), std::end(kCombines), combine) == std::end(kCombines))
+      Add(absl::StrCat(where, ".fetches[", i, "].combine"), "unknown '", combine.substr(0, 80),
+          "', expected one of mean, same, sum, concat, list");
+  }
+  CheckBody(program.body, where + ".body");
+}
+
+void PlanChecker::CheckBody(std::vector<Node>& body, const std::string& where) {
+  for (size_t i = 0; errors_.ok() && i < body.size(); ++i) {
+    std::visit([&](auto& node) { CheckNode(node, absl::StrCat(where, "[", i, "]")); },
+               body[i].what);
+  }
+  if (errors_.ok()) CheckTickets(body, where);
+}
+
+// Every ticket started here is waited for here, once and later: then no operation outlives its
+// body.
+void PlanChecker::CheckTickets(const std::vector<Node>& body, const std::string& where) {
+  std::map<int64_t, std::string> open;
+  for (size_t i = 0; i < body.size(); ++i) {
+    const std::string place = absl::StrCat(where, "[", i, "]");
+    if (const auto* start = body[i].as<StartNode>()) open[start->ticket] = place;
+    const auto* wait = body[i].as<WaitNode>();
+    if (wait && open.erase(wait->ticket) == 0)
+      Add(place, "waits for ticket ", wait->ticket, ", which is not pending here");
+  }
+  if (!open.empty())
+    Add(open.begin()->second, "nothing in this body waits for ticket ", open.begin()->first);
+}
+
+void PlanChecker::CheckWritten(int id, const std::string& where) {
+  if (At(id).space == Space::kConstant) Add(where, "constant '", At(id).name, "' would be written");
+}
+
+void PlanChecker::CheckNode(KernelNode& node, const std::string& where) {
+  if (plan_.library.empty()) return Add(where + ".kernel", "the plan has no library");
+  if (node.unknown) return CheckUnknown(*node.unknown, node.args, where + ".unknown");
+  for (size_t i = 0; i < node.args.size(); ++i)
+    if (At(node.args[i]).space == Space::kValue)
+      Add(absl::StrCat(where, ".args[", i, "]"), "'", At(node.args[i]).name,
+          "' is a value, and the kernel reads no extents");
+}
+
+void PlanChecker::CheckUnknown(UnknownExtents& unknown, const std::vector<int>& args,
+                               const std::string& where) {
+  if (unknown.shapes.size() != args.size() || unknown.written.size() != args.size())
+    return Add(where, "expected a shape for each argument, and whether it is written");
+  std::set<int64_t> bound, used;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Buffer& buffer = At(args[i]);
+    const bool value = buffer.space == Space::kValue;
+    if (value == unknown.shapes[i].empty() && !(value && buffer.dims.empty()))
+      return Add(absl::StrCat(where, ".shapes[", i, "]"), "'", buffer.name, "' does not fit");
+    for (int64_t extent : unknown.shapes[i]) {
+      if (extent < -kMostUnknowns)
+        return Add(absl::StrCat(where, ".shapes[", i, "]"), "more than ", kMostUnknowns,
+                   " unknown extents");
+      if (extent < 0) (unknown.written[i] ? used : bound).insert(-extent - 1);
+    }
+  }
+  unknown.count = bound.empty() ? 0 : static_cast<int>(*bound.rbegin()) + 1;
+  if (static_cast<int64_t>(bound.size()) != unknown.count ||
+      !std::includes(bound.begin(), bound.end(), used.begin(), used.end()))
+    return Add(where, "an unknown extent is that of no argument");
+  std::vector<const UnknownExtents::Product*> products = {&unknown.rows, &unknown.needs};
+  for (const auto& product : unknown.table) products.push_back(&product);
+  for (const auto* product : products)
+    for (int k : product->unknowns)
+      if (k >= unknown.count) return Add(where, "no such unknown extent");
+}
+
+void PlanChecker::CheckNode(CallNode& node, const std::string& where) {
+  const auto count = static_cast<int32_t>(node.args.size());
+  for (int at : node.written)
+    if (at >= count) return Add(where + ".written", "no such argument");
+  if (node.slots.empty() && node.attrs.empty()) return;
+  if (node.slots.empty() || node.slots.front() != 0 || node.slots.back() != count ||
+      !std::is_sorted(node.slots.begin(), node.slots.end()))
+    return Add(where + ".slots", "expected rising bounds from 0 to the number of arguments");
+  std::map<char, size_t> left = {
+      {'i', node.ints.size()}, {'r', node.reals.size()}, {'s', node.strings.size()}};
+  for (const std::string& text : node.attrs) {
+    int32_t values = 0;
+    const auto pool = text.empty() ? left.end() : left.find(text[0]);
+    if (pool == left.end() || !absl::SimpleAtoi(text.substr(1), &values) || values < 0 ||
+        static_cast<size_t>(values) > pool->second)
+      return Add(where + ".attrs",
+                 "expected i, r or s and a number of values, not more than there are");
+    pool->second -= static_cast<size_t>(values);
+  }
+}
+
+void PlanChecker::CheckNode(CopyNode& node, const std::string& where) {
+  const Buffer &from = At(node.from), &to = At(node.to);
+  if (from.space != Space::kValue && to.space != Space::kValue && from.bytes != to.bytes)
+    return Add(where + ".copy", "'", from.name, "' has ", from.bytes, " bytes, '", to.name, "' ",
+               to.bytes);
+  CheckWritten(node.to, where + ".copy");
+}
+
+// One element type, and equal numbers of inputs and outputs where the operation pairs them. Counts
+// that depend on the number of ranks are checked when the plan meets its communicators.
+void PlanChecker::CheckNode(StartNode& node, const std::string& where) {
+  if (node.comm >= static_cast<int>(plan_.comms.size()))
+    return Add(where + ".comm", "no such communicator");
+  for (int id : node.outputs) CheckWritten(id, where + ".outputs");
+  const Buffer* first = nullptr;
+  for (const auto* list : {&node.inputs, &node.outputs})
+    for (int id : *list) {
+      const Buffer& buffer = At(id);
+      if (first == nullptr) first = &buffer;
+      if (buffer.dtype != first->dtype)
+        return Add(where, "'", first->name, "' is ", NameOf(first->dtype), ", '", buffer.name,
+                   "' is ", NameOf(buffer.dtype));
+    }
+  const auto kind = node.collective;
+  const bool no_inputs = kind == comm::Kind::kRecv || kind == comm::Kind::kBarrier;
+  const bool no_outputs = kind == comm::Kind::kSend || kind == comm::Kind::kBarrier;
+  const bool fits = node.inputs.empty() == no_inputs && node.outputs.empty() == no_outputs &&
+                    (no_inputs || no_outputs || node.inputs.size() == node.outputs.size());
+  if (!fits)
+    return Add(where, node.inputs.size(), " inputs and ", node.outputs.size(),
+               " outputs do not fit the operation");
+  if (!tickets_.insert(node.ticket).second)
+    return Add(where + ".ticket", node.ticket, " was started before");
+  CheckValues(node, where);
+}
+
+// Values are exchanged one by one, and reduced only (value_collective.h).
+void PlanChecker::CheckValues(const StartNode& node, const std::string& where) {
+  const Buffer* some = nullptr;
+  for (const auto* list : {&node.inputs, &node.outputs})
+    for (int id : *list)
+      if (At(id).space == Space::kValue) some = &At(id);
+  if (some == nullptr) return;
+  bool fits = node.collective == comm::Kind::kAllReduce && node.inputs.size() == 1;
+  if (fits) {
+    const Buffer &from = At(node.inputs[0]), &to = At(node.outputs[0]);
+    fits = from.space == to.space && from.kind == to.kind && from.kind != Value::Kind::kList &&
+           (from.kind != Value::Kind::kRows || node.reduce == comm::ReduceOp::kSum);
+  }
+  if (!fits)
+    Add(where, "'", some->name,
+        "' is a value: all_reduce takes one at a time into another one, of SelectedRows the sum, "
+        "and no other operation takes any");
+}
+
+void PlanChecker::CheckCondition(int id, const std::string& where) {
+  const Buffer& buffer = At(id);
+  if (buffer.space == Space::kValue || buffer.dtype != DType::kBool || buffer.count() != 1)
+    Add(where, "'", buffer.name, "' is no bool of one element");
+}
+
+void PlanChecker::CheckNode(IfNode& node, const std::string& where) {
+  CheckCondition(node.condition, where + ".if");
+  CheckBody(node.then, where + ".then");
+  CheckBody(node.otherwise, where + ".else");
+}
+
+void PlanChecker::CheckNode(WhileNode& node, const std::string& where) {
+  CheckCondition(node.condition, where + ".while");
+  CheckBody(node.body, where + ".body");
+}
+
+void PlanChecker::Check() {
+  if (plan_.library.find('/') != std::string::npos)
+    Add("library", "expected a file of the plan's own folder");
+  if (plan_.buffers.size() > kMostBuffers) Add("buffers", "too many");
+  for (size_t i = 0; errors_.ok() && i < plan_.buffers.size(); ++i)
+    CheckBuffer(plan_.buffers[i], absl::StrCat("buffers[", i, "]"));
+  if (errors_.ok()) CheckPersistables();
+  if (errors_.ok()) CheckPrograms();
+}
+
+}  // namespace
+
+void CheckPlan(Plan& plan, JsonErrors& errors) { PlanChecker(plan, errors).Check(); }
+
+}  // namespace dtranspile::exec

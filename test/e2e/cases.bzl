@@ -1,0 +1,43 @@
+"""Programs of the corpora that are trained end to end, and broken by test/mutation."""
+
+# case -> flags of transpile. All train on 1, 2 and 4 ranks with parity to the framework's losses
+# and parameters.
+CASES = {
+    "fluid18/fit_a_line": [],
+    "fluid18/mnist_mlp": [],
+    "fluid18/lenet": [],
+    "fluid18/nesterov_exponential_mlp": [],
+    "fluid18/adamax_mlp": [],
+    "fluid18/rmsprop_mlp": [],
+    "fluid18/bert_tiny": [],
+    "fluid18/resnet_cifar": ["--sync-batch-norm"],
+    "fluid18/transformer_small": [],
+    # Ragged batches, blocks, SelectedRows gradients.
+    "fluid18/text_lstm": [],
+    "fluid18/text_conv": [],
+    "static26/lstm_lm": [],
+    "fluid18/dynamic_rnn": [],
+    "fluid18/static_rnn": [],
+    "fluid18/ctr_wide_deep": [],
+    "fluid18/word2vec": [],
+    "fluid18/word2vec_hsigmoid": [],
+    "static26/ctr_deep": [],
+    "static26/word2vec": [],
+    "static26/bert_tiny": [],
+    "static26/gpt_tiny_recompute": [],
+    "static26/vit_tiny": [],
+    "static26/fit_a_line": [],
+    "static26/lenet": [],
+    "static26/mlp_regression": [],
+    "static26/mlp_amp_ready": [],
+    "static26/resnet_thin": ["--sync-batch-norm"],
+    "pir33/fit_a_line": [],
+    "pir33/mlp_regression": [],
+    "pir33/lenet": [],
+}
+
+# name -> case, ranks, flags: other ways through data parallelism.
+VARIANTS = {
+    "hierarchical": ["fluid18/fit_a_line", "4", "--use-hierarchical-allreduce", "--hierarchical-allreduce-inter-nranks", "2"],
+    "hierarchical_buckets": ["fluid18/mnist_mlp", "4", "--use-hierarchical-allreduce", "--hierarchical-allreduce-inter-nranks", "2", "--nccl-comm-num", "2"],
+}

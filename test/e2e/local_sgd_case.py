@@ -1,0 +1,130 @@
+"""Trains one case with local SGD through the command line, and compares it with the definition computed here: every replica trains the
+single-device program on its own share of the batch, with its own optimizer state, and behind every step the parameters of all replicas
+become their mean. Nothing here knows how a job does that.
+
+    local_sgd_case.py TOOL_FOLDER CORPUS CASE RANKS STEPS
+"""
+
+import ast
+import json
+import os
+import shutil
+import struct
+import sys
+import tempfile
+
+from train_case import call, compare_losses, fail, scalar
+
+ABSOLUTE, RELATIVE = 1e-5, 1e-4  # docs/design.md
+
+
+class Array:
+    """A .npy file: elements are never looked at, only cut."""
+
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            data = f.read()
+        length = struct.unpack_from("<H", data, 8)[0]
+        header = ast.literal_eval(data[10 : 10 + length].decode())
+        self.dtype, self.shape, self.body = header["descr"], header["shape"], data[10 + length :]
+
+    def write_share(self, path, step, rank, ranks):
+        """Rank's share of the batch of one step, as the only step of a feed."""
+        batch = self.shape[1]
+        if batch % ranks:
+            fail("a batch of %d does not divide by %d" % (batch, ranks))
+        size = len(self.body) // self.shape[0] // ranks
+        start = (step * ranks + rank) * size
+        shape = (1, batch // ranks) + self.shape[2:]
+        header = repr({"descr": self.dtype, "fortran_order": False, "shape": shape}).encode()
+        header += b" " * (-(10 + len(header) + 1) % 64) + b"\n"
+        with open(path, "wb") as f:
+            f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header)
+            f.write(self.body[start : start + size])
+
+
+class Record:
+    """A dense float32 variable in the framework's file format."""
+
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            data = f.read()
+        start = 20 + struct.unpack_from("<i", data, 16)[0]
+        self.head = data[:start]
+        self.values = struct.unpack("<%df" % ((len(data) - start) // 4), data[start:])
+
+    def write(self, path, values):
+        with open(path, "wb") as f:
+            f.write(self.head + struct.pack("<%df" % len(values), *values))
+
+
+def mean_of(folders, name):
+    records = [Record(os.path.join(folder, name)) for folder in folders]
+    return [sum(values) / len(records) for values in zip(*(r.values for r in records))]
+
+
+def replicas(tool, program, description, folder, work, ranks, steps):
+    """Losses per step, and the folders with the replicas' variables after the last one."""
+    feeds = {f["name"]: Array(os.path.join(folder, f["file"])) for f in description["feeds"]}
+    states, losses = [], []
+    for rank in range(ranks):
+        states.append(os.path.join(work, "replica%d" % rank))
+        shutil.copytree(os.path.join(folder, "init"), states[-1])
+    for step in range(steps):
+        total = 0.0
+        for rank, state in enumerate(states):
+            share, report = os.path.join(work, "share"), os.path.join(work, "share.json")
+            shutil.rmtree(share, ignore_errors=True)
+            os.mkdir(share)
+            for name, array in feeds.items():
+                array.write_share(os.path.join(share, name + ".npy"), step, rank, ranks)
+            saved = state + ".next"
+            shutil.rmtree(saved, ignore_errors=True)
+            call(tool, "run", *program, "--feeds", share, "--init", state, "--report", report,
+                 "--save", saved, "--cache", os.path.join(work, "cache"))
+            with open(report) as f:
+                total += scalar(json.load(f)["fetch"][description["loss"]][0])
+            shutil.rmtree(state)
+            os.rename(saved, state)
+        losses.append(total / ranks)
+        for name in description["params"]:
+            mean = mean_of(states, name)
+            for state in states:
+                Record(os.path.join(state, name)).write(os.path.join(state, name), mean)
+    return losses, states
+
+
+def compare(what, found, expected):
+    for i, (a, b) in enumerate(zip(found.values, expected.values)):
+        if not abs(a - b) <= ABSOLUTE + RELATIVE * abs(b):
+            fail("%s[%d] is %.9g, by the definition it is %.9g" % (what, i, a, b))
+
+
+def main(tools, corpus, case, ranks, steps):
+    tool, folder = os.path.join(tools, "dtranspile"), os.path.join(corpus, case)
+    ranks, steps = int(ranks), int(steps)
+    with open(os.path.join(folder, "case.json")) as f:
+        description = json.load(f)
+    program = [os.path.join(folder, "main.pdmodel"), "--startup", os.path.join(folder, "startup.pdmodel")]
+    with tempfile.TemporaryDirectory() as work:
+        losses, states = replicas(tool, program, description, folder, work, ranks, steps)
+        job, report, saved = (os.path.join(work, name) for name in ("job", "report.json", "saved"))
+        call(tool, "transpile", *program, "-o", job, "--trainers", str(ranks), "--collective-mode", "local_sgd")
+        call(tool, "verify", job)
+        call(tool, "run", job, "--feeds", os.path.join(folder, "feeds"), "--init", os.path.join(folder, "init"),
+             "--steps", str(steps), "--report", report, "--save", saved, "--cache", os.path.join(work, "cache"))
+        with open(report) as f:
+            found = json.load(f)
+        compare_losses("local SGD", found["fetch"][description["loss"]], losses)
+        # Parameters are those of all; of the state that stays with its rank, rank 0's is saved.
+        for name in description["persistables"]:
+            compare(name, Record(os.path.join(saved, name)), Record(os.path.join(states[0], name)))
+        # The comparison tells replicas that have state of their own from those that share it.
+        own = [n for n in description["persistables"] if n not in description["params"]]
+        if all(Record(os.path.join(states[0], n)).values == Record(os.path.join(states[1], n)).values for n in own):
+            fail("no replica has state of its own: nothing tells local SGD from reduced gradients")
+        print("%s: %d replicas, %d steps: as defined" % (case, ranks, steps))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

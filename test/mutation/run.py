@@ -1,0 +1,369 @@
+"""How many wrong jobs `verify` accepts, and how many right ones it does not: jobs are made from programs of the corpora, broken in every way that
+tools/dtranspile-mutate knows, and verified. A mutant that is verified is run beside its original, on all ranks, for three steps in float64: where
+everything that they compute agrees, to the bit or within 2e-4 of the value, it is counted as equivalent, else it is a hole. Of a mutant that changes
+names every value is compared, and the exported programs are.
+
+    run.py TOOLS CORPUS [--seed N] [--count K] [--jobs CASE@OPTION ...] [--kinds KIND ...] [--least RECALL] [--holes N] [--keep DIR]
+
+TOOLS is the folder of dtranspile, beside that of dtranspile-mutate. Prints a line per hole, a table per kind, recall and noise; equal seeds give equal tables. Ends with 1
+where a right job is not verified, where recall is below --least, or where there are more holes than --holes.
+"""
+
+import argparse
+import array
+import collections
+import filecmp
+import json
+import os
+import resource
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+STEPS = 3
+NEAR = 2e-4
+# What a job computes in float64 is known to this much of the largest element of a tensor.
+NOISE = 1e-9
+LIMIT_SECONDS = 600
+# Of a native run: a mutant may loop for ever, or ask for more and more.
+LIMIT_BYTES = 4 << 30
+LIMIT_CPU_SECONDS = 60
+
+# Ways through data parallelism: name -> flags of transpile.
+OPTIONS = {
+    "plain": ["--trainers", "2", "--fuse-all-reduce-ops", "false"],
+    "buckets": ["--trainers", "4", "--nccl-comm-num", "2"],
+    "hierarchical": [
+        "--trainers",
+        "4",
+        "--use-hierarchical-allreduce",
+        "--hierarchical-allreduce-inter-nranks",
+        "2",
+    ],
+    "local_sgd": ["--trainers", "2", "--collective-mode", "local_sgd"],
+    "sync": ["--trainers", "2", "--sync-batch-norm"],
+}
+
+COLUMNS = ["made", "structure", "refuted", "unknown", "equivalent", "holes", "crashed"]
+ELEMENTS = {"<f4": "f", "<f8": "d", "<i4": "i", "<i8": "q", "|b1": "b", "|u1": "B", "|i1": "b"}
+# Element types of the framework's records that are compared as numbers.
+RECORDS = {5: "f", 6: "d", 2: "i", 3: "q"}
+
+
+def read_npy(data):
+    size = struct.unpack_from("<H", data, 8)[0]
+    header = data[10 : 10 + size].decode()
+    code = header.split("'descr': '")[1].split("'")[0]
+    values = array.array(ELEMENTS[code])
+    values.frombytes(data[10 + size :])
+    return header, values
+
+
+def read_record(data):
+    """A dense record of the framework without LoD; None for others."""
+    if len(data) < 24 or struct.unpack_from("<Iq", data, 0) != (0, 0):
+        return None
+    size = struct.unpack_from("<i", data, 16)[0]
+    if not 0 < size < 64 or data[20] != 8 or data[21] not in RECORDS:
+        return None
+    values = array.array(RECORDS[data[21]])
+    if (len(data) - 20 - size) % values.itemsize:
+        return None
+    values.frombytes(data[20 + size :])
+    return data[20 : 20 + size], values
+
+
+def agree(first, second):
+    """Two files of values, to the bit or within the tolerance."""
+    if filecmp.cmp(first, second, shallow=False):
+        return True
+    with open(first, "rb") as a, open(second, "rb") as b:
+        a, b = a.read(), b.read()
+    read = read_npy if a[:6] == b"\x93NUMPY" else read_record  # None of an exported program
+    a, b = read(a), read(b)
+    if not a or not b or a[0] != b[0] or len(a[1]) != len(b[1]):
+        return False
+    floor = NOISE * max((abs(x) for x in a[1] if x == x), default=0)
+    return all(
+        x == y or abs(x - y) <= NEAR * max(abs(x), abs(y)) + floor or (x != x and y != y)
+        for x, y in zip(a[1], b[1])
+    )
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_CPU_SECONDS, LIMIT_CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def files_below(folder):
+    return sorted(
+        os.path.relpath(os.path.join(root, name), folder)
+        for root, _, names in os.walk(folder)
+        for name in names
+    )
+
+
+class Native:
+    """Runs of one program's jobs: from the values that the corpus has, and from the start-up program of the job."""
+
+    def __init__(self, tool, folder, work):
+        self.tool, self.folder, self.work = tool, folder, work
+        with open(os.path.join(folder, "case.json")) as f:
+            self.case = json.load(f)
+        self.fetches = self.names()
+
+    def names(self):
+        values = {
+            v["name"]: "#%d.%d" % (v["op_index"], v["result"])
+            for v in self.case.get("fetch_values", [])
+        }
+        names = [self.case["loss"]] + self.case.get("fetch", []) + self.case.get("params", [])
+        return list(dict.fromkeys(values.get(name, name) for name in names))
+
+    def run(self, job, init, out, fetches):
+        shutil.rmtree(out, ignore_errors=True)
+        os.makedirs(out)
+        words = [self.tool, "run", job, "--feeds", os.path.join(self.folder, "feeds")]
+        words += ["--steps", str(STEPS), "--seed", "1", "--float64", "--timeout", "20"]
+        words += ["--cache", os.path.join(self.work, "cache"), "--threads", "1"]
+        words += ["--save", os.path.join(out, "saved")]
+        words += ["--save-fetches", os.path.join(out, "fetched")]
+        if init:
+            words += ["--init", os.path.join(self.folder, "init")]
+        if self.case.get("lr_var"):
+            rates = ",".join(map(str, self.case["lr_per_step"][:STEPS]))
+            words += ["--per-step", self.case["lr_var"] + "=" + rates]
+        for name in fetches:
+            words += ["--fetch", name]
+        done = subprocess.run(
+            words,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=LIMIT_SECONDS,
+            preexec_fn=limited,
+            text=True,
+        )
+        return done.returncode, done.stdout
+
+    def export(self, job, out):
+        return subprocess.run(
+            [self.tool, "export", job, "-o", out],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def original(self, job, names):
+        """What the right job computes, per way to begin, and what it is exported as."""
+        right = os.path.join(self.work, "right%d" % len(names))
+        shutil.rmtree(right, ignore_errors=True)
+        fetches = list(dict.fromkeys(self.fetches + names))
+        ways = []
+        for way in ("init", "startup"):
+            code, text = self.run(job, way == "init", os.path.join(right, way), fetches)
+            if code == 0:
+                ways.append(way)
+            elif way == "init":
+                raise RuntimeError("the right job does not run:\n" + text)
+        if names:
+            done = self.export(job, os.path.join(right, "export"))
+            if done.returncode == 0:
+                ways.append("export")
+        return right, ways, fetches
+
+    def difference(self, job, original):
+        """Where a mutant differs from its original; empty if nowhere."""
+        right, ways, fetches = original
+        out = os.path.join(self.work, "mutant")
+        for way in ways:
+            if way == "export":
+                shutil.rmtree(out, ignore_errors=True)
+                done = self.export(job, out)
+                code, text = done.returncode, done.stdout
+            else:
+                code, text = self.run(job, way == "init", out, fetches)
+            if code != 0:
+                last = text.strip().splitlines()[-1:] or [""]
+                return "%s: ends with %d: %s" % (way, code, last[0][:200])
+            for name in files_below(os.path.join(right, way)):
+                wrong = os.path.join(out, name)
+                if not os.path.exists(wrong):
+                    return "%s: there is no %s" % (way, name)
+                if not agree(os.path.join(right, way, name), wrong):
+                    return "%s: %s differs" % (way, name)
+        return ""
+
+
+def mutants(tool, job, seed, count, out):
+    """What dtranspile-mutate prints, line by line; a mutant at which verification dies ends as `crashed`."""
+    first = 0
+    while True:
+        words = [tool, job, "--seed", str(seed), "--count", str(count), "--first", str(first)]
+        done = subprocess.run(
+            words + ["--verify", "-o", out],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=LIMIT_SECONDS,
+            text=True,
+        )
+        begun = None
+        for line in done.stdout.splitlines():
+            entry = json.loads(line)
+            if "verdict" in entry:
+                begun = None
+                yield entry
+            else:
+                begun = entry
+        if done.returncode == 0:
+            return
+        if begun is None:
+            raise RuntimeError("dtranspile-mutate %s: %s" % (job, done.stderr))
+        yield dict(begun, verdict="crashed", at="", what=done.stderr.strip()[-200:])
+        first = begun["mutant"] + 1
+
+
+class Measurement:
+    def __init__(self, flags, work):
+        self.flags, self.work = flags, work
+        self.tool = os.path.join(flags.tools, "dtranspile")
+        beside = os.path.dirname(os.path.abspath(flags.tools))
+        self.mutate = os.path.join(beside, "dtranspile-mutate", "dtranspile-mutate")
+        self.table = collections.OrderedDict()
+        self.jobs = self.noise = 0
+        listed = subprocess.run([self.mutate, "--list"], stdout=subprocess.PIPE, check=True)
+        for line in listed.stdout.decode().splitlines():
+            row = json.loads(line)
+            self.table[row["group"], row["kind"]] = collections.Counter()
+
+    def transpile(self, case, option, job):
+        folder = os.path.join(self.flags.corpus, case)
+        ending = ".json" if os.path.exists(os.path.join(folder, "main.json")) else ".pdmodel"
+        words = [self.tool, "transpile", os.path.join(folder, "main" + ending)]
+        words += ["--startup", os.path.join(folder, "startup" + ending), "-o", job]
+        words += ["--mode", "collective"] + OPTIONS[option]
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return done.returncode, done.stdout
+
+    def measure(self, case, options):
+        native = Native(self.tool, os.path.join(self.flags.corpus, case), self.work)
+        seen = []
+        for option in options:
+            job = os.path.join(self.work, "job_" + option)
+            code, text = self.transpile(case, option, job)
+            if code != 0:
+                print("%s@%s: not made: %s" % (case, option, text.strip().splitlines()[-1]))
+                continue
+            with open(os.path.join(job, "job.mlirbc"), "rb") as f:
+                module = f.read()
+            if module not in seen:
+                seen.append(module)
+                self.measure_job(case, option, job, native)
+            shutil.rmtree(job)
+
+    def measure_job(self, case, option, job, native):
+        self.jobs += 1
+        originals, names = {}, []
+        out = os.path.join(self.work, "mutants")
+        for entry in mutants(self.mutate, job, self.flags.seed, self.flags.count, out):
+            if entry["mutant"] < 0:
+                names = entry["names"]
+                if entry["verdict"] != "verified":
+                    self.noise += 1
+                    print("NOISE %s@%s: %s" % (case, option, entry))
+                continue
+            if self.flags.kinds and entry["kind"] not in self.flags.kinds:
+                continue
+            if entry["verdict"] == "unchanged":
+                continue
+            verdict = entry["verdict"]
+            where = "%s@%s %s %s: %s" % (case, option, entry["kind"], entry["at"], entry["what"])
+            if verdict == "crashed":
+                print("CRASHED " + where)
+            if verdict == "verified":
+                strict = entry["group"] in ("names", "programs")
+                if strict not in originals:
+                    originals[strict] = native.original(job, names if strict else [])
+                difference = native.difference(entry["folder"], originals[strict])
+                verdict = "holes" if difference else "equivalent"
+                if difference or self.flags.verbose:
+                    print("%s %s | %s" % ("HOLE" if difference else "same", where, difference))
+                if difference and self.flags.keep:
+                    name = "%s@%s-%s-%d" % (case, option, entry["kind"], entry["mutant"])
+                    kept = os.path.join(self.flags.keep, name.replace("/", "_"))
+                    shutil.rmtree(kept, ignore_errors=True)
+                    shutil.move(entry["folder"], kept)
+            row = self.table[entry["group"], entry["kind"]]
+            row["made"] += 1
+            row[verdict] += 1
+        shutil.rmtree(out, ignore_errors=True)
+        sys.stdout.flush()
+
+    def report(self):
+        """Prints the table; the share of wrong jobs that were not accepted."""
+        total = sum(self.table.values(), collections.Counter())
+        print("\n| group | kind | " + " | ".join(COLUMNS) + " |")
+        print("| --- | --- |" + " --- |" * len(COLUMNS))
+        for (group, kind), row in self.table.items():
+            if row["made"]:
+                print("| %s | %s | %s |" % (group, kind, " | ".join(str(row[c]) for c in COLUMNS)))
+        print("| all | | %s |" % " | ".join(str(total[c]) for c in COLUMNS))
+        wrong = total["made"] - total["structure"] - total["equivalent"]
+        caught = total["refuted"] + total["unknown"]
+        recall = caught / wrong if wrong else 0.0
+        print(
+            "\nseed %d: %d jobs, %d wrong ones of %d kinds, %d not accepted, recall %.4f; noise %d of %d right jobs not verified"
+            % (
+                self.flags.seed,
+                self.jobs,
+                wrong,
+                sum(1 for row in self.table.values() if row["made"]),
+                caught,
+                recall,
+                self.noise,
+                self.jobs,
+            )
+        )
+        return recall, total["holes"] + total["crashed"]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tools")
+    parser.add_argument("corpus")
+    parser.add_argument("--jobs", nargs="+", required=True, help="CASE or CASE@OPTION")
+    parser.add_argument("--kinds", nargs="+", default=[])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=1, help="mutants of every kind and job")
+    parser.add_argument("--least", type=float, default=0, help="recall that is demanded")
+    parser.add_argument("--holes", type=int, help="most holes that are allowed")
+    parser.add_argument("--keep", help="folder for the mutants that are holes")
+    parser.add_argument("--verbose", action="store_true", help="names equivalent mutants too")
+    flags = parser.parse_args()
+    if flags.keep:
+        os.makedirs(flags.keep, exist_ok=True)
+    wanted = collections.OrderedDict()
+    for job in flags.jobs:
+        case, _, option = job.partition("@")
+        wanted.setdefault(case, []).extend([option] if option else OPTIONS)
+    with tempfile.TemporaryDirectory() as work:
+        measurement = Measurement(flags, work)
+        for case, options in wanted.items():
+            measurement.measure(case, options)
+        recall, holes = measurement.report()
+    failed = []
+    if measurement.noise:
+        failed.append("%d right jobs are not verified" % measurement.noise)
+    if recall < flags.least:
+        failed.append("recall is %.4f, demanded is %.4f" % (recall, flags.least))
+    if flags.holes is not None and holes > flags.holes:
+        failed.append("%d holes, %d are allowed" % (holes, flags.holes))
+    for text in failed:
+        print("FAILED: " + text)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

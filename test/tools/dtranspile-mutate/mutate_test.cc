@@ -1,0 +1,93 @@
+// The tool that makes wrong jobs: every kind breaks something, somewhere; the same seed breaks the
+// same; the job itself stays as it is.
+#include "tools/dtranspile-mutate/mutate.h"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "compiler/verify/relations/relations.h"
+#include "test/compiler/verify/jobs.h"
+
+namespace dtranspile::mutate {
+namespace {
+
+using verify::test::Jobs;
+
+std::string textOf(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream);
+  return text;
+}
+
+CollectiveStrategy strategyNamed(const std::string& name) {
+  CollectiveStrategy strategy = verify::test::unfused(2);
+  if (name == "local_sgd") strategy.collective_mode = "local_sgd";
+  strategy.fuse_all_reduce_ops = name == "buckets";
+  strategy.sync_batch_norm = name == "sync";
+  if (name == "hierarchical") {
+    strategy.trainers = 4;
+    strategy.mode = "nccl2";
+    strategy.use_hierarchical_allreduce = true;
+    strategy.hierarchical_allreduce_inter_nranks = 2;
+  }
+  return strategy;
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> jobOf(Jobs& jobs, const std::string& program,
+                                        const std::string& strategy) {
+  auto job = jobs.make(program, strategyNamed(strategy));
+  verify::declareSites(*job);
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("every kind finds something to break, and leaves the job itself alone") {
+  Jobs jobs;
+  mlir::ScopedDiagnosticHandler quiet(jobs.context(),
+                                      [](mlir::Diagnostic&) { return mlir::success(); });
+  std::set<std::string> made;
+  for (auto [program, strategy] : {std::pair("fluid18/mnist_mlp", "plain"),
+                                   {"fluid18/mnist_mlp", "local_sgd"},
+                                   {"fluid18/mnist_mlp", "buckets"},
+                                   {"fluid18/fit_a_line", "hierarchical"},
+                                   {"fluid18/while_loop", "plain"},
+                                   {"fluid18/ema_mlp", "plain"},
+                                   {"fluid18/bert_tiny", "plain"},
+                                   {"static26/mlp_dropout", "plain"},
+                                   {"static26/resnet_thin", "sync"}}) {
+    auto job = jobOf(jobs, program, strategy);
+    const std::string before = textOf(*job);
+    for (const Choice& choice : choose(*job, 1, 2))
+      if (make(*job, 1, choice).module) made.insert(choice.kind->name);
+    CHECK(textOf(*job) == before);
+  }
+  for (const Kind& kind : kinds()) {
+    INFO(kind.name);
+    CHECK(made.count(kind.name) == 1);
+  }
+}
+
+TEST_CASE("a mutant is a function of the job, the seed and its number") {
+  Jobs jobs;
+  auto job = jobOf(jobs, "fluid18/fit_a_line", "plain");
+  auto textsOf = [&](uint64_t seed) {
+    std::vector<std::string> texts;
+    for (const Choice& choice : choose(*job, seed, 3)) {
+      Mutant mutant = make(*job, seed, choice);
+      texts.push_back(mutant.what + (mutant.module ? textOf(*mutant.module) : ""));
+    }
+    return texts;
+  };
+  CHECK(textsOf(7) == textsOf(7));
+  CHECK(textsOf(7) != textsOf(8));
+}
+
+TEST_CASE("names of kinds are told apart") {
+  std::set<std::string> names;
+  for (const Kind& kind : kinds()) CHECK(names.insert(kind.name).second);
+  CHECK(names.size() > 40);
+}
+
+}  // namespace dtranspile::mutate

@@ -1,0 +1,123 @@
+#include "tools/dtranspile-mutate/mutate.h"
+
+#include "compiler/analysis/position.h"
+#include "compiler/analysis/program_info.h"
+#include "dialects/dist/lookup.h"
+#include "llvm/ADT/STLExtras.h"
+#include "tools/dtranspile-mutate/edits.h"
+
+namespace dtranspile::mutate {
+namespace {
+
+uint64_t mixed(uint64_t seed, llvm::StringRef text) {
+  uint64_t hash = 14695981039346656037ULL ^ seed;  // FNV-1a: equal on every platform
+  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return hash;
+}
+
+bool isIn(mlir::Operation* op, Place place) {
+  bool composite = false, body = false;
+  for (mlir::Operation* at = op->getParentOp(); at && !llvm::isa<pd::ProgramOp>(at);
+       at = at->getParentOp()) {
+    composite |= llvm::isa<dist::CompositeOp>(at);
+    body |= pd::OpView::isFrameworkOp(at);
+  }
+  if (place == Place::Composites) return composite;
+  if (place == Place::Bodies) return body;
+  return !composite && !body;
+}
+
+std::string textOf(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream, mlir::OpPrintingFlags().enableDebugInfo(false).useLocalScope());
+  return text;
+}
+
+}  // namespace
+
+JobView::JobView(mlir::ModuleOp module, Place where, uint64_t seed)
+    : job(module), place(where), random_(seed) {
+  auto roles = job.getOps<dist::RoleOp>();
+  if (roles.empty()) return;
+  role = *roles.begin();
+  mesh = dist::meshOf(role);
+  source = nestedModule(job, "source");
+  if (mesh) {
+    for (auto [name, size] :
+         llvm::zip(mesh.getAxes().getAsValueRange<mlir::StringAttr>(), mesh.getSizes())) {
+      ranks *= size;
+      if (axis.empty() && size > 1) axis = name.str();
+    }
+  }
+  program = findProgram(role, place == Place::Startup ? "startup" : "main");
+  if (!program) return;
+  program->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+    if (!isIn(op, place)) return;
+    if (pd::OpView::isFrameworkOp(op)) framework.push_back(op);
+    if (dist::commOf(op) && op->getNumResults()) collectives.push_back(op);
+    if (!pd::OpView::isFrameworkOp(op) && !llvm::isa<pd::GetOp, pd::InputOp>(op)) return;
+    for (mlir::Value result : op->getResults())
+      if (isFloat(result) && !result.use_empty()) values.push_back(result);
+  });
+}
+
+size_t JobView::draw(size_t count) { return count ? random_() % count : 0; }
+
+std::vector<dist::CommOp> JobView::groupComms() {
+  std::vector<dist::CommOp> comms;
+  for (auto comm : job.getOps<dist::CommOp>())
+    if (comm.getKind() == dist::CommKind::Group) comms.push_back(comm);
+  return comms;
+}
+
+void Edits::add(mlir::Operation* at, std::string what, std::function<void()> apply) {
+  bool inProgram = at->getParentOfType<pd::ProgramOp>() != nullptr;
+  list.push_back({inProgram ? verify::positionOf(at) : at->getName().getStringRef().str(),
+                  std::move(what), std::move(apply)});
+}
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> all = [] {
+    std::vector<Kind> rows;
+    for (auto part : {communicationKinds, scaleKinds, lineageKinds, variableKinds, attributeKinds,
+                      nameKinds, contractKinds, programKinds})
+      llvm::append_range(rows, part());
+    return rows;
+  }();
+  return all;
+}
+
+std::vector<Choice> choose(mlir::ModuleOp job, uint64_t seed, size_t perKind) {
+  std::vector<Choice> choices;
+  for (const Kind& kind : kinds()) {
+    JobView view(job, kind.place, mixed(seed, kind.name));
+    Edits edits;
+    if (view.program) kind.find(view, edits);
+    std::vector<size_t> order(edits.list.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::mt19937_64 random(mixed(seed + 1, kind.name));
+    for (size_t i = 0; i < std::min(perKind, order.size()); ++i) {
+      std::swap(order[i], order[i + random() % (order.size() - i)]);
+      choices.push_back({&kind, order[i]});
+    }
+  }
+  return choices;
+}
+
+Mutant make(mlir::ModuleOp job, uint64_t seed, const Choice& choice) {
+  Mutant mutant;
+  mutant.kind = choice.kind;
+  mutant.module = llvm::cast<mlir::ModuleOp>(job->clone());
+  JobView view(*mutant.module, choice.kind->place, mixed(seed, choice.kind->name));
+  Edits edits;
+  choice.kind->find(view, edits);
+  const Edit& edit = edits.list[choice.edit];
+  mutant.at = edit.at;
+  mutant.what = edit.what;
+  edit.apply();
+  if (textOf(*mutant.module) == textOf(job)) mutant.module = {};
+  return mutant;
+}
+
+}  // namespace dtranspile::mutate

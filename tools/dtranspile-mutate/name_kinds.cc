@@ -1,0 +1,180 @@
+// Names: what is fetched, saved and exported goes by them.
+#include "compiler/analysis/program_info.h"
+#include "tools/dtranspile-mutate/edits.h"
+
+namespace dtranspile::mutate {
+namespace {
+
+std::vector<mlir::OpResult> resultsOfProgram(JobView& view) {
+  std::vector<mlir::OpResult> results;
+  for (mlir::Operation* op : view.framework)
+    for (mlir::OpResult result : op->getResults())
+      if (!pd::nameOf(result).empty()) results.push_back(result);
+  return results;
+}
+
+void renamed(JobView& view, Edits& edits) {
+  for (mlir::OpResult result : resultsOfProgram(view))
+    edits.add(result.getOwner(), quoted(result) + " has a name of its own", [=]() {
+      std::string name = pd::nameOf(result).str() + ".other";
+      pd::declare(result.getOwner()->getBlock(), name, result.getType());
+      rename(result, name);
+    });
+}
+
+// What is fetched under the name of the loss is another value.
+void lossRenamed(JobView& view, Edits& edits) {
+  std::string loss = findLoss(view.program);
+  mlir::OpResult last;
+  std::vector<mlir::OpResult> results = resultsOfProgram(view);
+  for (mlir::OpResult result : results)
+    if (pd::nameOf(result) == loss) last = result;
+  if (!last) return;
+  for (mlir::OpResult other : results)
+    if (other != last && other.getType() == last.getType() && pd::nameOf(other) != loss)
+      edits.add(other.getOwner(), quoted(other) + " is called as the loss is", [=]() {
+        std::string name = pd::nameOf(other).str();
+        rename(last, name);
+        rename(other, loss);
+      });
+}
+
+// The loss is fetched from a copy that is scaled.
+void lossShadowed(JobView& view, Edits& edits) {
+  std::string loss = findLoss(view.program);
+  for (mlir::OpResult result : resultsOfProgram(view))
+    if (pd::nameOf(result) == loss)
+      edits.add(result.getOwner(), "a multiple of the loss stands under its name, unread", [=]() {
+        mlir::OpBuilder builder(result.getOwner()->getContext());
+        builder.setInsertionPointAfter(result.getOwner());
+        scaled(builder, result, 2);
+      });
+}
+
+void namesSwapped(JobView& view, Edits& edits) {
+  std::vector<mlir::OpResult> results = resultsOfProgram(view);
+  for (size_t i = 0; i + 1 < results.size(); ++i)
+    for (size_t j = i + 1; j < results.size(); ++j) {
+      mlir::OpResult a = results[i], b = results[j];
+      if (a.getType() != b.getType() || pd::nameOf(a) == pd::nameOf(b)) continue;
+      edits.add(a.getOwner(), quoted(a) + " and " + quoted(b) + " change names", [=]() {
+        std::string first = pd::nameOf(a).str(), second = pd::nameOf(b).str();
+        rename(a, second);
+        rename(b, first);
+      });
+      break;
+    }
+}
+
+// An export would write the parameter.
+void likeParameter(JobView& view, Edits& edits) {
+  for (pd::VarOp var : variablesOf(view))
+    for (mlir::OpResult result : resultsOfProgram(view))
+      if (result.getType() == var.getType() && pd::nameOf(result) != var.getSymName())
+        edits.add(result.getOwner(),
+                  quoted(result) + " is called as `" + var.getSymName().str() + "` is",
+                  [result, name = var.getSymName().str()]() { rename(result, name); });
+}
+
+std::vector<pd::DeclOp> declarations(JobView& view) {
+  std::vector<pd::DeclOp> found;
+  view.program->walk([&](pd::DeclOp decl) { found.push_back(decl); });
+  return found;
+}
+
+void declChanged(JobView& view, Edits& edits) {
+  for (pd::DeclOp decl : declarations(view))
+    for (mlir::NamedAttribute one : decl->getAttrs()) {
+      if (one.getName() == "kind") continue;
+      mlir::Attribute now = perturbed(one.getValue());
+      if (now)
+        edits.add(decl,
+                  "`" + decl.getName().str() + "` is declared with another " + one.getName().str(),
+                  [=]() { decl->setAttr(one.getName(), now); });
+    }
+}
+
+void declPersistable(JobView& view, Edits& edits) {
+  for (pd::DeclOp decl : declarations(view))
+    edits.add(decl,
+              "`" + decl.getName().str() + "` is declared " +
+                  (pd::DeclOp(decl).isPersistable() ? "a temporary" : "persistable"),
+              [decl]() mutable {
+                decl.setPersistableAttr(
+                    mlir::Builder(decl.getContext()).getBoolAttr(!decl.isPersistable()));
+              });
+}
+
+void declDropped(JobView& view, Edits& edits) {
+  for (pd::DeclOp decl : declarations(view))
+    edits.add(decl, "`" + decl.getName().str() + "` is not declared", [decl]() { decl->erase(); });
+}
+
+void inputsSwapped(JobView& view, Edits& edits) {
+  std::vector<pd::InputOp> inputs = inputsOf(view.program);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    for (size_t j = i + 1; j < inputs.size(); ++j) {
+      pd::InputOp a = inputs[i], b = inputs[j];
+      if (a.getType() != b.getType()) continue;
+      edits.add(
+          a, "the feeds `" + a.getName().str() + "` and `" + b.getName().str() + "` change names",
+          [=]() mutable {
+            mlir::StringAttr name = a.getNameAttr();
+            a.setNameAttr(b.getNameAttr());
+            b.setNameAttr(name);
+          });
+    }
+}
+
+void inputRenamed(JobView& view, Edits& edits) {
+  for (pd::InputOp input : inputsOf(view.program))
+    edits.add(input, "the feed `" + input.getName().str() + "` has another name", [=]() mutable {
+      std::string name = input.getName().str() + ".other";
+      pd::declare(input->getBlock(), name, input.getType());
+      input.setName(name);
+    });
+}
+
+void variableRenamed(JobView& view, Edits& edits) {
+  for (pd::VarOp var : variablesOf(view))
+    edits.add(var, "`" + var.getSymName().str() + "` has another name",
+              [var, role = view.role]() mutable {
+                mlir::StringAttr before = var.getSymNameAttr();
+                auto now = mlir::FlatSymbolRefAttr::get(var.getContext(),
+                                                        before.getValue().str() + ".other");
+                role.walk([&](mlir::Operation* op) {
+                  if (auto get = llvm::dyn_cast<pd::GetOp>(op))
+                    if (get.getVarAttr().getAttr() == before) get.setVarAttr(now);
+                  if (auto set = llvm::dyn_cast<pd::SetOp>(op))
+                    if (set.getVarAttr().getAttr() == before) set.setVarAttr(now);
+                });
+                if (!var->hasAttr(dist::kRelAttr))
+                  var->setAttr(dist::kRelAttr, dist::RelAttr::of(before));
+                var.setSymNameAttr(now.getAttr());
+              });
+}
+
+}  // namespace
+
+std::vector<Kind> nameKinds() {
+  const char* group = "names";
+  return {
+      {group, "result-renamed", "a result has another name", Place::Main, renamed},
+      {group, "loss-renamed", "another value has the name of the loss", Place::Main, lossRenamed},
+      {group, "loss-shadowed", "a later value has the name of the loss", Place::Main, lossShadowed},
+      {group, "names-swapped", "two results have each other's name", Place::Main, namesSwapped},
+      {group, "named-like-variable", "a result has the name of a persistable", Place::Main,
+       likeParameter},
+      {group, "declaration", "a declaration says something else", Place::Main, declChanged},
+      {group, "declaration-persistable", "a declaration says what is kept", Place::Main,
+       declPersistable},
+      {group, "declaration-dropped", "a name is not declared", Place::Main, declDropped},
+      {group, "variable-renamed", "a variable has another name", Place::Main, variableRenamed},
+      {group, "body-result-renamed", "a result in a block has another name", Place::Bodies,
+       renamed},
+      {"feeds", "inputs-swapped", "two feeds have each other's name", Place::Main, inputsSwapped},
+      {"feeds", "input-renamed", "a feed has another name", Place::Main, inputRenamed},
+  };
+}
+
+}  // namespace dtranspile::mutate

@@ -1,0 +1,24 @@
+// What libraries report, written to standard error as a compiler writes it. Inputs can give rise to
+// a message per op: the first ones of each severity are written, the others counted.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "mlir/IR/Diagnostics.h"
+
+namespace dtranspile::cli {
+
+class Diagnostics {
+ public:
+  explicit Diagnostics(mlir::MLIRContext* context);
+  ~Diagnostics();  // says how many were not written
+
+ private:
+  void report(mlir::Diagnostic& diagnostic);
+
+  std::map<mlir::DiagnosticSeverity, int64_t> seen_;
+  mlir::ScopedDiagnosticHandler handler_;
+};
+
+}  // namespace dtranspile::cli

@@ -132,8 +132,8 @@ TEST_CASE(
                                : Numbers(),
                  0.8);
     REQUIRE((mean(y) > 0.3) == large);
-    setVariable(*executor, "x", x);
-    setVariable(*executor, "w", kWeights);
+    setVariable<float>(*executor, "x", x);
+    setVariable<float>(*executor, "w", kWeights);
     REQUIRE(executor->RunMain().ok());
     const std::vector<float> gradient = fetched<float>(*executor, 1);
     for (size_t i = 0; i < x.size(); ++i)
@@ -162,7 +162,7 @@ pd.program @main attributes {version = 2006002 : i64} {
   INFO(c.error);
   REQUIRE(compiled);
   auto executor = load(c);
-  setVariable(*executor, "x", kFirst);
+  setVariable<float>(*executor, "x", kFirst);
   REQUIRE(executor->RunMain().ok());
   const exec::Value* value = executor->value(executor->plan().step().fetches[0].buffer);
   REQUIRE(value);

@@ -109,6 +109,7 @@ class BlockLowering {
   void addCaptured(std::vector<Carried>& carried);
   llvm::LogicalResult lowerTurns(std::vector<Carried>& carried, std::vector<Node>& body,
                                  Part before, Part after);
+  void recall(std::vector<Carried>& carried) const;
   llvm::LogicalResult widen(std::vector<Carried>& carried, bool& changed);
   void bindArguments(std::vector<Carried>& carried);
   void bindCarried(const std::vector<Carried>& carried, mlir::ValueRange results);

@@ -49,10 +49,24 @@ LogicalResult BlockLowering::widen(std::vector<Carried>& carried, bool& changed)
   return success();
 }
 
+// What was unknown when the loop was lowered before is so from the start: within another loop it is
+// lowered for each time that one is, and would find out again each time.
+void BlockLowering::recall(std::vector<Carried>& carried) const {
+  auto found = program_.handedOn_.find(op_.operation());
+  if (found == program_.handedOn_.end()) return;
+  for (auto [c, known] : llvm::zip(carried, found->second)) {
+    const bool alike = c.info.kind == known.kind && c.info.dtype == known.dtype &&
+                       c.info.dims.size() == known.dims.size();
+    for (size_t d = 0; alike && d < known.dims.size(); ++d)
+      if (known.dims[d] < 0) c.info.dims[d] = -1;
+  }
+}
+
 // Extents that change from turn to turn are found by lowering the block again with them unknown;
 // they can only become fewer.
 LogicalResult BlockLowering::lowerTurns(std::vector<Carried>& carried, std::vector<Node>& body,
                                         Part before, Part after) {
+  recall(carried);
   for (bool changed = true; changed;) {
     body.clear();
     forgetRegion();
@@ -60,6 +74,9 @@ LogicalResult BlockLowering::lowerTurns(std::vector<Carried>& carried, std::vect
     if (failed(lowerBody(body, before, [&] { return changed = false, widen(carried, changed); })))
       return failure();
   }
+  std::vector<pd::TensorInfo>& known = program_.handedOn_[op_.operation()];
+  known.clear();
+  for (const Carried& c : carried) known.push_back(c.info);
   std::vector<Node>* outer = std::exchange(program_.body_, &body);
   LogicalResult result = after();
   if (succeeded(result)) moveCarried(carried);

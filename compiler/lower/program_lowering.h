@@ -80,6 +80,8 @@ class ProgramLowering {
   PlanProgram result_;
   std::vector<Node>* body_ =
       &result_.body;  // where nodes go: the program's, or that of the loop or branch being lowered
+  // What the turns of a loop hand on, as it was when the loop was lowered last.
+  llvm::DenseMap<mlir::Operation*, std::vector<pd::TensorInfo>> handedOn_;
   llvm::DenseMap<mlir::Value, Tape> tapes_;  // by the tape value of the forward op
   // Of random ops of a main program: its number among the framework ops of the program, and that of
   // the op of the reference that it stands for.

@@ -47,6 +47,10 @@ void PdDialect::registerAttributes() {
 // #pd.slot
 //===----------------------------------------------------------------------===//
 
+mlir::StringAttr SlotAttr::getName() const { return getImpl()->name; }
+
+llvm::ArrayRef<mlir::StringAttr> SlotAttr::getArgs() const { return getImpl()->args; }
+
 unsigned SlotAttr::values() const {
   return static_cast<unsigned>(getImpl()->args.size() - getImpl()->holes.size());
 }

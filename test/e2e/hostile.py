@@ -7,13 +7,16 @@ hostile.py TOOL_FOLDER CORPUS
 import os
 import random
 import resource
+import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 
 import wire
-from wire import BLOCK, BOOLEAN, INT, INTS, LONG, STRINGS, attr, block, field, op, program, relu, simple, var
+from wire import BLOCK, BOOLEAN, INT, INTS, attr, block, constant, field, op, program, relu
+from wire import simple, training, var
 
 # Beyond these a command took too long, too much memory, or said too much.
 MOST_SECONDS, MOST_MEMORY, MOST_TEXT = 40, 3 << 30, 200_000
@@ -25,7 +28,14 @@ class Check:
         self.tool = os.path.join(tools, "dtranspile")
         self.corpus = corpus
         self.work = work
-        self.failures = 0
+        self.failures = self.jobs = 0
+        self.feeds = self.path("feeds")
+        os.mkdir(self.feeds)
+        header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 4, 4), }"
+        header += b" " * (117 - len(header)) + b"\n"
+        with open(os.path.join(self.feeds, "x.npy"), "wb") as f:
+            f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header)
+            f.write(struct.pack("<16f", *range(16)))
 
     def path(self, name):
         return os.path.join(self.work, name)
@@ -93,12 +103,15 @@ class Check:
         self.fine(what + ": show", "show", file, "--format", "text")
         self.fine(what + ": diff", "diff", file, other)
         made = self.fine(what + ": transpile", "transpile", file, "-o", job, "--force", "--trainers", "2")
-        self.fine(what + ": compile", "compile", file, "-o", self.path("plan"))
+        plan = self.path("plan")
+        fed = ["--feeds", self.feeds, "--fetch", "y"]
+        self.fine(what + ": compile", "compile", file, "-o", plan, *fed)
+        shutil.rmtree(plan, ignore_errors=True)
         if made and made.returncode == 0:
+            self.jobs += 1
             self.fine(what + ": verify", "verify", job)
             self.fine(what + ": export", "export", job, "-o", self.path("programs"), "--ranks", "0")
-            for folder in ("programs",):
-                subprocess.run(["rm", "-rf", self.path(folder)], check=True)
+            shutil.rmtree(self.path("programs"), ignore_errors=True)
 
 
 def names(check):
@@ -160,6 +173,34 @@ def extents(check):
         )
 
 
+def growing(depth):
+    """Loops within each other, each of which doubles a tensor of its own."""
+    every = ["v%d" % i for i in range(1, depth + 1)]
+
+    def loop(target):
+        return op(
+            "while",
+            [("X", every[target - 1 :]), ("Condition", ["c"])],
+            [("Out", every[target - 1 :]), ("StepScopes", ["s%d" % target])],
+            [attr("sub_block", BLOCK, field(12, target)), attr("is_test", BOOLEAN, field(10, 1))],
+        )
+
+    def body(i):
+        double = op(
+            "concat", [("X", ["v%d" % i] * 2)], [("Out", ["v%d" % i])], [attr("axis", INT, field(3, 0))]
+        )
+        if i == depth:
+            return block(i, i - 1, double)
+        scope = var("s%d" % (i + 1), kind=wire.STEP_SCOPES)
+        return block(i, i - 1, scope, double, loop(i + 1))
+
+    head = [training(), var("y"), var("c", (1,), dtype=0), *(var(name) for name in every)]
+    head += [var("s1", kind=wire.STEP_SCOPES)]
+    head += [constant(name) for name in every] + [constant("c", (1,), 0.0, dtype=0)]
+    head += [loop(1), relu("v1", "y")]
+    return program(block(0, -1, *head), *(body(i) for i in range(1, depth + 1)))
+
+
 def structures(check):
     def branch(target):
         return op(
@@ -169,7 +210,7 @@ def structures(check):
             [attr("sub_block", BLOCK, field(12, target)), attr("is_scalar_condition", BOOLEAN, field(10, 1))],
         )
 
-    head = (var("x"), var("y"), var("s", kind=wire.STEP_SCOPES))
+    head = (training(), var("y", (-1, 4)), var("s", kind=wire.STEP_SCOPES))
     for target in (0, 1, 2, -1, 1 << 31, (1 << 63) - 1):
         check.through_all(
             "a block %d that is not there" % target, program(block(0, -1, *head, branch(target)))
@@ -196,6 +237,8 @@ def structures(check):
                 block(depth, depth - 1, relu("x", "y")),
             ),
         )
+    for depth in (4, 30):
+        check.through_all("%d loops within each other that grow" % depth, growing(depth))
     check.through_all("a block that is its own gradient", program(
         block(0, -1, *head, branch(1)), block(1, 0, relu("x", "y"), field(5, 1))))
     check.through_all("no block", program())
@@ -224,10 +267,12 @@ def sizes(check):
             block(
                 0,
                 -1,
-                var("x", (n, 4)),
+                training(),
                 var("y", (n, 4)),
+                var("z", (n, 4)),
                 b"".join(var(name, (1, 4)) for name in many),
-                op("split", [("X", ["x"])], [("Out", many)], [attr("num", INT, field(3, n)), attr("axis", INT, field(3, 0))]),
+                constant("z", (n, 4)),
+                op("split", [("X", ["z"])], [("Out", many)], [attr("num", INT, field(3, n)), attr("axis", INT, field(3, 0))]),
                 op("concat", [("X", many)], [("Out", ["y"])], [attr("axis", INT, field(3, 0))]),
             )
         ),
@@ -247,7 +292,9 @@ def sizes(check):
         simple(op("custom", [("X", ["x"])], [("Out", ["y"])], [attr("a", INTS, field(6, 7) * 1_000_000)])),
     )
     chain = b"".join(relu("v%d" % i, "v%d" % (i + 1)) for i in range(n - 1))
-    check.through_all("a chain of 50,000 ops", program(block(0, -1, declared, chain)))
+    check.through_all(
+        "a chain of 50,000 ops", simple(declared, constant("v0"), chain, relu("v%d" % (n - 1), "y"))
+    )
     unknown = b"".join(op("zz%d" % i, [("X", ["x"])], [("Out", ["y"])]) for i in range(n))
     check.through_all("50,000 unknown ops", simple(unknown))
     undeclared = b"".join(relu("x", "u%d" % i) for i in range(n))
@@ -312,7 +359,7 @@ def main():
         start = time.time()
         for name in sys.argv[3:] or PARTS:
             PARTS[name](check)
-        print("%d failures in %.0f s" % (check.failures, time.time() - start))
+        print("%d failures, %d jobs, %.0f s" % (check.failures, check.jobs, time.time() - start))
     return 1 if check.failures else 0
 
 

@@ -72,6 +72,61 @@ def relu(source, target):
     return op("relu", [("X", [source])], [("Out", [target])], [attr("op_role", INT, field(3, 0))])
 
 
+def constant(target, dims=(4,), value=1.0, dtype=FLOAT32, role=0):
+    return op(
+        "fill_constant",
+        [],
+        [("Out", [target])],
+        [
+            attr("op_role", INT, field(3, role)),
+            attr("shape", LONGS, b"".join(field(15, d) for d in dims)),
+            attr("value", FLOAT, real(4, value)),
+            attr("dtype", INT, field(3, dtype)),
+        ],
+    )
+
+
+def training():
+    """Parts of block 0: loss = mean(x * w), with the gradient and the update of w."""
+
+    def role(number):
+        return attr("op_role", INT, field(3, number))
+
+    pair = attr("op_role_var", STRINGS, field(8, "w") + field(8, "w@GRAD"))
+    seed = constant("loss@GRAD", (1,), role=257)
+    return b"".join(
+        (
+            var("x", (-1, 4)),
+            var("w", (4,), persistable=True, extra=field(5, 1)),
+            var("rate", (1,), persistable=True),
+            *(var(name, (-1, 4)) for name in ("p", "p@GRAD")),
+            *(var(name, (1,)) for name in ("loss", "loss@GRAD")),
+            var("w@GRAD", (4,)),
+            op("elementwise_mul", [("X", ["x"]), ("Y", ["w"])], [("Out", ["p"])], [role(0)]),
+            op("mean", [("X", ["p"])], [("Out", ["loss"])], [role(256)]),
+            seed,
+            op(
+                "mean_grad",
+                [("X", ["p"]), ("Out@GRAD", ["loss@GRAD"])],
+                [("X@GRAD", ["p@GRAD"])],
+                [role(1)],
+            ),
+            op(
+                "elementwise_mul_grad",
+                [("X", ["x"]), ("Y", ["w"]), ("Out@GRAD", ["p@GRAD"])],
+                [("Y@GRAD", ["w@GRAD"])],
+                [role(1), pair],
+            ),
+            op(
+                "sgd",
+                [("Param", ["w"]), ("Grad", ["w@GRAD"]), ("LearningRate", ["rate"])],
+                [("ParamOut", ["w"])],
+                [role(2), pair],
+            ),
+        )
+    )
+
+
 def simple(*more):
-    """x -> relu -> y, and more in block 0."""
-    return program(block(0, -1, var("x"), var("y"), relu("x", "y"), *more))
+    """Trains w, and computes y = relu(x); more in block 0."""
+    return program(block(0, -1, training(), var("y", (-1, 4)), relu("x", "y"), *more))

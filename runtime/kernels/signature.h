@@ -5,14 +5,12 @@
 // Inputs, attributes, outputs. A slot holds one argument; with `?` it may be without, with `*` it
 // is a list. Of an output nobody reads, no argument is given. An output written `ParamOut = Param`
 // may be the same memory as that input, which is then updated where it lies; the call copies the
-// input first where they differ. Kinds of attributes: bool int ints
-// real reals text texts; `?` behind a kind: callers may leave the attribute out. Names of
-// attributes that begin with `@` say something of the program or the call, not of the op
-// (compiler/lower/rules.h).
+// input first where they differ. Kinds of attributes: bool int ints real reals text texts; `?`
+// behind a kind: callers may leave the attribute out. Names of attributes that begin with `@` say
+// something of the program or the call, not of the op (compiler/lower/rules.h).
 //
-// Everybody who deals with calls reads this: the compiler gives arguments in this order, the
-// executor holds plans against it before it runs them, and tools/call_args makes the names by
-// which kernels read their arguments (docs/lowering.md, "Library calls").
+// The compiler gives arguments in this order (compiler/lower/call_row.h), and rows of rules are
+// held against it by a test (docs/lowering.md, "Library calls").
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,13 @@
 #include "runtime/launch/processors.h"
 
+#include <fcntl.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <sstream>
 #include <vector>
 
@@ -15,11 +17,21 @@
 namespace dtranspile::launch {
 namespace {
 
+// Of a file of the kernel, which has no size of its own and never waits; "" where there is none.
 std::string FileText(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
+  constexpr size_t kMost = size_t{64} << 10;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return "";
+  std::string text;
+  char piece[4096];
+  while (text.size() < kMost) {
+    const ssize_t count = read(file, piece, sizeof(piece));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    text.append(piece, static_cast<size_t>(count));
+  }
+  close(file);
+  return text;
 }
 
 // The words of a short file as numbers; 0 for what is none ("max", or no file).

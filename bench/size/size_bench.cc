@@ -20,7 +20,6 @@
 #include "compiler/import/usable.h"
 #include "compiler/lower/compile.h"
 #include "compiler/pipelines/collective.h"
-#include "compiler/verify/relations/relations.h"
 #include "dialects/dist/dist.h"
 #include "mlir/IR/Verifier.h"
 
@@ -81,10 +80,9 @@ class Program {
 
   bool transpile() {
     mlir::OwningOpRef<mlir::ModuleOp> job = module_->clone();
-    CollectiveStrategy strategy;
+    Strategy strategy;
     strategy.trainers = 4;
     if (mlir::failed(transpileCollective(*job, strategy))) return false;
-    verify::declareSites(*job);
     return !makeManifest(*job, toJson(strategy)).empty();
   }
 

@@ -5,7 +5,6 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "compiler/verify/relations/relations.h"
 #include "test/compiler/verify/jobs.h"
 
 namespace dtranspile::mutate {
@@ -20,8 +19,8 @@ std::string textOf(mlir::ModuleOp module) {
   return text;
 }
 
-CollectiveStrategy strategyNamed(const std::string& name) {
-  CollectiveStrategy strategy = verify::test::unfused(2);
+Strategy strategyNamed(const std::string& name) {
+  Strategy strategy = verify::test::unfused(2);
   if (name == "local_sgd") strategy.collective_mode = "local_sgd";
   strategy.fuse_all_reduce_ops = name == "buckets";
   strategy.sync_batch_norm = name == "sync";
@@ -36,9 +35,7 @@ CollectiveStrategy strategyNamed(const std::string& name) {
 
 mlir::OwningOpRef<mlir::ModuleOp> jobOf(Jobs& jobs, const std::string& program,
                                         const std::string& strategy) {
-  auto job = jobs.make(program, strategyNamed(strategy));
-  verify::declareSites(*job);
-  return job;
+  return jobs.make(program, strategyNamed(strategy));
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ class Reader {
     if (!spec)
       return unknown(op, "C5",
                      "op type '" + view.type().str() + "' is not known: it may communicate",
-                     "declare it with --op-table");
+                     "make the job of a program without it");
     if (spec->effects & pd::kCommunicates)
       return unknown(
           op, "C5",

@@ -58,7 +58,7 @@ Store analyse(const Question& question);
 // Fills a store that is empty yet; what is wrong or not understood on the way goes to `findings`.
 void analyse(const Question& question, Store& store, Rung& findings, UpdateWatch* watch = nullptr);
 
-// "`w` of b0:op3 sgd", or the difference from it.
+// "`w` of sgd of `w` (block 0, op 3)", or the difference from it.
 std::string describe(const Reference& reference, const Relation& relation);
 
 // Indices of a communicator's axes with more than one coordinate.

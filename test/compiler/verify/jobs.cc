@@ -7,6 +7,8 @@
 #include "compiler/pipelines/collective.h"
 #include "compiler/verify/report/render.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/declare-sites/pass.h"
 #include "test/corpus_path.h"
 
 namespace dtranspile::verify::test {
@@ -16,7 +18,9 @@ Jobs::Jobs() {
   context_.loadDialect<pd::PdDialect, dist::DistDialect>();
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> Jobs::make(const std::string& name, const Strategy& strategy) {
+mlir::OwningOpRef<mlir::ModuleOp> Jobs::make(const std::string& name,
+                                             const Strategy& strategy,
+                                             const std::function<void(mlir::ModuleOp)>& edit) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::ModuleOp::create(mlir::UnknownLoc::get(&context_));
   for (const char* program : {"main", "startup"}) {
@@ -28,6 +32,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Jobs::make(const std::string& name, const Stra
     if (mlir::failed(bytes) || mlir::failed(importAny(*module, *bytes, options)))
       throw std::runtime_error("cannot import " + name);
   }
+  if (edit) edit(*module);
   if (mlir::failed(transpileCollective(*module, strategy)))
     throw std::runtime_error("cannot transpile " + name);
   return module;
@@ -55,10 +60,20 @@ Strategy unfused(int64_t trainers) {
 
 void dropContract(mlir::ModuleOp job, llvm::StringRef tag) {
   llvm::SmallVector<mlir::Attribute> kept;
-  for (mlir::Attribute entry : job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr))
+  auto contracts = job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr);
+  if (!contracts) return;
+  for (mlir::Attribute entry : contracts)
     if (llvm::cast<mlir::DictionaryAttr>(entry).getAs<mlir::StringAttr>("tag").getValue() != tag)
       kept.push_back(entry);
   job->setAttr(dist::kContractsAttr, mlir::ArrayAttr::get(job.getContext(), kept));
+}
+
+void declareSites(mlir::ModuleOp job) {
+  dropContract(job, "parts");
+  mlir::PassManager manager(job.getContext());
+  manager.enableVerifier(false);
+  manager.addPass(passes::createDeclareSites());
+  if (mlir::failed(manager.run(job))) throw std::runtime_error("declare-sites fails");
 }
 
 pd::ProgramOp programOf(mlir::ModuleOp job, llvm::StringRef name) {

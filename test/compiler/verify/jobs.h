@@ -21,7 +21,10 @@ class Jobs {
   Jobs();
 
   // A corpus case ("fluid18/mnist_mlp"), transpiled. Throws std::runtime_error when it cannot be.
-  mlir::OwningOpRef<mlir::ModuleOp> make(const std::string& name, const Strategy& strategy);
+  // `edit` changes the imported program before.
+  mlir::OwningOpRef<mlir::ModuleOp> make(const std::string& name,
+                                         const Strategy& strategy,
+                                         const std::function<void(mlir::ModuleOp)>& edit = nullptr);
   mlir::OwningOpRef<mlir::ModuleOp> make(const std::string& name, int64_t trainers);
   mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string& text);
   mlir::MLIRContext* context() { return &context_; }
@@ -35,6 +38,8 @@ Strategy unfused(int64_t trainers);
 
 // Takes a contract out of those that the job declares.
 void dropContract(mlir::ModuleOp job, llvm::StringRef tag);
+// Declares the sites that the job has as it is.
+void declareSites(mlir::ModuleOp job);
 
 // Programs of the only role.
 pd::ProgramOp programOf(mlir::ModuleOp job, llvm::StringRef name = "main");

@@ -1,0 +1,156 @@
+// Planted bugs that the reading in shares of the batch must not excuse: means over ranks where the
+// reference has none, factors of a loss that is a sum, zeros of another shape.
+#include "test/compiler/verify/mutations/edits.h"
+
+namespace dtranspile::verify::test {
+namespace {
+
+using Catch::Matchers::Contains;
+
+// The mean over the ranks in the place of a value.
+void average(mlir::Value value) { replaceUses(value, summed(scaled(value, 0.25F))); }
+
+// mean and mean_grad of the source become sums, before the job is made.
+void sumLoss(mlir::ModuleOp module) {
+  mlir::Builder builder(module.getContext());
+  for (const char* type : {"mean", "mean_grad"})
+    for (pd::OpView op : opsOfType(module, type)) {
+      const bool forward = op.type() == "mean";
+      mlir::OpBuilder at(op.operation());
+      std::vector<pd::InputSlot> inputs;
+      for (const std::string& slot : op.inputSlots()) inputs.push_back({slot, op.inputs(slot)});
+      mlir::Value out = op.operation()->getResult(0);
+      pd::OpView sum = pd::createOp(
+          at, op.operation()->getLoc(), forward ? "reduce_sum" : "reduce_sum_grad", inputs,
+          {{forward ? "Out" : "X@GRAD", {{pd::nameOf(out).str(), out.getType()}}}},
+          {builder.getNamedAttr("reduce_all", builder.getBoolAttr(true)),
+           builder.getNamedAttr("dim", builder.getDenseI32ArrayAttr({0})),
+           builder.getNamedAttr("keep_dim", builder.getBoolAttr(false))},
+          op.role());
+      out.replaceAllUsesWith(sum.operation()->getResult(0));
+      op.operation()->erase();
+    }
+}
+
+}  // namespace
+
+TEST_CASE("values of the forward part that are averaged over the ranks") {
+  VerifyOptions whole;
+  for (const char* program : {"fluid18/mnist_mlp", "static26/resnet_thin", "fluid18/cond_branch"})
+    for (const char* type : {"relu", "elementwise_add"})
+      for (bool requireWhole : {false, true}) {
+        INFO(program << " " << type);
+        whole.whole = requireWhole;
+        bool edited = false;
+        VerifyReport report = verifyEdited(
+            [&](mlir::ModuleOp, pd::ProgramOp main) {
+              auto ops = opsOfType(main, type);
+              edited = !ops.empty();
+              if (edited) average(ops[0].output("Out"));
+            },
+            program, unfused(4), whole);
+        if (edited) notVerified(report);
+      }
+}
+
+TEST_CASE("an average cannot be declared to be a site") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp main) {
+    average(opsOfType(main, "relu")[0].output("Out"));
+    declareSites(job);
+  });
+  CHECK_THAT(refuted(report, "reduction").text, Contains("combines with sum"));
+}
+
+TEST_CASE("gradients of activations that are averaged over the ranks") {
+  for (const char* program : {"fluid18/mnist_mlp", "static26/resnet_thin"}) {
+    INFO(program);
+    VerifyReport report = verifyEdited(
+        [](mlir::ModuleOp, pd::ProgramOp main) {
+          average(opsOfType(main, "relu_grad").back().output("X@GRAD"));
+        },
+        program);
+    CHECK(exitCode(report.overall()) == 1);
+  }
+}
+
+TEST_CASE("statistics that are averaged over the ranks") {
+  VerifyReport report = verifyEdited(
+      [](mlir::ModuleOp, pd::ProgramOp main) {
+        average(opsOfType(main, "batch_norm")[0].output("SavedMean"));
+      },
+      "static26/resnet_thin");
+  notVerified(report);
+}
+
+// What is summed over the batch is summed over the ranks; the factor 1/n would be one too many.
+TEST_CASE("a loss that is a sum, behind a site and without one") {
+  Jobs jobs;
+  for (const char* program : {"fluid18/mnist_mlp", "static26/resnet_thin"}) {
+    INFO(program);
+    auto job = jobs.make(program, unfused(4), sumLoss);
+    declareSites(*job);
+    VerifyReport right = verifyJob(*job, nullptr);
+    INFO(messagesOf(right));
+    CHECK(right.overall() == Verdict::Holds);
+    mlir::Value seed;
+    for (pd::OpView op : opsOfType(programOf(*job), "fill_constant"))
+      if ((op.role() & pd::kLoss) && (op.role() & pd::kBackward)) seed = op.output("Out");
+    REQUIRE(seed);
+    replaceUses(seed, scaled(seed, 0.25F));
+    CHECK_THAT(refuted(verifyJob(*job, nullptr), "scale").text, Contains("1/4 times"));
+  }
+}
+
+TEST_CASE("zeros of a larger shape are not added") {
+  for (bool larger : {true, false}) {
+    VerifyReport report = verifyEdited([&](mlir::ModuleOp, pd::ProgramOp main) {
+      pd::OpView update = opsOfType(main, "momentum")[0];
+      mlir::Value velocity = update.input("Velocity");
+      auto type = llvm::cast<mlir::RankedTensorType>(velocity.getType());
+      llvm::SmallVector<int64_t> dims(type.getShape());
+      if (larger) dims.insert(dims.begin(), 2);
+      mlir::OpBuilder builder(update.operation());
+      mlir::Value zeros =
+          pd::createOp(builder, velocity.getLoc(), "fill_constant", {},
+                       {{"Out", {{"zeros", type.clone(dims)}}}},
+                       {builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(dims)),
+                        builder.getNamedAttr("value", builder.getF32FloatAttr(0)),
+                        builder.getNamedAttr("dtype", builder.getI32IntegerAttr(5))},
+                       pd::kOptimize)
+              .output("Out");
+      update.setInput(
+          "Velocity", 0,
+          pd::createOp(builder, velocity.getLoc(), "elementwise_add",
+                       {{"X", {velocity}}, {"Y", {zeros}}}, {{"Out", {{"same", type}}}},
+                       {builder.getNamedAttr("axis", builder.getI32IntegerAttr(-1))}, pd::kOptimize)
+              .output("Out"));
+    });
+    INFO(messagesOf(report));
+    CHECK((report.overall() == Verdict::Holds) != larger);
+  }
+}
+
+TEST_CASE("a factor on the way to what is only fetched") {
+  for (const char* program : {"fluid18/mnist_mlp", "static26/resnet_thin"}) {
+    INFO(program);
+    VerifyReport report = verifyEdited(
+        [](mlir::ModuleOp, pd::ProgramOp main) {
+          pd::OpView loss = opsOfType(main, "mean")[0];
+          loss.setInput("X", 0, scaled(loss.input("X"), 0.5F));
+        },
+        program);
+    CHECK_THAT(refuted(report, "scale").text, Contains("1/2 times"));
+  }
+}
+
+TEST_CASE("a communicator that joins some ranks only is not modelled, and said to be") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
+    for (dist::CommOp comm : job.getOps<dist::CommOp>())
+      comm.setSubsetAttr(dist::SelAttr::of(
+          job.getContext(),
+          {dist::AxisSetAttr::of(mlir::StringAttr::get(job.getContext(), "dp"), {{0, 2}})}));
+  });
+  notVerified(report);
+}
+
+}  // namespace dtranspile::verify::test

@@ -61,8 +61,8 @@ Reading reducedReading(const Scene& scene, dist::CommOp comm, const Relation& op
                   state.text(),
               static_cast<int>(axis),
               {}};
-      // Samples of different shares become one: no value of the reference, whatever follows.
-      if (state.isSplit() || state.isParts()) loss.wrong = "reduction";
+      // What belongs to different samples or ranks becomes one: no value of the reference.
+      if (state.isSplit() || state.isParts() || state.isDifferent()) loss.wrong = "reduction";
       return {};
     }
     reading.scale = reading.scale * *factor;

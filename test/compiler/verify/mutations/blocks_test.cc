@@ -99,9 +99,9 @@ TEST_CASE("an attribute inside of a block") {
   VerifyReport report = verifyEdited(
       [&](mlir::ModuleOp, pd::ProgramOp main) {
         for (mlir::Operation* op : innerOps(main))
-          if (pd::OpView(op).hasAttr("axis"))
-            return pd::OpView(op).setAttr("axis",
-                                          mlir::Builder(main.getContext()).getI32IntegerAttr(5));
+          if (pd::OpView(op).hasAttr("op_device"))
+            return pd::OpView(op).setAttr("op_device",
+                                          mlir::Builder(main.getContext()).getStringAttr("gpu:1"));
         FAIL("no attribute");
       },
       "fluid18/dynamic_rnn");

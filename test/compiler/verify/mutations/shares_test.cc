@@ -10,26 +10,49 @@ using Catch::Matchers::Contains;
 // The mean over the ranks in the place of a value.
 void average(mlir::Value value) { replaceUses(value, summed(scaled(value, 0.25F))); }
 
-// mean and mean_grad of the source become sums, before the job is made.
+// The op that gives the loss, the constant that seeds its gradient, and the first gradient op.
+struct LossOps {
+  mlir::Operation *loss = nullptr, *seed = nullptr, *gradient = nullptr;
+
+  explicit LossOps(mlir::Operation* root) {
+    root->walk([&](mlir::Operation* op) {
+      if (!pd::OpView::isFrameworkOp(op)) return;
+      const int role = pd::OpView(op).role();
+      if (!(role & pd::kLoss)) return;
+      ((role & pd::kBackward) ? seed : loss) = op;
+    });
+    REQUIRE(loss);
+    REQUIRE(seed);
+    for (mlir::Operation* user : seed->getResult(0).getUsers()) gradient = user;
+  }
+};
+
+// A mean becomes a sum.
+void sumInstead(mlir::Operation* op, const char* type, const char* result) {
+  mlir::OpBuilder at(op);
+  pd::OpView view(op);
+  const std::vector<std::string> slots = view.inputSlots();
+  std::vector<pd::InputSlot> inputs;
+  for (const std::string& slot : slots)
+    if (view.inputCount(slot)) inputs.push_back({slot, view.inputs(slot)});
+  mlir::Value out = op->getResult(0);
+  pd::OpView sum = pd::createOp(at, op->getLoc(), type, inputs,
+                                {{result, {{pd::nameOf(out).str(), out.getType()}}}},
+                                {at.getNamedAttr("reduce_all", at.getBoolAttr(true)),
+                                 at.getNamedAttr("dim", at.getDenseI32ArrayAttr({0})),
+                                 at.getNamedAttr("keep_dim", at.getBoolAttr(false))},
+                                view.role());
+  out.replaceAllUsesWith(sum.operation()->getResult(0));
+  op->erase();
+}
+
+// The loss of the source becomes a sum over the batch, before the job is made.
 void sumLoss(mlir::ModuleOp module) {
-  mlir::Builder builder(module.getContext());
-  for (const char* type : {"mean", "mean_grad"})
-    for (pd::OpView op : opsOfType(module, type)) {
-      const bool forward = op.type() == "mean";
-      mlir::OpBuilder at(op.operation());
-      std::vector<pd::InputSlot> inputs;
-      for (const std::string& slot : op.inputSlots()) inputs.push_back({slot, op.inputs(slot)});
-      mlir::Value out = op.operation()->getResult(0);
-      pd::OpView sum = pd::createOp(
-          at, op.operation()->getLoc(), forward ? "reduce_sum" : "reduce_sum_grad", inputs,
-          {{forward ? "Out" : "X@GRAD", {{pd::nameOf(out).str(), out.getType()}}}},
-          {builder.getNamedAttr("reduce_all", builder.getBoolAttr(true)),
-           builder.getNamedAttr("dim", builder.getDenseI32ArrayAttr({0})),
-           builder.getNamedAttr("keep_dim", builder.getBoolAttr(false))},
-          op.role());
-      out.replaceAllUsesWith(sum.operation()->getResult(0));
-      op.operation()->erase();
-    }
+  LossOps ops(module);
+  REQUIRE(pd::OpView(ops.loss).type().contains("mean"));
+  REQUIRE(pd::OpView(ops.gradient).type().ends_with("mean_grad"));
+  sumInstead(ops.loss, "reduce_sum", "Out");
+  sumInstead(ops.gradient, "reduce_sum_grad", "X@GRAD");
 }
 
 }  // namespace
@@ -92,10 +115,7 @@ TEST_CASE("a loss that is a sum, behind a site and without one") {
     VerifyReport right = verifyJob(*job, nullptr);
     INFO(messagesOf(right));
     CHECK(right.overall() == Verdict::Holds);
-    mlir::Value seed;
-    for (pd::OpView op : opsOfType(programOf(*job), "fill_constant"))
-      if ((op.role() & pd::kLoss) && (op.role() & pd::kBackward)) seed = op.output("Out");
-    REQUIRE(seed);
+    mlir::Value seed = LossOps(programOf(*job)).seed->getResult(0);
     replaceUses(seed, scaled(seed, 0.25F));
     CHECK_THAT(refuted(verifyJob(*job, nullptr), "scale").text, Contains("1/4 times"));
   }
@@ -135,7 +155,7 @@ TEST_CASE("a factor on the way to what is only fetched") {
     INFO(program);
     VerifyReport report = verifyEdited(
         [](mlir::ModuleOp, pd::ProgramOp main) {
-          pd::OpView loss = opsOfType(main, "mean")[0];
+          pd::OpView loss(LossOps(main).loss);
           loss.setInput("X", 0, scaled(loss.input("X"), 0.5F));
         },
         program);

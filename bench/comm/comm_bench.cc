@@ -86,12 +86,15 @@ bool Report(const Size& size, std::vector<double> seconds[kColumns]) {
   return ratio >= kBandwidthGoal;
 }
 
+// Nobody else is to be kept out.
+constexpr char kToken[] = "00112233445566778899aabbccddeeff";
+
 int RankMain(int rank, int turns, const std::string& store) {
   std::unique_ptr<Communicator> comms[2];
   for (int b = 0; b < 2; ++b) {
     Rendezvous rendezvous;
     rendezvous.backend = kBackEnds[b];
-    rendezvous.token = "00112233445566778899aabbccddeeff";  // nobody else is to be kept out
+    rendezvous.token = kToken;
     rendezvous.job = "comm_bench." + std::to_string(getppid());
     if (rendezvous.backend == "gloo") rendezvous.store = store;
     absl::StatusOr<std::unique_ptr<Communicator>> comm = Join(rendezvous, "bench", rank, kRanks);
@@ -135,7 +138,8 @@ int main(int argc, char** argv) {
       _exit(RankMain(rank, turns, address));
     }
   }
-  const absl::StatusOr<std::unique_ptr<StoreServer>> server = StoreServer::Start("127.0.0.1:0");
+  const absl::StatusOr<std::unique_ptr<StoreServer>> server = 
+      StoreServer::Start("127.0.0.1:0", kToken);
   if (!server.ok()) {
     fprintf(stderr, "%s\n", server.status().ToString().c_str());
     return 70;

@@ -231,14 +231,17 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
     return attribute(llvm::StringRef(name));
   };
   // Extents that only the run knows become tokens, one assignment for all tensors of the formula.
-  // An XShape, say, is none of them.
+  // An XShape, say, is none of them; what a gradient is taken by is, since it has its extents.
   ExtentTokens tokens;
-  const auto used = identifiersOf(std::string_view(text.data(), text.size())).names;
+  const auto named = identifiersOf(std::string_view(text.data(), text.size())).names;
+  auto used = [&](const std::string& slot) {
+    return named.contains(slot) || named.contains(slot + "@GRAD");
+  };
   for (const std::string& slot : op_.inputSlots()) {
-    if (used.contains(slot)) tokens.add(names.input(slot));
+    if (used(slot)) tokens.add(names.input(slot));
   }
   for (const std::string& slot : op_.outputSlots()) {
-    if (used.contains(slot)) tokens.add(names.output(slot));
+    if (used(slot)) tokens.add(names.output(slot));
   }
   for (const auto& [key, tensor] : bindings.tensors) tokens.add(align(key, tensor));
   std::string error;

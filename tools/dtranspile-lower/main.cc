@@ -85,7 +85,8 @@ class Printer {
   }
 
   void printNode(const Node& node, const KernelNode& what, int) {
-    llvm::outs() << "kernel " << node.op << "(" << arguments(node, false) << ") -> "
+    // The type of the op alone: positions are for messages.
+    llvm::outs() << "kernel " << llvm::StringRef(node.op).split(' ').first << "(" << arguments(node, false) << ") -> "
                  << arguments(node, true) << "\n";
     if (kernels_) llvm::outs() << emitKernel(*what.kernel) << "\n";
   }

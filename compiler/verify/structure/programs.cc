@@ -91,18 +91,38 @@ Declared declaredIn(mlir::Block& block) {
   return declared;
 }
 
-// A program may declare more than its reference does: what passes put in.
+// What passes put in is a value of the step, unless it is a variable of the role. (Blocks of
+// control flow are compared as a whole, in rung 2.)
+void checkInserted(pd::ProgramOp program, const Declared& theirs, Rung& rung) {
+  llvm::StringSet<> variables;
+  for (auto var : program->getParentRegion()->getOps<pd::VarOp>())
+    variables.insert(var.getSymName());
+  program.walk([&](pd::DeclOp decl) {
+    const bool top = decl->getBlock() == program.getBodyBlock();
+    if (top ? theirs.contains(decl.getName()) : pd::OpView::isFrameworkOp(decl->getParentOp()))
+      return;
+    const bool held = variables.contains(decl.getName());
+    if (decl.isPersistable() != held)
+      add(rung, decl, Message::Level::Refuted, "declaration",
+          "declares `" + decl.getName().str() + "` " +
+              (held ? "a value of the step, and it is a variable of the role"
+                    : "persistable, and the role has no such variable"),
+          "declare variables of the role persistable, and nothing else that is inserted");
+  });
+}
+
 void checkDeclarations(pd::ProgramOp program, pd::ProgramOp original, Rung& rung) {
-  Declared mine = declaredIn(*program.getBodyBlock());
-  for (auto& [name, theirs] : declaredIn(*original.getBodyBlock())) {
+  const Declared mine = declaredIn(*program.getBodyBlock()),
+                 theirs = declaredIn(*original.getBodyBlock());
+  for (const auto& [name, declarations] : theirs) {
     auto found = mine.find(name);
     const size_t count = found == mine.end() ? 0 : found->second.size();
     std::string text;
-    if (count != theirs.size()) {
+    if (count != declarations.size()) {
       text = "declares `" + name.str() + "` " + std::to_string(count) + " times; the reference " +
-             std::to_string(theirs.size());
+             std::to_string(declarations.size());
     } else {
-      for (auto [a, b] : llvm::zip(found->second, theirs))
+      for (auto [a, b] : llvm::zip(found->second, declarations))
         if (auto different = programAttributesDiffer(a, b); different && text.empty())
           text = "declares `" + name.str() + "` otherwise than the reference: " + *different;
     }
@@ -110,6 +130,7 @@ void checkDeclarations(pd::ProgramOp program, pd::ProgramOp original, Rung& rung
       add(rung, program, Message::Level::Refuted, "declaration", text,
           "keep the declarations of the reference as they are");
   }
+  checkInserted(program, theirs, rung);
 }
 
 void checkFeeds(pd::ProgramOp program, pd::ProgramOp original, Rung& rung) {

@@ -29,10 +29,19 @@ struct Message {
   std::vector<std::string> notes;  // second positions, the edges of a cycle
 };
 
+// What a verdict leans on: it holds under a contract, or with a variable that each rank has its own
+// value of.
+struct Condition {
+  std::string kind;  // "contract", "variable"
+  std::string name;
+  std::string statement;  // what the contract says; the contract of the variable
+};
+
 struct Rung {
   std::string name;  // "structure", "relations", "communication"
   Verdict verdict = Verdict::Holds;
   std::vector<Message> messages;
+  std::vector<Condition> conditions;
   std::vector<std::pair<std::string, int64_t>> stats;  // in a fixed order
 
   // Adds a message and worsens the verdict accordingly. Messages above a limit are counted, not

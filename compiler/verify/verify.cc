@@ -20,13 +20,24 @@ Rung skipped(const std::string& name) {
   return rung;
 }
 
-void refuteParts(Rung& rung) {
+// `whole`: the single-device step, without any deviation.
+void requireWhole(Rung& rung) {
   for (Message& message : rung.messages)
     if (message.rule == "site" && message.level == Message::Level::Note) {
       message.level = Message::Level::Refuted;
       message.remedy = siteRemedy(message.op) + ", or do not require `whole`";
       rung.verdict = Verdict::Refuted;
     }
+  for (const Condition& condition : rung.conditions) {
+    if (condition.kind != "contract") continue;
+    Message message;
+    message.rule = "contract";
+    message.position = "the job";
+    message.text =
+        "holds under the contract \"" + condition.name + "\" only: " + condition.statement;
+    message.remedy = "make the job without what needs the contract, or do not require `whole`";
+    rung.add(std::move(message));
+  }
 }
 
 }  // namespace
@@ -45,7 +56,7 @@ VerifyReport verifyJob(mlir::ModuleOp job, const nlohmann::ordered_json* manifes
   }
   std::string loss = manifest ? manifest->value("loss", "") : "";
   report.rungs.push_back(verifyRelations(job, loss));
-  if (options.whole) refuteParts(report.rungs.back());
+  if (options.whole) requireWhole(report.rungs.back());
   report.rungs.push_back(verifyCommunication(job));
   return report;
 }

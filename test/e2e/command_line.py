@@ -118,6 +118,44 @@ def jobs(check):
     )
 
 
+def verdicts(check):
+    """A module alone, one that cannot be read, and what a verdict leans on."""
+    check.expect_exit("a job", 0, check.transpile("v", 2))
+    check.expect_exit(
+        "its module in text",
+        0,
+        ["convert", check.path("v/job.mlirbc"), check.path("v.mlir")],
+    )
+    for module in ("v.mlir", "v/job.mlirbc"):
+        check.expect_exit("a module alone", 0, ["verify", check.path(module)], "verified")
+    shutil.copytree(check.path("v"), check.path("cut"))
+    with open(check.path("cut/job.mlirbc"), "r+b") as f:
+        f.truncate(1000)
+    for job in ("cut", "cut/job.mlirbc", "no_such_job"):
+        done = check.call("verify", check.path(job), "--format", "json")
+        report = json.loads(done.stdout)
+        rule = report["rungs"][0]["messages"][0]["rule"]
+        check.expect(
+            "what cannot be read ends in a report: " + job,
+            done.returncode == 1 and report["verdict"] == "refuted" and rule == "unreadable",
+            done.stdout,
+        )
+    check.expect_exit(
+        "a job that averages parameters",
+        0,
+        check.transpile("averaged", 2, "--collective_mode", "local_sgd"),
+    )
+    check.expect_exit(
+        "its contract is printed", 0, ["verify", check.path("averaged")], "under contract `local_sgd`"
+    )
+    check.expect_exit(
+        "and refused where the whole step is required",
+        1,
+        ["verify", check.path("averaged"), "--require", "whole"],
+        "local_sgd",
+    )
+
+
 def outputs(check):
     """What stands where the output goes is replaced only when it is ours."""
     check.expect_exit("a slash at the end means nothing", 0, check.transpile("slash/", 2))
@@ -1369,6 +1407,7 @@ def main(tools, corpus):
         check = Check(tools, corpus, work)
         for part in (
             jobs,
+            verdicts,
             outputs,
             wrong_programs,
             usage,

@@ -1,9 +1,12 @@
 // Ops with blocks (while, conditional_block, recurrent and their gradients). A block that neither
 // communicates nor draws is one deterministic local op over all that it reads: replicated from
 // replicated operands, else the parts reading goes on.
+#include "compiler/analysis/position.h"
+#include "compiler/analysis/program_diff.h"
 #include "compiler/analysis/relations/kinds.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "dialects/pd/op_view.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace dtranspile::verify {
 namespace {
@@ -97,44 +100,87 @@ class GradientFlow {
   bool grown_ = false;
 };
 
-// A relation, or why there is none.
-struct Given {
-  Relation relation;
-  Loss loss;
-};
-
 // One op of all that is read: a function of the values, linear together in the gradients that a
 // gradient block takes.
-Given readTogether(const Scene& scene, mlir::Operation* op, llvm::ArrayRef<mlir::Value> reads,
-                   bool backward) {
-  Form form;
-  form.combine = Combine::Sum;
-  for (mlir::Value value : reads)
-    form.terms.push_back(
-        {value, wholeLabels(value), backward && isGradient(value) ? Use::Linear : Use::Value});
-  auto isZero = [&](mlir::Value value) { return scene.of(value).isZero; };
-  Outcome whole = evaluate(
-      form, scene.axes(),
-      [&](mlir::Value value) -> const Reading& { return scene.of(value).whole; }, isZero);
-  Outcome parts = evaluate(
-      form, scene.axes(),
-      [&](mlir::Value value) -> const Reading& { return scene.of(value).parts; }, isZero);
-  bool operandsWhole =
-      llvm::all_of(reads, [&](mlir::Value value) { return scene.of(value).whole.known; });
-  if (!whole.reading.known && parts.reading.known && operandsWhole &&
-      (scene.store.sites().empty() || scene.store.sites().back().op != op))
-    scene.store.addSite({op, whole.loss});
-  Given given;
-  given.loss = lossOf(scene, whole.loss, parts.loss);
-  given.relation.whole = std::move(whole.reading);
-  given.relation.parts = std::move(parts.reading);
-  for (mlir::Value value : reads) given.relation.addTags(scene.of(value).tags);
-  return given;
+class Together {
+ public:
+  Together(const Scene& scene, llvm::ArrayRef<mlir::Value> reads, bool backward) : scene_(scene) {
+    Form form;
+    form.combine = Combine::Sum;
+    for (mlir::Value value : reads)
+      form.terms.push_back(
+          {value, wholeLabels(value), backward && isGradient(value) ? Use::Linear : Use::Value});
+    auto relationOf = [&](mlir::Value value) -> const Relation& { return scene.of(value); };
+    evaluated_ = evaluateBoth(form, scene.axes(), relationOf);
+    evaluated_.relation.gradient = backward && readsGradient(scene, reads);
+    shares_ = Shares(form, scene.axes(), relationOf);
+  }
+
+  const Loss& loss() const { return evaluated_.loss; }
+  bool isSite() const { return evaluated_.site; }
+  // Of a result of the op; null: of a variable that its blocks set.
+  Relation relation(mlir::Value result) const {
+    Relation relation = evaluated_.relation;
+    if (result) shares_.putTogether(relation.whole, result, scene_.axes());
+    return relation;
+  }
+
+ private:
+  const Scene& scene_;
+  Evaluated evaluated_;
+  Shares shares_;
+};
+
+// What blocks read of variables before they set them stands for what the reference's blocks read.
+void checkReads(const Scene& scene, mlir::Operation* op, mlir::Operation* reference) {
+  llvm::SmallVector<mlir::Operation*> mine, theirs;
+  op->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* inner) { mine.push_back(inner); });
+  reference->walk<mlir::WalkOrder::PreOrder>(
+      [&](mlir::Operation* inner) { theirs.push_back(inner); });
+  llvm::StringSet<> set;
+  for (auto [own, other] : llvm::zip(mine, theirs)) {
+    if (auto assign = llvm::dyn_cast<pd::SetOp>(own)) set.insert(assign.getVar());
+    auto get = llvm::dyn_cast<pd::GetOp>(own);
+    const Variable* variable = get ? scene.store.variable(get.getVar()) : nullptr;
+    if (!variable || set.contains(get.getVar())) continue;
+    int wanted = scene.reference().numberOf(llvm::cast<pd::GetOp>(other).getValue());
+    if (variable->now.standsFor(wanted)) continue;
+    const bool known = variable->now.reference >= 0;
+    scene.report(own, known ? Message::Level::Refuted : Message::Level::Unknown, "lineage",
+                 "reads " + (known ? scene.describe(variable->now) : "an unknown value") +
+                     " where the reference reads " + scene.reference().describe(wanted),
+                 "set the variable to the value that stands for " +
+                     scene.reference().describe(wanted) + " before");
+  }
+}
+
+// The blocks are those of the reference, op by op, around values that stand for the reference's. An
+// op that a pass put into a block has no rule.
+bool blocksAgree(const Scene& scene, mlir::Operation* op, mlir::Operation* reference) {
+  CompareRules rules;
+  rules.skipJobAttributes = true;
+  auto sameOutside = [&](mlir::Value mine, mlir::Value theirs) {
+    if (mine.getDefiningOp<pd::UndefOp>() && theirs.getDefiningOp<pd::UndefOp>()) return true;
+    int wanted = scene.reference().numberOf(theirs);
+    return wanted >= 0 && scene.of(mine).standsFor(wanted);
+  };
+  rules.sameOutside = sameOutside;
+  std::optional<Difference> found = firstDifference(op, reference, rules);
+  if (!found) return checkReads(scene, op, reference), true;
+  const bool inserted =
+      pd::OpView::isFrameworkOp(found->mine) && !found->mine->hasAttr(dist::kSrcAttr);
+  scene.report(found->mine, inserted ? Message::Level::Unknown : Message::Level::Refuted, "body",
+               typeOf(found->mine) + " in a block of " + pd::describe(reference) +
+                   " is not what the reference has: " + found->text,
+               "keep the blocks of control flow as the reference has them");
+  return false;
 }
 
 }  // namespace
 
 void visitControlFlow(const Scene& scene, mlir::Operation* op, mlir::Operation* reference) {
+  if (!blocksAgree(scene, op, reference))
+    return scene.giveUnknown(op, "has other blocks than the op of the reference", reference);
   if (!isLocal(op))
     return scene.giveUnknown(
         op, "communicates or draws random numbers inside, for which there is no rule", reference);
@@ -151,24 +197,30 @@ void visitControlFlow(const Scene& scene, mlir::Operation* op, mlir::Operation* 
   llvm::copy_if(reads, std::back_inserter(forward),
                 [](mlir::Value value) { return !isGradient(value); });
   const bool backward = pd::OpView(op).type().ends_with("_grad");
-  const Given gradients = readTogether(scene, op, reads, backward),
-              values = backward ? readTogether(scene, op, forward, false) : Given();
-  const Given mixed = {{}, {"computes more than gradients from gradients", -1, {}}};
   const GradientFlow flow(op);
-  auto choose = [&](llvm::StringRef name, bool fromGradients) -> const Given& {
-    return !backward || name.contains("@GRAD") ? gradients : fromGradients ? mixed : values;
+  const Together all(scene, reads, backward), values(scene, forward, false);
+  const Loss mixed = {"computes more than gradients from gradients", -1, {}};
+  // What `name` is made from; null where that has no rule.
+  auto choose = [&](llvm::StringRef name, bool fromGradients) -> const Together* {
+    const bool linear = !backward || name.contains("@GRAD");
+    if (!linear && fromGradients) return nullptr;
+    const Together& from = linear ? all : values;
+    if (from.isSite()) scene.store.addSite({op, from.loss()});
+    return &from;
   };
   for (mlir::OpResult result : op->getResults()) {
-    const Given& given = choose(pd::nameOf(result), flow.reachesResult(pd::nameOf(result)));
-    Relation relation = given.relation;
+    llvm::StringRef name = pd::nameOf(result);
+    const Together* from = choose(name, flow.reachesResult(name));
+    Relation relation = from ? from->relation(result) : Relation();
     relation.reference = scene.reference().numberOf(reference->getResult(result.getResultNumber()));
-    if (!relation.known()) scene.store.noteLoss(result, given.loss);
+    if (!relation.known()) scene.store.noteLoss(result, from ? from->loss() : mixed);
     scene.store.set(result, std::move(relation));
   }
   for (const std::string& name : written) {
     Variable* found = scene.store.variable(name);
     if (!found) continue;
-    found->now = choose(name, flow.reachesVariable(name)).relation;
+    const Together* from = choose(name, flow.reachesVariable(name));
+    found->now = from ? from->relation({}) : Relation();
     found->now.reference = scene.reference().numberAfter(
         op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr).getInt(), found->reference);
     found->setter = op;

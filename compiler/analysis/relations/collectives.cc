@@ -11,8 +11,6 @@ namespace {
 
 using dist::Reduce;
 
-constexpr llvm::StringLiteral kPartsTag = "parts";
-
 // Parts of one dim over several axes lie in the order of the mesh, its last axis fastest
 // (docs/dialects/dist.md). A cut cuts the parts that are there, so its axes stand behind those that
 // the dim is cut over already; and the last cuts are put together first.
@@ -27,43 +25,64 @@ bool innermost(const Reading& reading, const Axes& axes, llvm::ArrayRef<unsigned
   return true;
 }
 
-mlir::StringAttr tagOf(mlir::Operation* op, llvm::StringRef text) {
-  return mlir::StringAttr::get(op->getContext(), text);
+// One state under a reduction: by what the scale is multiplied; nothing where it does not fit. A
+// replicated value summed over n ranks is n times itself, which is how a second reduction shows.
+// Values per share are contributions to a gradient; those of anything else have no sum in the
+// reference, and in the parts reading they are summed to n times their mean.
+std::optional<Rational> reducedScale(const State& state, Reduce reduce, int64_t size,
+                                     const Relation& operand, bool whole) {
+  if (state.isPartial() && state.reduce == reduce) return Rational();
+  if (state.isReplicated() && reduce != Reduce::Prod)
+    return reduce == Reduce::Sum ? Rational(size) : Rational();
+  if (reduce != Reduce::Sum) return std::nullopt;
+  if (state.isParts() && !whole) return Rational(size);
+  if (state.isParts() && operand.gradient) return Rational();
+  // The mean of the ranks' parameters.
+  if (state.isDifferent() && state.tagAttr().getValue() == kLocalSgdTag) return Rational(size);
+  return std::nullopt;
 }
 
-// all_reduce and reduce_scatter. A replicated value summed over n ranks is n times itself, which is
-// how a second reduction shows. Values of parts, summed, are n times the mean over the parts.
-Relation reduced(const Scene& scene, dist::CommOp comm, const Relation& operand, Reduce reduce,
-                 int64_t scatterDim, Loss& loss, bool scatters) {
-  Relation result = operand;
-  for (Reading* reading : {&result.whole, &result.parts}) {
-    if (!reading->known) continue;
-    if (scatters &&
-        !innermost(*reading, scene.axes(), axesOfComm(scene.axes(), comm), scatterDim)) {
-      loss = {"cuts parts again over an axis that stands before theirs in the mesh", -1, {}};
-      *reading = {};
-      continue;
-    }
-    for (unsigned axis : axesOfComm(scene.axes(), comm)) {
-      State& state = reading->states[axis];
-      bool matches = state.isPartial() && state.reduce == reduce;
-      bool counts = reduce == Reduce::Sum && (state.isReplicated() || state.isParts());
-      bool idempotent = state.isReplicated() && reduce != Reduce::Sum && reduce != Reduce::Prod;
-      bool agreed = reduce == Reduce::Sum && state.isDifferent();
-      if (!matches && !counts && !idempotent && !agreed) {
-        loss = {"reduces a value that is " + state.text() + " with " +
-                    dist::stringifyReduce(reduce).str(),
-                static_cast<int>(axis),
-                {}};
-        *reading = {};
-        break;
-      }
-      if (counts || agreed) reading->scale = reading->scale * Rational(scene.axes().sizes[axis]);
-      if (agreed) result.addTags(state.tagAttr());
-      state = scatters ? State::split(scatterDim) : State::replicated();
-    }
+// all_reduce and reduce_scatter, for one of the readings.
+Reading reducedReading(const Scene& scene, dist::CommOp comm, const Relation& operand, bool whole,
+                       Reduce reduce, std::optional<int64_t> scatterDim, Loss& loss) {
+  Reading reading = whole ? operand.whole : operand.parts;
+  if (!reading.known) return reading;
+  llvm::SmallVector<unsigned, 2> own = axesOfComm(scene.axes(), comm);
+  if (scatterDim && !innermost(reading, scene.axes(), own, *scatterDim)) {
+    loss = {"cuts parts again over an axis that stands before theirs in the mesh", -1, {}};
+    return {};
   }
-  if (!result.whole.known && result.parts.known) result.addTags(tagOf(comm, kPartsTag));
+  for (unsigned axis : own) {
+    State& state = reading.states[axis];
+    std::optional<Rational> factor =
+        reducedScale(state, reduce, scene.axes().sizes[axis], operand, whole);
+    if (!factor) {
+      loss = {"combines with " + dist::stringifyReduce(reduce).str() + " a value that is " +
+                  state.text(),
+              static_cast<int>(axis),
+              {}};
+      // What belongs to different samples or ranks becomes one: no value of the reference.
+      if (state.isSplit() || state.isParts() || state.isDifferent()) loss.wrong = "reduction";
+      return {};
+    }
+    reading.scale = reading.scale * *factor;
+    state = scatterDim ? State::split(*scatterDim) : State::replicated();
+  }
+  return reading;
+}
+
+// What is lost as a whole is lost: the mean over shares of a value is no value of the reference.
+Relation reduced(const Scene& scene, dist::CommOp comm, const Relation& operand, Reduce reduce,
+                 std::optional<int64_t> scatterDim, Loss& loss) {
+  Relation result = operand;
+  Loss ignored;
+  result.whole = reducedReading(scene, comm, operand, true, reduce, scatterDim, loss);
+  result.parts = result.whole.known
+                     ? reducedReading(scene, comm, operand, false, reduce, scatterDim, ignored)
+                     : Reading();
+  for (unsigned axis : axesOfComm(scene.axes(), comm))
+    if (operand.whole.known && operand.whole.states[axis].isDifferent())
+      result.addTags(operand.whole.states[axis].tagAttr());
   return result;
 }
 
@@ -126,7 +145,7 @@ void demandReduction(const Scene& scene, mlir::Operation* op, dist::CommOp comm)
     Relation relation = scene.of(operand);
     if (!relation.known()) continue;
     for (unsigned axis : axesOfComm(scene.axes(), comm)) {
-      State& state = (relation.whole.known ? relation.whole : relation.parts).states[axis];
+      State& state = relation.whole.states[axis];
       if (!state.isPartial() || state.reduce == *reduce) continue;
       scene.report(op, Message::Level::Refuted, "reduction",
                    "combines " + nameText(operand) + ", which is " + state.text() + " along axis " +
@@ -136,6 +155,25 @@ void demandReduction(const Scene& scene, mlir::Operation* op, dist::CommOp comm)
     }
     scene.store.correct(operand, std::move(relation));
   }
+}
+
+void give(const Scene& scene, mlir::Value result, const Awaited& awaited) {
+  if (awaited.relation.known()) return scene.store.set(result, awaited.relation);
+  scene.store.lose(result, awaited.loss);
+  // It still stands for what it was made from.
+  Relation nothing;
+  if (awaited.loss.operand) nothing.follow(scene.of(awaited.loss.operand));
+  scene.store.correct(result, std::move(nothing));
+}
+
+// Why communication on a comm has no rule; empty where it has.
+std::string notModelled(const Scene& scene, dist::CommOp comm) {
+  std::string name = "@" + comm.getSymName().str();
+  if (comm.getSubset())
+    return "communicates on " + name + ", which joins a subset of its axes only";
+  if (comm.getMesh() != dist::RoleOp(scene.question.role).getMesh())
+    return "communicates on " + name + ", which is no communicator of the role's mesh";
+  return "";
 }
 
 }  // namespace
@@ -150,55 +188,47 @@ llvm::SmallVector<unsigned, 2> axesOfComm(const Axes& all, dist::CommOp comm) {
 void visitCollective(const Scene& scene, mlir::Operation* op) {
   dist::CommOp comm = dist::lookupComm(op, dist::commOf(op));
   if (!comm) return scene.giveUnknown(op, "names no communicator");
+  if (std::string why = notModelled(scene, comm); !why.empty()) {
+    scene.report(op, Message::Level::Unknown, "communicator", why,
+                 "use a communicator over whole axes of the role's mesh");
+    return scene.giveUnknown(op, why);
+  }
   demandReduction(scene, op, comm);
-  std::vector<Relation> results;
-  std::vector<Loss> losses;
+  std::vector<Awaited> results;
   for (mlir::Value operand : op->getOperands()) {
-    Loss loss{"takes a value of unknown relation", -1, operand};
+    Awaited result;
+    result.loss = {"takes a value of unknown relation", -1, operand};
     const Relation& input = scene.of(operand);
-    Relation result;
     llvm::TypeSwitch<mlir::Operation*>(op)
         .Case([&](dist::AllReduceOp one) {
-          result = reduced(scene, comm, input, one.getReduce(), 0, loss, false);
+          result.relation = reduced(scene, comm, input, one.getReduce(), std::nullopt, result.loss);
         })
         .Case([&](dist::ReduceOp one) {
-          result = reduced(scene, comm, input, one.getReduce(), 0, loss, false);
+          result.relation = reduced(scene, comm, input, one.getReduce(), std::nullopt, result.loss);
         })
         .Case([&](dist::ReduceScatterOp one) {
-          result = reduced(scene, comm, input, one.getReduce(), one.getDim(), loss, true);
+          result.relation = reduced(scene, comm, input, one.getReduce(), one.getDim(), result.loss);
         })
         .Case([&](dist::AllGatherOp one) {
-          result = gathered(scene, comm, input, one.getDim(), loss);
+          result.relation = gathered(scene, comm, input, one.getDim(), result.loss);
         })
-        .Case([&](dist::BroadcastOp) { result = broadcast(scene, comm, input, loss); })
-        .Case([&](dist::TransferOp) { result = input; })
-        .Default([&](mlir::Operation*) { loss = {"has no relation rule", -1, {}}; });
-    loss.operand = operand;
+        .Case([&](dist::BroadcastOp) {
+          result.relation = broadcast(scene, comm, input, result.loss);
+        })
+        .Case([&](dist::TransferOp) { result.relation = input; })
+        .Default([&](mlir::Operation*) { result.loss = {"has no relation rule", -1, {}}; });
+    result.loss.operand = operand;
     results.push_back(std::move(result));
-    losses.push_back(std::move(loss));
   }
-  if (op->getNumResults() == 1 && llvm::isa<dist::PendingType>(op->getResult(0).getType())) {
-    scene.store.start(op->getResult(0), std::move(results));
-    return;
-  }
-  for (auto [result, relation, loss] : llvm::zip(op->getResults(), results, losses)) {
-    if (!relation.known()) scene.store.lose(result, std::move(loss));
-    else scene.store.set(result, std::move(relation));
-  }
+  if (op->getNumResults() == 1 && llvm::isa<dist::PendingType>(op->getResult(0).getType()))
+    return scene.store.start(op->getResult(0), std::move(results));
+  for (auto [result, awaited] : llvm::zip(op->getResults(), results)) give(scene, result, awaited);
 }
 
 void visitWait(const Scene& scene, dist::WaitOp wait) {
-  const std::vector<Relation>* found = scene.store.started(wait.getPending());
+  const std::vector<Awaited>* found = scene.store.started(wait.getPending());
   if (!found) return scene.giveUnknown(wait, "waits for what was not started here");
-  mlir::Operation* start = wait.getPending().getDefiningOp();
-  for (auto [i, result] : llvm::enumerate(wait.getOutputs())) {
-    const Relation& relation = (*found)[i];
-    if (relation.known()) scene.store.set(result, relation);
-    else
-      scene.store.lose(result,
-                       {"was given a value of unknown relation, or one that it cannot combine", -1,
-                        start->getOperand(i)});
-  }
+  for (auto [i, result] : llvm::enumerate(wait.getOutputs())) give(scene, result, (*found)[i]);
 }
 
 void visitSlice(const Scene& scene, dist::SliceOp slice) {

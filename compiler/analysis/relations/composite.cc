@@ -1,8 +1,9 @@
 // Composites: one framework op whose body communicates. The body is read by the same
-// rules, without lineage inside: with one rank it is the op that it stands for (rung 4 proves
-// that), and its relations say that with n ranks it gives the same. A scale directly behind an
+// rules, without lineage inside: composite_body.h compares it with the formula of its op, and its
+// relations say that with n ranks it gives the same. A scale directly behind an
 // all_reduce divides by the number of ranks; other scales belong to the formula.
 #include "compiler/analysis/position.h"
+#include "compiler/analysis/relations/composite_body.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
@@ -39,9 +40,11 @@ void visitLocal(const Scene& scene, mlir::Operation* op) {
   for (auto [i, relation] : llvm::enumerate(results)) {
     for (Reading* reading : {&relation.whole, &relation.parts})
       reading->scale = reading->scale * factor;
-    if (!relation.whole.known) scene.store.noteLoss(op->getResult(i), context.wholeLosses()[i]);
+    relation.gradient = readsGradient(scene, op->getOperands());
+    if (!relation.known()) scene.store.noteLoss(op->getResult(i), context.losses()[i]);
     scene.store.set(op->getResult(i), std::move(relation));
   }
+  if (const Loss* site = context.site()) scene.store.addSite({op->getParentOp(), *site});
 }
 
 mlir::Operation* enterComposite(const Scene& scene, dist::CompositeOp composite) {
@@ -59,6 +62,11 @@ mlir::Operation* enterComposite(const Scene& scene, dist::CompositeOp composite)
                              reference),
            nullptr;
   if (!operandsStandFor(scene, composite, reference)) return nullptr;
+  if (std::string why = bodyDiffers(composite, scene.axes()); !why.empty())
+    scene.report(
+        composite, Message::Level::Unknown, "body",
+        "is a composite whose body is not known to be its op over the whole batch: it " + why,
+        "let the pass that makes composites write it");
   mlir::Block& body = composite.getBody().front();
   for (auto [argument, input] : llvm::zip(body.getArguments(), composite.getInputs())) {
     Relation inside = scene.of(input);
@@ -70,22 +78,17 @@ mlir::Operation* enterComposite(const Scene& scene, dist::CompositeOp composite)
 }
 
 void leaveComposite(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference) {
-  const Loss* lost = nullptr;
-  mlir::Block& body = composite.getBody().front();
-  auto yield = llvm::cast<dist::YieldOp>(body.getTerminator());
+  auto yield = llvm::cast<dist::YieldOp>(composite.getBody().front().getTerminator());
   for (auto [i, value] : llvm::enumerate(yield.getValues())) {
     Relation relation = scene.of(value);
     relation.reference = scene.reference().numberOf(reference->getResult(i));
+    relation.gradient = readsGradient(scene, composite.getInputs());
     const Loss* why = scene.store.lossOf(value);
     if (!relation.known())
       scene.store.noteLoss(composite->getResult(i),
                            why ? *why : Loss{"loses this result in its body", -1, {}});
-    else if (!relation.whole.known && !lost) lost = why;
     scene.store.set(composite->getResult(i), std::move(relation));
   }
-  bool operandsWhole = llvm::all_of(composite.getInputs(),
-                                    [&](mlir::Value value) { return scene.of(value).whole.known; });
-  if (lost && operandsWhole) scene.store.addSite({composite, *lost});
 }
 
 }  // namespace dtranspile::verify

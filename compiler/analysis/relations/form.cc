@@ -2,6 +2,9 @@
 
 #include <optional>
 
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/types.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace dtranspile::verify {
@@ -31,8 +34,9 @@ struct AxisView {
 
 class Evaluation {
  public:
-  Evaluation(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero)
-      : form_(form), axes_(axes), readingOf_(readingOf), isZero_(isZero) {}
+  Evaluation(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero,
+             ShareOf shareOf)
+      : form_(form), axes_(axes), readingOf_(readingOf), isZero_(isZero), shareOf_(shareOf) {}
 
   Outcome run();
 
@@ -52,6 +56,7 @@ class Evaluation {
   bool alongAxis(unsigned axis);
   bool survey(unsigned axis, AxisView& view);
   bool surveySplit(unsigned axis, const Term& term, const State& state, AxisView& view);
+  bool partsResult(unsigned axis, const AxisView& view);
   bool splitResult(unsigned axis, const AxisView& view);
   bool flatResult(unsigned axis);
   bool partialResult(unsigned axis);
@@ -62,6 +67,7 @@ class Evaluation {
   const Axes& axes_;
   ReadingOf readingOf_;
   IsZero isZero_;
+  ShareOf shareOf_;
   Outcome outcome_;
   llvm::SmallVector<Rational, 4> scales_;  // of the terms, in a common unit
   bool different_ = false;
@@ -95,7 +101,8 @@ bool Evaluation::survey(unsigned axis, AxisView& view) {
           return lose("is not linear in a partial value", axis, term.value);
         view.partial = true;
         break;
-      case dist::StateKind::Parts: view.parts = true; break;
+      // One value per share has one shape.
+      case dist::StateKind::Parts: view.parts |= !shareOf_ || term.use != Use::Shape; break;
       case dist::StateKind::Different: view.tag = state.tagAttr(); break;
       case dist::StateKind::Unknown:
         return lose("takes a value of unknown relation", axis, term.value);
@@ -109,12 +116,13 @@ bool Evaluation::splitResult(unsigned axis, const AxisView& view) {
   for (const Term& term : form_.terms) {
     if (skipped(term)) continue;
     const State& state = readingOf_(term.value).states[axis];
-    if (state.isSplit()) continue;
+    if (state.isSplit() || state.isParts()) continue;
     if (state.isPartial()) return lose("mixes a partial value with a split one", axis, term.value);
     if (llvm::is_contained(term.labels, view.label))
       return misfit("takes this operand whole and others in parts", axis, term.value);
   }
-  if (llvm::is_contained(form_.averaged, view.label))
+  // With a value per share among the operands the op is that of the share, and so is the extent.
+  if (llvm::is_contained(form_.averaged, view.label) && !view.parts)
     outcome_.reading.scale = outcome_.reading.scale * Rational(axes_.sizes[axis]);
   auto at = llvm::find(form_.result, view.label);
   if (at != form_.result.end()) {
@@ -173,6 +181,19 @@ bool Evaluation::partialResult(unsigned axis) {
   return true;
 }
 
+// A value per share makes the result one, unless that is put together along a split dim. Partial
+// values beside it count as the contribution of the rank's own share.
+bool Evaluation::partsResult(unsigned axis, const AxisView& view) {
+  if (view.flat || (!shareOf_ && (view.label >= 0 || view.partial)))
+    return lose("mixes per-part values with split or partial ones", axis);
+  if (view.label >= 0) return splitResult(axis, view);
+  for (auto [term, scale] : llvm::zip(form_.terms, scales_))
+    if (view.partial && !skipped(term) && readingOf_(term.value).states[axis].isPartial())
+      scale = shareOf_(term.value);
+  outcome_.reading.states[axis] = State::parts();
+  return true;
+}
+
 bool Evaluation::alongAxis(unsigned axis) {
   AxisView view;
   if (axes_.sizes[axis] == 1) return true;
@@ -182,12 +203,7 @@ bool Evaluation::alongAxis(unsigned axis) {
     outcome_.reading.states[axis] = State::different(view.tag);
     return true;
   }
-  if (view.parts) {
-    if (view.label >= 0 || view.flat || view.partial)
-      return lose("mixes per-part values with split or partial ones", axis);
-    outcome_.reading.states[axis] = State::parts();
-    return true;
-  }
+  if (view.parts) return partsResult(axis, view);
   if (view.flat)
     return view.label >= 0 || view.partial ? lose("mixes a flat part with another operand", axis)
                                            : flatResult(axis);
@@ -215,7 +231,7 @@ bool Evaluation::combineScales() {
         }
         if (common && !(*common == scale)) {
           lose("adds values of scale " + common->text() + " and " + scale.text(), -1, term.value);
-          outcome_.loss.wrong = !common->isLost() && !scale.isLost();
+          if (!common->isLost() && !scale.isLost()) outcome_.loss.wrong = "scale";
           return false;
         }
         common = scale;
@@ -258,10 +274,105 @@ Outcome Evaluation::run() {
   return std::move(outcome_);
 }
 
+// How an operand enters an op that is evaluated per share: R as it is, all else as what its rank
+// has. A partial value is its share's own contribution; that of a gradient only where the op is
+// linear in it, since the share's own gradient has another scale.
+bool enterShare(const Term& term, const Relation& relation, const Axes& axes, Reading& reading) {
+  reading = relation.whole;
+  bool partial = false;
+  for (unsigned axis = 0; axis < axes.count(); ++axis) {
+    State& state = reading.states[axis];
+    if (!axes.isData[axis] || !(state.isSplit() || state.isPartial())) continue;
+    partial |= state.isPartial();
+    state = State::parts();
+  }
+  if (!partial || term.use == Use::Shape) return true;
+  if (relation.gradient) return term.use == Use::Linear;
+  reading.scale = relation.parts.scale;
+  return relation.parts.known;
+}
+
+// The whole reading where the form does not fit it along a data axis: the op per share.
+bool evaluateShare(const Form& form, const Axes& axes, RelationOf relationOf, IsZero isZero,
+                   Evaluated& result) {
+  llvm::DenseMap<mlir::Value, Reading> shares;
+  for (const Term& term : form.terms)
+    if (!enterShare(term, relationOf(term.value), axes, shares[term.value])) return false;
+  Outcome outcome = evaluate(
+      form, axes, [&](mlir::Value value) -> const Reading& { return shares.find(value)->second; },
+      isZero);
+  if (!outcome.reading.known) {
+    result.loss = std::move(outcome.loss);
+    return false;
+  }
+  // A record of a site, or the gradient of a value per share: what takes it is no site of its own.
+  result.site = result.loss.misfit || llvm::none_of(form.terms, [&](const Term& term) {
+                  return term.use != Use::Shape &&
+                         llvm::any_of(relationOf(term.value).whole.states,
+                                      [](const State& state) { return state.isParts(); });
+                });
+  result.relation.whole = std::move(outcome.reading);
+  result.relation.perShare = true;
+  return true;
+}
+
 }  // namespace
 
-Outcome evaluate(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero) {
-  return Evaluation(form, axes, readingOf, isZero).run();
+Outcome evaluate(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero,
+                 ShareOf shareOf) {
+  return Evaluation(form, axes, readingOf, isZero, shareOf).run();
+}
+
+Evaluated evaluateBoth(const Form& form, const Axes& axes, RelationOf relationOf) {
+  auto isZero = [&](mlir::Value value) { return relationOf(value).isZero; };
+  Evaluated evaluated;
+  Relation& relation = evaluated.relation;
+  for (const Term& term : form.terms) {
+    if (term.use == Use::Shape) continue;
+    relation.addTags(relationOf(term.value).tags);
+    relation.perShare |= relationOf(term.value).perShare;
+  }
+  Outcome parts = evaluate(
+      form, axes, [&](mlir::Value value) -> const Reading& { return relationOf(value).parts; },
+      isZero);
+  Outcome whole = evaluate(
+      form, axes, [&](mlir::Value value) -> const Reading& { return relationOf(value).whole; },
+      isZero,
+      [&](mlir::Value value) {
+        const Relation& one = relationOf(value);
+        return one.gradient      ? one.whole.scale
+               : one.parts.known ? one.parts.scale
+                                 : Rational::lost();
+      });
+  relation.parts = std::move(parts.reading);
+  relation.whole = std::move(whole.reading);
+  evaluated.loss = std::move(whole.loss);
+  const int axis = evaluated.loss.axis;
+  if (!relation.whole.known && !evaluated.loss.wrong && axis >= 0 && axes.isData[axis])
+    evaluateShare(form, axes, relationOf, isZero, evaluated);
+  return evaluated;
+}
+
+Shares::Shares(const Form& form, const Axes& axes, RelationOf relationOf) {
+  splitDims_.resize(axes.count());
+  for (const Term& term : form.terms) {
+    const Reading& whole = relationOf(term.value).whole;
+    mlir::RankedTensorType type = pd::tensorOf(dist::unlocated(term.value.getType()));
+    for (unsigned axis = 0; whole.known && type && axis < axes.count(); ++axis)
+      if (const State& state = whole.states[axis]; state.isSplit() && state.dim != dist::kFlat)
+        splitDims_[axis].try_emplace(type, state.dim);
+  }
+}
+
+void Shares::putTogether(Reading& reading, mlir::Value result, const Axes& axes) const {
+  mlir::RankedTensorType type = pd::tensorOf(dist::unlocated(result.getType()));
+  if (!reading.known || !type || type.getRank() == 0) return;
+  for (unsigned axis = 0; axis < axes.count(); ++axis) {
+    if (!axes.isData[axis] || !reading.states[axis].isParts()) continue;
+    auto found = splitDims_[axis].find(type);
+    if (found != splitDims_[axis].end()) reading.states[axis] = State::split(found->second);
+    else if (type.isDynamicDim(0)) reading.states[axis] = State::split(0);
+  }
 }
 
 }  // namespace dtranspile::verify

@@ -8,9 +8,15 @@
 // Hence, per axis: operands split along one label give a result split along it, or a partial result
 // where it is folded; a partial operand stays partial through ops that are linear in it. In the
 // parts reading every op maps component-wise.
+//
+// An op whose form the whole reading does not fit along a data axis is a site: it is evaluated per
+// share, and the whole reading goes on with what that gives. Results with the batch's dim are put
+// together along it; of others there is one value per share (state Parts), a coefficient that
+// differs between the shares for the ops behind it.
 #pragma once
 
 #include "compiler/analysis/relations/relation.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace dtranspile::verify {
 
@@ -54,10 +60,10 @@ struct Form {
 // Why a reading was lost.
 struct Loss {
   std::string why;
-  int axis = -1;        // -1: not about one axis
-  mlir::Value operand;  // null: not about one operand
-  bool wrong = false;   // not only unknown: no reading fits, as in a sum of values that were scaled
-                        // differently
+  int axis = -1;                // -1: not about one axis
+  mlir::Value operand;          // null: not about one operand
+  const char* wrong = nullptr;  // not only unknown: no reading fits, as in a sum of values that
+                                // were scaled differently; the name of the rule that it breaks
   bool misfit = false;  // on a rank the operands' extents differ, unless this one's is 1: one has a
                         // dim whole, another has a part of it
 };
@@ -69,7 +75,35 @@ struct Outcome {
 
 using ReadingOf = llvm::function_ref<const Reading&(mlir::Value)>;
 using IsZero = llvm::function_ref<bool(mlir::Value)>;
+using RelationOf = llvm::function_ref<const Relation&(mlir::Value)>;
 
-Outcome evaluate(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero);
+// One reading. Values per share meet split and partial ones in the whole reading only, where
+// `shareOf` gives the scale of a partial value as the contribution of its rank's own share.
+using ShareOf = llvm::function_ref<Rational(mlir::Value)>;
+Outcome evaluate(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero,
+                 ShareOf shareOf = nullptr);
+
+// Both readings of a result, and what goes along with its operands.
+struct Evaluated {
+  Relation relation;
+  Loss loss;          // of the whole reading: why it is not known, or why the op is a site
+  bool site = false;  // evaluated per share from here on
+};
+Evaluated evaluateBoth(const Form& form, const Axes& axes, RelationOf relationOf);
+
+// How the shares' results of an op are put together: along the split dim of an operand whose shape
+// a result has, else along dim 0 where its extent is only known when the step runs. Results without
+// such a dim stay one value per share.
+class Shares {
+ public:
+  Shares() = default;
+  Shares(const Form& form, const Axes& axes, RelationOf relationOf);
+  // Along data axes; elsewhere a value per coordinate stays what it is.
+  void putTogether(Reading& reading, mlir::Value result, const Axes& axes) const;
+
+ private:
+  llvm::SmallVector<llvm::DenseMap<mlir::Type, int>, 2>
+      splitDims_;  // per axis, by type of operands
+};
 
 }  // namespace dtranspile::verify

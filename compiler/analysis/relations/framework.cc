@@ -1,5 +1,6 @@
 // Ops that stand for one of the reference: lineage, and the rule of their type.
 #include "compiler/analysis/position.h"
+#include "compiler/analysis/program_info.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "dialects/pd/op_view.h"
 
@@ -37,6 +38,13 @@ bool operandsStandFor(const Scene& scene, mlir::Operation* op, mlir::Operation* 
     bool nothing = theirs.getDefiningOp<pd::UndefOp>() && own.getDefiningOp<pd::UndefOp>();
     if (nothing || relation.standsFor(wanted)) continue;
     if (relation.reference < 0) {
+      if (known)
+        scene.report(op, Message::Level::Unknown, "lineage",
+                     "takes " + nameText(own) +
+                         ", of which it is not known what it stands for, "
+                         "where the reference takes " +
+                         scene.reference().describe(wanted),
+                     "give it the value that stands for " + scene.reference().describe(wanted));
       scene.giveUnknown(op, "takes a value of which it is not known what it stands for", reference,
                         own);
       known = false;
@@ -55,37 +63,100 @@ bool operandsStandFor(const Scene& scene, mlir::Operation* op, mlir::Operation* 
   return known;
 }
 
-// Why neither reading is known: that of the parts reading, unless the whole one ended by itself
-// here. Only the parts reading can be wrong for good: where the whole one does not fit along a data
-// axis, a job may still be right in parts.
-Loss lossOf(const Scene& scene, const Loss& whole, const Loss& parts) {
-  bool wentOn = whole.operand && scene.of(whole.operand).parts.known;
-  bool alongData = whole.axis >= 0 && scene.axes().isData[whole.axis];
-  if (parts.wrong || wentOn || alongData) return parts;
-  Loss loss = whole;
-  loss.wrong = false;
-  return loss;
+bool readsGradient(const Scene& scene, mlir::ValueRange values) {
+  return llvm::any_of(values, [&](mlir::Value value) { return scene.of(value).gradient; });
 }
 
 namespace {
 
+// Whoever fetches a value depends on what passes put before it, also where no update does.
+void checkUnknown(const Scene& scene, mlir::Operation* op, mlir::Value operand) {
+  mlir::Operation* maker = operand.getDefiningOp();
+  const Loss* loss = scene.store.lossOf(operand);
+  if (!maker || maker->hasAttr(dist::kSrcAttr) || !loss || loss->why.empty() ||
+      llvm::isa<pd::GetOp, pd::InputOp, pd::UndefOp>(maker))
+    return;
+  scene.report(op, loss->wrong ? Message::Level::Refuted : Message::Level::Unknown,
+               loss->wrong ? loss->wrong : "unknown-relation",
+               "takes " + nameText(operand) + ", of which nothing is known: " + typeOf(maker) +
+                   " " + loss->why,
+               "remove what was inserted there: what this op gives can be fetched");
+}
+
+}  // namespace
+
+// What forward ops take is what the reference's take, to the factor: a fetch of what they give
+// would report the factor. (Gradients carry one until they are reduced; updates demand theirs.)
+void checkForward(const Scene& scene, mlir::Operation* op, mlir::Operation* reference) {
+  if (pd::OpView(reference).role() & (pd::kBackward | pd::kOptimize)) return;
+  for (mlir::Value operand : op->getOperands()) {
+    Relation relation = scene.of(operand);
+    if (!relation.known()) checkUnknown(scene, op, operand);
+    if (!relation.known() || relation.gradient || relation.isZero || !relation.parts.known ||
+        relation.parts.scale.isOne() || relation.parts.scale.isLost())
+      continue;
+    scene.report(op, Message::Level::Refuted, "scale",
+                 "takes " + relation.parts.scale.text() + " times " + scene.describe(relation) +
+                     ": what it gives, and what is fetched of it, is not the reference's",
+                 "remove the factor on the way to this value");
+    const Rational inverse(relation.parts.scale.denominator(), relation.parts.scale.numerator());
+    relation.whole.scale = relation.whole.scale * inverse;
+    relation.parts.scale = Rational();
+    scene.store.correct(operand, std::move(relation));  // reported once
+  }
+}
+
+namespace {
+
+bool isSeed(mlir::Operation* reference) {
+  int role = pd::OpView(reference).role();
+  return (role & pd::kBackward) && (role & pd::kLoss);
+}
+
+// The framework names the seed after the loss.
+int lossOf(const Scene& scene, mlir::Operation* reference) {
+  llvm::StringRef seed = pd::nameOf(reference->getResult(0));
+  if (size_t at = seed.find("@GRAD"); at != llvm::StringRef::npos)
+    return scene.reference().namedNumber(seed.take_front(at));
+  return scene.reference().namedNumber(findLoss(reference->getParentOfType<pd::ProgramOp>()));
+}
+
+// Where there is one loss per share, the reference's loss is by definition their mean, and so the
+// gradient of each is 1/n of what the seed says.
+void seedPerShare(const Scene& scene, int loss, Relation& relation) {
+  const Relation& of = scene.of(loss < 0 ? mlir::Value() : scene.store.lastFor(loss));
+  if (!of.whole.known || !relation.whole.known) return;
+  for (unsigned axis = 0; axis < scene.axes().count(); ++axis) {
+    if (!of.whole.states[axis].isParts() || !relation.whole.states[axis].isReplicated()) continue;
+    relation.whole.states[axis] = State::parts();
+    relation.whole.scale = relation.whole.scale * Rational(scene.axes().sizes[axis]);
+    relation.perShare = true;
+  }
+}
+
+// Takes the record of a site, or the gradient of one value per share: what the op gives follows
+// from that site.
+bool readsShares(const Scene& scene, mlir::Operation* op) {
+  return llvm::any_of(op->getOperands(), [&](mlir::Value value) {
+    return llvm::any_of(scene.of(value).whole.states,
+                        [](const State& state) { return state.isParts(); });
+  });
+}
+
 void giveResults(const Scene& scene, mlir::Operation* op, mlir::Operation* reference,
                  RuleContext& context) {
   std::vector<Relation> results = context.takeResults();
-  bool operandsWhole = llvm::all_of(op->getOperands(),
-                                    [&](mlir::Value value) { return scene.of(value).whole.known; });
-  const Loss* lost = nullptr;
+  const bool seed = isSeed(reference);
+  const bool gradient = seed || readsGradient(scene, op->getOperands());
   for (auto [i, relation] : llvm::enumerate(results)) {
     relation.reference = scene.reference().numberOf(reference->getResult(i));
-    if (!relation.known()) {
-      scene.store.noteLoss(op->getResult(i),
-                           lossOf(scene, context.wholeLosses()[i], context.partsLosses()[i]));
-    } else if (!relation.whole.known && !lost) {
-      lost = &context.wholeLosses()[i];
-    }
+    relation.gradient = gradient;
+    if (seed) seedPerShare(scene, lossOf(scene, reference), relation);
+    if (!relation.known()) scene.store.noteLoss(op->getResult(i), context.losses()[i]);
     scene.store.set(op->getResult(i), std::move(relation));
   }
-  if (lost && operandsWhole) scene.store.addSite({op, *lost});
+  const Loss* site = context.site();
+  if (site && (site->misfit || !readsShares(scene, op))) scene.store.addSite({op, *site});
 }
 
 }  // namespace

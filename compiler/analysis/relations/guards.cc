@@ -54,8 +54,12 @@ void joinResults(const Scene& scene, dist::OnOp on) {
     }
     const Relation& there = scene.of(yielded(on.getOtherwise())[i]);
     if (there.isZero && axis >= 0 && here.whole.known && here.whole.states[axis].isReplicated()) {
-      for (Reading* reading : {&here.whole, &here.parts})
-        if (reading->known) reading->states[axis] = State::partial(dist::Reduce::Sum);
+      for (Reading* reading : {&here.whole, &here.parts}) {
+        if (!reading->known) continue;
+        if (reading->states[axis].isReplicated())
+          reading->states[axis] = State::partial(dist::Reduce::Sum);
+        else *reading = {};
+      }
       scene.store.set(result, std::move(here));
     } else if (here == there) {
       scene.store.set(result, std::move(here));

@@ -56,13 +56,47 @@ Conversion conversionOf(mlir::Value from, mlir::Value to) {
              : Conversion::Changes;
 }
 
+// All that an inserted op takes and gives has one shape: what it adds is not spread over a larger
+// one. Extents that are known when the step runs only agree where zeros are made like the value
+// that they are added to.
+bool keepsShape(mlir::Operation* op) {
+  auto dims = [](mlir::Value value) {
+    mlir::RankedTensorType tensor = pd::tensorOf(dist::unlocated(value.getType()));
+    return tensor ? pd::dimsOf(tensor) : llvm::SmallVector<int64_t>();
+  };
+  llvm::SmallVector<mlir::Value> values(op->getResults());
+  values.append(op->operand_begin(), op->operand_end());
+  return llvm::all_of(values,
+                      [&](mlir::Value value) { return dims(value) == dims(values.front()); });
+}
+
+// Zeros of the shape of `like`: of static extents that the op that makes them is given, or made
+// like it.
+bool fitsZeros(mlir::Value zeros, mlir::Value like) {
+  mlir::Operation* op = zeros.getDefiningOp();
+  if (!op || !pd::OpView::isFrameworkOp(op)) return false;
+  pd::OpView view(op);
+  if (view.type() == "fill_zeros_like") return view.input("X") == like;
+  mlir::RankedTensorType type = pd::tensorOf(dist::unlocated(like.getType()));
+  if (view.type() != "fill_constant" || !type || !type.hasStaticShape() ||
+      op->getNumOperands() != 0)
+    return false;
+  llvm::SmallVector<int64_t> dims = pd::dimsOf(type);
+  return llvm::ArrayRef<int64_t>(view.getInts("shape")) == llvm::ArrayRef<int64_t>(dims);
+}
+
 // Accumulation: all terms stand for the same value, and their scales add up; zeros are skipped.
 void visitSum(const Scene& scene, mlir::Operation* op) {
   Relation sum;
   sum.isZero = true;
+  auto first =
+      llvm::find_if(op->getOperands(), [&](mlir::Value value) { return !scene.of(value).isZero; });
   for (mlir::Value operand : op->getOperands()) {
     const Relation& term = scene.of(operand);
-    if (term.isZero && term.known()) continue;
+    if (term.isZero && term.known()) {
+      if (first == op->operand_end() || fitsZeros(operand, *first)) continue;
+      return scene.giveUnknown(op, "was inserted and adds zeros that may be of another shape");
+    }
     if (!term.known()) return scene.giveUnknown(op, "adds a value of unknown relation");
     if (sum.isZero) {
       sum = term;
@@ -75,6 +109,7 @@ void visitSum(const Scene& scene, mlir::Operation* op) {
       mine->known = mine->known && other->known && mine->states == other->states;
       if (mine->known) mine->scale = mine->scale + other->scale;
     }
+    sum.perShare |= term.perShare;
     sum.addTags(term.tags);
   }
   if (sum.isZero) sum.whole = sum.parts = Reading::replicated(scene.axes());
@@ -134,9 +169,18 @@ void visitInserted(const Scene& scene, mlir::Operation* op) {
   pd::OpView view(op);
   const ParsedRule* rule = findRule(view.type());
   Inserted kind = insertedKind(view.type());
-  if (!rule || kind == Inserted::No)
+  if (!rule || kind == Inserted::No) {
+    // What it gives is unknown where it is used; what else it does would go unnoticed.
+    const pd::OpSpec* spec = view.spec();
+    if (!spec || spec->effects != pd::kPure || op->getNumRegions())
+      scene.report(op, Message::Level::Unknown, "inserted",
+                   "was inserted, and does more than to keep a value up to scale and precision",
+                   "remove it, or say with dist.src which op of the reference it stands for");
     return scene.giveUnknown(
         op, "was inserted, and is none of the ops that keep a value up to scale and precision");
+  }
+  if (!keepsShape(op))
+    return scene.giveUnknown(op, "was inserted and gives another shape than it is given");
   if (kind == Inserted::Sum) return visitSum(scene, op);
   if (kind == Inserted::Difference) return visitDifference(scene, op);
   RuleContext context(op, *rule, scene.axes(),
@@ -162,10 +206,9 @@ void visitInserted(const Scene& scene, mlir::Operation* op) {
   for (Reading* reading : {&relation.whole, &relation.parts})
     reading->scale = reading->scale * factor;
   if (op->getNumOperands() && kind != Inserted::Zero) {
-    relation.reference = scene.of(op->getOperand(0)).reference;
-    relation.minuend = scene.of(op->getOperand(0)).minuend;
+    relation.follow(scene.of(op->getOperand(0)));
   }
-  if (!relation.known()) scene.store.noteLoss(op->getResult(0), context.wholeLosses()[0]);
+  if (!relation.known()) scene.store.noteLoss(op->getResult(0), context.losses()[0]);
   // Rounding is a deviation, and does not commute with the sum of a partial value either.
   bool partial =
       relation.known() && llvm::any_of(relation.reading().states, [](const State& state) {

@@ -52,6 +52,14 @@ void Reference::enterRegions(mlir::Operation* op, int64_t index) {
   }
 }
 
+void Reference::noteTrained(mlir::Operation* op) {
+  pd::OpView view(op);
+  if (!view.hasInput("Param") || !view.hasOutput("ParamOut")) return;
+  for (mlir::Value value : view.inputs("Param"))
+    if (auto get = value ? value.getDefiningOp<pd::GetOp>() : pd::GetOp())
+      trained_.insert(get.getVar());
+}
+
 void Reference::number(mlir::Block& block) {
   for (mlir::Operation& op : block) {
     if (auto input = llvm::dyn_cast<pd::InputOp>(op)) {
@@ -63,6 +71,7 @@ void Reference::number(mlir::Block& block) {
     } else if (pd::OpView::isFrameworkOp(&op)) {
       auto index = static_cast<int64_t>(ops_.size());
       ops_.push_back(&op);
+      noteTrained(&op);
       for (mlir::OpResult result : op.getResults()) {
         int id = numbers_[result] = add(&op, pd::nameOf(result), " of ");
         if (llvm::isa<pd::ProgramOp>(op.getParentOp())) named_[pd::nameOf(result)] = id;

@@ -9,6 +9,7 @@
 #include "dialects/pd/pd.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace dtranspile::verify {
 
@@ -32,12 +33,22 @@ class Reference {
   int finalNumber(llvm::StringRef var) const;  // of a persistable after the step
   int namedNumber(
       llvm::StringRef name) const;  // of the last value that a name holds in block 0; -1
+  // Its pd.var; null where the program does not know it.
+  mlir::Operation* variable(llvm::StringRef var) const {
+    int number = initialNumber(var);
+    return number < 0 ? nullptr : definitions_[number].op;
+  }
+  // An optimizer's op trains it: it is read in the slot Param of an op with a ParamOut. (Files mark
+  // running statistics as parameters too.)
+  bool trains(llvm::StringRef var) const { return trained_.contains(var); }
   bool sets(llvm::StringRef var) const { return finalNumber(var) != initialNumber(var); }
   // Number of a persistable behind op `index` whose regions set it; -1 otherwise.
   int numberAfter(int64_t index, llvm::StringRef var) const;
 
   // The op that gives the value: a framework op, or the pd.input or pd.var that it enters with.
   mlir::Operation* definingOp(int number) const { return definitions_[number].op; }
+  // Of the variable that a number is a version of; empty where it has none.
+  llvm::StringRef nameOf(int number) const { return definitions_[number].name; }
   // "`fc_0.w_0@GRAD` of b0:op10 mul_grad".
   std::string describe(int number) const;
 
@@ -50,6 +61,7 @@ class Reference {
   };
   int add(mlir::Operation* op, llvm::StringRef name, const char* kind);
   void number(mlir::Block& block);
+  void noteTrained(mlir::Operation* op);
   void enterRegions(mlir::Operation* op, int64_t index);
 
   std::vector<mlir::Operation*> ops_;
@@ -57,6 +69,7 @@ class Reference {
   llvm::DenseMap<mlir::Value, int> numbers_;
   llvm::StringMap<int> inputs_, initial_, current_, named_;
   llvm::DenseMap<int64_t, llvm::StringMap<int>> after_;
+  llvm::StringSet<> trained_;
 };
 
 }  // namespace dtranspile::verify

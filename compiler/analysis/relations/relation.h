@@ -22,8 +22,9 @@ struct Axes {
   int indexOf(llvm::StringRef name) const;  // -1 where there is none
 };
 
-// The tag of draws that differ between ranks.
+// Tags: draws that differ between ranks; what depends on a rank's own update of parameters.
 inline constexpr llvm::StringLiteral kRandomTag = "random";
+inline constexpr llvm::StringLiteral kLocalSgdTag = "local_sgd";
 
 // State along one axis (docs/dialects/dist.md, Relations).
 struct State {
@@ -71,16 +72,19 @@ struct Reading {
 
 // A value is read as a whole (its parts, put together, are scale × the reference value) and in
 // parts (on data axes each rank has scale × what the reference's ops give on that rank's share of
-// the batch). Either may be lost.
+// the batch). Either may be lost. Behind a site the whole reading speaks of the reference with its
+// sites evaluated per share (docs/verification.md), and state Parts is one value per share.
 struct Relation {
   int reference = -1;   // number of the reference value (reference.h); -1: none known
   mlir::Value minuend;  // not null: the value is a difference, scale × (minuend − v), and v is what
                         // the rest of the relation speaks of
   bool isZero = false;  // the constant 0: fits every relation in a sum
+  bool perShare = false;  // depends on a site
+  bool gradient = false;  // made from the seed of the backward part
   Reading whole, parts;
   llvm::SmallVector<mlir::StringAttr, 1> tags;  // contracts met on the way, sorted
 
-  bool known() const { return whole.known || parts.known; }
+  bool known() const { return whole.known; }
   // Says the same of a value. (What it met on the way does not change what it is.)
   bool operator==(const Relation& other) const {
     return reference == other.reference && minuend == other.minuend && whole == other.whole &&
@@ -91,8 +95,15 @@ struct Relation {
     return reference == other.reference && minuend == other.minuend;
   }
   bool standsFor(int number) const { return reference == number && !minuend; }
-  // The reading that counts: whole where it exists.
+  // What is as good as known of it: the whole reading, else the one in parts.
   const Reading& reading() const { return whole.known ? whole : parts; }
+  // Takes over what goes along with a value through ops that keep what it stands for.
+  void follow(const Relation& other) {
+    reference = other.reference;
+    minuend = other.minuend;
+    perShare = perShare || other.perShare;
+    gradient = other.gradient;
+  }
   void addTags(llvm::ArrayRef<mlir::StringAttr> more);
   bool hasTag(llvm::StringRef tag) const;
 };

@@ -58,6 +58,11 @@ const std::map<std::string, ParsedRule, std::less<>>& rules() {
   return *table;
 }
 
+bool perShare(const Reading& reading) {
+  return reading.known &&
+         llvm::any_of(reading.states, [](const State& state) { return state.isParts(); });
+}
+
 }  // namespace
 
 const ParsedRule* findRule(llvm::StringRef type) {
@@ -75,8 +80,7 @@ RuleContext::RuleContext(mlir::Operation* op, const ParsedRule& rule, const Axes
                          Lookup lookup)
     : op_(op), rule_(rule), axes_(axes), lookup_(lookup) {
   results_.resize(op->getNumResults());
-  whole_.resize(op->getNumResults(), {"has no rule for this result", -1, {}});
-  parts_ = whole_;
+  losses_.resize(op->getNumResults(), {"has no rule for this result", -1, {}});
 }
 
 int RuleContext::resultNumber(llvm::StringRef slot, unsigned index) const {
@@ -87,23 +91,15 @@ int RuleContext::resultNumber(llvm::StringRef slot, unsigned index) const {
 void RuleContext::result(llvm::StringRef slot, unsigned index, const Form& form) {
   int number = resultNumber(slot, index);
   if (number < 0) return;
-  auto isZero = [&](mlir::Value value) { return lookup_(value).isZero; };
-  Outcome whole = evaluate(
-      form, axes_, [&](mlir::Value value) -> const Reading& { return lookup_(value).whole; },
-      isZero);
-  Outcome parts = evaluate(
-      form, axes_, [&](mlir::Value value) -> const Reading& { return lookup_(value).parts; },
-      isZero);
-  Relation relation;
-  relation.whole = std::move(whole.reading);
-  relation.parts = std::move(parts.reading);
-  whole_[number] = std::move(whole.loss);
-  parts_[number] = std::move(parts.loss);
+  Evaluated evaluated = evaluateBoth(form, axes_, lookup_);
+  Relation relation = std::move(evaluated.relation);
+  if (perShare(relation.whole))
+    Shares(form, axes_, lookup_).putTogether(relation.whole, op_.output(slot, index), axes_);
+  losses_[number] = std::move(evaluated.loss);
+  if (evaluated.site && site_ < 0) site_ = number;
   relation.isZero =
       form.combine == Combine::Sum && !form.terms.empty() &&
       llvm::all_of(form.terms, [&](const Term& term) { return lookup_(term.value).isZero; });
-  for (const Term& term : form.terms)
-    if (term.use != Use::Shape) relation.addTags(lookup_(term.value).tags);
   results_[number] = std::move(relation);
 }
 
@@ -117,6 +113,7 @@ void RuleContext::assignZero(llvm::StringRef slot) {
   if (number < 0) return;
   Relation& relation = results_[number];
   relation.isZero = true;
+  relation.perShare = false;
   for (Reading* reading : {&relation.whole, &relation.parts})
     if (!reading->known) *reading = Reading::replicated(axes_);
 }
@@ -124,7 +121,7 @@ void RuleContext::assignZero(llvm::StringRef slot) {
 void RuleContext::lose(llvm::StringRef slot, unsigned index, std::string why) {
   int number = resultNumber(slot, index);
   if (number < 0) return;
-  whole_[number] = parts_[number] = {std::move(why), -1, {}};
+  losses_[number] = {std::move(why), -1, {}};
   results_[number] = {};
 }
 

@@ -86,10 +86,12 @@ class RuleContext {
   void lose(llvm::StringRef slot, unsigned index, std::string why);
   void violate(Violation violation) { violations_.push_back(std::move(violation)); }
 
-  // For analysis.cc.
+  // For the walk.
   std::vector<Relation> takeResults() { return std::move(results_); }
-  const std::vector<Loss>& wholeLosses() const { return whole_; }
-  const std::vector<Loss>& partsLosses() const { return parts_; }
+  // Of the whole reading, one per result.
+  const std::vector<Loss>& losses() const { return losses_; }
+  // Why the op is a site; null where it is none.
+  const Loss* site() const { return site_ < 0 ? nullptr : &losses_[site_]; }
   const std::vector<Violation>& violations() const { return violations_; }
 
  private:
@@ -100,7 +102,8 @@ class RuleContext {
   const Axes& axes_;
   Lookup lookup_;
   std::vector<Relation> results_;
-  std::vector<Loss> whole_, parts_;  // one per result
+  std::vector<Loss> losses_;  // one per result
+  int site_ = -1;             // the first result that is evaluated per share
   std::vector<Violation> violations_;
 };
 

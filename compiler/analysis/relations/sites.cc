@@ -23,15 +23,15 @@ std::vector<mlir::Value> keptValues(const Question& question, const Store& store
 
 }  // namespace
 
-// Walks back from the values that only the parts reading knows to the ops where the whole reading
-// was lost; once for all of them.
+// Walks back through what depends on sites; once for all.
 std::vector<Site> reachedSites(const Question& question, const Store& store) {
   llvm::SmallPtrSet<mlir::Operation*, 32> seen;
   std::vector<mlir::Value> work = keptValues(question, store);
   while (!work.empty()) {
     mlir::Value at = work.back();
     work.pop_back();
-    if (store.of(at).whole.known) continue;
+    // What was started has its relation where it is waited for.
+    if (!store.of(at).perShare && !llvm::isa<dist::PendingType>(at.getType())) continue;
     mlir::Operation* op = at.getDefiningOp();
     if (op && seen.insert(op).second)
       work.insert(work.end(), op->operand_begin(), op->operand_end());

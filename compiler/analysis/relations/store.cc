@@ -22,11 +22,11 @@ const Loss* Store::lossOf(mlir::Value value) const {
   return found == losses_.end() ? nullptr : &found->second;
 }
 
-void Store::start(mlir::Value pending, std::vector<Relation> results) {
+void Store::start(mlir::Value pending, std::vector<Awaited> results) {
   pending_[pending] = std::move(results);
 }
 
-const std::vector<Relation>* Store::started(mlir::Value pending) const {
+const std::vector<Awaited>* Store::started(mlir::Value pending) const {
   auto found = pending_.find(pending);
   return found == pending_.end() ? nullptr : &found->second;
 }

@@ -25,9 +25,15 @@ struct Variable {
 
 using Variables = std::map<std::string, Variable>;
 
-// An op behind which only the parts reading goes on, and why.
+// An op that is evaluated on each rank's share of the batch, and why it does not fit the whole.
 struct Site {
   mlir::Operation* op;
+  Loss loss;
+};
+
+// A result of communication: its relation, or why there is none.
+struct Awaited {
+  Relation relation;
   Loss loss;
 };
 
@@ -47,16 +53,19 @@ class Store {
   const Loss* lossOf(mlir::Value value) const;
   void noteLoss(mlir::Value value, Loss loss) { losses_[value] = std::move(loss); }
 
-  // Relations of the results of an operation that was started.
-  void start(mlir::Value pending, std::vector<Relation> results);
-  const std::vector<Relation>* started(mlir::Value pending) const;
+  // What an operation that was started will give.
+  void start(mlir::Value pending, std::vector<Awaited> results);
+  const std::vector<Awaited>* started(mlir::Value pending) const;
 
   Variable* variable(llvm::StringRef name);
   const Variable* variable(llvm::StringRef name) const;
   Variables& variables() { return variables_; }
   const Variables& variables() const { return variables_; }
 
-  void addSite(Site site) { sites_.push_back(std::move(site)); }
+  // Once per op.
+  void addSite(Site site) {
+    if (sites_.empty() || sites_.back().op != site.op) sites_.push_back(std::move(site));
+  }
   const std::vector<Site>& sites() const { return sites_; }
 
   // The last value that stands for a value of the reference; null if there is none.
@@ -66,7 +75,7 @@ class Store {
  private:
   Axes axes_;
   llvm::DenseMap<mlir::Value, Relation> relations_;
-  llvm::DenseMap<mlir::Value, std::vector<Relation>> pending_;
+  llvm::DenseMap<mlir::Value, std::vector<Awaited>> pending_;
   llvm::DenseMap<mlir::Value, Loss> losses_;
   Variables variables_;
   llvm::DenseMap<int, mlir::Value> lastFor_;

@@ -31,11 +31,13 @@ struct Scene {
 // framework.cc: ops that stand for one of the reference.
 void visitReferenceOp(const Scene& scene, mlir::Operation* op, mlir::Operation* reference,
                       const ParsedRule& rule);
+// Does any of the values carry the gradient of the loss?
+bool readsGradient(const Scene& scene, mlir::ValueRange values);
+// Refutes operands of forward ops that are a multiple of the reference's.
+void checkForward(const Scene& scene, mlir::Operation* op, mlir::Operation* reference);
 // Operand i of the op stands for operand i of the reference's op. A wrong one is refuted; one that
 // stands for nothing known makes the results unknown, and the answer is false.
 bool operandsStandFor(const Scene& scene, mlir::Operation* op, mlir::Operation* reference);
-// Why neither reading is known.
-Loss lossOf(const Scene& scene, const Loss& whole, const Loss& parts);
 
 // inserted.cc: ops that passes put in.
 void visitInserted(const Scene& scene, mlir::Operation* op);

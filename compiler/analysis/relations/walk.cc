@@ -106,6 +106,7 @@ void Walk::visitFramework(mlir::Operation* op) {
     return scene_.giveUnknown(
         op, "does not have the form of the op of the reference that it stands for", reference);
   if (!operandsStandFor(scene_, op, reference)) return;
+  checkForward(scene_, op, reference);
   if (watch_ && isUpdate(scene_.question, op, reference)) watch_->beforeUpdate(op, scene_.store);
   if (op->getNumRegions()) return visitControlFlow(scene_, op, reference);
   const ParsedRule* rule = findRule(pd::OpView(op).type());
@@ -152,7 +153,7 @@ void Walk::visitDist(mlir::Operation* op) {
       .Case([&](dist::CompositeOp composite) { visitComposite(composite); })
       .Case([&](dist::CopyOp copy) {
         if (llvm::isa<dist::PendingType>(copy.getOutput().getType()))
-          scene_.store.start(copy.getOutput(), {scene_.of(copy.getInput())});
+          scene_.store.start(copy.getOutput(), {{scene_.of(copy.getInput()), {}}});
         else scene_.store.set(copy.getOutput(), scene_.of(copy.getInput()));
       })
       .Case([&](dist::AssumeOp assume) { visitAssume(assume); })

@@ -6,8 +6,6 @@
 namespace dtranspile::verify {
 namespace {
 
-constexpr llvm::StringLiteral kLocalSgd = "local_sgd";
-
 // Names that a message lists before it counts.
 constexpr size_t kListed = 3;
 std::string listed(const std::vector<std::string>& names) {
@@ -27,52 +25,69 @@ bool isSeed(mlir::Operation* op) {
 
 }  // namespace
 
+// Under local SGD an update takes what the reference would on the rank's own share, and differs
+// between the ranks from there on.
+bool Demands::isOwnStep(const Relation& relation) const {
+  return question_.contracts.declares(kLocalSgdTag) && relation.parts.known &&
+         relation.parts.scale.isOne() &&
+         llvm::any_of(relation.parts.states, [](const State& state) { return state.isParts(); });
+}
+
+void Demands::takeOwnStep(mlir::Value operand, Store& store) const {
+  Relation relation = store.of(operand);
+  auto tag = mlir::StringAttr::get(operand.getContext(), kLocalSgdTag);
+  for (State& state : relation.parts.states)
+    if (state.isParts()) state = State::different(tag);
+  relation.whole = relation.parts;
+  store.correct(operand, std::move(relation));
+}
+
+void Demands::refuteUnreduced(mlir::Operation* op, mlir::Value operand, unsigned axis,
+                              const Store& store) {
+  const std::string name = referenceName(question_, store.of(operand), operand);
+  const std::vector<std::string> reductions = reductionsOf(operand);
+  report(findings_, op, Message::Level::Refuted, "reduced-once",
+         name + " enters " + typeOf(op) + " as " + store.of(operand).whole.states[axis].text() +
+             " along axis " + store.axes().names[axis] +
+             (reductions.empty() ? ", never reduced" : "") + ": each of the " +
+             std::to_string(store.axes().sizes[axis]) +
+             " ranks would apply the gradient of its own samples",
+         "all_reduce " + name + " with sum on " + commFor(question_, store.axes(), axis) +
+             " after its last producer and before " + typeOf(op),
+         reductions);
+}
+
 void Demands::beforeUpdate(mlir::Operation* op, Store& store) {
   for (mlir::Value operand : op->getOperands()) {
     const Relation& relation = store.of(operand);
     if (relation.isZero) continue;
-    if (!relation.known()) {
-      explainer_.explain(op, operand, nameText(operand) + " reaches " + typeOf(op));
+    if (isOwnStep(relation)) {
+      takeOwnStep(operand, store);
       continue;
     }
-    const Reading& reading = relation.reading();
+    if (!relation.known()) {
+      explainer_.explain(op, operand,
+                         referenceName(question_, relation, operand) + " reaches " + typeOf(op));
+      continue;
+    }
     Relation corrected = relation;
     bool wrong = false;
     for (unsigned axis = 0; axis < store.axes().count(); ++axis) {
-      const State& state = reading.states[axis];
+      State& state = corrected.whole.states[axis];
       if (!store.axes().isData[axis] || !(state.isPartial() || state.isParts())) continue;
+      refuteUnreduced(op, operand, axis, store);
+      state = State::replicated();
       wrong = true;
-      if (question_.contracts.declares(kLocalSgd) && relation.parts.known &&
-          relation.parts.scale.isOne()) {
-        auto tag = mlir::StringAttr::get(op->getContext(), kLocalSgd);
-        for (Reading* one : {&corrected.whole, &corrected.parts}) {
-          *one = relation.parts;
-          one->states[axis] = State::different(tag);
-        }
-        continue;
-      }
-      std::string name = nameText(operand), axisName = store.axes().names[axis];
-      bool merged = !reductionsOf(operand).empty();
-      report(findings_, op, Message::Level::Refuted, "reduced-once",
-             name + " enters " + typeOf(op) + " as " + state.text() + " along axis " + axisName +
-                 (merged ? "" : ", never reduced") + ": each of the " +
-                 std::to_string(store.axes().sizes[axis]) +
-                 " ranks would apply the gradient of its own samples",
-             "all_reduce " + name + " with sum on " + commFor(question_, store.axes(), axis) +
-                 " after its last producer and before " + typeOf(op),
-             reductionsOf(operand));
     }
-    if (!reading.scale.isOne() && !wrong) {
-      faults_.push_back({op, operand, reading.scale, causesOfScale(store, operand)});
+    if (!relation.whole.scale.isOne()) {
+      if (!wrong)
+        faults_.push_back({op, operand, referenceName(question_, relation, operand),
+                           relation.whole.scale, causesOfScale(store, operand)});
       wrong = true;
     }
     if (!wrong) continue;
-    for (Reading* one : {&corrected.whole, &corrected.parts}) {
-      if (!one->known) continue;
-      one->scale = Rational();
-      for (State& state : one->states)
-        if (state.isPartial() || state.isParts()) state = State::replicated();
-    }
+    corrected.whole.scale = Rational();
+    corrected.parts = corrected.whole;
     store.correct(operand, std::move(corrected));  // reported once
   }
 }
@@ -96,7 +111,7 @@ void Demands::reportScales() {
       return group.first->scale == fault.scale && group.first->causes == fault.causes;
     });
     if (same == groups.end()) same = groups.insert(groups.end(), Group{&fault, {}});
-    same->names.push_back(nameText(fault.value));
+    same->names.push_back(fault.name);
   }
   for (const Group& group : groups) {
     const ScaleFault& fault = *group.first;

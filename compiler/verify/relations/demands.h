@@ -20,9 +20,13 @@ class Demands : public UpdateWatch {
   struct ScaleFault {
     mlir::Operation* op;
     mlir::Value value;
+    std::string name;  // of the gradient
     Rational scale;
     std::vector<mlir::Operation*> causes;
   };
+  bool isOwnStep(const Relation& relation) const;
+  void takeOwnStep(mlir::Value operand, Store& store) const;
+  void refuteUnreduced(mlir::Operation* op, mlir::Value operand, unsigned axis, const Store& store);
 
   const Question& question_;
   Explainer& explainer_;

@@ -4,7 +4,6 @@
 #include "compiler/analysis/relations/analysis.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
-#include "passes/support/batch_kind.h"
 
 namespace dtranspile::verify {
 namespace {
@@ -42,19 +41,13 @@ const char* fromWhole(const Reading& whole, const Axes& axes, unsigned rankAxes)
   return total.isOne() ? "sum" : total == Rational(ranks) ? "mean" : nullptr;
 }
 
-// A value that has a meaning per part of the batch only.
-const char* fromParts(mlir::Value value, const passes::Varying& varying) {
-  switch (passes::batchKindOf(value, varying)) {
-    case passes::BatchKind::Equal: return "same";
-    case passes::BatchKind::Sum: return "sum";
-    case passes::BatchKind::Mean: return "mean";
-    case passes::BatchKind::Mixed: return "list";
-    case passes::BatchKind::Parts: break;
-  }
-  mlir::RankedTensorType tensor = pd::tensorOf(value.getType());
-  if (!tensor) return "list";
-  if (tensor.getRank() > 0 && tensor.isDynamicDim(0)) return "concat";
-  return tensor.hasStaticShape() && tensor.getNumElements() == 1 ? "mean" : "list";
+// One value per share of the batch: the reference's is by definition their mean, if it is a number.
+const char* fromShares(const Reading& whole, mlir::Value value) {
+  const bool perShare =
+      llvm::any_of(whole.states, [](const State& state) { return state.isParts(); });
+  mlir::RankedTensorType tensor =
+      value && perShare ? pd::tensorOf(value.getType()) : mlir::RankedTensorType();
+  return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 1 ? "mean" : nullptr;
 }
 
 }  // namespace
@@ -71,15 +64,15 @@ std::vector<FetchRelation> fetchRelations(mlir::ModuleOp job, dist::RoleOp role,
   Reference reference(original);
   Contracts contracts = Contracts::of(job);
   const Store store = analyse({role, main, reference, contracts});
-  const passes::Varying varying(main);
   for (const std::string& name : names) {
     const Variable* variable = store.variable(name);
     mlir::Value value = variable ? mlir::Value() : lastNamed(main, name);
     const Relation& relation = variable ? variable->now : store.of(value);
-    const char* combine = relation.whole.known
-                              ? fromWhole(relation.whole, store.axes(), mesh.getAxes().size())
-                          : value ? fromParts(value, varying)
-                                  : nullptr;
+    const char* combine = nullptr;
+    if (relation.known()) {
+      combine = fromWhole(relation.whole, store.axes(), mesh.getAxes().size());
+      if (!combine) combine = fromShares(relation.whole, value);
+    }
     result.push_back({name, textOf(relation.reading(), store.axes()), combine ? combine : "list"});
   }
   return result;

@@ -1,10 +1,19 @@
 #include "compiler/verify/relations/invariants.h"
 
 #include "compiler/analysis/position.h"
+#include "compiler/analysis/program_info.h"
+#include "compiler/verify/relations/contracts.h"
 #include "dialects/pd/declarations.h"
 #include "dialects/pd/op_view.h"
 
 namespace dtranspile::verify {
+
+Invariants::Invariants(const Question& question, const Store& store, Explainer& explainer,
+                       Rung& findings)
+    : question_(question), store_(store), explainer_(explainer), findings_(findings) {
+  if (pd::ProgramOp startup = findProgram(question.role, "startup"))
+    startup.walk([&](pd::SetOp set) { established_.insert(set.getVar()); });
+}
 
 bool Invariants::statesAllowed(const Variable& variable, const Reading& found, int& axis) const {
   for (axis = 0; axis < static_cast<int>(store_.axes().count()); ++axis) {
@@ -21,19 +30,64 @@ bool Invariants::statesAllowed(const Variable& variable, const Reading& found, i
   return true;
 }
 
-// A parameter that an update sets and that then differs between ranks: no contract makes up for
-// that.
+// A trained parameter that differs between ranks, whatever sets it and whatever the role calls it:
+// no contract makes up for that.
 bool Invariants::driftsApart(const Variable& variable, const Reading& found, int& axis) const {
-  int ends = question_.reference.finalNumber(variable.reference);
-  mlir::Operation* update = ends >= 0 ? question_.reference.definingOp(ends) : nullptr;
-  pd::VarOp var = variable.op;
-  if (!var.getParameter() || !update || !pd::OpView::isFrameworkOp(update) ||
-      !isUpdate(question_, update, update))
-    return false;
+  if (!question_.reference.trains(variable.reference)) return false;
   auto different =
       llvm::find_if(found.states, [](const State& state) { return state.isDifferent(); });
   axis = static_cast<int>(different - found.states.begin());
   return different != found.states.end();
+}
+
+// A variable may be declared to differ only where the contract is about it.
+void Invariants::checkCovered(const std::string& quoted, const Variable& variable,
+                              mlir::Operation* at) {
+  if (question_.startup || !question_.reference.sets(variable.reference)) return;
+  mlir::Operation* update =
+      question_.reference.definingOp(question_.reference.finalNumber(variable.reference));
+  for (const State& state : variable.declared.states) {
+    const ContractRow* row =
+        state.isDifferent() ? findContract(state.tagAttr().getValue()) : nullptr;
+    if (!row || (row->covers && row->covers(question_, update))) continue;
+    report(findings_, at, Message::Level::Refuted, "contract",
+           quoted + " is declared " + state.text() +
+               ", and the contract is not about it: " + row->statement.str(),
+           "declare the variable as what it is, and make it so");
+    return;
+  }
+}
+
+// Start-up makes a variable what it is declared to be. One that it does not set is loaded, equal on
+// all ranks and as the reference's.
+void Invariants::checkEstablished(const std::string& quoted, const Variable& variable) {
+  if (question_.startup || established_.contains(pd::VarOp(variable.op).getSymName())) return;
+  const bool loaded = variable.declared.scale.isOne() &&
+                      llvm::all_of(variable.declared.states, [](const State& state) {
+                        return state.isReplicated() || state.isDifferent();
+                      });
+  if (loaded) return;
+  report(findings_, variable.op, Message::Level::Unknown, "invariant",
+         quoted + " is declared " + textOf(variable.declared, store_.axes()) +
+             ", and the start-up program does not set it",
+         "set it in the start-up program, or declare it equal to the reference's");
+}
+
+// A flat variable is held by its parts, and each of them is checked: only what it stands for is
+// looked at. (Rung 1 compares the attribute with the reference's.)
+bool Invariants::isHeldByParts(const Variable& variable) const {
+  auto original =
+      llvm::dyn_cast_or_null<pd::VarOp>(question_.reference.variable(variable.reference));
+  return original && original->hasAttr(pd::kPartsAttr) && variable.op->hasAttr(pd::kPartsAttr);
+}
+
+void Invariants::noteDifference(llvm::StringRef name, const Variable& variable) {
+  if (question_.startup) return;  // said once
+  for (const State& state : variable.declared.states)
+    if (state.isDifferent()) {
+      findings_.conditions.push_back({"variable", name.str(), state.tagAttr().getValue().str()});
+      return;
+    }
 }
 
 void Invariants::check(llvm::StringRef name, const Variable& variable) {
@@ -43,8 +97,7 @@ void Invariants::check(llvm::StringRef name, const Variable& variable) {
       llvm::isa<pd::SetOp>(at) ? llvm::cast<pd::SetOp>(at).getValue() : mlir::Value();
   bool inReference = question_.reference.initialNumber(variable.reference) >= 0;
   std::string quoted = "`" + name.str() + "`";
-  // A flat variable is held by its parts, and each of them is checked.
-  if (variable.op->hasAttr(pd::kPartsAttr)) return;
+  noteDifference(name, variable);
   // Feeds, checkpoints and exports know variables by their names: one that the reference has too
   // holds no other's value.
   if (variable.reference != name && question_.reference.initialNumber(name) >= 0) {
@@ -58,6 +111,8 @@ void Invariants::check(llvm::StringRef name, const Variable& variable) {
               "\">, or give it a name that the reference does not have");
     return;
   }
+  checkEstablished(quoted, variable);
+  checkCovered(quoted, variable, at);
   if (!variable.setter) {
     if (inReference && question_.reference.sets(variable.reference))
       report(findings_, at, Message::Level::Refuted, "update",
@@ -66,6 +121,9 @@ void Invariants::check(llvm::StringRef name, const Variable& variable) {
              "keep the op that updates it, or move it to the role that owns the variable");
     return;
   }
+  if (isHeldByParts(variable) &&
+      (now.reference < 0 || now.standsFor(question_.reference.finalNumber(variable.reference))))
+    return;
   if (!now.known()) {
     if (value) explainer_.explain(at, value, quoted + " is set to it");
     else

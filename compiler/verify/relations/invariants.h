@@ -2,13 +2,13 @@
 #pragma once
 
 #include "compiler/verify/relations/trace.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace dtranspile::verify {
 
 class Invariants {
  public:
-  Invariants(const Question& question, const Store& store, Explainer& explainer, Rung& findings)
-      : question_(question), store_(store), explainer_(explainer), findings_(findings) {}
+  Invariants(const Question& question, const Store& store, Explainer& explainer, Rung& findings);
 
   void check() {
     for (const auto& [name, variable] : store_.variables()) check(name, variable);
@@ -16,6 +16,10 @@ class Invariants {
 
  private:
   void check(llvm::StringRef name, const Variable& variable);
+  void noteDifference(llvm::StringRef name, const Variable& variable);
+  void checkCovered(const std::string& quoted, const Variable& variable, mlir::Operation* at);
+  void checkEstablished(const std::string& quoted, const Variable& variable);
+  bool isHeldByParts(const Variable& variable) const;
   bool driftsApart(const Variable& variable, const Reading& found, int& axis) const;
   bool statesAllowed(const Variable& variable, const Reading& found, int& axis) const;
 
@@ -23,6 +27,7 @@ class Invariants {
   const Store& store_;
   Explainer& explainer_;
   Rung& findings_;
+  llvm::StringSet<> established_;  // variables that start-up sets
 };
 
 }  // namespace dtranspile::verify

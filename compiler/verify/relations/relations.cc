@@ -3,8 +3,10 @@
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
 #include "compiler/analysis/relations/sites.h"
+#include "compiler/verify/relations/contracts.h"
 #include "compiler/verify/relations/demands.h"
 #include "compiler/verify/relations/invariants.h"
+#include "compiler/verify/relations/names.h"
 
 namespace dtranspile::verify {
 namespace {
@@ -67,14 +69,21 @@ void checkSites(llvm::ArrayRef<Site> sites, const Axes& axes, const Contracts& c
   }
 }
 
+// What the manifest calls the loss, and what the program does, is the reference's.
 void checkLoss(const Store& store, const Reference& reference, pd::ProgramOp program,
-               llvm::StringRef loss, Rung& rung) {
+               pd::ProgramOp original, llvm::StringRef named, Rung& rung) {
+  const std::string loss = findLoss(original), own = findLoss(program);
+  if (own != loss || (!named.empty() && named != loss))
+    rung.add(messageAt(program, Message::Level::Refuted, "loss",
+                       "the loss of the job is called `" + (own != loss ? own : named.str()) +
+                           "`; that of the reference is `" + loss + "`",
+                       "keep the names of the ops of the loss"));
   int number = loss.empty() ? -1 : reference.namedNumber(loss);
   if (number < 0) return;
   mlir::Value value = store.lastFor(number);
   if (value && store.of(value).known()) return;
   rung.add(messageAt(program, Message::Level::Unknown, "loss",
-                     "no value with a known relation stands for the loss `" + loss.str() + "`",
+                     "no value with a known relation stands for the loss `" + loss + "`",
                      "keep the ops of the loss, with their dist.src"));
 }
 
@@ -100,7 +109,8 @@ void verifyProgram(mlir::ModuleOp job, dist::RoleOp role, llvm::StringRef name,
   demands.reportScales();
   const std::vector<Site> sites = reachedSites(question, store);
   checkSites(sites, store.axes(), contracts, rung);
-  if (name == "main") checkLoss(store, reference, program, loss, rung);
+  checkNames(question, store, rung);
+  if (name == "main") checkLoss(store, reference, program, original, loss, rung);
   totals.values += store.valueCount();
   totals.operations += reference.opCount();
   totals.sites += static_cast<int64_t>(sites.size());
@@ -114,6 +124,7 @@ Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
   Rung rung;
   rung.name = "relations";
   Totals totals;
+  checkContracts(job, Contracts::of(job), rung);
   for (auto role : job.getOps<dist::RoleOp>())
     for (llvm::StringRef name : {"startup", "main"})
       verifyProgram(job, role, name, loss, rung, totals);

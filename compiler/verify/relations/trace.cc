@@ -42,6 +42,12 @@ std::string commFor(const Question& question, const Axes& axes, unsigned axis) {
   return "a comm over [" + axes.names[axis] + "]";
 }
 
+std::string referenceName(const Question& question, const Relation& relation, mlir::Value value) {
+  std::string name =
+      relation.reference >= 0 ? question.reference.nameOf(relation.reference).str() : "";
+  return name.empty() ? nameText(value) : "`" + name + "`";
+}
+
 std::vector<std::string> reductionsOf(mlir::Value value) {
   std::vector<std::string> notes;
   for (mlir::Value at = value; at; at = madeFrom(at)) {
@@ -69,8 +75,8 @@ std::vector<mlir::Operation*> causesOfScale(const Store& store, mlir::Value valu
   return causes;
 }
 
-void Explainer::refuteSum(mlir::Operation* cause, mlir::Value value, const std::string& text,
-                          const std::string& use) {
+void Explainer::refute(mlir::Operation* cause, mlir::Value value, const Loss& loss,
+                       const std::string& text, const std::string& use) {
   std::vector<std::string> notes;
   for (mlir::Value operand : cause->getOperands())
     if (store_.of(operand).known())
@@ -79,10 +85,13 @@ void Explainer::refuteSum(mlir::Operation* cause, mlir::Value value, const std::
                       (reductionsOf(operand).empty() ? "" : ": reduced"));
   if (notes.size() > kListedTerms) notes.resize(kListedTerms);
   notes.push_back(use);
-  report(findings_, cause, Message::Level::Refuted, "scale",
+  const bool sum = llvm::StringRef(loss.wrong) == "scale";
+  report(findings_, cause, Message::Level::Refuted, loss.wrong,
          text + ": " + nameText(value) +
              " is no multiple of the reference's value, whatever is done with it later",
-         "reduce and scale all terms of this sum alike, or none of them and the sum once",
+         sum ? "reduce and scale all terms of this sum alike, or none of them and the sum once"
+             : "remove this operation: values of different samples have no sum or mean in the "
+               "reference; only gradients of parameters are reduced",
          std::move(notes));
 }
 
@@ -111,7 +120,7 @@ void Explainer::explain(mlir::Operation* op, mlir::Value value, const std::strin
   if (loss.operand) text += " (" + nameText(loss.operand) + ")";
   if (loss.axis >= 0) text += " along axis " + store_.axes().names[loss.axis];
   if (!said_.insert(positionOf(cause) + text).second) return;
-  if (loss.wrong) return refuteSum(cause, at, text, what + ": " + positionOf(op));
+  if (loss.wrong) return refute(cause, at, loss, text, what + ": " + positionOf(op));
   report(findings_, cause, Message::Level::Unknown, "unknown-relation",
          text + "; nothing is known of " + nameText(at) + " behind it",
          "what depends on it is not verified: add a relation rule for the op, or rewrite this part "

@@ -27,6 +27,8 @@ bool reduces(mlir::Operation* op);
 std::vector<std::string> reductionsOf(mlir::Value value);
 // The reductions of equal values on the way of this value.
 std::vector<mlir::Operation*> causesOfScale(const Store& store, mlir::Value value);
+// "`w@GRAD`": the value of the reference that a value stands for; else the value's own name.
+std::string referenceName(const Question& question, const Relation& relation, mlir::Value value);
 // A communicator over exactly this axis, for remedies.
 std::string commFor(const Question& question, const Axes& axes, unsigned axis);
 
@@ -37,8 +39,8 @@ class Explainer {
   void explain(mlir::Operation* op, mlir::Value value, const std::string& what);
 
  private:
-  void refuteSum(mlir::Operation* cause, mlir::Value value, const std::string& text,
-                 const std::string& use);
+  void refute(mlir::Operation* cause, mlir::Value value, const Loss& loss, const std::string& text,
+              const std::string& use);
 
   const Store& store_;
   Rung& findings_;

@@ -1,6 +1,7 @@
 #include "compiler/verify/report/render.h"
 
 #include <algorithm>
+#include <map>
 
 #include "nlohmann/json.hpp"
 
@@ -25,10 +26,28 @@ std::string statsText(const Rung& rung) {
   return text;
 }
 
+// What the verdict leans on: a line per contract, and one for the variables of each.
+std::string conditionsText(const Rung& rung) {
+  std::string text;
+  std::map<std::string, std::string> variables;
+  for (const Condition& condition : rung.conditions) {
+    if (condition.kind == "contract") {
+      text += "  under contract `" + condition.name + "`: " + condition.statement + "\n";
+      continue;
+    }
+    std::string& names = variables[condition.statement];
+    names += (names.empty() ? "`" : ", `") + condition.name + "`";
+  }
+  for (const auto& [contract, names] : variables)
+    text += "  each rank keeps its own (" + contract + "): " + names + "\n";
+  return text;
+}
+
 std::string renderText(const VerifyReport& report, std::string_view subject) {
   std::string text;
   for (const Rung& rung : report.rungs) {
     text += rung.name + ": " + verdictName(rung.verdict) + " (" + statsText(rung) + ")\n";
+    text += conditionsText(rung);
     for (const Message& message : rung.messages) {
       text += "  " + std::string(levelName(message.level)) + " [" + message.rule + "] " +
               message.position + "\n    " + message.text + "\n";
@@ -41,6 +60,14 @@ std::string renderText(const VerifyReport& report, std::string_view subject) {
   for (const std::string& name : report.required) rungs += (rungs.empty() ? "" : ", ") + name;
   return text + std::string(subject) + ": " + verdictName(report.overall()) + " (rungs " + rungs +
          ")\n";
+}
+
+Json conditionsJson(const Rung& rung) {
+  Json list = Json::array();
+  for (const Condition& condition : rung.conditions)
+    list.push_back(
+        {{"kind", condition.kind}, {"name", condition.name}, {"statement", condition.statement}});
+  return list;
 }
 
 Json messageJson(const Message& message) {
@@ -66,6 +93,7 @@ std::string renderJson(const VerifyReport& report, std::string_view subject) {
     rungs.push_back({{"name", rung.name},
                      {"verdict", verdictName(rung.verdict)},
                      {"stats", stats},
+                     {"conditions", conditionsJson(rung)},
                      {"messages", messages},
                      {"messages_dropped", rung.dropped}});
   }
@@ -79,8 +107,10 @@ std::string renderJson(const VerifyReport& report, std::string_view subject) {
 // https://docs.oasis-open.org/sarif/sarif/v2.1.0: one result per message; an op is a logical
 // location, its file a physical one.
 std::string renderSarif(const VerifyReport& report, std::string_view subject) {
-  Json results = Json::array(), rules = Json::array();
+  Json results = Json::array(), rules = Json::array(), conditions = Json::array();
   std::vector<std::string> known;
+  for (const Rung& rung : report.rungs)
+    for (Json& condition : conditionsJson(rung)) conditions.push_back(std::move(condition));
   for (const Rung& rung : report.rungs)
     for (const Message& message : rung.messages) {
       std::string id = rung.name + "/" + message.rule;
@@ -105,7 +135,9 @@ std::string renderSarif(const VerifyReport& report, std::string_view subject) {
                          {"locations", Json::array({location})}});
     }
   Json driver = {{"name", "dtranspile verify"}, {"rules", rules}};
-  Json run = {{"tool", {{"driver", driver}}}, {"results", results}};
+  Json run = {{"tool", {{"driver", driver}}},
+              {"results", results},
+              {"properties", {{"conditions", conditions}}}};
   Json all = {{"version", "2.1.0"},
               {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
               {"runs", Json::array({run})}};
@@ -144,6 +176,8 @@ std::string renderJunit(const VerifyReport& report, std::string_view subject) {
       cases += std::string("<") + element + " message=\"" + verdictName(rung.verdict) + "\">" +
                escaped(body) + "</" + element + ">";
     }
+    if (std::string conditions = conditionsText(rung); !conditions.empty())
+      cases += "<system-out>" + escaped(conditions) + "</system-out>";
     cases += "</testcase>\n";
   }
   return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"dtranspile "

@@ -17,7 +17,8 @@ Jobs::Jobs() {
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> Jobs::make(const std::string& name,
-                                             const CollectiveStrategy& strategy) {
+                                             const CollectiveStrategy& strategy,
+                                             const std::function<void(mlir::ModuleOp)>& edit) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::ModuleOp::create(mlir::UnknownLoc::get(&context_));
   for (const char* program : {"main", "startup"}) {
@@ -29,6 +30,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Jobs::make(const std::string& name,
     if (mlir::failed(bytes) || mlir::failed(importAny(*module, *bytes, options)))
       throw std::runtime_error("cannot import " + name);
   }
+  if (edit) edit(*module);
   if (mlir::failed(transpileCollective(*module, strategy)))
     throw std::runtime_error("cannot transpile " + name);
   return module;

@@ -21,8 +21,10 @@ class Jobs {
   Jobs();
 
   // A corpus case ("fluid18/mnist_mlp"), transpiled. Throws std::runtime_error when it cannot be.
+  // `edit` changes the imported program before.
   mlir::OwningOpRef<mlir::ModuleOp> make(const std::string& name,
-                                         const CollectiveStrategy& strategy);
+                                         const CollectiveStrategy& strategy,
+                                         const std::function<void(mlir::ModuleOp)>& edit = nullptr);
   mlir::OwningOpRef<mlir::ModuleOp> make(const std::string& name, int64_t trainers);
   mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string& text);
   mlir::MLIRContext* context() { return &context_; }

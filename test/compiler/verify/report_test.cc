@@ -72,6 +72,20 @@ TEST_CASE("json and sarif are json, junit escapes") {
   CHECK(junit.find("&lt;enters&gt; &quot;sgd&quot; &amp; more") != std::string::npos);
 }
 
+TEST_CASE("what a verdict leans on is in every format") {
+  VerifyReport report = sample();
+  report.rungs[1].conditions = {{"contract", "local_sgd", "parameters are averaged"},
+                                {"variable", "velocity", "local_sgd"}};
+  std::string text = render(report, Format::Text, "job");
+  CHECK(text.find("under contract `local_sgd`: parameters are averaged") != std::string::npos);
+  CHECK(text.find("each rank keeps its own (local_sgd): `velocity`") != std::string::npos);
+  auto json = nlohmann::json::parse(render(report, Format::Json, "job"));
+  CHECK(json["rungs"][1]["conditions"][1]["name"] == "velocity");
+  auto sarif = nlohmann::json::parse(render(report, Format::Sarif, "job"));
+  CHECK(sarif["runs"][0]["properties"]["conditions"].size() == 2);
+  CHECK(render(report, Format::Junit, "job").find("<system-out>") != std::string::npos);
+}
+
 TEST_CASE("formats by name") {
   CHECK(formatNamed("sarif") == Format::Sarif);
   CHECK_FALSE(formatNamed("yaml"));

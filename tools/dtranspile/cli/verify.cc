@@ -1,10 +1,14 @@
-// dtranspile verify JOB [MAIN --startup STARTUP]
+// dtranspile verify JOB|JOB.mlir [MAIN --startup STARTUP]
 #include "compiler/verify/verify.h"
 
 #include "compiler/artifact/job.h"
+#include "compiler/import/guarded_parse.h"
 #include "compiler/verify/report/render.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "mlir/IR/Diagnostics.h"
 #include "tools/dtranspile/cli/files.h"
 
 namespace dtranspile::cli {
@@ -15,9 +19,64 @@ struct VerifyFlags {
   std::vector<std::string> require;
 };
 
+// What could not be read is refuted, with what the reader said.
+class ReadFailure {
+ public:
+  explicit ReadFailure(mlir::MLIRContext* context)
+      : handler_(context, [this](mlir::Diagnostic& diagnostic) {
+          verify::Message message;
+          message.rule = "unreadable";
+          llvm::raw_string_ostream(message.position) << diagnostic.getLocation();
+          message.text = diagnostic.str();
+          message.remedy = "make the job again with transpile";
+          rung_.add(std::move(message));
+          return mlir::success();
+        }) {
+    rung_.name = verify::rungNames().front();
+  }
+
+  verify::VerifyReport report(const verify::VerifyOptions& options) {
+    rung_.verdict = verify::Verdict::Refuted;
+    verify::VerifyReport report;
+    report.rungs.push_back(std::move(rung_));
+    report.required = options.require.empty() ? verify::rungNames() : options.require;
+    return report;
+  }
+
+ private:
+  verify::Rung rung_;
+  mlir::ScopedDiagnosticHandler handler_;
+};
+
+// A job's module by itself, in text or bytecode.
+mlir::OwningOpRef<mlir::ModuleOp> readModule(mlir::MLIRContext* context, const std::string& path) {
+  auto bytes =
+      llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (bytes) return parseGuarded(context, (*bytes)->getBuffer(), path);
+  mlir::emitError(mlir::FileLineColLoc::get(context, path, 0, 0))
+      << "cannot be read: " << bytes.getError().message();
+  return {};
+}
+
+verify::VerifyReport verifyPath(Tool& tool, const std::string& path,
+                                const verify::VerifyOptions& options) {
+  const bool alone = llvm::sys::fs::is_regular_file(path);
+  Job job;
+  {
+    ReadFailure failure(tool.context());
+    if (alone) {
+      job.module = readModule(tool.context(), path);
+      if (!job.module) return failure.report(options);
+    } else {
+      mlir::FailureOr<Job> read = readJob(tool.context(), path);
+      if (mlir::failed(read)) return failure.report(options);
+      job = std::move(*read);
+    }
+  }
+  return verify::verifyJob(*job.module, alone ? nullptr : &job.manifest, options);
+}
+
 int verifyCommand(Tool& tool, const VerifyFlags& flags) {
-  mlir::FailureOr<Job> job = readJob(tool.context(), flags.job);
-  if (mlir::failed(job)) return kNo;
   verify::VerifyOptions options;
   std::vector<std::string> known = verify::rungNames();
   for (const std::string& name : flags.require) {
@@ -34,7 +93,7 @@ int verifyCommand(Tool& tool, const VerifyFlags& flags) {
     if (!given) return kNo;
     options.given = *given;
   }
-  verify::VerifyReport report = verify::verifyJob(*job->module, &job->manifest, options);
+  verify::VerifyReport report = verifyPath(tool, flags.job, options);
   if (!writeOutput(tool, "-",
                    verify::render(report, *verify::formatNamed(flags.format), flags.job)))
     return kNo;
@@ -48,7 +107,8 @@ Action declareVerify(CLI::App& app) {
   app.footer(
       "Example: dtranspile verify job --format sarif\n\nExit status: 0 verified, 1 refuted, 3 "
       "unknown.");
-  app.add_option("JOB", flags->job, "folder of the job")->required();
+  app.add_option("JOB", flags->job, "folder of the job, or its module alone: .mlir or .mlirbc")
+      ->required();
   CLI::Option* main =
       app.add_option("MAIN", flags->main, "the program that the job must have been made from");
   app.add_option("--startup", flags->startup, "its start-up program")->needs(main);

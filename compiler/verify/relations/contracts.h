@@ -1,0 +1,22 @@
+// The contracts that are understood: what each one says, and which variables it lets differ between
+// ranks. A job may declare others; nothing is known of what they allow.
+#pragma once
+
+#include "compiler/analysis/relations/analysis.h"
+
+namespace dtranspile::verify {
+
+struct ContractRow {
+  llvm::StringLiteral tag, statement;
+  // May a variable of relation X(tag) end with what the reference's `update` gives? Null: no
+  // variable may.
+  bool (*covers)(const Question& question, mlir::Operation* update);
+};
+
+// Null for a tag that is none of the table.
+const ContractRow* findContract(llvm::StringRef tag);
+
+// Says which contracts the job declares, and leaves the verdict open for unknown ones.
+void checkContracts(mlir::ModuleOp job, const Contracts& contracts, Rung& findings);
+
+}  // namespace dtranspile::verify

@@ -1,0 +1,94 @@
+#include "compiler/verify/relations/names.h"
+
+#include "compiler/analysis/position.h"
+#include "compiler/analysis/program_info.h"
+#include "dialects/pd/op_view.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace dtranspile::verify {
+namespace {
+
+class Names {
+ public:
+  Names(const Question& question, const Store& store, Rung& findings)
+      : question_(question), store_(store), findings_(findings) {
+    for (pd::InputOp input : inputsOf(question.program)) feeds_.insert(input.getName());
+  }
+
+  void check() {
+    for (mlir::Operation& op : *pd::ProgramOp(question_.program).getBodyBlock()) {
+      auto composite = llvm::dyn_cast<dist::CompositeOp>(op);
+      if (!composite && !pd::OpView::isFrameworkOp(&op)) continue;
+      for (mlir::OpResult result : op.getResults()) {
+        llvm::StringRef name =
+            composite
+                ? llvm::cast<mlir::StringAttr>(composite.getOutputNames()[result.getResultNumber()])
+                      .getValue()
+                : pd::nameOf(result);
+        if (name.empty()) continue;
+        last_[name] = result;
+        if (!op.hasAttr(dist::kSrcAttr)) checkInserted(result, name);
+      }
+    }
+    for (auto [name, value] : last_) checkLast(name, value);
+  }
+
+ private:
+  void refute(mlir::Operation* at, std::string text) {
+    findings_.add(messageAt(at, Message::Level::Refuted, "name", std::move(text),
+                            "give what is inserted a name of its own"));
+  }
+
+  // Exports write under the name: a variable that this value is not set to, or a feed, would be
+  // overwritten.
+  void checkInserted(mlir::Value value, llvm::StringRef name) {
+    const bool set = llvm::any_of(value.getUsers(), [&](mlir::Operation* user) {
+      auto set = llvm::dyn_cast<pd::SetOp>(user);
+      return set && set.getVar() == name;
+    });
+    if (store_.variable(name) && !set)
+      refute(value.getDefiningOp(), "was inserted and gives its result the name of the variable `" +
+                                        name.str() + "`, which is not set to it");
+    if (feeds_.contains(name))
+      refute(value.getDefiningOp(),
+             "was inserted and gives its result the name of the feed `" + name.str() + "`");
+  }
+
+  // What a fetch of the name reports.
+  void checkLast(llvm::StringRef name, mlir::Value value) {
+    const int wanted = question_.reference.namedNumber(name);
+    if (wanted < 0) return;
+    const Relation& relation = store_.of(value);
+    mlir::Operation* op = value.getDefiningOp();
+    if (relation.reference >= 0 && !relation.standsFor(wanted))
+      return refute(op, "gives the last value of the name `" + name.str() + "`, which stands for " +
+                            describe(question_.reference, relation) +
+                            "; in the reference the name ends as " +
+                            question_.reference.describe(wanted));
+    const bool inserted = !op->hasAttr(dist::kSrcAttr);
+    if (inserted && relation.reference < 0)
+      return findings_.add(messageAt(op, Message::Level::Unknown, "name",
+                                     "was inserted and gives the last value of the name `" +
+                                         name.str() + "`; it is not known what it stands for",
+                                     "give what is inserted a name of its own"));
+    if (inserted && relation.known() && !relation.gradient && relation.parts.known &&
+        !relation.parts.scale.isOne())
+      refute(op, "gives the last value of the name `" + name.str() + "`, " +
+                     relation.parts.scale.text() + " times that of the reference");
+  }
+
+  const Question& question_;
+  const Store& store_;
+  Rung& findings_;
+  llvm::StringSet<> feeds_;
+  llvm::MapVector<llvm::StringRef, mlir::Value> last_;
+};
+
+}  // namespace
+
+void checkNames(const Question& question, const Store& store, Rung& findings) {
+  Names(question, store, findings).check();
+}
+
+}  // namespace dtranspile::verify

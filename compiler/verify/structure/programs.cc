@@ -1,0 +1,231 @@
+#include "compiler/verify/structure/programs.h"
+
+#include "compiler/analysis/position.h"
+#include "compiler/analysis/program_diff.h"
+#include "compiler/analysis/program_info.h"
+#include "compiler/analysis/relations/analysis.h"
+#include "compiler/verify/structure/form.h"
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/declarations.h"
+#include "dialects/pd/op_view.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace dtranspile::verify {
+namespace {
+
+constexpr llvm::StringRef kPrograms[] = {"startup", "main"};
+
+void add(Rung& rung, mlir::Operation* at, Message::Level level, const char* rule, std::string text,
+         std::string remedy) {
+  rung.add(messageAt(at, level, rule, std::move(text), std::move(remedy)));
+}
+
+// Both ops stand in different bodies of one dist.on, or under guards that no rank fulfils both.
+bool onDifferentRanks(mlir::Operation* one, mlir::Operation* two) {
+  for (auto on = one->getParentOfType<dist::OnOp>(); on; on = on->getParentOfType<dist::OnOp>())
+    if (on->isProperAncestor(two) && on.getBody().isAncestor(one->getParentRegion()) !=
+                                         on.getBody().isAncestor(two->getParentRegion()))
+      return true;
+  dist::SelAttr a = dist::guardOf(one).where, b = dist::guardOf(two).where;
+  return a && b && !a.intersect(b);
+}
+
+// Ops of all roles' programs of one name, by their number in the reference.
+class Coverage {
+ public:
+  Coverage(const Reference& reference, Rung& rung)
+      : rung_(rung), reference_(reference), ops_(reference.opCount()) {}
+
+  void add(pd::ProgramOp program) {
+    const size_t role = ++roles_;
+    program->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+      auto number = op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
+      if (!number || !reference_.op(number.getInt())) return;
+      auto& held = ops_[number.getInt()];
+      for (auto& [other, at] : held)
+        if (at == role && !onDifferentRanks(op, other)) return repeated(op, number.getInt());
+      held.emplace_back(op, role);
+    });
+  }
+
+  // What no role has. Blocks belong to the op that they are of.
+  void finish(mlir::Operation* at) {
+    for (auto [i, held] : llvm::enumerate(ops_)) {
+      mlir::Operation* original = reference_.op(static_cast<int64_t>(i));
+      if (!held.empty() || missing_.contains(original->getParentOp())) continue;
+      missing_.insert(original);
+      std::string gives;
+      for (mlir::Value result : original->getResults())
+        if (llvm::StringRef name = pd::nameOf(result); !name.empty())
+          gives += (gives.empty() ? ", which gives `" : "`, `") + name.str();
+      verify::add(rung_, at, Message::Level::Refuted, "missing",
+                  "no op stands for " + pd::describe(original) + " of the reference" + gives +
+                      (gives.empty() ? "" : "`"),
+                  "keep the op, with its dist.src; whatever the reference computes can be fetched");
+    }
+  }
+
+ private:
+  void repeated(mlir::Operation* op, int64_t number) {
+    verify::add(rung_, op, Message::Level::Refuted, "repeated",
+                "stands for " + pd::describe(reference_.op(number)) +
+                    " a second time on the same ranks: its effects, and what it writes in place, "
+                    "would happen twice",
+                "remove one of the two, or correct dist.src");
+  }
+
+  Rung& rung_;
+  const Reference& reference_;
+  std::vector<llvm::SmallVector<std::pair<mlir::Operation*, size_t>, 1>> ops_;
+  llvm::SmallPtrSet<mlir::Operation*, 8> missing_;
+  size_t roles_ = 0;
+};
+
+// Declarations of a block by name; one name may be declared twice.
+using Declared = llvm::StringMap<llvm::SmallVector<pd::DeclOp, 1>>;
+Declared declaredIn(mlir::Block& block) {
+  Declared declared;
+  for (auto decl : block.getOps<pd::DeclOp>()) declared[decl.getName()].push_back(decl);
+  return declared;
+}
+
+// A program may declare more than its reference does: what passes put in.
+void checkDeclarations(pd::ProgramOp program, pd::ProgramOp original, Rung& rung) {
+  Declared mine = declaredIn(*program.getBodyBlock());
+  for (auto& [name, theirs] : declaredIn(*original.getBodyBlock())) {
+    auto found = mine.find(name);
+    const size_t count = found == mine.end() ? 0 : found->second.size();
+    std::string text;
+    if (count != theirs.size()) {
+      text = "declares `" + name.str() + "` " + std::to_string(count) + " times; the reference " +
+             std::to_string(theirs.size());
+    } else {
+      for (auto [a, b] : llvm::zip(found->second, theirs))
+        if (auto different = programAttributesDiffer(a, b); different && text.empty())
+          text = "declares `" + name.str() + "` otherwise than the reference: " + *different;
+    }
+    if (!text.empty())
+      add(rung, program, Message::Level::Refuted, "declaration", text,
+          "keep the declarations of the reference as they are");
+  }
+}
+
+void checkFeeds(pd::ProgramOp program, pd::ProgramOp original, Rung& rung) {
+  llvm::StringMap<pd::InputOp> mine, theirs;
+  for (pd::InputOp input : inputsOf(program)) mine.try_emplace(input.getName(), input);
+  for (pd::InputOp input : inputsOf(original)) theirs.try_emplace(input.getName(), input);
+  auto refute = [&](mlir::Operation* at, std::string text) {
+    add(rung, at, Message::Level::Refuted, "feed", std::move(text),
+        "feed what the reference is fed, under the same names");
+  };
+  for (pd::InputOp input : inputsOf(original))
+    if (!mine.count(input.getName()))
+      refute(program, "takes no feed `" + input.getName().str() + "`, which the reference takes");
+  for (pd::InputOp input : inputsOf(program)) {
+    auto found = theirs.find(input.getName());
+    if (found == theirs.end()) {
+      refute(input, "takes a feed `" + input.getName().str() + "` that the reference does not");
+      continue;
+    }
+    if (dist::unlocated(input.getValue().getType()) != found->second.getValue().getType())
+      refute(input,
+             "takes the feed `" + input.getName().str() + "` with another type than the reference");
+  }
+}
+
+void checkVariables(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
+  llvm::DenseMap<mlir::StringAttr, pd::VarOp> originals;
+  for (auto var : reference->getRegion(0).getOps<pd::VarOp>())
+    originals[var.getSymNameAttr()] = var;
+  for (auto var : role.getBody().front().getOps<pd::VarOp>()) {
+    pd::VarOp original = originals.lookup(var.getSymNameAttr());
+    // One that a pass puts in is like none of the reference.
+    std::optional<std::string> different;
+    if (original) different = programAttributesDiffer(var, original);
+    else if (var->hasAttr(pd::kPartsAttr)) different = "pd.parts is given, and there is none there";
+    if (different)
+      add(rung, var, Message::Level::Refuted, "variable",
+          "variable `" + var.getSymName().str() + "` differs from the reference's: " + *different,
+          "declare it as the reference does; only attributes of dialect dist belong to the job");
+  }
+}
+
+// Every persistable of the reference is held by some role.
+void checkHeld(mlir::ModuleOp job, mlir::Operation* reference, Rung& rung) {
+  llvm::StringSet<> held;
+  for (auto role : job.getOps<dist::RoleOp>())
+    for (auto var : role.getBody().front().getOps<pd::VarOp>()) held.insert(var.getSymName());
+  for (auto var : reference->getRegion(0).getOps<pd::VarOp>())
+    if (!held.contains(var.getSymName()))
+      add(rung, job, Message::Level::Refuted, "missing",
+          "no role holds the variable `" + var.getSymName().str() + "` of the reference",
+          "keep the variable, with the ops that set it, in the role that owns it");
+}
+
+void checkRole(dist::RoleOp role, Rung& rung) {
+  for (auto program : role.getBody().front().getOps<pd::ProgramOp>())
+    if (!llvm::is_contained(kPrograms, program.getSymName()))
+      add(rung, program, Message::Level::Unknown, "program",
+          "program @" + program.getSymName().str() +
+              " of a role is neither main nor startup: what it does to the variables is not looked "
+              "at",
+          "remove it");
+  if (!findProgram(role, "main"))
+    add(rung, role, Message::Level::Unknown, "program",
+        "role @" + role.getSymName().str() + " has no program @main",
+        "give it one, or remove the role");
+}
+
+void checkProgram(mlir::ModuleOp job, mlir::Operation* reference, llvm::StringRef name,
+                  Rung& rung) {
+  pd::ProgramOp original = findProgram(reference, name);
+  Reference numbers(original);
+  Coverage coverage(numbers, rung);
+  bool any = false;
+  for (auto role : job.getOps<dist::RoleOp>()) {
+    pd::ProgramOp program = findProgram(role, name);
+    if (!program) continue;
+    any = true;
+    if (!original) continue;  // rung 2 says so
+    program->walk([&](mlir::Operation* op) { checkForm(op, numbers, rung); });
+    coverage.add(program);
+    if (auto different = programAttributesDiffer(program, original))
+      add(rung, program, Message::Level::Refuted, "program",
+          "differs from the program of the reference: " + *different,
+          "keep the attributes of the program as they are");
+    checkDeclarations(program, original, rung);
+    checkFeeds(program, original, rung);
+  }
+  if (!original) return;
+  if (any) return coverage.finish(original);
+  if (numbers.opCount() > 0)
+    add(rung, job, Message::Level::Refuted, "missing",
+        "no role has the program @" + name.str() + " of the reference",
+        "make the job again with transpile");
+}
+
+}  // namespace
+
+void checkPrograms(mlir::ModuleOp job, Rung& rung) {
+  mlir::Operation* reference = referenceOf(job);
+  if (!reference) {
+    add(rung, job, Message::Level::Unknown, "reference", "the job holds no reference program",
+        "make the job with transpile, which stores it");
+    return;
+  }
+  size_t roles = 0;
+  for (auto role : job.getOps<dist::RoleOp>()) {
+    checkRole(role, rung);
+    checkVariables(role, reference, rung);
+    if (roles++ == 1)
+      add(rung, role, Message::Level::Unknown, "program",
+          "the job has more than one role: what they hold together is not looked at",
+          "make a job of one role");
+  }
+  checkHeld(job, reference, rung);
+  for (llvm::StringRef name : kPrograms) checkProgram(job, reference, name, rung);
+}
+
+}  // namespace dtranspile::verify

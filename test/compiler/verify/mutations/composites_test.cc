@@ -1,0 +1,133 @@
+// Planted bugs in composites.
+#include "test/compiler/verify/mutations/edits.h"
+
+namespace dtranspile::verify::test {
+namespace {
+
+using Catch::Matchers::Contains;
+
+}  // namespace
+
+TEST_CASE("statistics of a batch that are no longer exchanged") {
+  Jobs jobs;
+  CollectiveStrategy strategy = unfused(4);
+  strategy.sync_batch_norm = true;
+  auto job = jobs.make("static26/resnet_thin", strategy);
+  for (dist::CompositeOp composite : opsOf<dist::CompositeOp>(programOf(*job)))
+    if (composite.getOp() == "sync_batch_norm") {
+      for (dist::AllReduceOp op : opsOf<dist::AllReduceOp>(composite)) bypass(op);
+      break;
+    }
+  VerifyReport report = verifyJob(*job, nullptr);
+  INFO(messagesOf(report));
+  CHECK(exitCode(report.overall()) == 1);
+}
+
+TEST_CASE("a composite with another attribute than its op") {
+  Jobs jobs;
+  CollectiveStrategy strategy = unfused(4);
+  strategy.sync_batch_norm = true;
+  auto job = jobs.make("static26/resnet_thin", strategy);
+  dist::CompositeOp composite = opsOf<dist::CompositeOp>(programOf(*job))[0];
+  mlir::NamedAttrList attributes(composite.getAttrs());
+  attributes.set("momentum", mlir::Builder(job->getContext()).getF32FloatAttr(0.1F));
+  composite.setAttrsAttr(attributes.getDictionary(job->getContext()));
+  CHECK_THAT(refuted(verifyJob(*job, nullptr), "D30").text, Contains("`momentum`"));
+}
+
+// Its body gives the parameter back as it was.
+TEST_CASE("a composite that is not one of those which are understood") {
+  VerifyReport report = verifyEdited(
+      [](mlir::ModuleOp, pd::ProgramOp main) {
+        pd::OpView sgd = opsOfType(main, "sgd")[0];
+        mlir::Operation* op = sgd.operation();
+        mlir::OpBuilder builder(op);
+        auto composite = dist::CompositeOp::create(
+            builder, op->getLoc(), op->getResultTypes(), builder.getStringAttr("sync_sgd"),
+            builder.getStrArrayAttr({"Grad", "LearningRate", "Param"}), op->getOperands(),
+            builder.getStrArrayAttr({"ParamOut"}),
+            builder.getStrArrayAttr({pd::nameOf(op->getResult(0))}),
+            op->getAttrOfType<mlir::DictionaryAttr>("attrs"));
+        composite->setAttr(dist::kSrcAttr, op->getAttr(dist::kSrcAttr));
+        mlir::Block* body = builder.createBlock(&composite.getBody());
+        for (mlir::Value operand : op->getOperands())
+          body->addArgument(operand.getType(), operand.getLoc());
+        REQUIRE(sgd.input("Param") == op->getOperand(2));
+        dist::YieldOp::create(builder, op->getLoc(), mlir::ValueRange(body->getArgument(2)));
+        op->replaceAllUsesWith(composite.getResults());
+        op->erase();
+      },
+      "fluid18/fit_a_line");
+  INFO(messagesOf(report));
+  CHECK(exitCode(report.overall()) == 3);
+  CHECK(messageWith(report, Message::Level::Unknown, "unknown-relation").op == "dist.composite");
+}
+
+TEST_CASE("a body that is not the formula of its composite") {
+  CollectiveStrategy strategy = unfused(4);
+  strategy.sync_batch_norm = true;
+  auto in = [](pd::ProgramOp main, llvm::StringRef name, llvm::StringRef type) {
+    for (dist::CompositeOp composite : opsOf<dist::CompositeOp>(main))
+      if (composite.getOp() == name) return opsOfType(composite, type)[0];
+    throw std::runtime_error("no such composite");
+  };
+  Edit edit;
+  SECTION("operands of a difference swapped") {
+    edit = [&](mlir::ModuleOp, pd::ProgramOp main) {
+      pd::OpView op = in(main, "sync_batch_norm", "elementwise_sub");
+      mlir::Value x = op.input("X"), y = op.input("Y");
+      if (x.getType() != y.getType()) op = in(main, "sync_batch_norm_grad", "elementwise_sub");
+      op.operation()->setOperands({op.operation()->getOperand(1), op.operation()->getOperand(0)});
+    };
+  }
+  SECTION("a factor") {
+    edit = [&](mlir::ModuleOp, pd::ProgramOp main) {
+      pd::OpView op = in(main, "sync_batch_norm", "rsqrt");
+      op.setInput("X", 0, scaled(op.input("X"), 2));
+    };
+  }
+  SECTION("an op left out") {
+    edit = [&](mlir::ModuleOp, pd::ProgramOp main) {
+      bypass(in(main, "sync_batch_norm", "square").operation());
+    };
+  }
+  SECTION("an op twice") {
+    edit = [&](mlir::ModuleOp, pd::ProgramOp main) {
+      repeat(in(main, "sync_batch_norm", "rsqrt").operation());
+    };
+  }
+  SECTION("an attribute") {
+    edit = [&](mlir::ModuleOp, pd::ProgramOp main) {
+      in(main, "sync_batch_norm", "scale")
+          .setAttr("bias_after_scale", mlir::Builder(main.getContext()).getBoolAttr(false));
+    };
+  }
+  SECTION("results that change places") {
+    edit = [&](mlir::ModuleOp, pd::ProgramOp main) {
+      for (dist::CompositeOp composite : opsOf<dist::CompositeOp>(main)) {
+        auto yield = llvm::cast<dist::YieldOp>(composite.getBody().front().getTerminator());
+        for (unsigned i = 0; i + 1 < yield->getNumOperands(); ++i) {
+          mlir::Value a = yield->getOperand(i), b = yield->getOperand(i + 1);
+          if (a.getType() != b.getType() || a == b) continue;
+          yield->setOperand(i, b);
+          yield->setOperand(i + 1, a);
+          return;
+        }
+      }
+      FAIL("no two results of one type");
+    };
+  }
+  SECTION("another operand") {
+    edit = [&](mlir::ModuleOp, pd::ProgramOp main) {
+      pd::OpView op = in(main, "sync_batch_norm_grad", "reduce_sum");
+      auto body = op.operation()->getBlock();
+      for (mlir::BlockArgument argument : body->getArguments())
+        if (argument.getType() == op.input("X").getType() && argument != op.input("X"))
+          return op.setInput("X", 0, argument);
+      FAIL("no other operand");
+    };
+  }
+  notVerified(verifyEdited(edit, "static26/resnet_thin", strategy));
+}
+
+}  // namespace dtranspile::verify::test

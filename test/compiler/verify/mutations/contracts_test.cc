@@ -1,0 +1,218 @@
+// Planted bugs under contracts: averaged parameters, statistics, what a contract is not about.
+#include "test/compiler/verify/mutations/edits.h"
+
+namespace dtranspile::verify::test {
+namespace {
+
+using Catch::Matchers::Contains;
+
+}  // namespace
+
+TEST_CASE("a parameter that drifts apart, declared to do so under local SGD") {
+  VerifyReport report = verifyAveraged([](mlir::ModuleOp job, pd::ProgramOp main) {
+    pd::SetOp average = lastSet(main, "fc_0.b_0");
+    average->erase();
+    declareDifferent(job, "fc_0.b_0", "local_sgd");
+  });
+  const Message& message = refuted(report, "invariant");
+  CHECK_THAT(message.text, Contains("`fc_0.b_0` is a parameter") && Contains("X(local_sgd)"));
+  CHECK_THAT(message.remedy, Contains("average it"));
+}
+
+// p := s - mean(s - p): the two differences, the same s, and the mean in between.
+TEST_CASE("an average of replicas that is none") {
+  std::string text, rule = "lineage";
+  std::function<void(pd::ProgramOp, pd::OpView)> edit;
+  auto snapshotOf = [](pd::ProgramOp main, llvm::StringRef parameter) {
+    for (pd::GetOp get : opsOf<pd::GetOp>(main))
+      if (get.getVar() == (parameter + "@SNAPSHOT").str()) return get.getValue();
+    FAIL("no snapshot");
+    return mlir::Value();
+  };
+  SECTION("the mean difference itself") {
+    edit = [](pd::ProgramOp, pd::OpView outer) {
+      outer.output("Out").replaceAllUsesWith(outer.input("Y"));
+    };
+    text = "ends as the difference of";
+  }
+  SECTION("parameters that are summed, not differences") {
+    edit = [](pd::ProgramOp main, pd::OpView) {
+      pd::OpView inner = opsOfType(main, "elementwise_sub", true)[0];
+      inner.output("Out").replaceAllUsesWith(inner.input("Y"));
+    };
+    text = "ends as the difference of";
+  }
+  SECTION("taken from the snapshot of another parameter") {
+    edit = [&](pd::ProgramOp main, pd::OpView outer) {
+      outer.setInput("X", 0, snapshotOf(main, "fc_1.b_0"));
+    };
+    text = "that is no mean of the ranks' values";
+  }
+  SECTION("the first difference from the snapshot of another parameter") {
+    edit = [&](pd::ProgramOp main, pd::OpView) {
+      opsOfType(main, "elementwise_sub", true)[0].setInput("X", 0, snapshotOf(main, "fc_1.b_0"));
+    };
+    text = "that is no mean of the ranks' values";
+  }
+  SECTION("another factor than 1/n") {
+    edit = [](pd::ProgramOp main, pd::OpView outer) {
+      pd::OpView(outer.input("Y").getDefiningOp())
+          .setAttr("scale", mlir::Builder(main.getContext()).getF32FloatAttr(0.5F));
+    };
+    text = "takes 2 times the mean difference";
+    rule = "scale";
+  }
+  VerifyReport report = verifyAveraged([&](mlir::ModuleOp, pd::ProgramOp main) {
+    // Gets of all snapshots first, so that each can stand for another.
+    for (pd::GetOp get : opsOf<pd::GetOp>(main))
+      if (get.getVar().ends_with("@SNAPSHOT")) get->moveBefore(&main.getBodyBlock()->front());
+    pd::SetOp average = lastSet(main, "fc_0.b_0");
+    edit(main, pd::OpView(average.getValue().getDefiningOp()));
+  });
+  CHECK_THAT(refuted(report, rule).text, Contains(text));
+}
+
+TEST_CASE(
+    "a variable that differs between ranks has the scale and the contract that it is declared "
+    "with") {
+  Jobs jobs;
+  CollectiveStrategy strategy = unfused(4);
+  auto job = jobs.make("static26/resnet_thin", strategy);
+  declareSites(*job);
+  REQUIRE(verifyJob(*job, nullptr).overall() == Verdict::Holds);
+  pd::ProgramOp main = programOf(*job);
+  pd::SetOp statistics = lastSet(main, "batch_norm2d_0.w_1");
+  mlir::OpBuilder builder(statistics);
+  auto scaled = [&](mlir::Value value, float factor) {
+    return pd::createOp(builder, statistics.getLoc(), "scale", {{"X", {value}}},
+                        {{"Out", {{"scaled", value.getType()}}}},
+                        {builder.getNamedAttr("scale", builder.getF32FloatAttr(factor)),
+                         builder.getNamedAttr("bias", builder.getF32FloatAttr(0))},
+                        pd::kForward)
+        .output("Out");
+  };
+  auto summed = [&](mlir::Value value) {
+    dist::AllReduceOp like = opsOf<dist::AllReduceOp>(main)[0];
+    return dist::AllReduceOp::create(builder, statistics.getLoc(), mlir::TypeRange(value.getType()),
+                                     like.getReduceAttr(), mlir::ValueRange(value),
+                                     like.getCommAttr())
+        .getResult(0);
+  };
+  auto refutedBy = [&](const char* rule, const char* text) {
+    CHECK_THAT(refuted(verifyJob(*job, nullptr), rule).text, Contains(text));
+  };
+  SECTION("taken from one rank, and declared equal") {
+    mlir::Value value = statistics.getValue();
+    dist::AllReduceOp like = opsOf<dist::AllReduceOp>(main)[0];
+    auto spread = dist::BroadcastOp::create(
+        builder, statistics.getLoc(), mlir::TypeRange(value.getType()), mlir::ValueRange(value),
+        like.getCommAttr(), dist::SelAttr::point(builder.getContext(), "dp", 0));
+    statistics.getValueMutable().assign(spread.getResult(0));
+    for (pd::VarOp var : opsOf<pd::VarOp>(roleOf(*job)))
+      if (var.getSymName() == statistics.getVar())
+        var->setAttr(dist::kRelAttr, dist::RelAttr::of(var.getSymNameAttr()));
+    VerifyReport report = verifyJob(*job, nullptr);
+    INFO(messagesOf(report));
+    CHECK(exitCode(report.overall()) == 3);
+    CHECK(messageWith(report, Message::Level::Unknown, "unknown-relation").op == "dist.broadcast");
+  }
+  SECTION("scaled") {
+    statistics.getValueMutable().assign(scaled(statistics.getValue(), 1000));
+    refutedBy("scale", "ends as 1000 times");
+  }
+  SECTION("summed over the ranks") {
+    statistics.getValueMutable().assign(summed(statistics.getValue()));
+    CHECK(exitCode(verifyJob(*job, nullptr).overall()) == 1);
+  }
+  SECTION("averaged over the ranks") {
+    statistics.getValueMutable().assign(scaled(summed(statistics.getValue()), 0.25F));
+    refutedBy("reduction", "combines with sum a value that is X(batch_statistics)");
+  }
+  SECTION("without the contract") {
+    (*job)->removeAttr(dist::kContractsAttr);
+    declareSites(*job);
+    refutedBy("contract", "depends on batch_statistics, which the job does not declare");
+  }
+  SECTION("scaled before the op that updates it") {
+    pd::OpView norm(statistics.getValue().getDefiningOp());
+    builder.setInsertionPoint(norm.operation());
+    norm.setInput("Mean", 0, scaled(norm.input("Mean"), 1000));
+    refutedBy("scale", "takes 1000 times");
+  }
+}
+
+TEST_CASE("a parameter that drifts apart, whatever the role calls it") {
+  for (bool asParameter : {true, false}) {
+    VerifyReport report = verifyAveraged([&](mlir::ModuleOp job, pd::ProgramOp main) {
+      lastSet(main, "fc_1.w_0")->erase();
+      declareDifferent(job, "fc_1.w_0", "local_sgd");
+      if (asParameter) return;
+      for (pd::VarOp var : opsOf<pd::VarOp>(roleOf(job)))
+        if (var.getSymName() == "fc_1.w_0") var.setParameter(false);
+    });
+    CHECK(exitCode(report.overall()) == 1);
+  }
+}
+
+TEST_CASE("a contract allows what it is about, and no more") {
+  SECTION("one that nobody knows") {
+    VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
+      mlir::Builder builder(job.getContext());
+      job->setAttr(dist::kContractsAttr,
+                   builder.getArrayAttr({builder.getDictionaryAttr(
+                       {builder.getNamedAttr("tag", builder.getStringAttr("anything")),
+                        builder.getNamedAttr("statement", builder.getStringAttr("all is well")),
+                        builder.getNamedAttr("sites", builder.getArrayAttr({}))})}));
+    });
+    CHECK(exitCode(report.overall()) == 3);
+    CHECK_THAT(messageWith(report, Message::Level::Unknown, "contract").text, Contains("anything"));
+  }
+  SECTION("statistics that are no statistics") {
+    VerifyReport report = verifyEdited(
+        [](mlir::ModuleOp job, pd::ProgramOp) {
+          for (pd::VarOp var : opsOf<pd::VarOp>(roleOf(job)))
+            if (var.getSymName().contains("velocity"))
+              return declareDifferent(job, var.getSymName(), "batch_statistics");
+          FAIL("no velocity");
+        },
+        "static26/resnet_thin");
+    CHECK(exitCode(report.overall()) == 1);
+  }
+}
+
+TEST_CASE("`whole` refuses every job that holds under a contract") {
+  VerifyOptions whole;
+  whole.whole = true;
+  const Edit nothing = [](mlir::ModuleOp, pd::ProgramOp) {};
+  CollectiveStrategy averaged = unfused(4);
+  averaged.collective_mode = "local_sgd";
+  for (const auto& [program, strategy] :
+       {std::pair("fluid18/mnist_mlp", averaged), std::pair("static26/resnet_thin", unfused(4))}) {
+    INFO(program);
+    VerifyReport report = verifyEdited(nothing, program, strategy, whole);
+    CHECK_THAT(refuted(report, "contract").text, Contains("only"));
+    CHECK_FALSE(report.find("relations")->conditions.empty());
+  }
+  CHECK(verifyEdited(nothing, "fluid18/mnist_mlp", unfused(4), whole).overall() == Verdict::Holds);
+}
+
+TEST_CASE("averaging parameters lists the sites that reducing gradients lists") {
+  Jobs jobs;
+  for (const char* program :
+       {"static26/resnet_thin", "static26/bert_tiny", "fluid18/cond_branch"}) {
+    INFO(program);
+    CollectiveStrategy strategy = unfused(4);
+    auto reduced = jobs.make(program, strategy);
+    strategy.collective_mode = "local_sgd";
+    auto averaged = jobs.make(program, strategy);
+    auto sites = [](const VerifyReport& report) {
+      std::vector<std::string> found;
+      for (const Message& message : report.find("relations")->messages)
+        if (message.rule == "site") found.push_back(message.position);
+      return found;
+    };
+    CHECK(sites(verifyJob(*reduced, nullptr)) == sites(verifyJob(*averaged, nullptr)));
+  }
+}
+
+}  // namespace dtranspile::verify::test

@@ -119,6 +119,8 @@ mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags) {
   mlir::FailureOr<Job> job = readUnchangedJob(tool.context(), flags.input);
   if (mlir::failed(job)) return mlir::failure();
   runnable.digest = job->digest();
+  for (const auto& fetch : job->manifest["fetches"])
+    runnable.combine[fetch.value("name", "")] = fetch.value("combine", "");
   for (auto mesh : job->module->getOps<dist::MeshOp>())
     for (auto [axis, size] :
          llvm::zip(mesh.getAxes().getAsValueRange<mlir::StringAttr>(), mesh.getSizes()))
@@ -236,8 +238,16 @@ mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnab
   }
   request.fetches = fetches;
   if (!runnable.job) return request;
+  // The manifest has been compared with the module: what it says needs no second analysis.
+  std::vector<std::string> others;
+  for (const std::string& name : fetches) {
+    auto known = runnable.combine.find(name);
+    if (known == runnable.combine.end()) others.push_back(name);
+    else request.combine[name] = known->second;
+  }
+  if (others.empty()) return request;
   dist::RoleOp role = *runnable.job->getOps<dist::RoleOp>().begin();
-  for (const verify::FetchRelation& fetch : verify::fetchRelations(*runnable.job, role, fetches))
+  for (const verify::FetchRelation& fetch : verify::fetchRelations(*runnable.job, role, others))
     request.combine[fetch.name] = fetch.combine;
   return request;
 }

@@ -36,6 +36,7 @@ struct Runnable {
       module;  // pd.var, pd.program @main (and @startup); with dist.mesh and dist.comm for a job
   mlir::OwningOpRef<mlir::ModuleOp> job;  // what it was made of; null for a program
   std::string digest;
+  std::map<std::string, std::string> combine;         // of fetches that the job's manifest knows
   std::vector<std::pair<std::string, int64_t>> mesh;  // axis, size; empty: one rank
   std::vector<std::pair<std::string, std::vector<std::string>>> comms;  // name, axes
   int64_t ranks() const;

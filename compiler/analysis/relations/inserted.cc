@@ -85,6 +85,20 @@ bool fitsZeros(mlir::Value zeros, mlir::Value like) {
   return llvm::ArrayRef<int64_t>(view.getInts("shape")) == llvm::ArrayRef<int64_t>(dims);
 }
 
+// The contract fp16_wire is about values on their way between ranks, and no others.
+void checkWire(const Scene& scene, mlir::Operation* op, mlir::Value operand) {
+  const bool onWire = llvm::all_of(op->getResult(0).getUsers(), [](mlir::Operation* user) {
+    return static_cast<bool>(dist::commOf(user));
+  });
+  if (onWire) return;
+  scene.report(
+      op, Message::Level::Refuted, "contract",
+      "rounds " + nameText(operand) +
+          ", and not on its way between ranks, which is all that the contract \"fp16_wire\" "
+          "is about",
+      "remove the cast, or put it right before the communication");
+}
+
 // Accumulation: all terms stand for the same value, and their scales add up; zeros are skipped.
 void visitSum(const Scene& scene, mlir::Operation* op) {
   Relation sum;
@@ -203,6 +217,7 @@ void visitInserted(const Scene& scene, mlir::Operation* op) {
   if (conversion == Conversion::Changes)
     return scene.giveUnknown(op, "was inserted and changes values by more than their precision",
                              nullptr, view.input("X"));
+  if (conversion == Conversion::Rounds && relation.known()) checkWire(scene, op, view.input("X"));
   for (Reading* reading : {&relation.whole, &relation.parts})
     reading->scale = reading->scale * factor;
   if (op->getNumOperands() && kind != Inserted::Zero) {

@@ -91,7 +91,8 @@ Declared declaredIn(mlir::Block& block) {
   return declared;
 }
 
-// A program may declare more than its reference does: what passes put in.
+// A program may declare more than its reference does: what passes put in. Of that only variables of
+// the role are persistable.
 void checkDeclarations(pd::ProgramOp program, pd::ProgramOp original, Rung& rung) {
   Declared mine = declaredIn(*program.getBodyBlock());
   for (auto& [name, theirs] : declaredIn(*original.getBodyBlock())) {
@@ -109,7 +110,17 @@ void checkDeclarations(pd::ProgramOp program, pd::ProgramOp original, Rung& rung
     if (!text.empty())
       add(rung, program, Message::Level::Refuted, "declaration", text,
           "keep the declarations of the reference as they are");
+    if (found != mine.end()) mine.erase(found);
   }
+  llvm::StringSet<> variables;
+  for (auto var : program->getParentRegion()->getOps<pd::VarOp>())
+    variables.insert(var.getSymName());
+  for (auto& [name, added] : mine)
+    for (pd::DeclOp decl : added)
+      if (decl.isPersistable() && !variables.contains(name))
+        add(rung, decl, Message::Level::Refuted, "declaration",
+            "declares `" + name.str() + "` persistable, and the role has no such variable",
+            "declare what is inserted as a value of the step");
 }
 
 void checkFeeds(pd::ProgramOp program, pd::ProgramOp original, Rung& rung) {

@@ -214,6 +214,51 @@ TEST_CASE("a gradient cast to another type and back") {
   }
 }
 
+TEST_CASE("rounding is for values between ranks, under its contract") {
+  auto cast = [](mlir::Value value, mlir::Type element, int32_t from, int32_t into) {
+    mlir::OpBuilder builder(value.getContext());
+    builder.setInsertionPointAfterValue(value);
+    mlir::Type type = llvm::cast<mlir::RankedTensorType>(value.getType()).clone(element);
+    return pd::createOp(builder, value.getLoc(), "cast", {{"X", {value}}},
+                        {{"Out", {{"cast_" + std::to_string(into), type}}}},
+                        {builder.getNamedAttr("in_dtype", builder.getI32IntegerAttr(from)),
+                         builder.getNamedAttr("out_dtype", builder.getI32IntegerAttr(into))},
+                        pd::kBackward)
+        .output("Out");
+  };
+  auto declare = [](mlir::ModuleOp job) {
+    mlir::Builder builder(job.getContext());
+    job->setAttr(dist::kContractsAttr,
+                 builder.getArrayAttr({builder.getDictionaryAttr(
+                     {builder.getNamedAttr("tag", builder.getStringAttr("fp16_wire")),
+                      builder.getNamedAttr("statement", builder.getStringAttr("rounded")),
+                      builder.getNamedAttr("sites", builder.getArrayAttr({}))})}));
+  };
+  SECTION("around a reduction") {
+    VerifyReport report = verifyEdited([&](mlir::ModuleOp job, pd::ProgramOp main) {
+      mlir::Builder builder(job.getContext());
+      dist::AllReduceOp reduction = opsOf<dist::AllReduceOp>(main)[0];
+      mlir::Value result = reduction->getResult(0);
+      mlir::Value half = cast(reduction.getInputs()[0], builder.getF16Type(), 5, 4);
+      reduction->setOperand(0, half);
+      result.setType(half.getType());
+      replaceUses(result, cast(result, builder.getF32Type(), 4, 5));
+      declare(job);
+    });
+    INFO(messagesOf(report));
+    CHECK(report.overall() == Verdict::Holds);
+  }
+  SECTION("of an activation") {
+    VerifyReport report = verifyEdited([&](mlir::ModuleOp job, pd::ProgramOp main) {
+      mlir::Builder builder(job.getContext());
+      mlir::Value value = opsOfType(main, "relu")[0].output("Out");
+      replaceUses(value, cast(cast(value, builder.getF16Type(), 5, 4), builder.getF32Type(), 4, 5));
+      declare(job);
+    });
+    CHECK_THAT(refuted(report, "contract").text, Contains("between ranks"));
+  }
+}
+
 TEST_CASE("parts that are put together in another order than they were cut") {
   VerifyReport right = verifyCutTwice("inter ", "intra ");
   INFO(messagesOf(right));

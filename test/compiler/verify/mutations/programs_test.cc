@@ -210,6 +210,15 @@ TEST_CASE("declarations, variables and programs that differ from the reference's
     });
     CHECK_THAT(refuted(report, "declaration").text, Contains("`persistable`"));
   }
+  SECTION("an inserted value that is declared persistable") {
+    VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) {
+      mlir::Value value = scaled(opsOfType(main, "relu")[0].output("Out"), 1);
+      main.walk([&](pd::DeclOp decl) {
+        if (decl.getName() == pd::nameOf(value)) decl.setPersistable(true);
+      });
+    });
+    CHECK_THAT(refuted(report, "declaration").text, Contains("persistable"));
+  }
   SECTION("a variable that is no parameter any more") {
     VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
       for (pd::VarOp var : opsOf<pd::VarOp>(roleOf(job)))

@@ -91,36 +91,43 @@ Declared declaredIn(mlir::Block& block) {
   return declared;
 }
 
-// A program may declare more than its reference does: what passes put in. Of that only variables of
-// the role are persistable.
+// What passes put in is a value of the step, unless it is a variable of the role. (Blocks of
+// control flow are compared as a whole, in rung 2.)
+void checkInserted(pd::ProgramOp program, const Declared& theirs, Rung& rung) {
+  llvm::StringSet<> variables;
+  for (auto var : program->getParentRegion()->getOps<pd::VarOp>())
+    variables.insert(var.getSymName());
+  program.walk([&](pd::DeclOp decl) {
+    const bool top = decl->getBlock() == program.getBodyBlock();
+    if (top ? theirs.contains(decl.getName()) : pd::OpView::isFrameworkOp(decl->getParentOp()))
+      return;
+    if (decl.isPersistable() && !variables.contains(decl.getName()))
+      add(rung, decl, Message::Level::Refuted, "declaration",
+          "declares `" + decl.getName().str() + "` persistable, and the role has no such variable",
+          "declare what is inserted as a value of the step");
+  });
+}
+
 void checkDeclarations(pd::ProgramOp program, pd::ProgramOp original, Rung& rung) {
-  Declared mine = declaredIn(*program.getBodyBlock());
-  for (auto& [name, theirs] : declaredIn(*original.getBodyBlock())) {
+  const Declared mine = declaredIn(*program.getBodyBlock()),
+                 theirs = declaredIn(*original.getBodyBlock());
+  for (const auto& [name, declarations] : theirs) {
     auto found = mine.find(name);
     const size_t count = found == mine.end() ? 0 : found->second.size();
     std::string text;
-    if (count != theirs.size()) {
+    if (count != declarations.size()) {
       text = "declares `" + name.str() + "` " + std::to_string(count) + " times; the reference " +
-             std::to_string(theirs.size());
+             std::to_string(declarations.size());
     } else {
-      for (auto [a, b] : llvm::zip(found->second, theirs))
+      for (auto [a, b] : llvm::zip(found->second, declarations))
         if (auto different = programAttributesDiffer(a, b); different && text.empty())
           text = "declares `" + name.str() + "` otherwise than the reference: " + *different;
     }
     if (!text.empty())
       add(rung, program, Message::Level::Refuted, "declaration", text,
           "keep the declarations of the reference as they are");
-    if (found != mine.end()) mine.erase(found);
   }
-  llvm::StringSet<> variables;
-  for (auto var : program->getParentRegion()->getOps<pd::VarOp>())
-    variables.insert(var.getSymName());
-  for (auto& [name, added] : mine)
-    for (pd::DeclOp decl : added)
-      if (decl.isPersistable() && !variables.contains(name))
-        add(rung, decl, Message::Level::Refuted, "declaration",
-            "declares `" + name.str() + "` persistable, and the role has no such variable",
-            "declare what is inserted as a value of the step");
+  checkInserted(program, theirs, rung);
 }
 
 void checkFeeds(pd::ProgramOp program, pd::ProgramOp original, Rung& rung) {

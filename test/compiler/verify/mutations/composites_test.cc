@@ -63,6 +63,19 @@ TEST_CASE("a composite that is not one of those which are understood") {
   CHECK(messageWith(report, Message::Level::Unknown, "unknown-relation").op == "dist.composite");
 }
 
+TEST_CASE("a value of a body that is declared persistable") {
+  CollectiveStrategy strategy = unfused(4);
+  strategy.sync_batch_norm = true;
+  VerifyReport report = verifyEdited(
+      [](mlir::ModuleOp, pd::ProgramOp main) {
+        std::vector<pd::DeclOp> inside = opsOf<pd::DeclOp>(opsOf<dist::CompositeOp>(main)[0]);
+        REQUIRE(!inside.empty());
+        inside[0].setPersistable(true);
+      },
+      "static26/resnet_thin", strategy);
+  CHECK_THAT(refuted(report, "declaration").text, Contains("persistable"));
+}
+
 TEST_CASE("a body that is not the formula of its composite") {
   CollectiveStrategy strategy = unfused(4);
   strategy.sync_batch_norm = true;

@@ -101,10 +101,13 @@ void checkInserted(pd::ProgramOp program, const Declared& theirs, Rung& rung) {
     const bool top = decl->getBlock() == program.getBodyBlock();
     if (top ? theirs.contains(decl.getName()) : pd::OpView::isFrameworkOp(decl->getParentOp()))
       return;
-    if (decl.isPersistable() && !variables.contains(decl.getName()))
+    const bool held = variables.contains(decl.getName());
+    if (decl.isPersistable() != held)
       add(rung, decl, Message::Level::Refuted, "declaration",
-          "declares `" + decl.getName().str() + "` persistable, and the role has no such variable",
-          "declare what is inserted as a value of the step");
+          "declares `" + decl.getName().str() + "` " +
+              (held ? "a value of the step, and it is a variable of the role"
+                    : "persistable, and the role has no such variable"),
+          "declare variables of the role persistable, and nothing else that is inserted");
   });
 }
 

@@ -154,6 +154,15 @@ TEST_CASE("a parameter that drifts apart, whatever the role calls it") {
   }
 }
 
+TEST_CASE("a snapshot that is declared a value of the step") {
+  VerifyReport report = verifyAveraged([](mlir::ModuleOp, pd::ProgramOp main) {
+    main.walk([](pd::DeclOp decl) {
+      if (decl.getName() == "fc_0.w_0@SNAPSHOT") decl.setPersistable(false);
+    });
+  });
+  CHECK_THAT(refuted(report, "declaration").text, Contains("variable of the role"));
+}
+
 TEST_CASE("a contract allows what it is about, and no more") {
   SECTION("one that nobody knows") {
     VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {

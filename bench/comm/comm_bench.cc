@@ -138,7 +138,7 @@ int main(int argc, char** argv) {
       _exit(RankMain(rank, turns, address));
     }
   }
-  const absl::StatusOr<std::unique_ptr<StoreServer>> server = 
+  const absl::StatusOr<std::unique_ptr<StoreServer>> server =
       StoreServer::Start("127.0.0.1:0", kToken);
   if (!server.ok()) {
     fprintf(stderr, "%s\n", server.status().ToString().c_str());

@@ -86,8 +86,8 @@ class Printer {
 
   void printNode(const Node& node, const KernelNode& what, int) {
     // The type of the op alone: positions are for messages.
-    llvm::outs() << "kernel " << llvm::StringRef(node.op).split(' ').first << "(" << arguments(node, false) << ") -> "
-                 << arguments(node, true) << "\n";
+    llvm::outs() << "kernel " << llvm::StringRef(node.op).split(' ').first << "("
+                 << arguments(node, false) << ") -> " << arguments(node, true) << "\n";
     if (kernels_) llvm::outs() << emitKernel(*what.kernel) << "\n";
   }
   void printNode(const Node& node, const CallNode& what, int) {

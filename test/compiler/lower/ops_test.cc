@@ -71,7 +71,8 @@ std::vector<const std::vector<exec::Node>*> bodiesOf(const exec::Node& node) {
 // Ops lowered by a row must become what the row says (native.h): "gather (block 0, op 3)" a call of
 // dt_gather, or a kernel. Empty if they do.
 std::string compareForms(const std::vector<exec::Node>& body) {
-  static const std::set<std::string> kOfAnyOp = {"dt_share_lod", "dt_list_clear"};
+  static const std::set<std::string> kOfAnyOp = {"dt_share_lod", "dt_list_clear",
+                                                 "dt_random_stream"};
   for (const exec::Node& node : body) {
     for (const std::vector<exec::Node>* inner : bodiesOf(node)) {
       if (std::string difference = compareForms(*inner); !difference.empty()) return difference;

@@ -18,8 +18,7 @@ Jobs::Jobs() {
   context_.loadDialect<pd::PdDialect, dist::DistDialect>();
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> Jobs::make(const std::string& name,
-                                             const Strategy& strategy,
+mlir::OwningOpRef<mlir::ModuleOp> Jobs::make(const std::string& name, const Strategy& strategy,
                                              const std::function<void(mlir::ModuleOp)>& edit) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::ModuleOp::create(mlir::UnknownLoc::get(&context_));

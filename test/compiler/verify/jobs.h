@@ -22,8 +22,7 @@ class Jobs {
 
   // A corpus case ("fluid18/mnist_mlp"), transpiled. Throws std::runtime_error when it cannot be.
   // `edit` changes the imported program before.
-  mlir::OwningOpRef<mlir::ModuleOp> make(const std::string& name,
-                                         const Strategy& strategy,
+  mlir::OwningOpRef<mlir::ModuleOp> make(const std::string& name, const Strategy& strategy,
                                          const std::function<void(mlir::ModuleOp)>& edit = nullptr);
   mlir::OwningOpRef<mlir::ModuleOp> make(const std::string& name, int64_t trainers);
   mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string& text);

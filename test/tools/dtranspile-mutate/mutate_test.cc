@@ -22,7 +22,7 @@ std::string textOf(mlir::ModuleOp module) {
 Strategy strategyNamed(const std::string& name) {
   Strategy strategy = verify::test::unfused(2);
   if (name == "local_sgd") strategy.collective_mode = "local_sgd";
-  strategy.fuse_all_reduce_ops = name == "buckets";
+  strategy.fuse_all_reduce_ops = name == "buckets" || name == "hierarchical";
   strategy.sync_batch_norm = name == "sync";
   if (name == "hierarchical") {
     strategy.trainers = 4;

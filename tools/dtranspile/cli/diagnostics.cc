@@ -5,12 +5,7 @@
 #include "runtime/base/printable.h"
 
 namespace dtranspile::cli {
-namespace {
 
-constexpr int64_t kMostOfASeverity = 20;
-
-// `block 0, op 12` of an imported op, or file:line:column of our own text; the location's file
-// first.
 std::string describeLocation(mlir::Location location) {
   if (auto name = llvm::dyn_cast<mlir::NameLoc>(location)) {
     auto file = llvm::dyn_cast<mlir::FileLineColLoc>(name.getChildLoc());
@@ -30,6 +25,10 @@ std::string describeLocation(mlir::Location location) {
     }
   return "";
 }
+
+namespace {
+
+constexpr int64_t kMostOfASeverity = 20;
 
 const char* severityName(mlir::DiagnosticSeverity severity) {
   switch (severity) {

@@ -4,10 +4,15 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 
 #include "mlir/IR/Diagnostics.h"
 
 namespace dtranspile::cli {
+
+// `block 0, op 12` of an imported op, or file:line:column of our own text; the location's file
+// first.
+std::string describeLocation(mlir::Location location);
 
 class Diagnostics {
  public:

@@ -3,12 +3,13 @@
 
 #include "compiler/artifact/job.h"
 #include "compiler/import/guarded_parse.h"
+#include "compiler/import/import.h"
 #include "compiler/verify/report/render.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "mlir/IR/Diagnostics.h"
+#include "tools/dtranspile/cli/diagnostics.h"
 #include "tools/dtranspile/cli/files.h"
 
 namespace dtranspile::cli {
@@ -26,7 +27,7 @@ class ReadFailure {
       : handler_(context, [this](mlir::Diagnostic& diagnostic) {
           verify::Message message;
           message.rule = "unreadable";
-          llvm::raw_string_ostream(message.position) << diagnostic.getLocation();
+          message.position = describeLocation(diagnostic.getLocation());
           message.text = diagnostic.str();
           message.remedy = "make the job again with transpile";
           rung_.add(std::move(message));
@@ -50,12 +51,9 @@ class ReadFailure {
 
 // A job's module by itself, in text or bytecode.
 mlir::OwningOpRef<mlir::ModuleOp> readModule(mlir::MLIRContext* context, const std::string& path) {
-  auto bytes =
-      llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (bytes) return parseGuarded(context, (*bytes)->getBuffer(), path);
-  mlir::emitError(mlir::FileLineColLoc::get(context, path, 0, 0))
-      << "cannot be read: " << bytes.getError().message();
-  return {};
+  mlir::FailureOr<std::string> bytes = readFile(context, path);
+  if (mlir::failed(bytes)) return {};
+  return parseGuarded(context, *bytes, path);
 }
 
 verify::VerifyReport verifyPath(Tool& tool, const std::string& path,

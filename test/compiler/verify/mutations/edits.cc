@@ -2,8 +2,8 @@
 
 namespace dtranspile::verify::test {
 
-VerifyReport verifyEdited(const Edit& edit, const std::string& program,
-                          const Strategy& strategy, const VerifyOptions& options) {
+VerifyReport verifyEdited(const Edit& edit, const std::string& program, const Strategy& strategy,
+                          const VerifyOptions& options) {
   Jobs jobs;
   auto job = jobs.make(program, strategy);
   VerifyReport before = verifyJob(*job, nullptr);

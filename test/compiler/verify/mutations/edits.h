@@ -15,8 +15,8 @@ using Edit = std::function<void(mlir::ModuleOp, pd::ProgramOp)>;
 // A program on 4 ranks, one reduction per gradient, edited. It is verified before.
 VerifyReport verifyEdited(const Edit& edit, const std::string& program = "fluid18/mnist_mlp");
 // The same with a strategy of one's own.
-VerifyReport verifyEdited(const Edit& edit, const std::string& program,
-                          const Strategy& strategy, const VerifyOptions& options = {});
+VerifyReport verifyEdited(const Edit& edit, const std::string& program, const Strategy& strategy,
+                          const VerifyOptions& options = {});
 // The same program with parameters averaged in place of gradients.
 VerifyReport verifyAveraged(const Edit& edit, const std::string& program = "fluid18/mnist_mlp");
 

@@ -106,8 +106,10 @@ TEST_CASE("constraints of convolutions", "[constraints]") {
 
 TEST_CASE("constraints of normalisation", "[constraints]") {
   auto norm = [](const std::string& scale, const std::string& epsilon) {
-    return "pd.layer_norm X(%0) Scale(%1) -> Y(\"y\") {begin_norm_axis = " + epsilon +
-           " : i32} : (tensor<?x3x4xf32>, " + scale + ") -> tensor<?x3x4xf32>";
+    return "pd.layer_norm X(%0) Scale(%1) -> Y(\"y\") Mean(\"m\") Variance(\"v\") "
+           "{begin_norm_axis = " +
+           epsilon + " : i32} : (tensor<?x3x4xf32>, " + scale +
+           ") -> (tensor<?x3x4xf32>, tensor<?xf32>, tensor<?xf32>)";
   };
   auto batch = [](const std::string& epsilon) {
     return "pd.batch_norm X(%0) Scale(%1) Bias(%1) Mean(%1) Variance(%1) -> Y(\"y\") "
@@ -267,9 +269,12 @@ TEST_CASE("constraints of constants and random numbers", "[constraints]") {
 
 TEST_CASE("constraints of sequences", "[constraints]") {
   auto lstm = [](const std::string& weight, const std::string& bias) {
-    return "pd.lstm Input(%0) Weight(%1) Bias(%2) -> Hidden(\"h\") {use_peepholes = false} : "
+    return "pd.lstm Input(%0) Weight(%1) Bias(%2) -> Hidden(\"h\") Cell(\"c\") "
+           "BatchGate(\"g\") BatchCellPreAct(\"a\") {use_peepholes = false} : "
            "(!pd.lod<tensor<?x8xf32>, 1>, " +
-           weight + ", " + bias + ") -> !pd.lod<tensor<?x2xf32>, 1>";
+           weight + ", " + bias +
+           ") -> (!pd.lod<tensor<?x2xf32>, 1>, !pd.lod<tensor<?x2xf32>, 1>, "
+           "!pd.lod<tensor<?x8xf32>, 1>, !pd.lod<tensor<?x2xf32>, 1>)";
   };
   check({
       {{"!pd.lod<tensor<?x8xf32>, 1>", "tensor<2x8xf32>", "tensor<1x8xf32>"},

@@ -64,7 +64,7 @@ TEST_CASE("a composite that is not one of those which are understood") {
 }
 
 TEST_CASE("a value of a body that is declared persistable") {
-  CollectiveStrategy strategy = unfused(4);
+  Strategy strategy = unfused(4);
   strategy.sync_batch_norm = true;
   VerifyReport report = verifyEdited(
       [](mlir::ModuleOp, pd::ProgramOp main) {

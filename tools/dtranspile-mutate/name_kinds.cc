@@ -13,13 +13,16 @@ std::vector<mlir::OpResult> resultsOfProgram(JobView& view) {
   return results;
 }
 
+// What passes inserted is called as they like.
 void renamed(JobView& view, Edits& edits) {
-  for (mlir::OpResult result : resultsOfProgram(view))
+  for (mlir::OpResult result : resultsOfProgram(view)) {
+    if (view.place == Place::Main && isInserted(result.getOwner())) continue;
     edits.add(result.getOwner(), quoted(result) + " has a name of its own", [=]() {
       std::string name = pd::nameOf(result).str() + ".other";
       pd::declare(result.getOwner()->getBlock(), name, result.getType());
       rename(result, name);
     });
+  }
 }
 
 // What is fetched under the name of the loss is another value.
@@ -136,7 +139,8 @@ void inputRenamed(JobView& view, Edits& edits) {
 }
 
 void variableRenamed(JobView& view, Edits& edits) {
-  for (pd::VarOp var : variablesOf(view))
+  for (pd::VarOp var : variablesOf(view)) {
+    if (!view.source || !mlir::SymbolTable::lookupSymbolIn(view.source, var.getSymName())) continue;
     edits.add(var, "`" + var.getSymName().str() + "` has another name",
               [var, role = view.role]() mutable {
                 mlir::StringAttr before = var.getSymNameAttr();
@@ -152,6 +156,7 @@ void variableRenamed(JobView& view, Edits& edits) {
                   var->setAttr(dist::kRelAttr, dist::RelAttr::of(before));
                 var.setSymNameAttr(now.getAttr());
               });
+  }
 }
 
 }  // namespace

@@ -15,6 +15,16 @@ std::vector<pd::SetOp> setsOf(JobView& view) {
   return found;
 }
 
+// Those behind which a variable is not set again.
+std::vector<pd::SetOp> lastSetsOf(JobView& view) {
+  std::vector<pd::SetOp> sets = setsOf(view), last;
+  for (auto [i, set] : llvm::enumerate(sets))
+    if (llvm::none_of(llvm::drop_begin(sets, i + 1),
+                      [name = set.getVar()](pd::SetOp other) { return other.getVar() == name; }))
+      last.push_back(set);
+  return last;
+}
+
 void setDropped(JobView& view, Edits& edits) {
   for (pd::SetOp set : setsOf(view))
     edits.add(set, "`" + set.getVar().str() + "` is not set", [set]() { set->erase(); });
@@ -171,26 +181,25 @@ void variableDeleted(JobView& view, Edits& edits) {
 void setOnOneRank(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
   std::vector<pd::SetOp> sets = setsOf(view);
-  for (auto [i, set] : llvm::enumerate(sets)) {
-    bool again =
-        llvm::any_of(llvm::drop_begin(sets, i + 1),
-                     [name = set.getVar()](pd::SetOp other) { return other.getVar() == name; });
-    if (again) continue;  // what is set behind it counts
-    edits.add(
-        set, "`" + set.getVar().str() + "` is set on one rank", [set = set, axis = view.axis]() {
-          mlir::OpBuilder builder(set);
-          auto on = dist::OnOp::create(builder, set->getLoc(), mlir::TypeRange(),
-                                       dist::SelAttr::point(builder.getContext(), axis, 0),
-                                       mlir::ValueRange(), dist::TaskAttr(), mlir::IntegerAttr());
-          builder.createBlock(&on.getBody());
-          set->moveBefore(dist::YieldOp::create(builder, set->getLoc(), mlir::ValueRange()));
-        });
+  for (pd::SetOp set : sets) {
+    // What is set twice may be equal on the ranks that keep the first value.
+    if (llvm::count_if(
+            sets, [name = set.getVar()](pd::SetOp other) { return other.getVar() == name; }) > 1)
+      continue;
+    edits.add(set, "`" + set.getVar().str() + "` is set on one rank", [set, axis = view.axis]() {
+      mlir::OpBuilder builder(set);
+      auto on = dist::OnOp::create(builder, set->getLoc(), mlir::TypeRange(),
+                                   dist::SelAttr::point(builder.getContext(), axis, 0),
+                                   mlir::ValueRange(), dist::TaskAttr(), mlir::IntegerAttr());
+      builder.createBlock(&on.getBody());
+      set->moveBefore(dist::YieldOp::create(builder, set->getLoc(), mlir::ValueRange()));
+    });
   }
 }
 
 void setDiffers(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
-  for (pd::SetOp set : setsOf(view)) {
+  for (pd::SetOp set : lastSetsOf(view)) {
     mlir::Operation* maker = set.getValue().getDefiningOp();
     if (!maker || !pd::OpView::isFrameworkOp(maker)) continue;
     auto other = llvm::find_if(maker->getOperands(), [&](mlir::Value operand) {

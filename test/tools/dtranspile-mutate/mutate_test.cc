@@ -6,6 +6,7 @@
 #include <set>
 
 #include "test/compiler/verify/jobs.h"
+#include "tools/dtranspile-mutate/edits.h"
 
 namespace dtranspile::mutate {
 namespace {
@@ -19,8 +20,8 @@ std::string textOf(mlir::ModuleOp module) {
   return text;
 }
 
-Strategy strategyNamed(const std::string& name) {
-  Strategy strategy = verify::test::unfused(2);
+auto strategyNamed(const std::string& name) {
+  auto strategy = verify::test::unfused(2);
   if (name == "local_sgd") strategy.collective_mode = "local_sgd";
   strategy.fuse_all_reduce_ops = name == "buckets" || name == "hierarchical";
   strategy.sync_batch_norm = name == "sync";
@@ -35,7 +36,9 @@ Strategy strategyNamed(const std::string& name) {
 
 mlir::OwningOpRef<mlir::ModuleOp> jobOf(Jobs& jobs, const std::string& program,
                                         const std::string& strategy) {
-  return jobs.make(program, strategyNamed(strategy));
+  auto job = jobs.make(program, strategyNamed(strategy));
+  declareContract(*job, "parts", {"#7 batch_norm"});
+  return job;
 }
 
 }  // namespace

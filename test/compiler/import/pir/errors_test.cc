@@ -55,7 +55,7 @@ TEST_CASE("budgets hold before anything is kept") {
   for (int i = 0; i < 1000; ++i) many += ",0";
   CHECK_THAT(refusal(many + "]", budget), Contains("holds more than 1000 JSON values"));
   budget.maxBytes = 10;
-  CHECK_THAT(refusal(many, budget), Contains("are read up to 10"));
+  CHECK_THAT(refusal(many, budget), Contains("at most 10 are read"));
 }
 
 TEST_CASE("what a file makes ops read is counted in full") {

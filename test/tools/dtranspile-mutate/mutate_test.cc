@@ -43,6 +43,12 @@ mlir::OwningOpRef<mlir::ModuleOp> jobOf(Jobs& jobs, const std::string& program,
 
 }  // namespace
 
+// What these jobs have no place for: a factor with several readers, start-up programs that compute,
+// a variable that is read behind its update, a feed that is not cut.
+const std::set<std::string> kElsewhere = {"scale-one-reader",   "startup-operand-replaced",
+                                          "startup-op-dropped", "set-before-get",
+                                          "get-after-set",      "batch-added"};
+
 TEST_CASE("every kind finds something to break, and leaves the job itself alone") {
   Jobs jobs;
   mlir::ScopedDiagnosticHandler quiet(jobs.context(),
@@ -65,7 +71,7 @@ TEST_CASE("every kind finds something to break, and leaves the job itself alone"
   }
   for (const Kind& kind : kinds()) {
     INFO(kind.name);
-    CHECK(made.count(kind.name) == 1);
+    CHECK((made.count(kind.name) == 1) == (kElsewhere.count(kind.name) == 0));
   }
 }
 

@@ -70,7 +70,7 @@ std::string positionOf(mlir::Operation* op) {
   text += "inserted " + typeOf(op) + subject(op);
   for (mlir::Operation* before = op->getPrevNode(); before; before = before->getPrevNode())
     if (!isInserted(before) && pd::OpView::isFrameworkOp(before))
-      return text + ", behind " + pd::describe(before);
+      return text + ", after " + pd::describe(before);
   return text;
 }
 

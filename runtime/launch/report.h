@@ -68,7 +68,7 @@ class Report {
   std::vector<Rank> ranks;
   StepLog log;
 
-  // As a JSON object (docs/cli.md, `run --report`).
+  // As a JSON object (docs/file-formats.md, `run --report`).
   absl::Status Write(const Sink& sink) const;
   // The combined fetches for people: `NAME: [value, value …]`, a line each.
   absl::Status WriteFetches(const Sink& sink) const;

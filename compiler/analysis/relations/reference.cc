@@ -36,7 +36,7 @@ std::string Reference::describe(int number) const {
   return pd::OpView::isFrameworkOp(definition.op) ? text + pd::describe(definition.op) : text;
 }
 
-// Gets and sets inside change `current_`; what regions set has a number of its own behind the op,
+// Gets and sets inside change `current_`; what regions set has a number of its own after the op,
 // since a branch may not run.
 void Reference::enterRegions(mlir::Operation* op, int64_t index) {
   llvm::StringMap<int> before = current_;
@@ -48,7 +48,7 @@ void Reference::enterRegions(mlir::Operation* op, int64_t index) {
     }
   for (auto& entry : current_) {
     if (lookup(before, entry.getKey()) == entry.getValue()) continue;
-    entry.second = add(op, entry.getKey(), " behind ");
+    entry.second = add(op, entry.getKey(), " after ");
     after_[index][entry.getKey()] = entry.getValue();
   }
 }

@@ -1,6 +1,6 @@
 // The reference program with its values numbered: what relations refer to. A get of a persistable
 // has the number of the value set last, so that reading after writing needs no rule. Built once per
-// program; analysis.cc looks numbers up.
+// program; walk.cc looks numbers up.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // Rules: one row per framework op says how relations of operands give relations of results. Rows
 // stand in <family>.cc, with the family names of dialects/pd/ops; kinds.h has the rules that many
-// rows share. Called by analysis.cc for every framework op of a role.
+// rows share. Called by framework.cc for every framework op of a role.
 //
 // A row names a rule and the slots that it reads, in clauses `inputs -> outputs` joined by `;`. An
 // input may carry how the result depends on it: `:l` linear, `:h` homogeneous, `:m` only its sign

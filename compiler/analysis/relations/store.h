@@ -1,5 +1,6 @@
 // What the walk over one program of a role finds out: a relation for every value, and what the
-// role's variables hold. Filled by walk.h; asked by verification and by passes when it is finished.
+// role's variables hold. Filled by walk.cc; asked by verification and by passes when it is
+// finished.
 #pragma once
 
 #include <map>

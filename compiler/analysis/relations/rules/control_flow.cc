@@ -1,4 +1,4 @@
-// Relation rules: family `control_flow`. Block ops are analysed as a whole (analysis.cc); here are
+// Relation rules: family `control_flow`. Block ops are analysed as a whole (framework.cc); here are
 // the ops around them. Notation: rule.h.
 #include "compiler/analysis/relations/kinds.h"
 #include "compiler/analysis/relations/rules/families.h"

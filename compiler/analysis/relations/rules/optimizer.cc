@@ -1,6 +1,6 @@
 // Relation rules: family `optimizer`. Element-wise updates keep whatever relation their operands
 // share; the others need whole parameters. That gradients arrive reduced once and with scale 1 is
-// demanded of every op of the update part (requirements.cc). Notation: rule.h.
+// demanded of every op of the update part (compiler/verify/relations/demands.cc). Notation: rule.h.
 #include "compiler/analysis/relations/kinds.h"
 #include "compiler/analysis/relations/rules/families.h"
 

@@ -221,6 +221,18 @@ void BlockLowering::call(StringRef function, const std::vector<int>& inputs,
   program_.add(std::move(node));
 }
 
+// `inputs` are one slot of the call.
+void BlockLowering::callOnList(StringRef function, const std::vector<int>& inputs, int output) {
+  Node node{.op = position_, .args = inputs};
+  const int count = static_cast<int>(inputs.size());
+  node.args.push_back(output);
+  node.reads.assign(node.args.size(), true);
+  node.writes.assign(node.args.size(), false);
+  node.writes.back() = true;
+  node.what = CallNode{.callee = function.str(), .slots = {0, count, count + 1}};
+  program_.add(std::move(node));
+}
+
 void BlockLowering::copy(int from, int to) {
   if (from == to) return;
   program_.add({.op = position_,
@@ -303,7 +315,7 @@ int BlockLowering::branchCondition() {
   }
   std::vector<int> inputs;
   for (mlir::Value value : op_.inputs("Cond")) inputs.push_back(bufferOf(value));
-  call("dt_all_have_elements", inputs, {condition}, {static_cast<int64_t>(inputs.size())});
+  callOnList("dt_all_have_elements", inputs, condition);
   return condition;
 }
 

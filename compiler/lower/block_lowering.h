@@ -89,6 +89,7 @@ class BlockLowering {
   // Nodes.
   void call(llvm::StringRef function, const std::vector<int>& inputs,
             const std::vector<int>& outputs, const std::vector<int64_t>& ints = {});
+  void callOnList(llvm::StringRef function, const std::vector<int>& inputs, int output);
   void copy(int from, int to);
   void copyAll(const std::vector<std::pair<int, int>>& moves);
   void addControl(Node node, int condition);

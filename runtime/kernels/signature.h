@@ -10,7 +10,8 @@
 // something of the program or the call, not of the op (compiler/lower/rules.h).
 //
 // The compiler gives arguments in this order (compiler/lower/call_row.h), and rows of rules are
-// held against it by a test (docs/lowering.md, "Library calls").
+// held against it by a test; tools/call_args makes the names by which kernels read their arguments
+// (docs/lowering.md, "Library calls").
 #pragma once
 
 #include <cstdint>

@@ -24,21 +24,20 @@ std::string Identifier(std::string name) {
 }
 
 template <typename Specs>
-void PrintNames(const char* type, const Specs& specs, int first) {
+void PrintNames(const Specs& specs, int first) {
   for (const auto& spec : specs)
-    std::cout << "  static constexpr " << type << " " << Identifier(spec.name) << "{" << first++
-              << "};\n";
+    std::cout << "  static constexpr int " << Identifier(spec.name) << " = " << first++ << ";\n";
 }
 
 void PrintCalls(const std::vector<Signature>& calls) {
   std::cout
-      << "// Made by tools/call_args.\n#pragma once\n\n"
-         "#include \"runtime/kernels/arguments.h\"\n\nnamespace dtranspile::kernels::args {\n";
+      << "// Made by tools/call_args.\n#pragma once\n\nnamespace dtranspile::kernels::args {\n";
   for (const Signature& call : calls) {
-    std::cout << "\nstruct " << call.name.substr(3) << " {\n";
-    PrintNames("SlotIndex", call.inputs, 0);
-    PrintNames("SlotIndex", call.outputs, static_cast<int>(call.inputs.size()));
-    PrintNames("AttributeIndex", call.attributes, 0);
+    std::cout << "\n// Where " << call.name << " finds its slots and its attributes.\nstruct "
+              << call.name << " {\n";
+    PrintNames(call.inputs, 0);
+    PrintNames(call.outputs, static_cast<int>(call.inputs.size()));
+    PrintNames(call.attributes, 0);
     std::cout << "};\n";
   }
   std::cout << "\n}  // namespace dtranspile::kernels::args\n";

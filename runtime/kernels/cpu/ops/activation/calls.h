@@ -1,6 +1,7 @@
 // Kernels of the family `activation`, named in activation_calls.cc.
 #pragma once
 
+#include "runtime/kernels/args/activation.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

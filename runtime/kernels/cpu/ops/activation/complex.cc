@@ -1,5 +1,5 @@
 // Complex numbers: made of two reals (complex), taken apart (real, imag, conj), and the gradients,
-// which are those of the two parts. Rows: compiler/lower/rules/activation.cc.
+// which are those of the two parts. Rows: runtime/kernels/signatures/activation.calls.
 #include <algorithm>
 #include <complex>
 #include <string>
@@ -65,8 +65,9 @@ bool BroadcastDims(OpCall& call, const DtBuffer& x, const DtBuffer& y, std::vect
 }  // namespace
 
 int32_t Complex(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &y = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_complex;
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y);
+  DtBuffer& out = call.Arg(A::Out);
   std::vector<int64_t> dims;
   if (TypeOf(x) != TypeOf(y))
     return call.Fail("'%s' and '%s' differ in element type", x.name, y.name);
@@ -81,12 +82,13 @@ int32_t Complex(OpCall& call) {
 }
 
 int32_t ComplexGrad(OpCall& call) {
-  const DtBuffer& gradient = call.Arg(2);
+  using A = args::dt_complex_grad;
+  const DtBuffer& gradient = call.Arg(A::Out_GRAD);
   return VisitParts(call, gradient, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int part = 0; part < 2; ++part) {
-      if (!call.Has(3 + part)) continue;
-      DtBuffer& out = call.Arg(3 + part);
+      if (!call.Has(A::X_GRAD + part)) continue;
+      DtBuffer& out = call.Arg(A::X_GRAD + part);
       if (!call.Resize(out, call.Arg(part))) return 1;
       std::vector<int64_t> dims;
       if (!BroadcastDims(call, gradient, out, dims)) return 1;
@@ -102,9 +104,10 @@ int32_t ComplexGrad(OpCall& call) {
 }
 
 int32_t ComplexPart(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
-  const std::string op(call.Text(0));
+  using A = args::dt_complex_part;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const std::string op(call.Text(A::type));
   if (!call.Resize(out, x)) return 1;
   return VisitParts(call, x, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -121,9 +124,10 @@ int32_t ComplexPart(OpCall& call) {
 }
 
 int32_t ComplexPartGrad(OpCall& call) {
-  const DtBuffer& gradient = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
-  const bool imaginary = call.Text(0) == "imag_grad";
+  using A = args::dt_complex_part_grad;
+  const DtBuffer& gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& out = call.Arg(A::X_GRAD);
+  const bool imaginary = call.Text(A::type) == "imag_grad";
   if (!call.Resize(out, gradient)) return 1;
   return VisitFloat(call.context(), gradient, [&](auto tag) {
     using T = typename decltype(tag)::type;

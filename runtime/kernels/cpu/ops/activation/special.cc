@@ -1,6 +1,6 @@
 // Functions that kernels have no instruction or polynomial for: lgamma, digamma, erfinv, and the
 // gradients of the first two. Computed in double whatever the element type is. Rows:
-// compiler/lower/rules/activation.cc.
+// runtime/kernels/signatures/activation.calls.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -70,7 +70,9 @@ constexpr Function kFunctions[] = {{"lgamma", LogGamma},
 
 // out = f(x), or f(x) * factor where there is one.
 int32_t Apply(OpCall& call, const DtBuffer& x, const DtBuffer* factor, DtBuffer& out) {
-  const std::string op(call.Text(0));
+  using A = args::dt_special;
+  static_assert(A::type == args::dt_special_grad::type);
+  const std::string op(call.Text(A::type));
   double (*function)(double) = nullptr;
   for (const Function& row : kFunctions) {
     if (row.op == op) function = row.value;
@@ -93,8 +95,14 @@ int32_t Apply(OpCall& call, const DtBuffer& x, const DtBuffer* factor, DtBuffer&
 
 }  // namespace
 
-int32_t Special(OpCall& call) { return Apply(call, call.Arg(0), nullptr, call.Arg(1)); }
+int32_t Special(OpCall& call) {
+  using A = args::dt_special;
+  return Apply(call, call.Arg(A::X), nullptr, call.Arg(A::Out));
+}
 
-int32_t SpecialGrad(OpCall& call) { return Apply(call, call.Arg(0), &call.Arg(1), call.Arg(2)); }
+int32_t SpecialGrad(OpCall& call) {
+  using A = args::dt_special_grad;
+  return Apply(call, call.Arg(A::X), &call.Arg(A::Out_GRAD), call.Arg(A::X_GRAD));
+}
 
 }  // namespace dtranspile::kernels

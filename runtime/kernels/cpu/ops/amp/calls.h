@@ -1,6 +1,7 @@
 // Kernels of the family `amp`, named in amp_calls.cc.
 #pragma once
 
+#include "runtime/kernels/args/amp.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

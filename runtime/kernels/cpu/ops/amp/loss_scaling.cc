@@ -1,5 +1,5 @@
 // Dynamic loss scaling (Micikevicius 2018; phi check_finite_and_unscale, update_loss_scaling):
-// lists of gradients, of any floating-point type. Rows: compiler/lower/rules/amp.cc.
+// lists of gradients, of any floating-point type. Rows: runtime/kernels/signatures/amp.calls.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -46,14 +46,15 @@ bool CopyState(OpCall& call, int from, int to) {
 // or double in a program that is computed in it.
 template <typename S>
 int32_t Unscale(OpCall& call, S scale) {
+  using A = args::dt_check_finite_and_unscale;
   bool found = false;
-  for (int k = 0; k < call.Count(0); ++k) {
-    const DtBuffer& x = call.Arg(0, k);
+  for (int k = 0; k < call.Count(A::X); ++k) {
+    const DtBuffer& x = call.Arg(A::X, k);
     const int32_t failed = VisitAnyFloat(call.context(), x, [&](auto tag) {
       using T = typename decltype(tag)::type;
       found = found || !AllFinite<T>(call.context(), x);
-      if (!call.Has(2, k)) return 0;
-      DtBuffer& out = call.Arg(2, k);
+      if (!call.Has(A::Out, k)) return 0;
+      DtBuffer& out = call.Arg(A::Out, k);
       if (!call.Resize(out, x)) return 1;
       const S factor = found ? S(0) : 1 / scale;
       Parallel(call.context(), Elements(x), kGrain, [&](int64_t lo, int64_t n) {
@@ -66,26 +67,27 @@ int32_t Unscale(OpCall& call, S scale) {
     });
     if (failed != 0) return failed;
   }
-  if (!call.Has(3)) return 0;
+  if (!call.Has(A::FoundInfinite)) return 0;
   const int64_t one[] = {1};
-  if (!call.Resize(call.Arg(3), one)) return 1;
-  *Data<bool>(call.Arg(3)) = found;
+  if (!call.Resize(call.Arg(A::FoundInfinite), one)) return 1;
+  *Data<bool>(call.Arg(A::FoundInfinite)) = found;
   return 0;
 }
 
 // The scale after a step with or without something not finite; the counters change with it.
 template <typename S>
 S NextScale(OpCall& call, bool found, S scale, int32_t& good, int32_t& bad) {
+  using A = args::dt_update_loss_scaling;
   if (found) {
     good = 0;
-    if (++bad != call.Int(1)) return scale;
+    if (++bad != call.Int(A::decr_every_n_nan_or_inf)) return scale;
     bad = 0;
-    return std::max(S(1), scale * static_cast<S>(call.Real(3)));
+    return std::max(S(1), scale * static_cast<S>(call.Real(A::decr_ratio)));
   }
   bad = 0;
-  if (++good != call.Int(0)) return scale;
+  if (++good != call.Int(A::incr_every_n_steps)) return scale;
   good = 0;
-  const S larger = scale * static_cast<S>(call.Real(2));
+  const S larger = scale * static_cast<S>(call.Real(A::incr_ratio));
   return std::isfinite(larger) ? larger : scale;
 }
 
@@ -102,36 +104,44 @@ int32_t WithScale(OpCall& call, int slot, Use use) {
 
 // Slots: X, Scale -> Out, FoundInfinite.
 int32_t CheckFiniteAndUnscale(OpCall& call) {
-  return WithScale(call, 1, [&](auto scale) { return Unscale(call, scale); });
+  using A = args::dt_check_finite_and_unscale;
+  return WithScale(call, A::Scale, [&](auto scale) { return Unscale(call, scale); });
 }
 
 // Slots: X, FoundInfinite, PrevLossScaling, InGoodSteps, InBadSteps, StopUpdate, old LossScaling ->
 // Out, LossScaling, OutGoodSteps, OutBadSteps.
 int32_t UpdateLossScaling(OpCall& call) {
-  bool found = false, stop = call.Bool(4);
-  if (!Read(call, 1, DType::kBool, found) || (call.Has(5) && !Read(call, 5, DType::kBool, stop)))
+  using A = args::dt_update_loss_scaling;
+  bool found = false, stop = call.Bool(A::stop_update);
+  if (!Read(call, A::FoundInfinite, DType::kBool, found) ||
+      (call.Has(A::StopUpdate) && !Read(call, A::StopUpdate, DType::kBool, stop)))
     return 1;
-  for (int k = 0; k < call.Count(0); ++k) {
-    if (!call.Has(7, k)) continue;
-    const DtBuffer& x = call.Arg(0, k);
-    DtBuffer& out = call.Arg(7, k);
+  for (int k = 0; k < call.Count(A::X); ++k) {
+    if (!call.Has(A::Out, k)) continue;
+    const DtBuffer& x = call.Arg(A::X, k);
+    DtBuffer& out = call.Arg(A::Out, k);
     if (!call.Resize(out, x)) return 1;
     const auto bytes = static_cast<size_t>(Elements(x) * ElementSize(x));
     if (found) std::memset(out.data, 0, bytes);
     else std::memcpy(out.data, x.data, bytes);
   }
-  if (!CopyState(call, 2, 8) || !CopyState(call, 3, 9) || !CopyState(call, 4, 10)) return 1;
+  if (!CopyState(call, A::PrevLossScaling, A::LossScaling) ||
+      !CopyState(call, A::InGoodSteps, A::OutGoodSteps) ||
+      !CopyState(call, A::InBadSteps, A::OutBadSteps))
+    return 1;
   if (stop) return 0;
   int32_t good = 0, bad = 0;
-  if (!Read(call, 3, DType::kInt32, good) || !Read(call, 4, DType::kInt32, bad)) return 1;
-  const int32_t failed = WithScale(call, 2, [&](auto scale) {
+  if (!Read(call, A::InGoodSteps, DType::kInt32, good) ||
+      !Read(call, A::InBadSteps, DType::kInt32, bad))
+    return 1;
+  const int32_t failed = WithScale(call, A::PrevLossScaling, [&](auto scale) {
     const auto next = NextScale(call, found, scale, good, bad);
-    if (call.Has(8)) *Data<decltype(scale)>(call.Arg(8)) = next;
+    if (call.Has(A::LossScaling)) *Data<decltype(scale)>(call.Arg(A::LossScaling)) = next;
     return 0;
   });
   if (failed != 0) return failed;
-  if (call.Has(9)) *Data<int32_t>(call.Arg(9)) = good;
-  if (call.Has(10)) *Data<int32_t>(call.Arg(10)) = bad;
+  if (call.Has(A::OutGoodSteps)) *Data<int32_t>(call.Arg(A::OutGoodSteps)) = good;
+  if (call.Has(A::OutBadSteps)) *Data<int32_t>(call.Arg(A::OutBadSteps)) = bad;
   return 0;
 }
 

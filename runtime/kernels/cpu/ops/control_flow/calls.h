@@ -1,7 +1,8 @@
 // Kernels of the family `control_flow`, named in control_flow_calls.cc: what stands beside the
-// blocks. Slots and attributes: compiler/lower/rules/control_flow.cc.
+// blocks. Slots and attributes: runtime/kernels/signatures/control_flow.calls.
 #pragma once
 
+#include "runtime/kernels/args/control_flow.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

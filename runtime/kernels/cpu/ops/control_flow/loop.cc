@@ -6,10 +6,13 @@ namespace dtranspile::kernels {
 namespace {
 
 bool Counters(OpCall& call, int64_t*& step, bool*& more, int64_t& extent) {
-  const DtBuffer& sequence = call.Arg(0);
+  using A = args::dt_loop_begin;
+  static_assert(A::More == args::dt_loop_next::More &&
+                A::Sequence == args::dt_loop_next::Sequence && A::Step == args::dt_loop_next::Step);
+  const DtBuffer& sequence = call.Arg(A::Sequence);
   if (sequence.rank < 1)
     return call.Fail("'%s' has no leading extent to run over", sequence.name), false;
-  const DtBuffer &s = call.Arg(1), &m = call.Arg(2);
+  const DtBuffer &s = call.Arg(A::Step), &m = call.Arg(A::More);
   if (TypeOf(s) != DType::kInt64 || TypeOf(m) != DType::kBool || Elements(s) != 1 ||
       Elements(m) != 1)
     return call.Fail("the counters are no int64 and bool of one element"), false;
@@ -22,28 +25,30 @@ bool Counters(OpCall& call, int64_t*& step, bool*& more, int64_t& extent) {
 }  // namespace
 
 int32_t LoopBegin(OpCall& call) {
+  using A = args::dt_loop_begin;
   int64_t *step, extent;
   bool* more;
   if (!Counters(call, step, more, extent)) return 1;
-  *step = call.Bool(0) ? extent - 1 : 0;
+  *step = call.Bool(A::is_reverse) ? extent - 1 : 0;
   *more = extent > 0;
   return 0;
 }
 
 int32_t LoopNext(OpCall& call) {
+  using A = args::dt_loop_next;
   int64_t *step, extent;
   bool* more;
   if (!Counters(call, step, more, extent)) return 1;
-  *step += call.Bool(0) ? -1 : 1;
+  *step += call.Bool(A::is_reverse) ? -1 : 1;
   *more = *step >= 0 && *step < extent;
   return 0;
 }
 
 int32_t AllHaveElements(OpCall& call) {
-  const auto count = static_cast<int>(call.Int(0));
+  using A = args::dt_all_have_elements;
   bool all = true;
-  for (int i = 0; i < count; ++i) all = all && Elements(call.Arg(i)) > 0;
-  *Data<bool>(call.Arg(count)) = all;
+  for (int i = 0; i < call.Count(A::X); ++i) all = all && Elements(call.Arg(A::X, i)) > 0;
+  *Data<bool>(call.Arg(A::Out)) = all;
   return 0;
 }
 

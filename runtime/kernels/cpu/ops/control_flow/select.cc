@@ -43,29 +43,34 @@ std::string Listed(OpCall& call, const DtBuffer& buffer, int64_t most) {
 
 // X, Mask -> Out
 int32_t SelectInput(OpCall& call) {
+  using A = args::dt_select_input;
   int branch = 0;
-  if (!BranchOf(call, call.Arg(1), call.Count(0), branch)) return 1;
-  if (!call.Has(0, branch))
-    return call.Fail("branch %d, which has no value, is chosen for '%s'", branch, call.Arg(2).name);
-  return Copy(call, call.Arg(2), call.Arg(0, branch)) ? 0 : 1;
+  if (!BranchOf(call, call.Arg(A::Mask), call.Count(A::X), branch)) return 1;
+  if (!call.Has(A::X, branch))
+    return call.Fail("branch %d, which has no value, is chosen for '%s'", branch,
+                     call.Arg(A::Out).name);
+  return Copy(call, call.Arg(A::Out), call.Arg(A::X, branch)) ? 0 : 1;
 }
 
 // X, Mask -> Out: the outputs that are not chosen keep what they have.
 int32_t SelectOutput(OpCall& call) {
+  using A = args::dt_select_output;
   int branch = 0;
-  if (!BranchOf(call, call.Arg(1), call.Count(2), branch)) return 1;
-  return !call.Has(2, branch) || Copy(call, call.Arg(2, branch), call.Arg(0)) ? 0 : 1;
+  if (!BranchOf(call, call.Arg(A::Mask), call.Count(A::Out), branch)) return 1;
+  return !call.Has(A::Out, branch) || Copy(call, call.Arg(A::Out, branch), call.Arg(A::X)) ? 0 : 1;
 }
 
 // Cond, Data; summarize
 int32_t Assert(OpCall& call) {
-  const DtBuffer& condition = call.Arg(0);
+  using A = args::dt_assert;
+  const DtBuffer& condition = call.Arg(A::Cond);
   if (TypeOf(condition) != DType::kBool || Elements(condition) != 1)
     return call.Fail("condition '%s' is %s of %lld elements, expected one bool", condition.name,
                      TypeName(condition), static_cast<long long>(Elements(condition)));
   if (*Data<bool>(condition)) return 0;
   std::string text = absl::StrCat("condition '", condition.name, "' is false;");
-  for (int i = 0; i < call.Count(1); ++i) text += Listed(call, call.Arg(1, i), call.Int(0));
+  for (int i = 0; i < call.Count(A::Data); ++i)
+    text += Listed(call, call.Arg(A::Data, i), call.Int(A::summarize));
   return call.Fail("%s", text.c_str());
 }
 

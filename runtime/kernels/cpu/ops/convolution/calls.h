@@ -2,6 +2,7 @@
 // Plain convolutions and pooling: conv.h, pool.h.
 #pragma once
 
+#include "runtime/kernels/args/convolution.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

@@ -50,10 +50,21 @@ bool HasDims(OpCall& call, const DtBuffer& buffer, const DtBuffer& like,
 // Slots Input, Offset, Filter, Mask; attributes strides, paddings, dilations, groups,
 // deformable_groups.
 bool Read(OpCall& call, Shape& s) {
-  const DtBuffer &x = call.Arg(0), &filter = call.Arg(2);
-  s.groups = call.Int(3), s.offset_groups = call.Int(4);
-  if (!Pair(call, 0, "strides", 1, s.stride) || !Pair(call, 1, "paddings", 0, s.padding) ||
-      !Pair(call, 2, "dilations", 1, s.dilation))
+  using A = args::dt_deformable_conv;
+  static_assert(A::Filter == args::dt_deformable_conv_grad::Filter &&
+                A::Input == args::dt_deformable_conv_grad::Input &&
+                A::Mask == args::dt_deformable_conv_grad::Mask &&
+                A::Offset == args::dt_deformable_conv_grad::Offset &&
+                A::deformable_groups == args::dt_deformable_conv_grad::deformable_groups &&
+                A::dilations == args::dt_deformable_conv_grad::dilations &&
+                A::groups == args::dt_deformable_conv_grad::groups &&
+                A::paddings == args::dt_deformable_conv_grad::paddings &&
+                A::strides == args::dt_deformable_conv_grad::strides);
+  const DtBuffer &x = call.Arg(A::Input), &filter = call.Arg(A::Filter);
+  s.groups = call.Int(A::groups), s.offset_groups = call.Int(A::deformable_groups);
+  if (!Pair(call, A::strides, "strides", 1, s.stride) ||
+      !Pair(call, A::paddings, "paddings", 0, s.padding) ||
+      !Pair(call, A::dilations, "dilations", 1, s.dilation))
     return false;
   if (x.rank != 4 || filter.rank != 4 || filter.dims[2] < 1 || filter.dims[3] < 1)
     return call.Fail("'%s' and '%s' must have four dims", x.name, filter.name), false;
@@ -76,10 +87,11 @@ bool Read(OpCall& call, Shape& s) {
   constexpr int64_t kMostColumns = int64_t{1} << 56;
   if (__builtin_mul_overflow(s.Rows(), s.Cells(), &columns) || columns > kMostColumns)
     return call.Fail("'%s' has too many columns", x.name), false;
-  if (!HasDims(call, call.Arg(1), x, {s.batch, s.offset_groups * s.Taps() * 2, s.out_h, s.out_w}))
+  if (!HasDims(call, call.Arg(A::Offset), x,
+               {s.batch, s.offset_groups * s.Taps() * 2, s.out_h, s.out_w}))
     return false;
-  return !call.Has(3) ||
-         HasDims(call, call.Arg(3), x, {s.batch, s.offset_groups * s.Taps(), s.out_h, s.out_w});
+  return !call.Has(A::Mask) || HasDims(call, call.Arg(A::Mask), x,
+                                       {s.batch, s.offset_groups * s.Taps(), s.out_h, s.out_w});
 }
 
 // The four elements that a tap reads in a plane, their weights, and how these change with the place
@@ -117,9 +129,14 @@ struct Sample {
 
 template <typename T>
 Sample<T> SampleOf(OpCall& call, const Shape& s, int64_t n) {
+  using A = args::dt_deformable_conv;
+  static_assert(A::Input == args::dt_deformable_conv_grad::Input &&
+                A::Mask == args::dt_deformable_conv_grad::Mask &&
+                A::Offset == args::dt_deformable_conv_grad::Offset);
   const int64_t places = s.offset_groups * s.Taps() * s.Cells();
-  return {Data<T>(call.Arg(0)) + n * s.channels * s.Plane(), Data<T>(call.Arg(1)) + n * places * 2,
-          call.Has(3) ? Data<T>(call.Arg(3)) + n * places : nullptr};
+  return {Data<T>(call.Arg(A::Input)) + n * s.channels * s.Plane(),
+          Data<T>(call.Arg(A::Offset)) + n * places * 2,
+          call.Has(A::Mask) ? Data<T>(call.Arg(A::Mask)) + n * places : nullptr};
 }
 
 // visit(corners, mask, place of mask, place of the vertical offset, first row of the columns that
@@ -237,19 +254,20 @@ void ScatterBack(DtContext* context, const Shape& s, const Sample<T>& sample, co
 
 // Input, Offset, Filter, Mask; strides, paddings, dilations, groups, deformable_groups -> Output
 int32_t DeformableConv(OpCall& call) {
+  using A = args::dt_deformable_conv;
   Shape s;
-  DtBuffer& out = call.Arg(4);
+  DtBuffer& out = call.Arg(A::Output);
   if (!Read(call, s) || !call.Resize(out, {s.batch, s.filters, s.out_h, s.out_w})) return 1;
   return VisitFloat(call.context(), out, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
-    if (call.Arg(2).dtype != out.dtype || call.Arg(0).dtype != out.dtype)
-      return call.Fail("'%s' and '%s' differ in element type", call.Arg(2).name, out.name);
+    if (call.Arg(A::Filter).dtype != out.dtype || call.Arg(A::Input).dtype != out.dtype)
+      return call.Fail("'%s' and '%s' differ in element type", call.Arg(A::Filter).name, out.name);
     T* columns = static_cast<T*>(
         dt_scratch(call.context(), s.Rows() * s.Cells() * static_cast<int64_t>(sizeof(T))));
     if (columns == nullptr) return call.Fail("no memory for the columns");
     for (int64_t n = 0; n < s.batch; ++n) {
       Gather(call.context(), s, SampleOf<T>(call, s, n), columns);
-      Multiply(call.context(), s, Data<T>(call.Arg(2)), columns,
+      Multiply(call.context(), s, Data<T>(call.Arg(A::Filter)), columns,
                Data<T>(out) + n * s.filters * s.Cells());
     }
     return 0;
@@ -258,13 +276,15 @@ int32_t DeformableConv(OpCall& call) {
 
 // Input, Offset, Filter, Mask, Output@GRAD; … -> Input@GRAD, Offset@GRAD, Filter@GRAD, Mask@GRAD
 int32_t DeformableConvGrad(OpCall& call) {
+  using A = args::dt_deformable_conv_grad;
   Shape s;
-  if (!Read(call, s) ||
-      !HasDims(call, call.Arg(4), call.Arg(0), {s.batch, s.filters, s.out_h, s.out_w}))
+  if (!Read(call, s) || !HasDims(call, call.Arg(A::Output_GRAD), call.Arg(A::Input),
+                                 {s.batch, s.filters, s.out_h, s.out_w}))
     return 1;
   for (int i = 0; i < 4; ++i)
-    if (call.Has(5 + i) && !call.Resize(call.Arg(5 + i), call.Arg(i))) return 1;
-  return VisitFloat(call.context(), call.Arg(0), [&](auto tag) -> int32_t {
+    if (call.Has(A::Input_GRAD + i) && !call.Resize(call.Arg(A::Input_GRAD + i), call.Arg(i)))
+      return 1;
+  return VisitFloat(call.context(), call.Arg(A::Input), [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     const int64_t count = s.Rows() * s.Cells(), places = s.offset_groups * s.Taps() * s.Cells();
     T* columns =
@@ -272,17 +292,17 @@ int32_t DeformableConvGrad(OpCall& call) {
     if (columns == nullptr) return call.Fail("no memory for the columns");
     T* outputs[4] = {};
     for (int i = 0; i < 4; ++i) {
-      if (!call.Has(5 + i)) continue;
-      outputs[i] = Data<T>(call.Arg(5 + i));
-      std::fill_n(outputs[i], Elements(call.Arg(5 + i)), T{0});
+      if (!call.Has(A::Input_GRAD + i)) continue;
+      outputs[i] = Data<T>(call.Arg(A::Input_GRAD + i));
+      std::fill_n(outputs[i], Elements(call.Arg(A::Input_GRAD + i)), T{0});
     }
     const auto at = [](T* data, int64_t offset) { return data ? data + offset : nullptr; };
     for (int64_t n = 0; n < s.batch; ++n) {
       const Sample<T> sample = SampleOf<T>(call, s, n);
       Gather(call.context(), s, sample, columns);
-      MultiplyBackward(call.context(), s, Data<T>(call.Arg(2)),
-                       Data<T>(call.Arg(4)) + n * s.filters * s.Cells(), columns, columns + count,
-                       outputs[2]);
+      MultiplyBackward(call.context(), s, Data<T>(call.Arg(A::Filter)),
+                       Data<T>(call.Arg(A::Output_GRAD)) + n * s.filters * s.Cells(), columns,
+                       columns + count, outputs[2]);
       ScatterBack(call.context(), s, sample, columns + count,
                   Gradients<T>{at(outputs[0], n * s.channels * s.Plane()),
                                at(outputs[1], n * places * 2), at(outputs[3], n * places)});

@@ -81,8 +81,9 @@ void ForContext(const std::vector<Rows>& sequences, int64_t context, Visit&& vis
 
 // X, Y -> Out
 int32_t ConvShift(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &y = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_conv_shift;
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y);
+  DtBuffer& out = call.Arg(A::Out);
   if (!ShiftFits(call, x, y) || !call.Resize(out, x)) return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -96,7 +97,8 @@ int32_t ConvShift(OpCall& call) {
 
 // X, Y, Out@GRAD -> X@GRAD, Y@GRAD
 int32_t ConvShiftGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &y = call.Arg(1), &gradient = call.Arg(2);
+  using A = args::dt_conv_shift_grad;
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y), &gradient = call.Arg(A::Out_GRAD);
   if (!ShiftFits(call, x, y)) return 1;
   if (!SameShape(gradient, x) || gradient.dtype != x.dtype)
     return call.Fail("'%s' has not the extents and type of '%s'", gradient.name, x.name);
@@ -119,8 +121,9 @@ int32_t ConvShiftGrad(OpCall& call) {
 
 // X, Filter -> Out
 int32_t RowConv(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &filter = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_row_conv;
+  const DtBuffer &x = call.Arg(A::X), &filter = call.Arg(A::Filter);
+  DtBuffer& out = call.Arg(A::Out);
   std::vector<Rows> sequences;
   if (!SequencesOf(call, x, filter, sequences) || !call.Resize(out, x)) return 1;
   OpCall::SetLod(out, OpCall::LodOf(x));
@@ -139,7 +142,9 @@ int32_t RowConv(OpCall& call) {
 
 // X, Filter, Out@GRAD -> X@GRAD, Filter@GRAD
 int32_t RowConvGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &filter = call.Arg(1), &gradient = call.Arg(2);
+  using A = args::dt_row_conv_grad;
+  const DtBuffer &x = call.Arg(A::X), &filter = call.Arg(A::Filter),
+                 &gradient = call.Arg(A::Out_GRAD);
   std::vector<Rows> sequences;
   if (!SequencesOf(call, x, filter, sequences)) return 1;
   if (!SameShape(gradient, x) || gradient.dtype != x.dtype)

@@ -26,9 +26,18 @@ struct Pyramid {
 };
 
 bool Read(OpCall& call, const DtBuffer& x, Pyramid& p) {
+  using A = args::dt_spp;
+  static_assert(A::pooling_type == args::dt_spp_grad::pooling_type &&
+                A::pyramid_height == args::dt_spp_grad::pyramid_height);
   if (x.rank != 4) return call.Fail("'%s' has %d dims, expected 4", x.name, x.rank), false;
-  p = {x.dims[0], x.dims[1], x.dims[2], x.dims[3], call.Int(0), 0, call.Text(1) == "max"};
-  if (!p.max && call.Text(1) != "avg")
+  p = {x.dims[0],
+       x.dims[1],
+       x.dims[2],
+       x.dims[3],
+       call.Int(A::pyramid_height),
+       0,
+       call.Text(A::pooling_type) == "max"};
+  if (!p.max && call.Text(A::pooling_type) != "avg")
     return call.Fail("unknown pooling_type, expected max or avg"), false;
   constexpr int64_t kMostLevels = 16;
   if (p.levels < 1 || p.levels > kMostLevels)
@@ -82,8 +91,9 @@ void PoolBackward(const Pyramid& p, const T* plane, T y, T dy, T* to, Span rows,
 
 // X; pyramid_height, pooling_type -> Out
 int32_t Spp(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_spp;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   Pyramid p;
   if (!Read(call, x, p) || !call.Resize(out, {p.batch, p.row})) return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
@@ -102,8 +112,9 @@ int32_t Spp(OpCall& call) {
 
 // X, Out@GRAD; pyramid_height, pooling_type -> X@GRAD
 int32_t SppGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &gradient = call.Arg(1);
-  DtBuffer& dx = call.Arg(2);
+  using A = args::dt_spp_grad;
+  const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   Pyramid p;
   if (!Read(call, x, p) || !call.Resize(dx, x)) return 1;
   if (Elements(gradient) != p.batch * p.row || gradient.dtype != x.dtype)

@@ -25,6 +25,8 @@ struct Shape {
 
 bool Read(OpCall& call, const DtBuffer& nodes, const DtBuffer& edges, const DtBuffer& filter,
           Shape& s) {
+  using A = args::dt_tree_conv;
+  static_assert(A::max_depth == args::dt_tree_conv_grad::max_depth);
   if (nodes.rank != 3 || edges.rank != 3 || edges.dims[2] != 2 || filter.rank != 4 ||
       filter.dims[1] != 3 || nodes.dims[0] != edges.dims[0] || filter.dims[0] != nodes.dims[2] ||
       nodes.dtype != filter.dtype)
@@ -33,8 +35,12 @@ bool Read(OpCall& call, const DtBuffer& nodes, const DtBuffer& edges, const DtBu
                "3, size, filters]",
                nodes.name, edges.name, filter.name),
            false;
-  s = {nodes.dims[0], nodes.dims[1], nodes.dims[2], edges.dims[1], filter.dims[2] * filter.dims[3],
-       call.Int(0)};
+  s = {nodes.dims[0],
+       nodes.dims[1],
+       nodes.dims[2],
+       edges.dims[1],
+       filter.dims[2] * filter.dims[3],
+       call.Int(A::max_depth)};
   if (TypeOf(edges) != DType::kInt32)
     return call.Fail("'%s' holds %s, expected int32", edges.name, TypeName(edges)), false;
   if (s.depth < 1)
@@ -130,8 +136,10 @@ void Zero(const DtBuffer& buffer) {
 
 // NodesVector, EdgeSet, Filter; max_depth -> Out
 int32_t TreeConv(OpCall& call) {
-  const DtBuffer &nodes = call.Arg(0), &edges = call.Arg(1), &filter = call.Arg(2);
-  DtBuffer& out = call.Arg(3);
+  using A = args::dt_tree_conv;
+  const DtBuffer &nodes = call.Arg(A::NodesVector), &edges = call.Arg(A::EdgeSet),
+                 &filter = call.Arg(A::Filter);
+  DtBuffer& out = call.Arg(A::Out);
   Shape s;
   if (!Read(call, nodes, edges, filter, s) ||
       !call.Resize(out, {s.batch, s.nodes, filter.dims[2], filter.dims[3]}))
@@ -155,22 +163,23 @@ int32_t TreeConv(OpCall& call) {
 // the framework takes the weights of a feature to stand output by output, each with its three
 // sides, although they stand side by side; a model trained with it has learnt so.
 int32_t TreeConvGrad(OpCall& call) {
-  const DtBuffer &nodes = call.Arg(0), &edges = call.Arg(1), &filter = call.Arg(2),
-                 &gradient = call.Arg(3);
+  using A = args::dt_tree_conv_grad;
+  const DtBuffer &nodes = call.Arg(A::NodesVector), &edges = call.Arg(A::EdgeSet),
+                 &filter = call.Arg(A::Filter), &gradient = call.Arg(A::Out_GRAD);
   Shape s;
   if (!Read(call, nodes, edges, filter, s)) return 1;
   if (Elements(gradient) != s.batch * s.nodes * s.outputs || gradient.dtype != nodes.dtype)
     return call.Fail("'%s' has not the extents and type of the output", gradient.name);
-  const bool to_nodes = call.Has(4), to_filter = call.Has(5);
-  if ((to_nodes && !call.Resize(call.Arg(4), nodes)) ||
-      (to_filter && !call.Resize(call.Arg(5), filter)))
+  const bool to_nodes = call.Has(A::NodesVector_GRAD), to_filter = call.Has(A::Filter_GRAD);
+  if ((to_nodes && !call.Resize(call.Arg(A::NodesVector_GRAD), nodes)) ||
+      (to_filter && !call.Resize(call.Arg(A::Filter_GRAD), filter)))
     return 1;
   return VisitFloat(call.context(), nodes, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if (to_nodes) Zero(call.Arg(4));
-    if (to_filter) Zero(call.Arg(5));
-    T *dnodes = to_nodes ? Data<T>(call.Arg(4)) : nullptr,
-      *dfilter = to_filter ? Data<T>(call.Arg(5)) : nullptr;
+    if (to_nodes) Zero(call.Arg(A::NodesVector_GRAD));
+    if (to_filter) Zero(call.Arg(A::Filter_GRAD));
+    T *dnodes = to_nodes ? Data<T>(call.Arg(A::NodesVector_GRAD)) : nullptr,
+      *dfilter = to_filter ? Data<T>(call.Arg(A::Filter_GRAD)) : nullptr;
     return ForProducts(call, edges, s,
                        [&](double eta, int64_t side, int64_t node, int64_t f, int64_t from) {
                          const T *g = Data<T>(gradient) + from,

@@ -59,8 +59,9 @@ int32_t Scatter(OpCall& call, const DtBuffer& values, const DtBuffer& index, DtB
 
 // output_size where the program gives one, else (in − 1)·stride − 2·padding + kernel.
 bool UnpooledDims(OpCall& call, const DtBuffer& x, std::vector<int64_t>& dims) {
-  const auto kernel = call.Ints(0), strides = call.Ints(1), paddings = call.Ints(2),
-             size = call.Ints(3);
+  using A = args::dt_unpool;
+  const auto kernel = call.Ints(A::ksize), strides = call.Ints(A::strides),
+             paddings = call.Ints(A::paddings), size = call.Ints(A::output_size);
   const auto axes = static_cast<size_t>(x.rank - 2);
   if (x.rank != 4 || kernel.size() != axes || strides.size() != axes || paddings.size() != axes) {
     return call.Fail(
@@ -87,16 +88,18 @@ bool UnpooledDims(OpCall& call, const DtBuffer& x, std::vector<int64_t>& dims) {
 
 // X, Indices; ksize, strides, paddings, output_size -> Out
 int32_t Unpool(OpCall& call) {
+  using A = args::dt_unpool;
   std::vector<int64_t> dims;
-  if (!UnpooledDims(call, call.Arg(0), dims) || !call.Resize(call.Arg(2), dims)) return 1;
-  return Scatter(call, call.Arg(0), call.Arg(1), call.Arg(2), false);
+  if (!UnpooledDims(call, call.Arg(A::X), dims) || !call.Resize(call.Arg(A::Out), dims)) return 1;
+  return Scatter(call, call.Arg(A::X), call.Arg(A::Indices), call.Arg(A::Out), false);
 }
 
 // Indices, Out@GRAD, X -> X@GRAD
 int32_t UnpoolGrad(OpCall& call) {
-  const DtBuffer &index = call.Arg(0), &gradient = call.Arg(1);
-  DtBuffer& dx = call.Arg(3);
-  if (!call.Resize(dx, call.Arg(2))) return 1;
+  using A = args::dt_unpool_grad;
+  const DtBuffer &index = call.Arg(A::Indices), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
+  if (!call.Resize(dx, call.Arg(A::X))) return 1;
   return VisitFloat(call.context(), dx, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     if (gradient.dtype != dx.dtype)
@@ -109,8 +112,9 @@ int32_t UnpoolGrad(OpCall& call) {
 
 // Mask, Out@GRAD, X -> X@GRAD
 int32_t MaxPoolIndexGrad(OpCall& call) {
-  if (!call.Resize(call.Arg(3), call.Arg(2))) return 1;
-  return Scatter(call, call.Arg(1), call.Arg(0), call.Arg(3), true);
+  using A = args::dt_max_pool_index_grad;
+  if (!call.Resize(call.Arg(A::X_GRAD), call.Arg(A::X))) return 1;
+  return Scatter(call, call.Arg(A::Out_GRAD), call.Arg(A::Mask), call.Arg(A::X_GRAD), true);
 }
 
 }  // namespace dtranspile::kernels

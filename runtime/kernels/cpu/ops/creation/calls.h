@@ -1,7 +1,8 @@
 // Kernels of the family `creation`, named in creation_calls.cc; slots and attributes in the order
-// of compiler/lower/rules/creation.cc.
+// of runtime/kernels/signatures/creation.calls.
 #pragma once
 
+#include "runtime/kernels/args/creation.h"
 #include "runtime/kernels/cpu/axis_map.h"
 
 namespace dtranspile::kernels {

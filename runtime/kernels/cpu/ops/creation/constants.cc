@@ -67,30 +67,34 @@ bool Make(OpCall& call, DtBuffer& out, absl::Span<const int64_t> dims) {
 
 // ValueTensor, ShapeTensor, ShapeTensorList; shape, value, str_value -> Out
 int32_t FillConstant(OpCall& call) {
-  DtBuffer& out = call.Arg(3);
+  using A = args::dt_fill_constant;
+  DtBuffer& out = call.Arg(A::Out);
   std::vector<int64_t> dims;
   char element[16];
-  if (!NumbersFrom(call, 2, 1, call.Ints(0), dims) || !Make(call, out, dims)) return 1;
-  if (call.Has(0)) {
-    const DtBuffer& value = call.Arg(0);
+  if (!NumbersFrom(call, A::ShapeTensorList, A::ShapeTensor, call.Ints(A::shape), dims) ||
+      !Make(call, out, dims))
+    return 1;
+  if (call.Has(A::ValueTensor)) {
+    const DtBuffer& value = call.Arg(A::ValueTensor);
     if (!SameType(call, value, out)) return 1;
     if (Elements(value) != 1)
       return call.Fail("'%s' has %lld elements, expected one", value.name,
                        static_cast<long long>(Elements(value)));
     return Spread(out, value.data), 0;
   }
-  if (!NumberOf(call, out, call.Real(1), call.Text(2), element)) return 1;
+  if (!NumberOf(call, out, call.Real(A::value), call.Text(A::str_value), element)) return 1;
   return Spread(out, element), 0;
 }
 
 // Input; shape, input_dim_idx, output_dim_idx, value, str_value -> Out. The batch of ragged rows is
 // the number of sequences.
 int32_t FillBatchLike(OpCall& call) {
-  const DtBuffer& input = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
-  const auto shape = call.Ints(0);
+  using A = args::dt_fill_batch_like;
+  const DtBuffer& input = call.Arg(A::Input);
+  DtBuffer& out = call.Arg(A::Out);
+  const auto shape = call.Ints(A::shape);
   std::vector<int64_t> dims(shape.begin(), shape.end());
-  const int64_t from = call.Int(1), to = call.Int(2);
+  const int64_t from = call.Int(A::input_dim_idx), to = call.Int(A::output_dim_idx);
   if (from < 0 || from >= input.rank || to < 0 || to >= static_cast<int64_t>(dims.size()))
     return call.Fail("extent %lld of '%s' cannot be extent %lld of '%s'",
                      static_cast<long long>(from), input.name, static_cast<long long>(to),
@@ -100,17 +104,21 @@ int32_t FillBatchLike(OpCall& call) {
   dims[static_cast<size_t>(to)] =
       ragged ? static_cast<int64_t>(lod.back().size()) - 1 : input.dims[from];
   char element[16];
-  if (!Make(call, out, dims) || !NumberOf(call, out, call.Real(3), call.Text(4), element)) return 1;
+  if (!Make(call, out, dims) ||
+      !NumberOf(call, out, call.Real(A::value), call.Text(A::str_value), element))
+    return 1;
   return Spread(out, element), 0;
 }
 
 // X; value (0 where there is none) -> Out
 int32_t FillLike(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_fill_like;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   const Lod& lod = OpCall::LodOf(x);
   char element[16];
-  if (!call.Resize(out, x) || !NumberTo(call, out, call.Given(0) ? call.Real(0) : 0, element))
+  if (!call.Resize(out, x) ||
+      !NumberTo(call, out, call.Given(A::value) ? call.Real(A::value) : 0, element))
     return 1;
   OpCall::SetLod(out, lod);
   return Spread(out, element), 0;
@@ -119,8 +127,9 @@ int32_t FillLike(OpCall& call) {
 // ; shape, bool_values, int32_values, int64_values, fp32_values, fp64_values, values -> Out: the
 // list that is not empty
 int32_t AssignValue(OpCall& call) {
-  DtBuffer& out = call.Arg(0);
-  if (!Make(call, out, call.Ints(0))) return 1;
+  using A = args::dt_assign_value;
+  DtBuffer& out = call.Arg(A::Out);
+  if (!Make(call, out, call.Ints(A::shape))) return 1;
   for (int list = 1; list <= 3; ++list)
     if (!call.Ints(list).empty()) return Store(call, call.Ints(list), out);
   for (int list = 4; list <= 6; ++list)
@@ -130,22 +139,30 @@ int32_t AssignValue(OpCall& call) {
 
 // ; value, shape -> Out
 int32_t Fill(OpCall& call) {
-  return Make(call, call.Arg(0), call.Ints(1)) ? Store(call, call.Reals(0), call.Arg(0)) : 1;
+  using A = args::dt_fill;
+  return Make(call, call.Arg(A::Out), call.Ints(A::shape))
+             ? Store(call, call.Reals(A::value), call.Arg(A::Out))
+             : 1;
 }
 
 // ShapeTensor, ShapeTensorList; shape -> Out: its content is nobody's business, so it is 0
 int32_t Empty(OpCall& call) {
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_empty;
+  DtBuffer& out = call.Arg(A::Out);
   std::vector<int64_t> dims;
-  if (!NumbersFrom(call, 1, 0, call.Ints(0), dims) || !Make(call, out, dims)) return 1;
+  if (!NumbersFrom(call, A::ShapeTensorList, A::ShapeTensor, call.Ints(A::shape), dims) ||
+      !Make(call, out, dims))
+    return 1;
   std::memset(out.data, 0, static_cast<size_t>(Elements(out) * ElementSize(out)));
   return 0;
 }
 
 // ; num_rows, num_columns -> Out
 int32_t Eye(OpCall& call) {
-  DtBuffer& out = call.Arg(0);
-  const int64_t rows = call.Int(0), columns = call.Int(1) == -1 ? rows : call.Int(1),
+  using A = args::dt_eye;
+  DtBuffer& out = call.Arg(A::Out);
+  const int64_t rows = call.Int(A::num_rows),
+                columns = call.Int(A::num_columns) == -1 ? rows : call.Int(A::num_columns),
                 dims[] = {rows, columns};
   char one[16];
   if (!Make(call, out, dims) || !NumberTo(call, out, 1, one)) return 1;

@@ -27,14 +27,17 @@ bool ScalarOf(OpCall& call, int slot, T& value) {
 
 // Start, End, Step -> Out
 int32_t Range(OpCall& call) {
-  DtBuffer& out = call.Arg(3);
-  if (!SameType(call, call.Arg(0), out) || !SameType(call, call.Arg(1), out) ||
-      !SameType(call, call.Arg(2), out))
+  using A = args::dt_range;
+  DtBuffer& out = call.Arg(A::Out);
+  if (!SameType(call, call.Arg(A::Start), out) || !SameType(call, call.Arg(A::End), out) ||
+      !SameType(call, call.Arg(A::Step), out))
     return 1;
   return VisitNumber(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T start = 0, end = 0, step = 0;
-    if (!ScalarOf(call, 0, start) || !ScalarOf(call, 1, end) || !ScalarOf(call, 2, step)) return 1;
+    if (!ScalarOf(call, A::Start, start) || !ScalarOf(call, A::End, end) ||
+        !ScalarOf(call, A::Step, step))
+      return 1;
     const double count = std::ceil((static_cast<double>(end) - static_cast<double>(start)) /
                                    static_cast<double>(step));
     if (step == 0 || !(count < 1e12)) return call.Fail("'%s' would have no end", out.name);
@@ -52,17 +55,19 @@ int32_t Range(OpCall& call) {
 
 // Start, Stop, Num -> Out: from both ends to the middle
 int32_t Linspace(OpCall& call) {
-  DtBuffer& out = call.Arg(3);
+  using A = args::dt_linspace;
+  DtBuffer& out = call.Arg(A::Out);
   int64_t num = 0;
-  if (!ScalarOf(call, 2, num)) return 1;
+  if (!ScalarOf(call, A::Num, num)) return 1;
   if (num <= 0 || num > (int64_t{1} << 40))
-    return call.Fail("'%s' asks for %lld numbers", call.Arg(2).name, static_cast<long long>(num));
+    return call.Fail("'%s' asks for %lld numbers", call.Arg(A::Num).name,
+                     static_cast<long long>(num));
   const int64_t dims[] = {num};
   if (!call.Resize(out, dims)) return 1;
   return VisitNumber(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
     double start = 0, stop = 0;
-    if (!ScalarOf(call, 0, start) || !ScalarOf(call, 1, stop)) return 1;
+    if (!ScalarOf(call, A::Start, start) || !ScalarOf(call, A::Stop, stop)) return 1;
     const double step = num > 1 ? (stop - start) / static_cast<double>(num - 1) : 0;
     for (int64_t i = 0; i < num; ++i) {
       const double value = i < (num + 1) / 2 ? start + step * static_cast<double>(i)

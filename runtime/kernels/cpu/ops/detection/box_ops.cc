@@ -52,8 +52,9 @@ void Decode(const T* prior, const T* target, const T* variance, T one, T* out) {
 
 // X, Y; box_normalized -> Out
 int32_t IouSimilarity(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &y = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_iou_similarity;
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y);
+  DtBuffer& out = call.Arg(A::Out);
   if (!CheckMatrix(call, x, 4) || !CheckMatrix(call, y, 4) || !SameType(call, x, y)) return 1;
   const int64_t rows = Elements(x) / 4, columns = Elements(y) / 4;
   const Lod lod = OpCall::LodOf(x);
@@ -61,7 +62,7 @@ int32_t IouSimilarity(OpCall& call) {
   OpCall::SetLod(out, lod);
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const T one = call.Bool(0) ? T{0} : T{1};
+    const T one = call.Bool(A::box_normalized) ? T{0} : T{1};
     for (int64_t i = 0; i < rows * columns; ++i) {
       const T *a = Data<T>(x) + i / columns * 4, *b = Data<T>(y) + i % columns * 4;
       const T width = std::max(std::min(a[2], b[2]) - std::max(a[0], b[0]) + one, T{0}),
@@ -76,26 +77,28 @@ int32_t IouSimilarity(OpCall& call) {
 
 // PriorBox, PriorBoxVar, TargetBox; code_type, box_normalized, axis, variance -> OutputBox
 int32_t BoxCoder(OpCall& call) {
-  const DtBuffer &prior = call.Arg(0), &target = call.Arg(2);
-  DtBuffer& out = call.Arg(3);
-  const std::string_view kind = call.Text(0);
+  using A = args::dt_box_coder;
+  const DtBuffer &prior = call.Arg(A::PriorBox), &target = call.Arg(A::TargetBox);
+  DtBuffer& out = call.Arg(A::OutputBox);
+  const std::string_view kind = call.Text(A::code_type);
   const bool encode = kind == "encode_center_size";
   if (!encode && kind != "decode_center_size")
     return call.Fail("unknown code_type '%s'", std::string(kind).c_str());
   if (!CheckMatrix(call, prior, 4) || !CheckMatrix(call, target, 4) ||
       !SameType(call, prior, target) || prior.rank != 2)
     return 1;
-  const int64_t axis = call.Int(2), priors = prior.dims[0], rows = target.dims[0];
+  const int64_t axis = call.Int(A::axis), priors = prior.dims[0], rows = target.dims[0];
   if (axis != 0 && axis != 1)
     return call.Fail("axis %lld, expected 0 or 1", static_cast<long long>(axis));
   if (encode ? target.rank != 2 : target.rank != 3 || target.dims[axis == 0 ? 1 : 0] != priors)
     return call.Fail("'%s' does not fit the %lld boxes of '%s'", target.name,
                      static_cast<long long>(priors), prior.name);
   const int64_t columns = encode ? priors : target.dims[1];
-  const bool given = call.Has(1);
-  if (given && (!SameShape(call.Arg(1), prior) || !SameType(call, call.Arg(1), prior)))
-    return call.Fail("'%s' has not the extents of '%s'", call.Arg(1).name, prior.name);
-  const auto constant = call.Reals(3);
+  const bool given = call.Has(A::PriorBoxVar);
+  if (given && (!SameShape(call.Arg(A::PriorBoxVar), prior) ||
+                !SameType(call, call.Arg(A::PriorBoxVar), prior)))
+    return call.Fail("'%s' has not the extents of '%s'", call.Arg(A::PriorBoxVar).name, prior.name);
+  const auto constant = call.Reals(A::variance);
   if (!constant.empty() && constant.size() != 4)
     return call.Fail("%zu variances, expected 4", constant.size());
   const Lod lod = OpCall::LodOf(target);
@@ -106,10 +109,10 @@ int32_t BoxCoder(OpCall& call) {
     if (!SameType(call, out, prior)) return 1;
     T variances[4];
     for (size_t i = 0; i < constant.size(); ++i) variances[i] = static_cast<T>(constant[i]);
-    const T one = call.Bool(1) ? T{0} : T{1};
+    const T one = call.Bool(A::box_normalized) ? T{0} : T{1};
     for (int64_t i = 0; i < rows * columns; ++i) {
       const int64_t p = encode || axis == 0 ? i % columns : i / columns;
-      const T* variance = given              ? Data<T>(call.Arg(1)) + p * 4
+      const T* variance = given              ? Data<T>(call.Arg(A::PriorBoxVar)) + p * 4
                           : constant.empty() ? nullptr
                                              : variances;
       if (encode)
@@ -125,8 +128,9 @@ int32_t BoxCoder(OpCall& call) {
 
 // Input, ImInfo -> Output: boxes moved into their image of height, width = ImInfo/scale.
 int32_t BoxClip(OpCall& call) {
-  const DtBuffer &input = call.Arg(0), &info = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_box_clip;
+  const DtBuffer &input = call.Arg(A::Input), &info = call.Arg(A::ImInfo);
+  DtBuffer& out = call.Arg(A::Output);
   std::vector<Rows> images;
   if (!CheckMatrix(call, info, 3) || !SameType(call, input, info) ||
       !SequencesOf(call, input, images))
@@ -154,7 +158,9 @@ int32_t BoxClip(OpCall& call) {
 
 // PriorBox, PriorBoxVar, TargetBox, BoxScore; box_clip -> DecodeBox, OutputAssignBox
 int32_t BoxDecoderAndAssign(OpCall& call) {
-  const DtBuffer &prior = call.Arg(0), &target = call.Arg(2), &score = call.Arg(3);
+  using A = args::dt_box_decoder_and_assign;
+  const DtBuffer &prior = call.Arg(A::PriorBox), &target = call.Arg(A::TargetBox),
+                 &score = call.Arg(A::BoxScore);
   if (!CheckMatrix(call, prior, 4) || target.rank != 2 || score.rank != 2)
     return call.Fail("'%s' and '%s' must be matrices", target.name, score.name);
   const int64_t rows = prior.dims[0], classes = score.dims[1];
@@ -163,17 +169,18 @@ int32_t BoxDecoderAndAssign(OpCall& call) {
     return call.Fail("'%s', '%s' and '%s' do not fit each other", prior.name, target.name,
                      score.name);
   if (!SameType(call, prior, target) || !SameType(call, prior, score)) return 1;
-  const bool given = call.Has(1);
-  if (given && (Elements(call.Arg(1)) != 4 || !SameType(call, call.Arg(1), prior)))
-    return call.Fail("'%s' must have four elements", call.Arg(1).name);
+  const bool given = call.Has(A::PriorBoxVar);
+  if (given &&
+      (Elements(call.Arg(A::PriorBoxVar)) != 4 || !SameType(call, call.Arg(A::PriorBoxVar), prior)))
+    return call.Fail("'%s' must have four elements", call.Arg(A::PriorBoxVar).name);
   const Lod lod = OpCall::LodOf(prior);
   Output decoded(call, 4, TypeOf(prior), OpCall::Dims(target), lod),
       assigned(call, 5, TypeOf(prior), OpCall::Dims(prior), lod);
   if (!decoded.ok() || !assigned.ok()) return 1;
   return VisitFloat(call.context(), prior, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const T* variance = given ? Data<T>(call.Arg(1)) : nullptr;
-    const T most = static_cast<T>(call.Real(0));
+    const T* variance = given ? Data<T>(call.Arg(A::PriorBoxVar)) : nullptr;
+    const T most = static_cast<T>(call.Real(A::box_clip));
     for (int64_t r = 0; r < rows; ++r) {
       const T* scores = Data<T>(score) + r * classes;
       int64_t best = 0;
@@ -194,8 +201,9 @@ int32_t BoxDecoderAndAssign(OpCall& call) {
 // Input -> Output: offsets of corners in cells of 4 pixels to places: 4 · column − x in even
 // channels, 4 · row − y in odd ones.
 int32_t PolygonBoxTransform(OpCall& call) {
-  const DtBuffer& input = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_polygon_box_transform;
+  const DtBuffer& input = call.Arg(A::Input);
+  DtBuffer& out = call.Arg(A::Output);
   if (input.rank != 4) return call.Fail("'%s' has %d dims, expected 4", input.name, input.rank);
   if (!call.Resize(out, input)) return 1;
   return VisitFloat(call.context(), input, [&](auto tag) {

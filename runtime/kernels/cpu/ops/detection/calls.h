@@ -1,7 +1,8 @@
 // Kernels of the family `detection`, named in detection_calls.cc. Slots and attributes:
-// compiler/lower/rules/detection.cc.
+// runtime/kernels/signatures/detection.calls.
 #pragma once
 
+#include "runtime/kernels/args/detection.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

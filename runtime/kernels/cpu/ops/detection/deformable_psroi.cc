@@ -31,14 +31,28 @@ struct Deformable {
 };
 
 bool Read(OpCall& call, Deformable& d) {
-  const DtBuffer& x = call.Arg(0);
+  using A = args::dt_deformable_psroi_pooling;
+  static_assert(A::Input == args::dt_deformable_psroi_pooling_grad::Input &&
+                A::ROIs == args::dt_deformable_psroi_pooling_grad::ROIs &&
+                A::Trans == args::dt_deformable_psroi_pooling_grad::Trans &&
+                A::group_size == args::dt_deformable_psroi_pooling_grad::group_size &&
+                A::no_trans == args::dt_deformable_psroi_pooling_grad::no_trans &&
+                A::output_dim == args::dt_deformable_psroi_pooling_grad::output_dim &&
+                A::part_size == args::dt_deformable_psroi_pooling_grad::part_size &&
+                A::pooled_height == args::dt_deformable_psroi_pooling_grad::pooled_height &&
+                A::pooled_width == args::dt_deformable_psroi_pooling_grad::pooled_width &&
+                A::sample_per_part == args::dt_deformable_psroi_pooling_grad::sample_per_part &&
+                A::spatial_scale == args::dt_deformable_psroi_pooling_grad::spatial_scale &&
+                A::trans_std == args::dt_deformable_psroi_pooling_grad::trans_std);
+  const DtBuffer& x = call.Arg(A::Input);
   constexpr int64_t kMost = 1 << 10;
-  if (!ReadPooled(call, x, call.Arg(1), 4, -1, -1, d.p) ||
-      !ReadCells(call, call.Int(4), call.Int(5), d.p))
+  if (!ReadPooled(call, x, call.Arg(A::ROIs), 4, -1, -1, d.p) ||
+      !ReadCells(call, call.Int(A::pooled_height), call.Int(A::pooled_width), d.p))
     return false;
-  const auto group = call.Ints(3), part = call.Ints(6);
-  d.p.out_channels = call.Int(2), d.samples = call.Int(7), d.scale = call.Real(1),
-  d.deviation = call.Real(8), d.moved = !call.Bool(0);
+  const auto group = call.Ints(A::group_size), part = call.Ints(A::part_size);
+  d.p.out_channels = call.Int(A::output_dim), d.samples = call.Int(A::sample_per_part),
+  d.scale = call.Real(A::spatial_scale), d.deviation = call.Real(A::trans_std),
+  d.moved = !call.Bool(A::no_trans);
   for (const auto& sizes : {group, part})
     if (sizes.size() != 2 || sizes[0] < 1 || sizes[1] < 1 || sizes[0] > kMost || sizes[1] > kMost)
       return call.Fail("group_size and part_size must have two numbers from 1 to %lld",
@@ -54,7 +68,7 @@ bool Read(OpCall& call, Deformable& d) {
            false;
   d.classes = 1;
   if (!d.moved) return true;
-  const DtBuffer& trans = call.Arg(2);
+  const DtBuffer& trans = call.Arg(A::Trans);
   if (trans.rank != 4 || trans.dims[0] != d.p.rois || trans.dims[1] < 2 ||
       trans.dims[2] != d.part[0] || trans.dims[3] != d.part[1] || trans.dtype != x.dtype)
     return call.Fail("'%s' must be [%lld, 2 · classes, %lld, %lld] of the type of '%s'", trans.name,
@@ -117,14 +131,18 @@ void ForSamples(const Deformable& d, const T* roi, const T* shift, int64_t cell,
 
 template <typename T>
 const T* ShiftOf(OpCall& call, const Deformable& d, int64_t roi, int64_t cls, int64_t cell) {
-  return d.moved ? Data<T>(call.Arg(2)) + d.ShiftAt(roi, cls, cell) : nullptr;
+  using A = args::dt_deformable_psroi_pooling;
+  static_assert(A::Trans == args::dt_deformable_psroi_pooling_grad::Trans);
+  return d.moved ? Data<T>(call.Arg(A::Trans)) + d.ShiftAt(roi, cls, cell) : nullptr;
 }
 
 // The taps of a cell: each sample's neighbours, by the number of samples.
 template <typename T>
 auto TapsOf(OpCall& call, const Deformable& d) {
+  using A = args::dt_deformable_psroi_pooling;
+  static_assert(A::ROIs == args::dt_deformable_psroi_pooling_grad::ROIs);
   return [&call, &d](int64_t roi, int64_t cell, int64_t cls, std::vector<Tap<T>>& to) {
-    ForSamples(d, Data<T>(call.Arg(1)) + roi * 4, ShiftOf<T>(call, d, roi, cls, cell), cell,
+    ForSamples(d, Data<T>(call.Arg(A::ROIs)) + roi * 4, ShiftOf<T>(call, d, roi, cls, cell), cell,
                [&](const SamplePoint<T>& s, const T*) {
                  to.push_back({s.at[0], (1 - s.y) * (1 - s.x)});
                  to.push_back({s.at[1], (1 - s.y) * s.x});
@@ -139,29 +157,32 @@ auto TapsOf(OpCall& call, const Deformable& d) {
 // Number of samples of each cell.
 template <typename T>
 void CountSamples(OpCall& call, const Deformable& d, T* counts) {
+  using A = args::dt_deformable_psroi_pooling;
   const int64_t per_class = d.p.out_channels / d.classes;
   for (int64_t i = 0; i < d.p.rois * d.p.out_channels * d.p.Cells(); ++i) {
     const int64_t cell = i % d.p.Cells(), c = i / d.p.Cells() % d.p.out_channels,
                   roi = i / d.p.Cells() / d.p.out_channels;
     counts[i] = 0;
-    ForSamples(d, Data<T>(call.Arg(1)) + roi * 4, ShiftOf<T>(call, d, roi, c / per_class, cell),
-               cell, [&](const SamplePoint<T>&, const T*) { counts[i] += 1; });
+    ForSamples(d, Data<T>(call.Arg(A::ROIs)) + roi * 4,
+               ShiftOf<T>(call, d, roi, c / per_class, cell), cell,
+               [&](const SamplePoint<T>&, const T*) { counts[i] += 1; });
   }
 }
 
 template <typename T>
 void TransBack(OpCall& call, const Deformable& d, const T* dout, T* dtrans) {
+  using A = args::dt_deformable_psroi_pooling_grad;
   const int64_t per_class = d.p.out_channels / d.classes;
   const T deviation = static_cast<T>(static_cast<float>(d.deviation));
-  std::fill_n(dtrans, Elements(call.Arg(2)), T{0});
+  std::fill_n(dtrans, Elements(call.Arg(A::Trans)), T{0});
   for (int64_t i = 0; i < d.p.rois * d.p.out_channels * d.p.Cells(); ++i) {
     const int64_t cell = i % d.p.Cells(), c = i / d.p.Cells() % d.p.out_channels,
                   roi = i / d.p.Cells() / d.p.out_channels, cls = c / per_class;
     const T* plane =
-        Data<T>(call.Arg(0)) +
+        Data<T>(call.Arg(A::Input)) +
         (d.p.image[static_cast<size_t>(roi)] * d.p.channels + d.ChannelOf(c, cell)) * d.p.Plane();
     T by_x = 0, by_y = 0, count = 0;
-    ForSamples(d, Data<T>(call.Arg(1)) + roi * 4, ShiftOf<T>(call, d, roi, cls, cell), cell,
+    ForSamples(d, Data<T>(call.Arg(A::ROIs)) + roi * 4, ShiftOf<T>(call, d, roi, cls, cell), cell,
                [&](const SamplePoint<T>& s, const T* side) {
                  const T v[4] = {plane[s.at[0]], plane[s.at[1]], plane[s.at[2]], plane[s.at[3]]};
                  by_x += ((v[1] - v[0]) * (1 - s.y) + (v[3] - v[2]) * s.y) * side[1];
@@ -179,9 +200,10 @@ void TransBack(OpCall& call, const Deformable& d, const T* dout, T* dtrans) {
 
 // … -> Output, TopCount
 int32_t DeformablePsroiPooling(OpCall& call) {
+  using A = args::dt_deformable_psroi_pooling;
   Deformable d;
   if (!Read(call, d)) return 1;
-  const DtBuffer& x = call.Arg(0);
+  const DtBuffer& x = call.Arg(A::Input);
   const std::vector<int64_t> dims = {d.p.rois, d.p.out_channels, d.p.out_h, d.p.out_w};
   Output out(call, 3, TypeOf(x), dims);
   if (!out.ok()) return 1;
@@ -189,7 +211,7 @@ int32_t DeformablePsroiPooling(OpCall& call) {
     using T = typename decltype(tag)::type;
     PoolRois(call.context(), d.p, d.classes, Data<T>(x), out.template data<T>(), TapsOf<T>(call, d),
              [&](int64_t c, int64_t cell) { return d.ChannelOf(c, cell); });
-    if (!call.Has(4)) return 0;
+    if (!call.Has(A::TopCount)) return 0;
     Output counts(call, 4, TypeOf(x), dims);
     if (counts.ok()) CountSamples(call, d, counts.template data<T>());
     return counts.ok() ? 0 : 1;
@@ -198,23 +220,24 @@ int32_t DeformablePsroiPooling(OpCall& call) {
 
 // …, Output@GRAD -> Input@GRAD, Trans@GRAD
 int32_t DeformablePsroiPoolingGrad(OpCall& call) {
+  using A = args::dt_deformable_psroi_pooling_grad;
   Deformable d;
   if (!Read(call, d)) return 1;
-  const DtBuffer &x = call.Arg(0), &gradient = call.Arg(3);
+  const DtBuffer &x = call.Arg(A::Input), &gradient = call.Arg(A::Output_GRAD);
   if (Elements(gradient) != d.p.rois * d.p.out_channels * d.p.Cells() || gradient.dtype != x.dtype)
     return call.Fail("'%s' has not the extents and type of the output", gradient.name);
-  if ((call.Has(4) && !call.Resize(call.Arg(4), x)) ||
-      (call.Has(5) && !call.Resize(call.Arg(5), call.Arg(2))))
+  if ((call.Has(A::Input_GRAD) && !call.Resize(call.Arg(A::Input_GRAD), x)) ||
+      (call.Has(A::Trans_GRAD) && !call.Resize(call.Arg(A::Trans_GRAD), call.Arg(A::Trans))))
     return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if (call.Has(4))
-      PoolRoisBack(call.context(), d.p, d.classes, Data<T>(gradient), Data<T>(call.Arg(4)),
-                   TapsOf<T>(call, d),
+    if (call.Has(A::Input_GRAD))
+      PoolRoisBack(call.context(), d.p, d.classes, Data<T>(gradient),
+                   Data<T>(call.Arg(A::Input_GRAD)), TapsOf<T>(call, d),
                    [&](int64_t c, int64_t cell) { return d.ChannelOf(c, cell); });
-    if (!call.Has(5)) return 0;
-    if (d.moved) TransBack(call, d, Data<T>(gradient), Data<T>(call.Arg(5)));
-    else std::fill_n(Data<T>(call.Arg(5)), Elements(call.Arg(5)), T{0});
+    if (!call.Has(A::Trans_GRAD)) return 0;
+    if (d.moved) TransBack(call, d, Data<T>(gradient), Data<T>(call.Arg(A::Trans_GRAD)));
+    else std::fill_n(Data<T>(call.Arg(A::Trans_GRAD)), Elements(call.Arg(A::Trans_GRAD)), T{0});
     return 0;
   });
 }

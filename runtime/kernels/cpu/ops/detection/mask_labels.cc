@@ -143,9 +143,12 @@ struct Masks {
 // ImInfo, GtClasses, IsCrowd, GtSegms, Rois, LabelsInt32; num_classes, resolution -> MaskRois,
 // RoiHasMaskInt32, MaskInt32
 int32_t GenerateMaskLabels(OpCall& call) {
-  const DtBuffer &info = call.Arg(0), &classes = call.Arg(1), &crowd = call.Arg(2),
-                 &points = call.Arg(3), &rois = call.Arg(4), &labels = call.Arg(5);
-  const int64_t class_count = call.Int(0), side = call.Int(1), plane = side * side;
+  using A = args::dt_generate_mask_labels;
+  const DtBuffer &info = call.Arg(A::ImInfo), &classes = call.Arg(A::GtClasses),
+                 &crowd = call.Arg(A::IsCrowd), &points = call.Arg(A::GtSegms),
+                 &rois = call.Arg(A::Rois), &labels = call.Arg(A::LabelsInt32);
+  const int64_t class_count = call.Int(A::num_classes), side = call.Int(A::resolution),
+                plane = side * side;
   constexpr int64_t kMostSide = 1 << 12, kMostClasses = 1 << 16;
   if (side < 1 || side > kMostSide || class_count < 1 || class_count > kMostClasses)
     return call.Fail("num_classes %lld, resolution %lld", static_cast<long long>(class_count),

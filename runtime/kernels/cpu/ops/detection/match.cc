@@ -81,7 +81,8 @@ constexpr int64_t kManyRows = 130;
 
 // DistMat; match_type, dist_threshold -> ColToRowMatchIndices, ColToRowMatchDist
 int32_t BipartiteMatch(OpCall& call) {
-  const DtBuffer& similarity = call.Arg(0);
+  using A = args::dt_bipartite_match;
+  const DtBuffer& similarity = call.Arg(A::DistMat);
   std::vector<Rows> images;
   if (similarity.rank != 2 || !SequencesOf(call, similarity, images))
     return call.Fail("'%s' must be a matrix", similarity.name);
@@ -100,8 +101,8 @@ int32_t BipartiteMatch(OpCall& call) {
                           values.template data<T>() + n * columns};
       if (rows.count() < kManyRows) m.Bipartite();
       else m.BipartiteSorted();
-      if (call.Text(0) == "per_prediction")
-        m.PerColumn(static_cast<T>(static_cast<float>(call.Real(1))));
+      if (call.Text(A::match_type) == "per_prediction")
+        m.PerColumn(static_cast<T>(static_cast<float>(call.Real(A::dist_threshold))));
     }
     return 0;
   });
@@ -110,7 +111,8 @@ int32_t BipartiteMatch(OpCall& call) {
 // X, MatchIndices, NegIndices; mismatch_value -> Out, OutWeight: Out[n, p] = X[row of image n, p],
 // weight 1, where p has a row, else mismatch_value and 0; the weight of those in NegIndices is 1.
 int32_t TargetAssign(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &match = call.Arg(1);
+  using A = args::dt_target_assign;
+  const DtBuffer &x = call.Arg(A::X), &match = call.Arg(A::MatchIndices);
   std::vector<Rows> images;
   std::vector<int64_t> rows_of;
   if (x.rank != 3 || match.rank != 2)
@@ -123,21 +125,22 @@ int32_t TargetAssign(OpCall& call) {
                      static_cast<long long>(count));
   std::vector<Rows> negatives;
   std::vector<int64_t> negative;
-  if (call.Has(2) &&
-      (!SequencesOf(call, call.Arg(2), negatives) || !IntegersOf(call, call.Arg(2), negative)))
+  if (call.Has(A::NegIndices) && (!SequencesOf(call, call.Arg(A::NegIndices), negatives) ||
+                                  !IntegersOf(call, call.Arg(A::NegIndices), negative)))
     return 1;
-  if (call.Has(2) && negatives.size() != images.size())
-    return call.Fail("'%s' has %zu images, expected %zu", call.Arg(2).name, negatives.size(),
-                     images.size());
+  if (call.Has(A::NegIndices) && negatives.size() != images.size())
+    return call.Fail("'%s' has %zu images, expected %zu", call.Arg(A::NegIndices).name,
+                     negatives.size(), images.size());
   // float32, or float64 in a program that is computed in it.
-  const DType real =
-      call.Has(4) && TypeOf(call.Arg(4)) == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  const DType real = call.Has(A::OutWeight) && TypeOf(call.Arg(A::OutWeight)) == DType::kFloat64
+                         ? DType::kFloat64
+                         : DType::kFloat32;
   Output out(call, 3, TypeOf(x), {count, columns, width}),
       weight(call, 4, real, {count, columns, 1});
   if (!out.ok() || !weight.ok()) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
-    const T otherwise = static_cast<T>(call.Int(0));
+    const T otherwise = static_cast<T>(call.Int(A::mismatch_value));
     const auto weigh = [&](int64_t at, bool counts) {
       if (real == DType::kFloat64) weight.template data<double>()[at] = counts;
       else weight.template data<float>()[at] = counts;
@@ -159,8 +162,9 @@ int32_t TargetAssign(OpCall& call) {
       for (int64_t i = negatives[n].begin; i < negatives[n].end; ++i) {
         const int64_t column = negative[static_cast<size_t>(i)];
         if (column < 0 || column >= columns)
-          return call.Fail("'%s' has the index %lld, out of range for %lld boxes", call.Arg(2).name,
-                           static_cast<long long>(column), static_cast<long long>(columns));
+          return call.Fail("'%s' has the index %lld, out of range for %lld boxes",
+                           call.Arg(A::NegIndices).name, static_cast<long long>(column),
+                           static_cast<long long>(columns));
         const int64_t at = static_cast<int64_t>(n) * columns + column;
         std::fill_n(out.template data<T>() + at * width, width, otherwise);
         weigh(at, true);
@@ -172,8 +176,10 @@ int32_t TargetAssign(OpCall& call) {
 // ClsLoss, LocLoss, MatchIndices, MatchDist; neg_pos_ratio, neg_dist_threshold, sample_size,
 // mining_type -> NegIndices, UpdatedMatchIndices
 int32_t MineHardExamples(OpCall& call) {
-  const DtBuffer &loss = call.Arg(0), &match = call.Arg(2), &distance = call.Arg(3);
-  const std::string_view mining = call.Text(3);
+  using A = args::dt_mine_hard_examples;
+  const DtBuffer &loss = call.Arg(A::ClsLoss), &match = call.Arg(A::MatchIndices),
+                 &distance = call.Arg(A::MatchDist);
+  const std::string_view mining = call.Text(A::mining_type);
   const bool hard = mining == "hard_example";
   if (!hard && mining != "max_negative")
     return call.Fail("unknown mining_type '%s'", std::string(mining).c_str());
@@ -181,10 +187,11 @@ int32_t MineHardExamples(OpCall& call) {
   if (match.rank != 2 || TypeOf(match) != DType::kInt32 || !IntegersOf(call, match, rows))
     return call.Fail("'%s' must be a matrix of int32", match.name);
   const int64_t count = match.dims[0], columns = match.dims[1];
-  const bool located = hard && call.Has(1);
+  const bool located = hard && call.Has(A::LocLoss);
   if (Elements(loss) != count * columns || !SameShape(distance, match) ||
       distance.dtype != loss.dtype ||
-      (located && (!SameShape(call.Arg(1), loss) || call.Arg(1).dtype != loss.dtype)))
+      (located &&
+       (!SameShape(call.Arg(A::LocLoss), loss) || call.Arg(A::LocLoss).dtype != loss.dtype)))
     return call.Fail("'%s' and '%s' have not the extents of '%s'", loss.name, distance.name,
                      match.name);
   return VisitFloat(call.context(), loss, [&](auto tag) -> int32_t {
@@ -196,15 +203,17 @@ int32_t MineHardExamples(OpCall& call) {
       for (int64_t c = n * columns; c < (n + 1) * columns; ++c) {
         const int64_t row = rows[static_cast<size_t>(c)];
         positives += row != -1;
-        if (!hard &&
-            !(row == -1 && Data<T>(distance)[c] < static_cast<T>(static_cast<float>(call.Real(1)))))
+        if (!hard && !(row == -1 && Data<T>(distance)[c] < static_cast<T>(static_cast<float>(
+                                                               call.Real(A::neg_dist_threshold)))))
           continue;
-        candidates.emplace_back(Data<T>(loss)[c] + (located ? Data<T>(call.Arg(1))[c] : T{0}),
-                                c - n * columns);
+        candidates.emplace_back(
+            Data<T>(loss)[c] + (located ? Data<T>(call.Arg(A::LocLoss))[c] : T{0}),
+            c - n * columns);
       }
-      const double most = hard ? static_cast<double>(call.Int(2))
-                               : static_cast<double>(positives) *
-                                     static_cast<double>(static_cast<float>(call.Real(0)));
+      const double most =
+          hard ? static_cast<double>(call.Int(A::sample_size))
+               : static_cast<double>(positives) *
+                     static_cast<double>(static_cast<float>(call.Real(A::neg_pos_ratio)));
       const auto take = static_cast<size_t>(
           std::max(0.0, std::min(most, static_cast<double>(candidates.size()))));
       std::stable_sort(candidates.begin(), candidates.end(),

@@ -52,8 +52,9 @@ void OneClass(const Decay<T>& rules, const T* boxes, int64_t size, const T* scor
 // normalized, use_gaussian, gaussian_sigma, @version
 // -> Out, Index, RoisNum
 int32_t MatrixNms(OpCall& call) {
-  const DtBuffer &boxes = call.Arg(0), &scores = call.Arg(1);
-  DtBuffer &out = call.Arg(2), &index = call.Arg(3);
+  using A = args::dt_matrix_nms;
+  const DtBuffer &boxes = call.Arg(A::BBoxes), &scores = call.Arg(A::Scores);
+  DtBuffer &out = call.Arg(A::Out), &index = call.Arg(A::Index);
   if (boxes.rank != 3 || scores.rank != 3 || boxes.dims[0] != scores.dims[0] ||
       boxes.dims[1] != scores.dims[2] || boxes.dims[2] < 4 || boxes.dtype != scores.dtype)
     return call.Fail(
@@ -64,20 +65,26 @@ int32_t MatrixNms(OpCall& call) {
     const auto single = [&](int attr) {
       return static_cast<T>(static_cast<float>(call.Real(attr)));
     };
-    const Decay<T> rules{single(1), single(2), single(7), call.Bool(6), !call.Bool(5), call.Int(3)};
+    const Decay<T> rules{single(1),
+                         single(2),
+                         single(7),
+                         call.Bool(A::use_gaussian),
+                         !call.Bool(A::normalized),
+                         call.Int(A::nms_top_k)};
     const int64_t count = boxes.dims[1], size = boxes.dims[2], classes = scores.dims[1];
     std::vector<T> rows;
     std::vector<int64_t> places, counts;
     for (int64_t n = 0; n < boxes.dims[0]; ++n) {
       std::vector<Found<T>> found;
       for (int64_t c = 0; c < classes; ++c)
-        if (c != call.Int(0))
+        if (c != call.Int(A::background_label))
           OneClass(rules, Data<T>(boxes) + n * count * size, size,
                    Data<T>(scores) + (n * classes + c) * count, count, c, found);
       std::stable_sort(found.begin(), found.end(),
                        [](const auto& a, const auto& b) { return Larger(a.score, b.score); });
-      if (call.Int(4) >= 0 && static_cast<int64_t>(found.size()) > call.Int(4))
-        found.resize(static_cast<size_t>(call.Int(4)));
+      if (call.Int(A::keep_top_k) >= 0 &&
+          static_cast<int64_t>(found.size()) > call.Int(A::keep_top_k))
+        found.resize(static_cast<size_t>(call.Int(A::keep_top_k)));
       for (const Found<T>& f : found) {
         places.push_back(n * count + f.index);
         rows.insert(rows.end(), {static_cast<T>(f.label), f.score});
@@ -88,13 +95,13 @@ int32_t MatrixNms(OpCall& call) {
     }
     const auto total = static_cast<int64_t>(places.size());
     // From 2.3 on images are told by counts alone.
-    const Lod lod = call.Int(8) >= 2003000 ? Lod() : LodOfCounts(counts);
-    if (call.Has(2)) {
+    const Lod lod = call.Int(A::version) >= 2003000 ? Lod() : LodOfCounts(counts);
+    if (call.Has(A::Out)) {
       if (!call.Resize(out, {total, size + 2})) return 1;
       OpCall::SetLod(out, lod);
       std::copy(rows.begin(), rows.end(), Data<T>(out));
     }
-    if (call.Has(3)) {
+    if (call.Has(A::Index)) {
       if (!call.Resize(index, {total, 1})) return 1;
       OpCall::SetLod(index, lod);
       const int32_t failed = VisitIndex(call.context(), index, [&](auto kind) {
@@ -103,7 +110,7 @@ int32_t MatrixNms(OpCall& call) {
       });
       if (failed != 0) return failed;
     }
-    return !call.Has(4) || WriteCounts(call, call.Arg(4), counts) ? 0 : 1;
+    return !call.Has(A::RoisNum) || WriteCounts(call, call.Arg(A::RoisNum), counts) ? 0 : 1;
   });
 }
 

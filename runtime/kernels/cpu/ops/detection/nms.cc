@@ -12,22 +12,28 @@
 namespace dtranspile::kernels {
 namespace {
 
-// Attributes background_label, score_threshold, nms_top_k, nms_threshold, nms_eta, keep_top_k,
-// normalized.
+// The attributes of multiclass_nms and locality_aware_nms.
 template <typename T>
 struct Rules {
+  using A = args::dt_multiclass_nms;
+  using B = args::dt_locality_aware_nms;
+  static_assert(A::background_label == B::background_label &&
+                A::score_threshold == B::score_threshold && A::nms_top_k == B::nms_top_k &&
+                A::nms_threshold == B::nms_threshold && A::nms_eta == B::nms_eta &&
+                A::keep_top_k == B::keep_top_k && A::normalized == B::normalized);
+
   int64_t background, top, keep;
   T score, overlap, eta;
   bool pixels;
 
   explicit Rules(OpCall& call)
-      : background(call.Int(0)),
-        top(call.Int(2)),
-        keep(call.Int(5)),
-        score(Single(call, 1)),
-        overlap(Single(call, 3)),
-        eta(Single(call, 4)),
-        pixels(!call.Bool(6)) {}
+      : background(call.Int(A::background_label)),
+        top(call.Int(A::nms_top_k)),
+        keep(call.Int(A::keep_top_k)),
+        score(Single(call, A::score_threshold)),
+        overlap(Single(call, A::nms_threshold)),
+        eta(Single(call, A::nms_eta)),
+        pixels(!call.Bool(A::normalized)) {}
   static T Single(OpCall& call, int attr) {
     return static_cast<T>(static_cast<float>(call.Real(attr)));
   }
@@ -192,8 +198,9 @@ std::vector<bool> Melt(const Rules<T>& rules, const Overlaps<T>& overlaps, T* bo
 
 // BBoxes, Scores; the rules -> Out
 int32_t MulticlassNms(OpCall& call) {
-  const DtBuffer &boxes = call.Arg(0), &scores = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_multiclass_nms;
+  const DtBuffer &boxes = call.Arg(A::BBoxes), &scores = call.Arg(A::Scores);
+  DtBuffer& out = call.Arg(A::Out);
   const bool per_class = scores.rank == 2;
   std::vector<Rows> rows;
   if (!per_class && !DenseFits(call, boxes, scores)) return 1;
@@ -224,8 +231,9 @@ int32_t MulticlassNms(OpCall& call) {
 
 // BBoxes, Scores; the rules -> Out
 int32_t LocalityAwareNms(OpCall& call) {
-  const DtBuffer &boxes = call.Arg(0), &scores = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_locality_aware_nms;
+  const DtBuffer &boxes = call.Arg(A::BBoxes), &scores = call.Arg(A::Scores);
+  DtBuffer& out = call.Arg(A::Out);
   if (!DenseFits(call, boxes, scores)) return 1;
   return VisitFloat(call.context(), boxes, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
@@ -260,8 +268,9 @@ int32_t LocalityAwareNms(OpCall& call) {
 
 // Boxes, the best first; iou_threshold -> KeepBoxesIdxs
 int32_t Nms(OpCall& call) {
-  const DtBuffer& boxes = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_nms;
+  const DtBuffer& boxes = call.Arg(A::Boxes);
+  DtBuffer& out = call.Arg(A::KeepBoxesIdxs);
   if (boxes.rank != 2 || !CheckMatrix(call, boxes, 4)) return 1;
   return VisitFloat(call.context(), boxes, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
@@ -275,8 +284,8 @@ int32_t Nms(OpCall& call) {
       return width * height /
              ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - width * height);
     };
-    const auto kept =
-        Suppress(order, static_cast<T>(static_cast<float>(call.Real(0))), T{1}, overlap);
+    const auto kept = Suppress(
+        order, static_cast<T>(static_cast<float>(call.Real(A::iou_threshold))), T{1}, overlap);
     if (!call.Resize(out, std::vector<int64_t>{static_cast<int64_t>(kept.size())})) return 1;
     if (TypeOf(out) != DType::kInt64) return call.Fail("'%s' must hold int64", out.name);
     std::copy(kept.begin(), kept.end(), Data<int64_t>(out));
@@ -288,16 +297,18 @@ int32_t Nms(OpCall& call) {
 // keep_top_k -> Out. Of each level the best pairs of box and class are decoded; all of an image's
 // levels are suppressed together. Classes count from 1 in Out.
 int32_t RetinanetDetectionOutput(OpCall& call) {
-  const int levels = call.Count(0);
-  const DtBuffer& info = call.Arg(3);
-  DtBuffer& out = call.Arg(4);
-  if (levels < 1 || call.Count(1) != levels || call.Count(2) != levels ||
+  using A = args::dt_retinanet_detection_output;
+  const int levels = call.Count(A::BBoxes);
+  const DtBuffer& info = call.Arg(A::ImInfo);
+  DtBuffer& out = call.Arg(A::Out);
+  if (levels < 1 || call.Count(A::Scores) != levels || call.Count(A::Anchors) != levels ||
       !CheckMatrix(call, info, 3))
     return call.Fail("needs as many of BBoxes, Scores and Anchors");
-  const int64_t batch = call.Arg(0).dims[0],
-                classes = call.Arg(1).rank == 3 ? call.Arg(1).dims[2] : 0;
+  const int64_t batch = call.Arg(A::BBoxes).dims[0],
+                classes = call.Arg(A::Scores).rank == 3 ? call.Arg(A::Scores).dims[2] : 0;
   for (int l = 0; l < levels; ++l) {
-    const DtBuffer &boxes = call.Arg(0, l), &scores = call.Arg(1, l), &anchors = call.Arg(2, l);
+    const DtBuffer &boxes = call.Arg(A::BBoxes, l), &scores = call.Arg(A::Scores, l),
+                   &anchors = call.Arg(A::Anchors, l);
     if (boxes.rank != 3 || scores.rank != 3 || boxes.dims[0] != batch || scores.dims[0] != batch ||
         boxes.dims[1] != scores.dims[1] || boxes.dims[2] != 4 || scores.dims[2] != classes ||
         Elements(anchors) != boxes.dims[1] * 4 || boxes.dtype != scores.dtype ||
@@ -318,14 +329,14 @@ int32_t RetinanetDetectionOutput(OpCall& call) {
               most[2] = {std::round(image[1] / scale) - 1, std::round(image[0] / scale) - 1};
       std::vector<std::vector<T>> decoded(static_cast<size_t>(classes));  // rows of box and score
       for (int l = 0; l < levels; ++l) {
-        const int64_t count = call.Arg(0, l).dims[1];
-        const T* scores = Data<T>(call.Arg(1, l)) + n * count * classes;
+        const int64_t count = call.Arg(A::BBoxes, l).dims[1];
+        const T* scores = Data<T>(call.Arg(A::Scores, l)) + n * count * classes;
         const T least = l + 1 < levels ? single(0) : T{0};
-        for (int64_t i : ByScore(scores, count * classes, call.Int(1),
+        for (int64_t i : ByScore(scores, count * classes, call.Int(A::nms_top_k),
                                  [&](int64_t k) { return scores[k] > least; })) {
           T box[4];
-          DeltaToBox(Data<T>(call.Arg(2, l)) + i / classes * 4,
-                     Data<T>(call.Arg(0, l)) + (n * count + i / classes) * 4,
+          DeltaToBox(Data<T>(call.Arg(A::Anchors, l)) + i / classes * 4,
+                     Data<T>(call.Arg(A::BBoxes, l)) + (n * count + i / classes) * 4,
                      static_cast<const T*>(nullptr), static_cast<T>(1e30), true, box);
           auto& to = decoded[static_cast<size_t>(i % classes)];
           for (int k = 0; k < 4; ++k)
@@ -349,8 +360,8 @@ int32_t RetinanetDetectionOutput(OpCall& call) {
       std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
         return Larger(a.second[4], b.second[4]);
       });
-      if (static_cast<int64_t>(found.size()) > call.Int(4))
-        found.resize(static_cast<size_t>(std::max<int64_t>(call.Int(4), 0)));
+      if (static_cast<int64_t>(found.size()) > call.Int(A::keep_top_k))
+        found.resize(static_cast<size_t>(std::max<int64_t>(call.Int(A::keep_top_k), 0)));
       for (const auto& [label, box] : found) {
         rows.insert(rows.end(), {static_cast<T>(label + 1), box[4]});
         rows.insert(rows.end(), box, box + 4);

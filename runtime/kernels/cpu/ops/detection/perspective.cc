@@ -97,12 +97,15 @@ template <typename T>
 class Transform {
  public:
   Transform(OpCall& call, const Pooled& p) : p_(p) {
-    const T scale = static_cast<T>(static_cast<float>(call.Real(0)));
+    using A = args::dt_roi_perspective_transform;
+    using B = args::dt_roi_perspective_transform_grad;
+    static_assert(A::spatial_scale == B::spatial_scale && A::ROIs == B::ROIs);
+    const T scale = static_cast<T>(static_cast<float>(call.Real(A::spatial_scale)));
     for (int64_t roi = 0; roi < p.rois; ++roi) {
       Quad<T> q;
       for (size_t k = 0; k < 4; ++k) {
-        q.x[k] = Data<T>(call.Arg(1))[roi * 8 + static_cast<int64_t>(2 * k)] * scale;
-        q.y[k] = Data<T>(call.Arg(1))[roi * 8 + static_cast<int64_t>(2 * k) + 1] * scale;
+        q.x[k] = Data<T>(call.Arg(A::ROIs))[roi * 8 + static_cast<int64_t>(2 * k)] * scale;
+        q.y[k] = Data<T>(call.Arg(A::ROIs))[roi * 8 + static_cast<int64_t>(2 * k) + 1] * scale;
       }
       quads_.push_back(q);
       matrices_.push_back(MatrixOf(q, p.out_h, p.out_w));
@@ -135,8 +138,14 @@ class Transform {
 };
 
 bool Read(OpCall& call, Pooled& p) {
-  if (!ReadPooled(call, call.Arg(0), call.Arg(1), 8, -1, -1, p) ||
-      !ReadCells(call, call.Int(1), call.Int(2), p))
+  using A = args::dt_roi_perspective_transform;
+  static_assert(A::ROIs == args::dt_roi_perspective_transform_grad::ROIs &&
+                A::X == args::dt_roi_perspective_transform_grad::X &&
+                A::transformed_height ==
+                    args::dt_roi_perspective_transform_grad::transformed_height &&
+                A::transformed_width == args::dt_roi_perspective_transform_grad::transformed_width);
+  if (!ReadPooled(call, call.Arg(A::X), call.Arg(A::ROIs), 8, -1, -1, p) ||
+      !ReadCells(call, call.Int(A::transformed_height), call.Int(A::transformed_width), p))
     return false;
   p.out_channels = p.channels;
   return true;
@@ -166,10 +175,11 @@ void WriteTaps(const Pooled& p, const Transform<T>& transform, int32_t* mask, in
 
 // … -> Out, Mask, TransformMatrix, Out2InIdx, Out2InWeights
 int32_t RoiPerspectiveTransform(OpCall& call) {
+  using A = args::dt_roi_perspective_transform;
   Pooled p;
   if (!Read(call, p)) return 1;
-  const DtBuffer& x = call.Arg(0);
-  const Lod lod = OpCall::LodOf(call.Arg(1));
+  const DtBuffer& x = call.Arg(A::X);
+  const Lod lod = OpCall::LodOf(call.Arg(A::ROIs));
   Output out(call, 2, TypeOf(x), {p.rois, p.out_channels, p.out_h, p.out_w}, lod),
       mask(call, 3, DType::kInt32, {p.rois, 1, p.out_h, p.out_w}),
       matrix(call, 4, TypeOf(x), {p.rois, 9});
@@ -191,15 +201,17 @@ int32_t RoiPerspectiveTransform(OpCall& call) {
 
 // …, Out@GRAD -> X@GRAD
 int32_t RoiPerspectiveTransformGrad(OpCall& call) {
+  using A = args::dt_roi_perspective_transform_grad;
   Pooled p;
-  const DtBuffer& gradient = call.Arg(2);
+  const DtBuffer& gradient = call.Arg(A::Out_GRAD);
   if (!Read(call, p)) return 1;
-  if (Elements(gradient) != p.rois * p.channels * p.Cells() || gradient.dtype != call.Arg(0).dtype)
+  if (Elements(gradient) != p.rois * p.channels * p.Cells() ||
+      gradient.dtype != call.Arg(A::X).dtype)
     return call.Fail("'%s' has not the extents and type of the output", gradient.name);
-  if (!call.Resize(call.Arg(3), call.Arg(0))) return 1;
-  return VisitFloat(call.context(), call.Arg(0), [&](auto tag) {
+  if (!call.Resize(call.Arg(A::X_GRAD), call.Arg(A::X))) return 1;
+  return VisitFloat(call.context(), call.Arg(A::X), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    PoolRoisBack(call.context(), p, 1, Data<T>(gradient), Data<T>(call.Arg(3)),
+    PoolRoisBack(call.context(), p, 1, Data<T>(gradient), Data<T>(call.Arg(A::X_GRAD)),
                  Transform<T>(call, p), kSameChannel);
     return 0;
   });

@@ -33,9 +33,10 @@ std::vector<float> Ratios(absl::Span<const double> given, bool flip) {
 
 template <typename T>
 std::vector<CellBox<T>> PriorCell(OpCall& call) {
-  const auto min_sizes = call.Reals(0), max_sizes = call.Reals(1);
-  const std::vector<float> ratios = Ratios(call.Reals(2), call.Bool(4));
-  const bool max_second = call.Bool(9);
+  using A = args::dt_prior_box;
+  const auto min_sizes = call.Reals(A::min_sizes), max_sizes = call.Reals(A::max_sizes);
+  const std::vector<float> ratios = Ratios(call.Reals(A::aspect_ratios), call.Bool(A::flip));
+  const bool max_second = call.Bool(A::min_max_aspect_ratios_order);
   std::vector<CellBox<T>> boxes;
   for (size_t s = 0; s < min_sizes.size(); ++s) {
     const T least = static_cast<T>(min_sizes[s]);
@@ -91,7 +92,9 @@ struct Grid {
 // Slots Input, Image.
 template <typename T>
 bool ReadGrid(OpCall& call, double step_w, double step_h, double offset, Grid<T>& g) {
-  const DtBuffer &input = call.Arg(0), &image = call.Arg(1);
+  using A = args::dt_density_prior_box;
+  static_assert(A::Image == args::dt_prior_box::Image && A::Input == args::dt_prior_box::Input);
+  const DtBuffer &input = call.Arg(A::Input), &image = call.Arg(A::Image);
   if (input.rank != 4 || image.rank != 4 || input.dims[2] < 1 || input.dims[3] < 1 ||
       image.dims[2] < 1 || image.dims[3] < 1)
     return call.Fail("'%s' and '%s' must have four dims, none of them empty", input.name,
@@ -145,24 +148,28 @@ void FillBoxes(const Grid<T>& g, const std::vector<CellBox<T>>& cell, bool clip,
 // Input, Image; min_sizes, max_sizes, aspect_ratios, variances, flip, clip, step_w, step_h, offset,
 // min_max_aspect_ratios_order -> Boxes, Variances
 int32_t PriorBox(OpCall& call) {
-  return VisitFloat(call.context(), call.Arg(0), [&](auto tag) -> int32_t {
+  using A = args::dt_prior_box;
+  return VisitFloat(call.context(), call.Arg(A::Input), [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     Grid<T> g;
-    if (!ReadGrid(call, call.Real(6), call.Real(7), call.Real(8), g)) return 1;
+    if (!ReadGrid(call, call.Real(A::step_w), call.Real(A::step_h), call.Real(A::offset), g))
+      return 1;
     const auto cell = PriorCell<T>(call);
     const std::vector<int64_t> dims = PriorDims(g.height, g.width, cell.size(), false);
-    Output boxes(call, 2, TypeOf(call.Arg(0)), dims), variances(call, 3, TypeOf(call.Arg(0)), dims);
+    Output boxes(call, 2, TypeOf(call.Arg(A::Input)), dims),
+        variances(call, 3, TypeOf(call.Arg(A::Input)), dims);
     if (!boxes.ok() || !variances.ok()) return 1;
-    FillBoxes(g, cell, call.Bool(5), boxes.template data<T>());
-    return FillVariances<T>(call, *variances, call.Reals(3));
+    FillBoxes(g, cell, call.Bool(A::clip), boxes.template data<T>());
+    return FillVariances<T>(call, *variances, call.Reals(A::variances));
   });
 }
 
 // Input, Image; variances, clip, flatten_to_2d, step_w, step_h, offset, fixed_sizes, fixed_ratios,
 // densities -> Boxes, Variances. Boxes are cut at the image whether clipped or not.
 int32_t DensityPriorBox(OpCall& call) {
-  const auto sizes = call.Reals(6), ratios = call.Reals(7);
-  const auto densities = call.Ints(8);
+  using A = args::dt_density_prior_box;
+  const auto sizes = call.Reals(A::fixed_sizes), ratios = call.Reals(A::fixed_ratios);
+  const auto densities = call.Ints(A::densities);
   constexpr int64_t kMostDensity = 1 << 10;
   if (densities.size() != sizes.size())
     return call.Fail("%zu densities for %zu sizes", densities.size(), sizes.size());
@@ -170,28 +177,33 @@ int32_t DensityPriorBox(OpCall& call) {
     if (density < 1 || density > kMostDensity)
       return call.Fail("a density is %lld, expected 1 to %lld", static_cast<long long>(density),
                        static_cast<long long>(kMostDensity));
-  return VisitFloat(call.context(), call.Arg(0), [&](auto tag) -> int32_t {
+  return VisitFloat(call.context(), call.Arg(A::Input), [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     Grid<T> g;
-    if (!ReadGrid(call, call.Real(3), call.Real(4), call.Real(5), g)) return 1;
+    if (!ReadGrid(call, call.Real(A::step_w), call.Real(A::step_h), call.Real(A::offset), g))
+      return 1;
     const auto step = static_cast<int64_t>(static_cast<double>(g.step_w + g.step_h) * 0.5);
     const auto cell = DensityCell<T>(sizes, ratios, densities, step);
-    const std::vector<int64_t> dims = PriorDims(g.height, g.width, cell.size(), call.Bool(2));
-    Output boxes(call, 2, TypeOf(call.Arg(0)), dims), variances(call, 3, TypeOf(call.Arg(0)), dims);
+    const std::vector<int64_t> dims =
+        PriorDims(g.height, g.width, cell.size(), call.Bool(A::flatten_to_2d));
+    Output boxes(call, 2, TypeOf(call.Arg(A::Input)), dims),
+        variances(call, 3, TypeOf(call.Arg(A::Input)), dims);
     if (!boxes.ok() || !variances.ok()) return 1;
-    FillBoxes(g, cell, call.Bool(1), boxes.template data<T>());
+    FillBoxes(g, cell, call.Bool(A::clip), boxes.template data<T>());
     for (int64_t i = 0, n = Elements(*boxes); i < n; ++i) {
       T& value = boxes.template data<T>()[i];
       value = i % 4 < 2 ? std::max(value, T{0}) : std::min(value, T{1});
     }
-    return FillVariances<T>(call, *variances, call.Reals(0));
+    return FillVariances<T>(call, *variances, call.Reals(A::variances));
   });
 }
 
 // Input; anchor_sizes, aspect_ratios, variances, stride, offset -> Anchors, Variances
 int32_t AnchorGenerator(OpCall& call) {
-  const DtBuffer& input = call.Arg(0);
-  const auto sizes = call.Reals(0), ratios = call.Reals(1), stride = call.Reals(3);
+  using A = args::dt_anchor_generator;
+  const DtBuffer& input = call.Arg(A::Input);
+  const auto sizes = call.Reals(A::anchor_sizes), ratios = call.Reals(A::aspect_ratios),
+             stride = call.Reals(A::stride);
   if (input.rank != 4 || stride.size() != 2)
     return call.Fail("'%s' must have four dims, and stride two numbers", input.name);
   const int64_t height = input.dims[2], width = input.dims[3];
@@ -201,7 +213,7 @@ int32_t AnchorGenerator(OpCall& call) {
   return VisitFloat(call.context(), input, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     const T stride_w = static_cast<T>(stride[0]), stride_h = static_cast<T>(stride[1]),
-            offset = static_cast<T>(call.Real(4));
+            offset = static_cast<T>(call.Real(A::offset));
     T* out = anchors.template data<T>();
     for (int64_t h = 0; h < height; ++h)
       for (int64_t w = 0; w < width; ++w) {
@@ -216,7 +228,7 @@ int32_t AnchorGenerator(OpCall& call) {
             for (T value : {x - half_w, y - half_h, x + half_w, y + half_h}) *out++ = value;
           }
       }
-    return FillVariances<T>(call, *variances, call.Reals(2));
+    return FillVariances<T>(call, *variances, call.Reals(A::variances));
   });
 }
 

@@ -117,13 +117,21 @@ random::Engine& EngineOf() {
 // is_cls_agnostic
 // -> Rois, LabelsInt32, BboxTargets, BboxInsideWeights, BboxOutsideWeights, MaxOverlapWithGT
 int32_t GenerateProposalLabels(OpCall& call) {
-  const DtBuffer &rois = call.Arg(0), &classes = call.Arg(1), &crowd = call.Arg(2),
-                 &truths = call.Arg(3), &info = call.Arg(4);
-  if (call.Bool(8)) return call.Fail("is_cascade_rcnn is not supported");
+  using A = args::dt_generate_proposal_labels;
+  const DtBuffer &rois = call.Arg(A::RpnRois), &classes = call.Arg(A::GtClasses),
+                 &crowd = call.Arg(A::IsCrowd), &truths = call.Arg(A::GtBoxes),
+                 &info = call.Arg(A::ImInfo);
+  if (call.Bool(A::is_cascade_rcnn)) return call.Fail("is_cascade_rcnn is not supported");
   const auto single = [&](int attr) { return static_cast<float>(call.Real(attr)); };
-  const Rules rules{call.Int(0),   call.Int(6),  single(1),
-                    single(2),     single(3),    single(4),
-                    call.Reals(5), call.Bool(9), call.Bool(7) ? &EngineOf() : nullptr};
+  const Rules rules{call.Int(A::batch_size_per_im),
+                    call.Int(A::class_nums),
+                    single(1),
+                    single(2),
+                    single(3),
+                    single(4),
+                    call.Reals(A::bbox_reg_weights),
+                    call.Bool(A::is_cls_agnostic),
+                    call.Bool(A::use_random) ? &EngineOf() : nullptr};
   constexpr int64_t kMostClasses = int64_t{1} << 24;
   if (rules.classes < (rules.agnostic ? 2 : 1) || rules.classes > kMostClasses ||
       (!rules.weights.empty() && rules.weights.size() != 4))
@@ -164,12 +172,12 @@ int32_t GenerateProposalLabels(OpCall& call) {
     const Lod lod = LodOfCounts(out.counts);
     const DType type = TypeOf(rois);
     const int64_t width = 4 * rules.classes;
-    const bool ok = Write<T>(call, 5, type, out.rois, 4, lod) &&
-                    Write<int32_t>(call, 6, DType::kInt32, out.labels, 1, lod) &&
-                    Write<T>(call, 7, type, out.targets, width, lod) &&
-                    Write<T>(call, 8, type, out.weights, width, lod) &&
-                    Write<T>(call, 9, type, out.weights, width, lod);
-    if (!ok || !call.Has(10)) return ok ? 0 : 1;
+    const bool ok = Write<T>(call, A::Rois, type, out.rois, 4, lod) &&
+                    Write<int32_t>(call, A::LabelsInt32, DType::kInt32, out.labels, 1, lod) &&
+                    Write<T>(call, A::BboxTargets, type, out.targets, width, lod) &&
+                    Write<T>(call, A::BboxInsideWeights, type, out.weights, width, lod) &&
+                    Write<T>(call, A::BboxOutsideWeights, type, out.weights, width, lod);
+    if (!ok || !call.Has(A::MaxOverlapWithGT)) return ok ? 0 : 1;
     Output overlaps(call, 10, type, {static_cast<int64_t>(out.overlaps.size())}, lod);
     if (overlaps.ok())
       std::copy(out.overlaps.begin(), out.overlaps.end(), overlaps.template data<T>());

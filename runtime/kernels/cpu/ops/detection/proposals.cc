@@ -102,9 +102,11 @@ void ProposeImage(const Rules<T>& rules, const Map<T>& map, Proposals<T>& out) {
 // nms_thresh, min_size, eta, @type, @version[, pixel_offset]
 // -> RpnRois, RpnRoiProbs, RpnRoisNum, RpnRoisLod (where the regions of each image end)
 int32_t GenerateProposals(OpCall& call) {
-  const DtBuffer &scores = call.Arg(0), &deltas = call.Arg(1), &info = call.Arg(2),
-                 &anchors = call.Arg(3), &variances = call.Arg(4);
-  const bool v2 = call.Text(5) == "generate_proposals_v2";
+  using A = args::dt_generate_proposals;
+  const DtBuffer &scores = call.Arg(A::Scores), &deltas = call.Arg(A::BboxDeltas),
+                 &info = call.Arg(A::ImInfo), &anchors = call.Arg(A::Anchors),
+                 &variances = call.Arg(A::Variances);
+  const bool v2 = call.Text(A::type) == "generate_proposals_v2";
   if (scores.rank != 4 || deltas.rank != 4 || deltas.dims[1] != 4 * scores.dims[1] ||
       deltas.dims[0] != scores.dims[0] || deltas.dims[2] != scores.dims[2] ||
       deltas.dims[3] != scores.dims[3])
@@ -126,8 +128,13 @@ int32_t GenerateProposals(OpCall& call) {
     const auto single = [&](int attr) {
       return static_cast<T>(static_cast<float>(call.Real(attr)));
     };
-    const Rules<T> rules{call.Int(0), call.Int(1),         single(2), single(3),
-                         single(4),   !v2 || call.Bool(7), !v2};
+    const Rules<T> rules{call.Int(A::pre_nms_topN),
+                         call.Int(A::post_nms_topN),
+                         single(2),
+                         single(3),
+                         single(4),
+                         !v2 || call.Bool(A::pixel_offset),
+                         !v2};
     Proposals<T> found;
     for (int64_t n = 0; n < batch; ++n)
       ProposeImage(rules,
@@ -137,7 +144,7 @@ int32_t GenerateProposals(OpCall& call) {
                    found);
     const auto total = static_cast<int64_t>(found.scores.size());
     // From 2.3 on _v2 tells images by counts alone.
-    const Lod lod = v2 && call.Int(6) >= 2003000 ? Lod() : LodOfCounts(found.counts);
+    const Lod lod = v2 && call.Int(A::version) >= 2003000 ? Lod() : LodOfCounts(found.counts);
     Output rois(call, 5, TypeOf(scores), {total, 4}, lod),
         probs(call, 6, TypeOf(scores), {total, 1}, lod);
     if (!rois.ok() || !probs.ok()) return 1;
@@ -145,8 +152,9 @@ int32_t GenerateProposals(OpCall& call) {
     std::copy(found.scores.begin(), found.scores.end(), probs.template data<T>());
     std::vector<int64_t> ends = found.counts;
     std::partial_sum(ends.begin(), ends.end(), ends.begin());
-    if (call.Has(8) && !WriteCounts(call, call.Arg(8), ends)) return 1;
-    return !call.Has(7) || WriteCounts(call, call.Arg(7), found.counts) ? 0 : 1;
+    if (call.Has(A::RpnRoisLod) && !WriteCounts(call, call.Arg(A::RpnRoisLod), ends)) return 1;
+    return !call.Has(A::RpnRoisNum) || WriteCounts(call, call.Arg(A::RpnRoisNum), found.counts) ? 0
+                                                                                                : 1;
   });
 }
 
@@ -154,14 +162,17 @@ int32_t GenerateProposals(OpCall& call) {
 // RestoreIndex, MultiLevelRoIsNum*: a region of side s goes to level ⌊refer_level + log2(s /
 // refer_scale)⌋; RestoreIndex says where in the levels, one behind the other, it stands.
 int32_t DistributeFpnProposals(OpCall& call) {
-  const DtBuffer& rois = call.Arg(0);
-  const int64_t low = call.Int(0), high = call.Int(1), levels = high - low + 1;
+  using A = args::dt_distribute_fpn_proposals;
+  const DtBuffer& rois = call.Arg(A::FpnRois);
+  const int64_t low = call.Int(A::min_level), high = call.Int(A::max_level),
+                levels = high - low + 1;
   std::vector<Rows> images;
   constexpr int64_t kMostLevels = 64;
-  if (levels < 1 || levels > kMostLevels || call.Int(3) < 1)
+  if (levels < 1 || levels > kMostLevels || call.Int(A::refer_scale) < 1)
     return call.Fail("levels %lld to %lld at a scale of %lld", static_cast<long long>(low),
-                     static_cast<long long>(high), static_cast<long long>(call.Int(3)));
-  if (rois.rank != 2 || !CheckMatrix(call, rois, 4) || !SequencesOf(call, rois, 1, images))
+                     static_cast<long long>(high),
+                     static_cast<long long>(call.Int(A::refer_scale)));
+  if (rois.rank != 2 || !CheckMatrix(call, rois, 4) || !SequencesOf(call, rois, A::RoisNum, images))
     return 1;
   return VisitFloat(call.context(), rois, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
@@ -170,10 +181,10 @@ int32_t DistributeFpnProposals(OpCall& call) {
     for (const Rows& image : images) {
       for (auto& count : counts) count.push_back(0);
       for (int64_t i = image.begin; i < image.end; ++i) {
-        const T side = std::sqrt(BoxArea(Data<T>(rois) + i * 4, call.Bool(4)));
+        const T side = std::sqrt(BoxArea(Data<T>(rois) + i * 4, call.Bool(A::pixel_offset)));
         const double level = std::floor(static_cast<double>(
-            std::log2(side / static_cast<T>(call.Int(3)) + static_cast<T>(1e-6)) +
-            static_cast<T>(call.Int(2))));
+            std::log2(side / static_cast<T>(call.Int(A::refer_scale)) + static_cast<T>(1e-6)) +
+            static_cast<T>(call.Int(A::refer_level))));
         const auto at = static_cast<size_t>(
             std::min(std::max(static_cast<double>(low), level), static_cast<double>(high)) -
             static_cast<double>(low));
@@ -186,15 +197,15 @@ int32_t DistributeFpnProposals(OpCall& call) {
     int32_t place = 0;
     for (size_t l = 0; l < rows.size(); ++l) {
       for (int64_t i : rows[l]) restore.template data<int32_t>()[i] = place++;
-      if (call.Has(2, static_cast<int>(l))) {
-        DtBuffer& out = call.Arg(2, static_cast<int>(l));
+      if (call.Has(A::MultiFpnRois, static_cast<int>(l))) {
+        DtBuffer& out = call.Arg(A::MultiFpnRois, static_cast<int>(l));
         if (!call.Resize(out, {static_cast<int64_t>(rows[l].size()), 4})) return 1;
         OpCall::SetLod(out, LodOfCounts(counts[l]));
         for (size_t i = 0; i < rows[l].size(); ++i)
           std::copy_n(Data<T>(rois) + rows[l][i] * 4, 4, Data<T>(out) + i * 4);
       }
-      if (call.Has(4, static_cast<int>(l)) &&
-          !WriteCounts(call, call.Arg(4, static_cast<int>(l)), counts[l]))
+      if (call.Has(A::MultiLevelRoIsNum, static_cast<int>(l)) &&
+          !WriteCounts(call, call.Arg(A::MultiLevelRoIsNum, static_cast<int>(l)), counts[l]))
         return 1;
     }
     return 0;
@@ -204,10 +215,12 @@ int32_t DistributeFpnProposals(OpCall& call) {
 // MultiLevelRois+, MultiLevelScores+, MultiLevelRoIsNum*; post_nms_topN -> FpnRois, RoisNum: the
 // best regions of all levels, image by image.
 int32_t CollectFpnProposals(OpCall& call) {
-  const int levels = call.Count(0);
-  if (levels < 1 || call.Count(1) != levels || (call.Count(2) != 0 && call.Count(2) != levels))
-    return call.Fail("%d levels of regions, %d of scores", levels, call.Count(1));
-  const DtBuffer& first = call.Arg(0);
+  using A = args::dt_collect_fpn_proposals;
+  const int levels = call.Count(A::MultiLevelRois);
+  if (levels < 1 || call.Count(A::MultiLevelScores) != levels ||
+      (call.Count(A::MultiLevelRoIsNum) != 0 && call.Count(A::MultiLevelRoIsNum) != levels))
+    return call.Fail("%d levels of regions, %d of scores", levels, call.Count(A::MultiLevelScores));
+  const DtBuffer& first = call.Arg(A::MultiLevelRois);
   return VisitFloat(call.context(), first, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     struct Region {
@@ -218,21 +231,22 @@ int32_t CollectFpnProposals(OpCall& call) {
     std::vector<Region> regions;
     size_t images = 0;
     for (int l = 0; l < levels; ++l) {
-      const DtBuffer &rois = call.Arg(0, l), &scores = call.Arg(1, l);
+      const DtBuffer &rois = call.Arg(A::MultiLevelRois, l),
+                     &scores = call.Arg(A::MultiLevelScores, l);
       if (rois.rank != 2 || rois.dims[1] != 4 || Elements(scores) != rois.dims[0] ||
           rois.dtype != first.dtype || scores.dtype != first.dtype)
         return call.Fail("'%s' must have four columns, and '%s' a score for each row", rois.name,
                          scores.name);
       std::vector<Rows> rows;
-      if (call.Count(2) > 0) {
+      if (call.Count(A::MultiLevelRoIsNum) > 0) {
         std::vector<int64_t> counts;
-        if (!IntegersOf(call, call.Arg(2, l), counts)) return 1;
+        if (!IntegersOf(call, call.Arg(A::MultiLevelRoIsNum, l), counts)) return 1;
         int64_t at = 0;
         for (int64_t count : counts) {
           if (count < 0 || count > rois.dims[0] - at)
-            return call.Fail("'%s' has the count %lld, '%s' has %lld rows", call.Arg(2, l).name,
-                             static_cast<long long>(count), rois.name,
-                             static_cast<long long>(rois.dims[0]));
+            return call.Fail("'%s' has the count %lld, '%s' has %lld rows",
+                             call.Arg(A::MultiLevelRoIsNum, l).name, static_cast<long long>(count),
+                             rois.name, static_cast<long long>(rois.dims[0]));
           rows.push_back({at, at + count});
           at += count;
         }
@@ -246,7 +260,7 @@ int32_t CollectFpnProposals(OpCall& call) {
     }
     std::stable_sort(regions.begin(), regions.end(),
                      [](const Region& a, const Region& b) { return Larger(a.score, b.score); });
-    const int64_t most = call.Int(0);
+    const int64_t most = call.Int(A::post_nms_topN);
     if (most >= 0 && most < static_cast<int64_t>(regions.size()))
       regions.resize(static_cast<size_t>(most));
     std::stable_sort(regions.begin(), regions.end(),
@@ -258,7 +272,7 @@ int32_t CollectFpnProposals(OpCall& call) {
     if (!out.ok()) return 1;
     for (size_t i = 0; i < regions.size(); ++i)
       std::copy_n(regions[i].box, 4, out.template data<T>() + i * 4);
-    return !call.Has(4) || WriteCounts(call, call.Arg(4), counts) ? 0 : 1;
+    return !call.Has(A::RoisNum) || WriteCounts(call, call.Arg(A::RoisNum), counts) ? 0 : 1;
   });
 }
 

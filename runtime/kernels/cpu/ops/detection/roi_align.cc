@@ -40,9 +40,13 @@ constexpr int64_t kMostSamples = 1 << 12;  // along an axis of a cell
 
 template <typename T>
 auto AlignTaps(OpCall& call, const Pooled& p, const T* rois) {
-  const T scale = static_cast<T>(call.Real(0));
-  const int64_t ratio = call.Int(3);
-  const bool aligned = call.Bool(4);
+  using A = args::dt_roi_align;
+  static_assert(A::spatial_scale == args::dt_roi_align_grad::spatial_scale &&
+                A::sampling_ratio == args::dt_roi_align_grad::sampling_ratio &&
+                A::aligned == args::dt_roi_align_grad::aligned);
+  const T scale = static_cast<T>(call.Real(A::spatial_scale));
+  const int64_t ratio = call.Int(A::sampling_ratio);
+  const bool aligned = call.Bool(A::aligned);
   return [&p, rois, scale, ratio, aligned](int64_t roi, int64_t cell, int64_t,
                                            std::vector<Tap<T>>& to) {
     const T offset = aligned ? static_cast<T>(0.5) : T{0};
@@ -69,8 +73,14 @@ auto AlignTaps(OpCall& call, const Pooled& p, const T* rois) {
 }
 
 bool ReadAlign(OpCall& call, Pooled& p) {
-  if (!ReadPooled(call, call.Arg(0), call.Arg(1), 4, 2, 3, p) ||
-      !ReadCells(call, call.Int(1), call.Int(2), p))
+  using A = args::dt_roi_align;
+  static_assert(A::ROIs == args::dt_roi_align_grad::ROIs &&
+                A::RoisNum == args::dt_roi_align_grad::RoisNum &&
+                A::X == args::dt_roi_align_grad::X &&
+                A::pooled_height == args::dt_roi_align_grad::pooled_height &&
+                A::pooled_width == args::dt_roi_align_grad::pooled_width);
+  if (!ReadPooled(call, call.Arg(A::X), call.Arg(A::ROIs), 4, 2, A::RoisNum, p) ||
+      !ReadCells(call, call.Int(A::pooled_height), call.Int(A::pooled_width), p))
     return false;
   p.out_channels = p.channels;
   return true;
@@ -80,7 +90,9 @@ bool ReadAlign(OpCall& call, Pooled& p) {
 // attributes output_channels, spatial_scale, pooled_height, pooled_width.
 template <typename T>
 auto PositionTaps(OpCall& call, const Pooled& p, const T* rois) {
-  const T scale = static_cast<T>(call.Real(1));
+  using A = args::dt_psroi_pool;
+  static_assert(A::spatial_scale == args::dt_psroi_pool_grad::spatial_scale);
+  const T scale = static_cast<T>(call.Real(A::spatial_scale));
   return [&p, rois, scale](int64_t roi, int64_t cell, int64_t, std::vector<Tap<T>>& to) {
     const int64_t cells[2] = {p.out_h, p.out_w}, at[2] = {cell / p.out_w, cell % p.out_w},
                   extent[2] = {p.height, p.width};
@@ -102,16 +114,23 @@ auto PositionTaps(OpCall& call, const Pooled& p, const T* rois) {
 }
 
 bool ReadPosition(OpCall& call, Pooled& p) {
-  if (!ReadPooled(call, call.Arg(0), call.Arg(1), 4, -1, 2, p) ||
-      !ReadCells(call, call.Int(2), call.Int(3), p))
+  using A = args::dt_psroi_pool;
+  static_assert(A::ROIs == args::dt_psroi_pool_grad::ROIs &&
+                A::RoisNum == args::dt_psroi_pool_grad::RoisNum &&
+                A::X == args::dt_psroi_pool_grad::X &&
+                A::output_channels == args::dt_psroi_pool_grad::output_channels &&
+                A::pooled_height == args::dt_psroi_pool_grad::pooled_height &&
+                A::pooled_width == args::dt_psroi_pool_grad::pooled_width);
+  if (!ReadPooled(call, call.Arg(A::X), call.Arg(A::ROIs), 4, -1, A::RoisNum, p) ||
+      !ReadCells(call, call.Int(A::pooled_height), call.Int(A::pooled_width), p))
     return false;
-  p.out_channels = call.Int(0);
+  p.out_channels = call.Int(A::output_channels);
   int64_t needed;
   if (p.out_channels >= 1 && !__builtin_mul_overflow(p.out_channels, p.Cells(), &needed) &&
       needed == p.channels)
     return true;
   return call.Fail("'%s' has %lld channels, expected output_channels (%lld) times the cells",
-                   call.Arg(0).name, static_cast<long long>(p.channels),
+                   call.Arg(A::X).name, static_cast<long long>(p.channels),
                    static_cast<long long>(p.out_channels)),
          false;
 }
@@ -152,7 +171,9 @@ void ForHats(const Side<T>& side, int64_t extent, Visit&& visit) {
 
 template <typename T>
 auto PreciseTaps(OpCall& call, const Pooled& p, const T* rois) {
-  const T scale = static_cast<T>(call.Real(0));
+  using A = args::dt_prroi_pool;
+  static_assert(A::spatial_scale == args::dt_prroi_pool_grad::spatial_scale);
+  const T scale = static_cast<T>(call.Real(A::spatial_scale));
   return [&p, rois, scale](int64_t roi, int64_t cell, int64_t, std::vector<Tap<T>>& to) {
     const Side<T> y = CellSide(rois + roi * 4, 0, scale, p.out_h, cell / p.out_w),
                   x = CellSide(rois + roi * 4, 1, scale, p.out_w, cell % p.out_w);
@@ -167,8 +188,13 @@ auto PreciseTaps(OpCall& call, const Pooled& p, const T* rois) {
 }
 
 bool ReadPrecise(OpCall& call, Pooled& p) {
-  if (!ReadPooled(call, call.Arg(0), call.Arg(1), 4, -1, 2, p) ||
-      !ReadCells(call, call.Int(1), call.Int(2), p))
+  using A = args::dt_prroi_pool;
+  static_assert(A::BatchRoINums == args::dt_prroi_pool_grad::BatchRoINums &&
+                A::ROIs == args::dt_prroi_pool_grad::ROIs && A::X == args::dt_prroi_pool_grad::X &&
+                A::pooled_height == args::dt_prroi_pool_grad::pooled_height &&
+                A::pooled_width == args::dt_prroi_pool_grad::pooled_width);
+  if (!ReadPooled(call, call.Arg(A::X), call.Arg(A::ROIs), 4, -1, A::BatchRoINums, p) ||
+      !ReadCells(call, call.Int(A::pooled_height), call.Int(A::pooled_width), p))
     return false;
   p.out_channels = p.channels;
   return true;
@@ -194,7 +220,8 @@ T LineIntegral(const Pooled& p, const T* plane, int a, T at, const Side<T>& acro
 template <typename T>
 void PreciseRoisBack(OpCall& call, const Pooled& p, const T* x, const T* rois, const T* out,
                      const T* dout, T* drois) {
-  const T scale = static_cast<T>(call.Real(0));
+  using A = args::dt_prroi_pool_grad;
+  const T scale = static_cast<T>(call.Real(A::spatial_scale));
   std::fill_n(drois, p.rois * 4, T{0});
   for (int64_t i = 0; i < p.rois * p.out_channels * p.Cells(); ++i) {
     const int64_t cell = i % p.Cells(), c = i / p.Cells() % p.out_channels,
@@ -220,12 +247,15 @@ void PreciseRoisBack(OpCall& call, const Pooled& p, const T* x, const T* rois, c
 // Out at `slot`; `taps` makes the taps for a type.
 template <typename Taps, typename Channel>
 int32_t Forward(OpCall& call, const Pooled& p, int slot, Taps&& taps, Channel&& channel) {
+  using A = args::dt_prroi_pool;
+  static_assert(A::ROIs == args::dt_psroi_pool::ROIs && A::X == args::dt_psroi_pool::X);
+  static_assert(A::ROIs == args::dt_roi_align::ROIs && A::X == args::dt_roi_align::X);
   DtBuffer& out = call.Arg(slot);
   if (!call.Resize(out, {p.rois, p.out_channels, p.out_h, p.out_w})) return 1;
-  return VisitFloat(call.context(), call.Arg(0), [&](auto tag) {
+  return VisitFloat(call.context(), call.Arg(A::X), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    PoolRois(call.context(), p, 1, Data<T>(call.Arg(0)), Data<T>(out),
-             taps(call, p, Data<T>(call.Arg(1))), channel);
+    PoolRois(call.context(), p, 1, Data<T>(call.Arg(A::X)), Data<T>(out),
+             taps(call, p, Data<T>(call.Arg(A::ROIs))), channel);
     return 0;
   });
 }
@@ -233,14 +263,17 @@ int32_t Forward(OpCall& call, const Pooled& p, int slot, Taps&& taps, Channel&& 
 template <typename Taps, typename Channel>
 int32_t Backward(OpCall& call, const Pooled& p, const DtBuffer& gradient, DtBuffer& dx, Taps&& taps,
                  Channel&& channel) {
+  using A = args::dt_prroi_pool_grad;
+  static_assert(A::ROIs == args::dt_psroi_pool_grad::ROIs && A::X == args::dt_psroi_pool_grad::X);
+  static_assert(A::ROIs == args::dt_roi_align_grad::ROIs && A::X == args::dt_roi_align_grad::X);
   if (Elements(gradient) != p.rois * p.out_channels * p.Cells() ||
-      gradient.dtype != call.Arg(0).dtype)
+      gradient.dtype != call.Arg(A::X).dtype)
     return call.Fail("'%s' has not the extents and type of the output", gradient.name);
-  if (!call.Resize(dx, call.Arg(0))) return 1;
+  if (!call.Resize(dx, call.Arg(A::X))) return 1;
   return VisitFloat(call.context(), dx, [&](auto tag) {
     using T = typename decltype(tag)::type;
     PoolRoisBack(call.context(), p, 1, Data<T>(gradient), Data<T>(dx),
-                 taps(call, p, Data<T>(call.Arg(1))), channel);
+                 taps(call, p, Data<T>(call.Arg(A::ROIs))), channel);
     return 0;
   });
 }
@@ -259,52 +292,62 @@ constexpr auto kSameChannel = [](int64_t c, int64_t) { return c; };
 }  // namespace
 
 int32_t RoiAlign(OpCall& call) {
+  using A = args::dt_roi_align;
   Pooled p;
-  return ReadAlign(call, p) ? Forward(call, p, 4, kAlign, kSameChannel) : 1;
+  return ReadAlign(call, p) ? Forward(call, p, A::Out, kAlign, kSameChannel) : 1;
 }
 
 // …, Out@GRAD -> X@GRAD
 int32_t RoiAlignGrad(OpCall& call) {
+  using A = args::dt_roi_align_grad;
   Pooled p;
-  return ReadAlign(call, p) ? Backward(call, p, call.Arg(4), call.Arg(5), kAlign, kSameChannel) : 1;
+  return ReadAlign(call, p)
+             ? Backward(call, p, call.Arg(A::Out_GRAD), call.Arg(A::X_GRAD), kAlign, kSameChannel)
+             : 1;
 }
 
 int32_t PsroiPool(OpCall& call) {
+  using A = args::dt_psroi_pool;
   Pooled p;
   if (!ReadPosition(call, p)) return 1;
-  return Forward(call, p, 3, kPosition,
+  return Forward(call, p, A::Out, kPosition,
                  [&](int64_t c, int64_t cell) { return c * p.Cells() + cell; });
 }
 
 int32_t PsroiPoolGrad(OpCall& call) {
+  using A = args::dt_psroi_pool_grad;
   Pooled p;
   if (!ReadPosition(call, p)) return 1;
-  return Backward(call, p, call.Arg(3), call.Arg(4), kPosition,
+  return Backward(call, p, call.Arg(A::Out_GRAD), call.Arg(A::X_GRAD), kPosition,
                   [&](int64_t c, int64_t cell) { return c * p.Cells() + cell; });
 }
 
 int32_t PrroiPool(OpCall& call) {
+  using A = args::dt_prroi_pool;
   Pooled p;
-  return ReadPrecise(call, p) ? Forward(call, p, 3, kPrecise, kSameChannel) : 1;
+  return ReadPrecise(call, p) ? Forward(call, p, A::Out, kPrecise, kSameChannel) : 1;
 }
 
 // …, Out, Out@GRAD -> X@GRAD, ROIs@GRAD
 int32_t PrroiPoolGrad(OpCall& call) {
+  using A = args::dt_prroi_pool_grad;
   Pooled p;
   if (!ReadPrecise(call, p)) return 1;
-  if (call.Has(5) && Backward(call, p, call.Arg(4), call.Arg(5), kPrecise, kSameChannel) != 0)
+  if (call.Has(A::X_GRAD) &&
+      Backward(call, p, call.Arg(A::Out_GRAD), call.Arg(A::X_GRAD), kPrecise, kSameChannel) != 0)
     return 1;
-  if (!call.Has(6)) return 0;
-  const DtBuffer &x = call.Arg(0), &rois = call.Arg(1), &out = call.Arg(3), &gradient = call.Arg(4);
+  if (!call.Has(A::ROIs_GRAD)) return 0;
+  const DtBuffer &x = call.Arg(A::X), &rois = call.Arg(A::ROIs), &out = call.Arg(A::Out),
+                 &gradient = call.Arg(A::Out_GRAD);
   if (Elements(out) != p.rois * p.out_channels * p.Cells() || !SameShape(out, gradient) ||
       out.dtype != x.dtype || gradient.dtype != x.dtype)
     return call.Fail("'%s' and '%s' have not the extents and type of the output", out.name,
                      gradient.name);
-  if (!call.Resize(call.Arg(6), rois)) return 1;
+  if (!call.Resize(call.Arg(A::ROIs_GRAD), rois)) return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     PreciseRoisBack(call, p, Data<T>(x), Data<T>(rois), Data<T>(out), Data<T>(gradient),
-                    Data<T>(call.Arg(6)));
+                    Data<T>(call.Arg(A::ROIs_GRAD)));
     return 0;
   });
 }

@@ -15,8 +15,14 @@ struct Span {
 };
 
 bool Read(OpCall& call, Pooled& p) {
-  if (!ReadPooled(call, call.Arg(0), call.Arg(1), 4, 2, 3, p) ||
-      !ReadCells(call, call.Int(1), call.Int(2), p))
+  using A = args::dt_roi_pool;
+  static_assert(A::ROIs == args::dt_roi_pool_grad::ROIs &&
+                A::RoisNum == args::dt_roi_pool_grad::RoisNum &&
+                A::X == args::dt_roi_pool_grad::X &&
+                A::pooled_height == args::dt_roi_pool_grad::pooled_height &&
+                A::pooled_width == args::dt_roi_pool_grad::pooled_width);
+  if (!ReadPooled(call, call.Arg(A::X), call.Arg(A::ROIs), 4, 2, A::RoisNum, p) ||
+      !ReadCells(call, call.Int(A::pooled_height), call.Int(A::pooled_width), p))
     return false;
   p.out_channels = p.channels;
   return true;
@@ -43,11 +49,12 @@ Span CellOf(const T* roi, int axis, T scale, int64_t cells, int64_t at, int64_t 
 
 // … -> Out, Argmax
 int32_t RoiPool(OpCall& call) {
+  using A = args::dt_roi_pool;
   Pooled p;
   if (!Read(call, p)) return 1;
-  const DtBuffer &x = call.Arg(0), &rois = call.Arg(1);
-  DtBuffer &out = call.Arg(4), &argmax = call.Arg(5);
-  const bool places = call.Has(5);
+  const DtBuffer &x = call.Arg(A::X), &rois = call.Arg(A::ROIs);
+  DtBuffer &out = call.Arg(A::Out), &argmax = call.Arg(A::Argmax);
+  const bool places = call.Has(A::Argmax);
   if (!call.Resize(out, {p.rois, p.out_channels, p.out_h, p.out_w}) ||
       (places && !call.Resize(argmax, {p.rois, p.out_channels, p.out_h, p.out_w})))
     return 1;
@@ -55,7 +62,7 @@ int32_t RoiPool(OpCall& call) {
     return call.Fail("'%s' must hold int64", argmax.name);
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const T scale = static_cast<T>(call.Real(0));
+    const T scale = static_cast<T>(call.Real(A::spatial_scale));
     Parallel(call.context(), p.rois, 1, [&](int64_t lo, int64_t n) {
       for (int64_t i = lo * p.channels * p.Cells(); i < (lo + n) * p.channels * p.Cells(); ++i) {
         const int64_t cell = i % p.Cells(), roi = i / p.Cells() / p.channels;
@@ -82,17 +89,18 @@ int32_t RoiPool(OpCall& call) {
 
 // …, Argmax, Out@GRAD -> X@GRAD
 int32_t RoiPoolGrad(OpCall& call) {
+  using A = args::dt_roi_pool_grad;
   Pooled p;
   if (!Read(call, p)) return 1;
-  const DtBuffer &argmax = call.Arg(4), &gradient = call.Arg(5);
-  DtBuffer& dx = call.Arg(6);
+  const DtBuffer &argmax = call.Arg(A::Argmax), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   const int64_t count = p.rois * p.channels * p.Cells();
   if (Elements(argmax) != count || Elements(gradient) != count ||
-      gradient.dtype != call.Arg(0).dtype)
+      gradient.dtype != call.Arg(A::X).dtype)
     return call.Fail("'%s' and '%s' have not the extents of the output", argmax.name,
                      gradient.name);
   std::vector<int64_t> places;
-  if (!IntegersOf(call, argmax, places) || !call.Resize(dx, call.Arg(0))) return 1;
+  if (!IntegersOf(call, argmax, places) || !call.Resize(dx, call.Arg(A::X))) return 1;
   return VisitFloat(call.context(), dx, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     std::fill_n(Data<T>(dx), Elements(dx), T{0});

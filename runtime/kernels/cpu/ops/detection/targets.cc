@@ -123,17 +123,22 @@ struct Slots {
 template <typename T>
 void TruthsOf(OpCall& call, const Slots& at, const Rows& rows, int64_t image, std::vector<T>& boxes,
               std::vector<int64_t>& places) {
+  using A = args::dt_retinanet_target_assign;
+  static_assert(A::GtBoxes == args::dt_rpn_target_assign::GtBoxes);
   const T scale = Data<T>(call.Arg(at.info))[image * call.Arg(at.info).dims[1] + 2];
   for (int64_t i = rows.begin; i < rows.end; ++i) {
     if (Data<int32_t>(call.Arg(at.crowd))[i] != 0) continue;
     places.push_back(i);
-    for (int k = 0; k < 4; ++k) boxes.push_back(Data<T>(call.Arg(1))[i * 4 + k] * scale);
+    for (int k = 0; k < 4; ++k) boxes.push_back(Data<T>(call.Arg(A::GtBoxes))[i * 4 + k] * scale);
   }
 }
 
 bool InputsFit(OpCall& call, const Slots& at, std::vector<Rows>& images) {
-  const DtBuffer &anchors = call.Arg(0), &truths = call.Arg(1), &crowd = call.Arg(at.crowd),
-                 &info = call.Arg(at.info);
+  using A = args::dt_retinanet_target_assign;
+  static_assert(A::Anchor == args::dt_rpn_target_assign::Anchor &&
+                A::GtBoxes == args::dt_rpn_target_assign::GtBoxes);
+  const DtBuffer &anchors = call.Arg(A::Anchor), &truths = call.Arg(A::GtBoxes),
+                 &crowd = call.Arg(at.crowd), &info = call.Arg(at.info);
   if (!CheckMatrix(call, anchors, 4) || truths.rank != 2 || !CheckMatrix(call, truths, 4) ||
       info.rank != 2 || !CheckMatrix(call, info, 3) || !SequencesOf(call, truths, images))
     return false;
@@ -157,7 +162,10 @@ bool InputsFit(OpCall& call, const Slots& at, std::vector<Rows>& images) {
 template <typename T>
 bool AssignImage(OpCall& call, const Slots& at, const Rows& rows, int64_t image,
                  const Wanted& wanted, double straddle, Targets<T>& out) {
-  const DtBuffer& anchors = call.Arg(0);
+  using A = args::dt_retinanet_target_assign;
+  static_assert(A::Anchor == args::dt_rpn_target_assign::Anchor &&
+                A::GtBoxes == args::dt_rpn_target_assign::GtBoxes);
+  const DtBuffer& anchors = call.Arg(A::Anchor);
   const T* info = Data<T>(call.Arg(at.info)) + image * 3;
   const int64_t count = Elements(anchors) / 4;
   std::vector<int64_t> inside, places;
@@ -165,7 +173,7 @@ bool AssignImage(OpCall& call, const Slots& at, const Rows& rows, int64_t image,
   TruthsOf(call, at, rows, image, truths, places);
   if (places.empty())
     return call.Fail("image %lld has no object in '%s'", static_cast<long long>(image),
-                     call.Arg(1).name),
+                     call.Arg(A::GtBoxes).name),
            false;
   for (int64_t i = 0; i < count; ++i) {
     const T* a = Data<T>(anchors) + i * 4;
@@ -206,15 +214,17 @@ bool AssignImage(OpCall& call, const Slots& at, const Rows& rows, int64_t image,
 }
 
 int32_t AssignAll(OpCall& call, const Slots& at, const Wanted& wanted, double straddle) {
+  using A = args::dt_retinanet_target_assign;
+  static_assert(A::Anchor == args::dt_rpn_target_assign::Anchor);
   std::vector<Rows> images;
   if (!InputsFit(call, at, images)) return 1;
-  return VisitFloat(call.context(), call.Arg(0), [&](auto tag) -> int32_t {
+  return VisitFloat(call.context(), call.Arg(A::Anchor), [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     Targets<T> out;
     for (size_t n = 0; n < images.size(); ++n)
       if (!AssignImage(call, at, images[n], static_cast<int64_t>(n), wanted, straddle, out))
         return 1;
-    const DType type = TypeOf(call.Arg(0));
+    const DType type = TypeOf(call.Arg(A::Anchor));
     const int slot = at.outputs;
     const bool ok = WriteRows<int32_t>(call, slot, DType::kInt32, out.location, 0, out.locations) &&
                     WriteRows<int32_t>(call, slot + 1, DType::kInt32, out.score, 0, out.scores) &&
@@ -233,16 +243,21 @@ int32_t AssignAll(OpCall& call, const Slots& at, const Wanted& wanted, double st
 // rpn_positive_overlap, rpn_negative_overlap, rpn_fg_fraction, use_random -> LocationIndex,
 // ScoreIndex, TargetBBox, TargetLabel, BBoxInsideWeight
 int32_t RpnTargetAssign(OpCall& call) {
-  return AssignAll(
-      call, {-1, 2, 3, 4},
-      {call.Real(2), call.Real(3), call.Real(4), call.Int(0), call.Bool(5) ? &EngineOf() : nullptr},
-      call.Real(1));
+  using A = args::dt_rpn_target_assign;
+  return AssignAll(call, {-1, 2, 3, 4},
+                   {call.Real(A::rpn_positive_overlap), call.Real(A::rpn_negative_overlap),
+                    call.Real(A::rpn_fg_fraction), call.Int(A::rpn_batch_size_per_im),
+                    call.Bool(A::use_random) ? &EngineOf() : nullptr},
+                   call.Real(A::rpn_straddle_thresh));
 }
 
 // Anchor, GtBoxes, GtLabels, IsCrowd, ImInfo; positive_overlap, negative_overlap -> the same,
 // ForegroundNumber (of an image, and 1)
 int32_t RetinanetTargetAssign(OpCall& call) {
-  return AssignAll(call, {2, 3, 4, 5}, {call.Real(0), call.Real(1), -1, -1, nullptr}, -1);
+  using A = args::dt_retinanet_target_assign;
+  return AssignAll(
+      call, {2, 3, 4, 5},
+      {call.Real(A::positive_overlap), call.Real(A::negative_overlap), -1, -1, nullptr}, -1);
 }
 
 }  // namespace dtranspile::kernels

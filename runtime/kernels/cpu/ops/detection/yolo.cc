@@ -108,10 +108,22 @@ struct Loss {
 };
 
 bool ReadLoss(OpCall& call, Loss& l) {
-  const DtBuffer &x = call.Arg(0), &box = call.Arg(1), &label = call.Arg(2);
-  l.mask = call.Ints(1);
-  if (!ReadCells(call, x, static_cast<int64_t>(l.mask.size()), call.Int(2), call.Int(4),
-                 call.Ints(0), call.Real(6), false, l.cells))
+  using A = args::dt_yolo_loss;
+  static_assert(A::GTBox == args::dt_yolo_loss_grad::GTBox &&
+                A::GTLabel == args::dt_yolo_loss_grad::GTLabel &&
+                A::GTScore == args::dt_yolo_loss_grad::GTScore &&
+                A::X == args::dt_yolo_loss_grad::X &&
+                A::anchor_mask == args::dt_yolo_loss_grad::anchor_mask &&
+                A::anchors == args::dt_yolo_loss_grad::anchors &&
+                A::class_num == args::dt_yolo_loss_grad::class_num &&
+                A::downsample_ratio == args::dt_yolo_loss_grad::downsample_ratio &&
+                A::scale_x_y == args::dt_yolo_loss_grad::scale_x_y &&
+                A::use_label_smooth == args::dt_yolo_loss_grad::use_label_smooth);
+  const DtBuffer &x = call.Arg(A::X), &box = call.Arg(A::GTBox), &label = call.Arg(A::GTLabel);
+  l.mask = call.Ints(A::anchor_mask);
+  if (!ReadCells(call, x, static_cast<int64_t>(l.mask.size()), call.Int(A::class_num),
+                 call.Int(A::downsample_ratio), call.Ints(A::anchors), call.Real(A::scale_x_y),
+                 false, l.cells))
     return false;
   for (int64_t m : l.mask)
     if (m < 0 || 2 * m + 1 >= static_cast<int64_t>(l.cells.anchors.size()))
@@ -125,13 +137,14 @@ bool ReadLoss(OpCall& call, Loss& l) {
   l.truths = box.dims[1];
   if (TypeOf(label) != DType::kInt32 || Elements(label) != x.dims[0] * l.truths)
     return call.Fail("'%s' must hold an int32 for each box of '%s'", label.name, box.name), false;
-  if (call.Has(3) &&
-      (Elements(call.Arg(3)) != x.dims[0] * l.truths || call.Arg(3).dtype != x.dtype))
-    return call.Fail("'%s' must hold a number for each box of '%s'", call.Arg(3).name, box.name),
+  if (call.Has(A::GTScore) && (Elements(call.Arg(A::GTScore)) != x.dims[0] * l.truths ||
+                               call.Arg(A::GTScore).dtype != x.dtype))
+    return call.Fail("'%s' must hold a number for each box of '%s'", call.Arg(A::GTScore).name,
+                     box.name),
            false;
   const double smooth = std::min(1.0 / static_cast<double>(l.cells.classes), 1.0 / 40);
-  l.positive = call.Bool(5) ? 1 - smooth : 1;
-  l.negative = call.Bool(5) ? smooth : 0;
+  l.positive = call.Bool(A::use_label_smooth) ? 1 - smooth : 1;
+  l.negative = call.Bool(A::use_label_smooth) ? smooth : 0;
   return true;
 }
 
@@ -166,24 +179,29 @@ struct Match {
 // False with a message where the centre or the label are out of range.
 template <typename T>
 bool MatchOf(OpCall& call, const Loss& l, int64_t n, int64_t t, Match<T>& m) {
-  const T* truth = Data<T>(call.Arg(1)) + (n * l.truths + t) * 4;
+  using A = args::dt_yolo_loss;
+  static_assert(A::GTBox == args::dt_yolo_loss_grad::GTBox &&
+                A::GTLabel == args::dt_yolo_loss_grad::GTLabel &&
+                A::GTScore == args::dt_yolo_loss_grad::GTScore);
+  const T* truth = Data<T>(call.Arg(A::GTBox)) + (n * l.truths + t) * 4;
   m = {{truth[0], truth[1], truth[2], truth[3]},
        -1,
        0,
        0,
        0,
-       call.Has(3) ? Data<T>(call.Arg(3))[n * l.truths + t] : T{1}};
+       call.Has(A::GTScore) ? Data<T>(call.Arg(A::GTScore))[n * l.truths + t] : T{1}};
   if (!Valid(m.truth)) return true;
   m.anchor = BestAnchor(l.cells, m.truth);
   const auto found = std::find(l.mask.begin(), l.mask.end(), m.anchor);
   if (found == l.mask.end()) return true;
-  m.label = Data<int32_t>(call.Arg(2))[n * l.truths + t];
+  m.label = Data<int32_t>(call.Arg(A::GTLabel))[n * l.truths + t];
   if (!(m.truth.x >= 0 && m.truth.x < 1 && m.truth.y >= 0 && m.truth.y < 1))
-    return call.Fail("'%s' has a box around (%g, %g), outside of the image", call.Arg(1).name,
-                     static_cast<double>(m.truth.x), static_cast<double>(m.truth.y)),
+    return call.Fail("'%s' has a box around (%g, %g), outside of the image",
+                     call.Arg(A::GTBox).name, static_cast<double>(m.truth.x),
+                     static_cast<double>(m.truth.y)),
            false;
   if (m.label < 0 || m.label >= l.cells.classes)
-    return call.Fail("'%s' has the label %lld of %lld classes", call.Arg(2).name,
+    return call.Fail("'%s' has the label %lld of %lld classes", call.Arg(A::GTLabel).name,
                      static_cast<long long>(m.label), static_cast<long long>(l.cells.classes)),
            false;
   m.box = found - l.mask.begin();
@@ -240,9 +258,10 @@ constexpr double kObject = 1e-5, kIgnored = -0.5;  // an objectness above the on
 
 template <typename T>
 bool SampleLoss(OpCall& call, const Loss& l, int64_t n, T* loss, T* objectness, int32_t* matches) {
+  using A = args::dt_yolo_loss;
   const Cells& c = l.cells;
-  const T* x = Data<T>(call.Arg(0));
-  MarkIgnored(l, x, Data<T>(call.Arg(1)), n, call.Real(3), objectness);
+  const T* x = Data<T>(call.Arg(A::X));
+  MarkIgnored(l, x, Data<T>(call.Arg(A::GTBox)), n, call.Real(A::ignore_thresh), objectness);
   T sum = 0;
   for (int64_t t = 0; t < l.truths; ++t) {
     Match<T> m;
@@ -273,8 +292,9 @@ bool SampleLoss(OpCall& call, const Loss& l, int64_t n, T* loss, T* objectness, 
 
 template <typename T>
 bool SampleGrad(OpCall& call, const Loss& l, int64_t n, const T* objectness, T dloss, T* dx) {
+  using A = args::dt_yolo_loss_grad;
   const Cells& c = l.cells;
-  const T* x = Data<T>(call.Arg(0));
+  const T* x = Data<T>(call.Arg(A::X));
   const auto by_entropy = [&](int64_t at, T label) { return Sigmoid(x[at]) - label; };
   for (int64_t t = 0; t < l.truths; ++t) {
     Match<T> m;
@@ -309,12 +329,13 @@ bool SampleGrad(OpCall& call, const Loss& l, int64_t n, const T* objectness, T d
 // iou_aware_factor, @version -> Boxes, Scores. Boxes of a confidence below the threshold are 0. In
 // releases 1.x the height of the grid and of the input serve both axes.
 int32_t YoloBox(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &size = call.Arg(1);
-  const auto anchors = call.Ints(1);
-  const bool iou_aware = call.Bool(6);
+  using A = args::dt_yolo_box;
+  const DtBuffer &x = call.Arg(A::X), &size = call.Arg(A::ImgSize);
+  const auto anchors = call.Ints(A::anchors);
+  const bool iou_aware = call.Bool(A::iou_aware);
   Cells c;
-  if (!ReadCells(call, x, static_cast<int64_t>(anchors.size() / 2), call.Int(0), call.Int(2),
-                 anchors, call.Real(5), iou_aware, c))
+  if (!ReadCells(call, x, static_cast<int64_t>(anchors.size() / 2), call.Int(A::class_num),
+                 call.Int(A::downsample_ratio), anchors, call.Real(A::scale_x_y), iou_aware, c))
     return 1;
   std::vector<int64_t> sizes;
   if (!IntegersOf(call, size, sizes)) return 1;
@@ -324,11 +345,11 @@ int32_t YoloBox(OpCall& call) {
   Output boxes(call, 2, TypeOf(x), {c.batch, count, 4}),
       scores(call, 3, TypeOf(x), {c.batch, count, c.classes});
   if (!boxes.ok() || !scores.ok()) return 1;
-  const bool square = call.Int(8) > 0 && call.Int(8) < 2000000;
+  const bool square = call.Int(A::version) > 0 && call.Int(A::version) < 2000000;
   return VisitFloat(call.context(), x, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
-    const T threshold = static_cast<T>(static_cast<float>(call.Real(3))),
-            factor = static_cast<T>(static_cast<float>(call.Real(7)));
+    const T threshold = static_cast<T>(static_cast<float>(call.Real(A::conf_thresh))),
+            factor = static_cast<T>(static_cast<float>(call.Real(A::iou_aware_factor)));
     const T* data = Data<T>(x);
     std::fill_n(boxes.template data<T>(), Elements(*boxes), T{0});
     std::fill_n(scores.template data<T>(), Elements(*scores), T{0});
@@ -346,7 +367,7 @@ int32_t YoloBox(OpCall& call) {
       T* out = boxes.template data<T>() + i * 4;
       out[0] = (b.x - b.w / 2) * width, out[1] = (b.y - b.h / 2) * height,
       out[2] = (b.x + b.w / 2) * width, out[3] = (b.y + b.h / 2) * height;
-      if (call.Bool(4)) {
+      if (call.Bool(A::clip_bbox)) {
         out[0] = out[0] > 0 ? out[0] : T{0}, out[1] = out[1] > 0 ? out[1] : T{0};
         out[2] = out[2] < width - 1 ? out[2] : width - 1,
         out[3] = out[3] < height - 1 ? out[3] : height - 1;
@@ -361,15 +382,16 @@ int32_t YoloBox(OpCall& call) {
 
 // … -> Loss, ObjectnessMask, GTMatchMask
 int32_t YoloLoss(OpCall& call) {
+  using A = args::dt_yolo_loss;
   Loss l;
   if (!ReadLoss(call, l)) return 1;
   const Cells& c = l.cells;
-  const DType type = TypeOf(call.Arg(0));
+  const DType type = TypeOf(call.Arg(A::X));
   Output loss(call, 4, type, {c.batch}),
       objectness(call, 5, type, {c.batch, c.boxes, c.height, c.width}),
       matches(call, 6, DType::kInt32, {c.batch, l.truths});
   if (!loss.ok() || !objectness.ok() || !matches.ok()) return 1;
-  return VisitFloat(call.context(), call.Arg(0), [&](auto tag) -> int32_t {
+  return VisitFloat(call.context(), call.Arg(A::X), [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     for (int64_t n = 0; n < c.batch; ++n)
       if (!SampleLoss(call, l, n, loss.template data<T>(), objectness.template data<T>(),
@@ -381,10 +403,11 @@ int32_t YoloLoss(OpCall& call) {
 
 // …, ObjectnessMask, Loss@GRAD -> X@GRAD
 int32_t YoloLossGrad(OpCall& call) {
+  using A = args::dt_yolo_loss_grad;
   Loss l;
-  const DtBuffer &objectness = call.Arg(4), &gradient = call.Arg(5);
-  DtBuffer& dx = call.Arg(6);
-  if (!ReadLoss(call, l) || !call.Resize(dx, call.Arg(0))) return 1;
+  const DtBuffer &objectness = call.Arg(A::ObjectnessMask), &gradient = call.Arg(A::Loss_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
+  if (!ReadLoss(call, l) || !call.Resize(dx, call.Arg(A::X))) return 1;
   if (Elements(objectness) != l.cells.batch * l.cells.boxes * l.cells.Plane() ||
       Elements(gradient) != l.cells.batch || gradient.dtype != dx.dtype ||
       objectness.dtype != dx.dtype)

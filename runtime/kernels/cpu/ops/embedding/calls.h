@@ -1,7 +1,8 @@
 // Kernels of the family `embedding`, named in embedding_calls.cc. Slots and attributes:
-// compiler/lower/rules/embedding.cc; of SelectedRows also elementwise.cc, optimizer.cc.
+// runtime/kernels/signatures/embedding.calls; of SelectedRows also elementwise.cc, optimizer.cc.
 #pragma once
 
+#include "runtime/kernels/args/embedding.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

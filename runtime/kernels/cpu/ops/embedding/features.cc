@@ -38,8 +38,9 @@ bool OffsetsFit(OpCall& call, const DtBuffer& x, const std::vector<int64_t>& off
 // X; alpha, beta -> Out: alpha · X + beta · (sines of the place in the first half of the columns,
 // cosines in the second)
 int32_t AddPositionEncoding(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_add_position_encoding;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   const bool ragged = !OpCall::LodOf(x).empty();
   if (x.rank != (ragged ? 2 : 3))
     return call.Fail(
@@ -59,7 +60,8 @@ int32_t AddPositionEncoding(OpCall& call) {
   OpCall::SetLod(out, lod);
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const auto alpha = static_cast<T>(call.Real(0)), beta = static_cast<T>(call.Real(1));
+    const auto alpha = static_cast<T>(call.Real(A::alpha)),
+               beta = static_cast<T>(call.Real(A::beta));
     for (size_t s = 0; s + 1 < offsets.size(); ++s)
       for (int64_t row = offsets[s]; row < offsets[s + 1]; ++row)
         for (int64_t k = 0; k < half; ++k) {
@@ -90,9 +92,10 @@ bool CvmFits(OpCall& call, const DtBuffer& x) {
 // X, CVM; use_cvm -> Y (CVM is for the gradient): logarithms of shows and of the click rate instead
 // of the two counts, or neither
 int32_t Cvm(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& y = call.Arg(2);
-  const bool keep = call.Bool(0);
+  using A = args::dt_cvm;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& y = call.Arg(A::Y);
+  const bool keep = call.Bool(A::use_cvm);
   if (!CvmFits(call, x)) return 1;
   const int64_t rows = x.dims[0], width = x.dims[1], skip = keep ? 0 : kShowAndClick;
   if (!call.Resize(y, {rows, width - skip})) return 1;
@@ -114,12 +117,13 @@ int32_t Cvm(OpCall& call) {
 // X, CVM, Y@GRAD; use_cvm -> X@GRAD: the first two columns are those of CVM, one row of it for each
 // sequence
 int32_t CvmGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &cvm = call.Arg(1), &gradient = call.Arg(2);
-  DtBuffer& dx = call.Arg(3);
+  using A = args::dt_cvm_grad;
+  const DtBuffer &x = call.Arg(A::X), &cvm = call.Arg(A::CVM), &gradient = call.Arg(A::Y_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   if (!CvmFits(call, x) || !call.Resize(dx, x)) return 1;
   OpCall::SetLod(dx, OpCall::LodOf(x));
   const std::vector<int64_t> offsets = SequenceOffsets(x);
-  const int64_t width = x.dims[1], skip = call.Bool(0) ? 0 : kShowAndClick,
+  const int64_t width = x.dims[1], skip = call.Bool(A::use_cvm) ? 0 : kShowAndClick,
                 sequences = static_cast<int64_t>(offsets.size()) - 1;
   if (!OffsetsFit(call, x, offsets)) return 1;
   if (Elements(cvm) != sequences * kShowAndClick ||
@@ -143,10 +147,12 @@ int32_t CvmGrad(OpCall& call) {
 // Ins, Ins_tag, Filter_tag; is_lod, out_val_if_empty -> Out, LossWeight, IndexMap: the instances
 // with a wanted tag. Where there is none, one row of `out_val_if_empty` with the weight 0.
 int32_t FilterByInstag(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &tags = call.Arg(1), &wanted = call.Arg(2);
+  using A = args::dt_filter_by_instag;
+  const DtBuffer &x = call.Arg(A::Ins), &tags = call.Arg(A::Ins_tag),
+                 &wanted = call.Arg(A::Filter_tag);
   if (x.rank < 1) return call.Fail("'%s' has no rows", x.name);
   std::vector<int64_t> instances = SequenceOffsets(x), tag_values, filter;
-  if (!call.Bool(0)) {
+  if (!call.Bool(A::is_lod)) {
     instances.resize(static_cast<size_t>(x.dims[0]) + 1);
     std::iota(instances.begin(), instances.end(), int64_t{0});
   }
@@ -176,28 +182,33 @@ int32_t FilterByInstag(OpCall& call) {
   const bool none = starts.empty();
   if (none) offsets.push_back(1), numbers.push_back(1);
   const auto kept = static_cast<int64_t>(offsets.size()) - 1;
-  if (call.Has(4)) {
-    if (!call.Resize(call.Arg(4), {kept, 1})) return 1;
-    if (TypeOf(call.Arg(4)) != DType::kFloat64 && TypeOf(call.Arg(4)) != DType::kFloat32)
-      return call.Fail("'%s' is %s", call.Arg(4).name, TypeName(call.Arg(4)));
+  if (call.Has(A::LossWeight)) {
+    if (!call.Resize(call.Arg(A::LossWeight), {kept, 1})) return 1;
+    if (TypeOf(call.Arg(A::LossWeight)) != DType::kFloat64 &&
+        TypeOf(call.Arg(A::LossWeight)) != DType::kFloat32)
+      return call.Fail("'%s' is %s", call.Arg(A::LossWeight).name,
+                       TypeName(call.Arg(A::LossWeight)));
     for (int64_t i = 0; i < kept; ++i) {
-      if (TypeOf(call.Arg(4)) == DType::kFloat64) Data<double>(call.Arg(4))[i] = none ? 0 : 1;
-      else Data<float>(call.Arg(4))[i] = none ? 0 : 1;
+      if (TypeOf(call.Arg(A::LossWeight)) == DType::kFloat64)
+        Data<double>(call.Arg(A::LossWeight))[i] = none ? 0 : 1;
+      else Data<float>(call.Arg(A::LossWeight))[i] = none ? 0 : 1;
     }
-    OpCall::SetLod(call.Arg(4), {numbers});
+    OpCall::SetLod(call.Arg(A::LossWeight), {numbers});
   }
-  if (call.Has(5)) {
-    if (!call.Resize(call.Arg(5), {kept, 2})) return 1;
-    if (TypeOf(call.Arg(5)) != DType::kInt64)
-      return call.Fail("'%s' is %s, expected int64", call.Arg(5).name, TypeName(call.Arg(5)));
+  if (call.Has(A::IndexMap)) {
+    if (!call.Resize(call.Arg(A::IndexMap), {kept, 2})) return 1;
+    if (TypeOf(call.Arg(A::IndexMap)) != DType::kInt64)
+      return call.Fail("'%s' is %s, expected int64", call.Arg(A::IndexMap).name,
+                       TypeName(call.Arg(A::IndexMap)));
     for (int64_t i = 0; i < kept; ++i) {
-      Data<int64_t>(call.Arg(5))[2 * i] = static_cast<int64_t>(offsets[static_cast<size_t>(i)]);
-      Data<int64_t>(call.Arg(5))[2 * i + 1] = none ? 1 : starts[static_cast<size_t>(i)];
+      Data<int64_t>(call.Arg(A::IndexMap))[2 * i] =
+          static_cast<int64_t>(offsets[static_cast<size_t>(i)]);
+      Data<int64_t>(call.Arg(A::IndexMap))[2 * i + 1] = none ? 1 : starts[static_cast<size_t>(i)];
     }
-    OpCall::SetLod(call.Arg(5), {numbers});
+    OpCall::SetLod(call.Arg(A::IndexMap), {numbers});
   }
-  if (!call.Has(3)) return 0;
-  DtBuffer& out = call.Arg(3);
+  if (!call.Has(A::Out)) return 0;
+  DtBuffer& out = call.Arg(A::Out);
   std::vector<int64_t> dims(x.dims, x.dims + x.rank);
   dims[0] = static_cast<int64_t>(offsets.back());
   if (!call.Resize(out, dims)) return 1;
@@ -210,16 +221,17 @@ int32_t FilterByInstag(OpCall& call) {
   if (!none) return 0;
   return VisitNumber(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    std::fill_n(Data<T>(out), Elements(out), static_cast<T>(call.Int(1)));
+    std::fill_n(Data<T>(out), Elements(out), static_cast<T>(call.Int(A::out_val_if_empty)));
     return 0;
   });
 }
 
 // X; num_hash, mod_by -> Out [.., num_hash, 1]: XXH64 of a row, with the seeds 0 to num_hash - 1
 int32_t Hash(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
-  const int64_t hashes = call.Int(0), modulus = call.Int(1);
+  using A = args::dt_hash;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const int64_t hashes = call.Int(A::num_hash), modulus = call.Int(A::mod_by);
   if (x.rank < 1 || hashes < 1 || modulus < 1)
     return call.Fail("%lld hashes of '%s' modulo %lld", static_cast<long long>(hashes), x.name,
                      static_cast<long long>(modulus));
@@ -247,13 +259,14 @@ int32_t Hash(OpCall& call) {
 // X; axis, indexes -> Out: of the matrix at each index along the axis the largest elements that
 // share no row and no column, one for every sample; their places are 1 at every index
 int32_t SimilarityFocus(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
-  const int64_t axis = call.Int(0);
+  using A = args::dt_similarity_focus;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const int64_t axis = call.Int(A::axis);
   if (x.rank != 4 || axis < 1 || axis > 3)
     return call.Fail("axis %lld of '%s', which has %d dims, expected one of 1 to 3 of 4",
                      static_cast<long long>(axis), x.name, x.rank);
-  for (int64_t index : call.Ints(1))
+  for (int64_t index : call.Ints(A::indexes))
     if (index < 0 || index >= x.dims[axis])
       return call.Fail("index %lld of an extent of %lld", static_cast<long long>(index),
                        static_cast<long long>(x.dims[axis]));
@@ -266,7 +279,7 @@ int32_t SimilarityFocus(OpCall& call) {
     std::fill_n(Data<T>(out), Elements(out), T{0});
     std::vector<int64_t> order(static_cast<size_t>(rows * columns));
     for (int64_t sample = 0; sample < x.dims[0]; ++sample)
-      for (int64_t index : call.Ints(1)) {
+      for (int64_t index : call.Ints(A::indexes)) {
         const T* matrix = Data<T>(x) + sample * strides[0] + index * strides[axis];
         auto value = [&](int64_t at) {
           return matrix[at / columns * strides[first] + at % columns * strides[second]];

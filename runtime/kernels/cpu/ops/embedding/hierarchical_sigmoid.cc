@@ -18,15 +18,14 @@ struct Decision {
   bool right;
 };
 
-// The slots of both ops come first in this order.
-enum { kX, kW, kLabel, kTable, kCode, kBias, kRest };
-
 struct Tree {
   int64_t samples = 0, width = 0, depth = 0;
   std::vector<std::vector<Decision>> paths;  // per sample
 };
 
 bool DefaultPaths(OpCall& call, int64_t classes, const std::vector<int64_t>& labels, Tree& tree) {
+  using A = args::dt_hierarchical_sigmoid;
+  static_assert(A::Label == args::dt_hierarchical_sigmoid_grad::Label);
   if (classes < 2 || classes > INT32_MAX)
     return call.Fail("%lld classes", static_cast<long long>(classes)), false;
   auto bits = [](int64_t value) {
@@ -38,7 +37,7 @@ bool DefaultPaths(OpCall& call, int64_t classes, const std::vector<int64_t>& lab
   for (size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] < 0 || labels[i] >= classes)
       return call.Fail("element %zu of '%s' is %lld, expected at least 0 and below %lld", i,
-                       call.Arg(kLabel).name, static_cast<long long>(labels[i]),
+                       call.Arg(A::Label).name, static_cast<long long>(labels[i]),
                        static_cast<long long>(classes)),
              false;
     const int64_t code = labels[i] + classes;
@@ -51,7 +50,10 @@ bool DefaultPaths(OpCall& call, int64_t classes, const std::vector<int64_t>& lab
 }
 
 bool CustomPaths(OpCall& call, Tree& tree) {
-  const DtBuffer &table = call.Arg(kTable), &code = call.Arg(kCode);
+  using A = args::dt_hierarchical_sigmoid;
+  static_assert(A::PathCode == args::dt_hierarchical_sigmoid_grad::PathCode &&
+                A::PathTable == args::dt_hierarchical_sigmoid_grad::PathTable);
+  const DtBuffer &table = call.Arg(A::PathTable), &code = call.Arg(A::PathCode);
   std::vector<int64_t> nodes, bits;
   if (!IntegersOf(call, table, nodes) || !IntegersOf(call, code, bits)) return false;
   if (table.rank != 2 || !SameShape(table, code) || table.dims[0] != tree.samples)
@@ -71,20 +73,29 @@ bool CustomPaths(OpCall& call, Tree& tree) {
 
 // Attribute 0 is num_classes.
 bool TreeOf(OpCall& call, Tree& tree) {
-  const DtBuffer &x = call.Arg(kX), &w = call.Arg(kW);
+  using A = args::dt_hierarchical_sigmoid;
+  static_assert(A::Bias == args::dt_hierarchical_sigmoid_grad::Bias &&
+                A::Label == args::dt_hierarchical_sigmoid_grad::Label &&
+                A::PathCode == args::dt_hierarchical_sigmoid_grad::PathCode &&
+                A::PathTable == args::dt_hierarchical_sigmoid_grad::PathTable &&
+                A::W == args::dt_hierarchical_sigmoid_grad::W &&
+                A::X == args::dt_hierarchical_sigmoid_grad::X);
+  static_assert(A::num_classes == args::dt_hierarchical_sigmoid_grad::num_classes);
+  const DtBuffer &x = call.Arg(A::X), &w = call.Arg(A::W);
   if (x.rank != 2 || w.rank != 2 || x.dims[1] != w.dims[1] || TypeOf(x) != TypeOf(w))
     return call.Fail("'%s' and '%s' are no matrices of one width", x.name, w.name), false;
   tree.samples = x.dims[0], tree.width = x.dims[1];
   std::vector<int64_t> labels;
-  if (!IntegersOf(call, call.Arg(kLabel), labels)) return false;
+  if (!IntegersOf(call, call.Arg(A::Label), labels)) return false;
   if (static_cast<int64_t>(labels.size()) != tree.samples)
-    return call.Fail("'%s' has not one label per sample", call.Arg(kLabel).name), false;
-  if (!(call.Has(kTable) && call.Has(kCode) ? CustomPaths(call, tree)
-                                            : DefaultPaths(call, call.Int(0), labels, tree)))
+    return call.Fail("'%s' has not one label per sample", call.Arg(A::Label).name), false;
+  if (!(call.Has(A::PathTable) && call.Has(A::PathCode)
+            ? CustomPaths(call, tree)
+            : DefaultPaths(call, call.Int(A::num_classes), labels, tree)))
     return false;
-  if (call.Has(kBias) &&
-      (Elements(call.Arg(kBias)) < w.dims[0] || TypeOf(call.Arg(kBias)) != TypeOf(x)))
-    return call.Fail("'%s' has not one element per node", call.Arg(kBias).name), false;
+  if (call.Has(A::Bias) &&
+      (Elements(call.Arg(A::Bias)) < w.dims[0] || TypeOf(call.Arg(A::Bias)) != TypeOf(x)))
+    return call.Fail("'%s' has not one element per node", call.Arg(A::Bias).name), false;
   for (const auto& path : tree.paths)
     for (const Decision& d : path)
       if (d.node >= w.dims[0])
@@ -99,21 +110,22 @@ bool TreeOf(OpCall& call, Tree& tree) {
 // ...; num_classes -> Out, PreOut, W_Out. PreOut is log(1 + exp(score)) with scores clipped to ±40.
 // Places behind the end of a path have the score 0 and count, as in the framework.
 int32_t HierarchicalSigmoid(OpCall& call) {
+  using A = args::dt_hierarchical_sigmoid;
   Tree tree;
   if (!TreeOf(call, tree)) return 1;
-  const DtBuffer &x = call.Arg(kX), &w = call.Arg(kW);
+  const DtBuffer &x = call.Arg(A::X), &w = call.Arg(A::W);
   constexpr double kClip = 40;
-  if (call.Has(kRest) && !call.Resize(call.Arg(kRest), {tree.samples, 1})) return 1;
-  if (call.Has(kRest + 1) && !call.Resize(call.Arg(kRest + 1), {tree.samples, tree.depth}))
+  if (call.Has(A::Out) && !call.Resize(call.Arg(A::Out), {tree.samples, 1})) return 1;
+  if (call.Has(A::PreOut) && !call.Resize(call.Arg(A::PreOut), {tree.samples, tree.depth}))
     return 1;
-  if (call.Has(kRest + 2)) {
-    if (!call.Resize(call.Arg(kRest + 2), w)) return 1;
-    std::memmove(call.Arg(kRest + 2).data, w.data,
+  if (call.Has(A::W_Out)) {
+    if (!call.Resize(call.Arg(A::W_Out), w)) return 1;
+    std::memmove(call.Arg(A::W_Out).data, w.data,
                  static_cast<size_t>(Elements(w) * ElementSize(w)));
   }
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const T* bias = call.Has(kBias) ? Data<T>(call.Arg(kBias)) : nullptr;
+    const T* bias = call.Has(A::Bias) ? Data<T>(call.Arg(A::Bias)) : nullptr;
     for (int64_t i = 0; i < tree.samples; ++i) {
       const auto& path = tree.paths[static_cast<size_t>(i)];
       T cost = 0;
@@ -128,10 +140,10 @@ int32_t HierarchicalSigmoid(OpCall& call) {
         }
         const T soft = std::log(1 + std::exp(score));
         cost += soft;
-        if (call.Has(kRest + 1))
-          Data<T>(call.Arg(kRest + 1))[i * tree.depth + static_cast<int64_t>(k)] = soft;
+        if (call.Has(A::PreOut))
+          Data<T>(call.Arg(A::PreOut))[i * tree.depth + static_cast<int64_t>(k)] = soft;
       }
-      if (call.Has(kRest)) Data<T>(call.Arg(kRest))[i] = cost;
+      if (call.Has(A::Out)) Data<T>(call.Arg(A::Out))[i] = cost;
     }
     return 0;
   });
@@ -165,17 +177,19 @@ int64_t PlaceOf(const DtBuffer& out, int64_t node) {
 
 // ..., PreOut, Out@GRAD; num_classes -> X@GRAD, W@GRAD, Bias@GRAD
 int32_t HierarchicalSigmoidGrad(OpCall& call) {
+  using A = args::dt_hierarchical_sigmoid_grad;
   Tree tree;
   if (!TreeOf(call, tree)) return 1;
-  const DtBuffer &x = call.Arg(kX), &w = call.Arg(kW), &soft = call.Arg(kRest),
-                 &gradient = call.Arg(kRest + 1);
-  constexpr int kDx = kRest + 2, kDw = kRest + 3, kDb = kRest + 4;
+  const DtBuffer &x = call.Arg(A::X), &w = call.Arg(A::W), &soft = call.Arg(A::PreOut),
+                 &gradient = call.Arg(A::Out_GRAD);
+  constexpr int kDx = A::X_GRAD, kDw = A::W_GRAD, kDb = A::Bias_GRAD;
   if (Elements(soft) != tree.samples * tree.depth || Elements(gradient) != tree.samples ||
       TypeOf(soft) != TypeOf(x) || TypeOf(gradient) != TypeOf(x))
     return call.Fail("'%s' and '%s' do not fit '%s'", soft.name, gradient.name, x.name);
   if (call.Has(kDx) && !call.Resize(call.Arg(kDx), x)) return 1;
   if (call.Has(kDw) && !ResizeTable(call, call.Arg(kDw), w, tree)) return 1;
-  if (call.Has(kDb) && call.Has(kBias) && !call.Resize(call.Arg(kDb), call.Arg(kBias))) return 1;
+  if (call.Has(kDb) && call.Has(A::Bias) && !call.Resize(call.Arg(kDb), call.Arg(A::Bias)))
+    return 1;
   for (int slot = kDx; slot <= kDb; ++slot)
     if (call.Has(slot) && Elements(call.Arg(slot)) > 0)
       std::memset(call.Arg(slot).data, 0,

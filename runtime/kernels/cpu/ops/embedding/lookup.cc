@@ -43,16 +43,17 @@ bool GradientFits(OpCall& call, const DtBuffer& table, const DtBuffer& gradient,
 // W, Ids; padding_idx, @type -> Out: rows of W, zeros for the padding id. The older type replaces
 // the last dim of Ids, which is 1.
 int32_t LookupTable(OpCall& call) {
-  const DtBuffer &table = call.Arg(0), &ids = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_lookup_table;
+  const DtBuffer &table = call.Arg(A::W), &ids = call.Arg(A::Ids);
+  DtBuffer& out = call.Arg(A::Out);
   std::vector<int64_t> rows;
   if (!TableFits(call, table) || !IdsOf(call, ids, table.dims[0], rows)) return 1;
   std::vector<int64_t> dims(ids.dims, ids.dims + ids.rank);
-  if (call.Text(1) == "lookup_table" && !dims.empty()) dims.pop_back();
+  if (call.Text(A::type) == "lookup_table" && !dims.empty()) dims.pop_back();
   dims.push_back(table.dims[1]);
   if (!call.Resize(out, dims)) return 1;
   OpCall::SetLod(out, OpCall::LodOf(ids));
-  const int64_t bytes = table.dims[1] * ElementSize(table), padding = call.Int(0);
+  const int64_t bytes = table.dims[1] * ElementSize(table), padding = call.Int(A::padding_idx);
   Parallel(call.context(), static_cast<int64_t>(rows.size()), GrainFor(2 * bytes),
            [&](int64_t lo, int64_t n) {
              for (int64_t i = lo; i < lo + n; ++i) {
@@ -71,8 +72,9 @@ namespace {
 
 // SelectedRows: the ids in their order, padding ids and repeated ones among them.
 int32_t GradientRows(OpCall& call, std::vector<int64_t> rows) {
-  const DtBuffer &table = call.Arg(0), &gradient = call.Arg(2);
-  DtBuffer& out = call.Arg(3);
+  using A = args::dt_lookup_table_grad;
+  const DtBuffer &table = call.Arg(A::W), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& out = call.Arg(A::W_GRAD);
   if (!call.ResizeRows(out, static_cast<int64_t>(rows.size()), table.dims[0], {table.dims[1]}))
     return 1;
   if (!rows.empty())
@@ -85,8 +87,10 @@ int32_t GradientRows(OpCall& call, std::vector<int64_t> rows) {
 
 // W, Ids, Out@GRAD; padding_idx -> W@GRAD
 int32_t LookupTableGrad(OpCall& call) {
-  const DtBuffer &table = call.Arg(0), &ids = call.Arg(1), &gradient = call.Arg(2);
-  DtBuffer& out = call.Arg(3);
+  using A = args::dt_lookup_table_grad;
+  const DtBuffer &table = call.Arg(A::W), &ids = call.Arg(A::Ids),
+                 &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& out = call.Arg(A::W_GRAD);
   std::vector<int64_t> rows;
   if (!TableFits(call, table) || !IdsOf(call, ids, table.dims[0], rows) ||
       !GradientFits(call, table, gradient, rows))
@@ -94,7 +98,7 @@ int32_t LookupTableGrad(OpCall& call) {
   if (out.value != nullptr && OpCall::ValueOf(out)->kind == exec::Value::Kind::kRows)
     return GradientRows(call, std::move(rows));
   if (!call.Resize(out, table)) return 1;
-  const int64_t padding = call.Int(0), width = table.dims[1];
+  const int64_t padding = call.Int(A::padding_idx), width = table.dims[1];
   return VisitFloat(call.context(), gradient, [&](auto tag) {
     using T = typename decltype(tag)::type;
     Parallel(call.context(), table.dims[0], GrainFor(width * static_cast<int64_t>(sizeof(T))),
@@ -111,20 +115,21 @@ int32_t LookupTableGrad(OpCall& call) {
 // X, depth_tensor; depth, allow_out_of_range, @type -> Out. The older type replaces the last dim of
 // X, which is 1.
 int32_t OneHot(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(2);
-  std::vector<int64_t> places, depth = {call.Int(0)};
-  if (call.Has(1) && !IntegersOf(call, call.Arg(1), depth)) return 1;
+  using A = args::dt_one_hot;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  std::vector<int64_t> places, depth = {call.Int(A::depth)};
+  if (call.Has(A::depth_tensor) && !IntegersOf(call, call.Arg(A::depth_tensor), depth)) return 1;
   if (depth.size() != 1 || depth[0] < 1)
     return call.Fail("a depth of %lld", static_cast<long long>(depth.empty() ? 0 : depth[0]));
   if (!IntegersOf(call, x, places)) return 1;
   for (size_t i = 0; i < places.size(); ++i) {
-    if (call.Bool(1) || (places[i] >= 0 && places[i] < depth[0])) continue;
+    if (call.Bool(A::allow_out_of_range) || (places[i] >= 0 && places[i] < depth[0])) continue;
     return call.Fail("element %zu of '%s' is %lld, expected at least 0 and below %lld", i, x.name,
                      static_cast<long long>(places[i]), static_cast<long long>(depth[0]));
   }
   std::vector<int64_t> dims(x.dims, x.dims + x.rank);
-  if (call.Text(2) == "one_hot" && !dims.empty()) dims.pop_back();
+  if (call.Text(A::type) == "one_hot" && !dims.empty()) dims.pop_back();
   dims.push_back(depth[0]);
   if (!call.Resize(out, dims)) return 1;
   OpCall::SetLod(out, OpCall::LodOf(x));

@@ -34,8 +34,11 @@ bool AddRows(OpCall& call, const DtBuffer& x, const std::vector<int64_t>& rows,
 
 // X -> Out
 int32_t MergeSelectedRows(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_clip_rows_by_norm;
+  static_assert(A::Out == args::dt_merge_selected_rows::Out &&
+                A::X == args::dt_merge_selected_rows::X);
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   const exec::Value* value = RowsOf(call, x);
   if (value == nullptr) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) {
@@ -55,8 +58,9 @@ int32_t MergeSelectedRows(OpCall& call) {
 
 // X -> Out: the values, one row for every row number
 int32_t ValuesOfRows(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_values_of_rows;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   if (RowsOf(call, x) == nullptr || !call.Resize(out, x)) return 1;
   std::memcpy(out.data, x.data, static_cast<size_t>(Elements(x) * ElementSize(x)));
   return 0;
@@ -87,11 +91,12 @@ bool IsRows(const DtBuffer& buffer) {
 
 // Rows of all inputs one after the other.
 int32_t JoinRows(OpCall& call, DtBuffer& out) {
+  using A = args::dt_sum_rows;
   std::vector<int64_t> rows, inner;
   std::vector<char> values;
   int64_t height = -1;
-  for (int i = 0; i < call.Count(0); ++i) {
-    const DtBuffer& x = call.Arg(0, i);
+  for (int i = 0; i < call.Count(A::X); ++i) {
+    const DtBuffer& x = call.Arg(A::X, i);
     const exec::Value* value = RowsOf(call, x);
     if (value == nullptr) return 1;
     if (height < 0) height = value->height, inner = InnerDims(x);
@@ -137,9 +142,10 @@ bool AddItem(OpCall& call, exec::Value& sum, const exec::Value& item, const char
 
 // Lists item by item, as long as the longest.
 int32_t SumLists(OpCall& call, exec::Value& out) {
+  using A = args::dt_sum_rows;
   std::vector<exec::Value> items;
-  for (int i = 0; i < call.Count(0); ++i) {
-    const DtBuffer& x = call.Arg(0, i);
+  for (int i = 0; i < call.Count(A::X); ++i) {
+    const DtBuffer& x = call.Arg(A::X, i);
     const exec::Value* list = OpCall::ValueOf(x);
     if (list == nullptr || list->kind != exec::Value::Kind::kList)
       return call.Fail("'%s' is no list as the others are", x.name);
@@ -154,15 +160,16 @@ int32_t SumLists(OpCall& call, exec::Value& out) {
 }  // namespace
 
 int32_t SumRows(OpCall& call) {
-  DtBuffer& out = call.Arg(1);
-  if (call.Count(0) == 0) return call.Fail("nothing to sum");
+  using A = args::dt_sum_rows;
+  DtBuffer& out = call.Arg(A::Out);
+  if (call.Count(A::X) == 0) return call.Fail("nothing to sum");
   if (exec::Value* value = OpCall::ValueOf(out);
       value != nullptr && value->kind == exec::Value::Kind::kList)
     return SumLists(call, *value);
   if (IsRows(out)) return JoinRows(call, out);
   std::vector<int64_t> dims;
-  for (int i = 0; i < call.Count(0) && dims.empty(); ++i) {
-    const DtBuffer& x = call.Arg(0, i);
+  for (int i = 0; i < call.Count(A::X) && dims.empty(); ++i) {
+    const DtBuffer& x = call.Arg(A::X, i);
     if (IsRows(x)) dims = InnerDims(x), dims.insert(dims.begin(), OpCall::ValueOf(x)->height);
     else dims.assign(x.dims, x.dims + x.rank);
   }
@@ -170,8 +177,8 @@ int32_t SumRows(OpCall& call) {
     using T = typename decltype(tag)::type;
     // A dense input may be the output itself.
     std::vector<T> sum;
-    for (int i = 0; i < call.Count(0); ++i) {
-      const DtBuffer& x = call.Arg(0, i);
+    for (int i = 0; i < call.Count(A::X); ++i) {
+      const DtBuffer& x = call.Arg(A::X, i);
       if (TypeOf(x) != TypeOf(out)) return call.Fail("'%s' differs in element type", x.name);
       if (IsRows(x)) continue;
       if (OpCall::Dims(x) != absl::MakeConstSpan(dims))
@@ -180,13 +187,13 @@ int32_t SumRows(OpCall& call) {
       for (size_t k = 0; k < sum.size(); ++k) sum[k] += Data<T>(x)[k];
     }
     if (!call.Resize(out, dims)) return 1;
-    for (int i = 0; i < call.Count(0); ++i)
-      if (!IsRows(call.Arg(0, i)) && !OpCall::LodOf(call.Arg(0, i)).empty())
-        OpCall::SetLod(out, Lod(OpCall::LodOf(call.Arg(0, i))));
+    for (int i = 0; i < call.Count(A::X); ++i)
+      if (!IsRows(call.Arg(A::X, i)) && !OpCall::LodOf(call.Arg(A::X, i)).empty())
+        OpCall::SetLod(out, Lod(OpCall::LodOf(call.Arg(A::X, i))));
     if (sum.empty()) std::memset(out.data, 0, static_cast<size_t>(Elements(out)) * sizeof(T));
     else std::memcpy(out.data, sum.data(), sum.size() * sizeof(T));
-    for (int i = 0; i < call.Count(0); ++i) {
-      const DtBuffer& x = call.Arg(0, i);
+    for (int i = 0; i < call.Count(A::X); ++i) {
+      const DtBuffer& x = call.Arg(A::X, i);
       if (!IsRows(x)) continue;
       const exec::Value* value = RowsOf(call, x);
       if (value == nullptr) return 1;
@@ -200,24 +207,27 @@ int32_t SumRows(OpCall& call) {
 
 // X; scale, bias, bias_after_scale -> Out
 int32_t ScaleRows(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_scale_rows;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   const exec::Value* value = RowsOf(call, x);
   if (value == nullptr || !ResizeLike(call, out, x, *value)) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const auto scale = static_cast<T>(call.Real(0)), bias = static_cast<T>(call.Real(1));
+    const auto scale = static_cast<T>(call.Real(A::scale)),
+               bias = static_cast<T>(call.Real(A::bias));
     for (int64_t i = 0; i < Elements(x); ++i)
-      Data<T>(out)[i] =
-          call.Bool(2) ? Data<T>(x)[i] * scale + bias : (Data<T>(x)[i] + bias) * scale;
+      Data<T>(out)[i] = call.Bool(A::bias_after_scale) ? Data<T>(x)[i] * scale + bias
+                                                       : (Data<T>(x)[i] + bias) * scale;
     return 0;
   });
 }
 
 // X, Y -> Out: every value times the one element of Y
 int32_t MultiplyRows(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &y = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_multiply_rows;
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y);
+  DtBuffer& out = call.Arg(A::Out);
   const exec::Value* value = RowsOf(call, x);
   if (value == nullptr) return 1;
   if (Elements(y) != 1 || TypeOf(y) != TypeOf(x))
@@ -234,8 +244,9 @@ int32_t MultiplyRows(OpCall& call) {
 
 // X; max_norm -> Out: merged rows, scaled down to the norm
 int32_t ClipRowsByNorm(OpCall& call) {
-  DtBuffer& out = call.Arg(1);
-  const double limit = call.Real(0);
+  using A = args::dt_clip_rows_by_norm;
+  DtBuffer& out = call.Arg(A::Out);
+  const double limit = call.Real(A::max_norm);
   if (MergeSelectedRows(call) != 0) return 1;
   return VisitFloat(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;

@@ -1,7 +1,8 @@
 // Kernels of the family `host`, named in host_calls.cc; slots and attributes in the order of
-// compiler/lower/rules/host.cc.
+// runtime/kernels/signatures/host.calls.
 #pragma once
 
+#include "runtime/kernels/args/host.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

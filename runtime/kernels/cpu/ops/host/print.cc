@@ -65,25 +65,27 @@ bool Counted(OpCall& call, int64_t most) {
 // In; first_n, message, summarize, print_tensor_name, print_tensor_type, print_tensor_shape,
 // print_tensor_lod, print_phase, is_forward -> Out
 int32_t Print(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  if (call.Has(1)) {
-    DtBuffer& out = call.Arg(1);
+  using A = args::dt_print;
+  const DtBuffer& x = call.Arg(A::In);
+  if (call.Has(A::Out)) {
+    DtBuffer& out = call.Arg(A::Out);
     const Lod& lod = OpCall::LodOf(x);
     if (!SameType(call, x, out) || !call.Resize(out, x)) return 1;
     OpCall::SetLod(out, lod);
     std::memcpy(out.data, x.data, static_cast<size_t>(Elements(x) * ElementSize(x)));
   }
-  const std::string_view phase = call.Text(7);
-  const bool asked = phase == "BOTH" || phase == (call.Bool(8) ? "FORWARD" : "BACKWARD") ||
-                     phase == (call.Bool(8) ? "forward" : "backward");
-  if (!asked || !Counted(call, call.Int(0))) return 0;
-  std::string data, text(call.Text(1));
-  if (!DataText(call, x, call.Int(2), data)) return 1;
-  const std::string name = call.Bool(8) ? x.name : std::string(x.name) + " (backward)";
-  if (call.Bool(3)) text += (text.empty() ? "" : "\t") + ("Variable: " + name);
-  if (call.Bool(6)) text += "\n  lod: " + LodText(OpCall::LodOf(x));
-  if (call.Bool(5)) text += "\n  shape: " + ExtentsOf(x);
-  if (call.Bool(4)) text += std::string("\n  dtype: ") + TypeName(x);
+  const std::string_view phase = call.Text(A::print_phase);
+  const bool asked = phase == "BOTH" ||
+                     phase == (call.Bool(A::is_forward) ? "FORWARD" : "BACKWARD") ||
+                     phase == (call.Bool(A::is_forward) ? "forward" : "backward");
+  if (!asked || !Counted(call, call.Int(A::first_n))) return 0;
+  std::string data, text(call.Text(A::message));
+  if (!DataText(call, x, call.Int(A::summarize), data)) return 1;
+  const std::string name = call.Bool(A::is_forward) ? x.name : std::string(x.name) + " (backward)";
+  if (call.Bool(A::print_tensor_name)) text += (text.empty() ? "" : "\t") + ("Variable: " + name);
+  if (call.Bool(A::print_tensor_lod)) text += "\n  lod: " + LodText(OpCall::LodOf(x));
+  if (call.Bool(A::print_tensor_shape)) text += "\n  shape: " + ExtentsOf(x);
+  if (call.Bool(A::print_tensor_type)) text += std::string("\n  dtype: ") + TypeName(x);
   text += "\n  data: " + data + "\n";
   std::fputs(text.c_str(), stderr);
   return 0;

@@ -34,12 +34,23 @@ bool PlacesOf(OpCall& call, const DtBuffer& x, const DtBuffer& index, int64_t ax
   return true;
 }
 
-int64_t AxisAttr(OpCall& call) { return call.Given(0) ? call.Int(0) : 1; }
+int64_t AxisAttr(OpCall& call) {
+  using A = args::dt_take_along_axis;
+  static_assert(A::Axis == args::dt_take_along_axis_grad::Axis);
+  return call.Given(A::Axis) ? call.Int(A::Axis) : 1;
+}
 
 bool Places(OpCall& call, std::vector<int64_t>& places) {
-  const DtBuffer& x = call.Arg(0);
+  using A = args::dt_put_along_axis;
+  static_assert(A::Index == args::dt_put_along_axis_grad::Index &&
+                A::Input == args::dt_put_along_axis_grad::Input);
+  static_assert(A::Index == args::dt_take_along_axis::Index &&
+                A::Input == args::dt_take_along_axis::Input);
+  static_assert(A::Index == args::dt_take_along_axis_grad::Index &&
+                A::Input == args::dt_take_along_axis_grad::Input);
+  const DtBuffer& x = call.Arg(A::Input);
   int64_t axis = AxisAttr(call);
-  return NormalAxis(call, x, axis) && PlacesOf(call, x, call.Arg(1), axis, places);
+  return NormalAxis(call, x, axis) && PlacesOf(call, x, call.Arg(A::Index), axis, places);
 }
 
 bool AsManyAs(OpCall& call, const DtBuffer& buffer, const DtBuffer& index) {
@@ -124,8 +135,11 @@ void Put(Reduce reduce, bool include_self, const std::vector<int64_t>& places, c
 
 // X, Index; dim
 bool IndexSelectMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
-  const DtBuffer& index = call.Arg(1);
-  int64_t dim = call.Int(0);
+  using A = args::dt_index_select;
+  static_assert(A::Index == args::dt_index_select_grad::Index &&
+                A::dim == args::dt_index_select_grad::dim);
+  const DtBuffer& index = call.Arg(A::Index);
+  int64_t dim = call.Int(A::dim);
   std::vector<int64_t> positions;
   if (!NormalAxis(call, x, dim) || !IntegersOf(call, index, positions)) return false;
   for (int64_t p : positions)
@@ -136,20 +150,23 @@ bool IndexSelectMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
 
 // Input, Index; Axis (1 where there is none) -> Result
 int32_t TakeAlongAxis(OpCall& call) {
+  using A = args::dt_take_along_axis;
   std::vector<int64_t> places;
-  DtBuffer& out = call.Arg(2);
-  if (!SameType(call, call.Arg(0), out) || !Places(call, places) || !call.Resize(out, call.Arg(1)))
+  DtBuffer& out = call.Arg(A::Result);
+  if (!SameType(call, call.Arg(A::Input), out) || !Places(call, places) ||
+      !call.Resize(out, call.Arg(A::Index)))
     return 1;
-  return Take(call, call.Arg(0), places, out);
+  return Take(call, call.Arg(A::Input), places, out);
 }
 
 // Input, Index, Result@GRAD; Axis -> Input@GRAD
 int32_t TakeAlongAxisGrad(OpCall& call) {
-  const DtBuffer& gradient = call.Arg(2);
-  DtBuffer& dx = call.Arg(3);
+  using A = args::dt_take_along_axis_grad;
+  const DtBuffer& gradient = call.Arg(A::Result_GRAD);
+  DtBuffer& dx = call.Arg(A::Input_GRAD);
   std::vector<int64_t> places;
   if (!SameType(call, gradient, dx) || !Places(call, places) ||
-      !AsManyAs(call, gradient, call.Arg(1)) || !call.Resize(dx, call.Arg(0)))
+      !AsManyAs(call, gradient, call.Arg(A::Index)) || !call.Resize(dx, call.Arg(A::Input)))
     return 1;
   std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
   return VisitNumber(call.context(), dx, [&](auto tag) {
@@ -164,43 +181,45 @@ int32_t TakeAlongAxisGrad(OpCall& call) {
 
 // Input, Index, Value; Axis, Reduce, Include_self -> Result
 int32_t PutAlongAxis(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &value = call.Arg(2);
-  DtBuffer& out = call.Arg(3);
+  using A = args::dt_put_along_axis;
+  const DtBuffer &x = call.Arg(A::Input), &value = call.Arg(A::Value);
+  DtBuffer& out = call.Arg(A::Result);
   Reduce reduce = Reduce::kAssign;
   std::vector<int64_t> places;
   if (!SameType(call, x, out) || !SameType(call, x, value) ||
-      !ReduceOf(call, call.Text(1), reduce) || !Places(call, places) ||
-      !AsManyAs(call, value, call.Arg(1)) || !call.Resize(out, x))
+      !ReduceOf(call, call.Text(A::Reduce), reduce) || !Places(call, places) ||
+      !AsManyAs(call, value, call.Arg(A::Index)) || !call.Resize(out, x))
     return 1;
   Copy(x, out);
   return VisitNumber(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    Put(reduce, call.Bool(2), places, Data<T>(value), Data<T>(out));
+    Put(reduce, call.Bool(A::Include_self), places, Data<T>(value), Data<T>(out));
     return 0;
   });
 }
 
 // Input, Index, Value, Result@GRAD; Axis, Reduce, Include_self -> Input@GRAD, Value@GRAD
 int32_t PutAlongAxisGrad(OpCall& call) {
-  const DtBuffer& gradient = call.Arg(3);
+  using A = args::dt_put_along_axis_grad;
+  const DtBuffer& gradient = call.Arg(A::Result_GRAD);
   Reduce reduce = Reduce::kAssign;
   std::vector<int64_t> places;
-  if (!ReduceOf(call, call.Text(1), reduce) || !Places(call, places)) return 1;
-  if ((reduce != Reduce::kAssign && reduce != Reduce::kAdd) || !call.Bool(2))
+  if (!ReduceOf(call, call.Text(A::Reduce), reduce) || !Places(call, places)) return 1;
+  if ((reduce != Reduce::kAssign && reduce != Reduce::kAdd) || !call.Bool(A::Include_self))
     return call.Fail("the gradient of a reduction other than assign and add is not supported");
-  if (!SameShape(gradient, call.Arg(0)))
-    return call.Fail("'%s' has not the extents of '%s'", gradient.name, call.Arg(0).name);
-  if (call.Has(4)) {
-    DtBuffer& dx = call.Arg(4);
+  if (!SameShape(gradient, call.Arg(A::Input)))
+    return call.Fail("'%s' has not the extents of '%s'", gradient.name, call.Arg(A::Input).name);
+  if (call.Has(A::Input_GRAD)) {
+    DtBuffer& dx = call.Arg(A::Input_GRAD);
     if (!SameType(call, gradient, dx) || !call.Resize(dx, gradient)) return 1;
     Copy(gradient, dx);
     const auto size = static_cast<size_t>(ElementSize(dx));
     for (size_t e = 0; reduce == Reduce::kAssign && e < places.size(); ++e)
       std::memset(Data<char>(dx) + static_cast<size_t>(places[e]) * size, 0, size);
   }
-  if (!call.Has(5)) return 0;
-  DtBuffer& dv = call.Arg(5);
-  return SameType(call, gradient, dv) && call.Resize(dv, call.Arg(1))
+  if (!call.Has(A::Value_GRAD)) return 0;
+  DtBuffer& dv = call.Arg(A::Value_GRAD);
+  return SameType(call, gradient, dv) && call.Resize(dv, call.Arg(A::Index))
              ? Take(call, gradient, places, dv)
              : 1;
 }

@@ -1,7 +1,8 @@
 // Kernels of the family `indexing`, named in indexing_calls.cc; slots and attributes in the order
-// of compiler/lower/rules/indexing.cc.
+// of runtime/kernels/signatures/indexing.calls.
 #pragma once
 
+#include "runtime/kernels/args/indexing.h"
 #include "runtime/kernels/cpu/axis_map.h"
 
 namespace dtranspile::kernels {

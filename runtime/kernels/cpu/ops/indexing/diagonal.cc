@@ -36,10 +36,11 @@ void FillWith(DtBuffer& out, const char* element) {
 
 // X; diagonal, lower -> Out. The gradient alike.
 int32_t TrilTriu(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
-  const int64_t diagonal = call.Int(0);
-  const bool lower = call.Bool(1);
+  using A = args::dt_tril_triu;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const int64_t diagonal = call.Int(A::diagonal);
+  const bool lower = call.Bool(A::lower);
   if (x.rank < 2) return call.Fail("'%s' has %d dims, expected 2 or more", x.name, x.rank);
   if (!OffsetIs(call, diagonal) || !SameType(call, x, out) || !call.Resize(out, x)) return 1;
   const int64_t rows = x.dims[x.rank - 2], columns = x.dims[x.rank - 1], size = ElementSize(x);
@@ -62,10 +63,11 @@ int32_t TrilTriu(OpCall& call) {
 // X; offset, padding_value (0 and 0 where there are none) -> Out: a vector to a matrix, a matrix to
 // its diagonal
 int32_t Diag(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
-  const bool second = call.Given(0);
-  const int64_t offset = second ? call.Int(0) : 0, size = ElementSize(x);
+  using A = args::dt_diag;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const bool second = call.Given(A::offset);
+  const int64_t offset = second ? call.Int(A::offset) : 0, size = ElementSize(x);
   if (x.rank > 2 || x.rank < 1)
     return call.Fail("'%s' of %d dims is neither a vector nor a matrix", x.name, x.rank);
   if (!SameType(call, x, out) || !OffsetIs(call, offset)) return 1;
@@ -81,7 +83,9 @@ int32_t Diag(OpCall& call) {
   }
   const int64_t side = x.dims[0] + std::abs(offset), dims[] = {side, side};
   char padding[16];
-  if (!NumberTo(call, x, second ? call.Real(1) : 0, padding) || !call.Resize(out, dims)) return 1;
+  if (!NumberTo(call, x, second ? call.Real(A::padding_value) : 0, padding) ||
+      !call.Resize(out, dims))
+    return 1;
   FillWith(out, padding);
   const Diagonal d = DiagonalOf(side, side, offset);
   for (int64_t i = 0; i < d.length; ++i)
@@ -93,17 +97,18 @@ int32_t Diag(OpCall& call) {
 // Input; offset, dim1, dim2 -> Out: the last dim of Input is the diagonal of dims dim1 and dim2 of
 // Out
 int32_t DiagEmbed(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
-  const int64_t offset = call.Int(0), rank = x.rank + 1;
-  int64_t row_dim = call.Int(1), column_dim = call.Int(2);
+  using A = args::dt_diag_embed;
+  const DtBuffer& x = call.Arg(A::Input);
+  DtBuffer& out = call.Arg(A::Out);
+  const int64_t offset = call.Int(A::offset), rank = x.rank + 1;
+  int64_t row_dim = call.Int(A::dim1), column_dim = call.Int(A::dim2);
   if (row_dim < 0) row_dim += rank;
   if (column_dim < 0) column_dim += rank;
   if (x.rank < 1 || row_dim < 0 || row_dim >= rank || column_dim < 0 || column_dim >= rank ||
       row_dim == column_dim)
     return call.Fail("dims %lld and %lld of a result of %lld dims",
-                     static_cast<long long>(call.Int(1)), static_cast<long long>(call.Int(2)),
-                     static_cast<long long>(rank));
+                     static_cast<long long>(call.Int(A::dim1)),
+                     static_cast<long long>(call.Int(A::dim2)), static_cast<long long>(rank));
   if (!OffsetIs(call, offset)) return 1;
   const int64_t n = x.dims[x.rank - 1], side = n + std::abs(offset);
   std::vector<int64_t> dims;

@@ -1,5 +1,5 @@
 // gather and its gradient (phi gather): rows of X along an axis by index. Slots and attributes:
-// compiler/lower/rules/indexing.cc.
+// runtime/kernels/signatures/indexing.calls.
 #include <algorithm>
 #include <cstring>
 
@@ -20,7 +20,9 @@ Cut CutAt(const DtBuffer& x, int64_t axis) {
 }
 
 bool AxisOf(OpCall& call, const DtBuffer& x, int axis_slot, int64_t& axis) {
-  std::vector<int64_t> given = {call.Int(0)};
+  using A = args::dt_gather;
+  static_assert(A::axis == args::dt_gather_grad::axis);
+  std::vector<int64_t> given = {call.Int(A::axis)};
   if (call.Has(axis_slot) && !IntegersOf(call, call.Arg(axis_slot), given)) return false;
   if (given.size() != 1)
     return call.Fail("'%s' has %zu elements, expected one axis", call.Arg(axis_slot).name,
@@ -47,15 +49,16 @@ bool IndicesOf(OpCall& call, const DtBuffer& index, int64_t n, std::vector<int64
 }  // namespace
 
 int32_t Gather(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(3);
+  using A = args::dt_gather;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   int64_t axis = 0;
   std::vector<int64_t> index;
-  if (!SameType(call, x, out) || !AxisOf(call, x, 2, axis) ||
-      !IndicesOf(call, call.Arg(1), x.dims[axis], index))
+  if (!SameType(call, x, out) || !AxisOf(call, x, A::Axis, axis) ||
+      !IndicesOf(call, call.Arg(A::Index), x.dims[axis], index))
     return 1;
   std::vector<int64_t> dims(x.dims, x.dims + axis);
-  if (call.Arg(1).rank > 0) dims.push_back(static_cast<int64_t>(index.size()));
+  if (call.Arg(A::Index).rank > 0) dims.push_back(static_cast<int64_t>(index.size()));
   dims.insert(dims.end(), x.dims + axis + 1, x.dims + x.rank);
   if (!call.Resize(out, dims)) return 1;
   const Cut cut = CutAt(x, axis);
@@ -72,19 +75,20 @@ int32_t Gather(OpCall& call) {
 }
 
 int32_t GatherGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &gradient = call.Arg(3);
-  DtBuffer& dx = call.Arg(4);
+  using A = args::dt_gather_grad;
+  const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   int64_t axis = 0;
   std::vector<int64_t> index;
-  if (!SameType(call, gradient, dx) || !AxisOf(call, x, 2, axis) ||
-      !IndicesOf(call, call.Arg(1), x.dims[axis], index) || !call.Resize(dx, x))
+  if (!SameType(call, gradient, dx) || !AxisOf(call, x, A::Axis, axis) ||
+      !IndicesOf(call, call.Arg(A::Index), x.dims[axis], index) || !call.Resize(dx, x))
     return 1;
   const Cut cut = CutAt(x, axis);
   const auto count = static_cast<int64_t>(index.size());
   if (Elements(gradient) != cut.outer * count * cut.inner)
     return call.Fail("'%s' has not the extents of the gathered rows", gradient.name);
   // 1.x writes where asked to, so that the last of equal indices wins; later versions always add.
-  const bool overwrite = call.Bool(1) && call.Int(2) < 2000000;
+  const bool overwrite = call.Bool(A::overwrite) && call.Int(A::version) < 2000000;
   return VisitNumber(call.context(), dx, [&](auto tag) {
     using T = typename decltype(tag)::type;
     std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));

@@ -100,8 +100,9 @@ bool HasRows(OpCall& call, const DtBuffer& updates, const RowsAt& rows) {
 
 // X, Index -> Out
 int32_t GatherNd(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &index = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_gather_nd;
+  const DtBuffer &x = call.Arg(A::X), &index = call.Arg(A::Index);
+  DtBuffer& out = call.Arg(A::Out);
   RowsAt rows;
   if (!SameType(call, x, out) || !RowsOf(call, index, OpCall::Dims(x), rows)) return 1;
   std::vector<int64_t> dims(index.dims, index.dims + index.rank - 1);
@@ -113,10 +114,11 @@ int32_t GatherNd(OpCall& call) {
 
 // X, Index, Out@GRAD -> X@GRAD
 int32_t GatherNdGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &gradient = call.Arg(2);
-  DtBuffer& dx = call.Arg(3);
+  using A = args::dt_gather_nd_grad;
+  const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   RowsAt rows;
-  if (!SameType(call, gradient, dx) || !RowsOf(call, call.Arg(1), OpCall::Dims(x), rows) ||
+  if (!SameType(call, gradient, dx) || !RowsOf(call, call.Arg(A::Index), OpCall::Dims(x), rows) ||
       !HasRows(call, gradient, rows) || !call.Resize(dx, x))
     return 1;
   std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
@@ -125,11 +127,12 @@ int32_t GatherNdGrad(OpCall& call) {
 
 // X, Index, Updates -> Out
 int32_t ScatterNdAdd(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &updates = call.Arg(2);
-  DtBuffer& out = call.Arg(3);
+  using A = args::dt_scatter_nd_add;
+  const DtBuffer &x = call.Arg(A::X), &updates = call.Arg(A::Updates);
+  DtBuffer& out = call.Arg(A::Out);
   RowsAt rows;
   if (!SameType(call, x, out) || !SameType(call, x, updates) ||
-      !RowsOf(call, call.Arg(1), OpCall::Dims(x), rows) || !HasRows(call, updates, rows) ||
+      !RowsOf(call, call.Arg(A::Index), OpCall::Dims(x), rows) || !HasRows(call, updates, rows) ||
       !call.Resize(out, x))
     return 1;
   Copy(x, out);
@@ -138,16 +141,18 @@ int32_t ScatterNdAdd(OpCall& call) {
 
 // Index, Updates, Out@GRAD -> X@GRAD, Updates@GRAD
 int32_t ScatterNdAddGrad(OpCall& call) {
-  const DtBuffer &updates = call.Arg(1), &gradient = call.Arg(2);
-  if (call.Has(3)) {
-    DtBuffer& dx = call.Arg(3);
+  using A = args::dt_scatter_nd_add_grad;
+  const DtBuffer &updates = call.Arg(A::Updates), &gradient = call.Arg(A::Out_GRAD);
+  if (call.Has(A::X_GRAD)) {
+    DtBuffer& dx = call.Arg(A::X_GRAD);
     if (!SameType(call, gradient, dx) || !call.Resize(dx, gradient)) return 1;
     Copy(gradient, dx);
   }
-  if (!call.Has(4)) return 0;
-  DtBuffer& du = call.Arg(4);
+  if (!call.Has(A::Updates_GRAD)) return 0;
+  DtBuffer& du = call.Arg(A::Updates_GRAD);
   RowsAt rows;
-  if (!SameType(call, gradient, du) || !RowsOf(call, call.Arg(0), OpCall::Dims(gradient), rows) ||
+  if (!SameType(call, gradient, du) ||
+      !RowsOf(call, call.Arg(A::Index), OpCall::Dims(gradient), rows) ||
       !HasRows(call, updates, rows) || !call.Resize(du, updates))
     return 1;
   TakeRows(call, rows, gradient, du);
@@ -157,17 +162,18 @@ int32_t ScatterNdAddGrad(OpCall& call) {
 // X, Ids, Updates; overwrite -> Out. Without overwrite the rows that are named are zero before the
 // updates are added.
 int32_t Scatter(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &updates = call.Arg(2);
-  DtBuffer& out = call.Arg(3);
+  using A = args::dt_scatter;
+  const DtBuffer &x = call.Arg(A::X), &updates = call.Arg(A::Updates);
+  DtBuffer& out = call.Arg(A::Out);
   const Lod& lod = OpCall::LodOf(x);
   RowsAt rows;
   if (!SameType(call, x, out) || !SameType(call, x, updates) ||
-      !RowsOfDim0(call, call.Arg(1), OpCall::Dims(x), rows) || !HasRows(call, updates, rows) ||
+      !RowsOfDim0(call, call.Arg(A::Ids), OpCall::Dims(x), rows) || !HasRows(call, updates, rows) ||
       !call.Resize(out, x))
     return 1;
   OpCall::SetLod(out, lod);
   Copy(x, out);
-  if (!call.Bool(0)) {
+  if (!call.Bool(A::overwrite)) {
     ZeroRows(rows, out);
     return AddRows(call, rows, updates, out);
   }
@@ -181,18 +187,20 @@ int32_t Scatter(OpCall& call) {
 // Ids, Updates, Out@GRAD; @version -> X@GRAD, Updates@GRAD. In 1.x X@GRAD is Out@GRAD, later the
 // rows that were written have none.
 int32_t ScatterGrad(OpCall& call) {
-  const DtBuffer &updates = call.Arg(1), &gradient = call.Arg(2);
+  using A = args::dt_scatter_grad;
+  const DtBuffer &updates = call.Arg(A::Updates), &gradient = call.Arg(A::Out_GRAD);
   RowsAt rows;
-  if (!RowsOfDim0(call, call.Arg(0), OpCall::Dims(gradient), rows) || !HasRows(call, updates, rows))
+  if (!RowsOfDim0(call, call.Arg(A::Ids), OpCall::Dims(gradient), rows) ||
+      !HasRows(call, updates, rows))
     return 1;
-  if (call.Has(3)) {
-    DtBuffer& dx = call.Arg(3);
+  if (call.Has(A::X_GRAD)) {
+    DtBuffer& dx = call.Arg(A::X_GRAD);
     if (!SameType(call, gradient, dx) || !call.Resize(dx, gradient)) return 1;
     Copy(gradient, dx);
-    if (call.Int(0) >= 2000000) ZeroRows(rows, dx);
+    if (call.Int(A::version) >= 2000000) ZeroRows(rows, dx);
   }
-  if (!call.Has(4)) return 0;
-  DtBuffer& du = call.Arg(4);
+  if (!call.Has(A::Updates_GRAD)) return 0;
+  DtBuffer& du = call.Arg(A::Updates_GRAD);
   if (!SameType(call, gradient, du) || !call.Resize(du, updates)) return 1;
   TakeRows(call, rows, gradient, du);
   return 0;

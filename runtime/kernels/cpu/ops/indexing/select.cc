@@ -41,8 +41,9 @@ bool ChoicesOf(OpCall& call, const DtBuffer& ids, int64_t rows, int inputs,
 
 // X, Mask -> Y
 int32_t MaskedSelect(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &mask = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_masked_select;
+  const DtBuffer &x = call.Arg(A::X), &mask = call.Arg(A::Mask);
+  DtBuffer& out = call.Arg(A::Y);
   if (!SameType(call, x, out) || !MaskOf(call, x, mask)) return 1;
   const int64_t dims[] = {CountOf(mask)};
   if (!call.Resize(out, dims)) return 1;
@@ -58,8 +59,9 @@ int32_t MaskedSelect(OpCall& call) {
 
 // X, Mask, Y@GRAD -> X@GRAD
 int32_t MaskedSelectGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &mask = call.Arg(1), &gradient = call.Arg(2);
-  DtBuffer& dx = call.Arg(3);
+  using A = args::dt_masked_select_grad;
+  const DtBuffer &x = call.Arg(A::X), &mask = call.Arg(A::Mask), &gradient = call.Arg(A::Y_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   if (!SameType(call, gradient, dx) || !MaskOf(call, x, mask)) return 1;
   if (CountOf(mask) != Elements(gradient))
     return call.Fail("'%s' has not as many elements as '%s' chooses", gradient.name, mask.name);
@@ -77,37 +79,40 @@ int32_t MaskedSelectGrad(OpCall& call) {
 
 // Ids, X -> Out
 int32_t Multiplex(OpCall& call) {
-  const DtBuffer& first = call.Arg(1, 0);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_multiplex;
+  const DtBuffer& first = call.Arg(A::X, 0);
+  DtBuffer& out = call.Arg(A::Out);
   if (first.rank == 0) return call.Fail("'%s' has no rows", first.name);
-  for (int i = 0; i < call.Count(1); ++i) {
-    const DtBuffer& x = call.Arg(1, i);
+  for (int i = 0; i < call.Count(A::X); ++i) {
+    const DtBuffer& x = call.Arg(A::X, i);
     if (!SameType(call, first, x)) return 1;
     if (!SameShape(first, x))
       return call.Fail("'%s' has not the extents of '%s'", x.name, first.name);
   }
   std::vector<int64_t> ids;
   if (!SameType(call, first, out) ||
-      !ChoicesOf(call, call.Arg(0), first.dims[0], call.Count(1), ids) || !call.Resize(out, first))
+      !ChoicesOf(call, call.Arg(A::Ids), first.dims[0], call.Count(A::X), ids) ||
+      !call.Resize(out, first))
     return 1;
   const auto bytes = static_cast<size_t>(Elements(first, 1, first.rank) * ElementSize(first));
   for (size_t r = 0; r < ids.size(); ++r)
     std::memcpy(Data<char>(out) + r * bytes,
-                Data<char>(call.Arg(1, static_cast<int>(ids[r]))) + r * bytes, bytes);
+                Data<char>(call.Arg(A::X, static_cast<int>(ids[r]))) + r * bytes, bytes);
   return 0;
 }
 
 // Ids, Out@GRAD -> X@GRAD
 int32_t MultiplexGrad(OpCall& call) {
-  const DtBuffer& gradient = call.Arg(1);
+  using A = args::dt_multiplex_grad;
+  const DtBuffer& gradient = call.Arg(A::Out_GRAD);
   if (gradient.rank == 0) return call.Fail("'%s' has no rows", gradient.name);
   std::vector<int64_t> ids;
-  if (!ChoicesOf(call, call.Arg(0), gradient.dims[0], call.Count(2), ids)) return 1;
+  if (!ChoicesOf(call, call.Arg(A::Ids), gradient.dims[0], call.Count(A::X_GRAD), ids)) return 1;
   const auto bytes =
       static_cast<size_t>(Elements(gradient, 1, gradient.rank) * ElementSize(gradient));
-  for (int i = 0; i < call.Count(2); ++i) {
-    if (!call.Has(2, i)) continue;
-    DtBuffer& dx = call.Arg(2, i);
+  for (int i = 0; i < call.Count(A::X_GRAD); ++i) {
+    if (!call.Has(A::X_GRAD, i)) continue;
+    DtBuffer& dx = call.Arg(A::X_GRAD, i);
     if (!SameType(call, gradient, dx) || !call.Resize(dx, gradient)) return 1;
     for (size_t r = 0; r < ids.size(); ++r) {
       if (ids[r] == i)
@@ -121,10 +126,11 @@ int32_t MultiplexGrad(OpCall& call) {
 // X; index_num, nshards, shard_id, ignore_value -> Out: ids of this shard counted from its first
 // one, the others ignore_value
 int32_t ShardIndex(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
-  const int64_t total = call.Int(0), shards = call.Int(1), shard = call.Int(2),
-                ignored = call.Int(3);
+  using A = args::dt_shard_index;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const int64_t total = call.Int(A::index_num), shards = call.Int(A::nshards),
+                shard = call.Int(A::shard_id), ignored = call.Int(A::ignore_value);
   if (total <= 0 || shards <= 0 || shard < 0 || shard >= shards)
     return call.Fail("shard %lld of %lld for %lld ids", static_cast<long long>(shard),
                      static_cast<long long>(shards), static_cast<long long>(total));
@@ -147,8 +153,9 @@ int32_t ShardIndex(OpCall& call) {
 // Ids, Parents -> Out: [steps, batch, beams]; the ids along the path that ends in each beam of the
 // last step
 int32_t GatherTree(OpCall& call) {
-  const DtBuffer &ids = call.Arg(0), &parents = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_gather_tree;
+  const DtBuffer &ids = call.Arg(A::Ids), &parents = call.Arg(A::Parents);
+  DtBuffer& out = call.Arg(A::Out);
   if (ids.rank != 3) return call.Fail("'%s' has %d dims, expected 3", ids.name, ids.rank);
   if (!SameShape(ids, parents))
     return call.Fail("'%s' has not the extents of '%s'", parents.name, ids.name);

@@ -90,22 +90,37 @@ bool Drop(OpCall& call, const DtBuffer& x, absl::Span<const int64_t> dropped,
 // Input, StartsTensor, EndsTensor, StridesTensor, StartsTensorList, EndsTensorList,
 // StridesTensorList; axes, starts, ends, decrease_axis, @version, strides: slice has none of these
 bool SliceMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
+  using A = args::dt_slice;
+  static_assert(A::EndsTensor == args::dt_slice_grad::EndsTensor &&
+                A::EndsTensorList == args::dt_slice_grad::EndsTensorList &&
+                A::StartsTensor == args::dt_slice_grad::StartsTensor &&
+                A::StartsTensorList == args::dt_slice_grad::StartsTensorList &&
+                A::StridesTensor == args::dt_slice_grad::StridesTensor &&
+                A::StridesTensorList == args::dt_slice_grad::StridesTensorList &&
+                A::axes == args::dt_slice_grad::axes &&
+                A::decrease_axis == args::dt_slice_grad::decrease_axis &&
+                A::ends == args::dt_slice_grad::ends && A::starts == args::dt_slice_grad::starts &&
+                A::strides == args::dt_slice_grad::strides &&
+                A::version == args::dt_slice_grad::version);
   Bounds b;
-  const auto axes = call.Ints(0);
+  const auto axes = call.Ints(A::axes);
   b.axes.assign(axes.begin(), axes.end());
   b.steps.assign(axes.size(), 1);
-  if (!NumbersFrom(call, 4, 1, call.Ints(1), b.starts) ||
-      !NumbersFrom(call, 5, 2, call.Ints(2), b.ends))
+  if (!NumbersFrom(call, A::StartsTensorList, A::StartsTensor, call.Ints(A::starts), b.starts) ||
+      !NumbersFrom(call, A::EndsTensorList, A::EndsTensor, call.Ints(A::ends), b.ends))
     return false;
-  const bool strided = call.Given(5) || call.Has(3) || call.Has(6);
-  if (strided && !NumbersFrom(call, 6, 3, call.Ints(5), b.steps)) return false;
+  const bool strided =
+      call.Given(A::strides) || call.Has(A::StridesTensor) || call.Has(A::StridesTensorList);
+  if (strided &&
+      !NumbersFrom(call, A::StridesTensorList, A::StridesTensor, call.Ints(A::strides), b.steps))
+    return false;
   std::vector<int64_t> dims;
   if (!Narrow(call, x, b, SlicePositions, map)) return false;
   dims = map.Extents();
   const bool some = !dims.empty();
-  if (!Drop(call, x, call.Ints(3), dims)) return false;
+  if (!Drop(call, x, call.Ints(A::decrease_axis), dims)) return false;
   // What is left of all is a scalar: [1] up to 2.4, [] from 2.5 on.
-  if (dims.empty() && some && call.Int(4) < 2005000) dims = {1};
+  if (dims.empty() && some && call.Int(A::version) < 2005000) dims = {1};
   map.SetOut(std::move(dims));
   return true;
 }
@@ -114,19 +129,28 @@ namespace {
 
 // The region that set_value writes: its positions in Input, and its extents as the value sees them.
 // … ; axes, starts, ends, steps, decrease_axes, none_axes
-bool RegionOf(OpCall& call, const DtBuffer& x, int lists, AxisMap& map,
-              std::vector<int64_t>& dims) {
+bool RegionOf(OpCall& call, const DtBuffer& x, AxisMap& map, std::vector<int64_t>& dims) {
+  using A = args::dt_set_value;
+  static_assert(A::axes == args::dt_set_value_grad::axes &&
+                A::decrease_axes == args::dt_set_value_grad::decrease_axes &&
+                A::ends == args::dt_set_value_grad::ends &&
+                A::none_axes == args::dt_set_value_grad::none_axes &&
+                A::starts == args::dt_set_value_grad::starts &&
+                A::steps == args::dt_set_value_grad::steps &&
+                A::StartsTensorList == args::dt_set_value_grad::StartsTensorList &&
+                A::EndsTensorList == args::dt_set_value_grad::EndsTensorList &&
+                A::StepsTensorList == args::dt_set_value_grad::StepsTensorList);
   Bounds b;
-  const auto axes = call.Ints(0);
+  const auto axes = call.Ints(A::axes);
   b.axes.assign(axes.begin(), axes.end());
-  if (!NumbersFrom(call, lists, -1, call.Ints(1), b.starts) ||
-      !NumbersFrom(call, lists + 1, -1, call.Ints(2), b.ends) ||
-      !NumbersFrom(call, lists + 2, -1, call.Ints(3), b.steps) ||
+  if (!NumbersFrom(call, A::StartsTensorList, -1, call.Ints(A::starts), b.starts) ||
+      !NumbersFrom(call, A::EndsTensorList, -1, call.Ints(A::ends), b.ends) ||
+      !NumbersFrom(call, A::StepsTensorList, -1, call.Ints(A::steps), b.steps) ||
       !Narrow(call, x, b, SetPositions, map))
     return false;
   std::vector<int64_t> kept = map.Extents();
-  if (!Drop(call, x, call.Ints(4), kept)) return false;
-  const auto none = call.Ints(5);
+  if (!Drop(call, x, call.Ints(A::decrease_axes), kept)) return false;
+  const auto none = call.Ints(A::none_axes);
   size_t next = 0;
   for (size_t d = 0; d <= kept.size(); ++d) {
     for (; next < none.size() && (none[next] <= static_cast<int64_t>(d) || d == kept.size());
@@ -156,10 +180,11 @@ void* RegionScratch(OpCall& call, absl::Span<const int64_t> dims, int64_t& bytes
 
 // Numbers of the attributes `values` and `shape` as elements of Input's type.
 bool ValuesOf(OpCall& call, const DtBuffer& x, std::vector<char>& bytes) {
-  const auto values = call.Reals(6);
+  using A = args::dt_set_value;
+  const auto values = call.Reals(A::values);
   const auto size = static_cast<size_t>(ElementSize(x));
   int64_t count = 1;
-  for (int64_t d : call.Ints(7))
+  for (int64_t d : call.Ints(A::shape))
     if (d < 0 || __builtin_mul_overflow(count, d, &count))
       return call.Fail("the shape of the values for '%s' is out of range", x.name), false;
   if (static_cast<int64_t>(values.size()) != count)
@@ -177,21 +202,22 @@ bool ValuesOf(OpCall& call, const DtBuffer& x, std::vector<char>& bytes) {
 // Input, ValueTensor, StartsTensorList, EndsTensorList, StepsTensorList; axes, starts, ends, steps,
 // decrease_axes, none_axes, values, shape -> Out
 int32_t SetValue(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(5);
+  using A = args::dt_set_value;
+  const DtBuffer& x = call.Arg(A::Input);
+  DtBuffer& out = call.Arg(A::Out);
   AxisMap region(OpCall::Dims(x)), spread;
   std::vector<int64_t> dims;
   std::vector<char> bytes;
-  if (!SameType(call, x, out) || !RegionOf(call, x, 2, region, dims)) return 1;
+  if (!SameType(call, x, out) || !RegionOf(call, x, region, dims)) return 1;
   const void* values = nullptr;
-  if (call.Has(1)) {
-    const DtBuffer& value = call.Arg(1);
+  if (call.Has(A::ValueTensor)) {
+    const DtBuffer& value = call.Arg(A::ValueTensor);
     if (!SameType(call, x, value) ||
         !SpreadValue(call, value.name, OpCall::Dims(value), dims, spread))
       return 1;
     values = value.data;
   } else {
-    if (!ValuesOf(call, x, bytes) || !SpreadValue(call, x.name, call.Ints(7), dims, spread))
+    if (!ValuesOf(call, x, bytes) || !SpreadValue(call, x.name, call.Ints(A::shape), dims, spread))
       return 1;
     values = bytes.data();
   }
@@ -208,24 +234,25 @@ int32_t SetValue(OpCall& call) {
 // Out@GRAD, ValueTensor, StartsTensorList, EndsTensorList, StepsTensorList; axes … none_axes,
 // @needed -> Input@GRAD, ValueTensor@GRAD
 int32_t SetValueGrad(OpCall& call) {
-  const DtBuffer& gradient = call.Arg(0);
+  using A = args::dt_set_value_grad;
+  const DtBuffer& gradient = call.Arg(A::Out_GRAD);
   AxisMap region(OpCall::Dims(gradient)), spread;
   std::vector<int64_t> dims;
-  if (!RegionOf(call, gradient, 2, region, dims)) return 1;
+  if (!RegionOf(call, gradient, region, dims)) return 1;
   const int64_t size = ElementSize(gradient);
   int64_t bytes = size;
   void* dense = RegionScratch(call, dims, bytes);
   if (dense == nullptr) return 1;
-  if (call.Has(5)) {
-    DtBuffer& dx = call.Arg(5);
+  if (call.Has(A::Input_GRAD)) {
+    DtBuffer& dx = call.Arg(A::Input_GRAD);
     if (!SameType(call, gradient, dx) || !call.Resize(dx, gradient)) return 1;
     std::memcpy(dx.data, gradient.data, static_cast<size_t>(Elements(gradient) * size));
     std::memset(dense, 0, static_cast<size_t>(bytes));
     if (PutMapped(call, region, dense, dx.data, size) != 0) return 1;
   }
-  if (!call.Has(6)) return 0;
-  DtBuffer& dv = call.Arg(6);
-  const DtBuffer& value = call.Arg(1);
+  if (!call.Has(A::ValueTensor_GRAD)) return 0;
+  DtBuffer& dv = call.Arg(A::ValueTensor_GRAD);
+  const DtBuffer& value = call.Arg(A::ValueTensor);
   if (!SameType(call, gradient, dv) ||
       !SpreadValue(call, value.name, OpCall::Dims(value), dims, spread) || !call.Resize(dv, value))
     return 1;

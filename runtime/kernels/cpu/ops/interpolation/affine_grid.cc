@@ -17,11 +17,15 @@ struct Grid {
 
 // Slots Theta, OutputShape; attributes output_shape, align_corners.
 bool Read(OpCall& call, Grid& g) {
+  using A = args::dt_affine_grid;
+  static_assert(A::OutputShape == args::dt_affine_grid_grad::OutputShape &&
+                A::align_corners == args::dt_affine_grid_grad::align_corners &&
+                A::output_shape == args::dt_affine_grid_grad::output_shape);
   std::vector<int64_t> shape;
-  if (call.Has(1)) {
-    if (!IntegersOf(call, call.Arg(1), shape)) return false;
+  if (call.Has(A::OutputShape)) {
+    if (!IntegersOf(call, call.Arg(A::OutputShape), shape)) return false;
   } else {
-    shape.assign(call.Ints(0).begin(), call.Ints(0).end());
+    shape.assign(call.Ints(A::output_shape).begin(), call.Ints(A::output_shape).end());
   }
   if (shape.size() != 4 && shape.size() != 5)
     return call.Fail("the output shape has %zu extents, expected 4 or 5", shape.size()), false;
@@ -29,7 +33,7 @@ bool Read(OpCall& call, Grid& g) {
        1,
        static_cast<int>(shape.size()) - 2,
        {shape.begin() + 2, shape.end()},
-       call.Bool(1)};
+       call.Bool(A::align_corners)};
   constexpr int64_t kMostCells = int64_t{1} << 40;
   for (int64_t extent : g.extents)
     if (extent < 1 || __builtin_mul_overflow(g.cells, extent, &g.cells) || g.cells > kMostCells)
@@ -71,9 +75,10 @@ void Base(const Grid& g, int64_t cell, T* base) {
 
 // Theta, OutputShape; output_shape, align_corners -> Output
 int32_t AffineGrid(OpCall& call) {
+  using A = args::dt_affine_grid;
   Grid g;
-  const DtBuffer& theta = call.Arg(0);
-  DtBuffer& out = call.Arg(2);
+  const DtBuffer& theta = call.Arg(A::Theta);
+  DtBuffer& out = call.Arg(A::Output);
   if (!Read(call, g) || !ThetaFits(call, theta, g)) return 1;
   std::vector<int64_t> dims = {g.batch};
   dims.insert(dims.end(), g.extents.begin(), g.extents.end());
@@ -98,9 +103,10 @@ int32_t AffineGrid(OpCall& call) {
 
 // Output@GRAD, OutputShape; … -> Theta@GRAD
 int32_t AffineGridGrad(OpCall& call) {
+  using A = args::dt_affine_grid_grad;
   Grid g;
-  const DtBuffer& gradient = call.Arg(0);
-  DtBuffer& dtheta = call.Arg(2);
+  const DtBuffer& gradient = call.Arg(A::Output_GRAD);
+  DtBuffer& dtheta = call.Arg(A::Theta_GRAD);
   if (!Read(call, g)) return 1;
   if (Elements(gradient) != g.batch * g.cells * g.axes)
     return call.Fail("'%s' has not the extents of the grid", gradient.name);

@@ -1,6 +1,7 @@
 // Kernels of the family `interpolation`, named in interpolation_calls.cc.
 #pragma once
 
+#include "runtime/kernels/args/interpolation.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

@@ -25,17 +25,29 @@ struct Sampler {
 
 // Slots X, Grid; attributes mode, padding_mode, align_corners.
 bool Read(OpCall& call, Sampler& s) {
-  const DtBuffer &x = call.Arg(0), &grid = call.Arg(1);
+  using A = args::dt_grid_sample;
+  static_assert(A::Grid == args::dt_grid_sample_grad::Grid &&
+                A::X == args::dt_grid_sample_grad::X &&
+                A::align_corners == args::dt_grid_sample_grad::align_corners &&
+                A::mode == args::dt_grid_sample_grad::mode &&
+                A::padding_mode == args::dt_grid_sample_grad::padding_mode);
+  const DtBuffer &x = call.Arg(A::X), &grid = call.Arg(A::Grid);
   if ((x.rank != 4 && x.rank != 5) || grid.rank != x.rank ||
       grid.dims[grid.rank - 1] != x.rank - 2 || grid.dims[0] != x.dims[0] || grid.dtype != x.dtype)
     return call.Fail(
                "'%s' must be [N, C, H, W] or [N, C, D, H, W], and '%s' [N, .., axes] of its type",
                x.name, grid.name),
            false;
-  const std::string_view mode = call.Text(0), padding = call.Text(1);
-  s = {x.dims[0],    x.dims[1],           Elements(grid, 1, grid.rank - 1),
-       x.rank - 2,   {1, 1, 1},           mode == "nearest",
-       call.Bool(2), padding == "border", padding == "reflection"};
+  const std::string_view mode = call.Text(A::mode), padding = call.Text(A::padding_mode);
+  s = {x.dims[0],
+       x.dims[1],
+       Elements(grid, 1, grid.rank - 1),
+       x.rank - 2,
+       {1, 1, 1},
+       mode == "nearest",
+       call.Bool(A::align_corners),
+       padding == "border",
+       padding == "reflection"};
   if (!s.nearest && mode != "bilinear")
     return call.Fail("unknown mode '%s'", std::string(mode).c_str()), false;
   if (!s.border && !s.reflection && padding != "zeros")
@@ -125,10 +137,11 @@ Corners<T> CornersOf(const Sampler& s, const T* grid) {
 
 // X, Grid; mode, padding_mode, align_corners -> Output
 int32_t GridSample(OpCall& call) {
+  using A = args::dt_grid_sample;
   Sampler s;
-  DtBuffer& out = call.Arg(2);
+  DtBuffer& out = call.Arg(A::Output);
   if (!Read(call, s)) return 1;
-  const DtBuffer &x = call.Arg(0), &grid = call.Arg(1);
+  const DtBuffer &x = call.Arg(A::X), &grid = call.Arg(A::Grid);
   std::vector<int64_t> dims = {s.batch, s.channels};
   dims.insert(dims.end(), grid.dims + 1, grid.dims + grid.rank - 1);
   if (!call.Resize(out, dims)) return 1;
@@ -157,9 +170,11 @@ int32_t GridSample(OpCall& call) {
 
 // X, Grid, Output@GRAD; … -> X@GRAD, Grid@GRAD
 int32_t GridSampleGrad(OpCall& call) {
+  using A = args::dt_grid_sample_grad;
   Sampler s;
   if (!Read(call, s)) return 1;
-  const DtBuffer &x = call.Arg(0), &grid = call.Arg(1), &gradient = call.Arg(2);
+  const DtBuffer &x = call.Arg(A::X), &grid = call.Arg(A::Grid),
+                 &gradient = call.Arg(A::Output_GRAD);
   if (Elements(gradient) != s.batch * s.channels * s.cells || gradient.dtype != x.dtype)
     return call.Fail("'%s' has not the extents and type of the output", gradient.name);
   for (int slot : {3, 4})
@@ -167,8 +182,8 @@ int32_t GridSampleGrad(OpCall& call) {
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const int64_t plane = s.Plane();
-    T *dx = call.Has(3) ? Data<T>(call.Arg(3)) : nullptr,
-      *dgrid = call.Has(4) ? Data<T>(call.Arg(4)) : nullptr;
+    T *dx = call.Has(A::X_GRAD) ? Data<T>(call.Arg(A::X_GRAD)) : nullptr,
+      *dgrid = call.Has(A::Grid_GRAD) ? Data<T>(call.Arg(A::Grid_GRAD)) : nullptr;
     Parallel(call.context(), s.batch, 1, [&](int64_t lo, int64_t n) {
       if (dx) std::fill_n(dx + lo * s.channels * plane, n * s.channels * plane, T{0});
       for (int64_t i = lo * s.cells; i < (lo + n) * s.cells; ++i) {

@@ -44,6 +44,8 @@ struct Taps {
 };
 
 bool ReadMethod(OpCall& call, Resize& r) {
+  using A = args::dt_resize_image;
+  static_assert(A::interp_method == args::dt_resize_image_grad::interp_method);
   static constexpr struct {
     const char* name;
     Method method;
@@ -53,23 +55,27 @@ bool ReadMethod(OpCall& call, Resize& r) {
                   {"trilinear", Method::kLinear},
                   {"bicubic", Method::kCubic}};
   for (const auto& row : kMethods) {
-    if (call.Text(5) != row.name) continue;
+    if (call.Text(A::interp_method) != row.name) continue;
     r.method = row.method;
     return true;
   }
-  return call.Fail("unknown interp_method '%s'", std::string(call.Text(5)).c_str()), false;
+  return call.Fail("unknown interp_method '%s'", std::string(call.Text(A::interp_method)).c_str()),
+         false;
 }
 
 // One scale per axis; none is 0. From the tensor Scale, else from the attribute.
 bool ScalesOf(OpCall& call, size_t axes, std::vector<float>& scales) {
+  using A = args::dt_resize_image;
+  static_assert(A::Scale == args::dt_resize_image_grad::Scale &&
+                A::scale == args::dt_resize_image_grad::scale);
   std::vector<float> given;
-  if (call.Has(3)) {
-    const DtBuffer& scale = call.Arg(3);
+  if (call.Has(A::Scale)) {
+    const DtBuffer& scale = call.Arg(A::Scale);
     if (TypeOf(scale) != DType::kFloat32)
       return call.Fail("'%s' holds %s, expected float32", scale.name, TypeName(scale)), false;
     given.assign(Data<float>(scale), Data<float>(scale) + Elements(scale));
   } else {
-    for (double value : call.Reals(4)) given.push_back(static_cast<float>(value));
+    for (double value : call.Reals(A::scale)) given.push_back(static_cast<float>(value));
   }
   if (given.size() == 1) given.resize(axes, given[0]);
   scales.assign(axes, 0);
@@ -83,23 +89,26 @@ bool ScalesOf(OpCall& call, size_t axes, std::vector<float>& scales) {
 // Extents of the output: SizeTensor, else OutSize, else a scale, else out_d, out_h, out_w.
 bool SizesOf(OpCall& call, const std::vector<int64_t>& in, const std::vector<float>& scales,
              std::vector<int64_t>& out) {
+  using A = args::dt_resize_image;
+  static_assert(A::OutSize == args::dt_resize_image_grad::OutSize &&
+                A::SizeTensor == args::dt_resize_image_grad::SizeTensor);
   const size_t axes = in.size();
   out.clear();
   for (size_t i = 0; i < axes; ++i) out.push_back(call.Int(static_cast<int>(1 + 3 - axes + i)));
   for (size_t i = 0; i < axes && scales[0] > 0; ++i)
     out[i] = static_cast<int64_t>(std::min(static_cast<float>(in[i]) * scales[i], 4e9F));
   std::vector<int64_t> given;
-  if (call.Has(2)) {
-    for (int i = 0; i < call.Count(2); ++i) {
+  if (call.Has(A::SizeTensor)) {
+    for (int i = 0; i < call.Count(A::SizeTensor); ++i) {
       std::vector<int64_t> one;
-      if (!IntegersOf(call, call.Arg(2, i), one)) return false;
+      if (!IntegersOf(call, call.Arg(A::SizeTensor, i), one)) return false;
       if (one.size() != 1)
-        return call.Fail("'%s' has %zu elements, expected one extent", call.Arg(2, i).name,
-                         one.size()),
+        return call.Fail("'%s' has %zu elements, expected one extent",
+                         call.Arg(A::SizeTensor, i).name, one.size()),
                false;
       given.push_back(one[0]);
     }
-  } else if (call.Has(1) && !IntegersOf(call, call.Arg(1), given)) {
+  } else if (call.Has(A::OutSize) && !IntegersOf(call, call.Arg(A::OutSize), given)) {
     return false;
   }
   if (!given.empty() && given.size() < axes)
@@ -117,22 +126,28 @@ bool SizesOf(OpCall& call, const std::vector<int64_t>& in, const std::vector<flo
 // Slots X, OutSize, SizeTensor, Scale; attributes data_layout, out_d, out_h, out_w, scale,
 // interp_method, align_corners, align_mode, @type.
 bool Read(OpCall& call, Resize& r) {
-  const DtBuffer& x = call.Arg(0);
+  using A = args::dt_resize_image;
+  static_assert(A::X == args::dt_resize_image_grad::X &&
+                A::align_corners == args::dt_resize_image_grad::align_corners &&
+                A::align_mode == args::dt_resize_image_grad::align_mode &&
+                A::data_layout == args::dt_resize_image_grad::data_layout &&
+                A::type == args::dt_resize_image_grad::type);
+  const DtBuffer& x = call.Arg(A::X);
   if (x.rank < 3 || x.rank > 5)
     return call.Fail("'%s' has %d dims, expected 3 to 5", x.name, x.rank), false;
   const auto axes = static_cast<size_t>(x.rank - 2);
-  const std::string_view layout = call.Text(0);
+  const std::string_view layout = call.Text(A::data_layout);
   const bool last = !layout.empty() && layout.back() == 'C';
   std::vector<int64_t> in(x.dims + (last ? 1 : 2), x.dims + (last ? 1 : 2) + axes), out;
   std::vector<float> scales;
   if (!ReadMethod(call, r) || !ScalesOf(call, axes, scales) || !SizesOf(call, in, scales, out))
     return false;
-  r.align_corners = call.Bool(6);
-  r.half_pixel = !r.align_corners && (call.Int(7) == 0 || r.method == Method::kCubic) &&
+  r.align_corners = call.Bool(A::align_corners);
+  r.half_pixel = !r.align_corners && (call.Int(A::align_mode) == 0 || r.method == Method::kCubic) &&
                  r.method != Method::kNearest;
   r.images = last ? x.dims[0] : x.dims[0] * x.dims[1];
   r.inner = last ? x.dims[x.rank - 1] : 1;
-  const bool by_scale = call.Text(8).find("_v2") != std::string_view::npos;
+  const bool by_scale = call.Text(A::type).find("_v2") != std::string_view::npos;
   for (size_t i = 0; i < axes; ++i) {
     if (in[i] < 1) return call.Fail("'%s' has an axis without elements", x.name), false;
     AxisPlan& a = r.axis[3 - axes + i];
@@ -249,27 +264,29 @@ void Move(OpCall& call, const Resize& r, const T* from, T* to, bool back) {
 
 // … -> Out
 int32_t ResizeImage(OpCall& call) {
+  using A = args::dt_resize_image;
   Resize r;
-  DtBuffer& out = call.Arg(4);
+  DtBuffer& out = call.Arg(A::Out);
   if (!Read(call, r) || !call.Resize(out, r.dims)) return 1;
   return VisitFloat(call.context(), out, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
-    if (out.dtype != call.Arg(0).dtype)
-      return call.Fail("'%s' and '%s' differ in element type", out.name, call.Arg(0).name);
-    Move(call, r, Data<T>(call.Arg(0)), Data<T>(out), false);
+    if (out.dtype != call.Arg(A::X).dtype)
+      return call.Fail("'%s' and '%s' differ in element type", out.name, call.Arg(A::X).name);
+    Move(call, r, Data<T>(call.Arg(A::X)), Data<T>(out), false);
     return 0;
   });
 }
 
 // …, Out@GRAD -> X@GRAD
 int32_t ResizeImageGrad(OpCall& call) {
+  using A = args::dt_resize_image_grad;
   Resize r;
-  const DtBuffer& gradient = call.Arg(4);
-  DtBuffer& dx = call.Arg(5);
-  if (!Read(call, r) || !call.Resize(dx, call.Arg(0))) return 1;
+  const DtBuffer& gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
+  if (!Read(call, r) || !call.Resize(dx, call.Arg(A::X))) return 1;
   if (OpCall::Dims(gradient) != absl::MakeConstSpan(r.dims))
     return call.Fail("'%s' has not the extents of the resized '%s'", gradient.name,
-                     call.Arg(0).name);
+                     call.Arg(A::X).name);
   return VisitFloat(call.context(), dx, [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     if (dx.dtype != gradient.dtype)

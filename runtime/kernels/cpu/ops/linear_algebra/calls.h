@@ -1,7 +1,8 @@
 // Kernels of the family `linear_algebra`, named in linear_algebra_calls.cc. Slots and attributes:
-// compiler/lower/rules/linear_algebra.cc.
+// runtime/kernels/signatures/linear_algebra.calls.
 #pragma once
 
+#include "runtime/kernels/args/linear_algebra.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

@@ -124,11 +124,12 @@ Matrix<T> Copy(const DtBuffer& x, const Square& s, int64_t m) {
 
 // X; upper -> Out
 int32_t Cholesky(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_cholesky;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   Square s;
   if (!SquareOf(call, x, s) || !call.Resize(out, x)) return 1;
-  const bool upper = call.Bool(0);
+  const bool upper = call.Bool(A::upper);
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const int64_t bad = ForEachMatrix(call, s, [&](int64_t m) {
@@ -156,13 +157,14 @@ int32_t Cholesky(OpCall& call) {
 
 // Out, Out@GRAD; upper -> X@GRAD: with P = tril(LᵀdL) of half diagonal, dX = ½ L⁻ᵀ (P + Pᵀ) L⁻¹
 int32_t CholeskyGrad(OpCall& call) {
-  const DtBuffer &out = call.Arg(0), &gradient = call.Arg(1);
-  DtBuffer& dx = call.Arg(2);
+  using A = args::dt_cholesky_grad;
+  const DtBuffer &out = call.Arg(A::Out), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   Square s;
   if (!SquareOf(call, out, s) || !call.Resize(dx, out)) return 1;
   if (!SameShape(out, gradient) || TypeOf(out) != TypeOf(gradient))
     return call.Fail("'%s' has not the extents of '%s'", gradient.name, out.name);
-  const bool upper = call.Bool(0);
+  const bool upper = call.Bool(A::upper);
   return VisitFloat(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const int64_t n = s.n;
@@ -194,8 +196,9 @@ int32_t CholeskyGrad(OpCall& call) {
 
 // Input -> Output
 int32_t Inverse(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_inverse;
+  const DtBuffer& x = call.Arg(A::Input);
+  DtBuffer& out = call.Arg(A::Output);
   Square s;
   if (!SquareOf(call, x, s) || !call.Resize(out, x)) return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
@@ -211,8 +214,9 @@ int32_t Inverse(OpCall& call) {
 
 // Output, Output@GRAD -> Input@GRAD: −YᵀdYYᵀ
 int32_t InverseGrad(OpCall& call) {
-  const DtBuffer &y = call.Arg(0), &gradient = call.Arg(1);
-  DtBuffer& dx = call.Arg(2);
+  using A = args::dt_inverse_grad;
+  const DtBuffer &y = call.Arg(A::Output), &gradient = call.Arg(A::Output_GRAD);
+  DtBuffer& dx = call.Arg(A::Input_GRAD);
   Square s;
   if (!SquareOf(call, y, s) || !call.Resize(dx, y)) return 1;
   if (!SameShape(y, gradient) || TypeOf(y) != TypeOf(gradient))
@@ -253,8 +257,9 @@ std::vector<int64_t> BatchDims(const DtBuffer& x) { return {x.dims, x.dims + x.r
 
 // Input -> Out
 int32_t Determinant(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_determinant;
+  const DtBuffer& x = call.Arg(A::Input);
+  DtBuffer& out = call.Arg(A::Out);
   Square s;
   if (!SquareOf(call, x, s)) return 1;
   std::vector<int64_t> dims = BatchDims(x);
@@ -275,8 +280,10 @@ int32_t Determinant(OpCall& call) {
 
 // Input, Out, Out@GRAD -> Input@GRAD: dOut · det · X⁻ᵀ, zeros for a singular matrix
 int32_t DeterminantGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &out = call.Arg(1), &gradient = call.Arg(2);
-  DtBuffer& dx = call.Arg(3);
+  using A = args::dt_determinant_grad;
+  const DtBuffer &x = call.Arg(A::Input), &out = call.Arg(A::Out),
+                 &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::Input_GRAD);
   Square s;
   if (!SquareOf(call, x, s) || !call.Resize(dx, x)) return 1;
   if (Elements(out) != s.batch || Elements(gradient) != s.batch)
@@ -298,8 +305,9 @@ int32_t DeterminantGrad(OpCall& call) {
 
 // Input -> Out [2, batch...]: signs, then logarithms
 int32_t SignLogDeterminant(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_sign_log_determinant;
+  const DtBuffer& x = call.Arg(A::Input);
+  DtBuffer& out = call.Arg(A::Out);
   Square s;
   if (!SquareOf(call, x, s)) return 1;
   std::vector<int64_t> dims = BatchDims(x);

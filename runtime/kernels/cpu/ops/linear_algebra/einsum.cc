@@ -217,20 +217,22 @@ bool OperandsOf(OpCall& call, int slot, std::vector<const DtBuffer*>& operands) 
 
 // Operands*; equation -> Out, InnerCache*
 int32_t Einsum(OpCall& call) {
+  using A = args::dt_einsum;
   std::vector<const DtBuffer*> operands;
   Equation e;
-  if (!OperandsOf(call, 0, operands) || !Parse(call, call.Text(0), operands, e)) return 1;
-  for (int i = 0; i < call.Count(2); ++i) {
-    if (!call.Has(2, i) || i >= call.Count(0)) continue;
-    DtBuffer& copy = call.Arg(2, i);
+  if (!OperandsOf(call, A::Operands, operands) || !Parse(call, call.Text(A::equation), operands, e))
+    return 1;
+  for (int i = 0; i < call.Count(A::InnerCache); ++i) {
+    if (!call.Has(A::InnerCache, i) || i >= call.Count(A::Operands)) continue;
+    DtBuffer& copy = call.Arg(A::InnerCache, i);
     if (!call.Resize(copy, *operands[static_cast<size_t>(i)])) return 1;
     std::memcpy(copy.data, operands[static_cast<size_t>(i)]->data,
                 static_cast<size_t>(Elements(copy) * ElementSize(copy)));
   }
-  if (!call.Has(1)) return 0;
+  if (!call.Has(A::Out)) return 0;
   std::vector<int64_t> dims;
   for (char label : e.out) dims.push_back(e.extents[label]);
-  DtBuffer& out = call.Arg(1);
+  DtBuffer& out = call.Arg(A::Out);
   if (dims.empty() && out.rank == 1) dims = {1};
   if (!call.Resize(out, dims)) return 1;
   return VisitFloat(call.context(), out, [&](auto tag) {
@@ -244,16 +246,19 @@ int32_t Einsum(OpCall& call) {
 
 // InnerCache*, Out@GRAD; equation -> Operands@GRAD*
 int32_t EinsumGrad(OpCall& call) {
+  using A = args::dt_einsum_grad;
   std::vector<const DtBuffer*> operands;
   Equation e;
-  if (!OperandsOf(call, 0, operands) || !Parse(call, call.Text(0), operands, e)) return 1;
-  const DtBuffer& gradient = call.Arg(1);
+  if (!OperandsOf(call, A::InnerCache, operands) ||
+      !Parse(call, call.Text(A::equation), operands, e))
+    return 1;
+  const DtBuffer& gradient = call.Arg(A::Out_GRAD);
   if (Elements(gradient) != Volume(e, e.out) || TypeOf(gradient) != TypeOf(*operands[0]))
     return call.Fail("'%s' has not the extents of the result", gradient.name);
-  for (int i = 0; i < std::min(call.Count(2), call.Count(0)); ++i) {
-    if (!call.Has(2, i)) continue;
+  for (int i = 0; i < std::min(call.Count(A::Operands_GRAD), call.Count(A::InnerCache)); ++i) {
+    if (!call.Has(A::Operands_GRAD, i)) continue;
     const DtBuffer& like = *operands[static_cast<size_t>(i)];
-    DtBuffer& to = call.Arg(2, i);
+    DtBuffer& to = call.Arg(A::Operands_GRAD, i);
     if (!call.Resize(to, like)) return 1;
     const int32_t result = VisitFloat(call.context(), to, [&](auto tag) {
       using T = typename decltype(tag)::type;

@@ -1,6 +1,6 @@
 // Products of matrices whose batches broadcast, or whose extents belong to the run
-// (compiler/lower/rules/linear_algebra.cc emits dt_gemm where one call of fixed extents will do),
-// and the bilinear product.
+// (runtime/kernels/signatures/linear_algebra.calls emits dt_gemm where one call of fixed extents
+// will do), and the bilinear product.
 #include <cstring>
 #include <vector>
 
@@ -120,10 +120,15 @@ struct Factors {
 // The factors of matmul, matmul_v2, bmm, mv: attributes are trans_x, trans_y and alpha as far as
 // the op has them.
 bool FactorsOf(OpCall& call, Factors& f) {
-  const DtBuffer &x = call.Arg(0), &y = call.Arg(1);
-  f.a = Side(x, call.Given(0) && call.Bool(0), true);
-  f.b = Side(y, call.Given(1) && call.Bool(1), false);
-  f.alpha = call.Given(2) ? call.Real(2) : 1;
+  using A = args::dt_matmul;
+  static_assert(A::X == args::dt_matmul_grad::X && A::Y == args::dt_matmul_grad::Y &&
+                A::alpha == args::dt_matmul_grad::alpha &&
+                A::trans_x == args::dt_matmul_grad::trans_x &&
+                A::trans_y == args::dt_matmul_grad::trans_y);
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y);
+  f.a = Side(x, call.Given(A::trans_x) && call.Bool(A::trans_x), true);
+  f.b = Side(y, call.Given(A::trans_y) && call.Bool(A::trans_y), false);
+  f.alpha = call.Given(A::alpha) ? call.Real(A::alpha) : 1;
   const bool agree = f.a.width() == f.b.height() && TypeOf(x) == TypeOf(y) &&
                      BroadcastBatch(f.a.batch, f.b.batch, f.batch);
   if (!agree)
@@ -138,10 +143,11 @@ bool FactorsOf(OpCall& call, Factors& f) {
 
 // X, Y; ... -> Out
 int32_t Matmul(OpCall& call) {
+  using A = args::dt_matmul;
   Factors f;
   if (!FactorsOf(call, f)) return 1;
-  const DtBuffer &x = call.Arg(0), &y = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y);
+  DtBuffer& out = call.Arg(A::Out);
   std::vector<int64_t> dims = f.batch;
   if (x.rank > 1) dims.push_back(f.out.rows);
   if (y.rank > 1) dims.push_back(f.out.columns);
@@ -154,10 +160,11 @@ int32_t Matmul(OpCall& call) {
 
 // X, Y, Out@GRAD; ... -> X@GRAD, Y@GRAD
 int32_t MatmulGrad(OpCall& call) {
+  using A = args::dt_matmul_grad;
   Factors f;
   if (!FactorsOf(call, f)) return 1;
   Matrices gradient = f.out;
-  gradient.buffer = &call.Arg(2);
+  gradient.buffer = &call.Arg(A::Out_GRAD);
   int64_t expected = gradient.rows * gradient.columns;
   for (int64_t d : f.batch) expected *= d;
   if (Elements(*gradient.buffer) != expected)
@@ -169,10 +176,10 @@ int32_t MatmulGrad(OpCall& call) {
     const Matrices out{&to, like.batch, like.rows, like.columns, false};
     return MultiplyBatched(call, left, right, out, f.batch, f.alpha);
   };
-  if (call.Has(3) && (f.a.transposed ? multiply(f.b, gradient.flipped(), f.a, 3)
-                                     : multiply(gradient, f.b.flipped(), f.a, 3)) != 0)
+  if (call.Has(A::X_GRAD) && (f.a.transposed ? multiply(f.b, gradient.flipped(), f.a, 3)
+                                             : multiply(gradient, f.b.flipped(), f.a, 3)) != 0)
     return 1;
-  if (!call.Has(4)) return 0;
+  if (!call.Has(A::Y_GRAD)) return 0;
   return f.b.transposed ? multiply(gradient.flipped(), f.a, f.b, 4)
                         : multiply(f.a.flipped(), gradient, f.b, 4);
 }
@@ -181,8 +188,13 @@ namespace {
 
 // mul: dims before and after the given numbers are flattened.
 bool FlatFactorsOf(OpCall& call, Matrices& a, Matrices& b) {
-  const DtBuffer &x = call.Arg(0), &y = call.Arg(1);
-  const auto xn = static_cast<int32_t>(call.Int(0)), yn = static_cast<int32_t>(call.Int(1));
+  using A = args::dt_mul;
+  static_assert(A::X == args::dt_mul_grad::X && A::Y == args::dt_mul_grad::Y &&
+                A::x_num_col_dims == args::dt_mul_grad::x_num_col_dims &&
+                A::y_num_col_dims == args::dt_mul_grad::y_num_col_dims);
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y);
+  const auto xn = static_cast<int32_t>(call.Int(A::x_num_col_dims)),
+             yn = static_cast<int32_t>(call.Int(A::y_num_col_dims));
   if (xn < 1 || xn >= x.rank || yn < 1 || yn >= y.rank)
     return call.Fail("cannot flatten '%s' at %d and '%s' at %d", x.name, xn, y.name, yn), false;
   a = {&x, {}, Elements(x, 0, xn), Elements(x, xn, x.rank), false};
@@ -197,11 +209,14 @@ bool FlatFactorsOf(OpCall& call, Matrices& a, Matrices& b) {
 
 // X, Y; x_num_col_dims, y_num_col_dims -> Out
 int32_t Mul(OpCall& call) {
+  using A = args::dt_mul;
   Matrices a, b;
   if (!FlatFactorsOf(call, a, b)) return 1;
-  DtBuffer& out = call.Arg(2);
-  std::vector<int64_t> dims = DimsOf(*a.buffer, 0, static_cast<int32_t>(call.Int(0)));
-  dims.insert(dims.end(), b.buffer->dims + call.Int(1), b.buffer->dims + b.buffer->rank);
+  DtBuffer& out = call.Arg(A::Out);
+  std::vector<int64_t> dims =
+      DimsOf(*a.buffer, 0, static_cast<int32_t>(call.Int(A::x_num_col_dims)));
+  dims.insert(dims.end(), b.buffer->dims + call.Int(A::y_num_col_dims),
+              b.buffer->dims + b.buffer->rank);
   if (!call.Resize(out, dims)) return 1;
   OpCall::SetLod(out, OpCall::LodOf(*a.buffer));
   return MultiplyBatched(call, a, b, {&out, {}, a.rows, b.columns, false}, {}, 1);
@@ -209,21 +224,22 @@ int32_t Mul(OpCall& call) {
 
 // X, Y, Out@GRAD; x_num_col_dims, y_num_col_dims -> X@GRAD, Y@GRAD
 int32_t MulGrad(OpCall& call) {
+  using A = args::dt_mul_grad;
   Matrices a, b;
   if (!FlatFactorsOf(call, a, b)) return 1;
-  const Matrices gradient{&call.Arg(2), {}, a.rows, b.columns, false};
+  const Matrices gradient{&call.Arg(A::Out_GRAD), {}, a.rows, b.columns, false};
   if (Elements(*gradient.buffer) != a.rows * b.columns)
     return call.Fail("'%s' has not the extents of the product", gradient.buffer->name);
-  if (call.Has(3)) {
-    DtBuffer& dx = call.Arg(3);
+  if (call.Has(A::X_GRAD)) {
+    DtBuffer& dx = call.Arg(A::X_GRAD);
     if (!call.Resize(dx, *a.buffer)) return 1;
     OpCall::SetLod(dx, OpCall::LodOf(*a.buffer));
     if (MultiplyBatched(call, gradient, b.flipped(), {&dx, {}, a.rows, a.columns, false}, {}, 1) !=
         0)
       return 1;
   }
-  if (!call.Has(4)) return 0;
-  DtBuffer& dy = call.Arg(4);
+  if (!call.Has(A::Y_GRAD)) return 0;
+  DtBuffer& dy = call.Arg(A::Y_GRAD);
   if (!call.Resize(dy, *b.buffer)) return 1;
   return MultiplyBatched(call, a.flipped(), gradient, {&dy, {}, b.rows, b.columns, false}, {}, 1);
 }
@@ -236,7 +252,11 @@ struct Bilinear {
 };
 
 bool BilinearOf(OpCall& call, Bilinear& s) {
-  const DtBuffer &x = call.Arg(0), &y = call.Arg(1), &w = call.Arg(2);
+  using A = args::dt_bilinear_product;
+  static_assert(A::Weight == args::dt_bilinear_product_grad::Weight &&
+                A::X == args::dt_bilinear_product_grad::X &&
+                A::Y == args::dt_bilinear_product_grad::Y);
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y), &w = call.Arg(A::Weight);
   const bool fits = x.rank == 2 && y.rank == 2 && w.rank == 3 && x.dims[0] == y.dims[0] &&
                     w.dims[1] == x.dims[1] && w.dims[2] == y.dims[1] && TypeOf(x) == TypeOf(y) &&
                     TypeOf(x) == TypeOf(w);
@@ -259,12 +279,14 @@ void ScaleRows(const T* rows, const T* scale, int64_t step, int64_t n, int64_t w
 
 // X, Y, Weight, Bias -> Out: Out[n, o] = X[n] · Weight[o] · Y[n] + Bias[o]
 int32_t BilinearProduct(OpCall& call) {
+  using A = args::dt_bilinear_product;
   Bilinear s;
   if (!BilinearOf(call, s)) return 1;
-  const DtBuffer &x = call.Arg(0), &y = call.Arg(1), &w = call.Arg(2);
-  DtBuffer& out = call.Arg(4);
-  if (call.Has(3) && (Elements(call.Arg(3)) != s.o || TypeOf(call.Arg(3)) != TypeOf(x)))
-    return call.Fail("'%s' has not one element per output", call.Arg(3).name);
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y), &w = call.Arg(A::Weight);
+  DtBuffer& out = call.Arg(A::Out);
+  if (call.Has(A::Bias) &&
+      (Elements(call.Arg(A::Bias)) != s.o || TypeOf(call.Arg(A::Bias)) != TypeOf(x)))
+    return call.Fail("'%s' has not one element per output", call.Arg(A::Bias).name);
   if (!call.Resize(out, {s.n, s.o})) return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -274,7 +296,7 @@ int32_t BilinearProduct(OpCall& call) {
                    Data<T>(w) + o * s.p * s.q, product.data()) != 0)
         return 1;
       for (int64_t i = 0; i < s.n; ++i) {
-        T sum = call.Has(3) ? Data<T>(call.Arg(3))[o] : T{0};
+        T sum = call.Has(A::Bias) ? Data<T>(call.Arg(A::Bias))[o] : T{0};
         for (int64_t j = 0; j < s.q; ++j)
           sum += product[static_cast<size_t>(i * s.q + j)] * Data<T>(y)[i * s.q + j];
         Data<T>(out)[i * s.o + o] = sum;
@@ -286,14 +308,18 @@ int32_t BilinearProduct(OpCall& call) {
 
 // X, Y, Weight, Out@GRAD -> X@GRAD, Y@GRAD, Weight@GRAD, Bias@GRAD
 int32_t BilinearProductGrad(OpCall& call) {
+  using A = args::dt_bilinear_product_grad;
   Bilinear s;
   if (!BilinearOf(call, s)) return 1;
-  const DtBuffer &x = call.Arg(0), &y = call.Arg(1), &w = call.Arg(2), &gradient = call.Arg(3);
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y), &w = call.Arg(A::Weight),
+                 &gradient = call.Arg(A::Out_GRAD);
   if (Elements(gradient) != s.n * s.o || TypeOf(gradient) != TypeOf(x))
     return call.Fail("'%s' has not the extents of the product", gradient.name);
   for (int slot = 4; slot < 7; ++slot)
     if (call.Has(slot) && !call.Resize(call.Arg(slot), call.Arg(slot - 4))) return 1;
-  if (call.Has(7) && Elements(call.Arg(7)) != s.o && !call.Resize(call.Arg(7), {1, s.o})) return 1;
+  if (call.Has(A::Bias_GRAD) && Elements(call.Arg(A::Bias_GRAD)) != s.o &&
+      !call.Resize(call.Arg(A::Bias_GRAD), {1, s.o}))
+    return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     std::vector<T> scaled(static_cast<size_t>(s.n * std::max(s.p, s.q)));
@@ -302,19 +328,22 @@ int32_t BilinearProductGrad(OpCall& call) {
       const T *column = Data<T>(gradient) + o, *matrix = Data<T>(w) + o * s.p * s.q;
       const double beta = o == 0 ? 0 : 1;
       ScaleRows(Data<T>(y), column, s.o, s.n, s.q, scaled.data());
-      if (call.Has(4) && Multiply(context, TypeOf(x), Contiguous(false, true, s.n, s.p, s.q, beta),
-                                  scaled.data(), matrix, call.Arg(4).data) != 0)
+      if (call.Has(A::X_GRAD) &&
+          Multiply(context, TypeOf(x), Contiguous(false, true, s.n, s.p, s.q, beta), scaled.data(),
+                   matrix, call.Arg(A::X_GRAD).data) != 0)
         return 1;
-      if (call.Has(6) && Multiply(context, TypeOf(x), Contiguous(true, false, s.p, s.q, s.n),
-                                  x.data, scaled.data(), Data<T>(call.Arg(6)) + o * s.p * s.q) != 0)
+      if (call.Has(A::Weight_GRAD) &&
+          Multiply(context, TypeOf(x), Contiguous(true, false, s.p, s.q, s.n), x.data,
+                   scaled.data(), Data<T>(call.Arg(A::Weight_GRAD)) + o * s.p * s.q) != 0)
         return 1;
       ScaleRows(Data<T>(x), column, s.o, s.n, s.p, scaled.data());
-      if (call.Has(5) && Multiply(context, TypeOf(x), Contiguous(false, false, s.n, s.q, s.p, beta),
-                                  scaled.data(), matrix, call.Arg(5).data) != 0)
+      if (call.Has(A::Y_GRAD) &&
+          Multiply(context, TypeOf(x), Contiguous(false, false, s.n, s.q, s.p, beta), scaled.data(),
+                   matrix, call.Arg(A::Y_GRAD).data) != 0)
         return 1;
       T sum = 0;
       for (int64_t i = 0; i < s.n; ++i) sum += column[i * s.o];
-      if (call.Has(7)) Data<T>(call.Arg(7))[o] = sum;
+      if (call.Has(A::Bias_GRAD)) Data<T>(call.Arg(A::Bias_GRAD))[o] = sum;
     }
     return 0;
   });

@@ -9,10 +9,12 @@ namespace {
 
 // The axis of three elements of a cross product; 9 stands for the first there is.
 bool CrossAxis(OpCall& call, const DtBuffer& x, const DtBuffer& y, int64_t& axis) {
+  using A = args::dt_cross;
+  static_assert(A::dim == args::dt_cross_grad::dim);
   constexpr int64_t kFirst = 9;
   if (!SameShape(x, y) || TypeOf(x) != TypeOf(y))
     return call.Fail("'%s' and '%s' differ in extents or element type", x.name, y.name), false;
-  axis = call.Int(0);
+  axis = call.Int(A::dim);
   if (axis == kFirst) {
     for (axis = 0; axis < x.rank && x.dims[axis] != 3;) ++axis;
     if (axis == x.rank) return call.Fail("'%s' has no dim of extent 3", x.name), false;
@@ -42,8 +44,9 @@ void CrossProduct(const DtBuffer& like, int64_t axis, const T* a, const T* b, T*
 
 // X, Y; dim -> Out
 int32_t Cross(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &y = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_cross;
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y);
+  DtBuffer& out = call.Arg(A::Out);
   int64_t axis = 0;
   if (!CrossAxis(call, x, y, axis) || !call.Resize(out, x)) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) {
@@ -55,7 +58,8 @@ int32_t Cross(OpCall& call) {
 
 // X, Y, Out@GRAD; dim -> X@GRAD, Y@GRAD: Y × dOut and dOut × X
 int32_t CrossGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &y = call.Arg(1), &gradient = call.Arg(2);
+  using A = args::dt_cross_grad;
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y), &gradient = call.Arg(A::Out_GRAD);
   int64_t axis = 0;
   if (!CrossAxis(call, x, y, axis)) return 1;
   if (!SameShape(x, gradient))
@@ -64,8 +68,10 @@ int32_t CrossGrad(OpCall& call) {
     if (call.Has(slot) && !call.Resize(call.Arg(slot), x)) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if (call.Has(3)) CrossProduct(x, axis, Data<T>(y), Data<T>(gradient), Data<T>(call.Arg(3)));
-    if (call.Has(4)) CrossProduct(x, axis, Data<T>(gradient), Data<T>(x), Data<T>(call.Arg(4)));
+    if (call.Has(A::X_GRAD))
+      CrossProduct(x, axis, Data<T>(y), Data<T>(gradient), Data<T>(call.Arg(A::X_GRAD)));
+    if (call.Has(A::Y_GRAD))
+      CrossProduct(x, axis, Data<T>(gradient), Data<T>(x), Data<T>(call.Arg(A::Y_GRAD)));
     return 0;
   });
 }
@@ -108,8 +114,9 @@ void ForEachKron(const KronDims& d, int64_t lo, int64_t n, Body&& body) {
 
 // X, Y -> Out
 int32_t Kron(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &y = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_kron;
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y);
+  DtBuffer& out = call.Arg(A::Out);
   if (TypeOf(x) != TypeOf(y))
     return call.Fail("'%s' and '%s' differ in element type", x.name, y.name);
   const KronDims dims = KronDimsOf(x, y);
@@ -127,7 +134,8 @@ int32_t Kron(OpCall& call) {
 
 // X, Y, Out@GRAD -> X@GRAD, Y@GRAD
 int32_t KronGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &y = call.Arg(1), &gradient = call.Arg(2);
+  using A = args::dt_kron_grad;
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y), &gradient = call.Arg(A::Out_GRAD);
   const KronDims dims = KronDimsOf(x, y);
   if (OpCall::Dims(gradient) != absl::MakeConstSpan(dims.out) || TypeOf(x) != TypeOf(y))
     return call.Fail("'%s' has not the extents of the product", gradient.name);
@@ -139,8 +147,8 @@ int32_t KronGrad(OpCall& call) {
   }
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    T* dx = call.Has(3) ? Data<T>(call.Arg(3)) : nullptr;
-    T* dy = call.Has(4) ? Data<T>(call.Arg(4)) : nullptr;
+    T* dx = call.Has(A::X_GRAD) ? Data<T>(call.Arg(A::X_GRAD)) : nullptr;
+    T* dy = call.Has(A::Y_GRAD) ? Data<T>(call.Arg(A::Y_GRAD)) : nullptr;
     ForEachKron(dims, 0, Elements(gradient), [&](int64_t i, int64_t at_x, int64_t at_y) {
       if (dx != nullptr) dx[at_x] += Data<T>(gradient)[i] * Data<T>(y)[at_y];
       if (dy != nullptr) dy[at_y] += Data<T>(gradient)[i] * Data<T>(x)[at_x];
@@ -166,7 +174,10 @@ struct Diagonals {
 
 // Attributes offset, axis1, axis2 (2.x), dim1, dim2 (1.x), @version.
 bool DiagonalsOf(OpCall& call, const DtBuffer& x, Diagonals& d) {
-  const bool legacy = call.Int(5) > 0 && call.Int(5) < 2000000;
+  using A = args::dt_trace;
+  static_assert(A::offset == args::dt_trace_grad::offset &&
+                A::version == args::dt_trace_grad::version);
+  const bool legacy = call.Int(A::version) > 0 && call.Int(A::version) < 2000000;
   int64_t first = call.Int(legacy ? 3 : 1), second = call.Int(legacy ? 4 : 2);
   if (!NormalAxis(call, x, first) || !NormalAxis(call, x, second)) return false;
   if (first == second)
@@ -174,7 +185,7 @@ bool DiagonalsOf(OpCall& call, const DtBuffer& x, Diagonals& d) {
   std::vector<int64_t> strides(static_cast<size_t>(x.rank));
   for (int64_t k = x.rank - 1, step = 1; k >= 0; step *= x.dims[k--])
     strides[static_cast<size_t>(k)] = step;
-  const int64_t offset = call.Int(0), rows = x.dims[first], columns = x.dims[second];
+  const int64_t offset = call.Int(A::offset), rows = x.dims[first], columns = x.dims[second];
   const int64_t down = offset < 0 ? -offset : 0, right = offset > 0 ? offset : 0;
   d.length = down >= rows || right >= columns ? 0 : std::min(rows - down, columns - right);
   d.start = d.length == 0 ? 0
@@ -193,8 +204,9 @@ bool DiagonalsOf(OpCall& call, const DtBuffer& x, Diagonals& d) {
 
 // Input; ... -> Out
 int32_t Trace(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_trace;
+  const DtBuffer& x = call.Arg(A::Input);
+  DtBuffer& out = call.Arg(A::Out);
   Diagonals d;
   if (!DiagonalsOf(call, x, d)) return 1;
   std::vector<int64_t> dims = d.dims;
@@ -213,8 +225,9 @@ int32_t Trace(OpCall& call) {
 
 // Input, Out@GRAD; ... -> Input@GRAD
 int32_t TraceGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &gradient = call.Arg(1);
-  DtBuffer& dx = call.Arg(2);
+  using A = args::dt_trace_grad;
+  const DtBuffer &x = call.Arg(A::Input), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::Input_GRAD);
   Diagonals d;
   if (!DiagonalsOf(call, x, d) || !call.Resize(dx, x)) return 1;
   int64_t count = 1;

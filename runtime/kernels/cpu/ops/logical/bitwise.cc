@@ -40,10 +40,11 @@ const void* Spread(OpCall& call, const DtBuffer& x, const DtBuffer& out) {
 
 // X, Y (none for bitwise_not); @type -> Out
 int32_t Bitwise(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  const DtBuffer& y = call.Has(1) ? call.Arg(1) : x;
-  DtBuffer& out = call.Arg(2);
-  const std::string_view type = call.Text(0);
+  using A = args::dt_bitwise;
+  const DtBuffer& x = call.Arg(A::X);
+  const DtBuffer& y = call.Has(A::Y) ? call.Arg(A::Y) : x;
+  DtBuffer& out = call.Arg(A::Out);
+  const std::string_view type = call.Text(A::type);
   if (!SameType(call, x, y) || !SameType(call, x, out) || !call.Resize(out, Joined(x, y))) return 1;
   const void *a = Spread(call, x, out), *b = Spread(call, y, out);
   if (a == nullptr || b == nullptr) return 1;

@@ -1,7 +1,8 @@
 // Kernels of the family `logical`, named in logical_calls.cc; slots and attributes in the order of
-// compiler/lower/rules/logical.cc.
+// runtime/kernels/signatures/logical.calls.
 #pragma once
 
+#include "runtime/kernels/args/logical.h"
 #include "runtime/kernels/cpu/axis_map.h"
 
 namespace dtranspile::kernels {

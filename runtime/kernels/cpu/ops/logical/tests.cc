@@ -54,9 +54,10 @@ bool IsClose(double a, double b, double rtol, double atol, bool equal_nan) {
 
 // X, Y; @version -> Out. Tensors of other extents are not equal.
 int32_t EqualAll(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &y = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
-  if (!SameType(call, x, y) || !ResizeScalar(call, out, call.Int(0))) return 1;
+  using A = args::dt_equal_all;
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y);
+  DtBuffer& out = call.Arg(A::Out);
+  if (!SameType(call, x, y) || !ResizeScalar(call, out, call.Int(A::version))) return 1;
   bool equal = SameShape(x, y);
   const int32_t failed = VisitPlain(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -70,16 +71,18 @@ int32_t EqualAll(OpCall& call) {
 // Input, Other, Rtol, Atol; rtol, atol, equal_nan, @version, @type -> Out: for each element, or
 // (allclose) for all of them
 int32_t Close(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &y = call.Arg(1);
-  DtBuffer& out = call.Arg(4);
+  using A = args::dt_close;
+  const DtBuffer &x = call.Arg(A::Input), &y = call.Arg(A::Other);
+  DtBuffer& out = call.Arg(A::Out);
   double rtol = 0, atol = 0;
-  if (!SameType(call, x, y) || !ToleranceOf(call, 2, 0, rtol) || !ToleranceOf(call, 3, 1, atol))
+  if (!SameType(call, x, y) || !ToleranceOf(call, A::Rtol, A::rtol, rtol) ||
+      !ToleranceOf(call, A::Atol, A::atol, atol))
     return 1;
   if (!SameShape(x, y)) return call.Fail("'%s' has not the extents of '%s'", y.name, x.name);
   if (TypeOf(out) != DType::kBool)
     return call.Fail("'%s' is %s, expected bool", out.name, TypeName(out));
-  const bool all = call.Text(4) == "allclose", equal_nan = call.Bool(2);
-  if (all ? !ResizeScalar(call, out, call.Int(3)) : !call.Resize(out, x)) return 1;
+  const bool all = call.Text(A::type) == "allclose", equal_nan = call.Bool(A::equal_nan);
+  if (all ? !ResizeScalar(call, out, call.Int(A::version)) : !call.Resize(out, x)) return 1;
   if (all) *Data<bool>(out) = true;
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -95,10 +98,11 @@ int32_t Close(OpCall& call) {
 
 // X; @version, @type -> Out: whether all elements are finite, any is infinite, any is no number
 int32_t WholeTest(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
-  const std::string_view type = call.Text(1);
-  if (!ResizeScalar(call, out, call.Int(0))) return 1;
+  using A = args::dt_whole_test;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const std::string_view type = call.Text(A::type);
+  if (!ResizeScalar(call, out, call.Int(A::version))) return 1;
   bool finite = true, infinite = false, nan = false;
   const int32_t failed = VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -119,15 +123,18 @@ int32_t WholeTest(OpCall& call) {
 
 // X; @version -> Out
 int32_t IsEmpty(OpCall& call) {
-  DtBuffer& out = call.Arg(1);
-  return ResizeScalar(call, out, call.Int(0)) ? StoreTruth(call, out, Elements(call.Arg(0)) == 0)
-                                              : 1;
+  using A = args::dt_is_empty;
+  DtBuffer& out = call.Arg(A::Out);
+  return ResizeScalar(call, out, call.Int(A::version))
+             ? StoreTruth(call, out, Elements(call.Arg(A::X)) == 0)
+             : 1;
 }
 
 // Condition -> Out: the coordinates of the elements that are not 0, one row each
 int32_t WhereIndex(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_where_index;
+  const DtBuffer& x = call.Arg(A::Condition);
+  DtBuffer& out = call.Arg(A::Out);
   if (TypeOf(out) != DType::kInt64)
     return call.Fail("'%s' is %s, expected int64", out.name, TypeName(out));
   return VisitPlain(call.context(), x, [&](auto tag) {

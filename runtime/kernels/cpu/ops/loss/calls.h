@@ -1,6 +1,7 @@
 // Kernels of the family `loss`, named in loss_calls.cc.
 #pragma once
 
+#include "runtime/kernels/args/loss.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

@@ -220,21 +220,26 @@ void Viterbi(const T* x, const T* w, int64_t tags, int64_t length, T* score, int
 
 // Slots: Emission, Transition, Label, Length, Alpha, EmissionExps, TransitionExps, LogLikelihood.
 int32_t LinearChainCrf(OpCall& call) {
-  const DtBuffer &emission = call.Arg(0), &transition = call.Arg(1), &label = call.Arg(2);
-  DtBuffer& loss = call.Arg(7);
+  using A = args::dt_linear_chain_crf;
+  const DtBuffer &emission = call.Arg(A::Emission), &transition = call.Arg(A::Transition),
+                 &label = call.Arg(A::Label);
+  DtBuffer& loss = call.Arg(A::LogLikelihood);
   Spans s;
   std::vector<int64_t> tags;
-  if (!CheckTypes(call, emission, {1, 4, 5, 6, 7}) || !SpansOf(call, emission, label, 3, s) ||
-      !CheckTransition(call, transition, s.tags) || !TagsOf(call, label, s, tags))
+  if (!CheckTypes(
+          call, emission,
+          {A::Transition, A::Alpha, A::EmissionExps, A::TransitionExps, A::LogLikelihood}) ||
+      !SpansOf(call, emission, label, A::Length, s) || !CheckTransition(call, transition, s.tags) ||
+      !TagsOf(call, label, s, tags))
     return 1;
   if (!call.Resize(loss, {s.count(), 1})) return 1;
   return VisitFloat(call.context(), emission, [&](auto tag) {
     using T = typename decltype(tag)::type;
     Tables<T> t{Data<T>(emission),
                 Data<T>(transition),
-                OutputOrScratch<T>(call, 5, emission),
-                OutputOrScratch<T>(call, 6, transition),
-                OutputOrScratch<T>(call, 4, emission),
+                OutputOrScratch<T>(call, A::EmissionExps, emission),
+                OutputOrScratch<T>(call, A::TransitionExps, transition),
+                OutputOrScratch<T>(call, A::Alpha, emission),
                 static_cast<T*>(dt_scratch(call.context(), std::max<int64_t>(s.rows, 1) *
                                                                static_cast<int64_t>(sizeof(T))))};
     if (t.emission_exps == nullptr || t.transition_exps == nullptr || t.alpha == nullptr) return 1;
@@ -263,12 +268,17 @@ int32_t LinearChainCrf(OpCall& call) {
 // Slots: Emission, Transition, Label, Length, Alpha, EmissionExps, TransitionExps,
 // LogLikelihood@GRAD, Emission@GRAD, Transition@GRAD.
 int32_t LinearChainCrfGrad(OpCall& call) {
-  const DtBuffer &label = call.Arg(2), &alpha = call.Arg(4), &exps = call.Arg(5),
-                 &transition = call.Arg(6), &gradient = call.Arg(7);
+  using A = args::dt_linear_chain_crf_grad;
+  const DtBuffer &label = call.Arg(A::Label), &alpha = call.Arg(A::Alpha),
+                 &exps = call.Arg(A::EmissionExps), &transition = call.Arg(A::TransitionExps),
+                 &gradient = call.Arg(A::LogLikelihood_GRAD);
   Spans s;
   std::vector<int64_t> tags;
-  if (!CheckTypes(call, exps, {4, 6, 7, 8, 9}) || !SpansOf(call, exps, label, 3, s) ||
-      !CheckTransition(call, transition, s.tags) || !TagsOf(call, label, s, tags))
+  if (!CheckTypes(call, exps,
+                  {A::Alpha, A::TransitionExps, A::LogLikelihood_GRAD, A::Emission_GRAD,
+                   A::Transition_GRAD}) ||
+      !SpansOf(call, exps, label, A::Length, s) || !CheckTransition(call, transition, s.tags) ||
+      !TagsOf(call, label, s, tags))
     return 1;
   if (!SameShape(alpha, exps) || Elements(gradient) != s.count())
     return call.Fail("'%s' or '%s' has not the extents of the forward values", alpha.name,
@@ -279,11 +289,12 @@ int32_t LinearChainCrfGrad(OpCall& call) {
       return static_cast<T*>(
           dt_scratch(call.context(), std::max<int64_t>(n, 1) * static_cast<int64_t>(sizeof(T))));
     };
-    T* demission = OutputOrScratch<T>(call, 8, exps);
-    T* dtransition = OutputOrScratch<T>(call, 9, transition);
+    T* demission = OutputOrScratch<T>(call, A::Emission_GRAD, exps);
+    T* dtransition = OutputOrScratch<T>(call, A::Transition_GRAD, transition);
     if (demission == nullptr || dtransition == nullptr) return 1;
-    if (call.Has(8) && !s.padded)
-      OpCall::SetLod(call.Arg(8), OpCall::LodOf(call.Has(0) ? call.Arg(0) : label));
+    if (call.Has(A::Emission_GRAD) && !s.padded)
+      OpCall::SetLod(call.Arg(A::Emission_GRAD),
+                     OpCall::LodOf(call.Has(A::Emission) ? call.Arg(A::Emission) : label));
     std::fill_n(demission, Elements(exps), T{0});
     std::fill_n(dtransition, Elements(transition), T{0});
     T *beta = scratch(Elements(exps)), *weighted = scratch(s.tags);
@@ -308,16 +319,19 @@ int32_t LinearChainCrfGrad(OpCall& call) {
 // Slots: Emission, Transition, Label, Length, ViterbiPath. With a label the path says where it
 // agrees with it.
 int32_t CrfDecoding(OpCall& call) {
-  const DtBuffer &emission = call.Arg(0), &transition = call.Arg(1);
-  DtBuffer& path = call.Arg(4);
+  using A = args::dt_crf_decoding;
+  const DtBuffer &emission = call.Arg(A::Emission), &transition = call.Arg(A::Transition);
+  DtBuffer& path = call.Arg(A::ViterbiPath);
   Spans s;
   std::vector<int64_t> label;
-  if (!CheckTypes(call, emission, {1}) || !CheckTypes(call, DType::kInt64, {4}) ||
-      !SpansOf(call, emission, emission, 3, s) || !CheckTransition(call, transition, s.tags))
+  if (!CheckTypes(call, emission, {A::Transition}) ||
+      !CheckTypes(call, DType::kInt64, {A::ViterbiPath}) ||
+      !SpansOf(call, emission, emission, A::Length, s) ||
+      !CheckTransition(call, transition, s.tags))
     return 1;
-  if (call.Has(2) && !IntegersOf(call, call.Arg(2), label)) return 1;
-  if (call.Has(2) && static_cast<int64_t>(label.size()) != s.rows)
-    return call.Fail("'%s' has %zu tags, expected %lld", call.Arg(2).name, label.size(),
+  if (call.Has(A::Label) && !IntegersOf(call, call.Arg(A::Label), label)) return 1;
+  if (call.Has(A::Label) && static_cast<int64_t>(label.size()) != s.rows)
+    return call.Fail("'%s' has %zu tags, expected %lld", call.Arg(A::Label).name, label.size(),
                      static_cast<long long>(s.rows));
   if (!call.Resize(path, {s.padded ? emission.dims[0] : s.rows, s.padded ? emission.dims[1] : 1}))
     return 1;
@@ -338,7 +352,7 @@ int32_t CrfDecoding(OpCall& call) {
         if (length == 0) continue;
         Viterbi(Data<T>(emission) + at, Data<T>(transition), s.tags, length, score + at, from + at,
                 out);
-        for (int64_t k = 0; call.Has(2) && k < length; ++k)
+        for (int64_t k = 0; call.Has(A::Label) && k < length; ++k)
           out[k] = out[k] == label[static_cast<size_t>(first + k)] ? 1 : 0;
       }
     });

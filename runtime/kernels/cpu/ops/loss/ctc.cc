@@ -52,14 +52,16 @@ struct Labels {
 
 // Slots 1 and 3: Label, LabelLength.
 bool LabelsOf(OpCall& call, const Frames& f, int64_t blank, Labels& l) {
-  const DtBuffer& label = call.Arg(1);
+  using A = args::dt_warpctc;
+  const DtBuffer& label = call.Arg(A::Label);
   if (!IntegersOf(call, label, l.tokens)) return false;
-  if (call.Has(3)) {
+  if (call.Has(A::LabelLength)) {
     if (label.rank < 2 || label.dims[0] != f.count())
       return call.Fail("'%s' must have a row for each of %lld sequences", label.name,
                        static_cast<long long>(f.count())),
              false;
-    if (!LengthsOf(call, call.Arg(3), f.count(), RowSize(label), l.length)) return false;
+    if (!LengthsOf(call, call.Arg(A::LabelLength), f.count(), RowSize(label), l.length))
+      return false;
     for (int64_t i = 0; i < f.count(); ++i) l.first.push_back(i * RowSize(label));
   } else {
     Offsets offsets;
@@ -180,22 +182,28 @@ T LossOf(const T* logits, int64_t frames, int64_t stride, int64_t classes, const
 // Slots: Logits, Label, LogitsLength, LabelLength, WarpCTCGrad [time, sequences, classes], Loss
 // [sequences, 1].
 int32_t WarpCtc(OpCall& call) {
-  const DtBuffer& logits = call.Arg(0);
-  const int64_t blank = call.Int(0);
+  using A = args::dt_warpctc;
+  const DtBuffer& logits = call.Arg(A::Logits);
+  const int64_t blank = call.Int(A::blank);
   Frames f;
   Labels l;
-  if (call.Has(2) != call.Has(3)) return call.Fail("LogitsLength and LabelLength belong together");
-  if (!CheckTypes(call, logits, {4, 5}) || !FramesOf(call, logits, 2, f)) return 1;
+  if (call.Has(A::LogitsLength) != call.Has(A::LabelLength))
+    return call.Fail("LogitsLength and LabelLength belong together");
+  if (!CheckTypes(call, logits, {A::WarpCTCGrad, A::Loss}) ||
+      !FramesOf(call, logits, A::LogitsLength, f))
+    return 1;
   if (blank < 0 || blank >= f.classes)
     return call.Fail("blank %lld, expected 0 to %lld", static_cast<long long>(blank),
                      static_cast<long long>(f.classes - 1));
   if (!LabelsOf(call, f, blank, l)) return 1;
-  if (call.Has(4) && !call.Resize(call.Arg(4), {f.longest, f.count(), f.classes})) return 1;
-  if (call.Has(5) && !call.Resize(call.Arg(5), {f.count(), 1})) return 1;
+  if (call.Has(A::WarpCTCGrad) &&
+      !call.Resize(call.Arg(A::WarpCTCGrad), {f.longest, f.count(), f.classes}))
+    return 1;
+  if (call.Has(A::Loss) && !call.Resize(call.Arg(A::Loss), {f.count(), 1})) return 1;
   return VisitFloat(call.context(), logits, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    T* gradient = call.Has(4) ? Data<T>(call.Arg(4)) : nullptr;
-    T* loss = call.Has(5) ? Data<T>(call.Arg(5)) : nullptr;
+    T* gradient = call.Has(A::WarpCTCGrad) ? Data<T>(call.Arg(A::WarpCTCGrad)) : nullptr;
+    T* loss = call.Has(A::Loss) ? Data<T>(call.Arg(A::Loss)) : nullptr;
     if (gradient != nullptr) std::fill_n(gradient, f.longest * f.count() * f.classes, T{0});
     Parallel(call.context(), f.count(), 1, [&](int64_t lo, int64_t n) {
       for (int64_t i = lo; i < lo + n; ++i) {
@@ -213,10 +221,14 @@ int32_t WarpCtc(OpCall& call) {
 
 // Slots: Logits, LogitsLength, WarpCTCGrad, Loss@GRAD, Logits@GRAD; attribute 0: norm_by_times.
 int32_t WarpCtcGrad(OpCall& call) {
-  const DtBuffer &logits = call.Arg(0), &forward = call.Arg(2), &gradient = call.Arg(3);
-  DtBuffer& out = call.Arg(4);
+  using A = args::dt_warpctc_grad;
+  const DtBuffer &logits = call.Arg(A::Logits), &forward = call.Arg(A::WarpCTCGrad),
+                 &gradient = call.Arg(A::Loss_GRAD);
+  DtBuffer& out = call.Arg(A::Logits_GRAD);
   Frames f;
-  if (!CheckTypes(call, logits, {2, 3, 4}) || !FramesOf(call, logits, 1, f)) return 1;
+  if (!CheckTypes(call, logits, {A::WarpCTCGrad, A::Loss_GRAD, A::Logits_GRAD}) ||
+      !FramesOf(call, logits, A::LogitsLength, f))
+    return 1;
   if (forward.rank != 3 || forward.dims[0] != f.longest || forward.dims[1] != f.count() ||
       forward.dims[2] != f.classes || Elements(gradient) != f.count())
     return call.Fail("'%s' or '%s' has not the extents of the loss of '%s'", forward.name,
@@ -228,8 +240,9 @@ int32_t WarpCtcGrad(OpCall& call) {
     std::fill_n(Data<T>(out), Elements(out), T{0});
     for (int64_t i = 0; i < f.count(); ++i) {
       const auto at = static_cast<size_t>(i);
-      const T scale = Data<T>(gradient)[i] /
-                      (call.Bool(0) ? static_cast<T>(std::max<int64_t>(f.length[at], 1)) : T{1});
+      const T scale =
+          Data<T>(gradient)[i] /
+          (call.Bool(A::norm_by_times) ? static_cast<T>(std::max<int64_t>(f.length[at], 1)) : T{1});
       for (int64_t t = 0; t < f.length[at]; ++t) {
         const T* from = Data<T>(forward) + (t * f.count() + i) * f.classes;
         T* to = Data<T>(out) + (f.first[at] + t * f.stride) * f.classes;

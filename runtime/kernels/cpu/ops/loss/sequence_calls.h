@@ -1,7 +1,8 @@
 // Kernels of losses on sequences, named in loss_calls.cc. Slots and attributes:
-// compiler/lower/rules/loss.cc; semantics: docs/operators/sequence.md.
+// runtime/kernels/signatures/loss.calls; semantics: docs/operators/sequence.md.
 #pragma once
 
+#include "runtime/kernels/args/loss.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

@@ -1,7 +1,7 @@
 // auc (the framework's auc op): the area under the curve of true over false positives, from
 // histograms of the scores that are kept from step to step. With slide_steps = n, a ring of n
 // histograms, their sum behind them, and the number of steps at the end. Row:
-// compiler/lower/rules/metric.cc.
+// runtime/kernels/signatures/metric.calls.
 #include <cmath>
 #include <cstring>
 
@@ -42,8 +42,10 @@ int32_t Count(OpCall& call, const DtBuffer& predict, const std::vector<int64_t>&
 }  // namespace
 
 int32_t Auc(OpCall& call) {
-  const DtBuffer &predict = call.Arg(0), &label = call.Arg(1);
-  const int64_t thresholds = call.Int(1), slides = call.Int(2), buckets = thresholds + 1;
+  using A = args::dt_auc;
+  const DtBuffer &predict = call.Arg(A::Predict), &label = call.Arg(A::Label);
+  const int64_t thresholds = call.Int(A::num_thresholds), slides = call.Int(A::slide_steps),
+                buckets = thresholds + 1;
   if (thresholds < 1 || thresholds > (1 << 24) || slides < 0 || slides > (1 << 20))
     return call.Fail("num_thresholds %lld, slide_steps %lld", static_cast<long long>(thresholds),
                      static_cast<long long>(slides));
@@ -56,7 +58,7 @@ int32_t Auc(OpCall& call) {
     return call.Fail("'%s' and '%s' differ in samples", predict.name, label.name);
   std::vector<int64_t> stats[2];
   for (int k = 0; k < 2; ++k) {
-    const DtBuffer& state = call.Arg(2 + k);
+    const DtBuffer& state = call.Arg(A::StatPos + k);
     if (TypeOf(state) != DType::kInt64 || Elements(state) != expected)
       return call.Fail("'%s' has %lld elements of %s, expected %lld of int64", state.name,
                        static_cast<long long>(Elements(state)), TypeName(state),
@@ -84,13 +86,13 @@ int32_t Auc(OpCall& call) {
       ++stat.back();
     }
   }
-  if (!PutNumber(call, 4, DType::kFloat64,
+  if (!PutNumber(call, A::AUC, DType::kFloat64,
                  Area(stats[0].data() + sum, stats[1].data() + sum, buckets)))
     return 1;
   for (int k = 0; k < 2; ++k) {
-    if (!call.Has(5 + k)) continue;
-    if (!call.Resize(call.Arg(5 + k), call.Arg(2 + k))) return 1;
-    std::memcpy(call.Arg(5 + k).data, stats[k].data(),
+    if (!call.Has(A::StatPosOut + k)) continue;
+    if (!call.Resize(call.Arg(A::StatPosOut + k), call.Arg(A::StatPos + k))) return 1;
+    std::memcpy(call.Arg(A::StatPosOut + k).data, stats[k].data(),
                 static_cast<size_t>(expected) * sizeof(int64_t));
   }
   return 0;

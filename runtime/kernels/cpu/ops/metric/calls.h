@@ -1,6 +1,7 @@
 // Kernels of the family `metric`, named in metric_calls.cc.
 #pragma once
 
+#include "runtime/kernels/args/metric.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

@@ -1,7 +1,7 @@
 // chunk_eval (the framework's chunk_eval op): chunks of tagged sequences, found and labelled, by
 // the scheme of the tags (Ramshaw, Marcus 1995; Tjong Kim Sang, Veenstra 1999). A number is type *
 // (tags of the scheme) + tag; the type behind the last one means no chunk. Row:
-// compiler/lower/rules/metric.cc.
+// runtime/kernels/signatures/metric.calls.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -96,7 +96,8 @@ struct ChunkCounts {
 // Ranges of the sequences, by LoD or, padded, by SeqLength; false with a message where they do not
 // fit.
 bool Sequences(OpCall& call, std::vector<std::pair<int64_t, int64_t>>& ranges) {
-  const DtBuffer &inference = call.Arg(0), &label = call.Arg(1);
+  using A = args::dt_chunk_eval;
+  const DtBuffer &inference = call.Arg(A::Inference), &label = call.Arg(A::Label);
   const Lod& lod = OpCall::LodOf(label);
   if (!lod.empty()) {
     if (lod.size() != 1 || OpCall::LodOf(inference) != lod)
@@ -106,13 +107,14 @@ bool Sequences(OpCall& call, std::vector<std::pair<int64_t, int64_t>>& ranges) {
       ranges.emplace_back(lod[0][i], lod[0][i + 1] - lod[0][i]);
   } else {
     std::vector<int64_t> lengths;
-    if (!call.Has(2)) return call.Fail("'%s' has neither LoD nor lengths", label.name), false;
-    if (!IntegersOf(call, call.Arg(2), lengths)) return false;
+    if (!call.Has(A::SeqLength))
+      return call.Fail("'%s' has neither LoD nor lengths", label.name), false;
+    if (!IntegersOf(call, call.Arg(A::SeqLength), lengths)) return false;
     const int64_t width = inference.rank > 1 ? inference.dims[1] : 1;
     for (size_t i = 0; i < lengths.size(); ++i) {
       if (lengths[i] > width)
         return call.Fail("'%s' has the length %lld of sequence %zu, padded to %lld",
-                         call.Arg(2).name, static_cast<long long>(lengths[i]), i,
+                         call.Arg(A::SeqLength).name, static_cast<long long>(lengths[i]), i,
                          static_cast<long long>(width)),
                false;
       ranges.emplace_back(static_cast<int64_t>(i) * width, lengths[i]);
@@ -130,13 +132,14 @@ bool Sequences(OpCall& call, std::vector<std::pair<int64_t, int64_t>>& ranges) {
 }  // namespace
 
 int32_t ChunkEval(OpCall& call) {
+  using A = args::dt_chunk_eval;
   const Scheme* scheme = nullptr;
   for (const Scheme& row : kSchemes) {
-    if (row.name == call.Text(1)) scheme = &row;
+    if (row.name == call.Text(A::chunk_scheme)) scheme = &row;
   }
   if (scheme == nullptr)
-    return call.Fail("no chunk_scheme '%s'", std::string(call.Text(1)).c_str());
-  const int64_t types = call.Int(0);
+    return call.Fail("no chunk_scheme '%s'", std::string(call.Text(A::chunk_scheme)).c_str());
+  const int64_t types = call.Int(A::num_chunk_types);
   if (types < 0 || types > INT32_MAX)
     return call.Fail("num_chunk_types %lld", static_cast<long long>(types));
   std::vector<int64_t> numbers[2];
@@ -152,25 +155,27 @@ int32_t ChunkEval(OpCall& call) {
     }
   }
   if (numbers[0].size() != numbers[1].size())
-    return call.Fail("'%s' and '%s' differ in elements", call.Arg(0).name, call.Arg(1).name);
+    return call.Fail("'%s' and '%s' differ in elements", call.Arg(A::Inference).name,
+                     call.Arg(A::Label).name);
   if (!Sequences(call, ranges)) return 1;
   const Reader reader(*scheme, types);
   ChunkCounts counts;
   for (const auto& [begin, length] : ranges)
     counts.Add(reader.Chunks(numbers[0].data() + begin, length),
-               reader.Chunks(numbers[1].data() + begin, length), call.Ints(2));
+               reader.Chunks(numbers[1].data() + begin, length),
+               call.Ints(A::excluded_chunk_types));
   auto ratio = [](int64_t part, int64_t whole) {
     return whole == 0 ? 0.0f : static_cast<float>(part) / static_cast<float>(whole);
   };
   const float precision = ratio(counts.correct, counts.found),
               recall = ratio(counts.correct, counts.labelled);
   const float f1 = counts.correct == 0 ? 0.0f : 2 * precision * recall / (precision + recall);
-  const bool put = PutNumber(call, 3, DType::kFloat32, precision) &&
-                   PutNumber(call, 4, DType::kFloat32, recall) &&
-                   PutNumber(call, 5, DType::kFloat32, f1) &&
-                   PutNumber(call, 6, DType::kInt64, counts.found) &&
-                   PutNumber(call, 7, DType::kInt64, counts.labelled) &&
-                   PutNumber(call, 8, DType::kInt64, counts.correct);
+  const bool put = PutNumber(call, A::Precision, DType::kFloat32, precision) &&
+                   PutNumber(call, A::Recall, DType::kFloat32, recall) &&
+                   PutNumber(call, A::F1, DType::kFloat32, f1) &&
+                   PutNumber(call, A::NumInferChunks, DType::kInt64, counts.found) &&
+                   PutNumber(call, A::NumLabelChunks, DType::kInt64, counts.labelled) &&
+                   PutNumber(call, A::NumCorrectChunks, DType::kInt64, counts.correct);
   return put ? 0 : 1;
 }
 

@@ -1,5 +1,5 @@
 // Counts over classes: precision_recall, mean_iou, positive_negative_pair (the framework's ops of
-// these names). Rows: compiler/lower/rules/metric.cc.
+// these names). Rows: runtime/kernels/signatures/metric.calls.
 #include <algorithm>
 #include <map>
 #include <type_traits>
@@ -52,29 +52,33 @@ void Metrics(const std::vector<T>& states, T* out) {
 // Slots: MaxProbs, Indices, Labels, Weights, StatesInfo -> BatchMetrics, AccumMetrics,
 // AccumStatesInfo.
 int32_t PrecisionRecall(OpCall& call) {
-  const int64_t classes = call.Int(0);
+  using A = args::dt_precision_recall;
+  const int64_t classes = call.Int(A::class_number);
   std::vector<int64_t> found, labels;
   if (classes < 1 || classes > INT32_MAX)
     return call.Fail("class_number %lld", static_cast<long long>(classes));
-  if (!ClassesOf(call, 1, classes, found) || !ClassesOf(call, 2, classes, labels)) return 1;
+  if (!ClassesOf(call, A::Indices, classes, found) || !ClassesOf(call, A::Labels, classes, labels))
+    return 1;
   if (found.size() != labels.size() ||
-      (call.Has(3) && Elements(call.Arg(3)) != static_cast<int64_t>(labels.size())) ||
-      (call.Has(4) && Elements(call.Arg(4)) != classes * kStates))
-    return call.Fail("'%s' and what comes with it differ in samples or classes", call.Arg(1).name);
+      (call.Has(A::Weights) &&
+       Elements(call.Arg(A::Weights)) != static_cast<int64_t>(labels.size())) ||
+      (call.Has(A::StatesInfo) && Elements(call.Arg(A::StatesInfo)) != classes * kStates))
+    return call.Fail("'%s' and what comes with it differ in samples or classes",
+                     call.Arg(A::Indices).name);
   const int64_t six[] = {6}, table[] = {classes, kStates};
   for (int slot : {5, 6, 7}) {
     if (call.Has(slot) && !call.Resize(call.Arg(slot), slot == 7 ? absl::MakeConstSpan(table)
                                                                  : absl::MakeConstSpan(six)))
       return 1;
   }
-  return VisitFloat(call.context(), call.Arg(0), [&](auto tag) {
+  return VisitFloat(call.context(), call.Arg(A::MaxProbs), [&](auto tag) {
     using T = typename decltype(tag)::type;
     std::vector<T> states(static_cast<size_t>(classes * kStates), T(0));
     auto at = [&](int64_t c, State s) -> T& {
       return states[static_cast<size_t>(c * kStates + s)];
     };
     for (size_t i = 0; i < labels.size(); ++i) {
-      const T weight = call.Has(3) ? Data<T>(call.Arg(3))[i] : T(1);
+      const T weight = call.Has(A::Weights) ? Data<T>(call.Arg(A::Weights))[i] : T(1);
       for (int64_t c = 0; c < classes; ++c) {
         if (c != found[i] && c != labels[i]) at(c, kTrueNegative) += weight;
       }
@@ -85,23 +89,29 @@ int32_t PrecisionRecall(OpCall& call) {
         at(labels[i], kFalseNegative) += weight;
       }
     }
-    if (call.Has(5)) Metrics(states, Data<T>(call.Arg(5)));
-    for (size_t i = 0; call.Has(4) && i < states.size(); ++i) states[i] += Data<T>(call.Arg(4))[i];
-    if (call.Has(6)) Metrics(states, Data<T>(call.Arg(6)));
-    if (call.Has(7)) std::copy(states.begin(), states.end(), Data<T>(call.Arg(7)));
+    if (call.Has(A::BatchMetrics)) Metrics(states, Data<T>(call.Arg(A::BatchMetrics)));
+    for (size_t i = 0; call.Has(A::StatesInfo) && i < states.size(); ++i)
+      states[i] += Data<T>(call.Arg(A::StatesInfo))[i];
+    if (call.Has(A::AccumMetrics)) Metrics(states, Data<T>(call.Arg(A::AccumMetrics)));
+    if (call.Has(A::AccumStatesInfo))
+      std::copy(states.begin(), states.end(), Data<T>(call.Arg(A::AccumStatesInfo)));
     return 0;
   });
 }
 
 // Slots: Predictions, Labels, InWrongs, InCorrects, InMeanIou -> OutMeanIou, OutWrong, OutCorrect.
 int32_t MeanIou(OpCall& call) {
-  const int64_t classes = call.Int(0);
+  using A = args::dt_mean_iou;
+  const int64_t classes = call.Int(A::num_classes);
   std::vector<int64_t> found, labels;
   if (classes < 1 || classes > INT32_MAX)
     return call.Fail("num_classes %lld", static_cast<long long>(classes));
-  if (!ClassesOf(call, 0, classes, found) || !ClassesOf(call, 1, classes, labels)) return 1;
+  if (!ClassesOf(call, A::Predictions, classes, found) ||
+      !ClassesOf(call, A::Labels, classes, labels))
+    return 1;
   if (found.size() != labels.size())
-    return call.Fail("'%s' and '%s' differ in elements", call.Arg(0).name, call.Arg(1).name);
+    return call.Fail("'%s' and '%s' differ in elements", call.Arg(A::Predictions).name,
+                     call.Arg(A::Labels).name);
   std::vector<int32_t> wrong(static_cast<size_t>(classes)), correct(wrong.size());
   for (size_t i = 0; i < labels.size(); ++i) {
     const auto a = static_cast<size_t>(found[i]), b = static_cast<size_t>(labels[i]);
@@ -127,13 +137,13 @@ int32_t MeanIou(OpCall& call) {
     ++seen;
   }
   float mean = seen == 0 ? 0.0f : sum / static_cast<float>(seen);
-  for (int k = 0; k < call.Count(4); ++k) {
-    const DtBuffer& earlier = call.Arg(4, k);
+  for (int k = 0; k < call.Count(A::InMeanIou); ++k) {
+    const DtBuffer& earlier = call.Arg(A::InMeanIou, k);
     if (TypeOf(earlier) != DType::kFloat32 || Elements(earlier) != 1)
       return call.Fail("'%s' is no float32 of one element", earlier.name);
     mean += *Data<float>(earlier);
   }
-  if (!PutNumber(call, 5, DType::kFloat32, mean)) return 1;
+  if (!PutNumber(call, A::OutMeanIou, DType::kFloat32, mean)) return 1;
   const int64_t extents[] = {classes};
   for (int slot : {6, 7}) {
     if (!call.Has(slot)) continue;
@@ -147,27 +157,34 @@ int32_t MeanIou(OpCall& call) {
 // order, else negative; neutral besides where the scores are equal. Slots: Score, Label, QueryID,
 // three sums to go on from, Weight -> PositivePair, NegativePair, NeutralPair.
 int32_t PositiveNegativePair(OpCall& call) {
-  const DtBuffer &score = call.Arg(0), &label = call.Arg(1), &query = call.Arg(2);
+  using A = args::dt_positive_negative_pair;
+  const DtBuffer &score = call.Arg(A::Score), &label = call.Arg(A::Label),
+                 &query = call.Arg(A::QueryID);
   std::vector<int64_t> queries;
   if (!IntegersOf(call, query, queries)) return 1;
   const auto samples = static_cast<int64_t>(queries.size());
   const int64_t width = score.rank == 2 ? score.dims[1] : 1;
-  int64_t column = call.Int(0);
+  int64_t column = call.Int(A::column);
   if (column < 0) column += width;
   if (column < 0 || column >= width)
-    return call.Fail("column %lld of '%s', which has %lld", static_cast<long long>(call.Int(0)),
-                     score.name, static_cast<long long>(width));
+    return call.Fail("column %lld of '%s', which has %lld",
+                     static_cast<long long>(call.Int(A::column)), score.name,
+                     static_cast<long long>(width));
   if (Elements(score) != samples * width || Elements(label) != samples ||
-      (call.Has(6) && Elements(call.Arg(6)) != samples) || TypeOf(score) != TypeOf(label))
+      (call.Has(A::Weight) && Elements(call.Arg(A::Weight)) != samples) ||
+      TypeOf(score) != TypeOf(label))
     return call.Fail("'%s', '%s' and '%s' do not belong together", score.name, label.name,
                      query.name);
   return VisitFloat(call.context(), score, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T sums[3] = {0, 0, 0};
-    for (int k = 0; k < 3 && call.Has(3) && call.Has(4) && call.Has(5); ++k) {
-      if (TypeOf(call.Arg(3 + k)) != TypeOf(score) || Elements(call.Arg(3 + k)) != 1)
-        return call.Fail("'%s' is no sum of pairs", call.Arg(3 + k).name);
-      sums[k] = *Data<T>(call.Arg(3 + k));
+    for (int k = 0; k < 3 && call.Has(A::AccumulatePositivePair) &&
+                    call.Has(A::AccumulateNegativePair) && call.Has(A::AccumulateNeutralPair);
+         ++k) {
+      if (TypeOf(call.Arg(A::AccumulatePositivePair + k)) != TypeOf(score) ||
+          Elements(call.Arg(A::AccumulatePositivePair + k)) != 1)
+        return call.Fail("'%s' is no sum of pairs", call.Arg(A::AccumulatePositivePair + k).name);
+      sums[k] = *Data<T>(call.Arg(A::AccumulatePositivePair + k));
     }
     std::map<int64_t, std::vector<int64_t>> groups;
     for (int64_t i = 0; i < samples; ++i) groups[queries[static_cast<size_t>(i)]].push_back(i);
@@ -180,7 +197,9 @@ int32_t PositiveNegativePair(OpCall& call) {
                       Data<T>(score)[a * width + column] - Data<T>(score)[b * width + column];
           if (Data<T>(label)[a] == Data<T>(label)[b]) continue;
           const T weight =
-              call.Has(6) ? (Data<T>(call.Arg(6))[a] + Data<T>(call.Arg(6))[b]) / 2 : T(1);
+              call.Has(A::Weight)
+                  ? (Data<T>(call.Arg(A::Weight))[a] + Data<T>(call.Arg(A::Weight))[b]) / 2
+                  : T(1);
           if (by_score == 0) sums[2] += weight;
           sums[by_score * by_label > 0 ? 0 : 1] += weight;
         }

@@ -1,6 +1,7 @@
 // Kernels of the family `normalization`, named in normalization_calls.cc.
 #pragma once
 
+#include "runtime/kernels/args/normalization.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

@@ -1,5 +1,5 @@
 // lrn (Krizhevsky 2012; the framework's lrn op): each element over a power of the sum of squares of
-// the n channels around it. Rows: compiler/lower/rules/normalization.cc.
+// the n channels around it. Rows: runtime/kernels/signatures/normalization.calls.
 #include <algorithm>
 #include <cmath>
 
@@ -41,14 +41,16 @@ void ForWindows(DtContext* context, const Cut& cut, int64_t n, Body&& body) {
 }  // namespace
 
 int32_t Lrn(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer *out = call.Has(1) ? &call.Arg(1) : nullptr, *mid = call.Has(2) ? &call.Arg(2) : nullptr;
+  using A = args::dt_lrn;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer *out = call.Has(A::Out) ? &call.Arg(A::Out) : nullptr,
+           *mid = call.Has(A::MidOut) ? &call.Arg(A::MidOut) : nullptr;
   Cut cut = {};
-  const int64_t n = call.Int(0);
-  const double k = call.Real(1), alpha = call.Real(2), beta = call.Real(3);
+  const int64_t n = call.Int(A::n);
+  const double k = call.Real(A::k), alpha = call.Real(A::alpha), beta = call.Real(A::beta);
   if (n < 1) return call.Fail("a window of %lld channels", static_cast<long long>(n));
-  if (!CutOf(call, x, call.Text(4) == "NHWC", cut) || (out != nullptr && !call.Resize(*out, x)) ||
-      (mid != nullptr && !call.Resize(*mid, x)))
+  if (!CutOf(call, x, call.Text(A::data_format) == "NHWC", cut) ||
+      (out != nullptr && !call.Resize(*out, x)) || (mid != nullptr && !call.Resize(*mid, x)))
     return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -65,18 +67,20 @@ int32_t Lrn(OpCall& call) {
 }
 
 int32_t LrnGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &out = call.Arg(1), &mid = call.Arg(2), &gradient = call.Arg(3);
-  DtBuffer& dx = call.Arg(4);
+  using A = args::dt_lrn_grad;
+  const DtBuffer &x = call.Arg(A::X), &out = call.Arg(A::Out), &mid = call.Arg(A::MidOut),
+                 &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   Cut cut = {};
-  const int64_t n = call.Int(0);
+  const int64_t n = call.Int(A::n);
   if (n < 1) return call.Fail("a window of %lld channels", static_cast<long long>(n));
   if (!SameShape(x, out) || !SameShape(x, mid) || !SameShape(x, gradient))
     return call.Fail("'%s' and '%s' differ in extents", x.name, gradient.name);
-  if (!CutOf(call, x, call.Text(3) == "NHWC", cut) || !call.Resize(dx, x)) return 1;
+  if (!CutOf(call, x, call.Text(A::data_format) == "NHWC", cut) || !call.Resize(dx, x)) return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const T beta = static_cast<T>(call.Real(2)),
-            ratio = T(-2) * static_cast<T>(call.Real(1)) * beta;
+    const T beta = static_cast<T>(call.Real(A::beta)),
+            ratio = T(-2) * static_cast<T>(call.Real(A::alpha)) * beta;
     ForWindows(call.context(), cut, n, [&](int64_t at, int64_t first, int64_t last, int64_t step) {
       T sum = 0;
       for (int64_t j = first; j < last; j += step)

@@ -1,6 +1,6 @@
 // spectral_norm (Miyato 2018; the framework's spectral_norm op): the weight over its largest
 // singular value, which a few steps of the power iteration from U and V estimate. U and V are not
-// written back. Rows: compiler/lower/rules/normalization.cc.
+// written back. Rows: runtime/kernels/signatures/normalization.calls.
 #include <cmath>
 #include <vector>
 
@@ -19,8 +19,12 @@ struct Unfolded {
 };
 
 bool Unfold(OpCall& call, Unfolded& shape) {
-  const DtBuffer &weight = call.Arg(0), &u = call.Arg(1), &v = call.Arg(2);
-  int64_t dim = call.Int(0);
+  using A = args::dt_spectral_norm;
+  static_assert(A::U == args::dt_spectral_norm_grad::U && A::V == args::dt_spectral_norm_grad::V &&
+                A::Weight == args::dt_spectral_norm_grad::Weight &&
+                A::dim == args::dt_spectral_norm_grad::dim);
+  const DtBuffer &weight = call.Arg(A::Weight), &u = call.Arg(A::U), &v = call.Arg(A::V);
+  int64_t dim = call.Int(A::dim);
   if (!NormalAxis(call, weight, dim)) return false;
   const auto at = static_cast<int32_t>(dim);
   shape = {Elements(weight, 0, at), weight.dims[at], Elements(weight, at + 1, weight.rank)};
@@ -47,11 +51,15 @@ struct Estimate {
   T sigma = 0;
 
   Estimate(OpCall& call, const Unfolded& shape) {
-    const T* weight = Data<T>(call.Arg(0));
-    const auto eps = static_cast<T>(call.Real(2));
-    u.assign(Data<T>(call.Arg(1)), Data<T>(call.Arg(1)) + shape.rows);
-    v.assign(Data<T>(call.Arg(2)), Data<T>(call.Arg(2)) + shape.columns());
-    for (int64_t step = 0; step < call.Int(1); ++step) {
+    using A = args::dt_spectral_norm;
+    using B = args::dt_spectral_norm_grad;
+    static_assert(A::Weight == B::Weight && A::U == B::U && A::V == B::V && A::eps == B::eps &&
+                  A::power_iters == B::power_iters);
+    const T* weight = Data<T>(call.Arg(A::Weight));
+    const auto eps = static_cast<T>(call.Real(A::eps));
+    u.assign(Data<T>(call.Arg(A::U)), Data<T>(call.Arg(A::U)) + shape.rows);
+    v.assign(Data<T>(call.Arg(A::V)), Data<T>(call.Arg(A::V)) + shape.columns());
+    for (int64_t step = 0; step < call.Int(A::power_iters); ++step) {
       for (int64_t c = 0; c < shape.columns(); ++c) {
         double sum = 0;
         for (int64_t r = 0; r < shape.rows; ++r)
@@ -81,8 +89,9 @@ struct Estimate {
 }  // namespace
 
 int32_t SpectralNorm(OpCall& call) {
-  const DtBuffer& weight = call.Arg(0);
-  DtBuffer& out = call.Arg(3);
+  using A = args::dt_spectral_norm;
+  const DtBuffer& weight = call.Arg(A::Weight);
+  DtBuffer& out = call.Arg(A::Out);
   Unfolded shape = {};
   if (!Unfold(call, shape) || !call.Resize(out, weight)) return 1;
   return VisitFloat(call.context(), weight, [&](auto tag) {
@@ -95,8 +104,9 @@ int32_t SpectralNorm(OpCall& call) {
 
 // The framework's gradient: dOut (1 - u v' s) / sigma, with s the sum of all elements of Out.
 int32_t SpectralNormGrad(OpCall& call) {
-  const DtBuffer &weight = call.Arg(0), &gradient = call.Arg(3);
-  DtBuffer& out = call.Arg(4);
+  using A = args::dt_spectral_norm_grad;
+  const DtBuffer &weight = call.Arg(A::Weight), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& out = call.Arg(A::Weight_GRAD);
   Unfolded shape = {};
   if (!SameShape(weight, gradient))
     return call.Fail("'%s' and '%s' differ in extents", weight.name, gradient.name);

@@ -1,8 +1,9 @@
 // Kernels of the family `optimizer`, named in optimizer_calls.cc: updates by SelectedRows that
-// touch the listed rows only. Slots and attributes: compiler/lower/rules/optimizer.cc, where the
-// formulas of dense updates are.
+// touch the listed rows only. Slots and attributes: runtime/kernels/signatures/optimizer.calls,
+// where the formulas of dense updates are.
 #pragma once
 
+#include "runtime/kernels/args/optimizer.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

@@ -1,5 +1,5 @@
 // dpsgd (Abadi 2016; phi dpsgd): the gradient clipped by its norm, with one normal number for all
-// elements as noise. Row: compiler/lower/rules/optimizer.cc.
+// elements as noise. Row: runtime/kernels/signatures/optimizer.calls.
 #include <cmath>
 
 #include "runtime/kernels/cpu/ops/optimizer/calls.h"
@@ -8,16 +8,19 @@
 namespace dtranspile::kernels {
 
 int32_t Dpsgd(OpCall& call) {
-  const DtBuffer &param = call.Arg(0), &gradient = call.Arg(1), &rate = call.Arg(2);
-  DtBuffer& out = call.Arg(3);
+  using A = args::dt_dpsgd;
+  const DtBuffer &param = call.Arg(A::Param), &gradient = call.Arg(A::Grad),
+                 &rate = call.Arg(A::LearningRate);
+  DtBuffer& out = call.Arg(A::ParamOut);
   if (!SameShape(param, gradient) || Elements(rate) != 1)
     return call.Fail("'%s', '%s' and '%s' do not belong together", param.name, gradient.name,
                      rate.name);
   if (!CheckSameType(call.context(), call.raw(), 0, 3) || !call.Resize(out, param)) return 1;
-  const double clip = call.Real(0), batch = call.Real(1), sigma = call.Real(2);
+  const double clip = call.Real(A::clip), batch = call.Real(A::batch_size),
+               sigma = call.Real(A::sigma);
   // The engine of 1.x in all releases.
   random::Engine& engine =
-      random::Generator::Process().ForOp(random::Release::kFluid1, call.Int(3));
+      random::Generator::Process().ForOp(random::Release::kFluid1, call.Int(A::seed));
   return VisitFloat(call.context(), param, [&](auto tag) {
     using T = typename decltype(tag)::type;
     double squares = 0;

@@ -1,7 +1,7 @@
 // Updates by a gradient of SelectedRows that leave the rows it does not list as they are: sgd,
 // adagrad, adam with lazy_mode, ftrl, in place where the plan gives old and new value the same
 // memory. All but sgd sum repeated rows first. Formulas:
-// compiler/lower/rules/optimizer.cc.
+// runtime/kernels/signatures/optimizer.calls.
 #include "runtime/kernels/cpu/ops/rows.h"
 
 #include <cmath>
@@ -59,12 +59,22 @@ bool Number(OpCall& call, int slot, T& value) {
 // the states, rate) once all of them are checked.
 template <size_t N, typename Update>
 int32_t UpdateRows(OpCall& call, const State (&states)[N], Update&& update) {
-  const DtBuffer& gradient = call.Arg(1);
+  using A = args::dt_adagrad_rows;
+  static_assert(A::Grad == args::dt_adam_rows::Grad &&
+                A::LearningRate == args::dt_adam_rows::LearningRate &&
+                A::Param == args::dt_adam_rows::Param);
+  static_assert(A::Grad == args::dt_ftrl_rows::Grad &&
+                A::LearningRate == args::dt_ftrl_rows::LearningRate &&
+                A::Param == args::dt_ftrl_rows::Param);
+  static_assert(A::Grad == args::dt_sgd_rows::Grad &&
+                A::LearningRate == args::dt_sgd_rows::LearningRate &&
+                A::Param == args::dt_sgd_rows::Param);
+  const DtBuffer& gradient = call.Arg(A::Grad);
   if (RowsOf(call, gradient) == nullptr) return 1;
-  return VisitFloat(call.context(), call.Arg(0), [&](auto tag) -> int32_t {
+  return VisitFloat(call.context(), call.Arg(A::Param), [&](auto tag) -> int32_t {
     using T = typename decltype(tag)::type;
     T *data[N], rate = 0;
-    return States<T>(call, states, gradient, data) && Number(call, 2, rate)
+    return States<T>(call, states, gradient, data) && Number(call, A::LearningRate, rate)
                ? update(gradient, data, rate)
                : 1;
   });
@@ -113,7 +123,8 @@ void ForEachElement(OpCall& call, const DtBuffer& gradient, T* const (&states)[N
 
 // Param, Grad, LearningRate -> ParamOut
 int32_t SgdRows(OpCall& call) {
-  return UpdateRows(call, {{0, 3}},
+  using A = args::dt_sgd_rows;
+  return UpdateRows(call, {{A::Param, A::ParamOut}},
                     [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
                       using T = decltype(rate);
                       const int64_t width = RowWidth(gradient);
@@ -128,10 +139,11 @@ int32_t SgdRows(OpCall& call) {
 
 // Param, Grad, LearningRate, Moment; epsilon -> ParamOut, MomentOut
 int32_t AdagradRows(OpCall& call) {
-  return UpdateRows(call, {{0, 4}, {3, 5}},
+  using A = args::dt_adagrad_rows;
+  return UpdateRows(call, {{A::Param, A::ParamOut}, {A::Moment, A::MomentOut}},
                     [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
                       using T = decltype(rate);
-                      const T epsilon = Attribute<T>(call, 0);
+                      const T epsilon = Attribute<T>(call, A::epsilon);
                       ForEachElement(call, gradient, data, [=](int64_t at, T g) {
                         data[1][at] += g * g;
                         data[0][at] -= rate * g / (Root(data[1][at]) + epsilon);
@@ -143,56 +155,63 @@ int32_t AdagradRows(OpCall& call) {
 // Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow; beta1, beta2, epsilon, @version
 // -> ParamOut, Moment1Out, Moment2Out, Beta1PowOut, Beta2PowOut
 int32_t AdamRows(OpCall& call) {
-  return UpdateRows(call, {{0, 7}, {3, 8}, {4, 9}},
-                    [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
-                      using T = decltype(rate);
-                      T power1 = 0, power2 = 0;
-                      if (!Number(call, 5, power1) || !Number(call, 6, power2)) return 1;
-                      const T beta1 = Attribute<T>(call, 0), beta2 = Attribute<T>(call, 1);
-                      // The framework moves the powers on, in place, before it updates rows: a
-                      // sparse step is corrected with those of the next one.
-                      power1 *= beta1;
-                      power2 *= beta2;
-                      const T correction = std::sqrt(1 - power2);
-                      const bool legacy = call.Int(3) > 0 && call.Int(3) < 2000000;
-                      const T epsilon = Attribute<T>(call, 2) * (legacy ? T{1} : correction),
-                              step = rate * correction / (1 - power1);
-                      ForEachElement(call, gradient, data, [=](int64_t at, T g) {
-                        T &m = data[1][at], &v = data[2][at];
-                        m = beta1 * m + (1 - beta1) * g;
-                        v = beta2 * v + (1 - beta2) * g * g;
-                        data[0][at] -= step * (m / (Root(v) + epsilon));
-                      });
-                      const T next[] = {power1, power2};
-                      for (int i = 0; i < 2; ++i) {
-                        if (!call.Has(10 + i)) continue;
-                        if (!call.Resize(call.Arg(10 + i), call.Arg(5 + i))) return 1;
-                        *Data<T>(call.Arg(10 + i)) = next[i];
-                      }
-                      return 0;
-                    });
+  using A = args::dt_adam_rows;
+  return UpdateRows(
+      call, {{A::Param, A::ParamOut}, {A::Moment1, A::Moment1Out}, {A::Moment2, A::Moment2Out}},
+      [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
+        using T = decltype(rate);
+        T power1 = 0, power2 = 0;
+        if (!Number(call, A::Beta1Pow, power1) || !Number(call, A::Beta2Pow, power2)) return 1;
+        const T beta1 = Attribute<T>(call, A::beta1), beta2 = Attribute<T>(call, A::beta2);
+        // The framework moves the powers on, in place, before it updates rows: a
+        // sparse step is corrected with those of the next one.
+        power1 *= beta1;
+        power2 *= beta2;
+        const T correction = std::sqrt(1 - power2);
+        const bool legacy = call.Int(A::version) > 0 && call.Int(A::version) < 2000000;
+        const T epsilon = Attribute<T>(call, A::epsilon) * (legacy ? T{1} : correction),
+                step = rate * correction / (1 - power1);
+        ForEachElement(call, gradient, data, [=](int64_t at, T g) {
+          T &m = data[1][at], &v = data[2][at];
+          m = beta1 * m + (1 - beta1) * g;
+          v = beta2 * v + (1 - beta2) * g * g;
+          data[0][at] -= step * (m / (Root(v) + epsilon));
+        });
+        const T next[] = {power1, power2};
+        for (int i = 0; i < 2; ++i) {
+          if (!call.Has(A::Beta1PowOut + i)) continue;
+          if (!call.Resize(call.Arg(A::Beta1PowOut + i), call.Arg(A::Beta1Pow + i))) return 1;
+          *Data<T>(call.Arg(A::Beta1PowOut + i)) = next[i];
+        }
+        return 0;
+      });
 }
 
 // Param, Grad, LearningRate, SquaredAccumulator, LinearAccumulator; l1, l2, lr_power -> ParamOut,
 // SquaredAccumOut, LinearAccumOut
 int32_t FtrlRows(OpCall& call) {
-  return UpdateRows(
-      call, {{0, 5}, {3, 6}, {4, 7}},
-      [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
-        using T = decltype(rate);
-        constexpr double kTiny = 1e-10;
-        const T l1 = Attribute<T>(call, 0) + static_cast<T>(kTiny),
-                l2 = Attribute<T>(call, 1) + static_cast<T>(kTiny), power = Attribute<T>(call, 2);
-        ForEachElement(call, gradient, data, [=](int64_t at, T g) {
-          T &p = data[0][at], &n = data[1][at], &z = data[2][at];
-          const T sum = n + g * g, after = std::pow(sum, -power), before = std::pow(n, -power);
-          z += g - (after - before) / rate * p;
-          n = sum;
-          const T bound = z > 0 ? l1 : -l1;
-          p = std::fabs(z) > l1 ? (bound - z) / (after / rate + 2 * l2) : T{0};
-        });
-        return 0;
-      });
+  using A = args::dt_ftrl_rows;
+  return UpdateRows(call,
+                    {{A::Param, A::ParamOut},
+                     {A::SquaredAccumulator, A::SquaredAccumOut},
+                     {A::LinearAccumulator, A::LinearAccumOut}},
+                    [&](const DtBuffer& gradient, auto& data, auto rate) -> int32_t {
+                      using T = decltype(rate);
+                      constexpr double kTiny = 1e-10;
+                      const T l1 = Attribute<T>(call, A::l1) + static_cast<T>(kTiny),
+                              l2 = Attribute<T>(call, A::l2) + static_cast<T>(kTiny),
+                              power = Attribute<T>(call, A::lr_power);
+                      ForEachElement(call, gradient, data, [=](int64_t at, T g) {
+                        T &p = data[0][at], &n = data[1][at], &z = data[2][at];
+                        const T sum = n + g * g, after = std::pow(sum, -power),
+                                before = std::pow(n, -power);
+                        z += g - (after - before) / rate * p;
+                        n = sum;
+                        const T bound = z > 0 ? l1 : -l1;
+                        p = std::fabs(z) > l1 ? (bound - z) / (after / rate + 2 * l2) : T{0};
+                      });
+                      return 0;
+                    });
 }
 
 }  // namespace dtranspile::kernels

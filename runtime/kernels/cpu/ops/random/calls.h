@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "runtime/kernels/args/random.h"
 #include "runtime/kernels/cpu/op_call.h"
 #include "runtime/kernels/cpu/random/generator.h"
 

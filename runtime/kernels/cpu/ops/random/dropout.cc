@@ -1,5 +1,5 @@
 // dropout (Srivastava 2014; the framework's dropout op), with the framework's numbers: one for each
-// element, drawn in memory order. Rows: compiler/lower/rules/random.cc.
+// element, drawn in memory order. Rows: runtime/kernels/signatures/random.calls.
 #include <cstring>
 #include <limits>
 
@@ -19,13 +19,15 @@ void DrawMask(random::Engine& engine, float probability, int64_t count, uint8_t*
 }  // namespace
 
 int32_t Dropout(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  const auto probability = static_cast<float>(call.Real(0));
-  const bool test = call.Bool(1), up = call.Text(4) == "upscale_in_train";
+  using A = args::dt_dropout;
+  const DtBuffer& x = call.Arg(A::X);
+  const auto probability = static_cast<float>(call.Real(A::dropout_prob));
+  const bool test = call.Bool(A::is_test),
+             up = call.Text(A::dropout_implementation) == "upscale_in_train";
   if (!(probability >= 0.0f && probability <= 1.0f))
     return call.Fail("dropout_prob %g", static_cast<double>(probability));
-  DtBuffer *out = call.Has(2) ? &call.Arg(2) : nullptr,
-           *mask = call.Has(3) ? &call.Arg(3) : nullptr;
+  DtBuffer *out = call.Has(A::Out) ? &call.Arg(A::Out) : nullptr,
+           *mask = call.Has(A::Mask) ? &call.Arg(A::Mask) : nullptr;
   if ((out != nullptr && !call.Resize(*out, x)) || (mask != nullptr && !call.Resize(*mask, x)))
     return 1;
   if (out != nullptr) call.SetLod(*out, OpCall::LodOf(x));
@@ -37,10 +39,10 @@ int32_t Dropout(OpCall& call) {
   if (test) {
     std::memset(kept, 1, static_cast<size_t>(count));
   } else {
-    std::vector<int64_t> seed = {call.Bool(2) ? call.Int(3) : 0};
-    if (call.Has(1) && (!IntegersOf(call, call.Arg(1), seed) || seed.size() != 1))
-      return call.Fail("'%s' is no seed", call.Arg(1).name);
-    DrawMask(EngineOf(call, 5, seed[0]), probability, count, kept);
+    std::vector<int64_t> seed = {call.Bool(A::fix_seed) ? call.Int(A::seed) : 0};
+    if (call.Has(A::Seed) && (!IntegersOf(call, call.Arg(A::Seed), seed) || seed.size() != 1))
+      return call.Fail("'%s' is no seed", call.Arg(A::Seed).name);
+    DrawMask(EngineOf(call, A::version, seed[0]), probability, count, kept);
   }
   if (out == nullptr) return 0;
   const float divisor = !test && up ? 1.0f - probability : 1.0f,
@@ -60,8 +62,9 @@ int32_t Dropout(OpCall& call) {
 
 // Another number at each run where the attribute is 0.
 int32_t Seed(OpCall& call) {
-  DtBuffer& out = call.Arg(0);
-  const int64_t one[] = {1}, given = call.Int(0);
+  using A = args::dt_seed;
+  DtBuffer& out = call.Arg(A::Out);
+  const int64_t one[] = {1}, given = call.Int(A::seed);
   if (!call.Resize(out, one)) return 1;
   if (TypeOf(out) != DType::kInt32) return call.Fail("output '%s' is no int32", out.name);
   *Data<int32_t>(out) =

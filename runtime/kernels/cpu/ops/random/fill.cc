@@ -1,7 +1,7 @@
 // uniform_random and gaussian_random where only the run knows the extents: those of a shape tensor,
 // or with the batch of another tensor (…_batch_size_like). Where the plan knows them, the calls of
 // runtime/kernels/cpu/random/calls.h fill what start-up programs fill. Rows:
-// compiler/lower/rules/random.cc.
+// runtime/kernels/signatures/random.calls.
 #include "runtime/kernels/cpu/ops/random/calls.h"
 #include "runtime/kernels/cpu/random/distributions.h"
 
@@ -11,9 +11,14 @@ namespace {
 // Extents `shape` with that of the input's dim (the number of sequences, where it has LoD) at the
 // given place. Attributes: shape, from, to.
 bool ShapeLike(OpCall& call, std::vector<int64_t>& dims) {
-  const DtBuffer& input = call.Arg(0);
-  const auto shape = call.Ints(0);
-  const int64_t from = call.Int(1), to = call.Int(2);
+  using A = args::dt_gaussian_like;
+  static_assert(A::Input == args::dt_uniform_like::Input &&
+                A::input_dim_idx == args::dt_uniform_like::input_dim_idx &&
+                A::output_dim_idx == args::dt_uniform_like::output_dim_idx &&
+                A::shape == args::dt_uniform_like::shape);
+  const DtBuffer& input = call.Arg(A::Input);
+  const auto shape = call.Ints(A::shape);
+  const int64_t from = call.Int(A::input_dim_idx), to = call.Int(A::output_dim_idx);
   dims.assign(shape.begin(), shape.end());
   if (from < 0 || from >= input.rank || to < 0 || to >= static_cast<int64_t>(dims.size()))
     return call.Fail("dim %lld of '%s', which has %d, as dim %lld of %zu",
@@ -71,23 +76,31 @@ bool ShapeOf(OpCall& call, int tensor, int list, int attribute, std::vector<int6
 }
 
 int32_t UniformOfShape(OpCall& call) {
+  using A = args::dt_uniform_of_shape;
   std::vector<int64_t> dims;
-  return ShapeOf(call, 0, 1, 0, dims) ? FillUniform(call, call.Arg(2), dims, 1) : 1;
+  return ShapeOf(call, A::ShapeTensor, A::ShapeTensorList, A::shape, dims)
+             ? FillUniform(call, call.Arg(A::Out), dims, 1)
+             : 1;
 }
 
 int32_t GaussianOfShape(OpCall& call) {
+  using A = args::dt_gaussian_of_shape;
   std::vector<int64_t> dims;
-  return ShapeOf(call, 0, 1, 0, dims) ? FillGaussian(call, call.Arg(2), dims, 1) : 1;
+  return ShapeOf(call, A::ShapeTensor, A::ShapeTensorList, A::shape, dims)
+             ? FillGaussian(call, call.Arg(A::Out), dims, 1)
+             : 1;
 }
 
 int32_t UniformLike(OpCall& call) {
+  using A = args::dt_uniform_like;
   std::vector<int64_t> dims;
-  return ShapeLike(call, dims) ? FillUniform(call, call.Arg(1), dims, 3) : 1;
+  return ShapeLike(call, dims) ? FillUniform(call, call.Arg(A::Out), dims, 3) : 1;
 }
 
 int32_t GaussianLike(OpCall& call) {
+  using A = args::dt_gaussian_like;
   std::vector<int64_t> dims;
-  return ShapeLike(call, dims) ? FillGaussian(call, call.Arg(1), dims, 3) : 1;
+  return ShapeLike(call, dims) ? FillGaussian(call, call.Arg(A::Out), dims, 3) : 1;
 }
 
 }  // namespace dtranspile::kernels

@@ -1,5 +1,6 @@
 // random_crop (the framework's random_crop op): a window of the last dims, at another place for
-// each instance; the seed is a variable that the op moves on. Row: compiler/lower/rules/random.cc.
+// each instance; the seed is a variable that the op moves on. Row:
+// runtime/kernels/signatures/random.calls.
 #include <cstring>
 
 #include "runtime/kernels/cpu/ops/random/calls.h"
@@ -23,11 +24,12 @@ void CopyWindow(const char* from, char* to, absl::Span<const int64_t> source,
 }  // namespace
 
 int32_t RandomCrop(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  const auto window = call.Ints(0);
+  using A = args::dt_random_crop;
+  const DtBuffer& x = call.Arg(A::X);
+  const auto window = call.Ints(A::shape);
   std::vector<int64_t> seed;
-  if (!IntegersOf(call, call.Arg(1), seed)) return 1;
-  if (seed.size() != 1) return call.Fail("'%s' is no seed", call.Arg(1).name);
+  if (!IntegersOf(call, call.Arg(A::Seed), seed)) return 1;
+  if (seed.size() != 1) return call.Fail("'%s' is no seed", call.Arg(A::Seed).name);
   const auto cropped = static_cast<int32_t>(window.size()), batch = x.rank - cropped;
   if (batch < 0 || cropped == 0)
     return call.Fail("a window of %d dims of '%s', which has %d", cropped, x.name, x.rank);
@@ -44,9 +46,9 @@ int32_t RandomCrop(OpCall& call) {
   // Every instance has numbers of its own: the engine of 1.x in all releases, moved on by one for
   // each dim. A variable that nobody has set yet is 0, which the engine never gives.
   random::Engine engine(random::Release::kFluid1,
-                        static_cast<uint64_t>(seed[0] != 0 ? seed[0] : call.Int(1)));
-  if (call.Has(2)) {
-    DtBuffer& out = call.Arg(2);
+                        static_cast<uint64_t>(seed[0] != 0 ? seed[0] : call.Int(A::startup_seed)));
+  if (call.Has(A::Out)) {
+    DtBuffer& out = call.Arg(A::Out);
     if (!call.Resize(out, dims)) return 1;
     const int64_t from_step = Elements(x, batch, x.rank) * bytes,
                   to_step = Elements(out, batch, out.rank) * bytes;
@@ -61,13 +63,13 @@ int32_t RandomCrop(OpCall& call) {
                  {x.dims + batch, window.size()}, window, offsets.data(), bytes);
     }
   }
-  if (!call.Has(3)) return 0;
+  if (!call.Has(A::SeedOut)) return 0;
   const int64_t one[] = {1};
-  if (call.Arg(3).value != nullptr && !call.Resize(call.Arg(3), one)) return 1;
-  if (TypeOf(call.Arg(3)) != DType::kInt64 || Elements(call.Arg(3)) != 1)
-    return call.Fail("output '%s' is no int64 of one element", call.Arg(3).name);
+  if (call.Arg(A::SeedOut).value != nullptr && !call.Resize(call.Arg(A::SeedOut), one)) return 1;
+  if (TypeOf(call.Arg(A::SeedOut)) != DType::kInt64 || Elements(call.Arg(A::SeedOut)) != 1)
+    return call.Fail("output '%s' is no int64 of one element", call.Arg(A::SeedOut).name);
   engine.Skip(static_cast<uint64_t>(instances * cropped));
-  *Data<int64_t>(call.Arg(3)) = static_cast<int64_t>(engine.Next());
+  *Data<int64_t>(call.Arg(A::SeedOut)) = static_cast<int64_t>(engine.Next());
   return 0;
 }
 

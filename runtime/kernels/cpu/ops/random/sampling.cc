@@ -1,6 +1,6 @@
 // Whole numbers and samples with the framework's generators: randint, randperm, bernoulli,
 // multinomial, sampling_id. In 2.x the first two take no notice of their seed. Rows:
-// compiler/lower/rules/random.cc.
+// runtime/kernels/signatures/random.calls.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -17,14 +17,17 @@ bool IsLegacy(OpCall& call, int version) {
 }  // namespace
 
 int32_t Randint(OpCall& call) {
-  DtBuffer& out = call.Arg(2);
-  const int64_t low = call.Int(1), high = call.Int(2);
+  using A = args::dt_randint;
+  DtBuffer& out = call.Arg(A::Out);
+  const int64_t low = call.Int(A::low), high = call.Int(A::high);
   std::vector<int64_t> dims;
   if (low >= high)
     return call.Fail("no whole number from %lld to below %lld", static_cast<long long>(low),
                      static_cast<long long>(high));
-  if (!ShapeOf(call, 0, 1, 0, dims) || !call.Resize(out, dims)) return 1;
-  random::Engine& engine = EngineOf(call, 4, IsLegacy(call, 4) ? call.Int(3) : 0);
+  if (!ShapeOf(call, A::ShapeTensor, A::ShapeTensorList, A::shape, dims) || !call.Resize(out, dims))
+    return 1;
+  random::Engine& engine =
+      EngineOf(call, A::version, IsLegacy(call, A::version) ? call.Int(A::seed) : 0);
   return VisitNumber(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int64_t i = 0; i < Elements(out); ++i)
@@ -34,18 +37,20 @@ int32_t Randint(OpCall& call) {
 }
 
 int32_t Randperm(OpCall& call) {
-  DtBuffer& out = call.Arg(0);
-  const int64_t n = call.Int(0), dims[] = {n};
+  using A = args::dt_randperm;
+  DtBuffer& out = call.Arg(A::Out);
+  const int64_t n = call.Int(A::n), dims[] = {n};
   if (n < 0 || !call.Resize(out, dims))
     return call.Fail("no permutation of %lld numbers", static_cast<long long>(n));
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), 0);
-  if (IsLegacy(call, 2)) {
-    const int64_t seed =
-        call.Int(1) != 0 ? call.Int(1) : static_cast<int64_t>(EngineOf(call, 2, 0).Next());
+  if (IsLegacy(call, A::version)) {
+    const int64_t seed = call.Int(A::seed) != 0
+                             ? call.Int(A::seed)
+                             : static_cast<int64_t>(EngineOf(call, A::version, 0).Next());
     random::ShuffleByRand(static_cast<uint32_t>(seed), order.data(), n);
   } else {
-    EngineOf(call, 2, 0).Shuffle(order.data(), n);
+    EngineOf(call, A::version, 0).Shuffle(order.data(), n);
   }
   return VisitNumber(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -56,10 +61,11 @@ int32_t Randperm(OpCall& call) {
 }
 
 int32_t Bernoulli(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_bernoulli;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   if (!call.Resize(out, x)) return 1;
-  random::Engine& engine = EngineOf(call, 0, 0);
+  random::Engine& engine = EngineOf(call, A::version, 0);
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int64_t i = 0; i < Elements(x); ++i) {
@@ -80,19 +86,21 @@ namespace {
 template <typename T>
 int32_t DrawRow(OpCall& call, random::Engine& engine, const T* weights, int64_t classes,
                 int64_t samples, bool replace, int64_t* out) {
+  using A = args::dt_multinomial;
   std::vector<T> cumulative(static_cast<size_t>(classes));
   T sum = 0;
   int64_t possible = 0;
   for (int64_t c = 0; c < classes; ++c) {
     if (!(weights[c] >= 0 && weights[c] <= std::numeric_limits<T>::max()))
-      return call.Fail("'%s' has the weight %g", call.Arg(0).name, static_cast<double>(weights[c]));
+      return call.Fail("'%s' has the weight %g", call.Arg(A::X).name,
+                       static_cast<double>(weights[c]));
     possible += weights[c] > 0;
     cumulative[static_cast<size_t>(c)] = sum += weights[c];
   }
-  if (!(sum > 0)) return call.Fail("'%s' has a row without a weight above 0", call.Arg(0).name);
+  if (!(sum > 0)) return call.Fail("'%s' has a row without a weight above 0", call.Arg(A::X).name);
   if (!replace && possible < samples)
     return call.Fail("'%s' has a row of %lld classes with a weight, too few for %lld samples",
-                     call.Arg(0).name, static_cast<long long>(possible),
+                     call.Arg(A::X).name, static_cast<long long>(possible),
                      static_cast<long long>(samples));
   for (T& value : cumulative) value /= sum;
   for (int64_t s = 0; s < samples; ++s) {
@@ -115,9 +123,10 @@ int32_t DrawRow(OpCall& call, random::Engine& engine, const T* weights, int64_t 
 }  // namespace
 
 int32_t Multinomial(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
-  const int64_t samples = call.Int(0);
+  using A = args::dt_multinomial;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const int64_t samples = call.Int(A::num_samples);
   if (x.rank < 1 || x.dims[x.rank - 1] < 1 || samples < 1)
     return call.Fail("%lld samples from '%s'", static_cast<long long>(samples), x.name);
   std::vector<int64_t> dims(x.dims, x.dims + x.rank);
@@ -125,12 +134,12 @@ int32_t Multinomial(OpCall& call) {
   dims.back() = samples;
   if (!call.Resize(out, dims)) return 1;
   if (TypeOf(out) != DType::kInt64) return call.Fail("output '%s' is no int64", out.name);
-  random::Engine& engine = EngineOf(call, 2, 0);
+  random::Engine& engine = EngineOf(call, A::version, 0);
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int64_t row = 0; row < Elements(x) / classes; ++row) {
-      if (DrawRow(call, engine, Data<T>(x) + row * classes, classes, samples, call.Bool(1),
-                  Data<int64_t>(out) + row * samples) != 0)
+      if (DrawRow(call, engine, Data<T>(x) + row * classes, classes, samples,
+                  call.Bool(A::replacement), Data<int64_t>(out) + row * samples) != 0)
         return 1;
     }
     return 0;
@@ -139,16 +148,17 @@ int32_t Multinomial(OpCall& call) {
 
 // The first class at which the sum of the row exceeds a number from min to max.
 int32_t SamplingId(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_sampling_id;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   if (x.rank != 2 || x.dims[1] < 1) return call.Fail("'%s' is no matrix of probabilities", x.name);
   const int64_t dims[] = {x.dims[0]}, classes = x.dims[1];
   if (!call.Resize(out, dims)) return 1;
   if (TypeOf(out) != DType::kInt64) return call.Fail("output '%s' is no int64", out.name);
-  random::Engine& engine = EngineOf(call, 3, call.Int(2));
+  random::Engine& engine = EngineOf(call, A::version, call.Int(A::seed));
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const T low = static_cast<T>(call.Real(0)), high = static_cast<T>(call.Real(1));
+    const T low = static_cast<T>(call.Real(A::min)), high = static_cast<T>(call.Real(A::max));
     for (int64_t i = 0; i < x.dims[0]; ++i) {
       T rest = engine.Canonical<T>() * (high - low) + low;
       int64_t id = classes - 1;

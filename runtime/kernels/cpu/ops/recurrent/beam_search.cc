@@ -31,8 +31,6 @@ void Insert(std::vector<Candidate>& best, const Candidate& candidate, size_t mos
   best.insert(best.begin() + static_cast<std::ptrdiff_t>(at), candidate);
 }
 
-enum Slot { kPreIds, kPreScores, kIds, kScores, kSelectedIds, kSelectedScores, kParents };
-
 struct Search {
   int64_t beam_size, end_id, width;
   bool accumulated;
@@ -42,36 +40,38 @@ struct Search {
 
 // Attributes 0..3: level, beam_size, end_id, is_accumulated.
 bool SearchOf(OpCall& call, Search& s) {
-  const DtBuffer &scores = call.Arg(kScores), &pre_ids = call.Arg(kPreIds);
-  if (!CheckTypes(call, DType::kInt64, {kPreIds, kIds, kSelectedIds}) ||
-      !CheckTypes(call, scores, {kPreScores, kSelectedScores}) ||
-      !CheckTypes(call, DType::kInt32, {kParents}) ||
-      !LevelOf(call, scores, call.Int(0), s.sources))
+  using A = args::dt_beam_search;
+  const DtBuffer &scores = call.Arg(A::scores), &pre_ids = call.Arg(A::pre_ids);
+  if (!CheckTypes(call, DType::kInt64, {A::pre_ids, A::ids, A::selected_ids}) ||
+      !CheckTypes(call, scores, {A::pre_scores, A::selected_scores}) ||
+      !CheckTypes(call, DType::kInt32, {A::parent_idx}) ||
+      !LevelOf(call, scores, call.Int(A::level), s.sources))
     return false;
   // Rows instead of items of the level below.
   const Lod& lod = OpCall::LodOf(scores);
-  for (auto level = static_cast<size_t>(call.Int(0) < 0 ? static_cast<int64_t>(lod.size()) - 1
-                                                        : call.Int(0)) +
-                    1;
+  for (auto level =
+           static_cast<size_t>(call.Int(A::level) < 0 ? static_cast<int64_t>(lod.size()) - 1
+                                                      : call.Int(A::level)) +
+           1;
        level < lod.size(); ++level)
     for (int64_t& offset : s.sources)
       offset = static_cast<int64_t>(lod[level][static_cast<size_t>(offset)]);
   const int64_t prefixes = s.sources.back();
-  s.beam_size = call.Int(1), s.end_id = call.Int(2), s.accumulated = call.Bool(3),
-  s.width = RowSize(scores);
+  s.beam_size = call.Int(A::beam_size), s.end_id = call.Int(A::end_id),
+  s.accumulated = call.Bool(A::is_accumulated), s.width = RowSize(scores);
   if (s.beam_size <= 0)
     return call.Fail("beam_size is %lld, expected a positive number",
                      static_cast<long long>(s.beam_size)),
            false;
   if (!CheckRows(call, scores, prefixes)) return false;
-  if (Elements(pre_ids) != prefixes || Elements(call.Arg(kPreScores)) != prefixes)
+  if (Elements(pre_ids) != prefixes || Elements(call.Arg(A::pre_scores)) != prefixes)
     return call.Fail("'%s' and '%s' must have one element for each of %lld prefixes", pre_ids.name,
-                     call.Arg(kPreScores).name, static_cast<long long>(prefixes)),
+                     call.Arg(A::pre_scores).name, static_cast<long long>(prefixes)),
            false;
-  if (call.Has(kIds) && Elements(call.Arg(kIds)) != Elements(scores))
-    return call.Fail("'%s' must have one id for each score", call.Arg(kIds).name), false;
+  if (call.Has(A::ids) && Elements(call.Arg(A::ids)) != Elements(scores))
+    return call.Fail("'%s' must have one id for each score", call.Arg(A::ids).name), false;
   s.pre_ids = Data<int64_t>(pre_ids);
-  s.ids = call.Has(kIds) ? Data<int64_t>(call.Arg(kIds)) : nullptr;
+  s.ids = call.Has(A::ids) ? Data<int64_t>(call.Arg(A::ids)) : nullptr;
   return true;
 }
 
@@ -107,27 +107,28 @@ void Select(const Search& s, int64_t source, const T* pre_scores, const T* score
 
 template <typename T>
 int32_t RunSearch(OpCall& call, const Search& s) {
+  using A = args::dt_beam_search;
   std::vector<std::vector<Candidate>> chosen(static_cast<size_t>(s.sources.back()));
   for (int64_t i = 0; i < CountOf(s.sources); ++i)
-    Select(s, i, Data<T>(call.Arg(kPreScores)), Data<T>(call.Arg(kScores)), chosen);
+    Select(s, i, Data<T>(call.Arg(A::pre_scores)), Data<T>(call.Arg(A::scores)), chosen);
   Offsets candidates = {0};
   for (const auto& of_prefix : chosen)
     candidates.push_back(candidates.back() + static_cast<int64_t>(of_prefix.size()));
   const int64_t count = candidates.back();
   Lod lod = LodFrom(s.sources);
   lod.push_back(LodFrom(candidates)[0]);
-  for (int slot : {kSelectedIds, kSelectedScores, kParents}) {
+  for (int slot : {A::selected_ids, A::selected_scores, A::parent_idx}) {
     if (!call.Has(slot)) continue;
     DtBuffer& out = call.Arg(slot);
-    if (!call.Resize(
-            out, slot == kParents ? std::vector<int64_t>{count} : std::vector<int64_t>{count, 1}))
+    if (!call.Resize(out, slot == A::parent_idx ? std::vector<int64_t>{count}
+                                                : std::vector<int64_t>{count, 1}))
       return 1;
-    if (slot != kParents) OpCall::SetLod(out, lod);
+    if (slot != A::parent_idx) OpCall::SetLod(out, lod);
     int64_t at = 0;
     for (const auto& of_prefix : chosen)
       for (const Candidate& c : of_prefix) {
-        if (slot == kSelectedIds) Data<int64_t>(out)[at++] = c.id;
-        else if (slot == kSelectedScores) Data<T>(out)[at++] = static_cast<T>(c.score);
+        if (slot == A::selected_ids) Data<int64_t>(out)[at++] = c.id;
+        else if (slot == A::selected_scores) Data<T>(out)[at++] = static_cast<T>(c.score);
         else Data<int32_t>(out)[at++] = static_cast<int32_t>(c.prefix);
       }
   }
@@ -151,15 +152,18 @@ bool Rises(const std::vector<uint64_t>& level, uint64_t end) {
 }
 
 bool HistoryOf(OpCall& call, History& h) {
-  exec::Value *ids = OpCall::ValueOf(call.Arg(0)), *scores = OpCall::ValueOf(call.Arg(1));
+  using A = args::dt_beam_search_decode;
+  exec::Value *ids = OpCall::ValueOf(call.Arg(A::Ids)),
+              *scores = OpCall::ValueOf(call.Arg(A::Scores));
   if (ids == nullptr || scores == nullptr || ids->kind != exec::Value::Kind::kList ||
       scores->kind != exec::Value::Kind::kList)
-    return call.Fail("'%s' and '%s' must be lists of tensors", call.Arg(0).name, call.Arg(1).name),
+    return call.Fail("'%s' and '%s' must be lists of tensors", call.Arg(A::Ids).name,
+                     call.Arg(A::Scores).name),
            false;
   h.ids = &ids->items, h.scores = &scores->items;
   if (h.ids->empty() || h.ids->size() != h.scores->size())
-    return call.Fail("'%s' has %zu steps, '%s' %zu", call.Arg(0).name, h.ids->size(),
-                     call.Arg(1).name, h.scores->size()),
+    return call.Fail("'%s' has %zu steps, '%s' %zu", call.Arg(A::Ids).name, h.ids->size(),
+                     call.Arg(A::Scores).name, h.scores->size()),
            false;
   for (size_t t = 0; t < h.steps(); ++t) {
     const exec::Value &i = (*h.ids)[t], &s = (*h.scores)[t];
@@ -173,7 +177,7 @@ bool HistoryOf(OpCall& call, History& h) {
       return call.Fail(
                  "step %zu of '%s' and '%s' has not two levels of LoD, as many sources as the "
                  "first, and a score for each id",
-                 t, call.Arg(0).name, call.Arg(1).name),
+                 t, call.Arg(A::Ids).name, call.Arg(A::Scores).name),
              false;
   }
   h.sources = h.prefixes(0).size() - 1;
@@ -193,6 +197,7 @@ struct Sentence {
 template <typename T>
 bool Backtrace(OpCall& call, const History& h, size_t source, size_t beam_size, int64_t end_id,
                std::vector<Sentence<T>>& sentences) {
+  using A = args::dt_beam_search_decode;
   for (size_t t = h.steps(); t-- > 0;) {
     const auto &prefixes = h.prefixes(t), &candidates = h.candidates(t);
     const int64_t* ids = (*h.ids)[t].as<int64_t>();
@@ -215,7 +220,7 @@ bool Backtrace(OpCall& call, const History& h, size_t source, size_t beam_size, 
     for (Sentence<T>& s : sentences) {
       if (s.prefix < first || s.prefix >= end)
         return call.Fail("step %zu of '%s' has no candidate %zu for source %zu", t,
-                         call.Arg(0).name, s.prefix, source),
+                         call.Arg(A::Ids).name, s.prefix, source),
                false;
       // Only the last end token counts.
       if (ids[s.prefix] != end_id || s.ids.empty())
@@ -242,16 +247,17 @@ std::vector<const Sentence<T>*> ByScore(const std::vector<Sentence<T>>& sentence
 
 template <typename T>
 int32_t Decode(OpCall& call, const History& h) {
-  if (call.Int(0) <= 0 || call.Int(0) > kLargestBeam)
-    return call.Fail("beam_size is %lld, expected 1 to %d", static_cast<long long>(call.Int(0)),
-                     kLargestBeam);
-  const auto beam_size = static_cast<size_t>(call.Int(0));
+  using A = args::dt_beam_search_decode;
+  if (call.Int(A::beam_size) <= 0 || call.Int(A::beam_size) > kLargestBeam)
+    return call.Fail("beam_size is %lld, expected 1 to %d",
+                     static_cast<long long>(call.Int(A::beam_size)), kLargestBeam);
+  const auto beam_size = static_cast<size_t>(call.Int(A::beam_size));
   std::vector<int64_t> ids;
   std::vector<T> scores;
   Offsets of_source = {0}, of_sentence = {0};
   for (size_t source = 0; source < h.sources; ++source) {
     std::vector<Sentence<T>> sentences;
-    if (!Backtrace(call, h, source, beam_size, call.Int(1), sentences)) return 1;
+    if (!Backtrace(call, h, source, beam_size, call.Int(A::end_id), sentences)) return 1;
     for (const Sentence<T>* sentence : ByScore(sentences)) {
       const Sentence<T>& s = *sentence;
       ids.insert(ids.end(), s.ids.rbegin(), s.ids.rend());
@@ -260,7 +266,7 @@ int32_t Decode(OpCall& call, const History& h) {
     }
     // A beam has its full size always: places without a sentence are empty ones.
     of_sentence.resize(of_sentence.size() + beam_size - sentences.size(), of_sentence.back());
-    of_source.push_back(of_source.back() + call.Int(0));
+    of_source.push_back(of_source.back() + call.Int(A::beam_size));
   }
   Lod lod = LodFrom(of_source);
   lod.push_back(LodFrom(of_sentence)[0]);
@@ -278,23 +284,25 @@ int32_t Decode(OpCall& call, const History& h) {
 }  // namespace
 
 int32_t BeamSearch(OpCall& call) {
+  using A = args::dt_beam_search;
   Search s;
   if (!SearchOf(call, s)) return 1;
-  return VisitFloat(call.context(), call.Arg(kScores),
+  return VisitFloat(call.context(), call.Arg(A::scores),
                     [&](auto tag) { return RunSearch<typename decltype(tag)::type>(call, s); });
 }
 
 int32_t BeamSearchDecode(OpCall& call) {
+  using A = args::dt_beam_search_decode;
   History h;
-  if (!HistoryOf(call, h) || !CheckTypes(call, DType::kInt64, {2}) ||
-      !CheckTypes(call, (*h.scores)[0].dtype, {3}))
+  if (!HistoryOf(call, h) || !CheckTypes(call, DType::kInt64, {A::SentenceIds}) ||
+      !CheckTypes(call, (*h.scores)[0].dtype, {A::SentenceScores}))
     return 1;
   switch ((*h.scores)[0].dtype) {
     case DType::kFloat32: return Decode<float>(call, h);
     case DType::kFloat64: return Decode<double>(call, h);
     default:
-      return call.Fail("'%s' has scores of type %s, expected float32 or float64", call.Arg(1).name,
-                       NameOf((*h.scores)[0].dtype));
+      return call.Fail("'%s' has scores of type %s, expected float32 or float64",
+                       call.Arg(A::Scores).name, NameOf((*h.scores)[0].dtype));
   }
 }
 

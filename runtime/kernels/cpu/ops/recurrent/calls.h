@@ -1,7 +1,8 @@
 // Kernels of the family `recurrent`, named in recurrent_calls.cc. Slots and attributes:
-// compiler/lower/rules/recurrent.cc.
+// runtime/kernels/signatures/recurrent.calls.
 #pragma once
 
+#include "runtime/kernels/args/recurrent.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

@@ -1,7 +1,8 @@
 // Kernels of recurrent ops on sequences with LoD, named in recurrent_calls.cc. Slots and
-// attributes: compiler/lower/rules/recurrent.cc; semantics: docs/operators/sequence.md.
+// attributes: runtime/kernels/signatures/recurrent.calls; semantics: docs/operators/sequence.md.
 #pragma once
 
+#include "runtime/kernels/args/recurrent.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

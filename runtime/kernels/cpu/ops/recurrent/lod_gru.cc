@@ -22,13 +22,18 @@ struct Gru {
 // Attributes 0..3: activation, gate_activation, is_reverse, origin_mode.
 bool GruOf(OpCall& call, const DtBuffer& ragged, const DtBuffer& weight, const DtBuffer* h0,
            Gru& g) {
+  using A = args::dt_gru;
+  static_assert(A::activation == args::dt_gru_grad::activation &&
+                A::gate_activation == args::dt_gru_grad::gate_activation &&
+                A::is_reverse == args::dt_gru_grad::is_reverse &&
+                A::origin_mode == args::dt_gru_grad::origin_mode);
   if (weight.rank != 2 || weight.dims[0] * 3 != weight.dims[1])
     return call.Fail("Weight '%s' must be [D, 3D]", weight.name), false;
   g.size = weight.dims[0];
-  g.reverse = call.Bool(2);
-  g.origin = call.Bool(3);
-  if (!ActivationOf(call, 0, g.activation) || !ActivationOf(call, 1, g.gate) ||
-      !SequencesOf(call, ragged, g.offsets))
+  g.reverse = call.Bool(A::is_reverse);
+  g.origin = call.Bool(A::origin_mode);
+  if (!ActivationOf(call, A::activation, g.activation) ||
+      !ActivationOf(call, A::gate_activation, g.gate) || !SequencesOf(call, ragged, g.offsets))
     return false;
   g.steps = StepsOf(g.offsets, g.reverse);
   return h0 == nullptr || CheckMatrix(call, *h0, CountOf(g.offsets), g.size);
@@ -46,14 +51,13 @@ T* FirstOf(OpCall& call, const Gru& g, const DtBuffer& h0) {
 
 namespace forward {
 
-enum Slot { kInput, kH0, kWeight, kBias, kBatchGate, kBatchReset, kBatchHidden, kHidden };
-
 // One step: `before` (null: zeros) is the hidden value of the step before.
 template <typename T>
 int32_t Step(OpCall& call, const Gru& g, int64_t size, const T* before, T* gates, T* reset,
              T* hidden) {
+  using A = args::dt_gru;
   const int64_t d = g.size;
-  const T* weight = Data<T>(call.Arg(kWeight));
+  const T* weight = Data<T>(call.Arg(A::Weight));
   if (before != nullptr &&
       Multiply(call.context(), {false, false, size, 2 * d, d, d, 2 * d, 3 * d, 1}, before, weight,
                gates))
@@ -84,16 +88,17 @@ int32_t Step(OpCall& call, const Gru& g, int64_t size, const T* before, T* gates
 
 template <typename T>
 int32_t Run(OpCall& call, const Gru& g) {
-  const DtBuffer& input = call.Arg(kInput);
+  using A = args::dt_gru;
+  const DtBuffer& input = call.Arg(A::Input);
   const int64_t d = g.size, rows = g.steps.total();
-  T* gates = OutputOrScratch<T>(call, kBatchGate, rows, 3 * d);
-  T* reset = OutputOrScratch<T>(call, kBatchReset, rows, d);
-  T* hidden = OutputOrScratch<T>(call, kBatchHidden, rows, d);
+  T* gates = OutputOrScratch<T>(call, A::BatchGate, rows, 3 * d);
+  T* reset = OutputOrScratch<T>(call, A::BatchResetHiddenPrev, rows, d);
+  T* hidden = OutputOrScratch<T>(call, A::BatchHidden, rows, d);
   if (gates == nullptr || reset == nullptr || hidden == nullptr) return 1;
-  const T* first = call.Has(kH0) ? FirstOf<T>(call, g, call.Arg(kH0)) : nullptr;
+  const T* first = call.Has(A::H0) ? FirstOf<T>(call, g, call.Arg(A::H0)) : nullptr;
   ToSteps(g.steps, Data<T>(input), 3 * d, gates);
-  for (int64_t k = 0; call.Has(kBias) && k < rows; ++k)
-    for (int64_t j = 0; j < 3 * d; ++j) gates[k * 3 * d + j] += Data<T>(call.Arg(kBias))[j];
+  for (int64_t k = 0; call.Has(A::Bias) && k < rows; ++k)
+    for (int64_t j = 0; j < 3 * d; ++j) gates[k * 3 * d + j] += Data<T>(call.Arg(A::Bias))[j];
   for (int64_t n = 0; n < g.steps.count(); ++n) {
     const int64_t begin = g.steps.begin(n);
     const T* before = n > 0 ? hidden + g.steps.begin(n - 1) * d : first;
@@ -101,8 +106,8 @@ int32_t Run(OpCall& call, const Gru& g) {
              hidden + begin * d))
       return 1;
   }
-  if (!call.Has(kHidden)) return 0;
-  DtBuffer& out = call.Arg(kHidden);
+  if (!call.Has(A::Hidden)) return 0;
+  DtBuffer& out = call.Arg(A::Hidden);
   if (!call.Resize(out, {rows, d})) return 1;
   OpCall::SetLod(out, OpCall::LodOf(input));
   FromSteps(g.steps, hidden, d, Data<T>(out));
@@ -112,21 +117,6 @@ int32_t Run(OpCall& call, const Gru& g) {
 }  // namespace forward
 
 namespace backward {
-
-enum Slot {
-  kH0,
-  kWeight,
-  kBias,
-  kBatchGate,
-  kBatchReset,
-  kBatchHidden,
-  kHidden,
-  kHiddenGrad,
-  kInputGrad,
-  kH0Grad,
-  kWeightGrad,
-  kBiasGrad
-};
 
 template <typename T>
 struct Step {
@@ -138,8 +128,9 @@ struct Step {
 
 template <typename T>
 int32_t RunStep(OpCall& call, const Gru& g, const Step<T>& s) {
+  using A = args::dt_gru_grad;
   const int64_t d = g.size;
-  const T* weight = Data<T>(call.Arg(kWeight));
+  const T* weight = Data<T>(call.Arg(A::Weight));
   const auto rows = [&](auto&& body) {
     Parallel(call.context(), s.size, GrainFor(d * 32), [&](int64_t lo, int64_t count) {
       for (int64_t i = lo; i < lo + count; ++i)
@@ -169,13 +160,14 @@ int32_t RunStep(OpCall& call, const Gru& g, const Step<T>& s) {
 
 template <typename T>
 int32_t WeightGradient(OpCall& call, const Gru& g, const T* first, const T* dgates) {
-  if (!call.Has(kWeightGrad)) return 0;
+  using A = args::dt_gru_grad;
+  if (!call.Has(A::Weight_GRAD)) return 0;
   const int64_t d = g.size, rows = g.steps.total();
-  DtBuffer& out = call.Arg(kWeightGrad);
-  if (!call.Resize(out, call.Arg(kWeight))) return 1;
+  DtBuffer& out = call.Arg(A::Weight_GRAD);
+  if (!call.Resize(out, call.Arg(A::Weight))) return 1;
   T* before = Scratch<T>(call, rows * d);
   for (int64_t n = 0; n < g.steps.count(); ++n) {
-    const T* from = n > 0 ? Data<T>(call.Arg(kBatchHidden)) + g.steps.begin(n - 1) * d : first;
+    const T* from = n > 0 ? Data<T>(call.Arg(A::BatchHidden)) + g.steps.begin(n - 1) * d : first;
     if (from != nullptr) std::copy_n(from, g.steps.size(n) * d, before + g.steps.begin(n) * d);
     else std::fill_n(before + g.steps.begin(n) * d, g.steps.size(n) * d, T{0});
   }
@@ -183,23 +175,25 @@ int32_t WeightGradient(OpCall& call, const Gru& g, const T* first, const T* dgat
                Data<T>(out)))
     return 1;
   return Multiply(call.context(), {true, false, d, d, rows, d, 3 * d, d},
-                  Data<T>(call.Arg(kBatchReset)), dgates + 2 * d, Data<T>(out) + 2 * d * d);
+                  Data<T>(call.Arg(A::BatchResetHiddenPrev)), dgates + 2 * d,
+                  Data<T>(out) + 2 * d * d);
 }
 
 template <typename T>
 int32_t Run(OpCall& call, const Gru& g) {
+  using A = args::dt_gru_grad;
   const int64_t d = g.size, rows = g.steps.total(), count = CountOf(g.offsets);
-  const T* hidden = Data<T>(call.Arg(kBatchHidden));
-  const T* first = call.Has(kH0) ? FirstOf<T>(call, g, call.Arg(kH0)) : nullptr;
+  const T* hidden = Data<T>(call.Arg(A::BatchHidden));
+  const T* first = call.Has(A::H0) ? FirstOf<T>(call, g, call.Arg(A::H0)) : nullptr;
   T *dhidden = Scratch<T>(call, rows * d), *dgates = Scratch<T>(call, rows * 3 * d),
     *dreset = Scratch<T>(call, rows * d);
   T* dfirst = nullptr;
-  if (call.Has(kH0Grad))
+  if (call.Has(A::H0_GRAD))
     dfirst = std::fill_n(Scratch<T>(call, count * d), count * d, T{0}) - count * d;
-  ToSteps(g.steps, Data<T>(call.Arg(kHiddenGrad)), d, dhidden);
+  ToSteps(g.steps, Data<T>(call.Arg(A::Hidden_GRAD)), d, dhidden);
   for (int64_t n = g.steps.count() - 1; n >= 0; --n) {
     const int64_t begin = g.steps.begin(n), last = n > 0 ? g.steps.begin(n - 1) * d : 0;
-    const Step<T> step{Data<T>(call.Arg(kBatchGate)) + begin * 3 * d,
+    const Step<T> step{Data<T>(call.Arg(A::BatchGate)) + begin * 3 * d,
                        n > 0 ? hidden + last : first,
                        dhidden + begin * d,
                        dgates + begin * 3 * d,
@@ -209,20 +203,20 @@ int32_t Run(OpCall& call, const Gru& g) {
     if (RunStep(call, g, step)) return 1;
   }
   if (WeightGradient(call, g, first, dgates)) return 1;
-  if (call.Has(kBiasGrad)) {
-    DtBuffer& out = call.Arg(kBiasGrad);
+  if (call.Has(A::Bias_GRAD)) {
+    DtBuffer& out = call.Arg(A::Bias_GRAD);
     if (!call.Resize(out, {1, 3 * d})) return 1;
     std::fill_n(Data<T>(out), 3 * d, T{0});
     AddColumnSums(dgates, rows, 3 * d, 3 * d, Data<T>(out));
   }
-  if (call.Has(kH0Grad)) {
-    DtBuffer& out = call.Arg(kH0Grad);
+  if (call.Has(A::H0_GRAD)) {
+    DtBuffer& out = call.Arg(A::H0_GRAD);
     if (!call.Resize(out, {count, d})) return 1;
     for (size_t k = 0; k < g.steps.sequences.size(); ++k)
       std::copy_n(dfirst + static_cast<int64_t>(k) * d, d, Data<T>(out) + g.steps.sequences[k] * d);
   }
-  if (!call.Has(kInputGrad)) return 0;
-  DtBuffer& out = call.Arg(kInputGrad);
+  if (!call.Has(A::Input_GRAD)) return 0;
+  DtBuffer& out = call.Arg(A::Input_GRAD);
   if (!call.Resize(out, {rows, 3 * d})) return 1;
   FromSteps(g.steps, dgates, 3 * d, Data<T>(out));
   return 0;
@@ -232,34 +226,39 @@ int32_t Run(OpCall& call, const Gru& g) {
 }  // namespace
 
 int32_t LodGru(OpCall& call) {
+  using A = args::dt_gru_grad;
   using namespace forward;
   Gru g;
-  const DtBuffer& input = call.Arg(kInput);
+  const DtBuffer& input = call.Arg(A::H0);
   if (!CheckTypes(call, input,
-                  {kH0, kWeight, kBias, kBatchGate, kBatchReset, kBatchHidden, kHidden}))
+                  {A::H0, A::Weight, A::Bias, A::BatchGate, A::BatchResetHiddenPrev, A::BatchHidden,
+                   A::Hidden}))
     return 1;
-  if (!GruOf(call, input, call.Arg(kWeight), call.Has(kH0) ? &call.Arg(kH0) : nullptr, g)) return 1;
+  if (!GruOf(call, input, call.Arg(A::Weight), call.Has(A::H0) ? &call.Arg(A::H0) : nullptr, g))
+    return 1;
   if (!CheckMatrix(call, input, g.steps.total(), 3 * g.size)) return 1;
-  if (call.Has(kBias) && !CheckMatrix(call, call.Arg(kBias), 1, 3 * g.size)) return 1;
+  if (call.Has(A::Bias) && !CheckMatrix(call, call.Arg(A::Bias), 1, 3 * g.size)) return 1;
   return VisitFloat(call.context(), input,
                     [&](auto tag) { return Run<typename decltype(tag)::type>(call, g); });
 }
 
 int32_t LodGruGrad(OpCall& call) {
+  using A = args::dt_gru_grad;
   using namespace backward;
   Gru g;
-  const DtBuffer& hidden = call.Arg(kHidden);
+  const DtBuffer& hidden = call.Arg(A::Hidden);
   if (!CheckTypes(call, hidden,
-                  {kH0, kWeight, kBatchGate, kBatchReset, kBatchHidden, kHiddenGrad, kInputGrad,
-                   kH0Grad, kWeightGrad, kBiasGrad}))
+                  {A::H0, A::Weight, A::BatchGate, A::BatchResetHiddenPrev, A::BatchHidden,
+                   A::Hidden_GRAD, A::Input_GRAD, A::H0_GRAD, A::Weight_GRAD, A::Bias_GRAD}))
     return 1;
-  if (!GruOf(call, hidden, call.Arg(kWeight), call.Has(kH0) ? &call.Arg(kH0) : nullptr, g))
+  if (!GruOf(call, hidden, call.Arg(A::Weight), call.Has(A::H0) ? &call.Arg(A::H0) : nullptr, g))
     return 1;
   const int64_t rows = g.steps.total(), d = g.size;
-  if (!CheckMatrix(call, hidden, rows, d) || !CheckMatrix(call, call.Arg(kHiddenGrad), rows, d) ||
-      !CheckMatrix(call, call.Arg(kBatchGate), rows, 3 * d) ||
-      !CheckMatrix(call, call.Arg(kBatchReset), rows, d) ||
-      !CheckMatrix(call, call.Arg(kBatchHidden), rows, d))
+  if (!CheckMatrix(call, hidden, rows, d) ||
+      !CheckMatrix(call, call.Arg(A::Hidden_GRAD), rows, d) ||
+      !CheckMatrix(call, call.Arg(A::BatchGate), rows, 3 * d) ||
+      !CheckMatrix(call, call.Arg(A::BatchResetHiddenPrev), rows, d) ||
+      !CheckMatrix(call, call.Arg(A::BatchHidden), rows, d))
     return 1;
   return VisitFloat(call.context(), hidden,
                     [&](auto tag) { return Run<typename decltype(tag)::type>(call, g); });

@@ -7,20 +7,6 @@
 namespace dtranspile::kernels {
 namespace {
 
-enum Slot {
-  kInput,
-  kH0,
-  kC0,
-  kWeight,
-  kProjWeight,
-  kBias,
-  kState,
-  kCell,
-  kBatchGate,
-  kBatchCellPreAct,
-  kBatchHidden
-};
-
 template <typename T>
 T Clip(T x, double limit) {
   return limit > 0 ? std::clamp(x, static_cast<T>(-limit), static_cast<T>(limit)) : x;
@@ -55,9 +41,10 @@ struct Forward {
 
 template <typename T>
 int32_t RunSteps(OpCall& call, const Lstm& l, Forward<T>& f) {
+  using A = args::dt_lstm;
   const int64_t d = l.size, r = l.recurrent;
-  const T* weight = Data<T>(call.Arg(kWeight));
-  const T* peepholes = l.peepholes ? Data<T>(call.Arg(kBias)) + 4 * d : nullptr;
+  const T* weight = Data<T>(call.Arg(A::Weight));
+  const T* peepholes = l.peepholes ? Data<T>(call.Arg(A::Bias)) + 4 * d : nullptr;
   for (int64_t n = 0; n < l.steps.count(); ++n) {
     const int64_t begin = l.steps.begin(n), size = l.steps.size(n);
     const T* state = n > 0 ? f.state + l.steps.begin(n - 1) * r : f.first_state;
@@ -76,7 +63,7 @@ int32_t RunSteps(OpCall& call, const Lstm& l, Forward<T>& f) {
     if (!l.projected) continue;
     T* out = f.state + begin * r;
     if (Multiply(call.context(), {false, false, size, r, d, d, r, r}, f.hidden + begin * d,
-                 Data<T>(call.Arg(kProjWeight)), out))
+                 Data<T>(call.Arg(A::ProjWeight)), out))
       return 1;
     for (int64_t k = 0; k < size * r; ++k)
       out[k] = Clip(Activate(l.projection, out[k]), l.projection_clip);
@@ -97,24 +84,25 @@ const T* FirstOf(OpCall& call, const Lstm& l, int slot, int64_t width) {
 
 template <typename T>
 int32_t Run(OpCall& call, const Lstm& l) {
-  const DtBuffer& input = call.Arg(kInput);
+  using A = args::dt_lstm;
+  const DtBuffer& input = call.Arg(A::Input);
   const int64_t d = l.size, r = l.recurrent, rows = l.steps.total();
-  Forward<T> f{OutputOrScratch<T>(call, kBatchGate, rows, 4 * d), Scratch<T>(call, rows * d),
-               OutputOrScratch<T>(call, kBatchCellPreAct, rows, d),
-               OutputOrScratch<T>(call, kBatchHidden, rows, d), nullptr};
+  Forward<T> f{OutputOrScratch<T>(call, A::BatchGate, rows, 4 * d), Scratch<T>(call, rows * d),
+               OutputOrScratch<T>(call, A::BatchCellPreAct, rows, d),
+               OutputOrScratch<T>(call, A::BatchHidden, rows, d), nullptr};
   if (f.gates == nullptr || f.activated == nullptr || f.hidden == nullptr) return 1;
   f.state = l.projected ? Scratch<T>(call, rows * r) : f.hidden;
-  f.first_state = FirstOf<T>(call, l, kH0, r);
-  f.first_cell = FirstOf<T>(call, l, kC0, d);
+  f.first_state = FirstOf<T>(call, l, A::H0, r);
+  f.first_cell = FirstOf<T>(call, l, A::C0, d);
   ToSteps(l.steps, Data<T>(input), 4 * d, f.gates);
-  if (call.Has(kBias)) {
-    const T* bias = Data<T>(call.Arg(kBias));
+  if (call.Has(A::Bias)) {
+    const T* bias = Data<T>(call.Arg(A::Bias));
     for (int64_t k = 0; k < rows; ++k)
       for (int64_t j = 0; j < 4 * d; ++j) f.gates[k * 4 * d + j] += bias[j];
   }
   if (RunSteps(call, l, f)) return 1;
   for (const auto& [slot, width, from] :
-       {std::tuple(kState, r, f.state), std::tuple(kCell, d, f.cells)}) {
+       {std::tuple(A::Hidden, r, f.state), std::tuple(A::Cell, d, f.cells)}) {
     if (!call.Has(slot)) continue;
     DtBuffer& out = call.Arg(slot);
     if (!call.Resize(out, {rows, width})) return 1;
@@ -127,46 +115,62 @@ int32_t Run(OpCall& call, const Lstm& l) {
 }  // namespace
 
 bool LstmOf(OpCall& call, const DtBuffer& ragged, Lstm& l) {
-  const DtBuffer& weight = call.Arg(kWeight);
+  using A = args::dt_lstm;
+  static_assert(A::Bias == args::dt_lstm_grad::Bias && A::C0 == args::dt_lstm_grad::C0 &&
+                A::H0 == args::dt_lstm_grad::H0 &&
+                A::ProjWeight == args::dt_lstm_grad::ProjWeight &&
+                A::Weight == args::dt_lstm_grad::Weight);
+  static_assert(A::candidate_activation == args::dt_lstm_grad::candidate_activation &&
+                A::cell_activation == args::dt_lstm_grad::cell_activation &&
+                A::cell_clip == args::dt_lstm_grad::cell_clip &&
+                A::defects == args::dt_lstm_grad::defects &&
+                A::gate_activation == args::dt_lstm_grad::gate_activation &&
+                A::is_reverse == args::dt_lstm_grad::is_reverse &&
+                A::proj_activation == args::dt_lstm_grad::proj_activation &&
+                A::proj_clip == args::dt_lstm_grad::proj_clip &&
+                A::use_peepholes == args::dt_lstm_grad::use_peepholes);
+  const DtBuffer& weight = call.Arg(A::Weight);
   if (weight.rank != 2 || weight.dims[1] % 4 != 0)
     return call.Fail("Weight '%s' must have 4 D columns", weight.name), false;
   l.recurrent = weight.dims[0];
   l.size = weight.dims[1] / 4;
-  l.projected = call.Has(kProjWeight);
-  l.reverse = call.Bool(1);
-  l.defects =
-      call.Bool(5) && static_cast<DType>(weight.dtype) == DType::kFloat32 && l.size % 8 == 0;
-  if (!ActivationOf(call, 2, l.gate) || !ActivationOf(call, 3, l.cell) ||
-      !ActivationOf(call, 4, l.candidate))
+  l.projected = call.Has(A::ProjWeight);
+  l.reverse = call.Bool(A::is_reverse);
+  l.defects = call.Bool(A::defects) && static_cast<DType>(weight.dtype) == DType::kFloat32 &&
+              l.size % 8 == 0;
+  if (!ActivationOf(call, A::gate_activation, l.gate) ||
+      !ActivationOf(call, A::cell_activation, l.cell) ||
+      !ActivationOf(call, A::candidate_activation, l.candidate))
     return false;
   if (l.projected) {
-    l.cell_clip = call.Real(6);
-    l.projection_clip = call.Real(7);
+    l.cell_clip = call.Real(A::cell_clip);
+    l.projection_clip = call.Real(A::proj_clip);
     // The framework's kernel applies the activation of the cell wherever one is asked for.
-    if (!ActivationOf(call, 8, l.projection)) return false;
+    if (!ActivationOf(call, A::proj_activation, l.projection)) return false;
     if (l.projection != Activation::kIdentity) l.projection = l.cell;
-    if (!CheckMatrix(call, call.Arg(kProjWeight), l.size, l.recurrent)) return false;
+    if (!CheckMatrix(call, call.Arg(A::ProjWeight), l.size, l.recurrent)) return false;
   } else if (l.recurrent != l.size) {
     return call.Fail("Weight '%s' must be [D, 4D]", weight.name), false;
   }
-  l.peepholes = call.Bool(0) && call.Has(kBias);
-  if (call.Has(kBias) && Elements(call.Arg(kBias)) != (l.peepholes ? 7 : 4) * l.size)
-    return call.Fail("Bias '%s' must have %lld elements", call.Arg(kBias).name,
+  l.peepholes = call.Bool(A::use_peepholes) && call.Has(A::Bias);
+  if (call.Has(A::Bias) && Elements(call.Arg(A::Bias)) != (l.peepholes ? 7 : 4) * l.size)
+    return call.Fail("Bias '%s' must have %lld elements", call.Arg(A::Bias).name,
                      static_cast<long long>((l.peepholes ? 7 : 4) * l.size)),
            false;
   if (!SequencesOf(call, ragged, l.offsets)) return false;
   l.steps = StepsOf(l.offsets, l.reverse);
   const int64_t count = CountOf(l.offsets);
-  return (!call.Has(kH0) || CheckMatrix(call, call.Arg(kH0), count, l.recurrent)) &&
-         (!call.Has(kC0) || CheckMatrix(call, call.Arg(kC0), count, l.size));
+  return (!call.Has(A::H0) || CheckMatrix(call, call.Arg(A::H0), count, l.recurrent)) &&
+         (!call.Has(A::C0) || CheckMatrix(call, call.Arg(A::C0), count, l.size));
 }
 
 int32_t LodLstm(OpCall& call) {
+  using A = args::dt_lstm;
   Lstm l;
-  const DtBuffer& input = call.Arg(kInput);
+  const DtBuffer& input = call.Arg(A::Input);
   if (!CheckTypes(call, input,
-                  {kH0, kC0, kWeight, kProjWeight, kBias, kState, kCell, kBatchGate,
-                   kBatchCellPreAct, kBatchHidden}))
+                  {A::H0, A::C0, A::Weight, A::ProjWeight, A::Bias, A::Hidden, A::Cell,
+                   A::BatchGate, A::BatchCellPreAct, A::BatchHidden}))
     return 1;
   if (!LstmOf(call, input, l) || !CheckMatrix(call, input, l.steps.total(), 4 * l.size)) return 1;
   return VisitFloat(call.context(), input,

@@ -6,27 +6,6 @@
 namespace dtranspile::kernels {
 namespace {
 
-enum Slot {
-  kInput,
-  kH0,
-  kC0,
-  kWeight,
-  kProjWeight,
-  kBias,
-  kState,
-  kCell,
-  kBatchGate,
-  kBatchCellPreAct,
-  kBatchHidden,
-  kStateGrad,
-  kInputGrad,
-  kH0Grad,
-  kC0Grad,
-  kWeightGrad,
-  kProjWeightGrad,
-  kBiasGrad
-};
-
 // All in the order of the steps. `before`: the values of the step before, zero where there are
 // none.
 template <typename T>
@@ -73,6 +52,7 @@ void CellBackward(const Lstm& l, const T* peepholes, const T* gates, const T* ce
 template <typename T>
 int32_t ThroughProjection(OpCall& call, const Lstm& l, const Backward<T>& b, int64_t begin,
                           int64_t size) {
+  using A = args::dt_lstm_grad;
   if (!l.projected) return 0;
   const int64_t d = l.size, r = l.recurrent;
   T* gradient = b.dstate + begin * r;
@@ -83,14 +63,15 @@ int32_t ThroughProjection(OpCall& call, const Lstm& l, const Backward<T>& b, int
     gradient[k] = Deactivate(l.projection, gradient[k], state[k]);
   }
   return Multiply(call.context(), {false, true, size, d, r, r, r, d}, gradient,
-                  Data<T>(call.Arg(kProjWeight)), b.dhidden + begin * d);
+                  Data<T>(call.Arg(A::ProjWeight)), b.dhidden + begin * d);
 }
 
 template <typename T>
 int32_t RunSteps(OpCall& call, const Lstm& l, const Backward<T>& b) {
+  using A = args::dt_lstm_grad;
   const int64_t d = l.size, r = l.recurrent;
-  const T* weight = Data<T>(call.Arg(kWeight));
-  const T* peepholes = l.peepholes ? Data<T>(call.Arg(kBias)) + 4 * d : nullptr;
+  const T* weight = Data<T>(call.Arg(A::Weight));
+  const T* peepholes = l.peepholes ? Data<T>(call.Arg(A::Bias)) + 4 * d : nullptr;
   for (int64_t n = l.steps.count() - 1; n >= 0; --n) {
     const int64_t begin = l.steps.begin(n), size = l.steps.size(n);
     if (ThroughProjection(call, l, b, begin, size)) return 1;
@@ -128,24 +109,25 @@ void Before(OpCall& call, const Lstm& l, int first, int64_t width, const T* valu
 
 template <typename T>
 int32_t WeightGradients(OpCall& call, const Lstm& l, const Backward<T>& b) {
+  using A = args::dt_lstm_grad;
   const int64_t d = l.size, r = l.recurrent, rows = l.steps.total();
-  if (call.Has(kWeightGrad)) {
-    DtBuffer& out = call.Arg(kWeightGrad);
-    if (!call.Resize(out, call.Arg(kWeight)) ||
+  if (call.Has(A::Weight_GRAD)) {
+    DtBuffer& out = call.Arg(A::Weight_GRAD);
+    if (!call.Resize(out, call.Arg(A::Weight)) ||
         Multiply(call.context(), {true, false, r, 4 * d, rows, r, 4 * d, 4 * d}, b.state_before,
                  b.dgates, Data<T>(out)))
       return 1;
   }
-  if (call.Has(kProjWeightGrad)) {
-    DtBuffer& out = call.Arg(kProjWeightGrad);
-    if (!call.Resize(out, call.Arg(kProjWeight)) ||
+  if (call.Has(A::ProjWeight_GRAD)) {
+    DtBuffer& out = call.Arg(A::ProjWeight_GRAD);
+    if (!call.Resize(out, call.Arg(A::ProjWeight)) ||
         Multiply(call.context(), {true, false, d, r, rows, d, r, r}, b.hidden, b.dstate,
                  Data<T>(out)))
       return 1;
   }
-  if (!call.Has(kBiasGrad)) return 0;
-  DtBuffer& out = call.Arg(kBiasGrad);
-  if (!call.Resize(out, call.Arg(kBias))) return 1;
+  if (!call.Has(A::Bias_GRAD)) return 0;
+  DtBuffer& out = call.Arg(A::Bias_GRAD);
+  if (!call.Resize(out, call.Arg(A::Bias))) return 1;
   T* bias = Data<T>(out);
   std::fill_n(bias, Elements(out), T{0});
   AddColumnSums(b.dgates, rows, 4 * d, 4 * d, bias);
@@ -174,29 +156,30 @@ int32_t FirstGradient(OpCall& call, const Lstm& l, int slot, int64_t width, cons
 
 template <typename T>
 int32_t Run(OpCall& call, const Lstm& l) {
+  using A = args::dt_lstm_grad;
   const int64_t d = l.size, r = l.recurrent, rows = l.steps.total(), count = CountOf(l.offsets);
   Backward<T> b = {};
-  b.gates = Data<T>(call.Arg(kBatchGate));
-  b.activated = Data<T>(call.Arg(kBatchCellPreAct));
-  b.hidden = l.projected ? Data<T>(call.Arg(kBatchHidden)) : nullptr;
+  b.gates = Data<T>(call.Arg(A::BatchGate));
+  b.activated = Data<T>(call.Arg(A::BatchCellPreAct));
+  b.hidden = l.projected ? Data<T>(call.Arg(A::BatchHidden)) : nullptr;
   const auto matrix = [&](int64_t width) { return Scratch<T>(call, rows * width); };
   b.state = matrix(r), b.state_before = matrix(r), b.cells = matrix(d), b.cells_before = matrix(d);
   b.dstate = matrix(r), b.dcells = matrix(d), b.dgates = matrix(4 * d);
   b.dhidden = l.projected ? matrix(d) : b.dstate;
-  if (call.Has(kH0Grad)) b.dfirst_state = Scratch<T>(call, count * r);
-  if (call.Has(kC0Grad)) b.dfirst_cell = Scratch<T>(call, count * d);
-  ToSteps(l.steps, Data<T>(call.Arg(kState)), r, b.state);
-  ToSteps(l.steps, Data<T>(call.Arg(kCell)), d, b.cells);
-  ToSteps(l.steps, Data<T>(call.Arg(kStateGrad)), r, b.dstate);
-  Before(call, l, kH0, r, b.state, b.state_before);
-  Before(call, l, kC0, d, b.cells, b.cells_before);
+  if (call.Has(A::H0_GRAD)) b.dfirst_state = Scratch<T>(call, count * r);
+  if (call.Has(A::C0_GRAD)) b.dfirst_cell = Scratch<T>(call, count * d);
+  ToSteps(l.steps, Data<T>(call.Arg(A::Hidden)), r, b.state);
+  ToSteps(l.steps, Data<T>(call.Arg(A::Cell)), d, b.cells);
+  ToSteps(l.steps, Data<T>(call.Arg(A::Hidden_GRAD)), r, b.dstate);
+  Before(call, l, A::H0, r, b.state, b.state_before);
+  Before(call, l, A::C0, d, b.cells, b.cells_before);
   std::fill_n(b.dcells, rows * d, T{0});
   if (RunSteps(call, l, b) || WeightGradients(call, l, b)) return 1;
-  if (FirstGradient(call, l, kH0Grad, r, b.dfirst_state) ||
-      FirstGradient(call, l, kC0Grad, d, b.dfirst_cell))
+  if (FirstGradient(call, l, A::H0_GRAD, r, b.dfirst_state) ||
+      FirstGradient(call, l, A::C0_GRAD, d, b.dfirst_cell))
     return 1;
-  if (!call.Has(kInputGrad)) return 0;
-  DtBuffer& dinput = call.Arg(kInputGrad);
+  if (!call.Has(A::Input_GRAD)) return 0;
+  DtBuffer& dinput = call.Arg(A::Input_GRAD);
   if (!call.Resize(dinput, {rows, 4 * d})) return 1;
   FromSteps(l.steps, b.dgates, 4 * d, Data<T>(dinput));
   return 0;
@@ -205,21 +188,22 @@ int32_t Run(OpCall& call, const Lstm& l) {
 }  // namespace
 
 int32_t LodLstmGrad(OpCall& call) {
+  using A = args::dt_lstm_grad;
   Lstm l;
-  const DtBuffer& state = call.Arg(kState);
-  if (!CheckTypes(
-          call, state,
-          {kH0, kC0, kWeight, kProjWeight, kBias, kCell, kBatchGate, kBatchCellPreAct, kBatchHidden,
-           kStateGrad, kInputGrad, kH0Grad, kC0Grad, kWeightGrad, kProjWeightGrad, kBiasGrad}))
+  const DtBuffer& state = call.Arg(A::Hidden);
+  if (!CheckTypes(call, state,
+                  {A::H0, A::C0, A::Weight, A::ProjWeight, A::Bias, A::Cell, A::BatchGate,
+                   A::BatchCellPreAct, A::BatchHidden, A::Hidden_GRAD, A::Input_GRAD, A::H0_GRAD,
+                   A::C0_GRAD, A::Weight_GRAD, A::ProjWeight_GRAD, A::Bias_GRAD}))
     return 1;
   if (!LstmOf(call, state, l)) return 1;
   const int64_t rows = l.steps.total();
   const bool fits = CheckMatrix(call, state, rows, l.recurrent) &&
-                    CheckMatrix(call, call.Arg(kStateGrad), rows, l.recurrent) &&
-                    CheckMatrix(call, call.Arg(kCell), rows, l.size) &&
-                    CheckMatrix(call, call.Arg(kBatchGate), rows, 4 * l.size) &&
-                    CheckMatrix(call, call.Arg(kBatchCellPreAct), rows, l.size) &&
-                    (!l.projected || CheckMatrix(call, call.Arg(kBatchHidden), rows, l.size));
+                    CheckMatrix(call, call.Arg(A::Hidden_GRAD), rows, l.recurrent) &&
+                    CheckMatrix(call, call.Arg(A::Cell), rows, l.size) &&
+                    CheckMatrix(call, call.Arg(A::BatchGate), rows, 4 * l.size) &&
+                    CheckMatrix(call, call.Arg(A::BatchCellPreAct), rows, l.size) &&
+                    (!l.projected || CheckMatrix(call, call.Arg(A::BatchHidden), rows, l.size));
   if (!fits) return 1;
   return VisitFloat(call.context(), state,
                     [&](auto tag) { return Run<typename decltype(tag)::type>(call, l); });

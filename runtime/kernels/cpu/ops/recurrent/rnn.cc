@@ -19,10 +19,6 @@ namespace {
 
 enum class Cell { kLstm, kGru, kTanh, kRelu };
 
-// Slots that both ops have first; attributes mode, is_bidirec, num_layers, hidden_size,
-// dropout_prob, is_test.
-enum { kInput, kState, kWeights, kLengths, kRest };
-
 struct Shape {
   Cell cell = Cell::kTanh;
   int64_t steps = 0, batch = 0, input = 0, hidden = 0, layers = 0, directions = 1, gates = 1;
@@ -39,7 +35,9 @@ struct Shape {
 };
 
 bool ModeOf(OpCall& call, Shape& s) {
-  const std::string_view mode = call.Text(0);
+  using A = args::dt_rnn;
+  static_assert(A::mode == args::dt_rnn_grad::mode);
+  const std::string_view mode = call.Text(A::mode);
   const std::pair<std::string_view, std::pair<Cell, int64_t>> kModes[] = {
       {"LSTM", {Cell::kLstm, 4}},
       {"GRU", {Cell::kGru, 3}},
@@ -55,13 +53,19 @@ bool ModeOf(OpCall& call, Shape& s) {
 
 // w_ih, w_hh of every cell come first, then b_ih, b_hh of every cell.
 const DtBuffer& WeightOf(OpCall& call, const Shape& s, int64_t cell, int which) {
-  return call.Arg(kWeights, static_cast<int>(which < 2 ? 2 * cell + which
-                                                       : 2 * s.cells() + 2 * cell + which - 2));
+  using A = args::dt_rnn;
+  static_assert(A::WeightList == args::dt_rnn_grad::WeightList);
+  return call.Arg(
+      A::WeightList,
+      static_cast<int>(which < 2 ? 2 * cell + which : 2 * s.cells() + 2 * cell + which - 2));
 }
 
 bool WeightsFit(OpCall& call, const Shape& s) {
-  if (call.Count(kWeights) != 4 * s.cells())
-    return call.Fail("%d weights and biases for %lld cells", call.Count(kWeights),
+  using A = args::dt_rnn;
+  static_assert(A::Input == args::dt_rnn_grad::Input &&
+                A::WeightList == args::dt_rnn_grad::WeightList);
+  if (call.Count(A::WeightList) != 4 * s.cells())
+    return call.Fail("%d weights and biases for %lld cells", call.Count(A::WeightList),
                      static_cast<long long>(s.cells())),
            false;
   for (int64_t cell = 0; cell < s.cells(); ++cell) {
@@ -69,9 +73,9 @@ bool WeightsFit(OpCall& call, const Shape& s) {
                   expected[] = {rows * s.width(cell / s.directions), rows * s.hidden, rows, rows};
     for (int which = 0; which < 4; ++which) {
       const DtBuffer& w = WeightOf(call, s, cell, which);
-      if (Elements(w) != expected[which] || TypeOf(w) != TypeOf(call.Arg(kInput)))
+      if (Elements(w) != expected[which] || TypeOf(w) != TypeOf(call.Arg(A::Input)))
         return call.Fail("'%s' has not %lld %s elements", w.name,
-                         static_cast<long long>(expected[which]), TypeName(call.Arg(kInput))),
+                         static_cast<long long>(expected[which]), TypeName(call.Arg(A::Input))),
                false;
     }
   }
@@ -79,32 +83,42 @@ bool WeightsFit(OpCall& call, const Shape& s) {
 }
 
 bool ShapeOf(OpCall& call, Shape& s) {
-  const DtBuffer& x = call.Arg(kInput);
+  using A = args::dt_rnn;
+  static_assert(A::Input == args::dt_rnn_grad::Input &&
+                A::PreState == args::dt_rnn_grad::PreState &&
+                A::SequenceLength == args::dt_rnn_grad::SequenceLength);
+  static_assert(A::dropout_prob == args::dt_rnn_grad::dropout_prob &&
+                A::hidden_size == args::dt_rnn_grad::hidden_size &&
+                A::is_bidirec == args::dt_rnn_grad::is_bidirec &&
+                A::is_test == args::dt_rnn_grad::is_test &&
+                A::num_layers == args::dt_rnn_grad::num_layers);
+  const DtBuffer& x = call.Arg(A::Input);
   constexpr int64_t kMostLayers = 1024;
   if (x.rank != 3)
     return call.Fail("'%s' has %d dims, expected [steps, batch, columns]", x.name, x.rank), false;
   if (!ModeOf(call, s)) return false;
   s.steps = x.dims[0], s.batch = x.dims[1], s.input = x.dims[2];
-  s.directions = call.Bool(1) ? 2 : 1, s.layers = call.Int(2), s.hidden = call.Int(3);
+  s.directions = call.Bool(A::is_bidirec) ? 2 : 1, s.layers = call.Int(A::num_layers),
+  s.hidden = call.Int(A::hidden_size);
   if (s.layers < 1 || s.layers > kMostLayers || s.hidden < 1 || s.hidden > INT32_MAX / 8)
     return call.Fail("%lld layers of %lld", static_cast<long long>(s.layers),
                      static_cast<long long>(s.hidden)),
            false;
-  if (call.Real(4) > 0 && !call.Bool(5) && s.layers > 1)
+  if (call.Real(A::dropout_prob) > 0 && !call.Bool(A::is_test) && s.layers > 1)
     return call.Fail("dropout between the layers of rnn is not supported"), false;
-  if (call.Count(kState) != s.states())
-    return call.Fail("%d initial states, expected %d", call.Count(kState), s.states()), false;
+  if (call.Count(A::PreState) != s.states())
+    return call.Fail("%d initial states, expected %d", call.Count(A::PreState), s.states()), false;
   for (int i = 0; i < s.states(); ++i)
-    if (Elements(call.Arg(kState, i)) != s.cells() * s.state() ||
-        TypeOf(call.Arg(kState, i)) != TypeOf(x))
-      return call.Fail("'%s' is not [cells, batch, hidden]", call.Arg(kState, i).name), false;
-  if (call.Has(kLengths)) {
-    if (!IntegersOf(call, call.Arg(kLengths), s.lengths)) return false;
+    if (Elements(call.Arg(A::PreState, i)) != s.cells() * s.state() ||
+        TypeOf(call.Arg(A::PreState, i)) != TypeOf(x))
+      return call.Fail("'%s' is not [cells, batch, hidden]", call.Arg(A::PreState, i).name), false;
+  if (call.Has(A::SequenceLength)) {
+    if (!IntegersOf(call, call.Arg(A::SequenceLength), s.lengths)) return false;
     if (static_cast<int64_t>(s.lengths.size()) != s.batch)
-      return call.Fail("'%s' has not one length per row", call.Arg(kLengths).name), false;
+      return call.Fail("'%s' has not one length per row", call.Arg(A::SequenceLength).name), false;
     for (int64_t length : s.lengths)
       if (length < 0 || length > s.steps)
-        return call.Fail("'%s' has the length %lld of %lld steps", call.Arg(kLengths).name,
+        return call.Fail("'%s' has the length %lld of %lld steps", call.Arg(A::SequenceLength).name,
                          static_cast<long long>(length), static_cast<long long>(s.steps)),
                false;
   }
@@ -179,18 +193,19 @@ void Advance(const Shape& s, T* gates, const T* recurrent, T before, T cell_befo
 
 template <typename T>
 int32_t RunCell(OpCall& call, const Shape& s, int64_t cell, const T* x, T* reserve) {
+  using A = args::dt_rnn;
   const Tape<T> tape(reserve, s, cell);
   const bool backwards = cell % s.directions == 1;
   const int64_t all = s.gates * s.hidden, width = s.width(cell / s.directions);
-  const DType type = TypeOf(call.Arg(kInput));
+  const DType type = TypeOf(call.Arg(A::Input));
   if (Multiply(call.context(), type, Contiguous(false, true, s.steps * s.batch, all, width), x,
                WeightOf(call, s, cell, 0).data, tape.gates) != 0)
     return 1;
   const T *bias = Data<T>(WeightOf(call, s, cell, 2)),
           *recurrent_bias = Data<T>(WeightOf(call, s, cell, 3));
-  const T* before = Data<T>(call.Arg(kState, 0)) + cell * s.state();
+  const T* before = Data<T>(call.Arg(A::PreState, 0)) + cell * s.state();
   const T* cell_before =
-      s.cell == Cell::kLstm ? Data<T>(call.Arg(kState, 1)) + cell * s.state() : nullptr;
+      s.cell == Cell::kLstm ? Data<T>(call.Arg(A::PreState, 1)) + cell * s.state() : nullptr;
   std::vector<T> recurrent(static_cast<size_t>(s.batch * all));
   for (int64_t k = 0; k < s.steps; ++k) {
     const int64_t t = StepAt(s, backwards, k);
@@ -215,8 +230,8 @@ int32_t RunCell(OpCall& call, const Shape& s, int64_t cell, const T* x, T* reser
   }
   const T* last[] = {before, cell_before};
   for (int i = 0; i < s.states(); ++i)
-    if (call.Has(kRest + 1) && call.Has(kRest + 1, i))
-      std::copy_n(last[i], s.state(), Data<T>(call.Arg(kRest + 1, i)) + cell * s.state());
+    if (call.Has(A::State) && call.Has(A::State, i))
+      std::copy_n(last[i], s.state(), Data<T>(call.Arg(A::State, i)) + cell * s.state());
   return 0;
 }
 
@@ -224,22 +239,24 @@ int32_t RunCell(OpCall& call, const Shape& s, int64_t cell, const T* x, T* reser
 
 // ... -> Out, State*, Reserve
 int32_t Rnn(OpCall& call) {
+  using A = args::dt_rnn;
   Shape s;
   if (!ShapeOf(call, s)) return 1;
-  const DtBuffer& x = call.Arg(kInput);
-  if (call.Has(kRest) && !call.Resize(call.Arg(kRest), {s.steps, s.batch, s.directions * s.hidden}))
+  const DtBuffer& x = call.Arg(A::Input);
+  if (call.Has(A::Out) &&
+      !call.Resize(call.Arg(A::Out), {s.steps, s.batch, s.directions * s.hidden}))
     return 1;
-  for (int i = 0; i < std::min(call.Count(kRest + 1), s.states()); ++i)
-    if (call.Has(kRest + 1, i) &&
-        !call.Resize(call.Arg(kRest + 1, i), {s.cells(), s.batch, s.hidden}))
+  for (int i = 0; i < std::min(call.Count(A::State), s.states()); ++i)
+    if (call.Has(A::State, i) &&
+        !call.Resize(call.Arg(A::State, i), {s.cells(), s.batch, s.hidden}))
       return 1;
-  if (call.Has(kRest + 2) &&
-      !call.Resize(call.Arg(kRest + 2), {s.cells(), s.steps, s.batch, (s.gates + 2) * s.hidden}))
+  if (call.Has(A::Reserve) &&
+      !call.Resize(call.Arg(A::Reserve), {s.cells(), s.steps, s.batch, (s.gates + 2) * s.hidden}))
     return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    std::vector<T> own(call.Has(kRest + 2) ? 0 : static_cast<size_t>(s.cells() * s.reserve()));
-    T* reserve = call.Has(kRest + 2) ? Data<T>(call.Arg(kRest + 2)) : own.data();
+    std::vector<T> own(call.Has(A::Reserve) ? 0 : static_cast<size_t>(s.cells() * s.reserve()));
+    T* reserve = call.Has(A::Reserve) ? Data<T>(call.Arg(A::Reserve)) : own.data();
     std::vector<T> input(Data<T>(x), Data<T>(x) + Elements(x));
     for (int64_t layer = 0; layer < s.layers; ++layer) {
       for (int64_t direction = 0; direction < s.directions; ++direction)
@@ -247,15 +264,12 @@ int32_t Rnn(OpCall& call) {
           return 1;
       input = LayerOutput(s, reserve, layer);
     }
-    if (call.Has(kRest)) std::copy(input.begin(), input.end(), Data<T>(call.Arg(kRest)));
+    if (call.Has(A::Out)) std::copy(input.begin(), input.end(), Data<T>(call.Arg(A::Out)));
     return 0;
   });
 }
 
 namespace {
-
-// Slots of the gradient op behind the common ones.
-enum { kReserve = kRest, kDOut, kDState, kDInput, kDPreState, kDWeights };
 
 // Gradients of the gates before their activation, by those of the new state and cell; what goes to
 // the state before besides the product with w_hh is added to d_before, d_cell_before. `recurrent`
@@ -299,26 +313,28 @@ void SumColumns(const T* x, int64_t rows, int64_t width, T* out) {
 template <typename T>
 int32_t RunCellBack(OpCall& call, const Shape& s, int64_t cell, const T* x, const T* d_out,
                     T* reserve, T* dx) {
+  using A = args::dt_rnn_grad;
   const Tape<T> tape(reserve, s, cell);
   const int64_t direction = cell % s.directions, all = s.gates * s.hidden,
                 width = s.width(cell / s.directions), rows = s.steps * s.batch;
-  const DType type = TypeOf(call.Arg(kInput));
+  const DType type = TypeOf(call.Arg(A::Input));
   std::vector<T> d(static_cast<size_t>(rows * all), T{0}), recurrent(d.size(), T{0}),
       previous(static_cast<size_t>(rows * s.hidden));
   std::vector<T> d_state(static_cast<size_t>(s.state()), T{0}), d_cell(d_state.size(), T{0}),
       d_before(d_state.size()), d_cell_before(d_state.size());
   std::vector<T>* carried[] = {&d_state, &d_cell};
   for (int i = 0; i < s.states(); ++i)
-    if (i < call.Count(kDState) && call.Has(kDState, i))
-      std::copy_n(Data<T>(call.Arg(kDState, i)) + cell * s.state(), s.state(), carried[i]->data());
+    if (i < call.Count(A::State_GRAD) && call.Has(A::State_GRAD, i))
+      std::copy_n(Data<T>(call.Arg(A::State_GRAD, i)) + cell * s.state(), s.state(),
+                  carried[i]->data());
   for (int64_t k = s.steps; k-- > 0;) {
     const int64_t t = StepAt(s, direction == 1, k),
                   earlier = k == 0 ? -1 : StepAt(s, direction == 1, k - 1);
-    const T* before = earlier < 0 ? Data<T>(call.Arg(kState, 0)) + cell * s.state()
+    const T* before = earlier < 0 ? Data<T>(call.Arg(A::PreState, 0)) + cell * s.state()
                                   : tape.states + earlier * s.state();
     const T* cell_before = s.cell != Cell::kLstm ? before
-                           : earlier < 0         ? Data<T>(call.Arg(kState, 1)) + cell * s.state()
-                                                 : tape.extra + earlier * s.state();
+                           : earlier < 0 ? Data<T>(call.Arg(A::PreState, 1)) + cell * s.state()
+                                         : tape.extra + earlier * s.state();
     std::copy_n(before, s.state(), previous.data() + t * s.state());
     std::fill(d_before.begin(), d_before.end(), T{0});
     std::fill(d_cell_before.begin(), d_cell_before.end(), T{0});
@@ -343,14 +359,15 @@ int32_t RunCellBack(OpCall& call, const Shape& s, int64_t cell, const T* x, cons
     d_cell.swap(d_cell_before);
   }
   for (int i = 0; i < s.states(); ++i)
-    if (i < call.Count(kDPreState) && call.Has(kDPreState, i))
+    if (i < call.Count(A::PreState_GRAD) && call.Has(A::PreState_GRAD, i))
       std::copy_n(carried[i]->data(), s.state(),
-                  Data<T>(call.Arg(kDPreState, i)) + cell * s.state());
+                  Data<T>(call.Arg(A::PreState_GRAD, i)) + cell * s.state());
   auto gradient = [&](int which) -> T* {
     const auto at =
         static_cast<int>(which < 2 ? 2 * cell + which : 2 * s.cells() + 2 * cell + which - 2);
-    return at < call.Count(kDWeights) && call.Has(kDWeights, at) ? Data<T>(call.Arg(kDWeights, at))
-                                                                 : nullptr;
+    return at < call.Count(A::WeightList_GRAD) && call.Has(A::WeightList_GRAD, at)
+               ? Data<T>(call.Arg(A::WeightList_GRAD, at))
+               : nullptr;
   };
   DtContext* context = call.context();
   if (T* to = gradient(0);
@@ -377,26 +394,31 @@ bool ResizeGradients(OpCall& call, int from, int to) {
 
 // ..., Reserve, Out@GRAD, State@GRAD* -> Input@GRAD, PreState@GRAD*, WeightList@GRAD*
 int32_t RnnGrad(OpCall& call) {
+  using A = args::dt_rnn_grad;
   Shape s;
   if (!ShapeOf(call, s)) return 1;
-  const DtBuffer &x = call.Arg(kInput), &reserve_buffer = call.Arg(kReserve);
+  const DtBuffer &x = call.Arg(A::Input), &reserve_buffer = call.Arg(A::Reserve);
   if (Elements(reserve_buffer) != s.cells() * s.reserve() || TypeOf(reserve_buffer) != TypeOf(x))
     return call.Fail("'%s' is not from the forward op", reserve_buffer.name);
-  if (call.Has(kDOut) && (Elements(call.Arg(kDOut)) != s.steps * s.state() * s.directions ||
-                          TypeOf(call.Arg(kDOut)) != TypeOf(x)))
-    return call.Fail("'%s' does not fit", call.Arg(kDOut).name);
-  for (int i = 0; i < call.Count(kDState); ++i)
-    if (call.Has(kDState, i) && (Elements(call.Arg(kDState, i)) != s.cells() * s.state() ||
-                                 TypeOf(call.Arg(kDState, i)) != TypeOf(x)))
-      return call.Fail("'%s' does not fit", call.Arg(kDState, i).name);
-  if (!ResizeGradients(call, kInput, kDInput) || !ResizeGradients(call, kState, kDPreState) ||
-      !ResizeGradients(call, kWeights, kDWeights))
+  if (call.Has(A::Out_GRAD) &&
+      (Elements(call.Arg(A::Out_GRAD)) != s.steps * s.state() * s.directions ||
+       TypeOf(call.Arg(A::Out_GRAD)) != TypeOf(x)))
+    return call.Fail("'%s' does not fit", call.Arg(A::Out_GRAD).name);
+  for (int i = 0; i < call.Count(A::State_GRAD); ++i)
+    if (call.Has(A::State_GRAD, i) &&
+        (Elements(call.Arg(A::State_GRAD, i)) != s.cells() * s.state() ||
+         TypeOf(call.Arg(A::State_GRAD, i)) != TypeOf(x)))
+      return call.Fail("'%s' does not fit", call.Arg(A::State_GRAD, i).name);
+  if (!ResizeGradients(call, A::Input, A::Input_GRAD) ||
+      !ResizeGradients(call, A::PreState, A::PreState_GRAD) ||
+      !ResizeGradients(call, A::WeightList, A::WeightList_GRAD))
     return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* reserve = Data<T>(reserve_buffer);
     std::vector<T> d_out(static_cast<size_t>(s.steps * s.state() * s.directions), T{0});
-    if (call.Has(kDOut)) std::copy_n(Data<T>(call.Arg(kDOut)), d_out.size(), d_out.data());
+    if (call.Has(A::Out_GRAD))
+      std::copy_n(Data<T>(call.Arg(A::Out_GRAD)), d_out.size(), d_out.data());
     for (int64_t layer = s.layers; layer-- > 0;) {
       const std::vector<T> input = layer == 0 ? std::vector<T>(Data<T>(x), Data<T>(x) + Elements(x))
                                               : LayerOutput(s, reserve, layer - 1);
@@ -407,7 +429,8 @@ int32_t RnnGrad(OpCall& call) {
           return 1;
       d_out = std::move(dx);
     }
-    if (call.Has(kDInput)) std::copy(d_out.begin(), d_out.end(), Data<T>(call.Arg(kDInput)));
+    if (call.Has(A::Input_GRAD))
+      std::copy(d_out.begin(), d_out.end(), Data<T>(call.Arg(A::Input_GRAD)));
     return 0;
   });
 }

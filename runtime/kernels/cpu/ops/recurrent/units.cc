@@ -34,24 +34,26 @@ T Slope(int64_t kind, T y) {
   }
 }
 
-// Slots that both gru_unit ops have first; attributes activation, gate_activation, origin_mode.
-enum { kInput, kHiddenPrev, kWeight, kBias, kRest };
-
 struct GruShape {
   int64_t n = 0, d = 0;
 };
 
 bool GruOf(OpCall& call, GruShape& s) {
-  const DtBuffer &x = call.Arg(kInput), &h = call.Arg(kHiddenPrev), &w = call.Arg(kWeight);
+  using A = args::dt_gru_unit;
+  static_assert(A::Bias == args::dt_gru_unit_grad::Bias &&
+                A::HiddenPrev == args::dt_gru_unit_grad::HiddenPrev &&
+                A::Input == args::dt_gru_unit_grad::Input &&
+                A::Weight == args::dt_gru_unit_grad::Weight);
+  const DtBuffer &x = call.Arg(A::Input), &h = call.Arg(A::HiddenPrev), &w = call.Arg(A::Weight);
   if (x.rank != 2 || h.rank != 2 || x.dims[0] != h.dims[0] || x.dims[1] != 3 * h.dims[1] ||
       Elements(w) != 3 * h.dims[1] * h.dims[1] || TypeOf(x) != TypeOf(h) || TypeOf(x) != TypeOf(w))
     return call.Fail("'%s', '%s' and '%s' have not the extents [n, 3d], [n, d], [d, 3d]", x.name,
                      h.name, w.name),
            false;
   s = {h.dims[0], h.dims[1]};
-  if (call.Has(kBias) &&
-      (Elements(call.Arg(kBias)) != 3 * s.d || TypeOf(call.Arg(kBias)) != TypeOf(x)))
-    return call.Fail("'%s' has not 3d elements", call.Arg(kBias).name), false;
+  if (call.Has(A::Bias) &&
+      (Elements(call.Arg(A::Bias)) != 3 * s.d || TypeOf(call.Arg(A::Bias)) != TypeOf(x)))
+    return call.Fail("'%s' has not 3d elements", call.Arg(A::Bias).name), false;
   for (int attr : {0, 1})
     if (call.Int(attr) < kIdentity || call.Int(attr) > kRelu)
       return call.Fail("activation %lld", static_cast<long long>(call.Int(attr))), false;
@@ -70,16 +72,19 @@ std::vector<T> Columns(const T* x, int64_t n, int64_t stride, int64_t from, int6
 
 // ... -> Gate, ResetHiddenPrev, Hidden
 int32_t GruUnit(OpCall& call) {
+  using A = args::dt_gru_unit;
   GruShape s;
   if (!GruOf(call, s)) return 1;
-  const DtBuffer &x = call.Arg(kInput), &h = call.Arg(kHiddenPrev), &w = call.Arg(kWeight);
+  const DtBuffer &x = call.Arg(A::Input), &h = call.Arg(A::HiddenPrev), &w = call.Arg(A::Weight);
   const std::vector<int64_t> wide = {s.n, 3 * s.d}, narrow = {s.n, s.d};
-  for (int slot = kRest; slot < kRest + 3; ++slot)
-    if (call.Has(slot) && !call.Resize(call.Arg(slot), slot == kRest ? wide : narrow)) return 1;
-  const int64_t activation = call.Int(0), gate_activation = call.Int(1);
+  for (int slot = A::Gate; slot <= A::Hidden; ++slot)
+    if (call.Has(slot) && !call.Resize(call.Arg(slot), slot == A::Gate ? wide : narrow)) return 1;
+  const int64_t activation = call.Int(A::activation),
+                gate_activation = call.Int(A::gate_activation);
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const T *bias = call.Has(kBias) ? Data<T>(call.Arg(kBias)) : nullptr, *previous = Data<T>(h);
+    const T *bias = call.Has(A::Bias) ? Data<T>(call.Arg(A::Bias)) : nullptr,
+            *previous = Data<T>(h);
     std::vector<T> gates(Data<T>(x), Data<T>(x) + s.n * 3 * s.d),
         product(static_cast<size_t>(s.n * 2 * s.d)), reset(static_cast<size_t>(s.n * s.d));
     if (Multiply(call.context(), TypeOf(x), Contiguous(false, false, s.n, 2 * s.d, s.d), previous,
@@ -102,34 +107,38 @@ int32_t GruUnit(OpCall& call) {
         c = Activate(activation, c + product[static_cast<size_t>(i * s.d + j)] +
                                      (bias != nullptr ? bias[2 * s.d + j] : T{0}));
         const T u = gates[static_cast<size_t>(i * 3 * s.d + j)], before = previous[i * s.d + j];
-        if (call.Has(kRest + 2))
-          Data<T>(call.Arg(kRest + 2))[i * s.d + j] =
-              call.Bool(2) ? c + u * (before - c) : before + u * (c - before);
+        if (call.Has(A::Hidden))
+          Data<T>(call.Arg(A::Hidden))[i * s.d + j] =
+              call.Bool(A::origin_mode) ? c + u * (before - c) : before + u * (c - before);
       }
-    if (call.Has(kRest)) std::copy(gates.begin(), gates.end(), Data<T>(call.Arg(kRest)));
-    if (call.Has(kRest + 1)) std::copy(reset.begin(), reset.end(), Data<T>(call.Arg(kRest + 1)));
+    if (call.Has(A::Gate)) std::copy(gates.begin(), gates.end(), Data<T>(call.Arg(A::Gate)));
+    if (call.Has(A::ResetHiddenPrev))
+      std::copy(reset.begin(), reset.end(), Data<T>(call.Arg(A::ResetHiddenPrev)));
     return 0;
   });
 }
 
 // ..., Gate, ResetHiddenPrev, Hidden@GRAD -> Input@GRAD, HiddenPrev@GRAD, Weight@GRAD, Bias@GRAD
 int32_t GruUnitGrad(OpCall& call) {
+  using A = args::dt_gru_unit_grad;
   GruShape s;
   if (!GruOf(call, s)) return 1;
-  const DtBuffer &x = call.Arg(kInput), &h = call.Arg(kHiddenPrev), &w = call.Arg(kWeight),
-                 &gate = call.Arg(kRest), &reset = call.Arg(kRest + 1),
-                 &gradient = call.Arg(kRest + 2);
+  const DtBuffer &x = call.Arg(A::Input), &h = call.Arg(A::HiddenPrev), &w = call.Arg(A::Weight),
+                 &gate = call.Arg(A::Gate), &reset = call.Arg(A::ResetHiddenPrev),
+                 &gradient = call.Arg(A::Hidden_GRAD);
   if (!SameShape(gate, x) || !SameShape(reset, h) || !SameShape(gradient, h) ||
       TypeOf(gate) != TypeOf(x) || TypeOf(reset) != TypeOf(x) || TypeOf(gradient) != TypeOf(x))
     return call.Fail("'%s', '%s' and '%s' do not fit '%s'", gate.name, reset.name, gradient.name,
                      h.name);
-  constexpr int kDx = kRest + 3, kDh = kRest + 4, kDw = kRest + 5, kDb = kRest + 6;
+  constexpr int kDx = A::Input_GRAD, kDh = A::HiddenPrev_GRAD, kDw = A::Weight_GRAD,
+                kDb = A::Bias_GRAD;
   const DtBuffer* like[] = {&x, &h, &w};
   for (int slot = kDx; slot <= kDw; ++slot)
     if (call.Has(slot) && !call.Resize(call.Arg(slot), *like[slot - kDx])) return 1;
   if (call.Has(kDb) && !call.Resize(call.Arg(kDb), {1, 3 * s.d})) return 1;
-  const int64_t activation = call.Int(0), gate_activation = call.Int(1);
-  const bool origin = call.Bool(2);
+  const int64_t activation = call.Int(A::activation),
+                gate_activation = call.Int(A::gate_activation);
+  const bool origin = call.Bool(A::origin_mode);
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     DtContext* context = call.context();
@@ -203,7 +212,8 @@ bool LstmFits(OpCall& call, const DtBuffer& x, const DtBuffer& c) {
 
 // X, C_prev; forget_bias -> C, H
 int32_t LstmUnit(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &previous = call.Arg(1);
+  using A = args::dt_lstm_unit;
+  const DtBuffer &x = call.Arg(A::X), &previous = call.Arg(A::C_prev);
   if (!LstmFits(call, x, previous)) return 1;
   for (int slot = 2; slot < 4; ++slot)
     if (call.Has(slot) && !call.Resize(call.Arg(slot), previous)) return 1;
@@ -213,10 +223,10 @@ int32_t LstmUnit(OpCall& call) {
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < d; ++j) {
         const LstmGates<T> gates =
-            GatesAt(Data<T>(x) + i * 4 * d, d, j, static_cast<T>(call.Real(0)));
+            GatesAt(Data<T>(x) + i * 4 * d, d, j, static_cast<T>(call.Real(A::forget_bias)));
         const T c = gates.f * Data<T>(previous)[i * d + j] + gates.i * gates.g;
-        if (call.Has(2)) Data<T>(call.Arg(2))[i * d + j] = c;
-        if (call.Has(3)) Data<T>(call.Arg(3))[i * d + j] = gates.o * std::tanh(c);
+        if (call.Has(A::C)) Data<T>(call.Arg(A::C))[i * d + j] = c;
+        if (call.Has(A::H)) Data<T>(call.Arg(A::H))[i * d + j] = gates.o * std::tanh(c);
       }
     return 0;
   });
@@ -224,14 +234,15 @@ int32_t LstmUnit(OpCall& call) {
 
 // X, C_prev, C, C@GRAD, H@GRAD; forget_bias -> X@GRAD, C_prev@GRAD
 int32_t LstmUnitGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &previous = call.Arg(1), &cell = call.Arg(2);
+  using A = args::dt_lstm_unit_grad;
+  const DtBuffer &x = call.Arg(A::X), &previous = call.Arg(A::C_prev), &cell = call.Arg(A::C);
   if (!LstmFits(call, x, previous)) return 1;
   for (int slot = 2; slot < 5; ++slot)
     if (call.Has(slot) &&
         (!SameShape(call.Arg(slot), previous) || TypeOf(call.Arg(slot)) != TypeOf(x)))
       return call.Fail("'%s' does not fit '%s'", call.Arg(slot).name, previous.name);
-  if (call.Has(5) && !call.Resize(call.Arg(5), x)) return 1;
-  if (call.Has(6) && !call.Resize(call.Arg(6), previous)) return 1;
+  if (call.Has(A::X_GRAD) && !call.Resize(call.Arg(A::X_GRAD), x)) return 1;
+  if (call.Has(A::C_prev_GRAD) && !call.Resize(call.Arg(A::C_prev_GRAD), previous)) return 1;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const int64_t n = previous.dims[0], d = previous.dims[1];
@@ -239,14 +250,14 @@ int32_t LstmUnitGrad(OpCall& call) {
       for (int64_t j = 0; j < d; ++j) {
         const int64_t at = i * d + j;
         const LstmGates<T> gates =
-            GatesAt(Data<T>(x) + i * 4 * d, d, j, static_cast<T>(call.Real(0)));
+            GatesAt(Data<T>(x) + i * 4 * d, d, j, static_cast<T>(call.Real(A::forget_bias)));
         const T squashed = std::tanh(Data<T>(cell)[at]),
-                dh = call.Has(4) ? Data<T>(call.Arg(4))[at] : T{0};
-        const T dc = (call.Has(3) ? Data<T>(call.Arg(3))[at] : T{0}) +
+                dh = call.Has(A::H_GRAD) ? Data<T>(call.Arg(A::H_GRAD))[at] : T{0};
+        const T dc = (call.Has(A::C_GRAD) ? Data<T>(call.Arg(A::C_GRAD))[at] : T{0}) +
                      dh * gates.o * (1 - squashed * squashed);
-        if (call.Has(6)) Data<T>(call.Arg(6))[at] = dc * gates.f;
-        if (!call.Has(5)) continue;
-        T* dx = Data<T>(call.Arg(5)) + i * 4 * d + j;
+        if (call.Has(A::C_prev_GRAD)) Data<T>(call.Arg(A::C_prev_GRAD))[at] = dc * gates.f;
+        if (!call.Has(A::X_GRAD)) continue;
+        T* dx = Data<T>(call.Arg(A::X_GRAD)) + i * 4 * d + j;
         dx[0] = dc * gates.g * Slope(kSigmoid, gates.i);
         dx[d] = dc * Data<T>(previous)[at] * Slope(kSigmoid, gates.f);
         dx[2 * d] = dh * squashed * Slope(kSigmoid, gates.o);

@@ -11,19 +11,21 @@ namespace dtranspile::kernels {
 // X; bins, min, max -> Out (int64): equal bins over [min, max], or over the values' own range where
 // both are 0; others do not count
 int32_t Histogram(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
-  const int64_t bins = call.Int(0);
+  using A = args::dt_histogram;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const int64_t bins = call.Int(A::bins);
   if (bins < 1) return call.Fail("%lld bins", static_cast<long long>(bins));
-  if (call.Int(2) < call.Int(1))
+  if (call.Int(A::max) < call.Int(A::min))
     return call.Fail("the range ends at %lld, before its start %lld",
-                     static_cast<long long>(call.Int(2)), static_cast<long long>(call.Int(1)));
+                     static_cast<long long>(call.Int(A::max)),
+                     static_cast<long long>(call.Int(A::min)));
   if (!call.Resize(out, {bins})) return 1;
   std::vector<int64_t> counts(static_cast<size_t>(bins), 0);
   const int32_t done = VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T *from = Data<T>(x), *end = from + Elements(x);
-    T low = static_cast<T>(call.Int(1)), high = static_cast<T>(call.Int(2));
+    T low = static_cast<T>(call.Int(A::min)), high = static_cast<T>(call.Int(A::max));
     if (low == high && from != end)
       low = *std::min_element(from, end), high = *std::max_element(from, end);
     if (low == high && std::is_integral_v<T>) {
@@ -49,8 +51,9 @@ int32_t Histogram(OpCall& call) {
 // SortedSequence, Values; right -> Out: where each value would stand in the line of its row, or in
 // the only one
 int32_t SearchSorted(OpCall& call) {
-  const DtBuffer &sorted = call.Arg(0), &values = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_search_sorted;
+  const DtBuffer &sorted = call.Arg(A::SortedSequence), &values = call.Arg(A::Values);
+  DtBuffer& out = call.Arg(A::Out);
   if (sorted.rank < 1 || TypeOf(sorted) != TypeOf(values))
     return call.Fail("'%s' has no dim or another element type than '%s'", sorted.name, values.name);
   const int64_t length = sorted.dims[sorted.rank - 1],
@@ -62,7 +65,7 @@ int32_t SearchSorted(OpCall& call) {
     return call.Fail("'%s' has not the rows of '%s'", values.name, sorted.name);
   if (!call.Resize(out, values)) return 1;
   std::vector<int64_t> places(static_cast<size_t>(Elements(values)));
-  const bool right = call.Bool(0);
+  const bool right = call.Bool(A::right);
   const int32_t done = VisitNumber(call.context(), values, [&](auto tag) {
     using T = typename decltype(tag)::type;
     Parallel(call.context(), rows * width, GrainFor(256), [&](int64_t lo, int64_t n) {

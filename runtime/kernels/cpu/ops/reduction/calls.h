@@ -1,7 +1,8 @@
 // Kernels of the family `reduction`, named in reduction_calls.cc. Slots and attributes:
-// compiler/lower/rules/reduction.cc.
+// runtime/kernels/signatures/reduction.calls.
 #pragma once
 
+#include "runtime/kernels/args/reduction.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

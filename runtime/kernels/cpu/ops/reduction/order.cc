@@ -86,15 +86,16 @@ bool ResizeBoth(OpCall& call, int slot, const DtBuffer& x, const std::vector<int
 
 // X; axis, keepdims, flatten, @type -> Out
 int32_t ArgExtreme(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
-  const bool flatten = call.Bool(2), largest = call.Text(3) == "arg_max";
+  using A = args::dt_arg_extreme;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const bool flatten = call.Bool(A::flatten), largest = call.Text(A::type) == "arg_max";
   Lines lines{1, Elements(x), 1};
-  if (!flatten && !LinesOf(call, x, call.Int(0), lines)) return 1;
+  if (!flatten && !LinesOf(call, x, call.Int(A::axis), lines)) return 1;
   if (lines.length == 0) return call.Fail("'%s' has no element along the axis", x.name);
   std::vector<int64_t> dims =
-      flatten ? std::vector<int64_t>(call.Bool(1) ? static_cast<size_t>(x.rank) : 0, 1)
-              : DimsWith(x, call.Int(0), call.Bool(1) ? 1 : -1);
+      flatten ? std::vector<int64_t>(call.Bool(A::keepdims) ? static_cast<size_t>(x.rank) : 0, 1)
+              : DimsWith(x, call.Int(A::axis), call.Bool(A::keepdims) ? 1 : -1);
   if (dims.empty() && out.rank == 1) dims = {1};
   if (!call.Resize(out, dims)) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) {
@@ -115,48 +116,52 @@ int32_t ArgExtreme(OpCall& call) {
 
 // X; axis, descending -> Out, Indices
 int32_t Sort(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
+  using A = args::dt_sort;
+  const DtBuffer& x = call.Arg(A::X);
   Lines lines;
-  if (!LinesOf(call, x, call.Int(0), lines) ||
-      !ResizeBoth(call, 1, x, DimsWith(x, call.Int(0), lines.length)))
+  if (!LinesOf(call, x, call.Int(A::axis), lines) ||
+      !ResizeBoth(call, A::Out, x, DimsWith(x, call.Int(A::axis), lines.length)))
     return 1;
-  return SortTo(call, x, lines, lines.length, call.Bool(1), 1);
+  return SortTo(call, x, lines, lines.length, call.Bool(A::descending), A::Out);
 }
 
 // X, K; k[, axis, largest] -> Out, Indices
 int32_t TopK(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  const bool v2 = call.Given(1);
-  std::vector<int64_t> k = {call.Int(0)};
-  if (call.Has(1) && !IntegersOf(call, call.Arg(1), k)) return 1;
-  const int64_t axis = v2 ? call.Int(1) : -1;
+  using A = args::dt_top_k;
+  const DtBuffer& x = call.Arg(A::X);
+  const bool v2 = call.Given(A::axis);
+  std::vector<int64_t> k = {call.Int(A::k)};
+  if (call.Has(A::K) && !IntegersOf(call, call.Arg(A::K), k)) return 1;
+  const int64_t axis = v2 ? call.Int(A::axis) : -1;
   Lines lines;
   if (!LinesOf(call, x, axis, lines)) return 1;
   if (k.size() != 1 || k[0] < 1 || k[0] > lines.length)
     return call.Fail("the first %lld of '%s', which has %lld elements along the axis",
                      static_cast<long long>(k.empty() ? 0 : k[0]), x.name,
                      static_cast<long long>(lines.length));
-  if (!ResizeBoth(call, 2, x, DimsWith(x, axis, k[0]))) return 1;
-  return SortTo(call, x, lines, k[0], !v2 || call.Bool(2), 2);
+  if (!ResizeBoth(call, A::Out, x, DimsWith(x, axis, k[0]))) return 1;
+  return SortTo(call, x, lines, k[0], !v2 || call.Bool(A::largest), A::Out);
 }
 
 // X; k, axis, keepdim -> Out, Indices: the k-th smallest
 int32_t KthValue(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  const int64_t k = call.Int(0), axis = call.Int(1);
+  using A = args::dt_kth_value;
+  const DtBuffer& x = call.Arg(A::X);
+  const int64_t k = call.Int(A::k), axis = call.Int(A::axis);
   Lines lines;
   if (!LinesOf(call, x, axis, lines)) return 1;
   if (k < 1 || k > lines.length)
     return call.Fail("element %lld of '%s', which has %lld along the axis",
                      static_cast<long long>(k), x.name, static_cast<long long>(lines.length));
-  if (!ResizeBoth(call, 1, x, DimsWith(x, axis, call.Bool(2) ? 1 : -1))) return 1;
+  if (!ResizeBoth(call, A::Out, x, DimsWith(x, axis, call.Bool(A::keepdim) ? 1 : -1))) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     return ForEachSorted<T>(call, x, lines, k, false,
                             [&](const T* line, const int64_t* order, int64_t i) {
-                              if (call.Has(1))
-                                Data<T>(call.Arg(1))[i] = line[order[k - 1] * lines.inner];
-                              if (call.Has(2)) Data<int64_t>(call.Arg(2))[i] = order[k - 1];
+                              if (call.Has(A::Out))
+                                Data<T>(call.Arg(A::Out))[i] = line[order[k - 1] * lines.inner];
+                              if (call.Has(A::Indices))
+                                Data<int64_t>(call.Arg(A::Indices))[i] = order[k - 1];
                             });
   });
 }
@@ -164,11 +169,13 @@ int32_t KthValue(OpCall& call) {
 // X; axis, keepdim -> Out, Indices: the most frequent value, the smallest of equally frequent ones,
 // at its last place
 int32_t Mode(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
+  using A = args::dt_mode;
+  const DtBuffer& x = call.Arg(A::X);
   Lines lines;
-  if (!LinesOf(call, x, call.Int(0), lines)) return 1;
+  if (!LinesOf(call, x, call.Int(A::axis), lines)) return 1;
   if (lines.length == 0) return call.Fail("'%s' has no element along the axis", x.name);
-  if (!ResizeBoth(call, 1, x, DimsWith(x, call.Int(0), call.Bool(1) ? 1 : -1))) return 1;
+  if (!ResizeBoth(call, A::Out, x, DimsWith(x, call.Int(A::axis), call.Bool(A::keepdim) ? 1 : -1)))
+    return 1;
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     return ForEachSorted<T>(
@@ -182,18 +189,21 @@ int32_t Mode(OpCall& call) {
             if (run > most) most = run, best = order[j];
             run = 0;
           }
-          if (call.Has(1)) Data<T>(call.Arg(1))[i] = line[best * lines.inner];
-          if (call.Has(2)) Data<int64_t>(call.Arg(2))[i] = best;
+          if (call.Has(A::Out)) Data<T>(call.Arg(A::Out))[i] = line[best * lines.inner];
+          if (call.Has(A::Indices)) Data<int64_t>(call.Arg(A::Indices))[i] = best;
         });
   });
 }
 
 // X, Indices, Out@GRAD[; axis] -> X@GRAD: every picked element gets its gradient, the others zero
 int32_t SelectedGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &indices = call.Arg(1), &gradient = call.Arg(2);
-  DtBuffer& dx = call.Arg(3);
+  using A = args::dt_selected_grad;
+  const DtBuffer &x = call.Arg(A::X), &indices = call.Arg(A::Indices),
+                 &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   Lines lines;
-  if (!LinesOf(call, x, call.Given(0) ? call.Int(0) : -1, lines) || !call.Resize(dx, x)) return 1;
+  if (!LinesOf(call, x, call.Given(A::axis) ? call.Int(A::axis) : -1, lines) || !call.Resize(dx, x))
+    return 1;
   OpCall::SetLod(dx, OpCall::LodOf(x));
   const int64_t count = Elements(indices), k = lines.count() == 0 ? 0 : count / lines.count();
   if (Elements(gradient) != count || k * lines.count() != count || TypeOf(gradient) != TypeOf(x) ||

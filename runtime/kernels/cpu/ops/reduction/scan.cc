@@ -53,11 +53,13 @@ void ForEachLine(OpCall& call, const Lines& lines, Body&& body) {
 // X; axis, flatten, exclusive, reverse[, @type] -> Out. The gradient is the same sum of Out@GRAD
 // from the other end.
 int32_t CumulativeSum(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
-  const bool gradient = call.Given(4) && call.Text(4) == "cumsum_grad", flatten = call.Bool(1);
+  using A = args::dt_cumsum;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const bool gradient = call.Given(A::type) && call.Text(A::type) == "cumsum_grad",
+             flatten = call.Bool(A::flatten);
   Lines lines{1, Elements(x), 1};
-  if (!flatten && !LinesOf(call, x, call.Int(0), lines)) return 1;
+  if (!flatten && !LinesOf(call, x, call.Int(A::axis), lines)) return 1;
   // The gradient of a flattened sum has the extents of the forward input, which are those of the
   // output.
   const bool resized = gradient  ? Elements(out) == Elements(x) || call.Resize(out, x)
@@ -68,18 +70,19 @@ int32_t CumulativeSum(OpCall& call) {
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if (lines.count() > 0)
-      SumLines(call.context(), lines, call.Bool(2), call.Bool(3) != gradient, Data<const T>(x),
-               Data<T>(out));
+      SumLines(call.context(), lines, call.Bool(A::exclusive), call.Bool(A::reverse) != gradient,
+               Data<const T>(x), Data<T>(out));
     return 0;
   });
 }
 
 // X; dim -> Out
 int32_t CumulativeProduct(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_cumprod;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   Lines lines;
-  if (!LinesOf(call, x, call.Int(0), lines) || !call.Resize(out, x)) return 1;
+  if (!LinesOf(call, x, call.Int(A::dim), lines) || !call.Resize(out, x)) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     ForEachLine(call, lines, [&](int64_t at) {
@@ -94,10 +97,11 @@ int32_t CumulativeProduct(OpCall& call) {
 // X, Out, Out@GRAD; dim -> X@GRAD: the sum over later places of dOut · Out / X. At the first zero
 // the quotient is formed without it; behind it everything is zero.
 int32_t CumulativeProductGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &out = call.Arg(1), &gradient = call.Arg(2);
-  DtBuffer& dx = call.Arg(3);
+  using A = args::dt_cumprod_grad;
+  const DtBuffer &x = call.Arg(A::X), &out = call.Arg(A::Out), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   Lines lines;
-  if (!LinesOf(call, x, call.Int(0), lines) || !call.Resize(dx, x)) return 1;
+  if (!LinesOf(call, x, call.Int(A::dim), lines) || !call.Resize(dx, x)) return 1;
   if (!SameShape(x, out) || !SameShape(x, gradient) || TypeOf(x) != TypeOf(out) ||
       TypeOf(x) != TypeOf(gradient))
     return call.Fail("'%s' and '%s' do not fit '%s'", out.name, gradient.name, x.name);

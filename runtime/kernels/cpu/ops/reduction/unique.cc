@@ -98,10 +98,11 @@ int32_t WriteNumbers(OpCall& call, int slot, const std::vector<int64_t>& values)
 // X; @type[, axis[, is_sorted]] -> Out, Indices (first places), Index (group of every slice),
 // Counts
 int32_t Unique(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  const auto axes = call.Given(1) ? call.Ints(1) : absl::Span<const int64_t>();
-  const bool consecutive = call.Text(0) == "unique_consecutive",
-             sorted = call.Given(2) && call.Bool(2);
+  using A = args::dt_unique;
+  const DtBuffer& x = call.Arg(A::X);
+  const auto axes = call.Given(A::axis) ? call.Ints(A::axis) : absl::Span<const int64_t>();
+  const bool consecutive = call.Text(A::type) == "unique_consecutive",
+             sorted = call.Given(A::is_sorted) && call.Bool(A::is_sorted);
   const GroupOrder how = consecutive ? GroupOrder::kConsecutive
                          : sorted    ? GroupOrder::kSorted
                                      : GroupOrder::kAppearance;
@@ -114,11 +115,12 @@ int32_t Unique(OpCall& call) {
     groups = GroupsOf(Slices<T>{Data<T>(x), lines}, how);
     return 0;
   });
-  if (done != 0 || WriteNumbers(call, 2, groups.first) != 0 ||
-      WriteNumbers(call, 3, groups.inverse) != 0 || WriteNumbers(call, 4, groups.counts) != 0)
+  if (done != 0 || WriteNumbers(call, A::Indices, groups.first) != 0 ||
+      WriteNumbers(call, A::Index, groups.inverse) != 0 ||
+      WriteNumbers(call, A::Counts, groups.counts) != 0)
     return 1;
-  if (!call.Has(1)) return 0;
-  DtBuffer& out = call.Arg(1);
+  if (!call.Has(A::Out)) return 0;
+  DtBuffer& out = call.Arg(A::Out);
   const auto count = static_cast<int64_t>(groups.first.size());
   std::vector<int64_t> dims = {count};
   if (!axes.empty() && x.rank > 0) {

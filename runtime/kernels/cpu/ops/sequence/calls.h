@@ -1,7 +1,8 @@
 // Kernels of the family `sequence`, named in sequence_calls.cc. Slots and attributes:
-// compiler/lower/rules/sequence.cc; semantics: docs/operators/sequence.md.
+// runtime/kernels/signatures/sequence.calls; semantics: docs/operators/sequence.md.
 #pragma once
 
+#include "runtime/kernels/args/sequence.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

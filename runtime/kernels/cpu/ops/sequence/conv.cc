@@ -1,6 +1,6 @@
 // sequence_conv and its gradient: a context window of rows around every row, times a filter. The
 // windows are laid out as a matrix [rows, contextLength * width], of which the product with the
-// filter is taken. Slots and attributes: compiler/lower/rules/sequence.cc.
+// filter is taken. Slots and attributes: runtime/kernels/signatures/sequence.calls.
 #include <algorithm>
 #include <cstring>
 
@@ -25,17 +25,26 @@ struct Context {
 // Attributes 0..3: contextLength, contextStart, contextStride, paddingTrainable. Slots 0, 1, 2: X,
 // PaddingData, Filter.
 bool ContextOf(OpCall& call, Context& context, Offsets& offsets) {
-  const DtBuffer &x = call.Arg(0), &filter = call.Arg(2);
+  using A = args::dt_sequence_conv;
+  static_assert(A::Filter == args::dt_sequence_conv_grad::Filter &&
+                A::PaddingData == args::dt_sequence_conv_grad::PaddingData &&
+                A::X == args::dt_sequence_conv_grad::X &&
+                A::contextLength == args::dt_sequence_conv_grad::contextLength &&
+                A::contextStart == args::dt_sequence_conv_grad::contextStart &&
+                A::contextStride == args::dt_sequence_conv_grad::contextStride &&
+                A::paddingTrainable == args::dt_sequence_conv_grad::paddingTrainable);
+  const DtBuffer &x = call.Arg(A::X), &filter = call.Arg(A::Filter);
   if (!SequencesOf(call, x, offsets)) return false;
   constexpr int64_t kLargest = 1 << 24;
-  context = {call.Int(0), call.Int(1), x.dims[0], RowSize(x), call.Bool(3)};
+  context = {call.Int(A::contextLength), call.Int(A::contextStart), x.dims[0], RowSize(x),
+             call.Bool(A::paddingTrainable)};
   if (context.length <= 0 || context.length > kLargest || std::abs(context.start) > kLargest)
     return call.Fail("contextLength %lld, contextStart %lld",
                      static_cast<long long>(context.length), static_cast<long long>(context.start)),
            false;
-  if (call.Int(2) != 1)
+  if (call.Int(A::contextStride) != 1)
     return call.Fail("contextStride %lld is not supported, only 1",
-                     static_cast<long long>(call.Int(2))),
+                     static_cast<long long>(call.Int(A::contextStride))),
            false;
   if (filter.rank != 2 || static_cast<__int128>(context.length) * context.width != filter.dims[0]) {
     call.Fail("Filter '%s' has %lld rows, expected %lld x %lld", filter.name,
@@ -44,7 +53,7 @@ bool ContextOf(OpCall& call, Context& context, Offsets& offsets) {
     return false;
   }
   if (!context.trainable) return true;
-  const DtBuffer& padding = call.Arg(1);
+  const DtBuffer& padding = call.Arg(A::PaddingData);
   if (padding.rank == 2 && padding.dims[0] == context.padding_rows() &&
       padding.dims[1] == context.width)
     return true;
@@ -77,8 +86,11 @@ T* Windows(OpCall& call, const Context& c) {
 
 template <typename T>
 void FillWindows(OpCall& call, const Context& c, const Offsets& offsets, T* windows) {
-  const T* x = Data<T>(call.Arg(0));
-  const T* padding = c.trainable ? Data<T>(call.Arg(1)) : nullptr;
+  using A = args::dt_sequence_conv;
+  static_assert(A::PaddingData == args::dt_sequence_conv_grad::PaddingData &&
+                A::X == args::dt_sequence_conv_grad::X);
+  const T* x = Data<T>(call.Arg(A::X));
+  const T* padding = c.trainable ? Data<T>(call.Arg(A::PaddingData)) : nullptr;
   Parallel(call.context(), CountOf(offsets),
            GrainFor(c.rows * c.window() * static_cast<int64_t>(sizeof(T)) /
                     std::max<int64_t>(CountOf(offsets), 1)),
@@ -96,11 +108,12 @@ void FillWindows(OpCall& call, const Context& c, const Offsets& offsets, T* wind
 }  // namespace
 
 int32_t SequenceConv(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &filter = call.Arg(2);
-  DtBuffer& out = call.Arg(3);
+  using A = args::dt_sequence_conv;
+  const DtBuffer &x = call.Arg(A::X), &filter = call.Arg(A::Filter);
+  DtBuffer& out = call.Arg(A::Out);
   Context c;
   Offsets offsets;
-  if (!ContextOf(call, c, offsets) || !CheckTypes(call, x, {1, 2, 3}) ||
+  if (!ContextOf(call, c, offsets) || !CheckTypes(call, x, {A::PaddingData, A::Filter, A::Out}) ||
       !call.Resize(out, {c.rows, filter.dims[1]}))
     return 1;
   OpCall::SetLod(out, OpCall::LodOf(x));
@@ -117,10 +130,15 @@ int32_t SequenceConv(OpCall& call) {
 }
 
 int32_t SequenceConvGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &filter = call.Arg(2), &gradient = call.Arg(3);
+  using A = args::dt_sequence_conv_grad;
+  const DtBuffer &x = call.Arg(A::X), &filter = call.Arg(A::Filter),
+                 &gradient = call.Arg(A::Out_GRAD);
   Context c;
   Offsets offsets;
-  if (!ContextOf(call, c, offsets) || !CheckTypes(call, x, {1, 2, 3, 4, 5, 6})) return 1;
+  if (!ContextOf(call, c, offsets) || !CheckTypes(call, x,
+                                                  {A::PaddingData, A::Filter, A::Out_GRAD,
+                                                   A::X_GRAD, A::Filter_GRAD, A::PaddingData_GRAD}))
+    return 1;
   const int64_t columns = filter.dims[1];
   if (gradient.rank != 2 || gradient.dims[0] != c.rows || gradient.dims[1] != columns)
     return call.Fail("'%s' must be [%lld, %lld]", gradient.name, static_cast<long long>(c.rows),
@@ -129,8 +147,8 @@ int32_t SequenceConvGrad(OpCall& call) {
     using T = typename decltype(tag)::type;
     T* windows = Windows<T>(call, c);
     if (windows == nullptr) return call.Fail("no memory for the context windows of '%s'", x.name);
-    if (call.Has(5)) {
-      DtBuffer& dfilter = call.Arg(5);
+    if (call.Has(A::Filter_GRAD)) {
+      DtBuffer& dfilter = call.Arg(A::Filter_GRAD);
       if (!call.Resize(dfilter, filter)) return 1;
       FillWindows(call, c, offsets, windows);
       if (Multiply(call.context(),
@@ -138,23 +156,23 @@ int32_t SequenceConvGrad(OpCall& call) {
                    windows, Data<T>(gradient), Data<T>(dfilter)))
         return 1;
     }
-    const bool padded = call.Has(6) && c.trainable;
-    if (!call.Has(4) && !padded) return 0;
+    const bool padded = call.Has(A::PaddingData_GRAD) && c.trainable;
+    if (!call.Has(A::X_GRAD) && !padded) return 0;
     if (Multiply(call.context(),
                  {false, true, c.rows, c.window(), columns, columns, columns, c.window()},
                  Data<T>(gradient), Data<T>(filter), windows))
       return 1;
     T *dx = nullptr, *dpadding = nullptr;
-    if (call.Has(4)) {
-      if (!call.Resize(call.Arg(4), x)) return 1;
-      OpCall::SetLod(call.Arg(4), OpCall::LodOf(x));
-      dx = Data<T>(call.Arg(4));
+    if (call.Has(A::X_GRAD)) {
+      if (!call.Resize(call.Arg(A::X_GRAD), x)) return 1;
+      OpCall::SetLod(call.Arg(A::X_GRAD), OpCall::LodOf(x));
+      dx = Data<T>(call.Arg(A::X_GRAD));
       std::fill_n(dx, Elements(x), T{0});
     }
     if (padded) {
-      if (!call.Resize(call.Arg(6), call.Arg(1))) return 1;
-      dpadding = Data<T>(call.Arg(6));
-      std::fill_n(dpadding, Elements(call.Arg(1)), T{0});
+      if (!call.Resize(call.Arg(A::PaddingData_GRAD), call.Arg(A::PaddingData))) return 1;
+      dpadding = Data<T>(call.Arg(A::PaddingData_GRAD));
+      std::fill_n(dpadding, Elements(call.Arg(A::PaddingData)), T{0});
     }
     for (int64_t i = 0; i < CountOf(offsets); ++i)
       ForEachPlace(c, offsets, i, [&](int64_t place, int64_t row, int64_t padding_row) {

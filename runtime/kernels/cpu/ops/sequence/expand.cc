@@ -1,5 +1,5 @@
 // sequence_expand, sequence_expand_as and their gradients: rows or sequences of X as often as the
-// LoD of Y says. Slots and attributes: compiler/lower/rules/sequence.cc.
+// LoD of Y says. Slots and attributes: runtime/kernels/signatures/sequence.calls.
 #include <cstring>
 
 #include "runtime/kernels/cpu/ops/sequence/calls.h"
@@ -22,7 +22,10 @@ Offsets Rows(int64_t count) {
 }
 
 bool RepeatsOf(OpCall& call, int64_t level, Repeats& r) {
-  const DtBuffer &x = call.Arg(0), &y = call.Arg(1);
+  using A = args::dt_sequence_expand;
+  static_assert(A::X == args::dt_sequence_expand_grad::X &&
+                A::Y == args::dt_sequence_expand_grad::Y);
+  const DtBuffer &x = call.Arg(A::X), &y = call.Arg(A::Y);
   if (x.rank == 0) return call.Fail("'%s' has no rows", x.name), false;
   if (!LevelOf(call, y, level, r.times)) return false;
   r.ragged = !OpCall::LodOf(x).empty();
@@ -43,7 +46,11 @@ bool RepeatsOf(OpCall& call, int64_t level, Repeats& r) {
 
 // For sequence_expand_as: row i becomes a sequence as long as sequence i of Y.
 bool RowRepeatsOf(OpCall& call, Repeats& r) {
-  if (!SequencesOf(call, call.Arg(1), r.times) || !CheckRows(call, call.Arg(0), CountOf(r.times)))
+  using A = args::dt_sequence_expand_as;
+  static_assert(A::X == args::dt_sequence_expand_as_grad::X &&
+                A::Y == args::dt_sequence_expand_as_grad::Y);
+  if (!SequencesOf(call, call.Arg(A::Y), r.times) ||
+      !CheckRows(call, call.Arg(A::X), CountOf(r.times)))
     return false;
   r.items = Rows(CountOf(r.times));
   return true;
@@ -51,20 +58,28 @@ bool RowRepeatsOf(OpCall& call, Repeats& r) {
 
 // Rows of the result; false when they overflow.
 bool RowsOf(OpCall& call, const Repeats& r, int64_t& rows) {
+  using A = args::dt_sequence_expand;
+  static_assert(A::X == args::dt_sequence_expand_as::X);
+  static_assert(A::X == args::dt_sequence_expand_as_grad::X);
+  static_assert(A::X == args::dt_sequence_expand_grad::X);
   rows = 0;
   for (int64_t i = 0; i < CountOf(r.items); ++i) {
     int64_t more = 0;
     if (__builtin_mul_overflow(LengthAt(r.items, i), LengthAt(r.times, i), &more) ||
         __builtin_add_overflow(rows, more, &rows))
-      return call.Fail("'%s' expands to too many rows", call.Arg(0).name), false;
+      return call.Fail("'%s' expands to too many rows", call.Arg(A::X).name), false;
   }
   return true;
 }
 
 int32_t Expand(OpCall& call, const Repeats& r, DtBuffer& out) {
-  const DtBuffer& x = call.Arg(0);
+  using A = args::dt_sequence_expand;
+  static_assert(A::Out == args::dt_sequence_expand_as::Out &&
+                A::X == args::dt_sequence_expand_as::X);
+  const DtBuffer& x = call.Arg(A::X);
   int64_t rows = 0;
-  if (!CheckTypes(call, x, {2}) || !RowsOf(call, r, rows) || !call.Resize(out, WithRows(x, rows)))
+  if (!CheckTypes(call, x, {A::Out}) || !RowsOf(call, r, rows) ||
+      !call.Resize(out, WithRows(x, rows)))
     return 1;
   const int64_t bytes = RowBytes(x);
   int64_t at = 0;
@@ -76,11 +91,15 @@ int32_t Expand(OpCall& call, const Repeats& r, DtBuffer& out) {
 
 // Sums what came from the same item. Slots: X, Y, Out@GRAD, X@GRAD.
 int32_t Collect(OpCall& call, const Repeats& r) {
-  const DtBuffer &x = call.Arg(0), &gradient = call.Arg(2);
-  DtBuffer& dx = call.Arg(3);
+  using A = args::dt_sequence_expand_as_grad;
+  static_assert(A::Out_GRAD == args::dt_sequence_expand_grad::Out_GRAD &&
+                A::X == args::dt_sequence_expand_grad::X &&
+                A::X_GRAD == args::dt_sequence_expand_grad::X_GRAD);
+  const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   int64_t rows = 0;
-  if (!CheckTypes(call, x, {2, 3}) || !RowsOf(call, r, rows) || !CheckRows(call, gradient, rows) ||
-      !call.Resize(dx, x))
+  if (!CheckTypes(call, x, {A::Out_GRAD, A::X_GRAD}) || !RowsOf(call, r, rows) ||
+      !CheckRows(call, gradient, rows) || !call.Resize(dx, x))
     return 1;
   if (RowSize(gradient) != RowSize(x))
     return call.Fail("'%s' has not the extents of the expanded '%s'", gradient.name, x.name);
@@ -103,9 +122,10 @@ int32_t Collect(OpCall& call, const Repeats& r) {
 }  // namespace
 
 int32_t SequenceExpand(OpCall& call) {
+  using A = args::dt_sequence_expand;
   Repeats r;
-  DtBuffer& out = call.Arg(2);
-  if (!RepeatsOf(call, call.Int(0), r) || Expand(call, r, out) != 0) return 1;
+  DtBuffer& out = call.Arg(A::Out);
+  if (!RepeatsOf(call, call.Int(A::ref_level), r) || Expand(call, r, out) != 0) return 1;
   if (!r.ragged) return 0;
   Offsets offsets = {0};
   for (int64_t i = 0; i < CountOf(r.items); ++i)
@@ -116,13 +136,15 @@ int32_t SequenceExpand(OpCall& call) {
 }
 
 int32_t SequenceExpandGrad(OpCall& call) {
+  using A = args::dt_sequence_expand_grad;
   Repeats r;
-  return RepeatsOf(call, call.Int(0), r) ? Collect(call, r) : 1;
+  return RepeatsOf(call, call.Int(A::ref_level), r) ? Collect(call, r) : 1;
 }
 
 int32_t SequenceExpandAs(OpCall& call) {
+  using A = args::dt_sequence_expand_as;
   Repeats r;
-  DtBuffer& out = call.Arg(2);
+  DtBuffer& out = call.Arg(A::Out);
   if (!RowRepeatsOf(call, r) || Expand(call, r, out) != 0) return 1;
   OpCall::SetLod(out, LodFrom(r.times));
   return 0;

@@ -1,6 +1,6 @@
 // Ops that move rows between sequences or give them another LoD: sequence_reverse, sequence_concat,
 // sequence_slice, sequence_reshape, sequence_scatter, lod_reset, and their gradients. Slots and
-// attributes: compiler/lower/rules/sequence.cc.
+// attributes: runtime/kernels/signatures/sequence.calls.
 #include <cstring>
 
 #include "runtime/kernels/cpu/ops/sequence/calls.h"
@@ -17,16 +17,18 @@ void CopyAll(DtBuffer& to, const DtBuffer& from) {
 // The sequences of every argument of slot 0; all have the same number of them and rows of the same
 // size.
 bool PartsOf(OpCall& call, std::vector<Offsets>& parts) {
-  parts.resize(static_cast<size_t>(call.Count(0)));
+  using A = args::dt_sequence_concat;
+  static_assert(A::X == args::dt_sequence_concat_grad::X);
+  parts.resize(static_cast<size_t>(call.Count(A::X)));
   if (parts.empty()) return call.Fail("there is nothing to concatenate"), false;
-  for (int i = 0; i < call.Count(0); ++i) {
-    const DtBuffer& x = call.Arg(0, i);
+  for (int i = 0; i < call.Count(A::X); ++i) {
+    const DtBuffer& x = call.Arg(A::X, i);
     if (!SequencesOf(call, x, parts[static_cast<size_t>(i)])) return false;
     if (parts[static_cast<size_t>(i)].size() == parts[0].size() &&
-        RowBytes(x) == RowBytes(call.Arg(0)))
+        RowBytes(x) == RowBytes(call.Arg(A::X)))
       continue;
     return call.Fail("'%s' has not as many sequences, or rows of the same size, as '%s'", x.name,
-                     call.Arg(0).name),
+                     call.Arg(A::X).name),
            false;
   }
   return true;
@@ -51,12 +53,16 @@ struct Slices {
 };
 
 bool SlicesOf(OpCall& call, Slices& s) {
-  const DtBuffer& x = call.Arg(0);
+  using A = args::dt_sequence_slice;
+  static_assert(A::Length == args::dt_sequence_slice_grad::Length &&
+                A::Offset == args::dt_sequence_slice_grad::Offset &&
+                A::X == args::dt_sequence_slice_grad::X);
+  const DtBuffer& x = call.Arg(A::X);
   std::vector<int64_t> offset, length;
   if (!SequencesOf(call, x, s.x)) return false;
   const int64_t count = CountOf(s.x);
-  if (!LengthsOf(call, call.Arg(1), count, LongestOf(s.x), offset) ||
-      !LengthsOf(call, call.Arg(2), count, LongestOf(s.x), length))
+  if (!LengthsOf(call, call.Arg(A::Offset), count, LongestOf(s.x), offset) ||
+      !LengthsOf(call, call.Arg(A::Length), count, LongestOf(s.x), length))
     return false;
   s.out = {0};
   for (int64_t i = 0; i < count; ++i) {
@@ -93,10 +99,11 @@ bool ColumnsOf(OpCall& call, const DtBuffer& ids, int64_t rows, int64_t columns,
 
 // The level that lod_reset sets when Y has no LoD: the numbers in Y, or target_lod.
 bool TargetOf(OpCall& call, const DtBuffer& x, Offsets& level) {
-  if (call.Has(1)) {
-    if (!IntegersOf(call, call.Arg(1), level)) return false;
+  using A = args::dt_lod_reset;
+  if (call.Has(A::Y)) {
+    if (!IntegersOf(call, call.Arg(A::Y), level)) return false;
   } else {
-    level.assign(call.Ints(0).begin(), call.Ints(0).end());
+    level.assign(call.Ints(A::target_lod).begin(), call.Ints(A::target_lod).end());
   }
   bool rises =
       level.size() > 1 && level.front() == 0 && level.back() == (x.rank > 0 ? x.dims[0] : 0);
@@ -110,10 +117,12 @@ bool TargetOf(OpCall& call, const DtBuffer& x, Offsets& level) {
 }  // namespace
 
 int32_t SequenceReverse(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& y = call.Arg(1);
+  using A = args::dt_sequence_reverse;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& y = call.Arg(A::Y);
   Offsets offsets;
-  if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {1}) || !call.Resize(y, x)) return 1;
+  if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {A::Y}) || !call.Resize(y, x))
+    return 1;
   OpCall::SetLod(y, OpCall::LodOf(x));
   const int64_t bytes = RowBytes(x);
   for (int64_t i = 0; i < CountOf(offsets); ++i) {
@@ -124,47 +133,52 @@ int32_t SequenceReverse(OpCall& call) {
 }
 
 int32_t SequenceConcat(OpCall& call) {
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_sequence_concat;
+  DtBuffer& out = call.Arg(A::Out);
   std::vector<Offsets> parts;
-  if (!PartsOf(call, parts) || !CheckTypes(call, call.Arg(0), {0, 1})) return 1;
+  if (!PartsOf(call, parts) || !CheckTypes(call, call.Arg(A::X), {A::X, A::Out})) return 1;
   Offsets whole(parts[0].size(), 0);
   for (const Offsets& part : parts)
     for (size_t i = 0; i < part.size(); ++i) whole[i] += part[i];
-  if (!call.Resize(out, WithRows(call.Arg(0), whole.back()))) return 1;
+  if (!call.Resize(out, WithRows(call.Arg(A::X), whole.back()))) return 1;
   OpCall::SetLod(out, LodFrom(whole));
   const int64_t bytes = RowBytes(out);
   ForEachPart(parts, [&](int part, int64_t first, int64_t rows, int64_t at) {
-    CopyRows(out, at, call.Arg(0, part), first, rows, bytes);
+    CopyRows(out, at, call.Arg(A::X, part), first, rows, bytes);
   });
   return 0;
 }
 
 int32_t SequenceConcatGrad(OpCall& call) {
-  const DtBuffer& gradient = call.Arg(1);
+  using A = args::dt_sequence_concat_grad;
+  const DtBuffer& gradient = call.Arg(A::Out_GRAD);
   std::vector<Offsets> parts;
-  if (!PartsOf(call, parts) || !CheckTypes(call, call.Arg(0), {0, 1, 2})) return 1;
+  if (!PartsOf(call, parts) || !CheckTypes(call, call.Arg(A::X), {A::X, A::Out_GRAD, A::X_GRAD}))
+    return 1;
   int64_t rows = 0;
   for (const Offsets& part : parts) rows += part.back();
-  const int64_t bytes = RowBytes(call.Arg(0));
+  const int64_t bytes = RowBytes(call.Arg(A::X));
   if (!CheckRows(call, gradient, rows)) return 1;
   if (RowBytes(gradient) != bytes)
     return call.Fail("'%s' has not the extents of the concatenated sequences", gradient.name);
-  for (int i = 0; i < call.Count(0); ++i) {
-    if (!call.Has(2, i)) continue;
-    if (!call.Resize(call.Arg(2, i), call.Arg(0, i))) return 1;
-    OpCall::SetLod(call.Arg(2, i), OpCall::LodOf(call.Arg(0, i)));
+  for (int i = 0; i < call.Count(A::X); ++i) {
+    if (!call.Has(A::X_GRAD, i)) continue;
+    if (!call.Resize(call.Arg(A::X_GRAD, i), call.Arg(A::X, i))) return 1;
+    OpCall::SetLod(call.Arg(A::X_GRAD, i), OpCall::LodOf(call.Arg(A::X, i)));
   }
   ForEachPart(parts, [&](int part, int64_t first, int64_t count, int64_t at) {
-    if (call.Has(2, part)) CopyRows(call.Arg(2, part), first, gradient, at, count, bytes);
+    if (call.Has(A::X_GRAD, part))
+      CopyRows(call.Arg(A::X_GRAD, part), first, gradient, at, count, bytes);
   });
   return 0;
 }
 
 int32_t SequenceSlice(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(3);
+  using A = args::dt_sequence_slice;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   Slices s;
-  if (!SlicesOf(call, s) || !CheckTypes(call, x, {3}) ||
+  if (!SlicesOf(call, s) || !CheckTypes(call, x, {A::Out}) ||
       !call.Resize(out, WithRows(x, s.out.back())))
     return 1;
   OpCall::SetLod(out, WithLastLevel(OpCall::LodOf(x), s.out));
@@ -174,10 +188,11 @@ int32_t SequenceSlice(OpCall& call) {
 }
 
 int32_t SequenceSliceGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &gradient = call.Arg(3);
-  DtBuffer& dx = call.Arg(4);
+  using A = args::dt_sequence_slice_grad;
+  const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   Slices s;
-  if (!SlicesOf(call, s) || !CheckTypes(call, x, {3, 4}) ||
+  if (!SlicesOf(call, s) || !CheckTypes(call, x, {A::Out_GRAD, A::X_GRAD}) ||
       !CheckRows(call, gradient, s.out.back()) || !call.Resize(dx, x))
     return 1;
   if (RowBytes(gradient) != RowBytes(x))
@@ -190,11 +205,12 @@ int32_t SequenceSliceGrad(OpCall& call) {
 }
 
 int32_t SequenceReshape(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
-  const int64_t width = call.Int(0), before = RowSize(x);
+  using A = args::dt_sequence_reshape;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const int64_t width = call.Int(A::new_dim), before = RowSize(x);
   Offsets offsets, after = {0};
-  if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {1})) return 1;
+  if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {A::Out})) return 1;
   if (width <= 0 || x.rank != 2)
     return call.Fail("new_dim %lld for '%s', which has %d dims", static_cast<long long>(width),
                      x.name, x.rank);
@@ -213,23 +229,25 @@ int32_t SequenceReshape(OpCall& call) {
 }
 
 int32_t SequenceReshapeGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &gradient = call.Arg(1);
-  DtBuffer& dx = call.Arg(2);
+  using A = args::dt_sequence_reshape_grad;
+  const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   if (Elements(gradient) != Elements(x))
     return call.Fail("'%s' has not as many elements as '%s'", gradient.name, x.name);
-  if (!CheckTypes(call, x, {1, 2}) || !call.Resize(dx, x)) return 1;
+  if (!CheckTypes(call, x, {A::Out_GRAD, A::X_GRAD}) || !call.Resize(dx, x)) return 1;
   OpCall::SetLod(dx, OpCall::LodOf(x));
   CopyAll(dx, gradient);
   return 0;
 }
 
 int32_t SequenceScatter(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &ids = call.Arg(1), &updates = call.Arg(2);
-  DtBuffer& out = call.Arg(3);
+  using A = args::dt_sequence_scatter;
+  const DtBuffer &x = call.Arg(A::X), &ids = call.Arg(A::Ids), &updates = call.Arg(A::Updates);
+  DtBuffer& out = call.Arg(A::Out);
   Offsets offsets;
   std::vector<int64_t> columns;
   if (x.rank == 0 || !ColumnsOf(call, ids, x.dims[0], RowSize(x), offsets, columns) ||
-      !CheckTypes(call, x, {2, 3}) || !call.Resize(out, x))
+      !CheckTypes(call, x, {A::Updates, A::Out}) || !call.Resize(out, x))
     return 1;
   if (Elements(updates) != offsets.back())
     return call.Fail("'%s' must have %lld elements", updates.name,
@@ -248,19 +266,21 @@ int32_t SequenceScatter(OpCall& call) {
 
 // Slots: Ids, Updates, Out@GRAD, X@GRAD, Updates@GRAD.
 int32_t SequenceScatterGrad(OpCall& call) {
-  const DtBuffer &ids = call.Arg(0), &updates = call.Arg(1), &gradient = call.Arg(2);
+  using A = args::dt_sequence_scatter_grad;
+  const DtBuffer &ids = call.Arg(A::Ids), &updates = call.Arg(A::Updates),
+                 &gradient = call.Arg(A::Out_GRAD);
   Offsets offsets;
   std::vector<int64_t> columns;
   if (gradient.rank == 0 ||
       !ColumnsOf(call, ids, gradient.dims[0], RowSize(gradient), offsets, columns) ||
-      !CheckTypes(call, gradient, {3, 4}))
+      !CheckTypes(call, gradient, {A::X_GRAD, A::Updates_GRAD}))
     return 1;
-  if (call.Has(3)) {
-    if (!call.Resize(call.Arg(3), gradient)) return 1;
-    CopyAll(call.Arg(3), gradient);
+  if (call.Has(A::X_GRAD)) {
+    if (!call.Resize(call.Arg(A::X_GRAD), gradient)) return 1;
+    CopyAll(call.Arg(A::X_GRAD), gradient);
   }
-  if (!call.Has(4)) return 0;
-  DtBuffer& dupdates = call.Arg(4);
+  if (!call.Has(A::Updates_GRAD)) return 0;
+  DtBuffer& dupdates = call.Arg(A::Updates_GRAD);
   if (Elements(updates) != offsets.back())
     return call.Fail("'%s' must have %lld elements", updates.name,
                      static_cast<long long>(offsets.back()));
@@ -279,10 +299,11 @@ int32_t SequenceScatterGrad(OpCall& call) {
 // Gives a result without LoD, of which the values are there, that of the first argument of slot 0
 // with as many rows (OpLowering::shareLod).
 int32_t ShareLod(OpCall& call) {
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_share_lod;
+  DtBuffer& out = call.Arg(A::Out);
   if (out.rank == 0 || !OpCall::LodOf(out).empty()) return 0;
-  for (int i = 0; i < call.Count(0); ++i) {
-    const DtBuffer& x = call.Arg(0, i);
+  for (int i = 0; i < call.Count(A::X); ++i) {
+    const DtBuffer& x = call.Arg(A::X, i);
     if (x.rank == 0 || x.dims[0] != out.dims[0] || OpCall::LodOf(x).empty()) continue;
     OpCall::SetLod(out, OpCall::LodOf(x));
     return 0;
@@ -291,19 +312,21 @@ int32_t ShareLod(OpCall& call) {
 }
 
 int32_t LodReset(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_lod_reset;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   Lod lod;
-  if (!CheckTypes(call, x, {2})) return 1;
-  if (call.Has(1) && !OpCall::LodOf(call.Arg(1)).empty()) {
-    lod = OpCall::LodOf(call.Arg(1));
+  if (!CheckTypes(call, x, {A::Out})) return 1;
+  if (call.Has(A::Y) && !OpCall::LodOf(call.Arg(A::Y)).empty()) {
+    lod = OpCall::LodOf(call.Arg(A::Y));
     if (x.rank == 0 || lod.back().empty() || lod.back().back() != static_cast<uint64_t>(x.dims[0]))
-      return call.Fail("the LoD of '%s' does not end with the %lld rows of '%s'", call.Arg(1).name,
-                       static_cast<long long>(x.rank > 0 ? x.dims[0] : 0), x.name);
+      return call.Fail("the LoD of '%s' does not end with the %lld rows of '%s'",
+                       call.Arg(A::Y).name, static_cast<long long>(x.rank > 0 ? x.dims[0] : 0),
+                       x.name);
   } else {
     Offsets level;
     if (!TargetOf(call, x, level)) return 1;
-    if (call.Bool(1)) lod = OpCall::LodOf(x);
+    if (call.Bool(A::append)) lod = OpCall::LodOf(x);
     lod.emplace_back(level.begin(), level.end());
   }
   if (!call.Resize(out, x)) return 1;
@@ -313,11 +336,12 @@ int32_t LodReset(OpCall& call) {
 }
 
 int32_t LodResetGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &gradient = call.Arg(1);
-  DtBuffer& dx = call.Arg(2);
+  using A = args::dt_lod_reset_grad;
+  const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   if (!SameShape(gradient, x))
     return call.Fail("'%s' has not the extents of '%s'", gradient.name, x.name);
-  if (!CheckTypes(call, x, {1, 2}) || !call.Resize(dx, x)) return 1;
+  if (!CheckTypes(call, x, {A::Out_GRAD, A::X_GRAD}) || !call.Resize(dx, x)) return 1;
   OpCall::SetLod(dx, OpCall::LodOf(x));
   CopyAll(dx, gradient);
   return 0;

@@ -1,5 +1,5 @@
 // sequence_pad, sequence_unpad, their gradients, and sequence_mask: between sequences and tensors
-// [sequences, longest, ...]. Slots and attributes: compiler/lower/rules/sequence.cc.
+// [sequences, longest, ...]. Slots and attributes: runtime/kernels/signatures/sequence.calls.
 #include <algorithm>
 #include <cstring>
 
@@ -46,13 +46,14 @@ int32_t VisitMaskType(OpCall& call, const DtBuffer& buffer, Visit&& visit) {
 }  // namespace
 
 int32_t SequencePad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &value = call.Arg(1);
+  using A = args::dt_sequence_pad;
+  const DtBuffer &x = call.Arg(A::X), &value = call.Arg(A::PadValue);
   Offsets offsets;
-  if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {1, 2}) ||
-      !CheckTypes(call, DType::kInt64, {3}))
+  if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {A::PadValue, A::Out}) ||
+      !CheckTypes(call, DType::kInt64, {A::Length}))
     return 1;
-  const int64_t count = CountOf(offsets), longest = LongestOf(offsets), wanted = call.Int(0),
-                bytes = RowBytes(x);
+  const int64_t count = CountOf(offsets), longest = LongestOf(offsets),
+                wanted = call.Int(A::padded_length), bytes = RowBytes(x);
   if (wanted != -1 && wanted < longest)
     return call.Fail("padded_length %lld is less than the longest sequence of '%s', %lld",
                      static_cast<long long>(wanted), x.name, static_cast<long long>(longest));
@@ -60,12 +61,13 @@ int32_t SequencePad(OpCall& call) {
   if (Elements(value) != 1 && Elements(value) != RowSize(x))
     return call.Fail("'%s' has %lld elements, expected 1 or those of a row, %lld", value.name,
                      static_cast<long long>(Elements(value)), static_cast<long long>(RowSize(x)));
-  if (call.Has(3)) {
-    if (!call.Resize(call.Arg(3), {count})) return 1;
-    for (int64_t i = 0; i < count; ++i) Data<int64_t>(call.Arg(3))[i] = LengthAt(offsets, i);
+  if (call.Has(A::Length)) {
+    if (!call.Resize(call.Arg(A::Length), {count})) return 1;
+    for (int64_t i = 0; i < count; ++i)
+      Data<int64_t>(call.Arg(A::Length))[i] = LengthAt(offsets, i);
   }
-  if (!call.Has(2)) return 0;
-  DtBuffer& out = call.Arg(2);
+  if (!call.Has(A::Out)) return 0;
+  DtBuffer& out = call.Arg(A::Out);
   std::vector<int64_t> dims = {count, extent};
   dims.insert(dims.end(), x.dims + 1, x.dims + x.rank);
   if (!call.Resize(out, dims)) return 1;
@@ -79,10 +81,11 @@ int32_t SequencePad(OpCall& call) {
 }
 
 int32_t SequencePadGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &gradient = call.Arg(1);
-  DtBuffer& dx = call.Arg(2);
+  using A = args::dt_sequence_pad_grad;
+  const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   Offsets offsets;
-  if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {1, 2}) ||
+  if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {A::Out_GRAD, A::X_GRAD}) ||
       !CheckRows(call, gradient, CountOf(offsets)) || !call.Resize(dx, x))
     return 1;
   if (gradient.rank != x.rank + 1 || gradient.dims[1] < LongestOf(offsets) ||
@@ -94,11 +97,12 @@ int32_t SequencePadGrad(OpCall& call) {
 }
 
 int32_t SequenceUnpad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &length = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_sequence_unpad;
+  const DtBuffer &x = call.Arg(A::X), &length = call.Arg(A::Length);
+  DtBuffer& out = call.Arg(A::Out);
   if (x.rank < 2) return call.Fail("'%s' has %d dims, expected at least 2", x.name, x.rank);
   std::vector<int64_t> lengths;
-  if (!LengthsOf(call, length, x.dims[0], x.dims[1], lengths) || !CheckTypes(call, x, {2}))
+  if (!LengthsOf(call, length, x.dims[0], x.dims[1], lengths) || !CheckTypes(call, x, {A::Out}))
     return 1;
   Offsets offsets = {0};
   for (int64_t n : lengths) offsets.push_back(offsets.back() + n);
@@ -113,11 +117,12 @@ int32_t SequenceUnpad(OpCall& call) {
 }
 
 int32_t SequenceUnpadGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &gradient = call.Arg(1);
-  DtBuffer& dx = call.Arg(2);
+  using A = args::dt_sequence_unpad_grad;
+  const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   Offsets offsets;
   if (x.rank < 2) return call.Fail("'%s' has %d dims, expected at least 2", x.name, x.rank);
-  if (!SequencesOf(call, gradient, offsets) || !CheckTypes(call, x, {1, 2}) ||
+  if (!SequencesOf(call, gradient, offsets) || !CheckTypes(call, x, {A::Out_GRAD, A::X_GRAD}) ||
       !CheckRows(call, x, CountOf(offsets)) || !call.Resize(dx, x))
     return 1;
   if (LongestOf(offsets) > x.dims[1] || RowSize(gradient) != Elements(x, 2, x.rank))
@@ -129,18 +134,20 @@ int32_t SequenceUnpadGrad(OpCall& call) {
 }
 
 int32_t SequenceMask(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& y = call.Arg(2);
-  std::vector<int64_t> longest = {call.Int(0)};
-  if (call.Has(1) && !IntegersOf(call, call.Arg(1), longest)) return 1;
+  using A = args::dt_sequence_mask;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& y = call.Arg(A::Y);
+  std::vector<int64_t> longest = {call.Int(A::maxlen)};
+  if (call.Has(A::MaxLenTensor) && !IntegersOf(call, call.Arg(A::MaxLenTensor), longest)) return 1;
   if (longest.size() != 1)
-    return call.Fail("'%s' has %zu elements, expected one", call.Arg(1).name, longest.size());
+    return call.Fail("'%s' has %zu elements, expected one", call.Arg(A::MaxLenTensor).name,
+                     longest.size());
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* from = Data<T>(x);
     const int64_t count = Elements(x);
-    if (call.Has(1) && longest[0] <= 0)
-      return call.Fail("'%s' is %lld, expected a positive length", call.Arg(1).name,
+    if (call.Has(A::MaxLenTensor) && longest[0] <= 0)
+      return call.Fail("'%s' is %lld, expected a positive length", call.Arg(A::MaxLenTensor).name,
                        static_cast<long long>(longest[0]));
     if (longest[0] < 0) {
       longest[0] = 0;

@@ -20,7 +20,9 @@ constexpr struct {
               {"LAST", Pool::kLast},       {"FIRST", Pool::kFirst}, {"MAX", Pool::kMax}};
 
 bool PoolOf(OpCall& call, Pool& pool) {
-  const std::string_view wanted = call.Text(0);
+  using A = args::dt_sequence_pool;
+  static_assert(A::pooltype == args::dt_sequence_pool_grad::pooltype);
+  const std::string_view wanted = call.Text(A::pooltype);
   for (const auto& row : kPools) {
     if (row.name == wanted) return pool = row.pool, true;
   }
@@ -110,24 +112,27 @@ int32_t SpreadMaxima(OpCall& call, const Offsets& offsets, const DtBuffer& index
 }  // namespace
 
 int32_t SequencePool(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_sequence_pool;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   Pool pool;
   Offsets offsets;
-  if (!PoolOf(call, pool) || !SequencesOf(call, x, offsets) || !CheckTypes(call, x, {1}) ||
-      !CheckTypes(call, DType::kInt32, {2}))
+  if (!PoolOf(call, pool) || !SequencesOf(call, x, offsets) || !CheckTypes(call, x, {A::Out}) ||
+      !CheckTypes(call, DType::kInt32, {A::MaxIndex}))
     return 1;
   const int64_t count = CountOf(offsets), width = RowSize(x);
   if (!call.Resize(out, WithRows(x, count))) return 1;
-  const bool indexed = pool == Pool::kMax && call.Has(2);
-  if (call.Has(2) && !call.Resize(call.Arg(2), WithRows(x, indexed ? count : 0))) return 1;
+  const bool indexed = pool == Pool::kMax && call.Has(A::MaxIndex);
+  if (call.Has(A::MaxIndex) &&
+      !call.Resize(call.Arg(A::MaxIndex), WithRows(x, indexed ? count : 0)))
+    return 1;
   // Upper levels group what are rows now.
   const Lod& lod = OpCall::LodOf(x);
   OpCall::SetLod(out, Lod(lod.begin(), lod.end() - 1));
-  int32_t* index = indexed ? Data<int32_t>(call.Arg(2)) : nullptr;
+  int32_t* index = indexed ? Data<int32_t>(call.Arg(A::MaxIndex)) : nullptr;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const T padding = static_cast<T>(call.Real(1));
+    const T padding = static_cast<T>(call.Real(A::pad_value));
     Parallel(
         call.context(), count, GrainFor(Elements(x) * ElementSize(x) / std::max<int64_t>(count, 1)),
         [&](int64_t begin, int64_t n) {
@@ -147,11 +152,13 @@ int32_t SequencePool(OpCall& call) {
 }
 
 int32_t SequencePoolGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &gradient = call.Arg(2);
-  DtBuffer& dx = call.Arg(3);
+  using A = args::dt_sequence_pool_grad;
+  const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   Pool pool;
   Offsets offsets;
-  if (!PoolOf(call, pool) || !SequencesOf(call, x, offsets) || !CheckTypes(call, x, {2, 3}))
+  if (!PoolOf(call, pool) || !SequencesOf(call, x, offsets) ||
+      !CheckTypes(call, x, {A::Out_GRAD, A::X_GRAD}))
     return 1;
   const int64_t count = CountOf(offsets), width = RowSize(x);
   if (!CheckRows(call, gradient, count) || !call.Resize(dx, x)) return 1;
@@ -161,7 +168,8 @@ int32_t SequencePoolGrad(OpCall& call) {
   return VisitFloat(call.context(), dx, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if (pool == Pool::kMax)
-      return SpreadMaxima(call, offsets, call.Arg(1), Data<T>(gradient), width, Data<T>(dx));
+      return SpreadMaxima(call, offsets, call.Arg(A::MaxIndex), Data<T>(gradient), width,
+                          Data<T>(dx));
     Parallel(
         call.context(), count, GrainFor(Elements(x) * ElementSize(x) / std::max<int64_t>(count, 1)),
         [&](int64_t begin, int64_t n) {
@@ -176,10 +184,11 @@ int32_t SequencePoolGrad(OpCall& call) {
 }
 
 int32_t SequenceSoftmax(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_sequence_softmax;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   Offsets offsets;
-  if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {1})) return 1;
+  if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {A::Out})) return 1;
   if (RowSize(x) != 1)
     return call.Fail("'%s' has %lld elements in a row, sequence_softmax takes one", x.name,
                      static_cast<long long>(RowSize(x)));
@@ -203,10 +212,12 @@ int32_t SequenceSoftmax(OpCall& call) {
 }
 
 int32_t SequenceSoftmaxGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &out = call.Arg(1), &gradient = call.Arg(2);
-  DtBuffer& dx = call.Arg(3);
+  using A = args::dt_sequence_softmax_grad;
+  const DtBuffer &x = call.Arg(A::X), &out = call.Arg(A::Out), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   Offsets offsets;
-  if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {1, 2, 3}) || !call.Resize(dx, x))
+  if (!SequencesOf(call, x, offsets) || !CheckTypes(call, x, {A::Out, A::Out_GRAD, A::X_GRAD}) ||
+      !call.Resize(dx, x))
     return 1;
   if (Elements(out) != offsets.back() || Elements(gradient) != offsets.back())
     return call.Fail("'%s' and '%s' have not one element for each row of '%s'", out.name,

@@ -1,5 +1,5 @@
 // Ops on sequences of tokens, none with a gradient: sequence_erase, sequence_enumerate, ctc_align,
-// edit_distance. Slots and attributes: compiler/lower/rules/sequence.cc.
+// edit_distance. Slots and attributes: runtime/kernels/signatures/sequence.calls.
 #include <algorithm>
 
 #include "runtime/kernels/cpu/ops/sequence/calls.h"
@@ -28,30 +28,31 @@ T* Align(const T* tokens, int64_t count, int64_t blank, bool merge, T* to) {
 
 // Padded: Input [sequences, extent], InputLength; Output with padding_value behind, OutputLength.
 int32_t AlignPadded(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_ctc_align;
+  const DtBuffer& x = call.Arg(A::Input);
+  DtBuffer& out = call.Arg(A::Output);
   if (x.rank != 2)
     return call.Fail("'%s' has no LoD and %d dims, expected sequences or [sequences, tokens]",
                      x.name, x.rank);
   const int64_t count = x.dims[0], extent = x.dims[1];
   std::vector<int64_t> lengths;
-  if (!LengthsOf(call, call.Arg(1), count, extent, lengths) || !CheckTypes(call, x, {2}) ||
-      !call.Resize(out, x))
+  if (!LengthsOf(call, call.Arg(A::InputLength), count, extent, lengths) ||
+      !CheckTypes(call, x, {A::Output}) || !call.Resize(out, x))
     return 1;
   std::vector<int64_t> found(lengths.size());
   const int32_t result = VisitIndex(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int64_t i = 0; i < count; ++i) {
       T* row = Data<T>(out) + i * extent;
-      T* end = Align(Data<T>(x) + i * extent, lengths[static_cast<size_t>(i)], call.Int(0),
-                     call.Bool(1), row);
+      T* end = Align(Data<T>(x) + i * extent, lengths[static_cast<size_t>(i)], call.Int(A::blank),
+                     call.Bool(A::merge_repeated), row);
       found[static_cast<size_t>(i)] = end - row;
-      std::fill(end, row + extent, static_cast<T>(call.Int(2)));
+      std::fill(end, row + extent, static_cast<T>(call.Int(A::padding_value)));
     }
     return 0;
   });
-  if (result != 0 || !call.Has(3)) return result;
-  DtBuffer& length = call.Arg(3);
+  if (result != 0 || !call.Has(A::OutputLength)) return result;
+  DtBuffer& length = call.Arg(A::OutputLength);
   if (!call.Resize(length, {count, 1})) return 1;
   return VisitIndex(call.context(), length, [&](auto tag) {
     std::copy(found.begin(), found.end(), Data<typename decltype(tag)::type>(length));
@@ -100,11 +101,12 @@ bool StringsOf(OpCall& call, int slot, int lengths_slot, Strings& s) {
 }  // namespace
 
 int32_t SequenceErase(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_sequence_erase;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   Offsets offsets, kept = {0};
-  if (!TokensOf(call, x, offsets) || !CheckTypes(call, x, {1})) return 1;
-  const auto erased = call.Ints(0);
+  if (!TokensOf(call, x, offsets) || !CheckTypes(call, x, {A::Out})) return 1;
+  const auto erased = call.Ints(A::tokens);
   return VisitIndex(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const auto stays = [&](T token) {
@@ -123,11 +125,12 @@ int32_t SequenceErase(OpCall& call) {
 }
 
 int32_t SequenceEnumerate(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
-  const int64_t window = call.Int(0), padding = call.Int(1);
+  using A = args::dt_sequence_enumerate;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const int64_t window = call.Int(A::win_size), padding = call.Int(A::pad_value);
   Offsets offsets;
-  if (!TokensOf(call, x, offsets) || !CheckTypes(call, x, {1})) return 1;
+  if (!TokensOf(call, x, offsets) || !CheckTypes(call, x, {A::Out})) return 1;
   if (window < 2)
     return call.Fail("win_size is %lld, expected at least 2", static_cast<long long>(window));
   if (!call.Resize(out, {x.dims[0], window})) return 1;
@@ -145,19 +148,20 @@ int32_t SequenceEnumerate(OpCall& call) {
 }
 
 int32_t CtcAlign(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_ctc_align;
+  const DtBuffer& x = call.Arg(A::Input);
+  DtBuffer& out = call.Arg(A::Output);
   if (OpCall::LodOf(x).empty()) return AlignPadded(call);
   Offsets offsets, found = {0};
-  if (!TokensOf(call, x, offsets) || !CheckTypes(call, x, {2})) return 1;
+  if (!TokensOf(call, x, offsets) || !CheckTypes(call, x, {A::Output})) return 1;
   return VisitIndex(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     auto* const labels = static_cast<T*>(dt_scratch(
         call.context(), std::max<int64_t>(Elements(x), 1) * static_cast<int64_t>(sizeof(T))));
     T* end = labels;
     for (int64_t i = 0; i < CountOf(offsets); ++i) {
-      end = Align(Data<T>(x) + offsets[static_cast<size_t>(i)], LengthAt(offsets, i), call.Int(0),
-                  call.Bool(1), end);
+      end = Align(Data<T>(x) + offsets[static_cast<size_t>(i)], LengthAt(offsets, i),
+                  call.Int(A::blank), call.Bool(A::merge_repeated), end);
       found.push_back(end - labels);
     }
     // Nothing at all is one row with -1, whatever the LoD says.
@@ -170,21 +174,23 @@ int32_t CtcAlign(OpCall& call) {
 }
 
 int32_t EditDistance(OpCall& call) {
-  const DtBuffer& hyps = call.Arg(0);
+  using A = args::dt_edit_distance;
+  const DtBuffer& hyps = call.Arg(A::Hyps);
   Strings a, b;
-  if (!CheckTypes(call, DType::kInt64, {4}) || !CheckTypes(call, DType::kFloat32, {5}) ||
-      !StringsOf(call, 0, 2, a) || !StringsOf(call, 1, 3, b))
+  if (!CheckTypes(call, DType::kInt64, {A::SequenceNum}) ||
+      !CheckTypes(call, DType::kFloat32, {A::Out}) || !StringsOf(call, A::Hyps, A::HypsLength, a) ||
+      !StringsOf(call, A::Refs, A::RefsLength, b))
     return 1;
   if (a.first.size() != b.first.size())
-    return call.Fail("'%s' has %zu strings, '%s' %zu", hyps.name, a.first.size(), call.Arg(1).name,
-                     b.first.size());
+    return call.Fail("'%s' has %zu strings, '%s' %zu", hyps.name, a.first.size(),
+                     call.Arg(A::Refs).name, b.first.size());
   const auto count = static_cast<int64_t>(a.first.size());
-  if (call.Has(4)) {
-    if (!call.Resize(call.Arg(4), {1})) return 1;
-    *Data<int64_t>(call.Arg(4)) = count;
+  if (call.Has(A::SequenceNum)) {
+    if (!call.Resize(call.Arg(A::SequenceNum), {1})) return 1;
+    *Data<int64_t>(call.Arg(A::SequenceNum)) = count;
   }
-  if (!call.Has(5)) return 0;
-  DtBuffer& out = call.Arg(5);
+  if (!call.Has(A::Out)) return 0;
+  DtBuffer& out = call.Arg(A::Out);
   if (!call.Resize(out, {count, 1})) return 1;
   const int64_t longest =
       b.length.empty() ? 0 : *std::max_element(b.length.begin(), b.length.end());
@@ -192,12 +198,12 @@ int32_t EditDistance(OpCall& call) {
       dt_scratch(call.context(), (longest + 1) * static_cast<int64_t>(sizeof(int64_t))));
   for (size_t i = 0; i < a.first.size(); ++i) {
     const int64_t n = a.length[i], m = b.length[i];
-    if (call.Bool(0) && m == 0)
+    if (call.Bool(A::normalized) && m == 0)
       return call.Fail("string %zu of '%s' is empty, the distance cannot be divided by its length",
-                       i, call.Arg(1).name);
+                       i, call.Arg(A::Refs).name);
     const auto distance = static_cast<float>(
         Distance(a.tokens.data() + a.first[i], n, b.tokens.data() + b.first[i], m, row));
-    Data<float>(out)[i] = call.Bool(0) ? distance / static_cast<float>(m) : distance;
+    Data<float>(out)[i] = call.Bool(A::normalized) ? distance / static_cast<float>(m) : distance;
   }
   return 0;
 }

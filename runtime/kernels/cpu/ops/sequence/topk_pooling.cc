@@ -1,6 +1,6 @@
 // sequence_topk_avg_pooling and its gradient: of every row of a ragged batch of matrices [channels,
 // rows, columns] the averages of the largest k elements, for each k of `topks`. Slots and
-// attributes: compiler/lower/rules/sequence.cc.
+// attributes: runtime/kernels/signatures/sequence.calls.
 #include <algorithm>
 #include <cstring>
 
@@ -21,8 +21,14 @@ struct Matrices {
 };
 
 bool MatricesOf(OpCall& call, Matrices& m) {
-  m.topks = call.Ints(0);
-  m.channels = call.Int(1);
+  using A = args::dt_sequence_topk_avg_pooling;
+  static_assert(A::COLUMN == args::dt_sequence_topk_avg_pooling_grad::COLUMN &&
+                A::ROW == args::dt_sequence_topk_avg_pooling_grad::ROW &&
+                A::X == args::dt_sequence_topk_avg_pooling_grad::X &&
+                A::channel_num == args::dt_sequence_topk_avg_pooling_grad::channel_num &&
+                A::topks == args::dt_sequence_topk_avg_pooling_grad::topks);
+  m.topks = call.Ints(A::topks);
+  m.channels = call.Int(A::channel_num);
   if (m.channels <= 0 || m.topks.empty())
     return call.Fail("topks must not be empty and channel_num must be positive"), false;
   for (int64_t k : m.topks) {
@@ -31,22 +37,23 @@ bool MatricesOf(OpCall& call, Matrices& m) {
              false;
     m.largest = std::max(m.largest, k);
   }
-  if (!SequencesOf(call, call.Arg(0), m.x) || !SequencesOf(call, call.Arg(1), m.rows) ||
-      !SequencesOf(call, call.Arg(2), m.columns))
+  if (!SequencesOf(call, call.Arg(A::X), m.x) || !SequencesOf(call, call.Arg(A::ROW), m.rows) ||
+      !SequencesOf(call, call.Arg(A::COLUMN), m.columns))
     return false;
   if (m.x.size() != m.rows.size() || m.x.size() != m.columns.size())
-    return call.Fail("'%s', '%s' and '%s' have not the same number of sequences", call.Arg(0).name,
-                     call.Arg(1).name, call.Arg(2).name),
+    return call.Fail("'%s', '%s' and '%s' have not the same number of sequences",
+                     call.Arg(A::X).name, call.Arg(A::ROW).name, call.Arg(A::COLUMN).name),
            false;
-  if (RowSize(call.Arg(0)) != 1)
-    return call.Fail("'%s' must have one element in a row", call.Arg(0).name), false;
+  if (RowSize(call.Arg(A::X)) != 1)
+    return call.Fail("'%s' must have one element in a row", call.Arg(A::X).name), false;
   for (int64_t i = 0; i < CountOf(m.x); ++i) {
     if (static_cast<__int128>(m.channels) * LengthAt(m.rows, i) * LengthAt(m.columns, i) ==
         LengthAt(m.x, i))
       continue;
     call.Fail("sequence %lld of '%s' has %lld elements, not %lld channels of %lldx%lld",
-              static_cast<long long>(i), call.Arg(0).name, static_cast<long long>(LengthAt(m.x, i)),
-              static_cast<long long>(m.channels), static_cast<long long>(LengthAt(m.rows, i)),
+              static_cast<long long>(i), call.Arg(A::X).name,
+              static_cast<long long>(LengthAt(m.x, i)), static_cast<long long>(m.channels),
+              static_cast<long long>(LengthAt(m.rows, i)),
               static_cast<long long>(LengthAt(m.columns, i)));
     return false;
   }
@@ -83,19 +90,20 @@ void LargestOf(const T* row, int64_t columns, int64_t wanted, int32_t* positions
 }  // namespace
 
 int32_t SequenceTopkAvgPooling(OpCall& call) {
+  using A = args::dt_sequence_topk_avg_pooling;
   Matrices m;
-  if (!MatricesOf(call, m) || !CheckTypes(call, call.Arg(0), {3}) ||
-      !CheckTypes(call, DType::kInt32, {4}))
+  if (!MatricesOf(call, m) || !CheckTypes(call, call.Arg(A::X), {A::Out}) ||
+      !CheckTypes(call, DType::kInt32, {A::pos}))
     return 1;
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(3);
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   const int64_t rows = m.rows.back(), count = m.topk_count();
   if (static_cast<__int128>(rows) * m.channels * std::max(m.largest, count) > INT32_MAX)
     return call.Fail("%lld rows of %lld channels and topks up to %lld are too many",
                      static_cast<long long>(rows), static_cast<long long>(m.channels),
                      static_cast<long long>(m.largest));
   if (!call.Resize(out, {rows, m.channels * count})) return 1;
-  if (call.Has(4) && !call.Resize(call.Arg(4), {rows * m.channels * m.largest})) return 1;
+  if (call.Has(A::pos) && !call.Resize(call.Arg(A::pos), {rows * m.channels * m.largest})) return 1;
   OpCall::SetLod(out, LodFrom(m.rows));
   const auto integers = [&](int64_t n) {
     return static_cast<int32_t*>(dt_scratch(
@@ -105,9 +113,9 @@ int32_t SequenceTopkAvgPooling(OpCall& call) {
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     ForEachRow(m, [&](int64_t at, int64_t columns, int64_t row, int64_t channel) {
-      int32_t* positions =
-          call.Has(4) ? Data<int32_t>(call.Arg(4)) + (row * m.channels + channel) * m.largest
-                      : unread;
+      int32_t* positions = call.Has(A::pos) ? Data<int32_t>(call.Arg(A::pos)) +
+                                                  (row * m.channels + channel) * m.largest
+                                            : unread;
       LargestOf(Data<T>(x) + at, columns, m.largest, positions, order);
       T* to = Data<T>(out) + (row * m.channels + channel) * count;
       for (int64_t k = 0; k < count; ++k) {
@@ -122,10 +130,11 @@ int32_t SequenceTopkAvgPooling(OpCall& call) {
 }
 
 int32_t SequenceTopkAvgPoolingGrad(OpCall& call) {
+  using A = args::dt_sequence_topk_avg_pooling_grad;
   Matrices m;
-  if (!MatricesOf(call, m) || !CheckTypes(call, call.Arg(0), {4, 5})) return 1;
-  const DtBuffer &x = call.Arg(0), &pos = call.Arg(3), &gradient = call.Arg(4);
-  DtBuffer& dx = call.Arg(5);
+  if (!MatricesOf(call, m) || !CheckTypes(call, call.Arg(A::X), {A::Out_GRAD, A::X_GRAD})) return 1;
+  const DtBuffer &x = call.Arg(A::X), &pos = call.Arg(A::pos), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
   const int64_t rows = m.rows.back(), count = m.topk_count();
   if (TypeOf(pos) != DType::kInt32 ||
       static_cast<__int128>(rows) * m.channels * m.largest != Elements(pos) ||

@@ -1,7 +1,8 @@
 // Kernels of the family `shape`, named in shape_calls.cc; slots and attributes in the order of
-// compiler/lower/rules/shape.cc.
+// runtime/kernels/signatures/shape.calls.
 #pragma once
 
+#include "runtime/kernels/args/shape.h"
 #include "runtime/kernels/cpu/axis_map.h"
 
 namespace dtranspile::kernels {

@@ -9,8 +9,9 @@ namespace dtranspile::kernels {
 
 // Input -> Out
 int32_t ShapeOf(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_shape;
+  const DtBuffer& x = call.Arg(A::Input);
+  DtBuffer& out = call.Arg(A::Out);
   const int64_t dims[] = {x.rank};
   if (!call.Resize(out, dims)) return 1;
   return VisitIndex(call.context(), out, [&](auto tag) {
@@ -22,10 +23,12 @@ int32_t ShapeOf(OpCall& call) {
 
 // Input; @version -> Out: a scalar is [1] up to 2.4, [] from 2.5 on
 int32_t SizeOfTensor(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_size;
+  const DtBuffer& x = call.Arg(A::Input);
+  DtBuffer& out = call.Arg(A::Out);
   const int64_t one[] = {1};
-  if (!call.Resize(out, absl::MakeConstSpan(one, call.Int(0) >= 2005000 ? 0 : 1))) return 1;
+  if (!call.Resize(out, absl::MakeConstSpan(one, call.Int(A::version) >= 2005000 ? 0 : 1)))
+    return 1;
   return VisitIndex(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
     *Data<T>(out) = static_cast<T>(Elements(x));
@@ -35,8 +38,9 @@ int32_t SizeOfTensor(OpCall& call) {
 
 // X -> Out: tensors with their LoD, SelectedRows, lists
 int32_t Assign(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_assign;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   if (x.value != nullptr && out.value != nullptr) {
     const absl::Status status = OpCall::ValueOf(out)->Assign(*OpCall::ValueOf(x));
     OpCall::Refresh(out);

@@ -75,7 +75,8 @@ Lod JoinedLod(OpCall& call, int slot) {
 // Extents of the sections along the axis; one may be -1.
 bool SectionsOf(OpCall& call, const DtBuffer& x, int64_t extent, int parts,
                 std::vector<int64_t>& sections) {
-  if (!NumbersFrom(call, 2, -1, call.Ints(0), sections)) return false;
+  using A = args::dt_split;
+  if (!NumbersFrom(call, A::SectionsTensorList, -1, call.Ints(A::sections), sections)) return false;
   if (sections.empty()) {
     if (parts == 0 || extent % parts != 0)
       return call.Fail("'%s' has %lld positions, which are not %d equal parts", x.name,
@@ -103,15 +104,18 @@ bool SectionsOf(OpCall& call, const DtBuffer& x, int64_t extent, int parts,
 
 // X, AxisTensor; axis -> Out
 int32_t Concat(OpCall& call) {
-  DtBuffer& out = call.Arg(2);
-  const DtBuffer& first = call.Arg(0, 0);
+  using A = args::dt_concat;
+  DtBuffer& out = call.Arg(A::Out);
+  const DtBuffer& first = call.Arg(A::X, 0);
   int64_t axis = 0;
-  if (!AxisOf(call, 1, 0, first.rank, first.name, axis) || !SameType(call, first, out)) return 1;
+  if (!AxisOf(call, A::AxisTensor, A::axis, first.rank, first.name, axis) ||
+      !SameType(call, first, out))
+    return 1;
   std::vector<int64_t> dims(first.dims, first.dims + first.rank);
   std::vector<Piece> pieces;
   int64_t total = 0;
-  for (int i = 0; i < call.Count(0); ++i) {
-    const DtBuffer& part = call.Arg(0, i);
+  for (int i = 0; i < call.Count(A::X); ++i) {
+    const DtBuffer& part = call.Arg(A::X, i);
     if (!Fits(call, first, part, axis)) return 1;
     pieces.push_back({Data<char>(part), part.dims[axis]});
     if (__builtin_add_overflow(total, part.dims[axis], &total))
@@ -119,7 +123,7 @@ int32_t Concat(OpCall& call) {
   }
   dims[static_cast<size_t>(axis)] = total;
   if (!call.Resize(out, dims)) return 1;
-  OpCall::SetLod(out, axis == 0 ? JoinedLod(call, 0) : OpCall::LodOf(first));
+  OpCall::SetLod(out, axis == 0 ? JoinedLod(call, A::X) : OpCall::LodOf(first));
   Move<true>(call, Data<char>(out), pieces, Elements(out, 0, static_cast<int32_t>(axis)),
              Elements(out, static_cast<int32_t>(axis) + 1, out.rank) * ElementSize(out));
   return 0;
@@ -127,16 +131,17 @@ int32_t Concat(OpCall& call) {
 
 // X, AxisTensor, Out@GRAD; axis -> X@GRAD
 int32_t ConcatGrad(OpCall& call) {
-  const DtBuffer& gradient = call.Arg(2);
+  using A = args::dt_concat_grad;
+  const DtBuffer& gradient = call.Arg(A::Out_GRAD);
   int64_t axis = 0, total = 0;
-  if (!AxisOf(call, 1, 0, gradient.rank, gradient.name, axis)) return 1;
+  if (!AxisOf(call, A::AxisTensor, A::axis, gradient.rank, gradient.name, axis)) return 1;
   std::vector<Piece> pieces;
-  for (int i = 0; i < call.Count(0); ++i) {
-    const DtBuffer& part = call.Arg(0, i);
+  for (int i = 0; i < call.Count(A::X); ++i) {
+    const DtBuffer& part = call.Arg(A::X, i);
     if (!Fits(call, gradient, part, axis)) return 1;
     char* data = nullptr;
-    if (call.Has(3, i)) {
-      DtBuffer& out = call.Arg(3, i);
+    if (call.Has(A::X_GRAD, i)) {
+      DtBuffer& out = call.Arg(A::X_GRAD, i);
       if (!SameType(call, gradient, out) || !call.Resize(out, part)) return 1;
       OpCall::SetLod(out, OpCall::LodOf(part));
       data = Data<char>(out);
@@ -155,18 +160,19 @@ int32_t ConcatGrad(OpCall& call) {
 
 // X, AxisTensor, SectionsTensorList; sections, axis -> Out
 int32_t Split(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
+  using A = args::dt_split;
+  const DtBuffer& x = call.Arg(A::X);
   int64_t axis = 0;
   std::vector<int64_t> sections, dims(x.dims, x.dims + x.rank);
-  if (!AxisOf(call, 1, 1, x.rank, x.name, axis) ||
-      !SectionsOf(call, x, x.dims[axis], call.Count(3), sections))
+  if (!AxisOf(call, A::AxisTensor, A::axis, x.rank, x.name, axis) ||
+      !SectionsOf(call, x, x.dims[axis], call.Count(A::Out), sections))
     return 1;
   std::vector<Piece> pieces;
-  for (int i = 0; i < call.Count(3); ++i) {
+  for (int i = 0; i < call.Count(A::Out); ++i) {
     char* data = nullptr;
     const int64_t extent = sections[static_cast<size_t>(i)];
-    if (call.Has(3, i)) {
-      DtBuffer& out = call.Arg(3, i);
+    if (call.Has(A::Out, i)) {
+      DtBuffer& out = call.Arg(A::Out, i);
       dims[static_cast<size_t>(axis)] = extent;
       if (!SameType(call, x, out) || !call.Resize(out, dims)) return 1;
       if (axis != 0) OpCall::SetLod(out, OpCall::LodOf(x));
@@ -181,18 +187,19 @@ int32_t Split(OpCall& call) {
 
 // X; axis -> Y. Also the gradient of unstack.
 int32_t Stack(OpCall& call) {
-  const DtBuffer& first = call.Arg(0, 0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_stack;
+  const DtBuffer& first = call.Arg(A::X, 0);
+  DtBuffer& out = call.Arg(A::Y);
   int64_t axis = 0;
-  if (!AxisOf(call, -1, 0, first.rank + 1, first.name, axis) || !SameType(call, first, out))
+  if (!AxisOf(call, -1, A::axis, first.rank + 1, first.name, axis) || !SameType(call, first, out))
     return 1;
   std::vector<Piece> pieces;
-  for (int i = 0; i < call.Count(0); ++i) {
-    if (!Fits(call, first, call.Arg(0, i), -1)) return 1;
-    pieces.push_back({Data<char>(call.Arg(0, i)), 1});
+  for (int i = 0; i < call.Count(A::X); ++i) {
+    if (!Fits(call, first, call.Arg(A::X, i), -1)) return 1;
+    pieces.push_back({Data<char>(call.Arg(A::X, i)), 1});
   }
   std::vector<int64_t> dims(first.dims, first.dims + first.rank);
-  dims.insert(dims.begin() + axis, call.Count(0));
+  dims.insert(dims.begin() + axis, call.Count(A::X));
   if (!call.Resize(out, dims)) return 1;
   const auto at = static_cast<int32_t>(axis);
   Move<true>(call, Data<char>(out), pieces, Elements(first, 0, at),
@@ -202,20 +209,21 @@ int32_t Stack(OpCall& call) {
 
 // X; axis -> Y. Also unbind and the gradient of stack.
 int32_t Unstack(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
+  using A = args::dt_unstack;
+  const DtBuffer& x = call.Arg(A::X);
   int64_t axis = 0;
-  if (!AxisOf(call, -1, 0, x.rank, x.name, axis)) return 1;
-  if (x.dims[axis] != call.Count(1))
+  if (!AxisOf(call, -1, A::axis, x.rank, x.name, axis)) return 1;
+  if (x.dims[axis] != call.Count(A::Y))
     return call.Fail("'%s' has %lld positions along axis %lld, taken apart into %d", x.name,
                      static_cast<long long>(x.dims[axis]), static_cast<long long>(axis),
-                     call.Count(1));
+                     call.Count(A::Y));
   std::vector<int64_t> dims(x.dims, x.dims + x.rank);
   dims.erase(dims.begin() + axis);
   std::vector<Piece> pieces;
-  for (int i = 0; i < call.Count(1); ++i) {
+  for (int i = 0; i < call.Count(A::Y); ++i) {
     char* data = nullptr;
-    if (call.Has(1, i)) {
-      DtBuffer& out = call.Arg(1, i);
+    if (call.Has(A::Y, i)) {
+      DtBuffer& out = call.Arg(A::Y, i);
       if (!SameType(call, x, out) || !call.Resize(out, dims)) return 1;
       data = Data<char>(out);
     }

@@ -58,9 +58,15 @@ bool PadDim(OpCall& call, const DtBuffer& x, AxisMap& map, size_t d, int64_t bef
 // come.
 bool PadImage(OpCall& call, const DtBuffer& x, AxisMap& map, absl::Span<const int> dims,
               absl::Span<const int64_t> paddings) {
+  using A = args::dt_pad2d;
+  static_assert(A::mode == args::dt_pad2d_grad::mode &&
+                A::pad_value == args::dt_pad2d_grad::pad_value);
+  static_assert(A::mode == args::dt_pad3d::mode && A::pad_value == args::dt_pad3d::pad_value);
+  static_assert(A::mode == args::dt_pad3d_grad::mode &&
+                A::pad_value == args::dt_pad3d_grad::pad_value);
   Mode mode = Mode::kConstant;
-  if (!ModeOf(call, call.Text(1), mode)) return false;
-  map.fill = call.Real(2);
+  if (!ModeOf(call, call.Text(A::mode), mode)) return false;
+  map.fill = call.Real(A::pad_value);
   if (paddings.size() != 2 * dims.size())
     return call.Fail("%zu paddings for %zu dims of '%s'", paddings.size(), dims.size(), x.name),
            false;
@@ -102,8 +108,9 @@ bool Window(OpCall& call, const DtBuffer& x, absl::Span<const int64_t> offsets,
 
 // X; paddings, pad_value: pairs (before, after) of every dim
 bool PadMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
-  const auto paddings = call.Ints(0);
-  map.fill = call.Real(1);
+  using A = args::dt_pad;
+  const auto paddings = call.Ints(A::paddings);
+  map.fill = call.Real(A::pad_value);
   if (paddings.size() != 2 * map.x.size())
     return call.Fail("%zu paddings for '%s' of %d dims", paddings.size(), x.name, x.rank), false;
   for (size_t d = 0; d < map.x.size(); ++d)
@@ -114,7 +121,8 @@ bool PadMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
 
 // Out@GRAD; paddings: what padding added is cut off, what it cut off is 0
 bool UnpadMap(OpCall& call, const DtBuffer& gradient, AxisMap& map) {
-  const auto paddings = call.Ints(0);
+  using A = args::dt_unpad;
+  const auto paddings = call.Ints(A::paddings);
   if (paddings.size() != 2 * map.x.size())
     return call.Fail("%zu paddings for '%s' of %d dims", paddings.size(), gradient.name,
                      gradient.rank),
@@ -130,18 +138,28 @@ bool UnpadMap(OpCall& call, const DtBuffer& gradient, AxisMap& map) {
 
 // X, Paddings; paddings, mode, pad_value, data_format: top, bottom, left, right
 bool Pad2dMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
+  using A = args::dt_pad2d;
+  static_assert(A::Paddings == args::dt_pad2d_grad::Paddings &&
+                A::data_format == args::dt_pad2d_grad::data_format &&
+                A::paddings == args::dt_pad2d_grad::paddings);
   std::vector<int64_t> paddings;
-  if (!RankIs(call, x, 4) || !NumbersFrom(call, -1, 1, call.Ints(0), paddings)) return false;
-  const bool last = call.Text(3) == "NHWC";
+  if (!RankIs(call, x, 4) || !NumbersFrom(call, -1, A::Paddings, call.Ints(A::paddings), paddings))
+    return false;
+  const bool last = call.Text(A::data_format) == "NHWC";
   const int dims[] = {last ? 1 : 2, last ? 2 : 3};
   return PadImage(call, x, map, dims, paddings);
 }
 
 // X, Paddings; paddings, mode, value, data_format: left, right, top, bottom, front, back
 bool Pad3dMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
+  using A = args::dt_pad3d;
+  static_assert(A::Paddings == args::dt_pad3d_grad::Paddings &&
+                A::data_format == args::dt_pad3d_grad::data_format &&
+                A::paddings == args::dt_pad3d_grad::paddings);
   std::vector<int64_t> paddings;
-  if (!RankIs(call, x, 5) || !NumbersFrom(call, -1, 1, call.Ints(0), paddings)) return false;
-  const bool last = call.Text(3) == "NDHWC";
+  if (!RankIs(call, x, 5) || !NumbersFrom(call, -1, A::Paddings, call.Ints(A::paddings), paddings))
+    return false;
+  const bool last = call.Text(A::data_format) == "NDHWC";
   const int dims[] = {last ? 3 : 4, last ? 2 : 3, last ? 1 : 2};
   return PadImage(call, x, map, dims, paddings);
 }
@@ -149,16 +167,25 @@ bool Pad3dMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
 // X, Y, Offsets, OffsetsTensor; offsets, shape: extents of Y where it is given (in gradients
 // Out@GRAD)
 bool CropMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
+  using A = args::dt_crop;
+  static_assert(A::Offsets == args::dt_crop_grad::Offsets &&
+                A::OffsetsTensor == args::dt_crop_grad::OffsetsTensor &&
+                A::Y == args::dt_crop_grad::Y && A::offsets == args::dt_crop_grad::offsets &&
+                A::shape == args::dt_crop_grad::shape);
   std::vector<int64_t> offsets;
-  if (!NumbersFrom(call, 3, 2, call.Ints(0), offsets)) return false;
-  return Window(call, x, offsets, call.Has(1) ? OpCall::Dims(call.Arg(1)) : call.Ints(1), map);
+  if (!NumbersFrom(call, A::OffsetsTensor, A::Offsets, call.Ints(A::offsets), offsets))
+    return false;
+  return Window(call, x, offsets,
+                call.Has(A::Y) ? OpCall::Dims(call.Arg(A::Y)) : call.Ints(A::shape), map);
 }
 
 // X, Shape, ShapeTensor, Offsets, OffsetsTensor; offsets, shape: an extent of -1 goes to the end
 bool CropTensorMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
+  using A = args::dt_crop_tensor;
   std::vector<int64_t> offsets, extents;
-  return NumbersFrom(call, 4, 3, call.Ints(0), offsets) &&
-         NumbersFrom(call, 2, 1, call.Ints(1), extents) && Window(call, x, offsets, extents, map);
+  return NumbersFrom(call, A::OffsetsTensor, A::Offsets, call.Ints(A::offsets), offsets) &&
+         NumbersFrom(call, A::ShapeTensor, A::Shape, call.Ints(A::shape), extents) &&
+         Window(call, x, offsets, extents, map);
 }
 
 namespace {
@@ -178,12 +205,13 @@ bool CornerMap(OpCall& call, const DtBuffer& y, const DtBuffer& like, AxisMap& m
 
 // X, Y; pad_value -> Out
 int32_t PadConstantLike(OpCall& call) {
-  const DtBuffer &like = call.Arg(0), &y = call.Arg(1);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_pad_constant_like;
+  const DtBuffer &like = call.Arg(A::X), &y = call.Arg(A::Y);
+  DtBuffer& out = call.Arg(A::Out);
   AxisMap map(OpCall::Dims(y));
   char fill[16];
   if (!SameType(call, y, out) || !CornerMap(call, y, like, map) || !call.Resize(out, like) ||
-      !NumberTo(call, y, call.Real(0), fill))
+      !NumberTo(call, y, call.Real(A::pad_value), fill))
     return 1;
   OpCall::SetLod(out, OpCall::LodOf(like));
   return GatherMapped(call, map, y.data, out.data, ElementSize(y), fill);
@@ -191,8 +219,9 @@ int32_t PadConstantLike(OpCall& call) {
 
 // Y, Out@GRAD -> Y@GRAD
 int32_t PadConstantLikeGrad(OpCall& call) {
-  const DtBuffer &y = call.Arg(0), &gradient = call.Arg(1);
-  DtBuffer& dy = call.Arg(2);
+  using A = args::dt_pad_constant_like_grad;
+  const DtBuffer &y = call.Arg(A::Y), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dy = call.Arg(A::Y_GRAD);
   AxisMap map(OpCall::Dims(gradient));
   const std::vector<int64_t> origin(map.x.size(), 0);
   if (!SameType(call, gradient, dy) || !Window(call, gradient, origin, OpCall::Dims(y), map) ||

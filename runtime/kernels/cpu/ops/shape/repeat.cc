@@ -12,8 +12,13 @@ constexpr size_t kMostTimes = 16;  // dims
 
 // X, RepeatTimes, repeat_times_tensor; repeat_times
 bool TileMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
+  using A = args::dt_tile;
+  static_assert(A::RepeatTimes == args::dt_tile_grad::RepeatTimes &&
+                A::repeat_times == args::dt_tile_grad::repeat_times &&
+                A::repeat_times_tensor == args::dt_tile_grad::repeat_times_tensor);
   std::vector<int64_t> times;
-  if (!NumbersFrom(call, 2, 1, call.Ints(0), times)) return false;
+  if (!NumbersFrom(call, A::repeat_times_tensor, A::RepeatTimes, call.Ints(A::repeat_times), times))
+    return false;
   if (times.size() > kMostTimes)
     return call.Fail("'%s' is to be repeated along %zu dims", x.name, times.size()), false;
   map.Prepend(static_cast<int64_t>(times.size()) - x.rank);
@@ -25,19 +30,29 @@ bool TileMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
 
 // X, Shape, expand_shapes_tensor; shape
 bool ExpandMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
+  using A = args::dt_expand;
+  static_assert(A::Shape == args::dt_expand_grad::Shape &&
+                A::expand_shapes_tensor == args::dt_expand_grad::expand_shapes_tensor &&
+                A::shape == args::dt_expand_grad::shape);
   std::vector<int64_t> shape;
-  return NumbersFrom(call, 2, 1, call.Ints(0), shape) && BroadcastTo(call, x.name, shape, map);
+  return NumbersFrom(call, A::expand_shapes_tensor, A::Shape, call.Ints(A::shape), shape) &&
+         BroadcastTo(call, x.name, shape, map);
 }
 
 // X, Y (or Out@GRAD, which has its extents); target_shape
 bool ExpandAsMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
-  if (call.Has(1)) return BroadcastTo(call, x.name, OpCall::Dims(call.Arg(1)), map);
-  return BroadcastTo(call, x.name, call.Ints(0), map);
+  using A = args::dt_expand_as;
+  static_assert(A::target_shape == args::dt_expand_as_grad::target_shape &&
+                A::Y == args::dt_expand_as_grad::Y);
+  if (call.Has(A::Y)) return BroadcastTo(call, x.name, OpCall::Dims(call.Arg(A::Y)), map);
+  return BroadcastTo(call, x.name, call.Ints(A::target_shape), map);
 }
 
 // X, target_tensor
 bool TileAsMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
-  const DtBuffer& target = call.Arg(1);
+  using A = args::dt_tile_as;
+  static_assert(A::target_tensor == args::dt_tile_as_grad::target_tensor);
+  const DtBuffer& target = call.Arg(A::target_tensor);
   if (target.rank != x.rank)
     return call.Fail("'%s' has %d dims, '%s' has %d", x.name, x.rank, target.name, target.rank),
            false;
@@ -54,14 +69,19 @@ bool TileAsMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
 
 // X, RepeatsTensor; Repeats, dim
 bool RepeatMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
-  int64_t dim = call.Int(1);
+  using A = args::dt_repeat_interleave;
+  static_assert(A::Repeats == args::dt_repeat_interleave_grad::Repeats &&
+                A::RepeatsTensor == args::dt_repeat_interleave_grad::RepeatsTensor &&
+                A::dim == args::dt_repeat_interleave_grad::dim);
+  int64_t dim = call.Int(A::dim);
   if (!NormalAxis(call, x, dim)) return false;
   const auto extent = static_cast<size_t>(x.dims[dim]);
-  std::vector<int64_t> times(extent, call.Int(0));
-  if (call.Has(1) && !IntegersOf(call, call.Arg(1), times)) return false;
+  std::vector<int64_t> times(extent, call.Int(A::Repeats));
+  if (call.Has(A::RepeatsTensor) && !IntegersOf(call, call.Arg(A::RepeatsTensor), times))
+    return false;
   if (times.size() != extent)
-    return call.Fail("'%s' has %zu numbers for %zu positions", call.Arg(1).name, times.size(),
-                     extent),
+    return call.Fail("'%s' has %zu numbers for %zu positions", call.Arg(A::RepeatsTensor).name,
+                     times.size(), extent),
            false;
   std::vector<int64_t>& at = map.at[static_cast<size_t>(dim)];
   at.clear();
@@ -89,9 +109,11 @@ AxisMap SpreadOver(absl::Span<const int64_t> extents, size_t which) {
 }
 
 bool MeshExtents(OpCall& call, std::vector<int64_t>& extents) {
+  using A = args::dt_meshgrid;
+  static_assert(A::X == args::dt_meshgrid_grad::X);
   int64_t product = 1;
-  for (int i = 0; i < call.Count(0); ++i) {
-    const DtBuffer& x = call.Arg(0, i);
+  for (int i = 0; i < call.Count(A::X); ++i) {
+    const DtBuffer& x = call.Arg(A::X, i);
     if (x.rank > 1) return call.Fail("'%s' has %d dims, expected one", x.name, x.rank), false;
     extents.push_back(Elements(x));
     if (__builtin_mul_overflow(product, extents.back(), &product))
@@ -104,12 +126,13 @@ bool MeshExtents(OpCall& call, std::vector<int64_t>& extents) {
 
 // X -> Out
 int32_t Meshgrid(OpCall& call) {
+  using A = args::dt_meshgrid;
   std::vector<int64_t> extents;
   if (!MeshExtents(call, extents)) return 1;
-  for (int i = 0; i < call.Count(1); ++i) {
-    if (!call.Has(1, i)) continue;
-    const DtBuffer& x = call.Arg(0, i);
-    DtBuffer& out = call.Arg(1, i);
+  for (int i = 0; i < call.Count(A::Out); ++i) {
+    if (!call.Has(A::Out, i)) continue;
+    const DtBuffer& x = call.Arg(A::X, i);
+    DtBuffer& out = call.Arg(A::Out, i);
     if (!SameType(call, x, out) || !call.Resize(out, extents)) return 1;
     if (GatherMapped(call, SpreadOver(extents, static_cast<size_t>(i)), x.data, out.data,
                      ElementSize(x), nullptr) != 0)
@@ -120,15 +143,16 @@ int32_t Meshgrid(OpCall& call) {
 
 // X, outputs@GRAD -> X@GRAD
 int32_t MeshgridGrad(OpCall& call) {
+  using A = args::dt_meshgrid_grad;
   std::vector<int64_t> extents;
   if (!MeshExtents(call, extents)) return 1;
-  for (int i = 0; i < call.Count(2); ++i) {
-    if (!call.Has(2, i)) continue;
-    DtBuffer& dx = call.Arg(2, i);
-    if (!call.Resize(dx, call.Arg(0, i))) return 1;
+  for (int i = 0; i < call.Count(A::X_GRAD); ++i) {
+    if (!call.Has(A::X_GRAD, i)) continue;
+    DtBuffer& dx = call.Arg(A::X_GRAD, i);
+    if (!call.Resize(dx, call.Arg(A::X, i))) return 1;
     std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
-    if (!call.Has(1, i)) continue;
-    const DtBuffer& gradient = call.Arg(1, i);
+    if (!call.Has(A::outputs_GRAD, i)) continue;
+    const DtBuffer& gradient = call.Arg(A::outputs_GRAD, i);
     if (OpCall::Dims(gradient) != absl::MakeConstSpan(extents))
       return call.Fail("'%s' has not the extents of the grid", gradient.name);
     if (!SameType(call, gradient, dx) ||

@@ -77,10 +77,14 @@ int32_t SpaceToChannels(OpCall& call, const DtBuffer& x, const Image& m, int64_t
 
 // Channels as [from, c / from] to [c / from, from].
 int32_t SwapGroups(OpCall& call, std::string_view format, bool back) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_shuffle_channel;
+  static_assert(A::groups == args::dt_shuffle_channel_back::groups &&
+                A::X == args::dt_shuffle_channel_back::X &&
+                A::Out == args::dt_shuffle_channel_back::Out);
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   Image m;
-  int64_t groups = call.Int(0);
+  int64_t groups = call.Int(A::groups);
   if (!ImageOf(call, x, format, m) || !Divides(call, x, "channels", m.c, groups)) return 1;
   if (back) groups = m.c / groups;
   if (groups == 0) groups = 1;
@@ -95,40 +99,46 @@ int32_t SwapGroups(OpCall& call, std::string_view format, bool back) {
 
 // X; upscale_factor, data_format -> Out. The gradient of pixel_unshuffle alike.
 int32_t PixelShuffle(OpCall& call) {
+  using A = args::dt_pixel_shuffle;
   Image m;
-  const DtBuffer& x = call.Arg(0);
-  return ImageOf(call, x, call.Text(1), m) ? ChannelsToSpace(call, x, m, call.Int(0), call.Arg(1))
-                                           : 1;
+  const DtBuffer& x = call.Arg(A::X);
+  return ImageOf(call, x, call.Text(A::data_format), m)
+             ? ChannelsToSpace(call, x, m, call.Int(A::upscale_factor), call.Arg(A::Out))
+             : 1;
 }
 
 // X; downscale_factor, data_format -> Out. The gradient of pixel_shuffle alike.
 int32_t PixelUnshuffle(OpCall& call) {
+  using A = args::dt_pixel_unshuffle;
   Image m;
-  const DtBuffer& x = call.Arg(0);
-  return ImageOf(call, x, call.Text(1), m) ? SpaceToChannels(call, x, m, call.Int(0), call.Arg(1))
-                                           : 1;
+  const DtBuffer& x = call.Arg(A::X);
+  return ImageOf(call, x, call.Text(A::data_format), m)
+             ? SpaceToChannels(call, x, m, call.Int(A::downscale_factor), call.Arg(A::Out))
+             : 1;
 }
 
 // X; blocksize -> Out. Channel (i, j, c) of pixel (h, w) goes to place (c, h, i, w, j) of the
 // memory of Out: the order of the framework.
 int32_t SpaceToDepth(OpCall& call) {
+  using A = args::dt_space_to_depth;
   Image m;
-  const DtBuffer& x = call.Arg(0);
-  const int64_t r = call.Int(0);
+  const DtBuffer& x = call.Arg(A::X);
+  const int64_t r = call.Int(A::blocksize);
   if (!ImageOf(call, x, "NCHW", m) || !FactorIs(call, r) || !Divides(call, x, "rows", m.h, r) ||
       !Divides(call, x, "columns", m.w, r) ||
       !Divides(call, x, "channels per row of a block", m.c, r) ||
       !Divides(call, x, "channels per block", m.c / r, r))
     return 1;
-  return Permute(call, x, {m.n, r, r, m.c / r / r, m.h, m.w}, {0, 3, 4, 1, 5, 2}, call.Arg(1),
+  return Permute(call, x, {m.n, r, r, m.c / r / r, m.h, m.w}, {0, 3, 4, 1, 5, 2}, call.Arg(A::Out),
                  m.Dims(m.c * r * r, m.h / r, m.w / r));
 }
 
 // X, Out@GRAD; blocksize -> X@GRAD
 int32_t SpaceToDepthGrad(OpCall& call) {
+  using A = args::dt_space_to_depth_grad;
   Image m;
-  const DtBuffer &x = call.Arg(0), &gradient = call.Arg(1);
-  const int64_t r = call.Int(0);
+  const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
+  const int64_t r = call.Int(A::blocksize);
   if (!ImageOf(call, x, "NCHW", m) || !FactorIs(call, r) ||
       !Divides(call, x, "channels per row of a block", m.c, r) ||
       !Divides(call, x, "channels per block", m.c / r, r))
@@ -136,30 +146,35 @@ int32_t SpaceToDepthGrad(OpCall& call) {
   if (Elements(gradient) != Elements(x))
     return call.Fail("'%s' has not as many elements as '%s'", gradient.name, x.name);
   return Permute(call, gradient, {m.n, m.c / r / r, m.h, r, m.w, r}, {0, 3, 5, 1, 2, 4},
-                 call.Arg(2), OpCall::Dims(x));
+                 call.Arg(A::X_GRAD), OpCall::Dims(x));
 }
 
 // X; groups, data_format -> Out
-int32_t ShuffleChannel(OpCall& call) { return SwapGroups(call, FormatOf(call, 1), false); }
-int32_t ShuffleChannelBack(OpCall& call) { return SwapGroups(call, FormatOf(call, 1), true); }
+int32_t ShuffleChannel(OpCall& call) {
+  return SwapGroups(call, FormatOf(call, args::dt_shuffle_channel::data_format), false);
+}
+int32_t ShuffleChannelBack(OpCall& call) {
+  return SwapGroups(call, FormatOf(call, args::dt_shuffle_channel_back::data_format), true);
+}
 
 // X; seg_num, shift_ratio, data_format, back -> Out: of `seg_num` frames the first part of the
 // channels comes from the frame before, the next from the one behind, 0 beyond the ends. The
 // gradient shifts the other way.
 int32_t TemporalShift(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_temporal_shift;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   Image m;
-  const int64_t frames = call.Int(0);
-  if (!ImageOf(call, x, call.Text(2), m) || !Divides(call, x, "images", m.n, frames) ||
+  const int64_t frames = call.Int(A::seg_num);
+  if (!ImageOf(call, x, call.Text(A::data_format), m) || !Divides(call, x, "images", m.n, frames) ||
       !SameType(call, x, out) || !call.Resize(out, x))
     return 1;
-  const auto ratio = static_cast<float>(call.Real(1));
+  const auto ratio = static_cast<float>(call.Real(A::shift_ratio));
   const auto c = static_cast<float>(m.c);
   if (!(ratio >= 0 && ratio <= 0.5F))
     return call.Fail("shift ratio %g is not within 0 and 0.5", static_cast<double>(ratio));
   const auto before = static_cast<int64_t>(c * ratio), behind = static_cast<int64_t>(c * 2 * ratio);
-  const int64_t step = call.Text(3) == "temporal_shift_grad" ? 1 : -1;
+  const int64_t step = call.Text(A::type) == "temporal_shift_grad" ? 1 : -1;
   // Runs of one channel (or of a part of the channels of one pixel) and what one image holds of
   // them.
   const int64_t size = ElementSize(x), inner = m.last ? size : m.h * m.w * size,

@@ -8,7 +8,8 @@ namespace dtranspile::kernels {
 
 // X; axis, dims: the second is the name of early files
 bool FlipMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
-  for (int64_t axis : call.Ints(0).empty() ? call.Ints(1) : call.Ints(0)) {
+  using A = args::dt_flip;
+  for (int64_t axis : call.Ints(A::axis).empty() ? call.Ints(A::dims) : call.Ints(A::axis)) {
     if (!NormalAxis(call, x, axis)) return false;
     std::vector<int64_t>& at = map.at[static_cast<size_t>(axis)];
     std::iota(at.rbegin(), at.rend(), 0);
@@ -18,9 +19,13 @@ bool FlipMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
 
 // X, ShiftsTensor; shifts, axis, dims: without axes the elements in memory order are one dim
 bool RollMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
+  using A = args::dt_roll;
+  static_assert(A::ShiftsTensor == args::dt_roll_grad::ShiftsTensor &&
+                A::axis == args::dt_roll_grad::axis && A::dims == args::dt_roll_grad::dims &&
+                A::shifts == args::dt_roll_grad::shifts);
   std::vector<int64_t> shifts;
-  if (!NumbersFrom(call, -1, 1, call.Ints(0), shifts)) return false;
-  const auto given = call.Ints(1).empty() ? call.Ints(2) : call.Ints(1);
+  if (!NumbersFrom(call, -1, A::ShiftsTensor, call.Ints(A::shifts), shifts)) return false;
+  const auto given = call.Ints(A::axis).empty() ? call.Ints(A::dims) : call.Ints(A::axis);
   std::vector<int64_t> axes(given.begin(), given.end());
   if (axes.empty()) {
     const int64_t all = Elements(x);

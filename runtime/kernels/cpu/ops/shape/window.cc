@@ -134,10 +134,12 @@ int32_t Walk(OpCall& call, const Windows& w, const DtBuffer& from, DtBuffer& to)
 // fold: the columns are X, [n, c·k, windows] (or without n); the images have the extents
 // `output_sizes`.
 bool FoldOf(OpCall& call, const DtBuffer& columns, Windows& w, std::vector<int64_t>& dims) {
+  using A = args::dt_fold;
+  static_assert(A::output_sizes == args::dt_fold_grad::output_sizes);
   int64_t extent[2];
   if (columns.rank != 2 && columns.rank != 3)
     return call.Fail("'%s' has %d dims, expected 3", columns.name, columns.rank), false;
-  if (!PairOf(call, 0, "output size", 1, extent) ||
+  if (!PairOf(call, A::output_sizes, "output size", 1, extent) ||
       !WindowsOf(call, 1, true, extent[0], extent[1], w))
     return false;
   const int64_t taps = columns.dims[columns.rank - 2], places = columns.dims[columns.rank - 1];
@@ -183,57 +185,64 @@ int32_t AddWindows(OpCall& call, const Windows& w, const DtBuffer& x, const DtBu
 
 // X; kernel_sizes, strides, paddings, dilations -> Y
 int32_t Unfold(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
+  using A = args::dt_unfold;
+  const DtBuffer& x = call.Arg(A::X);
   Windows w;
   if (!UnfoldOf(call, x, w)) return 1;
   const int64_t dims[] = {w.n, w.Taps(), w.Places()};
-  return call.Resize(call.Arg(1), dims) ? Walk<true>(call, w, x, call.Arg(1)) : 1;
+  return call.Resize(call.Arg(A::Y), dims) ? Walk<true>(call, w, x, call.Arg(A::Y)) : 1;
 }
 
 // X, Y@GRAD; as unfold -> X@GRAD
 int32_t UnfoldGrad(OpCall& call) {
+  using A = args::dt_unfold_grad;
   Windows w;
-  return UnfoldOf(call, call.Arg(0), w) ? AddWindows(call, w, call.Arg(0), call.Arg(1), call.Arg(2))
-                                        : 1;
+  return UnfoldOf(call, call.Arg(A::X), w)
+             ? AddWindows(call, w, call.Arg(A::X), call.Arg(A::Y_GRAD), call.Arg(A::X_GRAD))
+             : 1;
 }
 
 // X; output_sizes, kernel_sizes, strides, paddings, dilations -> Y
 int32_t Fold(OpCall& call) {
+  using A = args::dt_fold;
   Windows w;
   std::vector<int64_t> dims;
-  if (!FoldOf(call, call.Arg(0), w, dims) || !call.Resize(call.Arg(1), dims)) return 1;
-  return Walk<false>(call, w, call.Arg(0), call.Arg(1));
+  if (!FoldOf(call, call.Arg(A::X), w, dims) || !call.Resize(call.Arg(A::Y), dims)) return 1;
+  return Walk<false>(call, w, call.Arg(A::X), call.Arg(A::Y));
 }
 
 // X, Y@GRAD; as fold -> X@GRAD
 int32_t FoldGrad(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &gradient = call.Arg(1);
+  using A = args::dt_fold_grad;
+  const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Y_GRAD);
   Windows w;
   std::vector<int64_t> dims;
-  if (!FoldOf(call, x, w, dims) || !call.Resize(call.Arg(2), x)) return 1;
+  if (!FoldOf(call, x, w, dims) || !call.Resize(call.Arg(A::X_GRAD), x)) return 1;
   if (OpCall::Dims(gradient) != absl::MakeConstSpan(dims))
     return call.Fail("'%s' has not the extents of the images", gradient.name);
-  return Walk<true>(call, w, gradient, call.Arg(2));
+  return Walk<true>(call, w, gradient, call.Arg(A::X_GRAD));
 }
 
 // X; kernels, strides, paddings -> Out: one sequence per image, one row per window
 int32_t Im2Sequence(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
+  using A = args::dt_im2sequence;
+  const DtBuffer& x = call.Arg(A::X);
   Windows w;
   if (!SequenceOf(call, x, w)) return 1;
   const int64_t dims[] = {w.n * w.Places(), w.Taps()};
-  if (!call.Resize(call.Arg(1), dims)) return 1;
+  if (!call.Resize(call.Arg(A::Out), dims)) return 1;
   Lod lod(1);
   for (int64_t i = 0; i <= w.n; ++i) lod[0].push_back(i * w.Places());
-  OpCall::SetLod(call.Arg(1), lod);
-  return Walk<true>(call, w, x, call.Arg(1));
+  OpCall::SetLod(call.Arg(A::Out), lod);
+  return Walk<true>(call, w, x, call.Arg(A::Out));
 }
 
 // X, Out@GRAD; as im2sequence -> X@GRAD
 int32_t Im2SequenceGrad(OpCall& call) {
+  using A = args::dt_im2sequence_grad;
   Windows w;
-  return SequenceOf(call, call.Arg(0), w)
-             ? AddWindows(call, w, call.Arg(0), call.Arg(1), call.Arg(2))
+  return SequenceOf(call, call.Arg(A::X), w)
+             ? AddWindows(call, w, call.Arg(A::X), call.Arg(A::Out_GRAD), call.Arg(A::X_GRAD))
              : 1;
 }
 

@@ -24,8 +24,9 @@ bool IndexOf(OpCall& call, const DtBuffer& buffer, int64_t& index) {
 }
 
 int32_t ArrayLength(OpCall& call) {
-  const exec::Value* list = ListOf(call, call.Arg(0));
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_lod_array_length;
+  const exec::Value* list = ListOf(call, call.Arg(A::X));
+  DtBuffer& out = call.Arg(A::Out);
   if (list == nullptr || !SetType(call, out, DType::kInt64) || !call.Resize(out, {1})) return 1;
   *Data<int64_t>(out) = static_cast<int64_t>(list->items.size());
   return 0;
@@ -34,17 +35,18 @@ int32_t ArrayLength(OpCall& call) {
 // X, I, X_W -> Out. As a gradient it reads what no step may have written: zeros like the value X_W
 // of the forward pass.
 int32_t ReadFromArray(OpCall& call) {
-  exec::Value* list = ListOf(call, call.Arg(0));
-  DtBuffer& out = call.Arg(3);
+  using A = args::dt_read_from_array;
+  exec::Value* list = ListOf(call, call.Arg(A::X));
+  DtBuffer& out = call.Arg(A::Out);
   int64_t index = 0;
-  if (list == nullptr || !IndexOf(call, call.Arg(1), index)) return 1;
+  if (list == nullptr || !IndexOf(call, call.Arg(A::I), index)) return 1;
   const auto length = static_cast<int64_t>(list->items.size());
   if (index >= 0 && index < length) {
-    const DtBuffer item = BufferOf(list->items[static_cast<size_t>(index)], call.Arg(0).name);
+    const DtBuffer item = BufferOf(list->items[static_cast<size_t>(index)], call.Arg(A::X).name);
     if (!IsUnset(item)) return Copy(call, out, item) ? 0 : 1;
   }
-  if (call.Has(2, 0) && index >= 0) {
-    const DtBuffer& like = call.Arg(2);
+  if (call.Has(A::X_W, 0) && index >= 0) {
+    const DtBuffer& like = call.Arg(A::X_W);
     if (!SetType(call, out, TypeOf(like)) || !call.Resize(out, like)) return 1;
     std::fill_n(Data<std::byte>(out), Elements(out) * ElementSize(out), std::byte{0});
     OpCall::SetLod(out, OpCall::LodOf(like));
@@ -52,22 +54,23 @@ int32_t ReadFromArray(OpCall& call) {
   }
   const char* reason = index >= 0 && index < length ? "which nobody has written" : "out of range";
   return call.Fail("item %lld of array '%s' of %lld items, %s", static_cast<long long>(index),
-                   call.Arg(0).name, static_cast<long long>(length), reason);
+                   call.Arg(A::X).name, static_cast<long long>(length), reason);
 }
 
 // X, I -> Out, in place: the array keeps its other items.
 int32_t WriteToArray(OpCall& call) {
-  exec::Value* list = ListOf(call, call.Arg(2));
+  using A = args::dt_write_to_array;
+  exec::Value* list = ListOf(call, call.Arg(A::Out));
   int64_t index = 0;
-  if (list == nullptr || !IndexOf(call, call.Arg(1), index)) return 1;
+  if (list == nullptr || !IndexOf(call, call.Arg(A::I), index)) return 1;
   if (index < 0 || index >= kMostItems)
     return call.Fail("item %lld of array '%s', out of range [0, %lld)",
-                     static_cast<long long>(index), call.Arg(2).name,
+                     static_cast<long long>(index), call.Arg(A::Out).name,
                      static_cast<long long>(kMostItems));
   if (static_cast<size_t>(index) >= list->items.size())
     list->items.resize(static_cast<size_t>(index) + 1);
-  DtBuffer item = BufferOf(list->items[static_cast<size_t>(index)], call.Arg(2).name);
-  return Copy(call, item, call.Arg(0)) ? 0 : 1;
+  DtBuffer item = BufferOf(list->items[static_cast<size_t>(index)], call.Arg(A::Out).name);
+  return Copy(call, item, call.Arg(A::X)) ? 0 : 1;
 }
 
 }  // namespace dtranspile::kernels

@@ -1,12 +1,13 @@
 // Kernels of the family `tensor_array`, named in tensor_array_calls.cc, and those with which the
 // lowering of loops keeps and adds up values (compiler/lower/block_lowering.h). Slots and
-// attributes: compiler/lower/rules/tensor_array.cc.
+// attributes: runtime/kernels/signatures/tensor_array.calls.
 //
 // A rank table is a tensor value, int64 [n, 2]: a row (index of the sequence, its length) per
 // sequence, longest first, equal ones in their order. Its LoD is that of the tensor it was made
 // from, down to the level it sorts.
 #pragma once
 
+#include "runtime/kernels/args/tensor_array.h"
 #include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {

@@ -115,60 +115,74 @@ bool RowIndexOf(OpCall& call, const DtBuffer& buffer, const DtBuffer& of, int64_
 }  // namespace
 
 int32_t MemoryHelperGrad(OpCall& call) {
-  DtBuffer& result = call.Arg(2);
-  const bool given = call.Has(0, 0) && !IsUnset(call.Arg(0));
-  return (given ? Copy(call, result, call.Arg(0)) : MakeZerosLike(call, call.Arg(1), result)) ? 0
-                                                                                              : 1;
+  using A = args::dt_rnn_memory_helper_grad;
+  DtBuffer& result = call.Arg(A::X_GRAD);
+  const bool given = call.Has(A::Out_GRAD, 0) && !IsUnset(call.Arg(A::Out_GRAD));
+  return (given ? Copy(call, result, call.Arg(A::Out_GRAD))
+                : MakeZerosLike(call, call.Arg(A::X), result))
+             ? 0
+             : 1;
 }
 
-int32_t Accumulate(OpCall& call) { return Add(call, call.Arg(1), call.Arg(0)) ? 0 : 1; }
+int32_t Accumulate(OpCall& call) {
+  using A = args::dt_accumulate;
+  return Add(call, call.Arg(A::Sum), call.Arg(A::X)) ? 0 : 1;
+}
 
-int32_t ZerosLike(OpCall& call) { return MakeZerosLike(call, call.Arg(0), call.Arg(1)) ? 0 : 1; }
+int32_t ZerosLike(OpCall& call) {
+  using A = args::dt_zeros_like;
+  return MakeZerosLike(call, call.Arg(A::X), call.Arg(A::Out)) ? 0 : 1;
+}
 
 int32_t ListClear(OpCall& call) {
-  exec::Value* list = ListOf(call, call.Arg(0));
+  using A = args::dt_list_clear;
+  exec::Value* list = ListOf(call, call.Arg(A::List));
   if (list != nullptr) list->items.clear();
   return list != nullptr ? 0 : 1;
 }
 
 int32_t ListPush(OpCall& call) {
-  exec::Value* list = ListOf(call, call.Arg(1));
+  using A = args::dt_list_push;
+  exec::Value* list = ListOf(call, call.Arg(A::List));
   if (list == nullptr) return 1;
-  DtBuffer item = BufferOf(list->items.emplace_back(), call.Arg(1).name);
-  return Copy(call, item, call.Arg(0)) ? 0 : 1;
+  DtBuffer item = BufferOf(list->items.emplace_back(), call.Arg(A::List).name);
+  return Copy(call, item, call.Arg(A::X)) ? 0 : 1;
 }
 
 int32_t ListPop(OpCall& call) {
-  exec::Value* list = ListOf(call, call.Arg(0));
+  using A = args::dt_list_pop;
+  exec::Value* list = ListOf(call, call.Arg(A::List));
   if (list == nullptr) return 1;
   if (list->items.empty())
     return call.Fail("list '%s' is empty: the gradient makes more turns than the loop",
-                     call.Arg(0).name);
-  DtBuffer& out = call.Arg(1);
+                     call.Arg(A::List).name);
+  DtBuffer& out = call.Arg(A::Out);
   bool done = true;
   if (out.value != nullptr) {
     OpCall::ValueOf(out)->Swap(list->items.back());
     OpCall::Refresh(out);
   } else {
-    done = Copy(call, out, BufferOf(list->items.back(), call.Arg(0).name));
+    done = Copy(call, out, BufferOf(list->items.back(), call.Arg(A::List).name));
   }
   list->items.pop_back();
   return done ? 0 : 1;
 }
 
 int32_t ListAny(OpCall& call) {
-  const exec::Value* list = ListOf(call, call.Arg(0));
-  DtBuffer& out = call.Arg(1);
+  using A = args::dt_list_any;
+  const exec::Value* list = ListOf(call, call.Arg(A::List));
+  DtBuffer& out = call.Arg(A::Out);
   if (list == nullptr || !SetType(call, out, DType::kBool) || !call.Resize(out, {1})) return 1;
   *Data<bool>(out) = !list->items.empty();
   return 0;
 }
 
 int32_t Row(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_row;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   int64_t index = 0;
-  if (!RowIndexOf(call, call.Arg(1), x, index) ||
+  if (!RowIndexOf(call, call.Arg(A::Index), x, index) ||
       !SizeFor(call, out, TypeOf(x), {x.dims + 1, x.dims + x.rank}))
     return 1;
   const int64_t bytes = Elements(x, 1, x.rank) * ElementSize(x);
@@ -178,10 +192,11 @@ int32_t Row(OpCall& call) {
 }
 
 int32_t SetRow(OpCall& call) {
-  const DtBuffer &x = call.Arg(0), &like = call.Arg(2);
-  DtBuffer& out = call.Arg(3);
+  using A = args::dt_set_row;
+  const DtBuffer &x = call.Arg(A::X), &like = call.Arg(A::Like);
+  DtBuffer& out = call.Arg(A::Out);
   int64_t index = 0;
-  if (!RowIndexOf(call, call.Arg(1), like, index)) return 1;
+  if (!RowIndexOf(call, call.Arg(A::Index), like, index)) return 1;
   std::vector<int64_t> dims(x.dims, x.dims + x.rank);
   dims.insert(dims.begin(), like.dims[0]);
   const bool sized = OpCall::Dims(out) == absl::MakeConstSpan(dims) && TypeOf(out) == TypeOf(x);

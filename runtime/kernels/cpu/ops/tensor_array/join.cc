@@ -24,11 +24,14 @@ bool SameBut(const std::vector<int64_t>& a, const std::vector<int64_t>& b, size_
 }
 
 bool Plan(OpCall& call, const DtBuffer& array, exec::Value& list, Join& join) {
+  using A = args::dt_tensor_array_to_tensor;
+  static_assert(A::axis == args::dt_tensor_array_to_tensor_grad::axis &&
+                A::use_stack == args::dt_tensor_array_to_tensor_grad::use_stack);
   if (list.items.empty()) return call.Fail("array '%s' is empty", array.name), false;
   const exec::Value& first = list.items[0];
   const auto rank = static_cast<int64_t>(first.dims.size());
-  const bool stack = call.Bool(1);
-  const int64_t given = call.Int(0), most = rank + (stack ? 1 : 0);
+  const bool stack = call.Bool(A::use_stack);
+  const int64_t given = call.Int(A::axis), most = rank + (stack ? 1 : 0);
   const int64_t axis = given < 0 ? given + most : given;
   if (axis < 0 || axis >= most)
     return call.Fail("axis %lld of the items of '%s', which have %lld dims",
@@ -73,18 +76,19 @@ void EachChunk(const Join& join, std::byte* tensor, Visit&& visit) {
 
 // X; axis, use_stack -> Out, OutIndex: extents of the items along the axis.
 int32_t ArrayToTensor(OpCall& call) {
-  exec::Value* list = ListOf(call, call.Arg(0));
+  using A = args::dt_tensor_array_to_tensor;
+  exec::Value* list = ListOf(call, call.Arg(A::X));
   Join join;
-  if (list == nullptr || !Plan(call, call.Arg(0), *list, join)) return 1;
-  if (call.Has(1, 0)) {
-    DtBuffer& out = call.Arg(1);
+  if (list == nullptr || !Plan(call, call.Arg(A::X), *list, join)) return 1;
+  if (call.Has(A::Out, 0)) {
+    DtBuffer& out = call.Arg(A::Out);
     if (!SetType(call, out, join.type) || !call.Resize(out, join.dims)) return 1;
     EachChunk(join, Data<std::byte>(out), [&](std::byte* at, size_t k, int64_t from, size_t bytes) {
       std::memcpy(at, list->items[k].data() + from, bytes);
     });
   }
-  if (!call.Has(2, 0)) return 0;
-  DtBuffer& index = call.Arg(2);
+  if (!call.Has(A::OutIndex, 0)) return 0;
+  DtBuffer& index = call.Arg(A::OutIndex);
   if (!SetType(call, index, DType::kInt32) ||
       !call.Resize(index, {static_cast<int64_t>(join.along.size())}))
     return 1;
@@ -95,16 +99,17 @@ int32_t ArrayToTensor(OpCall& call) {
 
 // Out@GRAD, X; axis, use_stack -> X@GRAD
 int32_t ArrayToTensorGrad(OpCall& call) {
-  const DtBuffer& gradient = call.Arg(0);
-  exec::Value *list = ListOf(call, call.Arg(1)), *result = ListOf(call, call.Arg(2));
+  using A = args::dt_tensor_array_to_tensor_grad;
+  const DtBuffer& gradient = call.Arg(A::Out_GRAD);
+  exec::Value *list = ListOf(call, call.Arg(A::X)), *result = ListOf(call, call.Arg(A::X_GRAD));
   Join join;
-  if (list == nullptr || result == nullptr || !Plan(call, call.Arg(1), *list, join)) return 1;
+  if (list == nullptr || result == nullptr || !Plan(call, call.Arg(A::X), *list, join)) return 1;
   if (TypeOf(gradient) != join.type || OpCall::Dims(gradient) != absl::MakeConstSpan(join.dims))
     return call.Fail("'%s' is not %s, as the items of '%s' make it", gradient.name,
-                     ShapeText(join.type, join.dims).c_str(), call.Arg(1).name);
+                     ShapeText(join.type, join.dims).c_str(), call.Arg(A::X).name);
   result->items.resize(list->items.size());
   for (size_t k = 0; k < list->items.size(); ++k) {
-    DtBuffer item = BufferOf(result->items[k], call.Arg(2).name);
+    DtBuffer item = BufferOf(result->items[k], call.Arg(A::X_GRAD).name);
     if (!SetType(call, item, join.type) || !call.Resize(item, list->items[k].dims)) return 1;
     OpCall::SetLod(item, list->items[k].lod);
   }

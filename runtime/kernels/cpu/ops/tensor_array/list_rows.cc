@@ -32,9 +32,10 @@ void AppendLod(Lod& all, const Value& item) {
 }  // namespace
 
 int32_t ListRows(OpCall& call) {
-  const DtBuffer& array = call.Arg(0);
+  using A = args::dt_list_rows;
+  const DtBuffer& array = call.Arg(A::List);
   const Value* list = ListOf(call, array);
-  DtBuffer& out = call.Arg(1);
+  DtBuffer& out = call.Arg(A::Out);
   if (list == nullptr) return 1;
   const Value* first = nullptr;
   int64_t rows = 0;

@@ -70,9 +70,10 @@ bool CheckSequences(OpCall& call, const Table& table, const RowSource& x) {
 
 // X; level -> Out
 int32_t LodRankTable(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(1);
-  const int64_t level = call.Int(0);
+  using A = args::dt_lod_rank_table;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const int64_t level = call.Int(A::level);
   RowSource source;
   exec::Value* value = OpCall::ValueOf(out);
   if (value == nullptr) return call.Fail("output '%s' has no place for a rank table", out.name);
@@ -101,9 +102,10 @@ int32_t LodRankTable(OpCall& call) {
 
 // RankTable -> Out
 int32_t MaxSequenceLen(OpCall& call) {
+  using A = args::dt_max_sequence_len;
   Table table;
-  DtBuffer& out = call.Arg(1);
-  if (!TableOf(call, call.Arg(0), table) || !SetType(call, out, DType::kInt64) ||
+  DtBuffer& out = call.Arg(A::Out);
+  if (!TableOf(call, call.Arg(A::RankTable), table) || !SetType(call, out, DType::kInt64) ||
       !call.Resize(out, {1}))
     return 1;
   *Data<int64_t>(out) = table.longest();
@@ -113,12 +115,15 @@ int32_t MaxSequenceLen(OpCall& call) {
 // X, RankTable -> Out: item t holds step t of every sequence that is long enough, longest first. A
 // gradient that comes without LoD has that of the table's tensor.
 int32_t LodTensorToArray(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  DtBuffer& out = call.Arg(2);
+  using A = args::dt_lod_tensor_to_array;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   exec::Value* list = ListOf(call, out);
   Table table;
   RowSource source;
-  if (list == nullptr || !TableOf(call, call.Arg(1), table) || !SourceOf(call, x, source)) return 1;
+  if (list == nullptr || !TableOf(call, call.Arg(A::RankTable), table) ||
+      !SourceOf(call, x, source))
+    return 1;
   if (source.lod->empty() && static_cast<int64_t>(table.lod->back().back()) == source.rows)
     source.lod = table.lod;
   if (!CheckSequences(call, table, source)) return 1;
@@ -139,10 +144,11 @@ int32_t LodTensorToArray(OpCall& call) {
 
 // X, RankTable -> Out: the inverse.
 int32_t ArrayToLodTensor(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
+  using A = args::dt_array_to_lod_tensor;
+  const DtBuffer& x = call.Arg(A::X);
   exec::Value* list = ListOf(call, x);
   Table table;
-  if (list == nullptr || !TableOf(call, call.Arg(1), table)) return 1;
+  if (list == nullptr || !TableOf(call, call.Arg(A::RankTable), table)) return 1;
   if (static_cast<int64_t>(list->items.size()) < table.longest() || list->items.empty())
     return call.Fail("array '%s' has %zu items, the longest sequence %lld steps", x.name,
                      list->items.size(), static_cast<long long>(table.longest()));
@@ -165,33 +171,36 @@ int32_t ArrayToLodTensor(OpCall& call) {
     for (int64_t t = 0; t < table.length(k); ++t)
       if (!rows.Add(call, sources[static_cast<size_t>(t)], k, k + 1, 0)) return 1;
   }
-  return rows.Write(call, first, upper, call.Arg(2)) ? 0 : 1;
+  return rows.Write(call, first, upper, call.Arg(A::Out)) ? 0 : 1;
 }
 
 // X, RankTable, I -> Out: what belongs to the sequences with more than I steps.
 int32_t ShrinkMemory(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
+  using A = args::dt_shrink_rnn_memory;
+  const DtBuffer& x = call.Arg(A::X);
   Table table;
   RowSource source;
   RowCollector rows;
   int64_t step = 0;
-  if (!TableOf(call, call.Arg(1), table) || !IndexOf(call, call.Arg(2), step) ||
+  if (!TableOf(call, call.Arg(A::RankTable), table) || !IndexOf(call, call.Arg(A::I), step) ||
       !SourceOf(call, x, source))
     return 1;
-  return rows.Add(call, source, 0, table.alive(step), 0) && rows.Write(call, x, {}, call.Arg(3))
+  return rows.Add(call, source, 0, table.alive(step), 0) &&
+                 rows.Write(call, x, {}, call.Arg(A::Out))
              ? 0
              : 1;
 }
 
 // Out@GRAD, X -> X@GRAD: zeros behind the rows that were kept.
 int32_t ShrinkMemoryGrad(OpCall& call) {
-  const DtBuffer& x = call.Arg(1);
-  DtBuffer& result = call.Arg(2);
+  using A = args::dt_shrink_rnn_memory_grad;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& result = call.Arg(A::X_GRAD);
   if (!SetType(call, result, TypeOf(x)) || !call.Resize(result, x)) return 1;
   OpCall::SetLod(result, OpCall::LodOf(x));
   int64_t kept = 0;
-  if (call.Has(0, 0) && !IsUnset(call.Arg(0))) {
-    const DtBuffer& gradient = call.Arg(0);
+  if (call.Has(A::Out_GRAD, 0) && !IsUnset(call.Arg(A::Out_GRAD))) {
+    const DtBuffer& gradient = call.Arg(A::Out_GRAD);
     const bool fits = gradient.rank == x.rank && x.rank > 0 && gradient.dims[0] <= x.dims[0] &&
                       TypeOf(gradient) == TypeOf(x) &&
                       OpCall::Dims(gradient).subspan(1) == OpCall::Dims(x).subspan(1);
@@ -223,17 +232,19 @@ int32_t Reorder(OpCall& call, const DtBuffer& x, const std::vector<int64_t>& ord
 
 // X, RankTable -> Out
 int32_t ReorderByRank(OpCall& call) {
+  using A = args::dt_reorder_lod_tensor_by_rank;
   Table table;
-  if (!TableOf(call, call.Arg(1), table)) return 1;
+  if (!TableOf(call, call.Arg(A::RankTable), table)) return 1;
   std::vector<int64_t> order;
   for (int64_t k = 0; k < table.count; ++k) order.push_back(table.index(k));
-  return Reorder(call, call.Arg(0), order, call.Arg(2));
+  return Reorder(call, call.Arg(A::X), order, call.Arg(A::Out));
 }
 
 int32_t ReorderByRankGrad(OpCall& call) {
+  using A = args::dt_reorder_lod_tensor_by_rank_grad;
   Table table;
-  if (!TableOf(call, call.Arg(1), table)) return 1;
-  return Reorder(call, call.Arg(0), ByIndex(table), call.Arg(2));
+  if (!TableOf(call, call.Arg(A::RankTable), table)) return 1;
+  return Reorder(call, call.Arg(A::X), ByIndex(table), call.Arg(A::Out));
 }
 
 }  // namespace dtranspile::kernels

@@ -23,16 +23,17 @@ const DtBuffer& ShapeOf(const DtBuffer& a, const DtBuffer& b) {
 
 // X, Mask; level -> OutTrue, OutFalse: the mask has an element per item of the level.
 int32_t SplitLodTensor(OpCall& call) {
-  const DtBuffer& x = call.Arg(0);
-  const int64_t level = call.Int(0);
+  using A = args::dt_split_lod_tensor;
+  const DtBuffer& x = call.Arg(A::X);
+  const int64_t level = call.Int(A::level);
   RowSource source;
   absl::Span<const bool> mask;
-  if (!SourceOf(call, x, source) || !MaskOf(call, call.Arg(1), mask)) return 1;
+  if (!SourceOf(call, x, source) || !MaskOf(call, call.Arg(A::Mask), mask)) return 1;
   if (level < 0 || (level > 0 && level > static_cast<int64_t>(source.lod->size())))
     return call.Fail("level %lld of '%s', which has %zu", static_cast<long long>(level), x.name,
                      source.lod->size());
   if (static_cast<int64_t>(mask.size()) != source.Items(static_cast<size_t>(level)))
-    return call.Fail("mask '%s' has %zu elements for %lld items of '%s'", call.Arg(1).name,
+    return call.Fail("mask '%s' has %zu elements for %lld items of '%s'", call.Arg(A::Mask).name,
                      mask.size(), static_cast<long long>(source.Items(static_cast<size_t>(level))),
                      x.name);
   RowCollector rows[2];
@@ -41,25 +42,27 @@ int32_t SplitLodTensor(OpCall& call) {
                                    static_cast<int64_t>(i) + 1, static_cast<size_t>(level)))
       return 1;
   for (int k = 0; k < 2; ++k)
-    if (call.Has(2 + k, 0) && !rows[k].Write(call, x, {}, call.Arg(2 + k))) return 1;
+    if (call.Has(A::OutTrue + k, 0) && !rows[k].Write(call, x, {}, call.Arg(A::OutTrue + k)))
+      return 1;
   return 0;
 }
 
 // X, Mask, InTrue, InFalse; level -> Out
 int32_t MergeLodTensor(OpCall& call) {
-  const Lod& lod = OpCall::LodOf(call.Arg(0));
-  const int64_t level = call.Int(0);
+  using A = args::dt_merge_lod_tensor;
+  const Lod& lod = OpCall::LodOf(call.Arg(A::X));
+  const int64_t level = call.Int(A::level);
   absl::Span<const bool> mask;
-  if (!MaskOf(call, call.Arg(1), mask)) return 1;
+  if (!MaskOf(call, call.Arg(A::Mask), mask)) return 1;
   if (level < 0 || level > static_cast<int64_t>(lod.size()))
     return call.Fail("level %lld of '%s', which has %zu", static_cast<long long>(level),
-                     call.Arg(0).name, lod.size());
+                     call.Arg(A::X).name, lod.size());
   // Either may be missing where no gradient comes from a branch.
   exec::Value nothing;
   DtBuffer in[2];
   RowSource sources[2];
   for (int k = 0; k < 2; ++k) {
-    in[k] = call.Has(2 + k, 0) ? call.Arg(2 + k) : BufferOf(nothing, "@EMPTY@");
+    in[k] = call.Has(A::InTrue + k, 0) ? call.Arg(A::InTrue + k) : BufferOf(nothing, "@EMPTY@");
     if (!SourceOf(call, in[k], sources[k])) return 1;
   }
   const DtBuffer& like = ShapeOf(in[0], in[1]);
@@ -74,7 +77,7 @@ int32_t MergeLodTensor(OpCall& call) {
     if (!rows.Add(call, sources[k], next[k], next[k] + 1, 0)) return 1;
     ++next[k];
   }
-  return rows.Write(call, like, Lod(lod.begin(), lod.begin() + level), call.Arg(4)) ? 0 : 1;
+  return rows.Write(call, like, Lod(lod.begin(), lod.begin() + level), call.Arg(A::Out)) ? 0 : 1;
 }
 
 }  // namespace dtranspile::kernels

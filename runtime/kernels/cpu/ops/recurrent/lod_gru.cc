@@ -226,10 +226,10 @@ int32_t Run(OpCall& call, const Gru& g) {
 }  // namespace
 
 int32_t LodGru(OpCall& call) {
-  using A = args::dt_gru_grad;
+  using A = args::dt_gru;
   using namespace forward;
   Gru g;
-  const DtBuffer& input = call.Arg(A::H0);
+  const DtBuffer& input = call.Arg(A::Input);
   if (!CheckTypes(call, input,
                   {A::H0, A::Weight, A::Bias, A::BatchGate, A::BatchResetHiddenPrev, A::BatchHidden,
                    A::Hidden}))

@@ -1,6 +1,6 @@
 #include "bench/import/generate.h"
 
-#include "compiler/import/framework.pb.h"
+#include "compiler/program_desc/framework.pb.h"
 
 namespace dtranspile::bench {
 namespace {

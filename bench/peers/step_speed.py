@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Times training steps side by side with the real framework, on one device, in one run.
 
-    step_speed.py [--tools FOLDER] [--before FOLDER] [--corpus FOLDER] [--rounds N] [--steps N] [--load] [--threads N] [--no-peer] [CASE...]
+    step_speed.py [--tools FOLDER] [--before FOLDER] [--corpus FOLDER] [--rounds N] [--steps N]
+                  [--load] [--threads N] [--no-peer] [CASE...]
 
-For each case and round, one process after the other: dtranspile of TOOLS, dtranspile of BEFORE (an older build, if given) and paddlepaddle 2.6.2 (the
-interpreter that runs this script must have it: `pip install paddlepaddle==2.6.2 numpy==1.26.4 protobuf==4.25.8`); with --load each of them again beside
-as many busy processes as there are processors. Both sides start from the start-up program and read the same feeds: those of the case, repeated, or
-random ones within the bounds of case.json. Printed are medians over rounds of the median step of a process (the first quarter of the steps is not
-counted) in ms, and ratios to the framework, which are what counts: where other work comes and goes it meets all sides.
+For each case and round, one process after the other: dtranspile of TOOLS, dtranspile of BEFORE (an
+older build, if given) and paddlepaddle 2.6.2 (the interpreter that runs this script must have it:
+`pip install paddlepaddle==2.6.2 numpy==1.26.4 protobuf==4.25.8`); with --load each of them again
+beside as many busy processes as there are processors. Both sides start from the start-up program
+and read the same feeds: those of the case, repeated, or random ones within the bounds of case.json.
+Printed are medians over rounds of the median step of a process (the first quarter of the steps is
+not counted) in ms, and ratios to the framework, which are what counts: where other work comes and
+goes it meets all sides.
 """
 
 import argparse
@@ -56,9 +60,13 @@ def run_ours(tools, case, feeds, options):
     words += ["--startup", os.path.join(case, "startup.pdmodel"), "--feeds", feeds]
     words += ["--steps", str(options.steps), "--report", report]
     words += ["--threads", str(options.threads)] if options.threads else []
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT_SECONDS)
+    done = subprocess.run(
+        words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT_SECONDS
+    )
     if done.returncode != 0:
-        sys.exit("FAILED: exit status %d of %s\n%s" % (done.returncode, " ".join(words), done.stdout))
+        sys.exit(
+            "FAILED: exit status %d of %s\n%s" % (done.returncode, " ".join(words), done.stdout)
+        )
     with open(report) as f:
         return median_step(json.load(f)["ranks"][0]["step_ms"])
 
@@ -79,13 +87,17 @@ def peer_main(case, feeds, steps):
     main, startup, description = parse("main.pdmodel"), parse("startup.pdmodel"), read_case(case)
     exe = static.Executor(paddle.CPUPlace())
     exe.run(startup)
-    data = {f["name"]: np.load(os.path.join(feeds, f["name"] + ".npy")) for f in description["feeds"]}
+    data = {
+        f["name"]: np.load(os.path.join(feeds, f["name"] + ".npy")) for f in description["feeds"]
+    }
     rates = description.get("lr_per_step")
     times = []
     for step in range(steps):
         if rates:
             rate = np.array([rates[step % len(rates)]], "float32")
-            static.global_scope().find_var(description["lr_var"]).get_tensor().set(rate, paddle.CPUPlace())
+            static.global_scope().find_var(description["lr_var"]).get_tensor().set(
+                rate, paddle.CPUPlace()
+            )
         feed = {name: values[step] for name, values in data.items()}
         begin = time.perf_counter()
         exe.run(main, feed=feed, fetch_list=description["fetch"])
@@ -94,8 +106,17 @@ def peer_main(case, feeds, steps):
 
 
 def run_peer(case, feeds, options):
-    words = [sys.executable, os.path.abspath(__file__), "--peer-steps", str(options.steps), case, feeds]
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=LIMIT_SECONDS)
+    words = [
+        sys.executable,
+        os.path.abspath(__file__),
+        "--peer-steps",
+        str(options.steps),
+        case,
+        feeds,
+    ]
+    done = subprocess.run(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=LIMIT_SECONDS
+    )
     if done.returncode != 0:
         sys.exit("FAILED: the framework on %s\n%s" % (case, done.stderr))
     return float(done.stdout.split()[-1])
@@ -106,7 +127,9 @@ class Load:
 
     def __init__(self, wanted):
         count = len(os.sched_getaffinity(0)) if wanted else 0
-        self.processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+        self.processes = [
+            subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)
+        ]
 
     def __enter__(self):
         return self
@@ -121,7 +144,11 @@ def bench(case, options):
     path = os.path.join(options.corpus, case)
     with tempfile.TemporaryDirectory() as feeds:
         make_feeds(path, feeds, options.steps)
-        sides = {"after" if options.before else "ours": lambda: run_ours(options.tools, path, feeds, options)}
+        sides = {
+            "after" if options.before else "ours": lambda: run_ours(
+                options.tools, path, feeds, options
+            )
+        }
         if options.before:
             sides["before"] = lambda: run_ours(options.before, path, feeds, options)
         if not options.no_peer:
@@ -138,8 +165,15 @@ def bench(case, options):
         medians = {name: statistics.median(times[name, loaded]) for name in sides}
         text = "  ".join("%s %8.2f ms" % pair for pair in medians.items())
         against = medians.get("framework")
-        ratios = ["%s/framework %.2f" % (n, m / against) for n, m in medians.items() if against and n != "framework"]
-        print("%-28s %-7s %s   %s" % (case, "loaded" if loaded else "alone", text, "  ".join(ratios)), flush=True)
+        ratios = [
+            "%s/framework %.2f" % (n, m / against)
+            for n, m in medians.items()
+            if against and n != "framework"
+        ]
+        print(
+            "%-28s %-7s %s   %s" % (case, "loaded" if loaded else "alone", text, "  ".join(ratios)),
+            flush=True,
+        )
 
 
 def main():

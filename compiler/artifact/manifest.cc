@@ -1,9 +1,9 @@
 // manifest.json from the job module: everything here is read off the module, nothing is kept beside
 // it but the strategy as honoured.
 #include "compiler/analysis/program_info.h"
+#include "compiler/artifact/fetches.h"
 #include "compiler/artifact/job.h"
 #include "compiler/artifact/producer.h"
-#include "compiler/verify/relations/fetches.h"
 #include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/pd.h"

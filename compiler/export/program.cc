@@ -3,7 +3,7 @@
 #include <map>
 
 #include "compiler/export/wire_writer.h"
-#include "compiler/import/attributes.h"
+#include "compiler/program_desc/attributes.h"
 #include "dialects/pd/op_view.h"
 #include "google/protobuf/text_format.h"
 #include "llvm/ADT/DenseMap.h"

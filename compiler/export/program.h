@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "compiler/import/framework.pb.h"
+#include "compiler/program_desc/framework.pb.h"
 #include "dialects/pd/pd.h"
 
 namespace dtranspile {

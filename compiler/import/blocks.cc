@@ -1,6 +1,6 @@
 #include "compiler/import/blocks.h"
 
-#include "compiler/import/framework.pb.h"
+#include "compiler/program_desc/framework.pb.h"
 #include "dialects/pd/infer.h"
 #include "dialects/pd/op_table.h"
 

@@ -5,8 +5,8 @@
 // variables, slot patterns.
 #include "compiler/import/import.h"
 
-#include "compiler/import/framework.pb.h"
 #include "compiler/import/importer.h"
+#include "compiler/program_desc/framework.pb.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringExtras.h"
 

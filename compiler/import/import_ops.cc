@@ -1,7 +1,7 @@
 // Ops with their attributes and slots. Part of the importer (importer.h).
-#include "compiler/import/attributes.h"
-#include "compiler/import/framework.pb.h"
 #include "compiler/import/importer.h"
+#include "compiler/program_desc/attributes.h"
+#include "compiler/program_desc/framework.pb.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"

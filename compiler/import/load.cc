@@ -5,10 +5,10 @@
 #include <cstring>
 #include <memory>
 
-#include "compiler/import/framework.pb.h"
 #include "compiler/import/guarded_parse.h"
 #include "compiler/import/import.h"
 #include "compiler/import/pir/normalize.h"
+#include "compiler/program_desc/framework.pb.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,6 +1,6 @@
 #include "compiler/import/var_kind.h"
 
-#include "compiler/import/framework.pb.h"
+#include "compiler/program_desc/framework.pb.h"
 #include "dialects/pd/types.h"
 
 namespace dtranspile {

@@ -1,7 +1,8 @@
 """Writes what names the fields of a request, from the records of fields.td as JSON. Runs in the build only.
 
-    generate.py struct|rows|table < RECORDS
+generate.py struct|rows|table < RECORDS
 """
+
 import json
 import sys
 
@@ -9,7 +10,10 @@ import sys
 def fields(records):
     """In the order of the file."""
     names = records["!instanceof"]["Field"]
-    return [records[name] for name in sorted(names, key=lambda n: int(records[n]["!locs"][-1].rsplit(":", 1)[1]))]
+    return [
+        records[name]
+        for name in sorted(names, key=lambda n: int(records[n]["!locs"][-1].rsplit(":", 1)[1]))
+    ]
 
 
 def quoted(text):
@@ -55,7 +59,10 @@ def table(field):
 HEADS = {
     "struct": [],
     "rows": [],
-    "table": ["| field | number | default | values | versions | flag | option of | meaning |", "| --- " * 8 + "|"],
+    "table": [
+        "| field | number | default | values | versions | flag | option of | meaning |",
+        "| --- " * 8 + "|",
+    ],
 }
 
 if __name__ == "__main__":

@@ -88,7 +88,10 @@ def verdicts(check):
         check.transpile("averaged", 2, "--collective_mode", "local_sgd"),
     )
     check.expect_exit(
-        "its contract is printed", 0, ["verify", check.path("averaged")], "under contract `local_sgd`"
+        "its contract is printed",
+        0,
+        ["verify", check.path("averaged")],
+        "under contract `local_sgd`",
     )
     check.expect_exit(
         "and refused where the whole step is required",
@@ -793,7 +796,9 @@ def random_numbers_go_on(check):
         "they are those of the whole run", first + second == whole, str((first, second, whole))
     )
     anew = losses("two more steps, as if none had been", half, *rest)
-    check.expect("without --first-step they draw what the first steps drew", anew != second, str(anew))
+    check.expect(
+        "without --first-step they draw what the first steps drew", anew != second, str(anew)
+    )
     check.expect_exit(
         "a step before the first",
         2,

@@ -229,7 +229,9 @@ def caches(check):
     def expect_unused(what, *fragments):
         for name in objects:  # would be found out by their age
             os.utime(os.path.join(kernels, name), (1, 1))
-        check.expect_exit(what, 0, run(check, "--cache", cache), "kernels are not cached", *fragments)
+        check.expect_exit(
+            what, 0, run(check, "--cache", cache), "kernels are not cached", *fragments
+        )
         ages = {os.stat(os.path.join(kernels, name)).st_mtime for name in objects}
         check.expect(what + ": is not used", ages == {1.0}, str(ages))
 
@@ -267,9 +269,7 @@ def caches(check):
     with open(os.path.join(kernels, changed), "wb") as f:
         f.write(objects[changed][:-1] + b"\xff")
     check.expect_exit("a cache with a changed object", 0, run(check, "--cache", cache))
-    check.expect(
-        "it is compiled again", read(os.path.join(kernels, changed)) == objects[changed]
-    )
+    check.expect("it is compiled again", read(os.path.join(kernels, changed)) == objects[changed])
 
 
 def full_disks(check):
@@ -515,8 +515,17 @@ def names(check):
     with open(check.path("long.pdparams"), "wb") as f:
         pickle.dump({"k" * 70000: "no array", "w": 1}, f, protocol=2)
     check.expect_exit(
-        "a long key of no array", 1, ["run", check.program("main.pdmodel"), "--feeds",
-        check.program("feeds"), "--init", check.path("long.pdparams")], "has no value for"
+        "a long key of no array",
+        1,
+        [
+            "run",
+            check.program("main.pdmodel"),
+            "--feeds",
+            check.program("feeds"),
+            "--init",
+            check.path("long.pdparams"),
+        ],
+        "has no value for",
     )
     saved = read(
         os.path.join(check.corpus, "static26", "mlp_regression", "saved", "model.pdparams")
@@ -530,7 +539,8 @@ def names(check):
     done = check.call(*run(check)[:4], "--init", check.path("long.pdparams"))
     check.expect(
         "a long key",
-        done.returncode == 1 and "kkk…' has a part of 70000 bytes" in done.stderr
+        done.returncode == 1
+        and "kkk…' has a part of 70000 bytes" in done.stderr
         and len(done.stderr) < 1000,
         "%d %s" % (done.returncode, done.stderr[:500]),
     )

@@ -102,7 +102,9 @@ class Check:
         self.fine(what + ": convert", "convert", file, self.path("out.mlir"))
         self.fine(what + ": show", "show", file, "--format", "text")
         self.fine(what + ": diff", "diff", file, other)
-        made = self.fine(what + ": transpile", "transpile", file, "-o", job, "--force", "--trainers", "2")
+        made = self.fine(
+            what + ": transpile", "transpile", file, "-o", job, "--force", "--trainers", "2"
+        )
         plan = self.path("plan")
         fed = ["--feeds", self.feeds, "--fetch", "y"]
         self.fine(what + ": compile", "compile", file, "-o", plan, *fed)
@@ -130,9 +132,13 @@ def names(check):
     ):
         check.through_all(what + " of a variable", simple(var(name), relu("x", name)))
         check.through_all(what + " that is read and not there", simple(relu(name, "y")))
-        check.through_all(what + " of a persistable", simple(var(name, persistable=True), relu("x", name)))
+        check.through_all(
+            what + " of a persistable", simple(var(name, persistable=True), relu("x", name))
+        )
         check.through_all(what + " of an op", simple(op(name, [("X", ["x"])], [("Out", ["y"])])))
-        check.through_all(what + " of a slot", simple(op("relu", [(name, ["x"])], [("Out", ["y"])])))
+        check.through_all(
+            what + " of a slot", simple(op("relu", [(name, ["x"])], [("Out", ["y"])]))
+        )
         check.through_all(
             what + " of an attribute",
             simple(op("relu", [("X", ["x"])], [("Out", ["y"])], [attr(name, INT, field(3, 1))])),
@@ -152,7 +158,13 @@ def extents(check):
         for kind in ("relu", "softmax", "mean", "reshape2", "transpose2", "sum", "concat"):
             attrs = []
             if kind == "transpose2":
-                attrs = [attr("axis", INTS, b"".join(field(6, i) for i in reversed(range(min(len(dims), 100)))))]
+                attrs = [
+                    attr(
+                        "axis",
+                        INTS,
+                        b"".join(field(6, i) for i in reversed(range(min(len(dims), 100)))),
+                    )
+                ]
             if kind == "reshape2":
                 attrs = [attr("shape", INTS, field(6, -1) + field(6, 1 << 31))]
             check.through_all(
@@ -187,7 +199,10 @@ def growing(depth):
 
     def body(i):
         double = op(
-            "concat", [("X", ["v%d" % i] * 2)], [("Out", ["v%d" % i])], [attr("axis", INT, field(3, 0))]
+            "concat",
+            [("X", ["v%d" % i] * 2)],
+            [("Out", ["v%d" % i])],
+            [attr("axis", INT, field(3, 0))],
         )
         if i == depth:
             return block(i, i - 1, double)
@@ -207,7 +222,10 @@ def structures(check):
             "conditional_block",
             [("Cond", ["x"]), ("Input", ["x"])],
             [("Out", ["y"]), ("Scope", ["s"])],
-            [attr("sub_block", BLOCK, field(12, target)), attr("is_scalar_condition", BOOLEAN, field(10, 1))],
+            [
+                attr("sub_block", BLOCK, field(12, target)),
+                attr("is_scalar_condition", BOOLEAN, field(10, 1)),
+            ],
         )
 
     head = (training(), var("y", (-1, 4)), var("s", kind=wire.STEP_SCOPES))
@@ -239,20 +257,36 @@ def structures(check):
         )
     for depth in (4, 30):
         check.through_all("%d loops within each other that grow" % depth, growing(depth))
-    check.through_all("a block that is its own gradient", program(
-        block(0, -1, *head, branch(1)), block(1, 0, relu("x", "y"), field(5, 1))))
+    check.through_all(
+        "a block that is its own gradient",
+        program(block(0, -1, *head, branch(1)), block(1, 0, relu("x", "y"), field(5, 1))),
+    )
     check.through_all("no block", program())
     check.through_all("an op without a type", simple(field(4, field(1, field(1, "X")))))
     check.through_all("an op without outputs", simple(op("relu", [("X", ["x"])])))
-    check.through_all("an op with an empty output", simple(op("relu", [("X", ["x"])], [("Out", [])])))
-    check.through_all("an op with a slot twice", simple(op("relu", [("X", ["x"]), ("X", ["x"])], [("Out", ["y"])])))
+    check.through_all(
+        "an op with an empty output", simple(op("relu", [("X", ["x"])], [("Out", [])]))
+    )
+    check.through_all(
+        "an op with a slot twice",
+        simple(op("relu", [("X", ["x"]), ("X", ["x"])], [("Out", ["y"])])),
+    )
     check.through_all("a variable declared twice", simple(var("x", (5,))))
     check.through_all(
         "an attribute with two values",
-        simple(op("relu", [("X", ["x"])], [("Out", ["y"])], [attr("a", INT, field(3, 1) + wire.real(4, 1))])),
+        simple(
+            op(
+                "relu",
+                [("X", ["x"])],
+                [("Out", ["y"])],
+                [attr("a", INT, field(3, 1) + wire.real(4, 1))],
+            )
+        ),
     )
     for version in (-1, 4_000_000, (1 << 63) - 1):
-        check.through_all("version %d" % version, program(block(0, -1, *head, relu("x", "y")), version=version))
+        check.through_all(
+            "version %d" % version, program(block(0, -1, *head, relu("x", "y")), version=version)
+        )
 
 
 def sizes(check):
@@ -260,7 +294,9 @@ def sizes(check):
     n = 50_000
     many = ["v%d" % i for i in range(n)]
     declared = b"".join(var(name) for name in many)
-    check.through_all("an argument 50,000 times", simple(op("sum", [("X", ["x"] * n)], [("Out", ["y"])])))
+    check.through_all(
+        "an argument 50,000 times", simple(op("sum", [("X", ["x"] * n)], [("Out", ["y"])]))
+    )
     check.through_all(
         "50,000 results and arguments",
         program(
@@ -272,16 +308,30 @@ def sizes(check):
                 var("z", (n, 4)),
                 b"".join(var(name, (1, 4)) for name in many),
                 constant("z", (n, 4)),
-                op("split", [("X", ["z"])], [("Out", many)], [attr("num", INT, field(3, n)), attr("axis", INT, field(3, 0))]),
+                op(
+                    "split",
+                    [("X", ["z"])],
+                    [("Out", many)],
+                    [attr("num", INT, field(3, n)), attr("axis", INT, field(3, 0))],
+                ),
                 op("concat", [("X", many)], [("Out", ["y"])], [attr("axis", INT, field(3, 0))]),
             )
         ),
     )
     check.through_all("50,000 variables", simple(declared))
-    check.through_all("50,000 persistables", simple(b"".join(var(name, persistable=True) for name in many)))
+    check.through_all(
+        "50,000 persistables", simple(b"".join(var(name, persistable=True) for name in many))
+    )
     check.through_all(
         "50,000 attributes of an op",
-        simple(op("custom", [("X", ["x"])], [("Out", ["y"])], [attr("a%d" % i, INT, field(3, i)) for i in range(n)])),
+        simple(
+            op(
+                "custom",
+                [("X", ["x"])],
+                [("Out", ["y"])],
+                [attr("a%d" % i, INT, field(3, i)) for i in range(n)],
+            )
+        ),
     )
     check.through_all(
         "50,000 slots of an op",
@@ -289,7 +339,14 @@ def sizes(check):
     )
     check.through_all(
         "an attribute of a million numbers",
-        simple(op("custom", [("X", ["x"])], [("Out", ["y"])], [attr("a", INTS, field(6, 7) * 1_000_000)])),
+        simple(
+            op(
+                "custom",
+                [("X", ["x"])],
+                [("Out", ["y"])],
+                [attr("a", INTS, field(6, 7) * 1_000_000)],
+            )
+        ),
     )
     chain = b"".join(relu("v%d" % i, "v%d" % (i + 1)) for i in range(n - 1))
     check.through_all(
@@ -338,16 +395,33 @@ def mutations(check):
                 content[at] ^= 1 << random.randrange(8)
         file = check.write("mutant.pdmodel", bytes(content))
         check.fine("mutant %d: convert" % round, "convert", file, check.path("out.mlir"))
-        check.fine("mutant %d: transpile" % round, "transpile", file, "-o", check.path("mutant"), "--force", "--trainers", "2")
+        check.fine(
+            "mutant %d: transpile" % round,
+            "transpile",
+            file,
+            "-o",
+            check.path("mutant"),
+            "--force",
+            "--trainers",
+            "2",
+        )
 
 
 def exports(check):
     file = check.write("program.pdmodel", simple())
     many = check.path("many")
-    check.fine("a job of 2,147,483,647 ranks", "transpile", file, "-o", many, "--trainers", "2147483647")
+    check.fine(
+        "a job of 2,147,483,647 ranks", "transpile", file, "-o", many, "--trainers", "2147483647"
+    )
     for ranks in ("0", "all", "2147483646"):
-        done = check.fine("export of rank %s" % ranks, "export", many, "-o", check.path("x"), "--ranks", ranks)
-        check.expect("it asks for endpoints", done.returncode == 2 and b"--endpoints" in done.stderr, str(done.stderr))
+        done = check.fine(
+            "export of rank %s" % ranks, "export", many, "-o", check.path("x"), "--ranks", ranks
+        )
+        check.expect(
+            "it asks for endpoints",
+            done.returncode == 2 and b"--endpoints" in done.stderr,
+            str(done.stderr),
+        )
 
 
 PARTS = {f.__name__: f for f in (names, extents, structures, sizes, messages, mutations, exports)}

@@ -80,8 +80,21 @@ def replicas(tool, program, description, folder, work, ranks, steps):
                 array.write_share(os.path.join(share, name + ".npy"), step, rank, ranks)
             saved = state + ".next"
             shutil.rmtree(saved, ignore_errors=True)
-            call(tool, "run", *program, "--feeds", share, "--init", state, "--report", report,
-                 "--save", saved, "--cache", os.path.join(work, "cache"))
+            call(
+                tool,
+                "run",
+                *program,
+                "--feeds",
+                share,
+                "--init",
+                state,
+                "--report",
+                report,
+                "--save",
+                saved,
+                "--cache",
+                os.path.join(work, "cache")
+            )
             with open(report) as f:
                 total += scalar(json.load(f)["fetch"][description["loss"]][0])
             shutil.rmtree(state)
@@ -105,14 +118,43 @@ def main(tools, corpus, case, ranks, steps):
     ranks, steps = int(ranks), int(steps)
     with open(os.path.join(folder, "case.json")) as f:
         description = json.load(f)
-    program = [os.path.join(folder, "main.pdmodel"), "--startup", os.path.join(folder, "startup.pdmodel")]
+    program = [
+        os.path.join(folder, "main.pdmodel"),
+        "--startup",
+        os.path.join(folder, "startup.pdmodel"),
+    ]
     with tempfile.TemporaryDirectory() as work:
         losses, states = replicas(tool, program, description, folder, work, ranks, steps)
         job, report, saved = (os.path.join(work, name) for name in ("job", "report.json", "saved"))
-        call(tool, "transpile", *program, "-o", job, "--trainers", str(ranks), "--collective-mode", "local_sgd")
+        call(
+            tool,
+            "transpile",
+            *program,
+            "-o",
+            job,
+            "--trainers",
+            str(ranks),
+            "--collective-mode",
+            "local_sgd"
+        )
         call(tool, "verify", job)
-        call(tool, "run", job, "--feeds", os.path.join(folder, "feeds"), "--init", os.path.join(folder, "init"),
-             "--steps", str(steps), "--report", report, "--save", saved, "--cache", os.path.join(work, "cache"))
+        call(
+            tool,
+            "run",
+            job,
+            "--feeds",
+            os.path.join(folder, "feeds"),
+            "--init",
+            os.path.join(folder, "init"),
+            "--steps",
+            str(steps),
+            "--report",
+            report,
+            "--save",
+            saved,
+            "--cache",
+            os.path.join(work, "cache"),
+        )
         with open(report) as f:
             found = json.load(f)
         compare_losses("local SGD", found["fetch"][description["loss"]], losses)
@@ -121,7 +163,10 @@ def main(tools, corpus, case, ranks, steps):
             compare(name, Record(os.path.join(saved, name)), Record(os.path.join(states[0], name)))
         # The comparison tells replicas that have state of their own from those that share it.
         own = [n for n in description["persistables"] if n not in description["params"]]
-        if all(Record(os.path.join(states[0], n)).values == Record(os.path.join(states[1], n)).values for n in own):
+        if all(
+            Record(os.path.join(states[0], n)).values == Record(os.path.join(states[1], n)).values
+            for n in own
+        ):
             fail("no replica has state of its own: nothing tells local SGD from reduced gradients")
         print("%s: %d replicas, %d steps: as defined" % (case, ranks, steps))
 

@@ -3,7 +3,18 @@
 import struct
 
 # Codes of attribute types, and of VarType.
-INT, FLOAT, STRING, INTS, FLOATS, STRINGS, BOOLEAN, BLOCK, LONG, LONGS = 0, 1, 2, 3, 4, 5, 6, 8, 9, 11
+INT, FLOAT, STRING, INTS, FLOATS, STRINGS, BOOLEAN, BLOCK, LONG, LONGS = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    8,
+    9,
+    11,
+)
 TENSOR, STEP_SCOPES, FLOAT32 = 7, 11, 5
 
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/import/framework.pb.h"
+#include "compiler/program_desc/framework.pb.h"
 
 namespace {
 

@@ -4,11 +4,11 @@
 
 #include <unordered_map>
 
-#include "compiler/import/framework.pb.h"
 #include "compiler/import/pir/normalize.h"
 #include "compiler/import/pir/op_mapping.h"
 #include "compiler/import/pir/program.h"
 #include "compiler/import/pir/roles.h"
+#include "compiler/program_desc/framework.pb.h"
 #include "llvm/ADT/StringSet.h"
 #include "mlir/IR/Builders.h"
 

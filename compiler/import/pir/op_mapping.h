@@ -30,9 +30,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/import/framework.pb.h"
 #include "compiler/import/pir/program.h"
 #include "compiler/import/pir/values.h"
+#include "compiler/program_desc/framework.pb.h"
 #include "dialects/pd/op_table.h"
 #include "llvm/ADT/ArrayRef.h"
 

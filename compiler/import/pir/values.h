@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/import/framework.pb.h"
 #include "compiler/import/pir/json.h"
+#include "compiler/program_desc/framework.pb.h"
 #include "dialects/pd/op_table.h"
 
 namespace dtranspile::pir {

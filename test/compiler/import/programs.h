@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/import/framework.pb.h"
 #include "compiler/import/import.h"
+#include "compiler/program_desc/framework.pb.h"
 
 namespace dtranspile::test {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/import/framework.pb.h"
+#include "compiler/program_desc/framework.pb.h"
 #include "runtime/io/tensor_record.h"
 #include "runtime/kernels/cpu/random/distributions.h"
 #include "runtime/kernels/cpu/random/generator.h"

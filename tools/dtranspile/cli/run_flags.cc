@@ -1,8 +1,8 @@
 #include "tools/dtranspile/cli/run_flags.h"
 
 #include "compiler/analysis/program_info.h"
+#include "compiler/artifact/fetches.h"
 #include "compiler/specialize/specialize.h"
-#include "compiler/verify/relations/fetches.h"
 #include "dialects/dist/dist.h"
 #include "dialects/pd/infer.h"
 #include "dialects/pd/types.h"

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "catch2/catch.hpp"
-#include "compiler/import/framework.pb.h"
+#include "compiler/program_desc/framework.pb.h"
 #include "dialects/pd/op_table.h"
 #include "llvm/ADT/STLExtras.h"
 #include "test/corpus_path.h"

@@ -1,4 +1,4 @@
-#include "compiler/verify/relations/fetches.h"
+#include "compiler/artifact/fetches.h"
 
 #include "compiler/analysis/program_info.h"
 #include "compiler/analysis/relations/analysis.h"

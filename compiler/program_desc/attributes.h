@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "compiler/import/framework.pb.h"
+#include "compiler/program_desc/framework.pb.h"
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/Builders.h"
 

@@ -1,4 +1,4 @@
-#include "compiler/import/attributes.h"
+#include "compiler/program_desc/attributes.h"
 
 #include "dialects/pd/pd.h"
 #include "google/protobuf/descriptor.h"

@@ -54,12 +54,10 @@ void joinResults(const Scene& scene, dist::OnOp on) {
     }
     const Relation& there = scene.of(yielded(on.getOtherwise())[i]);
     if (there.isZero && axis >= 0 && here.whole.known && here.whole.states[axis].isReplicated()) {
-      for (Reading* reading : {&here.whole, &here.parts}) {
-        if (!reading->known) continue;
-        if (reading->states[axis].isReplicated())
-          reading->states[axis] = State::partial(dist::Reduce::Sum);
-        else *reading = {};
-      }
+      // What is nothing on the other ranks is no contribution of their shares.
+      here.whole.states[axis] = State::partial(dist::Reduce::Sum);
+      here.parts = {};
+      here.gradient = false;
       scene.store.set(result, std::move(here));
     } else if (here == there) {
       scene.store.set(result, std::move(here));

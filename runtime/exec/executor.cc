@@ -285,22 +285,28 @@ absl::Status Executor::RunTraced(Bound& bound) {
   return status;
 }
 
+// Runs a node of any kind.
+struct Executor::Runner {
+  Executor& executor;
+  Bound& bound;
+  absl::Status operator()(const KernelNode&) { return executor.RunKernel(bound); }
+  absl::Status operator()(const CallNode&) { return executor.RunCall(bound); }
+  absl::Status operator()(const CopyNode&) { return executor.RunCopy(bound); }
+  absl::Status operator()(const StartNode&) { return executor.RunStart(bound); }
+  absl::Status operator()(const WaitNode&) { return executor.RunWait(bound); }
+  absl::Status operator()(const IfNode&) {
+    return executor.Run(*bound.condition ? bound.body : bound.otherwise);
+  }
+  absl::Status operator()(const WhileNode&) { return executor.RunWhile(bound); }
+  template <typename Other>
+  absl::Status operator()(const Other&) {
+    return absl::UnimplementedError("nodes of this kind are not run yet");
+  }
+};
+
 // Values that are copied or resized between calls allocate too.
 absl::Status Executor::RunOne(Bound& bound) try {
-  struct Run {
-    Executor& executor;
-    Bound& bound;
-    absl::Status operator()(const KernelNode&) { return executor.RunKernel(bound); }
-    absl::Status operator()(const CallNode&) { return executor.RunCall(bound); }
-    absl::Status operator()(const CopyNode&) { return executor.RunCopy(bound); }
-    absl::Status operator()(const StartNode&) { return executor.RunStart(bound); }
-    absl::Status operator()(const WaitNode&) { return executor.RunWait(bound); }
-    absl::Status operator()(const IfNode&) {
-      return executor.Run(*bound.condition ? bound.body : bound.otherwise);
-    }
-    absl::Status operator()(const WhileNode&) { return executor.RunWhile(bound); }
-  };
-  return std::visit(Run{*this, bound}, bound.node->what);
+  return std::visit(Runner{*this, bound}, bound.node->what);
 } catch (const std::bad_alloc&) {
   return absl::ResourceExhaustedError("no memory is left");
 }

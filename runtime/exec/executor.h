@@ -55,7 +55,8 @@ class Executor {
   Value* value(int buffer) const { return values_[static_cast<size_t>(buffer)].get(); }
 
  private:
-  struct Bound;  // a node with its pointers
+  struct Bound;   // a node with its pointers
+  struct Runner;  // what each kind of node does
 
   Executor(Plan plan, ExecutorOptions options);
   absl::Status Allocate();

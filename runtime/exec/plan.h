@@ -33,6 +33,7 @@ struct Selector {
   bool all() const { return sets.empty(); }
   // Coordinates of a rank; an axis that they lack holds no rank of the selector.
   bool contains(const std::map<std::string, int64_t>& coordinates) const;
+  static bool Within(const std::vector<int64_t>& bounds, int64_t coordinate);
 };
 
 // How extent n of a variable lies on an axis (docs/dialects/dist.md, layout).
@@ -195,8 +196,8 @@ struct SliceNode {
 };
 
 // A pipeline's micro-batches: `order` is what this class of ranks runs, in this order. Entry:
-// {task, micro-batch}. Bodies of tasks see `axis` as a coordinate. Micro-batch m has instance m mod
-// `instances` of the buffers with a stride.
+// {task, micro-batch}, each pair once. Bodies of tasks see `axis` as a coordinate. Micro-batch m has
+// instance m mod `instances` of the buffers with a stride.
 struct MicroNode {
   struct Task {
     std::string name;  // "F", "B", "F.1" (chunk 1)

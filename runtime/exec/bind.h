@@ -47,7 +47,7 @@ class Pending;
 // The part that a bound node has of a tensor: fixed by the rank, or by the micro-batch that runs.
 struct RunningPlace {
   int64_t fixed = 0, of = 1;
-  int64_t weight = 0;                  // of the number of the micro-batch; 0: none
+  int64_t weight = 0;  // of the number of the micro-batch; 0: none
   const int64_t* micro = nullptr;
   int64_t at() const { return weight == 0 ? fixed : fixed + weight * *micro; }
 };

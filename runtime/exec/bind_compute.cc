@@ -104,19 +104,16 @@ class BoundCall : public BoundNode {
 
 BoundCall::BoundCall(const CallNode& call, const Node& node, DtFunction function,
                      std::vector<DtBuffer> buffers, const Binder& binder)
-    : BoundNode(node),
-      function_(function),
-      context_(binder.context),
-      buffers_(std::move(buffers)) {
+    : BoundNode(node), function_(function), context_(binder.context), buffers_(std::move(buffers)) {
   for (int at : call.written)
     if (binder.buffer(call.args[static_cast<size_t>(at)]).lod_level > 0)
       ragged_outputs_.push_back(static_cast<size_t>(at));
   BindAttributes(call);
   call_.state = &state_;
   if (function == nullptr || !binder.links.element_types) return;
-  auto narrow = std::make_unique<NarrowArguments>(binder.links.element_types(call.callee),
-                                                  buffers_, call.written,
-                                                  binder.links.find_function("dt_cast"));
+  auto narrow =
+      std::make_unique<NarrowArguments>(binder.links.element_types(call.callee), buffers_,
+                                        call.written, binder.links.find_function("dt_cast"));
   if (narrow->any()) narrow_ = std::move(narrow);
 }
 
@@ -193,17 +190,15 @@ class BoundCopy : public BoundNode {
 
   absl::Status Run(Walk&) override {
     if (to_.value != nullptr)
-      return from_.value != nullptr
-                 ? to_.value->Assign(*from_.value)
-                 : to_.value->Assign(TensorView{from_.buffer->dtype, from_.buffer->dims, from_.data});
+      return from_.value != nullptr ? to_.value->Assign(*from_.value)
+                                    : to_.value->Assign(TensorView{from_.buffer->dtype,
+                                                                   from_.buffer->dims, from_.data});
     if (from_.value != nullptr && from_.value->bytes() != to_.buffer->bytes)
-      return absl::InvalidArgumentError(
-          absl::StrCat("'", from_.buffer->name, "' is ",
-                       ShapeText(from_.value->dtype, from_.value->dims), ", but '",
-                       to_.buffer->name, "' is ", ShapeText(to_.buffer->dtype, to_.buffer->dims)));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "'", from_.buffer->name, "' is ", ShapeText(from_.value->dtype, from_.value->dims),
+          ", but '", to_.buffer->name, "' is ", ShapeText(to_.buffer->dtype, to_.buffer->dims)));
     const std::byte* data = from_.value != nullptr ? from_.value->data() : from_.data;
-    if (to_.buffer->bytes > 0)
-      std::memmove(to_.data, data, static_cast<size_t>(to_.buffer->bytes));
+    if (to_.buffer->bytes > 0) std::memmove(to_.data, data, static_cast<size_t>(to_.buffer->bytes));
     return absl::OkStatus();
   }
 

@@ -37,8 +37,7 @@ class BoundWhile : public BoundNode {
   absl::Status Run(Walk& walk) override {
     for (int64_t turn = 0; *condition_; ++turn) {
       if (turn == limit_)
-        return absl::OutOfRangeError(
-            absl::StrCat("the loop has not ended after ", turn, " turns"));
+        return absl::OutOfRangeError(absl::StrCat("the loop has not ended after ", turn, " turns"));
       if (const absl::Status status = body_.Run(walk); !status.ok())
         return Inside(status, absl::StrCat("turn ", turn + 1, " of op ", op()));
     }
@@ -151,8 +150,8 @@ absl::Status BoundMicro::BindTasks(Binder& binder) {
   for (const std::vector<int64_t>& entry : micro_.order) {
     Instance& instance = instances_[static_cast<size_t>(entry[1] % micro_.instances)];
     const auto task = static_cast<size_t>(entry[0]);
-    order_.push_back({&instance.tasks[task], &instance,
-                      absl::StrCat(micro_.tasks[task].name, " ", entry[1])});
+    order_.push_back(
+        {&instance.tasks[task], &instance, absl::StrCat(micro_.tasks[task].name, " ", entry[1])});
   }
   return absl::OkStatus();
 }
@@ -181,9 +180,9 @@ absl::Status BoundMicro::RunOrder(Walk& walk) {
     const absl::Status status = entry.task->Run(walk);
     if (walk.trace) walk.trace->Add(entry.name.c_str(), Trace::kWork, begin, NowNs());
     if (!status.ok())
-      return Inside(status, absl::StrCat("task ", micro_.tasks[static_cast<size_t>(
-                                                       micro_.order[i][0])].name,
-                                         " of micro-batch ", at_));
+      return Inside(
+          status, absl::StrCat("task ", micro_.tasks[static_cast<size_t>(micro_.order[i][0])].name,
+                               " of micro-batch ", at_));
   }
   for (Instance& instance : instances_) DT_RETURN_IF_ERROR(WaitFor(instance, walk));
   return absl::OkStatus();
@@ -248,9 +247,9 @@ BindResult Bind(const BlocksNode& blocks, const Node& node, Binder& binder) {
         std::find_if(blocks.bodies.begin(), blocks.bodies.end(),
                      [&](const BlocksNode::Body& one) { return one.extent == block.extent; });
     if (body == blocks.bodies.end())
-      return absl::FailedPreconditionError(absl::StrCat(
-          "block ", block.number, " has an extent of ", block.extent,
-          ", which the plan has no body for; was it compiled for another mesh?"));
+      return absl::FailedPreconditionError(
+          absl::StrCat("block ", block.number, " has an extent of ", block.extent,
+                       ", which the plan has no body for; was it compiled for another mesh?"));
     binder.scope.block = block.number;
     DT_ASSIGN_OR_RETURN(BoundBody one, binder.Body(body->body));
     bound->Add(std::move(one), absl::StrCat("block ", block.number));

@@ -70,8 +70,7 @@ BindResult Bind(const SliceNode& slice, const Node& node, Binder& binder) {
   const int64_t instance = part.stride > 0 ? binder.scope.instance : 0;
   const bool whole = binder.storage.whole(slice.to, instance);
   const Parts parts(slice.layout, place.of);
-  const int64_t own =
-      parts.room() == 0 ? 0 : part.bytes / parts.room() * parts.extent(place.fixed);
+  const int64_t own = parts.room() == 0 ? 0 : part.bytes / parts.room() * parts.extent(place.fixed);
   const bool fits = whole || (place.weight == 0 && own <= binder.storage.bytes(slice.to, instance));
   if (!fits) DT_RETURN_IF_ERROR(binder.Address(slice.to).status());
   std::byte* const to = binder.storage.data(slice.to, instance);

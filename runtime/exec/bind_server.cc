@@ -42,8 +42,8 @@ absl::StatusOr<ServerLink*> LinkOf(int comm, const Binder& binder) {
   if (number < binder.links.servers.size() && binder.links.servers[number] != nullptr)
     return binder.links.servers[number];
   const PlanComm& c = binder.plan.comms[number];
-  return absl::FailedPreconditionError(absl::StrCat("communicator '", c.name, "' has no servers ('",
-                                                    c.server, "') on this rank"));
+  return absl::FailedPreconditionError(
+      absl::StrCat("communicator '", c.name, "' has no servers ('", c.server, "') on this rank"));
 }
 
 TableRequest RequestOf(const Node& node, const std::string& table,

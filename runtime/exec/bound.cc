@@ -30,8 +30,7 @@ absl::Status BoundBody::Run(Walk& walk) const {
     if (!walk.failed_op.empty()) return status;  // of a node inside this one
     walk.failed_op = node->op();
     walk.failed_waiting = node->needs_others();
-    return absl::Status(status.code(),
-                        absl::StrCat("op ", walk.failed_op, ": ", status.message()));
+    return absl::Status(status.code(), absl::StrCat("op ", walk.failed_op, ": ", status.message()));
   }
   return absl::OkStatus();
 }

@@ -21,22 +21,18 @@ bool SharesMemory(const std::vector<comm::Communicator*>& comms) {
 }  // namespace
 
 Executor::Executor(Plan plan, ExecutorOptions options)
-    : plan_(std::move(plan)),
-      options_(std::move(options)),
-      pool_(options_.pool),
-      context_(&pool_) {
+    : plan_(std::move(plan)), options_(std::move(options)), pool_(options_.pool), context_(&pool_) {
   walk_.trace = options_.trace;
 }
 
 absl::StatusOr<std::unique_ptr<Executor>> Executor::Load(Plan plan, ExecutorOptions options) {
-  if (options.links.comms.size() != plan.comms.size())
-    return absl::InvalidArgumentError(absl::StrCat("the plan has ", plan.comms.size(),
-                                                   " communicators, ", options.links.comms.size(),
-                                                   " given"));
+  if (options.comms.size() != plan.comms.size())
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the plan has ", plan.comms.size(), " communicators, ", options.comms.size(), " given"));
   std::unique_ptr<Executor> executor(new Executor(std::move(plan), std::move(options)));
   DT_RETURN_IF_ERROR(executor->pool_.status());
   const Plan& p = executor->plan_;
-  const RankLinks& links = executor->options_.links;
+  const RankLinks& links = executor->options_;
   DT_ASSIGN_OR_RETURN(executor->storage_,
                       Storage::Make(p, links.position, SharesMemory(links.comms)));
   if (!p.library.empty()) {
@@ -50,7 +46,7 @@ absl::StatusOr<std::unique_ptr<Executor>> Executor::Load(Plan plan, ExecutorOpti
 }
 
 absl::Status Executor::Bind() {
-  Binder binder(plan_, options_.links, storage_, library_, context_, fault_);
+  Binder binder(plan_, options_, storage_, library_, context_, fault_);
   for (const Program& program : plan_.programs) {
     DT_ASSIGN_OR_RETURN(BoundBody body, binder.Body(program.body));
     programs_.push_back(std::move(body));

@@ -22,9 +22,8 @@
 
 namespace dtranspile::exec {
 
-struct ExecutorOptions {
+struct ExecutorOptions : RankLinks {
   PoolOptions pool;
-  RankLinks links;
   Trace* trace = nullptr;  // outlives the executor
 };
 
@@ -45,7 +44,7 @@ class Executor {
   bool failed_waiting() const { return walk_.failed_waiting; }
 
   const Plan& plan() const { return plan_; }
-  const Position& position() const { return options_.links.position; }
+  const Position& position() const { return options_.position; }
   // Memory of a buffer of fixed extents; null for a value, and where this rank has nothing of it.
   std::byte* data(int buffer) const { return storage_.data(buffer); }
   // The object of a buffer in space kValue; null for others.

@@ -196,8 +196,8 @@ struct SliceNode {
 };
 
 // A pipeline's micro-batches: `order` is what this class of ranks runs, in this order. Entry:
-// {task, micro-batch}, each pair once. Bodies of tasks see `axis` as a coordinate. Micro-batch m has
-// instance m mod `instances` of the buffers with a stride.
+// {task, micro-batch}, each pair once. Bodies of tasks see `axis` as a coordinate. Micro-batch m
+// has instance m mod `instances` of the buffers with a stride.
 struct MicroNode {
   struct Task {
     std::string name;  // "F", "B", "F.1" (chunk 1)

@@ -54,8 +54,8 @@ std::vector<Storage::Range> Storage::RangesOf(const Plan& plan) {
     return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
   });
   for (const Range& one : all) {
-    const bool joins = !ranges.empty() && (one.begin < ranges.back().end ||
-                                           one.begin == ranges.back().begin);
+    const bool joins =
+        !ranges.empty() && (one.begin < ranges.back().end || one.begin == ranges.back().begin);
     if (joins) ranges.back().end = std::max(ranges.back().end, one.end);
     else ranges.push_back(one);
   }
@@ -64,8 +64,7 @@ std::vector<Storage::Range> Storage::RangesOf(const Plan& plan) {
 
 // A range is kept up to the last byte that one of its variables has here; one without variables
 // (what steps remember beside them) as a whole.
-absl::Status Storage::Keep(const Plan& plan, const Position& position,
-                           std::vector<Range>& ranges) {
+absl::Status Storage::Keep(const Plan& plan, const Position& position, std::vector<Range>& ranges) {
   for (Range& range : ranges) range.kept = -1;
   for (const Persistable& variable : plan.persistables) {
     const Buffer& buffer = plan.buffers[static_cast<size_t>(variable.buffer)];

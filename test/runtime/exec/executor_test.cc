@@ -63,8 +63,12 @@ absl::StatusOr<std::unique_ptr<Executor>> Load(const Json& json, int threads = 1
   INFO(plan.status().ToString());
   REQUIRE(plan.ok());
   plan->folder = OwnFolder();
-  return Executor::Load(*std::move(plan),
-                        {{threads, false}, kernels::FindFunction, std::move(comms), trace});
+  ExecutorOptions options;
+  options.pool = {threads, false};
+  options.find_function = kernels::FindFunction;
+  options.comms = std::move(comms);
+  options.trace = trace;
+  return Executor::Load(*std::move(plan), std::move(options));
 }
 
 const float* Floats(const Executor& executor, int buffer) {

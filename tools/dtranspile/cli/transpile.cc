@@ -97,19 +97,14 @@ mlir::FailureOr<std::vector<std::string>> endpointsOf(Tool& tool,
 
 // One rank's module with the framework's own communication operators.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> rankModule(
-    dist::RoleOp role, llvm::ArrayRef<RankClass> classes, dist::MeshOp mesh, int64_t rank,
-    llvm::ArrayRef<std::string> endpoints) {
-  for (const RankClass& one : classes) {
-    if (!one.contains(mesh, rank)) continue;
-    SpecializeOptions options;
-    options.inlineComposites = false;
-    options.verify = false;  // what becomes of it is
-    auto module = specialize(role, one, options);
-    if (mlir::failed(module) || mlir::failed(exportCollective(**module, rank, endpoints)))
-      return mlir::failure();
-    return module;
-  }
-  return role.emitError("no class of ranks holds rank ") << rank;
+    dist::RoleOp role, dist::MeshOp mesh, int64_t rank, llvm::ArrayRef<std::string> endpoints) {
+  SpecializeOptions options;
+  options.inlineComposites = false;
+  options.verify = false;  // what becomes of it is
+  auto module = specialize(role, classOfRank(role, mesh, rank), options);
+  if (mlir::failed(module) || mlir::failed(exportCollective(**module, rank, endpoints)))
+    return mlir::failure();
+  return module;
 }
 
 // A file of the folder that is not published yet.
@@ -144,8 +139,6 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
       mlir::SymbolTable::lookupSymbolIn(*job->module, role.getMesh()));
   if (!mesh)
     return tool.error(flags.job + ": role @" + role.getSymName().str() + " has no mesh"), kNo;
-  mlir::FailureOr<std::vector<RankClass>> classes = classesOf(role);
-  if (mlir::failed(classes)) return kNo;
   absl::StatusOr<io::StagedFolder> staged = io::StagedFolder::Create(flags.output);
   if (!staged.ok()) return tool.error(std::string(staged.status().message())), kNo;
   Json index = {{"sync", true},
@@ -154,7 +147,7 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
                 {"rings", Json::object()}};
   std::vector<std::vector<std::vector<int64_t>>> rings;
   for (int64_t rank : ranks) {
-    auto module = rankModule(role, *classes, mesh, rank, *endpoints);
+    auto module = rankModule(role, mesh, rank, *endpoints);
     if (mlir::failed(module)) return kNo;
     std::string stem = "trainer_" + std::to_string(rank);
     if (!writeProgram(tool, **module, "main", staged->path() + "/" + stem + ".main.pdmodel") ||

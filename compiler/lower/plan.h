@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "compiler/lower/kernel/kernel.h"
 #include "runtime/base/dtype.h"
 #include "runtime/comm/communicator.h"
+#include "runtime/exec/plan.h"
 
 namespace dtranspile::lower {
 
@@ -122,6 +124,7 @@ struct Fetch {
   std::string name;
   int buffer;
   std::string combine;
+  exec::Selector at = {};
 };
 
 struct PlanProgram {
@@ -136,15 +139,20 @@ struct Persistable {
   bool parameter;
   std::vector<std::pair<std::string, std::string>> relation =
       {};  // axis -> relation to the reference program
+  exec::Selector at = {};
+  std::optional<exec::Layout> layout = {};
 };
 
 struct Comm {
   std::string name;
   std::vector<std::string> axes;
+  exec::CommKind kind = exec::CommKind::kGroup;
+  exec::Selector subset = {};
+  std::string server = {};
 };
 
 struct Plan {
-  std::string className = "trainer";
+  std::string role, className = "trainer";
   std::string digest;
   std::vector<Comm> comms;
   std::vector<Buffer> buffers;

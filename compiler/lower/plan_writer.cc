@@ -49,17 +49,23 @@ class PlanWriter {
 
   exec::Plan write(const Target& target, bool hasLibrary) const {
     exec::Plan result;
+    result.role = plan_.role;
     result.class_name = plan_.className;
     result.digest = plan_.digest;
     result.target = {target.cpu, target.features};
     if (hasLibrary) result.library = "kernels.so";
-    for (const Comm& comm : plan_.comms) result.comms.push_back({comm.name, comm.axes});
+    for (const Comm& comm : plan_.comms)
+      result.comms.push_back({comm.name, comm.axes, comm.kind, comm.subset, comm.server});
     result.arena_bytes = plan_.arenaBytes;
     result.persistent_bytes = plan_.persistentBytes;
     for (int id : order_) result.buffers.push_back(buffer(plan_.buffers[id]));
     for (const Persistable& p : plan_.persistables)
-      result.persistables.push_back(
-          {p.name, ids_[p.buffer], p.parameter, {p.relation.begin(), p.relation.end()}});
+      result.persistables.push_back({p.name,
+                                     ids_[p.buffer],
+                                     p.parameter,
+                                     {p.relation.begin(), p.relation.end()},
+                                     p.at,
+                                     p.layout});
     if (plan_.startup)
       result.programs.push_back(program("startup", exec::When::kStartup, *plan_.startup));
     if (plan_.main) result.programs.push_back(program("main", exec::When::kStep, *plan_.main));
@@ -83,13 +89,16 @@ class PlanWriter {
   }
 
   exec::Program program(const char* name, exec::When when, const PlanProgram& from) const {
-    exec::Program to{name, when, {}, {}, nodes(from.body)};
+    exec::Program to;
+    to.name = name;
+    to.when = when;
+    to.body = nodes(from.body);
     for (const Feed& feed : from.feeds) {
       to.feeds.push_back({feed.name, ids_[feed.buffer], std::nullopt});
       if (feed.split) to.feeds.back().split = exec::Split{feed.split->dim, feed.split->axes};
     }
     for (const Fetch& fetch : from.fetches)
-      to.fetches.push_back({fetch.name, ids_[fetch.buffer], fetch.combine});
+      to.fetches.push_back({fetch.name, ids_[fetch.buffer], fetch.combine, fetch.at});
     return to;
   }
 

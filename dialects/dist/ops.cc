@@ -25,6 +25,8 @@ void AllGatherOp::getEffects(Effects& effects) { writesComm(getCommAttr(), effec
 void ReduceScatterOp::getEffects(Effects& effects) { writesComm(getCommAttr(), effects); }
 void AllToAllOp::getEffects(Effects& effects) { writesComm(getCommAttr(), effects); }
 void TransferOp::getEffects(Effects& effects) { writesComm(getCommAttr(), effects); }
+void SendOp::getEffects(Effects& effects) { writesComm(getCommAttr(), effects); }
+void RecvOp::getEffects(Effects& effects) { writesComm(getCommAttr(), effects); }
 void BarrierOp::getEffects(Effects& effects) { writesComm(getCommAttr(), effects); }
 void PushOp::getEffects(Effects& effects) { writesComm(getCommAttr(), effects); }
 void PullOp::getEffects(Effects& effects) { writesComm(getCommAttr(), effects); }

@@ -214,6 +214,18 @@ def Dist_TransferOp : Dist_CommunicationOp<"transfer"> {
   let assemblyFormat = "$input `on` $comm attr-dict `:` type($input) `->` type($output)";
   let hasVerifier = 1;
 }
+// What specialisation makes of a transfer in the classes of its two ends.
+def Dist_SendOp : Dist_CommunicationOp<"send"> {
+  let summary = "hands a value to a coordinate of a `pairs` comm; only in the text of a class (D27)";
+  let arguments = (ins AnyType:$input, FlatSymbolRefAttr:$comm, I64Attr:$to);
+  let assemblyFormat = "$input `on` $comm `to` $to attr-dict `:` type($input)";
+}
+def Dist_RecvOp : Dist_CommunicationOp<"recv"> {
+  let summary = "takes a value from a coordinate of a `pairs` comm; only in the text of a class (D27)";
+  let arguments = (ins FlatSymbolRefAttr:$comm, I64Attr:$from);
+  let results = (outs AnyType:$output);
+  let assemblyFormat = "`on` $comm `from` $from attr-dict `:` type($output)";
+}
 def Dist_BarrierOp : Dist_CommunicationOp<"barrier"> {
   let summary = "returns when all members have arrived";
   let arguments = (ins FlatSymbolRefAttr:$comm);

@@ -424,6 +424,32 @@ LogicalResult TransferOp::verifySymbolUses(SymbolTableCollection& tables) {
   return verifySelector(*this, to, meshOfComm(*comm, &tables), "D23");
 }
 
+namespace {
+
+// D27: sends and receives belong to the text of a class; `other`: the coordinate at the other end.
+LogicalResult verifyEnd(Operation* op, int64_t other, SymbolTableCollection& tables) {
+  mlir::FailureOr<CommOp> comm = verifyComm(op, CommKind::Pairs, tables);
+  if (mlir::failed(comm)) return mlir::failure();
+  if (!jobOf(op)->hasAttr(kClassAttr))
+    return op->emitOpError(
+        "D27: stands in the text of a class only; a job moves located values "
+        "with dist.transfer");
+  auto axis = llvm::cast<mlir::StringAttr>(comm->getAxes()[0]);
+  MeshOp mesh = meshOfComm(*comm, &tables);
+  if (other >= 0 && mesh && other < mesh.sizeOf(axis.getValue()).value_or(0))
+    return mlir::success();
+  return op->emitOpError("D23: axis '") << axis.getValue() << "' has no coordinate " << other;
+}
+
+}  // namespace
+
+LogicalResult SendOp::verifySymbolUses(SymbolTableCollection& tables) {
+  return verifyEnd(*this, getTo(), tables);
+}
+LogicalResult RecvOp::verifySymbolUses(SymbolTableCollection& tables) {
+  return verifyEnd(*this, getFrom(), tables);
+}
+
 LogicalResult WaitOp::verify() {
   auto pending = llvm::cast<PendingType>(getPending().getType());
   if (llvm::equal(pending.getTypes(), getResultTypes())) return mlir::success();

@@ -30,16 +30,24 @@ std::vector<CallNode::Attribute> CallNode::attributes() const {
   return result;
 }
 
-const Program* Plan::startup() const {
-  const auto found = std::find_if(programs.begin(), programs.end(), [](const Program& program) {
-    return program.when == When::kStartup;
+bool Selector::contains(const std::map<std::string, int64_t>& coordinates) const {
+  return std::all_of(sets.begin(), sets.end(), [&](const auto& set) {
+    const auto& [axis, bounds] = set;
+    const auto at = coordinates.find(axis);
+    return at != coordinates.end() && Within(bounds, at->second);
   });
-  return found == programs.end() ? nullptr : &*found;
 }
 
-const Program& Plan::step() const {
-  return *std::find_if(programs.begin(), programs.end(),
-                       [](const Program& program) { return program.when == When::kStep; });
+bool Selector::Within(const std::vector<int64_t>& bounds, int64_t coordinate) {
+  for (size_t i = 0; i + 1 < bounds.size(); i += 2)
+    if (bounds[i] <= coordinate && coordinate < bounds[i + 1]) return true;
+  return false;
+}
+
+const Program* Plan::find(When when) const {
+  const auto found = std::find_if(programs.begin(), programs.end(),
+                                  [&](const Program& program) { return program.when == when; });
+  return found == programs.end() ? nullptr : &*found;
 }
 
 int64_t Plan::ConstantBytes() const {

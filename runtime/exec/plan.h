@@ -25,12 +25,46 @@ enum class Space : uint8_t { kArena, kPersistent, kConstant, kValue };
 // Where a buffer's bytes are. The CPU executor has host memory only and refuses others by name.
 enum class Memory : uint8_t { kHost, kDevice, kPinned };
 
+// Ranks by their coordinates: per named axis half-open intervals lo0, hi0, lo1, hi1, … in rising
+// order; axes that are not named are free. Empty: every rank.
+struct Selector {
+  std::map<std::string, std::vector<int64_t>> sets;
+
+  bool all() const { return sets.empty(); }
+  // Coordinates of a rank; an axis that they lack holds no rank of the selector.
+  bool contains(const std::map<std::string, int64_t>& coordinates) const;
+  static bool Within(const std::vector<int64_t>& bounds, int64_t coordinate);
+};
+
+// How extent n of a variable lies on an axis (docs/dialects/dist.md, layout).
+enum class LayoutKind : uint8_t { kEven, kBlocks, kHashed, kCyclic };
+
+// Blocks of a layout.
+constexpr int64_t kMostBlocks = int64_t{1} << 24;
+
+// A dimension that is cut over axes (mesh order, first one major; N coordinates together). The part
+// of a rank is a function of its coordinate: rank data, not text (layout.h).
+struct Layout {
+  LayoutKind kind = LayoutKind::kEven;
+  std::vector<std::string> axes;
+  int dim = 0;                 // -1: the flattened tensor
+  int64_t extent = 0;          // n
+  int64_t per = 0;             // kBlocks, kHashed: extent of a block (the last one may have less)
+  int64_t first = 0;           // kBlocks: coordinate of block 0
+  std::string name;            // kHashed: what is hashed, with the number of the block
+  std::vector<int64_t> whole;  // extents of the whole tensor
+};
+
 struct Buffer {
   std::string name;
   Space space = Space::kArena;
   Memory memory = Memory::kHost;
   int64_t offset = 0;  // in its block, a multiple of 64
   int64_t bytes = 0;
+  // Of what a node that runs its bodies several times (MicroNode, BlocksNode) keeps for each of its
+  // instances: instance k lies at offset + k · stride. 0: one for all of them.
+  int64_t stride = 0;
+  int64_t instances = 1;
   DType dtype = DType::kFloat32;
   std::vector<int64_t> dims;                // kValue: -1 where not known
   int lod_level = 0;                        // kValue
@@ -44,6 +78,8 @@ struct Persistable {
   int buffer = 0;
   bool parameter = false;
   std::map<std::string, std::string> relation = {};  // axis -> relation to the reference program
+  Selector at = {};                   // the ranks that have it; the others keep no memory for it
+  std::optional<Layout> layout = {};  // of a cut variable: this rank has its part only
 };
 
 // A kernel whose extents are known only when it runs.
@@ -79,6 +115,7 @@ struct FetchSlot {
   std::string name;
   int buffer = 0;
   std::string combine;
+  Selector at = {};  // the ranks that hold it
 };
 
 struct Node;
@@ -113,11 +150,12 @@ struct CopyNode {
 };
 
 // Begins an operation between ranks. A ticket is started once in a program, and waited for once,
-// later in the same body.
+// later in the same body; a send in a task of a MicroNode may go without: it is waited for before
+// another micro-batch begins with its instance, and at the end of the node.
 struct StartNode {
   comm::Kind collective = comm::Kind::kBarrier;
   comm::ReduceOp reduce = comm::ReduceOp::kSum;
-  int comm = 0, root = 0;
+  int comm = 0, root = 0;  // root: of kSend and kRecv the other side
   std::vector<int> inputs, outputs;
   int64_t ticket = 0;
 };
@@ -137,9 +175,91 @@ struct WhileNode {
   std::vector<Node> body;
 };
 
+// A guard that is data of the rank: `body` on the ranks of the selector, `otherwise` elsewhere. No
+// communication inside (other guards make classes of ranks, each with a plan of its own).
+struct AtNode {
+  Selector at;
+  std::vector<Node> body, otherwise;
+};
+
+// This rank's coordinate on an axis, or the number of the micro-batch: int64 [1].
+struct CoordNode {
+  std::string axis;
+  int to = 0;
+};
+
+// This rank's part of a whole tensor by its layout, zero behind it where it is less than the room
+// for it. Axes may be those of a MicroNode around it: the part of the micro-batch.
+struct SliceNode {
+  int from = 0, to = 0;
+  Layout layout;
+};
+
+// A pipeline's micro-batches: `order` is what this class of ranks runs, in this order. Entry:
+// {task, micro-batch}, each pair once. Bodies of tasks see `axis` as a coordinate. Micro-batch m
+// has instance m mod `instances` of the buffers with a stride.
+struct MicroNode {
+  struct Task {
+    std::string name;  // "F", "B", "F.1" (chunk 1)
+    std::vector<Node> body;
+  };
+  std::string axis;
+  int64_t micros = 1, instances = 1;
+  std::vector<Task> tasks;
+  std::vector<std::vector<int64_t>> order;
+};
+
+// Runs a body once per block of a layout that this rank owns, in rising order: the one for the
+// block's extent. The k-th owned block has instance k of the buffers with a stride.
+struct BlocksNode {
+  struct Body {
+    int64_t extent = 0;
+    std::vector<Node> body;
+  };
+  Layout layout;
+  std::vector<Body> bodies;
+};
+
+// How a server combines what trainers push in a round.
+enum class Merge : uint8_t { kMean, kSum, kEach };
+// End of the pushes, of the pulls, of a trainer's step.
+enum class Phase : uint8_t { kPush, kPull };
+
+// Requests to the servers of an rpc communicator. `layout`: of the table on the servers' mesh, by
+// which a rank cuts what it pushes and puts together what it pulls.
+struct PushNode {
+  int comm = 0, from = 0;
+  std::string table;
+  Merge merge = Merge::kMean;
+  std::optional<Layout> layout;
+};
+struct PullNode {
+  int comm = 0, to = 0;
+  std::string table;
+  std::optional<Layout> layout;
+};
+struct LookupNode {
+  int comm = 0, ids = 0, to = 0;
+  std::string table;
+  std::optional<Layout> layout;
+};
+struct PhaseNode {
+  Phase phase = Phase::kPush;
+  int comm = 0;
+};
+// On a server, in a round: what the trainers have pushed for (this block of) the table, combined in
+// the order of their ranks.
+struct MergedNode {
+  std::string table;
+  int to = 0;
+};
+
 struct Node {
   std::string op;  // source position
-  std::variant<KernelNode, CallNode, CopyNode, StartNode, WaitNode, IfNode, WhileNode> what;
+  std::variant<KernelNode, CallNode, CopyNode, StartNode, WaitNode, IfNode, WhileNode, AtNode,
+               CoordNode, SliceNode, MicroNode, BlocksNode, PushNode, PullNode, LookupNode,
+               PhaseNode, MergedNode>
+      what;
 
   template <typename Kind>
   const Kind* as() const {
@@ -147,19 +267,29 @@ struct Node {
   }
 };
 
+// kGroup: collectives among all members; kPairs: sends and receives between them (rank in the group
+// = coordinate on the one axis); kRpc: requests to the ranks of another role.
+enum class CommKind : uint8_t { kGroup, kPairs, kRpc };
+
 // A communicator: the launcher makes one group of every set of ranks that differ along `axes` only.
+// Ranks outside of `subset` are no members.
 struct PlanComm {
   std::string name;
   std::vector<std::string> axes;
+  CommKind kind = CommKind::kGroup;
+  Selector subset = {};
+  std::string server = {};  // kRpc: the role that answers
 };
 
-// When a program runs: once before the first step where variables have no values yet, or in every
-// step.
-enum class When : uint8_t { kStartup, kStep };
+// When a program runs: once before the first step where variables have no values yet; in every
+// step; on a server when all trainers have pushed (kRound), or when a request for its table comes.
+enum class When : uint8_t { kStartup, kStep, kRound, kPush, kPull, kLookup };
 
 struct Program {
   std::string name;
   When when = When::kStep;
+  std::string table = {};           // kPush, kPull, kLookup
+  std::vector<int> arguments = {};  // of a handler: buffers that get what arrives
   std::vector<FeedSlot> feeds;
   std::vector<FetchSlot> fetches;
   std::vector<Node> body;
@@ -172,7 +302,7 @@ struct PlanTarget {
 
 struct Plan {
   std::string folder;  // that it was read from; not written
-  std::string class_name, digest;
+  std::string role, class_name, digest;
   PlanTarget target;
   std::string library;  // empty: no generated kernel
   std::vector<PlanComm> comms;
@@ -181,9 +311,12 @@ struct Plan {
   std::vector<Persistable> persistables;
   std::vector<Program> programs;
 
-  // The program of every step: a plan that was read has one. Null where there is no start-up.
-  const Program& step() const;
-  const Program* startup() const;
+  // Null where there is none of that kind. A plan that was read has a program of every step, or is
+  // a server's and has none.
+  const Program* find(When when) const;
+  const Program& step() const { return *find(When::kStep); }
+  const Program* startup() const { return find(When::kStartup); }
+  bool serves() const { return find(When::kStep) == nullptr; }
   int64_t ConstantBytes() const;
 };
 

@@ -1,7 +1,9 @@
 #include "runtime/exec/plan_check.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -43,6 +45,23 @@ class PlanChecker {
   void CheckNode(WaitNode&, const std::string&) {}
   void CheckNode(IfNode& node, const std::string& where);
   void CheckNode(WhileNode& node, const std::string& where);
+  void CheckNode(AtNode& node, const std::string& where);
+  void CheckNode(CoordNode& node, const std::string& where);
+  void CheckNode(SliceNode& node, const std::string& where);
+  void CheckNode(MicroNode& node, const std::string& where);
+  void CheckOrder(const MicroNode& node, const std::string& where);
+  void CheckNode(BlocksNode& node, const std::string& where);
+  void CheckNode(PushNode& node, const std::string& where);
+  void CheckNode(PullNode& node, const std::string& where);
+  void CheckNode(LookupNode& node, const std::string& where);
+  void CheckNode(PhaseNode& node, const std::string& where);
+  void CheckNode(MergedNode& node, const std::string& where);
+  void CheckSelector(const Selector& selector, const std::string& where);
+  void CheckLayout(const Layout& layout, const std::string& where);
+  void CheckGuard(const std::string& where);
+  void CheckServer(int comm, const std::string& where);
+  void CheckRequest(int comm, int buffer, const std::optional<Layout>& layout,
+                    const std::string& where);
   void CheckUnknown(UnknownExtents& unknown, const std::vector<int>& args,
                     const std::string& where);
   void CheckCondition(int id, const std::string& where);
@@ -51,6 +70,8 @@ class PlanChecker {
   Plan& plan_;
   JsonErrors& errors_;
   std::set<int64_t> tickets_;
+  bool in_task_ = false;   // of a MicroNode: sends end with it
+  bool in_guard_ = false;  // an AtNode: its ranks may not communicate in it
 };
 
 void PlanChecker::CheckBuffer(const Buffer& buffer, const std::string& where) {
@@ -68,10 +89,15 @@ void PlanChecker::CheckBuffer(const Buffer& buffer, const std::string& where) {
     return Add(where + ".data", "expected ", 2 * buffer.bytes, " hexadecimal digits");
   if (buffer.offset % kAlignment != 0)
     return Add(where + ".offset", "not a multiple of ", kAlignment);
+  if (buffer.stride % kAlignment != 0 && buffer.space == Space::kArena)
+    return Add(where + ".stride", "not a multiple of ", kAlignment);
+  int64_t end = 0;
+  if (__builtin_mul_overflow(buffer.stride, buffer.instances - 1, &end) ||
+      __builtin_add_overflow(end, buffer.offset + buffer.bytes, &end))
+    return Add(where, "'", buffer.name, "' is larger than any memory");
   const int64_t block = buffer.space == Space::kArena ? plan_.arena_bytes : plan_.persistent_bytes;
-  if (!constant && buffer.offset + buffer.bytes > block)
-    Add(where, "'", buffer.name, "' ends at byte ", buffer.offset + buffer.bytes, " of a block of ",
-        block);
+  if (!constant && end > block)
+    Add(where, "'", buffer.name, "' ends at byte ", end, " of a block of ", block);
 }
 
 void PlanChecker::CheckPersistables() {
@@ -82,19 +108,25 @@ void PlanChecker::CheckPersistables() {
     if (!names.insert(p.name).second) Add(where + ".name", "'", p.name, "' occurs twice");
     if (At(p.buffer).space != Space::kPersistent)
       Add(where, "'", p.name, "' is not in persistent memory");
+    CheckSelector(p.at, where + ".at");
+    if (p.layout) CheckLayout(*p.layout, where + ".layout");
   }
 }
 
 void PlanChecker::CheckPrograms() {
-  std::set<When> when;
+  std::set<std::pair<When, std::string>> when;
   for (size_t i = 0; errors_.ok() && i < plan_.programs.size(); ++i) {
     Program& program = plan_.programs[i];
     const std::string where = absl::StrCat("programs.", program.name.substr(0, 80));
-    if (!when.insert(program.when).second) Add(where + ".when", "another program runs then, too");
+    if (!when.insert({program.when, program.table}).second)
+      Add(where + ".when", "another program runs then, too");
     tickets_.clear();
     CheckProgram(program, where);
   }
-  if (when.count(When::kStep) == 0) Add("programs", "none runs in every step");
+  const auto runs = [&](When one) { return plan_.find(one) != nullptr; };
+  const bool serves = runs(When::kRound) || runs(When::kPush) || runs(When::kPull);
+  if (runs(When::kStep) == serves)
+    Add("programs", serves ? "a server has no program of every step" : "none runs in every step");
 }
 
 void PlanChecker::CheckProgram(Program& program, const std::string& where) {
@@ -129,11 +161,16 @@ void PlanChecker::CheckTickets(const std::vector<Node>& body, const std::string&
   std::map<int64_t, std::string> open;
   for (size_t i = 0; i < body.size(); ++i) {
     const std::string place = absl::StrCat(where, "[", i, "]");
-    if (const auto* start = body[i].as<StartNode>()) open[start->ticket] = place;
+    const auto* start = body[i].as<StartNode>();
+    if (start) open[start->ticket] = place;
     const auto* wait = body[i].as<WaitNode>();
     if (wait && open.erase(wait->ticket) == 0)
       Add(place, "waits for ticket ", wait->ticket, ", which is not pending here");
   }
+  if (in_task_)
+    for (const Node& node : body)
+      if (const auto* start = node.as<StartNode>(); start && start->collective == comm::Kind::kSend)
+        open.erase(start->ticket);
   if (!open.empty())
     Add(open.begin()->second, "nothing in this body waits for ticket ", open.begin()->first);
 }
@@ -208,11 +245,19 @@ void PlanChecker::CheckNode(CopyNode& node, const std::string& where) {
   CheckWritten(node.to, where + ".copy");
 }
 
+// Guards that communicate make classes of ranks, each with a plan of its own.
+void PlanChecker::CheckGuard(const std::string& where) {
+  if (in_guard_) Add(where, "communicates under a guard that is data of the rank");
+}
+
 // One element type, and equal numbers of inputs and outputs where the operation pairs them. Counts
 // that depend on the number of ranks are checked when the plan meets its communicators.
 void PlanChecker::CheckNode(StartNode& node, const std::string& where) {
   if (node.comm >= static_cast<int>(plan_.comms.size()))
     return Add(where + ".comm", "no such communicator");
+  if (plan_.comms[static_cast<size_t>(node.comm)].kind == CommKind::kRpc)
+    return Add(where + ".comm", "servers are asked by push, pull and lookup only");
+  CheckGuard(where);
   for (int id : node.outputs) CheckWritten(id, where + ".outputs");
   const Buffer* first = nullptr;
   for (const auto* list : {&node.inputs, &node.outputs})
@@ -270,6 +315,140 @@ void PlanChecker::CheckNode(IfNode& node, const std::string& where) {
 void PlanChecker::CheckNode(WhileNode& node, const std::string& where) {
   CheckCondition(node.condition, where + ".while");
   CheckBody(node.body, where + ".body");
+}
+
+void PlanChecker::CheckSelector(const Selector& selector, const std::string& where) {
+  for (const auto& [axis, bounds] : selector.sets)
+    if (bounds.empty() || bounds.size() % 2 != 0 ||
+        std::adjacent_find(bounds.begin(), bounds.end(), std::greater_equal<>()) != bounds.end())
+      Add(where, "axis '", axis.substr(0, 80), "': expected rising bounds lo, hi, …");
+}
+
+void PlanChecker::CheckLayout(const Layout& layout, const std::string& where) {
+  if (layout.axes.empty()) return Add(where + ".axes", "expected an axis");
+  if (layout.dim >= static_cast<int>(layout.whole.size()))
+    return Add(where + ".dim", "dimension ", layout.dim, " of ", layout.whole.size());
+  int64_t extent = 1;
+  if (layout.dim >= 0) extent = layout.whole[static_cast<size_t>(layout.dim)];
+  else
+    for (int64_t d : layout.whole)
+      if (__builtin_mul_overflow(extent, d, &extent)) return Add(where + ".whole", "is too large");
+  if (extent != layout.extent)
+    return Add(where + ".extent", "the tensor has ", extent, " there, not ", layout.extent);
+  // Parts that differ in size lie in one piece only where they are rows or elements.
+  if (layout.kind != LayoutKind::kEven && layout.dim > 0)
+    Add(where + ".dim", "blocks and cyclic parts are of dimension 0 or of the flattened tensor");
+  if (layout.kind != LayoutKind::kBlocks && layout.kind != LayoutKind::kHashed) return;
+  if (layout.per < 1) return Add(where + ".per", "expected an extent of at least 1");
+  if (layout.extent / layout.per >= kMostBlocks)
+    Add(where + ".per", "more than ", kMostBlocks, " blocks");
+}
+
+void PlanChecker::CheckNode(AtNode& node, const std::string& where) {
+  CheckSelector(node.at, where + ".at");
+  const bool outer = std::exchange(in_guard_, true);
+  CheckBody(node.body, where + ".body");
+  CheckBody(node.otherwise, where + ".else");
+  in_guard_ = outer;
+}
+
+void PlanChecker::CheckNode(CoordNode& node, const std::string& where) {
+  const Buffer& buffer = At(node.to);
+  if (buffer.space == Space::kValue || buffer.dtype != DType::kInt64 || buffer.count() != 1)
+    Add(where + ".to", "'", buffer.name, "' is no int64 of one element");
+  CheckWritten(node.to, where + ".to");
+}
+
+void PlanChecker::CheckNode(SliceNode& node, const std::string& where) {
+  const Buffer &from = At(node.from), &to = At(node.to);
+  CheckLayout(node.layout, where + ".layout");
+  CheckWritten(node.to, where + ".slice");
+  if (from.space == Space::kValue || to.space == Space::kValue || from.dtype != to.dtype ||
+      from.dims != node.layout.whole)
+    Add(where + ".slice", "'", from.name, "' is ", ShapeText(from.dtype, from.dims),
+        ", which the layout does not fit");
+}
+
+void PlanChecker::CheckNode(MicroNode& node, const std::string& where) {
+  if (in_task_) return Add(where, "micro-batches in micro-batches");
+  in_task_ = true;
+  for (size_t i = 0; i < node.tasks.size(); ++i)
+    CheckBody(node.tasks[i].body, absl::StrCat(where, ".tasks[", i, "].body"));
+  in_task_ = false;
+  CheckOrder(node, where);
+}
+
+// The stage's row of the schedule: every task of every micro-batch, once.
+void PlanChecker::CheckOrder(const MicroNode& node, const std::string& where) {
+  const auto tasks = static_cast<int64_t>(node.tasks.size());
+  std::set<std::vector<int64_t>> seen;
+  for (size_t i = 0; i < node.order.size(); ++i) {
+    const std::vector<int64_t>& entry = node.order[i];
+    const std::string place = absl::StrCat(where, ".order[", i, "]");
+    if (entry.size() != 2 || entry[0] < 0 || entry[0] >= tasks || entry[1] < 0 ||
+        entry[1] >= node.micros)
+      return Add(place, "expected [task, micro-batch]");
+    if (!seen.insert(entry).second)
+      return Add(place, "task '", node.tasks[static_cast<size_t>(entry[0])].name.substr(0, 80),
+                 "' of micro-batch ", entry[1], " stands there twice");
+  }
+  if (static_cast<int64_t>(node.order.size()) / std::max<int64_t>(tasks, 1) != node.micros ||
+      (tasks > 0 && static_cast<int64_t>(node.order.size()) % tasks != 0))
+    return Add(where + ".order", "has ", node.order.size(), " entries for ", tasks, " tasks of ",
+               node.micros, " micro-batches");
+  if (node.instances > node.micros)
+    Add(where + ".instances", node.instances, " for ", node.micros, " micro-batches");
+}
+
+// Instances of a buffer are counted by one node around it.
+void PlanChecker::CheckNode(BlocksNode& node, const std::string& where) {
+  if (in_task_) return Add(where, "blocks in micro-batches");
+  CheckLayout(node.layout, where + ".blocks");
+  for (size_t i = 0; i < node.bodies.size(); ++i)
+    CheckBody(node.bodies[i].body, absl::StrCat(where, ".bodies[", i, "].body"));
+}
+
+void PlanChecker::CheckServer(int comm, const std::string& where) {
+  CheckGuard(where);
+  if (comm >= static_cast<int>(plan_.comms.size()) ||
+      plan_.comms[static_cast<size_t>(comm)].kind != CommKind::kRpc)
+    Add(where + ".comm", "no communicator with servers");
+}
+
+void PlanChecker::CheckRequest(int comm, int buffer, const std::optional<Layout>& layout,
+                               const std::string& where) {
+  CheckServer(comm, where);
+  if (!layout) return;
+  CheckLayout(*layout, where + ".layout");
+  const Buffer& whole = At(buffer);
+  if (whole.space != Space::kValue && whole.dims != layout->whole)
+    Add(where, "'", whole.name, "' is ", ShapeText(whole.dtype, whole.dims),
+        ", which the layout of the table does not fit");
+}
+
+void PlanChecker::CheckNode(PushNode& node, const std::string& where) {
+  CheckRequest(node.comm, node.from, node.layout, where);
+  if (At(node.from).kind == Value::Kind::kRows && node.layout && node.layout->dim != 0)
+    Add(where + ".layout", "rows are cut along dimension 0");
+}
+void PlanChecker::CheckNode(PullNode& node, const std::string& where) {
+  CheckWritten(node.to, where + ".to");
+  CheckRequest(node.comm, node.to, node.layout, where);
+}
+void PlanChecker::CheckNode(LookupNode& node, const std::string& where) {
+  CheckServer(node.comm, where);
+  CheckWritten(node.to, where + ".to");
+  if (At(node.ids).dtype != DType::kInt64)
+    Add(where + ".ids", "'", At(node.ids).name, "' is no int64");
+  if (!node.layout) return;
+  CheckLayout(*node.layout, where + ".layout");
+  if (node.layout->dim != 0) Add(where + ".layout", "rows are cut along dimension 0");
+}
+void PlanChecker::CheckNode(PhaseNode& node, const std::string& where) {
+  CheckServer(node.comm, where);
+}
+void PlanChecker::CheckNode(MergedNode& node, const std::string& where) {
+  CheckWritten(node.to, where + ".to");
 }
 
 void PlanChecker::Check() {

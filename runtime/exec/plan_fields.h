@@ -10,7 +10,7 @@
 namespace dtranspile::exec {
 
 // Counts up with every change that an older runtime cannot read.
-constexpr int64_t kPlanSchema = 2;
+constexpr int64_t kPlanSchema = 3;
 
 constexpr int64_t kMostBytes = int64_t{1} << 48;
 constexpr int kMostLodLevels = 64;
@@ -38,8 +38,31 @@ struct Words<Value::Kind> {
 };
 template <>
 struct Words<When> {
-  static constexpr std::pair<const char*, When> kRows[] = {{"startup", When::kStartup},
-                                                           {"step", When::kStep}};
+  static constexpr std::pair<const char*, When> kRows[] = {
+      {"startup", When::kStartup}, {"step", When::kStep}, {"round", When::kRound},
+      {"push", When::kPush},       {"pull", When::kPull}, {"lookup", When::kLookup}};
+};
+template <>
+struct Words<LayoutKind> {
+  static constexpr std::pair<const char*, LayoutKind> kRows[] = {{"even", LayoutKind::kEven},
+                                                                 {"blocks", LayoutKind::kBlocks},
+                                                                 {"hashed", LayoutKind::kHashed},
+                                                                 {"cyclic", LayoutKind::kCyclic}};
+};
+template <>
+struct Words<CommKind> {
+  static constexpr std::pair<const char*, CommKind> kRows[] = {
+      {"group", CommKind::kGroup}, {"pairs", CommKind::kPairs}, {"rpc", CommKind::kRpc}};
+};
+template <>
+struct Words<Merge> {
+  static constexpr std::pair<const char*, Merge> kRows[] = {
+      {"mean", Merge::kMean}, {"sum", Merge::kSum}, {"each", Merge::kEach}};
+};
+template <>
+struct Words<Phase> {
+  static constexpr std::pair<const char*, Phase> kRows[] = {{"push", Phase::kPush},
+                                                            {"pull", Phase::kPull}};
 };
 template <>
 struct Words<comm::Kind> {
@@ -65,8 +88,27 @@ struct Words<comm::ReduceOp> {
 };
 
 // The key that says which kind a node is: the first one of its fields.
-constexpr const char* kNodeKeys[] = {"kernel", "call", "copy", "start", "wait", "if", "while"};
+constexpr const char* kNodeKeys[] = {"kernel", "call", "copy",   "start", "wait",  "if",
+                                     "while",  "at",   "coord",  "slice", "micro", "blocks",
+                                     "push",   "pull", "lookup", "phase", "merged"};
 static_assert(std::size(kNodeKeys) == std::variant_size_v<decltype(Node::what)>);
+
+template <typename Visitor>
+void Fields(Visitor& v, Selector& s) {
+  v.ListsByName("sets", s.sets);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, Layout& l) {
+  v.Word("kind", l.kind);
+  v.Texts("axes", l.axes);
+  v.Int("dim", l.dim, -1, INT32_MAX);
+  v.Int("extent", l.extent, 0, kMostBytes);
+  v.May().Int("per", l.per, 0, kMostBytes);
+  v.May().Int("first", l.first, 0, INT32_MAX);
+  v.May().Text("name", l.name);
+  v.Ints("whole", l.whole, 0);
+}
 
 template <typename Visitor>
 void Fields(Visitor& v, Buffer& b) {
@@ -82,6 +124,8 @@ void Fields(Visitor& v, Buffer& b) {
   }
   v.Int("offset", b.offset, 0, kMostBytes);
   v.Int("bytes", b.bytes, 0, kMostBytes);
+  v.May().Int("stride", b.stride, 0, kMostBytes);
+  if (b.stride > 0) v.Int("instances", b.instances, 1, INT32_MAX);
   if (b.space == Space::kConstant) v.Bytes("data", b.data);
 }
 
@@ -91,6 +135,8 @@ void Fields(Visitor& v, Persistable& p) {
   v.Buffer("buffer", p.buffer);
   v.Bool("parameter", p.parameter);
   v.May().Map("relation", p.relation);
+  v.May().ListsByName("at", p.at.sets);
+  v.May().Optional("layout", p.layout);
 }
 
 template <typename Visitor>
@@ -126,6 +172,7 @@ void Fields(Visitor& v, FetchSlot& f) {
   v.Text("name", f.name);
   v.Buffer("buffer", f.buffer);
   v.Text("combine", f.combine);
+  v.May().ListsByName("at", f.at.sets);
 }
 
 template <typename Visitor>
@@ -185,14 +232,103 @@ void Fields(Visitor& v, WhileNode& n) {
 }
 
 template <typename Visitor>
+void Fields(Visitor& v, AtNode& n) {
+  v.ListsByName("at", n.at.sets);
+  v.Nodes("body", n.body);
+  v.Nodes("else", n.otherwise);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, CoordNode& n) {
+  v.Text("coord", n.axis);
+  v.Buffer("to", n.to);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, SliceNode& n) {
+  v.BufferPair("slice", n.from, n.to);
+  v.Object("layout", n.layout);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, MicroNode::Task& t) {
+  v.Text("name", t.name);
+  v.Nodes("body", t.body);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, MicroNode& n) {
+  v.Text("micro", n.axis);
+  v.Int("micros", n.micros, 1, INT32_MAX);
+  v.Int("instances", n.instances, 1, INT32_MAX);
+  v.List("tasks", n.tasks);
+  v.Lists("order", n.order);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, BlocksNode::Body& b) {
+  v.Int("extent", b.extent, 0, kMostBytes);
+  v.Nodes("body", b.body);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, BlocksNode& n) {
+  v.Object("blocks", n.layout);
+  v.List("bodies", n.bodies);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, PushNode& n) {
+  v.Text("push", n.table);
+  v.Int("comm", n.comm, 0, INT32_MAX);
+  v.Buffer("from", n.from);
+  v.Word("merge", n.merge);
+  v.May().Optional("layout", n.layout);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, PullNode& n) {
+  v.Text("pull", n.table);
+  v.Int("comm", n.comm, 0, INT32_MAX);
+  v.Buffer("to", n.to);
+  v.May().Optional("layout", n.layout);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, LookupNode& n) {
+  v.Text("lookup", n.table);
+  v.Int("comm", n.comm, 0, INT32_MAX);
+  v.Buffer("ids", n.ids);
+  v.Buffer("to", n.to);
+  v.May().Optional("layout", n.layout);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, PhaseNode& n) {
+  v.Word("phase", n.phase);
+  v.Int("comm", n.comm, 0, INT32_MAX);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, MergedNode& n) {
+  v.Text("merged", n.table);
+  v.Buffer("to", n.to);
+}
+
+template <typename Visitor>
 void Fields(Visitor& v, PlanComm& c) {
   v.Text("name", c.name);
   v.Texts("axes", c.axes);
+  v.May().Word("kind", c.kind, CommKind::kGroup);
+  v.May().ListsByName("subset", c.subset.sets);
+  v.May().Text("server", c.server);
 }
 
 template <typename Visitor>
 void Fields(Visitor& v, Program& p) {
   v.Word("when", p.when);
+  v.May().Text("table", p.table);
+  if (p.when != When::kStartup && p.when != When::kStep) v.Buffers("arguments", p.arguments);
   v.List("feeds", p.feeds);
   v.List("fetches", p.fetches);
   v.Nodes("body", p.body);
@@ -206,6 +342,7 @@ void Fields(Visitor& v, PlanTarget& t) {
 
 template <typename Visitor>
 void Fields(Visitor& v, Plan& p) {
+  v.May().Text("role", p.role);
   v.Text("class", p.class_name);
   v.Text("digest", p.digest);
   v.Object("target", p.target);

@@ -4,6 +4,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "runtime/exec/abi.h"
 #include "runtime/exec/plan_fields.h"
 
@@ -55,6 +56,9 @@ class Writer {
     Put(key, values, false);
   }
   void Map(const char* key, const std::map<std::string, std::string>& values) {
+    Put(key, values, values.empty());
+  }
+  void ListsByName(const char* key, const std::map<std::string, std::vector<int64_t>>& values) {
     Put(key, values, values.empty());
   }
   void Bytes(const char* key, const std::string& value) {
@@ -175,6 +179,13 @@ class Reader {
       map[name] = value.get<std::string>();
     }
   }
+  void ListsByName(const char* key, std::map<std::string, std::vector<int64_t>>& map) {
+    if (!Reads(key)) return;
+    const Json& object = object_.Object(key);
+    JsonObject lists(object, object_.At(key), errors());
+    for (const auto& [name, value] : object.items()) map[name] = lists.Ints(name.c_str(), 0);
+    lists.Done();
+  }
   void Bytes(const char* key, std::string& bytes) {
     const std::string hex = object_.String(key);
     if (hex.size() % 2 != 0 || hex.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
@@ -259,8 +270,8 @@ class Reader {
   template <size_t kIndex = 0>
   void ReadNode(const Json& value, const std::string& where, Node& node) {
     if constexpr (kIndex == std::size(kNodeKeys)) {
-      errors().Add(where, absl::StrCat("a node needs one of the keys ",
-                                       "kernel, call, copy, start, wait, if, while"));
+      errors().Add(where,
+                   absl::StrCat("a node needs one of the keys ", absl::StrJoin(kNodeKeys, ", ")));
     } else {
       if (value.is_object() && !value.contains(kNodeKeys[kIndex]))
         return ReadNode<kIndex + 1>(value, where, node);

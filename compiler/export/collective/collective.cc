@@ -24,21 +24,18 @@ class Exporter {
         endpoints_(endpoints),
         rings_(ringsIn(module, mesh)) {}
 
+  // Communication stands in block 0, and in the blocks of control flow whose predicate is equal on
+  // all ranks.
   mlir::LogicalResult run(pd::ProgramOp program, bool setUp) {
-    mlir::Block& block = *program.getBodyBlock();
-    if (setUp) makeRings(block);
-    for (mlir::Operation& op : llvm::make_early_inc_range(block)) {
-      if (!llvm::isa_and_nonnull<dist::DistDialect>(op.getDialect())) continue;
-      builder_.setInsertionPoint(&op);
-      if (mlir::failed(translate(&op))) return mlir::failure();
-    }
-    mlir::WalkResult rest = program.walk([](mlir::Operation* op) {
-      if (!llvm::isa_and_nonnull<dist::DistDialect>(op->getDialect()))
-        return mlir::WalkResult::advance();
-      op->emitError("export: communication inside a sub-block has no operator of the framework");
-      return mlir::WalkResult::interrupt();
+    if (setUp) makeRings(*program.getBodyBlock());
+    llvm::SmallVector<mlir::Block*> blocks;
+    program.walk([&](mlir::Block* block) {
+      if (!llvm::isa<dist::DistDialect>(block->getParentOp()->getDialect()))
+        blocks.push_back(block);
     });
-    return mlir::failure(rest.wasInterrupted());
+    for (mlir::Block* block : blocks)
+      if (mlir::failed(translate(*block))) return mlir::failure();
+    return mlir::success();
   }
 
  private:
@@ -99,6 +96,15 @@ class Exporter {
     int ring = 0, role = 0;
   };
 
+  mlir::LogicalResult translate(mlir::Block& block) {
+    for (mlir::Operation& op : llvm::make_early_inc_range(block)) {
+      if (!llvm::isa_and_nonnull<dist::DistDialect>(op.getDialect())) continue;
+      builder_.setInsertionPoint(&op);
+      if (mlir::failed(translate(&op))) return mlir::failure();
+    }
+    return mlir::success();
+  }
+
   mlir::LogicalResult translate(mlir::Operation* op) {
     if (folded_.erase(op)) return drop(op);
     if (auto wait = llvm::dyn_cast<dist::WaitOp>(op)) return finish(wait);
@@ -110,6 +116,7 @@ class Exporter {
     if (auto reduce = llvm::dyn_cast<dist::AllReduceOp>(op)) return allReduce(reduce);
     if (auto scatter = llvm::dyn_cast<dist::ReduceScatterOp>(op)) return foldLevels(scatter);
     if (auto broadcast = llvm::dyn_cast<dist::BroadcastOp>(op)) return exportBroadcast(broadcast);
+    if (auto reduce = llvm::dyn_cast<dist::ReduceOp>(op)) return exportReduce(reduce);
     return op->emitError("export: ")
            << op->getName() << " has no translation into operators of the framework";
   }
@@ -146,13 +153,63 @@ class Exporter {
     return op && pd::OpView::isFrameworkOp(op) ? pd::OpView(op).role() & ~pd::kLoss : pd::kForward;
   }
 
-  // One value in, the same name out.
+  // One value in, the same name out; but a variable keeps what it holds: what is made of it and
+  // does not go back to it gets a name of its own.
   mlir::Value inPlace(mlir::Location loc, llvm::StringRef type, mlir::Value value,
-                      const Attributes& attributes, int role) {
+                      const Attributes& attributes, int role, bool keeps = false) {
+    std::string name = dist::nameOf(value).str();
+    if (keeps && value.getDefiningOp<pd::GetOp>())
+      name = declarations_.freshName(builder_.getInsertionBlock(), name + ".reduced");
     return declarations_
-        .create(builder_, loc, type, {{"X", {value}}},
-                {{"Out", {{dist::nameOf(value).str(), value.getType()}}}}, attributes, role)
+        .create(builder_, loc, type, {{"X", {value}}}, {{"Out", {{name, value.getType()}}}},
+                attributes, role)
         .output("Out");
+  }
+
+  // Rank of the root in the ring: its coordinates on the comm's axes, the last one fastest. Nothing
+  // after a message.
+  std::optional<int64_t> rootOf(mlir::Operation* op, dist::CommOp comm, dist::SelAttr root) {
+    if (comm.getSubset()) {
+      op->emitError("export: operations with a root in a part of an axis have no translation yet");
+      return std::nullopt;
+    }
+    int64_t rank = 0;
+    for (llvm::StringRef axis : comm.getAxes().getAsValueRange<mlir::StringAttr>())
+      rank = rank * *mesh_.sizeOf(axis) + root.lookup(axis).getBounds()[0];
+    return rank;
+  }
+
+  // What a rank that does not hold the value gives to a broadcast: memory of the right size.
+  mlir::Value allocated(mlir::Value value) {
+    auto nothing = value.getDefiningOp<pd::UndefOp>();
+    mlir::RankedTensorType tensor =
+        nothing ? pd::tensorOf(value.getType()) : mlir::RankedTensorType();
+    if (!tensor || !tensor.hasStaticShape()) return value;
+    const int64_t dtype = static_cast<int64_t>(*pd::dtypeOf(tensor.getElementType()));
+    return declarations_
+        .create(builder_, value.getLoc(), "fill_constant", {},
+                {{"Out", {{dist::nameOf(value).str(), value.getType()}}}},
+                {named("shape", builder_.getDenseI64ArrayAttr(tensor.getShape())),
+                 named("dtype", number(dtype)), named("value", builder_.getF32FloatAttr(0))},
+                pd::kForward)
+        .output("Out");
+  }
+
+  // One operation per value; on ranks that are not the root nobody reads the result.
+  mlir::LogicalResult exportReduce(dist::ReduceOp op) {
+    if (llvm::isa<dist::PendingType>(op->getResult(0).getType()))
+      return op.emitError("export: started reductions to a rank have no translation yet");
+    if (op.getReduce() == dist::Reduce::Or)
+      return op.emitError("export: the framework has no boolean reduction");
+    std::optional<int64_t> root = rootOf(op, dist::lookupComm(op, op.getCommAttr()), op.getRoot());
+    if (!root) return mlir::failure();
+    for (auto [value, result] : llvm::zip(op.getInputs(), op.getResults()))
+      result.replaceAllUsesWith(inPlace(
+          op.getLoc(), ("c_reduce_" + dist::stringifyReduce(op.getReduce())).str(), value,
+          {named("ring_id", number(ring_)), named("root_id", number(*root)),
+           named("use_calc_stream", builder_.getBoolAttr(true))},
+          roleOf(value), /*keeps=*/true));
+    return drop(op);
   }
 
   mlir::LogicalResult allReduce(dist::AllReduceOp op) {
@@ -228,7 +285,7 @@ class Exporter {
     sum.buffer = inPlace(
         op->getLoc(), ("c_allreduce_" + dist::stringifyReduce(reduce)).str(), sum.buffer,
         {named("ring_id", number(ring_)), named("use_calc_stream", builder_.getBoolAttr(!waits))},
-        sum.role);
+        sum.role, /*keeps=*/true);
     if (sum.results.size() == 1) sum.results.front() = sum.buffer;
     return sum;
   }
@@ -302,7 +359,12 @@ class Exporter {
   // Copies the values into one buffer that they are parts of from then on.
   mlir::Value coalesce(mlir::Operation* op, llvm::SmallVectorImpl<mlir::Value>& values, int role) {
     std::vector<std::pair<std::string, mlir::Type>> parts;
-    for (mlir::Value value : values) parts.push_back({dist::nameOf(value).str(), value.getType()});
+    for (mlir::Value value : values) {
+      std::string name = dist::nameOf(value).str();
+      if (value.getDefiningOp<pd::GetOp>())
+        name = declarations_.freshName(op->getBlock(), name + ".reduced");
+      parts.push_back({name, value.getType()});
+    }
     mlir::Type element = pd::tensorOf(values.front().getType()).getElementType();
     auto flat = mlir::RankedTensorType::get({mlir::ShapedType::kDynamic}, element);
     std::string name =
@@ -341,17 +403,12 @@ class Exporter {
   mlir::LogicalResult exportBroadcast(dist::BroadcastOp op) {
     if (llvm::isa<dist::PendingType>(op->getResult(0).getType()))
       return op.emitError("export: started broadcasts have no translation yet");
-    // The root is a position in the ring: its coordinates on the comm's axes, last one fastest.
-    dist::CommOp comm = dist::lookupComm(op, op.getCommAttr());
-    if (comm.getSubset())
-      return op.emitError("export: broadcasts in a part of an axis have no translation yet");
-    int64_t root = 0;
-    for (llvm::StringRef axis : comm.getAxes().getAsValueRange<mlir::StringAttr>())
-      root = root * *mesh_.sizeOf(axis) + op.getRoot().lookup(axis).getBounds()[0];
+    std::optional<int64_t> root = rootOf(op, dist::lookupComm(op, op.getCommAttr()), op.getRoot());
+    if (!root) return mlir::failure();
     mlir::Value last;
     for (auto [value, result] : llvm::zip(op.getInputs(), op.getResults())) {
-      last = inPlace(op.getLoc(), "c_broadcast", value,
-                     {named("ring_id", number(ring_)), named("root", number(root)),
+      last = inPlace(op.getLoc(), "c_broadcast", allocated(value),
+                     {named("ring_id", number(ring_)), named("root", number(*root)),
                       named("use_calc_stream", builder_.getBoolAttr(false))},
                      pd::kForward);
       result.replaceAllUsesWith(last);

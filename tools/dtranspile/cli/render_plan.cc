@@ -114,6 +114,71 @@ class PlanPrinter {
     line("}", "");
   }
 
+  static std::string textOf(const exec::Selector& selector) {
+    std::string text;
+    for (const auto& [axis, bounds] : selector.sets)
+      absl::StrAppend(&text, text.empty() ? "" : " and ", axis, " in [",
+                      absl::StrJoin(bounds, ", "), ")");
+    return text;
+  }
+
+  void print(const exec::AtNode& node, const std::string& op) {
+    line(absl::StrCat("at ", textOf(node.at), " {"), op);
+    printBody(node.body);
+    if (!node.otherwise.empty()) line("} else {", "");
+    printBody(node.otherwise);
+    line("}", "");
+  }
+
+  void print(const exec::CoordNode& node, const std::string& op) {
+    line(absl::StrCat("coordinate ", node.axis, " -> ", name(node.to)), op);
+  }
+
+  void print(const exec::SliceNode& node, const std::string& op) {
+    line(absl::StrCat("part ", name(node.from), " -> ", name(node.to), " over ",
+                      absl::StrJoin(node.layout.axes, ", ")),
+         op);
+  }
+
+  void print(const exec::MicroNode& node, const std::string& op) {
+    std::string order;
+    for (const std::vector<int64_t>& entry : node.order)
+      absl::StrAppend(&order, " ", node.tasks[static_cast<size_t>(entry[0])].name, ":", entry[1]);
+    line(absl::StrCat("micro ", node.axis, " of ", node.micros, ":", order, " {"), op);
+    for (const exec::MicroNode::Task& task : node.tasks) {
+      line(absl::StrCat("task ", task.name, ":"), "");
+      printBody(task.body);
+    }
+    line("}", "");
+  }
+
+  void print(const exec::BlocksNode& node, const std::string& op) {
+    line(absl::StrCat("blocks of ", node.layout.per, " of ", node.layout.extent, " over ",
+                      absl::StrJoin(node.layout.axes, ", "), " {"),
+         op);
+    for (const exec::BlocksNode::Body& body : node.bodies) {
+      line(absl::StrCat("extent ", body.extent, ":"), "");
+      printBody(body.body);
+    }
+    line("}", "");
+  }
+
+  void print(const exec::PushNode& node, const std::string& op) {
+    line(absl::StrCat("push ", name(node.from), " -> ", node.table), op);
+  }
+  void print(const exec::PullNode& node, const std::string& op) {
+    line(absl::StrCat("pull ", node.table, " -> ", name(node.to)), op);
+  }
+  void print(const exec::LookupNode& node, const std::string& op) {
+    line(absl::StrCat("lookup ", name(node.ids), " in ", node.table, " -> ", name(node.to)), op);
+  }
+  void print(const exec::PhaseNode& node, const std::string& op) {
+    line(node.phase == exec::Phase::kPush ? "end of pushes" : "end of pulls", op);
+  }
+  void print(const exec::MergedNode& node, const std::string& op) {
+    line(absl::StrCat("merged ", node.table, " -> ", name(node.to)), op);
+  }
+
   const exec::Plan& plan_;
   std::vector<std::string> names_;  // of buffers
   std::string text_;

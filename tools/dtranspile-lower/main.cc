@@ -94,11 +94,48 @@ class Printer {
     llvm::outs() << "call " << what.callee << "(" << arguments(node, false) << ";"
                  << attributes(what) << ") -> " << arguments(node, true) << "\n";
   }
+  static std::string text(const exec::Selector& where) {
+    std::string out;
+    for (const auto& [axis, bounds] : where.sets) {
+      out += (out.empty() ? "" : " and ") + axis + " in";
+      for (size_t i = 0; i + 1 < bounds.size(); i += 2)
+        out += " [" + std::to_string(bounds[i]) + ", " + std::to_string(bounds[i + 1]) + ")";
+    }
+    return out;
+  }
+
+  // "even(12) of dim 0 over sharding"
+  static std::string text(const exec::Layout& layout) {
+    static constexpr const char* kKinds[] = {"even", "blocks", "hashed", "cyclic"};
+    std::string out =
+        std::string(kKinds[static_cast<int>(layout.kind)]) + "(" + std::to_string(layout.extent);
+    if (layout.per > 0) out += ", per " + std::to_string(layout.per);
+    if (layout.first > 0) out += ", first " + std::to_string(layout.first);
+    out += layout.dim < 0 ? ") flat over" : ") of dim " + std::to_string(layout.dim) + " over";
+    for (const std::string& axis : layout.axes) out += " " + axis;
+    return out;
+  }
+
+  // " 3 instances"
+  std::string instances(int index) const {
+    const Buffer& buffer = plan_.buffers[static_cast<size_t>(index)];
+    const Buffer& owner =
+        buffer.stride > 0 ? buffer : plan_.buffers[static_cast<size_t>(buffer.storage)];
+    return owner.stride > 0 ? " (" + std::to_string(owner.instances) + " instances)" : "";
+  }
+
   void printNode(const Node& node, const CopyNode&, int) {
     llvm::outs() << "copy " << text(node.args[0]) << " -> " << text(node.args[1]) << "\n";
   }
-  void printNode(const Node&, const StartNode& what, int) {
-    llvm::outs() << "start " << comm::NameOf(what.collective) << " " << what.ticket << "\n";
+  void printNode(const Node& node, const StartNode& what, int) {
+    llvm::outs() << "start " << comm::NameOf(what.collective) << " " << what.ticket << " on "
+                 << plan_.comms[static_cast<size_t>(what.comm)].name;
+    const bool peer = what.collective == comm::Kind::kSend || what.collective == comm::Kind::kRecv;
+    if (peer || what.collective == comm::Kind::kReduce || what.collective == comm::Kind::kBroadcast)
+      llvm::outs() << (peer ? " with " : " root ") << what.root;
+    llvm::outs() << " (" << arguments(node, false) << ") -> " << arguments(node, true);
+    if (peer) llvm::outs() << instances(node.args[0]);
+    llvm::outs() << "\n";
   }
   void printNode(const Node&, const WaitNode& what, int) {
     llvm::outs() << "wait " << what.ticket << "\n";
@@ -114,6 +151,55 @@ class Printer {
     llvm::outs() << "while " << text(what.condition) << " {\n";
     print(what.body, indent + 2);
     llvm::outs().indent(indent) << "}\n";
+  }
+
+  void printNode(const Node&, const AtNode& what, int indent) {
+    llvm::outs() << "at " << text(what.at) << " {\n";
+    print(what.body, indent + 2);
+    if (!what.otherwise.empty()) llvm::outs().indent(indent) << "} else {\n";
+    print(what.otherwise, indent + 2);
+    llvm::outs().indent(indent) << "}\n";
+  }
+  void printNode(const Node& node, const CoordNode& what, int) {
+    llvm::outs() << "coord " << what.axis << " -> " << text(node.args[0]) << "\n";
+  }
+  void printNode(const Node& node, const SliceNode& what, int) {
+    llvm::outs() << "slice " << text(what.layout) << " (" << text(node.args[0]) << ") -> "
+                 << text(node.args[1]) << "\n";
+  }
+  void printNode(const Node&, const MicroNode& what, int indent) {
+    llvm::outs() << "micro " << what.axis << " " << what.micros << ", instances " << what.instances
+                 << ", order";
+    for (const std::vector<int64_t>& entry : what.order)
+      llvm::outs() << " " << what.tasks[static_cast<size_t>(entry[0])].name << entry[1];
+    llvm::outs() << " {\n";
+    for (const MicroNode::Task& task : what.tasks) {
+      llvm::outs().indent(indent) << "task " << task.name << "\n";
+      print(task.body, indent + 2);
+    }
+    llvm::outs().indent(indent) << "}\n";
+  }
+  void printNode(const Node&, const BlocksNode& what, int indent) {
+    llvm::outs() << "blocks " << text(what.layout) << " {\n";
+    for (const BlocksNode::Body& one : what.bodies) {
+      llvm::outs().indent(indent) << "extent " << one.extent << "\n";
+      print(one.body, indent + 2);
+    }
+    llvm::outs().indent(indent) << "}\n";
+  }
+  void printNode(const Node& node, const RequestNode& what, int) {
+    static constexpr const char* kKinds[] = {"push", "pull", "lookup"};
+    llvm::outs() << kKinds[static_cast<int>(what.kind)] << " " << what.table << " on "
+                 << plan_.comms[static_cast<size_t>(what.comm)].name;
+    if (what.layout) llvm::outs() << ", " << text(*what.layout);
+    llvm::outs() << " (" << arguments(node, false) << ") -> " << arguments(node, true) << "\n";
+  }
+  void printNode(const Node&, const PhaseNode& what, int) {
+    llvm::outs() << "phase " << (what.phase == exec::Phase::kPush ? "push" : "pull") << " on "
+                 << plan_.comms[static_cast<size_t>(what.comm)].name << "\n";
+  }
+  void printNode(const Node& node, const MergedNode& what, int) {
+    llvm::outs() << "merged " << what.table << " -> " << text(node.args[0]) << "\n";
   }
 
   const Plan& plan_;
@@ -138,8 +224,12 @@ bool lowerAndPrint(pd::ProgramOp program, bool kernels) {
   options.main.fetches = unread(program);
   auto plan = lowerPrograms(program, nullptr, options);
   if (mlir::failed(plan)) return false;
-  llvm::outs() << "program " << program.getSymName() << "\n";
-  Printer(*plan, kernels).print(plan->main->body, 2);
+  for (const PlanProgram& one : plan->programs) {
+    llvm::outs() << "program " << program.getSymName();
+    if (one.name != "main") llvm::outs() << " " << one.name;
+    llvm::outs() << "\n";
+    Printer(*plan, kernels).print(one.body, 2);
+  }
   return true;
 }
 

@@ -323,8 +323,13 @@ void PlanChecker::CheckLayout(const Layout& layout, const std::string& where) {
       if (__builtin_mul_overflow(extent, d, &extent)) return Add(where + ".whole", "is too large");
   if (extent != layout.extent)
     return Add(where + ".extent", "the tensor has ", extent, " there, not ", layout.extent);
-  const bool blocked = layout.kind == LayoutKind::kBlocks || layout.kind == LayoutKind::kHashed;
-  if (blocked && layout.per < 1) Add(where + ".per", "expected an extent of at least 1");
+  // Parts that differ in size lie in one piece only where they are rows or elements.
+  if (layout.kind != LayoutKind::kEven && layout.dim > 0)
+    Add(where + ".dim", "blocks and cyclic parts are of dimension 0 or of the flattened tensor");
+  if (layout.kind != LayoutKind::kBlocks && layout.kind != LayoutKind::kHashed) return;
+  if (layout.per < 1) return Add(where + ".per", "expected an extent of at least 1");
+  if (layout.extent / layout.per >= kMostBlocks)
+    Add(where + ".per", "more than ", kMostBlocks, " blocks");
 }
 
 void PlanChecker::CheckNode(AtNode& node, const std::string& where) {
@@ -346,9 +351,8 @@ void PlanChecker::CheckNode(SliceNode& node, const std::string& where) {
   CheckWritten(node.to, where + ".slice");
   if (from.space == Space::kValue || to.space == Space::kValue || from.dtype != to.dtype ||
       from.dims != node.layout.whole)
-    return Add(where + ".slice", "'", from.name, "' is ", ShapeText(from.dtype, from.dims),
-               ", which the layout does not fit");
-  if (node.layout.kind != LayoutKind::kEven) Add(where + ".layout", "only even parts are cut");
+    Add(where + ".slice", "'", from.name, "' is ", ShapeText(from.dtype, from.dims),
+        ", which the layout does not fit");
 }
 
 void PlanChecker::CheckNode(MicroNode& node, const std::string& where) {
@@ -365,7 +369,9 @@ void PlanChecker::CheckNode(MicroNode& node, const std::string& where) {
   }
 }
 
+// Instances of a buffer are counted by one node around it.
 void PlanChecker::CheckNode(BlocksNode& node, const std::string& where) {
+  if (in_task_) return Add(where, "blocks in micro-batches");
   CheckLayout(node.layout, where + ".blocks");
   for (size_t i = 0; i < node.bodies.size(); ++i)
     CheckBody(node.bodies[i].body, absl::StrCat(where, ".bodies[", i, "].body"));

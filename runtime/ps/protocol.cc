@@ -39,9 +39,7 @@ Protocol::Protocol(Options options, std::vector<exec::Table> tables)
   for (Trainer& one : trainers_) one.from.resize(tables_.size());
 }
 
-std::string Protocol::Who(int trainer) const {
-  return absl::StrCat(options_.role, " ", trainer);
-}
+std::string Protocol::Who(int trainer) const { return absl::StrCat(options_.role, " ", trainer); }
 
 std::string Protocol::WhoOf(const std::vector<int>& trainers) const {
   return absl::StrCat(options_.role, trainers.size() == 1 ? " " : "s ",
@@ -79,9 +77,13 @@ void Protocol::Fail(const std::string& why) {
   Answers answers;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    (void)FailLocked(why, answers);
+    if (!AllHaveLeft()) (void)FailLocked(why, answers);
   }
   for (const auto& give : answers) give();
+}
+
+bool Protocol::AllHaveLeft() const {
+  return std::all_of(trainers_.begin(), trainers_.end(), [](const Trainer& t) { return t.left; });
 }
 
 absl::Status Protocol::failure() const {
@@ -112,9 +114,9 @@ void Protocol::Leave(int trainer) {
     const bool begun = std::any_of(one.from.begin(), one.from.end(),
                                    [](const Contribution& c) { return c.begun(); });
     if (begun && state_ == State::kPushes)
-      (void)FailLocked(absl::StrCat(Who(trainer), " leaves in the middle of the pushes of ",
-                                    RoundName(round_)),
-                       answers);
+      (void)FailLocked(
+          absl::StrCat(Who(trainer), " leaves in the middle of the pushes of ", RoundName(round_)),
+          answers);
     one.left = true;
     Advance(answers);
     changed_.notify_all();
@@ -222,8 +224,8 @@ void Protocol::Read(int trainer, int64_t round, const std::string& table, Readin
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto fail = [&](const auto&... parts) {
       return FailLocked(
-          absl::StrCat(Who(trainer), how == Reading::kPull ? "'s pull" : "'s lookup",
-                       " of table '", table, "' in ", RoundName(round), " ", parts...),
+          absl::StrCat(Who(trainer), how == Reading::kPull ? "'s pull" : "'s lookup", " of table '",
+                       table, "' in ", RoundName(round), " ", parts...),
           answers);
     };
     // Values change in rounds only, so that rows may be looked up while others push.

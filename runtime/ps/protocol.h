@@ -49,6 +49,8 @@ class Protocol {
 
   Protocol(Options options, std::vector<exec::Table> tables);
 
+  const std::string& name() const { return options_.server; }
+
   // Of the service. A trainer is numbered from 0 on; one that is none of the job, or is there
   // already, is turned away with a status and nothing else happens.
   absl::Status Join(int trainer);
@@ -66,7 +68,8 @@ class Protocol {
   const std::vector<exec::Table>& tables() const { return tables_; }
   // Null for a table that is not there.
   const exec::Table* Find(const std::string& table) const;
-  // Ends everything, with a message that says who failed.
+  // Ends everything, with a message that says who failed; nothing is left to end when the last
+  // trainer has left.
   void Fail(const std::string& why);
   // Why it has ended; ok while it has not, and after the last trainer has left.
   absl::Status failure() const;
@@ -105,6 +108,7 @@ class Protocol {
   void Advance(Answers& answers);
   void EndPulls(Answers& answers);
   void EndPushes(Answers& answers);
+  bool AllHaveLeft() const;
   void AnswerPhase(Answers& answers);
   int64_t Deadline() const;
   std::string Overdue() const;

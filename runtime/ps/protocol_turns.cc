@@ -81,8 +81,7 @@ absl::StatusOr<exec::Turn> Protocol::Next() {
       turn->round = round_;
       break;
     }
-    if (std::all_of(trainers_.begin(), trainers_.end(), [](const Trainer& t) { return t.left; }))
-      break;
+    if (AllHaveLeft()) break;
     const int64_t left_ns = Deadline() - NowNs();
     if (left_ns <= 0) (void)FailLocked(Overdue(), answers);
     // What changes the deadline wakes this thread.

@@ -89,6 +89,7 @@ void count(const std::vector<Node>& body, CompileStatistics& statistics) {
 llvm::FailureOr<Plan> lowerPrograms(pd::ProgramOp main, pd::ProgramOp startup,
                                     const CompileOptions& options) {
   Plan plan;
+  plan.role = options.role;
   plan.className = options.className;
   plan.digest = options.digest;
   llvm::StringMap<int> variables;

@@ -14,7 +14,7 @@ namespace dtranspile::lower {
 
 struct CompileOptions {
   LoweringRequest main;  // feeds and fetches of the main program
-  std::string className = "trainer";
+  std::string role = "trainer", className = "trainer";
   std::string digest;  // of the job, recorded in the plan
   std::string cache;   // folder of compiled kernels; empty: none (see defaultCacheFolder)
   int threads = 2;

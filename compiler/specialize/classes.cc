@@ -76,6 +76,15 @@ bool RankClass::contains(dist::MeshOp mesh, int64_t rank) const {
   });
 }
 
+RankClass classOfRank(dist::RoleOp role, dist::MeshOp mesh, int64_t rank) {
+  llvm::SmallVector<AxisSetAttr> sets;
+  for (auto [axis, size, at] : llvm::zip(mesh.getAxes().getAsRange<mlir::StringAttr>(),
+                                         mesh.getSizes(), mesh.coordinatesOf(rank)))
+    if (size > 1) sets.push_back(AxisSetAttr::of(axis, {{at, at + 1}}));
+  SelAttr where = SelAttr::of(role.getContext(), sets);
+  return {nameOf(role.getSymName(), where), where, 1};
+}
+
 mlir::FailureOr<std::vector<RankClass>> classesOf(dist::RoleOp role) {
   dist::MeshOp mesh = dist::meshOf(role);
   if (!mesh) return role.emitError("has no mesh");

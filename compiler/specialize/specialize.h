@@ -26,6 +26,9 @@ struct RankClass {
 // A diagnostic where there are more than 4096.
 mlir::FailureOr<std::vector<RankClass>> classesOf(dist::RoleOp role);
 
+// The class of one rank alone, whose every guard is resolved: what `export` and `show --rank` take.
+RankClass classOfRank(dist::RoleOp role, dist::MeshOp mesh, int64_t rank);
+
 struct SpecializeOptions {
   bool inlineComposites =
       true;            // native code runs their bodies; export keeps them as framework ops

@@ -101,6 +101,11 @@ llvm::StringRef nameOf(mlir::Value value) {
       return llvm::cast<mlir::StringAttr>(composite.getOutputNames()[result.getResultNumber()])
           .getValue();
     unsigned index = result.getResultNumber();
+    // A guard and a loop over micro-batches give what their bodies yield.
+    if (llvm::isa<OnOp, MicroOp, ForeachBlockOp>(op)) {
+      value = op->getRegion(0).front().getTerminator()->getOperand(index);
+      continue;
+    }
     if (auto wait = llvm::dyn_cast<WaitOp>(op)) {
       op = wait.getPending().getDefiningOp();
       if (!op) return "";

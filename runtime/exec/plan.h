@@ -33,6 +33,7 @@ struct Selector {
   bool all() const { return sets.empty(); }
   // Coordinates of a rank; an axis that they lack holds no rank of the selector.
   bool contains(const std::map<std::string, int64_t>& coordinates) const;
+  static bool Within(const std::vector<int64_t>& bounds, int64_t coordinate);
 };
 
 // How extent n of a variable lies on an axis (docs/dialects/dist.md, layout).
@@ -77,8 +78,11 @@ struct Persistable {
   int buffer = 0;
   bool parameter = false;
   std::map<std::string, std::string> relation = {};  // axis -> relation to the reference program
-  Selector at = {};                   // the ranks that have it; the others keep no memory for it
-  std::optional<Layout> layout = {};  // of a cut variable: this rank has its part only
+  Selector at = {};  // the ranks that have it; the others keep no memory for it
+  // Of a cut variable, of which a rank has its part. The buffer has the extents of the largest one
+  // (layout.h, Parts::room_dims), the rank memory for its own; ops that could use more than that
+  // are refused when the plan is loaded.
+  std::optional<Layout> layout = {};
 };
 
 // A kernel whose extents are known only when it runs.
@@ -195,8 +199,8 @@ struct SliceNode {
 };
 
 // A pipeline's micro-batches: `order` is what this class of ranks runs, in this order. Entry:
-// {task, micro-batch}. Bodies of tasks see `axis` as a coordinate. Micro-batch m has instance m mod
-// `instances` of the buffers with a stride.
+// {task, micro-batch}, each pair once. Bodies of tasks see `axis` as a coordinate. Micro-batch m
+// has instance m mod `instances` of the buffers with a stride.
 struct MicroNode {
   struct Task {
     std::string name;  // "F", "B", "F.1" (chunk 1)
@@ -312,8 +316,11 @@ struct Plan {
 
   // Null where there is none of that kind. A plan that was read has a program of every step, or is
   // a server's and has none.
-  const Program* find(When when) const;
+  const Program* find(When when, const std::string& table = "") const;
   const Program& step() const { return *find(When::kStep); }
+  // The program that takes feeds and gives fetches once per step: of a server its round. Null where
+  // a server only answers requests.
+  const Program* repeated() const { return find(serves() ? When::kRound : When::kStep); }
   const Program* startup() const { return find(When::kStartup); }
   bool serves() const { return find(When::kStep) == nullptr; }
   int64_t ConstantBytes() const;

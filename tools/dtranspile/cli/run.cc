@@ -15,6 +15,7 @@
 #include "tools/dtranspile/cli/files.h"
 #include "tools/dtranspile/cli/persistables.h"
 #include "tools/dtranspile/cli/run_flags.h"
+#include "tools/dtranspile/cli/runnable.h"
 #include "tools/dtranspile/cli/scratch.h"
 
 namespace dtranspile::cli {
@@ -36,13 +37,54 @@ absl::Status writePiece(absl::string_view text) {
   return absl::UnavailableError("standard output cannot be written: " + why);
 }
 
-// Everything between the flags and a plan on disk.
+// Everything between the flags and plans on disk.
 struct Compiled {
   Runnable runnable;
   std::vector<FeedData> feeds;
   std::vector<std::string> fetches;
-  double compileMs = 0;
+  struct Class {
+    std::string folder;  // of its plan
+    double compileMs = 0;
+  };
+  std::vector<std::vector<Class>> classes;  // per role
 };
+
+// A folder per class where there are several: DIR/trainer.0, numbered as in the role.
+std::string planFolder(const Runnable& runnable, const RunnableRole& role, size_t index,
+                       const std::string& folder) {
+  const bool one = runnable.roles.size() == 1 && role.classes.size() == 1;
+  return one ? folder : folder + "/" + role.name + "." + std::to_string(index);
+}
+
+mlir::LogicalResult compileClass(Tool& tool, const RunFlags& flags, Compiled& out,
+                                 const RunnableRole& role, RunnableClass& rankClass,
+                                 Compiled::Class& target) {
+  mlir::FailureOr<lower::LoweringRequest> request =
+      makeRequest(tool, out.runnable, role, rankClass, out.feeds, out.fetches);
+  if (mlir::failed(request)) return mlir::failure();
+  lower::CompileOptions options;
+  options.main = *request;
+  options.main.mendDefects = flags.mendDefects;
+  if (flags.float64) {
+    mlir::PassManager passes(rankClass.module->getContext());
+    passes.addPass(passes::createWidenFloat64());
+    if (mlir::failed(passes.run(*rankClass.module))) return mlir::failure();
+  }
+  options.role = role.name;
+  options.className = rankClass.ranks.name;
+  options.digest = out.runnable.digest;
+  options.cache = flags.cache.empty() ? lower::defaultCacheFolder() : flags.cache;
+  auto start = std::chrono::steady_clock::now();
+  auto statistics =
+      lower::compilePrograms(findProgram(*rankClass.module, "main"),
+                             findProgram(*rankClass.module, "startup"), options, target.folder);
+  if (mlir::failed(statistics)) return mlir::failure();
+  if (!statistics->library.cacheRefusal.empty())
+    tool.note("kernels are not cached: " + statistics->library.cacheRefusal);
+  target.compileMs =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return mlir::success();
+}
 
 mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::string& folder) {
   mlir::FailureOr<Runnable> runnable = loadRunnable(tool, flags);
@@ -55,28 +97,14 @@ mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::
   mlir::FailureOr<std::vector<FeedData>> feeds = findFeeds(tool, out.runnable, flags);
   if (mlir::failed(feeds)) return mlir::failure();
   out.feeds = *feeds;
-  lower::CompileOptions options;
-  mlir::FailureOr<lower::LoweringRequest> request =
-      makeRequest(tool, out.runnable, out.feeds, out.fetches);
-  if (mlir::failed(request)) return mlir::failure();
-  options.main = *request;
-  options.main.mendDefects = flags.mendDefects;
-  if (flags.float64) {
-    mlir::PassManager passes(out.runnable.module->getContext());
-    passes.addPass(passes::createWidenFloat64());
-    if (mlir::failed(passes.run(*out.runnable.module))) return mlir::failure();
+  for (RunnableRole& role : out.runnable.roles) {
+    auto& classes = out.classes.emplace_back();
+    for (auto [index, one] : llvm::enumerate(role.classes)) {
+      Compiled::Class& target =
+          classes.emplace_back(Compiled::Class{planFolder(out.runnable, role, index, folder)});
+      if (mlir::failed(compileClass(tool, flags, out, role, one, target))) return mlir::failure();
+    }
   }
-  options.digest = out.runnable.digest;
-  options.cache = flags.cache.empty() ? lower::defaultCacheFolder() : flags.cache;
-  auto start = std::chrono::steady_clock::now();
-  auto statistics =
-      lower::compilePrograms(findProgram(*out.runnable.module, "main"),
-                             findProgram(*out.runnable.module, "startup"), options, folder);
-  if (mlir::failed(statistics)) return mlir::failure();
-  if (!statistics->library.cacheRefusal.empty())
-    tool.note("kernels are not cached: " + statistics->library.cacheRefusal);
-  out.compileMs =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return out;
 }
 
@@ -161,6 +189,22 @@ bool publishRecords(Tool& tool, const launch::JobSpec& spec,
          (!traced || good(tool, traced->PublishInto(trace)));
 }
 
+// The processes of a role, each with the plan of its class.
+launch::Role roleOf(const Compiled& compiled, size_t index) {
+  const RunnableRole& from = compiled.runnable.roles[index];
+  launch::Role role;
+  role.name = from.name;
+  role.mesh = from.mesh;
+  const auto& classes = compiled.classes[index];
+  for (const Compiled::Class& one : classes) role.compile_ms += one.compileMs;
+  if (classes.size() == 1) {
+    role.plans = {classes.front().folder};
+    return role;
+  }
+  for (size_t one : from.classOfRanks()) role.plans.push_back(classes[one].folder);
+  return role;
+}
+
 int run(Tool& tool, const Flags& flags) {
   if (!checkDevice(tool, flags)) return kNo;
   launch::JobSpec spec;
@@ -179,12 +223,8 @@ int run(Tool& tool, const Flags& flags) {
   if (mlir::failed(save)) return kNo;
   std::optional<io::StagedFolder> fetched, traced;
   if (!stage(tool, flags.saveFetches, fetched) || !stage(tool, flags.trace, traced)) return kNo;
-  launch::Role role;
-  role.mesh = compiled->runnable.mesh;
-  role.plans = {scratch->path() + "/plan"};
-  role.compile_ms = compiled->compileMs;
   spec.digest = compiled->runnable.digest;
-  spec.roles = {role};
+  for (size_t r = 0; r < compiled->classes.size(); ++r) spec.roles.push_back(roleOf(*compiled, r));
   for (const FeedData& feed : compiled->feeds) spec.feeds.push_back({feed.name, feed.file});
   spec.init = *init;
   spec.steps = flags.steps > 0           ? flags.steps
@@ -212,8 +252,10 @@ int run(Tool& tool, const Flags& flags) {
 int compileOnly(Tool& tool, const Flags& flags) {
   mlir::FailureOr<Compiled> compiled = compile(tool, flags, flags.output);
   if (mlir::failed(compiled)) return kNo;
-  tool.note("compiled in " + std::to_string(static_cast<int64_t>(compiled->compileMs)) + " ms to " +
-            flags.output);
+  double ms = 0;
+  for (const auto& classes : compiled->classes)
+    for (const Compiled::Class& one : classes) ms += one.compileMs;
+  tool.note("compiled in " + std::to_string(static_cast<int64_t>(ms)) + " ms to " + flags.output);
   return kDone;
 }
 

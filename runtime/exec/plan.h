@@ -94,7 +94,9 @@ struct UnknownExtents {
   };
   std::vector<std::vector<int64_t>>
       shapes;  // per argument; -(k + 1) for unknown k. Empty: a buffer of fixed extents
-  std::vector<bool> written;   // per argument: gets its extents here; the others must have them
+  // Per argument: gets its extents here; the others must have them. The reader takes it from the
+  // node's `written`.
+  std::vector<bool> written;
   std::vector<Product> table;  // what the kernel is given behind its arguments
   Product rows;
   Product needs;  // may not be 0 where there are rows: what means and extreme values are taken of
@@ -127,6 +129,7 @@ struct Node;
 struct KernelNode {
   std::string symbol;
   std::vector<int> args;
+  std::vector<int> written, updated;  // positions in args; updated: of those that it reads, too
   int64_t rows = 0, grain = 1;
   std::optional<UnknownExtents> unknown;  // none: all extents are fixed
 };
@@ -138,7 +141,7 @@ struct CallNode {
   };
   std::string callee;
   std::vector<int> args;
-  std::vector<int> written;        // positions in args, where the runtime has to know
+  std::vector<int> written, updated;  // as of a kernel
   std::vector<int32_t> slots;      // of an op slot by slot: bounds of the slots in args; else empty
   std::vector<std::string> attrs;  // of an op slot by slot: kind and number of values, "i1"
   std::vector<int64_t> ints;

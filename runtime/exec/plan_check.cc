@@ -37,6 +37,8 @@ class PlanChecker {
   void CheckBody(std::vector<Node>& body, const std::string& where);
   void CheckTickets(const std::vector<Node>& body, const std::string& where);
   void CheckWritten(int id, const std::string& where);
+  bool CheckWritten(const std::vector<int>& args, const std::vector<int>& written,
+                    const std::vector<int>& updated, const std::string& where);
 
   void CheckNode(KernelNode& node, const std::string& where);
   void CheckNode(CallNode& node, const std::string& where);
@@ -179,9 +181,27 @@ void PlanChecker::CheckWritten(int id, const std::string& where) {
   if (At(id).space == Space::kConstant) Add(where, "constant '", At(id).name, "' would be written");
 }
 
+// Positions in the arguments of a kernel or call.
+bool PlanChecker::CheckWritten(const std::vector<int>& args, const std::vector<int>& written,
+                               const std::vector<int>& updated, const std::string& where) {
+  for (int at : written) {
+    if (at >= static_cast<int>(args.size())) Add(where + ".written", "no such argument");
+    else CheckWritten(args[static_cast<size_t>(at)], where + ".written");
+  }
+  for (int at : updated)
+    if (std::find(written.begin(), written.end(), at) == written.end())
+      Add(where + ".updated", "argument ", at, " is not written");
+  return errors_.ok();
+}
+
 void PlanChecker::CheckNode(KernelNode& node, const std::string& where) {
   if (plan_.library.empty()) return Add(where + ".kernel", "the plan has no library");
-  if (node.unknown) return CheckUnknown(*node.unknown, node.args, where + ".unknown");
+  if (!CheckWritten(node.args, node.written, node.updated, where)) return;
+  if (node.unknown) {
+    node.unknown->written.assign(node.args.size(), false);
+    for (int at : node.written) node.unknown->written[static_cast<size_t>(at)] = true;
+    return CheckUnknown(*node.unknown, node.args, where + ".unknown");
+  }
   for (size_t i = 0; i < node.args.size(); ++i)
     if (At(node.args[i]).space == Space::kValue)
       Add(absl::StrCat(where, ".args[", i, "]"), "'", At(node.args[i]).name,
@@ -190,8 +210,8 @@ void PlanChecker::CheckNode(KernelNode& node, const std::string& where) {
 
 void PlanChecker::CheckUnknown(UnknownExtents& unknown, const std::vector<int>& args,
                                const std::string& where) {
-  if (unknown.shapes.size() != args.size() || unknown.written.size() != args.size())
-    return Add(where, "expected a shape for each argument, and whether it is written");
+  if (unknown.shapes.size() != args.size())
+    return Add(where, "expected a shape for each argument");
   std::set<int64_t> bound, used;
   for (size_t i = 0; i < args.size(); ++i) {
     const Buffer& buffer = At(args[i]);
@@ -218,8 +238,7 @@ void PlanChecker::CheckUnknown(UnknownExtents& unknown, const std::vector<int>& 
 
 void PlanChecker::CheckNode(CallNode& node, const std::string& where) {
   const auto count = static_cast<int32_t>(node.args.size());
-  for (int at : node.written)
-    if (at >= count) return Add(where + ".written", "no such argument");
+  if (!CheckWritten(node.args, node.written, node.updated, where)) return;
   if (node.slots.empty() && node.attrs.empty()) return;
   if (node.slots.empty() || node.slots.front() != 0 || node.slots.back() != count ||
       !std::is_sorted(node.slots.begin(), node.slots.end()))

@@ -24,7 +24,7 @@ constexpr double kNs = 1e9;
 // A server knows better than a trainer who is missing; its word is worth a moment more.
 constexpr double kGrace = 0.25, kMostGraceSeconds = 5;
 // How long the reason for a lost connection may take to come.
-constexpr std::chrono::milliseconds kReason(500);
+constexpr int64_t kReasonNs = 500'000'000;
 // Bytes of pushes under way, beyond which a push waits.
 constexpr int64_t kMostUnderWay = int64_t{256} << 20;
 
@@ -78,34 +78,47 @@ absl::Status Client::Meet() {
       continue;
     }
     // Those that are there already learn why this trainer never comes further.
-    const absl::Status status = peer.status();
+    absl::Status status = peer.status();
+    // One that has failed since has left word why.
+    if (const auto again = AddressOf(server, NowNs() + kReasonNs); absl::IsAborted(again.status()))
+      status = again.status();
+    // Those that are there already learn why this trainer never comes further.
     Abort(absl::StrCat(options_.role, " ", options_.rank, ": ", status.message()));
     return status;
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Peer>> Client::MeetServer(int server, int64_t deadline_ns) {
-  const std::string name = absl::StrCat(options_.server_role, " ", server);
-  const auto within = absl::StrCat(" within ", options_.timeout_seconds, " s");
-  const comm::StoreClient store(options_.store, options_.token);
-  const auto word = store.Get(AddressKey(options_.server_role, server), SecondsUntil(deadline_ns));
+std::string Client::ServerName(int server) const {
+  return absl::StrCat(options_.server_role, " ", server);
+}
+
+// kAborted for one that has left word that it failed.
+absl::StatusOr<std::string> Client::AddressOf(int server, int64_t deadline_ns) const {
+  const std::string name = ServerName(server);
+  const auto word = comm::StoreClient(options_.store, options_.token)
+                        .Get(AddressKey(options_.key, server), SecondsUntil(deadline_ns));
   if (absl::IsDeadlineExceeded(word.status()))
-    return absl::DeadlineExceededError(absl::StrCat(name,
-                                                    " is not there: it has not told its address",
-                                                    within, " (", word.status().message(), ")"));
+    return absl::DeadlineExceededError(
+        absl::StrCat(name, " is not there: it has not told its address within ",
+                     options_.timeout_seconds, " s (", word.status().message(), ")"));
   if (!word.ok()) return word.status();
   if (word->rfind(kFailed, 0) == 0)
     return absl::AbortedError(
-        absl::StrCat(name, " failed: ", Printable(word->substr(sizeof(kFailed) - 1))));
-  const std::string address = word->substr(std::min(word->size(), sizeof(kAt) - 1));
+        absl::StrCat(name, " has failed: ", Printable(word->substr(sizeof(kFailed) - 1))));
+  return word->substr(std::min(word->size(), sizeof(kAt) - 1));
+}
+
+absl::StatusOr<std::unique_ptr<Peer>> Client::MeetServer(int server, int64_t deadline_ns) {
+  const std::string name = ServerName(server);
+  DT_ASSIGN_OR_RETURN(const std::string address, AddressOf(server, deadline_ns));
   DT_ASSIGN_OR_RETURN(const comm::Key key, comm::KeyOfToken(options_.token));
   auto socket = comm::Call(address, key, PurposeOf(options_.server_role, server),
                            static_cast<uint32_t>(options_.rank), deadline_ns);
   if (!socket.ok())
     return absl::Status(socket.status().code(),
-                        absl::StrCat(name, " at ", Printable(address), " is not reached", within,
-                                     ": ", socket.status().message()));
+                        absl::StrCat(name, " at ", Printable(address), " is not reached within ",
+                                     options_.timeout_seconds, " s: ", socket.status().message()));
   SendAtOnce(*socket);
   auto peer = std::make_unique<Peer>(name, *std::move(socket), options_.timeout_seconds, queue_,
                                      [this](const std::string& why) { Fail(why); });
@@ -211,7 +224,8 @@ absl::Status Client::Wait(Batch& batch) {
     changed_.wait(lock, [&] { return batch.under_way == 0; });
   }
   if (batch.status.ok()) return failure_.empty() ? absl::OkStatus() : absl::AbortedError(failure_);
-  if (batch.lost) changed_.wait_for(lock, kReason, [&] { return !failure_.empty(); });
+  if (batch.lost)
+    changed_.wait_for(lock, std::chrono::nanoseconds(kReasonNs), [&] { return !failure_.empty(); });
   if (failure_.empty()) failure_ = std::string(batch.status.message());
   return absl::AbortedError(failure_);
 }

@@ -30,6 +30,7 @@ namespace dtranspile::ps {
 
 struct ClientOptions {
   std::string store;  // "host:port" of the job's store, where servers tell their addresses
+  std::string key;    // behind which the addresses of the servers stand there
   std::string token;  // of the job
   double timeout_seconds = 60;  // of every request
   std::string digest;           // of the job, equal for all roles
@@ -70,7 +71,9 @@ class Client : public exec::ServerLink {
 
   explicit Client(ClientOptions options);
   absl::Status Meet();
+  absl::StatusOr<std::string> AddressOf(int server, int64_t deadline_ns) const;
   absl::StatusOr<std::unique_ptr<Peer>> MeetServer(int server, int64_t deadline_ns);
+  std::string ServerName(int server) const;
   void Loop();
 
   absl::StatusOr<const Cut*> CutOf(const exec::TableRequest& request);

@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Make(ServerOptions options) {
 
 absl::Status Server::Publish(const std::string& word, double seconds) const {
   return comm::StoreClient(options_.store, options_.token)
-      .Set(AddressKey(options_.role, options_.server), word, seconds);
+      .Set(AddressKey(options_.key, options_.server), word, seconds);
 }
 
 absl::Status Server::Open(std::vector<exec::Table> tables, std::vector<Handler> handlers) {
@@ -69,11 +69,19 @@ absl::Status Server::Open(std::vector<exec::Table> tables, std::vector<Handler> 
   return Publish(absl::StrCat(kAt, service_->address()), options_.timeout_seconds);
 }
 
-void Server::Abort(const std::string& why) {
-  if (opened_) return protocol_->Fail(why);
-  // Trainers wait for an address that they will not get.
-  constexpr double kSeconds = 1;
-  Publish(kFailed + why, kSeconds).IgnoreError();
+absl::StatusOr<exec::Turn> Server::Next() {
+  absl::StatusOr<exec::Turn> turn = protocol_->Next();
+  if (!turn.ok()) PublishFailure(std::string(turn.status().message()));
+  return turn;
 }
+
+// Trainers that come later find no server, and why.
+void Server::PublishFailure(const std::string& why) const {
+  constexpr double kSeconds = 1;
+  constexpr size_t kMostBytes = 4096;
+  Publish(kFailed + why.substr(0, kMostBytes), kSeconds).IgnoreError();
+}
+
+void Server::Abort(const std::string& why) { opened_ ? protocol_->Fail(why) : PublishFailure(why); }
 
 }  // namespace dtranspile::ps

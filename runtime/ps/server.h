@@ -17,6 +17,7 @@ namespace dtranspile::ps {
 
 struct ServerOptions {
   std::string store;      // "host:port" of the job's store (runtime/comm/gloo/store.h)
+  std::string key;        // behind which the addresses of this role stand there
   std::string token;      // of the job
   std::string interface;  // network interface or address to listen at; "": loopback
   double timeout_seconds = 60;
@@ -34,7 +35,7 @@ class Server : public exec::Rounds {
   ~Server() override;
 
   absl::Status Open(std::vector<exec::Table> tables, std::vector<Handler> handlers) override;
-  absl::StatusOr<exec::Turn> Next() override { return protocol_->Next(); }
+  absl::StatusOr<exec::Turn> Next() override;
   void Finish(const absl::Status& status) override { protocol_->Finish(status); }
   absl::Status Merged(const std::string& table, int64_t block,
                       const exec::TensorRoom& to) override {
@@ -50,6 +51,7 @@ class Server : public exec::Rounds {
  private:
   Server(ServerOptions options, const comm::Key& key);
   absl::Status Publish(const std::string& word, double seconds) const;
+  void PublishFailure(const std::string& why) const;
 
   const ServerOptions options_;
   const comm::Key key_;

@@ -59,6 +59,7 @@ void Session::Take(const SessionMessage& message) {
     SessionMessage left;
     left.mutable_left();
     Send(left);
+    return End(absl::OkStatus());
   } else if (message.has_abort()) {
     protocol.Fail(absl::StrCat(host_.options().trainer_role, " ", trainer_,
                                " failed: ", Said(message.abort().why())));
@@ -83,9 +84,9 @@ absl::Status Session::Meet(const Hello& hello) {
   if (hello.digest() != mine.digest)
     return differs("runs another job than ", mine.role, " ", mine.server, " (",
                    Said(hello.digest()), ", not ", mine.digest, ")");
-  if (hello.role() != mine.trainer_role || hello.ranks() != static_cast<uint32_t>(mine.trainers))
+  if (hello.ranks() != static_cast<uint32_t>(mine.trainers))
     return differs("is one of ", hello.ranks(), ", and ", mine.role, " ", mine.server, " has ",
-                   mine.trainers, " of role '", mine.trainer_role, "'");
+                   mine.trainers);
   if (hello.server_role() != mine.role || hello.server() != static_cast<uint32_t>(mine.server) ||
       hello.servers() != static_cast<uint32_t>(mine.servers))
     return differs("asks for ", Said(hello.server_role()), " ", hello.server(), " of ",

@@ -21,10 +21,10 @@ inline constexpr uint32_t kProtocolVersion = 1;
 inline constexpr char kSessionMethod[] = "/dtranspile.ps/Session";
 inline constexpr char kRequestMethod[] = "/dtranspile.ps/Request";
 
-// Where trainers find a server: a key of the job's store. The value is its address, behind kAt, or
-// why there will be none, behind kFailed.
-inline std::string AddressKey(const std::string& role, int server) {
-  return absl::StrCat("servers/", role, "/", server);
+// Where trainers find a server: in the job's store, behind a key of the job and the role. The value
+// is its address, behind kAt, or why there will be none, behind kFailed.
+inline std::string AddressKey(const std::string& key, int server) {
+  return absl::StrCat(key, ".", server);
 }
 inline constexpr char kAt[] = "at ", kFailed[] = "failed ";
 

@@ -41,6 +41,7 @@ StoreProcess::~StoreProcess() {
 ServerOptions TestJob::ServerOf(int server) const {
   ServerOptions options;
   options.store = store.address();
+  options.key = "servers";
   options.token = kToken;
   options.timeout_seconds = timeout_seconds;
   options.digest = "sha256:1";
@@ -53,6 +54,7 @@ ServerOptions TestJob::ServerOf(int server) const {
 ClientOptions TestJob::ClientOf(int trainer) const {
   ClientOptions options;
   options.store = store.address();
+  options.key = "servers";
   options.token = kToken;
   options.timeout_seconds = timeout_seconds;
   options.digest = "sha256:1";

@@ -33,10 +33,14 @@ struct Selector {
   bool all() const { return sets.empty(); }
   // Coordinates of a rank; an axis that they lack holds no rank of the selector.
   bool contains(const std::map<std::string, int64_t>& coordinates) const;
+  static bool Within(const std::vector<int64_t>& bounds, int64_t coordinate);
 };
 
 // How extent n of a variable lies on an axis (docs/dialects/dist.md, layout).
 enum class LayoutKind : uint8_t { kEven, kBlocks, kHashed, kCyclic };
+
+// Blocks of a layout.
+constexpr int64_t kMostBlocks = int64_t{1} << 24;
 
 // A dimension that is cut over axes (mesh order, first one major; N coordinates together). The part
 // of a rank is a function of its coordinate: rank data, not text (layout.h).
@@ -149,8 +153,8 @@ struct CopyNode {
 };
 
 // Begins an operation between ranks. A ticket is started once in a program, and waited for once,
-// later in the same body; a send in a task of a MicroNode may go without: it is waited for when its
-// instance sends again, and at the end of the node.
+// later in the same body; a send in a task of a MicroNode may go without: it is waited for before
+// another micro-batch begins with its instance, and at the end of the node.
 struct StartNode {
   comm::Kind collective = comm::Kind::kBarrier;
   comm::ReduceOp reduce = comm::ReduceOp::kSum;
@@ -187,16 +191,16 @@ struct CoordNode {
   int to = 0;
 };
 
-// This rank's part of a whole tensor by its layout (even), zero in the pad. Axes may be those of a
-// MicroNode around it: the part of the micro-batch.
+// This rank's part of a whole tensor by its layout, zero behind it where it is less than the room
+// for it. Axes may be those of a MicroNode around it: the part of the micro-batch.
 struct SliceNode {
   int from = 0, to = 0;
   Layout layout;
 };
 
 // A pipeline's micro-batches: `order` is what this class of ranks runs, in this order. Entry:
-// {task, micro-batch}. Bodies of tasks see `axis` as a coordinate. Micro-batch m has instance m mod
-// `instances` of the buffers with a stride.
+// {task, micro-batch}, each pair once. Bodies of tasks see `axis` as a coordinate. Micro-batch m
+// has instance m mod `instances` of the buffers with a stride.
 struct MicroNode {
   struct Task {
     std::string name;  // "F", "B", "F.1" (chunk 1)

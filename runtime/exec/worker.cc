@@ -70,8 +70,11 @@ absl::Status Worker::Load() {
   if (links_.seed) links_.seed(config_);
   DT_ASSIGN_OR_RETURN(Plan plan, ReadPlan(config_.plan));
   DT_RETURN_IF_ERROR(Join(plan));
-  ExecutorOptions options{
-      {config_.threads, config_.spin}, links_.find_function, {}, nullptr, links_.element_types};
+  ExecutorOptions options;
+  options.pool = {config_.threads, config_.spin};
+  options.find_function = links_.find_function;
+  options.element_types = links_.element_types;
+  options.position = {config_.coordinates, config_.mesh};
   for (const auto& comm : comms_) options.comms.push_back(comm.get());
   if (!config_.trace.empty()) options.trace = &trace_.emplace();
   const std::string digest = plan.digest;

@@ -204,11 +204,11 @@ class Exporter {
     std::optional<int64_t> root = rootOf(op, dist::lookupComm(op, op.getCommAttr()), op.getRoot());
     if (!root) return mlir::failure();
     for (auto [value, result] : llvm::zip(op.getInputs(), op.getResults()))
-      result.replaceAllUsesWith(inPlace(
-          op.getLoc(), ("c_reduce_" + dist::stringifyReduce(op.getReduce())).str(), value,
-          {named("ring_id", number(ring_)), named("root_id", number(*root)),
-           named("use_calc_stream", builder_.getBoolAttr(true))},
-          roleOf(value), /*keeps=*/true));
+      result.replaceAllUsesWith(
+          inPlace(op.getLoc(), ("c_reduce_" + dist::stringifyReduce(op.getReduce())).str(), value,
+                  {named("ring_id", number(ring_)), named("root_id", number(*root)),
+                   named("use_calc_stream", builder_.getBoolAttr(true))},
+                  roleOf(value), /*keeps=*/true));
     return drop(op);
   }
 

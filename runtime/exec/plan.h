@@ -78,8 +78,11 @@ struct Persistable {
   int buffer = 0;
   bool parameter = false;
   std::map<std::string, std::string> relation = {};  // axis -> relation to the reference program
-  Selector at = {};                   // the ranks that have it; the others keep no memory for it
-  std::optional<Layout> layout = {};  // of a cut variable: this rank has its part only
+  Selector at = {};  // the ranks that have it; the others keep no memory for it
+  // Of a cut variable, of which a rank has its part. The buffer has the extents of the largest one
+  // (layout.h, Parts::room_dims), the rank memory for its own; ops that could use more than that
+  // are refused when the plan is loaded.
+  std::optional<Layout> layout = {};
 };
 
 // A kernel whose extents are known only when it runs.
@@ -316,8 +319,11 @@ struct Plan {
 
   // Null where there is none of that kind. A plan that was read has a program of every step, or is
   // a server's and has none.
-  const Program* find(When when) const;
+  const Program* find(When when, const std::string& table = "") const;
   const Program& step() const { return *find(When::kStep); }
+  // The program that takes feeds and gives fetches once per step: of a server its round. Null where
+  // a server only answers requests.
+  const Program* repeated() const { return find(serves() ? When::kRound : When::kStep); }
   const Program* startup() const { return find(When::kStartup); }
   bool serves() const { return find(When::kStep) == nullptr; }
   int64_t ConstantBytes() const;

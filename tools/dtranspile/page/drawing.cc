@@ -9,7 +9,7 @@
 namespace dtranspile::page {
 namespace {
 
-constexpr int kMargin = 14, kHead = 34, kBox = 108, kBand = 48, kStrip = 84;
+constexpr int kMargin = 14, kHead = 34, kBand = 48, kStrip = 84, kLevel = 42;
 constexpr int kLeft = 2 * kMargin, kRight = kWidth - 2 * kMargin;  // of classes and bands
 
 struct Box {
@@ -25,15 +25,16 @@ struct Layout {
     const int width = (kRight - kLeft - gap * (count - 1)) / count;
     for (int i = 0; i < count; ++i) boxes.push_back({kLeft + i * (width + gap), width});
     classes = kHead;
-    for (const TransferLane& lane : lanes.transfers) classes += 20 + 26 * lane.rows;
-    classes += transfers ? 12 : 0;
-    bands = classes + kBox + 16;
+    for (const TransferLane& lane : lanes.transfers) classes += kLevel * lane.rows;
+    box = count == 1 ? 66 : 108;
+    bands = classes + box + 16;
     height = bands + kBand * static_cast<int>(lanes.groups.size()) + (lanes.cut ? 22 : 0) + 2;
   }
 
   Lanes lanes;
   std::vector<Box> boxes;
   int classes, bands, height;  // y of the class boxes, of the first band, of the lower edge
+  int box;                     // height of a class; low where there is one, which is wide
 };
 
 class Drawing {
@@ -66,7 +67,7 @@ class Drawing {
     svg_->rect(kMargin, y, kWidth - 2 * kMargin, layout.height, "role", 10);
     svg_->label(kLeft, y + 22, 380, "name", "@" + role.name().str());
     dist::MeshOp mesh = role.mesh;
-    svg_->label(kLeft + 400, y + 22, 640, "quiet end",
+    svg_->label(kRight, y + 22, 640, "quiet end",
                 "on @" + mesh.getSymName().str() + " " + meshText(mesh) + " · " +
                     countOf(mesh.ranks(), "rank") + ", " + classesText(role));
     drawTransfers(layout, y + kHead);
@@ -77,18 +78,27 @@ class Drawing {
 
   static std::string classesText(const RoleFacts& role) {
     if (role.tooManyClasses) return "classes too many to be told apart here";
-    return countOf(static_cast<int64_t>(role.classes.size()), "class", "es");
+    return countOf(role.classes.size(), "class", "es");
   }
 
   void drawClass(const RoleFacts& role, const Layout& layout, size_t index, int y) {
     const Box& box = layout.boxes[index];
     const ClassBox& content = layout.lanes.content[index];
     svg_->enter(content.tip);
-    svg_->rect(box.x, y, box.width, kBox, role.serve ? "class server" : "class", 7);
-    int line = y + 20;
-    svg_->label(box.x + 10, line, box.width - 20, "name", content.title);
-    for (const std::string& text : content.lines)
-      svg_->label(box.x + 10, line += 17, box.width - 20, "small", text);
+    svg_->rect(box.x, y, box.width, layout.box, role.serve ? "class server" : "class", 7);
+    // Lines below each other; in a wide box in three columns.
+    const bool wide = layout.boxes.size() == 1;
+    const int column = wide ? 260 : box.width;
+    int line = y + 20, x = box.x + 10;
+    svg_->label(x, line, column - 20, "name", content.title);
+    for (size_t i = 0; i < content.lines.size(); ++i) {
+      line += 18;
+      if (wide && i % 2 == 1) {
+        x += column;
+        line = y + 20;
+      }
+      svg_->label(x, line, column - 20, "small", content.lines[i]);
+    }
     drawRanks(content.ranks, box, y);
     svg_->leave();
   }
@@ -108,20 +118,21 @@ class Drawing {
     const int boxes = y - kHead + layout.classes;
     int port = 0;
     for (const TransferLane& lane : layout.lanes.transfers) {
-      svg_->label(kLeft, y + 14, kRight - kLeft, "small", lane.title);
       for (const TransferArrow& arrow : lane.arrows) {
         const Box &from = layout.boxes[arrow.from], &to = layout.boxes[arrow.to];
-        const int level = y + 34 + 26 * arrow.row;
+        const int level = y + 16 + kLevel * arrow.row;
         // Ports of lanes lie side by side; those of values that leave, beside those that come.
         const int right = arrow.from < arrow.to ? 1 : -1;
         const int shift = 14 + 11 * (port % 5);
         const int x1 = from.middle() + right * shift, x2 = to.middle() - right * shift;
         svg_->enter(arrow.tip);
         svg_->arrow({{x1, boxes}, {x1, level}, {x2, level}, {x2, boxes}}, "pairs");
-        svg_->label(std::min(x1, x2) + 8, level - 5, std::abs(x2 - x1) - 12, "small", arrow.text);
+        const int left = std::min(x1, x2) + 8, width = std::abs(x2 - x1) - 12;
+        svg_->label(left, level - 5, width, "strong", lane.title);
+        svg_->label(left, level + 15, width, "small", arrow.text);
         svg_->leave();
       }
-      y += 20 + 26 * lane.rows;
+      y += kLevel * lane.rows;
       ++port;
     }
   }
@@ -129,7 +140,7 @@ class Drawing {
   // A band per communicator, with a foot to every class that uses it.
   void drawGroups(const RoleFacts& role, const Layout& layout, int top) {
     const std::vector<GroupBand>& bands = layout.lanes.groups;
-    const int foot = top + layout.classes + kBox;
+    const int foot = top + layout.classes + layout.box;
     int y = top + layout.bands;
     for (size_t i = 0; i < bands.size(); ++i, y += kBand)
       for (size_t box : bands[i].boxes) {
@@ -151,7 +162,7 @@ class Drawing {
     }
     if (layout.lanes.cut)
       svg_->label(kLeft, y + 12, kRight - kLeft, "small",
-                  countOf(static_cast<int64_t>(layout.lanes.cut), "communicator") + " more of @" +
+                  countOf(layout.lanes.cut, "communicator") + " more of @" +
                       role.name().str() + " stand in the table below");
   }
 
@@ -165,10 +176,10 @@ class Drawing {
       if (!below)
         svg_->label(kLeft + 300, y + kStrip - 8, 500, "strong",
                     "@" + strip.server + " (elsewhere)");
-      svg_->label(kLeft, y + 26, 250, "strong", strip.title);
-      svg_->label(kLeft, y + 44, 250, "small", strip.phases);
+      svg_->label(kLeft, y + 26, 290, "strong", strip.title);
+      svg_->label(kLeft, y + 44, 290, "small", strip.phases);
       svg_->enter(strip.tip);
-      int x = kLeft + 300;
+      int x = kLeft + 320;
       for (const RequestArrow& arrow : strip.arrows) {
         if (arrow.up) svg_->arrow({{x, end}, {x, y}}, "rpc");
         else svg_->arrow({{x, y}, {x, end}}, "rpc");

@@ -21,28 +21,35 @@ std::string printed(dist::SelAttr where) {
 }
 
 // The first row that has a bit of the op's role.
-constexpr Phase kPhases[] = {{pd::kLrSched, "schedule", "p-rate"},
+constexpr Phase kPhases[] = {{pd::kLrSched, "learning rate", "p-rate"},
                              {pd::kOptimize, "optimize", "p-update"},
                              {pd::kLoss, "loss", "p-loss"},
                              {pd::kBackward, "backward", "p-backward"},
                              {0, "forward", "p-forward"}};
 
-struct WhatOf {
-  std::string& text;
-  void operator()(dist::AllReduceOp op) const { text += " " + word(op.getReduce()); }
-  void operator()(dist::ReduceScatterOp op) const { text += " " + word(op.getReduce()); }
-  void operator()(dist::ReduceOp op) const {
-    text += " " + word(op.getReduce()) + " to " + printed(op.getRoot());
-  }
-  void operator()(dist::BroadcastOp op) const { text += " from " + printed(op.getRoot()); }
-  void operator()(dist::PushOp op) const {
-    text += ", " + dist::stringifyMerge(op.getMerge()).str();
-  }
-  void operator()(dist::PhaseOp op) const {
-    text = "end of " + dist::stringifyPhaseKind(op.getKind()).str();
-  }
-  static std::string word(dist::Reduce reduce) { return dist::stringifyReduce(reduce).str(); }
+// What the name of an operation leaves open: how values are combined, and at which end.
+struct Detail {
+  std::string kind, end;
 };
+Detail detailOf(mlir::Operation* op) {
+  auto word = [](dist::Reduce reduce) { return " " + dist::stringifyReduce(reduce).str(); };
+  const std::string name = op->getName().stripDialect().str();
+  return llvm::TypeSwitch<mlir::Operation*, Detail>(op)
+      .Case<dist::AllReduceOp, dist::ReduceScatterOp>(
+          [&](auto one) { return Detail{name + word(one.getReduce()), ""}; })
+      .Case<dist::ReduceOp>([&](auto one) {
+        return Detail{name + word(one.getReduce()), " to " + printed(one.getRoot())};
+      })
+      .Case<dist::BroadcastOp>(
+          [&](auto one) { return Detail{name, " from " + printed(one.getRoot())}; })
+      .Case<dist::PushOp>([&](auto one) {
+        return Detail{name + ", " + dist::stringifyMerge(one.getMerge()).str(), ""};
+      })
+      .Case<dist::PhaseOp>([&](auto one) {
+        return Detail{"end of " + dist::stringifyPhaseKind(one.getKind()).str(), ""};
+      })
+      .Default([&](mlir::Operation*) { return Detail{name, ""}; });
+}
 
 dist::SelAttr locationOf(mlir::Type type) {
   auto at = llvm::dyn_cast<dist::AtType>(type);
@@ -63,10 +70,9 @@ Exchange exchangeOf(mlir::Operation* op, dist::MeshOp mesh) {
   Exchange exchange;
   exchange.op = op;
   exchange.comm = dist::lookupComm(op, dist::commOf(op));
-  exchange.what = op->getName().stripDialect().str();
-  llvm::TypeSwitch<mlir::Operation*>(op)
-      .Case<dist::AllReduceOp, dist::ReduceScatterOp, dist::ReduceOp, dist::BroadcastOp,
-            dist::PushOp, dist::PhaseOp>([&](auto one) { WhatOf{exchange.what}(one); });
+  const Detail detail = detailOf(op);
+  exchange.kind = detail.kind;
+  exchange.what = detail.kind + detail.end;
   exchange.where = dist::guardOf(op).where;
   if (auto transfer = llvm::dyn_cast<dist::TransferOp>(op)) {
     exchange.from = locationOf(transfer.getInput().getType());

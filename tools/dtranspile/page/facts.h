@@ -33,6 +33,7 @@ Bytes bytesOf(mlir::Type type);
 struct Exchange {
   mlir::Operation* op = nullptr;
   dist::CommOp comm;
+  std::string kind;  // "all_reduce sum", "broadcast", "push", without roots and ends
   std::string what;  // "all_reduce sum", "broadcast from dp = 0", "pp = 0 → pp = 1", "push, mean"
   size_t tensors = 0;
   Bytes bytes;             // of one run, times how often a step runs it

@@ -22,7 +22,7 @@ const Json& member(const Json& object, const char* name) {
 void saysCut(size_t shown, size_t all, const char* what, Html& html) {
   if (all > shown)
     html.element("p", {{"class", "cut"}},
-                 countText(static_cast<int64_t>(all - shown)) + " more " + what);
+                 countText(all - shown) + " more " + what);
 }
 
 void chip(int64_t count, const char* noun, const char* ending, Html& html) {
@@ -35,9 +35,9 @@ void writeChips(const JobFacts& job, Html& html) {
   for (const RoleFacts& role : job.roles) classes += static_cast<int64_t>(role.classes.size());
   html.open("ul", {{"class", "chips"}});
   chip(job.job.ranks(), "rank", "s", html);
-  chip(static_cast<int64_t>(job.allRoles), "role", "s", html);
+  chip(job.allRoles, "role", "s", html);
   if (job.allRoles == job.roles.size()) chip(classes, "class", "es", html);
-  chip(static_cast<int64_t>(member(job.job.manifest, "comms").size()), "communicator", "s", html);
+  chip(member(job.job.manifest, "comms").size(), "communicator", "s", html);
   const std::string loss = job.job.manifest.value("loss", "");
   if (!loss.empty()) html.open("li").text("loss ").name(loss).close();
   html.close();
@@ -77,7 +77,7 @@ void writeContract(mlir::DictionaryAttr contract, Html& html) {
       html.name(name ? name.getValue() : "");
     }
     if (sites.size() > kMostListed)
-      html.text(" and " + countText(static_cast<int64_t>(sites.size() - kMostListed)) + " more");
+      html.text(" and " + countText(sites.size() - kMostListed) + " more");
     html.close();
   }
   html.close();
@@ -123,10 +123,10 @@ void writeFeeds(const Json& manifest, Html& html) {
   }
   for (size_t i = 0; i < std::min(fetches.size(), kMostFields); ++i) {
     html.open("dt").name(textOf(member(fetches[i], "name"))).close();
-    html.element("dd", shortened("fetched: " + textOf(member(fetches[i], "combine")) +
-                                     " of the ranks' values, which are " +
-                                     textOf(member(fetches[i], "relation")),
-                                 160));
+    html.element("dd",
+                 shortened("fetched: " + textOf(member(fetches[i], "combine")) +
+                               " of all ranks, relation " + textOf(member(fetches[i], "relation")),
+                           160));
   }
   html.close();
   saysCut(std::min(feeds.size(), kMostFields), feeds.size(), "feeds", html);
@@ -149,8 +149,8 @@ void writeHead(const JobFacts& job, Html& html) {
   if (job.allRoles > job.roles.size())
     html.element("p", {{"class", "cut"}},
                  "The page shows the first " +
-                     countOf(static_cast<int64_t>(job.roles.size()), "role") + " of " +
-                     countText(static_cast<int64_t>(job.allRoles)) + ".");
+                     countOf(job.roles.size(), "role") + " of " +
+                     countText(job.allRoles) + ".");
   html.close();
 }
 

@@ -91,7 +91,7 @@ class LaneBuilder {
     const size_t more = role_.classes.size() - kMostClasses + 1;
     for (size_t i = kMostClasses - 1; i < role_.classes.size(); ++i)
       box.ranks += role_.classes[i].ranks;
-    box.title = countText(static_cast<int64_t>(more)) + " more classes";
+    box.title = countText(more) + " more classes";
     box.tip = box.title + " of @" + role_.name().str();
     box.lines = {countOf(box.ranks, "rank"), "not drawn one by one"};
     box.ranks = 65;  // no dots
@@ -103,7 +103,7 @@ class LaneBuilder {
     box.ranks = rankClass.ranks;
     box.title = selectorText(rankClass.where);
     box.tip = "class " + rankClass.name;
-    box.lines.push_back(countOf(rankClass.ranks, rankClass.ranks == 1 ? "rank" : "rank") +
+    box.lines.push_back(countOf(rankClass.ranks, "rank") +
                         (rankClass.ranks > 1 ? " with equal text" : ""));
     describeMemory(rankClass, box);
     int64_t ops = 0;
@@ -152,7 +152,7 @@ class LaneBuilder {
   void addGroup(dist::CommOp comm, const Uses& uses) {
     Sums step, start;
     for (const Use& use : uses)
-      (isMain(*use.program) ? step : start)[use.exchange->what].add(*use.exchange);
+      (isMain(*use.program) ? step : start)[use.exchange->kind].add(*use.exchange);
     GroupBand band;
     band.step = !step.empty();
     std::string inStep = band.step ? listOf(step) : "nothing in a step";
@@ -173,7 +173,7 @@ class LaneBuilder {
       if (++number > 3) continue;
       text += (text.empty() ? "" : " · ") + timesText(what, sum.count) + ": " + sum.text();
     }
-    if (number > 3) text += " · and " + countOf(static_cast<int64_t>(number - 3), "kind") + " more";
+    if (number > 3) text += " · and " + countOf(number - 3, "kind") + " more";
     return text;
   }
 
@@ -208,13 +208,14 @@ class LaneBuilder {
             sums[{boxOf(from), boxOf(to)}].add(one);
     }
     TransferLane lane;
-    lane.title = "@" + comm.getSymName().str() + "   pairs " + axesOf(comm) + " · " +
-                 countOf(all.count, "transfer") + " in the text of a step";
-    if (comm.getCarries()) lane.title += " · carries " + comm.getCarries()->str();
+    lane.title = "@" + comm.getSymName().str();
+    lane.tip = lane.title + ", pairs " + axesOf(comm) + ", " + countOf(all.count, "transfer") +
+               " in the text of a step";
+    if (comm.getCarries()) lane.tip += ", carries " + comm.getCarries()->str();
     std::vector<size_t> ends;  // of each row: the last box that it covers
     for (const auto& [pair, sum] : sums) {
       TransferArrow arrow{pair.first, pair.second, 0, sum.bytes.text(), ""};
-      arrow.tip = lane.title + ": " + sum.text();
+      arrow.tip = lane.tip + ": " + sum.text();
       const auto [low, high] = std::minmax(pair.first, pair.second);
       size_t row = 0;
       while (row < ends.size() && ends[row] > low) ++row;
@@ -223,9 +224,8 @@ class LaneBuilder {
       arrow.row = static_cast<int>(row);
       lane.arrows.push_back(std::move(arrow));
     }
-    lane.rows = std::max<int>(1, static_cast<int>(ends.size()));
-    if (lane.arrows.empty()) lane.rows = 0;
-    lanes_.transfers.push_back(std::move(lane));
+    lane.rows = static_cast<int>(ends.size());
+    if (lane.rows) lanes_.transfers.push_back(std::move(lane));
   }
 
   void addRequests(dist::CommOp comm, const Uses& uses) {
@@ -247,8 +247,8 @@ class LaneBuilder {
       else if (phase) ++phases;
       else sums[use.exchange->op->getName().stripDialect()].add(*use.exchange);
     }
-    strip.phases = phases ? "rounds: " + countOf(phases, "phase") + " end together" : "no rounds";
-    if (start) strip.phases += ", " + countText(start) + " at start-up";
+    strip.phases = phases ? "rounds of " + countOf(phases, "phase") : "no rounds";
+    if (start) strip.phases += ", " + countText(start) + " requests at start-up";
     strip.tip = strip.title + " to @" + strip.server;
     for (const Row& row : kRows)
       if (auto found = sums.find(row.op); found != sums.end())

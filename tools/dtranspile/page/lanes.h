@@ -18,9 +18,9 @@ struct TransferArrow {
   std::string text, tip;
 };
 struct TransferLane {
-  std::string title;
+  std::string title, tip;
   std::vector<TransferArrow> arrows;
-  int rows = 1;
+  int rows = 0;
 };
 
 struct GroupBand {

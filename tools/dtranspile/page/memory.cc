@@ -52,7 +52,7 @@ void writeOwners(const RoleFacts& role, Html& html) {
       html.name(pd::VarOp(place.owned[i]).getSymName());
     }
     if (place.count > place.owned.size())
-      html.text(" and " + countText(static_cast<int64_t>(place.count - place.owned.size())) +
+      html.text(" and " + countText(place.count - place.owned.size()) +
                 " more");
     html.close().close();
   }
@@ -66,16 +66,16 @@ void writeMemory(const JobFacts& job, Html& html) {
     html.open("h3").text("Role ").name(role.name()).close();
     html.open("figure");
     draw(role, html);
-    html.close();
+    html.open("figcaption").open("ul", {{"class", "legend"}});
+    html.open("li").element("span", {{"class", "key m-parameter"}}, "").text("parameters").close();
+    html.open("li").element("span", {{"class", "key m-state"}}, "").text("state").close();
+    html.close().close().close();
     const auto shown = static_cast<int64_t>(role.places.size());
     if (role.allPlaces > shown)
       html.element("p", {{"class", "cut"}},
                    countText(role.allPlaces - shown) + " more sets of ranks are not drawn.");
     if (role.allPlaces > 1) writeOwners(role, html);
   }
-  html.open("ul", {{"class", "legend"}});
-  html.open("li").element("span", {{"class", "key m-parameter"}}, "").text("parameters").close();
-  html.open("li").element("span", {{"class", "key m-state"}}, "").text("state").close().close();
   html.element(
       "p", {{"class", "quiet"}},
       "Variables alone: what a step computes in between is laid out when a class is compiled "

@@ -79,7 +79,7 @@ class ProgramText {
     html_.close();
     if (listed < run.size())
       html_.element("p", {{"class", "cut"}},
-                    countText(static_cast<int64_t>(run.size() - listed)) + " more ops");
+                    countText(run.size() - listed) + " more ops");
     html_.close();
     run.clear();
   }
@@ -96,7 +96,7 @@ class ProgramText {
     for (size_t i = 0; i < std::min(types.size(), kTypes); ++i)
       text += (i ? ", " : "") + shortened(types[i], 30);
     if (types.size() > kTypes)
-      text += " and " + countText(static_cast<int64_t>(types.size() - kTypes)) + " more";
+      text += " and " + countText(types.size() - kTypes) + " more";
     return text;
   }
 
@@ -119,7 +119,7 @@ class ProgramText {
       html_.name(name);
     }
     if (names.size() > listed)
-      html_.text(" and " + countText(static_cast<int64_t>(names.size() - listed)) + " more");
+      html_.text(" and " + countText(names.size() - listed) + " more");
   }
 
   // Communication, guards, loops: never folded into a run.
@@ -215,20 +215,24 @@ class ProgramText {
 
 void writePrograms(const JobFacts& job, Html& html) {
   size_t lines = kMostLines;
+  bool first = true;
   for (const RoleFacts& role : job.roles)
     for (const ProgramFacts& program : role.programs) {
       pd::ProgramOp op = program.op;
-      html.open("details", {{"class", "program"}}).open("summary");
+      if (first) html.open("details", {{"class", "program"}, {"open", "open"}});
+      else html.open("details", {{"class", "program"}});
+      first = false;
+      html.open("summary");
       html.name("@" + role.name().str()).text(" ").name(op.getSymName());
       html.element("small", " " + countOf(program.ops, "op") + ", " +
-                                countOf(static_cast<int64_t>(program.exchanges.size()),
+                                countOf(program.exchanges.size(),
                                         "communication operation"));
       html.close();
       ProgramText text(html, lines);
       text.write(op);
       if (text.left())
         html.element("p", {{"class", "cut"}},
-                     countText(static_cast<int64_t>(text.left())) +
+                     countText(text.left()) +
                          " more ops are not listed; `dtranspile show JOB --format text` has all.");
       html.close();
     }

@@ -91,8 +91,8 @@ class StepDrawing {
           bin < bins ? mostOf(from, std::max(from + 1, (bin + 1) * count / bins)) : nullptr;
       if (phase == last) continue;
       if (last) {
-        svg_.enter(std::string(last->name) + ", ops " + countText(static_cast<int64_t>(begin)) +
-                   " to " + countText(static_cast<int64_t>(from) - 1));
+        svg_.enter(std::string(last->name) + ", ops " + countText(begin) +
+                   " to " + countText(from - 1));
         svg_.rect(at(begin), y, std::max(at(from) - at(begin), 1), kHigh, last->style);
         svg_.leave();
       }
@@ -116,9 +116,9 @@ class StepDrawing {
     const int x = std::min(at(span.from), kLeft + kRibbon - 4);
     std::string tip = one.what;
     if (one.comm) tip += " on @" + dist::CommOp(one.comm).getSymName().str();
-    tip += ": " + countOf(static_cast<int64_t>(one.tensors), "tensor") + ", " + one.bytes.text();
+    tip += ": " + countOf(one.tensors, "tensor") + ", " + one.bytes.text();
     tip += one.started
-               ? ", under way during " + countOf(static_cast<int64_t>(span.to - span.from), "op")
+               ? ", under way during " + countOf(span.to - span.from, "op")
                : ", waited for at once";
     svg_.enter(tip);
     svg_.rect(x, y + kRow * span.row, std::max(at(span.to) - x, 4), kRow - 2,
@@ -132,7 +132,7 @@ class StepDrawing {
 
 void writeLegend(Html& html) {
   html.open("figcaption").open("ul", {{"class", "legend"}});
-  for (const Phase& phase : phases()) {
+  for (const Phase& phase : llvm::reverse(phases())) {
     html.open("li").element("span", {{"class", std::string("key ") + phase.style}}, "");
     html.text(phase.name).close();
   }
@@ -165,9 +165,9 @@ void writeSteps(const JobFacts& job, Html& html) {
         Ribbon ribbon = ribbonOf(program, role.classes[i]);
         if (ribbon.ops.empty()) continue;
         std::string title =
-            role.classes[i].name + ": " + countOf(static_cast<int64_t>(ribbon.ops.size()), "op");
+            role.classes[i].name + ": " + countOf(ribbon.ops.size(), "op");
         if (ribbon.cut)
-          title += " (" + countOf(static_cast<int64_t>(ribbon.cut), "operation") +
+          title += " (" + countOf(ribbon.cut, "operation") +
                    " more under way are not drawn)";
         rows.push_back({std::move(title), std::move(ribbon)});
       }
@@ -188,7 +188,7 @@ void writeSteps(const JobFacts& job, Html& html) {
   html.close();
   if (cut)
     html.element("p", {{"class", "cut"}},
-                 countOf(static_cast<int64_t>(cut), "class", "es") + " more are not drawn.");
+                 countOf(cut, "class", "es") + " more are not drawn.");
 }
 
 }  // namespace dtranspile::page

@@ -29,10 +29,12 @@ ul.chips, ul.legend { list-style: none; margin: 0; padding: 0; display: flex; fl
 .panel { border: 1px solid var(--rule); border-radius: 8px; padding: 12px 16px; background: var(--panel); }
 dl { display: grid; grid-template-columns: auto 1fr; gap: 2px 14px; margin: 0; font-size: 13px; }
 dt { color: var(--quiet); overflow-wrap: anywhere; } dd { margin: 0; } .panel p { margin: 0 0 6px; }
+.panel, .scroll { max-height: 340px; overflow: auto; } .scroll { max-height: 560px; border: 1px solid var(--rule); padding: 0 10px; }
+.scroll th { position: sticky; top: 0; background: var(--back); }
 figure { margin: 8px 0 12px; overflow-x: auto; } svg { display: block; max-width: 100%; height: auto; min-width: 760px; }
 svg text { fill: var(--ink); font: 12px system-ui, "DejaVu Sans", sans-serif; }
 svg .name { font-weight: 600; font-size: 13px; } svg .strong { font-weight: 600; }
-svg .small, svg .quiet { font-size: 11.5px; fill: var(--quiet); } svg .on-colour { fill: var(--on); font-size: 11px; }
+svg .small, svg .quiet { font-size: 11.5px; fill: var(--quiet); } svg .end { text-anchor: end; } svg .on-colour { fill: var(--on); font-size: 11px; }
 .role { fill: var(--panel); stroke: var(--rule); } .class { fill: var(--back); stroke: var(--quiet); }
 .class.server { stroke: var(--rpc); stroke-width: 2; } .rank { fill: var(--quiet); }
 path.group { stroke: var(--group); stroke-width: 2; } circle.group, .k-group { fill: var(--group); background: var(--group); }
@@ -48,7 +50,7 @@ path.rpc { stroke: var(--rpc); stroke-width: 2; fill: none; } path.rpc.tip { fil
 .m-parameter { fill: var(--forward); background: var(--forward); } .m-state { fill: var(--backward); background: var(--backward); }
 table { width: 100%; border-collapse: collapse; font-size: 13px; } th, td { padding: 4px 10px 4px 0; text-align: left;
   vertical-align: top; border-bottom: 1px solid var(--rule); } th { color: var(--quiet); font-weight: 600; }
-td.number { white-space: nowrap; font-variant-numeric: tabular-nums; }
+td:first-child { min-width: 9em; } td.number { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .comm b, span.comm { color: var(--group); font-weight: 600; } .line { padding: 1px 0 1px 20px; font-size: 13px; }
 .line.comm { border-left: 3px solid var(--group); padding-left: 17px; margin: 3px 0; }
 details { margin: 2px 0; font-size: 13px; } details.program { border: 1px solid var(--rule); border-radius: 8px;
@@ -57,7 +59,7 @@ details { margin: 2px 0; font-size: 13px; } details.program { border: 1px solid 
 summary { cursor: pointer; } ol { margin: 4px 0; padding-left: 56px; } li b { font-weight: 600; }
 input { font: inherit; padding: 3px 8px; } footer { margin-top: 48px; color: var(--quiet); font-size: 12px; }
 @media print { body { max-width: none; padding: 0; font-size: 11px; } nav, #search { display: none; }
-  section, tr, figure { break-inside: avoid-page; } section { break-inside: auto; } svg { min-width: 0; }
+  section, tr, figure { break-inside: avoid-page; } section { break-inside: auto; } svg { min-width: 0; } .panel, .scroll { max-height: none; overflow: visible; }
   * { print-color-adjust: exact; } }
 )";
 

@@ -66,7 +66,7 @@ void writeGroup(const Group& group, Html& html) {
   html.open("td");
   if (first.comm) html.name(dist::CommOp(first.comm).getSymName());
   html.close().open("td").element("span", {{"class", "comm"}}, shortened(first.what, kLongestName));
-  if (group.all.size() > 1) html.text(" ×" + countText(static_cast<int64_t>(group.all.size())));
+  if (group.all.size() > 1) html.text(" ×" + countText(group.all.size()));
   html.close().element("td", shortened(selectorText(first.where), kLongestName));
   html.element("td", {{"class", "number"}}, countText(tensors));
   html.element("td", {{"class", "number"}}, tensors ? bytes.text() : "");
@@ -117,7 +117,7 @@ void writeExchanges(const JobFacts& job, Html& html) {
   if (shown > kMostExchanges)
     html.element(
         "p", {{"class", "cut"}},
-        countText(static_cast<int64_t>(shown - kMostExchanges)) + " more kinds are not listed.");
+        countText(shown - kMostExchanges) + " more kinds are not listed.");
 }
 
 void writeVariables(const JobFacts& job, Html& html) {
@@ -128,7 +128,7 @@ void writeVariables(const JobFacts& job, Html& html) {
   html.open("p", {{"id", "search"}, {"hidden", "hidden"}}).open("label").text("Search ");
   html.leaf("input", {{"type", "search"}, {"size", "32"}}).close().text(" ");
   html.element("output", "").close();
-  html.open("table");
+  html.open("div", {{"class", "scroll"}}).open("table");
   writeHeadings({"name", "kind", "type on a rank", "role", "lies on", "relation", "bytes per rank"},
                 html);
   html.open("tbody");
@@ -140,17 +140,17 @@ void writeVariables(const JobFacts& job, Html& html) {
           writeVariable(role, var, html);
           ++shown;
         }
-  html.close().close();
+  html.close().close().close();
   if (all > shown)
     html.element("p", {{"class", "cut"}},
-                 "Listed are " + countText(static_cast<int64_t>(shown)) + " of " +
-                     countOf(static_cast<int64_t>(all), "variable") +
+                 "Listed are " + countText(shown) + " of " +
+                     countOf(all, "variable") +
                      ", parameters first; `dtranspile show JOB --format mlir` has all of them.");
   html.element(
       "p", {{"class", "quiet"}},
-      "Relations: R the reference's value on every rank; S a part of it, along a dim; P ranks' "
-      "values add up to it; Q the reference on a share of the batch; X differs by a contract "
-      "(docs/verification.md).");
+      "Relations to the single-device program's value: R the same on every rank; S a part of it, "
+      "along a dim; P values that add up to it; Q its value on a share of the batch; X different by "
+      "a contract (docs/verification.md).");
 }
 
 }  // namespace dtranspile::page

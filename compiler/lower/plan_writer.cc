@@ -146,7 +146,6 @@ class PlanWriter {
         shape.push_back(kernel.unknown(extent) ? -1 - numbers.at(monomialOf(extent).tokens[0])
                                                : extent);
     }
-    result.written = node.writes;
     for (int64_t number : kernel.unknownNumbers())
       result.table.push_back(product(number, true, numbers));
     result.rows = product(kernel.rows(), kernel.dynamic, numbers);
@@ -154,18 +153,11 @@ class PlanWriter {
     return result;
   }
 
-  // Positions of the arguments that the node writes, where the runtime has to know: of values, and
-  // of narrow floats, which it may have to convert.
-  std::vector<int> written(const Node& node) const {
-    const auto matters = [&](int id) {
-      const Buffer& buffer = plan_.buffers[id];
-      return buffer.space == Space::Value || buffer.dtype == DType::kFloat16 ||
-             buffer.dtype == DType::kBFloat16;
-    };
+  // Positions of the arguments that the node writes; those of them that it reads, too.
+  static std::vector<int> written(const Node& node, bool updated) {
     std::vector<int> positions;
-    if (llvm::none_of(node.args, matters)) return positions;
     for (size_t i = 0; i < node.args.size(); ++i) {
-      if (node.writes[i]) positions.push_back(static_cast<int>(i));
+      if (node.writes[i] && (!updated || node.reads[i])) positions.push_back(static_cast<int>(i));
     }
     return positions;
   }
@@ -178,14 +170,19 @@ class PlanWriter {
   }
 
   exec::KernelNode convert(const Node& node, const KernelNode& what) const {
-    exec::KernelNode kernel{symbols_.at(what.kernel.get()), buffers(node.args), what.kernel->rows(),
-                            grainOf(*what.kernel), std::nullopt};
+    exec::KernelNode kernel{symbols_.at(what.kernel.get()),
+                            buffers(node.args),
+                            written(node, false),
+                            written(node, true),
+                            what.kernel->rows(),
+                            grainOf(*what.kernel),
+                            std::nullopt};
     if (!what.shapes.empty()) kernel.unknown = unknown(node, what);
     return kernel;
   }
   exec::CallNode convert(const Node& node, const CallNode& what) const {
-    return {what.callee, buffers(node.args), written(node), what.slots,
-            what.attrs,  what.ints,          what.reals,    what.strings};
+    return {what.callee, buffers(node.args), written(node, false), written(node, true), what.slots,
+            what.attrs,  what.ints,          what.reals,           what.strings};
   }
   exec::CopyNode convert(const Node& node, const CopyNode&) const {
     return {ids_[node.args[0]], ids_[node.args[1]]};

@@ -10,7 +10,7 @@ namespace {
 std::vector<pd::SetOp> setsOf(JobView& view) {
   std::vector<pd::SetOp> found;
   view.program->walk([&](pd::SetOp set) {
-    if (set->getParentOp() == view.program.getOperation()) found.push_back(set);
+    if (view.holds(set)) found.push_back(set);
   });
   return found;
 }

@@ -113,7 +113,8 @@ Relation gathered(const Scene& scene, dist::CommOp comm, const Relation& operand
 // What one coordinate holds, everywhere: right for equal values, and for draws of which one is
 // chosen. Of values that differ because the ranks computed them from samples of their own, the
 // others' share would be lost.
-Relation broadcast(const Scene& scene, dist::CommOp comm, const Relation& operand, Loss& loss) {
+Relation broadcast(const Scene& scene, dist::BroadcastOp op, dist::CommOp comm,
+                   const Relation& operand, Loss& loss) {
   Relation result = operand;
   for (Reading* reading : {&result.whole, &result.parts}) {
     if (!reading->known) continue;
@@ -127,6 +128,7 @@ Relation broadcast(const Scene& scene, dist::CommOp comm, const Relation& operan
         *reading = {};
         break;
       }
+      if (state.isDifferent()) result.draw = op->getResult(0);
       state = State::replicated();
     }
   }
@@ -212,8 +214,8 @@ void visitCollective(const Scene& scene, mlir::Operation* op) {
         .Case([&](dist::AllGatherOp one) {
           result.relation = gathered(scene, comm, input, one.getDim(), result.loss);
         })
-        .Case([&](dist::BroadcastOp) {
-          result.relation = broadcast(scene, comm, input, result.loss);
+        .Case([&](dist::BroadcastOp one) {
+          result.relation = broadcast(scene, one, comm, input, result.loss);
         })
         .Case([&](dist::TransferOp) { result.relation = input; })
         .Default([&](mlir::Operation*) { result.loss = {"has no relation rule", -1, {}}; });

@@ -22,8 +22,19 @@ void joinVariables(const Scene& scene, dist::OnOp on, const Variables& before, V
                    (at && (where.contains(at) || !where.intersect(at)));  // that all its ranks run
     mlir::Operation* setter = here.setter != unset ? here.setter : there.setter;
     bool alike = oneBody || here.now == there.now;
+    Relation drawn = there.now;
+    drawn.draw = here.now.draw;
+    const bool otherDraw = !alike && drawn == here.now;
     if (here.setter != unset || everywhere) there = here;
     if (alike) continue;
+    if (otherDraw) {
+      scene.report(setter, Message::Level::Unknown, "invariant",
+                   "sets `" + name +
+                       "` on the ranks of this region only, to another of the ranks' draws than it "
+                       "is elsewhere, as far as is known",
+                   "broadcast the draw once, and set the variable to that on all ranks");
+      continue;
+    }
     scene.report(
         setter, Message::Level::Refuted, "invariant",
         "sets `" + name +

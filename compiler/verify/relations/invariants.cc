@@ -81,6 +81,20 @@ bool Invariants::isHeldByParts(const Variable& variable) const {
   return original && original->hasAttr(pd::kPartsAttr) && variable.op->hasAttr(pd::kPartsAttr);
 }
 
+// Variables that stand for one of the reference begin as one draw.
+void Invariants::checkDraws() {
+  llvm::StringMap<std::pair<std::string, const Variable*>> first;
+  for (const auto& [name, variable] : store_.variables()) {
+    if (!variable.setter || !variable.now.draw) continue;
+    const auto& [other, same] = first.try_emplace(variable.reference, name, &variable).first->second;
+    if (same->now.draw == variable.now.draw) continue;
+    report(findings_, variable.setter, Message::Level::Unknown, "invariant",
+           "`" + name + "` and `" + other + "` both stand for `" + variable.reference +
+               "`, and end as different ones of the ranks' draws, as far as is known",
+           "set both to what one broadcast gives");
+  }
+}
+
 void Invariants::noteDifference(llvm::StringRef name, const Variable& variable) {
   if (question_.startup) return;  // said once
   for (const State& state : variable.declared.states)

@@ -6,6 +6,7 @@
 
 #include "runtime/exec/abi.h"
 #include "runtime/exec/json_reader.h"
+#include "runtime/exec/plan_fields.h"
 
 namespace dtranspile::exec {
 
@@ -39,7 +40,7 @@ inline Json PlanJson() {
   const Json init = {
       {"kernel", "k_fill"}, {"args", {0, 5}}, {"n", 4}, {"grain", 1}, {"op", "0:0 fill_constant"}};
   const Json rate = {{"copy", {5, 1}}, {"op", "0:1 assign"}};
-  return {{"schema", 2},
+  return {{"schema", kPlanSchema},
           {"abi", DT_ABI_VERSION},
           {"class", "trainer"},
           {"target", {{"cpu", "test"}, {"features", "+sse3"}}},

@@ -10,7 +10,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
-#include "runtime/exec/plan.h"
+#include "runtime/exec/plan_printer.h"
 #include "tools/dtranspile/cli/files.h"
 #include "tools/dtranspile/cli/render.h"
 #include "tools/dtranspile/cli/render_job.h"
@@ -108,7 +108,7 @@ struct ShowFlags {
 
 int showPlan(Tool& tool, const std::string& folder) {
   absl::StatusOr<exec::Plan> plan = exec::ReadPlan(folder);
-  if (plan.ok()) return writeOutput(tool, "-", describePlan(*plan)) ? kDone : kNo;
+  if (plan.ok()) return writeOutput(tool, "-", exec::PlanText(*plan, {.positions = true})) ? kDone : kNo;
   tool.error(std::string(plan.status().message()));
   return kNo;
 }

@@ -7,17 +7,23 @@
 namespace dtranspile {
 namespace {
 
-template <typename Callback>
-void forEachFrameworkOp(pd::ProgramOp program, Callback callback) {
-  for (mlir::Operation& op : *program.getBodyBlock())
-    if (pd::OpView::isFrameworkOp(&op)) callback(pd::OpView(&op));
+// Block 0, with what stands in regions of the job; blocks of control flow are others.
+void forEachFrameworkOp(mlir::Block& block, llvm::function_ref<void(pd::OpView)> callback) {
+  for (mlir::Operation& op : block) {
+    if (pd::OpView::isFrameworkOp(&op)) {
+      callback(pd::OpView(&op));
+      continue;
+    }
+    for (mlir::Region& region : op.getRegions())
+      for (mlir::Block& inner : region) forEachFrameworkOp(inner, callback);
+  }
 }
 
 }  // namespace
 
 std::string findLoss(pd::ProgramOp program) {
   std::string fromForward, fromGradient;
-  forEachFrameworkOp(program, [&](pd::OpView op) {
+  forEachFrameworkOp(*program.getBodyBlock(), [&](pd::OpView op) {
     int role = op.role();
     if (!(role & pd::kLoss) || op.operation()->getNumResults() == 0) return;
     llvm::StringRef name = pd::nameOf(op.operation()->getResult(0));
@@ -34,7 +40,7 @@ std::string findLoss(pd::ProgramOp program) {
 
 std::vector<pd::InputOp> inputsOf(pd::ProgramOp program) {
   std::vector<pd::InputOp> inputs;
-  for (auto input : program.getBodyBlock()->getOps<pd::InputOp>()) inputs.push_back(input);
+  program->walk([&](pd::InputOp input) { inputs.push_back(input); });
   return inputs;
 }
 

@@ -164,7 +164,6 @@ Relation broadcast(const Scene& scene, dist::BroadcastOp op, dist::CommOp comm, 
         break;
       }
       if (state.isDifferent()) result.draw = op->getResult(0);
-      if (state.isDifferent()) result.draw = op->getResult(0);
       state = State::replicated();
     }
   }

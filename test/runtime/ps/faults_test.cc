@@ -108,7 +108,8 @@ TEST_CASE("a server that is stopped, or too slow, ends the job within the deadli
   TestJob job{2, 2};
   job.timeout_seconds = 2;
   const bool stopped = GENERATE(true, false);
-  std::vector<std::string> says = {"server 1 has not answered the pull of table 'w' in round 2"};
+  std::vector<std::string> says = {"server 1 has not answered the "};
+  // A process that is stopped may not have sent the answers before.
   if (stopped) says.push_back("server 1 is dead, or gives no sign of life");
   RequireFailure(
       job, {.lost = {3}, .at_least = 0.9, .at_most = 7, .says = says},

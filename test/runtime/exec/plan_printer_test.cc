@@ -24,7 +24,7 @@ TEST_CASE("a plan as text: programs, feeds, nodes with what they read and write,
         "plan of trainer: 192 bytes of a step, 192 bytes of persistables\n"
         "program main\n"
         "  feed x: float32[4]\n"
-        "  call dt_reduce(w float32[4]; 'sum') -> loss float32[1]  # 0:1 reduce_sum\n"
+        "  call dt_test_reduce(w float32[4]; 'sum') -> loss float32[1]  # 0:1 reduce_sum\n"
         "  kernel sgd(w float32[4], x float32[4], rate float32[1]) -> w float32[4]  # sgd of `w` "
         "(block 0, op 2)\n"
         "  fetch loss: float32[1]\n"

@@ -1,5 +1,7 @@
 #include "compiler/analysis/program_info.h"
 
+#include "dialects/dist/dist.h"
+#include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -7,16 +9,25 @@
 namespace dtranspile {
 namespace {
 
-// Block 0, with what stands in regions of the job; blocks of control flow are others.
-void forEachFrameworkOp(mlir::Block& block, llvm::function_ref<void(pd::OpView)> callback) {
+// The ops of block 0, those in guards, micro-batches and handlers of a job included: the blocks of
+// control flow are not block 0.
+template <typename Callback>
+void forEachOp(mlir::Block& block, Callback callback) {
   for (mlir::Operation& op : block) {
-    if (pd::OpView::isFrameworkOp(&op)) {
-      callback(pd::OpView(&op));
+    callback(&op);
+    if (!llvm::isa_and_nonnull<dist::DistDialect>(op.getDialect()) ||
+        llvm::isa<dist::CompositeOp>(op))
       continue;
-    }
     for (mlir::Region& region : op.getRegions())
-      for (mlir::Block& inner : region) forEachFrameworkOp(inner, callback);
+      for (mlir::Block& inner : region) forEachOp(inner, callback);
   }
+}
+
+template <typename Callback>
+void forEachFrameworkOp(pd::ProgramOp program, Callback callback) {
+  forEachOp(*program.getBodyBlock(), [&](mlir::Operation* op) {
+    if (pd::OpView::isFrameworkOp(op)) callback(pd::OpView(op));
+  });
 }
 
 }  // namespace
@@ -40,7 +51,9 @@ std::string findLoss(pd::ProgramOp program) {
 
 std::vector<pd::InputOp> inputsOf(pd::ProgramOp program) {
   std::vector<pd::InputOp> inputs;
-  program->walk([&](pd::InputOp input) { inputs.push_back(input); });
+  forEachOp(*program.getBodyBlock(), [&](mlir::Operation* op) {
+    if (auto input = llvm::dyn_cast<pd::InputOp>(op)) inputs.push_back(input);
+  });
   return inputs;
 }
 
@@ -54,7 +67,7 @@ pd::ProgramOp findProgram(mlir::Operation* symbolTable, llvm::StringRef symbol) 
 bool definesName(pd::ProgramOp program, llvm::StringRef name) {
   for (mlir::Operation& op : *program.getBodyBlock())
     for (mlir::Value result : op.getResults())
-      if (pd::nameOf(result) == name) return true;
+      if (dist::nameOf(result) == name) return true;
   return false;
 }
 
@@ -64,7 +77,7 @@ std::vector<std::string> similarNames(pd::ProgramOp program, llvm::StringRef nam
   // Of what definesName() finds: a declaration alone is no value.
   for (mlir::Operation& op : *program.getBodyBlock())
     for (mlir::Value result : op.getResults()) {
-      llvm::StringRef own = pd::nameOf(result);
+      llvm::StringRef own = dist::nameOf(result);
       unsigned distance = own.empty() ? limit + 1 : name.edit_distance(own, true, limit + 1);
       if (distance <= limit) near.emplace_back(distance, own.str());
     }

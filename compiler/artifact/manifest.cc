@@ -4,6 +4,7 @@
 #include "compiler/artifact/fetches.h"
 #include "compiler/artifact/job.h"
 #include "compiler/artifact/producer.h"
+#include "compiler/specialize/specialize.h"
 #include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/pd.h"
@@ -63,10 +64,13 @@ Json comms(mlir::ModuleOp module) {
   for (auto comm : module.getOps<dist::CommOp>()) {
     Json axes = Json::array();
     for (auto axis : comm.getAxes().getAsValueRange<mlir::StringAttr>()) axes.push_back(axis.str());
-    list.push_back({{"name", comm.getSymName().str()},
-                    {"mesh", comm.getMesh().str()},
-                    {"axes", axes},
-                    {"kind", dist::stringifyCommKind(comm.getKind()).str()}});
+    Json entry = {{"name", comm.getSymName().str()},
+                  {"mesh", comm.getMesh().str()},
+                  {"axes", axes},
+                  {"kind", dist::stringifyCommKind(comm.getKind()).str()}};
+    if (comm.getSubset()) entry["subset"] = textOf(*comm.getSubset());
+    if (comm.getServer()) entry["server"] = comm.getServer()->str();
+    list.push_back(entry);
   }
   return list;
 }
@@ -164,7 +168,13 @@ nlohmann::ordered_json makeManifest(mlir::ModuleOp module, const Json& strategy,
                      {"ranks", ranks},
                      {"main", "main"},
                      {"startup", findProgram(role, "startup") ? Json("startup") : Json(nullptr)}});
-    classes.push_back({{"name", name}, {"role", name}, {"selector", ""}, {"ranks", ranks}});
+    mlir::FailureOr<std::vector<RankClass>> found = classesOf(role);
+    if (mlir::succeeded(found))
+      for (const RankClass& one : *found)
+        classes.push_back({{"name", one.name},
+                           {"role", name},
+                           {"selector", one.where.getSets().empty() ? "" : textOf(one.where)},
+                           {"ranks", one.ranks}});
     for (Json& entry : persistables(role)) vars.push_back(std::move(entry));
     ledgers.push_back(ledger(role));
     pd::ProgramOp main = findProgram(role, "main");

@@ -3,34 +3,13 @@
 #include "dialects/pd/types.h"
 #include "llvm/ADT/MapVector.h"
 #include "passes/broadcast-startup/pass.h"
-#include "passes/support/job.h"
+#include "passes/support/relations.h"
 
 namespace dtranspile::passes {
 #define GEN_PASS_DEF_BROADCASTSTARTUP
 #include "passes/broadcast-startup/pass.h.inc"
 
 namespace {
-
-// Does a value follow from constants alone? Memoised over the program.
-class Constants {
- public:
-  bool contains(mlir::Value value) {
-    auto [entry, fresh] =
-        known_.try_emplace(value, false);  // a cycle through a block argument is no constant
-    if (!fresh) return entry->second;
-    mlir::Operation* op = value.getDefiningOp();
-    const pd::OpSpec* spec = op && op->getNumRegions() == 0 && pd::OpView::isFrameworkOp(op)
-                                 ? pd::OpView(op).spec()
-                                 : nullptr;
-    bool constant =
-        spec && spec->effects == pd::kPure &&
-        llvm::all_of(op->getOperands(), [&](mlir::Value operand) { return contains(operand); });
-    return known_[value] = constant;
-  }
-
- private:
-  llvm::DenseMap<mlir::Value, bool> known_;
-};
 
 class BroadcastStartup : public impl::BroadcastStartupBase<BroadcastStartup> {
  public:
@@ -40,40 +19,46 @@ class BroadcastStartup : public impl::BroadcastStartupBase<BroadcastStartup> {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();
     if (!job->startup) return;
-    auto comms = commsCarrying(getOperation(), kGradients, job->axes);
-    if (mlir::failed(comms)) return signalPassFailure();
-    llvm::MapVector<mlir::Type, std::vector<pd::VarOp>> byElement;
-    for (pd::VarOp var : variables(*job))
-      byElement[pd::tensorOf(var.getType()).getElementType()].push_back(var);
+    if (mlir::failed(commsCarrying(getOperation(), kGradients, job->axes)))
+      return signalPassFailure();
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(job->startup.getBodyBlock());
-    size_t next = 0;
-    for (auto& [element, vars] : byElement)
-      for (llvm::ArrayRef<pd::VarOp> rest = vars; !rest.empty();) {
-        size_t count = bucketSize(rest);
-        broadcast(builder, *job, rest.take_front(count),
-                  symbolOf((*comms)[next++ % comms->size()]));
-        rest = rest.drop_front(count);
-      }
+    for (const auto& [along, byElement] : variables(*job)) {
+      auto comms = commsCarrying(getOperation(), kGradients, along);
+      if (mlir::failed(comms)) return signalPassFailure();
+      size_t next = 0;
+      for (const auto& [element, vars] : byElement)
+        for (llvm::ArrayRef<pd::VarOp> rest = vars; !rest.empty();) {
+          size_t count = bucketSize(rest);
+          broadcast(builder, *job, rest.take_front(count), along,
+                    symbolOf((*comms)[next++ % comms->size()]));
+          rest = rest.drop_front(count);
+        }
+    }
   }
 
  private:
-  // Dense variables whose last value in start-up is no constant, in the order of the role. A flat
-  // variable is held by its parts, which are among them.
-  static std::vector<pd::VarOp> variables(JobOnAxes& job) {
-    llvm::DenseMap<mlir::StringAttr, bool> constant;
-    Constants constants;
-    job.startup.walk([&](pd::SetOp set) {
-      bool top = set->getBlock() == job.startup.getBodyBlock();
-      constant[set.getVarAttr().getAttr()] = top && constants.contains(set.getValue());
-    });
-    std::vector<pd::VarOp> vars;
+  using ByElement = llvm::MapVector<mlir::Type, std::vector<pd::VarOp>>;
+
+  // Dense variables that differ when start-up is over, by the axes along which they do, in the
+  // order of the role. A flat variable is held by its parts, which are among them.
+  static llvm::MapVector<mlir::ArrayAttr, ByElement> variables(JobOnAxes& job) {
+    const verify::Differences differences = verify::Differences::ofStartup(job.role, job.startup);
+    const verify::AxisSet own = axesOf(job, differences.axes());
+    llvm::DenseMap<mlir::StringAttr, mlir::ArrayAttr> along;
+    for (const verify::Differences::Ending& ending : differences.endings())
+      if (const verify::AxisSet set =
+              axesToUse(verify::AxisSet(own) &= ending.along, own, differences.axes());
+          set.any())
+        along[pd::SetOp(ending.set).getVarAttr().getAttr()] =
+            namesOf(set, differences.axes(), job.role.getContext());
+    llvm::MapVector<mlir::ArrayAttr, ByElement> groups;
     for (auto var : job.role.getBody().front().getOps<pd::VarOp>()) {
-      auto found = constant.find(var.getSymNameAttr());
-      if (found != constant.end() && !found->second && !var->hasAttr(pd::kPartsAttr) &&
+      auto found = along.find(var.getSymNameAttr());
+      if (found != along.end() && !var->hasAttr(pd::kPartsAttr) &&
           llvm::isa<mlir::RankedTensorType>(var.getType()))
-        vars.push_back(var);
+        groups[found->second][pd::tensorOf(var.getType()).getElementType()].push_back(var);
     }
-    return vars;
+    return groups;
   }
 
   size_t bucketSize(llvm::ArrayRef<pd::VarOp> vars) {
@@ -88,7 +73,7 @@ class BroadcastStartup : public impl::BroadcastStartupBase<BroadcastStartup> {
   }
 
   static void broadcast(mlir::OpBuilder& builder, JobOnAxes& job, llvm::ArrayRef<pd::VarOp> vars,
-                        mlir::FlatSymbolRefAttr comm) {
+                        mlir::ArrayAttr along, mlir::FlatSymbolRefAttr comm) {
     mlir::Location loc = job.startup.getLoc();
     llvm::SmallVector<mlir::Value> values;
     llvm::SmallVector<mlir::Type> types;
@@ -98,7 +83,7 @@ class BroadcastStartup : public impl::BroadcastStartupBase<BroadcastStartup> {
                                          mlir::FlatSymbolRefAttr::get(var.getSymNameAttr())));
     }
     llvm::SmallVector<dist::AxisSetAttr> root;
-    for (mlir::StringAttr axis : job.axes.getAsRange<mlir::StringAttr>())
+    for (auto axis : along.getAsRange<mlir::StringAttr>())
       root.push_back(dist::AxisSetAttr::of(axis, {{0, 1}}));
     auto op = dist::BroadcastOp::create(builder, loc, types, values, comm,
                                         dist::SelAttr::of(builder.getContext(), root));

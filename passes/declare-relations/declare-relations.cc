@@ -4,8 +4,7 @@
 
 #include "dialects/pd/position.h"
 #include "passes/declare-relations/pass.h"
-#include "passes/support/job.h"
-#include "passes/support/varying.h"
+#include "passes/support/relations.h"
 
 namespace dtranspile::passes {
 #define GEN_PASS_DEF_DECLARERELATIONS
@@ -32,46 +31,60 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
   void runOnOperation() override {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();
-    Varying varying(job->main);
-    bool local = hasContract(getOperation(), kLocalSgd);
-    const mlir::SymbolTable symbols(job->role);
-    // Sites by contract; a contract stands where its last site was found.
-    std::map<llvm::StringRef, std::vector<std::string>> sites;
-    std::vector<Tag> order;
-    for (auto [name, set] : varying.variables()) {
-      mlir::Operation* writer = set.getValue().getDefiningOp();
-      mlir::FailureOr<Tag> tag = tagOf(name, writer ? writer : set.getOperation(), local);
-      if (mlir::failed(tag)) return signalPassFailure();
-      // The other passes average parameters; one that they overlooked must not become a declared
-      // difference.
-      if (tag->name == kLocalSgd && isParameter(symbols, name)) {
-        (writer ? writer : set.getOperation())->emitError("local_sgd: sets parameter '")
-            << name.getValue()
-            << "', and nothing averages it behind this op: the replicas would drift apart";
-        return signalPassFailure();
-      }
-      if (mlir::Operation* var = symbols.lookup(name)) declare(*job, var, name, *tag);
-      if (tag->statement.empty()) continue;
-      llvm::erase_if(order, [&](const Tag& known) { return known.name == tag->name; });
-      order.push_back(*tag);
-      sites[tag->name].push_back(pd::describe(writer ? writer : set.getOperation()));
-    }
-    for (const Tag& tag : order)
-      addContract(getOperation(), tag.name, tag.statement, sites[tag.name]);
     // Not in start-up: what it draws without a seed differs between ranks, and is broadcast.
-    markRandomOps(job->main, varying, job->axes);
+    const std::vector<mlir::Operation*> draws = randomOps(job->main);
+    for (mlir::Operation* op : draws)
+      if (!op->hasAttr(dist::kStreamsAttr))
+        op->setAttr(dist::kStreamsAttr, mlir::ArrayAttr::get(&getContext(), {}));
+    const verify::Differences differences(*MainQuestion(*job));
+    if (mlir::failed(declareVariables(*job, differences))) return signalPassFailure();
+    for (mlir::Operation* op : draws) declareStreams(op, *job, differences);
   }
 
  private:
-  static mlir::FailureOr<Tag> tagOf(mlir::StringAttr variable, mlir::Operation* writer,
-                                    bool local) {
+  mlir::LogicalResult declareVariables(JobOnAxes& job, const verify::Differences& differences) {
+    const bool local = hasContract(getOperation(), kLocalSgd);
+    const mlir::SymbolTable symbols(job.role);
+    // Sites by contract; a contract stands where its last site was found.
+    std::map<llvm::StringRef, std::vector<std::string>> sites;
+    std::vector<Tag> order;
+    for (const verify::Differences::Ending& ending : differences.endings()) {
+      const verify::AxisSet along = axesOf(job, differences.axes()) &= ending.along;
+      if (along.none()) continue;
+      pd::SetOp set = ending.set;
+      const mlir::StringAttr name = set.getVarAttr().getAttr();
+      mlir::Operation* definition = set.getValue().getDefiningOp();
+      mlir::Operation* writer = definition ? definition : set.getOperation();
+      const mlir::ArrayAttr names = namesOf(along, differences.axes(), &getContext());
+      mlir::FailureOr<Tag> tag = tagOf(name, writer, local, names);
+      if (mlir::failed(tag)) return mlir::failure();
+      // The other passes average parameters; one that they overlooked must not become a declared
+      // difference.
+      if (tag->name == kLocalSgd && isParameter(symbols, name))
+        return writer->emitError("local_sgd: sets parameter '")
+               << name.getValue()
+               << "', and nothing averages it behind this op: the replicas would drift apart";
+      if (mlir::Operation* var = symbols.lookup(name)) declare(var, name, *tag, names);
+      if (tag->statement.empty()) continue;
+      llvm::erase_if(order, [&](const Tag& known) { return known.name == tag->name; });
+      order.push_back(*tag);
+      sites[tag->name].push_back(pd::describe(writer));
+    }
+    for (const Tag& tag : order)
+      addContract(getOperation(), tag.name, tag.statement, sites[tag.name]);
+    return mlir::success();
+  }
+
+  static mlir::FailureOr<Tag> tagOf(mlir::StringAttr variable, mlir::Operation* writer, bool local,
+                                    mlir::ArrayAttr along) {
     bool framework = pd::OpView::isFrameworkOp(writer);
     if (framework && pd::OpView(writer).type() == "batch_norm") return kBatchStatistics;
     if (!framework || !(pd::OpView(writer).role() & pd::kOptimize)) return kLocalState;
     if (local) return kLocalSgdState;
-    return writer->emitError("updates '") << variable.getValue()
-                                          << "' with a value that differs between replicas: a "
-                                             "gradient reaches the optimizer without being reduced";
+    return writer->emitError("updates '")
+           << variable.getValue() << "' with a value that differs between the ranks of "
+           << listOf(along)
+           << ": a gradient reaches the optimizer without being reduced over these axes";
   }
 
   static bool isParameter(const mlir::SymbolTable& symbols, mlir::StringAttr variable) {
@@ -79,23 +92,37 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
     return var && var.getParameter();
   }
 
-  static void declare(JobOnAxes& job, mlir::Operation* var, mlir::StringAttr variable,
-                      const Tag& tag) {
+  // What is declared of other axes stays.
+  static void declare(mlir::Operation* var, mlir::StringAttr variable, const Tag& tag,
+                      mlir::ArrayAttr along) {
+    auto now = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
     llvm::SmallVector<dist::AxisRelAttr> axes;
-    for (mlir::StringAttr axis : job.axes.getAsRange<mlir::StringAttr>())
+    for (dist::AxisRelAttr one : now ? now.getAxes() : llvm::ArrayRef<dist::AxisRelAttr>())
+      if (!llvm::is_contained(along, one.getAxis())) axes.push_back(one);
+    for (auto axis : along.getAsRange<mlir::StringAttr>())
       axes.push_back(dist::AxisRelAttr::different(axis, tag.name));
     var->setAttr(dist::kRelAttr, dist::RelAttr::of(variable, axes));
   }
 
-  static void markRandomOps(pd::ProgramOp program, const Varying& varying, mlir::ArrayAttr axes) {
+  static std::vector<mlir::Operation*> randomOps(pd::ProgramOp program) {
+    std::vector<mlir::Operation*> ops;
     program.walk([&](mlir::Operation* op) {
-      if (!pd::OpView::isFrameworkOp(op)) return;
-      const pd::OpSpec* spec = pd::OpView(op).spec();
-      if (!spec || !(spec->effects & pd::kRandom)) return;
-      bool differs = llvm::any_of(op->getOperands(),
-                                  [&](mlir::Value value) { return varying.contains(value); });
-      op->setAttr(dist::kStreamsAttr, differs ? axes : mlir::ArrayAttr::get(op->getContext(), {}));
+      const pd::OpSpec* spec = pd::OpView::isFrameworkOp(op) ? pd::OpView(op).spec() : nullptr;
+      if (spec && (spec->effects & pd::kRandom)) ops.push_back(op);
     });
+    return ops;
+  }
+
+  // Draws for what differs along an axis differ along it.
+  static void declareStreams(mlir::Operation* op, const JobOnAxes& job,
+                             const verify::Differences& differences) {
+    verify::AxisSet along(differences.axes().count());
+    for (mlir::Value operand : op->getOperands()) along |= differences.of(operand);
+    along &= axesOf(job, differences.axes());
+    for (auto name :
+         op->getAttrOfType<mlir::ArrayAttr>(dist::kStreamsAttr).getAsValueRange<mlir::StringAttr>())
+      if (int axis = differences.axes().indexOf(name); axis >= 0) along.set(axis);
+    op->setAttr(dist::kStreamsAttr, namesOf(along, differences.axes(), op->getContext()));
   }
 };
 

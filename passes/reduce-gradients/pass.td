@@ -8,7 +8,10 @@ def ReduceGradients : Pass<"reduce-gradients", "::mlir::ModuleOp"> {
     A gradient is complete behind the last op with role Backward that lists it in `op_role_var`.
     Everything behind reads the sum: clip, regularisation, gradient merge, the update. SelectedRows
     gradients are summed as such (lowering gathers rows and values). Communicators that carry
-    gradients take turns. A parameter that is updated without a gradient in any such list is an
+    gradients take turns. Which of the axes a gradient is summed over the relation analysis says: those
+    along which every rank has a term of it, and those along which it is equal and has a part of the
+    scale; one that an earlier pass has summed over an axis is not summed over it again, and one of
+    unknown relation is summed over all. A parameter that is updated without a gradient in any such list is an
     error: it would drift apart.
 
     Example:

@@ -3,7 +3,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "passes/reduce-gradients/pass.h"
-#include "passes/support/job.h"
+#include "passes/support/relations.h"
 
 namespace dtranspile::passes {
 #define GEN_PASS_DEF_REDUCEGRADIENTS
@@ -16,6 +16,49 @@ namespace {
 using Producers = llvm::MapVector<std::pair<mlir::StringAttr, mlir::StringAttr>, mlir::Operation*>;
 using Producer = std::pair<std::pair<mlir::StringAttr, mlir::StringAttr>, mlir::Operation*>;
 
+// A value behind the sums over ranks that it has been through, in buckets or alone.
+mlir::Value behindSums(mlir::Value value) {
+  while (value.hasOneUse()) {
+    mlir::OpOperand& use = *value.use_begin();
+    auto sum = llvm::dyn_cast<dist::AllReduceOp>(use.getOwner());
+    if (!sum) break;
+    mlir::Operation* results = sum;
+    if (llvm::isa<dist::PendingType>(sum->getResult(0).getType()))
+      results = *sum->getResult(0).user_begin();
+    value = results->getResult(use.getOperandNumber());
+  }
+  return value;
+}
+
+// The axes that a gradient is to be summed over, so that every rank has the reference's, once. A
+// term of each rank is summed. What is equal along an axis is not, unless it has a part of the
+// scale: the gradient of what does not depend on the batch, behind a seed that is scaled. What
+// nothing is known of is summed over all.
+verify::AxisSet axesToSum(const verify::Reading& reading, const verify::Axes& axes,
+                          const verify::AxisSet& own) {
+  if (!reading.known || reading.scale.isLost()) return own;
+  verify::AxisSet terms(axes.count()), equal(axes.count());
+  int64_t ranks = 1;  // along those where it is equal
+  for (unsigned axis : own.set_bits()) {
+    const bool replicated = reading.states[axis].isReplicated();
+    if (replicated && axes.sizes[axis] > 1) {
+      equal.set(axis);
+      ranks *= axes.sizes[axis];
+    } else {
+      terms.set(axis);
+    }
+  }
+  auto complete = [&](int64_t sum) { return (reading.scale * verify::Rational(sum)).isOne(); };
+  if (complete(1)) return terms;
+  if (!complete(ranks))
+    for (unsigned axis : equal.set_bits())
+      if (complete(axes.sizes[axis])) {
+        terms.set(axis);
+        return terms;
+      }
+  return own;
+}
+
 class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
  public:
   using ReduceGradientsBase::ReduceGradientsBase;
@@ -23,14 +66,11 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
   void runOnOperation() override {
     mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
     if (mlir::failed(job)) return signalPassFailure();
-    auto comms = commsCarrying(getOperation(), kGradients, job->axes);
-    if (mlir::failed(comms)) return signalPassFailure();
     Producers producers;
     if (mlir::failed(collect(job->main, producers)) ||
         mlir::failed(checkUpdates(job->main, producers)))
       return signalPassFailure();
-    size_t next = 0;
-    llvm::DenseSet<mlir::Value> done;
+    std::vector<mlir::Value> gradients;
     for (auto& [pair, op] : inProgramOrder(job->main, producers)) {
       mlir::Value gradient = resultNamed(op, pair.second);
       if (!gradient) {
@@ -38,8 +78,21 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
             << pair.second.getValue() << "' in op_role_var and does not write it";
         return signalPassFailure();
       }
-      if (done.insert(gradient).second)
-        reduce(gradient, symbolOf((*comms)[next++ % comms->size()]));
+      gradients.push_back(behindSums(gradient));
+    }
+    const MainQuestion question(*job);
+    const verify::Store store = verify::analyse(*question);
+    const verify::AxisSet own = axesOf(*job, store.axes());
+    llvm::DenseSet<mlir::Value> done;
+    for (mlir::Value gradient : gradients) {
+      if (!done.insert(gradient).second) continue;
+      const verify::AxisSet axes =
+          axesToUse(axesToSum(store.of(gradient).whole, store.axes(), own), own, store.axes());
+      if (axes.none()) continue;
+      mlir::FailureOr<mlir::FlatSymbolRefAttr> comm =
+          nextComm(namesOf(axes, store.axes(), &getContext()));
+      if (mlir::failed(comm)) return signalPassFailure();
+      reduce(gradient, *comm);
     }
   }
 
@@ -87,6 +140,18 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
     return list;
   }
 
+  // Communicators over the same axes take turns.
+  mlir::FailureOr<mlir::FlatSymbolRefAttr> nextComm(mlir::ArrayAttr axes) {
+    auto [at, fresh] = comms_.try_emplace(axes);
+    if (fresh) {
+      auto comms = commsCarrying(getOperation(), kGradients, axes);
+      if (mlir::failed(comms)) return mlir::failure();
+      at->second.comms = std::move(*comms);
+    }
+    Turn& turn = at->second;
+    return symbolOf(turn.comms[turn.next++ % turn.comms.size()]);
+  }
+
   // The first result of that name.
   mlir::Value resultNamed(mlir::Operation* op, mlir::StringAttr name) {
     auto [results, fresh] = results_.try_emplace(op);
@@ -107,6 +172,11 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
     gradient.replaceAllUsesExcept(sum, last);
   }
 
+  struct Turn {
+    std::vector<dist::CommOp> comms;
+    size_t next = 0;
+  };
+  llvm::DenseMap<mlir::Attribute, Turn> comms_;  // by their axes
   llvm::DenseMap<mlir::Operation*, llvm::DenseMap<mlir::StringAttr, mlir::Value>> results_;
   llvm::DenseMap<mlir::Operation*, mlir::Operation*> lastBehind_;
 };

@@ -9,10 +9,12 @@ def ScaleLoss : Pass<"scale-loss", "::mlir::ModuleOp"> {
     Behind every op with the roles Backward and Loss a `scale` by 1/N, N the number of ranks along
     the axes. This is the only place of the
     job where N enters the arithmetic. Gradients summed over N ranks are then those of one device if
-    the loss is a mean over the batch, or is computed per part (batch norm, weighted means). If the
-    loss is a *sum* over the batch, the factor is 1 and no op is inserted; the framework divides
-    there too, and `scale_strategy=reference` does as it does. A loss that adds a sum and something else has no right
-    factor and is an error.
+    the loss is a mean over the batch, or is computed per part (batch norm, weighted means). Ranks
+    along an axis count in N unless the loss is a *sum* over the batch that is cut along it: the
+    relation of the loss says so, axis by axis. Where N is 1 no op is inserted; the framework
+    divides there too, and `scale_strategy=reference` does as it does. A loss that adds a sum and
+    something else has no right factor and is an error; of one with an unknown relation N is that of
+    the framework.
 
     Example:
 

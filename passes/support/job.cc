@@ -7,11 +7,11 @@
 
 namespace dtranspile::passes {
 
-namespace {
-
 std::string listOf(mlir::ArrayAttr axes) {
   return "[" + llvm::join(axes.getAsValueRange<mlir::StringAttr>(), ", ") + "]";
 }
+
+namespace {
 
 // Fills in the axes of the mesh that are among `names`.
 mlir::LogicalResult chooseAxes(JobOnAxes& job, llvm::ArrayRef<std::string> names) {

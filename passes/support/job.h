@@ -32,6 +32,9 @@ struct JobOnAxes {
 // none at all.
 mlir::FailureOr<JobOnAxes> jobOnAxes(mlir::ModuleOp module, llvm::ArrayRef<std::string> axes);
 
+// "[dp, sharding]"
+std::string listOf(mlir::ArrayAttr axes);
+
 // The communicators over exactly these axes that carry `what`, in order of creation; reports and
 // fails where the job has none.
 mlir::FailureOr<std::vector<dist::CommOp>> commsCarrying(mlir::ModuleOp job, llvm::StringRef what,

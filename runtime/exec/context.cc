@@ -126,8 +126,10 @@ void dt_parallel(DtContext* context, int64_t extent, int64_t grain,
   const int64_t most = std::max<int64_t>(extent / std::max<int64_t>(grain, 1), 1);
   const int64_t threads = context->pool().threads();
   if (most == 1 || threads == 1) return body(arg, 0, extent);
-  Loop loop{body, arg, extent,
-            std::min(most, threads * dtranspile::exec::ThreadPool::kPiecesPerThread)};
+  // As many for every thread, where there is a choice: three halves take as long as four.
+  int64_t parts = std::min(most, threads * dtranspile::exec::ThreadPool::kPiecesPerThread);
+  if (parts > threads) parts -= parts % threads;
+  Loop loop{body, arg, extent, parts};
   context->pool().Run(loop.parts, RunPart, &loop);
   if (loop.out_of_memory) throw std::bad_alloc();
 }

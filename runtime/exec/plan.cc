@@ -34,16 +34,20 @@ bool Selector::contains(const std::map<std::string, int64_t>& coordinates) const
   return std::all_of(sets.begin(), sets.end(), [&](const auto& set) {
     const auto& [axis, bounds] = set;
     const auto at = coordinates.find(axis);
-    if (at == coordinates.end()) return false;
-    for (size_t i = 0; i + 1 < bounds.size(); i += 2)
-      if (bounds[i] <= at->second && at->second < bounds[i + 1]) return true;
-    return false;
+    return at != coordinates.end() && Within(bounds, at->second);
   });
 }
 
-const Program* Plan::find(When when) const {
-  const auto found = std::find_if(programs.begin(), programs.end(),
-                                  [&](const Program& program) { return program.when == when; });
+bool Selector::Within(const std::vector<int64_t>& bounds, int64_t coordinate) {
+  for (size_t i = 0; i + 1 < bounds.size(); i += 2)
+    if (bounds[i] <= coordinate && coordinate < bounds[i + 1]) return true;
+  return false;
+}
+
+const Program* Plan::find(When when, const std::string& table) const {
+  const auto found = std::find_if(programs.begin(), programs.end(), [&](const Program& program) {
+    return program.when == when && program.table == table;
+  });
   return found == programs.end() ? nullptr : &*found;
 }
 

@@ -33,10 +33,14 @@ struct Selector {
   bool all() const { return sets.empty(); }
   // Coordinates of a rank; an axis that they lack holds no rank of the selector.
   bool contains(const std::map<std::string, int64_t>& coordinates) const;
+  static bool Within(const std::vector<int64_t>& bounds, int64_t coordinate);
 };
 
 // How extent n of a variable lies on an axis (docs/dialects/dist.md, layout).
 enum class LayoutKind : uint8_t { kEven, kBlocks, kHashed, kCyclic };
+
+// Blocks of a layout.
+constexpr int64_t kMostBlocks = int64_t{1} << 24;
 
 // A dimension that is cut over axes (mesh order, first one major; N coordinates together). The part
 // of a rank is a function of its coordinate: rank data, not text (layout.h).
@@ -74,8 +78,11 @@ struct Persistable {
   int buffer = 0;
   bool parameter = false;
   std::map<std::string, std::string> relation = {};  // axis -> relation to the reference program
-  Selector at = {};                   // the ranks that have it; the others keep no memory for it
-  std::optional<Layout> layout = {};  // of a cut variable: this rank has its part only
+  Selector at = {};  // the ranks that have it; the others keep no memory for it
+  // Of a cut variable, of which a rank has its part. The buffer has the extents of the largest one
+  // (layout.h, Parts::room_dims), the rank memory for its own; ops that could use more than that
+  // are refused when the plan is loaded.
+  std::optional<Layout> layout = {};
 };
 
 // A kernel whose extents are known only when it runs.
@@ -87,7 +94,9 @@ struct UnknownExtents {
   };
   std::vector<std::vector<int64_t>>
       shapes;  // per argument; -(k + 1) for unknown k. Empty: a buffer of fixed extents
-  std::vector<bool> written;   // per argument: gets its extents here; the others must have them
+  // Per argument: gets its extents here; the others must have them. The reader takes it from the
+  // node's `written`.
+  std::vector<bool> written;
   std::vector<Product> table;  // what the kernel is given behind its arguments
   Product rows;
   Product needs;  // may not be 0 where there are rows: what means and extreme values are taken of
@@ -120,6 +129,7 @@ struct Node;
 struct KernelNode {
   std::string symbol;
   std::vector<int> args;
+  std::vector<int> written, updated;  // positions in args; updated: of those that it reads, too
   int64_t rows = 0, grain = 1;
   std::optional<UnknownExtents> unknown;  // none: all extents are fixed
 };
@@ -131,7 +141,7 @@ struct CallNode {
   };
   std::string callee;
   std::vector<int> args;
-  std::vector<int> written;        // positions in args, where the runtime has to know
+  std::vector<int> written, updated;  // as of a kernel
   std::vector<int32_t> slots;      // of an op slot by slot: bounds of the slots in args; else empty
   std::vector<std::string> attrs;  // of an op slot by slot: kind and number of values, "i1"
   std::vector<int64_t> ints;
@@ -146,8 +156,8 @@ struct CopyNode {
 };
 
 // Begins an operation between ranks. A ticket is started once in a program, and waited for once,
-// later in the same body; a send in a task of a MicroNode may go without: it is waited for when its
-// instance sends again, and at the end of the node.
+// later in the same body; a send in a task of a MicroNode may go without: it is waited for before
+// another micro-batch begins with its instance, and at the end of the node.
 struct StartNode {
   comm::Kind collective = comm::Kind::kBarrier;
   comm::ReduceOp reduce = comm::ReduceOp::kSum;
@@ -184,16 +194,16 @@ struct CoordNode {
   int to = 0;
 };
 
-// This rank's part of a whole tensor by its layout (even), zero in the pad. Axes may be those of a
-// MicroNode around it: the part of the micro-batch.
+// This rank's part of a whole tensor by its layout, zero behind it where it is less than the room
+// for it. Axes may be those of a MicroNode around it: the part of the micro-batch.
 struct SliceNode {
   int from = 0, to = 0;
   Layout layout;
 };
 
 // A pipeline's micro-batches: `order` is what this class of ranks runs, in this order. Entry:
-// {task, micro-batch}. Bodies of tasks see `axis` as a coordinate. Micro-batch m has instance m mod
-// `instances` of the buffers with a stride.
+// {task, micro-batch}, each pair once. Bodies of tasks see `axis` as a coordinate. Micro-batch m
+// has instance m mod `instances` of the buffers with a stride.
 struct MicroNode {
   struct Task {
     std::string name;  // "F", "B", "F.1" (chunk 1)
@@ -309,8 +319,11 @@ struct Plan {
 
   // Null where there is none of that kind. A plan that was read has a program of every step, or is
   // a server's and has none.
-  const Program* find(When when) const;
+  const Program* find(When when, const std::string& table = "") const;
   const Program& step() const { return *find(When::kStep); }
+  // The program that takes feeds and gives fetches once per step: of a server its round. Null where
+  // a server only answers requests.
+  const Program* repeated() const { return find(serves() ? When::kRound : When::kStep); }
   const Program* startup() const { return find(When::kStartup); }
   bool serves() const { return find(When::kStep) == nullptr; }
   int64_t ConstantBytes() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -36,6 +37,8 @@ class PlanChecker {
   void CheckBody(std::vector<Node>& body, const std::string& where);
   void CheckTickets(const std::vector<Node>& body, const std::string& where);
   void CheckWritten(int id, const std::string& where);
+  bool CheckWritten(const std::vector<int>& args, const std::vector<int>& written,
+                    const std::vector<int>& updated, const std::string& where);
 
   void CheckNode(KernelNode& node, const std::string& where);
   void CheckNode(CallNode& node, const std::string& where);
@@ -48,6 +51,7 @@ class PlanChecker {
   void CheckNode(CoordNode& node, const std::string& where);
   void CheckNode(SliceNode& node, const std::string& where);
   void CheckNode(MicroNode& node, const std::string& where);
+  void CheckOrder(const MicroNode& node, const std::string& where);
   void CheckNode(BlocksNode& node, const std::string& where);
   void CheckNode(PushNode& node, const std::string& where);
   void CheckNode(PullNode& node, const std::string& where);
@@ -56,6 +60,7 @@ class PlanChecker {
   void CheckNode(MergedNode& node, const std::string& where);
   void CheckSelector(const Selector& selector, const std::string& where);
   void CheckLayout(const Layout& layout, const std::string& where);
+  void CheckGuard(const std::string& where);
   void CheckServer(int comm, const std::string& where);
   void CheckRequest(int comm, int buffer, const std::optional<Layout>& layout,
                     const std::string& where);
@@ -67,7 +72,8 @@ class PlanChecker {
   Plan& plan_;
   JsonErrors& errors_;
   std::set<int64_t> tickets_;
-  bool in_task_ = false;  // of a MicroNode: sends end with it
+  bool in_task_ = false;   // of a MicroNode: sends end with it
+  bool in_guard_ = false;  // an AtNode: its ranks may not communicate in it
 };
 
 void PlanChecker::CheckBuffer(const Buffer& buffer, const std::string& where) {
@@ -175,9 +181,27 @@ void PlanChecker::CheckWritten(int id, const std::string& where) {
   if (At(id).space == Space::kConstant) Add(where, "constant '", At(id).name, "' would be written");
 }
 
+// Positions in the arguments of a kernel or call.
+bool PlanChecker::CheckWritten(const std::vector<int>& args, const std::vector<int>& written,
+                               const std::vector<int>& updated, const std::string& where) {
+  for (int at : written) {
+    if (at >= static_cast<int>(args.size())) Add(where + ".written", "no such argument");
+    else CheckWritten(args[static_cast<size_t>(at)], where + ".written");
+  }
+  for (int at : updated)
+    if (std::find(written.begin(), written.end(), at) == written.end())
+      Add(where + ".updated", "argument ", at, " is not written");
+  return errors_.ok();
+}
+
 void PlanChecker::CheckNode(KernelNode& node, const std::string& where) {
   if (plan_.library.empty()) return Add(where + ".kernel", "the plan has no library");
-  if (node.unknown) return CheckUnknown(*node.unknown, node.args, where + ".unknown");
+  if (!CheckWritten(node.args, node.written, node.updated, where)) return;
+  if (node.unknown) {
+    node.unknown->written.assign(node.args.size(), false);
+    for (int at : node.written) node.unknown->written[static_cast<size_t>(at)] = true;
+    return CheckUnknown(*node.unknown, node.args, where + ".unknown");
+  }
   for (size_t i = 0; i < node.args.size(); ++i)
     if (At(node.args[i]).space == Space::kValue)
       Add(absl::StrCat(where, ".args[", i, "]"), "'", At(node.args[i]).name,
@@ -186,8 +210,8 @@ void PlanChecker::CheckNode(KernelNode& node, const std::string& where) {
 
 void PlanChecker::CheckUnknown(UnknownExtents& unknown, const std::vector<int>& args,
                                const std::string& where) {
-  if (unknown.shapes.size() != args.size() || unknown.written.size() != args.size())
-    return Add(where, "expected a shape for each argument, and whether it is written");
+  if (unknown.shapes.size() != args.size())
+    return Add(where, "expected a shape for each argument");
   std::set<int64_t> bound, used;
   for (size_t i = 0; i < args.size(); ++i) {
     const Buffer& buffer = At(args[i]);
@@ -214,8 +238,7 @@ void PlanChecker::CheckUnknown(UnknownExtents& unknown, const std::vector<int>& 
 
 void PlanChecker::CheckNode(CallNode& node, const std::string& where) {
   const auto count = static_cast<int32_t>(node.args.size());
-  for (int at : node.written)
-    if (at >= count) return Add(where + ".written", "no such argument");
+  if (!CheckWritten(node.args, node.written, node.updated, where)) return;
   if (node.slots.empty() && node.attrs.empty()) return;
   if (node.slots.empty() || node.slots.front() != 0 || node.slots.back() != count ||
       !std::is_sorted(node.slots.begin(), node.slots.end()))
@@ -241,11 +264,19 @@ void PlanChecker::CheckNode(CopyNode& node, const std::string& where) {
   CheckWritten(node.to, where + ".copy");
 }
 
+// Guards that communicate make classes of ranks, each with a plan of its own.
+void PlanChecker::CheckGuard(const std::string& where) {
+  if (in_guard_) Add(where, "communicates under a guard that is data of the rank");
+}
+
 // One element type, and equal numbers of inputs and outputs where the operation pairs them. Counts
 // that depend on the number of ranks are checked when the plan meets its communicators.
 void PlanChecker::CheckNode(StartNode& node, const std::string& where) {
   if (node.comm >= static_cast<int>(plan_.comms.size()))
     return Add(where + ".comm", "no such communicator");
+  if (plan_.comms[static_cast<size_t>(node.comm)].kind == CommKind::kRpc)
+    return Add(where + ".comm", "servers are asked by push, pull and lookup only");
+  CheckGuard(where);
   for (int id : node.outputs) CheckWritten(id, where + ".outputs");
   const Buffer* first = nullptr;
   for (const auto* list : {&node.inputs, &node.outputs})
@@ -323,14 +354,21 @@ void PlanChecker::CheckLayout(const Layout& layout, const std::string& where) {
       if (__builtin_mul_overflow(extent, d, &extent)) return Add(where + ".whole", "is too large");
   if (extent != layout.extent)
     return Add(where + ".extent", "the tensor has ", extent, " there, not ", layout.extent);
-  const bool blocked = layout.kind == LayoutKind::kBlocks || layout.kind == LayoutKind::kHashed;
-  if (blocked && layout.per < 1) Add(where + ".per", "expected an extent of at least 1");
+  // Parts that differ in size lie in one piece only where they are rows or elements.
+  if (layout.kind != LayoutKind::kEven && layout.dim > 0)
+    Add(where + ".dim", "blocks and cyclic parts are of dimension 0 or of the flattened tensor");
+  if (layout.kind != LayoutKind::kBlocks && layout.kind != LayoutKind::kHashed) return;
+  if (layout.per < 1) return Add(where + ".per", "expected an extent of at least 1");
+  if (layout.extent / layout.per >= kMostBlocks)
+    Add(where + ".per", "more than ", kMostBlocks, " blocks");
 }
 
 void PlanChecker::CheckNode(AtNode& node, const std::string& where) {
   CheckSelector(node.at, where + ".at");
+  const bool outer = std::exchange(in_guard_, true);
   CheckBody(node.body, where + ".body");
   CheckBody(node.otherwise, where + ".else");
+  in_guard_ = outer;
 }
 
 void PlanChecker::CheckNode(CoordNode& node, const std::string& where) {
@@ -346,9 +384,8 @@ void PlanChecker::CheckNode(SliceNode& node, const std::string& where) {
   CheckWritten(node.to, where + ".slice");
   if (from.space == Space::kValue || to.space == Space::kValue || from.dtype != to.dtype ||
       from.dims != node.layout.whole)
-    return Add(where + ".slice", "'", from.name, "' is ", ShapeText(from.dtype, from.dims),
-               ", which the layout does not fit");
-  if (node.layout.kind != LayoutKind::kEven) Add(where + ".layout", "only even parts are cut");
+    Add(where + ".slice", "'", from.name, "' is ", ShapeText(from.dtype, from.dims),
+        ", which the layout does not fit");
 }
 
 void PlanChecker::CheckNode(MicroNode& node, const std::string& where) {
@@ -357,21 +394,41 @@ void PlanChecker::CheckNode(MicroNode& node, const std::string& where) {
   for (size_t i = 0; i < node.tasks.size(); ++i)
     CheckBody(node.tasks[i].body, absl::StrCat(where, ".tasks[", i, "].body"));
   in_task_ = false;
-  for (size_t i = 0; i < node.order.size(); ++i) {
-    const std::vector<int64_t>& entry = node.order[i];
-    if (entry.size() != 2 || entry[0] < 0 || entry[0] >= static_cast<int64_t>(node.tasks.size()) ||
-        entry[1] < 0 || entry[1] >= node.micros)
-      return Add(absl::StrCat(where, ".order[", i, "]"), "expected [task, micro-batch]");
-  }
+  CheckOrder(node, where);
 }
 
+// The stage's row of the schedule: every task of every micro-batch, once.
+void PlanChecker::CheckOrder(const MicroNode& node, const std::string& where) {
+  const auto tasks = static_cast<int64_t>(node.tasks.size());
+  std::set<std::vector<int64_t>> seen;
+  for (size_t i = 0; i < node.order.size(); ++i) {
+    const std::vector<int64_t>& entry = node.order[i];
+    const std::string place = absl::StrCat(where, ".order[", i, "]");
+    if (entry.size() != 2 || entry[0] < 0 || entry[0] >= tasks || entry[1] < 0 ||
+        entry[1] >= node.micros)
+      return Add(place, "expected [task, micro-batch]");
+    if (!seen.insert(entry).second)
+      return Add(place, "task '", node.tasks[static_cast<size_t>(entry[0])].name.substr(0, 80),
+                 "' of micro-batch ", entry[1], " stands there twice");
+  }
+  if (static_cast<int64_t>(node.order.size()) / std::max<int64_t>(tasks, 1) != node.micros ||
+      (tasks > 0 && static_cast<int64_t>(node.order.size()) % tasks != 0))
+    return Add(where + ".order", "has ", node.order.size(), " entries for ", tasks, " tasks of ",
+               node.micros, " micro-batches");
+  if (node.instances > node.micros)
+    Add(where + ".instances", node.instances, " for ", node.micros, " micro-batches");
+}
+
+// Instances of a buffer are counted by one node around it.
 void PlanChecker::CheckNode(BlocksNode& node, const std::string& where) {
+  if (in_task_) return Add(where, "blocks in micro-batches");
   CheckLayout(node.layout, where + ".blocks");
   for (size_t i = 0; i < node.bodies.size(); ++i)
     CheckBody(node.bodies[i].body, absl::StrCat(where, ".bodies[", i, "].body"));
 }
 
 void PlanChecker::CheckServer(int comm, const std::string& where) {
+  CheckGuard(where);
   if (comm >= static_cast<int>(plan_.comms.size()) ||
       plan_.comms[static_cast<size_t>(comm)].kind != CommKind::kRpc)
     Add(where + ".comm", "no communicator with servers");
@@ -390,6 +447,8 @@ void PlanChecker::CheckRequest(int comm, int buffer, const std::optional<Layout>
 
 void PlanChecker::CheckNode(PushNode& node, const std::string& where) {
   CheckRequest(node.comm, node.from, node.layout, where);
+  if (At(node.from).kind == Value::Kind::kRows && node.layout && node.layout->dim != 0)
+    Add(where + ".layout", "rows are cut along dimension 0");
 }
 void PlanChecker::CheckNode(PullNode& node, const std::string& where) {
   CheckWritten(node.to, where + ".to");
@@ -398,6 +457,11 @@ void PlanChecker::CheckNode(PullNode& node, const std::string& where) {
 void PlanChecker::CheckNode(LookupNode& node, const std::string& where) {
   CheckServer(node.comm, where);
   CheckWritten(node.to, where + ".to");
+  if (At(node.ids).dtype != DType::kInt64)
+    Add(where + ".ids", "'", At(node.ids).name, "' is no int64");
+  if (!node.layout) return;
+  CheckLayout(*node.layout, where + ".layout");
+  if (node.layout->dim != 0) Add(where + ".layout", "rows are cut along dimension 0");
 }
 void PlanChecker::CheckNode(PhaseNode& node, const std::string& where) {
   CheckServer(node.comm, where);

@@ -1,7 +1,6 @@
 #include "runtime/exec/thread_pool.h"
 
 #include <linux/futex.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <xmmintrin.h>
@@ -24,10 +23,8 @@ using Clock = std::chrono::steady_clock;
 constexpr unsigned kFlushToZero = 0x8000;
 constexpr unsigned kDenormalsAreZero = 0x0040;
 // Waking a sleeper costs some 50 us on virtual machines; spinning for a few times that pays for
-// itself, unless somebody else wants the core.
+// itself.
 constexpr std::chrono::microseconds kSpinTime{200};
-constexpr std::chrono::microseconds kCrowdedSpinTime{10};
-constexpr std::chrono::milliseconds kCrowdedFor{20};
 constexpr int kPausesPerLookAtTheClock = 64;
 
 thread_local int current_thread = 0;
@@ -43,35 +40,17 @@ void FutexWake(std::atomic<uint32_t>& word, int64_t sleepers) {
           static_cast<int>(std::min<int64_t>(sleepers, INT_MAX)), nullptr, nullptr, 0);
 }
 
-// Whether the calling thread had to give up its core lately. A thread that burns its time slice by
-// spinning is the next one that has to.
-bool IsCrowded(Clock::time_point now) {
-  thread_local int64_t switches = 0;
-  thread_local Clock::time_point until{};
-  rusage usage = {};
-  if (getrusage(RUSAGE_THREAD, &usage) == 0 && usage.ru_nivcsw != switches) {
-    switches = usage.ru_nivcsw;
-    until = now + kCrowdedFor;
-  }
-  return now < until;
-}
-
 // Spins until `done` holds or the time is over.
 template <typename Done>
 bool SpinUntil(Done done) {
-  const auto begin = Clock::now();
-  auto end = begin + kCrowdedSpinTime;
-  for (bool looked = false;;) {
+  const auto end = Clock::now() + kSpinTime;
+  do {
     for (int i = 0; i < kPausesPerLookAtTheClock; ++i) {
       if (done()) return true;
       _mm_pause();
     }
-    const auto now = Clock::now();
-    if (now < end) continue;
-    if (looked || IsCrowded(now)) return done();
-    looked = true;
-    end = begin + kSpinTime;
-  }
+  } while (Clock::now() < end);
+  return done();
 }
 
 constexpr int kHalf = 32;

@@ -3,9 +3,9 @@ tools/dtranspile-mutate knows, and verified. A mutant that is verified is run be
 everything that they compute agrees, to the bit or within 2e-4 of the value, it is counted as equivalent, else it is a hole. Of a mutant that changes
 names every value is compared, and the exported programs are.
 
-    run.py TOOLS CORPUS [--seed N] [--count K] [--jobs CASE@OPTION ...] [--kinds KIND ...] [--least RECALL] [--holes N] [--keep DIR]
+    run.py TOOLS CORPUS [--seed N] [--count K] [--jobs CASE@OPTION|CASE@FILE.mlir[:RUNS] ...] [--kinds KIND ...] [--least RECALL] [--holes N] [--keep DIR]
 
-TOOLS is the folder of dtranspile, beside that of dtranspile-mutate. Prints a line per hole, a table per kind, recall and noise; equal seeds give equal tables. Ends with 1
+A FILE is a job by hand (test/jobs), a step of whose CASE is RUNS runs of it. TOOLS is the folder of dtranspile, beside that of dtranspile-mutate. Prints a line per hole, a table per kind, recall and noise; equal seeds give equal tables. Ends with 1
 where a right job is not verified, where recall is below --least, or where there are more holes than --holes.
 """
 
@@ -22,6 +22,9 @@ import struct
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "jobs"))
+import job_case  # noqa: E402
 
 STEPS = 3
 NEAR = 2e-4
@@ -110,8 +113,10 @@ def files_below(folder):
 class Native:
     """Runs of one program's jobs: from the values that the corpus has, and from the start-up program of the job."""
 
-    def __init__(self, tool, folder, work):
+    def __init__(self, tool, folder, work, runs=1):
         self.tool, self.folder, self.work = tool, folder, work
+        self.steps = STEPS * runs
+        self.feeds = job_case.prepare_feeds(folder, runs, work)
         with open(os.path.join(folder, "case.json")) as f:
             self.case = json.load(f)
         self.fetches = self.names()
@@ -127,8 +132,8 @@ class Native:
     def run(self, job, init, out, fetches):
         shutil.rmtree(out, ignore_errors=True)
         os.makedirs(out)
-        words = [self.tool, "run", job, "--feeds", os.path.join(self.folder, "feeds")]
-        words += ["--steps", str(STEPS), "--seed", "1", "--float64", "--timeout", "20"]
+        words = [self.tool, "run", job, "--feeds", self.feeds]
+        words += ["--steps", str(self.steps), "--seed", "1", "--float64", "--timeout", "20"]
         words += ["--cache", os.path.join(self.work, "cache"), "--threads", "1"]
         words += ["--save", os.path.join(out, "saved")]
         words += ["--save-fetches", os.path.join(out, "fetched")]
@@ -256,7 +261,16 @@ class Measurement:
         return done.returncode, done.stdout
 
     def measure(self, case, options):
-        native = Native(self.tool, os.path.join(self.flags.corpus, case), self.work)
+        folder = os.path.join(self.flags.corpus, case)
+        for option in [option for option in options if ".mlir" in option]:
+            file, _, runs = option.partition(":")
+            native = Native(self.tool, folder, self.work, int(runs or 1))
+            self.measure_job(case, os.path.basename(file)[: -len(".mlir")], file, native)
+            shutil.rmtree(os.path.join(self.work, "feeds"), ignore_errors=True)
+        options = [option for option in options if ".mlir" not in option]
+        if not options:
+            return
+        native = Native(self.tool, folder, self.work)
         seen = []
         for option in options:
             job = os.path.join(self.work, "job_" + option)

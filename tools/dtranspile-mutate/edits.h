@@ -16,6 +16,9 @@ std::vector<Kind> attributeKinds();
 std::vector<Kind> nameKinds();
 std::vector<Kind> contractKinds();
 std::vector<Kind> programKinds();
+std::vector<Kind> placementKinds();
+std::vector<Kind> pipelineKinds();
+std::vector<Kind> serverKinds();
 
 // The readers of a value as they are now: what is built from the value later is none of them.
 class Readers {

@@ -5,6 +5,7 @@
 
 #include "CLI/CLI.hpp"
 #include "compiler/artifact/job.h"
+#include "compiler/import/import.h"
 #include "compiler/verify/verify.h"
 #include "llvm/Support/FileSystem.h"
 #include "mlir/IR/Verifier.h"
@@ -53,12 +54,24 @@ Json namesOf(mlir::ModuleOp job) {
   return names;
 }
 
+// A folder, or a module alone, which gets the manifest that transpile would write.
+mlir::FailureOr<Job> read(mlir::MLIRContext* context, const std::string& path) {
+  if (!llvm::StringRef(path).ends_with(".mlir")) return readJob(context, path);
+  mlir::FailureOr<std::string> bytes = readFile(context, path);
+  if (mlir::failed(bytes)) return mlir::failure();
+  Job job;
+  job.module = loadBytes(context, path, *bytes);
+  if (!job.module) return mlir::failure();
+  job.manifest = makeManifest(*job.module, {{"mode", ""}});
+  return job;
+}
+
 int run(const Flags& flags) {
   if (flags.list) return listKinds(), 0;
   mlir::MLIRContext context;
   context.disableMultithreading();
   context.loadDialect<pd::PdDialect, dist::DistDialect>();
-  mlir::FailureOr<Job> job = readJob(&context, flags.job);
+  mlir::FailureOr<Job> job = read(&context, flags.job);
   if (mlir::failed(job)) return 1;
   mlir::ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic&) { return mlir::success(); });
   if (flags.verify && flags.first == 0) {
@@ -101,7 +114,7 @@ int run(const Flags& flags) {
 int main(int argc, char** argv) {
   Flags flags;
   CLI::App app("wrong jobs from a right one");
-  app.add_option("JOB", flags.job, "folder of the job");
+  app.add_option("JOB", flags.job, "folder of the job, or its module in text");
   app.add_option("-o,--output", flags.output,
                  "folder for the mutants; with --verify for those that are verified");
   app.add_option("--seed", flags.seed, "equal seeds make equal mutants");

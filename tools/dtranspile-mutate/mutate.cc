@@ -36,11 +36,14 @@ std::string textOf(mlir::ModuleOp module) {
 
 }  // namespace
 
-JobView::JobView(mlir::ModuleOp module, Place where, uint64_t seed)
+JobView::JobView(mlir::ModuleOp module, Place where, uint64_t seed, size_t roleNumber)
     : job(module), place(where), random_(seed) {
-  auto roles = job.getOps<dist::RoleOp>();
-  if (roles.empty()) return;
-  role = *roles.begin();
+  for (dist::RoleOp one : job.getOps<dist::RoleOp>())
+    if (roleNumber-- == 0) {
+      role = one;
+      break;
+    }
+  if (!role) return;
   mesh = dist::meshOf(role);
   source = nestedModule(job, "source");
   if (mesh) {
@@ -62,6 +65,8 @@ JobView::JobView(mlir::ModuleOp module, Place where, uint64_t seed)
   });
 }
 
+bool JobView::holds(mlir::Operation* op) const { return isIn(op, place); }
+
 size_t JobView::draw(size_t count) { return count ? random_() % count : 0; }
 
 std::vector<dist::CommOp> JobView::groupComms() {
@@ -80,28 +85,41 @@ void Edits::add(mlir::Operation* at, std::string what, std::function<void()> app
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = [] {
     std::vector<Kind> rows;
-    for (auto part : {communicationKinds, scaleKinds, lineageKinds, variableKinds, attributeKinds,
-                      nameKinds, contractKinds, programKinds})
+    for (auto part :
+         {communicationKinds, scaleKinds, lineageKinds, variableKinds, attributeKinds, nameKinds,
+          contractKinds, programKinds, placementKinds, pipelineKinds, serverKinds})
       llvm::append_range(rows, part());
     return rows;
   }();
   return all;
 }
 
+namespace {
+
+// Equal for the first role of a job, whatever other roles it has.
+uint64_t seedOf(uint64_t seed, const Kind& kind, size_t role) {
+  return mixed(seed + role * 1000003, kind.name);
+}
+
+}  // namespace
+
 std::vector<Choice> choose(mlir::ModuleOp job, uint64_t seed, size_t perKind) {
   std::vector<Choice> choices;
-  for (const Kind& kind : kinds()) {
-    JobView view(job, kind.place, mixed(seed, kind.name));
-    Edits edits;
-    if (view.program) kind.find(view, edits);
-    std::vector<size_t> order(edits.list.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::mt19937_64 random(mixed(seed + 1, kind.name));
-    for (size_t i = 0; i < std::min(perKind, order.size()); ++i) {
-      std::swap(order[i], order[i + random() % (order.size() - i)]);
-      choices.push_back({&kind, order[i]});
+  auto ops = job.getOps<dist::RoleOp>();
+  const auto roles = static_cast<size_t>(std::distance(ops.begin(), ops.end()));
+  for (const Kind& kind : kinds())
+    for (size_t role = 0; role < roles; ++role) {
+      JobView view(job, kind.place, seedOf(seed, kind, role), role);
+      Edits edits;
+      if (view.program) kind.find(view, edits);
+      std::vector<size_t> order(edits.list.size());
+      for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+      std::mt19937_64 random(seedOf(seed + 1, kind, role));
+      for (size_t i = 0; i < std::min(perKind, order.size()); ++i) {
+        std::swap(order[i], order[i + random() % (order.size() - i)]);
+        choices.push_back({&kind, role, order[i]});
+      }
     }
-  }
   return choices;
 }
 
@@ -109,7 +127,8 @@ Mutant make(mlir::ModuleOp job, uint64_t seed, const Choice& choice) {
   Mutant mutant;
   mutant.kind = choice.kind;
   mutant.module = llvm::cast<mlir::ModuleOp>(job->clone());
-  JobView view(*mutant.module, choice.kind->place, mixed(seed, choice.kind->name));
+  JobView view(*mutant.module, choice.kind->place, seedOf(seed, *choice.kind, choice.role),
+               choice.role);
   Edits edits;
   choice.kind->find(view, edits);
   const Edit& edit = edits.list[choice.edit];

@@ -25,9 +25,12 @@ enum class Place {
   Composites,  // bodies of `dist.composite`
 };
 
-// A job as kinds see it: the first role, and the ops of one place in textual order.
+// A job as kinds see it: one of its roles, and the ops of one place in textual order.
 struct JobView {
-  JobView(mlir::ModuleOp job, Place place, uint64_t seed);
+  JobView(mlir::ModuleOp job, Place place, uint64_t seed, size_t roleNumber = 0);
+
+  // Whether an op of the program belongs to the place.
+  bool holds(mlir::Operation* op) const;
 
   // A number below `count`, drawn from the seed of the kind; 0 where there is nothing to choose.
   size_t draw(size_t count);
@@ -36,7 +39,7 @@ struct JobView {
 
   mlir::ModuleOp job;
   Place place;
-  dist::RoleOp role;  // null where the job has none: no kind applies
+  dist::RoleOp role;  // null where the job has none of the number: no kind applies
   dist::MeshOp mesh;
   pd::ProgramOp program;                    // of the place
   mlir::ModuleOp source;                    // null if there is none
@@ -85,7 +88,7 @@ struct Mutant {
 // Which edit of which kind: a plan is a function of the job, the seed and the number per kind.
 struct Choice {
   const Kind* kind = nullptr;
-  size_t edit = 0;
+  size_t role = 0, edit = 0;
 };
 std::vector<Choice> choose(mlir::ModuleOp job, uint64_t seed, size_t perKind);
 

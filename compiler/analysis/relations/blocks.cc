@@ -214,6 +214,7 @@ void visitControlFlow(const Scene& scene, mlir::Operation* op, mlir::Operation* 
     const Together* from = choose(name, flow.reachesResult(name));
     Relation relation = from ? from->relation(result) : Relation();
     relation.reference = scene.reference().numberOf(reference->getResult(result.getResultNumber()));
+    relation.draw = drawBehind(scene, reads, result);
     if (!relation.known()) scene.store.noteLoss(result, from ? from->loss() : mixed);
     scene.store.set(result, std::move(relation));
   }

@@ -68,6 +68,16 @@ bool readsGradient(const Scene& scene, mlir::ValueRange values) {
   return llvm::any_of(values, [&](mlir::Value value) { return scene.of(value).gradient; });
 }
 
+mlir::Value drawBehind(const Scene& scene, mlir::ValueRange operands, mlir::Value result) {
+  mlir::Value found;
+  for (mlir::Value operand : operands)
+    if (mlir::Value draw = scene.of(operand).draw) {
+      if (found && found != draw) return result;
+      found = draw;
+    }
+  return found;
+}
+
 namespace {
 
 // Whoever fetches a value depends on what passes put before it, also where no update does.
@@ -152,6 +162,7 @@ void giveResults(const Scene& scene, mlir::Operation* op, mlir::Operation* refer
   for (auto [i, relation] : llvm::enumerate(results)) {
     relation.reference = scene.reference().numberOf(reference->getResult(i));
     relation.gradient = gradient;
+    relation.draw = drawBehind(scene, op->getOperands(), op->getResult(i));
     if (seed) seedPerShare(scene, lossOf(scene, reference), relation);
     if (!relation.known()) scene.store.noteLoss(op->getResult(i), context.losses()[i]);
     scene.store.set(op->getResult(i), std::move(relation));

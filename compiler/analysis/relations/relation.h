@@ -81,6 +81,8 @@ struct Relation {
   int reference = -1;   // number of the reference value (reference.h); -1: none known
   mlir::Value minuend;  // not null: the value is a difference, scale × (minuend − v), and v is what
                         // the rest of the relation speaks of
+  mlir::Value draw;  // not null: it follows from one of several draws, which the communication that
+                     // gives this value chose. Another choice is another value of the same number
   bool isZero = false;  // the constant 0: fits every relation in a sum
   bool perShare = false;  // depends on a site
   bool gradient = false;  // made from the seed of the backward part
@@ -90,12 +92,11 @@ struct Relation {
   bool known() const { return whole.known; }
   // Says the same of a value. (What it met on the way does not change what it is.)
   bool operator==(const Relation& other) const {
-    return reference == other.reference && minuend == other.minuend && whole == other.whole &&
-           parts == other.parts;
+    return sameValue(other) && whole == other.whole && parts == other.parts;
   }
   // What it stands for, apart from how it lies on the ranks.
   bool sameValue(const Relation& other) const {
-    return reference == other.reference && minuend == other.minuend;
+    return reference == other.reference && minuend == other.minuend && draw == other.draw;
   }
   bool standsFor(int number) const { return reference == number && !minuend; }
   // What is as good as known of it: the whole reading, else the one in parts.
@@ -104,6 +105,7 @@ struct Relation {
   void follow(const Relation& other) {
     reference = other.reference;
     minuend = other.minuend;
+    draw = other.draw;
     perShare = perShare || other.perShare;
     gradient = other.gradient;
   }

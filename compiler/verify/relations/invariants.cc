@@ -91,6 +91,14 @@ bool Invariants::checkPlace(const std::string& quoted, const Variable& variable)
       return false;
     }
   if (!variable.torn) return true;
+  if (variable.otherDraw) {
+    report(findings_, variable.torn, Message::Level::Unknown, "invariant",
+           "sets " + quoted +
+               " on the ranks of this region only, to another of the ranks' draws than it is "
+               "elsewhere, as far as is known",
+           "broadcast the draw once, and set the variable to that on all ranks");
+    return false;
+  }
   mlir::Operation* around = variable.torn;
   while (around && !llvm::isa<dist::OnOp>(around)) around = around->getParentOp();
   report(findings_, variable.torn, Message::Level::Refuted, "invariant",
@@ -108,6 +116,20 @@ bool Invariants::isHeldByParts(const Variable& variable) const {
   auto original =
       llvm::dyn_cast_or_null<pd::VarOp>(question_.reference.variable(variable.reference));
   return original && original->hasAttr(pd::kPartsAttr) && variable.op->hasAttr(pd::kPartsAttr);
+}
+
+// Variables that stand for one of the reference begin as one draw.
+void Invariants::checkDraws() {
+  llvm::StringMap<std::pair<std::string, const Variable*>> first;
+  for (const auto& [name, variable] : store_.variables()) {
+    if (!variable.setter || !variable.now.draw) continue;
+    const auto& [other, same] = first.try_emplace(variable.reference, name, &variable).first->second;
+    if (same->now.draw == variable.now.draw) continue;
+    report(findings_, variable.setter, Message::Level::Unknown, "invariant",
+           "`" + name + "` and `" + other + "` both stand for `" + variable.reference +
+               "`, and end as different ones of the ranks' draws, as far as is known",
+           "set both to what one broadcast gives");
+  }
 }
 
 void Invariants::noteDifference(llvm::StringRef name, const Variable& variable) {

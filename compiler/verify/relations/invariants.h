@@ -12,10 +12,12 @@ class Invariants {
 
   void check() {
     for (const auto& [name, variable] : store_.variables()) check(name, variable);
+    checkDraws();
   }
 
  private:
   void check(llvm::StringRef name, const Variable& variable);
+  void checkDraws();
   void noteDifference(llvm::StringRef name, const Variable& variable);
   void checkCovered(const std::string& quoted, const Variable& variable, mlir::Operation* at);
   void checkEstablished(const std::string& quoted, const Variable& variable);

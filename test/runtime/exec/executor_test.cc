@@ -63,8 +63,12 @@ absl::StatusOr<std::unique_ptr<Executor>> Load(const Json& json, int threads = 1
   INFO(plan.status().ToString());
   REQUIRE(plan.ok());
   plan->folder = OwnFolder();
-  return Executor::Load(*std::move(plan),
-                        {{threads, false}, kernels::FindFunction, std::move(comms), trace});
+  ExecutorOptions options;
+  options.pool = {threads, false};
+  options.find_function = kernels::FindFunction;
+  options.comms = std::move(comms);
+  options.trace = trace;
+  return Executor::Load(*std::move(plan), std::move(options));
 }
 
 const float* Floats(const Executor& executor, int buffer) {
@@ -119,6 +123,14 @@ TEST_CASE("no allocation in a step after the first") {
         {{"call", "dt_transpose"}, {"args", {0, 2}}, {"ints", {0}}, {"op", "0:3 transpose2"}});
     body.push_back(
         {{"if", 4}, {"then", Json::array()}, {"else", Json::array({body[0]})}, {"op", "0:4 cond"}});
+    const Json at = {
+        {"at", {{"m", {1, 2}}}}, {"body", {body[0]}}, {"else", Json::array()}, {"op", "0:5 on"}};
+    body.push_back({{"micro", "m"},
+                    {"micros", 2},
+                    {"instances", 1},
+                    {"tasks", {{{"name", "F"}, {"body", {at}}}}},
+                    {"order", {{0, 0}, {0, 1}}},
+                    {"op", "0:6 micro"}});
     const auto executor = Load(plan, threads);
     REQUIRE(executor.ok());
     REQUIRE((*executor)->RunMain().ok());

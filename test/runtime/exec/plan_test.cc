@@ -63,7 +63,7 @@ TEST_CASE("a plan that is wrong is refused with its place") {
     const char* message;
   };
   const Row rows[] = {
-      {"/schema", 1, "schema: this runtime reads plans of schema 2; compile the job again"},
+      {"/schema", 1, "schema: this runtime reads plans of schema 3; compile the job again"},
       {"/abi", DT_ABI_VERSION - 1, "abi: compiled for version"},
       {"/abi", kRemoved, "key 'abi' is missing"},
       {"/surprise", 1, "unknown key 'surprise'"},
@@ -132,8 +132,9 @@ TEST_CASE("a plan that is written is the plan that is read") {
                              {"lod_level", 1}});
   Json unknown = {
       {"kernel", "k_any"}, {"args", {7, 7, 0}}, {"n", 0}, {"grain", 8}, {"op", "0:3 relu"}};
+  unknown["written"] = {1};
+  unknown["updated"] = {1};
   unknown["unknown"] = {{"shapes", {{-1, 4}, {-1, 4}, Json::array()}},
-                        {"written", {false, true, false}},
                         {"table", {{{"factor", 4}, {"unknowns", {0}}}}},
                         {"rows", {{"factor", 1}, {"unknowns", {0}}}},
                         {"needs", {{"factor", 1}, {"unknowns", Json::array()}}}};
@@ -173,6 +174,134 @@ TEST_CASE("a plan that is written is the plan that is read") {
   CHECK(Json::parse(*text) == expected);
 }
 
+namespace {
+
+Json LayoutJson(const char* kind, int64_t n, int64_t per = 0) {
+  Json json = {{"kind", kind}, {"axes", {"dp"}}, {"dim", 0}, {"extent", n}, {"whole", {n}}};
+  if (per > 0) json["per"] = per;
+  return json;
+}
+
+// A plan with one node of each kind that a job of several programs has.
+Json JobPlanJson() {
+  Json json = PlanJson();
+  json["role"] = "trainer";
+  json["comms"] =
+      Json::array({{{"name", "grad"}, {"axes", {"dp"}}, {"subset", {{"dp", {0, 2}}}}},
+                   {{"name", "next"}, {"axes", {"pp"}}, {"kind", "pairs"}},
+                   {{"name", "ps"}, {"axes", {"dp"}}, {"kind", "rpc"}, {"server", "server"}}});
+  Json& buffers = json["buffers"];
+  buffers.push_back(BufferJson("at", "arena", 192, "int64", {1}, 8));
+  buffers.push_back(BufferJson("stash", "arena", 256, "float32", {2}, 8));
+  buffers[8]["stride"] = 64;
+  buffers[8]["instances"] = 2;
+  json["arena_bytes"] = 384;
+  json["persistables"][0]["at"] = {{"dp", {0, 1, 3, 4}}};
+  json["persistables"][1]["layout"] = LayoutJson("cyclic", 3);
+  json["programs"]["main"]["fetches"][0]["at"] = {{"pp", {1, 2}}};
+  const Json none = Json::array();
+  const Json copy = {{"copy", {5, 1}}, {"op", "0:1 assign"}};
+  const Json coord = {{"coord", "micro"}, {"to", 7}, {"op", "0:2 coord"}};
+  const Json slice = {{"slice", {2, 8}}, {"layout", LayoutJson("even", 4)}, {"op", "0:3 slice"}};
+  const Json send = {
+      {"start", "send"},          {"comm", 1},   {"root", 1},           {"inputs", {8}},
+      {"outputs", Json::array()}, {"ticket", 5}, {"op", "0:4 transfer"}};
+  json["programs"]["main"]["body"] = Json::array(
+      {{{"at", {{"dp", {1, 3}}}}, {"body", {copy}}, {"else", none}, {"op", "0:5 on"}},
+       {{"micro", "micro"},
+        {"micros", 2},
+        {"instances", 2},
+        {"tasks",
+         {{{"name", "F"}, {"body", {coord, slice, send}}}, {{"name", "B"}, {"body", none}}}},
+        {"order", {{0, 0}, {1, 0}, {0, 1}, {1, 1}}},
+        {"op", "0:6 micro"}},
+       {{"blocks", LayoutJson("blocks", 4, 3)},
+        {"bodies", {{{"extent", 3}, {"body", {copy}}}, {{"extent", 1}, {"body", none}}}},
+        {"op", "0:7 foreach_block"}},
+       {{"push", "w"},
+        {"comm", 2},
+        {"from", 2},
+        {"merge", "mean"},
+        {"layout", LayoutJson("hashed", 4, 2)},
+        {"op", "0:8 push"}},
+       {{"phase", "push"}, {"comm", 2}, {"op", "0:9 phase"}},
+       {{"pull", "w"}, {"comm", 2}, {"to", 2}, {"op", "0:10 pull"}},
+       {{"lookup", "w"}, {"comm", 2}, {"ids", 7}, {"to", 3}, {"op", "0:11 lookup"}}});
+  return json;
+}
+
+}  // namespace
+
+TEST_CASE("a plan of a job of several programs is written as it is read") {
+  Json json = JobPlanJson();
+  const auto plan = ParsePlan("plan.json", json.dump());
+  INFO(plan.status().ToString());
+  REQUIRE(plan.ok());
+  CHECK(Json::parse(*WritePlan(*plan)) == json);
+
+  // A server's plan has programs of rounds and requests, and none of every step.
+  const Json merged = {{"merged", "w"}, {"to", 2}, {"op", "0:1 merged"}};
+  const Json none = Json::array();
+  json["programs"]["main"] = {{"when", "round"},
+                              {"arguments", none},
+                              {"feeds", none},
+                              {"fetches", none},
+                              {"body", {merged}}};
+  json["programs"]["push w"] = {{"when", "push"}, {"table", "w"},    {"arguments", {2, 7}},
+                                {"feeds", none},  {"fetches", none}, {"body", none}};
+  const auto server = ParsePlan("plan.json", json.dump());
+  INFO(server.status().ToString());
+  REQUIRE(server.ok());
+  CHECK(server->serves());
+  CHECK(Json::parse(*WritePlan(*server)) == json);
+}
+
+TEST_CASE("guards, parts, micro-batches, blocks and requests of a hostile plan are checked") {
+  const auto message = [](const char* pointer, Json value) {
+    Json json = JobPlanJson();
+    json[Json::json_pointer(pointer)] = std::move(value);
+    return MessageOf(json);
+  };
+  const std::string body = "/programs/main/body/";
+  struct Row {
+    std::string pointer;
+    Json value;
+    const char* message;
+  };
+  const Row rows[] = {
+      {"/persistables/0/at/dp", {2, 1}, "persistables[0].at: axis 'dp': expected rising bounds"},
+      {"/persistables/0/at/dp", Json{1}, "expected rising bounds lo, hi"},
+      {"/persistables/1/layout/axes", Json::array(), "layout.axes: expected an axis"},
+      {"/persistables/1/layout/extent", 4, "layout.extent: the tensor has 3 there, not 4"},
+      {"/buffers/8/stride", 32, "buffers[8].stride: not a multiple of 64"},
+      {"/buffers/8/instances", 9, "'stash' ends at byte 776 of a block of 384"},
+      {body + "0/at/dp", {3, 3}, "body[0].at: axis 'dp': expected rising bounds"},
+      {body + "1/tasks/0/body/0/to", 3, "body[0].to: 'loss' is no int64 of one element"},
+      {body + "1/tasks/0/body/1/layout/whole", {4, 1}, "'x' is float32[4], which the layout"},
+      {body + "1/order/3", {2, 1}, "body[1].order[3]: expected [task, micro-batch]"},
+      {body + "1/order/3", {1, 2}, "body[1].order[3]: expected [task, micro-batch]"},
+      {body + "1/tasks/1/body",
+       {JobPlanJson()["programs"]["main"]["body"][1]},
+       "micro-batches in micro-batches"},
+      {body + "1/tasks/1/body",
+       {JobPlanJson()["programs"]["main"]["body"][2]},
+       "blocks in micro-batches"},
+      {body + "2/blocks/per", 0, "blocks.per: expected an extent of at least 1"},
+      {body + "2/blocks/dim", 1, "blocks.dim: dimension 1 of 1"},
+      {body + "3/comm", 0, "comm: no communicator with servers"},
+      {body + "3/layout/whole", {2, 2}, "the tensor has 2 there, not 4"},
+      {body + "5/to", 5, "constant 'two' would be written"},
+  };
+  for (const Row& row : rows) {
+    const std::string text = message(row.pointer.c_str(), row.value);
+    INFO(row.pointer << " -> " << text);
+    CHECK(text.find(row.message) != std::string::npos);
+  }
+  Json many = JobPlanJson();
+  many["programs"]["main"]["body"][3]["layout"] = LayoutJson("hashed", int64_t{1} << 40, 1);
+  CHECK(MessageOf(many).find("more than 16777216 blocks") != std::string::npos);
+}
+
 TEST_CASE("names that are no UTF-8 are not written") {
   auto plan = ParsePlan("plan.json", PlanJson().dump());
   REQUIRE(plan.ok());
@@ -204,22 +333,22 @@ TEST_CASE("kernels and calls of a hostile plan are checked against its buffers")
                     {"args", {7}},
                     {"n", 1},
                     {"grain", 1},
+                    {"written", written},
                     {"unknown",
                      {{"shapes", shapes},
-                      {"written", written},
                       {"table", Json::array()},
                       {"rows", rows},
                       {"needs", {{"factor", 1}, {"unknowns", Json::array()}}}}}});
   };
   const Json none = {{"factor", 1}, {"unknowns", Json::array()}};
   const auto list = [](Json item) { return Json::array({item}); };
-  CHECK(unknown(list(Json{-1}), list(false), none).empty());
+  CHECK(unknown(list(Json{-1}), Json::array(), none).empty());
   CHECK_THAT(unknown(Json::array(), Json::array(), none), Catch::Contains("a shape for each"));
-  CHECK_THAT(unknown(list(Json::array()), list(false), none), Catch::Contains("does not fit"));
-  CHECK_THAT(unknown(list(Json{-1}), list(true), none), Catch::Contains("that of no argument"));
-  CHECK_THAT(unknown(list(Json{-2}), list(false), none), Catch::Contains("that of no argument"));
-  CHECK_THAT(unknown(list(Json{-17}), list(false), none), Catch::Contains("more than 16"));
-  CHECK_THAT(unknown(list(Json{-1}), list(false), {{"factor", 1}, {"unknowns", {1}}}),
+  CHECK_THAT(unknown(list(Json::array()), Json::array(), none), Catch::Contains("does not fit"));
+  CHECK_THAT(unknown(list(Json{-1}), list(0), none), Catch::Contains("that of no argument"));
+  CHECK_THAT(unknown(list(Json{-2}), Json::array(), none), Catch::Contains("that of no argument"));
+  CHECK_THAT(unknown(list(Json{-17}), Json::array(), none), Catch::Contains("more than 16"));
+  CHECK_THAT(unknown(list(Json{-1}), Json::array(), {{"factor", 1}, {"unknowns", {1}}}),
              Catch::Contains("no such unknown extent"));
 }
 

@@ -17,6 +17,12 @@ void k_fill(void* const* args, int64_t lo, int64_t end) {
   for (int64_t i = lo; i < end; ++i) out[i] = *static_cast<const float*>(args[1]);
 }
 
+// out[i] += x[i]
+void k_add(void* const* args, int64_t lo, int64_t end) {
+  auto* out = static_cast<float*>(args[0]);
+  for (int64_t i = lo; i < end; ++i) out[i] += static_cast<const float*>(args[1])[i];
+}
+
 // flag = ++counter < 5
 void k_count(void* const* args, int64_t lo, int64_t end) {
   auto* counter = static_cast<int32_t*>(args[0]);

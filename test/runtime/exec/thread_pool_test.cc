@@ -174,19 +174,22 @@ TEST_CASE("denormals are zero on every thread while work runs") {
   CHECK(small * 1e-10f != 0);
 }
 
-TEST_CASE("dt_parallel covers the extent in parts of at least the grain") {
+TEST_CASE(
+    "dt_parallel covers the extent in parts of at least the grain, as many for every thread") {
   ThreadPool pool({3, false});
   DtContext context(&pool);
   for (int64_t extent : {0, 1, 2, 7, 100})
-    for (int64_t grain : {1, 3, 1000}) {
+    for (int64_t grain : {1, 3, 20, 1000}) {
       struct Cover {
         std::vector<std::atomic<int>> seen;
         std::atomic<int64_t> least{1 << 30};
+        std::atomic<int64_t> parts{0};
       } cover{std::vector<std::atomic<int>>(static_cast<size_t>(extent))};
       dt_parallel(
           &context, extent, grain,
           [](void* arg, int64_t lo, int64_t n) {
             auto& c = *static_cast<Cover*>(arg);
+            ++c.parts;
             for (int64_t i = lo; i < lo + n; ++i) c.seen[static_cast<size_t>(i)]++;
             for (int64_t least = c.least; n < least && !c.least.compare_exchange_weak(least, n);) {
             }
@@ -194,6 +197,7 @@ TEST_CASE("dt_parallel covers the extent in parts of at least the grain") {
           &cover);
       for (const auto& count : cover.seen) REQUIRE(count == 1);
       if (extent > 0) REQUIRE(cover.least >= std::min(grain, extent));
+      if (cover.parts > pool.threads()) REQUIRE(cover.parts % pool.threads() == 0);
     }
 }
 

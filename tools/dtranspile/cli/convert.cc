@@ -10,10 +10,13 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
-#include "runtime/exec/plan.h"
+#include "runtime/exec/plan_printer.h"
 #include "tools/dtranspile/cli/files.h"
 #include "tools/dtranspile/cli/render.h"
+#include "tools/dtranspile/cli/render_job.h"
+#include "tools/dtranspile/cli/runnable.h"
 #include "tools/dtranspile/cli/tool.h"
+#include "tools/dtranspile/page/page.h"
 
 namespace dtranspile::cli {
 namespace {
@@ -99,18 +102,43 @@ int convert(Tool& tool, const ConvertFlags& flags) {
 }
 
 struct ShowFlags {
-  std::string path, format = "mlir";
+  std::string path, format = "mlir", role;
+  int64_t rank = -1;
 };
 
 int showPlan(Tool& tool, const std::string& folder) {
   absl::StatusOr<exec::Plan> plan = exec::ReadPlan(folder);
-  if (plan.ok()) return writeOutput(tool, "-", describePlan(*plan)) ? kDone : kNo;
+  if (plan.ok()) return writeOutput(tool, "-", exec::PlanText(*plan, {.positions = true})) ? kDone : kNo;
   tool.error(std::string(plan.status().message()));
   return kNo;
 }
 
+// What one rank of a role runs: its coordinates, its class, and its text.
+int showRank(Tool& tool, const ShowFlags& flags) {
+  mlir::FailureOr<Job> job = openJob(tool, flags.path);
+  if (mlir::failed(job)) return kNo;
+  dist::RoleOp role;
+  std::vector<std::string> names;
+  for (dist::RoleOp one : job->module->getOps<dist::RoleOp>()) {
+    names.push_back(one.getSymName().str());
+    if (flags.role.empty() ? !role : one.getSymName() == flags.role) role = one;
+  }
+  if (!role)
+    return tool.error("--role " + flags.role + ": the job has the roles " +
+                      llvm::join(names, ", ")),
+           kUsage;
+  mlir::FailureOr<std::string> text = describeRank(role, std::max<int64_t>(flags.rank, 0));
+  if (mlir::failed(text)) return kNo;
+  return writeOutput(tool, "-", *text) ? kDone : kNo;
+}
+
 int show(Tool& tool, const ShowFlags& flags) {
+  if (!flags.role.empty() || flags.rank >= 0) return showRank(tool, flags);
   if (llvm::sys::fs::exists(flags.path + "/plan.json")) return showPlan(tool, flags.path);
+  if (flags.format == "html") {
+    mlir::FailureOr<Job> job = openJob(tool, flags.path);
+    return mlir::succeeded(job) && writeOutput(tool, "-", page::pageOfJob(*job)) ? kDone : kNo;
+  }
   mlir::OwningOpRef<mlir::ModuleOp> module;
   if (isJob(flags.path)) {
     // The manifest is printed only where it says what the module does.
@@ -151,8 +179,11 @@ Action declareShow(CLI::App& app) {
   app.footer("Example: dtranspile show job --format text");
   app.add_option("FILE", flags->path, "program file, job, or folder that `compile` wrote")
       ->required();
-  app.add_option("--format", flags->format, "mlir, text, dot")
-      ->check(CLI::IsMember({"mlir", "text", "dot"}));
+  app.add_option("--format", flags->format, "mlir, text, dot, html (of a job)")
+      ->check(CLI::IsMember({"mlir", "text", "dot", "html"}));
+  app.add_option("--role", flags->role, "of a job: what a rank of this role runs");
+  app.add_option("--rank", flags->rank, "which rank of the role (default 0)")
+      ->check(wholeNumber(0));
   return [flags](Tool& tool) { return show(tool, *flags); };
 }
 

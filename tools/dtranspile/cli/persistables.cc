@@ -25,10 +25,8 @@ std::string optimizerFile(const std::string& file) { return io::WithEnding(file,
 // Of the saved program: a file of the framework has no values for what passes have added to a job
 // (the snapshots of local SGD).
 std::vector<std::string> persistablesOf(Runnable& runnable) {
-  mlir::ModuleOp saved =
-      runnable.job ? runnable.job->lookupSymbol<mlir::ModuleOp>("source") : *runnable.module;
   std::vector<std::string> names;
-  for (auto var : findProgram(saved, "main")->getParentRegion()->getOps<pd::VarOp>())
+  for (auto var : findProgram(runnable.saved(), "main")->getParentRegion()->getOps<pd::VarOp>())
     if (pd::tensorOf(var.getType())) names.push_back(var.getSymName().str());
   llvm::sort(names);
   return names;
@@ -57,7 +55,7 @@ bool good(Tool& tool, const absl::Status& status) {
 
 llvm::StringSet<> parametersOf(Runnable& runnable) {
   llvm::StringSet<> names;
-  for (auto var : findProgram(*runnable.module, "main")->getParentRegion()->getOps<pd::VarOp>())
+  for (auto var : findProgram(runnable.saved(), "main")->getParentRegion()->getOps<pd::VarOp>())
     if (var.getParameter()) names.insert(var.getSymName());
   return names;
 }
@@ -68,7 +66,7 @@ mlir::FailureOr<std::optional<exec::InitConfig>> findInit(Tool& tool, Runnable& 
                                                           const std::string& given,
                                                           const std::string& scratch) {
   if (given.empty()) {
-    if (findProgram(*runnable.module, "startup") || persistablesOf(runnable).empty())
+    if (runnable.hasStartup() || persistablesOf(runnable).empty())
       return std::optional<exec::InitConfig>();
     tool.error(
         "nothing says what the parameters start from; add --init DIR|FILE, or --startup STARTUP");

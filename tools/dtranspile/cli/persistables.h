@@ -7,7 +7,7 @@
 
 #include "runtime/io/staged.h"
 #include "runtime/launch/job.h"
-#include "tools/dtranspile/cli/run_flags.h"
+#include "tools/dtranspile/cli/runnable.h"
 #include "tools/dtranspile/cli/tool.h"
 
 namespace dtranspile::cli {

@@ -9,12 +9,14 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/widen-float64/pass.h"
 #include "runtime/io/feed.h"
+#include "runtime/io/filesystem.h"
 #include "runtime/io/json.h"
 #include "runtime/io/output.h"
 #include "runtime/launch/job.h"
 #include "tools/dtranspile/cli/files.h"
 #include "tools/dtranspile/cli/persistables.h"
 #include "tools/dtranspile/cli/run_flags.h"
+#include "tools/dtranspile/cli/runnable.h"
 #include "tools/dtranspile/cli/scratch.h"
 
 namespace dtranspile::cli {
@@ -36,15 +38,57 @@ absl::Status writePiece(absl::string_view text) {
   return absl::UnavailableError("standard output cannot be written: " + why);
 }
 
-// Everything between the flags and a plan on disk.
+// Everything between the flags and plans on disk.
 struct Compiled {
   Runnable runnable;
   std::vector<FeedData> feeds;
   std::vector<std::string> fetches;
-  double compileMs = 0;
+  struct Class {
+    std::string folder;  // of its plan
+    double compileMs = 0;
+  };
+  std::vector<std::vector<Class>> classes;  // per role
 };
 
-mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::string& folder) {
+// A folder per class where there are several: DIR/trainer.0, numbered as in the role.
+std::string planFolder(const Runnable& runnable, const RunnableRole& role, size_t index,
+                       const std::string& folder) {
+  const bool one = runnable.roles.size() == 1 && role.classes.size() == 1;
+  return one ? folder : folder + "/" + role.name + "." + std::to_string(index);
+}
+
+mlir::LogicalResult compileClass(Tool& tool, const RunFlags& flags, Compiled& out,
+                                 const RunnableRole& role, RunnableClass& rankClass,
+                                 Compiled::Class& target) {
+  mlir::FailureOr<lower::LoweringRequest> request =
+      makeRequest(tool, out.runnable, role, rankClass, out.feeds, out.fetches);
+  if (mlir::failed(request)) return mlir::failure();
+  lower::CompileOptions options;
+  options.main = *request;
+  options.main.mendDefects = flags.mendDefects;
+  if (flags.float64) {
+    mlir::PassManager passes(rankClass.module->getContext());
+    passes.addPass(passes::createWidenFloat64());
+    if (mlir::failed(passes.run(*rankClass.module))) return mlir::failure();
+  }
+  options.role = role.name;
+  options.className = rankClass.ranks.name;
+  options.digest = out.runnable.digest;
+  options.cache = flags.cache.empty() ? lower::defaultCacheFolder() : flags.cache;
+  auto start = std::chrono::steady_clock::now();
+  auto statistics =
+      lower::compilePrograms(findProgram(*rankClass.module, "main"),
+                             findProgram(*rankClass.module, "startup"), options, target.folder);
+  if (mlir::failed(statistics)) return mlir::failure();
+  if (!statistics->library.cacheRefusal.empty())
+    tool.note("kernels are not cached: " + statistics->library.cacheRefusal);
+  target.compileMs =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return mlir::success();
+}
+
+// What is to be compiled, with nothing compiled yet.
+mlir::FailureOr<Compiled> prepare(Tool& tool, const RunFlags& flags) {
   mlir::FailureOr<Runnable> runnable = loadRunnable(tool, flags);
   if (mlir::failed(runnable)) return mlir::failure();
   Compiled out;
@@ -55,29 +99,20 @@ mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::
   mlir::FailureOr<std::vector<FeedData>> feeds = findFeeds(tool, out.runnable, flags);
   if (mlir::failed(feeds)) return mlir::failure();
   out.feeds = *feeds;
-  lower::CompileOptions options;
-  mlir::FailureOr<lower::LoweringRequest> request =
-      makeRequest(tool, out.runnable, out.feeds, out.fetches);
-  if (mlir::failed(request)) return mlir::failure();
-  options.main = *request;
-  options.main.mendDefects = flags.mendDefects;
-  if (flags.float64) {
-    mlir::PassManager passes(out.runnable.module->getContext());
-    passes.addPass(passes::createWidenFloat64());
-    if (mlir::failed(passes.run(*out.runnable.module))) return mlir::failure();
-  }
-  options.digest = out.runnable.digest;
-  options.cache = flags.cache.empty() ? lower::defaultCacheFolder() : flags.cache;
-  auto start = std::chrono::steady_clock::now();
-  auto statistics =
-      lower::compilePrograms(findProgram(*out.runnable.module, "main"),
-                             findProgram(*out.runnable.module, "startup"), options, folder);
-  if (mlir::failed(statistics)) return mlir::failure();
-  if (!statistics->library.cacheRefusal.empty())
-    tool.note("kernels are not cached: " + statistics->library.cacheRefusal);
-  out.compileMs =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return out;
+}
+
+mlir::LogicalResult compile(Tool& tool, const RunFlags& flags, Compiled& out,
+                            const std::string& folder) {
+  for (RunnableRole& role : out.runnable.roles) {
+    auto& classes = out.classes.emplace_back();
+    for (auto [index, one] : llvm::enumerate(role.classes)) {
+      Compiled::Class& target =
+          classes.emplace_back(Compiled::Class{planFolder(out.runnable, role, index, folder)});
+      if (mlir::failed(compileClass(tool, flags, out, role, one, target))) return mlir::failure();
+    }
+  }
+  return mlir::success();
 }
 
 bool parsePerStep(Tool& tool, const Flags& flags, std::map<std::string, std::vector<double>>& out) {
@@ -161,6 +196,22 @@ bool publishRecords(Tool& tool, const launch::JobSpec& spec,
          (!traced || good(tool, traced->PublishInto(trace)));
 }
 
+// The processes of a role, each with the plan of its class.
+launch::Role roleOf(const Compiled& compiled, size_t index) {
+  const RunnableRole& from = compiled.runnable.roles[index];
+  launch::Role role;
+  role.name = from.name;
+  role.mesh = from.mesh;
+  const auto& classes = compiled.classes[index];
+  for (const Compiled::Class& one : classes) role.compile_ms += one.compileMs;
+  if (classes.size() == 1) {
+    role.plans = {classes.front().folder};
+    return role;
+  }
+  for (size_t one : from.classOfRanks()) role.plans.push_back(classes[one].folder);
+  return role;
+}
+
 int run(Tool& tool, const Flags& flags) {
   if (!checkDevice(tool, flags)) return kNo;
   launch::JobSpec spec;
@@ -171,20 +222,18 @@ int run(Tool& tool, const Flags& flags) {
     absl::Status status = io::CheckNamed(flags.report);
     if (!status.ok()) return tool.error("--report " + std::string(status.message())), kNo;
   }
-  mlir::FailureOr<Compiled> compiled = compile(tool, flags, scratch->path() + "/plan");
-  if (mlir::failed(compiled)) return kNo;
+  mlir::FailureOr<Compiled> compiled = prepare(tool, flags);
+  if (mlir::failed(compiled) ||
+      mlir::failed(compile(tool, flags, *compiled, scratch->path() + "/plan")))
+    return kNo;
   auto init = findInit(tool, compiled->runnable, flags.init, scratch->path());
   if (mlir::failed(init)) return kNo;
   mlir::FailureOr<SaveTarget> save = SaveTarget::open(tool, flags.save, scratch->path());
   if (mlir::failed(save)) return kNo;
   std::optional<io::StagedFolder> fetched, traced;
   if (!stage(tool, flags.saveFetches, fetched) || !stage(tool, flags.trace, traced)) return kNo;
-  launch::Role role;
-  role.mesh = compiled->runnable.mesh;
-  role.plans = {scratch->path() + "/plan"};
-  role.compile_ms = compiled->compileMs;
   spec.digest = compiled->runnable.digest;
-  spec.roles = {role};
+  for (size_t r = 0; r < compiled->classes.size(); ++r) spec.roles.push_back(roleOf(*compiled, r));
   for (const FeedData& feed : compiled->feeds) spec.feeds.push_back({feed.name, feed.file});
   spec.init = *init;
   spec.steps = flags.steps > 0           ? flags.steps
@@ -209,11 +258,36 @@ int run(Tool& tool, const Flags& flags) {
   return report->ok && saved ? kDone : kFailed;
 }
 
+// A folder of folders with a plan each, or of nothing else than that.
+absl::Status acceptPlans(const std::string& old, const std::string& name) {
+  const absl::StatusOr<std::vector<std::string>> found = io::NamesIn(old);
+  const bool plans = found.ok() && llvm::all_of(*found, [&](const std::string& inner) {
+                       return io::HoldsOnly(old + "/" + inner, {"plan.json", "kernels.so"});
+                     });
+  if (plans) return absl::OkStatus();
+  return absl::AlreadyExistsError(
+      name + ": exists and holds other things than compiled plans: choose another folder");
+}
+
+// Plans of several classes appear together or not at all.
+mlir::LogicalResult compileInto(Tool& tool, const Flags& flags, Compiled& compiled) {
+  const std::vector<RunnableRole>& roles = compiled.runnable.roles;
+  if (roles.size() == 1 && roles.front().classes.size() == 1)
+    return compile(tool, flags, compiled, flags.output);
+  absl::StatusOr<io::StagedFolder> staged = io::StagedFolder::Create(flags.output);
+  if (!good(tool, staged.status())) return mlir::failure();
+  if (mlir::failed(compile(tool, flags, compiled, staged->path()))) return mlir::failure();
+  const auto accept = [&](const std::string& old) { return acceptPlans(old, flags.output); };
+  return mlir::success(good(tool, staged->PublishOver(accept)));
+}
+
 int compileOnly(Tool& tool, const Flags& flags) {
-  mlir::FailureOr<Compiled> compiled = compile(tool, flags, flags.output);
-  if (mlir::failed(compiled)) return kNo;
-  tool.note("compiled in " + std::to_string(static_cast<int64_t>(compiled->compileMs)) + " ms to " +
-            flags.output);
+  mlir::FailureOr<Compiled> compiled = prepare(tool, flags);
+  if (mlir::failed(compiled) || mlir::failed(compileInto(tool, flags, *compiled))) return kNo;
+  double ms = 0;
+  for (const auto& classes : compiled->classes)
+    for (const Compiled::Class& one : classes) ms += one.compileMs;
+  tool.note("compiled in " + std::to_string(static_cast<int64_t>(ms)) + " ms to " + flags.output);
   return kDone;
 }
 

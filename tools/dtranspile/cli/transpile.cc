@@ -12,6 +12,7 @@
 #include "runtime/io/output.h"
 #include "runtime/io/staged.h"
 #include "tools/dtranspile/cli/files.h"
+#include "tools/dtranspile/cli/runnable.h"
 
 namespace dtranspile::cli {
 namespace {
@@ -95,21 +96,17 @@ mlir::FailureOr<std::vector<std::string>> endpointsOf(Tool& tool,
   return endpoints;
 }
 
-// One rank's module with the framework's own communication operators.
+// One rank's module with the framework's own communication operators: a class of its own, so that
+// every guard is resolved.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> rankModule(
-    dist::RoleOp role, llvm::ArrayRef<RankClass> classes, dist::MeshOp mesh, int64_t rank,
-    llvm::ArrayRef<std::string> endpoints) {
-  for (const RankClass& one : classes) {
-    if (!one.contains(mesh, rank)) continue;
-    SpecializeOptions options;
-    options.inlineComposites = false;
-    options.verify = false;  // what becomes of it is
-    auto module = specialize(role, one, options);
-    if (mlir::failed(module) || mlir::failed(exportCollective(**module, rank, endpoints)))
-      return mlir::failure();
-    return module;
-  }
-  return role.emitError("no class of ranks holds rank ") << rank;
+    dist::RoleOp role, dist::MeshOp mesh, int64_t rank, llvm::ArrayRef<std::string> endpoints) {
+  SpecializeOptions options;
+  options.inlineComposites = false;
+  options.verify = false;  // what becomes of it is
+  auto module = specialize(role, classOfRank(role, mesh, rank), options);
+  if (mlir::failed(module) || mlir::failed(exportCollective(**module, rank, endpoints)))
+    return mlir::failure();
+  return module;
 }
 
 // A file of the folder that is not published yet.
@@ -127,8 +124,13 @@ bool writeProgram(Tool& tool, mlir::ModuleOp module, const char* symbol, const s
 }
 
 int exportJob(Tool& tool, const ExportFlags& flags) {
-  mlir::FailureOr<Job> job = readUnchangedJob(tool.context(), flags.job);
+  mlir::FailureOr<Job> job = openJob(tool, flags.job);
   if (mlir::failed(job)) return kNo;
+  auto roles = job->module->getOps<dist::RoleOp>();
+  if (std::next(roles.begin()) != roles.end())
+    return tool.error(flags.job +
+                      ": programs of several roles (parameter servers) are not exported yet"),
+           kNo;
   absl::StatusOr<io::Entry> there = io::Look(flags.output);
   if (!there.ok()) return tool.error(std::string(there.status().message())), kNo;
   if (*there != io::Entry::kNone && !io::HoldsOnly(flags.output, {}))
@@ -144,8 +146,6 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
       mlir::SymbolTable::lookupSymbolIn(*job->module, role.getMesh()));
   if (!mesh)
     return tool.error(flags.job + ": role @" + role.getSymName().str() + " has no mesh"), kNo;
-  mlir::FailureOr<std::vector<RankClass>> classes = classesOf(role);
-  if (mlir::failed(classes)) return kNo;
   absl::StatusOr<io::StagedFolder> staged = io::StagedFolder::Create(flags.output);
   if (!staged.ok()) return tool.error(std::string(staged.status().message())), kNo;
   Json index = {{"sync", true},
@@ -154,7 +154,7 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
                 {"rings", Json::object()}};
   std::vector<std::vector<std::vector<int64_t>>> rings;
   for (int64_t rank : ranks) {
-    auto module = rankModule(role, *classes, mesh, rank, *endpoints);
+    auto module = rankModule(role, mesh, rank, *endpoints);
     if (mlir::failed(module)) return kNo;
     std::string stem = "trainer_" + std::to_string(rank);
     if (!writeProgram(tool, **module, "main", staged->path() + "/" + stem + ".main.pdmodel") ||
@@ -214,7 +214,8 @@ Action declareTranspile(CLI::App& app) {
 Action declareExport(CLI::App& app) {
   auto flags = std::make_shared<ExportFlags>();
   app.footer("Example: dtranspile export job -o programs");
-  app.add_option("JOB", flags->job, "folder of the job")->required();
+  app.add_option("JOB", flags->job, "folder of the job, or its module alone: .mlir or .mlirbc")
+      ->required();
   app.add_option("-o,--output", flags->output, "folder for the programs and export.json")
       ->required();
   app.add_option("--ranks", flags->ranks, "all, or numbers: 0,3");

@@ -1,0 +1,56 @@
+#include "runtime/exec/bind.h"
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+
+namespace dtranspile::exec {
+
+absl::StatusOr<BoundBody> Binder::Body(const std::vector<Node>& nodes) {
+  BoundBody body;
+  const size_t outer = tickets.size();
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = nodes[i];
+    next = i + 1 < nodes.size() ? &nodes[i + 1] : nullptr;
+    BindResult bound =
+        std::visit([&](const auto& what) { return Bind(what, node, *this); }, node.what);
+    if (!bound.ok() && failed_) return bound.status();  // of a node inside this one
+    failed_ = !bound.ok();
+    if (failed_)
+      return absl::Status(bound.status().code(),
+                          absl::StrCat("op ", node.op, ": ", bound.status().message()));
+    body.Add(*std::move(bound));
+  }
+  tickets.resize(outer);
+  return body;
+}
+
+absl::StatusOr<std::byte*> Binder::Address(int id) const {
+  const int64_t instance = buffer(id).stride > 0 ? scope.instance : 0;
+  if (instance >= buffer(id).instances)
+    return absl::FailedPreconditionError(absl::StrCat("'", buffer(id).name, "' has ",
+                                                      buffer(id).instances, " instances, instance ",
+                                                      instance, " is used"));
+  if (storage.value(id) == nullptr && !storage.whole(id, instance))
+    return absl::FailedPreconditionError(absl::StrCat(
+        "'", buffer(id).name, "' is ", storage.data(id) == nullptr ? "not" : "not as a whole",
+        " on this rank, and the op stands under no guard that says so"));
+  return storage.data(id, instance);
+}
+
+absl::StatusOr<RunningPlace> Binder::PlaceAlong(const std::vector<std::string>& axes) const {
+  RunningPlace place;
+  place.micro = scope.micro_at;
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    if (scope.micro != nullptr && *axis == scope.micro->axis) {
+      place.weight = place.of;
+      place.of *= scope.micro->micros;
+      continue;
+    }
+    DT_ASSIGN_OR_RETURN(const Place one, PlaceOf({*axis}, links.position));
+    place.fixed += place.of * one.at;
+    place.of *= one.of;
+  }
+  return place;
+}
+
+}  // namespace dtranspile::exec

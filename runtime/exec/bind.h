@@ -1,0 +1,127 @@
+// The binder: from the nodes of a plan to bound nodes (bound.h), for the rank that it stands on. A
+// guard that is data of the rank is decided here, a body that runs several times is bound once for
+// each of its instances. One Bind per kind of node; they stand in bind_compute.cc, bind_comm.cc,
+// bind_control.cc, bind_rank.cc and bind_server.cc, each with what it makes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/comm/communicator.h"
+#include "runtime/exec/abi.h"
+#include "runtime/exec/bound.h"
+#include "runtime/exec/context.h"
+#include "runtime/exec/kernel_library.h"
+#include "runtime/exec/layout.h"
+#include "runtime/exec/plan.h"
+#include "runtime/exec/server_link.h"
+#include "runtime/exec/storage.h"
+
+namespace dtranspile::exec {
+
+// What a rank has beside its plan. Everything pointed to outlives what is bound.
+struct RankLinks {
+  std::function<DtFunction(const std::string&)>
+      find_function;  // the library calls; null for an unknown name
+  // Element types that a library call takes, bit 1 << code; empty: every call takes all of them.
+  std::function<uint64_t(const std::string&)> element_types = nullptr;
+  // In the plan's order. Null where this rank is no member, and of kind rpc.
+  std::vector<comm::Communicator*> comms = {};
+  Position position = {};
+  // In the plan's order, of communicators of kind rpc; null elsewhere. May be shorter.
+  std::vector<ServerLink*> servers = {};
+  Rounds* rounds = nullptr;  // of a server
+  // Told where this rank stands when a micro-batch begins (the time axis among the coordinates) and
+  // when it no longer does; may be empty.
+  std::function<void(const Position&)> stand = nullptr;
+};
+
+// An operation that has been started and not been waited for.
+class Pending;
+
+// The part that a bound node has of a tensor: fixed by the rank, or by the micro-batch that runs.
+struct RunningPlace {
+  int64_t fixed = 0, of = 1;
+  int64_t weight = 0;  // of the number of the micro-batch; 0: none
+  const int64_t* micro = nullptr;
+  int64_t at() const { return weight == 0 ? fixed : fixed + weight * *micro; }
+};
+
+class Binder {
+ public:
+  // Everything outlives what is bound. `fault`: the cell that kernels are given (abi.h).
+  Binder(const Plan& plan, const RankLinks& links, const Storage& storage,
+         const KernelLibrary& library, DtContext& context, uint64_t& fault)
+      : plan(plan),
+        links(links),
+        storage(storage),
+        library(library),
+        context(context),
+        fault(fault) {}
+
+  absl::StatusOr<BoundBody> Body(const std::vector<Node>& nodes);
+
+  // Kernels and calls that are not there; the others are bound nevertheless, so that all are named
+  // at once.
+  const std::vector<std::string>& missing() const { return missing_; }
+  void Miss(std::string what) { missing_.push_back(std::move(what)); }
+
+  const Buffer& buffer(int id) const { return plan.buffers[static_cast<size_t>(id)]; }
+  // The address of a buffer, in the instance that is being bound; null for values.
+  // kFailedPrecondition where this rank has not all of it.
+  absl::StatusOr<std::byte*> Address(int id) const;
+  absl::StatusOr<RunningPlace> PlaceAlong(const std::vector<std::string>& axes) const;
+
+  // Bodies that are bound several times.
+  struct Scope {
+    int64_t instance = 0;              // of buffers with a stride
+    const MicroNode* micro = nullptr;  // around it
+    const int64_t* micro_at = nullptr;
+    std::vector<Pending*>* sends = nullptr;  // of the instance, that nothing in the body waits for
+    int64_t block = -1;                      // of a table
+  };
+  Scope scope;
+  // Of the bodies that are being bound, innermost last: numbers of tickets belong to a body,
+  // another one may use them for its own operations.
+  std::vector<std::pair<int64_t, Pending*>> tickets;
+
+  const Node* next = nullptr;  // behind the one that is being bound, in its body
+
+  const Plan& plan;
+  const RankLinks& links;
+  const Storage& storage;
+  const KernelLibrary& library;
+  DtContext& context;
+  uint64_t& fault;
+
+ private:
+  std::vector<std::string> missing_;
+  bool failed_ = false;  // a node inside of the one that is being bound
+};
+
+using BindResult = absl::StatusOr<std::unique_ptr<BoundNode>>;
+
+BindResult Bind(const KernelNode& kernel, const Node& node, Binder& binder);
+BindResult Bind(const CallNode& call, const Node& node, Binder& binder);
+BindResult Bind(const CopyNode& copy, const Node& node, Binder& binder);
+BindResult Bind(const StartNode& start, const Node& node, Binder& binder);
+BindResult Bind(const WaitNode& wait, const Node& node, Binder& binder);
+BindResult Bind(const IfNode& branch, const Node& node, Binder& binder);
+BindResult Bind(const WhileNode& loop, const Node& node, Binder& binder);
+BindResult Bind(const AtNode& guard, const Node& node, Binder& binder);
+BindResult Bind(const CoordNode& coord, const Node& node, Binder& binder);
+BindResult Bind(const SliceNode& slice, const Node& node, Binder& binder);
+BindResult Bind(const MicroNode& micro, const Node& node, Binder& binder);
+BindResult Bind(const BlocksNode& blocks, const Node& node, Binder& binder);
+BindResult Bind(const PushNode& push, const Node& node, Binder& binder);
+BindResult Bind(const PullNode& pull, const Node& node, Binder& binder);
+BindResult Bind(const LookupNode& lookup, const Node& node, Binder& binder);
+BindResult Bind(const PhaseNode& phase, const Node& node, Binder& binder);
+BindResult Bind(const MergedNode& merged, const Node& node, Binder& binder);
+
+}  // namespace dtranspile::exec

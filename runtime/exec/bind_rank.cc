@@ -1,0 +1,80 @@
+// Nodes that read data of the rank, or of the micro-batch that runs: coordinates and parts.
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+#include "runtime/exec/bind.h"
+#include "runtime/tensor/tensor.h"
+
+namespace dtranspile::exec {
+namespace {
+
+class BoundCoord : public BoundNode {
+ public:
+  BoundCoord(const Node& node, RunningPlace place, std::byte* to)
+      : BoundNode(node), place_(place), to_(reinterpret_cast<int64_t*>(to)) {}
+
+  absl::Status Run(Walk&) override {
+    *to_ = place_.at();
+    return absl::OkStatus();
+  }
+
+ private:
+  const RunningPlace place_;
+  int64_t* const to_;
+};
+
+class BoundSlice : public BoundNode {
+ public:
+  BoundSlice(const Node& node, const SliceNode& slice, RunningPlace place, size_t element,
+             const std::byte* from, std::byte* to, bool pad)
+      : BoundNode(node),
+        parts_(slice.layout, place.of),
+        place_(place),
+        element_(element),
+        from_(from),
+        to_(to),
+        pad_(pad) {}
+
+  absl::Status Run(Walk&) override {
+    parts_.Take(place_.at(), element_, from_, to_, pad_);
+    return absl::OkStatus();
+  }
+
+ private:
+  const Parts parts_;
+  const RunningPlace place_;
+  const size_t element_;
+  const std::byte* const from_;
+  std::byte* const to_;
+  const bool pad_;
+};
+
+}  // namespace
+
+BindResult Bind(const CoordNode& coord, const Node& node, Binder& binder) {
+  DT_ASSIGN_OR_RETURN(const RunningPlace place, binder.PlaceAlong({coord.axis}));
+  DT_ASSIGN_OR_RETURN(std::byte* const to, binder.Address(coord.to));
+  return std::make_unique<BoundCoord>(node, place, to);
+}
+
+BindResult Bind(const SliceNode& slice, const Node& node, Binder& binder) {
+  DT_ASSIGN_OR_RETURN(const RunningPlace place, binder.PlaceAlong(slice.layout.axes));
+  DT_ASSIGN_OR_RETURN(std::byte* const from, binder.Address(slice.from));
+  const Buffer& part = binder.buffer(slice.to);
+  const std::vector<int64_t> room = Parts(slice.layout, place.of).room_dims();
+  if (part.dims != room)
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", part.name, "' is ", ShapeText(part.dtype, part.dims), ", a part of '",
+                     binder.buffer(slice.from).name, "' on ", place.of, " coordinates is ",
+                     ShapeText(part.dtype, room), "; was the plan compiled for another mesh?"));
+  // A variable may have memory for its own part only (storage.h).
+  const int64_t instance = part.stride > 0 ? binder.scope.instance : 0;
+  const bool whole = binder.storage.whole(slice.to, instance);
+  const Parts parts(slice.layout, place.of);
+  const int64_t own = parts.room() == 0 ? 0 : part.bytes / parts.room() * parts.extent(place.fixed);
+  const bool fits = whole || (place.weight == 0 && own <= binder.storage.bytes(slice.to, instance));
+  if (!fits) DT_RETURN_IF_ERROR(binder.Address(slice.to).status());
+  std::byte* const to = binder.storage.data(slice.to, instance);
+  return std::make_unique<BoundSlice>(node, slice, place, SizeOf(part.dtype), from, to, whole);
+}
+
+}  // namespace dtranspile::exec

@@ -1,0 +1,197 @@
+// Requests to the servers of a role, and what a server's round gets of them.
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+#include "runtime/exec/bind.h"
+#include "runtime/tensor/tensor.h"
+
+namespace dtranspile::exec {
+namespace {
+
+// One end of a request: memory of fixed extents, or a value.
+struct End {
+  const Buffer* buffer = nullptr;
+  std::byte* data = nullptr;
+  Value* value = nullptr;
+
+  bool is_rows() const { return value != nullptr && value->kind == Value::Kind::kRows; }
+  TensorView view() const {
+    return value ? value->view() : TensorView{buffer->dtype, buffer->dims, data};
+  }
+  // Room for a tensor of these extents; errors of Value::Resize, and kInvalidArgument where they
+  // are not those of the plan.
+  absl::StatusOr<TensorRoom> Room(const std::vector<int64_t>& dims) const {
+    if (value != nullptr) {
+      DT_RETURN_IF_ERROR(value->Resize(dims));
+      return TensorRoom{buffer->dtype, dims, value->data()};
+    }
+    if (buffer->dims != dims)
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", buffer->name, "' is ", ShapeText(buffer->dtype, buffer->dims),
+                       ", what arrives is ", ShapeText(buffer->dtype, dims)));
+    return TensorRoom{buffer->dtype, buffer->dims, data};
+  }
+};
+
+absl::StatusOr<End> EndOf(int id, const Binder& binder) {
+  DT_ASSIGN_OR_RETURN(std::byte* const data, binder.Address(id));
+  return End{&binder.buffer(id), data, binder.storage.value(id)};
+}
+
+absl::StatusOr<ServerLink*> LinkOf(int comm, const Binder& binder) {
+  const auto number = static_cast<size_t>(comm);
+  if (number < binder.links.servers.size() && binder.links.servers[number] != nullptr)
+    return binder.links.servers[number];
+  const PlanComm& c = binder.plan.comms[number];
+  return absl::FailedPreconditionError(
+      absl::StrCat("communicator '", c.name, "' has no servers ('", c.server, "') on this rank"));
+}
+
+TableRequest RequestOf(const Node& node, const std::string& table,
+                       const std::optional<Layout>& layout) {
+  return {node.op, table, layout ? &*layout : nullptr};
+}
+
+class BoundRequest : public BoundNode {
+ public:
+  BoundRequest(const Node& node, ServerLink& link) : BoundNode(node), link_(link) {}
+  bool needs_others() const override { return true; }
+
+ protected:
+  ServerLink& link() { return link_; }
+
+ private:
+  ServerLink& link_;
+};
+
+class BoundPush : public BoundRequest {
+ public:
+  BoundPush(const PushNode& push, const Node& node, ServerLink& link, End from)
+      : BoundRequest(node, link),
+        request_(RequestOf(node, push.table, push.layout)),
+        merge_(push.merge),
+        from_(from) {}
+
+  absl::Status Run(Walk&) override {
+    if (from_.is_rows()) return link().PushRows(request_, merge_, *from_.value);
+    return link().Push(request_, merge_, from_.view());
+  }
+
+ private:
+  const TableRequest request_;
+  const Merge merge_;
+  const End from_;
+};
+
+class BoundPull : public BoundRequest {
+ public:
+  BoundPull(const PullNode& pull, const Node& node, ServerLink& link, End to)
+      : BoundRequest(node, link), request_(RequestOf(node, pull.table, pull.layout)), to_(to) {}
+
+  absl::Status Run(Walk&) override {
+    const auto& dims = request_.layout ? request_.layout->whole : to_.buffer->dims;
+    DT_ASSIGN_OR_RETURN(const TensorRoom room, to_.Room(dims));
+    return link().Pull(request_, room);
+  }
+
+ private:
+  const TableRequest request_;
+  const End to_;
+};
+
+// Ids of any extents become one row each: [ids…, extents of a row]; a trailing extent of 1 of the
+// ids, which the framework's lookups have, is taken by the row.
+class BoundLookup : public BoundRequest {
+ public:
+  BoundLookup(const LookupNode& lookup, const Node& node, ServerLink& link, End ids, End to)
+      : BoundRequest(node, link),
+        request_(RequestOf(node, lookup.table, lookup.layout)),
+        ids_(ids),
+        to_(to) {}
+
+  absl::Status Run(Walk&) override {
+    const TensorView ids = ids_.view();
+    std::vector<int64_t> dims = ids.dims;
+    const int64_t count = ids.bytes() / static_cast<int64_t>(SizeOf(DType::kInt64));
+    if (request_.layout) {
+      const std::vector<int64_t>& whole = request_.layout->whole;
+      if (dims.size() > 1 && dims.back() == 1 && dims.size() + whole.size() - 1 > RankOf(to_))
+        dims.pop_back();
+      dims.insert(dims.end(), whole.begin() + 1, whole.end());
+    } else {
+      dims = to_.buffer->dims;
+    }
+    DT_ASSIGN_OR_RETURN(const TensorRoom room, to_.Room(dims));
+    return link().Lookup(request_, reinterpret_cast<const int64_t*>(ids.data), count, room);
+  }
+
+ private:
+  static size_t RankOf(const End& end) { return end.buffer->dims.size(); }
+
+  const TableRequest request_;
+  const End ids_, to_;
+};
+
+class BoundPhase : public BoundRequest {
+ public:
+  BoundPhase(const PhaseNode& phase, const Node& node, ServerLink& link)
+      : BoundRequest(node, link), phase_(phase.phase) {}
+
+  absl::Status Run(Walk&) override { return link().EndPhase(op(), phase_); }
+
+ private:
+  const Phase phase_;
+};
+
+class BoundMerged : public BoundNode {
+ public:
+  BoundMerged(const MergedNode& merged, const Node& node, Rounds& rounds, int64_t block, End to)
+      : BoundNode(node), table_(merged.table), rounds_(rounds), block_(block), to_(to) {}
+
+  absl::Status Run(Walk&) override {
+    if (to_.is_rows()) return rounds_.MergedRows(table_, block_, *to_.value);
+    DT_ASSIGN_OR_RETURN(const TensorRoom room, to_.Room(to_.buffer->dims));
+    return rounds_.Merged(table_, block_, room);
+  }
+
+ private:
+  const std::string& table_;
+  Rounds& rounds_;
+  const int64_t block_;
+  const End to_;
+};
+
+}  // namespace
+
+BindResult Bind(const PushNode& push, const Node& node, Binder& binder) {
+  DT_ASSIGN_OR_RETURN(ServerLink* const link, LinkOf(push.comm, binder));
+  DT_ASSIGN_OR_RETURN(const End from, EndOf(push.from, binder));
+  return std::make_unique<BoundPush>(push, node, *link, from);
+}
+
+BindResult Bind(const PullNode& pull, const Node& node, Binder& binder) {
+  DT_ASSIGN_OR_RETURN(ServerLink* const link, LinkOf(pull.comm, binder));
+  DT_ASSIGN_OR_RETURN(const End to, EndOf(pull.to, binder));
+  return std::make_unique<BoundPull>(pull, node, *link, to);
+}
+
+BindResult Bind(const LookupNode& lookup, const Node& node, Binder& binder) {
+  DT_ASSIGN_OR_RETURN(ServerLink* const link, LinkOf(lookup.comm, binder));
+  DT_ASSIGN_OR_RETURN(const End ids, EndOf(lookup.ids, binder));
+  DT_ASSIGN_OR_RETURN(const End to, EndOf(lookup.to, binder));
+  return std::make_unique<BoundLookup>(lookup, node, *link, ids, to);
+}
+
+BindResult Bind(const PhaseNode& phase, const Node& node, Binder& binder) {
+  DT_ASSIGN_OR_RETURN(ServerLink* const link, LinkOf(phase.comm, binder));
+  return std::make_unique<BoundPhase>(phase, node, *link);
+}
+
+BindResult Bind(const MergedNode& merged, const Node& node, Binder& binder) {
+  DT_ASSIGN_OR_RETURN(const End to, EndOf(merged.to, binder));
+  if (binder.links.rounds == nullptr)
+    return absl::FailedPreconditionError(
+        absl::StrCat("'", merged.table, "' is merged on a server only"));
+  return std::make_unique<BoundMerged>(merged, node, *binder.links.rounds, binder.scope.block, to);
+}
+
+}  // namespace dtranspile::exec

@@ -1,0 +1,123 @@
+// Parts of every layout, against the definition: each index is on one coordinate, in rising order.
+#include "runtime/exec/layout.h"
+
+#include <catch2/catch.hpp>
+#include <numeric>
+
+namespace dtranspile::exec {
+namespace {
+
+Layout Of(LayoutKind kind, std::vector<int64_t> whole, int dim, int64_t per = 0,
+          int64_t first = 0) {
+  Layout layout;
+  layout.kind = kind;
+  layout.axes = {"ps"};
+  layout.dim = dim;
+  layout.extent = dim >= 0 ? whole[static_cast<size_t>(dim)] : 1;
+  for (size_t i = 0; dim < 0 && i < whole.size(); ++i) layout.extent *= whole[i];
+  layout.per = per;
+  layout.first = first;
+  layout.name = "w";
+  layout.whole = std::move(whole);
+  return layout;
+}
+
+std::vector<Layout> Layouts(const std::vector<int64_t>& whole) {
+  std::vector<Layout> list;
+  for (int dim : {-1, 0}) {
+    list.push_back(Of(LayoutKind::kEven, whole, dim));
+    list.push_back(Of(LayoutKind::kCyclic, whole, dim));
+    for (int64_t per : {1, 3, 100}) {
+      list.push_back(Of(LayoutKind::kHashed, whole, dim, per));
+      for (int64_t first : {0, 1, 5})
+        list.push_back(Of(LayoutKind::kBlocks, whole, dim, per, first));
+    }
+  }
+  list.push_back(Of(LayoutKind::kEven, whole, 1));
+  return list;
+}
+
+// By the definition in layout.h.
+int64_t OwnerOf(const Layout& layout, const Parts& parts, int64_t index, int64_t of) {
+  switch (layout.kind) {
+    case LayoutKind::kEven: return index / ((layout.extent + of - 1) / of);
+    case LayoutKind::kBlocks: return (layout.first + index / layout.per) % of;
+    case LayoutKind::kCyclic: return index % of;
+    case LayoutKind::kHashed: break;
+  }
+  return parts.block(index / layout.per).part;
+}
+
+}  // namespace
+
+TEST_CASE("parts of every layout hold each index once, and put the whole together again") {
+  for (const std::vector<int64_t>& whole : {std::vector<int64_t>{7, 2}, std::vector<int64_t>{8, 3},
+                                            std::vector<int64_t>{1, 1}, std::vector<int64_t>{0, 4}})
+    for (const Layout& layout : Layouts(whole))
+      for (int64_t of : {1, 2, 3, 10}) {
+        const Parts parts(layout, of);
+        INFO("layout " << static_cast<int>(layout.kind) << " dim " << layout.dim << " per "
+                       << layout.per << " first " << layout.first << " of " << of << " extent "
+                       << layout.extent);
+        std::vector<int64_t> next(static_cast<size_t>(of), 0);
+        for (int64_t i = 0; i < layout.extent; ++i) {
+          const Parts::Found found = parts.find(i);
+          REQUIRE(found.part == OwnerOf(layout, parts, i, of));
+          REQUIRE(found.local == next[static_cast<size_t>(found.part)]++);
+        }
+        int64_t most = 0;
+        std::vector<int32_t> all(static_cast<size_t>(whole[0] * whole[1]));
+        std::iota(all.begin(), all.end(), 1);
+        std::vector<int32_t> again(all.size(), 0), padded(all.size(), 0);
+        for (int64_t p = 0; p < of; ++p) {
+          REQUIRE(parts.extent(p) == next[static_cast<size_t>(p)]);
+          most = std::max(most, parts.extent(p));
+          const auto elements = [](const std::vector<int64_t>& dims) {
+            return static_cast<size_t>(
+                std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>()));
+          };
+          std::vector<int32_t> part(elements(parts.dims(p)), -1);
+          std::vector<int32_t> room(elements(parts.room_dims()), -1);
+          const auto bytes = [](auto& list) { return reinterpret_cast<std::byte*>(list.data()); };
+          parts.Take(p, 4, bytes(all), bytes(part), false);
+          parts.Take(p, 4, bytes(all), bytes(room), true);
+          // The pad is zero: what is in the room is the part and nothing else.
+          CHECK(std::accumulate(room.begin(), room.end(), 0) ==
+                std::accumulate(part.begin(), part.end(), 0));
+          parts.Put(p, 4, bytes(part), bytes(again), false);
+          parts.Put(p, 4, bytes(room), bytes(padded), true);
+          int64_t blocks = 0;
+          for (const Parts::Block& block : parts.owned(p)) {
+            CHECK(block.local == blocks);
+            CHECK(parts.find(block.begin).part == p);
+            blocks += block.extent;
+          }
+          if (parts.blocks() > 0) CHECK(blocks == parts.extent(p));
+        }
+        CHECK(again == all);
+        CHECK(padded == all);
+        if (layout.kind == LayoutKind::kEven) CHECK(parts.room() == (layout.extent + of - 1) / of);
+        else CHECK(parts.room() == most);
+      }
+}
+
+TEST_CASE("hashed blocks stay where they are, in every build and release") {
+  const Layout layout = Of(LayoutKind::kHashed, {10, 2}, 0, 2);
+  const Parts parts(layout, 4);
+  std::vector<int64_t> owners;
+  for (int64_t k = 0; k < parts.blocks(); ++k) owners.push_back(parts.block(k).part);
+  CHECK(owners == std::vector<int64_t>{0, 3, 0, 3, 1});
+}
+
+TEST_CASE("a place counts the coordinates of several axes as one number, the first one major") {
+  const Position position{{{"dp", 1}, {"pp", 2}}, {{"dp", 2}, {"pp", 3}}};
+  const auto place = PlaceOf({"dp", "pp"}, position);
+  REQUIRE(place.ok());
+  CHECK(place->at == 5);
+  CHECK(place->of == 6);
+  CHECK(PlaceOf({"pp", "dp"}, position)->at == 5);
+  CHECK(PlaceOf({}, position)->of == 1);
+  CHECK(PlaceOf({"mp"}, position).status().message() == "axis 'mp' is none of this rank's mesh");
+}
+
+}  // namespace dtranspile::exec

@@ -1,0 +1,364 @@
+#include "tools/dtranspile/cli/runnable.h"
+
+#include <set>
+
+#include "compiler/analysis/program_info.h"
+#include "compiler/artifact/fetches.h"
+#include "dialects/dist/dist.h"
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/infer.h"
+#include "dialects/pd/types.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "runtime/io/feed.h"
+
+namespace dtranspile::cli {
+namespace {
+
+std::string dimsText(const std::vector<int64_t>& dims) {
+  std::string text = "[";
+  for (size_t i = 0; i < dims.size(); ++i) text += (i ? ", " : "") + std::to_string(dims[i]);
+  return text + "]";
+}
+
+std::string typeText(mlir::Type type) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  type.print(stream);
+  return text;
+}
+
+// NAME=VALUE; false without an `=`.
+bool splitPair(const std::string& text, std::string& name, std::string& value) {
+  size_t at = text.find('=');
+  if (at == std::string::npos || at == 0) return false;
+  name = text.substr(0, at);
+  value = text.substr(at + 1);
+  return true;
+}
+
+// What the program declares about a feed against what the data has. The rows of ragged data belong
+// to the step.
+bool fits(pd::InputOp input, const FeedData& data) {
+  mlir::RankedTensorType tensor = pd::tensorOf(input.getValue().getType());
+  if (!tensor) return true;
+  llvm::SmallVector<int64_t> declared = pd::dimsOf(tensor);
+  if (declared.size() != data.dims.size()) return false;
+  for (size_t i = data.ragged; i < declared.size(); ++i)
+    if (declared[i] >= 0 && declared[i] != data.dims[i]) return false;
+  return true;
+}
+
+mlir::FailureOr<FeedData> openFeed(Tool& tool, pd::InputOp input, const RunFlags& flags,
+                                   const std::map<std::string, std::string>& single) {
+  std::string name = input.getName().str();
+  auto given = single.find(name);
+  if (given == single.end() && flags.feeds.empty()) {
+    tool.error("the program is fed '" + name +
+               "', but no data is given; add --feeds DIR or --feed " + name + "=FILE.npy");
+    return mlir::failure();
+  }
+  absl::StatusOr<io::Feed> feed =
+      given == single.end() ? io::Feed::Open(flags.feeds, name) : io::Feed::OpenFile(given->second);
+  if (!feed.ok()) {
+    tool.error("feed '" + name + "': " + std::string(feed.status().message()));
+    return mlir::failure();
+  }
+  FeedData data{name, feed->file(), feed->dims(), feed->steps(), feed->ragged()};
+  if (data.ragged && pd::declaredInfo(input.getValue().getType()).lodLevel == 0) {
+    tool.error("feed '" + name +
+               "' is ragged (LoD), the program declares it without levels of sequences");
+    return mlir::failure();
+  }
+  if (!fits(input, data)) {
+    tool.error("feed '" + name + "' has " + dimsText(data.dims) + " a step, the program declares " +
+               typeText(input.getValue().getType()));
+    return mlir::failure();
+  }
+  return data;
+}
+
+// What the programs of all classes are fed, each once.
+std::vector<pd::InputOp> inputsOf(Runnable& runnable) {
+  std::vector<pd::InputOp> inputs;
+  std::set<std::string> seen;
+  for (RunnableRole& role : runnable.roles)
+    for (RunnableClass& one : role.classes) {
+      pd::ProgramOp main = findProgram(*one.module, "main");
+      if (!main) continue;
+      for (pd::InputOp input : dtranspile::inputsOf(main))
+        if (seen.insert(input.getName().str()).second) inputs.push_back(input);
+    }
+  return inputs;
+}
+
+// A specialised class of every kind of rank of the role.
+mlir::FailureOr<RunnableRole> runnableRole(dist::RoleOp op) {
+  RunnableRole role;
+  role.op = op;
+  role.name = op.getSymName().str();
+  dist::MeshOp mesh = dist::meshOf(op);
+  if (!mesh) return op.emitError("has no mesh");
+  for (auto [axis, size] :
+       llvm::zip(mesh.getAxes().getAsValueRange<mlir::StringAttr>(), mesh.getSizes()))
+    role.mesh.emplace_back(axis.str(), size);
+  mlir::FailureOr<std::vector<RankClass>> classes = classesOf(op);
+  if (mlir::failed(classes)) return mlir::failure();
+  for (RankClass& one : *classes) {
+    auto module = specialize(op, one);
+    if (mlir::failed(module)) return mlir::failure();
+    role.classes.push_back({std::move(one), std::move(*module)});
+  }
+  return role;
+}
+
+// What a class computes of that name on its ranks; null where nothing.
+mlir::Value heldValue(const RunnableClass& rankClass, pd::ProgramOp program, llvm::StringRef name) {
+  mlir::Value last;
+  for (mlir::Operation& op : *program.getBodyBlock())
+    for (mlir::Value result : op.getResults()) {
+      auto at = llvm::dyn_cast<dist::AtType>(result.getType());
+      if (at && rankClass.ranks.where && !at.getWhere().intersect(rankClass.ranks.where)) continue;
+      if (dist::nameOf(result) == name) last = result;
+    }
+  return last;
+}
+
+// Whether a variable of that name is one that ranks of the class have.
+bool hasVariable(const RunnableClass& rankClass, llvm::StringRef name) {
+  return mlir::isa_and_nonnull<pd::VarOp>(
+      mlir::SymbolTable::lookupSymbolIn(*rankClass.module, name));
+}
+
+bool holds(const RunnableClass& rankClass, llvm::StringRef name) {
+  pd::ProgramOp main = findProgram(*rankClass.module, "main");
+  return main && (hasVariable(rankClass, name) || heldValue(rankClass, main, name));
+}
+
+}  // namespace
+
+int64_t RunnableRole::ranks() const {
+  int64_t count = 1;
+  for (const auto& [axis, size] : mesh) count *= size;
+  return count;
+}
+
+std::vector<size_t> RunnableRole::classOfRanks() const {
+  std::vector<size_t> result;
+  dist::MeshOp meshOp = op ? dist::meshOf(op) : dist::MeshOp();
+  for (int64_t rank = 0; rank < ranks(); ++rank) {
+    size_t index = 0;
+    while (meshOp && index + 1 < classes.size() && !classes[index].ranks.contains(meshOp, rank))
+      ++index;
+    result.push_back(index);
+  }
+  return result;
+}
+
+mlir::ModuleOp Runnable::saved() {
+  return job ? job->lookupSymbol<mlir::ModuleOp>("source") : *roles.front().classes.front().module;
+}
+
+bool Runnable::hasStartup() {
+  return llvm::any_of(roles, [](RunnableRole& role) {
+    return llvm::any_of(role.classes, [](RunnableClass& one) {
+      return static_cast<bool>(findProgram(*one.module, "startup"));
+    });
+  });
+}
+
+mlir::FailureOr<Job> openJob(Tool& tool, const std::string& path) {
+  const llvm::StringRef name(path);
+  if (!name.ends_with(".mlir") && !name.ends_with(".mlirbc"))
+    return readUnchangedJob(tool.context(), path);
+  Job job;
+  job.module = loadPrograms(tool, path, "");
+  if (!job.module) return mlir::failure();
+  if (job.module->getOps<dist::RoleOp>().empty()) {
+    tool.error(path + ": holds no role, so it is no job; make one with transpile");
+    return mlir::failure();
+  }
+  job.manifest = makeManifest(*job.module, {{"mode", ""}});
+  return job;
+}
+
+mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags) {
+  Runnable runnable;
+  Job job;
+  if (isJob(flags.input)) {
+    mlir::FailureOr<Job> read = openJob(tool, flags.input);
+    if (mlir::failed(read)) return mlir::failure();
+    job = std::move(*read);
+  } else {
+    job.module = loadPrograms(tool, flags.input, flags.startup);
+    if (!job.module) return mlir::failure();
+    if (job.module->getOps<dist::RoleOp>().empty()) {
+      if (!findProgram(*job.module, "main")) {
+        tool.error(flags.input + ": holds no program @main");
+        return mlir::failure();
+      }
+      RunnableRole role;
+      role.classes.push_back({{role.name, {}, 1}, std::move(job.module)});
+      runnable.roles.push_back(std::move(role));
+      return runnable;
+    }
+    job.manifest = makeManifest(*job.module, {{"mode", ""}});
+  }
+  runnable.digest = job.digest();
+  for (const auto& fetch : job.manifest["fetches"])
+    runnable.combine[fetch.value("name", "")] = fetch.value("combine", "");
+  for (dist::RoleOp op : job.module->getOps<dist::RoleOp>()) {
+    mlir::FailureOr<RunnableRole> role = runnableRole(op);
+    if (mlir::failed(role)) return mlir::failure();
+    runnable.roles.push_back(std::move(*role));
+  }
+  runnable.job = std::move(job.module);
+  return runnable;
+}
+
+mlir::FailureOr<std::vector<FeedData>> findFeeds(Tool& tool, Runnable& runnable,
+                                                 const RunFlags& flags) {
+  std::map<std::string, std::string> single;
+  for (const std::string& pair : flags.feed) {
+    std::string name, file;
+    if (!splitPair(pair, name, file)) {
+      tool.error("--feed " + pair + ": expected NAME=FILE.npy");
+      return mlir::failure();
+    }
+    single[name] = file;
+  }
+  std::vector<FeedData> feeds;
+  for (pd::InputOp input : inputsOf(runnable)) {
+    mlir::FailureOr<FeedData> data = openFeed(tool, input, flags, single);
+    if (mlir::failed(data)) return mlir::failure();
+    if (!feeds.empty() && data->steps != feeds[0].steps) {
+      tool.error("feed '" + data->name + "' has " + std::to_string(data->steps) + " steps, feed '" +
+                 feeds[0].name + "' has " + std::to_string(feeds[0].steps));
+      return mlir::failure();
+    }
+    if (data->steps == 0) {
+      tool.error(data->file + ": feed '" + data->name + "' has no steps; there is nothing to run");
+      return mlir::failure();
+    }
+    if (data->steps < flags.steps) {
+      tool.error("feed '" + data->name + "' has " + std::to_string(data->steps) +
+                 " steps, --steps asks for " + std::to_string(flags.steps));
+      return mlir::failure();
+    }
+    feeds.push_back(*data);
+    single.erase(data->name);
+  }
+  if (!single.empty()) {
+    tool.error("--feed " + single.begin()->first + ": the program feeds no variable of that name");
+    return mlir::failure();
+  }
+  return feeds;
+}
+
+mlir::FailureOr<std::vector<std::string>> findFetches(Tool& tool, Runnable& runnable,
+                                                      const RunFlags& flags) {
+  if (flags.fetch.empty()) {
+    for (const RunnableRole& role : runnable.roles)
+      for (const RunnableClass& one : role.classes) {
+        pd::ProgramOp main = findProgram(*one.module, "main");
+        const std::string loss = main ? findLoss(main) : "";
+        if (!loss.empty()) return std::vector<std::string>{loss};
+      }
+    tool.error("the program marks no loss; say with --fetch NAME what to report");
+    return mlir::failure();
+  }
+  for (const std::string& name : flags.fetch) {
+    bool held = false;
+    std::set<std::string> similar;
+    for (const RunnableRole& role : runnable.roles)
+      for (const RunnableClass& one : role.classes) {
+        held |= holds(one, name);
+        pd::ProgramOp main = findProgram(*one.module, "main");
+        if (!main) continue;
+        for (const std::string& other : similarNames(main, name)) similar.insert(other);
+      }
+    if (held) continue;
+    tool.error("--fetch " + name + ": the program computes nothing of that name" +
+               (similar.empty() ? "" : "; did you mean " + llvm::join(similar, " or ") + "?"));
+    return mlir::failure();
+  }
+  return flags.fetch;
+}
+
+namespace {
+
+// What a rank of the role takes of a step of a feed. Along the cut dim the data have to divide by
+// all the parts, those in time too; the rank takes all micro-batches together.
+mlir::FailureOr<std::vector<int64_t>> localDims(Tool& tool, pd::InputOp input, dist::MeshOp mesh,
+                                                const FeedData& feed,
+                                                lower::LoweringRequest& request) {
+  std::vector<int64_t> dims = feed.dims;
+  auto batch = input->getAttrOfType<dist::BatchAttr>(dist::kBatchAttr);
+  if (!batch) return dims;
+  lower::FeedSplit split;
+  split.dim = static_cast<int>(batch.getDim());
+  int64_t ranks = 1, times = 1;
+  for (mlir::StringAttr axis : batch.getAxes()) {
+    const int64_t size = mesh.sizeOf(axis.getValue()).value_or(1);
+    if (!mesh.indexOf(axis.getValue())) {
+      times *= size;
+      continue;
+    }
+    split.axes.push_back(axis.getValue().str());
+    ranks *= size;
+  }
+  // Ragged data are cut in sequences, whose number belongs to the step.
+  if (!feed.ragged && dims[split.dim] % (ranks * times) != 0) {
+    tool.error("feed '" + feed.name + "' has a global batch of " + std::to_string(dims[split.dim]) +
+               ", which " + std::to_string(ranks) + " data-parallel ranks" +
+               (times > 1 ? " of " + std::to_string(times) + " micro-batches each" : "") +
+               " do not divide; use a batch that is a multiple of " +
+               std::to_string(ranks * times));
+    return mlir::failure();
+  }
+  if (!feed.ragged) dims[split.dim] /= ranks;
+  if (!split.axes.empty()) request.splits[feed.name] = split;
+  return dims;
+}
+
+// How the ranks' values of the fetches become the reference's. The manifest has been compared with
+// the module: what it says needs no second analysis.
+void findCombines(Runnable& runnable, const RunnableRole& role, lower::LoweringRequest& request) {
+  std::vector<std::string> others;
+  for (const std::string& name : request.fetches) {
+    auto known = runnable.combine.find(name);
+    if (known == runnable.combine.end()) others.push_back(name);
+    else request.combine[name] = known->second;
+  }
+  if (others.empty()) return;
+  for (const verify::FetchRelation& fetch :
+       verify::fetchRelations(*runnable.job, role.op, others)) {
+    request.combine[fetch.name] = fetch.combine;
+    runnable.combine[fetch.name] = fetch.combine;
+  }
+}
+
+}  // namespace
+
+mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnable,
+                                                    const RunnableRole& role,
+                                                    const RunnableClass& rankClass,
+                                                    const std::vector<FeedData>& feeds,
+                                                    const std::vector<std::string>& fetches) {
+  lower::LoweringRequest request;
+  pd::ProgramOp main = findProgram(*rankClass.module, "main");
+  dist::MeshOp mesh = role.op ? dist::meshOf(role.op) : dist::MeshOp();
+  for (pd::InputOp input : dtranspile::inputsOf(main))
+    for (const FeedData& feed : feeds) {
+      if (feed.name != input.getName()) continue;
+      mlir::FailureOr<std::vector<int64_t>> dims = localDims(tool, input, mesh, feed, request);
+      if (mlir::failed(dims)) return mlir::failure();
+      request.feedDims[feed.name] = *dims;
+    }
+  for (const std::string& name : fetches)
+    if (holds(rankClass, name)) request.fetches.push_back(name);
+  if (runnable.job) findCombines(runnable, role, request);
+  return request;
+}
+
+}  // namespace dtranspile::cli

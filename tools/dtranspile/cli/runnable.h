@@ -1,0 +1,76 @@
+// What `run` and `compile` work on: the roles of a job, each with its classes of ranks, specialised
+// (docs/jobs.md); of a saved program one role of one rank.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/artifact/job.h"
+#include "compiler/lower/compile.h"
+#include "compiler/specialize/specialize.h"
+#include "tools/dtranspile/cli/run_flags.h"
+#include "tools/dtranspile/cli/tool.h"
+
+namespace dtranspile::cli {
+
+struct RunnableClass {
+  RankClass ranks;
+  mlir::OwningOpRef<mlir::ModuleOp> module;  // pd.vars and programs; of a job with mesh and comms
+};
+
+struct RunnableRole {
+  std::string name = "trainer";
+  std::vector<std::pair<std::string, int64_t>> mesh;  // axis, size; empty: one rank
+  std::vector<RunnableClass> classes;
+  dist::RoleOp op;  // in the job; null for a program
+
+  int64_t ranks() const;
+  // Per rank the index of its class.
+  std::vector<size_t> classOfRanks() const;
+};
+
+struct Runnable {
+  std::vector<RunnableRole> roles;
+  mlir::OwningOpRef<mlir::ModuleOp> job;  // what it was made of; null for a program
+  std::string digest;
+  std::map<std::string, std::string> combine;  // of fetches that the job's manifest knows
+
+  // The single-device program and its variables: the job's source, or the program itself.
+  mlir::ModuleOp saved();
+  // Whether a class has a start-up program.
+  bool hasStartup();
+};
+
+// JOB: its folder, or its module alone (.mlir, .mlirbc), which gets the manifest that transpile
+// would write. A message and no value on failure.
+mlir::FailureOr<Job> openJob(Tool& tool, const std::string& path);
+
+// JOB specialised, or MAIN as it is. A message and no value on failure.
+mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags);
+
+// Global data of every feed: file (of ragged ones the stem), steps and dims of one step (of ragged
+// ones of the first).
+struct FeedData {
+  std::string name, file;
+  std::vector<int64_t> dims;
+  int64_t steps = 0;
+  bool ragged = false;
+};
+mlir::FailureOr<std::vector<FeedData>> findFeeds(Tool& tool, Runnable& runnable,
+                                                 const RunFlags& flags);
+
+// Names to report: --fetch, or the loss. Checked against the programs of all classes.
+mlir::FailureOr<std::vector<std::string>> findFetches(Tool& tool, Runnable& runnable,
+                                                      const RunFlags& flags);
+
+// Feeds and fetches of one class for the compiler: local extents, splits, the fetches that its
+// ranks hold.
+mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnable,
+                                                    const RunnableRole& role,
+                                                    const RunnableClass& rankClass,
+                                                    const std::vector<FeedData>& feeds,
+                                                    const std::vector<std::string>& fetches);
+
+}  // namespace dtranspile::cli

@@ -147,8 +147,11 @@ Relation broadcast(const Scene& scene, dist::BroadcastOp op, dist::CommOp comm, 
     result = scene.store.restricted(std::move(result), here.within(at.getWhere()),
                                     here.within(op.getRoot()), loss);
     for (Reading* reading : {&result.whole, &result.parts})
-      for (unsigned axis : axesOfComm(scene.axes(), comm))
-        if (reading->known) reading->states[axis] = State::replicated();
+      for (unsigned axis : axesOfComm(scene.axes(), comm)) {
+        if (!reading->known) continue;
+        if (reading->states[axis].isDifferent()) result.draw = op->getResult(0);
+        reading->states[axis] = State::replicated();
+      }
     return result;
   }
   for (Reading* reading : {&result.whole, &result.parts}) {

@@ -370,8 +370,10 @@ std::vector<Event> eventsOf(const ClassText& text, llvm::StringRef name, const S
   pd::ProgramOp program = startup ? text.startup : text.main;
   Reader reader(text, servers, report);
   if (program) reader.readProgram(*program.getBodyBlock());
+  // Trainers that ask nothing in start-up pass its phase with their first push.
   if (dist::ServeOp serve = serveOf(text); startup && serve &&
-                                           serve.getMode() == dist::ServeMode::Sync)
+                                           serve.getMode() == dist::ServeMode::Sync &&
+                                           servers.count(serve.getComm().str()))
     reader.endOfStartup(serve);
   return reader.take();
 }

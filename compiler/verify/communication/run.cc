@@ -91,6 +91,15 @@ Servers Run::serversOf() const {
     for (dist::CommOp comm : text.comms)
       if (dist::ServeOp serve = serveOf(text); serve && serve.getComm() == comm.getSymName())
         servers[comm.getSymName().str()].push_back(text.name);
+  if (program_ != "startup") return servers;
+  std::set<std::string> asked;
+  for (const ClassText& text : classes_)
+    if (text.startup)
+      pd::ProgramOp(text.startup).walk([&](dist::PhaseOp phase) {
+        asked.insert(phase.getComm().str());
+      });
+  for (auto at = servers.begin(); at != servers.end();)
+    at = asked.count(at->first) ? std::next(at) : servers.erase(at);
   return servers;
 }
 

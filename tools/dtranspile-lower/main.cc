@@ -57,9 +57,8 @@ bool lowerAndPrint(pd::ProgramOp program, bool kernels) {
   KernelTexts found;
   found.collect(plan->main->body);
   exec::PlanTextOptions printing;
-  if (kernels) printing.kernel = [&](const std::string& symbol) {
-    return found.texts[std::stoul(symbol)];
-  };
+  if (kernels)
+    printing.kernel = [&](const std::string& symbol) { return found.texts[std::stoul(symbol)]; };
   const exec::Plan written = toRuntime(*plan, {}, false, found.symbols);
   llvm::outs() << "program " << program.getSymName() << "\n"
                << exec::BodyText(written, written.step(), 1, printing);

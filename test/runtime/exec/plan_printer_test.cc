@@ -41,44 +41,55 @@ TEST_CASE("nodes of every other kind are printed field by field, bodies indented
   json["buffers"].push_back(BufferJson("place", "arena", 128, "int64", {1}, 8));
   const Json copy = {{"copy", {5, 3}}, {"op", "assign"}};
   const Json view = {{"copy", {7, 1}}, {"op", "assign"}};
-  const Json layout = {{"kind", "even"}, {"axes", {"dp"}}, {"dim", 0}, {"extent", 8}, {"whole", {8}}};
+  const Json layout = {
+      {"kind", "even"}, {"axes", {"dp"}}, {"dim", 0}, {"extent", 8}, {"whole", {8}}};
   json["programs"]["main"]["body"] = Json::array({
-      {{"start", "all_reduce"}, {"comm", 0}, {"inputs", {2}}, {"outputs", {2}}, {"ticket", 3}, {"op", "sum"}},
+      {{"start", "all_reduce"},
+       {"comm", 0},
+       {"inputs", {2}},
+       {"outputs", {2}},
+       {"ticket", 3},
+       {"op", "sum"}},
       {{"wait", 3}, {"op", "sum"}},
       {{"if", 4}, {"then", {copy}}, {"else", {view}}, {"op", "conditional_block"}},
       {{"while", 4}, {"limit", 7}, {"body", {copy}}, {"op", "while"}},
       {{"at", {{"dp", {0, 1, 2, 3}}}}, {"body", {copy}}, {"else", Json::array()}, {"op", "at"}},
       {{"coord", "dp"}, {"to", 8}, {"op", "coordinate"}},
-      {{"micro", "pp"}, {"micros", 2}, {"instances", 1},
+      {{"micro", "pp"},
+       {"micros", 2},
+       {"instances", 1},
        {"tasks", {{{"name", "F"}, {"body", {copy}}}, {{"name", "B"}, {"body", {copy}}}}},
-       {"order", {{0, 0}, {0, 1}, {1, 0}, {1, 1}}}, {"op", "micro"}},
+       {"order", {{0, 0}, {0, 1}, {1, 0}, {1, 1}}},
+       {"op", "micro"}},
       {{"slice", {2, 0}}, {"layout", layout}, {"op", "part"}},
   });
   const std::string text = TextOf(json, {});
-  CHECK_THAT(text, Catch::Contains(
-        "  start all_reduce comm 0 inputs x float32[4] outputs x float32[4] ticket 3\n"
-        "  wait 3\n"
-        "  if flag bool[1] {\n"
-        "    copy two float32[1] -> loss float32[1]\n"
-        "  } else {\n"
-        "    copy loss#1 float32[] of loss -> rate float32[1]\n"
-        "  }\n"
-        "  while flag bool[1] limit 7 {\n"
-        "    copy two float32[1] -> loss float32[1]\n"
-        "  }\n"
-        "  at dp 0:1:2:3 {\n"
-        "    copy two float32[1] -> loss float32[1]\n"
-        "  }\n"
-        "  coord dp to place int64[1]\n"
-        "  micro pp micros 2 instances 1 order 0:0, 0:1, 1:0, 1:1 {\n"
-        "    F {\n"
-        "      copy two float32[1] -> loss float32[1]\n"
-        "    }\n"
-        "    B {\n"
-        "      copy two float32[1] -> loss float32[1]\n"
-        "    }\n"
-        "  }\n"
-        "  slice x float32[4] -> w float32[4] layout (even axes dp dim 0 extent 8 whole 8)\n"));
+  CHECK_THAT(
+      text,
+      Catch::Contains(
+          "  start all_reduce comm 0 inputs x float32[4] outputs x float32[4] ticket 3\n"
+          "  wait 3\n"
+          "  if flag bool[1] {\n"
+          "    copy two float32[1] -> loss float32[1]\n"
+          "  } else {\n"
+          "    copy loss#1 float32[] of loss -> rate float32[1]\n"
+          "  }\n"
+          "  while flag bool[1] limit 7 {\n"
+          "    copy two float32[1] -> loss float32[1]\n"
+          "  }\n"
+          "  at dp 0:1:2:3 {\n"
+          "    copy two float32[1] -> loss float32[1]\n"
+          "  }\n"
+          "  coord dp to place int64[1]\n"
+          "  micro pp micros 2 instances 1 order 0:0, 0:1, 1:0, 1:1 {\n"
+          "    F {\n"
+          "      copy two float32[1] -> loss float32[1]\n"
+          "    }\n"
+          "    B {\n"
+          "      copy two float32[1] -> loss float32[1]\n"
+          "    }\n"
+          "  }\n"
+          "  slice x float32[4] -> w float32[4] layout (even axes dp dim 0 extent 8 whole 8)\n"));
 }
 
 TEST_CASE("slots without an argument, attributes, and the source of kernels where it is given") {

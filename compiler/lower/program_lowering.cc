@@ -282,8 +282,9 @@ LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {
   // The rows of a ragged batch differ from step to step.
   if (ragged && !info.dims.empty()) info.dims[0] = -1;
   if (!ragged && !isStatic(info.dims))
-    return op.emitError() << "feed " << name
-                          << " has extents of -1: give its data or its dims (--shape)";
+    return op.emitError()
+           << "feed " << name
+           << " has extents of -1, which those of its data are; give them with --feeds or --feed";
   if (isStatic(info.dims) && !sizeFits(info.dims))
     return op.emitError() << "feed " << name << " is too large";
   infos_[op.getValue()] = info;

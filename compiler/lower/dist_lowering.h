@@ -33,6 +33,16 @@ void joinMicroBatches(pd::InputOp input, pd::TensorInfo& info);
 // Binds what a program is fed: `feed` itself, or the part of the micro-batch.
 llvm::LogicalResult cutFeed(Lowering& lowering, pd::InputOp input, int feed, pd::TensorInfo info);
 
+// request_lowering.cc
+llvm::LogicalResult lowerPush(Lowering& lowering, mlir::Operation* op);
+llvm::LogicalResult lowerPull(Lowering& lowering, mlir::Operation* op);
+llvm::LogicalResult lowerLookup(Lowering& lowering, mlir::Operation* op);
+llvm::LogicalResult lowerPhase(Lowering& lowering, mlir::Operation* op);
+
+// server_lowering.cc
+llvm::LogicalResult lowerForeachBlock(Lowering& lowering, mlir::Operation* op);
+llvm::LogicalResult lowerMerged(Lowering& lowering, mlir::Operation* op);
+
 // layouts.cc: attributes of the dialect in the words of plans.
 exec::Selector selectorOf(dist::SelAttr where);
 // The layout of a variable that is cut; nothing for others. A diagnostic at `op` where it is cut in

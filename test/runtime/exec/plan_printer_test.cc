@@ -18,19 +18,19 @@ std::string TextOf(const Json& json, const PlanTextOptions& options) {
 
 TEST_CASE("a plan as text: programs, feeds, nodes with what they read and write, fetches") {
   Json json = PlanJson();
-  Json& update = json["programs"]["main"]["body"][1];
-  update["written"] = {0};
-  update["updated"] = {0};
+  json["programs"]["main"]["body"][1]["op"] = "sgd of `w` (block 0, op 2)";
+  json["programs"]["startup"]["body"][0]["op"] = "fill_constant of `w`";
   CHECK(TextOf(json, {.positions = true}) ==
         "plan of trainer: 192 bytes of a step, 192 bytes of persistables\n"
         "program main\n"
         "  feed x: float32[4]\n"
-        "  call dt_sum(w float32[4]) -> loss float32[1]  # 0:1 reduce_sum\n"
-        "  kernel sgd(w float32[4], x float32[4], rate float32[1]) -> w float32[4]  # 0:2 sgd\n"
+        "  call dt_test_reduce(w float32[4]; 'sum') -> loss float32[1]  # 0:1 reduce_sum\n"
+        "  kernel sgd(w float32[4], x float32[4], rate float32[1]) -> w float32[4]  # sgd of `w` "
+        "(block 0, op 2)\n"
         "  fetch loss: float32[1]\n"
         "  fetch w_after: float32[4]\n"
         "program startup\n"
-        "  kernel fill_constant(two float32[1]) -> w float32[4]  # 0:0 fill_constant\n"
+        "  kernel fill_constant(two float32[1]) -> w float32[4]  # fill_constant of `w`\n"
         "  copy two float32[1] -> rate float32[1]  # 0:1 assign\n");
 }
 

@@ -72,11 +72,14 @@ void Walk::visitGet(pd::GetOp get) {
   const Variable* variable = scene_.store.variable(get.getVar());
   if (!variable) return;
   Awaited held = readBlock(scene_, *variable);
-  if (!held.relation.known())
-    scene_.store.noteLoss(get.getValue(),
-                          held.loss.why.empty()
-                              ? Loss{"`" + get.getVar().str() + "` holds nothing yet", -1, {}}
-                              : held.loss);
+  if (!held.relation.known()) {
+    auto set = llvm::dyn_cast_or_null<pd::SetOp>(variable->held.back().setter);
+    const std::string name = "`" + get.getVar().str() + "`";
+    if (held.loss.why.empty())
+      held.loss = set ? Loss{"reads what " + name + " was set to", -1, set.getValue()}
+                      : Loss{name + " holds nothing yet", -1, {}};
+    scene_.store.noteLoss(get.getValue(), held.loss);
+  }
   scene_.store.set(get.getValue(), std::move(held.relation));
 }
 
@@ -182,6 +185,7 @@ void Walk::visitOn(dist::OnOp on) {
       Loss loss;
       Relation relation = scene_.store.restricted(scene_.of(input), outside.within(at),
                                                   scope.place, loss);
+      if (loss.why.empty()) loss = {"takes a value of unknown relation", -1, input};
       arguments.push_back({std::move(relation), std::move(loss)});
     }
     scene_.store.enter(std::move(scope));

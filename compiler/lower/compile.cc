@@ -164,8 +164,7 @@ llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::Progr
   if (failed(lowered)) return failure();
   const Plan& plan = *lowered;
 
-  LibraryOptions library{
-      .target = hostTarget(), .cache = options.cache, .threads = options.threads};
+  LibraryOptions library{.target = hostTarget(), .cache = options.cache};
   Sources sources = collect(plan, library.target);
   auto accept = [&](const std::string& old) {
     if (io::HoldsOnly(old, {"plan.json", "kernels.so"})) return absl::OkStatus();

@@ -22,6 +22,12 @@ LowerDist distLowering(mlir::Operation* op) {
       {"dist.coord", lowerCoord},
       {"dist.slice", lowerSlice},
       {"dist.copy", lowerCopy},
+      {"dist.push", lowerPush},
+      {"dist.pull", lowerPull},
+      {"dist.lookup", lowerLookup},
+      {"dist.phase", lowerPhase},
+      {"dist.foreach_block", lowerForeachBlock},
+      {"dist.merged", lowerMerged},
   };
   return rows->lookup(op->getName().getStringRef());
 }

@@ -26,6 +26,16 @@ llvm::LogicalResult lowerCoord(Lowering& lowering, mlir::Operation* op);
 llvm::LogicalResult lowerSlice(Lowering& lowering, mlir::Operation* op);
 llvm::LogicalResult lowerCopy(Lowering& lowering, mlir::Operation* op);
 
+// request_lowering.cc
+llvm::LogicalResult lowerPush(Lowering& lowering, mlir::Operation* op);
+llvm::LogicalResult lowerPull(Lowering& lowering, mlir::Operation* op);
+llvm::LogicalResult lowerLookup(Lowering& lowering, mlir::Operation* op);
+llvm::LogicalResult lowerPhase(Lowering& lowering, mlir::Operation* op);
+
+// server_lowering.cc
+llvm::LogicalResult lowerForeachBlock(Lowering& lowering, mlir::Operation* op);
+llvm::LogicalResult lowerMerged(Lowering& lowering, mlir::Operation* op);
+
 // layouts.cc: attributes of the dialect in the words of plans.
 exec::Selector selectorOf(dist::SelAttr where);
 // The layout of a variable that is cut; nothing for others. A diagnostic at `op` where it is cut in

@@ -192,8 +192,9 @@ LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {
   // The rows of a ragged batch differ from step to step.
   if (ragged && !feed.dims.empty()) feed.dims[0] = -1;
   if (!ragged && !isStatic(feed.dims))
-    return op.emitError() << "feed " << name
-                          << " has extents of -1: give its data or its dims (--shape)";
+    return op.emitError()
+           << "feed " << name
+           << " has extents of -1, which those of its data are; give them with --feeds or --feed";
   if (isStatic(feed.dims) && !sizeFits(feed.dims))
     return op.emitError() << "feed " << name << " is too large";
   info(op.getValue()) = feed;

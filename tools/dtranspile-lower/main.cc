@@ -57,9 +57,8 @@ bool lowerAndPrint(pd::ProgramOp program, bool kernels) {
   KernelTexts found;
   for (const PlanProgram& one : plan->programs) found.collect(one.body);
   exec::PlanTextOptions printing;
-  if (kernels) printing.kernel = [&](const std::string& symbol) {
-    return found.texts[std::stoul(symbol)];
-  };
+  if (kernels)
+    printing.kernel = [&](const std::string& symbol) { return found.texts[std::stoul(symbol)]; };
   const exec::Plan written = toRuntime(*plan, {}, false, found.symbols);
   for (const exec::Program& one : written.programs)
     llvm::outs() << "program " << program.getSymName() << (one.name == "main" ? "" : " " + one.name)

@@ -1,6 +1,6 @@
 // The store's messages on the wire, and sockets to carry them and those between ranks. Used by
-// store_server.cc, store_client.cc, handshake.cc, callers.cc, mesh.cc and runtime/ps. Numbers are in the byte order of the
-// hosts (x86-64).
+// store_server.cc, store_client.cc, handshake.cc, callers.cc, mesh.cc and runtime/ps. Numbers are
+// in the byte order of the hosts (x86-64).
 #pragma once
 
 #include <netdb.h>

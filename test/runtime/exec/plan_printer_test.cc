@@ -24,7 +24,7 @@ TEST_CASE("a plan as text: programs, feeds, nodes with what they read and write,
         "plan of trainer: 192 bytes of a step, 192 bytes of persistables\n"
         "program main\n"
         "  feed x: float32[4]\n"
-        "  call dt_reduce(w float32[4]; 'sum') -> loss float32[1]  # 0:1 reduce_sum\n"
+        "  call dt_test_reduce(w float32[4]; 'sum') -> loss float32[1]  # 0:1 reduce_sum\n"
         "  kernel sgd(w float32[4], x float32[4], rate float32[1]) -> w float32[4]  # sgd of `w` "
         "(block 0, op 2)\n"
         "  fetch loss: float32[1]\n"
@@ -42,7 +42,7 @@ TEST_CASE("nodes of every other kind are printed field by field, bodies indented
   const Json copy = {{"copy", {5, 3}}, {"op", "assign"}};
   const Json view = {{"copy", {7, 1}}, {"op", "assign"}};
   const Json layout = {
-      {"kind", "even"}, {"axes", {"dp"}}, {"dim", 0}, {"extent", 4}, {"whole", {4}}};
+      {"kind", "even"}, {"axes", {"dp"}}, {"dim", 0}, {"extent", 8}, {"whole", {8}}};
   json["programs"]["main"]["body"] = Json::array({
       {{"start", "all_reduce"},
        {"comm", 0},
@@ -89,7 +89,7 @@ TEST_CASE("nodes of every other kind are printed field by field, bodies indented
           "      copy two float32[1] -> loss float32[1]\n"
           "    }\n"
           "  }\n"
-          "  slice x float32[4] -> w float32[4] layout (even axes dp dim 0 extent 4 whole 4)\n"));
+          "  slice x float32[4] -> w float32[4] layout (even axes dp dim 0 extent 8 whole 8)\n"));
 }
 
 TEST_CASE("slots without an argument, attributes, and the source of kernels where it is given") {

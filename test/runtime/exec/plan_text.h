@@ -33,7 +33,7 @@ inline Json PlanJson() {
     return Json{
         {"name", name}, {"buffer", buffer}, {"parameter", parameter}, {"relation", {{"dp", "R"}}}};
   };
-  const Json sum = {{"call", "dt_reduce"},
+  const Json sum = {{"call", "dt_test_reduce"},
                     {"args", {0, 3}},
                     {"written", {1}},
                     {"strings", {"sum"}},

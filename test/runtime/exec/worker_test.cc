@@ -12,8 +12,8 @@
 #include "runtime/io/feed.h"
 #include "runtime/io/npy.h"
 #include "runtime/io/tensor_record.h"
-#include "runtime/kernels/cpu/call_table.h"
 #include "test/runtime/exec/plan_text.h"
+#include "test/runtime/exec/test_calls.h"
 
 namespace dtranspile::exec {
 namespace {
@@ -49,7 +49,7 @@ class Trial {
     const std::string control = Path("control");
     config.control_fd = open(control.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
     std::ofstream(Path("config.json")) << ToJson(config).dump();
-    const int status = RunWorker(Path("config.json"), {kernels::FindFunction, {}, {}});
+    const int status = RunWorker(Path("config.json"), {FindTestFunction, {}, {}});
     close(config.control_fd);
     lines.clear();
     std::ifstream in(control);

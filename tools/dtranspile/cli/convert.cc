@@ -108,7 +108,8 @@ struct ShowFlags {
 
 int showPlan(Tool& tool, const std::string& folder) {
   absl::StatusOr<exec::Plan> plan = exec::ReadPlan(folder);
-  if (plan.ok()) return writeOutput(tool, "-", exec::PlanText(*plan, {.positions = true})) ? kDone : kNo;
+  if (plan.ok())
+    return writeOutput(tool, "-", exec::PlanText(*plan, {.positions = true})) ? kDone : kNo;
   tool.error(std::string(plan.status().message()));
   return kNo;
 }

@@ -162,8 +162,8 @@ class Drawing {
     }
     if (layout.lanes.cut)
       svg_->label(kLeft, y + 12, kRight - kLeft, "small",
-                  countOf(layout.lanes.cut, "communicator") + " more of @" +
-                      role.name().str() + " stand in the table below");
+                  countOf(layout.lanes.cut, "communicator") + " more of @" + role.name().str() +
+                      " stand in the table below");
   }
 
   // Arrows to the server's box, which stands below, or to its name where it stands elsewhere.

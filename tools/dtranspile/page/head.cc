@@ -20,9 +20,7 @@ const Json& member(const Json& object, const char* name) {
 }
 
 void saysCut(size_t shown, size_t all, const char* what, Html& html) {
-  if (all > shown)
-    html.element("p", {{"class", "cut"}},
-                 countText(all - shown) + " more " + what);
+  if (all > shown) html.element("p", {{"class", "cut"}}, countText(all - shown) + " more " + what);
 }
 
 void chip(int64_t count, const char* noun, const char* ending, Html& html) {
@@ -148,8 +146,7 @@ void writeHead(const JobFacts& job, Html& html) {
   html.close();
   if (job.allRoles > job.roles.size())
     html.element("p", {{"class", "cut"}},
-                 "The page shows the first " +
-                     countOf(job.roles.size(), "role") + " of " +
+                 "The page shows the first " + countOf(job.roles.size(), "role") + " of " +
                      countText(job.allRoles) + ".");
   html.close();
 }

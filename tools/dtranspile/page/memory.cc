@@ -52,8 +52,7 @@ void writeOwners(const RoleFacts& role, Html& html) {
       html.name(pd::VarOp(place.owned[i]).getSymName());
     }
     if (place.count > place.owned.size())
-      html.text(" and " + countText(place.count - place.owned.size()) +
-                " more");
+      html.text(" and " + countText(place.count - place.owned.size()) + " more");
     html.close().close();
   }
   html.close().close();

@@ -78,8 +78,7 @@ class ProgramText {
     }
     html_.close();
     if (listed < run.size())
-      html_.element("p", {{"class", "cut"}},
-                    countText(run.size() - listed) + " more ops");
+      html_.element("p", {{"class", "cut"}}, countText(run.size() - listed) + " more ops");
     html_.close();
     run.clear();
   }
@@ -95,8 +94,7 @@ class ProgramText {
     std::string text;
     for (size_t i = 0; i < std::min(types.size(), kTypes); ++i)
       text += (i ? ", " : "") + shortened(types[i], 30);
-    if (types.size() > kTypes)
-      text += " and " + countText(types.size() - kTypes) + " more";
+    if (types.size() > kTypes) text += " and " + countText(types.size() - kTypes) + " more";
     return text;
   }
 
@@ -118,8 +116,7 @@ class ProgramText {
       if (listed++) html_.text(", ");
       html_.name(name);
     }
-    if (names.size() > listed)
-      html_.text(" and " + countText(names.size() - listed) + " more");
+    if (names.size() > listed) html_.text(" and " + countText(names.size() - listed) + " more");
   }
 
   // Communication, guards, loops: never folded into a run.
@@ -225,8 +222,7 @@ void writePrograms(const JobFacts& job, Html& html) {
       html.open("summary");
       html.name("@" + role.name().str()).text(" ").name(op.getSymName());
       html.element("small", " " + countOf(program.ops, "op") + ", " +
-                                countOf(program.exchanges.size(),
-                                        "communication operation"));
+                                countOf(program.exchanges.size(), "communication operation"));
       html.close();
       ProgramText text(html, lines);
       text.write(op);

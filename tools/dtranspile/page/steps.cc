@@ -91,8 +91,8 @@ class StepDrawing {
           bin < bins ? mostOf(from, std::max(from + 1, (bin + 1) * count / bins)) : nullptr;
       if (phase == last) continue;
       if (last) {
-        svg_.enter(std::string(last->name) + ", ops " + countText(begin) +
-                   " to " + countText(from - 1));
+        svg_.enter(std::string(last->name) + ", ops " + countText(begin) + " to " +
+                   countText(from - 1));
         svg_.rect(at(begin), y, std::max(at(from) - at(begin), 1), kHigh, last->style);
         svg_.leave();
       }
@@ -117,9 +117,8 @@ class StepDrawing {
     std::string tip = one.what;
     if (one.comm) tip += " on @" + dist::CommOp(one.comm).getSymName().str();
     tip += ": " + countOf(one.tensors, "tensor") + ", " + one.bytes.text();
-    tip += one.started
-               ? ", under way during " + countOf(span.to - span.from, "op")
-               : ", waited for at once";
+    tip += one.started ? ", under way during " + countOf(span.to - span.from, "op")
+                       : ", waited for at once";
     svg_.enter(tip);
     svg_.rect(x, y + kRow * span.row, std::max(at(span.to) - x, 4), kRow - 2,
               one.started ? "span" : "span blocking", 2);
@@ -164,11 +163,9 @@ void writeSteps(const JobFacts& job, Html& html) {
         }
         Ribbon ribbon = ribbonOf(program, role.classes[i]);
         if (ribbon.ops.empty()) continue;
-        std::string title =
-            role.classes[i].name + ": " + countOf(ribbon.ops.size(), "op");
+        std::string title = role.classes[i].name + ": " + countOf(ribbon.ops.size(), "op");
         if (ribbon.cut)
-          title += " (" + countOf(ribbon.cut, "operation") +
-                   " more under way are not drawn)";
+          title += " (" + countOf(ribbon.cut, "operation") + " more under way are not drawn)";
         rows.push_back({std::move(title), std::move(ribbon)});
       }
     }
@@ -187,8 +184,7 @@ void writeSteps(const JobFacts& job, Html& html) {
   writeLegend(html);
   html.close();
   if (cut)
-    html.element("p", {{"class", "cut"}},
-                 countOf(cut, "class", "es") + " more are not drawn.");
+    html.element("p", {{"class", "cut"}}, countOf(cut, "class", "es") + " more are not drawn.");
 }
 
 }  // namespace dtranspile::page

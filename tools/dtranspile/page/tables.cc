@@ -115,9 +115,8 @@ void writeExchanges(const JobFacts& job, Html& html) {
     if (shown++ < kMostExchanges) writeGroup(group, html);
   html.close().close();
   if (shown > kMostExchanges)
-    html.element(
-        "p", {{"class", "cut"}},
-        countText(shown - kMostExchanges) + " more kinds are not listed.");
+    html.element("p", {{"class", "cut"}},
+                 countText(shown - kMostExchanges) + " more kinds are not listed.");
 }
 
 void writeVariables(const JobFacts& job, Html& html) {
@@ -143,13 +142,13 @@ void writeVariables(const JobFacts& job, Html& html) {
   html.close().close().close();
   if (all > shown)
     html.element("p", {{"class", "cut"}},
-                 "Listed are " + countText(shown) + " of " +
-                     countOf(all, "variable") +
+                 "Listed are " + countText(shown) + " of " + countOf(all, "variable") +
                      ", parameters first; `dtranspile show JOB --format mlir` has all of them.");
   html.element(
       "p", {{"class", "quiet"}},
       "Relations to the single-device program's value: R the same on every rank; S a part of it, "
-      "along a dim; P values that add up to it; Q its value on a share of the batch; X different by "
+      "along a dim; P values that add up to it; Q its value on a share of the batch; X different "
+      "by "
       "a contract (docs/verification.md).");
 }
 

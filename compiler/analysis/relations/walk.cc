@@ -87,9 +87,10 @@ void Walk::visitSet(pd::SetOp set) {
   Variable* variable = scene_.store.variable(set.getVar());
   if (!variable) return;
   if (!set->getParentOfType<dist::MicroOp>()) return setBlock(scene_, *variable, set);
-  scene_.report(set, Message::Level::Unknown, "model",
-                "sets `" + set.getVar().str() + "` once per micro-batch; the reference sets it once",
-                "set it behind the loop over micro-batches");
+  scene_.report(
+      set, Message::Level::Unknown, "model",
+      "sets `" + set.getVar().str() + "` once per micro-batch; the reference sets it once",
+      "set it behind the loop over micro-batches");
   scene_.store.hold(*variable, {}, set);
 }
 
@@ -106,10 +107,9 @@ void Walk::visitInput(pd::InputOp input) {
       // The coordinates of a time axis are met inside its loop, those of others by all ranks.
       const bool outside = dist::meshOf(input).sizeOf(name.getValue()) != axes.sizes[axis];
       if (outside)
-        return scene_.store.lose(input.getValue(), {"is cut along axis " + name.str() +
-                                                        ", of which not all parts are here",
-                                                    -1,
-                                                    {}});
+        return scene_.store.lose(
+            input.getValue(),
+            {"is cut along axis " + name.str() + ", of which not all parts are here", -1, {}});
       if (axes.sizes[axis] == 1) continue;
       relation.whole.states[axis] = State::split(batch.getDim());
       relation.parts.states[axis] = State::parts();
@@ -183,8 +183,8 @@ void Walk::visitOn(dist::OnOp on) {
     for (mlir::Value input : region->getNumArguments() ? on.getInputs() : mlir::ValueRange()) {
       const dist::SelAttr at = llvm::cast<dist::AtType>(input.getType()).getWhere();
       Loss loss;
-      Relation relation = scene_.store.restricted(scene_.of(input), outside.within(at),
-                                                  scope.place, loss);
+      Relation relation =
+          scene_.store.restricted(scene_.of(input), outside.within(at), scope.place, loss);
       if (loss.why.empty()) loss = {"takes a value of unknown relation", -1, input};
       arguments.push_back({std::move(relation), std::move(loss)});
     }
@@ -314,8 +314,7 @@ void analyse(llvm::MutableArrayRef<RoleWalk> roles, Rung& findings) {
   Rpc rpc(roles);
   for (bool servers : {true, false})
     for (RoleWalk& role : roles) {
-      const bool serves = static_cast<bool>(
-          serveOf(findProgram(role.question.role, "main")));
+      const bool serves = static_cast<bool>(serveOf(findProgram(role.question.role, "main")));
       if (serves != servers) continue;
       declareVariables(role.question, *role.store);
       walkBlock({role.question, *role.store, findings, &rpc}, role.watch,

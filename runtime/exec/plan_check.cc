@@ -210,8 +210,7 @@ void PlanChecker::CheckNode(KernelNode& node, const std::string& where) {
 
 void PlanChecker::CheckUnknown(UnknownExtents& unknown, const std::vector<int>& args,
                                const std::string& where) {
-  if (unknown.shapes.size() != args.size())
-    return Add(where, "expected a shape for each argument");
+  if (unknown.shapes.size() != args.size()) return Add(where, "expected a shape for each argument");
   std::set<int64_t> bound, used;
   for (size_t i = 0; i < args.size(); ++i) {
     const Buffer& buffer = At(args[i]);

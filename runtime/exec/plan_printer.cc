@@ -64,7 +64,8 @@ class Names {
   const std::string& Name(int id) const { return names_[static_cast<size_t>(id)]; }
   bool HasPlace(int id) const {
     const Buffer& buffer = At(id);
-    return buffer.bytes > 0 && (buffer.space == Space::kArena || buffer.space == Space::kPersistent);
+    return buffer.bytes > 0 &&
+           (buffer.space == Space::kArena || buffer.space == Space::kPersistent);
   }
   std::pair<Space, int64_t> PlaceOf(int id) const { return {At(id).space, At(id).offset}; }
 
@@ -199,9 +200,12 @@ class FieldPrinter {
         }));
   }
   void ListsByName(const char* key, const std::map<std::string, std::vector<int64_t>>& values) {
-    Put(key, absl::StrJoin(values, ", ", [](std::string* out, const auto& list) {
-          absl::StrAppend(out, list.first, " ", absl::StrJoin(list.second, ":"));
-        }), values.empty());
+    Put(key,
+        absl::StrJoin(values, ", ",
+                      [](std::string* out, const auto& list) {
+                        absl::StrAppend(out, list.first, " ", absl::StrJoin(list.second, ":"));
+                      }),
+        values.empty());
   }
   template <typename Enum>
   void Word(const char* key, Enum value, Enum usual = {}) {
@@ -268,9 +272,9 @@ std::string BodyText(const Plan& plan, const Program& program, int depth,
 
 std::string PlanText(const Plan& plan, const PlanTextOptions& options) {
   const Names names(plan);
-  std::string text = Line(0, absl::StrCat("plan of ", plan.class_name, ": ", plan.arena_bytes,
-                                          " bytes of a step, ", plan.persistent_bytes,
-                                          " bytes of persistables"));
+  std::string text =
+      Line(0, absl::StrCat("plan of ", plan.class_name, ": ", plan.arena_bytes,
+                           " bytes of a step, ", plan.persistent_bytes, " bytes of persistables"));
   for (const Program& program : plan.programs) {
     text += Line(0, absl::StrCat("program ", program.name));
     for (const FeedSlot& feed : program.feeds)

@@ -55,14 +55,15 @@ bool lowerAndPrint(pd::ProgramOp program, bool kernels) {
   auto plan = lowerPrograms(program, nullptr, options);
   if (mlir::failed(plan)) return false;
   KernelTexts found;
-  found.collect(plan->main->body);
+  for (const PlanProgram& one : plan->programs) found.collect(one.body);
   exec::PlanTextOptions printing;
-  if (kernels) printing.kernel = [&](const std::string& symbol) {
-    return found.texts[std::stoul(symbol)];
-  };
+  if (kernels)
+    printing.kernel = [&](const std::string& symbol) { return found.texts[std::stoul(symbol)]; };
   const exec::Plan written = toRuntime(*plan, {}, false, found.symbols);
-  llvm::outs() << "program " << program.getSymName() << "\n"
-               << exec::BodyText(written, written.step(), 1, printing);
+  for (const exec::Program& one : written.programs)
+    llvm::outs() << "program " << program.getSymName() << (one.name == "main" ? "" : " " + one.name)
+                 << "\n"
+                 << exec::BodyText(written, one, 1, printing);
   return true;
 }
 

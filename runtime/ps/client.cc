@@ -109,19 +109,30 @@ absl::StatusOr<std::string> Client::AddressOf(int server, int64_t deadline_ns) c
   return word->substr(std::min(word->size(), sizeof(kAt) - 1));
 }
 
-absl::StatusOr<std::unique_ptr<Peer>> Client::MeetServer(int server, int64_t deadline_ns) {
-  const std::string name = ServerName(server);
-  DT_ASSIGN_OR_RETURN(const std::string address, AddressOf(server, deadline_ns));
+// One that does not answer may have left word that it failed, or begin anew elsewhere.
+absl::StatusOr<comm::Socket> Client::Reach(int server, int64_t deadline_ns) const {
+  constexpr int64_t kTryNs = 1'000'000'000;
   DT_ASSIGN_OR_RETURN(const comm::Key key, comm::KeyOfToken(options_.token));
-  auto socket = comm::Call(address, key, PurposeOf(options_.server_role, server),
-                           static_cast<uint32_t>(options_.rank), deadline_ns);
-  if (!socket.ok())
-    return absl::Status(socket.status().code(),
-                        absl::StrCat(name, " at ", Printable(address), " is not reached within ",
-                                     options_.timeout_seconds, " s: ", socket.status().message()));
-  SendAtOnce(*socket);
-  auto peer = std::make_unique<Peer>(name, *std::move(socket), options_.timeout_seconds, queue_,
-                                     [this](const std::string& why) { Fail(why); });
+  while (true) {
+    DT_ASSIGN_OR_RETURN(const std::string address, AddressOf(server, deadline_ns));
+    auto socket =
+        comm::Call(address, key, PurposeOf(options_.server_role, server),
+                   static_cast<uint32_t>(options_.rank), std::min(deadline_ns, NowNs() + kTryNs));
+    if (socket.ok()) return socket;
+    if (absl::IsDeadlineExceeded(socket.status()) && NowNs() < deadline_ns) continue;
+    return absl::Status(
+        socket.status().code(),
+        absl::StrCat(ServerName(server), " at ", Printable(address), " is not reached within ",
+                     options_.timeout_seconds, " s: ", socket.status().message()));
+  }
+}
+
+absl::StatusOr<std::unique_ptr<Peer>> Client::MeetServer(int server, int64_t deadline_ns) {
+  DT_ASSIGN_OR_RETURN(comm::Socket socket, Reach(server, deadline_ns));
+  SendAtOnce(socket);
+  auto peer =
+      std::make_unique<Peer>(ServerName(server), std::move(socket), options_.timeout_seconds,
+                             queue_, [this](const std::string& why) { Fail(why); });
   Hello hello;
   hello.set_protocol(kProtocolVersion);
   hello.set_digest(options_.digest);

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "runtime/comm/gloo/wire.h"
 #include "runtime/exec/server_link.h"
 #include "runtime/ps/cut.h"
 #include "runtime/ps/frame.h"
@@ -72,6 +73,7 @@ class Client : public exec::ServerLink {
   explicit Client(ClientOptions options);
   absl::Status Meet();
   absl::StatusOr<std::string> AddressOf(int server, int64_t deadline_ns) const;
+  absl::StatusOr<comm::Socket> Reach(int server, int64_t deadline_ns) const;
   absl::StatusOr<std::unique_ptr<Peer>> MeetServer(int server, int64_t deadline_ns);
   std::string ServerName(int server) const;
   void Loop();

@@ -172,10 +172,13 @@ absl::Status Client::Pull(const exec::TableRequest& request, const exec::TensorR
         auto piece =
             std::upper_bound(mine.begin(), mine.end(), begin,
                              [](int64_t at, const Cut::Piece& p) { return at < p.part + p.bytes; });
+        // What lies between pieces is pad.
         for (int64_t at = begin; at < end; ++piece) {
-          const int64_t n = std::min(piece->part + piece->bytes, end) - at;
-          reply.Read(to.data + piece->whole + (at - piece->part), n);
-          at += n;
+          const int64_t from = piece == mine.end() ? end : std::clamp(piece->part, at, end);
+          reply.Skip(from - at);
+          if (from == end) break;
+          at = std::min(piece->part + piece->bytes, end);
+          reply.Read(to.data + piece->whole + (from - piece->part), at - from);
         }
         return absl::OkStatus();
       });

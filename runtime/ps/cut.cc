@@ -53,12 +53,13 @@ std::vector<int64_t> Cut::OneForEach() const {
 }
 
 std::vector<int64_t> Cut::Dims(int64_t part, const std::vector<int64_t>& whole) const {
-  return parts_ ? parts_->dims(part) : whole;
+  if (!parts_) return whole;
+  return has_pad() ? parts_->room_dims() : parts_->dims(part);
 }
 
 void Cut::Take(int64_t part, size_t size, const std::vector<int64_t>& whole, const std::byte* from,
                std::byte* to) const {
-  if (parts_) return parts_->Take(part, size, from, to, /*pad=*/false);
+  if (parts_) return parts_->Take(part, size, from, to, has_pad());
   std::memcpy(to, from, static_cast<size_t>(Product(whole, 0, whole.size())) * size);
 }
 
@@ -72,7 +73,7 @@ std::vector<Cut::Piece> Cut::Pieces(int64_t part, int64_t size,
     outer = Product(layout_->whole, 0, dim);
     unit *= Product(layout_->whole, dim + 1, layout_->whole.size());
   }
-  const int64_t rows = parts_->extent(part);
+  const int64_t rows = has_pad() ? parts_->room() : parts_->extent(part);
   std::vector<Piece> pieces;
   for (int64_t o = 0; o < outer; ++o)
     parts_->ForRuns(part, [&](int64_t begin, int64_t extent, int64_t local) {

@@ -34,7 +34,7 @@ class Cut {
   // One server for every part: the first one that has it.
   std::vector<int64_t> OneForEach() const;
 
-  // Extents of a part of a tensor with the extents `whole`.
+  // Extents of the memory of a part of a tensor with the extents `whole`.
   std::vector<int64_t> Dims(int64_t part, const std::vector<int64_t>& whole) const;
 
   // Bytes of a part out of the whole tensor, and chunks of them back into it; elements have `size`
@@ -56,6 +56,9 @@ class Cut {
   }
 
  private:
+  // Even parts that are cut inside of a row lie in rows of equal extents, the last ones padded.
+  bool has_pad() const { return parts_ && layout_->dim > 0; }
+
   const exec::Layout* layout_ = nullptr;
   std::unique_ptr<exec::Parts> parts_;  // null without a layout
   std::vector<int64_t> parts_of_;       // by server

@@ -52,7 +52,7 @@ struct Merger {
   const Contributions& from;
 
   int64_t size() const { return static_cast<int64_t>(SizeOf(table.dtype)); }
-  bool mean() const { return from.front()->merge() == exec::Merge::kMean; }
+  bool mean() const { return !from.empty() && from.front()->merge() == exec::Merge::kMean; }
 
   // As the op `scale` has it: times the rounded reciprocal.
   void Scale(Sum* values, int64_t n) const {

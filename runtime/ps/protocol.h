@@ -90,8 +90,8 @@ class Protocol {
   };
   // Answers to be given once the lock is free.
   using Answers = std::vector<std::function<void()>>;
-  struct Part {  // of a table: what a program merges at once
-    int64_t begin = 0, extent = 0;
+  struct Rows {  // of a part: what a program merges at once
+    int64_t begin = 0, count = 0;
   };
 
   std::string Who(int trainer) const;
@@ -112,9 +112,9 @@ class Protocol {
   void AnswerPhase(Answers& answers);
   int64_t Deadline() const;
   std::string Overdue() const;
-  absl::StatusOr<const exec::Table*> TableOfRound(const std::string& table,
-                                                  Contributions& from) const;
-  absl::StatusOr<Part> PartOf(const exec::Table& table, int64_t block) const;
+  absl::StatusOr<const exec::Table*> TableOfRound(const std::string& table) const;
+  absl::StatusOr<Contributions> PushedFor(const exec::Table& table) const;
+  absl::StatusOr<Rows> RowsOfBlock(const exec::Table& table, int64_t block) const;
 
   const Options options_;
   const std::vector<exec::Table> tables_;

@@ -1,6 +1,7 @@
 // The server's side of its protocol: who is waited for and how long, and what a round is made of.
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -92,82 +93,87 @@ absl::StatusOr<exec::Turn> Protocol::Next() {
   return turn;
 }
 
-absl::StatusOr<const exec::Table*> Protocol::TableOfRound(const std::string& name,
-                                                          Contributions& from) const {
+absl::StatusOr<const exec::Table*> Protocol::TableOfRound(const std::string& name) const {
   const exec::Table* table = Find(name);
   if (table == nullptr)
     return absl::NotFoundError(absl::StrCat(options_.server, " has no table '", name, "'"));
   if (state_ != State::kRuns)
     return absl::FailedPreconditionError(
         absl::StrCat("nothing is merged now: ", options_.server, " ", StateName()));
+  return table;
+}
+
+// What the trainers have pushed for a table, in the order of their ranks.
+absl::StatusOr<Contributions> Protocol::PushedFor(const exec::Table& table) const {
+  Contributions from;
   std::vector<int> without;
   for (int trainer = 0; trainer < options_.trainers; ++trainer) {
     if (!takes_part(trainer)) continue;
     const Contribution& one =
-        trainers_[static_cast<size_t>(trainer)].from[static_cast<size_t>(table - tables_.data())];
+        trainers_[static_cast<size_t>(trainer)].from[static_cast<size_t>(&table - tables_.data())];
     if (one.complete()) from.push_back(&one);
     else without.push_back(trainer);
   }
-  if (without.empty() && !from.empty()) return table;
+  if (without.empty() && !from.empty()) return from;
   return absl::FailedPreconditionError(
       absl::StrCat(WhoOf(without), without.size() == 1 ? " has" : " have",
-                   " pushed nothing for table '", name, "' in ", RoundName(round_)));
+                   " pushed nothing for table '", table.name, "' in ", RoundName(round_)));
 }
 
-// The indices of a block in the part, along the cut dimension.
-absl::StatusOr<Protocol::Part> Protocol::PartOf(const exec::Table& table, int64_t block) const {
-  if (!table.layout) return Part{0, RowsOf(table)};
-  const exec::Parts parts(*table.layout, table.place.of);
-  if (block < 0) return Part{0, parts.extent(table.place.at)};
-  if (block >= parts.blocks() || parts.block(block).part != table.place.at)
-    return absl::InvalidArgumentError(
-        absl::StrCat("block ", block, " of table '", table.name, "' is not on ", options_.server));
-  const exec::Parts::Block one = parts.block(block);
-  return Part{one.local, one.extent};
+// The rows of a block in the part; blocks are of rows, or of elements of a flattened tensor, which
+// is one column.
+absl::StatusOr<Protocol::Rows> Protocol::RowsOfBlock(const exec::Table& table,
+                                                     int64_t block) const {
+  if (block < 0) return Rows{0, RowsOf(table)};
+  if (table.layout) {
+    const exec::Parts parts(*table.layout, table.place.of);
+    if (block < parts.blocks() && parts.block(block).part == table.place.at)
+      return Rows{parts.block(block).local, parts.block(block).extent};
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("block ", block, " of table '", table.name, "' is not on ", options_.server));
 }
 
 absl::Status Protocol::Merged(const std::string& name, int64_t block, const exec::TensorRoom& to) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Contributions from;
-  DT_ASSIGN_OR_RETURN(const exec::Table* table, TableOfRound(name, from));
-  DT_ASSIGN_OR_RETURN(const Part part, PartOf(*table, block));
-  const size_t dim = table->layout ? static_cast<size_t>(std::max(table->layout->dim, 0)) : 0;
+  DT_ASSIGN_OR_RETURN(const exec::Table* const table, TableOfRound(name));
+  DT_ASSIGN_OR_RETURN(const Rows rows, RowsOfBlock(*table, block));
   std::vector<int64_t> dims = table->dims;
-  int64_t outer = 1, inner = 1, extent = 1;
-  for (size_t d = 0; d < dims.size(); ++d) (d < dim ? outer : d == dim ? extent : inner) *= dims[d];
-  if (!dims.empty()) dims[dim] = part.extent;
+  if (!dims.empty()) dims[0] = rows.count;
+  // The last of even parts may have fewer rows than the room that all have: the pad is zero.
+  int64_t pad = 0;
+  if (block < 0 && !dims.empty() && to.dims.size() == dims.size() && to.dims[0] > dims[0]) {
+    pad = to.dims[0] - dims[0];
+    dims[0] = to.dims[0];
+  }
   if (to.dtype != table->dtype || to.dims != dims)
     return absl::InvalidArgumentError(absl::StrCat("what is merged of table '", name, "' is ",
                                                    ShapeText(table->dtype, dims), ", not ",
                                                    ShapeText(to.dtype, to.dims)));
-  if (from.front()->sparse()) {
-    if (dim != 0)
-      return absl::InvalidArgumentError(
-          absl::StrCat("table '", name, "' is not cut along its rows, and SelectedRows are"));
-    MergeScattered(*table, from, part.begin, part.extent, to.data);
-    return absl::OkStatus();
-  }
-  const int64_t size = part.extent * inner;
-  for (int64_t o = 0; o < outer; ++o) {
-    const int64_t begin = (o * extent + part.begin) * inner;
-    MergeDense(*table, from, begin, begin + size,
-               to.data + o * size * static_cast<int64_t>(SizeOf(table->dtype)));
-  }
+  const int64_t row_bytes = RowBytesOf(*table), width = WidthOf(*table);
+  if (pad > 0)
+    std::memset(to.data + rows.count * row_bytes, 0, static_cast<size_t>(pad * row_bytes));
+  // Nothing is pushed to a server that has nothing of the table.
+  if (rows.count * row_bytes == 0) return absl::OkStatus();
+  DT_ASSIGN_OR_RETURN(const Contributions from, PushedFor(*table));
+  if (from.front()->sparse()) MergeScattered(*table, from, rows.begin, rows.count, to.data);
+  else MergeDense(*table, from, rows.begin * width, (rows.begin + rows.count) * width, to.data);
   return absl::OkStatus();
 }
 
 absl::Status Protocol::MergedRows(const std::string& name, int64_t block, exec::Value& to) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Contributions from;
-  DT_ASSIGN_OR_RETURN(const exec::Table* table, TableOfRound(name, from));
-  DT_ASSIGN_OR_RETURN(const Part part, PartOf(*table, block));
-  if (!from.front()->sparse())
-    return absl::InvalidArgumentError(
-        absl::StrCat("table '", name, "' is pushed dense, and its rows are asked for"));
+  DT_ASSIGN_OR_RETURN(const exec::Table* const table, TableOfRound(name));
+  DT_ASSIGN_OR_RETURN(const Rows rows, RowsOfBlock(*table, block));
   if (to.dtype != table->dtype || to.kind != exec::Value::Kind::kRows)
     return absl::InvalidArgumentError(absl::StrCat("what is merged of table '", name,
                                                    "' is SelectedRows of ", NameOf(table->dtype)));
-  return MergeRows(*table, from, part.begin, part.extent, to);
+  if (RowsOf(*table) == 0) return MergeRows(*table, {}, 0, 0, to);
+  DT_ASSIGN_OR_RETURN(const Contributions from, PushedFor(*table));
+  if (!from.front()->sparse())
+    return absl::InvalidArgumentError(
+        absl::StrCat("table '", name, "' is pushed dense, and its rows are asked for"));
+  return MergeRows(*table, from, rows.begin, rows.count, to);
 }
 
 }  // namespace dtranspile::ps

@@ -117,12 +117,13 @@ Part PartOf(const Variable& variable, const std::vector<float>& whole, int serve
   if (variable.layout) {
     const exec::Parts parts(*variable.layout, servers);
     part.table.place = {server, servers};
-    part.table.dims = parts.dims(server);
+    const bool pad = variable.layout->dim > 0;
+    part.table.dims = pad ? parts.room_dims() : parts.dims(server);
     int64_t count = 1;
     for (int64_t d : part.table.dims) count *= d;
     part.values.resize(static_cast<size_t>(count));
     parts.Take(server, sizeof(float), reinterpret_cast<const std::byte*>(whole.data()),
-               reinterpret_cast<std::byte*>(part.values.data()), false);
+               reinterpret_cast<std::byte*>(part.values.data()), pad);
   }
   part.table.data = reinterpret_cast<std::byte*>(part.values.data());
   return part;

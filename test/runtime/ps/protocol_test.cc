@@ -369,35 +369,38 @@ TEST_CASE("a push of several messages, in any order") {
   }
 }
 
-TEST_CASE("blocks of a part are merged by themselves, along any dimension") {
+TEST_CASE("blocks of a part are merged by themselves; the room of even parts has a pad") {
   exec::Layout layout;
   layout.kind = exec::LayoutKind::kBlocks;
   layout.axes = {"ps"};
-  layout.dim = 1;
   layout.extent = 5;
-  layout.per = 1;
-  layout.whole = {2, 5};
-  exec::Table table = Dense("m", DType::kFloat32, {2, 3});  // columns 0, 2, 4
+  layout.per = 2;
+  layout.whole = {5, 2};
+  exec::Table table = Dense("m", DType::kFloat32, {3, 2});  // rows 0, 1, 4
   table.layout = layout;
   table.place = {0, 2};
-  Job job(2, 60, {table});
+  exec::Table nothing = Dense("n", DType::kFloat32, {0, 2});
+  Job job(2, 60, {table, nothing});
   job.End(2, kStartUp, Phase::kPull);
   REQUIRE(job.Push(1, 0, "m", {10, 20, 30, 40, 50, 60}, Merge::kSum).ok());
   REQUIRE(job.Push(0, 0, "m", {1, 2, 3, 4, 5, 6}, Merge::kSum).ok());
   job.End(2, 0, Phase::kPush);
   REQUIRE(job.protocol.Next().ok());
-  CHECK(MergedOf(job.protocol, "m", 2, {2, 1}) == std::vector<float>{22, 55});
-  CHECK(MergedOf(job.protocol, "m", 4, {2, 1}) == std::vector<float>{33, 66});
-  CHECK(MergedOf(job.protocol, "m", -1, {2, 3}) == std::vector<float>{11, 22, 33, 44, 55, 66});
-  float out[2];
+  CHECK(MergedOf(job.protocol, "m", 0, {2, 2}) == std::vector<float>{11, 22, 33, 44});
+  CHECK(MergedOf(job.protocol, "m", 2, {1, 2}) == std::vector<float>{55, 66});
+  CHECK(MergedOf(job.protocol, "m", -1, {3, 2}) == std::vector<float>{11, 22, 33, 44, 55, 66});
+  CHECK(MergedOf(job.protocol, "m", -1, {4, 2}) ==
+        std::vector<float>{11, 22, 33, 44, 55, 66, 0, 0});
+  CHECK(MergedOf(job.protocol, "n", -1, {1, 2}) == std::vector<float>{0, 0});
+  float out[8];
   const auto merged = [&](int64_t block, std::vector<int64_t> dims) {
     return std::string(
         job.protocol.Merged("m", block, {DType::kFloat32, dims, reinterpret_cast<std::byte*>(out)})
             .message());
   };
-  CHECK(merged(1, {2, 1}) == "block 1 of table 'm' is not on server 0");
-  CHECK(merged(5, {2, 1}) == "block 5 of table 'm' is not on server 0");
-  CHECK(merged(0, {1, 2}) == "what is merged of table 'm' is float32[2, 1], not float32[1, 2]");
+  CHECK(merged(1, {2, 2}) == "block 1 of table 'm' is not on server 0");
+  CHECK(merged(3, {2, 2}) == "block 3 of table 'm' is not on server 0");
+  CHECK(merged(2, {2, 2}) == "what is merged of table 'm' is float32[1, 2], not float32[2, 2]");
 }
 
 TEST_CASE("SelectedRows are merged in the order of the trainers, as rows and dense") {

@@ -150,7 +150,7 @@ TEST_CASE("what the reference has and no role has is missed") {
   SECTION("a feed, under its name") {
     VerifyReport report = verifyEdited(
         [&](mlir::ModuleOp, pd::ProgramOp main) { opsOf<pd::InputOp>(main)[0].setName("other"); });
-    CHECK_THAT(refuted(report, "feed").text, Contains("takes no feed"));
+    CHECK_THAT(refuted(report, "feed").text, Contains("takes a feed `other`"));
   }
 }
 

@@ -16,7 +16,6 @@
 // CHECK-NEXT:   }
 // CHECK-NEXT:   at sharding 0:1:2:4 {
 // CHECK-NEXT:     kernel square(d float32[4]) -> t float32[4]
-// CHECK-NEXT:     copy t float32[4] -> t#1 float32[4]
 // CHECK-NEXT:   } else {
 // CHECK-NEXT:     copy d float32[4] -> t#1 float32[4]
 // CHECK-NEXT:   }

@@ -1,6 +1,6 @@
 // RUN: not dtranspile-lower %s 2>&1 | FileCheck %s
 
-// CHECK: persistable A is cut into blocks, which differ from rank to rank: it can be read and set in dist.foreach_block only
+// CHECK: persistable A is cut into blocks, which differ from rank to rank: it can be read and set in the dist.foreach_block of a variable with the same blocks only
 // CHECK: a part by #dist.layout<blocks(4, per 2, first 0)> differs in extent from rank to rank; it can only be set to a variable of that layout
 // CHECK: persistable A is not cut like the part that it is set to, #dist.layout<blocks(4, per 2, first 1)>
 // CHECK: what arrives ('h') has extents of -1, which only the job knows: compile the job, or write them in the type

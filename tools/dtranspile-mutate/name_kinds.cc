@@ -1,5 +1,6 @@
 // Names: what is fetched, saved and exported goes by them.
 #include "compiler/analysis/program_info.h"
+#include "dialects/pd/declarations.h"
 #include "tools/dtranspile-mutate/edits.h"
 
 namespace dtranspile::mutate {

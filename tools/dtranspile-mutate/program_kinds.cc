@@ -1,6 +1,7 @@
 // Programs, variables and feeds that say something else, and ops that have no place in a job.
 #include "compiler/analysis/program_info.h"
 #include "dialects/dist/lookup.h"
+#include "dialects/pd/declarations.h"
 #include "tools/dtranspile-mutate/edits.h"
 
 namespace dtranspile::mutate {

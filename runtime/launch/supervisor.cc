@@ -140,8 +140,12 @@ void Supervisor::ReadControl(size_t index) {
   Child& child = children_[index];
   if (child.process.control() < 0) return;
   std::vector<std::string> lines;
-  if (!child.control.Read(child.process.control(), lines)) child.process.CloseControl();
+  const bool open = child.control.Read(child.process.control(), lines);
+  if (!open) child.process.CloseControl();
   if (!lines.empty()) child.heard_ns = NowNs();
+  // A rank that is killed while it writes leaves a part of a line: how it ended says more.
+  if (!open && !lines.empty() && !io::ParseJson<Json>("control channel", lines.back()).ok())
+    lines.pop_back();
   for (const std::string& line : lines) OnLine(index, line);
 }
 

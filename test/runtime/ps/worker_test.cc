@@ -140,6 +140,7 @@ class Workers {
     c.rendezvous.timeout_seconds = job_.timeout_seconds;
     exec::RpcConfig rpc;
     rpc.role = "server";
+    rpc.sender_role = "trainer";
     rpc.store = job_.store.address();
     rpc.key = "job.server";
     rpc.mesh = {{"ps", job_.servers}};

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "compiler/analysis/divergence.h"
 #include "compiler/analysis/program_info.h"
 #include "compiler/artifact/fetches.h"
 #include "dialects/dist/dist.h"
@@ -204,6 +205,8 @@ mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags) {
     }
     job.manifest = makeManifest(*job.module, {{"mode", ""}});
   }
+  // What not all ranks are known to come to is refused, with the place (D26).
+  if (mlir::failed(verify::checkUniform(*job.module))) return mlir::failure();
   runnable.digest = job.digest();
   for (const auto& fetch : job.manifest["fetches"])
     runnable.combine[fetch.value("name", "")] = fetch.value("combine", "");

@@ -272,13 +272,14 @@ mlir::FailureOr<std::vector<std::string>> findFetches(Tool& tool, Runnable& runn
   }
   for (const std::string& name : flags.fetch) {
     bool held = false;
-    std::set<std::string> similar;
+    std::vector<std::string> similar;  // the nearest first
     for (const RunnableRole& role : runnable.roles)
       for (const RunnableClass& one : role.classes) {
         held |= holds(one, name);
         pd::ProgramOp main = findProgram(*one.module, "main");
         if (!main) continue;
-        for (const std::string& other : similarNames(main, name)) similar.insert(other);
+        for (const std::string& other : similarNames(main, name))
+          if (!llvm::is_contained(similar, other)) similar.push_back(other);
       }
     if (held) continue;
     tool.error("--fetch " + name + ": the program computes nothing of that name" +

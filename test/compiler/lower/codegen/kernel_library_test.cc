@@ -55,8 +55,7 @@ LibraryStatistics build(const std::vector<KernelSource>& kernels, const std::str
                         const std::string& output) {
   LibraryStatistics statistics;
   std::string error;
-  REQUIRE(
-      llvm::succeeded(buildLibrary(kernels, {hostTarget(), cache}, output, statistics, error)));
+  REQUIRE(llvm::succeeded(buildLibrary(kernels, {hostTarget(), cache}, output, statistics, error)));
   REQUIRE(error == "");
   return statistics;
 }

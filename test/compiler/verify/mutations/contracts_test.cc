@@ -1,4 +1,5 @@
 // Planted bugs under contracts: averaged parameters, statistics, what a contract is not about.
+#include "dialects/pd/declarations.h"
 #include "test/compiler/verify/mutations/edits.h"
 
 namespace dtranspile::verify::test {

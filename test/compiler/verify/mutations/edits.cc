@@ -1,5 +1,7 @@
 #include "test/compiler/verify/mutations/edits.h"
 
+#include "dialects/pd/declarations.h"
+
 namespace dtranspile::verify::test {
 
 VerifyReport verifyEdited(const Edit& edit, const std::string& program, const Strategy& strategy,

@@ -1,4 +1,5 @@
 // Planted bugs on the way of gradients: reductions, scales, casts.
+#include "dialects/pd/declarations.h"
 #include "test/compiler/verify/mutations/edits.h"
 
 namespace dtranspile::verify::test {

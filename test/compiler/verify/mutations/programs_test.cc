@@ -1,4 +1,5 @@
 // Planted bugs of form: an op, name, declaration or attribute that is not the reference's.
+#include "dialects/pd/declarations.h"
 #include "test/compiler/verify/mutations/edits.h"
 
 namespace dtranspile::verify::test {

@@ -1,4 +1,5 @@
 // Planted bugs of variables: what they end as, how they begin.
+#include "dialects/pd/declarations.h"
 #include "test/compiler/verify/mutations/edits.h"
 
 namespace dtranspile::verify::test {

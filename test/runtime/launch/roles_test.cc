@@ -177,7 +177,7 @@ TEST_CASE("ranks have owned variables and parts; whole ones are read and saved")
   b.variable()["parameter"] = false;
   const int rows = b.Variable("rows", "float32", {2, 2});
   b.variable()["layout"] = exec::LayoutNodeJson("even", "dp", {5, 2});
-  const int blocks = b.Variable("blocks", "float32", {4, 2});
+  const int blocks = b.Variable("blocks", "float32", {3, 2});
   const Json layout = exec::LayoutNodeJson("blocks", "dp", {7, 2}, 2, 1);
   b.variable()["layout"] = layout;
   const int two = b.View("blocks.2", blocks, 0, {2, 2}, 16, 2);

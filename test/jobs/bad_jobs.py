@@ -83,7 +83,7 @@ CASES = [
         [],
         "rpc @server",
         "rpc @servers",
-        {"verify": (1, "D4"), "run": (1, "D4")},
+        {"verify": (1, "D5"), "run": (1, "D5")},
     ),
 ]
 

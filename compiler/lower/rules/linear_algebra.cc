@@ -78,10 +78,20 @@ LogicalResult multiply(OpLowering& op, Matrices a, Matrices b, Matrices out, dou
   auto stride = [&](const Matrices& x) {
     return repeats > 1 && x.batchSize() > 1 ? x.rows * x.columns : 0;
   };
-  op.call("dt_gemm", {a.tensor, b.tensor}, {out.tensor},
-          {.ints = {a.transposed, b.transposed, m, n, k, a.columns, b.columns, out.columns, repeats,
-                    stride(a), stride(b), stride(out)},
-           .reals = {alpha, 0.0}});
+  op.call("dt_gemm", {.tensors = {{"A", a.tensor}, {"B", b.tensor}, {"C", out.tensor}},
+                      .attributes = {{"trans_a", a.transposed},
+                                     {"trans_b", b.transposed},
+                                     {"m", m},
+                                     {"n", n},
+                                     {"k", k},
+                                     {"lda", a.columns},
+                                     {"ldb", b.columns},
+                                     {"ldc", out.columns},
+                                     {"batch", repeats},
+                                     {"stride_a", stride(a)},
+                                     {"stride_b", stride(b)},
+                                     {"stride_c", stride(out)},
+                                     {"alpha", alpha}}});
   return llvm::success();
 }
 

@@ -24,11 +24,12 @@ void checkLabels(OpLowering& op, int64_t classes) {
   auto label = op.in("Label");
   if (!label) return;
   const bool ignores = op.op().spec() && op.op().spec()->attribute("ignore_index");
-  op.call("dt_check_range", {*label}, {},
-          {.ints = {0, classes, ignores, ignores ? op.op().getInt("ignore_index") : 0},
-           .strings = {pd::nameOf(op.op().input("Label")).str()},
-           .keep = true,
-           .anyExtents = true});
+  OpLowering::CallArguments call{.tensors = {{"Ids", *label}}, .keep = true, .anyExtents = true};
+  call.attributes = {{"lower", int64_t{0}},
+                     {"upper", classes},
+                     {"name", pd::nameOf(op.op().input("Label")).str()}};
+  if (ignores) call.attributes.emplace_back("ignore", op.op().getInt("ignore_index"));
+  op.call("dt_check_range", call);
 }
 
 // With the class dim at `axis` of input `slot`.

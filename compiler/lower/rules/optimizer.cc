@@ -24,7 +24,7 @@ LogicalResult lowerDenselyBy(OpLowering& op, const char* formula) {
   auto gradient = op.in("Grad"), param = op.in("Param");
   if (!gradient || !param) return op.unsupported("an absent input");
   TensorRef dense = op.temporary("Grad", gradient->dtype, param->dims);
-  op.call("dt_rows_to_dense", {*gradient}, {dense}, {.anyExtents = true});
+  op.call("dt_rows_to_dense", {.tensors = {{"X", *gradient}, {"Out", dense}}, .anyExtents = true});
   LoweringRule rule = *findRule(op.op().type());
   if (formula) rule.formula = formula;
   return applyFormula(rule, op, {.tensors = {{"Grad", dense}}});

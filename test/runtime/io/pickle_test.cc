@@ -336,9 +336,8 @@ TEST_CASE("slices and translated names that do not fit are refused") {
   };
   CHECK(Parse(State(part + info(entry("K\x01K\x02\x86", Text("w@@.0")))))->tensors.at("w").dims ==
         std::vector<int64_t>{1, 2});
-  const PickleState joined = *Parse(
-      State(part + Text("w@@.1") + Array("K\x01\x85", "abcd") +
-            info(entry("K\x03\x85", Text("w@@.0") + Text("w@@.1")))));
+  const PickleState joined = *Parse(State(part + Text("w@@.1") + Array("K\x01\x85", "abcd") +
+                                          info(entry("K\x03\x85", Text("w@@.0") + Text("w@@.1")))));
   CHECK(std::memcmp(joined.tensors.at("w").bytes.data(), "12345678abcd", 12) == 0);
   CHECK_THAT(Message(State(part + info(entry("K\x03\x85", Text("w@@.0"))))),
              Contains("'w' is float32[3], but its slices have 8 bytes"));

@@ -169,9 +169,16 @@ LogicalResult lowerConvTransposeGrad(OpLowering& op) {
   return llvm::success();
 }
 
-// The attributes of pool.h. Releases 1.x divide the sum of a window that is not exclusive by the
-// elements of the kernel, 2.x by those of the window within the padded input.
-CallArguments pooling(OpLowering& op, const TensorRef& x, const std::vector<int64_t>& out) {
+// Releases 1.x divide the sum of a window that is not exclusive by the elements of the kernel, 2.x
+// by those of the window within the padded input.
+int64_t divisorOf(const OpLowering& op) {
+  const bool legacy = op.version() > 0 && op.version() < 2000000;
+  return flag(op.op(), "exclusive", true) ? 1 : legacy ? 0 : 2;
+}
+
+// The attributes of pool.h.
+CallArguments pooling(OpLowering& op, const TensorRef& x, const std::vector<int64_t>& out,
+                      int64_t divisor) {
   const pd::OpView& v = op.op();
   const std::vector<int64_t> kernel = v.getInts("ksize");
   const size_t axes = x.dims.size() - 2, first = pd::channelsLast(v) ? 1 : 2;
@@ -185,8 +192,6 @@ CallArguments pooling(OpLowering& op, const TensorRef& x, const std::vector<int6
     strides.push_back(whole ? 1 : moving[i].stride);
     paddings.push_back(whole ? 0 : moving[i].before);
   }
-  const bool legacy = op.version() > 0 && op.version() < 2000000;
-  const int64_t divisor = flag(v, "exclusive", true) ? 1 : legacy ? 0 : 2;
   const std::string kind = hasAttribute(v, "pooling_type") ? v.getString("pooling_type") : "max";
   CallArguments call{.attributes = {{"ksize", extents},
                                     {"strides", strides},
@@ -216,7 +221,7 @@ LogicalResult lowerPool(OpLowering& op) {
   auto x = op.in("X"), out = op.out("Out");
   if (!x || !out) return op.unsupported("an absent input");
   if (failed(checkPool(op, *x, *out))) return llvm::failure();
-  op.call("dt_pool", with(pooling(op, *x, out->dims), {{"X", *x}, {"Out", *out}}));
+  op.call("dt_pool", with(pooling(op, *x, out->dims, divisorOf(op)), {{"X", *x}, {"Out", *out}}));
   return llvm::success();
 }
 
@@ -225,10 +230,10 @@ LogicalResult lowerPoolWithIndex(OpLowering& op) {
   if (!x || (!out && !mask)) return op.unsupported("an absent input");
   if (failed(checkPool(op, *x, out ? *out : *mask))) return llvm::failure();
   const std::vector<int64_t> dims = out ? out->dims : mask->dims;
-  op.call("dt_pool_index",
-          with(pooling(op, *x, dims), {{"X", *x},
-                                       {"Out", op.outOrTemporary("Out", x->dtype, dims)},
-                                       {"Mask", op.outOrTemporary("Mask", DType::kInt32, dims)}}));
+  op.call("dt_pool_index", with(pooling(op, *x, dims, 1),
+                                {{"X", *x},
+                                 {"Out", op.outOrTemporary("Out", x->dtype, dims)},
+                                 {"Mask", op.outOrTemporary("Mask", DType::kInt32, dims)}}));
   return llvm::success();
 }
 
@@ -237,25 +242,24 @@ LogicalResult lowerPoolGrad(OpLowering& op) {
   if (!x || !out || !gradient || !dx) return op.unsupported("an absent input");
   if (failed(checkPool(op, *x, *out))) return llvm::failure();
   op.call("dt_pool_bwd",
-          with(pooling(op, *x, out->dims),
+          with(pooling(op, *x, out->dims, divisorOf(op)),
                {{"X", *x}, {"Out", *out}, {"Out@GRAD", *gradient}, {"X@GRAD", *dx}}));
   return llvm::success();
 }
 
 const LoweringRule kRules[] = {
-    functionRule("conv2d", lowerConv, "dt_conv, formula"),
-    functionRule("conv2d_grad", lowerConvGrad, "dt_conv_bwd_data, dt_conv_bwd_weights"),
-    functionRule("depthwise_conv2d", lowerConv, "dt_conv, formula"),
-    functionRule("depthwise_conv2d_grad", lowerConvGrad, "dt_conv_bwd_data, dt_conv_bwd_weights"),
-    functionRule("conv3d", lowerConv, "dt_conv, formula"),
-    functionRule("conv3d_grad", lowerConvGrad, "dt_conv_bwd_data, dt_conv_bwd_weights"),
-    functionRule("conv2d_transpose", lowerConvTranspose, "dt_conv_bwd_data, formula"),
-    functionRule("conv2d_transpose_grad", lowerConvTransposeGrad, "dt_conv, dt_conv_bwd_weights"),
-    functionRule("depthwise_conv2d_transpose", lowerConvTranspose, "dt_conv_bwd_data, formula"),
-    functionRule("depthwise_conv2d_transpose_grad", lowerConvTransposeGrad,
-                 "dt_conv, dt_conv_bwd_weights"),
-    functionRule("conv3d_transpose", lowerConvTranspose, "dt_conv_bwd_data, formula"),
-    functionRule("conv3d_transpose_grad", lowerConvTransposeGrad, "dt_conv, dt_conv_bwd_weights"),
+    functionRule("conv2d", lowerConv),
+    functionRule("conv2d_grad", lowerConvGrad),
+    functionRule("depthwise_conv2d", lowerConv),
+    functionRule("depthwise_conv2d_grad", lowerConvGrad),
+    functionRule("conv3d", lowerConv),
+    functionRule("conv3d_grad", lowerConvGrad),
+    functionRule("conv2d_transpose", lowerConvTranspose),
+    functionRule("conv2d_transpose_grad", lowerConvTransposeGrad),
+    functionRule("depthwise_conv2d_transpose", lowerConvTranspose),
+    functionRule("depthwise_conv2d_transpose_grad", lowerConvTransposeGrad),
+    functionRule("conv3d_transpose", lowerConvTranspose),
+    functionRule("conv3d_transpose_grad", lowerConvTransposeGrad),
     callRule("deformable_conv", "dt_deformable_conv"),
     callRule("deformable_conv_grad", "dt_deformable_conv_grad"),
     callRule("deformable_conv_v1", "dt_deformable_conv(Mask=-)"),
@@ -266,13 +270,13 @@ const LoweringRule kRules[] = {
     callRule("row_conv_grad", "dt_row_conv_grad"),
     callRule("tree_conv", "dt_tree_conv"),
     callRule("tree_conv_grad", "dt_tree_conv_grad"),
-    functionRule("pool2d", lowerPool, "dt_pool, @version"),
-    functionRule("pool2d_grad", lowerPoolGrad, "dt_pool_bwd, @version"),
-    functionRule("pool3d", lowerPool, "dt_pool, @version"),
-    functionRule("pool3d_grad", lowerPoolGrad, "dt_pool_bwd, @version"),
-    functionRule("max_pool2d_with_index", lowerPoolWithIndex, "dt_pool_index"),
+    functionRule("pool2d", lowerPool),
+    functionRule("pool2d_grad", lowerPoolGrad),
+    functionRule("pool3d", lowerPool),
+    functionRule("pool3d_grad", lowerPoolGrad),
+    functionRule("max_pool2d_with_index", lowerPoolWithIndex),
     callRule("max_pool2d_with_index_grad", "dt_max_pool_index_grad"),
-    functionRule("max_pool3d_with_index", lowerPoolWithIndex, "dt_pool_index"),
+    functionRule("max_pool3d_with_index", lowerPoolWithIndex),
     callRule("max_pool3d_with_index_grad", "dt_max_pool_index_grad"),
     callRule("unpool", "dt_unpool"),
     callRule("unpool_grad", "dt_unpool_grad"),

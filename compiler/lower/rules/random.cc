@@ -31,7 +31,7 @@ const LoweringRule kRules[] = {
     callRule("random_crop", "dt_random_crop"),
     callRule("seed", "dt_seed"),
     callRule("dropout", "dt_dropout"),
-    functionRule("dropout_grad", lowerDropoutGrad, "formula"),
+    functionRule("dropout_grad", lowerDropoutGrad),
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ void forEachFrameworkOp(pd::ProgramOp program, Callback callback) {
 
 std::string findLoss(pd::ProgramOp program) {
   std::string fromForward, fromGradient;
-  forEachFrameworkOp(*program.getBodyBlock(), [&](pd::OpView op) {
+  forEachFrameworkOp(program, [&](pd::OpView op) {
     int role = op.role();
     if (!(role & pd::kLoss) || op.operation()->getNumResults() == 0) return;
     llvm::StringRef name = pd::nameOf(op.operation()->getResult(0));

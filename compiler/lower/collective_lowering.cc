@@ -154,7 +154,13 @@ class CollectiveLowering {
                     llvm::Twine(" is SelectedRows, a list, or has extents that depend on data: ") +
                     row_.op.drop_front(5) + " (" + comm::NameOf(what_.reduce) +
                     ") of it is not supported natively");
-    return finish(starts_.emplace_back(), lowering_.bufferOf(input), input, info, state);
+    pd::TensorInfo result = info;
+    if (ragged && info.lodLevel > 0)
+      return refuse(
+          dist::nameOf(input) +
+          llvm::Twine(" has levels of sequences: gathering it is not supported natively"));
+    if (ragged && !rows) result.dims[0] = -1;
+    return finish(starts_.emplace_back(), lowering_.bufferOf(input), input, result, state);
   }
 
   // `from` is sent, what arrives becomes the result.

@@ -269,7 +269,8 @@ LogicalResult verifyRoot(Operation* op, SelAttr root, CommOp comm, MeshOp mesh) 
 LogicalResult verifyPart(Operation* op, mlir::Type whole, mlir::Type part, int64_t dim,
                          int64_t size) {
   mlir::RankedTensorType all = pd::tensorOf(whole), own = pd::tensorOf(part);
-  if (!all || !own) return op->emitOpError("D25: cannot cut a value of type ") << whole;
+  if (!all || !own)
+    return op->emitOpError("D25: cannot cut or join a value of type ") << (all ? part : whole);
   if (dim < kFlat || dim >= all.getRank())
     return op->emitOpError("D25: there is no dim ") << dim << " in " << whole;
   auto share = [&](int64_t extent) {
@@ -295,7 +296,9 @@ LogicalResult verifyAgainstComm(
   mlir::FailureOr<CommOp> comm = verifyComm(op, CommKind::Group, tables);
   if (mlir::failed(comm)) return mlir::failure();
   MeshOp mesh = meshOfComm(*comm, &tables);
-  return mesh ? more(*comm, mesh) : LogicalResult(op->emitOpError("D3: the comm has no mesh"));
+  if (mesh) return more(*comm, mesh);
+  return op->emitOpError("D3: there is no dist.mesh ")
+         << comm->getMeshAttr() << ", which comm " << commOf(op) << " is on";
 }
 
 }  // namespace
@@ -391,7 +394,8 @@ LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection& tables) {
       }
       int64_t joined = 0;
       if (!from.isDynamicDim(concat) && llvm::MulOverflow(expected[concat], size, joined))
-        return emitOpError("D25: dim is too large");
+        return emitOpError("D25: dim ")
+               << concat << " of " << before << " times " << size << " members is too large";
       if (!from.isDynamicDim(concat)) expected[concat] = joined;
       if (to.getShape() == llvm::ArrayRef<int64_t>(expected)) return mlir::success();
       return emitOpError("D25: ") << before << " becomes "

@@ -298,23 +298,24 @@ void PlanChecker::CheckNode(StartNode& node, const std::string& where) {
   CheckValues(node, where);
 }
 
-// Values are exchanged one by one, and reduced only (value_collective.h).
+// Values are exchanged one by one, reduced or gathered (value_collective.h).
 void PlanChecker::CheckValues(const StartNode& node, const std::string& where) {
   const Buffer* some = nullptr;
   for (const auto* list : {&node.inputs, &node.outputs})
     for (int id : *list)
       if (At(id).space == Space::kValue) some = &At(id);
   if (some == nullptr) return;
-  bool fits = node.collective == comm::Kind::kAllReduce && node.inputs.size() == 1;
+  const bool gathers = node.collective == comm::Kind::kAllGather;
+  bool fits = (gathers || node.collective == comm::Kind::kAllReduce) && node.inputs.size() == 1;
   if (fits) {
     const Buffer &from = At(node.inputs[0]), &to = At(node.outputs[0]);
     fits = from.space == to.space && from.kind == to.kind && from.kind != Value::Kind::kList &&
-           (from.kind != Value::Kind::kRows || node.reduce == comm::ReduceOp::kSum);
+           (gathers || from.kind != Value::Kind::kRows || node.reduce == comm::ReduceOp::kSum);
   }
   if (!fits)
     Add(where, "'", some->name,
-        "' is a value: all_reduce takes one at a time into another one, of SelectedRows the sum, "
-        "and no other operation takes any");
+        "' is a value: all_reduce and all_gather take one at a time into another one, of "
+        "SelectedRows all_reduce the sum, and no other operation takes any");
 }
 
 void PlanChecker::CheckCondition(int id, const std::string& where) {

@@ -35,17 +35,17 @@ inline int MostMessageBytes(int64_t row_bytes) {
   return static_cast<int>(std::min<int64_t>(bytes, std::numeric_limits<int>::max()));
 }
 
-// Calls set(name, value) for every argument of a channel. A peer that gives no sign of life, not
-// even to gRPC's own pings, for the deadline of the job has lost its connection. Frames and windows
-// are as large as chunks: what arrives is read in few pieces.
+// Calls set(name, value) for every argument of a channel. A peer that gives no sign of life to
+// gRPC's own pings for the deadline of the job has lost its connection; there is one every half
+// deadline. Frames and windows are as large as chunks: what arrives is read in few pieces.
 template <typename Set>
 void SetArguments(double timeout_seconds, Set&& set) {
   constexpr int kMostRequests = 32;  // of one trainer at once
   constexpr double kMs = 1000, kLongestMs = 1e9;
-  const int half_ms = static_cast<int>(std::clamp(timeout_seconds * kMs / 2, 1.0, kLongestMs));
+  const int whole_ms = static_cast<int>(std::clamp(timeout_seconds * kMs, 2.0, kLongestMs));
   const std::pair<const char*, int> arguments[] = {
-      {GRPC_ARG_KEEPALIVE_TIME_MS, half_ms},
-      {GRPC_ARG_KEEPALIVE_TIMEOUT_MS, half_ms},
+      {GRPC_ARG_KEEPALIVE_TIME_MS, whole_ms / 2},
+      {GRPC_ARG_KEEPALIVE_TIMEOUT_MS, whole_ms},
       {GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1},
       {GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0},
       {GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1},

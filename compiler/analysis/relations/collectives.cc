@@ -117,8 +117,8 @@ Relation exchanged(const Scene& scene, dist::CommOp comm, const Relation& operan
   llvm::SmallVector<unsigned, 2> own = axesOfComm(scene.axes(), comm);
   for (Reading* reading : {&result.whole, &result.parts}) {
     if (!reading->known) continue;
-    const bool ordered = innermost(*reading, scene.axes(), own, from) &&
-                         innermost(*reading, scene.axes(), own, to);
+    const bool ordered =
+        innermost(*reading, scene.axes(), own, from) && innermost(*reading, scene.axes(), own, to);
     for (unsigned axis : own) {
       State& state = reading->states[axis];
       if (ordered && state == State::split(from)) {
@@ -147,8 +147,11 @@ Relation broadcast(const Scene& scene, dist::BroadcastOp op, dist::CommOp comm, 
     result = scene.store.restricted(std::move(result), here.within(at.getWhere()),
                                     here.within(op.getRoot()), loss);
     for (Reading* reading : {&result.whole, &result.parts})
-      for (unsigned axis : axesOfComm(scene.axes(), comm))
-        if (reading->known) reading->states[axis] = State::replicated();
+      for (unsigned axis : axesOfComm(scene.axes(), comm)) {
+        if (!reading->known) continue;
+        if (reading->states[axis].isDifferent()) result.draw = op->getResult(0);
+        reading->states[axis] = State::replicated();
+      }
     return result;
   }
   for (Reading* reading : {&result.whole, &result.parts}) {
@@ -163,7 +166,6 @@ Relation broadcast(const Scene& scene, dist::BroadcastOp op, dist::CommOp comm, 
         *reading = {};
         break;
       }
-      if (state.isDifferent()) result.draw = op->getResult(0);
       if (state.isDifferent()) result.draw = op->getResult(0);
       state = State::replicated();
     }

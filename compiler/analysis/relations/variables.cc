@@ -41,9 +41,7 @@ bool joinReadings(Reading& mine, const Reading& other, llvm::ArrayRef<bool> apar
       if (!(state == theirs)) return false;
       continue;
     }
-    for (const State& one : {state, theirs})
-      if (!one.isReplicated() && !one.isDifferent()) return false;
-    if (state.isReplicated()) state = theirs;
+    if (!(state == theirs) || !(state.isReplicated() || state.isDifferent())) return false;
   }
   return true;
 }
@@ -52,6 +50,7 @@ struct Joined {
   Awaited value;
   mlir::Operation* torn = nullptr;
   mlir::Operation* setter = nullptr;
+  bool otherDraw = false;
 };
 
 Joined join(const Store& store, const Variable& variable, const Place& place) {
@@ -75,18 +74,20 @@ Joined join(const Store& store, const Variable& variable, const Place& place) {
     Relation& all = joined.value.relation;
     if (!relation.known() || !all.known()) {
       all = {};
+      // What nobody has set is nothing, and another thing than what some have.
+      for (const Held* one : records)
+        if (!record->setter && !record->now.known() && one->where && !joined.torn)
+          joined.torn = one->setter;
       if (joined.value.loss.why.empty()) joined.value.loss = std::move(loss);
       continue;
     }
-    if (all.draw != relation.draw) {
-      all = {};
-      joined.value.loss = {
-          "is another of the ranks' draws on some of them, as far as is known", -1, {}};
-      return joined;
-    }
-    Reading parts = relation.parts;
+    const Reading parts = relation.parts;
+    joined.otherDraw = all.draw != relation.draw;
+    if (joined.otherDraw) relation.draw = all.draw;
     if (!joinReadings(all.parts, parts, apart)) all.parts = {};
-    if (!all.sameValue(relation) || !joinReadings(all.whole, relation.whole, apart)) {
+    const bool same = all.sameValue(relation) && joinReadings(all.whole, relation.whole, apart);
+    joined.otherDraw &= same;
+    if (!same || joined.otherDraw) {
       all = {};
       joined.value.loss = {"is not the same on all ranks that have the variable", -1, {}};
       for (const Held* one : records)
@@ -126,6 +127,7 @@ void Store::settle() {
     Joined joined = join(*this, variable, variable.at);
     variable.now = std::move(joined.value.relation);
     variable.torn = joined.torn;
+    variable.otherDraw = joined.otherDraw;
     variable.setter = joined.setter;
     // One coordinate is all that there is of it.
     for (unsigned a = 0; a < meshAxes().count(); ++a)

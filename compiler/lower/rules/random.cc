@@ -17,10 +17,15 @@ LogicalResult lowerDropoutGrad(OpLowering& op) {
                     {.numbers = {{"factor", factor}}});
 }
 
+// There is no tensor that could say its shape.
+LogicalResult lowerTruncatedGaussian(OpLowering& op) {
+  return op.hasUnknown() ? op.unsupported("a shape that only the run knows") : op.callRow();
+}
+
 const LoweringRule kRules[] = {
     callRule("uniform_random", "dt_uniform_random"),
     callRule("gaussian_random", "dt_gaussian_random"),
-    callRule("truncated_gaussian_random", "dt_truncated_gaussian_random"),
+    choiceRule("truncated_gaussian_random", lowerTruncatedGaussian, "dt_truncated_gaussian_random"),
     callRule("uniform_random_batch_size_like", "dt_uniform_like"),
     callRule("gaussian_random_batch_size_like", "dt_gaussian_like"),
     callRule("randint", "dt_randint"),

@@ -91,6 +91,14 @@ bool Invariants::checkPlace(const std::string& quoted, const Variable& variable)
       return false;
     }
   if (!variable.torn) return true;
+  if (variable.otherDraw) {
+    report(findings_, variable.torn, Message::Level::Unknown, "invariant",
+           "sets " + quoted +
+               " on the ranks of this region only, to another of the ranks' draws than it is "
+               "elsewhere, as far as is known",
+           "broadcast the draw once, and set the variable to that on all ranks");
+    return false;
+  }
   mlir::Operation* around = variable.torn;
   while (around && !llvm::isa<dist::OnOp>(around)) around = around->getParentOp();
   report(findings_, variable.torn, Message::Level::Refuted, "invariant",

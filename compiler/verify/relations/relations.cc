@@ -90,12 +90,12 @@ void checkLoss(llvm::ArrayRef<RoleCheck> roles, pd::ProgramOp original, llvm::St
     if (const std::string own = findLoss(role.question.program); !own.empty() && own != loss)
       other = own;
   if (!other.empty() || (!loss.empty() && llvm::all_of(roles, [](const RoleCheck& role) {
-                           return findLoss(role.question.program).empty();
-                         })))
-    rung.add(messageAt(roles.front().question.program, Message::Level::Refuted, "loss",
-                       "the loss of the job is called `" + other + "`; that of the reference is `" +
-                           loss + "`",
-                       "keep the names of the ops of the loss"));
+        return findLoss(role.question.program).empty();
+      })))
+    rung.add(messageAt(
+        roles.front().question.program, Message::Level::Refuted, "loss",
+        "the loss of the job is called `" + other + "`; that of the reference is `" + loss + "`",
+        "keep the names of the ops of the loss"));
   const int number = loss.empty() ? -1 : roles.front().question.reference.namedNumber(loss);
   if (number < 0) return;
   for (const RoleCheck& role : roles)

@@ -42,7 +42,7 @@ TEST_CASE("nodes of every other kind are printed field by field, bodies indented
   const Json copy = {{"copy", {5, 3}}, {"op", "assign"}};
   const Json view = {{"copy", {7, 1}}, {"op", "assign"}};
   const Json layout = {
-      {"kind", "even"}, {"axes", {"dp"}}, {"dim", 0}, {"extent", 4}, {"whole", {4}}};
+      {"kind", "even"}, {"axes", {"dp"}}, {"dim", 0}, {"extent", 8}, {"whole", {8}}};
   json["programs"]["main"]["body"] = Json::array({
       {{"start", "all_reduce"},
        {"comm", 0},
@@ -89,7 +89,7 @@ TEST_CASE("nodes of every other kind are printed field by field, bodies indented
           "      copy two float32[1] -> loss float32[1]\n"
           "    }\n"
           "  }\n"
-          "  slice x float32[4] -> w float32[4] layout (even axes dp dim 0 extent 4 whole 4)\n"));
+          "  slice x float32[4] -> w float32[4] layout (even axes dp dim 0 extent 8 whole 8)\n"));
 }
 
 TEST_CASE("slots without an argument, attributes, and the source of kernels where it is given") {

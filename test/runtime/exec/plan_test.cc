@@ -389,9 +389,10 @@ TEST_CASE("of values only sums are exchanged, one by one") {
   };
   CHECK(message("all_reduce", "sum", "rows").empty());
   CHECK_THAT(message("all_reduce", "max", "rows"),
-             Catch::Contains("'rows' is a value: all_reduce takes one at a time"));
+             Catch::Contains("'rows' is a value: all_reduce and all_gather take one at a time"));
   CHECK_THAT(message("all_reduce", "sum", "tensor"), Catch::Contains("'tensor' is a value"));
-  CHECK_THAT(message("all_gather", "sum", "rows"), Catch::Contains("'rows' is a value"));
+  CHECK(message("all_gather", "sum", "rows").empty());
+  CHECK_THAT(message("broadcast", "sum", "rows"), Catch::Contains("'rows' is a value"));
 }
 
 TEST_CASE("conditions are bools and nesting has an end") {

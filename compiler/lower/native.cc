@@ -5,6 +5,7 @@
 #include "compiler/lower/kernel/formula_parser.h"
 #include "compiler/lower/rules.h"
 #include "runtime/base/dtype.h"
+#include "runtime/kernels/signatures.h"
 
 namespace dtranspile::lower {
 namespace {
@@ -31,15 +32,34 @@ void addRowCall(NativeForm& form, StringRef text) {
   });
 }
 
-void addEmitted(NativeForm& form, StringRef words) {
-  llvm::SmallVector<StringRef> parts;
-  words.split(parts, ',');
-  for (StringRef part : parts) {
-    const StringRef word = part.trim();
-    if (word == "formula") add(form, &NativeForm::formula, word);
-    else if (word == "view") add(form, &NativeForm::view, word);
-    else if (word == "@version") form.byVersion = true;
-    else addCall(form, word);
+// What the functions of rules make (tools/rule_forms).
+struct EmittedRow {
+  StringRef type, words;
+};
+constexpr EmittedRow kEmitted[] = {
+#include "compiler/lower/emitted.inc"
+};
+
+// A call without results, which checks an argument, is not what computes the op.
+bool hasResults(StringRef call) {
+  const kernels::Signature* signature = kernels::FindSignature(call.str());
+  return signature && !signature->outputs.empty();
+}
+
+void addEmitted(NativeForm& form, StringRef type) {
+  const auto* row = llvm::find_if(kEmitted, [&](const EmittedRow& r) { return r.type == type; });
+  if (row == std::end(kEmitted)) return;
+  llvm::SmallVector<StringRef> words;
+  row->words.split(words, ',', -1, false);
+  auto isCall = [](StringRef word) { return word.starts_with("dt_"); };
+  for (StringRef word : words) {
+    if (isCall(word) && hasResults(word)) addCall(form, word);
+  }
+  form.byVersion |= llvm::is_contained(words, "@version");
+  if (llvm::is_contained(words, "formula")) add(form, &NativeForm::formula, "formula");
+  if (llvm::is_contained(words, "view")) add(form, &NativeForm::view, "view");
+  for (StringRef word : words) {
+    if (isCall(word)) addCall(form, word);
   }
 }
 
@@ -66,7 +86,7 @@ std::optional<NativeForm> nativeForm(StringRef type) {
     add(form, &NativeForm::formula, "formula");
     form.byVersion = identifiersOf(rule->formula).names.contains("legacy");
   }
-  if (rule->emits) addEmitted(form, rule->emits);
+  addEmitted(form, type);
   if (rule->call) addRowCall(form, rule->call);
   return form;
 }

@@ -1,9 +1,10 @@
-// A row's call (call_row.h) of one op to a call node.
+// Call nodes: that of a row (call_row.h), and those that rules' functions ask for.
 #include "compiler/lower/call_row.h"
 #include "compiler/lower/lowering.h"
 #include "compiler/lower/op_lowering.h"
 #include "compiler/lower/rules.h"
 #include "dialects/pd/op_table.h"
+#include "runtime/kernels/signatures.h"
 
 namespace dtranspile::lower {
 namespace {
@@ -25,64 +26,98 @@ void share(const Node& node, CallNode& call, const kernels::Signature& signature
   for (int i = 0; i < count; ++i) call.sharing.emplace_back(firstOutput + i, call.slots[slot] + i);
 }
 
-// Appends values of attributes to a node.
-class Attributes {
- public:
-  explicit Attributes(CallNode& node) : node_(node) {}
-
-  void ints(const std::vector<int64_t>& values) { append('i', node_.ints, values); }
-  void reals(const std::vector<double>& values) { append('r', node_.reals, values); }
-  void strings(const std::vector<std::string>& values) { append('s', node_.strings, values); }
-
- private:
-  template <typename T>
-  void append(char kind, std::vector<T>& all, const std::vector<T>& values) {
-    node_.attrs.push_back(kind + std::to_string(values.size()));
-    all.insert(all.end(), values.begin(), values.end());
-  }
-
-  CallNode& node_;
-};
-
 // What the op lacks has no values.
-void appendAbsent(AttributeKind kind, Attributes& attributes) {
+void appendAbsent(AttributeKind kind, CallNode& call) {
   switch (kind) {
     case AttributeKind::kBool:
     case AttributeKind::kInt:
-    case AttributeKind::kInts: return attributes.ints({});
+    case AttributeKind::kInts: return call.addInts({});
     case AttributeKind::kReal:
-    case AttributeKind::kReals: return attributes.reals({});
+    case AttributeKind::kReals: return call.addReals({});
     case AttributeKind::kText:
-    case AttributeKind::kTexts: return attributes.strings({});
+    case AttributeKind::kTexts: return call.addStrings({});
   }
 }
 
-bool appendAttribute(const pd::OpView& op, StringRef name, Attributes& attributes) {
+bool appendAttribute(const pd::OpView& op, StringRef name, CallNode& call) {
   using Type = pd::AttrType;
   const pd::AttrRow* row = op.spec() ? op.spec()->attribute(name) : nullptr;
   if (!row) return false;
   switch (row->types.front()) {
     case Type::Int:
-    case Type::Long: attributes.ints({op.getInt(name)}); return true;
-    case Type::Bool: attributes.ints({op.getBool(name)}); return true;
+    case Type::Long: call.addInts({op.getInt(name)}); return true;
+    case Type::Bool: call.addInts({op.getBool(name)}); return true;
     case Type::Float:
     case Type::Float64:
-    case Type::Scalar: attributes.reals({op.getFloat(name)}); return true;
-    case Type::String: attributes.strings({op.getString(name)}); return true;
+    case Type::Scalar: call.addReals({op.getFloat(name)}); return true;
+    case Type::String: call.addStrings({op.getString(name)}); return true;
     case Type::Ints:
     case Type::Longs:
-    case Type::Bools: attributes.ints(op.getInts(name)); return true;
+    case Type::Bools: call.addInts(op.getInts(name)); return true;
     case Type::Floats:
     case Type::Float64s:
-    case Type::Scalars: attributes.reals(op.getFloats(name)); return true;
-    case Type::Strings: attributes.strings(op.getStrings(name)); return true;
+    case Type::Scalars: call.addReals(op.getFloats(name)); return true;
+    case Type::Strings: call.addStrings(op.getStrings(name)); return true;
     default: return false;
   }
+}
+
+void append(const OpLowering::CallValue& value, CallNode& call) {
+  if (const auto* number = std::get_if<int64_t>(&value)) call.addInts({*number});
+  else if (const auto* real = std::get_if<double>(&value)) call.addReals({*real});
+  else if (const auto* text = std::get_if<std::string>(&value)) call.addStrings({*text});
+  else call.addInts(std::get<std::vector<int64_t>>(value));
 }
 
 bool isGradient(const pd::OpView& op) { return op.spec() && op.spec()->gradient; }
 
 }  // namespace
+
+// Library calls look at dims: they are given those that the op sees.
+int OpLowering::asSeen(const TensorRef& tensor) {
+  const Buffer& b = program_.buffer(tensor.buffer);
+  return b.space == Space::Value || b.dims == tensor.dims
+             ? tensor.buffer
+             : program_.plan().addView(tensor.buffer, b.name, tensor.dims);
+}
+
+void OpLowering::call(StringRef function, const CallArguments& given) {
+  const kernels::Signature* signature = kernels::FindSignature(function.str());
+  assert(signature && "a library call without a signature");
+  Node node{.op = program_.position(), .keep = given.keep};
+  CallNode call{.callee = signature->name, .slots = {0}};
+  size_t taken = 0;
+  auto slots = [&](const std::vector<kernels::SlotSpec>& specs, bool write) {
+    for (const kernels::SlotSpec& spec : specs) {
+      for (const auto& [slot, tensor] : given.tensors) {
+        if (slot != spec.name) continue;
+        ++taken;
+        if (program_.buffer(tensor.buffer).space == Space::Value && !given.anyExtents)
+          refuse(function);
+        node.args.push_back(asSeen(tensor));
+        node.writes.push_back(write);
+        node.reads.push_back(!write);
+      }
+      call.slots.push_back(static_cast<int>(node.args.size()));
+    }
+  };
+  slots(signature->inputs, false);
+  slots(signature->outputs, true);
+  for (const kernels::AttributeSpec& spec : signature->attributes) {
+    const auto found = llvm::find_if(
+        given.attributes, [&](const auto& attribute) { return attribute.first == spec.name; });
+    if (found == given.attributes.end()) {
+      appendAbsent(spec.kind, call);
+      continue;
+    }
+    ++taken;
+    append(found->second, call);
+  }
+  assert(taken == given.tensors.size() + given.attributes.size() &&
+         "a slot or attribute that the signature lacks");
+  node.what = std::move(call);
+  program_.add(std::move(node));
+}
 
 TensorRef OpLowering::nothing() {
   return {program_.plan().addBuffer({.name = "@EMPTY@", .dims = {0}}), DType::kFloat32, {0}};
@@ -96,11 +131,7 @@ LogicalResult OpLowering::callRow() {
   Node node{.op = program_.position()};
   CallNode call{.callee = signature.name};
   auto append = [&](const TensorRef& tensor, bool write, bool read) {
-    int buffer = tensor.buffer;
-    const Buffer& b = program_.buffer(buffer);
-    if (b.space != Space::Value && b.dims != tensor.dims)
-      buffer = program_.plan().addView(buffer, b.name, tensor.dims);
-    node.args.push_back(buffer);
+    node.args.push_back(asSeen(tensor));
     node.writes.push_back(write);
     node.reads.push_back(read);
   };
@@ -148,15 +179,14 @@ LogicalResult OpLowering::callRow() {
     share(node, call, signature, number, first);
     call.slots.push_back(static_cast<int>(node.args.size()));
   }
-  Attributes attributes(call);
   for (const kernels::AttributeSpec& attribute : signature.attributes) {
     const StringRef name = row->nameInOp(attribute.name);
-    if (name.empty()) appendAbsent(attribute.kind, attributes);
-    else if (name == "@version") attributes.ints({version()});
-    else if (name == "@defects") attributes.ints({!mendsDefects()});
-    else if (name == "@type") attributes.strings({op_.type().str()});
-    else if (name == "@needed") attributes.ints(needed);
-    else if (!appendAttribute(op_, name, attributes)) return unsupported("attribute " + name);
+    if (name.empty()) appendAbsent(attribute.kind, call);
+    else if (name == "@version") call.addInts({version()});
+    else if (name == "@defects") call.addInts({!mendsDefects()});
+    else if (name == "@type") call.addStrings({op_.type().str()});
+    else if (name == "@needed") call.addInts(needed);
+    else if (!appendAttribute(op_, name, call)) return unsupported("attribute " + name);
   }
   node.keep = op_.spec() && op_.spec()->effects != 0;
   node.what = std::move(call);

@@ -76,14 +76,6 @@ llvm::LogicalResult OpLowering::view(llvm::StringRef input, llvm::StringRef outp
   if (!from) return unsupported("an absent " + input);
   const pd::TensorInfo& info = program_.info(value);
   std::vector<int64_t> dims(info.dims.begin(), info.dims.end());
-  const int to = program_.bufferOf(value);
-  if (program_.buffer(to).space == Space::Value ||
-      program_.buffer(from->buffer).space == Space::Value) {
-    // Extents given as -1 are those of the input, in order, or the one that is left over.
-    call("dt_reshape", {*from}, {TensorRef{to, info.dtype, dims}},
-         {.ints = dims, .anyExtents = true});
-    return llvm::success();
-  }
   // A view of a persistable would see later writes: the value is copied.
   if (program_.buffer(from->buffer).space != Space::Arena) {
     copy(*from, TensorRef{program_.bufferOf(value), info.dtype, dims});
@@ -92,27 +84,6 @@ llvm::LogicalResult OpLowering::view(llvm::StringRef input, llvm::StringRef outp
   program_.setBuffer(
       value, program_.plan().addView(from->buffer, pd::nameOf(value).str(), std::move(dims)));
   return llvm::success();
-}
-
-void OpLowering::call(llvm::StringRef function, const std::vector<TensorRef>& inputs,
-                      const std::vector<TensorRef>& outputs, const CallExtras& extras) {
-  Node node{.op = program_.position(),
-            .keep = extras.keep,
-            .what = CallNode{function.str(), extras.ints, extras.reals, extras.strings}};
-  auto append = [&](const TensorRef& tensor, bool write) {
-    int buffer = tensor.buffer;
-    const Buffer& b = program_.buffer(buffer);
-    if (b.space == Space::Value && !extras.anyExtents) refuse(function);
-    // Library calls look at dims: give them those that the op sees.
-    if (b.space != Space::Value && b.dims != tensor.dims)
-      buffer = program_.plan().addView(buffer, b.name, tensor.dims);
-    node.args.push_back(buffer);
-    node.writes.push_back(write);
-    node.reads.push_back(!write);
-  };
-  for (const TensorRef& tensor : inputs) append(tensor, false);
-  for (const TensorRef& tensor : outputs) append(tensor, true);
-  program_.add(std::move(node));
 }
 
 void OpLowering::refuse(llvm::StringRef function) {

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "compiler/lower/kernel/formula.h"
@@ -50,20 +51,17 @@ class OpLowering {
   // The same memory under other dims; byte counts must agree.
   llvm::LogicalResult view(llvm::StringRef input, llvm::StringRef output);
 
-  struct CallExtras {
-    std::vector<int64_t> ints = {};
-    std::vector<double> reals = {};
-    std::vector<std::string> strings = {};
+  // A library call by the names of its signature (runtime/kernels/signature.h), in any order; the
+  // arguments of a list each under its name. What may be absent may be left out.
+  using CallValue = std::variant<int64_t, double, std::string, std::vector<int64_t>>;
+  struct CallArguments {
+    std::vector<std::pair<llvm::StringRef, TensorRef>> tensors = {};
+    std::vector<std::pair<llvm::StringRef, CallValue>> attributes = {};
     bool keep = false;
     bool anyExtents =
         false;  // takes extents from its buffers only: good for those known at run time
   };
-  void call(llvm::StringRef function, const std::vector<TensorRef>& inputs,
-            const std::vector<TensorRef>& outputs, const CallExtras& extras);
-  void call(llvm::StringRef function, const std::vector<TensorRef>& inputs,
-            const std::vector<TensorRef>& outputs) {
-    call(function, inputs, outputs, CallExtras());
-  }
+  void call(llvm::StringRef function, const CallArguments& given);
   void copy(const TensorRef& from, const TensorRef& to);
 
   // Hands the op to the call of its row (callRule of rules.h).
@@ -98,6 +96,7 @@ class OpLowering {
   bool needsLod(int buffer, size_t firstNode) const;
   // Says that a library call was made for extents that are not known.
   void refuse(llvm::StringRef function);
+  int asSeen(const TensorRef& tensor);
 
   Lowering& program_;
   pd::OpView op_;

@@ -57,13 +57,25 @@ struct CallNode {
   std::vector<int64_t> ints = {};
   std::vector<double> reals = {};
   std::vector<std::string> strings = {};
-  // Of an op slot by slot: begin of every slot in `args`, and their end; kind and count of every
-  // attribute ('i', 'r' or 's', then the number of values), which stand one behind the other in
-  // ints, reals and strings.
+  // In the order of the callee's signature: begin of every slot in `args`, and their end; kind and
+  // count of every attribute ('i', 'r' or 's', then the number of values), which stand one behind
+  // the other in ints, reals and strings.
   std::vector<int> slots = {};
   std::vector<std::string> attrs = {};
   // Arguments {output, input} that may be the same memory (runtime/kernels/signature.h).
   std::vector<std::pair<int, int>> sharing = {};
+
+  // The next attribute. One that is left out has no values.
+  void addInts(const std::vector<int64_t>& values) { add('i', ints, values); }
+  void addReals(const std::vector<double>& values) { add('r', reals, values); }
+  void addStrings(const std::vector<std::string>& values) { add('s', strings, values); }
+
+ private:
+  template <typename T>
+  void add(char kind, std::vector<T>& all, const std::vector<T>& values) {
+    attrs.push_back(kind + std::to_string(values.size()));
+    all.insert(all.end(), values.begin(), values.end());
+  }
 };
 
 struct CopyNode {};  // args: from, to

@@ -157,20 +157,27 @@ void ProgramLowering::numberRandomOps() {
   });
 }
 
-// Says before the op whose numbers it draws (runtime/kernels/cpu/random/calls.h), and after it that
-// it is over.
+// Says before the op whose numbers it draws (dt_random_stream), and after it that it is over.
 LogicalResult ProgramLowering::lowerRandom(pd::OpView op) {
-  CallNode call{.callee = "dt_random_stream"};
-  const Node after{.op = position(), .keep = true, .what = call};
+  std::vector<int64_t> lineage, number;
+  std::vector<std::string> streams;
   if (auto axes = op.operation()->getAttrOfType<mlir::ArrayAttr>(dist::kStreamsAttr)) {
-    for (auto axis : axes.getAsValueRange<mlir::StringAttr>()) call.strings.push_back(axis.str());
+    for (auto axis : axes.getAsValueRange<mlir::StringAttr>()) streams.push_back(axis.str());
   }
   if (auto draw = draws_.find(op.operation()); draw != draws_.end())
-    call.ints = {draw->second.lineage, draw->second.number};
-  if (call.strings.empty() && call.ints.empty()) return lowerFramework(op);
-  add({.op = position(), .keep = true, .what = std::move(call)});
+    lineage = {draw->second.lineage}, number = {draw->second.number};
+  if (streams.empty() && lineage.empty()) return lowerFramework(op);
+  auto say = [&] {
+    CallNode call{.callee = "dt_random_stream", .slots = {0}};
+    call.addInts(lineage);
+    call.addInts(number);
+    call.addStrings(streams);
+    add({.op = position(), .keep = true, .what = std::move(call)});
+  };
+  say();
   if (failed(lowerFramework(op))) return failure();
-  add(after);
+  lineage.clear(), number.clear(), streams.clear();
+  say();
   return success();
 }
 

@@ -27,10 +27,6 @@ struct LoweringRule {
       nullptr;  // null: `lower` does it; lines are formulas with domains of their own
   llvm::LogicalResult (*lower)(OpLowering&) =
       nullptr;  // beside a formula: for arguments that are SelectedRows or lists
-  // What `lower` makes beside `call`, for `dtranspile ops` (native.h) and held against every op
-  // that is lowered: words of "formula", "view", names of library calls, and "@version" where
-  // programs of 1.x and 2.x differ.
-  const char* emits = nullptr;
   // A library call (call_row.h). Alone it is the rule; beside `lower`, which hands the op on to it
   // where it likes (OpLowering::callRow).
   const char* call = nullptr;
@@ -48,30 +44,30 @@ struct LoweringRule {
 // computes is asked for, also where it departs from its formula). An input that the call does not
 // take is refused by name where a program has it.
 constexpr LoweringRule callRule(const char* type, const char* call) {
-  return {type, Inner::None, nullptr, nullptr, nullptr, call};
+  return {type, Inner::None, nullptr, nullptr, call};
 }
 
-constexpr LoweringRule functionRule(const char* type, llvm::LogicalResult (*lower)(OpLowering&),
-                                    const char* emits) {
-  return {type, Inner::None, nullptr, lower, emits};
+// What a function makes is read off its text (tools/rule_forms), for `dtranspile ops` (native.h).
+constexpr LoweringRule functionRule(const char* type, llvm::LogicalResult (*lower)(OpLowering&)) {
+  return {type, Inner::None, nullptr, lower};
 }
 
 // A function that hands the op to the call in some cases.
 constexpr LoweringRule choiceRule(const char* type, llvm::LogicalResult (*lower)(OpLowering&),
-                                  const char* emits, const char* call) {
-  return {type, Inner::None, nullptr, lower, emits, call};
+                                  const char* call) {
+  return {type, Inner::None, nullptr, lower, call};
 }
 
 // A function where all extents are known, a call otherwise.
 constexpr LoweringRule lowerRule(const char* type, llvm::LogicalResult (*lower)(OpLowering&),
-                                 const char* emits, const char* unknownCall) {
-  return {type, Inner::None, nullptr, lower, emits, unknownCall, true};
+                                 const char* unknownCall) {
+  return {type, Inner::None, nullptr, lower, unknownCall, true};
 }
 
 // A formula for tensors, a call where an argument is SelectedRows or a list.
 constexpr LoweringRule formulaRule(const char* type, Inner inner, const char* formula,
                                    const char* unknownCall) {
-  return {type, inner, formula, nullptr, nullptr, unknownCall, true};
+  return {type, inner, formula, nullptr, unknownCall, true};
 }
 
 using RuleTable = llvm::ArrayRef<LoweringRule>;

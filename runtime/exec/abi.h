@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-enum { DT_ABI_VERSION = 3 };
+enum { DT_ABI_VERSION = 4 };
 
 // The fault cell before a kernel runs.
 #define DT_NO_FAULT UINT64_MAX
@@ -51,21 +51,15 @@ typedef struct DtAttr {
 typedef struct DtCall {
   const char* name;  // of the callee, for messages
   const char* op;    // source position: block, op index, op type
-  DtBuffer* args;    // inputs and outputs in the order that the callee documents
+  DtBuffer* args;
   int32_t num_args;
-  const int64_t* ints;  // integer parameters, as the callee documents
-  int32_t num_ints;
-  const double* reals;
-  int32_t num_reals;
-  const char* const* strings;
-  int32_t num_strings;
   void** state;  // one word per call site, null at first: primitives made once are kept here (given
                  // to dt_keep)
-  // Calls that take an op slot by slot: slot k has the arguments [slots[k], slots[k + 1]), none
-  // where it is absent.
+  // Inputs, then outputs, in the order of the call's signature (runtime/kernels/signature.h): slot
+  // k has the arguments [slots[k], slots[k + 1]), none where it is absent.
   const int32_t* slots;
   int32_t num_slots;
-  const DtAttr* attrs;
+  const DtAttr* attrs;  // in the order of the signature
   int32_t num_attrs;
 } DtCall;
 

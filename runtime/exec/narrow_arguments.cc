@@ -56,8 +56,11 @@ absl::Status NarrowArguments::Convert(DtContext& context, const DtBuffer& from,
                                       const DtBuffer& to) const {
   DtBuffer both[] = {from, to};
   both[0].value = both[1].value = nullptr;
-  const DtCall call = {"dt_cast", "", both,    2,       nullptr, 0,       nullptr, 0,
-                       nullptr,   0,  nullptr, nullptr, 0,       nullptr, 0};
+  constexpr int32_t kSlots[] = {0, 1, 2};  // dt_cast(X) -> Out
+  DtCall call = {};
+  call.name = "dt_cast", call.op = "";
+  call.args = both, call.num_args = 2;
+  call.slots = kSlots, call.num_slots = 2;
   return context.Call(convert_, call);
 }
 

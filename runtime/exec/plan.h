@@ -142,8 +142,8 @@ struct CallNode {
   std::string callee;
   std::vector<int> args;
   std::vector<int> written, updated;  // as of a kernel
-  std::vector<int32_t> slots;      // of an op slot by slot: bounds of the slots in args; else empty
-  std::vector<std::string> attrs;  // of an op slot by slot: kind and number of values, "i1"
+  std::vector<int32_t> slots;         // bounds of the slots in args
+  std::vector<std::string> attrs;     // kind and number of values, "i1", of each attribute
   std::vector<int64_t> ints;
   std::vector<double> reals;
   std::vector<std::string> strings;

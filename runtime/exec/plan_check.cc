@@ -238,7 +238,6 @@ void PlanChecker::CheckUnknown(UnknownExtents& unknown, const std::vector<int>& 
 void PlanChecker::CheckNode(CallNode& node, const std::string& where) {
   const auto count = static_cast<int32_t>(node.args.size());
   if (!CheckWritten(node.args, node.written, node.updated, where)) return;
-  if (node.slots.empty() && node.attrs.empty()) return;
   if (node.slots.empty() || node.slots.front() != 0 || node.slots.back() != count ||
       !std::is_sorted(node.slots.begin(), node.slots.end()))
     return Add(where + ".slots", "expected rising bounds from 0 to the number of arguments");

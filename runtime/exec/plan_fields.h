@@ -191,7 +191,7 @@ void Fields(Visitor& v, CallNode& n) {
   v.Buffers("args", n.args);
   v.May().Ints("written", n.written, 0);
   v.May().Ints("updated", n.updated, 0);
-  v.May().Ints("slots", n.slots, 0);
+  v.Ints("slots", n.slots, 0);
   v.May().Texts("attrs", n.attrs);
   v.May().Ints("ints", n.ints);
   v.May().Reals("reals", n.reals);

@@ -1,6 +1,7 @@
 """What the drivers of this folder share: calling the tool, saying what was expected, small files."""
 
 import array
+import json
 import os
 import struct
 import subprocess
@@ -63,6 +64,17 @@ class Check:
             str(ranks),
             *more,
         ]
+
+
+def losses_of(check, fetch, words):
+    """What `run` reports of a variable, step by step."""
+    file = check.path("losses.json")
+    done = check.call("run", *words, "--report", file, "--fetch", fetch)
+    if done.returncode != 0:
+        check.expect("run " + " ".join(words), False, done.stdout + done.stderr)
+        return []
+    with open(file) as f:
+        return [x if isinstance(x, list) else [x] for x in json.load(f)["fetch"][fetch]]
 
 
 def varint(value):

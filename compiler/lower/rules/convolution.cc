@@ -39,20 +39,30 @@ llvm::SmallVector<pd::Window, 3> windows(const pd::OpView& op, const TensorRef& 
   return *pd::windowsOf(op, {.input = extents, .kernel = kernel, .isPool = pool}, error);
 }
 
-// A stride per axis, padding before and after each axis, a dilation per axis, groups, layout:
-// conv.h.
-std::vector<int64_t> convolutionInts(const pd::OpView& op, llvm::ArrayRef<pd::Window> axes) {
-  std::vector<int64_t> ints;
-  for (const pd::Window& w : axes) ints.push_back(w.stride);
-  for (const pd::Window& w : axes) ints.insert(ints.end(), {w.before, w.after});
-  for (const pd::Window& w : axes) ints.push_back(w.dilation);
-  ints.insert(ints.end(), {op.getInt("groups"), pd::channelsLast(op)});
-  return ints;
+using CallArguments = OpLowering::CallArguments;
+
+// The attributes of conv.h.
+CallArguments convolution(const pd::OpView& op, llvm::ArrayRef<pd::Window> axes) {
+  std::vector<int64_t> strides, paddings, dilations;
+  for (const pd::Window& w : axes) {
+    strides.push_back(w.stride);
+    paddings.insert(paddings.end(), {w.before, w.after});
+    dilations.push_back(w.dilation);
+  }
+  return {.attributes = {{"strides", strides},
+                         {"paddings", paddings},
+                         {"dilations", dilations},
+                         {"groups", op.getInt("groups")},
+                         {"channels_last", pd::channelsLast(op)}}};
 }
 
-std::vector<int64_t> convolutionInts(const pd::OpView& op, const TensorRef& x,
-                                     const TensorRef& filter) {
-  return convolutionInts(op, windows(op, x, kernelOf(filter), false));
+CallArguments convolution(const pd::OpView& op, const TensorRef& x, const TensorRef& filter) {
+  return convolution(op, windows(op, x, kernelOf(filter), false));
+}
+
+CallArguments with(CallArguments call, std::vector<std::pair<llvm::StringRef, TensorRef>> tensors) {
+  call.tensors = std::move(tensors);
+  return call;
 }
 
 // Whether the spatial extents are known: the kernels find the batch themselves.
@@ -94,9 +104,9 @@ LogicalResult lowerConv(OpLowering& op) {
   if (!x || !filter || !out) return op.unsupported("an absent input");
   if (failed(checkWindows(op, *x, kernelOf(*filter), false, {*out}))) return llvm::failure();
   return withEpilogue(op, *out, [&](const TensorRef& to) {
-    op.call(
-        "dt_conv", {*x, *filter}, {to},
-        {.ints = convolutionInts(op.op(), *x, *filter), .anyExtents = spatialKnown(op.op(), *x)});
+    CallArguments call = convolution(op.op(), *x, *filter);
+    call.anyExtents = spatialKnown(op.op(), *x);
+    op.call("dt_conv", with(call, {{"Input", *x}, {"Filter", *filter}, {"Output", to}}));
   });
 }
 
@@ -106,26 +116,31 @@ LogicalResult lowerConvGrad(OpLowering& op) {
   if (!x || !filter || !gradient || op.out("Bias@GRAD"))
     return op.unsupported("an absent input or a fused bias");
   if (failed(checkWindows(op, *x, kernelOf(*filter), false, {*gradient}))) return llvm::failure();
-  const OpLowering::CallExtras extras{.ints = convolutionInts(op.op(), *x, *filter),
-                                      .anyExtents = spatialKnown(op.op(), *x)};
-  if (dx && op.hasUnknown()) op.call("dt_conv_bwd_data", {*filter, *gradient, *x}, {*dx}, extras);
-  else if (dx) op.call("dt_conv_bwd_data", {*filter, *gradient}, {*dx}, extras);
-  if (df) op.call("dt_conv_bwd_weights", {*x, *gradient}, {*df}, extras);
+  CallArguments call = convolution(op.op(), *x, *filter);
+  call.anyExtents = spatialKnown(op.op(), *x);
+  if (dx) {
+    call.tensors = {{"Filter", *filter}, {"Output@GRAD", *gradient}, {"Input@GRAD", *dx}};
+    if (op.hasUnknown()) call.tensors.emplace_back("Input", *x);  // which has its extents
+    op.call("dt_conv_bwd_data", call);
+  }
+  if (df)
+    op.call("dt_conv_bwd_weights",
+            with(call, {{"Input", *x}, {"Output@GRAD", *gradient}, {"Filter@GRAD", *df}}));
   return llvm::success();
 }
 
 // A transposed convolution is the gradient, by its input, of the convolution that makes `x` of
 // `out`. Padding after an axis is cut to what that convolution reaches: elements of `out` behind
 // its last window get 0.
-std::vector<int64_t> transposedInts(const pd::OpView& op, const TensorRef& x,
-                                    const TensorRef& filter, const TensorRef& out) {
+CallArguments transposed(const pd::OpView& op, const TensorRef& x, const TensorRef& filter,
+                         const TensorRef& out) {
   auto axes = windows(op, x, kernelOf(filter), false);
   const size_t first = pd::channelsLast(op) ? 1 : 2;
   for (auto [i, w] : llvm::enumerate(axes)) {
     const int64_t reach = (w.input - 1) * w.stride + w.dilation * (w.kernel - 1) + 1;
     w.after = std::min(w.after, reach + w.stride - 1 - w.before - out.dims[first + i]);
   }
-  return convolutionInts(op, axes);
+  return convolution(op, axes);
 }
 
 LogicalResult lowerConvTranspose(OpLowering& op) {
@@ -133,8 +148,9 @@ LogicalResult lowerConvTranspose(OpLowering& op) {
   if (!x || !filter || !out) return op.unsupported("an absent input");
   if (failed(checkWindows(op, *x, kernelOf(*filter), false, {*out}))) return llvm::failure();
   return withEpilogue(op, *out, [&](const TensorRef& to) {
-    op.call("dt_conv_bwd_data", {*filter, *x}, {to},
-            {.ints = transposedInts(op.op(), *x, *filter, to)});
+    op.call("dt_conv_bwd_data",
+            with(transposed(op.op(), *x, *filter, to),
+                 {{"Filter", *filter}, {"Output@GRAD", *x}, {"Input@GRAD", to}}));
   });
 }
 
@@ -144,41 +160,51 @@ LogicalResult lowerConvTransposeGrad(OpLowering& op) {
   if (!x || !filter || !gradient || op.out("Bias@GRAD"))
     return op.unsupported("an absent input or a fused bias");
   if (failed(checkWindows(op, *x, kernelOf(*filter), false, {*gradient}))) return llvm::failure();
-  const OpLowering::CallExtras extras{.ints = transposedInts(op.op(), *x, *filter, *gradient)};
-  if (dx) op.call("dt_conv", {*gradient, *filter}, {*dx}, extras);
-  if (df) op.call("dt_conv_bwd_weights", {*gradient, *x}, {*df}, extras);
+  const CallArguments call = transposed(op.op(), *x, *filter, *gradient);
+  if (dx)
+    op.call("dt_conv", with(call, {{"Input", *gradient}, {"Filter", *filter}, {"Output", *dx}}));
+  if (df)
+    op.call("dt_conv_bwd_weights",
+            with(call, {{"Input", *gradient}, {"Output@GRAD", *x}, {"Filter@GRAD", *df}}));
   return llvm::success();
 }
 
-// A kernel extent, stride and padding before each axis, divisor, adaptive, layout, maybe extents of
-// Out: pool.h. Releases 1.x divide the sum of a window that is not exclusive by the elements of the
-// kernel, 2.x by those of the window within the padded input.
-OpLowering::CallExtras poolExtras(OpLowering& op, const TensorRef& x,
-                                  const std::vector<int64_t>& out) {
+// Releases 1.x divide the sum of a window that is not exclusive by the elements of the kernel, 2.x
+// by those of the window within the padded input.
+int64_t divisorOf(const OpLowering& op) {
+  const bool legacy = op.version() > 0 && op.version() < 2000000;
+  return flag(op.op(), "exclusive", true) ? 1 : legacy ? 0 : 2;
+}
+
+// The attributes of pool.h.
+CallArguments pooling(OpLowering& op, const TensorRef& x, const std::vector<int64_t>& out,
+                      int64_t divisor) {
   const pd::OpView& v = op.op();
   const std::vector<int64_t> kernel = v.getInts("ksize");
   const size_t axes = x.dims.size() - 2, first = pd::channelsLast(v) ? 1 : 2;
   const bool global = v.getBool("global_pooling"), adaptive = v.getBool("adaptive") && !global;
   llvm::SmallVector<pd::Window, 3> moving;
   if (!global && !adaptive) moving = windows(v, x, kernel, true);
-  std::vector<int64_t> ints(3 * axes);
+  std::vector<int64_t> extents, strides, paddings;
   for (size_t i = 0; i < axes; ++i) {
     const bool whole = moving.empty();
-    ints[i] = whole ? x.dims[first + i] : kernel[i];
-    ints[axes + i] = whole ? 1 : moving[i].stride;
-    ints[2 * axes + i] = whole ? 0 : moving[i].before;
+    extents.push_back(whole ? x.dims[first + i] : kernel[i]);
+    strides.push_back(whole ? 1 : moving[i].stride);
+    paddings.push_back(whole ? 0 : moving[i].before);
   }
-  const bool legacy = op.version() > 0 && op.version() < 2000000;
-  ints.insert(ints.end(), {flag(v, "exclusive", true) ? 1
-                           : legacy                   ? 0
-                                                      : 2,
-                           adaptive, pd::channelsLast(v)});
-  const bool known = spatialKnown(v, x);
-  if (known && op.hasUnknown())
-    ints.insert(ints.end(), out.begin() + first, out.begin() + first + axes);
-  return {.ints = ints,
-          .strings = {hasAttribute(v, "pooling_type") ? v.getString("pooling_type") : "max"},
-          .anyExtents = known};
+  const std::string kind = hasAttribute(v, "pooling_type") ? v.getString("pooling_type") : "max";
+  CallArguments call{.attributes = {{"ksize", extents},
+                                    {"strides", strides},
+                                    {"paddings", paddings},
+                                    {"divisor", divisor},
+                                    {"adaptive", adaptive},
+                                    {"channels_last", pd::channelsLast(v)},
+                                    {"pooling_type", kind}},
+                     .anyExtents = spatialKnown(v, x)};
+  if (call.anyExtents && op.hasUnknown())
+    call.attributes.emplace_back(
+        "extents", std::vector<int64_t>(out.begin() + first, out.begin() + first + axes));
+  return call;
 }
 
 // The extents of the kernel count for nothing where its windows are given otherwise.
@@ -195,7 +221,7 @@ LogicalResult lowerPool(OpLowering& op) {
   auto x = op.in("X"), out = op.out("Out");
   if (!x || !out) return op.unsupported("an absent input");
   if (failed(checkPool(op, *x, *out))) return llvm::failure();
-  op.call("dt_pool", {*x}, {*out}, poolExtras(op, *x, out->dims));
+  op.call("dt_pool", with(pooling(op, *x, out->dims, divisorOf(op)), {{"X", *x}, {"Out", *out}}));
   return llvm::success();
 }
 
@@ -204,10 +230,10 @@ LogicalResult lowerPoolWithIndex(OpLowering& op) {
   if (!x || (!out && !mask)) return op.unsupported("an absent input");
   if (failed(checkPool(op, *x, out ? *out : *mask))) return llvm::failure();
   const std::vector<int64_t> dims = out ? out->dims : mask->dims;
-  op.call(
-      "dt_pool_index", {*x},
-      {op.outOrTemporary("Out", x->dtype, dims), op.outOrTemporary("Mask", DType::kInt32, dims)},
-      poolExtras(op, *x, dims));
+  op.call("dt_pool_index", with(pooling(op, *x, dims, 1),
+                                {{"X", *x},
+                                 {"Out", op.outOrTemporary("Out", x->dtype, dims)},
+                                 {"Mask", op.outOrTemporary("Mask", DType::kInt32, dims)}}));
   return llvm::success();
 }
 
@@ -215,24 +241,25 @@ LogicalResult lowerPoolGrad(OpLowering& op) {
   auto x = op.in("X"), out = op.in("Out"), gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD");
   if (!x || !out || !gradient || !dx) return op.unsupported("an absent input");
   if (failed(checkPool(op, *x, *out))) return llvm::failure();
-  op.call("dt_pool_bwd", {*x, *out, *gradient}, {*dx}, poolExtras(op, *x, out->dims));
+  op.call("dt_pool_bwd",
+          with(pooling(op, *x, out->dims, divisorOf(op)),
+               {{"X", *x}, {"Out", *out}, {"Out@GRAD", *gradient}, {"X@GRAD", *dx}}));
   return llvm::success();
 }
 
 const LoweringRule kRules[] = {
-    functionRule("conv2d", lowerConv, "dt_conv, formula"),
-    functionRule("conv2d_grad", lowerConvGrad, "dt_conv_bwd_data, dt_conv_bwd_weights"),
-    functionRule("depthwise_conv2d", lowerConv, "dt_conv, formula"),
-    functionRule("depthwise_conv2d_grad", lowerConvGrad, "dt_conv_bwd_data, dt_conv_bwd_weights"),
-    functionRule("conv3d", lowerConv, "dt_conv, formula"),
-    functionRule("conv3d_grad", lowerConvGrad, "dt_conv_bwd_data, dt_conv_bwd_weights"),
-    functionRule("conv2d_transpose", lowerConvTranspose, "dt_conv_bwd_data, formula"),
-    functionRule("conv2d_transpose_grad", lowerConvTransposeGrad, "dt_conv, dt_conv_bwd_weights"),
-    functionRule("depthwise_conv2d_transpose", lowerConvTranspose, "dt_conv_bwd_data, formula"),
-    functionRule("depthwise_conv2d_transpose_grad", lowerConvTransposeGrad,
-                 "dt_conv, dt_conv_bwd_weights"),
-    functionRule("conv3d_transpose", lowerConvTranspose, "dt_conv_bwd_data, formula"),
-    functionRule("conv3d_transpose_grad", lowerConvTransposeGrad, "dt_conv, dt_conv_bwd_weights"),
+    functionRule("conv2d", lowerConv),
+    functionRule("conv2d_grad", lowerConvGrad),
+    functionRule("depthwise_conv2d", lowerConv),
+    functionRule("depthwise_conv2d_grad", lowerConvGrad),
+    functionRule("conv3d", lowerConv),
+    functionRule("conv3d_grad", lowerConvGrad),
+    functionRule("conv2d_transpose", lowerConvTranspose),
+    functionRule("conv2d_transpose_grad", lowerConvTransposeGrad),
+    functionRule("depthwise_conv2d_transpose", lowerConvTranspose),
+    functionRule("depthwise_conv2d_transpose_grad", lowerConvTransposeGrad),
+    functionRule("conv3d_transpose", lowerConvTranspose),
+    functionRule("conv3d_transpose_grad", lowerConvTransposeGrad),
     callRule("deformable_conv", "dt_deformable_conv"),
     callRule("deformable_conv_grad", "dt_deformable_conv_grad"),
     callRule("deformable_conv_v1", "dt_deformable_conv(Mask=-)"),
@@ -243,13 +270,13 @@ const LoweringRule kRules[] = {
     callRule("row_conv_grad", "dt_row_conv_grad"),
     callRule("tree_conv", "dt_tree_conv"),
     callRule("tree_conv_grad", "dt_tree_conv_grad"),
-    functionRule("pool2d", lowerPool, "dt_pool, @version"),
-    functionRule("pool2d_grad", lowerPoolGrad, "dt_pool_bwd, @version"),
-    functionRule("pool3d", lowerPool, "dt_pool, @version"),
-    functionRule("pool3d_grad", lowerPoolGrad, "dt_pool_bwd, @version"),
-    functionRule("max_pool2d_with_index", lowerPoolWithIndex, "dt_pool_index"),
+    functionRule("pool2d", lowerPool),
+    functionRule("pool2d_grad", lowerPoolGrad),
+    functionRule("pool3d", lowerPool),
+    functionRule("pool3d_grad", lowerPoolGrad),
+    functionRule("max_pool2d_with_index", lowerPoolWithIndex),
     callRule("max_pool2d_with_index_grad", "dt_max_pool_index_grad"),
-    functionRule("max_pool3d_with_index", lowerPoolWithIndex, "dt_pool_index"),
+    functionRule("max_pool3d_with_index", lowerPoolWithIndex),
     callRule("max_pool3d_with_index_grad", "dt_max_pool_index_grad"),
     callRule("unpool", "dt_unpool"),
     callRule("unpool_grad", "dt_unpool_grad"),

@@ -36,10 +36,10 @@ LogicalResult lowerFillLike(OpLowering& op) {
 }
 
 const LoweringRule kRules[] = {
-    choiceRule("fill_constant", lowerFillConstant, "formula", "dt_fill_constant"),
-    choiceRule("fill_constant_batch_size_like", lowerFillConstant, "formula", "dt_fill_batch_like"),
-    lowerRule("fill_any_like", lowerFillLike, "formula", "dt_fill_like"),
-    lowerRule("fill_zeros_like", lowerFillLike, "formula", "dt_fill_like(value=-)"),
+    choiceRule("fill_constant", lowerFillConstant, "dt_fill_constant"),
+    choiceRule("fill_constant_batch_size_like", lowerFillConstant, "dt_fill_batch_like"),
+    lowerRule("fill_any_like", lowerFillLike, "dt_fill_like"),
+    lowerRule("fill_zeros_like", lowerFillLike, "dt_fill_like(value=-)"),
     callRule("assign_value", "dt_assign_value"),
     callRule("fill", "dt_fill"),
     callRule("empty", "dt_empty"),

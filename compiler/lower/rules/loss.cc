@@ -24,11 +24,12 @@ void checkLabels(OpLowering& op, int64_t classes) {
   auto label = op.in("Label");
   if (!label) return;
   const bool ignores = op.op().spec() && op.op().spec()->attribute("ignore_index");
-  op.call("dt_check_range", {*label}, {},
-          {.ints = {0, classes, ignores, ignores ? op.op().getInt("ignore_index") : 0},
-           .strings = {pd::nameOf(op.op().input("Label")).str()},
-           .keep = true,
-           .anyExtents = true});
+  OpLowering::CallArguments call{.tensors = {{"Ids", *label}}, .keep = true, .anyExtents = true};
+  call.attributes = {{"lower", int64_t{0}},
+                     {"upper", classes},
+                     {"name", pd::nameOf(op.op().input("Label")).str()}};
+  if (ignores) call.attributes.emplace_back("ignore", op.op().getInt("ignore_index"));
+  op.call("dt_check_range", call);
 }
 
 // With the class dim at `axis` of input `slot`.
@@ -231,22 +232,21 @@ const LoweringRule kRules[] = {
     callRule("linear_chain_crf_grad", "dt_linear_chain_crf_grad"),
     callRule("warpctc", "dt_warpctc"),
     callRule("warpctc_grad", "dt_warpctc_grad"),
-    functionRule("softmax_with_cross_entropy", lowerSoftmaxWithCrossEntropy,
-                 "formula, dt_check_range"),
-    functionRule("softmax_with_cross_entropy_grad", lowerSoftmaxWithCrossEntropyGrad, "formula"),
-    functionRule("cross_entropy", lowerCrossEntropy, "formula, dt_check_range"),
-    functionRule("cross_entropy_grad", lowerCrossEntropyGrad, "formula"),
-    functionRule("cross_entropy2", lowerCrossEntropy, "formula, dt_check_range"),
-    functionRule("cross_entropy_grad2", lowerCrossEntropyGrad2, "formula"),
-    functionRule("sigmoid_cross_entropy_with_logits", lowerSigmoidCrossEntropy, "formula"),
-    functionRule("sigmoid_cross_entropy_with_logits_grad", lowerSigmoidCrossEntropyGrad, "formula"),
+    functionRule("softmax_with_cross_entropy", lowerSoftmaxWithCrossEntropy),
+    functionRule("softmax_with_cross_entropy_grad", lowerSoftmaxWithCrossEntropyGrad),
+    functionRule("cross_entropy", lowerCrossEntropy),
+    functionRule("cross_entropy_grad", lowerCrossEntropyGrad),
+    functionRule("cross_entropy2", lowerCrossEntropy),
+    functionRule("cross_entropy_grad2", lowerCrossEntropyGrad2),
+    functionRule("sigmoid_cross_entropy_with_logits", lowerSigmoidCrossEntropy),
+    functionRule("sigmoid_cross_entropy_with_logits_grad", lowerSigmoidCrossEntropyGrad),
     {"bce_loss", Inner::None,
      "Out = (Label - 1) * max(log(1 - X), -100) - Label * max(log(X), -100)"},
     {"bce_loss_grad", Inner::None, "X@GRAD = Out@GRAD * (X - Label) / max((1 - X) * X, 1e-12)"},
-    functionRule("nll_loss", lowerNegativeLogLikelihood, "formula, dt_check_range"),
-    functionRule("nll_loss_grad", lowerNegativeLogLikelihoodGrad, "formula"),
-    functionRule("kldiv_loss", lowerKlDivergence, "formula"),
-    functionRule("kldiv_loss_grad", lowerKlDivergenceGrad, "formula"),
+    functionRule("nll_loss", lowerNegativeLogLikelihood),
+    functionRule("nll_loss_grad", lowerNegativeLogLikelihoodGrad),
+    functionRule("kldiv_loss", lowerKlDivergence),
+    functionRule("kldiv_loss_grad", lowerKlDivergenceGrad),
     {"hinge_loss", Inner::None, "Loss = max(1 - Logits * (2 * Labels - 1), 0)"},
     {"hinge_loss_grad", Inner::None,
      "t = 2 * Labels - 1; Logits@GRAD = Logits * t < 1 ? -Loss@GRAD * t : 0"},
@@ -259,8 +259,8 @@ const LoweringRule kRules[] = {
      "v = max(margin - Label * (X1 - X2), 0); Out = v; Activated = v > 0 ? 1 : 0"},
     {"margin_rank_loss_grad", Inner::None,
      "g = Out@GRAD * Label * Activated; X1@GRAD = -g; X2@GRAD = g"},
-    functionRule("bpr_loss", lowerBayesianRanking, "formula, dt_check_range"),
-    functionRule("bpr_loss_grad", lowerBayesianRankingGrad, "formula"),
+    functionRule("bpr_loss", lowerBayesianRanking),
+    functionRule("bpr_loss_grad", lowerBayesianRankingGrad),
     // Label below -1: no click; below 0: a click; from 0 on the teacher's number, plus 1 with a
     // click.
     {"teacher_student_sigmoid_loss", Inner::None,

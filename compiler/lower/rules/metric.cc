@@ -4,19 +4,8 @@
 namespace dtranspile::lower {
 namespace {
 
-llvm::LogicalResult lowerAccuracy(OpLowering& op) {
-  auto values = op.in("Out"), indices = op.in("Indices"), label = op.in("Label");
-  if (!values || !indices || !label) return op.unsupported("an absent input");
-  TensorRef accuracy = op.outOrTemporary("Accuracy", DType::kFloat32, {1}),
-            correct = op.outOrTemporary("Correct", DType::kInt32, {1}),
-            total = op.outOrTemporary("Total", DType::kInt32, {1});
-  op.call("dt_accuracy", {*values, *indices, *label}, {accuracy, correct, total},
-          {.anyExtents = true});
-  return llvm::success();
-}
-
 const LoweringRule kRules[] = {
-    functionRule("accuracy", lowerAccuracy, "dt_accuracy"),
+    callRule("accuracy", "dt_accuracy"),
     callRule("auc", "dt_auc"),
     callRule("precision_recall", "dt_precision_recall"),
     callRule("mean_iou", "dt_mean_iou"),

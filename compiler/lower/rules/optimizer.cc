@@ -24,7 +24,7 @@ LogicalResult lowerDenselyBy(OpLowering& op, const char* formula) {
   auto gradient = op.in("Grad"), param = op.in("Param");
   if (!gradient || !param) return op.unsupported("an absent input");
   TensorRef dense = op.temporary("Grad", gradient->dtype, param->dims);
-  op.call("dt_rows_to_dense", {*gradient}, {dense}, {.anyExtents = true});
+  op.call("dt_rows_to_dense", {.tensors = {{"X", *gradient}, {"Out", dense}}, .anyExtents = true});
   LoweringRule rule = *findRule(op.op().type());
   if (formula) rule.formula = formula;
   return applyFormula(rule, op, {.tensors = {{"Grad", dense}}});
@@ -125,10 +125,10 @@ const LoweringRule kRules[] = {
      "g = decayed(Grad, Param, rescale_grad, regularization_coeff, regularization_method);"
      "v = mu * Velocity + g; VelocityOut = v;"
      "ParamOut = Param - momentum_step(g, v, LearningRate, mu, use_nesterov)",
-     lowerDensely, "dt_rows_to_dense"},
-    functionRule("merged_momentum", lowerMergedMomentum, "formula, @version"),
-    functionRule("lars_momentum", lowerLarsMomentum, "formula, @version"),
-    functionRule("merged_adam", lowerMergedAdam, "formula, @version"),
+     lowerDensely},
+    functionRule("merged_momentum", lowerMergedMomentum),
+    functionRule("lars_momentum", lowerLarsMomentum),
+    functionRule("merged_adam", lowerMergedAdam),
     // Sums move on to the next place so that they lose no digits, and are begun anew where the
     // window has become too long.
     {"average_accumulates", Inner::None,
@@ -142,7 +142,7 @@ const LoweringRule kRules[] = {
      "out_num_updates = u; out_num_accumulates = full ? 0 : n;"
      "out_old_num_accumulates = full ? n : in_old_num_accumulates"},
     callRule("dpsgd", "dt_dpsgd"),
-    {"adam", Inner::None, kAdam, lowerAdamRows, "dt_rows_to_dense", "dt_adam_rows"},
+    {"adam", Inner::None, kAdam, lowerAdamRows, "dt_adam_rows"},
     {"adamw", Inner::None,
      "m = moment(Moment1, Grad, beta1); v = square_moment(Moment2, Grad, beta2);"
      "Moment1Out = m; Moment2Out = v;"
@@ -174,7 +174,7 @@ const LoweringRule kRules[] = {
      "d = centered ? s - h * h + epsilon : s + epsilon; w = momentum * Moment + LearningRate * "
      "Grad / sqrt(d);"
      "MeanSquareOut = s; MeanGradOut = h; MomentOut = w; ParamOut = Param - w",
-     lowerDensely, "dt_rows_to_dense"},
+     lowerDensely},
     formulaRule("ftrl", Inner::None,
                 "n = SquaredAccumulator + Grad * Grad; a = l1 + 1e-10; b = l2 + 1e-10;"
                 "after = lr_power == -0.5 ? sqrt(n) : pow(n, -lr_power); before = lr_power == -0.5 "
@@ -192,7 +192,7 @@ const LoweringRule kRules[] = {
      "LearningRate * (p > 0 && q > 0 && (legacy || always_adapt || "
      "weight_decay > 0) ? p / q : 1) * u"
      "\nBeta1PowOut = Beta1Pow * beta1; Beta2PowOut = Beta2Pow * beta2",
-     lowerDensely, "dt_rows_to_dense"},
+     lowerDensely},
     {"proximal_gd", Inner::None,
      "t = Param - LearningRate * Grad; ParamOut = shrunk(t, LearningRate, l1, l2)"},
     {"proximal_adagrad", Inner::None,

@@ -7,29 +7,6 @@ namespace {
 
 using llvm::LogicalResult;
 
-int64_t release(OpLowering& op) { return op.version() > 0 && op.version() < 2000000 ? 0 : 1; }
-
-LogicalResult lowerUniform(OpLowering& op) {
-  auto out = op.out("Out");
-  if (!out) return llvm::success();
-  const pd::OpView& v = op.op();
-  op.call("dt_uniform_random", {}, {*out},
-          {.ints = {release(op), v.getInt("seed"), v.getInt("diag_num"), v.getInt("diag_step")},
-           .reals = {v.getFloat("min"), v.getFloat("max"), v.getFloat("diag_val")}});
-  return llvm::success();
-}
-
-LogicalResult lowerGaussian(OpLowering& op) {
-  auto out = op.out("Out");
-  if (!out) return llvm::success();
-  const pd::OpView& v = op.op();
-  const bool truncated = v.type() == "truncated_gaussian_random";
-  op.call(
-      truncated ? "dt_truncated_gaussian_random" : "dt_gaussian_random", {}, {*out},
-      {.ints = {release(op), v.getInt("seed")}, .reals = {v.getFloat("mean"), v.getFloat("std")}});
-  return llvm::success();
-}
-
 // Without a mask (is_test) the gradient is that of what dropout does then.
 LogicalResult lowerDropoutGrad(OpLowering& op) {
   const bool up = op.op().getString("dropout_implementation") == "upscale_in_train",
@@ -40,16 +17,17 @@ LogicalResult lowerDropoutGrad(OpLowering& op) {
                     {.numbers = {{"factor", factor}}});
 }
 
+// There is no tensor that could say its shape.
+LogicalResult lowerTruncatedGaussian(OpLowering& op) {
+  return op.hasUnknown() ? op.unsupported("a shape that only the run knows") : op.callRow();
+}
+
 const LoweringRule kRules[] = {
-    lowerRule("uniform_random", lowerUniform, "dt_uniform_random, @version", "dt_uniform_of_shape"),
-    lowerRule("gaussian_random", lowerGaussian, "dt_gaussian_random, @version",
-              "dt_gaussian_of_shape"),
-    functionRule("truncated_gaussian_random", lowerGaussian,
-                 "dt_truncated_gaussian_random, @version"),
-    lowerRule("uniform_random_batch_size_like", lowerUniform, "dt_uniform_random, @version",
-              "dt_uniform_like"),
-    lowerRule("gaussian_random_batch_size_like", lowerGaussian, "dt_gaussian_random, @version",
-              "dt_gaussian_like"),
+    callRule("uniform_random", "dt_uniform_random"),
+    callRule("gaussian_random", "dt_gaussian_random"),
+    choiceRule("truncated_gaussian_random", lowerTruncatedGaussian, "dt_truncated_gaussian_random"),
+    callRule("uniform_random_batch_size_like", "dt_uniform_like"),
+    callRule("gaussian_random_batch_size_like", "dt_gaussian_like"),
     callRule("randint", "dt_randint"),
     callRule("randperm", "dt_randperm"),
     callRule("bernoulli", "dt_bernoulli"),
@@ -58,7 +36,7 @@ const LoweringRule kRules[] = {
     callRule("random_crop", "dt_random_crop"),
     callRule("seed", "dt_seed"),
     callRule("dropout", "dt_dropout"),
-    functionRule("dropout_grad", lowerDropoutGrad, "formula"),
+    functionRule("dropout_grad", lowerDropoutGrad),
 };
 
 }  // namespace

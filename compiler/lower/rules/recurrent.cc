@@ -31,11 +31,11 @@ const LoweringRule kRules[] = {
     // lstm and lstmp are one kernel, which sees by ProjWeight which of them it is.
     callRule("lstm",
              "dt_lstm(ProjWeight=-, cell_clip=-, proj_clip=-, proj_activation=-, BatchHidden=-)"),
-    choiceRule("lstm_grad", lowerLstmGrad, nullptr,
+    choiceRule("lstm_grad", lowerLstmGrad,
                "dt_lstm_grad(ProjWeight=-, BatchHidden=-, cell_clip=-, proj_clip=-, "
                "proj_activation=-, ProjWeight@GRAD=-)"),
     callRule("lstmp", "dt_lstm(Hidden=Projection)"),
-    choiceRule("lstmp_grad", lowerLstmGrad, nullptr,
+    choiceRule("lstmp_grad", lowerLstmGrad,
                "dt_lstm_grad(Input=-, Hidden=Projection, Hidden@GRAD=Projection@GRAD)"),
     callRule("gru_unit", "dt_gru_unit"),
     callRule("gru_unit_grad", "dt_gru_unit_grad"),

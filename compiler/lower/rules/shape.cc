@@ -9,51 +9,30 @@ using llvm::LogicalResult;
 LogicalResult lowerView(OpLowering& op) { return op.view("X", "Out"); }
 LogicalResult lowerViewGrad(OpLowering& op) { return op.view("Out@GRAD", "X@GRAD"); }
 
-LogicalResult lowerTranspose(OpLowering& op) {
-  auto x = op.in("X"), out = op.out("Out");
-  if (!x || !out) return op.unsupported("an absent input");
-  op.call("dt_transpose", {*x}, {*out}, {.ints = op.op().getInts("axis"), .anyExtents = true});
-  return llvm::success();
-}
-
-LogicalResult lowerTransposeGrad(OpLowering& op) {
-  auto gradient = op.in("Out@GRAD"), dx = op.out("X@GRAD");
-  if (!gradient || !dx) return op.unsupported("an absent input");
-  const std::vector<int64_t> axis = op.op().getInts("axis");
-  std::vector<int64_t> inverse(axis.size());
-  for (size_t i = 0; i < axis.size(); ++i) {
-    if (axis[i] < 0 || axis[i] >= static_cast<int64_t>(axis.size()))
-      return op.unsupported("axis " + llvm::Twine(axis[i]) + " of " + llvm::Twine(axis.size()));
-    inverse[axis[i]] = static_cast<int64_t>(i);
-  }
-  op.call("dt_transpose", {*gradient}, {*dx}, {.ints = inverse, .anyExtents = true});
-  return llvm::success();
-}
-
 const LoweringRule kRules[] = {
-    lowerRule("assign", lowerView, "view", "dt_assign"),
-    lowerRule("reshape", lowerView, "view", "dt_reshape2(XShape=-)"),
-    lowerRule("reshape_grad", lowerViewGrad, "view", "dt_reshape_back(XShape=-)"),
-    lowerRule("reshape2", lowerView, "view", "dt_reshape2"),
-    lowerRule("reshape2_grad", lowerViewGrad, "view", "dt_reshape_back(X=-)"),
-    lowerRule("squeeze", lowerView, "view", "dt_squeeze(XShape=-)"),
-    lowerRule("squeeze_grad", lowerViewGrad, "view", "dt_reshape_back(XShape=-)"),
-    lowerRule("squeeze2", lowerView, "view", "dt_squeeze"),
-    lowerRule("squeeze2_grad", lowerViewGrad, "view", "dt_reshape_back(X=-)"),
-    lowerRule("unsqueeze", lowerView, "view", "dt_unsqueeze(XShape=-)"),
-    lowerRule("unsqueeze_grad", lowerViewGrad, "view", "dt_reshape_back(XShape=-)"),
-    lowerRule("unsqueeze2", lowerView, "view", "dt_unsqueeze"),
-    lowerRule("unsqueeze2_grad", lowerViewGrad, "view", "dt_reshape_back(X=-)"),
-    lowerRule("flatten", lowerView, "view", "dt_flatten(XShape=-)"),
-    lowerRule("flatten_grad", lowerViewGrad, "view", "dt_reshape_back(XShape=-)"),
-    lowerRule("flatten2", lowerView, "view", "dt_flatten"),
-    lowerRule("flatten2_grad", lowerViewGrad, "view", "dt_reshape_back(X=-)"),
-    lowerRule("flatten_contiguous_range", lowerView, "view", "dt_flatten_range"),
-    lowerRule("flatten_contiguous_range_grad", lowerViewGrad, "view", "dt_reshape_back(X=-)"),
-    functionRule("transpose", lowerTranspose, "dt_transpose"),
-    functionRule("transpose_grad", lowerTransposeGrad, "dt_transpose"),
-    functionRule("transpose2", lowerTranspose, "dt_transpose"),
-    functionRule("transpose2_grad", lowerTransposeGrad, "dt_transpose"),
+    lowerRule("assign", lowerView, "dt_assign"),
+    lowerRule("reshape", lowerView, "dt_reshape2(XShape=-)"),
+    lowerRule("reshape_grad", lowerViewGrad, "dt_reshape_back(XShape=-)"),
+    lowerRule("reshape2", lowerView, "dt_reshape2"),
+    lowerRule("reshape2_grad", lowerViewGrad, "dt_reshape_back(X=-)"),
+    lowerRule("squeeze", lowerView, "dt_squeeze(XShape=-)"),
+    lowerRule("squeeze_grad", lowerViewGrad, "dt_reshape_back(XShape=-)"),
+    lowerRule("squeeze2", lowerView, "dt_squeeze"),
+    lowerRule("squeeze2_grad", lowerViewGrad, "dt_reshape_back(X=-)"),
+    lowerRule("unsqueeze", lowerView, "dt_unsqueeze(XShape=-)"),
+    lowerRule("unsqueeze_grad", lowerViewGrad, "dt_reshape_back(XShape=-)"),
+    lowerRule("unsqueeze2", lowerView, "dt_unsqueeze"),
+    lowerRule("unsqueeze2_grad", lowerViewGrad, "dt_reshape_back(X=-)"),
+    lowerRule("flatten", lowerView, "dt_flatten(XShape=-)"),
+    lowerRule("flatten_grad", lowerViewGrad, "dt_reshape_back(XShape=-)"),
+    lowerRule("flatten2", lowerView, "dt_flatten"),
+    lowerRule("flatten2_grad", lowerViewGrad, "dt_reshape_back(X=-)"),
+    lowerRule("flatten_contiguous_range", lowerView, "dt_flatten_range"),
+    lowerRule("flatten_contiguous_range_grad", lowerViewGrad, "dt_reshape_back(X=-)"),
+    callRule("transpose", "dt_transpose"),
+    callRule("transpose_grad", "dt_transpose_back"),
+    callRule("transpose2", "dt_transpose"),
+    callRule("transpose2_grad", "dt_transpose_back"),
     callRule("concat", "dt_concat"),
     callRule("concat_grad", "dt_concat_grad"),
     callRule("split", "dt_split"),

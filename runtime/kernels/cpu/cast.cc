@@ -1,6 +1,7 @@
 // dt_cast of shape.h: every pair of types but the complex ones.
 #include <type_traits>
 
+#include "runtime/kernels/args/shape.h"
 #include "runtime/kernels/cpu/shape.h"
 #include "runtime/kernels/cpu/small_float.h"
 #include "runtime/kernels/cpu/support.h"
@@ -48,19 +49,19 @@ int32_t VisitAny(DtContext* context, const DtBuffer& buffer, Visit&& visit) {
 }
 
 }  // namespace
-}  // namespace dtranspile::kernels
 
-extern "C" int32_t dt_cast(DtContext* context, const DtCall* call) {
-  using namespace dtranspile::kernels;
-  if (!CheckCall(context, call, {2, 0, 0, 0})) return 1;
-  const DtBuffer &x = call->args[0], &y = call->args[1];
-  if (Elements(x) != Elements(y))
-    return dt_fail(context, "%lld elements to %lld", static_cast<long long>(Elements(x)),
-                   static_cast<long long>(Elements(y)));
-  return VisitAny(context, x, [&](auto from) {
-    return VisitAny(context, y, [&](auto to) {
-      Convert<typename decltype(from)::type, typename decltype(to)::type>(context, x, y);
+int32_t Cast(OpCall& call) {
+  using A = args::dt_cast;
+  const DtBuffer &x = call.Arg(A::X), &out = call.Arg(A::Out);
+  if (Elements(x) != Elements(out))
+    return call.Fail("%lld elements to %lld", static_cast<long long>(Elements(x)),
+                     static_cast<long long>(Elements(out)));
+  return VisitAny(call.context(), x, [&](auto from) {
+    return VisitAny(call.context(), out, [&](auto to) {
+      Convert<typename decltype(from)::type, typename decltype(to)::type>(call.context(), x, out);
       return 0;
     });
   });
 }
+
+}  // namespace dtranspile::kernels

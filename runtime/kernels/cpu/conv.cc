@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/kernels/args/convolution.h"
 #include "runtime/kernels/cpu/conv_geometry.h"
 #include "runtime/kernels/cpu/support.h"
 
@@ -299,26 +300,12 @@ bool Site::Run(DtContext* context, float* x, float* f, float* y) {
   return ok;
 }
 
-// Where X, F and Y (or their gradients) stand in the arguments.
-struct Places {
-  int x, f, y;
+// X, F and Y of a call, or their gradients.
+struct Tensors {
+  DtBuffer &x, &f, &y;
 };
 
-using Direct = void (*)(DtContext*, const ConvGeometry&, const DtCall*);
-
-// Gives the result its extents where only the run knows them.
-bool SizeResult(DtContext* context, const DtCall* call, Kind kind, Places at) {
-  if (kind == Kind::kForward) {
-    const DtBuffer &x = call->args[at.x], &f = call->args[at.f];
-    std::vector<int64_t> dims;
-    if (call->args[at.y].value != nullptr && !ConvOutDims(context, call, x, f, dims)) return false;
-    return dims.empty() || dt_resize(context, &call->args[at.y], dims.data(),
-                                     static_cast<int32_t>(dims.size())) == 0;
-  }
-  if (call->num_args == 3) return true;
-  const DtBuffer& like = call->args[2];
-  return dt_resize(context, &call->args[3], like.dims, like.rank) == 0;
-}
+using Direct = void (*)(DtContext*, const ConvGeometry&, const Tensors&);
 
 // What a call site has for a batch; a site whose batch changes from step to step keeps a few.
 struct Sites {
@@ -337,59 +324,63 @@ struct Sites {
   }
 };
 
-int32_t Convolve(DtContext* context, const DtCall* call, Kind kind, Places at, Direct direct) {
-  const int32_t count = kind == Kind::kBackwardData && call->num_args == 4 ? 4 : 3;
-  if (!CheckCall(context, call, {count, kAny, 0, 0}) || !SizeResult(context, call, kind, at) ||
-      !CheckSameType(context, call, 0, count))
-    return 1;
+int32_t Convolve(OpCall& call, Kind kind, const Tensors& t, Direct direct) {
   ConvGeometry g;
-  if (!ReadConv(context, call, call->args[at.x], call->args[at.f], call->args[at.y], g)) return 1;
-  if (TypeOf(call->args[0]) == DType::kFloat64) return direct(context, g, call), 0;
-  if (TypeOf(call->args[0]) != DType::kFloat32)
-    return dt_fail(context, "element type %s, expected float32 or float64",
-                   TypeName(call->args[0]));
+  if (!SameType(call, t.x, t.f) || !SameType(call, t.x, t.y) || !ReadConv(call, t.x, t.f, t.y, g))
+    return 1;
+  if (TypeOf(t.x) == DType::kFloat64) return direct(call.context(), g, t), 0;
+  if (TypeOf(t.x) != DType::kFloat32)
+    return call.Fail("element type %s, expected float32 or float64", TypeName(t.x));
   if (g.batch == 0 || g.channels == 0 || g.filters == 0)
-    return dt_fail(context, "a tensor has no elements");
+    return call.Fail("a tensor has no elements");
   try {
-    auto* sites = static_cast<Sites*>(*call->state);
+    auto* sites = static_cast<Sites*>(*call.raw()->state);
     if (sites == nullptr) {
-      *call->state = sites = new Sites;
-      dt_keep(context, sites, [](void* state) { delete static_cast<Sites*>(state); });
+      *call.raw()->state = sites = new Sites;
+      dt_keep(call.context(), sites, [](void* state) { delete static_cast<Sites*>(state); });
     }
-    if (sites->For(g, kind).Run(context, Data<float>(call->args[at.x]),
-                                Data<float>(call->args[at.f]), Data<float>(call->args[at.y])))
+    if (sites->For(g, kind).Run(call.context(), Data<float>(t.x), Data<float>(t.f),
+                                Data<float>(t.y)))
       return 0;
-    return dt_fail(context, "oneDNN failed, or there is no memory for its scratch");
+    return call.Fail("oneDNN failed, or there is no memory for its scratch");
   } catch (const std::exception& error) {
-    return dt_fail(context, "oneDNN: %s", error.what());
+    return call.Fail("oneDNN: %s", error.what());
   }
 }
 
 }  // namespace
+
+int32_t Conv(OpCall& call) {
+  using A = args::dt_conv;
+  const Tensors t{call.Arg(A::Input), call.Arg(A::Filter), call.Arg(A::Output)};
+  std::vector<int64_t> dims;
+  if (t.y.value != nullptr && (!ConvOutDims(call, t.x, t.f, dims) || !call.Resize(t.y, dims)))
+    return 1;
+  return Convolve(
+      call, Kind::kForward, t, [](DtContext* context, const ConvGeometry& g, const Tensors& v) {
+        DirectForward(context, g, Data<double>(v.x), Data<double>(v.f), Data<double>(v.y));
+      });
+}
+
+int32_t ConvBwdData(OpCall& call) {
+  using A = args::dt_conv_bwd_data;
+  const Tensors t{call.Arg(A::Input_GRAD), call.Arg(A::Filter), call.Arg(A::Output_GRAD)};
+  if (call.Has(A::Input) && !call.Resize(t.x, call.Arg(A::Input))) return 1;
+  return Convolve(call, Kind::kBackwardData, t,
+                  [](DtContext* context, const ConvGeometry& g, const Tensors& v) {
+                    DirectBackwardData(context, g, Data<double>(v.f), Data<double>(v.y),
+                                       Data<double>(v.x));
+                  });
+}
+
+int32_t ConvBwdWeights(OpCall& call) {
+  using A = args::dt_conv_bwd_weights;
+  const Tensors t{call.Arg(A::Input), call.Arg(A::Filter_GRAD), call.Arg(A::Output_GRAD)};
+  return Convolve(call, Kind::kBackwardWeights, t,
+                  [](DtContext* context, const ConvGeometry& g, const Tensors& v) {
+                    DirectBackwardWeights(context, g, Data<double>(v.x), Data<double>(v.y),
+                                          Data<double>(v.f));
+                  });
+}
+
 }  // namespace dtranspile::kernels
-
-using namespace dtranspile::kernels;
-
-extern "C" int32_t dt_conv(DtContext* context, const DtCall* call) {
-  return Convolve(context, call, Kind::kForward, {0, 1, 2},
-                  [](DtContext* c, const ConvGeometry& g, const DtCall* v) {
-                    DirectForward(c, g, Data<double>(v->args[0]), Data<double>(v->args[1]),
-                                  Data<double>(v->args[2]));
-                  });
-}
-
-extern "C" int32_t dt_conv_bwd_data(DtContext* context, const DtCall* call) {
-  return Convolve(context, call, Kind::kBackwardData, {call->num_args - 1, 0, 1},
-                  [](DtContext* c, const ConvGeometry& g, const DtCall* v) {
-                    DirectBackwardData(c, g, Data<double>(v->args[0]), Data<double>(v->args[1]),
-                                       Data<double>(v->args[v->num_args - 1]));
-                  });
-}
-
-extern "C" int32_t dt_conv_bwd_weights(DtContext* context, const DtCall* call) {
-  return Convolve(context, call, Kind::kBackwardWeights, {0, 2, 1},
-                  [](DtContext* c, const ConvGeometry& g, const DtCall* v) {
-                    DirectBackwardWeights(c, g, Data<double>(v->args[0]), Data<double>(v->args[1]),
-                                          Data<double>(v->args[2]));
-                  });
-}

@@ -1,28 +1,24 @@
-// Convolutions over two or three axes for plans (abi.h, library calls). Called by name through
-// call_table.h.
+// Convolutions over two or three axes: calls of plans (signatures/convolution.calls).
 //
-// All three take                          X  [N, C, H, W] or [N, H, W, C]       F  [O, C / groups,
-// KH, KW]
-//                                         Y  [N, O, P, Q] or [N, P, Q, O]       (a depth before the
-//                                         height where there are three)
-//   ints     a stride per axis, padding before and after each axis, a dilation per axis, groups,
-//   layout
-//            dilation 1 is a dense filter; layout 0 is NCHW, 1 is NHWC (of X and Y; F is OIHW
-//            always)
-// and compute the cross-correlation  Y[n,o,p,q] = Σ X[n, c, p·sh − top + i·dh, q·sw − left + j·dw]
-// · F[o,c,i,j]  or its gradients. A transposed convolution is dt_conv_bwd_data.
+//   X  [N, C, H, W] or [N, H, W, C]       F  [O, C / groups, KH, KW]
+//   Y  [N, O, P, Q] or [N, P, Q, O]       a depth before the height where there are three axes
 //
-// dt_conv               args X, F, Y     writes Y
-// dt_conv_bwd_data      args F, dY, dX   writes dX; args F, dY, X, dX where only the run knows the
-// extents, which are those of X dt_conv_bwd_weights   args X, dY, dF   writes dF
+// A stride and a dilation (1: dense) for each axis, padding before and after each. They compute the
+// cross-correlation  Y[n,o,p,q] = Σ X[n, c, p·sh − top + i·dh, q·sw − left + j·dw] · F[o,c,i,j]  or
+// its gradients. A transposed convolution is dt_conv_bwd_data; given X, its result has the extents
+// of X.
 //
 // All float32 (oneDNN, in its own formats, reordered part by part) or all float64 (plain loops).
 // The batch is cut into parts whose number depends on the extents only, gradients of parts are
 // summed in order: the same bits for any number of threads.
 #pragma once
 
-#include "runtime/exec/abi.h"
+#include "runtime/kernels/cpu/op_call.h"
 
-extern "C" int32_t dt_conv(DtContext* context, const DtCall* call);
-extern "C" int32_t dt_conv_bwd_data(DtContext* context, const DtCall* call);
-extern "C" int32_t dt_conv_bwd_weights(DtContext* context, const DtCall* call);
+namespace dtranspile::kernels {
+
+int32_t Conv(OpCall& call);
+int32_t ConvBwdData(OpCall& call);
+int32_t ConvBwdWeights(OpCall& call);
+
+}  // namespace dtranspile::kernels

@@ -2,6 +2,7 @@
 // verification and small programs, not speed.
 #include <algorithm>
 
+#include "runtime/kernels/args/convolution.h"
 #include "runtime/kernels/cpu/conv_geometry.h"
 #include "runtime/kernels/cpu/support.h"
 
@@ -68,67 +69,96 @@ bool InRange(const ConvAxis& a) {
   return a.before >= 0 && a.before <= kMost && a.after > -a.stride && a.after <= kMost;
 }
 
+// All three calls have them in the same places.
+using A = args::dt_conv;
+using OfData = args::dt_conv_bwd_data;
+using OfWeights = args::dt_conv_bwd_weights;
+static_assert(A::strides == OfData::strides && A::strides == OfWeights::strides);
+static_assert(A::paddings == OfData::paddings && A::paddings == OfWeights::paddings);
+static_assert(A::dilations == OfData::dilations && A::dilations == OfWeights::dilations);
+static_assert(A::groups == OfData::groups && A::groups == OfWeights::groups);
+static_assert(A::channels_last == OfData::channels_last &&
+              A::channels_last == OfWeights::channels_last);
+
+struct Attributes {
+  absl::Span<const int64_t> strides, paddings, dilations;
+  int64_t groups;
+  bool channels_last;
+};
+
+bool ReadAttributes(OpCall& call, int axes, Attributes& a) {
+  a = {call.Ints(A::strides), call.Ints(A::paddings), call.Ints(A::dilations), call.Int(A::groups),
+       call.Bool(A::channels_last)};
+  const auto count = static_cast<size_t>(axes);
+  if (a.strides.size() == count && a.paddings.size() == 2 * count && a.dilations.size() == count)
+    return true;
+  return call.Fail("%zu strides, %zu paddings and %zu dilations for %d axes", a.strides.size(),
+                   a.paddings.size(), a.dilations.size(), axes),
+         false;
+}
+
 }  // namespace
 
-bool ConvOutDims(DtContext* context, const DtCall* call, const DtBuffer& x, const DtBuffer& f,
-                 std::vector<int64_t>& dims) {
+bool ConvOutDims(OpCall& call, const DtBuffer& x, const DtBuffer& f, std::vector<int64_t>& dims) {
   const int axes = x.rank - 2;
-  if ((axes != 2 && axes != 3) || f.rank != x.rank || call->num_ints != 4 * axes + 2)
-    return dt_fail(context,
-                   "X and F have %d and %d dimensions, expected 4 or 5 of each, and %d integers",
-                   x.rank, f.rank, 4 * axes + 2),
+  if ((axes != 2 && axes != 3) || f.rank != x.rank)
+    return call.Fail("X and F have %d and %d dimensions, expected 4 or 5 of each", x.rank, f.rank),
            false;
-  const int64_t *strides = call->ints, *paddings = strides + axes, *dilations = paddings + 2 * axes;
-  const bool last = call->ints[4 * axes + 1] != 0;
+  Attributes given;
+  if (!ReadAttributes(call, axes, given)) return false;
+  const bool last = given.channels_last;
   dims.assign(x.dims, x.dims + x.rank);
   dims[last ? axes + 1 : 1] = f.dims[0];
   for (int i = 0; i < axes; ++i) {
     int64_t& extent = dims[(last ? 1 : 2) + i];
-    ConvAxis a{extent,          f.dims[2 + i],       1,           strides[i],
-               paddings[2 * i], paddings[2 * i + 1], dilations[i]};
+    ConvAxis a{extent,
+               f.dims[2 + i],
+               1,
+               given.strides[i],
+               given.paddings[2 * i],
+               given.paddings[2 * i + 1],
+               given.dilations[i]};
     const int64_t reach =
         InRange(a) ? a.in + a.before + a.after - (a.dilation * (a.kernel - 1) + 1) : -1;
-    if (reach < 0) return dt_fail(context, "no window of F fits into X"), false;
+    if (reach < 0) return call.Fail("no window of F fits into X"), false;
     extent = reach / a.stride + 1;
   }
   return true;
 }
 
-bool ReadConv(DtContext* context, const DtCall* call, const DtBuffer& x, const DtBuffer& f,
-              const DtBuffer& y, ConvGeometry& g) {
+bool ReadConv(OpCall& call, const DtBuffer& x, const DtBuffer& f, const DtBuffer& y,
+              ConvGeometry& g) {
   if ((x.rank != 4 && x.rank != 5) || f.rank != x.rank || y.rank != x.rank)
-    return dt_fail(context, "X, F and Y have %d, %d and %d dimensions, expected 4 or 5 of each",
-                   x.rank, f.rank, y.rank),
+    return call.Fail("X, F and Y have %d, %d and %d dimensions, expected 4 or 5 of each", x.rank,
+                     f.rank, y.rank),
            false;
   const int axes = x.rank - 2;
-  if (call->num_ints != 4 * axes + 2)
-    return dt_fail(context, "%d integers, expected %d", call->num_ints, 4 * axes + 2), false;
+  Attributes given;
+  if (!ReadAttributes(call, axes, given)) return false;
   constexpr int64_t kMostExtent = int64_t{1} << 31;
   for (const DtBuffer* buffer : {&x, &f, &y})
     for (int32_t i = 0; i < buffer->rank; ++i)
-      if (buffer->dims[i] >= kMostExtent) return dt_fail(context, "an extent is too large"), false;
-  const int64_t *strides = call->ints, *paddings = strides + axes, *dilations = paddings + 2 * axes,
-                *rest = dilations + axes;
-  const bool last = rest[1] != 0;
+      if (buffer->dims[i] >= kMostExtent) return call.Fail("an extent is too large"), false;
+  const bool last = given.channels_last;
   const int32_t c = last ? axes + 1 : 1, first = last ? 1 : 2;
-  g = {x.dims[0], x.dims[c], f.dims[0], rest[0], last, axes, {}};
+  g = {x.dims[0], x.dims[c], f.dims[0], given.groups, last, axes, {}};
   bool in_range = g.groups >= 1, fits = y.dims[0] == g.batch && y.dims[c] == g.filters;
   for (int i = 0; i < axes; ++i) {
     ConvAxis& a = g.axis[3 - axes + i];
-    a = {x.dims[first + i], f.dims[2 + i],       y.dims[first + i], strides[i],
-         paddings[2 * i],   paddings[2 * i + 1], dilations[i]};
+    a = {x.dims[first + i], f.dims[2 + i],         y.dims[first + i],
+         given.strides[i],  given.paddings[2 * i], given.paddings[2 * i + 1],
+         given.dilations[i]};
     in_range &= InRange(a);
     fits &= in_range && Fits(a);
   }
   if (!in_range)
-    return dt_fail(context, "a stride, padding, dilation or the number of groups is out of range"),
-           false;
+    return call.Fail("a stride, padding, dilation or the number of groups is out of range"), false;
   if (g.channels % g.groups != 0 || g.filters % g.groups != 0 || f.dims[1] != g.channels / g.groups)
-    return dt_fail(context, "filter [%lld, %lld, ..] does not fit %lld channels in %lld groups",
-                   static_cast<long long>(g.filters), static_cast<long long>(f.dims[1]),
-                   static_cast<long long>(g.channels), static_cast<long long>(g.groups)),
+    return call.Fail("filter [%lld, %lld, ..] does not fit %lld channels in %lld groups",
+                     static_cast<long long>(g.filters), static_cast<long long>(f.dims[1]),
+                     static_cast<long long>(g.channels), static_cast<long long>(g.groups)),
            false;
-  if (!fits) return dt_fail(context, "extents of X, F and Y do not fit each other"), false;
+  if (!fits) return call.Fail("extents of X, F and Y do not fit each other"), false;
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/exec/abi.h"
+#include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {
 
@@ -39,15 +40,14 @@ struct ConvGeometry {
   }
 };
 
-// Extents of Y, from those of X and F and the ints of `call`. False with a message if they do not
-// fit.
-bool ConvOutDims(DtContext* context, const DtCall* call, const DtBuffer& x, const DtBuffer& f,
-                 std::vector<int64_t>& dims);
+// Extents of Y, from those of X and F and the attributes of `call`. False with a message if they do
+// not fit.
+bool ConvOutDims(OpCall& call, const DtBuffer& x, const DtBuffer& f, std::vector<int64_t>& dims);
 
-// Reads the ints of `call` and the extents of x, f, y (arguments of one element type). False with a
-// message if they do not fit.
-bool ReadConv(DtContext* context, const DtCall* call, const DtBuffer& x, const DtBuffer& f,
-              const DtBuffer& y, ConvGeometry& g);
+// Reads the attributes of `call` and the extents of x, f, y (arguments of one element type). False
+// with a message if they do not fit.
+bool ReadConv(OpCall& call, const DtBuffer& x, const DtBuffer& f, const DtBuffer& y,
+              ConvGeometry& g);
 
 // The three calls in float64.
 void DirectForward(DtContext* context, const ConvGeometry& g, const double* x, const double* f,

@@ -5,57 +5,30 @@
 #include <algorithm>
 #include <atomic>
 
+#include "runtime/kernels/args/linear_algebra.h"
 #include "runtime/kernels/cpu/support.h"
 
 namespace dtranspile::kernels {
 namespace {
 
-// The call's parameters, see gemm.h.
-struct Gemm {
-  bool trans_a, trans_b;
-  int64_t m, n, k, lda, ldb, ldc;
-  int64_t batch, stride_a, stride_b, stride_c;
-  int64_t outer, outer_a, outer_b, outer_c;
-  double alpha, beta;
-};
-
-constexpr int32_t kInts = 12;
-constexpr int32_t kIntsWithOuter = 16;
-
-Gemm Read(const DtCall* call) {
-  const int64_t* v = call->ints;
-  Gemm g{v[0] != 0, v[1] != 0, v[2],  v[3], v[4], v[5], v[6], v[7], v[8],
-         v[9],      v[10],     v[11], 1,    0,    0,    0,    0,    0};
-  if (call->num_ints == kIntsWithOuter)
-    g.outer = v[12], g.outer_a = v[13], g.outer_b = v[14], g.outer_c = v[15];
-  g.alpha = call->reals[0];
-  g.beta = call->reals[1];
-  return g;
-}
-
 // Whether every element that a rows×cols matrix of the batch touches lies within `elements`.
-bool Fits(const Gemm& g, int64_t rows, int64_t cols, int64_t ld, int64_t stride,
-          int64_t outer_stride, int64_t elements) {
-  if (stride < 0 || outer_stride < 0 || ld < cols) return false;
+bool Fits(const Product& g, int64_t rows, int64_t cols, int64_t ld, int64_t stride,
+          int64_t elements) {
+  if (stride < 0 || ld < cols) return false;
   if (rows == 0 || cols == 0) return true;
-  const __int128 last = static_cast<__int128>(g.outer - 1) * outer_stride +
-                        static_cast<__int128>(g.batch - 1) * stride +
-                        static_cast<__int128>(rows - 1) * ld + cols;
+  const __int128 last =
+      static_cast<__int128>(g.batch - 1) * stride + static_cast<__int128>(rows - 1) * ld + cols;
   return last <= elements;
 }
 
-const char* WhyWrong(const Gemm& g, const DtCall* call) {
-  if (g.m < 0 || g.n < 0 || g.k < 0 || g.batch < 0 || g.outer < 0) return "an extent is negative";
-  if (g.batch == 0 || g.outer == 0) return nullptr;
-  const auto fits = [&](int arg, int64_t rows, int64_t cols, int64_t ld, int64_t stride,
-                        int64_t outer) {
-    return Fits(g, rows, cols, ld, stride, outer, Elements(call->args[arg]));
-  };
-  if (!fits(0, g.trans_a ? g.k : g.m, g.trans_a ? g.m : g.k, g.lda, g.stride_a, g.outer_a))
+const char* WhyWrong(const Product& g, int64_t a, int64_t b, int64_t c) {
+  if (g.m < 0 || g.n < 0 || g.k < 0 || g.batch < 0) return "an extent is negative";
+  if (g.batch == 0) return nullptr;
+  if (!Fits(g, g.trans_a ? g.k : g.m, g.trans_a ? g.m : g.k, g.lda, g.stride_a, a))
     return "A is too small";
-  if (!fits(1, g.trans_b ? g.n : g.k, g.trans_b ? g.k : g.n, g.ldb, g.stride_b, g.outer_b))
+  if (!Fits(g, g.trans_b ? g.n : g.k, g.trans_b ? g.k : g.n, g.ldb, g.stride_b, b))
     return "B is too small";
-  if (!fits(2, g.m, g.n, g.ldc, g.stride_c, g.outer_c)) return "C is too small";
+  if (!Fits(g, g.m, g.n, g.ldc, g.stride_c, c)) return "C is too small";
   return nullptr;
 }
 
@@ -65,7 +38,7 @@ struct Tile {
 };
 
 template <typename T>
-void Scale(const Gemm& g, T* c, Tile t) {
+void Scale(const Product& g, T* c, Tile t) {
   if (g.beta == 1) return;
   for (int64_t i = t.i0; i < t.i0 + t.rows; ++i)
     for (int64_t j = t.j0; j < t.j0 + t.cols; ++j)
@@ -77,7 +50,7 @@ void Scale(const Gemm& g, T* c, Tile t) {
 constexpr int64_t kDepth = 64;
 constexpr int64_t kWidth = 128;
 
-bool TileProduct(const Gemm& g, const double* a, const double* b, double* c, Tile t) {
+bool TileProduct(const Product& g, const double* a, const double* b, double* c, Tile t) {
   double block[kDepth * kWidth];
   Scale(g, c, t);
   for (int64_t j0 = t.j0; j0 < t.j0 + t.cols; j0 += kWidth) {
@@ -102,7 +75,7 @@ bool TileProduct(const Gemm& g, const double* a, const double* b, double* c, Til
   return true;
 }
 
-bool TileProduct(const Gemm& g, const float* a, const float* b, float* c, Tile t) {
+bool TileProduct(const Product& g, const float* a, const float* b, float* c, Tile t) {
   if (g.k == 0) {
     Scale(g, c, t);
     return true;
@@ -119,7 +92,7 @@ struct Grid {
   int64_t tile_m, tile_n, along_m, along_n;
 };
 
-Grid MakeGrid(const Gemm& g) {
+Grid MakeGrid(const Product& g) {
   // Below this many multiplications a tile is not worth a thread; more tiles than this pack B too
   // often.
   constexpr double kWorthATile = 4e6;
@@ -136,21 +109,21 @@ Grid MakeGrid(const Gemm& g) {
 }
 
 template <typename T>
-int32_t Run(DtContext* context, const Gemm& g, const T* a, const T* b, T* c) {
+int32_t Run(DtContext* context, const Product& g, const T* a, const T* b, T* c) {
+  if (g.m == 0 || g.n == 0 || g.batch == 0) return 0;
   std::atomic<bool> ok{true};
   const Grid grid = MakeGrid(g);
   const int64_t tiles = grid.along_m * grid.along_n;
   const double work = static_cast<double>(g.m) * static_cast<double>(g.n) *
                       static_cast<double>(std::max<int64_t>(g.k, 1));
   const int64_t grain = tiles > 1 ? 1 : static_cast<int64_t>(std::clamp(1e6 / work, 1.0, 1e6));
-  Parallel(context, g.outer * g.batch * tiles, grain, [&](int64_t lo, int64_t n) {
+  Parallel(context, g.batch * tiles, grain, [&](int64_t lo, int64_t n) {
     for (int64_t i = lo; i < lo + n; ++i) {
-      const int64_t tile = i % tiles, inner = i / tiles % g.batch, outer = i / tiles / g.batch;
+      const int64_t tile = i % tiles, matrix = i / tiles;
       const int64_t row = tile / grid.along_n * grid.tile_m,
                     column = tile % grid.along_n * grid.tile_n;
       const bool done = TileProduct(
-          g, a + outer * g.outer_a + inner * g.stride_a, b + outer * g.outer_b + inner * g.stride_b,
-          c + outer * g.outer_c + inner * g.stride_c,
+          g, a + matrix * g.stride_a, b + matrix * g.stride_b, c + matrix * g.stride_c,
           {row, std::min(grid.tile_m, g.m - row), column, std::min(grid.tile_n, g.n - column)});
       if (!done) ok.store(false);
     }
@@ -158,24 +131,15 @@ int32_t Run(DtContext* context, const Gemm& g, const T* a, const T* b, T* c) {
   return ok ? 0 : dt_fail(context, "oneDNN refused the product");
 }
 
-template <typename T>
-int32_t RunProduct(DtContext* context, const Product& p, const T* a, const T* b, T* c) {
-  if (p.m == 0 || p.n == 0 || p.batch == 0) return 0;
-  return Run(context,
-             {p.trans_a, p.trans_b, p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.stride_a,
-              p.stride_b, p.stride_c, 1, 0, 0, 0, p.alpha, p.beta},
-             a, b, c);
-}
-
 }  // namespace
 
 int32_t Multiply(DtContext* context, const Product& product, const float* a, const float* b,
                  float* c) {
-  return RunProduct(context, product, a, b, c);
+  return Run(context, product, a, b, c);
 }
 int32_t Multiply(DtContext* context, const Product& product, const double* a, const double* b,
                  double* c) {
-  return RunProduct(context, product, a, b, c);
+  return Run(context, product, a, b, c);
 }
 
 int32_t Multiply(DtContext* context, DType dtype, const Product& product, const void* a,
@@ -191,23 +155,25 @@ int32_t Multiply(DtContext* context, DType dtype, const Product& product, const 
   }
 }
 
-}  // namespace dtranspile::kernels
-
-extern "C" int32_t dt_gemm(DtContext* context, const DtCall* call) {
-  using namespace dtranspile::kernels;
-  if (!CheckCall(context, call, {3, kAny, 2, 0}) || !CheckSameType(context, call, 0, 3)) return 1;
-  if (call->num_ints != kInts && call->num_ints != kIntsWithOuter)
-    return dt_fail(context, "expected %d or %d ints, got %d", kInts, kIntsWithOuter,
-                   call->num_ints);
-  const Gemm g = Read(call);
-  if (const char* why = WhyWrong(g, call))
-    return dt_fail(context, "%s for %lldx%lldx%lld, batch %lld", why, static_cast<long long>(g.m),
-                   static_cast<long long>(g.n), static_cast<long long>(g.k),
-                   static_cast<long long>(g.batch));
-  if (g.m == 0 || g.n == 0 || g.batch == 0 || g.outer == 0) return 0;
-  return VisitFloat(context, call->args[2], [&](auto tag) {
+int32_t Gemm(OpCall& call) {
+  using A = args::dt_gemm;
+  const DtBuffer &a = call.Arg(A::A), &b = call.Arg(A::B), &c = call.Arg(A::C);
+  Product g{call.Bool(A::trans_a), call.Bool(A::trans_b), call.Int(A::m),   call.Int(A::n),
+            call.Int(A::k),        call.Int(A::lda),      call.Int(A::ldb), call.Int(A::ldc)};
+  g.alpha = call.Real(A::alpha);
+  g.batch = call.Int(A::batch);
+  g.stride_a = call.Int(A::stride_a);
+  g.stride_b = call.Int(A::stride_b);
+  g.stride_c = call.Int(A::stride_c);
+  if (!SameType(call, a, b) || !SameType(call, a, c)) return 1;
+  if (const char* why = WhyWrong(g, Elements(a), Elements(b), Elements(c)))
+    return call.Fail("%s for %lldx%lldx%lld, batch %lld", why, static_cast<long long>(g.m),
+                     static_cast<long long>(g.n), static_cast<long long>(g.k),
+                     static_cast<long long>(g.batch));
+  return VisitFloat(call.context(), c, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return Run<T>(context, g, Data<const T>(call->args[0]), Data<const T>(call->args[1]),
-                  Data<T>(call->args[2]));
+    return Run<T>(call.context(), g, Data<const T>(a), Data<const T>(b), Data<T>(c));
   });
 }
+
+}  // namespace dtranspile::kernels

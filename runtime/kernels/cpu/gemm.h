@@ -1,25 +1,14 @@
-// Matrix products for plans (abi.h, library calls). Called by name through call_table.h.
+// Matrix products: the call dt_gemm of plans, and Multiply for kernels that need a product on their
+// way (recurrent cells, context windows); not from within a body of dt_parallel.
 //
-// dt_gemm             C = alpha · op(A) · op(B) + beta · C, row-major, for every matrix of a batch
-//   args     A, B, C  (all float32 or all float64; C is not read when beta is 0)
-//   ints     transA, transB, M, N, K, lda, ldb, ldc, batch, strideA, strideB, strideC
-//            op(A) is M×K, op(B) is K×N, C is M×N. Leading dimensions and strides in elements; a
-//            stride of 0 repeats the matrix. Optionally four more: outer, outerStrideA,
-//            outerStrideB, outerStrideC; the batch is then repeated `outer` times (heads of
-//            attention in place: batch over heads, outer over samples).
-//   reals    alpha, beta
 // float32 calls oneDNN on tiles whose size depends on M, N and K only, float64 an own blocked loop;
 // either way the result has the same bits for any number of threads. Matrices of C must not
 // overlap.
-//
-// Multiply is the same for kernels that need a product on their way (recurrent cells, context
-// windows); not from within a body of dt_parallel.
 #pragma once
 
 #include "runtime/base/dtype.h"
 #include "runtime/exec/abi.h"
-
-extern "C" int32_t dt_gemm(DtContext* context, const DtCall* call);
+#include "runtime/kernels/cpu/op_call.h"
 
 namespace dtranspile::kernels {
 
@@ -47,5 +36,10 @@ int32_t Multiply(DtContext* context, const Product& product, const double* a, co
 // For elements of that type, which is one of these two.
 int32_t Multiply(DtContext* context, DType dtype, const Product& product, const void* a,
                  const void* b, void* c);
+
+// dt_gemm: C = alpha · op(A) · op(B) for every matrix of a batch, row-major; op(A) is m×k, op(B) is
+// k×n. Leading dimensions and strides (from one matrix of the batch to the next; 0 repeats it) in
+// elements. Extents are those of the attributes: those of the arguments only have to suffice.
+int32_t Gemm(OpCall& call);
 
 }  // namespace dtranspile::kernels

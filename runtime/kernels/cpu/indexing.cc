@@ -1,7 +1,10 @@
 #include "runtime/kernels/cpu/indexing.h"
 
 #include <algorithm>
+#include <string>
 
+#include "runtime/kernels/args/loss.h"
+#include "runtime/kernels/args/metric.h"
 #include "runtime/kernels/cpu/support.h"
 
 namespace dtranspile::kernels {
@@ -24,17 +27,6 @@ int64_t FirstOutside(const Id* ids, int64_t count, const Range& range) {
   return -1;
 }
 
-int32_t CheckIds(DtContext* context, const DtBuffer& buffer, const char* name, const Range& range) {
-  return VisitIndex(context, buffer, [&](auto tag) {
-    const auto* ids = Data<const typename decltype(tag)::type>(buffer);
-    const int64_t at = FirstOutside(ids, Elements(buffer), range);
-    if (at < 0) return 0;
-    return dt_fail(context, "element %lld of '%s' is %lld, expected at least %lld and below %lld",
-                   static_cast<long long>(at), name, static_cast<long long>(ids[at]),
-                   static_cast<long long>(range.lower), static_cast<long long>(range.upper));
-  });
-}
-
 template <typename Label>
 int64_t CountHits(const DtBuffer& indices, const DtBuffer& labels, int64_t rows, int64_t k) {
   const auto* index = Data<const int64_t>(indices);
@@ -46,42 +38,54 @@ int64_t CountHits(const DtBuffer& indices, const DtBuffer& labels, int64_t rows,
 }
 
 }  // namespace
-}  // namespace dtranspile::kernels
 
-using namespace dtranspile::kernels;
-using dtranspile::DType;
-
-extern "C" int32_t dt_check_range(DtContext* context, const DtCall* call) {
-  if (!CheckCall(context, call, {1, 4, 0, 1})) return 1;
-  return CheckIds(context, call->args[0], call->strings[0],
-                  {call->ints[0], call->ints[1], call->ints[2] != 0, call->ints[3]});
+int32_t CheckRange(OpCall& call) {
+  using A = args::dt_check_range;
+  const DtBuffer& ids = call.Arg(A::Ids);
+  const bool ignores = call.Given(A::ignore);
+  const Range range{call.Int(A::lower), call.Int(A::upper), ignores,
+                    ignores ? call.Int(A::ignore) : 0};
+  return VisitIndex(call.context(), ids, [&](auto tag) {
+    const auto* values = Data<const typename decltype(tag)::type>(ids);
+    const int64_t at = FirstOutside(values, Elements(ids), range);
+    if (at < 0) return 0;
+    return call.Fail("element %lld of '%s' is %lld, expected at least %lld and below %lld",
+                     static_cast<long long>(at), std::string(call.Text(A::name)).c_str(),
+                     static_cast<long long>(values[at]), static_cast<long long>(range.lower),
+                     static_cast<long long>(range.upper));
+  });
 }
 
-extern "C" int32_t dt_accuracy(DtContext* context, const DtCall* call) {
-  if (!CheckCall(context, call, {6, 0, 0, 0})) return 1;
-  const DtBuffer &indices = call->args[1], &label = call->args[2], &accuracy = call->args[3];
+int32_t Accuracy(OpCall& call) {
+  using A = args::dt_accuracy;
+  const DtBuffer &indices = call.Arg(A::Indices), &label = call.Arg(A::Label);
   if (indices.rank != 2 || TypeOf(indices) != DType::kInt64)
-    return dt_fail(context, "Indices must be int64 of two dimensions");
+    return call.Fail("Indices must be int64 of two dimensions");
   const int64_t rows = indices.dims[0];
   if (Elements(label) != rows)
-    return dt_fail(context, "%lld labels for %lld rows", static_cast<long long>(Elements(label)),
-                   static_cast<long long>(rows));
-  for (int i = 3; i < 6; ++i)
-    if (Elements(call->args[i]) != 1)
-      return dt_fail(context, "argument %d must have one element", i);
-  if (TypeOf(call->args[4]) != DType::kInt32 || TypeOf(call->args[5]) != DType::kInt32)
-    return dt_fail(context, "Correct and Total must be int32");
+    return call.Fail("%lld labels for %lld rows", static_cast<long long>(Elements(label)),
+                     static_cast<long long>(rows));
   int64_t hits = 0;
-  const int32_t status = VisitIndex(context, label, [&](auto tag) {
+  const int32_t status = VisitIndex(call.context(), label, [&](auto tag) {
     hits = CountHits<typename decltype(tag)::type>(indices, label, rows, indices.dims[1]);
     return 0;
   });
   if (status != 0) return status;
-  *Data<int32_t>(call->args[4]) = static_cast<int32_t>(hits);
-  *Data<int32_t>(call->args[5]) = static_cast<int32_t>(rows);
-  return VisitFloat(context, accuracy, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    *Data<T>(accuracy) = rows == 0 ? T{0} : static_cast<T>(hits) / static_cast<T>(rows);
-    return 0;
-  });
+  const double share = rows == 0 ? 0 : static_cast<double>(hits) / static_cast<double>(rows);
+  const auto give = [&](int slot, double value) {
+    if (!call.Has(slot)) return true;
+    DtBuffer& out = call.Arg(slot);
+    if (Elements(out) != 1) return call.Fail("'%s' must have one element", out.name), false;
+    return VisitNumber(call.context(), out, [&](auto tag) {
+             using T = typename decltype(tag)::type;
+             *Data<T>(out) = static_cast<T>(value);
+             return 0;
+           }) == 0;
+  };
+  return give(A::Accuracy, share) && give(A::Correct, static_cast<double>(hits)) &&
+                 give(A::Total, static_cast<double>(rows))
+             ? 0
+             : 1;
 }
+
+}  // namespace dtranspile::kernels

@@ -1,18 +1,17 @@
-// Calls of plans that look things up by index (abi.h, library calls). Called by name through
-// call_table.h. `Ids` and `Label` are int64 or int32 of any shape.
-//
-// dt_check_range         args Ids                ints lower, upper, has_ignore, ignore      strings
-// NAME
-//     Fails unless every element is in [lower, upper) or equals `ignore` (when has_ignore is 1);
-//     the message names NAME, the first offending element and the bounds. Kernels index with ids
-//     unchecked: the plan calls this before them.
-// dt_accuracy            args Out, Indices, Label, Accuracy, Correct, Total
-//     Indices [N, k], Label [N] or [N, 1]; Correct (int32): rows with the label among their
-//     indices, Total (int32) = N, Accuracy (float32 or float64) = Correct / Total. Out (the values
-//     of top_k) is not read.
+// Calls of plans that look at ids and labels, int64 or int32 of any shape.
 #pragma once
 
-#include "runtime/exec/abi.h"
+#include "runtime/kernels/cpu/op_call.h"
 
-extern "C" int32_t dt_check_range(DtContext* context, const DtCall* call);
-extern "C" int32_t dt_accuracy(DtContext* context, const DtCall* call);
+namespace dtranspile::kernels {
+
+// dt_check_range: fails unless every id is in [lower, upper) or equals `ignore`, where that is
+// given; the message names `name`, the first offending element and the bounds. Kernels index with
+// ids unchecked: the plan calls this before them.
+int32_t CheckRange(OpCall& call);
+
+// dt_accuracy: Indices [N, k], Label [N] or [N, 1]; Correct: rows with the label among their
+// indices, Total = N, Accuracy = Correct / Total. Out (the values of top_k) is not read.
+int32_t Accuracy(OpCall& call);
+
+}  // namespace dtranspile::kernels

@@ -178,7 +178,7 @@ exec::Value* ListOf(OpCall& call, const DtBuffer& buffer) {
 }
 
 int32_t RunOpKernel(DtContext* context, const DtCall* call, OpKernel kernel) {
-  if (!CheckCall(context, call, {kAny, kAny, kAny, kAny})) return 1;
+  if (!CheckCall(context, call)) return 1;
   OpCall op(context, call);
   const int32_t result = kernel(op);
   if (!op.broken()) return result;

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
+#include <string>
 #include <vector>
 
+#include "runtime/kernels/args/convolution.h"
 #include "runtime/kernels/cpu/support.h"
 
 namespace dtranspile::kernels {
@@ -34,50 +35,61 @@ bool InRange(const PoolAxis& a) {
   return a.pad >= 0 && a.pad < kMost;
 }
 
-bool CountFits(DtContext* context, const DtCall* call, int axes) {
-  if (call->num_ints == 3 * axes + 3 || call->num_ints == 4 * axes + 3) return true;
-  return dt_fail(context, "%d integers, expected %d or %d", call->num_ints, 3 * axes + 3,
-                 4 * axes + 3),
-         false;
-}
+// All three calls have them in the same places.
+using A = args::dt_pool;
+using OfGradient = args::dt_pool_bwd;
+using OfIndex = args::dt_pool_index;
+static_assert(A::ksize == OfGradient::ksize && A::ksize == OfIndex::ksize);
+static_assert(A::strides == OfGradient::strides && A::strides == OfIndex::strides);
+static_assert(A::paddings == OfGradient::paddings && A::paddings == OfIndex::paddings);
+static_assert(A::divisor == OfGradient::divisor && A::divisor == OfIndex::divisor);
+static_assert(A::adaptive == OfGradient::adaptive && A::adaptive == OfIndex::adaptive);
+static_assert(A::channels_last == OfGradient::channels_last &&
+              A::channels_last == OfIndex::channels_last);
+static_assert(A::pooling_type == OfGradient::pooling_type &&
+              A::pooling_type == OfIndex::pooling_type);
+static_assert(A::extents == OfIndex::extents);
 
-// Gives Y (and Mask) extents where only the run knows them: those of X, along the axes the integers
-// behind the others.
-bool SizeResults(DtContext* context, const DtCall* call, int first, int last) {
-  const DtBuffer& x = call->args[0];
-  const int axes = x.rank - 2;
-  if (call->args[first].value == nullptr) return true;
-  if ((axes != 2 && axes != 3) || !CountFits(context, call, axes) || call->num_ints != 4 * axes + 3)
-    return dt_fail(context, "the extents of '%s' are not known", call->args[first].name), false;
+// Gives a result extents where only the run knows them: those of X, along the axes those of the
+// attribute.
+bool SizeResult(OpCall& call, const DtBuffer& x, DtBuffer& out) {
+  if (out.value == nullptr) return true;
+  const auto extents = call.Ints(A::extents);
+  if (extents.empty() || static_cast<int>(extents.size()) != x.rank - 2)
+    return call.Fail("the extents of '%s' are not known", out.name), false;
   std::vector<int64_t> dims(x.dims, x.dims + x.rank);
-  std::copy_n(call->ints + 3 * axes + 3, axes,
-              dims.begin() + (call->ints[3 * axes + 2] != 0 ? 1 : 2));
-  for (int i = first; i <= last; ++i)
-    if (dt_resize(context, &call->args[i], dims.data(), x.rank) != 0) return false;
-  return true;
+  std::copy(extents.begin(), extents.end(), dims.begin() + (call.Bool(A::channels_last) ? 1 : 2));
+  return call.Resize(out, dims);
 }
 
-bool Read(DtContext* context, const DtCall* call, const DtBuffer& x, const DtBuffer& y, Pool& p) {
+bool Read(OpCall& call, const DtBuffer& x, const DtBuffer& y, Pool& p) {
   if ((x.rank != 4 && x.rank != 5) || y.rank != x.rank || x.dtype != y.dtype)
-    return dt_fail(context, "X and Y must have four or five dimensions and one element type"),
-           false;
+    return call.Fail("X and Y must have four or five dimensions and one element type"), false;
   const int axes = x.rank - 2;
-  if (!CountFits(context, call, axes)) return false;
-  const int64_t *kernels = call->ints, *strides = kernels + axes, *paddings = strides + axes,
-                *rest = paddings + axes;
-  const bool last = rest[2] != 0;
+  const auto kernels = call.Ints(A::ksize), strides = call.Ints(A::strides),
+             paddings = call.Ints(A::paddings);
+  for (const auto& list : {kernels, strides, paddings})
+    if (static_cast<int>(list.size()) != axes)
+      return call.Fail("%zu kernel extents, strides or paddings for %d axes", list.size(), axes),
+             false;
+  const bool last = call.Bool(A::channels_last);
   const int32_t first = last ? 1 : 2, c = last ? axes + 1 : 1;
   if (x.dims[0] != y.dims[0] || x.dims[c] != y.dims[c])
-    return dt_fail(context, "batch or channels of X and Y differ"), false;
-  p = {last ? x.dims[0] : x.dims[0] * x.dims[1], last ? x.dims[c] : 1, {}, rest[0], rest[1] != 0,
-       std::strcmp(call->strings[0], "max") == 0};
-  if (!p.max && std::strcmp(call->strings[0], "avg") != 0)
-    return dt_fail(context, "unknown kind '%s', expected max or avg", call->strings[0]), false;
+    return call.Fail("batch or channels of X and Y differ"), false;
+  const std::string_view kind = call.Text(A::pooling_type);
+  p = {last ? x.dims[0] : x.dims[0] * x.dims[1],
+       last ? x.dims[c] : 1,
+       {},
+       call.Int(A::divisor),
+       call.Bool(A::adaptive),
+       kind == "max"};
+  if (!p.max && kind != "avg")
+    return call.Fail("unknown kind '%s', expected max or avg", std::string(kind).c_str()), false;
   for (int i = 0; i < axes; ++i) {
     PoolAxis& a = p.axis[3 - axes + i];
     a = {x.dims[first + i], y.dims[first + i], kernels[i], strides[i], paddings[i]};
     if (!p.adaptive && !InRange(a))
-      return dt_fail(context, "kernel, stride or padding out of range"), false;
+      return call.Fail("kernel, stride or padding out of range"), false;
   }
   return true;
 }
@@ -223,63 +235,56 @@ void Backward(DtContext* context, const Pool& p, const T* x, const T* y, const T
 }
 
 }  // namespace
-}  // namespace dtranspile::kernels
 
-using namespace dtranspile::kernels;
-
-extern "C" int32_t dt_pool(DtContext* context, const DtCall* call) {
+int32_t PoolForward(OpCall& call) {
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& y = call.Arg(A::Out);
   Pool p;
-  if (!CheckCall(context, call, {2, kAny, 0, 1}) || !SizeResults(context, call, 1, 1) ||
-      !Read(context, call, call->args[0], call->args[1], p))
-    return 1;
-  return VisitFloat(context, call->args[0], [&](auto tag) {
+  if (!SizeResult(call, x, y) || !Read(call, x, y, p)) return 1;
+  return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const T* x = Data<const T>(call->args[0]);
-    T* y = Data<T>(call->args[1]);
-    if (p.max) Forward<T, true>(context, p, x, y);
-    else Forward<T, false>(context, p, x, y);
+    if (p.max) Forward<T, true>(call.context(), p, Data<const T>(x), Data<T>(y));
+    else Forward<T, false>(call.context(), p, Data<const T>(x), Data<T>(y));
     return 0;
   });
 }
 
-extern "C" int32_t dt_pool_index(DtContext* context, const DtCall* call) {
+int32_t PoolIndex(OpCall& call) {
+  using I = args::dt_pool_index;
+  const DtBuffer& x = call.Arg(I::X);
+  DtBuffer &y = call.Arg(I::Out), &mask = call.Arg(I::Mask);
   Pool p;
-  if (!CheckCall(context, call, {3, kAny, 0, 1}) || !SizeResults(context, call, 1, 2) ||
-      !Read(context, call, call->args[0], call->args[1], p))
-    return 1;
-  const DtBuffer& mask = call->args[2];
-  if (!p.max || TypeOf(mask) != dtranspile::DType::kInt32 || !SameShape(mask, call->args[1]))
-    return dt_fail(context,
-                   "'%s' must hold int32 positions of largest elements, one for each of '%s'",
-                   mask.name, call->args[1].name);
+  if (!SizeResult(call, x, y) || !SizeResult(call, x, mask) || !Read(call, x, y, p)) return 1;
+  if (!p.max || TypeOf(mask) != DType::kInt32 || !SameShape(mask, y))
+    return call.Fail("'%s' must hold int32 positions of largest elements, one for each of '%s'",
+                     mask.name, y.name);
   if (p.Inputs() > std::numeric_limits<int32_t>::max())
-    return dt_fail(context, "a plane of '%s' has too many elements for int32 positions",
-                   call->args[0].name);
-  return VisitFloat(context, call->args[0], [&](auto tag) {
+    return call.Fail("a plane of '%s' has too many elements for int32 positions", x.name);
+  return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const int64_t plane = p.Inputs() * p.inner;
-    ForCells(context, p, sizeof(T), [&](int64_t image, int64_t i, const Window& v) {
-      IndexCell(p, Data<const T>(call->args[0]) + image * plane,
-                Data<T>(call->args[1]) + i * p.inner, Data<int32_t>(mask) + i * p.inner, v);
+    ForCells(call.context(), p, sizeof(T), [&](int64_t image, int64_t i, const Window& v) {
+      IndexCell(p, Data<const T>(x) + image * plane, Data<T>(y) + i * p.inner,
+                Data<int32_t>(mask) + i * p.inner, v);
     });
     return 0;
   });
 }
 
-extern "C" int32_t dt_pool_bwd(DtContext* context, const DtCall* call) {
+int32_t PoolBwd(OpCall& call) {
+  using G = args::dt_pool_bwd;
+  const DtBuffer &x = call.Arg(G::X), &y = call.Arg(G::Out), &dy = call.Arg(G::Out_GRAD);
+  DtBuffer& dx = call.Arg(G::X_GRAD);
   Pool p;
-  if (!CheckCall(context, call, {4, kAny, 0, 1})) return 1;
-  const DtBuffer& x = call->args[0];
-  if (call->args[3].value != nullptr && dt_resize(context, &call->args[3], x.dims, x.rank) != 0)
+  if (!call.Resize(dx, x) || !SameType(call, x, y) || !SameType(call, x, dx) ||
+      !Read(call, dx, dy, p))
     return 1;
-  if (!CheckSameType(context, call, 0, 4) || !Read(context, call, call->args[3], call->args[2], p))
-    return 1;
-  if (!SameShape(call->args[0], call->args[3]) || !SameShape(call->args[1], call->args[2]))
-    return dt_fail(context, "gradients must have the extents of X and Y");
-  return VisitFloat(context, call->args[0], [&](auto tag) {
+  if (!SameShape(y, dy)) return call.Fail("gradients must have the extents of X and Y");
+  return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    Backward(context, p, Data<const T>(call->args[0]), Data<const T>(call->args[1]),
-             Data<const T>(call->args[2]), Data<T>(call->args[3]));
+    Backward(call.context(), p, Data<const T>(x), Data<const T>(y), Data<const T>(dy), Data<T>(dx));
     return 0;
   });
 }
+
+}  // namespace dtranspile::kernels

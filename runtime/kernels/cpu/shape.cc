@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "runtime/kernels/args/shape.h"
 #include "runtime/kernels/cpu/support.h"
 
 namespace dtranspile::kernels {
@@ -123,96 +124,56 @@ int32_t VisitSize(DtContext* context, int64_t size, Visit&& visit) {
   }
 }
 
-// Replaces -1 in `dims`: a single one by what is left over; several by extents of X, in order,
-// those that `dims` names left out.
-bool FillUnknown(const DtBuffer& x, std::vector<int64_t>& dims) {
-  const int64_t total = Elements(x);
-  int64_t known = 1;
-  std::vector<size_t> unknown;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i] < 0) unknown.push_back(i);
-    else known *= dims[i];
-  }
-  if (unknown.size() == 1) {
-    if (known == 0 || total % known != 0) return false;
-    dims[unknown[0]] = total / known;
-    return true;
-  }
-  std::vector<int64_t> rest(x.dims, x.dims + x.rank);
-  for (int64_t d : dims) {
-    const auto found = std::find(rest.rbegin(), rest.rend(), d);
-    if (d >= 0 && found != rest.rend()) rest.erase(std::next(found).base());
-  }
-  rest.erase(std::remove(rest.begin(), rest.end(), 1), rest.end());
-  if (rest.size() < unknown.size()) rest.resize(unknown.size(), 1);
-  for (size_t k = 0; k < unknown.size(); ++k) known *= dims[unknown[k]] = rest[k];
-  return rest.size() == unknown.size() && known == total;
-}
-
-// Y gets the permuted extents of X; a permutation that is none is left to CheckPermutation.
-bool SizePermuted(DtContext* context, const DtCall* call) {
-  if (call->args[1].value == nullptr) return true;
-  const DtBuffer& x = call->args[0];
-  std::vector<int64_t> dims;
-  for (int32_t i = 0; i < x.rank; ++i)
-    dims.push_back(call->ints[i] >= 0 && call->ints[i] < x.rank ? x.dims[call->ints[i]] : 0);
-  return dt_resize(context, &call->args[1], dims.data(), x.rank) == 0;
-}
-
-bool CheckPermutation(DtContext* context, const DtCall* call) {
-  const DtBuffer &x = call->args[0], &y = call->args[1];
-  if (x.rank > kMostDims)
-    return dt_fail(context, "%d dimensions, at most %d are known", x.rank, kMostDims), false;
-  if (call->num_ints != x.rank || y.rank != x.rank)
-    return dt_fail(context, "%d dimensions to %d by a permutation of %d", x.rank, y.rank,
-                   call->num_ints),
-           false;
+bool IsPermutation(OpCall& call, absl::Span<const int64_t> axes, int32_t rank) {
+  if (rank > kMostDims)
+    return call.Fail("%d dimensions, at most %d are known", rank, kMostDims), false;
+  if (static_cast<int32_t>(axes.size()) != rank)
+    return call.Fail("a permutation of %zu for %d dimensions", axes.size(), rank), false;
   bool seen[kMostDims] = {};
-  for (int32_t i = 0; i < x.rank; ++i) {
-    const int64_t from = call->ints[i];
-    if (from < 0 || from >= x.rank || seen[from])
-      return dt_fail(context, "perm[%d] = %lld makes no permutation", i,
-                     static_cast<long long>(from)),
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i] < 0 || axes[i] >= rank || seen[axes[i]])
+      return call.Fail("axis[%zu] = %lld makes no permutation", i, static_cast<long long>(axes[i])),
              false;
-    seen[from] = true;
-    if (y.dims[i] != x.dims[from])
-      return dt_fail(context, "extent %d of Y is %lld, expected %lld", i,
-                     static_cast<long long>(y.dims[i]), static_cast<long long>(x.dims[from])),
-             false;
+    seen[axes[i]] = true;
   }
   return true;
 }
 
-}  // namespace
-}  // namespace dtranspile::kernels
-
-using namespace dtranspile::kernels;
-
-extern "C" int32_t dt_transpose(DtContext* context, const DtCall* call) {
-  if (!CheckCall(context, call, {2, kAny, 0, 0}) || !CheckSameType(context, call, 0, 2)) return 1;
-  if (call->num_ints == call->args[0].rank && !SizePermuted(context, call)) return 1;
-  if (!CheckPermutation(context, call)) return 1;
-  const DtBuffer &x = call->args[0], &y = call->args[1];
+// out[i] has extent x[perm[i]].
+int32_t Permute(OpCall& call, const DtBuffer& x, DtBuffer& out,
+                absl::Span<const int64_t> permutation) {
+  if (!SameType(call, x, out)) return 1;
+  std::vector<int64_t> dims;
+  for (int64_t from : permutation) dims.push_back(x.dims[from]);
+  if (!call.Resize(out, dims)) return 1;
   if (Elements(x) == 0) return 0;
-  Permutation p = MakePermutation(x, call->ints);
+  Permutation p = MakePermutation(x, permutation.data());
   if (p.rank == 0) p = {1, {1}, {1}};
-  return VisitSize(context, ElementSize(x), [&](auto tag) {
+  return VisitSize(call.context(), ElementSize(x), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    Permute(context, p, Data<const T>(x), Data<T>(y));
+    Permute(call.context(), p, Data<const T>(x), Data<T>(out));
     return 0;
   });
 }
 
-extern "C" int32_t dt_reshape(DtContext* context, const DtCall* call) {
-  if (!CheckCall(context, call, {2, kAny, 0, 0}) || !CheckSameType(context, call, 0, 2)) return 1;
-  const DtBuffer& x = call->args[0];
-  std::vector<int64_t> dims(call->ints, call->ints + call->num_ints);
-  if (!FillUnknown(x, dims))
-    return dt_fail(context, "'%s' of %lld elements does not fit the extents asked for", x.name,
-                   static_cast<long long>(Elements(x)));
-  if (dt_resize(context, &call->args[1], dims.data(), static_cast<int32_t>(dims.size())) != 0)
-    return 1;
-  if (Elements(x) > 0)
-    std::memcpy(call->args[1].data, x.data, static_cast<size_t>(Elements(x) * ElementSize(x)));
-  return 0;
+}  // namespace
+
+int32_t Transpose(OpCall& call) {
+  using A = args::dt_transpose;
+  const DtBuffer& x = call.Arg(A::X);
+  const auto axes = call.Ints(A::axis);
+  return IsPermutation(call, axes, x.rank) ? Permute(call, x, call.Arg(A::Out), axes) : 1;
 }
+
+int32_t TransposeBack(OpCall& call) {
+  using A = args::dt_transpose_back;
+  const DtBuffer& x = call.Arg(A::Out_GRAD);
+  const auto axes = call.Ints(A::axis);
+  if (!IsPermutation(call, axes, x.rank)) return 1;
+  std::vector<int64_t> inverse(axes.size());
+  for (size_t i = 0; i < axes.size(); ++i)
+    inverse[static_cast<size_t>(axes[i])] = static_cast<int64_t>(i);
+  return Permute(call, x, call.Arg(A::X_GRAD), inverse);
+}
+
+}  // namespace dtranspile::kernels

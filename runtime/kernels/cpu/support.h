@@ -12,18 +12,9 @@
 
 namespace dtranspile::kernels {
 
-// How many of each a call has; kAny where the callee looks itself.
-constexpr int32_t kAny = -1;
-struct Counts {
-  int32_t args = kAny;
-  int32_t ints = 0;
-  int32_t reals = 0;
-  int32_t strings = 0;
-};
-
-// Whether the call has these counts, every buffer is in host memory and has valid extents. Leaves a
-// message if not.
-bool CheckCall(DtContext* context, const DtCall* call, Counts counts);
+// Whether every buffer of the call is in host memory and has valid extents. Leaves a message if
+// not.
+bool CheckCall(DtContext* context, const DtCall* call);
 
 // Product of the extents (checked by CheckCall not to overflow).
 int64_t Elements(const DtBuffer& buffer);
@@ -38,9 +29,6 @@ inline const char* TypeName(const DtBuffer& buffer) { return NameOf(TypeOf(buffe
 inline int64_t ElementSize(const DtBuffer& buffer) {
   return static_cast<int64_t>(SizeOf(TypeOf(buffer)));
 }
-
-// Whether all arguments [from, to) have the same element type; leaves a message if not.
-bool CheckSameType(DtContext* context, const DtCall* call, int32_t from, int32_t to);
 
 template <typename T>
 T* Data(const DtBuffer& buffer) {

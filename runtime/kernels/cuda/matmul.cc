@@ -83,10 +83,19 @@ std::optional<cudaDataType_t> TypeOf(int32_t dtype) {
   }
 }
 
+bool HasKinds(const DtCall* call) {
+  if (call->num_args != 3 || call->num_slots != 3 || call->num_attrs != 4) return false;
+  for (int i = 0; i < 4; ++i) {
+    const DtAttr& attr = call->attrs[i];
+    if (attr.count != 1 || (i < 2 ? attr.ints == nullptr : attr.reals == nullptr)) return false;
+  }
+  return true;
+}
+
 // 0 and the extents, or the message left by dt_fail.
 int32_t Check(DtContext* context, const DtCall* call, Extents& e) {
-  if (call->num_args != 3 || call->num_ints != 2 || call->num_reals != 2)
-    return dt_fail(context, "%s: wrong number of arguments", call->name);
+  if (!HasKinds(call))
+    return dt_fail(context, "%s: other arguments or attributes than it takes", call->name);
   for (int i = 0; i < 3; ++i) {
     const DtBuffer& buffer = call->args[i];
     if (buffer.rank != 2)
@@ -98,8 +107,8 @@ int32_t Check(DtContext* context, const DtCall* call, Extents& e) {
       return dt_fail(context, "%s: argument %d has another element type", call->name, i);
   }
   const DtBuffer &a = call->args[0], &b = call->args[1], &c = call->args[2];
-  e.transpose_a = call->ints[0] != 0;
-  e.transpose_b = call->ints[1] != 0;
+  e.transpose_a = call->attrs[0].ints[0] != 0;
+  e.transpose_b = call->attrs[1].ints[0] != 0;
   e.m = a.dims[e.transpose_a ? 1 : 0];
   e.k = a.dims[e.transpose_a ? 0 : 1];
   e.n = b.dims[e.transpose_b ? 0 : 1];
@@ -152,8 +161,8 @@ int32_t dt_cuda_matmul(DtContext* context, const DtCall* call) {
   }
   if (status == CUBLAS_STATUS_SUCCESS && found == 0) status = CUBLAS_STATUS_NOT_SUPPORTED;
   if (status == CUBLAS_STATUS_SUCCESS) {
-    const float alpha = static_cast<float>(call->reals[0]),
-                beta = static_cast<float>(call->reals[1]);
+    const float alpha = static_cast<float>(call->attrs[2].reals[0]),
+                beta = static_cast<float>(call->attrs[3].reals[0]);
     void* c = call->args[2].data;
     status =
         cublasLtMatmul(state->handle, problem.operation, &alpha, call->args[1].data, problem.first,

@@ -6,8 +6,8 @@
 
 extern "C" {
 
-// args: a [m, k], b [k, n], c [m, n], row-major, in device memory, all of one type (float32,
-// float16 or bfloat16); sums in float32. ints: 1 where a, b are given transposed ([k, m], [n, k]).
-// reals: alpha, beta. c = alpha · a · b + beta · c.
+// dt_cuda_matmul(a, b; transpose_a:bool, transpose_b:bool, alpha:real, beta:real) -> c: a [m, k], b
+// [k, n], c [m, n], row-major, in device memory, all of one type (float32, float16 or bfloat16);
+// sums in float32; a, b may be given transposed ([k, m], [n, k]). c = alpha · a · b + beta · c.
 int32_t dt_cuda_matmul(DtContext* context, const DtCall* call);
 }

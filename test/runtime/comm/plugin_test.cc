@@ -66,10 +66,15 @@ TEST_CASE("the matrix product on the GPU checks its arguments") {
   call.op = "0:1 mul";
   call.args = args;
   call.num_args = 3;
-  call.ints = ints;
-  call.num_ints = 2;
-  call.reals = reals;
-  call.num_reals = 2;
+  const DtAttr attrs[] = {{&ints[0], nullptr, nullptr, 1},
+                          {&ints[1], nullptr, nullptr, 1},
+                          {nullptr, &reals[0], nullptr, 1},
+                          {nullptr, &reals[1], nullptr, 1}};
+  const int32_t slots[] = {0, 1, 2, 3};
+  call.attrs = attrs;
+  call.num_attrs = 4;
+  call.slots = slots;
+  call.num_slots = 3;
   call.state = &state;
   CHECK(matmul(nullptr, &call) != 0);
   CHECK_THAT(message, Catch::Contains("do not fit"));

@@ -119,8 +119,12 @@ TEST_CASE("no allocation in a step after the first") {
   for (int threads : {1, 2}) {
     Json plan = PlanJson();
     Json& body = plan["programs"]["main"]["body"];
-    body.push_back(
-        {{"call", "dt_transpose"}, {"args", {0, 2}}, {"ints", {0}}, {"op", "0:3 transpose2"}});
+    body.push_back({{"call", "dt_transpose"},
+                    {"args", {0, 2}},
+                    {"slots", {0, 1, 2}},
+                    {"attrs", {"i1"}},
+                    {"ints", {0}},
+                    {"op", "0:3 transpose2"}});
     body.push_back(
         {{"if", 4}, {"then", Json::array()}, {"else", Json::array({body[0]})}, {"op", "0:4 cond"}});
     const Json at = {

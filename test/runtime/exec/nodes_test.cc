@@ -312,8 +312,8 @@ TEST_CASE("what a micro-batch sends is waited for before its instance is used ag
 TEST_CASE("an error in a task names task and micro-batch") {
   PlanBuilder b;
   const int x = b.Arena("x", "float32", {1});
-  const Json wrong = {
-      {"call", "dt_test_reduce"}, {"args", {x, x}}, {"strings", {"median"}}, {"op", "0:1 reduce"}};
+  const Json wrong = {{"call", "dt_test_reduce"}, {"args", {x, x}},        {"slots", {0, 1, 2}},
+                      {"attrs", {"s1"}},          {"strings", {"median"}}, {"op", "0:1 reduce"}};
   const Json at = {
       {"at", {{"micro", {1, 2}}}}, {"body", {wrong}}, {"else", Json::array()}, {"op", "0:2 on"}};
   b.body() = Json::array({MicroJson(2, 1, {TaskJson("B", {at})}, {{0, 0}, {0, 1}})});

@@ -33,10 +33,8 @@ inline Json PlanJson() {
     return Json{
         {"name", name}, {"buffer", buffer}, {"parameter", parameter}, {"relation", {{"dp", "R"}}}};
   };
-  const Json sum = {{"call", "dt_test_reduce"},
-                    {"args", {0, 3}},
-                    {"written", {1}},
-                    {"strings", {"sum"}},
+  const Json sum = {{"call", "dt_test_reduce"}, {"args", {0, 3}},  {"written", {1}},
+                    {"slots", {0, 1, 2}},       {"attrs", {"s1"}}, {"strings", {"sum"}},
                     {"op", "0:1 reduce_sum"}};
   const Json update = {
       {"kernel", "k_update"}, {"args", {0, 2, 1}}, {"written", {0}}, {"updated", {0}}, {"n", 4},

@@ -9,10 +9,10 @@
 
 namespace dtranspile::exec {
 
-// args X, Out (one element)   strings "sum"
+// dt_test_reduce(X; kind:text) -> Out, of one element; "sum" is the only kind.
 inline int32_t dt_test_reduce(DtContext* context, const DtCall* call) {
-  if (std::string(call->strings[0]) != "sum")
-    return dt_fail(context, "no reduction '%s'", call->strings[0]);
+  const char* kind = call->attrs[0].strings[0];
+  if (std::string(kind) != "sum") return dt_fail(context, "no reduction '%s'", kind);
   const DtBuffer &x = call->args[0], &out = call->args[1];
   float sum = 0;
   for (int64_t i = 0, count = x.rank > 0 ? x.dims[0] : 1; i < count; ++i)

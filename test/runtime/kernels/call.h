@@ -1,4 +1,4 @@
-// Calls library functions as the executor does, for the tests of this folder.
+// Tensors for the tests of library calls (slot_call.h).
 #pragma once
 
 #include <cstdint>
@@ -56,49 +56,5 @@ Tensor<T> Noise(std::vector<int64_t> dims, unsigned seed) {
     value = static_cast<T>(static_cast<double>(generator()) / 2147483648.0 - 1.0);
   return tensor;
 }
-
-struct Call {
-  std::string name;
-  std::vector<int64_t> ints;
-  std::vector<double> reals;
-  std::vector<const char*> strings;
-  std::vector<DtBuffer> args;
-
-  template <typename T>
-  Call& With(Tensor<T>& tensor) {
-    args.push_back({tensor.data.data(), tensor.dims.data(),
-                    static_cast<int32_t>(tensor.dims.size()), static_cast<int32_t>(tensor.type),
-                    DT_HOST, "x", nullptr});
-    return *this;
-  }
-
-  // Calls twice, so that state kept from the first call is used.
-  absl::Status Run(int threads) {
-    exec::ThreadPool pool({threads, false});
-    exec::NumericScope numerics;
-    DtContext context(&pool);
-    void* state = nullptr;
-    const auto count = [](const auto& v) { return static_cast<int32_t>(v.size()); };
-    const DtCall call{name.c_str(),
-                      "0:0 test",
-                      args.data(),
-                      count(args),
-                      ints.data(),
-                      count(ints),
-                      reals.data(),
-                      count(reals),
-                      strings.data(),
-                      count(strings),
-                      &state,
-                      nullptr,
-                      0,
-                      nullptr,
-                      0};
-    const DtFunction function = FindFunction(name);
-    if (function == nullptr) return absl::NotFoundError(name);
-    if (absl::Status status = context.Call(function, call); !status.ok()) return status;
-    return context.Call(function, call);
-  }
-};
 
 }  // namespace dtranspile::kernels

@@ -141,10 +141,11 @@ struct CallText::Arguments {
   std::deque<std::vector<const char*>> pointers;
   std::deque<std::string> names;
 
-  void Add(const std::string& name, std::string text, bool fixed) {
+  void Add(const std::string& name, std::string text) {
     const char* own = names.emplace_back(text == "EMPTY" ? "@EMPTY@" : name).c_str();
     const bool device = text.starts_with('?');
-    if (text.starts_with('!') || device) fixed = true, text.erase(0, 1);
+    const bool fixed = text.starts_with('!') || device;
+    if (fixed) text.erase(0, 1);
     if (text.empty() || text == "EMPTY") text = "f32";
     if (fixed && text.find('[') != std::string::npos) return AddFixed(own, text, device);
     exec::Value& value = values.emplace_back(ValueOf(text));
@@ -169,8 +170,7 @@ struct CallText::Arguments {
 
   void AddSlot(const std::string& name, const std::string& text, bool list) {
     const auto parts = Split(text, '+');
-    for (size_t i = 0; i < parts.size(); ++i)
-      Add(list ? name + std::to_string(i) : name, parts[i], false);
+    for (size_t i = 0; i < parts.size(); ++i) Add(list ? name + std::to_string(i) : name, parts[i]);
     slots.push_back(static_cast<int32_t>(buffers.size()));
   }
 
@@ -209,7 +209,7 @@ CallText::CallText(const std::string& text) {
   std::istringstream words(text);
   words >> callee_;
   signature_ = FindSignature(callee_);
-  if (FindFunction(callee_) == nullptr) Wrong("no function " + callee_);
+  if (signature_ == nullptr || FindFunction(callee_) == nullptr) Wrong("no call " + callee_);
   for (std::string word; words >> word;) Set(word);
 }
 
@@ -218,8 +218,7 @@ void CallText::Set(const std::string& assignment) {
   if (equals == std::string::npos) Wrong("'" + assignment + "' is no NAME=VALUE");
   const std::string name = assignment.substr(0, equals);
   const auto named = [&](const auto& spec) { return spec.name == name; };
-  if (signature_ != nullptr &&
-      std::none_of(signature_->inputs.begin(), signature_->inputs.end(), named) &&
+  if (std::none_of(signature_->inputs.begin(), signature_->inputs.end(), named) &&
       std::none_of(signature_->outputs.begin(), signature_->outputs.end(), named) &&
       std::none_of(signature_->attributes.begin(), signature_->attributes.end(), named))
     Wrong(callee_ + " has no '" + name + "'");
@@ -237,34 +236,22 @@ absl::Status CallText::Run(exec::ThreadPool& pool) const {
   void* state = nullptr;
   call.name = callee_.c_str(), call.op = "0:0 test", call.state = &state;
   const auto count = [](const auto& list) { return static_cast<int32_t>(list.size()); };
-  if (signature_ != nullptr) {
-    for (const SlotSpec& slot : signature_->inputs)
-      a.AddSlot(slot.name, Value(slot.name) == "none" ? "" : Value(slot.name), slot.list);
-    for (const SlotSpec& slot : signature_->outputs) {
-      const std::string text = Value(slot.name);
-      a.AddSlot(slot.name,
-                text == "none" || (slot.list && text.empty()) ? ""
-                : text.empty()                                ? "f32"
-                                                              : text,
-                slot.list);
-    }
-    for (const AttributeSpec& attribute : signature_->attributes) {
-      const std::string text = Value(attribute.name);
-      a.AddAttribute(attribute.kind, attribute.optional && text.empty() ? "none" : text);
-    }
-    call.slots = a.slots.data(), call.num_slots = count(a.slots) - 1;
-    call.attrs = a.attributes.data(), call.num_attrs = count(a.attributes);
-  } else {
-    for (int i = 0; values_.contains(std::to_string(i)); ++i)
-      if (const std::string text = Value(std::to_string(i)); text != "none")
-        a.Add("x" + std::to_string(i), text, true);
-    a.ints.push_back(Numbers<int64_t>(Value("ints")));
-    a.reals.push_back(Numbers<double>(Value("reals")));
-    a.texts.push_back(Split(Value("texts"), ','));
-    call.ints = a.ints[0].data(), call.num_ints = count(a.ints[0]);
-    call.reals = a.reals[0].data(), call.num_reals = count(a.reals[0]);
-    call.strings = a.Pointers(), call.num_strings = count(a.texts[0]);
+  for (const SlotSpec& slot : signature_->inputs)
+    a.AddSlot(slot.name, Value(slot.name) == "none" ? "" : Value(slot.name), slot.list);
+  for (const SlotSpec& slot : signature_->outputs) {
+    const std::string text = Value(slot.name);
+    a.AddSlot(slot.name,
+              text == "none" || (slot.list && text.empty()) ? ""
+              : text.empty()                                ? "f32"
+                                                            : text,
+              slot.list);
   }
+  for (const AttributeSpec& attribute : signature_->attributes) {
+    const std::string text = Value(attribute.name);
+    a.AddAttribute(attribute.kind, attribute.optional && text.empty() ? "none" : text);
+  }
+  call.slots = a.slots.data(), call.num_slots = count(a.slots) - 1;
+  call.attrs = a.attributes.data(), call.num_attrs = count(a.attributes);
   call.args = a.buffers.data(), call.num_args = count(a.buffers);
   exec::NumericScope numerics;
   DtContext context(&pool);

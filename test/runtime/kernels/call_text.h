@@ -3,12 +3,10 @@
 //   dt_conv_shift X=f32[2,4] Y=f32[2,3]
 //
 // NAME=VALUE for each slot and attribute of the call's signature (runtime/kernels/signatures); what
-// is not written is absent, 0 or empty. Calls without a signature take their arguments by number
-// (0=…, 1=…) and `ints`, `reals`, `texts`. Several arguments of a slot are joined by `+`, `EMPTY`
-// is one that the program lacks.
+// is not written is absent, 0 or empty. Several arguments of a slot are joined by `+`, `EMPTY` is
+// one that the program lacks.
 //
-//   TYPE[DIMS]       f32, i64, bool, …; zeros, in a value with extents of its own; a call without a
-//                    signature gets a buffer of fixed extents instead
+//   TYPE[DIMS]       f32, i64, bool, …; zeros, in a value with extents of its own
 //   …{0,2,5}         a level of LoD, several of them outermost first
 //   …@1,4/9          SelectedRows: rows 1 and 4 of 9
 //   …:1,2.5          elements, the last one again up to the end
@@ -46,7 +44,7 @@ class CallText {
   std::string Value(const std::string& name) const;
 
   std::string callee_;
-  const Signature* signature_;  // null: none
+  const Signature* signature_;
   std::map<std::string, std::string> values_;
 };
 

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "test/runtime/kernels/call.h"
+#include "test/runtime/kernels/cpu/ops/slot_call.h"
 
 namespace dtranspile::kernels {
 namespace {
@@ -11,8 +11,9 @@ struct Case {
 
   int64_t P() const { return (h + top + bottom - dh * (kh - 1) - 1) / sh + 1; }
   int64_t Q() const { return (w + left + right - dw * (kw - 1) - 1) / sw + 1; }
-  std::vector<int64_t> Ints(bool nhwc) const {
-    return {sh, sw, top, bottom, left, right, dh, dw, groups, nhwc};
+  void AddTo(SlotCall& call, bool nhwc) const {
+    call.Ints({sh, sw}).Ints({top, bottom, left, right}).Ints({dh, dw}).Ints({groups});
+    call.Ints({nhwc});
   }
 };
 
@@ -65,9 +66,12 @@ Tensor<T> RunBoth(const char* name, const Case& s, bool nhwc, Tensor<T>& first, 
                   std::vector<int64_t> dims) {
   Tensor<T> one(dims, T{7}), two(dims, T{8});
   for (Tensor<T>* result : {&one, &two}) {
-    Call call{name, s.Ints(nhwc), {}, {}, {}};
-    call.With(first).With(second).With(*result);
-    const absl::Status status = call.Run(result == &one ? 1 : 2);
+    SlotCall call(name);
+    call.In(first).In(second);
+    if (std::string(name) == "dt_conv_bwd_data") call.Slot();  // extents are those of the plan
+    call.In(*result);
+    s.AddTo(call, nhwc);
+    const absl::Status status = call.Run(result == &one ? 1 : 2, 2);
     INFO(status.ToString());
     REQUIRE(status.ok());
   }
@@ -108,16 +112,19 @@ TEST_CASE("convolutions and their gradients agree with plain loops, for any numb
 TEST_CASE("convolutions whose extents do not fit are refused") {
   auto x = Noise<float>({1, 2, 5, 5}, 1), f = Noise<float>({2, 2, 3, 3}, 2),
        y = Noise<float>({1, 2, 3, 3}, 3);
-  const auto message = [&](std::vector<int64_t> ints) {
-    Call call{"dt_conv", std::move(ints), {}, {}, {}};
-    call.With(x).With(f).With(y);
-    return std::string(call.Run(1).message());
+  const auto message = [&](std::vector<int64_t> strides, std::vector<int64_t> paddings,
+                           int64_t groups) {
+    SlotCall call("dt_conv");
+    call.In(x).In(f).In(y).Ints(std::move(strides)).Ints(std::move(paddings)).Ints({1, 1});
+    return std::string(call.Ints({groups}).Ints({0}).Run(1).message());
   };
-  CHECK(message({1, 1, 0, 0, 0, 0, 1, 1, 1, 0}).empty());
-  CHECK(message({1, 1, 1, 1, 0, 0, 1, 1, 1, 0}).find("do not fit") != std::string::npos);
-  CHECK(message({0, 1, 0, 0, 0, 0, 1, 1, 1, 0}).find("out of range") != std::string::npos);
-  CHECK(message({1, 1, 0, 0, 0, 0, 1, 1, 2, 0}).find("2 groups") != std::string::npos);
-  CHECK(message({1, 1, -1, 0, 0, 0, 1, 1, 1, 0}).find("out of range") != std::string::npos);
+  CHECK(message({1, 1}, {0, 0, 0, 0}, 1).empty());
+  CHECK(message({1, 1}, {1, 1, 0, 0}, 1).find("do not fit") != std::string::npos);
+  CHECK(message({0, 1}, {0, 0, 0, 0}, 1).find("out of range") != std::string::npos);
+  CHECK(message({1, 1}, {0, 0, 0, 0}, 2).find("2 groups") != std::string::npos);
+  CHECK(message({1, 1}, {-1, 0, 0, 0}, 1).find("out of range") != std::string::npos);
+  CHECK(message({1}, {0, 0}, 1).find("1 strides, 2 paddings and 2 dilations for 2 axes") !=
+        std::string::npos);
 }
 
 }  // namespace dtranspile::kernels

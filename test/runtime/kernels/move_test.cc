@@ -2,32 +2,39 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "test/runtime/kernels/call.h"
+#include "test/runtime/kernels/cpu/ops/slot_call.h"
 
 namespace dtranspile::kernels {
 namespace {
 
-void RequireOk(Call& call, int threads) {
+void RequireOk(SlotCall& call, int threads) {
   const absl::Status status = call.Run(threads);
   INFO(status.ToString());
   REQUIRE(status.ok());
 }
 
-std::string MessageOf(Call& call) { return std::string(call.Run(1).message()); }
+template <typename From, typename To>
+void Cast(Tensor<From>& from, Tensor<To>& to) {
+  SlotCall call("dt_cast");
+  RequireOk(call.In(from).In(to), 1);
+}
 
 }  // namespace
 
 TEST_CASE("ids are checked by name") {
   Tensor<int64_t> ids({2, 3});
   ids.data = {0, 4, -100, 3, 2, 1};
-  Call call{"dt_check_range", {0, 5, 1, -100}, {}, {"label"}, {}};
-  RequireOk(call.With(ids), 1);
+  const auto message = [&](std::vector<int64_t> ignore) {
+    SlotCall call("dt_check_range");
+    call.In(ids).Ints({0}).Ints({5}).Ints(std::move(ignore)).Text("label");
+    return call.Message();
+  };
+  CHECK(message({-100}) == "succeeded");
   ids[3] = 5;
-  CHECK(MessageOf(call) ==
+  CHECK(message({-100}) ==
         "dt_check_range: element 3 of 'label' is 5, expected at least 0 and below 5");
   ids[3] = 0;
-  call.ints = {0, 5, 0, 0};
-  CHECK(MessageOf(call).find("element 2 of 'label' is -100") != std::string::npos);
+  CHECK_THAT(message({}), Catch::Contains("element 2 of 'label' is -100"));
 }
 
 TEST_CASE("accuracy counts rows whose label is among the indices") {
@@ -36,11 +43,17 @@ TEST_CASE("accuracy counts rows whose label is among the indices") {
   Tensor<int32_t> correct({1}), total({1});
   indices.data = {0, 1, 2, 3, 4, 5, 6, 7};
   label.data = {1, 1, 4, 0};
-  Call call{"dt_accuracy", {}, {}, {}, {}};
-  RequireOk(call.With(out).With(indices).With(label).With(accuracy).With(correct).With(total), 1);
+  SlotCall call("dt_accuracy");
+  RequireOk(call.In(out).In(indices).In(label).In(accuracy).In(correct).In(total), 1);
   CHECK(accuracy[0] == 0.5f);
   CHECK(correct[0] == 2);
   CHECK(total[0] == 4);
+  SlotCall lone("dt_accuracy");
+  RequireOk(lone.In(out).In(indices).In(label).Slot().In(correct).Slot(), 1);
+  Tensor<float> two({2});
+  SlotCall wrong("dt_accuracy");
+  wrong.In(out).In(indices).In(label).In(two, "two").Slot().Slot();
+  CHECK_THAT(wrong.Message(), Catch::Contains("'two' must have one element"));
 }
 
 TEST_CASE("any permutation of dimensions") {
@@ -51,8 +64,8 @@ TEST_CASE("any permutation of dimensions") {
     std::vector<int64_t> out_dims;
     for (int64_t p : perm) out_dims.push_back(dims[static_cast<size_t>(p)]);
     Tensor<float> y(out_dims);
-    Call call{"dt_transpose", perm, {}, {}, {}};
-    call.With(x).With(y);
+    SlotCall call("dt_transpose");
+    call.In(x).In(y).Ints(perm);
     for (int threads : {1, 2}) {
       std::fill(y.data.begin(), y.data.end(), 0.f);
       RequireOk(call, threads);
@@ -65,38 +78,43 @@ TEST_CASE("any permutation of dimensions") {
                              d * strides[perm[3]]])
                 FAIL("element " << at);
     }
+    Tensor<float> back(dims);
+    SlotCall inverse("dt_transpose_back");
+    RequireOk(inverse.In(y).In(back).Ints(perm), 2);
+    REQUIRE(back.data == x.data);
   } while (std::next_permutation(perm.begin(), perm.end()));
   Tensor<float> y({3, 33, 1, 70});
-  Call twice{"dt_transpose", {0, 0, 2, 3}, {}, {}, {}};
-  CHECK(MessageOf(twice.With(x).With(y)).find("no permutation") != std::string::npos);
+  for (const char* name : {"dt_transpose", "dt_transpose_back"}) {
+    SlotCall twice(name), few(name);
+    CHECK_THAT(twice.In(x).In(y).Ints({0, 0, 2, 3}).Message(), Catch::Contains("no permutation"));
+    CHECK_THAT(few.In(x).In(y).Ints({0, 1}).Message(),
+               Catch::Contains("a permutation of 2 for 4 dimensions"));
+  }
 }
 
 TEST_CASE("casts") {
   Tensor<float> x({6});
   x.data = {0, 1.75f, -2.5f, 65504, 1e-7f, 0.33333f};
   Tensor<int32_t> ints({6});
-  Call to_int{"dt_cast", {}, {}, {}, {}};
-  RequireOk(to_int.With(x).With(ints), 1);
+  Cast(x, ints);
   CHECK(ints.data == std::vector<int32_t>{0, 1, -2, 65504, 0, 0});
   Tensor<uint8_t> bools({6});
   bools.type = DType::kBool;
-  Call to_bool{"dt_cast", {}, {}, {}, {}};
-  RequireOk(to_bool.With(x).With(bools), 1);
+  Cast(x, bools);
   CHECK(bools.data == std::vector<uint8_t>{0, 1, 1, 1, 1, 1});
   Tensor<uint16_t> half({6});
   Tensor<float> back({6});
-  Call to_half{"dt_cast", {}, {}, {}, {}}, from_half{"dt_cast", {}, {}, {}, {}};
-  RequireOk(to_half.With(x).With(half), 1);
+  Cast(x, half);
   CHECK(half.data == std::vector<uint16_t>{0, 0x3f00, 0xc100, 0x7bff, 0x0002, 0x3555});
-  RequireOk(from_half.With(half).With(back), 1);
+  Cast(half, back);
   CHECK(back[2] == -2.5f);
   CHECK(back[4] == 0x1p-23f);
   half.type = DType::kBFloat16;
-  RequireOk(Call{"dt_cast", {}, {}, {}, {}}.With(x).With(half), 1);
+  Cast(x, half);
   CHECK(half[5] == 0x3eab);
   half.type = DType::kComplex64;
-  CHECK(MessageOf(Call{"dt_cast", {}, {}, {}, {}}.With(x).With(half)).find("complex64") !=
-        std::string::npos);
+  SlotCall complex("dt_cast");
+  CHECK_THAT(complex.In(x).In(half).Message(), Catch::Contains("complex64"));
 }
 
 }  // namespace dtranspile::kernels

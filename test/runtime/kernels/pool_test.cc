@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "test/runtime/kernels/call.h"
+#include "test/runtime/kernels/cpu/ops/slot_call.h"
 
 namespace dtranspile::kernels {
 namespace {
@@ -12,8 +12,9 @@ struct Case {
   int64_t n, c, h, w, p, q, kh, kw, sh, sw, top, left;
   bool exclusive, adaptive;
 
-  std::vector<int64_t> Ints(bool nhwc) const {
-    return {kh, kw, sh, sw, top, left, exclusive, adaptive, nhwc};
+  SlotCall& AddTo(SlotCall& call, bool nhwc) const {
+    call.Ints({kh, kw}).Ints({sh, sw}).Ints({top, left}).Ints({exclusive}).Ints({adaptive});
+    return call.Ints({nhwc}).Ints({}).Text(kind);
   }
 };
 
@@ -85,10 +86,9 @@ void Check(const Case& s, bool nhwc) {
                 expected_dx[at(s.h, s.w, n, c, h, w)] += dy[out] / divisor;
         }
   for (int threads : {1, 2}) {
-    Call forward{"dt_pool", s.Ints(nhwc), {}, {s.kind}, {}};
-    REQUIRE(forward.With(x).With(y).Run(threads).ok());
-    Call backward{"dt_pool_bwd", s.Ints(nhwc), {}, {s.kind}, {}};
-    REQUIRE(backward.With(x).With(y).With(dy).With(dx).Run(threads).ok());
+    SlotCall forward("dt_pool"), backward("dt_pool_bwd");
+    REQUIRE(s.AddTo(forward.In(x).In(y), nhwc).Run(threads).ok());
+    REQUIRE(s.AddTo(backward.In(x).In(y).In(dy).In(dx), nhwc).Run(threads).ok());
     REQUIRE(y.data == expected_y.data);
     REQUIRE(dx.data == expected_dx.data);
   }
@@ -108,14 +108,16 @@ TEST_CASE("pooling agrees with plain loops, for any number of threads") {
 TEST_CASE("pooling with wrong parameters is refused") {
   auto x = Noise<float>({1, 2, 4, 4}, 1), y = Noise<float>({1, 2, 2, 2}, 2),
        other = Noise<float>({1, 3, 2, 2}, 2);
-  const auto message = [&](std::vector<int64_t> ints, const char* kind, auto& out) {
-    Call call{"dt_pool", std::move(ints), {}, {kind}, {}};
-    return std::string(call.With(x).With(out).Run(1).message());
+  const auto message = [&](std::vector<int64_t> strides, const char* kind, auto& out) {
+    SlotCall call("dt_pool");
+    call.In(x).In(out).Ints({2, 2}).Ints(std::move(strides)).Ints({0, 0}).Ints({1}).Ints({0});
+    return std::string(call.Ints({0}).Ints({}).Text(kind).Run(1).message());
   };
-  CHECK(message({2, 2, 2, 2, 0, 0, 1, 0, 0}, "max", y).empty());
-  CHECK(message({2, 2, 2, 2, 0, 0, 1, 0, 0}, "sum", y).find("'sum'") != std::string::npos);
-  CHECK(message({2, 2, 0, 2, 0, 0, 1, 0, 0}, "max", y).find("out of range") != std::string::npos);
-  CHECK(message({2, 2, 2, 2, 0, 0, 1, 0, 0}, "max", other).find("channels") != std::string::npos);
+  CHECK(message({2, 2}, "max", y).empty());
+  CHECK(message({2, 2}, "sum", y).find("'sum'") != std::string::npos);
+  CHECK(message({0, 2}, "max", y).find("out of range") != std::string::npos);
+  CHECK(message({2}, "max", y).find("for 2 axes") != std::string::npos);
+  CHECK(message({2, 2}, "max", other).find("channels") != std::string::npos);
 }
 
 }  // namespace dtranspile::kernels

@@ -23,22 +23,27 @@ Json Buffer(const char* name, const char* space, int64_t offset, const char* dty
           {"bytes", bytes}, {"dtype", dtype}, {"dims", dims}};
 }
 
+// The sum of x (so many) as its product with ones.
+Json SumJson(int64_t count) {
+  return {{"call", "dt_gemm"},
+          {"args", {0, 6, 1}},
+          {"slots", {0, 1, 2, 3}},
+          {"attrs", {"i1", "i1", "i1", "i1", "i1", "i1", "i1", "i1", "i1", "i1", "i1", "i1", "r1"}},
+          {"ints", {0, 0, 1, 1, count, count, 1, 1, 1, 0, 0, 0}},
+          {"reals", {1.0}},
+          {"op", "0:1 reduce_sum"}};
+}
+
 // Every rank sums its part of x into `part`, all ranks sum the parts into `total`; `w` starts at 1
-// and takes the total each step through a product 1×1. Ids are checked to be below 100.
+// and takes the total each step. Ids are checked to be below 100.
 Json PlanJson() {
   Json one = Buffer("one", "constant", 0, "float32", {1}, 4);
   one["data"] = "0000803f";
   Json ones = Buffer("ones", "constant", 0, "float32", {4}, 16);
   ones["data"] = "0000803f0000803f0000803f0000803f";
-  const Json reduce = {{"call", "dt_gemm"},
-                       {"args", {0, 6, 1}},
-                       {"ints", {0, 0, 1, 1, 2, 2, 1, 1, 1, 0, 0, 0}},
-                       {"reals", {1.0, 0.0}},
-                       {"op", "0:1 reduce_sum"}};
-  const Json check = {{"call", "dt_check_range"},
-                      {"args", {5}},
-                      {"ints", {0, 100, 0, 0}},
-                      {"strings", {"ids"}},
+  const Json reduce = SumJson(2);
+  const Json check = {{"call", "dt_check_range"},          {"args", {5}},      {"slots", {0, 1}},
+                      {"attrs", {"i1", "i1", "i0", "s1"}}, {"ints", {0, 100}}, {"strings", {"ids"}},
                       {"op", "0:0 lookup_table"}};
   const Json start = {{"start", "all_reduce"},
                       {"comm", 0},
@@ -48,11 +53,8 @@ Json PlanJson() {
                       {"ticket", 0},
                       {"op", "0:2 c_allreduce_sum"}};
   const Json wait = {{"wait", 0}, {"op", "0:2 c_allreduce_sum"}};
-  const Json add = {{"call", "dt_gemm"},
-                    {"args", {2, 4, 3}},
-                    {"ints", {0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0}},
-                    {"reals", {1.0, 1.0}},
-                    {"op", "0:3 sgd"}};
+  const Json add = {
+      {"call", "dt_accumulate"}, {"args", {2, 3}}, {"slots", {0, 1, 2}}, {"op", "0:3 sgd"}};
   const auto feed = [](const char* name, int buffer) {
     return Json{{"name", name}, {"buffer", buffer}, {"split", {{"dim", 0}, {"axes", {"dp"}}}}};
   };
@@ -169,7 +171,7 @@ TEST_CASE("one rank alone needs no mesh") {
   place.Feeds({1, 2, 3, 4, 5, 6, 7, 8}, {1, 2, 3, 4});
   place.plan["buffers"][0]["dims"] = {4};
   place.plan["buffers"][0]["bytes"] = 16;
-  place.plan["programs"]["main"]["body"][1]["ints"] = {0, 0, 1, 1, 4, 4, 1, 1, 1, 0, 0, 0};
+  place.plan["programs"]["main"]["body"][1] = SumJson(4);
   place.plan["buffers"][5]["dims"] = {2};
   place.plan["buffers"][5]["bytes"] = 16;
   const int status = place.Run();

@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "runtime/base/dtype.h"
-#include "runtime/exec/context.h"
-#include "runtime/kernels/cpu/random/calls.h"
 #include "runtime/kernels/cpu/random/distributions.h"
 #include "runtime/kernels/cpu/random/generator.h"
+#include "test/runtime/kernels/cpu/ops/slot_call.h"
 
 namespace dtranspile::random {
 namespace {
@@ -147,37 +146,36 @@ TEST_CASE("moments") {
   }
 }
 
-struct Called {
-  absl::Status status;
-  std::vector<float> values;
-};
+constexpr int64_t kOld = 1008005, kNew = 2006002, kNewest = 3000000;
 
-Called CallWith(DtFunction function, std::vector<int64_t> ints, std::vector<double> reals,
-                DType dtype = DType::kFloat32) {
-  exec::ThreadPool pool({1, false});
-  DtContext context(&pool);
-  Called called{absl::OkStatus(), std::vector<float>(6)};
-  const int64_t dims[] = {2, 3};
-  DtBuffer buffer{
-      called.values.data(), dims, 2, static_cast<int32_t>(dtype), DT_HOST, "x", nullptr};
-  void* state = nullptr;
-  const DtCall call{"f",
-                    "0:0 f",
-                    &buffer,
-                    1,
-                    ints.data(),
-                    static_cast<int32_t>(ints.size()),
-                    reals.data(),
-                    static_cast<int32_t>(reals.size()),
-                    nullptr,
-                    0,
-                    &state,
-                    nullptr,
-                    0,
-                    nullptr,
-                    0};
-  called.status = context.Call(function, call);
-  return called;
+using kernels::SlotCall;
+
+SlotCall Uniform(int64_t seed, std::vector<int64_t> diagonal, double value) {
+  SlotCall call("dt_uniform_random");
+  call.Slot().Slot().Out(DType::kFloat32).Ints({2, 3}).Reals({-1}).Reals({1}).Ints({seed});
+  for (int64_t number : diagonal) call.Ints({number});
+  call.Reals({value}).Ints({kNew});
+  return call;
+}
+
+SlotCall Gaussian(int64_t seed, DType dtype = DType::kFloat32) {
+  SlotCall call("dt_gaussian_random");
+  call.Slot().Slot().Out(dtype).Ints({2, 3}).Reals({1}).Reals({2}).Ints({seed}).Ints({kNew});
+  return call;
+}
+
+SlotCall Truncated(int64_t version, double low, double high) {
+  SlotCall call("dt_truncated_gaussian_random");
+  call.Out(DType::kFloat32).Ints({2, 3}).Reals({1}).Reals({2}).Ints({9});
+  call.Reals({low}).Reals({high}).Ints({version});
+  return call;
+}
+
+std::vector<float> ValuesOf(SlotCall call) {
+  const absl::Status status = call.Run();
+  INFO(status.ToString());
+  REQUIRE(status.ok());
+  return call.Data<float>();
 }
 
 TEST_CASE("library calls") {
@@ -186,27 +184,29 @@ TEST_CASE("library calls") {
   FillUniform(engine, expected.data(), 6, -1, 1);
   expected[4] = 5;
   expected[0] = 5;
-  CHECK(CallWith(dt_uniform_random, {1, 9, 7, 3}, {-1, 1, 5}).values == expected);
+  CHECK(ValuesOf(Uniform(9, {7, 3}, 5)) == expected);
   Generator::Process().SetSeed(4);
   Generator other(4);
   FillGaussian(other.ForOp(Release::kPaddle2, 0), expected.data(), 6, 1, 2);
-  CHECK(CallWith(dt_gaussian_random, {1, 0}, {1, 2}).values == expected);
+  CHECK(ValuesOf(Gaussian(0)) == expected);
   Engine old(Release::kFluid1, 9);
   FillTruncatedGaussian(old, expected.data(), 6, 1, 2);
-  CHECK(CallWith(dt_truncated_gaussian_random, {0, 9}, {1, 2}).values == expected);
+  CHECK(ValuesOf(Truncated(kOld, 0, 1)) == expected);
+  engine = Seeded(9);
+  FillTruncatedGaussian(engine, expected.data(), 6, 1, 2);
+  CHECK(ValuesOf(Truncated(kNew, 0, 1)) == expected);
   engine = Seeded(9);
   FillTruncatedGaussian(engine, expected.data(), 6, 1, 2, Bounds{0, 1});
-  CHECK(CallWith(dt_truncated_gaussian_random, {1, 9}, {1, 2, 0, 1}).values == expected);
+  CHECK(ValuesOf(Truncated(kNewest, 0, 1)) == expected);
 }
 
 TEST_CASE("library calls refuse what they do not know") {
-  CHECK_FALSE(CallWith(dt_uniform_random, {2, 9, 0, 0}, {-1, 1, 1}).status.ok());
-  CHECK_FALSE(CallWith(dt_uniform_random, {1, 9, 1, -1}, {-1, 1, 1}).status.ok());
-  CHECK_FALSE(CallWith(dt_uniform_random, {1, 9, -1, 0}, {-1, 1, 1}).status.ok());
-  CHECK_FALSE(CallWith(dt_uniform_random, {1, 9}, {-1, 1, 1}).status.ok());
-  CHECK_FALSE(CallWith(dt_gaussian_random, {1, 9}, {0, 1}, DType::kInt32).status.ok());
-  CHECK_FALSE(CallWith(dt_truncated_gaussian_random, {1, 9}, {0, 1, 2}).status.ok());
-  CHECK_FALSE(CallWith(dt_truncated_gaussian_random, {1, 9}, {0, 1, 2, 1}).status.ok());
+  CHECK_THAT(Uniform(9, {1, -1}, 1).Message(),
+             Catch::Contains("diag_num 1 and diag_step -1 must be from 0"));
+  CHECK_THAT(Uniform(9, {-1, 0}, 1).Message(), Catch::Contains("diag_num -1"));
+  CHECK_THAT(Uniform(9, {1}, 1).Message(), Catch::Contains("not those that this call takes"));
+  CHECK_THAT(Gaussian(9, DType::kInt32).Message(), Catch::Contains("float32 or float64"));
+  CHECK_THAT(Truncated(kNewest, 2, 1).Message(), Catch::Contains("bounds 2 to 1"));
 }
 
 // The first numbers that a rank's ops get with this seed.

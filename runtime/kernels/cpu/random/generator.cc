@@ -38,12 +38,6 @@ T CanonicalOf(Bits& bits) {
 
 }  // namespace
 
-absl::StatusOr<Release> ReleaseFromCode(int64_t code) {
-  if (code == static_cast<int64_t>(Release::kFluid1)) return Release::kFluid1;
-  if (code == static_cast<int64_t>(Release::kPaddle2)) return Release::kPaddle2;
-  return absl::InvalidArgumentError(absl::StrCat("no random numbers of release ", code));
-}
-
 Engine::Engine(Release release, uint64_t seed) : release_(release) {
   if (release == Release::kFluid1) bits_ = std::minstd_rand(static_cast<uint32_t>(seed));
   else bits_ = std::mt19937_64(seed);

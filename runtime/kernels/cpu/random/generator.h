@@ -27,10 +27,7 @@
 
 namespace dtranspile::random {
 
-enum class Release : int64_t { kFluid1 = 0, kPaddle2 = 1 };
-
-// The release with that number; kInvalidArgument for others.
-absl::StatusOr<Release> ReleaseFromCode(int64_t code);
+enum class Release : uint8_t { kFluid1, kPaddle2 };  // 1.x; 2.x and later
 
 // Uniform numbers of one engine.
 class Engine {

@@ -2,7 +2,7 @@
 // RUN: dtranspile-lower %s | FileCheck %s
 
 // CHECK: program products
-// CHECK-NEXT: call dt_gemm(x float32[2x3], y float32[4x3]; 0 1 2 4 3 3 3 4 1 0 0 0 1 0) -> z float32[2x4]
+// CHECK-NEXT: call dt_gemm(x float32[2x3], y float32[4x3]; 0 1 2 4 3 3 3 4 1 0 0 0 1) -> z float32[2x4]
 pd.program @products attributes {version = 2006002 : i64} {
   %x = pd.input "x" : tensor<2x3xf32>
   %y = pd.input "y" : tensor<4x3xf32>

@@ -1,7 +1,7 @@
 // Family random: refusals name what is not supported.
 // RUN: not dtranspile-lower --form-only %s 2>&1 | FileCheck %s
 
-// CHECK: error: truncated_gaussian_random: extents known only at run time are not supported natively by dt_truncated_gaussian_random
+// CHECK: error: truncated_gaussian_random: a shape that only the run knows is not supported natively
 pd.program @open attributes {version = 2006002 : i64} {
   %y = pd.truncated_gaussian_random -> Out("y") {dtype = 5 : i32, shape = array<i32: -1, 3>} : () -> tensor<?x3xf32>
 }

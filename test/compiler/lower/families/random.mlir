@@ -1,9 +1,9 @@
-// Family random. The generator of the program's version: 0 is that of 1.x, 1 that of 2.x.
+// Family random. The generator of the program's version.
 // RUN: dtranspile-lower %s | FileCheck %s
 
 // CHECK: program draws
 // CHECK-NEXT: call dt_random_stream(; 0 0)
-// CHECK-NEXT: call dt_uniform_random(; 1 7 0 0 -1 1 1) -> u float32[2x3]
+// CHECK-NEXT: call dt_uniform_random(-, -; 2 3 7 0 0 2006002 -1 1 1) -> u float32[2x3]
 // CHECK-NEXT: call dt_random_stream()
 // CHECK-NEXT: call dt_random_stream(; 1 1)
 // CHECK-NEXT: call dt_dropout(u float32[2x3], -; 0 0 0 2006002 0.5 'upscale_in_train') -> y float32[2x3], m uint8[2x3]
@@ -14,7 +14,7 @@ pd.program @draws attributes {version = 2006002 : i64} {
 
 // CHECK: program old
 // CHECK-NEXT: call dt_random_stream(; 0 0)
-// CHECK-NEXT: call dt_uniform_random(; 0 7 0 0 -1 1 1) -> u float32[2x3]
+// CHECK-NEXT: call dt_uniform_random(-, -; 2 3 7 0 0 1008005 -1 1 1) -> u float32[2x3]
 pd.program @old attributes {version = 1008005 : i64} {
   %u = pd.uniform_random -> Out("u") {dtype = 5 : i32, max = 1.0 : f32, min = -1.0 : f32, seed = 7 : i32, shape = array<i64: 2, 3>} : () -> tensor<2x3xf32>
 }

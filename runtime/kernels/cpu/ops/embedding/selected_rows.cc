@@ -69,9 +69,9 @@ int32_t ValuesOfRows(OpCall& call) {
 // A call without slots, args X and Out: the dense tensor that the rows stand for, repeated ones
 // summed.
 int32_t RowsToDense(OpCall& call) {
-  if (call.raw()->num_args != 2) return call.Fail("%d arguments, expected 2", call.raw()->num_args);
-  const DtBuffer& x = call.raw()->args[0];
-  DtBuffer& out = call.raw()->args[1];
+  using A = args::dt_rows_to_dense;
+  const DtBuffer& x = call.Arg(A::X);
+  DtBuffer& out = call.Arg(A::Out);
   const exec::Value* value = RowsOf(call, x);
   if (value == nullptr) return 1;
   std::vector<int64_t> dims = InnerDims(x);

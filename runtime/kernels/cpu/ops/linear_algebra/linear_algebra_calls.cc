@@ -1,4 +1,5 @@
 // Library calls: family `linear_algebra`.
+#include "runtime/kernels/cpu/gemm.h"
 #include "runtime/kernels/cpu/ops/families.h"
 #include "runtime/kernels/cpu/ops/linear_algebra/calls.h"
 
@@ -16,6 +17,7 @@ constexpr FunctionRow kRows[] = {
     {"dt_determinant_grad", Entry<DeterminantGrad>, kFloats},
     {"dt_einsum", Entry<Einsum>, kFloats},
     {"dt_einsum_grad", Entry<EinsumGrad>, kFloats},
+    {"dt_gemm", Entry<Gemm>, kFloats},
     {"dt_inverse", Entry<Inverse>, kFloats},
     {"dt_inverse_grad", Entry<InverseGrad>, kFloats},
     {"dt_kron", Entry<Kron>, kNumbers},

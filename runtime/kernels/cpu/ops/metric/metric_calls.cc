@@ -1,4 +1,5 @@
 // Library calls: family `metric`.
+#include "runtime/kernels/cpu/indexing.h"
 #include "runtime/kernels/cpu/ops/families.h"
 #include "runtime/kernels/cpu/ops/metric/calls.h"
 
@@ -6,6 +7,7 @@ namespace dtranspile::kernels {
 namespace {
 
 constexpr FunctionRow kRows[] = {
+    {"dt_accuracy", Entry<Accuracy>, kFloats},
     {"dt_auc", Entry<Auc>, kFloats},
     {"dt_chunk_eval", Entry<ChunkEval>, kIndices},
     {"dt_mean_iou", Entry<MeanIou>, kIndices},

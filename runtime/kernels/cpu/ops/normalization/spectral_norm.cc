@@ -34,7 +34,7 @@ bool Unfold(OpCall& call, Unfolded& shape) {
               static_cast<long long>(shape.rows), static_cast<long long>(shape.columns()));
     return false;
   }
-  return CheckSameType(call.context(), call.raw(), 0, 3);
+  return SameType(call, weight, u) && SameType(call, weight, v);
 }
 
 template <typename T>

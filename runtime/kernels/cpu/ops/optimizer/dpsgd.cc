@@ -15,7 +15,8 @@ int32_t Dpsgd(OpCall& call) {
   if (!SameShape(param, gradient) || Elements(rate) != 1)
     return call.Fail("'%s', '%s' and '%s' do not belong together", param.name, gradient.name,
                      rate.name);
-  if (!CheckSameType(call.context(), call.raw(), 0, 3) || !call.Resize(out, param)) return 1;
+  if (!SameType(call, param, gradient) || !SameType(call, param, rate) || !call.Resize(out, param))
+    return 1;
   const double clip = call.Real(A::clip), batch = call.Real(A::batch_size),
                sigma = call.Real(A::sigma);
   // The engine of 1.x in all releases.

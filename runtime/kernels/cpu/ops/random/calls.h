@@ -28,14 +28,16 @@ bool ShapeOf(OpCall& call, int tensor, int list, int attribute, std::vector<int6
 int32_t Bernoulli(OpCall& call);
 int32_t Dropout(OpCall& call);
 int32_t GaussianLike(OpCall& call);
-int32_t GaussianOfShape(OpCall& call);
+int32_t GaussianRandom(OpCall& call);
 int32_t Multinomial(OpCall& call);
 int32_t Randint(OpCall& call);
 int32_t RandomCrop(OpCall& call);
+int32_t RandomStream(OpCall& call);
 int32_t Randperm(OpCall& call);
 int32_t SamplingId(OpCall& call);
 int32_t Seed(OpCall& call);
+int32_t TruncatedGaussianRandom(OpCall& call);
 int32_t UniformLike(OpCall& call);
-int32_t UniformOfShape(OpCall& call);
+int32_t UniformRandom(OpCall& call);
 
 }  // namespace dtranspile::kernels

@@ -1,7 +1,9 @@
-// uniform_random and gaussian_random where only the run knows the extents: those of a shape tensor,
-// or with the batch of another tensor (…_batch_size_like). Where the plan knows them, the calls of
-// runtime/kernels/cpu/random/calls.h fill what start-up programs fill. Rows:
-// runtime/kernels/signatures/random.calls.
+// Initial values: uniform_random and gaussian_random, of the extents of a shape tensor too, or with
+// the batch of another tensor (…_batch_size_like), truncated_gaussian_random. On one thread: the
+// sequence of an engine is sequential. Rows: runtime/kernels/signatures/random.calls.
+#include <optional>
+#include <string>
+
 #include "runtime/kernels/cpu/ops/random/calls.h"
 #include "runtime/kernels/cpu/random/distributions.h"
 
@@ -38,7 +40,8 @@ int32_t FillUniform(OpCall& call, DtBuffer& out, const std::vector<int64_t>& dim
                                   static_cast<float>(call.Real(first + 5))};
   if (diagonal.num < 0 || diagonal.num > INT32_MAX || diagonal.step < 0 ||
       diagonal.step > INT32_MAX)
-    return call.Fail("diag_num or diag_step out of range");
+    return call.Fail("diag_num %lld and diag_step %lld must be from 0 to 2^31 - 1",
+                     static_cast<long long>(diagonal.num), static_cast<long long>(diagonal.step));
   if (!call.Resize(out, dims)) return 1;
   return VisitFloat(call.context(), out, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -75,16 +78,16 @@ bool ShapeOf(OpCall& call, int tensor, int list, int attribute, std::vector<int6
   return true;
 }
 
-int32_t UniformOfShape(OpCall& call) {
-  using A = args::dt_uniform_of_shape;
+int32_t UniformRandom(OpCall& call) {
+  using A = args::dt_uniform_random;
   std::vector<int64_t> dims;
   return ShapeOf(call, A::ShapeTensor, A::ShapeTensorList, A::shape, dims)
              ? FillUniform(call, call.Arg(A::Out), dims, 1)
              : 1;
 }
 
-int32_t GaussianOfShape(OpCall& call) {
-  using A = args::dt_gaussian_of_shape;
+int32_t GaussianRandom(OpCall& call) {
+  using A = args::dt_gaussian_random;
   std::vector<int64_t> dims;
   return ShapeOf(call, A::ShapeTensor, A::ShapeTensorList, A::shape, dims)
              ? FillGaussian(call, call.Arg(A::Out), dims, 1)
@@ -101,6 +104,34 @@ int32_t GaussianLike(OpCall& call) {
   using A = args::dt_gaussian_like;
   std::vector<int64_t> dims;
   return ShapeLike(call, dims) ? FillGaussian(call, call.Arg(A::Out), dims, 3) : 1;
+}
+
+int32_t TruncatedGaussianRandom(OpCall& call) {
+  using A = args::dt_truncated_gaussian_random;
+  constexpr int64_t kHasBounds = 3000000;  // the first version whose op has them
+  DtBuffer& out = call.Arg(A::Out);
+  std::optional<random::Bounds> bounds;
+  if (call.Int(A::version) >= kHasBounds) bounds = random::Bounds{call.Real(A::a), call.Real(A::b)};
+  if (bounds && !(bounds->low <= bounds->high))
+    return call.Fail("bounds %g to %g", bounds->low, bounds->high);
+  if (!call.Resize(out, call.Ints(A::shape))) return 1;
+  return VisitFloat(call.context(), out, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    random::FillTruncatedGaussian(EngineOf(call, A::version, call.Int(A::seed)), Data<T>(out),
+                                  Elements(out), call.Real(A::mean), call.Real(A::std), bounds);
+    return 0;
+  });
+}
+
+// What the op behind this call draws (Generator::SetOp); without anything: it is over.
+int32_t RandomStream(OpCall& call) {
+  using A = args::dt_random_stream;
+  std::optional<random::Generator::Op> op;
+  if (call.Given(A::lineage)) op = {call.Int(A::lineage), call.Int(A::number)};
+  std::vector<std::string> axes;
+  for (int i = 0; i < call.Strings(A::axes); ++i) axes.emplace_back(call.Text(A::axes, i));
+  const absl::Status status = random::Generator::Process().SetOp(axes, op);
+  return status.ok() ? 0 : call.Fail("%s", std::string(status.message()).c_str());
 }
 
 }  // namespace dtranspile::kernels

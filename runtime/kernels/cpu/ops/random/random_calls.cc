@@ -9,15 +9,17 @@ constexpr FunctionRow kRows[] = {
     {"dt_bernoulli", Entry<Bernoulli>, kFloats},
     {"dt_dropout", Entry<Dropout>, kAnyFloats},
     {"dt_gaussian_like", Entry<GaussianLike>, kFloats},
-    {"dt_gaussian_of_shape", Entry<GaussianOfShape>, kFloats},
+    {"dt_gaussian_random", Entry<GaussianRandom>, kFloats},
     {"dt_multinomial", Entry<Multinomial>, kFloats},
     {"dt_randint", Entry<Randint>, kNumbers},
     {"dt_random_crop", Entry<RandomCrop>, kAnyType},
+    {"dt_random_stream", Entry<RandomStream>, kAnyType},
     {"dt_randperm", Entry<Randperm>, kNumbers},
     {"dt_sampling_id", Entry<SamplingId>, kFloats},
     {"dt_seed", Entry<Seed>, kAnyType},
+    {"dt_truncated_gaussian_random", Entry<TruncatedGaussianRandom>, kFloats},
     {"dt_uniform_like", Entry<UniformLike>, kFloats},
-    {"dt_uniform_of_shape", Entry<UniformOfShape>, kFloats},
+    {"dt_uniform_random", Entry<UniformRandom>, kFloats},
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "compiler/lower/in_place.h"
 #include "compiler/lower/kernel/emit.h"
 #include "compiler/lower/plan_writer.h"
+#include "dialects/dist/dist.h"
 #include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
 #include "runtime/io/filesystem.h"
@@ -19,6 +20,20 @@ namespace {
 using llvm::failure;
 using llvm::LogicalResult;
 using llvm::success;
+
+// A variable that a pass added, and that is declared to be another one's value on every rank: where
+// a run is given that one's value only, it begins with it. Empty for others.
+std::string beginsAs(pd::VarOp var, mlir::Operation* table) {
+  auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+  if (!relation || relation.getVariable() == var.getSymNameAttr()) return "";
+  const bool equal = relation.getNumerator() == 1 && relation.getDenominator() == 1 &&
+                     llvm::all_of(relation.getAxes(), [](dist::AxisRelAttr axis) {
+                       return axis.getState() == dist::StateKind::Replicated;
+                     });
+  auto other = llvm::dyn_cast_or_null<pd::VarOp>(
+      mlir::SymbolTable::lookupSymbolIn(table, relation.getVariable()));
+  return equal && other && other.getType() == var.getType() ? other.getSymName().str() : "";
+}
 
 // A buffer for every persistable of the symbol table. Kinds that are no dense tensor have none, nor
 // have those whose storage is other variables' (their parts are saved and loaded in its place): an
@@ -43,6 +58,7 @@ LogicalResult addVariables(mlir::Operation* table, const CompileOptions& options
     plan.persistables.push_back(
         {name, buffer, var.getParameter(),
          relation == options.relations.end() ? decltype(relation->second){} : relation->second});
+    plan.persistables.back().beginsAs = beginsAs(var, table);
   }
   return success();
 }

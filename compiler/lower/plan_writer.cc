@@ -65,7 +65,8 @@ class PlanWriter {
                                      p.parameter,
                                      {p.relation.begin(), p.relation.end()},
                                      p.at,
-                                     p.layout});
+                                     p.layout,
+                                     p.beginsAs});
     if (plan_.startup)
       result.programs.push_back(program("startup", exec::When::kStartup, *plan_.startup));
     if (plan_.main) result.programs.push_back(program("main", exec::When::kStep, *plan_.main));

@@ -80,6 +80,8 @@ struct Persistable {
   std::map<std::string, std::string> relation = {};  // axis -> relation to the reference program
   Selector at = {};                   // the ranks that have it; the others keep no memory for it
   std::optional<Layout> layout = {};  // of a cut variable: this rank has its part only
+  std::string begins_as =
+      {};  // where a run is given no value of it: as this variable, if given one
 };
 
 // A kernel whose extents are known only when it runs.

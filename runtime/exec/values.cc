@@ -99,13 +99,13 @@ absl::Status Initialise(const WorkerConfig& config, Executor& executor) {
   const Plan& plan = executor.plan();
   DT_RETURN_IF_ERROR(CheckInit(config, plan));
   if (!config.init) return executor.RunStartup();
-  DT_ASSIGN_OR_RETURN(const std::vector<std::string> missing, MissingInitials(*config.init, plan));
-  if (!missing.empty()) {
+  DT_ASSIGN_OR_RETURN(const MissingInitials missing, FindMissing(*config.init, plan));
+  if (!missing.made.empty()) {
     std::fprintf(stderr, "initialised by the start-up program: %s\n",
-                 absl::StrJoin(missing, ", ").c_str());
+                 absl::StrJoin(missing.made, ", ").c_str());
     DT_RETURN_IF_ERROR(executor.RunStartup());
   }
-  return ForEachInitial(
+  DT_RETURN_IF_ERROR(ForEachInitial(
       *config.init, missing, plan, io::Elements::kRead, [&](const Persistable& p, Tensor read) {
         const Buffer& buffer = BufferAt(executor, p.buffer);
         DT_ASSIGN_OR_RETURN(const Tensor value, Widened(std::move(read), buffer.dtype));
@@ -113,7 +113,15 @@ absl::Status Initialise(const WorkerConfig& config, Executor& executor) {
           std::memcpy(executor.data(p.buffer), value.bytes.data(),
                       static_cast<size_t>(buffer.bytes));
         return absl::OkStatus();
-      });
+      }));
+  for (const auto& [p, from] : missing.copied) {
+    std::fprintf(stderr, "initialised as %s: %s\n", from->name.c_str(), p->name.c_str());
+    const Buffer& buffer = BufferAt(executor, p->buffer);
+    if (buffer.bytes > 0)
+      std::memcpy(executor.data(p->buffer), executor.data(from->buffer),
+                  static_cast<size_t>(buffer.bytes));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Save(const WorkerConfig& config, const Executor& executor) {

@@ -174,7 +174,8 @@ TEST_CASE("denormals are zero on every thread while work runs") {
   CHECK(small * 1e-10f != 0);
 }
 
-TEST_CASE("dt_parallel covers the extent in parts of at least the grain, as many for every thread") {
+TEST_CASE(
+    "dt_parallel covers the extent in parts of at least the grain, as many for every thread") {
   ThreadPool pool({3, false});
   DtContext context(&pool);
   for (int64_t extent : {0, 1, 2, 7, 100})

@@ -20,9 +20,8 @@ void otherTransferred(JobView& view, Edits& edits) {
       if (&before == op.getOperation()) break;
       for (mlir::Value value : before.getResults())
         if (value != op.getInput() && value.getType() == op.getInput().getType())
-          edits.add(op, "hands over another value", [op, value]() mutable {
-            op.getInputMutable().assign(value);
-          });
+          edits.add(op, "hands over another value",
+                    [op, value]() mutable { op.getInputMutable().assign(value); });
     }
 }
 
@@ -42,9 +41,8 @@ dist::YieldOp yieldOf(dist::MicroOp op) {
 void notSummed(JobView& view, Edits& edits) {
   for (auto op : all<dist::MicroOp>(view))
     for (unsigned i = 0; i < op.getInits().size(); ++i)
-      edits.add(op, "value " + std::to_string(i) + " stays as it was", [op, i]() mutable {
-        yieldOf(op)->setOperand(i, op.getBody().getArgument(i));
-      });
+      edits.add(op, "value " + std::to_string(i) + " stays as it was",
+                [op, i]() mutable { yieldOf(op)->setOperand(i, op.getBody().getArgument(i)); });
 }
 
 void sumsSwapped(JobView& view, Edits& edits) {
@@ -52,8 +50,8 @@ void sumsSwapped(JobView& view, Edits& edits) {
     for (unsigned i = 0; i < op.getOutputs().size(); ++i)
       for (unsigned j = i + 1; j < op.getOutputs().size(); ++j)
         if (op.getOutputs()[i].getType() == op.getOutputs()[j].getType())
-          edits.add(op, "sums " + std::to_string(i) + " and " + std::to_string(j) +
-                            " change places",
+          edits.add(op,
+                    "sums " + std::to_string(i) + " and " + std::to_string(j) + " change places",
                     [op, i, j]() mutable {
                       Readers first(op.getOutputs()[i]), second(op.getOutputs()[j]);
                       first.read(op.getOutputs()[j]);
@@ -111,7 +109,8 @@ void feedWhole(JobView& view, Edits& edits) {
       for (mlir::StringAttr axis : batch.getAxes())
         if (mesh.indexOf(axis)) axes.push_back(axis);
       if (axes.empty()) op->removeAttr(dist::kBatchAttr);
-      else op->setAttr(dist::kBatchAttr, dist::BatchAttr::get(op.getContext(), batch.getDim(), axes));
+      else
+        op->setAttr(dist::kBatchAttr, dist::BatchAttr::get(op.getContext(), batch.getDim(), axes));
     });
   }
 }
@@ -136,8 +135,8 @@ void stashSwapped(JobView& view, Edits& edits) {
     for (unsigned i = 0; i < on.getOutputs().size(); ++i)
       for (unsigned j = i + 1; j < on.getOutputs().size(); ++j)
         if (on.getOutputs()[i].getType() == on.getOutputs()[j].getType())
-          edits.add(on, "results " + std::to_string(i) + " and " + std::to_string(j) +
-                            " change places",
+          edits.add(on,
+                    "results " + std::to_string(i) + " and " + std::to_string(j) + " change places",
                     [on, i, j]() mutable {
                       Readers first(on.getOutputs()[i]), second(on.getOutputs()[j]);
                       first.read(on.getOutputs()[j]);

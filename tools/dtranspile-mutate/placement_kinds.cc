@@ -87,13 +87,14 @@ void argumentsSwapped(JobView& view, Edits& edits) {
       for (unsigned j = i + 1; j < on.getInputs().size(); ++j)
         if (on.getInputs()[i].getType() == on.getInputs()[j].getType() &&
             on.getInputs()[i] != on.getInputs()[j])
-          edits.add(on, "its arguments " + std::to_string(i) + " and " + std::to_string(j) +
-                            " change places",
-                    [=]() mutable {
-                      mlir::Value a = on->getOperand(i);
-                      on->setOperand(i, on->getOperand(j));
-                      on->setOperand(j, a);
-                    });
+          edits.add(
+              on,
+              "its arguments " + std::to_string(i) + " and " + std::to_string(j) + " change places",
+              [=]() mutable {
+                mlir::Value a = on->getOperand(i);
+                on->setOperand(i, on->getOperand(j));
+                on->setOperand(j, a);
+              });
 }
 
 void yieldsSwapped(JobView& view, Edits& edits) {
@@ -103,13 +104,14 @@ void yieldsSwapped(JobView& view, Edits& edits) {
       for (unsigned j = i + 1; j < yield.getValues().size(); ++j)
         if (yield.getValues()[i].getType() == yield.getValues()[j].getType() &&
             yield.getValues()[i] != yield.getValues()[j])
-          edits.add(on, "its results " + std::to_string(i) + " and " + std::to_string(j) +
-                            " change places",
-                    [=]() mutable {
-                      mlir::Value a = yield->getOperand(i);
-                      yield->setOperand(i, yield->getOperand(j));
-                      yield->setOperand(j, a);
-                    });
+          edits.add(
+              on,
+              "its results " + std::to_string(i) + " and " + std::to_string(j) + " change places",
+              [=]() mutable {
+                mlir::Value a = yield->getOperand(i);
+                yield->setOperand(i, yield->getOperand(j));
+                yield->setOperand(j, a);
+              });
   }
 }
 
@@ -155,7 +157,8 @@ void rootMoved(JobView& view, Edits& edits) {
       auto where = dist::SelAttr::point(op.getContext(), set.getAxis().getValue(), other);
       op.setRootAttr(where);
       for (mlir::OpResult result : op->getResults())
-        result.setType(dist::AtType::get(op.getContext(), dist::unlocated(result.getType()), where));
+        result.setType(
+            dist::AtType::get(op.getContext(), dist::unlocated(result.getType()), where));
     });
   }
 }
@@ -232,8 +235,9 @@ void hoisted(JobView& view, Edits& edits) {
           names.push_back(get.getVarAttr());
           values.push_back(builder.clone(*get)->getResult(0));
         }
-        auto sum = dist::AllReduceOp::create(builder, op.getLoc(), mlir::ValueRange(values).getTypes(),
-                                             op.getReduceAttr(), values, op.getCommAttr());
+        auto sum =
+            dist::AllReduceOp::create(builder, op.getLoc(), mlir::ValueRange(values).getTypes(),
+                                      op.getReduceAttr(), values, op.getCommAttr());
         for (auto [name, result] : llvm::zip(names, sum.getResults()))
           pd::SetOp::create(builder, op.getLoc(), name, result);
         op->replaceAllUsesWith(op.getInputs());
@@ -267,8 +271,8 @@ std::vector<Kind> placementKinds() {
       {group, "root-operation", "a reduction to a rank combines otherwise", Place::Main,
        reduceOperation},
       {group, "root-other", "another value is reduced to the owner", Place::Main, reduceOther},
-      {group, "startup-guard-elsewhere", "an initial value is made on another rank",
-       Place::Startup, updateElsewhere},
+      {group, "startup-guard-elsewhere", "an initial value is made on another rank", Place::Startup,
+       updateElsewhere},
       {group, "startup-guard-dropped", "an initial value is not made", Place::Startup,
        guardDropped},
       {group, "predicate-local", "a branch with communication that some ranks take", Place::Main,

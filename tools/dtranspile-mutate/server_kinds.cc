@@ -96,8 +96,7 @@ void phaseLate(JobView& view, Edits& edits) {
 void pullUnused(JobView& view, Edits& edits) {
   for (auto op : all<dist::PullOp>(view))
     for (mlir::Operation* user : op->getUsers())
-      if (llvm::isa<pd::SetOp>(user))
-        edits.add(op, "is not stored", [user]() { user->erase(); });
+      if (llvm::isa<pd::SetOp>(user)) edits.add(op, "is not stored", [user]() { user->erase(); });
 }
 
 void pullScaled(JobView& view, Edits& edits) {
@@ -132,8 +131,7 @@ void mergedScaled(JobView& view, Edits& edits) {
 
 void blocksDropped(JobView& view, Edits& edits) {
   for (auto op : all<dist::ForeachBlockOp>(view))
-    if (op->getNumResults() == 0)
-      edits.add(op, "is left out", [op]() mutable { op.erase(); });
+    if (op->getNumResults() == 0) edits.add(op, "is left out", [op]() mutable { op.erase(); });
 }
 
 void blocksTwice(JobView& view, Edits& edits) {

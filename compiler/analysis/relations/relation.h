@@ -80,7 +80,7 @@ struct Relation {
                         // the rest of the relation speaks of
   mlir::Value draw;  // not null: it follows from one of several draws, which the communication that
                      // gives this value chose. Another choice is another value of the same number
-  bool isZero = false;  // the constant 0: fits every relation in a sum
+  bool isZero = false;    // the constant 0: fits every relation in a sum
   bool perShare = false;  // depends on a site
   bool gradient = false;  // made from the seed of the backward part
   Reading whole, parts;

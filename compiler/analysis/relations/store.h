@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,10 @@ class Store {
   }
   const std::vector<Site>& sites() const { return sites_; }
 
+  // Values that inserted casts round, by name: what the contract fp16_wire is about.
+  void addRounded(std::string name) { rounded_.insert(std::move(name)); }
+  const std::set<std::string>& rounded() const { return rounded_; }
+
   // The last value that stands for a value of the reference; null if there is none.
   mlir::Value lastFor(int reference) const { return lastFor_.lookup(reference); }
   int64_t valueCount() const { return static_cast<int64_t>(relations_.size()); }
@@ -81,6 +86,7 @@ class Store {
   Variables variables_;
   llvm::DenseMap<int, mlir::Value> lastFor_;
   std::vector<Site> sites_;
+  std::set<std::string> rounded_;
   Relation none_;
 };
 

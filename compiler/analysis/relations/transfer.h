@@ -33,8 +33,8 @@ void visitReferenceOp(const Scene& scene, mlir::Operation* op, mlir::Operation* 
                       const ParsedRule& rule);
 // Does any of the values carry the gradient of the loss?
 bool readsGradient(const Scene& scene, mlir::ValueRange values);
-// The choice of draws that a value follows from which is made from these; null where it follows from
-// none. Of several choices it is one of its own.
+// The choice of draws that a value follows from which is made from these; null where it follows
+// from none. Of several choices it is one of its own.
 mlir::Value drawBehind(const Scene& scene, mlir::ValueRange operands, mlir::Value result);
 // Refutes operands of forward ops that are a multiple of the reference's.
 void checkForward(const Scene& scene, mlir::Operation* op, mlir::Operation* reference);

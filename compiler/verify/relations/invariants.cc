@@ -86,7 +86,8 @@ void Invariants::checkDraws() {
   llvm::StringMap<std::pair<std::string, const Variable*>> first;
   for (const auto& [name, variable] : store_.variables()) {
     if (!variable.setter || !variable.now.draw) continue;
-    const auto& [other, same] = first.try_emplace(variable.reference, name, &variable).first->second;
+    const auto& [other, same] =
+        first.try_emplace(variable.reference, name, &variable).first->second;
     if (same->now.draw == variable.now.draw) continue;
     report(findings_, variable.setter, Message::Level::Unknown, "invariant",
            "`" + name + "` and `" + other + "` both stand for `" + variable.reference +

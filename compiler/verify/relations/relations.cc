@@ -84,7 +84,7 @@ void checkLoss(const Store& store, const Reference& reference, pd::ProgramOp pro
 }
 
 void verifyProgram(mlir::ModuleOp job, dist::RoleOp role, llvm::StringRef name,
-                   llvm::StringRef loss, Rung& rung, Totals& totals) {
+                   llvm::StringRef loss, Rung& rung, Totals& totals, Deviations& deviations) {
   pd::ProgramOp program = findProgram(role, name);
   if (!program) return;
   pd::ProgramOp original = findProgram(referenceOf(job), name);
@@ -105,6 +105,7 @@ void verifyProgram(mlir::ModuleOp job, dist::RoleOp role, llvm::StringRef name,
   demands.reportScales();
   const std::vector<Site> sites = reachedSites(question, store);
   checkSites(sites, store.axes(), contracts, rung);
+  collectDeviations(question, store, sites, deviations);
   checkNames(question, store, rung);
   if (name == "main") checkLoss(store, reference, program, original, loss, rung);
   totals.values += store.valueCount();
@@ -120,10 +121,13 @@ Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
   Rung rung;
   rung.name = "relations";
   Totals totals;
-  checkContracts(job, Contracts::of(job), rung);
+  const Contracts contracts = Contracts::of(job);
+  checkContracts(job, contracts, rung);
+  Deviations deviations;
   for (auto role : job.getOps<dist::RoleOp>())
     for (llvm::StringRef name : {"startup", "main"})
-      verifyProgram(job, role, name, loss, rung, totals);
+      verifyProgram(job, role, name, loss, rung, totals, deviations);
+  checkSiteLists(job, contracts, deviations, rung);
   rung.stat("reference_ops", totals.operations);
   rung.stat("values", totals.values);
   rung.stat("sites", totals.sites);

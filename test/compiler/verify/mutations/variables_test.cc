@@ -162,18 +162,17 @@ TEST_CASE("an initial value that mixes two draws") {
     mlir::Value other = fromRank(startup, "fc_0.w_0", 2);
     pd::SetOp set = lastSet(startup, "fc_0.w_0");
     mlir::OpBuilder builder(set);
-    mlir::Value sum =
-        pd::createOp(builder, set.getLoc(), "elementwise_add",
-                     {{"X", {set.getValue()}}, {"Y", {other}}},
-                     {{"Out", {{"mixed", other.getType()}}}}, {}, pd::kForward)
-            .output("Out");
+    mlir::Value sum = pd::createOp(builder, set.getLoc(), "elementwise_add",
+                                   {{"X", {set.getValue()}}, {"Y", {other}}},
+                                   {{"Out", {{"mixed", other.getType()}}}}, {}, pd::kForward)
+                          .output("Out");
     set.getValueMutable().assign(scaled(sum, 0.5F));
   });
   notVerified(report);
 }
 
-// With a seed of its own the draw is one on all ranks, and what a broadcast of it gives is the same:
-// set on some ranks only, it changes nothing.
+// With a seed of its own the draw is one on all ranks, and what a broadcast of it gives is the
+// same: set on some ranks only, it changes nothing.
 TEST_CASE("a variable that one rank sets again to what it holds") {
   VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
     pd::ProgramOp startup = programOf(job, "startup");

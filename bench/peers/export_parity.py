@@ -3,7 +3,7 @@
 
     export_parity.py [--tools FOLDER] [--corpus FOLDER] [CASE...]
 
-For each row of CASES: transpile, verify and export with the command line, then one process per rank of paddlepaddle 2.6.2 (the interpreter that runs
+For each row of CASES: transpile, verify and export with the command line (of JOBS: verify and export), then one process per rank of paddlepaddle 2.6.2 (the interpreter that runs
 this script must have it: `pip install paddlepaddle==2.6.2 numpy==1.26.4 protobuf==4.25.8`) on the loopback interface with Gloo. A CPU build of the
 framework has no NCCL, so what only sets up or orders NCCL communicators is dropped, and only rings of all ranks can be run. Losses: mean over ranks
 within 1e-5 + 1e-4 * |loss| of golden.json on every step; exit status 1 where one is not. TOOLS default to bazel-bin/tools/dtranspile, the corpus
@@ -39,6 +39,13 @@ CASES = [
     ("static26/vit_tiny", 2, []),
     ("static26/word2vec", 2, []),
     ("static26/ctr_deep", 2, []),
+]
+
+# Jobs by hand (test/jobs): file, case, ranks, runs per step of the case.
+JOBS = [
+    ("owner_sharded_2.mlir", "fluid18/mnist_mlp", 2, 1),
+    ("owner_sharded_4.mlir", "fluid18/mnist_mlp", 4, 1),
+    ("merged_gradients.mlir", "fluid18/mnist_mlp", 2, 4),
 ]
 
 # Set up or order NCCL communicators; a CPU build has no kernels for them, and its executor runs ops
@@ -86,7 +93,7 @@ def adapt(block):
     block._sync_with_cpp()
 
 
-def rank_main(case, folder, rank, port):
+def rank_main(case, folder, rank, port, runs):
     """One rank: prints {fetch: [value of every step]} as its last line."""
     os.environ["GLOG_minloglevel"] = "2"
     os.environ["FLAGS_new_executor_sequential_run"] = (
@@ -130,6 +137,7 @@ def rank_main(case, folder, rank, port):
     for name in os.listdir(os.path.join(case, "feeds")):
         if name.endswith(".npy") and main.global_block().has_var(name[:-4]):
             array = np.load(os.path.join(case, "feeds", name))
+            array = array.reshape((-1, array.shape[1] // runs) + array.shape[2:])
             rows = array.shape[1] // len(trainers)
             feeds[name[:-4]] = array[:, rank * rows : (rank + 1) * rows]
     values = []
@@ -137,7 +145,7 @@ def rank_main(case, folder, rank, port):
         if description.get("lr_var"):
             rate = scope.find_var(description["lr_var"]).get_tensor()
             rate.set(
-                np.full(rate.shape(), description["lr_per_step"][step], "float32"),
+                np.full(rate.shape(), description["lr_per_step"][step // runs], "float32"),
                 paddle.CPUPlace(),
             )
         got = exe.run(
@@ -148,8 +156,8 @@ def rank_main(case, folder, rank, port):
     os._exit(0)  # threads of Gloo outlive the interpreter's own shutdown
 
 
-def train(case, folder, ranks):
-    """Mean of the losses over the ranks, per step."""
+def train(case, folder, ranks, runs=1):
+    """Mean of the losses over the ranks and the runs of a step, per step."""
     port = free_port()
     with tempfile.TemporaryDirectory() as scratch:  # Gloo's key-value server writes into the working directory
         words = [
@@ -159,8 +167,9 @@ def train(case, folder, ranks):
             os.path.abspath(case),
             os.path.abspath(folder),
             str(port),
+            str(runs),
         ]
-        runs = [
+        processes = [
             subprocess.Popen(
                 words + [str(r)],
                 cwd=scratch,
@@ -172,7 +181,7 @@ def train(case, folder, ranks):
         ]
         outputs = []
         try:
-            for rank, run in enumerate(runs):
+            for rank, run in enumerate(processes):
                 out, err = run.communicate(timeout=LIMIT_SECONDS)
                 if run.returncode != 0:
                     fail(
@@ -181,12 +190,23 @@ def train(case, folder, ranks):
                     )
                 outputs.append(json.loads(out.splitlines()[-1]))
         finally:
-            for run in runs:
+            for run in processes:
                 run.kill()
-    return [sum(column) / ranks for column in zip(*outputs)]
+    means = [sum(column) / ranks for column in zip(*outputs)]
+    return [sum(means[i : i + runs]) / runs for i in range(0, len(means), runs)]
 
 
-def compare(tools, corpus, name, ranks, flags):
+def make_job(tool, case, ranks, flags, job):
+    program = [
+        os.path.join(case, "main.pdmodel"),
+        "--startup",
+        os.path.join(case, "startup.pdmodel"),
+    ]
+    mode = ["--mode", "collective", "--trainers", str(ranks)]
+    call(tool, "transpile", *program, "-o", job, *mode, *flags)
+
+
+def compare(tools, corpus, name, ranks, flags, by_hand="", runs=1):
     """The largest difference of a loss, as a part of what is allowed."""
     tool, case = os.path.join(tools, "dtranspile"), os.path.join(corpus, name)
     with open(os.path.join(case, "case.json")) as f:
@@ -195,26 +215,13 @@ def compare(tools, corpus, name, ranks, flags):
         golden = json.load(f)[loss]
     with tempfile.TemporaryDirectory() as work:
         job, folder = os.path.join(work, "job"), os.path.join(work, "export")
-        program = [
-            os.path.join(case, "main.pdmodel"),
-            "--startup",
-            os.path.join(case, "startup.pdmodel"),
-        ]
-        call(
-            tool,
-            "transpile",
-            *program,
-            "-o",
-            job,
-            "--mode",
-            "collective",
-            "--trainers",
-            str(ranks),
-            *flags
-        )
+        if by_hand:
+            job = os.path.join(ROOT, "test", "jobs", by_hand)
+        else:
+            make_job(tool, case, ranks, flags, job)
         call(tool, "verify", job)
         call(tool, "export", job, "-o", folder)
-        found = train(case, folder, ranks)
+        found = train(case, folder, ranks, runs)
     expected = [e[0] if isinstance(e, list) else e for e in golden]
     if len(found) != len(expected):
         fail("%s: %d steps, expected %d" % (name, len(found), len(expected)))
@@ -223,22 +230,27 @@ def compare(tools, corpus, name, ranks, flags):
 
 def main():
     if sys.argv[1:2] == ["--rank-of"]:
-        case, folder, port, rank = sys.argv[2:]
-        return rank_main(case, folder, int(rank), int(port))
+        case, folder, port, runs, rank = sys.argv[2:]
+        return rank_main(case, folder, int(rank), int(port), int(runs))
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tools", default=os.path.join(ROOT, "bazel-bin/tools/dtranspile"))
     parser.add_argument("--corpus", default=os.path.join(ROOT, "bazel-bin/test/corpus"))
     parser.add_argument("cases", nargs="*")
     options = parser.parse_args()
     rows = [row for row in CASES if not options.cases or row[0] in options.cases]
-    if not rows:
-        fail("no row of CASES is named " + " or ".join(options.cases))
+    jobs = [row for row in JOBS if not options.cases or row[0] in options.cases]
+    if not rows and not jobs:
+        fail("no row of CASES or JOBS is named " + " or ".join(options.cases))
     print("%-36s %5s  %s" % ("case", "ranks", "largest difference / allowed"))
     worst = 0.0
     for name, ranks, flags in rows:
         part = compare(options.tools, options.corpus, name, ranks, flags)
         worst = max(worst, part)
         print("%-36s %5d  %.4f %s" % (name, ranks, part, " ".join(flags)), flush=True)
+    for job, name, ranks, runs in jobs:
+        part = compare(options.tools, options.corpus, name, ranks, [], job, runs)
+        worst = max(worst, part)
+        print("%-36s %5d  %.4f" % (job, ranks, part), flush=True)
     return 0 if worst <= 1 else 1
 
 

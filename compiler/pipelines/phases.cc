@@ -2,6 +2,7 @@
 
 #include "compiler/export/collective/collective.h"
 #include "compiler/specialize/specialize.h"
+#include "dialects/dist/lookup.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
 
@@ -24,17 +25,8 @@ class Specialize : public mlir::PassWrapper<Specialize, mlir::OperationPass<mlir
       job.emitError("there is no dist.role @") << role.getValue();
       return signalPassFailure();
     }
-    mlir::FailureOr<std::vector<RankClass>> classes = classesOf(named);
-    if (mlir::failed(classes)) return signalPassFailure();
-    const RankClass* chosen = nullptr;
-    for (const RankClass& each : *classes) {
-      named.emitRemark("class ") << each.name << " has " << each.ranks << " ranks";
-      if (!chosen && (className.empty() || each.name == className.getValue())) chosen = &each;
-    }
-    if (!chosen) {
-      named.emitError("has no class of ranks '") << className.getValue() << "'";
-      return signalPassFailure();
-    }
+    std::optional<RankClass> chosen = rank >= 0 ? classOf(named) : choose(named);
+    if (!chosen) return signalPassFailure();
     auto text = specialize(named, *chosen, {.inlineComposites = composites.getValue() != "keep"});
     if (mlir::failed(text)) return signalPassFailure();
     job.getBodyRegion().takeBody((*text)->getBodyRegion());
@@ -42,10 +34,31 @@ class Specialize : public mlir::PassWrapper<Specialize, mlir::OperationPass<mlir
   }
 
  private:
+  std::optional<RankClass> choose(dist::RoleOp named) {
+    mlir::FailureOr<std::vector<RankClass>> classes = classesOf(named);
+    if (mlir::failed(classes)) return std::nullopt;
+    std::optional<RankClass> chosen;
+    for (const RankClass& each : *classes) {
+      named.emitRemark("class ") << each.name << " has " << each.ranks << " ranks";
+      if (!chosen && (className.empty() || each.name == className.getValue())) chosen = each;
+    }
+    if (!chosen) named.emitError("has no class of ranks '") << className.getValue() << "'";
+    return chosen;
+  }
+
+  std::optional<RankClass> classOf(dist::RoleOp named) {
+    dist::MeshOp mesh = dist::meshOf(named);
+    if (rank < mesh.ranks()) return classOfRank(named, mesh, rank);
+    named.emitError("has no rank ") << rank.getValue() << "; the last one is " << mesh.ranks() - 1;
+    return std::nullopt;
+  }
+
   Option<std::string> role{*this, "role", llvm::cl::desc("role"), llvm::cl::init("trainer")};
   Option<std::string> className{
       *this, "class", llvm::cl::desc("name of the class; the first one where none is given"),
       llvm::cl::init("")};
+  Option<int64_t> rank{*this, "rank", llvm::cl::desc("a single rank, in place of a class"),
+                       llvm::cl::init(-1)};
   Option<std::string> composites{*this, "composites", llvm::cl::desc("inline or keep"),
                                  llvm::cl::init("inline")};
 };

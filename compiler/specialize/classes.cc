@@ -1,10 +1,11 @@
-// Classes of ranks: every axis is cut where a guard begins or ends; ranks between the same cuts
-// have equal text. Work and result grow with the guards, not with the ranks.
+// Classes of ranks: every axis is cut where a guard that matters begins or ends; ranks between the
+// same cuts have equal text. Work and result grow with the guards, not with the ranks.
 #include <map>
 #include <set>
 
 #include "compiler/specialize/specialize.h"
 #include "dialects/dist/lookup.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace dtranspile {
 namespace {
@@ -14,16 +15,27 @@ using dist::SelAttr;
 
 constexpr size_t kMaxClasses = 4096;
 
-std::vector<SelAttr> selectorsOf(dist::RoleOp role) {
-  std::set<SelAttr, bool (*)(SelAttr, SelAttr)> seen(
-      [](SelAttr a, SelAttr b) { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); });
-  std::vector<SelAttr> selectors;
+// Whether the ranks of a guard have operations that others lack, or a place in a schedule. Any
+// other guard stays in the text: which of its sides a rank takes is data of the rank.
+bool cuts(dist::OnOp guard) {
+  return guard
+      ->walk([&](mlir::Operation* op) {
+        auto on = llvm::dyn_cast<dist::OnOp>(op);
+        return dist::commOf(op) || (on && on.getTask()) ? mlir::WalkResult::interrupt()
+                                                        : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+llvm::SmallVector<SelAttr> selectorsOf(dist::RoleOp role) {
+  llvm::SetVector<SelAttr> selectors;
   role->walk([&](mlir::Operation* op) {
-    SelAttr where = op->getAttrOfType<SelAttr>(dist::kAtAttr);
-    if (auto on = llvm::dyn_cast<dist::OnOp>(op)) where = on.getWhere();
-    if (where && seen.insert(where).second) selectors.push_back(where);
+    if (auto on = llvm::dyn_cast<dist::OnOp>(op); on && cuts(on)) selectors.insert(on.getWhere());
+    if (!llvm::isa<dist::TransferOp>(op)) return;
+    for (mlir::Type end : {op->getOperand(0).getType(), op->getResult(0).getType()})
+      if (auto at = llvm::dyn_cast<dist::AtType>(end)) selectors.insert(at.getWhere());
   });
-  return selectors;
+  return llvm::to_vector(selectors);
 }
 
 // The parts of [0, size) that no selector tells apart, in order of their first coordinate; one part
@@ -76,19 +88,10 @@ bool RankClass::contains(dist::MeshOp mesh, int64_t rank) const {
   });
 }
 
-RankClass classOfRank(dist::RoleOp role, dist::MeshOp mesh, int64_t rank) {
-  llvm::SmallVector<AxisSetAttr> sets;
-  for (auto [axis, size, at] : llvm::zip(mesh.getAxes().getAsRange<mlir::StringAttr>(),
-                                         mesh.getSizes(), mesh.coordinatesOf(rank)))
-    if (size > 1) sets.push_back(AxisSetAttr::of(axis, {{at, at + 1}}));
-  SelAttr where = SelAttr::of(role.getContext(), sets);
-  return {nameOf(role.getSymName(), where), where, 1};
-}
-
 mlir::FailureOr<std::vector<RankClass>> classesOf(dist::RoleOp role) {
   dist::MeshOp mesh = dist::meshOf(role);
   if (!mesh) return role.emitError("has no mesh");
-  std::vector<SelAttr> selectors = selectorsOf(role);
+  llvm::SmallVector<SelAttr> selectors = selectorsOf(role);
   std::vector<RankClass> classes = {{"", SelAttr::of(role.getContext(), {}), 1}};
   for (auto [axis, size] :
        llvm::zip(mesh.getAxes().getAsRange<mlir::StringAttr>(), mesh.getSizes())) {
@@ -108,6 +111,15 @@ mlir::FailureOr<std::vector<RankClass>> classesOf(dist::RoleOp role) {
   }
   for (RankClass& each : classes) each.name = nameOf(role.getSymName(), each.where);
   return classes;
+}
+
+RankClass classOfRank(dist::RoleOp role, dist::MeshOp mesh, int64_t rank) {
+  llvm::SmallVector<AxisSetAttr> sets;
+  for (auto [axis, at] :
+       llvm::zip(mesh.getAxes().getAsRange<mlir::StringAttr>(), mesh.coordinatesOf(rank)))
+    sets.push_back(AxisSetAttr::of(axis, {{at, at + 1}}));
+  SelAttr where = SelAttr::of(role.getContext(), sets);
+  return {nameOf(role.getSymName(), where), where, 1};
 }
 
 }  // namespace dtranspile

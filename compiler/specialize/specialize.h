@@ -1,6 +1,10 @@
 // From the job, which holds all ranks, to the text of one class of ranks: what lowering and export
-// work on. The last phase that knows of guards. Called by `compile`, `run`, `export`, `show
-// --rank`.
+// work on. Called by `compile`, `run`, `export`, `show --rank`.
+//
+//   classes.cc   which ranks have equal text
+//   guards.cc    what a class sees of guards, located values, transfers and composites
+//   tasks.cc     dist.micro as its tasks, each with all that it does
+//   specialize.cc   the module of a class
 #pragma once
 
 #include <string>
@@ -12,8 +16,8 @@
 
 namespace dtranspile {
 
-// Ranks of one role with equal text. What differs between them (coordinates, peers, offsets) is not
-// in the text.
+// Ranks of one role with equal text. What differs between them (coordinates, peers, offsets, which
+// of the guards that are left hold) is not in the text.
 struct RankClass {
   std::string name;     // "trainer", "trainer[pp=0]", "trainer[pp=1..2]"
   dist::SelAttr where;  // its ranks; selects all where the role has one class
@@ -22,11 +26,12 @@ struct RankClass {
   bool contains(dist::MeshOp mesh, int64_t rank) const;
 };
 
-// The classes of a role, by its guards alone: their number does not depend on the number of ranks.
-// A diagnostic where there are more than 4096.
+// The classes of a role. They are cut where a guard that communicates, or is a task, begins or
+// ends, and at the ends of transfers: their number does not depend on the number of ranks. A
+// diagnostic where there are more than 4096.
 mlir::FailureOr<std::vector<RankClass>> classesOf(dist::RoleOp role);
 
-// The class of one rank alone, whose every guard is resolved: what `export` and `show --rank` take.
+// A single rank as a class of its own, in whose text no guard is left: what export writes.
 RankClass classOfRank(dist::RoleOp role, dist::MeshOp mesh, int64_t rank);
 
 struct SpecializeOptions {
@@ -35,17 +40,11 @@ struct SpecializeOptions {
   bool verify = true;  // the result; who rewrites it and verifies that need not
 };
 
-// A module in the form of an imported program: `pd.var`s and `pd.program`s at the top, the role's
-// `dist.mesh` and `dist.comm`s beside them, attribute `dist.class`. Guards are resolved, located
-// types are gone, lineage is dropped; local batch extents stay `?`. Ops that have no specialisation
-// yet are errors that name them.
+// A module in the form of an imported program: `pd.var`s and `pd.program`s at the top, beside them
+// the role's `dist.mesh`, its `dist.comm`s, and what these name of other roles (their meshes and
+// variables); attributes dist.class, dist.role, dist.ranks. What is left of the dialect: D27 of
+// docs/dialects/dist.md. Local batch extents stay `?`.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> specialize(
     dist::RoleOp role, const RankClass& rankClass, const SpecializeOptions& options = {});
-
-// The first op under `root` that has no specialisation yet, which is no fault of the job; null
-// where there is none. `kUnsupported` says it of that op.
-mlir::Operation* firstUnsupported(mlir::Operation* root);
-inline constexpr const char* kUnsupported =
-    "has no specialisation yet: this job cannot be compiled, run or exported";
 
 }  // namespace dtranspile

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "dialects/dist/dist.h"
+#include "dialects/dist/words.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/IR/DialectImplementation.h"
 
@@ -39,16 +40,14 @@ AxisSetAttr AxisSetAttr::of(mlir::StringAttr axis, llvm::ArrayRef<Interval> inte
   return bounds.empty() ? AxisSetAttr() : get(axis.getContext(), axis, bounds);
 }
 
-mlir::LogicalResult AxisSetAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+mlir::LogicalResult AxisSetAttr::verify(llvm::function_ref<mlir::InFlightDiagnostic()>,
                                         mlir::StringAttr axis, llvm::ArrayRef<int64_t> bounds) {
-  if (!axis || axis.getValue().empty()) return emitError() << "a set of coordinates names no axis";
-  if (bounds.empty() || bounds.size() % 2)
-    return emitError() << "no coordinate of axis '" << axis.getValue() << "' is selected";
-  for (size_t i = 0; i < bounds.size(); ++i)
-    if (bounds[i] < 0 || (i > 0 && bounds[i] <= bounds[i - 1]))
-      return emitError() << "intervals of axis '" << axis.getValue()
-                         << "' are not ascending and apart";
-  return mlir::success();
+  // Sets are made by of() and by the parser, which has said what is wrong with the text.
+  bool ordered = axis && !axis.getValue().empty() && !bounds.empty() && bounds.size() % 2 == 0;
+  for (size_t i = 0; ordered && i < bounds.size(); ++i)
+    ordered = bounds[i] >= (i > 0 ? bounds[i - 1] + 1 : 0);
+  assert(ordered && "intervals of an axis, ascending and apart");
+  return mlir::success(ordered);
 }
 
 bool AxisSetAttr::contains(int64_t coordinate) const {
@@ -277,7 +276,7 @@ mlir::FailureOr<LayoutAttr> LayoutAttr::parseInline(mlir::AsmParser& parser) {
   std::optional<LayoutKind> kind = symbolizeLayoutKind(word);
   if (!kind)
     return parser.emitError(loc, "no layout is called '")
-           << word << "'; known are even, blocks, hashed, cyclic";
+           << word << "'; known are " << wordsOf<LayoutKind>();
   if (parser.parseLParen() || parser.parseInteger(extent)) return mlir::failure();
   bool blocked = *kind == LayoutKind::Blocks || *kind == LayoutKind::Hashed;
   if (blocked && (parser.parseComma() || parser.parseKeyword("per") || parser.parseInteger(per)))

@@ -53,8 +53,7 @@ mlir::LogicalResult AtType::verify(llvm::function_ref<mlir::InFlightDiagnostic()
                                    mlir::Type type, SelAttr where) {
   if (llvm::isa<AtType, PendingType>(type))
     return emitError() << "a located type holds a plain type, not " << type;
-  if (where.getSets().empty())
-    return emitError() << "a value located everywhere has the plain type";
+  assert(!where.getSets().empty() && "a value located everywhere has the plain type");
   return mlir::success();
 }
 
@@ -88,6 +87,12 @@ bool isRelation(mlir::Operation* op, mlir::Attribute value) {
          llvm::all_of(list, [](mlir::Attribute one) { return llvm::isa<RelAttr>(one); });
 }
 bool isVar(mlir::Operation* op) { return llvm::isa<pd::VarOp>(op); }
+bool isModule(mlir::Operation* op) { return op->getName().getStringRef() == "builtin.module"; }
+// One that leaves out some rank.
+bool isSelector(mlir::Attribute value) {
+  auto where = llvm::dyn_cast<SelAttr>(value);
+  return where && !where.getSets().empty();
+}
 bool isFeed(mlir::Operation* op) {
   return llvm::isa<pd::InputOp>(op) ||
          (pd::OpView::isFrameworkOp(op) && pd::OpView(op).type() == "feed");
@@ -95,8 +100,7 @@ bool isFeed(mlir::Operation* op) {
 
 bool isContracts(mlir::Operation* op, mlir::Attribute value) {
   auto list = llvm::dyn_cast<mlir::ArrayAttr>(value);
-  return op->getName().getStringRef() == "builtin.module" && list &&
-         llvm::all_of(list, [](mlir::Attribute entry) {
+  return isModule(op) && list && llvm::all_of(list, [](mlir::Attribute entry) {
            auto contract = llvm::dyn_cast<mlir::DictionaryAttr>(entry);
            auto sites = contract ? contract.getAs<mlir::ArrayAttr>("sites") : mlir::ArrayAttr();
            return sites && isNames(sites) && contract.getAs<mlir::StringAttr>("tag") &&
@@ -122,10 +126,7 @@ const Discardable kDiscardable[] = {
        return isFeed(op) && llvm::isa<BatchAttr>(value);
      }},
     {kAtAttr, "a non-empty #dist.sel on a pd.var",
-     [](mlir::Operation* op, mlir::Attribute value) {
-       auto where = llvm::dyn_cast<SelAttr>(value);
-       return isVar(op) && where && !where.getSets().empty();
-     }},
+     [](mlir::Operation* op, mlir::Attribute value) { return isVar(op) && isSelector(value); }},
     {kStreamsAttr, "an array of axis names on a framework op",
      [](mlir::Operation* op, mlir::Attribute value) {
        return pd::OpView::isFrameworkOp(op) && isNames(value);
@@ -141,9 +142,14 @@ const Discardable kDiscardable[] = {
     {kContractsAttr, "an array of {tag, statement, sites} on a module", isContracts},
     {kClassAttr, "the name of a class of ranks on a module",
      [](mlir::Operation* op, mlir::Attribute value) {
-       return op->getName().getStringRef() == "builtin.module" &&
-              llvm::isa<mlir::StringAttr>(value);
+       return isModule(op) && llvm::isa<mlir::StringAttr>(value);
      }},
+    {kRoleAttr, "the name of a role on a module",
+     [](mlir::Operation* op, mlir::Attribute value) {
+       return isModule(op) && llvm::isa<mlir::StringAttr>(value);
+     }},
+    {kRanksAttr, "a non-empty #dist.sel on a module",
+     [](mlir::Operation* op, mlir::Attribute value) { return isModule(op) && isSelector(value); }},
 };
 
 }  // namespace

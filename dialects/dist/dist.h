@@ -40,8 +40,11 @@ inline constexpr llvm::StringLiteral kStreamsAttr = "dist.streams";
 inline constexpr llvm::StringLiteral kStageAttr = "dist.stage";
 inline constexpr llvm::StringLiteral kPerMicroAttr = "dist.per_micro";
 inline constexpr llvm::StringLiteral kContractsAttr = "dist.contracts";
-inline constexpr llvm::StringLiteral kClassAttr =
-    "dist.class";  // of a specialised module: the name of its class of ranks
+// Of the text of a class (a specialised module): the name of the class, its role, and its ranks
+// where these are not all of the role.
+inline constexpr llvm::StringLiteral kClassAttr = "dist.class";
+inline constexpr llvm::StringLiteral kRoleAttr = "dist.role";
+inline constexpr llvm::StringLiteral kRanksAttr = "dist.ranks";
 
 }  // namespace dtranspile::dist
 

@@ -44,7 +44,25 @@ MeshOp meshOf(mlir::Operation* op, mlir::SymbolTableCollection* tables) {
     return llvm::dyn_cast_or_null<MeshOp>(lookup(job, role.getMeshAttr().getAttr(), tables));
   if (!job || job->getNumRegions() == 0 || job->getRegion(0).empty()) return {};
   auto meshes = job->getRegion(0).getOps<MeshOp>();
-  return meshes.empty() || std::next(meshes.begin()) != meshes.end() ? MeshOp() : *meshes.begin();
+  return meshes.empty() ? MeshOp() : *meshes.begin();
+}
+
+bool inClassText(mlir::Operation* op) {
+  if (llvm::isa<RoleOp>(op) || op->getParentOfType<RoleOp>()) return false;
+  mlir::Operation* job = jobOf(op);
+  return job && job->hasAttr(kClassAttr);
+}
+
+SelAttr ranksOf(mlir::Operation* op) {
+  SelAttr ranks = inClassText(op) ? jobOf(op)->getAttrOfType<SelAttr>(kRanksAttr) : SelAttr();
+  return ranks ? ranks : SelAttr::of(op->getContext(), {});
+}
+
+llvm::StringRef roleOf(mlir::Operation* op) {
+  if (auto role = op->getParentOfType<RoleOp>()) return role.getSymName();
+  mlir::Operation* job = jobOf(op);
+  auto name = job ? job->getAttrOfType<mlir::StringAttr>(kRoleAttr) : mlir::StringAttr();
+  return name ? name.getValue() : "";
 }
 
 CommOp lookupComm(mlir::Operation* from, mlir::FlatSymbolRefAttr name,
@@ -63,7 +81,7 @@ mlir::FlatSymbolRefAttr commOf(mlir::Operation* op) {
 }
 
 Guard guardOf(mlir::Operation* op, mlir::SymbolTableCollection* tables) {
-  Guard guard{SelAttr::of(op->getContext(), {}), {}};
+  Guard guard{ranksOf(op), {}};
   for (mlir::Region* region = op->getParentRegion(); region; region = region->getParentRegion()) {
     auto on = llvm::dyn_cast<OnOp>(region->getParentOp());
     if (!on) continue;
@@ -93,27 +111,49 @@ llvm::SmallVector<mlir::Type> completedTypes(mlir::TypeRange results) {
   return llvm::to_vector(results);
 }
 
+namespace {
+
+// What an argument of a region of this dialect stands for: an operand of the op; null for others.
+mlir::Value operandOf(mlir::BlockArgument argument) {
+  mlir::Operation* op = argument.getOwner()->getParentOp();
+  unsigned index = argument.getArgNumber();
+  if (llvm::isa_and_nonnull<ForeachBlockOp>(op) && index-- == 0) return {};
+  const bool stands = llvm::isa_and_nonnull<OnOp, MicroOp, ForeachBlockOp, CompositeOp>(op);
+  return stands && index < op->getNumOperands() ? op->getOperand(index) : mlir::Value();
+}
+
+// The value whose name a result of this dialect has; null where that is the result's own affair.
+mlir::Value originOf(mlir::OpResult result) {
+  mlir::Operation* op = result.getOwner();
+  const unsigned index = result.getResultNumber();
+  if (auto wait = llvm::dyn_cast<WaitOp>(op)) op = wait.getPending().getDefiningOp();
+  if (auto on = llvm::dyn_cast_or_null<OnOp>(op)) {
+    mlir::Block& body = on.getBody().front();
+    op = body.empty() ? nullptr : &body.back();
+  }
+  return op && index < op->getNumOperands() ? op->getOperand(index) : mlir::Value();
+}
+
+}  // namespace
+
 llvm::StringRef nameOf(mlir::Value value) {
-  while (auto result = llvm::dyn_cast<mlir::OpResult>(value)) {
+  while (value) {
+    if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
+      mlir::Value operand = operandOf(argument);
+      if (!operand) break;
+      value = operand;
+      continue;
+    }
+    auto result = llvm::cast<mlir::OpResult>(value);
     mlir::Operation* op = result.getOwner();
     if (!llvm::isa_and_nonnull<DistDialect>(op->getDialect())) break;
     if (auto composite = llvm::dyn_cast<CompositeOp>(op))
       return llvm::cast<mlir::StringAttr>(composite.getOutputNames()[result.getResultNumber()])
           .getValue();
-    unsigned index = result.getResultNumber();
-    // A guard and a loop over micro-batches give what their bodies yield.
-    if (llvm::isa<OnOp, MicroOp, ForeachBlockOp>(op)) {
-      value = op->getRegion(0).front().getTerminator()->getOperand(index);
-      continue;
-    }
-    if (auto wait = llvm::dyn_cast<WaitOp>(op)) {
-      op = wait.getPending().getDefiningOp();
-      if (!op) return "";
-    }
-    if (op->getNumRegions() != 0 || index >= op->getNumOperands()) return "";
-    value = op->getOperand(index);
+    if (auto recv = llvm::dyn_cast<RecvOp>(op)) return recv.getVariable().value_or("");
+    value = originOf(result);
   }
-  return pd::nameOf(value);
+  return value ? pd::nameOf(value) : llvm::StringRef();
 }
 
 }  // namespace dtranspile::dist

@@ -10,8 +10,18 @@ namespace dtranspile::dist {
 // module).
 mlir::Operation* jobOf(mlir::Operation* op);
 
-// The mesh of the role that `op` is in; in a specialised module its only mesh. Null where there is
-// none.
+// Whether `op` stands in the text of a class, and not in a role that is kept beside it for its
+// variables.
+bool inClassText(mlir::Operation* op);
+
+// The ranks that the text around `op` is for: of a class its ranks, else every rank.
+SelAttr ranksOf(mlir::Operation* op);
+
+// The name of the role that `op` is in, or that its class is of; empty where there is none.
+llvm::StringRef roleOf(mlir::Operation* op);
+
+// The mesh of the role that `op` is in; in a specialised module the first one, its role's. Null
+// where there is none.
 MeshOp meshOf(mlir::Operation* op, mlir::SymbolTableCollection* tables = nullptr);
 
 // Null where the job has no such comm.
@@ -22,7 +32,8 @@ MeshOp meshOfComm(CommOp comm, mlir::SymbolTableCollection* tables = nullptr);
 // The communicator that a communication op names; null for other ops.
 mlir::FlatSymbolRefAttr commOf(mlir::Operation* op);
 
-// The ranks that run an op: the conjunction of all enclosing `dist.on`.
+// The ranks that run an op: those of the class in whose text it stands, and of all enclosing
+// `dist.on`.
 struct Guard {
   SelAttr where;  // of bodies, and of else-bodies of guards on one axis
   llvm::SmallVector<mlir::StringAttr>

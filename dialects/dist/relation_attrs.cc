@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "dialects/dist/dist.h"
+#include "dialects/dist/words.h"
 
 namespace dtranspile::dist {
 namespace {
@@ -82,7 +83,7 @@ mlir::FailureOr<AxisRelAttr> AxisRelAttr::parseInline(mlir::AsmParser& parser) {
   std::optional<StateKind> state = symbolizeStateKind(word);
   if (!state)
     return parser.emitError(loc, "no state is called '")
-           << word << "'; known are R, S, P, Q, X and ?";
+           << word << "'; known are " << wordsOf<StateKind>();
   int64_t dim = 0;
   LayoutAttr layout;
   Reduce reduce = Reduce::Sum;
@@ -98,7 +99,9 @@ mlir::FailureOr<AxisRelAttr> AxisRelAttr::parseInline(mlir::AsmParser& parser) {
     if (parser.parseLParen() || parser.parseKeywordOrString(&word) || parser.parseRParen())
       return mlir::failure();
     std::optional<Reduce> named = symbolizeReduce(word);
-    if (!named) return parser.emitError(loc, "no reduction is called '") << word << "'";
+    if (!named)
+      return parser.emitError(loc, "no reduction is called '")
+             << word << "'; known are " << wordsOf<Reduce>();
     reduce = *named;
   } else if (*state == StateKind::Different) {
     if (parser.parseLParen() || parseName(parser, tag) || parser.parseRParen())

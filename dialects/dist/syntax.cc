@@ -2,6 +2,7 @@
 // regions with named arguments.
 #include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
+#include "dialects/dist/words.h"
 
 namespace dtranspile::dist {
 
@@ -102,7 +103,9 @@ static ParseResult parseWord(OpAsmParser& parser, Attr& attribute) {
   llvm::StringRef word;
   if (parser.parseKeyword(&word)) return mlir::failure();
   auto value = symbolizeEnum<decltype(attribute.getValue())>(word);
-  if (!value) return parser.emitError(loc, "'") << word << "' is not known here";
+  if (!value)
+    return parser.emitError(loc, "'") << word << "' is not known here; known are "
+                                      << wordsOf<decltype(attribute.getValue())>();
   attribute = Attr::get(parser.getContext(), *value);
   return mlir::success();
 }
@@ -206,7 +209,8 @@ ParseResult OnOp::parse(OpAsmParser& parser, mlir::OperationState& result) {
     if (parser.parseKeyword(&word)) return mlir::failure();
     std::optional<Task> task = symbolizeTask(word);
     if (!task)
-      return parser.emitError(loc, "no task is called '") << word << "'; known are F, B, W";
+      return parser.emitError(loc, "no task is called '")
+             << word << "'; known are " << wordsOf<Task>();
     result.addAttribute("task", TaskAttr::get(parser.getContext(), *task));
   }
   int64_t chunk = 0;
@@ -390,7 +394,7 @@ ParseResult HandleOp::parse(OpAsmParser& parser, mlir::OperationState& result) {
   std::optional<Handler> kind = symbolizeHandler(word);
   if (!kind)
     return parser.emitError(loc, "no handler is called '")
-           << word << "'; known are round, push, pull, lookup";
+           << word << "'; known are " << wordsOf<Handler>();
   result.addAttribute("kind", HandlerAttr::get(parser.getContext(), *kind));
   if (*kind != Handler::Round && parseVariable(parser, result)) return mlir::failure();
   llvm::SmallVector<OpAsmParser::Argument> arguments;

@@ -76,7 +76,8 @@ LogicalResult CommOp::verifySymbolUses(SymbolTableCollection& tables) {
     return emitOpError("D4: pairs lie along one axis, not ") << getAxes().size();
   if ((getKind() == CommKind::Rpc) != getServer().has_value())
     return emitOpError("D4: a server is named by rpc, and only by rpc");
-  if (getServer() && !tables.lookupSymbolIn<RoleOp>((*this)->getParentOp(), getServerAttr()))
+  if (getServer() && roleOf(*this) != *getServer() &&
+      !tables.lookupSymbolIn<RoleOp>((*this)->getParentOp(), getServerAttr()))
     return emitOpError("D4: there is no dist.role ") << getServerAttr();
   if (!getSubset()) return mlir::success();
   for (AxisSetAttr set : getSubset()->getSets())
@@ -147,10 +148,15 @@ LogicalResult verifyPlace(Operation* op, CommOp comm, SymbolTableCollection& tab
            << "comm @" << comm.getSymName() << " is over another mesh than role @"
            << role.getSymName();
   Guard guard = guardOf(op, &tables);
+  const bool text = inClassText(op);
   for (llvm::StringRef axis : comm.getAxes().getAsValueRange<mlir::StringAttr>()) {
     AxisSetAttr members = comm.getSubset() ? comm.getSubset()->lookup(axis) : AxisSetAttr();
+    AxisSetAttr here = guard.where.lookup(axis);
     bool vague = llvm::any_of(guard.partly, [&](mlir::StringAttr name) { return name == axis; });
-    if (!vague && guard.where.lookup(axis) == members) continue;
+    // The other members may be of other classes, whose texts rung 3 compares.
+    bool ofClass =
+        text && here == ranksOf(op).lookup(axis) && (!members || (here && members.contains(here)));
+    if (!vague && (ofClass || (!text && here == members))) continue;
     auto error = op->emitOpError("D8: not every member of a group of @")
                  << comm.getSymName() << " comes here, or others do: axis '" << axis
                  << "' is guarded";
@@ -263,7 +269,8 @@ LogicalResult verifyRoot(Operation* op, SelAttr root, CommOp comm, MeshOp mesh) 
 LogicalResult verifyPart(Operation* op, mlir::Type whole, mlir::Type part, int64_t dim,
                          int64_t size) {
   mlir::RankedTensorType all = pd::tensorOf(whole), own = pd::tensorOf(part);
-  if (!all || !own) return op->emitOpError("D25: cannot cut a value of type ") << whole;
+  if (!all || !own)
+    return op->emitOpError("D25: cannot cut or join a value of type ") << (all ? part : whole);
   if (dim < kFlat || dim >= all.getRank())
     return op->emitOpError("D25: there is no dim ") << dim << " in " << whole;
   auto share = [&](int64_t extent) {
@@ -289,7 +296,9 @@ LogicalResult verifyAgainstComm(
   mlir::FailureOr<CommOp> comm = verifyComm(op, CommKind::Group, tables);
   if (mlir::failed(comm)) return mlir::failure();
   MeshOp mesh = meshOfComm(*comm, &tables);
-  return mesh ? more(*comm, mesh) : LogicalResult(op->emitOpError("D3: the comm has no mesh"));
+  if (mesh) return more(*comm, mesh);
+  return op->emitOpError("D3: there is no dist.mesh ")
+         << comm->getMeshAttr() << ", which comm " << commOf(op) << " is on";
 }
 
 }  // namespace
@@ -312,6 +321,8 @@ LogicalResult ReduceOp::verify() {
   return verifyPairs(*this, [&](mlir::Type operand, mlir::Type result) -> LogicalResult {
     auto at = llvm::dyn_cast<AtType>(result);
     if (at && at.getType() == operand && at.getWhere() == getRoot()) return mlir::success();
+    if (inClassText(*this) && getRoot().contains(ranksOf(*this)) && result == operand)
+      return mlir::success();
     return emitOpError("D23: the result is located at the root: ")
            << AtType::get(getContext(), operand, getRoot()) << ", not " << result;
   });
@@ -334,6 +345,7 @@ LogicalResult BroadcastOp::verifySymbolUses(SymbolTableCollection& tables) {
   return verifyAgainstComm(*this, tables, [&](CommOp comm, MeshOp mesh) -> LogicalResult {
     if (mlir::failed(verifyRoot(*this, getRoot(), comm, mesh))) return mlir::failure();
     SelAttr sender = guardOf(*this, &tables).where.intersect(getRoot());
+    if (!sender && inClassText(*this)) return mlir::success();  // the root is of another class
     for (mlir::Type type : getInputs().getTypes())
       if (auto at = llvm::dyn_cast<AtType>(type);
           at && (!sender || !at.getWhere().contains(sender)))
@@ -382,7 +394,8 @@ LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection& tables) {
       }
       int64_t joined = 0;
       if (!from.isDynamicDim(concat) && llvm::MulOverflow(expected[concat], size, joined))
-        return emitOpError("D25: dim is too large");
+        return emitOpError("D25: dim ")
+               << concat << " of " << before << " times " << size << " members is too large";
       if (!from.isDynamicDim(concat)) expected[concat] = joined;
       if (to.getShape() == llvm::ArrayRef<int64_t>(expected)) return mlir::success();
       return emitOpError("D25: ") << before << " becomes "
@@ -430,7 +443,7 @@ namespace {
 LogicalResult verifyEnd(Operation* op, int64_t other, SymbolTableCollection& tables) {
   mlir::FailureOr<CommOp> comm = verifyComm(op, CommKind::Pairs, tables);
   if (mlir::failed(comm)) return mlir::failure();
-  if (!jobOf(op)->hasAttr(kClassAttr))
+  if (!inClassText(op))
     return op->emitOpError(
         "D27: stands in the text of a class only; a job moves located values "
         "with dist.transfer");

@@ -102,6 +102,9 @@ LogicalResult OnOp::verify() {
       return mlir::failure();
     return verifyYield(*this, getBody(), getOutputs().getTypes());
   }
+  // A class runs its tasks whole: their values are plain there.
+  if (getTask() && inClassText(*this) && getWhere().contains(ranksOf(*this)))
+    return verifyYield(*this, getBody(), getOutputs().getTypes());
   llvm::SmallVector<mlir::Type> plain;
   for (mlir::Type type : getOutputs().getTypes()) {
     auto at = llvm::dyn_cast<AtType>(type);
@@ -187,19 +190,21 @@ LogicalResult ForeachBlockOp::verifySymbolUses(SymbolTableCollection& tables) {
 namespace {
 
 // D13: `value` is `argument`, or a sum of it and terms; the sum may stand in a guard that takes the
-// argument in.
+// argument in, or captures it.
 bool accumulates(mlir::Value value, mlir::Value argument) {
   if (value == argument) return true;
   auto result = llvm::dyn_cast<mlir::OpResult>(value);
   if (!result || !argument.hasOneUse()) return false;
   Operation* op = result.getOwner();
   mlir::OpOperand& use = *argument.use_begin();
-  if (use.getOwner() != op) return false;
   if (auto on = llvm::dyn_cast<OnOp>(op)) {
     YieldOp yield = yieldOf(on.getBody());
-    return yield && accumulates(yield.getValues()[result.getResultNumber()],
-                                on.getBody().getArgument(use.getOperandNumber()));
+    if (!yield) return false;
+    const bool captured = use.getOwner() != op;
+    return accumulates(yield.getValues()[result.getResultNumber()],
+                       captured ? argument : on.getBody().getArgument(use.getOperandNumber()));
   }
+  if (use.getOwner() != op) return false;
   if (!pd::OpView::isFrameworkOp(op)) return false;
   llvm::StringRef type = pd::OpView(op).type();
   return type == "sum" || type == "elementwise_add";
@@ -279,8 +284,7 @@ LogicalResult ServeOp::verify() {
 
 LogicalResult ServeOp::verifySymbolUses(SymbolTableCollection& tables) {
   CommOp comm = lookupComm(*this, getCommAttr(), &tables);
-  auto role = (*this)->getParentOfType<RoleOp>();
-  if (comm && role && comm.getKind() == CommKind::Rpc && comm.getServer() == role.getSymName())
+  if (comm && comm.getKind() == CommKind::Rpc && comm.getServer() == roleOf(*this))
     return mlir::success();
   return emitOpError("D23: serves ")
          << getCommAttr() << ", which is no rpc comm to the role it stands in";

@@ -11,11 +11,13 @@
 
 namespace dtranspile::verify {
 
-// The axes of a role's mesh, rank axes first, then time axes. A data axis is one that some feed is
-// cut over.
+// The axes of a role's mesh, rank axes first, then time axes, as the ops of one place see them: a
+// guard leaves some coordinates of an axis, and a time axis has coordinates inside its loop only. A
+// data axis is one that some feed is cut over.
 struct Axes {
   llvm::SmallVector<std::string, 4> names;
-  llvm::SmallVector<int64_t, 4> sizes;
+  llvm::SmallVector<int64_t, 4> sizes;      // coordinates that are here
+  llvm::SmallVector<int64_t, 4> meshSizes;  // those of the mesh; 1 outside of a time axis's loop
   llvm::SmallVector<bool, 4> isData;
 
   unsigned count() const { return names.size(); }
@@ -30,13 +32,12 @@ inline constexpr llvm::StringLiteral kLocalSgdTag = "local_sgd";
 struct State {
   dist::StateKind kind = dist::StateKind::Replicated;
   dist::Reduce reduce = dist::Reduce::Sum;  // of Partial
-  int32_t dim = 0;                          // of Split; dist::kFlat: the flattened tensor
-  const void* tag = nullptr;                // of Different: the opaque pointer of its StringAttr
+  int32_t dim = 0;               // of Split; dist::kFlat: the flattened tensor
+  const void* detail = nullptr;  // opaque pointer of an attribute. Of Different: its tag, a
+                                 // StringAttr; of Split: its LayoutAttr, null for even parts
 
   static State replicated() { return {}; }
-  static State split(int64_t dim) {
-    return {dist::StateKind::Split, dist::Reduce::Sum, static_cast<int32_t>(dim), nullptr};
-  }
+  static State split(int64_t dim, dist::LayoutAttr layout = {});
   static State partial(dist::Reduce reduce) {
     return {dist::StateKind::Partial, reduce, 0, nullptr};
   }
@@ -51,8 +52,10 @@ struct State {
   bool isParts() const { return kind == dist::StateKind::Parts; }
   bool isDifferent() const { return kind == dist::StateKind::Different; }
   mlir::StringAttr tagAttr() const;
+  dist::LayoutAttr layoutAttr() const;  // null for even parts
   bool operator==(const State& other) const {
-    return kind == other.kind && reduce == other.reduce && dim == other.dim && tag == other.tag;
+    return kind == other.kind && reduce == other.reduce && dim == other.dim &&
+           detail == other.detail;
   }
   std::string text() const;  // "P(sum)"
 };
@@ -113,7 +116,8 @@ struct Relation {
 // "dp: P(sum), scale 1/4"; "R" where replicated on every axis; "?" for an unknown one.
 std::string textOf(const Reading& reading, const Axes& axes);
 
-// The reading that an attribute claims or declares; not known where it says `?`.
+// The reading that an attribute claims or declares on the ranks of `axes`; not known where it says
+// `?`.
 Reading readingOf(dist::RelAttr attribute, const Axes& axes);
 
 }  // namespace dtranspile::verify

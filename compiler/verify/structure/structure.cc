@@ -51,13 +51,6 @@ int64_t checkClasses(mlir::ModuleOp job, Rung& rung) {
     Diagnostics diagnostics(job.getContext(), rung, "specialise");
     mlir::FailureOr<std::vector<RankClass>> classes = classesOf(role);
     if (mlir::failed(classes)) continue;
-    // What we cannot form yet may be right all the same.
-    if (mlir::Operation* op = firstUnsupported(role)) {
-      rung.add(messageAt(op, Message::Level::Unknown, "specialise", kUnsupported,
-                         "rewrite this part of the job with ops that have a specialisation"));
-      count += static_cast<int64_t>(classes->size());
-      continue;
-    }
     for (const RankClass& one : *classes) {
       ++count;
       (void)specialize(role, one);  // its diagnostics are the messages

@@ -125,7 +125,9 @@ TEST_CASE("errors say what to do") {
   Compiled c(std::string(kUpdate) + "}");
   SECTION("open extents") {
     CHECK_FALSE(c.compile());
-    CHECK_THAT(c.error, Catch::Contains("feed x has extents of -1") && Catch::Contains("--shape"));
+    CHECK_THAT(c.error,
+               Catch::Contains("feed x has extents of -1, which those of its data are; give them "
+                               "with --feeds or --feed"));
   }
   SECTION("data of another shape") {
     c.options.main.feedDims["x"] = {8, 5};

@@ -9,10 +9,10 @@
 
 // SIZE: error: form-job: axes: 'dp:0' is no NAME:SIZE
 // FORM: error: form-job: axes: 'dp' is no NAME:SIZE
-// NONE: error: form-job: give axes=NAME:SIZE
-// OVER: error: form-job: give comm-axes=NAME
+// NONE: error: form-job: give axes=NAME:SIZE,…
+// OVER: error: form-job: give comm-axes=NAME,…, some of the axes
 // OTHER: error: {{.*}}D4
-// LEVELS: error: form-job: use_hierarchical_allreduce takes two comm-axes
+// LEVELS: error: form-job: use_hierarchical_allreduce takes two comm-axes, that between the groups and that within them
 // COMMS: error: form-job: nccl_comm_num is 0; it lies between 1 and 64
 // TWICE: error: there is no pd.program @main
 

@@ -5,7 +5,7 @@ pd.program @main {
   %x = pd.input "x" : tensor<?x1xf32>
   %w = pd.get @w : tensor<1xf32>
   %g = pd.mean X(%x) -> Out("w@GRAD") {op_role = 1 : i32} : (tensor<?x1xf32>) -> tensor<1xf32>
-  // expected-error @+1 {{updates parameter 'w', but no op with role Backward lists it in op_role_var}}
+  // expected-error @+1 {{updates parameter 'w', but no op with role Backward lists it in op_role_var: its gradient would not be reduced}}
   %w1 = pd.sgd Grad(%g) LearningRate(%w) Param(%w) -> ParamOut("w") {op_role = 2 : i32} : (tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
   pd.set @w, %w1 : tensor<1xf32>
 }

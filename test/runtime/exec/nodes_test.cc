@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "runtime/exec/executor.h"
-#include "runtime/kernels/cpu/call_table.h"
 #include "test/runtime/exec/plan_builder.h"
+#include "test/runtime/exec/test_calls.h"
 
 namespace dtranspile::exec {
 namespace {
@@ -21,7 +21,7 @@ absl::StatusOr<std::unique_ptr<Executor>> Load(const PlanBuilder& b, ExecutorOpt
   auto plan = ParsePlan("plan.json", b.json.dump());
   if (!plan.ok()) return plan.status();
   plan->folder = OwnFolder();
-  options.find_function = kernels::FindFunction;
+  options.find_function = FindTestFunction;
   return Executor::Load(*std::move(plan), std::move(options));
 }
 
@@ -321,13 +321,13 @@ TEST_CASE("an error in a task names task and micro-batch") {
   PlanBuilder b;
   const int x = b.Arena("x", "float32", {1});
   const Json wrong = {
-      {"call", "dt_reduce"}, {"args", {x, x}}, {"strings", {"median"}}, {"op", "0:1 reduce"}};
+      {"call", "dt_test_reduce"}, {"args", {x, x}}, {"strings", {"median"}}, {"op", "0:1 reduce"}};
   const Json at = {
       {"at", {{"micro", {1, 2}}}}, {"body", {wrong}}, {"else", Json::array()}, {"op", "0:2 on"}};
   b.body() = Json::array({MicroJson(2, 1, {TaskJson("B", {at})}, {{0, 0}, {0, 1}})});
   const auto executor = LoadAt(b, At(0, 1));
   CHECK(executor->RunMain().message() ==
-        "op 0:1 reduce: dt_reduce: no reduction 'median' of float32; in task B of micro-batch 1");
+        "op 0:1 reduce: dt_test_reduce: no reduction 'median'; in task B of micro-batch 1");
   CHECK(executor->failed_op() == "0:1 reduce");
 }
 

@@ -64,8 +64,13 @@ Json Buffer(const char* name, const char* space, int64_t offset, const char* dty
 Json PlanJson() {
   Json one = Buffer("one", "constant", 0, "float32", {1}, 4);
   one["data"] = "0000803f";
-  const Json reduce = {
-      {"call", "dt_reduce"}, {"args", {0, 1}}, {"strings", {"sum"}}, {"op", "0:1 reduce_sum"}};
+  Json ones = Buffer("ones", "constant", 0, "float32", {4}, 16);
+  ones["data"] = "0000803f0000803f0000803f0000803f";
+  const Json reduce = {{"call", "dt_gemm"},
+                       {"args", {0, 6, 1}},
+                       {"ints", {0, 0, 1, 1, 2, 2, 1, 1, 1, 0, 0, 0}},
+                       {"reals", {1.0, 0.0}},
+                       {"op", "0:1 reduce_sum"}};
   const Json check = {{"call", "dt_check_range"},
                       {"args", {5}},
                       {"ints", {0, 100, 0, 0}},
@@ -100,7 +105,7 @@ Json PlanJson() {
                                    Buffer("part", "arena", 64, "float32", {1}, 4),
                                    Buffer("total", "arena", 128, "float32", {1}, 4),
                                    Buffer("w", "persistent", 0, "float32", {1}, 4), one,
-                                   Buffer("ids", "arena", 192, "int64", {1}, 8)})},
+                                   Buffer("ids", "arena", 192, "int64", {1}, 8), ones})},
           {"persistables",
            Json::array(
                {{{"name", "w"}, {"buffer", 3}, {"parameter", true}, {"relation", {{"dp", "R"}}}}})},
@@ -286,6 +291,7 @@ TEST_CASE("one rank alone needs no mesh") {
   place.Feeds({1, 2, 3, 4, 5, 6, 7, 8}, {1, 2, 3, 4});
   place.plan["buffers"][0]["dims"] = {4};
   place.plan["buffers"][0]["bytes"] = 16;
+  place.plan["programs"]["main"]["body"][1]["ints"] = {0, 0, 1, 1, 4, 4, 1, 1, 1, 0, 0, 0};
   place.plan["buffers"][5]["dims"] = {2};
   place.plan["buffers"][5]["bytes"] = 16;
   const int status = place.Run();

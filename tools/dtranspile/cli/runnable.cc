@@ -348,7 +348,9 @@ mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnab
   lower::LoweringRequest request;
   pd::ProgramOp main = findProgram(*rankClass.module, "main");
   dist::MeshOp mesh = role.op ? dist::meshOf(role.op) : dist::MeshOp();
-  for (pd::InputOp input : dtranspile::inputsOf(main))
+  // What a stage receives has the extents that the whole program's feeds give it.
+  if (role.op) request.whole = findProgram(role.op, "main");
+  for (pd::InputOp input : dtranspile::inputsOf(request.whole ? request.whole : main))
     for (const FeedData& feed : feeds) {
       if (feed.name != input.getName()) continue;
       mlir::FailureOr<std::vector<int64_t>> dims = localDims(tool, input, mesh, feed, request);

@@ -1,4 +1,6 @@
 // RUN: dtranspile-opt %s --split-input-file --verify-diagnostics --export-collective="rank=0 endpoints=h0:1,h1:2"
+// RUN: not dtranspile-opt %s --split-input-file --export-collective="rank=5 endpoints=h0:1,h1:2" 2>&1 | FileCheck %s --check-prefix=RANK
+// RANK: error: export: there is no rank 5 of 2
 
 // expected-error @+1 {{export: the module has no mesh; specialise a job first}}
 module {}
@@ -45,6 +47,47 @@ dist.mesh @w [dp = 2]
 dist.comm @c on @w over [dp] group
 pd.program @main {
   %x = pd.input "x" : tensor<4xf32>
-  // expected-error @+1 {{export: a reduce_scatter that is no level of a sum over a ring has no translation}}
+  // expected-error @+1 {{export: a reduce_scatter that is no level of a sum over a ring has no translation into operators of the framework}}
   %r = dist.reduce_scatter sum (%x) on @c dim flat : (tensor<4xf32>) -> tensor<2xf32>
+}
+
+// -----
+
+dist.mesh @w [dp = 2]
+dist.comm @c on @w over [dp] group
+pd.program @main {
+  %x = pd.input "x" : tensor<4xf32>
+  // expected-error @+1 {{export: started reductions to a rank have no translation yet}}
+  %p = dist.reduce sum (%x) on @c to <dp = 0> : (tensor<4xf32>) -> !dist.pending<!dist.at<tensor<4xf32>, dp = 0>>
+  %r = dist.wait %p : (!dist.pending<!dist.at<tensor<4xf32>, dp = 0>>) -> !dist.at<tensor<4xf32>, dp = 0>
+}
+
+// -----
+
+dist.mesh @w [dp = 2]
+dist.comm @c on @w over [dp] group
+pd.program @main {
+  %x = pd.input "x" : tensor<2xi1>
+  // expected-error @+1 {{export: the framework has no boolean reduction}}
+  %r = dist.reduce or (%x) on @c to <dp = 0> : (tensor<2xi1>) -> !dist.at<tensor<2xi1>, dp = 0>
+}
+
+// -----
+
+dist.mesh @w [dp = 2]
+dist.comm @c on @w over [dp] group
+pd.program @main {
+  %x = pd.input "x" : tensor<4xf32>
+  // expected-error @+1 {{export: started broadcasts have no translation yet}}
+  %p = dist.broadcast (%x) on @c from <dp = 0> : (tensor<4xf32>) -> !dist.pending<tensor<4xf32>>
+  %r = dist.wait %p : (!dist.pending<tensor<4xf32>>) -> tensor<4xf32>
+}
+
+// -----
+
+dist.mesh @w [dp = 2]
+pd.program @main {
+  %p = pd.input "p" : !dist.pending<tensor<4xf32>>
+  // expected-error @+1 {{export: waits for nothing that was started}}
+  %r = dist.wait %p : (!dist.pending<tensor<4xf32>>) -> tensor<4xf32>
 }

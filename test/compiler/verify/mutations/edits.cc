@@ -76,11 +76,12 @@ void listSite(mlir::ModuleOp job, llvm::StringRef tag, llvm::StringRef name) {
 mlir::Value scaled(mlir::Value value, float factor) {
   mlir::OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
-  return pd::createOp(builder, value.getLoc(), "scale", {{"X", {value}}},
-                      {{"Out", {{"scaled", value.getType()}}}},
-                      {builder.getNamedAttr("scale", builder.getF32FloatAttr(factor)),
-                       builder.getNamedAttr("bias", builder.getF32FloatAttr(0))},
-                      pd::kForward)
+  return pd::Declarations()
+      .create(builder, value.getLoc(), "scale", {{"X", {value}}},
+              {{"Out", {{"scaled", value.getType()}}}},
+              {builder.getNamedAttr("scale", builder.getF32FloatAttr(factor)),
+               builder.getNamedAttr("bias", builder.getF32FloatAttr(0))},
+              pd::kForward)
       .output("Out");
 }
 

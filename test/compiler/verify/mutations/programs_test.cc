@@ -150,7 +150,7 @@ TEST_CASE("what the reference has and no role has is missed") {
   SECTION("a feed, under its name") {
     VerifyReport report = verifyEdited(
         [&](mlir::ModuleOp, pd::ProgramOp main) { opsOf<pd::InputOp>(main)[0].setName("other"); });
-    CHECK_THAT(refuted(report, "feed").text, Contains("takes no feed"));
+    CHECK_THAT(refuted(report, "feed").text, Contains("takes a feed `other`"));
   }
 }
 
@@ -172,7 +172,7 @@ TEST_CASE("names under which values are fetched, exported and saved") {
     auto old = llvm::cast<pd::SlotAttr>(outs[slot]);
     outs[slot] = pd::SlotAttr::get(op->getContext(), old.getName(), {builder.getStringAttr(name)});
     op->setAttr("outs", builder.getArrayAttr(outs));
-    pd::declare(op->getBlock(), name, op->getResult(0).getType());
+    pd::Declarations().declare(op->getBlock(), name, op->getResult(0).getType());
   };
   SECTION("the loss under another name") {
     VerifyReport report = verifyEdited([&](mlir::ModuleOp, pd::ProgramOp main) {
@@ -262,10 +262,10 @@ TEST_CASE("declarations, variables and programs that differ from the reference's
     VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) {
       mlir::Value like = opsOfType(main, "relu")[0].output("Out");
       mlir::OpBuilder builder(like.getDefiningOp());
-      pd::createOp(builder, like.getLoc(), "uniform_random", {},
-                   {{"Out", {{"drawn", mlir::RankedTensorType::get({2}, builder.getF32Type())}}}},
-                   {builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr({2}))},
-                   pd::kForward);
+      pd::Declarations().create(
+          builder, like.getLoc(), "uniform_random", {},
+          {{"Out", {{"drawn", mlir::RankedTensorType::get({2}, builder.getF32Type())}}}},
+          {builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr({2}))}, pd::kForward);
     });
     notVerified(report);
   }

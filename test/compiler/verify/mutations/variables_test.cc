@@ -162,9 +162,10 @@ TEST_CASE("an initial value that mixes two draws") {
     mlir::Value other = fromRank(startup, "fc_0.w_0", 2);
     pd::SetOp set = lastSet(startup, "fc_0.w_0");
     mlir::OpBuilder builder(set);
-    mlir::Value sum = pd::createOp(builder, set.getLoc(), "elementwise_add",
-                                   {{"X", {set.getValue()}}, {"Y", {other}}},
-                                   {{"Out", {{"mixed", other.getType()}}}}, {}, pd::kForward)
+    mlir::Value sum = pd::Declarations()
+                          .create(builder, set.getLoc(), "elementwise_add",
+                                  {{"X", {set.getValue()}}, {"Y", {other}}},
+                                  {{"Out", {{"mixed", other.getType()}}}}, {}, pd::kForward)
                           .output("Out");
     set.getValueMutable().assign(scaled(sum, 0.5F));
   });

@@ -1,0 +1,199 @@
+"""What the command line says of wrong input, by table: words, exit status, the whole sentence.
+
+messages.py TOOL_FOLDER CORPUS
+"""
+
+import os
+import shutil
+import subprocess
+
+from check import main, write_npy
+
+MODULES = {
+    "empty.mlir": "module {}",
+    "two.mlir": "pd.program @main {}\npd.program @startup {}",
+    "other.mlir": "pd.program @other {}",
+    # A program with one feed and a fetch of its own, no loss.
+    "fed.mlir": """pd.program @main {
+  %x = pd.input "x" : tensor<?x10xf32>
+  %y = pd.mean X(%x) -> Out("average") : (tensor<?x10xf32>) -> tensor<1xf32>
+}""",
+    "roles.mlir": """dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 2]
+dist.comm @ps on @w over [dp] rpc @server
+module @source { pd.program @main {} }
+dist.role @server on @s { pd.program @main {} }
+dist.role @trainer on @w { pd.program @main {} }""",
+}
+
+
+def prepare(check):
+    for name, text in MODULES.items():
+        with open(check.path(name), "w") as f:
+            f.write(text)
+    for name, dims in {
+        "x": [8, 16, 10],
+        "wide": [8, 16, 11],
+        "short": [2, 16, 1],
+        "odd": [8, 3, 10],
+        "odd_y": [8, 3, 1],
+        "none": [0, 16, 10],
+    }.items():
+        write_npy(check.path(name + ".npy"), dims, 0.5)
+    for ranks in (2, 100000):
+        check.expect_exit("a job", 0, check.transpile("job%d" % ranks, ranks))
+
+
+# What is said when, as (words, exit status, text). JOB: a job of two ranks; HERE/x: a file of
+# prepare(); CASE/x: a file of the program that the job was made of.
+FEEDS = ["--feeds", "CASE/feeds"]
+RUN = ["run", "JOB", "--init", "CASE/init"]
+TABLE = [
+    (["convert", "HERE/empty.mlir", "HERE/o.pdmodel"], 1, "the input holds no program"),
+    (
+        ["convert", "HERE/two.mlir", "HERE/o.pdmodel"],
+        1,
+        "the input holds the programs main, startup; say which with --program NAME",
+    ),
+    (["show", "JOB", "--role", "server"], 2, "--role server: the job has the roles trainer"),
+    (["show", "JOB", "--rank", "2"], 1, "has the ranks 0 to 1, not 2"),
+    (["transpile", "-o", "HERE/o"], 2, "transpile: MAIN is required"),
+    (["transpile", "CASE/main.pdmodel"], 2, "transpile: --output is required"),
+    (
+        ["transpile", "HERE/other.mlir", "-o", "HERE/o", "--trainers", "2"],
+        1,
+        "HERE/other.mlir: holds no program @main",
+    ),
+    (
+        ["transpile", "HERE/fed.mlir", "--startup", "HERE/two.mlir", "-o", "HERE/o"],
+        1,
+        "HERE/fed.mlir: a start-up program is given beside MAIN only when both are saved programs "
+        "(ProgramDesc or PIR JSON)",
+    ),
+    (
+        ["export", "JOB", "-o", "HERE/o", "--ranks", "2"],
+        2,
+        "--ranks 2: expected `all` or numbers from 0 to 1",
+    ),
+    (
+        ["export", "JOB", "-o", "HERE/o", "--ranks", "0,x"],
+        2,
+        "--ranks 0,x: expected `all` or numbers from 0 to 1",
+    ),
+    (
+        ["export", "HERE/job100000", "-o", "HERE/o"],
+        2,
+        "--endpoints: the job has 100000 ranks; this machine has ports for 59366: "
+        "give the endpoint of each rank",
+    ),
+    (
+        ["export", "JOB", "-o", "HERE/o", "--endpoints", "127.0.0.1:6170"],
+        2,
+        "--endpoints: the job has 2 ranks, 1 endpoints are given",
+    ),
+    (
+        ["export", "HERE/roles.mlir", "-o", "HERE/o"],
+        1,
+        "HERE/roles.mlir: programs of several roles (parameter servers) are not exported yet",
+    ),
+    (["run", "HERE/other.mlir"], 1, "HERE/other.mlir: holds no program @main"),
+    (
+        RUN,
+        1,
+        "the program is fed 'x', but no data is given; add --feeds DIR or --feed x=FILE.npy",
+    ),
+    (RUN + FEEDS + ["--feed", "x"], 1, "--feed x: expected NAME=FILE.npy"),
+    (
+        RUN + FEEDS + ["--feed", "z=HERE/x.npy"],
+        1,
+        "--feed z: the program feeds no variable of that name",
+    ),
+    (
+        RUN + FEEDS + ["--feed", "x=HERE/wide.npy"],
+        1,
+        "feed 'x' has [16, 11] a step, the program declares tensor<?x10xf32>",
+    ),
+    (
+        RUN + FEEDS + ["--feed", "y=HERE/short.npy"],
+        1,
+        "feed 'y' has 2 steps, feed 'x' has 8",
+    ),
+    (RUN + FEEDS + ["--steps", "9"], 1, "feed 'x' has 8 steps, --steps asks for 9"),
+    (
+        RUN + ["--feed", "x=HERE/odd.npy", "--feed", "y=HERE/odd_y.npy"],
+        1,
+        "feed 'x' has a global batch of 3, which 2 data-parallel ranks do not divide; "
+        "use a batch that is a multiple of 2",
+    ),
+    (
+        RUN + FEEDS + ["--fetch", "mean_0.tmp_1"],
+        1,
+        "--fetch mean_0.tmp_1: the program computes nothing of that name; did you mean fc_0.tmp_1 "
+        "or mean_0.tmp_0?",
+    ),
+    (
+        ["run", "HERE/fed.mlir", "--feed", "x=HERE/none.npy", "--fetch", "average"],
+        1,
+        "feed 'x' has no steps; there is nothing to run",
+    ),
+    (
+        ["run", "HERE/fed.mlir", "--feed", "x=HERE/x.npy"],
+        1,
+        "the program marks no loss; say with --fetch NAME what to report",
+    ),
+    (
+        RUN + FEEDS + ["--per-step", "learning_rate_0"],
+        2,
+        "--per-step learning_rate_0: expected VAR=v0,v1,… with a finite number for every step",
+    ),
+    (
+        RUN + FEEDS + ["--per-step", "learning_rate_0=0.1,inf"],
+        2,
+        "--per-step learning_rate_0=0.1,inf: expected VAR=v0,v1,… with a finite number for every "
+        "step",
+    ),
+]
+
+
+def table(check):
+    def path(word):
+        return (
+            word.replace("JOB", check.path("job2"))
+            .replace("HERE", check.work)
+            .replace("CASE", check.case)
+        )
+
+    for words, status, text in TABLE:
+        check.expect_exit(" ".join(words), status, [path(word) for word in words], path(text))
+
+
+def files(check):
+    """What a run finds beside --init, and an output that takes nothing."""
+    feeds = ["--feeds", check.program("feeds"), "--steps", "1"]
+    check.expect_exit(
+        "a checkpoint",
+        0,
+        ["run", check.path("job2"), "--init", check.program("init")]
+        + feeds
+        + ["--save", check.path("old.pdparams")],
+    )
+    shutil.copy(check.path("old.pdparams"), check.path("old.pdopt"))
+    check.expect_exit(
+        "a variable of both files",
+        1,
+        ["run", check.path("job2"), "--init", check.path("old.pdparams")] + feeds,
+        "old.pdopt: 'fc_0.b_0' is in the file of parameters beside it too",
+    )
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [check.tool, "show", check.path("job2")], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    check.expect(
+        "an output that is full",
+        done.returncode == 1 and "standard output cannot be written: No space" in done.stderr,
+        "%d: %s" % (done.returncode, done.stderr),
+    )
+
+
+if __name__ == "__main__":
+    main([prepare, table, files])

@@ -229,7 +229,7 @@ TEST_CASE("averaging parameters lists the sites that reducing gradients lists") 
 TEST_CASE("a contract that lists too much or too little") {
   Jobs jobs;
   Strategy strategy = unfused(4);
-  strategy.collective_mode = GENERATE("grad_allreduce", "local_sgd");
+  strategy.collective_mode = GENERATE(as<std::string>(), "grad_allreduce", "local_sgd");
   auto job = jobs.make("static26/resnet_thin", strategy);
   INFO(strategy.collective_mode);
   REQUIRE(verifyJob(*job, nullptr).overall() == Verdict::Holds);

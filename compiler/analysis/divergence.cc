@@ -66,7 +66,8 @@ class Divergence {
     for (auto [name, size] :
          llvm::zip(mesh_.getAxes().getAsValueRange<mlir::StringAttr>(), mesh_.getSizes()))
       if (axes_.size() < kMostAxes) axes_.push_back({name.str(), size});
-    for (auto var : role.getBody().front().getOps<pd::VarOp>()) start_[var.getSymName()] = declared(var);
+    for (auto var : role.getBody().front().getOps<pd::VarOp>())
+      start_[var.getSymName()] = declared(var);
     for (bool changed = true; changed;) {
       changed = false;
       for (auto program : role.getBody().front().getOps<pd::ProgramOp>()) {
@@ -166,7 +167,7 @@ class Divergence {
   llvm::SmallVector<std::pair<std::string, int64_t>> axes_;
   llvm::StringMap<Mark> start_, now_;  // of variables: at the beginning of a program, and here
   llvm::DenseMap<mlir::Value, Mark> marks_;
-  Mark control_;  // of the predicates around
+  Mark control_;       // of the predicates around
   bool weak_ = false;  // inside of regions that may not run, or run on some ranks
 };
 
@@ -223,7 +224,8 @@ void Divergence::visitControl(mlir::Operation* op) {
     mlir::Operation* yield = region.front().getTerminator();
     repeat(region, [&] {
       bool changed = false;
-      for (auto [name, value] : llvm::zip(written, yield->getOperands())) left[name].join(of(value));
+      for (auto [name, value] : llvm::zip(written, yield->getOperands()))
+        left[name].join(of(value));
       const Mark given = ofOperands(yield);
       for (auto [i, argument] : llvm::enumerate(region.getArguments()))
         if (!simple) changed |= widen(argument, given);
@@ -310,8 +312,8 @@ void Divergence::visitCommunication(mlir::Operation* op, dist::CommOp comm) {
       .Case<dist::ReduceScatterOp, dist::AllToAllOp>(
           [&](mlir::Operation*) { mark.join(own(axes, op)); })
       .Case([&](dist::PullOp) {
-        auto serve = llvm::dyn_cast_or_null<dist::RoleOp>(mlir::SymbolTable::lookupSymbolIn(
-            dist::jobOf(op), comm.getServerAttr().getAttr()));
+        auto serve = llvm::dyn_cast_or_null<dist::RoleOp>(
+            mlir::SymbolTable::lookupSymbolIn(dist::jobOf(op), comm.getServerAttr().getAttr()));
         bool sync = false;
         if (serve)
           serve.walk([&](dist::ServeOp loop) { sync = loop.getMode() == dist::ServeMode::Sync; });
@@ -374,8 +376,7 @@ void Divergence::visit(mlir::Operation* op) {
       .Case<dist::WaitOp, dist::CopyOp, dist::AssumeOp>(
           [&](mlir::Operation*) { give(op, ofOperands(op)); })
       .Default([&](mlir::Operation*) {
-        if (dist::commOf(op))
-          return visitCommunication(op, dist::lookupComm(op, dist::commOf(op)));
+        if (dist::commOf(op)) return visitCommunication(op, dist::lookupComm(op, dist::commOf(op)));
         if (!pd::OpView::isFrameworkOp(op)) return give(op, ofOperands(op));
         if (op->getNumRegions()) return visitControl(op);
         const pd::OpSpec* spec = pd::OpView(op).spec();
@@ -440,8 +441,8 @@ void collect(dist::RoleOp role, std::vector<DivergentControl>& found) {
     dist::CommOp comm = dist::lookupComm(communication, dist::commOf(communication));
     if (!comm) continue;
     const Mark mark = decides(divergence, control);
-    uint64_t bad = axesOf(divergence, communication, comm) & (mark.differs | mark.unknown) &
-                   ~said[control];
+    uint64_t bad =
+        axesOf(divergence, communication, comm) & (mark.differs | mark.unknown) & ~said[control];
     said[control] |= bad;
     for (auto [i, axis] : llvm::enumerate(divergence.axes())) {
       const uint64_t bit = uint64_t{1} << i;
@@ -477,9 +478,9 @@ std::vector<DivergentControl> divergentControl(mlir::ModuleOp job) {
 
 void reportDivergence(mlir::ModuleOp job, Rung& rung) {
   for (const DivergentControl& one : divergentControl(job)) {
-    Message message = messageAt(
-        one.control, one.differs ? Message::Level::Refuted : Message::Level::Unknown, "D26",
-        textOf(one), kRemedy);
+    Message message =
+        messageAt(one.control, one.differs ? Message::Level::Refuted : Message::Level::Unknown,
+                  "D26", textOf(one), kRemedy);
     message.notes.push_back("it would wait at: " + positionOf(one.communication));
     rung.add(std::move(message));
   }

@@ -22,8 +22,8 @@ struct DivergentControl {
   mlir::Operation* control;        // the branch or loop
   mlir::Operation* communication;  // inside of it
   std::string axis;                // along which the predicate may differ
-  bool differs;      // it does: what it is computed from differs; else it is not known
-  std::string why;   // "`x` is fed a part of the batch"
+  bool differs;     // it does: what it is computed from differs; else it is not known
+  std::string why;  // "`x` is fed a part of the batch"
   mlir::Operation* cause;
 };
 

@@ -19,6 +19,7 @@ LowerDist distLowering(mlir::Operation* op) {
       {"dist.send", lowerSend},
       {"dist.recv", lowerRecv},
       {"dist.on", lowerGuard},
+      {"dist.micro", lowerMicro},
       {"dist.coord", lowerCoord},
       {"dist.slice", lowerSlice},
       {"dist.copy", lowerCopy},

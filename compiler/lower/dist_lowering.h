@@ -26,6 +26,13 @@ llvm::LogicalResult lowerCoord(Lowering& lowering, mlir::Operation* op);
 llvm::LogicalResult lowerSlice(Lowering& lowering, mlir::Operation* op);
 llvm::LogicalResult lowerCopy(Lowering& lowering, mlir::Operation* op);
 
+// micro_lowering.cc
+llvm::LogicalResult lowerMicro(Lowering& lowering, mlir::Operation* op);
+// The extents that a program is fed, of which its type says those of a micro-batch.
+void joinMicroBatches(pd::InputOp input, pd::TensorInfo& info);
+// Binds what a program is fed: `feed` itself, or the part of the micro-batch.
+llvm::LogicalResult cutFeed(Lowering& lowering, pd::InputOp input, int feed, pd::TensorInfo info);
+
 // request_lowering.cc
 llvm::LogicalResult lowerPush(Lowering& lowering, mlir::Operation* op);
 llvm::LogicalResult lowerPull(Lowering& lowering, mlir::Operation* op);

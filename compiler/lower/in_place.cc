@@ -132,10 +132,12 @@ class InPlace {
   bool tryReplace(size_t copy) {
     const int temporary = plan_.storageOf(body_[copy].args[0]),
               variable = plan_.storageOf(body_[copy].args[1]);
-    // What is copied to may be the block of a variable that a loop over blocks has come to.
+    // What is copied to may be the block of a variable that a loop over blocks has come to, or what
+    // a guard or a task hands on: a buffer that lives around the body.
     const Buffer &from = plan_.buffers[temporary], &to = plan_.buffers[body_[copy].args[1]];
-    if (from.space != Space::Arena || to.space != Space::Persistent || from.bytes() != to.bytes() ||
-        from.dtype != to.dtype || whole_.isPinned(temporary))
+    const bool around = to.space == Space::Arena && whole_.isPinned(variable);
+    if (from.space != Space::Arena || (to.space != Space::Persistent && !around) ||
+        from.bytes() != to.bytes() || from.dtype != to.dtype || whole_.isPinned(temporary))
       return false;
     const int writer = writerOf(temporary);
     if (writer < 0 || static_cast<size_t>(writer) >= copy ||
@@ -155,7 +157,7 @@ class InPlace {
     }
     for (int buffer : views_[temporary]) {
       plan_.buffers[buffer].storage = variable;
-      plan_.buffers[buffer].space = Space::Persistent;
+      plan_.buffers[buffer].space = to.space;
       plan_.buffers[buffer].stride = to.stride;
       plan_.buffers[buffer].instances = to.instances;
       views_[variable].push_back(buffer);

@@ -179,6 +179,7 @@ LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {
   const std::string name = op.getName().str();
   if (feed.kind != pd::Kind::Tensor)
     return op.emitError() << "feed " << name << " is no tensor: not supported";
+  joinMicroBatches(op, feed);
   const bool ragged = feed.lodLevel > 0;
   if (auto it = request().feedDims.find(name); it != request().feedDims.end()) {
     bool fits = it->second.size() == feed.dims.size();
@@ -197,12 +198,12 @@ LogicalResult ProgramLowering::lowerInput(pd::InputOp op) {
            << " has extents of -1, which those of its data are; give them with --feeds or --feed";
   if (isStatic(feed.dims) && !sizeFits(feed.dims))
     return op.emitError() << "feed " << name << " is too large";
-  info(op.getValue()) = feed;
+  const int data = newBuffer(name, feed);
   auto split = request().splits.find(name);
   result().feeds.push_back(
-      {name, bufferOf(op.getValue()),
+      {name, data,
        split == request().splits.end() ? nullptr : std::make_shared<FeedSplit>(split->second)});
-  return success();
+  return cutFeed(*this, op, data, std::move(feed));
 }
 
 // Nobody has written it, so whoever reads it looks at its type only; a list is empty, each time it

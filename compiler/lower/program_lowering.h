@@ -41,7 +41,6 @@ class ProgramLowering : public Lowering {
   void findMissing(mlir::Block& block, Missing& missing);
   llvm::LogicalResult checkRules(mlir::Block& block);
   llvm::LogicalResult lowerInput(pd::InputOp op);
-  llvm::LogicalResult cutFeed(pd::InputOp op, const pd::TensorInfo& whole);
   llvm::LogicalResult lowerGet(pd::GetOp op);
   llvm::LogicalResult lowerSet(pd::SetOp op);
   void lowerUndef(pd::UndefOp op);

@@ -42,9 +42,16 @@ comm::Rendezvous ReadRendezvous(JsonObject object) {
 RpcConfig ReadRpc(JsonObject object) {
   RpcConfig rpc;
   rpc.role = object.String("role");
+  rpc.sender_role = object.String("sender_role");
   rpc.store = object.String("store");
   rpc.key = object.String("key");
-  rpc.mesh = ReadSizes(object, "mesh", 1);
+  const Json& mesh = object.Array("mesh");
+  for (size_t i = 0; i < mesh.size(); ++i) {
+    JsonObject axis(mesh[i], object.At("mesh", i), object.errors());
+    const std::string name = axis.String("axis");
+    rpc.mesh.emplace_back(name, axis.Int("size", 1, kMostRanks));
+    axis.Done();
+  }
   rpc.servers = static_cast<int>(object.Int("servers", 1, kMostRanks));
   rpc.senders = static_cast<int>(object.Int("senders", 1, kMostRanks));
   rpc.number = static_cast<int>(object.Int("number", 0, kMostRanks));
@@ -53,9 +60,12 @@ RpcConfig ReadRpc(JsonObject object) {
 }
 
 Json ToJson(const RpcConfig& rpc) {
-  return {{"role", rpc.role},    {"store", rpc.store},     {"key", rpc.key},
-          {"mesh", rpc.mesh},    {"servers", rpc.servers}, {"senders", rpc.senders},
-          {"number", rpc.number}};
+  Json mesh = Json::array();
+  for (const auto& [axis, size] : rpc.mesh) mesh.push_back({{"axis", axis}, {"size", size}});
+  return {{"role", rpc.role},       {"sender_role", rpc.sender_role},
+          {"store", rpc.store},     {"key", rpc.key},
+          {"mesh", mesh},           {"servers", rpc.servers},
+          {"senders", rpc.senders}, {"number", rpc.number}};
 }
 
 InitConfig ReadInit(JsonObject object) {

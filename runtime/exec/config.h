@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -31,10 +32,13 @@ struct CommConfig {
 // leaves its address in the job's store (runtime/comm/gloo/store.h) at "KEY.k"; whoever connects
 // proves to know the token of the rendezvous.
 struct RpcConfig {
-  std::string role;                     // of the servers
-  std::string store;                    // "host:port"
-  std::string key;                      // of the job and the role
-  std::map<std::string, int64_t> mesh;  // of the servers
+  std::string role;         // of the servers
+  std::string sender_role;  // of those who ask
+  std::string store;        // "host:port"
+  std::string key;          // of the job and the role
+  // Axes of the servers' mesh with their sizes, first one major: server k has the digits of k as
+  // its coordinates.
+  std::vector<std::pair<std::string, int64_t>> mesh;
   int servers = 1, senders = 1;
   int number = 0;  // of this rank: among the senders, of a server among the servers
 };

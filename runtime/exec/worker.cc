@@ -254,7 +254,9 @@ absl::Status Worker::Run() {
     DT_RETURN_IF_ERROR(Serve());
   } else {
     for (int64_t step = 0; step < config_.steps; ++step) DT_RETURN_IF_ERROR(Step(step));
+    meeting_ = true;
     for (const auto& [role, link] : servers_) DT_RETURN_IF_ERROR(link->Leave());
+    meeting_ = false;
   }
   stepping_ = false;
   return Finish();

@@ -327,8 +327,10 @@ void Supervisor::ShowProgress(bool last) {
   const int64_t now = NowNs();
   if (!last && now - shown_ns_ < kProgressNs) return;
   shown_ns_ = now;
-  int64_t least = records_.front().steps;
-  for (const RankRecord& record : records_) least = std::min(least, record.steps);
+  // Servers have rounds, which may be none.
+  int64_t least = steps_;
+  for (size_t i = 0; i < records_.size(); ++i)
+    if (!ranks_[i].config.serves) least = std::min(least, records_[i].steps);
   const std::string text = absl::StrCat("step ", least, "/", steps_, records_.front().last);
   std::fprintf(stderr, "\r\033[K%s%s", text.c_str(), last ? "\n" : "");
   line_open_ = !last;

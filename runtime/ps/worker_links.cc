@@ -37,6 +37,7 @@ absl::StatusOr<std::unique_ptr<exec::Rounds>> Serve(const exec::WorkerConfig& wo
   options.timeout_seconds = worker.rendezvous.timeout_seconds;
   options.digest = worker.digest;
   options.role = worker.role;
+  options.trainer_role = trainers.sender_role;
   options.server = trainers.number;
   options.servers = trainers.servers;
   options.trainers = trainers.senders;

@@ -25,6 +25,9 @@ int main(int argc, char** argv) {
   links.join = comm::Join;
   links.seed = seed;
   links.begin_step = begin_step;
+  links.stand = [](const exec::Position& position) {
+    random::Generator::Process().SetRank(position.coordinates, position.mesh);
+  };
   links.connect = ps::Connect;
   links.serve = ps::Serve;
   return exec::RunWorker(argv[1], links);

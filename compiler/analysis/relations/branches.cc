@@ -123,12 +123,12 @@ void Branch::leaveVariable(const std::string& name, const Relation& before) {
                       scene_.reference().describe(earlier) + " there",
                   "set the variable before as the reference does");
   if (after.reference >= 0 && !after.standsFor(wanted)) {
-    scene_.report(op_, Message::Level::Refuted, "lineage",
-                  "leaves `" + name + "` as " + scene_.describe(after) + " in its block; " +
-                      (wanted < 0 ? "the reference does not set it there"
-                                  : "the reference leaves it as " +
-                                        scene_.reference().describe(wanted)),
-                  "set in the block what the reference sets there");
+    scene_.report(
+        op_, Message::Level::Refuted, "lineage",
+        "leaves `" + name + "` as " + scene_.describe(after) + " in its block; " +
+            (wanted < 0 ? "the reference does not set it there"
+                        : "the reference leaves it as " + scene_.reference().describe(wanted)),
+        "set in the block what the reference sets there");
   } else if (wanted < 0) {
     after.whole = after.parts = {};
   }
@@ -185,8 +185,8 @@ void Branch::leaveResult(mlir::OpResult result) {
       relation.whole = relation.parts = {};
   }
   if (!relation.known())
-    scene_.store.noteLoss(result, {"gives what is not the same on both ways out of its block", -1,
-                                   {}});
+    scene_.store.noteLoss(result,
+                          {"gives what is not the same on both ways out of its block", -1, {}});
   relation.reference = scene_.reference().numberOf(reference_->getResult(result.getResultNumber()));
   relation.minuend = {};
   scene_.store.set(result, std::move(relation));

@@ -117,8 +117,8 @@ Relation exchanged(const Scene& scene, dist::CommOp comm, const Relation& operan
   llvm::SmallVector<unsigned, 2> own = axesOfComm(scene.axes(), comm);
   for (Reading* reading : {&result.whole, &result.parts}) {
     if (!reading->known) continue;
-    const bool ordered = innermost(*reading, scene.axes(), own, from) &&
-                         innermost(*reading, scene.axes(), own, to);
+    const bool ordered =
+        innermost(*reading, scene.axes(), own, from) && innermost(*reading, scene.axes(), own, to);
     for (unsigned axis : own) {
       State& state = reading->states[axis];
       if (ordered && state == State::split(from)) {

@@ -171,11 +171,12 @@ void giveResults(const Scene& scene, mlir::Operation* op, mlir::Operation* refer
   if (site && (site->misfit || !readsShares(scene, op))) scene.store.addSite({op, *site});
 }
 
-// D30: a result is as large as the reference's, or as the part of it that its relation says. What is
-// known when the step runs only is looked at then.
+// D30: a result is as large as the reference's, or as the part of it that its relation says. What
+// is known when the step runs only is looked at then.
 void checkExtents(const Scene& scene, mlir::Operation* op, mlir::Operation* reference) {
   for (auto [result, theirs] : llvm::zip(op->getResults(), reference->getResults())) {
-    mlir::RankedTensorType own = pd::tensorOf(result.getType()), all = pd::tensorOf(theirs.getType());
+    mlir::RankedTensorType own = pd::tensorOf(result.getType()),
+                           all = pd::tensorOf(theirs.getType());
     if (!own || !all || own.getShape() == all.getShape()) continue;
     llvm::SmallVector<int64_t> part(all.getShape());
     const Reading& whole = scene.of(result).whole;
@@ -194,9 +195,9 @@ void checkExtents(const Scene& scene, mlir::Operation* op, mlir::Operation* refe
              (own.getRank() == all.getRank() && own.getDimSize(dim) == all.getDimSize(dim));
     if (fits) continue;
     std::string text;
-    llvm::raw_string_ostream(text) << "gives " << own << ", and the reference's op " << all
-                                   << ", of which a rank has "
-                                   << (whole.known ? textOf(whole, scene.axes()) : "what is not known");
+    llvm::raw_string_ostream(text)
+        << "gives " << own << ", and the reference's op " << all << ", of which a rank has "
+        << (whole.known ? textOf(whole, scene.axes()) : "what is not known");
     scene.report(op, whole.known ? Message::Level::Refuted : Message::Level::Unknown, "D30", text,
                  "keep the types of the reference where nothing is cut");
   }

@@ -46,8 +46,7 @@ bool alike(const Relation& here, const Relation& there, const Axes& axes, const 
 
 std::vector<Awaited> yieldedBy(const Scene& scene, mlir::Region& region) {
   std::vector<Awaited> values;
-  for (mlir::Value value :
-       llvm::cast<dist::YieldOp>(region.front().getTerminator()).getValues()) {
+  for (mlir::Value value : llvm::cast<dist::YieldOp>(region.front().getTerminator()).getValues()) {
     const Loss* loss = scene.store.lossOf(value);
     values.push_back({scene.of(value), loss ? *loss : Loss{"gives what is not known", -1, {}}});
     // Behind the region the other ranks' parts may come to it.

@@ -54,8 +54,8 @@ Awaited overMicroBatches(const Axes& inside, const llvm::BitVector& loop, Awaite
     for (unsigned axis : loop.set_bits()) {
       if (!reading.known || inside.sizes[axis] == 1) continue;
       State& state = reading.states[axis];
-      std::optional<Rational> factor = reducedScale(state, dist::Reduce::Sum, inside.sizes[axis],
-                                                    term.relation, whole);
+      std::optional<Rational> factor =
+          reducedScale(state, dist::Reduce::Sum, inside.sizes[axis], term.relation, whole);
       if (!factor) {
         if (whole)
           term.loss = {"sums over " + inside.names[axis] + " a value that is " + state.text(),
@@ -86,8 +86,8 @@ Blocks blocksOf(const Variable& variable, const Axes& axes) {
     dist::LayoutAttr layout =
         one.getState() == dist::StateKind::Split ? one.getLayout() : dist::LayoutAttr();
     if (!layout || layout.getKind() == dist::LayoutKind::Even) continue;
-    const int64_t per = std::max<int64_t>(
-        1, layout.getKind() == dist::LayoutKind::Cyclic ? 1 : layout.getPer());
+    const int64_t per =
+        std::max<int64_t>(1, layout.getKind() == dist::LayoutKind::Cyclic ? 1 : layout.getPer());
     return {axes.indexOf(one.getAxis().getValue()), one.getDim(),
             layout.getExtent() / per + (layout.getExtent() % per != 0), layout};
   }
@@ -189,10 +189,9 @@ void leaveBlocks(const Scene& scene, dist::ForeachBlockOp loop) {
   std::vector<Awaited> terms = yieldedBy(scene, loop.getBody());
   scene.store.leave();
   for (auto [result, init, term] : llvm::zip(loop.getOutputs(), loop.getInits(), terms))
-    giveAwaited(
-        scene, result,
-        fromStart(scene, init,
-                  overBlocks(inside, axis, scene.axes().sizes[axis], std::move(term))));
+    giveAwaited(scene, result,
+                fromStart(scene, init,
+                          overBlocks(inside, axis, scene.axes().sizes[axis], std::move(term))));
 }
 
 namespace {

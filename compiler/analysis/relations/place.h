@@ -1,7 +1,7 @@
-// Where values are: the ranks that a guard or the type of a value says. A state along an axis speaks
-// of the coordinates that are there, so what is known of a value on all ranks is not known of it on
-// some: equal values stay equal, of parts and summands only some are left. Used by the store, for
-// values that guards capture and for variables that guards set.
+// Where values are: the ranks that a guard or the type of a value says. A state along an axis
+// speaks of the coordinates that are there, so what is known of a value on all ranks is not known
+// of it on some: equal values stay equal, of parts and summands only some are left. Used by the
+// store, for values that guards capture and for variables that guards set.
 #pragma once
 
 #include <optional>

@@ -32,7 +32,7 @@ inline constexpr llvm::StringLiteral kLocalSgdTag = "local_sgd";
 struct State {
   dist::StateKind kind = dist::StateKind::Replicated;
   dist::Reduce reduce = dist::Reduce::Sum;  // of Partial
-  int32_t dim = 0;               // of Split; dist::kFlat: the flattened tensor
+  int32_t dim = 0;                          // of Split; dist::kFlat: the flattened tensor
   const void* detail = nullptr;  // opaque pointer of an attribute. Of Different: its tag, a
                                  // StringAttr; of Split: its LayoutAttr, null for even parts
 

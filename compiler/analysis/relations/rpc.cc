@@ -65,7 +65,9 @@ Rpc::Pushed Rpc::combined(const Scene& scene, dist::PushOp op) const {
     if (!factor) {
       pushed.loss = {"is " + state.text() + " along axis " + axes.names[a] +
                          ": the servers would add values of different samples or ranks",
-                     -1, {}, "reduction"};
+                     -1,
+                     {},
+                     "reduction"};
       relation.whole = {};
       break;
     }
@@ -81,13 +83,15 @@ void Rpc::push(const Scene& scene, dist::PushOp op) {
   if (!server) return;
   const std::string name = op.getVar().getLeafReference().str();
   if (op.getMerge() == dist::Merge::Each)
-    scene.report(op, Message::Level::Unknown, "push",
-                 "is applied by itself, whenever it comes: no rule says what the variable holds then",
-                 "push with merge mean or sum to a server of mode sync");
+    scene.report(
+        op, Message::Level::Unknown, "push",
+        "is applied by itself, whenever it comes: no rule says what the variable holds then",
+        "push with merge mean or sum to a server of mode sync");
   if (auto [at, first] = server->pushed.try_emplace(name); !first) {
     scene.report(op, Message::Level::Refuted, "push",
-                 "pushes to `" + name + "` a second time in one step; the server keeps one value of "
-                 "every trainer, and the first push is lost",
+                 "pushes to `" + name +
+                     "` a second time in one step; the server keeps one value of "
+                     "every trainer, and the first push is lost",
                  "push once per step and variable");
     return;
   }
@@ -115,9 +119,10 @@ void Rpc::runRound(Server& server, Rung& findings) {
                 handler.getBody().front());
       continue;
     }
-    findings.add(messageAt(handler, Message::Level::Unknown, "serve",
-                           "answers requests of its own way: no rule says what trainers get",
-                           "leave the handler out: a server of mode sync answers with what it has"));
+    findings.add(
+        messageAt(handler, Message::Level::Unknown, "serve",
+                  "answers requests of its own way: no rule says what trainers get",
+                  "leave the handler out: a server of mode sync answers with what it has"));
   }
   for (auto& [name, pushed] : server.pushed)
     if (!pushed.used)
@@ -133,8 +138,9 @@ void Rpc::merged(const Scene& scene, dist::MergedOp op) {
   const Variable* variable = scene.store.variable(name);
   if (found == server.pushed.end() || !variable) {
     scene.report(op, Message::Level::Refuted, "push",
-                 "takes what the trainers have pushed to `" + name + "`, and none of them pushes to "
-                 "it before the end of the push phase",
+                 "takes what the trainers have pushed to `" + name +
+                     "`, and none of them pushes to "
+                     "it before the end of the push phase",
                  "push its gradient before dist.phase push");
     return scene.giveUnknown(op, "takes what nobody has pushed");
   }
@@ -175,11 +181,10 @@ void Rpc::pull(const Scene& scene, dist::PullOp op) {
     complete = state.isReplicated() || (state.isSplit() && state == variable->declared.states[a]);
   }
   if (!complete)
-    return scene.giveUnknown(op, held.known()
-                                     ? "pulls `" + op.getVar().getLeafReference().str() +
-                                           "`, which the servers hold as " +
-                                           textOf(held.whole, store.meshAxes())
-                                     : "pulls what the server is not known to hold");
+    return scene.giveUnknown(op, held.known() ? "pulls `" + op.getVar().getLeafReference().str() +
+                                                    "`, which the servers hold as " +
+                                                    textOf(held.whole, store.meshAxes())
+                                              : "pulls what the server is not known to hold");
   whole.whole = Reading::replicated(scene.axes());
   whole.whole.scale = held.whole.scale;
   whole.parts = whole.whole;

@@ -41,9 +41,7 @@ bool joinReadings(Reading& mine, const Reading& other, llvm::ArrayRef<bool> apar
       if (!(state == theirs)) return false;
       continue;
     }
-    for (const State& one : {state, theirs})
-      if (!one.isReplicated() && !one.isDifferent()) return false;
-    if (state.isReplicated()) state = theirs;
+    if (!(state == theirs) || !(state.isReplicated() || state.isDifferent())) return false;
   }
   return true;
 }
@@ -76,6 +74,10 @@ Joined join(const Store& store, const Variable& variable, const Place& place) {
     Relation& all = joined.value.relation;
     if (!relation.known() || !all.known()) {
       all = {};
+      // What nobody has set is nothing, and another thing than what some have.
+      for (const Held* one : records)
+        if (!record->setter && !record->now.known() && one->where && !joined.torn)
+          joined.torn = one->setter;
       if (joined.value.loss.why.empty()) joined.value.loss = std::move(loss);
       continue;
     }

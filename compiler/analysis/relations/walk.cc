@@ -72,11 +72,14 @@ void Walk::visitGet(pd::GetOp get) {
   const Variable* variable = scene_.store.variable(get.getVar());
   if (!variable) return;
   Awaited held = readBlock(scene_, *variable);
-  if (!held.relation.known())
-    scene_.store.noteLoss(get.getValue(),
-                          held.loss.why.empty()
-                              ? Loss{"`" + get.getVar().str() + "` holds nothing yet", -1, {}}
-                              : held.loss);
+  if (!held.relation.known()) {
+    auto set = llvm::dyn_cast_or_null<pd::SetOp>(variable->held.back().setter);
+    const std::string name = "`" + get.getVar().str() + "`";
+    if (held.loss.why.empty())
+      held.loss = set ? Loss{"reads what " + name + " was set to", -1, set.getValue()}
+                      : Loss{name + " holds nothing yet", -1, {}};
+    scene_.store.noteLoss(get.getValue(), held.loss);
+  }
   scene_.store.set(get.getValue(), std::move(held.relation));
 }
 
@@ -84,9 +87,10 @@ void Walk::visitSet(pd::SetOp set) {
   Variable* variable = scene_.store.variable(set.getVar());
   if (!variable) return;
   if (!set->getParentOfType<dist::MicroOp>()) return setBlock(scene_, *variable, set);
-  scene_.report(set, Message::Level::Unknown, "model",
-                "sets `" + set.getVar().str() + "` once per micro-batch; the reference sets it once",
-                "set it behind the loop over micro-batches");
+  scene_.report(
+      set, Message::Level::Unknown, "model",
+      "sets `" + set.getVar().str() + "` once per micro-batch; the reference sets it once",
+      "set it behind the loop over micro-batches");
   scene_.store.hold(*variable, {}, set);
 }
 
@@ -103,10 +107,9 @@ void Walk::visitInput(pd::InputOp input) {
       // The coordinates of a time axis are met inside its loop, those of others by all ranks.
       const bool outside = dist::meshOf(input).sizeOf(name.getValue()) != axes.sizes[axis];
       if (outside)
-        return scene_.store.lose(input.getValue(), {"is cut along axis " + name.str() +
-                                                        ", of which not all parts are here",
-                                                    -1,
-                                                    {}});
+        return scene_.store.lose(
+            input.getValue(),
+            {"is cut along axis " + name.str() + ", of which not all parts are here", -1, {}});
       if (axes.sizes[axis] == 1) continue;
       relation.whole.states[axis] = State::split(batch.getDim());
       relation.parts.states[axis] = State::parts();
@@ -180,8 +183,9 @@ void Walk::visitOn(dist::OnOp on) {
     for (mlir::Value input : region->getNumArguments() ? on.getInputs() : mlir::ValueRange()) {
       const dist::SelAttr at = llvm::cast<dist::AtType>(input.getType()).getWhere();
       Loss loss;
-      Relation relation = scene_.store.restricted(scene_.of(input), outside.within(at),
-                                                  scope.place, loss);
+      Relation relation =
+          scene_.store.restricted(scene_.of(input), outside.within(at), scope.place, loss);
+      if (loss.why.empty()) loss = {"takes a value of unknown relation", -1, input};
       arguments.push_back({std::move(relation), std::move(loss)});
     }
     scene_.store.enter(std::move(scope));
@@ -310,8 +314,7 @@ void analyse(llvm::MutableArrayRef<RoleWalk> roles, Rung& findings) {
   Rpc rpc(roles);
   for (bool servers : {true, false})
     for (RoleWalk& role : roles) {
-      const bool serves = static_cast<bool>(
-          serveOf(findProgram(role.question.role, "main")));
+      const bool serves = static_cast<bool>(serveOf(findProgram(role.question.role, "main")));
       if (serves != servers) continue;
       declareVariables(role.question, *role.store);
       walkBlock({role.question, *role.store, findings, &rpc}, role.watch,

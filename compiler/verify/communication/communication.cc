@@ -59,8 +59,8 @@ std::vector<ClassText> perCoordinate(ClassText text, dist::MeshOp mesh, Rung& ru
       for (int64_t at = 0; at < size; ++at) {
         if (own && !own.contains(at)) continue;
         ClassText point = one;
-        point.where = one.where.intersect(
-            dist::SelAttr::point(comm.getContext(), axis.getValue(), at));
+        point.where =
+            one.where.intersect(dist::SelAttr::point(comm.getContext(), axis.getValue(), at));
         point.name = rankText(one.role, point.where);
         finer.push_back(std::move(point));
       }

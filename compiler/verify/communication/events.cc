@@ -76,10 +76,10 @@ class Reader {
   }
 
   static bool communicates(mlir::Operation* op) {
-    return op->walk([](mlir::Operation* inner) {
-               return dist::commOf(inner) ? mlir::WalkResult::interrupt()
-                                          : mlir::WalkResult::advance();
-             })
+    return op
+        ->walk([](mlir::Operation* inner) {
+          return dist::commOf(inner) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+        })
         .wasInterrupted();
   }
 
@@ -88,8 +88,7 @@ class Reader {
     const bool inside = on.getWhere().contains(text_.where);
     if (!inside && on.getWhere().intersect(text_.where))
       return unknown(on, "model",
-                     "communicates on some of the ranks of " + text_.name +
-                         ", which have one text",
+                     "communicates on some of the ranks of " + text_.name + ", which have one text",
                      "guard communication by coordinates of which every class has all or none");
     mlir::Region& region = inside ? on.getBody() : on.getOtherwise();
     if (!region.empty()) read(region.front());
@@ -109,10 +108,10 @@ class Reader {
     }
     if (order.why.empty() && order.turns.empty() && hasTasks(micro)) return;  // none of this class
     if (!order.why.empty() || count > static_cast<int64_t>(kMostEvents))
-      return unknown(micro, "model",
-                     "its order is not known to this check" +
-                         (order.why.empty() ? "" : ": " + order.why),
-                     "let every value be made and taken by tasks of a named schedule");
+      return unknown(
+          micro, "model",
+          "its order is not known to this check" + (order.why.empty() ? "" : ": " + order.why),
+          "let every value be made and taken by tasks of a named schedule");
     const int64_t before = micro_;
     const int since = static_cast<int>(events_.size());
     if (order.turns.empty()) {
@@ -155,8 +154,8 @@ class Reader {
   }
 
   static std::string channelOf(dist::TransferOp transfer, mlir::Operation* from) {
-    auto axis = llvm::cast<mlir::StringAttr>(
-        dist::lookupComm(from, transfer.getCommAttr()).getAxes()[0]);
+    auto axis =
+        llvm::cast<mlir::StringAttr>(dist::lookupComm(from, transfer.getCommAttr()).getAxes()[0]);
     auto at = [&](mlir::Value value) {
       return std::to_string(locationOf(value).lookup(axis).getBounds()[0]);
     };
@@ -334,17 +333,17 @@ Signature signatureOf(const Event& event) {
         signature.kind += dim(one.getDim()) + (one.getRagged() ? " ragged" : "");
       })
       .Case([&](dist::TransferOp transfer) {
-        signature.values = positionOf(transfer) +
-                           (event.micro < 0 ? "" : " of micro-batch " + std::to_string(event.micro));
+        signature.values =
+            positionOf(transfer) +
+            (event.micro < 0 ? "" : " of micro-batch " + std::to_string(event.micro));
       })
       .Case<dist::SendOp, dist::RecvOp>([&](mlir::Operation* end) {
         signature.kind = "transfer";
         signature.types = textOf(end->getNumOperands() ? end->getOperand(0).getType()
                                                        : end->getResult(0).getType());
       })
-      .Case<dist::PhaseOp, dist::ServeOp>([&](mlir::Operation*) {
-        signature.kind = std::string("phase ") + event.phase;
-      })
+      .Case<dist::PhaseOp, dist::ServeOp>(
+          [&](mlir::Operation*) { signature.kind = std::string("phase ") + event.phase; })
       .Case([&](dist::AllToAllOp one) {
         signature.kind += " split " + std::to_string(one.getSplit()) + " concat " +
                           std::to_string(one.getConcat());

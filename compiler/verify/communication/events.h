@@ -30,8 +30,8 @@ struct Event {
   // Which of the communicator's queues: the two coordinates of a pair, "0>1"; the server; empty for
   // a group.
   std::string channel;
-  std::string path;    // the control flow around it, "conditional_block #12"
-  int64_t micro = -1;  // its micro-batch; -1 outside of pipelines
+  std::string path;        // the control flow around it, "conditional_block #12"
+  int64_t micro = -1;      // its micro-batch; -1 outside of pipelines
   const char* phase = "";  // of the end of a phase: "push" or "pull"
   bool isStart() const { return comm >= 0; }
 };

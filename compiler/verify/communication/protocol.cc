@@ -58,9 +58,8 @@ class Protocol {
           !llvm::isa<dist::ServeOp>(op))
         asked.push_back({&op, control});
       auto on = llvm::dyn_cast<dist::OnOp>(op);
-      mlir::Operation* inside = pd::OpView::isFrameworkOp(&op) || llvm::isa<dist::MicroOp>(op)
-                                    ? &op
-                                    : control;
+      mlir::Operation* inside =
+          pd::OpView::isFrameworkOp(&op) || llvm::isa<dist::MicroOp>(op) ? &op : control;
       for (mlir::Region& region : op.getRegions()) {
         if (region.empty()) continue;
         const bool mine = !on || (&region == &on.getBody() ? on.getWhere().contains(text_.where)
@@ -79,11 +78,11 @@ class Protocol {
         return false;
       }
       if (one.control == asked.front().control) continue;
-      Message message = messageAt(
-          one.op, Message::Level::Unknown, "D29",
-          typeOf(one.op) + " stands in another branch than " + positionOf(asked.front().op) +
-              ": which requests a step makes is not known",
-          "make all requests of a step in one block");
+      Message message =
+          messageAt(one.op, Message::Level::Unknown, "D29",
+                    typeOf(one.op) + " stands in another branch than " +
+                        positionOf(asked.front().op) + ": which requests a step makes is not known",
+                    "make all requests of a step in one block");
       message.rankClass = text_.name;
       report_.add(std::move(message));
       return false;
@@ -103,19 +102,24 @@ class Protocol {
     const std::string what =
         typeOf(op) + (phase ? std::string(pushes ? " push" : " pull") : std::string());
     if (stage == Stage::NextStep)
-      refute(op, what + " stands behind the end of the pull phase: the server counts it to the next "
-                        "step, or waits for the other trainers",
+      refute(op,
+             what +
+                 " stands behind the end of the pull phase: the server counts it to the next "
+                 "step, or waits for the other trainers",
              "one push phase and one pull phase per step");
     else if (pushes)
       refute(op,
              program_ == "startup"
                  ? what + " stands in the start-up program, where the servers only answer pulls"
-                 : what + " stands behind the end of the push phase: the round has been run "
-                          "without it",
+                 : what +
+                       " stands behind the end of the push phase: the round has been run "
+                       "without it",
              "push before dist.phase push");
     else
-      refute(op, what + " stands before the end of the push phase: it waits for a server that waits "
-                        "for this trainer to end its pushes",
+      refute(op,
+             what +
+                 " stands before the end of the push phase: it waits for a server that waits "
+                 "for this trainer to end its pushes",
              "pull behind dist.phase push");
     return false;
   }
@@ -131,8 +135,8 @@ class Protocol {
 void checkProtocol(const ClassText& text, llvm::StringRef program, Rung& report) {
   for (dist::CommOp comm : text.comms) {
     if (comm.getKind() != dist::CommKind::Rpc || text.role == comm.getServer()) continue;
-    auto server = llvm::dyn_cast_or_null<dist::RoleOp>(mlir::SymbolTable::lookupSymbolIn(
-        comm->getParentOp(), comm.getServerAttr().getAttr()));
+    auto server = llvm::dyn_cast_or_null<dist::RoleOp>(
+        mlir::SymbolTable::lookupSymbolIn(comm->getParentOp(), comm.getServerAttr().getAttr()));
     bool sync = false;
     if (server)
       server.walk([&](dist::ServeOp loop) { sync |= loop.getMode() == dist::ServeMode::Sync; });

@@ -105,9 +105,8 @@ Servers Run::serversOf() const {
 
 void Run::enter(int who, int comm, const std::string& channel, const std::string& shared) {
   dist::CommOp op = classes_[who].comms[comm];
-  auto [at, inserted] =
-      byKey_.try_emplace(op.getSymName().str() + " " + shared + " " + channel,
-                         static_cast<int>(groups_.size()));
+  auto [at, inserted] = byKey_.try_emplace(op.getSymName().str() + " " + shared + " " + channel,
+                                           static_cast<int>(groups_.size()));
   if (inserted)
     groups_.push_back(
         {op.getSymName().str() + (channel.empty() ? "" : " " + channel), op, {}, {}, 0});
@@ -167,20 +166,19 @@ void Run::checkMatch(const Group& group, size_t slot) {
   for (size_t m = 1; m < events.size(); ++m) {
     Signature other = signatureOf(*events[m]);
     // A server waits for whatever a step asks; whether it asks is the trainers' matter.
-    const bool served = llvm::isa<dist::ServeOp>(events[0]->op) ||
-                        llvm::isa<dist::ServeOp>(events[m]->op);
+    const bool served =
+        llvm::isa<dist::ServeOp>(events[0]->op) || llvm::isa<dist::ServeOp>(events[m]->op);
     const bool samePath = served || events[m]->path == events[0]->path;
     if (other == first && samePath) continue;
     const std::string& one = classes_[group.members[0]].name;
     const std::string& two = classes_[group.members[m]].name;
-    std::string differ =
-        other.kind != first.kind ? first.kind + " and " + other.kind
-        : other.types != first.types
-            ? "operands of types " + first.types + " and " + other.types
-        : other.values != first.values
-            ? "the values " + first.values + " and " + other.values
-            : "operations " + around(*events[0]) + " and " + around(*events[m]) +
-                  ", of which one may be run without the other";
+    std::string differ = other.kind != first.kind ? first.kind + " and " + other.kind
+                         : other.types != first.types
+                             ? "operands of types " + first.types + " and " + other.types
+                         : other.values != first.values
+                             ? "the values " + first.values + " and " + other.values
+                             : "operations " + around(*events[0]) + " and " + around(*events[m]) +
+                                   ", of which one may be run without the other";
     refute(
         events[m]->op, two, "match",
         "operation " + std::to_string(slot) + " on @" + group.name + " does not match: " + one +
@@ -264,10 +262,10 @@ std::string Run::waitText(int who) const {
   const Event& event = thread.events[thread.next];
   auto [group, slot] = thread.place.at(event.ticket);
   const Event* started = groups_[group].slots[slot].events[memberIndex(groups_[group], who)];
-  std::string text = name + " waits in operation " + std::to_string(slot) + " on @" +
-                     groups_[group].name + ", " + positionOf(started->op) +
-                     (started->micro < 0 ? "" : " of micro-batch " + std::to_string(started->micro)) +
-                     ", for";
+  std::string text =
+      name + " waits in operation " + std::to_string(slot) + " on @" + groups_[group].name + ", " +
+      positionOf(started->op) +
+      (started->micro < 0 ? "" : " of micro-batch " + std::to_string(started->micro)) + ", for";
   for (int other : missing(groups_[group], slot)) text += " " + classes_[other].name;
   return text;
 }

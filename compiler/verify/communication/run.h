@@ -1,6 +1,6 @@
 // The canonical run: one thread per class of ranks, first-in-first-out queues per communicator and
-// per ordered pair of coordinates, rendezvous. By the diamond argument of docs/verification.md this one run decides for all, and for
-// every number of ranks. Linear in events.
+// per ordered pair of coordinates, rendezvous. By the diamond argument of docs/verification.md this
+// one run decides for all, and for every number of ranks. Linear in events.
 #pragma once
 
 #include "compiler/verify/communication/events.h"

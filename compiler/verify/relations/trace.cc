@@ -122,7 +122,7 @@ mlir::Operation* makerOf(mlir::Value value) {
   if (mlir::Operation* op = producerOf(value)) return op;
   mlir::Operation* around = llvm::cast<mlir::BlockArgument>(value).getOwner()->getParentOp();
   return llvm::isa_and_nonnull<dist::OnOp, dist::MicroOp, dist::ForeachBlockOp>(around) ? around
-                                                                                     : nullptr;
+                                                                                        : nullptr;
 }
 
 }  // namespace

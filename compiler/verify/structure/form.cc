@@ -75,7 +75,8 @@ bool isPartOf(mlir::Type mine, mlir::Type theirs) {
 std::string typesDiffer(mlir::Operation* op, mlir::Operation* original) {
   for (auto [own, theirs] : llvm::zip(op->getResults(), original->getResults())) {
     if (dist::unlocated(own.getType()) == theirs.getType() ||
-        isPartOf(dist::unlocated(own.getType()), theirs.getType())) continue;
+        isPartOf(dist::unlocated(own.getType()), theirs.getType()))
+      continue;
     std::string text;
     llvm::raw_string_ostream(text) << "gives " << dist::unlocated(own.getType()) << " where "
                                    << pd::describe(original) << " gives " << theirs.getType();

@@ -209,7 +209,8 @@ void checkVariables(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
     if (original && !different && var.getType() != localTypeOf(original.getType(), var))
       different = attributeDifference("type", mlir::TypeAttr::get(var.getType()),
                                       mlir::TypeAttr::get(localTypeOf(original.getType(), var)));
-    if (!original && var->hasAttr(pd::kPartsAttr)) different = "pd.parts is given, and there is none there";
+    if (!original && var->hasAttr(pd::kPartsAttr))
+      different = "pd.parts is given, and there is none there";
     if (different)
       add(rung, var, Message::Level::Refuted, "variable",
           "variable `" + var.getSymName().str() + "` differs from the reference's: " + *different,

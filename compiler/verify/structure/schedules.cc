@@ -42,9 +42,9 @@ class MicroCheck {
     std::string why;
     std::optional<schedule::Table> table = schedule::expand(micro_.getSchedule(), shape, why);
     if (!table)
-      return open(why,
-                  "name a schedule that can be expanded, with a fitting number of chunks and "
-                  "micro-batches");
+      return refute(micro_, why,
+                    "name a schedule that can be expanded, with a fitting number of chunks and "
+                    "micro-batches");
     table_ = std::move(*table);
     if (!everythingScheduled()) return;
     size_t runs = 0;

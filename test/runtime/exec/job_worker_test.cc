@@ -13,7 +13,7 @@
 #include "runtime/io/tensor_record.h"
 #include "runtime/kernels/cpu/call_table.h"
 #include "test/runtime/exec/memory_servers.h"
-#include "test/runtime/exec/plan_builder.h"
+#include "test/runtime/exec/role_plans.h"
 
 namespace dtranspile::exec {
 namespace {
@@ -64,65 +64,6 @@ struct Rank {
   }
 };
 
-Json BlocksLayout() { return LayoutNodeJson("blocks", "ps", {7, 2}, 2); }
-
-PlanBuilder TrainerPlan() {
-  PlanBuilder b;
-  b.json["role"] = "trainer";
-  b.json["comms"] =
-      Json::array({{{"name", "ps"}, {"axes", {"dp"}}, {"kind", "rpc"}, {"server", "server"}}});
-  const int g = b.Arena("g", "float32", {7, 2}), w = b.Variable("w", "float32", {7, 2});
-  b.main()["feeds"] =
-      Json::array({{{"name", "g"}, {"buffer", g}, {"split", {{"dim", 0}, {"axes", {"dp"}}}}}});
-  b.main()["fetches"] = Json::array({{{"name", "w"}, {"buffer", w}, {"combine", "same"}}});
-  b.body() = Json::array(
-      {{{"push", "w"},
-        {"comm", 0},
-        {"from", g},
-        {"merge", "mean"},
-        {"layout", BlocksLayout()},
-        {"op", "0:1 push"}},
-       {{"phase", "push"}, {"comm", 0}, {"op", "0:2 phase"}},
-       {{"pull", "w"}, {"comm", 0}, {"to", w}, {"layout", BlocksLayout()}, {"op", "0:3 pull"}},
-       {{"phase", "pull"}, {"comm", 0}, {"op", "0:4 phase"}}});
-  return b;
-}
-
-// w -= rate · gradient, block by block.
-PlanBuilder ServerPlan(int servers) {
-  PlanBuilder b;
-  b.json["role"] = "server";
-  const int64_t room = servers == 1 ? 7 : 4, most = servers == 1 ? 4 : 2;
-  const int w = b.Variable("w", "float32", {room, 2});
-  b.variable()["layout"] = BlocksLayout();
-  const int rate = b.Variable("rate", "float32", {1});
-  b.variable()["parameter"] = false;
-  const int two = b.View("w.2", w, 0, {2, 2}, 16, most),
-            one = b.View("w.1", w, 0, {1, 2}, 16, most);
-  const int g2 = b.Arena("g.2", "float32", {2, 2}), g1 = b.Arena("g.1", "float32", {1, 2});
-  const auto body = [&](int weight, int gradient, int64_t count) {
-    return Json::array({{{"merged", "w"}, {"to", gradient}, {"op", "0:1 merged"}},
-                        {{"kernel", "k_update"},
-                         {"args", {weight, gradient, rate}},
-                         {"n", count},
-                         {"grain", 1},
-                         {"op", "0:2 sgd"}}});
-  };
-  const Json none = Json::array();
-  b.json["programs"].erase("main");
-  b.json["programs"]["round"] = {
-      {"when", "round"},
-      {"arguments", none},
-      {"feeds", none},
-      {"fetches", Json::array({{{"name", "rate"}, {"buffer", rate}, {"combine", "same"}}})},
-      {"body", Json::array({{{"blocks", BlocksLayout()},
-                             {"bodies",
-                              {{{"extent", 2}, {"body", body(two, g2, 4)}},
-                               {{"extent", 1}, {"body", body(one, g1, 2)}}}},
-                             {"op", "0:0 foreach_block"}}})}};
-  return b;
-}
-
 // Trainers and servers of a job, as threads.
 class Job {
  public:
@@ -135,7 +76,7 @@ class Job {
                                                 {2, 7 * trainers, 2},
                                                 reinterpret_cast<const std::byte*>(g.data())})
                 .ok());
-    const RpcConfig rpc = {"server", "", "key", {{"ps", servers}}, servers, trainers, 0};
+    const RpcConfig rpc = {"server", "trainer", "", "key", {{"ps", servers}}, servers, trainers, 0};
     for (int i = 0; i < trainers; ++i) {
       WorkerConfig config = Config(trainer, "trainer", i, "dp", trainers);
       config.feeds = {{"g", folder.Path("g.npy")}};

@@ -147,7 +147,7 @@ class Workers {
     rpc.senders = job_.trainers;
     rpc.number = rank;
     if (server) {
-      c.mesh = {{"ps", job_.servers}};
+      c.mesh = {rpc.mesh.begin(), rpc.mesh.end()};
       c.coordinates = {{"ps", rank}};
       c.serves = rpc;
       c.save_parts = folder_ + "/saved." + std::to_string(rank);

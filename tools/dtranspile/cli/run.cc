@@ -208,7 +208,10 @@ launch::Role roleOf(const Compiled& compiled, size_t index) {
     role.plans = {classes.front().folder};
     return role;
   }
-  for (size_t one : from.classOfRanks()) role.plans.push_back(classes[one].folder);
+  for (size_t one : from.classOfRanks()) {
+    role.plans.push_back(classes[one].folder);
+    role.classes.push_back(from.classes[one].ranks.name);
+  }
   return role;
 }
 

@@ -24,6 +24,23 @@ using llvm::failure;
 using llvm::LogicalResult;
 using llvm::success;
 
+// A variable that a pass added, and that is declared to be another one's value on every rank: where
+// a run is given that one's value only, it begins with it. Empty for others.
+std::string beginsAs(pd::VarOp var, mlir::Operation* table) {
+  auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+  if (!relation || relation.getVariable() == var.getSymNameAttr()) return "";
+  const bool equal = relation.getNumerator() == 1 && relation.getDenominator() == 1 &&
+                     llvm::all_of(relation.getAxes(), [](dist::AxisRelAttr axis) {
+                       return axis.getState() == dist::StateKind::Replicated;
+                     });
+  auto other = llvm::dyn_cast_or_null<pd::VarOp>(
+      mlir::SymbolTable::lookupSymbolIn(table, relation.getVariable()));
+  return equal && other && other.getType() == var.getType() &&
+                 other->getAttr(dist::kAtAttr) == var->getAttr(dist::kAtAttr)
+             ? other.getSymName().str()
+             : "";
+}
+
 // A buffer for every persistable of the symbol table; of one that is cut for a rank's part. Kinds
 // that are no dense tensor have none, nor have those whose storage is other variables' (their parts
 // are saved and loaded in its place): an op that uses one is refused.
@@ -53,7 +70,8 @@ LogicalResult addVariables(mlir::Operation* table, const CompileOptions& options
     plan.persistables.push_back(
         {name, buffer, var.getParameter(),
          relation == options.relations.end() ? decltype(relation->second){} : relation->second,
-         selectorOf(var->getAttrOfType<dist::SelAttr>(dist::kAtAttr)), std::move(*layout)});
+         selectorOf(var->getAttrOfType<dist::SelAttr>(dist::kAtAttr)), std::move(*layout),
+         beginsAs(var, table)});
   }
   return success();
 }

@@ -219,6 +219,7 @@ struct Persistable {
       {};  // axis -> relation to the reference program
   exec::Selector at = {};
   std::optional<exec::Layout> layout = {};
+  std::string beginsAs = {};  // the persistable whose value it has where a run is given none of it
 };
 
 struct Comm {

@@ -64,7 +64,8 @@ class PlanWriter {
                                      p.parameter,
                                      {p.relation.begin(), p.relation.end()},
                                      p.at,
-                                     p.layout});
+                                     p.layout,
+                                     p.beginsAs});
     for (const PlanProgram& one : plan_.programs) result.programs.push_back(program(one));
     return result;
   }

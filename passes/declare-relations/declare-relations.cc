@@ -2,7 +2,6 @@
 // before reduce-by-levels.
 #include <map>
 
-#include "dialects/pd/position.h"
 #include "passes/declare-relations/pass.h"
 #include "passes/support/relations.h"
 
@@ -22,7 +21,7 @@ const Tag kBatchStatistics = {
 const Tag kLocalState = {
     "local_state",
     "the variable accumulates over a rank's own part of each batch; rank 0's is saved"};
-const Tag kLocalSgdState = {kLocalSgd, ""};  // the statement is that of local-sgd
+const Tag kLocalSgdState = {kLocalSgd, ""};  // the statement stays that of local-sgd
 
 class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
  public:
@@ -45,7 +44,7 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
   mlir::LogicalResult declareVariables(JobOnAxes& job, const verify::Differences& differences) {
     const bool local = hasContract(getOperation(), kLocalSgd);
     const mlir::SymbolTable symbols(job.role);
-    // Sites by contract; a contract stands where its last site was found.
+    // Variables by contract; a contract stands where its last one was found.
     std::map<llvm::StringRef, std::vector<std::string>> sites;
     std::vector<Tag> order;
     for (const verify::Differences::Ending& ending : differences.endings()) {
@@ -65,10 +64,9 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
                << name.getValue()
                << "', and nothing averages it behind this op: the replicas would drift apart";
       if (mlir::Operation* var = symbols.lookup(name)) declare(var, name, *tag, names);
-      if (tag->statement.empty()) continue;
       llvm::erase_if(order, [&](const Tag& known) { return known.name == tag->name; });
       order.push_back(*tag);
-      sites[tag->name].push_back(pd::describe(writer));
+      sites[tag->name].push_back(name.str());
     }
     for (const Tag& tag : order)
       addContract(getOperation(), tag.name, tag.statement, sites[tag.name]);

@@ -130,7 +130,10 @@ void addContract(mlir::ModuleOp job, llvm::StringRef tag, llvm::StringRef statem
     for (mlir::Attribute entry : existing) {
       auto contract = llvm::cast<mlir::DictionaryAttr>(entry);
       if (contract.getAs<mlir::StringAttr>("tag").getValue() != tag) contracts.push_back(entry);
-      else all.insert_range(contract.getAs<mlir::ArrayAttr>("sites"));
+      else {
+        all.insert_range(contract.getAs<mlir::ArrayAttr>("sites"));
+        if (statement.empty()) statement = contract.getAs<mlir::StringAttr>("statement").getValue();
+      }
     }
   for (const std::string& site : sites) all.insert(builder.getStringAttr(site));
   contracts.push_back(builder.getDictionaryAttr(

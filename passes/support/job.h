@@ -66,7 +66,8 @@ mlir::Value elementwise(mlir::OpBuilder& builder, mlir::Location loc, llvm::Stri
 // The direct child of `block` that is or contains `op`.
 mlir::Operation* inBlock(mlir::Block* block, mlir::Operation* op);
 
-// Adds {tag, statement, sites} to the contracts of the job; sites of an existing tag are joined.
+// Adds {tag, statement, sites} to the contracts of the job; sites of an existing tag are joined,
+// and its statement stays where none is given.
 void addContract(mlir::ModuleOp job, llvm::StringRef tag, llvm::StringRef statement,
                  llvm::ArrayRef<std::string> sites);
 bool hasContract(mlir::ModuleOp job, llvm::StringRef tag);

@@ -105,10 +105,11 @@ absl::Status ForEachOfCombined(const InitConfig& init, const Plan& plan, const V
   return absl::OkStatus();
 }
 
-absl::Status ForEachOfFolder(const InitConfig& init, const std::vector<std::string>& missing,
+absl::Status ForEachOfFolder(const InitConfig& init, const MissingInitials& missing,
                              const Plan& plan, const Variables& variables, io::Elements elements,
                              const UseInitial& use) {
-  const std::set<std::string> without(missing.begin(), missing.end());
+  std::set<std::string> without(missing.made.begin(), missing.made.end());
+  for (const auto& [p, from] : missing.copied) without.insert(p->name);
   for (const Persistable* p : variables) {
     if (without.count(p->name) > 0) continue;
     DT_ASSIGN_OR_RETURN(const std::string path, io::PathInside(init.folder, p->name));
@@ -212,27 +213,36 @@ absl::Status CheckPerStep(const WorkerConfig& config, const Plan& plan) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::string>> MissingInitials(const InitConfig& init, const Plan& plan,
-                                                         const Variables& variables) {
+absl::StatusOr<MissingInitials> FindMissing(const InitConfig& init, const Plan& plan,
+                                            const Variables& variables) {
   const std::set<std::string> names(init.names.begin(), init.names.end());
-  std::vector<std::string> missing, parameters;
+  std::map<std::string_view, const Persistable*> given;
+  std::vector<const Persistable*> others;
   for (const Persistable* p : variables) {
     bool there = names.count(p->name) > 0;
     if (!init.folder.empty()) {
       DT_ASSIGN_OR_RETURN(const std::string path, io::PathInside(init.folder, p->name));
       there = IsFile(path);
     }
-    if (there) continue;
-    missing.push_back(p->name);
+    if (there) given[p->name] = p;
+    else others.push_back(p);
+  }
+  MissingInitials missing;
+  std::vector<std::string> parameters;
+  for (const Persistable* p : others) {
+    const auto from = given.find(p->begins_as);
     if (p->parameter) parameters.push_back(p->name);
+    else if (from != given.end() && !p->layout && !from->second->layout)
+      missing.copied.emplace_back(p, from->second);
+    else missing.made.push_back(p->name);
   }
   const std::string& where = init.folder.empty() ? init.combined : init.folder;
   if (!parameters.empty())
     return absl::NotFoundError(
         absl::StrCat(where, ": has no value for ", absl::StrJoin(parameters, ", ")));
-  if (!missing.empty() && plan.startup() == nullptr)
+  if (!missing.made.empty() && plan.startup() == nullptr)
     return absl::NotFoundError(absl::StrCat(where, ": has no value for ",
-                                            absl::StrJoin(missing, ", "),
+                                            absl::StrJoin(missing.made, ", "),
                                             ", and there is no start-up program"));
   return missing;
 }
@@ -244,7 +254,7 @@ absl::Status CheckInit(const WorkerConfig& config, const Plan& plan) {
       "there is no start-up program; give initial values with --init");
 }
 
-absl::Status ForEachInitial(const InitConfig& init, const std::vector<std::string>& missing,
+absl::Status ForEachInitial(const InitConfig& init, const MissingInitials& missing,
                             const Plan& plan, const Variables& variables, io::Elements elements,
                             const UseInitial& use) {
   return init.folder.empty() ? ForEachOfCombined(init, plan, variables, elements, use)
@@ -258,8 +268,7 @@ absl::Status CheckInputs(const WorkerConfig& config, const Plan& plan) {
   DT_RETURN_IF_ERROR(CheckInit(config, plan));
   if (!config.init) return absl::OkStatus();
   const Variables variables = AllVariables(plan);
-  DT_ASSIGN_OR_RETURN(const std::vector<std::string> missing,
-                      MissingInitials(*config.init, plan, variables));
+  DT_ASSIGN_OR_RETURN(const MissingInitials missing, FindMissing(*config.init, plan, variables));
   return ForEachInitial(*config.init, missing, plan, variables, io::Elements::kSkip,
                         [](const Persistable&, Tensor) { return absl::OkStatus(); });
 }

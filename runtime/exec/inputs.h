@@ -54,15 +54,20 @@ absl::Status CheckPerStep(const WorkerConfig& config, const Plan& plan);
 // Whether there is something to start from at all.
 absl::Status CheckInit(const WorkerConfig& config, const Plan& plan);
 
-// Which of these variables `init` has no value for and the start-up program makes. kNotFound where
-// it cannot: parameters, or no start-up program.
-absl::StatusOr<std::vector<std::string>> MissingInitials(const InitConfig& init, const Plan& plan,
-                                                         const Variables& variables);
+// Which of a plan's variables `init` has no value for.
+struct MissingInitials {
+  std::vector<std::string> made;  // the start-up program makes them
+  std::vector<std::pair<const Persistable*, const Persistable*>>
+      copied;  // they begin as another one that has a value
+};
+// kNotFound where there is no way to begin: parameters, or no start-up program.
+absl::StatusOr<MissingInitials> FindMissing(const InitConfig& init, const Plan& plan,
+                                            const Variables& variables);
 
 // Reads the whole value of every one of these variables that is not `missing`; type and extents fit
 // the plan's (FitsOrWidens).
 using UseInitial = std::function<absl::Status(const Persistable&, Tensor)>;
-absl::Status ForEachInitial(const InitConfig& init, const std::vector<std::string>& missing,
+absl::Status ForEachInitial(const InitConfig& init, const MissingInitials& missing,
                             const Plan& plan, const Variables& variables, io::Elements elements,
                             const UseInitial& use);
 

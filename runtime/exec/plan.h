@@ -83,6 +83,8 @@ struct Persistable {
   // (layout.h, Parts::room_dims), the rank memory for its own; ops that could use more than that
   // are refused when the plan is loaded.
   std::optional<Layout> layout = {};
+  std::string begins_as =
+      {};  // where a run is given no value of it: as this variable, if given one
 };
 
 // A kernel whose extents are known only when it runs.

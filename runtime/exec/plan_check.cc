@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -103,15 +105,28 @@ void PlanChecker::CheckBuffer(const Buffer& buffer, const std::string& where) {
 }
 
 void PlanChecker::CheckPersistables() {
-  std::set<std::string> names;
+  std::map<std::string_view, const Persistable*> names;
   for (size_t i = 0; i < plan_.persistables.size(); ++i) {
     const Persistable& p = plan_.persistables[i];
     const std::string where = absl::StrCat("persistables[", i, "]");
-    if (!names.insert(p.name).second) Add(where + ".name", "'", p.name, "' occurs twice");
+    if (!names.emplace(p.name, &p).second) Add(where + ".name", "'", p.name, "' occurs twice");
     if (At(p.buffer).space != Space::kPersistent)
       Add(where, "'", p.name, "' is not in persistent memory");
     CheckSelector(p.at, where + ".at");
     if (p.layout) CheckLayout(*p.layout, where + ".layout");
+  }
+  for (size_t i = 0; i < plan_.persistables.size(); ++i) {
+    const Persistable& p = plan_.persistables[i];
+    if (p.begins_as.empty()) continue;
+    const std::string where = absl::StrCat("persistables[", i, "].begins_as");
+    const auto from = names.find(p.begins_as);
+    if (from == names.end() || from->second == &p) {
+      Add(where, "'", p.begins_as, "' is no other persistable of the plan");
+      continue;
+    }
+    const Buffer &to = At(p.buffer), &source = At(from->second->buffer);
+    if (to.dtype != source.dtype || to.dims != source.dims)
+      Add(where, "'", p.begins_as, "' is of another type or of other extents");
   }
 }
 

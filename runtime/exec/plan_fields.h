@@ -137,6 +137,7 @@ void Fields(Visitor& v, Persistable& p) {
   v.May().Map("relation", p.relation);
   v.May().ListsByName("at", p.at.sets);
   v.May().Optional("layout", p.layout);
+  v.May().Text("begins_as", p.begins_as);
 }
 
 template <typename Visitor>

@@ -126,11 +126,10 @@ absl::Status Initialise(const WorkerConfig& config, Executor& executor) {
   DT_RETURN_IF_ERROR(CheckInit(config, plan));
   if (!config.init) return executor.RunStartup();
   const Variables variables = VariablesOf(plan, config.coordinates);
-  DT_ASSIGN_OR_RETURN(const std::vector<std::string> missing,
-                      MissingInitials(*config.init, plan, variables));
-  if (!missing.empty()) {
+  DT_ASSIGN_OR_RETURN(const MissingInitials missing, FindMissing(*config.init, plan, variables));
+  if (!missing.made.empty()) {
     std::fprintf(stderr, "initialised by the start-up program: %s\n",
-                 absl::StrJoin(missing, ", ").c_str());
+                 absl::StrJoin(missing.made, ", ").c_str());
     DT_RETURN_IF_ERROR(executor.RunStartup());
   }
   return ForEachInitial(*config.init, missing, plan, variables, io::Elements::kRead,

@@ -1,5 +1,6 @@
 // Contracts and relations that say too much, too little or something else; feeds that are cut
 // otherwise; meshes of another size.
+#include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
 #include "dialects/dist/lookup.h"
 #include "tools/dtranspile-mutate/edits.h"
@@ -74,6 +75,28 @@ void siteRenamed(JobView& view, Edits& edits) {
         names[i] = builder.getStringAttr("#0 mul");
         replace(job, fields, with(fields, "sites", builder.getArrayAttr(names)));
       });
+  }
+}
+
+// An op or a variable that does nothing of what the contract excuses.
+void siteAdded(JobView& view, Edits& edits) {
+  std::vector<std::string> names;
+  for (mlir::Operation* op : view.framework) names.push_back(verify::siteName(op));
+  for (pd::VarOp var : variablesOf(view)) names.push_back(var.getSymName().str());
+  for (Fields fields : contractsOf(view.job)) {
+    auto sites = fields.getAs<mlir::ArrayAttr>("sites");
+    auto tag = fields.getAs<mlir::StringAttr>("tag");
+    for (const std::string& name : names) {
+      auto added = mlir::StringAttr::get(view.job.getContext(), name);
+      if (!sites || !tag || llvm::is_contained(sites, added)) continue;
+      edits.add(view.job, "the contract " + tag.str() + " lists `" + name + "`",
+                [=, job = view.job]() mutable {
+                  llvm::SmallVector<mlir::Attribute> all(sites.begin(), sites.end());
+                  all.push_back(added);
+                  mlir::Builder builder(job.getContext());
+                  replace(job, fields, with(fields, "sites", builder.getArrayAttr(all)));
+                });
+    }
   }
 }
 
@@ -300,6 +323,7 @@ std::vector<Kind> contractKinds() {
       {group, "contract-renamed", "a contract has another tag", Place::Main, contractRenamed},
       {group, "site-dropped", "a site is not declared", Place::Main, siteDropped},
       {group, "site-renamed", "another op is the declared site", Place::Main, siteRenamed},
+      {group, "site-added", "a contract lists what does not deviate", Place::Main, siteAdded},
       {group, "relation-different", "a variable is declared to differ", Place::Main,
        relationDifferent},
       {group, "relation-equal", "a variable that differs is declared equal", Place::Main,

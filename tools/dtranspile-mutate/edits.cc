@@ -223,6 +223,14 @@ void declareDifferent(pd::VarOp var, llvm::StringRef axis, llvm::StringRef tag) 
   mlir::Builder builder(var.getContext());
   auto state = dist::AxisRelAttr::different(builder.getStringAttr(axis), tag);
   var->setAttr(dist::kRelAttr, dist::RelAttr::of(var.getSymNameAttr(), {state}));
+  // By the contract's own list too, where there is one.
+  auto job = llvm::cast<mlir::ModuleOp>(dist::jobOf(var));
+  auto list = job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr);
+  for (mlir::Attribute entry : list ? list.getValue() : llvm::ArrayRef<mlir::Attribute>()) {
+    auto fields = llvm::dyn_cast<mlir::DictionaryAttr>(entry);
+    auto own = fields ? fields.getAs<mlir::StringAttr>("tag") : mlir::StringAttr();
+    if (own && own.getValue() == tag) return declareContract(job, tag, {var.getSymName().str()});
+  }
 }
 
 void declareContract(mlir::ModuleOp job, llvm::StringRef tag, llvm::ArrayRef<std::string> sites) {

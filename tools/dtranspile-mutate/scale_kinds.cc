@@ -269,7 +269,7 @@ void castDeclared(JobView& view, Edits& edits) {
                   mlir::Type element =
                       llvm::cast<mlir::RankedTensorType>(value.getType()).getElementType();
                   readers.read(cast(builder, cast(builder, value, builder.getF16Type()), element));
-                  declareContract(job, "fp16_wire", {});
+                  declareContract(job, "fp16_wire", {pd::nameOf(value).str()});
                 });
 }
 

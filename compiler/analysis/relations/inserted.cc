@@ -232,8 +232,11 @@ void visitInserted(const Scene& scene, mlir::Operation* op) {
       relation.known() && llvm::any_of(relation.reading().states, [](const State& state) {
         return state.isPartial() || state.isParts();
       });
-  if (kind == Inserted::Cast && (partial || conversion == Conversion::Rounds))
+  if (kind == Inserted::Cast && (partial || conversion == Conversion::Rounds)) {
     relation.addTags(mlir::StringAttr::get(op->getContext(), "fp16_wire"));
+    llvm::StringRef name = dist::nameOf(view.input("X"));
+    scene.store.addRounded((name.empty() ? pd::nameOf(op->getResult(0)) : name).str());
+  }
   scene.store.set(op->getResult(0), std::move(relation));
 }
 

@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -106,6 +107,10 @@ class Store {
   }
   const std::vector<Site>& sites() const { return sites_; }
 
+  // Values that inserted casts round, by name: what the contract fp16_wire is about.
+  void addRounded(std::string name) { rounded_.insert(std::move(name)); }
+  const std::set<std::string>& rounded() const { return rounded_; }
+
   // The last value that stands for a value of the reference; null if there is none.
   mlir::Value lastFor(int reference) const { return lastFor_.lookup(reference); }
   int64_t valueCount() const { return static_cast<int64_t>(relations_.size()); }
@@ -131,6 +136,7 @@ class Store {
   Variables variables_;
   llvm::DenseMap<int, mlir::Value> lastFor_;
   std::vector<Site> sites_;
+  std::set<std::string> rounded_;
   Relation none_;
 };
 

@@ -150,6 +150,7 @@ bool parseRow(const PirRow& row, Rule& rule, std::string& error) {
   rule.hook = row.hook;
   rule.spec = pd::findOp(row.type);
   if (!rule.spec) return error = std::string("dialect pd has no op '") + row.type + "'", false;
+  rule.gradient = row.gradient || rule.spec->gradient;
   auto [operands, results] = StringRef(row.slots).split("->");
   for (StringRef item : itemsOf(operands)) rule.operands.push_back(operandRule(item));
   for (StringRef item : itemsOf(results)) rule.results.push_back(resultRule(item));

@@ -49,6 +49,7 @@ struct PirRow {
   const char* slots;
   const char* attributes = "";
   Hook hook = nullptr;
+  bool gradient = false;  // it computes gradients, which the op of dialect pd does not tell
 };
 
 struct OperandRule {
@@ -73,6 +74,7 @@ struct AttributeRule {
 struct Rule {
   std::string name;
   const pd::OpSpec* spec = nullptr;
+  bool gradient = false;  // it computes gradients of another op
   std::vector<OperandRule> operands;
   std::vector<ResultRule> results;
   std::vector<AttributeRule> attributes;

@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kMaxSearch = 500;
 
 bool isGradientOp(const Op& op) {
-  return llvm::StringRef(op.name).ends_with("_grad") ||
-         llvm::StringRef(op.name).ends_with("_grad_");
+  const Rule* rule = findRule(op);
+  return rule && rule->gradient;
 }
 
 // Sums of partial gradients, which may stand behind the last gradient op.

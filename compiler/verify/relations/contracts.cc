@@ -6,6 +6,8 @@
 namespace dtranspile::verify {
 namespace {
 
+constexpr llvm::StringLiteral kPartsTag = "parts", kWireTag = "fp16_wire";
+
 bool isStatistics(const Question&, mlir::Operation* update) {
   return pd::OpView::isFrameworkOp(update) && pd::OpView(update).type() == "batch_norm";
 }
@@ -17,7 +19,7 @@ bool isOptimizerState(const Question& question, mlir::Operation* update) {
 }
 
 constexpr ContractRow kContracts[] = {
-    {"parts", "the ops that are listed as sites are evaluated on each rank's share of the batch",
+    {kPartsTag, "the ops that are listed as sites are evaluated on each rank's share of the batch",
      nullptr},
     {"batch_statistics", "running statistics are those of a rank's own share of each batch",
      isStatistics},
@@ -26,7 +28,7 @@ constexpr ContractRow kContracts[] = {
      "every rank takes the step on its own share, then parameters are averaged; the optimizer's "
      "state stays with its rank",
      isOptimizerState},
-    {"fp16_wire", "values are rounded on their way between ranks", nullptr},
+    {kWireTag, "values are rounded on their way between ranks", nullptr},
 };
 
 }  // namespace
@@ -46,6 +48,39 @@ void checkContracts(mlir::ModuleOp job, const Contracts& contracts, Rung& findin
       findings.add(messageAt(job, Message::Level::Unknown, "contract",
                              "the contract \"" + tag + "\" is none of those that are understood",
                              "declare one of those in docs/verification.md"));
+  }
+}
+
+void collectDeviations(const Question& question, const Store& store, llvm::ArrayRef<Site> sites,
+                       Deviations& deviations) {
+  if (question.startup) return;  // variables are those of main
+  for (const Site& site : sites) deviations[kPartsTag.str()].insert(siteName(site.op));
+  for (const std::string& name : store.rounded()) deviations[kWireTag.str()].insert(name);
+  for (const auto& [name, variable] : store.variables())
+    for (const State& state : variable.declared.states)
+      if (state.isDifferent()) deviations[state.tagAttr().getValue().str()].insert(name);
+}
+
+void checkSiteLists(mlir::ModuleOp job, const Contracts& contracts, const Deviations& deviations,
+                    Rung& findings) {
+  for (const auto& [tag, listed] : contracts.sites) {
+    if (!findContract(tag)) continue;
+    const auto at = deviations.find(tag);
+    const std::set<std::string> found =
+        at == deviations.end() ? std::set<std::string>() : at->second;
+    for (const std::string& name : listed)
+      if (!found.count(name))
+        findings.add(messageAt(job, Message::Level::Refuted, "contract",
+                               "the contract \"" + tag + "\" lists \"" + name +
+                                   "\", and nothing of that name deviates by it",
+                               "list in `sites` what deviates, and nothing else"));
+    if (tag == kPartsTag) continue;
+    for (const std::string& name : found)
+      if (!listed.count(name))
+        findings.add(messageAt(
+            job, Message::Level::Refuted, "contract",
+            "`" + name + "` deviates by the contract \"" + tag + "\", which does not list it",
+            "list it in the contract's `sites`, or remove what makes it differ"));
   }
 }
 

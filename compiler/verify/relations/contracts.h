@@ -19,4 +19,15 @@ const ContractRow* findContract(llvm::StringRef tag);
 // Says which contracts the job declares, and leaves the verdict open for unknown ones.
 void checkContracts(mlir::ModuleOp job, const Contracts& contracts, Rung& findings);
 
+// What the job deviates in, by the tag of the contract that is about it, as contracts list it:
+// sites (siteName), variables of relation X by name, values that are rounded by name.
+using Deviations = std::map<std::string, std::set<std::string>>;
+void collectDeviations(const Question& question, const Store& store, llvm::ArrayRef<Site> sites,
+                       Deviations& deviations);
+
+// A contract lists all that it excuses, and nothing else. (Sites that are not listed have messages
+// of their own, with what makes them one.)
+void checkSiteLists(mlir::ModuleOp job, const Contracts& contracts, const Deviations& deviations,
+                    Rung& findings);
+
 }  // namespace dtranspile::verify

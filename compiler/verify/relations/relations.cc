@@ -108,7 +108,7 @@ void checkLoss(llvm::ArrayRef<RoleCheck> roles, pd::ProgramOp original, llvm::St
 
 // One program of all roles: they hold together what the reference's gives.
 void verifyProgram(mlir::ModuleOp job, llvm::StringRef name, llvm::StringRef loss, Rung& rung,
-                   Totals& totals) {
+                   Totals& totals, Deviations& deviations) {
   pd::ProgramOp original = findProgram(referenceOf(job), name);
   const Reference reference(original);
   const Contracts contracts = Contracts::of(job);
@@ -134,6 +134,7 @@ void verifyProgram(mlir::ModuleOp job, llvm::StringRef name, llvm::StringRef los
     role.demands->reportScales();
     const std::vector<Site> sites = reachedSites(role.question, *role.store);
     checkSites(sites, role.store->axes(), contracts, rung);
+    collectDeviations(role.question, *role.store, sites, deviations);
     checkNames(role.question, *role.store, rung);
     totals.values += role.store->valueCount();
     totals.sites += static_cast<int64_t>(sites.size());
@@ -150,9 +151,13 @@ Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
   Rung rung;
   rung.name = "relations";
   Totals totals;
-  checkContracts(job, Contracts::of(job), rung);
+  const Contracts contracts = Contracts::of(job);
+  checkContracts(job, contracts, rung);
   reportDivergence(job, rung);
-  for (llvm::StringRef name : {"startup", "main"}) verifyProgram(job, name, loss, rung, totals);
+  Deviations deviations;
+  for (llvm::StringRef name : {"startup", "main"})
+    verifyProgram(job, name, loss, rung, totals, deviations);
+  checkSiteLists(job, contracts, deviations, rung);
   rung.stat("reference_ops", totals.operations);
   rung.stat("values", totals.values);
   rung.stat("sites", totals.sites);

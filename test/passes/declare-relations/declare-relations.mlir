@@ -3,8 +3,8 @@
 // Running statistics differ between ranks, a counter does not, an accumulator of a metric does. Dropout on data draws on every rank, noise on a
 // parameter is the same everywhere.
 // CHECK: dist.contracts = [
-// CHECK-SAME: sites = ["batch_norm of `y`"], statement = "running statistics are those of a rank's own part of each batch; rank 0's are saved", tag = "batch_statistics"
-// CHECK-SAME: sites = ["elementwise_add of `metric`"], {{.*}}, tag = "local_state"
+// CHECK-SAME: sites = ["mean", "variance"], statement = "running statistics are those of a rank's own part of each batch; rank 0's are saved", tag = "batch_statistics"
+// CHECK-SAME: sites = ["metric"], {{.*}}, tag = "local_state"
 // CHECK-LABEL: dist.role @trainer
 // CHECK: pd.var @mean : tensor<3xf32> {dist.rel = #dist.rel<"mean", dp: X(batch_statistics)>}
 // CHECK: pd.var @variance : tensor<3xf32> {dist.rel = #dist.rel<"variance", dp: X(batch_statistics)>}

@@ -137,6 +137,29 @@ TEST_CASE("values come from files, then from the start-up program; rates per ste
   CHECK(place.Error().find("--init") != std::string::npos);
 }
 
+TEST_CASE("a variable without a value begins as the one that it is declared to be") {
+  Place place;
+  place.plan["persistent_bytes"] = 256;
+  place.plan["buffers"].push_back(BufferJson("kept", "persistent", 192, "float32", {4}, 16));
+  place.plan["persistables"].push_back(
+      {{"name", "kept"}, {"buffer", 7}, {"parameter", false}, {"begins_as", "w"}});
+  place.config.save = place.Path("after");
+  place.config.save_names = {"kept"};
+  const auto saved = [&] {
+    REQUIRE(place.Run() == kWorkerDone);
+    const auto read = io::ReadTensorFile(place.Path("after/kept"));
+    REQUIRE(read.ok());
+    return read->as<float>()[3];
+  };
+  CHECK(saved() == 0);  // the start-up program does not set it
+  std::filesystem::create_directory(place.Path("init"));
+  place.config.init = InitConfig{place.Path("init"), "", {}};
+  WriteFloats(place.Path("init/w"), {4}, {1, 2, 3, 4});
+  CHECK(saved() == 4);
+  WriteFloats(place.Path("init/kept"), {4}, {5, 6, 7, 8});
+  CHECK(saved() == 8);
+}
+
 TEST_CASE("values come from a combined file") {
   Trial place;
   const std::vector<float> w{3, 3, 3, 3}, rate{1};

@@ -18,15 +18,28 @@ Labels sampleLabels(const pd::OpView& op, mlir::Value value) {
   return labels;
 }
 
+void recurrent(RuleContext& context);
+
+// The op is one that writes this record: its row says so.
+bool writes(mlir::Operation* op, const Clause& record) {
+  const ParsedRule* row =
+      op && pd::OpView::isFrameworkOp(op) ? findRule(pd::OpView(op).type()) : nullptr;
+  if (!row || row->rule != recurrent) return false;
+  const std::vector<SlotResult>& written = row->clauses[1].outputs;
+  return written.size() == record.inputs.size() &&
+         llvm::all_of(record.inputs, [&](const SlotUse& input) {
+           return llvm::any_of(written,
+                               [&](const SlotResult& one) { return one.slot == input.slot; });
+         });
+}
+
 // The records among the operands were written by the forward op over the same values.
 bool readsOwnRecord(const pd::OpView& op, const Clause& record) {
   for (const SlotUse& input : record.inputs) {
     mlir::Value value = op.input(input.slot);
     if (!value) continue;
     mlir::Operation* writer = value.getDefiningOp();
-    if (!writer || !pd::OpView::isFrameworkOp(writer) ||
-        pd::OpView(writer).type().str() + "_grad" != op.type())
-      return false;
+    if (!writes(writer, record)) return false;
     pd::OpView forward(writer);
     if (forward.output(input.slot) != value) return false;
     for (const std::string& slot : forward.inputSlots())

@@ -16,7 +16,7 @@ const PirRow kRows[] = {
     {"assign_out_", "assign", "X, ~Y -> Out=Y"},
     {"arange", "range", "Start, End, Step -> Out", "-dtype", makeArange},
     {"cast", "cast", "X -> Out", "dtype>out_dtype", makeCast},
-    {"cast_grad", "cast", "~Like, X -> Out", "", makeCastGrad},
+    {"cast_grad", "cast", "~Like, X -> Out", "", makeCastGrad, /*gradient=*/true},
     {"uniform", "uniform_random", "#shape|ShapeTensor|ShapeTensorList, #min, #max -> Out"},
     {"gaussian", "gaussian_random", "#shape|ShapeTensor|ShapeTensorList -> Out"},
     {"truncated_gaussian_random", "truncated_gaussian_random", "-> Out"},

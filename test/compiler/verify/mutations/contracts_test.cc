@@ -226,4 +226,67 @@ TEST_CASE("averaging parameters lists the sites that reducing gradients lists") 
   }
 }
 
+// What a contract lists is what it excuses.
+TEST_CASE("a contract that lists too much or too little") {
+  Jobs jobs;
+  Strategy strategy = unfused(4);
+  strategy.collective_mode = GENERATE(as<std::string>(), "grad_allreduce", "local_sgd");
+  auto job = jobs.make("static26/resnet_thin", strategy);
+  INFO(strategy.collective_mode);
+  REQUIRE(verifyJob(*job, nullptr).overall() == Verdict::Holds);
+  auto edit = [&](llvm::StringRef tag,
+                  const std::function<void(std::vector<std::string>&)>& change) {
+    mlir::Builder builder(job->getContext());
+    llvm::SmallVector<mlir::Attribute> entries;
+    bool found = false;
+    for (auto contract : (*job)
+                             ->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr)
+                             .getAsRange<mlir::DictionaryAttr>()) {
+      mlir::NamedAttrList fields(contract);
+      if (contract.getAs<mlir::StringAttr>("tag").getValue() == tag) {
+        std::vector<std::string> sites;
+        for (auto name :
+             contract.getAs<mlir::ArrayAttr>("sites").getAsValueRange<mlir::StringAttr>())
+          sites.push_back(name.str());
+        REQUIRE_FALSE(sites.empty());
+        change(sites);
+        fields.set("sites", builder.getStrArrayAttr(
+                                std::vector<llvm::StringRef>(sites.begin(), sites.end())));
+        found = true;
+      }
+      entries.push_back(fields.getDictionary(job->getContext()));
+    }
+    REQUIRE(found);
+    (*job)->setAttr(dist::kContractsAttr, builder.getArrayAttr(entries));
+    return refuted(verifyJob(*job, nullptr), "contract");
+  };
+  std::vector<const char*> tags = {"batch_statistics"};
+  if (strategy.collective_mode == "local_sgd") tags.push_back("local_sgd");
+  SECTION("a variable that differs, not listed") {
+    for (const char* tag : tags)
+      CHECK_THAT(
+          edit(tag, [](std::vector<std::string>& sites) { sites.erase(sites.begin()); }).text,
+          Contains("which does not list it"));
+  }
+  SECTION("a variable that is equal on all ranks") {
+    for (const char* tag : tags)
+      CHECK_THAT(
+          edit(tag, [](std::vector<std::string>& sites) { sites.push_back("learning_rate_0"); })
+              .text,
+          Contains("`learning_rate_0`") || Contains("\"learning_rate_0\""));
+  }
+  SECTION("what is no name at all") {
+    tags.push_back("parts");
+    for (const char* tag : tags)
+      CHECK_THAT(
+          edit(tag, [](std::vector<std::string>& sites) { sites.push_back("nothing"); }).text,
+          Contains("lists \"nothing\""));
+  }
+  SECTION("an op that is no site") {
+    CHECK_THAT(
+        edit("parts", [](std::vector<std::string>& sites) { sites.push_back("#0 conv2d"); }).text,
+        Contains("\"#0 conv2d\""));
+  }
+}
+
 }  // namespace dtranspile::verify::test

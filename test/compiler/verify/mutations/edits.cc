@@ -56,6 +56,23 @@ void declareDifferent(mlir::ModuleOp job, llvm::StringRef variable, llvm::String
       var->setAttr(dist::kRelAttr,
                    dist::RelAttr::of(var.getSymNameAttr(), {dist::AxisRelAttr::different(
                                                                builder.getStringAttr("dp"), tag)}));
+  listSite(job, tag, variable);
+}
+
+void listSite(mlir::ModuleOp job, llvm::StringRef tag, llvm::StringRef name) {
+  mlir::Builder builder(job.getContext());
+  auto list = job->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr);
+  if (!list) return;
+  llvm::SmallVector<mlir::Attribute> entries;
+  for (auto contract : list.getAsRange<mlir::DictionaryAttr>()) {
+    mlir::NamedAttrList fields(contract);
+    llvm::SmallVector<mlir::Attribute> sites(contract.getAs<mlir::ArrayAttr>("sites").getValue());
+    if (contract.getAs<mlir::StringAttr>("tag").getValue() == tag)
+      sites.push_back(builder.getStringAttr(name));
+    fields.set("sites", builder.getArrayAttr(sites));
+    entries.push_back(fields.getDictionary(job.getContext()));
+  }
+  job->setAttr(dist::kContractsAttr, builder.getArrayAttr(entries));
 }
 
 mlir::Value scaled(mlir::Value value, float factor) {

@@ -26,7 +26,9 @@ void bypass(mlir::Operation* op);
 void repeat(mlir::Operation* op);
 pd::SetOp lastSet(pd::ProgramOp program, llvm::StringRef variable);
 dist::RoleOp roleOf(mlir::ModuleOp job);
+// In the contract's list too, where the job declares it.
 void declareDifferent(mlir::ModuleOp job, llvm::StringRef variable, llvm::StringRef tag);
+void listSite(mlir::ModuleOp job, llvm::StringRef tag, llvm::StringRef name);
 // scale(value) by a factor, right behind the value; not used yet.
 mlir::Value scaled(mlir::Value value, float factor);
 // all_reduce sum of a value, right behind it, on the first communicator of gradients.

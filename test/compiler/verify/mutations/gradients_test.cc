@@ -229,34 +229,46 @@ TEST_CASE("rounding is for values between ranks, under its contract") {
                 pd::kBackward)
         .output("Out");
   };
-  auto declare = [](mlir::ModuleOp job) {
+  auto declare = [](mlir::ModuleOp job, mlir::Value rounded) {
     mlir::Builder builder(job.getContext());
-    job->setAttr(dist::kContractsAttr,
-                 builder.getArrayAttr({builder.getDictionaryAttr(
-                     {builder.getNamedAttr("tag", builder.getStringAttr("fp16_wire")),
-                      builder.getNamedAttr("statement", builder.getStringAttr("rounded")),
-                      builder.getNamedAttr("sites", builder.getArrayAttr({}))})}));
+    job->setAttr(
+        dist::kContractsAttr,
+        builder.getArrayAttr({builder.getDictionaryAttr(
+            {builder.getNamedAttr("tag", builder.getStringAttr("fp16_wire")),
+             builder.getNamedAttr("statement", builder.getStringAttr("rounded")),
+             builder.getNamedAttr("sites", builder.getStrArrayAttr({pd::nameOf(rounded)}))})}));
+  };
+  auto around = [&](dist::AllReduceOp reduction) {
+    mlir::Builder builder(reduction.getContext());
+    mlir::Value result = reduction->getResult(0);
+    mlir::Value half = cast(reduction.getInputs()[0], builder.getF16Type(), 5, 4);
+    reduction->setOperand(0, half);
+    result.setType(half.getType());
+    replaceUses(result, cast(result, builder.getF32Type(), 4, 5));
   };
   SECTION("around a reduction") {
     VerifyReport report = verifyEdited([&](mlir::ModuleOp job, pd::ProgramOp main) {
-      mlir::Builder builder(job.getContext());
       dist::AllReduceOp reduction = opsOf<dist::AllReduceOp>(main)[0];
-      mlir::Value result = reduction->getResult(0);
-      mlir::Value half = cast(reduction.getInputs()[0], builder.getF16Type(), 5, 4);
-      reduction->setOperand(0, half);
-      result.setType(half.getType());
-      replaceUses(result, cast(result, builder.getF32Type(), 4, 5));
-      declare(job);
+      declare(job, reduction.getInputs()[0]);
+      around(reduction);
     });
     INFO(messagesOf(report));
     CHECK(report.overall() == Verdict::Holds);
+  }
+  SECTION("of another value than is listed") {
+    VerifyReport report = verifyEdited([&](mlir::ModuleOp job, pd::ProgramOp main) {
+      declare(job, opsOf<dist::AllReduceOp>(main)[1].getInputs()[0]);
+      around(opsOf<dist::AllReduceOp>(main)[0]);
+    });
+    INFO(messagesOf(report));
+    CHECK_THAT(refuted(report, "contract").text, Contains("nothing of that name deviates by it"));
   }
   SECTION("of an activation") {
     VerifyReport report = verifyEdited([&](mlir::ModuleOp job, pd::ProgramOp main) {
       mlir::Builder builder(job.getContext());
       mlir::Value value = opsOfType(main, "relu")[0].output("Out");
       replaceUses(value, cast(cast(value, builder.getF16Type(), 5, 4), builder.getF32Type(), 4, 5));
-      declare(job);
+      declare(job, value);
     });
     CHECK_THAT(refuted(report, "contract").text, Contains("between ranks"));
   }

@@ -267,4 +267,22 @@ TEST_CASE("CONFIG survives writing and reading; a wrong one is refused with its 
   CHECK(message("/colour", 2) == "c: unknown key 'colour'; was this written by a newer version?");
 }
 
+TEST_CASE("what CONFIG asks for has to be in the plan") {
+  Place place;
+  place.config.save = place.Path("after");
+  place.config.save_names = {"speed"};
+  CHECK_THAT(place.Error(), Catch::EndsWith("'speed' is to be saved, but is no persistable of this "
+                                            "rank"));
+  place.config.save_names.clear();
+  place.config.fetch = {"gain"};
+  CHECK_THAT(place.Error(), Catch::EndsWith("'gain' is not among the fetches that the job was "
+                                            "compiled for"));
+  place.config.fetch = {"loss"};
+  place.config.comms = {{.name = "grad", .group = "grad:0", .rank = 0, .size = 1}};
+  CHECK_THAT(place.Error(), Catch::EndsWith("CONFIG has 1 communicators, the plan 0"));
+  place.plan["comms"] = Json::array({{{"name", "other"}, {"axes", {"dp"}}}});
+  CHECK_THAT(place.Error(), Catch::EndsWith("communicator 0 is 'grad' in CONFIG, 'other' in the "
+                                            "plan"));
+}
+
 }  // namespace dtranspile::exec

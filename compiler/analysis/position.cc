@@ -44,6 +44,20 @@ bool isInserted(mlir::Operation* op) {
 
 }  // namespace
 
+std::string rankText(llvm::StringRef role, dist::SelAttr where) {
+  std::string text;
+  if (where)
+    for (dist::AxisSetAttr set : where.getSets()) {
+      text += (text.empty() ? "[" : ",") + set.getAxis().getValue().str() + "=";
+      llvm::ArrayRef<int64_t> bounds = set.getBounds();
+      for (size_t i = 0; i < bounds.size(); i += 2) {
+        text += (i ? "+" : "") + std::to_string(bounds[i]);
+        if (bounds[i + 1] - 1 > bounds[i]) text += ".." + std::to_string(bounds[i + 1] - 1);
+      }
+    }
+  return role.str() + text + (text.empty() ? "" : "]");
+}
+
 std::string typeOf(mlir::Operation* op) {
   return pd::OpView::isFrameworkOp(op) ? pd::OpView(op).type().str()
                                        : op->getName().getStringRef().str();
@@ -68,6 +82,12 @@ std::string positionOf(mlir::Operation* op) {
                              : "the job";
   if (!isInserted(op)) return text + pd::describe(op);
   text += "inserted " + typeOf(op) + subject(op);
+  if (auto on = llvm::dyn_cast<dist::OnOp>(op)) {
+    llvm::raw_string_ostream stream(text);
+    stream << " <";
+    on.getWhere().printInline(stream);
+    stream << ">";
+  }
   for (mlir::Operation* before = op->getPrevNode(); before; before = before->getPrevNode())
     if (!isInserted(before) && pd::OpView::isFrameworkOp(before))
       return text + ", after " + pd::describe(before);
@@ -94,7 +114,7 @@ Message messageAt(mlir::Operation* op, Message::Level level, std::string rule, s
   }
   auto role = llvm::dyn_cast<dist::RoleOp>(op);
   if (!role) role = op->getParentOfType<dist::RoleOp>();
-  if (role) message.rankClass = role.getSymName().str();
+  if (role) message.rankClass = rankText(role.getSymName(), dist::guardOf(op).where);
   return message;
 }
 

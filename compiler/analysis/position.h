@@ -4,7 +4,14 @@
 #include "compiler/analysis/report.h"
 #include "mlir/IR/Operation.h"
 
+namespace dtranspile::dist {
+class SelAttr;
+}
+
 namespace dtranspile::verify {
+
+// "trainer", "trainer[pp=0]", "trainer[dp=0..2,pp=1]": ranks of a role. `where` may be null.
+std::string rankText(llvm::StringRef role, dist::SelAttr where);
 
 // "trainer/main: sgd of `w` (block 0, op 11; train.py:88)"; an op that a pass inserted is described
 // by its neighbour: "trainer/main: inserted dist.all_reduce of `w@GRAD`, after mul_grad of `w@GRAD`

@@ -18,34 +18,93 @@ int64_t aligned(int64_t bytes) {
   return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
 }
 
-// From the first node that mentions a buffer to the last one; feeds live from the start, fetches to
-// the end. What an asynchronous operation uses lives until it was waited for.
-std::vector<Life> livesOf(const Plan& plan, const PlanProgram& program) {
-  std::map<int, Life> lives;
-  auto touch = [&](int buffer, int at) {
-    const int storage = plan.storageOf(buffer);
-    const Buffer& owner = plan.buffers[storage];
+// When buffers are alive: from the first node that mentions them to the last one, bodies being
+// walked through in the order of their text. Feeds live from the start, fetches to the end. What an
+// asynchronous operation uses lives until it was waited for.
+class Walk {
+ public:
+  Walk(const Plan& plan, const PlanProgram& program) : plan_(plan) {
+    for (const Feed& feed : program.feeds) touch(feed.buffer, -1);
+    for (int buffer : program.arguments) touch(buffer, -1);
+    walk(program.body);
+    for (const Fetch& fetch : program.fetches) touch(fetch.buffer, now_);
+    for (const Repeated& one : repeated_) extend(one);
+  }
+
+  std::vector<Life> lives() const {
+    std::vector<Life> result;
+    for (const auto& [storage, life] : lives_) result.push_back(life);
+    return result;
+  }
+
+ private:
+  // A node that runs its bodies several times, in an order of its own.
+  struct Repeated {
+    int begin, end;
+    std::map<int, std::set<size_t>> touched;  // storage -> bodies
+  };
+
+  void touch(int buffer, int at) {
+    const int storage = plan_.storageOf(buffer);
+    const Buffer& owner = plan_.buffers[storage];
     if (owner.space != Space::Arena) return;
-    auto [it, inserted] = lives.try_emplace(storage, Life{storage, owner.bytes(), at, at});
+    for (auto& [repeated, body] : inside_) repeated->touched[storage].insert(body);
+    const int64_t bytes = owner.stride > 0 ? owner.stride * owner.instances : owner.bytes();
+    auto [it, inserted] = lives_.try_emplace(storage, Life{storage, bytes, at, at});
     it->second.first = std::min(it->second.first, at);
     it->second.last = std::max(it->second.last, at);
-  };
-  const int end = static_cast<int>(program.body.size());
-  std::map<int, int> started;
-  for (int i = 0; i < end; ++i) {
-    const Node& node = program.body[i];
-    for (int buffer : node.args) touch(buffer, i);
-    if (const auto* start = node.as<StartNode>()) started[start->ticket] = i;
-    const auto* wait = node.as<WaitNode>();
-    if (!wait) continue;
-    for (int buffer : program.body[started[wait->ticket]].args) touch(buffer, i);
   }
-  for (const Feed& feed : program.feeds) touch(feed.buffer, -1);
-  for (const Fetch& fetch : program.fetches) touch(fetch.buffer, end);
-  std::vector<Life> result;
-  for (const auto& [storage, life] : lives) result.push_back(life);
-  return result;
-}
+
+  void walk(const std::vector<Node>& body) {
+    for (const Node& node : body) walk(node);
+  }
+
+  void walk(const Node& node) {
+    const bool repeats = node.as<MicroNode>() || node.as<BlocksNode>();
+    const bool once = node.as<AtNode>() != nullptr;
+    if (!repeats && !once) {
+      // Turns of a loop hand on what lies in its buffers: all of them live as long as it does.
+      for (int buffer : node.args) touch(buffer, now_);
+      if (const auto* start = node.as<StartNode>()) started_[start->ticket] = &node.args;
+      if (const auto* wait = node.as<WaitNode>())
+        for (int buffer : *started_.at(wait->ticket)) touch(buffer, now_);
+      ++now_;
+      return;
+    }
+    if (!repeats) {
+      for (const std::vector<Node>* inner : node.bodies()) walk(*inner);
+      return;
+    }
+    Repeated repeated{now_, now_, {}};
+    const std::vector<const std::vector<Node>*> bodies = node.bodies();
+    for (size_t i = 0; i < bodies.size(); ++i) {
+      inside_.emplace_back(&repeated, i);
+      walk(*bodies[i]);
+      inside_.pop_back();
+    }
+    repeated.end = std::max(now_ - 1, repeated.begin);
+    repeated_.push_back(std::move(repeated));
+  }
+
+  // What several bodies share, and what lives around the node, keeps its place as long as it runs;
+  // so does what has instances. Of the others each run of a body makes its own.
+  void extend(const Repeated& repeated) {
+    for (const auto& [storage, bodies] : repeated.touched) {
+      Life& life = lives_.at(storage);
+      const bool around = life.first < repeated.begin || life.last > repeated.end;
+      if (bodies.size() < 2 && !around && plan_.buffers[storage].stride == 0) continue;
+      life.first = std::min(life.first, repeated.begin);
+      life.last = std::max(life.last, repeated.end);
+    }
+  }
+
+  const Plan& plan_;
+  int now_ = 0;
+  std::map<int, Life> lives_;
+  std::map<int, const std::vector<int>*> started_;
+  std::vector<std::pair<Repeated*, size_t>> inside_;
+  std::vector<Repeated> repeated_;
+};
 
 // Memory from `end` on, given out and taken back while time goes by: the smallest hole that fits,
 // else more.
@@ -122,7 +181,7 @@ int64_t placeInTime(Plan& plan, std::vector<Life> lives, int64_t start) {
 // are placed in order of time.
 int64_t placeArena(Plan& plan, const PlanProgram& program) {
   constexpr size_t kMostBySize = 8192;
-  std::vector<Life> lives = livesOf(plan, program);
+  std::vector<Life> lives = Walk(plan, program).lives();
   std::sort(lives.begin(), lives.end(), [](const Life& a, const Life& b) {
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.storage < b.storage;
   });
@@ -166,9 +225,8 @@ void placeBuffers(Plan& plan) {
     end += aligned(buffer.bytes());
   }
   plan.arenaBytes = 0;
-  for (const PlanProgram* program : {plan.startup.get(), plan.main.get()}) {
-    if (program) plan.arenaBytes = std::max(plan.arenaBytes, placeArena(plan, *program));
-  }
+  for (const PlanProgram& program : plan.programs)
+    plan.arenaBytes = std::max(plan.arenaBytes, placeArena(plan, program));
 }
 
 }  // namespace dtranspile::lower

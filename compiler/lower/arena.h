@@ -1,4 +1,8 @@
 // Places of buffers: persistables one after the other, temporaries by their lives.
+//
+// Bodies of guards, tasks and blocks are part of the time line of their program: what lives within
+// one of them shares memory with what lives in others. What a repeated body (a task, a block) hands
+// on keeps its place as long as the node runs, one place per instance where it has instances.
 #pragma once
 
 #include "compiler/lower/plan.h"

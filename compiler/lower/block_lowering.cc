@@ -4,9 +4,8 @@
 #include <set>
 #include <utility>
 
-#include "compiler/lower/program_lowering.h"
 #include "compiler/lower/rules.h"
-#include "dialects/pd/position.h"
+#include "dialects/dist/lookup.h"
 
 namespace dtranspile::lower {
 
@@ -23,17 +22,6 @@ mlir::DictionaryAttr regionAttributes(mlir::Operation* op) {
                                    : mlir::DictionaryAttr();
 }
 
-// Every buffer that the nodes mention, and how.
-void collectArgs(const std::vector<Node>& body, std::map<int, std::pair<bool, bool>>& args) {
-  for (const Node& node : body) {
-    for (size_t i = 0; i < node.args.size(); ++i) {
-      auto& [reads, writes] = args[node.args[i]];
-      reads |= node.reads[i];
-      writes |= node.writes[i];
-    }
-  }
-}
-
 }  // namespace
 
 bool isBlockOp(StringRef type) {
@@ -45,8 +33,7 @@ bool isBlockOp(StringRef type) {
 
 bool isNative(StringRef type) { return isBlockOp(type) || findRule(type); }
 
-BlockLowering::BlockLowering(ProgramLowering& program, pd::OpView op)
-    : program_(program), op_(op), position_(pd::describe(op.operation())) {
+BlockLowering::BlockLowering(Lowering& program, pd::OpView op) : program_(program), op_(op) {
   mlir::DictionaryAttr attributes = regionAttributes(op.operation());
   for (const char* list : {"captures", "locals", "written", "saved"}) {
     auto array = attributes ? attributes.getAs<mlir::ArrayAttr>(list) : mlir::ArrayAttr();
@@ -61,7 +48,7 @@ BlockLowering::BlockLowering(ProgramLowering& program, pd::OpView op)
       if (index < block().getNumArguments())
         arguments_.try_emplace(name, block().getArgument(index++));
   for (mlir::Operation& inner : block())
-    for (mlir::Value result : inner.getResults()) inside_[pd::nameOf(result)] = result;
+    for (mlir::Value result : inner.getResults()) inside_[dist::nameOf(result)] = result;
 }
 
 LogicalResult BlockLowering::run() {
@@ -84,7 +71,7 @@ LogicalResult BlockLowering::run() {
            << llvm::count_if(captured, [](mlir::Value value) { return static_cast<bool>(value); });
   }
   for (mlir::Value operand : op_.operation()->getOperands()) {
-    if (llvm::isa<pd::TapeType>(operand.getType()) && !program_.tapes_.count(operand))
+    if (llvm::isa<pd::TapeType>(operand.getType()) && !program_.tapes().count(operand))
       return unsupported("a gradient whose forward block ran in an earlier turn of a loop");
   }
   for (const auto& [type, lower] : kRows) {
@@ -119,7 +106,7 @@ mlir::Value BlockLowering::gradientInside(mlir::Value forward, StringRef result)
   return value ? value : inside(result);
 }
 
-pd::TensorInfo& BlockLowering::info(mlir::Value value) const { return program_.infos_[value]; }
+pd::TensorInfo& BlockLowering::info(mlir::Value value) const { return program_.info(value); }
 int BlockLowering::bufferOf(mlir::Value value) const { return program_.bufferOf(value); }
 int BlockLowering::fresh(StringRef name, const pd::TensorInfo& info) const {
   return program_.newBuffer(name, info);
@@ -146,8 +133,7 @@ int BlockLowering::list(StringRef name) const {
 }
 
 void BlockLowering::bind(mlir::Value value, int buffer, pd::TensorInfo info) {
-  program_.infos_[value] = std::move(info);
-  program_.buffers_[value] = buffer;
+  program_.bind(value, buffer, std::move(info));
 }
 
 // Where nothing else is said, the region reads outer values where they are.
@@ -156,23 +142,6 @@ void BlockLowering::bindCaptures() {
     mlir::Value operand = op_.input("$capture", static_cast<unsigned>(i));
     bind(block().getArgument(static_cast<unsigned>(i)), bufferOf(operand), info(operand));
   }
-}
-
-// Before the region is lowered again.
-void BlockLowering::forgetRegion() {
-  auto forget = [&](mlir::ValueRange values) {
-    for (mlir::Value value : values) {
-      program_.buffers_.erase(value);
-      program_.infos_.erase(value);
-      program_.tapes_.erase(value);
-    }
-  };
-  op_.operation()->walk([&](mlir::Operation* inner) {
-    if (inner != op_.operation()) forget(inner->getResults());
-    for (mlir::Region& region : inner->getRegions()) {
-      for (mlir::Block& nested : region) forget(nested.getArguments());
-    }
-  });
 }
 
 // What both may be: extents that differ become unknown. A scalar may be [] here and [1] there; it
@@ -207,7 +176,7 @@ LogicalResult BlockLowering::merge(pd::TensorInfo& into, const pd::TensorInfo& o
 void BlockLowering::call(StringRef function, const std::vector<int>& inputs,
                          const std::vector<int>& outputs, const std::vector<int64_t>& ints) {
   CallNode call{.callee = function.str(), .ints = ints, .slots = {0}};
-  Node node{.op = position_};
+  Node node{.op = program_.position()};
   auto append = [&](int buffer, bool write) {
     node.args.push_back(buffer);
     node.reads.push_back(true);  // outputs of these calls are updated
@@ -223,7 +192,7 @@ void BlockLowering::call(StringRef function, const std::vector<int>& inputs,
 
 // `inputs` are one slot of the call.
 void BlockLowering::callOnList(StringRef function, const std::vector<int>& inputs, int output) {
-  Node node{.op = position_, .args = inputs};
+  Node node{.op = program_.position(), .args = inputs};
   const int count = static_cast<int>(inputs.size());
   node.args.push_back(output);
   node.reads.assign(node.args.size(), true);
@@ -233,74 +202,22 @@ void BlockLowering::callOnList(StringRef function, const std::vector<int>& input
   program_.add(std::move(node));
 }
 
-void BlockLowering::copy(int from, int to) {
-  if (from == to) return;
-  program_.add({.op = position_,
-                .args = {from, to},
-                .writes = {false, true},
-                .reads = {true, false},
-                .what = CopyNode{}});
-}
-
-// At once: what is overwritten and still read goes by way of a temporary.
-void BlockLowering::copyAll(const std::vector<std::pair<int, int>>& moves) {
-  std::set<int> targets;
-  for (const auto& [from, to] : moves) {
-    if (from != to) targets.insert(to);
-  }
-  std::vector<std::pair<int, int>> safe;
-  for (auto [from, to] : moves) {
-    if (from != to && targets.count(from)) {
-      Buffer like = program_.plan_.buffers[from];
-      like.name += ".old";
-      const int old = program_.plan_.addBuffer(std::move(like));
-      copy(from, old);
-      from = old;
-    }
-    safe.emplace_back(from, to);
-  }
-  for (const auto& [from, to] : safe) copy(from, to);
-}
-
-// Adds a loop or branch with the arguments of what is inside.
-void BlockLowering::addControl(Node node, int condition) {
-  std::map<int, std::pair<bool, bool>> args;
-  for (const std::vector<Node>* body : node.bodies()) collectArgs(*body, args);
-  args[condition].first = true;
-  node.op = position_;
-  for (const auto& [buffer, how] : args) {
-    node.args.push_back(buffer);
-    // A loop, or a branch not taken, leaves what it does not write: whatever it writes it may be
-    // said to read.
-    node.reads.push_back(true);
-    node.writes.push_back(how.second);
-  }
-  program_.add(std::move(node));
-}
-
 void BlockLowering::addBranch(int condition, std::vector<Node> then, std::vector<Node> otherwise) {
   Node node;
   node.what = IfNode{condition, std::move(then), std::move(otherwise)};
-  addControl(std::move(node), condition);
+  program_.addControl(std::move(node));
 }
 
 void BlockLowering::addLoop(int condition, std::vector<Node> body) {
   Node node;
   node.what = WhileNode{condition, std::move(body)};
-  addControl(std::move(node), condition);
+  program_.addControl(std::move(node));
 }
 
 LogicalResult BlockLowering::lowerBody(std::vector<Node>& body, Part before, Part after) {
-  std::vector<Node>* outer = std::exchange(program_.body_, &body);
-  LogicalResult result = before();
-  for (mlir::Operation& op : block()) {
-    if (failed(result)) break;
-    if (!llvm::isa<pd::DeclOp, pd::YieldOp>(op)) result = program_.lowerOp(op);
-  }
-  program_.position_ = position_;
-  if (succeeded(result)) result = after();
-  program_.body_ = outer;
-  return result;
+  const Lowering::Into into(program_, body);
+  if (failed(before()) || failed(program_.lowerBlock(block()))) return failure();
+  return after();
 }
 
 // The condition of a branch: one bool, or (is_scalar_condition = false) whether all of Cond have
@@ -310,7 +227,7 @@ int BlockLowering::branchCondition() {
   if (!first || llvm::is_contained(op_.inputs("Cond"), mlir::Value())) return -1;
   const int condition = flag();
   if (op_.getBool("is_scalar_condition")) {
-    copy(bufferOf(first), condition);
+    program_.copy(bufferOf(first), condition);
     return condition;
   }
   std::vector<int> inputs;
@@ -344,14 +261,15 @@ LogicalResult BlockLowering::lowerBranch() {
       taken.emplace_back(bufferOf(value), buffer);
       if (written) passed.emplace_back(bufferOf(old), buffer);
     }
-    copyAll(taken);
+    program_.copyAll(taken);
     return success();
   };
   if (failed(lowerBody(then, before, after))) return failure();
-  if (isTapeRead("Scope")) program_.tapes_[op_.output("Scope")] = savedNow();
-  std::vector<Node>* outer = std::exchange(program_.body_, &otherwise);
-  copyAll(passed);
-  program_.body_ = outer;
+  if (isTapeRead("Scope")) program_.tapes()[op_.output("Scope")] = savedNow();
+  {
+    const Lowering::Into into(program_, otherwise);
+    program_.copyAll(passed);
+  }
   addBranch(condition, std::move(then), std::move(otherwise));
   return success();
 }
@@ -361,7 +279,7 @@ LogicalResult BlockLowering::lowerBranch() {
 // (docs/operators/defects.md).
 bool BlockLowering::losesGradient(mlir::Value forward) const {
   const std::string name = (pd::nameOf(forward) + "@GRAD").str();
-  if (!isWritten(name) || program_.request_.mendDefects) return false;
+  if (!isWritten(name) || program_.request().mendDefects) return false;
   op_.operation()->emitWarning()
       << op_.type() << ": the framework takes zeros for " << name
       << ", which a block around the branch declares, too; they are reproduced "
@@ -398,13 +316,14 @@ LogicalResult BlockLowering::lowerBranchGrad() {
       if (losesGradient(forward)) call("dt_zeros_like", {bufferOf(forward)}, {buffer});
       else taken.emplace_back(bufferOf(value), buffer);
     }
-    copyAll(taken);
+    program_.copyAll(taken);
     return success();
   };
   if (failed(lowerBody(then, before, after))) return failure();
-  std::vector<Node>* outer = std::exchange(program_.body_, &otherwise);
-  for (const auto& [forward, buffer] : zeros) call("dt_zeros_like", {forward}, {buffer});
-  program_.body_ = outer;
+  {
+    const Lowering::Into into(program_, otherwise);
+    for (const auto& [forward, buffer] : zeros) call("dt_zeros_like", {forward}, {buffer});
+  }
   // What the block writes outside of its results.
   for (mlir::Value result : op_.outputs("$written")) {
     mlir::Value value = result ? inside(pd::nameOf(result)) : mlir::Value();

@@ -1,12 +1,11 @@
 // Ops that own blocks, to loop and branch nodes of the plan: while, conditional_block, recurrent
-// and their gradients. Part of ProgramLowering; the regions are described in docs/dialects/pd.md,
-// "Block ops", what becomes of them in docs/lowering.md.
+// and their gradients. Called by program_lowering.cc; the regions are described in
+// docs/dialects/pd.md, "Block ops", what becomes of them in docs/lowering.md.
 //
-//   loop-carried values   one buffer, copied into before the loop and at the end of every turn;
-//   lists are updated in place the tape              a list per saved value: the forward loop
-//   pushes at the end of a turn, the gradient loop pops at the beginning. The
-//                         tape of a block within a loop is pushed likewise, list by list.
-//   gradients             of what every turn reads: summed over the turns
+// Loop-carried values have one buffer, copied into before the loop and at the end of every turn;
+// lists are updated in place. The tape is a list per saved value: the forward loop pushes at the
+// end of a turn, the gradient loop pops at the beginning; the tape of a block within a loop is
+// pushed likewise, list by list. Gradients of what every turn reads are summed over the turns.
 #pragma once
 
 #include <map>
@@ -14,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/lower/plan.h"
+#include "compiler/lower/lowering.h"
 #include "dialects/pd/infer.h"
 #include "dialects/pd/op_view.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -23,24 +22,6 @@
 #include "llvm/ADT/StringSet.h"
 
 namespace dtranspile::lower {
-
-class ProgramLowering;
-
-// What a forward block keeps for its gradient: of a loop lists with an item per turn; of a branch
-// the buffers themselves, which stay as they are.
-struct Tape {
-  struct Item {
-    std::string name;
-    pd::TensorInfo info;  // of the value
-    int buffer = -1;
-    int lists = 0;  // how many lists are around it
-  };
-  std::map<std::string, Item> values;  // by saved name
-  std::map<std::string, Tape> inner;   // tapes of blocks within, by saved name
-  Item turns;  // of a loop: a list with an item per turn; without a buffer for a branch
-
-  std::vector<Item*> items();  // all of it that have a buffer
-};
 
 // Whether the op type is lowered here.
 bool isBlockOp(llvm::StringRef type);
@@ -51,7 +32,7 @@ bool isNative(llvm::StringRef type);
 
 class BlockLowering {
  public:
-  BlockLowering(ProgramLowering& program, pd::OpView op);
+  BlockLowering(Lowering& program, pd::OpView op);
   llvm::LogicalResult run();
 
  private:
@@ -82,7 +63,6 @@ class BlockLowering {
   bool isList(mlir::Value value) const { return info(value).kind == pd::Kind::TensorArray; }
   void bind(mlir::Value value, int buffer, pd::TensorInfo info);
   void bindCaptures();
-  void forgetRegion();
   llvm::LogicalResult merge(pd::TensorInfo& into, const pd::TensorInfo& other, llvm::StringRef name,
                             bool& changed) const;
 
@@ -90,9 +70,6 @@ class BlockLowering {
   void call(llvm::StringRef function, const std::vector<int>& inputs,
             const std::vector<int>& outputs, const std::vector<int64_t>& ints = {});
   void callOnList(llvm::StringRef function, const std::vector<int>& inputs, int output);
-  void copy(int from, int to);
-  void copyAll(const std::vector<std::pair<int, int>>& moves);
-  void addControl(Node node, int condition);
   void addBranch(int condition, std::vector<Node> then, std::vector<Node> otherwise);
   void addLoop(int condition, std::vector<Node> body);
   using Part = llvm::function_ref<llvm::LogicalResult()>;
@@ -147,9 +124,8 @@ class BlockLowering {
   bool losesGradient(mlir::Value forward) const;
   llvm::LogicalResult unsupported(const llvm::Twine& what) const;
 
-  ProgramLowering& program_;
+  Lowering& program_;
   pd::OpView op_;
-  std::string position_;
   llvm::StringSet<> written_;
   // Of the region: its lists of names, its arguments and its last results by name.
   llvm::StringMap<std::vector<std::string>> names_;

@@ -1,7 +1,6 @@
 // What forward blocks keep for their gradients (block_lowering.h, Tape), and how gradients get it
 // back.
 #include "compiler/lower/block_lowering.h"
-#include "compiler/lower/program_lowering.h"
 
 namespace dtranspile::lower {
 
@@ -29,8 +28,8 @@ Tape BlockLowering::savedNow() {
   mlir::OperandRange yielded =
       block().getTerminator()->getOperands().drop_front(names("written").size());
   for (const auto& [name, value] : llvm::zip(names("saved"), yielded)) {
-    auto kept = program_.tapes_.find(value);
-    if (kept != program_.tapes_.end()) tape.inner[name] = kept->second;
+    auto kept = program_.tapes().find(value);
+    if (kept != program_.tapes().end()) tape.inner[name] = kept->second;
     else if (!llvm::isa<pd::TapeType>(value.getType()))
       tape.values[name] = {name, info(value), bufferOf(value)};
   }
@@ -54,8 +53,8 @@ void BlockLowering::clearTape(Tape& lists) {
 
 std::optional<Tape> BlockLowering::tapeOf(StringRef slot) const {
   mlir::Value value = op_.input(slot);
-  auto it = value ? program_.tapes_.find(value) : program_.tapes_.end();
-  return it == program_.tapes_.end() ? std::nullopt : std::optional(it->second);
+  auto it = value ? program_.tapes().find(value) : program_.tapes().end();
+  return it == program_.tapes().end() ? std::nullopt : std::optional(it->second);
 }
 
 // At the beginning of a turn of the gradient: the last item of every list into a buffer of this
@@ -76,9 +75,8 @@ void BlockLowering::bindLocals(const Tape& tape) {
     if (auto saved = tape.values.find(name); saved != tape.values.end())
       bind(argument, saved->second.buffer, saved->second.info);
     else if (auto kept = tape.inner.find(name); kept != tape.inner.end())
-      program_.tapes_[argument] = kept->second;
-    else if (!program_.infos_.count(argument))
-      info(argument) = pd::declaredInfo(argument.getType());
+      program_.tapes()[argument] = kept->second;
+    else if (!program_.findInfo(argument)) info(argument) = pd::declaredInfo(argument.getType());
   }
 }
 

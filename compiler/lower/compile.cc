@@ -3,12 +3,16 @@
 #include <chrono>
 
 #include "compiler/lower/arena.h"
+#include "compiler/lower/dist_lowering.h"
 #include "compiler/lower/fuse.h"
 #include "compiler/lower/in_place.h"
 #include "compiler/lower/kernel/emit.h"
 #include "compiler/lower/plan_writer.h"
+#include "compiler/lower/server_lowering.h"
+#include "dialects/dist/lookup.h"
 #include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
+#include "runtime/exec/layout.h"
 #include "runtime/io/filesystem.h"
 #include "runtime/io/output.h"
 #include "runtime/io/staged.h"
@@ -20,29 +24,36 @@ using llvm::failure;
 using llvm::LogicalResult;
 using llvm::success;
 
-// A buffer for every persistable of the symbol table. Kinds that are no dense tensor have none, nor
-// have those whose storage is other variables' (their parts are saved and loaded in its place): an
-// op that uses one is refused.
+// A buffer for every persistable of the symbol table; of one that is cut for a rank's part. Kinds
+// that are no dense tensor have none, nor have those whose storage is other variables' (their parts
+// are saved and loaded in its place): an op that uses one is refused.
 LogicalResult addVariables(mlir::Operation* table, const CompileOptions& options, Plan& plan,
-                           llvm::StringMap<int>& variables) {
+                           Variables& variables) {
   for (auto var : table->getRegion(0).getOps<pd::VarOp>()) {
     auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(var.getType());
     auto dtype = tensor ? pd::dtypeOf(tensor.getElementType()) : std::nullopt;
     if (!dtype || var->hasAttr(pd::kPartsAttr)) continue;
-    if (!tensor.hasStaticShape())
+    dist::MeshOp mesh = dist::meshOf(var);
+    auto layout = layoutOf(var, var, mesh);
+    if (failed(layout)) return failure();
+    std::vector<int64_t> dims(tensor.getShape().begin(), tensor.getShape().end());
+    if (*layout) dims = exec::Parts(**layout, coordinatesOf(mesh, (*layout)->axes)).room_dims();
+    else if (!tensor.hasStaticShape())
       return var.emitError() << "persistable " << var.getSymName()
                              << " has extents that are not known: " << tensor;
-    auto dims = tensor.getShape();
+    for (auto [declared, own] : llvm::zip(tensor.getShape(), dims))
+      if (dims.size() != tensor.getShape().size() || (declared >= 0 && declared != own))
+        return var.emitError() << "persistable " << var.getSymName() << " is " << tensor
+                               << ", which is no part of an extent of " << (*layout)->extent;
     const std::string name = var.getSymName().str();
-    const int buffer = plan.addBuffer({.name = name,
-                                       .space = Space::Persistent,
-                                       .dtype = *dtype,
-                                       .dims = {dims.begin(), dims.end()}});
-    variables[name] = buffer;
+    const int buffer = plan.addBuffer(
+        {.name = name, .space = Space::Persistent, .dtype = *dtype, .dims = std::move(dims)});
+    variables[name] = plan.persistables.size();
     auto relation = options.relations.find(name);
     plan.persistables.push_back(
         {name, buffer, var.getParameter(),
-         relation == options.relations.end() ? decltype(relation->second){} : relation->second});
+         relation == options.relations.end() ? decltype(relation->second){} : relation->second,
+         selectorOf(var->getAttrOfType<dist::SelAttr>(dist::kAtAttr)), std::move(*layout)});
   }
   return success();
 }
@@ -69,9 +80,7 @@ void collect(const std::vector<Node>& body, const Target& target, Sources& sourc
 
 Sources collect(const Plan& plan, const Target& target) {
   Sources sources;
-  for (const PlanProgram* program : {plan.startup.get(), plan.main.get()}) {
-    if (program) collect(program->body, target, sources);
-  }
+  for (const PlanProgram& program : plan.programs) collect(program.body, target, sources);
   return sources;
 }
 
@@ -84,6 +93,56 @@ void count(const std::vector<Node>& body, CompileStatistics& statistics) {
   }
 }
 
+// The programs of a plan, one after the other.
+class PlanLowering {
+ public:
+  PlanLowering(Plan& plan, const CompileOptions& options) : plan_(plan), options_(options) {}
+
+  LogicalResult run(pd::ProgramOp main, pd::ProgramOp startup) {
+    mlir::Operation* table = mlir::SymbolTable::getNearestSymbolTable(main->getParentOp());
+    if (failed(addVariables(table, options_, plan_, variables_))) return failure();
+    addCommunicators(table, plan_);
+    LoweringRequest first{.startup = true};
+    PlanProgram begin{.name = "startup", .when = exec::When::kStartup};
+    if (startup && failed(add(startup, *startup.getBodyBlock(), first, std::move(begin))))
+      return failure();
+    auto serve = main.getBodyBlock()->getOps<dist::ServeOp>();
+    if (!serve.empty()) return addHandlers(main, *serve.begin());
+    return add(main, *main.getBodyBlock(), options_.main, {});
+  }
+
+ private:
+  LogicalResult add(pd::ProgramOp program, mlir::Block& block, const LoweringRequest& request,
+                    PlanProgram named) {
+    auto lowered =
+        ProgramLowering(plan_, variables_, program, request, std::move(named)).run(block);
+    if (failed(lowered)) return failure();
+    plan_.programs.push_back(std::move(*lowered));
+    fuseKernels(plan_, plan_.programs.back());
+    updateInPlace(plan_, plan_.programs.back());
+    return success();
+  }
+
+  // A server's main is what it does on requests: a program for each of its handlers.
+  LogicalResult addHandlers(pd::ProgramOp main, dist::ServeOp serve) {
+    for (mlir::Operation& op : *main.getBodyBlock())
+      if (!llvm::isa<pd::DeclOp, dist::ServeOp>(op) ||
+          (llvm::isa<dist::ServeOp>(op) && &op != serve))
+        return op.emitError() << "stands beside dist.serve, which is all that a server's program "
+                                 "does: move it into a handler";
+    for (auto handler : serve.getBody().front().getOps<dist::HandleOp>()) {
+      llvm::FailureOr<PlanProgram> named = programOf(handler);
+      if (failed(named) || failed(add(main, handler.getBody().front(), options_.main, *named)))
+        return failure();
+    }
+    return success();
+  }
+
+  Plan& plan_;
+  const CompileOptions& options_;
+  Variables variables_;
+};
+
 }  // namespace
 
 llvm::FailureOr<Plan> lowerPrograms(pd::ProgramOp main, pd::ProgramOp startup,
@@ -92,23 +151,7 @@ llvm::FailureOr<Plan> lowerPrograms(pd::ProgramOp main, pd::ProgramOp startup,
   plan.role = options.role;
   plan.className = options.className;
   plan.digest = options.digest;
-  llvm::StringMap<int> variables;
-  mlir::Operation* table = mlir::SymbolTable::getNearestSymbolTable(main->getParentOp());
-  if (failed(addVariables(table, options, plan, variables))) return failure();
-  addCommunicators(table, plan);
-  if (startup) {
-    const LoweringRequest request{.startup = true};
-    auto lowered = ProgramLowering(plan, variables, startup, request).run();
-    if (failed(lowered)) return failure();
-    plan.startup = std::move(*lowered);
-    fuseKernels(plan, *plan.startup);
-    updateInPlace(plan, *plan.startup);
-  }
-  auto lowered = ProgramLowering(plan, variables, main, options.main).run();
-  if (failed(lowered)) return failure();
-  plan.main = std::move(*lowered);
-  fuseKernels(plan, *plan.main);
-  updateInPlace(plan, *plan.main);
+  if (failed(PlanLowering(plan, options).run(main, startup))) return failure();
   placeBuffers(plan);
   return plan;
 }
@@ -121,8 +164,7 @@ llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::Progr
   if (failed(lowered)) return failure();
   const Plan& plan = *lowered;
 
-  LibraryOptions library{
-      .target = hostTarget(), .cache = options.cache, .threads = options.threads};
+  LibraryOptions library{.target = hostTarget(), .cache = options.cache};
   Sources sources = collect(plan, library.target);
   auto accept = [&](const std::string& old) {
     if (io::HoldsOnly(old, {"plan.json", "kernels.so"})) return absl::OkStatus();
@@ -149,7 +191,8 @@ llvm::FailureOr<CompileStatistics> compilePrograms(pd::ProgramOp main, pd::Progr
   if (failed(good(main, io::WriteFile(staging->path() + "/plan.json", json->data(), size))))
     return failure();
   if (failed(good(main, staging->PublishOver(accept)))) return failure();
-  count(plan.main->body, statistics);
+  for (const PlanProgram& program : plan.programs)
+    if (program.when != exec::When::kStartup) count(program.body, statistics);
   statistics.totalMs =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return statistics;

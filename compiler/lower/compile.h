@@ -1,6 +1,7 @@
 // Programs of one class of ranks to a folder that the runtime loads: plan.json and kernels.so. The
 // one entry of this phase; called by the commands `compile` and `run` after specialisation, its
-// first half by dtranspile-lower too.
+// first half by dtranspile-lower too. A plan has the start-up program and that of every step; where
+// the main program is a server's (dist.serve), in the place of the latter one for each handler.
 #pragma once
 
 #include <string>
@@ -17,14 +18,13 @@ struct CompileOptions {
   std::string role = "trainer", className = "trainer";
   std::string digest;  // of the job, recorded in the plan
   std::string cache;   // folder of compiled kernels; empty: none (see defaultCacheFolder)
-  int threads = 2;
   std::map<std::string, std::vector<std::pair<std::string, std::string>>>
       relations;  // of persistables
 };
 
 struct CompileStatistics {
   LibraryStatistics library;
-  int nodes = 0, kernelCalls = 0, copies = 0;  // of the main program
+  int nodes = 0, kernelCalls = 0, copies = 0;  // of all but the start-up program
   double totalMs = 0;
 };
 

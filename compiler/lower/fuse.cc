@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/lower/bodies.h"
+
 namespace dtranspile::lower {
 namespace {
 
@@ -224,9 +226,7 @@ namespace {
 
 class Fusion {
  public:
-  Fusion(Plan& plan, PlanProgram& program) : plan_(plan), body_(program.body) {
-    for (const Feed& feed : program.feeds) pinned_.push_back(plan.storageOf(feed.buffer));
-    for (const Fetch& fetch : program.fetches) pinned_.push_back(plan.storageOf(fetch.buffer));
+  Fusion(Plan& plan, const Body& body) : plan_(plan), whole_(body), body_(body.nodes()) {
     for (size_t i = 0; i < body_.size(); ++i) {
       for (size_t a = 0; a < body_[i].args.size(); ++a) {
         const int storage = plan.storageOf(body_[i].args[a]);
@@ -259,7 +259,7 @@ class Fusion {
         std::find(producer.writes.begin(), producer.writes.end(), true) - producer.writes.begin();
     const int storage = plan_.storageOf(producer.args[written]);
     if (producer.reads[written] || plan_.buffers[storage].space != Space::Arena ||
-        std::find(pinned_.begin(), pinned_.end(), storage) != pinned_.end())
+        whole_.isPinned(storage))
       return false;
     const std::set<size_t>& users = users_[storage];
     if (users.size() != 2 || *users.begin() != at) return false;
@@ -307,8 +307,8 @@ class Fusion {
   }
 
   Plan& plan_;
+  const Body& whole_;
   std::vector<Node>& body_;
-  std::vector<int> pinned_;
   std::map<int, std::set<size_t>> users_;  // nodes that mention a storage
   // Nodes that write a storage, in order, those too that have gone into others: what such a node
   // wrote was its temporary, which nobody mentions any more.
@@ -317,6 +317,8 @@ class Fusion {
 
 }  // namespace
 
-void fuseKernels(Plan& plan, PlanProgram& program) { Fusion(plan, program).run(); }
+void fuseKernels(Plan& plan, PlanProgram& program) {
+  forEachBody(plan, program, [&](const Body& body) { Fusion(plan, body).run(); });
+}
 
 }  // namespace dtranspile::lower

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/lower/bodies.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace dtranspile::lower {
@@ -74,9 +75,7 @@ void mergeOperands(Node& node, int into, int from) {
 
 class InPlace {
  public:
-  InPlace(Plan& plan, PlanProgram& program) : plan_(plan), body_(program.body) {
-    for (const Feed& feed : program.feeds) pinned_.insert(plan.storageOf(feed.buffer));
-    for (const Fetch& fetch : program.fetches) pinned_.insert(plan.storageOf(fetch.buffer));
+  InPlace(Plan& plan, const Body& body) : plan_(plan), whole_(body), body_(body.nodes()) {
     for (size_t i = 0; i < plan.buffers.size(); ++i)
       views_[plan.buffers[i].storage].push_back(static_cast<int>(i));
     for (size_t i = 0; i < body_.size(); ++i) {
@@ -133,9 +132,12 @@ class InPlace {
   bool tryReplace(size_t copy) {
     const int temporary = plan_.storageOf(body_[copy].args[0]),
               variable = plan_.storageOf(body_[copy].args[1]);
-    const Buffer &from = plan_.buffers[temporary], &to = plan_.buffers[variable];
-    if (from.space != Space::Arena || to.space != Space::Persistent || from.bytes() != to.bytes() ||
-        from.dtype != to.dtype || pinned_.count(temporary))
+    // What is copied to may be the block of a variable that a loop over blocks has come to, or what
+    // a guard or a task hands on: a buffer that lives around the body.
+    const Buffer &from = plan_.buffers[temporary], &to = plan_.buffers[body_[copy].args[1]];
+    const bool around = to.space == Space::Arena && whole_.isPinned(variable);
+    if (from.space != Space::Arena || (to.space != Space::Persistent && !around) ||
+        from.bytes() != to.bytes() || from.dtype != to.dtype || whole_.isPinned(temporary))
       return false;
     const int writer = writerOf(temporary);
     if (writer < 0 || static_cast<size_t>(writer) >= copy ||
@@ -155,7 +157,9 @@ class InPlace {
     }
     for (int buffer : views_[temporary]) {
       plan_.buffers[buffer].storage = variable;
-      plan_.buffers[buffer].space = Space::Persistent;
+      plan_.buffers[buffer].space = to.space;
+      plan_.buffers[buffer].stride = to.stride;
+      plan_.buffers[buffer].instances = to.instances;
       views_[variable].push_back(buffer);
     }
     ofTemporary.erase(copy);
@@ -210,9 +214,9 @@ class InPlace {
   }
 
   Plan& plan_;
+  const Body& whole_;
   std::vector<Node>& body_;
   // By storage, but for the waits: by ticket.
-  std::set<int> pinned_;
   std::map<int, Users> users_;
   std::map<int, std::vector<int>> views_;
   std::map<int, size_t> waits_;
@@ -220,6 +224,8 @@ class InPlace {
 
 }  // namespace
 
-void updateInPlace(Plan& plan, PlanProgram& program) { InPlace(plan, program).run(); }
+void updateInPlace(Plan& plan, PlanProgram& program) {
+  forEachBody(plan, program, [&](const Body& body) { InPlace(plan, body).run(); });
+}
 
 }  // namespace dtranspile::lower

@@ -1,6 +1,5 @@
 // while and while_grad, and what loops share: carried values, the tape, sums over turns.
 #include "compiler/lower/block_lowering.h"
-#include "compiler/lower/program_lowering.h"
 
 namespace dtranspile::lower {
 
@@ -52,9 +51,7 @@ LogicalResult BlockLowering::widen(std::vector<Carried>& carried, bool& changed)
 // What was unknown when the loop was lowered before is so from the start: within another loop it is
 // lowered for each time that one is, and would find out again each time.
 void BlockLowering::recall(std::vector<Carried>& carried) const {
-  auto found = program_.handedOn_.find(op_.operation());
-  if (found == program_.handedOn_.end()) return;
-  for (auto [c, known] : llvm::zip(carried, found->second)) {
+  for (auto [c, known] : llvm::zip(carried, program_.handedOn(op_.operation()))) {
     const bool alike = c.info.kind == known.kind && c.info.dtype == known.dtype &&
                        c.info.dims.size() == known.dims.size();
     for (size_t d = 0; alike && d < known.dims.size(); ++d)
@@ -69,19 +66,17 @@ LogicalResult BlockLowering::lowerTurns(std::vector<Carried>& carried, std::vect
   recall(carried);
   for (bool changed = true; changed;) {
     body.clear();
-    forgetRegion();
+    program_.forget(op_.operation());
     bindArguments(carried);
     if (failed(lowerBody(body, before, [&] { return changed = false, widen(carried, changed); })))
       return failure();
   }
-  std::vector<pd::TensorInfo>& known = program_.handedOn_[op_.operation()];
+  std::vector<pd::TensorInfo>& known = program_.handedOn(op_.operation());
   known.clear();
   for (const Carried& c : carried) known.push_back(c.info);
-  std::vector<Node>* outer = std::exchange(program_.body_, &body);
-  LogicalResult result = after();
-  if (succeeded(result)) moveCarried(carried);
-  program_.body_ = outer;
-  return result;
+  const Lowering::Into into(program_, body);
+  if (failed(after())) return failure();
+  return moveCarried(carried), success();
 }
 
 // What results of these names are when the loop has ended.
@@ -99,17 +94,17 @@ void BlockLowering::initialise(const std::vector<Carried>& carried) {
     if (c.initial) moves.emplace_back(bufferOf(c.initial), c.buffer);
     // Nobody has written it: a gradient of nothing is zero, and no turn reads what the memory held
     // before.
-    else if (program_.plan_.buffers[c.buffer].space != Space::Value)
+    else if (program_.buffer(c.buffer).space != Space::Value)
       call("dt_zeros_like", {c.buffer}, {c.buffer});
   }
-  copyAll(moves);
+  program_.copyAll(moves);
 }
 
 void BlockLowering::moveCarried(const std::vector<Carried>& carried) {
   std::vector<std::pair<int, int>> moves;
   for (const Carried& c : carried)
     moves.emplace_back(bufferOf(inside(c.next.empty() ? c.name : c.next)), c.buffer);
-  copyAll(moves);
+  program_.copyAll(moves);
 }
 
 LogicalResult BlockLowering::lowerWhile() {
@@ -132,16 +127,17 @@ LogicalResult BlockLowering::lowerWhile() {
   if (isTapeRead("StepScopes")) {
     lists.turns = {more.name, more.info, list(more.name), 1};
     clearTape(lists);
-    std::vector<Node>* outer = std::exchange(program_.body_, &body);
-    call("dt_list_push", {more.buffer}, {lists.turns.buffer});
-    program_.body_ = outer;
-    program_.tapes_[op_.output("StepScopes")] = lists;
+    {
+      const Lowering::Into into(program_, body);
+      call("dt_list_push", {more.buffer}, {lists.turns.buffer});
+    }
+    program_.tapes()[op_.output("StepScopes")] = lists;
   }
   addLoop(more.buffer, std::move(body));
   bindCarried(carried, op_.operation()->getResults());
   for (mlir::OpResult result : op_.operation()->getResults()) {
     if (!llvm::isa<pd::TapeType>(result.getType()) && program_.needed(result) &&
-        !program_.buffers_.count(result)) {
+        !program_.hasBuffer(result)) {
       return unsupported("output " + pd::nameOf(result) + ", which the block does not write,");
     }
   }
@@ -181,7 +177,7 @@ void BlockLowering::startSums(std::vector<Sum>& sums) {
     buffer.kind = isList(sum.forward)                              ? ValueKind::List
                   : info(sum.value).kind == pd::Kind::SelectedRows ? ValueKind::Rows
                                                                    : ValueKind::Tensor;
-    sum.buffer = program_.plan_.addBuffer(std::move(buffer));
+    sum.buffer = program_.plan().addBuffer(std::move(buffer));
     call("dt_zeros_like", {bufferOf(sum.forward)}, {sum.buffer});
   }
 }
@@ -198,7 +194,7 @@ void BlockLowering::finishSums(const std::vector<Sum>& sums) {
       continue;
     }
     const int buffer = fresh(pd::nameOf(sum.result), forward);
-    copy(sum.buffer, buffer);
+    program_.copy(sum.buffer, buffer);
     bind(sum.result, buffer, forward);
   }
 }
@@ -207,7 +203,7 @@ LogicalResult BlockLowering::lowerGradientLoop(const char* slot, const Tape& lis
                                                std::vector<Carried>& carried, int more, Part before,
                                                Part after, Part begin) {
   std::vector<Sum> sums;
-  std::vector<Node> body, *outer = program_.body_;
+  std::vector<Node> body, *outer = &program_.body();
   auto beginTurn = [&]() -> LogicalResult {
     if (failed(before())) return failure();
     bindLocals(popTape(lists));
@@ -215,9 +211,10 @@ LogicalResult BlockLowering::lowerGradientLoop(const char* slot, const Tape& lis
   };
   auto endTurn = [&]() -> LogicalResult {
     if (failed(findSums(slot, std::string(slot) + "@GRAD", carried, sums))) return failure();
-    std::vector<Node>* turn = std::exchange(program_.body_, outer);
-    startSums(sums);
-    program_.body_ = turn;
+    {
+      const Lowering::Into into(program_, *outer);
+      startSums(sums);
+    }
     addSums(sums);
     return after();
   };

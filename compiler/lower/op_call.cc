@@ -1,7 +1,7 @@
 // A row's call (call_row.h) of one op to a call node.
 #include "compiler/lower/call_row.h"
+#include "compiler/lower/lowering.h"
 #include "compiler/lower/op_lowering.h"
-#include "compiler/lower/program_lowering.h"
 #include "compiler/lower/rules.h"
 #include "dialects/pd/op_table.h"
 
@@ -85,7 +85,7 @@ bool isGradient(const pd::OpView& op) { return op.spec() && op.spec()->gradient;
 }  // namespace
 
 TensorRef OpLowering::nothing() {
-  return {program_.plan_.addBuffer({.name = "@EMPTY@", .dims = {0}}), DType::kFloat32, {0}};
+  return {program_.plan().addBuffer({.name = "@EMPTY@", .dims = {0}}), DType::kFloat32, {0}};
 }
 
 LogicalResult OpLowering::callRow() {
@@ -93,13 +93,13 @@ LogicalResult OpLowering::callRow() {
   const std::optional<CallRow> row = CallRow::parse(rule_.call, error);
   if (!row) return op_.operation()->emitError() << op_.type() << ": " << error;
   const kernels::Signature& signature = row->signature();
-  Node node{.op = program_.position_};
+  Node node{.op = program_.position()};
   CallNode call{.callee = signature.name};
   auto append = [&](const TensorRef& tensor, bool write, bool read) {
     int buffer = tensor.buffer;
-    const Buffer& b = program_.plan_.buffers[buffer];
+    const Buffer& b = program_.buffer(buffer);
     if (b.space != Space::Value && b.dims != tensor.dims)
-      buffer = program_.plan_.addView(buffer, b.name, tensor.dims);
+      buffer = program_.plan().addView(buffer, b.name, tensor.dims);
     node.args.push_back(buffer);
     node.writes.push_back(write);
     node.reads.push_back(read);
@@ -110,7 +110,7 @@ LogicalResult OpLowering::callRow() {
     const std::string hidden = ("$" + slot).str();
     mlir::Value old = op_.input(hidden, index);
     if (!old) return false;
-    const bool list = program_.infos_[old].kind == pd::Kind::TensorArray;
+    const bool list = program_.info(old).kind == pd::Kind::TensorArray;
     if (!list && !old.getDefiningOp<pd::UndefOp>()) copy(*in(hidden, index), to);
     return list || !old.getDefiningOp<pd::UndefOp>();
   };

@@ -5,7 +5,7 @@
 #include "compiler/lower/extent_tokens.h"
 #include "compiler/lower/kernel/extents.h"
 #include "compiler/lower/kernel/formula_parser.h"
-#include "compiler/lower/program_lowering.h"
+#include "compiler/lower/lowering.h"
 
 namespace dtranspile::lower {
 namespace {
@@ -14,9 +14,9 @@ bool isComplex(DType type) { return type == DType::kComplex64 || type == DType::
 
 }  // namespace
 
-int64_t OpLowering::version() const { return program_.program_.getVersion(); }
+int64_t OpLowering::version() const { return program_.program().getVersion(); }
 
-bool OpLowering::mendsDefects() const { return program_.request_.mendDefects; }
+bool OpLowering::mendsDefects() const { return program_.request().mendDefects; }
 
 std::optional<TensorRef> OpLowering::in(llvm::StringRef slot, unsigned index) const {
   mlir::Value value = op_.input(slot, index);
@@ -25,17 +25,17 @@ std::optional<TensorRef> OpLowering::in(llvm::StringRef slot, unsigned index) co
 
 TensorRef OpLowering::in(mlir::Value value) const {
   const int buffer = program_.bufferOf(value);
-  const Buffer& b = program_.plan_.buffers[buffer];
+  const Buffer& b = program_.buffer(buffer);
   // Dims and type are the value's: the buffer of a persistable may declare others (scalars of [1]
   // against []).
-  const pd::TensorInfo& info = program_.infos_[value];
+  const pd::TensorInfo& info = program_.info(value);
   return TensorRef{buffer, b.dtype, {info.dims.begin(), info.dims.end()}};
 }
 
 std::optional<TensorRef> OpLowering::out(llvm::StringRef slot, unsigned index) {
   mlir::Value value = op_.output(slot, index);
   if (!value || !program_.needed(value)) return std::nullopt;
-  const pd::TensorInfo& info = program_.infos_[value];
+  const pd::TensorInfo& info = program_.info(value);
   return TensorRef{program_.bufferOf(value), info.dtype, {info.dims.begin(), info.dims.end()}};
 }
 
@@ -46,14 +46,14 @@ TensorRef OpLowering::outOrTemporary(llvm::StringRef slot, DType dtype,
 }
 
 bool OpLowering::hasUnknown() const {
-  auto unknown = [&](mlir::Value value) { return isRunTimeValue(program_.infos_[value]); };
+  auto unknown = [&](mlir::Value value) { return isRunTimeValue(program_.info(value)); };
   return llvm::any_of(op_.operation()->getOperands(), unknown) ||
          llvm::any_of(op_.operation()->getResults(),
                       [&](mlir::Value v) { return program_.needed(v) && unknown(v); });
 }
 
 bool OpLowering::hasOtherKinds() const {
-  auto other = [&](mlir::Value value) { return program_.infos_[value].kind != pd::Kind::Tensor; };
+  auto other = [&](mlir::Value value) { return program_.info(value).kind != pd::Kind::Tensor; };
   return llvm::any_of(op_.operation()->getOperands(), other) ||
          llvm::any_of(op_.operation()->getResults(),
                       [&](mlir::Value v) { return program_.needed(v) && other(v); });
@@ -66,7 +66,7 @@ llvm::LogicalResult OpLowering::unsupported(const llvm::Twine& what) const {
 TensorRef OpLowering::temporary(llvm::StringRef hint, DType dtype, std::vector<int64_t> dims) {
   Buffer buffer{.name = (op_.type() + "." + hint).str(), .dtype = dtype, .dims = dims};
   if (llvm::any_of(dims, [](int64_t d) { return d < 0; })) buffer.space = Space::Value;
-  return {program_.plan_.addBuffer(std::move(buffer)), dtype, std::move(dims)};
+  return {program_.plan().addBuffer(std::move(buffer)), dtype, std::move(dims)};
 }
 
 llvm::LogicalResult OpLowering::view(llvm::StringRef input, llvm::StringRef output) {
@@ -74,38 +74,38 @@ llvm::LogicalResult OpLowering::view(llvm::StringRef input, llvm::StringRef outp
   mlir::Value value = op_.output(output);
   if (!value || !program_.needed(value)) return llvm::success();
   if (!from) return unsupported("an absent " + input);
-  const pd::TensorInfo& info = program_.infos_[value];
+  const pd::TensorInfo& info = program_.info(value);
   std::vector<int64_t> dims(info.dims.begin(), info.dims.end());
   const int to = program_.bufferOf(value);
-  if (program_.plan_.buffers[to].space == Space::Value ||
-      program_.plan_.buffers[from->buffer].space == Space::Value) {
+  if (program_.buffer(to).space == Space::Value ||
+      program_.buffer(from->buffer).space == Space::Value) {
     // Extents given as -1 are those of the input, in order, or the one that is left over.
     call("dt_reshape", {*from}, {TensorRef{to, info.dtype, dims}},
          {.ints = dims, .anyExtents = true});
     return llvm::success();
   }
   // A view of a persistable would see later writes: the value is copied.
-  if (program_.plan_.buffers[from->buffer].space != Space::Arena) {
+  if (program_.buffer(from->buffer).space != Space::Arena) {
     copy(*from, TensorRef{program_.bufferOf(value), info.dtype, dims});
     return llvm::success();
   }
-  program_.buffers_[value] =
-      program_.plan_.addView(from->buffer, pd::nameOf(value).str(), std::move(dims));
+  program_.setBuffer(
+      value, program_.plan().addView(from->buffer, pd::nameOf(value).str(), std::move(dims)));
   return llvm::success();
 }
 
 void OpLowering::call(llvm::StringRef function, const std::vector<TensorRef>& inputs,
                       const std::vector<TensorRef>& outputs, const CallExtras& extras) {
-  Node node{.op = program_.position_,
+  Node node{.op = program_.position(),
             .keep = extras.keep,
             .what = CallNode{function.str(), extras.ints, extras.reals, extras.strings}};
   auto append = [&](const TensorRef& tensor, bool write) {
     int buffer = tensor.buffer;
-    const Buffer& b = program_.plan_.buffers[buffer];
-    if (b.space == Space::Value && !extras.anyExtents) program_.refuse(op_.operation(), function);
+    const Buffer& b = program_.buffer(buffer);
+    if (b.space == Space::Value && !extras.anyExtents) refuse(function);
     // Library calls look at dims: give them those that the op sees.
     if (b.space != Space::Value && b.dims != tensor.dims)
-      buffer = program_.plan_.addView(buffer, b.name, tensor.dims);
+      buffer = program_.plan().addView(buffer, b.name, tensor.dims);
     node.args.push_back(buffer);
     node.writes.push_back(write);
     node.reads.push_back(!write);
@@ -115,24 +115,27 @@ void OpLowering::call(llvm::StringRef function, const std::vector<TensorRef>& in
   program_.add(std::move(node));
 }
 
+void OpLowering::refuse(llvm::StringRef function) {
+  if (refused_) return;
+  refused_ = true;
+  op_.operation()->emitError() << op_.type()
+                               << ": extents known only at run time are not supported natively by "
+                               << function;
+}
+
 void OpLowering::copy(const TensorRef& from, const TensorRef& to) {
-  Node node{.op = program_.position_,
-            .args = {from.buffer, to.buffer},
-            .writes = {false, true},
-            .reads = {true, false},
-            .what = CopyNode{}};
-  program_.add(std::move(node));
+  program_.copy(from.buffer, to.buffer);
 }
 
 bool OpLowering::isRagged(int buffer) const {
-  const Buffer& b = program_.plan_.buffers[buffer];
+  const Buffer& b = program_.buffer(buffer);
   return b.lodLevel > 0 && b.space == Space::Value && b.kind == ValueKind::Tensor;
 }
 
 // Whether a kernel of this op writes the buffer that reads nothing ragged; others, and calls, hand
 // on the LoD of what they read.
 bool OpLowering::needsLod(int buffer, size_t firstNode) const {
-  for (const Node& node : llvm::drop_begin(*program_.body_, firstNode)) {
+  for (const Node& node : llvm::drop_begin(program_.body(), firstNode)) {
     bool reads = !node.as<KernelNode>(), writes = false;
     for (size_t i = 0; i < node.args.size(); ++i) {
       reads |= node.reads[i] && isRagged(node.args[i]);
@@ -162,7 +165,7 @@ void OpLowering::shareLod(size_t firstNode) {
       auto like = gradient ? in(forward, i) : std::nullopt;
       const bool cutLike = like && isRagged(like->buffer);
       if (!cutLike && !needsLod(result->buffer, firstNode)) continue;
-      Node node{.op = program_.position_, .args = cutLike ? std::vector<int>{like->buffer} : all};
+      Node node{.op = program_.position(), .args = cutLike ? std::vector<int>{like->buffer} : all};
       const int sources = static_cast<int>(node.args.size());
       node.what = CallNode{.callee = "dt_share_lod", .slots = {0, sources, sources + 1}};
       node.args.push_back(result->buffer);
@@ -190,7 +193,7 @@ void OpLowering::addExtentSources(BoundKernel& k, const ExtentTokens& tokens) co
   }
   for (const std::string& slot : op_.inputSlots()) {
     const auto tensor = missing.empty() ? std::nullopt : in(slot);
-    if (!tensor || program_.plan_.buffers[tensor->buffer].space != Space::Value) continue;
+    if (!tensor || program_.buffer(tensor->buffer).space != Space::Value) continue;
     const size_t before = missing.size();
     for (int64_t extent : tokens.shapeOf(tensor->buffer)) missing.erase(extent);
     if (missing.size() == before) continue;
@@ -257,15 +260,14 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
     if (llvm::any_of(k.kernel.operands,
                      [](const Operand& operand) { return isComplex(operand.dtype); }))
       return unsupported("arithmetic of complex numbers");
-    Node node{.op = program_.position_, .args = k.buffers};
+    Node node{.op = program_.position(), .args = k.buffers};
     KernelNode what;
     for (const Operand& operand : k.kernel.operands) {
       node.reads.push_back(operand.reads);
       node.writes.push_back(operand.writes);
     }
-    const bool values = llvm::any_of(k.buffers, [&](int buffer) {
-      return program_.plan_.buffers[buffer].space == Space::Value;
-    });
+    const bool values = llvm::any_of(
+        k.buffers, [&](int buffer) { return program_.buffer(buffer).space == Space::Value; });
     for (int buffer : k.buffers) {
       if (values) what.shapes.push_back(tokens.shapeOf(buffer));
     }

@@ -15,12 +15,12 @@
 namespace dtranspile::lower {
 
 class ExtentTokens;
-class ProgramLowering;
+class Lowering;
 struct LoweringRule;
 
 class OpLowering {
  public:
-  OpLowering(ProgramLowering& program, pd::OpView op, const LoweringRule& rule)
+  OpLowering(Lowering& program, pd::OpView op, const LoweringRule& rule)
       : program_(program), op_(op), rule_(rule) {}
 
   const pd::OpView& op() const { return op_; }
@@ -88,14 +88,21 @@ class OpLowering {
   // (the gradient of a sum over all rows) like any ragged input. `firstNode`: the op's first.
   void shareLod(size_t firstNode);
 
+  // Whether a diagnostic says that the op cannot be lowered with the extents that are known.
+  bool refused() const { return refused_; }
+
  private:
   std::optional<double> attribute(llvm::StringRef name) const;
   void addExtentSources(BoundKernel& kernel, const ExtentTokens& tokens) const;
   bool isRagged(int buffer) const;
   bool needsLod(int buffer, size_t firstNode) const;
-  ProgramLowering& program_;
+  // Says that a library call was made for extents that are not known.
+  void refuse(llvm::StringRef function);
+
+  Lowering& program_;
   pd::OpView op_;
   const LoweringRule& rule_;
+  bool refused_ = false;
 };
 
 }  // namespace dtranspile::lower

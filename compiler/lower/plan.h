@@ -33,8 +33,11 @@ struct Buffer {
   std::vector<int64_t> dims;  // -1: not known (Space::Value)
   int lodLevel = 0;
   ValueKind kind = ValueKind::Tensor;
-  int storage = -1;       // the buffer whose memory this is a view of; itself where it owns memory
-  int64_t offset = -1;    // in its space; set by arena.h, of owners only
+  int storage = -1;     // the buffer whose memory this is a view of; itself where it owns memory
+  int64_t offset = -1;  // in its space; set by arena.h, of owners only
+  // Of what a node keeps for each of its instances (exec::Buffer). A view may have instances of its
+  // own: the blocks of a variable.
+  int64_t stride = 0, instances = 1;
   std::string data = "";  // of constants
 
   int64_t elements() const;
@@ -76,8 +79,8 @@ struct WaitNode {
   int ticket = 0;
 };
 
-// `args` of loops and branches are all buffers inside (with `reads` and `writes`), then the
-// condition, a bool of one element.
+// `args` of a node with bodies are all buffers inside (with `reads` and `writes`), and the
+// condition, a bool of one element, where it has one.
 struct IfNode {
   int condition = -1;
   std::vector<Node> then, otherwise;
@@ -88,14 +91,69 @@ struct WhileNode {
   std::vector<Node> body;
 };
 
+// Of the ranks of the selector, and of the others.
+struct AtNode {
+  exec::Selector at;
+  std::vector<Node> body, otherwise;
+};
+
+struct CoordNode {  // args: to
+  std::string axis;
+};
+
+struct SliceNode {  // args: from, to
+  exec::Layout layout;
+};
+
+struct MicroNode {
+  struct Task {
+    std::string name;
+    std::vector<Node> body;
+  };
+  std::string axis;
+  int64_t micros = 1, instances = 1;
+  std::vector<Task> tasks;
+  std::vector<std::vector<int64_t>> order;  // {task, micro-batch}
+};
+
+struct BlocksNode {
+  struct Body {
+    int64_t extent = 0;
+    std::vector<Node> body;
+  };
+  exec::Layout layout;
+  std::vector<Body> bodies;
+};
+
+// Requests to the servers of communicator `comm`; the buffer that is sent or filled is the last of
+// the args, ids stand before it.
+struct RequestNode {
+  enum class Kind : uint8_t { Push, Pull, Lookup };
+  Kind kind = Kind::Push;
+  int comm = 0;
+  std::string table;
+  exec::Merge merge = exec::Merge::kMean;  // Push
+  std::optional<exec::Layout> layout = {};
+};
+
+struct PhaseNode {
+  exec::Phase phase = exec::Phase::kPush;
+  int comm = 0;
+};
+
+struct MergedNode {  // args: to
+  std::string table;
+};
+
 struct Node {
   std::string op;                 // source position, for messages
   std::vector<int> args = {};     // buffers
   std::vector<bool> writes = {};  // per argument; an argument may be read and written
   std::vector<bool> reads = {};
   bool keep = false;  // has an effect that no buffer shows
-  std::variant<KernelNode, CallNode, CopyNode, StartNode, WaitNode, IfNode, WhileNode> what =
-      CopyNode{};
+  std::variant<KernelNode, CallNode, CopyNode, StartNode, WaitNode, IfNode, WhileNode, AtNode,
+               CoordNode, SliceNode, MicroNode, BlocksNode, RequestNode, PhaseNode, MergedNode>
+      what = CopyNode{};
 
   template <typename Kind>
   Kind* as() {
@@ -105,8 +163,12 @@ struct Node {
   const Kind* as() const {
     return std::get_if<Kind>(&what);
   }
-  // The bodies inside: none but of loops and branches.
+  // The bodies inside: none but of loops, branches, guards, micro-batches and blocks.
   std::vector<const std::vector<Node>*> bodies() const;
+  std::vector<std::vector<Node>*> bodies();
+  // Sets the arguments of a node with bodies. A body that is not run, or left early, leaves what it
+  // does not write: whatever one writes the node is said to read.
+  void gatherArgs();
 };
 
 struct FeedSplit {
@@ -128,6 +190,10 @@ struct Fetch {
 };
 
 struct PlanProgram {
+  std::string name = "main";
+  exec::When when = exec::When::kStep;
+  std::string table = {};           // of a handler
+  std::vector<int> arguments = {};  // of a handler: buffers that get what arrives
   std::vector<Feed> feeds;
   std::vector<Fetch> fetches;
   std::vector<Node> body;
@@ -157,11 +223,12 @@ struct Plan {
   std::vector<Comm> comms;
   std::vector<Buffer> buffers;
   std::vector<Persistable> persistables;
-  std::unique_ptr<PlanProgram> startup, main;
+  std::vector<PlanProgram> programs;
   int64_t arenaBytes = 0, persistentBytes = 0;
 
   int addBuffer(Buffer buffer);  // owns its memory
   int addView(int of, std::string name, std::vector<int64_t> dims);
+  const PlanProgram* find(const std::string& name) const;
   int storageOf(int buffer) const { return buffers[buffer].storage; }
 };
 

@@ -34,12 +34,11 @@ class PlanWriter {
     std::vector<bool> used(plan.buffers.size());
     auto mark = [&](int buffer) { used[buffer] = true; };
     for (const Persistable& p : plan.persistables) mark(p.buffer);
-    for (const PlanProgram* program : {plan.startup.get(), plan.main.get()}) {
-      if (!program) continue;
-      for (const Feed& feed : program->feeds) mark(feed.buffer);
-      for (const Fetch& fetch : program->fetches) mark(fetch.buffer);
-      for (const Node& node : program->body)
-        std::for_each(node.args.begin(), node.args.end(), mark);
+    for (const PlanProgram& program : plan.programs) {
+      for (const Feed& feed : program.feeds) mark(feed.buffer);
+      for (const Fetch& fetch : program.fetches) mark(fetch.buffer);
+      llvm::for_each(program.arguments, mark);
+      for (const Node& node : program.body) llvm::for_each(node.args, mark);
     }
     for (size_t i = 0; i < used.size(); ++i) {
       ids_.push_back(used[i] ? static_cast<int>(order_.size()) : -1);
@@ -66,9 +65,7 @@ class PlanWriter {
                                      {p.relation.begin(), p.relation.end()},
                                      p.at,
                                      p.layout});
-    if (plan_.startup)
-      result.programs.push_back(program("startup", exec::When::kStartup, *plan_.startup));
-    if (plan_.main) result.programs.push_back(program("main", exec::When::kStep, *plan_.main));
+    for (const PlanProgram& one : plan_.programs) result.programs.push_back(program(one));
     return result;
   }
 
@@ -84,14 +81,20 @@ class PlanWriter {
     if (from.space == Space::Value) return to;
     to.offset = plan_.buffers[from.storage].offset;
     to.bytes = from.bytes();
+    // A view within one instance has them where its memory has.
+    const Buffer& instanced = from.stride > 0 ? from : plan_.buffers[from.storage];
+    to.stride = instanced.stride;
+    to.instances = instanced.instances;
     to.data = from.data;
     return to;
   }
 
-  exec::Program program(const char* name, exec::When when, const PlanProgram& from) const {
+  exec::Program program(const PlanProgram& from) const {
     exec::Program to;
-    to.name = name;
-    to.when = when;
+    to.name = from.name;
+    to.when = from.when;
+    to.table = from.table;
+    to.arguments = buffers(from.arguments);
     to.body = nodes(from.body);
     for (const Feed& feed : from.feeds) {
       to.feeds.push_back({feed.name, ids_[feed.buffer], std::nullopt});
@@ -146,7 +149,6 @@ class PlanWriter {
         shape.push_back(kernel.unknown(extent) ? -1 - numbers.at(monomialOf(extent).tokens[0])
                                                : extent);
     }
-    result.written = node.writes;
     for (int64_t number : kernel.unknownNumbers())
       result.table.push_back(product(number, true, numbers));
     result.rows = product(kernel.rows(), kernel.dynamic, numbers);
@@ -154,38 +156,42 @@ class PlanWriter {
     return result;
   }
 
-  // Positions of the arguments that the node writes, where the runtime has to know: of values, and
-  // of narrow floats, which it may have to convert.
-  std::vector<int> written(const Node& node) const {
-    const auto matters = [&](int id) {
-      const Buffer& buffer = plan_.buffers[id];
-      return buffer.space == Space::Value || buffer.dtype == DType::kFloat16 ||
-             buffer.dtype == DType::kBFloat16;
-    };
+  // Positions of the arguments that the node writes; those of them that it reads, too.
+  static std::vector<int> written(const Node& node, bool updated) {
     std::vector<int> positions;
-    if (llvm::none_of(node.args, matters)) return positions;
     for (size_t i = 0; i < node.args.size(); ++i) {
-      if (node.writes[i]) positions.push_back(static_cast<int>(i));
+      if (node.writes[i] && (!updated || node.reads[i])) positions.push_back(static_cast<int>(i));
     }
     return positions;
   }
 
   exec::Node node(const Node& from) const {
+    if (const auto* request = from.as<RequestNode>()) return requestOf(from, *request);
     exec::Node to;
     to.op = from.op;
-    std::visit([&](const auto& what) { to.what = convert(from, what); }, from.what);
+    std::visit(
+        [&](const auto& what) {
+          if constexpr (!std::is_same_v<std::decay_t<decltype(what)>, RequestNode>)
+            to.what = convert(from, what);
+        },
+        from.what);
     return to;
   }
 
   exec::KernelNode convert(const Node& node, const KernelNode& what) const {
-    exec::KernelNode kernel{symbols_.at(what.kernel.get()), buffers(node.args), what.kernel->rows(),
-                            grainOf(*what.kernel), std::nullopt};
+    exec::KernelNode kernel{symbols_.at(what.kernel.get()),
+                            buffers(node.args),
+                            written(node, false),
+                            written(node, true),
+                            what.kernel->rows(),
+                            grainOf(*what.kernel),
+                            std::nullopt};
     if (!what.shapes.empty()) kernel.unknown = unknown(node, what);
     return kernel;
   }
   exec::CallNode convert(const Node& node, const CallNode& what) const {
-    return {what.callee, buffers(node.args), written(node), what.slots,
-            what.attrs,  what.ints,          what.reals,    what.strings};
+    return {what.callee, buffers(node.args), written(node, false), written(node, true), what.slots,
+            what.attrs,  what.ints,          what.reals,           what.strings};
   }
   exec::CopyNode convert(const Node& node, const CopyNode&) const {
     return {ids_[node.args[0]], ids_[node.args[1]]};
@@ -206,6 +212,47 @@ class PlanWriter {
   }
   exec::WhileNode convert(const Node&, const WhileNode& what) const {
     return {ids_[what.condition], kMostTurns, nodes(what.body)};
+  }
+  exec::AtNode convert(const Node&, const AtNode& what) const {
+    return {what.at, nodes(what.body), nodes(what.otherwise)};
+  }
+  exec::CoordNode convert(const Node& node, const CoordNode& what) const {
+    return {what.axis, ids_[node.args[0]]};
+  }
+  exec::SliceNode convert(const Node& node, const SliceNode& what) const {
+    return {ids_[node.args[0]], ids_[node.args[1]], what.layout};
+  }
+  exec::MicroNode convert(const Node&, const MicroNode& what) const {
+    exec::MicroNode micro{what.axis, what.micros, what.instances, {}, what.order};
+    for (const MicroNode::Task& task : what.tasks)
+      micro.tasks.push_back({task.name, nodes(task.body)});
+    return micro;
+  }
+  exec::BlocksNode convert(const Node&, const BlocksNode& what) const {
+    exec::BlocksNode blocks{what.layout, {}};
+    for (const BlocksNode::Body& one : what.bodies)
+      blocks.bodies.push_back({one.extent, nodes(one.body)});
+    return blocks;
+  }
+  exec::PhaseNode convert(const Node&, const PhaseNode& what) const {
+    return {what.phase, what.comm};
+  }
+  exec::MergedNode convert(const Node& node, const MergedNode& what) const {
+    return {what.table, ids_[node.args[0]]};
+  }
+
+  // One kind here is three of the runtime's.
+  exec::Node requestOf(const Node& node, const RequestNode& what) const {
+    const int last = ids_[node.args.back()];
+    switch (what.kind) {
+      case RequestNode::Kind::Push:
+        return {node.op, exec::PushNode{what.comm, last, what.table, what.merge, what.layout}};
+      case RequestNode::Kind::Pull:
+        return {node.op, exec::PullNode{what.comm, last, what.table, what.layout}};
+      case RequestNode::Kind::Lookup:
+        return {node.op,
+                exec::LookupNode{what.comm, ids_[node.args[0]], last, what.table, what.layout}};
+    }
   }
 
   const Plan& plan_;

@@ -3,7 +3,6 @@
 // row by row what the block computes. The gradient runs the turns backwards: the gradient of
 // `states` is that of the next turn's `ex_states`.
 #include "compiler/lower/block_lowering.h"
-#include "compiler/lower/program_lowering.h"
 
 namespace dtranspile::lower {
 
@@ -77,7 +76,7 @@ LogicalResult BlockLowering::lowerRecurrent() {
   initialise(carried);
   if (isTapeRead("step_scopes")) {
     clearTape(lists);
-    program_.tapes_[op_.output("step_scopes")] = lists;
+    program_.tapes()[op_.output("step_scopes")] = lists;
   }
   call("dt_loop_begin", {sequence}, {step, more}, {reverse});
   addLoop(more, std::move(body));

@@ -27,7 +27,8 @@ class Resolver {
     for (auto decl : program.getBodyBlock()->getOps<pd::DeclOp>()) declared_.insert(decl.getName());
     program.walk([&](dist::TransferOp transfer) {
       auto where = [](mlir::Value value) { return llvm::cast<AtType>(value.getType()).getWhere(); };
-      ends_[transfer] = {where(transfer.getInput()), where(transfer.getOutput())};
+      const auto number = static_cast<int64_t>(ends_.size());
+      ends_[transfer] = {where(transfer.getInput()), where(transfer.getOutput()), number};
     });
   }
 
@@ -171,7 +172,7 @@ class Resolver {
 
   // Both ends of a transfer cut the classes, so that all ranks of one are at an end, or none.
   Outcome seeTransfer(dist::TransferOp transfer, SelAttr ranks) {
-    const auto [source, target] = ends_.at(transfer);
+    const auto [source, target, number] = ends_.at(transfer);
     dist::CommOp comm = dist::lookupComm(transfer, transfer.getCommAttr());
     auto coordinate = [&](SelAttr end) {
       return end.lookup(llvm::cast<mlir::StringAttr>(comm.getAxes()[0])).getBounds()[0];
@@ -185,7 +186,8 @@ class Resolver {
       auto recv = dist::RecvOp::create(
           builder, transfer.getLoc(), dist::unlocated(transfer.getOutput().getType()),
           transfer.getCommAttr(), builder.getI64IntegerAttr(coordinate(source)),
-          name.empty() ? mlir::StringAttr() : builder.getStringAttr(name));
+          name.empty() ? mlir::StringAttr() : builder.getStringAttr(name),
+          builder.getI64IntegerAttr(number));
       transfer.getOutput().replaceAllUsesWith(recv.getOutput());
     }
     return replaceByNothing(transfer), Outcome::Replaced;
@@ -227,7 +229,11 @@ class Resolver {
   pd::ProgramOp program_;
   const SpecializeOptions& options_;
   llvm::StringSet<> declared_;
-  llvm::DenseMap<mlir::Operation*, std::pair<SelAttr, SelAttr>> ends_;  // source, target
+  struct Ends {
+    SelAttr source, target;
+    int64_t number;  // of the transfer in the program
+  };
+  llvm::DenseMap<mlir::Operation*, Ends> ends_;
   std::vector<pd::UndefOp> nothings_;
 };
 

@@ -222,8 +222,10 @@ def Dist_SendOp : Dist_CommunicationOp<"send"> {
 }
 def Dist_RecvOp : Dist_CommunicationOp<"recv"> {
   let summary = "takes a value from a coordinate of a `pairs` comm; only in the text of a class (D27)";
-  let description = "`variable` is the name that the value has at the other end.";
-  let arguments = (ins FlatSymbolRefAttr:$comm, I64Attr:$from, OptionalAttr<StrAttr>:$variable);
+  let description = "`variable` is the name that the value has at the other end, `number` that of "
+                    "the transfer among those of the job's program, in the order of its text.";
+  let arguments = (ins FlatSymbolRefAttr:$comm, I64Attr:$from, OptionalAttr<StrAttr>:$variable,
+                       OptionalAttr<I64Attr>:$number);
   let results = (outs AnyType:$output);
   let assemblyFormat = "`on` $comm `from` $from attr-dict `:` type($output)";
 }

@@ -1,6 +1,5 @@
 // The declarations of programs while a pass adds to them: found in constant time, so that passes
-// stay linear. Kept by passes and exporters that insert many ops; the functions of op_view.h are
-// for a single one.
+// stay linear. Kept by passes and exporters that insert many ops.
 #pragma once
 
 #include <string>
@@ -15,11 +14,22 @@ namespace dtranspile::pd {
 // On a pd.var: the variables that are parts of its storage (docs/dialects/pd.md).
 inline constexpr llvm::StringLiteral kPartsAttr = "pd.parts";
 
+// One argument list of a new op: values for an input slot, (name, type) for an output slot.
+struct InputSlot {
+  llvm::StringRef name;
+  std::vector<mlir::Value> values;
+};
+struct OutputSlot {
+  llvm::StringRef name;
+  std::vector<std::pair<std::string, mlir::Type>> results;
+};
+
 // Reads every block once, when it is first asked for it. Declarations that others add, rename or
 // erase meanwhile are not seen.
 class Declarations {
  public:
-  // As createOp of op_view.h.
+  // Builds a framework op at the builder's insertion point. Declares its output variables in the
+  // enclosing block when they are not.
   OpView create(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type,
                 llvm::ArrayRef<InputSlot> inputs, llvm::ArrayRef<OutputSlot> outputs,
                 llvm::ArrayRef<mlir::NamedAttribute> attributes, int role);

@@ -127,18 +127,4 @@ OpView Declarations::create(mlir::OpBuilder& builder, mlir::Location location, l
   return view;
 }
 
-bool declare(mlir::Block* block, llvm::StringRef name, mlir::Type type) {
-  return Declarations().declare(block, name, type);
-}
-
-std::string freshName(mlir::Block* block, llvm::StringRef stem) {
-  return Declarations().freshName(block, stem);
-}
-
-OpView createOp(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type,
-                llvm::ArrayRef<InputSlot> inputs, llvm::ArrayRef<OutputSlot> outputs,
-                llvm::ArrayRef<mlir::NamedAttribute> attributes, int role) {
-  return Declarations().create(builder, location, type, inputs, outputs, attributes, role);
-}
-
 }  // namespace dtranspile::pd

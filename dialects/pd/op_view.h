@@ -79,28 +79,4 @@ mlir::StringAttr nameAttrOf(mlir::Value value);  // the same; null where there i
 // type.
 std::string describe(mlir::Operation* op);
 
-// Declares variable `name` in a block unless it, or a block around it in the same program, already
-// does. Returns false when a declaration of another type is there.
-bool declare(mlir::Block* block, llvm::StringRef name, mlir::Type type);
-
-// `stem`, or `stem_<k>` with the smallest k ≥ 0 that no declaration of the program and no pd.var
-// has. Deterministic.
-std::string freshName(mlir::Block* block, llvm::StringRef stem);
-
-// One argument list of a new op: values for an input slot, (name, type) for an output slot.
-struct InputSlot {
-  llvm::StringRef name;
-  std::vector<mlir::Value> values;
-};
-struct OutputSlot {
-  llvm::StringRef name;
-  std::vector<std::pair<std::string, mlir::Type>> results;
-};
-
-// Builds a framework op at the builder's insertion point. Declares its output variables in the
-// enclosing block when they are not.
-OpView createOp(mlir::OpBuilder& builder, mlir::Location location, llvm::StringRef type,
-                llvm::ArrayRef<InputSlot> inputs, llvm::ArrayRef<OutputSlot> outputs,
-                llvm::ArrayRef<mlir::NamedAttribute> attributes, int role);
-
 }  // namespace dtranspile::pd

@@ -1,5 +1,5 @@
 // Blocks of 16-bit floats to float32 and back (round to nearest even, NaN stays NaN). Used by
-// reduce.cc.
+// reduce.cc and runtime/ps/merge.cc.
 #pragma once
 
 #include <cstddef>

@@ -106,7 +106,7 @@ BindResult Bind(const StartNode& start, const Node& node, Binder& binder) {
   std::unique_ptr<ValueCollective> of_value;
   if (!start.inputs.empty() && !start.outputs.empty())
     if (Value* from = binder.storage.value(start.inputs[0]))
-      of_value = std::make_unique<ValueCollective>(*comm, start.reduce,
+      of_value = std::make_unique<ValueCollective>(*comm, start.collective, start.reduce,
                                                    binder.buffer(start.inputs[0]).name, node.op,
                                                    *from, *binder.storage.value(start.outputs[0]));
   const WaitNode* wait = binder.next ? binder.next->as<WaitNode>() : nullptr;

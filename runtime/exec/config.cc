@@ -39,6 +39,35 @@ comm::Rendezvous ReadRendezvous(JsonObject object) {
   return r;
 }
 
+RpcConfig ReadRpc(JsonObject object) {
+  RpcConfig rpc;
+  rpc.role = object.String("role");
+  rpc.sender_role = object.String("sender_role");
+  rpc.store = object.String("store");
+  rpc.key = object.String("key");
+  const Json& mesh = object.Array("mesh");
+  for (size_t i = 0; i < mesh.size(); ++i) {
+    JsonObject axis(mesh[i], object.At("mesh", i), object.errors());
+    const std::string name = axis.String("axis");
+    rpc.mesh.emplace_back(name, axis.Int("size", 1, kMostRanks));
+    axis.Done();
+  }
+  rpc.servers = static_cast<int>(object.Int("servers", 1, kMostRanks));
+  rpc.senders = static_cast<int>(object.Int("senders", 1, kMostRanks));
+  rpc.number = static_cast<int>(object.Int("number", 0, kMostRanks));
+  object.Done();
+  return rpc;
+}
+
+Json ToJson(const RpcConfig& rpc) {
+  Json mesh = Json::array();
+  for (const auto& [axis, size] : rpc.mesh) mesh.push_back({{"axis", axis}, {"size", size}});
+  return {{"role", rpc.role},       {"sender_role", rpc.sender_role},
+          {"store", rpc.store},     {"key", rpc.key},
+          {"mesh", mesh},           {"servers", rpc.servers},
+          {"senders", rpc.senders}, {"number", rpc.number}};
+}
+
 InitConfig ReadInit(JsonObject object) {
   InitConfig init;
   if (object.Has("folder")) {
@@ -55,7 +84,9 @@ WorkerConfig Read(const Json& json, JsonErrors& errors) {
   JsonObject root(json, "", errors);
   WorkerConfig c;
   c.plan = root.String("plan");
+  c.digest = root.String("digest");
   c.role = root.String("role");
+  c.class_name = root.String("class");
   c.rank = static_cast<int>(root.Int("rank", 0, kMostRanks));
   c.coordinates = ReadSizes(root, "coordinates", 0);
   c.mesh = ReadSizes(root, "mesh", 1);
@@ -63,6 +94,10 @@ WorkerConfig Read(const Json& json, JsonErrors& errors) {
   for (size_t i = 0; i < comms.size(); ++i)
     c.comms.push_back(ReadComm(JsonObject(comms[i], root.At("comms", i), errors)));
   c.rendezvous = ReadRendezvous(JsonObject(root.Object("rendezvous"), "rendezvous", errors));
+  const Json& servers = root.Array("servers");
+  for (size_t i = 0; i < servers.size(); ++i)
+    c.servers.push_back(ReadRpc(JsonObject(servers[i], root.At("servers", i), errors)));
+  if (root.Has("serves")) c.serves = ReadRpc(JsonObject(root.Object("serves"), "serves", errors));
   const Json& feeds = root.Array("feeds");
   for (size_t i = 0; i < feeds.size(); ++i) {
     JsonObject feed(feeds[i], root.At("feeds", i), errors);
@@ -81,6 +116,8 @@ WorkerConfig Read(const Json& json, JsonErrors& errors) {
   c.seed = root.Int("seed");
   if (root.Has("save")) c.save = root.String("save");
   c.save_names = root.Strings("save_names");
+  if (root.Has("save_parts")) c.save_parts = root.String("save_parts");
+  c.part_names = root.Strings("part_names");
   if (root.Has("save_fetches")) c.save_fetches = root.String("save_fetches");
   if (root.Has("trace")) c.trace = root.String("trace");
   c.control_fd = static_cast<int>(root.Int("control_fd", 0, INT32_MAX));
@@ -112,17 +149,20 @@ absl::StatusOr<WorkerConfig> ReadConfig(const std::string& path) {
 }
 
 Json ToJson(const WorkerConfig& c) {
-  Json comms = Json::array(), feeds = Json::array(), init;
+  Json comms = Json::array(), servers = Json::array(), feeds = Json::array(), init;
   for (const CommConfig& comm : c.comms)
     comms.push_back(
         {{"name", comm.name}, {"group", comm.group}, {"rank", comm.rank}, {"size", comm.size}});
+  for (const RpcConfig& rpc : c.servers) servers.push_back(ToJson(rpc));
   for (const FeedConfig& feed : c.feeds)
     feeds.push_back({{"name", feed.name}, {"file", feed.file}});
   if (c.init && !c.init->folder.empty()) init = {{"folder", c.init->folder}};
   else if (c.init) init = {{"combined", c.init->combined}, {"names", c.init->names}};
   const comm::Rendezvous& r = c.rendezvous;
   return {{"plan", c.plan},
+          {"digest", c.digest},
           {"role", c.role},
+          {"class", c.class_name},
           {"rank", c.rank},
           {"coordinates", c.coordinates},
           {"mesh", c.mesh},
@@ -134,6 +174,8 @@ Json ToJson(const WorkerConfig& c) {
             {"interface", r.interface},
             {"token", r.token},
             {"timeout_seconds", r.timeout_seconds}}},
+          {"servers", servers},
+          {"serves", c.serves ? ToJson(*c.serves) : Json()},
           {"feeds", feeds},
           {"init", init},
           {"per_step", c.per_step},
@@ -145,6 +187,8 @@ Json ToJson(const WorkerConfig& c) {
           {"seed", c.seed},
           {"save", OrNull(c.save)},
           {"save_names", c.save_names},
+          {"save_parts", OrNull(c.save_parts)},
+          {"part_names", c.part_names},
           {"save_fetches", OrNull(c.save_fetches)},
           {"trace", OrNull(c.trace)},
           {"control_fd", c.control_fd}};

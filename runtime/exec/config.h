@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -27,6 +28,21 @@ struct CommConfig {
   int size = 1;
 };
 
+// How a rank meets the servers of a role, or a server those who ask it (server_link.h). Server k
+// leaves its address in the job's store (runtime/comm/gloo/store.h) at "KEY.k"; whoever connects
+// proves to know the token of the rendezvous.
+struct RpcConfig {
+  std::string role;         // of the servers
+  std::string sender_role;  // of those who ask
+  std::string store;        // "host:port"
+  std::string key;          // of the job and the role
+  // Axes of the servers' mesh with their sizes, first one major: server k has the digits of k as
+  // its coordinates.
+  std::vector<std::pair<std::string, int64_t>> mesh;
+  int servers = 1, senders = 1;
+  int number = 0;  // of this rank: among the senders, of a server among the servers
+};
+
 struct FeedConfig {
   std::string name;
   std::string file;  // .npy: [steps, global extents...]
@@ -41,12 +57,15 @@ struct InitConfig {
 };
 
 struct WorkerConfig {
-  std::string plan;  // folder
-  std::string role;
+  std::string plan;    // folder
+  std::string digest;  // of the job, which the plan has to be of; empty: any
+  std::string role, class_name;
   int rank = 0;
   std::map<std::string, int64_t> coordinates, mesh;
-  std::vector<CommConfig> comms;
+  std::vector<CommConfig> comms;  // that this rank is a member of
   comm::Rendezvous rendezvous;
+  std::vector<RpcConfig> servers;   // that this rank asks
+  std::optional<RpcConfig> serves;  // of a server
   std::vector<FeedConfig> feeds;
   std::optional<InitConfig> init;
   std::map<std::string, std::vector<double>> per_step;
@@ -58,6 +77,8 @@ struct WorkerConfig {
   int64_t seed = 0;
   std::string save;  // folder; empty: nothing is saved
   std::vector<std::string> save_names;
+  std::string save_parts;  // folder: of cut variables, the part of this rank; empty: none
+  std::vector<std::string> part_names;
   std::string save_fetches;  // folder; empty: none
   std::string trace;         // file; empty: none
   int control_fd = -1;

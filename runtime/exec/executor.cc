@@ -56,14 +56,12 @@ absl::Status Executor::Bind() {
 }
 
 absl::Status Executor::Run(When when, const std::string& table) {
-  const auto program =
-      std::find_if(plan_.programs.begin(), plan_.programs.end(),
-                   [&](const Program& one) { return one.when == when && one.table == table; });
-  if (program == plan_.programs.end()) return absl::OkStatus();
+  const Program* program = plan_.find(when, table);
+  if (program == nullptr) return absl::OkStatus();
   NumericScope numerics;
   walk_.failed_op.clear();
   walk_.failed_waiting = false;
-  return programs_[static_cast<size_t>(program - plan_.programs.begin())].Run(walk_);
+  return programs_[static_cast<size_t>(program - plan_.programs.data())].Run(walk_);
 }
 
 }  // namespace dtranspile::exec

@@ -71,43 +71,50 @@ bool IsFile(const std::string& path) {
 }
 
 // A scalar may have been saved as [] or as [1].
-absl::Status CheckInitial(const Tensor& read, const Persistable& p, const Buffer& buffer,
+absl::Status CheckInitial(const Tensor& read, const Persistable& p, const Plan& plan,
                           const std::string& file) {
-  const bool one = buffer.count() == 1 && std::all_of(read.dims.begin(), read.dims.end(),
-                                                      [](int64_t extent) { return extent == 1; });
-  if (FitsOrWidens(read.dtype, buffer.dtype) && (read.dims == buffer.dims || one))
+  const Buffer& buffer = BufferAt(plan, p.buffer);
+  const std::vector<int64_t>& dims = WholeDims(plan, p);
+  const auto scalar = [](const std::vector<int64_t>& extents) {
+    return std::all_of(extents.begin(), extents.end(), [](int64_t extent) { return extent == 1; });
+  };
+  if (FitsOrWidens(read.dtype, buffer.dtype) &&
+      (read.dims == dims || (scalar(read.dims) && scalar(dims))))
     return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(file, ": '", p.name, "' is ", ShapeText(read.dtype, read.dims),
-                   ", the program declares ", ShapeText(buffer.dtype, buffer.dims)));
+                   ", the program declares ", ShapeText(buffer.dtype, dims)));
 }
 
-absl::Status ForEachOfCombined(const InitConfig& init, const Plan& plan, io::Elements elements,
-                               const UseInitial& use) {
+// Of a combined file every record is passed; those of other ranks and roles are not read.
+absl::Status ForEachOfCombined(const InitConfig& init, const Plan& plan, const Variables& variables,
+                               io::Elements elements, const UseInitial& use) {
+  std::map<std::string, const Persistable*> wanted;
+  for (const Persistable* p : variables) wanted.emplace(p->name, p);
   std::vector<io::Expected> expected;
   for (const std::string& name : init.names) {
-    const Persistable* p = FindPersistable(plan, name);
-    if (p == nullptr)
-      return absl::InvalidArgumentError(
-          absl::StrCat(init.combined, ": '", name, "' is no persistable of the job"));
-    const Buffer& buffer = BufferAt(plan, p->buffer);
-    expected.push_back({name, buffer.dtype, buffer.dims});
+    io::Expected& one = expected.emplace_back(io::Expected{name});
+    const auto found = wanted.find(name);
+    one.skips = found == wanted.end();
+    if (one.skips) continue;
+    one.dtype = BufferAt(plan, found->second->buffer).dtype;
+    one.dims = WholeDims(plan, *found->second);
   }
   DT_ASSIGN_OR_RETURN(auto values, io::ReadCombined(init.combined, expected, elements));
-  for (auto& [name, value] : values)
-    DT_RETURN_IF_ERROR(use(*FindPersistable(plan, name), std::move(value)));
+  for (auto& [name, value] : values) DT_RETURN_IF_ERROR(use(*wanted.at(name), std::move(value)));
   return absl::OkStatus();
 }
 
 absl::Status ForEachOfFolder(const InitConfig& init, const std::vector<std::string>& missing,
-                             const Plan& plan, io::Elements elements, const UseInitial& use) {
+                             const Plan& plan, const Variables& variables, io::Elements elements,
+                             const UseInitial& use) {
   const std::set<std::string> without(missing.begin(), missing.end());
-  for (const Persistable& p : plan.persistables) {
-    if (without.count(p.name) > 0) continue;
-    DT_ASSIGN_OR_RETURN(const std::string path, io::PathInside(init.folder, p.name));
+  for (const Persistable* p : variables) {
+    if (without.count(p->name) > 0) continue;
+    DT_ASSIGN_OR_RETURN(const std::string path, io::PathInside(init.folder, p->name));
     DT_ASSIGN_OR_RETURN(Tensor value, io::ReadTensorFile(path, elements));
-    DT_RETURN_IF_ERROR(CheckInitial(value, p, BufferAt(plan, p.buffer), path));
-    DT_RETURN_IF_ERROR(use(p, std::move(value)));
+    DT_RETURN_IF_ERROR(CheckInitial(value, *p, plan, path));
+    DT_RETURN_IF_ERROR(use(*p, std::move(value)));
   }
   return absl::OkStatus();
 }
@@ -125,6 +132,23 @@ void Fill(std::byte* data, int64_t count, double value) {
 }
 
 }  // namespace
+
+Variables AllVariables(const Plan& plan) {
+  Variables variables;
+  for (const Persistable& p : plan.persistables) variables.push_back(&p);
+  return variables;
+}
+
+Variables VariablesOf(const Plan& plan, const std::map<std::string, int64_t>& coordinates) {
+  Variables variables;
+  for (const Persistable& p : plan.persistables)
+    if (p.at.contains(coordinates)) variables.push_back(&p);
+  return variables;
+}
+
+const std::vector<int64_t>& WholeDims(const Plan& plan, const Persistable& variable) {
+  return variable.layout ? variable.layout->whole : BufferAt(plan, variable.buffer).dims;
+}
 
 const Persistable* FindPersistable(const Plan& plan, const std::string& name) {
   const auto& all = plan.persistables;
@@ -147,7 +171,8 @@ absl::StatusOr<std::vector<OpenFeed>> OpenFeeds(const WorkerConfig& config, cons
   std::vector<OpenFeed> feeds;
   std::map<std::string, std::string> files;
   for (const FeedConfig& feed : config.feeds) files[feed.name] = feed.file;
-  for (const FeedSlot& slot : plan.step().feeds) {
+  const Program* program = plan.repeated();
+  for (const FeedSlot& slot : program ? program->feeds : std::vector<FeedSlot>()) {
     const auto file = files.find(slot.name);
     if (file == files.end())
       return absl::InvalidArgumentError(absl::StrCat("feed '", slot.name, "' is not given; add ",
@@ -187,19 +212,19 @@ absl::Status CheckPerStep(const WorkerConfig& config, const Plan& plan) {
   return absl::OkStatus();
 }
 
-// What `init` has no value for. Parameters may not be among it.
-absl::StatusOr<std::vector<std::string>> MissingInitials(const InitConfig& init, const Plan& plan) {
+absl::StatusOr<std::vector<std::string>> MissingInitials(const InitConfig& init, const Plan& plan,
+                                                         const Variables& variables) {
   const std::set<std::string> names(init.names.begin(), init.names.end());
   std::vector<std::string> missing, parameters;
-  for (const Persistable& p : plan.persistables) {
-    bool there = names.count(p.name) > 0;
+  for (const Persistable* p : variables) {
+    bool there = names.count(p->name) > 0;
     if (!init.folder.empty()) {
-      DT_ASSIGN_OR_RETURN(const std::string path, io::PathInside(init.folder, p.name));
+      DT_ASSIGN_OR_RETURN(const std::string path, io::PathInside(init.folder, p->name));
       there = IsFile(path);
     }
     if (there) continue;
-    missing.push_back(p.name);
-    if (p.parameter) parameters.push_back(p.name);
+    missing.push_back(p->name);
+    if (p->parameter) parameters.push_back(p->name);
   }
   const std::string& where = init.folder.empty() ? init.combined : init.folder;
   if (!parameters.empty())
@@ -220,9 +245,10 @@ absl::Status CheckInit(const WorkerConfig& config, const Plan& plan) {
 }
 
 absl::Status ForEachInitial(const InitConfig& init, const std::vector<std::string>& missing,
-                            const Plan& plan, io::Elements elements, const UseInitial& use) {
-  return init.folder.empty() ? ForEachOfCombined(init, plan, elements, use)
-                             : ForEachOfFolder(init, missing, plan, elements, use);
+                            const Plan& plan, const Variables& variables, io::Elements elements,
+                            const UseInitial& use) {
+  return init.folder.empty() ? ForEachOfCombined(init, plan, variables, elements, use)
+                             : ForEachOfFolder(init, missing, plan, variables, elements, use);
 }
 
 absl::Status CheckInputs(const WorkerConfig& config, const Plan& plan) {
@@ -231,8 +257,10 @@ absl::Status CheckInputs(const WorkerConfig& config, const Plan& plan) {
   for (const OpenFeed& open : feeds) DT_RETURN_IF_ERROR(open.feed.CheckSteps(config.steps));
   DT_RETURN_IF_ERROR(CheckInit(config, plan));
   if (!config.init) return absl::OkStatus();
-  DT_ASSIGN_OR_RETURN(const std::vector<std::string> missing, MissingInitials(*config.init, plan));
-  return ForEachInitial(*config.init, missing, plan, io::Elements::kSkip,
+  const Variables variables = AllVariables(plan);
+  DT_ASSIGN_OR_RETURN(const std::vector<std::string> missing,
+                      MissingInitials(*config.init, plan, variables));
+  return ForEachInitial(*config.init, missing, plan, variables, io::Elements::kSkip,
                         [](const Persistable&, Tensor) { return absl::OkStatus(); });
 }
 

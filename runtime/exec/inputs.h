@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,11 +18,21 @@
 
 namespace dtranspile::exec {
 
-// Everything below at once; of tensor files the headers. kInvalidArgument, kNotFound, kDataLoss,
-// kFailedPrecondition.
+// Variables of a plan.
+using Variables = std::vector<const Persistable*>;
+Variables AllVariables(const Plan& plan);
+// Those that a rank has, or a part of.
+Variables VariablesOf(const Plan& plan, const std::map<std::string, int64_t>& coordinates);
+// Null for a name that the plan lacks.
+const Persistable* FindPersistable(const Plan& plan, const std::string& name);
+// Extents of a variable as files have it: those of the whole tensor.
+const std::vector<int64_t>& WholeDims(const Plan& plan, const Persistable& variable);
+
+// Everything below at once, of all variables of the plan; of tensor files the headers.
+// kInvalidArgument, kNotFound, kDataLoss, kFailedPrecondition.
 absl::Status CheckInputs(const WorkerConfig& config, const Plan& plan);
 
-// A feed of the main program and the part that this rank takes of it.
+// A feed of the program of every step, and the part that this rank takes of it.
 struct OpenFeed {
   io::Feed feed;
   int buffer;
@@ -33,9 +44,6 @@ struct OpenFeed {
 // asked for.
 absl::StatusOr<std::vector<OpenFeed>> OpenFeeds(const WorkerConfig& config, const Plan& plan);
 
-// Null for a name that the plan lacks.
-const Persistable* FindPersistable(const Plan& plan, const std::string& name);
-
 // Sets elements to a number; null for types that have no per-step values.
 using FillFunction = void (*)(std::byte* data, int64_t count, double value);
 FillFunction FillOf(DType type);
@@ -46,14 +54,16 @@ absl::Status CheckPerStep(const WorkerConfig& config, const Plan& plan);
 // Whether there is something to start from at all.
 absl::Status CheckInit(const WorkerConfig& config, const Plan& plan);
 
-// What `init` has no value for and the start-up program makes. kNotFound where it cannot:
-// parameters, or no start-up program.
-absl::StatusOr<std::vector<std::string>> MissingInitials(const InitConfig& init, const Plan& plan);
+// Which of these variables `init` has no value for and the start-up program makes. kNotFound where
+// it cannot: parameters, or no start-up program.
+absl::StatusOr<std::vector<std::string>> MissingInitials(const InitConfig& init, const Plan& plan,
+                                                         const Variables& variables);
 
-// Reads the value of every persistable that is not `missing`; type and extents fit the plan's
-// (FitsOrWidens).
+// Reads the whole value of every one of these variables that is not `missing`; type and extents fit
+// the plan's (FitsOrWidens).
 using UseInitial = std::function<absl::Status(const Persistable&, Tensor)>;
 absl::Status ForEachInitial(const InitConfig& init, const std::vector<std::string>& missing,
-                            const Plan& plan, io::Elements elements, const UseInitial& use);
+                            const Plan& plan, const Variables& variables, io::Elements elements,
+                            const UseInitial& use);
 
 }  // namespace dtranspile::exec

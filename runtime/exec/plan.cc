@@ -44,9 +44,10 @@ bool Selector::Within(const std::vector<int64_t>& bounds, int64_t coordinate) {
   return false;
 }
 
-const Program* Plan::find(When when) const {
-  const auto found = std::find_if(programs.begin(), programs.end(),
-                                  [&](const Program& program) { return program.when == when; });
+const Program* Plan::find(When when, const std::string& table) const {
+  const auto found = std::find_if(programs.begin(), programs.end(), [&](const Program& program) {
+    return program.when == when && program.table == table;
+  });
   return found == programs.end() ? nullptr : &*found;
 }
 

@@ -78,8 +78,11 @@ struct Persistable {
   int buffer = 0;
   bool parameter = false;
   std::map<std::string, std::string> relation = {};  // axis -> relation to the reference program
-  Selector at = {};                   // the ranks that have it; the others keep no memory for it
-  std::optional<Layout> layout = {};  // of a cut variable: this rank has its part only
+  Selector at = {};  // the ranks that have it; the others keep no memory for it
+  // Of a cut variable, of which a rank has its part. The buffer has the extents of the largest one
+  // (layout.h, Parts::room_dims), the rank memory for its own; ops that could use more than that
+  // are refused when the plan is loaded.
+  std::optional<Layout> layout = {};
 };
 
 // A kernel whose extents are known only when it runs.
@@ -91,7 +94,9 @@ struct UnknownExtents {
   };
   std::vector<std::vector<int64_t>>
       shapes;  // per argument; -(k + 1) for unknown k. Empty: a buffer of fixed extents
-  std::vector<bool> written;   // per argument: gets its extents here; the others must have them
+  // Per argument: gets its extents here; the others must have them. The reader takes it from the
+  // node's `written`.
+  std::vector<bool> written;
   std::vector<Product> table;  // what the kernel is given behind its arguments
   Product rows;
   Product needs;  // may not be 0 where there are rows: what means and extreme values are taken of
@@ -124,6 +129,7 @@ struct Node;
 struct KernelNode {
   std::string symbol;
   std::vector<int> args;
+  std::vector<int> written, updated;  // positions in args; updated: of those that it reads, too
   int64_t rows = 0, grain = 1;
   std::optional<UnknownExtents> unknown;  // none: all extents are fixed
 };
@@ -135,7 +141,7 @@ struct CallNode {
   };
   std::string callee;
   std::vector<int> args;
-  std::vector<int> written;        // positions in args, where the runtime has to know
+  std::vector<int> written, updated;  // as of a kernel
   std::vector<int32_t> slots;      // of an op slot by slot: bounds of the slots in args; else empty
   std::vector<std::string> attrs;  // of an op slot by slot: kind and number of values, "i1"
   std::vector<int64_t> ints;
@@ -313,8 +319,11 @@ struct Plan {
 
   // Null where there is none of that kind. A plan that was read has a program of every step, or is
   // a server's and has none.
-  const Program* find(When when) const;
+  const Program* find(When when, const std::string& table = "") const;
   const Program& step() const { return *find(When::kStep); }
+  // The program that takes feeds and gives fetches once per step: of a server its round. Null where
+  // a server only answers requests.
+  const Program* repeated() const { return find(serves() ? When::kRound : When::kStep); }
   const Program* startup() const { return find(When::kStartup); }
   bool serves() const { return find(When::kStep) == nullptr; }
   int64_t ConstantBytes() const;

@@ -37,6 +37,8 @@ class PlanChecker {
   void CheckBody(std::vector<Node>& body, const std::string& where);
   void CheckTickets(const std::vector<Node>& body, const std::string& where);
   void CheckWritten(int id, const std::string& where);
+  bool CheckWritten(const std::vector<int>& args, const std::vector<int>& written,
+                    const std::vector<int>& updated, const std::string& where);
 
   void CheckNode(KernelNode& node, const std::string& where);
   void CheckNode(CallNode& node, const std::string& where);
@@ -179,9 +181,27 @@ void PlanChecker::CheckWritten(int id, const std::string& where) {
   if (At(id).space == Space::kConstant) Add(where, "constant '", At(id).name, "' would be written");
 }
 
+// Positions in the arguments of a kernel or call.
+bool PlanChecker::CheckWritten(const std::vector<int>& args, const std::vector<int>& written,
+                               const std::vector<int>& updated, const std::string& where) {
+  for (int at : written) {
+    if (at >= static_cast<int>(args.size())) Add(where + ".written", "no such argument");
+    else CheckWritten(args[static_cast<size_t>(at)], where + ".written");
+  }
+  for (int at : updated)
+    if (std::find(written.begin(), written.end(), at) == written.end())
+      Add(where + ".updated", "argument ", at, " is not written");
+  return errors_.ok();
+}
+
 void PlanChecker::CheckNode(KernelNode& node, const std::string& where) {
   if (plan_.library.empty()) return Add(where + ".kernel", "the plan has no library");
-  if (node.unknown) return CheckUnknown(*node.unknown, node.args, where + ".unknown");
+  if (!CheckWritten(node.args, node.written, node.updated, where)) return;
+  if (node.unknown) {
+    node.unknown->written.assign(node.args.size(), false);
+    for (int at : node.written) node.unknown->written[static_cast<size_t>(at)] = true;
+    return CheckUnknown(*node.unknown, node.args, where + ".unknown");
+  }
   for (size_t i = 0; i < node.args.size(); ++i)
     if (At(node.args[i]).space == Space::kValue)
       Add(absl::StrCat(where, ".args[", i, "]"), "'", At(node.args[i]).name,
@@ -190,8 +210,7 @@ void PlanChecker::CheckNode(KernelNode& node, const std::string& where) {
 
 void PlanChecker::CheckUnknown(UnknownExtents& unknown, const std::vector<int>& args,
                                const std::string& where) {
-  if (unknown.shapes.size() != args.size() || unknown.written.size() != args.size())
-    return Add(where, "expected a shape for each argument, and whether it is written");
+  if (unknown.shapes.size() != args.size()) return Add(where, "expected a shape for each argument");
   std::set<int64_t> bound, used;
   for (size_t i = 0; i < args.size(); ++i) {
     const Buffer& buffer = At(args[i]);
@@ -218,8 +237,7 @@ void PlanChecker::CheckUnknown(UnknownExtents& unknown, const std::vector<int>& 
 
 void PlanChecker::CheckNode(CallNode& node, const std::string& where) {
   const auto count = static_cast<int32_t>(node.args.size());
-  for (int at : node.written)
-    if (at >= count) return Add(where + ".written", "no such argument");
+  if (!CheckWritten(node.args, node.written, node.updated, where)) return;
   if (node.slots.empty() && node.attrs.empty()) return;
   if (node.slots.empty() || node.slots.front() != 0 || node.slots.back() != count ||
       !std::is_sorted(node.slots.begin(), node.slots.end()))
@@ -281,23 +299,24 @@ void PlanChecker::CheckNode(StartNode& node, const std::string& where) {
   CheckValues(node, where);
 }
 
-// Values are exchanged one by one, and reduced only (value_collective.h).
+// Values are exchanged one by one, reduced or gathered (value_collective.h).
 void PlanChecker::CheckValues(const StartNode& node, const std::string& where) {
   const Buffer* some = nullptr;
   for (const auto* list : {&node.inputs, &node.outputs})
     for (int id : *list)
       if (At(id).space == Space::kValue) some = &At(id);
   if (some == nullptr) return;
-  bool fits = node.collective == comm::Kind::kAllReduce && node.inputs.size() == 1;
+  const bool gathers = node.collective == comm::Kind::kAllGather;
+  bool fits = (gathers || node.collective == comm::Kind::kAllReduce) && node.inputs.size() == 1;
   if (fits) {
     const Buffer &from = At(node.inputs[0]), &to = At(node.outputs[0]);
     fits = from.space == to.space && from.kind == to.kind && from.kind != Value::Kind::kList &&
-           (from.kind != Value::Kind::kRows || node.reduce == comm::ReduceOp::kSum);
+           (gathers || from.kind != Value::Kind::kRows || node.reduce == comm::ReduceOp::kSum);
   }
   if (!fits)
     Add(where, "'", some->name,
-        "' is a value: all_reduce takes one at a time into another one, of SelectedRows the sum, "
-        "and no other operation takes any");
+        "' is a value: all_reduce and all_gather take one at a time into another one, of "
+        "SelectedRows all_reduce the sum, and no other operation takes any");
 }
 
 void PlanChecker::CheckCondition(int id, const std::string& where) {

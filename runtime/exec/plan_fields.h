@@ -148,7 +148,6 @@ void Fields(Visitor& v, UnknownExtents::Product& p) {
 template <typename Visitor>
 void Fields(Visitor& v, UnknownExtents& u) {
   v.Lists("shapes", u.shapes);
-  v.Bools("written", u.written);
   v.List("table", u.table);
   v.Object("rows", u.rows);
   v.Object("needs", u.needs);
@@ -179,6 +178,8 @@ template <typename Visitor>
 void Fields(Visitor& v, KernelNode& n) {
   v.Text("kernel", n.symbol);
   v.Buffers("args", n.args);
+  v.May().Ints("written", n.written, 0);
+  v.May().Ints("updated", n.updated, 0);
   v.Int("n", n.rows, 0);
   v.Int("grain", n.grain, 1);
   v.May().Optional("unknown", n.unknown);
@@ -189,6 +190,7 @@ void Fields(Visitor& v, CallNode& n) {
   v.Text("call", n.callee);
   v.Buffers("args", n.args);
   v.May().Ints("written", n.written, 0);
+  v.May().Ints("updated", n.updated, 0);
   v.May().Ints("slots", n.slots, 0);
   v.May().Texts("attrs", n.attrs);
   v.May().Ints("ints", n.ints);

@@ -51,7 +51,6 @@ class Writer {
   void Texts(const char* key, const std::vector<std::string>& values) {
     Put(key, values, values.empty());
   }
-  void Bools(const char* key, const std::vector<bool>& values) { Put(key, values, false); }
   void Lists(const char* key, const std::vector<std::vector<int64_t>>& values) {
     Put(key, values, false);
   }
@@ -157,13 +156,6 @@ class Reader {
   }
   void Texts(const char* key, std::vector<std::string>& list) {
     if (Reads(key)) list = object_.Strings(key);
-  }
-  void Bools(const char* key, std::vector<bool>& list) {
-    const Json& values = object_.Array(key);
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (!values[i].is_boolean()) errors().Add(object_.At(key, i), "expected true or false");
-      list.push_back(values[i].is_boolean() && values[i].get<bool>());
-    }
   }
   void Lists(const char* key, std::vector<std::vector<int64_t>>& lists) {
     const Json& values = object_.Array(key);

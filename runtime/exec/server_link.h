@@ -105,8 +105,8 @@ struct Turn {
 //
 // A synchronous round: pushes are kept by sender until all trainers that have not left have ended
 // their push phase; then Next gives the turn kRound; Finish(ok) opens the pulls; when all have
-// ended their pull phase the next round may begin. Pulls before the first round are answered at
-// once.
+// ended their pull phase the next round may begin. Pulls of a trainer that has not ended a push
+// phase yet are answered at once, with the first values.
 class Rounds {
  public:
   virtual ~Rounds() = default;

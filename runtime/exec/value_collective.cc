@@ -23,9 +23,10 @@ int64_t WidthOf(const Value& value) {
 
 }  // namespace
 
-ValueCollective::ValueCollective(comm::Communicator& comm, comm::ReduceOp reduce, std::string name,
-                                 std::string label, Value& input, Value& output)
+ValueCollective::ValueCollective(comm::Communicator& comm, comm::Kind kind, comm::ReduceOp reduce,
+                                 std::string name, std::string label, Value& input, Value& output)
     : comm_(comm),
+      kind_(kind),
       reduce_(reduce),
       name_(std::move(name)),
       label_(std::move(label)),
@@ -57,15 +58,20 @@ absl::StatusOr<comm::Ticket> ValueCollective::Start() {
 
 absl::Status ValueCollective::Finish(comm::Ticket ticket) {
   DT_RETURN_IF_ERROR(comm_.Wait(ticket));
-  const bool rows = input_.kind == Value::Kind::kRows;
-  for (int rank = 0; rank < comm_.size(); ++rank) {
-    const int64_t* other = header(rank);
-    const bool same = rows ? other[kRank] == own_[kRank] && other[kWidth] == own_[kWidth] &&
-                                 other[kHeight] == own_[kHeight]
-                           : std::equal(own_.begin(), own_.end(), other);
-    if (!same) return Disagree(rank);
-  }
-  return rows ? GatherRows() : ReduceTensor();
+  for (int rank = 0; rank < comm_.size(); ++rank)
+    if (!Agrees(header(rank))) return Disagree(rank);
+  if (input_.kind == Value::Kind::kRows) return GatherRows();
+  return kind_ == comm::Kind::kAllGather ? GatherTensor() : ReduceTensor();
+}
+
+// What is gathered may differ in its number of rows.
+bool ValueCollective::Agrees(const int64_t* other) const {
+  if (input_.kind == Value::Kind::kRows)
+    return other[kRank] == own_[kRank] && other[kWidth] == own_[kWidth] &&
+           other[kHeight] == own_[kHeight];
+  if (kind_ != comm::Kind::kAllGather) return std::equal(own_.begin(), own_.end(), other);
+  return other[kRank] == own_[kRank] && own_[kRank] > 0 &&
+         std::equal(own_.begin() + kDims + 1, own_.end(), other + kDims + 1);
 }
 
 absl::Status ValueCollective::Disagree(int rank) const {
@@ -91,6 +97,18 @@ absl::Status ValueCollective::ReduceTensor() {
                     .inputs = {{input_.data(), count}},
                     .outputs = {{output_.data(), count}},
                     .label = label_});
+}
+
+absl::Status ValueCollective::GatherTensor() {
+  std::vector<int64_t> dims = input_.dims;
+  dims[0] = 0;
+  for (int rank = 0; rank < comm_.size(); ++rank) dims[0] += header(rank)[kRows];
+  // The output may be the input: its part is taken out of it before it is sized anew.
+  Value all(Value::Kind::kTensor, input_.dtype);
+  DT_RETURN_IF_ERROR(all.Resize(dims));
+  DT_RETURN_IF_ERROR(GatherParts(input_.dtype, input_.data(), WidthOf(input_), all.data()));
+  output_.Swap(all);
+  return absl::OkStatus();
 }
 
 absl::Status ValueCollective::GatherParts(DType dtype, const std::byte* part, int64_t unit,

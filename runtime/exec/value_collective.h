@@ -1,11 +1,15 @@
-// all_reduce of a value (value.h), whose extents a rank knows of its own only. Two exchanges: how
-// much every rank has, then what it has. Used by the executor for start and wait nodes on values.
+// all_reduce and all_gather of a value (value.h), whose extents a rank knows of its own only. Two
+// exchanges: how much every rank has, then what it has. Used by the executor for start and wait
+// nodes on values.
 //
-//   tensor          ranks must agree on the extents; the elements are reduced
-//   SelectedRows    the sum of the tensors that they stand for is all rows with all values: those
-//   of rank 0 first. Rows that several ranks have
-//                   stay apart, as those that one rank has twice do; kernels of their users add
-//                   them up. Nothing dense is made.
+//   all_reduce of a tensor   ranks must agree on the extents; the elements are reduced
+//   all_reduce of rows       the sum of the tensors that SelectedRows stand for is all rows with
+//   all
+//                            values: those of rank 0 first. Rows that several ranks have stay
+//                            apart, as those that one rank has twice do; kernels of their users add
+//                            them up. Nothing dense is made.
+//   all_gather               all rows, those of rank 0 first; ranks must agree on the extents of
+//   one
 #pragma once
 
 #include <cstddef>
@@ -22,8 +26,9 @@ namespace dtranspile::exec {
 
 class ValueCollective {
  public:
-  ValueCollective(comm::Communicator& comm, comm::ReduceOp reduce, std::string name,
-                  std::string label, Value& input, Value& output);
+  // `kind`: kAllReduce or kAllGather.
+  ValueCollective(comm::Communicator& comm, comm::Kind kind, comm::ReduceOp reduce,
+                  std::string name, std::string label, Value& input, Value& output);
 
   // Starts the first exchange; never blocks on a peer.
   absl::StatusOr<comm::Ticket> Start();
@@ -37,14 +42,17 @@ class ValueCollective {
   // SelectedRows.
   static constexpr int64_t kHeader = 10;
   const int64_t* header(int rank) const { return headers_.data() + rank * kHeader; }
+  bool Agrees(const int64_t* other) const;
   absl::Status Disagree(int rank) const;
   absl::Status ReduceTensor();
+  absl::Status GatherTensor();
   absl::Status GatherRows();
   // All ranks' parts, one behind the other, of `unit` elements a row; ranks give different numbers
   // of rows.
   absl::Status GatherParts(DType dtype, const std::byte* part, int64_t unit, std::byte* all);
 
   comm::Communicator& comm_;
+  const comm::Kind kind_;
   const comm::ReduceOp reduce_;
   const std::string name_, label_;
   Value &input_, &output_;

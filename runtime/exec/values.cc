@@ -95,55 +95,133 @@ absl::Status Feeds::Read(int64_t step, const Executor& executor) const {
   return absl::OkStatus();
 }
 
+namespace {
+
+// The part of a cut variable that this rank has.
+absl::StatusOr<Place> PlaceOf(const Persistable& variable, const Executor& executor) {
+  return PlaceOf(variable.layout->axes, executor.position());
+}
+
+// Even parts have their pad in memory.
+bool HasPad(const Layout& layout) { return layout.kind == LayoutKind::kEven; }
+
+absl::Status SetVariable(const Executor& executor, const Persistable& variable, Tensor whole) {
+  const Buffer& buffer = BufferAt(executor, variable.buffer);
+  DT_ASSIGN_OR_RETURN(const Tensor value, Widened(std::move(whole), buffer.dtype));
+  std::byte* to = executor.data(variable.buffer);
+  if (!variable.layout) {
+    if (buffer.bytes > 0) std::memcpy(to, value.bytes.data(), static_cast<size_t>(buffer.bytes));
+    return absl::OkStatus();
+  }
+  DT_ASSIGN_OR_RETURN(const Place place, PlaceOf(variable, executor));
+  Parts(*variable.layout, place.of)
+      .Take(place.at, SizeOf(buffer.dtype), value.bytes.data(), to, HasPad(*variable.layout));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status Initialise(const WorkerConfig& config, Executor& executor) {
   const Plan& plan = executor.plan();
   DT_RETURN_IF_ERROR(CheckInit(config, plan));
   if (!config.init) return executor.RunStartup();
-  DT_ASSIGN_OR_RETURN(const std::vector<std::string> missing, MissingInitials(*config.init, plan));
+  const Variables variables = VariablesOf(plan, config.coordinates);
+  DT_ASSIGN_OR_RETURN(const std::vector<std::string> missing,
+                      MissingInitials(*config.init, plan, variables));
   if (!missing.empty()) {
     std::fprintf(stderr, "initialised by the start-up program: %s\n",
                  absl::StrJoin(missing, ", ").c_str());
     DT_RETURN_IF_ERROR(executor.RunStartup());
   }
-  return ForEachInitial(
-      *config.init, missing, plan, io::Elements::kRead, [&](const Persistable& p, Tensor read) {
-        const Buffer& buffer = BufferAt(executor, p.buffer);
-        DT_ASSIGN_OR_RETURN(const Tensor value, Widened(std::move(read), buffer.dtype));
-        if (buffer.bytes > 0)
-          std::memcpy(executor.data(p.buffer), value.bytes.data(),
-                      static_cast<size_t>(buffer.bytes));
-        return absl::OkStatus();
-      });
+  return ForEachInitial(*config.init, missing, plan, variables, io::Elements::kRead,
+                        [&](const Persistable& variable, Tensor read) {
+                          return SetVariable(executor, variable, std::move(read));
+                        });
+}
+
+absl::StatusOr<std::vector<Table>> TablesOf(const WorkerConfig& config, const Executor& executor) {
+  std::vector<Table> tables;
+  for (const Persistable* p : VariablesOf(executor.plan(), config.coordinates)) {
+    const Buffer& buffer = BufferAt(executor, p->buffer);
+    Table& table = tables.emplace_back();
+    table.name = p->name;
+    table.dtype = buffer.dtype;
+    table.dims = buffer.dims;
+    table.data = executor.data(p->buffer);
+    table.layout = p->layout;
+    if (!p->layout) continue;
+    DT_ASSIGN_OR_RETURN(table.place, PlaceOf(*p, executor));
+    table.dims = Parts(*p->layout, table.place.of).dims(table.place.at);
+    // The memory of even parts that are cut inside of a row is wider than they are.
+    if (HasPad(*p->layout) && p->layout->dim > 0) table.dims = buffer.dims;
+  }
+  return tables;
 }
 
 absl::Status Save(const WorkerConfig& config, const Executor& executor) {
   // There may be many: of each the place is looked up at once.
-  std::map<std::string_view, const Persistable*> persistables;
-  for (const Persistable& p : executor.plan().persistables) persistables.emplace(p.name, &p);
-  for (const std::string& name : config.save_names) {
-    const auto found = persistables.find(name);
-    if (found == persistables.end())
+  std::map<std::string_view, const Persistable*> variables;
+  for (const Persistable* p : VariablesOf(executor.plan(), config.coordinates))
+    variables.emplace(p->name, p);
+  const auto write = [&](const std::string& folder, const std::string& name,
+                         const auto& view_of) -> absl::Status {
+    const auto found = variables.find(name);
+    if (found == variables.end())
       return absl::InvalidArgumentError(
           absl::StrCat("'", name, "' is to be saved, but is no persistable of this rank"));
-    DT_ASSIGN_OR_RETURN(const std::string path, io::PrepareInside(config.save, name));
-    DT_RETURN_IF_ERROR(io::WriteTensorFile(path, ViewOf(executor, found->second->buffer)));
-  }
+    DT_ASSIGN_OR_RETURN(const std::string path, io::PrepareInside(folder, name));
+    DT_ASSIGN_OR_RETURN(const TensorView view, view_of(*found->second));
+    return io::WriteTensorFile(path, view);
+  };
+  for (const std::string& name : config.save_names)
+    DT_RETURN_IF_ERROR(
+        write(config.save, name, [&](const Persistable& p) -> absl::StatusOr<TensorView> {
+          return ViewOf(executor, p.buffer);
+        }));
+  for (const std::string& name : config.part_names)
+    DT_RETURN_IF_ERROR(
+        write(config.save_parts, name, [&](const Persistable& p) -> absl::StatusOr<TensorView> {
+          TensorView view = ViewOf(executor, p.buffer);
+          DT_ASSIGN_OR_RETURN(const Place place, PlaceOf(p, executor));
+          if (!HasPad(*p.layout)) view.dims = Parts(*p.layout, place.of).dims(place.at);
+          return view;
+        }));
+  return absl::OkStatus();
+}
+
+absl::Status SetBuffer(const Executor& executor, int id, const TensorView& tensor) {
+  const Buffer& buffer = BufferAt(executor, id);
+  const bool fits = buffer.space == Space::kValue ? buffer.kind == Value::Kind::kTensor
+                                                  : tensor.dims == buffer.dims;
+  if (!fits || tensor.dtype != buffer.dtype ||
+      (executor.value(id) == nullptr && !executor.storage().whole(id)))
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", buffer.name, "' is ", ShapeText(buffer.dtype, buffer.dims),
+                     ", what arrives is ", ShapeText(tensor.dtype, tensor.dims)));
+  if (Value* value = executor.value(id)) return value->Assign(tensor);
+  if (buffer.bytes > 0)
+    std::memcpy(executor.data(id), tensor.data, static_cast<size_t>(buffer.bytes));
   return absl::OkStatus();
 }
 
 absl::Status SetPerStep(const WorkerConfig& config, int64_t step, const Executor& executor) {
   for (const auto& [name, values] : config.per_step) {
+    if (step >= static_cast<int64_t>(values.size()))
+      return absl::OutOfRangeError(absl::StrCat("per-step values: ", values.size(), " values of '",
+                                                name, "', none for step ", step));
     const Persistable& p = *FindPersistable(executor.plan(), name);
-    const Buffer& buffer = BufferAt(executor, p.buffer);
-    FillOf(buffer.dtype)(executor.data(p.buffer), buffer.count(),
-                         values[static_cast<size_t>(step)]);
+    const DType type = BufferAt(executor, p.buffer).dtype;
+    const int64_t bytes = executor.storage().bytes(p.buffer);
+    FillOf(type)(executor.data(p.buffer), bytes / static_cast<int64_t>(SizeOf(type)),
+                 values[static_cast<size_t>(step)]);
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<Fetches> Fetches::Open(const WorkerConfig& config, const Executor& executor) {
   Fetches fetches;
-  const auto& slots = executor.plan().step().fetches;
+  const Program* program = executor.plan().repeated();
+  const auto& slots = program ? program->fetches : std::vector<FetchSlot>();
   for (const std::string& name : config.fetch) {
     const auto slot = std::find_if(slots.begin(), slots.end(),
                                    [&](const FetchSlot& s) { return s.name == name; });

@@ -12,6 +12,7 @@
 #include "runtime/exec/config.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/inputs.h"
+#include "runtime/exec/server_link.h"
 #include "runtime/io/feed.h"
 #include "runtime/io/npy.h"
 #include "runtime/tensor/tensor.h"
@@ -36,8 +37,17 @@ class Feeds {
 // that are no parameters are left to the start-up program, which then runs first.
 absl::Status Initialise(const WorkerConfig& config, Executor& executor);
 
-// Writes config.save_names to the folder config.save, one tensor file each.
+// What a server answers for: the variables that this rank has, where they lie.
+absl::StatusOr<std::vector<Table>> TablesOf(const WorkerConfig& config, const Executor& executor);
+
+// Writes config.save_names to the folder config.save and this rank's parts of config.part_names to
+// config.save_parts, one tensor file each. A part has the extents of its memory where that has a
+// pad (even layouts), else its own.
 absl::Status Save(const WorkerConfig& config, const Executor& executor);
+
+// Gives a buffer the elements of a tensor. kInvalidArgument where type or extents are not those of
+// the plan.
+absl::Status SetBuffer(const Executor& executor, int buffer, const TensorView& tensor);
 
 // Sets every element of the variables of config.per_step to the value of `step`.
 absl::Status SetPerStep(const WorkerConfig& config, int64_t step, const Executor& executor);

@@ -2,9 +2,11 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -32,8 +34,15 @@ class Worker {
 
  private:
   absl::Status Load();
-  absl::Status Join(const Plan& plan);
+  absl::Status CheckPlan(const Plan& plan) const;
+  absl::Status Join(const Plan& plan, RankLinks& links);
+  absl::StatusOr<comm::Communicator*> JoinGroup(const PlanComm& comm);
+  absl::StatusOr<ServerLink*> Reach(const PlanComm& comm);
+  absl::Status OpenServer();
   absl::Status Step(int64_t step);
+  absl::Status TellStep(int64_t step, int64_t begin_ns);
+  absl::Status Serve();
+  absl::Status RunTurn(const Turn& turn);
   absl::Status Finish();
 
   const WorkerConfig& config_;
@@ -44,24 +53,91 @@ class Worker {
   // Behind the executor, so that they end first: after a failure they may still move bytes of its
   // memory.
   std::vector<std::unique_ptr<comm::Communicator>> comms_;
+  std::map<std::string, std::unique_ptr<ServerLink>> servers_;  // by role
+  std::unique_ptr<Rounds> rounds_;
   std::optional<Feeds> feeds_;
   std::optional<Fetches> fetches_;
   int64_t step_ = -1;
+  bool stepping_ = false;
+  bool meeting_ = false;  // waits for other ranks outside of any op
 };
 
-absl::Status Worker::Join(const Plan& plan) {
-  if (plan.comms.size() != config_.comms.size())
-    return absl::InvalidArgumentError(absl::StrCat("CONFIG has ", config_.comms.size(),
-                                                   " communicators, the plan ", plan.comms.size()));
-  for (size_t i = 0; i < plan.comms.size(); ++i) {
-    const CommConfig& c = config_.comms[i];
-    if (c.name != plan.comms[i].name)
-      return absl::InvalidArgumentError(absl::StrCat("communicator ", i, " is '", c.name,
-                                                     "' in CONFIG, '", plan.comms[i].name,
-                                                     "' in the plan"));
-    DT_ASSIGN_OR_RETURN(auto comm, links_.join(config_.rendezvous, c.group, c.rank, c.size));
-    comms_.push_back(std::move(comm));
+// What the launcher has read of the plan, so that a folder that has been written anew since, or one
+// of other ranks, is found out.
+absl::Status Worker::CheckPlan(const Plan& plan) const {
+  const auto refuse = [&](const char* what, const std::string& has, const std::string& wants) {
+    return absl::FailedPreconditionError(absl::StrCat(config_.plan, ": is a plan of ", what, " '",
+                                                      has, "', this rank is to run '", wants, "'"));
+  };
+  if (!plan.role.empty() && plan.role != config_.role)
+    return refuse("role", plan.role, config_.role);
+  if (!config_.class_name.empty() && plan.class_name != config_.class_name)
+    return refuse("class", plan.class_name, config_.class_name);
+  if (!config_.digest.empty() && plan.digest != config_.digest)
+    return refuse("job", plan.digest, config_.digest);
+  return absl::OkStatus();
+}
+
+// Null for a rank that is no member.
+absl::StatusOr<comm::Communicator*> Worker::JoinGroup(const PlanComm& comm) {
+  const auto found = std::find_if(config_.comms.begin(), config_.comms.end(),
+                                  [&](const CommConfig& c) { return c.name == comm.name; });
+  if (found == config_.comms.end()) {
+    if (!comm.subset.contains(config_.coordinates)) return nullptr;
+    return absl::InvalidArgumentError(absl::StrCat("CONFIG has no group for communicator '",
+                                                   comm.name, "', which this rank is a member of"));
   }
+  meeting_ = true;
+  DT_ASSIGN_OR_RETURN(auto joined,
+                      links_.join(config_.rendezvous, found->group, found->rank, found->size));
+  meeting_ = false;
+  comms_.push_back(std::move(joined));
+  return comms_.back().get();
+}
+
+absl::StatusOr<ServerLink*> Worker::Reach(const PlanComm& comm) {
+  std::unique_ptr<ServerLink>& link = servers_[comm.server];
+  if (link != nullptr) return link.get();
+  const auto found = std::find_if(config_.servers.begin(), config_.servers.end(),
+                                  [&](const RpcConfig& rpc) { return rpc.role == comm.server; });
+  if (found == config_.servers.end())
+    return absl::InvalidArgumentError(absl::StrCat("CONFIG has no servers '", comm.server,
+                                                   "' for communicator '", comm.name, "'"));
+  if (!links_.connect)
+    return absl::UnimplementedError(
+        absl::StrCat("communicator '", comm.name, "': this worker cannot ask servers"));
+  meeting_ = true;
+  DT_ASSIGN_OR_RETURN(link, links_.connect(config_, *found));
+  meeting_ = false;
+  return link.get();
+}
+
+// The groups of the plan's communicators by name, in the plan's order.
+absl::Status Worker::Join(const Plan& plan, RankLinks& links) {
+  for (const CommConfig& c : config_.comms)
+    if (std::none_of(plan.comms.begin(), plan.comms.end(),
+                     [&](const PlanComm& comm) { return comm.name == c.name; }))
+      return absl::InvalidArgumentError(
+          absl::StrCat("CONFIG has a communicator '", c.name, "', which the plan lacks"));
+  for (const PlanComm& comm : plan.comms) {
+    const bool asks = comm.kind == CommKind::kRpc;
+    links.comms.push_back(nullptr);
+    links.servers.push_back(nullptr);
+    if (!asks) {
+      DT_ASSIGN_OR_RETURN(links.comms.back(), JoinGroup(comm));
+    } else if (!plan.serves() && comm.subset.contains(config_.coordinates)) {
+      DT_ASSIGN_OR_RETURN(links.servers.back(), Reach(comm));
+    }
+  }
+  if (!plan.serves()) return absl::OkStatus();
+  if (!config_.serves)
+    return absl::InvalidArgumentError(
+        "the plan is a server's, and CONFIG says nothing of whom it "
+        "serves");
+  if (!links_.serve)
+    return absl::UnimplementedError("the plan is a server's, and this worker cannot serve");
+  DT_ASSIGN_OR_RETURN(rounds_, links_.serve(config_, *config_.serves));
+  links.rounds = rounds_.get();
   return absl::OkStatus();
 }
 
@@ -69,13 +145,14 @@ absl::Status Worker::Load() {
   const int64_t begin = NowNs();
   if (links_.seed) links_.seed(config_);
   DT_ASSIGN_OR_RETURN(Plan plan, ReadPlan(config_.plan));
-  DT_RETURN_IF_ERROR(Join(plan));
+  DT_RETURN_IF_ERROR(CheckPlan(plan));
   ExecutorOptions options;
   options.pool = {config_.threads, config_.spin};
   options.find_function = links_.find_function;
   options.element_types = links_.element_types;
   options.position = {config_.coordinates, config_.mesh};
-  for (const auto& comm : comms_) options.comms.push_back(comm.get());
+  options.stand = links_.stand;
+  DT_RETURN_IF_ERROR(Join(plan, options));
   if (!config_.trace.empty()) options.trace = &trace_.emplace();
   const std::string digest = plan.digest;
   DT_ASSIGN_OR_RETURN(executor_, Executor::Load(std::move(plan), std::move(options)));
@@ -83,27 +160,69 @@ absl::Status Worker::Load() {
   DT_ASSIGN_OR_RETURN(feeds_, Feeds::Open(config_, *executor_));
   DT_ASSIGN_OR_RETURN(fetches_, Fetches::Open(config_, *executor_));
   DT_RETURN_IF_ERROR(Initialise(config_, *executor_));
+  if (rounds_) DT_RETURN_IF_ERROR(OpenServer());
   control_.Send({{"event", "ready"},
                  {"load_ms", static_cast<double>(NowNs() - begin) / kNsPerMs},
                  {"digest", digest}});
   return absl::OkStatus();
 }
 
-absl::Status Worker::Step(int64_t step) {
-  if (links_.begin_step) links_.begin_step(config_.first_step + step);
-  DT_RETURN_IF_ERROR(feeds_->Read(step, *executor_));
-  DT_RETURN_IF_ERROR(SetPerStep(config_, step, *executor_));
-  const int64_t begin = NowNs();
-  DT_RETURN_IF_ERROR(executor_->RunMain());
-  const double ms = static_cast<double>(NowNs() - begin) / kNsPerMs;
+absl::Status Worker::OpenServer() {
+  DT_ASSIGN_OR_RETURN(std::vector<Table> tables, TablesOf(config_, *executor_));
+  std::vector<Rounds::Handler> handlers;
+  for (const Program& program : executor_->plan().programs)
+    if (!program.table.empty()) handlers.push_back({program.when, program.table});
+  return rounds_->Open(std::move(tables), std::move(handlers));
+}
+
+absl::Status Worker::TellStep(int64_t step, int64_t begin_ns) {
+  const double ms = static_cast<double>(NowNs() - begin_ns) / kNsPerMs;
   DT_ASSIGN_OR_RETURN(Json values, fetches_->Take(step, *executor_));
   control_.Send({{"event", "step"}, {"step", step}, {"ms", ms}, {"fetch", std::move(values)}});
   return absl::OkStatus();
 }
 
+absl::Status Worker::Step(int64_t step) {
+  step_ = step;
+  if (links_.begin_step) links_.begin_step(config_.first_step + step);
+  DT_RETURN_IF_ERROR(feeds_->Read(step, *executor_));
+  DT_RETURN_IF_ERROR(SetPerStep(config_, step, *executor_));
+  const int64_t begin = NowNs();
+  DT_RETURN_IF_ERROR(executor_->Run(executor_->plan().repeated()->when));
+  return TellStep(step, begin);
+}
+
+// What arrives becomes the program's arguments, in their order.
+absl::Status Worker::RunTurn(const Turn& turn) {
+  if (turn.when == When::kRound) return Step(turn.round);
+  const Program* program = executor_->plan().find(turn.when, turn.table);
+  if (program == nullptr)
+    return absl::InternalError(absl::StrCat("no program answers for table '", turn.table, "'"));
+  if (program->arguments.size() != turn.arguments.size())
+    return absl::InvalidArgumentError(absl::StrCat("'", program->name, "' takes ",
+                                                   program->arguments.size(), " arguments, ",
+                                                   turn.arguments.size(), " arrive"));
+  for (size_t i = 0; i < turn.arguments.size(); ++i)
+    DT_RETURN_IF_ERROR(SetBuffer(*executor_, program->arguments[i], turn.arguments[i]));
+  return executor_->Run(turn.when, turn.table);
+}
+
+// A server's life: what trainers ask for, until all have left.
+absl::Status Worker::Serve() {
+  for (;;) {
+    meeting_ = true;
+    DT_ASSIGN_OR_RETURN(const Turn turn, rounds_->Next());
+    meeting_ = false;
+    if (turn.kind == Turn::Kind::kEnd) return absl::OkStatus();
+    const absl::Status status = RunTurn(turn);
+    rounds_->Finish(status);
+    DT_RETURN_IF_ERROR(status);
+  }
+}
+
 absl::Status Worker::Finish() {
   DT_RETURN_IF_ERROR(fetches_->Finish());
-  if (!config_.save.empty()) DT_RETURN_IF_ERROR(Save(config_, *executor_));
+  DT_RETURN_IF_ERROR(Save(config_, *executor_));
   if (trace_) {
     const std::string title = absl::StrCat(config_.role, " ", config_.rank);
     std::vector<std::string> comms;
@@ -111,7 +230,13 @@ absl::Status Worker::Finish() {
     DT_RETURN_IF_ERROR(trace_->Write(config_.trace, config_.rank, title, comms));
   }
   int64_t sent = 0, received = 0;
-  for (const auto& comm : comms_) sent += comm->bytes_sent(), received += comm->bytes_received();
+  const auto count = [&](const auto& one) {
+    sent += one->bytes_sent();
+    received += one->bytes_received();
+  };
+  for (const auto& comm : comms_) count(comm);
+  for (const auto& [role, link] : servers_) count(link);
+  if (rounds_) count(rounds_);
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   constexpr int64_t kKiB = 1024;
@@ -124,22 +249,33 @@ absl::Status Worker::Finish() {
 
 absl::Status Worker::Run() {
   DT_RETURN_IF_ERROR(Load());
-  for (step_ = 0; step_ < config_.steps; ++step_) DT_RETURN_IF_ERROR(Step(step_));
+  stepping_ = true;
+  if (rounds_) {
+    DT_RETURN_IF_ERROR(Serve());
+  } else {
+    for (int64_t step = 0; step < config_.steps; ++step) DT_RETURN_IF_ERROR(Step(step));
+    meeting_ = true;
+    for (const auto& [role, link] : servers_) DT_RETURN_IF_ERROR(link->Leave());
+    meeting_ = false;
+  }
+  stepping_ = false;
   return Finish();
 }
 
 void Worker::Report(const absl::Status& error) {
   const std::string op = executor_ ? executor_->failed_op() : "";
-  const bool stepping = step_ >= 0 && step_ < config_.steps;
-  const bool waiting =
-      executor_ ? executor_->failed_waiting() : comms_.size() < config_.comms.size();
+  const bool waiting = meeting_ || (executor_ && executor_->failed_waiting());
   control_.Send({{"event", "error"},
-                 {"step", stepping ? Json(step_) : Json()},
+                 {"step", stepping_ && step_ >= 0 ? Json(step_) : Json()},
                  {"op", op.empty() ? Json() : Json(op)},
                  {"waiting", waiting},
                  {"message", std::string(error.message())}});
-  for (const auto& comm : comms_)
-    comm->Abort(absl::StrCat(config_.role, " ", config_.rank, " failed: ", error.message()));
+  const std::string why =
+      absl::StrCat(config_.role, " ", config_.rank, " failed: ", error.message());
+  for (const auto& comm : comms_) comm->Abort(why);
+  for (const auto& [role, link] : servers_)
+    if (link != nullptr) link->Abort(why);
+  if (rounds_) rounds_->Abort(why);
 }
 
 // Memory that runs out, and what the standard library throws else, ends a rank like any other

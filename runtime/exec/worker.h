@@ -11,6 +11,8 @@
 #include "runtime/comm/communicator.h"
 #include "runtime/exec/abi.h"
 #include "runtime/exec/config.h"
+#include "runtime/exec/layout.h"
+#include "runtime/exec/server_link.h"
 
 namespace dtranspile::exec {
 
@@ -23,7 +25,16 @@ struct WorkerLinks {
   std::function<void(const WorkerConfig&)>
       seed;  // of the random ops, and where the rank stands in the mesh; may be empty
   std::function<void(int64_t)> begin_step = nullptr;  // told the number of every step
-  std::function<uint64_t(const std::string&)> element_types = nullptr;  // see ExecutorOptions
+  std::function<uint64_t(const std::string&)> element_types = nullptr;  // see RankLinks
+  // Told where the rank stands while a micro-batch runs, the time axis among its coordinates; may
+  // be empty.
+  std::function<void(const Position&)> stand = nullptr;
+  // Reach the servers of a role; make a server of this rank (server_link.h). Empty: a plan that
+  // wants them is refused.
+  std::function<absl::StatusOr<std::unique_ptr<ServerLink>>(const WorkerConfig&, const RpcConfig&)>
+      connect = nullptr;
+  std::function<absl::StatusOr<std::unique_ptr<Rounds>>(const WorkerConfig&, const RpcConfig&)>
+      serve = nullptr;
 };
 
 constexpr int kWorkerDone = 0;

@@ -32,19 +32,9 @@ struct PickleState {
 absl::StatusOr<PickleState> ReadPickleState(const std::string& path);
 absl::StatusOr<PickleState> ReadPickleState(const ByteSource& source);
 
-struct PickleOptions {
-  // 2, which every release of the framework and Python 2 read; or 4, its default since 2.1.
-  int protocol = 4;
-
-  // Elements above which protocol 2 cuts an array into slices are this number of bytes divided by
-  // the element size.
-  int64_t slice_bytes = (int64_t{1} << 30) - 1;
-};
-
-// A dict of NumPy arrays that numpy and the framework load; bfloat16 as uint16, as the framework
-// has it. One that fails leaves no file.
+// A dict of NumPy arrays, in protocol 4, that numpy and the framework load; bfloat16 as uint16, as
+// the framework has it. One that fails leaves no file.
 absl::Status WritePickleState(const std::string& path,
-                              const std::map<std::string, TensorView>& values,
-                              const PickleOptions& options = {});
+                              const std::map<std::string, TensorView>& values);
 
 }  // namespace dtranspile::io

@@ -202,22 +202,25 @@ absl::StatusOr<std::map<std::string, Tensor>> ReadCombined(const ByteSource& sou
   for (const Expected& one : expected) sorted.emplace(one.name, &one);
   Cursor cursor(source);
   std::map<std::string, Tensor> values;
+  size_t count = 0;  // of records
   for (const auto& [name, one] : sorted) {
     if (cursor.remaining() == 0) {
-      return cursor.Error(absl::StrCat("ends after ", values.size(), " tensors; the program has ",
+      return cursor.Error(absl::StrCat("ends after ", count, " tensors; the program has ",
                                        sorted.size(), " persistables, the next one is '", name,
                                        "'"));
     }
-    absl::StatusOr<Tensor> tensor = ReadRecord(cursor, elements);
+    absl::StatusOr<Tensor> tensor = ReadRecord(cursor, one->skips ? Elements::kSkip : elements);
+    const size_t record = count++;
     if (!tensor.ok()) {
       return absl::Status(
           tensor.status().code(),
-          absl::StrCat(tensor.status().message(), " (record ", values.size(), ", '", name, "')"));
+          absl::StrCat(tensor.status().message(), " (record ", record, ", '", name, "')"));
     }
+    if (one->skips) continue;
     if (!FitsOrWidens(tensor->dtype, one->dtype) || tensor->dims != one->dims) {
       return cursor.Error(
-          absl::StrCat("record ", values.size(), " is ", ShapeText(tensor->dtype, tensor->dims),
-                       ", but '", name, "' is ", ShapeText(one->dtype, one->dims),
+          absl::StrCat("record ", record, " is ", ShapeText(tensor->dtype, tensor->dims), ", but '",
+                       name, "' is ", ShapeText(one->dtype, one->dims),
                        ": the file belongs to another program, or has other variables"));
     }
     values.emplace(name, *std::move(tensor));

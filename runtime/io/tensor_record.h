@@ -42,6 +42,7 @@ struct Expected {
   std::string name;
   DType dtype = DType::kFloat32;
   std::vector<int64_t> dims;
+  bool skips = false;  // a variable that the caller has no use for: any type and extents, not read
 };
 
 // A combined file has no names: record i belongs to the i-th of the unique names in byte order.

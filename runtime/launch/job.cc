@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <climits>
 #include <memory>
+#include <optional>
 #include <random>
 
 #include "absl/strings/str_cat.h"
@@ -16,8 +17,10 @@
 #include "runtime/exec/control.h"
 #include "runtime/io/filesystem.h"
 #include "runtime/io/json.h"
+#include "runtime/io/owned_folder.h"
 #include "runtime/launch/ranks.h"
 #include "runtime/launch/report.h"
+#include "runtime/launch/saving.h"
 #include "runtime/launch/supervisor.h"
 
 namespace dtranspile::launch {
@@ -50,14 +53,20 @@ class Meeting {
     rendezvous_.job = NewJobName();
     rendezvous_.interface = spec.interface;
     rendezvous_.timeout_seconds = spec.timeout_seconds;
-    if (spec.backend != "shm") {
+    const bool serves = std::any_of(ranks.begin(), ranks.end(), [](const Rank& rank) {
+      return rank.config.serves.has_value();
+    });
+    if (serves || spec.backend != "shm") {
       DT_ASSIGN_OR_RETURN(rendezvous_.token, comm::NewToken());
       DT_ASSIGN_OR_RETURN(store_, comm::StoreServer::Start("127.0.0.1:0", rendezvous_.token));
-      rendezvous_.store = store_->address();
-    } else {
-      comm::RemoveLeftSegments(rendezvous_.store);
     }
-    for (Rank& rank : ranks) rank.config.rendezvous = rendezvous_;
+    if (spec.backend == "shm") comm::RemoveLeftSegments(rendezvous_.store);
+    else rendezvous_.store = store_->address();
+    for (Rank& rank : ranks) {
+      rank.config.rendezvous = rendezvous_;
+      for (exec::RpcConfig& rpc : rank.config.servers) rpc.store = store_->address();
+      if (rank.config.serves) rank.config.serves->store = store_->address();
+    }
     return absl::OkStatus();
   }
 
@@ -68,6 +77,34 @@ class Meeting {
  private:
   comm::Rendezvous rendezvous_;
   std::unique_ptr<comm::StoreServer> store_;
+};
+
+// Parts of cut variables on their way from the ranks to whole ones.
+class SavedParts {
+ public:
+  absl::Status Begin(const std::string& save, std::vector<Rank>& ranks) {
+    DT_ASSIGN_OR_RETURN(variables_, ShareSaving(save, ranks));
+    if (variables_.empty()) return absl::OkStatus();
+    // Beside the variables: room for them is there or nowhere.
+    constexpr const char* kPrefix = ".dtranspile-parts-";
+    io::OwnedFolder::ClearLeft(save, kPrefix);
+    DT_ASSIGN_OR_RETURN(io::OwnedFolder folder,
+                        io::OwnedFolder::Make(save, kPrefix, "parts of variables of a run"));
+    folder_.emplace(std::move(folder));
+    for (size_t i = 0; i < ranks.size(); ++i)
+      if (!ranks[i].config.part_names.empty())
+        ranks[i].config.save_parts = PartsFolder(folder_->path(), i);
+    return absl::OkStatus();
+  }
+
+  absl::Status PutTogether(const std::string& save) {
+    if (variables_.empty()) return absl::OkStatus();
+    return launch::PutTogether(variables_, folder_->path(), save);
+  }
+
+ private:
+  std::vector<CutVariable> variables_;
+  std::optional<io::OwnedFolder> folder_;
 };
 
 // Takes digits from the front; false where there are none.
@@ -96,22 +133,25 @@ absl::StatusOr<std::vector<Json>> NextStep(std::vector<StepLog::Reader>& readers
 
 // Adds one value per step that all ranks have finished to a new stream of the report's log. Ranks
 // that disagree are a failure of the job, the first time.
-absl::Status CombineFetch(const std::string& name, const std::string& how, Report& report,
+absl::Status CombineFetch(const std::string& name, const HeldFetch& fetch, Report& report,
                           std::optional<Failure>& failure) {
   std::vector<StepLog::Reader> readers;
-  for (const Report::Rank& rank : report.ranks) {
-    const auto found = rank.record.fetch.find(name);
-    if (found != rank.record.fetch.end()) readers.emplace_back(report.log, found->second);
+  for (size_t index : fetch.indices) {
+    const RankRecord& record = report.ranks[index].record;
+    const auto found = record.fetch.find(name);
+    if (found != record.fetch.end()) readers.emplace_back(report.log, found->second);
   }
   const size_t stream = report.fetch[name] = report.log.AddStream();
+  // Of a job that has ended early some ranks may have reported nothing.
+  if (readers.size() < fetch.indices.size()) readers.clear();
   for (int64_t step = 0; !readers.empty(); ++step) {
     const auto values = NextStep(readers);
     if (absl::IsOutOfRange(values.status())) break;
     DT_RETURN_IF_ERROR(values.status());
-    const auto combined = Combine(how, *values);
+    const auto combined = Combine(fetch.combine, *values, fetch.ranks);
     if (!combined.ok() && !failure)
       failure = Failure{Failure::kOwn,
-                        0,
+                        static_cast<int>(fetch.indices.front()),
                         {},
                         step,
                         absl::StrCat("fetch '", name, "': ", combined.status().message())};
@@ -127,6 +167,7 @@ Json ErrorJson(const Ranks& ranks, const std::optional<Failure>& failure) {
   return {
       {"rank", known ? Json(rank.rank) : Json()},
       {"role", known ? Json(rank.role) : Json()},
+      {"class", known ? Json(rank.class_name) : Json()},
       {"op", failure->op},
       {"step", failure->step},
       {"message", known ? absl::StrCat(rank.name(), ": ", failure->message) : failure->message}};
@@ -164,6 +205,8 @@ absl::StatusOr<Report> RunJob(const JobSpec& spec) {
     if (!folder.empty()) DT_RETURN_IF_ERROR(io::MakeFolders(folder));
   Meeting meeting;
   DT_RETURN_IF_ERROR(meeting.Begin(spec, ranks.ranks));
+  SavedParts parts;
+  DT_RETURN_IF_ERROR(parts.Begin(spec.save, ranks.ranks));
   Supervisor supervisor(ranks.ranks, spec.timeout_seconds, spec.steps);
   DT_RETURN_IF_ERROR(supervisor.Start(worker));
   supervisor.Watch();
@@ -177,11 +220,12 @@ absl::StatusOr<Report> RunJob(const JobSpec& spec) {
   report.log = supervisor.TakeLog();
   for (size_t i = 0; i < ranks.ranks.size(); ++i) {
     const Rank& rank = ranks.ranks[i];
-    report.ranks.push_back({rank.role, rank.rank, rank.compile_ms, supervisor.records()[i]});
+    report.ranks.push_back(
+        {rank.role, rank.class_name, rank.rank, rank.compile_ms, supervisor.records()[i]});
   }
-  for (const auto& [name, how] : ranks.combine) fail(CombineFetch(name, how, report, failure));
-  if (!failure && !spec.save_fetches.empty())
-    fail(CombineFiles(spec.save_fetches, ranks.combine, static_cast<int>(ranks.ranks.size())));
+  for (const auto& [name, fetch] : ranks.fetches) fail(CombineFetch(name, fetch, report, failure));
+  if (!failure && !spec.save_fetches.empty()) fail(CombineFiles(spec.save_fetches, ranks.fetches));
+  if (!failure) fail(parts.PutTogether(spec.save));
   report.ok = !failure;
   report.interrupted_by = supervisor.interrupted_by();
   report.digest = spec.digest;

@@ -17,13 +17,16 @@
 
 namespace dtranspile::launch {
 
-// The ranks of one program of the job.
+// A set of ranks on a mesh of their own.
 struct Role {
   std::string name = "trainer";
   std::vector<std::pair<std::string, int64_t>>
       mesh;                        // axes with sizes, first one major; empty: one rank
-  std::vector<std::string> plans;  // plan folder per rank, or one for all
+  std::vector<std::string> plans;  // plan folder per rank (that of its class), or one for all
   double compile_ms = 0;           // for the report
+  std::vector<std::string> classes = {};  // the class that each of the plans is of; empty: any
+  int threads = 0;                        // of each of its ranks; 0: those of the job
+  std::string device = "cpu";
 };
 
 struct JobSpec {
@@ -32,12 +35,12 @@ struct JobSpec {
   std::vector<exec::FeedConfig> feeds;
   std::optional<exec::InitConfig> init;
   std::map<std::string, std::vector<double>> per_step;
-  int64_t steps = 1;
+  int64_t steps = 1;       // of ranks that no server is; servers run until the others have left
   int64_t first_step = 0;  // see WorkerConfig
   std::vector<std::string> fetch;
-  int threads = 0;  // per rank; 0: processors / ranks, at least 1 (processors.h)
+  int threads = 0;  // per rank; 0: what is left of the processors, shared (processors.h)
   int64_t seed = 0;
-  std::string save;  // folder for persistables, written by rank 0 of every role; empty: none
+  std::string save;          // folder for whole persistables (saving.h); empty: none
   std::string save_fetches;  // folder: NAME.npy combined, and <rank>/NAME.npy as each rank had it;
                              // empty: none
   std::string trace;         // folder: <role>.<rank>.json; empty: none

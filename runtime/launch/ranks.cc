@@ -1,18 +1,21 @@
 #include "runtime/launch/ranks.h"
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/inputs.h"
+#include "runtime/launch/groups.h"
 #include "runtime/launch/processors.h"
+#include "runtime/launch/servers.h"
 
 namespace dtranspile::launch {
 namespace {
 
 constexpr int64_t kMostRanks = 4096;
 
-using Mesh = std::vector<std::pair<std::string, int64_t>>;
+using Plans = std::vector<const exec::Plan*>;
 
 absl::StatusOr<int64_t> RanksOf(const Role& role) {
   int64_t ranks = 1;
@@ -26,117 +29,195 @@ absl::StatusOr<int64_t> RanksOf(const Role& role) {
   if (plans != 1 && plans != ranks)
     return absl::InvalidArgumentError(
         absl::StrCat("role '", role.name, "' has ", ranks, " ranks and ", plans, " plans"));
+  if (!role.classes.empty() && role.classes.size() != role.plans.size())
+    return absl::InvalidArgumentError(absl::StrCat("role '", role.name, "' has ", plans,
+                                                   " plans and ", role.classes.size(), " classes"));
+  if (role.device != "cpu")
+    return absl::InvalidArgumentError(absl::StrCat("role '", role.name, "' is to run on '",
+                                                   role.device, "'; this runtime runs on cpu"));
   return ranks;
+}
+
+absl::Status CheckPlan(const JobSpec& spec, const Role& role, size_t index,
+                       const exec::Plan& plan) {
+  const auto refuse = [&](const char* what, const std::string& has, const std::string& wants) {
+    return absl::InvalidArgumentError(absl::StrCat(plan.folder, ": is a plan of ", what, " '", has,
+                                                   "', given to ranks of '", wants, "'"));
+  };
+  if (!plan.role.empty() && plan.role != role.name) return refuse("role", plan.role, role.name);
+  if (!role.classes.empty() && plan.class_name != role.classes[index])
+    return refuse("class", plan.class_name, role.classes[index]);
+  if (!spec.digest.empty() && plan.digest != spec.digest)
+    return refuse("job", plan.digest, spec.digest);
+  return absl::OkStatus();
+}
+
+// A plan per entry of role.plans; a folder is read once.
+absl::StatusOr<Plans> ReadPlans(const JobSpec& spec, const Role& role, Ranks& result) {
+  std::map<std::string, const exec::Plan*> known;
+  Plans plans;
+  for (size_t i = 0; i < role.plans.size(); ++i) {
+    const exec::Plan*& plan = known[role.plans[i]];
+    if (plan == nullptr) {
+      DT_ASSIGN_OR_RETURN(exec::Plan read, exec::ReadPlan(role.plans[i]));
+      result.plans.push_back(std::make_unique<const exec::Plan>(std::move(read)));
+      plan = result.plans.back().get();
+    }
+    DT_RETURN_IF_ERROR(CheckPlan(spec, role, i, *plan));
+    plans.push_back(plan);
+  }
+  return plans;
 }
 
 // Threads of every rank, and who spins: busy waiting pays only when no other rank wants the core.
 // Threads run where this process may, as the system places them: one that is tied to a core waits
 // for it while others are free.
-void ShareProcessors(int wanted, std::vector<Rank>& ranks) {
-  const int64_t have = UsableProcessors(), count = static_cast<int64_t>(ranks.size());
-  const int64_t threads = wanted > 0 ? wanted : std::max<int64_t>(have / count, 1);
+void ShareProcessors(const JobSpec& spec, std::vector<Rank>& ranks) {
+  int64_t asked = 0, open = 0;
   for (Rank& rank : ranks) {
-    rank.config.threads = static_cast<int>(threads);
-    rank.config.spin = threads * count <= have;
+    const int own = spec.roles[rank.role_index].threads;
+    rank.config.threads = own > 0 ? own : spec.threads;
+    asked += rank.config.threads;
+    open += rank.config.threads == 0;
+  }
+  const int64_t have = UsableProcessors();
+  const int64_t share = open == 0 ? 0 : std::max<int64_t>((have - asked) / open, 1);
+  for (Rank& rank : ranks) {
+    if (rank.config.threads == 0) rank.config.threads = static_cast<int>(share);
+    rank.config.spin = asked + share * open <= have;
   }
 }
 
-absl::Status AddCombines(const JobSpec& spec, const exec::Plan& plan,
-                         std::map<std::string, std::string>& combine) {
-  for (const std::string& name : spec.fetch) {
-    const auto& slots = plan.step().fetches;
-    const auto slot = std::find_if(slots.begin(), slots.end(),
-                                   [&](const exec::FetchSlot& s) { return s.name == name; });
-    if (slot == slots.end())
-      return absl::InvalidArgumentError(
-          absl::StrCat(plan.folder, ": was not compiled to fetch '", name, "'"));
-    const auto [known, added] = combine.emplace(name, slot->combine);
-    if (!added && known->second != slot->combine)
+const exec::FetchSlot* FindFetch(const exec::Plan& plan, const std::string& name) {
+  const exec::Program* program = plan.repeated();
+  if (program == nullptr) return nullptr;
+  const auto slot = std::find_if(program->fetches.begin(), program->fetches.end(),
+                                 [&](const exec::FetchSlot& s) { return s.name == name; });
+  return slot == program->fetches.end() ? nullptr : &*slot;
+}
+
+// A fetch is that of the first role which has it, from the ranks that hold it.
+absl::Status ShareFetch(const std::string& name, Ranks& result) {
+  HeldFetch& held = result.fetches[name];
+  const Rank* first = nullptr;
+  for (size_t i = 0; i < result.ranks.size(); ++i) {
+    Rank& rank = result.ranks[i];
+    const exec::FetchSlot* slot = FindFetch(*rank.plan, name);
+    if (slot == nullptr || (first != nullptr && rank.role_index != first->role_index)) continue;
+    if (first == nullptr) first = &rank, held.combine = slot->combine;
+    if (slot->combine != held.combine)
       return absl::InvalidArgumentError(absl::StrCat("fetch '", name, "' is combined by ",
-                                                     known->second, " and by ", slot->combine));
+                                                     held.combine, " and by ", slot->combine));
+    if (!slot->at.contains(rank.config.coordinates)) continue;
+    rank.config.fetch.push_back(name);
+    held.indices.push_back(i);
+    held.ranks.push_back(rank.rank);
   }
+  if (first == nullptr)
+    return absl::InvalidArgumentError(absl::StrCat(result.ranks.front().plan->folder,
+                                                   ": was not compiled to fetch '", name, "'"));
+  if (held.ranks.empty())
+    return absl::InvalidArgumentError(absl::StrCat("fetch '", name, "' is on no rank"));
   return absl::OkStatus();
 }
 
-absl::StatusOr<Rank> MakeRank(const JobSpec& spec, const Role& role, const exec::Plan& plan,
+absl::StatusOr<Rank> MakeRank(const JobSpec& spec, size_t role_index, const exec::Plan& plan,
                               int64_t number) {
-  Rank rank{role.name, static_cast<int>(number), role.compile_ms, {}};
+  const Role& role = spec.roles[role_index];
+  Rank rank;
+  rank.role_index = role_index;
+  rank.role = role.name;
+  rank.class_name = plan.class_name;
+  rank.rank = static_cast<int>(number);
+  rank.compile_ms = role.compile_ms;
+  rank.plan = &plan;
   exec::WorkerConfig& c = rank.config;
   c.plan = plan.folder;
+  c.digest = plan.digest;
   c.role = role.name;
+  c.class_name = plan.class_name;
   c.rank = rank.rank;
   c.coordinates = CoordinatesOf(role.mesh, number);
   c.mesh = {role.mesh.begin(), role.mesh.end()};
   for (const exec::PlanComm& comm : plan.comms) {
-    DT_ASSIGN_OR_RETURN(exec::CommConfig group, GroupOf(comm, role.name, role.mesh, c.coordinates));
-    c.comms.push_back(std::move(group));
+    if (comm.kind == exec::CommKind::kRpc) continue;
+    DT_ASSIGN_OR_RETURN(auto group, GroupOf(comm, role.name, role.mesh, c.coordinates));
+    if (group) c.comms.push_back(*std::move(group));
   }
   c.feeds = spec.feeds;
   c.init = spec.init;
-  c.per_step = spec.per_step;
+  for (const exec::Persistable* p : exec::VariablesOf(plan, c.coordinates))
+    if (const auto values = spec.per_step.find(p->name); values != spec.per_step.end())
+      c.per_step.insert(*values);
   c.steps = spec.steps;
   c.first_step = spec.first_step;
-  c.fetch = spec.fetch;
   c.seed = spec.seed;
   c.save_fetches = spec.save_fetches;
   if (!spec.trace.empty()) c.trace = absl::StrCat(spec.trace, "/", role.name, ".", number, ".json");
-  if (!spec.save.empty() && number == 0) {
-    c.save = spec.save;
-    for (const exec::Persistable& p : plan.persistables) c.save_names.push_back(p.name);
-  }
   return rank;
+}
+
+// What a plan wants, with the values that are given for any of its ranks.
+absl::Status CheckInputsOf(const JobSpec& spec, const Rank& rank) {
+  exec::WorkerConfig config = rank.config;
+  for (const auto& [name, values] : spec.per_step)
+    if (exec::FindPersistable(*rank.plan, name) != nullptr) config.per_step[name] = values;
+  return exec::CheckInputs(config, *rank.plan);
+}
+
+// Names that no plan knows are nobody's.
+absl::Status CheckNames(const JobSpec& spec, const Ranks& result) {
+  const auto known = [&](const std::string& name) {
+    return std::any_of(result.plans.begin(), result.plans.end(), [&](const auto& plan) {
+      return exec::FindPersistable(*plan, name) != nullptr;
+    });
+  };
+  for (const auto& [name, values] : spec.per_step)
+    if (!known(name))
+      return absl::InvalidArgumentError(
+          absl::StrCat("per-step values: '", name, "' is no persistable of the job"));
+  for (const std::string& name : spec.init ? spec.init->names : std::vector<std::string>())
+    if (!known(name))
+      return absl::InvalidArgumentError(
+          absl::StrCat(spec.init->combined, ": '", name, "' is no persistable of the job"));
+  return absl::OkStatus();
+}
+
+absl::Status AddRole(const JobSpec& spec, size_t index, Ranks& result) {
+  const Role& role = spec.roles[index];
+  DT_ASSIGN_OR_RETURN(const int64_t ranks, RanksOf(role));
+  DT_ASSIGN_OR_RETURN(const Plans plans, ReadPlans(spec, role, result));
+  std::set<std::string> classes;
+  for (const exec::Plan* plan : plans) classes.insert(plan->class_name);
+  for (int64_t number = 0; number < ranks; ++number) {
+    const exec::Plan& plan = *plans[plans.size() == 1 ? 0 : static_cast<size_t>(number)];
+    DT_ASSIGN_OR_RETURN(Rank rank, MakeRank(spec, index, plan, number));
+    rank.one_of_classes = classes.size() > 1;
+    result.ranks.push_back(std::move(rank));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
 
-std::map<std::string, int64_t> CoordinatesOf(const Mesh& mesh, int64_t rank) {
-  std::map<std::string, int64_t> coordinates;
-  for (auto axis = mesh.rbegin(); axis != mesh.rend(); ++axis) {
-    coordinates[axis->first] = rank % axis->second;
-    rank /= axis->second;
-  }
-  return coordinates;
-}
-
-absl::StatusOr<exec::CommConfig> GroupOf(const exec::PlanComm& comm, const std::string& role,
-                                         const Mesh& mesh,
-                                         const std::map<std::string, int64_t>& coordinates) {
-  exec::CommConfig group{comm.name, absl::StrCat(role, ".", comm.name), 0, 1};
-  for (const std::string& axis : comm.axes) {
-    const auto found =
-        std::find_if(mesh.begin(), mesh.end(), [&](const auto& a) { return a.first == axis; });
-    if (found == mesh.end())
-      return absl::InvalidArgumentError(absl::StrCat(
-          "communicator '", comm.name, "' runs along axis '", axis, "', which the mesh lacks"));
-    group.rank = static_cast<int>(group.rank * found->second + coordinates.at(axis));
-    group.size = static_cast<int>(group.size * found->second);
-  }
-  for (const auto& [axis, size] : mesh)
-    if (std::find(comm.axes.begin(), comm.axes.end(), axis) == comm.axes.end())
-      absl::StrAppend(&group.group, ".", coordinates.at(axis));
-  return group;
-}
-
 absl::StatusOr<Ranks> MakeRanks(const JobSpec& spec) {
   Ranks result;
-  for (const Role& role : spec.roles) {
-    DT_ASSIGN_OR_RETURN(const int64_t ranks, RanksOf(role));
-    std::vector<exec::Plan> plans;
-    for (const std::string& folder : role.plans) {
-      DT_ASSIGN_OR_RETURN(exec::Plan plan, exec::ReadPlan(folder));
-      DT_RETURN_IF_ERROR(AddCombines(spec, plan, result.combine));
-      plans.push_back(std::move(plan));
-    }
-    for (int64_t number = 0; number < ranks; ++number) {
-      const exec::Plan& plan = plans[plans.size() == 1 ? 0 : static_cast<size_t>(number)];
-      DT_ASSIGN_OR_RETURN(Rank rank, MakeRank(spec, role, plan, number));
-      // Ranks of one plan want the same.
-      if (number == 0 || plans.size() > 1) DT_RETURN_IF_ERROR(exec::CheckInputs(rank.config, plan));
-      result.ranks.push_back(std::move(rank));
-    }
+  std::set<std::string> names;
+  for (size_t i = 0; i < spec.roles.size(); ++i) {
+    if (!names.insert(spec.roles[i].name).second)
+      return absl::InvalidArgumentError(
+          absl::StrCat("the job has two roles '", spec.roles[i].name, "'"));
+    DT_RETURN_IF_ERROR(AddRole(spec, i, result));
   }
   if (result.ranks.empty()) return absl::InvalidArgumentError("the job has no ranks");
-  ShareProcessors(spec.threads, result.ranks);
+  DT_RETURN_IF_ERROR(ConnectRoles(spec, result.ranks));
+  for (const std::string& name : spec.fetch) DT_RETURN_IF_ERROR(ShareFetch(name, result));
+  DT_RETURN_IF_ERROR(CheckNames(spec, result));
+  // Ranks of one plan want the same.
+  std::set<const exec::Plan*> checked;
+  for (const Rank& rank : result.ranks)
+    if (checked.insert(rank.plan).second) DT_RETURN_IF_ERROR(CheckInputsOf(spec, rank));
+  ShareProcessors(spec, result.ranks);
   return result;
 }
 

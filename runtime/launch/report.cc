@@ -23,12 +23,12 @@ double Number(const Json& value) {
                            : std::numeric_limits<double>::quiet_NaN();
 }
 
-absl::StatusOr<Json> Same(const std::vector<Json>& values) {
-  for (size_t rank = 1; rank < values.size(); ++rank)
-    if (values[rank] != values[0])
+absl::StatusOr<Json> Same(const std::vector<Json>& values, const std::vector<int>& ranks) {
+  for (size_t i = 1; i < values.size(); ++i)
+    if (values[i] != values[0])
       return absl::FailedPreconditionError(absl::StrCat(
-          "ranks 0 and ", rank, " should have the same value, but have ",
-          values[0].dump().substr(0, 100), " and ", values[rank].dump().substr(0, 100)));
+          "ranks ", ranks[0], " and ", ranks[i], " should have the same value, but have ",
+          values[0].dump().substr(0, 100), " and ", values[i].dump().substr(0, 100)));
   return values[0];
 }
 
@@ -177,13 +177,14 @@ Json Listed(const Json& shown) {
   return shown.is_array() || shown.is_null() ? shown : Json::array({shown});
 }
 
-absl::StatusOr<Json> Combine(const std::string& how, const std::vector<Json>& values) {
+absl::StatusOr<Json> Combine(const std::string& how, const std::vector<Json>& values,
+                             const std::vector<int>& ranks) {
   if (values.empty()) return Json();
   // Too large to be shown (docs/file-formats.md): nothing to combine.
   if (std::any_of(values.begin(), values.end(),
                   [](const Json& value) { return !value.is_array(); }))
     return Json();
-  if (how == "same") return Same(values);
+  if (how == "same") return Same(values, ranks);
   if (how == "mean") return Sum(values, 1.0 / static_cast<double>(values.size()));
   if (how == "sum") return Sum(values, 1.0);
   if (how == "concat") return Concatenated(values);
@@ -191,13 +192,15 @@ absl::StatusOr<Json> Combine(const std::string& how, const std::vector<Json>& va
 }
 
 absl::Status CombineFiles(const std::string& folder,
-                          const std::map<std::string, std::string>& combine, int ranks) {
-  for (const auto& [name, how] : combine) {
+                          const std::map<std::string, HeldFetch>& fetches) {
+  for (const auto& [name, fetch] : fetches) {
+    const std::string& how = fetch.combine;
     if (how == "list") continue;
     std::vector<io::Feed> files;
-    for (int rank = 0; rank < (how == "same" ? 1 : ranks); ++rank) {
+    for (int rank : fetch.ranks) {
       DT_ASSIGN_OR_RETURN(io::Feed file, io::Feed::Open(absl::StrCat(folder, "/", rank), name));
       files.push_back(std::move(file));
+      if (how == "same") break;
     }
     const absl::Status status = files[0].ragged() ? CombineSteps(folder, name, how, files)
                                                   : CombineStacks(folder, name, how, files);

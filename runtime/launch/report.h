@@ -39,9 +39,17 @@ struct RankRecord {
   bool ready = false, done = false;
 };
 
+// A fetch: how the values of the ranks that hold it become one, and which ranks these are.
+struct HeldFetch {
+  std::string combine;
+  std::vector<int> ranks;            // numbers in their role
+  std::vector<size_t> indices = {};  // places in the report
+};
+
 // Values of several ranks as one list, by the plan's `combine`. kFailedPrecondition when ranks that
-// have to agree do not.
-absl::StatusOr<Json> Combine(const std::string& how, const std::vector<Json>& values);
+// have to agree do not: `ranks` are their numbers for the message.
+absl::StatusOr<Json> Combine(const std::string& how, const std::vector<Json>& values,
+                             const std::vector<int>& ranks);
 
 // A list of one element is shown as the element. Listed is the inverse; null stays null.
 Json Shown(const Json& list);
@@ -51,7 +59,7 @@ Json Listed(const Json& shown);
 class Report {
  public:
   struct Rank {
-    std::string role;
+    std::string role, class_name;
     int rank = 0;
     double compile_ms = 0;
     RankRecord record;
@@ -63,7 +71,7 @@ class Report {
   int interrupted_by = 0;  // the signal that ended the run, after everything has been tidied up
   std::string digest;
   int64_t steps = 0;
-  Json error;                           // null, or role, rank, op, step and message
+  Json error;                           // null, or role, class, rank, op, step and message
   std::map<std::string, size_t> fetch;  // streams: per step what the ranks' values mean together
   std::vector<Rank> ranks;
   StepLog log;
@@ -75,8 +83,8 @@ class Report {
 };
 
 // DIR/NAME.npy from DIR/<rank>/NAME.npy for each fetch: float means, sums and concatenations over
-// ranks. "list" has no common file.
+// the ranks that hold it. "list" has no common file.
 absl::Status CombineFiles(const std::string& folder,
-                          const std::map<std::string, std::string>& combine, int ranks);
+                          const std::map<std::string, HeldFetch>& fetches);
 
 }  // namespace dtranspile::launch

@@ -58,6 +58,7 @@ absl::Status AddFetches(Text& text, const StepLog& log,
 absl::Status AddRank(Text& text, const StepLog& log, const Report::Rank& rank) {
   const RankRecord& record = rank.record;
   const Json facts = {{"role", rank.role},
+                      {"class", rank.class_name},
                       {"rank", rank.rank},
                       {"compile_ms", rank.compile_ms},
                       {"load_ms", record.load_ms},

@@ -140,8 +140,12 @@ void Supervisor::ReadControl(size_t index) {
   Child& child = children_[index];
   if (child.process.control() < 0) return;
   std::vector<std::string> lines;
-  if (!child.control.Read(child.process.control(), lines)) child.process.CloseControl();
+  const bool open = child.control.Read(child.process.control(), lines);
+  if (!open) child.process.CloseControl();
   if (!lines.empty()) child.heard_ns = NowNs();
+  // A rank that is killed while it writes leaves a part of a line: how it ended says more.
+  if (!open && !lines.empty() && !io::ParseJson<Json>("control channel", lines.back()).ok())
+    lines.pop_back();
   for (const std::string& line : lines) OnLine(index, line);
 }
 
@@ -327,8 +331,10 @@ void Supervisor::ShowProgress(bool last) {
   const int64_t now = NowNs();
   if (!last && now - shown_ns_ < kProgressNs) return;
   shown_ns_ = now;
-  int64_t least = records_.front().steps;
-  for (const RankRecord& record : records_) least = std::min(least, record.steps);
+  // Servers have rounds, which may be none.
+  int64_t least = steps_;
+  for (size_t i = 0; i < records_.size(); ++i)
+    if (!ranks_[i].config.serves) least = std::min(least, records_[i].steps);
   const std::string text = absl::StrCat("step ", least, "/", steps_, records_.front().last);
   std::fprintf(stderr, "\r\033[K%s%s", text.c_str(), last ? "\n" : "");
   line_open_ = !last;

@@ -129,8 +129,8 @@ TABLE = [
     (
         RUN + FEEDS + ["--fetch", "mean_0.tmp_1"],
         1,
-        "--fetch mean_0.tmp_1: the program computes nothing of that name; did you mean fc_0.tmp_1 "
-        "or mean_0.tmp_0?",
+        "--fetch mean_0.tmp_1: the program computes nothing of that name; did you mean mean_0.tmp_0 "
+        "or fc_0.tmp_1?",
     ),
     (
         ["run", "HERE/fed.mlir", "--feed", "x=HERE/none.npy", "--fetch", "average"],

@@ -153,7 +153,7 @@ module {
       %rest = pd.elementwise_mod X(%next) Y(%k) -> Out("merge_rest") {axis = -1 : i32, op_role = 2 : i32} : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
       %none = pd.fill_constant -> Out("merge_none") {dtype = 3 : i32, op_role = 2 : i32, shape = array<i64: 1>, value = 0.000000e+00 : f32} : () -> tensor<1xi64>
       %due = pd.equal X(%rest) Y(%none) -> Out("merge_due") {axis = -1 : i32, op_role = 2 : i32} : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi1>
-      %scope = pd.conditional_block "$capture"() Cond(%due) Input() -> Scope("merge_scope") {is_scalar_condition = true, op_role = 2 : i32, sub_block = #pd.block<1>} blocks [{captures = [], idx = 1 : i32, locals = [], parent = 0 : i32, saved = [], written = []}] {
+      %scope = pd.conditional_block "$capture"() Cond(%due) Input() -> Out() Scope("merge_scope") {is_scalar_condition = true, op_role = 2 : i32, sub_block = #pd.block<1>} blocks [{captures = [], idx = 1 : i32, locals = [], parent = 0 : i32, saved = [], written = []}] {
         pd.decl "fc_0.b_0.mean" tensor of float32 [128] {persistable = false}
         pd.decl "fc_0.w_0.mean" tensor of float32 [64, 128] {persistable = false}
         pd.decl "fc_1.b_0.mean" tensor of float32 [128] {persistable = false}
@@ -429,7 +429,7 @@ module {
       %due = pd.equal X(%rest) Y(%none) -> Out("merge_due") {axis = -1 : i32, op_role = 2 : i32} with {dist.src = 35 : i64} : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi1>
       // All ranks count alike, so that all of them come here or none: communication is legal in
       // this branch, and the ranks exchange a 4th of the bytes.
-      %scope = pd.conditional_block "$capture"() Cond(%due) Input() -> Scope("merge_scope") {is_scalar_condition = true, op_role = 2 : i32, sub_block = #pd.block<1>} blocks [{captures = [], idx = 1 : i32, locals = [], parent = 0 : i32, saved = [], written = []}] {
+      %scope = pd.conditional_block "$capture"() Cond(%due) Input() -> Out() Scope("merge_scope") {is_scalar_condition = true, op_role = 2 : i32, sub_block = #pd.block<1>} blocks [{captures = [], idx = 1 : i32, locals = [], parent = 0 : i32, saved = [], written = []}] {
         pd.decl "fc_0.b_0.mean" tensor of float32 [128] {persistable = false}
         pd.decl "fc_0.w_0.mean" tensor of float32 [64, 128] {persistable = false}
         pd.decl "fc_1.b_0.mean" tensor of float32 [128] {persistable = false}

@@ -1,16 +1,13 @@
-// dtranspile-lower FILE: the plan of every program of the file in text form, one line per node, for
-// lit tests and for authors of rules. Fetched is what no op reads. Extents of feeds are those of
-// the text. --kernels prints the loop nests of kernels as well. With --form-only ops are not held
-// to their rows: extents come with the data, so the lowering has to refuse by itself what the
-// verifier refuses where declared types show it.
-//
-//   call dt_gather(x float32[4x3], index int64[2], -; 0 1) -> out float32[2x3]
-//   kernel relu(x float32[2x3]) -> out float32[2x3]
+// dtranspile-lower FILE: the plan of every program of the file as text
+// (runtime/exec/plan_printer.h), for lit tests and for authors of rules. Fetched is what no op
+// reads. Extents of feeds are those of the text. --kernels prints the loop nests of kernels as
+// well. With --form-only ops are not held to their rows: extents come with the data, so the
+// lowering has to refuse by itself what the verifier refuses where declared types show it.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "compiler/lower/compile.h"
 #include "compiler/lower/kernel/emit.h"
+#include "compiler/lower/plan_writer.h"
 #include "dialects/dist/dist.h"
 #include "dialects/pd/form_only.h"
 #include "dialects/pd/op_view.h"
@@ -18,107 +15,10 @@
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
+#include "runtime/exec/plan_printer.h"
 
 namespace dtranspile::lower {
 namespace {
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
-}
-
-class Printer {
- public:
-  Printer(const Plan& plan, bool kernels) : plan_(plan), kernels_(kernels) {}
-
-  void print(const std::vector<Node>& body, int indent = 0) {
-    for (const Node& node : body) printNode(node, indent);
-  }
-
- private:
-  // "x float32[2x3]"; views name the buffer whose memory they are, extents that only a step knows
-  // are ?.
-  std::string text(int index) const {
-    const Buffer& buffer = plan_.buffers[static_cast<size_t>(index)];
-    std::string dims;
-    for (int64_t extent : buffer.dims)
-      dims += (dims.empty() ? "" : "x") + (extent < 0 ? "?" : std::to_string(extent));
-    const bool view = buffer.storage >= 0 && buffer.storage != index;
-    return buffer.name + " " + NameOf(buffer.dtype) + "[" + dims + "]" +
-           (view ? " of " + plan_.buffers[static_cast<size_t>(buffer.storage)].name : "");
-  }
-
-  // Arguments that are written, or those that are read; `-` stands for a slot of a call without
-  // argument. Outputs are the slots from the first one with a written argument on.
-  std::string arguments(const Node& node, bool written) const {
-    const auto* call = node.as<CallNode>();
-    std::vector<int> slots = call ? call->slots : std::vector<int>();
-    if (slots.empty()) {
-      for (size_t i = 0; i <= node.args.size(); ++i) slots.push_back(static_cast<int>(i));
-    }
-    std::string out;
-    bool outputs = false;
-    for (size_t slot = 0; slot + 1 < slots.size(); ++slot) {
-      const auto from = static_cast<size_t>(slots[slot]), to = static_cast<size_t>(slots[slot + 1]);
-      for (size_t i = from; i < to; ++i) {
-        outputs |= node.writes[i];
-        if (written ? node.writes[i] : node.reads[i])
-          out += (out.empty() ? "" : ", ") + text(node.args[i]);
-      }
-      if (from == to && outputs == written) out += out.empty() ? "-" : ", -";
-    }
-    return out;
-  }
-
-  static std::string attributes(const CallNode& node) {
-    std::string out;
-    for (int64_t value : node.ints) out += " " + std::to_string(value);
-    for (double value : node.reals) out += " " + number(value);
-    for (const std::string& value : node.strings) out += " '" + value + "'";
-    return out;
-  }
-
-  void printNode(const Node& node, int indent) {
-    llvm::outs().indent(indent);
-    std::visit([&](const auto& what) { printNode(node, what, indent); }, node.what);
-  }
-
-  void printNode(const Node& node, const KernelNode& what, int) {
-    // The type of the op alone: positions are for messages.
-    llvm::outs() << "kernel " << llvm::StringRef(node.op).split(' ').first << "("
-                 << arguments(node, false) << ") -> " << arguments(node, true) << "\n";
-    if (kernels_) llvm::outs() << emitKernel(*what.kernel) << "\n";
-  }
-  void printNode(const Node& node, const CallNode& what, int) {
-    llvm::outs() << "call " << what.callee << "(" << arguments(node, false) << ";"
-                 << attributes(what) << ") -> " << arguments(node, true) << "\n";
-  }
-  void printNode(const Node& node, const CopyNode&, int) {
-    llvm::outs() << "copy " << text(node.args[0]) << " -> " << text(node.args[1]) << "\n";
-  }
-  void printNode(const Node&, const StartNode& what, int) {
-    llvm::outs() << "start " << comm::NameOf(what.collective) << " " << what.ticket << "\n";
-  }
-  void printNode(const Node&, const WaitNode& what, int) {
-    llvm::outs() << "wait " << what.ticket << "\n";
-  }
-  void printNode(const Node&, const IfNode& what, int indent) {
-    llvm::outs() << "if " << text(what.condition) << " {\n";
-    print(what.then, indent + 2);
-    if (!what.otherwise.empty()) llvm::outs().indent(indent) << "} else {\n";
-    print(what.otherwise, indent + 2);
-    llvm::outs().indent(indent) << "}\n";
-  }
-  void printNode(const Node&, const WhileNode& what, int indent) {
-    llvm::outs() << "while " << text(what.condition) << " {\n";
-    print(what.body, indent + 2);
-    llvm::outs().indent(indent) << "}\n";
-  }
-
-  const Plan& plan_;
-  const bool kernels_;
-};
 
 // What no op reads, in the order of the program.
 std::vector<std::string> unread(pd::ProgramOp program) {
@@ -133,13 +33,37 @@ std::vector<std::string> unread(pd::ProgramOp program) {
   return names;
 }
 
+// Kernels go by their place in `texts`: nothing is compiled here.
+struct KernelTexts {
+  std::vector<std::string> texts;
+  std::map<const Kernel*, std::string> symbols;
+
+  void collect(const std::vector<Node>& body) {
+    for (const Node& node : body) {
+      for (const std::vector<Node>* inner : node.bodies()) collect(*inner);
+      const auto* what = node.as<KernelNode>();
+      if (!what) continue;
+      symbols[what->kernel.get()] = std::to_string(texts.size());
+      texts.push_back(emitKernel(*what->kernel));
+    }
+  }
+};
+
 bool lowerAndPrint(pd::ProgramOp program, bool kernels) {
   CompileOptions options;
   options.main.fetches = unread(program);
   auto plan = lowerPrograms(program, nullptr, options);
   if (mlir::failed(plan)) return false;
-  llvm::outs() << "program " << program.getSymName() << "\n";
-  Printer(*plan, kernels).print(plan->main->body, 2);
+  KernelTexts found;
+  for (const PlanProgram& one : plan->programs) found.collect(one.body);
+  exec::PlanTextOptions printing;
+  if (kernels)
+    printing.kernel = [&](const std::string& symbol) { return found.texts[std::stoul(symbol)]; };
+  const exec::Plan written = toRuntime(*plan, {}, false, found.symbols);
+  for (const exec::Program& one : written.programs)
+    llvm::outs() << "program " << program.getSymName() << (one.name == "main" ? "" : " " + one.name)
+                 << "\n"
+                 << exec::BodyText(written, one, 1, printing);
   return true;
 }
 

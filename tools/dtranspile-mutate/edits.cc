@@ -1,6 +1,7 @@
 #include "tools/dtranspile-mutate/edits.h"
 
 #include "dialects/dist/lookup.h"
+#include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -19,8 +20,9 @@ int roleOf(mlir::Value value) {
 mlir::Value unary(mlir::OpBuilder& builder, llvm::StringRef type, mlir::Value value,
                   mlir::Type result, llvm::ArrayRef<mlir::NamedAttribute> attributes,
                   llvm::StringRef name) {
-  return pd::createOp(builder, value.getLoc(), type, {{"X", {value}}},
-                      {{"Out", {{name.str(), result}}}}, attributes, roleOf(value))
+  return pd::Declarations()
+      .create(builder, value.getLoc(), type, {{"X", {value}}}, {{"Out", {{name.str(), result}}}},
+              attributes, roleOf(value))
       .output("Out");
 }
 
@@ -102,14 +104,15 @@ mlir::Value reduced(mlir::OpBuilder& builder, mlir::Value value, dist::CommOp co
 mlir::Value zeros(mlir::OpBuilder& builder, mlir::Location location, llvm::ArrayRef<int64_t> shape,
                   mlir::Type element) {
   auto dtype = static_cast<int32_t>(*pd::dtypeOf(element));
-  return pd::createOp(builder, location, "fill_constant", {},
-                      {{"Out",
-                        {{pd::freshName(builder.getInsertionBlock(), "zeros"),
-                          mlir::RankedTensorType::get(shape, element)}}}},
-                      {builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(shape)),
-                       builder.getNamedAttr("value", builder.getF32FloatAttr(0)),
-                       builder.getNamedAttr("dtype", builder.getI32IntegerAttr(dtype))},
-                      pd::kForward)
+  return pd::Declarations()
+      .create(builder, location, "fill_constant", {},
+              {{"Out",
+                {{pd::Declarations().freshName(builder.getInsertionBlock(), "zeros"),
+                  mlir::RankedTensorType::get(shape, element)}}}},
+              {builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(shape)),
+               builder.getNamedAttr("value", builder.getF32FloatAttr(0)),
+               builder.getNamedAttr("dtype", builder.getI32IntegerAttr(dtype))},
+              pd::kForward)
       .output("Out");
 }
 
@@ -121,7 +124,7 @@ mlir::Value cast(mlir::OpBuilder& builder, mlir::Value value, mlir::Type element
   return unary(builder, "cast", value, from.clone(element),
                {builder.getNamedAttr("in_dtype", code(from.getElementType())),
                 builder.getNamedAttr("out_dtype", code(element))},
-               pd::freshName(builder.getInsertionBlock(), nameFor(value) + ".cast"));
+               pd::Declarations().freshName(builder.getInsertionBlock(), nameFor(value) + ".cast"));
 }
 
 mlir::Value onOneRank(mlir::OpBuilder& builder, llvm::StringRef axis, mlir::Value like,

@@ -1,5 +1,6 @@
 // Names: what is fetched, saved and exported goes by them.
 #include "compiler/analysis/program_info.h"
+#include "dialects/pd/declarations.h"
 #include "tools/dtranspile-mutate/edits.h"
 
 namespace dtranspile::mutate {
@@ -19,7 +20,7 @@ void renamed(JobView& view, Edits& edits) {
     if (view.place == Place::Main && isInserted(result.getOwner())) continue;
     edits.add(result.getOwner(), quoted(result) + " has a name of its own", [=]() {
       std::string name = pd::nameOf(result).str() + ".other";
-      pd::declare(result.getOwner()->getBlock(), name, result.getType());
+      pd::Declarations().declare(result.getOwner()->getBlock(), name, result.getType());
       rename(result, name);
     });
   }
@@ -133,7 +134,7 @@ void inputRenamed(JobView& view, Edits& edits) {
   for (pd::InputOp input : inputsOf(view.program))
     edits.add(input, "the feed `" + input.getName().str() + "` has another name", [=]() mutable {
       std::string name = input.getName().str() + ".other";
-      pd::declare(input->getBlock(), name, input.getType());
+      pd::Declarations().declare(input->getBlock(), name, input.getType());
       input.setName(name);
     });
 }

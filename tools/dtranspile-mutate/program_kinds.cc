@@ -1,6 +1,7 @@
 // Programs, variables and feeds that say something else, and ops that have no place in a job.
 #include "compiler/analysis/program_info.h"
 #include "dialects/dist/lookup.h"
+#include "dialects/pd/declarations.h"
 #include "tools/dtranspile-mutate/edits.h"
 
 namespace dtranspile::mutate {
@@ -111,11 +112,12 @@ void drawInserted(JobView& view, Edits& edits) {
       mlir::OpBuilder builder(op->getContext());
       builder.setInsertionPointAfter(op);
       auto type = mlir::RankedTensorType::get({2}, builder.getF32Type());
-      pd::createOp(builder, op->getLoc(), "uniform_random", {},
-                   {{"Out", {{pd::freshName(builder.getInsertionBlock(), "draw"), type}}}},
-                   {builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr({2})),
-                    builder.getNamedAttr("dtype", builder.getI32IntegerAttr(5))},
-                   pd::kForward);
+      pd::Declarations().create(
+          builder, op->getLoc(), "uniform_random", {},
+          {{"Out", {{pd::Declarations().freshName(builder.getInsertionBlock(), "draw"), type}}}},
+          {builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr({2})),
+           builder.getNamedAttr("dtype", builder.getI32IntegerAttr(5))},
+          pd::kForward);
     });
 }
 
@@ -127,9 +129,10 @@ void printInserted(JobView& view, Edits& edits) {
                   Readers readers(value);
                   mlir::OpBuilder builder(value.getContext());
                   builder.setInsertionPointAfterValue(value);
-                  readers.read(pd::createOp(builder, value.getLoc(), "print", {{"In", {value}}},
-                                            {{"Out", {{nameFor(value), value.getType()}}}}, {},
-                                            pd::kForward)
+                  readers.read(pd::Declarations()
+                                   .create(builder, value.getLoc(), "print", {{"In", {value}}},
+                                           {{"Out", {{nameFor(value), value.getType()}}}}, {},
+                                           pd::kForward)
                                    .output("Out"));
                 });
 }
@@ -156,22 +159,24 @@ void coordinateAdded(JobView& view, Edits& edits) {
   for (mlir::Value value : view.values) {
     auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
     if (!value.getDefiningOp() || !type || type.getShape() != llvm::ArrayRef<int64_t>{1}) continue;
-    edits.add(value.getDefiningOp(), "the rank's coordinate is added to " + quoted(value),
-              [value, type, axis = view.axis]() {
-                Readers readers(value);
-                mlir::OpBuilder builder(value.getContext());
-                builder.setInsertionPointAfterValue(value);
-                auto whole = mlir::RankedTensorType::get({1}, builder.getI64Type());
-                mlir::Value own = dist::CoordOp::create(builder, value.getLoc(), whole,
-                                                        builder.getStringAttr(axis));
-                mlir::Value number = cast(builder, own, type.getElementType());
-                readers.read(
-                    pd::createOp(
-                        builder, value.getLoc(), "elementwise_add",
-                        {{"X", {value}}, {"Y", {number}}}, {{"Out", {{nameFor(value), type}}}},
-                        {builder.getNamedAttr("axis", builder.getI32IntegerAttr(-1))}, pd::kForward)
-                        .output("Out"));
-              });
+    edits.add(
+        value.getDefiningOp(), "the rank's coordinate is added to " + quoted(value),
+        [value, type, axis = view.axis]() {
+          Readers readers(value);
+          mlir::OpBuilder builder(value.getContext());
+          builder.setInsertionPointAfterValue(value);
+          auto whole = mlir::RankedTensorType::get({1}, builder.getI64Type());
+          mlir::Value own =
+              dist::CoordOp::create(builder, value.getLoc(), whole, builder.getStringAttr(axis));
+          mlir::Value number = cast(builder, own, type.getElementType());
+          readers.read(pd::Declarations()
+                           .create(builder, value.getLoc(), "elementwise_add",
+                                   {{"X", {value}}, {"Y", {number}}},
+                                   {{"Out", {{nameFor(value), type}}}},
+                                   {builder.getNamedAttr("axis", builder.getI32IntegerAttr(-1))},
+                                   pd::kForward)
+                           .output("Out"));
+        });
   }
 }
 

@@ -1,6 +1,7 @@
 // Factors that are missing, doubled, or where none belongs; sums over the ranks of activations;
 // casts that lose values; terms that broadcast.
 #include "compiler/analysis/position.h"
+#include "dialects/pd/declarations.h"
 #include "dialects/pd/types.h"
 #include "tools/dtranspile-mutate/edits.h"
 
@@ -273,9 +274,10 @@ void castDeclared(JobView& view, Edits& edits) {
 }
 
 mlir::Value sum(mlir::OpBuilder& builder, mlir::Value x, mlir::Value y, mlir::Type type) {
-  return pd::createOp(builder, x.getLoc(), "elementwise_add", {{"X", {x}}, {"Y", {y}}},
-                      {{"Out", {{pd::freshName(builder.getInsertionBlock(), "sum"), type}}}},
-                      {builder.getNamedAttr("axis", builder.getI32IntegerAttr(-1))}, pd::kForward)
+  return pd::Declarations()
+      .create(builder, x.getLoc(), "elementwise_add", {{"X", {x}}, {"Y", {y}}},
+              {{"Out", {{pd::Declarations().freshName(builder.getInsertionBlock(), "sum"), type}}}},
+              {builder.getNamedAttr("axis", builder.getI32IntegerAttr(-1))}, pd::kForward)
       .output("Out");
 }
 

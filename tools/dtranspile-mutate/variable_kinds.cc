@@ -180,12 +180,7 @@ void variableDeleted(JobView& view, Edits& edits) {
 
 void setOnOneRank(JobView& view, Edits& edits) {
   if (view.axis.empty()) return;
-  std::vector<pd::SetOp> sets = setsOf(view);
-  for (pd::SetOp set : sets) {
-    // What is set twice may be equal on the ranks that keep the first value.
-    if (llvm::count_if(
-            sets, [name = set.getVar()](pd::SetOp other) { return other.getVar() == name; }) > 1)
-      continue;
+  for (pd::SetOp set : setsOf(view)) {
     edits.add(set, "`" + set.getVar().str() + "` is set on one rank", [set, axis = view.axis]() {
       mlir::OpBuilder builder(set);
       auto on = dist::OnOp::create(builder, set->getLoc(), mlir::TypeRange(),

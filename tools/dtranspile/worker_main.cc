@@ -6,6 +6,7 @@
 #include "runtime/exec/worker.h"
 #include "runtime/kernels/cpu/call_table.h"
 #include "runtime/kernels/cpu/random/generator.h"
+#include "runtime/ps/worker_links.h"
 
 int main(int argc, char** argv) {
   using namespace dtranspile;
@@ -18,6 +19,16 @@ int main(int argc, char** argv) {
     random::Generator::Process().SetRank(config.coordinates, config.mesh);
   };
   const auto begin_step = [](int64_t step) { random::Generator::Process().SetStep(step); };
-  return exec::RunWorker(
-      argv[1], {kernels::FindFunction, comm::Join, seed, begin_step, kernels::ElementTypesOf});
+  exec::WorkerLinks links;
+  links.find_function = kernels::FindFunction;
+  links.element_types = kernels::ElementTypesOf;
+  links.join = comm::Join;
+  links.seed = seed;
+  links.begin_step = begin_step;
+  links.stand = [](const exec::Position& position) {
+    random::Generator::Process().SetRank(position.coordinates, position.mesh);
+  };
+  links.connect = ps::Connect;
+  links.serve = ps::Serve;
+  return exec::RunWorker(argv[1], links);
 }

@@ -54,9 +54,18 @@ class UpdateWatch {
   virtual void beforeUpdate(mlir::Operation* op, Store& store) = 0;
 };
 
+// One role by itself: of what it pulls from others nothing is known.
 Store analyse(const Question& question);
-// Fills a store that is empty yet; what is wrong or not understood on the way goes to `findings`.
-void analyse(const Question& question, Store& store, Rung& findings, UpdateWatch* watch = nullptr);
+
+// One program of one role among those of all roles.
+struct RoleWalk {
+  Question question;
+  Store* store;  // empty yet
+  UpdateWatch* watch = nullptr;
+};
+// One program of all roles together: what they ask of each other is followed. What is wrong or not
+// understood on the way goes to `findings`.
+void analyse(llvm::MutableArrayRef<RoleWalk> roles, Rung& findings);
 
 // "`w` of sgd of `w` (block 0, op 3)", or the difference from it.
 std::string describe(const Reference& reference, const Relation& relation);

@@ -144,10 +144,11 @@ void checkReads(const Scene& scene, mlir::Operation* op, mlir::Operation* refere
     const Variable* variable = get ? scene.store.variable(get.getVar()) : nullptr;
     if (!variable || set.contains(get.getVar())) continue;
     int wanted = scene.reference().numberOf(llvm::cast<pd::GetOp>(other).getValue());
-    if (variable->now.standsFor(wanted)) continue;
-    const bool known = variable->now.reference >= 0;
+    const Relation now = scene.store.held(*variable).relation;
+    if (now.standsFor(wanted)) continue;
+    const bool known = now.reference >= 0;
     scene.report(own, known ? Message::Level::Refuted : Message::Level::Unknown, "lineage",
-                 "reads " + (known ? scene.describe(variable->now) : "an unknown value") +
+                 "reads " + (known ? scene.describe(now) : "an unknown value") +
                      " where the reference reads " + scene.reference().describe(wanted),
                  "set the variable to the value that stands for " +
                      scene.reference().describe(wanted) + " before");
@@ -191,7 +192,7 @@ void visitControlFlow(const Scene& scene, mlir::Operation* op, mlir::Operation* 
     auto get = llvm::dyn_cast<pd::GetOp>(inner);
     const Variable* found = get ? scene.store.variable(get.getVar()) : nullptr;
     if (!found) return;
-    scene.store.correct(get.getValue(), found->now);
+    scene.store.correct(get.getValue(), scene.store.held(*found).relation);
     reads.push_back(get.getValue());
   });
   llvm::copy_if(reads, std::back_inserter(forward),
@@ -213,6 +214,7 @@ void visitControlFlow(const Scene& scene, mlir::Operation* op, mlir::Operation* 
     const Together* from = choose(name, flow.reachesResult(name));
     Relation relation = from ? from->relation(result) : Relation();
     relation.reference = scene.reference().numberOf(reference->getResult(result.getResultNumber()));
+    relation.draw = drawBehind(scene, reads, result);
     if (!relation.known()) scene.store.noteLoss(result, from ? from->loss() : mixed);
     scene.store.set(result, std::move(relation));
   }
@@ -220,10 +222,10 @@ void visitControlFlow(const Scene& scene, mlir::Operation* op, mlir::Operation* 
     Variable* found = scene.store.variable(name);
     if (!found) continue;
     const Together* from = choose(name, flow.reachesVariable(name));
-    found->now = from ? from->relation({}) : Relation();
-    found->now.reference = scene.reference().numberAfter(
+    Relation now = from ? from->relation({}) : Relation();
+    now.reference = scene.reference().numberAfter(
         op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr).getInt(), found->reference);
-    found->setter = op;
+    scene.store.hold(*found, std::move(now), op);
   }
 }
 

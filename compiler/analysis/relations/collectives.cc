@@ -25,10 +25,8 @@ bool innermost(const Reading& reading, const Axes& axes, llvm::ArrayRef<unsigned
   return true;
 }
 
-// One state under a reduction: by what the scale is multiplied; nothing where it does not fit. A
-// replicated value summed over n ranks is n times itself, which is how a second reduction shows.
-// Values per share are contributions to a gradient; those of anything else have no sum in the
-// reference, and in the parts reading they are summed to n times their mean.
+}  // namespace
+
 std::optional<Rational> reducedScale(const State& state, Reduce reduce, int64_t size,
                                      const Relation& operand, bool whole) {
   if (state.isPartial() && state.reduce == reduce) return Rational();
@@ -41,6 +39,8 @@ std::optional<Rational> reducedScale(const State& state, Reduce reduce, int64_t 
   if (state.isDifferent() && state.tagAttr().getValue() == kLocalSgdTag) return Rational(size);
   return std::nullopt;
 }
+
+namespace {
 
 // all_reduce and reduce_scatter, for one of the readings.
 Reading reducedReading(const Scene& scene, dist::CommOp comm, const Relation& operand, bool whole,
@@ -99,7 +99,7 @@ Relation gathered(const Scene& scene, dist::CommOp comm, const Relation& operand
     }
     for (unsigned axis : axesOfComm(scene.axes(), comm)) {
       State& state = reading->states[axis];
-      if (!state.isSplit() || state.dim != dim) {
+      if (!(state == State::split(dim))) {
         loss = {"gathers along a dim a value that is " + state.text(), static_cast<int>(axis), {}};
         *reading = {};
         break;
@@ -110,11 +110,50 @@ Relation gathered(const Scene& scene, dist::CommOp comm, const Relation& operand
   return result;
 }
 
+// Parts along `from` become parts along `to`.
+Relation exchanged(const Scene& scene, dist::CommOp comm, const Relation& operand, int64_t from,
+                   int64_t to, Loss& loss) {
+  Relation result = operand;
+  llvm::SmallVector<unsigned, 2> own = axesOfComm(scene.axes(), comm);
+  for (Reading* reading : {&result.whole, &result.parts}) {
+    if (!reading->known) continue;
+    const bool ordered =
+        innermost(*reading, scene.axes(), own, from) && innermost(*reading, scene.axes(), own, to);
+    for (unsigned axis : own) {
+      State& state = reading->states[axis];
+      if (ordered && state == State::split(from)) {
+        state = State::split(to);
+        continue;
+      }
+      loss = {"exchanges the parts along dim " + std::to_string(from) + " of a value that is " +
+                  state.text(),
+              static_cast<int>(axis),
+              {}};
+      *reading = {};
+      break;
+    }
+  }
+  return result;
+}
+
 // What one coordinate holds, everywhere: right for equal values, and for draws of which one is
 // chosen. Of values that differ because the ranks computed them from samples of their own, the
-// others' share would be lost.
-Relation broadcast(const Scene& scene, dist::CommOp comm, const Relation& operand, Loss& loss) {
-  Relation result = operand;
+// others' share would be lost. Of a located value only what the root holds is looked at.
+Relation broadcast(const Scene& scene, dist::BroadcastOp op, dist::CommOp comm, mlir::Value input,
+                   Loss& loss) {
+  Relation result = scene.of(input);
+  if (auto at = llvm::dyn_cast<dist::AtType>(input.getType())) {
+    const Place& here = scene.store.scope().place;
+    result = scene.store.restricted(std::move(result), here.within(at.getWhere()),
+                                    here.within(op.getRoot()), loss);
+    for (Reading* reading : {&result.whole, &result.parts})
+      for (unsigned axis : axesOfComm(scene.axes(), comm)) {
+        if (!reading->known) continue;
+        if (reading->states[axis].isDifferent()) result.draw = op->getResult(0);
+        reading->states[axis] = State::replicated();
+      }
+    return result;
+  }
   for (Reading* reading : {&result.whole, &result.parts}) {
     if (!reading->known) continue;
     for (unsigned axis : axesOfComm(scene.axes(), comm)) {
@@ -127,6 +166,7 @@ Relation broadcast(const Scene& scene, dist::CommOp comm, const Relation& operan
         *reading = {};
         break;
       }
+      if (state.isDifferent()) result.draw = op->getResult(0);
       state = State::replicated();
     }
   }
@@ -167,12 +207,22 @@ void give(const Scene& scene, mlir::Value result, const Awaited& awaited) {
 }
 
 // Why communication on a comm has no rule; empty where it has.
-std::string notModelled(const Scene& scene, dist::CommOp comm) {
-  std::string name = "@" + comm.getSymName().str();
-  if (comm.getSubset())
-    return "communicates on " + name + ", which joins a subset of its axes only";
+std::string notModelled(const Scene& scene, mlir::Operation* op, dist::CommOp comm) {
+  const std::string name = "@" + comm.getSymName().str();
   if (comm.getMesh() != dist::RoleOp(scene.question.role).getMesh())
     return "communicates on " + name + ", which is no communicator of the role's mesh";
+  if (llvm::isa<dist::TransferOp>(op)) return "";
+  // The members are the ranks that come here (D8): then the axes' sizes here are the group's.
+  const Place& here = scene.store.scope().place;
+  for (auto axis : comm.getAxes().getAsValueRange<mlir::StringAttr>()) {
+    dist::AxisSetAttr members = comm.getSubset() ? comm.getSubset()->lookup(axis) : nullptr,
+                      come = here.where ? here.where.lookup(axis) : dist::AxisSetAttr();
+    if (members != come || here.isVague(axis))
+      return "communicates on " + name + ", whose members are not the ranks that come here";
+  }
+  for (mlir::Value operand : op->getOperands())
+    if (llvm::isa<dist::AtType>(operand.getType()) && !llvm::isa<dist::BroadcastOp>(op))
+      return "takes " + nameText(operand) + ", which only some of the members hold";
   return "";
 }
 
@@ -188,9 +238,9 @@ llvm::SmallVector<unsigned, 2> axesOfComm(const Axes& all, dist::CommOp comm) {
 void visitCollective(const Scene& scene, mlir::Operation* op) {
   dist::CommOp comm = dist::lookupComm(op, dist::commOf(op));
   if (!comm) return scene.giveUnknown(op, "names no communicator");
-  if (std::string why = notModelled(scene, comm); !why.empty()) {
+  if (std::string why = notModelled(scene, op, comm); !why.empty()) {
     scene.report(op, Message::Level::Unknown, "communicator", why,
-                 "use a communicator over whole axes of the role's mesh");
+                 "use a communicator of the role's mesh, on the ranks that it joins");
     return scene.giveUnknown(op, why);
   }
   demandReduction(scene, op, comm);
@@ -212,8 +262,12 @@ void visitCollective(const Scene& scene, mlir::Operation* op) {
         .Case([&](dist::AllGatherOp one) {
           result.relation = gathered(scene, comm, input, one.getDim(), result.loss);
         })
-        .Case([&](dist::BroadcastOp) {
-          result.relation = broadcast(scene, comm, input, result.loss);
+        .Case([&](dist::AllToAllOp one) {
+          result.relation =
+              exchanged(scene, comm, input, one.getConcat(), one.getSplit(), result.loss);
+        })
+        .Case([&](dist::BroadcastOp one) {
+          result.relation = broadcast(scene, one, comm, operand, result.loss);
         })
         .Case([&](dist::TransferOp) { result.relation = input; })
         .Default([&](mlir::Operation*) { result.loss = {"has no relation rule", -1, {}}; });
@@ -233,14 +287,15 @@ void visitWait(const Scene& scene, dist::WaitOp wait) {
 
 void visitSlice(const Scene& scene, dist::SliceOp slice) {
   Relation relation = scene.of(slice.getInput());
-  bool even = slice.getLayout().getKind() == dist::LayoutKind::Even;
+  const bool even = slice.getLayout().getKind() == dist::LayoutKind::Even;
+  const bool cuts = even || slice.getAxes().size() == 1;
   for (Reading* reading : {&relation.whole, &relation.parts})
     for (auto name : slice.getAxes().getAsValueRange<mlir::StringAttr>()) {
       int axis = scene.axes().indexOf(name);
       if (!reading->known || axis < 0 || scene.axes().sizes[axis] == 1) continue;
-      if (even && reading->states[axis].isReplicated() &&
+      if (cuts && reading->states[axis].isReplicated() &&
           innermost(*reading, scene.axes(), {static_cast<unsigned>(axis)}, slice.getDim()))
-        reading->states[axis] = State::split(slice.getDim());
+        reading->states[axis] = State::split(slice.getDim(), slice.getLayout());
       else *reading = {};
     }
   if (relation.known()) scene.store.set(slice.getOutput(), std::move(relation));

@@ -29,7 +29,8 @@ struct AxisView {
   int label = kBroadcastDim;  // of the split dim; kBroadcastDim: nothing is split
   bool flat = false;
   bool partial = false, parts = false;
-  mlir::StringAttr tag;  // of a different one
+  mlir::StringAttr tag;     // of a different one
+  dist::LayoutAttr layout;  // of the parts; null for even ones
 };
 
 class Evaluation {
@@ -54,6 +55,7 @@ class Evaluation {
     return false;
   }
   bool alongAxis(unsigned axis);
+  bool alongPoint(unsigned axis);
   bool survey(unsigned axis, AxisView& view);
   bool surveySplit(unsigned axis, const Term& term, const State& state, AxisView& view);
   bool partsResult(unsigned axis, const AxisView& view);
@@ -82,7 +84,10 @@ bool Evaluation::surveySplit(unsigned axis, const Term& term, const State& state
   if (label < 0) return lose("needs dim " + std::to_string(state.dim) + " whole", axis, term.value);
   if (view.label >= 0 && view.label != label)
     return misfit("operands are split along different dims", axis, term.value);
+  if (view.label >= 0 && view.layout != state.layoutAttr())
+    return lose("takes parts that are cut by different layouts", axis, term.value);
   view.label = label;
+  view.layout = state.layoutAttr();
   return true;
 }
 
@@ -126,7 +131,7 @@ bool Evaluation::splitResult(unsigned axis, const AxisView& view) {
     outcome_.reading.scale = outcome_.reading.scale * Rational(axes_.sizes[axis]);
   auto at = llvm::find(form_.result, view.label);
   if (at != form_.result.end()) {
-    outcome_.reading.states[axis] = State::split(at - form_.result.begin());
+    outcome_.reading.states[axis] = State::split(at - form_.result.begin(), view.layout);
     return true;
   }
   std::optional<Reduce> reduce = reduceOf(form_.fold);
@@ -139,6 +144,7 @@ bool Evaluation::splitResult(unsigned axis, const AxisView& view) {
 // entirely.
 bool Evaluation::flatResult(unsigned axis) {
   const Labels* shape = nullptr;
+  State part;
   for (const Term& term : form_.terms) {
     if (skipped(term)) continue;
     const State& state = readingOf_(term.value).states[axis];
@@ -150,10 +156,13 @@ bool Evaluation::flatResult(unsigned axis) {
       return lose("moves elements of a flat part", axis, term.value);
     if (llvm::is_contained(term.labels, kWholeDim))
       return lose("needs a whole dim of a flat part", axis, term.value);
+    if (shape && !(part == state))
+      return lose("takes parts that are cut by different layouts", axis, term.value);
     shape = &term.labels;
+    part = state;
   }
   if (shape && *shape == form_.result) {
-    outcome_.reading.states[axis] = State::split(dist::kFlat);
+    outcome_.reading.states[axis] = part;
     return true;
   }
   if (form_.fold == Fold::Sum && form_.averaged.empty() &&
@@ -194,9 +203,18 @@ bool Evaluation::partsResult(unsigned axis, const AxisView& view) {
   return true;
 }
 
+// What is drawn on one coordinate of an axis is its own also where nothing else is looked at.
+bool Evaluation::alongPoint(unsigned axis) {
+  for (const Term& term : form_.terms)
+    if (const State& state = readingOf_(term.value).states[axis];
+        !skipped(term) && state.isDifferent())
+      outcome_.reading.states[axis] = state;
+  return true;
+}
+
 bool Evaluation::alongAxis(unsigned axis) {
   AxisView view;
-  if (axes_.sizes[axis] == 1) return true;
+  if (axes_.sizes[axis] == 1) return alongPoint(axis);
   if (!survey(axis, view)) return false;
   if (view.tag) {
     different_ = true;

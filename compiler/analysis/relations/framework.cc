@@ -3,6 +3,7 @@
 #include "compiler/analysis/program_info.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "dialects/pd/op_view.h"
+#include "dialects/pd/types.h"
 
 namespace dtranspile::verify {
 
@@ -65,6 +66,16 @@ bool operandsStandFor(const Scene& scene, mlir::Operation* op, mlir::Operation* 
 
 bool readsGradient(const Scene& scene, mlir::ValueRange values) {
   return llvm::any_of(values, [&](mlir::Value value) { return scene.of(value).gradient; });
+}
+
+mlir::Value drawBehind(const Scene& scene, mlir::ValueRange operands, mlir::Value result) {
+  mlir::Value found;
+  for (mlir::Value operand : operands)
+    if (mlir::Value draw = scene.of(operand).draw) {
+      if (found && found != draw) return result;
+      found = draw;
+    }
+  return found;
 }
 
 namespace {
@@ -151,12 +162,45 @@ void giveResults(const Scene& scene, mlir::Operation* op, mlir::Operation* refer
   for (auto [i, relation] : llvm::enumerate(results)) {
     relation.reference = scene.reference().numberOf(reference->getResult(i));
     relation.gradient = gradient;
+    relation.draw = drawBehind(scene, op->getOperands(), op->getResult(i));
     if (seed) seedPerShare(scene, lossOf(scene, reference), relation);
     if (!relation.known()) scene.store.noteLoss(op->getResult(i), context.losses()[i]);
     scene.store.set(op->getResult(i), std::move(relation));
   }
   const Loss* site = context.site();
   if (site && (site->misfit || !readsShares(scene, op))) scene.store.addSite({op, *site});
+}
+
+// D30: a result is as large as the reference's, or as the part of it that its relation says. What
+// is known when the step runs only is looked at then.
+void checkExtents(const Scene& scene, mlir::Operation* op, mlir::Operation* reference) {
+  for (auto [result, theirs] : llvm::zip(op->getResults(), reference->getResults())) {
+    mlir::RankedTensorType own = pd::tensorOf(result.getType()),
+                           all = pd::tensorOf(theirs.getType());
+    if (!own || !all || own.getShape() == all.getShape()) continue;
+    llvm::SmallVector<int64_t> part(all.getShape());
+    const Reading& whole = scene.of(result).whole;
+    for (unsigned a = 0; whole.known && a < scene.axes().count(); ++a) {
+      const State& state = whole.states[a];
+      if (!state.isSplit()) continue;
+      if (state.dim == dist::kFlat)
+        part = {all.hasStaticShape() ? all.getNumElements() : mlir::ShapedType::kDynamic};
+      int64_t& extent = part[state.dim == dist::kFlat ? 0 : state.dim];
+      const int64_t size = scene.axes().sizes[a];
+      if (!mlir::ShapedType::isDynamic(extent)) extent = extent / size + (extent % size != 0);
+    }
+    bool fits = own.getRank() == static_cast<int64_t>(part.size());
+    for (int64_t dim = 0; fits && dim < own.getRank(); ++dim)
+      fits = own.isDynamicDim(dim) || own.getDimSize(dim) == part[dim] ||
+             (own.getRank() == all.getRank() && own.getDimSize(dim) == all.getDimSize(dim));
+    if (fits) continue;
+    std::string text;
+    llvm::raw_string_ostream(text)
+        << "gives " << own << ", and the reference's op " << all << ", of which a rank has "
+        << (whole.known ? textOf(whole, scene.axes()) : "what is not known");
+    scene.report(op, whole.known ? Message::Level::Refuted : Message::Level::Unknown, "D30", text,
+                 "keep the types of the reference where nothing is cut");
+  }
 }
 
 }  // namespace
@@ -169,6 +213,7 @@ void visitReferenceOp(const Scene& scene, mlir::Operation* op, mlir::Operation* 
   for (const Violation& violation : context.violations())
     scene.report(op, Message::Level::Refuted, violation.rule, violation.text, violation.remedy);
   giveResults(scene, op, reference, context);
+  checkExtents(scene, op, reference);
 }
 
 }  // namespace dtranspile::verify

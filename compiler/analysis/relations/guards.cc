@@ -1,77 +1,102 @@
-// Rank-conditional regions: what their bodies leave, joined.
+// Rank-conditional regions: what their bodies give, joined. (What they set: variables.cc.)
 #include "compiler/analysis/relations/transfer.h"
 
 namespace dtranspile::verify {
 namespace {
 
-// A variable that a body sets is set so on the ranks of its selector only. Unless it exists on
-// these alone, both bodies must leave it alike: `held` is how the body leaves the variables,
-// the store how the else-body does, which may be none.
-void joinVariables(const Scene& scene, dist::OnOp on, const Variables& before, Variables held) {
-  dist::SelAttr where = on.getWhere();
-  bool everywhere = llvm::all_of(where.getSets(), [&](dist::AxisSetAttr set) {
-    int axis = scene.axes().indexOf(set.getAxis().getValue());
-    return axis >= 0 && set.count() == scene.axes().sizes[axis];
-  });
-  for (auto& [name, here] : held) {
-    Variable& there = *scene.store.variable(name);
-    mlir::Operation* unset = before.find(name)->second.setter;
-    if (here.setter == unset && there.setter == unset) continue;
-    auto at = here.op->getAttrOfType<dist::SelAttr>(dist::kAtAttr);
-    bool oneBody = everywhere ||
-                   (at && (where.contains(at) || !where.intersect(at)));  // that all its ranks run
-    mlir::Operation* setter = here.setter != unset ? here.setter : there.setter;
-    bool alike = oneBody || here.now == there.now;
-    if (here.setter != unset || everywhere) there = here;
-    if (alike) continue;
-    scene.report(
-        setter, Message::Level::Refuted, "invariant",
-        "sets `" + name +
-            "` on the ranks of this region only; elsewhere it ends as another value, so that "
-            "the ranks' copies drift apart",
-        "set it behind the dist.on, or alike in both of its bodies; or give the variable a "
-        "dist.at, if it exists on these ranks only");
+// Zero on all other ranks makes a sum over the guarded axes of what is there: equal values count
+// once per coordinate that has one. The way to count a replicated thing once.
+bool summedWithZeros(Reading& reading, const Axes& axes, const Place& outside,
+                     const Place& inside) {
+  if (!reading.known) return false;
+  for (unsigned a = 0; a < axes.count(); ++a) {
+    const int64_t count = inside.countAlong(axes.names[a], axes.meshSizes[a]);
+    if (count == outside.countAlong(axes.names[a], axes.meshSizes[a])) continue;
+    State& state = reading.states[a];
+    const bool partial = count > 1 && state == State::partial(dist::Reduce::Sum);
+    if (!partial && !state.isReplicated()) return false;
+    if (!partial) reading.scale = reading.scale * Rational(count);
+    state = State::partial(dist::Reduce::Sum);
   }
+  return true;
 }
 
-// The values that both bodies give are joined; a replicated value on one coordinate and zero
-// elsewhere is a partial sum: the way to count a replicated thing once.
-void joinResults(const Scene& scene, dist::OnOp on) {
-  auto yielded = [](mlir::Region& region) {
-    return llvm::cast<dist::YieldOp>(region.front().getTerminator()).getValues();
-  };
-  bool hasElse = !on.getOtherwise().empty();
-  llvm::ArrayRef<dist::AxisSetAttr> sets = on.getWhere().getSets();
-  int axis = sets.size() == 1 && sets[0].isPoint()
-                 ? scene.axes().indexOf(sets[0].getAxis().getValue())
-                 : -1;
-  for (mlir::OpResult result : on->getResults()) {
-    unsigned i = result.getResultNumber();
-    Relation here = scene.of(yielded(on.getBody())[i]);
-    if (!hasElse) {
-      scene.store.set(result, std::move(here));
-      continue;
-    }
-    const Relation& there = scene.of(yielded(on.getOtherwise())[i]);
-    if (there.isZero && axis >= 0 && here.whole.known && here.whole.states[axis].isReplicated()) {
-      // What is nothing on the other ranks is no contribution of their shares.
-      here.whole.states[axis] = State::partial(dist::Reduce::Sum);
-      here.parts = {};
-      here.gradient = false;
-      scene.store.set(result, std::move(here));
-    } else if (here == there) {
-      scene.store.set(result, std::move(here));
-    } else {
-      scene.store.lose(result, {"joins values of different relations", -1, {}});
-    }
-  }
+bool cutsData(const Axes& axes, const Place& outside, const Place& inside) {
+  for (unsigned a = 0; a < axes.count(); ++a)
+    if (axes.isData[a] && inside.countAlong(axes.names[a], axes.meshSizes[a]) !=
+                              outside.countAlong(axes.names[a], axes.meshSizes[a]))
+      return true;
+  return false;
+}
+
+// Where the two bodies give the same on the ranks of either: along the guarded axes that is so of
+// equal values, and of draws, which differ.
+bool alike(const Relation& here, const Relation& there, const Axes& axes, const Place& outside,
+           const Place& inside) {
+  if (!(here == there) || !here.whole.known || here.isZero != there.isZero) return false;
+  for (unsigned a = 0; a < axes.count(); ++a)
+    if (inside.countAlong(axes.names[a], axes.meshSizes[a]) !=
+            outside.countAlong(axes.names[a], axes.meshSizes[a]) &&
+        !here.whole.states[a].isReplicated() && !here.whole.states[a].isDifferent())
+      return false;
+  return true;
 }
 
 }  // namespace
 
-void joinBodies(const Scene& scene, dist::OnOp on, const Variables& before, Variables held) {
-  joinVariables(scene, on, before, std::move(held));
-  joinResults(scene, on);
+std::vector<Awaited> yieldedBy(const Scene& scene, mlir::Region& region) {
+  std::vector<Awaited> values;
+  for (mlir::Value value : llvm::cast<dist::YieldOp>(region.front().getTerminator()).getValues()) {
+    const Loss* loss = scene.store.lossOf(value);
+    values.push_back({scene.of(value), loss ? *loss : Loss{"gives what is not known", -1, {}}});
+    // Behind the region the other ranks' parts may come to it.
+    if (llvm::StringRef(values.back().loss.wrong) == "part") values.back().loss.wrong = nullptr;
+  }
+  return values;
+}
+
+void giveAwaited(const Scene& scene, mlir::Value result, Awaited value) {
+  if (value.relation.known()) return scene.store.set(result, std::move(value.relation));
+  scene.store.lose(result, std::move(value.loss));
+  scene.store.correct(result, std::move(value.relation));  // it still stands for what it did
+}
+
+// Without an else-body results are located at the guard's ranks, and speak of them.
+void joinBodies(const Scene& scene, dist::OnOp on, std::vector<Awaited> here,
+                std::vector<Awaited> there) {
+  const Place& outside = scene.store.scope().place;
+  const Place inside = Place::of(on.getBody()),
+              others = on.getOtherwise().empty() ? Place() : Place::of(on.getOtherwise());
+  const Axes& axes = scene.store.meshAxes();
+  for (mlir::OpResult result : on->getResults()) {
+    Awaited& mine = here[result.getResultNumber()];
+    if (there.empty()) {
+      giveAwaited(scene, result, std::move(mine));
+      continue;
+    }
+    Awaited& other = there[result.getResultNumber()];
+    if (alike(mine.relation, other.relation, axes, outside, inside)) {
+      giveAwaited(scene, result, std::move(mine));
+      continue;
+    }
+    const bool swap = mine.relation.isZero && others.vague.empty();
+    const Place& full = swap ? others : inside;
+    Awaited value = std::move(swap ? other : mine);
+    const Awaited& rest = swap ? mine : other;
+    if (rest.relation.isZero && summedWithZeros(value.relation.whole, axes, outside, full)) {
+      // What is nothing on the other ranks is no contribution of their shares.
+      const bool shares = cutsData(axes, outside, full);
+      if (shares || !summedWithZeros(value.relation.parts, axes, outside, full))
+        value.relation.parts = {};
+      value.relation.gradient &= !shares;
+      giveAwaited(scene, result, std::move(value));
+    } else {
+      const bool known = value.relation.known() && rest.relation.known();
+      scene.store.lose(result, known ? Loss{"joins values of different relations", -1, {}}
+                               : value.relation.known() ? rest.loss
+                                                        : value.loss);
+    }
+  }
 }
 
 }  // namespace dtranspile::verify

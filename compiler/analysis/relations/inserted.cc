@@ -73,11 +73,14 @@ bool keepsShape(mlir::Operation* op) {
 // Zeros of the shape of `like`: of static extents that the op that makes them is given, or made
 // like it.
 bool fitsZeros(mlir::Value zeros, mlir::Value like) {
+  mlir::RankedTensorType type = pd::tensorOf(dist::unlocated(like.getType()));
+  if (isAccumulator(zeros))
+    return type && type.hasStaticShape() &&
+           dist::unlocated(zeros.getType()) == dist::unlocated(like.getType());
   mlir::Operation* op = zeros.getDefiningOp();
   if (!op || !pd::OpView::isFrameworkOp(op)) return false;
   pd::OpView view(op);
   if (view.type() == "fill_zeros_like") return view.input("X") == like;
-  mlir::RankedTensorType type = pd::tensorOf(dist::unlocated(like.getType()));
   if (view.type() != "fill_constant" || !type || !type.hasStaticShape() ||
       op->getNumOperands() != 0)
     return false;

@@ -26,15 +26,17 @@ Axes axesOf(dist::RoleOp role) {
   Axes axes;
   dist::MeshOp mesh = dist::meshOf(role);
   if (!mesh) return axes;
-  auto add = [&](mlir::ArrayAttr names, llvm::ArrayRef<int64_t> sizes) {
-    for (auto [name, size] : llvm::zip(names.getAsValueRange<mlir::StringAttr>(), sizes)) {
-      axes.names.push_back(name.str());
-      axes.sizes.push_back(size);
-      axes.isData.push_back(false);
-    }
+  auto add = [&](llvm::StringRef name, int64_t size) {
+    axes.names.push_back(name.str());
+    axes.sizes.push_back(size);
+    axes.meshSizes.push_back(size);
+    axes.isData.push_back(false);
   };
-  add(mesh.getAxes(), mesh.getSizes());
-  add(mesh.getTimeAxes(), mesh.getTimeSizes());
+  for (auto [name, size] :
+       llvm::zip(mesh.getAxes().getAsValueRange<mlir::StringAttr>(), mesh.getSizes()))
+    add(name, size);
+  // Time has coordinates inside of its loops only.
+  for (llvm::StringRef name : mesh.getTimeAxes().getAsValueRange<mlir::StringAttr>()) add(name, 1);
   role->walk([&](pd::InputOp input) {
     if (auto batch = input->getAttrOfType<dist::BatchAttr>(dist::kBatchAttr))
       for (mlir::StringAttr name : batch.getAxes())

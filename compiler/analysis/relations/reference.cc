@@ -48,6 +48,8 @@ void Reference::enterRegions(mlir::Operation* op, int64_t index) {
     }
   for (auto& entry : current_) {
     if (lookup(before, entry.getKey()) == entry.getValue()) continue;
+    before_[index][entry.getKey()] = lookup(before, entry.getKey());
+    within_[index][entry.getKey()] = entry.getValue();
     entry.second = add(op, entry.getKey(), " after ");
     after_[index][entry.getKey()] = entry.getValue();
   }
@@ -94,6 +96,16 @@ int Reference::inputNumber(llvm::StringRef name) const { return lookup(inputs_, 
 int Reference::initialNumber(llvm::StringRef var) const { return lookup(initial_, var); }
 int Reference::finalNumber(llvm::StringRef var) const { return lookup(current_, var); }
 int Reference::namedNumber(llvm::StringRef name) const { return lookup(named_, name); }
+
+int Reference::numberBefore(int64_t index, llvm::StringRef var) const {
+  auto found = before_.find(index);
+  return found == before_.end() ? -1 : lookup(found->second, var);
+}
+
+int Reference::numberWithin(int64_t index, llvm::StringRef var) const {
+  auto found = within_.find(index);
+  return found == within_.end() ? -1 : lookup(found->second, var);
+}
 
 int Reference::numberAfter(int64_t index, llvm::StringRef var) const {
   auto found = after_.find(index);

@@ -42,7 +42,10 @@ class Reference {
   // running statistics as parameters too.)
   bool trains(llvm::StringRef var) const { return trained_.contains(var); }
   bool sets(llvm::StringRef var) const { return finalNumber(var) != initialNumber(var); }
-  // Number of a persistable behind op `index` whose regions set it; -1 otherwise.
+  // Numbers of a persistable that the regions of op `index` set: before the op, at the end of the
+  // regions, and behind the op, when they may have run or not; -1 otherwise.
+  int numberBefore(int64_t index, llvm::StringRef var) const;
+  int numberWithin(int64_t index, llvm::StringRef var) const;
   int numberAfter(int64_t index, llvm::StringRef var) const;
 
   // The op that gives the value: a framework op, or the pd.input or pd.var that it enters with.
@@ -68,7 +71,7 @@ class Reference {
   std::vector<Definition> definitions_;
   llvm::DenseMap<mlir::Value, int> numbers_;
   llvm::StringMap<int> inputs_, initial_, current_, named_;
-  llvm::DenseMap<int64_t, llvm::StringMap<int>> after_;
+  llvm::DenseMap<int64_t, llvm::StringMap<int>> before_, within_, after_;
   llvm::StringSet<> trained_;
 };
 

@@ -10,17 +10,38 @@ int Axes::indexOf(llvm::StringRef name) const {
   return -1;
 }
 
+State State::split(int64_t dim, dist::LayoutAttr layout) {
+  const bool even = !layout || layout.getKind() == dist::LayoutKind::Even;
+  return {dist::StateKind::Split, dist::Reduce::Sum, static_cast<int32_t>(dim),
+          even ? nullptr : layout.getAsOpaquePointer()};
+}
+
 mlir::StringAttr State::tagAttr() const {
-  return tag ? llvm::cast<mlir::StringAttr>(mlir::Attribute::getFromOpaquePointer(tag))
+  return isDifferent() && detail
+             ? llvm::cast<mlir::StringAttr>(mlir::Attribute::getFromOpaquePointer(detail))
              : mlir::StringAttr();
+}
+
+dist::LayoutAttr State::layoutAttr() const {
+  return isSplit() && detail
+             ? llvm::cast<dist::LayoutAttr>(mlir::Attribute::getFromOpaquePointer(detail))
+             : dist::LayoutAttr();
 }
 
 std::string State::text() const {
   switch (kind) {
-    case dist::StateKind::Split:
-      return dim == dist::kFlat ? "S(flat)" : "S(" + std::to_string(dim) + ")";
+    case dist::StateKind::Split: {
+      std::string text = dim == dist::kFlat ? "S(flat" : "S(" + std::to_string(dim);
+      llvm::raw_string_ostream stream(text);
+      if (dist::LayoutAttr layout = layoutAttr()) {
+        stream << ", ";
+        layout.printInline(stream);
+      }
+      stream << ")";
+      return text;
+    }
     case dist::StateKind::Partial: return "P(" + dist::stringifyReduce(reduce).str() + ")";
-    case dist::StateKind::Different: return "X(" + (tag ? tagAttr().getValue().str() : "") + ")";
+    case dist::StateKind::Different: return "X(" + (detail ? tagAttr().getValue().str() : "") + ")";
     default: return dist::stringifyStateKind(kind).str();
   }
 }
@@ -62,12 +83,13 @@ Reading readingOf(dist::RelAttr attribute, const Axes& axes) {
   for (dist::AxisRelAttr one : attribute.getAxes()) {
     int axis = axes.indexOf(one.getAxis().getValue());
     if (axis < 0) continue;
+    if (one.getState() == dist::StateKind::Unknown) reading.known = false;
+    if (axes.sizes[axis] == 1) continue;
     State& state = reading.states[axis];
     state.kind = one.getState();
-    if (state.isSplit()) state.dim = static_cast<int32_t>(one.getDim());
+    if (state.isSplit()) state = State::split(one.getDim(), one.getLayout());
     if (state.isPartial()) state.reduce = one.getReduce();
-    if (state.isDifferent() && one.getTag()) state.tag = one.getTag().getAsOpaquePointer();
-    if (state.kind == dist::StateKind::Unknown) reading.known = false;
+    if (state.isDifferent() && one.getTag()) state.detail = one.getTag().getAsOpaquePointer();
   }
   return reading;
 }

@@ -11,11 +11,13 @@
 
 namespace dtranspile::verify {
 
-// The axes of a role's mesh, rank axes first, then time axes. A data axis is one that some feed is
-// cut over.
+// The axes of a role's mesh, rank axes first, then time axes, as the ops of one place see them: a
+// guard leaves some coordinates of an axis, and a time axis has coordinates inside its loop only. A
+// data axis is one that some feed is cut over.
 struct Axes {
   llvm::SmallVector<std::string, 4> names;
-  llvm::SmallVector<int64_t, 4> sizes;
+  llvm::SmallVector<int64_t, 4> sizes;      // coordinates that are here
+  llvm::SmallVector<int64_t, 4> meshSizes;  // those of the mesh; 1 outside of a time axis's loop
   llvm::SmallVector<bool, 4> isData;
 
   unsigned count() const { return names.size(); }
@@ -31,12 +33,11 @@ struct State {
   dist::StateKind kind = dist::StateKind::Replicated;
   dist::Reduce reduce = dist::Reduce::Sum;  // of Partial
   int32_t dim = 0;                          // of Split; dist::kFlat: the flattened tensor
-  const void* tag = nullptr;                // of Different: the opaque pointer of its StringAttr
+  const void* detail = nullptr;  // opaque pointer of an attribute. Of Different: its tag, a
+                                 // StringAttr; of Split: its LayoutAttr, null for even parts
 
   static State replicated() { return {}; }
-  static State split(int64_t dim) {
-    return {dist::StateKind::Split, dist::Reduce::Sum, static_cast<int32_t>(dim), nullptr};
-  }
+  static State split(int64_t dim, dist::LayoutAttr layout = {});
   static State partial(dist::Reduce reduce) {
     return {dist::StateKind::Partial, reduce, 0, nullptr};
   }
@@ -51,8 +52,10 @@ struct State {
   bool isParts() const { return kind == dist::StateKind::Parts; }
   bool isDifferent() const { return kind == dist::StateKind::Different; }
   mlir::StringAttr tagAttr() const;
+  dist::LayoutAttr layoutAttr() const;  // null for even parts
   bool operator==(const State& other) const {
-    return kind == other.kind && reduce == other.reduce && dim == other.dim && tag == other.tag;
+    return kind == other.kind && reduce == other.reduce && dim == other.dim &&
+           detail == other.detail;
   }
   std::string text() const;  // "P(sum)"
 };
@@ -78,7 +81,9 @@ struct Relation {
   int reference = -1;   // number of the reference value (reference.h); -1: none known
   mlir::Value minuend;  // not null: the value is a difference, scale × (minuend − v), and v is what
                         // the rest of the relation speaks of
-  bool isZero = false;  // the constant 0: fits every relation in a sum
+  mlir::Value draw;  // not null: it follows from one of several draws, which the communication that
+                     // gives this value chose. Another choice is another value of the same number
+  bool isZero = false;    // the constant 0: fits every relation in a sum
   bool perShare = false;  // depends on a site
   bool gradient = false;  // made from the seed of the backward part
   Reading whole, parts;
@@ -87,12 +92,11 @@ struct Relation {
   bool known() const { return whole.known; }
   // Says the same of a value. (What it met on the way does not change what it is.)
   bool operator==(const Relation& other) const {
-    return reference == other.reference && minuend == other.minuend && whole == other.whole &&
-           parts == other.parts;
+    return sameValue(other) && whole == other.whole && parts == other.parts;
   }
   // What it stands for, apart from how it lies on the ranks.
   bool sameValue(const Relation& other) const {
-    return reference == other.reference && minuend == other.minuend;
+    return reference == other.reference && minuend == other.minuend && draw == other.draw;
   }
   bool standsFor(int number) const { return reference == number && !minuend; }
   // What is as good as known of it: the whole reading, else the one in parts.
@@ -101,6 +105,7 @@ struct Relation {
   void follow(const Relation& other) {
     reference = other.reference;
     minuend = other.minuend;
+    draw = other.draw;
     perShare = perShare || other.perShare;
     gradient = other.gradient;
   }
@@ -111,7 +116,8 @@ struct Relation {
 // "dp: P(sum), scale 1/4"; "R" where replicated on every axis; "?" for an unknown one.
 std::string textOf(const Reading& reading, const Axes& axes);
 
-// The reading that an attribute claims or declares; not known where it says `?`.
+// The reading that an attribute claims or declares on the ranks of `axes`; not known where it says
+// `?`.
 Reading readingOf(dist::RelAttr attribute, const Axes& axes);
 
 }  // namespace dtranspile::verify

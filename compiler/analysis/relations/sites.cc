@@ -9,8 +9,8 @@ namespace {
 std::vector<mlir::Value> keptValues(const Question& question, const Store& store) {
   std::vector<mlir::Value> kept;
   for (const auto& [name, variable] : store.variables())
-    if (auto set = llvm::dyn_cast_or_null<pd::SetOp>(variable.setter))
-      kept.push_back(set.getValue());
+    for (const Held& held : variable.held)
+      if (auto set = llvm::dyn_cast_or_null<pd::SetOp>(held.setter)) kept.push_back(set.getValue());
   pd::ProgramOp(question.program)->walk([&](mlir::Operation* op) {
     auto number = op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
     mlir::Operation* reference =

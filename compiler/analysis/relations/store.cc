@@ -1,23 +1,104 @@
 #include "compiler/analysis/relations/store.h"
 
+#include "dialects/dist/lookup.h"
+
 namespace dtranspile::verify {
 
+Store::Store(Axes axes) {
+  scopes_.push_back({{}, std::move(axes), -1, "", -1});
+  captured_.emplace_back();
+}
+
+void Store::enter(Scope scope) {
+  scope.parent = current_;
+  current_ = static_cast<int>(scopes_.size());
+  scopes_.push_back(std::move(scope));
+  captured_.emplace_back();
+}
+
+void Store::leave() {
+  current_ = scopes_[current_].parent;
+  captured_.pop_back();
+}
+
+bool Store::isInside(int scope, int outer) const {
+  while (scope > outer) scope = scopes_[scope].parent;
+  return scope == outer;
+}
+
+Relation Store::restricted(Relation relation, const Place& from, const Place& to,
+                           Loss& loss) const {
+  const llvm::SmallVector<State, 2> before(relation.whole.states);
+  std::optional<unsigned> axis = restrictTo(relation.whole, meshAxes(), from, to);
+  restrictTo(relation.parts, meshAxes(), from, to);
+  if (!axis) return relation;
+  loss.why = "gives a value that is " + before[*axis].text() + " along axis " +
+             meshAxes().names[*axis] + ", and the ranks " + to.text() +
+             " have only their part of it";
+  loss.wrong = "part";
+  return relation;
+}
+
+// Inside a loop over blocks the axis of the servers counts blocks: what the servers have different
+// parts of is nothing that a block is computed from.
+void Store::captureForBlocks(Captured& here, int outer) const {
+  const int axis = scope().blockAxis;
+  if (axis < 0 || scopes_[outer].blockAxis == axis) return;
+  if (here.relation.whole.known && !here.relation.whole.states[axis].isReplicated()) {
+    here.loss = {"gives a value that is " + here.relation.whole.states[axis].text() +
+                     " along axis " + axes().names[axis] + ", and no block of `" +
+                     scope().blocksOf + "`",
+                 -1,
+                 {}};
+    here.relation.whole = {};
+  }
+  if (here.relation.parts.known && !here.relation.parts.states[axis].isReplicated())
+    here.relation.parts = {};
+}
+
+// What a guard captures is looked at through the guard; null where nothing changes.
+Store::Captured* Store::captured(mlir::Value value) const {
+  if (current_ == 0) return nullptr;
+  const int outer = scopeOf_.lookup(value);
+  if (outer == current_ || !isInside(current_, outer)) return nullptr;
+  std::unique_ptr<Captured>& here = captured_.back()[value];
+  if (here) return here.get();
+  here = std::make_unique<Captured>();
+  auto found = relations_.find(value);
+  if (found == relations_.end()) return here.get();
+  Place from = scopes_[outer].place;
+  if (auto at = llvm::dyn_cast<dist::AtType>(value.getType())) from = from.within(at.getWhere());
+  here->relation = restricted(found->second, from, scope().place, here->loss);
+  captureForBlocks(*here, outer);
+  return here.get();
+}
+
 const Relation& Store::of(mlir::Value value) const {
+  if (Captured* here = captured(value)) return here->relation;
   auto found = relations_.find(value);
   return found == relations_.end() ? none_ : found->second;
 }
 
 void Store::set(mlir::Value value, Relation relation) {
   if (relation.reference >= 0 && !relation.minuend) lastFor_[relation.reference] = value;
+  if (current_ != 0) scopeOf_[value] = current_;
   relations_[value] = std::move(relation);
 }
 
+void Store::correct(mlir::Value value, Relation relation) {
+  if (current_ != 0 && !relations_.count(value)) scopeOf_[value] = current_;
+  if (Captured* here = captured(value)) here->relation = std::move(relation);
+  else relations_[value] = std::move(relation);
+}
+
 void Store::lose(mlir::Value value, Loss loss) {
+  if (current_ != 0) scopeOf_[value] = current_;
   relations_[value] = {};
   losses_[value] = std::move(loss);
 }
 
 const Loss* Store::lossOf(mlir::Value value) const {
+  if (Captured* here = captured(value); here && !here->loss.why.empty()) return &here->loss;
   auto found = losses_.find(value);
   return found == losses_.end() ? nullptr : &found->second;
 }

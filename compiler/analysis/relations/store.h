@@ -3,25 +3,40 @@
 // finished.
 #pragma once
 
+#include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "compiler/analysis/relations/form.h"
+#include "compiler/analysis/relations/place.h"
 #include "compiler/analysis/relations/relation.h"
 #include "dialects/pd/pd.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace dtranspile::verify {
 
+// What some ranks hold in a variable.
+struct Held {
+  dist::SelAttr where;  // null: all that hold the variable
+  Relation now;
+  mlir::Operation* setter = nullptr;  // null: the step has not set it
+};
+
 // A persistable of the role: how it is declared, and what it holds.
 struct Variable {
   pd::VarOp op;
   std::string reference;  // the variable of the reference that it stands for; empty if none
-  Reading declared;
+  Place at;               // the ranks that have it (dist.at)
+  Reading declared;       // along axes as seen from there
   llvm::SmallVector<mlir::StringAttr, 1> tags;
+  // At the end of the walk: what all of its ranks hold, if that is one value, and who set it last.
   Relation now;
-  mlir::Operation* setter = nullptr;  // that set it last; null: none
+  mlir::Operation* setter = nullptr;
+  mlir::Operation* torn = nullptr;  // sets it on some of its ranks to what others do not end with
+  bool otherDraw = false;           // which may be another of the ranks' draws of the same
+  std::vector<Held> held;  // the first is of all ranks, later ones take the place of earlier ones
 };
 
 using Variables = std::map<std::string, Variable>;
@@ -38,21 +53,37 @@ struct Awaited {
   Loss loss;
 };
 
+// Where the walk is: the ranks that run these ops, and the axes as they see them.
+struct Scope {
+  Place place;
+  Axes axes;
+  int parent = -1;
+  std::string blocksOf;  // inside a foreach_block: its variable, whose blocks are counted by the
+  int blockAxis = -1;    // axis of the servers
+};
+
 class Store {
  public:
-  explicit Store(Axes axes) : axes_(std::move(axes)) {}
+  explicit Store(Axes axes);
 
-  const Axes& axes() const { return axes_; }
+  const Scope& scope() const { return scopes_[current_]; }
+  const Axes& axes() const { return scope().axes; }
+  // As the role's mesh has them.
+  const Axes& meshAxes() const { return scopes_.front().axes; }
+  void enter(Scope scope);
+  void leave();
 
-  // Unknown for values that the walk did not meet.
+  // As it is for the ranks of the scope. Unknown for values that the walk did not meet.
   const Relation& of(mlir::Value value) const;
   void set(mlir::Value value, Relation relation);
   // Replaces what is known of a value that has been reported as wrong.
-  void correct(mlir::Value value, Relation relation) { relations_[value] = std::move(relation); }
+  void correct(mlir::Value value, Relation relation);
   void lose(mlir::Value value, Loss loss);
   // Why a value has no relation; null where nothing was noted.
   const Loss* lossOf(mlir::Value value) const;
   void noteLoss(mlir::Value value, Loss loss) { losses_[value] = std::move(loss); }
+  // What is left of a relation where only `to` of its ranks are looked at.
+  Relation restricted(Relation relation, const Place& from, const Place& to, Loss& loss) const;
 
   // What an operation that was started will give.
   void start(mlir::Value pending, std::vector<Awaited> results);
@@ -62,6 +93,12 @@ class Store {
   const Variable* variable(llvm::StringRef name) const;
   Variables& variables() { return variables_; }
   const Variables& variables() const { return variables_; }
+  // What the ranks of the scope hold.
+  Awaited held(const Variable& variable) const;
+  // They hold that from now on.
+  void hold(Variable& variable, Relation relation, mlir::Operation* setter);
+  // Sums up what the variables hold at the end.
+  void settle();
 
   // Once per op.
   void addSite(Site site) {
@@ -74,8 +111,21 @@ class Store {
   int64_t valueCount() const { return static_cast<int64_t>(relations_.size()); }
 
  private:
-  Axes axes_;
+  // What is known here of a value from outside.
+  struct Captured {
+    Relation relation;
+    Loss loss;
+  };
+  using Captures = llvm::DenseMap<mlir::Value, std::unique_ptr<Captured>>;
+  bool isInside(int scope, int outer) const;
+  Captured* captured(mlir::Value value) const;
+  void captureForBlocks(Captured& here, int outer) const;
+
+  std::vector<Scope> scopes_;  // all that were entered
+  int current_ = 0;
+  mutable std::deque<Captures> captured_;  // in the scopes that were not left
   llvm::DenseMap<mlir::Value, Relation> relations_;
+  llvm::DenseMap<mlir::Value, int> scopeOf_;  // of values that are made inside a scope
   llvm::DenseMap<mlir::Value, std::vector<Awaited>> pending_;
   llvm::DenseMap<mlir::Value, Loss> losses_;
   Variables variables_;

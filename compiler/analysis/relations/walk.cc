@@ -1,5 +1,8 @@
 // The walk over one program of a role. Dispatches every op to its transfer function (transfer.h).
 #include "compiler/analysis/position.h"
+#include "compiler/analysis/program_info.h"
+#include "compiler/analysis/relations/branches.h"
+#include "compiler/analysis/relations/rpc.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
@@ -38,6 +41,10 @@ class Walk {
   void visitFramework(mlir::Operation* op);
   void visitDist(mlir::Operation* op);
   void visitOn(dist::OnOp on);
+  void visitSet(pd::SetOp set);
+  void visitBranch(mlir::Operation* op, mlir::Operation* reference);
+  void visitRpc(mlir::Operation* op);
+  bool standsInPlace(mlir::Operation* op, mlir::Operation* reference);
   void visitComposite(dist::CompositeOp composite);
   void visitAssume(dist::AssumeOp assume);
   void checkClaims(mlir::Operation* op);
@@ -50,13 +57,7 @@ class Walk {
 void Walk::visit(mlir::Operation& op) {
   if (auto input = llvm::dyn_cast<pd::InputOp>(op)) return visitInput(input);
   if (auto get = llvm::dyn_cast<pd::GetOp>(op)) return visitGet(get);
-  if (auto assign = llvm::dyn_cast<pd::SetOp>(op)) {
-    Variable* variable = scene_.store.variable(assign.getVar());
-    if (!variable) return;
-    variable->now = scene_.of(assign.getValue());
-    variable->setter = &op;
-    return;
-  }
+  if (auto set = llvm::dyn_cast<pd::SetOp>(op)) return visitSet(set);
   if (auto undef = llvm::dyn_cast<pd::UndefOp>(op)) {
     Relation relation;
     relation.whole = relation.parts = Reading::replicated(scene_.axes());
@@ -70,10 +71,27 @@ void Walk::visit(mlir::Operation& op) {
 void Walk::visitGet(pd::GetOp get) {
   const Variable* variable = scene_.store.variable(get.getVar());
   if (!variable) return;
-  if (!variable->now.known())
-    scene_.store.noteLoss(get.getValue(),
-                          {"`" + get.getVar().str() + "` holds nothing yet", -1, {}});
-  scene_.store.set(get.getValue(), variable->now);
+  Awaited held = readBlock(scene_, *variable);
+  if (!held.relation.known()) {
+    auto set = llvm::dyn_cast_or_null<pd::SetOp>(variable->held.back().setter);
+    const std::string name = "`" + get.getVar().str() + "`";
+    if (held.loss.why.empty())
+      held.loss = set ? Loss{"reads what " + name + " was set to", -1, set.getValue()}
+                      : Loss{name + " holds nothing yet", -1, {}};
+    scene_.store.noteLoss(get.getValue(), held.loss);
+  }
+  scene_.store.set(get.getValue(), std::move(held.relation));
+}
+
+void Walk::visitSet(pd::SetOp set) {
+  Variable* variable = scene_.store.variable(set.getVar());
+  if (!variable) return;
+  if (!set->getParentOfType<dist::MicroOp>()) return setBlock(scene_, *variable, set);
+  scene_.report(
+      set, Message::Level::Unknown, "model",
+      "sets `" + set.getVar().str() + "` once per micro-batch; the reference sets it once",
+      "set it behind the loop over micro-batches");
+  scene_.store.hold(*variable, {}, set);
 }
 
 // A cut feed is split as a whole, and in the parts reading each rank's share is its share.
@@ -85,11 +103,34 @@ void Walk::visitInput(pd::InputOp input) {
   if (auto batch = input->getAttrOfType<dist::BatchAttr>(dist::kBatchAttr))
     for (mlir::StringAttr name : batch.getAxes()) {
       int axis = axes.indexOf(name.getValue());
-      if (axis < 0 || axes.sizes[axis] == 1) continue;
+      if (axis < 0) continue;
+      // The coordinates of a time axis are met inside its loop, those of others by all ranks.
+      const bool outside = dist::meshOf(input).sizeOf(name.getValue()) != axes.sizes[axis];
+      if (outside)
+        return scene_.store.lose(
+            input.getValue(),
+            {"is cut along axis " + name.str() + ", of which not all parts are here", -1, {}});
+      if (axes.sizes[axis] == 1) continue;
       relation.whole.states[axis] = State::split(batch.getDim());
       relation.parts.states[axis] = State::parts();
     }
   scene_.store.set(input.getValue(), std::move(relation));
+}
+
+// An op inside the block of one of the reference's stands there in the job, or else it would run
+// when the reference's does not.
+bool Walk::standsInPlace(mlir::Operation* op, mlir::Operation* reference) {
+  auto around = [](mlir::Operation* inner) {
+    mlir::Operation* parent = inner->getParentOp();
+    while (parent && !llvm::isa<pd::ProgramOp>(parent) && !pd::OpView::isFrameworkOp(parent))
+      parent = parent->getParentOp();
+    return parent;
+  };
+  mlir::Operation *mine = around(op), *theirs = around(reference);
+  if (!pd::OpView::isFrameworkOp(theirs)) theirs = nullptr;
+  mlir::Operation* wanted =
+      pd::OpView::isFrameworkOp(mine) ? scene_.reference().op(sourceNumber(mine)) : nullptr;
+  return wanted == theirs;
 }
 
 void Walk::visitFramework(mlir::Operation* op) {
@@ -105,7 +146,15 @@ void Walk::visitFramework(mlir::Operation* op) {
       op->getNumResults() != reference->getNumResults())
     return scene_.giveUnknown(
         op, "does not have the form of the op of the reference that it stands for", reference);
+  if (!standsInPlace(op, reference)) {
+    scene_.report(op, Message::Level::Unknown, "body",
+                  "does not stand in the block that the op of the reference stands in: it is run "
+                  "when that one is not, or the other way round",
+                  "keep it in the block of the control flow that it belongs to");
+    return scene_.giveUnknown(op, "stands in another block than in the reference", reference);
+  }
   if (!operandsStandFor(scene_, op, reference)) return;
+  if (op->getNumRegions() && hasJobOps(op)) return visitBranch(op, reference);
   checkForward(scene_, op, reference);
   if (watch_ && isUpdate(scene_.question, op, reference)) watch_->beforeUpdate(op, scene_.store);
   if (op->getNumRegions()) return visitControlFlow(scene_, op, reference);
@@ -114,18 +163,39 @@ void Walk::visitFramework(mlir::Operation* op) {
   visitReferenceOp(scene_, op, reference, *rule);
 }
 
-// Either body begins with the variables as they are before the op.
+void Walk::visitBranch(mlir::Operation* op, mlir::Operation* reference) {
+  Branch branch(scene_, op, reference);
+  if (!branch.enter()) return;
+  visit(op->getRegion(0).front());
+  branch.leave();
+}
+
+// The bodies run on different ranks: neither sees what the other does.
 void Walk::visitOn(dist::OnOp on) {
-  const Variables before = scene_.store.variables();
-  Variables held;
+  const Place outside = scene_.store.scope().place;
+  std::vector<Awaited> given[2];
   for (mlir::Region* region : {&on.getBody(), &on.getOtherwise()}) {
-    if (region == &on.getOtherwise()) held = std::exchange(scene_.store.variables(), before);
     if (region->empty()) continue;
-    for (auto [argument, input] : llvm::zip(region->front().getArguments(), on.getInputs()))
-      scene_.store.set(argument, scene_.of(input));
+    Scope scope = scene_.store.scope();
+    scope.place = Place::of(*region);
+    scope.axes = axesAt(scope.axes, scope.place);
+    std::vector<Awaited> arguments;
+    for (mlir::Value input : region->getNumArguments() ? on.getInputs() : mlir::ValueRange()) {
+      const dist::SelAttr at = llvm::cast<dist::AtType>(input.getType()).getWhere();
+      Loss loss;
+      Relation relation =
+          scene_.store.restricted(scene_.of(input), outside.within(at), scope.place, loss);
+      if (loss.why.empty()) loss = {"takes a value of unknown relation", -1, input};
+      arguments.push_back({std::move(relation), std::move(loss)});
+    }
+    scene_.store.enter(std::move(scope));
+    for (auto [argument, value] : llvm::zip(region->getArguments(), arguments))
+      giveAwaited(scene_, argument, std::move(value));
     visit(region->front());
+    given[region == &on.getOtherwise()] = yieldedBy(scene_, *region);
+    scene_.store.leave();
   }
-  joinBodies(scene_, on, before, std::move(held));
+  joinBodies(scene_, on, std::move(given[0]), std::move(given[1]));
 }
 
 void Walk::visitComposite(dist::CompositeOp composite) {
@@ -145,10 +215,31 @@ void Walk::visitAssume(dist::AssumeOp assume) {
                 "let the pass declare a contract for it, or remove the assumption");
 }
 
+void Walk::visitRpc(mlir::Operation* op) {
+  if (!scene_.rpc) return scene_.giveUnknown(op, "asks a server, whose role is not looked at");
+  llvm::TypeSwitch<mlir::Operation*>(op)
+      .Case([&](dist::PushOp push) { scene_.rpc->push(scene_, push); })
+      .Case([&](dist::PullOp pull) { scene_.rpc->pull(scene_, pull); })
+      .Case([&](dist::PhaseOp phase) { scene_.rpc->phase(scene_, phase); })
+      .Case([&](dist::MergedOp merged) { scene_.rpc->merged(scene_, merged); });
+}
+
 void Walk::visitDist(mlir::Operation* op) {
   llvm::TypeSwitch<mlir::Operation*>(op)
       .Case([&](dist::WaitOp wait) { visitWait(scene_, wait); })
       .Case([&](dist::OnOp on) { visitOn(on); })
+      .Case([&](dist::MicroOp micro) {
+        if (!enterMicro(scene_, micro)) return;
+        visit(micro.getBody().front());
+        leaveMicro(scene_, micro);
+      })
+      .Case([&](dist::ForeachBlockOp loop) {
+        if (!enterBlocks(scene_, loop)) return;
+        visit(loop.getBody().front());
+        leaveBlocks(scene_, loop);
+      })
+      .Case<dist::PushOp, dist::PullOp, dist::PhaseOp, dist::MergedOp>(
+          [&](mlir::Operation* request) { visitRpc(request); })
       .Case([&](dist::SliceOp slice) { visitSlice(scene_, slice); })
       .Case([&](dist::CompositeOp composite) { visitComposite(composite); })
       .Case([&](dist::CopyOp copy) {
@@ -157,10 +248,9 @@ void Walk::visitDist(mlir::Operation* op) {
         else scene_.store.set(copy.getOutput(), scene_.of(copy.getInput()));
       })
       .Case([&](dist::AssumeOp assume) { visitAssume(assume); })
-      .Case<dist::BarrierOp, dist::YieldOp>([](mlir::Operation*) {})
+      .Case<dist::BarrierOp, dist::YieldOp, dist::ServeOp>([](mlir::Operation*) {})
       .Default([&](mlir::Operation* other) {
-        if (dist::commOf(other) &&
-            !llvm::isa<dist::PushOp, dist::PullOp, dist::LookupOp, dist::PhaseOp>(other))
+        if (dist::commOf(other) && !llvm::isa<dist::LookupOp>(other))
           visitCollective(scene_, other);
         else scene_.giveUnknown(other, "has no relation rule");
       });
@@ -192,32 +282,55 @@ void declareVariables(const Question& question, Store& store) {
     Variable variable;
     variable.op = var;
     variable.reference = var.getSymName().str();
-    variable.declared = Reading::replicated(store.axes());
+    if (auto at = var->getAttrOfType<dist::SelAttr>(dist::kAtAttr); at && !at.getSets().empty())
+      variable.at.where = at;
+    const Axes axes = axesAt(store.meshAxes(), variable.at);
+    variable.declared = Reading::replicated(axes);
     if (auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr)) {
       variable.reference = relation.getVariable().getValue().str();
-      variable.declared = readingOf(relation, store.axes());
+      variable.declared = readingOf(relation, axes);
       variable.tags.assign(relation.getTags().begin(), relation.getTags().end());
     }
+    Relation before;
     if (!question.startup) {
-      variable.now.reference = question.reference.initialNumber(variable.reference);
-      variable.now.whole = variable.now.parts = variable.declared;
-      variable.now.addTags(variable.tags);
+      before.reference = question.reference.initialNumber(variable.reference);
+      before.whole = before.parts = variable.declared;
+      before.addTags(variable.tags);
     }
+    variable.held.push_back({{}, std::move(before), nullptr});
     store.variables().emplace(var.getSymName().str(), std::move(variable));
   }
 }
 
 }  // namespace
 
-void analyse(const Question& question, Store& store, Rung& findings, UpdateWatch* watch) {
-  declareVariables(question, store);
-  Walk({question, store, findings}, watch).visit(*pd::ProgramOp(question.program).getBodyBlock());
+void walkBlock(const Scene& scene, UpdateWatch* watch, mlir::Block& block) {
+  Walk(scene, watch).visit(block);
+}
+
+// Start-up: servers first, since trainers begin with what these have. A step: the round of a server
+// is walked when the trainers have pushed.
+void analyse(llvm::MutableArrayRef<RoleWalk> roles, Rung& findings) {
+  Rpc rpc(roles);
+  for (bool servers : {true, false})
+    for (RoleWalk& role : roles) {
+      const bool serves = static_cast<bool>(serveOf(findProgram(role.question.role, "main")));
+      if (serves != servers) continue;
+      declareVariables(role.question, *role.store);
+      walkBlock({role.question, *role.store, findings, &rpc}, role.watch,
+                *pd::ProgramOp(role.question.program).getBodyBlock());
+    }
+  rpc.finish(findings);
+  for (RoleWalk& role : roles) role.store->settle();
 }
 
 Store analyse(const Question& question) {
   Store store(axesOf(question.role));
   Rung ignored;
-  analyse(question, store, ignored);
+  declareVariables(question, store);
+  walkBlock({question, store, ignored, nullptr}, nullptr,
+            *pd::ProgramOp(question.program).getBodyBlock());
+  store.settle();
   return store;
 }
 

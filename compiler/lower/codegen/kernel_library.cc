@@ -58,7 +58,8 @@ void compileAll(std::vector<Job*>& jobs, const LibraryOptions& options, ObjectCa
       next = jobs.size();
     }
   };
-  const size_t count = std::min<size_t>(std::max(1, options.threads), jobs.size());
+  const size_t count =
+      std::min<size_t>(std::max(1u, std::thread::hardware_concurrency()), jobs.size());
   std::vector<std::thread> threads;
   for (size_t i = 1; i < count; ++i) threads.emplace_back(work);
   if (count > 0) work();

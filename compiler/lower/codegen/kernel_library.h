@@ -1,5 +1,5 @@
 // Many kernels to one shared library: equal text is compiled once, the cache is asked first, the
-// rest is compiled on several threads. Called by the lowering when the plan is complete.
+// rest is compiled on every processor. Called by the lowering when the plan is complete.
 #pragma once
 
 #include <string>
@@ -18,7 +18,6 @@ struct KernelSource {
 struct LibraryOptions {
   Target target;
   std::string cache;  // folder; empty: none
-  int threads = 2;
 };
 
 struct LibraryStatistics {

@@ -7,14 +7,18 @@
 //
 // A statement assigns to an output slot, or names an intermediate value. Names are slots, else
 // attributes, else intermediates.
-//   X          element of the slot's tensor, broadcast to the domain (aligned right, or by the
-//   operator's `axis`) X[r]       one element per row: the tensor runs over the kept dims, whatever
-//   its shape is called X[i]       one element per inner position: the tensor runs over the inner
-//   dims sum max min prod all any (e)   over the inner dims of the row count, rows    extents of
-//   the inner dims and of the kept dims, multiplied;   position   place in the inner dims,
-//   flattened or(X, e)   X where the slot is there, else e          has(X)   1 or 0 f(...)     exp
-//   log log2 log10 log1p expm1 sqrt tanh erf sin cos … pow min max mod floordiv rem sigmoid sign
-//   float int64
+//   X           element of the slot's tensor, broadcast to the domain (aligned right, or by the
+//               operator's `axis`)
+//   X[r]        one element per row: the tensor runs over the kept dims, whatever its shape is
+//   X[i]        one element per inner position: the tensor runs over the inner dims
+//   sum max min prod all any (e)   over the inner dims of the row
+//   count rows  extents of the inner dims and of the kept dims, multiplied
+//   position    place in the inner dims, flattened
+//   or(X, e)    X where the slot is there, else e
+//   has(X)      1 or 0
+//   f(...)      exp log log2 log10 log1p expm1 sqrt tanh erf sin cos … pow min max floordiv rem
+//   sign
+//               float int64 …, and what formula_functions.h defines: square sigmoid adam_step …
 //   ?: || && == != < <= > >= + - * / ! -
 // The domain is the tensor with most elements among those without [ ]. An output that is smaller
 // than the domain, or marked [i] while the value changes from row to row, gets the sum over what it

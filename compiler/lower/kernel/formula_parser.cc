@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <map>
 #include <vector>
+
+#include "compiler/lower/kernel/formula_functions.h"
 
 namespace dtranspile::lower {
 namespace {
@@ -40,7 +43,7 @@ bool isPartOfName(char c) {
 class Parser {
  public:
   Parser(std::string_view text, ExprPool& pool, FormulaActions& actions)
-      : text_(text), pool_(pool), actions_(actions) {}
+      : text_(text), pool_(pool), actions_(actions), functions_(formulaFunctions().size()) {}
 
   bool run() {
     while (skip(), at_ < text_.size() && ok_) {
@@ -53,6 +56,18 @@ class Parser {
   }
 
  private:
+  using Scope = std::map<std::string_view, ExprId>;
+
+  // The body of function number `function`: names are its parameters, functions those above it.
+  Parser(const Parser& caller, size_t function, Scope scope)
+      : text_(formulaFunctions()[function].body),
+        pool_(caller.pool_),
+        actions_(caller.actions_),
+        functions_(function),
+        scope_(std::move(scope)),
+        depth_(caller.depth_),
+        unread_(caller.unread_) {}
+
   void skip() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
   }
@@ -142,11 +157,18 @@ class Parser {
     std::string_view name = identifier();
     if (name.empty()) return fail("expected a value");
     if (accept("(")) return call(name);
+    if (isBody()) {
+      const auto parameter = scope_.find(name);
+      return parameter == scope_.end() ? fail("a function reads its parameters only")
+                                       : parameter->second;
+    }
     Span where = span();
     ExprId value = unread_ ? pool_.constant(0) : actions_.name(name, where);
     if (value < 0) ok_ = false;
     return ok_ ? value : pool_.constant(0);
   }
+
+  bool isBody() const { return functions_ < formulaFunctions().size(); }
 
   ExprId numeral() {
     std::string digits(text_.substr(at_, 40));
@@ -157,18 +179,38 @@ class Parser {
   }
 
   ExprId call(std::string_view name) {
-    if (name == "or" || name == "has") return optional(name);
+    if ((name == "or" || name == "has") && !isBody()) return optional(name);
     std::vector<ExprId> arguments;
-    do arguments.push_back(expression());
-    while (accept(","));
-    expect(")");
-    if (!ok_) return arguments[0];
+    if (!accept(")")) {
+      do arguments.push_back(expression());
+      while (accept(","));
+      expect(")");
+    }
+    if (!ok_) return pool_.constant(0);
+    for (size_t i = 0; i < functions_; ++i) {
+      if (formulaFunctions()[i].name == name) return inlined(i, arguments);
+    }
     ExprId value = arguments.size() == 1   ? call1(name, arguments[0])
                    : arguments.size() == 2 ? call2(name, arguments[0], arguments[1])
                                            : -1;
     return value < 0 ? fail("no function " + std::string(name) + " with " +
                             std::to_string(arguments.size()) + " arguments")
                      : value;
+  }
+
+  ExprId inlined(size_t function, const std::vector<ExprId>& arguments) {
+    const FormulaFunction& f = formulaFunctions()[function];
+    if (arguments.size() != f.parameters.size())
+      return fail(std::string(f.name) + " takes " + std::to_string(f.parameters.size()) +
+                  " arguments, not " + std::to_string(arguments.size()));
+    Scope scope;
+    for (size_t i = 0; i < arguments.size(); ++i) scope.emplace(f.parameters[i], arguments[i]);
+    Parser body(*this, function, std::move(scope));
+    const ExprId value = body.expression();
+    body.skip();
+    if (body.ok_ && body.at_ != body.text_.size()) body.fail("unexpected text");
+    ok_ = body.ok_;
+    return value;
   }
 
   // or(SLOT, e): names in the alternative count only when the slot is absent.
@@ -193,20 +235,13 @@ class Parser {
     for (const Function1& f : kUnary) {
       if (f.name == name) return pool_.unary(f.op, a);
     }
-    auto k = [&](double value) { return pool_.constant(value); };
-    if (name == "square") return pool_.binary(Op::Mul, a, a);
-    if (name == "rsqrt") return pool_.binary(Op::Div, k(1), pool_.unary(Op::Sqrt, a));
-    if (name == "sigmoid")
-      return pool_.binary(
-          Op::Div, k(1),
-          pool_.binary(Op::Add, k(1), pool_.unary(Op::Exp, pool_.unary(Op::Neg, a))));
     if (name == "sign") {
-      ExprId zero = pool_.cast(k(0), pool_[a].type), one = pool_.cast(k(1), pool_[a].type);
+      ExprId zero = pool_.cast(pool_.constant(0), pool_[a].type),
+             one = pool_.cast(pool_.constant(1), pool_[a].type);
       ExprId negative =
           pool_.select(pool_.binary(Op::Lt, a, zero), pool_.unary(Op::Neg, one), zero);
       return pool_.select(pool_.binary(Op::Gt, a, zero), one, negative);
     }
-    if (name == "finite") return pool_.binary(Op::Eq, pool_.binary(Op::Sub, a, a), k(0));
     if (name == "float") return pool_.cast(a, Scalar::F32);
     if (name == "double") return pool_.cast(a, Scalar::F64);
     if (name == "int32") return pool_.cast(a, Scalar::I32);
@@ -225,6 +260,8 @@ class Parser {
   std::string_view text_;
   ExprPool& pool_;
   FormulaActions& actions_;
+  const size_t functions_;  // so many of formulaFunctions() are known
+  const Scope scope_;       // parameters of the function whose body this is
   size_t at_ = 0;
   int depth_ = 0;
   bool ok_ = true;

@@ -1,5 +1,6 @@
 // Splits the text of a formula into expressions; formula.cc gives names their meaning. Recursive
-// descent with one token of look-ahead.
+// descent with one token of look-ahead; functions that are written in the language themselves are
+// in formula_functions.h.
 #pragma once
 
 #include <set>

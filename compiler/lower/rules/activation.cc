@@ -6,11 +6,6 @@
 namespace dtranspile::lower {
 namespace {
 
-// 1/sqrt(2), 1/sqrt(2·pi), sqrt(2/pi).
-#define DT_RSQRT2 "0.70710678118654752"
-#define DT_RSQRT2PI "0.39894228040143268"
-#define DT_SQRT2_PI "0.79788456080286536"
-
 using llvm::LogicalResult;
 
 int64_t product(llvm::ArrayRef<int64_t> dims) {
@@ -109,12 +104,12 @@ const LoweringRule kRules[] = {
     {"selu_grad", Inner::None,
      "X@GRAD = Out > 0 ? Out@GRAD * scale : Out@GRAD * (Out + float(scale * alpha))"},
     {"gelu", Inner::None,
-     "c = " DT_SQRT2_PI " * (X + 0.044715 * X * X * X);"
-     "Out = approximate ? 0.5 * X * (1 + tanh(c)) : 0.5 * X * (1 + erf(X * " DT_RSQRT2 "))"},
+     "Out = approximate ? 0.5 * X * (1 + tanh(gelu_argument(X))) : 0.5 * X * (1 + erf(X * "
+     "rsqrt_of_2()))"},
     {"gelu_grad", Inner::None,
-     "t = tanh(" DT_SQRT2_PI " * (X + 0.044715 * X * X * X));"
-     "soft = 0.5 * (1 + t) + 0.5 * X * (1 - t * t) * " DT_SQRT2_PI " * (1 + 0.134145 * X * X);"
-     "exact = 0.5 * (1 + erf(X * " DT_RSQRT2 ")) + X * exp(-0.5 * X * X) * " DT_RSQRT2PI ";"
+     "t = tanh(gelu_argument(X));"
+     "soft = 0.5 * (1 + t) + 0.5 * X * (1 - t * t) * sqrt_of_2_by_pi() * (1 + 0.134145 * X * X);"
+     "exact = 0.5 * (1 + erf(X * rsqrt_of_2())) + X * exp(-0.5 * X * X) * rsqrt_of_2_pi();"
      "X@GRAD = Out@GRAD * (approximate ? soft : exact)"},
     {"swish", Inner::None, "Out = X * sigmoid(beta * X)"},
     {"swish_grad", Inner::None,

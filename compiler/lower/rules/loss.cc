@@ -225,13 +225,6 @@ LogicalResult lowerBayesianRankingGrad(OpLowering& op) {
                     "X@GRAD = Y@GRAD[r] / (count - 1) * (position == Label[r] ? -s : e)");
 }
 
-// Of the framework's sigmoid_focal_loss (Lin 2017): class k is label k + 1, label -1 counts for
-// nothing.
-#define DT_FOCAL                                                                                  \
-  "n = max(float(FgNum), 1); p = sigmoid(X); hit = Label[r] == position + 1; miss = Label[r] != " \
-  "-1 && !hit;"                                                                                   \
-  "hi = log(max(p, 1.17549435e-38)); lo = -max(X, 0) - log(1 + exp(-abs(X)));"
-
 const LoweringRule kRules[] = {
     callRule("crf_decoding", "dt_crf_decoding"),
     callRule("linear_chain_crf", "dt_linear_chain_crf"),
@@ -271,17 +264,22 @@ const LoweringRule kRules[] = {
     // Label below -1: no click; below 0: a click; from 0 on the teacher's number, plus 1 with a
     // click.
     {"teacher_student_sigmoid_loss", Inner::None,
-     "v = max(X, 0) + log(1 + exp(-abs(X)));"
+     "v = log_one_plus_exp(X);"
      "Y = Label < -1 ? v : Label < 0 ? v - X : Label < 1 ? v + v - X * Label : v - X + v - X * "
      "(Label - 1)"},
     {"teacher_student_sigmoid_loss_grad", Inner::None,
      "p = sigmoid(X); d = Label < -1 ? -p : Label < 0 ? 1 - p : Label - 2 * p;"
      "X@GRAD = X >= soft_max_up_bound || X <= soft_max_lower_bound ? 0 : -Y@GRAD * d"},
+    // Lin 2017. Class k is label k + 1, label -1 counts for nothing.
     {"sigmoid_focal_loss", Inner::Last,
-     DT_FOCAL "Out = -(hit ? alpha / n * pow(1 - p, gamma) * hi : 0) - (miss ? (1 - alpha) / n * "
-              "pow(p, gamma) * lo : 0)"},
+     "n = max(float(FgNum), 1); p = sigmoid(X); hit = Label[r] == position + 1;"
+     "miss = Label[r] != -1 && !hit;"
+     "Out = -(hit ? alpha / n * pow(1 - p, gamma) * log_probability(p) : 0) - (miss ? (1 - alpha) "
+     "/ n "
+     "* pow(p, gamma) * -log_one_plus_exp(X) : 0)"},
     {"sigmoid_focal_loss_grad", Inner::Last,
-     DT_FOCAL
+     "n = max(float(FgNum), 1); p = sigmoid(X); hit = Label[r] == position + 1;"
+     "miss = Label[r] != -1 && !hit; hi = log_probability(p); lo = -log_one_plus_exp(X);"
      "up = pow(1 - p, gamma) * (1 - p - p * gamma * hi); down = pow(p, gamma) * (lo * (1 - p) * "
      "gamma - p);"
      "X@GRAD = Out@GRAD * (-(hit ? alpha / n * up : 0) - (miss ? (1 - alpha) / n * down : 0))"},

@@ -9,20 +9,12 @@ namespace {
 
 // The running powers of beta are one element each: a formula of their own, after the update that
 // reads them.
-#define DT_BETA_POWERS "\nBeta1PowOut = Beta1Pow * beta1; Beta2PowOut = Beta2Pow * beta2"
-#define DT_ADAM_MOMENTS                                                                         \
-  "m = beta1 * Moment1 + (1 - beta1) * Grad; v = beta2 * Moment2 + (1 - beta2) * Grad * Grad; " \
-  "Moment1Out = m; Moment2Out = v;"
-
-#define DT_ADAM                                                 \
-  DT_ADAM_MOMENTS                                               \
-  "c = sqrt(1 - Beta2Pow); e = legacy ? epsilon : epsilon * c;" \
-  "ParamOut = Param - LearningRate * c / (1 - Beta1Pow) * (m / (sqrt(v) + e))" DT_BETA_POWERS
-
-#define DT_MOMENTUM                                                                                \
-  "g = l2 ? rescale_grad * Grad + regularization_coeff * Param : rescale_grad * Grad;"             \
-  "v = mu * Velocity + g; VelocityOut = v; ParamOut = Param - LearningRate * (use_nesterov ? g + " \
-  "mu * v : v)"
+constexpr const char* kAdam =
+    "m = moment(Moment1, Grad, beta1); v = square_moment(Moment2, Grad, beta2);"
+    "Moment1Out = m; Moment2Out = v;"
+    "ParamOut = Param - adam_step(m, v, LearningRate, Beta1Pow, Beta2Pow, adam_epsilon(epsilon, "
+    "Beta2Pow, legacy))"
+    "\nBeta1PowOut = Beta1Pow * beta1; Beta2PowOut = Beta2Pow * beta2";
 
 using llvm::LogicalResult;
 
@@ -43,10 +35,12 @@ LogicalResult lowerDensely(OpLowering& op) { return lowerDenselyBy(op, nullptr);
 // The framework's update by rows multiplies the running powers of beta first, in their own memory,
 // and then reads them: one step ahead of the dense update (adam_kernel.cc of selected_rows;
 // measured in 1.8 and 2.6).
-constexpr const char* kAdamOfRows = DT_ADAM_MOMENTS
-    "c = sqrt(1 - Beta2Pow * beta2); e = legacy ? epsilon : epsilon * c;"
-    "ParamOut = Param - LearningRate * c / (1 - Beta1Pow * beta1) * (m / (sqrt(v) + "
-    "e))" DT_BETA_POWERS;
+constexpr const char* kAdamOfRows =
+    "m = moment(Moment1, Grad, beta1); v = square_moment(Moment2, Grad, beta2);"
+    "Moment1Out = m; Moment2Out = v; ahead1 = Beta1Pow * beta1; ahead2 = Beta2Pow * beta2;"
+    "ParamOut = Param - adam_step(m, v, LearningRate, ahead1, ahead2, adam_epsilon(epsilon, "
+    "ahead2, legacy))"
+    "\nBeta1PowOut = Beta1Pow * beta1; Beta2PowOut = Beta2Pow * beta2";
 
 LogicalResult lowerAdamRows(OpLowering& op) {
   if (!op.op().getBool("lazy_mode")) return lowerDenselyBy(op, kAdamOfRows);
@@ -89,13 +83,16 @@ using Numbers = std::vector<std::pair<std::string, double>>;
 
 LogicalResult lowerMergedAdam(OpLowering& op) {
   if (op.op().getBool("use_global_beta_pow")) return op.unsupported("use_global_beta_pow");
-  return forEachParam(op, DT_ADAM, nullptr, [](unsigned, Numbers&) {});
+  return forEachParam(op, kAdam, nullptr, [](unsigned, Numbers&) {});
 }
 
 LogicalResult lowerMergedMomentum(OpLowering& op) {
   const std::vector<std::string> methods = op.op().getStrings("regularization_method");
   const std::vector<double> coefficients = op.op().getFloats("regularization_coeff");
-  return forEachParam(op, DT_MOMENTUM, nullptr, [&](unsigned i, Numbers& numbers) {
+  const char* text =
+      "g = decayed(Grad, Param, rescale_grad, regularization_coeff, l2); v = mu * Velocity + g;"
+      "VelocityOut = v; ParamOut = Param - momentum_step(g, v, LearningRate, mu, use_nesterov)";
+  return forEachParam(op, text, nullptr, [&](unsigned i, Numbers& numbers) {
     const bool decays = i < methods.size() && i < coefficients.size() && methods[i] == "l2_decay";
     numbers.emplace_back("l2", decays);
     numbers.emplace_back("regularization_coeff", decays ? coefficients[i] : 0);
@@ -122,40 +119,38 @@ LogicalResult lowerLarsMomentum(OpLowering& op) {
   });
 }
 
-// Sums move on to the next place so that they lose no digits, and are begun anew where the window
-// has become too long.
-#define DT_WINDOW                                                                                \
-  "u = in_num_updates + 1; n = in_num_accumulates + 1;"                                          \
-  "full = n >= min_average_window && (double(n) >= max_average_window || n >= int64(float(u) * " \
-  "average_window));"
-
 const LoweringRule kRules[] = {
     formulaRule("sgd", Inner::None, "ParamOut = Param - LearningRate * Grad", "dt_sgd_rows"),
     {"momentum", Inner::None,
-     "g = regularization_method ? rescale_grad * Grad + regularization_coeff * Param : "
-     "rescale_grad * Grad;"
-     "v = mu * Velocity + g; VelocityOut = v; ParamOut = Param - LearningRate * (use_nesterov ? g "
-     "+ mu * v : v)",
+     "g = decayed(Grad, Param, rescale_grad, regularization_coeff, regularization_method);"
+     "v = mu * Velocity + g; VelocityOut = v;"
+     "ParamOut = Param - momentum_step(g, v, LearningRate, mu, use_nesterov)",
      lowerDensely, "dt_rows_to_dense"},
     functionRule("merged_momentum", lowerMergedMomentum, "formula, @version"),
     functionRule("lars_momentum", lowerLarsMomentum, "formula, @version"),
     functionRule("merged_adam", lowerMergedAdam, "formula, @version"),
+    // Sums move on to the next place so that they lose no digits, and are begun anew where the
+    // window has become too long.
     {"average_accumulates", Inner::None,
-     DT_WINDOW
+     "u = in_num_updates + 1; n = in_num_accumulates + 1;"
+     "full = window_is_full(u, n, average_window, min_average_window, max_average_window);"
      "s = in_sum_1 + param; move = rem(u, 16384) == 0; t = move ? in_sum_2 + s : in_sum_2; r = "
      "move ? 0 : s;"
      "out_sum_1 = full ? 0 : r; out_sum_2 = full ? 0 : t; out_sum_3 = full ? r + t : in_sum_3"
-     "\n" DT_WINDOW "out_num_updates = u; out_num_accumulates = full ? 0 : n; "
+     "\nu = in_num_updates + 1; n = in_num_accumulates + 1;"
+     "full = window_is_full(u, n, average_window, min_average_window, max_average_window);"
+     "out_num_updates = u; out_num_accumulates = full ? 0 : n;"
      "out_old_num_accumulates = full ? n : in_old_num_accumulates"},
     callRule("dpsgd", "dt_dpsgd"),
-    {"adam", Inner::None, DT_ADAM, lowerAdamRows, "dt_rows_to_dense", "dt_adam_rows"},
+    {"adam", Inner::None, kAdam, lowerAdamRows, "dt_rows_to_dense", "dt_adam_rows"},
     {"adamw", Inner::None,
-     DT_ADAM_MOMENTS
-     "c = sqrt(1 - Beta2Pow); lr = LearningRate * lr_ratio; p = with_decay ? Param * (1 - lr * "
-     "coeff) : Param;"
-     "ParamOut = p - lr * c / (1 - Beta1Pow) * (m / (sqrt(v) + epsilon * c))" DT_BETA_POWERS},
+     "m = moment(Moment1, Grad, beta1); v = square_moment(Moment2, Grad, beta2);"
+     "Moment1Out = m; Moment2Out = v;"
+     "lr = LearningRate * lr_ratio; p = with_decay ? Param * (1 - lr * coeff) : Param;"
+     "ParamOut = p - adam_step(m, v, lr, Beta1Pow, Beta2Pow, adam_epsilon(epsilon, Beta2Pow, 0))"
+     "\nBeta1PowOut = Beta1Pow * beta1; Beta2PowOut = Beta2Pow * beta2"},
     {"adamax", Inner::None,
-     "m = beta1 * Moment + (1 - beta1) * Grad; u = max(abs(Grad), beta2 * InfNorm + epsilon); "
+     "m = moment(Moment, Grad, beta1); u = max(abs(Grad), beta2 * InfNorm + epsilon); "
      "MomentOut = m; InfNormOut = u;"
      "ParamOut = Param - LearningRate / (1 - Beta1Pow) * (m / u)"},
     formulaRule("adagrad", Inner::None,
@@ -163,19 +158,19 @@ const LoweringRule kRules[] = {
                 "(sqrt(m) + epsilon)",
                 "dt_adagrad_rows"),
     {"decayed_adagrad", Inner::None,
-     "m = decay * Moment + (1 - decay) * Grad * Grad; MomentOut = m; ParamOut = Param - "
+     "m = square_moment(Moment, Grad, decay); MomentOut = m; ParamOut = Param - "
      "LearningRate * Grad / (sqrt(m) + epsilon)"},
     {"adadelta", Inner::None,
      // 1.x evaluates the step once more after it has overwritten AvgSquaredUpdate.
-     "a = rho * AvgSquaredGrad + (1 - rho) * Grad * Grad; d = -sqrt((AvgSquaredUpdate + epsilon) / "
+     "a = square_moment(AvgSquaredGrad, Grad, rho); d = -sqrt((AvgSquaredUpdate + epsilon) / "
      "(a + epsilon)) * Grad;"
-     "u = rho * AvgSquaredUpdate + (1 - rho) * d * d; AvgSquaredGradOut = a; AvgSquaredUpdateOut = "
+     "u = square_moment(AvgSquaredUpdate, d, rho); AvgSquaredGradOut = a; AvgSquaredUpdateOut = "
      "u;"
      "ParamOut = Param + or(LearningRate, 1) * (legacy ? -sqrt((u + epsilon) / (a + epsilon)) * "
      "Grad : d)"},
     {"rmsprop", Inner::None,
-     "s = decay * MeanSquare + (1 - decay) * Grad * Grad; h = centered ? decay * or(MeanGrad, 0) + "
-     "(1 - decay) * Grad : or(MeanGrad, 0);"
+     "s = square_moment(MeanSquare, Grad, decay); h = centered ? moment(or(MeanGrad, 0), Grad, "
+     "decay) : or(MeanGrad, 0);"
      "d = centered ? s - h * h + epsilon : s + epsilon; w = momentum * Moment + LearningRate * "
      "Grad / sqrt(d);"
      "MeanSquareOut = s; MeanGradOut = h; MomentOut = w; ParamOut = Param - w",
@@ -189,18 +184,20 @@ const LoweringRule kRules[] = {
                 "ParamOut = abs(z) > a ? (a * sign(z) - z) / (after / LearningRate + 2 * b) : 0",
                 "dt_ftrl_rows"),
     {"lamb", Inner::All,
-     DT_ADAM_MOMENTS "mh = legacy ? m : m / (1 - Beta1Pow); vh = legacy ? v : v / (1 - Beta2Pow); "
-                     "u = mh / (sqrt(vh) + epsilon) + weight_decay * Param;"
-                     "p = sqrt(sum(Param * Param)); q = sqrt(sum(u * u)); ParamOut = Param - "
-                     "LearningRate * (p > 0 && q > 0 && (legacy || always_adapt || "
-                     "weight_decay > 0) ? p / q : 1) * u" DT_BETA_POWERS,
+     "m = moment(Moment1, Grad, beta1); v = square_moment(Moment2, Grad, beta2);"
+     "Moment1Out = m; Moment2Out = v;"
+     "mh = legacy ? m : m / (1 - Beta1Pow); vh = legacy ? v : v / (1 - Beta2Pow); "
+     "u = mh / (sqrt(vh) + epsilon) + weight_decay * Param;"
+     "p = sqrt(sum(Param * Param)); q = sqrt(sum(u * u)); ParamOut = Param - "
+     "LearningRate * (p > 0 && q > 0 && (legacy || always_adapt || "
+     "weight_decay > 0) ? p / q : 1) * u"
+     "\nBeta1PowOut = Beta1Pow * beta1; Beta2PowOut = Beta2Pow * beta2",
      lowerDensely, "dt_rows_to_dense"},
     {"proximal_gd", Inner::None,
-     "t = Param - LearningRate * Grad; ParamOut = sign(t) * max(abs(t) - LearningRate * l1, 0) / "
-     "(1 + LearningRate * l2)"},
+     "t = Param - LearningRate * Grad; ParamOut = shrunk(t, LearningRate, l1, l2)"},
     {"proximal_adagrad", Inner::None,
      "m = Moment + Grad * Grad; lr = LearningRate / sqrt(m); t = Param - lr * Grad; MomentOut = m;"
-     "ParamOut = sign(t) * max(abs(t) - LearningRate * l1, 0) / (1 + LearningRate * l2)"},
+     "ParamOut = shrunk(t, LearningRate, l1, l2)"},
 };
 
 }  // namespace

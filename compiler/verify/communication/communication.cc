@@ -1,8 +1,10 @@
 #include "compiler/verify/communication/communication.h"
 
+#include "compiler/analysis/divergence.h"
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
 #include "compiler/specialize/specialize.h"
+#include "compiler/verify/communication/protocol.h"
 #include "compiler/verify/communication/run.h"
 #include "dialects/dist/lookup.h"
 
@@ -24,9 +26,48 @@ void checkCreation(llvm::ArrayRef<ClassText> classes, Rung& rung) {
   }
 }
 
-void runAll(llvm::ArrayRef<ClassText> classes, Rung& rung, int64_t& events) {
-  checkCreation(classes, rung);
-  for (llvm::StringRef program : {"startup", "main"}) events += runProgram(classes, program, rung);
+int64_t runAll(llvm::ArrayRef<ClassText> classes, Rung& rung) {
+  int64_t events = 0;
+  for (llvm::StringRef program : {"startup", "main"}) {
+    for (const ClassText& text : classes) checkProtocol(text, program, rung);
+    events += runProgram(classes, program, rung);
+  }
+  return events;
+}
+
+// Coordinates at the ends of a pair are told apart: every one is a thread of its own.
+constexpr int64_t kMostCoordinates = 4096;
+std::vector<ClassText> perCoordinate(ClassText text, dist::MeshOp mesh, Rung& rung) {
+  std::vector<ClassText> texts;
+  texts.push_back(std::move(text));
+  for (dist::CommOp comm : texts.front().comms) {
+    if (comm.getKind() != dist::CommKind::Pairs || !mesh) continue;
+    auto axis = llvm::cast<mlir::StringAttr>(comm.getAxes()[0]);
+    const int64_t size = mesh.sizeOf(axis.getValue()).value_or(1);
+    std::vector<ClassText> finer;
+    for (ClassText& one : texts) {
+      dist::AxisSetAttr own = one.where.lookup(axis);
+      if ((own && own.isPoint()) || size == 1 || size > kMostCoordinates) {
+        if (size > kMostCoordinates)
+          rung.add(messageAt(comm, Message::Level::Unknown, "model",
+                             "joins pairs along an axis of more than " +
+                                 std::to_string(kMostCoordinates) + " coordinates",
+                             "verify a job of fewer stages"));
+        finer.push_back(std::move(one));
+        continue;
+      }
+      for (int64_t at = 0; at < size; ++at) {
+        if (own && !own.contains(at)) continue;
+        ClassText point = one;
+        point.where =
+            one.where.intersect(dist::SelAttr::point(comm.getContext(), axis.getValue(), at));
+        point.name = rankText(one.role, point.where);
+        finer.push_back(std::move(point));
+      }
+    }
+    texts = std::move(finer);
+  }
+  return texts;
 }
 
 }  // namespace
@@ -45,8 +86,8 @@ ClassText classTextOf(mlir::ModuleOp specialized, dist::SelAttr where) {
 Rung verifyCommunication(llvm::ArrayRef<ClassText> classes) {
   Rung rung;
   rung.name = "communication";
-  int64_t events = 0;
-  runAll(classes, rung, events);
+  checkCreation(classes, rung);
+  const int64_t events = runAll(classes, rung);
   rung.stat("classes", static_cast<int64_t>(classes.size()));
   rung.stat("events", events);
   return rung;
@@ -55,7 +96,15 @@ Rung verifyCommunication(llvm::ArrayRef<ClassText> classes) {
 Rung verifyCommunication(mlir::ModuleOp job) {
   Rung rung;
   rung.name = "communication";
-  int64_t events = 0, count = 0;
+  int64_t count = 0;
+  // C2: what is not shown to be uniform is no thread of events.
+  for (const DivergentControl& one : divergentControl(job))
+    rung.add(messageAt(one.control, Message::Level::Unknown, "C2",
+                       typeOf(one.control) +
+                           " communicates inside, and its predicate is not shown to be equal on "
+                           "all ranks (rung relations, D26)",
+                       "see what rung relations says"));
+  std::vector<ClassText> texts;
   for (auto role : job.getOps<dist::RoleOp>()) {
     mlir::FailureOr<std::vector<RankClass>> classes = classesOf(role);
     if (mlir::failed(classes)) {
@@ -64,20 +113,21 @@ Rung verifyCommunication(mlir::ModuleOp job) {
                          "see the diagnostic above"));
       continue;
     }
-    std::vector<ClassText> texts;
+    count += static_cast<int64_t>(classes->size());
     for (const RankClass& one : *classes) {
       ClassText text;
       text.name = one.name;
+      text.role = role.getSymName().str();
       text.where = one.where;
       for (auto comm : job.getOps<dist::CommOp>())
-        if (comm.getMesh() == role.getMesh()) text.comms.push_back(comm);
+        if (comm.getMesh() == role.getMesh() || comm.getServer() == role.getSymName())
+          text.comms.push_back(comm);
       text.startup = findProgram(role, "startup");
       text.main = findProgram(role, "main");
-      texts.push_back(std::move(text));
+      llvm::append_range(texts, perCoordinate(std::move(text), dist::meshOf(role), rung));
     }
-    runAll(texts, rung, events);
-    count += static_cast<int64_t>(texts.size());
   }
+  const int64_t events = rung.verdict == Verdict::Holds ? runAll(texts, rung) : 0;
   rung.stat("classes", count);
   rung.stat("events", events);
   return rung;

@@ -1,6 +1,7 @@
 #include "compiler/verify/communication/events.h"
 
 #include "compiler/analysis/position.h"
+#include "compiler/verify/communication/pipeline.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 #include "llvm/ADT/DenseMap.h"
@@ -22,16 +23,27 @@ std::string textOf(dist::SelAttr where) {
   return text;
 }
 
+// Above this the events of a thread are not written out.
+constexpr size_t kMostEvents = size_t{1} << 22;
+
+bool isRpc(mlir::Operation* op) {
+  return llvm::isa<dist::PushOp, dist::PullOp, dist::LookupOp, dist::PhaseOp>(op);
+}
+
 class Reader {
  public:
-  Reader(const ClassText& text, Rung& report) : text_(text), report_(report) {
+  Reader(const ClassText& text, const Servers& servers, Rung& report)
+      : text_(text), servers_(servers), report_(report) {
     for (dist::CommOp comm : text.comms)
       commIndex_.try_emplace(comm.getSymName(), static_cast<int>(commIndex_.size()));
   }
 
-  void read(mlir::Block& block) {
-    for (mlir::Operation& op : block) read(&op);
+  void readProgram(mlir::Block& block) {
+    read(block);
+    waitForSends(0);
   }
+  // Trainers begin with what the server has after its start-up.
+  void endOfStartup(dist::ServeOp serve) { endPhase(serve, text_.name, "pull"); }
   std::vector<Event> take() { return std::move(events_); }
 
  private:
@@ -42,56 +54,220 @@ class Reader {
     report_.add(std::move(message));
   }
 
+  void read(mlir::Block& block) {
+    for (mlir::Operation& op : block)
+      if (events_.size() < kMostEvents) read(&op);
+  }
+
   void read(mlir::Operation* op) {
     if (auto on = llvm::dyn_cast<dist::OnOp>(op)) return readGuard(on);
     if (auto composite = llvm::dyn_cast<dist::CompositeOp>(op))
       return read(composite.getBody().front());
     if (auto wait = llvm::dyn_cast<dist::WaitOp>(op)) return readWait(wait);
+    if (auto micro = llvm::dyn_cast<dist::MicroOp>(op)) return readMicro(micro);
+    if (auto serve = llvm::dyn_cast<dist::ServeOp>(op)) return readServe(serve);
+    if (auto transfer = llvm::dyn_cast<dist::TransferOp>(op)) return readTransfer(transfer);
+    if (llvm::isa<dist::SendOp, dist::RecvOp>(op)) return readEnd(op);
+    if (auto phase = llvm::dyn_cast<dist::PhaseOp>(op)) return readPhase(phase);
+    if (isRpc(op)) return;  // completes by the phases around it (rpc.cc)
     if (dist::commOf(op)) return readStart(op);
     if (llvm::isa_and_nonnull<dist::DistDialect>(op->getDialect())) return readOther(op);
     if (pd::OpView::isFrameworkOp(op)) readFramework(op);
   }
 
+  static bool communicates(mlir::Operation* op) {
+    return op
+        ->walk([](mlir::Operation* inner) {
+          return dist::commOf(inner) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
   void readGuard(dist::OnOp on) {
-    // The class is inside or outside as a whole: classes are cut at the guards.
-    bool inside = on.getWhere().contains(text_.where);
+    if (!communicates(on)) return;  // whose ranks it runs on is no matter of order
+    const bool inside = on.getWhere().contains(text_.where);
+    if (!inside && on.getWhere().intersect(text_.where))
+      return unknown(on, "model",
+                     "communicates on some of the ranks of " + text_.name + ", which have one text",
+                     "guard communication by coordinates of which every class has all or none");
     mlir::Region& region = inside ? on.getBody() : on.getOtherwise();
     if (!region.empty()) read(region.front());
   }
 
-  void readStart(mlir::Operation* op) {
+  // Tasks in the order of the schedule. What a stage sends is waited for when its place is used
+  // again, and at the end.
+  void readMicro(dist::MicroOp micro) {
+    if (!communicates(micro)) return;
+    const int64_t count = microBatches(micro);
+    StageOrder order = orderOf(micro, text_.where);
+    for (mlir::Operation& op : micro.getBody().front()) {
+      auto on = llvm::dyn_cast<dist::OnOp>(op);
+      const bool placed = llvm::isa<dist::TransferOp>(op) || (on && on.getTask());
+      if (!order.turns.empty() && !placed && communicates(&op))
+        order.why = typeOf(&op) + " communicates beside the tasks";
+    }
+    if (order.why.empty() && order.turns.empty() && hasTasks(micro)) return;  // none of this class
+    if (!order.why.empty() || count > static_cast<int64_t>(kMostEvents))
+      return unknown(
+          micro, "model",
+          "its order is not known to this check" + (order.why.empty() ? "" : ": " + order.why),
+          "let every value be made and taken by tasks of a named schedule");
+    const int64_t before = micro_;
+    const int since = static_cast<int>(events_.size());
+    if (order.turns.empty()) {
+      for (micro_ = 0; micro_ < count && events_.size() < kMostEvents; ++micro_)
+        read(micro.getBody().front());
+    } else {
+      for (const Turn& turn : order.turns) readTurn(turn, order.instances);
+    }
+    micro_ = before;
+    waitForSends(since);
+  }
+
+  static bool hasTasks(dist::MicroOp micro) {
+    return llvm::any_of(micro.getBody().front().getOps<dist::OnOp>(),
+                        [](dist::OnOp on) { return on.getTask().has_value(); });
+  }
+
+  void readTurn(const Turn& turn, int64_t instances) {
+    micro_ = turn.micro;
+    for (dist::TransferOp transfer : turn.sends) {
+      auto earlier = sends_.find({transfer, turn.micro - instances});
+      if (earlier == sends_.end()) continue;
+      events_.push_back(waitFor(transfer, earlier->second));
+      sends_.erase(earlier);
+    }
+    for (dist::TransferOp transfer : turn.receives) receive(transfer, transfer);
+    dist::OnOp task = turn.task;
+    read(task.getBody().front());
+    for (dist::TransferOp transfer : turn.sends) send(transfer, transfer);
+  }
+
+  // Elsewhere the text is the order: a send starts, a receive blocks.
+  void readTransfer(dist::TransferOp transfer) {
+    if (locationOf(transfer.getInput()).contains(text_.where)) return send(transfer, transfer);
+    if (locationOf(transfer.getOutput()).contains(text_.where)) receive(transfer, transfer);
+  }
+
+  static dist::SelAttr locationOf(mlir::Value value) {
+    return llvm::cast<dist::AtType>(value.getType()).getWhere();
+  }
+
+  static std::string channelOf(dist::TransferOp transfer, mlir::Operation* from) {
+    auto axis =
+        llvm::cast<mlir::StringAttr>(dist::lookupComm(from, transfer.getCommAttr()).getAxes()[0]);
+    auto at = [&](mlir::Value value) {
+      return std::to_string(locationOf(value).lookup(axis).getBounds()[0]);
+    };
+    return at(transfer.getInput()) + ">" + at(transfer.getOutput());
+  }
+
+  void send(dist::TransferOp transfer, mlir::Operation* op) {
+    if (int ticket = start(op, channelOf(transfer, op)); ticket >= 0)
+      sends_[{transfer, micro_}] = ticket;
+  }
+  void receive(dist::TransferOp transfer, mlir::Operation* op) {
+    if (int ticket = start(op, channelOf(transfer, op)); ticket >= 0)
+      events_.push_back(waitFor(op, ticket));
+  }
+
+  // The ends of a transfer in the text of a class, whose ranks have one coordinate.
+  void readEnd(mlir::Operation* op) {
+    dist::CommOp comm = dist::lookupComm(op, dist::commOf(op));
+    dist::AxisSetAttr own =
+        comm && text_.where ? text_.where.lookup(llvm::cast<mlir::StringAttr>(comm.getAxes()[0]))
+                            : dist::AxisSetAttr();
+    if (!own || !own.isPoint())
+      return unknown(op, "model", typeOf(op) + " stands in a class of several coordinates",
+                     "give every coordinate of a pairs communicator a class of its own");
+    const std::string here = std::to_string(own.getBounds()[0]);
+    auto sent = llvm::dyn_cast<dist::SendOp>(op);
+    const std::string channel =
+        sent ? here + ">" + std::to_string(sent.getTo())
+             : std::to_string(llvm::cast<dist::RecvOp>(op).getFrom()) + ">" + here;
+    const int ticket = start(op, channel);
+    if (ticket < 0) return;
+    if (sent) sends_[{op, micro_}] = ticket;
+    else events_.push_back(waitFor(op, ticket));
+  }
+
+  // At the end of the region that starts at event `since`.
+  void waitForSends(int since) {
+    std::vector<std::pair<int, mlir::Operation*>> open;
+    for (auto at = sends_.begin(); at != sends_.end();) {
+      if (at->second < since) {
+        ++at;
+        continue;
+      }
+      open.push_back({at->second, at->first.first});
+      at = sends_.erase(at);
+    }
+    llvm::sort(open);
+    for (auto [ticket, op] : open) events_.push_back(waitFor(op, ticket));
+  }
+
+  // A server is one of the group that ends a phase: with every server in turn.
+  void readPhase(dist::PhaseOp phase) {
+    auto servers = servers_.find(phase.getComm().str());
+    if (servers == servers_.end()) return;
+    for (const std::string& server : servers->second)
+      endPhase(phase, server, phase.getKind() == dist::PhaseKind::Push ? "push" : "pull");
+  }
+
+  void endPhase(mlir::Operation* op, const std::string& server, const char* phase) {
+    const int ticket = start(op, server);
+    if (ticket < 0) return;
+    events_.back().phase = phase;
+    events_.push_back(waitFor(op, ticket));
+  }
+
+  // A step as a server sees it: pushes come until all trainers have ended the phase, then the
+  // round, then they pull.
+  void readServe(dist::ServeOp serve) {
+    if (serve.getMode() != dist::ServeMode::Sync) return;
+    endPhase(serve, text_.name, "push");
+    for (auto handler : serve.getBody().front().getOps<dist::HandleOp>())
+      if (handler.getKind() == dist::Handler::Round) read(handler.getBody().front());
+    endPhase(serve, text_.name, "pull");
+  }
+
+  int start(mlir::Operation* op, std::string channel) {
     auto found = commIndex_.find(dist::commOf(op).getValue());
-    if (llvm::isa<dist::PushOp, dist::PullOp, dist::LookupOp, dist::PhaseOp, dist::TransferOp>(op))
-      return unknown(op, "model", typeOf(op) + " is not covered by this check yet",
-                     "verify it by running the job");
-    if (found == commIndex_.end())
-      return unknown(op, "model", typeOf(op) + " names a communicator that its class does not have",
-                     "declare the dist.comm");
-    int ticket = static_cast<int>(events_.size());
-    events_.push_back({op, found->second, ticket});
+    if (found == commIndex_.end()) {
+      unknown(op, "model", typeOf(op) + " names a communicator that its class does not have",
+              "declare the dist.comm");
+      return -1;
+    }
+    const int ticket = static_cast<int>(events_.size());
+    events_.push_back({op, found->second, ticket, std::move(channel), path_, micro_});
+    return ticket;
+  }
+  Event waitFor(mlir::Operation* op, int ticket) const {
+    return {op, -1, ticket, "", path_, micro_};
+  }
+
+  void readStart(mlir::Operation* op) {
+    const int ticket = start(op, "");
+    if (ticket < 0) return;
     bool started =
         op->getNumResults() == 1 && llvm::isa<dist::PendingType>(op->getResult(0).getType());
     if (started) tickets_[op->getResult(0)] = ticket;
-    else events_.push_back({op, -1, ticket});  // a blocking operation is a start and a wait
+    else events_.push_back(waitFor(op, ticket));  // blocking: a start and a wait
   }
 
   void readWait(dist::WaitOp wait) {
     auto found = tickets_.find(wait.getPending());
-    if (found != tickets_.end()) events_.push_back({wait, -1, found->second});
+    if (found != tickets_.end()) events_.push_back(waitFor(wait, found->second));
   }
 
   void readOther(mlir::Operation* op) {
-    bool communicates = op->walk([](mlir::Operation* inner) {
-                            return dist::commOf(inner) ? mlir::WalkResult::interrupt()
-                                                       : mlir::WalkResult::advance();
-                          }).wasInterrupted();
-    if (communicates && op->getNumRegions())
+    if (op->getNumRegions() && communicates(op))
       unknown(op, "model", typeOf(op) + " communicates inside, which this check does not cover yet",
               "verify it by running the job");
   }
 
   // C2, C5: nothing outside dialect dist communicates, and control flow around communication is
-  // uniform.
+  // uniform: then its block is run by all members or by none, and is read as if it were run.
   void readFramework(mlir::Operation* op) {
     pd::OpView view(op);
     const pd::OpSpec* spec = view.spec();
@@ -107,27 +283,34 @@ class Reader {
           typeOf(op) +
               " communicates outside of dialect dist: the imported program is already distributed",
           "start from the single-device program");
-    bool inside = op->walk([](mlir::Operation* inner) {
-                      return dist::commOf(inner) ? mlir::WalkResult::interrupt()
-                                                 : mlir::WalkResult::advance();
-                    }).wasInterrupted();
-    if (inside)
-      unknown(op, "C2",
-              typeOf(op) +
-                  " communicates inside, and its predicate is not shown to be equal on all ranks",
-              "move the communication out of the block");
+    if (!communicates(op)) return;
+    // Members in other texts have the same op of the reference around theirs.
+    auto number = op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
+    const std::string before = path_;
+    path_ += (path_.empty() ? "" : " in ") + typeOf(op) +
+             (number ? " #" + std::to_string(number.getInt()) : " " + positionOf(op));
+    const int since = static_cast<int>(events_.size());
+    for (mlir::Region& region : op->getRegions())
+      for (mlir::Block& block : region) read(block);
+    waitForSends(since);
+    path_ = before;
   }
 
   const ClassText& text_;
+  const Servers& servers_;
   Rung& report_;
   std::vector<Event> events_;
   llvm::StringMap<int> commIndex_;
   llvm::DenseMap<mlir::Value, int> tickets_;
+  std::map<std::pair<mlir::Operation*, int64_t>, int> sends_;  // started, by micro-batch
+  std::string path_;
+  int64_t micro_ = -1;
 };
 
 }  // namespace
 
-Signature signatureOf(mlir::Operation* op) {
+Signature signatureOf(const Event& event) {
+  mlir::Operation* op = event.op;
   Signature signature;
   signature.kind = op->getName().stripDialect().str();
   auto dim = [](int64_t value) {
@@ -149,10 +332,23 @@ Signature signatureOf(mlir::Operation* op) {
       .Case([&](dist::AllGatherOp one) {
         signature.kind += dim(one.getDim()) + (one.getRagged() ? " ragged" : "");
       })
+      .Case([&](dist::TransferOp transfer) {
+        signature.values =
+            positionOf(transfer) +
+            (event.micro < 0 ? "" : " of micro-batch " + std::to_string(event.micro));
+      })
+      .Case<dist::SendOp, dist::RecvOp>([&](mlir::Operation* end) {
+        signature.kind = "transfer";
+        signature.types = textOf(end->getNumOperands() ? end->getOperand(0).getType()
+                                                       : end->getResult(0).getType());
+      })
+      .Case<dist::PhaseOp, dist::ServeOp>(
+          [&](mlir::Operation*) { signature.kind = std::string("phase ") + event.phase; })
       .Case([&](dist::AllToAllOp one) {
         signature.kind += " split " + std::to_string(one.getSplit()) + " concat " +
                           std::to_string(one.getConcat());
       });
+  if (llvm::isa<dist::TransferOp, dist::SendOp, dist::RecvOp>(op)) return signature;
   for (mlir::Value operand : op->getOperands()) {
     signature.types +=
         (signature.types.empty() ? "" : ", ") + textOf(dist::unlocated(operand.getType()));
@@ -161,10 +357,23 @@ Signature signatureOf(mlir::Operation* op) {
   return signature;
 }
 
-std::vector<Event> eventsOf(const ClassText& text, pd::ProgramOp program, Rung& report) {
-  if (!program) return {};
-  Reader reader(text, report);
-  reader.read(*program.getBodyBlock());
+dist::ServeOp serveOf(const ClassText& text) {
+  if (!text.main) return {};
+  auto loops = pd::ProgramOp(text.main).getBodyBlock()->getOps<dist::ServeOp>();
+  return loops.empty() ? dist::ServeOp() : *loops.begin();
+}
+
+std::vector<Event> eventsOf(const ClassText& text, llvm::StringRef name, const Servers& servers,
+                            Rung& report) {
+  const bool startup = name == "startup";
+  pd::ProgramOp program = startup ? text.startup : text.main;
+  Reader reader(text, servers, report);
+  if (program) reader.readProgram(*program.getBodyBlock());
+  // Trainers that ask nothing in start-up pass its phase with their first push.
+  if (dist::ServeOp serve = serveOf(text); startup && serve &&
+                                           serve.getMode() == dist::ServeMode::Sync &&
+                                           servers.count(serve.getComm().str()))
+    reader.endOfStartup(serve);
   return reader.take();
 }
 

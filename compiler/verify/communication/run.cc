@@ -9,14 +9,16 @@
 namespace dtranspile::verify {
 namespace {
 
-// One communicator among the classes that share its groups; the t-th operations of its members
-// belong together.
+// One queue of a communicator among the classes that share it: a group, the channel of an ordered
+// pair of coordinates, or the trainers and one server. The t-th operations of its members belong
+// together.
 struct Group {
-  std::string name;          // of the dist.comm
+  std::string name;  // of the dist.comm, and the channel
+  dist::CommOp comm;
   std::vector<int> members;  // indices of classes
   struct Slot {
     int arrived = 0;
-    std::vector<mlir::Operation*> ops;  // per member, in the order of `members`; null: not yet
+    std::vector<const Event*> events;  // per member, in the order of `members`; null: not yet
     bool complete = false;
   };
   std::vector<Slot> slots;
@@ -26,9 +28,9 @@ struct Group {
 struct Thread {
   std::vector<Event> events;
   size_t next = 0;
-  std::vector<int> groupOf;                  // per comm of the class; -1: not a member
-  std::vector<int> started;                  // per comm: operations started
-  std::map<int, std::pair<int, int>> place;  // ticket -> (group, slot)
+  std::map<std::pair<int, std::string>, int> groupOf;  // of a comm and channel; absent: no member
+  std::map<int, int> started;                          // per group: operations started
+  std::map<int, std::pair<int, int>> place;            // ticket -> (group, slot)
   bool ended() const { return next == events.size(); }
 };
 
@@ -37,15 +39,25 @@ class Run {
   Run(llvm::ArrayRef<ClassText> classes, llvm::StringRef program, Rung& report)
       : classes_(classes), program_(program), report_(report) {
     threads_.resize(classes.size());
+    const Servers servers = serversOf();
     for (auto [i, text] : llvm::enumerate(classes))
-      threads_[i].events = eventsOf(text, program == "startup" ? text.startup : text.main, report);
-    formGroups();
+      threads_[i].events = eventsOf(text, program, servers, report);
+    for (auto [i, text] : llvm::enumerate(classes))
+      for (size_t comm = 0; comm < text.comms.size(); ++comm)
+        join(static_cast<int>(i), static_cast<int>(comm), servers);
   }
 
   int64_t run();
 
  private:
-  void formGroups();
+  Servers serversOf() const;
+  void join(int who, int comm, const Servers& servers);
+  void enter(int who, int comm, const std::string& channel, const std::string& shared);
+  int groupOf(int who, const Event& event) const {
+    const Thread& thread = threads_[who];
+    auto found = thread.groupOf.find({event.comm, event.channel});
+    return found == thread.groupOf.end() ? -1 : found->second;
+  }
   int memberIndex(const Group& group, int who) const {
     return static_cast<int>(llvm::find(group.members, who) - group.members.begin());
   }
@@ -67,36 +79,72 @@ class Run {
   Rung& report_;
   std::vector<Thread> threads_;
   std::vector<Group> groups_;
+  std::map<std::string, int> byKey_;  // of groups_
   std::vector<int> ready_;
   std::map<std::pair<int, int>, std::vector<int>> waiting_;  // (group, slot) -> classes
   bool mismatch_ = false;
 };
 
+Servers Run::serversOf() const {
+  Servers servers;
+  for (const ClassText& text : classes_)
+    for (dist::CommOp comm : text.comms)
+      if (dist::ServeOp serve = serveOf(text); serve && serve.getComm() == comm.getSymName())
+        servers[comm.getSymName().str()].push_back(text.name);
+  if (program_ != "startup") return servers;
+  std::set<std::string> asked;
+  for (const ClassText& text : classes_)
+    if (text.startup)
+      pd::ProgramOp(text.startup).walk([&](dist::PhaseOp phase) {
+        asked.insert(phase.getComm().str());
+      });
+  for (auto at = servers.begin(); at != servers.end();)
+    at = asked.count(at->first) ? std::next(at) : servers.erase(at);
+  return servers;
+}
+
+void Run::enter(int who, int comm, const std::string& channel, const std::string& shared) {
+  dist::CommOp op = classes_[who].comms[comm];
+  auto [at, inserted] = byKey_.try_emplace(op.getSymName().str() + " " + shared + " " + channel,
+                                           static_cast<int>(groups_.size()));
+  if (inserted)
+    groups_.push_back(
+        {op.getSymName().str() + (channel.empty() ? "" : " " + channel), op, {}, {}, 0});
+  groups_[at->second].members.push_back(who);
+  threads_[who].groupOf[{comm, channel}] = at->second;
+}
+
 // Classes share the groups of a communicator if they agree on the axes that it does not name; a
-// subset leaves classes out.
-void Run::formGroups() {
-  std::map<std::string, int> byKey;
-  for (auto [i, text] : llvm::enumerate(classes_)) {
-    Thread& thread = threads_[i];
-    for (dist::CommOp comm : text.comms) {
-      thread.started.push_back(0);
-      bool member = !comm.getSubset() || comm.getSubset()->contains(text.where);
-      if (!member) {
-        thread.groupOf.push_back(-1);
-        continue;
-      }
-      std::string key = comm.getSymName().str();
-      llvm::raw_string_ostream stream(key);
-      for (dist::AxisSetAttr set : text.where.getSets())
-        if (!comm.overAxis(set.getAxis().getValue())) {
-          stream << " ";
-          set.printInline(stream);
-        }
-      auto [at, inserted] = byKey.try_emplace(key, static_cast<int>(groups_.size()));
-      if (inserted) groups_.push_back({comm.getSymName().str(), {}, {}, 0});
-      groups_[at->second].members.push_back(static_cast<int>(i));
-      thread.groupOf.push_back(at->second);
+// subset leaves classes out. A pair of coordinates has a channel for each direction. Servers are
+// asked by all trainers.
+void Run::join(int who, int comm, const Servers& servers) {
+  const ClassText& text = classes_[who];
+  dist::CommOp op = text.comms[comm];
+  if (op.getKind() == dist::CommKind::Rpc) {
+    auto asked = servers.find(op.getSymName().str());
+    if (asked == servers.end()) return;
+    for (const std::string& server : asked->second)
+      if (text.role != op.getServer() || server == text.name) enter(who, comm, server, "");
+    return;
+  }
+  if (op.getSubset() && !op.getSubset()->contains(text.where)) return;
+  std::string shared;
+  llvm::raw_string_ostream stream(shared);
+  for (dist::AxisSetAttr set : text.where.getSets())
+    if (!op.overAxis(set.getAxis().getValue())) {
+      stream << " ";
+      set.printInline(stream);
     }
+  if (op.getKind() == dist::CommKind::Group) return enter(who, comm, "", shared);
+  dist::AxisSetAttr own = text.where.lookup(llvm::cast<mlir::StringAttr>(op.getAxes()[0]));
+  dist::MeshOp mesh = dist::meshOfComm(op);
+  const int64_t size =
+      mesh ? mesh.sizeOf(llvm::cast<mlir::StringAttr>(op.getAxes()[0]).getValue()).value_or(1) : 1;
+  for (int64_t other = 0; own && own.isPoint() && other < size; ++other) {
+    const std::string here = std::to_string(own.getBounds()[0]), there = std::to_string(other);
+    if (here == there) continue;
+    enter(who, comm, here + ">" + there, shared);
+    enter(who, comm, there + ">" + here, shared);
   }
 }
 
@@ -110,24 +158,36 @@ void Run::refute(mlir::Operation* op, const std::string& rankClass, std::string 
 }
 
 void Run::checkMatch(const Group& group, size_t slot) {
-  const std::vector<mlir::Operation*>& ops = group.slots[slot].ops;
-  Signature first = signatureOf(ops[0]);
-  for (size_t m = 1; m < ops.size(); ++m) {
-    Signature other = signatureOf(ops[m]);
-    if (other == first) continue;
+  const std::vector<const Event*>& events = group.slots[slot].events;
+  Signature first = signatureOf(*events[0]);
+  auto around = [](const Event& event) {
+    return event.path.empty() ? std::string("outside of control flow") : "in " + event.path;
+  };
+  for (size_t m = 1; m < events.size(); ++m) {
+    Signature other = signatureOf(*events[m]);
+    // A server waits for whatever a step asks; whether it asks is the trainers' matter.
+    const bool served =
+        llvm::isa<dist::ServeOp>(events[0]->op) || llvm::isa<dist::ServeOp>(events[m]->op);
+    const bool samePath = served || events[m]->path == events[0]->path;
+    if (other == first && samePath) continue;
     const std::string& one = classes_[group.members[0]].name;
     const std::string& two = classes_[group.members[m]].name;
     std::string differ = other.kind != first.kind ? first.kind + " and " + other.kind
                          : other.types != first.types
                              ? "operands of types " + first.types + " and " + other.types
-                             : "the values " + first.values + " and " + other.values;
+                         : other.values != first.values
+                             ? "the values " + first.values + " and " + other.values
+                             : "operations " + around(*events[0]) + " and " + around(*events[m]) +
+                                   ", of which one may be run without the other";
     refute(
-        ops[m], two, "match",
+        events[m]->op, two, "match",
         "operation " + std::to_string(slot) + " on @" + group.name + " does not match: " + one +
             " and " + two + " meet with " + differ,
         "start the operations of @" + group.name + " in the same order and form on all its members",
-        {one + " is at " + positionOf(ops[0]) + " (" + first.kind + " of " + first.values + ")",
-         two + " is at " + positionOf(ops[m]) + " (" + other.kind + " of " + other.values + ")"});
+        {one + " is at " + positionOf(events[0]->op) + " (" + first.kind + " of " + first.values +
+             ")",
+         two + " is at " + positionOf(events[m]->op) + " (" + other.kind + " of " + other.values +
+             ")"});
     mismatch_ = true;
   }
 }
@@ -148,7 +208,7 @@ void Run::complete(Group& group, size_t slot) {
 
 void Run::start(int who, const Event& event) {
   Thread& thread = threads_[who];
-  int index = thread.groupOf[event.comm];
+  const int index = groupOf(who, event);
   if (index < 0) {
     dist::CommOp comm = classes_[who].comms[event.comm];
     refute(event.op, classes_[who].name, "membership",
@@ -159,11 +219,11 @@ void Run::start(int who, const Event& event) {
     return;
   }
   Group& group = groups_[index];
-  auto slot = static_cast<size_t>(thread.started[event.comm]++);
+  auto slot = static_cast<size_t>(thread.started[index]++);
   if (slot >= group.slots.size()) group.slots.resize(slot + 1);
   Group::Slot& at = group.slots[slot];
-  at.ops.resize(group.members.size());
-  at.ops[memberIndex(group, who)] = event.op;
+  at.events.resize(group.members.size());
+  at.events[memberIndex(group, who)] = &event;
   ++at.arrived;
   thread.place[event.ticket] = {index, static_cast<int>(slot)};
   complete(group, slot);
@@ -191,7 +251,7 @@ bool Run::step(int who) {
 std::vector<int> Run::missing(const Group& group, size_t slot) const {
   std::vector<int> classes;
   for (size_t m = 0; m < group.members.size(); ++m)
-    if (!group.slots[slot].ops[m]) classes.push_back(group.members[m]);
+    if (!group.slots[slot].events[m]) classes.push_back(group.members[m]);
   return classes;
 }
 
@@ -201,9 +261,11 @@ std::string Run::waitText(int who) const {
   if (thread.ended()) return name + " has ended";
   const Event& event = thread.events[thread.next];
   auto [group, slot] = thread.place.at(event.ticket);
-  mlir::Operation* started = groups_[group].slots[slot].ops[memberIndex(groups_[group], who)];
-  std::string text = name + " waits in operation " + std::to_string(slot) + " on @" +
-                     groups_[group].name + ", " + positionOf(started) + ", for";
+  const Event* started = groups_[group].slots[slot].events[memberIndex(groups_[group], who)];
+  std::string text =
+      name + " waits in operation " + std::to_string(slot) + " on @" + groups_[group].name + ", " +
+      positionOf(started->op) +
+      (started->micro < 0 ? "" : " of micro-batch " + std::to_string(started->micro)) + ", for";
   for (int other : missing(groups_[group], slot)) text += " " + classes_[other].name;
   return text;
 }
@@ -245,12 +307,13 @@ void Run::reportLeftOver() {
   for (const Group& group : groups_)
     for (size_t t = static_cast<size_t>(group.completed); t < group.slots.size(); ++t) {
       const Group::Slot& slot = group.slots[t];
-      auto started = llvm::find_if(slot.ops, [](mlir::Operation* op) { return op != nullptr; });
-      if (started == slot.ops.end()) continue;
-      const std::string& name = classes_[group.members[started - slot.ops.begin()]].name;
+      auto started =
+          llvm::find_if(slot.events, [](const Event* event) { return event != nullptr; });
+      if (started == slot.events.end()) continue;
+      const std::string& name = classes_[group.members[started - slot.events.begin()]].name;
       std::string others;
       for (int one : missing(group, t)) others += " " + classes_[one].name;
-      refute(*started, name, "unmatched",
+      refute((*started)->op, name, "unmatched",
              name + " starts operation " + std::to_string(t) + " on @" + group.name +
                  ", which is never joined by" + others,
              "give all members of @" + group.name + " the same number of operations", {});
@@ -262,21 +325,21 @@ void Run::reportLeftOver() {
 // lets groups progress independently; devices may not (a started operation of NCCL holds its
 // processors until it is matched).
 void Run::checkOrder(int one, int two) {
-  std::set<int> shared, ofOne(threads_[one].groupOf.begin(), threads_[one].groupOf.end());
-  for (auto [comm, group] : llvm::zip(classes_[two].comms, threads_[two].groupOf))
-    if (group >= 0 && ofOne.count(group) && dist::CommOp(comm).getKind() == dist::CommKind::Group)
+  std::set<int> shared, ofOne;
+  for (const auto& [key, group] : threads_[one].groupOf) ofOne.insert(group);
+  for (const auto& [key, group] : threads_[two].groupOf)
+    if (ofOne.count(group) && groups_[group].comm.getKind() == dist::CommKind::Group)
       shared.insert(group);
   if (shared.size() < 2) return;
   auto startsOf = [&](int who) {
     std::vector<const Event*> starts;
     for (const Event& event : threads_[who].events)
-      if (event.isStart() && shared.count(threads_[who].groupOf[event.comm]))
-        starts.push_back(&event);
+      if (event.isStart() && shared.count(groupOf(who, event))) starts.push_back(&event);
     return starts;
   };
   std::vector<const Event*> first = startsOf(one), second = startsOf(two);
   for (size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
-    int a = threads_[one].groupOf[first[i]->comm], b = threads_[two].groupOf[second[i]->comm];
+    const int a = groupOf(one, *first[i]), b = groupOf(two, *second[i]);
     if (a == b) continue;
     refute(second[i]->op, classes_[two].name, "D28",
            classes_[one].name + " and " + classes_[two].name + " start operations on @" +

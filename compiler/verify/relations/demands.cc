@@ -1,6 +1,7 @@
 #include "compiler/verify/relations/demands.h"
 
 #include "compiler/analysis/position.h"
+#include "compiler/analysis/relations/rule.h"
 #include "dialects/pd/op_view.h"
 
 namespace dtranspile::verify {
@@ -42,6 +43,20 @@ void Demands::takeOwnStep(mlir::Value operand, Store& store) const {
   store.correct(operand, std::move(relation));
 }
 
+// Does the op only add and multiply what it takes there?
+bool Demands::linearIn(mlir::Operation* op, mlir::Value operand) {
+  const ParsedRule* rule = findRule(pd::OpView(op).type());
+  if (!rule) return false;
+  bool reads = false;
+  for (const Clause& clause : rule->clauses)
+    for (const SlotUse& input : clause.inputs)
+      if (llvm::is_contained(pd::OpView(op).inputs(input.slot), operand)) {
+        if (input.use != Use::Linear) return false;
+        reads = true;
+      }
+  return reads;
+}
+
 void Demands::refuteUnreduced(mlir::Operation* op, mlir::Value operand, unsigned axis,
                               const Store& store) {
   const std::string name = referenceName(question_, store.of(operand), operand);
@@ -74,7 +89,9 @@ void Demands::beforeUpdate(mlir::Operation* op, Store& store) {
     bool wrong = false;
     for (unsigned axis = 0; axis < store.axes().count(); ++axis) {
       State& state = corrected.whole.states[axis];
-      if (!store.axes().isData[axis] || !(state.isPartial() || state.isParts())) continue;
+      if (store.axes().sizes[axis] == 1 || !(state.isPartial() || state.isParts())) continue;
+      // A sum of sums is one: what is not linear comes later.
+      if (state.isPartial() && linearIn(op, operand)) continue;
       refuteUnreduced(op, operand, axis, store);
       state = State::replicated();
       wrong = true;

@@ -25,10 +25,11 @@ class Demands : public UpdateWatch {
     std::vector<mlir::Operation*> causes;
   };
   bool isOwnStep(const Relation& relation) const;
+  static bool linearIn(mlir::Operation* op, mlir::Value operand);
   void takeOwnStep(mlir::Value operand, Store& store) const;
   void refuteUnreduced(mlir::Operation* op, mlir::Value operand, unsigned axis, const Store& store);
 
-  const Question& question_;
+  const Question question_;
   Explainer& explainer_;
   Rung& findings_;
   std::vector<ScaleFault> faults_;

@@ -18,7 +18,7 @@ Invariants::Invariants(const Question& question, const Store& store, Explainer& 
 bool Invariants::statesAllowed(const Variable& variable, const Reading& found, int& axis) const {
   for (axis = 0; axis < static_cast<int>(store_.axes().count()); ++axis) {
     const State &declared = variable.declared.states[axis], &state = found.states[axis];
-    if (store_.axes().sizes[axis] == 1) continue;
+    if (sizeAlong(variable, axis) == 1) continue;
     // Each rank's own value, whatever it has of the batch; not what was made of all of them. The
     // first one may be equal everywhere.
     bool combined =
@@ -73,12 +73,64 @@ void Invariants::checkEstablished(const std::string& quoted, const Variable& var
          "set it in the start-up program, or declare it equal to the reference's");
 }
 
+// What `dist.rel` says of holders is what `dist.at` says; and all of them end with one value.
+bool Invariants::checkPlace(const std::string& quoted, const Variable& variable) {
+  if (auto relation = pd::VarOp(variable.op)->getAttrOfType<dist::RelAttr>(dist::kRelAttr))
+    for (dist::AxisRelAttr one : relation.getAxes()) {
+      dist::AxisSetAttr have = variable.at.where
+                                   ? variable.at.where.lookup(one.getAxis().getValue())
+                                   : dist::AxisSetAttr();
+      if (!one.getHolders() || one.getHolders() == have) continue;
+      std::string holders;
+      llvm::raw_string_ostream stream(holders);
+      one.getHolders().printInline(stream);
+      report(findings_, variable.op, Message::Level::Refuted, "location",
+             quoted + " is declared to be held at " + holders + ", and exists on " +
+                 (variable.at.where ? "the ranks " + variable.at.text() : "all ranks"),
+             "let dist.rel and dist.at name the same ranks");
+      return false;
+    }
+  if (!variable.torn) return true;
+  if (variable.otherDraw) {
+    report(findings_, variable.torn, Message::Level::Unknown, "invariant",
+           "sets " + quoted +
+               " on the ranks of this region only, to another of the ranks' draws than it is "
+               "elsewhere, as far as is known",
+           "broadcast the draw once, and set the variable to that on all ranks");
+    return false;
+  }
+  mlir::Operation* around = variable.torn;
+  while (around && !llvm::isa<dist::OnOp>(around)) around = around->getParentOp();
+  report(findings_, variable.torn, Message::Level::Refuted, "invariant",
+         "sets " + quoted + " on the ranks of this region only" +
+             (around ? ", " + Place::of(llvm::cast<dist::OnOp>(around).getBody()).text() : "") +
+             "; elsewhere it ends as another value, so that the ranks' copies drift apart",
+         "set it behind the dist.on, or alike on all ranks that have it; or give the variable a "
+         "dist.at, if it exists on these ranks only");
+  return false;
+}
+
 // A flat variable is held by its parts, and each of them is checked: only what it stands for is
 // looked at. (Rung 1 compares the attribute with the reference's.)
 bool Invariants::isHeldByParts(const Variable& variable) const {
   auto original =
       llvm::dyn_cast_or_null<pd::VarOp>(question_.reference.variable(variable.reference));
   return original && original->hasAttr(pd::kPartsAttr) && variable.op->hasAttr(pd::kPartsAttr);
+}
+
+// Variables that stand for one of the reference begin as one draw.
+void Invariants::checkDraws() {
+  llvm::StringMap<std::pair<std::string, const Variable*>> first;
+  for (const auto& [name, variable] : store_.variables()) {
+    if (!variable.setter || !variable.now.draw) continue;
+    const auto& [other, same] =
+        first.try_emplace(variable.reference, name, &variable).first->second;
+    if (same->now.draw == variable.now.draw) continue;
+    report(findings_, variable.setter, Message::Level::Unknown, "invariant",
+           "`" + name + "` and `" + other + "` both stand for `" + variable.reference +
+               "`, and end as different ones of the ranks' draws, as far as is known",
+           "set both to what one broadcast gives");
+  }
 }
 
 void Invariants::noteDifference(llvm::StringRef name, const Variable& variable) {
@@ -111,6 +163,7 @@ void Invariants::check(llvm::StringRef name, const Variable& variable) {
               "\">, or give it a name that the reference does not have");
     return;
   }
+  if (!checkPlace(quoted, variable)) return;
   checkEstablished(quoted, variable);
   checkCovered(quoted, variable, at);
   if (!variable.setter) {
@@ -148,7 +201,7 @@ void Invariants::check(llvm::StringRef name, const Variable& variable) {
                                 [](const State& state) { return state.isDifferent(); });
   const Reading& reading = different && now.parts.known ? now.parts : now.reading();
   int axis;
-  if (!statesAllowed(variable, reading, axis)) {
+  if (!now.isZero && !statesAllowed(variable, reading, axis)) {
     const State& declared = variable.declared.states[axis];
     report(findings_, at, Message::Level::Refuted, "invariant",
            quoted + " ends as " + reading.states[axis].text() + " along axis " +
@@ -171,14 +224,14 @@ void Invariants::check(llvm::StringRef name, const Variable& variable) {
     report(findings_, at, Message::Level::Refuted, "invariant",
            quoted + " is a parameter that an optimizer updates, and ends as " +
                reading.states[axis].text() + " along axis " + store_.axes().names[axis] +
-               ": each of the " + std::to_string(store_.axes().sizes[axis]) +
+               ": each of the " + std::to_string(store_.axes().meshSizes[axis]) +
                " ranks would train a model of its own",
            "average it over " + commFor(question_, store_.axes(), axis) +
                " at the end of the step, or reduce its gradient; a contract covers optimizer state "
                "and statistics only");
     return;
   }
-  if (!(reading.scale == variable.declared.scale)) {
+  if (!now.isZero && !(reading.scale == variable.declared.scale)) {
     report(findings_, at, Message::Level::Refuted, "scale",
            quoted + " ends as " + reading.scale.text() +
                " times the value of the reference; declared is " + variable.declared.scale.text(),

@@ -12,13 +12,19 @@ class Invariants {
 
   void check() {
     for (const auto& [name, variable] : store_.variables()) check(name, variable);
+    checkDraws();
   }
 
  private:
   void check(llvm::StringRef name, const Variable& variable);
+  void checkDraws();
   void noteDifference(llvm::StringRef name, const Variable& variable);
   void checkCovered(const std::string& quoted, const Variable& variable, mlir::Operation* at);
   void checkEstablished(const std::string& quoted, const Variable& variable);
+  bool checkPlace(const std::string& quoted, const Variable& variable);
+  int64_t sizeAlong(const Variable& variable, unsigned axis) const {
+    return variable.at.countAlong(store_.axes().names[axis], store_.axes().meshSizes[axis]);
+  }
   bool isHeldByParts(const Variable& variable) const;
   bool driftsApart(const Variable& variable, const Reading& found, int& axis) const;
   bool statesAllowed(const Variable& variable, const Reading& found, int& axis) const;

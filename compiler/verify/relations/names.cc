@@ -17,24 +17,37 @@ class Names {
   }
 
   void check() {
-    for (mlir::Operation& op : *pd::ProgramOp(question_.program).getBodyBlock()) {
-      auto composite = llvm::dyn_cast<dist::CompositeOp>(op);
-      if (!composite && !pd::OpView::isFrameworkOp(&op)) continue;
-      for (mlir::OpResult result : op.getResults()) {
-        llvm::StringRef name =
-            composite
-                ? llvm::cast<mlir::StringAttr>(composite.getOutputNames()[result.getResultNumber()])
-                      .getValue()
-                : pd::nameOf(result);
-        if (name.empty()) continue;
-        last_[name] = result;
-        if (!op.hasAttr(dist::kSrcAttr)) checkInserted(result, name);
-      }
-    }
+    read(*pd::ProgramOp(question_.program).getBodyBlock());
     for (auto [name, value] : last_) checkLast(name, value);
   }
 
  private:
+  // Regions of the job are part of the program; blocks of control flow have names of their own.
+  void read(mlir::Block& block) {
+    for (mlir::Operation& op : block) {
+      auto composite = llvm::dyn_cast<dist::CompositeOp>(op);
+      if (composite || pd::OpView::isFrameworkOp(&op)) {
+        readResults(op, composite);
+        continue;
+      }
+      for (mlir::Region& region : op.getRegions())
+        for (mlir::Block& inner : region) read(inner);
+    }
+  }
+
+  void readResults(mlir::Operation& op, dist::CompositeOp composite) {
+    for (mlir::OpResult result : op.getResults()) {
+      llvm::StringRef name =
+          composite
+              ? llvm::cast<mlir::StringAttr>(composite.getOutputNames()[result.getResultNumber()])
+                    .getValue()
+              : pd::nameOf(result);
+      if (name.empty()) continue;
+      last_[name] = result;
+      if (!op.hasAttr(dist::kSrcAttr)) checkInserted(result, name);
+    }
+  }
+
   void refute(mlir::Operation* at, std::string text) {
     findings_.add(messageAt(at, Message::Level::Refuted, "name", std::move(text),
                             "give what is inserted a name of its own"));

@@ -1,5 +1,6 @@
 #include "compiler/verify/relations/relations.h"
 
+#include "compiler/analysis/divergence.h"
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
 #include "compiler/analysis/relations/sites.h"
@@ -13,6 +14,20 @@ namespace {
 
 struct Totals {
   int64_t values = 0, operations = 0, sites = 0;
+};
+
+// What is found out about one program of one role. Parts of it point to each other.
+struct RoleCheck {
+  RoleCheck(Question asked, Rung& rung)
+      : question(asked),
+        store(std::make_unique<Store>(axesOf(question.role))),
+        explainer(std::make_unique<Explainer>(*store, rung)),
+        demands(std::make_unique<Demands>(question, *explainer, rung)) {}
+
+  Question question;
+  std::unique_ptr<Store> store;
+  std::unique_ptr<Explainer> explainer;
+  std::unique_ptr<Demands> demands;
 };
 
 // What a site of a type means beyond "per share", and how to be rid of it.
@@ -65,51 +80,66 @@ void checkSites(llvm::ArrayRef<Site> sites, const Axes& axes, const Contracts& c
   }
 }
 
-// What the manifest calls the loss, and what the program does, is the reference's.
-void checkLoss(const Store& store, const Reference& reference, pd::ProgramOp program,
-               pd::ProgramOp original, llvm::StringRef named, Rung& rung) {
-  const std::string loss = findLoss(original), own = findLoss(program);
-  if (own != loss || (!named.empty() && named != loss))
-    rung.add(messageAt(program, Message::Level::Refuted, "loss",
-                       "the loss of the job is called `" + (own != loss ? own : named.str()) +
-                           "`; that of the reference is `" + loss + "`",
-                       "keep the names of the ops of the loss"));
-  int number = loss.empty() ? -1 : reference.namedNumber(loss);
+// What the manifest calls the loss, and what the programs do, is the reference's; and some role has
+// a value of it.
+void checkLoss(llvm::ArrayRef<RoleCheck> roles, pd::ProgramOp original, llvm::StringRef named,
+               Rung& rung) {
+  const std::string loss = findLoss(original);
+  std::string other = !named.empty() && named != loss ? named.str() : "";
+  for (const RoleCheck& role : roles)
+    if (const std::string own = findLoss(role.question.program); !own.empty() && own != loss)
+      other = own;
+  if (!other.empty() || (!loss.empty() && llvm::all_of(roles, [](const RoleCheck& role) {
+        return findLoss(role.question.program).empty();
+      })))
+    rung.add(messageAt(
+        roles.front().question.program, Message::Level::Refuted, "loss",
+        "the loss of the job is called `" + other + "`; that of the reference is `" + loss + "`",
+        "keep the names of the ops of the loss"));
+  const int number = loss.empty() ? -1 : roles.front().question.reference.namedNumber(loss);
   if (number < 0) return;
-  mlir::Value value = store.lastFor(number);
-  if (value && store.of(value).known()) return;
-  rung.add(messageAt(program, Message::Level::Unknown, "loss",
+  for (const RoleCheck& role : roles)
+    if (mlir::Value value = role.store->lastFor(number); value && role.store->of(value).known())
+      return;
+  rung.add(messageAt(roles.front().question.program, Message::Level::Unknown, "loss",
                      "no value with a known relation stands for the loss `" + loss + "`",
                      "keep the ops of the loss, with their dist.src"));
 }
 
-void verifyProgram(mlir::ModuleOp job, dist::RoleOp role, llvm::StringRef name,
-                   llvm::StringRef loss, Rung& rung, Totals& totals) {
-  pd::ProgramOp program = findProgram(role, name);
-  if (!program) return;
+// One program of all roles: they hold together what the reference's gives.
+void verifyProgram(mlir::ModuleOp job, llvm::StringRef name, llvm::StringRef loss, Rung& rung,
+                   Totals& totals) {
   pd::ProgramOp original = findProgram(referenceOf(job), name);
-  if (!original) {
+  const Reference reference(original);
+  const Contracts contracts = Contracts::of(job);
+  std::vector<RoleCheck> roles;
+  for (auto role : job.getOps<dist::RoleOp>()) {
+    pd::ProgramOp program = findProgram(role, name);
+    if (!program) continue;
+    if (original) {
+      roles.push_back(RoleCheck({role, program, reference, contracts, name == "startup"}, rung));
+      continue;
+    }
     rung.add(messageAt(program, Message::Level::Unknown, "reference",
                        "the job holds no reference program @" + name.str() + " to compare with",
                        "make the job with transpile, which stores it"));
-    return;
   }
-  Reference reference(original);
-  Contracts contracts = Contracts::of(job);
-  const Question question{role, program, reference, contracts, name == "startup"};
-  Store store(axesOf(role));
-  Explainer explainer(store, rung);
-  Demands demands(question, explainer, rung);
-  analyse(question, store, rung, &demands);
-  Invariants(question, store, explainer, rung).check();
-  demands.reportScales();
-  const std::vector<Site> sites = reachedSites(question, store);
-  checkSites(sites, store.axes(), contracts, rung);
-  checkNames(question, store, rung);
-  if (name == "main") checkLoss(store, reference, program, original, loss, rung);
-  totals.values += store.valueCount();
+  if (roles.empty()) return;
+  std::vector<RoleWalk> walks;
+  for (RoleCheck& role : roles)
+    walks.push_back({role.question, role.store.get(), role.demands.get()});
+  analyse(walks, rung);
+  for (RoleCheck& role : roles) {
+    Invariants(role.question, *role.store, *role.explainer, rung).check();
+    role.demands->reportScales();
+    const std::vector<Site> sites = reachedSites(role.question, *role.store);
+    checkSites(sites, role.store->axes(), contracts, rung);
+    checkNames(role.question, *role.store, rung);
+    totals.values += role.store->valueCount();
+    totals.sites += static_cast<int64_t>(sites.size());
+  }
+  if (name == "main") checkLoss(roles, original, loss, rung);
   totals.operations += reference.opCount();
-  totals.sites += static_cast<int64_t>(sites.size());
 }
 
 }  // namespace
@@ -121,9 +151,8 @@ Rung verifyRelations(mlir::ModuleOp job, llvm::StringRef loss) {
   rung.name = "relations";
   Totals totals;
   checkContracts(job, Contracts::of(job), rung);
-  for (auto role : job.getOps<dist::RoleOp>())
-    for (llvm::StringRef name : {"startup", "main"})
-      verifyProgram(job, role, name, loss, rung, totals);
+  reportDivergence(job, rung);
+  for (llvm::StringRef name : {"startup", "main"}) verifyProgram(job, name, loss, rung, totals);
   rung.stat("reference_ops", totals.operations);
   rung.stat("values", totals.values);
   rung.stat("sites", totals.sites);

@@ -75,6 +75,28 @@ std::vector<mlir::Operation*> causesOfScale(const Store& store, mlir::Value valu
   return causes;
 }
 
+namespace {
+
+// What a value that no reading fits ends as, and what to do about it; by the rule that is broken.
+struct Wrong {
+  llvm::StringLiteral rule, end, remedy;
+};
+constexpr Wrong kWrong[] = {
+    {"scale", "no multiple of the reference's value, whatever is done with it later",
+     "reduce and scale all terms of this sum alike, or none of them and the sum once"},
+    {"reduction", "no multiple of the reference's value, whatever is done with it later",
+     "remove this operation: values of different samples have no sum or mean in the reference; "
+     "only gradients of parameters are reduced"},
+    {"part", "computed from a part of what the reference computes it from",
+     "reduce it before: dist.reduce to the ranks of the guard, or all_reduce"},
+    {"accumulation", "more than the sum of what is added to it",
+     "begin with zeros (fill_constant)"},
+    {"partial", "no value of the reference: f(Σ x) is not Σ f(x)",
+     "all_reduce the partial value before this op"},
+};
+
+}  // namespace
+
 void Explainer::refute(mlir::Operation* cause, mlir::Value value, const Loss& loss,
                        const std::string& text, const std::string& use) {
   std::vector<std::string> notes;
@@ -85,20 +107,30 @@ void Explainer::refute(mlir::Operation* cause, mlir::Value value, const Loss& lo
                       (reductionsOf(operand).empty() ? "" : ": reduced"));
   if (notes.size() > kListedTerms) notes.resize(kListedTerms);
   notes.push_back(use);
-  const bool sum = llvm::StringRef(loss.wrong) == "scale";
+  const Wrong* wrong =
+      llvm::find_if(kWrong, [&](const Wrong& one) { return one.rule == loss.wrong; });
+  if (wrong == std::end(kWrong)) wrong = kWrong;
   report(findings_, cause, Message::Level::Refuted, loss.wrong,
-         text + ": " + nameText(value) +
-             " is no multiple of the reference's value, whatever is done with it later",
-         sum ? "reduce and scale all terms of this sum alike, or none of them and the sum once"
-             : "remove this operation: values of different samples have no sum or mean in the "
-               "reference; only gradients of parameters are reduced",
+         text + ": " + nameText(value) + " is " + wrong->end.str(), wrong->remedy.str(),
          std::move(notes));
 }
+
+namespace {
+
+// The op that gives a value; of what enters a region of the job, the op of the region.
+mlir::Operation* makerOf(mlir::Value value) {
+  if (mlir::Operation* op = producerOf(value)) return op;
+  mlir::Operation* around = llvm::cast<mlir::BlockArgument>(value).getOwner()->getParentOp();
+  return llvm::isa_and_nonnull<dist::OnOp, dist::MicroOp, dist::ForeachBlockOp>(around) ? around
+                                                                                        : nullptr;
+}
+
+}  // namespace
 
 void Explainer::explain(mlir::Operation* op, mlir::Value value, const std::string& what) {
   llvm::SmallPtrSet<mlir::Operation*, 16> seen;
   mlir::Value at = value;
-  mlir::Operation* cause = producerOf(at);
+  mlir::Operation* cause = makerOf(at);
   Loss loss;
   while (cause) {
     const Loss* found = store_.lossOf(at);
@@ -107,9 +139,9 @@ void Explainer::explain(mlir::Operation* op, mlir::Value value, const std::strin
         loss.operand && !store_.of(loss.operand).known() ? loss.operand : mlir::Value();
     for (mlir::Value operand : cause->getOperands())
       if (!next && !store_.of(operand).known() && !found) next = operand;
-    if (!next || !producerOf(next) || !seen.insert(cause).second) break;
+    if (!next || !makerOf(next) || !seen.insert(cause).second) break;
     at = next;
-    cause = producerOf(at);
+    cause = makerOf(at);
   }
   if (!cause) {
     cause = op;

@@ -111,16 +111,19 @@ void checkInserted(pd::ProgramOp program, const Declared& theirs, Rung& rung) {
   });
 }
 
-void checkDeclarations(pd::ProgramOp program, pd::ProgramOp original, Rung& rung) {
-  const Declared mine = declaredIn(*program.getBodyBlock()),
-                 theirs = declaredIn(*original.getBodyBlock());
+// What a role declares it declares as the reference does. Roles that do not use a name may leave it
+// out: `held` gathers what there is of all of them.
+void checkDeclarations(pd::ProgramOp program, const Declared& theirs, llvm::StringSet<>& held,
+                       Rung& rung) {
+  const Declared mine = declaredIn(*program.getBodyBlock());
   for (const auto& [name, declarations] : theirs) {
     auto found = mine.find(name);
-    const size_t count = found == mine.end() ? 0 : found->second.size();
+    if (found == mine.end()) continue;
+    held.insert(name);
     std::string text;
-    if (count != declarations.size()) {
-      text = "declares `" + name.str() + "` " + std::to_string(count) + " times; the reference " +
-             std::to_string(declarations.size());
+    if (found->second.size() != declarations.size()) {
+      text = "declares `" + name.str() + "` " + std::to_string(found->second.size()) +
+             " times; the reference " + std::to_string(declarations.size());
     } else {
       for (auto [a, b] : llvm::zip(found->second, declarations))
         if (auto different = programAttributesDiffer(a, b); different && text.empty())
@@ -133,18 +136,16 @@ void checkDeclarations(pd::ProgramOp program, pd::ProgramOp original, Rung& rung
   checkInserted(program, theirs, rung);
 }
 
-void checkFeeds(pd::ProgramOp program, pd::ProgramOp original, Rung& rung) {
-  llvm::StringMap<pd::InputOp> mine, theirs;
-  for (pd::InputOp input : inputsOf(program)) mine.try_emplace(input.getName(), input);
+void checkFeeds(pd::ProgramOp program, pd::ProgramOp original, llvm::StringSet<>& held,
+                Rung& rung) {
+  llvm::StringMap<pd::InputOp> theirs;
   for (pd::InputOp input : inputsOf(original)) theirs.try_emplace(input.getName(), input);
   auto refute = [&](mlir::Operation* at, std::string text) {
     add(rung, at, Message::Level::Refuted, "feed", std::move(text),
         "feed what the reference is fed, under the same names");
   };
-  for (pd::InputOp input : inputsOf(original))
-    if (!mine.count(input.getName()))
-      refute(program, "takes no feed `" + input.getName().str() + "`, which the reference takes");
   for (pd::InputOp input : inputsOf(program)) {
+    held.insert(input.getName());
     auto found = theirs.find(input.getName());
     if (found == theirs.end()) {
       refute(input, "takes a feed `" + input.getName().str() + "` that the reference does not");
@@ -156,6 +157,46 @@ void checkFeeds(pd::ProgramOp program, pd::ProgramOp original, Rung& rung) {
   }
 }
 
+// What the reference declares and is fed stands in some role.
+void checkUnion(pd::ProgramOp original, const Declared& declared,
+                const llvm::StringSet<>& declaredByRoles, const llvm::StringSet<>& fedToRoles,
+                Rung& rung) {
+  for (const auto& [name, declarations] : declared)
+    if (!declaredByRoles.contains(name))
+      add(rung, original, Message::Level::Refuted, "declaration",
+          "no role declares `" + name.str() + "`, which the reference declares",
+          "keep the declarations of the reference as they are");
+  for (pd::InputOp input : inputsOf(original))
+    if (!fedToRoles.contains(input.getName()))
+      add(rung, original, Message::Level::Refuted, "feed",
+          "no role takes the feed `" + input.getName().str() + "`, which the reference takes",
+          "feed what the reference is fed, under the same names");
+}
+
+// What a rank has of a variable: all of it, or its part by the relation that is declared. How many
+// blocks a rank owns is data of the rank.
+mlir::Type localTypeOf(mlir::Type whole, pd::VarOp var) {
+  auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+  auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(whole);
+  dist::MeshOp mesh = dist::meshOf(var);
+  if (!relation || !tensor || !mesh) return whole;
+  llvm::SmallVector<int64_t> dims(tensor.getShape());
+  for (dist::AxisRelAttr one : relation.getAxes()) {
+    if (one.getState() != dist::StateKind::Split) continue;
+    const int64_t size = mesh.sizeOf(one.getAxis().getValue()).value_or(1), dim = one.getDim();
+    const bool even = !one.getLayout() || one.getLayout().getKind() == dist::LayoutKind::Even;
+    if (dim == dist::kFlat) {
+      if (!tensor.hasStaticShape()) return whole;
+      dims = {tensor.getNumElements()};
+    }
+    if (dim >= static_cast<int64_t>(dims.size())) return whole;
+    int64_t& extent = dims[dim == dist::kFlat ? 0 : dim];
+    if (!even) extent = mlir::ShapedType::kDynamic;
+    else if (!mlir::ShapedType::isDynamic(extent)) extent = extent / size + (extent % size != 0);
+  }
+  return mlir::RankedTensorType::get(dims, tensor.getElementType());
+}
+
 void checkVariables(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   llvm::DenseMap<mlir::StringAttr, pd::VarOp> originals;
   for (auto var : reference->getRegion(0).getOps<pd::VarOp>())
@@ -164,8 +205,12 @@ void checkVariables(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
     pd::VarOp original = originals.lookup(var.getSymNameAttr());
     // One that a pass puts in is like none of the reference.
     std::optional<std::string> different;
-    if (original) different = programAttributesDiffer(var, original);
-    else if (var->hasAttr(pd::kPartsAttr)) different = "pd.parts is given, and there is none there";
+    if (original) different = programAttributesDiffer(var, original, {"type"});
+    if (original && !different && var.getType() != localTypeOf(original.getType(), var))
+      different = attributeDifference("type", mlir::TypeAttr::get(var.getType()),
+                                      mlir::TypeAttr::get(localTypeOf(original.getType(), var)));
+    if (!original && var->hasAttr(pd::kPartsAttr))
+      different = "pd.parts is given, and there is none there";
     if (different)
       add(rung, var, Message::Level::Refuted, "variable",
           "variable `" + var.getSymName().str() + "` differs from the reference's: " + *different,
@@ -204,6 +249,8 @@ void checkProgram(mlir::ModuleOp job, mlir::Operation* reference, llvm::StringRe
   pd::ProgramOp original = findProgram(reference, name);
   Reference numbers(original);
   Coverage coverage(numbers, rung);
+  const Declared declared = original ? declaredIn(*original.getBodyBlock()) : Declared();
+  llvm::StringSet<> declaredByRoles, fedToRoles;
   bool any = false;
   for (auto role : job.getOps<dist::RoleOp>()) {
     pd::ProgramOp program = findProgram(role, name);
@@ -216,11 +263,14 @@ void checkProgram(mlir::ModuleOp job, mlir::Operation* reference, llvm::StringRe
       add(rung, program, Message::Level::Refuted, "program",
           "differs from the program of the reference: " + *different,
           "keep the attributes of the program as they are");
-    checkDeclarations(program, original, rung);
-    checkFeeds(program, original, rung);
+    checkDeclarations(program, declared, declaredByRoles, rung);
+    checkFeeds(program, original, fedToRoles, rung);
   }
   if (!original) return;
-  if (any) return coverage.finish(original);
+  if (any) {
+    checkUnion(original, declared, declaredByRoles, fedToRoles, rung);
+    return coverage.finish(original);
+  }
   if (numbers.opCount() > 0)
     add(rung, job, Message::Level::Refuted, "missing",
         "no role has the program @" + name.str() + " of the reference",
@@ -236,14 +286,15 @@ void checkPrograms(mlir::ModuleOp job, Rung& rung) {
         "make the job with transpile, which stores it");
     return;
   }
-  size_t roles = 0;
+  llvm::StringMap<dist::RoleOp> meshes;
   for (auto role : job.getOps<dist::RoleOp>()) {
     checkRole(role, rung);
-    checkVariables(role, reference, rung);
-    if (roles++ == 1)
+    if (auto [first, own] = meshes.try_emplace(role.getMesh(), role); !own)
       add(rung, role, Message::Level::Unknown, "program",
-          "the job has more than one role: what they hold together is not looked at",
-          "make a job of one role");
+          "stands on the mesh of role @" + first->second.getSymName().str() +
+              ": it is not said which of their processes a communicator joins",
+          "give every role a mesh of its own");
+    checkVariables(role, reference, rung);
   }
   checkHeld(job, reference, rung);
   for (llvm::StringRef name : kPrograms) checkProgram(job, reference, name, rung);

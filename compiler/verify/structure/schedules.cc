@@ -3,10 +3,9 @@
 #include <map>
 
 #include "compiler/analysis/position.h"
+#include "compiler/analysis/tasks.h"
 #include "compiler/schedule/schedule.h"
 #include "dialects/dist/lookup.h"
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace dtranspile::verify {
 namespace {
@@ -17,11 +16,7 @@ using schedule::Task;
 // Above this a table is not expanded.
 constexpr size_t kMostEntries = 1 << 24;
 
-// A dist.on with `task`, and what it takes from other tasks of the same micro-batch.
-struct Node {
-  dist::OnOp on;
-  dist::AxisSetAttr stages;
-  llvm::SetVector<int> takes;
+struct Node : PipelineTask {
   bool scheduled = false;
   size_t first = 0;  // of its entries in `done_`: per coordinate, per micro-batch
 };
@@ -41,18 +36,17 @@ class MicroCheck {
 
   void run() {
     if (!collect() || nodes_.empty()) return;
-    schedule::Shape shape{stages_, static_cast<int64_t>(micro_.getChunks()), microBatches()};
+    schedule::Shape shape{stages_, static_cast<int64_t>(micro_.getChunks()), micros_};
     if (shape.entries() > static_cast<int64_t>(kMostEntries))
       return open("its table is too large to be expanded", "check a job of fewer micro-batches");
     std::string why;
     std::optional<schedule::Table> table = schedule::expand(micro_.getSchedule(), shape, why);
     if (!table)
-      return open(why,
-                  "name a schedule that can be expanded, with a fitting number of chunks and "
-                  "micro-batches");
+      return refute(micro_, why,
+                    "name a schedule that can be expanded, with a fitting number of chunks and "
+                    "micro-batches");
     table_ = std::move(*table);
     if (!everythingScheduled()) return;
-    micros_ = shape.micros;
     size_t runs = 0;
     for (Node& node : nodes_) {
       node.first = runs;
@@ -77,55 +71,21 @@ class MicroCheck {
     rung_.add(std::move(message));
   }
 
-  int64_t microBatches() {
-    dist::MeshOp mesh = dist::meshOf(micro_);
-    int64_t product = 1;
-    for (llvm::StringRef axis : micro_.getAxes().getAsValueRange<mlir::StringAttr>())
-      if (__builtin_mul_overflow(product, mesh.sizeOf(axis).value_or(1), &product))
-        return kMostEntries;
-    return product;
-  }
-
-  // Tasks in text order, and the edges between them through ops that are no tasks (transfers,
-  // sums). False where tasks do not lie on one axis.
+  // False where tasks do not lie on one axis.
   bool collect() {
     dist::MeshOp mesh = dist::meshOf(micro_);
     if (!mesh) return false;
-    for (mlir::Operation& op : micro_.getBody().front()) {
-      llvm::SetVector<int> takes;
-      op.walk([&](mlir::Operation* inner) {
-        for (mlir::Value value : inner->getOperands())
-          if (auto found = madeBy_.find(value); found != madeBy_.end())
-            takes.insert(found->second.begin(), found->second.end());
-      });
-      auto on = llvm::dyn_cast<dist::OnOp>(op);
-      if (on && on.getTask()) {
-        dist::AxisSetAttr stages = stagesOf(on, mesh);
-        if (!stages) return false;
-        nodes_.push_back({on, stages, takes});
-        takes.clear();
-        takes.insert(static_cast<int>(nodes_.size()) - 1);
-      }
-      for (mlir::Value result : op.getResults()) madeBy_[result] = takes;
-    }
-    return true;
+    TaskGraph graph = dtranspile::tasksOf(micro_, mesh);
+    axis_ = graph.axis;
+    stages_ = graph.stages;
+    micros_ = std::min<int64_t>(microBatchesOf(micro_, mesh), kMostEntries);
+    for (PipelineTask& task : graph.tasks) nodes_.push_back({std::move(task)});
+    if (graph.astray)
+      refute(graph.astray,
+             "is a task that does not name the axis " + axis_.str() + " of the other tasks",
+             "guard every task by its stage");
+    return !graph.astray;
   }
-
-  // The stages that run a task: its selector's set on the axis of the pipeline, which is the axis
-  // of all its selectors.
-  dist::AxisSetAttr stagesOf(dist::OnOp on, dist::MeshOp mesh) {
-    for (dist::AxisSetAttr set : on.getWhere().getSets()) {
-      if (!axis_.empty() && axis_ != set.getAxis().getValue()) continue;
-      axis_ = set.getAxis().getValue();
-      stages_ = mesh.sizeOf(axis_).value_or(1);
-      return set;
-    }
-    refute(on, "is a task that does not name the axis " + axis_.str() + " of the other tasks",
-           "guard every task by its stage");
-    return {};
-  }
-
-  static int64_t chunkOf(dist::OnOp on) { return static_cast<int64_t>(on.getChunk().value_or(0)); }
 
   // The tasks that an entry of a stage runs.
   std::vector<int>& tasksOf(int64_t stage, const Entry& entry) {
@@ -136,7 +96,7 @@ class MicroCheck {
     for (auto [i, node] : llvm::enumerate(nodes_))
       for (int64_t stage = 0; stage < stages_; ++stage)
         if (node.stages.contains(stage))
-          index_[{stage, static_cast<int>(*node.on.getTask()), chunkOf(node.on)}].push_back(
+          index_[{stage, static_cast<int>(*node.on.getTask()), node.chunk()}].push_back(
               static_cast<int>(i));
     for (auto [stage, row] : llvm::enumerate(table_))
       for (const Entry& entry : row)
@@ -145,7 +105,7 @@ class MicroCheck {
       if (node.scheduled) continue;
       refute(node.on,
              "is a task that the schedule \"" + micro_.getSchedule().str() +
-                 "\" never runs (chunk " + std::to_string(chunkOf(node.on)) + ")",
+                 "\" never runs (chunk " + std::to_string(node.chunk()) + ")",
              "give it a task and a chunk that the schedule has, or name another schedule");
       return false;
     }
@@ -209,8 +169,8 @@ class MicroCheck {
         std::string one =
             axis_.str() + " = " + std::to_string(stage) + " is to run " + schedule::textOf(entry) +
             " at place " + std::to_string(at[stage]) + ", which takes a value of " +
-            schedule::textOf({static_cast<Task>(*nodes_[from].on.getTask()),
-                              chunkOf(nodes_[from].on), entry.micro}) +
+            schedule::textOf({static_cast<Task>(*nodes_[from].on.getTask()), nodes_[from].chunk(),
+                              entry.micro}) +
             " on " + axis_.str() + " = " + std::to_string(nodes_[from].stages.getBounds().front()) +
             " that has not run";
         if (!first) text = one;
@@ -232,8 +192,6 @@ class MicroCheck {
   llvm::StringRef axis_;
   int64_t stages_ = 1, micros_ = 1;
   std::vector<Node> nodes_;
-  llvm::DenseMap<mlir::Value, llvm::SetVector<int>>
-      madeBy_;  // tasks that a value of the body comes from
   schedule::Table table_;
   std::map<std::tuple<int64_t, int, int64_t>, std::vector<int>> index_;
   std::vector<bool> done_;

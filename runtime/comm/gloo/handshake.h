@@ -2,8 +2,8 @@
 // it: the one that was called sends a number that it has just drawn, the caller answers with a
 // number of its own and the keyed hash of both, then the first one proves itself likewise. Texts
 // that are hashed name the side, what the connection is for and who calls, so that no answer is
-// good for anything else. Bytes that follow are neither hidden nor proven. Used by the store and by
-// the connections between ranks (mesh.h).
+// good for anything else. Bytes that follow are neither hidden nor proven. Used by the store, by
+// the connections between ranks (mesh.h) and by parameter servers (runtime/ps/door.h).
 #pragma once
 
 #include <cstdint>

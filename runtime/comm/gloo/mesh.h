@@ -31,10 +31,6 @@ struct MeshOptions {
 // those above it. kDeadlineExceeded names the first rank that has not come.
 absl::StatusOr<std::vector<Socket>> ConnectMesh(const MeshOptions& options);
 
-// The address of a network interface, or of a host that is named by address or name; "" is the
-// loopback interface.
-absl::StatusOr<std::string> HostOf(const std::string& interface);
-
 // A Gloo context whose pairs are these connections. Throws what Gloo throws.
 std::shared_ptr<gloo::Context> AdoptSockets(int rank, const std::string& host,
                                             std::vector<Socket> sockets,

@@ -1,6 +1,8 @@
 #include "runtime/comm/gloo/wire.h"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -9,6 +11,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
@@ -56,6 +60,16 @@ absl::Status MoveAll(const Socket& socket, size_t bytes, short event, int64_t de
   return absl::OkStatus();
 }
 
+std::string Bracketed(const std::string& host) {
+  return host.find(':') == std::string::npos ? host : absl::StrCat("[", host, "]");
+}
+
+std::string NumericHost(const sockaddr* address, socklen_t length) {
+  char host[NI_MAXHOST];
+  return getnameinfo(address, length, host, sizeof(host), nullptr, 0, NI_NUMERICHOST) == 0 ? host
+                                                                                           : "";
+}
+
 }  // namespace
 
 int MillisecondsUntil(int64_t deadline_ns) {
@@ -64,6 +78,28 @@ int MillisecondsUntil(int64_t deadline_ns) {
 
 Socket::~Socket() {
   if (fd_ >= 0) close(fd_);
+}
+
+std::string AnyPortOf(const std::string& host) { return Bracketed(host) + ":0"; }
+
+absl::StatusOr<std::string> HostOf(const std::string& interface) {
+  if (interface.empty()) return std::string("127.0.0.1");
+  if (if_nametoindex(interface.c_str()) == 0) {
+    DT_ASSIGN_OR_RETURN(const AddressList list, ResolveAddress(Bracketed(interface) + ":0", false));
+    return NumericHost(list->ai_addr, list->ai_addrlen);
+  }
+  ifaddrs* all = nullptr;
+  if (getifaddrs(&all) != 0) return absl::InternalError(strerror(errno));
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(all, freeifaddrs);
+  // IPv4 first: what IPv6 gives an interface by itself is good on its own link only.
+  for (const auto& [family, length] :
+       {std::pair<int, socklen_t>{AF_INET, sizeof(sockaddr_in)}, {AF_INET6, sizeof(sockaddr_in6)}})
+    for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next)
+      if (one->ifa_addr != nullptr && one->ifa_addr->sa_family == family &&
+          interface == one->ifa_name)
+        return NumericHost(one->ifa_addr, length);
+  return absl::InvalidArgumentError(
+      absl::StrCat("the network interface ", interface, " has no address"));
 }
 
 absl::StatusOr<AddressList> ResolveAddress(const std::string& address, bool passive) {

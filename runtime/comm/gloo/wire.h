@@ -1,6 +1,6 @@
 // The store's messages on the wire, and sockets to carry them and those between ranks. Used by
-// store_server.cc, store_client.cc, handshake.cc and mesh.cc. Numbers are in the byte order of the
-// hosts (x86-64).
+// store_server.cc, store_client.cc, handshake.cc, callers.cc, mesh.cc and runtime/ps. Numbers are
+// in the byte order of the hosts (x86-64).
 #pragma once
 
 #include <netdb.h>
@@ -58,6 +58,13 @@ class Socket {
 };
 
 using AddressList = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
+
+// The address of a network interface, or of a host that is named by address or name; "" is the
+// loopback interface.
+absl::StatusOr<std::string> HostOf(const std::string& interface);
+
+// "host:0" or "[host]:0", to listen at.
+std::string AnyPortOf(const std::string& host);
 
 // Resolves "host:port" or "[host]:port".
 absl::StatusOr<AddressList> ResolveAddress(const std::string& address, bool passive);

@@ -8,7 +8,6 @@
 #include "runtime/kernels/cpu/ops/families.h"
 #include "runtime/kernels/cpu/pool.h"
 #include "runtime/kernels/cpu/random/calls.h"
-#include "runtime/kernels/cpu/reduce.h"
 #include "runtime/kernels/cpu/shape.h"
 
 namespace dtranspile::kernels {
@@ -27,7 +26,6 @@ constexpr FunctionRow kRows[] = {
     {"dt_pool_bwd", dt_pool_bwd, kFloats},
     {"dt_pool_index", dt_pool_index, kFloats},
     {"dt_random_stream", dt_random_stream, kAnyType},
-    {"dt_reduce", dt_reduce, kNumbers},
     {"dt_reshape", dt_reshape, kAnyType},
     {"dt_transpose", dt_transpose, kAnyType},
     {"dt_truncated_gaussian_random", dt_truncated_gaussian_random, kFloats},

@@ -17,8 +17,7 @@ struct Made {
 Made make(int count, int nodes, int64_t most, unsigned seed) {
   std::mt19937 random(seed);
   Made made;
-  made.plan.main = std::make_unique<PlanProgram>();
-  std::vector<Node>& body = made.plan.main->body;
+  std::vector<Node>& body = made.plan.programs.emplace_back().body;
   for (int i = 0; i < nodes; ++i) body.push_back({.op = "op", .what = CallNode{}});
   for (int i = 0; i < count; ++i) {
     const int64_t elements = random() % 8 == 0 ? 0 : 1 + static_cast<int64_t>(random() % most);

@@ -13,7 +13,7 @@
 // FIRST-NEXT: dist.yield %[[H]] : tensor<?x2xf32>
 // FIRST-NEXT: }
 // FIRST-NEXT: %[[B:.*]] = dist.on <pp = 0> task B -> (tensor<?x2xf32>) {
-// FIRST-NEXT: %[[G:.*]] = dist.recv on @bwd from 1 {variable = "h@GRAD"} : tensor<?x2xf32>
+// FIRST-NEXT: %[[G:.*]] = dist.recv on @bwd from 1 {number = 1 : i64, variable = "h@GRAD"} : tensor<?x2xf32>
 // FIRST-NEXT: %[[D:.*]] = pd.relu_grad Out(%[[F]]) "Out@GRAD"(%[[G]])
 // FIRST-NEXT: %[[N:.*]] = pd.sum X(%[[A]], %[[D]])
 // FIRST-NEXT: dist.yield %[[N]]
@@ -25,7 +25,7 @@
 
 // LAST: dist.micro over [micro] schedule("1F1B", chunks 1) {
 // LAST-NEXT: %[[F:.*]]:2 = dist.on <pp = 1> task F -> (tensor<?x2xf32>, tensor<?x2xf32>) {
-// LAST-NEXT: %[[H:.*]] = dist.recv on @fwd from 0 {variable = "h"} : tensor<?x2xf32>
+// LAST-NEXT: %[[H:.*]] = dist.recv on @fwd from 0 {number = 0 : i64, variable = "h"} : tensor<?x2xf32>
 // LAST-NEXT: %[[O:.*]] = pd.tanh X(%[[H]])
 // LAST-NEXT: pd.square
 // LAST-NEXT: dist.yield %[[H]], %[[O]]

@@ -14,7 +14,7 @@
 // SOURCE-NOT: pd.tanh
 
 // TARGET-NOT: pd.relu
-// TARGET: %[[Y:.*]] = dist.recv on @next from 0 {variable = "y"} : tensor<2xf32>
+// TARGET: %[[Y:.*]] = dist.recv on @next from 0 {number = 0 : i64, variable = "y"} : tensor<2xf32>
 // TARGET-NEXT: pd.tanh X(%[[Y]])
 
 // OTHER: pd.program @main

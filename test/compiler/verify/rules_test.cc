@@ -13,6 +13,7 @@ Axes oneAxis(int64_t size) {
   Axes axes;
   axes.names.push_back("dp");
   axes.sizes.push_back(size);
+  axes.meshSizes.push_back(size);
   axes.isData.push_back(true);
   return axes;
 }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "test/runtime/comm/conformance_failures.h"
+#include "test/runtime/comm/conformance_jobs.h"
 #include "test/runtime/comm/processes.h"
 #include "test/runtime/comm/reference.h"
 
@@ -362,6 +363,7 @@ const std::vector<ConformanceCase>& ConformanceCases() {
         {"bytes are counted", CountsBytes},
         {"computing between start and wait", ComputesBetweenStartAndWait},
     };
+    for (const ConformanceCase& one : JobCases()) all.push_back(one);
     for (const ConformanceCase& one : FailureCases()) all.push_back(one);
     return all;
   }();

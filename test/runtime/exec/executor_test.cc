@@ -8,8 +8,8 @@
 #include <map>
 #include <new>
 
-#include "runtime/kernels/cpu/call_table.h"
 #include "test/runtime/exec/plan_text.h"
+#include "test/runtime/exec/test_calls.h"
 
 // Counts what is allocated anywhere in the process by C++.
 namespace {
@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<Executor>> Load(const Json& json, int threads = 1
   plan->folder = OwnFolder();
   ExecutorOptions options;
   options.pool = {threads, false};
-  options.find_function = kernels::FindFunction;
+  options.find_function = FindTestFunction;
   options.comms = std::move(comms);
   options.trace = trace;
   return Executor::Load(*std::move(plan), std::move(options));
@@ -225,7 +225,7 @@ TEST_CASE("a failing call is named by its op") {
   const auto executor = Load(plan);
   REQUIRE(executor.ok());
   CHECK((*executor)->RunMain().message() ==
-        "op 0:1 reduce_sum: dt_reduce: no reduction 'median' of float32");
+        "op 0:1 reduce_sum: dt_test_reduce: no reduction 'median'");
   CHECK((*executor)->failed_op() == "0:1 reduce_sum");
 }
 

@@ -7,8 +7,9 @@
 #include <thread>
 
 #include "runtime/exec/executor.h"
-#include "runtime/kernels/cpu/call_table.h"
 #include "test/runtime/exec/plan_builder.h"
+#include "test/runtime/exec/role_plans.h"
+#include "test/runtime/exec/test_calls.h"
 
 namespace dtranspile::exec {
 namespace {
@@ -21,7 +22,7 @@ absl::StatusOr<std::unique_ptr<Executor>> Load(const PlanBuilder& b, ExecutorOpt
   auto plan = ParsePlan("plan.json", b.json.dump());
   if (!plan.ok()) return plan.status();
   plan->folder = OwnFolder();
-  options.find_function = kernels::FindFunction;
+  options.find_function = FindTestFunction;
   return Executor::Load(*std::move(plan), std::move(options));
 }
 
@@ -66,8 +67,6 @@ std::vector<float> Counted(size_t count) {
   return values;
 }
 
-constexpr const char* kOne = "0000803f";
-
 // Remembers what is asked of it, in order: "send 0" when the first transfer starts, "wait 0" when
 // it is waited for.
 class Recorder : public comm::Communicator {
@@ -94,13 +93,6 @@ class Recorder : public comm::Communicator {
   int started = 0;
   bool fails = false;
 };
-
-Json MicroJson(int64_t micros, int64_t instances, Json tasks, Json order) {
-  return {{"micro", "micro"}, {"micros", micros}, {"instances", instances},
-          {"tasks", tasks},   {"order", order},   {"op", "0:9 micro"}};
-}
-
-Json TaskJson(const char* name, Json body) { return {{"name", name}, {"body", body}}; }
 
 }  // namespace
 
@@ -321,70 +313,15 @@ TEST_CASE("an error in a task names task and micro-batch") {
   PlanBuilder b;
   const int x = b.Arena("x", "float32", {1});
   const Json wrong = {
-      {"call", "dt_reduce"}, {"args", {x, x}}, {"strings", {"median"}}, {"op", "0:1 reduce"}};
+      {"call", "dt_test_reduce"}, {"args", {x, x}}, {"strings", {"median"}}, {"op", "0:1 reduce"}};
   const Json at = {
       {"at", {{"micro", {1, 2}}}}, {"body", {wrong}}, {"else", Json::array()}, {"op", "0:2 on"}};
   b.body() = Json::array({MicroJson(2, 1, {TaskJson("B", {at})}, {{0, 0}, {0, 1}})});
   const auto executor = LoadAt(b, At(0, 1));
   CHECK(executor->RunMain().message() ==
-        "op 0:1 reduce: dt_reduce: no reduction 'median' of float32; in task B of micro-batch 1");
+        "op 0:1 reduce: dt_test_reduce: no reduction 'median'; in task B of micro-batch 1");
   CHECK(executor->failed_op() == "0:1 reduce");
 }
-
-namespace {
-
-// One stage of a pipeline over shared memory: receives, adds one, hands on; backwards it receives,
-// doubles what it has, and adds it to `acc`.
-PlanBuilder StagePlan(int stage, int stages, int64_t micros, int64_t instances, const Json& order) {
-  PlanBuilder b;
-  b.json["comms"] = Json::array({{{"name", "stages"}, {"axes", {"pp"}}, {"kind", "pairs"}}});
-  const int x = b.Arena("x", "float32", {micros}), one = b.Constant("one", kOne);
-  const int h = b.Arena("h", "float32", {1}, instances);
-  const int g = b.Arena("g", "float32", {1}, instances);
-  const int acc = b.Arena("acc", "float32", {1});
-  Json forward = Json::array(), backward = Json::array();
-  if (stage == 0) {
-    forward.push_back({{"slice", {x, h}},
-                       {"layout", LayoutNodeJson("even", "micro", {micros})},
-                       {"op", "0:0 slice"}});
-  } else {
-    forward.push_back(StartNodeJson("recv", 0, stage - 1, {}, {h}, 0, "0:1 recv"));
-    forward.push_back(WaitNodeJson(0, "0:1 recv"));
-  }
-  forward.push_back(AddNodeJson(h, one, 1));
-  if (stage + 1 < stages) {
-    forward.push_back(StartNodeJson("send", 0, stage + 1, {h}, {}, 1, "0:2 send"));
-    backward.push_back(StartNodeJson("recv", 0, stage + 1, {}, {g}, 2, "0:3 recv"));
-    backward.push_back(WaitNodeJson(2, "0:3 recv"));
-  } else {
-    backward.push_back(CopyNodeJson(h, g));
-  }
-  backward.push_back(AddNodeJson(g, g, 1));
-  backward.push_back(AddNodeJson(acc, g, 1));
-  if (stage > 0) backward.push_back(StartNodeJson("send", 0, stage - 1, {g}, {}, 3, "0:4 send"));
-  b.body() = Json::array({MicroJson(micros, std::min(instances, micros),
-                                    {TaskJson("F", forward), TaskJson("B", backward)}, order)});
-  return b;
-}
-
-Json FThenB(int64_t micros) {
-  Json order = Json::array();
-  for (int task : {0, 1})
-    for (int64_t m = 0; m < micros; ++m) order.push_back({task, m});
-  return order;
-}
-
-Json OneFOneB(int stage, int stages, int64_t micros) {
-  Json order = Json::array();
-  const int64_t warm = std::min<int64_t>(stages - stage - 1, micros);
-  int64_t f = 0, b = 0;
-  while (f < warm) order.push_back({0, f++});
-  while (f < micros) order.push_back({0, f++}), order.push_back({1, b++});
-  while (b < micros) order.push_back({1, b++});
-  return order;
-}
-
-}  // namespace
 
 TEST_CASE("pipelines of real ranks end with the same sums, whatever the schedule") {
   constexpr int64_t kMicros = 6;

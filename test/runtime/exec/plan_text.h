@@ -6,6 +6,7 @@
 
 #include "runtime/exec/abi.h"
 #include "runtime/exec/json_reader.h"
+#include "runtime/exec/plan_fields.h"
 
 namespace dtranspile::exec {
 
@@ -32,14 +33,18 @@ inline Json PlanJson() {
     return Json{
         {"name", name}, {"buffer", buffer}, {"parameter", parameter}, {"relation", {{"dp", "R"}}}};
   };
-  const Json sum = {
-      {"call", "dt_reduce"}, {"args", {0, 3}}, {"strings", {"sum"}}, {"op", "0:1 reduce_sum"}};
+  const Json sum = {{"call", "dt_test_reduce"},
+                    {"args", {0, 3}},
+                    {"written", {1}},
+                    {"strings", {"sum"}},
+                    {"op", "0:1 reduce_sum"}};
   const Json update = {
-      {"kernel", "k_update"}, {"args", {0, 2, 1}}, {"n", 4}, {"grain", 1}, {"op", "0:2 sgd"}};
-  const Json init = {
-      {"kernel", "k_fill"}, {"args", {0, 5}}, {"n", 4}, {"grain", 1}, {"op", "0:0 fill_constant"}};
+      {"kernel", "k_update"}, {"args", {0, 2, 1}}, {"written", {0}}, {"updated", {0}}, {"n", 4},
+      {"grain", 1},           {"op", "0:2 sgd"}};
+  const Json init = {{"kernel", "k_fill"}, {"args", {0, 5}},           {"written", {0}}, {"n", 4},
+                     {"grain", 1},         {"op", "0:0 fill_constant"}};
   const Json rate = {{"copy", {5, 1}}, {"op", "0:1 assign"}};
-  return {{"schema", 3},
+  return {{"schema", kPlanSchema},
           {"abi", DT_ABI_VERSION},
           {"class", "trainer"},
           {"target", {{"cpu", "test"}, {"features", "+sse3"}}},

@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "runtime/exec/executor.h"
-#include "runtime/kernels/cpu/call_table.h"
 #include "test/runtime/exec/plan_builder.h"
+#include "test/runtime/exec/test_calls.h"
 
 namespace dtranspile::exec {
 namespace {
@@ -85,7 +85,7 @@ absl::StatusOr<std::unique_ptr<Executor>> Load(const PlanBuilder& b, ExecutorOpt
   auto plan = ParsePlan("plan.json", b.json.dump());
   if (!plan.ok()) return plan.status();
   plan->folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  options.find_function = kernels::FindFunction;
+  options.find_function = FindTestFunction;
   return Executor::Load(*std::move(plan), std::move(options));
 }
 

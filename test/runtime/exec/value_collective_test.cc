@@ -30,14 +30,19 @@ std::vector<absl::Status> OnRanks(
   return statuses;
 }
 
-absl::Status Reduce(comm::Communicator& comm, Value& input, Value& output) {
-  ValueCollective collective(comm, comm::ReduceOp::kSum, "w@GRAD", "0:7 all_reduce", input, output);
+absl::Status Exchange(comm::Kind kind, comm::Communicator& comm, Value& input, Value& output) {
+  ValueCollective collective(comm, kind, comm::ReduceOp::kSum, "w@GRAD", "0:7 all_reduce", input,
+                             output);
   for (int step = 0; step < 2; ++step) {
     auto ticket = collective.Start();
     if (!ticket.ok()) return ticket.status();
     if (absl::Status status = collective.Finish(*ticket); !status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+absl::Status Reduce(comm::Communicator& comm, Value& input, Value& output) {
+  return Exchange(comm::Kind::kAllReduce, comm, input, output);
 }
 
 Value Rows(std::vector<int64_t> rows, int64_t width, int64_t height, float first) {
@@ -84,8 +89,8 @@ TEST_CASE("tensors of extents that agree are summed, in place too") {
     Value input;
     if (!input.Resize({3, 2}).ok()) return absl::InternalError("memory");
     std::fill_n(input.as<float>(), 6, static_cast<float>(rank + 1));
-    ValueCollective collective(comm, comm::ReduceOp::kSum, "w@GRAD", "0:7 all_reduce", input,
-                               input);
+    ValueCollective collective(comm, comm::Kind::kAllReduce, comm::ReduceOp::kSum, "w@GRAD",
+                               "0:7 all_reduce", input, input);
     auto ticket = collective.Start();
     const absl::Status status = ticket.ok() ? collective.Finish(*ticket) : ticket.status();
     firsts[static_cast<size_t>(rank)] = input.as<float>()[5];
@@ -93,6 +98,31 @@ TEST_CASE("tensors of extents that agree are summed, in place too") {
   });
   for (const absl::Status& status : statuses) CHECK(status.ok());
   CHECK(firsts == std::vector<float>{3, 3});
+}
+
+TEST_CASE("tensors of different numbers of rows are gathered, the first rank's first") {
+  std::vector<Value> outputs(3);
+  const auto statuses = OnRanks(3, [&](int rank, comm::Communicator& comm) {
+    Value input;
+    const int64_t rows = rank == 0 ? 2 : rank == 1 ? 0 : 1;
+    if (!input.Resize({rows, 2}).ok()) return absl::InternalError("memory");
+    std::fill_n(input.as<float>(), 2 * rows, static_cast<float>(rank + 1));
+    return Exchange(comm::Kind::kAllGather, comm, input, outputs[static_cast<size_t>(rank)]);
+  });
+  for (size_t rank = 0; rank < 3; ++rank) {
+    REQUIRE(statuses[rank].ok());
+    const Value& out = outputs[rank];
+    CHECK(out.dims == std::vector<int64_t>{3, 2});
+    CHECK(std::vector<float>(out.as<float>(), out.as<float>() + 6) ==
+          std::vector<float>{1, 1, 1, 1, 3, 3});
+  }
+  AllSay(OnRanks(2,
+                 [](int rank, comm::Communicator& comm) {
+                   Value input, output;
+                   if (!input.Resize({1, rank + 2}).ok()) return absl::InternalError("memory");
+                   return Exchange(comm::Kind::kAllGather, comm, input, output);
+                 }),
+         "float32[1, 3]");
 }
 
 TEST_CASE("ranks that differ all say so, and none waits") {

@@ -59,9 +59,6 @@ TEST_CASE("pickles that are none") {
     CHECK(Said(ReadPickleState(*OpenMemory("memory", c.bytes.data(), c.bytes.size())).status()) ==
           c.message);
   }
-  const TempFolder folder;
-  CHECK(Said(WritePickleState(folder / "x.pdparams", {}, {.protocol = 3})) ==
-        folder / "x.pdparams" + ": pickles are written in protocol 2 or 4, not 3");
 }
 
 TEST_CASE("descriptions of tensors that are none") {

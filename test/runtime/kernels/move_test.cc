@@ -1,15 +1,11 @@
-// Calls that look up, move, convert and reduce.
+// Calls that look up, move and convert.
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 #include "test/runtime/kernels/call.h"
 
 namespace dtranspile::kernels {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 void RequireOk(Call& call, int threads) {
   const absl::Status status = call.Run(threads);
@@ -101,68 +97,6 @@ TEST_CASE("casts") {
   half.type = DType::kComplex64;
   CHECK(MessageOf(Call{"dt_cast", {}, {}, {}, {}}.With(x).With(half)).find("complex64") !=
         std::string::npos);
-}
-
-TEST_CASE("reductions over any dimensions") {
-  const std::vector<int64_t> dims{5, 40, 1, 300};
-  auto x = Noise<float>(dims, 1);
-  for (unsigned mask = 0; mask < 16; ++mask) {
-    std::vector<int64_t> reduced, out_dims;
-    for (int64_t d = 0; d < 4; ++d) {
-      if (mask >> d & 1) reduced.push_back(d);
-      else out_dims.push_back(dims[static_cast<size_t>(d)]);
-    }
-    if (mask == 0) reduced = {0, 1, 2, 3}, out_dims = {};
-    std::vector<double> sums(static_cast<size_t>(Product(out_dims)), 0), most(sums.size(), -10);
-    for (int64_t i = 0; i < Product(dims); ++i) {
-      const int64_t index[4] = {i / (300 * 40), i / 300 % 40, 0, i % 300};
-      int64_t at = 0;
-      for (int64_t d = 0; d < 4; ++d)
-        if (mask != 0 && !(mask >> d & 1)) at = at * dims[static_cast<size_t>(d)] + index[d];
-      sums[static_cast<size_t>(at)] += static_cast<double>(x[i]);
-      most[static_cast<size_t>(at)] =
-          std::max(most[static_cast<size_t>(at)], static_cast<double>(x[i]));
-    }
-    Tensor<float> one(out_dims), two(out_dims);
-    Call sum{"dt_reduce", mask == 0 ? std::vector<int64_t>{} : reduced, {}, {"sum"}, {}},
-        again = sum;
-    RequireOk(sum.With(x).With(one), 1);
-    RequireOk(again.With(x).With(two), 2);
-    REQUIRE(one.data == two.data);
-    for (size_t i = 0; i < sums.size(); ++i)
-      REQUIRE(static_cast<double>(one.data[i]) == Approx(sums[i]).margin(1e-5));
-    Call max{"dt_reduce", reduced, {}, {"max"}, {}};
-    RequireOk(max.With(x).With(one), 2);
-    for (size_t i = 0; i < sums.size(); ++i) REQUIRE(static_cast<double>(one.data[i]) == most[i]);
-  }
-}
-
-TEST_CASE("reductions of other kinds and types") {
-  Tensor<int32_t> x({2, 3}), y({2});
-  x.data = {1, -2, 3, 4, 5, 6};
-  const auto reduce = [&](const char* kind) {
-    RequireOk(Call{"dt_reduce", {1}, {}, {kind}, {}}.With(x).With(y), 1);
-    return y.data;
-  };
-  CHECK(reduce("sum") == std::vector<int32_t>{2, 15});
-  CHECK(reduce("mean") == std::vector<int32_t>{0, 5});
-  CHECK(reduce("min") == std::vector<int32_t>{-2, 4});
-  CHECK(reduce("prod") == std::vector<int32_t>{-6, 120});
-  Tensor<uint8_t> flags({2, 2}), result({2});
-  flags.type = result.type = DType::kBool;
-  flags.data = {1, 0, 1, 1};
-  RequireOk(Call{"dt_reduce", {1}, {}, {"all"}, {}}.With(flags).With(result), 1);
-  CHECK(result.data == std::vector<uint8_t>{0, 1});
-  RequireOk(Call{"dt_reduce", {1}, {}, {"any"}, {}}.With(flags).With(result), 1);
-  CHECK(result.data == std::vector<uint8_t>{1, 1});
-  Tensor<float> values({20}, 1), most({1});
-  values[11] = kNan;
-  RequireOk(Call{"dt_reduce", {}, {}, {"max"}, {}}.With(values).With(most), 1);
-  CHECK(std::isnan(most[0]));
-  CHECK(MessageOf(Call{"dt_reduce", {3}, {}, {"max"}, {}}.With(values).With(most))
-            .find("dimension 3 of 1") != std::string::npos);
-  CHECK(MessageOf(Call{"dt_reduce", {}, {}, {"all"}, {}}.With(values).With(most))
-            .find("no reduction 'all'") != std::string::npos);
 }
 
 }  // namespace dtranspile::kernels

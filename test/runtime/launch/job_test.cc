@@ -1,57 +1,21 @@
 // Jobs of real worker processes: runs, and every way in which they end early. The launcher is a
 // process of its own here, so that it can be interrupted and killed.
-#include "runtime/launch/job.h"
-
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <sstream>
 #include <thread>
 
 #include "runtime/exec/abi.h"
 #include "runtime/io/npy.h"
 #include "runtime/io/tensor_record.h"
+#include "test/runtime/launch/launcher.h"
 
 namespace dtranspile::launch {
 namespace {
 
-using exec::Json;
-using Clock = std::chrono::steady_clock;
-
 constexpr int64_t kForever = 100000000;
-
-double SecondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-bool WaitFor(const std::function<bool()>& condition, double seconds) {
-  for (const auto begin = Clock::now(); SecondsSince(begin) < seconds;
-       std::this_thread::sleep_for(std::chrono::milliseconds(5)))
-    if (condition()) return true;
-  return condition();
-}
-
-std::string ReadText(const std::string& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-// Of this process.
-int64_t ResidentBytes() {
-  int64_t size = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> size >> resident;
-  return resident * sysconf(_SC_PAGESIZE);
-}
 
 Json Buffer(const char* name, const char* space, int64_t offset, const char* dtype,
             std::vector<int64_t> dims, int64_t bytes) {
@@ -64,8 +28,13 @@ Json Buffer(const char* name, const char* space, int64_t offset, const char* dty
 Json PlanJson() {
   Json one = Buffer("one", "constant", 0, "float32", {1}, 4);
   one["data"] = "0000803f";
-  const Json reduce = {
-      {"call", "dt_reduce"}, {"args", {0, 1}}, {"strings", {"sum"}}, {"op", "0:1 reduce_sum"}};
+  Json ones = Buffer("ones", "constant", 0, "float32", {4}, 16);
+  ones["data"] = "0000803f0000803f0000803f0000803f";
+  const Json reduce = {{"call", "dt_gemm"},
+                       {"args", {0, 6, 1}},
+                       {"ints", {0, 0, 1, 1, 2, 2, 1, 1, 1, 0, 0, 0}},
+                       {"reals", {1.0, 0.0}},
+                       {"op", "0:1 reduce_sum"}};
   const Json check = {{"call", "dt_check_range"},
                       {"args", {5}},
                       {"ints", {0, 100, 0, 0}},
@@ -100,7 +69,7 @@ Json PlanJson() {
                                    Buffer("part", "arena", 64, "float32", {1}, 4),
                                    Buffer("total", "arena", 128, "float32", {1}, 4),
                                    Buffer("w", "persistent", 0, "float32", {1}, 4), one,
-                                   Buffer("ids", "arena", 192, "int64", {1}, 8)})},
+                                   Buffer("ids", "arena", 192, "int64", {1}, 8), ones})},
           {"persistables",
            Json::array(
                {{{"name", "w"}, {"buffer", 3}, {"parameter", true}, {"relation", {{"dp", "R"}}}}})},
@@ -118,30 +87,16 @@ Json PlanJson() {
               {"body", Json::array({check, reduce, start, wait, add})}}}}}};
 }
 
-// A folder with plan and feeds, and a launcher process.
-class Place {
+// A launcher of two ranks of one plan, with feeds for two steps.
+class Place : public Launcher {
  public:
   Place() {
-    char name[] = "/tmp/dtranspile-launch-XXXXXX";
-    folder_ = mkdtemp(name);
-    const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-    spec.worker = (own / "../../../tools/dtranspile/dtranspile-worker").lexically_normal();
     spec.digest = "sha256:1";
-    spec.roles = {{"trainer", {{"dp", 2}}, {folder_}, 7}};
+    spec.roles = {{"trainer", {{"dp", 2}}, {folder()}, 7}};
     spec.fetch = {"part", "w_after"};
     spec.steps = 2;
-    spec.timeout_seconds = 20;
     Feeds({1, 2, 3, 4, 5, 6, 7, 8}, {1, 2, 3, 4});
   }
-  ~Place() {
-    if (launcher > 0) {
-      kill(launcher, SIGKILL);
-      waitpid(launcher, nullptr, 0);
-    }
-    std::filesystem::remove_all(folder_);
-  }
-
-  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
 
   void Feeds(const std::vector<float>& x, const std::vector<int64_t>& ids) {
     const auto steps = static_cast<int64_t>(ids.size() / 2);
@@ -165,81 +120,9 @@ class Place {
     spec.steps = kForever;
   }
 
-  void Launch() {
-    std::ofstream(Path("plan.json")) << plan.dump();
-    launcher = fork();
-    REQUIRE(launcher >= 0);
-    if (launcher != 0) return;
-    if (freopen(Path("log").c_str(), "w", stderr) == nullptr) _exit(1);
-    const rlimit space = {limit, limit};
-    if (limit > 0 && setrlimit(RLIMIT_AS, &space) != 0) _exit(1);
-    const int64_t before = ResidentBytes();
-    const auto report = RunJob(spec);
-    if (measure) std::ofstream(Path("grown")) << ResidentBytes() - before;
-    std::ofstream file(Path("report"));
-    if (!report.ok()) file << report.status().message();
-    else if (!report->Write([&](absl::string_view text) { return file << text, absl::OkStatus(); })
-                  .ok())
-      _exit(1);
-    file.close();
-    std::fflush(stderr);
-    _exit(!report.ok() ? 2 : report->interrupted_by != 0 ? 130 : report->ok ? 0 : 4);
-  }
+  void Prepare() override { std::ofstream(Path("plan.json")) << plan.dump(); }
 
-  // The launcher's exit status; its report in `report`.
-  int Finish() {
-    int status = 0;
-    REQUIRE(waitpid(launcher, &status, 0) == launcher);
-    CheckNothingLeft();
-    launcher = 0;
-    REQUIRE(WIFEXITED(status));
-    const std::string text = ReadText(Path("report"));
-    report = WEXITSTATUS(status) == 2 ? Json(text) : Json::parse(text);
-    return WEXITSTATUS(status);
-  }
-
-  int Run() {
-    Launch();
-    return Finish();
-  }
-
-  // The workers, in the order of their ranks; waits until both have begun to step.
-  std::vector<pid_t> Workers(size_t count = 2) {
-    const std::string list =
-        "/proc/" + std::to_string(launcher) + "/task/" + std::to_string(launcher) + "/children";
-    REQUIRE(WaitFor(
-        [&] {
-          std::ifstream in(list);
-          workers.clear();
-          for (pid_t pid; in >> pid;) workers.push_back(pid);
-          return workers.size() == count;
-        },
-        20));
-    return workers;
-  }
-
-  void WaitForSteps() {
-    Workers();
-    // Workers that run have mapped and unlinked their segment, and use the processor.
-    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-  }
-
-  void CheckNothingLeft() {
-    for (pid_t pid : workers) CHECK(kill(pid, 0) != 0);
-    const std::string prefix = "dtranspile+" + std::to_string(launcher) + "-";
-    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
-      CHECK(entry.path().filename().string().find(prefix) != 0);
-  }
-
-  JobSpec spec;
-  bool measure = false;  // of the launcher's memory: to a file `grown`
-  size_t limit = 0;      // of the address space of each process; 0: none
-  Json plan = PlanJson(), report;
-  pid_t launcher = 0;
-  std::vector<pid_t> workers;
-
- private:
-  std::string folder_;
+  Json plan = PlanJson();
 };
 
 }  // namespace
@@ -286,6 +169,7 @@ TEST_CASE("one rank alone needs no mesh") {
   place.Feeds({1, 2, 3, 4, 5, 6, 7, 8}, {1, 2, 3, 4});
   place.plan["buffers"][0]["dims"] = {4};
   place.plan["buffers"][0]["bytes"] = 16;
+  place.plan["programs"]["main"]["body"][1]["ints"] = {0, 0, 1, 1, 4, 4, 1, 1, 1, 0, 0, 0};
   place.plan["buffers"][5]["dims"] = {2};
   place.plan["buffers"][5]["bytes"] = 16;
   const int status = place.Run();

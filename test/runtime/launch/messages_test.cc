@@ -35,7 +35,8 @@ std::string SaidOf(const char* how, const Tensor& first, const Tensor& second) {
                                : io::WriteStep(stem, 0, value.view(), value.lod))
                 .ok());
   }
-  return Said(CombineFiles(folder.path(), {{"f", how}}, 2));
+  const HeldFetch held{how, {0, 1}};
+  return Said(CombineFiles(folder.path(), {{"f", held}}));
 }
 
 Tensor Zeros(DType dtype, std::vector<int64_t> dims, Lod lod = {}) {
@@ -47,9 +48,9 @@ Tensor Zeros(DType dtype, std::vector<int64_t> dims, Lod lod = {}) {
 }  // namespace
 
 TEST_CASE("values of ranks that do not fit each other") {
-  CHECK(Said(Combine("same", {Json{1.0}, Json{2.0}}).status()) ==
+  CHECK(Said(Combine("same", {Json{1.0}, Json{2.0}}, {0, 1}).status()) ==
         "ranks 0 and 1 should have the same value, but have [1.0] and [2.0]");
-  CHECK(Said(Combine("sum", {Json{1.0}, Json{1.0, 2.0}}).status()) ==
+  CHECK(Said(Combine("sum", {Json{1.0}, Json{1.0, 2.0}}, {0, 1}).status()) ==
         "ranks have values of different sizes");
   const Tensor scalars = Zeros(DType::kFloat32, {2}), whole = Zeros(DType::kInt64, {2, 3}),
                one = Zeros(DType::kFloat32, {3, 1}, {{0, 1, 3}}),

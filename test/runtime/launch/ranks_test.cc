@@ -13,6 +13,7 @@
 
 #include "runtime/io/feed.h"
 #include "runtime/io/output.h"
+#include "runtime/launch/groups.h"
 #include "runtime/launch/lines.h"
 #include "runtime/launch/processors.h"
 #include "runtime/launch/report.h"
@@ -27,31 +28,47 @@ TEST_CASE("ranks and their groups in a mesh of two axes") {
   for (int rank = 0; rank < 6; ++rank) {
     const auto group = GroupOf({"grad", {"dp"}}, "trainer", mesh, CoordinatesOf(mesh, rank));
     REQUIRE(group.ok());
-    CHECK(group->size == 3);
-    CHECK(group->rank == rank % 3);
-    members[group->group].push_back(rank);
+    CHECK((*group)->size == 3);
+    CHECK((*group)->rank == rank % 3);
+    members[(*group)->group].push_back(rank);
   }
   CHECK(members == std::map<std::string, std::vector<int>>{{"trainer.grad.0", {0, 1, 2}},
                                                            {"trainer.grad.1", {3, 4, 5}}});
   const auto world = GroupOf({"world", {"dp", "pp"}}, "trainer", mesh, CoordinatesOf(mesh, 4));
   REQUIRE(world.ok());
-  CHECK(world->group == "trainer.world");
-  CHECK(world->rank == 1 * 2 + 1);  // the communicator's first axis is major
+  CHECK((*world)->group == "trainer.world");
+  CHECK((*world)->rank == 1 * 2 + 1);  // the communicator's first axis is major
+  // Of a subset its ranks only, numbered among themselves; the others join nothing.
+  members.clear();
+  for (int rank = 0; rank < 6; ++rank) {
+    const exec::PlanComm ends{
+        "ends", {"pp", "dp"}, exec::CommKind::kGroup, {{{"dp", {0, 1, 2, 3}}}}};
+    const auto group = GroupOf(ends, "trainer", mesh, CoordinatesOf(mesh, rank));
+    REQUIRE(group.ok());
+    CHECK(group->has_value() == (rank % 3 != 1));
+    if (!group->has_value()) continue;
+    CHECK((*group)->size == 4);
+    members[(*group)->group].push_back((*group)->rank);
+  }
+  CHECK(members == std::map<std::string, std::vector<int>>{{"trainer.ends", {0, 1, 2, 3}}});
   CHECK(GroupOf({"x", {"mp"}}, "trainer", mesh, CoordinatesOf(mesh, 0)).status().message() ==
         "communicator 'x' runs along axis 'mp', which the mesh lacks");
 }
 
 TEST_CASE("values of ranks are combined as the plan says") {
   const std::vector<Json> two{Json{1.0, 4.0}, Json{3.0, "inf"}};
-  CHECK(*Combine("mean", two) == Json{2.0, "inf"});
-  CHECK(*Combine("sum", {Json{1.0}, Json{2.5}}) == Json{3.5});
-  CHECK(*Combine("concat", two) == Json{1.0, 4.0, 3.0, "inf"});
-  CHECK(*Combine("list", {Json{1.0}, Json{2.5}}) == Json{Json{1.0}, Json{2.5}});
-  CHECK(*Combine("same", {Json{"nan"}, Json{"nan"}}) == Json{"nan"});
-  CHECK(Combine("same", two).status().message().find("ranks 0 and 1 should have the same value") ==
-        0);
-  CHECK(!Combine("mean", {Json{1.0}, Json{1.0, 2.0}}).ok());
-  CHECK(Combine("mean", {Json(), Json()})->is_null());
+  const std::vector<int> ranks{1, 3};  // that hold the value
+  CHECK(*Combine("mean", two, ranks) == Json{2.0, "inf"});
+  CHECK(*Combine("sum", {Json{1.0}, Json{2.5}}, ranks) == Json{3.5});
+  CHECK(*Combine("concat", two, ranks) == Json{1.0, 4.0, 3.0, "inf"});
+  CHECK(*Combine("list", {Json{1.0}, Json{2.5}}, ranks) == Json{Json{1.0}, Json{2.5}});
+  CHECK(*Combine("same", {Json{"nan"}, Json{"nan"}}, ranks) == Json{"nan"});
+  CHECK(Combine("same", two, ranks)
+            .status()
+            .message()
+            .find("ranks 1 and 3 should have the same value") == 0);
+  CHECK(!Combine("mean", {Json{1.0}, Json{1.0, 2.0}}, ranks).ok());
+  CHECK(Combine("mean", {Json(), Json()}, ranks)->is_null());
   CHECK(Shown(Json{2.0}) == 2.0);
   CHECK(Shown(Json{2.0, 3.0}) == Json{2.0, 3.0});
 }
@@ -69,7 +86,7 @@ TEST_CASE("ragged values of ranks are joined by sequences") {
                 {DType::kFloat32, {3 - rank, 1}, reinterpret_cast<const std::byte*>(values)}, lod)
                 .ok());
   }
-  REQUIRE(CombineFiles(folder, {{"y", "concat"}}, 2).ok());
+  REQUIRE(CombineFiles(folder, {{"y", {"concat", {0, 1}}}}).ok());
   const auto joined = io::Feed::Open(folder, "y");
   REQUIRE(joined.ok());
   const auto step = joined->Read(0);
@@ -77,7 +94,7 @@ TEST_CASE("ragged values of ranks are joined by sequences") {
   CHECK(step->lod == Lod{{0, 1, 3, 5}});
   CHECK(std::vector<float>(step->as<float>(), step->as<float>() + 5) ==
         std::vector<float>{1, 2, 3, 1, 2});
-  CHECK(CombineFiles(folder, {{"y", "mean"}}, 2).message() ==
+  CHECK(CombineFiles(folder, {{"y", {"mean", {0, 1}}}}).message() ==
         "fetch 'y': ranks have values of different extents");
   std::filesystem::remove_all(folder);
 }

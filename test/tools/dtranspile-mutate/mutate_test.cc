@@ -69,7 +69,11 @@ TEST_CASE("every kind finds something to break, and leaves the job itself alone"
       if (make(*job, 1, choice).module) made.insert(choice.kind->name);
     CHECK(textOf(*job) == before);
   }
+  // Jobs of several programs are text (test/jobs); their kinds are found in those by
+  // test/mutation/run.py.
+  const std::set<std::string> several = {"placement", "pipeline", "server"};
   for (const Kind& kind : kinds()) {
+    if (several.count(kind.group)) continue;
     INFO(kind.name);
     CHECK((made.count(kind.name) == 1) == (kElsewhere.count(kind.name) == 0));
   }

@@ -10,12 +10,13 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
-#include "runtime/exec/plan.h"
+#include "runtime/exec/plan_printer.h"
 #include "tools/dtranspile/cli/files.h"
 #include "tools/dtranspile/cli/render.h"
 #include "tools/dtranspile/cli/render_job.h"
 #include "tools/dtranspile/cli/runnable.h"
 #include "tools/dtranspile/cli/tool.h"
+#include "tools/dtranspile/page/page.h"
 
 namespace dtranspile::cli {
 namespace {
@@ -107,7 +108,8 @@ struct ShowFlags {
 
 int showPlan(Tool& tool, const std::string& folder) {
   absl::StatusOr<exec::Plan> plan = exec::ReadPlan(folder);
-  if (plan.ok()) return writeOutput(tool, "-", describePlan(*plan)) ? kDone : kNo;
+  if (plan.ok())
+    return writeOutput(tool, "-", exec::PlanText(*plan, {.positions = true})) ? kDone : kNo;
   tool.error(std::string(plan.status().message()));
   return kNo;
 }
@@ -136,7 +138,7 @@ int show(Tool& tool, const ShowFlags& flags) {
   if (llvm::sys::fs::exists(flags.path + "/plan.json")) return showPlan(tool, flags.path);
   if (flags.format == "html") {
     mlir::FailureOr<Job> job = openJob(tool, flags.path);
-    return mlir::succeeded(job) && writeOutput(tool, "-", pageOfJob(*job)) ? kDone : kNo;
+    return mlir::succeeded(job) && writeOutput(tool, "-", page::pageOfJob(*job)) ? kDone : kNo;
   }
   mlir::OwningOpRef<mlir::ModuleOp> module;
   if (isJob(flags.path)) {

@@ -1,11 +1,10 @@
-// Programs, jobs and plans for people: what `show` prints besides MLIR.
+// Programs and jobs for people: what `show` prints besides MLIR.
 #pragma once
 
 #include <string>
 
 #include "mlir/IR/BuiltinOps.h"
 #include "nlohmann/json.hpp"
-#include "runtime/exec/plan.h"
 
 namespace dtranspile::cli {
 
@@ -17,8 +16,4 @@ std::string drawModule(mlir::ModuleOp module);
 
 // A manifest in words.
 std::string describeJob(const nlohmann::ordered_json& manifest);
-
-// The programs of a compiled class of ranks, node by node.
-std::string describePlan(const exec::Plan& plan);
-
 }  // namespace dtranspile::cli

@@ -9,6 +9,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/widen-float64/pass.h"
 #include "runtime/io/feed.h"
+#include "runtime/io/filesystem.h"
 #include "runtime/io/json.h"
 #include "runtime/io/output.h"
 #include "runtime/launch/job.h"
@@ -86,7 +87,8 @@ mlir::LogicalResult compileClass(Tool& tool, const RunFlags& flags, Compiled& ou
   return mlir::success();
 }
 
-mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::string& folder) {
+// What is to be compiled, with nothing compiled yet.
+mlir::FailureOr<Compiled> prepare(Tool& tool, const RunFlags& flags) {
   mlir::FailureOr<Runnable> runnable = loadRunnable(tool, flags);
   if (mlir::failed(runnable)) return mlir::failure();
   Compiled out;
@@ -97,6 +99,11 @@ mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::
   mlir::FailureOr<std::vector<FeedData>> feeds = findFeeds(tool, out.runnable, flags);
   if (mlir::failed(feeds)) return mlir::failure();
   out.feeds = *feeds;
+  return out;
+}
+
+mlir::LogicalResult compile(Tool& tool, const RunFlags& flags, Compiled& out,
+                            const std::string& folder) {
   for (RunnableRole& role : out.runnable.roles) {
     auto& classes = out.classes.emplace_back();
     for (auto [index, one] : llvm::enumerate(role.classes)) {
@@ -105,7 +112,7 @@ mlir::FailureOr<Compiled> compile(Tool& tool, const RunFlags& flags, const std::
       if (mlir::failed(compileClass(tool, flags, out, role, one, target))) return mlir::failure();
     }
   }
-  return out;
+  return mlir::success();
 }
 
 bool parsePerStep(Tool& tool, const Flags& flags, std::map<std::string, std::vector<double>>& out) {
@@ -201,7 +208,10 @@ launch::Role roleOf(const Compiled& compiled, size_t index) {
     role.plans = {classes.front().folder};
     return role;
   }
-  for (size_t one : from.classOfRanks()) role.plans.push_back(classes[one].folder);
+  for (size_t one : from.classOfRanks()) {
+    role.plans.push_back(classes[one].folder);
+    role.classes.push_back(from.classes[one].ranks.name);
+  }
   return role;
 }
 
@@ -215,8 +225,10 @@ int run(Tool& tool, const Flags& flags) {
     absl::Status status = io::CheckNamed(flags.report);
     if (!status.ok()) return tool.error("--report " + std::string(status.message())), kNo;
   }
-  mlir::FailureOr<Compiled> compiled = compile(tool, flags, scratch->path() + "/plan");
-  if (mlir::failed(compiled)) return kNo;
+  mlir::FailureOr<Compiled> compiled = prepare(tool, flags);
+  if (mlir::failed(compiled) ||
+      mlir::failed(compile(tool, flags, *compiled, scratch->path() + "/plan")))
+    return kNo;
   auto init = findInit(tool, compiled->runnable, flags.init, scratch->path());
   if (mlir::failed(init)) return kNo;
   mlir::FailureOr<SaveTarget> save = SaveTarget::open(tool, flags.save, scratch->path());
@@ -249,9 +261,32 @@ int run(Tool& tool, const Flags& flags) {
   return report->ok && saved ? kDone : kFailed;
 }
 
+// A folder of folders with a plan each, or of nothing else than that.
+absl::Status acceptPlans(const std::string& old, const std::string& name) {
+  const absl::StatusOr<std::vector<std::string>> found = io::NamesIn(old);
+  const bool plans = found.ok() && llvm::all_of(*found, [&](const std::string& inner) {
+                       return io::HoldsOnly(old + "/" + inner, {"plan.json", "kernels.so"});
+                     });
+  if (plans) return absl::OkStatus();
+  return absl::AlreadyExistsError(
+      name + ": exists and holds other things than compiled plans: choose another folder");
+}
+
+// Plans of several classes appear together or not at all.
+mlir::LogicalResult compileInto(Tool& tool, const Flags& flags, Compiled& compiled) {
+  const std::vector<RunnableRole>& roles = compiled.runnable.roles;
+  if (roles.size() == 1 && roles.front().classes.size() == 1)
+    return compile(tool, flags, compiled, flags.output);
+  absl::StatusOr<io::StagedFolder> staged = io::StagedFolder::Create(flags.output);
+  if (!good(tool, staged.status())) return mlir::failure();
+  if (mlir::failed(compile(tool, flags, compiled, staged->path()))) return mlir::failure();
+  const auto accept = [&](const std::string& old) { return acceptPlans(old, flags.output); };
+  return mlir::success(good(tool, staged->PublishOver(accept)));
+}
+
 int compileOnly(Tool& tool, const Flags& flags) {
-  mlir::FailureOr<Compiled> compiled = compile(tool, flags, flags.output);
-  if (mlir::failed(compiled)) return kNo;
+  mlir::FailureOr<Compiled> compiled = prepare(tool, flags);
+  if (mlir::failed(compiled) || mlir::failed(compileInto(tool, flags, *compiled))) return kNo;
   double ms = 0;
   for (const auto& classes : compiled->classes)
     for (const Compiled::Class& one : classes) ms += one.compileMs;

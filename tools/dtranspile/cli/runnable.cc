@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "compiler/analysis/divergence.h"
 #include "compiler/analysis/program_info.h"
 #include "compiler/artifact/fetches.h"
 #include "dialects/dist/dist.h"
@@ -204,6 +205,8 @@ mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags) {
     }
     job.manifest = makeManifest(*job.module, {{"mode", ""}});
   }
+  // What not all ranks are known to come to is refused, with the place (D26).
+  if (mlir::failed(verify::checkUniform(*job.module))) return mlir::failure();
   runnable.digest = job.digest();
   for (const auto& fetch : job.manifest["fetches"])
     runnable.combine[fetch.value("name", "")] = fetch.value("combine", "");
@@ -269,13 +272,14 @@ mlir::FailureOr<std::vector<std::string>> findFetches(Tool& tool, Runnable& runn
   }
   for (const std::string& name : flags.fetch) {
     bool held = false;
-    std::set<std::string> similar;
+    std::vector<std::string> similar;  // the nearest first
     for (const RunnableRole& role : runnable.roles)
       for (const RunnableClass& one : role.classes) {
         held |= holds(one, name);
         pd::ProgramOp main = findProgram(*one.module, "main");
         if (!main) continue;
-        for (const std::string& other : similarNames(main, name)) similar.insert(other);
+        for (const std::string& other : similarNames(main, name))
+          if (!llvm::is_contained(similar, other)) similar.push_back(other);
       }
     if (held) continue;
     tool.error("--fetch " + name + ": the program computes nothing of that name" +
@@ -348,7 +352,9 @@ mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnab
   lower::LoweringRequest request;
   pd::ProgramOp main = findProgram(*rankClass.module, "main");
   dist::MeshOp mesh = role.op ? dist::meshOf(role.op) : dist::MeshOp();
-  for (pd::InputOp input : dtranspile::inputsOf(main))
+  // What a stage receives has the extents that the whole program's feeds give it.
+  if (role.op) request.whole = findProgram(role.op, "main");
+  for (pd::InputOp input : dtranspile::inputsOf(request.whole ? request.whole : main))
     for (const FeedData& feed : feeds) {
       if (feed.name != input.getName()) continue;
       mlir::FailureOr<std::vector<int64_t>> dims = localDims(tool, input, mesh, feed, request);

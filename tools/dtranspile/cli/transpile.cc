@@ -1,4 +1,5 @@
 // dtranspile transpile MAIN --startup STARTUP -o JOB, dtranspile export JOB -o DIR
+#include "compiler/analysis/divergence.h"
 #include "compiler/analysis/program_info.h"
 #include "compiler/artifact/job.h"
 #include "compiler/export/collective/collective.h"
@@ -125,7 +126,7 @@ bool writeProgram(Tool& tool, mlir::ModuleOp module, const char* symbol, const s
 
 int exportJob(Tool& tool, const ExportFlags& flags) {
   mlir::FailureOr<Job> job = openJob(tool, flags.job);
-  if (mlir::failed(job)) return kNo;
+  if (mlir::failed(job) || mlir::failed(verify::checkUniform(*job->module))) return kNo;
   auto roles = job->module->getOps<dist::RoleOp>();
   if (std::next(roles.begin()) != roles.end())
     return tool.error(flags.job +

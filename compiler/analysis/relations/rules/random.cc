@@ -23,7 +23,7 @@ llvm::SmallVector<bool, 4> differingAxes(RuleContext& context) {
       if (int axis = axes.indexOf(llvm::cast<mlir::StringAttr>(name).getValue()); axis >= 0)
         differ[axis] = true;
   for (unsigned a = 0; a < axes.count(); ++a)
-    if (axes.sizes[a] == 1) differ[a] = false;
+    if (axes.meshSizes[a] == 1) differ[a] = false;
   return differ;
 }
 

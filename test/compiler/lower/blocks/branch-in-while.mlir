@@ -4,34 +4,34 @@
 // y = 1.5 x; three times: y = 0.8 (mean(y) > 0.3 ? y sin(y) : y y - 0.5 x). loss = sum(y w), and its gradient, as PaddlePaddle 2.6 builds them.
 // What the branches keep is pushed every turn, whether they were taken or not.
 
-// CHECK:      while [[MORE:more#[0-9]+]] {
-// CHECK:        kernel({{.*}}, large)
-// CHECK-NEXT:   copy large -> [[TAKEN:.*]]  # conditional_block
-// CHECK-NEXT:   if [[TAKEN]] {
-// CHECK-NEXT:     kernel([[Y:y#[0-9]+]], sin)
+// CHECK:      while [[MORE:more#[0-9]+]] {{.*}} {
+// CHECK:        kernel greater_than({{.*}}) -> large bool[]
+// CHECK-NEXT:   copy large {{.*}} -> [[TAKEN:[^ ]+]] {{.*}}# conditional_block
+// CHECK-NEXT:   if [[TAKEN]] {{.*}} {
+// CHECK-NEXT:     kernel sin([[Y:y#[0-9]+]] float32[2x3]) -> sin float32[2x3]
 // CHECK:        }
 // CHECK:        if {{.*}} {
-// CHECK-NEXT:     kernel([[Y]], square)
+// CHECK-NEXT:     kernel elementwise_mul([[Y]] float32[2x3]) -> square float32[2x3]
 // CHECK:        }
 // CHECK:        dt_select_input(
-// CHECK:        dt_list_push(large) -> large.tape
-// CHECK-NEXT:   dt_list_push(small) -> small.tape
-// CHECK:        dt_list_push(sin) -> sin.tape
-// CHECK:        dt_list_push(square) -> square.tape
+// CHECK:        call dt_list_push(large {{.*}}) -> large.tape
+// CHECK-NEXT:   call dt_list_push(small {{.*}}) -> small.tape
+// CHECK:        call dt_list_push(sin {{.*}}) -> sin.tape
+// CHECK:        call dt_list_push(square {{.*}}) -> square.tape
 // CHECK:      }
 
 // The gradient of x is summed over the turns, with zeros where its branch was not taken.
-// CHECK:      dt_zeros_like(x) -> [[SUM:x@GRAD.*]]  # while_grad
+// CHECK:      call dt_zeros_like(x {{.*}}) -> [[SUM:x@GRAD[^ ]*]]{{.*}}# while_grad
 // CHECK:      while {{.*}} {
-// CHECK:        dt_list_pop() -> small.tape, [[SMALL:small#[0-9]+]]
-// CHECK:        dt_list_pop() -> square.tape, [[SQUARE:square#[0-9]+]]
-// CHECK:        copy [[SMALL]] -> [[TAKEN:.*]]  # conditional_block_grad
-// CHECK-NEXT:   if [[TAKEN]] {
-// CHECK:          copy {{.*}} -> [[X:x@GRAD.*]]  # conditional_block_grad
+// CHECK:        call dt_list_pop({{.*}}) -> small.tape {{[^,]+}}, [[SMALL:small#[0-9]+]]
+// CHECK:        call dt_list_pop({{.*}}) -> square.tape {{[^,]+}}, [[SQUARE:square#[0-9]+]]
+// CHECK:        copy [[SMALL]] {{.*}} -> [[TAKEN:[^ ]+]] {{.*}}# conditional_block_grad
+// CHECK-NEXT:   if [[TAKEN]] {{.*}} {
+// CHECK:          copy {{.*}} -> [[X:x@GRAD[^ ]*]] {{.*}}# conditional_block_grad
 // CHECK-NEXT:   } else {
-// CHECK:          dt_zeros_like({{x#[0-9]+}}, [[X]])
+// CHECK:          call dt_zeros_like({{x#[0-9]+ .*}}) -> [[X]]
 // CHECK:        }
-// CHECK:        dt_accumulate([[X]]) -> [[SUM]]
+// CHECK:        call dt_accumulate([[X]] {{.*}}) -> [[SUM]]
 // CHECK:      }
 
 pd.var @x : tensor<2x3xf32>

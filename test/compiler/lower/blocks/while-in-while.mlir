@@ -5,35 +5,35 @@
 // The inner loop's tape is part of the outer one: per outer turn the lists of the inner loop are pushed, and popped by the gradient.
 
 // Forward: the inner loop's lists begin anew in every outer turn, at whose end they go onto lists of lists.
-// CHECK:      while [[MORE:more#[0-9]+]] {
-// CHECK:        dt_list_clear() -> [[TURNS:turns(#[0-9]+)?]]
-// CHECK:        while [[MORE_Z:more_z#[0-9]+]] {
-// CHECK:          kernel([[Z:z#[0-9]+]], sin)
-// CHECK:          dt_list_push(sin) -> [[SIN:sin.tape(#[0-9]+)?]]
-// CHECK:          dt_list_push([[Z]]) -> [[ZS:z.tape(#[0-9]+)?]]
-// CHECK:          dt_list_push([[MORE_Z]]) -> [[TURNS]]
+// CHECK:      while [[MORE:more#[0-9]+]] {{.*}} {
+// CHECK:        call dt_list_clear({{.*}}) -> [[TURNS:turns(#[0-9]+)?]]
+// CHECK:        while [[MORE_Z:more_z#[0-9]+]] {{.*}} {
+// CHECK:          kernel sin([[Z:z#[0-9]+]] float32[2x3]) -> sin float32[2x3]
+// CHECK:          call dt_list_push(sin {{.*}}) -> [[SIN:sin.tape(#[0-9]+)?]]
+// CHECK:          call dt_list_push([[Z]] {{.*}}) -> [[ZS:z.tape(#[0-9]+)?]]
+// CHECK:          call dt_list_push([[MORE_Z]] {{.*}}) -> [[TURNS]]
 // CHECK-NEXT:   }
-// CHECK:        dt_list_push([[TURNS]]) -> [[TURNS_TAPE:turns.tape]]
-// CHECK-NEXT:   dt_list_push([[SIN]]) -> [[SIN_TAPE:sin.tape#[0-9]+]]
-// CHECK:        dt_list_push([[MORE]]) -> [[OUTER:turns(#[0-9]+)?]]
+// CHECK:        call dt_list_push([[TURNS]] {{.*}}) -> [[TURNS_TAPE:turns.tape]]
+// CHECK-NEXT:   call dt_list_push([[SIN]] {{.*}}) -> [[SIN_TAPE:sin.tape#[0-9]+]]
+// CHECK:        call dt_list_push([[MORE]] {{.*}}) -> [[OUTER:turns(#[0-9]+)?]]
 // CHECK-NEXT: }
 
 // Backward: lists are popped off the lists of lists, and items off those.
-// CHECK:      dt_list_any([[OUTER]]) -> [[LEFT:more#[0-9]+]]
-// CHECK-NEXT: while [[LEFT]] {
-// CHECK:        dt_list_pop() -> [[TURNS_TAPE]], [[POPPED_TURNS:turns#[0-9]+]]
-// CHECK-NEXT:   dt_list_pop() -> [[SIN_TAPE]], [[SINS:sin#[0-9]+]]
-// CHECK:        dt_zeros_like({{.*}}) -> [[SUM:y@GRAD@RENAME@block1@1]]
-// CHECK:        dt_list_any([[POPPED_TURNS]]) -> [[LEFT_Z:more#[0-9]+]]
-// CHECK-NEXT:   while [[LEFT_Z]] {
-// CHECK:          dt_list_pop() -> [[SINS]], [[SIN_NOW:sin#[0-9]+]]
-// CHECK:          kernel({{.*}}[[SIN_NOW]]{{.*}}elementwise_mul_grad
-// CHECK:          dt_accumulate({{.*}}) -> [[SUM]]
-// CHECK:          dt_list_any([[POPPED_TURNS]]) -> [[LEFT_Z]]
+// CHECK:      call dt_list_any([[OUTER]] {{.*}}) -> [[LEFT:more#[0-9]+]]
+// CHECK-NEXT: while [[LEFT]] {{.*}} {
+// CHECK:        call dt_list_pop({{.*}}) -> [[TURNS_TAPE]] {{[^,]+}}, [[POPPED_TURNS:turns#[0-9]+]]
+// CHECK-NEXT:   call dt_list_pop({{.*}}) -> [[SIN_TAPE]] {{[^,]+}}, [[SINS:sin#[0-9]+]]
+// CHECK:        call dt_zeros_like({{.*}}) -> [[SUM:y@GRAD@RENAME@block1@1]]
+// CHECK:        call dt_list_any([[POPPED_TURNS]] {{.*}}) -> [[LEFT_Z:more#[0-9]+]]
+// CHECK-NEXT:   while [[LEFT_Z]] {{.*}} {
+// CHECK:          call dt_list_pop({{.*}}) -> [[SINS]] {{[^,]+}}, [[SIN_NOW:sin#[0-9]+]]
+// CHECK:          kernel elementwise_mul_grad({{.*}}[[SIN_NOW]]
+// CHECK:          call dt_accumulate({{.*}}) -> [[SUM]]
+// CHECK:          call dt_list_any([[POPPED_TURNS]] {{.*}}) -> [[LEFT_Z]]
 // CHECK:        }
-// CHECK:        dt_list_any([[OUTER]]) -> [[LEFT]]
+// CHECK:        call dt_list_any([[OUTER]] {{.*}}) -> [[LEFT]]
 // CHECK:      }
-// CHECK:      fetch x@GRAD: float32[2, 3]
+// CHECK:      fetch x@GRAD: float32[2x3]
 
 pd.var @x : tensor<2x3xf32>
 pd.var @w : tensor<2x3xf32>

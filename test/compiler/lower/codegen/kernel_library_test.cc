@@ -55,8 +55,7 @@ LibraryStatistics build(const std::vector<KernelSource>& kernels, const std::str
                         const std::string& output) {
   LibraryStatistics statistics;
   std::string error;
-  REQUIRE(
-      llvm::succeeded(buildLibrary(kernels, {hostTarget(), cache, 2}, output, statistics, error)));
+  REQUIRE(llvm::succeeded(buildLibrary(kernels, {hostTarget(), cache}, output, statistics, error)));
   REQUIRE(error == "");
   return statistics;
 }
@@ -133,7 +132,7 @@ TEST_CASE("many writers of one cache") {
     threads.emplace_back([&, t] {
       LibraryStatistics statistics;
       std::string error;
-      good[t] = llvm::succeeded(buildLibrary({fill(2), fill(3)}, {hostTarget(), folder.path, 1},
+      good[t] = llvm::succeeded(buildLibrary({fill(2), fill(3)}, {hostTarget(), folder.path},
                                              folder.path + "/" + std::to_string(t) + ".so",
                                              statistics, error));
     });
@@ -194,7 +193,7 @@ TEST_CASE("a library that finds no room is an error, no signal") {
   const auto handler = signal(SIGXFSZ, SIG_IGN);
   REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
   const bool failed = llvm::failed(
-      buildLibrary({fill(2)}, {hostTarget(), "", 1}, folder.path + "/k.so", statistics, error));
+      buildLibrary({fill(2)}, {hostTarget(), ""}, folder.path + "/k.so", statistics, error));
   setrlimit(RLIMIT_FSIZE, &before);
   signal(SIGXFSZ, handler);
   CHECK(failed);
@@ -207,7 +206,7 @@ TEST_CASE("refused by name") {
   LibraryStatistics statistics;
   std::string error;
   auto refuse = [&](const std::string& text) {
-    CHECK(llvm::failed(buildLibrary({{text, "bad_kernel"}}, {hostTarget(), "", 1},
+    CHECK(llvm::failed(buildLibrary({{text, "bad_kernel"}}, {hostTarget(), ""},
                                     folder.path + "/k.so", statistics, error)));
     CHECK_FALSE(fs::exists(folder.path + "/k.so"));
     CHECK_THAT(error, Catch::Contains("bad_kernel"));

@@ -2,7 +2,7 @@
 // RUN: dtranspile-lower %s | FileCheck %s
 
 // CHECK: program unscale
-// CHECK-NEXT: call dt_check_finite_and_unscale(a float32[4], b float32[2x3], s float32[1];) -> x float32[4], y float32[2x3], found bool[1]
+// CHECK-NEXT: call dt_check_finite_and_unscale(a float32[4], b float32[2x3], s float32[1]) -> x float32[4], y float32[2x3], found bool[1]
 pd.program @unscale attributes {version = 2006002 : i64} {
   %a = pd.input "a" : tensor<4xf32>
   %b = pd.input "b" : tensor<2x3xf32>

@@ -12,7 +12,7 @@ pd.program @convolution attributes {version = 2006002 : i64} {
 }
 
 // CHECK: program call
-// CHECK-NEXT: call dt_row_conv(x float32[2x5x4], w float32[3x4];) -> y float32[2x5x4]
+// CHECK-NEXT: call dt_row_conv(x float32[2x5x4], w float32[3x4]) -> y float32[2x5x4]
 pd.program @call attributes {version = 2006002 : i64} {
   %x = pd.input "x" : tensor<2x5x4xf32>
   %w = pd.input "w" : tensor<3x4xf32>

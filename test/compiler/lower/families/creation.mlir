@@ -3,7 +3,7 @@
 
 // CHECK: program constants
 // CHECK-NEXT: kernel fill_constant() -> c float32[2x3]
-// CHECK-NEXT: call dt_range(s int64[1], e int64[1], d int64[1];) -> r int64[?]
+// CHECK-NEXT: call dt_range(s int64[1], e int64[1], d int64[1]) -> r int64[?]
 pd.program @constants attributes {version = 2006002 : i64} {
   %c = pd.fill_constant -> Out("c") {dtype = 5 : i32, shape = array<i64: 2, 3>, value = 0.5 : f32} : () -> tensor<2x3xf32>
   %s = pd.input "s" : tensor<1xi64>

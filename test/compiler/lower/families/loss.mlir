@@ -2,7 +2,7 @@
 // RUN: dtranspile-lower %s | FileCheck %s
 
 // CHECK: program labels
-// CHECK-NEXT: call dt_check_range(l int64[4x1]; 0 5 1 -100 'l') ->
+// CHECK-NEXT: call dt_check_range(l int64[4x1]; 0 5 1 -100 'l')
 // CHECK-NEXT: kernel softmax_with_cross_entropy(x float32[4x5], l int64[4x1], s float32[4x5]) -> s float32[4x5], y float32[4x1]
 pd.program @labels attributes {version = 2006002 : i64} {
   %x = pd.input "x" : tensor<4x5xf32>

@@ -2,7 +2,7 @@
 // RUN: dtranspile-lower %s | FileCheck %s
 
 // CHECK: program accuracy
-// CHECK-NEXT: call dt_accuracy(v float32[4x1], i int64[4x1], l int64[4x1];) -> a float32[], c int32[], t int32[]
+// CHECK-NEXT: call dt_accuracy(v float32[4x1], i int64[4x1], l int64[4x1]) -> a float32[], c int32[], t int32[]
 pd.program @accuracy attributes {version = 2006002 : i64} {
   %v = pd.input "v" : tensor<4x1xf32>
   %i = pd.input "i" : tensor<4x1xi64>

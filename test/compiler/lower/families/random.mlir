@@ -4,7 +4,7 @@
 // CHECK: program draws
 // CHECK-NEXT: call dt_random_stream(; 0 0)
 // CHECK-NEXT: call dt_uniform_random(; 1 7 0 0 -1 1 1) -> u float32[2x3]
-// CHECK-NEXT: call dt_random_stream(;)
+// CHECK-NEXT: call dt_random_stream()
 // CHECK-NEXT: call dt_random_stream(; 1 1)
 // CHECK-NEXT: call dt_dropout(u float32[2x3], -; 0 0 0 2006002 0.5 'upscale_in_train') -> y float32[2x3], m uint8[2x3]
 pd.program @draws attributes {version = 2006002 : i64} {
@@ -24,7 +24,7 @@ pd.program @old attributes {version = 1008005 : i64} {
 // CHECK: program streams
 // CHECK-NEXT: call dt_random_stream(; 5 0 'dp' 'mp')
 // CHECK-NEXT: call dt_dropout(
-// CHECK-NEXT: call dt_random_stream(;)
+// CHECK-NEXT: call dt_random_stream()
 // CHECK-NEXT: call dt_random_stream(; -2 1)
 // CHECK-NEXT: call dt_dropout(
 pd.program @streams attributes {version = 2006002 : i64} {

@@ -2,10 +2,10 @@
 // RUN: dtranspile-lower %s | FileCheck %s
 
 // CHECK: program list
-// CHECK-NEXT: call dt_list_clear(;) -> l float32[4]
-// CHECK-NEXT: call dt_write_to_array(x float32[4], i int64[1], l float32[4];) -> l float32[4]
-// CHECK-NEXT: call dt_lod_array_length(l float32[4];) -> n int64[1]
-// CHECK-NEXT: call dt_read_from_array(l float32[4], i int64[1], -;) -> y float32[4]
+// CHECK-NEXT: call dt_list_clear() -> l list of float32[4]
+// CHECK-NEXT: call dt_write_to_array(x float32[4], i int64[1], l list of float32[4]) -> l list of float32[4]
+// CHECK-NEXT: call dt_lod_array_length(l list of float32[4]) -> n int64[1]
+// CHECK-NEXT: call dt_read_from_array(l list of float32[4], i int64[1], -) -> y float32[4]
 pd.program @list attributes {version = 1008005 : i64} {
   %x = pd.input "x" : tensor<4xf32>
   %i = pd.input "i" : tensor<1xi64>

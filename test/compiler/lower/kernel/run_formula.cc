@@ -63,7 +63,7 @@ std::string runFormula(const std::string& formula, const TestTensors& inputs, Te
   if (!inner.empty()) innerDims = [&](const std::vector<int64_t>&) { return inner; };
   auto kernels = buildFormula("test", formula, names, innerDims, error);
   if (!kernels) return error;
-  LibraryOptions options{.target = hostTarget(), .cache = "", .threads = 1};
+  LibraryOptions options{.target = hostTarget(), .cache = ""};
   std::vector<KernelSource> sources;
   for (const BoundKernel& bound : *kernels) sources.push_back({emitKernel(bound.kernel), "test"});
   char file[] = "/tmp/dtranspile-test-XXXXXX";

@@ -1,4 +1,5 @@
 // Planted bugs under contracts: averaged parameters, statistics, what a contract is not about.
+#include "dialects/pd/declarations.h"
 #include "test/compiler/verify/mutations/edits.h"
 
 namespace dtranspile::verify::test {
@@ -84,11 +85,12 @@ TEST_CASE(
   pd::SetOp statistics = lastSet(main, "batch_norm2d_0.w_1");
   mlir::OpBuilder builder(statistics);
   auto scaled = [&](mlir::Value value, float factor) {
-    return pd::createOp(builder, statistics.getLoc(), "scale", {{"X", {value}}},
-                        {{"Out", {{"scaled", value.getType()}}}},
-                        {builder.getNamedAttr("scale", builder.getF32FloatAttr(factor)),
-                         builder.getNamedAttr("bias", builder.getF32FloatAttr(0))},
-                        pd::kForward)
+    return pd::Declarations()
+        .create(builder, statistics.getLoc(), "scale", {{"X", {value}}},
+                {{"Out", {{"scaled", value.getType()}}}},
+                {builder.getNamedAttr("scale", builder.getF32FloatAttr(factor)),
+                 builder.getNamedAttr("bias", builder.getF32FloatAttr(0))},
+                pd::kForward)
         .output("Out");
   };
   auto summed = [&](mlir::Value value) {

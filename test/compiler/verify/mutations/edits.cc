@@ -1,5 +1,7 @@
 #include "test/compiler/verify/mutations/edits.h"
 
+#include "dialects/pd/declarations.h"
+
 namespace dtranspile::verify::test {
 
 VerifyReport verifyEdited(const Edit& edit, const std::string& program, const Strategy& strategy,
@@ -59,11 +61,12 @@ void declareDifferent(mlir::ModuleOp job, llvm::StringRef variable, llvm::String
 mlir::Value scaled(mlir::Value value, float factor) {
   mlir::OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
-  return pd::createOp(builder, value.getLoc(), "scale", {{"X", {value}}},
-                      {{"Out", {{"scaled", value.getType()}}}},
-                      {builder.getNamedAttr("scale", builder.getF32FloatAttr(factor)),
-                       builder.getNamedAttr("bias", builder.getF32FloatAttr(0))},
-                      pd::kForward)
+  return pd::Declarations()
+      .create(builder, value.getLoc(), "scale", {{"X", {value}}},
+              {{"Out", {{"scaled", value.getType()}}}},
+              {builder.getNamedAttr("scale", builder.getF32FloatAttr(factor)),
+               builder.getNamedAttr("bias", builder.getF32FloatAttr(0))},
+              pd::kForward)
       .output("Out");
 }
 

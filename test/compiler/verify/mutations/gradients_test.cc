@@ -1,4 +1,5 @@
 // Planted bugs on the way of gradients: reductions, scales, casts.
+#include "dialects/pd/declarations.h"
 #include "test/compiler/verify/mutations/edits.h"
 
 namespace dtranspile::verify::test {
@@ -17,9 +18,10 @@ VerifyReport verifyCast(mlir::Type (*type)(mlir::Builder&), int32_t code) {
           llvm::SmallVector<mlir::NamedAttribute> attributes = {
               builder.getNamedAttr("in_dtype", builder.getI32IntegerAttr(from)),
               builder.getNamedAttr("out_dtype", builder.getI32IntegerAttr(into))};
-          return pd::createOp(builder, value.getLoc(), "cast", {{"X", {value}}},
-                              {{"Out", {{"cast_" + std::to_string(into), result}}}}, attributes,
-                              pd::kBackward)
+          return pd::Declarations()
+              .create(builder, value.getLoc(), "cast", {{"X", {value}}},
+                      {{"Out", {{"cast_" + std::to_string(into), result}}}}, attributes,
+                      pd::kBackward)
               .output("Out");
         };
         constexpr int32_t kFloat32 = 5;
@@ -142,9 +144,9 @@ TEST_CASE("a gradient replaced by zeros") {
     pd::OpView update = opsOfType(main, "momentum")[0];
     mlir::OpBuilder builder(update.operation());
     mlir::Value gradient = update.input("Grad");
-    pd::OpView zeros =
-        pd::createOp(builder, gradient.getLoc(), "fill_zeros_like", {{"X", {gradient}}},
-                     {{"Out", {{"zeros", gradient.getType()}}}}, {}, pd::kBackward);
+    pd::OpView zeros = pd::Declarations().create(
+        builder, gradient.getLoc(), "fill_zeros_like", {{"X", {gradient}}},
+        {{"Out", {{"zeros", gradient.getType()}}}}, {}, pd::kBackward);
     update.setInput("Grad", 0, zeros.output("Out"));
   });
   CHECK(exitCode(report.overall()) == 3);
@@ -219,11 +221,12 @@ TEST_CASE("rounding is for values between ranks, under its contract") {
     mlir::OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
     mlir::Type type = llvm::cast<mlir::RankedTensorType>(value.getType()).clone(element);
-    return pd::createOp(builder, value.getLoc(), "cast", {{"X", {value}}},
-                        {{"Out", {{"cast_" + std::to_string(into), type}}}},
-                        {builder.getNamedAttr("in_dtype", builder.getI32IntegerAttr(from)),
-                         builder.getNamedAttr("out_dtype", builder.getI32IntegerAttr(into))},
-                        pd::kBackward)
+    return pd::Declarations()
+        .create(builder, value.getLoc(), "cast", {{"X", {value}}},
+                {{"Out", {{"cast_" + std::to_string(into), type}}}},
+                {builder.getNamedAttr("in_dtype", builder.getI32IntegerAttr(from)),
+                 builder.getNamedAttr("out_dtype", builder.getI32IntegerAttr(into))},
+                pd::kBackward)
         .output("Out");
   };
   auto declare = [](mlir::ModuleOp job) {
@@ -310,8 +313,9 @@ TEST_CASE("an op without a rule leaves the verdict open") {
   dist::AllReduceOp reduction = opsOf<dist::AllReduceOp>(main)[0];
   mlir::OpBuilder builder(reduction);
   mlir::Value value = reduction.getInputs()[0];
-  pd::OpView tanh = pd::createOp(builder, reduction.getLoc(), "tanh", {{"X", {value}}},
-                                 {{"Out", {{"strange", value.getType()}}}}, {}, pd::kBackward);
+  pd::OpView tanh =
+      pd::Declarations().create(builder, reduction.getLoc(), "tanh", {{"X", {value}}},
+                                {{"Out", {{"strange", value.getType()}}}}, {}, pd::kBackward);
   reduction->setOperand(0, tanh.output("Out"));
   VerifyReport report = verifyJob(*job, nullptr);
   CHECK(exitCode(report.overall()) == 3);

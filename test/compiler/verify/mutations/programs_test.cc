@@ -1,4 +1,5 @@
 // Planted bugs of form: an op, name, declaration or attribute that is not the reference's.
+#include "dialects/pd/declarations.h"
 #include "test/compiler/verify/mutations/edits.h"
 
 namespace dtranspile::verify::test {
@@ -34,8 +35,7 @@ TEST_CASE("an op without the attributes of the reference's") {
   CHECK(report.find("structure")->verdict == Verdict::Refuted);
 }
 
-// No class of ranks can be formed of it yet, and that is no fault of the job.
-TEST_CASE("an op without a specialisation leaves the verdict open") {
+TEST_CASE("a copy to another memory keeps what a value is") {
   VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) {
     pd::OpView update = opsOfType(main, "momentum")[0];
     mlir::OpBuilder builder(update.operation());
@@ -45,9 +45,7 @@ TEST_CASE("an op without a specialisation leaves the verdict open") {
         dist::CopyOp::create(builder, value.getLoc(), value.getType(), value, dist::Memory::Host));
   });
   INFO(messagesOf(report));
-  CHECK(exitCode(report.overall()) == 3);
-  CHECK(messageWith(report, Message::Level::Unknown, "specialise").op == "dist.copy");
-  CHECK(report.find("relations")->verdict == Verdict::Holds);
+  CHECK(exitCode(report.overall()) == 0);
 }
 
 TEST_CASE("the reference is not trusted") {
@@ -150,7 +148,7 @@ TEST_CASE("what the reference has and no role has is missed") {
   SECTION("a feed, under its name") {
     VerifyReport report = verifyEdited(
         [&](mlir::ModuleOp, pd::ProgramOp main) { opsOf<pd::InputOp>(main)[0].setName("other"); });
-    CHECK_THAT(refuted(report, "feed").text, Contains("takes no feed"));
+    CHECK_THAT(refuted(report, "feed").text, Contains("takes a feed `other`"));
   }
 }
 
@@ -172,7 +170,7 @@ TEST_CASE("names under which values are fetched, exported and saved") {
     auto old = llvm::cast<pd::SlotAttr>(outs[slot]);
     outs[slot] = pd::SlotAttr::get(op->getContext(), old.getName(), {builder.getStringAttr(name)});
     op->setAttr("outs", builder.getArrayAttr(outs));
-    pd::declare(op->getBlock(), name, op->getResult(0).getType());
+    pd::Declarations().declare(op->getBlock(), name, op->getResult(0).getType());
   };
   SECTION("the loss under another name") {
     VerifyReport report = verifyEdited([&](mlir::ModuleOp, pd::ProgramOp main) {
@@ -262,10 +260,10 @@ TEST_CASE("declarations, variables and programs that differ from the reference's
     VerifyReport report = verifyEdited([](mlir::ModuleOp, pd::ProgramOp main) {
       mlir::Value like = opsOfType(main, "relu")[0].output("Out");
       mlir::OpBuilder builder(like.getDefiningOp());
-      pd::createOp(builder, like.getLoc(), "uniform_random", {},
-                   {{"Out", {{"drawn", mlir::RankedTensorType::get({2}, builder.getF32Type())}}}},
-                   {builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr({2}))},
-                   pd::kForward);
+      pd::Declarations().create(
+          builder, like.getLoc(), "uniform_random", {},
+          {{"Out", {{"drawn", mlir::RankedTensorType::get({2}, builder.getF32Type())}}}},
+          {builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr({2}))}, pd::kForward);
     });
     notVerified(report);
   }

@@ -1,5 +1,6 @@
 // Planted bugs that the reading in shares of the batch must not excuse: means over ranks where the
 // reference has none, factors of a loss that is a sum, zeros of another shape.
+#include "dialects/pd/declarations.h"
 #include "test/compiler/verify/mutations/edits.h"
 
 namespace dtranspile::verify::test {
@@ -36,12 +37,12 @@ void sumInstead(mlir::Operation* op, const char* type, const char* result) {
   for (const std::string& slot : slots)
     if (view.inputCount(slot)) inputs.push_back({slot, view.inputs(slot)});
   mlir::Value out = op->getResult(0);
-  pd::OpView sum = pd::createOp(at, op->getLoc(), type, inputs,
-                                {{result, {{pd::nameOf(out).str(), out.getType()}}}},
-                                {at.getNamedAttr("reduce_all", at.getBoolAttr(true)),
-                                 at.getNamedAttr("dim", at.getDenseI32ArrayAttr({0})),
-                                 at.getNamedAttr("keep_dim", at.getBoolAttr(false))},
-                                view.role());
+  pd::OpView sum = pd::Declarations().create(at, op->getLoc(), type, inputs,
+                                             {{result, {{pd::nameOf(out).str(), out.getType()}}}},
+                                             {at.getNamedAttr("reduce_all", at.getBoolAttr(true)),
+                                              at.getNamedAttr("dim", at.getDenseI32ArrayAttr({0})),
+                                              at.getNamedAttr("keep_dim", at.getBoolAttr(false))},
+                                             view.role());
   out.replaceAllUsesWith(sum.operation()->getResult(0));
   op->erase();
 }
@@ -131,18 +132,20 @@ TEST_CASE("zeros of a larger shape are not added") {
       if (larger) dims.insert(dims.begin(), 2);
       mlir::OpBuilder builder(update.operation());
       mlir::Value zeros =
-          pd::createOp(builder, velocity.getLoc(), "fill_constant", {},
-                       {{"Out", {{"zeros", type.clone(dims)}}}},
-                       {builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(dims)),
-                        builder.getNamedAttr("value", builder.getF32FloatAttr(0)),
-                        builder.getNamedAttr("dtype", builder.getI32IntegerAttr(5))},
-                       pd::kOptimize)
+          pd::Declarations()
+              .create(builder, velocity.getLoc(), "fill_constant", {},
+                      {{"Out", {{"zeros", type.clone(dims)}}}},
+                      {builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(dims)),
+                       builder.getNamedAttr("value", builder.getF32FloatAttr(0)),
+                       builder.getNamedAttr("dtype", builder.getI32IntegerAttr(5))},
+                      pd::kOptimize)
               .output("Out");
       update.setInput(
           "Velocity", 0,
-          pd::createOp(builder, velocity.getLoc(), "elementwise_add",
-                       {{"X", {velocity}}, {"Y", {zeros}}}, {{"Out", {{"same", type}}}},
-                       {builder.getNamedAttr("axis", builder.getI32IntegerAttr(-1))}, pd::kOptimize)
+          pd::Declarations()
+              .create(builder, velocity.getLoc(), "elementwise_add",
+                      {{"X", {velocity}}, {"Y", {zeros}}}, {{"Out", {{"same", type}}}},
+                      {builder.getNamedAttr("axis", builder.getI32IntegerAttr(-1))}, pd::kOptimize)
               .output("Out"));
     });
     INFO(messagesOf(report));

@@ -1,4 +1,5 @@
 // Planted bugs of variables: what they end as, how they begin.
+#include "dialects/pd/declarations.h"
 #include "test/compiler/verify/mutations/edits.h"
 
 namespace dtranspile::verify::test {
@@ -81,6 +82,109 @@ TEST_CASE("parameters that are drawn without a seed, and not broadcast") {
                               builder.getArrayAttr({}));  // nothing keeps that promise in start-up
   });
   CHECK_THAT(refuted(report, "invariant").text, Contains("X(random)"));
+}
+
+namespace {
+
+// A job that draws without a seed, and broadcasts; edited behind that.
+VerifyReport verifyDrawn(const Strategy& strategy,
+                         const std::function<void(mlir::ModuleOp, pd::ProgramOp)>& edit) {
+  Jobs jobs;
+  auto job = jobs.make("fluid18/mnist_mlp", strategy, [](mlir::ModuleOp module) {
+    for (pd::OpView op : opsOfType(module, "uniform_random"))
+      op.setAttr("seed", mlir::Builder(module.getContext()).getI32IntegerAttr(0));
+  });
+  REQUIRE(verifyJob(*job, nullptr).overall() == Verdict::Holds);
+  edit(*job, programOf(*job, "startup"));
+  return verifyJob(*job, nullptr);
+}
+
+// What a broadcast of start-up that takes the same values from another rank gives for a variable.
+mlir::Value fromRank(pd::ProgramOp startup, llvm::StringRef variable, int64_t rank) {
+  dist::BroadcastOp first = opsOf<dist::BroadcastOp>(startup)[0];
+  mlir::OpBuilder builder(startup.getContext());
+  builder.setInsertionPointAfter(first);
+  auto other = llvm::cast<dist::BroadcastOp>(builder.clone(*first));
+  other.setRootAttr(dist::SelAttr::point(startup.getContext(), "dp", rank));
+  auto chosen = llvm::cast<mlir::OpResult>(lastSet(startup, variable).getValue());
+  return other->getResult(chosen.getResultNumber());
+}
+
+void setOnOneRank(mlir::OpBuilder& builder, llvm::StringRef variable, mlir::Value value) {
+  auto on = dist::OnOp::create(builder, value.getLoc(), mlir::TypeRange(),
+                               dist::SelAttr::point(builder.getContext(), "dp", 1),
+                               mlir::ValueRange(), dist::TaskAttr(), mlir::IntegerAttr());
+  builder.createBlock(&on.getBody());
+  pd::SetOp::create(builder, value.getLoc(),
+                    mlir::FlatSymbolRefAttr::get(builder.getContext(), variable), value);
+  dist::YieldOp::create(builder, value.getLoc(), mlir::ValueRange());
+}
+
+}  // namespace
+
+// The values of two broadcasts are equal on all ranks each, and are two draws.
+TEST_CASE("a variable that one rank begins with another draw of") {
+  VerifyReport report = verifyDrawn(unfused(4), [](mlir::ModuleOp, pd::ProgramOp startup) {
+    mlir::Value other = fromRank(startup, "fc_0.w_0", 2);
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(startup.getBodyBlock());
+    setOnOneRank(builder, "fc_0.w_0", other);
+  });
+  INFO(messagesOf(report));
+  CHECK(exitCode(report.overall()) == 3);
+  CHECK_THAT(messageWith(report, Message::Level::Unknown, "invariant").text,
+             Contains("sets `fc_0.w_0`") && Contains("another of the ranks' draws"));
+}
+
+TEST_CASE("a variable that is drawn on all ranks but set from a broadcast on one") {
+  VerifyReport report = verifyDrawn(unfused(4), [](mlir::ModuleOp, pd::ProgramOp startup) {
+    pd::SetOp set = lastSet(startup, "fc_0.w_0");
+    mlir::OpBuilder builder(set);
+    setOnOneRank(builder, "fc_0.w_0", set.getValue());
+    set.erase();
+  });
+  CHECK_THAT(refuted(report, "invariant").text, Contains("on the ranks of this region only"));
+}
+
+TEST_CASE("two variables that stand for one, and begin as two draws") {
+  Strategy averaged = unfused(4);
+  averaged.collective_mode = "local_sgd";
+  VerifyReport report = verifyDrawn(averaged, [](mlir::ModuleOp, pd::ProgramOp startup) {
+    mlir::Value other = fromRank(startup, "fc_0.w_0", 2);
+    lastSet(startup, "fc_0.w_0@SNAPSHOT").getValueMutable().assign(other);
+  });
+  INFO(messagesOf(report));
+  CHECK(exitCode(report.overall()) == 3);
+  CHECK_THAT(messageWith(report, Message::Level::Unknown, "invariant").text,
+             Contains("both stand for `fc_0.w_0`"));
+}
+
+TEST_CASE("an initial value that mixes two draws") {
+  VerifyReport report = verifyDrawn(unfused(4), [](mlir::ModuleOp, pd::ProgramOp startup) {
+    mlir::Value other = fromRank(startup, "fc_0.w_0", 2);
+    pd::SetOp set = lastSet(startup, "fc_0.w_0");
+    mlir::OpBuilder builder(set);
+    mlir::Value sum = pd::Declarations()
+                          .create(builder, set.getLoc(), "elementwise_add",
+                                  {{"X", {set.getValue()}}, {"Y", {other}}},
+                                  {{"Out", {{"mixed", other.getType()}}}}, {}, pd::kForward)
+                          .output("Out");
+    set.getValueMutable().assign(scaled(sum, 0.5F));
+  });
+  notVerified(report);
+}
+
+// With a seed of its own the draw is one on all ranks, and what a broadcast of it gives is the
+// same: set on some ranks only, it changes nothing.
+TEST_CASE("a variable that one rank sets again to what it holds") {
+  VerifyReport report = verifyEdited([](mlir::ModuleOp job, pd::ProgramOp) {
+    pd::ProgramOp startup = programOf(job, "startup");
+    pd::SetOp set = lastSet(startup, "fc_0.w_0");
+    mlir::OpBuilder builder(set);
+    setOnOneRank(builder, "fc_0.w_0", set.getValue());
+    set.erase();
+  });
+  INFO(messagesOf(report));
+  CHECK(report.overall() == Verdict::Holds);
 }
 
 }  // namespace dtranspile::verify::test

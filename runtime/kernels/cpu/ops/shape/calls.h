@@ -14,6 +14,10 @@ int32_t Split(OpCall& call);
 int32_t Stack(OpCall& call);
 int32_t Unstack(OpCall& call);
 
+// parts.cc
+int32_t CutParts(OpCall& call);
+int32_t JoinParts(OpCall& call);
+
 // repeat.cc
 bool TileMap(OpCall& call, const DtBuffer& x, AxisMap& map);
 bool ExpandMap(OpCall& call, const DtBuffer& x, AxisMap& map);

@@ -12,6 +12,8 @@ constexpr FunctionRow kRows[] = {
     {"dt_split", DenseEntry<Split>, kAnyType},
     {"dt_stack", DenseEntry<Stack>, kAnyType},
     {"dt_unstack", DenseEntry<Unstack>, kAnyType},
+    {"dt_cut_parts", DenseEntry<CutParts>, kAnyType},
+    {"dt_join_parts", DenseEntry<JoinParts>, kAnyType},
     {"dt_tile", DenseEntry<Mapped<TileMap>>, kAnyType},
     {"dt_tile_grad", DenseEntry<MappedGrad<TileMap>>, kNumbers},
     {"dt_expand", DenseEntry<Mapped<ExpandMap>>, kAnyType},

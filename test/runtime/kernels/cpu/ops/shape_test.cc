@@ -33,6 +33,37 @@ TEST_CASE("concat and split are inverse") {
   CHECK_THAT(odd.Message(), Contains("4 positions of 'whole'"));
 }
 
+TEST_CASE("equal parts along an axis are cut with a pad of zeros and put together without it") {
+  auto x = Count({2, 5, 2});
+  SlotCall cut("dt_cut_parts");
+  cut.In(x).Out(DType::kFloat32).Ints({1}).Ints({3});
+  REQUIRE(cut.Run().ok());
+  CHECK(cut.Result().dims == std::vector<int64_t>{3, 2, 2, 2});
+  CHECK(cut.Data<float>() == std::vector<float>{0,  1,  2,  3,  10, 11, 12, 13, 4,  5,  6, 7,
+                                                14, 15, 16, 17, 8,  9,  0,  0,  18, 19, 0, 0});
+  Tensor<float> parts({3, 2, 2, 2});
+  parts.data = cut.Data<float>();
+  Tensor<float> whole({2, 5, 2});
+  SlotCall join("dt_join_parts");
+  join.In(parts).In(whole).Ints({1}).Ints({3});
+  REQUIRE(join.Run().ok());
+  CHECK(whole.data == x.data);
+  // The flattened tensor: ten parts of two elements, then eleven of which two are pad.
+  SlotCall flat("dt_cut_parts");
+  flat.In(x).Out(DType::kFloat32).Ints({-1}).Ints({11});
+  REQUIRE(flat.Run().ok());
+  CHECK(flat.Result().dims == std::vector<int64_t>{11, 2});
+  CHECK(flat.Data<float>()[19] == 19);
+  CHECK(flat.Data<float>()[20] == 0);
+  SlotCall axis("dt_cut_parts");
+  axis.In(x, "x").Out(DType::kFloat32).Ints({3}).Ints({2});
+  CHECK_THAT(axis.Message(), Contains("'x' has no axis 3"));
+  Tensor<float> other({2, 4, 2});
+  SlotCall misfit("dt_join_parts");
+  misfit.In(parts, "parts").In(other, "whole").Ints({1}).Ints({4});
+  CHECK_THAT(misfit.Message(), Contains("'parts' is not 'whole' in 4 parts"));
+}
+
 TEST_CASE("parts that do not fit are refused by name") {
   auto a = Count({2, 3}), b = Count({3, 3});
   SlotCall concat("dt_concat");

@@ -1,0 +1,195 @@
+// Control flow around communication: all ranks take the same branch (D26), so that its body is
+// walked like the program around it, op by op. What is set inside must leave by both ways out with
+// one relation: a branch may not run, a loop may run again.
+#include "compiler/analysis/relations/branches.h"
+
+#include "compiler/analysis/position.h"
+#include "dialects/pd/op_view.h"
+
+namespace dtranspile::verify {
+namespace {
+
+// The slot of the predicate, and whether the body may run again.
+struct BranchRow {
+  llvm::StringLiteral type, predicate;
+  bool repeats;
+};
+constexpr BranchRow kBranches[] = {{"conditional_block", "Cond", false},
+                                   {"while", "Condition", true}};
+
+const BranchRow* rowOf(mlir::Operation* op) {
+  const llvm::StringRef type = pd::OpView(op).type();
+  const BranchRow* row =
+      llvm::find_if(kBranches, [&](const BranchRow& one) { return one.type == type; });
+  return row == std::end(kBranches) ? nullptr : row;
+}
+
+// One of the name lists of the op's block.
+std::vector<llvm::StringRef> namesOf(mlir::Operation* op, llvm::StringRef which) {
+  std::vector<llvm::StringRef> names;
+  auto blocks = op->getAttrOfType<mlir::ArrayAttr>("blocks");
+  if (!blocks || blocks.empty()) return names;
+  if (auto list = llvm::cast<mlir::DictionaryAttr>(blocks[0]).getAs<mlir::ArrayAttr>(which))
+    for (auto name : list.getAsValueRange<mlir::StringAttr>()) names.push_back(name);
+  return names;
+}
+
+// What is so on both ways out; false where they differ. Zero is whatever the other is.
+bool sameWays(Relation& mine, const Relation& other) {
+  if (!mine.whole.known || !other.whole.known) return mine.whole.known = false, false;
+  mine.addTags(other.tags);
+  mine.gradient |= other.gradient;
+  mine.perShare |= other.perShare;
+  if (other.isZero) return true;
+  if (mine.isZero) {
+    mine.whole = other.whole;
+    mine.parts = other.parts;
+    mine.isZero = false;
+    return true;
+  }
+  if (!(mine.parts == other.parts)) mine.parts = {};
+  return mine.whole == other.whole;
+}
+
+}  // namespace
+
+bool hasJobOps(mlir::Operation* op) {
+  return op
+      ->walk([](mlir::Operation* inner) {
+        return llvm::isa_and_nonnull<dist::DistDialect>(inner->getDialect())
+                   ? mlir::WalkResult::interrupt()
+                   : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool Branch::enter() {
+  const BranchRow* row = rowOf(op_);
+  if (!row) return giveUp("communicates inside, for which there is no rule"), false;
+  repeats_ = row->repeats;
+  mlir::Region &mine = op_->getRegion(0), &theirs = reference_->getRegion(0);
+  if (mine.empty() || theirs.empty() || mine.getNumArguments() != theirs.getNumArguments())
+    return giveUp("has another block than the op of the reference"), false;
+  mlir::Value predicate = pd::OpView(op_).input(row->predicate);
+  const Relation& decides = scene_.of(predicate);
+  if (!decides.whole.isReplicated() || !decides.whole.scale.isOne())
+    return giveUp("communicates inside, and its predicate " + nameText(predicate) + " is " +
+                  textOf(decides.whole, scene_.axes()) +
+                  ": not every rank is known to take the same branch"),
+           false;
+  for (auto [i, argument] : llvm::enumerate(mine.getArguments())) {
+    Relation relation = scene_.of(pd::OpView(op_).input("$capture", i));
+    relation.reference = scene_.reference().numberOf(theirs.getArgument(i));
+    if (repeats_) relation.isZero = false;  // at the first turn only
+    scene_.store.set(argument, std::move(relation));
+  }
+  op_->walk([&](pd::SetOp set) {
+    Variable* variable = scene_.store.variable(set.getVar());
+    if (!variable || before_.count(set.getVar().str())) return;
+    Relation held = scene_.store.held(*variable).relation;
+    if (repeats_ && held.isZero) {
+      held.isZero = false;
+      scene_.store.hold(*variable, held, variable->held.back().setter);
+    }
+    before_[set.getVar().str()] = std::move(held);
+  });
+  return true;
+}
+
+void Branch::giveUp(const std::string& why) {
+  scene_.giveUnknown(op_, why, reference_);
+  op_->walk([&](pd::SetOp set) {
+    if (Variable* variable = scene_.store.variable(set.getVar()))
+      scene_.store.hold(*variable, {}, op_);
+  });
+}
+
+void Branch::leave() {
+  for (const auto& [name, before] : before_) leaveVariable(name, before);
+  if (!turnsAlike()) return giveUp("changes what is known of a value from turn to turn");
+  for (mlir::OpResult result : op_->getResults()) leaveResult(result);
+}
+
+void Branch::leaveVariable(const std::string& name, const Relation& before) {
+  Variable& variable = *scene_.store.variable(name);
+  const auto number = op_->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr).getInt();
+  Relation after = scene_.store.held(variable).relation;
+  const int wanted = scene_.reference().numberWithin(number, variable.reference);
+  const int earlier = scene_.reference().numberBefore(number, variable.reference);
+  if (wanted >= 0 && before.reference >= 0 && !before.standsFor(earlier))
+    scene_.report(op_, Message::Level::Refuted, "lineage",
+                  "finds `" + name + "` as " + scene_.describe(before) +
+                      ", which stays where its block is not run; the reference has " +
+                      scene_.reference().describe(earlier) + " there",
+                  "set the variable before as the reference does");
+  if (after.reference >= 0 && !after.standsFor(wanted)) {
+    scene_.report(
+        op_, Message::Level::Refuted, "lineage",
+        "leaves `" + name + "` as " + scene_.describe(after) + " in its block; " +
+            (wanted < 0 ? "the reference does not set it there"
+                        : "the reference leaves it as " + scene_.reference().describe(wanted)),
+        "set in the block what the reference sets there");
+  } else if (wanted < 0) {
+    after.whole = after.parts = {};
+  }
+  const bool known = after.whole.known && before.whole.known;
+  const std::string taken = textOf(after.whole, scene_.axes());
+  if (!sameWays(after, before) && known) {
+    scene_.report(op_, Message::Level::Refuted, "invariant",
+                  "leaves `" + name + "` as " + taken + " where its block has run, and as " +
+                      textOf(before.whole, scene_.axes()) + " where it has not",
+                  "let the block set it to a value of the relation that it had before, or to zero");
+    after.whole = before.whole;  // reported once
+  }
+  after.reference = scene_.reference().numberAfter(number, variable.reference);
+  after.minuend = {};
+  scene_.store.hold(variable, std::move(after), op_);
+}
+
+// What a turn hands on is what it was handed, and what the reference hands on.
+bool Branch::turnsAlike() {
+  mlir::Operation* yield = op_->getRegion(0).front().getTerminator();
+  mlir::Operation* theirs = reference_->getRegion(0).front().getTerminator();
+  const std::vector<llvm::StringRef> captures = namesOf(op_, "captures"),
+                                     written = namesOf(op_, "written");
+  for (auto [name, value, wanted] :
+       llvm::zip(written, yield->getOperands(), theirs->getOperands())) {
+    const Relation& relation = scene_.of(value);
+    const int number = scene_.reference().numberOf(wanted);
+    if (relation.reference >= 0 && !relation.standsFor(number))
+      scene_.report(op_, Message::Level::Refuted, "lineage",
+                    "leaves `" + name.str() + "` as " + scene_.describe(relation) +
+                        " in its block; the reference leaves it as " +
+                        scene_.reference().describe(number),
+                    "compute in the block what the reference computes there");
+    if (!repeats_) continue;
+    for (auto [capture, argument] : llvm::zip(captures, op_->getRegion(0).getArguments()))
+      if (capture == name && !(scene_.of(argument).whole == relation.whole)) return false;
+  }
+  return true;
+}
+
+void Branch::leaveResult(mlir::OpResult result) {
+  const llvm::StringRef name = pd::nameOf(result);
+  const std::vector<llvm::StringRef> captures = namesOf(op_, "captures"),
+                                     written = namesOf(op_, "written");
+  mlir::Operation* yield = op_->getRegion(0).front().getTerminator();
+  auto at = llvm::find(written, name);
+  Relation relation;
+  if (at != written.end()) {
+    relation = scene_.of(yield->getOperand(at - written.begin()));
+    auto capture = llvm::find(captures, name);
+    if (capture != captures.end() &&
+        !sameWays(relation,
+                  scene_.of(pd::OpView(op_).input("$capture", capture - captures.begin()))))
+      relation.whole = relation.parts = {};
+  }
+  if (!relation.known())
+    scene_.store.noteLoss(result,
+                          {"gives what is not the same on both ways out of its block", -1, {}});
+  relation.reference = scene_.reference().numberOf(reference_->getResult(result.getResultNumber()));
+  relation.minuend = {};
+  scene_.store.set(result, std::move(relation));
+}
+
+}  // namespace dtranspile::verify

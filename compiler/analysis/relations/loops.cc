@@ -1,0 +1,259 @@
+// Loops of the job: over micro-batches, whose number is the size of a time axis, and over the
+// blocks of a server's variable. Both are axes to what stands inside: a loop's results are the sum
+// over its axis, by the rule of all_reduce sum.
+#include "compiler/analysis/position.h"
+#include "compiler/analysis/relations/transfer.h"
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/op_view.h"
+
+namespace dtranspile::verify {
+namespace {
+
+// D13, and what a loop over blocks must be for its results to be sums: `value` is `argument`, or a
+// sum of it and terms, which may stand in a guard that takes the argument in.
+bool accumulates(mlir::Value value, mlir::Value argument) {
+  if (value == argument) return true;
+  mlir::Operation* op = value.getDefiningOp();
+  if (!op || !argument.hasOneUse()) return false;
+  mlir::OpOperand& use = *argument.use_begin();
+  if (use.getOwner() != op) return false;
+  if (auto on = llvm::dyn_cast<dist::OnOp>(op)) {
+    auto yield = llvm::cast<dist::YieldOp>(on.getBody().front().getTerminator());
+    return on.getOtherwise().empty() &&
+           accumulates(yield.getValues()[llvm::cast<mlir::OpResult>(value).getResultNumber()],
+                       on.getBody().getArgument(use.getOperandNumber()));
+  }
+  if (!pd::OpView::isFrameworkOp(op) || op->hasAttr(dist::kSrcAttr)) return false;
+  llvm::StringRef type = pd::OpView(op).type();
+  return type == "sum" || type == "elementwise_add";
+}
+
+Relation zeros(const Axes& axes) {
+  Relation relation;
+  relation.isZero = true;
+  relation.whole = relation.parts = Reading::replicated(axes);
+  return relation;
+}
+
+// A loop that begins with something else than zero gives that much more.
+Awaited fromStart(const Scene& scene, mlir::Value init, Awaited total) {
+  const Relation& start = scene.of(init);
+  if (start.isZero && start.known()) return total;
+  if (total.relation.isZero && total.relation.known()) return {start, {}};
+  Loss loss{"begins to accumulate with " + nameText(init) + ", which is not zero", -1, init};
+  if (start.known()) loss.wrong = "accumulation";
+  Relation nothing;
+  nothing.follow(total.relation);
+  return {std::move(nothing), std::move(loss)};
+}
+
+// Sum over the time axes of the loop.
+Awaited overMicroBatches(const Axes& inside, const llvm::BitVector& loop, Awaited term) {
+  for (bool whole : {true, false}) {
+    Reading& reading = whole ? term.relation.whole : term.relation.parts;
+    for (unsigned axis : loop.set_bits()) {
+      if (!reading.known || inside.sizes[axis] == 1) continue;
+      State& state = reading.states[axis];
+      std::optional<Rational> factor =
+          reducedScale(state, dist::Reduce::Sum, inside.sizes[axis], term.relation, whole);
+      if (!factor) {
+        if (whole)
+          term.loss = {"sums over " + inside.names[axis] + " a value that is " + state.text(),
+                       static_cast<int>(axis),
+                       {}};
+        if (whole && (state.isSplit() || state.isParts())) term.loss.wrong = "reduction";
+        reading = {};
+        break;
+      }
+      reading.scale = reading.scale * *factor;
+      state = State::replicated();
+    }
+  }
+  if (!term.relation.whole.known) term.relation.parts = {};
+  return term;
+}
+
+// The axis along which a variable lies in blocks, and how; -1 where it does not.
+struct Blocks {
+  int axis = -1;
+  int64_t dim = 0, count = 1;
+  dist::LayoutAttr layout;
+};
+Blocks blocksOf(const Variable& variable, const Axes& axes) {
+  auto relation = pd::VarOp(variable.op)->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+  if (!relation) return {};
+  for (dist::AxisRelAttr one : relation.getAxes()) {
+    dist::LayoutAttr layout =
+        one.getState() == dist::StateKind::Split ? one.getLayout() : dist::LayoutAttr();
+    if (!layout || layout.getKind() == dist::LayoutKind::Even) continue;
+    const int64_t per =
+        std::max<int64_t>(1, layout.getKind() == dist::LayoutKind::Cyclic ? 1 : layout.getPer());
+    return {axes.indexOf(one.getAxis().getValue()), one.getDim(),
+            layout.getExtent() / per + (layout.getExtent() % per != 0), layout};
+  }
+  return {};
+}
+
+// Sum over the blocks of all servers. Each adds its own ones: a partial sum, in which what is equal
+// for all blocks counts once per block.
+Awaited overBlocks(const Axes& inside, int axis, int64_t servers, Awaited term) {
+  Reading& reading = term.relation.whole;
+  if (reading.known) {
+    State& state = reading.states[axis];
+    const bool partial = state == State::partial(dist::Reduce::Sum);
+    if (partial || state.isReplicated()) {
+      if (!partial) reading.scale = reading.scale * Rational(inside.sizes[axis]);
+      state = servers > 1 ? State::partial(dist::Reduce::Sum) : State::replicated();
+    } else {
+      term.loss = {"sums over blocks a value that is " + state.text(), axis, {}};
+      if (state.isSplit()) term.loss.wrong = "reduction";
+      reading = {};
+    }
+  }
+  term.relation.parts = reading;
+  return term;
+}
+
+}  // namespace
+
+bool isAccumulator(mlir::Value value) {
+  auto argument = llvm::dyn_cast<mlir::BlockArgument>(value);
+  mlir::Operation* loop = argument ? argument.getOwner()->getParentOp() : nullptr;
+  if (auto on = llvm::dyn_cast_or_null<dist::OnOp>(loop))
+    return isAccumulator(on.getInputs()[argument.getArgNumber()]);
+  return llvm::isa_and_nonnull<dist::MicroOp, dist::ForeachBlockOp>(loop);
+}
+
+bool enterMicro(const Scene& scene, dist::MicroOp micro) {
+  Scope scope = scene.store.scope();
+  dist::MeshOp mesh = dist::meshOf(micro);
+  for (llvm::StringRef name : micro.getAxes().getAsValueRange<mlir::StringAttr>()) {
+    const int axis = scope.axes.indexOf(name);
+    std::optional<int64_t> size = mesh ? mesh.sizeOf(name) : std::nullopt;
+    if (axis < 0 || !size || scope.axes.sizes[axis] != 1) {
+      scene.giveUnknown(micro, "loops over " + name.str() + ", which is no time axis here");
+      return false;
+    }
+    scope.axes.sizes[axis] = scope.axes.meshSizes[axis] = *size;
+  }
+  scene.store.enter(std::move(scope));
+  for (mlir::BlockArgument argument : micro.getBody().getArguments())
+    scene.store.set(argument, zeros(scene.axes()));
+  return true;
+}
+
+void leaveMicro(const Scene& scene, dist::MicroOp micro) {
+  const Axes inside = scene.axes();
+  llvm::BitVector loop(inside.count());
+  for (llvm::StringRef name : micro.getAxes().getAsValueRange<mlir::StringAttr>())
+    loop.set(static_cast<unsigned>(inside.indexOf(name)));
+  std::vector<Awaited> terms = yieldedBy(scene, micro.getBody());
+  scene.store.leave();
+  for (auto [result, init, term] : llvm::zip(micro.getOutputs(), micro.getInits(), terms))
+    giveAwaited(scene, result,
+                fromStart(scene, init, overMicroBatches(inside, loop, std::move(term))));
+}
+
+bool enterBlocks(const Scene& scene, dist::ForeachBlockOp loop) {
+  const Variable* variable = scene.store.variable(loop.getVar());
+  const Blocks blocks = variable ? blocksOf(*variable, scene.axes()) : Blocks();
+  Scope scope = scene.store.scope();
+  std::string why;
+  if (blocks.axis < 0) why = "loops over blocks of a variable that has none";
+  else if (scope.blockAxis >= 0) why = "loops over blocks inside of a loop over blocks";
+  else if (scope.place.where && scope.place.where.lookup(scope.axes.names[blocks.axis]))
+    why = "loops over blocks on some of the servers only";
+  auto yield = llvm::cast<dist::YieldOp>(loop.getBody().front().getTerminator());
+  for (auto [value, argument] :
+       llvm::zip(yield.getValues(), loop.getBody().getArguments().drop_front()))
+    if (!accumulates(value, argument))
+      why = "hands on from block to block what is no sum over them";
+  if (!why.empty()) {
+    scene.report(loop, Message::Level::Unknown, "model", why,
+                 "let it accumulate sums over the blocks of a variable, on every server");
+    scene.giveUnknown(loop, why);
+    return false;
+  }
+  scope.axes.sizes[blocks.axis] = scope.axes.meshSizes[blocks.axis] = blocks.count;
+  scope.blockAxis = blocks.axis;
+  scope.blocksOf = loop.getVar().str();
+  scene.store.enter(std::move(scope));
+  for (mlir::BlockArgument argument : loop.getBody().getArguments().drop_front())
+    scene.store.set(argument, zeros(scene.axes()));
+  return true;
+}
+
+void leaveBlocks(const Scene& scene, dist::ForeachBlockOp loop) {
+  const Axes inside = scene.axes();
+  const int axis = scene.store.scope().blockAxis;
+  std::vector<Awaited> terms = yieldedBy(scene, loop.getBody());
+  scene.store.leave();
+  for (auto [result, init, term] : llvm::zip(loop.getOutputs(), loop.getInits(), terms))
+    giveAwaited(scene, result,
+                fromStart(scene, init,
+                          overBlocks(inside, axis, scene.axes().sizes[axis], std::move(term))));
+}
+
+namespace {
+
+// Along the axis of the servers, where that has so many coordinates.
+State blockState(const Scene& scene, const Variable& variable, int64_t parts) {
+  const Blocks blocks = blocksOf(variable, scene.axes());
+  return parts > 1 ? State::split(blocks.dim, blocks.layout) : State::replicated();
+}
+
+}  // namespace
+
+Awaited readBlock(const Scene& scene, const Variable& variable) {
+  Awaited value = scene.store.held(variable);
+  const int axis = scene.store.scope().blockAxis;
+  if (axis < 0) return value;
+  const bool blocks = blocksOf(variable, scene.axes()).axis == axis;
+  const State own = blocks ? blockState(scene, variable, scene.store.meshAxes().sizes[axis])
+                           : State::replicated();
+  for (Reading* reading : {&value.relation.whole, &value.relation.parts}) {
+    if (!reading->known) continue;
+    if (!(reading->states[axis] == own)) *reading = {};
+    else if (blocks) reading->states[axis] = blockState(scene, variable, scene.axes().sizes[axis]);
+  }
+  if (!value.relation.known() && value.loss.why.empty())
+    value.loss = {"holds no block of `" + scene.store.scope().blocksOf + "`", -1, {}};
+  return value;
+}
+
+void cutLikeVariable(const Scene& scene, const Variable& variable, Reading& whole) {
+  const Blocks blocks = blocksOf(variable, scene.axes());
+  if (blocks.axis >= 0) {
+    whole.states[blocks.axis] = blockState(scene, variable, scene.axes().sizes[blocks.axis]);
+    return;
+  }
+  for (unsigned a = 0; a < scene.axes().count(); ++a)
+    if (variable.declared.known && variable.declared.states[a].isSplit())
+      whole.states[a] = variable.declared.states[a];
+}
+
+void setBlock(const Scene& scene, Variable& variable, pd::SetOp set) {
+  Relation relation = scene.of(set.getValue());
+  const int axis = scene.store.scope().blockAxis;
+  if (axis < 0) return scene.store.hold(variable, std::move(relation), set);
+  const int64_t blocks = scene.axes().sizes[axis], servers = scene.store.meshAxes().sizes[axis];
+  if (blocksOf(variable, scene.axes()).axis != axis) {
+    if (blocks > 1 || servers > 1)
+      scene.report(set, Message::Level::Refuted, "invariant",
+                   "sets `" + set.getVar().str() + "` once per block of `" +
+                       scene.store.scope().blocksOf +
+                       "` that a server owns: with another number of blocks, or none, a server "
+                       "ends with another value",
+                   "set it once per round, outside of the loop over blocks");
+    return scene.store.hold(variable, std::move(relation), set);
+  }
+  for (Reading* reading : {&relation.whole, &relation.parts}) {
+    if (!reading->known) continue;
+    if (relation.isZero || reading->states[axis] == blockState(scene, variable, blocks))
+      reading->states[axis] = blockState(scene, variable, servers);
+    else *reading = {};
+  }
+  scene.store.hold(variable, std::move(relation), set);
+}
+
+}  // namespace dtranspile::verify

@@ -1,0 +1,219 @@
+#include "compiler/analysis/relations/rpc.h"
+
+#include "compiler/analysis/position.h"
+#include "dialects/dist/lookup.h"
+
+namespace dtranspile::verify {
+namespace {
+
+// Why not every trainer asks this once per step; empty where it does.
+std::string partial(const Scene& scene, dist::CommOp comm) {
+  const Scope& scope = scene.store.scope();
+  const Axes& mesh = scene.store.meshAxes();
+  for (unsigned a = 0; a < mesh.count(); ++a) {
+    if (scene.axes().meshSizes[a] != mesh.meshSizes[a]) return "once per micro-batch";
+    if (mesh.meshSizes[a] == 1) continue;
+    if (!comm.overAxis(mesh.names[a])) return "on a communicator that does not join all trainers";
+    if (scope.place.isVague(mesh.names[a]) ||
+        scope.place.countAlong(mesh.names[a], mesh.meshSizes[a]) != mesh.meshSizes[a])
+      return "on the ranks " + scope.place.text() + " only";
+  }
+  return "";
+}
+
+}  // namespace
+
+dist::ServeOp serveOf(pd::ProgramOp program) {
+  if (!program) return {};
+  auto loops = program.getBodyBlock()->getOps<dist::ServeOp>();
+  return loops.empty() ? dist::ServeOp() : *loops.begin();
+}
+
+Rpc::Server* Rpc::serverOf(const Scene& scene, mlir::Operation* op) {
+  dist::CommOp comm = dist::lookupComm(op, dist::commOf(op));
+  if (!comm || !comm.getServer()) return nullptr;
+  if (std::string why = partial(scene, comm); !why.empty()) {
+    const bool wrong = !llvm::StringRef(why).starts_with("on a communicator");
+    scene.report(op, wrong ? Message::Level::Refuted : Message::Level::Unknown, "push",
+                 typeOf(op) + " asks the server " + why +
+                     ": it waits for one request of every trainer and step",
+                 "ask it on all ranks of the role, once per step");
+  }
+  const std::string name = comm.getServer()->str();
+  Server& server = servers_[name];
+  for (RoleWalk& walk : roles_)
+    if (dist::RoleOp(walk.question.role).getSymName() == name) server.walk = &walk;
+  return server.walk ? &server : nullptr;
+}
+
+// The sum over all trainers, or their mean, as the servers have it. Every trainer counts, also
+// where they hold the same.
+Rpc::Pushed Rpc::combined(const Scene& scene, dist::PushOp op) const {
+  const Axes& axes = scene.store.meshAxes();
+  Pushed pushed{op, scene.of(op.getInput()), {}, false};
+  Relation& relation = pushed.relation;
+  const Loss* lost = scene.store.lossOf(op.getInput());
+  if (!relation.known())
+    pushed.loss = lost ? *lost : Loss{"takes a value of unknown relation", -1, {}};
+  int64_t trainers = 1;
+  for (unsigned a = 0; a < axes.count() && relation.whole.known; ++a) {
+    trainers *= axes.meshSizes[a];
+    if (axes.meshSizes[a] == 1) continue;
+    const State state = relation.whole.states[a];
+    std::optional<Rational> factor =
+        reducedScale(state, dist::Reduce::Sum, axes.meshSizes[a], relation, true);
+    if (!factor) {
+      pushed.loss = {"is " + state.text() + " along axis " + axes.names[a] +
+                         ": the servers would add values of different samples or ranks",
+                     -1,
+                     {},
+                     "reduction"};
+      relation.whole = {};
+      break;
+    }
+    relation.whole.scale = relation.whole.scale * *factor;
+  }
+  if (relation.whole.known && op.getMerge() == dist::Merge::Mean)
+    relation.whole.scale = relation.whole.scale * Rational(1, trainers);
+  return pushed;
+}
+
+void Rpc::push(const Scene& scene, dist::PushOp op) {
+  Server* server = serverOf(scene, op);
+  if (!server) return;
+  const std::string name = op.getVar().getLeafReference().str();
+  if (op.getMerge() == dist::Merge::Each)
+    scene.report(
+        op, Message::Level::Unknown, "push",
+        "is applied by itself, whenever it comes: no rule says what the variable holds then",
+        "push with merge mean or sum to a server of mode sync");
+  if (auto [at, first] = server->pushed.try_emplace(name); !first) {
+    scene.report(op, Message::Level::Refuted, "push",
+                 "pushes to `" + name +
+                     "` a second time in one step; the server keeps one value of "
+                     "every trainer, and the first push is lost",
+                 "push once per step and variable");
+    return;
+  }
+  Pushed& pushed = server->pushed[name] = combined(scene, op);
+  if (pushed.relation.known()) return;
+  scene.report(op, pushed.loss.wrong ? Message::Level::Refuted : Message::Level::Unknown,
+               pushed.loss.wrong ? pushed.loss.wrong : "unknown-relation",
+               "pushes " + nameText(op.getInput()) + ", which " + pushed.loss.why,
+               "push a gradient: the servers add what the trainers push");
+}
+
+void Rpc::phase(const Scene& scene, dist::PhaseOp op) {
+  Server* server = serverOf(scene, op);
+  if (server && op.getKind() == dist::PhaseKind::Push && !server->roundRun)
+    runRound(*server, scene.findings);
+}
+
+void Rpc::runRound(Server& server, Rung& findings) {
+  server.roundRun = true;
+  dist::ServeOp serve = serveOf(server.walk->question.program);
+  if (!serve || serve.getMode() != dist::ServeMode::Sync) return;
+  for (auto handler : serve.getBody().front().getOps<dist::HandleOp>()) {
+    if (handler.getKind() == dist::Handler::Round) {
+      walkBlock({server.walk->question, *server.walk->store, findings, this}, server.walk->watch,
+                handler.getBody().front());
+      continue;
+    }
+    findings.add(
+        messageAt(handler, Message::Level::Unknown, "serve",
+                  "answers requests of its own way: no rule says what trainers get",
+                  "leave the handler out: a server of mode sync answers with what it has"));
+  }
+  for (auto& [name, pushed] : server.pushed)
+    if (!pushed.used)
+      findings.add(messageAt(pushed.op, Message::Level::Refuted, "push",
+                             "pushes to `" + name + "`, and the server's round does not take it",
+                             "take it with dist.merged in the round, or do not push it"));
+}
+
+void Rpc::merged(const Scene& scene, dist::MergedOp op) {
+  Server& server = servers_[dist::RoleOp(scene.question.role).getSymName().str()];
+  const std::string name = op.getVar().str();
+  auto found = server.pushed.find(name);
+  const Variable* variable = scene.store.variable(name);
+  if (found == server.pushed.end() || !variable) {
+    scene.report(op, Message::Level::Refuted, "push",
+                 "takes what the trainers have pushed to `" + name +
+                     "`, and none of them pushes to "
+                     "it before the end of the push phase",
+                 "push its gradient before dist.phase push");
+    return scene.giveUnknown(op, "takes what nobody has pushed");
+  }
+  found->second.used = true;
+  Relation whole = found->second.relation;
+  if (!whole.known()) {
+    scene.giveUnknown(op, "takes pushed values of which nothing is known");
+    Relation nothing;
+    nothing.follow(whole);
+    return scene.store.correct(op.getOutput(), std::move(nothing));
+  }
+  // Every server has its part of the sum, as it has its part of the variable.
+  Relation own;
+  own.follow(whole);
+  own.addTags(whole.tags);
+  own.whole = Reading::replicated(scene.axes());
+  own.whole.scale = whole.whole.scale;
+  own.isZero = whole.isZero;
+  cutLikeVariable(scene, *variable, own.whole);
+  own.parts = own.whole;
+  scene.store.set(op.getOutput(), std::move(own));
+}
+
+void Rpc::pull(const Scene& scene, dist::PullOp op) {
+  Server* server = serverOf(scene, op);
+  if (!server) return scene.giveUnknown(op, "pulls from no server");
+  Store& store = *server->walk->store;
+  const Variable* variable = store.variable(op.getVar().getLeafReference().getValue());
+  if (!variable) return scene.giveUnknown(op, "pulls a variable that the server does not have");
+  Relation held = store.held(*variable).relation;
+  Relation whole;
+  whole.follow(held);
+  whole.addTags(held.tags);
+  bool complete = held.known() && variable->declared.known;
+  // All parts, put together by the layout that the variable is declared with.
+  for (unsigned a = 0; complete && a < store.meshAxes().count(); ++a) {
+    const State& state = held.whole.states[a];
+    complete = state.isReplicated() || (state.isSplit() && state == variable->declared.states[a]);
+  }
+  if (!complete)
+    return scene.giveUnknown(op, held.known() ? "pulls `" + op.getVar().getLeafReference().str() +
+                                                    "`, which the servers hold as " +
+                                                    textOf(held.whole, store.meshAxes())
+                                              : "pulls what the server is not known to hold");
+  whole.whole = Reading::replicated(scene.axes());
+  whole.whole.scale = held.whole.scale;
+  whole.parts = whole.whole;
+  whole.isZero = held.isZero;
+  scene.store.set(op.getOutput(), std::move(whole));
+}
+
+void Rpc::finish(Rung& findings) {
+  for (RoleWalk& walk : roles_) {
+    dist::ServeOp serve = serveOf(walk.question.program);
+    if (!serve) continue;
+    for (mlir::Operation& op : *serve->getBlock())
+      if (&op != serve && !llvm::isa<pd::DeclOp>(op))
+        findings.add(messageAt(&op, Message::Level::Unknown, "serve",
+                               "stands beside dist.serve: it is run once, and not in every round",
+                               "put it into the round, or into the start-up program"));
+    if (serve.getMode() != dist::ServeMode::Sync) {
+      findings.add(messageAt(serve, Message::Level::Unknown, "serve",
+                             "serves in mode " + dist::stringifyServeMode(serve.getMode()).str() +
+                                 ": what its variables hold depends on the order of requests",
+                             "serve in mode sync"));
+      continue;
+    }
+    Server& server = servers_[dist::RoleOp(walk.question.role).getSymName().str()];
+    if (server.roundRun) continue;
+    findings.add(messageAt(serve, Message::Level::Refuted, "phase",
+                           "its round is never run: no trainer ends the push phase",
+                           "end every step's pushes with dist.phase push"));
+  }
+}
+
+}  // namespace dtranspile::verify

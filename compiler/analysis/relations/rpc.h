@@ -1,0 +1,51 @@
+// What trainers ask of servers in one program of all roles (docs/dialects/dist.md, parameter
+// server). A synchronous round is followed: what is pushed becomes what the server merges, the
+// phase that all trainers end runs the round, and what they pull is what the server holds behind
+// it. Used by the walk of a trainer (walk.cc) where it meets such a request.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/analysis/relations/transfer.h"
+
+namespace dtranspile::verify {
+
+class Rpc {
+ public:
+  // `roles`: the walks of the same program of all roles.
+  explicit Rpc(llvm::MutableArrayRef<RoleWalk> roles) : roles_(roles) {}
+
+  void push(const Scene& scene, dist::PushOp op);
+  void pull(const Scene& scene, dist::PullOp op);
+  void phase(const Scene& scene, dist::PhaseOp op);
+  // In the server's round.
+  void merged(const Scene& scene, dist::MergedOp op);
+  // What is left when all trainers have been walked.
+  void finish(Rung& findings);
+
+ private:
+  struct Pushed {
+    dist::PushOp op;
+    Relation relation;  // of the whole that the servers have together
+    Loss loss;
+    bool used = false;
+  };
+  struct Server {
+    RoleWalk* walk = nullptr;
+    std::map<std::string, Pushed> pushed;  // by variable
+    bool roundRun = false;
+  };
+  Server* serverOf(const Scene& scene, mlir::Operation* op);
+  void runRound(Server& server, Rung& findings);
+  Pushed combined(const Scene& scene, dist::PushOp op) const;
+
+  llvm::MutableArrayRef<RoleWalk> roles_;
+  std::map<std::string, Server> servers_;  // by role
+};
+
+// The server loop of a role's main; null for trainers.
+dist::ServeOp serveOf(pd::ProgramOp program);
+
+}  // namespace dtranspile::verify

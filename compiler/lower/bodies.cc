@@ -1,0 +1,79 @@
+#include "compiler/lower/bodies.h"
+
+#include <climits>
+
+namespace dtranspile::lower {
+
+// Bodies are numbered in the order in which they begin, so that those within one follow it.
+class Bodies {
+ public:
+  Bodies(Plan& plan, PlanProgram& program) : plan_(plan) {
+    number(program.body);
+    for (const Feed& feed : program.feeds) pin(feed.buffer);
+    for (const Fetch& fetch : program.fetches) pin(fetch.buffer);
+    for (int buffer : program.arguments) pin(buffer);
+    for (const Buffer& buffer : plan.buffers)
+      if (buffer.stride > 0) pin(buffer.storage);
+  }
+
+  void run(std::vector<Node>& nodes, llvm::function_ref<void(const Body&)> pass) {
+    const int own = next_++;
+    for (Node& node : nodes) {
+      if (!isStraight(node)) continue;
+      for (std::vector<Node>* inner : node.bodies()) run(*inner, pass);
+      node.gatherArgs();
+    }
+    Body body;
+    body.nodes_ = &nodes;
+    body.begin_ = own;
+    body.end_ = next_;
+    body.touched_ = &touched_;
+    pass(body);
+  }
+
+  void run(PlanProgram& program, llvm::function_ref<void(const Body&)> pass) {
+    next_ = 0;
+    run(program.body, pass);
+  }
+
+ private:
+  // Whether the bodies of a node are rewritten.
+  static bool isStraight(const Node& node) {
+    return node.as<AtNode>() || node.as<MicroNode>() || node.as<BlocksNode>();
+  }
+
+  void touch(int buffer, int body) {
+    auto [at, inserted] = touched_.try_emplace(plan_.storageOf(buffer), std::pair(body, body));
+    at->second.first = std::min(at->second.first, body);
+    at->second.second = std::max(at->second.second, body);
+  }
+  void pin(int buffer) {
+    touch(buffer, INT_MIN);
+    touch(buffer, INT_MAX);
+  }
+
+  void number(std::vector<Node>& nodes) {
+    const int own = next_++;
+    for (Node& node : nodes) {
+      if (isStraight(node))
+        for (std::vector<Node>* inner : node.bodies()) number(*inner);
+      else
+        for (int buffer : node.args) touch(buffer, own);
+    }
+  }
+
+  Plan& plan_;
+  int next_ = 0;
+  std::map<int, std::pair<int, int>> touched_;  // storage -> first and last body that uses it
+};
+
+bool Body::isPinned(int storage) const {
+  auto found = touched_->find(storage);
+  return found != touched_->end() && (found->second.first < begin_ || found->second.second >= end_);
+}
+
+void forEachBody(Plan& plan, PlanProgram& program, llvm::function_ref<void(const Body&)> pass) {
+  Bodies(plan, program).run(program, pass);
+}
+
+}  // namespace dtranspile::lower

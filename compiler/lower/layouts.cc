@@ -1,0 +1,120 @@
+// Selectors, layouts and communicators of dialect dist in the words of plans.
+#include "compiler/lower/dist_lowering.h"
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/types.h"
+
+namespace dtranspile::lower {
+
+exec::Selector selectorOf(dist::SelAttr where) {
+  exec::Selector selector;
+  if (!where) return selector;
+  for (dist::AxisSetAttr set : where.getSets())
+    selector.sets[set.getAxis().getValue().str()] = set.getBounds().vec();
+  return selector;
+}
+
+int64_t coordinatesOf(dist::MeshOp mesh, llvm::ArrayRef<std::string> axes) {
+  int64_t count = 1;
+  for (const std::string& axis : axes) count *= mesh.sizeOf(axis).value_or(1);
+  return count;
+}
+
+exec::Layout layoutOf(dist::LayoutAttr layout, int64_t dim, llvm::ArrayRef<std::string> axes,
+                      llvm::ArrayRef<int64_t> whole) {
+  static constexpr exec::LayoutKind kKinds[] = {exec::LayoutKind::kEven, exec::LayoutKind::kBlocks,
+                                                exec::LayoutKind::kHashed,
+                                                exec::LayoutKind::kCyclic};
+  return {kKinds[static_cast<int>(layout.getKind())],
+          {axes.begin(), axes.end()},
+          static_cast<int>(dim),
+          layout.getExtent(),
+          layout.getPer(),
+          layout.getFirst(),
+          "",
+          {whole.begin(), whole.end()}};
+}
+
+namespace {
+
+// The extents of a variable of which `local` is the type of a part. Nothing where the part does not
+// say: it is flat, and the whole is known by its number of elements only.
+std::vector<int64_t> wholeOf(mlir::RankedTensorType local, int64_t dim, int64_t extent) {
+  if (dim == dist::kFlat) return {extent};
+  std::vector<int64_t> whole(local.getShape().begin(), local.getShape().end());
+  whole[static_cast<size_t>(dim)] = extent;
+  return whole;
+}
+
+// Extent of dim `dim` before it was cut evenly into `of` parts, where no layout says it.
+std::optional<int64_t> extentOf(mlir::RankedTensorType local, int64_t dim, int64_t of) {
+  const int64_t part = dim == dist::kFlat ? local.getNumElements() : local.getDimSize(dim);
+  int64_t whole = 0;
+  if (part < 0 || llvm::MulOverflow(part, of, whole)) return std::nullopt;
+  return whole;
+}
+
+}  // namespace
+
+// Axes that cut one dim evenly compose, in the order of the mesh; two dims, or other layouts beside
+// a second axis, have no place in plans.
+llvm::FailureOr<std::optional<exec::Layout>> layoutOf(mlir::Operation* op, pd::VarOp variable,
+                                                      dist::MeshOp mesh) {
+  auto relation = variable->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+  mlir::RankedTensorType local = pd::tensorOf(variable.getType());
+  std::optional<exec::Layout> layout;
+  if (!relation || !local || !mesh) return layout;
+  auto refuse = [&](const llvm::Twine& why) {
+    return op->emitError() << "variable @" << variable.getSymName() << " is cut " << why
+                           << ": not supported natively";
+  };
+  dist::LayoutAttr first;
+  std::vector<std::string> axes;
+  int64_t dim = 0;
+  for (mlir::StringAttr axis : mesh.getAxes().getAsRange<mlir::StringAttr>()) {
+    dist::AxisRelAttr state = relation.lookup(axis);
+    if (!state || state.getState() != dist::StateKind::Split) continue;
+    if (!axes.empty() && (state.getDim() != dim || state.getLayout() != first))
+      return refuse("along several dims, or by several layouts"), llvm::failure();
+    axes.push_back(axis.getValue().str());
+    dim = state.getDim();
+    first = state.getLayout();
+  }
+  if (axes.empty()) return layout;
+  if (!first) {
+    std::optional<int64_t> extent = extentOf(local, dim, coordinatesOf(mesh, axes));
+    if (!extent) return refuse("evenly, and has no extent in " + llvm::Twine(dim)), llvm::failure();
+    first = dist::LayoutAttr::even(op->getContext(), *extent);
+  }
+  layout = layoutOf(first, dim, axes, wholeOf(local, dim, first.getExtent()));
+  if (layout->kind == exec::LayoutKind::kHashed) layout->name = variable.getSymName().str();
+  if (layout->kind != exec::LayoutKind::kEven && dim > 0)
+    return refuse("into unequal parts of dim " + llvm::Twine(dim) +
+                  "; only those of dim 0 lie in one piece"),
+           llvm::failure();
+  return layout;
+}
+
+llvm::FailureOr<CommOfPlan> commOfPlan(Lowering& lowering, mlir::Operation* op) {
+  dist::CommOp comm = dist::lookupComm(op, dist::commOf(op));
+  dist::MeshOp mesh = comm ? dist::meshOfComm(comm) : dist::MeshOp();
+  const std::vector<Comm>& comms = lowering.plan().comms;
+  for (size_t i = 0; mesh && i < comms.size(); ++i)
+    if (comms[i].name == comm.getSymName()) return CommOfPlan{comm, mesh, static_cast<int>(i)};
+  op->emitError() << lowering.position() << ": its communicator is not in this program";
+  return llvm::failure();
+}
+
+void addCommunicators(mlir::Operation* table, Plan& plan) {
+  static constexpr exec::CommKind kKinds[] = {exec::CommKind::kGroup, exec::CommKind::kPairs,
+                                              exec::CommKind::kRpc};
+  for (auto comm : table->getRegion(0).getOps<dist::CommOp>()) {
+    Comm entry{comm.getSymName().str(), {}, kKinds[static_cast<int>(comm.getKind())]};
+    for (auto axis : comm.getAxes().getAsRange<mlir::StringAttr>())
+      entry.axes.push_back(axis.getValue().str());
+    entry.subset = selectorOf(comm.getSubset().value_or(dist::SelAttr()));
+    entry.server = comm.getServer().value_or("").str();
+    plan.comms.push_back(std::move(entry));
+  }
+}
+
+}  // namespace dtranspile::lower

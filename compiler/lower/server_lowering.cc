@@ -1,0 +1,184 @@
+#include "compiler/lower/server_lowering.h"
+
+#include "compiler/lower/dist_lowering.h"
+#include "dialects/dist/lookup.h"
+#include "runtime/exec/layout.h"
+
+namespace dtranspile::lower {
+
+using llvm::failure;
+using llvm::LogicalResult;
+using llvm::success;
+
+namespace {
+
+bool isBlocked(const Persistable& variable) {
+  return variable.layout && variable.layout->kind != exec::LayoutKind::kEven;
+}
+
+// Variables whose blocks are the same ones, on the same ranks.
+bool sameBlocks(const exec::Layout& a, const exec::Layout& b) {
+  return a.kind == b.kind && a.axes == b.axes && a.dim == b.dim && a.extent == b.extent &&
+         a.per == b.per && a.first == b.first && a.name == b.name;
+}
+
+// Extents of what a block of a variable is: `whole` with the block's own along the cut dim.
+std::vector<int64_t> blockDims(const exec::Layout& layout, int64_t extent) {
+  std::vector<int64_t> dims = layout.whole;
+  if (layout.dim < 0) return {extent};
+  dims[static_cast<size_t>(layout.dim)] = extent;
+  return dims;
+}
+
+LogicalResult refuseBlocks(mlir::Operation* op, llvm::StringRef name) {
+  return op->emitError()
+         << "persistable " << name
+         << " is cut into blocks, which differ from rank to rank: it can be read and set in the "
+            "dist.foreach_block of a variable with the same blocks only";
+}
+
+// A body per extent that blocks have: all but the last one have the layout's, the last one what is
+// left. A rank runs the one that fits for each of its blocks; the k-th owned block of a variable is
+// instance k of a view of it.
+class BlocksLowering {
+ public:
+  BlocksLowering(Lowering& lowering, dist::ForeachBlockOp loop)
+      : lowering_(lowering), loop_(loop) {}
+
+  LogicalResult run() {
+    const Persistable* variable = lowering_.variable(loop_.getVar());
+    if (!variable || !isBlocked(*variable))
+      return loop_.emitError() << "dist.foreach_block: @" << loop_.getVar()
+                               << " is no dense variable that is cut into blocks";
+    mlir::Block& body = loop_.getBody().front();
+    if (!body.getArgument(0).use_empty())
+      return loop_.emitError(
+          "dist.foreach_block: the number of the block is read, which is not "
+          "supported natively");
+    const exec::Layout& layout = *variable->layout;
+    const exec::Parts parts(layout, coordinatesOf(dist::meshOf(loop_), layout.axes));
+    if (parts.blocks() == 0)
+      return loop_.emitError("dist.foreach_block: a cyclic layout has no blocks");
+    if (failed(begin())) return failure();
+    BlocksNode node{.layout = layout, .bodies = {}};
+    // Twice the same MLIR: what was said of the values of one body is forgotten for the next.
+    for (int64_t extent : extentsOf(parts)) {
+      const Lowering::Block block{&layout, extent, mostOwned(parts)};
+      const Lowering::InBlock inside(lowering_, block);
+      lowering_.forget(loop_);
+      if (failed(lowerBody(node.bodies.emplace_back(BlocksNode::Body{extent, {}}))))
+        return failure();
+    }
+    Node blocks;
+    blocks.what = std::move(node);
+    lowering_.addControl(std::move(blocks));
+    for (auto [result, buffer, info] : llvm::zip(loop_.getResults(), carried_, infos_))
+      lowering_.bind(result, buffer, info);
+    return success();
+  }
+
+ private:
+  static std::vector<int64_t> extentsOf(const exec::Parts& parts) {
+    const int64_t per = parts.block(0).extent, last = parts.block(parts.blocks() - 1).extent;
+    return per == last ? std::vector<int64_t>{per} : std::vector<int64_t>{per, last};
+  }
+
+  static int64_t mostOwned(const exec::Parts& parts) {
+    size_t most = 1;
+    for (int64_t part = 0; part < parts.count(); ++part)
+      most = std::max(most, parts.owned(part).size());
+    return static_cast<int64_t>(most);
+  }
+
+  // Iteration values have a place each, from before the first block to after the last one.
+  LogicalResult begin() {
+    for (auto [init, result] : llvm::zip(loop_.getInits(), loop_.getResults())) {
+      pd::TensorInfo info = lowering_.info(init);
+      if (isRunTimeValue(info))
+        return loop_.emitError() << "dist.foreach_block: its value '" << dist::nameOf(init)
+                                 << "' is no dense tensor of known extents";
+      carried_.push_back(lowering_.newBuffer(dist::nameOf(init), info));
+      lowering_.copy(lowering_.bufferOf(init), carried_.back());
+      infos_.push_back(std::move(info));
+    }
+    return success();
+  }
+
+  LogicalResult lowerBody(BlocksNode::Body& into) {
+    const Lowering::Into here(lowering_, into.body);
+    mlir::Block& body = loop_.getBody().front();
+    for (auto [argument, buffer, info] :
+         llvm::zip(body.getArguments().drop_front(), carried_, infos_))
+      lowering_.bind(argument, buffer, info);
+    if (failed(lowering_.lowerBlock(body))) return failure();
+    std::vector<std::pair<int, int>> moves;
+    for (auto [value, buffer] : llvm::zip(body.getTerminator()->getOperands(), carried_))
+      moves.emplace_back(lowering_.bufferOf(value), buffer);
+    lowering_.copyAll(moves);
+    return success();
+  }
+
+  Lowering& lowering_;
+  dist::ForeachBlockOp loop_;
+  std::vector<int> carried_;
+  std::vector<pd::TensorInfo> infos_;
+};
+
+}  // namespace
+
+LogicalResult lowerForeachBlock(Lowering& lowering, mlir::Operation* op) {
+  return BlocksLowering(lowering, llvm::cast<dist::ForeachBlockOp>(op)).run();
+}
+
+LogicalResult lowerMerged(Lowering& lowering, mlir::Operation* op) {
+  auto merged = llvm::cast<dist::MergedOp>(op);
+  const Persistable* variable = lowering.variable(merged.getVar());
+  if (!variable)
+    return op->emitError() << "dist.merged: @" << merged.getVar() << " is no dense variable";
+  pd::TensorInfo info = pd::declaredInfo(merged.getOutput().getType());
+  if (info.kind != pd::Kind::Tensor)
+    return op->emitError() << "dist.merged: SelectedRows of @" << merged.getVar()
+                           << " are not supported natively yet";
+  if (isBlocked(*variable)) {
+    const Lowering::Block* block = lowering.block();
+    if (!block || !sameBlocks(*block->layout, *variable->layout))
+      return refuseBlocks(op, variable->name);
+    const std::vector<int64_t> dims = blockDims(*variable->layout, block->extent);
+    info.dims.assign(dims.begin(), dims.end());
+  }
+  const int to = lowering.newBuffer((merged.getVar() + "@GRAD").str(), info);
+  lowering.add({.op = lowering.position(),
+                .args = {to},
+                .writes = {true},
+                .reads = {false},
+                .what = MergedNode{merged.getVar().str()}});
+  return lowering.bind(merged.getOutput(), to, std::move(info)), success();
+}
+
+llvm::FailureOr<int> placeInVariable(Lowering& lowering, mlir::Operation* op,
+                                     const Persistable& variable) {
+  if (!isBlocked(variable)) return variable.buffer;
+  const Lowering::Block* block = lowering.block();
+  if (!block || !sameBlocks(*block->layout, *variable.layout))
+    return refuseBlocks(op, variable.name), failure();
+  Plan& plan = lowering.plan();
+  const int view = plan.addView(variable.buffer, variable.name + ".block",
+                                blockDims(*variable.layout, block->extent));
+  // Blocks lie one behind the other; the last one of all, which may be smaller, is the last of its
+  // rank too.
+  Buffer& one = lowering.buffer(view);
+  one.instances = block->instances;
+  one.stride = one.bytes() / std::max<int64_t>(block->extent, 1) * variable.layout->per;
+  return view;
+}
+
+llvm::FailureOr<PlanProgram> programOf(dist::HandleOp handler) {
+  if (handler.getKind() == dist::Handler::Round)
+    return PlanProgram{.name = "round", .when = exec::When::kRound};
+  handler.emitError() << "dist.handle " << dist::stringifyHandler(handler.getKind())
+                      << ": handlers of single requests are not supported natively yet; in mode "
+                         "sync the round is enough";
+  return failure();
+}
+
+}  // namespace dtranspile::lower

@@ -1,0 +1,13 @@
+// D29: in which order a trainer asks its servers in a step of a synchronous job: (push | lookup)*,
+// phase push, pull*, phase pull; in the start-up program pull*, phase pull. By it a request finds
+// its server in the phase that answers it, so that only the phases are waited for (run.h).
+#pragma once
+
+#include "compiler/verify/communication/events.h"
+
+namespace dtranspile::verify {
+
+// Of one class, on every rpc communicator of its role's mesh.
+void checkProtocol(const ClassText& text, llvm::StringRef program, Rung& report);
+
+}  // namespace dtranspile::verify

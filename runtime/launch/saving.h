@@ -1,0 +1,41 @@
+// --save of a job: which rank writes which variable, and cut variables put together from the parts
+// of their ranks. Of several roles that have a variable the first one is asked whose copy is that
+// of the saved program; of its ranks the first that has the variable, or the part. Used by RunJob.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/base/dtype.h"
+#include "runtime/exec/plan.h"
+#include "runtime/launch/ranks.h"
+
+namespace dtranspile::launch {
+
+// A variable of which every rank has a part.
+struct CutVariable {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  exec::Layout layout;
+  int64_t parts = 1;
+  // Which rank writes which part; empty parts have no writer.
+  std::vector<std::pair<int64_t, size_t>> writers;
+};
+
+// Sets what every rank saves (`save`, `save_names`, `part_names`). Returns the cut variables.
+// kInvalidArgument where a part is on no rank, or ranks do not agree how a variable is cut.
+absl::StatusOr<std::vector<CutVariable>> ShareSaving(const std::string& folder,
+                                                     std::vector<Rank>& ranks);
+
+// The folder below `parts` where a rank leaves its parts.
+std::string PartsFolder(const std::string& parts, size_t rank);
+
+// Writes the whole variables to `folder`.
+absl::Status PutTogether(const std::vector<CutVariable>& variables, const std::string& parts,
+                         const std::string& folder);
+
+}  // namespace dtranspile::launch

@@ -1,0 +1,246 @@
+// What a client cuts into requests and puts together of replies.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+#include "runtime/ps/client.h"
+#include "runtime/ps/frame.h"
+#include "runtime/ps/table.h"
+#include "runtime/tensor/tensor.h"
+
+namespace dtranspile::ps {
+namespace {
+
+constexpr int64_t kNumberBytes = sizeof(int64_t);
+
+Merge WordOf(exec::Merge merge) {
+  switch (merge) {
+    case exec::Merge::kMean: return MERGE_MEAN;
+    case exec::Merge::kSum: return MERGE_SUM;
+    case exec::Merge::kEach: return MERGE_EACH;
+  }
+  return MERGE_MEAN;
+}
+
+}  // namespace
+
+absl::StatusOr<const Cut*> Client::CutOf(const exec::TableRequest& request) {
+  const auto known = cuts_.find(request.table);
+  if (known != cuts_.end()) return &known->second;
+  auto cut = Cut::Make(request.layout, options_.servers);
+  if (!cut.ok())
+    return absl::InvalidArgumentError(absl::StrCat("table '", request.table, "' on the servers '",
+                                                   options_.server_role,
+                                                   "': ", cut.status().message()));
+  return &cuts_.emplace(request.table, *std::move(cut)).first->second;
+}
+
+absl::StatusOr<const exec::Table*> Client::TableOf(int64_t server, const std::string& table) const {
+  const Peer& peer = *peers_[static_cast<size_t>(server)];
+  for (const exec::Table& one : peer.tables())
+    if (one.name == table) return &one;
+  return absl::NotFoundError(absl::StrCat(peer.name(), " has no table '", table, "'"));
+}
+
+// That the server has the part of the table that the layout gives it.
+absl::Status Client::CheckTable(int64_t server, const std::string& table, DType dtype,
+                                const std::vector<int64_t>& dims) const {
+  DT_ASSIGN_OR_RETURN(const exec::Table* const theirs, TableOf(server, table));
+  if (theirs->dtype == dtype && theirs->dims == dims) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("table '", table, "' is ", ShapeText(theirs->dtype, theirs->dims), " on ",
+                   peers_[static_cast<size_t>(server)]->name(), ", and this trainer would have it ",
+                   ShapeText(dtype, dims)));
+}
+
+absl::Status Client::Push(const exec::TableRequest& request, exec::Merge merge,
+                          const TensorView& value) {
+  DT_RETURN_IF_ERROR(BeginPushes());
+  DT_ASSIGN_OR_RETURN(const Cut* const cut, CutOf(request));
+  const std::string what = absl::StrCat("the push of table '", request.table, "'");
+  for (int64_t server = 0; server < cut->servers(); ++server) {
+    const int64_t part = cut->part(server);
+    const std::vector<int64_t> dims = cut->Dims(part, value.dims);
+    DT_RETURN_IF_ERROR(CheckTable(server, request.table, value.dtype, dims));
+    DT_ASSIGN_OR_RETURN(const int64_t bytes, ByteCount(value.dtype, dims));
+    if (bytes == 0) continue;
+    SliceBuilder builder(static_cast<size_t>(bytes));
+    cut->Take(part, SizeOf(value.dtype), value.dims, value.data, builder.data());
+    const grpc::Slice whole = builder.Finish();
+    Request message = NewRequest(server);
+    ps::Push& push = *message.mutable_push();
+    push.set_table(request.table);
+    push.set_merge(WordOf(merge));
+    push.set_dtype(static_cast<int32_t>(value.dtype));
+    for (int64_t chunk = 0; chunk < ChunksOf(bytes); ++chunk) {
+      push.set_chunk(chunk);
+      const int64_t at = chunk * kChunkBytes, end = std::min(at + kChunkBytes, bytes);
+      Call(pushes_, server, message, {whole.sub(static_cast<size_t>(at), static_cast<size_t>(end))},
+           what);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Client::PushRows(const exec::TableRequest& request, exec::Merge merge,
+                              const exec::Value& value) {
+  DT_RETURN_IF_ERROR(BeginPushes());
+  DT_ASSIGN_OR_RETURN(const Cut* const cut, CutOf(request));
+  const std::string what = absl::StrCat("the push of rows of table '", request.table, "'");
+  if (!cut->by_rows())
+    return absl::InvalidArgumentError(absl::StrCat(
+        what, ": the table is not cut along its rows, so SelectedRows cannot be pushed"));
+  std::vector<int64_t> whole = value.dims;
+  if (whole.empty() || whole[0] != static_cast<int64_t>(value.rows.size()))
+    return absl::InvalidArgumentError(absl::StrCat(what, ": rows and their numbers disagree"));
+  whole[0] = value.height;
+  const int64_t row_bytes =
+      value.rows.empty() ? 0 : value.bytes() / static_cast<int64_t>(value.rows.size());
+  // Which rows go to which part, in their order.
+  std::vector<std::vector<std::pair<int64_t, int64_t>>> by_part(
+      static_cast<size_t>(cut->parts()));  // number in the part, place in the value
+  for (size_t i = 0; i < value.rows.size(); ++i) {
+    const int64_t row = value.rows[i];
+    if (row < 0 || row >= value.height)
+      return absl::OutOfRangeError(
+          absl::StrCat(what, ": row ", row, " of a table of ", value.height, " rows"));
+    const exec::Parts::Found found = cut->Find(row);
+    by_part[static_cast<size_t>(found.part)].emplace_back(found.local, i);
+  }
+  for (int64_t server = 0; server < cut->servers(); ++server) {
+    const int64_t part = cut->part(server);
+    const auto& rows = by_part[static_cast<size_t>(part)];
+    DT_RETURN_IF_ERROR(CheckTable(server, request.table, value.dtype, cut->Dims(part, whole)));
+    DT_ASSIGN_OR_RETURN(const exec::Table* const table, TableOf(server, request.table));
+    if (RowsOf(*table) == 0) continue;
+    const auto count = static_cast<int64_t>(rows.size()), per = RowsPerChunk(RowBytesOf(*table));
+    Request message = NewRequest(server);
+    ps::Push& push = *message.mutable_push();
+    push.set_table(request.table);
+    push.set_merge(WordOf(merge));
+    push.set_dtype(static_cast<int32_t>(value.dtype));
+    push.set_sparse(true);
+    push.set_rows(count);
+    for (int64_t begin = 0, chunk = 0; begin < count || chunk == 0; begin += per, ++chunk) {
+      push.set_chunk(chunk);
+      const int64_t n = std::min(per, count - begin);
+      SliceBuilder builder(static_cast<size_t>(n * (kNumberBytes + row_bytes)));
+      std::byte* const values = builder.data() + n * kNumberBytes;
+      for (int64_t i = 0; i < n; ++i) {
+        const auto& [number, place] = rows[static_cast<size_t>(begin + i)];
+        std::memcpy(builder.data() + i * kNumberBytes, &number, sizeof(number));
+        std::memcpy(values + i * row_bytes, value.data() + place * row_bytes,
+                    static_cast<size_t>(row_bytes));
+      }
+      Call(pushes_, server, message, {builder.Finish()}, what);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Client::Pull(const exec::TableRequest& request, const exec::TensorRoom& to) {
+  DT_RETURN_IF_ERROR(failure());
+  DT_ASSIGN_OR_RETURN(const Cut* const cut, CutOf(request));
+  const std::string what = absl::StrCat("the pull of table '", request.table, "'");
+  const auto size = static_cast<int64_t>(SizeOf(to.dtype));
+  std::vector<std::vector<Cut::Piece>> pieces(peers_.size());
+  Batch batch;
+  for (const int64_t server : cut->OneForEach()) {
+    const int64_t part = cut->part(server);
+    const std::vector<int64_t> dims = cut->Dims(part, to.dims);
+    absl::Status status = CheckTable(server, request.table, to.dtype, dims);
+    const auto bytes = ByteCount(to.dtype, dims);
+    if (status.ok()) status = bytes.status();
+    if (!status.ok()) {
+      Wait(batch).IgnoreError();
+      return status;
+    }
+    if (*bytes == 0) continue;
+    auto& mine = pieces[static_cast<size_t>(server)];
+    mine = cut->Pieces(part, size, to.dims);
+    Request message = NewRequest(server);
+    message.mutable_pull()->set_table(request.table);
+    for (int64_t chunk = 0; chunk < ChunksOf(*bytes); ++chunk) {
+      message.mutable_pull()->set_chunk(chunk);
+      const int64_t begin = chunk * kChunkBytes, end = std::min(begin + kChunkBytes, *bytes);
+      Call(batch, server, message, {}, what, [&mine, &to, what, begin, end](Payload& reply) {
+        if (reply.left() != end - begin)
+          return absl::InternalError(
+              absl::StrCat(what, ": ", reply.left(), " bytes came, not ", end - begin));
+        auto piece =
+            std::upper_bound(mine.begin(), mine.end(), begin,
+                             [](int64_t at, const Cut::Piece& p) { return at < p.part + p.bytes; });
+        // What lies between pieces is pad.
+        for (int64_t at = begin; at < end; ++piece) {
+          const int64_t from = piece == mine.end() ? end : std::clamp(piece->part, at, end);
+          reply.Skip(from - at);
+          if (from == end) break;
+          at = std::min(piece->part + piece->bytes, end);
+          reply.Read(to.data + piece->whole + (from - piece->part), at - from);
+        }
+        return absl::OkStatus();
+      });
+    }
+  }
+  return Wait(batch);
+}
+
+absl::Status Client::Lookup(const exec::TableRequest& request, const int64_t* ids, int64_t count,
+                            const exec::TensorRoom& to) {
+  DT_RETURN_IF_ERROR(failure());
+  DT_ASSIGN_OR_RETURN(const Cut* const cut, CutOf(request));
+  const std::string what = absl::StrCat("the lookup in table '", request.table, "'");
+  if (!cut->by_rows())
+    return absl::InvalidArgumentError(absl::StrCat(what, ": it is not cut along its rows"));
+  const std::vector<int64_t> servers = cut->OneForEach();
+  std::vector<int64_t> server_of(static_cast<size_t>(cut->parts()), -1);
+  int64_t rows = 0, row_bytes = 0;
+  for (const int64_t server : servers) {
+    DT_ASSIGN_OR_RETURN(const exec::Table* const table, TableOf(server, request.table));
+    if (table->dtype != to.dtype) return CheckTable(server, request.table, to.dtype, table->dims);
+    server_of[static_cast<size_t>(cut->part(server))] = server;
+    rows += RowsOf(*table);
+    row_bytes = std::max(row_bytes, RowBytesOf(*table));
+  }
+  DT_ASSIGN_OR_RETURN(const int64_t bytes, ByteCount(to.dtype, to.dims));
+  if (bytes != count * row_bytes)
+    return absl::InvalidArgumentError(absl::StrCat(what, ": ", count, " rows of ", row_bytes,
+                                                   " bytes are not ",
+                                                   ShapeText(to.dtype, to.dims)));
+  std::map<int64_t, std::vector<std::pair<int64_t, int64_t>>> by_server;  // number, place
+  for (int64_t i = 0; i < count; ++i) {
+    if (ids[i] < 0 || ids[i] >= rows)
+      return absl::OutOfRangeError(
+          absl::StrCat(what, ": id ", ids[i], " at ", i, ", and it has ", rows, " rows"));
+    const exec::Parts::Found found = cut->Find(ids[i]);
+    by_server[server_of[static_cast<size_t>(found.part)]].emplace_back(found.local, i);
+  }
+  Batch batch;
+  const int64_t per = RowsPerChunk(row_bytes);
+  for (const auto& [server, wanted] : by_server) {
+    const auto total = static_cast<int64_t>(wanted.size());
+    Request message = NewRequest(server);
+    message.mutable_lookup()->set_table(request.table);
+    for (int64_t begin = 0; begin < total; begin += per) {
+      const int64_t n = std::min(per, total - begin);
+      SliceBuilder builder(static_cast<size_t>(n * kNumberBytes));
+      const auto* first = wanted.data() + begin;
+      for (int64_t i = 0; i < n; ++i)
+        std::memcpy(builder.data() + i * kNumberBytes, &first[i].first, sizeof(int64_t));
+      Call(batch, server, message, {builder.Finish()}, what,
+           [first, n, row_bytes, what, &to](Payload& reply) {
+             if (reply.left() != n * row_bytes)
+               return absl::InternalError(
+                   absl::StrCat(what, ": ", reply.left(), " bytes came, not ", n * row_bytes));
+             for (int64_t i = 0; i < n; ++i)
+               reply.Read(to.data + first[i].second * row_bytes, row_bytes);
+             return absl::OkStatus();
+           });
+    }
+  }
+  return Wait(batch);
+}
+
+}  // namespace dtranspile::ps

@@ -1,0 +1,132 @@
+// One server's protocol: what trainers may ask for when (D29, docs/dialects/dist.md), who is waited
+// for and how long, and what they have pushed. Knows nothing of sockets: the service (service.h)
+// hands requests in, on threads of its own, and gets every answer through a callback; the server's
+// own thread takes turns.
+//
+//     pulls of       all trainers have               all have ended
+//     the start-up ──ended their pulls──► pushes of ──their pushes──► round r runs
+//                                         round r                          │
+//                                            ▲                             │ Finish
+//                                            │         all have ended      ▼
+//                                            └─ r + 1 ──their pulls── pulls of round r
+//
+// Whatever goes wrong ends all of it: the first reason is what every trainer and the server's own
+// thread are told from then on.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/exec/server_link.h"
+#include "runtime/ps/contribution.h"
+#include "runtime/ps/frame.h"
+#include "runtime/ps/merge.h"
+
+namespace dtranspile::ps {
+
+// The round of start-up pulls, on the wire.
+inline constexpr int64_t kStartUp = -1;
+// "round 3", "the start-up".
+std::string RoundName(int64_t round);
+
+class Protocol {
+ public:
+  struct Options {
+    std::string server = "server 0";  // for messages
+    std::string role = "trainer";     // of those who ask
+    int trainers = 1;
+    double timeout_seconds = 60;
+    std::function<void(const std::string& why)> on_failure = {};  // called once, by any thread
+  };
+  // Called once, never while the protocol's lock is held: ok when the request may be answered.
+  using Answer = std::function<void(const absl::Status&)>;
+
+  Protocol(Options options, std::vector<exec::Table> tables);
+
+  const std::string& name() const { return options_.server; }
+
+  // Of the service. A trainer is numbered from 0 on; one that is none of the job, or is there
+  // already, is turned away with a status and nothing else happens.
+  absl::Status Join(int trainer);
+  void Leave(int trainer);
+  // Its connection is lost: its death, unless it has left.
+  void Lost(int trainer);
+  // A message of a push; the bytes of the chunk are what is left of the payload. An error has ended
+  // the protocol.
+  absl::Status Push(int trainer, int64_t round, const std::string& table, PushChunk chunk,
+                    Payload& payload);
+  // A pull or a lookup: answered when the table's memory may be read.
+  enum class Reading { kPull, kLookup };
+  void Read(int trainer, int64_t round, const std::string& table, Reading how, Answer answer);
+  void EndPhase(int trainer, int64_t round, exec::Phase phase, Answer answer);
+  const std::vector<exec::Table>& tables() const { return tables_; }
+  // Null for a table that is not there.
+  const exec::Table* Find(const std::string& table) const;
+  // Ends everything, with a message that says who failed; nothing is left to end when the last
+  // trainer has left.
+  void Fail(const std::string& why);
+  // Why it has ended; ok while it has not, and after the last trainer has left.
+  absl::Status failure() const;
+
+  // Of the server (exec::Rounds).
+  absl::StatusOr<exec::Turn> Next();
+  void Finish(const absl::Status& status);
+  absl::Status Merged(const std::string& table, int64_t block, const exec::TensorRoom& to);
+  absl::Status MergedRows(const std::string& table, int64_t block, exec::Value& to);
+
+ private:
+  enum class State { kPulls, kPushes, kRuns };
+  struct Trainer {
+    bool joined = false, left = false, lost = false;
+    bool arrived = false;            // has ended the phase
+    Answer answer;                   // of the end of its phase
+    std::vector<Contribution> from;  // by table
+  };
+  // Answers to be given once the lock is free.
+  using Answers = std::vector<std::function<void()>>;
+  struct Rows {  // of a part: what a program merges at once
+    int64_t begin = 0, count = 0;
+  };
+
+  std::string Who(int trainer) const;
+  std::string WhoOf(const std::vector<int>& trainers) const;
+  std::string StateName() const;
+  std::string PushName(int trainer, int64_t round, const std::string& table) const;
+  bool takes_part(int trainer) const { return !trainers_[static_cast<size_t>(trainer)].left; }
+  absl::Status FailLocked(const std::string& why, Answers& answers);
+  absl::Status CheckPush(int trainer, int64_t round, const std::string& table,
+                         const PushChunk& chunk) const;
+  absl::Status CheckEnd(int trainer, int64_t round, exec::Phase phase) const;
+  absl::Status CheckWhole(int trainer) const;
+  absl::Status CheckAll() const;
+  void Advance(Answers& answers);
+  void EndPulls(Answers& answers);
+  void EndPushes(Answers& answers);
+  bool AllHaveLeft() const;
+  void AnswerPhase(Answers& answers);
+  int64_t Deadline() const;
+  std::string Overdue() const;
+  absl::StatusOr<const exec::Table*> TableOfRound(const std::string& table) const;
+  absl::StatusOr<Contributions> PushedFor(const exec::Table& table) const;
+  absl::StatusOr<Rows> RowsOfBlock(const exec::Table& table, int64_t block) const;
+
+  const Options options_;
+  const std::vector<exec::Table> tables_;
+  const int64_t timeout_ns_, opened_ns_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  State state_ = State::kPulls;
+  int64_t round_ = kStartUp;
+  absl::Status failure_;
+  std::vector<Trainer> trainers_;
+  std::vector<Answer> parked_;    // pulls and lookups that wait for the round
+  int64_t first_arrival_ns_ = 0;  // of the phase; 0: nobody has
+};
+
+}  // namespace dtranspile::ps

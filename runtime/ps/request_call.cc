@@ -1,0 +1,145 @@
+#include "runtime/ps/request_call.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+#include "runtime/ps/table.h"
+
+namespace dtranspile::ps {
+namespace {
+
+absl::Status Wrong(const std::string& what) { return absl::InvalidArgumentError(what); }
+
+// The words of the wire; nothing for one that is none.
+absl::StatusOr<PushChunk> ChunkOf(const Push& push) {
+  PushChunk chunk;
+  switch (push.merge()) {
+    case MERGE_MEAN: chunk.merge = exec::Merge::kMean; break;
+    case MERGE_SUM: chunk.merge = exec::Merge::kSum; break;
+    case MERGE_EACH: chunk.merge = exec::Merge::kEach; break;
+    default: return Wrong(absl::StrCat("a push with an unknown merge ", push.merge()));
+  }
+  const auto dtype = DTypeFromCode(push.dtype());
+  if (!dtype) return Wrong(absl::StrCat("a push of an unknown element type ", push.dtype()));
+  chunk.dtype = *dtype;
+  chunk.number = push.chunk();
+  chunk.sparse = push.sparse();
+  chunk.rows = push.rows();
+  return chunk;
+}
+
+absl::StatusOr<exec::Phase> PhaseOf(const EndPhase& end) {
+  if (end.phase() == PHASE_PUSH) return exec::Phase::kPush;
+  if (end.phase() == PHASE_PULL) return exec::Phase::kPull;
+  return Wrong(absl::StrCat("the end of an unknown phase ", end.phase()));
+}
+
+}  // namespace
+
+void RequestCall::Begin(bool known) {
+  if (known) return stream_->io.Read(&message_, this);
+  answered_ = true;
+  stream_->io.Finish({grpc::StatusCode::UNIMPLEMENTED, "no method of this server"}, this);
+}
+
+void RequestCall::Happen(bool ok) {
+  if (answered_) {
+    RequestHost& host = host_;
+    delete this;
+    host.CallEnded();
+  } else if (ok) {
+    Handle();
+  } else {
+    Answer(Wrong("a request without a message"));
+  }
+}
+
+void RequestCall::Handle() {
+  auto payload = Unpack(message_, request_);
+  message_.Clear();
+  if (!payload.ok()) return Answer(payload.status());
+  payload_ = *std::move(payload);
+  const int trainer = host_.TrainerOf(request_.session());
+  if (trainer < 0) return Answer(absl::UnauthenticatedError("a request of no session"));
+  host_.CountBytes(0, payload_.left());
+  Protocol& protocol = host_.protocol();
+  const auto answer = [this](const absl::Status& status) { Answer(status); };
+  switch (request_.what_case()) {
+    case Request::kPush: {
+      const auto chunk = ChunkOf(request_.push());
+      return Answer(chunk.ok() ? protocol.Push(trainer, request_.round(), request_.push().table(),
+                                               *chunk, payload_)
+                               : chunk.status());
+    }
+    case Request::kPull:
+      return protocol.Read(trainer, request_.round(), request_.pull().table(),
+                           Protocol::Reading::kPull, answer);
+    case Request::kLookup:
+      return protocol.Read(trainer, request_.round(), request_.lookup().table(),
+                           Protocol::Reading::kLookup, answer);
+    case Request::kEndPhase: {
+      const auto phase = PhaseOf(request_.end_phase());
+      if (!phase.ok()) return Answer(phase.status());
+      return protocol.EndPhase(trainer, request_.round(), *phase, answer);
+    }
+    case Request::WHAT_NOT_SET: break;
+  }
+  Answer(Wrong("a request for nothing"));
+}
+
+void RequestCall::Answer(const absl::Status& status) {
+  absl::StatusOr<Slices> result = Slices();
+  if (status.ok()) result = Result();
+  else result = status;
+  answered_ = true;
+  if (!result.ok()) return stream_->io.Finish(OnTheWire(result.status()), this);
+  int64_t bytes = 0;
+  for (const grpc::Slice& slice : *result) bytes += static_cast<int64_t>(slice.size());
+  host_.CountBytes(bytes, 0);
+  // An empty message has no slice, and needs one.
+  if (result->empty()) result->emplace_back();
+  const grpc::ByteBuffer reply(result->data(), result->size());
+  stream_->io.WriteAndFinish(reply, grpc::WriteOptions(), grpc::Status::OK, this);
+}
+
+// What stands in the reply. The memory of tables is read here, while the protocol lets it.
+absl::StatusOr<RequestCall::Slices> RequestCall::Result() {
+  const bool pull = request_.has_pull();
+  if (!pull && !request_.has_lookup()) return Slices();
+  const exec::Table* table =
+      host_.protocol().Find(pull ? request_.pull().table() : request_.lookup().table());
+  return pull ? Chunk(*table, request_.pull().chunk()) : Rows(*table);
+}
+
+// Lent: values change in the next round only, which begins when this trainer has had them.
+absl::StatusOr<RequestCall::Slices> RequestCall::Chunk(const exec::Table& table,
+                                                       int64_t chunk) const {
+  const int64_t bytes = BytesOf(table);
+  if (chunk < 0 || chunk >= ChunksOf(bytes))
+    return Wrong(
+        absl::StrCat("message ", chunk, " of ", ChunksOf(bytes), " of table '", table.name, "'"));
+  const int64_t at = chunk * kChunkBytes, size = std::min(kChunkBytes, bytes - at);
+  return Slices{Lent(table.data + at, static_cast<size_t>(size))};
+}
+
+absl::StatusOr<RequestCall::Slices> RequestCall::Rows(const exec::Table& table) {
+  const int64_t row_bytes = RowBytesOf(table), count = payload_.left() / sizeof(int64_t);
+  if (payload_.left() % sizeof(int64_t) != 0 || count > RowsPerChunk(row_bytes))
+    return Wrong(absl::StrCat("a lookup of ", payload_.left(), " bytes of row numbers"));
+  SliceBuilder rows(static_cast<size_t>(count * row_bytes));
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t row = 0;
+    payload_.Read(&row, sizeof(row));
+    if (row < 0 || row >= RowsOf(table))
+      return absl::OutOfRangeError(absl::StrCat("row ", row, " of the ", RowsOf(table),
+                                                " of table '", table.name, "' here"));
+    std::memcpy(rows.data() + i * row_bytes, table.data + row * row_bytes,
+                static_cast<size_t>(row_bytes));
+  }
+  return Slices{rows.Finish()};
+}
+
+}  // namespace dtranspile::ps

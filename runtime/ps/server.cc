@@ -1,0 +1,87 @@
+#include "runtime/ps/server.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+#include "runtime/comm/gloo/store.h"
+#include "runtime/comm/gloo/wire.h"
+#include "runtime/ps/settings.h"
+
+namespace dtranspile::ps {
+
+Server::Server(ServerOptions options, const comm::Key& key)
+    : options_(std::move(options)),
+      key_(key),
+      name_(absl::StrCat(options_.role, " ", options_.server)) {}
+
+Server::~Server() {
+  // First the calls that read the protocol's tables, then these.
+  service_.reset();
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Make(ServerOptions options) {
+  if (options.server < 0 || options.server >= options.servers || options.trainers < 1)
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.role, " ", options.server, " of ", options.servers, " for ",
+                     options.trainers, " of role '", options.trainer_role, "' makes no sense"));
+  if (options.store.empty())
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.role, " ", options.server, " has no store to tell its address in"));
+  DT_ASSIGN_OR_RETURN(const comm::Key key, comm::KeyOfToken(options.token));
+  return std::unique_ptr<Server>(new Server(std::move(options), key));
+}
+
+absl::Status Server::Publish(const std::string& word, double seconds) const {
+  return comm::StoreClient(options_.store, options_.token)
+      .Set(AddressKey(options_.key, options_.server), word, seconds);
+}
+
+absl::Status Server::Open(std::vector<exec::Table> tables, std::vector<Handler> handlers) {
+  if (!handlers.empty())
+    return absl::UnimplementedError(absl::StrCat(
+        name_, " answers requests for table '", handlers.front().table,
+        "' with a program of its own, which no server does yet: only synchronous rounds are run"));
+  ServiceOptions service;
+  DT_ASSIGN_OR_RETURN(service.host, comm::HostOf(options_.interface));
+  service.key = key_;
+  service.digest = options_.digest;
+  service.role = options_.role;
+  service.server = options_.server;
+  service.servers = options_.servers;
+  service.trainer_role = options_.trainer_role;
+  service.trainers = options_.trainers;
+  service.timeout_seconds = options_.timeout_seconds;
+  const auto tell = [this](const std::string& why) {
+    if (Service* told = told_) told->Abort(why);
+  };
+  protocol_ =
+      std::make_unique<Protocol>(Protocol::Options{name_, options_.trainer_role, options_.trainers,
+                                                   options_.timeout_seconds, tell},
+                                 std::move(tables));
+  auto started = Service::Start(service, *protocol_);
+  if (!started.ok())
+    return absl::Status(started.status().code(),
+                        absl::StrCat(name_, ": ", started.status().message()));
+  service_ = *std::move(started);
+  told_ = service_.get();
+  opened_ = true;
+  return Publish(absl::StrCat(kAt, service_->address()), options_.timeout_seconds);
+}
+
+absl::StatusOr<exec::Turn> Server::Next() {
+  absl::StatusOr<exec::Turn> turn = protocol_->Next();
+  if (!turn.ok()) PublishFailure(std::string(turn.status().message()));
+  return turn;
+}
+
+// Trainers that come later find no server, and why.
+void Server::PublishFailure(const std::string& why) const {
+  constexpr double kSeconds = 1;
+  constexpr size_t kMostBytes = 4096;
+  Publish(kFailed + why.substr(0, kMostBytes), kSeconds).IgnoreError();
+}
+
+void Server::Abort(const std::string& why) { opened_ ? protocol_->Fail(why) : PublishFailure(why); }
+
+}  // namespace dtranspile::ps

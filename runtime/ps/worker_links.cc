@@ -1,0 +1,47 @@
+#include "runtime/ps/worker_links.h"
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+#include "runtime/ps/client.h"
+#include "runtime/ps/server.h"
+
+namespace dtranspile::ps {
+
+absl::StatusOr<std::unique_ptr<exec::ServerLink>> Connect(const exec::WorkerConfig& worker,
+                                                          const exec::RpcConfig& servers) {
+  ClientOptions options;
+  options.store = servers.store;
+  options.key = servers.key;
+  options.token = worker.rendezvous.token;
+  options.timeout_seconds = worker.rendezvous.timeout_seconds;
+  options.digest = worker.digest;
+  options.role = worker.role;
+  options.rank = servers.number;
+  options.ranks = servers.senders;
+  options.server_role = servers.role;
+  options.servers = {servers.mesh.begin(), servers.mesh.end()};
+  if (RanksOf(options.servers) != servers.servers)
+    return absl::InvalidArgumentError(absl::StrCat("CONFIG has ", servers.servers, " servers '",
+                                                   servers.role, "' on a mesh of ",
+                                                   RanksOf(options.servers)));
+  return Client::Connect(std::move(options));
+}
+
+absl::StatusOr<std::unique_ptr<exec::Rounds>> Serve(const exec::WorkerConfig& worker,
+                                                    const exec::RpcConfig& trainers) {
+  ServerOptions options;
+  options.store = trainers.store;
+  options.key = trainers.key;
+  options.token = worker.rendezvous.token;
+  options.interface = worker.rendezvous.interface;
+  options.timeout_seconds = worker.rendezvous.timeout_seconds;
+  options.digest = worker.digest;
+  options.role = worker.role;
+  options.trainer_role = trainers.sender_role;
+  options.server = trainers.number;
+  options.servers = trainers.servers;
+  options.trainers = trainers.senders;
+  return Server::Make(std::move(options));
+}
+
+}  // namespace dtranspile::ps

@@ -1,0 +1,135 @@
+"""Jobs in text that are wrong in their form, and what each command says of them: the place, what is wrong, no hang, nothing half written.
+
+    bad_jobs.py TOOL_FOLDER CORPUS
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from job_case import mutate  # noqa: E402
+
+LIMIT_SECONDS = 60
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+MNIST, STAGES = "fluid18/mnist_mlp", "static26/mlp_stages"
+
+# name, job, case, [context], old, new, {command: (exit status, text)}
+CASES = [
+    (
+        "a branch that only some ranks take",
+        "merged_gradients.mlir",
+        MNIST,
+        ["dist.role"],
+        "%step = pd.get @merge_step : tensor<1xi64>",
+        '%step = dist.coord "dp" : tensor<1xi64>',
+        {
+            "verify": (1, "D26"),
+            "run": (1, "D26"),
+            "compile": (1, "D26"),
+            "export": (1, "D26"),
+        },
+    ),
+    (
+        "a variable that nobody has",
+        "owner_sharded_2.mlir",
+        MNIST,
+        [],
+        'pd.var @fc_1.w_0_velocity_0 : tensor<128x128xf32> {dist.at = #dist.sel<sharding = 1>, dist.rel = #dist.rel<"fc_1.w_0_velocity_0", sharding: R at sharding = 1>}',
+        'pd.var @spare : tensor<128x128xf32> {dist.at = #dist.sel<sharding = 1>, dist.rel = #dist.rel<"fc_1.w_0_velocity_0", sharding: R at sharding = 1>}',
+        {"verify": (1, "fc_1.w_0_velocity_0"), "run": (1, "fc_1.w_0_velocity_0")},
+    ),
+    (
+        "a variable with two owners, one of which updates it",
+        "owner_sharded_4.mlir",
+        MNIST,
+        [],
+        'pd.var @fc_1.b_0 : tensor<128xf32> {parameter, dist.at = #dist.sel<sharding = 2>, dist.rel = #dist.rel<"fc_1.b_0", sharding: R at sharding = 2>}',
+        'pd.var @fc_1.b_0 : tensor<128xf32> {parameter, dist.at = #dist.sel<sharding in {2 to 3}>, dist.rel = #dist.rel<"fc_1.b_0", sharding: R at sharding in {2 to 3}>}',
+        {"verify": (1, "fc_1.b_0")},
+    ),
+    (
+        "a stage without tasks",
+        "pipeline.mlir",
+        STAGES,
+        [],
+        "dist.mesh @world [pp = 2]",
+        "dist.mesh @world [pp = 3]",
+        {"verify": (1, "stage"), "run": (1, "stage"), "compile": (1, "stage")},
+    ),
+    (
+        "a subset without its guard",
+        "pipeline.mlir",
+        STAGES,
+        [],
+        "dist.comm @stages on @world over [pp] group",
+        "dist.comm @stages on @world over [pp] subset <pp = 0> group",
+        {"verify": (1, "D8"), "run": (1, "D8")},
+    ),
+    (
+        "micro-batches that the batch does not divide into",
+        "pipeline.mlir",
+        STAGES,
+        [],
+        "time [micro = 4]",
+        "time [micro = 5]",
+        {"run": (1, "multiple of 5"), "compile": (1, "multiple of 5")},
+    ),
+    (
+        "a role that is not there",
+        "parameter_server.mlir",
+        "fluid18/fit_a_line",
+        [],
+        "rpc @server",
+        "rpc @servers",
+        {"verify": (1, "D5"), "run": (1, "D5")},
+    ),
+]
+
+
+def words(tool, command, job, folder, work):
+    data = ["--feeds", os.path.join(folder, "feeds")]
+    given = {
+        "verify": [],
+        "run": data + ["--init", os.path.join(folder, "init"), "--timeout", "5"],
+        "compile": data + ["-o", os.path.join(work, "out")],
+        "export": ["-o", os.path.join(work, "out")],
+    }
+    return [tool, command, job] + given[command]
+
+
+def main(tools, corpus):
+    tool, wrong = os.path.join(tools, "dtranspile"), []
+    for name, file, case, context, old, new, commands in CASES:
+        with open(os.path.join(FOLDER, file)) as f:
+            text = mutate(f.read(), context, old, new)
+        if text is None:
+            wrong.append("'%s': its text is not in %s" % (name, file))
+            continue
+        for command, (status, expected) in commands.items():
+            with tempfile.TemporaryDirectory() as work:
+                job = os.path.join(work, "job.mlir")
+                with open(job, "w") as f:
+                    f.write(text)
+                done = subprocess.run(
+                    words(tool, command, job, os.path.join(corpus, case), work),
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    timeout=LIMIT_SECONDS,
+                )
+                left = sorted(os.listdir(work))
+            if done.returncode != status or expected not in done.stdout or left != ["job.mlir"]:
+                wrong.append(
+                    "'%s': %s ends with %d (expected %d with '%s') and leaves %s\n%s"
+                    % (name, command, done.returncode, status, expected, left, done.stdout[:1500])
+                )
+    if wrong:
+        print("FAILED: %d\n%s" % (len(wrong), "\n".join(wrong)))
+        sys.exit(1)
+    print("%d wrong jobs, each refused by name" % len(CASES))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

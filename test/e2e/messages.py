@@ -4,6 +4,7 @@ messages.py TOOL_FOLDER CORPUS
 """
 
 import os
+import json
 import shutil
 import subprocess
 
@@ -142,6 +143,26 @@ TABLE = [
         "the program marks no loss; say with --fetch NAME what to report",
     ),
     (
+        ["run", "CASE/main.pdmodel", "--feeds", "CASE/feeds"],
+        1,
+        "nothing says what the parameters start from; add --init DIR|FILE, or --startup STARTUP",
+    ),
+    (
+        RUN + FEEDS + ["--device", "cuda"],
+        1,
+        "run with --device cpu --backend shm",
+    ),
+    (
+        ["verify", "JOB", "--require", "half"],
+        2,
+        "--require half: there is no such rung; there are ",
+    ),
+    (
+        ["export", "HERE/fed.mlir", "-o", "HERE/o"],
+        1,
+        "HERE/fed.mlir: holds no role, so it is no job; make one with transpile",
+    ),
+    (
         RUN + FEEDS + ["--per-step", "learning_rate_0"],
         2,
         "--per-step learning_rate_0: expected VAR=v0,v1,… with a finite number for every step",
@@ -165,6 +186,27 @@ def table(check):
 
     for words, status, text in TABLE:
         check.expect_exit(" ".join(words), status, [path(word) for word in words], path(text))
+
+
+def manifests(check):
+    """A job folder whose manifest says something else."""
+    path = check.path("job2/manifest.json")
+    with open(path) as f:
+        right = json.load(f)
+    for field, value, what in (
+        ("digest", None, "lacks the field 'digest'"),
+        ("roles", "trainer", "field 'roles' is a string"),
+        ("schema", 99, "has schema 99, this program reads schema 1; transpile again"),
+    ):
+        wrong = dict(right, **{field: value})
+        if value is None:
+            del wrong[field]
+        with open(path, "w") as f:
+            json.dump(wrong, f)
+        words = ["export", check.path("job2"), "-o", check.path("o")]
+        check.expect_exit(what, 1, words, path, what)
+    with open(path, "w") as f:
+        json.dump(right, f)
 
 
 def files(check):
@@ -196,4 +238,4 @@ def files(check):
 
 
 if __name__ == "__main__":
-    main([prepare, table, files])
+    main([prepare, table, manifests, files])

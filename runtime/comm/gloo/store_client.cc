@@ -25,7 +25,9 @@ absl::Status OfStore(const std::string& address, const absl::Status& status) {
 absl::StatusOr<std::string> StoreClient::Ask(uint32_t operation, const std::string& key,
                                              const std::string& value, double seconds) const {
   if (key.size() > kMaxKey || value.size() > kMaxValue)
-    return absl::InvalidArgumentError(absl::StrCat("store key '", key, "' is too large"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "store key '", key.substr(0, 80), "' of ", key.size(), " bytes with a value of ",
+        value.size(), ": the store takes ", kMaxKey, " and ", kMaxValue));
   const int64_t deadline_ns = NowNs() + static_cast<int64_t>(seconds * 1e9);
   DT_ASSIGN_OR_RETURN(const Key secret, KeyOfToken(token_));
   const absl::StatusOr<Socket> socket = Call(address_, secret, kStorePurpose, 0, deadline_ns);

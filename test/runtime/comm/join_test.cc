@@ -19,7 +19,7 @@ TEST_CASE("join refuses what makes no sense, by name") {
       {"shm", 0, 0, 1, "rank 0 is not one of 0"},
       {"shm", 2, 2, 1, "rank 2 is not one of 2"},
       {"shm", -1, 2, 1, "rank -1 is not one of 2"},
-      {"shm", 0, 1, 0, "a deadline of 0 s"},
+      {"shm", 0, 1, 0, "a deadline of 0 s is not between 0 and 1e+06"},
       {"shm", 0, 1, -3, "a deadline of -3 s"},
       {"shm", 0, 1, 1e18, "a deadline of 1e+18 s"},
       {"mpi", 0, 1, 1, "back end 'mpi' is unknown; there are shm, gloo, nccl"},
@@ -45,6 +45,25 @@ TEST_CASE("a group of one needs nobody") {
     CHECK(std::string((*comm)->backend()) == backend);
     CHECK((*comm)->size() == 1);
     CHECK((*comm)->bytes_sent() == 0);
+    CHECK((*comm)->Wait(7).message() ==
+          "ticket 7 of group alone was never given or has been waited for");
+  }
+}
+
+TEST_CASE("addresses that are none are refused as they are written") {
+  const std::pair<const char*, const char*> kStores[] = {
+      {"nowhere", "the address 'nowhere' is not of the form host:port"},
+      {":12", "the address ':12' is not of the form host:port"},
+      {"127.0.0.1:", "the address '127.0.0.1:' is not of the form host:port"},
+      {"127.0.0.1:http", "the address '127.0.0.1:http': "},
+  };
+  for (const auto& [store, says] : kStores) {
+    Rendezvous rendezvous;
+    rendezvous.backend = "gloo";
+    rendezvous.store = store;
+    rendezvous.token = "00112233445566778899aabbccddeeff";
+    rendezvous.timeout_seconds = 5;
+    CHECK_THAT(std::string(Join(rendezvous, "g", 0, 2).status().message()), Catch::Contains(says));
   }
 }
 

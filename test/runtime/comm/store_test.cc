@@ -80,6 +80,12 @@ TEST_CASE("store: set, get, claim") {
   const std::string large(kMaxValue, 'v');
   CHECK(client.Set("large", large, 5).ok());
   CHECK(*client.Get("large", 5) == large);
+  CHECK(client.Set(std::string(kMaxKey + 1, 'k'), "", 5).message() ==
+        "store key '" + std::string(80, 'k') +
+            "' of 1025 bytes with a value of 0: the store takes 1024 and 1048576");
+  absl::Status full;
+  for (int i = 0; full.ok() && i < 100; ++i) full = client.Set(std::to_string(i), large, 5);
+  CHECK(full.message() == "the store at " + server->address() + " is full");
 }
 
 TEST_CASE("store: get waits until somebody sets") {
@@ -111,7 +117,8 @@ TEST_CASE("store: one that is not there, or is something else") {
   CHECK_THAT(std::string(gone.message()), Catch::Contains(address));
   CHECK(Now() - begin < 3);
   CHECK(absl::IsNotFound(StoreServer::Start("192.0.2.1:0", kToken).status()));
-  CHECK(absl::IsInvalidArgument(StoreServer::Start("no port", kToken).status()));
+  CHECK(StoreServer::Start("no port", kToken).status().message() ==
+        "the address 'no port' is not of the form host:port");
   CHECK(absl::IsInvalidArgument(StoreServer::Start("127.0.0.1:http-or-so", kToken).status()));
 
   // A listener that answers with noise.
@@ -124,13 +131,19 @@ TEST_CASE("store: one that is not there, or is something else") {
   REQUIRE(getnameinfo(reinterpret_cast<sockaddr*>(&bound), length, nullptr, 0, port, sizeof(port),
                       NI_NUMERICSERV) == 0);
   std::thread noise([&] {
-    const Socket client(accept(listener.fd(), nullptr, nullptr));
-    (void)!write(client.fd(), "HTTP/1.1 400 Bad Request\r\n\r\n", 28);
-    char buffer[4096];
-    (void)!read(client.fd(), buffer, sizeof(buffer));
+    for (int i = 0; i < 2; ++i) {
+      const Socket client(accept(listener.fd(), nullptr, nullptr));
+      (void)!write(client.fd(), "HTTP/1.1 400 Bad Request\r\n\r\n", 28);
+      char buffer[4096];
+      (void)!read(client.fd(), buffer, sizeof(buffer));
+    }
   });
   const absl::Status foreign =
       StoreClient(std::string("127.0.0.1:") + port, kToken).Get("a", 2).status();
+  CHECK(Call(std::string("127.0.0.1:") + port, *KeyOfToken(kToken), kStorePurpose, 0,
+             NowNs() + 2'000'000'000)
+            .status()
+            .message() == "not a member of this job");
   noise.join();
   CHECK(absl::IsFailedPrecondition(foreign));
   CHECK_THAT(std::string(foreign.message()), Catch::Contains("is not the store of this job"));

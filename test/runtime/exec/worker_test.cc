@@ -303,4 +303,24 @@ TEST_CASE("CONFIG survives writing and reading; a wrong one is refused with its 
   CHECK(message("/colour", 2) == "c: unknown key 'colour'; was this written by a newer version?");
 }
 
+TEST_CASE("what CONFIG asks for has to be in the plan") {
+  Trial place;
+  place.config.save = place.Path("after");
+  place.config.save_names = {"speed"};
+  CHECK_THAT(place.Error(), Catch::EndsWith("'speed' is to be saved, but is no persistable of this "
+                                            "rank"));
+  place.config.save_names.clear();
+  place.config.fetch = {"gain"};
+  CHECK_THAT(place.Error(), Catch::EndsWith("'gain' is not among the fetches that the job was "
+                                            "compiled for"));
+  place.config.fetch = {"loss"};
+  place.config.comms = {{.name = "grad", .group = "grad:0", .rank = 0, .size = 1}};
+  CHECK_THAT(place.Error(), Catch::EndsWith("CONFIG has a communicator 'grad', which the plan "
+                                            "lacks"));
+  place.config.comms.clear();
+  place.plan["comms"] = Json::array({{{"name", "other"}, {"axes", {"dp"}}}});
+  CHECK_THAT(place.Error(), Catch::EndsWith("CONFIG has no group for communicator 'other', which "
+                                            "this rank is a member of"));
+}
+
 }  // namespace dtranspile::exec

@@ -1,5 +1,8 @@
 #include "test/runtime/kernels/call_text.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -127,6 +130,31 @@ exec::Value ValueOf(std::string text) {
   return value;
 }
 
+// Memory that ends where the process may touch no more: a call that reads or writes behind an
+// argument ends there.
+class Fenced {
+ public:
+  Fenced(const void* data, int64_t bytes) {
+    const auto page = static_cast<size_t>(getpagesize()), size = static_cast<size_t>(bytes);
+    const size_t room = (size + page - 1) / page * page;
+    length_ = room + page;
+    start_ = static_cast<char*>(
+        mmap(nullptr, length_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (start_ == MAP_FAILED || mprotect(start_ + room, page, PROT_NONE) != 0)
+      Wrong("no memory for an argument");
+    data_ = start_ + room - size;
+    if (bytes > 0) std::memcpy(data_, data, size);
+  }
+  Fenced(const Fenced&) = delete;
+  Fenced& operator=(const Fenced&) = delete;
+  ~Fenced() { munmap(start_, length_); }
+  void* data() const { return data_; }
+
+ private:
+  char *start_, *data_;
+  size_t length_;
+};
+
 }  // namespace
 
 // What a call points to.
@@ -135,6 +163,7 @@ struct CallText::Arguments {
   std::vector<int32_t> slots = {0};
   std::vector<DtAttr> attributes;
   std::deque<exec::Value> values;
+  std::deque<Fenced> fences;
   std::deque<std::vector<int64_t>> ints, dims;
   std::deque<std::vector<double>> reals;
   std::deque<std::vector<std::string>> texts;
@@ -149,8 +178,9 @@ struct CallText::Arguments {
     if (text.empty() || text == "EMPTY") text = "f32";
     if (fixed && text.find('[') != std::string::npos) return AddFixed(own, text, device);
     exec::Value& value = values.emplace_back(ValueOf(text));
-    buffers.push_back({value.data(), value.dims.data(), static_cast<int32_t>(value.dims.size()),
-                       static_cast<int32_t>(value.dtype), DT_HOST, own, &value});
+    buffers.push_back({fences.emplace_back(value.data(), value.bytes()).data(), value.dims.data(),
+                       static_cast<int32_t>(value.dims.size()), static_cast<int32_t>(value.dtype),
+                       DT_HOST, own, &value});
   }
 
   // Extents that no memory holds are given without any: the call must refuse them first.
@@ -164,8 +194,9 @@ struct CallText::Arguments {
     const bool real = count < (int64_t{1} << 24);
     exec::Value& value =
         values.emplace_back(ValueOf(real ? text : std::string(text, 0, text.find('['))));
-    buffers.push_back({value.data(), extents.data(), static_cast<int32_t>(extents.size()),
-                       static_cast<int32_t>(type), device ? DT_DEVICE : DT_HOST, name, nullptr});
+    buffers.push_back({fences.emplace_back(value.data(), value.bytes()).data(), extents.data(),
+                       static_cast<int32_t>(extents.size()), static_cast<int32_t>(type),
+                       device ? DT_DEVICE : DT_HOST, name, nullptr});
   }
 
   void AddSlot(const std::string& name, const std::string& text, bool list) {

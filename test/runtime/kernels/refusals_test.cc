@@ -5,7 +5,8 @@
 //     Y=f32[2,2] : 'Y' has 2 columns, expected an odd number of at most the 4 of 'X'
 //
 // The right call must succeed, so that the change alone is what is refused. Lines that begin with
-// `#` and empty ones say nothing; test/runtime/kernels/call_text.h says how calls are written.
+// `#` and empty ones say nothing, one that ends with `\` goes on in the next one;
+// test/runtime/kernels/call_text.h says how calls are written.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -34,6 +35,8 @@ void CheckFile(const fs::path& path, exec::ThreadPool& pool) {
   int number = 0;
   for (std::string line; std::getline(file, line);) {
     ++number;
+    for (std::string more; line.ends_with('\\') && std::getline(file, more); ++number)
+      line.replace(line.size() - 1, 1, more);
     INFO(path.filename().string() << ":" << number << ": " << line);
     if (line.empty() || line[0] == '#') continue;
     try {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "runtime/tensor/lod.h"
+#include "runtime/tensor/widen.h"
 
 namespace dtranspile {
 namespace {
@@ -89,6 +90,28 @@ TEST_CASE("ragged tensors are cut by sequence") {
   CHECK(SliceSequences(tensor, 0, 1).status().code() == absl::StatusCode::kInvalidArgument);
   tensor.lod.clear();
   CHECK(Values(*SliceSequences(tensor, 4, 2)) == std::vector<int64_t>{4, 5});
+}
+
+TEST_CASE("what is wrong with extents, sizes and levels is said") {
+  const auto said = [](const absl::Status& status) { return std::string(status.message()); };
+  CHECK(said(ElementCount({kBig, kBig}).status()) ==
+        "the extents [1099511627776, 1099511627776] have more than 2^63 elements");
+  CHECK(said(ElementCount({0, -1}).status()) == "negative extent -1");
+  CHECK(said(ByteCount(DType::kFloat64, {kBig, int64_t{1} << 21}).status()) ==
+        "float64[1099511627776, 2097152] has more than 2^63 bytes");
+  CHECK(said(ByteCount(static_cast<DType>(99), {1}).status()) == "an element type without a size");
+  CHECK(said(AlignedBytes::Zeros(-1).status()) == "negative size -1");
+  CHECK(said(AlignedBytes::Zeros(INT64_MAX).status()) == "no memory for 9223372036854775807 bytes");
+  const Tensor scalar = Counting({});
+  CHECK(said(scalar.view().Rows(0, 1).status()) == "a tensor of rank 0 has no rows");
+  CHECK(said(SliceSequences(scalar, 0, 1).status()) == "a tensor of rank 0 has no sequences");
+  CHECK(said(CheckLod({{1, 5}}, 5)) == "LoD level 0 does not begin with offset 0");
+  CHECK(said(CheckLod({{0, 3, 2, 5}}, 5)) == "LoD level 0 decreases at offset 2");
+  CHECK(said(CheckLod({{0, 2, 4}}, 5)) == "LoD level 0 ends with 4, but there are 5 rows");
+  CHECK(said(CheckLod({{0, 3}, {0, 2, 5}}, 5)) ==
+        "LoD level 0 ends with 3, but there are 2 sequences in the next level");
+  CHECK(said(Widened(Counting({2}), DType::kFloat64).status()) ==
+        "only float32 widens, to float64");
 }
 
 }  // namespace

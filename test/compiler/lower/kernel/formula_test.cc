@@ -241,6 +241,11 @@ TEST_CASE("errors name what is wrong") {
   CHECK_THAT(run("Out = X +"), Catch::Contains("expected a value"));
   CHECK_THAT(run("Out = foo(X)"), Catch::Contains("no function foo with 1 arguments"));
   CHECK_THAT(run("Out = (X"), Catch::Contains("expected ')'"));
+  CHECK_THAT(run("Out = X )"), Catch::Contains("unexpected text at ')'"));
+  CHECK_THAT(run("Out = X[k]"), Catch::Contains("a span is [r] or [i]"));
+  TestTensors rows{{"S", empty({3})}};
+  CHECK_THAT(runFormula("S[r] = X", inputs, rows, {}, {false, true}),
+             Catch::Contains("S[r] needs one value per row"));
 }
 
 }  // namespace dtranspile::lower

@@ -129,6 +129,21 @@ void batchwise(RuleContext& context) {
     giveResults(context, clause, formOf(context, clause, batchLabels), batchLabels);
 }
 
+const char* kindOf(Rule rule) {
+  struct Kind {
+    Rule rule;
+    const char* name;
+  };
+  constexpr Kind kKinds[] = {{pointwise, "pointwise"},
+                             {pointwiseSum, "pointwise sum"},
+                             {rowwise, "rowwise"},
+                             {batchwise, "batchwise"},
+                             {wholeOnly, "whole operands only"}};
+  for (const Kind& kind : kKinds)
+    if (kind.rule == rule) return kind.name;
+  return "own";
+}
+
 void wholeOnly(RuleContext& context) {
   for (const Clause& clause : context.clauses())
     giveResults(context, clause, formOf(context, clause, wholeLabels), wholeLabels);

@@ -20,6 +20,9 @@ void batchwise(RuleContext& context);
 // reading goes on).
 void wholeOnly(RuleContext& context);
 
+// "pointwise" …; "own" for the rule of one op (`dtranspile ops`).
+const char* kindOf(Rule rule);
+
 // Pieces that the rules of single ops use.
 
 // An op that draws random numbers for `data`: independent draws for the parts of a batch form one

@@ -10,7 +10,9 @@ const RuleRow kRows[] = {
     {"check_finite_and_unscale", wholeOnly, "X, Scale -> Out, FoundInfinite"},
     {"update_loss_scaling", wholeOnly,
      "X, FoundInfinite, PrevLossScaling, InGoodSteps, InBadSteps -> Out, LossScaling, "
-     "OutGoodSteps, OutBadSteps"},
+     "OutGoodSteps, OutBadSteps",
+     "StopUpdate, incr_every_n_steps, decr_every_n_nan_or_inf, incr_ratio, decr_ratio, "
+     "stop_update"},
 };
 
 }  // namespace

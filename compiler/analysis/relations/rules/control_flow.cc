@@ -8,7 +8,7 @@ namespace {
 
 const RuleRow kRows[] = {
     {"select_input", pointwiseSum, "X:l, Mask:w -> Out"},
-    {"select_output", pointwiseSum, "X:l, Mask:w -> Out"},
+    {"select_output", pointwiseSum, "X:l, $Out:l, Mask:w -> Out"},
 };
 
 }  // namespace

@@ -26,20 +26,40 @@ void pool(RuleContext& context) {
 }
 
 const RuleRow kRows[] = {
-    {"conv2d", batchwise, kConvolution},
-    {"conv2d_grad", batchwise, kConvolutionGrad},
-    {"depthwise_conv2d", batchwise, kConvolution},
-    {"depthwise_conv2d_grad", batchwise, kConvolutionGrad},
-    {"conv3d", batchwise, kConvolution},
-    {"conv3d_grad", batchwise, kConvolutionGrad},
-    {"conv2d_transpose", batchwise, kConvolution},
-    {"conv2d_transpose_grad", batchwise, kConvolutionGrad},
-    {"pool2d", pool, ""},
-    {"pool2d_grad", batchwise, "Out@GRAD:l, X:m, Out:m -> X@GRAD"},
-    {"pool3d", pool, ""},
-    {"pool3d_grad", batchwise, "Out@GRAD:l, X:m, Out:m -> X@GRAD"},
-    {"max_pool2d_with_index", batchwise, "X:h -> Out; X:m -> Mask"},
-    {"max_pool2d_with_index_grad", batchwise, "Out@GRAD:l, Mask, X:s -> X@GRAD"},
+    {"conv2d", batchwise, kConvolution,
+     "is_test, strides, paddings, padding_algorithm, groups, dilations, data_format"},
+    {"conv2d_grad", batchwise, kConvolutionGrad,
+     "is_test, strides, paddings, padding_algorithm, groups, dilations, data_format"},
+    {"depthwise_conv2d", batchwise, kConvolution,
+     "is_test, strides, paddings, padding_algorithm, groups, dilations, data_format"},
+    {"depthwise_conv2d_grad", batchwise, kConvolutionGrad,
+     "is_test, strides, paddings, padding_algorithm, groups, dilations, data_format"},
+    {"conv3d", batchwise, kConvolution,
+     "is_test, strides, paddings, padding_algorithm, groups, dilations, data_format"},
+    {"conv3d_grad", batchwise, kConvolutionGrad,
+     "is_test, strides, paddings, padding_algorithm, groups, dilations, data_format"},
+    {"conv2d_transpose", batchwise, kConvolution,
+     "is_test, output_size, groups, dilations, strides, paddings, data_format, padding_algorithm, "
+     "output_padding"},
+    {"conv2d_transpose_grad", batchwise, kConvolutionGrad,
+     "is_test, output_size, groups, dilations, strides, paddings, data_format, padding_algorithm, "
+     "output_padding"},
+    {"pool2d", pool, "",
+     "X, pooling_type, ksize, global_pooling, strides, paddings, exclusive, adaptive, ceil_mode, "
+     "data_format, is_test, padding_algorithm"},
+    {"pool2d_grad", batchwise, "Out@GRAD:l, X:m, Out:m -> X@GRAD",
+     "pooling_type, ksize, global_pooling, strides, paddings, exclusive, adaptive, ceil_mode, "
+     "data_format, is_test, padding_algorithm"},
+    {"pool3d", pool, "",
+     "X, pooling_type, ksize, global_pooling, strides, paddings, exclusive, adaptive, ceil_mode, "
+     "data_format, padding_algorithm"},
+    {"pool3d_grad", batchwise, "Out@GRAD:l, X:m, Out:m -> X@GRAD",
+     "pooling_type, ksize, global_pooling, strides, paddings, exclusive, adaptive, ceil_mode, "
+     "data_format, padding_algorithm"},
+    {"max_pool2d_with_index", batchwise, "X:h -> Out; X:m -> Mask",
+     "ksize, global_pooling, adaptive, strides, paddings, ceil_mode"},
+    {"max_pool2d_with_index_grad", batchwise, "Out@GRAD:l, Mask, X:s -> X@GRAD",
+     "ksize, global_pooling, adaptive, strides, paddings, ceil_mode"},
 };
 
 }  // namespace

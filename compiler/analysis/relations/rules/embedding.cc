@@ -17,25 +17,37 @@ void nce(RuleContext& context) {
   "CustomDistAliasProbs:w"
 
 const RuleRow kRows[] = {
-    {"lookup_table", batchwise, "W:wl, Ids -> Out"},
-    {"lookup_table_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD"},
-    {"lookup_table_v2", batchwise, "W:wl, Ids -> Out"},
-    {"lookup_table_v2_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD"},
+    {"lookup_table", batchwise, "W:wl, Ids -> Out",
+     "is_sparse, is_distributed, padding_idx, grad_inplace, remote_prefetch, entry_config, "
+     "is_test, entry, table_class"},
+    {"lookup_table_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD",
+     "is_sparse, is_distributed, padding_idx, grad_inplace, remote_prefetch, entry_config, "
+     "is_test, entry, table_class"},
+    {"lookup_table_v2", batchwise, "W:wl, Ids -> Out",
+     "is_sparse, is_distributed, padding_idx, remote_prefetch"},
+    {"lookup_table_v2_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD",
+     "is_sparse, is_distributed, padding_idx, remote_prefetch"},
     {"nce", nce,
      "Input, Label, Weight:w, Bias:w, SampleWeight, CustomDistProbs:w, CustomDistAlias:w, "
-     "CustomDistAliasProbs:w -> Cost, SampleLogits, SampleLabels"},
+     "CustomDistAliasProbs:w -> Cost, SampleLogits, SampleLabels",
+     "num_total_classes, num_neg_samples, sampler, seed, is_sparse, remote_prefetch, "
+     "custom_neg_classes, is_test"},
     {"nce_grad", batchwise,
      "Cost@GRAD:l, Input:s, Weight:wl, Bias:w, " DT_NCE_SAMPLES " -> Input@GRAD; "
      "Cost@GRAD:l, Input:l, Weight:ws, Bias:w, " DT_NCE_SAMPLES " -> +Weight@GRAD; "
-     "Cost@GRAD:l, Input:s, Weight:ws, Bias:ws, " DT_NCE_SAMPLES " -> +Bias@GRAD"},
-    {"one_hot", batchwise, "X, depth_tensor:w -> Out"},
-    {"one_hot_v2", batchwise, "X, depth_tensor:w -> Out"},
+     "Cost@GRAD:l, Input:s, Weight:ws, Bias:ws, " DT_NCE_SAMPLES " -> +Bias@GRAD",
+     "Label, num_total_classes, num_neg_samples, sampler, seed, is_sparse, remote_prefetch, "
+     "custom_neg_classes, is_test"},
+    {"one_hot", batchwise, "X, depth_tensor:w -> Out", "depth, dtype, allow_out_of_range"},
+    {"one_hot_v2", batchwise, "X, depth_tensor:w -> Out", "depth, dtype, allow_out_of_range"},
     {"hierarchical_sigmoid", batchwise,
-     "X, W:w, Label, PathTable, PathCode, Bias:w -> Out, PreOut; W:wl -> +W_Out"},
+     "X, W:w, Label, PathTable, PathCode, Bias:w -> Out, PreOut; W:wl -> +W_Out",
+     "num_classes, remote_prefetch, is_sparse"},
     {"hierarchical_sigmoid_grad", batchwise,
      "Out@GRAD:l, X:s, W:w, Label, PathTable, PathCode, Bias:w, PreOut -> X@GRAD; "
      "Out@GRAD:l, X:l, W:ws, Label, PathTable, PathCode, Bias:w, PreOut -> +W@GRAD; "
-     "Out@GRAD:l, X, W:ws, Label, PathTable, PathCode, Bias:w, PreOut -> +Bias@GRAD"},
+     "Out@GRAD:l, X, W:ws, Label, PathTable, PathCode, Bias:w, PreOut -> +Bias@GRAD",
+     "num_classes, remote_prefetch, is_sparse"},
 };
 
 }  // namespace

@@ -30,9 +30,10 @@ void accuracy(RuleContext& context) {
 }
 
 const RuleRow kRows[] = {
-    {"accuracy", accuracy, ""},
+    {"accuracy", accuracy, "", "Out, Indices, Label"},
     {"auc", wholeOnly,
-     "Predict, Label, StatPos, StatNeg, InsTagWeight -> AUC, StatPosOut, StatNegOut"},
+     "Predict, Label, StatPos, StatNeg, InsTagWeight -> AUC, StatPosOut, StatNegOut",
+     "curve, num_thresholds, slide_steps"},
 };
 
 }  // namespace

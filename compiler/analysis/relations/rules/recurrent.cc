@@ -80,23 +80,29 @@ void recurrentGrad(RuleContext& context) {
 
 const RuleRow kRows[] = {
     {"lstm", recurrent,
-     "Input, H0, C0, Weight:w, Bias:w -> Hidden, Cell; -> BatchGate, BatchCellPreAct"},
+     "Input, H0, C0, Weight:w, Bias:w -> Hidden, Cell; -> BatchGate, BatchCellPreAct",
+     "use_peepholes, is_reverse, gate_activation, cell_activation, candidate_activation, is_test"},
     {"lstm_grad", recurrentGrad,
      "Hidden@GRAD:l, Bias:w, C0, Cell, H0, Hidden, Input, Weight:w -> C0@GRAD, H0@GRAD, "
      "Input@GRAD, +Bias@GRAD, +Weight@GRAD; "
-     "BatchCellPreAct, BatchGate ->"},
+     "BatchCellPreAct, BatchGate ->",
+     "use_peepholes, is_reverse, gate_activation, cell_activation, candidate_activation, is_test"},
     {"gru", recurrent,
-     "Input, H0, Weight:w, Bias:w -> Hidden; -> BatchGate, BatchResetHiddenPrev, BatchHidden"},
+     "Input, H0, Weight:w, Bias:w -> Hidden; -> BatchGate, BatchResetHiddenPrev, BatchHidden",
+     "activation, gate_activation, is_reverse, origin_mode, is_test"},
     {"gru_grad", recurrentGrad,
      "Hidden@GRAD:l, Bias:w, H0, Hidden, Input, Weight:w -> H0@GRAD, Input@GRAD, +Bias@GRAD, "
      "+Weight@GRAD; "
-     "BatchGate, BatchHidden, BatchResetHiddenPrev ->"},
+     "BatchGate, BatchHidden, BatchResetHiddenPrev ->",
+     "activation, gate_activation, is_reverse, origin_mode, is_test"},
     {"rnn", recurrent,
-     "Input, PreState, SequenceLength, WeightList:w -> Out, State; -> DropoutState, Reserve"},
+     "Input, PreState, SequenceLength, WeightList:w -> Out, State; -> DropoutState, Reserve",
+     "dropout_prob, is_bidirec, input_size, hidden_size, num_layers, mode, seed, is_test"},
     {"rnn_grad", recurrentGrad,
      "Out@GRAD:l, State@GRAD:l, Input, Out, PreState, SequenceLength, WeightList:w -> Input@GRAD, "
      "PreState@GRAD, +WeightList@GRAD; "
-     "DropoutState, Reserve ->"},
+     "DropoutState, Reserve ->",
+     "dropout_prob, is_bidirec, input_size, hidden_size, num_layers, mode, seed, is_test"},
 };
 
 }  // namespace

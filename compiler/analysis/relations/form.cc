@@ -81,6 +81,7 @@ bool Evaluation::surveySplit(unsigned axis, const Term& term, const State& state
     return true;
   }
   int label = state.dim < static_cast<int>(term.labels.size()) ? term.labels[state.dim] : kWholeDim;
+  if (label == kAnyDim) return true;
   if (label < 0) return lose("needs dim " + std::to_string(state.dim) + " whole", axis, term.value);
   if (view.label >= 0 && view.label != label)
     return misfit("operands are split along different dims", axis, term.value);

@@ -98,7 +98,7 @@ std::vector<Answer> Asked::answers(const Assignment& assignment) {
 
 std::string Asked::text(const Assignment& assignment, const Answer& answer, int result) const {
   const pd::OpView op = instance_.op.view();
-  std::string text = instance_.op.key() + " |";
+  std::string text = instance_.op.text() + " |";
   for (size_t i = 0; i < assignment.size(); ++i) {
     const Tensor& tensor = *instance_.operands[i];
     text += (i ? ", " : " ") + instance_.op.slotsOf(instance_.op.values[i]) + ": " +

@@ -58,6 +58,7 @@ class Trial {
                          const std::vector<Tensors>& parts, const Tensors& whole);
   void fail(const Claim& claim, const Answer& answer, int result, const std::string& what);
   void leave(const std::string& why) { ++tally_.untested[why]; }
+  void refused(const Claim& claim, bool zeros, size_t coordinate, const absl::Status& status);
 
   const Instance& instance_;
   Asked asked_;
@@ -96,6 +97,21 @@ void Trial::fail(const Claim& claim, const Answer& answer, int result, const std
                          instance_.where + ")");
 }
 
+// Wrong where all results are claimed: else the rule has not said that the op fits such operands,
+// and a job in which it does not is refused when it is compiled. A zero has the extents of what it
+// is added to.
+void Trial::refused(const Claim& claim, bool zeros, size_t coordinate, const absl::Status& status) {
+  if (zeros) return leave("takes a zero of other extents");
+  for (const Answer& answer : claim.answers)
+    if (llvm::all_of(answer.relations, [](const Relation& one) {
+          return one.known() && Answer::untestable(one).empty();
+        }))
+      return fail(claim, answer, -1,
+                  "coordinate " + std::to_string(coordinate) + " " +
+                      std::string(status.message()));
+  leave("does not run where some results are unknown");
+}
+
 std::string Trial::holdResult(const Relation& relation, size_t result,
                               const std::vector<Tensors>& parts, const Tensors& whole) {
   Tensors own;
@@ -124,12 +140,7 @@ void Trial::hold(const Claim& claim) {
   if (std::getenv("DTRANSPILE_TRACE")) fprintf(stderr, "%s\n", asked_.text(claim.assignment, claim.answers[0], -1).c_str());
   for (const Tensors& own : held) {
     absl::StatusOr<Tensors> part = native_.run(instance_.op, own);
-    // A zero has the extents of what it is added to.
-    if (!part.ok() && zeros) return leave("takes a zero of other extents");
-    if (!part.ok())
-      return fail(claim, claim.answers[0], -1,
-                  "coordinate " + std::to_string(given.size()) + " " +
-                      std::string(part.status().message()));
+    if (!part.ok()) return refused(claim, zeros, given.size(), part.status());
     given.push_back(std::move(*part));
   }
   for (const Answer& answer : claim.answers)

@@ -92,6 +92,23 @@ std::string OneOp::key() const {
   return text;
 }
 
+std::string OneOp::text() const {
+  std::string text = view().type().str();
+  llvm::raw_string_ostream out(text);
+  const char* before = " {";
+  auto attributes = op->getAttrOfType<mlir::DictionaryAttr>("attrs");
+  for (mlir::NamedAttribute attribute : attributes ? attributes.getValue() : mlir::ArrayRef<mlir::NamedAttribute>()) {
+    const llvm::StringRef name = attribute.getName().getValue();
+    const pd::AttrRow* row = view().spec() ? view().spec()->attribute(name) : nullptr;
+    if (pd::isCommonAttribute(name) || (row && row->hint)) continue;
+    out << before << name << " = ";
+    attribute.getValue().print(out, /*elideType=*/true);
+    before = ", ";
+  }
+  if (before[0] == ',') out << '}';
+  return text;
+}
+
 std::string OneOp::slotsOf(mlir::Value value) const {
   std::string text;
   for (const std::string& slot : view().inputSlots())

@@ -23,6 +23,8 @@ struct OneOp {
   pd::OpView view() const { return pd::OpView(op); }
   // The op as text, without names, types and what every op may carry.
   std::string key() const;
+  // Type and attributes, for messages.
+  std::string text() const;
   // "X[0]" for the operands that are `value`.
   std::string slotsOf(mlir::Value value) const;
 

@@ -40,40 +40,42 @@ constexpr const char* kBatchNorm =
     "X, Scale:w, Bias:w, Mean:w, Variance:w -> Y, ReserveSpace; Mean:wl -> MeanOut, SavedMean; "
     "Variance:w -> VarianceOut, SavedVariance";
 constexpr const char* kBatchNormGrad =
-    "Y@GRAD:l, X, Scale:w, SavedMean:w, SavedVariance:w -> X@GRAD, +Scale@GRAD; Y@GRAD:l -> "
-    "+Bias@GRAD; "
-    "Y@GRAD:l, X, Scale:w, Mean:w, MeanOut:w, Variance:w, VarianceOut:w -> X@GRAD, +Scale@GRAD; "
-    "Y@GRAD:l -> +Bias@GRAD";
+    "Y@GRAD:l, X, Scale:w, SavedMean:w, SavedVariance:w, MeanOut:ws, VarianceOut:ws, "
+    "ReserveSpace:ws -> X@GRAD, +Scale@GRAD; Y@GRAD:l, X:s, Scale:ws, Bias:ws -> +Bias@GRAD; "
+    "Y@GRAD:l, X, Scale:w, Mean:w, MeanOut:w, Variance:w, VarianceOut:w, SavedMean:ws, "
+    "SavedVariance:ws, ReserveSpace:ws -> X@GRAD, +Scale@GRAD; Y@GRAD:l, X:s, Scale:ws, Bias:ws -> "
+    "+Bias@GRAD";
 
 const RuleRow kRows[] = {
     {"batch_norm", batchNorm, kBatchNorm, DT_BATCH_NORM},
-    {"batch_norm_grad", batchNormGrad, kBatchNormGrad, DT_BATCH_NORM ", Bias, ReserveSpace"},
+    {"batch_norm_grad", batchNormGrad, kBatchNormGrad, DT_BATCH_NORM},
     // On one device, as the reference runs it, the same; over several it is the composite.
     {"sync_batch_norm", batchNorm, kBatchNorm, DT_BATCH_NORM},
-    {"sync_batch_norm_grad", batchNormGrad, kBatchNormGrad, DT_BATCH_NORM ", Bias, ReserveSpace"},
+    {"sync_batch_norm_grad", batchNormGrad, kBatchNormGrad, DT_BATCH_NORM},
     {"inplace_abn", batchNorm, kBatchNorm, DT_BATCH_NORM ", activation, alpha"},
     {"layer_norm", batchwise, "X, Scale:w, Bias:w -> Y; X -> Mean, Variance",
      "epsilon, begin_norm_axis, is_test"},
     {"layer_norm_grad", batchwise,
-     "Y@GRAD:l, X, Mean, Variance, Scale:w -> X@GRAD; Y@GRAD:l, X, Mean, Variance -> +Scale@GRAD; "
-     "Y@GRAD:l -> +Bias@GRAD",
-     "epsilon, begin_norm_axis, is_test, Bias"},
+     "Y@GRAD:l, X, Mean, Variance, Scale:w -> X@GRAD; Y@GRAD:l, X, Mean, Variance, Scale:ws -> "
+     "+Scale@GRAD; Y@GRAD:l, X:s, Bias:ws -> +Bias@GRAD",
+     "epsilon, begin_norm_axis, is_test"},
     {"group_norm", batchwise, "X, Scale:w, Bias:w -> Y; X -> Mean, Variance",
      "epsilon, groups, data_layout"},
     {"group_norm_grad", batchwise,
-     "Y@GRAD:l, X, Y, Mean, Variance, Scale:w, Bias:w -> X@GRAD, +Scale@GRAD; Y@GRAD:l -> "
-     "+Bias@GRAD",
+     "Y@GRAD:l, X, Y, Mean, Variance, Scale:w, Bias:w -> X@GRAD, +Scale@GRAD; "
+     "Y@GRAD:l, X:s, Y:s, Bias:ws -> +Bias@GRAD",
      "epsilon, groups, data_layout"},
     {"instance_norm", batchwise, "X, Scale:w, Bias:w -> Y; X -> SavedMean, SavedVariance",
      "epsilon"},
     {"instance_norm_grad", batchwise,
-     "Y@GRAD:l, X, SavedMean, SavedVariance, Scale:w -> X@GRAD, +Scale@GRAD; Y@GRAD:l -> "
-     "+Bias@GRAD",
+     "Y@GRAD:l, X, SavedMean, SavedVariance, Scale:w -> X@GRAD, +Scale@GRAD; "
+     "Y@GRAD:l, X:s, Scale:ws -> +Bias@GRAD",
      "epsilon"},
     {"label_smooth", batchwise, "X, PriorDist:w -> Out", "epsilon"},
     {"affine_channel", batchwise, "X, Scale:w, Bias:w -> Out", "data_layout"},
     {"affine_channel_grad", batchwise,
-     "Out@GRAD:l, Scale:w -> X@GRAD; Out@GRAD:l, X -> +Scale@GRAD; Out@GRAD:l -> +Bias@GRAD",
+     "Out@GRAD:l, X:s, Scale:w -> X@GRAD; Out@GRAD:l, X, Scale:ws -> +Scale@GRAD; "
+     "Out@GRAD:l, X:s, Scale:ws -> +Bias@GRAD",
      "data_layout"},
     {"lrn", batchwise, "X -> Out, MidOut", "n, k, alpha, beta, data_format, is_test"},
     {"lrn_grad", batchwise, "Out@GRAD:l, X, Out, MidOut -> X@GRAD",
@@ -86,11 +88,11 @@ const RuleRow kRows[] = {
      "BatchSize:w, BatchSum:w -> Means; BatchSize:w, BatchSquareSum:w -> Scales",
      DT_DATA_NORM},
     {"data_norm_grad", dataNormGrad,
-     "Y@GRAD:l, X, Scales:w, scale_w:w -> X@GRAD; Y@GRAD:l, X, Means:w, Scales:w -> "
-     "+scale_w@GRAD, +bias@GRAD; "
-     "$BatchSize:wl -> BatchSize; $BatchSum:wl -> BatchSum; $BatchSquareSum:wl -> BatchSquareSum; "
+     "Y@GRAD:l, X, Means:ws, Scales:w, scale_w:w -> X@GRAD; Y@GRAD:l, X, Means:w, Scales:w, "
+     "scale_w:ws, bias:ws -> +scale_w@GRAD, +bias@GRAD; $BatchSize:wl -> BatchSize; "
+     "$BatchSum:wl -> BatchSum; $BatchSquareSum:wl -> BatchSquareSum; "
      "X, Means:w -> +BatchSize@GRAD, +BatchSum@GRAD, +BatchSquareSum@GRAD",
-     DT_DATA_NORM ", bias"},
+     DT_DATA_NORM},
 };
 
 }  // namespace

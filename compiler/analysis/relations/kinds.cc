@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/pd.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace dtranspile::verify {
@@ -104,7 +106,6 @@ void giveResults(RuleContext& context, const Clause& clause, Form form,
       if (!value) continue;
       form.result = output.summed ? wholeLabels(value) : labels(value);
       if (output.summed) form.fold = Fold::Sum;
-      if (output.even && !isRagged(value)) form.rows = Rows::Even;
       context.result(output.slot, i, form);
     }
 }
@@ -184,9 +185,22 @@ void labelled(RuleContext& context) {
   }
 }
 
-void batchwise(RuleContext& context) {
-  for (const Clause& clause : context.clauses())
+void giveBatchwise(RuleContext& context, llvm::ArrayRef<Clause> clauses) {
+  for (const Clause& clause : clauses)
     giveResults(context, clause, formOf(context, clause, batchLabels), batchLabels);
+}
+
+void giveWhole(RuleContext& context, llvm::ArrayRef<Clause> clauses) {
+  for (const Clause& clause : clauses)
+    giveResults(context, clause, formOf(context, clause, wholeLabels), wholeLabels);
+}
+
+void batchwise(RuleContext& context) { giveBatchwise(context, context.clauses()); }
+
+void batchThenWhole(RuleContext& context) {
+  llvm::ArrayRef<Clause> clauses = context.clauses();
+  giveBatchwise(context, clauses.take_front());
+  giveWhole(context, clauses.drop_front());
 }
 
 const char* kindOf(Rule rule) {
@@ -198,15 +212,13 @@ const char* kindOf(Rule rule) {
                              {rowwise, "rowwise"},
                              {labelled, "labelled"},
                              {batchwise, "batchwise"},
+                             {batchThenWhole, "batchwise, then whole operands only"},
                              {wholeOnly, "whole operands only"}};
   for (const Kind& kind : kKinds)
     if (kind.rule == rule) return kind.name;
   return "own";
 }
 
-void wholeOnly(RuleContext& context) {
-  for (const Clause& clause : context.clauses())
-    giveResults(context, clause, formOf(context, clause, wholeLabels), wholeLabels);
-}
+void wholeOnly(RuleContext& context) { giveWhole(context, context.clauses()); }
 
 }  // namespace dtranspile::verify

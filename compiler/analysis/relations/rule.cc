@@ -34,6 +34,10 @@ Word wordOf(llvm::StringRef text) {
   return word;
 }
 
+Rows rowsOf(llvm::StringRef letter) {
+  return letter == "e" ? Rows::Even : letter == "d" ? Rows::Data : Rows::Operands;
+}
+
 Clause parseClause(llvm::StringRef text) {
   Clause clause;
   clause.sum = text.contains("=>");
@@ -53,7 +57,7 @@ Clause parseClause(llvm::StringRef text) {
     Word word = wordOf(one);
     bool summed = word.slot.consume_front("+");
     if (!word.slot.empty())
-      clause.outputs.push_back({word.slot.str(), summed, word.letters == "e", word.labels.str()});
+      clause.outputs.push_back({word.slot.str(), summed, rowsOf(word.letters), word.labels.str()});
   }
   return clause;
 }
@@ -174,7 +178,12 @@ int RuleContext::resultNumber(llvm::StringRef slot, unsigned index) const {
 void RuleContext::result(llvm::StringRef slot, unsigned index, const Form& given) {
   int number = resultNumber(slot, index);
   if (number < 0) return;
-  const Form form = overElements(given, op_.output(slot, index));
+  Form form = overElements(given, op_.output(slot, index));
+  // An inner level of sequences leaves rows of sequences.
+  for (const Clause& clause : rule_.clauses)
+    for (const SlotResult& output : clause.outputs)
+      if (output.slot == slot && output.rows != Rows::Operands)
+        form.rows = isRagged(op_.output(slot, index)) ? Rows::Data : output.rows;
   Evaluated evaluated = evaluateBoth(form, axes_, lookup_);
   Relation relation = std::move(evaluated.relation);
   if (perShare(relation.whole))

@@ -7,9 +7,9 @@
 // or order counts, `:s` only its extents, `:f` linear where its elements are floats, else any
 // function; `w` before that (`:wl`, `:w`): a parameter, which has no dim in common with the batch.
 // `=>` in place of `->`: linear in all `:l` operands together, a sum. `+` before an output: the sum
-// over the dims that operands share. `:e` behind one: it has one row per sequence, so that its
-// parts are equal where the operands' are not. `[…]` behind a slot: the labels of its dims, for
-// kind `labelled` (kinds.h).
+// over the dims that operands share. `:e` behind one: it has one row per sequence or sample, so
+// that its parts are equal where the operands' are not; `:d`: it has as many rows as the data say.
+// `[…]` behind a slot: the labels of its dims, for kind `labelled` (kinds.h).
 //
 //   {"relu_grad", pointwise, "Out@GRAD:l, Out:m -> X@GRAD"}
 //   {"lookup_table_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD", "padding_idx, is_sparse"}
@@ -42,8 +42,8 @@ struct SlotUse {
 };
 struct SlotResult {
   std::string slot;
-  bool summed = false;  // `+`
-  bool even = false;    // `:e`
+  bool summed = false;         // `+`
+  Rows rows = Rows::Operands;  // `:e`, `:d`
   std::string labels;
 };
 struct Clause {
@@ -116,6 +116,8 @@ class RuleContext {
   void assign(llvm::StringRef slot, unsigned index, Relation relation);
   // Changes what a rule has given.
   void adjust(llvm::StringRef slot, llvm::function_ref<void(Relation&)> change);
+  // What an op gives is evaluated per share, and nobody reads what differs.
+  void noSite() { site_ = -1; }
   // A result that is the constant 0, whatever its extents depend on.
   void assignZero(llvm::StringRef slot);
   // Says why a result has no relation.

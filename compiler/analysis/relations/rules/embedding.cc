@@ -48,6 +48,26 @@ const RuleRow kRows[] = {
      "Out@GRAD:l, X:l, W:ws, Label, PathTable, PathCode, Bias:w, PreOut -> +W@GRAD; "
      "Out@GRAD:l, X, W:ws, Label, PathTable, PathCode, Bias:w, PreOut -> +Bias@GRAD",
      "num_classes, remote_prefetch, is_sparse"},
+    // One draw for all rows of the batch: only samples that are given belong to rows.
+    {"sample_logits", batchwise,
+     "Logits, Labels, CustomizedSamples, CustomizedProbabilities -> Samples, Probabilities, "
+     "SampledLogits, SampledLabels; Logits:s -> LogitsDim; Labels:s -> LabelsDim",
+     "use_customized_samples=true, uniq, remove_accidental_hits, num_samples, seed"},
+    {"sample_logits_grad", batchwise,
+     "SampledLogits@GRAD:l, Samples, LogitsDim:s, LabelsDim:s -> Logits@GRAD",
+     "use_customized_samples, uniq, remove_accidental_hits, num_samples, seed"},
+    {"add_position_encoding", batchwise, "X -> Out", "alpha, beta"},
+    {"add_position_encoding_grad", batchwise, "Out@GRAD:l -> X@GRAD", "alpha, beta"},
+    {"hash", batchwise, "X -> Out", "num_hash, mod_by"},
+    {"similarity_focus", batchwise, "X -> Out", "axis, indexes"},
+    {"cvm", batchwise, "X, CVM -> Y", "use_cvm"},
+    // The first columns are CVM itself, whatever the factor of the gradient.
+    {"cvm_grad", batchwise, "Y@GRAD, CVM, X:s -> X@GRAD", "use_cvm"},
+    // What is left depends on all rows: where nothing is, one row of zeros stays.
+    {"filter_by_instag", wholeOnly, "Ins, Ins_tag, Filter_tag -> Out, LossWeight, IndexMap",
+     "is_lod, out_val_if_empty"},
+    {"merge_selected_rows", pointwise, "X:l -> Out"},
+    {"get_tensor_from_selected_rows", wholeOnly, "X -> Out"},
 };
 
 }  // namespace

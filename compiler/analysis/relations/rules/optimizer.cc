@@ -7,6 +7,8 @@
 namespace dtranspile::verify {
 namespace {
 
+#define DT_COUNTERS "in_num_accumulates:w, in_old_num_accumulates:w, in_num_updates:w"
+
 const RuleRow kRows[] = {
     {"sgd", pointwise, "Param, Grad, LearningRate:w, MasterParam -> ParamOut, MasterParamOut",
      "multi_precision"},
@@ -58,6 +60,23 @@ const RuleRow kRows[] = {
      "ParamOut, Moment1Out, Moment2Out, "
      "Beta1PowOut, Beta2PowOut, MasterParamOut",
      "weight_decay, beta1, beta2, epsilon, always_adapt, multi_precision"},
+    {"proximal_gd", pointwise, "Param, Grad, LearningRate:w -> ParamOut", "l1, l2"},
+    {"proximal_adagrad", pointwise, "Param, Grad, Moment, LearningRate:w -> ParamOut, MomentOut",
+     "l1, l2"},
+    {"average_accumulates", pointwise,
+     "param, in_sum_1, in_sum_2, in_sum_3, " DT_COUNTERS
+     " -> out_sum_1, out_sum_2, out_sum_3; " DT_COUNTERS
+     " -> out_num_accumulates, out_old_num_accumulates, out_num_updates",
+     "average_window, max_average_window, min_average_window"},
+    // Several parameters in one op.
+    {"merged_momentum", wholeOnly,
+     "Param, Grad, Velocity, LearningRate, MasterParam -> ParamOut, VelocityOut, MasterParamOut",
+     "mu, use_nesterov, regularization_method, regularization_coeff, multi_precision, "
+     "rescale_grad"},
+    {"merged_adam", wholeOnly,
+     "Param, Grad, LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow, MasterParam -> ParamOut, "
+     "Moment1Out, Moment2Out, Beta1PowOut, Beta2PowOut, MasterParamOut",
+     "beta1, beta2, epsilon, multi_precision, use_global_beta_pow"},
 };
 
 }  // namespace

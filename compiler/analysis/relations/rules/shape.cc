@@ -170,8 +170,25 @@ void unstack(RuleContext& context) { stackOther(context, "X", "Y", false); }
 void unstackGrad(RuleContext& context) { stackOther(context, "Y@GRAD", "X@GRAD", true); }
 void unbind(RuleContext& context) { stackOther(context, "X", "Out", false); }
 
+// Some of the extents, none of them that of a dim of which ranks have parts.
+bool takesWholeExtents(RuleContext& context, mlir::Operation* user) {
+  if (!pd::OpView::isFrameworkOp(user) || pd::OpView(user).type() != "slice") return false;
+  std::optional<Numbers> numbers = numbersOf(pd::OpView(user).output("Out"));
+  return numbers && llvm::none_of(*numbers, [&](const Number& number) {
+           return number.isExtent() && isSplitAlong(context, number.tensor, number.dim);
+         });
+}
+
 // The extents of a value whose batch is cut are those of the part: known in the parts reading only.
-void shapeOf(RuleContext& context) { wholeOnly(context); }
+// The op couples no samples where nobody looks at the batch.
+void shapeOf(RuleContext& context) {
+  wholeOnly(context);
+  mlir::Value out = context.op().output("Out");
+  if (out && context.op().type() == "shape" && llvm::all_of(out.getUsers(), [&](auto* user) {
+        return takesWholeExtents(context, user);
+      }))
+    context.noSite();
+}
 
 #define DT_RESHAPE "Shape, ShapeTensor, shape"
 #define DT_UNSQUEEZE "AxesTensor, AxesTensorList, axes"

@@ -33,7 +33,7 @@ const char* fromWhole(const Reading& whole, const Axes& axes, unsigned rankAxes)
     else other |= !state.isReplicated();
   }
   if (other) return nullptr;
-  if (!partial && !split) return "same";
+  if (!partial && !split) return whole.scale.isOne() ? "same" : nullptr;
   // Ranks in mesh order hold consecutive parts.
   if (!partial) return copies == 1 && whole.scale.isOne() ? "concat" : nullptr;
   if (split) return nullptr;

@@ -10,13 +10,11 @@ namespace dtranspile::verify {
 namespace {
 
 // What the step keeps: values of persistables, what updates take, and what is handed to servers.
-llvm::SmallVector<mlir::Value> keptValues(const Question& question, const Store& store) {
+llvm::SmallVector<mlir::Value> keptValues(const Question& question) {
   llvm::SmallVector<mlir::Value> kept;
-  for (const auto& [name, variable] : store.variables())
-    for (const Held& held : variable.held)
-      if (auto set = llvm::dyn_cast_or_null<pd::SetOp>(held.setter)) kept.push_back(set.getValue());
   pd::ProgramOp(question.program)->walk([&](mlir::Operation* op) {
-    if (llvm::isa<dist::PushOp>(op)) kept.append(op->operand_begin(), op->operand_end());
+    // What a variable is set to counts, whatever it is set to later: it is read in between.
+    if (llvm::isa<dist::PushOp, pd::SetOp>(op)) kept.append(op->operand_begin(), op->operand_end());
     auto number = op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
     mlir::Operation* reference =
         number && pd::OpView::isFrameworkOp(op) ? question.reference.op(number.getInt()) : nullptr;
@@ -86,7 +84,7 @@ class Sources {
 
 std::vector<Site> reachedSites(const Question& question, const Store& store) {
   Sources sources(store);
-  for (mlir::Value value : keptValues(question, store)) sources.follow(value);
+  for (mlir::Value value : keptValues(question)) sources.follow(value);
   std::vector<Site> reached;
   for (const Site& site : store.sites())
     if (sources.reached(site.op)) reached.push_back(site);

@@ -89,9 +89,8 @@ class Names {
         !relation.whole.scale.isOne())
       return refute(op, "gives the last value of the name `" + name.str() + "`, " +
                             relation.whole.scale.text() + " times that of the reference");
-    const bool inserted =
-        !op->hasAttr(dist::kSrcAttr) &&
-        (pd::OpView::isFrameworkOp(op) || llvm::isa<dist::CompositeOp>(op));
+    const bool inserted = !op->hasAttr(dist::kSrcAttr) &&
+                          (pd::OpView::isFrameworkOp(op) || llvm::isa<dist::CompositeOp>(op));
     if (inserted && relation.reference < 0)
       return findings_.add(messageAt(op, Message::Level::Unknown, "name",
                                      "was inserted and gives the last value of the name `" +

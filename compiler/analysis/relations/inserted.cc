@@ -202,7 +202,7 @@ void visitInserted(const Scene& scene, mlir::Operation* op) {
   if (kind == Inserted::Difference) return visitDifference(scene, op);
   RuleContext context(op, *rule, scene.axes(),
                       [&](mlir::Value value) -> const Relation& { return scene.of(value); });
-  rule->rule(context);
+  context.apply();
   std::vector<Relation> results = context.takeResults();
   if (results.empty()) return;
   Relation relation = std::move(results[0]);

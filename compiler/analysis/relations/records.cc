@@ -40,6 +40,18 @@ mlir::Operation* writerOf(const pd::OpView& gradient, mlir::Value record, llvm::
   return written && forward.output(slot) == record ? writer : nullptr;
 }
 
+// The operands are parts, and the record is not: it was made of something else.
+bool ofOtherParts(RuleContext& context, const Form& form, mlir::Value record) {
+  const Reading& whole = context.relation(record).whole;
+  for (unsigned axis = 0; whole.known && axis < context.axes().count(); ++axis)
+    if (whole.states[axis].isReplicated() && llvm::any_of(form.terms, [&](const Term& term) {
+          const Reading& one = context.relation(term.value).whole;
+          return one.known && one.states[axis].isSplit();
+        }))
+      return true;
+  return false;
+}
+
 }  // namespace
 
 void giveRecorded(RuleContext& context, SlotLabels labels) {
@@ -66,7 +78,8 @@ void giveRecordedGrad(RuleContext& context, SlotLabels labels) {
     mlir::Value value = op.input(input.slot);
     if (!value) continue;
     mlir::Operation* writer = writerOf(op, value, input.slot);
-    if (!writer) form.terms.push_back({value, wholeLabels(value), Use::Value});
+    if (!writer || ofOtherParts(context, form, value))
+      form.terms.push_back({value, wholeLabels(value), Use::Value});
     else if (writers.insert(writer).second) {
       pd::OpView forward(writer);
       const size_t first = form.terms.size();

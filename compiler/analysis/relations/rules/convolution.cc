@@ -29,7 +29,7 @@ constexpr const char* kIndexedPoolNeeds =
 constexpr const char* kUnpoolNeeds =
     "ksize, strides, paddings, unpooling_type, output_size, data_format";
 
-constexpr const char* kPoolGrad = "Out@GRAD:l, X:m, Out:m -> X@GRAD";
+constexpr const char* kPoolGrad = "Out@GRAD:l, X, Out -> X@GRAD";
 constexpr const char* kIndexedPool = "X:h -> Out; X:m -> Mask";
 constexpr const char* kIndexedPoolGrad = "Out@GRAD:l, Mask, X:s -> X@GRAD";
 
@@ -43,6 +43,16 @@ void pool(RuleContext& context) {
        context.op().getString("pooling_type") == "avg" ? Use::Linear : Use::Homogeneous});
   form.result = batchLabels(x);
   context.result("Out", form);
+}
+
+// Of max pooling: where X has the value of Out, both of the same scale.
+void poolGrad(RuleContext& context) {
+  const Use read = context.op().getString("pooling_type") == "avg" ? Use::Shape : Use::Value;
+  const Clause& clause = context.clauses()[0];
+  Form form = formOf(context, clause, batchLabels);
+  for (Term& term : form.terms)
+    if (term.use != Use::Linear) term.use = read;
+  giveResults(context, clause, std::move(form), batchLabels);
 }
 
 const RuleRow kRows[] = {
@@ -73,16 +83,16 @@ const RuleRow kRows[] = {
      "Output@GRAD:l, Input:l, Offset, Filter:ws -> +Filter@GRAD",
      kDeformableNeeds},
     {"pool2d", pool, "", kPoolNeeds},
-    {"pool2d_grad", batchwise, kPoolGrad, kPoolNeeds},
+    {"pool2d_grad", poolGrad, kPoolGrad, kPoolNeeds},
     {"pool3d", pool, "", kPool3dNeeds},
-    {"pool3d_grad", batchwise, kPoolGrad, kPool3dNeeds},
+    {"pool3d_grad", poolGrad, kPoolGrad, kPool3dNeeds},
     {"max_pool2d_with_index", batchwise, kIndexedPool, kIndexedPoolNeeds},
     {"max_pool2d_with_index_grad", batchwise, kIndexedPoolGrad, kIndexedPoolNeeds},
     {"max_pool3d_with_index", batchwise, kIndexedPool, kIndexedPoolNeeds},
     {"max_pool3d_with_index_grad", batchwise, kIndexedPoolGrad, kIndexedPoolNeeds},
     // Of each image in steps of other windows, one behind the other.
     {"spp", batchwise, "X:h -> Out", "pyramid_height, pooling_type"},
-    {"spp_grad", batchwise, kPoolGrad, "pyramid_height, pooling_type"},
+    {"spp_grad", poolGrad, kPoolGrad, "pyramid_height, pooling_type"},
     {"unpool", batchwise, "X:l, Indices -> Out", kUnpoolNeeds},
     {"unpool_grad", batchwise, "Out@GRAD:l, Indices, X:s, Out:s -> X@GRAD", kUnpoolNeeds},
     {"conv_shift", batchwise, "X:l, Y:l -> Out"},

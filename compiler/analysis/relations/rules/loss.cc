@@ -25,31 +25,6 @@ void perClass(RuleContext& context) {
   else if (normalAxis(axis, rank) != 0) batchwise(context);
 }
 
-// XShape keeps the extents of X behind a leading 0.
-Labels shapeLabels(mlir::Value xshape) {
-  Labels labels = wholeLabels(xshape);
-  if (labels.size() > 1) labels[1] = 0;
-  return labels;
-}
-
-void crossEntropy2(RuleContext& context) {
-  rowwise(context);
-  mlir::Value x = context.op().input("X"), shape = context.op().output("XShape");
-  if (!x || !shape) return;
-  Form form;
-  form.terms.push_back({x, batchLabels(x), Use::Shape});
-  form.result = shapeLabels(shape);
-  context.result("XShape", form);
-}
-
-void crossEntropy2Grad(RuleContext& context) {
-  const Clause& clause = context.clauses()[0];
-  Form form = formOf(context, clause, batchLabels);
-  if (mlir::Value shape = context.op().input("XShape"))
-    form.terms.push_back({shape, shapeLabels(shape), Use::Shape});
-  giveResults(context, clause, std::move(form), batchLabels);
-}
-
 // What `reduction` does with the values of all elements: it divides by these dims of X.
 enum class Divisor { None, All, Batch };
 struct Reduction {
@@ -149,9 +124,10 @@ constexpr const char* kSoftmaxLabels =
 const RuleRow kRows[] = {
     {"cross_entropy", rowwise, "X, Label -> Y", kLabels},
     {"cross_entropy_grad", rowwise, "Y@GRAD:l, X, Label -> X@GRAD", kLabels},
-    {"cross_entropy2", crossEntropy2, "X, Label -> Y, MatchX", "ignore_index"},
-    {"cross_entropy_grad2", crossEntropy2Grad, "Y@GRAD:l, MatchX, Label -> X@GRAD",
-     "ignore_index, XShape"},
+    // XShape: the extents of X before a last 0.
+    {"cross_entropy2", batchwise, "X, Label -> Y, MatchX; X:s -> XShape", "ignore_index"},
+    {"cross_entropy_grad2", batchwise, "Y@GRAD:l, MatchX, Label, XShape:s -> X@GRAD",
+     "ignore_index"},
     {"softmax_with_cross_entropy", perClass, "Label, Logits -> Softmax, Loss", kSoftmaxLabels},
     {"softmax_with_cross_entropy_grad", perClass, "Label, Softmax, Loss@GRAD:l -> Logits@GRAD",
      kSoftmaxLabels},

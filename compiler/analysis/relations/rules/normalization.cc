@@ -57,7 +57,7 @@ const RuleRow kRows[] = {
      "epsilon, begin_norm_axis, is_test"},
     {"layer_norm_grad", batchwise,
      "Y@GRAD:l, X, Mean, Variance, Scale:w -> X@GRAD; Y@GRAD:l, X, Mean, Variance, Scale:ws -> "
-     "+Scale@GRAD; Y@GRAD:l, X:s, Bias:ws -> +Bias@GRAD",
+     "+Scale@GRAD; Y@GRAD:l, X:s, Scale:ws, Bias:ws -> +Bias@GRAD",
      "epsilon, begin_norm_axis, is_test"},
     {"group_norm", batchwise, "X, Scale:w, Bias:w -> Y; X -> Mean, Variance",
      "epsilon, groups, data_layout"},
@@ -89,8 +89,8 @@ const RuleRow kRows[] = {
      DT_DATA_NORM},
     {"data_norm_grad", dataNormGrad,
      "Y@GRAD:l, X, Means:ws, Scales:w, scale_w:w -> X@GRAD; Y@GRAD:l, X, Means:w, Scales:w, "
-     "scale_w:ws, bias:ws -> +scale_w@GRAD, +bias@GRAD; $BatchSize:wl -> BatchSize; "
-     "$BatchSum:wl -> BatchSum; $BatchSquareSum:wl -> BatchSquareSum; "
+     "scale_w:ws, bias:ws -> +scale_w@GRAD, +bias@GRAD; $BatchSize:wl, Means:ws -> BatchSize; "
+     "$BatchSum:wl, Means:ws -> BatchSum; $BatchSquareSum:wl, Means:ws -> BatchSquareSum; "
      "X, Means:w -> +BatchSize@GRAD, +BatchSum@GRAD, +BatchSquareSum@GRAD",
      DT_DATA_NORM},
 };

@@ -10,9 +10,10 @@ namespace {
 // The sequences of another value's LoD. Offsets as an attribute, or as the data of Y, are those of
 // the whole batch.
 void lodReset(RuleContext& context) {
+  llvm::ArrayRef<Clause> clauses = context.clauses();
   mlir::Value y = context.op().input("Y");
-  if (y && isRagged(y)) return batchwise(context);
-  giveWhole(context, context.clauses());
+  if (y && isRagged(y)) giveBatchwise(context, clauses.take_front());
+  else giveWhole(context, clauses.drop_front());
 }
 
 // Clauses: what is padded to `padded_length`, or to the longest; lengths.
@@ -85,7 +86,7 @@ const RuleRow kRows[] = {
      "blank, merge_repeated, padding_value"},
     {"edit_distance", batchwise, "Hyps, Refs, HypsLength, RefsLength -> Out, +SequenceNum",
      "normalized"},
-    {"lod_reset", lodReset, "X:l, Y:s -> Out", "target_lod, append"},
+    {"lod_reset", lodReset, "X:l, Y:s -> Out; X:l, Y -> Out", "target_lod, append"},
     {"lod_reset_grad", batchwise, "Out@GRAD:l, X:s -> X@GRAD", "target_lod, append"},
 };
 

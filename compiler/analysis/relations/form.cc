@@ -236,7 +236,7 @@ bool Evaluation::partsResult(unsigned axis, const AxisView& view) {
 bool Evaluation::alongPoint(unsigned axis) {
   for (const Term& term : form_.terms)
     if (const State& state = readingOf_(term.value).states[axis];
-        !skipped(term) && state.isDifferent())
+        !skipped(term) && state.isDifferent() && term.use != Use::Shape)
       outcome_.reading.states[axis] = state;
   return true;
 }

@@ -134,7 +134,7 @@ bool Evaluation::survey(unsigned axis, AxisView& view) {
       // One value per share has one shape.
       case dist::StateKind::Parts: view.parts |= !shareOf_ || term.use != Use::Shape; break;
       case dist::StateKind::Different:
-        if (term.use != Use::Shape) view.tag = state.tagAttr();
+        if (term.use != Use::Shape) view.tag = state.tagAttr();  // all have one shape
         break;
       case dist::StateKind::Unknown:
         return lose("takes a value of unknown relation", axis, term.value);

@@ -19,20 +19,26 @@ void grid(RuleContext& context) {
     giveResults(context, clause, formOf(context, clause, labels), wholeLabels);
 }
 
-// Regions that belong to images by LoD. Without one all are of the first image: of the whole batch,
-// not of a share.
-void regions(RuleContext& context) {
-  mlir::Value rows;
+// Regions belong to images by LoD. Where a tensor counts them, or gives offsets, their parts need
+// not be those of the images; without either all are of the first image, of the batch and not of a
+// share.
+bool keepImages(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  for (llvm::StringRef counts : {"RoisNum", "RoisLod", "BatchRoINums"})
+    if (op.input(counts)) return false;
   for (llvm::StringRef slot : {"ROIs", "DistMat", "Input", "RpnRois", "FpnRois"})
-    if (!rows) rows = context.op().input(slot);
-  if (rows && isRagged(rows)) batchwise(context);
+    if (mlir::Value rows = op.input(slot)) return isRagged(rows);
+  return false;
+}
+
+void regions(RuleContext& context) {
+  if (keepImages(context)) batchwise(context);
   else giveWhole(context, context.clauses());
 }
 
 // The first clause is of regions of images; what the others give couples them.
 void regionsThenWhole(RuleContext& context) {
-  mlir::Value rows = context.op().input("FpnRois");
-  if (rows && isRagged(rows)) batchThenWhole(context);
+  if (keepImages(context)) batchThenWhole(context);
   else giveWhole(context, context.clauses());
 }
 
@@ -155,10 +161,10 @@ const RuleRow kRows[] = {
      "Scores, BboxDeltas, ImShape, Anchors:w, Variances:w -> RpnRoisNum",
      kProposalsV2},
     {"distribute_fpn_proposals", regionsThenWhole,
-     "FpnRois -> MultiFpnRois:d, MultiLevelRoIsNum; FpnRois -> RestoreIndex",
+     "FpnRois, RoisNum -> MultiFpnRois:d, MultiLevelRoIsNum; FpnRois, RoisNum -> RestoreIndex",
      "min_level, max_level, refer_level, refer_scale, pixel_offset"},
-    {"collect_fpn_proposals", wholeOnly, "MultiLevelRois, MultiLevelScores -> FpnRois",
-     "post_nms_topN"},
+    {"collect_fpn_proposals", wholeOnly,
+     "MultiLevelRois, MultiLevelScores, MultiLevelRoIsNum -> FpnRois, RoisNum", "post_nms_topN"},
     // One list of detections over all images: [[-1]] where no image has any, indices over the
     // batch.
     {"multiclass_nms", wholeOnly, "BBoxes, Scores -> Out", kSuppression},
@@ -170,15 +176,18 @@ const RuleRow kRows[] = {
     {"retinanet_detection_output", wholeOnly, "BBoxes, Scores, Anchors, ImInfo -> Out",
      "score_threshold, nms_top_k, nms_threshold, nms_eta, keep_top_k"},
     // Pooling of regions.
-    {"roi_align", regions, "X:l, ROIs -> Out", kAligned},
-    {"roi_align_grad", regions, "Out@GRAD:l, ROIs, X:s -> X@GRAD", kAligned},
-    {"roi_pool", regions, "X:h, ROIs -> Out; X:m, ROIs -> Argmax", kCells},
-    {"roi_pool_grad", regions, "Out@GRAD:l, Argmax, ROIs, X:s -> X@GRAD", kCells},
-    {"psroi_pool", regions, "X:l, ROIs -> Out", kPositionSensitive},
+    {"roi_align", regions, "X:l, ROIs, RoisNum, RoisLod -> Out", kAligned},
+    {"roi_align_grad", regions, "Out@GRAD:l, ROIs, RoisNum, RoisLod, X:s -> X@GRAD", kAligned},
+    {"roi_pool", regions,
+     "X:h, ROIs, RoisNum, RoisLod -> Out; X:m, ROIs, RoisNum, RoisLod -> Argmax", kCells},
+    {"roi_pool_grad", regions, "Out@GRAD:l, Argmax, ROIs, RoisNum, RoisLod, X:s -> X@GRAD", kCells},
+    {"psroi_pool", regions, "X:l, ROIs, RoisNum -> Out", kPositionSensitive},
     {"psroi_pool_grad", regions, "Out@GRAD:l, ROIs, X:s -> X@GRAD", kPositionSensitive},
-    {"prroi_pool", regions, "X:l, ROIs -> Out", kCells},
+    {"prroi_pool", regions, "X:l, ROIs, BatchRoINums -> Out", kCells},
     {"prroi_pool_grad", regions,
-     "Out@GRAD:l, ROIs, X:s -> X@GRAD; Out@GRAD:l, ROIs, X, Out -> ROIs@GRAD", kCells},
+     "Out@GRAD:l, ROIs, BatchRoINums, X:s -> X@GRAD; Out@GRAD:l, ROIs, BatchRoINums, X, Out -> "
+     "ROIs@GRAD",
+     kCells},
     {"deformable_psroi_pooling", regions,
      "Input:l, ROIs, Trans -> Output; Input:s, ROIs, Trans -> "
      "TopCount",

@@ -54,6 +54,20 @@ void padLike(RuleContext& context) {
     giveResults(context, clause, formOf(context, clause, labels), labels);
 }
 
+// Frames of one video lie behind each other. The kernel takes whole videos only, so that a part of
+// unknown extent that it takes cuts none; where extents are known, all ranks must have whole ones.
+void temporalShift(RuleContext& context) {
+  const Clause& clause = context.clauses()[0];
+  mlir::Value x = context.op().input(clause.inputs[0].slot);
+  if (!x || rankOf(x) == 0) return;
+  const int64_t frames = std::max<int64_t>(context.op().getInt("seg_num"), 1), rows = dimsOf(x)[0];
+  const Reading& whole = context.relation(x).whole;
+  for (unsigned axis = 0; whole.known && rows >= 0 && axis < context.axes().count(); ++axis)
+    if (whole.states[axis].isSplit() && rows % (frames * context.axes().sizes[axis]) != 0)
+      return context.lose(clause.outputs[0].slot, 0, "takes parts that cut videos");
+  batchwise(context);
+}
+
 constexpr const char *kMove = "X:l -> Out", *kMoveGrad = "Out@GRAD:l -> X@GRAD",
                      *kMoveGradOfX = "Out@GRAD:l, X:s -> X@GRAD";
 
@@ -68,10 +82,8 @@ const RuleRow kRows[] = {
     {"pixel_unshuffle_grad", batchwise, kMoveGrad, "downscale_factor, data_format"},
     {"space_to_depth", batchwise, kMove, "blocksize"},
     {"space_to_depth_grad", batchwise, kMoveGradOfX, "blocksize"},
-    // Frames of one video lie behind each other; the kernel takes whole videos only, so that a part
-    // that it takes cuts none.
-    {"temporal_shift", batchwise, kMove, "seg_num, shift_ratio, data_format"},
-    {"temporal_shift_grad", batchwise, kMoveGrad, "seg_num, shift_ratio, data_format"},
+    {"temporal_shift", temporalShift, kMove, "seg_num, shift_ratio, data_format"},
+    {"temporal_shift_grad", temporalShift, kMoveGrad, "seg_num, shift_ratio, data_format"},
     {"pad", pad, "X -> Out", "paddings, pad_value"},
     {"pad_grad", pad, kMoveGrad, "paddings, pad_value"},
     {"pad2d", batchwise, "X, Paddings:w -> Out", "paddings, pad_value, mode, data_format"},

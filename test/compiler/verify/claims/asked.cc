@@ -1,5 +1,6 @@
 #include "test/compiler/verify/claims/asked.h"
 
+#include "dialects/dist/dist.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace dtranspile::claims {
@@ -14,8 +15,9 @@ Relation relationOf(const Held& held) {
   relation.whole = {true, {held.state}, held.scale};
   relation.isZero = held.zero;
   if (held.state.isReplicated()) relation.parts = relation.whole;
-  // A split value is on each rank its share.
-  if (held.state.isSplit()) relation.parts = {true, {State::parts()}, held.scale};
+  // A batch is on each rank its share.
+  if (held.state.isSplit() && held.state.dim != dist::kFlat && !held.state.layoutAttr())
+    relation.parts = {true, {State::parts()}, held.scale};
   return relation;
 }
 
@@ -44,21 +46,31 @@ Asked::Asked(const Instance& instance, const verify::ParsedRule& rule, int64_t n
   axes_.isData.push_back(true);
 }
 
+// A flat part is declared as one: dim 0 of one.
 Alone& Asked::declared(const Assignment& assignment, bool unknownExtents) {
-  std::vector<int> unknown;
-  for (const Held& held : assignment)
-    unknown.push_back(unknownExtents && held.state.isSplit() ? held.state.dim : -1);
-  auto found = made_.find(unknown);
-  if (found != made_.end()) return found->second;
+  std::vector<int> key;
   std::vector<mlir::Type> types;
-  for (size_t i = 0; i < unknown.size(); ++i) {
-    llvm::SmallVector<int> dims;
-    if (unknown[i] >= 0) dims.push_back(unknown[i]);
-    types.push_back(
-        feedType(instance_.op.values[i].getType(), *instance_.operands[i], dims));
+  bool flat = false;
+  for (size_t i = 0; i < assignment.size(); ++i) {
+    const Tensor& tensor = *instance_.operands[i];
+    const State& state = assignment[i].state;
+    llvm::SmallVector<int> unknown;
+    Tensor part{tensor.dtype, tensor.dims, tensor.lod, {}};
+    key.push_back(-1);
+    if (state.isSplit()) {
+      const bool flattened = state.dim == dist::kFlat;
+      flat |= flattened;
+      if (flattened) part.dims = {boundsOf(tensor, state, axes_.sizes[0], {})->at(1)};
+      if (unknownExtents) unknown.push_back(flattened ? 0 : state.dim);
+      key.back() = flattened ? -2 - unknownExtents : unknownExtents ? state.dim : -1;
+    }
+    types.push_back(feedType(instance_.op.values[i].getType(), part, unknown));
   }
+  auto found = made_.find(key);
+  if (found != made_.end()) return found->second;
   return made_
-      .emplace(unknown, alone(instance_.op, types, unknownExtents ? nullptr : &instance_.results))
+      .emplace(key, alone(instance_.op, types,
+                          unknownExtents || flat ? nullptr : &instance_.results))
       .first->second;
 }
 

@@ -57,6 +57,7 @@ class Evaluation {
   bool alongAxis(unsigned axis);
   bool alongPoint(unsigned axis);
   bool survey(unsigned axis, AxisView& view);
+  bool meets(unsigned axis, int one, int other) const;
   bool surveySplit(unsigned axis, const Term& term, const State& state, AxisView& view);
   bool partsResult(unsigned axis, const AxisView& view);
   bool splitResult(unsigned axis, const AxisView& view);
@@ -81,14 +82,32 @@ bool Evaluation::surveySplit(unsigned axis, const Term& term, const State& state
     return true;
   }
   int label = state.dim < static_cast<int>(term.labels.size()) ? term.labels[state.dim] : kWholeDim;
+  if (label == kAnyDim) return true;
   if (label < 0) return lose("needs dim " + std::to_string(state.dim) + " whole", axis, term.value);
-  if (view.label >= 0 && view.label != label)
-    return misfit("operands are split along different dims", axis, term.value);
+  if (view.label >= 0 && view.label != label) {
+    const char* why = "operands are split along different dims";
+    return meets(axis, view.label, label) ? misfit(why, axis, term.value)
+                                          : lose(why, axis, term.value);
+  }
   if (view.label >= 0 && view.layout != state.layoutAttr())
     return lose("takes parts that are cut by different layouts", axis, term.value);
   view.label = label;
   view.layout = state.layoutAttr();
   return true;
+}
+
+// One operand that is split along the one label has the other as well, and whole. Where none has
+// (all pairs of two operands' rows), a rank's operands do fit; they are other pairs.
+bool Evaluation::meets(unsigned axis, int one, int other) const {
+  return llvm::any_of(form_.terms, [&](const Term& term) {
+    const State& state = readingOf_(term.value).states[axis];
+    if (skipped(term) || !state.isSplit() || state.dim == dist::kFlat ||
+        state.dim >= static_cast<int>(term.labels.size()))
+      return false;
+    const int label = term.labels[state.dim];
+    return (label == one && llvm::is_contained(term.labels, other)) ||
+           (label == other && llvm::is_contained(term.labels, one));
+  });
 }
 
 bool Evaluation::survey(unsigned axis, AxisView& view) {

@@ -20,10 +20,12 @@
 
 namespace dtranspile::verify {
 
-// Entry of a label list for a dim that must be whole (softmax's dim), and for a dim of extent 1
-// that is broadcast.
+// Entry of a label list for a dim that must be whole (softmax's dim), for a dim of extent 1 that is
+// broadcast, and for a dim of which not even the extent is read (the batch, where boxes are made
+// for a feature map): a part of it is as good as the whole.
 inline constexpr int kWholeDim = -1;
 inline constexpr int kBroadcastDim = -2;
+inline constexpr int kAnyDim = -3;
 
 using Labels = llvm::SmallVector<int, 6>;
 

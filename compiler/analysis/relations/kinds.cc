@@ -1,5 +1,7 @@
 #include "compiler/analysis/relations/kinds.h"
 
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/pd.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace dtranspile::verify {
@@ -124,14 +126,52 @@ void rowwise(RuleContext& context) {
   }
 }
 
-void batchwise(RuleContext& context) {
-  for (const Clause& clause : context.clauses())
-    giveResults(context, clause, formOf(context, clause, batchLabels), batchLabels);
+void giveBatchwise(RuleContext& context, llvm::ArrayRef<Clause> clauses, Combine combine) {
+  for (const Clause& clause : clauses) {
+    Form form = formOf(context, clause, batchLabels);
+    form.combine = combine;
+    giveResults(context, clause, std::move(form), batchLabels);
+  }
 }
 
-void wholeOnly(RuleContext& context) {
-  for (const Clause& clause : context.clauses())
+void giveWhole(RuleContext& context, llvm::ArrayRef<Clause> clauses) {
+  for (const Clause& clause : clauses)
     giveResults(context, clause, formOf(context, clause, wholeLabels), wholeLabels);
+}
+
+void batchwise(RuleContext& context) {
+  giveBatchwise(context, context.clauses(), Combine::Product);
+}
+
+void batchwiseSum(RuleContext& context) { giveBatchwise(context, context.clauses(), Combine::Sum); }
+
+void batchThenWhole(RuleContext& context) {
+  llvm::ArrayRef<Clause> clauses = context.clauses();
+  giveBatchwise(context, clauses.take_front());
+  giveWhole(context, clauses.drop_front());
+}
+
+const char* kindOf(Rule rule) {
+  struct Kind {
+    Rule rule;
+    const char* name;
+  };
+  constexpr Kind kKinds[] = {{pointwise, "pointwise"},
+                             {pointwiseSum, "pointwise sum"},
+                             {rowwise, "rowwise"},
+                             {batchwise, "batchwise"},
+                             {batchwiseSum, "batchwise sum"},
+                             {batchThenWhole, "batchwise, then whole operands only"},
+                             {wholeOnly, "whole operands only"}};
+  for (const Kind& kind : kKinds)
+    if (kind.rule == rule) return kind.name;
+  return "own";
+}
+
+void wholeOnly(RuleContext& context) { giveWhole(context, context.clauses()); }
+
+bool isRagged(mlir::Value value) {
+  return llvm::isa<pd::LodType>(dist::unlocated(value.getType()));
 }
 
 }  // namespace dtranspile::verify

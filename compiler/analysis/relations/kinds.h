@@ -16,11 +16,26 @@ void rowwise(RuleContext& context);
 // Dim 0 is the batch or the rows of sequences; all others must be whole, and so must parameters.
 // Summed outputs have no batch.
 void batchwise(RuleContext& context);
+// The same, linear in all `:l` operands together.
+void batchwiseSum(RuleContext& context);
+// The first clause as batchwise, the others as wholeOnly: counts and what is made of them.
+void batchThenWhole(RuleContext& context);
 // All operands must be whole: constants, and ops that couple all dims (of data axes only the parts
 // reading goes on).
 void wholeOnly(RuleContext& context);
 
+// "pointwise" …; "own" for the rule of one op (`dtranspile ops`).
+const char* kindOf(Rule rule);
+
 // Pieces that the rules of single ops use.
+
+// What batchwise and wholeOnly do, of some clauses.
+void giveBatchwise(RuleContext& context, llvm::ArrayRef<Clause> clauses,
+                   Combine combine = Combine::Product);
+void giveWhole(RuleContext& context, llvm::ArrayRef<Clause> clauses);
+
+// Its rows are sequences of a LoD, and a rank has whole ones.
+bool isRagged(mlir::Value value);
 
 // An op that draws random numbers for `data`: independent draws for the parts of a batch form one
 // draw for the whole; equal ones do not, and different ones for equal data make replicas differ

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "compiler/analysis/relations/needs.h"
 #include "compiler/analysis/relations/rules/families.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
@@ -20,7 +21,8 @@ Use useOf(llvm::StringRef letter) {
 }
 
 ParsedRule parse(const RuleRow& row) {
-  ParsedRule rule{row.type, row.rule, {}};
+  ParsedRule rule{row.type, row.rule, {}, parseNeeds(row.needs), &row};
+  if (!row.rule) return rule;
   llvm::SmallVector<llvm::StringRef> clauses;
   llvm::StringRef(row.clauses).split(clauses, ';', -1, false);
   for (llvm::StringRef text : clauses) {
@@ -63,17 +65,44 @@ bool perShare(const Reading& reading) {
          llvm::any_of(reading.states, [](const State& state) { return state.isParts(); });
 }
 
-}  // namespace
-
-const ParsedRule* findRule(llvm::StringRef type) {
+const ParsedRule* findRow(llvm::StringRef type) {
   auto found = rules().find(std::string_view(type));
   return found == rules().end() ? nullptr : &found->second;
 }
 
+}  // namespace
+
+const Need* ParsedRule::need(llvm::StringRef name) const {
+  auto found = llvm::find_if(needs, [&](const Need& one) { return one.name == name; });
+  return found == needs.end() ? nullptr : &*found;
+}
+
+bool ParsedRule::reads(llvm::StringRef slot) const {
+  return need(slot) || llvm::any_of(clauses, [&](const Clause& clause) {
+           return llvm::any_of(clause.inputs, [&](const SlotUse& one) { return one.slot == slot; });
+         });
+}
+
+const ParsedRule* findRule(llvm::StringRef type) {
+  const ParsedRule* row = findRow(type);
+  return row && row->rule ? row : nullptr;
+}
+
 std::vector<std::string> ruleTypes() {
   std::vector<std::string> types;
-  for (const auto& [type, rule] : rules()) types.push_back(type);
+  for (const auto& [type, rule] : rules())
+    if (rule.rule) types.push_back(type);
   return types;
+}
+
+llvm::StringRef whyNoRule(llvm::StringRef type) {
+  const ParsedRule* row = findRow(type);
+  return row && !row->rule ? row->row->clauses : "";
+}
+
+std::string noRuleText(llvm::StringRef type) {
+  const llvm::StringRef why = whyNoRule(type);
+  return "has no relation rule" + (why.empty() ? "" : ": " + why.str());
 }
 
 RuleContext::RuleContext(mlir::Operation* op, const ParsedRule& rule, const Axes& axes,
@@ -81,6 +110,12 @@ RuleContext::RuleContext(mlir::Operation* op, const ParsedRule& rule, const Axes
     : op_(op), rule_(rule), axes_(axes), lookup_(lookup) {
   results_.resize(op->getNumResults());
   losses_.resize(op->getNumResults(), {"has no rule for this result", -1, {}});
+}
+
+void RuleContext::apply() {
+  const std::string uncovered = uncoveredBy(rule_, op_);
+  if (uncovered.empty()) return rule_.rule(*this);
+  for (Loss& loss : losses_) loss.why = uncovered;
 }
 
 int RuleContext::resultNumber(llvm::StringRef slot, unsigned index) const {

@@ -9,7 +9,15 @@
 // that operands share.
 //
 //   {"relu_grad", pointwise, "Out@GRAD:l, Out:m -> X@GRAD"}
-//   {"lookup_table_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD"}
+//   {"lookup_table_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD", "padding_idx, is_sparse"}
+//
+// The last column, `needs`, is what else the rule has been made for: `attribute`, right whatever
+// its value; `attribute=value` or `attribute=a|b`, right for these only; `Slot`, an input that a
+// function reads and no clause names. An attribute that it does not name must have its default, and
+// an input that neither it nor a clause names must be absent: otherwise the results are unknown
+// (needs.h).
+//
+// An op type that no rule can describe has a row that says why: {"print", kNoRule, "why"}.
 #pragma once
 
 #include <functional>
@@ -38,12 +46,20 @@ struct Clause {
 
 class RuleContext;
 using Rule = void (*)(RuleContext&);
+inline constexpr Rule kNoRule = nullptr;
 
 // As written in <family>.cc.
 struct RuleRow {
   const char* type;
   Rule rule;
-  const char* clauses;
+  const char* clauses;  // of kNoRule: why there is none
+  const char* needs = "";
+};
+
+// An attribute or an input that a rule has been made for.
+struct Need {
+  std::string name;
+  std::vector<std::string> values;  // of an attribute; empty: any
 };
 
 // A row, parsed; lives for the program.
@@ -51,12 +67,22 @@ struct ParsedRule {
   std::string type;
   Rule rule = nullptr;
   std::vector<Clause> clauses;
+  std::vector<Need> needs;
+  const RuleRow* row = nullptr;
+
+  const Need* need(llvm::StringRef name) const;
+  // A clause or `needs` names this input.
+  bool reads(llvm::StringRef slot) const;
 };
 
 // Null for types without a rule.
 const ParsedRule* findRule(llvm::StringRef type);
 // Every type that has a rule, sorted (`dtranspile ops`).
 std::vector<std::string> ruleTypes();
+// Why no rule can describe ops of this type; empty where none says so.
+llvm::StringRef whyNoRule(llvm::StringRef type);
+// The same as what `verify` says of such an op: "has no relation rule: it prints".
+std::string noRuleText(llvm::StringRef type);
 
 // A demand of a rule that is not met: always wrong, whatever follows.
 struct Violation {
@@ -86,7 +112,8 @@ class RuleContext {
   void lose(llvm::StringRef slot, unsigned index, std::string why);
   void violate(Violation violation) { violations_.push_back(std::move(violation)); }
 
-  // For the walk.
+  // For the walk: gives the results their relations, by the rule where it covers the op.
+  void apply();
   std::vector<Relation> takeResults() { return std::move(results_); }
   // Of the whole reading, one per result.
   const std::vector<Loss>& losses() const { return losses_; }

@@ -159,7 +159,7 @@ void Walk::visitFramework(mlir::Operation* op) {
   if (watch_ && isUpdate(scene_.question, op, reference)) watch_->beforeUpdate(op, scene_.store);
   if (op->getNumRegions()) return visitControlFlow(scene_, op, reference);
   const ParsedRule* rule = findRule(pd::OpView(op).type());
-  if (!rule) return scene_.giveUnknown(op, "has no relation rule", reference);
+  if (!rule) return scene_.giveUnknown(op, noRuleText(pd::OpView(op).type()), reference);
   visitReferenceOp(scene_, op, reference, *rule);
 }
 

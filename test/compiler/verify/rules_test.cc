@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "compiler/analysis/relations/form.h"
+#include "compiler/analysis/relations/needs.h"
 #include "compiler/analysis/relations/rule.h"
 #include "dialects/pd/op_table.h"
 
@@ -135,6 +136,37 @@ TEST_CASE("rules are for ops that exist, and read slots that these have") {
       }
     }
   }
+}
+
+TEST_CASE("what a rule was made for are attributes and inputs that its op has") {
+  for (const std::string& type : ruleTypes()) {
+    INFO(type);
+    const pd::OpSpec& spec = *pd::findOp(type);
+    for (const Need& need : findRule(type)->needs) {
+      INFO(need.name);
+      const pd::AttrRow* attribute = spec.attribute(need.name);
+      CHECK((attribute || (spec.input(need.name) && need.values.empty())));
+      if (attribute) CHECK((!attribute->hint && !isValueFree(need.name)));
+    }
+  }
+}
+
+TEST_CASE("common attributes change no value, or are hints") {
+  for (const char* name : {"op_role", "op_role_var", "op_namescope", "op_callstack", "op_device"}) {
+    INFO(name);
+    CHECK(pd::isCommonAttribute(name));
+    CHECK(isValueFree(name));
+  }
+  CHECK_FALSE(isValueFree("axis"));
+}
+
+TEST_CASE("needs are names, with the values that a rule holds for") {
+  std::vector<Need> needs = parseNeeds("axis, mode=a|b, Shape, dims={}");
+  REQUIRE(needs.size() == 4);
+  CHECK(needs[0].name == "axis");
+  CHECK(needs[0].values.empty());
+  CHECK(needs[1].values == std::vector<std::string>{"a", "b"});
+  CHECK(needs[3].values == std::vector<std::string>{"{}"});
 }
 
 TEST_CASE("every op of the programs that must be verified has a rule") {

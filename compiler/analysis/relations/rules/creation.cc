@@ -120,15 +120,20 @@ void coalesce(RuleContext& context) {
 }
 
 const RuleRow kRows[] = {
-    {"fill_constant", fillConstant, ""},
-    {"fill_constant_batch_size_like", batchSizeLike, ""},
-    {"coalesce_tensor", coalesce, ""},
-    {"fill_any_like", fillLike, "X:s -> Out"},
+    {"fill_constant", fillConstant, "",
+     "ValueTensor, ShapeTensor, ShapeTensorList, dtype, shape, value, str_value"},
+    {"fill_constant_batch_size_like", batchSizeLike, "",
+     "Input, shape, input_dim_idx, output_dim_idx, dtype, value, str_value"},
+    {"coalesce_tensor", coalesce, "",
+     "Input, dtype, copy_data, set_constant, constant, check_name, persist_output, use_align, "
+     "align_size, user_defined_size_of_dtype, concated_shapes, concated_ranks"},
+    {"fill_any_like", fillLike, "X:s -> Out", "value, dtype"},
     {"fill_zeros_like", fillLike, "X:s -> Out"},
-    {"assign_value", wholeOnly, " -> Out"},
+    {"assign_value", wholeOnly, " -> Out",
+     "shape, dtype, bool_values, fp32_values, int32_values, int64_values, fp64_values, values"},
     {"range", wholeOnly, "Start, End, Step -> Out"},
-    {"linspace", wholeOnly, "Start, Stop, Num -> Out"},
-    {"eye", wholeOnly, " -> Out"},
+    {"linspace", wholeOnly, "Start, Stop, Num -> Out", "dtype"},
+    {"eye", wholeOnly, " -> Out", "dtype, num_rows, num_columns"},
 };
 
 }  // namespace

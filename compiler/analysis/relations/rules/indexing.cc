@@ -46,10 +46,14 @@ void sliceGrad(RuleContext& context) {
 }
 
 const RuleRow kRows[] = {
-    {"slice", slice, ""},
-    {"slice_grad", sliceGrad, ""},
-    {"gather", batchwise, "X:wl, Index -> Out"},
-    {"gather_grad", batchwise, "Out@GRAD:l, Index, X:ws -> +X@GRAD"},
+    {"slice", slice, "",
+     "Input, StartsTensor, EndsTensor, StartsTensorList, EndsTensorList, axes, starts, ends, "
+     "infer_flags, decrease_axis"},
+    {"slice_grad", sliceGrad, "",
+     "EndsTensor, EndsTensorList, Input, Out@GRAD, StartsTensor, StartsTensorList, axes, starts, "
+     "ends, infer_flags, decrease_axis"},
+    {"gather", batchwise, "X:wl, Index -> Out", "Axis, overwrite, axis"},
+    {"gather_grad", batchwise, "Out@GRAD:l, Index, X:ws -> +X@GRAD", "Axis, overwrite, axis"},
 };
 
 }  // namespace

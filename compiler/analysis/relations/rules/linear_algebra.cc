@@ -123,15 +123,18 @@ void squaredNorm(RuleContext& context) {
 }
 
 const RuleRow kRows[] = {
-    {"mul", mul, ""},
-    {"mul_grad", mulGrad, ""},
-    {"matmul", matmul, ""},
-    {"matmul_grad", matmulGrad, ""},
-    {"matmul_v2", matmul, ""},
-    {"matmul_v2_grad", matmulGrad, ""},
-    {"bmm", matmul, ""},
-    {"bmm_grad", matmulGrad, ""},
-    {"squared_l2_norm", squaredNorm, ""},
+    {"mul", mul, "", "X, Y, x_num_col_dims, y_num_col_dims"},
+    {"mul_grad", mulGrad, "", "Out@GRAD, X, Y, x_num_col_dims, y_num_col_dims"},
+    {"matmul", matmul, "",
+     "X, Y, transpose_X, transpose_Y, alpha, fused_reshape_Out, fused_transpose_Out, head_number"},
+    {"matmul_grad", matmulGrad, "",
+     "Out@GRAD, X, Y, transpose_X, transpose_Y, alpha, fused_reshape_Out, fused_transpose_Out, "
+     "head_number"},
+    {"matmul_v2", matmul, "", "X, Y, trans_x, trans_y"},
+    {"matmul_v2_grad", matmulGrad, "", "Out@GRAD, X, Y, trans_x, trans_y"},
+    {"bmm", matmul, "", "X, Y"},
+    {"bmm_grad", matmulGrad, "", "Out@GRAD, X, Y"},
+    {"squared_l2_norm", squaredNorm, "", "X"},
     {"cos_sim", batchwise, "X, Y -> Out, XNorm, YNorm"},
     {"cos_sim_grad", batchwise, "Out@GRAD:l, Out, X, Y, XNorm, YNorm -> X@GRAD, Y@GRAD"},
 };

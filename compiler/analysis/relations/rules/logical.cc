@@ -6,13 +6,20 @@ namespace dtranspile::verify {
 namespace {
 
 const RuleRow kRows[] = {
-    {"equal", pointwise, "X, Y -> Out"},        {"not_equal", pointwise, "X, Y -> Out"},
-    {"less_than", pointwise, "X, Y -> Out"},    {"less_equal", pointwise, "X, Y -> Out"},
-    {"greater_than", pointwise, "X, Y -> Out"}, {"greater_equal", pointwise, "X, Y -> Out"},
-    {"logical_and", pointwise, "X, Y -> Out"},  {"logical_or", pointwise, "X, Y -> Out"},
-    {"logical_xor", pointwise, "X, Y -> Out"},  {"logical_not", pointwise, "X -> Out"},
-    {"isfinite", wholeOnly, "X -> Out"},        {"isfinite_v2", pointwise, "X:m -> Out"},
-    {"isnan_v2", pointwise, "X:m -> Out"},      {"isinf_v2", pointwise, "X:m -> Out"},
+    {"equal", pointwise, "X, Y -> Out", "axis"},
+    {"not_equal", pointwise, "X, Y -> Out", "axis"},
+    {"less_than", pointwise, "X, Y -> Out", "axis"},
+    {"less_equal", pointwise, "X, Y -> Out", "axis"},
+    {"greater_than", pointwise, "X, Y -> Out", "axis"},
+    {"greater_equal", pointwise, "X, Y -> Out", "axis"},
+    {"logical_and", pointwise, "X, Y -> Out"},
+    {"logical_or", pointwise, "X, Y -> Out"},
+    {"logical_xor", pointwise, "X, Y -> Out"},
+    {"logical_not", pointwise, "X -> Out"},
+    {"isfinite", wholeOnly, "X -> Out"},
+    {"isfinite_v2", pointwise, "X:m -> Out"},
+    {"isnan_v2", pointwise, "X:m -> Out"},
+    {"isinf_v2", pointwise, "X:m -> Out"},
 };
 
 }  // namespace

@@ -52,13 +52,16 @@ void dpsgd(RuleContext& context) {
 }
 
 const RuleRow kRows[] = {
-    {"uniform_random", draw, ""},
-    {"gaussian_random", draw, ""},
-    {"truncated_gaussian_random", draw, ""},
-    {"randint", draw, ""},
-    {"dpsgd", dpsgd, "Param, Grad, LearningRate -> ParamOut"},
-    {"dropout", dropout, "X:l -> Out; X:s -> Mask"},
-    {"dropout_grad", pointwise, "Out@GRAD:l, Mask -> X@GRAD"},
+    {"uniform_random", draw, "",
+     "ShapeTensor, ShapeTensorList, shape, min, max, seed, diag_num, diag_step, diag_val, dtype"},
+    {"gaussian_random", draw, "", "ShapeTensor, ShapeTensorList, shape, mean, std, seed, dtype"},
+    {"truncated_gaussian_random", draw, "", "shape, mean, std, seed, dtype, a, b"},
+    {"randint", draw, "", "ShapeTensor, ShapeTensorList, shape, low, high, dtype, seed"},
+    {"dpsgd", dpsgd, "Param, Grad, LearningRate -> ParamOut", "clip, batch_size, sigma, seed"},
+    {"dropout", dropout, "X:l -> Out; X:s -> Mask",
+     "Seed, dropout_prob, is_test, fix_seed, seed, dropout_implementation"},
+    {"dropout_grad", pointwise, "Out@GRAD:l, Mask -> X@GRAD",
+     "dropout_prob, is_test, fix_seed, seed, dropout_implementation"},
 };
 
 }  // namespace

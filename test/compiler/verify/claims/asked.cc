@@ -21,12 +21,6 @@ Relation relationOf(const Held& held) {
   return relation;
 }
 
-template <typename Context>
-void apply(Context& context, const verify::ParsedRule& rule) {
-  if constexpr (requires { context.apply(); }) context.apply();
-  else rule.rule(context);
-}
-
 }  // namespace
 
 std::string Answer::untestable(const Relation& relation) {
@@ -83,10 +77,12 @@ Answer Asked::ask(Alone& op, const Assignment& assignment, bool unknownExtents) 
       relation.isZero = llvm::isa<pd::UndefOp>(each);
     }
   for (auto [input, held] : llvm::zip(op.inputs, assignment)) relations[input] = relationOf(held);
+  const Relation nothing;
   verify::RuleContext context(op.op, rule_, axes_, [&](mlir::Value value) -> const Relation& {
-    return relations[value];
+    auto found = relations.find(value);
+    return found == relations.end() ? nothing : found->second;
   });
-  apply(context, rule_);
+  context.apply();
   Answer answer;
   answer.unknownExtents = unknownExtents;
   answer.relations = context.takeResults();

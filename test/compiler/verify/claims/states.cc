@@ -11,8 +11,8 @@ using dist::Reduce;
 using verify::Rational;
 using verify::State;
 
-constexpr size_t kMostExhaustive = 4000;
-constexpr size_t kSampled = 400;
+constexpr size_t kMostExhaustive = 1000;
+constexpr size_t kSampled = 200;
 
 // The first is the whole value of scale 1. Not all of them can be made: extents may also be cut as
 // the rows of a ragged operand are.

@@ -24,6 +24,7 @@ void breakUse(ParsedRule& rule, llvm::StringRef slot, Use use) {
 void dropInput(ParsedRule& rule, llvm::StringRef slot) {
   for (Clause& clause : rule.clauses)
     llvm::erase_if(clause.inputs, [&](const verify::SlotUse& input) { return input.slot == slot; });
+  rule.needs.push_back({slot.str(), {}});
 }
 
 // A rule that only says which dims of X are those of Out.

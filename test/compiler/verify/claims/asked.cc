@@ -10,7 +10,7 @@ using verify::Reading;
 using verify::Relation;
 using verify::State;
 
-Relation relationOf(const Held& held) {
+Relation relationOf(const Held& held, bool uneven) {
   Relation relation;
   relation.whole = {true, {held.state}, held.scale};
   relation.isZero = held.zero;
@@ -18,7 +18,18 @@ Relation relationOf(const Held& held) {
   // A batch is on each rank its share.
   if (held.state.isSplit() && held.state.dim != dist::kFlat && !held.state.layoutAttr())
     relation.parts = {true, {State::parts()}, held.scale};
+  relation.uneven = uneven;
   return relation;
+}
+
+// Rows of sequences, and what is cut as they are. Parts by a layout say so themselves.
+bool isUneven(const Tensor& tensor, const State& state, int64_t n, const Cuts& cuts) {
+  if (!state.isSplit() || state.dim == dist::kFlat || state.layoutAttr()) return false;
+  if (state.dim == 0 && !tensor.lod.empty()) return true;
+  std::optional<Bounds> bounds = boundsOf(tensor, state, n, cuts);
+  for (size_t c = 1; bounds && c + 1 < bounds->size(); ++c)
+    if ((*bounds)[c + 1] - (*bounds)[c] != (*bounds)[1]) return true;
+  return false;
 }
 
 }  // namespace
@@ -63,8 +74,8 @@ Alone& Asked::declared(const Assignment& assignment, bool unknownExtents) {
   auto found = made_.find(key);
   if (found != made_.end()) return found->second;
   return made_
-      .emplace(key, alone(instance_.op, types,
-                          unknownExtents || flat ? nullptr : &instance_.results))
+      .emplace(key,
+               alone(instance_.op, types, unknownExtents || flat ? nullptr : &instance_.results))
       .first->second;
 }
 
@@ -76,7 +87,11 @@ Answer Asked::ask(Alone& op, const Assignment& assignment, bool unknownExtents) 
       relation.whole = relation.parts = Reading::replicated(axes_);
       relation.isZero = llvm::isa<pd::UndefOp>(each);
     }
-  for (auto [input, held] : llvm::zip(op.inputs, assignment)) relations[input] = relationOf(held);
+  const int64_t n = axes_.sizes[0];
+  const Cuts cuts = cutsOf(instance_.operands, assignment, n).value_or(Cuts());
+  for (auto [i, held] : llvm::enumerate(assignment))
+    relations[op.inputs[i]] =
+        relationOf(held, isUneven(*instance_.operands[i], held.state, n, cuts));
   const Relation nothing;
   verify::RuleContext context(op.op, rule_, axes_, [&](mlir::Value value) -> const Relation& {
     auto found = relations.find(value);

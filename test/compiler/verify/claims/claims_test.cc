@@ -38,8 +38,9 @@ TEST_CASE("what rules claim of one-operator programs is so") {
   INFO(unread);
   CHECK(unread.empty());
   if (std::getenv("DTRANSPILE_OPS")) return;
-  INFO("docs/operators/relations.md is stale; write it again: bazel run "
-       "//test/compiler/verify/claims:page > docs/operators/relations.md");
+  INFO(
+      "docs/operators/relations.md is stale; write it again: bazel run "
+      "//test/compiler/verify/claims:page > docs/operators/relations.md");
   INFO(staleLine(pageOf(report)));
   CHECK(staleLine(pageOf(report)).empty());
 }

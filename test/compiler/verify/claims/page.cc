@@ -31,10 +31,13 @@ struct Kind {
   const char* name;
 };
 const Kind kKinds[] = {
-    {verify::pointwise, "pointwise"},       {verify::pointwiseSum, "pointwise sum"},
-    {verify::rowwise, "rowwise"},           {verify::batchwise, "batchwise"},
-    {verify::batchwiseSum, "batchwise sum"}, {verify::batchThenWhole, "batch, then whole"},
-    {verify::wholeOnly, "whole"},           {verify::recorded, "recorded"},
+    {verify::pointwise, "pointwise"},
+    {verify::rowwise, "rowwise"},
+    {verify::labelled, "labelled"},
+    {verify::batchwise, "batchwise"},
+    {verify::batchThenWhole, "batch, then whole"},
+    {verify::wholeOnly, "whole"},
+    {verify::recorded, "recorded"},
     {verify::recordedGrad, "of a record"},
 };
 

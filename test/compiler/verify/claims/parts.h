@@ -48,5 +48,7 @@ TensorPtr zerosLike(const Tensor& tensor);
 std::string compare(const Tensors& parts, const verify::Reading& claimed, const Tensor& whole);
 // The same for a value that is claimed to be zero.
 std::string compareZero(const Tensors& parts);
+// For one that is claimed to be cut evenly along a dim.
+std::string compareExtents(const Tensors& parts, int64_t dim);
 
 }  // namespace dtranspile::claims

@@ -132,8 +132,7 @@ class Enumeration {
     // Ragged operands: whatever has rows or sequences.
     Assignment rows = plain_;
     for (size_t i = 0; i < operands_.size(); ++i)
-      if (!operands_[i]->dims.empty() && operands_[i]->dims[0] > 1)
-        rows[i].state = State::split(0);
+      if (!operands_[i]->dims.empty() && operands_[i]->dims[0] > 1) rows[i].state = State::split(0);
     deviations(rows);
     // Updates of flattened parameters, and of parameters that are cut unevenly.
     for (const TensorPtr& like : operands_) alike(like->dims);
@@ -164,8 +163,8 @@ class Enumeration {
 
 }  // namespace
 
-std::vector<Assignment> assignmentsOf(mlir::MLIRContext* context, const Tensors& operands, int64_t n,
-                                      Random& random) {
+std::vector<Assignment> assignmentsOf(mlir::MLIRContext* context, const Tensors& operands,
+                                      int64_t n, Random& random) {
   return Enumeration(context, operands, n, random).run();
 }
 

@@ -63,7 +63,8 @@ void Trial::run() {
     const Outcome outcome = hold(claim);
     tally_.claims += outcome.claims;
     for (const std::string& why : outcome.left) ++tally_.untested[why];
-    for (const std::string& wrong : outcome.wrong) tally_.fail(wrong + " (" + instance_.where + ")");
+    for (const std::string& wrong : outcome.wrong)
+      tally_.fail(wrong + " (" + instance_.where + ")");
   }
 }
 
@@ -137,11 +138,11 @@ Trial::Outcome Trial::refused(const Claim& claim, size_t coordinate,
     if (llvm::all_of(answer.relations, [](const Relation& one) {
           return one.known() && !one.isZero && Answer::untestable(one).empty();
         }))
-      return {1,
-              {text(claim, answer, -1,
-                    "coordinate " + std::to_string(coordinate) + " " +
-                        std::string(status.message()))},
-              {}};
+      return {
+          1,
+          {text(claim, answer, -1,
+                "coordinate " + std::to_string(coordinate) + " " + std::string(status.message()))},
+          {}};
   return {0, {}, {"do not run where some results are unknown"}};
 }
 
@@ -182,8 +183,12 @@ void Trial::holdWhole(const Claim& claim, const std::vector<Tensors>& given, con
       ++outcome.claims;
       Tensors parts;
       for (const Tensors& one : given) parts.push_back(one[i]);
-      std::string what = relation.isZero ? compareZero(parts)
-                                         : compare(parts, relation.whole, *whole[i]);
+      std::string what =
+          relation.isZero ? compareZero(parts) : compare(parts, relation.whole, *whole[i]);
+      const State& state = relation.whole.states[0];
+      if (what.empty() && state.isSplit() && state.dim != dist::kFlat && !state.layoutAttr() &&
+          !relation.uneven && !relation.isZero)
+        what = compareExtents(parts, state.dim);
       if (!what.empty()) outcome.wrong.push_back(text(claim, answer, static_cast<int>(i), what));
     }
 }
@@ -199,8 +204,8 @@ void Trial::holdParts(const Claim& claim, const std::vector<Tensors>& given, Out
     held.scale = Rational();
   }
   const Answer& answer = claim.answers[0];
-  if (!scaled || llvm::none_of(answer.relations,
-                               [](const Relation& one) { return one.parts.known; }))
+  if (!scaled ||
+      llvm::none_of(answer.relations, [](const Relation& one) { return one.parts.known; }))
     return;
   std::optional<Operands> operands = operandsOf(shares);
   if (!operands) return;
@@ -215,9 +220,9 @@ void Trial::holdParts(const Claim& claim, const std::vector<Tensors>& given, Out
       const Reading equal{true, {State::replicated()}, relation.parts.scale};
       std::string what = compare({given[c][i]}, equal, *tensor);
       if (!what.empty())
-        outcome.wrong.push_back(text(claim, answer, static_cast<int>(i),
-                                     "in parts, " + relation.parts.scale.text() +
-                                         " times the share's: " + what));
+        outcome.wrong.push_back(
+            text(claim, answer, static_cast<int>(i),
+                 "in parts, " + relation.parts.scale.text() + " times the share's: " + what));
     }
   }
 }

@@ -16,6 +16,7 @@ void scaleRule(RuleContext& context) {
   if (mlir::Value factor = context.op().input("ScaleTensor"))
     form.terms.push_back({factor, wholeLabels(factor), Use::Value});
   form.result = ownLabels(x);
+  form.flat = true;
   context.result("Out", form);
 }
 
@@ -30,6 +31,7 @@ void castRule(RuleContext& context) {
   Form form;
   form.terms.push_back({x, ownLabels(x), use});
   form.result = ownLabels(x);
+  form.flat = true;
   context.result("Out", form);
 }
 

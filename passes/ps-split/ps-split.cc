@@ -48,6 +48,7 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
   static mlir::LogicalResult checkTrainers(const JobOnAxes& job, const UpdatePart& part) {
     llvm::DenseSet<mlir::StringAttr> set;  // by the update part, so far
     for (mlir::Operation& op : *pd::ProgramOp(job.main).getBodyBlock()) {
+      if (op.getName().stripDialect() == "orphan_block") continue;  // is never run
       mlir::Operation* writer = &op;
       if (auto assign = llvm::dyn_cast<pd::SetOp>(op)) writer = assign.getValue().getDefiningOp();
       const Touched touched = touchedBy(&op);

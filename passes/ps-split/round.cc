@@ -1,5 +1,6 @@
 #include "passes/ps-split/round.h"
 
+#include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringSet.h"
 #include "mlir/IR/IRMapping.h"
@@ -50,7 +51,7 @@ class Round {
         job_(job),
         part_(part),
         stages_(job, part),
-        mesh_(mlir::SymbolTable::lookupNearestSymbolFrom<dist::MeshOp>(role, role.getMeshAttr())),
+        mesh_(dist::meshOf(role)),
         builder_(mlir::OpBuilder::atBlockEnd(&round.getBody().front())) {}
 
   mlir::LogicalResult build(pd::ProgramOp main) {
@@ -108,7 +109,7 @@ class Round {
   }
 
   bool isPower(mlir::Value value) const {
-    return llvm::any_of(part_.powers(), [&](const Power& one) { return one.out == value; });
+    return llvm::any_of(part_.powers(), [&](const verify::Power& one) { return one.out == value; });
   }
 
   bool isSharedGet(mlir::Operation* op) const {
@@ -280,8 +281,8 @@ mlir::LogicalResult Round::buildLoop(int owner, const Loop& loop, int stage) {
 // Once per round, on servers without a block too, so that all of them have the same power.
 void Round::advancePowers() {
   for (pd::SetOp set : powerSets_) {
-    const Power& power = *llvm::find_if(
-        part_.powers(), [&](const Power& one) { return one.out == set.getValue(); });
+    const verify::Power& power = *llvm::find_if(
+        part_.powers(), [&](const verify::Power& one) { return one.out == set.getValue(); });
     mlir::Value next = scale(builder_, set.getLoc(), copies_.lookupOrDefault(power.in),
                              power.factor, set.getVar(), pd::kOptimize, declarations_);
     pd::SetOp::create(builder_, set.getLoc(), set.getVarAttr(), next);

@@ -26,18 +26,6 @@ bool isLinear(mlir::Operation* op) {
   return llvm::is_contained(kTypes, pd::OpView(op).type());
 }
 
-struct PowerRow {
-  llvm::StringLiteral type, in, out, factor, given;  // given: a slot that replaces the attribute
-};
-constexpr PowerRow kPowers[] = {
-    {"adam", "Beta1Pow", "Beta1PowOut", "beta1", "Beta1Tensor"},
-    {"adam", "Beta2Pow", "Beta2PowOut", "beta2", "Beta2Tensor"},
-    {"adamw", "Beta1Pow", "Beta1PowOut", "beta1", "Beta1Tensor"},
-    {"adamw", "Beta2Pow", "Beta2PowOut", "beta2", "Beta2Tensor"},
-    {"lamb", "Beta1Pow", "Beta1PowOut", "beta1", "Beta1Tensor"},
-    {"lamb", "Beta2Pow", "Beta2PowOut", "beta2", "Beta2Tensor"},
-};
-
 bool isUpdateRole(int role) {
   return (role & (pd::kOptimize | pd::kLrSched)) != 0 && (role & pd::kBackward) == 0;
 }
@@ -115,7 +103,35 @@ mlir::LogicalResult UpdatePart::collectOps(const JobOnAxes& job) {
     ops_.push_back(&op);
     members_.insert(&op);
   }
+  absorbParameterOps(job);
   return mlir::success();
+}
+
+// What other roles compute of variables alone, for updates alone (a decoupled decay), goes along.
+void UpdatePart::absorbParameterOps(const JobOnAxes& job) {
+  mlir::Block& body = *pd::ProgramOp(job.main).getBodyBlock();
+  llvm::DenseSet<mlir::Operation*> forUpdates, ofVariables;
+  for (mlir::Operation& op : llvm::reverse(body)) {
+    const pd::OpSpec* spec = pd::OpView::isFrameworkOp(&op) ? pd::OpView(&op).spec() : nullptr;
+    if (spec && spec->effects == pd::kPure && op.getNumRegions() == 0 && op.getNumOperands() != 0 &&
+        !op.use_empty() && llvm::all_of(op.getUsers(), [&](mlir::Operation* user) {
+          mlir::Operation* top = inBlock(&body, user);
+          return contains(top) || forUpdates.contains(top);
+        }))
+      forUpdates.insert(&op);
+  }
+  for (mlir::Operation& op : body)
+    if (forUpdates.contains(&op) && llvm::all_of(op.getOperands(), [&](mlir::Value operand) {
+          mlir::Operation* maker = operand.getDefiningOp();
+          return maker && (llvm::isa<pd::GetOp>(maker) || ofVariables.contains(maker) ||
+                           contains(maker) || isConstant(maker));
+        }))
+      ofVariables.insert(&op);
+  if (ofVariables.empty()) return;
+  members_.insert_range(ofVariables);
+  ops_.clear();
+  for (mlir::Operation& op : body)
+    if (contains(&op)) ops_.push_back(&op);
 }
 
 mlir::LogicalResult UpdatePart::collectParameters(const JobOnAxes& job) {
@@ -191,15 +207,11 @@ mlir::LogicalResult UpdatePart::findOwners(const JobOnAxes& job) {
 }
 
 bool UpdatePart::isPower(mlir::OpResult result) {
-  const pd::OpView view(result.getOwner());
-  const std::string slot = view.slotOf(result).first;
-  for (const PowerRow& row : kPowers) {
-    if (view.type() != row.type || slot != row.out || view.input(row.given)) continue;
-    mlir::Value in = view.input(row.in);
-    if (!in || ownerOf(in) >= 0) return false;
-    powers_.push_back({in, result, view.getFloat(row.factor)});
-    return true;
-  }
+  for (const verify::Power& power : verify::powersOf(pd::OpView(result.getOwner())))
+    if (power.out == result && ownerOf(power.in) < 0) {
+      powers_.push_back(power);
+      return true;
+    }
   return false;
 }
 
@@ -294,8 +306,9 @@ mlir::LogicalResult UpdatePart::checkOperands(mlir::Operation* op) {
     }
     return op->emitError("takes '")
            << pd::nameOf(value)
-           << "', which the trainers compute and is no gradient of a parameter (none that an op "
-              "with role Backward lists in op_role_var): servers are sent gradients only";
+           << "', which " << pd::OpView(maker).type()
+           << " of the trainers computes and is no gradient of a parameter (none that an op with "
+              "role Backward lists in op_role_var): servers are sent gradients only";
   }
   return mlir::success();
 }

@@ -6,7 +6,9 @@
 
 #include <vector>
 
-#include "llvm/ADT/MapVector.h"
+#include "compiler/analysis/relations/powers.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "passes/support/job.h"
 
 namespace dtranspile::passes {
@@ -17,12 +19,6 @@ struct Served {
   mlir::Value gradient;               // as the trainers complete it; null where none is taken
   mlir::Operation* whole = nullptr;   // an op that takes it in one piece; null: blocks will do
   std::vector<mlir::StringAttr> state;  // variables of its shape that the part sets, itself first
-};
-
-// A power of a decay rate that an update op hands on: out = in · factor. Not bound to a block.
-struct Power {
-  mlir::Value in, out;
-  double factor = 0;
 };
 
 class UpdatePart {
@@ -37,7 +33,8 @@ class UpdatePart {
   bool isShared(mlir::Operation* op) const { return constants_.contains(op); }
 
   llvm::ArrayRef<Served> parameters() const { return parameters_; }
-  llvm::ArrayRef<Power> powers() const { return powers_; }
+  // What updates hand on whatever the block: kept once for all blocks.
+  llvm::ArrayRef<verify::Power> powers() const { return powers_; }
 
   // The parameter that a value, a variable or an op belongs to; -1 for what is the same everywhere.
   int ownerOf(mlir::Value value) const;
@@ -54,6 +51,7 @@ class UpdatePart {
 
  private:
   mlir::LogicalResult collectOps(const JobOnAxes& job);
+  void absorbParameterOps(const JobOnAxes& job);
   mlir::LogicalResult collectParameters(const JobOnAxes& job);
   mlir::LogicalResult collectGradients(const JobOnAxes& job);
   mlir::LogicalResult findOwners(const JobOnAxes& job);
@@ -67,7 +65,7 @@ class UpdatePart {
   std::vector<mlir::Operation*> ops_;
   llvm::DenseSet<mlir::Operation*> members_, constants_;
   std::vector<Served> parameters_;
-  std::vector<Power> powers_;
+  std::vector<verify::Power> powers_;
   llvm::StringMap<int> variableOwner_;
   llvm::DenseMap<mlir::Value, int> valueOwner_;
   llvm::DenseMap<mlir::Operation*, int> opOwner_;

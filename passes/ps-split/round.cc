@@ -2,6 +2,7 @@
 
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -58,6 +59,7 @@ class Round {
     copyDeclarations(job_.main, main, namesUsed());
     collect();
     for (int stage = 0; stage <= stages_.last(); ++stage) {
+      sumUpFor(stage);
       for (mlir::Operation* op : shared_)
         if (stages_.of(op) == stage) copyShared(op);
       for (auto [number, loop] : llvm::enumerate(loops_))
@@ -121,24 +123,52 @@ class Round {
            });
   }
 
-  // The sum over all servers, where each has the part of its own blocks.
+  bool isPartial(mlir::Value value) const {
+    return part_.isTerm(value) || part_.isPartial(value);
+  }
+  // A sum of partial sums is one too; anything else takes whole ones.
+  bool givesPartial(mlir::Operation* op) const {
+    return op->getNumResults() != 0 && part_.isPartial(op->getResult(0));
+  }
+
+  // One sum over all servers, for all of `values` of which each has the part of its own blocks.
+  void sumUp(llvm::ArrayRef<mlir::Value> values) {
+    llvm::MapVector<mlir::Type, llvm::SetVector<mlir::Value>> byElement;
+    for (mlir::Value value : values)
+      if (isPartial(value) && !sums_.count(value) && copies_.contains(value))
+        byElement[pd::tensorOf(value.getType()).getElementType()].insert(value);
+    for (auto& [element, group] : byElement) {
+      llvm::SmallVector<mlir::Value> parts;
+      for (mlir::Value value : group) parts.push_back(copies_.lookup(value));
+      mlir::ValueRange wholes(parts);
+      if (mesh_.ranks() > 1)
+        wholes = dist::AllReduceOp::create(
+                     builder_, group.front().getLoc(), mlir::ValueRange(parts).getTypes(),
+                     dist::ReduceAttr::get(module_.getContext(), dist::Reduce::Sum), parts,
+                     serverComm(module_, mesh_))
+                     .getResults();
+      for (auto [value, whole] : llvm::zip(group, wholes)) sums_[value] = whole;
+    }
+  }
+
+  // What ops of a stage take of the loops before it, summed up at once.
+  void sumUpFor(int stage) {
+    llvm::SmallVector<mlir::Value> values;
+    for (mlir::Operation* op : part_.ops())
+      if (stages_.of(op) == stage && !givesPartial(op)) llvm::append_range(values, takenBy(op));
+    sumUp(values);
+  }
+
   mlir::Value whole(mlir::Value value) {
-    if (!part_.isTerm(value) && !part_.isPartial(value)) return copies_.lookupOrDefault(value);
-    mlir::Value& sum = sums_[value];
-    if (sum) return sum;
-    mlir::Value partial = copies_.lookup(value);
-    if (mesh_.ranks() == 1) return sum = partial;
-    return sum = sumOver(builder_, value.getLoc(), partial, serverComm(module_, mesh_));
+    if (!isPartial(value)) return copies_.lookupOrDefault(value);
+    sumUp(value);
+    return sums_.lookup(value);
   }
 
   void copyShared(mlir::Operation* op) {
-    const bool partial =
-        op->getNumResults() && llvm::all_of(op->getResults(), [&](mlir::Value result) {
-          return part_.isPartial(result);
-        });
     mlir::IRMapping map;
     for (mlir::Value value : takenBy(op))
-      map.map(value, partial ? copies_.lookupOrDefault(value) : whole(value));
+      map.map(value, givesPartial(op) ? copies_.lookupOrDefault(value) : whole(value));
     mlir::Operation* copy = builder_.clone(*op, map);
     for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults())) copies_.map(from, to);
   }

@@ -21,8 +21,7 @@ bool sumsUp(mlir::Operation* op) {
 
 // Linear in all that it takes: sums of partial sums are one.
 bool isLinear(mlir::Operation* op) {
-  static constexpr llvm::StringLiteral kTypes[] = {"sum",        "elementwise_add", "stack",
-                                                   "reduce_sum", "assign",          "concat"};
+  static constexpr llvm::StringLiteral kTypes[] = {"sum", "elementwise_add", "reduce_sum", "assign"};
   return llvm::is_contained(kTypes, pd::OpView(op).type());
 }
 
@@ -110,25 +109,30 @@ mlir::LogicalResult UpdatePart::collectOps(const JobOnAxes& job) {
 // What other roles compute of variables alone, for updates alone (a decoupled decay), goes along.
 void UpdatePart::absorbParameterOps(const JobOnAxes& job) {
   mlir::Block& body = *pd::ProgramOp(job.main).getBodyBlock();
-  llvm::DenseSet<mlir::Operation*> forUpdates, ofVariables;
-  for (mlir::Operation& op : llvm::reverse(body)) {
+  llvm::DenseSet<mlir::Operation*> chosen;
+  for (mlir::Operation& op : body) {
     const pd::OpSpec* spec = pd::OpView::isFrameworkOp(&op) ? pd::OpView(&op).spec() : nullptr;
     if (spec && spec->effects == pd::kPure && op.getNumRegions() == 0 && op.getNumOperands() != 0 &&
-        !op.use_empty() && llvm::all_of(op.getUsers(), [&](mlir::Operation* user) {
-          mlir::Operation* top = inBlock(&body, user);
-          return contains(top) || forUpdates.contains(top);
-        }))
-      forUpdates.insert(&op);
+        !contains(&op) && !op.use_empty())
+      chosen.insert(&op);
   }
-  for (mlir::Operation& op : body)
-    if (forUpdates.contains(&op) && llvm::all_of(op.getOperands(), [&](mlir::Value operand) {
-          mlir::Operation* maker = operand.getDefiningOp();
-          return maker && (llvm::isa<pd::GetOp>(maker) || ofVariables.contains(maker) ||
-                           contains(maker) || isConstant(maker));
-        }))
-      ofVariables.insert(&op);
-  if (ofVariables.empty()) return;
-  members_.insert_range(ofVariables);
+  auto goesAlong = [&](mlir::Operation* op) { return contains(op) || chosen.contains(op); };
+  auto isReady = [&](mlir::Value operand) {
+    mlir::Operation* maker = operand.getDefiningOp();
+    return maker && (llvm::isa<pd::GetOp>(maker) || goesAlong(maker) || isConstant(maker));
+  };
+  auto isForUpdates = [&](mlir::Operation* user) { return goesAlong(inBlock(&body, user)); };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (mlir::Operation& op : body)
+      if (chosen.contains(&op) && !llvm::all_of(op.getOperands(), isReady))
+        changed |= chosen.erase(&op);
+    for (mlir::Operation& op : llvm::reverse(body))
+      if (chosen.contains(&op) && !llvm::all_of(op.getUsers(), isForUpdates))
+        changed |= chosen.erase(&op);
+  }
+  if (chosen.empty()) return;
+  members_.insert_range(chosen);
   ops_.clear();
   for (mlir::Operation& op : body)
     if (contains(&op)) ops_.push_back(&op);

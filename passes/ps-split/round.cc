@@ -209,6 +209,7 @@ class Round {
   std::vector<mlir::Operation*> shared_;  // the same on all servers: ops, gets, sets
   std::vector<pd::SetOp> powerSets_;
   std::vector<Loop> loops_;            // by parameter
+  llvm::DenseSet<mlir::Operation*> done_;  // ops of parameters that stand in a loop
   mlir::IRMapping copies_;             // of shared values, and of terms as a server has them
   llvm::DenseMap<mlir::Value, mlir::Value> sums_;
 };
@@ -245,6 +246,12 @@ mlir::Value Round::valueInside(int owner, mlir::Value value, mlir::OpBuilder& in
 mlir::LogicalResult Round::copyOps(int owner, const std::vector<mlir::Operation*>& needed,
                                    int stage, mlir::OpBuilder& inside, mlir::IRMapping& map) {
   for (mlir::Operation* op : needed) {
+    if (!done_.insert(op).second)
+      return op->emitError("gives '")
+             << pd::nameOf(op->getResult(0))
+             << "', of which a norm over servers is made and which is used behind that norm too: a "
+                "block of it is not kept from one loop to the next; take the norm of the gradient "
+                "itself, as clips in front of regularisation do";
     for (mlir::Value operand : op->getOperands()) {
       if (map.contains(operand)) continue;
       if (part_.ownerOf(operand) != owner) {

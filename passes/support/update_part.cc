@@ -38,6 +38,11 @@ llvm::ArrayRef<int64_t> shapeOf(const Served& served) {
   return pd::tensorOf(pd::VarOp(served.var).getType()).getShape();
 }
 
+bool takesRows(mlir::Operation* op) {
+  return llvm::any_of(op->getOperandTypes(),
+                      [](mlir::Type type) { return llvm::isa<pd::RowsType>(type); });
+}
+
 bool isConstant(mlir::Operation* op) {
   if (llvm::isa<pd::UndefOp>(op)) return true;
   if (!pd::OpView::isFrameworkOp(op) || op->getNumOperands() || op->getNumRegions()) return false;
@@ -195,6 +200,7 @@ mlir::LogicalResult UpdatePart::collectGradients(const JobOnAxes& job) {
 mlir::LogicalResult UpdatePart::findOwners(const JobOnAxes& job) {
   for (bool more = true; more;) {
     powers_.clear();
+    for (Served& served : parameters_) served.whole = nullptr;  // known of all state at last
     for (mlir::Operation& op : *pd::ProgramOp(job.main).getBodyBlock()) {
       if (auto get = llvm::dyn_cast<pd::GetOp>(op))
         if (const int owner = ownerOf(get.getVar()); owner >= 0)
@@ -251,6 +257,13 @@ mlir::LogicalResult UpdatePart::giveOwner(mlir::Operation* op) {
     return mlir::success();
   }
   Served& served = parameters_[owner];
+  if (takesRows(op) && !verify::takesRowsAsDense(pd::OpView(op)))
+    return op->emitError("takes the SelectedRows gradient of '")
+           << served.var.getSymName()
+           << "', which servers add up to a dense one: " << pd::OpView(op).type()
+           << " does something else with that (rows that no sample has named would be updated "
+              "too); "
+              "save the program without lazy_mode, or with is_sparse=False";
   if (op->getNumRegions())
     return op->emitError("updates '") << served.var.getSymName()
                                       << "' under control flow, which servers do not take over";

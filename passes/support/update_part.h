@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "compiler/analysis/relations/powers.h"
+#include "compiler/analysis/relations/updates.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "passes/support/job.h"

@@ -103,7 +103,7 @@ bool isRelevant(const Strategy& strategy, const FieldRow& row) {
   const bool unlike = name.consume_back("!");
   const auto other =
       llvm::find_if(strategyFields(), [&](const FieldRow& each) { return each.name == name; });
-  return (valueOf(strategy, *other) == wanted) != unlike;
+  return isRelevant(strategy, *other) && (valueOf(strategy, *other) == wanted) != unlike;
 }
 
 }  // namespace

@@ -22,8 +22,8 @@
 
 // The same in every process, forever.
 // HASH-LABEL: dist.role @trainer
-// HASH: pd.var @w {{.*}}blocks(10, per 10, first HASHW)
-// HASH: pd.var @b {{.*}}blocks(4, per 4, first HASHB)
+// HASH: pd.var @w {{.*}}blocks(10, per 10, first 633968)
+// HASH: pd.var @b {{.*}}blocks(4, per 4, first 432910)
 
 // LOG: remark: 'b': in one piece on server 0
 // LOG: remark: 'w': 3 blocks of at most 4 rows, from server 1 on

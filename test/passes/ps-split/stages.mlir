@@ -7,7 +7,7 @@
 // CHECK: pd.var @p1 : tensor<1xf32> {dist.rel = #dist.rel<"p1">}
 // CHECK: dist.handle round
 // CHECK: [[ZERO:%[0-9]+]] = pd.fill_constant -> Out("norm_w")
-// CHECK: [[SW:%[0-9]+]] = dist.foreach_block @w (%{{[a-z0-9]+}}) iter([[ARG:%[a-z0-9]+]] = [[ZERO]] : tensor<1xf32>) {
+// CHECK: [[SW:%[0-9]+]] = dist.foreach_block @w (%{{[a-z0-9]+}}) iter([[ARG:%[a-z0-9]+]] = [[ZERO]] : tensor<1xf32>) -> (tensor<1xf32>) {
 // CHECK-NEXT: [[G:%[0-9]+]] = dist.merged @w : tensor<?x4xf32>
 // CHECK-NEXT: [[T:%[0-9]+]] = pd.squared_l2_norm X([[G]])
 // CHECK-NEXT: [[ADDED:%[0-9]+]] = pd.elementwise_add X([[ARG]]) Y([[T]])
@@ -22,7 +22,7 @@
 // CHECK: pd.adam
 // CHECK: pd.scale X({{%[0-9]+}}) -> Out("p1") {bias = 0.000000e+00 : f32, bias_after_scale = true, op_role = 2 : i32, scale = 0.899999976 : f32}
 // CHECK-NEXT: pd.set @p1
-// CHECK: pd.scale X({{%[0-9]+}}) -> Out("p2") {{.*}}scale = 0.999000012 : f32}
+// CHECK: pd.scale X({{%[0-9]+}}) -> Out("p2") {{.*}}scale = 9.990000e-01 : f32}
 // CHECK-NEXT: pd.set @p2
 
 // ONE-NOT: all_reduce

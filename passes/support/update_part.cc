@@ -234,7 +234,7 @@ bool UpdatePart::worksByBlock(mlir::Operation* op, int owner) const {
   }
   if (sumsUp(op)) return true;
   const verify::ParsedRule* rule = verify::findRule(pd::OpView(op).type());
-  return rule && (rule->rule == verify::pointwise || rule->rule == verify::pointwiseSum);
+  return rule && rule->rule == verify::pointwise;
 }
 
 mlir::LogicalResult UpdatePart::giveOwner(mlir::Operation* op) {

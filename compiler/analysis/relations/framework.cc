@@ -219,7 +219,7 @@ void visitReferenceOp(const Scene& scene, mlir::Operation* op, mlir::Operation* 
                       const ParsedRule& rule) {
   RuleContext context(op, rule, scene.axes(),
                       [&](mlir::Value value) -> const Relation& { return scene.of(value); });
-  rule.rule(context);
+  context.apply();
   for (const Violation& violation : context.violations())
     scene.report(op, Message::Level::Refuted, violation.rule, violation.text, violation.remedy);
   giveResults(scene, op, reference, context);

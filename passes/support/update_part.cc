@@ -12,16 +12,17 @@ namespace {
 bool sumsUp(mlir::Operation* op) {
   const pd::OpView view(op);
   if (view.type() == "squared_l2_norm") return true;
-  mlir::RankedTensorType from =
-      view.type() == "reduce_sum" ? pd::tensorOf(op->getOperand(0).getType())
-                                  : mlir::RankedTensorType();
+  mlir::RankedTensorType from = view.type() == "reduce_sum"
+                                    ? pd::tensorOf(op->getOperand(0).getType())
+                                    : mlir::RankedTensorType();
   mlir::RankedTensorType to = from ? pd::tensorOf(op->getResult(0).getType()) : from;
   return to && to.hasStaticShape() && to.getNumElements() == 1;
 }
 
 // Linear in all that it takes: sums of partial sums are one.
 bool isLinear(mlir::Operation* op) {
-  static constexpr llvm::StringLiteral kTypes[] = {"sum", "elementwise_add", "reduce_sum", "assign"};
+  static constexpr llvm::StringLiteral kTypes[] = {"sum", "elementwise_add", "reduce_sum",
+                                                   "assign"};
   return llvm::is_contained(kTypes, pd::OpView(op).type());
 }
 
@@ -232,8 +233,9 @@ bool UpdatePart::worksByBlock(mlir::Operation* op, int owner) const {
     const bool number = type && type.hasStaticShape() && type.getNumElements() == 1;
     if (ownerOf(operand) != owner && !number) return false;
   }
-  if (sumsUp(op)) return true;
-  const verify::ParsedRule* rule = verify::findRule(pd::OpView(op).type());
+  const llvm::StringRef type = pd::OpView(op).type();
+  if (sumsUp(op) || type == "scale" || type == "cast") return true;
+  const verify::ParsedRule* rule = verify::findRule(type);
   return rule && rule->rule == verify::pointwise;
 }
 
@@ -265,8 +267,8 @@ mlir::LogicalResult UpdatePart::giveOwner(mlir::Operation* op) {
               "too); "
               "save the program without lazy_mode, or with is_sparse=False";
   if (op->getNumRegions())
-    return op->emitError("updates '") << served.var.getSymName()
-                                      << "' under control flow, which servers do not take over";
+    return op->emitError("updates '")
+           << served.var.getSymName() << "' under control flow, which servers do not take over";
   const pd::OpSpec* spec = pd::OpView(op).spec();
   if (spec && (spec->effects & pd::kRandom))
     return op->emitError("draws random numbers for '")
@@ -300,8 +302,8 @@ mlir::FailureOr<bool> UpdatePart::ownVariables(const JobOnAxes& job) {
     auto [at, fresh] = variableOwner_.try_emplace(set.getVar(), owner);
     if (!fresh && at->second != owner) {
       writer->emitError("sets '") << set.getVar() << "', state of '"
-                                  << parameters_[at->second].var.getSymName() << "', to a value of '"
-                                  << served.var.getSymName() << "'";
+                                  << parameters_[at->second].var.getSymName()
+                                  << "', to a value of '" << served.var.getSymName() << "'";
       return mlir::failure();
     }
     if (fresh) served.state.push_back(set.getVarAttr().getAttr());
@@ -322,8 +324,7 @@ mlir::LogicalResult UpdatePart::checkOperands(mlir::Operation* op) {
       continue;
     }
     return op->emitError("takes '")
-           << pd::nameOf(value)
-           << "', which " << pd::OpView(maker).type()
+           << pd::nameOf(value) << "', which " << pd::OpView(maker).type()
            << " of the trainers computes and is no gradient of a parameter (none that an op with "
               "role Backward lists in op_role_var): servers are sent gradients only";
   }

@@ -96,6 +96,8 @@ PSERVER = [
     "pir33/gpt_tiny",
     "pir33/lenet",
     "pir33/mlp_regression",
+]
+
 # Nets of the corpus models26: verdict, sites and parity, on one and on two ranks.
 MODELS = [
     "angular_softmax",

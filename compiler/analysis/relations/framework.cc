@@ -39,11 +39,12 @@ bool operandsStandFor(const Scene& scene, mlir::Operation* op, mlir::Operation* 
     int wanted = scene.reference().numberOf(theirs);
     if (llvm::isa<pd::RowsType>(theirs.getType()) && !llvm::isa<pd::RowsType>(own.getType()) &&
         !takesRowsAsDense(pd::OpView(reference))) {
-      scene.report(op, Message::Level::Refuted, "rows",
-                   "takes " + nameText(own) +
-                       " as a dense tensor where the reference takes SelectedRows: it does something "
-                       "else with rows that are not there",
-                   "keep SelectedRows, or choose an op that updates all rows");
+      scene.report(
+          op, Message::Level::Refuted, "rows",
+          "takes " + nameText(own) +
+              " as a dense tensor where the reference takes SelectedRows: it does something "
+              "else with rows that are not there",
+          "keep SelectedRows, or choose an op that updates all rows");
       known = false;
     }
     bool nothing = theirs.getDefiningOp<pd::UndefOp>() && own.getDefiningOp<pd::UndefOp>();

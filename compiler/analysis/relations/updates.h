@@ -1,5 +1,5 @@
-// What is known of single update ops beyond their relation rules (rules/optimizer.cc), for jobs where
-// servers update. Read by the walk and the reference, and by the passes that make such jobs.
+// What is known of single update ops beyond their relation rules (rules/optimizer.cc), for jobs
+// where servers update. Read by the walk and the reference, and by the passes that make such jobs.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace dtranspile::verify {
 
-// A power of a decay rate, handed on whatever the parameter and its gradient are: out = in · factor.
-// Servers keep one for all blocks of a parameter.
+// A power of a decay rate, handed on whatever the parameter and its gradient are: out = in ·
+// factor. Servers keep one for all blocks of a parameter.
 struct Power {
   mlir::Value in, out;
   double factor = 0;

@@ -151,7 +151,8 @@ bool holds(Runnable& runnable, const RunnableClass& rankClass, llvm::StringRef n
   if (!main || hasVariable(rankClass, name)) return static_cast<bool>(main);
   mlir::Value value = heldValue(rankClass, main, name);
   mlir::Operation* maker = value ? value.getDefiningOp() : nullptr;
-  auto number = maker ? maker->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr) : mlir::IntegerAttr();
+  auto number =
+      maker ? maker->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr) : mlir::IntegerAttr();
   if (runnable.roles.size() < 2 || !number) return static_cast<bool>(value);
   const int64_t last = lastWriter(findProgram(runnable.saved(), "main"), name);
   return last < 0 || last == number.getInt();

@@ -131,9 +131,30 @@ bool hasVariable(const RunnableClass& rankClass, llvm::StringRef name) {
       mlir::SymbolTable::lookupSymbolIn(*rankClass.module, name));
 }
 
-bool holds(const RunnableClass& rankClass, llvm::StringRef name) {
+// Number of the op that gives the last value of a name (dist.src); -1 for none.
+int64_t lastWriter(pd::ProgramOp program, llvm::StringRef name) {
+  int64_t number = 0, last = -1;
+  if (program)
+    program.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+      if (!pd::OpView::isFrameworkOp(op)) return;
+      const bool top = op->getBlock() == program.getBodyBlock();
+      for (mlir::Value result : op->getResults())
+        if (top && dist::nameOf(result) == name) last = number;
+      ++number;
+    });
+  return last;
+}
+
+// Of several roles each may have a version of a value: what is reported is the last one.
+bool holds(Runnable& runnable, const RunnableClass& rankClass, llvm::StringRef name) {
   pd::ProgramOp main = findProgram(*rankClass.module, "main");
-  return main && (hasVariable(rankClass, name) || heldValue(rankClass, main, name));
+  if (!main || hasVariable(rankClass, name)) return static_cast<bool>(main);
+  mlir::Value value = heldValue(rankClass, main, name);
+  mlir::Operation* maker = value ? value.getDefiningOp() : nullptr;
+  auto number = maker ? maker->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr) : mlir::IntegerAttr();
+  if (runnable.roles.size() < 2 || !number) return static_cast<bool>(value);
+  const int64_t last = lastWriter(findProgram(runnable.saved(), "main"), name);
+  return last < 0 || last == number.getInt();
 }
 
 }  // namespace
@@ -275,13 +296,18 @@ mlir::FailureOr<std::vector<std::string>> findFetches(Tool& tool, Runnable& runn
     std::vector<std::string> similar;  // the nearest first
     for (const RunnableRole& role : runnable.roles)
       for (const RunnableClass& one : role.classes) {
-        held |= holds(one, name);
+        held |= holds(runnable, one, name);
         pd::ProgramOp main = findProgram(*one.module, "main");
         if (!main) continue;
         for (const std::string& other : similarNames(main, name))
           if (!llvm::is_contained(similar, other)) similar.push_back(other);
       }
     if (held) continue;
+    if (runnable.roles.size() > 1 && lastWriter(findProgram(runnable.saved(), "main"), name) >= 0) {
+      tool.error("--fetch " + name +
+                 ": its last value is made on servers, block by block, and no rank holds it whole");
+      return mlir::failure();
+    }
     tool.error("--fetch " + name + ": the program computes nothing of that name" +
                (similar.empty() ? "" : "; did you mean " + llvm::join(similar, " or ") + "?"));
     return mlir::failure();
@@ -362,7 +388,7 @@ mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnab
       request.feedDims[feed.name] = *dims;
     }
   for (const std::string& name : fetches)
-    if (holds(rankClass, name)) request.fetches.push_back(name);
+    if (holds(runnable, rankClass, name)) request.fetches.push_back(name);
   if (runnable.job) findCombines(runnable, role, request);
   return request;
 }

@@ -36,8 +36,10 @@ int transpile(Tool& tool, const TranspileFlags& flags) {
   if (mlir::failed(transpileCollective(*module, flags.strategy))) return kNo;
   Json manifest = makeManifest(*module, toJson(flags.strategy));
   if (mlir::failed(writeJob(flags.output, *module, manifest, flags.force))) return kNo;
-  tool.note("wrote " + flags.output + ", " + std::to_string(flags.strategy.trainers) +
-            " trainers, digest " + manifest["digest"].get<std::string>());
+  const int64_t servers = serverCount(flags.strategy);
+  tool.note("wrote " + flags.output + ", " + std::to_string(flags.strategy.trainers) + " trainers, " +
+            (servers > 0 ? std::to_string(servers) + " servers, " : "") + "digest " +
+            manifest["digest"].get<std::string>());
   return kDone;
 }
 
@@ -57,7 +59,7 @@ void declareField(CLI::App& app, const FieldRow& row, std::string& value) {
       ->check(CLI::IsMember(std::vector<std::string>(row.words.begin(), row.words.end())));
 }
 void declareField(CLI::App& app, const FieldRow& row, std::vector<std::string>& value) {
-  app.add_option("--" + row.flag.str(), value, row.meaning.str());
+  app.add_option("--" + row.flag.str(), value, row.meaning.str())->delimiter(',');
 }
 
 }  // namespace

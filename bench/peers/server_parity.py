@@ -23,6 +23,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 LIMIT_SECONDS = 300
 
 # case, trainers, servers, flags of transpile
+SMALL = ["--min-block-size", "64", "--allow-small-blocks"]
 CASES = [
     ("fluid18/fit_a_line", 2, 2, []),
     ("fluid18/mnist_mlp", 2, 2, []),
@@ -32,7 +33,6 @@ CASES = [
     ("fluid18/text_conv", 2, 2, []),
     ("fluid18/adadelta_mlp", 2, 2, []),
     ("fluid18/adamax_mlp", 2, 2, []),
-    ("fluid18/bert_tiny", 2, 2, []),
     ("fluid18/cosine_adam_mlp", 2, 2, []),
     ("fluid18/ctr_wide_deep", 2, 2, []),
     ("fluid18/decayed_adagrad_mlp", 2, 2, []),
@@ -50,6 +50,23 @@ CASES = [
     ("fluid18/transformer_small", 2, 2, []),
     ("fluid18/while_loop", 2, 2, []),
     ("fluid18/word2vec_distributed", 2, 2, []),
+    # in small blocks, several on a server
+    ("fluid18/fit_a_line", 1, 2, ["--min-block-size", "3", "--allow-small-blocks"]),
+    ("fluid18/mnist_mlp", 4, 3, SMALL),
+    ("fluid18/lenet", 2, 3, SMALL),
+    ("fluid18/word2vec", 2, 3, SMALL),
+    ("fluid18/ftrl_lr", 2, 3, SMALL),
+    ("fluid18/text_conv", 2, 3, SMALL),
+    ("fluid18/adadelta_mlp", 2, 3, SMALL),
+    ("fluid18/ctr_wide_deep", 2, 3, SMALL),
+    ("fluid18/transformer_small", 2, 3, SMALL),
+    # placed otherwise
+    ("fluid18/mnist_mlp", 1, 1, []),
+    ("fluid18/lenet", 2, 2, ["--split-method", "HashName"]),
+    ("fluid18/text_conv", 2, 2, ["--slice-var-up", "false"]),
+    # norms of all parameters: one server has them
+    ("fluid18/bert_tiny", 2, 1, []),
+    ("fluid18/lamb_mlp", 2, 1, []),
 ]
 
 # Jobs by hand (test/jobs): file, case, replacements in its text.

@@ -86,8 +86,7 @@ class ExportCollective
 };
 
 // The job becomes the programs of one of its ranks.
-class ExportServers
-    : public mlir::PassWrapper<ExportServers, mlir::OperationPass<mlir::ModuleOp>> {
+class ExportServers : public mlir::PassWrapper<ExportServers, mlir::OperationPass<mlir::ModuleOp>> {
  public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExportServers)
   ExportServers() = default;
@@ -112,7 +111,8 @@ class ExportServers
   Option<std::string> role{*this, "role", llvm::cl::desc("the role that serves, or the other one"),
                            llvm::cl::init("trainer")};
   Option<int64_t> rank{*this, "rank", llvm::cl::desc("rank of the role"), llvm::cl::init(0)};
-  ListOption<std::string> endpoints{*this, "endpoints", llvm::cl::desc("HOST:PORT of every server")};
+  ListOption<std::string> endpoints{*this, "endpoints",
+                                    llvm::cl::desc("HOST:PORT of every server")};
 };
 
 }  // namespace

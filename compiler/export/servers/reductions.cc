@@ -26,8 +26,7 @@ bool giveSeed(mlir::Value value) {
   pd::OpView draw(op);
   const pd::OpSpec* spec = draw.spec();
   if (!spec || (spec->effects & ~pd::kRandom) != pd::kPure) return false;
-  if ((spec->effects & pd::kRandom) == 0)
-    return llvm::all_of(op->getOperands(), giveSeed);
+  if ((spec->effects & pd::kRandom) == 0) return llvm::all_of(op->getOperands(), giveSeed);
   if (!spec->attribute("seed")) return false;
   if (draw.getInt("seed") != 0) return true;
   const uint64_t hash = llvm::xxh3_64bits(pd::nameOf(value));

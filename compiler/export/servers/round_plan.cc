@@ -41,9 +41,7 @@ class Planner {
  private:
   static bool isLoop(Operation* op) { return llvm::isa<dist::ForeachBlockOp>(op); }
   // Made anew where it is read.
-  static bool isFree(Operation* op) {
-    return llvm::isa<pd::GetOp, pd::UndefOp, dist::YieldOp>(op);
-  }
+  static bool isFree(Operation* op) { return llvm::isa<pd::GetOp, pd::UndefOp, dist::YieldOp>(op); }
   size_t blocksOf(dist::ForeachBlockOp loop) const {
     const Table* table = tables_.find(loop.getVar());
     return table ? table->on(server_).size() : 1;
@@ -112,8 +110,7 @@ class Planner {
         pd::OpView view(op);
         for (const PowerSlots& power : kPowers)
           if (view.input(power.in) == old.getValue() && view.hasOutput(power.out) &&
-              view.outputName(power.out) == old.getVar() &&
-              view.getFloat(power.factor) == factor)
+              view.outputName(power.out) == old.getVar() && view.getFloat(power.factor) == factor)
             made = llvm::dyn_cast_or_null<mlir::OpResult>(view.output(power.out));
       });
     return takers == 1 ? made : mlir::OpResult();

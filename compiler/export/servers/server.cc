@@ -16,15 +16,15 @@ mlir::Block* roundOf(pd::ProgramOp main) {
   for (mlir::Operation& op : *main.getBodyBlock()) {
     if (auto one = llvm::dyn_cast<dist::ServeOp>(op)) serve = one;
     else if (!llvm::isa<pd::DeclOp>(op))
-      return op.emitError("export: stands beside dist.serve, and the framework's servers do "
-                          "nothing else"),
+      return op.emitError(
+                 "export: stands beside dist.serve, and the framework's servers do "
+                 "nothing else"),
              nullptr;
   }
   if (!serve) return main.emitError("export: the servers' program has no dist.serve"), nullptr;
   if (serve.getMode() != dist::ServeMode::Sync)
-    return serve.emitError("export: mode ")
-               << dist::stringifyServeMode(serve.getMode())
-               << " has no translation yet; synchronous rounds have",
+    return serve.emitError("export: mode ") << dist::stringifyServeMode(serve.getMode())
+                                            << " has no translation yet; synchronous rounds have",
            nullptr;
   mlir::Block* round = nullptr;
   for (auto handle : serve.getBody().getOps<dist::HandleOp>()) {
@@ -46,7 +46,7 @@ void makeVariables(mlir::ModuleOp module, const Tables& tables, int64_t server,
     if (!table && kept.contains(var.getSymName())) continue;
     mlir::OpBuilder builder(var);
     for (const Block* block :
-         table && kept.contains(table->name) ? table->on(server) : std::vector<const Block*>()) {
+         table&& kept.contains(table->name) ? table->on(server) : std::vector<const Block*>()) {
       auto own = llvm::cast<pd::VarOp>(builder.clone(*var.getOperation()));
       own.setSymName(table->blockName(*block));
       own.setType(table->typeOf(*block));

@@ -5,7 +5,7 @@
 //   tables.cc    names, blocks and places that both sides have to agree about
 //   trainer.cc   pushes, pulls and phases
 //   server.cc    the program of one server, of the parts round_plan.cc (what of a round stands in
-//                which block), round.cc (the blocks), startup.cc (initial values)
+//                which block), round.cc and round_ops.cc (the blocks), startup.cc (initial values)
 //   reductions.cc  communication in groups, which the framework's servers and trainers do not have
 #pragma once
 

@@ -42,8 +42,9 @@ class StartupWriter {
       const Table* table = name.empty() ? nullptr : tables_.find(name);
       if (table && (get || set->getBlock() != &block))
         good = op->emitError("export: start-up reads '")
-               << name << "', or sets it inside of control flow: servers have blocks of it; set it "
-                          "at the top, once";
+               << name
+               << "', or sets it inside of control flow: servers have blocks of it; set it "
+                  "at the top, once";
     });
     eraseUnused(block);
     return good;
@@ -57,7 +58,8 @@ class StartupWriter {
       declarations_.declare(&block, var.getSymName(), var.getType());
       declarations_.find(&block, var.getSymName()).setPersistable(true);
     }
-    llvm::StringMap<std::string> others;  // results with the name of a variable that is set to blocks
+    llvm::StringMap<std::string>
+        others;  // results with the name of a variable that is set to blocks
     for (Operation& op : block) {
       if (!pd::OpView::isFrameworkOp(&op)) continue;
       renameResults(&op, [&](mlir::OpResult result, llvm::StringRef name) {
@@ -84,8 +86,9 @@ class StartupWriter {
       whole = slice.getInput();
     } else if (table.isCut()) {
       return set.emitError("export: start-up sets '")
-             << table.name << "', which is cut into blocks, to something else than a dist.slice of "
-                              "its whole value";
+             << table.name
+             << "', which is cut into blocks, to something else than a dist.slice of "
+                "its whole value";
     }
     builder_.setInsertionPoint(set);
     for (const Block* block : table.on(server_))

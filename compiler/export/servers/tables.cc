@@ -128,9 +128,9 @@ mlir::LogicalResult Tables::addVariable(pd::VarOp var, dist::MeshOp mesh) {
     dist::AxisRelAttr state = relation ? relation.lookup(axis) : dist::AxisRelAttr();
     if (!state || state.getState() != dist::StateKind::Split) continue;
     if (cut || *mesh.sizeOf(axis) != mesh.ranks())
-      return var.emitError("export: '")
-             << var.getSymName() << "' is cut along one of several axes of the servers: the "
-                                    "framework's servers stand in one row";
+      return var.emitError("export: '") << var.getSymName()
+                                        << "' is cut along one of several axes of the servers: the "
+                                           "framework's servers stand in one row";
     cut = state;
   }
   if (!cut) return mlir::success();
@@ -158,17 +158,17 @@ mlir::LogicalResult Tables::readTrainers() {
     auto push = llvm::dyn_cast<dist::PushOp>(op);
     auto pull = llvm::dyn_cast<dist::PullOp>(op);
     if ((!push && !pull) || mlir::failed(good)) return;
-    llvm::StringRef name =
-        (push ? push.getVar() : pull.getVar()).getLeafReference().getValue();
+    llvm::StringRef name = (push ? push.getVar() : pull.getVar()).getLeafReference().getValue();
     auto found = numbers_.find(name);
     if (found == numbers_.end()) {
       auto var = mlir::SymbolTable::lookupSymbolIn(serverRole_, name);
-      auto local = var ? pd::tensorOf(llvm::cast<pd::VarOp>(var).getType())
-                       : mlir::RankedTensorType();
+      auto local =
+          var ? pd::tensorOf(llvm::cast<pd::VarOp>(var).getType()) : mlir::RankedTensorType();
       if (servers() > 1 || !local || !local.hasStaticShape() || local.getRank() == 0) {
         good = op->emitError("export: '")
-               << name << "' lies whole on every server: the framework asks one server for a "
-                          "block; cut it into blocks";
+               << name
+               << "' lies whole on every server: the framework asks one server for a "
+                  "block; cut it into blocks";
         return;
       }
       Table table;
@@ -203,12 +203,14 @@ mlir::LogicalResult Tables::addPush(dist::PushOp push) {
   table.merge = push.getMerge();
   table.gradientType = push.getInput().getType();
   if (table.merge == dist::Merge::Each)
-    return push.emitError("export: `merge each` belongs to asynchronous modes, which are not "
-                          "exported; push with mean or sum");
+    return push.emitError(
+        "export: `merge each` belongs to asynchronous modes, which are not "
+        "exported; push with mean or sum");
   mlir::RankedTensorType tensor = pd::tensorOf(table.gradientType);
   if (!tensor || tensor.getRank() == 0)
-    return push.emitError("export: pushes of tensors and of SelectedRows are sent by the "
-                          "framework, not ")
+    return push.emitError(
+               "export: pushes of tensors and of SelectedRows are sent by the "
+               "framework, not ")
            << table.gradientType;
   std::string name = dist::nameOf(push.getInput()).str();
   auto taken = [&](llvm::StringRef one) {

@@ -28,9 +28,9 @@ struct Table {
   std::string name;
   mlir::RankedTensorType whole;
   std::vector<Block> blocks;
-  bool travels = false;       // trainers push or pull it
-  std::string gradient;       // empty where none is pushed
-  mlir::Type gradientType;    // of the whole
+  bool travels = false;     // trainers push or pull it
+  std::string gradient;     // empty where none is pushed
+  mlir::Type gradientType;  // of the whole
   dist::Merge merge = dist::Merge::Mean;
 
   bool isCut() const { return blocks.size() > 1; }

@@ -32,19 +32,22 @@ class TrainerProgram {
       if (mlir::failed(done)) return mlir::failure();
     }
     if (!pulled_.empty())
-      return pulled_.front().op.emitError("export: its phase has no end: the framework's servers "
-                                          "wait for the end of the pulls");
+      return pulled_.front().op.emitError(
+          "export: its phase has no end: the framework's servers "
+          "wait for the end of the pulls");
     if (!sent_.empty())
-      return program_.emitError("export: its pushes have no end: the framework's servers wait for it");
+      return program_.emitError(
+          "export: its pushes have no end: the framework's servers wait for it");
     renameInRoles();
     LogicalResult good = mlir::success();
     program_.walk([&](mlir::Operation* op) {
       if (llvm::isa<dist::PushOp, dist::PullOp, dist::PhaseOp, dist::LookupOp>(op))
         good = op->emitError("export: ")
-               << op->getName() << (llvm::isa<dist::LookupOp>(op)
-                                        ? " has no translation yet: pull the table"
-                                        : " inside of control flow: the framework's servers wait "
-                                          "for every trainer in every step");
+               << op->getName()
+               << (llvm::isa<dist::LookupOp>(op)
+                       ? " has no translation yet: pull the table"
+                       : " inside of control flow: the framework's servers wait "
+                         "for every trainer in every step");
     });
     return good;
   }
@@ -89,12 +92,12 @@ class TrainerProgram {
     builder_.setInsertionPoint(push);
     if (table.isCut()) parts = split(push.getLoc(), table, gradient, number);
     else parts = {gradient};
-    pd::OpView send = declarations_.create(
-        builder_, push.getLoc(), "send", {{"X", parts}}, {{"Out", {order()}}},
-        {trainerId(0), names("epmap", tables_.endpointsOf(table)),
-         named("sections", builder_.getDenseI64ArrayAttr({})), names("send_varnames", {}),
-         names("op_role_var", {table.name, sent})},
-        pd::kRpc);
+    pd::OpView send =
+        declarations_.create(builder_, push.getLoc(), "send", {{"X", parts}}, {{"Out", {order()}}},
+                             {trainerId(0), names("epmap", tables_.endpointsOf(table)),
+                              named("sections", builder_.getDenseI64ArrayAttr({})),
+                              names("send_varnames", {}), names("op_role_var", {table.name, sent})},
+                             pd::kRpc);
     sent_.push_back(send.output("Out"));
     push.erase();
     return mlir::success();
@@ -146,13 +149,13 @@ class TrainerProgram {
   }
 
   LogicalResult endPushes(dist::PhaseOp phase) {
-    barrier_ = declarations_
-                   .create(builder_, phase.getLoc(), "send_barrier", {{"X", sent_}},
-                           {{"Out", {order()}}},
-                           {everyEndpoint(), trainerId(rank_),
-                            named("half_async", builder_.getBoolAttr(false))},
-                           pd::kRpc)
-                   .output("Out");
+    barrier_ =
+        declarations_
+            .create(builder_, phase.getLoc(), "send_barrier", {{"X", sent_}}, {{"Out", {order()}}},
+                    {everyEndpoint(), trainerId(rank_),
+                     named("half_async", builder_.getBoolAttr(false))},
+                    pd::kRpc)
+            .output("Out");
     sent_.clear();
     phase.erase();
     return mlir::success();
@@ -172,8 +175,7 @@ class TrainerProgram {
       after.push_back(barrier_);
       const bool pushed = llvm::is_contained(pushedTables_, &table);
       const std::string gradient =
-          table.isCut() ? table.gradient
-                        : table.sentName(table.blocks[0], tables_.numberOf(rank_));
+          table.isCut() ? table.gradient : table.sentName(table.blocks[0], tables_.numberOf(rank_));
       if (pushed) attributes.push_back(names("op_role_var", {table.name, gradient}));
     }
     pd::OpView recv = declarations_.create(builder_, pull.getLoc(), "recv", {{"X", after}},
@@ -236,16 +238,16 @@ class TrainerProgram {
 
   // Whether a variable can be set later, at the end of the phase.
   static LogicalResult checkUnread(pd::SetOp set, dist::PhaseOp phase) {
-    for (mlir::Operation* op = set->getNextNode(); op != phase.getOperation(); op = op->getNextNode()) {
-      const bool touches =
-          op->walk([&](mlir::Operation* inner) {
-              auto get = llvm::dyn_cast<pd::GetOp>(inner);
-              auto other = llvm::dyn_cast<pd::SetOp>(inner);
-              return (get && get.getVar() == set.getVar()) ||
-                             (other && other.getVar() == set.getVar())
-                         ? mlir::WalkResult::interrupt()
-                         : mlir::WalkResult::advance();
-            }).wasInterrupted();
+    for (mlir::Operation* op = set->getNextNode(); op != phase.getOperation();
+         op = op->getNextNode()) {
+      const bool touches = op->walk([&](mlir::Operation* inner) {
+                               auto get = llvm::dyn_cast<pd::GetOp>(inner);
+                               auto other = llvm::dyn_cast<pd::SetOp>(inner);
+                               return (get && get.getVar() == set.getVar()) ||
+                                              (other && other.getVar() == set.getVar())
+                                          ? mlir::WalkResult::interrupt()
+                                          : mlir::WalkResult::advance();
+                             }).wasInterrupted();
       if (touches) return mlir::failure();
     }
     return mlir::success();

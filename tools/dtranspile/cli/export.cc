@@ -208,8 +208,9 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
   auto roles = job->module->getOps<dist::RoleOp>();
   if (servingRole(*job->module)) return exportServerJob(tool, flags, *job->module);
   if (std::next(roles.begin()) != roles.end())
-    return tool.error(flags.job + ": has several roles, and none that serves the others: the "
-                                  "framework has no programs for it"),
+    return tool.error(flags.job +
+                      ": has several roles, and none that serves the others: the "
+                      "framework has no programs for it"),
            kNo;
   dist::RoleOp role = *roles.begin();
   if (!flags.role.empty() && role.getSymName() != flags.role)

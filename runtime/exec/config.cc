@@ -45,6 +45,7 @@ RpcConfig ReadRpc(JsonObject object) {
   rpc.sender_role = object.String("sender_role");
   rpc.store = object.String("store");
   rpc.key = object.String("key");
+  rpc.addresses = object.Strings("addresses");
   const Json& mesh = object.Array("mesh");
   for (size_t i = 0; i < mesh.size(); ++i) {
     JsonObject axis(mesh[i], object.At("mesh", i), object.errors());
@@ -62,10 +63,9 @@ RpcConfig ReadRpc(JsonObject object) {
 Json ToJson(const RpcConfig& rpc) {
   Json mesh = Json::array();
   for (const auto& [axis, size] : rpc.mesh) mesh.push_back({{"axis", axis}, {"size", size}});
-  return {{"role", rpc.role},       {"sender_role", rpc.sender_role},
-          {"store", rpc.store},     {"key", rpc.key},
-          {"mesh", mesh},           {"servers", rpc.servers},
-          {"senders", rpc.senders}, {"number", rpc.number}};
+  return {{"role", rpc.role},       {"sender_role", rpc.sender_role}, {"store", rpc.store},
+          {"key", rpc.key},         {"addresses", rpc.addresses},     {"mesh", mesh},
+          {"servers", rpc.servers}, {"senders", rpc.senders},         {"number", rpc.number}};
 }
 
 InitConfig ReadInit(JsonObject object) {

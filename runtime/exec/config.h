@@ -29,13 +29,15 @@ struct CommConfig {
 };
 
 // How a rank meets the servers of a role, or a server those who ask it (server_link.h). Server k
-// leaves its address in the job's store (runtime/comm/gloo/store.h) at "KEY.k"; whoever connects
-// proves to know the token of the rendezvous.
+// is at addresses[k]; where none are given it leaves its address in the job's store
+// (runtime/comm/gloo/store.h) at "KEY.k". Whoever connects proves to know the token of the
+// rendezvous.
 struct RpcConfig {
-  std::string role;         // of the servers
-  std::string sender_role;  // of those who ask
-  std::string store;        // "host:port"
-  std::string key;          // of the job and the role
+  std::string role;                         // of the servers
+  std::string sender_role;                  // of those who ask
+  std::string store;                        // "host:port"; empty where addresses are given
+  std::string key;                          // of the job and the role
+  std::vector<std::string> addresses = {};  // "host:port" by server; empty: in the store
   // Axes of the servers' mesh with their sizes, first one major: server k has the digits of k as
   // its coordinates.
   std::vector<std::pair<std::string, int64_t>> mesh;

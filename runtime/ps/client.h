@@ -30,11 +30,12 @@
 namespace dtranspile::ps {
 
 struct ClientOptions {
-  std::string store;  // "host:port" of the job's store, where servers tell their addresses
-  std::string key;    // behind which the addresses of the servers stand there
-  std::string token;  // of the job
-  double timeout_seconds = 60;  // of every request
-  std::string digest;           // of the job, equal for all roles
+  std::vector<std::string> addresses;  // "host:port" of every server; empty: they tell it in
+  std::string store;                   // the job's store at "host:port",
+  std::string key;                     // behind this key
+  std::string token;                   // of the job
+  double timeout_seconds = 60;         // of every request
+  std::string digest;                  // of the job, equal for all roles
   std::string role = "trainer";
   int rank = 0, ranks = 1;
   std::string server_role = "server";

@@ -15,6 +15,7 @@
 #include "runtime/launch/job.h"
 #include "tools/dtranspile/cli/files.h"
 #include "tools/dtranspile/cli/persistables.h"
+#include "tools/dtranspile/cli/placement.h"
 #include "tools/dtranspile/cli/run_flags.h"
 #include "tools/dtranspile/cli/runnable.h"
 #include "tools/dtranspile/cli/scratch.h"
@@ -23,6 +24,7 @@ namespace dtranspile::cli {
 namespace {
 
 struct Flags : RunFlags {
+  PlacementFlags placement;
   std::string report, save, saveFetches, backend = "shm", device = "cpu", trace, output;
   double timeout = 60;
   int64_t seed = 0, firstStep = 0;
@@ -41,10 +43,11 @@ absl::Status writePiece(absl::string_view text) {
 // Everything between the flags and plans on disk.
 struct Compiled {
   Runnable runnable;
+  Placement placement;
   std::vector<FeedData> feeds;
   std::vector<std::string> fetches;
   struct Class {
-    std::string folder;  // of its plan
+    std::string folder;  // of its plan; "": no rank of it is started here
     double compileMs = 0;
   };
   std::vector<std::vector<Class>> classes;  // per role
@@ -87,12 +90,19 @@ mlir::LogicalResult compileClass(Tool& tool, const RunFlags& flags, Compiled& ou
   return mlir::success();
 }
 
-// What is to be compiled, with nothing compiled yet.
-mlir::FailureOr<Compiled> prepare(Tool& tool, const RunFlags& flags) {
+// What is to be compiled, with nothing compiled yet. `placement`: of a run.
+mlir::FailureOr<Compiled> prepare(Tool& tool, const RunFlags& flags,
+                                  const PlacementFlags* placement) {
   mlir::FailureOr<Runnable> runnable = loadRunnable(tool, flags);
   if (mlir::failed(runnable)) return mlir::failure();
   Compiled out;
   out.runnable = std::move(*runnable);
+  if (placement) {
+    mlir::FailureOr<Placement> found = findPlacement(tool, out.runnable, *placement);
+    if (mlir::failed(found)) return mlir::failure();
+    out.placement = std::move(*found);
+    if (out.placement.part) out.runnable.restrictTo(*out.placement.part);
+  }
   mlir::FailureOr<std::vector<std::string>> fetches = findFetches(tool, out.runnable, flags);
   if (mlir::failed(fetches)) return mlir::failure();
   out.fetches = *fetches;
@@ -107,8 +117,9 @@ mlir::LogicalResult compile(Tool& tool, const RunFlags& flags, Compiled& out,
   for (RunnableRole& role : out.runnable.roles) {
     auto& classes = out.classes.emplace_back();
     for (auto [index, one] : llvm::enumerate(role.classes)) {
-      Compiled::Class& target =
-          classes.emplace_back(Compiled::Class{planFolder(out.runnable, role, index, folder)});
+      Compiled::Class& target = classes.emplace_back();
+      if (!one.here) continue;
+      target.folder = planFolder(out.runnable, role, index, folder);
       if (mlir::failed(compileClass(tool, flags, out, role, one, target))) return mlir::failure();
     }
   }
@@ -204,8 +215,11 @@ launch::Role roleOf(const Compiled& compiled, size_t index) {
   role.mesh = from.mesh;
   const auto& classes = compiled.classes[index];
   for (const Compiled::Class& one : classes) role.compile_ms += one.compileMs;
+  if (const auto threads = compiled.placement.threads.find(role.name);
+      threads != compiled.placement.threads.end())
+    role.threads = threads->second;
   if (classes.size() == 1) {
-    role.plans = {classes.front().folder};
+    if (!classes.front().folder.empty()) role.plans = {classes.front().folder};
     return role;
   }
   for (size_t one : from.classOfRanks()) {
@@ -213,6 +227,25 @@ launch::Role roleOf(const Compiled& compiled, size_t index) {
     role.classes.push_back(from.classes[one].ranks.name);
   }
   return role;
+}
+
+// Where the processes are, and who asks whom: of ranks that are not started here there is no plan.
+void place(Compiled& compiled, launch::JobSpec& spec) {
+  spec.part = compiled.placement.part;
+  spec.endpoints = compiled.placement.endpoints;
+  spec.token = compiled.placement.token;
+  if (!spec.part) return;
+  for (const auto& [server, asking] : compiled.runnable.askers())
+    for (launch::Role& role : spec.roles)
+      if (role.name == asking.first) role.asks[server] = asking.second;
+}
+
+// As many as the feeds have; of servers, which have none, as many as there are values per step.
+int64_t stepsOf(const Flags& flags, const Compiled& compiled, const launch::JobSpec& spec) {
+  if (flags.steps > 0) return flags.steps;
+  if (!compiled.feeds.empty()) return compiled.feeds[0].steps;
+  if (!spec.part || spec.per_step.empty()) return 1;
+  return static_cast<int64_t>(spec.per_step.begin()->second.size());
 }
 
 int run(Tool& tool, const Flags& flags) {
@@ -225,10 +258,12 @@ int run(Tool& tool, const Flags& flags) {
     absl::Status status = io::CheckNamed(flags.report);
     if (!status.ok()) return tool.error("--report " + std::string(status.message())), kNo;
   }
-  mlir::FailureOr<Compiled> compiled = prepare(tool, flags);
-  if (mlir::failed(compiled) ||
-      mlir::failed(compile(tool, flags, *compiled, scratch->path() + "/plan")))
-    return kNo;
+  mlir::FailureOr<Compiled> compiled = prepare(tool, flags, &flags.placement);
+  if (mlir::failed(compiled)) return kNo;
+  for (const auto& [name, values] : spec.per_step)
+    if (compiled->placement.part && !compiled->runnable.hasVariable(name))
+      return tool.error("--per-step " + name + ": the job has no persistable of that name"), kNo;
+  if (mlir::failed(compile(tool, flags, *compiled, scratch->path() + "/plan"))) return kNo;
   auto init = findInit(tool, compiled->runnable, flags.init, scratch->path());
   if (mlir::failed(init)) return kNo;
   mlir::FailureOr<SaveTarget> save = SaveTarget::open(tool, flags.save, scratch->path());
@@ -237,11 +272,10 @@ int run(Tool& tool, const Flags& flags) {
   if (!stage(tool, flags.saveFetches, fetched) || !stage(tool, flags.trace, traced)) return kNo;
   spec.digest = compiled->runnable.digest;
   for (size_t r = 0; r < compiled->classes.size(); ++r) spec.roles.push_back(roleOf(*compiled, r));
+  place(*compiled, spec);
   for (const FeedData& feed : compiled->feeds) spec.feeds.push_back({feed.name, feed.file});
   spec.init = *init;
-  spec.steps = flags.steps > 0           ? flags.steps
-               : compiled->feeds.empty() ? 1
-                                         : compiled->feeds[0].steps;
+  spec.steps = stepsOf(flags, *compiled, spec);
   spec.first_step = flags.firstStep;
   spec.fetch = compiled->fetches;
   spec.threads = flags.threads;
@@ -285,7 +319,7 @@ mlir::LogicalResult compileInto(Tool& tool, const Flags& flags, Compiled& compil
 }
 
 int compileOnly(Tool& tool, const Flags& flags) {
-  mlir::FailureOr<Compiled> compiled = prepare(tool, flags);
+  mlir::FailureOr<Compiled> compiled = prepare(tool, flags, nullptr);
   if (mlir::failed(compiled) || mlir::failed(compileInto(tool, flags, *compiled))) return kNo;
   double ms = 0;
   for (const auto& classes : compiled->classes)
@@ -300,6 +334,7 @@ Action declareRun(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   app.footer("Example: dtranspile run job --feeds feeds --init init --report report.json");
   declareRunFlags(app, *flags);
+  declarePlacement(app, flags->placement);
   app.add_option("--init", flags->init,
                  "persistables: a folder, a combined file, a .pdparams (with the .pdopt beside "
                  "it); default: the start-up program");

@@ -68,6 +68,25 @@ Json ToJson(const RpcConfig& rpc) {
           {"servers", rpc.servers}, {"senders", rpc.senders},         {"number", rpc.number}};
 }
 
+CheckpointConfig ReadCheckpoint(JsonObject object) {
+  CheckpointConfig c;
+  c.folder = object.String("folder");
+  c.every = object.Int("every", 1, kMostSteps);
+  c.keep = static_cast<int>(object.Int("keep", 1, INT32_MAX));
+  c.member = object.String("member");
+  c.members = object.Strings("members");
+  c.names = object.Strings("names");
+  c.part_names = object.Strings("part_names");
+  object.Done();
+  return c;
+}
+
+Json ToJson(const CheckpointConfig& c) {
+  return {{"folder", c.folder},        {"every", c.every},     {"keep", c.keep},
+          {"member", c.member},        {"members", c.members}, {"names", c.names},
+          {"part_names", c.part_names}};
+}
+
 InitConfig ReadInit(JsonObject object) {
   InitConfig init;
   if (object.Has("folder")) {
@@ -110,6 +129,9 @@ WorkerConfig Read(const Json& json, JsonErrors& errors) {
   for (const auto& [name, unused] : per_step.items()) c.per_step[name] = values.Reals(name.c_str());
   c.steps = root.Int("steps", 0, kMostSteps);
   c.first_step = root.Int("first_step", 0, kMostSteps);
+  c.skip = root.Int("skip", 0, kMostSteps);
+  if (root.Has("checkpoint"))
+    c.checkpoint = ReadCheckpoint(JsonObject(root.Object("checkpoint"), "checkpoint", errors));
   c.fetch = root.Strings("fetch");
   c.threads = static_cast<int>(root.Int("threads", 1, kMostThreads));
   c.spin = root.Bool("spin");
@@ -181,6 +203,8 @@ Json ToJson(const WorkerConfig& c) {
           {"per_step", c.per_step},
           {"steps", c.steps},
           {"first_step", c.first_step},
+          {"skip", c.skip},
+          {"checkpoint", c.checkpoint ? ToJson(*c.checkpoint) : Json()},
           {"fetch", c.fetch},
           {"threads", c.threads},
           {"spin", c.spin},

@@ -211,6 +211,8 @@ absl::StatusOr<Report> RunJob(const JobSpec& spec) {
     if (!folder.empty()) DT_RETURN_IF_ERROR(io::MakeFolders(folder));
   Meeting meeting;
   DT_RETURN_IF_ERROR(meeting.Begin(spec, ranks.ranks));
+  if (spec.checkpoints) DT_RETURN_IF_ERROR(io::MakeFolders(spec.checkpoints->folder));
+  DT_RETURN_IF_ERROR(ShareCheckpoints(spec, ranks.ranks));
   SavedParts parts;
   DT_RETURN_IF_ERROR(parts.Begin(spec.save, ranks.ranks));
   Supervisor supervisor(ranks.ranks, spec.timeout_seconds, spec.steps);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,7 @@ struct Role {
   // By role of servers the ranks of this one that ask it, where not all of them have a plan; else
   // it stands in the plans.
   std::map<std::string, std::vector<int>> asks = {};
+  std::set<std::string> variables = {};  // its persistables, where no rank of it is started here
 };
 
 // Which ranks of a job are started here, where others are on other machines or come by hand.
@@ -42,6 +44,13 @@ struct Part {
   bool has(const std::string& other, int64_t rank) const {
     return other == role && rank >= first && rank < first + count;
   }
+};
+
+// Checkpoints (docs/parameter-server.md): every so many rounds, or steps of jobs without servers.
+struct JobCheckpoints {
+  std::string folder;
+  int64_t every = 1;
+  int keep = 2;
 };
 
 struct JobSpec {
@@ -57,6 +66,8 @@ struct JobSpec {
   std::map<std::string, std::vector<double>> per_step;
   int64_t steps = 1;       // of ranks that no server is; servers run until the others have left
   int64_t first_step = 0;  // see WorkerConfig
+  int64_t skip = 0;
+  std::optional<JobCheckpoints> checkpoints;
   std::vector<std::string> fetch;
   int threads = 0;  // per rank; 0: what is left of the processors, shared (processors.h)
   int64_t seed = 0;

@@ -158,6 +158,7 @@ absl::StatusOr<Rank> MakeRank(const JobSpec& spec, size_t role_index, const exec
       c.per_step.insert(*values);
   c.steps = spec.steps;
   c.first_step = spec.first_step;
+  c.skip = spec.skip;
   c.seed = spec.seed;
   c.save_fetches = spec.save_fetches;
   if (!spec.trace.empty()) c.trace = absl::StrCat(spec.trace, "/", role.name, ".", number, ".json");

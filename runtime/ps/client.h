@@ -8,6 +8,7 @@
 
 #include <grpcpp/completion_queue.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -58,6 +59,7 @@ class Client : public exec::ServerLink {
                       const exec::TensorRoom& to) override;
   absl::Status EndPhase(const std::string& op, exec::Phase phase) override;
   absl::Status Leave() override;
+  int64_t rounds() const override { return std::max<int64_t>(round_, 0); }
   void Abort(const std::string& why) override;
   int64_t bytes_sent() const override { return sent_; }
   int64_t bytes_received() const override { return received_; }

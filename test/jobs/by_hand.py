@@ -217,14 +217,20 @@ def check_stranger(job):
     print("a trainer with another token is not let in")
 
 
-def main(tools, corpus, job_path, case):
+def read_job(job_path, servers):
+    """The job with so many servers; w is in two blocks."""
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), job_path)) as f:
         text = f.read()
-    # Two servers, of w two blocks.
-    for old, new in [("[ps = 1]", "[ps = 2]"), ("blocks(10, per 10", "blocks(10, per 5")]:
+    changes = [("[ps = 1]", "[ps = %d]" % servers), ("blocks(10, per 10", "blocks(10, per 5")]
+    for old, new in changes:
         if old not in text:
             fail("'%s' is not in %s" % (old, job_path))
         text = text.replace(old, new)
+    return text
+
+
+def main(tools, corpus, job_path, case):
+    text = read_job(job_path, 2)
     with tempfile.TemporaryDirectory() as work:
         job = Job(tools, corpus, text, case, work)
         try:

@@ -8,6 +8,7 @@
 #include "compiler/lower/codegen/cache.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/widen-float64/pass.h"
+#include "runtime/exec/checkpoint_folder.h"
 #include "runtime/io/feed.h"
 #include "runtime/io/filesystem.h"
 #include "runtime/io/json.h"
@@ -26,6 +27,10 @@ namespace {
 struct Flags : RunFlags {
   PlacementFlags placement;
   std::string report, save, saveFetches, backend = "shm", device = "cpu", trace, output;
+  std::string checkpoints;
+  int64_t every = 0;
+  int keep = 2;
+  bool resume = false;
   double timeout = 60;
   int64_t seed = 0, firstStep = 0;
 };
@@ -238,6 +243,40 @@ void place(Compiled& compiled, launch::JobSpec& spec) {
   for (const auto& [server, asking] : compiled.runnable.askers())
     for (launch::Role& role : spec.roles)
       if (role.name == asking.first) role.asks[server] = asking.second;
+  for (launch::Role& role : spec.roles) {
+    const auto found = llvm::find_if(
+        compiled.runnable.roles, [&](const RunnableRole& one) { return one.name == role.name; });
+    for (RunnableClass& one : found->classes)
+      for (pd::VarOp var : one.module->getOps<pd::VarOp>())
+        role.variables.insert(var.getSymName().str());
+  }
+}
+
+// Where the run begins: the newest checkpoint of --resume in place of --init. False after a
+// message.
+bool resumeFrom(Tool& tool, const Flags& flags, launch::JobSpec& spec, std::string& init) {
+  if (!flags.resume) return true;
+  if (flags.checkpoints.empty())
+    return tool.error("--resume: from where? Add --checkpoint-dir DIR"), false;
+  auto found = exec::NewestCheckpoint(flags.checkpoints);
+  if (!found.ok()) return tool.error("--resume: " + std::string(found.status().message())), false;
+  if (!*found) return tool.note(flags.checkpoints + ": no checkpoint yet; begins anew"), true;
+  init = (*found)->folder;
+  spec.first_step = (*found)->step;
+  spec.skip = (*found)->fed;
+  tool.note("goes on from step " + std::to_string(spec.first_step) + " (" + init + ")");
+  return true;
+}
+
+// --checkpoint-dir and what belongs to it. False after a message.
+bool findCheckpoints(Tool& tool, const Flags& flags, launch::JobSpec& spec) {
+  if (flags.every > 0 && flags.checkpoints.empty())
+    return tool.error("--checkpoint-every: into which folder? Add --checkpoint-dir DIR"), false;
+  if (flags.every == 0 && !flags.checkpoints.empty() && !flags.resume)
+    return tool.error("--checkpoint-dir: how often? Add --checkpoint-every ROUNDS"), false;
+  if (flags.every > 0)
+    spec.checkpoints = launch::JobCheckpoints{flags.checkpoints, flags.every, flags.keep};
+  return true;
 }
 
 // As many as the feeds have; of servers, which have none, as many as there are values per step.
@@ -251,7 +290,8 @@ int64_t stepsOf(const Flags& flags, const Compiled& compiled, const launch::JobS
 int run(Tool& tool, const Flags& flags) {
   if (!checkDevice(tool, flags)) return kNo;
   launch::JobSpec spec;
-  if (!parsePerStep(tool, flags, spec.per_step)) return kUsage;
+  if (!parsePerStep(tool, flags, spec.per_step) || !findCheckpoints(tool, flags, spec))
+    return kUsage;
   absl::StatusOr<io::OwnedFolder> scratch = makeScratch();
   if (!scratch.ok()) return tool.error(std::string(scratch.status().message())), kNo;
   if (!flags.report.empty() && flags.report != "-") {
@@ -264,7 +304,10 @@ int run(Tool& tool, const Flags& flags) {
     if (compiled->placement.part && !compiled->runnable.hasVariable(name))
       return tool.error("--per-step " + name + ": the job has no persistable of that name"), kNo;
   if (mlir::failed(compile(tool, flags, *compiled, scratch->path() + "/plan"))) return kNo;
-  auto init = findInit(tool, compiled->runnable, flags.init, scratch->path());
+  std::string from = flags.init;
+  spec.first_step = flags.firstStep;
+  if (!resumeFrom(tool, flags, spec, from)) return kNo;
+  auto init = findInit(tool, compiled->runnable, from, scratch->path());
   if (mlir::failed(init)) return kNo;
   mlir::FailureOr<SaveTarget> save = SaveTarget::open(tool, flags.save, scratch->path());
   if (mlir::failed(save)) return kNo;
@@ -276,7 +319,12 @@ int run(Tool& tool, const Flags& flags) {
   for (const FeedData& feed : compiled->feeds) spec.feeds.push_back({feed.name, feed.file});
   spec.init = *init;
   spec.steps = stepsOf(flags, *compiled, spec);
-  spec.first_step = flags.firstStep;
+  if (spec.skip > 0) {
+    spec.steps -= spec.skip;
+    if (spec.steps <= 0 && (!spec.part || !compiled->feeds.empty()))
+      return tool.note("nothing is left: all steps were run before the checkpoint"), kDone;
+    spec.steps = std::max<int64_t>(spec.steps, 1);
+  }
   spec.fetch = compiled->fetches;
   spec.threads = flags.threads;
   spec.seed = flags.seed;
@@ -354,6 +402,16 @@ Action declareRun(CLI::App& app) {
                  "number of the first step: how many were run before --init was saved, so that "
                  "random ops go on where they were; feeds and --per-step begin anew")
       ->check(CLI::Range(int64_t{0}, exec::kMostSteps));
+  app.add_option("--checkpoint-dir", flags->checkpoints,
+                 "folder for checkpoints, one for all processes of the job");
+  app.add_option("--checkpoint-every", flags->every,
+                 "writes one after so many rounds; of jobs without servers, steps")
+      ->check(wholeNumber(1));
+  app.add_option("--checkpoint-keep", flags->keep, "how many of them stay; default: 2")
+      ->check(CLI::Range(1, 1 << 20));
+  app.add_flag("--resume", flags->resume,
+               "goes on from the newest checkpoint in --checkpoint-dir, where there is one, with "
+               "the feeds and random numbers behind it");
   app.add_option("--backend", flags->backend, "between ranks: shm, gloo, nccl")
       ->check(CLI::IsMember({"shm", "gloo", "nccl"}));
   app.add_option("--device", flags->device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));

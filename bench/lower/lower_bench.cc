@@ -128,7 +128,7 @@ bool benchKernel(const KernelRow& row, const std::string& scratch) {
   LibraryStatistics statistics;
   KernelSource source{kernels ? emitKernel(kernels->front().kernel) : "", row.name};
   const std::string path = scratch + "/" + row.name + ".so";
-  if (llvm::failed(buildLibrary({source}, {hostTarget(), "", 1}, path, statistics, error)))
+  if (llvm::failed(buildLibrary({source}, {hostTarget(), ""}, path, statistics, error)))
     return std::fprintf(stderr, "%s\n", error.c_str()), false;
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   auto entry = reinterpret_cast<void (*)(void* const*, int64_t, int64_t)>(

@@ -368,6 +368,8 @@ LogicalResult lowerRecv(Lowering& lowering, mlir::Operation* op) {
   if (llvm::any_of(info.dims, [](int64_t d) { return d < 0; })) {
     llvm::FailureOr<pd::TensorInfo> sent = sentInfo(lowering, recv);
     if (failed(sent)) return failure();
+    // The job may have been widened since (`run --float64`): of it the extents alone are taken.
+    sent->dtype = info.dtype;
     info = *sent;
   }
   if (isRunTimeValue(info)) return refuseValue(lowering, op, dist::nameOf(recv.getOutput()));

@@ -132,10 +132,18 @@ absl::Status Initialise(const WorkerConfig& config, Executor& executor) {
                  absl::StrJoin(missing.made, ", ").c_str());
     DT_RETURN_IF_ERROR(executor.RunStartup());
   }
-  return ForEachInitial(*config.init, missing, plan, variables, io::Elements::kRead,
-                        [&](const Persistable& variable, Tensor read) {
-                          return SetVariable(executor, variable, std::move(read));
-                        });
+  DT_RETURN_IF_ERROR(ForEachInitial(*config.init, missing, plan, variables, io::Elements::kRead,
+                                    [&](const Persistable& variable, Tensor read) {
+                                      return SetVariable(executor, variable, std::move(read));
+                                    }));
+  for (const auto& [variable, from] : missing.copied) {
+    std::fprintf(stderr, "initialised as %s: %s\n", from->name.c_str(), variable->name.c_str());
+    const Buffer& buffer = BufferAt(executor, variable->buffer);
+    if (buffer.bytes > 0)
+      std::memcpy(executor.data(variable->buffer), executor.data(from->buffer),
+                  static_cast<size_t>(buffer.bytes));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<Table>> TablesOf(const WorkerConfig& config, const Executor& executor) {

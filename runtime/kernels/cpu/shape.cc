@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "runtime/kernels/args/shape.h"
 #include "runtime/kernels/cpu/support.h"
 
@@ -143,7 +144,7 @@ bool IsPermutation(OpCall& call, absl::Span<const int64_t> axes, int32_t rank) {
 int32_t Permute(OpCall& call, const DtBuffer& x, DtBuffer& out,
                 absl::Span<const int64_t> permutation) {
   if (!SameType(call, x, out)) return 1;
-  std::vector<int64_t> dims;
+  absl::InlinedVector<int64_t, kMostDims> dims;  // no memory is allocated in a step
   for (int64_t from : permutation) dims.push_back(x.dims[from]);
   if (!call.Resize(out, dims)) return 1;
   if (Elements(x) == 0) return 0;
@@ -170,7 +171,7 @@ int32_t TransposeBack(OpCall& call) {
   const DtBuffer& x = call.Arg(A::Out_GRAD);
   const auto axes = call.Ints(A::axis);
   if (!IsPermutation(call, axes, x.rank)) return 1;
-  std::vector<int64_t> inverse(axes.size());
+  absl::InlinedVector<int64_t, kMostDims> inverse(axes.size());
   for (size_t i = 0; i < axes.size(); ++i)
     inverse[static_cast<size_t>(axes[i])] = static_cast<int64_t>(i);
   return Permute(call, x, call.Arg(A::X_GRAD), inverse);

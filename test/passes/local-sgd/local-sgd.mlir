@@ -1,7 +1,7 @@
 // RUN: dtranspile-opt %s --form-job="axes=dp:4 comm-axes=dp" --cut-batch="axes=dp" --local-sgd="axes=dp" --bucket="axes=dp" --declare-relations="axes=dp" | FileCheck %s
 
 // Parameters are equal again at the end of a step; velocity is not.
-// CHECK: dist.contracts = [{sites = [], statement = "parameters are averaged at the end of every step{{.*}}", tag = "local_sgd"}]
+// CHECK: dist.contracts = [{sites = ["velocity"], statement = "parameters are averaged at the end of every step{{.*}}", tag = "local_sgd"}]
 // CHECK-LABEL: dist.role @trainer
 // CHECK: pd.var @w : tensor<2xf32> {dist.rel = #dist.rel<"w">, parameter}
 // CHECK-NEXT: pd.var @"w@SNAPSHOT" : tensor<2xf32> {dist.rel = #dist.rel<"w">}

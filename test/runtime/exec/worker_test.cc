@@ -138,7 +138,7 @@ TEST_CASE("values come from files, then from the start-up program; rates per ste
 }
 
 TEST_CASE("a variable without a value begins as the one that it is declared to be") {
-  Place place;
+  Trial place;
   place.plan["persistent_bytes"] = 256;
   place.plan["buffers"].push_back(BufferJson("kept", "persistent", 192, "float32", {4}, 16));
   place.plan["persistables"].push_back(

@@ -51,6 +51,7 @@ def _attributes(op):
         if isinstance(value, (bool, int, float, str)):
             found[name] = value
         elif isinstance(value, (list, tuple)):
+            value = [v.value() if hasattr(v, "value") else v for v in value]  # scalars of 2.6
             if all(isinstance(v, (bool, int, float, str)) for v in value):
                 found[name] = list(value)
     return found
@@ -112,6 +113,8 @@ def run(program, values, names, fetch):
 
 def _value(held):
     try:
+        if not held._is_initialized():
+            return None
         array = np.array(held)
     except Exception:
         return None
@@ -298,6 +301,9 @@ def execute(seed):
             built = forward
     except Exception:
         built = forward
-    # The LoD of a gradient is nobody's business.
-    kept = [(n, v[0], [] if "@GRAD" in n else v[1]) for n, v in values.items() if v is not None]
+    # The LoD of a gradient, or of what a recurrent operator keeps for its own one, is nobody's
+    # business.
+    inner = ("@GRAD", "Batch")
+    kept = [(n, v[0], [] if any(word in n for word in inner) else v[1])
+            for n, v in values.items() if v is not None]  # fmt: skip
     return built, kept

@@ -253,7 +253,8 @@ def run_again(args):
         return "same"
 
     count = collections.Counter()
-    for name, word in in_child(sorted(os.listdir(folder)), act):
+    names = [n for n in sorted(os.listdir(folder)) if re.fullmatch(args.types, n[:-4])]
+    for name, word in in_child(names, act):
         count[word.split()[0].rstrip(":")] += 1
         if word != "same":
             print(name, word[:200])

@@ -36,8 +36,13 @@ struct AxisView {
 class Evaluation {
  public:
   Evaluation(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero,
-             ShareOf shareOf)
-      : form_(form), axes_(axes), readingOf_(readingOf), isZero_(isZero), shareOf_(shareOf) {}
+             ShareOf shareOf, bool uneven)
+      : form_(form),
+        axes_(axes),
+        readingOf_(readingOf),
+        isZero_(isZero),
+        shareOf_(shareOf),
+        uneven_(uneven) {}
 
   Outcome run();
 
@@ -71,6 +76,7 @@ class Evaluation {
   ReadingOf readingOf_;
   IsZero isZero_;
   ShareOf shareOf_;
+  bool uneven_;
   Outcome outcome_;
   llvm::SmallVector<Rational, 4> scales_;  // of the terms, in a common unit
   bool different_ = false;
@@ -146,6 +152,8 @@ bool Evaluation::splitResult(unsigned axis, const AxisView& view) {
       return misfit("takes this operand whole and others in parts", axis, term.value);
   }
   // With a value per share among the operands the op is that of the share, and so is the extent.
+  if (uneven_ && llvm::is_contained(form_.averaged, view.label) && !view.parts)
+    return lose("divides by the number of its rows, which differs between the ranks", axis);
   if (llvm::is_contained(form_.averaged, view.label) && !view.parts)
     outcome_.reading.scale = outcome_.reading.scale * Rational(axes_.sizes[axis]);
   auto at = llvm::find(form_.result, view.label);
@@ -353,11 +361,19 @@ bool evaluateShare(const Form& form, const Axes& axes, RelationOf relationOf, Is
   return true;
 }
 
+bool hasUnevenParts(const Form& form, RelationOf relationOf) {
+  return llvm::any_of(form.terms, [&](const Term& term) {
+    const Relation& relation = relationOf(term.value);
+    return relation.uneven &&
+           llvm::any_of(relation.whole.states, [](const State& state) { return state.isSplit(); });
+  });
+}
+
 }  // namespace
 
 Outcome evaluate(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero,
-                 ShareOf shareOf) {
-  return Evaluation(form, axes, readingOf, isZero, shareOf).run();
+                 ShareOf shareOf, bool uneven) {
+  return Evaluation(form, axes, readingOf, isZero, shareOf, uneven).run();
 }
 
 Evaluated evaluateBoth(const Form& form, const Axes& axes, RelationOf relationOf) {
@@ -369,6 +385,8 @@ Evaluated evaluateBoth(const Form& form, const Axes& axes, RelationOf relationOf
     relation.addTags(relationOf(term.value).tags);
     relation.perShare |= relationOf(term.value).perShare;
   }
+  const bool uneven = hasUnevenParts(form, relationOf);
+  relation.uneven = form.rows == Rows::Data || (form.rows == Rows::Operands && uneven);
   Outcome parts = evaluate(
       form, axes, [&](mlir::Value value) -> const Reading& { return relationOf(value).parts; },
       isZero);
@@ -380,12 +398,14 @@ Evaluated evaluateBoth(const Form& form, const Axes& axes, RelationOf relationOf
         return one.gradient      ? one.whole.scale
                : one.parts.known ? one.parts.scale
                                  : Rational::lost();
-      });
+      },
+      uneven);
   relation.parts = std::move(parts.reading);
   relation.whole = std::move(whole.reading);
   evaluated.loss = std::move(whole.loss);
   const int axis = evaluated.loss.axis;
-  if (!relation.whole.known && !evaluated.loss.wrong && axis >= 0 && axes.isData[axis])
+  if (!relation.whole.known && !evaluated.loss.wrong && form.shareable && axis >= 0 &&
+      axes.isData[axis])
     evaluateShare(form, axes, relationOf, isZero, evaluated);
   return evaluated;
 }
@@ -401,15 +421,17 @@ Shares::Shares(const Form& form, const Axes& axes, RelationOf relationOf) {
   }
 }
 
-void Shares::putTogether(Reading& reading, mlir::Value result, const Axes& axes) const {
+bool Shares::putTogether(Reading& reading, mlir::Value result, const Axes& axes) const {
+  bool uneven = false;
   mlir::RankedTensorType type = pd::tensorOf(dist::unlocated(result.getType()));
-  if (!reading.known || !type || type.getRank() == 0) return;
+  if (!reading.known || !type || type.getRank() == 0) return uneven;
   for (unsigned axis = 0; axis < axes.count(); ++axis) {
     if (!axes.isData[axis] || !reading.states[axis].isParts()) continue;
     auto found = splitDims_[axis].find(type);
     if (found != splitDims_[axis].end()) reading.states[axis] = State::split(found->second);
-    else if (type.isDynamicDim(0)) reading.states[axis] = State::split(0);
+    else if (type.isDynamicDim(0)) reading.states[axis] = State::split(0), uneven = true;
   }
+  return uneven;
 }
 
 }  // namespace dtranspile::verify

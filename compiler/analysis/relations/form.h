@@ -50,6 +50,10 @@ enum class Combine { Product, Sum };
 // How a label that the result lacks is folded. Mean is Sum with the label in `averaged`.
 enum class Fold { None, Sum, Max, Min, Prod, Or };
 
+// Whether the parts of a result are of equal extent: as those of the operands, always, or as data
+// choose them.
+enum class Rows { Operands, Even, Data };
+
 struct Form {
   llvm::SmallVector<Term, 4> terms;
   Labels result;
@@ -57,6 +61,10 @@ struct Form {
   Fold fold = Fold::None;
   Labels averaged;  // labels whose extent the op divides by: locally it is 1/n of the whole
   Rational factor;  // the op multiplies by this
+  // What it would be per share has no meaning: extents are fixed numbers, or positions are those of
+  // the whole. Such an op is no site, its results are unknown.
+  bool shareable = true;
+  Rows rows = Rows::Operands;
 };
 
 // Why a reading was lost.
@@ -81,9 +89,10 @@ using RelationOf = llvm::function_ref<const Relation&(mlir::Value)>;
 
 // One reading. Values per share meet split and partial ones in the whole reading only, where
 // `shareOf` gives the scale of a partial value as the contribution of its rank's own share.
+// `uneven`: the parts of split operands may differ in extent.
 using ShareOf = llvm::function_ref<Rational(mlir::Value)>;
 Outcome evaluate(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero,
-                 ShareOf shareOf = nullptr);
+                 ShareOf shareOf = nullptr, bool uneven = false);
 
 // Both readings of a result, and what goes along with its operands.
 struct Evaluated {
@@ -100,8 +109,9 @@ class Shares {
  public:
   Shares() = default;
   Shares(const Form& form, const Axes& axes, RelationOf relationOf);
-  // Along data axes; elsewhere a value per coordinate stays what it is.
-  void putTogether(Reading& reading, mlir::Value result, const Axes& axes) const;
+  // Along data axes; elsewhere a value per coordinate stays what it is. True where nothing says
+  // that the shares' results have equal extents.
+  bool putTogether(Reading& reading, mlir::Value result, const Axes& axes) const;
 
  private:
   llvm::SmallVector<llvm::DenseMap<mlir::Type, int>, 2>

@@ -4,9 +4,12 @@
 //
 // A row names a rule and the slots that it reads, in clauses `inputs -> outputs` joined by `;`. An
 // input may carry how the result depends on it: `:l` linear, `:h` homogeneous, `:m` only its sign
-// or order counts, `:s` only its extents, else any function; `w` before that (`:wl`, `:w`): a
-// parameter, which has no dim in common with the batch. `+` before an output: the sum over the dims
-// that operands share.
+// or order counts, `:s` only its extents, `:f` linear where its elements are floats, else any
+// function; `w` before that (`:wl`, `:w`): a parameter, which has no dim in common with the batch.
+// `=>` in place of `->`: linear in all `:l` operands together, a sum. `+` before an output: the sum
+// over the dims that operands share. `:e` behind one: it has one row per sequence or sample, so
+// that its parts are equal where the operands' are not; `:d`: it has as many rows as the data say.
+// `[…]` behind a slot: the labels of its dims, for kind `labelled` (kinds.h).
 //
 //   {"relu_grad", pointwise, "Out@GRAD:l, Out:m -> X@GRAD"}
 //   {"lookup_table_grad", batchwise, "Out@GRAD:l, Ids, W:ws -> +W@GRAD", "padding_idx, is_sparse"}
@@ -34,14 +37,19 @@ struct SlotUse {
   std::string slot;
   Use use = Use::Value;
   bool parameter = false;  // `w`
+  bool floats = false;     // `f`: `use` is that of floats
+  std::string labels;      // `[…]`
 };
 struct SlotResult {
   std::string slot;
-  bool summed = false;  // `+`
+  bool summed = false;         // `+`
+  Rows rows = Rows::Operands;  // `:e`, `:d`
+  std::string labels;
 };
 struct Clause {
   std::vector<SlotUse> inputs;
   std::vector<SlotResult> outputs;
+  bool sum = false;  // `=>`
 };
 
 class RuleContext;
@@ -106,6 +114,10 @@ class RuleContext {
   void result(llvm::StringRef slot, const Form& form) { result(slot, 0, form); }
   // Gives a result a relation that no form describes.
   void assign(llvm::StringRef slot, unsigned index, Relation relation);
+  // Changes what a rule has given.
+  void adjust(llvm::StringRef slot, llvm::function_ref<void(Relation&)> change);
+  // What an op gives is evaluated per share, and nobody reads what differs.
+  void noSite() { site_ = -1; }
   // A result that is the constant 0, whatever its extents depend on.
   void assignZero(llvm::StringRef slot);
   // Says why a result has no relation.
@@ -137,6 +149,15 @@ class RuleContext {
 // Extents of a value's declared type, -1 for unknown ones; empty for values that are no tensors.
 llvm::SmallVector<int64_t> dimsOf(mlir::Value value);
 int rankOf(mlir::Value value);
+// Elements are floats (complex ones too), or integers and booleans.
+bool isFloating(mlir::Value value);
+bool isIntegral(mlir::Value value);
+// Width of an element; 0 of a value that is no tensor.
+int bitsOf(mlir::Value value);
+// Its rows are those of sequences (LoD).
+bool isRagged(mlir::Value value);
+// Of the program that the op stands in (2006002 …); 0 where it does not say.
+int64_t programVersion(mlir::Operation* op);
 // 0, 1, … for the dims of a value.
 Labels ownLabels(mlir::Value value);
 

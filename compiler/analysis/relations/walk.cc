@@ -100,6 +100,7 @@ void Walk::visitInput(pd::InputOp input) {
   Relation relation;
   relation.reference = scene_.reference().inputNumber(input.getName());
   relation.whole = relation.parts = Reading::replicated(axes);
+  relation.uneven = llvm::isa<pd::LodType>(dist::unlocated(input.getValue().getType()));
   if (auto batch = input->getAttrOfType<dist::BatchAttr>(dist::kBatchAttr))
     for (mlir::StringAttr name : batch.getAxes()) {
       int axis = axes.indexOf(name.getValue());

@@ -9,8 +9,8 @@ namespace {
 constexpr const char* kBlocks = "its relation is that of its block, which is analysed by itself";
 
 const RuleRow kRows[] = {
-    {"select_input", pointwiseSum, "X:l, Mask:w -> Out"},
-    {"select_output", pointwiseSum, "X:l, $Out:l, Mask:w -> Out"},
+    {"select_input", pointwise, "X:l, Mask:w => Out"},
+    {"select_output", pointwise, "X:l, $Out:l, Mask:w => Out"},
     // A rank stops the job where its part is wrong; it gives nothing.
     {"assert", wholeOnly, "Cond, Data ->", "summarize"},
     {"conditional_block", kNoRule, kBlocks},

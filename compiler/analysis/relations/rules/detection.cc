@@ -125,11 +125,12 @@ const RuleRow kRows[] = {
     {"yolov3_loss_grad", batchwise,
      "Loss@GRAD:l, X, GTBox, GTLabel, GTScore, ObjectnessMask, GTMatchMask -> X@GRAD", kYoloLoss},
     // Matching within images.
-    {"bipartite_match", regions, "DistMat -> ColToRowMatchIndices, ColToRowMatchDist",
+    {"bipartite_match", regions, "DistMat -> ColToRowMatchIndices:e, ColToRowMatchDist:e",
      "match_type, dist_threshold"},
-    {"target_assign", batchwise, "X, MatchIndices, NegIndices -> Out, OutWeight", "mismatch_value"},
+    {"target_assign", batchwise, "X, MatchIndices, NegIndices -> Out:e, OutWeight:e",
+     "mismatch_value"},
     {"mine_hard_examples", batchwise,
-     "ClsLoss, LocLoss, MatchIndices, MatchDist -> NegIndices, UpdatedMatchIndices",
+     "ClsLoss, LocLoss, MatchIndices, MatchDist -> NegIndices:d, UpdatedMatchIndices",
      "neg_pos_ratio, neg_dist_threshold, sample_size, mining_type"},
     {"rpn_target_assign", wholeOnly,
      "Anchor, GtBoxes, IsCrowd, ImInfo -> LocationIndex, ScoreIndex, TargetBBox, TargetLabel, "
@@ -141,8 +142,8 @@ const RuleRow kRows[] = {
      "TargetLabel, BBoxInsideWeight, ForegroundNumber",
      "positive_overlap, negative_overlap"},
     {"generate_proposal_labels", regions,
-     "RpnRois, GtClasses, IsCrowd, GtBoxes, ImInfo -> Rois, LabelsInt32, BboxTargets, "
-     "BboxInsideWeights, BboxOutsideWeights, MaxOverlapWithGT",
+     "RpnRois, GtClasses, IsCrowd, GtBoxes, ImInfo -> Rois:d, LabelsInt32:d, BboxTargets:d, "
+     "BboxInsideWeights:d, BboxOutsideWeights:d, MaxOverlapWithGT",
      "batch_size_per_im, fg_fraction, fg_thresh, bg_thresh_hi, bg_thresh_lo, bbox_reg_weights, "
      "class_nums, is_cls_agnostic, use_random=false"},
     {"generate_mask_labels", wholeOnly,
@@ -151,16 +152,16 @@ const RuleRow kRows[] = {
      "num_classes, resolution"},
     // Proposals of each image, and their way through the levels of a pyramid.
     {"generate_proposals", proposals,
-     "Scores, BboxDeltas, ImInfo, Anchors:w, Variances:w -> RpnRois, RpnRoiProbs; "
+     "Scores, BboxDeltas, ImInfo, Anchors:w, Variances:w -> RpnRois:d, RpnRoiProbs:d; "
      "Scores, BboxDeltas, ImInfo, Anchors:w, Variances:w -> RpnRoisNum; "
      "Scores, BboxDeltas, ImInfo, Anchors, Variances -> RpnRoisLod",
      kProposals},
     {"generate_proposals_v2", proposals,
-     "Scores, BboxDeltas, ImShape, Anchors:w, Variances:w -> RpnRois, RpnRoiProbs; "
+     "Scores, BboxDeltas, ImShape, Anchors:w, Variances:w -> RpnRois:d, RpnRoiProbs:d; "
      "Scores, BboxDeltas, ImShape, Anchors:w, Variances:w -> RpnRoisNum",
      kProposalsV2},
     {"distribute_fpn_proposals", regionsThenWhole,
-     "FpnRois, RoisNum -> MultiFpnRois, MultiLevelRoIsNum; FpnRois, RoisNum -> RestoreIndex",
+     "FpnRois, RoisNum -> MultiFpnRois:d, MultiLevelRoIsNum; FpnRois, RoisNum -> RestoreIndex",
      "min_level, max_level, refer_level, refer_scale, pixel_offset"},
     {"collect_fpn_proposals", wholeOnly,
      "MultiLevelRois, MultiLevelScores, MultiLevelRoIsNum -> FpnRois, RoisNum", "post_nms_topN"},

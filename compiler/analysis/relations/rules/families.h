@@ -29,6 +29,7 @@ llvm::ArrayRef<RuleRow> randomRules();
 llvm::ArrayRef<RuleRow> recurrentRules();
 llvm::ArrayRef<RuleRow> reductionRules();
 llvm::ArrayRef<RuleRow> sequenceRules();
+llvm::ArrayRef<RuleRow> repetitionRules();
 llvm::ArrayRef<RuleRow> shapeRules();
 llvm::ArrayRef<RuleRow> tensorArrayRules();
 llvm::ArrayRef<RuleRow> visionRules();

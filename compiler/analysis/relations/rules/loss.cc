@@ -179,13 +179,14 @@ const RuleRow kRows[] = {
     {"center_loss_grad", batchwise, "Loss@GRAD:l, SampleCenterDiff:l, X:s -> X@GRAD",
      "cluster_num, need_update"},
     {"linear_chain_crf", batchwise,
-     "Emission, Transition:w, Label, Length -> Alpha, EmissionExps, LogLikelihood; Transition:w -> "
+     "Emission, Transition:w, Label, Length -> Alpha, EmissionExps, LogLikelihood:e; Transition:w "
+     "-> "
      "TransitionExps"},
     {"linear_chain_crf_grad", batchwise,
      "LogLikelihood@GRAD:l, Emission, Transition:w, Label, Length, Alpha, EmissionExps, "
      "TransitionExps:w -> Emission@GRAD, +Transition@GRAD"},
     {"crf_decoding", batchwise, "Emission, Transition:w, Label, Length -> ViterbiPath"},
-    {"warpctc", ctc, "Logits, Label, LogitsLength, LabelLength -> Loss; -> WarpCTCGrad",
+    {"warpctc", ctc, "Logits, Label, LogitsLength, LabelLength -> Loss:e; -> WarpCTCGrad",
      "blank, norm_by_times"},
     {"warpctc_grad", ctcGrad, "Loss@GRAD:l, Logits:s, LogitsLength -> Logits@GRAD; WarpCTCGrad ->",
      "blank, norm_by_times"},

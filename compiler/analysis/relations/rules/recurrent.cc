@@ -80,7 +80,7 @@ const RuleRow kRows[] = {
      "HiddenPrev@GRAD, Input@GRAD, +Bias@GRAD, +Weight@GRAD",
      "activation, gate_activation, origin_mode"},
     {"lstm_unit", batchwise, "X, C_prev -> C, H", "forget_bias"},
-    {"lstm_unit_grad", batchwiseSum, "C@GRAD:l, H@GRAD:l, C, C_prev, X -> C_prev@GRAD, X@GRAD",
+    {"lstm_unit_grad", batchwise, "C@GRAD:l, H@GRAD:l, C, C_prev, X => C_prev@GRAD, X@GRAD",
      "forget_bias"},
     {"beam_search", kNoRule, kDecoding},
     {"beam_search_decode", kNoRule, kDecoding},

@@ -42,7 +42,7 @@ void joinArrayGrad(RuleContext& context) { join(context, "X", "Out@GRAD", false)
 // the other: only the parts reading goes on.
 // `$Out` is the array before the write; an empty one fits every relation.
 const RuleRow kRows[] = {
-    {"write_to_array", pointwiseSum, "X:l, $Out:l, I:w -> Out"},
+    {"write_to_array", pointwise, "X:l, $Out:l, I:w => Out"},
     {"read_from_array", pointwise, "X:l, I:w, X_W:s -> Out"},
     {"lod_rank_table", wholeOnly, "X:s -> Out", "level"},
     {"max_sequence_len", wholeOnly, "RankTable -> Out"},

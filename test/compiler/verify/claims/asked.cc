@@ -54,8 +54,7 @@ Alone& Asked::declared(const Assignment& assignment, bool unknownExtents) {
   for (size_t i = 0; i < unknown.size(); ++i) {
     llvm::SmallVector<int> dims;
     if (unknown[i] >= 0) dims.push_back(unknown[i]);
-    types.push_back(
-        feedType(instance_.op.values[i].getType(), *instance_.operands[i], dims));
+    types.push_back(feedType(instance_.op.values[i].getType(), *instance_.operands[i], dims));
   }
   return made_
       .emplace(unknown, alone(instance_.op, types, unknownExtents ? nullptr : &instance_.results))
@@ -71,9 +70,8 @@ Answer Asked::ask(Alone& op, const Assignment& assignment, bool unknownExtents) 
       relation.isZero = llvm::isa<pd::UndefOp>(each);
     }
   for (auto [input, held] : llvm::zip(op.inputs, assignment)) relations[input] = relationOf(held);
-  verify::RuleContext context(op.op, rule_, axes_, [&](mlir::Value value) -> const Relation& {
-    return relations[value];
-  });
+  verify::RuleContext context(
+      op.op, rule_, axes_, [&](mlir::Value value) -> const Relation& { return relations[value]; });
   apply(context, rule_);
   Answer answer;
   answer.unknownExtents = unknownExtents;

@@ -38,7 +38,11 @@ class Trial {
  public:
   Trial(const Instance& instance, const verify::ParsedRule& rule, int64_t n, Native& native,
         Tally& tally)
-      : instance_(instance), asked_(instance, rule, n), n_(n), native_(native), tally_(tally),
+      : instance_(instance),
+        asked_(instance, rule, n),
+        n_(n),
+        native_(native),
+        tally_(tally),
         random_(hashOf(instance.op.key()) + static_cast<uint64_t>(n)) {}
 
   void run() {
@@ -54,8 +58,8 @@ class Trial {
 
   std::vector<Claim> claimed();
   void hold(const Claim& claim);
-  std::string holdResult(const Relation& relation, size_t result,
-                         const std::vector<Tensors>& parts, const Tensors& whole);
+  std::string holdResult(const Relation& relation, size_t result, const std::vector<Tensors>& parts,
+                         const Tensors& whole);
   void fail(const Claim& claim, const Answer& answer, int result, const std::string& what);
   void leave(const std::string& why) { ++tally_.untested[why]; }
   void refused(const Claim& claim, bool zeros, size_t coordinate, const absl::Status& status);
@@ -107,8 +111,7 @@ void Trial::refused(const Claim& claim, bool zeros, size_t coordinate, const abs
           return one.known() && Answer::untestable(one).empty();
         }))
       return fail(claim, answer, -1,
-                  "coordinate " + std::to_string(coordinate) + " " +
-                      std::string(status.message()));
+                  "coordinate " + std::to_string(coordinate) + " " + std::string(status.message()));
   leave("does not run where some results are unknown");
 }
 
@@ -137,7 +140,8 @@ void Trial::hold(const Claim& claim) {
     results = *given;
   }
   std::vector<Tensors> given;
-  if (std::getenv("DTRANSPILE_TRACE")) fprintf(stderr, "%s\n", asked_.text(claim.assignment, claim.answers[0], -1).c_str());
+  if (std::getenv("DTRANSPILE_TRACE"))
+    fprintf(stderr, "%s\n", asked_.text(claim.assignment, claim.answers[0], -1).c_str());
   for (const Tensors& own : held) {
     absl::StatusOr<Tensors> part = native_.run(instance_.op, own);
     if (!part.ok()) return refused(claim, zeros, given.size(), part.status());

@@ -48,16 +48,14 @@ bool hasNumbers(DType dtype) {
 
 double number(const Tensor& tensor, int64_t i) {
   double value = std::nan("");
-  withType(tensor.dtype, [&](auto type) {
-    value = static_cast<double>(tensor.as<decltype(type)>()[i]);
-  });
+  withType(tensor.dtype,
+           [&](auto type) { value = static_cast<double>(tensor.as<decltype(type)>()[i]); });
   return value;
 }
 
 void setNumber(Tensor& tensor, int64_t i, double value) {
-  withType(tensor.dtype, [&](auto type) {
-    tensor.as<decltype(type)>()[i] = static_cast<decltype(type)>(value);
-  });
+  withType(tensor.dtype,
+           [&](auto type) { tensor.as<decltype(type)>()[i] = static_cast<decltype(type)>(value); });
 }
 
 }  // namespace dtranspile::claims

@@ -13,8 +13,8 @@ namespace dtranspile::claims {
 
 struct Instance {
   const OneOp& op;
-  Tensors operands;  // as OneOp::values
-  Tensors results;   // what the op gives, run by itself
+  Tensors operands;   // as OneOp::values
+  Tensors results;    // what the op gives, run by itself
   std::string where;  // the case
 };
 

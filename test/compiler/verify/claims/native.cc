@@ -95,8 +95,7 @@ Native::Compiled Native::compile(const OneOp& op, llvm::ArrayRef<TensorPtr> oper
     exec::ExecutorOptions loaded;
     loaded.find_function = kernels::FindFunction;
     loaded.element_types = kernels::ElementTypesOf;
-    DT_ASSIGN_OR_RETURN(made.executor,
-                        exec::Executor::Load(std::move(read), std::move(loaded)));
+    DT_ASSIGN_OR_RETURN(made.executor, exec::Executor::Load(std::move(read), std::move(loaded)));
     return absl::OkStatus();
   };
   made.status = load();

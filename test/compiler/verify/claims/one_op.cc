@@ -97,7 +97,8 @@ std::string OneOp::text() const {
   llvm::raw_string_ostream out(text);
   const char* before = " {";
   auto attributes = op->getAttrOfType<mlir::DictionaryAttr>("attrs");
-  for (mlir::NamedAttribute attribute : attributes ? attributes.getValue() : mlir::ArrayRef<mlir::NamedAttribute>()) {
+  for (mlir::NamedAttribute attribute :
+       attributes ? attributes.getValue() : mlir::ArrayRef<mlir::NamedAttribute>()) {
     const llvm::StringRef name = attribute.getName().getValue();
     const pd::AttrRow* row = view().spec() ? view().spec()->attribute(name) : nullptr;
     if (pd::isCommonAttribute(name) || (row && row->hint)) continue;

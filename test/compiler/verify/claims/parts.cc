@@ -30,8 +30,8 @@ std::optional<Tensor> sliceOf(const Tensor& whole, size_t dim, int64_t begin, in
   const size_t extent = static_cast<size_t>(whole.dims[dim]), first = static_cast<size_t>(begin),
                size = static_cast<size_t>(end - begin) * inner;
   for (size_t o = 0; o < outer && size; ++o)
-    std::memcpy(part->bytes.data() + o * size,
-                whole.bytes.data() + (o * extent + first) * inner, size);
+    std::memcpy(part->bytes.data() + o * size, whole.bytes.data() + (o * extent + first) * inner,
+                size);
   if (dim != 0) part->lod = whole.lod;
   return std::move(*part);
 }
@@ -150,8 +150,8 @@ class Comparison {
   }
   static std::string differ(int64_t i, double got, double want, const std::string& what) {
     char text[128];
-    std::snprintf(text, sizeof text, "element %lld is %.12g, not %.12g",
-                  static_cast<long long>(i), got, want);
+    std::snprintf(text, sizeof text, "element %lld is %.12g, not %.12g", static_cast<long long>(i),
+                  got, want);
     return text + what;
   }
 
@@ -190,9 +190,9 @@ std::optional<Tensors> partsOf(const Tensor& whole, const Held& held, int64_t n,
                                Random& random) {
   std::optional<Tensor> multiple = scaled(whole, held.zero ? 0 : valueOf(held.scale));
   if (!multiple) return std::nullopt;
-  if (held.state.isReplicated()) return Tensors(static_cast<size_t>(n), shared(std::move(*multiple)));
-  if (held.state.isSplit())
-    return slices(*multiple, static_cast<size_t>(held.state.dim), n, cuts);
+  if (held.state.isReplicated())
+    return Tensors(static_cast<size_t>(n), shared(std::move(*multiple)));
+  if (held.state.isSplit()) return slices(*multiple, static_cast<size_t>(held.state.dim), n, cuts);
   std::vector<Tensor> made;
   for (int64_t c = 0; c < n; ++c) {
     auto copy = multiple->Clone();
@@ -231,9 +231,9 @@ std::string compare(const Tensors& parts, const verify::Reading& claimed, const 
   const Comparison comparison(whole, parts, valueOf(claimed.scale),
                               claimed.scale.isOne() && !state.isPartial());
   auto shapes = [&](const Tensor& part) {
-    return part.dims == whole.dims ? ""
-                                   : "a part is " + textOf(part.dims) + ", the reference's value " +
-                                         textOf(whole.dims);
+    return part.dims == whole.dims
+               ? ""
+               : "a part is " + textOf(part.dims) + ", the reference's value " + textOf(whole.dims);
   };
   if (state.isSplit()) {
     const auto dim = static_cast<size_t>(state.dim);
@@ -249,9 +249,8 @@ std::string compare(const Tensors& parts, const verify::Reading& claimed, const 
       const Comparison slice(*own, {std::make_shared<const Tensor>(*whole.Clone())},
                              valueOf(claimed.scale), claimed.scale.isOne());
       for (int64_t i = 0, n = countOf(*part); i < n; ++i)
-        if (std::string text = slice.at(i, number(*part, i),
-                                        " (of the part that ends at " + std::to_string(begin) +
-                                            ")");
+        if (std::string text = slice.at(
+                i, number(*part, i), " (of the part that ends at " + std::to_string(begin) + ")");
             !text.empty())
           return text;
     }

@@ -31,8 +31,7 @@ std::string Report::text() const {
   for (const auto& [type, tally] : tallies_) {
     absl::StrAppend(&text, type, ": ", tally.instances, " instances, ", tally.claims, " claims");
     if (tally.failures) absl::StrAppend(&text, ", ", tally.failures, " WRONG");
-    for (const auto& [why, count] : tally.untested)
-      absl::StrAppend(&text, "; ", count, " ", why);
+    for (const auto& [why, count] : tally.untested) absl::StrAppend(&text, "; ", count, " ", why);
     absl::StrAppend(&text, "\n");
   }
   return text;

@@ -121,8 +121,7 @@ class Enumeration {
     // Ragged operands: whatever has rows or sequences.
     Assignment rows = plain_;
     for (size_t i = 0; i < operands_.size(); ++i)
-      if (!operands_[i]->dims.empty() && operands_[i]->dims[0] > 1)
-        rows[i].state = State::split(0);
+      if (!operands_[i]->dims.empty() && operands_[i]->dims[0] > 1) rows[i].state = State::split(0);
     deviations(rows);
     for (size_t i = 0; i < choices_.size(); ++i)
       for (size_t j = 0; j < i; ++j)

@@ -264,7 +264,8 @@ absl::Status ForEachInitial(const InitConfig& init, const MissingInitials& missi
 absl::Status CheckInputs(const WorkerConfig& config, const Plan& plan) {
   DT_RETURN_IF_ERROR(CheckPerStep(config, plan));
   DT_ASSIGN_OR_RETURN(const std::vector<OpenFeed> feeds, OpenFeeds(config, plan));
-  for (const OpenFeed& open : feeds) DT_RETURN_IF_ERROR(open.feed.CheckSteps(config.steps));
+  for (const OpenFeed& open : feeds)
+    DT_RETURN_IF_ERROR(open.feed.CheckSteps(config.steps, open.parts));
   DT_RETURN_IF_ERROR(CheckInit(config, plan));
   if (!config.init) return absl::OkStatus();
   const Variables variables = AllVariables(plan);

@@ -133,7 +133,9 @@ bool Evaluation::survey(unsigned axis, AxisView& view) {
         break;
       // One value per share has one shape.
       case dist::StateKind::Parts: view.parts |= !shareOf_ || term.use != Use::Shape; break;
-      case dist::StateKind::Different: view.tag = state.tagAttr(); break;
+      case dist::StateKind::Different:
+        if (term.use != Use::Shape) view.tag = state.tagAttr();  // all have one shape
+        break;
       case dist::StateKind::Unknown:
         return lose("takes a value of unknown relation", axis, term.value);
     }
@@ -234,7 +236,7 @@ bool Evaluation::partsResult(unsigned axis, const AxisView& view) {
 bool Evaluation::alongPoint(unsigned axis) {
   for (const Term& term : form_.terms)
     if (const State& state = readingOf_(term.value).states[axis];
-        !skipped(term) && state.isDifferent())
+        !skipped(term) && state.isDifferent() && term.use != Use::Shape)
       outcome_.reading.states[axis] = state;
   return true;
 }

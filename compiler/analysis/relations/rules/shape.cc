@@ -74,8 +74,13 @@ void reshapeGrad(RuleContext& context) {
   if (!dims.empty() && rankOf(gradient) > 0 && labels.from[0] < 0 && labels.to[0] < 0)
     labels.from[0] = labels.to[0] = 0;
   form.terms.push_back({gradient, labels.to, Use::Linear});
-  form.terms.push_back(
-      {x ? x : xshape, x ? labels.from : behindZero(labels.from, xshape), Use::Shape});
+  // One value per share has the extents of the share, whatever they are.
+  mlir::Value source = x ? x : forwardOf(op).input("X");
+  const bool perShare = source && llvm::any_of(context.relation(source).whole.states,
+                                               [](const State& one) { return one.isParts(); });
+  if (!perShare)
+    form.terms.push_back(
+        {x ? x : xshape, x ? labels.from : behindZero(labels.from, xshape), Use::Shape});
   form.result = labels.from;
   if (static_cast<int>(form.result.size()) != rankOf(out)) return;
   context.result("X@GRAD", form);
@@ -184,9 +189,8 @@ bool takesWholeExtents(RuleContext& context, mlir::Operation* user) {
 void shapeOf(RuleContext& context) {
   wholeOnly(context);
   mlir::Value out = context.op().output("Out");
-  if (out && context.op().type() == "shape" && llvm::all_of(out.getUsers(), [&](auto* user) {
-        return takesWholeExtents(context, user);
-      }))
+  if (out && context.op().type() == "shape" &&
+      llvm::all_of(out.getUsers(), [&](auto* user) { return takesWholeExtents(context, user); }))
     context.noSite();
 }
 

@@ -230,7 +230,7 @@ def npair(anchor, positive, label):
     return F.cross_entropy(scores, same / same.sum(1, keepdim=True), soft_label=True)
 
 
-@net("Hardest triplets of a batch: the farthest of the same class, the nearest of another", verdict="parts", sites=["matmul_v2"], image=numbers(6), label=classes(3))
+@net("Hardest triplets of a batch: the farthest of the same class, the nearest of another", verdict="parts", sites=["elementwise_sub", "matmul_v2"], image=numbers(6), label=classes(3))
 def hardest_triplets(image, label):
     x = F.normalize(nn.Linear(6, 4)(image))
     distance = 2.0 - 2.0 * paddle.matmul(x, x, transpose_y=True)
@@ -261,7 +261,7 @@ def distillation(image, label, teacher):
     return soft + F.cross_entropy(x, smooth, soft_label=True)
 
 
-@net("Labels that are ignored: divided by those that count", verdict="parts", sites=["elementwise_div"], words=classes(12, 5), next=classes(6, 5, 1))
+@net("Labels that are ignored: divided by those that count", verdict="parts", sites=["equal"], words=classes(12, 5), next=classes(6, 5, 1))
 def ignored_labels(words, next):
     x = nn.Linear(6, 6)(nn.Embedding(12, 6)(words))
     return F.cross_entropy(x, next, ignore_index=0)
@@ -329,7 +329,7 @@ def spectral_discriminator(real, fake):
     return paddle.mean(F.relu(1.0 - score(real))) + paddle.mean(F.relu(1.0 + score(fake)))
 
 
-@net("Focal loss of boxes, divided by the number of objects in the batch", verdict="parts", sites=["elementwise_div"], image=numbers(8), label=bits(4))
+@net("Focal loss of boxes, divided by the number of objects in the batch", verdict="parts", sites=["elementwise_div", "elementwise_div_grad"], image=numbers(8), label=bits(4))
 def focal_loss(image, label):
     x = nn.Linear(8, 4)(image)
     return F.sigmoid_focal_loss(x, label, normalizer=paddle.sum(label))

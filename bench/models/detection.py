@@ -61,6 +61,7 @@ def default_boxes(image, offsets, classes_of):
 @net(
     "Region head: aligned features of given boxes, two for each image, counted by a tensor",
     verdict="parts",
+    equal=True,
     sites=["roi_align", "roi_align_grad"],
     image=numbers(2, 8, 8),
     boxes=(

@@ -122,6 +122,7 @@ def write_case(net, folder):
         "tags": ["batch-dependent"] if net.verdict == "parts" else [],
         "verdict": net.verdict,
         "sites": net.sites,
+        "equal_shares": net.equal_shares,
     }
     with open(os.path.join(folder, "case.json"), "w") as f:
         json.dump(case, f, indent=1)

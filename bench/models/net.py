@@ -26,15 +26,26 @@ class Net:
     sites: list = field(default_factory=list)
     optimizer: str = "sgd"
     rate: float = 0.1
+    equal_shares: bool = False  # sites, and yet the losses of one device: all shares are alike
 
 
 NETS = []
 
 
-def net(description, verdict="whole", sites=(), optimizer="sgd", rate=0.1, **feeds):
+def net(description, verdict="whole", sites=(), optimizer="sgd", rate=0.1, equal=False, **feeds):
     def add(build):
         NETS.append(
-            Net(build.__name__, description, build, feeds, verdict, list(sites), optimizer, rate)
+            Net(
+                build.__name__,
+                description,
+                build,
+                feeds,
+                verdict,
+                list(sites),
+                optimizer,
+                rate,
+                equal,
+            )
         )
         return build
 

@@ -42,6 +42,62 @@ VARIANTS = {
     "hierarchical_buckets": ["fluid18/mnist_mlp", "4", "--use-hierarchical-allreduce", "--hierarchical-allreduce-inter-nranks", "2", "--nccl-comm-num", "2"],
 }
 
+# Case -> why it is not trained with parameter servers (docs/passes/parameter-server.md).
+PSERVER_REFUSED = {
+    "fluid18/dpsgd_mlp": "draws random numbers",
+    "fluid18/word2vec_hsigmoid": "which hierarchical_sigmoid of the trainers computes",
+    "static26/ctr_deep": "lazy_mode",
+}
+
+# Trained with two trainers and two servers as they are, and with four and three with small blocks:
+# all cases of the corpora that are not tagged random, batch-statistics or batch-dependent.
+PSERVER = [
+    "fluid18/adadelta_mlp",
+    "fluid18/adamax_mlp",
+    "fluid18/bert_tiny",
+    "fluid18/cosine_adam_mlp",
+    "fluid18/ctr_wide_deep",
+    "fluid18/decayed_adagrad_mlp",
+    "fluid18/device_guard_mlp",
+    "fluid18/dynamic_rnn",
+    "fluid18/ema_mlp",
+    "fluid18/fit_a_line",
+    "fluid18/ftrl_lr",
+    "fluid18/lamb_mlp",
+    "fluid18/lars_mlp",
+    "fluid18/lenet",
+    "fluid18/mnist_mlp",
+    "fluid18/nesterov_exponential_mlp",
+    "fluid18/polynomial_sgd_mlp",
+    "fluid18/recompute_mlp",
+    "fluid18/rmsprop_mlp",
+    "fluid18/static_rnn",
+    "fluid18/text_conv",
+    "fluid18/text_lstm",
+    "fluid18/transformer_small",
+    "fluid18/while_loop",
+    "fluid18/word2vec",
+    "fluid18/word2vec_distributed",
+    "static26/bert_tiny",
+    "static26/fit_a_line",
+    "static26/gpt_tiny",
+    "static26/gpt_tiny_recompute",
+    "static26/gpt_tiny_stages",
+    "static26/gpt_untied_stages",
+    "static26/lenet",
+    "static26/lstm_lm",
+    "static26/mlp_amp_ready",
+    "static26/mlp_regression",
+    "static26/mlp_stages",
+    "static26/vit_tiny",
+    "static26/word2vec",
+    "pir33/bert_tiny",
+    "pir33/fit_a_line",
+    "pir33/gpt_tiny",
+    "pir33/lenet",
+    "pir33/mlp_regression",
+]
+
 # Nets of the corpus models26: verdict, sites and parity, on one and on two ranks.
 MODELS = [
     "angular_softmax",

@@ -48,6 +48,8 @@ OPTIONS = {
     ],
     "local_sgd": ["--trainers", "2", "--collective-mode", "local_sgd"],
     "sync": ["--trainers", "2", "--sync-batch-norm"],
+    "pserver": ["--mode", "pserver", "--trainers", "2", "--pservers", "2"]
+    + ["--min-block-size", "8", "--allow-small-blocks"],
 }
 
 COLUMNS = ["made", "structure", "refuted", "unknown", "equivalent", "holes", "crashed"]

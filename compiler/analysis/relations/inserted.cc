@@ -227,11 +227,16 @@ void visitInserted(const Scene& scene, mlir::Operation* op) {
     return scene.giveUnknown(op, "was inserted and changes values by more than their precision",
                              nullptr, view.input("X"));
   if (conversion == Conversion::Rounds && relation.known()) checkWire(scene, op, view.input("X"));
-  for (Reading* reading : {&relation.whole, &relation.parts})
-    reading->scale = reading->scale * factor;
   if (op->getNumOperands() && kind != Inserted::Zero) {
     relation.follow(scene.of(op->getOperand(0)));
   }
+  // A power times its rate is the next one, which an update op of the reference hands on.
+  const Reference::Multiple next = scene.reference().powerBehind(relation.reference);
+  const bool power =
+      kind == Inserted::Scale && next.number >= 0 && next.factor == view.getFloat("scale");
+  if (power) relation.reference = next.number;
+  for (Reading* reading : {&relation.whole, &relation.parts})
+    reading->scale = power ? reading->scale : reading->scale * factor;
   if (!relation.known()) scene.store.noteLoss(op->getResult(0), context.losses()[0]);
   // Rounding is a deviation, and does not commute with the sum of a partial value either.
   bool partial =

@@ -15,6 +15,14 @@ class Names {
   Names(const Question& question, const Store& store, Rung& findings)
       : question_(question), store_(store), findings_(findings) {
     for (pd::InputOp input : inputsOf(question.program)) feeds_.insert(input.getName());
+    // What other roles do of the reference's program, in a program of the same name.
+    for (auto role : dist::jobOf(dist::RoleOp(question.role))->getRegion(0).getOps<dist::RoleOp>())
+      if (role != dist::RoleOp(question.role))
+        if (pd::ProgramOp program = findProgram(role, pd::ProgramOp(question.program).getSymName()))
+          program.walk([&](mlir::Operation* op) {
+            if (auto number = op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr))
+              elsewhere_.insert(question.reference.op(number.getInt()));
+          });
   }
 
   void check() {
@@ -77,6 +85,8 @@ class Names {
   void checkLast(llvm::StringRef name, mlir::Value value) {
     const int wanted = question_.reference.namedNumber(name);
     if (wanted < 0) return;
+    // A fetch takes it from the role that gives the last value.
+    if (elsewhere_.contains(question_.reference.definingOp(wanted))) return;
     const Relation& relation = store_.of(value);
     mlir::Operation* op = value.getDefiningOp();
     if (relation.reference >= 0 && !relation.standsFor(wanted))
@@ -106,6 +116,7 @@ class Names {
   const Store& store_;
   Rung& findings_;
   llvm::StringSet<> feeds_;
+  llvm::DenseSet<mlir::Operation*> elsewhere_;  // ops of the reference that another role does
   llvm::MapVector<llvm::StringRef, mlir::Value> last_;
 };
 

@@ -70,6 +70,7 @@ class Evaluation {
   bool partialResult(unsigned axis);
   bool shares(const Term& term) const;
   bool combineScales();
+  bool divide(unsigned axis);
 
   const Form& form_;
   const Axes& axes_;
@@ -316,6 +317,21 @@ bool Evaluation::combineScales() {
   return outcome_.reading.scale.isLost() ? lose("has a scale that cannot be computed") : true;
 }
 
+// An extent of the share's own divides what is the share's own.
+bool Evaluation::divide(unsigned axis) {
+  if (axes_.sizes[axis] == 1 || llvm::any_of(form_.terms, [&](const Term& term) {
+        return readingOf_(term.value).states[axis].isParts();
+      }))
+    return true;
+  for (const Extent& extent : form_.divisors) {
+    const Reading& reading = readingOf_(extent.tensor);
+    if (!reading.known) return lose("divides by an extent of unknown relation", axis);
+    if (reading.states[axis].isSplit())
+      outcome_.reading.scale = outcome_.reading.scale * Rational(axes_.sizes[axis]);
+  }
+  return true;
+}
+
 Outcome Evaluation::run() {
   outcome_.reading = Reading::replicated(axes_);
   outcome_.reading.scale = form_.factor;
@@ -330,7 +346,9 @@ Outcome Evaluation::run() {
   }
   bool ok = true;
   for (unsigned axis = 0; ok && axis < axes_.count(); ++axis) ok = alongAxis(axis);
-  if (!ok || !combineScales()) outcome_.reading = {};
+  ok = ok && combineScales();
+  for (unsigned axis = 0; ok && axis < axes_.count(); ++axis) ok = divide(axis);
+  if (!ok) outcome_.reading = {};
   return std::move(outcome_);
 }
 

@@ -7,6 +7,28 @@
 namespace dtranspile::verify {
 namespace {
 
+// Dims of the result whose extent is that of a share: those of such a dim of an operand, and, where
+// the op is evaluated per share, those of a split one.
+uint32_t dimsOfShare(const Form& form, const Axes& axes, RelationOf relationOf, bool perShare) {
+  uint32_t dims = 0;
+  for (const Term& term : form.terms) {
+    const Relation& relation = relationOf(term.value);
+    uint32_t own = relation.ofShare;
+    for (unsigned axis = 0; perShare && relation.whole.known && axis < axes.count(); ++axis)
+      if (const State& state = relation.whole.states[axis];
+          axes.isData[axis] && state.isSplit() && state.dim >= 0 && state.dim < 32)
+        own |= 1U << state.dim;
+    for (size_t d = 0; own != 0 && d < term.labels.size() && d < 32; ++d) {
+      if ((own >> d & 1U) == 0) continue;
+      for (size_t r = 0; r < form.result.size() && r < 32; ++r)
+        if (form.result[r] == term.labels[d] &&
+            (term.labels[d] >= 0 || (r == d && relation.ofShare >> d & 1U)))
+          dims |= 1U << r;
+    }
+  }
+  return dims;
+}
+
 // How an operand enters an op that is evaluated per share: R as it is, all else as what its rank
 // has. A partial value is its share's own contribution; that of a gradient only where the op is
 // linear in it, since the share's own gradient has another scale.
@@ -31,6 +53,8 @@ bool evaluateShare(const Form& form, const Axes& axes, RelationOf relationOf, Is
   llvm::DenseMap<mlir::Value, Reading> shares;
   for (const Term& term : form.terms)
     if (!enterShare(term, relationOf(term.value), axes, shares[term.value])) return false;
+  for (const Extent& extent : form.divisors)
+    shares.try_emplace(extent.tensor, Reading::replicated(axes));
   Outcome outcome = evaluate(
       form, axes, [&](mlir::Value value) -> const Reading& { return shares.find(value)->second; },
       isZero);
@@ -41,8 +65,9 @@ bool evaluateShare(const Form& form, const Axes& axes, RelationOf relationOf, Is
   // A record of a site, or the gradient of a value per share: what takes it is no site of its own.
   result.site = result.loss.misfit || llvm::none_of(form.terms, [&](const Term& term) {
                   return term.use != Use::Shape &&
-                         llvm::any_of(relationOf(term.value).whole.states,
-                                      [](const State& state) { return state.isParts(); });
+                         (relationOf(term.value).ofShare != 0 ||
+                          llvm::any_of(relationOf(term.value).whole.states,
+                                       [](const State& state) { return state.isParts(); }));
                 });
   result.relation.whole = std::move(outcome.reading);
   result.relation.perShare = true;
@@ -86,10 +111,16 @@ Evaluated evaluateBoth(const Form& form, const Axes& axes, RelationOf relationOf
   relation.parts = std::move(parts.reading);
   relation.whole = std::move(whole.reading);
   evaluated.loss = std::move(whole.loss);
+  // Among pairs of a share's samples all extents are the share's.
+  if (llvm::any_of(form.terms,
+                   [&](const Term& term) { return relationOf(term.value).ofShare != 0; }))
+    evaluated.loss.misfit = false;
   const int axis = evaluated.loss.axis;
   if (!relation.whole.known && !evaluated.loss.wrong && form.shareable && axis >= 0 &&
       axes.isData[axis])
     evaluateShare(form, axes, relationOf, isZero, evaluated);
+  relation.ofShare =
+      dimsOfShare(form, axes, relationOf, relation.whole.known && !evaluated.loss.why.empty());
   return evaluated;
 }
 

@@ -72,6 +72,8 @@ struct Form {
   // What it would be per share has no meaning: extents are fixed numbers, or positions are those of
   // the whole. Such an op is no site, its results are unknown.
   bool shareable = true;
+  // Says the same of elements in memory order: of parts of flattened tensors too.
+  bool flat = false;
   Rows rows = Rows::Operands;
 };
 

@@ -18,6 +18,7 @@ void scaleRule(RuleContext& context) {
   if (mlir::Value factor = context.op().input("ScaleTensor"))
     form.terms.push_back({factor, wholeLabels(factor), Use::Value});
   form.result = ownLabels(x);
+  form.flat = true;
   context.result("Out", form);
 }
 
@@ -32,6 +33,7 @@ void castRule(RuleContext& context) {
   Form form;
   form.terms.push_back({x, ownLabels(x), use});
   form.result = ownLabels(x);
+  form.flat = true;
   context.result("Out", form);
 }
 
@@ -68,6 +70,7 @@ void divideRule(RuleContext& context) {
   form.terms.push_back({x, ownLabels(x), Use::Linear});
   form.result = ownLabels(out);
   form.divisors.push_back({count->tensor, count->dim});
+  form.flat = true;
   context.result(forward ? "Out" : "X@GRAD", form);
 }
 

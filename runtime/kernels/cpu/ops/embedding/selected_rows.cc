@@ -275,6 +275,24 @@ int32_t MultiplyRows(OpCall& call) {
   });
 }
 
+// X; min, max -> Out: merged rows within the bounds
+int32_t ClipRows(OpCall& call) {
+  using A = args::dt_clip_rows;
+  static_assert(A::Out == args::dt_merge_selected_rows::Out &&
+                A::X == args::dt_merge_selected_rows::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const double least = call.Real(A::min), most = call.Real(A::max);
+  if (MergeSelectedRows(call) != 0) return 1;
+  return VisitFloat(call.context(), out, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (int64_t i = 0; i < Elements(out); ++i) {
+      T& x = Data<T>(out)[i];
+      x = std::min(std::max(x, static_cast<T>(least)), static_cast<T>(most));
+    }
+    return 0;
+  });
+}
+
 // X; max_norm -> Out: merged rows, scaled down to the norm
 int32_t ClipRowsByNorm(OpCall& call) {
   using A = args::dt_clip_rows_by_norm;

@@ -98,6 +98,13 @@ PSERVER = [
     "pir33/mlp_regression",
 ]
 
+# With one trainer, whose batch is the whole: what depends on the whole batch.
+PSERVER_ALONE = [
+    "fluid18/cond_branch",
+    "fluid18/resnet_cifar",
+    "static26/resnet_thin",
+]
+
 # Nets of the corpus models26: verdict, sites and parity, on one and on two ranks.
 MODELS = [
     "angular_softmax",

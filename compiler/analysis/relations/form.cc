@@ -154,7 +154,7 @@ bool Evaluation::splitResult(unsigned axis, const AxisView& view) {
       return misfit("takes this operand whole and others in parts", axis, term.value);
   }
   // With a value per share among the operands the op is that of the share, and so is the extent.
-  if (uneven_ && llvm::is_contained(form_.averaged, view.label) && !view.parts)
+  if ((uneven_ || view.layout) && llvm::is_contained(form_.averaged, view.label) && !view.parts)
     return lose("divides by the number of its rows, which differs between the ranks", axis);
   if (llvm::is_contained(form_.averaged, view.label) && !view.parts)
     outcome_.reading.scale = outcome_.reading.scale * Rational(axes_.sizes[axis]);

@@ -6,6 +6,7 @@
 #include "compiler/analysis/relations/rule.h"
 #include "dialects/pd/pd.h"
 #include "llvm/ADT/STLExtras.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 
 namespace dtranspile::verify {

@@ -66,7 +66,7 @@ const RuleRow kRows[] = {
     {"minus", pointwise, "X:l, Y:l => Out"},
     {"sum", pointwise, "X:l => Out"},
     {"scale", scaleRule, "", "X, ScaleTensor, scale, bias, bias_after_scale"},
-    {"cast", castRule, "", "X, out_dtype, in_dtype"},
+    {"cast", castRule, "X:l -> Out", "out_dtype, in_dtype"},
     {"increment", pointwise, "X -> Out", "step"},
     {"assign", pointwise, "X:l -> Out"},
     {"pow", pointwise, "X, FactorTensor:w -> Out", "factor"},

@@ -1,5 +1,6 @@
 #include "test/compiler/verify/claims/asked.h"
 
+#include "dialects/dist/dist.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace dtranspile::claims {
@@ -9,20 +10,26 @@ using verify::Reading;
 using verify::Relation;
 using verify::State;
 
-Relation relationOf(const Held& held) {
+Relation relationOf(const Held& held, bool uneven) {
   Relation relation;
   relation.whole = {true, {held.state}, held.scale};
   relation.isZero = held.zero;
   if (held.state.isReplicated()) relation.parts = relation.whole;
-  // A split value is on each rank its share.
-  if (held.state.isSplit()) relation.parts = {true, {State::parts()}, held.scale};
+  // A batch is on each rank its share.
+  if (held.state.isSplit() && held.state.dim != dist::kFlat && !held.state.layoutAttr())
+    relation.parts = {true, {State::parts()}, held.scale};
+  relation.uneven = uneven;
   return relation;
 }
 
-template <typename Context>
-void apply(Context& context, const verify::ParsedRule& rule) {
-  if constexpr (requires { context.apply(); }) context.apply();
-  else rule.rule(context);
+// Rows of sequences, and what is cut as they are. Parts by a layout say so themselves.
+bool isUneven(const Tensor& tensor, const State& state, int64_t n, const Cuts& cuts) {
+  if (!state.isSplit() || state.dim == dist::kFlat || state.layoutAttr()) return false;
+  if (state.dim == 0 && !tensor.lod.empty()) return true;
+  std::optional<Bounds> bounds = boundsOf(tensor, state, n, cuts);
+  for (size_t c = 1; bounds && c + 1 < bounds->size(); ++c)
+    if ((*bounds)[c + 1] - (*bounds)[c] != (*bounds)[1]) return true;
+  return false;
 }
 
 }  // namespace
@@ -44,20 +51,31 @@ Asked::Asked(const Instance& instance, const verify::ParsedRule& rule, int64_t n
   axes_.isData.push_back(true);
 }
 
+// A flat part is declared as one: dim 0 of one.
 Alone& Asked::declared(const Assignment& assignment, bool unknownExtents) {
-  std::vector<int> unknown;
-  for (const Held& held : assignment)
-    unknown.push_back(unknownExtents && held.state.isSplit() ? held.state.dim : -1);
-  auto found = made_.find(unknown);
-  if (found != made_.end()) return found->second;
+  std::vector<int> key;
   std::vector<mlir::Type> types;
-  for (size_t i = 0; i < unknown.size(); ++i) {
-    llvm::SmallVector<int> dims;
-    if (unknown[i] >= 0) dims.push_back(unknown[i]);
-    types.push_back(feedType(instance_.op.values[i].getType(), *instance_.operands[i], dims));
+  bool flat = false;
+  for (size_t i = 0; i < assignment.size(); ++i) {
+    const Tensor& tensor = *instance_.operands[i];
+    const State& state = assignment[i].state;
+    llvm::SmallVector<int> unknown;
+    Tensor part{tensor.dtype, tensor.dims, tensor.lod, {}};
+    key.push_back(-1);
+    if (state.isSplit()) {
+      const bool flattened = state.dim == dist::kFlat;
+      flat |= flattened;
+      if (flattened) part.dims = {boundsOf(tensor, state, axes_.sizes[0], {})->at(1)};
+      if (unknownExtents) unknown.push_back(flattened ? 0 : state.dim);
+      key.back() = flattened ? -2 - unknownExtents : unknownExtents ? state.dim : -1;
+    }
+    types.push_back(feedType(instance_.op.values[i].getType(), part, unknown));
   }
+  auto found = made_.find(key);
+  if (found != made_.end()) return found->second;
   return made_
-      .emplace(unknown, alone(instance_.op, types, unknownExtents ? nullptr : &instance_.results))
+      .emplace(key,
+               alone(instance_.op, types, unknownExtents || flat ? nullptr : &instance_.results))
       .first->second;
 }
 
@@ -69,10 +87,17 @@ Answer Asked::ask(Alone& op, const Assignment& assignment, bool unknownExtents) 
       relation.whole = relation.parts = Reading::replicated(axes_);
       relation.isZero = llvm::isa<pd::UndefOp>(each);
     }
-  for (auto [input, held] : llvm::zip(op.inputs, assignment)) relations[input] = relationOf(held);
-  verify::RuleContext context(
-      op.op, rule_, axes_, [&](mlir::Value value) -> const Relation& { return relations[value]; });
-  apply(context, rule_);
+  const int64_t n = axes_.sizes[0];
+  const Cuts cuts = cutsOf(instance_.operands, assignment, n).value_or(Cuts());
+  for (auto [i, held] : llvm::enumerate(assignment))
+    relations[op.inputs[i]] =
+        relationOf(held, isUneven(*instance_.operands[i], held.state, n, cuts));
+  const Relation nothing;
+  verify::RuleContext context(op.op, rule_, axes_, [&](mlir::Value value) -> const Relation& {
+    auto found = relations.find(value);
+    return found == relations.end() ? nothing : found->second;
+  });
+  context.apply();
   Answer answer;
   answer.unknownExtents = unknownExtents;
   answer.relations = context.takeResults();

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "dialects/dist/dist.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
@@ -33,6 +34,7 @@ class CaseWalk {
   }
 
   void run() {
+    case_.program()->getContext()->loadDialect<dist::DistDialect>();
     if (llvm::none_of(*case_.program().getBodyBlock(), [&](mlir::Operation& op) {
           return pd::OpView::isFrameworkOp(&op) && visitor_.wanted(pd::OpView(&op).type());
         }))

@@ -59,8 +59,13 @@ bool isTensor(mlir::Value value) {
 
 }  // namespace
 
+// Thousands of plans are written, loaded and dropped: in memory, where the machine has such files.
 Native::Native() {
-  std::string pattern = (fs::temp_directory_path() / "dtranspile-claims-XXXXXX").string();
+  const fs::path memory = "/dev/shm";
+  std::error_code ignored;
+  std::string pattern = ((fs::is_directory(memory, ignored) ? memory : fs::temp_directory_path()) /
+                         "dtranspile-claims-XXXXXX")
+                            .string();
   folder_ = mkdtemp(pattern.data());
 }
 Native::~Native() { fs::remove_all(folder_); }

@@ -1,7 +1,6 @@
 #include "test/compiler/verify/claims/one_op.h"
 
 #include "compiler/lower/lowering.h"
-#include "dialects/dist/dist.h"
 #include "dialects/pd/infer.h"
 #include "dialects/pd/types.h"
 #include "mlir/IR/IRMapping.h"
@@ -121,7 +120,6 @@ std::string OneOp::slotsOf(mlir::Value value) const {
 
 Alone alone(const OneOp& op, llvm::ArrayRef<mlir::Type> types, const Tensors* results) {
   mlir::MLIRContext* context = op.op->getContext();
-  context->loadDialect<dist::DistDialect>();
   Alone made;
   mlir::Location location = mlir::UnknownLoc::get(context);
   made.module = mlir::ModuleOp::create(location);

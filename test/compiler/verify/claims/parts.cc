@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "dialects/dist/dist.h"
 #include "runtime/tensor/lod.h"
 #include "test/compiler/verify/claims/elements.h"
 
@@ -36,22 +37,30 @@ std::optional<Tensor> sliceOf(const Tensor& whole, size_t dim, int64_t begin, in
   return std::move(*part);
 }
 
-std::optional<Tensors> slices(const Tensor& whole, size_t dim, int64_t n, const Cuts& cuts) {
-  Tensors parts;
-  if (dim == 0 && !whole.lod.empty()) {
-    const int64_t sequences = SequenceCount(whole);
-    if (sequences % n || !sequences) return std::nullopt;
-    for (int64_t c = 0; c < n; ++c) {
-      auto part = SliceSequences(whole, c * (sequences / n), sequences / n);
-      if (!part.ok()) return std::nullopt;
-      parts.push_back(shared(std::move(*part)));
-    }
-    return parts;
-  }
-  std::optional<Bounds> bounds = boundsOf(whole.dims[dim], n, cuts);
+std::optional<Tensor> flatSlice(const Tensor& whole, int64_t begin, int64_t end) {
+  auto part = Tensor::Zeros(whole.dtype, {end - begin});
+  if (!part.ok()) return std::nullopt;
+  const size_t size = SizeOf(whole.dtype);
+  std::memcpy(part->bytes.data(), whole.bytes.data() + static_cast<size_t>(begin) * size,
+              static_cast<size_t>(end - begin) * size);
+  return std::move(*part);
+}
+
+std::optional<Tensors> slices(const Tensor& whole, const verify::State& split, int64_t n,
+                              const Cuts& cuts) {
+  std::optional<Bounds> bounds = boundsOf(whole, split, n, cuts);
   if (!bounds) return std::nullopt;
+  Tensors parts;
   for (size_t c = 0; c < static_cast<size_t>(n); ++c) {
-    std::optional<Tensor> part = sliceOf(whole, dim, (*bounds)[c], (*bounds)[c + 1]);
+    const int64_t begin = (*bounds)[c], end = (*bounds)[c + 1];
+    std::optional<Tensor> part;
+    if (split.dim == dist::kFlat) {
+      part = flatSlice(whole, begin, end);
+    } else if (split.dim == 0 && !whole.lod.empty()) {
+      if (auto cut = SliceSequences(whole, begin, end - begin); cut.ok()) part = std::move(*cut);
+    } else {
+      part = sliceOf(whole, static_cast<size_t>(split.dim), begin, end);
+    }
     if (!part) return std::nullopt;
     parts.push_back(shared(std::move(*part)));
   }
@@ -178,12 +187,27 @@ bool addCuts(const Tensor& ragged, int64_t n, Cuts& cuts) {
   return true;
 }
 
-std::optional<Bounds> boundsOf(int64_t extent, int64_t n, const Cuts& cuts) {
-  if (auto found = cuts.find(extent); found != cuts.end()) return found->second;
-  if (extent < n || extent % n) return std::nullopt;
-  Bounds bounds;
-  for (int64_t c = 0; c <= n; ++c) bounds.push_back(c * (extent / n));
+std::optional<Bounds> boundsOf(const Tensor& tensor, const verify::State& split, int64_t n,
+                               const Cuts& cuts) {
+  const bool flat = split.dim == dist::kFlat, ragged = split.dim == 0 && !tensor.lod.empty();
+  if (!flat && split.dim >= static_cast<int64_t>(tensor.dims.size())) return std::nullopt;
+  const int64_t extent = flat     ? countOf(tensor) / numbersPerElement(tensor.dtype)
+                         : ragged ? SequenceCount(tensor)
+                                  : tensor.dims[static_cast<size_t>(split.dim)];
+  Bounds bounds = {0};
+  if (auto found = cuts.find(extent); found != cuts.end() && !flat && !ragged) return found->second;
+  const dist::LayoutAttr layout = split.layoutAttr();
+  if (extent < n || (!layout && extent % n) || (layout && layout.getExtent() != extent))
+    return std::nullopt;
+  const int64_t per = layout ? layout.getPer() : extent / n;
+  while (bounds.back() < extent) bounds.push_back(std::min(extent, bounds.back() + per));
   return bounds;
+}
+
+dist::LayoutAttr unevenLayout(mlir::MLIRContext* context, int64_t extent, int64_t n) {
+  const int64_t per = extent / n + 1;
+  if (extent <= n || (extent + per - 1) / per != n) return {};
+  return dist::LayoutAttr::get(context, dist::LayoutKind::Blocks, extent, per, 0);
 }
 
 std::optional<Tensors> partsOf(const Tensor& whole, const Held& held, int64_t n, const Cuts& cuts,
@@ -192,7 +216,7 @@ std::optional<Tensors> partsOf(const Tensor& whole, const Held& held, int64_t n,
   if (!multiple) return std::nullopt;
   if (held.state.isReplicated())
     return Tensors(static_cast<size_t>(n), shared(std::move(*multiple)));
-  if (held.state.isSplit()) return slices(*multiple, static_cast<size_t>(held.state.dim), n, cuts);
+  if (held.state.isSplit()) return slices(*multiple, held.state, n, cuts);
   std::vector<Tensor> made;
   for (int64_t c = 0; c < n; ++c) {
     auto copy = multiple->Clone();
@@ -226,6 +250,14 @@ std::string compareZero(const Tensors& parts) {
   return "";
 }
 
+std::string compareExtents(const Tensors& parts, int64_t dim) {
+  for (const TensorPtr& part : parts)
+    if (part->dims[static_cast<size_t>(dim)] != parts[0]->dims[static_cast<size_t>(dim)])
+      return "parts are " + textOf(parts[0]->dims) + " and " + textOf(part->dims) +
+             ", which the rule says are even";
+  return "";
+}
+
 std::string compare(const Tensors& parts, const verify::Reading& claimed, const Tensor& whole) {
   const verify::State& state = claimed.states[0];
   const Comparison comparison(whole, parts, valueOf(claimed.scale),
@@ -235,6 +267,15 @@ std::string compare(const Tensors& parts, const verify::Reading& claimed, const 
                ? ""
                : "a part is " + textOf(part.dims) + ", the reference's value " + textOf(whole.dims);
   };
+  if (state.isSplit() && state.dim == dist::kFlat) {
+    int64_t at = 0;
+    for (const TensorPtr& part : parts)
+      for (int64_t i = 0, n = countOf(*part); i < n; ++i, ++at) {
+        if (at >= countOf(whole)) return "the parts have more elements than the reference's value";
+        if (std::string text = comparison.at(at, number(*part, i), ""); !text.empty()) return text;
+      }
+    return at == countOf(whole) ? "" : "the parts have fewer elements than the reference's value";
+  }
   if (state.isSplit()) {
     const auto dim = static_cast<size_t>(state.dim);
     if (dim >= whole.dims.size()) return "there is no dim " + std::to_string(dim);

@@ -28,7 +28,12 @@ using Cuts = std::map<int64_t, Bounds>;
 
 // Adds how the levels and rows of a ragged tensor are cut; false where its sequences do not divide.
 bool addCuts(const Tensor& ragged, int64_t n, Cuts& cuts);
-std::optional<Bounds> boundsOf(int64_t extent, int64_t n, const Cuts& cuts);
+// Where a tensor is cut (its sequences, if it is ragged and cut along dim 0; its elements, if it is
+// cut flat); nothing where there are no such parts.
+std::optional<Bounds> boundsOf(const Tensor& tensor, const verify::State& split, int64_t n,
+                               const Cuts& cuts);
+// A layout with unequal parts, of one piece each; null where there is none.
+dist::LayoutAttr unevenLayout(mlir::MLIRContext* context, int64_t extent, int64_t n);
 
 using Random = std::mt19937_64;
 
@@ -43,5 +48,7 @@ TensorPtr zerosLike(const Tensor& tensor);
 std::string compare(const Tensors& parts, const verify::Reading& claimed, const Tensor& whole);
 // The same for a value that is claimed to be zero.
 std::string compareZero(const Tensors& parts);
+// For one that is claimed to be cut evenly along a dim.
+std::string compareExtents(const Tensors& parts, int64_t dim);
 
 }  // namespace dtranspile::claims

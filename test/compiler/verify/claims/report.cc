@@ -3,6 +3,16 @@
 #include "absl/strings/str_cat.h"
 
 namespace dtranspile::claims {
+namespace {
+
+constexpr size_t kMostTexts = 6;
+
+}  // namespace
+
+void Tally::fail(std::string text) {
+  ++failures;
+  if (texts.size() < kMostTexts) texts.push_back(std::move(text));
+}
 
 int64_t Report::claims() const {
   int64_t sum = 0;

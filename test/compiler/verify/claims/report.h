@@ -12,6 +12,8 @@ struct Tally {
   std::map<std::string, int64_t> untested;  // why -> how often
   int64_t failures = 0;
   std::vector<std::string> texts;  // of the first failures
+
+  void fail(std::string text);
 };
 
 class Report {

@@ -11,34 +11,33 @@ using dist::Reduce;
 using verify::Rational;
 using verify::State;
 
-constexpr size_t kMostExhaustive = 4000;
-constexpr size_t kSampled = 400;
+constexpr size_t kMostExhaustive = 1000;
+constexpr size_t kSampled = 200;
 
-bool splits(const Tensor& tensor, size_t dim, int64_t n) {
-  if (dim == 0 && !tensor.lod.empty()) {
-    Cuts ignored;
-    return addCuts(tensor, n, ignored);
-  }
-  return boundsOf(tensor.dims[dim], n, {}).has_value();
-}
-
-// The first is the whole value of scale 1.
-std::vector<Held> statesOf(const Tensor& tensor, int64_t n) {
+// The first is the whole value of scale 1. Not all of them can be made: extents may also be cut as
+// the rows of a ragged operand are.
+std::vector<Held> statesOf(mlir::MLIRContext* context, const Tensor& tensor, int64_t n) {
   std::vector<Held> states = {{State::replicated(), Rational()}};
   const auto rank = static_cast<int64_t>(tensor.dims.size());
-  // Extents may also be cut as the rows of a ragged operand are: tried for each, and left out
-  // where parts cannot be made.
   for (int64_t dim = 0; dim < rank; ++dim)
     if (tensor.dims[static_cast<size_t>(dim)] > 1)
       states.push_back({State::split(dim), Rational()});
   if (!hasNumbers(tensor.dtype)) return states;
+  if (tensor.lod.empty())
+    for (int64_t dim = 0; dim < rank; ++dim)
+      if (auto layout = unevenLayout(context, tensor.dims[static_cast<size_t>(dim)], n)) {
+        states.push_back({State::split(dim, layout), Rational()});
+        break;
+      }
+  if (rank > 1 && isFloating(tensor.dtype))
+    states.push_back({State::split(dist::kFlat), Rational()});
   if (tensor.dtype != DType::kBool) {
     states.push_back({State::partial(Reduce::Sum), Rational()});
     states.push_back({State::partial(Reduce::Sum), Rational(n)});
     states.push_back({State::replicated(), Rational(3)});
     if (isFloating(tensor.dtype)) states.push_back({State::replicated(), Rational(-1, 2)});
     for (int64_t dim = 0; dim < rank; ++dim)
-      if (splits(tensor, static_cast<size_t>(dim), n)) {
+      if (boundsOf(tensor, State::split(dim), n, {})) {
         states.push_back({State::split(dim), Rational(3)});
         break;
       }
@@ -49,15 +48,17 @@ std::vector<Held> statesOf(const Tensor& tensor, int64_t n) {
   states.push_back({State::partial(Reduce::Min), Rational()});
   if (isFloating(tensor.dtype)) states.push_back({State::partial(Reduce::Prod), Rational()});
   states.push_back({State::replicated(), Rational(), true});
-  if (rank > 0 && splits(tensor, 0, n)) states.push_back({State::split(0), Rational(), true});
   return states;
 }
 
+bool isFlat(const State& state) { return state.isSplit() && state.dim == dist::kFlat; }
+bool isUneven(const State& state) { return state.isSplit() && state.layoutAttr(); }
+
 class Enumeration {
  public:
-  Enumeration(const Tensors& operands, int64_t n, Random& random)
+  Enumeration(mlir::MLIRContext* context, const Tensors& operands, int64_t n, Random& random)
       : operands_(operands), random_(random) {
-    for (const TensorPtr& tensor : operands) choices_.push_back(statesOf(*tensor, n));
+    for (const TensorPtr& tensor : operands) choices_.push_back(statesOf(context, *tensor, n));
     plain_.assign(operands.size(), {State::replicated(), Rational()});
   }
 
@@ -108,6 +109,16 @@ class Enumeration {
     }
     deviations(assignment);
   }
+  // All operands of this shape are cut flat, or by a layout.
+  void alike(const std::vector<int64_t>& dims) {
+    for (auto wanted : {&isFlat, &isUneven}) {
+      Assignment assignment = plain_;
+      for (size_t i = 0; i < operands_.size(); ++i)
+        for (const Held& held : choices_[i])
+          if (operands_[i]->dims == dims && wanted(held.state)) assignment[i] = held;
+      deviations(assignment);
+    }
+  }
   void some() {
     deviations(plain_);
     std::set<int64_t> extents;
@@ -123,6 +134,8 @@ class Enumeration {
     for (size_t i = 0; i < operands_.size(); ++i)
       if (!operands_[i]->dims.empty() && operands_[i]->dims[0] > 1) rows[i].state = State::split(0);
     deviations(rows);
+    // Updates of flattened parameters, and of parameters that are cut unevenly.
+    for (const TensorPtr& like : operands_) alike(like->dims);
     for (size_t i = 0; i < choices_.size(); ++i)
       for (size_t j = 0; j < i; ++j)
         for (const Held& one : choices_[i])
@@ -150,8 +163,9 @@ class Enumeration {
 
 }  // namespace
 
-std::vector<Assignment> assignmentsOf(const Tensors& operands, int64_t n, Random& random) {
-  return Enumeration(operands, n, random).run();
+std::vector<Assignment> assignmentsOf(mlir::MLIRContext* context, const Tensors& operands,
+                                      int64_t n, Random& random) {
+  return Enumeration(context, operands, n, random).run();
 }
 
 std::optional<Cuts> cutsOf(const Tensors& operands, const Assignment& assignment, int64_t n) {

@@ -13,7 +13,8 @@ using Assignment = std::vector<Held>;  // one per operand
 // few, else every operand and every pair by itself, operands of equal extents split together with
 // at most one other state beside them, and a sample that `random` draws. Without the one in which
 // every operand is whole, of scale 1.
-std::vector<Assignment> assignmentsOf(const Tensors& operands, int64_t n, Random& random);
+std::vector<Assignment> assignmentsOf(mlir::MLIRContext* context, const Tensors& operands,
+                                      int64_t n, Random& random);
 
 // How ragged operands that are split cut extents; nothing where two of them disagree.
 std::optional<Cuts> cutsOf(const Tensors& operands, const Assignment& assignment, int64_t n);

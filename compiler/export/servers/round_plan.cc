@@ -1,0 +1,265 @@
+#include "compiler/export/servers/round_plan.h"
+
+#include <set>
+
+#include "dialects/pd/op_view.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+
+namespace dtranspile {
+namespace {
+
+using mlir::Operation;
+using mlir::Value;
+
+// Ops that hand on a power of a decay rate beside what they update.
+struct PowerSlots {
+  llvm::StringRef in, out, factor;
+};
+constexpr PowerSlots kPowers[] = {{"Beta1Pow", "Beta1PowOut", "beta1"},
+                                  {"Beta2Pow", "Beta2PowOut", "beta2"}};
+
+class Planner {
+ public:
+  Planner(mlir::Block& round, const Tables& tables, int64_t server)
+      : round_(round), tables_(tables), server_(server) {}
+
+  mlir::FailureOr<RoundPlan> run() {
+    dropForeignLoops();
+    dropDead();
+    foldPowers();
+    findNeeded();
+    makeParts();
+    placeDeferred();
+    RoundPlan plan;
+    plan.round = &round_;
+    for (Operation& op : round_)
+      forVariables(&op, [&](llvm::StringRef name, bool) { plan.variables.insert(name); });
+    plan.parts = std::move(parts_);
+    return plan;
+  }
+
+ private:
+  static bool isLoop(Operation* op) { return llvm::isa<dist::ForeachBlockOp>(op); }
+  // Made anew where it is read.
+  static bool isFree(Operation* op) { return llvm::isa<pd::GetOp, pd::UndefOp, dist::YieldOp>(op); }
+  size_t blocksOf(dist::ForeachBlockOp loop) const {
+    const Table* table = tables_.find(loop.getVar());
+    return table ? table->on(server_).size() : 1;
+  }
+
+  void dropForeignLoops() {
+    for (auto loop : llvm::make_early_inc_range(round_.getOps<dist::ForeachBlockOp>()))
+      if (blocksOf(loop) == 0) {
+        loop->replaceAllUsesWith(loop.getInits());
+        loop.erase();
+      }
+  }
+
+  // What no loop of this server asks for, in this round or the next one.
+  void dropDead() {
+    llvm::DenseSet<Value> values;
+    llvm::StringSet<> variables;
+    llvm::DenseSet<Operation*> live;
+    for (bool more = true; more;) {
+      more = false;
+      for (Operation& op : llvm::reverse(round_)) {
+        if (live.contains(&op)) continue;
+        bool wanted = isLoop(&op) || llvm::isa<dist::YieldOp>(op) ||
+                      llvm::any_of(op.getResults(), [&](Value v) { return values.contains(v); });
+        forVariables(&op, [&](llvm::StringRef name, bool sets) {
+          wanted |= sets && variables.contains(name);
+        });
+        if (!wanted) continue;
+        more = true;
+        live.insert(&op);
+        values.insert_range(takenBy(&op));
+        forVariables(&op, [&](llvm::StringRef name, bool) { variables.insert(name); });
+      }
+    }
+    for (Operation& op : llvm::make_early_inc_range(llvm::reverse(round_)))
+      if (!live.contains(&op)) op.erase();
+  }
+
+  // `set @p, scale(get @p)` says what the only update op that takes @p computes beside its update:
+  // the framework has it done there.
+  void foldPowers() {
+    for (auto set : llvm::make_early_inc_range(round_.getOps<pd::SetOp>())) {
+      Operation* maker = set.getValue().getDefiningOp();
+      if (!maker || !pd::OpView::isFrameworkOp(maker) || !maker->hasOneUse()) continue;
+      pd::OpView scale(maker);
+      auto old = scale.type() == "scale" ? scale.input("X").getDefiningOp<pd::GetOp>() : nullptr;
+      if (!old || old.getVar() != set.getVar() || scale.getFloat("bias") != 0) continue;
+      mlir::OpResult made = onlyPower(old, scale.getFloat("scale"));
+      if (!made) continue;
+      mlir::OpBuilder builder(made.getOwner()->getContext());
+      builder.setInsertionPointAfter(made.getOwner());
+      pd::SetOp::create(builder, set.getLoc(), set.getVarAttr(), made);
+      set.erase();
+      maker->erase();
+    }
+  }
+
+  mlir::OpResult onlyPower(pd::GetOp old, double factor) {
+    mlir::OpResult made;
+    int takers = 0;
+    for (auto loop : round_.getOps<dist::ForeachBlockOp>())
+      loop.walk([&](Operation* op) {
+        if (!llvm::is_contained(op->getOperands(), old.getValue())) return;
+        takers += static_cast<int>(blocksOf(loop));
+        if (!pd::OpView::isFrameworkOp(op)) return;
+        pd::OpView view(op);
+        for (const PowerSlots& power : kPowers)
+          if (view.input(power.in) == old.getValue() && view.hasOutput(power.out) &&
+              view.outputName(power.out) == old.getVar() && view.getFloat(power.factor) == factor)
+            made = llvm::dyn_cast_or_null<mlir::OpResult>(view.output(power.out));
+      });
+    return takers == 1 ? made : mlir::OpResult();
+  }
+
+  // The ops that some loop waits for, by values and variables.
+  void findNeeded() {
+    std::vector<Operation*> open;
+    auto need = [&](Operation* op) {
+      if (op && op->getBlock() == &round_ && !isFree(op) && needed_.insert(op).second)
+        open.push_back(op);
+    };
+    for (auto loop : round_.getOps<dist::ForeachBlockOp>()) need(loop);
+    while (!open.empty()) {
+      Operation* op = open.back();
+      open.pop_back();
+      auto needVariables = [&](Operation* reader) {
+        forVariables(reader, [&](llvm::StringRef name, bool sets) {
+          if (!sets) need(lastSet(name, reader));
+        });
+      };
+      needVariables(op);
+      for (Value value : takenBy(op)) {
+        Operation* maker = value.getDefiningOp();
+        if (maker && maker->getBlock() == &round_ && isFree(maker)) needVariables(maker);
+        need(maker);
+      }
+    }
+  }
+
+  Operation* lastSet(llvm::StringRef name, Operation* before) {
+    for (Operation* op = before->getPrevNode(); op; op = op->getPrevNode()) {
+      bool sets = false;
+      if (!isLoop(op))
+        forVariables(op, [&](llvm::StringRef other, bool set) { sets |= set && other == name; });
+      if (sets) return op;
+    }
+    return nullptr;
+  }
+
+  bool conflicts(Operation* loop, const RoundPlan::Part& other) {
+    llvm::StringSet<> set, touched;
+    for (Operation* op : other.ops)
+      forVariables(op, [&](llvm::StringRef name, bool sets) {
+        touched.insert(name);
+        if (sets) set.insert(name);
+      });
+    bool found = false;
+    forVariables(loop, [&](llvm::StringRef name, bool sets) {
+      found |= set.contains(name) || (sets && touched.contains(name));
+    });
+    return found;
+  }
+
+  void makeParts() {
+    int group = 0;
+    bool loops = false;
+    for (Operation& op : round_) {
+      if (isFree(&op)) continue;
+      if (!needed_.contains(&op)) {
+        deferred_.push_back(&op);
+        continue;
+      }
+      bool begins = parts_.empty() || loops != isLoop(&op);
+      for (const RoundPlan::Part& part : parts_)
+        begins |= isLoop(&op) && part.group == group && conflicts(&op, part);
+      group += begins && !parts_.empty();
+      if (begins || isLoop(&op)) parts_.push_back({{}, group});
+      parts_.back().ops.push_back(&op);
+      loops = isLoop(&op);
+    }
+  }
+
+  // Deferred ops that hang together by values or variables go to one place.
+  void placeDeferred() {
+    llvm::EquivalenceClasses<Operation*> together;
+    llvm::StringMap<Operation*> byName;
+    auto names = [](Operation* op) {
+      std::vector<std::string> list;
+      auto add = [&](llvm::StringRef name, bool) { list.push_back(name.str()); };
+      forVariables(op, add);
+      for (Value value : takenBy(op))
+        if (auto get = value.getDefiningOp<pd::GetOp>()) add(get.getVar(), false);
+      return list;
+    };
+    for (Operation* op : deferred_) {
+      together.insert(op);
+      for (Value value : takenBy(op))
+        if (Operation* maker = value.getDefiningOp(); llvm::is_contained(deferred_, maker))
+          together.unionSets(op, maker);
+      for (const std::string& name : names(op))
+        together.unionSets(op, byName.try_emplace(name, op).first->second);
+    }
+    // The parts that touch their variables, or make what they take.
+    llvm::StringMap<std::set<size_t>> touch;
+    llvm::DenseMap<Operation*, size_t> made;
+    for (auto [number, part] : llvm::enumerate(parts_))
+      for (Operation* op : part.ops) {
+        made[op] = number;
+        for (const std::string& name : names(op)) touch[name].insert(number);
+      }
+    llvm::DenseMap<Operation*, std::set<size_t>> homes;
+    for (Operation* op : deferred_) {
+      std::set<size_t>& home = homes[together.getLeaderValue(op)];
+      for (const std::string& name : names(op))
+        if (auto found = touch.find(name); found != touch.end())
+          home.insert(found->second.begin(), found->second.end());
+      for (Value value : takenBy(op))
+        if (auto found = made.find(value.getDefiningOp()); found != made.end())
+          home.insert(found->second);
+    }
+    RoundPlan::Part rest{{}, parts_.empty() ? 0 : parts_.back().group + 1};
+    for (Operation* op : deferred_) {
+      const std::set<size_t>& home = homes[together.getLeaderValue(op)];
+      const bool alone = home.size() == 1 && isLoop(parts_[*home.begin()].ops.front());
+      (alone ? parts_[*home.begin()].ops : rest.ops).push_back(op);
+    }
+    if (!rest.ops.empty()) parts_.push_back(std::move(rest));
+  }
+
+  mlir::Block& round_;
+  const Tables& tables_;
+  int64_t server_;
+  llvm::DenseSet<Operation*> needed_;
+  std::vector<Operation*> deferred_;
+  std::vector<RoundPlan::Part> parts_;
+};
+
+}  // namespace
+
+llvm::SmallVector<Value> takenBy(Operation* op) {
+  llvm::SmallVector<Value> values(op->getOperands());
+  for (mlir::Region& region : op->getRegions())
+    region.walk([&](Operation* inner) {
+      for (Value value : inner->getOperands())
+        if (!op->isAncestor(value.getParentBlock()->getParentOp())) values.push_back(value);
+    });
+  return values;
+}
+
+void forVariables(Operation* op, llvm::function_ref<void(llvm::StringRef, bool)> see) {
+  op->walk([&](Operation* inner) {
+    if (auto get = llvm::dyn_cast<pd::GetOp>(inner)) see(get.getVar(), false);
+    if (auto set = llvm::dyn_cast<pd::SetOp>(inner)) see(set.getVar(), true);
+  });
+}
+
+mlir::FailureOr<RoundPlan> planRound(mlir::Block& round, const Tables& tables, int64_t server) {
+  return Planner(round, tables, server).run();
+}
+
+}  // namespace dtranspile

@@ -83,8 +83,7 @@ void Reference::number(mlir::Block& block) {
       noteTrained(&op);
       for (mlir::OpResult result : op.getResults()) {
         mlir::Value same = passedThrough(result);
-        int id = numbers_[result] =
-            same ? numberOf(same) : add(&op, pd::nameOf(result), " of ");
+        int id = numbers_[result] = same ? numberOf(same) : add(&op, pd::nameOf(result), " of ");
         if (llvm::isa<pd::ProgramOp>(op.getParentOp())) named_[pd::nameOf(result)] = id;
       }
       notePowers(&op);

@@ -242,7 +242,7 @@ llvm::LogicalResult OpLowering::formula(llvm::StringRef text, const Bindings& bi
     for (int buffer : k.buffers) {
       if (values) what.shapes.push_back(tokens.shapeOf(buffer));
     }
-    if (k.kernel.elements() == 0 && !values) continue;
+    if (k.kernel.storesNothing() && !values) continue;
     what.kernel = std::make_shared<Kernel>(std::move(k.kernel));
     node.what = std::move(what);
     program_.add(std::move(node));

@@ -1,5 +1,6 @@
 #include "compiler/lower/rules.h"
 
+#include <cmath>
 #include <set>
 
 #include "compiler/lower/kernel/formula_parser.h"
@@ -118,6 +119,10 @@ LogicalResult applyFormula(const LoweringRule& rule, OpLowering& op,
   if (llvm::failed(refuseUnread(op, rule.formula))) return llvm::failure();
   // 1.x and 2.x differ in some update formulas; a file without version is a new one.
   bindings.numbers.emplace_back("legacy", op.version() > 0 && op.version() < 2000000);
+  // Softmax of the framework's processors never sees more than 64 below the maximum.
+  bindings.numbers.emplace_back("lowest", op.mendsDefects() ? -HUGE_VAL : -64);
+  bindings.numbers.emplace_back("exact", op.mendsDefects());
+  bindings.numbers.emplace_back("sparse", op.hasOtherKinds());
   const auto x = op.in("X");
   bindings.numbers.emplace_back("whole", x && !isFloat(scalarOf(x->dtype)));
   if (rule.inner == Inner::None) alignAxis(op, bindings);

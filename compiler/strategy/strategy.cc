@@ -54,7 +54,8 @@ const Rule kRules[] = {
      "min_block_size: blocks of less than 8192 elements cost more in messages than they spread; "
      "for tests add allow_small_blocks"},
     {[](const Strategy& s) { return isServed(s) && s.sync_batch_norm; },
-     "mode pserver and sync_batch_norm: trainers speak to servers only, and statistics of the whole "
+     "mode pserver and sync_batch_norm: trainers speak to servers only, and statistics of the "
+     "whole "
      "batch need all trainers; use mode collective"},
     {[](const Strategy& s) { return isServed(s) && s.scale_strategy != "avg"; },
      "mode pserver and scale_strategy: servers take the mean of what trainers push, or the sum "
@@ -103,7 +104,7 @@ bool isRelevant(const Strategy& strategy, const FieldRow& row) {
   const bool unlike = name.consume_back("!");
   const auto other =
       llvm::find_if(strategyFields(), [&](const FieldRow& each) { return each.name == name; });
-  return (valueOf(strategy, *other) == wanted) != unlike;
+  return isRelevant(strategy, *other) && (valueOf(strategy, *other) == wanted) != unlike;
 }
 
 }  // namespace
@@ -132,10 +133,10 @@ namespace {
 // HOST:PORT, each once, or one number.
 std::string problemOfServers(const Strategy& strategy) {
   if (strategy.pservers.size() == 1 && !llvm::StringRef(strategy.pservers[0]).contains(':'))
-    return serverCount(strategy) > 0
-               ? ""
-               : "pservers: '" + strategy.pservers[0] + "' is neither HOST:PORT nor a number of "
-                 "servers from 1 to 2147483647";
+    return serverCount(strategy) > 0 ? ""
+                                     : "pservers: '" + strategy.pservers[0] +
+                                           "' is neither HOST:PORT nor a number of "
+                                           "servers from 1 to 2147483647";
   std::set<std::string> seen;
   for (const std::string& each : strategy.pservers) {
     auto [host, text] = llvm::StringRef(each).rsplit(':');

@@ -46,8 +46,7 @@ class PsPlace : public impl::PsPlaceBase<PsPlace> {
     int64_t cursor = 0;
     for (const Served* served : order) {
       const int64_t slices = slice_var_up && !served->whole ? servers.getValue() : 1;
-      const Cut cut =
-          cutOf(pd::tensorOf(pd::VarOp(served->var).getType()), slices, min_block_size);
+      const Cut cut = cutOf(pd::tensorOf(pd::VarOp(served->var).getType()), slices, min_block_size);
       const int64_t first = split_method == "HashName"
                                 ? static_cast<int64_t>(hash(*served) % servers.getValue())
                                 : cursor;

@@ -39,8 +39,10 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
   static mlir::LogicalResult checkLayouts(const UpdatePart& part) {
     for (const Served& served : part.parameters())
       if (!pd::VarOp(served.var)->hasAttr(kServerLayout))
-        return pd::VarOp(served.var).emitError("ps-split: has no place on the servers; run "
-                                               "ps-place first");
+        return pd::VarOp(served.var)
+            .emitError(
+                "ps-split: has no place on the servers; run "
+                "ps-place first");
     return mlir::success();
   }
 
@@ -65,14 +67,14 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
       }
       for (mlir::StringAttr name : touched.read) {
         auto get = llvm::dyn_cast<pd::GetOp>(op);
-        const bool forUpdates =
-            get && llvm::all_of(get->getUsers(), [&](mlir::Operation* user) {
-              mlir::Operation* top = inBlock(op.getBlock(), user);
-              return part.contains(top);
-            });
+        const bool forUpdates = get && llvm::all_of(get->getUsers(), [&](mlir::Operation* user) {
+                                  mlir::Operation* top = inBlock(op.getBlock(), user);
+                                  return part.contains(top);
+                                });
         if (forUpdates) continue;
         if (set.contains(name))
-          return op.emitError("reads '") << name.getValue() << "' behind its update: trainers have "
+          return op.emitError("reads '") << name.getValue()
+                                         << "' behind its update: trainers have "
                                             "the new value from the next step on";
         if (part.sets(name) && part.ownerOf(name.getValue()) < 0)
           return op.emitError("reads '")
@@ -102,8 +104,9 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
     if (mlir::failed(factor)) return mlir::failure();
     if (*factor == 1.0 / static_cast<double>(job.ranks)) return dist::Merge::Mean;
     if (*factor == 1.0) return dist::Merge::Sum;
-    return loss.operation()->emitError("its parts, added up over the trainers, are neither the "
-                                       "reference's loss nor ")
+    return loss.operation()->emitError(
+               "its parts, added up over the trainers, are neither the "
+               "reference's loss nor ")
            << job.ranks << " times it: no server can combine the gradients";
   }
 
@@ -135,20 +138,20 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
       const int owner = part.ownerOf(var.getSymName());
       dist::LayoutAttr layout;
       if (owner >= 0)
-        layout = pd::VarOp(part.parameters()[owner].var)
-                     ->getAttrOfType<dist::LayoutAttr>(kServerLayout);
+        layout =
+            pd::VarOp(part.parameters()[owner].var)->getAttrOfType<dist::LayoutAttr>(kServerLayout);
       addServerVariable(builder, var, layout);
     }
     auto main = pd::ProgramOp::create(builder, job.main.getLoc(), job.main.getSymNameAttr());
     main->setAttrs(job.main->getAttrDictionary());
     builder.createBlock(&main.getBody());
-    auto serve = dist::ServeOp::create(builder, job.main.getLoc(), rounds,
-                                       dist::ServeModeAttr::get(&getContext(),
-                                                                dist::ServeMode::Sync));
+    auto serve =
+        dist::ServeOp::create(builder, job.main.getLoc(), rounds,
+                              dist::ServeModeAttr::get(&getContext(), dist::ServeMode::Sync));
     builder.createBlock(&serve.getBody());
-    auto round = dist::HandleOp::create(
-        builder, job.main.getLoc(),
-        dist::HandlerAttr::get(&getContext(), dist::Handler::Round), mlir::FlatSymbolRefAttr());
+    auto round = dist::HandleOp::create(builder, job.main.getLoc(),
+                                        dist::HandlerAttr::get(&getContext(), dist::Handler::Round),
+                                        mlir::FlatSymbolRefAttr());
     builder.createBlock(&round.getBody());
     return buildRound(getOperation(), job, part, role, main, round);
   }

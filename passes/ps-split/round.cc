@@ -117,15 +117,15 @@ class Round {
   bool isSharedGet(mlir::Operation* op) const {
     auto get = llvm::dyn_cast<pd::GetOp>(op);
     return get && part_.touches(get.getVar()) && part_.ownerOf(get.getVar()) < 0 &&
-           llvm::any_of(get->getUsers(), [&](mlir::Operation* user) {
-             mlir::Operation* top = inBlock(op->getBlock(), user);
-             return part_.contains(top) || llvm::isa<pd::SetOp>(top);
-           });
+           llvm::any_of(
+               get->getUsers(),
+               [&](mlir::Operation* user) {
+                 mlir::Operation* top = inBlock(op->getBlock(), user);
+                 return part_.contains(top) || llvm::isa<pd::SetOp>(top);
+               });
   }
 
-  bool isPartial(mlir::Value value) const {
-    return part_.isTerm(value) || part_.isPartial(value);
-  }
+  bool isPartial(mlir::Value value) const { return part_.isTerm(value) || part_.isPartial(value); }
   // A sum of partial sums is one too; anything else takes whole ones.
   bool givesPartial(mlir::Operation* op) const {
     return op->getNumResults() != 0 && part_.isPartial(op->getResult(0));
@@ -181,8 +181,9 @@ class Round {
 
   bool isCut(int owner, mlir::Type type) const {
     auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
-    return tensor && tensor.getShape() ==
-                         pd::tensorOf(pd::VarOp(part_.parameters()[owner].var).getType()).getShape();
+    return tensor &&
+           tensor.getShape() ==
+               pd::tensorOf(pd::VarOp(part_.parameters()[owner].var).getType()).getShape();
   }
 
   mlir::Value zeros(mlir::Value like) {
@@ -208,8 +209,9 @@ class Round {
   pd::Declarations declarations_;
   std::vector<mlir::Operation*> shared_;  // the same on all servers: ops, gets, sets
   std::vector<pd::SetOp> powerSets_;
-  std::vector<Loop> loops_;            // by parameter
-  mlir::IRMapping copies_;             // of shared values, and of terms as a server has them
+  std::vector<Loop> loops_;                // by parameter
+  llvm::DenseSet<mlir::Operation*> done_;  // ops of parameters that stand in a loop
+  mlir::IRMapping copies_;                 // of shared values, and of terms as a server has them
   llvm::DenseMap<mlir::Value, mlir::Value> sums_;
 };
 
@@ -245,6 +247,12 @@ mlir::Value Round::valueInside(int owner, mlir::Value value, mlir::OpBuilder& in
 mlir::LogicalResult Round::copyOps(int owner, const std::vector<mlir::Operation*>& needed,
                                    int stage, mlir::OpBuilder& inside, mlir::IRMapping& map) {
   for (mlir::Operation* op : needed) {
+    if (!done_.insert(op).second)
+      return op->emitError("gives '")
+             << pd::nameOf(op->getResult(0))
+             << "', of which a norm over servers is made and which is used behind that norm too: a "
+                "block of it is not kept from one loop to the next; take the norm of the gradient "
+                "itself, as clips in front of regularisation do";
     for (mlir::Value operand : op->getOperands()) {
       if (map.contains(operand)) continue;
       if (part_.ownerOf(operand) != owner) {
@@ -284,9 +292,9 @@ mlir::LogicalResult Round::buildLoop(int owner, const Loop& loop, int stage) {
   for (mlir::Value term : terms) inits.push_back(zeros(term));
   pd::VarOp var = part_.parameters()[owner].var;
   const mlir::Location loc = var.getLoc();
-  auto each = dist::ForeachBlockOp::create(builder_, loc, mlir::ValueRange(inits).getTypes(),
-                                           mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()),
-                                           inits);
+  auto each =
+      dist::ForeachBlockOp::create(builder_, loc, mlir::ValueRange(inits).getTypes(),
+                                   mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()), inits);
   mlir::OpBuilder inside(each.getContext());
   mlir::Block* body = inside.createBlock(&each.getBody());
   body->addArgument(mlir::RankedTensorType::get({1}, inside.getI64Type()), loc);
@@ -301,8 +309,8 @@ mlir::LogicalResult Round::buildLoop(int owner, const Loop& loop, int stage) {
   llvm::SmallVector<mlir::Value> added;
   for (auto [number, term] : llvm::enumerate(terms))
     added.push_back(elementwise(inside, term.getLoc(), "elementwise_add",
-                                body->getArgument(number + 1), map.lookup(term),
-                                pd::nameOf(term), pd::kOptimize, declarations_));
+                                body->getArgument(number + 1), map.lookup(term), pd::nameOf(term),
+                                pd::kOptimize, declarations_));
   dist::YieldOp::create(inside, loc, added);
   for (auto [term, result] : llvm::zip(terms, each.getResults())) copies_.map(term, result);
   return mlir::success();

@@ -77,14 +77,15 @@ class PsStartup : public impl::PsStartupBase<PsStartup> {
                << "', which start-up draws: every trainer would begin with another value, and "
                   "servers hold parameters only; let start-up begin with a constant";
       if (type != var.getType() || !type.hasStaticShape() || type.getRank() == 0)
-        return var.emitError("is drawn by start-up and is no tensor with a dim 0: servers cannot "
-                             "hold it for the trainers");
+        return var.emitError(
+            "is drawn by start-up and is no tensor with a dim 0: servers cannot "
+            "hold it for the trainers");
       const int64_t extent = type.getDimSize(0);
       const auto first = static_cast<int64_t>(llvm::xxh3_64bits(name.getValue()) %
                                               static_cast<uint64_t>(job.mesh.ranks()));
-      addServerVariable(builder, var,
-                        dist::LayoutAttr::get(&getContext(), dist::LayoutKind::Blocks, extent,
-                                              extent, first));
+      addServerVariable(
+          builder, var,
+          dist::LayoutAttr::get(&getContext(), dist::LayoutKind::Blocks, extent, extent, first));
     }
     return mlir::success();
   }
@@ -136,8 +137,9 @@ class PsStartup : public impl::PsStartupBase<PsStartup> {
              << name << "' for a variable of the servers, and they do not have it";
     else if (layoutOf(var))
       good = op->emitError("start-up reads '")
-             << name << "' back, or sets it inside of control flow: servers have blocks of it only; "
-                        "set it at the top, once";
+             << name
+             << "' back, or sets it inside of control flow: servers have blocks of it only; "
+                "set it at the top, once";
   }
 
   // Draws of several servers are those of the first one.
@@ -154,10 +156,10 @@ class PsStartup : public impl::PsStartupBase<PsStartup> {
     // Behind all that is computed, before anything is set: sets of what is drawn come last.
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(&body);
     for (auto& [element, values] : drawn) {
-      auto shared = dist::BroadcastOp::create(
-          builder, job.startup.getLoc(), mlir::ValueRange(values).getTypes(), values,
-          serverComm(getOperation(), job.mesh),
-          dist::SelAttr::point(&getContext(), kServerAxis, 0));
+      auto shared = dist::BroadcastOp::create(builder, job.startup.getLoc(),
+                                              mlir::ValueRange(values).getTypes(), values,
+                                              serverComm(getOperation(), job.mesh),
+                                              dist::SelAttr::point(&getContext(), kServerAxis, 0));
       for (auto [value, same] : llvm::zip(values, shared.getResults()))
         for (mlir::OpOperand& use : llvm::make_early_inc_range(value.getUses()))
           if (auto set = llvm::dyn_cast<pd::SetOp>(use.getOwner())) {
@@ -171,9 +173,9 @@ class PsStartup : public impl::PsStartupBase<PsStartup> {
     if (!layout) return;
     mlir::OpBuilder builder(set);
     mlir::Value value = set.getValue();
-    mlir::Value own = dist::SliceOp::create(builder, set.getLoc(), blockType(value.getType()),
-                                            value, builder.getI64IntegerAttr(0), layout,
-                                            builder.getStrArrayAttr({llvm::StringRef(kServerAxis)}));
+    mlir::Value own = dist::SliceOp::create(
+        builder, set.getLoc(), blockType(value.getType()), value, builder.getI64IntegerAttr(0),
+        layout, builder.getStrArrayAttr({llvm::StringRef(kServerAxis)}));
     set.getValueMutable().assign(own);
   }
 
@@ -212,25 +214,23 @@ class PsStartup : public impl::PsStartupBase<PsStartup> {
     if (mlir::failed(good)) return mlir::failure();
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(&body);
     for (pd::VarOp var : pulled) {
-      auto table = mlir::SymbolRefAttr::get(
-          builder.getStringAttr(job.role.getSymName()),
-          {mlir::FlatSymbolRefAttr::get(var.getSymNameAttr())});
-      auto pull = dist::PullOp::create(builder, var.getLoc(), var.getType(), table,
-                                       symbolOf(job.rounds));
+      auto table = mlir::SymbolRefAttr::get(builder.getStringAttr(job.role.getSymName()),
+                                            {mlir::FlatSymbolRefAttr::get(var.getSymNameAttr())});
+      auto pull =
+          dist::PullOp::create(builder, var.getLoc(), var.getType(), table, symbolOf(job.rounds));
       pd::SetOp::create(builder, var.getLoc(), mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()),
                         pull.getOutput());
     }
     dist::PhaseOp::create(builder, job.trainers.startup.getLoc(),
                           dist::PhaseKindAttr::get(&getContext(), dist::PhaseKind::Pull),
                           symbolOf(job.rounds));
-    for (auto var : llvm::make_early_inc_range(
-             job.trainers.role.getBody().front().getOps<pd::VarOp>()))
+    for (auto var :
+         llvm::make_early_inc_range(job.trainers.role.getBody().front().getOps<pd::VarOp>()))
       if (gone.contains(var.getSymNameAttr())) var.erase();
     for (pd::ProgramOp program : {job.trainers.main, job.trainers.startup})
       eraseDeclarations(program, gone);
     return mlir::success();
   }
-
 };
 
 }  // namespace

@@ -12,7 +12,8 @@ std::string listOf(mlir::ArrayAttr axes) {
 }
 
 bool serves(dist::RoleOp role) {
-  auto main = llvm::dyn_cast_or_null<pd::ProgramOp>(mlir::SymbolTable::lookupSymbolIn(role, "main"));
+  auto main =
+      llvm::dyn_cast_or_null<pd::ProgramOp>(mlir::SymbolTable::lookupSymbolIn(role, "main"));
   return main && !main.getBodyBlock()->getOps<dist::ServeOp>().empty();
 }
 

@@ -6,8 +6,8 @@
 
 namespace dtranspile::passes {
 
-inline constexpr llvm::StringLiteral kRounds = "rounds";                // trainers and servers
-inline constexpr llvm::StringLiteral kServerSums = "sums of servers";   // servers among themselves
+inline constexpr llvm::StringLiteral kRounds = "rounds";               // trainers and servers
+inline constexpr llvm::StringLiteral kServerSums = "sums of servers";  // servers among themselves
 inline constexpr llvm::StringLiteral kServerAxis = "ps";
 
 // The parts of a job that ps-split has made.

@@ -12,16 +12,17 @@ namespace {
 bool sumsUp(mlir::Operation* op) {
   const pd::OpView view(op);
   if (view.type() == "squared_l2_norm") return true;
-  mlir::RankedTensorType from =
-      view.type() == "reduce_sum" ? pd::tensorOf(op->getOperand(0).getType())
-                                  : mlir::RankedTensorType();
+  mlir::RankedTensorType from = view.type() == "reduce_sum"
+                                    ? pd::tensorOf(op->getOperand(0).getType())
+                                    : mlir::RankedTensorType();
   mlir::RankedTensorType to = from ? pd::tensorOf(op->getResult(0).getType()) : from;
   return to && to.hasStaticShape() && to.getNumElements() == 1;
 }
 
 // Linear in all that it takes: sums of partial sums are one.
 bool isLinear(mlir::Operation* op) {
-  static constexpr llvm::StringLiteral kTypes[] = {"sum", "elementwise_add", "reduce_sum", "assign"};
+  static constexpr llvm::StringLiteral kTypes[] = {"sum", "elementwise_add", "reduce_sum",
+                                                   "assign"};
   return llvm::is_contained(kTypes, pd::OpView(op).type());
 }
 
@@ -36,6 +37,11 @@ llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
 
 llvm::ArrayRef<int64_t> shapeOf(const Served& served) {
   return pd::tensorOf(pd::VarOp(served.var).getType()).getShape();
+}
+
+bool takesRows(mlir::Operation* op) {
+  return llvm::any_of(op->getOperandTypes(),
+                      [](mlir::Type type) { return llvm::isa<pd::RowsType>(type); });
 }
 
 bool isConstant(mlir::Operation* op) {
@@ -195,6 +201,7 @@ mlir::LogicalResult UpdatePart::collectGradients(const JobOnAxes& job) {
 mlir::LogicalResult UpdatePart::findOwners(const JobOnAxes& job) {
   for (bool more = true; more;) {
     powers_.clear();
+    for (Served& served : parameters_) served.whole = nullptr;  // known of all state at last
     for (mlir::Operation& op : *pd::ProgramOp(job.main).getBodyBlock()) {
       if (auto get = llvm::dyn_cast<pd::GetOp>(op))
         if (const int owner = ownerOf(get.getVar()); owner >= 0)
@@ -226,9 +233,10 @@ bool UpdatePart::worksByBlock(mlir::Operation* op, int owner) const {
     const bool number = type && type.hasStaticShape() && type.getNumElements() == 1;
     if (ownerOf(operand) != owner && !number) return false;
   }
-  if (sumsUp(op)) return true;
-  const verify::ParsedRule* rule = verify::findRule(pd::OpView(op).type());
-  return rule && (rule->rule == verify::pointwise || rule->rule == verify::pointwiseSum);
+  const llvm::StringRef type = pd::OpView(op).type();
+  if (sumsUp(op) || type == "scale" || type == "cast") return true;
+  const verify::ParsedRule* rule = verify::findRule(type);
+  return rule && rule->rule == verify::pointwise;
 }
 
 mlir::LogicalResult UpdatePart::giveOwner(mlir::Operation* op) {
@@ -251,9 +259,16 @@ mlir::LogicalResult UpdatePart::giveOwner(mlir::Operation* op) {
     return mlir::success();
   }
   Served& served = parameters_[owner];
+  if (takesRows(op) && !verify::takesRowsAsDense(pd::OpView(op)))
+    return op->emitError("takes the SelectedRows gradient of '")
+           << served.var.getSymName()
+           << "', which servers add up to a dense one: " << pd::OpView(op).type()
+           << " does something else with that (rows that no sample has named would be updated "
+              "too); "
+              "save the program without lazy_mode, or with is_sparse=False";
   if (op->getNumRegions())
-    return op->emitError("updates '") << served.var.getSymName()
-                                      << "' under control flow, which servers do not take over";
+    return op->emitError("updates '")
+           << served.var.getSymName() << "' under control flow, which servers do not take over";
   const pd::OpSpec* spec = pd::OpView(op).spec();
   if (spec && (spec->effects & pd::kRandom))
     return op->emitError("draws random numbers for '")
@@ -287,8 +302,8 @@ mlir::FailureOr<bool> UpdatePart::ownVariables(const JobOnAxes& job) {
     auto [at, fresh] = variableOwner_.try_emplace(set.getVar(), owner);
     if (!fresh && at->second != owner) {
       writer->emitError("sets '") << set.getVar() << "', state of '"
-                                  << parameters_[at->second].var.getSymName() << "', to a value of '"
-                                  << served.var.getSymName() << "'";
+                                  << parameters_[at->second].var.getSymName()
+                                  << "', to a value of '" << served.var.getSymName() << "'";
       return mlir::failure();
     }
     if (fresh) served.state.push_back(set.getVarAttr().getAttr());
@@ -309,8 +324,7 @@ mlir::LogicalResult UpdatePart::checkOperands(mlir::Operation* op) {
       continue;
     }
     return op->emitError("takes '")
-           << pd::nameOf(value)
-           << "', which " << pd::OpView(maker).type()
+           << pd::nameOf(value) << "', which " << pd::OpView(maker).type()
            << " of the trainers computes and is no gradient of a parameter (none that an op with "
               "role Backward lists in op_role_var): servers are sent gradients only";
   }

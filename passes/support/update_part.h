@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "compiler/analysis/relations/powers.h"
+#include "compiler/analysis/relations/updates.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "passes/support/job.h"
@@ -16,8 +16,8 @@ namespace dtranspile::passes {
 // A parameter, with the state that is updated beside it.
 struct Served {
   pd::VarOp var;
-  mlir::Value gradient;               // as the trainers complete it; null where none is taken
-  mlir::Operation* whole = nullptr;   // an op that takes it in one piece; null: blocks will do
+  mlir::Value gradient;                 // as the trainers complete it; null where none is taken
+  mlir::Operation* whole = nullptr;     // an op that takes it in one piece; null: blocks will do
   std::vector<mlir::StringAttr> state;  // variables of its shape that the part sets, itself first
 };
 

@@ -36,8 +36,13 @@ struct AxisView {
 class Evaluation {
  public:
   Evaluation(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero,
-             ShareOf shareOf)
-      : form_(form), axes_(axes), readingOf_(readingOf), isZero_(isZero), shareOf_(shareOf) {}
+             ShareOf shareOf, bool uneven)
+      : form_(form),
+        axes_(axes),
+        readingOf_(readingOf),
+        isZero_(isZero),
+        shareOf_(shareOf),
+        uneven_(uneven) {}
 
   Outcome run();
 
@@ -57,6 +62,7 @@ class Evaluation {
   bool alongAxis(unsigned axis);
   bool alongPoint(unsigned axis);
   bool survey(unsigned axis, AxisView& view);
+  bool meets(unsigned axis, int one, int other) const;
   bool surveySplit(unsigned axis, const Term& term, const State& state, AxisView& view);
   bool partsResult(unsigned axis, const AxisView& view);
   bool splitResult(unsigned axis, const AxisView& view);
@@ -70,6 +76,7 @@ class Evaluation {
   ReadingOf readingOf_;
   IsZero isZero_;
   ShareOf shareOf_;
+  bool uneven_;
   Outcome outcome_;
   llvm::SmallVector<Rational, 4> scales_;  // of the terms, in a common unit
   bool different_ = false;
@@ -81,14 +88,32 @@ bool Evaluation::surveySplit(unsigned axis, const Term& term, const State& state
     return true;
   }
   int label = state.dim < static_cast<int>(term.labels.size()) ? term.labels[state.dim] : kWholeDim;
+  if (label == kAnyDim) return true;
   if (label < 0) return lose("needs dim " + std::to_string(state.dim) + " whole", axis, term.value);
-  if (view.label >= 0 && view.label != label)
-    return misfit("operands are split along different dims", axis, term.value);
+  if (view.label >= 0 && view.label != label) {
+    const char* why = "operands are split along different dims";
+    return meets(axis, view.label, label) ? misfit(why, axis, term.value)
+                                          : lose(why, axis, term.value);
+  }
   if (view.label >= 0 && view.layout != state.layoutAttr())
     return lose("takes parts that are cut by different layouts", axis, term.value);
   view.label = label;
   view.layout = state.layoutAttr();
   return true;
+}
+
+// One operand that is split along the one label has the other as well, and whole. Where none has
+// (all pairs of two operands' rows), a rank's operands do fit; they are other pairs.
+bool Evaluation::meets(unsigned axis, int one, int other) const {
+  return llvm::any_of(form_.terms, [&](const Term& term) {
+    const State& state = readingOf_(term.value).states[axis];
+    if (skipped(term) || !state.isSplit() || state.dim == dist::kFlat ||
+        state.dim >= static_cast<int>(term.labels.size()))
+      return false;
+    const int label = term.labels[state.dim];
+    return (label == one && llvm::is_contained(term.labels, other)) ||
+           (label == other && llvm::is_contained(term.labels, one));
+  });
 }
 
 bool Evaluation::survey(unsigned axis, AxisView& view) {
@@ -108,7 +133,9 @@ bool Evaluation::survey(unsigned axis, AxisView& view) {
         break;
       // One value per share has one shape.
       case dist::StateKind::Parts: view.parts |= !shareOf_ || term.use != Use::Shape; break;
-      case dist::StateKind::Different: view.tag = state.tagAttr(); break;
+      case dist::StateKind::Different:
+        if (term.use != Use::Shape) view.tag = state.tagAttr();  // all have one shape
+        break;
       case dist::StateKind::Unknown:
         return lose("takes a value of unknown relation", axis, term.value);
     }
@@ -127,6 +154,8 @@ bool Evaluation::splitResult(unsigned axis, const AxisView& view) {
       return misfit("takes this operand whole and others in parts", axis, term.value);
   }
   // With a value per share among the operands the op is that of the share, and so is the extent.
+  if ((uneven_ || view.layout) && llvm::is_contained(form_.averaged, view.label) && !view.parts)
+    return lose("divides by the number of its rows, which differs between the ranks", axis);
   if (llvm::is_contained(form_.averaged, view.label) && !view.parts)
     outcome_.reading.scale = outcome_.reading.scale * Rational(axes_.sizes[axis]);
   auto at = llvm::find(form_.result, view.label);
@@ -207,7 +236,7 @@ bool Evaluation::partsResult(unsigned axis, const AxisView& view) {
 bool Evaluation::alongPoint(unsigned axis) {
   for (const Term& term : form_.terms)
     if (const State& state = readingOf_(term.value).states[axis];
-        !skipped(term) && state.isDifferent())
+        !skipped(term) && state.isDifferent() && term.use != Use::Shape)
       outcome_.reading.states[axis] = state;
   return true;
 }
@@ -334,11 +363,19 @@ bool evaluateShare(const Form& form, const Axes& axes, RelationOf relationOf, Is
   return true;
 }
 
+bool hasUnevenParts(const Form& form, RelationOf relationOf) {
+  return llvm::any_of(form.terms, [&](const Term& term) {
+    const Relation& relation = relationOf(term.value);
+    return relation.uneven &&
+           llvm::any_of(relation.whole.states, [](const State& state) { return state.isSplit(); });
+  });
+}
+
 }  // namespace
 
 Outcome evaluate(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero,
-                 ShareOf shareOf) {
-  return Evaluation(form, axes, readingOf, isZero, shareOf).run();
+                 ShareOf shareOf, bool uneven) {
+  return Evaluation(form, axes, readingOf, isZero, shareOf, uneven).run();
 }
 
 Evaluated evaluateBoth(const Form& form, const Axes& axes, RelationOf relationOf) {
@@ -350,6 +387,8 @@ Evaluated evaluateBoth(const Form& form, const Axes& axes, RelationOf relationOf
     relation.addTags(relationOf(term.value).tags);
     relation.perShare |= relationOf(term.value).perShare;
   }
+  const bool uneven = hasUnevenParts(form, relationOf);
+  relation.uneven = form.rows == Rows::Data || (form.rows == Rows::Operands && uneven);
   Outcome parts = evaluate(
       form, axes, [&](mlir::Value value) -> const Reading& { return relationOf(value).parts; },
       isZero);
@@ -361,12 +400,14 @@ Evaluated evaluateBoth(const Form& form, const Axes& axes, RelationOf relationOf
         return one.gradient      ? one.whole.scale
                : one.parts.known ? one.parts.scale
                                  : Rational::lost();
-      });
+      },
+      uneven);
   relation.parts = std::move(parts.reading);
   relation.whole = std::move(whole.reading);
   evaluated.loss = std::move(whole.loss);
   const int axis = evaluated.loss.axis;
-  if (!relation.whole.known && !evaluated.loss.wrong && axis >= 0 && axes.isData[axis])
+  if (!relation.whole.known && !evaluated.loss.wrong && form.shareable && axis >= 0 &&
+      axes.isData[axis])
     evaluateShare(form, axes, relationOf, isZero, evaluated);
   return evaluated;
 }
@@ -382,15 +423,17 @@ Shares::Shares(const Form& form, const Axes& axes, RelationOf relationOf) {
   }
 }
 
-void Shares::putTogether(Reading& reading, mlir::Value result, const Axes& axes) const {
+bool Shares::putTogether(Reading& reading, mlir::Value result, const Axes& axes) const {
+  bool uneven = false;
   mlir::RankedTensorType type = pd::tensorOf(dist::unlocated(result.getType()));
-  if (!reading.known || !type || type.getRank() == 0) return;
+  if (!reading.known || !type || type.getRank() == 0) return uneven;
   for (unsigned axis = 0; axis < axes.count(); ++axis) {
     if (!axes.isData[axis] || !reading.states[axis].isParts()) continue;
     auto found = splitDims_[axis].find(type);
     if (found != splitDims_[axis].end()) reading.states[axis] = State::split(found->second);
-    else if (type.isDynamicDim(0)) reading.states[axis] = State::split(0);
+    else if (type.isDynamicDim(0)) reading.states[axis] = State::split(0), uneven = true;
   }
+  return uneven;
 }
 
 }  // namespace dtranspile::verify

@@ -202,7 +202,7 @@ void visitInserted(const Scene& scene, mlir::Operation* op) {
   if (kind == Inserted::Difference) return visitDifference(scene, op);
   RuleContext context(op, *rule, scene.axes(),
                       [&](mlir::Value value) -> const Relation& { return scene.of(value); });
-  rule->rule(context);
+  context.apply();
   std::vector<Relation> results = context.takeResults();
   if (results.empty()) return;
   Relation relation = std::move(results[0]);
@@ -214,6 +214,12 @@ void visitInserted(const Scene& scene, mlir::Operation* op) {
     if (factor.isLost())
       return scene.giveUnknown(
           op, "was inserted with a bias or a factor that is not known while compiling");
+  }
+  if (kind == Inserted::Zero && view.hasAttr("shape") && op->getNumOperands() == 0) {
+    const mlir::RankedTensorType type = pd::tensorOf(view.output("Out").getType());
+    const std::vector<int64_t> made = view.getInts("shape");
+    if (type && llvm::ArrayRef<int64_t>(made) != llvm::ArrayRef<int64_t>(pd::dimsOf(type)))
+      return scene.giveUnknown(op, "was inserted and makes other extents than its result has");
   }
   Conversion conversion = kind == Inserted::Cast ? conversionOf(view.input("X"), view.output("Out"))
                                                  : Conversion::Exact;

@@ -1,7 +1,6 @@
 #include "compiler/analysis/relations/reference.h"
 
-#include "compiler/analysis/relations/powers.h"
-
+#include "compiler/analysis/relations/updates.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/position.h"
 

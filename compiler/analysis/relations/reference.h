@@ -42,7 +42,8 @@ class Reference {
   // running statistics as parameters too.)
   bool trains(llvm::StringRef var) const { return trained_.contains(var); }
   bool sets(llvm::StringRef var) const { return finalNumber(var) != initialNumber(var); }
-  // A value that is another one times a factor, where an update op hands such a power on (powers.h).
+  // A value that is another one times a factor, where an update op hands such a power on
+  // (updates.h).
   struct Multiple {
     int number = -1;  // of the product; -1 where there is none
     double factor = 0;

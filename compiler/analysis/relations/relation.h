@@ -86,6 +86,8 @@ struct Relation {
   bool isZero = false;    // the constant 0: fits every relation in a sum
   bool perShare = false;  // depends on a site
   bool gradient = false;  // made from the seed of the backward part
+  bool uneven = false;    // its parts may differ in extent: rows of sequences, or those that data
+                          // choose
   Reading whole, parts;
   llvm::SmallVector<mlir::StringAttr, 1> tags;  // contracts met on the way, sorted
 

@@ -284,9 +284,13 @@ std::string Emitter::computeArithmetic(const Expr& e, const std::string& a, cons
   if (e.op == Op::Not) return define("arith.xori " + a + ", " + constant(1, Scalar::I1), "i1");
   if (e.op == Op::Neg && !floating)
     return define("arith.subi " + constant(0, e.type) + ", " + a, type);
-  if (const char* predicate = spell(kComparisons, e.op, floating))
-    return define((floating ? "arith.cmpf " : "arith.cmpi ") + (predicate + (", " + a)) + ", " + b,
+  if (const char* spelled = spell(kComparisons, e.op, floating)) {
+    std::string predicate = spelled;
+    // One bit with a sign would be 0 and -1.
+    if (operands == Scalar::I1 && predicate[0] == 's') predicate[0] = 'u';
+    return define((floating ? "arith.cmpf " : "arith.cmpi ") + predicate + ", " + a + ", " + b,
                   mlirName(operands));
+  }
   if (!floating && Kernel::divides(e.op)) return divide(e, a, b);
   if (const char* name = spellBinary(e.op, floating))
     return define(name + (" " + a) + ", " + b, type);

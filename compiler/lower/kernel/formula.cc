@@ -24,7 +24,8 @@ namespace {
 std::vector<int64_t> contiguous(const Dims& dims) {
   std::vector<int64_t> strides(dims.size());
   int64_t stride = 1;
-  for (size_t i = dims.size(); i-- > 0; stride *= dims[i]) strides[i] = stride;
+  // An extent of 0 is no reason to take the dims before it for broadcast ones.
+  for (size_t i = dims.size(); i-- > 0; stride *= dims[i] == 0 ? 1 : dims[i]) strides[i] = stride;
   return strides;
 }
 

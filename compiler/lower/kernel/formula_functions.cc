@@ -37,7 +37,7 @@ adam_step(m, v, rate, power1, power2, e) =
 adam_epsilon(e, power2, old) = old ? e : e * sqrt(1 - power2)
 
 # What a proximal step leaves of t: drawn to 0 by l1, shrunk by l2.
-shrunk(t, rate, l1, l2) = sign(t) * max(abs(t) - rate * l1, 0) / (1 + rate * l2)
+shrunk(t, rate, l1, l2) = sign(t) * max(abs(t) - rate * max(l1, 0), 0) / (1 + rate * l2)
 
 # Whether an average of parameters has run over a window that grows with the updates.
 window_is_full(updates, n, rate, least, most) =

@@ -77,6 +77,16 @@ int64_t Kernel::elements() const {
   return count;
 }
 
+bool Kernel::storesNothing() const {
+  const bool reduces = std::any_of(stages.begin(), stages.end(),
+                                   [](const Stage& stage) { return !stage.reductions.empty(); });
+  if (!reduces) return elements() == 0;
+  for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
+    if (dims[d] == 0 && (d < inner || d == lane)) return true;
+  }
+  return false;
+}
+
 bool Kernel::mayFault(const Expr& e) const {
   if (!divides(e.op) || isFloat(e.type)) return false;
   const Expr& divisor = exprs[e.b];

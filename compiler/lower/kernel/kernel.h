@@ -66,6 +66,8 @@ struct Kernel {
   }
   int64_t rows() const { return dims.empty() ? 1 : dims[0]; }
   int64_t elements() const;
+  // Some extent is 0: of what is kept, or of an element-wise kernel. A sum of nothing is stored.
+  bool storesNothing() const;
 
   // Whether an operation is one of the integer divisions, and whether one stands here whose divisor
   // may be 0 or -1. Such kernels take a fault cell behind their arguments (abi.h).

@@ -77,6 +77,13 @@ LogicalResult lowerFusedActivation(OpLowering& op) {
                     bindings);
 }
 
+// Of integers in float64.
+LogicalResult lowerAtan2(OpLowering& op) {
+  auto x = op.in("X1");
+  return op.formula(x && isFloat(scalarOf(x->dtype)) ? "Out = atan2(X1, X2)"
+                                                     : "Out = atan2(double(X1), double(X2))");
+}
+
 const LoweringRule kRules[] = {
     {"elementwise_add", Inner::None, "Out = X + Y"},
     {"elementwise_add_grad", Inner::None, "X@GRAD = Out@GRAD; Y@GRAD = Out@GRAD"},
@@ -86,10 +93,10 @@ const LoweringRule kRules[] = {
     {"elementwise_mul_grad", Inner::None, "X@GRAD = Out@GRAD * Y; Y@GRAD = Out@GRAD * X"},
     {"elementwise_div", Inner::None, "Out = X / Y"},
     {"elementwise_div_grad", Inner::None, "X@GRAD = Out@GRAD / Y; Y@GRAD = -Out@GRAD * Out / Y"},
-    {"elementwise_max", Inner::None, "Out = max(X, Y)"},
+    {"elementwise_max", Inner::None, "Out = X > Y ? X : Y"},
     {"elementwise_max_grad", Inner::None,
      "X@GRAD = X > Y ? Out@GRAD : 0; Y@GRAD = X <= Y ? Out@GRAD : 0"},
-    {"elementwise_min", Inner::None, "Out = min(X, Y)"},
+    {"elementwise_min", Inner::None, "Out = Y < X ? Y : X"},
     {"elementwise_min_grad", Inner::None,
      "X@GRAD = X < Y ? Out@GRAD : 0; Y@GRAD = X >= Y ? Out@GRAD : 0"},
     {"elementwise_pow", Inner::None, "Out = pow(X, Y)"},
@@ -105,7 +112,7 @@ const LoweringRule kRules[] = {
     {"elementwise_mul_grad_grad", Inner::None,
      "DDOut = or(DDX, 0) * Y + X * or(DDY, 0); X@GRAD = DOut * or(DDY, 0); Y@GRAD = DOut * or(DDX, "
      "0)"},
-    {"atan2", Inner::None, "Out = atan2(X1, X2)"},
+    functionRule("atan2", lowerAtan2),
     {"atan2_grad", Inner::None,
      "n = Out@GRAD / (X1 * X1 + X2 * X2); X1@GRAD = X2 * n; X2@GRAD = -X1 * n"},
     {"lerp", Inner::None, "Out = X + Weight * (Y - X)"},
@@ -119,17 +126,22 @@ const LoweringRule kRules[] = {
     lowerRule("sum", lowerSum, "dt_sum_rows"),
     formulaRule(
         "scale", Inner::None,
-        "s = or(ScaleTensor, scale); Out = bias_after_scale ? X * s + bias : (X + bias) * s",
+        "s = or(ScaleTensor, scale); k = whole ? int64(s) : s; b = whole ? int64(bias) : bias;"
+        "Out = bias_after_scale ? X * k + b : (X + b) * k",
         "dt_scale_rows"),
     {"cast", Inner::None, "Out = X"},
     {"increment", Inner::None, "Out = X + step"},
-    {"pow", Inner::None, "Out = pow(X, or(FactorTensor, factor))"},
+    // An integer is raised to the whole part.
+    {"pow", Inner::None,
+     "f = or(FactorTensor, factor); Out = pow(X, whole ? int64(f) : f)"},
     {"pow_grad", Inner::None,
      "f = or(FactorTensor, factor); X@GRAD = Out@GRAD * f * pow(X, f - 1)"},
     {"clip", Inner::None, "Out = min(max(X, or(Min, min)), or(Max, max))"},
     {"clip_grad", Inner::None, "X@GRAD = X > or(Min, min) && X < or(Max, max) ? Out@GRAD : 0"},
     formulaRule("clip_by_norm", Inner::All,
-                "n = sqrt(sum(X * X)); Out = n > max_norm ? X * (max_norm / n) : X",
+                "n = sqrt(sum(X * X)); k = max_norm / n;"
+                // 1.x has NaN of a norm of 0.
+                "Out = n <= max_norm ? (legacy && !exact ? X + 0 * k : X) : X * k",
                 "dt_clip_rows_by_norm"),
 };
 

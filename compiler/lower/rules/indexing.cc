@@ -38,6 +38,7 @@ const LoweringRule kRules[] = {
     callRule("tril_triu_grad", "dt_tril_triu(X=Out@GRAD, Out=X@GRAD)"),
     callRule("diag", "dt_diag(X=Diagonal, offset=-, padding_value=-)"),
     callRule("diag_v2", "dt_diag"),
+    callRule("diag_v2_grad", "dt_diag_grad"),
     callRule("diag_embed", "dt_diag_embed"),
 };
 

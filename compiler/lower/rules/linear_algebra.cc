@@ -400,8 +400,8 @@ const LoweringRule kRules[] = {
     {"squared_l2_norm_grad", Inner::All, "X@GRAD = 2 * X * Out@GRAD[r]"},
     {"squared_l2_distance", Inner::NotFirst, "d = X - Y; sub_result = d; Out[r] = sum(d * d)"},
     {"cos_sim", Inner::NotFirst,
-     "XNorm[r] = sqrt(sum(X * X))\nYNorm[r] = sqrt(sum(Y * Y))\nOut[r] = sum(X * Y) / (sqrt(sum(X "
-     "* X)) * sqrt(sum(Y * Y)))"},
+     "XNorm[r] = sqrt(max(sum(X * X), 1e-8))\nYNorm[r] = sqrt(max(sum(Y * Y), 1e-8))\n"
+     "Out[r] = sum(X * Y) / (sqrt(max(sum(X * X), 1e-8)) * sqrt(max(sum(Y * Y), 1e-8)))"},
     {"cos_sim_grad", Inner::NotFirst,
      "n = XNorm[r]; m = YNorm; g = Out@GRAD[r]; c = Out[r]; X@GRAD = g * (Y / (n * m) - c * X / (n "
      "* n)); Y@GRAD = g * (X / (n * m) - c * Y / (m * m))"},

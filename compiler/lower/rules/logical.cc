@@ -17,7 +17,7 @@ const LoweringRule kRules[] = {
     {"logical_not", Inner::None, "Out = !X"},
     {"isfinite_v2", Inner::None, "Out = finite(X)"},
     {"isnan_v2", Inner::None, "Out = X != X"},
-    {"isinf_v2", Inner::None, "Out = X == infinity || X == -infinity"},
+    {"isinf_v2", Inner::None, "Out = whole ? X != X : X == infinity || X == -infinity"},
     {"where", Inner::None, "Out = Condition ? X : Y"},
     {"where_grad", Inner::None,
      "X@GRAD = Condition ? Out@GRAD : 0; Y@GRAD = Condition ? 0 : Out@GRAD"},

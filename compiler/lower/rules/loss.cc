@@ -1,6 +1,8 @@
 // Lowering rules: family `loss`. Hard labels pick their element by comparison, never by indexing
 // memory; dt_check_range refuses labels that are no class and not ignore_index, as the framework
 // does.
+#include <cmath>
+
 #include "compiler/lower/rules.h"
 
 namespace dtranspile::lower {
@@ -10,6 +12,9 @@ using llvm::LogicalResult;
 
 LogicalResult rowFormula(OpLowering& op, const char* formula) {
   OpLowering::Bindings bindings;
+  // Softmax of the framework's processors never sees more than 64 below the maximum, so that no
+  // loss is much above 64.
+  bindings.numbers = {{"lowest", op.mendsDefects() ? -HUGE_VAL : -64}};
   const int64_t axis = op.op().hasAttr("axis") ? op.op().getInt("axis") : -1;
   bindings.inner = [axis](const std::vector<int64_t>& domain) {
     std::vector<bool> mask(domain.size(), false);
@@ -52,14 +57,13 @@ LogicalResult lowerSoftmaxWithCrossEntropy(OpLowering& op) {
   }
   if (soft) {
     return rowFormula(op,
-                      "m = max(Logits); Softmax = exp(Logits - m); s = sum(Softmax); Softmax = "
-                      "Softmax / s; l = log(s);"
-                      "Loss[r] = -sum(Label * (Logits - m - l))");
+                      "z = max(Logits - max(Logits), lowest); Softmax = exp(z); s = sum(Softmax); "
+                      "Softmax = Softmax / s; l = log(s); Loss[r] = -sum(Label * (z - l))");
   }
   return rowFormula(op,
-                    "m = max(Logits); Softmax = exp(Logits - m); s = sum(Softmax); p = "
-                    "sum(position == Label[r] ? Logits : 0); Softmax = Softmax / s;"
-                    "Loss[r] = Label[r] == ignore_index ? 0 : log(s) + m - p");
+                    "z = max(Logits - max(Logits), lowest); Softmax = exp(z); s = sum(Softmax); p = "
+                    "sum(position == Label[r] ? z : 0); Softmax = Softmax / s;"
+                    "Loss[r] = Label[r] == ignore_index ? 0 : log(s) - p");
 }
 
 LogicalResult lowerSoftmaxWithCrossEntropyGrad(OpLowering& op) {
@@ -84,7 +88,8 @@ LogicalResult lowerCrossEntropy(OpLowering& op) {
     return rowFormula(op, "Y[r] = -sum(Label * max(log(X), -1e20))");
   checkLabels(op, classesOf(op, "X"));
   return rowFormula(op,
-                    "p = sum(position == Label[r] ? X : 0); MatchX[r] = p; Y[r] = Label[r] == "
+                    "p = sum(position == Label[r] ? X : 0);"
+                    "MatchX[r] = Label[r] == ignore_index ? 0 : p; Y[r] = Label[r] == "
                     "ignore_index ? 0 : -max(log(p), -1e20)");
 }
 
@@ -108,9 +113,10 @@ OpLowering::Bindings innerAll() {
 // What `normalize` divides by: the number of labels that count.
 LogicalResult sigmoidCrossEntropy(OpLowering& op, const std::string& value,
                                   const std::string& result) {
-  const std::string kept = "v = abs(Label - ignore_index) > 1e-6 ? " + value + " : 0; ";
+  // The whole part of a soft label is what the framework compares.
+  const std::string kept = "v = int32(Label) != ignore_index ? " + value + " : 0; ";
   if (!op.op().getBool("normalize")) return op.formula(kept + result + " = v");
-  return op.formula("n = sum(abs(Label - ignore_index) > 1e-6 ? 1 : 0); " + kept + result +
+  return op.formula("n = sum(int32(Label) != ignore_index ? 1 : 0); " + kept + result +
                         " = v / max(float(n), 1e-6)",
                     innerAll());
 }
@@ -149,7 +155,7 @@ LogicalResult lowerKlDivergence(OpLowering& op) {
   const std::string divisor = divisorOf(op, "count");
   if (divisor.empty()) return op.unsupported("reduction batchmean of such an X");
   const std::string text =
-      "v = log_target ? exp(Target) * (Target - X) : Target > 0 ? Target * (log(Target) - X) : 0; ";
+      "v = log_target ? exp(Target) * (Target - X) : Target <= 0 ? 0 : Target * (log(Target) - X); ";
   if (op.op().getString("reduction") == "none") return op.formula(text + "Loss = v");
   return op.formula(text + "Loss[r] = sum(v) / (" + divisor + ")", innerAll());
 }
@@ -217,7 +223,7 @@ LogicalResult lowerBayesianRanking(OpLowering& op) {
   checkLabels(op, classesOf(op, "X"));
   return rowFormula(op,
                     "p = sum(position == Label[r] ? X : 0); Y[r] = sum(position == Label[r] ? 0 : "
-                    "log(1 + exp(X - p))) / (count - 1)");
+                    "log(1 + min(exp(X - p), 1e20))) / (count - 1)");
 }
 LogicalResult lowerBayesianRankingGrad(OpLowering& op) {
   return rowFormula(op,
@@ -252,6 +258,9 @@ const LoweringRule kRules[] = {
      "t = 2 * Labels - 1; Logits@GRAD = Logits * t < 1 ? -Loss@GRAD * t : 0"},
     {"modified_huber_loss", Inner::None,
      "v = X * (2 * Y - 1); IntermediateVal = v; Out = v < -1 ? -4 * v : v < 1 ? square(1 - v) : 0"},
+    {"modified_huber_loss_grad", Inner::None,
+     "v = IntermediateVal; t = 2 * Y - 1;"
+     "X@GRAD = v < -1 ? -4 * t * Out@GRAD : v < 1 ? -2 * (1 - v) * t * Out@GRAD : 0"},
     {"rank_loss", Inner::None, "d = Left - Right; Out = log(1 + exp(d)) - Label * d"},
     {"rank_loss_grad", Inner::None,
      "g = Out@GRAD * (1 / (1 + exp(Right - Left)) - Label); Left@GRAD = g; Right@GRAD = -g"},

@@ -8,8 +8,8 @@ namespace dtranspile::lower {
 namespace {
 
 const char* const kBatchNorm =
-    "fixed = is_test && !trainable_statistics || use_global_stats; k = or(MomentumTensor, "
-    "momentum);"
+    "fixed = is_test && !trainable_statistics || use_global_stats; k = legacy ? "
+    "or(MomentumTensor, momentum) : momentum;"
     "m = fixed ? Mean[r] : sum(X) / count; v = fixed ? Variance[r] : sum(square(X - m)) / count; i "
     "= rsqrt(v + epsilon);"
     "Y = (X - m) * (i * or(Scale[r], 1)) + or(Bias[r], 0); SavedMean[r] = m; SavedVariance[r] = i;"
@@ -138,7 +138,7 @@ LogicalResult lowerInstanceNormGrad(OpLowering& op) {
 LogicalResult lowerInplaceAbn(OpLowering& op) {
   const std::string activation = op.op().getString("activation");
   const std::string y = activation.empty() || activation == "identity" ? "Y"
-                        : activation == "leaky_relu"                   ? "Y < 0 ? alpha * Y : Y"
+                        : activation == "leaky_relu"                   ? "max(Y, alpha * Y)"
                         : activation == "elu" ? "Y < 0 ? alpha * expm1(Y) : Y"
                                               : "";
   if (y.empty()) return op.unsupported("activation '" + activation + "'");
@@ -149,6 +149,7 @@ LogicalResult lowerInplaceAbn(OpLowering& op) {
     if (!mask.empty()) mask[last ? mask.size() - 1 : std::min<size_t>(1, mask.size() - 1)] = false;
     return mask;
   };
+  bindings.numbers = {{"legacy", op.version() > 0 && op.version() < 2000000}};
   return op.formula(std::string(kBatchNorm) + "; Y = " + y, bindings);
 }
 
@@ -176,7 +177,7 @@ class DataNorm {
   LogicalResult forward() {
     if (failed(findLive()) ||
         failed(run("Y = live[r] == 0 ? 0 : (X - BatchSum / BatchSize) * sqrt(BatchSize / "
-                   "BatchSquareSum) * or(scale_w, 1) + or(bias, 0)")))
+                   "BatchSquareSum) * scale + shift")))
       return llvm::failure();
     return op_.formula("Means = BatchSum / BatchSize; Scales = sqrt(BatchSize / BatchSquareSum)");
   }
@@ -191,8 +192,8 @@ class DataNorm {
       columns_.emplace_back(name, op_.temporary(name, means->dtype, means->dims));
     if (failed(run("n = live[r]; total = live[r] * X; squares = live[r] * square(X - Means); g = "
                    "Y@GRAD * live[r]; bias@GRAD = g;"
-                   "scale_w@GRAD = g * (X - Means) * Scales; X@GRAD = has(scale_w) ? g * Scales * "
-                   "or(scale_w, 1) : Y@GRAD * Scales")))
+                   "scale_w@GRAD = g * (X - Means) * Scales; X@GRAD = scales ? g * Scales * scale "
+                   ": Y@GRAD * Scales")))
       return llvm::failure();
     for (const char* slot : {"BatchSize", "BatchSum", "BatchSquareSum"}) {
       auto old = op_.in((llvm::Twine("$") + slot).str());
@@ -221,8 +222,13 @@ class DataNorm {
     return run("live[r] = sum(position == 0 && abs(X) >= 1e-7 ? 1 : 0)");
   }
 
+  // scale_w and bias count where the op says so.
   LogicalResult run(const std::string& text) {
+    const bool scales = op_.op().getBool("enable_scale_and_shift") && op_.has("scale_w");
+    const std::string named = scales ? "scale = scale_w; shift = or(bias, 0); "
+                                     : "scale = 1; shift = 0; ";
     OpLowering::Bindings bindings;
+    bindings.numbers = {{"scales", scales}};
     bindings.inner = [](const std::vector<int64_t>&) {
       return std::vector<bool>{false, false, true};
     };
@@ -237,7 +243,7 @@ class DataNorm {
     else bindings.numbers.emplace_back("live", 1);
     for (const auto& [name, tensor] : columns_)
       bindings.tensors.emplace_back(name, TensorRef{tensor.buffer, tensor.dtype, columns});
-    return op_.formula(text, bindings);
+    return op_.formula(named + text, bindings);
   }
 
   OpLowering& op_;
@@ -264,6 +270,7 @@ const LoweringRule kRules[] = {
     functionRule("affine_channel_grad", lowerAffineChannelGrad),
     functionRule("data_norm", lowerDataNorm),
     functionRule("data_norm_grad", lowerDataNormGrad),
+    {"label_smooth_grad", Inner::None, "X@GRAD = (1 - epsilon) * Out@GRAD"},
     {"label_smooth", Inner::Last, "Out = (1 - epsilon) * X + epsilon * or(PriorDist, 1 / count)"},
     callRule("lrn", "dt_lrn"),
     callRule("lrn_grad", "dt_lrn_grad"),

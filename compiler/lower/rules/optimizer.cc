@@ -10,21 +10,25 @@ namespace {
 // The running powers of beta are one element each: a formula of their own, after the update that
 // reads them.
 constexpr const char* kAdam =
-    "m = moment(Moment1, Grad, beta1); v = square_moment(Moment2, Grad, beta2);"
+    "b1 = or(Beta1Tensor, beta1); b2 = or(Beta2Tensor, beta2);"
+    "m = moment(Moment1, Grad, b1); v = square_moment(Moment2, Grad, b2);"
     "Moment1Out = m; Moment2Out = v;"
-    "ParamOut = Param - adam_step(m, v, LearningRate, Beta1Pow, Beta2Pow, adam_epsilon(epsilon, "
-    "Beta2Pow, legacy))"
-    "\nBeta1PowOut = Beta1Pow * beta1; Beta2PowOut = Beta2Pow * beta2";
+    "ParamOut = Param - adam_step(m, v, LearningRate, Beta1Pow, Beta2Pow, "
+    "adam_epsilon(or(EpsilonTensor, epsilon), Beta2Pow, legacy))"
+    "\nBeta1PowOut = Beta1Pow * or(Beta1Tensor, beta1);"
+    "Beta2PowOut = Beta2Pow * or(Beta2Tensor, beta2)";
 
 using llvm::LogicalResult;
 
 // A gradient of SelectedRows for an update that touches every row: those not listed have the
 // gradient 0.
-LogicalResult lowerDenselyBy(OpLowering& op, const char* formula) {
+LogicalResult lowerDenselyBy(OpLowering& op, const char* formula, bool search = false) {
   auto gradient = op.in("Grad"), param = op.in("Param");
   if (!gradient || !param) return op.unsupported("an absent input");
   TensorRef dense = op.temporary("Grad", gradient->dtype, param->dims);
-  op.call("dt_rows_to_dense", {.tensors = {{"X", *gradient}, {"Out", dense}}, .anyExtents = true});
+  op.call("dt_rows_to_dense", {.tensors = {{"X", *gradient}, {"Out", dense}},
+                               .attributes = {{"search", int64_t{search}}},
+                               .anyExtents = true});
   LoweringRule rule = *findRule(op.op().type());
   if (formula) rule.formula = formula;
   return applyFormula(rule, op, {.tensors = {{"Grad", dense}}});
@@ -32,15 +36,22 @@ LogicalResult lowerDenselyBy(OpLowering& op, const char* formula) {
 
 LogicalResult lowerDensely(OpLowering& op) { return lowerDenselyBy(op, nullptr); }
 
+// The framework looks rows up by bisection, in whatever order they are listed.
+LogicalResult lowerBySearch(OpLowering& op) {
+  return lowerDenselyBy(op, nullptr, !op.mendsDefects());
+}
+
 // The framework's update by rows multiplies the running powers of beta first, in their own memory,
 // and then reads them: one step ahead of the dense update (adam_kernel.cc of selected_rows;
 // measured in 1.8 and 2.6).
 constexpr const char* kAdamOfRows =
-    "m = moment(Moment1, Grad, beta1); v = square_moment(Moment2, Grad, beta2);"
-    "Moment1Out = m; Moment2Out = v; ahead1 = Beta1Pow * beta1; ahead2 = Beta2Pow * beta2;"
-    "ParamOut = Param - adam_step(m, v, LearningRate, ahead1, ahead2, adam_epsilon(epsilon, "
-    "ahead2, legacy))"
-    "\nBeta1PowOut = Beta1Pow * beta1; Beta2PowOut = Beta2Pow * beta2";
+    "b1 = or(Beta1Tensor, beta1); b2 = or(Beta2Tensor, beta2);"
+    "m = moment(Moment1, Grad, b1); v = square_moment(Moment2, Grad, b2);"
+    "Moment1Out = m; Moment2Out = v; ahead1 = Beta1Pow * b1; ahead2 = Beta2Pow * b2;"
+    "ParamOut = Param - adam_step(m, v, LearningRate, ahead1, ahead2, "
+    "adam_epsilon(or(EpsilonTensor, epsilon), ahead2, legacy))"
+    "\nBeta1PowOut = Beta1Pow * or(Beta1Tensor, beta1);"
+    "Beta2PowOut = Beta2Pow * or(Beta2Tensor, beta2)";
 
 LogicalResult lowerAdamRows(OpLowering& op) {
   if (!op.op().getBool("lazy_mode")) return lowerDenselyBy(op, kAdamOfRows);
@@ -70,7 +81,8 @@ LogicalResult forEachParam(OpLowering& op, llvm::StringRef text, InnerDims inner
     for (const char* slot : kResults) {
       if (auto tensor = op.out(slot, i)) bindings.tensors.emplace_back(slot, *tensor);
     }
-    bindings.numbers = {{"legacy", op.version() > 0 && op.version() < 2000000}};
+    bindings.numbers = {{"legacy", op.version() > 0 && op.version() < 2000000},
+                        {"exact", op.mendsDefects()}};
     numbers(i, bindings.numbers);
     for (llvm::StringRef line : lines) {
       if (llvm::failed(op.formula(line, bindings))) return llvm::failure();
@@ -90,7 +102,7 @@ LogicalResult lowerMergedMomentum(OpLowering& op) {
   const std::vector<std::string> methods = op.op().getStrings("regularization_method");
   const std::vector<double> coefficients = op.op().getFloats("regularization_coeff");
   const char* text =
-      "g = decayed(Grad, Param, rescale_grad, regularization_coeff, l2); v = mu * Velocity + g;"
+      "g = decayed(Grad, Param, exact ? rescale_grad : 1, regularization_coeff, l2); v = mu * Velocity + g;"
       "VelocityOut = v; ParamOut = Param - momentum_step(g, v, LearningRate, mu, use_nesterov)";
   return forEachParam(op, text, nullptr, [&](unsigned i, Numbers& numbers) {
     const bool decays = i < methods.size() && i < coefficients.size() && methods[i] == "l2_decay";
@@ -108,7 +120,7 @@ LogicalResult lowerLarsMomentum(OpLowering& op) {
   if (decays.empty()) return op.unsupported("an empty lars_weight_decay");
   const char* text =
       "g = rescale_grad * Grad; p = sqrt(sum(Param * Param)); q = sqrt(sum(g * g));"
-      "lr = decay > 0 && p > 0 && q > 0 ? LearningRate * lars_coeff * p / (q + decay * p + "
+      "lr = (legacy || decay > 0) && p > 0 && q > 0 ? LearningRate * lars_coeff * p / (q + decay * p + "
       "epsilon) : LearningRate;"
       "v = mu * Velocity + lr * (g + decay * Param); VelocityOut = v; ParamOut = Param - v";
   const InnerDims all = [](const std::vector<int64_t>& domain) {
@@ -122,10 +134,12 @@ LogicalResult lowerLarsMomentum(OpLowering& op) {
 const LoweringRule kRules[] = {
     formulaRule("sgd", Inner::None, "ParamOut = Param - LearningRate * Grad", "dt_sgd_rows"),
     {"momentum", Inner::None,
-     "g = decayed(Grad, Param, rescale_grad, regularization_coeff, regularization_method);"
+     // rescale_grad counts for nothing in dense updates of processors.
+     "g = decayed(Grad, Param, exact || sparse ? rescale_grad : 1, regularization_coeff, "
+     "regularization_method);"
      "v = mu * Velocity + g; VelocityOut = v;"
      "ParamOut = Param - momentum_step(g, v, LearningRate, mu, use_nesterov)",
-     lowerDensely},
+     lowerBySearch},
     functionRule("merged_momentum", lowerMergedMomentum),
     functionRule("lars_momentum", lowerLarsMomentum),
     functionRule("merged_adam", lowerMergedAdam),
@@ -144,11 +158,14 @@ const LoweringRule kRules[] = {
     callRule("dpsgd", "dt_dpsgd"),
     {"adam", Inner::None, kAdam, lowerAdamRows, "dt_adam_rows"},
     {"adamw", Inner::None,
-     "m = moment(Moment1, Grad, beta1); v = square_moment(Moment2, Grad, beta2);"
+     "b1 = or(Beta1Tensor, beta1); b2 = or(Beta2Tensor, beta2);"
+     "m = moment(Moment1, Grad, b1); v = square_moment(Moment2, Grad, b2);"
      "Moment1Out = m; Moment2Out = v;"
      "lr = LearningRate * lr_ratio; p = with_decay ? Param * (1 - lr * coeff) : Param;"
-     "ParamOut = p - adam_step(m, v, lr, Beta1Pow, Beta2Pow, adam_epsilon(epsilon, Beta2Pow, 0))"
-     "\nBeta1PowOut = Beta1Pow * beta1; Beta2PowOut = Beta2Pow * beta2"},
+     "ParamOut = p - adam_step(m, v, lr, Beta1Pow, Beta2Pow, adam_epsilon(or(EpsilonTensor, "
+     "epsilon), Beta2Pow, 0))"
+     "\nBeta1PowOut = Beta1Pow * or(Beta1Tensor, beta1);"
+     "Beta2PowOut = Beta2Pow * or(Beta2Tensor, beta2)"},
     {"adamax", Inner::None,
      "m = moment(Moment, Grad, beta1); u = max(abs(Grad), beta2 * InfNorm + epsilon); "
      "MomentOut = m; InfNormOut = u;"
@@ -174,7 +191,7 @@ const LoweringRule kRules[] = {
      "d = centered ? s - h * h + epsilon : s + epsilon; w = momentum * Moment + LearningRate * "
      "Grad / sqrt(d);"
      "MeanSquareOut = s; MeanGradOut = h; MomentOut = w; ParamOut = Param - w",
-     lowerDensely},
+     lowerBySearch},
     formulaRule("ftrl", Inner::None,
                 "n = SquaredAccumulator + Grad * Grad; a = l1 + 1e-10; b = l2 + 1e-10;"
                 "after = lr_power == -0.5 ? sqrt(n) : pow(n, -lr_power); before = lr_power == -0.5 "

@@ -41,6 +41,10 @@ class Names {
       }
       for (mlir::Region& region : op.getRegions())
         for (mlir::Block& inner : region) read(inner);
+      // What guards, loops and communication hand on keeps its name.
+      if (!llvm::isa<dist::DistDialect>(op.getDialect())) continue;
+      for (mlir::OpResult result : op.getResults())
+        if (llvm::StringRef name = dist::nameOf(result); !name.empty()) last_[name] = result;
     }
   }
 
@@ -90,7 +94,13 @@ class Names {
                             describe(question_.reference, relation) +
                             "; in the reference the name ends as " +
                             question_.reference.describe(wanted));
-    const bool inserted = !op->hasAttr(dist::kSrcAttr);
+    // Equal on all ranks: nothing that puts their values together takes the factor off again.
+    if (relation.whole.known && relation.whole.isReplicated() && !relation.gradient &&
+        !relation.whole.scale.isOne())
+      return refute(op, "gives the last value of the name `" + name.str() + "`, " +
+                            relation.whole.scale.text() + " times that of the reference");
+    const bool inserted = !op->hasAttr(dist::kSrcAttr) &&
+                          (pd::OpView::isFrameworkOp(op) || llvm::isa<dist::CompositeOp>(op));
     if (inserted && relation.reference < 0)
       return findings_.add(messageAt(op, Message::Level::Unknown, "name",
                                      "was inserted and gives the last value of the name `" +

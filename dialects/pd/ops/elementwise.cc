@@ -64,7 +64,7 @@ const OpRow kRows[] = {
      kClipConstraints},
     {"clip_grad", "Max?, Min?, Out@GRAD, X -> X@GRAD?", "min:f, max:f", kPure, inferGradients},
     {"clip_by_norm", "X -> Out", "max_norm:f", kPure, inferSame<"X", "Out">},
-    {"atan2", "X1, X2 -> Out", "", kPure, inferSame<"X1", "Out">},
+    {"atan2", "X1, X2 -> Out", "", kPure, inferAtan2},
     {"atan2_grad", "Out@GRAD, X1?, X2? -> X1@GRAD?, X2@GRAD?", "", kPure, inferGradients},
     {"lerp", "X, Y, Weight -> Out", "", kPure, inferElementwise},
     {"lerp_grad", "Out?, Out@GRAD, Weight?, X?, Y? -> X@GRAD?, Y@GRAD?", "", kPure, inferGradients},

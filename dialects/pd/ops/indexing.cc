@@ -75,6 +75,8 @@ const OpRow kRows[] = {
      inferSame<"Out@GRAD", "X@GRAD">},
     {"diag", "Diagonal -> Out", "", kPure, inferDiag},
     {"diag_v2", "X -> Out", "offset:i=0, padding_value:f=0", kPure, inferDiag},
+    {"diag_v2_grad", "Out@GRAD, X -> X@GRAD?", "offset:i=0, padding_value:f=0", kPure,
+     inferGradients},
     {"diag_embed", "Input -> Out", "offset:i=0, dim1:i=-2, dim2:i=-1", kPure, inferDiagEmbed},
 };
 

@@ -9,6 +9,9 @@ namespace {
 DType complexOf(DType real) {
   return real == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
 }
+DType floatOf(DType type) {
+  return isWhole(type) ? DType::kFloat32 : type;
+}
 DType realOf(DType type) {
   return type == DType::kComplex128  ? DType::kFloat64
          : type == DType::kComplex64 ? DType::kFloat32
@@ -51,6 +54,8 @@ llvm::LogicalResult inferComplex(InferContext& c) {
   c.out("Out", out);
   return llvm::success();
 }
+
+llvm::LogicalResult inferFloat(InferContext& c) { return withType(c, "X", "Out", floatOf); }
 
 llvm::LogicalResult inferRealPart(InferContext& c) { return withType(c, "X", "Out", realOf); }
 

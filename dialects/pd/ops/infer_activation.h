@@ -7,6 +7,8 @@ namespace dtranspile::pd {
 
 llvm::LogicalResult inferMaxout(InferContext& c);
 llvm::LogicalResult inferComplex(InferContext& c);           // complex: of X and Y, broadcast
+// As X, of integers float32.
+llvm::LogicalResult inferFloat(InferContext& c);
 llvm::LogicalResult inferRealPart(InferContext& c);          // real, imag
 llvm::LogicalResult inferRealPartGradient(InferContext& c);  // real_grad, imag_grad
 

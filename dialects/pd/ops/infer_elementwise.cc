@@ -25,7 +25,7 @@ int64_t axisAttr(const OpView& op) {
 
 std::optional<Dims> broadcastDims(DimsRef x, DimsRef y, int64_t axis) {
   if (x.size() < y.size()) std::swap(x, y);
-  if (axis == -1) axis = x.size() - y.size();
+  if (axis == -1 || x.size() == y.size()) axis = x.size() - y.size();
   // Trailing ones never matter where both are aligned at the right, and must go where they are not.
   while (!y.empty() && y.back() == 1) y = y.drop_back();
   if (axis < 0 || (!y.empty() && axis + y.size() > x.size())) return std::nullopt;
@@ -72,6 +72,22 @@ llvm::LogicalResult inferFusedActivation(InferContext& c) {
   else
     c.out("IntermediateOut",
           !functors.empty() && llvm::StringRef(functors[0]).starts_with("elementwise_") ? *y : *x);
+  return llvm::success();
+}
+
+bool isWhole(DType type) {
+  for (DType whole : {DType::kBool, DType::kInt8, DType::kUInt8, DType::kInt16, DType::kInt32,
+                      DType::kInt64})
+    if (type == whole) return true;
+  return false;
+}
+
+llvm::LogicalResult inferAtan2(InferContext& c) {
+  const TensorInfo* x = require(c, "X1");
+  if (!x) return llvm::failure();
+  TensorInfo out = *x;
+  if (isWhole(x->dtype)) out.dtype = DType::kFloat64;
+  c.out("Out", out);
   return llvm::success();
 }
 

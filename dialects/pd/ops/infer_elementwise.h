@@ -16,6 +16,11 @@ std::optional<Dims> broadcastDims(DimsRef x, DimsRef y, int64_t axis);
 llvm::LogicalResult inferElementwise(InferContext& c);            // X, Y -> Out of X's dtype
 llvm::LogicalResult inferProductSecondGradient(InferContext& c);  // elementwise_mul_grad_grad
 llvm::LogicalResult inferFusedActivation(InferContext& c);
+// Integers and booleans.
+bool isWhole(DType type);
+
+// As X1, of integers float64.
+llvm::LogicalResult inferAtan2(InferContext& c);
 llvm::LogicalResult inferCompare(InferContext& c);     // X, Y -> Out bool
 llvm::LogicalResult inferLogicalNot(InferContext& c);  // X -> Out bool
 llvm::LogicalResult inferWholeTest(InferContext& c);   // X -> Out bool, one element

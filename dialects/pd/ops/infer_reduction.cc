@@ -47,6 +47,9 @@ llvm::LogicalResult reduceTo(InferContext& c, llvm::StringRef axisAttr, llvm::St
 
 llvm::LogicalResult inferReduce(InferContext& c) {
   std::optional<DType> dtype;
+  // From 2.0 on only sums are of the type that is asked for.
+  const bool legacy = c.programVersion() > 0 && c.programVersion() < 2000000;
+  if (!legacy && c.op().type() != "reduce_sum") return reduceTo(c, "dim", "keep_dim", dtype);
   if (c.op().getInt("out_dtype") >= 0 && !(dtype = dtypeAttr(c, "out_dtype")))
     return llvm::failure();
   return reduceTo(c, "dim", "keep_dim", dtype);

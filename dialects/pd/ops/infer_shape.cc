@@ -371,13 +371,14 @@ llvm::LogicalResult inferExpandV2(InferContext& c) {
 llvm::LogicalResult inferExpandAs(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
+  std::vector<int64_t> shape = c.op().getInts("target_shape");
+  // The shape counts where there are both; only programs of before 2.1 lack it.
   for (llvm::StringRef slot : {"target_tensor", "Y"}) {
-    if (const TensorInfo* target = c.in(slot)) {
+    if (const TensorInfo* target = shape.empty() ? c.in(slot) : nullptr) {
       c.out("Out", withDims(*x, target->dims));
       return llvm::success();
     }
   }
-  std::vector<int64_t> shape = c.op().getInts("target_shape");
   c.out("Out", withDims(*x, Dims(shape.begin(), shape.end())));
   return llvm::success();
 }

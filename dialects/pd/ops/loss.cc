@@ -57,6 +57,8 @@ const OpRow kRows[] = {
      inferGradients},
     {"hinge_loss", "Logits, Labels -> Loss", "", kPure, inferSame<"Logits", "Loss">},
     {"hinge_loss_grad", "Labels?, Logits?, Loss@GRAD -> Logits@GRAD?", "", kPure, inferGradients},
+    {"modified_huber_loss_grad", "IntermediateVal, Out@GRAD, Y -> X@GRAD?", "", kPure,
+     inferSame<"Out@GRAD", "X@GRAD">},
     {"modified_huber_loss", "X, Y -> IntermediateVal, Out", "", kPure, inferAll<"X">},
     {"rank_loss", "Label, Left, Right -> Out", "", kPure, inferSame<"Left", "Out">},
     {"rank_loss_grad", "Label?, Left?, Out@GRAD, Right? -> Left@GRAD?, Right@GRAD?", "", kPure,

@@ -78,6 +78,8 @@ const OpRow kRows[] = {
      inferSame<"X", "Out">},
     {"affine_channel_grad", "Out@GRAD, Scale?, X? -> Bias@GRAD?, Scale@GRAD?, X@GRAD?",
      "data_layout:s=AnyLayout", kPure, inferAffineChannelGrad},
+    {"label_smooth_grad", "Out@GRAD, PriorDist? -> X@GRAD?", "epsilon:f=0", kPure,
+     inferSame<"Out@GRAD", "X@GRAD">},
     {"label_smooth", "X, PriorDist? -> Out", "epsilon:f=0", kPure, inferSame<"X", "Out">},
 };
 

@@ -24,8 +24,8 @@ std::string misfitOf(llvm::StringRef row, const char* op) {
 
 // Names of a formula that are neither the op's nor assigned to before nor the language's.
 std::string strangersOf(const pd::OpSpec& op, std::string_view formula) {
-  static const std::set<std::string_view> kGiven = {"legacy", "whole",    "count",
-                                                    "rows",   "position", "infinity"};
+  static const std::set<std::string_view> kGiven = {
+      "legacy", "whole", "lowest", "exact", "sparse", "count", "rows", "position", "infinity"};
   const Identifiers found = identifiersOf(formula);
   std::string strangers;
   for (std::string_view name : found.names) {

@@ -86,7 +86,7 @@ std::vector<pd::InputOp> inputsOf(Runnable& runnable) {
   for (RunnableRole& role : runnable.roles)
     for (RunnableClass& one : role.classes) {
       pd::ProgramOp main = findProgram(*one.module, "main");
-      if (!main) continue;
+      if (!main || !one.here) continue;
       for (pd::InputOp input : dtranspile::inputsOf(main))
         if (seen.insert(input.getName().str()).second) inputs.push_back(input);
     }
@@ -151,7 +151,8 @@ bool holds(Runnable& runnable, const RunnableClass& rankClass, llvm::StringRef n
   if (!main || hasVariable(rankClass, name)) return static_cast<bool>(main);
   mlir::Value value = heldValue(rankClass, main, name);
   mlir::Operation* maker = value ? value.getDefiningOp() : nullptr;
-  auto number = maker ? maker->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr) : mlir::IntegerAttr();
+  auto number =
+      maker ? maker->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr) : mlir::IntegerAttr();
   if (runnable.roles.size() < 2 || !number) return static_cast<bool>(value);
   const int64_t last = lastWriter(findProgram(runnable.saved(), "main"), name);
   return last < 0 || last == number.getInt();
@@ -186,6 +187,41 @@ bool Runnable::hasStartup() {
     return llvm::any_of(role.classes, [](RunnableClass& one) {
       return static_cast<bool>(findProgram(*one.module, "startup"));
     });
+  });
+}
+
+void Runnable::restrictTo(const launch::Part& part) {
+  for (RunnableRole& role : roles) {
+    for (RunnableClass& one : role.classes) one.here = false;
+    for (auto [rank, index] : llvm::enumerate(role.classOfRanks()))
+      role.classes[index].here |= part.has(role.name, static_cast<int64_t>(rank));
+  }
+}
+
+std::map<std::string, std::pair<std::string, std::vector<int>>> Runnable::askers() {
+  std::map<std::string, std::pair<std::string, std::vector<int>>> result;
+  if (!job) return result;
+  for (dist::CommOp comm : job->getOps<dist::CommOp>()) {
+    if (!comm.getServer()) continue;
+    dist::MeshOp mesh = dist::meshOfComm(comm);
+    for (RunnableRole& role : roles) {
+      if (dist::meshOf(role.op) != mesh || role.name == *comm.getServer()) continue;
+      const RankClass members{role.name, comm.getSubset().value_or(dist::SelAttr()), 0};
+      auto& [asks, ranks] = result[comm.getServer()->str()];
+      asks = role.name;
+      for (int rank = 0; rank < role.ranks(); ++rank)
+        if ((!members.where || members.contains(mesh, rank)) && !llvm::is_contained(ranks, rank))
+          ranks.push_back(rank);
+      llvm::sort(ranks);
+    }
+  }
+  return result;
+}
+
+bool Runnable::hasVariable(llvm::StringRef name) {
+  return llvm::any_of(roles, [&](RunnableRole& role) {
+    return llvm::any_of(role.classes,
+                        [&](RunnableClass& one) { return cli::hasVariable(one, name); });
   });
 }
 
@@ -231,6 +267,12 @@ mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags) {
   runnable.digest = job.digest();
   for (const auto& fetch : job.manifest["fetches"])
     runnable.combine[fetch.value("name", "")] = fetch.value("combine", "");
+  const auto strategy = job.manifest.value("strategy", nlohmann::ordered_json::object());
+  if (const auto pservers = strategy.find("pservers");
+      pservers != strategy.end() && pservers->is_array())
+    for (const auto& endpoint : *pservers)
+      if (endpoint.is_string() && llvm::StringRef(endpoint.get<std::string>()).contains(':'))
+        runnable.pservers.push_back(endpoint.get<std::string>());
   for (dist::RoleOp op : job.module->getOps<dist::RoleOp>()) {
     mlir::FailureOr<RunnableRole> role = runnableRole(op);
     if (mlir::failed(role)) return mlir::failure();

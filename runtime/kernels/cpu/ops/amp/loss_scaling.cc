@@ -42,7 +42,8 @@ bool CopyState(OpCall& call, int from, int to) {
   return true;
 }
 
-// Out = X / Scale; zeros from the first list member on that holds something not finite. S: float,
+// Out = X / Scale; X * 0 from the first list member on that holds something not finite, so that this
+// itself becomes NaN (as in the framework; update_loss_scaling makes zeros of it). S: float,
 // or double in a program that is computed in it.
 template <typename S>
 int32_t Unscale(OpCall& call, S scale) {
@@ -60,8 +61,7 @@ int32_t Unscale(OpCall& call, S scale) {
       Parallel(call.context(), Elements(x), kGrain, [&](int64_t lo, int64_t n) {
         using W = decltype(Widen(T()));
         for (int64_t i = lo; i < lo + n; ++i)
-          Data<T>(out)[i] =
-              found ? Narrow<T>(W(0)) : Narrow<T>(static_cast<W>(Widen(Data<T>(x)[i]) * factor));
+          Data<T>(out)[i] = Narrow<T>(static_cast<W>(Widen(Data<T>(x)[i]) * factor));
       });
       return 0;
     });

@@ -1,6 +1,7 @@
 // Regions pooled by sums: roi_align (He et al. 2017), psroi_pool (Dai et al. 2016), prroi_pool
 // (Jiang et al. 2018), and their gradients.
 #include <cmath>
+#include <limits>
 
 #include "runtime/kernels/cpu/ops/detection/calls.h"
 #include "runtime/kernels/cpu/ops/detection/pooled.h"
@@ -39,7 +40,7 @@ void SampleTaps(const Pooled& p, T y, T x, T share, std::vector<Tap<T>>& to) {
 constexpr int64_t kMostSamples = 1 << 12;  // along an axis of a cell
 
 template <typename T>
-auto AlignTaps(OpCall& call, const Pooled& p, const T* rois) {
+auto AlignTaps(OpCall& call, const Pooled& p, const T* rois, bool nothing_is_nan) {
   using A = args::dt_roi_align;
   static_assert(A::spatial_scale == args::dt_roi_align_grad::spatial_scale &&
                 A::sampling_ratio == args::dt_roi_align_grad::sampling_ratio &&
@@ -47,8 +48,8 @@ auto AlignTaps(OpCall& call, const Pooled& p, const T* rois) {
   const T scale = static_cast<T>(call.Real(A::spatial_scale));
   const int64_t ratio = call.Int(A::sampling_ratio);
   const bool aligned = call.Bool(A::aligned);
-  return [&p, rois, scale, ratio, aligned](int64_t roi, int64_t cell, int64_t,
-                                           std::vector<Tap<T>>& to) {
+  return [&p, rois, scale, ratio, aligned, nothing_is_nan](int64_t roi, int64_t cell, int64_t,
+                                                           std::vector<Tap<T>>& to) {
     const T offset = aligned ? static_cast<T>(0.5) : T{0};
     const int64_t cells[2] = {p.out_h, p.out_w}, at[2] = {cell / p.out_w, cell % p.out_w};
     T start[2], step[2];
@@ -63,6 +64,9 @@ auto AlignTaps(OpCall& call, const Pooled& p, const T* rois) {
       start[a] = begin + static_cast<T>(at[a]) * bin;
       step[a] = count[a] > 0 ? bin / static_cast<T>(count[a]) : T{0};
     }
+    // A region without extent has no samples: the framework divides 0 by their number.
+    if (count[0] * count[1] == 0 && nothing_is_nan && p.Plane() > 0)
+      to.push_back({0, std::numeric_limits<T>::quiet_NaN()});
     const T share = T{1} / static_cast<T>(std::max<int64_t>(count[0] * count[1], 1)),
             half = static_cast<T>(0.5);
     for (int64_t i = 0; i < count[0]; ++i)
@@ -279,7 +283,10 @@ int32_t Backward(OpCall& call, const Pooled& p, const DtBuffer& gradient, DtBuff
 }
 
 constexpr auto kAlign = [](OpCall& call, const Pooled& p, const auto* rois) {
-  return AlignTaps(call, p, rois);
+  return AlignTaps(call, p, rois, call.Bool(args::dt_roi_align::defects));
+};
+constexpr auto kAlignGrad = [](OpCall& call, const Pooled& p, const auto* rois) {
+  return AlignTaps(call, p, rois, false);
 };
 constexpr auto kPosition = [](OpCall& call, const Pooled& p, const auto* rois) {
   return PositionTaps(call, p, rois);
@@ -302,7 +309,7 @@ int32_t RoiAlignGrad(OpCall& call) {
   using A = args::dt_roi_align_grad;
   Pooled p;
   return ReadAlign(call, p)
-             ? Backward(call, p, call.Arg(A::Out_GRAD), call.Arg(A::X_GRAD), kAlign, kSameChannel)
+             ? Backward(call, p, call.Arg(A::Out_GRAD), call.Arg(A::X_GRAD), kAlignGrad, kSameChannel)
              : 1;
 }
 

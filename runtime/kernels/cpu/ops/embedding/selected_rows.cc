@@ -1,6 +1,7 @@
 // Ops on SelectedRows as the framework defines them: merge_selected_rows,
 // get_tensor_from_selected_rows, sum, scale, elementwise_mul by a number, clip_by_norm; and the
 // dense tensor that rows stand for, which optimizers that touch every row read.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -28,6 +29,28 @@ bool AddRows(OpCall& call, const DtBuffer& x, const std::vector<int64_t>& rows,
              const DtBuffer& out) {
   const int64_t height = out.rank == 0 ? 0 : out.dims[0];
   return RowAdder<T>(call, rows, RowWidth(x), height).Add(Data<const T>(x), Data<T>(out));
+}
+
+// What a bisection of rows that are listed once each, in any order, comes to: those that it misses
+// are left out. Repeated rows are merged first, which sorts them.
+std::vector<int64_t> FoundByBisection(const std::vector<int64_t>& rows, int64_t height) {
+  std::vector<int64_t> sorted = rows, found(rows.size(), height);
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted == rows || std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    return rows;
+  for (const int64_t row : rows) {
+    for (size_t begin = 0, end = rows.size(); begin < end;) {
+      // The middle of the closed interval.
+      const size_t middle = begin + (end - 1 - begin) / 2;
+      if (rows[middle] == row) {
+        found[middle] = row;
+        break;
+      }
+      if (rows[middle] < row) begin = middle + 1;
+      else end = middle;
+    }
+  }
+  return found;
 }
 
 }  // namespace
@@ -66,8 +89,8 @@ int32_t ValuesOfRows(OpCall& call) {
   return 0;
 }
 
-// A call without slots, args X and Out: the dense tensor that the rows stand for, repeated ones
-// summed.
+// X -> Out: the dense tensor that the rows stand for, repeated ones summed; with `search` those that
+// a bisection finds.
 int32_t RowsToDense(OpCall& call) {
   using A = args::dt_rows_to_dense;
   const DtBuffer& x = call.Arg(A::X);
@@ -79,7 +102,17 @@ int32_t RowsToDense(OpCall& call) {
   if (!call.Resize(out, dims)) return 1;
   std::memset(out.data, 0, static_cast<size_t>(Elements(out) * ElementSize(out)));
   return VisitNumber(call.context(), out, [&](auto tag) {
-    return AddRows<typename decltype(tag)::type>(call, x, value->rows, out) ? 0 : 1;
+    using T = typename decltype(tag)::type;
+    if (!call.Given(A::search) || !call.Bool(A::search))
+      return AddRows<T>(call, x, value->rows, out) ? 0 : 1;
+    const std::vector<int64_t> found = FoundByBisection(value->rows, value->height);
+    const int64_t width = RowWidth(x);
+    if (found == value->rows) return AddRows<T>(call, x, found, out) ? 0 : 1;
+    for (size_t i = 0; i < found.size(); ++i)
+      if (found[i] >= 0 && found[i] < value->height)
+        std::copy_n(Data<const T>(x) + static_cast<int64_t>(i) * width, width,
+                    Data<T>(out) + found[i] * width);
+    return 0;
   });
 }
 

@@ -42,6 +42,7 @@ int32_t GatherTree(OpCall& call);
 // diagonal.cc
 int32_t TrilTriu(OpCall& call);
 int32_t Diag(OpCall& call);
+int32_t DiagGrad(OpCall& call);
 int32_t DiagEmbed(OpCall& call);
 
 }  // namespace dtranspile::kernels

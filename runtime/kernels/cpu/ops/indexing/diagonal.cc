@@ -94,6 +94,30 @@ int32_t Diag(OpCall& call) {
   return 0;
 }
 
+// X, Out@GRAD; offset -> X@GRAD: what stands on the diagonal of one, in the extents of the other.
+int32_t DiagGrad(OpCall& call) {
+  using A = args::dt_diag_grad;
+  const DtBuffer &x = call.Arg(A::X), &gradient = call.Arg(A::Out_GRAD);
+  DtBuffer& dx = call.Arg(A::X_GRAD);
+  const int64_t offset = call.Int(A::offset), size = ElementSize(dx);
+  const bool vector = x.rank == 1;
+  if (x.rank > 2 || x.rank < 1 || gradient.rank != (vector ? 2 : 1))
+    return call.Fail("'%s' of %d dims has no gradient of %d dims", x.name, x.rank, gradient.rank);
+  if (!SameType(call, gradient, dx) || !OffsetIs(call, offset) || !call.Resize(dx, x)) return 1;
+  const DtBuffer& matrix = vector ? gradient : dx;
+  const Diagonal d = DiagonalOf(matrix.dims[0], matrix.dims[1], offset);
+  if (d.length != Elements(vector ? dx : gradient))
+    return call.Fail("'%s' has %lld elements, the diagonal has %lld", gradient.name,
+                     static_cast<long long>(Elements(gradient)), static_cast<long long>(d.length));
+  if (!vector) std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * size));
+  for (int64_t i = 0; i < d.length; ++i) {
+    const int64_t there = (d.first + i * (matrix.dims[1] + 1)) * size;
+    const int64_t to = vector ? i * size : there, from = vector ? there : i * size;
+    std::memcpy(Data<char>(dx) + to, Data<char>(gradient) + from, static_cast<size_t>(size));
+  }
+  return 0;
+}
+
 // Input; offset, dim1, dim2 -> Out: the last dim of Input is the diagonal of dims dim1 and dim2 of
 // Out
 int32_t DiagEmbed(OpCall& call) {

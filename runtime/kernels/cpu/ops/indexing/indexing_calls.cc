@@ -26,13 +26,14 @@ constexpr FunctionRow kRows[] = {
     {"dt_put_along_axis", DenseEntry<PutAlongAxis>, kNumbers},
     {"dt_put_along_axis_grad", DenseEntry<PutAlongAxisGrad>, kAnyType},
     {"dt_masked_select", DenseEntry<MaskedSelect>, kAnyType},
-    {"dt_masked_select_grad", DenseEntry<MaskedSelectGrad>, kAnyType},
+    {"dt_masked_select_grad", DenseEntry<MaskedSelectGrad>, kNumbers},
     {"dt_multiplex", DenseEntry<Multiplex>, kAnyType},
     {"dt_multiplex_grad", DenseEntry<MultiplexGrad>, kAnyType},
     {"dt_shard_index", DenseEntry<ShardIndex>, kIndices},
     {"dt_gather_tree", DenseEntry<GatherTree>, kIndices},
     {"dt_tril_triu", DenseEntry<TrilTriu>, kAnyType},
     {"dt_diag", DenseEntry<Diag>, kAnyType},
+    {"dt_diag_grad", DenseEntry<DiagGrad>, kAnyType},
     {"dt_diag_embed", DenseEntry<DiagEmbed>, kAnyType},
 };
 

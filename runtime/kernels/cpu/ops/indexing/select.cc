@@ -1,24 +1,44 @@
 // masked_select, multiplex, shard_index, gather_tree: elements or rows chosen by data (phi
 // masked_select, multiplex, shard_index, gather_tree).
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "runtime/kernels/cpu/ops/indexing/calls.h"
 
 namespace dtranspile::kernels {
 namespace {
 
-bool MaskOf(OpCall& call, const DtBuffer& x, const DtBuffer& mask) {
+// The places in X that a mask chooses, in the order of both side by side, dims aligned at the end;
+// what has an extent of 1 takes after the other.
+bool ChosenBy(OpCall& call, const DtBuffer& x, const DtBuffer& mask, std::vector<int64_t>& chosen) {
   if (TypeOf(mask) != DType::kBool)
     return call.Fail("'%s' is %s, expected bool", mask.name, TypeName(mask)), false;
-  if (!SameShape(x, mask))
+  const auto rank = static_cast<size_t>(std::max(x.rank, mask.rank));
+  std::vector<int64_t> dims(rank, 1), steps_x(rank, 0), steps_mask(rank, 0);
+  const auto take = [&](const DtBuffer& b, std::vector<int64_t>& steps) {
+    int64_t step = 1;
+    for (int32_t d = b.rank; d-- > 0; step *= b.dims[d]) {
+      const size_t at = rank - static_cast<size_t>(b.rank - d);
+      if (dims[at] == 1) dims[at] = b.dims[d];
+      if (b.dims[d] != dims[at] && b.dims[d] != 1) return false;
+      steps[at] = b.dims[d] == 1 ? 0 : step;
+    }
+    return true;
+  };
+  if (!take(x, steps_x) || !take(mask, steps_mask))
     return call.Fail("'%s' has not the extents of '%s'", mask.name, x.name), false;
+  int64_t count = 1;
+  for (const int64_t extent : dims) count *= extent;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i, place = 0, flag = 0;
+    for (size_t d = rank; d-- > 0; rest /= dims[d]) {
+      place += rest % dims[d] * steps_x[d];
+      flag += rest % dims[d] * steps_mask[d];
+    }
+    if (Data<uint8_t>(mask)[flag] != 0) chosen.push_back(place);
+  }
   return true;
-}
-
-int64_t CountOf(const DtBuffer& mask) {
-  int64_t count = 0;
-  for (int64_t i = 0; i < Elements(mask); ++i) count += Data<uint8_t>(mask)[i] != 0;
-  return count;
 }
 
 // Which of the inputs each row comes from.
@@ -44,14 +64,14 @@ int32_t MaskedSelect(OpCall& call) {
   using A = args::dt_masked_select;
   const DtBuffer &x = call.Arg(A::X), &mask = call.Arg(A::Mask);
   DtBuffer& out = call.Arg(A::Y);
-  if (!SameType(call, x, out) || !MaskOf(call, x, mask)) return 1;
-  const int64_t dims[] = {CountOf(mask)};
+  std::vector<int64_t> chosen;
+  if (!SameType(call, x, out) || !ChosenBy(call, x, mask, chosen)) return 1;
+  const int64_t dims[] = {static_cast<int64_t>(chosen.size())};
   if (!call.Resize(out, dims)) return 1;
-  const auto size = static_cast<size_t>(ElementSize(x));
+  const int64_t size = ElementSize(x);
   char* to = Data<char>(out);
-  for (int64_t i = 0; i < Elements(x); ++i) {
-    if (Data<uint8_t>(mask)[i] == 0) continue;
-    std::memcpy(to, Data<char>(x) + static_cast<size_t>(i) * size, size);
+  for (const int64_t place : chosen) {
+    std::memcpy(to, Data<char>(x) + place * size, static_cast<size_t>(size));
     to += size;
   }
   return 0;
@@ -62,19 +82,18 @@ int32_t MaskedSelectGrad(OpCall& call) {
   using A = args::dt_masked_select_grad;
   const DtBuffer &x = call.Arg(A::X), &mask = call.Arg(A::Mask), &gradient = call.Arg(A::Y_GRAD);
   DtBuffer& dx = call.Arg(A::X_GRAD);
-  if (!SameType(call, gradient, dx) || !MaskOf(call, x, mask)) return 1;
-  if (CountOf(mask) != Elements(gradient))
+  std::vector<int64_t> chosen;
+  if (!SameType(call, gradient, dx) || !ChosenBy(call, x, mask, chosen)) return 1;
+  if (static_cast<int64_t>(chosen.size()) != Elements(gradient))
     return call.Fail("'%s' has not as many elements as '%s' chooses", gradient.name, mask.name);
   if (!call.Resize(dx, x)) return 1;
-  const auto size = static_cast<size_t>(ElementSize(dx));
-  std::memset(dx.data, 0, static_cast<size_t>(Elements(dx)) * size);
-  const char* from = Data<char>(gradient);
-  for (int64_t i = 0; i < Elements(x); ++i) {
-    if (Data<uint8_t>(mask)[i] == 0) continue;
-    std::memcpy(Data<char>(dx) + static_cast<size_t>(i) * size, from, size);
-    from += size;
-  }
-  return 0;
+  std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
+  return VisitNumber(call.context(), dx, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* from = Data<T>(gradient);
+    for (const int64_t place : chosen) Data<T>(dx)[place] += *from++;  // a place may be chosen twice
+    return 0;
+  });
 }
 
 // Ids, X -> Out

@@ -46,6 +46,7 @@ int32_t Bitwise(OpCall& call) {
   DtBuffer& out = call.Arg(A::Out);
   const std::string_view type = call.Text(A::type);
   if (!SameType(call, x, y) || !SameType(call, x, out) || !call.Resize(out, Joined(x, y))) return 1;
+  if (Elements(out) == 0) return 0;
   const void *a = Spread(call, x, out), *b = Spread(call, y, out);
   if (a == nullptr || b == nullptr) return 1;
   return VisitPlain(call.context(), x, [&](auto tag) -> int32_t {

@@ -21,12 +21,15 @@ std::vector<int64_t> DimsWith(const DtBuffer& x, int64_t axis, int64_t extent) {
   return dims;
 }
 
-// The element that `better` prefers; the first of equal ones.
+// The first of equal elements; NaN gives way to every number.
 template <typename T>
 int64_t ArgBest(const T* line, int64_t length, int64_t step, bool largest) {
   int64_t best = 0;
-  for (int64_t i = 1; i < length; ++i)
-    if (largest ? line[i * step] > line[best * step] : line[i * step] < line[best * step]) best = i;
+  for (int64_t i = 1; i < length; ++i) {
+    const T x = line[i * step], y = line[best * step];
+    const bool number = y != y && x == x;
+    if (number || (largest ? x > y : x < y)) best = i;
+  }
   return best;
 }
 

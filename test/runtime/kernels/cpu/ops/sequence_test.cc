@@ -41,7 +41,7 @@ TEST_CASE("pooling takes one level of LoD away") {
 TEST_CASE("gradients of sequence_softmax agree with differences") {
   Bag bag;
   bag.PutNoise("X", {6, 1}, kLod);
-  const auto forward = [&] { return bag.Run("dt_sequence_softmax", {"X"}, {"Out"}); };
+  const auto forward = [&] { return bag.Run("dt_sequence_softmax", {"X"}, {"Out"}, Attributes().Int(0)); };
   const auto backward = [&] {
     return bag.Run("dt_sequence_softmax_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"});
   };
@@ -255,7 +255,7 @@ TEST_CASE("arguments out of range are refused with their value") {
       Contains("'Out' has the element type float32"));
   CHECK_THAT(bag.Message("dt_lod_reset", {"X", ""}, {"Out"}, Attributes().Ints({0, 3}).Int(0)),
              Contains("rise from 0 to its 4 rows"));
-  CHECK_THAT(bag.Message("dt_sequence_softmax", {"X"}, {"Out"}),
+  CHECK_THAT(bag.Message("dt_sequence_softmax", {"X"}, {"Out"}, Attributes().Int(0)),
              Contains("'X' has 2 elements in a row"));
 }
 

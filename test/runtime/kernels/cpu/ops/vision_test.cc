@@ -76,6 +76,7 @@ TEST_CASE("regions must belong to images that are there") {
         .Ints({2})
         .Ints({2})
         .Ints({-1})
+        .Ints({0})
         .Ints({0});
     return call.Message();
   };

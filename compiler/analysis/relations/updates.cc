@@ -1,4 +1,4 @@
-#include "compiler/analysis/relations/powers.h"
+#include "compiler/analysis/relations/updates.h"
 
 namespace dtranspile::verify {
 namespace {
@@ -22,6 +22,14 @@ std::vector<Power> powersOf(pd::OpView op) {
     if (in && out && !op.input(row.given)) powers.push_back({in, out, op.getFloat(row.factor)});
   }
   return powers;
+}
+
+bool takesRowsAsDense(pd::OpView op) {
+  // Kernels that go over all rows, or leave a row with a zero gradient as it is.
+  static constexpr llvm::StringLiteral kAlways[] = {"sgd", "adagrad", "momentum", "rmsprop"};
+  if (llvm::is_contained(kAlways, op.type())) return true;
+  // lazy_mode leaves out rows, whose moments then do not decay.
+  return (op.type() == "adam" || op.type() == "adamw") && !op.getBool("lazy_mode");
 }
 
 }  // namespace dtranspile::verify

@@ -129,7 +129,8 @@ class Planner {
       open.pop_back();
       auto needVariables = [&](Operation* reader) {
         forVariables(reader, [&](llvm::StringRef name, bool sets) {
-          if (!sets) need(lastSet(name, reader));
+          if (sets) return;
+          for (Operation* setter : lastSets(name, reader)) need(setter);
         });
       };
       needVariables(op);
@@ -151,14 +152,17 @@ class Planner {
     }
   }
 
-  Operation* lastSet(llvm::StringRef name, Operation* before) {
+  // The ops that may have set a variable last: those inside of control flow do not always.
+  llvm::SmallVector<Operation*> lastSets(llvm::StringRef name, Operation* before) {
+    llvm::SmallVector<Operation*> found;
     for (Operation* op = before->getPrevNode(); op; op = op->getPrevNode()) {
       bool sets = false;
       if (!isLoop(op))
         forVariables(op, [&](llvm::StringRef other, bool set) { sets |= set && other == name; });
-      if (sets) return op;
+      if (sets) found.push_back(op);
+      if (sets && llvm::isa<pd::SetOp>(op)) break;
     }
-    return nullptr;
+    return found;
   }
 
   // The variables of an op, with those whose values it takes.

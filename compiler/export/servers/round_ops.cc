@@ -261,7 +261,9 @@ bool RoundWriter::isSetBehind(Operation* op, llvm::StringRef name) {
 
 std::string RoundWriter::nameHere(Operation* original, llvm::StringRef name, const Block* block) {
   const Table* table = tables_.find(name);
-  const bool variable = table || plan_.variables.contains(name) || declarations_.find(top(), name);
+  const bool variable = table || plan_.variables.contains(name);
+  // Blocks of control flow write their results by these names.
+  if (original->getNumRegions() != 0) return name.str();
   if (variable && isSetBehind(original, name))
     return table && block ? table->blockName(table->blocks[block->number]) : name.str();
   for (const Table& one : tables_.tables())

@@ -129,7 +129,8 @@ class Planner {
       open.pop_back();
       auto needVariables = [&](Operation* reader) {
         forVariables(reader, [&](llvm::StringRef name, bool sets) {
-          if (!sets) need(lastSet(name, reader));
+          if (sets) return;
+          for (Operation* setter : lastSets(name, reader)) need(setter);
         });
       };
       needVariables(op);
@@ -139,70 +140,91 @@ class Planner {
         need(maker);
       }
     }
+    // A counter is set where it is made, unless a loop takes what it was before.
+    for (auto set : round_.getOps<pd::SetOp>()) {
+      Operation* maker = set.getValue().getDefiningOp();
+      const bool takenBefore =
+          llvm::any_of(round_.getOps<dist::ForeachBlockOp>(), [&](dist::ForeachBlockOp loop) {
+            return llvm::any_of(touches(loop),
+                                [&](const Touch& one) { return one.name == set.getVar(); });
+          });
+      if (needed_.contains(maker) && !isLoop(maker) && !takenBefore) needed_.insert(set);
+    }
   }
 
-  Operation* lastSet(llvm::StringRef name, Operation* before) {
+  // The ops that may have set a variable last: those inside of control flow do not always.
+  llvm::SmallVector<Operation*> lastSets(llvm::StringRef name, Operation* before) {
+    llvm::SmallVector<Operation*> found;
     for (Operation* op = before->getPrevNode(); op; op = op->getPrevNode()) {
       bool sets = false;
       if (!isLoop(op))
         forVariables(op, [&](llvm::StringRef other, bool set) { sets |= set && other == name; });
-      if (sets) return op;
+      if (sets) found.push_back(op);
+      if (sets && llvm::isa<pd::SetOp>(op)) break;
     }
-    return nullptr;
-  }
-
-  bool conflicts(Operation* loop, const RoundPlan::Part& other) {
-    llvm::StringSet<> set, touched;
-    for (Operation* op : other.ops)
-      forVariables(op, [&](llvm::StringRef name, bool sets) {
-        touched.insert(name);
-        if (sets) set.insert(name);
-      });
-    bool found = false;
-    forVariables(loop, [&](llvm::StringRef name, bool sets) {
-      found |= set.contains(name) || (sets && touched.contains(name));
-    });
     return found;
   }
 
-  void makeParts() {
+  // The variables of an op, with those whose values it takes.
+  struct Touch {
+    std::string name;
+    bool sets;
+  };
+  static std::vector<Touch> touches(Operation* op) {
+    std::vector<Touch> list;
+    forVariables(op, [&](llvm::StringRef name, bool sets) { list.push_back({name.str(), sets}); });
+    for (Value value : takenBy(op))
+      if (auto get = value.getDefiningOp<pd::GetOp>()) list.push_back({get.getVar().str(), false});
+    return list;
+  }
+
+  // The first group behind all that an op waits for: what makes its values, what touches its
+  // variables before it. Ops of one kind share a group: loops side by side, others in one block.
+  void place(Operation* op) {
     int group = 0;
-    bool loops = false;
+    auto behind = [&](Operation* other) {
+      auto found = groupOf_.find(other);
+      if (found != groupOf_.end())
+        group = std::max(group, found->second + (isLoop(op) || isLoop(other)));
+    };
+    for (Value value : takenBy(op)) behind(value.getDefiningOp());
+    const std::vector<Touch> own = touches(op);
+    for (const auto& [other, theirs] : touched_)
+      for (const Touch& mine : own)
+        for (const Touch& one : theirs)
+          if (one.name == mine.name && (one.sets || mine.sets)) behind(other);
+    while (group < static_cast<int>(loops_.size()) && loops_[group] != isLoop(op)) ++group;
+    if (group == static_cast<int>(loops_.size())) loops_.push_back(isLoop(op));
+    groupOf_[op] = group;
+    touched_.emplace_back(op, own);
+    auto part = llvm::find_if(
+        parts_, [&](const RoundPlan::Part& one) { return one.group == group && !isLoop(op); });
+    if (part == parts_.end()) part = parts_.insert(part, {{}, group});
+    part->ops.push_back(op);
+  }
+
+  void makeParts() {
     for (Operation& op : round_) {
       if (isFree(&op)) continue;
-      if (!needed_.contains(&op)) {
-        deferred_.push_back(&op);
-        continue;
-      }
-      bool begins = parts_.empty() || loops != isLoop(&op);
-      for (const RoundPlan::Part& part : parts_)
-        begins |= isLoop(&op) && part.group == group && conflicts(&op, part);
-      group += begins && !parts_.empty();
-      if (begins || isLoop(&op)) parts_.push_back({{}, group});
-      parts_.back().ops.push_back(&op);
-      loops = isLoop(&op);
+      if (needed_.contains(&op)) place(&op);
+      else deferred_.push_back(&op);
     }
+    std::stable_sort(
+        parts_.begin(), parts_.end(),
+        [](const RoundPlan::Part& a, const RoundPlan::Part& b) { return a.group < b.group; });
   }
 
   // Deferred ops that hang together by values or variables go to one place.
   void placeDeferred() {
     llvm::EquivalenceClasses<Operation*> together;
     llvm::StringMap<Operation*> byName;
-    auto names = [](Operation* op) {
-      std::vector<std::string> list;
-      auto add = [&](llvm::StringRef name, bool) { list.push_back(name.str()); };
-      forVariables(op, add);
-      for (Value value : takenBy(op))
-        if (auto get = value.getDefiningOp<pd::GetOp>()) add(get.getVar(), false);
-      return list;
-    };
     for (Operation* op : deferred_) {
       together.insert(op);
       for (Value value : takenBy(op))
         if (Operation* maker = value.getDefiningOp(); llvm::is_contained(deferred_, maker))
           together.unionSets(op, maker);
-      for (const std::string& name : names(op))
-        together.unionSets(op, byName.try_emplace(name, op).first->second);
+      for (const Touch& one : touches(op))
+        together.unionSets(op, byName.try_emplace(one.name, op).first->second);
     }
     // The parts that touch their variables, or make what they take.
     llvm::StringMap<std::set<size_t>> touch;
@@ -210,13 +232,13 @@ class Planner {
     for (auto [number, part] : llvm::enumerate(parts_))
       for (Operation* op : part.ops) {
         made[op] = number;
-        for (const std::string& name : names(op)) touch[name].insert(number);
+        for (const Touch& one : touches(op)) touch[one.name].insert(number);
       }
     llvm::DenseMap<Operation*, std::set<size_t>> homes;
     for (Operation* op : deferred_) {
       std::set<size_t>& home = homes[together.getLeaderValue(op)];
-      for (const std::string& name : names(op))
-        if (auto found = touch.find(name); found != touch.end())
+      for (const Touch& one : touches(op))
+        if (auto found = touch.find(one.name); found != touch.end())
           home.insert(found->second.begin(), found->second.end());
       for (Value value : takenBy(op))
         if (auto found = made.find(value.getDefiningOp()); found != made.end())
@@ -236,6 +258,9 @@ class Planner {
   int64_t server_;
   llvm::DenseSet<Operation*> needed_;
   std::vector<Operation*> deferred_;
+  llvm::DenseMap<Operation*, int> groupOf_;
+  std::vector<std::pair<Operation*, std::vector<Touch>>> touched_;  // of what has been placed
+  std::vector<bool> loops_;                                         // kind of each group
   std::vector<RoundPlan::Part> parts_;
 };
 

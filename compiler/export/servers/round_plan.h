@@ -3,8 +3,9 @@
 //
 // The framework runs its blocks in order; neighbours with the same parent run side by side. Loops
 // over blocks are such neighbours, a block each; what is the same on all servers stands in blocks
-// between them, as early as it stands in the round, but for what no loop waits for: that ends the
-// block of the one loop that it belongs to (the power of a decay rate), or the round.
+// between them. Each op stands as early as what it waits for allows, but for what no loop waits
+// for: that ends the block of the one loop that it belongs to (the power of a decay rate), or the
+// round.
 #pragma once
 
 #include <vector>

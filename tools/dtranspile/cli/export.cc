@@ -177,7 +177,20 @@ int publish(Tool& tool, const ExportFlags& flags,
   return kDone;
 }
 
-int exportServerJob(Tool& tool, const ExportFlags& flags, mlir::ModuleOp job) {
+// Those that the job was made for, where its request says them.
+std::vector<std::string> endpointsOfRequest(const Json& manifest) {
+  std::vector<std::string> endpoints;
+  const Json strategy = manifest.value("strategy", Json::object());
+  const Json servers = strategy.is_object() ? strategy.value("pservers", Json::array()) : Json();
+  if (!servers.is_array()) return endpoints;
+  for (const Json& server : servers)
+    if (server.is_string() && server.get<std::string>().find(':') != std::string::npos)
+      endpoints.push_back(server.get<std::string>());
+  return endpoints;
+}
+
+int exportServerJob(Tool& tool, const ExportFlags& flags, const Job& opened) {
+  mlir::ModuleOp job = *opened.module;
   if (!flags.role.empty() && !mlir::SymbolTable::lookupSymbolIn(job, flags.role))
     return tool.error("--role " + flags.role + ": the job has no such role"), kUsage;
   if (flags.role.empty() && flags.ranks != "all")
@@ -185,8 +198,9 @@ int exportServerJob(Tool& tool, const ExportFlags& flags, mlir::ModuleOp job) {
   dist::RoleOp serving = servingRole(job);
   dist::MeshOp mesh = dist::meshOf(serving);
   if (!mesh) return serving.emitError("has no mesh"), kNo;
-  mlir::FailureOr<std::vector<std::string>> endpoints =
-      endpointsOf(tool, flags.endpoints, mesh.ranks(), "servers");
+  mlir::FailureOr<std::vector<std::string>> endpoints = endpointsOf(
+      tool, flags.endpoints.empty() ? endpointsOfRequest(opened.manifest) : flags.endpoints,
+      mesh.ranks(), "servers");
   if (mlir::failed(endpoints)) return kUsage;
   mlir::FailureOr<Tables> tables = Tables::of(job, *endpoints);
   if (mlir::failed(tables)) return kNo;
@@ -206,7 +220,7 @@ int exportJob(Tool& tool, const ExportFlags& flags) {
   if (*there != io::Entry::kNone && !io::HoldsOnly(flags.output, {}))
     return tool.error(flags.output + ": exists and is no empty folder; nothing is replaced"), kNo;
   auto roles = job->module->getOps<dist::RoleOp>();
-  if (servingRole(*job->module)) return exportServerJob(tool, flags, *job->module);
+  if (servingRole(*job->module)) return exportServerJob(tool, flags, *job);
   if (std::next(roles.begin()) != roles.end())
     return tool.error(flags.job +
                       ": has several roles, and none that serves the others: the "
@@ -242,9 +256,10 @@ Action declareExport(CLI::App& app) {
   app.add_option("--ranks", flags->ranks, "all, or numbers: 0,3");
   app.add_option("--role", flags->role,
                  "the role to export, of a job with servers (default: all, every rank)");
-  app.add_option("--endpoints", flags->endpoints,
-                 "HOST:PORT of every rank, of a job with servers of every server (default "
-                 "127.0.0.1:6170 …)")
+  app.add_option(
+         "--endpoints", flags->endpoints,
+         "HOST:PORT of every rank, of a job with servers of every server (default those that "
+         "it was made for, else 127.0.0.1:6170 …)")
       ->delimiter(',');
   return [flags](Tool& tool) { return exportJob(tool, *flags); };
 }

@@ -70,6 +70,7 @@ void divideRule(RuleContext& context) {
   form.terms.push_back({x, ownLabels(x), Use::Linear});
   form.result = ownLabels(out);
   form.divisors.push_back({count->tensor, count->dim});
+  form.flat = true;
   context.result(forward ? "Out" : "X@GRAD", form);
 }
 

@@ -19,4 +19,7 @@ class FieldOptions<string pass> {
 // Every pass that works on axes of the mesh names them.
 def axesOption : ListOption<"axes", "axes", "std::string", "the axes of the mesh that it works on">;
 
+// Passes of parameter-server mode.
+def serversOption : Option<"servers", "servers", "int64_t", "1", "number of servers">;
+
 #endif

@@ -9,6 +9,9 @@
 #include "passes/declare-sites/pass.h"
 #include "passes/form-job/pass.h"
 #include "passes/local-sgd/pass.h"
+#include "passes/ps-place/pass.h"
+#include "passes/ps-split/pass.h"
+#include "passes/ps-startup/pass.h"
 #include "passes/reduce-by-levels/pass.h"
 #include "passes/reduce-gradients/pass.h"
 #include "passes/scale-loss/pass.h"
@@ -25,6 +28,9 @@ void registerAll() {
   registerDeclareRelations();
   registerDeclareSites();
   registerFormJob();
+  registerPsPlace();
+  registerPsSplit();
+  registerPsStartup();
   registerReduceByLevels();
   registerReduceGradients();
   registerScaleLoss();

@@ -71,6 +71,14 @@ bool definesName(pd::ProgramOp program, llvm::StringRef name) {
   return false;
 }
 
+mlir::Value lastNamed(pd::ProgramOp program, llvm::StringRef name) {
+  mlir::Value last;
+  for (mlir::Operation& op : *program.getBodyBlock())
+    for (mlir::Value result : op.getResults())
+      if (dist::nameOf(result) == name) last = result;
+  return last;
+}
+
 std::vector<std::string> similarNames(pd::ProgramOp program, llvm::StringRef name) {
   std::vector<std::pair<unsigned, std::string>> near;
   unsigned limit = std::max<size_t>(2, name.size() / 3);

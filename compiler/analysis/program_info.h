@@ -23,6 +23,10 @@ pd::ProgramOp findProgram(mlir::Operation* symbolTable, llvm::StringRef symbol);
 // Names that block 0 assigns: what can be fetched.
 bool definesName(pd::ProgramOp program, llvm::StringRef name);
 
+// The last value of a name at the top level of a program, which a fetch reports; null where it
+// computes nothing of that name.
+mlir::Value lastNamed(pd::ProgramOp program, llvm::StringRef name);
+
 // Names of the program closest to `name` by edit distance, for "did you mean".
 std::vector<std::string> similarNames(pd::ProgramOp program, llvm::StringRef name);
 

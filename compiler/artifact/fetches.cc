@@ -8,16 +8,6 @@
 namespace dtranspile::verify {
 namespace {
 
-// The last value of a name at the top level of a program; null where it computes nothing of that
-// name.
-mlir::Value lastNamed(pd::ProgramOp program, llvm::StringRef name) {
-  mlir::Value last;
-  for (mlir::Operation& op : *program.getBodyBlock())
-    for (mlir::Value result : op.getResults())
-      if (dist::nameOf(result) == name) last = result;
-  return last;
-}
-
 // From the whole reading: parts put together are scale times the value. Null where no word of the
 // report says how.
 const char* fromWhole(const Reading& whole, const Axes& axes, unsigned rankAxes) {
@@ -33,7 +23,7 @@ const char* fromWhole(const Reading& whole, const Axes& axes, unsigned rankAxes)
     else other |= !state.isReplicated();
   }
   if (other) return nullptr;
-  if (!partial && !split) return "same";
+  if (!partial && !split) return whole.scale.isOne() ? "same" : nullptr;
   // Ranks in mesh order hold consecutive parts.
   if (!partial) return copies == 1 && whole.scale.isOne() ? "concat" : nullptr;
   if (split) return nullptr;

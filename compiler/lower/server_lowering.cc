@@ -63,7 +63,7 @@ class BlocksLowering {
     BlocksNode node{.layout = layout, .bodies = {}};
     // Twice the same MLIR: what was said of the values of one body is forgotten for the next.
     for (int64_t extent : extentsOf(parts)) {
-      const Lowering::Block block{&layout, extent, mostOwned(parts)};
+      const Lowering::Block block{&layout, extent, instancesOf(parts, extent)};
       const Lowering::InBlock inside(lowering_, block);
       lowering_.forget(loop_);
       if (failed(lowerBody(node.bodies.emplace_back(BlocksNode::Body{extent, {}}))))
@@ -83,10 +83,15 @@ class BlocksLowering {
     return per == last ? std::vector<int64_t>{per} : std::vector<int64_t>{per, last};
   }
 
-  static int64_t mostOwned(const exec::Parts& parts) {
+  // How many places, one per owned block, a view of blocks of this extent has at most: no more than
+  // lie in the memory of a rank, whose last block may be smaller.
+  static int64_t instancesOf(const exec::Parts& parts, int64_t extent) {
     size_t most = 1;
-    for (int64_t part = 0; part < parts.count(); ++part)
-      most = std::max(most, parts.owned(part).size());
+    for (int64_t part = 0; part < parts.count(); ++part) {
+      const std::vector<exec::Parts::Block> owned = parts.owned(part);
+      for (size_t i = most; i < owned.size(); ++i)
+        if (owned[i].extent == extent) most = i + 1;
+    }
     return static_cast<int64_t>(most);
   }
 

@@ -20,15 +20,18 @@ struct Axis {
   int64_t size;
 };
 
-// The axes of the mesh, all of them data-parallel.
+bool isServed(const Strategy& s) { return s.mode == "pserver"; }
+bool isReplicated(const Strategy& s) { return !isServed(s); }
+
+// The axes of the trainers' mesh, all of them data-parallel.
 std::vector<Axis> axesOf(const Strategy& s) {
-  if (!s.use_hierarchical_allreduce) return {{"dp", s.trainers}};
+  if (!s.use_hierarchical_allreduce || isServed(s)) return {{"dp", s.trainers}};
   const int64_t inner = s.hierarchical_allreduce_inter_nranks;
   return {{"inter", s.trainers / inner}, {"intra", inner}};
 }
 
 // What a pass is told beside the fields that are its options.
-enum class Told { Nothing, Axes, Mesh };
+enum class Told { Nothing, Axes, Mesh, Servers };
 
 struct Step {
   const char* pass;
@@ -37,21 +40,26 @@ struct Step {
 };
 
 bool always(const Strategy&) { return true; }
+bool reducesGradients(const Strategy& s) { return isReplicated(s) && !isLocalSgd(s); }
 
 const Step kSteps[] = {
     {"check-source", Told::Nothing, always},
     {"form-job", Told::Mesh, always},
     {"cut-batch", Told::Axes, always},
-    {"broadcast-startup", Told::Axes, always},
-    {"scale-loss", Told::Axes, [](const Strategy& s) { return !isLocalSgd(s); }},
-    {"reduce-gradients", Told::Axes, [](const Strategy& s) { return !isLocalSgd(s); }},
+    {"ps-place", Told::Servers, isServed},
+    {"ps-split", Told::Servers, isServed},
+    {"ps-startup", Told::Axes, isServed},
+    {"broadcast-startup", Told::Axes, isReplicated},
+    {"scale-loss", Told::Axes, reducesGradients},
+    {"reduce-gradients", Told::Axes, reducesGradients},
     {"local-sgd", Told::Axes, isLocalSgd},
-    {"bucket", Told::Axes, [](const Strategy& s) { return s.fuse_all_reduce_ops; }},
+    {"bucket", Told::Axes,
+     [](const Strategy& s) { return isReplicated(s) && s.fuse_all_reduce_ops; }},
     // Behind the passes that look for gradients: a composite is no framework op.
     {"sync-batch-norm", Told::Axes, [](const Strategy& s) { return s.sync_batch_norm; }},
     {"declare-relations", Told::Axes, always},
     {"reduce-by-levels", Told::Axes,
-     [](const Strategy& s) { return s.use_hierarchical_allreduce; }},
+     [](const Strategy& s) { return isReplicated(s) && s.use_hierarchical_allreduce; }},
     {"declare-sites", Told::Nothing, always},
 };
 
@@ -62,8 +70,11 @@ std::string optionsOf(const Step& step, const Strategy& strategy) {
     names += (names.empty() ? "" : ",") + axis.name;
     mesh += (mesh.empty() ? "" : ",") + axis.name + ":" + std::to_string(axis.size);
   }
-  if (step.told == Told::Axes) text += " axes=" + names;
-  if (step.told == Told::Mesh) text += " axes=" + mesh + " comm-axes=" + names;
+  if (step.told == Told::Axes || step.told == Told::Servers) text += " axes=" + names;
+  if (step.told == Told::Servers) text += " servers=" + std::to_string(serverCount(strategy));
+  // Trainers of servers do not speak to each other.
+  if (step.told == Told::Mesh)
+    text += " axes=" + mesh + " comm-axes=" + (isServed(strategy) ? "none" : names);
   for (const FieldRow& row : strategyFields())
     if (llvm::is_contained(row.passes, step.pass))
       if (const std::string value = valueOf(strategy, row); !value.empty())

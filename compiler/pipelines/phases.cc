@@ -1,6 +1,7 @@
 #include "compiler/pipelines/phases.h"
 
 #include "compiler/export/collective/collective.h"
+#include "compiler/export/servers/servers.h"
 #include "compiler/specialize/specialize.h"
 #include "dialects/dist/lookup.h"
 #include "mlir/Pass/Pass.h"
@@ -84,11 +85,42 @@ class ExportCollective
   ListOption<std::string> endpoints{*this, "endpoints", llvm::cl::desc("HOST:PORT of every rank")};
 };
 
+// The job becomes the programs of one of its ranks.
+class ExportServers : public mlir::PassWrapper<ExportServers, mlir::OperationPass<mlir::ModuleOp>> {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExportServers)
+  ExportServers() = default;
+  ExportServers(const ExportServers& other) : PassWrapper(other) {}
+  llvm::StringRef getArgument() const override { return "export-servers"; }
+  llvm::StringRef getDescription() const override {
+    return "one rank of a parameter-server job in the framework's own operators";
+  }
+
+  void runOnOperation() override {
+    mlir::ModuleOp job = getOperation();
+    mlir::FailureOr<Tables> tables = Tables::of(job, {endpoints.begin(), endpoints.end()});
+    if (mlir::failed(tables)) return signalPassFailure();
+    const bool serves = tables->serverRole().getSymName() == role.getValue();
+    auto text = serves ? exportServer(*tables, rank) : exportTrainer(*tables, rank);
+    if (mlir::failed(text)) return signalPassFailure();
+    job.getBodyRegion().takeBody((*text)->getBodyRegion());
+    job->setAttrs((**text)->getAttrDictionary());
+  }
+
+ private:
+  Option<std::string> role{*this, "role", llvm::cl::desc("the role that serves, or the other one"),
+                           llvm::cl::init("trainer")};
+  Option<int64_t> rank{*this, "rank", llvm::cl::desc("rank of the role"), llvm::cl::init(0)};
+  ListOption<std::string> endpoints{*this, "endpoints",
+                                    llvm::cl::desc("HOST:PORT of every server")};
+};
+
 }  // namespace
 
 void registerPhases() {
   mlir::PassRegistration<Specialize>();
   mlir::PassRegistration<ExportCollective>();
+  mlir::PassRegistration<ExportServers>();
 }
 
 }  // namespace dtranspile

@@ -7,6 +7,8 @@ namespace dtranspile {
 // `specialize{role=trainer class=NAME composites=keep}`: the module becomes the text of that class
 // (the first one where none is named); the names and sizes of all classes are remarks.
 // `export-collective{rank=0 endpoints=…}`: communication becomes the framework's own operators.
+// `export-servers{role=server rank=0 endpoints=…}`: a job of trainers and servers becomes the
+// programs of that rank in the framework's own operators.
 void registerPhases();
 
 }  // namespace dtranspile

@@ -16,7 +16,8 @@ class Field<string type, string cppType, string init> {
   list<int> range = [];     // least and most
   list<string> words = [];  // legal values
   string remedy = "";       // what to do about an illegal value, beyond what range and words say
-  string relevant = "";     // FIELD=VALUE: says nothing in a request where that does not hold
+  string relevant = "";     // FIELD=VALUE or FIELD!=VALUE: says nothing in a request where that does
+                            // not hold
   list<string> passes = []; // passes that have the field as an option
   string meaning = ?;
 }
@@ -27,8 +28,8 @@ class Words : Field<"Words", "std::vector<std::string>", "">;
 
 def mode : Word<"collective"> {
   let versions = "1.x";
-  let words = ["collective", "nccl2"];
-  let meaning = "which of the framework's data-parallel modes";
+  let words = ["collective", "nccl2", "pserver"];
+  let meaning = "which of the framework's data-parallel modes; pserver: parameters lie on servers";
 }
 def collective_mode : Word<"grad_allreduce"> {
   let versions = "1.x";
@@ -46,12 +47,14 @@ def nccl_comm_num : Int<1> {
   let versions = "1.x, 2.x";
   let range = [1, 64];
   let passes = ["form-job"];
+  let relevant = "mode!=pserver";
   let meaning = "communicators that gradients take turns on";
 }
 def use_hierarchical_allreduce : Bool<false> {
   let number = [15];
   let versions = "1.x, 2.x";
   let passes = ["form-job"];
+  let relevant = "mode!=pserver";
   let meaning = "reduce inside a group, between groups, and inside again";
 }
 def hierarchical_allreduce_inter_nranks : Int<0> {
@@ -64,6 +67,7 @@ def hierarchical_allreduce_inter_nranks : Int<0> {
 def fuse_all_reduce_ops : Bool<true> {
   let number = [18];
   let versions = "2.x";
+  let relevant = "mode!=pserver";
   let meaning = "gradients travel in buckets";
 }
 def fuse_grad_size_in_MB : Int<32> {
@@ -79,6 +83,7 @@ def sync_batch_norm : Bool<false> {
   let number = [17];
   let versions = "2.x";
   let passes = ["form-job"];
+  let relevant = "mode!=pserver";
   let meaning = "batch statistics over all ranks";
 }
 def scale_strategy : Word<"avg"> {
@@ -87,12 +92,95 @@ def scale_strategy : Word<"avg"> {
   let words = ["avg", "reference"];
   let remedy = "sum and customized change what the program computes and are not implemented";
   let passes = ["scale-loss"];
+  let relevant = "mode!=pserver";
   let meaning = "avg: gradients as on one device; reference: always 1/N, as the framework divides";
 }
 def batch_dims : Words {
   let flag = "batch-dim";
   let passes = ["cut-batch"];
   let meaning = "NAME=dim or NAME=none, for feeds whose batch is not a leading unknown extent";
+}
+
+
+// Parameter servers (docs/passes/parameter-server.md).
+def pservers : Words {
+  let versions = "1.x";
+  let relevant = "mode=pserver";
+  let meaning = "HOST:PORT of every server, or only how many there are";
+}
+def slice_var_up : Bool<true> {
+  let versions = "1.x";
+  let relevant = "mode=pserver";
+  let passes = ["ps-place"];
+  let meaning = "parameters are cut into blocks over the servers; else each is one block";
+}
+def min_block_size : Int<8192> {
+  let versions = "1.x";
+  let range = [1, 0x7fffffff];
+  let relevant = "mode=pserver";
+  let passes = ["ps-place"];
+  let meaning = "least elements of a block";
+}
+def allow_small_blocks : Bool<false> {
+  let relevant = "mode=pserver";
+  let meaning = "min_block_size may be less than 8192: for trying out how small parameters are cut";
+}
+def split_method : Word<"RoundRobin"> {
+  let versions = "1.x";
+  let words = ["RoundRobin", "HashName"];
+  let relevant = "mode=pserver";
+  let passes = ["ps-place"];
+  let meaning = "the server of a parameter's first block: in turn, or by a fixed hash of its name; "
+                "its other blocks lie on the servers behind that one";
+}
+def sync_mode : Bool<true> {
+  let versions = "1.x";
+  let relevant = "mode=pserver";
+  let meaning = "servers update once per step, with the gradients of all trainers";
+}
+def runtime_split_send_recv : Bool<false> {
+  let versions = "1.x";
+  let relevant = "mode=pserver";
+  let meaning = "the framework's communicator cuts and sends, not the program; says which of its "
+                "modes a request is, jobs are cut by the runtime in any case";
+}
+def half_async : Bool<false> {
+  let versions = "1.x";
+  let relevant = "mode=pserver";
+  let meaning = "with runtime_split_send_recv: the threads of a trainer wait for each other";
+}
+def completely_not_async : Bool<false> {
+  let versions = "1.x";
+  let relevant = "mode=pserver";
+  let meaning = "with sync_mode=false: synchronous all the same, as the framework's preset sync";
+}
+def enable_dc_asgd : Bool<false> {
+  let versions = "1.x";
+  let relevant = "mode=pserver";
+  let meaning = "asynchronous updates are corrected for their delay";
+}
+def geo_sgd_mode : Bool<false> {
+  let versions = "1.x";
+  let relevant = "mode=pserver";
+  let meaning = "trainers update by themselves and push what has changed every so many steps";
+}
+def geo_sgd_need_push_nums : Int<100> {
+  let versions = "1.x";
+  let range = [1, 0x7fffffff];
+  let relevant = "geo_sgd_mode=true";
+  let meaning = "steps between such pushes";
+}
+def wait_port : Bool<true> {
+  let versions = "1.x";
+  let relevant = "mode=pserver";
+  let meaning = "kept for requests that say it: waiting for servers is a matter of run, which always "
+                "waits, until its deadline";
+}
+def print_log : Bool<false> {
+  let versions = "1.x";
+  let relevant = "mode=pserver";
+  let passes = ["ps-place"];
+  let meaning = "say where every parameter lies";
 }
 
 #endif

@@ -1,5 +1,7 @@
 #include "compiler/strategy/strategy.h"
 
+#include <set>
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -11,6 +13,10 @@ struct Rule {
   bool (*broken)(const Strategy&);
   const char* message;  // the fields, what is wrong, what to do
 };
+
+bool isServed(const Strategy& s) { return s.mode == "pserver"; }
+// The framework's preset sync turns sync_mode off and has its communicator wait instead.
+bool isSynchronous(const Strategy& s) { return s.sync_mode || s.completely_not_async; }
 
 const Rule kRules[] = {
     {[](const Strategy& s) { return s.mode == "nccl2" && s.collective_mode != "grad_allreduce"; },
@@ -37,6 +43,37 @@ const Rule kRules[] = {
               s.scale_strategy != "avg";
      },
      "collective_mode local_sgd and scale_strategy: gradients are not reduced, nothing is scaled"},
+    {[](const Strategy& s) { return isServed(s) && s.pservers.empty(); },
+     "mode pserver and pservers: say where the servers are, --pservers HOST:PORT,…, or how many "
+     "there are, --pservers 2"},
+    {[](const Strategy& s) { return !isServed(s) && !s.pservers.empty(); },
+     "pservers and mode: servers exist in mode pserver only; add --mode pserver"},
+    {[](const Strategy& s) {
+       return isServed(s) && s.min_block_size < 8192 && !s.allow_small_blocks;
+     },
+     "min_block_size: blocks of less than 8192 elements cost more in messages than they spread; "
+     "for tests add allow_small_blocks"},
+    {[](const Strategy& s) { return isServed(s) && s.sync_batch_norm; },
+     "mode pserver and sync_batch_norm: trainers speak to servers only, and statistics of the "
+     "whole "
+     "batch need all trainers; use mode collective"},
+    {[](const Strategy& s) { return isServed(s) && s.scale_strategy != "avg"; },
+     "mode pserver and scale_strategy: servers take the mean of what trainers push, or the sum "
+     "where the loss is one; leave scale_strategy at avg"},
+    {[](const Strategy& s) { return s.sync_mode && s.runtime_split_send_recv; },
+     "sync_mode and runtime_split_send_recv: the framework's communicator does not wait for "
+     "rounds; turn one of them off"},
+    {[](const Strategy& s) { return s.half_async && !s.runtime_split_send_recv; },
+     "half_async and runtime_split_send_recv: half-asynchronous trainers send by the communicator; "
+     "turn runtime_split_send_recv on"},
+    {[](const Strategy& s) { return s.enable_dc_asgd && isSynchronous(s); },
+     "enable_dc_asgd and sync_mode: nothing is late in a synchronous round; turn enable_dc_asgd "
+     "off"},
+    {[](const Strategy& s) { return s.geo_sgd_mode && isSynchronous(s); },
+     "geo_sgd_mode and sync_mode: geo-SGD trainers do not wait for rounds; turn sync_mode off"},
+    {[](const Strategy& s) { return isServed(s) && !isSynchronous(s); },
+     "sync_mode=false: servers run synchronous rounds only; asynchronous modes (async, half_async, "
+     "geo-SGD, DC-ASGD) are not there yet: leave sync_mode on, or add completely_not_async"},
 };
 
 std::string because(const FieldRow& row, const std::string& what) {
@@ -64,9 +101,10 @@ std::string problemOf(const Strategy& strategy, const FieldRow& row) {
 bool isRelevant(const Strategy& strategy, const FieldRow& row) {
   if (row.relevant.empty()) return true;
   auto [name, wanted] = row.relevant.split('=');
+  const bool unlike = name.consume_back("!");
   const auto other =
       llvm::find_if(strategyFields(), [&](const FieldRow& each) { return each.name == name; });
-  return valueOf(strategy, *other) == wanted;
+  return isRelevant(strategy, *other) && (valueOf(strategy, *other) == wanted) != unlike;
 }
 
 }  // namespace
@@ -90,11 +128,44 @@ std::string valueOf(const Strategy& strategy, const FieldRow& row) {
   return std::visit([&](auto member) { return Text()(strategy.*member); }, row.member);
 }
 
+namespace {
+
+// HOST:PORT, each once, or one number.
+std::string problemOfServers(const Strategy& strategy) {
+  if (strategy.pservers.size() == 1 && !llvm::StringRef(strategy.pservers[0]).contains(':'))
+    return serverCount(strategy) > 0 ? ""
+                                     : "pservers: '" + strategy.pservers[0] +
+                                           "' is neither HOST:PORT nor a number of "
+                                           "servers from 1 to 2147483647";
+  std::set<std::string> seen;
+  for (const std::string& each : strategy.pservers) {
+    auto [host, text] = llvm::StringRef(each).rsplit(':');
+    int64_t port = 0;
+    if (host.empty() || text.getAsInteger(10, port) || port < 1 || port > 65535)
+      return "pservers: '" + each + "' is no HOST:PORT";
+    if (!seen.insert(each).second) return "pservers: '" + each + "' stands there twice";
+  }
+  return "";
+}
+
+}  // namespace
+
+int64_t serverCount(const Strategy& strategy) {
+  const std::vector<std::string>& list = strategy.pservers;
+  if (list.size() != 1 || llvm::StringRef(list[0]).contains(':'))
+    return static_cast<int64_t>(list.size());
+  int64_t count = 0;
+  const bool number = !llvm::StringRef(list[0]).getAsInteger(10, count);
+  return number && count > 0 && count <= 0x7fffffff ? count : 0;
+}
+
 std::vector<std::string> problemsOf(const Strategy& strategy) {
   std::vector<std::string> problems;
   for (const FieldRow& row : strategyFields())
     if (std::string problem = problemOf(strategy, row); !problem.empty())
       problems.push_back(std::move(problem));
+  if (std::string problem = problemOfServers(strategy); !problem.empty())
+    problems.push_back(std::move(problem));
   for (const Rule& rule : kRules)
     if (rule.broken(strategy)) problems.push_back(rule.message);
   return problems;

@@ -35,6 +35,10 @@ const std::vector<FieldRow>& strategyFields();
 // As text: "true", "32", "avg", "x=0,y=none".
 std::string valueOf(const Strategy& strategy, const FieldRow& row);
 
+// Servers of mode pserver: as many as addresses are given, or the number that stands in their
+// place.
+int64_t serverCount(const Strategy& strategy);
+
 // Every field that is out of range and every pair that does not go together, each with the reason;
 // empty where all is well.
 std::vector<std::string> problemsOf(const Strategy& strategy);

@@ -90,11 +90,12 @@ LogicalResult CommOp::verifySymbolUses(SymbolTableCollection& tables) {
 namespace {
 
 // D31: parts of a feed lie on the ranks in the order of the mesh, and the launcher hands them out
-// so.
+// so; an extent that is known is cut into equal parts.
 LogicalResult verifyBatch(Operation* feed, BatchAttr batch, MeshOp mesh) {
   llvm::SmallVector<mlir::Attribute> axes(mesh.getAxes().begin(), mesh.getAxes().end());
   axes.append(mesh.getTimeAxes().begin(), mesh.getTimeAxes().end());
   auto next = axes.begin();
+  int64_t parts = 1;
   for (mlir::StringAttr axis : batch.getAxes()) {
     auto at = llvm::find(axes, axis);
     if (at == axes.end())
@@ -105,7 +106,26 @@ LogicalResult verifyBatch(Operation* feed, BatchAttr batch, MeshOp mesh) {
              << axis.getValue() << "' is out of the mesh's order; list the axes as @"
              << mesh.getSymName() << " does";
     next = at + 1;
+    parts *= mesh.sizeOf(axis).value_or(1);
   }
+  auto type = llvm::dyn_cast<mlir::RankedTensorType>(unlocated(feed->getResult(0).getType()));
+  if (!type) return mlir::success();
+  const int64_t dim = batch.getDim();
+  if (dim >= type.getRank())
+    return feed->emitOpError("D31: dim ") << dim << " is cut, the feed has " << type.getRank();
+  if (!type.isDynamicDim(dim) && type.getDimSize(dim) % parts != 0)
+    return feed->emitOpError("D31: dim ")
+           << dim << " of extent " << type.getDimSize(dim) << " is cut into " << parts
+           << " equal parts; cut a dim whose extent that divides";
+  return mlir::success();
+}
+
+// D32: axes that draws differ along are those of the mesh.
+LogicalResult verifyStreams(Operation* draw, mlir::ArrayAttr streams, MeshOp mesh) {
+  for (auto axis : streams.getAsRange<mlir::StringAttr>())
+    if (!mesh.sizeOf(axis))
+      return draw->emitOpError("D32: dist.streams names '")
+             << axis.getValue() << "', which is no axis of @" << mesh.getSymName();
   return mlir::success();
 }
 
@@ -117,12 +137,14 @@ LogicalResult RoleOp::verifySymbolUses(SymbolTableCollection& tables) {
   for (Operation& op : *getBody().begin())
     if (!llvm::isa<pd::VarOp, pd::ProgramOp>(op))
       return op.emitOpError("D5: a role holds pd.var and pd.program only");
-  mlir::WalkResult feeds = walk([&](Operation* op) {
+  mlir::WalkResult axes = walk([&](Operation* op) {
     auto batch = op->getAttrOfType<BatchAttr>(kBatchAttr);
-    return batch && mlir::failed(verifyBatch(op, batch, mesh)) ? mlir::WalkResult::interrupt()
-                                                               : mlir::WalkResult::advance();
+    auto streams = op->getAttrOfType<mlir::ArrayAttr>(kStreamsAttr);
+    const bool wrong = (batch && mlir::failed(verifyBatch(op, batch, mesh))) ||
+                       (streams && mlir::failed(verifyStreams(op, streams, mesh)));
+    return wrong ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
   });
-  return feeds.wasInterrupted() ? mlir::failure() : verifyLocatedVariables(*this, tables);
+  return axes.wasInterrupted() ? mlir::failure() : verifyLocatedVariables(*this, tables);
 }
 
 //===----------------------------------------------------------------------===//

@@ -80,6 +80,7 @@ class FormJob : public impl::FormJobBase<FormJob> {
     dist::MeshOp::create(builder, loc, builder.getStringAttr("world"), builder.getStrArrayAttr(all),
                          builder.getDenseI64ArrayAttr(sizes_), builder.getArrayAttr({}),
                          builder.getDenseI64ArrayAttr({}));
+    if (over == std::vector<llvm::StringRef>{"none"}) return;
     auto comm = [&](const llvm::Twine& name, llvm::ArrayRef<llvm::StringRef> among,
                     llvm::StringRef carries) {
       dist::CommOp::create(builder, loc, builder.getStringAttr(name),

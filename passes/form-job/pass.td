@@ -13,7 +13,8 @@ def FormJob : Pass<"form-job", "::mlir::ModuleOp"> {
 
     Communicators: `nccl_comm_num` that carry gradients, one for statistics under `sync_batch_norm`,
     and under `use_hierarchical_allreduce` also as many per level: over the second of two
-    `comm-axes` (within a group) and over the first (between groups).
+    `comm-axes` (within a group) and over the first (between groups). `comm-axes=none` makes none:
+    the ranks speak to servers only.
 
     Example: `form-job{axes=dp:4 comm-axes=dp}`
 

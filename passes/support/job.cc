@@ -11,6 +11,12 @@ std::string listOf(mlir::ArrayAttr axes) {
   return "[" + llvm::join(axes.getAsValueRange<mlir::StringAttr>(), ", ") + "]";
 }
 
+bool serves(dist::RoleOp role) {
+  auto main =
+      llvm::dyn_cast_or_null<pd::ProgramOp>(mlir::SymbolTable::lookupSymbolIn(role, "main"));
+  return main && !main.getBodyBlock()->getOps<dist::ServeOp>().empty();
+}
+
 namespace {
 
 // Fills in the axes of the mesh that are among `names`.
@@ -37,6 +43,7 @@ mlir::LogicalResult chooseAxes(JobOnAxes& job, llvm::ArrayRef<std::string> names
 mlir::FailureOr<JobOnAxes> jobOnAxes(mlir::ModuleOp module, llvm::ArrayRef<std::string> axes) {
   JobOnAxes job;
   for (auto role : module.getOps<dist::RoleOp>()) {
+    if (serves(role)) continue;
     if (job.role)
       return role.emitError("the job has a second role; this pass works on jobs of one role");
     job.role = role;

@@ -18,7 +18,8 @@ inline constexpr llvm::StringLiteral kWithin = "gradients within";    // over a 
 inline constexpr llvm::StringLiteral kBetween = "gradients between";  // over the groups
 inline constexpr llvm::StringLiteral kStatistics = "statistics";      // of a batch
 
-// A job of one role, as form-job makes it, and the axes of its mesh that a pass works on.
+// A job with one role that computes, as form-job makes it, and the axes of that role's mesh that a
+// pass works on. Roles of servers stand aside.
 struct JobOnAxes {
   dist::RoleOp role;
   dist::MeshOp mesh;
@@ -31,6 +32,9 @@ struct JobOnAxes {
 // Reports and fails where the module is no such job, and where `axes` are none of its mesh's, or
 // none at all.
 mlir::FailureOr<JobOnAxes> jobOnAxes(mlir::ModuleOp module, llvm::ArrayRef<std::string> axes);
+
+// Whether the main program of a role is a server's loop.
+bool serves(dist::RoleOp role);
 
 // "[dp, sharding]"
 std::string listOf(mlir::ArrayAttr axes);

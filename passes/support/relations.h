@@ -28,6 +28,11 @@ verify::AxisSet axesOf(const JobOnAxes& job, const verify::Axes& axes);
 verify::AxisSet axesToUse(const verify::AxisSet& wanted, const verify::AxisSet& own,
                           const verify::Axes& axes);
 
+// The loss l has the relation Σ_c l_c = k·l, or l_c = k·l, along an axis; gradients are summed over
+// the ranks, and become k times the reference's, or k·n times. The factor takes that back, as far
+// as it comes from `axes`.
+mlir::FailureOr<double> lossFactor(mlir::Operation* loss, const JobOnAxes& job);
+
 // The names of axes, in mesh order.
 mlir::ArrayAttr namesOf(const verify::AxisSet& set, const verify::Axes& axes,
                         mlir::MLIRContext* context);

@@ -45,6 +45,7 @@ RpcConfig ReadRpc(JsonObject object) {
   rpc.sender_role = object.String("sender_role");
   rpc.store = object.String("store");
   rpc.key = object.String("key");
+  rpc.addresses = object.Strings("addresses");
   const Json& mesh = object.Array("mesh");
   for (size_t i = 0; i < mesh.size(); ++i) {
     JsonObject axis(mesh[i], object.At("mesh", i), object.errors());
@@ -62,10 +63,28 @@ RpcConfig ReadRpc(JsonObject object) {
 Json ToJson(const RpcConfig& rpc) {
   Json mesh = Json::array();
   for (const auto& [axis, size] : rpc.mesh) mesh.push_back({{"axis", axis}, {"size", size}});
-  return {{"role", rpc.role},       {"sender_role", rpc.sender_role},
-          {"store", rpc.store},     {"key", rpc.key},
-          {"mesh", mesh},           {"servers", rpc.servers},
-          {"senders", rpc.senders}, {"number", rpc.number}};
+  return {{"role", rpc.role},       {"sender_role", rpc.sender_role}, {"store", rpc.store},
+          {"key", rpc.key},         {"addresses", rpc.addresses},     {"mesh", mesh},
+          {"servers", rpc.servers}, {"senders", rpc.senders},         {"number", rpc.number}};
+}
+
+CheckpointConfig ReadCheckpoint(JsonObject object) {
+  CheckpointConfig c;
+  c.folder = object.String("folder");
+  c.every = object.Int("every", 1, kMostSteps);
+  c.keep = static_cast<int>(object.Int("keep", 1, INT32_MAX));
+  c.member = object.String("member");
+  c.members = object.Strings("members");
+  c.names = object.Strings("names");
+  c.part_names = object.Strings("part_names");
+  object.Done();
+  return c;
+}
+
+Json ToJson(const CheckpointConfig& c) {
+  return {{"folder", c.folder},        {"every", c.every},     {"keep", c.keep},
+          {"member", c.member},        {"members", c.members}, {"names", c.names},
+          {"part_names", c.part_names}};
 }
 
 InitConfig ReadInit(JsonObject object) {
@@ -110,6 +129,9 @@ WorkerConfig Read(const Json& json, JsonErrors& errors) {
   for (const auto& [name, unused] : per_step.items()) c.per_step[name] = values.Reals(name.c_str());
   c.steps = root.Int("steps", 0, kMostSteps);
   c.first_step = root.Int("first_step", 0, kMostSteps);
+  c.skip = root.Int("skip", 0, kMostSteps);
+  if (root.Has("checkpoint"))
+    c.checkpoint = ReadCheckpoint(JsonObject(root.Object("checkpoint"), "checkpoint", errors));
   c.fetch = root.Strings("fetch");
   c.threads = static_cast<int>(root.Int("threads", 1, kMostThreads));
   c.spin = root.Bool("spin");
@@ -181,6 +203,8 @@ Json ToJson(const WorkerConfig& c) {
           {"per_step", c.per_step},
           {"steps", c.steps},
           {"first_step", c.first_step},
+          {"skip", c.skip},
+          {"checkpoint", c.checkpoint ? ToJson(*c.checkpoint) : Json()},
           {"fetch", c.fetch},
           {"threads", c.threads},
           {"spin", c.spin},

@@ -29,13 +29,15 @@ struct CommConfig {
 };
 
 // How a rank meets the servers of a role, or a server those who ask it (server_link.h). Server k
-// leaves its address in the job's store (runtime/comm/gloo/store.h) at "KEY.k"; whoever connects
-// proves to know the token of the rendezvous.
+// is at addresses[k]; where none are given it leaves its address in the job's store
+// (runtime/comm/gloo/store.h) at "KEY.k". Whoever connects proves to know the token of the
+// rendezvous.
 struct RpcConfig {
-  std::string role;         // of the servers
-  std::string sender_role;  // of those who ask
-  std::string store;        // "host:port"
-  std::string key;          // of the job and the role
+  std::string role;                         // of the servers
+  std::string sender_role;                  // of those who ask
+  std::string store;                        // "host:port"; empty where addresses are given
+  std::string key;                          // of the job and the role
+  std::vector<std::string> addresses = {};  // "host:port" by server; empty: in the store
   // Axes of the servers' mesh with their sizes, first one major: server k has the digits of k as
   // its coordinates.
   std::vector<std::pair<std::string, int64_t>> mesh;
@@ -56,6 +58,17 @@ struct InitConfig {
   std::vector<std::string> names;  // of the combined file
 };
 
+// Checkpoints of the job (checkpoint.h), and what of them this rank writes.
+struct CheckpointConfig {
+  std::string folder;  // shared by all who write
+  int64_t every = 1;   // rounds, or steps
+  int keep = 2;        // how many stay
+  std::string member;  // this rank among `members`, the ranks that write something
+  std::vector<std::string> members;
+  std::vector<std::string> names;       // of variables that it writes whole
+  std::vector<std::string> part_names;  // and its part of
+};
+
 struct WorkerConfig {
   std::string plan;    // folder
   std::string digest;  // of the job, which the plan has to be of; empty: any
@@ -71,10 +84,12 @@ struct WorkerConfig {
   std::map<std::string, std::vector<double>> per_step;
   int64_t steps = 0;
   int64_t first_step = 0;  // the number of the first one, for random numbers
+  int64_t skip = 0;        // steps of feeds and per-step values that were used before
   std::vector<std::string> fetch;
   int threads = 1;
   bool spin = false;
   int64_t seed = 0;
+  std::optional<CheckpointConfig> checkpoint;
   std::string save;  // folder; empty: nothing is saved
   std::vector<std::string> save_names;
   std::string save_parts;  // folder: of cut variables, the part of this rank; empty: none

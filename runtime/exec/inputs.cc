@@ -181,8 +181,8 @@ absl::StatusOr<std::vector<OpenFeed>> OpenFeeds(const WorkerConfig& config, cons
     int64_t part = 0, parts = 1;
     DT_RETURN_IF_ERROR(PartOf(slot, config, part, parts));
     DT_ASSIGN_OR_RETURN(io::Feed feed, io::Feed::OpenFile(file->second));
-    DT_RETURN_IF_ERROR(
-        CheckFeed(feed, slot, BufferAt(plan, slot.buffer), parts, config.steps, file->second));
+    DT_RETURN_IF_ERROR(CheckFeed(feed, slot, BufferAt(plan, slot.buffer), parts,
+                                 config.skip + config.steps, file->second));
     feeds.push_back({std::move(feed), slot.buffer, slot.split ? slot.split->dim : 0, part, parts});
   }
   // Files of other feeds are not read: the fetches may need a part of the program.
@@ -205,10 +205,10 @@ absl::Status CheckPerStep(const WorkerConfig& config, const Plan& plan) {
       return absl::InvalidArgumentError(absl::StrCat("per-step values: '", name, "' is ",
                                                      NameOf(BufferAt(plan, p->buffer).dtype),
                                                      ", which has no value ", *wrong));
-    if (static_cast<int64_t>(values.size()) < config.steps)
-      return absl::InvalidArgumentError(absl::StrCat("per-step values: ", values.size(),
-                                                     " values of '", name, "' for ", config.steps,
-                                                     " steps"));
+    if (const int64_t steps = config.skip + config.steps;
+        static_cast<int64_t>(values.size()) < steps)
+      return absl::InvalidArgumentError(absl::StrCat(
+          "per-step values: ", values.size(), " values of '", name, "' for ", steps, " steps"));
   }
   return absl::OkStatus();
 }
@@ -264,7 +264,8 @@ absl::Status ForEachInitial(const InitConfig& init, const MissingInitials& missi
 absl::Status CheckInputs(const WorkerConfig& config, const Plan& plan) {
   DT_RETURN_IF_ERROR(CheckPerStep(config, plan));
   DT_ASSIGN_OR_RETURN(const std::vector<OpenFeed> feeds, OpenFeeds(config, plan));
-  for (const OpenFeed& open : feeds) DT_RETURN_IF_ERROR(open.feed.CheckSteps(config.steps));
+  for (const OpenFeed& open : feeds)
+    DT_RETURN_IF_ERROR(open.feed.CheckSteps(config.skip + config.steps, open.parts));
   DT_RETURN_IF_ERROR(CheckInit(config, plan));
   if (!config.init) return absl::OkStatus();
   const Variables variables = AllVariables(plan);

@@ -124,32 +124,19 @@ std::vector<int64_t> Parts::WithExtent(int64_t extent) const {
 
 int64_t Parts::FirstBlock(int64_t part) const { return (part - layout_.first % of_ + of_) % of_; }
 
-// Calls copy(offset in the whole, offset in the part, bytes) for what lies together in both; the
-// part's memory has `rows` indices.
-template <typename Copy>
-void Parts::ForPieces(int64_t part, size_t bytes, int64_t rows, Copy copy) const {
-  const size_t unit = static_cast<size_t>(inner_) * bytes;
-  for (int64_t o = 0; o < outer_; ++o)
-    ForRuns(part, [&](int64_t begin, int64_t extent, int64_t local) {
-      copy(static_cast<size_t>(o * layout_.extent + begin) * unit,
-           static_cast<size_t>(o * rows + local) * unit, static_cast<size_t>(extent) * unit);
-    });
-}
-
 void Parts::Take(int64_t part, size_t bytes, const std::byte* whole, std::byte* to,
                  bool pad) const {
   const int64_t rows = pad ? room() : extent(part);
   if (rows > extent(part) && outer_ * inner_ > 0)
     std::memset(to, 0, static_cast<size_t>(outer_ * rows * inner_) * bytes);
-  ForPieces(part, bytes, rows, [&](size_t from_whole, size_t at, size_t count) {
+  ForPieces(part, bytes, pad, [&](size_t from_whole, size_t at, size_t count) {
     std::memcpy(to + at, whole + from_whole, count);
   });
 }
 
 void Parts::Put(int64_t part, size_t bytes, const std::byte* from, std::byte* whole,
                 bool pad) const {
-  const int64_t rows = pad ? room() : extent(part);
-  ForPieces(part, bytes, rows, [&](size_t to_whole, size_t at, size_t count) {
+  ForPieces(part, bytes, pad, [&](size_t to_whole, size_t at, size_t count) {
     std::memcpy(whole + to_whole, from + at, count);
   });
 }

@@ -75,6 +75,11 @@ class Parts {
   template <typename Run>
   void ForRuns(int64_t part, Run run) const;
 
+  // Calls copy(offset in the whole, offset in the part, bytes), in bytes, for what lies together in
+  // both.
+  template <typename Copy>
+  void ForPieces(int64_t part, size_t bytes, bool pad, Copy copy) const;
+
   // Copies a part out of the whole tensor and back. Elements of `bytes` each; the memory of a part
   // has the extents `dims(part)`, or room_dims() where `pad` is set, which then becomes zero.
   void Take(int64_t part, size_t bytes, const std::byte* whole, std::byte* to, bool pad) const;
@@ -86,9 +91,6 @@ class Parts {
   int64_t BlockExtent(int64_t number) const {
     return std::min(layout_.per, layout_.extent - number * layout_.per);
   }
-  template <typename Copy>
-  void ForPieces(int64_t part, size_t bytes, int64_t rows, Copy copy) const;
-
   const Layout& layout_;
   const int64_t of_;
   int64_t blocks_ = 0;
@@ -113,6 +115,17 @@ void Parts::ForRuns(int64_t part, Run run) const {
       for (int64_t i = part, local = 0; i < n; i += of_, ++local) run(i, int64_t{1}, local);
       return;
   }
+}
+
+template <typename Copy>
+void Parts::ForPieces(int64_t part, size_t bytes, bool pad, Copy copy) const {
+  const size_t unit = static_cast<size_t>(inner_) * bytes;
+  const int64_t rows = pad ? room() : extent(part);
+  for (int64_t o = 0; o < outer_; ++o)
+    ForRuns(part, [&](int64_t begin, int64_t extent, int64_t local) {
+      copy(static_cast<size_t>(o * layout_.extent + begin) * unit,
+           static_cast<size_t>(o * rows + local) * unit, static_cast<size_t>(extent) * unit);
+    });
 }
 
 }  // namespace dtranspile::exec

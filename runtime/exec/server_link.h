@@ -61,6 +61,9 @@ class ServerLink {
   // round has run; the pulls behind it wait for that). The end of its pulls likewise.
   virtual absl::Status EndPhase(const std::string& op, Phase phase) = 0;
 
+  // How many rounds this rank has ended the pulls of.
+  virtual int64_t rounds() const { return 0; }
+
   // This rank has run its last step: servers no longer wait for it.
   virtual absl::Status Leave() = 0;
 

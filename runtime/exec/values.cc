@@ -24,13 +24,6 @@ const Buffer& BufferAt(const Executor& executor, int id) {
   return executor.plan().buffers[static_cast<size_t>(id)];
 }
 
-// What a buffer holds now.
-TensorView ViewOf(const Executor& executor, int id) {
-  if (const Value* value = executor.value(id)) return value->view();
-  const Buffer& buffer = BufferAt(executor, id);
-  return {buffer.dtype, buffer.dims, executor.data(id)};
-}
-
 template <typename T>
 Json Elements(const std::byte* data, int64_t count) {
   Json list = Json::array();
@@ -59,6 +52,12 @@ Json ElementsOf(const TensorView& view) {
 }
 
 }  // namespace
+
+TensorView ViewOf(const Executor& executor, int id) {
+  if (const Value* value = executor.value(id)) return value->view();
+  const Buffer& buffer = BufferAt(executor, id);
+  return {buffer.dtype, buffer.dims, executor.data(id)};
+}
 
 absl::StatusOr<Feeds> Feeds::Open(const WorkerConfig& config, const Executor& executor) {
   Feeds feeds;

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
+#include "runtime/exec/checkpoint.h"
 #include "runtime/exec/config.h"
 #include "runtime/exec/control.h"
 #include "runtime/exec/executor.h"
@@ -43,6 +44,7 @@ class Worker {
   absl::Status TellStep(int64_t step, int64_t begin_ns);
   absl::Status Serve();
   absl::Status RunTurn(const Turn& turn);
+  int64_t RoundsAfter(int64_t step) const;
   absl::Status Finish();
 
   const WorkerConfig& config_;
@@ -57,6 +59,7 @@ class Worker {
   std::unique_ptr<Rounds> rounds_;
   std::optional<Feeds> feeds_;
   std::optional<Fetches> fetches_;
+  std::optional<Checkpoints> checkpoints_;
   int64_t step_ = -1;
   bool stepping_ = false;
   bool meeting_ = false;  // waits for other ranks outside of any op
@@ -146,6 +149,7 @@ absl::Status Worker::Load() {
   if (links_.seed) links_.seed(config_);
   DT_ASSIGN_OR_RETURN(Plan plan, ReadPlan(config_.plan));
   DT_RETURN_IF_ERROR(CheckPlan(plan));
+  checkpoints_.emplace(config_);
   ExecutorOptions options;
   options.pool = {config_.threads, config_.spin};
   options.find_function = links_.find_function;
@@ -185,8 +189,8 @@ absl::Status Worker::TellStep(int64_t step, int64_t begin_ns) {
 absl::Status Worker::Step(int64_t step) {
   step_ = step;
   if (links_.begin_step) links_.begin_step(config_.first_step + step);
-  DT_RETURN_IF_ERROR(feeds_->Read(step, *executor_));
-  DT_RETURN_IF_ERROR(SetPerStep(config_, step, *executor_));
+  DT_RETURN_IF_ERROR(feeds_->Read(config_.skip + step, *executor_));
+  DT_RETURN_IF_ERROR(SetPerStep(config_, config_.skip + step, *executor_));
   const int64_t begin = NowNs();
   DT_RETURN_IF_ERROR(executor_->Run(executor_->plan().repeated()->when));
   return TellStep(step, begin);
@@ -217,7 +221,15 @@ absl::Status Worker::Serve() {
     const absl::Status status = RunTurn(turn);
     rounds_->Finish(status);
     DT_RETURN_IF_ERROR(status);
+    // While trainers pull and compute: variables change in the next round only, which Next begins.
+    if (turn.when == When::kRound)
+      DT_RETURN_IF_ERROR(checkpoints_->After(turn.round + 1, *executor_));
   }
+}
+
+// Ranks that ask servers count by rounds, as those do.
+int64_t Worker::RoundsAfter(int64_t step) const {
+  return servers_.empty() ? step + 1 : servers_.begin()->second->rounds();
 }
 
 absl::Status Worker::Finish() {
@@ -253,7 +265,10 @@ absl::Status Worker::Run() {
   if (rounds_) {
     DT_RETURN_IF_ERROR(Serve());
   } else {
-    for (int64_t step = 0; step < config_.steps; ++step) DT_RETURN_IF_ERROR(Step(step));
+    for (int64_t step = 0; step < config_.steps; ++step) {
+      DT_RETURN_IF_ERROR(Step(step));
+      DT_RETURN_IF_ERROR(checkpoints_->After(RoundsAfter(step), *executor_));
+    }
     meeting_ = true;
     for (const auto& [role, link] : servers_) DT_RETURN_IF_ERROR(link->Leave());
     meeting_ = false;
@@ -293,6 +308,8 @@ absl::Status RunCatching(Worker& worker) {
 int RunWorker(const std::string& path, const WorkerLinks& links) {
   // A launcher that is gone shows as a failed write, not as a signal.
   std::signal(SIGPIPE, SIG_IGN);
+  // A limit on the size of files is an error of what writes one.
+  std::signal(SIGXFSZ, SIG_IGN);
   const auto config = ReadConfig(path);
   if (!config.ok()) {
     std::fprintf(stderr, "%s\n", std::string(config.status().message()).c_str());

@@ -142,10 +142,12 @@ absl::StatusOr<Tensor> Feed::ReadRagged(int64_t step) const {
   return value;
 }
 
-absl::Status Feed::CheckSteps(int64_t steps) const {
+absl::Status Feed::CheckSteps(int64_t steps, int64_t parts) const {
   for (int64_t step = 0; ragged() && step < std::min(steps, steps_); ++step) {
     DT_ASSIGN_OR_RETURN(const NpyFile file, NpyFile::Open(StepStem(stem_, step) + ".npy"));
-    DT_RETURN_IF_ERROR(ReadLod(step, file.dtype(), file.dims()).status());
+    DT_ASSIGN_OR_RETURN(const Lod lod, ReadLod(step, file.dtype(), file.dims()));
+    const int64_t sequences = lod.empty() ? 0 : static_cast<int64_t>(lod[0].size()) - 1;
+    DT_RETURN_IF_ERROR(PartExtent("sequences", sequences, 0, parts).status());
   }
   return absl::OkStatus();
 }

@@ -54,8 +54,9 @@ class Feed {
   absl::StatusOr<Tensor> Read(int64_t step) const;
 
   // Whether the first `steps` steps can be read: headers and LoD of ragged ones, of which each has
-  // its own. (A dense feed was checked when it was opened.)
-  absl::Status CheckSteps(int64_t steps) const;
+  // its own, and whether their sequences divide into equal parts. (A dense feed was checked when it
+  // was opened.)
+  absl::Status CheckSteps(int64_t steps, int64_t parts = 1) const;
 
   // Part `part` of `parts` equal contiguous ones, cut in dimension `dim` (ragged: in sequences;
   // `dim` must be 0). kInvalidArgument when the extent does not divide.

@@ -53,19 +53,25 @@ class Meeting {
     rendezvous_.job = NewJobName();
     rendezvous_.interface = spec.interface;
     rendezvous_.timeout_seconds = spec.timeout_seconds;
-    const bool serves = std::any_of(ranks.begin(), ranks.end(), [](const Rank& rank) {
-      return rank.config.serves.has_value();
-    });
-    if (serves || spec.backend != "shm") {
+    const auto tells = [](const Rank& rank) {
+      return rank.config.serves && rank.config.serves->addresses.empty();
+    };
+    const bool store = std::any_of(ranks.begin(), ranks.end(), tells) || spec.backend != "shm";
+    rendezvous_.token = spec.token;
+    if (spec.token.empty()) {
       DT_ASSIGN_OR_RETURN(rendezvous_.token, comm::NewToken());
+    }
+    if (store) {
       DT_ASSIGN_OR_RETURN(store_, comm::StoreServer::Start("127.0.0.1:0", rendezvous_.token));
     }
     if (spec.backend == "shm") comm::RemoveLeftSegments(rendezvous_.store);
     else rendezvous_.store = store_->address();
     for (Rank& rank : ranks) {
       rank.config.rendezvous = rendezvous_;
-      for (exec::RpcConfig& rpc : rank.config.servers) rpc.store = store_->address();
-      if (rank.config.serves) rank.config.serves->store = store_->address();
+      for (exec::RpcConfig& rpc : rank.config.servers)
+        if (rpc.addresses.empty()) rpc.store = store_->address();
+      if (rank.config.serves && rank.config.serves->addresses.empty())
+        rank.config.serves->store = store_->address();
     }
     return absl::OkStatus();
   }
@@ -205,6 +211,8 @@ absl::StatusOr<Report> RunJob(const JobSpec& spec) {
     if (!folder.empty()) DT_RETURN_IF_ERROR(io::MakeFolders(folder));
   Meeting meeting;
   DT_RETURN_IF_ERROR(meeting.Begin(spec, ranks.ranks));
+  if (spec.checkpoints) DT_RETURN_IF_ERROR(io::MakeFolders(spec.checkpoints->folder));
+  DT_RETURN_IF_ERROR(ShareCheckpoints(spec, ranks.ranks));
   SavedParts parts;
   DT_RETURN_IF_ERROR(parts.Begin(spec.save, ranks.ranks));
   Supervisor supervisor(ranks.ranks, spec.timeout_seconds, spec.steps);

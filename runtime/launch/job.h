@@ -1,11 +1,12 @@
-// Starts the ranks of a compiled job as processes of this machine and stays with them to the end:
-// what the commands `run` and `launch` call. No MLIR here; what it needs to know of a job is in the
-// plans.
+// Starts the ranks of a compiled job as processes of this machine, all or some of them, and stays
+// with them to the end: what the command `run` calls. No MLIR here; what it needs to know of a job
+// is in the plans.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,22 +22,52 @@ namespace dtranspile::launch {
 struct Role {
   std::string name = "trainer";
   std::vector<std::pair<std::string, int64_t>>
-      mesh;                        // axes with sizes, first one major; empty: one rank
-  std::vector<std::string> plans;  // plan folder per rank (that of its class), or one for all
-  double compile_ms = 0;           // for the report
+      mesh;  // axes with sizes, first one major; empty: one rank
+  // Plan folder per rank (that of its class), or one for all. "" for a rank that is not started
+  // here; none at all where no rank of the role is.
+  std::vector<std::string> plans;
+  double compile_ms = 0;                  // for the report
   std::vector<std::string> classes = {};  // the class that each of the plans is of; empty: any
   int threads = 0;                        // of each of its ranks; 0: those of the job
   std::string device = "cpu";
+  // By role of servers the ranks of this one that ask it, where not all of them have a plan; else
+  // it stands in the plans.
+  std::map<std::string, std::vector<int>> asks = {};
+  std::set<std::string> variables = {};  // its persistables, where no rank of it is started here
+};
+
+// Which ranks of a job are started here, where others are on other machines or come by hand.
+struct Part {
+  std::string role;
+  int first = 0, count = 1;  // numbers of ranks
+
+  bool has(const std::string& other, int64_t rank) const {
+    return other == role && rank >= first && rank < first + count;
+  }
+};
+
+// Checkpoints (docs/parameter-server.md): every so many rounds, or steps of jobs without servers.
+struct JobCheckpoints {
+  std::string folder;
+  int64_t every = 1;
+  int keep = 2;
 };
 
 struct JobSpec {
   std::string digest;  // for the report
   std::vector<Role> roles;
+  std::optional<Part> part;  // none: all ranks are started here
+  // By role of servers where each listens, "host:port"; of roles that are not there at free ports
+  // of this machine. With a part all of them have to be there.
+  std::map<std::string, std::vector<std::string>> endpoints;
+  std::string token;  // of the job (runtime/comm/token.h); "": a new one
   std::vector<exec::FeedConfig> feeds;
   std::optional<exec::InitConfig> init;
   std::map<std::string, std::vector<double>> per_step;
   int64_t steps = 1;       // of ranks that no server is; servers run until the others have left
   int64_t first_step = 0;  // see WorkerConfig
+  int64_t skip = 0;
+  std::optional<JobCheckpoints> checkpoints;
   std::vector<std::string> fetch;
   int threads = 0;  // per rank; 0: what is left of the processors, shared (processors.h)
   int64_t seed = 0;

@@ -26,7 +26,7 @@ absl::StatusOr<int64_t> RanksOf(const Role& role) {
     ranks *= size;
   }
   const auto plans = static_cast<int64_t>(role.plans.size());
-  if (plans != 1 && plans != ranks)
+  if (plans > 1 && plans != ranks)
     return absl::InvalidArgumentError(
         absl::StrCat("role '", role.name, "' has ", ranks, " ranks and ", plans, " plans"));
   if (!role.classes.empty() && role.classes.size() != role.plans.size())
@@ -57,6 +57,10 @@ absl::StatusOr<Plans> ReadPlans(const JobSpec& spec, const Role& role, Ranks& re
   std::map<std::string, const exec::Plan*> known;
   Plans plans;
   for (size_t i = 0; i < role.plans.size(); ++i) {
+    if (role.plans[i].empty()) {
+      plans.push_back(nullptr);
+      continue;
+    }
     const exec::Plan*& plan = known[role.plans[i]];
     if (plan == nullptr) {
       DT_ASSIGN_OR_RETURN(exec::Plan read, exec::ReadPlan(role.plans[i]));
@@ -97,8 +101,8 @@ const exec::FetchSlot* FindFetch(const exec::Plan& plan, const std::string& name
 }
 
 // A fetch is that of the first role which has it, from the ranks that hold it.
-absl::Status ShareFetch(const std::string& name, Ranks& result) {
-  HeldFetch& held = result.fetches[name];
+absl::Status ShareFetch(const std::string& name, const JobSpec& spec, Ranks& result) {
+  HeldFetch held;
   const Rank* first = nullptr;
   for (size_t i = 0; i < result.ranks.size(); ++i) {
     Rank& rank = result.ranks[i];
@@ -113,11 +117,14 @@ absl::Status ShareFetch(const std::string& name, Ranks& result) {
     held.indices.push_back(i);
     held.ranks.push_back(rank.rank);
   }
+  // Ranks that are not here may have it.
+  if (held.ranks.empty() && spec.part) return absl::OkStatus();
   if (first == nullptr)
     return absl::InvalidArgumentError(absl::StrCat(result.ranks.front().plan->folder,
                                                    ": was not compiled to fetch '", name, "'"));
   if (held.ranks.empty())
     return absl::InvalidArgumentError(absl::StrCat("fetch '", name, "' is on no rank"));
+  result.fetches[name] = std::move(held);
   return absl::OkStatus();
 }
 
@@ -151,10 +158,27 @@ absl::StatusOr<Rank> MakeRank(const JobSpec& spec, size_t role_index, const exec
       c.per_step.insert(*values);
   c.steps = spec.steps;
   c.first_step = spec.first_step;
+  c.skip = spec.skip;
   c.seed = spec.seed;
   c.save_fetches = spec.save_fetches;
   if (!spec.trace.empty()) c.trace = absl::StrCat(spec.trace, "/", role.name, ".", number, ".json");
   return rank;
+}
+
+// Ranks that are started in different places meet at servers only.
+absl::Status CheckGroups(const std::vector<Rank>& ranks) {
+  std::map<std::string, int> here;
+  for (const Rank& rank : ranks)
+    for (const exec::CommConfig& comm : rank.config.comms) ++here[comm.group];
+  for (const Rank& rank : ranks)
+    for (const exec::CommConfig& comm : rank.config.comms)
+      if (here[comm.group] != comm.size)
+        return absl::InvalidArgumentError(absl::StrCat(
+            rank.name(), " has communicator '", comm.name, "' with ", comm.size - 1,
+            " other ranks, of which ", here[comm.group] - 1,
+            " are started here: ranks of a communicator are started together; run the whole role, "
+            "without a rank"));
+  return absl::OkStatus();
 }
 
 // What a plan wants, with the values that are given for any of its ranks.
@@ -188,10 +212,16 @@ absl::Status AddRole(const JobSpec& spec, size_t index, Ranks& result) {
   DT_ASSIGN_OR_RETURN(const int64_t ranks, RanksOf(role));
   DT_ASSIGN_OR_RETURN(const Plans plans, ReadPlans(spec, role, result));
   std::set<std::string> classes;
-  for (const exec::Plan* plan : plans) classes.insert(plan->class_name);
+  for (const exec::Plan* plan : plans)
+    if (plan != nullptr) classes.insert(plan->class_name);
   for (int64_t number = 0; number < ranks; ++number) {
-    const exec::Plan& plan = *plans[plans.size() == 1 ? 0 : static_cast<size_t>(number)];
-    DT_ASSIGN_OR_RETURN(Rank rank, MakeRank(spec, index, plan, number));
+    if (spec.part && !spec.part->has(role.name, number)) continue;
+    const exec::Plan* plan =
+        plans.empty() ? nullptr : plans[plans.size() == 1 ? 0 : static_cast<size_t>(number)];
+    if (plan == nullptr)
+      return absl::InvalidArgumentError(
+          absl::StrCat(role.name, " ", number, " is to be started and has no plan"));
+    DT_ASSIGN_OR_RETURN(Rank rank, MakeRank(spec, index, *plan, number));
     rank.one_of_classes = classes.size() > 1;
     result.ranks.push_back(std::move(rank));
   }
@@ -210,9 +240,10 @@ absl::StatusOr<Ranks> MakeRanks(const JobSpec& spec) {
     DT_RETURN_IF_ERROR(AddRole(spec, i, result));
   }
   if (result.ranks.empty()) return absl::InvalidArgumentError("the job has no ranks");
+  if (spec.part) DT_RETURN_IF_ERROR(CheckGroups(result.ranks));
   DT_RETURN_IF_ERROR(ConnectRoles(spec, result.ranks));
-  for (const std::string& name : spec.fetch) DT_RETURN_IF_ERROR(ShareFetch(name, result));
-  DT_RETURN_IF_ERROR(CheckNames(spec, result));
+  for (const std::string& name : spec.fetch) DT_RETURN_IF_ERROR(ShareFetch(name, spec, result));
+  if (!spec.part) DT_RETURN_IF_ERROR(CheckNames(spec, result));
   // Ranks of one plan want the same.
   std::set<const exec::Plan*> checked;
   for (const Rank& rank : result.ranks)

@@ -11,6 +11,7 @@
 #include "runtime/exec/layout.h"
 #include "runtime/io/output.h"
 #include "runtime/io/tensor_record.h"
+#include "runtime/launch/groups.h"
 #include "runtime/tensor/tensor.h"
 
 namespace dtranspile::launch {
@@ -25,35 +26,45 @@ bool IsReference(const Persistable& variable) {
   });
 }
 
-// By variable: the role that is asked for it.
+// By variable: the role that is asked for it. Copies that trainers have of what servers hold may be
+// older.
 std::map<std::string, size_t> RolesOf(const std::vector<Rank>& ranks) {
   std::map<std::string, size_t> chosen;
   std::set<std::string> settled;
-  for (const Rank& rank : ranks)
-    for (const Persistable& variable : rank.plan->persistables) {
-      const bool reference = IsReference(variable);
-      if (settled.count(variable.name) > 0) continue;
-      if (reference) {
-        chosen[variable.name] = rank.role_index;
-        settled.insert(variable.name);
-      } else {
-        chosen.emplace(variable.name, rank.role_index);
+  for (const bool serves : {true, false})
+    for (const Rank& rank : ranks) {
+      if (rank.plan->serves() != serves) continue;
+      for (const Persistable& variable : rank.plan->persistables) {
+        if (settled.count(variable.name) > 0) continue;
+        if (IsReference(variable)) {
+          chosen[variable.name] = rank.role_index;
+          settled.insert(variable.name);
+        } else {
+          chosen.emplace(variable.name, rank.role_index);
+        }
       }
     }
   return chosen;
 }
 
+// What a rank writes.
+struct Share {
+  std::vector<std::string> whole, parts;
+  bool empty() const { return whole.empty() && parts.empty(); }
+};
+
 // Who writes what, while ranks are looked at in their order.
 class Sharing {
  public:
-  explicit Sharing(const std::string& folder) : folder_(folder) {}
+  explicit Sharing(size_t ranks) : shares_(ranks) {}
 
-  absl::Status Add(size_t index, Rank& rank, const Persistable& variable) {
+  const Share& of(size_t index) const { return shares_[index]; }
+
+  absl::Status Add(size_t index, const Rank& rank, const Persistable& variable) {
     if (!variable.layout) {
       if (!whole_.insert(variable.name).second) return absl::OkStatus();
       if (cut_.count(variable.name) > 0) return Disagree(rank, variable);
-      rank.config.save = folder_;
-      rank.config.save_names.push_back(variable.name);
+      shares_[index].whole.push_back(variable.name);
       return absl::OkStatus();
     }
     if (whole_.count(variable.name) > 0) return Disagree(rank, variable);
@@ -73,7 +84,7 @@ class Sharing {
         !written_.insert({variable.name, place.at}).second)
       return absl::OkStatus();
     cut.writers.emplace_back(place.at, index);
-    rank.config.part_names.push_back(variable.name);
+    shares_[index].parts.push_back(variable.name);
     return absl::OkStatus();
   }
 
@@ -96,7 +107,7 @@ class Sharing {
                                                    "' cut in another way than the ranks before"));
   }
 
-  const std::string& folder_;
+  std::vector<Share> shares_;
   std::set<std::string> whole_;
   std::map<std::string, CutVariable> cut_;
   std::set<std::pair<std::string, int64_t>> written_;
@@ -114,17 +125,124 @@ absl::Status AddPart(const CutVariable& variable, const exec::Parts& all, int64_
   return absl::OkStatus();
 }
 
+// All ranks of the part's role, started here or not; of one class, so that one plan is that of all.
+absl::StatusOr<std::vector<Rank>> WholeRole(const JobSpec& spec, const std::vector<Rank>& ranks) {
+  const Rank& here = ranks.front();
+  const Role& role = spec.roles[here.role_index];
+  int64_t count = 1;
+  for (const auto& [axis, size] : role.mesh) count *= size;
+  if (role.plans.size() > 1 && static_cast<int64_t>(ranks.size()) < count)
+    return absl::UnimplementedError(
+        absl::StrCat("role '", role.name,
+                     "' has several classes of ranks: for checkpoints start "
+                     "all of them together, --role ",
+                     role.name, " without --rank"));
+  if (role.plans.size() > 1) return ranks;
+  std::vector<Rank> all;
+  for (int64_t number = 0; number < count; ++number) {
+    Rank rank;
+    rank.role_index = here.role_index;
+    rank.role = here.role;
+    rank.rank = static_cast<int>(number);
+    rank.plan = here.plan;
+    rank.config.coordinates = CoordinatesOf(role.mesh, number);
+    rank.config.mesh = here.config.mesh;
+    all.push_back(std::move(rank));
+  }
+  return all;
+}
+
+std::string MemberOf(const std::string& role, int64_t rank) {
+  return absl::StrCat(role, ".", rank);
+}
+
+// What the ranks of roles that are not started here write, as far as this one has to know: servers
+// all that they have, others what no server has.
+struct Elsewhere {
+  std::set<std::string> served;      // variables of servers that are elsewhere
+  std::vector<std::string> members;  // ranks that write something
+};
+
+Elsewhere FindElsewhere(const JobSpec& spec, const std::vector<Rank>& ranks) {
+  Elsewhere result;
+  std::set<std::string> servers;
+  for (const Role& role : spec.roles)
+    for (const auto& [server, unused] : role.asks) servers.insert(server);
+  const size_t here = ranks.front().role_index;
+  std::set<std::string> own;
+  for (const Persistable& p : ranks.front().plan->persistables) own.insert(p.name);
+  for (size_t r = 0; r < spec.roles.size(); ++r) {
+    const Role& role = spec.roles[r];
+    if (r == here) continue;
+    const bool serves = servers.count(role.name) > 0;
+    if (serves) result.served.insert(role.variables.begin(), role.variables.end());
+    const bool writes =
+        serves || std::any_of(role.variables.begin(), role.variables.end(),
+                              [&](const std::string& name) { return own.count(name) == 0; });
+    int64_t count = 1;
+    for (const auto& [axis, size] : role.mesh) count *= size;
+    for (int64_t rank = 0; writes && rank < count; ++rank)
+      result.members.push_back(MemberOf(role.name, rank));
+  }
+  return result;
+}
+
 }  // namespace
+
+absl::Status ShareCheckpoints(const JobSpec& spec, std::vector<Rank>& ranks) {
+  if (!spec.checkpoints) return absl::OkStatus();
+  std::vector<Rank> all = ranks;
+  Elsewhere elsewhere;
+  if (spec.part) {
+    DT_ASSIGN_OR_RETURN(all, WholeRole(spec, ranks));
+    elsewhere = FindElsewhere(spec, ranks);
+  }
+  const std::map<std::string, size_t> roles = RolesOf(all);
+  Sharing sharing(all.size());
+  for (size_t i = 0; i < all.size(); ++i)
+    for (const Persistable* p : exec::VariablesOf(*all[i].plan, all[i].config.coordinates))
+      if (roles.at(p->name) == all[i].role_index && elsewhere.served.count(p->name) == 0)
+        DT_RETURN_IF_ERROR(sharing.Add(i, all[i], *p));
+  DT_RETURN_IF_ERROR(sharing.Finish().status());
+  exec::CheckpointConfig c{spec.checkpoints->folder,
+                           spec.checkpoints->every,
+                           spec.checkpoints->keep,
+                           {},
+                           elsewhere.members,
+                           {},
+                           {}};
+  // A role by itself cannot know which ranks of another one write: there all of them are members.
+  bool writes = false;
+  for (size_t i = 0; i < all.size(); ++i) writes |= !sharing.of(i).empty();
+  const auto is_member = [&](size_t i) { return spec.part ? writes : !sharing.of(i).empty(); };
+  for (size_t i = 0; i < all.size(); ++i)
+    if (is_member(i)) c.members.push_back(MemberOf(all[i].role, all[i].rank));
+  for (size_t i = 0; i < all.size(); ++i)
+    for (Rank& rank : ranks) {
+      if (!is_member(i) || rank.role_index != all[i].role_index || rank.rank != all[i].rank)
+        continue;
+      rank.config.checkpoint = c;
+      rank.config.checkpoint->member = MemberOf(rank.role, rank.rank);
+      rank.config.checkpoint->names = sharing.of(i).whole;
+      rank.config.checkpoint->part_names = sharing.of(i).parts;
+    }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<std::vector<CutVariable>> ShareSaving(const std::string& folder,
                                                      std::vector<Rank>& ranks) {
   if (folder.empty()) return std::vector<CutVariable>();
   const std::map<std::string, size_t> roles = RolesOf(ranks);
-  Sharing sharing(folder);
+  Sharing sharing(ranks.size());
   for (size_t i = 0; i < ranks.size(); ++i)
     for (const Persistable* p : exec::VariablesOf(*ranks[i].plan, ranks[i].config.coordinates))
       if (roles.at(p->name) == ranks[i].role_index)
         DT_RETURN_IF_ERROR(sharing.Add(i, ranks[i], *p));
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    if (!sharing.of(i).whole.empty()) ranks[i].config.save = folder;
+    ranks[i].config.save_names = sharing.of(i).whole;
+    ranks[i].config.part_names = sharing.of(i).parts;
+  }
   return sharing.Finish();
 }
 

@@ -1,6 +1,7 @@
-// --save of a job: which rank writes which variable, and cut variables put together from the parts
-// of their ranks. Of several roles that have a variable the first one is asked whose copy is that
-// of the saved program; of its ranks the first that has the variable, or the part. Used by RunJob.
+// --save of a job and its checkpoints: which rank writes which variable, and cut variables put
+// together from the parts of their ranks. Of several roles that have a variable servers are asked
+// first, then the first one whose copy is that of the saved program; of its ranks the first that
+// has the variable, or the part. Used by RunJob.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,10 @@ struct CutVariable {
 // kInvalidArgument where a part is on no rank, or ranks do not agree how a variable is cut.
 absl::StatusOr<std::vector<CutVariable>> ShareSaving(const std::string& folder,
                                                      std::vector<Rank>& ranks);
+
+// Sets which variables and parts of them every rank writes to checkpoints, and the ranks that do.
+// Of roles that are not started here the names of their variables are enough.
+absl::Status ShareCheckpoints(const JobSpec& spec, std::vector<Rank>& ranks);
 
 // The folder below `parts` where a rank leaves its parts.
 std::string PartsFolder(const std::string& parts, size_t rank);

@@ -46,32 +46,70 @@ exec::RpcConfig RpcOf(const JobSpec& spec, const std::string& server, const std:
   for (const Role& role : spec.roles)
     if (role.name == server) rpc.mesh = role.mesh;
   for (const auto& [axis, size] : rpc.mesh) rpc.servers *= static_cast<int>(size);
+  if (const auto at = spec.endpoints.find(server); at != spec.endpoints.end())
+    rpc.addresses = at->second;
   return rpc;
+}
+
+// Who asks a role of servers, and its ranks that do, in their order.
+struct Senders {
+  std::string role;
+  std::vector<int> ranks;
+};
+
+absl::Status AddSenders(std::map<std::string, Senders>& senders, const std::string& server,
+                        const std::string& role, std::vector<int> ranks) {
+  Senders& all = senders.emplace(server, Senders{role, {}}).first->second;
+  if (all.role != role)
+    return absl::InvalidArgumentError(absl::StrCat("role '", server, "' is asked by roles '",
+                                                   all.role, "' and '", role,
+                                                   "'; servers serve one role"));
+  all.ranks.insert(all.ranks.end(), ranks.begin(), ranks.end());
+  return absl::OkStatus();
+}
+
+// By role of servers. Of ranks that are not started here the job has to say it.
+absl::StatusOr<std::map<std::string, Senders>> SendersOf(const JobSpec& spec,
+                                                         const std::vector<Rank>& ranks) {
+  std::map<std::string, Senders> senders;
+  for (const Role& role : spec.roles) {
+    for (const auto& [server, numbers] : role.asks)
+      DT_RETURN_IF_ERROR(AddSenders(senders, server, role.name, numbers));
+    if (!role.asks.empty()) continue;
+    for (const Rank& rank : ranks)
+      if (rank.role == role.name)
+        for (const std::string& server : AskedBy(rank))
+          DT_RETURN_IF_ERROR(AddSenders(senders, server, role.name, {rank.rank}));
+  }
+  return senders;
+}
+
+absl::Status CheckEndpoints(const JobSpec& spec, const exec::RpcConfig& rpc) {
+  if (rpc.addresses.empty() && !spec.part) return absl::OkStatus();
+  if (static_cast<int>(rpc.addresses.size()) == rpc.servers) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("endpoints of role '", rpc.role,
+                                                 "': ", rpc.addresses.size(), " given, ",
+                                                 rpc.servers, " needed"));
 }
 
 }  // namespace
 
 absl::Status ConnectRoles(const JobSpec& spec, std::vector<Rank>& ranks) {
-  std::map<std::string, std::vector<Rank*>> senders;  // by role that is asked, in their order
-  for (Rank& rank : ranks)
-    for (const std::string& server : AskedBy(rank)) senders[server].push_back(&rank);
-  for (auto& [server, all] : senders) {
-    const std::string& asks = all.front()->role;
-    for (const Rank* one : all)
-      if (one->role != asks)
-        return absl::InvalidArgumentError(absl::StrCat("role '", server, "' is asked by roles '",
-                                                       asks, "' and '", one->role,
-                                                       "'; servers serve one role"));
-    DT_RETURN_IF_ERROR(CheckServer(spec, ranks, asks, server));
-    exec::RpcConfig rpc = RpcOf(spec, server, asks, static_cast<int>(all.size()));
-    for (size_t i = 0; i < all.size(); ++i) {
-      rpc.number = static_cast<int>(i);
-      all[i]->config.servers.push_back(rpc);
-    }
+  DT_ASSIGN_OR_RETURN(const auto senders, SendersOf(spec, ranks));
+  for (const auto& [server, all] : senders) {
+    DT_RETURN_IF_ERROR(CheckServer(spec, ranks, all.role, server));
+    exec::RpcConfig rpc = RpcOf(spec, server, all.role, static_cast<int>(all.ranks.size()));
+    DT_RETURN_IF_ERROR(CheckEndpoints(spec, rpc));
     for (Rank& rank : ranks) {
-      if (rank.role != server) continue;
-      rpc.number = rank.rank;
-      rank.config.serves = rpc;
+      if (rank.role == server) {
+        rpc.number = rank.rank;
+        rank.config.serves = rpc;
+      } else if (rank.role == all.role) {
+        const auto own = std::find(all.ranks.begin(), all.ranks.end(), rank.rank);
+        if (own == all.ranks.end()) continue;
+        rpc.number = static_cast<int>(own - all.ranks.begin());
+        rank.config.servers.push_back(rpc);
+      }
     }
   }
   for (const Rank& rank : ranks)

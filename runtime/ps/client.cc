@@ -62,6 +62,11 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Connect(ClientOptions options) {
     return absl::InvalidArgumentError(absl::StrCat(
         options.role, " ", options.rank, " of ", options.ranks, " with ", RanksOf(options.servers),
         " of role '", options.server_role, "' makes no sense"));
+  if (!options.addresses.empty() &&
+      static_cast<int64_t>(options.addresses.size()) != RanksOf(options.servers))
+    return absl::InvalidArgumentError(absl::StrCat(options.addresses.size(), " addresses of ",
+                                                   RanksOf(options.servers), " servers '",
+                                                   options.server_role, "'"));
   std::unique_ptr<Client> client(new Client(std::move(options)));
   DT_RETURN_IF_ERROR(client->Meet());
   return client;
@@ -95,6 +100,7 @@ std::string Client::ServerName(int server) const {
 
 // kAborted for one that has left word that it failed.
 absl::StatusOr<std::string> Client::AddressOf(int server, int64_t deadline_ns) const {
+  if (!options_.addresses.empty()) return options_.addresses[static_cast<size_t>(server)];
   const std::string name = ServerName(server);
   const auto word = comm::StoreClient(options_.store, options_.token)
                         .Get(AddressKey(options_.key, server), SecondsUntil(deadline_ns));

@@ -8,6 +8,7 @@
 
 #include <grpcpp/completion_queue.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -22,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/comm/gloo/wire.h"
 #include "runtime/exec/server_link.h"
+#include "runtime/ps/chunk_pool.h"
 #include "runtime/ps/cut.h"
 #include "runtime/ps/frame.h"
 #include "runtime/ps/messages.pb.h"
@@ -30,11 +32,12 @@
 namespace dtranspile::ps {
 
 struct ClientOptions {
-  std::string store;  // "host:port" of the job's store, where servers tell their addresses
-  std::string key;    // behind which the addresses of the servers stand there
-  std::string token;  // of the job
-  double timeout_seconds = 60;  // of every request
-  std::string digest;           // of the job, equal for all roles
+  std::vector<std::string> addresses;  // "host:port" of every server; empty: they tell it in
+  std::string store;                   // the job's store at "host:port",
+  std::string key;                     // behind this key
+  std::string token;                   // of the job
+  double timeout_seconds = 60;         // of every request
+  std::string digest;                  // of the job, equal for all roles
   std::string role = "trainer";
   int rank = 0, ranks = 1;
   std::string server_role = "server";
@@ -57,6 +60,7 @@ class Client : public exec::ServerLink {
                       const exec::TensorRoom& to) override;
   absl::Status EndPhase(const std::string& op, exec::Phase phase) override;
   absl::Status Leave() override;
+  int64_t rounds() const override { return std::max<int64_t>(round_, 0); }
   void Abort(const std::string& why) override;
   int64_t bytes_sent() const override { return sent_; }
   int64_t bytes_received() const override { return received_; }
@@ -97,6 +101,7 @@ class Client : public exec::ServerLink {
   std::thread thread_;
   std::vector<std::unique_ptr<Peer>> peers_;  // by server; grows under the lock
   std::map<std::string, Cut> cuts_;           // by table
+  const std::shared_ptr<ChunkPool> chunks_ = std::make_shared<ChunkPool>();
   int64_t round_;
   Batch pushes_;
   std::mutex mutex_;

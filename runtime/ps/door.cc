@@ -22,11 +22,10 @@ void SendAtOnce(const comm::Socket& socket) {
   setsockopt(socket.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
-absl::StatusOr<std::unique_ptr<Door>> Door::Open(const std::string& host, const comm::Key& key,
+absl::StatusOr<std::unique_ptr<Door>> Door::Open(const std::string& at, const comm::Key& key,
                                                  const std::string& purpose, Enter enter) {
-  const std::string any = comm::AnyPortOf(host);
-  DT_ASSIGN_OR_RETURN(comm::Socket listener, comm::Listen(any));
-  std::string address = comm::WithPortOf(listener, any);
+  DT_ASSIGN_OR_RETURN(comm::Socket listener, comm::Listen(at));
+  std::string address = comm::WithPortOf(listener, at);
   return std::unique_ptr<Door>(
       new Door(std::move(listener), std::move(address), key, purpose, std::move(enter)));
 }

@@ -24,9 +24,10 @@ class Door {
  public:
   using Enter = std::function<void(comm::Socket)>;
 
-  // Listens at a free port of `host` and calls `enter` with every connection that has proven
-  // itself, on a thread of its own, until it is destroyed. Errors of comm::Listen.
-  static absl::StatusOr<std::unique_ptr<Door>> Open(const std::string& host, const comm::Key& key,
+  // Listens at `address`, "host:port" with 0 for any port, and calls `enter` with every connection
+  // that has proven itself, on a thread of its own, until it is destroyed. Errors of comm::Listen.
+  static absl::StatusOr<std::unique_ptr<Door>> Open(const std::string& address,
+                                                    const comm::Key& key,
                                                     const std::string& purpose, Enter enter);
   ~Door();
 

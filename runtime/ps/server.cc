@@ -25,14 +25,16 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Make(ServerOptions options) {
     return absl::InvalidArgumentError(
         absl::StrCat(options.role, " ", options.server, " of ", options.servers, " for ",
                      options.trainers, " of role '", options.trainer_role, "' makes no sense"));
-  if (options.store.empty())
+  if (options.store.empty() && options.address.empty())
     return absl::InvalidArgumentError(
-        absl::StrCat(options.role, " ", options.server, " has no store to tell its address in"));
+        absl::StrCat(options.role, " ", options.server,
+                     " has neither an address of its own nor a store to tell one in"));
   DT_ASSIGN_OR_RETURN(const comm::Key key, comm::KeyOfToken(options.token));
   return std::unique_ptr<Server>(new Server(std::move(options), key));
 }
 
 absl::Status Server::Publish(const std::string& word, double seconds) const {
+  if (options_.store.empty()) return absl::OkStatus();
   return comm::StoreClient(options_.store, options_.token)
       .Set(AddressKey(options_.key, options_.server), word, seconds);
 }
@@ -43,7 +45,11 @@ absl::Status Server::Open(std::vector<exec::Table> tables, std::vector<Handler> 
         name_, " answers requests for table '", handlers.front().table,
         "' with a program of its own, which no server does yet: only synchronous rounds are run"));
   ServiceOptions service;
-  DT_ASSIGN_OR_RETURN(service.host, comm::HostOf(options_.interface));
+  service.address = options_.address;
+  if (service.address.empty()) {
+    DT_ASSIGN_OR_RETURN(const std::string host, comm::HostOf(options_.interface));
+    service.address = comm::AnyPortOf(host);
+  }
   service.key = key_;
   service.digest = options_.digest;
   service.role = options_.role;
@@ -62,7 +68,11 @@ absl::Status Server::Open(std::vector<exec::Table> tables, std::vector<Handler> 
   auto started = Service::Start(service, *protocol_);
   if (!started.ok())
     return absl::Status(started.status().code(),
-                        absl::StrCat(name_, ": ", started.status().message()));
+                        absl::StrCat(name_, ": ", started.status().message(),
+                                     absl::IsAlreadyExists(started.status())
+                                         ? "; another server is there, or an earlier one that has "
+                                           "not ended: end it, or give this one another port"
+                                         : ""));
   service_ = *std::move(started);
   told_ = service_.get();
   opened_ = true;

@@ -16,10 +16,11 @@
 namespace dtranspile::ps {
 
 struct ServerOptions {
-  std::string store;      // "host:port" of the job's store (runtime/comm/gloo/store.h)
+  std::string address;    // "host:port" to listen at, known to the trainers; "": any port, told in
+  std::string store;      // the job's store at "host:port" (runtime/comm/gloo/store.h)
   std::string key;        // behind which the addresses of this role stand there
   std::string token;      // of the job
-  std::string interface;  // network interface or address to listen at; "": loopback
+  std::string interface;  // without `address`: network interface to listen at; "": loopback
   double timeout_seconds = 60;
   std::string digest;           // of the job, equal for all roles
   std::string role = "server";  // of this server

@@ -114,7 +114,7 @@ absl::Status GrpcService::Listen() {
     Expect();
     threads_.emplace_back([this] { Loop(); });
   }
-  auto door = Door::Open(options_.host, options_.key, PurposeOf(options_.role, options_.server),
+  auto door = Door::Open(options_.address, options_.key, PurposeOf(options_.role, options_.server),
                          [this](comm::Socket socket) { Enter(std::move(socket)); });
   if (!door.ok()) return door.status();
   door_ = *std::move(door);

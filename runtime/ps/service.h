@@ -13,7 +13,7 @@
 namespace dtranspile::ps {
 
 struct ServiceOptions {
-  std::string host = "127.0.0.1";
+  std::string address = "127.0.0.1:0";  // to listen at; port 0: any
   comm::Key key = {};
   std::string digest;           // of the job
   std::string role = "server";  // of this server
@@ -25,7 +25,7 @@ struct ServiceOptions {
 
 class Service {
  public:
-  // Listens at a free port of the host. `protocol` outlives the service, which ends it.
+  // Listens at the address. `protocol` outlives the service, which ends it.
   static absl::StatusOr<std::unique_ptr<Service>> Start(const ServiceOptions& options,
                                                         Protocol& protocol);
   virtual ~Service() = default;

@@ -10,6 +10,7 @@ namespace dtranspile::ps {
 absl::StatusOr<std::unique_ptr<exec::ServerLink>> Connect(const exec::WorkerConfig& worker,
                                                           const exec::RpcConfig& servers) {
   ClientOptions options;
+  options.addresses = servers.addresses;
   options.store = servers.store;
   options.key = servers.key;
   options.token = worker.rendezvous.token;
@@ -30,6 +31,13 @@ absl::StatusOr<std::unique_ptr<exec::ServerLink>> Connect(const exec::WorkerConf
 absl::StatusOr<std::unique_ptr<exec::Rounds>> Serve(const exec::WorkerConfig& worker,
                                                     const exec::RpcConfig& trainers) {
   ServerOptions options;
+  if (!trainers.addresses.empty()) {
+    if (trainers.number < 0 || static_cast<size_t>(trainers.number) >= trainers.addresses.size())
+      return absl::InvalidArgumentError(absl::StrCat("CONFIG has ", trainers.addresses.size(),
+                                                     " addresses, and none for server ",
+                                                     trainers.number));
+    options.address = trainers.addresses[static_cast<size_t>(trainers.number)];
+  }
   options.store = trainers.store;
   options.key = trainers.key;
   options.token = worker.rendezvous.token;

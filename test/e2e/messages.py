@@ -25,6 +25,10 @@ dist.comm @ps on @w over [dp] rpc @server
 module @source { pd.program @main {} }
 dist.role @server on @s { pd.program @main {} }
 dist.role @trainer on @w { pd.program @main {} }""",
+    "strangers.mlir": """dist.mesh @w [dp = 2]
+module @source { pd.program @main {} }
+dist.role @left on @w { pd.program @main {} }
+dist.role @right on @w { pd.program @main {} }""",
 }
 
 
@@ -85,7 +89,7 @@ TABLE = [
         ["export", "HERE/job100000", "-o", "HERE/o"],
         2,
         "--endpoints: the job has 100000 ranks; this machine has ports for 59366: "
-        "give the endpoint of each rank",
+        "give the endpoint of each",
     ),
     (
         ["export", "JOB", "-o", "HERE/o", "--endpoints", "127.0.0.1:6170"],
@@ -95,7 +99,33 @@ TABLE = [
     (
         ["export", "HERE/roles.mlir", "-o", "HERE/o"],
         1,
-        "HERE/roles.mlir: programs of several roles (parameter servers) are not exported yet",
+        "export: the servers' program has no dist.serve",
+    ),
+    (
+        ["export", "HERE/roles.mlir", "-o", "HERE/o", "--ranks", "0"],
+        2,
+        "--ranks 0: of which role? Name it with --role",
+    ),
+    (
+        ["export", "HERE/roles.mlir", "-o", "HERE/o", "--role", "worker"],
+        2,
+        "--role worker: the job has no such role",
+    ),
+    (
+        ["export", "HERE/roles.mlir", "-o", "HERE/o", "--role", "server", "--ranks", "2"],
+        2,
+        "--ranks 2: expected `all` or numbers from 0 to 1",
+    ),
+    (
+        ["export", "HERE/roles.mlir", "-o", "HERE/o", "--endpoints", "127.0.0.1:6170"],
+        2,
+        "--endpoints: the job has 2 servers, 1 endpoints are given",
+    ),
+    (["export", "JOB", "-o", "HERE/o", "--role", "server"], 2, "--role server: the job has no such role"),
+    (
+        ["export", "HERE/strangers.mlir", "-o", "HERE/o"],
+        1,
+        "HERE/strangers.mlir: has several roles, and none that serves the others",
     ),
     (["run", "HERE/other.mlir"], 1, "HERE/other.mlir: holds no program @main"),
     (

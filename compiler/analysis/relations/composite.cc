@@ -31,10 +31,10 @@ bool divides(const pd::OpView& view) {
 void visitLocal(const Scene& scene, mlir::Operation* op) {
   pd::OpView view(op);
   const ParsedRule* rule = findRule(view.type());
-  if (!rule) return scene.giveUnknown(op, "has no relation rule");
+  if (!rule) return scene.giveUnknown(op, noRuleText(view.type()));
   RuleContext context(op, *rule, scene.axes(),
                       [&](mlir::Value value) -> const Relation& { return scene.of(value); });
-  rule->rule(context);
+  context.apply();
   Rational factor = divides(view) ? Rational::ofFloat(view.getFloat("scale")) : Rational();
   std::vector<Relation> results = context.takeResults();
   for (auto [i, relation] : llvm::enumerate(results)) {

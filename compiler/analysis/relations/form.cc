@@ -36,8 +36,13 @@ struct AxisView {
 class Evaluation {
  public:
   Evaluation(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero,
-             ShareOf shareOf)
-      : form_(form), axes_(axes), readingOf_(readingOf), isZero_(isZero), shareOf_(shareOf) {}
+             ShareOf shareOf, bool uneven)
+      : form_(form),
+        axes_(axes),
+        readingOf_(readingOf),
+        isZero_(isZero),
+        shareOf_(shareOf),
+        uneven_(uneven) {}
 
   Outcome run();
 
@@ -57,6 +62,7 @@ class Evaluation {
   bool alongAxis(unsigned axis);
   bool alongPoint(unsigned axis);
   bool survey(unsigned axis, AxisView& view);
+  bool meets(unsigned axis, int one, int other) const;
   bool surveySplit(unsigned axis, const Term& term, const State& state, AxisView& view);
   bool partsResult(unsigned axis, const AxisView& view);
   bool splitResult(unsigned axis, const AxisView& view);
@@ -64,12 +70,14 @@ class Evaluation {
   bool partialResult(unsigned axis);
   bool shares(const Term& term) const;
   bool combineScales();
+  bool divide(unsigned axis);
 
   const Form& form_;
   const Axes& axes_;
   ReadingOf readingOf_;
   IsZero isZero_;
   ShareOf shareOf_;
+  bool uneven_;
   Outcome outcome_;
   llvm::SmallVector<Rational, 4> scales_;  // of the terms, in a common unit
   bool different_ = false;
@@ -81,14 +89,32 @@ bool Evaluation::surveySplit(unsigned axis, const Term& term, const State& state
     return true;
   }
   int label = state.dim < static_cast<int>(term.labels.size()) ? term.labels[state.dim] : kWholeDim;
+  if (label == kAnyDim) return true;
   if (label < 0) return lose("needs dim " + std::to_string(state.dim) + " whole", axis, term.value);
-  if (view.label >= 0 && view.label != label)
-    return misfit("operands are split along different dims", axis, term.value);
+  if (view.label >= 0 && view.label != label) {
+    const char* why = "operands are split along different dims";
+    return meets(axis, view.label, label) ? misfit(why, axis, term.value)
+                                          : lose(why, axis, term.value);
+  }
   if (view.label >= 0 && view.layout != state.layoutAttr())
     return lose("takes parts that are cut by different layouts", axis, term.value);
   view.label = label;
   view.layout = state.layoutAttr();
   return true;
+}
+
+// One operand that is split along the one label has the other as well, and whole. Where none has
+// (all pairs of two operands' rows), a rank's operands do fit; they are other pairs.
+bool Evaluation::meets(unsigned axis, int one, int other) const {
+  return llvm::any_of(form_.terms, [&](const Term& term) {
+    const State& state = readingOf_(term.value).states[axis];
+    if (skipped(term) || !state.isSplit() || state.dim == dist::kFlat ||
+        state.dim >= static_cast<int>(term.labels.size()))
+      return false;
+    const int label = term.labels[state.dim];
+    return (label == one && llvm::is_contained(term.labels, other)) ||
+           (label == other && llvm::is_contained(term.labels, one));
+  });
 }
 
 bool Evaluation::survey(unsigned axis, AxisView& view) {
@@ -108,7 +134,9 @@ bool Evaluation::survey(unsigned axis, AxisView& view) {
         break;
       // One value per share has one shape.
       case dist::StateKind::Parts: view.parts |= !shareOf_ || term.use != Use::Shape; break;
-      case dist::StateKind::Different: view.tag = state.tagAttr(); break;
+      case dist::StateKind::Different:
+        if (term.use != Use::Shape) view.tag = state.tagAttr();  // all have one shape
+        break;
       case dist::StateKind::Unknown:
         return lose("takes a value of unknown relation", axis, term.value);
     }
@@ -127,6 +155,8 @@ bool Evaluation::splitResult(unsigned axis, const AxisView& view) {
       return misfit("takes this operand whole and others in parts", axis, term.value);
   }
   // With a value per share among the operands the op is that of the share, and so is the extent.
+  if ((uneven_ || view.layout) && llvm::is_contained(form_.averaged, view.label) && !view.parts)
+    return lose("divides by the number of its rows, which differs between the ranks", axis);
   if (llvm::is_contained(form_.averaged, view.label) && !view.parts)
     outcome_.reading.scale = outcome_.reading.scale * Rational(axes_.sizes[axis]);
   auto at = llvm::find(form_.result, view.label);
@@ -140,32 +170,45 @@ bool Evaluation::splitResult(unsigned axis, const AxisView& view) {
   return true;
 }
 
-// All of one shape, or scalars that are whole: element-wise on the flattened tensor; or summed up
-// entirely.
+// The type of a tensor of known extents; null for others.
+mlir::RankedTensorType fixedType(mlir::Value value) {
+  mlir::RankedTensorType type = pd::tensorOf(dist::unlocated(value.getType()));
+  return type && type.hasStaticShape() ? type : mlir::RankedTensorType();
+}
+
+// All of one shape, or scalars that are whole: element-wise on the flattened tensor; or one tensor
+// summed up entirely. What stands along which dim is not known any more.
 bool Evaluation::flatResult(unsigned axis) {
-  const Labels* shape = nullptr;
-  State part;
+  if (!form_.flat) return lose("moves elements of a flat part", axis);
+  const Term* first = nullptr;
+  bool several = false;
   for (const Term& term : form_.terms) {
     if (skipped(term)) continue;
     const State& state = readingOf_(term.value).states[axis];
-    bool scalar = llvm::all_of(term.labels, [](int label) { return label < 0; });
-    if (state.isReplicated() && scalar) continue;
+    mlir::RankedTensorType type = fixedType(term.value);
+    if (state.isReplicated() && type && type.getNumElements() == 1) continue;
     if (!state.isSplit() || state.dim != dist::kFlat)
       return lose("mixes a flat part with another operand", axis, term.value);
-    if (shape && *shape != term.labels)
-      return lose("moves elements of a flat part", axis, term.value);
+    if (first && (!type || fixedType(first->value).getShape() != type.getShape() ||
+                  first->labels != term.labels))
+      return lose("takes flat parts that may be of different shapes", axis, term.value);
     if (llvm::is_contained(term.labels, kWholeDim))
       return lose("needs a whole dim of a flat part", axis, term.value);
-    if (shape && !(part == state))
+    if (first && !(readingOf_(first->value).states[axis] == state))
       return lose("takes parts that are cut by different layouts", axis, term.value);
-    shape = &term.labels;
-    part = state;
+    several |= first != nullptr;
+    if (!first && !type) {
+      // Alone it may have any shape; beside another it must be known that they are equal.
+      if (llvm::count_if(form_.terms, [&](const Term& one) { return !skipped(one); }) > 1)
+        return lose("takes flat parts that may be of different shapes", axis, term.value);
+    }
+    if (!first) first = &term;
   }
-  if (shape && *shape == form_.result) {
-    outcome_.reading.states[axis] = part;
+  if (first && first->labels == form_.result) {
+    outcome_.reading.states[axis] = readingOf_(first->value).states[axis];
     return true;
   }
-  if (form_.fold == Fold::Sum && form_.averaged.empty() &&
+  if (form_.fold == Fold::Sum && form_.averaged.empty() && !several &&
       llvm::all_of(form_.result, [](int label) { return label < 0; })) {
     outcome_.reading.states[axis] = State::partial(Reduce::Sum);
     return true;
@@ -207,7 +250,7 @@ bool Evaluation::partsResult(unsigned axis, const AxisView& view) {
 bool Evaluation::alongPoint(unsigned axis) {
   for (const Term& term : form_.terms)
     if (const State& state = readingOf_(term.value).states[axis];
-        !skipped(term) && state.isDifferent())
+        !skipped(term) && state.isDifferent() && term.use != Use::Shape)
       outcome_.reading.states[axis] = state;
   return true;
 }
@@ -274,6 +317,21 @@ bool Evaluation::combineScales() {
   return outcome_.reading.scale.isLost() ? lose("has a scale that cannot be computed") : true;
 }
 
+// An extent of the share's own divides what is the share's own.
+bool Evaluation::divide(unsigned axis) {
+  if (axes_.sizes[axis] == 1 || llvm::any_of(form_.terms, [&](const Term& term) {
+        return readingOf_(term.value).states[axis].isParts();
+      }))
+    return true;
+  for (const Extent& extent : form_.divisors) {
+    const Reading& reading = readingOf_(extent.tensor);
+    if (!reading.known) return lose("divides by an extent of unknown relation", axis);
+    if (reading.states[axis].isSplit())
+      outcome_.reading.scale = outcome_.reading.scale * Rational(axes_.sizes[axis]);
+  }
+  return true;
+}
+
 Outcome Evaluation::run() {
   outcome_.reading = Reading::replicated(axes_);
   outcome_.reading.scale = form_.factor;
@@ -288,109 +346,17 @@ Outcome Evaluation::run() {
   }
   bool ok = true;
   for (unsigned axis = 0; ok && axis < axes_.count(); ++axis) ok = alongAxis(axis);
-  if (!ok || !combineScales()) outcome_.reading = {};
+  ok = ok && combineScales();
+  for (unsigned axis = 0; ok && axis < axes_.count(); ++axis) ok = divide(axis);
+  if (!ok) outcome_.reading = {};
   return std::move(outcome_);
-}
-
-// How an operand enters an op that is evaluated per share: R as it is, all else as what its rank
-// has. A partial value is its share's own contribution; that of a gradient only where the op is
-// linear in it, since the share's own gradient has another scale.
-bool enterShare(const Term& term, const Relation& relation, const Axes& axes, Reading& reading) {
-  reading = relation.whole;
-  bool partial = false;
-  for (unsigned axis = 0; axis < axes.count(); ++axis) {
-    State& state = reading.states[axis];
-    if (!axes.isData[axis] || !(state.isSplit() || state.isPartial())) continue;
-    partial |= state.isPartial();
-    state = State::parts();
-  }
-  if (!partial || term.use == Use::Shape) return true;
-  if (relation.gradient) return term.use == Use::Linear;
-  reading.scale = relation.parts.scale;
-  return relation.parts.known;
-}
-
-// The whole reading where the form does not fit it along a data axis: the op per share.
-bool evaluateShare(const Form& form, const Axes& axes, RelationOf relationOf, IsZero isZero,
-                   Evaluated& result) {
-  llvm::DenseMap<mlir::Value, Reading> shares;
-  for (const Term& term : form.terms)
-    if (!enterShare(term, relationOf(term.value), axes, shares[term.value])) return false;
-  Outcome outcome = evaluate(
-      form, axes, [&](mlir::Value value) -> const Reading& { return shares.find(value)->second; },
-      isZero);
-  if (!outcome.reading.known) {
-    result.loss = std::move(outcome.loss);
-    return false;
-  }
-  // A record of a site, or the gradient of a value per share: what takes it is no site of its own.
-  result.site = result.loss.misfit || llvm::none_of(form.terms, [&](const Term& term) {
-                  return term.use != Use::Shape &&
-                         llvm::any_of(relationOf(term.value).whole.states,
-                                      [](const State& state) { return state.isParts(); });
-                });
-  result.relation.whole = std::move(outcome.reading);
-  result.relation.perShare = true;
-  return true;
 }
 
 }  // namespace
 
 Outcome evaluate(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero,
-                 ShareOf shareOf) {
-  return Evaluation(form, axes, readingOf, isZero, shareOf).run();
-}
-
-Evaluated evaluateBoth(const Form& form, const Axes& axes, RelationOf relationOf) {
-  auto isZero = [&](mlir::Value value) { return relationOf(value).isZero; };
-  Evaluated evaluated;
-  Relation& relation = evaluated.relation;
-  for (const Term& term : form.terms) {
-    if (term.use == Use::Shape) continue;
-    relation.addTags(relationOf(term.value).tags);
-    relation.perShare |= relationOf(term.value).perShare;
-  }
-  Outcome parts = evaluate(
-      form, axes, [&](mlir::Value value) -> const Reading& { return relationOf(value).parts; },
-      isZero);
-  Outcome whole = evaluate(
-      form, axes, [&](mlir::Value value) -> const Reading& { return relationOf(value).whole; },
-      isZero,
-      [&](mlir::Value value) {
-        const Relation& one = relationOf(value);
-        return one.gradient      ? one.whole.scale
-               : one.parts.known ? one.parts.scale
-                                 : Rational::lost();
-      });
-  relation.parts = std::move(parts.reading);
-  relation.whole = std::move(whole.reading);
-  evaluated.loss = std::move(whole.loss);
-  const int axis = evaluated.loss.axis;
-  if (!relation.whole.known && !evaluated.loss.wrong && axis >= 0 && axes.isData[axis])
-    evaluateShare(form, axes, relationOf, isZero, evaluated);
-  return evaluated;
-}
-
-Shares::Shares(const Form& form, const Axes& axes, RelationOf relationOf) {
-  splitDims_.resize(axes.count());
-  for (const Term& term : form.terms) {
-    const Reading& whole = relationOf(term.value).whole;
-    mlir::RankedTensorType type = pd::tensorOf(dist::unlocated(term.value.getType()));
-    for (unsigned axis = 0; whole.known && type && axis < axes.count(); ++axis)
-      if (const State& state = whole.states[axis]; state.isSplit() && state.dim != dist::kFlat)
-        splitDims_[axis].try_emplace(type, state.dim);
-  }
-}
-
-void Shares::putTogether(Reading& reading, mlir::Value result, const Axes& axes) const {
-  mlir::RankedTensorType type = pd::tensorOf(dist::unlocated(result.getType()));
-  if (!reading.known || !type || type.getRank() == 0) return;
-  for (unsigned axis = 0; axis < axes.count(); ++axis) {
-    if (!axes.isData[axis] || !reading.states[axis].isParts()) continue;
-    auto found = splitDims_[axis].find(type);
-    if (found != splitDims_[axis].end()) reading.states[axis] = State::split(found->second);
-    else if (type.isDynamicDim(0)) reading.states[axis] = State::split(0);
-  }
+                 ShareOf shareOf, bool uneven) {
+  return Evaluation(form, axes, readingOf, isZero, shareOf, uneven).run();
 }
 
 }  // namespace dtranspile::verify

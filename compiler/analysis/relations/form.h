@@ -20,10 +20,12 @@
 
 namespace dtranspile::verify {
 
-// Entry of a label list for a dim that must be whole (softmax's dim), and for a dim of extent 1
-// that is broadcast.
+// Entry of a label list for a dim that must be whole (softmax's dim), for a dim of extent 1 that is
+// broadcast, and for a dim of which not even the extent is read (the batch, where boxes are made
+// for a feature map): a part of it is as good as the whole.
 inline constexpr int kWholeDim = -1;
 inline constexpr int kBroadcastDim = -2;
+inline constexpr int kAnyDim = -3;
 
 using Labels = llvm::SmallVector<int, 6>;
 
@@ -48,13 +50,31 @@ enum class Combine { Product, Sum };
 // How a label that the result lacks is folded. Mean is Sum with the label in `averaged`.
 enum class Fold { None, Sum, Max, Min, Prod, Or };
 
+// Whether the parts of a result are of equal extent: as those of the operands, always, or as data
+// choose them.
+enum class Rows { Operands, Even, Data };
+
+// The extent of a tensor along a dim.
+struct Extent {
+  mlir::Value tensor;
+  int dim = 0;
+};
+
 struct Form {
   llvm::SmallVector<Term, 4> terms;
   Labels result;
   Combine combine = Combine::Product;
   Fold fold = Fold::None;
   Labels averaged;  // labels whose extent the op divides by: locally it is 1/n of the whole
+  // Extents that the op divides by, taken from a shape: locally they are those of the part, too.
+  llvm::SmallVector<Extent, 1> divisors;
   Rational factor;  // the op multiplies by this
+  // What it would be per share has no meaning: extents are fixed numbers, or positions are those of
+  // the whole. Such an op is no site, its results are unknown.
+  bool shareable = true;
+  // Says the same of elements in memory order: of parts of flattened tensors too.
+  bool flat = false;
+  Rows rows = Rows::Operands;
 };
 
 // Why a reading was lost.
@@ -79,9 +99,10 @@ using RelationOf = llvm::function_ref<const Relation&(mlir::Value)>;
 
 // One reading. Values per share meet split and partial ones in the whole reading only, where
 // `shareOf` gives the scale of a partial value as the contribution of its rank's own share.
+// `uneven`: the parts of split operands may differ in extent.
 using ShareOf = llvm::function_ref<Rational(mlir::Value)>;
 Outcome evaluate(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero,
-                 ShareOf shareOf = nullptr);
+                 ShareOf shareOf = nullptr, bool uneven = false);
 
 // Both readings of a result, and what goes along with its operands.
 struct Evaluated {
@@ -98,8 +119,9 @@ class Shares {
  public:
   Shares() = default;
   Shares(const Form& form, const Axes& axes, RelationOf relationOf);
-  // Along data axes; elsewhere a value per coordinate stays what it is.
-  void putTogether(Reading& reading, mlir::Value result, const Axes& axes) const;
+  // Along data axes; elsewhere a value per coordinate stays what it is. True where nothing says
+  // that the shares' results have equal extents.
+  bool putTogether(Reading& reading, mlir::Value result, const Axes& axes) const;
 
  private:
   llvm::SmallVector<llvm::DenseMap<mlir::Type, int>, 2>

@@ -2,6 +2,7 @@
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
 #include "compiler/analysis/relations/transfer.h"
+#include "compiler/analysis/relations/updates.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/types.h"
 
@@ -36,6 +37,16 @@ bool operandsStandFor(const Scene& scene, mlir::Operation* op, mlir::Operation* 
   for (auto [own, theirs] : llvm::zip(op->getOperands(), reference->getOperands())) {
     const Relation& relation = scene.of(own);
     int wanted = scene.reference().numberOf(theirs);
+    if (llvm::isa<pd::RowsType>(theirs.getType()) && !llvm::isa<pd::RowsType>(own.getType()) &&
+        !takesRowsAsDense(pd::OpView(reference))) {
+      scene.report(
+          op, Message::Level::Refuted, "rows",
+          "takes " + nameText(own) +
+              " as a dense tensor where the reference takes SelectedRows: it does something "
+              "else with rows that are not there",
+          "keep SelectedRows, or choose an op that updates all rows");
+      known = false;
+    }
     bool nothing = theirs.getDefiningOp<pd::UndefOp>() && own.getDefiningOp<pd::UndefOp>();
     if (nothing || relation.standsFor(wanted)) continue;
     if (relation.reference < 0) {
@@ -149,7 +160,8 @@ void seedPerShare(const Scene& scene, int loss, Relation& relation) {
 // from that site.
 bool readsShares(const Scene& scene, mlir::Operation* op) {
   return llvm::any_of(op->getOperands(), [&](mlir::Value value) {
-    return llvm::any_of(scene.of(value).whole.states,
+    return scene.of(value).ofShare != 0 ||
+           llvm::any_of(scene.of(value).whole.states,
                         [](const State& state) { return state.isParts(); });
   });
 }
@@ -209,7 +221,7 @@ void visitReferenceOp(const Scene& scene, mlir::Operation* op, mlir::Operation* 
                       const ParsedRule& rule) {
   RuleContext context(op, rule, scene.axes(),
                       [&](mlir::Value value) -> const Relation& { return scene.of(value); });
-  rule.rule(context);
+  context.apply();
   for (const Violation& violation : context.violations())
     scene.report(op, Message::Level::Refuted, violation.rule, violation.text, violation.remedy);
   giveResults(scene, op, reference, context);

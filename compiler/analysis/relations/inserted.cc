@@ -202,7 +202,7 @@ void visitInserted(const Scene& scene, mlir::Operation* op) {
   if (kind == Inserted::Difference) return visitDifference(scene, op);
   RuleContext context(op, *rule, scene.axes(),
                       [&](mlir::Value value) -> const Relation& { return scene.of(value); });
-  rule->rule(context);
+  context.apply();
   std::vector<Relation> results = context.takeResults();
   if (results.empty()) return;
   Relation relation = std::move(results[0]);
@@ -215,17 +215,28 @@ void visitInserted(const Scene& scene, mlir::Operation* op) {
       return scene.giveUnknown(
           op, "was inserted with a bias or a factor that is not known while compiling");
   }
+  if (kind == Inserted::Zero && view.hasAttr("shape") && op->getNumOperands() == 0) {
+    const mlir::RankedTensorType type = pd::tensorOf(view.output("Out").getType());
+    const std::vector<int64_t> made = view.getInts("shape");
+    if (type && llvm::ArrayRef<int64_t>(made) != llvm::ArrayRef<int64_t>(pd::dimsOf(type)))
+      return scene.giveUnknown(op, "was inserted and makes other extents than its result has");
+  }
   Conversion conversion = kind == Inserted::Cast ? conversionOf(view.input("X"), view.output("Out"))
                                                  : Conversion::Exact;
   if (conversion == Conversion::Changes)
     return scene.giveUnknown(op, "was inserted and changes values by more than their precision",
                              nullptr, view.input("X"));
   if (conversion == Conversion::Rounds && relation.known()) checkWire(scene, op, view.input("X"));
-  for (Reading* reading : {&relation.whole, &relation.parts})
-    reading->scale = reading->scale * factor;
   if (op->getNumOperands() && kind != Inserted::Zero) {
     relation.follow(scene.of(op->getOperand(0)));
   }
+  // A power times its rate is the next one, which an update op of the reference hands on.
+  const Reference::Multiple next = scene.reference().powerBehind(relation.reference);
+  const bool power =
+      kind == Inserted::Scale && next.number >= 0 && next.factor == view.getFloat("scale");
+  if (power) relation.reference = next.number;
+  for (Reading* reading : {&relation.whole, &relation.parts})
+    reading->scale = power ? reading->scale : reading->scale * factor;
   if (!relation.known()) scene.store.noteLoss(op->getResult(0), context.losses()[0]);
   // Rounding is a deviation, and does not commute with the sum of a partial value either.
   bool partial =

@@ -1,5 +1,6 @@
 #include "compiler/analysis/relations/reference.h"
 
+#include "compiler/analysis/relations/updates.h"
 #include "dialects/pd/op_view.h"
 #include "dialects/pd/position.h"
 
@@ -63,6 +64,11 @@ void Reference::noteTrained(mlir::Operation* op) {
       trained_.insert(get.getVar());
 }
 
+void Reference::notePowers(mlir::Operation* op) {
+  for (const Power& power : powersOf(pd::OpView(op)))
+    powers_.try_emplace(numberOf(power.in), Multiple{numberOf(power.out), power.factor});
+}
+
 void Reference::number(mlir::Block& block) {
   for (mlir::Operation& op : block) {
     if (auto input = llvm::dyn_cast<pd::InputOp>(op)) {
@@ -76,9 +82,11 @@ void Reference::number(mlir::Block& block) {
       ops_.push_back(&op);
       noteTrained(&op);
       for (mlir::OpResult result : op.getResults()) {
-        int id = numbers_[result] = add(&op, pd::nameOf(result), " of ");
+        mlir::Value same = passedThrough(result);
+        int id = numbers_[result] = same ? numberOf(same) : add(&op, pd::nameOf(result), " of ");
         if (llvm::isa<pd::ProgramOp>(op.getParentOp())) named_[pd::nameOf(result)] = id;
       }
+      notePowers(&op);
       if (op.getNumRegions()) enterRegions(&op, index);
     } else {
       for (mlir::OpResult result : op.getResults())

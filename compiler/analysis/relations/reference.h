@@ -42,6 +42,13 @@ class Reference {
   // running statistics as parameters too.)
   bool trains(llvm::StringRef var) const { return trained_.contains(var); }
   bool sets(llvm::StringRef var) const { return finalNumber(var) != initialNumber(var); }
+  // A value that is another one times a factor, where an update op hands such a power on
+  // (updates.h).
+  struct Multiple {
+    int number = -1;  // of the product; -1 where there is none
+    double factor = 0;
+  };
+  Multiple powerBehind(int number) const { return powers_.lookup(number); }
   // Numbers of a persistable that the regions of op `index` set: before the op, at the end of the
   // regions, and behind the op, when they may have run or not; -1 otherwise.
   int numberBefore(int64_t index, llvm::StringRef var) const;
@@ -65,6 +72,7 @@ class Reference {
   int add(mlir::Operation* op, llvm::StringRef name, const char* kind);
   void number(mlir::Block& block);
   void noteTrained(mlir::Operation* op);
+  void notePowers(mlir::Operation* op);
   void enterRegions(mlir::Operation* op, int64_t index);
 
   std::vector<mlir::Operation*> ops_;
@@ -73,6 +81,7 @@ class Reference {
   llvm::StringMap<int> inputs_, initial_, current_, named_;
   llvm::DenseMap<int64_t, llvm::StringMap<int>> before_, within_, after_;
   llvm::StringSet<> trained_;
+  llvm::DenseMap<int, Multiple> powers_;
 };
 
 }  // namespace dtranspile::verify

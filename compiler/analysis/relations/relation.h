@@ -86,6 +86,10 @@ struct Relation {
   bool isZero = false;    // the constant 0: fits every relation in a sum
   bool perShare = false;  // depends on a site
   bool gradient = false;  // made from the seed of the backward part
+  bool uneven = false;    // its parts may differ in extent: rows of sequences, or those that data
+                          // choose
+  uint32_t ofShare = 0;   // a bit per dim whose extent is that of a rank's share: all pairs of the
+                          // samples of a share have it along a dim that is not put together
   Reading whole, parts;
   llvm::SmallVector<mlir::StringAttr, 1> tags;  // contracts met on the way, sorted
 

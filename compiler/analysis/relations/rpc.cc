@@ -82,11 +82,16 @@ void Rpc::push(const Scene& scene, dist::PushOp op) {
   Server* server = serverOf(scene, op);
   if (!server) return;
   const std::string name = op.getVar().getLeafReference().str();
-  if (op.getMerge() == dist::Merge::Each)
-    scene.report(
-        op, Message::Level::Unknown, "push",
-        "is applied by itself, whenever it comes: no rule says what the variable holds then",
-        "push with merge mean or sum to a server of mode sync");
+  if (op.getMerge() == dist::Merge::Each) {
+    dist::ServeOp serve = serveOf(server->walk->question.program);
+    const bool sync = serve && serve.getMode() == dist::ServeMode::Sync;
+    scene.report(op, sync ? Message::Level::Refuted : Message::Level::Unknown, "push",
+                 sync ? "is to be applied by itself, and a server of mode sync takes what all "
+                        "trainers push at once"
+                      : "is applied by itself, whenever it comes: no rule says what the variable "
+                        "holds then",
+                 "push with merge mean or sum to a server of mode sync");
+  }
   if (auto [at, first] = server->pushed.try_emplace(name); !first) {
     scene.report(op, Message::Level::Refuted, "push",
                  "pushes to `" + name +

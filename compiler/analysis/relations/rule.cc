@@ -2,8 +2,10 @@
 
 #include <map>
 
+#include "compiler/analysis/relations/needs.h"
 #include "compiler/analysis/relations/rules/families.h"
 #include "dialects/dist/lookup.h"
+#include "dialects/pd/pd.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -11,7 +13,7 @@ namespace dtranspile::verify {
 namespace {
 
 Use useOf(llvm::StringRef letter) {
-  if (letter == "l") return Use::Linear;
+  if (letter == "l" || letter == "f") return Use::Linear;
   if (letter == "h") return Use::Homogeneous;
   if (letter == "m") return Use::Sign;
   if (letter == "s") return Use::Shape;
@@ -19,29 +21,53 @@ Use useOf(llvm::StringRef letter) {
   return Use::Value;
 }
 
+// "X[ab]:l": the name, the labels, the letters.
+struct Word {
+  llvm::StringRef slot, labels, letters;
+};
+
+Word wordOf(llvm::StringRef text) {
+  Word word;
+  std::tie(word.slot, word.letters) = text.trim().split(':');
+  std::tie(word.slot, word.labels) = word.slot.split('[');
+  word.labels.consume_back("]");
+  return word;
+}
+
+Rows rowsOf(llvm::StringRef letter) {
+  return letter == "e" ? Rows::Even : letter == "d" ? Rows::Data : Rows::Operands;
+}
+
+Clause parseClause(llvm::StringRef text) {
+  Clause clause;
+  clause.sum = text.contains("=>");
+  auto [inputs, outputs] = text.split(clause.sum ? "=>" : "->");
+  llvm::SmallVector<llvm::StringRef> words;
+  inputs.split(words, ',', -1, false);
+  for (llvm::StringRef one : words) {
+    Word word = wordOf(one);
+    bool parameter = word.letters.consume_front("w");
+    if (!word.slot.empty())
+      clause.inputs.push_back({word.slot.str(), useOf(word.letters), parameter, word.letters == "f",
+                               word.labels.str()});
+  }
+  words.clear();
+  outputs.split(words, ',', -1, false);
+  for (llvm::StringRef one : words) {
+    Word word = wordOf(one);
+    bool summed = word.slot.consume_front("+");
+    if (!word.slot.empty())
+      clause.outputs.push_back({word.slot.str(), summed, rowsOf(word.letters), word.labels.str()});
+  }
+  return clause;
+}
+
 ParsedRule parse(const RuleRow& row) {
-  ParsedRule rule{row.type, row.rule, {}};
+  ParsedRule rule{row.type, row.rule, {}, parseNeeds(row.needs), &row};
+  if (!row.rule) return rule;
   llvm::SmallVector<llvm::StringRef> clauses;
   llvm::StringRef(row.clauses).split(clauses, ';', -1, false);
-  for (llvm::StringRef text : clauses) {
-    Clause clause;
-    auto [inputs, outputs] = text.split("->");
-    llvm::SmallVector<llvm::StringRef> words;
-    inputs.split(words, ',', -1, false);
-    for (llvm::StringRef word : words) {
-      auto [slot, letters] = word.trim().split(':');
-      bool parameter = letters.consume_front("w");
-      if (!slot.empty()) clause.inputs.push_back({slot.str(), useOf(letters), parameter});
-    }
-    words.clear();
-    outputs.split(words, ',', -1, false);
-    for (llvm::StringRef word : words) {
-      llvm::StringRef slot = word.trim();
-      bool summed = slot.consume_front("+");
-      clause.outputs.push_back({slot.str(), summed});
-    }
-    rule.clauses.push_back(std::move(clause));
-  }
+  for (llvm::StringRef text : clauses) rule.clauses.push_back(parseClause(text));
   return rule;
 }
 
@@ -58,22 +84,77 @@ const std::map<std::string, ParsedRule, std::less<>>& rules() {
   return *table;
 }
 
+mlir::Type elementOf(mlir::Value value) {
+  mlir::RankedTensorType tensor = pd::tensorOf(dist::unlocated(value.getType()));
+  return tensor ? tensor.getElementType() : mlir::Type();
+}
+
+bool isFloat(mlir::Type element) {
+  return element && (llvm::isa<mlir::FloatType, mlir::ComplexType>(element));
+}
+
+// What a form says of real numbers is not so of results that are rounded to integers, or are
+// booleans, which add up to no more than one.
+Form overElements(Form form, mlir::Value result) {
+  const mlir::Type element = elementOf(result);
+  if (!element || isFloat(element)) return form;
+  const bool truth = element.isInteger(1);
+  bool rounds = !form.averaged.empty();
+  for (const Term& term : form.terms)
+    rounds |=
+        (term.use == Use::Linear || term.use == Use::Homogeneous) && isFloat(elementOf(term.value));
+  if (truth && form.fold == Fold::Sum) form.fold = Fold::None;
+  if (!rounds) return form;
+  for (Term& term : form.terms)
+    if (term.use == Use::Linear || term.use == Use::Homogeneous) term.use = Use::Value;
+  if (form.combine == Combine::Sum) form.combine = Combine::Product;
+  if (form.fold == Fold::Sum) form.fold = Fold::None;
+  return form;
+}
+
 bool perShare(const Reading& reading) {
   return reading.known &&
          llvm::any_of(reading.states, [](const State& state) { return state.isParts(); });
 }
 
-}  // namespace
-
-const ParsedRule* findRule(llvm::StringRef type) {
+const ParsedRule* findRow(llvm::StringRef type) {
   auto found = rules().find(std::string_view(type));
   return found == rules().end() ? nullptr : &found->second;
 }
 
+}  // namespace
+
+const Need* ParsedRule::need(llvm::StringRef name) const {
+  auto found = llvm::find_if(needs, [&](const Need& one) { return one.name == name; });
+  return found == needs.end() ? nullptr : &*found;
+}
+
+bool ParsedRule::reads(llvm::StringRef slot) const {
+  return need(slot) || llvm::any_of(clauses, [&](const Clause& clause) {
+           return llvm::any_of(clause.inputs, [&](const SlotUse& one) { return one.slot == slot; });
+         });
+}
+
+const ParsedRule* findRule(llvm::StringRef type) {
+  const ParsedRule* row = findRow(type);
+  return row && row->rule ? row : nullptr;
+}
+
 std::vector<std::string> ruleTypes() {
   std::vector<std::string> types;
-  for (const auto& [type, rule] : rules()) types.push_back(type);
+  for (const auto& [type, rule] : rules())
+    if (rule.rule) types.push_back(type);
   return types;
+}
+
+llvm::StringRef whyNoRule(llvm::StringRef type) {
+  const ParsedRule* row = findRow(type);
+  return row && !row->rule ? row->row->clauses : "";
+}
+
+std::string noRuleText(llvm::StringRef type) {
+  const llvm::StringRef why = whyNoRule(type);
+  return "has no relation rule" + (why.empty() ? "" : ": " + why.str());
 }
 
 RuleContext::RuleContext(mlir::Operation* op, const ParsedRule& rule, const Axes& axes,
@@ -83,18 +164,33 @@ RuleContext::RuleContext(mlir::Operation* op, const ParsedRule& rule, const Axes
   losses_.resize(op->getNumResults(), {"has no rule for this result", -1, {}});
 }
 
+void RuleContext::apply() {
+  const std::string uncovered = uncoveredBy(rule_, op_);
+  if (uncovered.empty()) return rule_.rule(*this);
+  for (Loss& loss : losses_) loss.why = uncovered;
+}
+
 int RuleContext::resultNumber(llvm::StringRef slot, unsigned index) const {
   mlir::Value value = op_.output(slot, index);
   return value ? static_cast<int>(llvm::cast<mlir::OpResult>(value).getResultNumber()) : -1;
 }
 
-void RuleContext::result(llvm::StringRef slot, unsigned index, const Form& form) {
+void RuleContext::result(llvm::StringRef slot, unsigned index, const Form& given) {
   int number = resultNumber(slot, index);
   if (number < 0) return;
+  Form form = overElements(given, op_.output(slot, index));
+  // An inner level of sequences leaves rows of sequences.
+  for (const Clause& clause : rule_.clauses)
+    for (const SlotResult& output : clause.outputs)
+      if (output.slot == slot && output.rows != Rows::Operands)
+        form.rows = isRagged(op_.output(slot, index)) ? Rows::Data : output.rows;
   Evaluated evaluated = evaluateBoth(form, axes_, lookup_);
   Relation relation = std::move(evaluated.relation);
   if (perShare(relation.whole))
-    Shares(form, axes_, lookup_).putTogether(relation.whole, op_.output(slot, index), axes_);
+    relation.uneven |=
+        Shares(form, axes_, lookup_).putTogether(relation.whole, op_.output(slot, index), axes_);
+  for (const State& state : relation.whole.states)  // put together
+    if (state.isSplit() && state.dim >= 0 && state.dim < 32) relation.ofShare &= ~(1U << state.dim);
   losses_[number] = std::move(evaluated.loss);
   if (evaluated.site && site_ < 0) site_ = number;
   relation.isZero =
@@ -106,6 +202,10 @@ void RuleContext::result(llvm::StringRef slot, unsigned index, const Form& form)
 void RuleContext::assign(llvm::StringRef slot, unsigned index, Relation relation) {
   int number = resultNumber(slot, index);
   if (number >= 0) results_[number] = std::move(relation);
+}
+
+void RuleContext::adjust(llvm::StringRef slot, llvm::function_ref<void(Relation&)> change) {
+  if (int number = resultNumber(slot, 0); number >= 0) change(results_[number]);
 }
 
 void RuleContext::assignZero(llvm::StringRef slot) {
@@ -131,6 +231,27 @@ llvm::SmallVector<int64_t> dimsOf(mlir::Value value) {
 }
 
 int rankOf(mlir::Value value) { return static_cast<int>(dimsOf(value).size()); }
+
+bool isFloating(mlir::Value value) { return isFloat(elementOf(value)); }
+
+bool isIntegral(mlir::Value value) {
+  const mlir::Type element = elementOf(value);
+  return element && !isFloat(element);
+}
+
+int bitsOf(mlir::Value value) {
+  const mlir::Type element = elementOf(value);
+  return element && element.isIntOrFloat() ? static_cast<int>(element.getIntOrFloatBitWidth()) : 0;
+}
+
+bool isRagged(mlir::Value value) {
+  return llvm::isa<pd::LodType>(dist::unlocated(value.getType()));
+}
+
+int64_t programVersion(mlir::Operation* op) {
+  auto program = op->getParentOfType<pd::ProgramOp>();
+  return program ? program.getVersion() : 0;
+}
 
 Labels ownLabels(mlir::Value value) {
   Labels labels;

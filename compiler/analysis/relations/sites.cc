@@ -1,44 +1,93 @@
 #include "compiler/analysis/relations/sites.h"
 
+#include <algorithm>
+
 #include "dialects/pd/op_view.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace dtranspile::verify {
 namespace {
 
-// What the step keeps: values of persistables, and what updates take.
-std::vector<mlir::Value> keptValues(const Question& question, const Store& store) {
-  std::vector<mlir::Value> kept;
-  for (const auto& [name, variable] : store.variables())
-    for (const Held& held : variable.held)
-      if (auto set = llvm::dyn_cast_or_null<pd::SetOp>(held.setter)) kept.push_back(set.getValue());
+// What the step keeps: values of persistables, what updates take, and what is handed to servers.
+llvm::SmallVector<mlir::Value> keptValues(const Question& question) {
+  llvm::SmallVector<mlir::Value> kept;
   pd::ProgramOp(question.program)->walk([&](mlir::Operation* op) {
+    // What a variable is set to counts, whatever it is set to later: it is read in between.
+    if (llvm::isa<dist::PushOp, pd::SetOp>(op)) kept.append(op->operand_begin(), op->operand_end());
     auto number = op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr);
     mlir::Operation* reference =
         number && pd::OpView::isFrameworkOp(op) ? question.reference.op(number.getInt()) : nullptr;
     if (reference && isUpdate(question, op, reference))
-      kept.insert(kept.end(), op->operand_begin(), op->operand_end());
+      kept.append(op->operand_begin(), op->operand_end());
   });
   return kept;
 }
 
+// Walks back from what is kept to the ops that it is made by.
+class Sources {
+ public:
+  explicit Sources(const Store& store) : store_(store) {}
+
+  void follow(mlir::Value kept) {
+    work_.push_back(kept);
+    while (!work_.empty()) visit(work_.pop_back_val());
+  }
+  bool reached(mlir::Operation* op) const { return ops_.contains(op); }
+
+ private:
+  void visit(mlir::Value value) {
+    mlir::Operation* op = value.getDefiningOp();
+    // Of what guards, loops and communication hand on the operands say whether they are of a share.
+    if (op && pd::OpView::isFrameworkOp(op) && !store_.of(value).perShare) return;
+    if (!values_.insert(value).second) return;
+    if (!op) return enter(llvm::cast<mlir::BlockArgument>(value));
+    ops_.insert(op);
+    if (op->getNumRegions() == 0 || !leave(llvm::cast<mlir::OpResult>(value)))
+      work_.append(op->operand_begin(), op->operand_end());
+  }
+
+  // An argument of a region: what enters there, and what comes round again. The first ones of a
+  // loop over blocks are its own.
+  void enter(mlir::BlockArgument argument) {
+    mlir::Operation* parent = argument.getOwner()->getParentOp();
+    if (!parent || llvm::isa<pd::ProgramOp>(parent)) return;
+    const auto own =
+        static_cast<int>(argument.getOwner()->getNumArguments() - parent->getNumOperands());
+    const int at = static_cast<int>(argument.getArgNumber()) - std::max(own, 0);
+    if (at < 0) return;
+    if (at < static_cast<int>(parent->getNumOperands())) work_.push_back(parent->getOperand(at));
+    mlir::Operation& last = argument.getOwner()->back();
+    if (parent->getNumResults() == last.getNumOperands() &&
+        at < static_cast<int>(last.getNumOperands()))
+      work_.push_back(last.getOperand(at));
+  }
+
+  // A result of an op with regions: what leaves them in its place. False where that is not said.
+  bool leave(mlir::OpResult result) {
+    mlir::Operation* op = result.getOwner();
+    for (mlir::Region& region : op->getRegions())
+      for (mlir::Block& block : region) {
+        if (block.empty() || block.back().getNumOperands() != op->getNumResults()) return false;
+        work_.push_back(block.back().getOperand(result.getResultNumber()));
+      }
+    return true;
+  }
+
+  const Store& store_;
+  llvm::SmallPtrSet<mlir::Operation*, 32> ops_;
+  llvm::DenseSet<mlir::Value> values_;
+  llvm::SmallVector<mlir::Value> work_;
+};
+
 }  // namespace
 
-// Walks back through what depends on sites; once for all.
 std::vector<Site> reachedSites(const Question& question, const Store& store) {
-  llvm::SmallPtrSet<mlir::Operation*, 32> seen;
-  std::vector<mlir::Value> work = keptValues(question, store);
-  while (!work.empty()) {
-    mlir::Value at = work.back();
-    work.pop_back();
-    // What was started has its relation where it is waited for.
-    if (!store.of(at).perShare && !llvm::isa<dist::PendingType>(at.getType())) continue;
-    mlir::Operation* op = at.getDefiningOp();
-    if (op && seen.insert(op).second)
-      work.insert(work.end(), op->operand_begin(), op->operand_end());
-  }
+  Sources sources(store);
+  for (mlir::Value value : keptValues(question)) sources.follow(value);
   std::vector<Site> reached;
   for (const Site& site : store.sites())
-    if (seen.contains(site.op)) reached.push_back(site);
+    if (sources.reached(site.op)) reached.push_back(site);
   return reached;
 }
 

@@ -55,6 +55,7 @@ class Walk {
 };
 
 void Walk::visit(mlir::Operation& op) {
+  if (op.getName().stripDialect() == "orphan_block") return;  // no op refers to it: it is never run
   if (auto input = llvm::dyn_cast<pd::InputOp>(op)) return visitInput(input);
   if (auto get = llvm::dyn_cast<pd::GetOp>(op)) return visitGet(get);
   if (auto set = llvm::dyn_cast<pd::SetOp>(op)) return visitSet(set);
@@ -100,6 +101,7 @@ void Walk::visitInput(pd::InputOp input) {
   Relation relation;
   relation.reference = scene_.reference().inputNumber(input.getName());
   relation.whole = relation.parts = Reading::replicated(axes);
+  relation.uneven = llvm::isa<pd::LodType>(dist::unlocated(input.getValue().getType()));
   if (auto batch = input->getAttrOfType<dist::BatchAttr>(dist::kBatchAttr))
     for (mlir::StringAttr name : batch.getAxes()) {
       int axis = axes.indexOf(name.getValue());
@@ -159,7 +161,7 @@ void Walk::visitFramework(mlir::Operation* op) {
   if (watch_ && isUpdate(scene_.question, op, reference)) watch_->beforeUpdate(op, scene_.store);
   if (op->getNumRegions()) return visitControlFlow(scene_, op, reference);
   const ParsedRule* rule = findRule(pd::OpView(op).type());
-  if (!rule) return scene_.giveUnknown(op, "has no relation rule", reference);
+  if (!rule) return scene_.giveUnknown(op, noRuleText(pd::OpView(op).type()), reference);
   visitReferenceOp(scene_, op, reference, *rule);
 }
 

@@ -132,8 +132,7 @@ const LoweringRule kRules[] = {
     {"cast", Inner::None, "Out = X"},
     {"increment", Inner::None, "Out = X + step"},
     // An integer is raised to the whole part.
-    {"pow", Inner::None,
-     "f = or(FactorTensor, factor); Out = pow(X, whole ? int64(f) : f)"},
+    {"pow", Inner::None, "f = or(FactorTensor, factor); Out = pow(X, whole ? int64(f) : f)"},
     {"pow_grad", Inner::None,
      "f = or(FactorTensor, factor); X@GRAD = Out@GRAD * f * pow(X, f - 1)"},
     formulaRule("clip", Inner::None, "Out = min(max(X, or(Min, min)), or(Max, max))",

@@ -60,10 +60,11 @@ LogicalResult lowerSoftmaxWithCrossEntropy(OpLowering& op) {
                       "z = max(Logits - max(Logits), lowest); Softmax = exp(z); s = sum(Softmax); "
                       "Softmax = Softmax / s; l = log(s); Loss[r] = -sum(Label * (z - l))");
   }
-  return rowFormula(op,
-                    "z = max(Logits - max(Logits), lowest); Softmax = exp(z); s = sum(Softmax); p = "
-                    "sum(position == Label[r] ? z : 0); Softmax = Softmax / s;"
-                    "Loss[r] = Label[r] == ignore_index ? 0 : log(s) - p");
+  return rowFormula(
+      op,
+      "z = max(Logits - max(Logits), lowest); Softmax = exp(z); s = sum(Softmax); p = "
+      "sum(position == Label[r] ? z : 0); Softmax = Softmax / s;"
+      "Loss[r] = Label[r] == ignore_index ? 0 : log(s) - p");
 }
 
 LogicalResult lowerSoftmaxWithCrossEntropyGrad(OpLowering& op) {
@@ -159,7 +160,8 @@ LogicalResult lowerKlDivergence(OpLowering& op) {
   const std::string divisor = divisorOf(op, "count");
   if (divisor.empty()) return op.unsupported("reduction batchmean of such an X");
   const std::string text =
-      "v = log_target ? exp(Target) * (Target - X) : Target <= 0 ? 0 : Target * (log(Target) - X); ";
+      "v = log_target ? exp(Target) * (Target - X) : Target <= 0 ? 0 : Target * (log(Target) - "
+      "X); ";
   if (op.op().getString("reduction") == "none") return op.formula(text + "Loss = v");
   return op.formula(text + "Loss[r] = sum(v) / (" + divisor + ")", innerAll());
 }

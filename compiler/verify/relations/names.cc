@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
+#include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -14,6 +15,14 @@ class Names {
   Names(const Question& question, const Store& store, Rung& findings)
       : question_(question), store_(store), findings_(findings) {
     for (pd::InputOp input : inputsOf(question.program)) feeds_.insert(input.getName());
+    // What other roles do of the reference's program, in a program of the same name.
+    for (auto role : dist::jobOf(dist::RoleOp(question.role))->getRegion(0).getOps<dist::RoleOp>())
+      if (role != dist::RoleOp(question.role))
+        if (pd::ProgramOp program = findProgram(role, pd::ProgramOp(question.program).getSymName()))
+          program.walk([&](mlir::Operation* op) {
+            if (auto number = op->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr))
+              elsewhere_.insert(question.reference.op(number.getInt()));
+          });
   }
 
   void check() {
@@ -32,6 +41,10 @@ class Names {
       }
       for (mlir::Region& region : op.getRegions())
         for (mlir::Block& inner : region) read(inner);
+      // What guards, loops and communication hand on keeps its name.
+      if (!llvm::isa<dist::DistDialect>(op.getDialect())) continue;
+      for (mlir::OpResult result : op.getResults())
+        if (llvm::StringRef name = dist::nameOf(result); !name.empty()) last_[name] = result;
     }
   }
 
@@ -72,6 +85,8 @@ class Names {
   void checkLast(llvm::StringRef name, mlir::Value value) {
     const int wanted = question_.reference.namedNumber(name);
     if (wanted < 0) return;
+    // A fetch takes it from the role that gives the last value.
+    if (elsewhere_.contains(question_.reference.definingOp(wanted))) return;
     const Relation& relation = store_.of(value);
     mlir::Operation* op = value.getDefiningOp();
     if (relation.reference >= 0 && !relation.standsFor(wanted))
@@ -79,7 +94,13 @@ class Names {
                             describe(question_.reference, relation) +
                             "; in the reference the name ends as " +
                             question_.reference.describe(wanted));
-    const bool inserted = !op->hasAttr(dist::kSrcAttr);
+    // Equal on all ranks: nothing that puts their values together takes the factor off again.
+    if (relation.whole.known && relation.whole.isReplicated() && !relation.gradient &&
+        !relation.whole.scale.isOne())
+      return refute(op, "gives the last value of the name `" + name.str() + "`, " +
+                            relation.whole.scale.text() + " times that of the reference");
+    const bool inserted = !op->hasAttr(dist::kSrcAttr) &&
+                          (pd::OpView::isFrameworkOp(op) || llvm::isa<dist::CompositeOp>(op));
     if (inserted && relation.reference < 0)
       return findings_.add(messageAt(op, Message::Level::Unknown, "name",
                                      "was inserted and gives the last value of the name `" +
@@ -95,6 +116,7 @@ class Names {
   const Store& store_;
   Rung& findings_;
   llvm::StringSet<> feeds_;
+  llvm::DenseSet<mlir::Operation*> elsewhere_;  // ops of the reference that another role does
   llvm::MapVector<llvm::StringRef, mlir::Value> last_;
 };
 

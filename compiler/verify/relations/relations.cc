@@ -98,9 +98,12 @@ void checkLoss(llvm::ArrayRef<RoleCheck> roles, pd::ProgramOp original, llvm::St
         "keep the names of the ops of the loss"));
   const int number = loss.empty() ? -1 : roles.front().question.reference.namedNumber(loss);
   if (number < 0) return;
-  for (const RoleCheck& role : roles)
-    if (mlir::Value value = role.store->lastFor(number); value && role.store->of(value).known())
-      return;
+  // What a fetch of it reports.
+  for (const RoleCheck& role : roles) {
+    mlir::Value value = lastNamed(role.question.program, loss);
+    if (!value) value = role.store->lastFor(number);
+    if (value && role.store->of(value).known()) return;
+  }
   rung.add(messageAt(roles.front().question.program, Message::Level::Unknown, "loss",
                      "no value with a known relation stands for the loss `" + loss + "`",
                      "keep the ops of the loss, with their dist.src"));

@@ -218,6 +218,25 @@ void checkVariables(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
   }
 }
 
+// A variable that stands for one of the reference has its name, or stands beside it: initial values
+// are given, saved and exported under the names of the reference.
+void checkVariableNames(dist::RoleOp role, mlir::Operation* reference, Rung& rung) {
+  llvm::StringSet<> originals, own;
+  for (auto var : reference->getRegion(0).getOps<pd::VarOp>()) originals.insert(var.getSymName());
+  for (auto var : role.getBody().front().getOps<pd::VarOp>()) own.insert(var.getSymName());
+  for (auto var : role.getBody().front().getOps<pd::VarOp>()) {
+    auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+    if (!relation || originals.contains(var.getSymName())) continue;
+    const llvm::StringRef stands = relation.getVariable().getValue();
+    if (!originals.contains(stands) || own.contains(stands)) continue;
+    add(rung, var, Message::Level::Refuted, "name",
+        "variable `" + var.getSymName().str() + "` stands for `" + stands.str() +
+            "`, which this role does not have: no initial value is given under that name, and what "
+            "is saved has another",
+        "call it `" + stands.str() + "`");
+  }
+}
+
 // Every persistable of the reference is held by some role.
 void checkHeld(mlir::ModuleOp job, mlir::Operation* reference, Rung& rung) {
   llvm::StringSet<> held;
@@ -251,10 +270,14 @@ void checkProgram(mlir::ModuleOp job, mlir::Operation* reference, llvm::StringRe
   Coverage coverage(numbers, rung);
   const Declared declared = original ? declaredIn(*original.getBodyBlock()) : Declared();
   llvm::StringSet<> declaredByRoles, fedToRoles;
+  llvm::SmallVector<dist::RoleOp> without;
   bool any = false;
   for (auto role : job.getOps<dist::RoleOp>()) {
     pd::ProgramOp program = findProgram(role, name);
-    if (!program) continue;
+    if (!program) {
+      without.push_back(role);
+      continue;
+    }
     any = true;
     if (!original) continue;  // rung 2 says so
     program->walk([&](mlir::Operation* op) { checkForm(op, numbers, rung); });
@@ -268,6 +291,14 @@ void checkProgram(mlir::ModuleOp job, mlir::Operation* reference, llvm::StringRe
   }
   if (!original) return;
   if (any) {
+    // Without a start-up program the role's variables begin with nothing.
+    for (dist::RoleOp role : without)
+      if (name == "startup" && numbers.opCount() > 0 &&
+          !role.getBody().front().getOps<pd::VarOp>().empty())
+        add(rung, role, Message::Level::Refuted, "missing",
+            "role @" + role.getSymName().str() +
+                " has variables and no program @startup, which the reference has",
+            "give it one that sets them, or pulls them from the role that does");
     checkUnion(original, declared, declaredByRoles, fedToRoles, rung);
     return coverage.finish(original);
   }
@@ -295,6 +326,7 @@ void checkPrograms(mlir::ModuleOp job, Rung& rung) {
               ": it is not said which of their processes a communicator joins",
           "give every role a mesh of its own");
     checkVariables(role, reference, rung);
+    checkVariableNames(role, reference, rung);
   }
   checkHeld(job, reference, rung);
   for (llvm::StringRef name : kPrograms) checkProgram(job, reference, name, rung);

@@ -142,17 +142,21 @@ TensorView ProgramCase::valueOf(const exec::Executor& executor, int buffer, cons
   return {b.dtype, b.dims, executor.data(buffer)};
 }
 
+Tensor ProgramCase::feed(const std::string& name, int64_t step) const {
+  auto read = feeds_.at(name).Read(step);
+  check(read.status(), name);
+  return std::move(*read);
+}
+
 void ProgramCase::step(exec::Executor& executor, int64_t step) {
-  for (const exec::FeedSlot& feed : executor.plan().step().feeds) {
-    auto file = feeds_.at(feed.name).Read(step);
-    check(file.status(), feed.name);
-    auto read = Widened(std::move(*file), executor.plan().buffers[feed.buffer].dtype);
-    check(read.status(), feed.name);
-    if (exec::Value* value = executor.value(feed.buffer)) {
-      check(value->Assign(read->view()), feed.name);
+  for (const exec::FeedSlot& slot : executor.plan().step().feeds) {
+    auto read = Widened(feed(slot.name, step), executor.plan().buffers[slot.buffer].dtype);
+    check(read.status(), slot.name);
+    if (exec::Value* value = executor.value(slot.buffer)) {
+      check(value->Assign(read->view()), slot.name);
       value->lod = read->lod;
     } else if (read->bytes.size() > 0) {
-      std::memcpy(executor.data(feed.buffer), read->bytes.data(),
+      std::memcpy(executor.data(slot.buffer), read->bytes.data(),
                   static_cast<size_t>(read->bytes.size()));
     }
   }

@@ -38,6 +38,9 @@ class ProgramCase {
   // Throws on failure.
   std::unique_ptr<exec::Executor> start(bool runStartup);
 
+  // What is fed in a step, as it is in the file. Throws on failure.
+  Tensor feed(const std::string& name, int64_t step) const;
+
   // Feeds one step and runs it. Throws on failure.
   void step(exec::Executor& executor, int64_t step);
 

@@ -3,7 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include "compiler/analysis/relations/form.h"
+#include "compiler/analysis/relations/needs.h"
 #include "compiler/analysis/relations/rule.h"
+#include "compiler/lower/native.h"
 #include "dialects/pd/op_table.h"
 
 namespace dtranspile::verify {
@@ -67,6 +69,42 @@ TEST_CASE("a contraction over a split dim is a partial sum, a mean over it n tim
   Outcome sum = evaluator.run(form, oneAxis(4));
   CHECK(sum.reading == reading(State::partial(dist::Reduce::Sum)));
   form.averaged = {0};
+  CHECK(evaluator.run(form, oneAxis(4)).reading ==
+        reading(State::partial(dist::Reduce::Sum), Rational(4)));
+}
+
+TEST_CASE("rows of one operand against rows of another couple samples, which is no misfit") {
+  Evaluator evaluator;
+  Form form;
+  form.terms.push_back({evaluator.operand(reading(State::split(0))), {0, kWholeDim}, Use::Linear});
+  form.terms.push_back({evaluator.operand(reading(State::split(0))), {1, kWholeDim}, Use::Linear});
+  form.result = {0, 1};
+  Outcome pairs = evaluator.run(form, oneAxis(2));
+  CHECK_FALSE(pairs.reading.known);
+  CHECK_FALSE(pairs.loss.misfit);
+  // One of them has the other's dim, and whole: on a rank the extents differ.
+  form.terms[0].labels = {0, 1};
+  CHECK(evaluator.run(form, oneAxis(2)).loss.misfit);
+}
+
+TEST_CASE("a dim whose extent is not read may be cut") {
+  Evaluator evaluator;
+  Form form;
+  form.terms.push_back(
+      {evaluator.operand(reading(State::split(0))), {kAnyDim, kWholeDim}, Use::Shape});
+  form.result = {kWholeDim};
+  CHECK(evaluator.run(form, oneAxis(2)).reading == reading(State::replicated()));
+  form.terms[0].labels = {kWholeDim, kAnyDim};
+  CHECK_FALSE(evaluator.run(form, oneAxis(2)).reading.known);
+}
+
+TEST_CASE("dividing by the extent of a part is dividing by 1/n of the whole") {
+  Evaluator evaluator;
+  Form form;
+  form.terms.push_back(
+      {evaluator.operand(reading(State::partial(dist::Reduce::Sum))), {}, Use::Linear});
+  mlir::Value batch = evaluator.operand(reading(State::split(0)));
+  form.divisors.push_back({batch, 0});
   CHECK(evaluator.run(form, oneAxis(4)).reading ==
         reading(State::partial(dist::Reduce::Sum), Rational(4)));
 }
@@ -137,65 +175,60 @@ TEST_CASE("rules are for ops that exist, and read slots that these have") {
   }
 }
 
-TEST_CASE("every op of the programs that must be verified has a rule") {
-  for (const char* type : {"accuracy",
-                           "adam",
-                           "adamax",
-                           "batch_norm",
-                           "batch_norm_grad",
-                           "cast",
-                           "conv2d",
-                           "conv2d_grad",
-                           "cross_entropy2",
-                           "cross_entropy_grad2",
-                           "elementwise_add",
-                           "elementwise_add_grad",
-                           "elementwise_pow",
-                           "elementwise_sub",
-                           "elementwise_sub_grad",
-                           "fill_constant",
-                           "flatten_contiguous_range",
-                           "flatten_contiguous_range_grad",
-                           "floor",
-                           "gelu",
-                           "gelu_grad",
-                           "increment",
-                           "layer_norm",
-                           "layer_norm_grad",
-                           "matmul_v2",
-                           "matmul_v2_grad",
-                           "mean",
-                           "mean_grad",
-                           "momentum",
-                           "mul",
-                           "mul_grad",
-                           "pool2d",
-                           "pool2d_grad",
-                           "reduce_mean",
-                           "reduce_mean_grad",
-                           "relu",
-                           "relu_grad",
-                           "reshape2",
-                           "reshape2_grad",
-                           "rmsprop",
-                           "scale",
-                           "sgd",
-                           "softmax",
-                           "softmax_grad",
-                           "softmax_with_cross_entropy",
-                           "softmax_with_cross_entropy_grad",
-                           "square",
-                           "square_grad",
-                           "sum",
-                           "tanh",
-                           "tanh_grad",
-                           "top_k",
-                           "top_k_v2",
-                           "gaussian_random",
-                           "uniform_random"}) {
+TEST_CASE("what a rule was made for are attributes and inputs that its op has") {
+  for (const std::string& type : ruleTypes()) {
     INFO(type);
-    CHECK(findRule(type));
+    const pd::OpSpec& spec = *pd::findOp(type);
+    for (const Need& need : findRule(type)->needs) {
+      INFO(need.name);
+      const pd::AttrRow* attribute = spec.attribute(need.name);
+      CHECK((attribute || (spec.input(need.name) && need.values.empty())));
+      if (attribute) CHECK((!attribute->hint && !isValueFree(need.name)));
+    }
   }
+}
+
+TEST_CASE("common attributes change no value, or are hints") {
+  for (const char* name : {"op_role", "op_role_var", "op_namescope", "op_callstack", "op_device"}) {
+    INFO(name);
+    CHECK(pd::isCommonAttribute(name));
+    CHECK(isValueFree(name));
+  }
+  CHECK_FALSE(isValueFree("axis"));
+}
+
+TEST_CASE("needs are names, with the values that a rule holds for") {
+  std::vector<Need> needs = parseNeeds("axis, mode=a|b, Shape, dims={}");
+  REQUIRE(needs.size() == 4);
+  CHECK(needs[0].name == "axis");
+  CHECK(needs[0].values.empty());
+  CHECK(needs[1].values == std::vector<std::string>{"a", "b"});
+  CHECK(needs[3].values == std::vector<std::string>{"{}"});
+}
+
+// What has no rule says why: `verify` prints the reason.
+TEST_CASE("every op type that runs natively has a rule, or a reason why there can be none") {
+  for (const pd::OpSpec& spec : pd::builtinOps()) {
+    if (!lower::nativeForm(spec.type)) continue;
+    INFO(spec.type);
+    CHECK((findRule(spec.type) != nullptr) != !whyNoRule(spec.type).empty());
+  }
+}
+
+// An attribute that no row names makes an op unknown unless it has its default: that is so of these
+// and of no others.
+TEST_CASE("attributes that make an op unknown are few, and listed") {
+  std::string list;
+  for (const std::string& type : ruleTypes()) {
+    const ParsedRule& rule = *findRule(type);
+    for (const pd::AttrRow& row : pd::findOp(type)->attributes) {
+      const Need* need = rule.need(row.name);
+      if (row.hint || isValueFree(row.name) || (need && need->values.empty())) continue;
+      list += type + "." + row.name + " ";
+      CHECK_FALSE((row.required && !need));
+    }
+  }
+  WARN(list);
 }
 
 }  // namespace dtranspile::verify

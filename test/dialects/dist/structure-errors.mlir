@@ -45,6 +45,30 @@ dist.role @trainer on @w {
   }
 }
 // -----
+dist.mesh @w [dp = 2] time [micro = 3]
+dist.role @trainer on @w {
+  pd.program @main {
+    // expected-error @+1 {{D31: dim 0 of extent 4 is cut into 6 equal parts; cut a dim whose extent that divides}}
+    %x = pd.input "x" {dist.batch = #dist.batch<0: dp, micro>} : tensor<4x2xf32>
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.role @trainer on @w {
+  pd.program @main {
+    // expected-error @+1 {{D31: dim 2 is cut, the feed has 2}}
+    %x = pd.input "x" {dist.batch = #dist.batch<2: dp>} : tensor<4x2xf32>
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.role @trainer on @w {
+  pd.program @main {
+    // expected-error @+1 {{D32: dist.streams names 'mp', which is no axis of @w}}
+    %x = pd.uniform_random ShapeTensor() ShapeTensorList() -> Out("x") {shape = array<i64: 4>} with {dist.streams = ["mp"]} : () -> tensor<4xf32>
+  }
+}
+// -----
 dist.mesh @w [dp = 2, mp = 2]
 // expected-error @+1 {{D4: pairs lie along one axis, not 2}}
 dist.comm @c on @w over [dp, mp] pairs

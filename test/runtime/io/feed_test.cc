@@ -83,6 +83,8 @@ TEST_CASE("a ragged feed and its parts") {
   CHECK_FALSE(feed->ReadPart(0, 1, 0, 1).ok());
   // Step 1 is wrong; found before it is reached, where it is to be run.
   CHECK(feed->CheckSteps(1).ok());
+  CHECK(std::string(feed->CheckSteps(1, 1000).message())
+            .find("sequences do not divide into 1000 equal parts") != std::string::npos);
   for (int64_t steps : {2, 3})
     CHECK(std::string(feed->CheckSteps(steps).message()).find("w.step1.lod.json") !=
           std::string::npos);

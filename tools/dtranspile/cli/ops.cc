@@ -58,6 +58,16 @@ Json tests(const OpFacts& facts) {
   return {{"types", typeNames(facts.tested)}, {"operators", operators}, {"models", models}};
 }
 
+// `kind`, `clauses` and `needs` as rows of compiler/analysis/relations/rules write them; or `none`,
+// the reason why there can be no rule; null where nobody has written one.
+Json rule(const OpFacts& facts) {
+  if (facts.rule)
+    return {{"kind", kindOfRule(facts)},
+            {"clauses", facts.rule->row->clauses},
+            {"needs", facts.rule->row->needs}};
+  return facts.noRule.empty() ? Json() : Json{{"none", facts.noRule}};
+}
+
 Json describe(const OpFacts& facts) {
   const pd::OpSpec& spec = *facts.spec;
   Json out = {{"type", spec.type}, {"family", spec.family}, {"native", facts.native.has_value()}};
@@ -65,8 +75,8 @@ Json describe(const OpFacts& facts) {
     out["runs_as"] = runsAs(*facts.native);
     out["types"] = typeNames(facts.types);
   }
-  out.update({{"relation", facts.relation},
-              {"releases", releases(facts)},
+  out["relation"] = rule(facts);
+  out.update({{"releases", releases(facts)},
               {"inputs", slots(spec.inputs)},
               {"outputs", slots(spec.outputs)},
               {"attributes", attributes(spec)},
@@ -81,14 +91,23 @@ std::string jsonText() {
   return io::JsonText(all, 1) + "\n";
 }
 
+std::string padded(std::string text, size_t width) {
+  text.resize(std::max(width, text.size() + 1), ' ');
+  return text;
+}
+
 std::string plainText() {
   std::string text;
   size_t native = 0;
   for (const pd::OpSpec& spec : pd::builtinOps()) {
     const bool runs = lower::nativeForm(spec.type).has_value();
     native += runs;
-    text += spec.type + std::string(spec.type.size() < 40 ? 40 - spec.type.size() : 1, ' ') +
-            spec.family + (runs ? "  native" : "") + "\n";
+    const OpFacts facts = factsOf(spec);
+    std::string line =
+        padded(spec.type, 40) + padded(spec.family, 16) + padded(runs ? "native" : "", 8);
+    if (facts.rule) line += "rule: " + kindOfRule(facts);
+    else if (!facts.noRule.empty()) line += "no rule: " + facts.noRule;
+    text += llvm::StringRef(line).rtrim().str() + "\n";
   }
   return text + std::to_string(pd::builtinOps().size()) + " operators, " + std::to_string(native) +
          " run natively\n";

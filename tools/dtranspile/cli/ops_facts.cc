@@ -4,7 +4,7 @@
 #include <set>
 #include <string_view>
 
-#include "compiler/analysis/relations/rule.h"
+#include "compiler/analysis/relations/kinds.h"
 #include "llvm/ADT/STLExtras.h"
 #include "runtime/base/dtype.h"
 #include "runtime/kernels/cpu/call_table.h"
@@ -57,13 +57,18 @@ OpFacts factsOf(const pd::OpSpec& spec) {
   OpFacts facts;
   facts.spec = &spec;
   facts.native = lower::nativeForm(spec.type);
-  facts.relation = verify::findRule(spec.type) != nullptr;
+  facts.rule = verify::findRule(spec.type);
+  facts.noRule = verify::whyNoRule(spec.type).str();
   if (facts.native) facts.types = typesOf(*facts.native);
   if (const coverage::Use* use = coverage::findUse(spec.type)) {
     for (uint16_t index : use->cases) facts.programs.push_back(&coverage::cases()[index]);
     facts.tested = testedTypes(spec, *use);
   }
   return facts;
+}
+
+std::string kindOfRule(const OpFacts& facts) {
+  return facts.rule ? verify::kindOf(facts.rule->rule) : "";
 }
 
 std::vector<std::string> typeNames(uint64_t types) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/analysis/relations/rule.h"
 #include "compiler/lower/native.h"
 #include "dialects/pd/op_table.h"
 #include "tools/coverage/coverage.h"
@@ -15,9 +16,12 @@ namespace dtranspile::cli {
 struct OpFacts {
   const pd::OpSpec* spec = nullptr;
   std::optional<lower::NativeForm> native;
-  bool relation = false;  // `verify` knows how relations of operands give those of results
-  uint64_t types = 0;     // element types that the lowering takes, bit 1 << code
-  uint64_t tested = 0;    // those of the argument that decides, in programs of the corpora
+  // How relations of operands give those of results (`verify`); null where there is no rule, and
+  // then why there can be none, if that is known.
+  const verify::ParsedRule* rule = nullptr;
+  std::string noRule;
+  uint64_t types = 0;   // element types that the lowering takes, bit 1 << code
+  uint64_t tested = 0;  // those of the argument that decides, in programs of the corpora
   std::vector<const coverage::Case*> programs;  // of the corpora, that have the op
 
   size_t models() const;
@@ -27,6 +31,9 @@ struct OpFacts {
 bool isModel(const coverage::Case& c);
 
 OpFacts factsOf(const pd::OpSpec& spec);
+
+// "pointwise", "own" …: the kind of the rule. Empty where there is none.
+std::string kindOfRule(const OpFacts& facts);
 
 // "float32", "int64" …, floats first.
 std::vector<std::string> typeNames(uint64_t types);

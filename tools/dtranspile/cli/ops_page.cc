@@ -25,7 +25,10 @@ constexpr const char* kHead =
     "ones too.\n"
     "* **releases**: of the framework, whose programs in the corpora have the op; *differs* where "
     "the program's version decides about the result.\n"
-    "* **verified**: has a relation rule.\n"
+    "* **verified**: the kind of its relation rule (`compiler/analysis/relations/kinds.h`; *own*: "
+    "of "
+    "this op alone); *no* and why there can be none;\n"
+    "  empty: unknown to `verify`.\n"
     "* **tests**: one-operator programs + model programs that have the op.\n\n";
 
 // Sets that have a name of their own.
@@ -50,6 +53,11 @@ std::string formText(const OpFacts& facts) {
   return llvm::join(parts, ", ");
 }
 
+std::string ruleText(const OpFacts& facts) {
+  if (facts.rule) return kindOfRule(facts);
+  return facts.noRule.empty() ? "" : "no: " + facts.noRule;
+}
+
 std::string testsText(const OpFacts& facts) {
   if (facts.programs.empty()) return "";
   return std::to_string(facts.programs.size() - facts.models()) + " + " +
@@ -60,9 +68,8 @@ std::string row(const OpFacts& facts) {
   const std::string versions = llvm::join(releases(facts), ", ") +
                                (facts.native && facts.native->byVersion ? ", differs" : "");
   std::string line = "|";
-  const std::string cells[] = {
-      facts.spec->type, formText(facts), typesText(facts), versions, facts.relation ? "yes" : "",
-      testsText(facts)};
+  const std::string cells[] = {facts.spec->type, formText(facts), typesText(facts),
+                               versions,         ruleText(facts), testsText(facts)};
   for (const std::string& cell : cells) line += " " + cell + " |";
   return line + "\n";
 }

@@ -8,6 +8,7 @@
 #include "compiler/lower/codegen/cache.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/widen-float64/pass.h"
+#include "runtime/exec/checkpoint_folder.h"
 #include "runtime/io/feed.h"
 #include "runtime/io/filesystem.h"
 #include "runtime/io/json.h"
@@ -15,6 +16,7 @@
 #include "runtime/launch/job.h"
 #include "tools/dtranspile/cli/files.h"
 #include "tools/dtranspile/cli/persistables.h"
+#include "tools/dtranspile/cli/placement.h"
 #include "tools/dtranspile/cli/run_flags.h"
 #include "tools/dtranspile/cli/runnable.h"
 #include "tools/dtranspile/cli/scratch.h"
@@ -23,7 +25,12 @@ namespace dtranspile::cli {
 namespace {
 
 struct Flags : RunFlags {
+  PlacementFlags placement;
   std::string report, save, saveFetches, backend = "shm", device = "cpu", trace, output;
+  std::string checkpoints;
+  int64_t every = 0;
+  int keep = 2;
+  bool resume = false;
   double timeout = 60;
   int64_t seed = 0, firstStep = 0;
 };
@@ -41,10 +48,11 @@ absl::Status writePiece(absl::string_view text) {
 // Everything between the flags and plans on disk.
 struct Compiled {
   Runnable runnable;
+  Placement placement;
   std::vector<FeedData> feeds;
   std::vector<std::string> fetches;
   struct Class {
-    std::string folder;  // of its plan
+    std::string folder;  // of its plan; "": no rank of it is started here
     double compileMs = 0;
   };
   std::vector<std::vector<Class>> classes;  // per role
@@ -87,12 +95,19 @@ mlir::LogicalResult compileClass(Tool& tool, const RunFlags& flags, Compiled& ou
   return mlir::success();
 }
 
-// What is to be compiled, with nothing compiled yet.
-mlir::FailureOr<Compiled> prepare(Tool& tool, const RunFlags& flags) {
+// What is to be compiled, with nothing compiled yet. `placement`: of a run.
+mlir::FailureOr<Compiled> prepare(Tool& tool, const RunFlags& flags,
+                                  const PlacementFlags* placement) {
   mlir::FailureOr<Runnable> runnable = loadRunnable(tool, flags);
   if (mlir::failed(runnable)) return mlir::failure();
   Compiled out;
   out.runnable = std::move(*runnable);
+  if (placement) {
+    mlir::FailureOr<Placement> found = findPlacement(tool, out.runnable, *placement);
+    if (mlir::failed(found)) return mlir::failure();
+    out.placement = std::move(*found);
+    if (out.placement.part) out.runnable.restrictTo(*out.placement.part);
+  }
   mlir::FailureOr<std::vector<std::string>> fetches = findFetches(tool, out.runnable, flags);
   if (mlir::failed(fetches)) return mlir::failure();
   out.fetches = *fetches;
@@ -107,8 +122,9 @@ mlir::LogicalResult compile(Tool& tool, const RunFlags& flags, Compiled& out,
   for (RunnableRole& role : out.runnable.roles) {
     auto& classes = out.classes.emplace_back();
     for (auto [index, one] : llvm::enumerate(role.classes)) {
-      Compiled::Class& target =
-          classes.emplace_back(Compiled::Class{planFolder(out.runnable, role, index, folder)});
+      Compiled::Class& target = classes.emplace_back();
+      if (!one.here) continue;
+      target.folder = planFolder(out.runnable, role, index, folder);
       if (mlir::failed(compileClass(tool, flags, out, role, one, target))) return mlir::failure();
     }
   }
@@ -204,8 +220,11 @@ launch::Role roleOf(const Compiled& compiled, size_t index) {
   role.mesh = from.mesh;
   const auto& classes = compiled.classes[index];
   for (const Compiled::Class& one : classes) role.compile_ms += one.compileMs;
+  if (const auto threads = compiled.placement.threads.find(role.name);
+      threads != compiled.placement.threads.end())
+    role.threads = threads->second;
   if (classes.size() == 1) {
-    role.plans = {classes.front().folder};
+    if (!classes.front().folder.empty()) role.plans = {classes.front().folder};
     return role;
   }
   for (size_t one : from.classOfRanks()) {
@@ -215,21 +234,80 @@ launch::Role roleOf(const Compiled& compiled, size_t index) {
   return role;
 }
 
+// Where the processes are, and who asks whom: of ranks that are not started here there is no plan.
+void place(Compiled& compiled, launch::JobSpec& spec) {
+  spec.part = compiled.placement.part;
+  spec.endpoints = compiled.placement.endpoints;
+  spec.token = compiled.placement.token;
+  if (!spec.part) return;
+  for (const auto& [server, asking] : compiled.runnable.askers())
+    for (launch::Role& role : spec.roles)
+      if (role.name == asking.first) role.asks[server] = asking.second;
+  for (launch::Role& role : spec.roles) {
+    const auto found = llvm::find_if(
+        compiled.runnable.roles, [&](const RunnableRole& one) { return one.name == role.name; });
+    for (RunnableClass& one : found->classes)
+      for (pd::VarOp var : one.module->getOps<pd::VarOp>())
+        role.variables.insert(var.getSymName().str());
+  }
+}
+
+// Where the run begins: the newest checkpoint of --resume in place of --init. False after a
+// message.
+bool resumeFrom(Tool& tool, const Flags& flags, launch::JobSpec& spec, std::string& init) {
+  if (!flags.resume) return true;
+  if (flags.checkpoints.empty())
+    return tool.error("--resume: from where? Add --checkpoint-dir DIR"), false;
+  auto found = exec::NewestCheckpoint(flags.checkpoints);
+  if (!found.ok()) return tool.error("--resume: " + std::string(found.status().message())), false;
+  if (!*found) return tool.note(flags.checkpoints + ": no checkpoint yet; begins anew"), true;
+  init = (*found)->folder;
+  spec.first_step = (*found)->step;
+  spec.skip = (*found)->fed;
+  tool.note("goes on from step " + std::to_string(spec.first_step) + " (" + init + ")");
+  return true;
+}
+
+// --checkpoint-dir and what belongs to it. False after a message.
+bool findCheckpoints(Tool& tool, const Flags& flags, launch::JobSpec& spec) {
+  if (flags.every > 0 && flags.checkpoints.empty())
+    return tool.error("--checkpoint-every: into which folder? Add --checkpoint-dir DIR"), false;
+  if (flags.every == 0 && !flags.checkpoints.empty() && !flags.resume)
+    return tool.error("--checkpoint-dir: how often? Add --checkpoint-every ROUNDS"), false;
+  if (flags.every > 0)
+    spec.checkpoints = launch::JobCheckpoints{flags.checkpoints, flags.every, flags.keep};
+  return true;
+}
+
+// As many as the feeds have; of servers, which have none, as many as there are values per step.
+int64_t stepsOf(const Flags& flags, const Compiled& compiled, const launch::JobSpec& spec) {
+  if (flags.steps > 0) return flags.steps;
+  if (!compiled.feeds.empty()) return compiled.feeds[0].steps;
+  if (!spec.part || spec.per_step.empty()) return 1;
+  return static_cast<int64_t>(spec.per_step.begin()->second.size());
+}
+
 int run(Tool& tool, const Flags& flags) {
   if (!checkDevice(tool, flags)) return kNo;
   launch::JobSpec spec;
-  if (!parsePerStep(tool, flags, spec.per_step)) return kUsage;
+  if (!parsePerStep(tool, flags, spec.per_step) || !findCheckpoints(tool, flags, spec))
+    return kUsage;
   absl::StatusOr<io::OwnedFolder> scratch = makeScratch();
   if (!scratch.ok()) return tool.error(std::string(scratch.status().message())), kNo;
   if (!flags.report.empty() && flags.report != "-") {
     absl::Status status = io::CheckNamed(flags.report);
     if (!status.ok()) return tool.error("--report " + std::string(status.message())), kNo;
   }
-  mlir::FailureOr<Compiled> compiled = prepare(tool, flags);
-  if (mlir::failed(compiled) ||
-      mlir::failed(compile(tool, flags, *compiled, scratch->path() + "/plan")))
-    return kNo;
-  auto init = findInit(tool, compiled->runnable, flags.init, scratch->path());
+  mlir::FailureOr<Compiled> compiled = prepare(tool, flags, &flags.placement);
+  if (mlir::failed(compiled)) return kNo;
+  for (const auto& [name, values] : spec.per_step)
+    if (compiled->placement.part && !compiled->runnable.hasVariable(name))
+      return tool.error("--per-step " + name + ": the job has no persistable of that name"), kNo;
+  if (mlir::failed(compile(tool, flags, *compiled, scratch->path() + "/plan"))) return kNo;
+  std::string from = flags.init;
+  spec.first_step = flags.firstStep;
+  if (!resumeFrom(tool, flags, spec, from)) return kNo;
+  auto init = findInit(tool, compiled->runnable, from, scratch->path());
   if (mlir::failed(init)) return kNo;
   mlir::FailureOr<SaveTarget> save = SaveTarget::open(tool, flags.save, scratch->path());
   if (mlir::failed(save)) return kNo;
@@ -237,12 +315,16 @@ int run(Tool& tool, const Flags& flags) {
   if (!stage(tool, flags.saveFetches, fetched) || !stage(tool, flags.trace, traced)) return kNo;
   spec.digest = compiled->runnable.digest;
   for (size_t r = 0; r < compiled->classes.size(); ++r) spec.roles.push_back(roleOf(*compiled, r));
+  place(*compiled, spec);
   for (const FeedData& feed : compiled->feeds) spec.feeds.push_back({feed.name, feed.file});
   spec.init = *init;
-  spec.steps = flags.steps > 0           ? flags.steps
-               : compiled->feeds.empty() ? 1
-                                         : compiled->feeds[0].steps;
-  spec.first_step = flags.firstStep;
+  spec.steps = stepsOf(flags, *compiled, spec);
+  if (spec.skip > 0) {
+    spec.steps -= spec.skip;
+    if (spec.steps <= 0 && (!spec.part || !compiled->feeds.empty()))
+      return tool.note("nothing is left: all steps were run before the checkpoint"), kDone;
+    spec.steps = std::max<int64_t>(spec.steps, 1);
+  }
   spec.fetch = compiled->fetches;
   spec.threads = flags.threads;
   spec.seed = flags.seed;
@@ -285,7 +367,7 @@ mlir::LogicalResult compileInto(Tool& tool, const Flags& flags, Compiled& compil
 }
 
 int compileOnly(Tool& tool, const Flags& flags) {
-  mlir::FailureOr<Compiled> compiled = prepare(tool, flags);
+  mlir::FailureOr<Compiled> compiled = prepare(tool, flags, nullptr);
   if (mlir::failed(compiled) || mlir::failed(compileInto(tool, flags, *compiled))) return kNo;
   double ms = 0;
   for (const auto& classes : compiled->classes)
@@ -300,6 +382,7 @@ Action declareRun(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   app.footer("Example: dtranspile run job --feeds feeds --init init --report report.json");
   declareRunFlags(app, *flags);
+  declarePlacement(app, flags->placement);
   app.add_option("--init", flags->init,
                  "persistables: a folder, a combined file, a .pdparams (with the .pdopt beside "
                  "it); default: the start-up program");
@@ -319,6 +402,16 @@ Action declareRun(CLI::App& app) {
                  "number of the first step: how many were run before --init was saved, so that "
                  "random ops go on where they were; feeds and --per-step begin anew")
       ->check(CLI::Range(int64_t{0}, exec::kMostSteps));
+  app.add_option("--checkpoint-dir", flags->checkpoints,
+                 "folder for checkpoints, one for all processes of the job");
+  app.add_option("--checkpoint-every", flags->every,
+                 "writes one after so many rounds; of jobs without servers, steps")
+      ->check(wholeNumber(1));
+  app.add_option("--checkpoint-keep", flags->keep, "how many of them stay; default: 2")
+      ->check(CLI::Range(1, 1 << 20));
+  app.add_flag("--resume", flags->resume,
+               "goes on from the newest checkpoint in --checkpoint-dir, where there is one, with "
+               "the feeds and random numbers behind it");
   app.add_option("--backend", flags->backend, "between ranks: shm, gloo, nccl")
       ->check(CLI::IsMember({"shm", "gloo", "nccl"}));
   app.add_option("--device", flags->device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));

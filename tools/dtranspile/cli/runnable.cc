@@ -86,7 +86,7 @@ std::vector<pd::InputOp> inputsOf(Runnable& runnable) {
   for (RunnableRole& role : runnable.roles)
     for (RunnableClass& one : role.classes) {
       pd::ProgramOp main = findProgram(*one.module, "main");
-      if (!main) continue;
+      if (!main || !one.here) continue;
       for (pd::InputOp input : dtranspile::inputsOf(main))
         if (seen.insert(input.getName().str()).second) inputs.push_back(input);
     }
@@ -131,9 +131,31 @@ bool hasVariable(const RunnableClass& rankClass, llvm::StringRef name) {
       mlir::SymbolTable::lookupSymbolIn(*rankClass.module, name));
 }
 
-bool holds(const RunnableClass& rankClass, llvm::StringRef name) {
+// Number of the op that gives the last value of a name (dist.src); -1 for none.
+int64_t lastWriter(pd::ProgramOp program, llvm::StringRef name) {
+  int64_t number = 0, last = -1;
+  if (program)
+    program.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+      if (!pd::OpView::isFrameworkOp(op)) return;
+      const bool top = op->getBlock() == program.getBodyBlock();
+      for (mlir::Value result : op->getResults())
+        if (top && dist::nameOf(result) == name) last = number;
+      ++number;
+    });
+  return last;
+}
+
+// Of several roles each may have a version of a value: what is reported is the last one.
+bool holds(Runnable& runnable, const RunnableClass& rankClass, llvm::StringRef name) {
   pd::ProgramOp main = findProgram(*rankClass.module, "main");
-  return main && (hasVariable(rankClass, name) || heldValue(rankClass, main, name));
+  if (!main || hasVariable(rankClass, name)) return static_cast<bool>(main);
+  mlir::Value value = heldValue(rankClass, main, name);
+  mlir::Operation* maker = value ? value.getDefiningOp() : nullptr;
+  auto number =
+      maker ? maker->getAttrOfType<mlir::IntegerAttr>(dist::kSrcAttr) : mlir::IntegerAttr();
+  if (runnable.roles.size() < 2 || !number) return static_cast<bool>(value);
+  const int64_t last = lastWriter(findProgram(runnable.saved(), "main"), name);
+  return last < 0 || last == number.getInt();
 }
 
 }  // namespace
@@ -165,6 +187,41 @@ bool Runnable::hasStartup() {
     return llvm::any_of(role.classes, [](RunnableClass& one) {
       return static_cast<bool>(findProgram(*one.module, "startup"));
     });
+  });
+}
+
+void Runnable::restrictTo(const launch::Part& part) {
+  for (RunnableRole& role : roles) {
+    for (RunnableClass& one : role.classes) one.here = false;
+    for (auto [rank, index] : llvm::enumerate(role.classOfRanks()))
+      role.classes[index].here |= part.has(role.name, static_cast<int64_t>(rank));
+  }
+}
+
+std::map<std::string, std::pair<std::string, std::vector<int>>> Runnable::askers() {
+  std::map<std::string, std::pair<std::string, std::vector<int>>> result;
+  if (!job) return result;
+  for (dist::CommOp comm : job->getOps<dist::CommOp>()) {
+    if (!comm.getServer()) continue;
+    dist::MeshOp mesh = dist::meshOfComm(comm);
+    for (RunnableRole& role : roles) {
+      if (dist::meshOf(role.op) != mesh || role.name == *comm.getServer()) continue;
+      const RankClass members{role.name, comm.getSubset().value_or(dist::SelAttr()), 0};
+      auto& [asks, ranks] = result[comm.getServer()->str()];
+      asks = role.name;
+      for (int rank = 0; rank < role.ranks(); ++rank)
+        if ((!members.where || members.contains(mesh, rank)) && !llvm::is_contained(ranks, rank))
+          ranks.push_back(rank);
+      llvm::sort(ranks);
+    }
+  }
+  return result;
+}
+
+bool Runnable::hasVariable(llvm::StringRef name) {
+  return llvm::any_of(roles, [&](RunnableRole& role) {
+    return llvm::any_of(role.classes,
+                        [&](RunnableClass& one) { return cli::hasVariable(one, name); });
   });
 }
 
@@ -210,6 +267,12 @@ mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags) {
   runnable.digest = job.digest();
   for (const auto& fetch : job.manifest["fetches"])
     runnable.combine[fetch.value("name", "")] = fetch.value("combine", "");
+  const auto strategy = job.manifest.value("strategy", nlohmann::ordered_json::object());
+  if (const auto pservers = strategy.find("pservers");
+      pservers != strategy.end() && pservers->is_array())
+    for (const auto& endpoint : *pservers)
+      if (endpoint.is_string() && llvm::StringRef(endpoint.get<std::string>()).contains(':'))
+        runnable.pservers.push_back(endpoint.get<std::string>());
   for (dist::RoleOp op : job.module->getOps<dist::RoleOp>()) {
     mlir::FailureOr<RunnableRole> role = runnableRole(op);
     if (mlir::failed(role)) return mlir::failure();
@@ -275,13 +338,18 @@ mlir::FailureOr<std::vector<std::string>> findFetches(Tool& tool, Runnable& runn
     std::vector<std::string> similar;  // the nearest first
     for (const RunnableRole& role : runnable.roles)
       for (const RunnableClass& one : role.classes) {
-        held |= holds(one, name);
+        held |= holds(runnable, one, name);
         pd::ProgramOp main = findProgram(*one.module, "main");
         if (!main) continue;
         for (const std::string& other : similarNames(main, name))
           if (!llvm::is_contained(similar, other)) similar.push_back(other);
       }
     if (held) continue;
+    if (runnable.roles.size() > 1 && lastWriter(findProgram(runnable.saved(), "main"), name) >= 0) {
+      tool.error("--fetch " + name +
+                 ": its last value is made on servers, block by block, and no rank holds it whole");
+      return mlir::failure();
+    }
     tool.error("--fetch " + name + ": the program computes nothing of that name" +
                (similar.empty() ? "" : "; did you mean " + llvm::join(similar, " or ") + "?"));
     return mlir::failure();
@@ -362,7 +430,7 @@ mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnab
       request.feedDims[feed.name] = *dims;
     }
   for (const std::string& name : fetches)
-    if (holds(rankClass, name)) request.fetches.push_back(name);
+    if (holds(runnable, rankClass, name)) request.fetches.push_back(name);
   if (runnable.job) findCombines(runnable, role, request);
   return request;
 }

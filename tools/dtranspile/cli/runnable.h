@@ -10,6 +10,7 @@
 #include "compiler/artifact/job.h"
 #include "compiler/lower/compile.h"
 #include "compiler/specialize/specialize.h"
+#include "runtime/launch/job.h"
 #include "tools/dtranspile/cli/run_flags.h"
 #include "tools/dtranspile/cli/tool.h"
 
@@ -18,6 +19,7 @@ namespace dtranspile::cli {
 struct RunnableClass {
   RankClass ranks;
   mlir::OwningOpRef<mlir::ModuleOp> module;  // pd.vars and programs; of a job with mesh and comms
+  bool here = true;                          // whether ranks of it are started by this command
 };
 
 struct RunnableRole {
@@ -36,6 +38,13 @@ struct Runnable {
   mlir::OwningOpRef<mlir::ModuleOp> job;  // what it was made of; null for a program
   std::string digest;
   std::map<std::string, std::string> combine;  // of fetches that the job's manifest knows
+  std::vector<std::string> pservers;           // endpoints that the job was transpiled for
+
+  // Starts these ranks only: classes without one of them are neither fed nor compiled.
+  void restrictTo(const launch::Part& part);
+  // By role of servers who asks it: the role, and its ranks that do.
+  std::map<std::string, std::pair<std::string, std::vector<int>>> askers();
+  bool hasVariable(llvm::StringRef name);
 
   // The single-device program and its variables: the job's source, or the program itself.
   mlir::ModuleOp saved();

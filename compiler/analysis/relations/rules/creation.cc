@@ -1,33 +1,10 @@
 // Relation rules: family `creation`. Notation: rule.h.
 #include "compiler/analysis/relations/kinds.h"
+#include "compiler/analysis/relations/numbers.h"
 #include "compiler/analysis/relations/rules/families.h"
 
 namespace dtranspile::verify {
 namespace {
-
-struct Extent {
-  mlir::Value tensor;
-  int dim = 0;
-};
-
-// Which extent of which tensor a value is: `slice` of one element of its `shape`. No tensor where
-// it is something else.
-Extent extentOf(mlir::Value value) {
-  mlir::Operation* op = value.getDefiningOp();
-  if (!op || !pd::OpView::isFrameworkOp(op) || pd::OpView(op).type() != "slice") return {};
-  pd::OpView slice(op);
-  for (llvm::StringRef slot : {"StartsTensor", "EndsTensor", "StartsTensorList", "EndsTensorList"})
-    if (slice.inputCount(slot)) return {};
-  std::vector<int64_t> axes = slice.getInts("axes"), starts = slice.getInts("starts"),
-                       ends = slice.getInts("ends");
-  mlir::Operation* from = slice.input("Input") ? slice.input("Input").getDefiningOp() : nullptr;
-  if (!from || !pd::OpView::isFrameworkOp(from) || pd::OpView(from).type() != "shape") return {};
-  mlir::Value tensor = pd::OpView(from).input("Input");
-  bool one = axes == std::vector<int64_t>{0} && starts.size() == 1 && ends.size() == 1 &&
-             starts[0] >= 0 && ends[0] == starts[0] + 1;
-  return tensor && one && starts[0] < rankOf(tensor) ? Extent{tensor, static_cast<int>(starts[0])}
-                                                     : Extent();
-}
 
 bool isZeroConstant(const pd::OpView& op) {
   if (op.hasInput("ValueTensor")) return false;
@@ -44,23 +21,9 @@ void fillConstant(RuleContext& context) {
   const pd::OpView& op = context.op();
   mlir::Value out = op.output("Out");
   if (!out) return;
-  Form form;
-  form.result = wholeLabels(out);
-  for (llvm::StringRef slot : {"ValueTensor", "ShapeTensor"})
-    if (mlir::Value value = op.input(slot))
-      form.terms.push_back({value, wholeLabels(value), Use::Value});
-  for (unsigned i = 0, n = op.inputCount("ShapeTensorList"); i < n; ++i) {
-    mlir::Value value = op.input("ShapeTensorList", i);
-    if (!value) continue;
-    Extent extent = extentOf(value);
-    if (!extent.tensor || i >= form.result.size()) {
-      form.terms.push_back({value, wholeLabels(value), Use::Value});
-      continue;
-    }
-    Labels labels = wholeLabels(extent.tensor);
-    labels[extent.dim] = form.result[i] = static_cast<int>(i);
-    form.terms.push_back({extent.tensor, labels, Use::Shape});
-  }
+  Form form = createdForm(context, out);
+  if (mlir::Value value = op.input("ValueTensor"))
+    form.terms.push_back({value, wholeLabels(value), Use::Value});
   context.result("Out", form);
   if (isZeroConstant(op)) context.assignZero("Out");
 }
@@ -71,18 +34,9 @@ void fillLike(RuleContext& context) {
     context.assignZero("Out");
 }
 
-// One extent is that of an operand's batch; the values are constant.
 void batchSizeLike(RuleContext& context) {
-  mlir::Value like = context.op().input("Input"), out = context.op().output("Out");
-  if (!like || !out) return;
-  Labels from = wholeLabels(like), to = wholeLabels(out);
-  auto i = static_cast<size_t>(context.op().getInt("input_dim_idx")),
-       o = static_cast<size_t>(context.op().getInt("output_dim_idx"));
-  if (i < from.size() && o < to.size()) from[i] = to[o] = 0;
-  Form form;
-  form.terms.push_back({like, from, Use::Shape});
-  form.result = to;
-  context.result("Out", form);
+  context.result("Out", likeForm(context));
+  if (isZeroConstant(context.op())) context.assignZero("Out");
 }
 
 // Copies into one buffer whose parts the outputs are. Without copy_data they hold a constant, or
@@ -111,6 +65,7 @@ void coalesce(RuleContext& context) {
     Form part;
     part.terms.push_back({input, ownLabels(input), Use::Linear});
     part.result = ownLabels(out);
+    part.flat = true;
     context.result("Output", i, part);
   }
   if (mlir::Value out = op.output("FusedOutput")) {
@@ -120,18 +75,55 @@ void coalesce(RuleContext& context) {
 }
 
 const RuleRow kRows[] = {
-    {"fill_constant", fillConstant, ""},
-    {"fill_constant_batch_size_like", batchSizeLike, ""},
-    {"coalesce_tensor", coalesce, ""},
-    {"fill_any_like", fillLike, "X:s -> Out"},
+    {"fill_constant", fillConstant, "",
+     "ValueTensor, ShapeTensor, ShapeTensorList, dtype, shape, value, str_value"},
+    {"fill_constant_batch_size_like", batchSizeLike, "",
+     "Input, shape, input_dim_idx, output_dim_idx, dtype, value, str_value"},
+    {"fill", wholeOnly, "-> Out", "value, shape, dtype"},
+    {"empty", kNoRule, "what its result holds is not defined"},
+    // Where its parts lie, and what is between them, is the framework's own.
+    {"coalesce_tensor", coalesce, "",
+     "Input, dtype, copy_data, set_constant, constant, check_name, persist_output, use_align, "
+     "align_size, user_defined_size_of_dtype, concated_shapes, concated_ranks"},
+    {"fill_any_like", fillLike, "X:s -> Out", "value, dtype"},
     {"fill_zeros_like", fillLike, "X:s -> Out"},
-    {"assign_value", wholeOnly, " -> Out"},
+    {"assign_value", wholeOnly, "-> Out",
+     "shape, dtype, bool_values, fp32_values, int32_values, int64_values, fp64_values, values"},
     {"range", wholeOnly, "Start, End, Step -> Out"},
-    {"linspace", wholeOnly, "Start, Stop, Num -> Out"},
-    {"eye", wholeOnly, " -> Out"},
+    {"linspace", wholeOnly, "Start, Stop, Num -> Out", "dtype"},
+    {"eye", wholeOnly, "-> Out", "dtype, num_rows, num_columns"},
 };
 
 }  // namespace
+
+// What is asked for by tensors that nobody can see through is what they hold.
+Form createdForm(RuleContext& context, mlir::Value out) {
+  const pd::OpView& op = context.op();
+  Form form;
+  form.result = wholeLabels(out);
+  std::optional<Numbers> shape = numbersOf(op, {"ShapeTensorList", "ShapeTensor", "shape"});
+  for (size_t i = 0; shape && i < shape->size() && i < form.result.size(); ++i)
+    addExtent(context, (*shape)[i], static_cast<int>(i), form.result[i], form);
+  for (llvm::StringRef slot : {"ShapeTensorList", "ShapeTensor"})
+    for (mlir::Value value : op.inputs(slot))
+      if (value && !numbersOf(value)) form.terms.push_back({value, wholeLabels(value), Use::Value});
+  return form;
+}
+
+// The batch of ragged rows is the number of sequences: even parts have as many.
+Form likeForm(RuleContext& context) {
+  mlir::Value like = context.op().input("Input"), out = context.op().output("Out");
+  Form form;
+  if (!like || !out) return form;
+  Labels from = wholeLabels(like);
+  form.result = wholeLabels(out);
+  auto i = static_cast<size_t>(context.op().getInt("input_dim_idx")),
+       o = static_cast<size_t>(context.op().getInt("output_dim_idx"));
+  if (i < from.size() && o < form.result.size()) from[i] = form.result[o] = 0;
+  form.terms.push_back({like, from, Use::Shape});
+  form.rows = Rows::Even;
+  return form;
+}
 
 llvm::ArrayRef<RuleRow> creationRules() { return kRows; }
 

@@ -1,12 +1,14 @@
 // Relation rules: family `elementwise`. Notation: rule.h.
 #include "compiler/analysis/relations/kinds.h"
+#include "compiler/analysis/relations/numbers.h"
 #include "compiler/analysis/relations/rules/families.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace dtranspile::verify {
 namespace {
 
 // scale·x + bias. Without bias it multiplies; with one it is a function that only whole values may
-// pass (P(sum) + b counts b n times).
+// pass (P(sum) + b counts b n times), whether the bias is added before or behind.
 void scaleRule(RuleContext& context) {
   mlir::Value x = context.op().input("X");
   if (!x) return;
@@ -16,38 +18,111 @@ void scaleRule(RuleContext& context) {
   if (mlir::Value factor = context.op().input("ScaleTensor"))
     form.terms.push_back({factor, wholeLabels(factor), Use::Value});
   form.result = ownLabels(x);
+  form.flat = true;
   context.result("Out", form);
 }
 
+// Between floats, and from integers to what holds at least as many, a cast is linear; from floats
+// to integers it cuts off, and as a boolean only the sign is left.
+void castRule(RuleContext& context) {
+  mlir::Value x = context.op().input("X"), out = context.op().output("Out");
+  if (!x || !out) return;
+  const int from = bitsOf(x), to = bitsOf(out);
+  Use use = Use::Linear;
+  if (isIntegral(out) && (isFloating(x) || to < from)) use = to == 1 ? Use::Sign : Use::Value;
+  Form form;
+  form.terms.push_back({x, ownLabels(x), use});
+  form.result = ownLabels(x);
+  form.flat = true;
+  context.result("Out", form);
+}
+
+// A number of samples that the program took from a shape, perhaps as a float.
+std::optional<Number> sampleCount(RuleContext& context, mlir::Value value) {
+  mlir::Operation* maker = value.getDefiningOp();
+  if (maker && pd::OpView::isFrameworkOp(maker) && pd::OpView(maker).type() == "cast" &&
+      isFloating(value))
+    value = pd::OpView(maker).input("X");
+  std::optional<Numbers> numbers = value ? numbersOf(value) : std::nullopt;
+  if (!numbers || numbers->size() != 1 || !numbers->front().isExtent()) return std::nullopt;
+  const Number& number = numbers->front();
+  const Relation& relation = context.relation(number.tensor);
+  const bool even = relation.whole.known && !relation.uneven &&
+                    llvm::all_of(relation.whole.states, [&](const State& state) {
+                      return state.isReplicated() ||
+                             (state.isSplit() && state.dim == number.dim && !state.layoutAttr());
+                    });
+  return even ? std::optional(number) : std::nullopt;
+}
+
+// Division, of X or of the gradient of the result. By a number of samples it is a mean: on a rank,
+// by the number of its own.
+void divideRule(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool forward = op.hasOutput("Out");
+  mlir::Value x = op.input(forward ? "X" : "Out@GRAD"), y = op.input("Y"),
+              out = op.output(forward ? "Out" : "X@GRAD");
+  std::optional<Number> count = x && y && out && isFloating(x) && !op.output("Y@GRAD")
+                                    ? sampleCount(context, y)
+                                    : std::nullopt;
+  if (!count || rankOf(x) != rankOf(out)) return pointwise(context);
+  Form form;
+  form.terms.push_back({x, ownLabels(x), Use::Linear});
+  form.result = ownLabels(out);
+  form.divisors.push_back({count->tensor, count->dim});
+  form.flat = true;
+  context.result(forward ? "Out" : "X@GRAD", form);
+}
+
+#define DT_BROADCAST_GRAD "Out@GRAD:l, X:s -> X@GRAD; Out@GRAD:l, Y:s -> Y@GRAD"
+#define DT_CHOICE_GRAD "Out@GRAD:l, X, Y -> X@GRAD, Y@GRAD"
+
 const RuleRow kRows[] = {
-    {"elementwise_add", pointwiseSum, "X:l, Y:l -> Out"},
-    {"elementwise_add_grad", pointwise, "Out@GRAD:l, X:s -> X@GRAD; Out@GRAD:l, Y:s -> Y@GRAD"},
-    {"elementwise_sub", pointwiseSum, "X:l, Y:l -> Out"},
-    {"elementwise_sub_grad", pointwise, "Out@GRAD:l, X:s -> X@GRAD; Out@GRAD:l, Y:s -> Y@GRAD"},
-    {"elementwise_mul", pointwise, "X:l, Y:l -> Out"},
-    {"elementwise_mul_grad", pointwise, "Out@GRAD:l, Y:l -> X@GRAD; Out@GRAD:l, X:l -> Y@GRAD"},
-    {"elementwise_div", pointwise, "X:l, Y -> Out"},
-    {"elementwise_div_grad", pointwise, "Out@GRAD:l, Y -> X@GRAD; Out@GRAD:l, Out:l, Y -> Y@GRAD"},
-    {"elementwise_max", pointwise, "X, Y -> Out"},
-    {"elementwise_max_grad", pointwise, "Out@GRAD:l, X, Y -> X@GRAD, Y@GRAD"},
-    {"elementwise_min", pointwise, "X, Y -> Out"},
-    {"elementwise_min_grad", pointwise, "Out@GRAD:l, X, Y -> X@GRAD, Y@GRAD"},
-    {"elementwise_pow", pointwise, "X, Y -> Out"},
-    {"elementwise_pow_grad", pointwise, "Out@GRAD:l, X, Y -> X@GRAD, Y@GRAD"},
-    {"elementwise_mod", pointwise, "X, Y -> Out"},
-    {"elementwise_floordiv", pointwise, "X, Y -> Out"},
-    {"grad_add", pointwiseSum, "X:l, Y:l -> Out"},
-    {"minus", pointwiseSum, "X:l, Y:l -> Out"},
-    {"sum", pointwiseSum, "X:l -> Out"},
-    {"scale", scaleRule, ""},
-    {"cast", pointwise, "X:l -> Out"},
-    {"increment", pointwise, "X -> Out"},
+    {"elementwise_add", pointwise, "X:l, Y:l => Out", "axis"},
+    {"elementwise_add_grad", pointwise, DT_BROADCAST_GRAD, "axis"},
+    {"elementwise_sub", pointwise, "X:l, Y:l => Out", "axis"},
+    {"elementwise_sub_grad", pointwise, DT_BROADCAST_GRAD, "axis"},
+    {"elementwise_mul", pointwise, "X:l, Y:l -> Out", "axis"},
+    {"elementwise_mul_grad", pointwise,
+     "Out@GRAD:l, Y:l, X:s -> X@GRAD; Out@GRAD:l, X:l, Y:s -> Y@GRAD", "axis"},
+    {"elementwise_mul_grad_grad", pointwise,
+     "DDX:l, DDY:l, X, Y => DDOut; DOut:l, DDY:l, X:s -> X@GRAD; DOut:l, DDX:l, Y:s -> Y@GRAD",
+     "axis"},
+    {"elementwise_div", divideRule, "X:f, Y -> Out", "axis"},
+    {"elementwise_div_grad", divideRule,
+     "Out@GRAD:l, Y, X:s -> X@GRAD; Out@GRAD:l, Out:l, Y -> Y@GRAD", "axis"},
+    {"elementwise_max", pointwise, "X, Y -> Out", "axis"},
+    {"elementwise_max_grad", pointwise, DT_CHOICE_GRAD, "axis"},
+    {"elementwise_min", pointwise, "X, Y -> Out", "axis"},
+    {"elementwise_min_grad", pointwise, DT_CHOICE_GRAD, "axis"},
+    {"elementwise_fmax", pointwise, "X, Y -> Out"},
+    {"elementwise_fmax_grad", pointwise, DT_CHOICE_GRAD},
+    {"elementwise_fmin", pointwise, "X, Y -> Out"},
+    {"elementwise_fmin_grad", pointwise, DT_CHOICE_GRAD},
+    {"elementwise_pow", pointwise, "X, Y -> Out", "axis"},
+    {"elementwise_pow_grad", pointwise, DT_CHOICE_GRAD, "axis"},
+    {"elementwise_mod", pointwise, "X, Y -> Out", "axis"},
+    {"elementwise_floordiv", pointwise, "X, Y -> Out", "axis"},
+    {"grad_add", pointwise, "X:l, Y:l => Out", "axis"},
+    {"minus", pointwise, "X:l, Y:l => Out"},
+    {"sum", pointwise, "X:l => Out"},
+    {"scale", scaleRule, "", "X, ScaleTensor, scale, bias, bias_after_scale"},
+    {"cast", castRule, "X:l -> Out", "out_dtype, in_dtype"},
+    {"increment", pointwise, "X -> Out", "step"},
     {"assign", pointwise, "X:l -> Out"},
-    {"pow", pointwise, "X, FactorTensor:w -> Out"},
-    {"pow_grad", pointwise, "Out@GRAD:l, X, FactorTensor:w -> X@GRAD"},
-    {"clip", pointwise, "X, Min:w, Max:w -> Out"},
-    {"clip_grad", pointwise, "Out@GRAD:l, X, Min:w, Max:w -> X@GRAD"},
-    {"clip_by_norm", wholeOnly, "X -> Out"},
+    {"pow", pointwise, "X, FactorTensor:w -> Out", "factor"},
+    {"pow_grad", pointwise, "Out@GRAD:l, X, FactorTensor:w -> X@GRAD", "factor"},
+    {"clip", pointwise, "X, Min:w, Max:w -> Out", "min, max"},
+    {"clip_grad", pointwise, "Out@GRAD:l, X, Min:w, Max:w -> X@GRAD", "min, max"},
+    // By the norm of the whole tensor.
+    {"clip_by_norm", wholeOnly, "X -> Out", "max_norm"},
+    {"atan2", pointwise, "X1, X2 -> Out"},
+    {"atan2_grad", pointwise, "Out@GRAD:l, X1, X2 -> X1@GRAD, X2@GRAD"},
+    {"lerp", pointwise, "X:l, Y:l, Weight => Out"},
+    {"lerp_grad", pointwise, "Out@GRAD:l, Weight, X:s -> X@GRAD; Out@GRAD:l, Weight, Y:s -> Y@GRAD",
+     "Out"},
+    {"fused_elemwise_activation", pointwise, "X, Y -> Out, IntermediateOut",
+     "axis, scale, save_intermediate_out, functor_list"},
 };
 
 }  // namespace

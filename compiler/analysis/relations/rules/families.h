@@ -9,12 +9,16 @@ llvm::ArrayRef<llvm::ArrayRef<RuleRow>> ruleFamilies();
 
 llvm::ArrayRef<RuleRow> activationRules();
 llvm::ArrayRef<RuleRow> ampRules();
+llvm::ArrayRef<RuleRow> communicationRules();
 llvm::ArrayRef<RuleRow> controlFlowRules();
 llvm::ArrayRef<RuleRow> convolutionRules();
 llvm::ArrayRef<RuleRow> creationRules();
+llvm::ArrayRef<RuleRow> detectionRules();
 llvm::ArrayRef<RuleRow> elementwiseRules();
 llvm::ArrayRef<RuleRow> embeddingRules();
+llvm::ArrayRef<RuleRow> hostRules();
 llvm::ArrayRef<RuleRow> indexingRules();
+llvm::ArrayRef<RuleRow> interpolationRules();
 llvm::ArrayRef<RuleRow> linearAlgebraRules();
 llvm::ArrayRef<RuleRow> logicalRules();
 llvm::ArrayRef<RuleRow> lossRules();
@@ -25,7 +29,10 @@ llvm::ArrayRef<RuleRow> randomRules();
 llvm::ArrayRef<RuleRow> recurrentRules();
 llvm::ArrayRef<RuleRow> reductionRules();
 llvm::ArrayRef<RuleRow> sequenceRules();
+llvm::ArrayRef<RuleRow> repetitionRules();
 llvm::ArrayRef<RuleRow> shapeRules();
+llvm::ArrayRef<RuleRow> sliceRules();
 llvm::ArrayRef<RuleRow> tensorArrayRules();
+llvm::ArrayRef<RuleRow> visionRules();
 
 }  // namespace dtranspile::verify

@@ -1,55 +1,256 @@
-// Relation rules: family `indexing`. Notation: rule.h.
+// Relation rules: family `indexing`: rows by index; slices stand in slices.cc. Positions along a
+// dim are those of the whole: it must be whole, and what a share would give has no meaning unless
+// the indices were made from the share. Notation: rule.h.
 #include "compiler/analysis/relations/kinds.h"
+#include "compiler/analysis/relations/numbers.h"
 #include "compiler/analysis/relations/rules/families.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace dtranspile::verify {
 namespace {
 
-// Dims that are cut must be whole; `decrease_axis` removes some of them from the result.
-Labels slicedLabels(const pd::OpView& op, mlir::Value whole) {
-  Labels labels = ownLabels(whole);
-  for (int64_t axis : op.getInts("axes"))
-    if (axis >= 0 && axis < static_cast<int64_t>(labels.size())) labels[axis] = kWholeDim;
+constexpr int kIndex = 100;  // labels of the dims of an index, in frames of their own
+
+// Indices that follow from what a rank has of the batch point into that.
+bool indexOfShare(RuleContext& context, mlir::Value index) {
+  return context.relation(index).perShare;
+}
+
+std::optional<int> axisOf(const pd::OpView& op, mlir::Value x) {
+  llvm::StringRef name = op.spec()->attribute("dim") ? "dim" : "axis";
+  std::optional<llvm::SmallVector<int64_t>> axis = knownNumbers(op, {"", "Axis", name.data()});
+  if (!axis || axis->size() != 1) return std::nullopt;
+  const int at = normalAxis(axis->front(), rankOf(x));
+  return at >= 0 && at < rankOf(x) ? std::optional<int>(at) : std::nullopt;
+}
+
+// x without the axis, and with the index in its place. [k, 1] is an index of k rows.
+struct GatherLabels {
+  Labels x, index, out;
+};
+std::optional<GatherLabels> gatherLabels(const pd::OpView& op, mlir::Value out) {
+  mlir::Value x = op.input("X"), index = op.input("Index");
+  std::optional<int> axis = x && index && out ? axisOf(op, x) : std::nullopt;
+  if (!axis) return std::nullopt;
+  GatherLabels labels{ownLabels(x), wholeLabels(index), ownLabels(x)};
+  labels.x[*axis] = kWholeDim;
+  if (labels.index.empty()) labels.out.erase(labels.out.begin() + *axis);
+  else labels.index[0] = labels.out[*axis] = kIndex;
+  if (static_cast<int>(labels.out.size()) != rankOf(out)) return std::nullopt;
   return labels;
 }
 
-Labels withoutDecreased(const pd::OpView& op, const Labels& labels, mlir::Value small) {
-  std::vector<int64_t> decreased = op.getInts("decrease_axis");
-  Labels left;
-  for (int i = 0, n = static_cast<int>(labels.size()); i < n; ++i)
-    if (!llvm::is_contained(decreased, i)) left.push_back(labels[i]);
-  left.resize(rankOf(small), kBroadcastDim);
-  return left;
+void loseAxis(RuleContext& context, llvm::StringRef slot) {
+  context.lose(slot, 0, "takes its axis, or has extents, that are not known while compiling");
 }
 
-void slice(RuleContext& context) {
+void gather(RuleContext& context) {
   const pd::OpView& op = context.op();
-  mlir::Value x = op.input("Input"), out = op.output("Out");
-  if (!x || !out) return;
+  std::optional<GatherLabels> labels = gatherLabels(op, op.output("Out"));
+  if (!labels) return loseAxis(context, "Out");
   Form form;
-  form.terms.push_back({x, slicedLabels(op, x), Use::Linear});
-  form.result = withoutDecreased(op, form.terms[0].labels, out);
+  form.terms.push_back({op.input("X"), labels->x, Use::Linear});
+  form.terms.push_back({op.input("Index"), labels->index, Use::Value});
+  form.result = labels->out;
+  form.shareable = indexOfShare(context, op.input("Index"));
   context.result("Out", form);
 }
 
-void sliceGrad(RuleContext& context) {
+// Sums over indices. Programs of 1.x write where they are told to: the last of equal indices
+// counts.
+void gatherGrad(RuleContext& context) {
   const pd::OpView& op = context.op();
-  mlir::Value x = op.input("Input"), gradient = op.input("Out@GRAD");
-  if (!x || !gradient) return;
-  Labels labels = slicedLabels(op, x);
+  std::optional<GatherLabels> labels = gatherLabels(op, op.input("Out@GRAD"));
+  if (!labels) return loseAxis(context, "X@GRAD");
+  const bool writes = op.spec()->attribute("overwrite") && op.getBool("overwrite") &&
+                      programVersion(op.operation()) < 2000000;
   Form form;
-  form.terms.push_back({gradient, withoutDecreased(op, labels, gradient), Use::Linear});
-  form.terms.push_back({x, labels, Use::Shape});
-  form.result = labels;
-  context.result("Input@GRAD", form);
+  form.terms.push_back({op.input("Out@GRAD"), labels->out, Use::Linear});
+  form.terms.push_back({op.input("Index"), labels->index, Use::Value});
+  form.terms.push_back({op.input("X"), labels->x, Use::Shape});
+  form.result = labels->x;
+  form.fold = writes ? Fold::None : Fold::Sum;
+  form.shareable = indexOfShare(context, op.input("Index"));
+  context.result("X@GRAD", form);
+}
+
+// Index [i…, k] into the first k dims of X: those must be whole, and so must the k numbers.
+struct NdLabels {
+  Labels x, index, rows;
+};
+std::optional<NdLabels> ndLabels(mlir::Value x, mlir::Value index, mlir::Value rows) {
+  if (!x || !index || !rows || rankOf(index) == 0) return std::nullopt;
+  const int64_t depth = dimsOf(index).back();
+  if (depth < 0 || depth > rankOf(x)) return std::nullopt;
+  NdLabels labels{ownLabels(x), wholeLabels(index), {}};
+  for (int i = 0; i < rankOf(index) - 1; ++i) labels.index[i] = kIndex + i;
+  labels.rows.assign(labels.index.begin(), labels.index.end() - 1);
+  labels.rows.append(labels.x.begin() + depth, labels.x.end());
+  std::fill_n(labels.x.begin(), depth, kWholeDim);
+  if (static_cast<int>(labels.rows.size()) != rankOf(rows)) return std::nullopt;
+  return labels;
+}
+
+// `rows` of `x` that the index names, from one slot to another, in either direction.
+void gatherNd(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type() == "scatter_nd_add_grad";
+  mlir::Value x = op.input(back ? "Out@GRAD" : "X"), index = op.input("Index"),
+              out = op.output(back ? "Updates@GRAD" : "Out");
+  mlir::Value updates = back ? op.input("Updates") : mlir::Value();
+  std::optional<NdLabels> labels = ndLabels(x, index, updates ? updates : out);
+  if (!labels) return;
+  Form form;
+  if (updates) form.terms.push_back({updates, labels->rows, Use::Shape});
+  if (back) {
+    Form same = form;
+    same.terms.push_back({x, labels->x, Use::Linear});
+    same.terms.push_back({index, labels->index, Use::Shape});
+    same.result = labels->x;
+    context.result("X@GRAD", same);
+  }
+  form.terms.push_back({x, labels->x, Use::Linear});
+  form.terms.push_back({index, labels->index, Use::Value});
+  form.result = labels->rows;
+  form.shareable = indexOfShare(context, index);
+  context.result(back ? "Updates@GRAD" : "Out", form);
+}
+
+void gatherNdGrad(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  mlir::Value x = op.input("X"), index = op.input("Index"), gradient = op.input("Out@GRAD");
+  std::optional<NdLabels> labels = ndLabels(x, index, gradient);
+  if (!labels) return;
+  Form form;
+  form.terms.push_back({gradient, labels->rows, Use::Linear});
+  form.terms.push_back({index, labels->index, Use::Value});
+  form.terms.push_back({x, labels->x, Use::Shape});
+  form.result = labels->x;
+  form.fold = Fold::Sum;
+  form.shareable = indexOfShare(context, index);
+  context.result("X@GRAD", form);
+}
+
+// X with the updates in, or added to, the rows that are named: linear in both together where these
+// are whole.
+void scatterNdAdd(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  mlir::Value x = op.input("X"), index = op.input("Index"), updates = op.input("Updates");
+  std::optional<NdLabels> labels = ndLabels(x, index, updates);
+  if (!labels) return;
+  for (Labels* own : {&labels->index, &labels->rows})
+    for (int& label : *own)
+      if (label >= kIndex) label = kWholeDim;
+  Form form;
+  form.combine = Combine::Sum;
+  form.terms.push_back({x, labels->x, Use::Linear});
+  form.terms.push_back({updates, labels->rows, Use::Linear});
+  form.terms.push_back({index, labels->index, Use::Value});
+  form.result = labels->x;
+  form.shareable = false;
+  context.result("Out", form);
+}
+
+// Row dims whole, all others as they are.
+Labels besideRows(mlir::Value value) {
+  Labels labels = ownLabels(value);
+  if (!labels.empty()) labels[0] = kWholeDim;
+  return labels;
+}
+
+void scatter(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  mlir::Value x = op.input("X"), ids = op.input("Ids"), updates = op.input("Updates");
+  if (!x || !ids || !updates || rankOf(x) != rankOf(updates)) return;
+  Form form;
+  form.combine = Combine::Sum;
+  form.terms.push_back({x, besideRows(x), Use::Linear});
+  form.terms.push_back({updates, besideRows(updates), Use::Linear});
+  form.terms.push_back({ids, wholeLabels(ids), Use::Value});
+  form.result = besideRows(x);
+  form.shareable = false;
+  context.result("Out", form);
+}
+
+void scatterGrad(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  mlir::Value gradient = op.input("Out@GRAD"), ids = op.input("Ids"), updates = op.input("Updates");
+  if (!gradient || !ids || !updates || rankOf(gradient) != rankOf(updates)) return;
+  Form form;
+  form.terms.push_back({gradient, besideRows(gradient), Use::Linear});
+  form.terms.push_back({ids, wholeLabels(ids), Use::Value});
+  form.terms.push_back({updates, besideRows(updates), Use::Shape});
+  form.result = besideRows(gradient);
+  form.shareable = false;
+  context.result("X@GRAD", form);
+  form.terms.pop_back();
+  // A row of the gradient for each id.
+  form.result = ownLabels(updates);
+  if (!form.result.empty() && !form.terms[1].labels.empty())
+    form.result[0] = form.terms[1].labels[0] = kIndex;
+  form.terms.push_back({updates, form.result, Use::Shape});
+  context.result("Updates@GRAD", form);
+}
+
+// How many rows are left depends on the data of a part.
+void maskedSelect(RuleContext& context) {
+  mlir::Value x = context.op().input("X"), mask = context.op().input("Mask"),
+              out = context.op().output("Y");
+  if (!x || !mask || !out) return;
+  Form form;
+  form.terms.push_back({x, batchLabels(x), Use::Linear});
+  form.terms.push_back({mask, batchLabels(mask), Use::Value});
+  form.result = batchLabels(out);
+  form.rows = Rows::Data;
+  context.result("Y", form);
+}
+
+// The last dim of the input is laid along two new ones.
+void diagEmbed(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  mlir::Value x = op.input("Input"), out = op.output("Out");
+  if (!x || !out || rankOf(out) != rankOf(x) + 1) return;
+  const int rank = rankOf(out), first = normalAxis(op.getInt("dim1"), rank),
+            second = normalAxis(op.getInt("dim2"), rank);
+  Form form;
+  form.terms.push_back({x, ownLabels(x), Use::Linear});
+  form.terms[0].labels.back() = kWholeDim;
+  for (int i = 0, from = 0; i < rank; ++i)
+    form.result.push_back(i == first || i == second ? kWholeDim : from++);
+  context.result("Out", form);
 }
 
 const RuleRow kRows[] = {
-    {"slice", slice, ""},
-    {"slice_grad", sliceGrad, ""},
-    {"gather", batchwise, "X:wl, Index -> Out"},
-    {"gather_grad", batchwise, "Out@GRAD:l, Index, X:ws -> +X@GRAD"},
+    {"gather", gather, "", "X, Index, Axis, axis, overwrite"},
+    {"gather_grad", gatherGrad, "", "X, Index, Out@GRAD, Axis, axis, overwrite"},
+    {"gather_nd", gatherNd, "", "X, Index"},
+    {"gather_nd_grad", gatherNdGrad, "", "X, Index, Out@GRAD"},
+    // Steps, then the batch, then beams.
+    {"gather_tree", labelled, "Ids[*b*], Parents[*b*] -> Out[*b*]"},
+    {"scatter", scatter, "", "X, Ids, Updates, overwrite"},
+    {"scatter_grad", scatterGrad, "", "Out@GRAD, Ids, Updates, overwrite"},
+    {"scatter_nd_add", scatterNdAdd, "", "X, Index, Updates"},
+    {"scatter_nd_add_grad", gatherNd, "", "Index, Out@GRAD, Updates"},
+    {"index_select", gather, "", "X, Index, dim"},
+    {"index_select_grad", gatherGrad, "", "X, Index, Out@GRAD, dim"},
+    {"index_sample", batchwise, "X:l, Index -> Out"},
+    {"index_sample_grad", batchwise, "Out@GRAD:l, Index, X:s -> X@GRAD"},
+    {"take_along_axis", rowwise, "Input:l, Index -> Result", "Axis"},
+    {"take_along_axis_grad", rowwise, "Result@GRAD:l, Index, Input:s -> Input@GRAD", "Axis"},
+    {"put_along_axis", rowwise, "Input, Index, Value -> Result", "Axis, Reduce, Include_self"},
+    {"put_along_axis_grad", rowwise,
+     "Result@GRAD:l, Index, Input, Result, Value -> Input@GRAD, Value@GRAD",
+     "Axis, Reduce, Include_self"},
+    {"masked_select", maskedSelect, "", "X, Mask"},
+    {"masked_select_grad", batchwise, "Y@GRAD:l, Mask, X:s -> X@GRAD"},
+    {"multiplex", batchwise, "Ids, X:l => Out"},
+    {"multiplex_grad", batchwise, "Ids, Out@GRAD:l, X:s -> X@GRAD"},
+    {"shard_index", pointwise, "X -> Out", "index_num, nshards, shard_id, ignore_value"},
+    {"tril_triu", labelled, "X[_**]:l -> Out[_**]", "diagonal, lower"},
+    {"tril_triu_grad", labelled, "Out@GRAD[_**]:l -> X@GRAD[_**]", "diagonal, lower"},
+    {"diag", wholeOnly, "Diagonal:l -> Out"},
+    {"diag_v2", wholeOnly, "X -> Out", "offset, padding_value"},
+    {"diag_embed", diagEmbed, "", "Input, offset, dim1, dim2"},
 };
 
 }  // namespace

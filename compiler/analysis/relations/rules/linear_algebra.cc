@@ -1,7 +1,10 @@
 // Relation rules: family `linear_algebra`. Products label rows, columns, contracted and batch dims,
 // so that tensor parallelism is the same rule. Notation: rule.h.
+#include <map>
+
 #include "compiler/analysis/relations/kinds.h"
 #include "compiler/analysis/relations/rules/families.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace dtranspile::verify {
 namespace {
@@ -111,29 +114,269 @@ void mulGrad(RuleContext& context) { productGrad(context, mulLabels); }
 void matmul(RuleContext& context) { product(context, matmulLabels); }
 void matmulGrad(RuleContext& context) { productGrad(context, matmulLabels); }
 
-// Σ x²: of whole and of split tensors.
-void squaredNorm(RuleContext& context) {
+// Σ x²: of whole and of split tensors; Σ |x|.
+void sumOver(RuleContext& context, Use use) {
   mlir::Value x = context.op().input("X");
   if (!x) return;
   Form form;
-  form.terms.push_back({x, ownLabels(x), Use::Value});
+  form.terms.push_back({x, ownLabels(x), use});
   form.result = wholeLabels(context.op().output("Out"));
+  form.fold = Fold::Sum;
+  form.flat = true;
+  context.result("Out", form);
+}
+void squaredNorm(RuleContext& context) { sumOver(context, Use::Value); }
+void absoluteSum(RuleContext& context) { sumOver(context, Use::Homogeneous); }
+
+// The axis of three elements; 9 stands for the first dim that has as many, which may be that of a
+// part of the batch.
+void cross(RuleContext& context) {
+  if (context.op().getInt("dim") != 9) return rowwise(context);
+  for (llvm::StringRef slot : {"Out", "X@GRAD", "Y@GRAD"})
+    context.lose(slot, 0, "looks for the first dim of extent 3, which a part may have elsewhere");
+}
+
+// One product of the last dims, which it sums over.
+Labels rowLabels(mlir::Value value, int rows) {
+  Labels labels = ownLabels(value);
+  for (int i = rows; i < static_cast<int>(labels.size()); ++i) labels[i] = kBroadcastDim;
+  return labels;
+}
+
+void dot(RuleContext& context) {
+  mlir::Value x = context.op().input("X"), y = context.op().input("Y"),
+              out = context.op().output("Out");
+  if (!x || !y || !out || rankOf(x) != rankOf(y)) return;
+  Form form;
+  form.terms.push_back({x, ownLabels(x), Use::Linear});
+  form.terms.push_back({y, ownLabels(y), Use::Linear});
+  form.result = rowLabels(out, rankOf(x) - 1);
   form.fold = Fold::Sum;
   context.result("Out", form);
 }
 
+void dotGrad(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  mlir::Value x = op.input("X"), y = op.input("Y"), gradient = op.input("Out@GRAD");
+  if (!x || !y || !gradient || rankOf(x) != rankOf(y)) return;
+  for (bool first : {true, false}) {
+    Form form;
+    form.terms.push_back({gradient, rowLabels(gradient, rankOf(x) - 1), Use::Linear});
+    form.terms.push_back({x, ownLabels(x), first ? Use::Shape : Use::Linear});
+    form.terms.push_back({y, ownLabels(y), first ? Use::Linear : Use::Shape});
+    form.result = ownLabels(x);
+    context.result(first ? "X@GRAD" : "Y@GRAD", form);
+  }
+}
+
+// A number per matrix: the dims in front of its two.
+Labels matrixLabels(mlir::Value matrices) {
+  Labels labels = ownLabels(matrices);
+  for (int i = 0, n = static_cast<int>(labels.size()); i < 2 && i < n; ++i)
+    labels[n - 1 - i] = kWholeDim;
+  return labels;
+}
+
+void matrixValue(RuleContext& context) {
+  mlir::Value x = context.op().input("Input"), out = context.op().output("Out");
+  if (!x || !out) return;
+  Form form;
+  form.terms.push_back({x, matrixLabels(x), Use::Value});
+  form.result = rowLabels(out, rankOf(x) - 2);
+  context.result("Out", form);
+}
+
+void matrixValueGrad(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  mlir::Value x = op.input("Input"), out = op.input("Out"), gradient = op.input("Out@GRAD");
+  if (!x || !out || !gradient) return;
+  Form form;
+  form.terms.push_back({gradient, rowLabels(gradient, rankOf(x) - 2), Use::Linear});
+  form.terms.push_back({out, rowLabels(out, rankOf(x) - 2), Use::Value});
+  form.terms.push_back({x, matrixLabels(x), Use::Value});
+  form.result = matrixLabels(x);
+  context.result("Input@GRAD", form);
+}
+
+// Labels of an einsum: of `...`, from the right, numbers from 1000 on.
+Labels equationLabels(llvm::StringRef text, int rank) {
+  constexpr int kDots = 1000;
+  const size_t dots = text.find("...");
+  const int named = static_cast<int>(text.size()) - (dots == llvm::StringRef::npos ? 0 : 3);
+  Labels labels;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (i != dots) {
+      labels.push_back(text[i]);
+      continue;
+    }
+    for (int left = rank - named; left > 0; --left) labels.push_back(kDots + left);
+    i += 2;
+  }
+  if (static_cast<int>(labels.size()) != rank) return Labels(rank, kWholeDim);
+  return labels;
+}
+
+struct Einsum {
+  llvm::SmallVector<Labels, 4> operands;
+  Labels out;
+};
+
+// Nothing for an equation without an arrow, or that does not fit.
+std::optional<Einsum> einsumLabels(const pd::OpView& op, llvm::ArrayRef<mlir::Value> operands,
+                                   mlir::Value out) {
+  std::string text = op.getString("equation");
+  llvm::erase(text, ' ');
+  auto [left, right] = llvm::StringRef(text).split("->");
+  llvm::SmallVector<llvm::StringRef> words;
+  left.split(words, ',');
+  if (!llvm::StringRef(text).contains("->") || words.size() != operands.size() || !out)
+    return std::nullopt;
+  Einsum einsum;
+  for (auto [word, operand] : llvm::zip(words, operands)) {
+    if (!operand) return std::nullopt;
+    einsum.operands.push_back(equationLabels(word, rankOf(operand)));
+  }
+  einsum.out = equationLabels(right, rankOf(out));
+  // An extent of 1 is repeated where another operand has more.
+  std::map<int, int64_t> extents;
+  for (auto [labels, operand] : llvm::zip(einsum.operands, operands))
+    for (auto [label, extent] : llvm::zip(labels, dimsOf(operand)))
+      if (extent != 1) extents[label] = extent;
+  for (auto [labels, operand] : llvm::zip(einsum.operands, operands))
+    for (auto [label, extent] : llvm::zip(labels, dimsOf(operand)))
+      if (extent == 1 && label >= 0 && extents.count(label)) label = kBroadcastDim;
+  return einsum;
+}
+
+Form einsumForm(const Einsum& einsum, llvm::ArrayRef<mlir::Value> operands, size_t without) {
+  Form form;
+  form.fold = Fold::Sum;
+  for (auto [i, operand] : llvm::enumerate(operands))
+    form.terms.push_back({operand, einsum.operands[i], i == without ? Use::Shape : Use::Linear});
+  return form;
+}
+
+void einsum(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  std::vector<mlir::Value> operands = op.inputs("Operands");
+  std::optional<Einsum> labels = einsumLabels(op, operands, op.output("Out"));
+  if (!labels) return context.lose("Out", 0, "has an equation without `->`, or that does not fit");
+  Form form = einsumForm(*labels, operands, operands.size());
+  form.result = labels->out;
+  context.result("Out", form);
+  // Copies of the operands, for the gradient.
+  for (unsigned i = 0, n = op.outputCount("InnerCache"); i < n && i < operands.size(); ++i)
+    if (op.output("InnerCache", i)) {
+      Form copy;
+      copy.terms.push_back({operands[i], ownLabels(operands[i]), Use::Linear});
+      copy.result = ownLabels(operands[i]);
+      context.result("InnerCache", i, copy);
+    }
+}
+
+// The operands are not among its inputs, only their copies.
+void einsumGrad(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  std::vector<mlir::Value> operands = op.inputs("InnerCache");
+  mlir::Value gradient = op.input("Out@GRAD");
+  std::optional<Einsum> labels = einsumLabels(op, operands, gradient);
+  for (unsigned i = 0, n = op.outputCount("Operands@GRAD"); i < n; ++i) {
+    if (!labels || i >= operands.size()) {
+      context.lose("Operands@GRAD", i, "has an equation without `->`, or that does not fit");
+      continue;
+    }
+    Form form = einsumForm(*labels, operands, i);
+    form.terms.push_back({gradient, labels->out, Use::Linear});
+    form.result = labels->operands[i];
+    context.result("Operands@GRAD", i, form);
+  }
+}
+
+// The sum along the diagonal of two dims, which must be whole; the others are left.
+void trace(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool back = op.type() == "trace_grad";
+  mlir::Value x = op.input("Input"), from = back ? op.input("Out@GRAD") : x,
+              to = back ? op.output("Input@GRAD") : op.output("Out");
+  if (!x || !from || !to) return;
+  const int rank = rankOf(x), first = normalAxis(op.getInt("axis1"), rank),
+            second = normalAxis(op.getInt("axis2"), rank);
+  Labels large = ownLabels(x), small;
+  for (int i = 0; i < rank; ++i)
+    if (i == first || i == second) large[i] = kWholeDim;
+    else small.push_back(i);
+  small.resize(rankOf(back ? from : to), kBroadcastDim);
+  Form form;
+  form.terms.push_back({from, back ? small : large, Use::Linear});
+  if (back) form.terms.push_back({x, large, Use::Shape});
+  form.result = back ? large : small;
+  context.result(back ? "Input@GRAD" : "Out", form);
+}
+
+#define DT_MUL "x_num_col_dims, y_num_col_dims"
+#define DT_MATMUL "transpose_X, transpose_Y, alpha"
+#define DT_P_NORM "porder, axis, epsilon, keepdim, asvector"
+
 const RuleRow kRows[] = {
-    {"mul", mul, ""},
-    {"mul_grad", mulGrad, ""},
-    {"matmul", matmul, ""},
-    {"matmul_grad", matmulGrad, ""},
-    {"matmul_v2", matmul, ""},
-    {"matmul_v2_grad", matmulGrad, ""},
-    {"bmm", matmul, ""},
-    {"bmm_grad", matmulGrad, ""},
-    {"squared_l2_norm", squaredNorm, ""},
-    {"cos_sim", batchwise, "X, Y -> Out, XNorm, YNorm"},
-    {"cos_sim_grad", batchwise, "Out@GRAD:l, Out, X, Y, XNorm, YNorm -> X@GRAD, Y@GRAD"},
+    {"mul", mul, "", "X, Y, " DT_MUL},
+    {"mul_grad", mulGrad, "", "Out@GRAD, X, Y, " DT_MUL},
+    {"matmul", matmul, "", "X, Y, " DT_MATMUL},
+    {"matmul_grad", matmulGrad, "", "Out@GRAD, X, Y, " DT_MATMUL},
+    {"matmul_v2", matmul, "", "X, Y, trans_x, trans_y"},
+    {"matmul_v2_grad", matmulGrad, "", "Out@GRAD, X, Y, trans_x, trans_y"},
+    {"bmm", matmul, "", "X, Y"},
+    {"bmm_grad", matmulGrad, "", "Out@GRAD, X, Y"},
+    {"mv", labelled, "X[ab]:l, Vec[b]:l -> Out[a]"},
+    {"mv_grad", labelled,
+     "Out@GRAD[a]:l, Vec[b]:l, X[ab]:s -> X@GRAD[ab]; Out@GRAD[a]:l, X[ab]:l, Vec[b]:s -> "
+     "Vec@GRAD[b]"},
+    // One product per row; the result keeps a dim of extent 1 in old programs.
+    {"dot", dot, "", "X, Y"},
+    {"dot_grad", dotGrad, "", "Out@GRAD, X, Y"},
+    // Not linear in both terms at once: all must be whole but rows and columns.
+    {"addmm", labelled, "Input[ac], X[a*], Y[*c] -> Out[ac]", "Alpha, Beta"},
+    {"addmm_grad", labelled,
+     "Out@GRAD[ac]:l, Input[ac]:s -> Input@GRAD[ac]; "
+     "Out@GRAD[ac]:l, Y[bc]:l, X[ab]:s -> X@GRAD[ab]; "
+     "Out@GRAD[ac]:l, X[ab]:l, Y[bc]:s -> Y@GRAD[bc]",
+     "Alpha, Beta"},
+    {"bilinear_tensor_product", batchwise, "X, Y, Weight:w, Bias:w -> Out"},
+    {"bilinear_tensor_product_grad", batchwise,
+     "Out@GRAD:l, Y:l, Weight:wl, X:s -> X@GRAD; Out@GRAD:l, X:l, Weight:wl, Y:s -> Y@GRAD; "
+     "Out@GRAD:l, X:l, Y:l, Weight:ws -> +Weight@GRAD; Out@GRAD:l -> +Bias@GRAD"},
+    {"cross", cross, "X:l, Y:l -> Out", "dim"},
+    {"cross_grad", cross, "Out@GRAD:l, Y:l, X:s -> X@GRAD; Out@GRAD:l, X:l, Y:s -> Y@GRAD", "dim"},
+    // An element of X beside all of Y: parts of X stay parts.
+    {"kron", pointwise, "X:l, Y:wl -> Out"},
+    {"kron_grad", pointwise, "Out@GRAD:l, Y:wl, X:s -> X@GRAD; Out@GRAD:l, X:l, Y:ws -> +Y@GRAD"},
+    {"cholesky", labelled, "X[_**] -> Out[_**]", "upper"},
+    {"cholesky_grad", labelled, "Out@GRAD[_**]:l, Out[_**] -> X@GRAD[_**]", "upper"},
+    {"inverse", labelled, "Input[_**] -> Output[_**]"},
+    {"inverse_grad", labelled, "Output@GRAD[_**]:l, Output[_**] -> Input@GRAD[_**]"},
+    {"determinant", matrixValue, "", "Input"},
+    {"determinant_grad", matrixValueGrad, "", "Input, Out, Out@GRAD"},
+    {"slogdeterminant", labelled, "Input[_**] -> Out[*_]"},
+    {"trace", trace, "", "Input, offset, axis1, axis2, dim1, dim2"},
+    {"trace_grad", trace, "", "Input, Out@GRAD, offset, axis1, axis2, dim1, dim2"},
+    {"dist", wholeOnly, "X, Y -> Out", "p"},
+    {"dist_grad", wholeOnly, "Out@GRAD:l, Out, X, Y -> X@GRAD, Y@GRAD", "p"},
+    {"norm", rowwise, "X -> Norm, Out", "axis, epsilon, is_test"},
+    {"norm_grad", rowwise, "Out@GRAD:l, Norm, X -> X@GRAD", "axis, epsilon, is_test"},
+    {"p_norm", rowwise, "X -> Out", DT_P_NORM},
+    {"p_norm_grad", rowwise, "Out@GRAD:l, Out, X -> X@GRAD", DT_P_NORM},
+    {"l1_norm", absoluteSum, "", "X"},
+    {"l1_norm_grad", pointwise, "Out@GRAD:l, X:m -> X@GRAD"},
+    {"squared_l2_norm", squaredNorm, "", "X"},
+    {"squared_l2_norm_grad", pointwise, "Out@GRAD:l, X:l -> X@GRAD"},
+    {"squared_l2_distance", labelled, "X[a*], Y[a*] -> sub_result[a*], Out[a*]"},
+    {"cos_sim", labelled, "X[a*], Y[a*] -> Out[a*]; X[a*] -> XNorm[a*]; Y[a*] -> YNorm[a*]"},
+    {"cos_sim_grad", labelled,
+     "Out@GRAD[a*]:l, Out[a*], X[a*], Y[a*], XNorm[a*], YNorm[a*] -> X@GRAD[a*], Y@GRAD[a*]"},
+    {"einsum", einsum, "", "Operands, equation"},
+    {"einsum_grad", einsumGrad, "", "InnerCache, Out@GRAD, x_shape, equation"},
+    // Products of two channels, averaged over the pixels of an image.
+    {"fsp", batchwise, "X:l, Y:l -> Out"},
+    {"fsp_grad", batchwise, "Out@GRAD:l, Y:l, X:s -> X@GRAD; Out@GRAD:l, X:l, Y:s -> Y@GRAD"},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Relation rules: family `metric`. Notation: rule.h.
+// Relation rules: family `metric`. Counts add up over the batch; quotients of counts, and pairs of
+// samples, are those of a share. Notation: rule.h.
 #include "compiler/analysis/relations/kinds.h"
 #include "compiler/analysis/relations/rules/families.h"
 
@@ -30,9 +31,25 @@ void accuracy(RuleContext& context) {
 }
 
 const RuleRow kRows[] = {
-    {"accuracy", accuracy, ""},
+    {"accuracy", accuracy, "", "Out, Indices, Label"},
     {"auc", wholeOnly,
-     "Predict, Label, StatPos, StatNeg, InsTagWeight -> AUC, StatPosOut, StatNegOut"},
+     "Predict, Label, StatPos, StatNeg, InsTagWeight -> AUC, StatPosOut, StatNegOut",
+     "curve, num_thresholds, slide_steps"},
+    {"chunk_eval", batchThenWhole,
+     "Inference, Label, SeqLength -> +NumInferChunks, +NumLabelChunks, +NumCorrectChunks; "
+     "Inference, Label, SeqLength -> Precision, Recall, F1-Score",
+     "num_chunk_types, chunk_scheme, excluded_chunk_types"},
+    {"mean_iou", wholeOnly,
+     "Predictions, Labels, InWrongs, InCorrects, InMeanIou -> OutMeanIou, OutWrong, OutCorrect",
+     "num_classes"},
+    {"positive_negative_pair", wholeOnly,
+     "Score, Label, QueryID, AccumulatePositivePair, AccumulateNegativePair, "
+     "AccumulateNeutralPair, Weight -> PositivePair, NegativePair, NeutralPair",
+     "column"},
+    {"precision_recall", wholeOnly,
+     "MaxProbs, Indices, Labels, Weights, StatesInfo -> BatchMetrics, AccumMetrics, "
+     "AccumStatesInfo",
+     "class_number"},
 };
 
 }  // namespace

@@ -27,20 +27,50 @@ llvm::SmallVector<bool, 4> differingAxes(RuleContext& context) {
   return differ;
 }
 
-// A draw of given shape.
-void draw(RuleContext& context) {
-  Relation relation;
-  relation.whole = relation.parts = Reading::replicated(context.axes());
-  auto tag = mlir::StringAttr::get(context.op().operation()->getContext(), kRandomTag);
-  for (auto [a, differs] : llvm::enumerate(differingAxes(context)))
-    if (differs) relation.whole.states[a] = relation.parts.states[a] = State::different(tag);
-  context.assign("Out", 0, relation);
+mlir::StringAttr randomTag(RuleContext& context) {
+  return mlir::StringAttr::get(context.op().operation()->getContext(), kRandomTag);
 }
+
+// A result of given shape. Along axes that its shape is not cut over, ranks that draw different
+// numbers hold different values; parts of a batch are drawn each for itself, and must be.
+void giveDraw(RuleContext& context, const Form& form) {
+  context.result("Out", form);
+  for (const Term& term : form.terms)
+    if (term.use == Use::Shape) demandStreams(context, term.value);
+  const llvm::SmallVector<bool, 4> differ = differingAxes(context);
+  context.adjust("Out", [&](Relation& relation) {
+    for (Reading* reading : {&relation.whole, &relation.parts})
+      for (auto [a, differs] : llvm::enumerate(differ))
+        if (reading->known && differs && reading->states[a].isReplicated())
+          reading->states[a] = State::different(randomTag(context));
+  });
+}
+
+void draw(RuleContext& context) {
+  if (mlir::Value out = context.op().output("Out")) giveDraw(context, createdForm(context, out));
+}
+
+// Permutations and seeds have a shape of their own.
+void drawAlone(RuleContext& context) {
+  Form form;
+  if (mlir::Value out = context.op().output("Out")) form.result = wholeLabels(out);
+  giveDraw(context, form);
+}
+
+void drawLike(RuleContext& context) { giveDraw(context, likeForm(context)); }
+
+// A draw per element or row of X.
+void drawFor(RuleContext& context, Rule kind) {
+  if (mlir::Value x = context.op().input("X")) demandStreams(context, x);
+  kind(context);
+}
+void drawElements(RuleContext& context) { drawFor(context, pointwise); }
+void drawRows(RuleContext& context) { drawFor(context, rowwise); }
 
 void dropout(RuleContext& context) {
   mlir::Value x = context.op().input("X");
   if (!x) return;
-  demandStreams(context, x);
+  if (!context.op().getBool("is_test")) demandStreams(context, x);
   pointwise(context);
 }
 
@@ -51,14 +81,30 @@ void dpsgd(RuleContext& context) {
   wholeOnly(context);
 }
 
+#define DT_UNIFORM "min, max, seed, dtype"
+#define DT_GAUSSIAN "mean, std, seed, dtype"
+#define DT_SHAPE "ShapeTensor, ShapeTensorList, shape"
+#define DT_LIKE "Input, shape, input_dim_idx, output_dim_idx"
+#define DT_DROPOUT "dropout_prob, is_test, fix_seed, seed, dropout_implementation"
+
 const RuleRow kRows[] = {
-    {"uniform_random", draw, ""},
-    {"gaussian_random", draw, ""},
-    {"truncated_gaussian_random", draw, ""},
-    {"randint", draw, ""},
-    {"dpsgd", dpsgd, "Param, Grad, LearningRate -> ParamOut"},
-    {"dropout", dropout, "X:l -> Out; X:s -> Mask"},
-    {"dropout_grad", pointwise, "Out@GRAD:l, Mask -> X@GRAD"},
+    // A diagonal that is set stands in the rows of the whole.
+    {"uniform_random", draw, "", DT_SHAPE ", " DT_UNIFORM},
+    {"uniform_random_batch_size_like", drawLike, "", DT_LIKE ", " DT_UNIFORM},
+    {"gaussian_random", draw, "", DT_SHAPE ", " DT_GAUSSIAN},
+    {"gaussian_random_batch_size_like", drawLike, "", DT_LIKE ", " DT_GAUSSIAN},
+    {"truncated_gaussian_random", draw, "", "shape, a, b, " DT_GAUSSIAN},
+    {"randint", draw, "", DT_SHAPE ", low, high, seed, dtype"},
+    {"randperm", drawAlone, "", "n, dtype, seed"},
+    {"seed", drawAlone, "", "seed"},
+    {"bernoulli", drawElements, "X -> Out"},
+    {"multinomial", drawRows, "X:m -> Out", "num_samples, replacement"},
+    {"sampling_id", drawRows, "X -> Out", "min, max, seed"},
+    // Which window a sample gets follows from Seed and from its position.
+    {"random_crop", wholeOnly, "X, Seed -> Out, SeedOut", "shape, startup_seed"},
+    {"dpsgd", dpsgd, "Param, Grad, LearningRate -> ParamOut", "clip, batch_size, sigma, seed"},
+    {"dropout", dropout, "X:l -> Out; X:s -> Mask", DT_DROPOUT},
+    {"dropout_grad", pointwise, "Out@GRAD:l, Mask -> X@GRAD", DT_DROPOUT},
 };
 
 }  // namespace

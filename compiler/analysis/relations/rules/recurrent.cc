@@ -1,9 +1,7 @@
 // Relation rules: family `recurrent`. Samples do not see each other, so what goes in and out in the
-// order of the batch is split along it. What an op writes down for its gradient (gates sorted by
-// length, a reserve buffer) is in an order of its own: known in parts only. A gradient that reads
-// the record of the run over the very values that it reads itself is a function of those values.
-// Notation: rule.h.
-#include "compiler/analysis/relations/kinds.h"
+// order of the batch is split along it. Gates sorted by length and reserve buffers are records
+// (records.h). Notation: rule.h.
+#include "compiler/analysis/relations/records.h"
 #include "compiler/analysis/relations/rules/families.h"
 
 namespace dtranspile::verify {
@@ -11,41 +9,11 @@ namespace {
 
 // `rnn`: steps along dim 0, samples along dim 1; `SequenceLength` has one entry per sample. Ragged
 // ops: dim 0 is rows of sequences, or sequences.
-Labels sampleLabels(const pd::OpView& op, mlir::Value value) {
+Labels sampleLabels(const pd::OpView& op, llvm::StringRef, mlir::Value value) {
   if (!op.type().starts_with("rnn") || rankOf(value) < 2) return batchLabels(value);
   Labels labels = wholeLabels(value);
   labels[1] = 0;
   return labels;
-}
-
-void recurrent(RuleContext& context);
-
-// The op is one that writes this record: its row says so.
-bool writes(mlir::Operation* op, const Clause& record) {
-  const ParsedRule* row =
-      op && pd::OpView::isFrameworkOp(op) ? findRule(pd::OpView(op).type()) : nullptr;
-  if (!row || row->rule != recurrent) return false;
-  const std::vector<SlotResult>& written = row->clauses[1].outputs;
-  return written.size() == record.inputs.size() &&
-         llvm::all_of(record.inputs, [&](const SlotUse& input) {
-           return llvm::any_of(written,
-                               [&](const SlotResult& one) { return one.slot == input.slot; });
-         });
-}
-
-// The records among the operands were written by the forward op over the same values.
-bool readsOwnRecord(const pd::OpView& op, const Clause& record) {
-  for (const SlotUse& input : record.inputs) {
-    mlir::Value value = op.input(input.slot);
-    if (!value) continue;
-    mlir::Operation* writer = value.getDefiningOp();
-    if (!writes(writer, record)) return false;
-    pd::OpView forward(writer);
-    if (forward.output(input.slot) != value) return false;
-    for (const std::string& slot : forward.inputSlots())
-      if (forward.inputs(slot) != op.inputs(slot)) return false;
-  }
-  return true;
 }
 
 // Masks between the layers are drawn anew in every step.
@@ -54,49 +22,68 @@ bool draws(const pd::OpView& op) {
          op.getInt("num_layers") > 1;
 }
 
-// Clauses: what has the order of the batch; the record.
 void recurrent(RuleContext& context) {
   const pd::OpView& op = context.op();
   if (draws(op) && op.input("Input")) demandStreams(context, op.input("Input"));
-  auto labels = [&](mlir::Value value) { return sampleLabels(op, value); };
-  const Clause& ordered = context.clauses()[0];
-  giveResults(context, ordered, formOf(context, ordered, labels), labels);
-  Clause record = context.clauses()[1];
-  record.inputs = ordered.inputs;
-  giveResults(context, record, formOf(context, record, wholeLabels), wholeLabels);
+  giveRecorded(context, sampleLabels);
 }
 
-// Clauses: gradients of operands in the order of the batch, and of parameters, together linear in
-// the gradients of results; the record.
-void recurrentGrad(RuleContext& context) {
-  const pd::OpView& op = context.op();
-  auto labels = [&](mlir::Value value) { return sampleLabels(op, value); };
-  const Clause &ordered = context.clauses()[0], &record = context.clauses()[1];
-  Form form = formOf(context, ordered, labels);
-  form.combine = Combine::Sum;
-  if (!readsOwnRecord(op, record)) form.terms.append(formOf(context, record, wholeLabels).terms);
-  giveResults(context, ordered, form, labels);
-}
+void recurrentGrad(RuleContext& context) { giveRecordedGrad(context, sampleLabels); }
+
+#define DT_LSTM "use_peepholes, is_reverse, gate_activation, cell_activation, candidate_activation"
+#define DT_LSTMP DT_LSTM ", cell_clip, proj_clip, proj_activation"
+#define DT_GRU "activation, gate_activation, is_reverse, origin_mode, is_test"
+#define DT_RNN "dropout_prob, is_bidirec, input_size, hidden_size, num_layers, mode, seed, is_test"
+
+constexpr const char* kDecoding =
+    "hypotheses of all sentences lie behind each other in one list, whose length depends on the "
+    "data";
 
 const RuleRow kRows[] = {
     {"lstm", recurrent,
-     "Input, H0, C0, Weight:w, Bias:w -> Hidden, Cell; -> BatchGate, BatchCellPreAct"},
+     "Input, H0, C0, Weight:w, Bias:w -> Hidden, Cell; -> BatchGate, BatchCellPreAct",
+     DT_LSTM ", is_test"},
     {"lstm_grad", recurrentGrad,
      "Hidden@GRAD:l, Bias:w, C0, Cell, H0, Hidden, Input, Weight:w -> C0@GRAD, H0@GRAD, "
      "Input@GRAD, +Bias@GRAD, +Weight@GRAD; "
-     "BatchCellPreAct, BatchGate ->"},
+     "BatchCellPreAct, BatchGate ->",
+     DT_LSTM ", is_test"},
+    {"lstmp", recurrent,
+     "Input, H0, C0, Weight:w, ProjWeight:w, Bias:w -> Projection, Cell; -> BatchGate, "
+     "BatchCellPreAct, BatchHidden",
+     DT_LSTMP},
+    {"lstmp_grad", recurrentGrad,
+     "Projection@GRAD:l, Bias:w, C0, Cell, H0, ProjWeight:w, Projection, Weight:w -> C0@GRAD, "
+     "H0@GRAD, Input@GRAD, +Bias@GRAD, +ProjWeight@GRAD, +Weight@GRAD; "
+     "BatchCellPreAct, BatchGate, BatchHidden ->",
+     DT_LSTMP},
     {"gru", recurrent,
-     "Input, H0, Weight:w, Bias:w -> Hidden; -> BatchGate, BatchResetHiddenPrev, BatchHidden"},
+     "Input, H0, Weight:w, Bias:w -> Hidden; -> BatchGate, BatchResetHiddenPrev, BatchHidden",
+     DT_GRU},
     {"gru_grad", recurrentGrad,
      "Hidden@GRAD:l, Bias:w, H0, Hidden, Input, Weight:w -> H0@GRAD, Input@GRAD, +Bias@GRAD, "
      "+Weight@GRAD; "
-     "BatchGate, BatchHidden, BatchResetHiddenPrev ->"},
+     "BatchGate, BatchHidden, BatchResetHiddenPrev ->",
+     DT_GRU},
     {"rnn", recurrent,
-     "Input, PreState, SequenceLength, WeightList:w -> Out, State; -> DropoutState, Reserve"},
+     "Input, PreState, SequenceLength, WeightList:w -> Out, State; -> DropoutState, Reserve",
+     DT_RNN},
     {"rnn_grad", recurrentGrad,
      "Out@GRAD:l, State@GRAD:l, Input, Out, PreState, SequenceLength, WeightList:w -> Input@GRAD, "
      "PreState@GRAD, +WeightList@GRAD; "
-     "DropoutState, Reserve ->"},
+     "DropoutState, Reserve ->",
+     DT_RNN},
+    {"gru_unit", batchwise, "Input, HiddenPrev, Weight:w, Bias:w -> Gate, ResetHiddenPrev, Hidden",
+     "activation, gate_activation, origin_mode"},
+    {"gru_unit_grad", batchwise,
+     "Hidden@GRAD:l, Bias:w, Gate, HiddenPrev, Input, ResetHiddenPrev, Weight:w -> "
+     "HiddenPrev@GRAD, Input@GRAD, +Bias@GRAD, +Weight@GRAD",
+     "activation, gate_activation, origin_mode"},
+    {"lstm_unit", batchwise, "X, C_prev -> C, H", "forget_bias"},
+    {"lstm_unit_grad", batchwise, "C@GRAD:l, H@GRAD:l, C, C_prev, X => C_prev@GRAD, X@GRAD",
+     "forget_bias"},
+    {"beam_search", kNoRule, kDecoding},
+    {"beam_search_decode", kNoRule, kDecoding},
 };
 
 }  // namespace

@@ -42,6 +42,7 @@ void reduceWith(RuleContext& context, Fold fold, bool mean, Use use) {
   form.terms.push_back({x, ownLabels(x), use});
   form.result = reducedLabels(out, reduced);
   form.fold = fold;
+  form.flat = llvm::all_of(reduced, [](bool one) { return one; });
   if (mean)
     for (auto [i, one] : llvm::enumerate(reduced))
       if (one) form.averaged.push_back(static_cast<int>(i));
@@ -54,11 +55,11 @@ void reduceMax(RuleContext& context) { reduceWith(context, Fold::Max, false, Use
 void reduceMin(RuleContext& context) { reduceWith(context, Fold::Min, false, Use::Homogeneous); }
 void reduceProd(RuleContext& context) { reduceWith(context, Fold::Prod, false, Use::Value); }
 void reduceAny(RuleContext& context) { reduceWith(context, Fold::Or, false, Use::Value); }
-// No state stands for "and": split operands are lost.
-void reduceAll(RuleContext& context) { reduceWith(context, Fold::None, false, Use::Value); }
+// No state stands for "and", or for the logarithm of a sum: split operands are lost.
+void reduceWhole(RuleContext& context) { reduceWith(context, Fold::None, false, Use::Value); }
 
 // The gradient of a sum or mean spreads Out@GRAD over X; a mean divides by the local extent.
-void reduceGrad(RuleContext& context) {
+void spreadGrad(RuleContext& context) {
   const pd::OpView& op = context.op();
   mlir::Value x = op.input("X"), gradient = op.input("Out@GRAD");
   if (!x || !gradient) return;
@@ -73,25 +74,92 @@ void reduceGrad(RuleContext& context) {
   context.result("X@GRAD", form);
 }
 
+// Gradients that are an expression of an element of X and of the result that it went into.
+void elementGrad(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  mlir::Value x = op.input("X"), gradient = op.input("Out@GRAD"), out = op.input("Out");
+  if (!x || !gradient) return;
+  llvm::SmallVector<bool, 6> reduced = reducedDims(op, rankOf(x));
+  Form form;
+  form.terms.push_back({gradient, reducedLabels(gradient, reduced), Use::Linear});
+  form.terms.push_back({x, ownLabels(x), Use::Value});
+  if (out) form.terms.push_back({out, reducedLabels(out, reduced), Use::Value});
+  form.result = ownLabels(x);
+  context.result("X@GRAD", form);
+}
+
+// Counts add up, where the range that is counted in does not depend on the data.
+void histogram(RuleContext& context) {
+  mlir::Value x = context.op().input("X"), out = context.op().output("Out");
+  if (!x || !out) return;
+  const bool fixed = context.op().getInt("min") != 0 || context.op().getInt("max") != 0;
+  Form form;
+  form.terms.push_back({x, ownLabels(x), Use::Value});
+  form.result = wholeLabels(out);
+  form.fold = fixed ? Fold::Sum : Fold::None;
+  context.result("Out", form);
+}
+
+// In a sequence for all, or in that of the same row.
+void searchSorted(RuleContext& context) {
+  mlir::Value sequence = context.op().input("SortedSequence"),
+              values = context.op().input("Values");
+  if (!sequence || !values) return;
+  Form form;
+  form.terms.push_back({sequence, ownLabels(sequence), Use::Value});
+  form.terms.push_back({values, ownLabels(values), Use::Value});
+  form.result = ownLabels(values);
+  if (!form.terms[0].labels.empty()) form.terms[0].labels.back() = kWholeDim;
+  if (rankOf(sequence) > 1) form.terms[1].labels.back() = form.result.back() = kWholeDim;
+  context.result("Out", form);
+}
+
+#define DT_REDUCE "dim, keep_dim, reduce_all, in_dtype, out_dtype"
+#define DT_REDUCE_GRAD "Out@GRAD, X, " DT_REDUCE
+#define DT_ARG "axis, keepdims, dtype, flatten"
+
 const RuleRow kRows[] = {
-    {"reduce_sum", reduceSum, ""},
-    {"reduce_sum_grad", reduceGrad, ""},
-    {"reduce_mean", reduceMean, ""},
-    {"reduce_mean_grad", reduceGrad, ""},
-    {"mean", reduceMean, ""},
-    {"mean_grad", reduceGrad, ""},
-    {"reduce_max", reduceMax, ""},
-    {"reduce_min", reduceMin, ""},
-    {"reduce_prod", reduceProd, ""},
-    {"reduce_any", reduceAny, ""},
-    {"reduce_all", reduceAll, ""},
-    {"arg_max", rowwise, "X:m -> Out"},
-    {"arg_min", rowwise, "X:m -> Out"},
-    {"argsort", rowwise, "X:h -> Out; X:m -> Indices"},
-    {"top_k", rowwise, "X:h, K:w -> Out; X:m, K:w -> Indices"},
-    {"top_k_v2", rowwise, "X:h, K:w -> Out; X:m, K:w -> Indices"},
-    {"cumsum", rowwise, "X:l -> Out"},
-    {"logsumexp", wholeOnly, "X -> Out"},
+    {"reduce_sum", reduceSum, "", "X, " DT_REDUCE},
+    {"reduce_sum_grad", spreadGrad, "", DT_REDUCE_GRAD},
+    {"reduce_mean", reduceMean, "", "X, " DT_REDUCE},
+    {"reduce_mean_grad", spreadGrad, "", DT_REDUCE_GRAD},
+    {"mean", reduceMean, "", "X"},
+    {"mean_grad", spreadGrad, "", "Out@GRAD, X"},
+    {"reduce_max", reduceMax, "", "X, " DT_REDUCE},
+    {"reduce_max_grad", elementGrad, "", "Out, " DT_REDUCE_GRAD},
+    {"reduce_min", reduceMin, "", "X, " DT_REDUCE},
+    {"reduce_min_grad", elementGrad, "", "Out, " DT_REDUCE_GRAD},
+    {"reduce_prod", reduceProd, "", "X, " DT_REDUCE},
+    {"reduce_prod_grad", elementGrad, "", "Out, " DT_REDUCE_GRAD},
+    {"reduce_any", reduceAny, "", "X, " DT_REDUCE},
+    {"reduce_all", reduceWhole, "", "X, " DT_REDUCE},
+    {"logsumexp", reduceWhole, "", "X, axis, keepdim, reduce_all"},
+    {"logsumexp_grad", elementGrad, "", "Out, Out@GRAD, X, axis, keepdim, reduce_all"},
+    {"frobenius_norm", reduceWhole, "", "X, " DT_REDUCE},
+    {"frobenius_norm_grad", elementGrad, "", "Out, " DT_REDUCE_GRAD},
+    {"arg_max", rowwise, "X:m -> Out", DT_ARG},
+    {"arg_min", rowwise, "X:m -> Out", DT_ARG},
+    {"argsort", rowwise, "X:h -> Out; X:m -> Indices", "axis, descending"},
+    {"argsort_grad", rowwise, "Out@GRAD:l, Indices, X:s -> X@GRAD", "axis, descending"},
+    {"top_k", rowwise, "X:h, K:w -> Out; X:m, K:w -> Indices", "k"},
+    {"top_k_v2", rowwise, "X:h, K:w -> Out; X:m, K:w -> Indices", "k, axis, largest, sorted"},
+    {"top_k_v2_grad", rowwise, "Out@GRAD:l, Indices, K:w, X:s -> X@GRAD",
+     "k, axis, largest, sorted"},
+    {"kthvalue", rowwise, "X:h -> Out; X:m -> Indices", "k, axis, keepdim"},
+    {"kthvalue_grad", rowwise, "Out@GRAD:l, Indices, X:s -> X@GRAD", "k, axis, keepdim"},
+    {"mode", rowwise, "X:h -> Out; X:m -> Indices", "axis, keepdim"},
+    {"mode_grad", rowwise, "Out@GRAD:l, Indices, X:s -> X@GRAD", "axis, keepdim"},
+    {"cumsum", rowwise, "X:l -> Out", "axis, exclusive, reverse, flatten"},
+    {"cumsum_grad", rowwise, "Out@GRAD:l, X:s -> X@GRAD", "axis, exclusive, reverse, flatten"},
+    {"cumprod", rowwise, "X -> Out", "dim"},
+    {"cumprod_grad", rowwise, "Out@GRAD:l, Out, X -> X@GRAD", "dim"},
+    {"histogram", histogram, "", "X, bins, min, max"},
+    {"unique", wholeOnly, "X -> Out, Index, Indices, Counts",
+     "dtype, return_index, return_inverse, return_counts, axis, is_sorted"},
+    {"unique_with_counts", wholeOnly, "X -> Out, Index, Count", "dtype"},
+    {"unique_consecutive", wholeOnly, "X -> Out, Index, Counts",
+     "return_inverse, return_counts, axis, dtype"},
+    {"searchsorted", searchSorted, "", "SortedSequence, Values, out_int32, right"},
 };
 
 }  // namespace

@@ -1,48 +1,12 @@
-// Relation rules: family `shape`. Moves of elements; a split dim must stay the outermost of the
-// dims that it is merged with. Notation: rule.h.
+// Relation rules: family `shape`: reshapes, permutations, what joins and cuts. Repetition, padding
+// and what moves elements within a sample: repetition.cc. Notation: rule.h.
 #include "compiler/analysis/relations/kinds.h"
+#include "compiler/analysis/relations/reshapes.h"
 #include "compiler/analysis/relations/rules/families.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace dtranspile::verify {
 namespace {
-
-// Product of known extents, and how many are unknown.
-struct Volume {
-  int64_t known = 1;
-  int unknown = 0;
-  void add(int64_t extent) {
-    if (extent < 0) ++unknown;
-    else if (__builtin_mul_overflow(known, extent, &known)) known = -1;
-  }
-  bool operator==(const Volume& other) const {
-    return known >= 0 && known == other.known && unknown == other.unknown;
-  }
-};
-
-// The dims of both shapes, cut from the right into the smallest groups of equal volume; the
-// outermost dims of a group correspond. A group on the left whose volumes cannot be compared (an
-// unknown batch) corresponds as a whole.
-void matchShapes(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to, Labels& fromLabels,
-                 Labels& toLabels) {
-  fromLabels.assign(from.size(), kWholeDim);
-  toLabels.assign(to.size(), kWholeDim);
-  int i = static_cast<int>(from.size()) - 1, j = static_cast<int>(to.size()) - 1;
-  while (i >= 0 && j >= 0) {
-    Volume a, b;
-    int i0 = i, j0 = j;
-    a.add(from[i0]);
-    b.add(to[j0]);
-    while (!(a == b) && (i0 > 0 || j0 > 0)) {
-      bool widenFrom = j0 == 0 || (i0 > 0 && a.unknown <= b.unknown && a.known <= b.known);
-      if (widenFrom) a.add(from[--i0]);
-      else b.add(to[--j0]);
-    }
-    fromLabels[i0] = toLabels[j0] = i0;
-    i = i0 - 1;
-    j = j0 - 1;
-  }
-}
 
 // XShape keeps the extents of X behind a leading 0.
 Labels behindZero(const Labels& labels, mlir::Value xshape) {
@@ -61,24 +25,64 @@ void giveXShape(RuleContext& context, mlir::Value x) {
   context.result("XShape", form);
 }
 
+// Extents of what the forward op took: those of X, or behind the 0 of XShape.
+llvm::SmallVector<int64_t> shapeBefore(mlir::Value x, mlir::Value xshape) {
+  if (x) return dimsOf(x);
+  llvm::SmallVector<int64_t> dims = dimsOf(xshape);
+  if (!dims.empty()) dims.erase(dims.begin());
+  return dims;
+}
+
+void addUnknown(const ReshapeLabels& labels, Form& form) {
+  for (mlir::Value value : labels.unknown)
+    form.terms.push_back({value, wholeLabels(value), Use::Value});
+}
+
+// Extents that are fixed numbers are those of the whole batch: a share does not fit them.
 void reshape(RuleContext& context) {
   mlir::Value x = context.op().input("X"), out = context.op().output("Out");
   if (!x || !out) return;
+  ReshapeLabels labels = reshapeLabels(context, context.op(), dimsOf(x), rankOf(out));
   Form form;
-  Labels labels;
-  matchShapes(dimsOf(x), dimsOf(out), labels, form.result);
-  form.terms.push_back({x, labels, Use::Linear});
+  form.shareable = false;
+  form.terms.push_back({x, labels.from, Use::Linear});
+  form.terms.append(labels.extents);
+  addUnknown(labels, form);
+  form.result = labels.to;
   context.result("Out", form);
   giveXShape(context, x);
 }
 
+// The op that made XShape, whose numbers the gradient may lack.
+pd::OpView forwardOf(const pd::OpView& op) {
+  mlir::Value xshape = op.input("XShape");
+  mlir::Operation* maker = xshape ? xshape.getDefiningOp() : nullptr;
+  return maker && pd::OpView::isFrameworkOp(maker) ? pd::OpView(maker) : op;
+}
+
 void reshapeGrad(RuleContext& context) {
-  mlir::Value gradient = context.op().input("Out@GRAD"), out = context.op().output("X@GRAD");
+  const pd::OpView& op = context.op();
+  mlir::Value gradient = op.input("Out@GRAD"), x = op.input("X"), xshape = op.input("XShape"),
+              out = op.output("X@GRAD");
   if (!gradient || !out) return;
   Form form;
-  Labels labels;
-  matchShapes(dimsOf(gradient), dimsOf(out), labels, form.result);
-  form.terms.push_back({gradient, labels, Use::Linear});
+  form.shareable = false;
+  if (!x && !xshape) return context.lose("X@GRAD", 0, "is told no extents of X");
+  const llvm::SmallVector<int64_t> dims = shapeBefore(x, xshape);
+  ReshapeLabels labels = reshapeLabels(context, forwardOf(op), dims, rankOf(gradient));
+  // The first dims have nothing before them, whatever the extents are.
+  if (!dims.empty() && rankOf(gradient) > 0 && labels.from[0] < 0 && labels.to[0] < 0)
+    labels.from[0] = labels.to[0] = 0;
+  form.terms.push_back({gradient, labels.to, Use::Linear});
+  // One value per share has the extents of the share, whatever they are.
+  mlir::Value source = x ? x : forwardOf(op).input("X");
+  const bool perShare = source && llvm::any_of(context.relation(source).whole.states,
+                                               [](const State& one) { return one.isParts(); });
+  if (!perShare)
+    form.terms.push_back(
+        {x ? x : xshape, x ? labels.from : behindZero(labels.from, xshape), Use::Shape});
+  form.result = labels.from;
+  if (static_cast<int>(form.result.size()) != rankOf(out)) return;
   context.result("X@GRAD", form);
 }
 
@@ -95,6 +99,11 @@ void permute(RuleContext& context, llvm::StringRef from, llvm::StringRef to, boo
     if (axis < 0 || axis >= rank || rankOf(out) != rank) return;
     form.result[inverse ? axis : i] = inverse ? i : axis;
   }
+  // The gradient looks at the extents of X.
+  if (mlir::Value other = inverse ? context.op().input("X") : mlir::Value())
+    form.terms.push_back({other, form.result, Use::Shape});
+  else if (mlir::Value shape = inverse ? context.op().input("XShape") : mlir::Value())
+    form.terms.push_back({shape, behindZero(form.result, shape), Use::Shape});
   context.result(to, form);
 }
 
@@ -104,24 +113,31 @@ void transpose(RuleContext& context) {
 }
 void transposeGrad(RuleContext& context) { permute(context, "Out@GRAD", "X@GRAD", true); }
 
-// All tensors share all dims but `axis`, which must be whole.
+// All tensors share all dims but `axis`, which must be whole: so must the numbers that say where it
+// is cut.
 void alongOther(RuleContext& context, llvm::StringRef from, llvm::StringRef to,
                 llvm::StringRef shape) {
   const pd::OpView& op = context.op();
-  int rank = -1;
-  Form form;
+  std::optional<llvm::SmallVector<int64_t>> axis = knownNumbers(op, {"", "AxisTensor", "axis"});
   auto labelsOf = [&](mlir::Value value) {
-    Labels labels = ownLabels(value);
-    rank = static_cast<int>(labels.size());
-    int whole = normalAxis(op.getInt("axis"), rank);
+    Labels labels = axis && axis->size() == 1 ? ownLabels(value) : wholeLabels(value);
+    const int rank = static_cast<int>(labels.size());
+    const int whole = axis && axis->size() == 1 ? normalAxis(axis->front(), rank) : -1;
     if (whole >= 0 && whole < rank) labels[whole] = kWholeDim;
     return labels;
   };
+  Form form;
   for (mlir::Value value : op.inputs(from))
     if (value) form.terms.push_back({value, labelsOf(value), Use::Linear});
   if (!shape.empty())
     for (mlir::Value value : op.inputs(shape))
       if (value) form.terms.push_back({value, labelsOf(value), Use::Shape});
+  for (llvm::StringRef slot : {"AxisTensor", "SectionsTensorList"})
+    for (mlir::Value value : op.inputs(slot))
+      if (value && !numbersOf(value)) {
+        form.terms.push_back({value, wholeLabels(value), Use::Value});
+        form.shareable = false;
+      }
   form.combine = Combine::Sum;
   for (unsigned i = 0, n = op.outputCount(to); i < n; ++i) {
     mlir::Value out = op.output(to, i);
@@ -150,6 +166,10 @@ void stackOther(RuleContext& context, llvm::StringRef from, llvm::StringRef to, 
     if (!value || rankOf(value) != (forward ? rank - 1 : rank)) return;
     form.terms.push_back({value, forward ? ownLabels(value) : labels, Use::Linear});
   }
+  if (!forward)
+    for (mlir::Value other : op.inputs("X"))
+      if (other && op.type() == "stack_grad")
+        form.terms.push_back({other, ownLabels(other), Use::Shape});
   for (unsigned i = 0, n = op.outputCount(to); i < n; ++i) {
     mlir::Value out = op.output(to, i);
     if (!out) continue;
@@ -160,69 +180,66 @@ void stackOther(RuleContext& context, llvm::StringRef from, llvm::StringRef to, 
 
 void stack(RuleContext& context) { stackOther(context, "X", "Y", true); }
 void stackGrad(RuleContext& context) { stackOther(context, "Y@GRAD", "X@GRAD", false); }
+void unstack(RuleContext& context) { stackOther(context, "X", "Y", false); }
+void unstackGrad(RuleContext& context) { stackOther(context, "Y@GRAD", "X@GRAD", true); }
+void unbind(RuleContext& context) { stackOther(context, "X", "Out", false); }
 
-// Dims that are repeated must be whole.
-Labels expandedLabels(const pd::OpView& op, mlir::Value value) {
-  Labels labels = ownLabels(value);
-  std::vector<int64_t> times = op.getInts("expand_times");
-  for (size_t i = 0; i < labels.size(); ++i)
-    if (i >= times.size() || times[i] != 1) labels[i] = kWholeDim;
-  return labels;
-}
-
-void expand(RuleContext& context) {
-  mlir::Value x = context.op().input("X"), out = context.op().output("Out");
-  if (!x || !out) return;
-  Form form;
-  form.terms.push_back({x, expandedLabels(context.op(), x), Use::Linear});
-  form.result = expandedLabels(context.op(), out);
-  context.result("Out", form);
-}
-
-void expandGrad(RuleContext& context) {
-  mlir::Value gradient = context.op().input("Out@GRAD"), out = context.op().output("X@GRAD");
-  if (!gradient || !out) return;
-  Form form;
-  form.terms.push_back({gradient, expandedLabels(context.op(), gradient), Use::Linear});
-  form.result = expandedLabels(context.op(), out);
-  context.result("X@GRAD", form);
+// Some of the extents, none of them that of a dim of which ranks have parts.
+bool takesWholeExtents(RuleContext& context, mlir::Operation* user) {
+  if (!pd::OpView::isFrameworkOp(user) || pd::OpView(user).type() != "slice") return false;
+  std::optional<Numbers> numbers = numbersOf(pd::OpView(user).output("Out"));
+  return numbers && llvm::none_of(*numbers, [&](const Number& number) {
+           return number.isExtent() && isSplitAlong(context, number.tensor, number.dim);
+         });
 }
 
 // The extents of a value whose batch is cut are those of the part: known in the parts reading only.
-void shapeOf(RuleContext& context) { wholeOnly(context); }
+// The op couples no samples where nobody looks at the batch.
+void shapeOf(RuleContext& context) {
+  wholeOnly(context);
+  mlir::Value out = context.op().output("Out");
+  if (out && context.op().type() == "shape" &&
+      llvm::all_of(out.getUsers(), [&](auto* user) { return takesWholeExtents(context, user); }))
+    context.noSite();
+}
+
+#define DT_RESHAPE "Shape, ShapeTensor, shape"
+#define DT_UNSQUEEZE "AxesTensor, AxesTensorList, axes"
+#define DT_TRANSPOSE "axis, data_format"
+// Sections are taken along the axis, which is whole.
+#define DT_CONCAT "AxisTensor, axis, sections, num"
 
 const RuleRow kRows[] = {
-    {"reshape", reshape, ""},
-    {"reshape_grad", reshapeGrad, ""},
-    {"reshape2", reshape, ""},
-    {"reshape2_grad", reshapeGrad, ""},
-    {"squeeze", reshape, ""},
-    {"squeeze_grad", reshapeGrad, ""},
-    {"squeeze2", reshape, ""},
-    {"squeeze2_grad", reshapeGrad, ""},
-    {"unsqueeze", reshape, ""},
-    {"unsqueeze_grad", reshapeGrad, ""},
-    {"unsqueeze2", reshape, ""},
-    {"unsqueeze2_grad", reshapeGrad, ""},
-    {"flatten", reshape, ""},
-    {"flatten_grad", reshapeGrad, ""},
-    {"flatten2", reshape, ""},
-    {"flatten2_grad", reshapeGrad, ""},
-    {"flatten_contiguous_range", reshape, ""},
-    {"flatten_contiguous_range_grad", reshapeGrad, ""},
-    {"transpose", transpose, ""},
-    {"transpose_grad", transposeGrad, ""},
-    {"transpose2", transpose, ""},
-    {"transpose2_grad", transposeGrad, ""},
-    {"concat", concat, ""},
-    {"concat_grad", concatGrad, ""},
-    {"split", split, ""},
-    {"stack", stack, ""},
-    {"stack_grad", stackGrad, ""},
-    {"expand", expand, ""},
-    {"expand_grad", expandGrad, ""},
-    {"expand_v2", batchwise, "X:l, Shape:w, expand_shapes_tensor:w -> Out"},
-    {"expand_v2_grad", pointwise, "Out@GRAD:l, X:s -> X@GRAD"},
+    {"reshape", reshape, "", "X, " DT_RESHAPE},
+    {"reshape_grad", reshapeGrad, "", "Out, Out@GRAD, X, " DT_RESHAPE},
+    {"reshape2", reshape, "", "X, " DT_RESHAPE},
+    {"reshape2_grad", reshapeGrad, "", "Out@GRAD, XShape, shape"},
+    {"squeeze", reshape, "", "X, axes"},
+    {"squeeze_grad", reshapeGrad, "", "Out@GRAD, X, axes"},
+    {"squeeze2", reshape, "", "X, axes"},
+    {"squeeze2_grad", reshapeGrad, "", "Out@GRAD, XShape, axes"},
+    {"unsqueeze", reshape, "", "X, " DT_UNSQUEEZE},
+    {"unsqueeze_grad", reshapeGrad, "", "Out@GRAD, X, axes"},
+    {"unsqueeze2", reshape, "", "X, " DT_UNSQUEEZE},
+    {"unsqueeze2_grad", reshapeGrad, "", "Out@GRAD, XShape, " DT_UNSQUEEZE},
+    {"flatten", reshape, "", "X, axis"},
+    {"flatten_grad", reshapeGrad, "", "Out@GRAD, X, axis"},
+    {"flatten2", reshape, "", "X, axis"},
+    {"flatten2_grad", reshapeGrad, "", "Out@GRAD, XShape, axis"},
+    {"flatten_contiguous_range", reshape, "", "X, start_axis, stop_axis"},
+    {"flatten_contiguous_range_grad", reshapeGrad, "", "Out@GRAD, XShape, start_axis, stop_axis"},
+    {"transpose", transpose, "", "X, " DT_TRANSPOSE},
+    {"transpose_grad", transposeGrad, "", "Out, Out@GRAD, X, " DT_TRANSPOSE},
+    {"transpose2", transpose, "", "X, " DT_TRANSPOSE},
+    {"transpose2_grad", transposeGrad, "", "Out@GRAD, XShape, " DT_TRANSPOSE},
+    {"concat", concat, "", "X, " DT_CONCAT},
+    {"concat_grad", concatGrad, "", "Out@GRAD, X, " DT_CONCAT},
+    {"split", split, "", "X, SectionsTensorList, " DT_CONCAT},
+    {"stack", stack, "", "X, axis"},
+    {"stack_grad", stackGrad, "", "Y@GRAD, X, axis"},
+    {"unstack", unstack, "", "X, axis, num"},
+    {"unstack_grad", unstackGrad, "", "Y@GRAD, axis, num"},
+    {"unbind", unbind, "", "X, axis"},
     {"shape", shapeOf, "Input -> Out"},
     {"size", shapeOf, "Input -> Out"},
 };

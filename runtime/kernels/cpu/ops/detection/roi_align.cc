@@ -309,9 +309,9 @@ int32_t RoiAlign(OpCall& call) {
 int32_t RoiAlignGrad(OpCall& call) {
   using A = args::dt_roi_align_grad;
   Pooled p;
-  return ReadAlign(call, p)
-             ? Backward(call, p, call.Arg(A::Out_GRAD), call.Arg(A::X_GRAD), kAlignGrad, kSameChannel)
-             : 1;
+  return ReadAlign(call, p) ? Backward(call, p, call.Arg(A::Out_GRAD), call.Arg(A::X_GRAD),
+                                       kAlignGrad, kSameChannel)
+                            : 1;
 }
 
 int32_t PsroiPool(OpCall& call) {

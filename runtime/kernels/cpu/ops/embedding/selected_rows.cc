@@ -89,8 +89,8 @@ int32_t ValuesOfRows(OpCall& call) {
   return 0;
 }
 
-// X -> Out: the dense tensor that the rows stand for, repeated ones summed; with `search` those that
-// a bisection finds.
+// X -> Out: the dense tensor that the rows stand for, repeated ones summed; with `search` those
+// that a bisection finds.
 int32_t RowsToDense(OpCall& call) {
   using A = args::dt_rows_to_dense;
   const DtBuffer& x = call.Arg(A::X);

@@ -1,0 +1,140 @@
+"""Writes the corpus `models26`: every net of images.py, sequences.py, losses.py and detection.py as a
+case of test/corpus (README.md there), trained by the framework on one device.
+
+    generate.py FOLDER [NET...]
+
+Run by hand with paddlepaddle 2.6.2. Initial values are multiples of 1/32, so that the archive stays small.
+"""
+
+import json
+import os
+import struct
+import sys
+
+import numpy as np
+import paddle
+from paddle import static
+
+import detection, images, losses, sequences  # noqa: F401 (they add to NETS)
+from net import BATCH, NETS, STEPS
+
+DTYPES = {np.dtype("float32"): 5, np.dtype("int64"): 3, np.dtype("int32"): 2}
+
+
+def varint(value):
+    out = b""
+    while True:
+        out += bytes([value & 127 | (128 if value > 127 else 0)])
+        value >>= 7
+        if not value:
+            return out
+
+
+def write_record(path, array):
+    """A tensor file of the framework: versions, no LoD, description, elements."""
+    description = b"\x08" + bytes([DTYPES[array.dtype]])
+    for extent in array.shape:
+        description += b"\x10" + varint(extent)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as f:
+        f.write(struct.pack("<IQIi", 0, 0, 0, len(description)) + description + array.tobytes())
+
+
+def write_program(path, program):
+    program = program.clone()
+    for block in program.blocks:
+        for one in block.ops:
+            if one.has_attr("op_callstack"):
+                one._remove_attr("op_callstack")
+    with open(path, "wb") as f:
+        f.write(program.desc.serialize_to_string())
+
+
+def build(net):
+    main, startup = static.Program(), static.Program()
+    with static.program_guard(main, startup), paddle.utils.unique_name.guard():
+        paddle.seed(1)
+        feeds = [
+            static.data(name, [-1, *shape], dtype) for name, (dtype, shape, _) in net.feeds.items()
+        ]
+        loss = net.build(*feeds)
+        if net.optimizer == "adam":
+            paddle.optimizer.Adam(net.rate).minimize(loss)
+        else:
+            paddle.optimizer.Momentum(net.rate, 0.9).minimize(loss)
+    return main, startup, loss
+
+
+def write_case(net, folder):
+    main, startup, loss = build(net)
+    os.makedirs(os.path.join(folder, "feeds"), exist_ok=True)
+    write_program(os.path.join(folder, "main.pdmodel"), main)
+    write_program(os.path.join(folder, "startup.pdmodel"), startup)
+    random = np.random.default_rng(sum(map(ord, net.name)))
+    feeds = {}
+    for name, (dtype, _, draw) in net.feeds.items():
+        feeds[name] = np.stack([draw(random, BATCH).astype(dtype) for _ in range(STEPS)])
+        np.save(os.path.join(folder, "feeds", name + ".npy"), feeds[name])
+
+    scope, executor = static.Scope(), static.Executor(paddle.CPUPlace())
+    names = sorted(
+        v.name for v in main.list_vars() if v.persistable and v.name not in ("feed", "fetch")
+    )
+    with static.scope_guard(scope):
+        executor.run(startup)
+        for name in names:
+            tensor = scope.find_var(name).get_tensor()
+            value = np.array(tensor)
+            if value.dtype == np.float32 and value.size > 1:
+                value = (np.round(value * 32) / 32).astype(np.float32)
+                tensor.set(value, paddle.CPUPlace())
+            write_record(os.path.join(folder, "init", name), value)
+        losses = []
+        for step in range(STEPS):
+            (value,) = executor.run(
+                main, {name: array[step] for name, array in feeds.items()}, [loss.name]
+            )
+            losses.append(float(value))
+    with open(os.path.join(folder, "golden.json"), "w") as f:
+        json.dump({loss.name: losses}, f)
+    case = {
+        "name": net.name,
+        "paddle_version": paddle.__version__,
+        "description": net.description,
+        "batch": BATCH,
+        "steps": STEPS,
+        "loss": loss.name,
+        "fetch": [loss.name],
+        "feeds": [
+            {
+                "name": name,
+                "dtype": str(array.dtype),
+                "shape": list(array.shape),
+                "lod_level": 0,
+                "file": "feeds/%s.npy" % name,
+            }
+            for name, array in feeds.items()
+        ],
+        "params": sorted(p.name for p in main.all_parameters()),
+        "persistables": names,
+        "optimizer": net.optimizer,
+        "checkpoints": [],
+        "tags": ["batch-dependent"] if net.verdict == "parts" else [],
+        "verdict": net.verdict,
+        "sites": net.sites,
+        "equal_shares": net.equal_shares,
+    }
+    with open(os.path.join(folder, "case.json"), "w") as f:
+        json.dump(case, f, indent=1)
+    print("%-24s %s" % (net.name, " ".join("%.5f" % one for one in losses)))
+
+
+def main(folder, *wanted):
+    paddle.enable_static()
+    for one in NETS:
+        if not wanted or one.name in wanted:
+            write_case(one, os.path.join(folder, one.name))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

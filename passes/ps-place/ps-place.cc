@@ -1,0 +1,89 @@
+// Which server holds which blocks. Behind cut-batch, before ps-split.
+#include "dialects/pd/types.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/xxhash.h"
+#include "passes/ps-place/pass.h"
+#include "passes/support/update_part.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DEF_PSPLACE
+#include "passes/ps-place/pass.h.inc"
+
+namespace {
+
+// How dim 0 of a parameter is cut.
+struct Cut {
+  int64_t extent = 0, per = 0;
+  int64_t blocks() const { return llvm::divideCeil(extent, per); }
+};
+
+// At most `slices` blocks of at least `least` elements, of whole rows.
+Cut cutOf(mlir::RankedTensorType type, int64_t slices, int64_t least) {
+  const int64_t elements = type.getNumElements(), extent = type.getDimSize(0),
+                row = elements / extent;
+  const int64_t blocks = std::min(slices, std::max<int64_t>(1, elements / least));
+  return {extent, static_cast<int64_t>(llvm::divideCeil(llvm::divideCeil(elements, blocks), row))};
+}
+
+class PsPlace : public impl::PsPlaceBase<PsPlace> {
+ public:
+  using PsPlaceBase::PsPlaceBase;
+
+  void runOnOperation() override {
+    if (mlir::failed(checkOptions())) return signalPassFailure();
+    mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
+    if (mlir::failed(job)) return signalPassFailure();
+    mlir::FailureOr<UpdatePart> part = UpdatePart::of(*job);
+    if (mlir::failed(part)) return signalPassFailure();
+    std::vector<const Served*> order;
+    for (const Served& served : part->parameters()) order.push_back(&served);
+    if (!slice_var_up)
+      llvm::sort(order, [](const Served* a, const Served* b) {
+        return std::pair(hash(*a), pd::VarOp(a->var).getSymName()) <
+               std::pair(hash(*b), pd::VarOp(b->var).getSymName());
+      });
+    int64_t cursor = 0;
+    for (const Served* served : order) {
+      const int64_t slices = slice_var_up && !served->whole ? servers.getValue() : 1;
+      const Cut cut = cutOf(pd::tensorOf(pd::VarOp(served->var).getType()), slices, min_block_size);
+      const int64_t first = split_method == "HashName"
+                                ? static_cast<int64_t>(hash(*served) % servers.getValue())
+                                : cursor;
+      cursor = (cursor + cut.blocks()) % servers;
+      place(*served, cut, first);
+    }
+  }
+
+ private:
+  static uint64_t hash(const Served& served) {
+    return llvm::xxh3_64bits(pd::VarOp(served.var).getSymName());
+  }
+
+  mlir::LogicalResult checkOptions() {
+    if (servers < 1) return getOperation().emitError("ps-place: servers is less than 1");
+    if (min_block_size < 1)
+      return getOperation().emitError("ps-place: min_block_size is less than 1");
+    if (split_method != "RoundRobin" && split_method != "HashName")
+      return getOperation().emitError("ps-place: split_method is '")
+             << split_method.getValue() << "'; RoundRobin and HashName are known";
+    return mlir::success();
+  }
+
+  void place(const Served& served, const Cut& cut, int64_t first) {
+    pd::VarOp var = served.var;
+    var->setAttr(kServerLayout, dist::LayoutAttr::get(&getContext(), dist::LayoutKind::Blocks,
+                                                      cut.extent, cut.per, first));
+    if (!print_log) return;
+    auto remark = var.emitRemark("'") << var.getSymName() << "': ";
+    if (cut.blocks() == 1) remark << "in one piece on server " << first;
+    else
+      remark << cut.blocks() << " blocks of at most " << cut.per << " rows, from server " << first
+             << " on";
+    if (served.whole && servers > 1)
+      remark << "; " << pd::describe(served.whole) << " takes the whole of it";
+  }
+};
+
+}  // namespace
+}  // namespace dtranspile::passes

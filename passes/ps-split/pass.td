@@ -1,0 +1,31 @@
+#ifndef DTRANSPILE_PASSES_PS_SPLIT
+#define DTRANSPILE_PASSES_PS_SPLIT
+include "passes/field_options.td"
+
+def PsSplit : Pass<"ps-split", "::mlir::ModuleOp"> {
+  let summary = "trainers push gradients and pull parameters, servers update: synchronous rounds";
+  let description = [{
+    Takes the update part out of the trainers' `@main` and makes a server role of it, on a mesh
+    `[ps = servers]`. Trainers push every gradient where it is complete, end the pushes, pull every
+    parameter that they read, and end the pulls. The servers' round runs, stage by stage, what is
+    the same on all of them (the schedule of the learning rate, what is made of norms), then a loop
+    over the blocks of each parameter; a sum over the blocks of all servers is the end of a stage.
+    Pushes are combined as `scale-loss` would scale: mean where the loss is one value per share of
+    the batch, sum where it is a sum over the batch. Powers of decay rates, which update ops hand
+    on, are the same for all blocks and advance once per round, outside of the loops.
+
+    Start-up is left to ps-startup. What servers cannot take over is an error: an update inside of
+    control flow, a value that the trainers compute and that is no gradient, random numbers, a
+    variable that both sides set.
+
+    Example: `ps-split{axes=dp servers=2}`
+
+        %w1 = pd.sgd Grad(%g) LearningRate(%lr) Param(%w) … ; pd.set @w, %w1
+        --->
+        dist.role @trainer … dist.push %g to @server::@w merge mean on @rounds ; dist.phase push on @rounds ; %n = dist.pull @server::@w on @rounds ; pd.set @w, %n ; dist.phase pull on @rounds
+        dist.role @server … dist.serve on @rounds mode sync { dist.handle round { … dist.foreach_block @w (%b) { %g = dist.merged @w ; … pd.sgd … } } }
+  }];
+  let dependentDialects = ["::dtranspile::dist::DistDialect"];
+  let options = [axesOption, serversOption];
+}
+#endif

@@ -1,0 +1,211 @@
+// Trainers and servers out of one role. Behind ps-place, before ps-startup.
+#include "passes/ps-split/pass.h"
+#include "passes/ps-split/round.h"
+#include "passes/support/relations.h"
+#include "passes/support/servers.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DEF_PSSPLIT
+#include "passes/ps-split/pass.h.inc"
+
+namespace {
+
+class PsSplit : public impl::PsSplitBase<PsSplit> {
+ public:
+  using PsSplitBase::PsSplitBase;
+
+  void runOnOperation() override {
+    if (mlir::failed(run())) signalPassFailure();
+  }
+
+ private:
+  mlir::LogicalResult run() {
+    mlir::FailureOr<JobOnAxes> job = jobOnAxes(getOperation(), axes);
+    if (mlir::failed(job)) return mlir::failure();
+    if (mlir::SymbolTable::lookupSymbolIn(getOperation(), "server"))
+      return getOperation().emitError("has a role @server already");
+    mlir::FailureOr<UpdatePart> part = UpdatePart::of(*job);
+    if (mlir::failed(part) || mlir::failed(checkLayouts(*part)) ||
+        mlir::failed(checkTrainers(*job, *part)))
+      return mlir::failure();
+    mlir::FailureOr<dist::Merge> merge = chooseMerge(*job);
+    if (mlir::failed(merge)) return mlir::failure();
+    const mlir::FlatSymbolRefAttr rounds = makeMeshAndComm(*job);
+    if (mlir::failed(makeServers(*job, *part, rounds))) return mlir::failure();
+    makeTrainers(*job, *part, rounds, *merge);
+    return mlir::success();
+  }
+
+  static mlir::LogicalResult checkLayouts(const UpdatePart& part) {
+    for (const Served& served : part.parameters())
+      if (!pd::VarOp(served.var)->hasAttr(kServerLayout))
+        return pd::VarOp(served.var)
+            .emitError(
+                "ps-split: has no place on the servers; run "
+                "ps-place first");
+    return mlir::success();
+  }
+
+  // What trainers keep on doing must not need what servers do from now on.
+  static mlir::LogicalResult checkTrainers(const JobOnAxes& job, const UpdatePart& part) {
+    llvm::DenseSet<mlir::StringAttr> set;  // by the update part, so far
+    for (mlir::Operation& op : *pd::ProgramOp(job.main).getBodyBlock()) {
+      if (op.getName().stripDialect() == "orphan_block") continue;  // is never run
+      mlir::Operation* writer = &op;
+      if (auto assign = llvm::dyn_cast<pd::SetOp>(op)) writer = assign.getValue().getDefiningOp();
+      const Touched touched = touchedBy(&op);
+      if (writer && part.contains(writer)) {
+        set.insert_range(touched.set);
+        continue;
+      }
+      for (mlir::Value value : takenBy(&op)) {
+        mlir::Operation* maker = value.getDefiningOp();
+        if (maker && part.contains(maker))
+          return op.emitError("takes '") << pd::nameOf(value)
+                                         << "', which the update part computes: it is on servers, "
+                                            "and trainers pull parameters only";
+      }
+      for (mlir::StringAttr name : touched.read) {
+        auto get = llvm::dyn_cast<pd::GetOp>(op);
+        const bool forUpdates = get && llvm::all_of(get->getUsers(), [&](mlir::Operation* user) {
+                                  mlir::Operation* top = inBlock(op.getBlock(), user);
+                                  return part.contains(top);
+                                });
+        if (forUpdates) continue;
+        if (set.contains(name))
+          return op.emitError("reads '") << name.getValue()
+                                         << "' behind its update: trainers have "
+                                            "the new value from the next step on";
+        if (part.sets(name) && part.ownerOf(name.getValue()) < 0)
+          return op.emitError("reads '")
+                 << name.getValue()
+                 << "', which the update part sets too: it is on servers, and trainers pull "
+                    "parameters only";
+      }
+      auto assign = llvm::dyn_cast<pd::SetOp>(op);
+      const bool same = assign && variableBehind(assign.getValue()) == assign.getVarAttr();
+      for (mlir::StringAttr name : touched.set)
+        if (part.touches(name) && !same)
+          return op.emitError("sets '") << name.getValue()
+                                        << "', which the update part reads: servers would not see "
+                                           "it";
+    }
+    return mlir::success();
+  }
+
+  // The mean over trainers is what a factor of 1/N before a sum does.
+  mlir::FailureOr<dist::Merge> chooseMerge(const JobOnAxes& job) {
+    pd::OpView loss(nullptr);
+    for (mlir::Operation& op : *pd::ProgramOp(job.main).getBodyBlock())
+      if (pd::OpView::isFrameworkOp(&op) && op.getNumResults() != 0 && !loss.operation()) {
+        const int role = pd::OpView(&op).role();
+        if ((role & pd::kLoss) && !(role & pd::kBackward)) loss = pd::OpView(&op);
+      }
+    if (!loss.operation() || job.ranks == 1) return dist::Merge::Mean;
+    mlir::FailureOr<double> factor = lossFactor(loss.operation(), job);
+    if (mlir::failed(factor)) return mlir::failure();
+    if (*factor == 1.0 / static_cast<double>(job.ranks)) return dist::Merge::Mean;
+    if (*factor == 1.0) return dist::Merge::Sum;
+    return loss.operation()->emitError(
+               "its parts, added up over the trainers, are neither the "
+               "reference's loss nor ")
+           << job.ranks << " times it: no server can combine the gradients";
+  }
+
+  mlir::FlatSymbolRefAttr makeMeshAndComm(JobOnAxes& job) {
+    mlir::OpBuilder builder(&getContext());
+    builder.setInsertionPointAfter(job.mesh);
+    const mlir::Location loc = job.mesh.getLoc();
+    auto mesh = dist::MeshOp::create(builder, loc, builder.getStringAttr("servers"),
+                                     builder.getStrArrayAttr({llvm::StringRef(kServerAxis)}),
+                                     builder.getDenseI64ArrayAttr({servers.getValue()}),
+                                     builder.getArrayAttr({}), builder.getDenseI64ArrayAttr({}));
+    (void)mesh;
+    return symbolOf(dist::CommOp::create(
+        builder, loc, builder.getStringAttr(kRounds),
+        mlir::FlatSymbolRefAttr::get(job.mesh.getSymNameAttr()), job.mesh.getAxes(),
+        dist::SelAttr(), dist::CommKindAttr::get(&getContext(), dist::CommKind::Rpc),
+        mlir::FlatSymbolRefAttr::get(&getContext(), "server"), builder.getStringAttr(kRounds)));
+  }
+
+  mlir::LogicalResult makeServers(JobOnAxes& job, const UpdatePart& part,
+                                  mlir::FlatSymbolRefAttr rounds) {
+    mlir::OpBuilder builder(&getContext());
+    builder.setInsertionPointAfter(job.role);
+    auto role = dist::RoleOp::create(builder, job.role.getLoc(), builder.getStringAttr("server"),
+                                     mlir::FlatSymbolRefAttr::get(&getContext(), "servers"));
+    builder.createBlock(&role.getBody());
+    for (auto var : job.role.getBody().front().getOps<pd::VarOp>()) {
+      if (!part.touches(var.getSymName())) continue;
+      const int owner = part.ownerOf(var.getSymName());
+      dist::LayoutAttr layout;
+      if (owner >= 0)
+        layout =
+            pd::VarOp(part.parameters()[owner].var)->getAttrOfType<dist::LayoutAttr>(kServerLayout);
+      addServerVariable(builder, var, layout);
+    }
+    auto main = pd::ProgramOp::create(builder, job.main.getLoc(), job.main.getSymNameAttr());
+    main->setAttrs(job.main->getAttrDictionary());
+    builder.createBlock(&main.getBody());
+    auto serve =
+        dist::ServeOp::create(builder, job.main.getLoc(), rounds,
+                              dist::ServeModeAttr::get(&getContext(), dist::ServeMode::Sync));
+    builder.createBlock(&serve.getBody());
+    auto round = dist::HandleOp::create(builder, job.main.getLoc(),
+                                        dist::HandlerAttr::get(&getContext(), dist::Handler::Round),
+                                        mlir::FlatSymbolRefAttr());
+    builder.createBlock(&round.getBody());
+    return buildRound(getOperation(), job, part, role, main, round);
+  }
+
+  void makeTrainers(JobOnAxes& job, const UpdatePart& part, mlir::FlatSymbolRefAttr rounds,
+                    dist::Merge merge) {
+    mlir::Block& body = *job.main.getBodyBlock();
+    mlir::OpBuilder builder(&getContext());
+    auto table = [&](const Served& served) {
+      return mlir::SymbolRefAttr::get(
+          builder.getStringAttr("server"),
+          {mlir::FlatSymbolRefAttr::get(pd::VarOp(served.var).getSymNameAttr())});
+    };
+    // Gradients of one op are pushed in the order of the parameters.
+    llvm::DenseMap<mlir::Operation*, mlir::Operation*> last;
+    for (const Served& served : part.parameters()) {
+      if (!served.gradient) continue;
+      mlir::Operation* maker = served.gradient.getDefiningOp();
+      mlir::Operation*& behind = last.try_emplace(maker, maker).first->second;
+      builder.setInsertionPointAfter(behind);
+      behind = dist::PushOp::create(builder, maker->getLoc(), served.gradient, table(served),
+                                    dist::MergeAttr::get(&getContext(), merge), rounds);
+    }
+    eraseUpdates(body, part);
+    llvm::DenseSet<mlir::StringAttr> read;
+    job.main.walk([&](pd::GetOp get) { read.insert(get.getVarAttr().getAttr()); });
+    builder.setInsertionPointToEnd(&body);
+    auto end = [&](dist::PhaseKind kind) {
+      dist::PhaseOp::create(builder, job.main.getLoc(),
+                            dist::PhaseKindAttr::get(&getContext(), kind), rounds);
+    };
+    end(dist::PhaseKind::Push);
+    for (const Served& served : part.parameters()) {
+      pd::VarOp var = served.var;
+      if (!read.contains(var.getSymNameAttr())) continue;
+      auto pull = dist::PullOp::create(builder, var.getLoc(), var.getType(), table(served), rounds);
+      pd::SetOp::create(builder, var.getLoc(), mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()),
+                        pull.getOutput());
+    }
+    end(dist::PhaseKind::Pull);
+  }
+
+  static void eraseUpdates(mlir::Block& body, const UpdatePart& part) {
+    for (mlir::Operation& op : llvm::make_early_inc_range(llvm::reverse(body))) {
+      auto set = llvm::dyn_cast<pd::SetOp>(op);
+      mlir::Operation* writer = set ? set.getValue().getDefiningOp() : nullptr;
+      const bool constant = part.isShared(&op) || llvm::isa<pd::GetOp, pd::UndefOp>(op);
+      if ((writer && part.contains(writer)) || part.contains(&op) || (constant && op.use_empty()))
+        op.erase();
+    }
+  }
+};
+
+}  // namespace
+}  // namespace dtranspile::passes

@@ -1,0 +1,337 @@
+#include "passes/ps-split/round.h"
+
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/types.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace dtranspile::passes {
+namespace {
+
+// Stage s of a round: what is the same on all servers, then loops over blocks. What a loop sums up
+// is known in stage s + 1. An op stands in the first stage where all that it takes is known.
+class Stages {
+ public:
+  Stages(const JobOnAxes& job, const UpdatePart& part) : part_(part) {
+    for (mlir::Operation& op : *pd::ProgramOp(job.main).getBodyBlock()) enter(&op);
+  }
+
+  int of(mlir::Operation* op) const { return ofOp_.lookup(op); }
+  int last() const { return last_; }
+
+ private:
+  void enter(mlir::Operation* op) {
+    auto set = llvm::dyn_cast<pd::SetOp>(op);
+    auto get = llvm::dyn_cast<pd::GetOp>(op);
+    mlir::Operation* writer = set ? set.getValue().getDefiningOp() : nullptr;
+    if (!get && !part_.contains(op) && !(writer && part_.contains(writer))) return;
+    int stage = 0;
+    for (mlir::Value value : takenBy(op)) stage = std::max(stage, known_.lookup(value));
+    const Touched touched = touchedBy(op);
+    for (mlir::StringAttr name : touched.read) stage = std::max(stage, written_.lookup(name));
+    for (mlir::StringAttr name : touched.set) stage = std::max(stage, written_.lookup(name));
+    for (mlir::StringAttr name : touched.set) written_[name] = stage;
+    for (mlir::Value result : op->getResults()) known_[result] = stage + part_.isTerm(result);
+    ofOp_[op] = stage;
+    last_ = std::max(last_, stage);
+  }
+
+  const UpdatePart& part_;
+  llvm::DenseMap<mlir::Operation*, int> ofOp_;
+  llvm::DenseMap<mlir::Value, int> known_;  // the stage in which a value can be taken
+  llvm::DenseMap<mlir::StringAttr, int> written_;
+  int last_ = 0;
+};
+
+class Round {
+ public:
+  Round(mlir::ModuleOp module, const JobOnAxes& job, const UpdatePart& part, dist::RoleOp role,
+        dist::HandleOp round)
+      : module_(module),
+        job_(job),
+        part_(part),
+        stages_(job, part),
+        mesh_(dist::meshOf(role)),
+        builder_(mlir::OpBuilder::atBlockEnd(&round.getBody().front())) {}
+
+  mlir::LogicalResult build(pd::ProgramOp main) {
+    copyDeclarations(job_.main, main, namesUsed());
+    collect();
+    for (int stage = 0; stage <= stages_.last(); ++stage) {
+      sumUpFor(stage);
+      for (mlir::Operation* op : shared_)
+        if (stages_.of(op) == stage) copyShared(op);
+      for (auto [number, loop] : llvm::enumerate(loops_))
+        if (mlir::failed(buildLoop(static_cast<int>(number), loop, stage))) return mlir::failure();
+    }
+    advancePowers();
+    dist::YieldOp::create(builder_, job_.main.getLoc(), mlir::ValueRange());
+    return mlir::success();
+  }
+
+ private:
+  // What a loop over the blocks of a parameter is there for: variables that are set, and terms.
+  struct Loop {
+    std::vector<pd::SetOp> sets;
+    std::vector<mlir::Value> terms;
+  };
+
+  llvm::unique_function<bool(llvm::StringRef)> namesUsed() {
+    auto names = std::make_shared<llvm::StringSet<>>();
+    for (mlir::Operation* op : part_.ops()) {
+      for (mlir::Value result : op->getResults()) names->insert(pd::nameOf(result));
+      for (mlir::Value value : takenBy(op)) names->insert(pd::nameOf(value));
+    }
+    return [this, names](llvm::StringRef name) {
+      return names->contains(name) || part_.touches(name);
+    };
+  }
+
+  // In the order of the program.
+  void collect() {
+    loops_.resize(part_.parameters().size());
+    for (mlir::Operation& op : *job_.main.getBodyBlock()) {
+      auto set = llvm::dyn_cast<pd::SetOp>(op);
+      mlir::Operation* writer = set ? set.getValue().getDefiningOp() : nullptr;
+      if (writer && !part_.contains(writer)) continue;
+      if (set) {
+        const int owner = part_.ownerOf(set.getVar());
+        if (owner >= 0) loops_[owner].sets.push_back(set);
+        else if (!isPower(set.getValue())) shared_.push_back(&op);
+        else powerSets_.push_back(set);
+        continue;
+      }
+      const int owner = part_.ownerOf(&op);
+      const bool mine = part_.contains(&op) || part_.isShared(&op) || isSharedGet(&op);
+      if (owner < 0 && mine) shared_.push_back(&op);
+      for (mlir::Value result : op.getResults())
+        if (owner >= 0 && part_.isTerm(result)) loops_[owner].terms.push_back(result);
+    }
+  }
+
+  bool isPower(mlir::Value value) const {
+    return llvm::any_of(part_.powers(), [&](const verify::Power& one) { return one.out == value; });
+  }
+
+  bool isSharedGet(mlir::Operation* op) const {
+    auto get = llvm::dyn_cast<pd::GetOp>(op);
+    return get && part_.touches(get.getVar()) && part_.ownerOf(get.getVar()) < 0 &&
+           llvm::any_of(
+               get->getUsers(),
+               [&](mlir::Operation* user) {
+                 mlir::Operation* top = inBlock(op->getBlock(), user);
+                 return part_.contains(top) || llvm::isa<pd::SetOp>(top);
+               });
+  }
+
+  bool isPartial(mlir::Value value) const { return part_.isTerm(value) || part_.isPartial(value); }
+  // A sum of partial sums is one too; anything else takes whole ones.
+  bool givesPartial(mlir::Operation* op) const {
+    return op->getNumResults() != 0 && part_.isPartial(op->getResult(0));
+  }
+
+  // One sum over all servers, for all of `values` of which each has the part of its own blocks.
+  void sumUp(llvm::ArrayRef<mlir::Value> values) {
+    llvm::MapVector<mlir::Type, llvm::SetVector<mlir::Value>> byElement;
+    for (mlir::Value value : values)
+      if (isPartial(value) && !sums_.count(value) && copies_.contains(value))
+        byElement[pd::tensorOf(value.getType()).getElementType()].insert(value);
+    for (auto& [element, group] : byElement) {
+      llvm::SmallVector<mlir::Value> parts;
+      for (mlir::Value value : group) parts.push_back(copies_.lookup(value));
+      mlir::ValueRange wholes(parts);
+      if (mesh_.ranks() > 1)
+        wholes = dist::AllReduceOp::create(
+                     builder_, group.front().getLoc(), mlir::ValueRange(parts).getTypes(),
+                     dist::ReduceAttr::get(module_.getContext(), dist::Reduce::Sum), parts,
+                     serverComm(module_, mesh_))
+                     .getResults();
+      for (auto [value, whole] : llvm::zip(group, wholes)) sums_[value] = whole;
+    }
+  }
+
+  // What ops of a stage take of the loops before it, summed up at once.
+  void sumUpFor(int stage) {
+    llvm::SmallVector<mlir::Value> values;
+    for (mlir::Operation* op : part_.ops())
+      if (stages_.of(op) == stage && !givesPartial(op)) llvm::append_range(values, takenBy(op));
+    sumUp(values);
+  }
+
+  mlir::Value whole(mlir::Value value) {
+    if (!isPartial(value)) return copies_.lookupOrDefault(value);
+    sumUp(value);
+    return sums_.lookup(value);
+  }
+
+  void copyShared(mlir::Operation* op) {
+    mlir::IRMapping map;
+    for (mlir::Value value : takenBy(op))
+      map.map(value, givesPartial(op) ? copies_.lookupOrDefault(value) : whole(value));
+    mlir::Operation* copy = builder_.clone(*op, map);
+    for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults())) copies_.map(from, to);
+  }
+
+  mlir::LogicalResult buildLoop(int owner, const Loop& loop, int stage);
+  mlir::LogicalResult copyOps(int owner, const std::vector<mlir::Operation*>& needed, int stage,
+                              mlir::OpBuilder& inside, mlir::IRMapping& map);
+  mlir::Value valueInside(int owner, mlir::Value value, mlir::OpBuilder& inside);
+  void advancePowers();
+
+  bool isCut(int owner, mlir::Type type) const {
+    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+    return tensor &&
+           tensor.getShape() ==
+               pd::tensorOf(pd::VarOp(part_.parameters()[owner].var).getType()).getShape();
+  }
+
+  mlir::Value zeros(mlir::Value like) {
+    auto type = llvm::cast<mlir::RankedTensorType>(like.getType());
+    std::optional<DType> dtype = pd::dtypeOf(type.getElementType());
+    return declarations_
+        .create(builder_, like.getLoc(), "fill_constant", {},
+                {{"Out", {{pd::nameOf(like).str(), type}}}},
+                {builder_.getNamedAttr("shape", builder_.getDenseI64ArrayAttr(type.getShape())),
+                 builder_.getNamedAttr(
+                     "dtype", builder_.getI32IntegerAttr(static_cast<int32_t>(dtype.value()))),
+                 builder_.getNamedAttr("value", builder_.getF32FloatAttr(0))},
+                pd::kOptimize)
+        .output("Out");
+  }
+
+  mlir::ModuleOp module_;
+  JobOnAxes job_;
+  const UpdatePart& part_;
+  Stages stages_;
+  dist::MeshOp mesh_;
+  mlir::OpBuilder builder_;  // in the round, outside of loops
+  pd::Declarations declarations_;
+  std::vector<mlir::Operation*> shared_;  // the same on all servers: ops, gets, sets
+  std::vector<pd::SetOp> powerSets_;
+  std::vector<Loop> loops_;                // by parameter
+  llvm::DenseSet<mlir::Operation*> done_;  // ops of parameters that stand in a loop
+  mlir::IRMapping copies_;                 // of shared values, and of terms as a server has them
+  llvm::DenseMap<mlir::Value, mlir::Value> sums_;
+};
+
+// The ops of the parameter that some values are made of, in the order of the program.
+std::vector<mlir::Operation*> neededFor(const UpdatePart& part, int owner,
+                                        llvm::SmallVector<mlir::Value> values) {
+  llvm::DenseSet<mlir::Operation*> found;
+  while (!values.empty()) {
+    mlir::Operation* op = values.pop_back_val().getDefiningOp();
+    if (!op || part.ownerOf(op) != owner || !found.insert(op).second) continue;
+    for (mlir::Value operand : op->getOperands())
+      if (part.ownerOf(operand) == owner) values.push_back(operand);
+  }
+  std::vector<mlir::Operation*> ops(found.begin(), found.end());
+  llvm::sort(ops, [](mlir::Operation* a, mlir::Operation* b) { return a->isBeforeInBlock(b); });
+  return ops;
+}
+
+// A gradient, or a variable, of the block that the loop has come to.
+mlir::Value Round::valueInside(int owner, mlir::Value value, mlir::OpBuilder& inside) {
+  const Served& served = part_.parameters()[owner];
+  pd::VarOp var = served.var;
+  if (value == served.gradient) {
+    auto dense = mlir::RankedTensorType::get(pd::tensorOf(var.getType()).getShape(),
+                                             pd::tensorOf(value.getType()).getElementType());
+    return dist::MergedOp::create(inside, value.getLoc(), blockType(dense),
+                                  mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()));
+  }
+  return pd::GetOp::create(inside, value.getLoc(), blockType(value.getType()),
+                           variableBehind(value));
+}
+
+mlir::LogicalResult Round::copyOps(int owner, const std::vector<mlir::Operation*>& needed,
+                                   int stage, mlir::OpBuilder& inside, mlir::IRMapping& map) {
+  for (mlir::Operation* op : needed) {
+    if (!done_.insert(op).second)
+      return op->emitError("gives '")
+             << pd::nameOf(op->getResult(0))
+             << "', of which a norm over servers is made and which is used behind that norm too: a "
+                "block of it is not kept from one loop to the next; take the norm of the gradient "
+                "itself, as clips in front of regularisation do";
+    for (mlir::Value operand : op->getOperands()) {
+      if (map.contains(operand)) continue;
+      if (part_.ownerOf(operand) != owner) {
+        map.map(operand, whole(operand));
+        continue;
+      }
+      if (auto get = operand.getDefiningOp<pd::GetOp>(); get && stages_.of(get) > stage)
+        return op->emitError("reads '") << get.getVar() << "' behind a norm over servers";
+      map.map(operand, valueInside(owner, operand, inside));
+    }
+    mlir::Operation* copy = inside.clone(*op, map);
+    for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults()))
+      if (part_.ownerOf(from) == owner && isCut(owner, from.getType()))
+        to.setType(blockType(from.getType()));
+  }
+  return mlir::success();
+}
+
+mlir::LogicalResult Round::buildLoop(int owner, const Loop& loop, int stage) {
+  llvm::SmallVector<mlir::Value> roots, terms;
+  std::vector<pd::SetOp> sets;
+  for (pd::SetOp set : loop.sets)
+    if (stages_.of(set) == stage) {
+      sets.push_back(set);
+      roots.push_back(set.getValue());
+    }
+  for (mlir::Value term : loop.terms)
+    if (stages_.of(term.getDefiningOp()) == stage) terms.push_back(term);
+  if (roots.empty() && terms.empty()) return mlir::success();
+  roots.append(terms);
+  const std::vector<mlir::Operation*> needed = neededFor(part_, owner, roots);
+  // What loops share is made before them.
+  for (mlir::Operation* op : needed)
+    for (mlir::Value operand : op->getOperands())
+      if (part_.ownerOf(operand) != owner) whole(operand);
+  llvm::SmallVector<mlir::Value> inits;
+  for (mlir::Value term : terms) inits.push_back(zeros(term));
+  pd::VarOp var = part_.parameters()[owner].var;
+  const mlir::Location loc = var.getLoc();
+  auto each =
+      dist::ForeachBlockOp::create(builder_, loc, mlir::ValueRange(inits).getTypes(),
+                                   mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()), inits);
+  mlir::OpBuilder inside(each.getContext());
+  mlir::Block* body = inside.createBlock(&each.getBody());
+  body->addArgument(mlir::RankedTensorType::get({1}, inside.getI64Type()), loc);
+  for (mlir::Value init : inits) body->addArgument(init.getType(), loc);
+  mlir::IRMapping map;
+  if (mlir::failed(copyOps(owner, needed, stage, inside, map))) return mlir::failure();
+  for (pd::SetOp set : sets) {
+    mlir::Value value = map.lookupOrNull(set.getValue());
+    if (!value) value = valueInside(owner, set.getValue(), inside);
+    pd::SetOp::create(inside, set.getLoc(), set.getVarAttr(), value);
+  }
+  llvm::SmallVector<mlir::Value> added;
+  for (auto [number, term] : llvm::enumerate(terms))
+    added.push_back(elementwise(inside, term.getLoc(), "elementwise_add",
+                                body->getArgument(number + 1), map.lookup(term), pd::nameOf(term),
+                                pd::kOptimize, declarations_));
+  dist::YieldOp::create(inside, loc, added);
+  for (auto [term, result] : llvm::zip(terms, each.getResults())) copies_.map(term, result);
+  return mlir::success();
+}
+
+// Once per round, on servers without a block too, so that all of them have the same power.
+void Round::advancePowers() {
+  for (pd::SetOp set : powerSets_) {
+    const verify::Power& power = *llvm::find_if(
+        part_.powers(), [&](const verify::Power& one) { return one.out == set.getValue(); });
+    mlir::Value next = scale(builder_, set.getLoc(), copies_.lookupOrDefault(power.in),
+                             power.factor, set.getVar(), pd::kOptimize, declarations_);
+    pd::SetOp::create(builder_, set.getLoc(), set.getVarAttr(), next);
+  }
+}
+
+}  // namespace
+
+mlir::LogicalResult buildRound(mlir::ModuleOp module, const JobOnAxes& job, const UpdatePart& part,
+                               dist::RoleOp role, pd::ProgramOp main, dist::HandleOp round) {
+  return Round(module, job, part, role, round).build(main);
+}
+
+}  // namespace dtranspile::passes

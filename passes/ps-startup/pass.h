@@ -1,0 +1,10 @@
+// Gives start-up to the servers. Described in pass.td.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+
+namespace dtranspile::passes {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/ps-startup/pass.h.inc"
+}  // namespace dtranspile::passes

@@ -1,0 +1,44 @@
+// Finding and making what a job with parameter servers has: the role that serves, its mesh and
+// communicators.
+#pragma once
+
+#include "passes/support/update_part.h"
+
+namespace dtranspile::passes {
+
+inline constexpr llvm::StringLiteral kRounds = "rounds";               // trainers and servers
+inline constexpr llvm::StringLiteral kServerSums = "sums of servers";  // servers among themselves
+inline constexpr llvm::StringLiteral kServerAxis = "ps";
+
+// The parts of a job that ps-split has made.
+struct ServedJob {
+  JobOnAxes trainers;
+  dist::RoleOp role;  // the servers'
+  dist::MeshOp mesh;
+  pd::ProgramOp main, startup;  // of the servers; start-up is null until ps-startup
+  dist::CommOp rounds;
+};
+
+// Reports and fails where the module is no such job.
+mlir::FailureOr<ServedJob> servedJob(mlir::ModuleOp module, llvm::ArrayRef<std::string> axes);
+
+// The communicator among the servers; made where the job has none yet.
+mlir::FlatSymbolRefAttr serverComm(mlir::ModuleOp job, dist::MeshOp mesh);
+
+// The type of a block, or of all blocks of a rank, of a variable: dim 0 is `?`.
+mlir::Type blockType(mlir::Type type);
+
+// #dist.rel<"w", ps: S(0, layout)>
+dist::RelAttr blocksOf(mlir::StringAttr variable, dist::LayoutAttr layout);
+
+// A variable of the servers' role; of a null layout every server has the whole.
+pd::VarOp addServerVariable(mlir::OpBuilder& builder, pd::VarOp like, dist::LayoutAttr layout);
+
+// How a server variable is cut; null where every server has all of it.
+dist::LayoutAttr layoutOf(pd::VarOp variable);
+
+// Copies declarations of `names` from one program to another, in their order.
+void copyDeclarations(pd::ProgramOp from, pd::ProgramOp to,
+                      llvm::function_ref<bool(llvm::StringRef)> wanted);
+
+}  // namespace dtranspile::passes

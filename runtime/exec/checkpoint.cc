@@ -1,0 +1,90 @@
+#include "runtime/exec/checkpoint.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+#include "runtime/exec/checkpoint_folder.h"
+#include "runtime/exec/inputs.h"
+#include "runtime/exec/layout.h"
+#include "runtime/exec/values.h"
+#include "runtime/io/output.h"
+#include "runtime/io/shared_folder.h"
+#include "runtime/io/tensor_record.h"
+#include "runtime/tensor/tensor.h"
+
+namespace dtranspile::exec {
+namespace {
+
+// The file of a variable, of which others may write their parts at the same time.
+absl::Status WriteVariable(const std::string& folder, const Persistable& variable,
+                           const Executor& executor, bool part) {
+  const TensorView view = ViewOf(executor, variable.buffer);
+  const std::vector<int64_t>& dims = part ? variable.layout->whole : view.dims;
+  const std::string header = io::RecordHeader(view.dtype, dims, {});
+  const auto front = static_cast<int64_t>(header.size());
+  DT_ASSIGN_OR_RETURN(const int64_t bytes, ByteCount(view.dtype, dims));
+  DT_ASSIGN_OR_RETURN(const std::string path, io::PrepareInside(folder, variable.name));
+  DT_ASSIGN_OR_RETURN(const io::SharedFile file, io::SharedFile::Open(path, front + bytes));
+  DT_RETURN_IF_ERROR(file.WriteAt(header.data(), front, 0));
+  absl::Status status;
+  if (part) {
+    DT_ASSIGN_OR_RETURN(const Place place, PlaceOf(variable.layout->axes, executor.position()));
+    const bool pad = variable.layout->kind == LayoutKind::kEven;
+    Parts(*variable.layout, place.of)
+        .ForPieces(place.at, SizeOf(view.dtype), pad, [&](size_t whole, size_t at, size_t count) {
+          if (status.ok())
+            status = file.WriteAt(view.data + at, static_cast<int64_t>(count),
+                                  front + static_cast<int64_t>(whole));
+        });
+  } else {
+    status = file.WriteAt(view.data, bytes, front);
+  }
+  DT_RETURN_IF_ERROR(status);
+  return file.Sync();
+}
+
+}  // namespace
+
+Checkpoints::Checkpoints(const WorkerConfig& config) : config_(config) {
+  if (config.checkpoint)
+    io::SharedFolder::Forget(config.checkpoint->folder, config.checkpoint->member, kCheckpointSeal);
+}
+
+absl::Status Checkpoints::After(int64_t rounds, const Executor& executor) {
+  // A step may end no round.
+  if (!config_.checkpoint || rounds == last_) return absl::OkStatus();
+  last_ = rounds;
+  const int64_t fed = config_.skip + rounds, step = config_.first_step + rounds;
+  if (fed % config_.checkpoint->every != 0) return absl::OkStatus();
+  const absl::Status status = Write(step, fed, executor);
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat("the checkpoint of step ", step,
+                                                  " is not written: ", status.message()));
+}
+
+absl::Status Checkpoints::Write(int64_t step, int64_t fed, const Executor& executor) const {
+  const CheckpointConfig& c = *config_.checkpoint;
+  std::map<std::string_view, const Persistable*> variables;
+  for (const Persistable* p : VariablesOf(executor.plan(), config_.coordinates))
+    variables.emplace(p->name, p);
+  DT_ASSIGN_OR_RETURN(const io::SharedFolder folder,
+                      io::SharedFolder::Open(c.folder, CheckpointName(step)));
+  for (const bool part : {false, true})
+    for (const std::string& name : part ? c.part_names : c.names) {
+      const auto found = variables.find(name);
+      if (found == variables.end())
+        return absl::InvalidArgumentError(
+            absl::StrCat("'", name, "' is no persistable of this rank"));
+      DT_RETURN_IF_ERROR(WriteVariable(folder.path(), *found->second, executor, part));
+    }
+  const Json seal = {{"step", step}, {"fed", fed}, {"digest", executor.plan().digest}};
+  DT_ASSIGN_OR_RETURN(const bool complete,
+                      folder.Finish(c.member, c.members, kCheckpointSeal, seal.dump() + "\n"));
+  if (complete) RemoveOldCheckpoints(c.folder, step, c.keep);
+  return absl::OkStatus();
+}
+
+}  // namespace dtranspile::exec

@@ -1,0 +1,256 @@
+// What the framework has no programs for, by name.
+// RUN: dtranspile-opt %s --split-input-file --verify-diagnostics --export-servers="role=server endpoints=h0:1,h1:2"
+
+// A norm over the parameters of both.
+dist.mesh @workers [dp = 2]
+dist.mesh @servers [ps = 2]
+dist.comm @ps on @workers over [dp] rpc @server
+dist.comm @all on @servers over [ps] group
+dist.role @trainer on @workers {
+  pd.program @main {
+    %g = pd.input "w@GRAD" : tensor<5x4xf32>
+    dist.push %g to @server::@w merge mean on @ps : tensor<5x4xf32>
+    dist.phase push on @ps
+    %n = dist.pull @server::@w on @ps : tensor<5x4xf32>
+    dist.phase pull on @ps
+  }
+}
+dist.role @server on @servers {
+  pd.var @w : tensor<?x4xf32> {dist.rel = #dist.rel<"w", ps: S(0, blocks(5, per 3, first 0))>}
+  pd.program @main {
+    dist.serve on @ps mode sync {
+      dist.handle round {
+        %z = pd.fill_constant -> Out("z") {dtype = 5 : i32, shape = array<i64: 1>, value = 0.0 : f32} : () -> tensor<1xf32>
+        %q = dist.foreach_block @w (%k) iter(%a = %z : tensor<1xf32>) -> (tensor<1xf32>) {
+          %g = dist.merged @w : tensor<?x4xf32>
+          %n = pd.squared_l2_norm X(%g) -> Out("n") : (tensor<?x4xf32>) -> tensor<1xf32>
+          %s = pd.sum X(%a, %n) -> Out("s") : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+          dist.yield %s : tensor<1xf32>
+        }
+        // expected-error @+1 {{export: dist.all_reduce among 2 servers: the framework's servers and trainers talk to each other, not among themselves}}
+        %t = dist.all_reduce sum (%q) on @all : (tensor<1xf32>) -> tensor<1xf32>
+        dist.yield
+      }
+    }
+  }
+}
+
+// -----
+
+// Asynchronous modes.
+dist.mesh @workers [dp = 2]
+dist.mesh @servers [ps = 2]
+dist.comm @ps on @workers over [dp] rpc @server
+dist.role @trainer on @workers {
+  pd.program @main {
+    %g = pd.input "w@GRAD" : tensor<5x4xf32>
+    dist.push %g to @server::@w merge mean on @ps : tensor<5x4xf32>
+    dist.phase push on @ps
+    %n = dist.pull @server::@w on @ps : tensor<5x4xf32>
+    dist.phase pull on @ps
+  }
+}
+dist.role @server on @servers {
+  pd.var @w : tensor<?x4xf32> {dist.rel = #dist.rel<"w", ps: S(0, blocks(5, per 3, first 0))>}
+  pd.program @main {
+    // expected-error @+1 {{export: mode async has no translation yet; synchronous rounds have}}
+    dist.serve on @ps mode async {
+    }
+  }
+}
+
+// -----
+
+// A cut variable outside of the loops over its blocks.
+dist.mesh @workers [dp = 2]
+dist.mesh @servers [ps = 2]
+dist.comm @ps on @workers over [dp] rpc @server
+dist.role @trainer on @workers {
+  pd.program @main {
+    %g = pd.input "w@GRAD" : tensor<5x4xf32>
+    dist.push %g to @server::@w merge mean on @ps : tensor<5x4xf32>
+    dist.phase push on @ps
+    %n = dist.pull @server::@w on @ps : tensor<5x4xf32>
+    dist.phase pull on @ps
+  }
+}
+dist.role @server on @servers {
+  pd.var @w : tensor<?x4xf32> {dist.rel = #dist.rel<"w", ps: S(0, blocks(5, per 3, first 0))>}
+  pd.var @all : tensor<1xf32>
+  pd.program @main {
+    dist.serve on @ps mode sync {
+      dist.handle round {
+        // expected-error @+1 {{export: 'w' is merged outside of dist.foreach_block: the framework's servers see one block at a time}}
+        %g = dist.merged @w : tensor<?x4xf32>
+        %n = pd.squared_l2_norm X(%g) -> Out("n") : (tensor<?x4xf32>) -> tensor<1xf32>
+        pd.set @all, %n : tensor<1xf32>
+        dist.foreach_block @w (%k) {
+          %w = pd.get @w : tensor<?x4xf32>
+          %m = pd.elementwise_mul X(%w) Y(%n) -> Out("w") : (tensor<?x4xf32>, tensor<1xf32>) -> tensor<?x4xf32>
+          pd.set @w, %m : tensor<?x4xf32>
+          dist.yield
+        }
+        dist.yield
+      }
+    }
+  }
+}
+
+// -----
+
+// Whole on every server.
+dist.mesh @workers [dp = 2]
+dist.mesh @servers [ps = 2]
+dist.comm @ps on @workers over [dp] rpc @server
+dist.role @trainer on @workers {
+  pd.program @main {
+    %g = pd.input "w@GRAD" : tensor<5x4xf32>
+    // expected-error @+1 {{export: 'w' lies whole on every server: the framework asks one server for a block; cut it into blocks}}
+    dist.push %g to @server::@w merge mean on @ps : tensor<5x4xf32>
+    dist.phase push on @ps
+    %n = dist.pull @server::@w on @ps : tensor<5x4xf32>
+    dist.phase pull on @ps
+  }
+}
+dist.role @server on @servers {
+  pd.var @w : tensor<5x4xf32>
+  pd.program @main {
+    dist.serve on @ps mode sync {
+      dist.handle round {
+
+        dist.yield
+      }
+    }
+  }
+}
+
+// -----
+
+// Cut by other dims than rows.
+dist.mesh @workers [dp = 2]
+dist.mesh @servers [ps = 2]
+dist.comm @ps on @workers over [dp] rpc @server
+dist.role @trainer on @workers {
+  pd.program @main {
+    %g = pd.input "w@GRAD" : tensor<5x4xf32>
+    dist.push %g to @server::@w merge mean on @ps : tensor<5x4xf32>
+    dist.phase push on @ps
+    %n = dist.pull @server::@w on @ps : tensor<5x4xf32>
+    dist.phase pull on @ps
+  }
+}
+dist.role @server on @servers {
+  // expected-error @+1 {{export: 'w' is cut otherwise than into blocks of rows, which the framework's servers hold}}
+  pd.var @w : tensor<5x?xf32> {dist.rel = #dist.rel<"w", ps: S(1, blocks(4, per 2, first 0))>}
+  pd.program @main {
+    dist.serve on @ps mode sync {
+      dist.handle round {
+
+        dist.yield
+      }
+    }
+  }
+}
+
+// -----
+
+// Index by index.
+dist.mesh @workers [dp = 2]
+dist.mesh @servers [ps = 2]
+dist.comm @ps on @workers over [dp] rpc @server
+dist.role @trainer on @workers {
+  pd.program @main {
+    %g = pd.input "w@GRAD" : tensor<5x4xf32>
+    dist.push %g to @server::@w merge mean on @ps : tensor<5x4xf32>
+    dist.phase push on @ps
+    %n = dist.pull @server::@w on @ps : tensor<5x4xf32>
+    dist.phase pull on @ps
+  }
+}
+dist.role @server on @servers {
+  // expected-error @+1 {{export: 'w' is cut otherwise than into blocks of rows, which the framework's servers hold}}
+  pd.var @w : tensor<?x4xf32> {dist.rel = #dist.rel<"w", ps: S(0, cyclic(5))>}
+  pd.program @main {
+    dist.serve on @ps mode sync {
+      dist.handle round {
+
+        dist.yield
+      }
+    }
+  }
+}
+
+// -----
+
+// Start-up that is no part of a whole value.
+dist.mesh @workers [dp = 2]
+dist.mesh @servers [ps = 2]
+dist.comm @ps on @workers over [dp] rpc @server
+dist.role @trainer on @workers {
+  pd.program @main {
+    %g = pd.input "w@GRAD" : tensor<5x4xf32>
+    dist.push %g to @server::@w merge mean on @ps : tensor<5x4xf32>
+    dist.phase push on @ps
+    %n = dist.pull @server::@w on @ps : tensor<5x4xf32>
+    dist.phase pull on @ps
+  }
+}
+dist.role @server on @servers {
+  pd.var @w : tensor<?x4xf32> {dist.rel = #dist.rel<"w", ps: S(0, blocks(5, per 3, first 0))>}
+  pd.program @main {
+    dist.serve on @ps mode sync {
+      dist.handle round {
+        dist.foreach_block @w (%k) {
+          %g = dist.merged @w : tensor<?x4xf32>
+          %w = pd.get @w : tensor<?x4xf32>
+          %n = pd.elementwise_sub X(%w) Y(%g) -> Out("w") : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+          pd.set @w, %n : tensor<?x4xf32>
+          dist.yield
+        }
+        dist.yield
+      }
+    }
+  }
+  pd.program @startup {
+    %w = pd.fill_constant -> Out("w") {dtype = 5 : i32, shape = array<i64: 3, 4>, value = 0.0 : f32} : () -> tensor<?x4xf32>
+    // expected-error @+1 {{export: start-up sets 'w', which is cut into blocks, to something else than a dist.slice of its whole value}}
+    pd.set @w, %w : tensor<?x4xf32>
+  }
+}
+
+// -----
+
+// A role beside them.
+dist.mesh @workers [dp = 2]
+dist.mesh @servers [ps = 2]
+dist.comm @ps on @workers over [dp] rpc @server
+dist.role @trainer on @workers {
+  pd.program @main {
+    %g = pd.input "w@GRAD" : tensor<5x4xf32>
+    dist.push %g to @server::@w merge mean on @ps : tensor<5x4xf32>
+    dist.phase push on @ps
+    %n = dist.pull @server::@w on @ps : tensor<5x4xf32>
+    dist.phase pull on @ps
+  }
+}
+dist.role @server on @servers {
+  pd.var @w : tensor<?x4xf32> {dist.rel = #dist.rel<"w", ps: S(0, blocks(5, per 3, first 0))>}
+  pd.program @main {
+    dist.serve on @ps mode sync {
+      dist.handle round {
+        dist.foreach_block @w (%k) {
+          %g = dist.merged @w : tensor<?x4xf32>
+          %w = pd.get @w : tensor<?x4xf32>
+          %n = pd.elementwise_sub X(%w) Y(%g) -> Out("w") : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+          pd.set @w, %n : tensor<?x4xf32>
+          dist.yield
+        }
+        dist.yield
+      }
+    }
+  }
+}
+// expected-error @+1 {{export: jobs of servers and trainers are exported; @others is a role beside them}}
+dist.role @others on @workers {
+  pd.program @main {}
+}

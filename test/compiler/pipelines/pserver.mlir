@@ -1,0 +1,37 @@
+// Mode pserver: the passes of a request, and requests that do not go together.
+// RUN: dtranspile transpile --print-pipeline --mode pserver --trainers 4 --pservers 10.0.0.7:6174,10.0.0.8:6174 | FileCheck %s
+// CHECK: builtin.module(check-source,form-job{axes=dp:4 comm-axes=none {{.*}}},cut-batch{axes=dp},ps-place{axes=dp servers=2 slice_var_up=true min_block_size=8192 split_method=RoundRobin print_log=false},ps-split{axes=dp servers=2},ps-startup{axes=dp},declare-relations{axes=dp},declare-sites)
+
+// Only their number, synchronous as the framework's preset says it, and hints that change nothing.
+// RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 10000 --sync-mode false --runtime-split-send-recv --half-async --completely-not-async --wait-port false | FileCheck %s --check-prefix=MANY
+// MANY: ps-split{axes=dp servers=10000}
+
+// RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --slice-var-up false --split-method HashName --print-log | FileCheck %s --check-prefix=PLACE
+// PLACE: ps-place{axes=dp servers=2 slice_var_up=false min_block_size=8192 split_method=HashName print_log=true}
+
+// RUN: not dtranspile transpile --print-pipeline --mode pserver 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: mode pserver and pservers: say where the servers are
+// RUN: not dtranspile transpile --print-pipeline --pservers 2 2>&1 | FileCheck %s --check-prefix=MODE
+// MODE: pservers and mode: servers exist in mode pserver only; add --mode pserver
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 10.0.0.7 2>&1 | FileCheck %s --check-prefix=ADDRESS
+// ADDRESS: pservers: '10.0.0.7' is neither HOST:PORT nor a number of servers
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers a:1,b:70000 2>&1 | FileCheck %s --check-prefix=PORT
+// PORT: pservers: 'b:70000' is no HOST:PORT
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers a:1,a:1 2>&1 | FileCheck %s --check-prefix=TWICE
+// TWICE: pservers: 'a:1' stands there twice
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --min-block-size 100 2>&1 | FileCheck %s --check-prefix=SMALL
+// SMALL: min_block_size: blocks of less than 8192 elements
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --sync-batch-norm 2>&1 | FileCheck %s --check-prefix=NORM
+// NORM: mode pserver and sync_batch_norm
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --scale-strategy reference 2>&1 | FileCheck %s --check-prefix=SCALE
+// SCALE: mode pserver and scale_strategy
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --runtime-split-send-recv 2>&1 | FileCheck %s --check-prefix=RUNTIME
+// RUNTIME: sync_mode and runtime_split_send_recv
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --half-async 2>&1 | FileCheck %s --check-prefix=HALF
+// HALF: half_async and runtime_split_send_recv
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --enable-dc-asgd 2>&1 | FileCheck %s --check-prefix=DELAY
+// DELAY: enable_dc_asgd and sync_mode
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --geo-sgd-mode 2>&1 | FileCheck %s --check-prefix=GEO
+// GEO: geo_sgd_mode and sync_mode
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --sync-mode false --geo-sgd-mode --geo-sgd-need-push-nums 10 2>&1 | FileCheck %s --check-prefix=ASYNC
+// ASYNC: sync_mode=false: servers run synchronous rounds only; asynchronous modes (async, half_async, geo-SGD, DC-ASGD) are not there yet

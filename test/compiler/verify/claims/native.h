@@ -1,0 +1,36 @@
+// Runs an op natively: compiled by itself for the extents of its operands, once, and run as often
+// as it is asked for.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "runtime/exec/executor.h"
+#include "test/compiler/verify/claims/one_op.h"
+
+namespace dtranspile::claims {
+
+class Native {
+ public:
+  Native();
+  ~Native();
+
+  // One tensor per result, null for those that are none. The error is what the compiler or the
+  // runtime says.
+  absl::StatusOr<Tensors> run(const OneOp& op, llvm::ArrayRef<TensorPtr> operands);
+
+ private:
+  struct Compiled {
+    absl::Status status;
+    std::unique_ptr<exec::Executor> executor;
+    std::vector<int> results;  // numbers of the fetched ones
+  };
+  Compiled compile(const OneOp& op, llvm::ArrayRef<TensorPtr> operands);
+
+  std::string folder_;
+  int number_ = 0;  // of plans made
+  std::map<std::string, Compiled> compiled_;
+};
+
+}  // namespace dtranspile::claims

@@ -1,0 +1,236 @@
+#include "test/compiler/verify/claims/trial.h"
+
+#include <algorithm>
+#include <set>
+
+#include "test/compiler/verify/claims/elements.h"
+
+namespace dtranspile::claims {
+namespace {
+
+using verify::Rational;
+using verify::Reading;
+using verify::Relation;
+using verify::State;
+
+// Assignments that are run. What holds for 2 parts and not for 4 is rare, and every way to cut
+// extents is another compilation.
+size_t mostRun(int64_t n) { return n == 2 ? 40 : n == 3 ? 20 : 12; }
+
+uint64_t hashOf(const std::string& text) {
+  uint64_t hash = 1469598103934665603u;  // FNV-1a
+  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+bool hasZero(const Assignment& assignment) {
+  return llvm::any_of(assignment, [](const Held& held) { return held.zero; });
+}
+
+// A zero has the extents of what it is added to, so that a claim about one is right where it is for
+// some extents: other ways to cut the zeros of an assignment.
+std::vector<Assignment> otherZeros(const Assignment& assignment, const Tensors& operands,
+                                   int64_t n) {
+  std::vector<Assignment> all = {assignment};
+  for (size_t i = 0; i < assignment.size(); ++i) {
+    if (!assignment[i].zero) continue;
+    std::vector<Assignment> more;
+    for (const Assignment& one : all)
+      for (int64_t dim = -1; dim < static_cast<int64_t>(operands[i]->dims.size()); ++dim) {
+        if (dim >= 0 && operands[i]->dims[static_cast<size_t>(dim)] < n) continue;
+        Assignment other = one;
+        other[i].state = dim < 0 ? State::replicated() : State::split(dim);
+        more.push_back(std::move(other));
+      }
+    all = std::move(more);
+  }
+  return all;
+}
+
+}  // namespace
+
+Trial::Trial(const Instance& instance, const verify::ParsedRule& rule, int64_t n, Native& native,
+             Tally& tally)
+    : instance_(instance),
+      asked_(instance, rule, n),
+      n_(n),
+      native_(native),
+      tally_(tally),
+      random_(hashOf(instance.op.key()) + static_cast<uint64_t>(n)) {}
+
+void Trial::run() {
+  for (const Claim& claim : claimed()) {
+    const Outcome outcome = hold(claim);
+    tally_.claims += outcome.claims;
+    for (const std::string& why : outcome.left) ++tally_.untested[why];
+    for (const std::string& wrong : outcome.wrong)
+      tally_.fail(wrong + " (" + instance_.where + ")");
+  }
+}
+
+bool Trial::hasParts(const Assignment& assignment) const {
+  std::optional<Cuts> cuts = cutsOf(instance_.operands, assignment, n_);
+  if (!cuts) return false;
+  for (size_t i = 0; i < assignment.size(); ++i)
+    if (const State& state = assignment[i].state;
+        state.isSplit() && !boundsOf(*instance_.operands[i], state, n_, *cuts))
+      return false;
+  return true;
+}
+
+// Those that are run: one of every pattern of states first, then others of other scales.
+std::vector<Trial::Claim> Trial::claimed() {
+  std::vector<Claim> first, rest;
+  std::set<std::string> patterns;
+  mlir::MLIRContext* context = instance_.op.op->getContext();
+  for (Assignment& assignment : assignmentsOf(context, instance_.operands, n_, random_)) {
+    if (!hasParts(assignment)) continue;
+    Claim claim{std::move(assignment), {}};
+    claim.answers = asked_.answers(claim.assignment);
+    if (claim.answers.empty()) continue;
+    const bool fresh = patterns.insert(patternOf(claim.assignment)).second;
+    (fresh ? first : rest).push_back(std::move(claim));
+  }
+  std::shuffle(rest.begin(), rest.end(), random_);
+  const size_t most = mostRun(n_);
+  if (first.size() > most) {
+    std::shuffle(first.begin(), first.end(), random_);
+    first.resize(most);
+  }
+  for (Claim& claim : rest)
+    if (first.size() < most) first.push_back(std::move(claim));
+  return first;
+}
+
+std::string Trial::text(const Claim& claim, const Answer& answer, int result,
+                        const std::string& what) const {
+  return asked_.text(claim.assignment, answer, result) + ": " + what;
+}
+
+Trial::Outcome Trial::hold(const Claim& claim) {
+  Outcome outcome = hold(claim, claim.assignment);
+  if (outcome.clean() || !hasZero(claim.assignment)) return outcome;
+  for (const Assignment& made : otherZeros(claim.assignment, instance_.operands, n_)) {
+    if (!hasParts(made)) continue;
+    Outcome other = hold(claim, made);
+    if (other.clean()) return other;
+  }
+  return outcome;
+}
+
+std::optional<Trial::Operands> Trial::operandsOf(const Assignment& assignment) {
+  std::optional<Cuts> cuts = cutsOf(instance_.operands, assignment, n_);
+  Operands operands{instance_.operands, std::vector<Tensors>(static_cast<size_t>(n_))};
+  for (size_t i = 0; i < assignment.size(); ++i) {
+    std::optional<Tensors> parts =
+        cuts ? partsOf(*operands.whole[i], assignment[i], n_, *cuts, random_) : std::nullopt;
+    if (!parts) return std::nullopt;
+    for (size_t c = 0; c < operands.own.size(); ++c) operands.own[c].push_back((*parts)[c]);
+    if (assignment[i].zero) operands.whole[i] = zerosLike(*operands.whole[i]);
+  }
+  return operands;
+}
+
+// Ops that cannot be asked before they run whether a part fits, and refuse one that does not: no
+// part may cut a video.
+constexpr llvm::StringRef kRefusing[] = {"temporal_shift", "temporal_shift_grad"};
+
+// Wrong where all results are claimed: else the rule has not said that the op fits such operands.
+Trial::Outcome Trial::refused(const Claim& claim, size_t coordinate,
+                              const absl::Status& status) const {
+  if (llvm::is_contained(kRefusing, pd::OpView(instance_.op).type()))
+    return {0, {}, {"refuse a part when they run"}};
+  for (const Answer& answer : claim.answers)
+    if (llvm::all_of(answer.relations, [](const Relation& one) {
+          return one.known() && !one.isZero && Answer::untestable(one).empty();
+        }))
+      return {
+          1,
+          {text(claim, answer, -1,
+                "coordinate " + std::to_string(coordinate) + " " + std::string(status.message()))},
+          {}};
+  return {0, {}, {"do not run where some results are unknown"}};
+}
+
+Trial::Outcome Trial::hold(const Claim& claim, const Assignment& made) {
+  std::optional<Operands> operands = operandsOf(made);
+  if (!operands) return {0, {}, {"have parts that cannot be made"}};
+  Tensors whole = instance_.results;
+  if (hasZero(made)) {
+    absl::StatusOr<Tensors> given = native_.run(instance_.op, operands->whole);
+    if (!given.ok()) return {0, {}, {"do not run with zeros"}};
+    whole = *given;
+  }
+  std::vector<Tensors> given;
+  for (const Tensors& own : operands->own) {
+    absl::StatusOr<Tensors> part = native_.run(instance_.op, own);
+    if (!part.ok()) return refused(claim, given.size(), part.status());
+    given.push_back(std::move(*part));
+  }
+  Outcome outcome;
+  holdWhole(claim, given, whole, outcome);
+  holdParts(claim, given, outcome);
+  return outcome;
+}
+
+void Trial::holdWhole(const Claim& claim, const std::vector<Tensors>& given, const Tensors& whole,
+                      Outcome& outcome) const {
+  for (const Answer& answer : claim.answers)
+    for (auto [i, relation] : llvm::enumerate(answer.relations)) {
+      if (!relation.known()) continue;
+      if (std::string why = Answer::untestable(relation); !why.empty()) {
+        outcome.left.push_back(why);
+        continue;
+      }
+      if (!whole[i] || !hasNumbers(whole[i]->dtype)) {
+        outcome.left.push_back(whole[i] ? "are about half floats" : "are about no tensor");
+        continue;
+      }
+      ++outcome.claims;
+      Tensors parts;
+      for (const Tensors& one : given) parts.push_back(one[i]);
+      std::string what =
+          relation.isZero ? compareZero(parts) : compare(parts, relation.whole, *whole[i]);
+      const State& state = relation.whole.states[0];
+      if (what.empty() && state.isSplit() && state.dim != dist::kFlat && !state.layoutAttr() &&
+          !relation.uneven && !relation.isZero)
+        what = compareExtents(parts, state.dim);
+      if (!what.empty()) outcome.wrong.push_back(text(claim, answer, static_cast<int>(i), what));
+    }
+}
+
+// In the parts reading each coordinate has a multiple of what the op gives on its share. Only
+// scales say more than that the op is run twice.
+void Trial::holdParts(const Claim& claim, const std::vector<Tensors>& given, Outcome& outcome) {
+  Assignment shares = claim.assignment;
+  bool scaled = false;
+  for (Held& held : shares) {
+    if (held.zero || held.state.isPartial()) return;
+    scaled |= !held.scale.isOne();
+    held.scale = Rational();
+  }
+  const Answer& answer = claim.answers[0];
+  if (!scaled ||
+      llvm::none_of(answer.relations, [](const Relation& one) { return one.parts.known; }))
+    return;
+  std::optional<Operands> operands = operandsOf(shares);
+  if (!operands) return;
+  for (size_t c = 0; c < given.size(); ++c) {
+    absl::StatusOr<Tensors> share = native_.run(instance_.op, operands->own[c]);
+    if (!share.ok()) return;
+    for (auto [i, relation] : llvm::enumerate(answer.relations)) {
+      const Tensor* tensor = (*share)[i].get();
+      if (!relation.parts.known || relation.isZero || !tensor || !hasNumbers(tensor->dtype))
+        continue;
+      if (c == 0) ++outcome.claims;
+      const Reading equal{true, {State::replicated()}, relation.parts.scale};
+      std::string what = compare({given[c][i]}, equal, *tensor);
+      if (!what.empty())
+        outcome.wrong.push_back(
+            text(claim, answer, static_cast<int>(i),
+                 "in parts, " + relation.parts.scale.text() + " times the share's: " + what));
+    }
+  }
+}
+
+}  // namespace dtranspile::claims

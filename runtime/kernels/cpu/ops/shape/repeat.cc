@@ -47,8 +47,7 @@ bool ExpandAsMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
   const auto shape = call.Ints(A::target_shape);
   const bool told =
       shape.size() > 0 && std::all_of(shape.begin(), shape.end(), [](int64_t n) { return n >= 0; });
-  if (call.Has(A::Y) && !told)
-    return BroadcastTo(call, x.name, OpCall::Dims(call.Arg(A::Y)), map);
+  if (call.Has(A::Y) && !told) return BroadcastTo(call, x.name, OpCall::Dims(call.Arg(A::Y)), map);
   return BroadcastTo(call, x.name, call.Ints(A::target_shape), map);
 }
 

@@ -78,8 +78,8 @@ LogicalResult lowerSoftmaxWithCrossEntropyGrad(OpLowering& op) {
     return rowFormula(op, "Logits@GRAD = (Softmax - Label) * Loss@GRAD[r]");
   // The loss of a label that 1.x ignores is 0, its gradient is not.
   if (op.version() > 0 && op.version() < 2000000 && !op.mendsDefects())
-    return rowFormula(
-        op, "Logits@GRAD = (Softmax - (position == Label[r] ? 1 : 0)) * Loss@GRAD[r]");
+    return rowFormula(op,
+                      "Logits@GRAD = (Softmax - (position == Label[r] ? 1 : 0)) * Loss@GRAD[r]");
   return rowFormula(op,
                     "Logits@GRAD = Label[r] == ignore_index ? 0 : (Softmax - (position == Label[r] "
                     "? 1 : 0)) * Loss@GRAD[r]");

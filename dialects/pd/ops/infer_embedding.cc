@@ -27,7 +27,7 @@ llvm::LogicalResult inferFilterByInstag(InferContext& c) {
   c.out("LossWeight",
         ragged(tensorInfo(c.programVersion() >= 2000000 ? DType::kFloat32 : DType::kFloat64,
                           {-1, 1})));
-  c.out("IndexMap", ragged(tensorInfo(DType::kInt64, {-1, 3})));
+  c.out("IndexMap", ragged(tensorInfo(DType::kInt64, {-1, 2})));
   return llvm::success();
 }
 

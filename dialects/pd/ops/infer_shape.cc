@@ -372,9 +372,10 @@ llvm::LogicalResult inferExpandAs(InferContext& c) {
   const TensorInfo* x = require(c, "X");
   if (!x) return llvm::failure();
   std::vector<int64_t> shape = c.op().getInts("target_shape");
-  // The shape counts where there are both; only programs of before 2.1 lack it.
+  // The shape counts where there are both and all of it is known.
+  const bool told = !shape.empty() && llvm::all_of(shape, [](int64_t n) { return n >= 0; });
   for (llvm::StringRef slot : {"target_tensor", "Y"}) {
-    if (const TensorInfo* target = shape.empty() ? c.in(slot) : nullptr) {
+    if (const TensorInfo* target = told ? nullptr : c.in(slot)) {
       c.out("Out", withDims(*x, target->dims));
       return llvm::success();
     }

@@ -5,7 +5,8 @@
 // CHECK: scf.for %[[I:.*]] = %lo to %n
 // CHECK-NEXT: %[[X:.*]] = memref.load %m0[%[[I]]] : memref<?xf32
 // CHECK-NEXT: %[[ZERO:.*]] = arith.constant 0x00000000 : f32
-// CHECK-NEXT: %[[Y:.*]] = arith.maximumf %[[X]], %[[ZERO]] : f32
+// CHECK-NEXT: %[[POSITIVE:.*]] = arith.cmpf ogt, %[[X]], %[[ZERO]] : f32
+// CHECK-NEXT: %[[Y:.*]] = arith.select %[[POSITIVE]], %[[X]], %[[ZERO]] : f32
 // CHECK-NEXT: memref.store %[[Y]], %m1[%[[I]]] : memref<?xf32
 pd.program @pointwise attributes {version = 2006002 : i64} {
   %x = pd.input "x" : tensor<2x3xf32>

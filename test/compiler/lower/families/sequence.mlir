@@ -2,7 +2,7 @@
 // RUN: dtranspile-lower %s | FileCheck %s
 
 // CHECK: program ragged
-// CHECK-NEXT: call dt_sequence_softmax(x float32[?x4] lod 1) -> s float32[?x4] lod 1
+// CHECK-NEXT: call dt_sequence_softmax(x float32[?x4] lod 1; 1) -> s float32[?x4] lod 1
 // CHECK-NEXT: call dt_sequence_pool(x float32[?x4] lod 1; 0 'SUM') -> y float32[?x4], i int32[?x4]
 pd.program @ragged attributes {version = 1008005 : i64} {
   %x = pd.input "x" : !pd.lod<tensor<?x4xf32>, 1>

@@ -5,7 +5,7 @@
 %ins_tag = pd.undef "ins_tag" : tensor<1xi64>
 %filter_tag = pd.undef "filter_tag" : tensor<1xi64>
 // expected-error @+1 {{[P10] needs rows in Ins}}
-%r:3 = pd.filter_by_instag Ins(%ins) Ins_tag(%ins_tag) Filter_tag(%filter_tag) -> Out("out") LossWeight("lossweight") IndexMap("indexmap") {is_lod = true} : (tensor<f32>, tensor<1xi64>, tensor<1xi64>) -> (tensor<1xf32>, tensor<1x1xf32>, tensor<1x3xi64>)
+%r:3 = pd.filter_by_instag Ins(%ins) Ins_tag(%ins_tag) Filter_tag(%filter_tag) -> Out("out") LossWeight("lossweight") IndexMap("indexmap") {is_lod = true} : (tensor<f32>, tensor<1xi64>, tensor<1xi64>) -> (tensor<1xf32>, tensor<1x1xf32>, tensor<1x2xi64>)
 
 // -----
 

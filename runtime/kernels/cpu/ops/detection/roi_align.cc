@@ -40,8 +40,7 @@ void SampleTaps(const Pooled& p, T y, T x, T share, std::vector<Tap<T>>& to) {
 constexpr int64_t kMostSamples = 1 << 12;  // along an axis of a cell
 
 template <typename T>
-auto AlignTaps(OpCall& call, const Pooled& p, const T* rois, bool nothing_is_nan,
-               bool clips) {
+auto AlignTaps(OpCall& call, const Pooled& p, const T* rois, bool nothing_is_nan, bool clips) {
   using A = args::dt_roi_align;
   static_assert(A::spatial_scale == args::dt_roi_align_grad::spatial_scale &&
                 A::sampling_ratio == args::dt_roi_align_grad::sampling_ratio &&

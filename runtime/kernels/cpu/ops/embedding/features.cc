@@ -196,17 +196,14 @@ int32_t FilterByInstag(OpCall& call) {
     OpCall::SetLod(call.Arg(A::LossWeight), {numbers});
   }
   if (call.Has(A::IndexMap)) {
-    if (!call.Resize(call.Arg(A::IndexMap), {kept, 3})) return 1;
+    if (!call.Resize(call.Arg(A::IndexMap), {kept, 2})) return 1;
     if (TypeOf(call.Arg(A::IndexMap)) != DType::kInt64)
       return call.Fail("'%s' is %s, expected int64", call.Arg(A::IndexMap).name,
                        TypeName(call.Arg(A::IndexMap)));
     for (int64_t i = 0; i < kept; ++i) {
-      // Where an instance is in Out and in Ins, and its rows.
-      const auto at = static_cast<size_t>(i);
-      int64_t* row = Data<int64_t>(call.Arg(A::IndexMap)) + 3 * i;
-      row[0] = static_cast<int64_t>(offsets[at]);
-      row[1] = none ? 1 : starts[at];
-      row[2] = static_cast<int64_t>(offsets[at + 1] - offsets[at]);
+      Data<int64_t>(call.Arg(A::IndexMap))[2 * i] =
+          static_cast<int64_t>(offsets[static_cast<size_t>(i)]);
+      Data<int64_t>(call.Arg(A::IndexMap))[2 * i + 1] = none ? 1 : starts[static_cast<size_t>(i)];
     }
     OpCall::SetLod(call.Arg(A::IndexMap), {numbers});
   }

@@ -44,8 +44,10 @@ bool ExpandAsMap(OpCall& call, const DtBuffer& x, AxisMap& map) {
   using A = args::dt_expand_as;
   static_assert(A::target_shape == args::dt_expand_as_grad::target_shape &&
                 A::Y == args::dt_expand_as_grad::Y);
-  if (call.Has(A::Y) && call.Ints(A::target_shape).empty())
-    return BroadcastTo(call, x.name, OpCall::Dims(call.Arg(A::Y)), map);
+  const auto shape = call.Ints(A::target_shape);
+  const bool told =
+      shape.size() > 0 && std::all_of(shape.begin(), shape.end(), [](int64_t n) { return n >= 0; });
+  if (call.Has(A::Y) && !told) return BroadcastTo(call, x.name, OpCall::Dims(call.Arg(A::Y)), map);
   return BroadcastTo(call, x.name, call.Ints(A::target_shape), map);
 }
 

@@ -131,7 +131,7 @@ TEST_CASE("classes out of range are refused") {
              Contains("'ids'") && Contains("label 3") && Contains("3 clusters"));
 }
 
-TEST_CASE("gradients of half precision are scaled, and times zero from the first that is not finite") {
+TEST_CASE("gradients of half precision are scaled, times zero from the first that is not finite") {
   // 2, 4 and infinity as float16.
   auto good = Of<uint16_t>({2}, {0x4000, 0x4400}), bad = Of<uint16_t>({1}, {0x7c00});
   auto scale = Of<float>({1}, {2});

@@ -1,4 +1,5 @@
-"""Writes the corpus `models26`: every net of nets.py as a case of test/corpus (README.md there), trained by the framework on one device.
+"""Writes the corpus `models26`: every net of images.py, sequences.py, losses.py and detection.py as a
+case of test/corpus (README.md there), trained by the framework on one device.
 
     generate.py FOLDER [NET...]
 
@@ -14,7 +15,8 @@ import numpy as np
 import paddle
 from paddle import static
 
-from nets import BATCH, NETS, STEPS
+import detection, images, losses, sequences  # noqa: F401 (they add to NETS)
+from net import BATCH, NETS, STEPS
 
 DTYPES = {np.dtype("float32"): 5, np.dtype("int64"): 3, np.dtype("int32"): 2}
 
@@ -75,7 +77,9 @@ def write_case(net, folder):
         np.save(os.path.join(folder, "feeds", name + ".npy"), feeds[name])
 
     scope, executor = static.Scope(), static.Executor(paddle.CPUPlace())
-    names = sorted(v.name for v in main.list_vars() if v.persistable and v.name not in ("feed", "fetch"))
+    names = sorted(
+        v.name for v in main.list_vars() if v.persistable and v.name not in ("feed", "fetch")
+    )
     with static.scope_guard(scope):
         executor.run(startup)
         for name in names:
@@ -102,7 +106,13 @@ def write_case(net, folder):
         "loss": loss.name,
         "fetch": [loss.name],
         "feeds": [
-            {"name": name, "dtype": str(array.dtype), "shape": list(array.shape), "lod_level": 0, "file": "feeds/%s.npy" % name}
+            {
+                "name": name,
+                "dtype": str(array.dtype),
+                "shape": list(array.shape),
+                "lod_level": 0,
+                "file": "feeds/%s.npy" % name,
+            }
             for name, array in feeds.items()
         ],
         "params": sorted(p.name for p in main.all_parameters()),
@@ -112,6 +122,7 @@ def write_case(net, folder):
         "tags": ["batch-dependent"] if net.verdict == "parts" else [],
         "verdict": net.verdict,
         "sites": net.sites,
+        "equal_shares": net.equal_shares,
     }
     with open(os.path.join(folder, "case.json"), "w") as f:
         json.dump(case, f, indent=1)

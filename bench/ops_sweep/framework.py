@@ -166,29 +166,25 @@ class Built:
         return block.vars[name] if name in block.vars else block.create_var(name=name, **options)
 
     def _rows_of(self, value):
-        """A SelectedRows of the value's rows, made as the framework makes them: by a gradient."""
+        """The variable of a SelectedRows of the value's rows, made as the framework makes them: the
+        gradient of a sparse lookup."""
         name, array, rows = value["name"], value["array"], value["rows"]
         self.height, self.width = value["height"], array.shape[1]
-        block, prefix = self.program.global_block(), value["name"] + "_of_"
-        table = np.zeros((value["height"],) + array.shape[1:], array.dtype)
-        ids = np.array(rows, "int64").reshape(-1, 1)
-        sources = {"W": table, "Ids": ids if not SINCE_2 else ids[:, 0], "Out@GRAD": array}
-        inputs = {}
-        for slot, source in sources.items():
-            held = prefix + slot.split("@")[0]
-            self._input(held, source, [], False)
-            inputs[slot] = [held]
-        self._var(name, dtype=array.dtype.name, shape=table.shape, type=SELECTED_ROWS)
-        op = block.desc.append_op()
-        op.set_type("lookup_table_v2_grad" if SINCE_2 else "lookup_table_grad")
-        for slot, held in inputs.items():
-            op.set_input(slot, held)
-        op.set_output("W@GRAD", [name])
-        for key, given in {"is_sparse": True, "is_distributed": False, "op_role": 0}.items():
-            op._set_attr(key, given)
-        op._set_int64_attr("padding_idx", -1) if SINCE_2 else op._set_attr("padding_idx", -1)
-        block._sync_with_cpp()
-        block.vars[name].desc.set_type(SELECTED_ROWS)
+        block, prefix = self.program.global_block(), name + "_of_"
+        ids = np.array(rows, "int64") if SINCE_2 else np.array(rows, "int64").reshape(-1, 1)
+        self._input(prefix + "W", np.zeros((self.height, self.width), array.dtype), [], False)
+        self._input(prefix + "Ids", ids, [], False)
+        self._input(prefix + "Out", array, [], False)
+        looked_up = self._var(prefix + "looked_up", dtype=array.dtype.name)
+        block.append_op(
+            type="lookup_table_v2" if SINCE_2 else "lookup_table",
+            inputs={"W": [block.vars[prefix + "W"]], "Ids": [block.vars[prefix + "Ids"]]},
+            outputs={"Out": [looked_up]},
+            attrs={"is_sparse": True, "is_distributed": False, "padding_idx": -1},
+        )
+        gradients = fluid.gradients([looked_up], [block.vars[prefix + "W"]],
+                                    target_gradients=[block.vars[prefix + "Out"]])  # fmt: skip
+        return gradients[0]
 
     def _input(self, name, array, lod, written):
         if name in self.values:
@@ -204,12 +200,11 @@ class Built:
     def _build(self, seed, shapes):
         block = self.program.global_block()
         outputs = {o["name"] for slot in seed["outputs"].values() for o in slot}
-        has_rows = False
+        rows = {}
         for slot in seed["inputs"].values():
             for value in slot:
                 if "rows" in value:
-                    has_rows = True
-                    self._rows_of(value)
+                    rows[value["name"]] = self._rows_of(value)
                 else:
                     self._input(value["name"], value["array"], value["lod"],
                                 value["name"] in outputs)  # fmt: skip
@@ -219,7 +214,10 @@ class Built:
             for o in described:
                 made[slot].append(self._var(o["name"], dtype=o["dtype"], type=LOD_TENSOR
                                             if o["kind"] == int(LOD_TENSOR) else SELECTED_ROWS))
-        given = {s: [block.vars[v["name"]] for v in slot] for s, slot in seed["inputs"].items()}
+        given = {
+            s: [rows[v["name"]] if v["name"] in rows else block.vars[v["name"]] for v in slot]
+            for s, slot in seed["inputs"].items()
+        }
         op = block.append_op(type=seed["type"], inputs=given, outputs=made,
                              attrs=dict(seed["attributes"]))  # fmt: skip
         tensors = []
@@ -231,7 +229,7 @@ class Built:
                 elif var.type == SELECTED_ROWS:
                     tensors.append(self._dense(var))
         self.fetch = [v.name for v in tensors]
-        if shapes and not has_rows:
+        if shapes and not rows:
             self._gradients([v for v in tensors if v.name not in self.values], shapes)
 
     def _dense(self, var):

@@ -4,7 +4,8 @@
     pick.py --work WORK --to FOLDER [--most N] NOW BEFORE...
 
 A few of each operator, of different kinds of change, the smallest first; FOLDER is that of the
-release in an unpacked `ops`. Prints the names.
+release in an unpacked `ops`. Values at the edge of a type's range get the tag `edge`. Prints the
+names.
 """
 
 import argparse
@@ -56,6 +57,8 @@ def main():
         for _, folder, info in taken:
             slug = re.sub(r"[^A-Za-z0-9]+", "_", info["sweep"]["variant"]).strip("_")
             info["name"] = "sweep.%s-%s" % (of_type, slug)
+            if info["sweep"]["kind"] in ("value", "type"):
+                info["tags"].append("edge")
             target = os.path.join(args.to, info["name"])
             shutil.rmtree(target, ignore_errors=True)
             shutil.copytree(folder, target)

@@ -5,7 +5,11 @@
 //
 //     bazel run -c opt //bench/ps:ps_bench [ROUNDS]
 //
+// CPU seconds per GB are those of all processes together: they tell more than the rest where other
+// work has the processors.
+//
 // Exits with 1 if a single trainer has less than 1.5 GB/s for blocks of 1 MB and more.
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +42,17 @@ constexpr Size kSizes[] = {
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Of all processes that have ended.
+double CpuSeconds() {
+  rusage usage = {};
+  getrusage(RUSAGE_CHILDREN, &usage);
+  constexpr double kMicro = 1e-6;
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * kMicro;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 double Median(std::vector<double> values) {
@@ -149,14 +164,17 @@ int main(int argc, char** argv) {
   bool good = true;
   for (const int trainers : {1, 2})
     for (const Size& size : kSizes) {
+      const double before = CpuSeconds();
       const double seconds = Run(size, trainers, rounds);
+      const double cpu = CpuSeconds() - before;
       if (seconds < 0) return 70;
       const double bytes = 2 * static_cast<double>(size.floats) * sizeof(float);
       const double speed = bytes / seconds * 1e-9;
       const bool counts = trainers == 1 && size.floats >= kSizes[1].floats;
-      printf("%d trainer%s  %-6s  round %10.1f us  %6.2f GB/s%s\n", trainers,
-             trainers == 1 ? " " : "s", size.name, seconds * 1e6, speed,
-             counts ? "  (goal 1.5)" : "");
+      const double moved = bytes * 1e-9 * trainers * (rounds + 1);
+      printf("%d trainer%s  %-6s  round %10.1f us  %6.2f GB/s  %6.2f CPU s/GB%s\n", trainers,
+             trainers == 1 ? " " : "s", size.name, seconds * 1e6, speed, cpu / moved,
+             counts ? "  (goal 1.5 GB/s)" : "");
       fflush(stdout);
       good &= !counts || speed >= kGoal;
     }

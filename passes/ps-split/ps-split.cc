@@ -82,8 +82,10 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
                  << "', which the update part sets too: it is on servers, and trainers pull "
                     "parameters only";
       }
+      auto assign = llvm::dyn_cast<pd::SetOp>(op);
+      const bool same = assign && variableBehind(assign.getValue()) == assign.getVarAttr();
       for (mlir::StringAttr name : touched.set)
-        if (part.touches(name))
+        if (part.touches(name) && !same)
           return op.emitError("sets '") << name.getValue()
                                         << "', which the update part reads: servers would not see "
                                            "it";

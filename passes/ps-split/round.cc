@@ -240,8 +240,8 @@ mlir::Value Round::valueInside(int owner, mlir::Value value, mlir::OpBuilder& in
     return dist::MergedOp::create(inside, value.getLoc(), blockType(dense),
                                   mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()));
   }
-  auto get = value.getDefiningOp<pd::GetOp>();
-  return pd::GetOp::create(inside, value.getLoc(), blockType(value.getType()), get.getVarAttr());
+  return pd::GetOp::create(inside, value.getLoc(), blockType(value.getType()),
+                           variableBehind(value));
 }
 
 mlir::LogicalResult Round::copyOps(int owner, const std::vector<mlir::Operation*>& needed,

@@ -76,6 +76,13 @@ Touched touchedBy(mlir::Operation* op) {
   return touched;
 }
 
+mlir::FlatSymbolRefAttr variableBehind(mlir::Value value) {
+  if (auto get = value.getDefiningOp<pd::GetOp>()) return get.getVarAttr();
+  auto result = llvm::dyn_cast<mlir::OpResult>(value);
+  mlir::Value same = result ? verify::passedThrough(result) : mlir::Value();
+  return same ? variableBehind(same) : mlir::FlatSymbolRefAttr();
+}
+
 int UpdatePart::ownerOf(mlir::Value value) const {
   auto found = valueOwner_.find(value);
   return found == valueOwner_.end() ? -1 : found->second;
@@ -203,9 +210,9 @@ mlir::LogicalResult UpdatePart::findOwners(const JobOnAxes& job) {
     powers_.clear();
     for (Served& served : parameters_) served.whole = nullptr;  // known of all state at last
     for (mlir::Operation& op : *pd::ProgramOp(job.main).getBodyBlock()) {
-      if (auto get = llvm::dyn_cast<pd::GetOp>(op))
-        if (const int owner = ownerOf(get.getVar()); owner >= 0)
-          valueOwner_[get.getValue()] = owner;
+      for (mlir::Value result : op.getResults())
+        if (mlir::FlatSymbolRefAttr var = variableBehind(result))
+          if (const int owner = ownerOf(var.getValue()); owner >= 0) valueOwner_[result] = owner;
       if (contains(&op) && mlir::failed(giveOwner(&op))) return mlir::failure();
     }
     mlir::FailureOr<bool> owned = ownVariables(job);
@@ -316,7 +323,7 @@ mlir::FailureOr<bool> UpdatePart::ownVariables(const JobOnAxes& job) {
 mlir::LogicalResult UpdatePart::checkOperands(mlir::Operation* op) {
   for (mlir::Value value : takenBy(op)) {
     mlir::Operation* maker = value.getDefiningOp();
-    if (!maker || contains(maker) || llvm::isa<pd::GetOp>(maker)) continue;
+    if (!maker || contains(maker) || variableBehind(value)) continue;
     const int owner = ownerOf(value);
     if (owner >= 0 && parameters_[owner].gradient == value) continue;
     if (isConstant(maker)) {
@@ -337,7 +344,8 @@ mlir::LogicalResult UpdatePart::collectVariables(const JobOnAxes& job) {
     for (mlir::StringAttr name : touched.read) variables_.try_emplace(name, false);
     for (mlir::StringAttr name : touched.set) variables_[name] = true;
     for (mlir::Value value : takenBy(op))
-      if (auto get = value.getDefiningOp<pd::GetOp>()) variables_.try_emplace(get.getVar(), false);
+      if (mlir::FlatSymbolRefAttr var = variableBehind(value))
+        variables_.try_emplace(var.getValue(), false);
   }
   for (auto set : pd::ProgramOp(job.main).getBodyBlock()->getOps<pd::SetOp>()) {
     mlir::Operation* writer = set.getValue().getDefiningOp();

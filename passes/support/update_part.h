@@ -73,6 +73,10 @@ class UpdatePart {
   llvm::StringMap<bool> variables_;  // whether it is set
 };
 
+// The variable of a value that is read from it, be it through an op that hands it on; null for
+// others.
+mlir::FlatSymbolRefAttr variableBehind(mlir::Value value);
+
 // On a pd.var of a job: how its blocks lie on the servers (a #dist.layout). From ps-place to
 // ps-startup, which takes it away.
 inline constexpr llvm::StringLiteral kServerLayout = "server_layout";

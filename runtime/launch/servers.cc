@@ -87,9 +87,9 @@ absl::StatusOr<std::map<std::string, Senders>> SendersOf(const JobSpec& spec,
 absl::Status CheckEndpoints(const JobSpec& spec, const exec::RpcConfig& rpc) {
   if (rpc.addresses.empty() && !spec.part) return absl::OkStatus();
   if (static_cast<int>(rpc.addresses.size()) == rpc.servers) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("role '", rpc.role, "' has ", rpc.servers,
-                                                 " servers, and ", rpc.addresses.size(),
-                                                 " endpoints are given for them"));
+  return absl::InvalidArgumentError(absl::StrCat("endpoints of role '", rpc.role,
+                                                 "': ", rpc.addresses.size(), " given, ",
+                                                 rpc.servers, " needed"));
 }
 
 }  // namespace

@@ -23,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/comm/gloo/wire.h"
 #include "runtime/exec/server_link.h"
+#include "runtime/ps/chunk_pool.h"
 #include "runtime/ps/cut.h"
 #include "runtime/ps/frame.h"
 #include "runtime/ps/messages.pb.h"
@@ -100,6 +101,7 @@ class Client : public exec::ServerLink {
   std::thread thread_;
   std::vector<std::unique_ptr<Peer>> peers_;  // by server; grows under the lock
   std::map<std::string, Cut> cuts_;           // by table
+  const std::shared_ptr<ChunkPool> chunks_ = std::make_shared<ChunkPool>();
   int64_t round_;
   Batch pushes_;
   std::mutex mutex_;

@@ -24,6 +24,26 @@ Merge WordOf(exec::Merge merge) {
   return MERGE_MEAN;
 }
 
+// The first piece of a part that ends behind a byte.
+std::vector<Cut::Piece>::const_iterator PieceAt(const std::vector<Cut::Piece>& pieces, int64_t at) {
+  return std::upper_bound(pieces.begin(), pieces.end(), at, [](int64_t byte, const Cut::Piece& p) {
+    return byte < p.part + p.bytes;
+  });
+}
+
+// Bytes [begin, end) of a part, out of the whole; what lies between pieces is pad, and zero.
+void TakeRange(const std::vector<Cut::Piece>& pieces, int64_t begin, int64_t end,
+               const std::byte* whole, std::byte* to) {
+  auto piece = PieceAt(pieces, begin);
+  for (int64_t at = begin; at < end; ++piece) {
+    const int64_t from = piece == pieces.end() ? end : std::clamp(piece->part, at, end);
+    to = std::fill_n(to, from - at, std::byte{0});
+    if (from == end) return;
+    at = std::min(piece->part + piece->bytes, end);
+    to = std::copy_n(whole + piece->whole + (from - piece->part), at - from, to);
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<const Cut*> Client::CutOf(const exec::TableRequest& request) {
@@ -66,9 +86,8 @@ absl::Status Client::Push(const exec::TableRequest& request, exec::Merge merge,
     DT_RETURN_IF_ERROR(CheckTable(server, request.table, value.dtype, dims));
     DT_ASSIGN_OR_RETURN(const int64_t bytes, ByteCount(value.dtype, dims));
     if (bytes == 0) continue;
-    SliceBuilder builder(static_cast<size_t>(bytes));
-    cut->Take(part, SizeOf(value.dtype), value.dims, value.data, builder.data());
-    const grpc::Slice whole = builder.Finish();
+    const std::vector<Cut::Piece> pieces =
+        cut->Pieces(part, static_cast<int64_t>(SizeOf(value.dtype)), value.dims);
     Request message = NewRequest(server);
     ps::Push& push = *message.mutable_push();
     push.set_table(request.table);
@@ -77,8 +96,10 @@ absl::Status Client::Push(const exec::TableRequest& request, exec::Merge merge,
     for (int64_t chunk = 0; chunk < ChunksOf(bytes); ++chunk) {
       push.set_chunk(chunk);
       const int64_t at = chunk * kChunkBytes, end = std::min(at + kChunkBytes, bytes);
-      Call(pushes_, server, message, {whole.sub(static_cast<size_t>(at), static_cast<size_t>(end))},
-           what);
+      // The first message is on its way while the next one is copied.
+      std::byte* const copy = chunks_->Take();
+      TakeRange(pieces, at, end, value.data, copy);
+      Call(pushes_, server, message, {chunks_->Lend(copy, static_cast<size_t>(end - at))}, what);
     }
   }
   return absl::OkStatus();

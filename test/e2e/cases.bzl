@@ -45,7 +45,6 @@ VARIANTS = {
 # Case -> why it is not trained with parameter servers (docs/passes/parameter-server.md).
 PSERVER_REFUSED = {
     "fluid18/dpsgd_mlp": "draws random numbers",
-    "fluid18/word2vec_hsigmoid": "which hierarchical_sigmoid of the trainers computes",
     "static26/ctr_deep": "lazy_mode",
 }
 
@@ -78,6 +77,7 @@ PSERVER = [
     "fluid18/while_loop",
     "fluid18/word2vec",
     "fluid18/word2vec_distributed",
+    "fluid18/word2vec_hsigmoid",
     "static26/bert_tiny",
     "static26/fit_a_line",
     "static26/gpt_tiny",
@@ -96,6 +96,13 @@ PSERVER = [
     "pir33/gpt_tiny",
     "pir33/lenet",
     "pir33/mlp_regression",
+]
+
+# With one trainer, whose batch is the whole: what depends on the whole batch.
+PSERVER_ALONE = [
+    "fluid18/cond_branch",
+    "fluid18/resnet_cifar",
+    "static26/resnet_thin",
 ]
 
 # Nets of the corpus models26: verdict, sites and parity, on one and on two ranks.

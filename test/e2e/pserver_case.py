@@ -3,7 +3,8 @@ and server. Every loss, and every parameter that the framework recorded, is comp
 
     pserver_case.py TOOL_FOLDER CORPUS CASE JOB...
 
-JOB: TRAINERSxSERVERS, with `s` behind it for blocks of 8 elements, then +FIELD=VALUE of the request. Tolerances are those of train_case.py.
+JOB: TRAINERSxSERVERS, with `s` behind it for blocks of 8 elements, then +FIELD=VALUE of the request. `+start`: from the values that start-up draws, compared
+with the program on one device. Tolerances are those of train_case.py.
 """
 
 import json
@@ -34,6 +35,8 @@ def flags_of(text):
     if small:
         flags += ["--min-block-size", "8", "--allow-small-blocks"]
     for field in fields:
+        if field == "start":
+            continue
         name, value = field.split("=")
         flags += ["--" + name.replace("_", "-"), value]
     return flags, int(trainers) + int(servers)
@@ -48,15 +51,18 @@ def programs_of(folder):
     ]
 
 
+def read_json(path):
+    with open(path) as f:
+        return json.load(f)
+
+
 def main(tools, corpus, case, *jobs):
     tool = os.path.join(tools, "dtranspile")
     folder = os.path.join(corpus, case)
-    with open(os.path.join(folder, "case.json")) as f:
-        description = json.load(f)
-    with open(os.path.join(folder, "golden.json")) as f:
-        golden = json.load(f)[description["loss"]]
+    description = read_json(os.path.join(folder, "case.json"))
+    golden = read_json(os.path.join(folder, "golden.json"))[description["loss"]]
     loss = loss_of(description)
-    data = ["--feeds", os.path.join(folder, "feeds"), "--init", os.path.join(folder, "init")]
+    data, init = ["--feeds", os.path.join(folder, "feeds")], ["--init", os.path.join(folder, "init")]
     if description.get("lr_var"):
         rates = ",".join(map(str, description["lr_per_step"]))
         data += ["--per-step", description["lr_var"] + "=" + rates]
@@ -67,15 +73,19 @@ def main(tools, corpus, case, *jobs):
             job, saved, report = (os.path.join(work, kind + text) for kind in ("job", "saved", "report"))
             call(tool, "transpile", *programs_of(folder), "-o", job, *flags)
             call(tool, "verify", job)
-            words = ["--cache", os.path.join(work, "cache"), "--report", report, "--save", saved]
-            call(tool, "run", job, *data, *words)
-            with open(report) as f:
-                found = json.load(f)
+            words = data + ["--cache", os.path.join(work, "cache"), "--report", report]
+            expected, start = golden, text.endswith("+start")
+            if start:
+                call(tool, "run", *programs_of(folder), *words)
+                expected = read_json(report)["fetch"][loss]
+            call(tool, "run", job, *words, "--save", saved, *([] if start else init))
+            found = read_json(report)
             if not found["ok"] or len(found["ranks"]) != processes:
                 fail("%s: %s" % (what, found))
-            worst = compare_losses(what, found["fetch"][loss], golden)
-            after, noise = os.path.join(folder, "after"), read_noise(corpus, case)
-            count = compare_parameters(what, saved, after, noise) if os.path.isdir(after) else 0
+            worst = compare_losses(what, found["fetch"][loss], expected)
+            after, noise, count = os.path.join(folder, "after"), read_noise(corpus, case), 0
+            if os.path.isdir(after) and not start:
+                count = compare_parameters(what, saved, after, noise)
             print("%s: largest difference of a loss %.2e, %d parameters as recorded" % (what, worst, count))
 
 

@@ -70,6 +70,7 @@ class Evaluation {
   bool partialResult(unsigned axis);
   bool shares(const Term& term) const;
   bool combineScales();
+  bool divide(unsigned axis);
 
   const Form& form_;
   const Axes& axes_;
@@ -169,32 +170,45 @@ bool Evaluation::splitResult(unsigned axis, const AxisView& view) {
   return true;
 }
 
-// All of one shape, or scalars that are whole: element-wise on the flattened tensor; or summed up
-// entirely.
+// The type of a tensor of known extents; null for others.
+mlir::RankedTensorType fixedType(mlir::Value value) {
+  mlir::RankedTensorType type = pd::tensorOf(dist::unlocated(value.getType()));
+  return type && type.hasStaticShape() ? type : mlir::RankedTensorType();
+}
+
+// All of one shape, or scalars that are whole: element-wise on the flattened tensor; or one tensor
+// summed up entirely. What stands along which dim is not known any more.
 bool Evaluation::flatResult(unsigned axis) {
-  const Labels* shape = nullptr;
-  State part;
+  if (!form_.flat) return lose("moves elements of a flat part", axis);
+  const Term* first = nullptr;
+  bool several = false;
   for (const Term& term : form_.terms) {
     if (skipped(term)) continue;
     const State& state = readingOf_(term.value).states[axis];
-    bool scalar = llvm::all_of(term.labels, [](int label) { return label < 0; });
-    if (state.isReplicated() && scalar) continue;
+    mlir::RankedTensorType type = fixedType(term.value);
+    if (state.isReplicated() && type && type.getNumElements() == 1) continue;
     if (!state.isSplit() || state.dim != dist::kFlat)
       return lose("mixes a flat part with another operand", axis, term.value);
-    if (shape && *shape != term.labels)
-      return lose("moves elements of a flat part", axis, term.value);
+    if (first && (!type || fixedType(first->value).getShape() != type.getShape() ||
+                  first->labels != term.labels))
+      return lose("takes flat parts that may be of different shapes", axis, term.value);
     if (llvm::is_contained(term.labels, kWholeDim))
       return lose("needs a whole dim of a flat part", axis, term.value);
-    if (shape && !(part == state))
+    if (first && !(readingOf_(first->value).states[axis] == state))
       return lose("takes parts that are cut by different layouts", axis, term.value);
-    shape = &term.labels;
-    part = state;
+    several |= first != nullptr;
+    if (!first && !type) {
+      // Alone it may have any shape; beside another it must be known that they are equal.
+      if (llvm::count_if(form_.terms, [&](const Term& one) { return !skipped(one); }) > 1)
+        return lose("takes flat parts that may be of different shapes", axis, term.value);
+    }
+    if (!first) first = &term;
   }
-  if (shape && *shape == form_.result) {
-    outcome_.reading.states[axis] = part;
+  if (first && first->labels == form_.result) {
+    outcome_.reading.states[axis] = readingOf_(first->value).states[axis];
     return true;
   }
-  if (form_.fold == Fold::Sum && form_.averaged.empty() &&
+  if (form_.fold == Fold::Sum && form_.averaged.empty() && !several &&
       llvm::all_of(form_.result, [](int label) { return label < 0; })) {
     outcome_.reading.states[axis] = State::partial(Reduce::Sum);
     return true;
@@ -303,6 +317,21 @@ bool Evaluation::combineScales() {
   return outcome_.reading.scale.isLost() ? lose("has a scale that cannot be computed") : true;
 }
 
+// An extent of the share's own divides what is the share's own.
+bool Evaluation::divide(unsigned axis) {
+  if (axes_.sizes[axis] == 1 || llvm::any_of(form_.terms, [&](const Term& term) {
+        return readingOf_(term.value).states[axis].isParts();
+      }))
+    return true;
+  for (const Extent& extent : form_.divisors) {
+    const Reading& reading = readingOf_(extent.tensor);
+    if (!reading.known) return lose("divides by an extent of unknown relation", axis);
+    if (reading.states[axis].isSplit())
+      outcome_.reading.scale = outcome_.reading.scale * Rational(axes_.sizes[axis]);
+  }
+  return true;
+}
+
 Outcome Evaluation::run() {
   outcome_.reading = Reading::replicated(axes_);
   outcome_.reading.scale = form_.factor;
@@ -317,58 +346,10 @@ Outcome Evaluation::run() {
   }
   bool ok = true;
   for (unsigned axis = 0; ok && axis < axes_.count(); ++axis) ok = alongAxis(axis);
-  if (!ok || !combineScales()) outcome_.reading = {};
+  ok = ok && combineScales();
+  for (unsigned axis = 0; ok && axis < axes_.count(); ++axis) ok = divide(axis);
+  if (!ok) outcome_.reading = {};
   return std::move(outcome_);
-}
-
-// How an operand enters an op that is evaluated per share: R as it is, all else as what its rank
-// has. A partial value is its share's own contribution; that of a gradient only where the op is
-// linear in it, since the share's own gradient has another scale.
-bool enterShare(const Term& term, const Relation& relation, const Axes& axes, Reading& reading) {
-  reading = relation.whole;
-  bool partial = false;
-  for (unsigned axis = 0; axis < axes.count(); ++axis) {
-    State& state = reading.states[axis];
-    if (!axes.isData[axis] || !(state.isSplit() || state.isPartial())) continue;
-    partial |= state.isPartial();
-    state = State::parts();
-  }
-  if (!partial || term.use == Use::Shape) return true;
-  if (relation.gradient) return term.use == Use::Linear;
-  reading.scale = relation.parts.scale;
-  return relation.parts.known;
-}
-
-// The whole reading where the form does not fit it along a data axis: the op per share.
-bool evaluateShare(const Form& form, const Axes& axes, RelationOf relationOf, IsZero isZero,
-                   Evaluated& result) {
-  llvm::DenseMap<mlir::Value, Reading> shares;
-  for (const Term& term : form.terms)
-    if (!enterShare(term, relationOf(term.value), axes, shares[term.value])) return false;
-  Outcome outcome = evaluate(
-      form, axes, [&](mlir::Value value) -> const Reading& { return shares.find(value)->second; },
-      isZero);
-  if (!outcome.reading.known) {
-    result.loss = std::move(outcome.loss);
-    return false;
-  }
-  // A record of a site, or the gradient of a value per share: what takes it is no site of its own.
-  result.site = result.loss.misfit || llvm::none_of(form.terms, [&](const Term& term) {
-                  return term.use != Use::Shape &&
-                         llvm::any_of(relationOf(term.value).whole.states,
-                                      [](const State& state) { return state.isParts(); });
-                });
-  result.relation.whole = std::move(outcome.reading);
-  result.relation.perShare = true;
-  return true;
-}
-
-bool hasUnevenParts(const Form& form, RelationOf relationOf) {
-  return llvm::any_of(form.terms, [&](const Term& term) {
-    const Relation& relation = relationOf(term.value);
-    return relation.uneven &&
-           llvm::any_of(relation.whole.states, [](const State& state) { return state.isSplit(); });
-  });
 }
 
 }  // namespace
@@ -376,64 +357,6 @@ bool hasUnevenParts(const Form& form, RelationOf relationOf) {
 Outcome evaluate(const Form& form, const Axes& axes, ReadingOf readingOf, IsZero isZero,
                  ShareOf shareOf, bool uneven) {
   return Evaluation(form, axes, readingOf, isZero, shareOf, uneven).run();
-}
-
-Evaluated evaluateBoth(const Form& form, const Axes& axes, RelationOf relationOf) {
-  auto isZero = [&](mlir::Value value) { return relationOf(value).isZero; };
-  Evaluated evaluated;
-  Relation& relation = evaluated.relation;
-  for (const Term& term : form.terms) {
-    if (term.use == Use::Shape) continue;
-    relation.addTags(relationOf(term.value).tags);
-    relation.perShare |= relationOf(term.value).perShare;
-  }
-  const bool uneven = hasUnevenParts(form, relationOf);
-  relation.uneven = form.rows == Rows::Data || (form.rows == Rows::Operands && uneven);
-  Outcome parts = evaluate(
-      form, axes, [&](mlir::Value value) -> const Reading& { return relationOf(value).parts; },
-      isZero);
-  Outcome whole = evaluate(
-      form, axes, [&](mlir::Value value) -> const Reading& { return relationOf(value).whole; },
-      isZero,
-      [&](mlir::Value value) {
-        const Relation& one = relationOf(value);
-        return one.gradient      ? one.whole.scale
-               : one.parts.known ? one.parts.scale
-                                 : Rational::lost();
-      },
-      uneven);
-  relation.parts = std::move(parts.reading);
-  relation.whole = std::move(whole.reading);
-  evaluated.loss = std::move(whole.loss);
-  const int axis = evaluated.loss.axis;
-  if (!relation.whole.known && !evaluated.loss.wrong && form.shareable && axis >= 0 &&
-      axes.isData[axis])
-    evaluateShare(form, axes, relationOf, isZero, evaluated);
-  return evaluated;
-}
-
-Shares::Shares(const Form& form, const Axes& axes, RelationOf relationOf) {
-  splitDims_.resize(axes.count());
-  for (const Term& term : form.terms) {
-    const Reading& whole = relationOf(term.value).whole;
-    mlir::RankedTensorType type = pd::tensorOf(dist::unlocated(term.value.getType()));
-    for (unsigned axis = 0; whole.known && type && axis < axes.count(); ++axis)
-      if (const State& state = whole.states[axis]; state.isSplit() && state.dim != dist::kFlat)
-        splitDims_[axis].try_emplace(type, state.dim);
-  }
-}
-
-bool Shares::putTogether(Reading& reading, mlir::Value result, const Axes& axes) const {
-  bool uneven = false;
-  mlir::RankedTensorType type = pd::tensorOf(dist::unlocated(result.getType()));
-  if (!reading.known || !type || type.getRank() == 0) return uneven;
-  for (unsigned axis = 0; axis < axes.count(); ++axis) {
-    if (!axes.isData[axis] || !reading.states[axis].isParts()) continue;
-    auto found = splitDims_[axis].find(type);
-    if (found != splitDims_[axis].end()) reading.states[axis] = State::split(found->second);
-    else if (type.isDynamicDim(0)) reading.states[axis] = State::split(0), uneven = true;
-  }
-  return uneven;
 }
 
 }  // namespace dtranspile::verify

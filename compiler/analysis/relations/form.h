@@ -54,16 +54,26 @@ enum class Fold { None, Sum, Max, Min, Prod, Or };
 // choose them.
 enum class Rows { Operands, Even, Data };
 
+// The extent of a tensor along a dim.
+struct Extent {
+  mlir::Value tensor;
+  int dim = 0;
+};
+
 struct Form {
   llvm::SmallVector<Term, 4> terms;
   Labels result;
   Combine combine = Combine::Product;
   Fold fold = Fold::None;
   Labels averaged;  // labels whose extent the op divides by: locally it is 1/n of the whole
+  // Extents that the op divides by, taken from a shape: locally they are those of the part, too.
+  llvm::SmallVector<Extent, 1> divisors;
   Rational factor;  // the op multiplies by this
   // What it would be per share has no meaning: extents are fixed numbers, or positions are those of
   // the whole. Such an op is no site, its results are unknown.
   bool shareable = true;
+  // Says the same of elements in memory order: of parts of flattened tensors too.
+  bool flat = false;
   Rows rows = Rows::Operands;
 };
 

@@ -160,7 +160,8 @@ void seedPerShare(const Scene& scene, int loss, Relation& relation) {
 // from that site.
 bool readsShares(const Scene& scene, mlir::Operation* op) {
   return llvm::any_of(op->getOperands(), [&](mlir::Value value) {
-    return llvm::any_of(scene.of(value).whole.states,
+    return scene.of(value).ofShare != 0 ||
+           llvm::any_of(scene.of(value).whole.states,
                         [](const State& state) { return state.isParts(); });
   });
 }

@@ -45,6 +45,22 @@ int alignment(RuleContext& context, mlir::Value value, int frameRank) {
                                        : static_cast<int>(std::min<int64_t>(axis, frameRank - 1));
 }
 
+// Operands that one clause does not read are there all the same: an op looks at the extents of all.
+// Parameters have none in common with the others.
+void addOthers(RuleContext& context, llvm::function_ref<Labels(mlir::Value)> labels, Form& form) {
+  const pd::OpView& op = context.op();
+  for (const std::string& slot : op.inputSlots()) {
+    const bool parameter = llvm::any_of(context.clauses(), [&](const Clause& clause) {
+      return llvm::any_of(clause.inputs, [&](const SlotUse& input) {
+        return input.slot == slot && input.parameter;
+      });
+    });
+    for (mlir::Value value : parameter ? std::vector<mlir::Value>() : op.inputs(slot))
+      if (value && llvm::none_of(form.terms, [&](const Term& term) { return term.value == value; }))
+        form.terms.push_back({value, labels(value), Use::Shape});
+  }
+}
+
 // The labels of one operand of kind `labelled`.
 Labels patternLabels(mlir::Value value, llvm::StringRef pattern) {
   constexpr int kRest = 1000;  // labels of `_`, counted from the right
@@ -122,7 +138,9 @@ void pointwise(RuleContext& context) {
                            alignment(context, value, static_cast<int>(extents.size())));
     };
     Form form = formOf(context, clause, labels);
+    addOthers(context, labels, form);
     form.fold = Fold::Sum;
+    form.flat = true;
     giveResults(context, clause, std::move(form), labels);
   }
 }
@@ -147,7 +165,9 @@ void rowwise(RuleContext& context) {
       own.resize(rankOf(value), kWholeDim);
       return own;
     };
-    giveResults(context, clause, formOf(context, clause, labels), labels);
+    Form form = formOf(context, clause, labels);
+    addOthers(context, labels, form);
+    giveResults(context, clause, std::move(form), labels);
   }
 }
 

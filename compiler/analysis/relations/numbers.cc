@@ -135,7 +135,7 @@ bool isSplitAlong(RuleContext& context, mlir::Value tensor, int dim) {
     });
   };
   const Relation& relation = context.relation(tensor);
-  return !relation.whole.known || along(relation.whole) ||
+  return !relation.whole.known || along(relation.whole) || (relation.ofShare >> dim & 1U) != 0 ||
          llvm::any_of(relation.whole.states,
                       [](const State& state) { return state.isParts() || state.isDifferent(); });
 }

@@ -77,9 +77,14 @@ void giveRecordedGrad(RuleContext& context, SlotLabels labels) {
   for (const SlotUse& input : record.inputs) {
     mlir::Value value = op.input(input.slot);
     if (!value) continue;
+    if (ofOtherParts(context, form, value)) {
+      for (const SlotResult& output : ordered.outputs)
+        for (unsigned i = 0, n = op.outputCount(output.slot); i < n; ++i)
+          context.lose(output.slot, i, "reads a record that was not written of these parts");
+      return;
+    }
     mlir::Operation* writer = writerOf(op, value, input.slot);
-    if (!writer || ofOtherParts(context, form, value))
-      form.terms.push_back({value, wholeLabels(value), Use::Value});
+    if (!writer) form.terms.push_back({value, wholeLabels(value), Use::Value});
     else if (writers.insert(writer).second) {
       pd::OpView forward(writer);
       const size_t first = form.terms.size();

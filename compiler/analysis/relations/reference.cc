@@ -82,7 +82,8 @@ void Reference::number(mlir::Block& block) {
       ops_.push_back(&op);
       noteTrained(&op);
       for (mlir::OpResult result : op.getResults()) {
-        int id = numbers_[result] = add(&op, pd::nameOf(result), " of ");
+        mlir::Value same = passedThrough(result);
+        int id = numbers_[result] = same ? numberOf(same) : add(&op, pd::nameOf(result), " of ");
         if (llvm::isa<pd::ProgramOp>(op.getParentOp())) named_[pd::nameOf(result)] = id;
       }
       notePowers(&op);

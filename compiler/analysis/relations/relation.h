@@ -88,6 +88,8 @@ struct Relation {
   bool gradient = false;  // made from the seed of the backward part
   bool uneven = false;    // its parts may differ in extent: rows of sequences, or those that data
                           // choose
+  uint32_t ofShare = 0;   // a bit per dim whose extent is that of a rank's share: all pairs of the
+                          // samples of a share have it along a dim that is not put together
   Reading whole, parts;
   llvm::SmallVector<mlir::StringAttr, 1> tags;  // contracts met on the way, sorted
 

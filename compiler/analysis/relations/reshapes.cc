@@ -10,18 +10,18 @@ namespace {
 
 // A product of a number and of extents that are not known. Symbols: dims of what is reshaped, then
 // extents of other tensors.
-struct Extent {
+struct Size {
   Rational number;
   std::map<int, int> powers;
 
-  static Extent of(int64_t value) { return {Rational(value), {}}; }
-  static Extent symbol(int which) { return {Rational(), {{which, 1}}}; }
+  static Size of(int64_t value) { return {Rational(value), {}}; }
+  static Size symbol(int which) { return {Rational(), {{which, 1}}}; }
   int power(int which) const {
     auto found = powers.find(which);
     return found == powers.end() ? 0 : found->second;
   }
-  Extent raised(const Extent& other, int to) const {
-    Extent result = *this;
+  Size raised(const Size& other, int to) const {
+    Size result = *this;
     result.number =
         number *
         (to > 0 ? other.number : Rational(other.number.denominator(), other.number.numerator()));
@@ -29,18 +29,18 @@ struct Extent {
       if ((result.powers[which] += to * power) == 0) result.powers.erase(which);
     return result;
   }
-  Extent operator*(const Extent& other) const { return raised(other, 1); }
-  Extent operator/(const Extent& other) const { return raised(other, -1); }
-  bool operator==(const Extent& other) const {
+  Size operator*(const Size& other) const { return raised(other, 1); }
+  Size operator/(const Size& other) const { return raised(other, -1); }
+  bool operator==(const Size& other) const {
     return number == other.number && powers == other.powers;
   }
 };
 
-using Extents = llvm::SmallVector<Extent, 6>;
+using Sizes = llvm::SmallVector<Size, 6>;
 
-Extent product(llvm::ArrayRef<Extent> extents) {
-  Extent result;
-  for (const Extent& extent : extents) result = result * extent;
+Size product(llvm::ArrayRef<Size> extents) {
+  Size result;
+  for (const Size& extent : extents) result = result * extent;
   return result;
 }
 
@@ -68,17 +68,17 @@ class Reshape {
     return values;
   }
 
-  // Extents of what is reshaped, where dim `varied` has one that is not known.
-  Extents before(int varied) const {
-    Extents extents;
+  // Sizes of what is reshaped, where dim `varied` has one that is not known.
+  Sizes before(int varied) const {
+    Sizes extents;
     for (auto [i, extent] : llvm::enumerate(from_)) {
       const int dim = static_cast<int>(i);
-      extents.push_back(extent <= 0 || dim == varied ? Extent::symbol(dim) : Extent::of(extent));
+      extents.push_back(extent <= 0 || dim == varied ? Size::symbol(dim) : Size::of(extent));
     }
     return extents;
   }
   // Nothing where the result's rank or extents depend on more than that.
-  std::optional<Extents> after(const Extents& from) {
+  std::optional<Sizes> after(const Sizes& from) {
     const llvm::StringRef type = op_.type();
     if (type.starts_with("reshape")) return reshaped(from);
     if (type.starts_with("squeeze")) return squeezed(from);
@@ -87,35 +87,35 @@ class Reshape {
     return flattened(from);
   }
 
-  // Extents of tensors that were met in `after`, by symbol.
+  // Sizes of tensors that were met in `after`, by symbol.
   const llvm::SmallVector<Number, 2>& tensors() const { return tensors_; }
   int symbolOf(size_t tensor) const { return static_cast<int>(from_.size() + tensor); }
 
  private:
-  Extent ofTensor(const Number& number, const Extents& from) {
+  Size ofTensor(const Number& number, const Sizes& from) {
     // Of what is reshaped itself, or of what has its extents.
     if (number.tensor == op_.input("X") && number.dim < static_cast<int>(from.size()))
       return from[number.dim];
     const int64_t declared = dimsOf(number.tensor)[number.dim];
     if (declared > 0 && !isSplitAlong(context_, number.tensor, number.dim))
-      return Extent::of(declared);
+      return Size::of(declared);
     for (auto [i, other] : llvm::enumerate(tensors_))
       if (other.tensor == number.tensor && other.dim == number.dim)
-        return Extent::symbol(symbolOf(i));
+        return Size::symbol(symbolOf(i));
     tensors_.push_back(number);
-    return Extent::symbol(symbolOf(tensors_.size() - 1));
+    return Size::symbol(symbolOf(tensors_.size() - 1));
   }
 
-  std::optional<Extents> reshaped(const Extents& from) {
+  std::optional<Sizes> reshaped(const Sizes& from) {
     if (!numbers_) return std::nullopt;
-    Extents result;
+    Sizes result;
     std::optional<size_t> open;
     for (auto [i, number] : llvm::enumerate(*numbers_)) {
       if (number.isExtent()) result.push_back(ofTensor(number, from));
       else if (!number.isKnown()) return std::nullopt;
-      else if (number.value > 0) result.push_back(Extent::of(number.value));
+      else if (number.value > 0) result.push_back(Size::of(number.value));
       else if (number.value == 0 && i < from.size()) result.push_back(from[i]);
-      else if (number.value == -1 && !open) open = i, result.push_back(Extent());
+      else if (number.value == -1 && !open) open = i, result.push_back(Size());
       else return std::nullopt;
     }
     if (open) result[*open] = product(from) / product(result);
@@ -123,14 +123,14 @@ class Reshape {
   }
 
   // An axis of extent 1 goes; where it may have another extent it may stay.
-  std::optional<Extents> squeezed(const Extents& from) const {
+  std::optional<Sizes> squeezed(const Sizes& from) const {
     llvm::SmallVector<bool, 6> named(from.size(), !numbers_ || numbers_->empty());
     for (const Number& number : numbers_ ? *numbers_ : Numbers()) {
       const int axis = normalAxis(number.value, static_cast<int>(from.size()));
       if (axis < 0 || axis >= static_cast<int>(from.size())) return std::nullopt;
       named[axis] = true;
     }
-    Extents result;
+    Sizes result;
     for (auto [i, extent] : llvm::enumerate(from)) {
       if (!named[i]) result.push_back(extent);
       else if (!extent.powers.empty()) return std::nullopt;
@@ -139,32 +139,32 @@ class Reshape {
     return result;
   }
 
-  std::optional<Extents> unsqueezed(const Extents& from) const {
+  std::optional<Sizes> unsqueezed(const Sizes& from) const {
     if (!numbers_) return std::nullopt;
-    Extents result = from;
+    Sizes result = from;
     for (const Number& number : *numbers_) {
       const int axis = normalAxis(number.value, static_cast<int>(result.size()) + 1);
       if (!number.isKnown() || axis < 0 || axis > static_cast<int>(result.size()))
         return std::nullopt;
-      result.insert(result.begin() + axis, Extent());
+      result.insert(result.begin() + axis, Size());
     }
     return result;
   }
 
-  std::optional<Extents> flattened(const Extents& from) const {
+  std::optional<Sizes> flattened(const Sizes& from) const {
     const auto axis = static_cast<size_t>(op_.getInt("axis"));
     if (axis > from.size()) return std::nullopt;
-    const llvm::ArrayRef<Extent> all(from);
-    return Extents{product(all.take_front(axis)), product(all.drop_front(axis))};
+    const llvm::ArrayRef<Size> all(from);
+    return Sizes{product(all.take_front(axis)), product(all.drop_front(axis))};
   }
 
-  std::optional<Extents> flattenedRange(const Extents& from) const {
+  std::optional<Sizes> flattenedRange(const Sizes& from) const {
     const int rank = static_cast<int>(from.size());
     const int start = normalAxis(op_.getInt("start_axis"), rank),
               stop = normalAxis(op_.getInt("stop_axis"), rank);
     if (start < 0 || stop < start || stop >= rank) return std::nullopt;
-    const llvm::ArrayRef<Extent> all(from);
-    Extents result(from.begin(), from.begin() + start);
+    const llvm::ArrayRef<Size> all(from);
+    Sizes result(from.begin(), from.begin() + start);
     result.push_back(product(all.slice(start, stop - start + 1)));
     result.append(from.begin() + stop + 1, from.end());
     return result;
@@ -179,7 +179,7 @@ class Reshape {
 
 // The dim of the result whose extent, and no other's, is divided where that of dim `varied` and of
 // the symbol `tensor` (-1: none) are; -1 where there is none, or elements change places.
-int partner(const Extents& from, const Extents& to, int varied, int tensor) {
+int partner(const Sizes& from, const Sizes& to, int varied, int tensor) {
   int found = -1;
   for (auto [j, extent] : llvm::enumerate(to)) {
     const int power = extent.power(varied) + (tensor < 0 ? 0 : extent.power(tensor));
@@ -201,8 +201,8 @@ ReshapeLabels reshapeLabels(RuleContext& context, const pd::OpView& op,
       Labels(from.size(), kWholeDim), Labels(to, kWholeDim), {}, reshape.untraced()};
   for (int dim = 0, n = static_cast<int>(from.size()); dim < n; ++dim) {
     if (from[dim] == 1) continue;  // it has no parts, and would stand in the way of those that have
-    const Extents before = reshape.before(dim);
-    std::optional<Extents> after = reshape.after(before);
+    const Sizes before = reshape.before(dim);
+    std::optional<Sizes> after = reshape.after(before);
     if (!after || static_cast<int>(after->size()) != to) continue;
     int other = partner(before, *after, dim, -1);
     for (size_t t = 0; other < 0 && t < reshape.tensors().size(); ++t) {

@@ -189,6 +189,8 @@ void RuleContext::result(llvm::StringRef slot, unsigned index, const Form& given
   if (perShare(relation.whole))
     relation.uneven |=
         Shares(form, axes_, lookup_).putTogether(relation.whole, op_.output(slot, index), axes_);
+  for (const State& state : relation.whole.states)  // put together
+    if (state.isSplit() && state.dim >= 0 && state.dim < 32) relation.ofShare &= ~(1U << state.dim);
   losses_[number] = std::move(evaluated.loss);
   if (evaluated.site && site_ < 0) site_ = number;
   relation.isZero =

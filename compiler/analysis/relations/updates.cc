@@ -24,6 +24,13 @@ std::vector<Power> powersOf(pd::OpView op) {
   return powers;
 }
 
+mlir::Value passedThrough(mlir::OpResult result) {
+  if (!pd::OpView::isFrameworkOp(result.getOwner())) return {};
+  const pd::OpView op(result.getOwner());
+  if (op.type() != "hierarchical_sigmoid" || op.slotOf(result).first != "W_Out") return {};
+  return op.input("W");
+}
+
 bool takesRowsAsDense(pd::OpView op) {
   // Kernels that go over all rows, or leave a row with a zero gradient as it is.
   static constexpr llvm::StringLiteral kAlways[] = {"sgd", "adagrad", "momentum", "rmsprop"};

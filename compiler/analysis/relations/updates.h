@@ -16,6 +16,10 @@ struct Power {
 };
 std::vector<Power> powersOf(pd::OpView op);
 
+// What an op of the forward part hands on as it is: a parameter that it lists as an output too, so
+// that servers could send rows of it. Null for all other results.
+mlir::Value passedThrough(mlir::OpResult result);
+
 // Whether the op gives the same where a gradient of SelectedRows is put together to a dense one:
 // rows without a gradient get zeros, and these must do what leaving the row out does.
 bool takesRowsAsDense(pd::OpView op);

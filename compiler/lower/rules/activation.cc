@@ -95,7 +95,7 @@ const LoweringRule kRules[] = {
     {"brelu", Inner::None, "Out = min(max(X, t_min), t_max)"},
     {"brelu_grad", Inner::None, "X@GRAD = X > t_min && X < t_max ? Out@GRAD : 0"},
     {"leaky_relu", Inner::None, "Out = legacy ? max(X, alpha * X) : X > 0 ? X : alpha * X"},
-    {"leaky_relu_grad", Inner::None, 
+    {"leaky_relu_grad", Inner::None,
      "v = or(X, Out);"
      "X@GRAD = Out@GRAD * (legacy ? (v > 0 ? 1 : alpha) : v < 0 ? alpha : v >= 0 ? 1 : 0)"},
     {"elu", Inner::None,
@@ -104,7 +104,8 @@ const LoweringRule kRules[] = {
      "e = alpha * exp(X);"
      "X@GRAD = X > 0 ? Out@GRAD * (legacy && !exact ? 1 + 0 * e : 1) : Out@GRAD * e"},
     {"celu", Inner::None, "Out = X > 0 ? X : alpha * expm1(X / alpha)"},
-    {"celu_grad", Inner::None, "e = exp(X / alpha); X@GRAD = X > 0 ? Out@GRAD * (exact ? 1 : 1 + 0 * e) : Out@GRAD * e"},
+    {"celu_grad", Inner::None,
+     "e = exp(X / alpha); X@GRAD = X > 0 ? Out@GRAD * (exact ? 1 : 1 + 0 * e) : Out@GRAD * e"},
     {"selu", Inner::None, "Out = scale * (X > 0 ? X : alpha * expm1(X))"},
     {"selu_grad", Inner::None,
      "X@GRAD = Out > 0 ? Out@GRAD * scale : Out@GRAD * (Out + float(scale * alpha))"},
@@ -120,13 +121,14 @@ const LoweringRule kRules[] = {
     {"swish_grad", Inner::None,
      "s = sigmoid(beta * X); X@GRAD = Out@GRAD * (s + beta * X * s * (1 - s))"},
     {"silu", Inner::None, "Out = X * sigmoid(X)"},
-    {"silu_grad", Inner::None, "s = sigmoid(X); e = 1 + exp(-X);"
+    {"silu_grad", Inner::None,
+     "s = sigmoid(X); e = 1 + exp(-X);"
      "X@GRAD = Out@GRAD * s * (1 + X * (exact ? 1 - s : exp(-X) / e))"},
     {"mish", Inner::None, "Out = X * tanh(X > threshold ? X : log1p(exp(X)))"},
     {"mish_grad", Inner::None,
      "t = tanh(X > threshold ? X : log1p(exp(X))); X@GRAD = Out@GRAD * (t + X * (1 - t * t) * "
      "(X > threshold ? 1 - exp(-X) : sigmoid(X)))"},
-    {"hard_swish", Inner::None, 
+    {"hard_swish", Inner::None,
      "o = legacy ? offset : 3; t = legacy ? threshold : 6; k = legacy ? scale : 6;"
      "Out = X * min(max(X + o, 0), t) / k"},
     {"hard_swish_grad", Inner::None,
@@ -134,18 +136,21 @@ const LoweringRule kRules[] = {
      "X@GRAD = Out@GRAD * (X + o < t ? (X + o > 0 ? (2 * X + o) / k : 0) : 1)"},
     {"hard_sigmoid", Inner::None, "Out = min(max(slope * X + offset, 0), 1)"},
     {"hard_sigmoid_grad", Inner::None, "X@GRAD = Out > 0 && Out < 1 ? Out@GRAD * slope : 0"},
-    {"hard_shrink", Inner::None, 
+    {"hard_shrink", Inner::None,
      "above = X > threshold ? 1 : 0; below = X < -threshold ? 1 : 0;"
      "Out = X * (legacy ? above + below : max(above, below))"},
-    {"hard_shrink_grad", Inner::None, "X@GRAD = X > threshold || X < -threshold ? Out@GRAD : 0"},
+    {"hard_shrink_grad", Inner::None,
+     "above = X > threshold ? 1 : 0; below = X < -threshold ? 1 : 0;"
+     "X@GRAD = Out@GRAD * (legacy ? above + below : max(above, below))"},
     {"softplus", Inner::None, "Out = beta * X > threshold ? X : log1p(exp(beta * X)) / beta"},
     {"softplus_grad", Inner::None,
      "X@GRAD = beta * X > threshold ? Out@GRAD : Out@GRAD * sigmoid(beta * X)"},
     {"softsign", Inner::None, "Out = X / (1 + abs(X))"},
     {"softsign_grad", Inner::None, "X@GRAD = Out@GRAD / square(1 + abs(X))"},
-    {"softshrink", Inner::None, 
+    {"softshrink", Inner::None,
      "Out = (X > lambda ? 1 : 0) * (X - lambda) + (X < -lambda ? 1 : 0) * (X + lambda)"},
-    {"softshrink_grad", Inner::None, "X@GRAD = X > lambda || X < -lambda ? Out@GRAD : 0"},
+    {"softshrink_grad", Inner::None,
+     "X@GRAD = Out@GRAD * ((X > lambda ? 1 : 0) + (X < -lambda ? 1 : 0))"},
     {"soft_relu", Inner::None, "Out = log1p(exp(min(max(X, -threshold), threshold)))"},
     {"soft_relu_grad", Inner::None,
      "X@GRAD = Out > -threshold && Out < threshold ? Out@GRAD * (1 - exp(-Out)) : 0"},
@@ -154,7 +159,7 @@ const LoweringRule kRules[] = {
      "t = tanh(scale_a * X); X@GRAD = Out@GRAD * scale_a * scale_b * (1 - t * t)"},
     {"tanh_shrink", Inner::None, "Out = X - tanh(X)"},
     {"tanh_shrink_grad", Inner::None, "X@GRAD = Out@GRAD * square(tanh(X))"},
-    {"thresholded_relu", Inner::None, "Out = X > threshold ? X : 0"},
+    {"thresholded_relu", Inner::None, "Out = X * (X > threshold ? 1 : 0)"},
     {"thresholded_relu_grad", Inner::None, "X@GRAD = X > threshold ? Out@GRAD : 0"},
     {"logsigmoid", Inner::None, "Out = min(X, 0) - log1p(exp(-abs(X)))"},
     {"logsigmoid_grad", Inner::None, "X@GRAD = Out@GRAD * sigmoid(-X)"},
@@ -220,8 +225,7 @@ const LoweringRule kRules[] = {
     // Without eps a number outside of [0, 1] gives NaN, with it the nearest bound; neither has a
     // gradient.
     {"logit", Inner::None, "z = eps > 0 ? max(min(X, 1 - eps), eps) : X; Out = log(z / (1 - z))"},
-    {"logit_grad", Inner::None,
-     "X@GRAD = X < eps || X > 1 - eps ? 0 : Out@GRAD / (X * (1 - X))"},
+    {"logit_grad", Inner::None, "X@GRAD = X < eps || X > 1 - eps ? 0 : Out@GRAD / (X * (1 - X))"},
     {"erfinv_grad", Inner::None, "X@GRAD = Out@GRAD * 0.88622692545275801 * exp(Out * Out)"},
     functionRule("maxout", lowerMaxout),
     functionRule("maxout_grad", lowerMaxoutGrad),

@@ -132,11 +132,11 @@ const LoweringRule kRules[] = {
     {"cast", Inner::None, "Out = X"},
     {"increment", Inner::None, "Out = X + step"},
     // An integer is raised to the whole part.
-    {"pow", Inner::None,
-     "f = or(FactorTensor, factor); Out = pow(X, whole ? int64(f) : f)"},
+    {"pow", Inner::None, "f = or(FactorTensor, factor); Out = pow(X, whole ? int64(f) : f)"},
     {"pow_grad", Inner::None,
      "f = or(FactorTensor, factor); X@GRAD = Out@GRAD * f * pow(X, f - 1)"},
-    {"clip", Inner::None, "Out = min(max(X, or(Min, min)), or(Max, max))"},
+    formulaRule("clip", Inner::None, "Out = min(max(X, or(Min, min)), or(Max, max))",
+                "dt_clip_rows"),
     {"clip_grad", Inner::None, "X@GRAD = X > or(Min, min) && X < or(Max, max) ? Out@GRAD : 0"},
     formulaRule("clip_by_norm", Inner::All,
                 "n = sqrt(sum(X * X)); k = max_norm / n;"

@@ -399,6 +399,8 @@ const LoweringRule kRules[] = {
     {"squared_l2_norm", Inner::All, "Out[r] = sum(X * X)"},
     {"squared_l2_norm_grad", Inner::All, "X@GRAD = 2 * X * Out@GRAD[r]"},
     {"squared_l2_distance", Inner::NotFirst, "d = X - Y; sub_result = d; Out[r] = sum(d * d)"},
+    {"squared_l2_distance_grad", Inner::NotFirst,
+     "g = 2 * Out@GRAD[r] * sub_result; X@GRAD = g; Y@GRAD = -g"},
     {"cos_sim", Inner::NotFirst,
      "XNorm[r] = sqrt(max(sum(X * X), 1e-8))\nYNorm[r] = sqrt(max(sum(Y * Y), 1e-8))\n"
      "Out[r] = sum(X * Y) / (sqrt(max(sum(X * X), 1e-8)) * sqrt(max(sum(Y * Y), 1e-8)))"},

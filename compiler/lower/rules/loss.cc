@@ -60,10 +60,11 @@ LogicalResult lowerSoftmaxWithCrossEntropy(OpLowering& op) {
                       "z = max(Logits - max(Logits), lowest); Softmax = exp(z); s = sum(Softmax); "
                       "Softmax = Softmax / s; l = log(s); Loss[r] = -sum(Label * (z - l))");
   }
-  return rowFormula(op,
-                    "z = max(Logits - max(Logits), lowest); Softmax = exp(z); s = sum(Softmax); p = "
-                    "sum(position == Label[r] ? z : 0); Softmax = Softmax / s;"
-                    "Loss[r] = Label[r] == ignore_index ? 0 : log(s) - p");
+  return rowFormula(
+      op,
+      "z = max(Logits - max(Logits), lowest); Softmax = exp(z); s = sum(Softmax); p = "
+      "sum(position == Label[r] ? z : 0); Softmax = Softmax / s;"
+      "Loss[r] = Label[r] == ignore_index ? 0 : log(s) - p");
 }
 
 LogicalResult lowerSoftmaxWithCrossEntropyGrad(OpLowering& op) {
@@ -75,6 +76,10 @@ LogicalResult lowerSoftmaxWithCrossEntropyGrad(OpLowering& op) {
   }
   if (op.op().getBool("soft_label"))
     return rowFormula(op, "Logits@GRAD = (Softmax - Label) * Loss@GRAD[r]");
+  // The loss of a label that 1.x ignores is 0, its gradient is not.
+  if (op.version() > 0 && op.version() < 2000000 && !op.mendsDefects())
+    return rowFormula(
+        op, "Logits@GRAD = (Softmax - (position == Label[r] ? 1 : 0)) * Loss@GRAD[r]");
   return rowFormula(op,
                     "Logits@GRAD = Label[r] == ignore_index ? 0 : (Softmax - (position == Label[r] "
                     "? 1 : 0)) * Loss@GRAD[r]");
@@ -155,7 +160,8 @@ LogicalResult lowerKlDivergence(OpLowering& op) {
   const std::string divisor = divisorOf(op, "count");
   if (divisor.empty()) return op.unsupported("reduction batchmean of such an X");
   const std::string text =
-      "v = log_target ? exp(Target) * (Target - X) : Target <= 0 ? 0 : Target * (log(Target) - X); ";
+      "v = log_target ? exp(Target) * (Target - X) : Target <= 0 ? 0 : Target * (log(Target) - "
+      "X); ";
   if (op.op().getString("reduction") == "none") return op.formula(text + "Loss = v");
   return op.formula(text + "Loss[r] = sum(v) / (" + divisor + ")", innerAll());
 }
@@ -294,10 +300,12 @@ const LoweringRule kRules[] = {
      "X@GRAD = Out@GRAD * (-(hit ? alpha / n * up : 0) - (miss ? (1 - alpha) / n * down : 0))"},
     {"smooth_l1_loss", Inner::NotFirst,
      "s = sigma * sigma; d = (X - Y) * or(InsideWeight, 1); Diff = d;"
-     "Out[r] = sum((abs(d) < 1 / s ? 0.5 * d * d * s : abs(d) - 0.5 / s) * or(OutsideWeight, 1))"},
+     // Without weights inside those outside count for nothing.
+     "o = has(InsideWeight) ? or(OutsideWeight, 1) : 1;"
+     "Out[r] = sum((abs(d) < 1 / s ? 0.5 * d * d * s : abs(d) - 0.5 / s) * o)"},
     {"smooth_l1_loss_grad", Inner::NotFirst,
-     "s = sigma * sigma; g = Out@GRAD[r] * or(InsideWeight, 1) * or(OutsideWeight, 1) * (abs(Diff) "
-     "< 1 / s ? s * Diff : sign(Diff));"
+     "s = sigma * sigma; o = has(InsideWeight) ? or(OutsideWeight, 1) : 1;"
+     "g = Out@GRAD[r] * or(InsideWeight, 1) * o * (abs(Diff) < 1 / s ? s * Diff : sign(Diff));"
      "X@GRAD = g; Y@GRAD = -g"},
     callRule("center_loss", "dt_center_loss"),
     {"center_loss_grad", Inner::NotFirst, "X@GRAD = Loss@GRAD[r] * SampleCenterDiff"},

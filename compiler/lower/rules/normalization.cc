@@ -225,8 +225,8 @@ class DataNorm {
   // scale_w and bias count where the op says so.
   LogicalResult run(const std::string& text) {
     const bool scales = op_.op().getBool("enable_scale_and_shift") && op_.has("scale_w");
-    const std::string named = scales ? "scale = scale_w; shift = or(bias, 0); "
-                                     : "scale = 1; shift = 0; ";
+    const std::string named =
+        scales ? "scale = scale_w; shift = or(bias, 0); " : "scale = 1; shift = 0; ";
     OpLowering::Bindings bindings;
     bindings.numbers = {{"scales", scales}};
     bindings.inner = [](const std::vector<int64_t>&) {

@@ -102,7 +102,8 @@ LogicalResult lowerMergedMomentum(OpLowering& op) {
   const std::vector<std::string> methods = op.op().getStrings("regularization_method");
   const std::vector<double> coefficients = op.op().getFloats("regularization_coeff");
   const char* text =
-      "g = decayed(Grad, Param, exact ? rescale_grad : 1, regularization_coeff, l2); v = mu * Velocity + g;"
+      "g = decayed(Grad, Param, exact ? rescale_grad : 1, regularization_coeff, l2); v = mu * "
+      "Velocity + g;"
       "VelocityOut = v; ParamOut = Param - momentum_step(g, v, LearningRate, mu, use_nesterov)";
   return forEachParam(op, text, nullptr, [&](unsigned i, Numbers& numbers) {
     const bool decays = i < methods.size() && i < coefficients.size() && methods[i] == "l2_decay";
@@ -120,7 +121,8 @@ LogicalResult lowerLarsMomentum(OpLowering& op) {
   if (decays.empty()) return op.unsupported("an empty lars_weight_decay");
   const char* text =
       "g = rescale_grad * Grad; p = sqrt(sum(Param * Param)); q = sqrt(sum(g * g));"
-      "lr = (legacy || decay > 0) && p > 0 && q > 0 ? LearningRate * lars_coeff * p / (q + decay * p + "
+      "lr = (legacy || decay > 0) && p > 0 && q > 0 ? LearningRate * lars_coeff * p / (q + decay * "
+      "p + "
       "epsilon) : LearningRate;"
       "v = mu * Velocity + lr * (g + decay * Param); VelocityOut = v; ParamOut = Param - v";
   const InnerDims all = [](const std::vector<int64_t>& domain) {

@@ -30,6 +30,7 @@ const LoweringRule kRules[] = {
     callRule("argsort", "dt_sort"),
     callRule("argsort_grad", "dt_selected_grad"),
     callRule("top_k", "dt_top_k(axis=-, largest=-)"),
+    callRule("top_k_grad", "dt_selected_grad(axis=-)"),
     callRule("top_k_v2", "dt_top_k"),
     callRule("top_k_v2_grad", "dt_selected_grad"),
     callRule("kthvalue", "dt_kth_value"),

@@ -9,9 +9,7 @@ namespace {
 DType complexOf(DType real) {
   return real == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
 }
-DType floatOf(DType type) {
-  return isWhole(type) ? DType::kFloat32 : type;
-}
+DType floatOf(DType type) { return isWhole(type) ? DType::kFloat32 : type; }
 DType realOf(DType type) {
   return type == DType::kComplex128  ? DType::kFloat64
          : type == DType::kComplex64 ? DType::kFloat32

@@ -76,8 +76,8 @@ llvm::LogicalResult inferFusedActivation(InferContext& c) {
 }
 
 bool isWhole(DType type) {
-  for (DType whole : {DType::kBool, DType::kInt8, DType::kUInt8, DType::kInt16, DType::kInt32,
-                      DType::kInt64})
+  for (DType whole :
+       {DType::kBool, DType::kInt8, DType::kUInt8, DType::kInt16, DType::kInt32, DType::kInt64})
     if (type == whole) return true;
   return false;
 }

@@ -74,6 +74,8 @@ const OpRow kRows[] = {
     {"l1_norm_grad", "Out@GRAD, X? -> X@GRAD?", "", kPure, inferGradients},
     {"squared_l2_norm", "X -> Out", "", kPure, inferOneElement},
     {"squared_l2_norm_grad", "Out@GRAD, X? -> X@GRAD?", "", kPure, inferGradients},
+    {"squared_l2_distance_grad", "Out@GRAD, X?, Y?, sub_result -> X@GRAD?, Y@GRAD?", "", kPure,
+     inferGradients},
     {"squared_l2_distance", "X, Y -> sub_result, Out", "", kPure, inferRowDistance},
     {"cos_sim", "X, Y -> Out, XNorm, YNorm", "", kPure, inferRowDistance},
     {"cos_sim_grad", "Out?, Out@GRAD, X?, XNorm?, Y?, YNorm? -> X@GRAD?, Y@GRAD?", "", kPure,

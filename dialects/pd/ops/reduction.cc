@@ -55,6 +55,7 @@ const OpRow kRows[] = {
     {"argsort_grad", "Indices?, Out@GRAD, X? -> X@GRAD?", "axis:i=-1, descending:b=false", kPure,
      inferGradients},
     {"top_k", "X, K? -> Out, Indices", "k:i=1", kPure, inferTopK, kTopKConstraints},
+    {"top_k_grad", "Indices?, K?, Out@GRAD, X? -> X@GRAD?", "k:i=1", kPure, inferGradients},
     {"top_k_v2", "X, K? -> Out, Indices", kTopKV2Attributes, kPure, inferTopK, kTopKConstraints},
     {"top_k_v2_grad", "Indices?, K?, Out@GRAD, X? -> X@GRAD?", kTopKV2Attributes, kPure,
      inferGradients},

@@ -6,6 +6,9 @@
 // RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 10000 --sync-mode false --runtime-split-send-recv --half-async --completely-not-async --wait-port false | FileCheck %s --check-prefix=MANY
 // MANY: ps-split{axes=dp servers=10000}
 
+// RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --slice-var-up false --split-method HashName --print-log | FileCheck %s --check-prefix=PLACE
+// PLACE: ps-place{axes=dp servers=2 slice_var_up=false min_block_size=8192 split_method=HashName print_log=true}
+
 // RUN: not dtranspile transpile --print-pipeline --mode pserver 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: mode pserver and pservers: say where the servers are
 // RUN: not dtranspile transpile --print-pipeline --pservers 2 2>&1 | FileCheck %s --check-prefix=MODE
@@ -30,5 +33,5 @@
 // DELAY: enable_dc_asgd and sync_mode
 // RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --geo-sgd-mode 2>&1 | FileCheck %s --check-prefix=GEO
 // GEO: geo_sgd_mode and sync_mode
-// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --sync-mode false --geo-sgd-mode 2>&1 | FileCheck %s --check-prefix=ASYNC
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --sync-mode false --geo-sgd-mode --geo-sgd-need-push-nums 10 2>&1 | FileCheck %s --check-prefix=ASYNC
 // ASYNC: sync_mode=false: servers run synchronous rounds only; asynchronous modes (async, half_async, geo-SGD, DC-ASGD) are not there yet

@@ -73,6 +73,42 @@ TEST_CASE("a contraction over a split dim is a partial sum, a mean over it n tim
         reading(State::partial(dist::Reduce::Sum), Rational(4)));
 }
 
+TEST_CASE("rows of one operand against rows of another couple samples, which is no misfit") {
+  Evaluator evaluator;
+  Form form;
+  form.terms.push_back({evaluator.operand(reading(State::split(0))), {0, kWholeDim}, Use::Linear});
+  form.terms.push_back({evaluator.operand(reading(State::split(0))), {1, kWholeDim}, Use::Linear});
+  form.result = {0, 1};
+  Outcome pairs = evaluator.run(form, oneAxis(2));
+  CHECK_FALSE(pairs.reading.known);
+  CHECK_FALSE(pairs.loss.misfit);
+  // One of them has the other's dim, and whole: on a rank the extents differ.
+  form.terms[0].labels = {0, 1};
+  CHECK(evaluator.run(form, oneAxis(2)).loss.misfit);
+}
+
+TEST_CASE("a dim whose extent is not read may be cut") {
+  Evaluator evaluator;
+  Form form;
+  form.terms.push_back(
+      {evaluator.operand(reading(State::split(0))), {kAnyDim, kWholeDim}, Use::Shape});
+  form.result = {kWholeDim};
+  CHECK(evaluator.run(form, oneAxis(2)).reading == reading(State::replicated()));
+  form.terms[0].labels = {kWholeDim, kAnyDim};
+  CHECK_FALSE(evaluator.run(form, oneAxis(2)).reading.known);
+}
+
+TEST_CASE("dividing by the extent of a part is dividing by 1/n of the whole") {
+  Evaluator evaluator;
+  Form form;
+  form.terms.push_back(
+      {evaluator.operand(reading(State::partial(dist::Reduce::Sum))), {}, Use::Linear});
+  mlir::Value batch = evaluator.operand(reading(State::split(0)));
+  form.divisors.push_back({batch, 0});
+  CHECK(evaluator.run(form, oneAxis(4)).reading ==
+        reading(State::partial(dist::Reduce::Sum), Rational(4)));
+}
+
 TEST_CASE("a partial value passes linear ops only") {
   Evaluator evaluator;
   Form form;

@@ -368,6 +368,20 @@ TEST_CASE("roles that do not fit each other are refused before anything is start
         }).find("is a plan of job 'sha256:0', given to ranks of 'sha256:1'") != std::string::npos);
   CHECK(refusal([](Place& p) { p.spec.roles[1].name = "trainer"; }) ==
         "the job has two roles 'trainer'");
+  CHECK(refusal([](Place& p) { p.spec.part = Part{"server", 0, 1}; }) ==
+        "role 'server' is one of servers, and no role asks it");
+  CHECK(refusal([](Place& p) {
+          p.spec.part = Part{"server", 0, 1};
+          p.spec.roles[0].asks = {{"server", {0}}};
+        }) == "endpoints of role 'server': 0 given, 1 needed");
+  CHECK(refusal([](Place& p) {
+          p.spec.endpoints = {{"server", {"127.0.0.1:1", "127.0.0.1:2"}}};
+        }) == "endpoints of role 'server': 2 given, 1 needed");
+  CHECK(refusal([](Place& p) { p.spec.part = Part{"nobody", 0, 1}; }) == "the job has no ranks");
+  CHECK(refusal([](Place& p) {
+          p.spec.part = Part{"trainer", 0, 1};
+          p.spec.roles[0].plans = {""};
+        }) == "trainer 0 is to be started and has no plan");
   CHECK(refusal([](Place& p) { p.spec.roles[0].device = "cuda"; }) ==
         "role 'trainer' is to run on 'cuda'; this runtime runs on cpu");
   CHECK(refusal([](Place& p) {

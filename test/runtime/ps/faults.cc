@@ -97,7 +97,9 @@ void RequireFailure(const TestJob& job, const Failure& failure,
     CHECK(said);
   }
   CHECK(took >= failure.at_least);
-  CHECK(took <= failure.at_most);
+  // Processes that start and end on a machine with other work.
+  constexpr double kBusy = 4;
+  CHECK(took <= failure.at_most + kBusy);
 }
 
 Disturb Do(int round, At at, const std::function<void()>& what) {

@@ -73,18 +73,18 @@ TEST_CASE("a job of one trainer that is stopped ends too, although nobody else w
 TEST_CASE(
     "a trainer that computes for longer than the deadline is waited for, unless others wait") {
   TestJob job{2, 1};
-  job.timeout_seconds = 1;
-  const auto think = [] { usleep(2'500'000); };
+  job.timeout_seconds = 2;
+  const auto think = [] { usleep(5'000'000); };
   job.Require(
       [&](int rank) { return Text(Train(job.ClientOf(rank), 3, Do(1, At::kBegin, think))); },
       [&](int rank) { return ServeText(job.ServerOf(rank)); });
   TestJob other{2, 1};
-  other.timeout_seconds = 1;
+  other.timeout_seconds = 2;
   RequireFailure(
       other,
-      {.at_least = 0.9,
-       .at_most = 6,
-       .says = {"trainer 1 has not ended the pushes of round 1 within 1 s, and trainer 0 waits"}},
+      {.at_least = 1.9,
+       .at_most = 7,
+       .says = {"trainer 1 has not ended the pushes of round 1 within 2 s, and trainer 0 waits"}},
       [&](int rank) {
         return Text(Train(other.ClientOf(rank), 3, rank == 1 ? Do(1, At::kBegin, think) : nullptr));
       },
@@ -156,7 +156,7 @@ TEST_CASE("a trainer that fails says why to all") {
 
 TEST_CASE("a server that begins late is waited for; one that never does is named") {
   TestJob job{2, 2};
-  job.timeout_seconds = 3;
+  job.timeout_seconds = 8;
   job.Require([&](int rank) { return Text(Train(job.ClientOf(rank), 3)); },
               [&](int rank) {
                 if (rank == 1) usleep(1'500'000);

@@ -65,6 +65,7 @@ void coalesce(RuleContext& context) {
     Form part;
     part.terms.push_back({input, ownLabels(input), Use::Linear});
     part.result = ownLabels(out);
+    part.flat = true;
     context.result("Output", i, part);
   }
   if (mlir::Value out = op.output("FusedOutput")) {

@@ -143,7 +143,7 @@ const RuleRow kRows[] = {
      "positive_overlap, negative_overlap"},
     {"generate_proposal_labels", regions,
      "RpnRois, GtClasses, IsCrowd, GtBoxes, ImInfo -> Rois:d, LabelsInt32:d, BboxTargets:d, "
-     "BboxInsideWeights:d, BboxOutsideWeights:d, MaxOverlapWithGT",
+     "BboxInsideWeights:d, BboxOutsideWeights:d, MaxOverlapWithGT:d",
      "batch_size_per_im, fg_fraction, fg_thresh, bg_thresh_hi, bg_thresh_lo, bbox_reg_weights, "
      "class_nums, is_cls_agnostic, use_random=false"},
     {"generate_mask_labels", wholeOnly,

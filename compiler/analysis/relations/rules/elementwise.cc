@@ -1,6 +1,8 @@
 // Relation rules: family `elementwise`. Notation: rule.h.
 #include "compiler/analysis/relations/kinds.h"
+#include "compiler/analysis/relations/numbers.h"
 #include "compiler/analysis/relations/rules/families.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace dtranspile::verify {
 namespace {
@@ -16,6 +18,7 @@ void scaleRule(RuleContext& context) {
   if (mlir::Value factor = context.op().input("ScaleTensor"))
     form.terms.push_back({factor, wholeLabels(factor), Use::Value});
   form.result = ownLabels(x);
+  form.flat = true;
   context.result("Out", form);
 }
 
@@ -30,7 +33,45 @@ void castRule(RuleContext& context) {
   Form form;
   form.terms.push_back({x, ownLabels(x), use});
   form.result = ownLabels(x);
+  form.flat = true;
   context.result("Out", form);
+}
+
+// A number of samples that the program took from a shape, perhaps as a float.
+std::optional<Number> sampleCount(RuleContext& context, mlir::Value value) {
+  mlir::Operation* maker = value.getDefiningOp();
+  if (maker && pd::OpView::isFrameworkOp(maker) && pd::OpView(maker).type() == "cast" &&
+      isFloating(value))
+    value = pd::OpView(maker).input("X");
+  std::optional<Numbers> numbers = value ? numbersOf(value) : std::nullopt;
+  if (!numbers || numbers->size() != 1 || !numbers->front().isExtent()) return std::nullopt;
+  const Number& number = numbers->front();
+  const Relation& relation = context.relation(number.tensor);
+  const bool even = relation.whole.known && !relation.uneven &&
+                    llvm::all_of(relation.whole.states, [&](const State& state) {
+                      return state.isReplicated() ||
+                             (state.isSplit() && state.dim == number.dim && !state.layoutAttr());
+                    });
+  return even ? std::optional(number) : std::nullopt;
+}
+
+// Division, of X or of the gradient of the result. By a number of samples it is a mean: on a rank,
+// by the number of its own.
+void divideRule(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  const bool forward = op.hasOutput("Out");
+  mlir::Value x = op.input(forward ? "X" : "Out@GRAD"), y = op.input("Y"),
+              out = op.output(forward ? "Out" : "X@GRAD");
+  std::optional<Number> count = x && y && out && isFloating(x) && !op.output("Y@GRAD")
+                                    ? sampleCount(context, y)
+                                    : std::nullopt;
+  if (!count || rankOf(x) != rankOf(out)) return pointwise(context);
+  Form form;
+  form.terms.push_back({x, ownLabels(x), Use::Linear});
+  form.result = ownLabels(out);
+  form.divisors.push_back({count->tensor, count->dim});
+  form.flat = true;
+  context.result(forward ? "Out" : "X@GRAD", form);
 }
 
 #define DT_BROADCAST_GRAD "Out@GRAD:l, X:s -> X@GRAD; Out@GRAD:l, Y:s -> Y@GRAD"
@@ -47,8 +88,8 @@ const RuleRow kRows[] = {
     {"elementwise_mul_grad_grad", pointwise,
      "DDX:l, DDY:l, X, Y => DDOut; DOut:l, DDY:l, X:s -> X@GRAD; DOut:l, DDX:l, Y:s -> Y@GRAD",
      "axis"},
-    {"elementwise_div", pointwise, "X:f, Y -> Out", "axis"},
-    {"elementwise_div_grad", pointwise,
+    {"elementwise_div", divideRule, "X:f, Y -> Out", "axis"},
+    {"elementwise_div_grad", divideRule,
      "Out@GRAD:l, Y, X:s -> X@GRAD; Out@GRAD:l, Out:l, Y -> Y@GRAD", "axis"},
     {"elementwise_max", pointwise, "X, Y -> Out", "axis"},
     {"elementwise_max_grad", pointwise, DT_CHOICE_GRAD, "axis"},

@@ -31,6 +31,7 @@ llvm::ArrayRef<RuleRow> reductionRules();
 llvm::ArrayRef<RuleRow> sequenceRules();
 llvm::ArrayRef<RuleRow> repetitionRules();
 llvm::ArrayRef<RuleRow> shapeRules();
+llvm::ArrayRef<RuleRow> sliceRules();
 llvm::ArrayRef<RuleRow> tensorArrayRules();
 llvm::ArrayRef<RuleRow> visionRules();
 

@@ -122,6 +122,7 @@ void sumOver(RuleContext& context, Use use) {
   form.terms.push_back({x, ownLabels(x), use});
   form.result = wholeLabels(context.op().output("Out"));
   form.fold = Fold::Sum;
+  form.flat = true;
   context.result("Out", form);
 }
 void squaredNorm(RuleContext& context) { sumOver(context, Use::Value); }

@@ -42,6 +42,7 @@ void reduceWith(RuleContext& context, Fold fold, bool mean, Use use) {
   form.terms.push_back({x, ownLabels(x), use});
   form.result = reducedLabels(out, reduced);
   form.fold = fold;
+  form.flat = llvm::all_of(reduced, [](bool one) { return one; });
   if (mean)
     for (auto [i, one] : llvm::enumerate(reduced))
       if (one) form.averaged.push_back(static_cast<int>(i));

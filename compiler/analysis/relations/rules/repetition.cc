@@ -200,6 +200,8 @@ void turn(RuleContext& context) {
   form.terms.push_back({from, labels, Use::Linear});
   if (mlir::Value shifts = op.input("ShiftsTensor"))
     form.terms.push_back({shifts, wholeLabels(shifts), Use::Value});
+  if (mlir::Value x = back ? op.input("X") : mlir::Value())
+    form.terms.push_back({x, labels, Use::Shape});
   form.result = labels;
   context.result(back ? "X@GRAD" : "Out", form);
 }

@@ -99,6 +99,11 @@ void permute(RuleContext& context, llvm::StringRef from, llvm::StringRef to, boo
     if (axis < 0 || axis >= rank || rankOf(out) != rank) return;
     form.result[inverse ? axis : i] = inverse ? i : axis;
   }
+  // The gradient looks at the extents of X.
+  if (mlir::Value other = inverse ? context.op().input("X") : mlir::Value())
+    form.terms.push_back({other, form.result, Use::Shape});
+  else if (mlir::Value shape = inverse ? context.op().input("XShape") : mlir::Value())
+    form.terms.push_back({shape, behindZero(form.result, shape), Use::Shape});
   context.result(to, form);
 }
 
@@ -161,6 +166,10 @@ void stackOther(RuleContext& context, llvm::StringRef from, llvm::StringRef to, 
     if (!value || rankOf(value) != (forward ? rank - 1 : rank)) return;
     form.terms.push_back({value, forward ? ownLabels(value) : labels, Use::Linear});
   }
+  if (!forward)
+    for (mlir::Value other : op.inputs("X"))
+      if (other && op.type() == "stack_grad")
+        form.terms.push_back({other, ownLabels(other), Use::Shape});
   for (unsigned i = 0, n = op.outputCount(to); i < n; ++i) {
     mlir::Value out = op.output(to, i);
     if (!out) continue;

@@ -57,9 +57,9 @@ const RuleRow kRows[] = {
     {"rnn_memory_helper_grad", pointwise, "Out@GRAD:l, X:s, Out:s -> X@GRAD", "dtype"},
     {"tensor_array_to_tensor", joinArray, "", "X, axis, use_stack"},
     {"tensor_array_to_tensor_grad", joinArrayGrad, "Out@GRAD:l, X:s -> X@GRAD", "axis, use_stack"},
-    // How many rows are on either side depends on the data of a share.
-    {"split_lod_tensor", wholeOnly, "X:l, Mask -> OutTrue, OutFalse", "level"},
-    {"merge_lod_tensor", batchwise, "X:s, Mask, InTrue, InFalse -> Out", "level"},
+    // How many rows are on either side, the data say; behind it each is where it was.
+    {"split_lod_tensor", batchwise, "X:l, Mask -> OutTrue:d, OutFalse:d", "level"},
+    {"merge_lod_tensor", batchwise, "X:s, Mask, InTrue, InFalse -> Out:e", "level"},
 };
 
 }  // namespace

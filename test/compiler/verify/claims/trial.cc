@@ -131,9 +131,15 @@ std::optional<Trial::Operands> Trial::operandsOf(const Assignment& assignment) {
   return operands;
 }
 
+// Ops that cannot be asked before they run whether a part fits, and refuse one that does not: no
+// part may cut a video.
+constexpr llvm::StringRef kRefusing[] = {"temporal_shift", "temporal_shift_grad"};
+
 // Wrong where all results are claimed: else the rule has not said that the op fits such operands.
 Trial::Outcome Trial::refused(const Claim& claim, size_t coordinate,
                               const absl::Status& status) const {
+  if (llvm::is_contained(kRefusing, pd::OpView(instance_.op).type()))
+    return {0, {}, {"refuse a part when they run"}};
   for (const Answer& answer : claim.answers)
     if (llvm::all_of(answer.relations, [](const Relation& one) {
           return one.known() && !one.isZero && Answer::untestable(one).empty();

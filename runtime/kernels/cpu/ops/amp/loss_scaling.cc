@@ -42,8 +42,8 @@ bool CopyState(OpCall& call, int from, int to) {
   return true;
 }
 
-// Out = X / Scale; X * 0 from the first list member on that holds something not finite, so that this
-// itself becomes NaN (as in the framework; update_loss_scaling makes zeros of it). S: float,
+// Out = X / Scale; X * 0 from the first list member on that holds something not finite, so that
+// this itself becomes NaN (as in the framework; update_loss_scaling makes zeros of it). S: float,
 // or double in a program that is computed in it.
 template <typename S>
 int32_t Unscale(OpCall& call, S scale) {

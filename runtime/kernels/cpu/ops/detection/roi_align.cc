@@ -40,7 +40,8 @@ void SampleTaps(const Pooled& p, T y, T x, T share, std::vector<Tap<T>>& to) {
 constexpr int64_t kMostSamples = 1 << 12;  // along an axis of a cell
 
 template <typename T>
-auto AlignTaps(OpCall& call, const Pooled& p, const T* rois, bool nothing_is_nan) {
+auto AlignTaps(OpCall& call, const Pooled& p, const T* rois, bool nothing_is_nan,
+               bool clips) {
   using A = args::dt_roi_align;
   static_assert(A::spatial_scale == args::dt_roi_align_grad::spatial_scale &&
                 A::sampling_ratio == args::dt_roi_align_grad::sampling_ratio &&
@@ -48,8 +49,7 @@ auto AlignTaps(OpCall& call, const Pooled& p, const T* rois, bool nothing_is_nan
   const T scale = static_cast<T>(call.Real(A::spatial_scale));
   const int64_t ratio = call.Int(A::sampling_ratio);
   const bool aligned = call.Bool(A::aligned);
-  return [&p, rois, scale, ratio, aligned, nothing_is_nan](int64_t roi, int64_t cell, int64_t,
-                                                           std::vector<Tap<T>>& to) {
+  return [=, &p](int64_t roi, int64_t cell, int64_t, std::vector<Tap<T>>& to) {
     const T offset = aligned ? static_cast<T>(0.5) : T{0};
     const int64_t cells[2] = {p.out_h, p.out_w}, at[2] = {cell / p.out_w, cell % p.out_w};
     T start[2], step[2];
@@ -57,7 +57,7 @@ auto AlignTaps(OpCall& call, const Pooled& p, const T* rois, bool nothing_is_nan
     for (int a = 0; a < 2; ++a) {
       const T begin = rois[roi * 4 + 1 - a] * scale - offset,
               end = rois[roi * 4 + 3 - a] * scale - offset;
-      const T side = aligned ? end - begin : std::max(end - begin, T{1}),
+      const T side = aligned && !clips ? end - begin : std::max(end - begin, T{1}),
               bin = side / static_cast<T>(cells[a]);
       count[a] = ratio > 0 ? std::min(ratio, kMostSamples)
                            : Clamped(std::ceil(static_cast<double>(bin)), 0, kMostSamples);
@@ -283,10 +283,11 @@ int32_t Backward(OpCall& call, const Pooled& p, const DtBuffer& gradient, DtBuff
 }
 
 constexpr auto kAlign = [](OpCall& call, const Pooled& p, const auto* rois) {
-  return AlignTaps(call, p, rois, call.Bool(args::dt_roi_align::defects));
+  return AlignTaps(call, p, rois, call.Bool(args::dt_roi_align::defects), false);
 };
 constexpr auto kAlignGrad = [](OpCall& call, const Pooled& p, const auto* rois) {
-  return AlignTaps(call, p, rois, false);
+  // The framework's gradient takes every region for one of extent 1 at least, aligned or not.
+  return AlignTaps(call, p, rois, false, call.Bool(args::dt_roi_align_grad::defects));
 };
 constexpr auto kPosition = [](OpCall& call, const Pooled& p, const auto* rois) {
   return PositionTaps(call, p, rois);
@@ -308,9 +309,9 @@ int32_t RoiAlign(OpCall& call) {
 int32_t RoiAlignGrad(OpCall& call) {
   using A = args::dt_roi_align_grad;
   Pooled p;
-  return ReadAlign(call, p)
-             ? Backward(call, p, call.Arg(A::Out_GRAD), call.Arg(A::X_GRAD), kAlignGrad, kSameChannel)
-             : 1;
+  return ReadAlign(call, p) ? Backward(call, p, call.Arg(A::Out_GRAD), call.Arg(A::X_GRAD),
+                                       kAlignGrad, kSameChannel)
+                            : 1;
 }
 
 int32_t PsroiPool(OpCall& call) {

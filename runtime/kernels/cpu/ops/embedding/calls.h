@@ -19,6 +19,7 @@ int32_t RowsToDense(OpCall& call);
 int32_t SumRows(OpCall& call);
 int32_t ScaleRows(OpCall& call);
 int32_t MultiplyRows(OpCall& call);
+int32_t ClipRows(OpCall& call);
 int32_t ClipRowsByNorm(OpCall& call);
 
 // features.cc

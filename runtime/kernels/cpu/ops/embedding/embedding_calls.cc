@@ -7,6 +7,7 @@ namespace {
 
 constexpr FunctionRow kRows[] = {
     {"dt_add_position_encoding", Entry<AddPositionEncoding>, kFloats},
+    {"dt_clip_rows", Entry<ClipRows>, kFloats},
     {"dt_clip_rows_by_norm", Entry<ClipRowsByNorm>, kFloats},
     {"dt_cvm", Entry<Cvm>, kFloats},
     {"dt_cvm_grad", Entry<CvmGrad>, kFloats},

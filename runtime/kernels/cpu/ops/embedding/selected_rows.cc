@@ -89,8 +89,8 @@ int32_t ValuesOfRows(OpCall& call) {
   return 0;
 }
 
-// X -> Out: the dense tensor that the rows stand for, repeated ones summed; with `search` those that
-// a bisection finds.
+// X -> Out: the dense tensor that the rows stand for, repeated ones summed; with `search` those
+// that a bisection finds.
 int32_t RowsToDense(OpCall& call) {
   using A = args::dt_rows_to_dense;
   const DtBuffer& x = call.Arg(A::X);
@@ -271,6 +271,24 @@ int32_t MultiplyRows(OpCall& call) {
     using T = typename decltype(tag)::type;
     const T factor = Data<T>(y)[0];
     for (int64_t i = 0; i < Elements(x); ++i) Data<T>(out)[i] = Data<T>(x)[i] * factor;
+    return 0;
+  });
+}
+
+// X; min, max -> Out: merged rows within the bounds
+int32_t ClipRows(OpCall& call) {
+  using A = args::dt_clip_rows;
+  static_assert(A::Out == args::dt_merge_selected_rows::Out &&
+                A::X == args::dt_merge_selected_rows::X);
+  DtBuffer& out = call.Arg(A::Out);
+  const double least = call.Real(A::min), most = call.Real(A::max);
+  if (MergeSelectedRows(call) != 0) return 1;
+  return VisitFloat(call.context(), out, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (int64_t i = 0; i < Elements(out); ++i) {
+      T& x = Data<T>(out)[i];
+      x = std::min(std::max(x, static_cast<T>(least)), static_cast<T>(most));
+    }
     return 0;
   });
 }

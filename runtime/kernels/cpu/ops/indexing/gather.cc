@@ -89,13 +89,16 @@ int32_t GatherGrad(OpCall& call) {
     return call.Fail("'%s' has not the extents of the gathered rows", gradient.name);
   // 1.x writes where asked to, so that the last of equal indices wins; later versions always add.
   const bool overwrite = call.Bool(A::overwrite) && call.Int(A::version) < 2000000;
+  // Along another axis than the first the framework's processors read the gradient of the first
+  // position before the axis at all of them (GatherV2GradFunction).
+  const bool first = axis != 0 && call.Bool(A::defects);
   return VisitNumber(call.context(), dx, [&](auto tag) {
     using T = typename decltype(tag)::type;
     std::memset(dx.data, 0, static_cast<size_t>(Elements(dx) * ElementSize(dx)));
     const RowAdder<T> adder(call, index, cut.inner, cut.n);
     for (int64_t o = 0; o < cut.outer; ++o) {
       T* to = Data<T>(dx) + o * cut.n * cut.inner;
-      const T* from = Data<T>(gradient) + o * count * cut.inner;
+      const T* from = Data<T>(gradient) + (first ? 0 : o) * count * cut.inner;
       if (!overwrite) {
         if (!adder.Add(from, to)) return 1;
         continue;

@@ -91,7 +91,8 @@ int32_t MaskedSelectGrad(OpCall& call) {
   return VisitNumber(call.context(), dx, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* from = Data<T>(gradient);
-    for (const int64_t place : chosen) Data<T>(dx)[place] += *from++;  // a place may be chosen twice
+    for (const int64_t place : chosen)
+      Data<T>(dx)[place] += *from++;  // a place may be chosen twice
     return 0;
   });
 }

@@ -202,8 +202,7 @@ int32_t SequenceSoftmax(OpCall& call) {
       const int64_t lo = offsets[static_cast<size_t>(i)], end = lo + LengthAt(offsets, i);
       if (lo == end) continue;
       // The framework's processors do without the maximum, and have NaN where exp overflows.
-      const T largest =
-          call.Bool(A::defects) ? T(0) : *std::max_element(from + lo, from + end);
+      const T largest = call.Bool(A::defects) ? T(0) : *std::max_element(from + lo, from + end);
       Total<T> total = 0;
       for (int64_t k = lo; k < end; ++k) total += to[k] = std::exp(from[k] - largest);
       const T sum = static_cast<T>(total);

@@ -59,7 +59,7 @@ TEST_CASE("rows that are gathered, and SelectedRows that are merged") {
   bag.Put<float>("G", {count + 4, 1}, Tenths(count + 4));
   const double one = 0.1f, many = static_cast<double>(count) * one;
   REQUIRE(bag.Run("dt_gather_grad", {"X", "Index", "", "G"}, {"dX:float"},
-                  Attributes().Int(0).Int(0).Int(2006002))
+                  Attributes().Int(0).Int(0).Int(2006002).Int(0))
               .ok());
   CheckSums(bag.Data<float>("dX"), {one, one, one, many, one});
   bag.at("G").kind = exec::Value::Kind::kRows;

@@ -41,7 +41,9 @@ TEST_CASE("pooling takes one level of LoD away") {
 TEST_CASE("gradients of sequence_softmax agree with differences") {
   Bag bag;
   bag.PutNoise("X", {6, 1}, kLod);
-  const auto forward = [&] { return bag.Run("dt_sequence_softmax", {"X"}, {"Out"}, Attributes().Int(0)); };
+  const auto forward = [&] {
+    return bag.Run("dt_sequence_softmax", {"X"}, {"Out"}, Attributes().Int(0));
+  };
   const auto backward = [&] {
     return bag.Run("dt_sequence_softmax_grad", {"X", "Out", "Out@GRAD"}, {"X@GRAD"});
   };

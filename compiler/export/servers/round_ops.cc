@@ -96,12 +96,23 @@ LogicalResult RoundWriter::checkWholes(Operation* op) {
   return good;
 }
 
+const Block* RoundWriter::blockOf(Operation* op, const Table& table, const Block& block) {
+  const auto number = static_cast<size_t>(block.number);
+  if (number < table.blocks.size() && table.blocks[number].server == server_)
+    return &table.blocks[number];
+  op->emitError("export: block ")
+      << block.number << " of '" << table.name
+      << "' is on another server than that of the loop: give both variables one layout";
+  return nullptr;
+}
+
 LogicalResult RoundWriter::writeGet(pd::GetOp get, const Block* block) {
   const Table* table = tables_.find(get.getVar());
   if (!block || !table) return (void)use(get.getValue()), mlir::success();
-  const Block& own = table->blocks[block->number];
-  map_.map(get.getValue(), pd::GetOp::create(builder_, get.getLoc(), table->typeOf(own),
-                                             symbol(table->blockName(own))));
+  const Block* own = blockOf(get, *table, *block);
+  if (!own) return mlir::failure();
+  map_.map(get.getValue(), pd::GetOp::create(builder_, get.getLoc(), table->typeOf(*own),
+                                             symbol(table->blockName(*own))));
   return mlir::success();
 }
 
@@ -110,7 +121,11 @@ LogicalResult RoundWriter::writeSet(pd::SetOp set, const Block* block) {
   if (!block && mlir::failed(checkWholes(set))) return mlir::failure();
   if (!block) keepOlder(set.getVar(), set);
   std::string name = set.getVar().str();
-  if (table) name = table->blockName(table->blocks[block->number]);
+  if (table) {
+    const Block* own = blockOf(set, *table, *block);
+    if (!own) return mlir::failure();
+    name = table->blockName(*own);
+  }
   setVariable(builder_, declarations_, set.getLoc(), name, use(set.getValue()), pd::kOptimize);
   return mlir::success();
 }
@@ -143,7 +158,9 @@ LogicalResult RoundWriter::writeMerged(dist::MergedOp merged, const Block* block
            << (block ? "' has no gradient that a trainer pushes"
                      : "' is merged outside of dist.foreach_block: the framework's servers see "
                        "one block at a time");
-  const Block& own = table->blocks[block->number];
+  const Block* found = blockOf(merged, *table, *block);
+  if (!found) return mlir::failure();
+  const Block& own = *found;
   const std::string name = table->gradientName(own);
   const mlir::Type type = table->gradientTypeOf(own);
   gradientBlocks_.push_back(name + ":" + std::to_string(index_));

@@ -54,6 +54,8 @@ class RoundWriter {
   mlir::LogicalResult writeOp(mlir::Operation* op, const Block* block);
   // A cut variable has no meaning outside of the loops over its blocks.
   mlir::LogicalResult checkWholes(mlir::Operation* op);
+  // The block of another variable that goes with one of the loop; null after a message.
+  const Block* blockOf(mlir::Operation* op, const Table& table, const Block& block);
   mlir::LogicalResult writeGet(pd::GetOp get, const Block* block);
   mlir::LogicalResult writeSet(pd::SetOp set, const Block* block);
   size_t partOf(mlir::Operation* op);

@@ -92,7 +92,7 @@ Answer Asked::ask(Alone& op, const Assignment& assignment, bool unknownExtents) 
   for (auto [i, held] : llvm::enumerate(assignment))
     relations[op.inputs[i]] =
         relationOf(held, isUneven(*instance_.operands[i], held.state, n, cuts));
-  const Relation nothing;
+  const Relation nothing{};
   verify::RuleContext context(op.op, rule_, axes_, [&](mlir::Value value) -> const Relation& {
     auto found = relations.find(value);
     return found == relations.end() ? nothing : found->second;

@@ -24,7 +24,7 @@ class Checker {
   // `ruleOf`: verify::findRule, or what a test wants to see caught.
   explicit Checker(RuleOf ruleOf) : ruleOf_(std::move(ruleOf)) {}
 
-  // All ops of a case. `pattern`, a regular expression, picks ops and cases by name; null: all.
+  // All ops of a case; $DTRANSPILE_OPS, a regular expression, picks ops and cases by name.
   void checkCase(const std::string& name);
   const Report& report() const { return report_; }
 

@@ -55,7 +55,10 @@ std::string ruleText(llvm::StringRef type) {
   if (rule->row && rule->row->clauses[0]) absl::StrAppend(&text, " `", rule->row->clauses, "`");
   if (rule->row && rule->row->needs[0]) absl::StrAppend(&text, " (", rule->row->needs, ")");
   std::string cell;  // `|` ends cells
-  for (char c : text) c == '|' ? cell += "\\|" : cell += c;
+  for (char c : text) {
+    if (c == '|') cell += '\\';
+    cell += c;
+  }
   return cell;
 }
 

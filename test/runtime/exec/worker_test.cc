@@ -276,7 +276,7 @@ TEST_CASE("CONFIG survives writing and reading; a wrong one is refused with its 
   WorkerConfig config;
   config.plan = "p";
   config.comms = {{"grad", "grad.0", 1, 2}};
-  config.servers = {{"server", "trainer", "127.0.0.1:1", "1.server", {{"ps", 3}}, 3, 2, 1}};
+  config.servers = {{"server", "trainer", "", "1.server", {"127.0.0.1:1"}, {{"ps", 3}}, 3, 2, 1}};
   config.serves = config.servers[0];
   config.mesh = {{"dp", 2}};
   config.coordinates = {{"dp", 1}};

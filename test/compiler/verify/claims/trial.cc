@@ -138,7 +138,7 @@ constexpr llvm::StringRef kRefusing[] = {"temporal_shift", "temporal_shift_grad"
 // Wrong where all results are claimed: else the rule has not said that the op fits such operands.
 Trial::Outcome Trial::refused(const Claim& claim, size_t coordinate,
                               const absl::Status& status) const {
-  if (llvm::is_contained(kRefusing, pd::OpView(instance_.op).type()))
+  if (llvm::is_contained(kRefusing, instance_.op.view().type()))
     return {0, {}, {"refuse a part when they run"}};
   for (const Answer& answer : claim.answers)
     if (llvm::all_of(answer.relations, [](const Relation& one) {

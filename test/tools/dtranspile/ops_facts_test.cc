@@ -38,7 +38,7 @@ TEST_CASE("element types of the corpora's programs are among those of the tables
 
 TEST_CASE("programs of the corpora are found by op type") {
   const OpFacts facts = factsOf(*pd::findOp("conv2d"));
-  CHECK(facts.relation);
+  CHECK(facts.rule != nullptr);
   CHECK(facts.models() > 0);
   CHECK(facts.programs.size() > facts.models());
   CHECK(releases(facts) == std::vector<std::string>{"1.8", "2.6"});

@@ -198,6 +198,7 @@ def check_refusals(job):
 
 def check_port_taken(job):
     with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # an earlier case listened there
         holder.bind(("127.0.0.1", job.ports[0]))
         holder.listen()
         process = job.start(job.words(*job.inputs()[2:]), job.variables("PSERVER", 0))

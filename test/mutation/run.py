@@ -195,6 +195,8 @@ class Native:
         right, ways, fetches = original
         out = os.path.join(self.work, "mutant")
         for way in ways:
+            if way == "export" and kind == "declaration-dropped":
+                continue
             if way == "export":
                 shutil.rmtree(out, ignore_errors=True)
                 done = self.export(job, out)

@@ -41,8 +41,8 @@ inline const std::vector<FaultRow>& FaultTable() {
   const std::string not_come = "trainer 1 has not come to server",
                     ended = "trainer 1 has not ended the ";
   const std::string not_reached = "server 1 at", not_answered = "server 1 has not answered the ";
-  // Trainer 1 waits for the server, and another server for trainer 1.
-  const std::string waits = ended + "pushes";
+  // A trainer waits for the stopped server, and the other server for that trainer.
+  const std::string waits = " has not ended the pushes";
   static const std::vector<FaultRow> rows = {
       {false, SIGKILL, Phase::kRendezvous, 6, false, {not_come}},
       {false, SIGKILL, Phase::kPush, 5, false, {dead(trainer)}},

@@ -7,8 +7,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "runtime/comm/token.h"
+#include "runtime/io/json.h"
 
 namespace dtranspile::cli {
 namespace {
@@ -142,10 +142,10 @@ class Finder {
                                   "parameters; chmod 600 " +
                                   flags_.tokenFile));
     constexpr int64_t kMostBytes = 256;
-    auto text = llvm::MemoryBuffer::getFile(flags_.tokenFile);
-    if (!text || status.st_size > kMostBytes)
+    const auto text = io::ReadText(flags_.tokenFile, kMostBytes);
+    if (!text.ok())
       return mlir::succeeded(fail(where + ": cannot be read, or is no token"));
-    placement_.token = (*text)->getBuffer().trim().str();
+    placement_.token = llvm::StringRef(*text).trim().str();
     return !placement_.token.empty() ? checkToken(where)
                                      : mlir::succeeded(fail(where + ": is empty"));
   }

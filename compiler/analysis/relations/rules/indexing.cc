@@ -250,6 +250,7 @@ const RuleRow kRows[] = {
     {"tril_triu_grad", labelled, "Out@GRAD[_**]:l -> X@GRAD[_**]", "diagonal, lower"},
     {"diag", wholeOnly, "Diagonal:l -> Out"},
     {"diag_v2", wholeOnly, "X -> Out", "offset, padding_value"},
+    {"diag_v2_grad", wholeOnly, "Out@GRAD:l, X:s -> X@GRAD", "offset, padding_value"},
     {"diag_embed", diagEmbed, "", "Input, offset, dim1, dim2"},
 };
 

@@ -369,6 +369,8 @@ const RuleRow kRows[] = {
     {"squared_l2_norm", squaredNorm, "", "X"},
     {"squared_l2_norm_grad", pointwise, "Out@GRAD:l, X:l -> X@GRAD"},
     {"squared_l2_distance", labelled, "X[a*], Y[a*] -> sub_result[a*], Out[a*]"},
+    {"squared_l2_distance_grad", wholeOnly,
+     "Out@GRAD:l, sub_result, X:s, Y:s -> X@GRAD; Out@GRAD:l, sub_result, X:s, Y:s -> Y@GRAD"},
     {"cos_sim", labelled, "X[a*], Y[a*] -> Out[a*]; X[a*] -> XNorm[a*]; Y[a*] -> YNorm[a*]"},
     {"cos_sim_grad", labelled,
      "Out@GRAD[a*]:l, Out[a*], X[a*], Y[a*], XNorm[a*], YNorm[a*] -> X@GRAD[a*], Y@GRAD[a*]"},

@@ -140,6 +140,7 @@ const RuleRow kRows[] = {
     {"huber_loss", pointwise, "X, Y -> Residual, Out", "delta"},
     {"huber_loss_grad", pointwise, "Out@GRAD:l, Residual -> X@GRAD, Y@GRAD", "delta"},
     {"modified_huber_loss", pointwise, "X, Y -> IntermediateVal, Out"},
+    {"modified_huber_loss_grad", pointwise, "Out@GRAD:l, IntermediateVal, Y -> X@GRAD"},
     {"smooth_l1_loss", batchwise, "X, Y, InsideWeight, OutsideWeight -> Diff, Out", "sigma"},
     {"smooth_l1_loss_grad", batchwise,
      "Out@GRAD:l, Diff, InsideWeight, OutsideWeight -> X@GRAD, Y@GRAD", "sigma"},

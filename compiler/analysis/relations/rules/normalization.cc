@@ -72,6 +72,7 @@ const RuleRow kRows[] = {
      "Y@GRAD:l, X:s, Scale:ws -> +Bias@GRAD",
      "epsilon"},
     {"label_smooth", batchwise, "X, PriorDist:w -> Out", "epsilon"},
+    {"label_smooth_grad", pointwise, "Out@GRAD:l, PriorDist:ws -> X@GRAD", "epsilon"},
     {"affine_channel", batchwise, "X, Scale:w, Bias:w -> Out", "data_layout"},
     {"affine_channel_grad", batchwise,
      "Out@GRAD:l, X:s, Scale:w -> X@GRAD; Out@GRAD:l, X, Scale:ws -> +Scale@GRAD; "

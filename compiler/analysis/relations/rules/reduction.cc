@@ -142,6 +142,7 @@ const RuleRow kRows[] = {
     {"argsort", rowwise, "X:h -> Out; X:m -> Indices", "axis, descending"},
     {"argsort_grad", rowwise, "Out@GRAD:l, Indices, X:s -> X@GRAD", "axis, descending"},
     {"top_k", rowwise, "X:h, K:w -> Out; X:m, K:w -> Indices", "k"},
+    {"top_k_grad", rowwise, "Out@GRAD:l, Indices, K:w, X:s -> X@GRAD", "k"},
     {"top_k_v2", rowwise, "X:h, K:w -> Out; X:m, K:w -> Indices", "k, axis, largest, sorted"},
     {"top_k_v2_grad", rowwise, "Out@GRAD:l, Indices, K:w, X:s -> X@GRAD",
      "k, axis, largest, sorted"},

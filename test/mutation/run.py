@@ -191,7 +191,7 @@ class Native:
 
     def difference(self, job, original, kind):
         """Where a mutant differs from its original; empty if nowhere. A rank of another number of ranks fetches what its own share gives: there the
-        variables decide."""
+        variables decide. A declaration that another role still makes is missing in the text of this one's export, and nowhere else."""
         right, ways, fetches = original
         out = os.path.join(self.work, "mutant")
         for way in ways:

@@ -112,6 +112,18 @@ Form overElements(Form form, mlir::Value result) {
   return form;
 }
 
+// A result that is cut like a flat operand has its shape: a power beside a parameter has not.
+bool fitsFlat(const Form& form, const Reading& reading, mlir::Value result) {
+  if (llvm::none_of(reading.states, [](const State& state) {
+        return state.isSplit() && state.dim == dist::kFlat;
+      }))
+    return true;
+  const llvm::SmallVector<int64_t> own = dimsOf(result);
+  return llvm::all_of(form.terms, [&](const Term& term) {
+    return term.labels != form.result || dimsOf(term.value) == own;
+  });
+}
+
 bool perShare(const Reading& reading) {
   return reading.known &&
          llvm::any_of(reading.states, [](const State& state) { return state.isParts(); });
@@ -191,6 +203,11 @@ void RuleContext::result(llvm::StringRef slot, unsigned index, const Form& given
         Shares(form, axes_, lookup_).putTogether(relation.whole, op_.output(slot, index), axes_);
   for (const State& state : relation.whole.states)  // put together
     if (state.isSplit() && state.dim >= 0 && state.dim < 32) relation.ofShare &= ~(1U << state.dim);
+  if (relation.whole.known && !fitsFlat(form, relation.whole, op_.output(slot, index))) {
+    relation.whole.known = relation.parts.known = false;
+    evaluated.loss = {"has another shape than the flat part that it would be cut like", -1, {}};
+    evaluated.site = false;
+  }
   losses_[number] = std::move(evaluated.loss);
   if (evaluated.site && site_ < 0) site_ = number;
   relation.isZero =

@@ -64,6 +64,12 @@ void gatherGrad(RuleContext& context) {
   if (!labels) return loseAxis(context, "X@GRAD");
   const bool writes = op.spec()->attribute("overwrite") && op.getBool("overwrite") &&
                       programVersion(op.operation()) < 2000000;
+  // Along another axis than the first the framework's kernel gives every position before it the
+  // gradient of the first one (docs/operators/defects.md): those dims must be whole.
+  if (op.type() == "gather_grad")
+    for (int dim = 0; dim < static_cast<int>(labels->x.size()) && labels->x[dim] != kWholeDim; ++dim)
+      if (llvm::is_contained(llvm::ArrayRef(labels->x).drop_front(dim), kWholeDim))
+        labels->x[dim] = labels->out[dim] = kWholeDim;
   Form form;
   form.terms.push_back({op.input("Out@GRAD"), labels->out, Use::Linear});
   form.terms.push_back({op.input("Index"), labels->index, Use::Value});

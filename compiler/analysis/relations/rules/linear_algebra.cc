@@ -343,12 +343,12 @@ const RuleRow kRows[] = {
     {"bilinear_tensor_product", batchwise, "X, Y, Weight:w, Bias:w -> Out"},
     {"bilinear_tensor_product_grad", batchwise,
      "Out@GRAD:l, Y:l, Weight:wl, X:s -> X@GRAD; Out@GRAD:l, X:l, Weight:wl, Y:s -> Y@GRAD; "
-     "Out@GRAD:l, X:l, Y:l, Weight:ws -> +Weight@GRAD; Out@GRAD:l -> +Bias@GRAD"},
+     "Out@GRAD:l, X:l, Y:l, Weight:ws -> +Weight@GRAD; Out@GRAD:l, Weight:ws -> +Bias@GRAD"},
     {"cross", cross, "X:l, Y:l -> Out", "dim"},
     {"cross_grad", cross, "Out@GRAD:l, Y:l, X:s -> X@GRAD; Out@GRAD:l, X:l, Y:s -> Y@GRAD", "dim"},
     // An element of X beside all of Y: parts of X stay parts.
     {"kron", pointwise, "X:l, Y:wl -> Out"},
-    {"kron_grad", pointwise, "Out@GRAD:l, Y:wl, X:s -> X@GRAD; Out@GRAD:l, X:l, Y:ws -> +Y@GRAD"},
+    {"kron_grad", wholeOnly, "Out@GRAD:l, Y:l, X:s -> X@GRAD; Out@GRAD:l, X:l, Y:s -> Y@GRAD"},
     {"cholesky", labelled, "X[_**] -> Out[_**]", "upper"},
     {"cholesky_grad", labelled, "Out@GRAD[_**]:l, Out[_**] -> X@GRAD[_**]", "upper"},
     {"inverse", labelled, "Input[_**] -> Output[_**]"},

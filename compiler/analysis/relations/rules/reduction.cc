@@ -21,6 +21,16 @@ llvm::SmallVector<bool, 6> reducedDims(const pd::OpView& op, int rank) {
   return reduced;
 }
 
+// Whatever the number of dims: that of a flat part says nothing of the whole's.
+bool reducesAll(const pd::OpView& op) {
+  if (op.type().starts_with("mean") ||
+      (op.spec()->attribute("reduce_all") && op.getBool("reduce_all")))
+    return true;
+  return llvm::all_of(llvm::ArrayRef<llvm::StringRef>{"dim", "axis"}, [&](llvm::StringRef name) {
+    return !op.spec()->attribute(name) || op.getInts(name).empty();
+  });
+}
+
 // Labels of the reduced tensor: those of the dims that stay, with or without dims of extent 1 for
 // the others.
 Labels reducedLabels(mlir::Value value, llvm::ArrayRef<bool> reduced) {
@@ -42,7 +52,7 @@ void reduceWith(RuleContext& context, Fold fold, bool mean, Use use) {
   form.terms.push_back({x, ownLabels(x), use});
   form.result = reducedLabels(out, reduced);
   form.fold = fold;
-  form.flat = llvm::all_of(reduced, [](bool one) { return one; });
+  form.flat = reducesAll(context.op());
   if (mean)
     for (auto [i, one] : llvm::enumerate(reduced))
       if (one) form.averaged.push_back(static_cast<int>(i));

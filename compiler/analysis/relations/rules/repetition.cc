@@ -129,7 +129,8 @@ void repeat(RuleContext& context) {
   mlir::Value x = op.input("X"), out = op.output("Out");
   if (!x || !out) return;
   // With a tensor to be like it broadcasts against that.
-  if (op.type() == "expand_as_v2" && op.input("Y")) return pointwise(context);
+  if (op.type() == "expand_as_v2" && op.input("Y") && op.getInts("target_shape").empty())
+    return pointwise(context);
   Repeated repeated = repeatedLabels(context, x, out);
   Form form;
   form.shareable = false;
@@ -145,7 +146,8 @@ void repeatGrad(RuleContext& context) {
   mlir::Value x = op.input("X"), gradient = op.input("Out@GRAD"), out = op.output("X@GRAD");
   if (!gradient || !out) return;
   // It is told the extents of both: nothing else decides.
-  if (op.type() == "expand_as_v2_grad") return pointwise(context);
+  if (op.type() == "expand_as_v2_grad" && op.getInts("target_shape").empty())
+    return pointwise(context);
   Repeated repeated = repeatedLabels(context, x ? x : out, gradient);
   Form form;
   form.shareable = false;

@@ -140,7 +140,8 @@ class Comparison {
     for (const TensorPtr& part : parts)
       for (int64_t i = 0, n = countOf(*part); i < n; ++i) widen(number(*part, i));
     const bool narrow = whole.dtype == DType::kFloat32 || whole.dtype == DType::kComplex64;
-    tolerance_ = (narrow ? 1e-4 : 1e-9) * largest_;
+    // Where everything cancels out, what is left is of the operands, which are about 1.
+    tolerance_ = std::fmax((narrow ? 1e-4 : 1e-9) * largest_, 1e-12);
   }
 
   std::string at(int64_t i, double got, const std::string& what) const {
@@ -212,7 +213,10 @@ dist::LayoutAttr unevenLayout(mlir::MLIRContext* context, int64_t extent, int64_
 
 std::optional<Tensors> partsOf(const Tensor& whole, const Held& held, int64_t n, const Cuts& cuts,
                                Random& random) {
-  std::optional<Tensor> multiple = scaled(whole, held.zero ? 0 : valueOf(held.scale));
+  // Not 0 times the value, which may be infinite or negative.
+  const TensorPtr zeros = held.zero ? zerosLike(whole) : nullptr;
+  if (held.zero && !zeros) return std::nullopt;
+  std::optional<Tensor> multiple = scaled(zeros ? *zeros : whole, zeros ? 1 : valueOf(held.scale));
   if (!multiple) return std::nullopt;
   if (held.state.isReplicated())
     return Tensors(static_cast<size_t>(n), shared(std::move(*multiple)));

@@ -42,6 +42,14 @@ std::vector<Assignment> otherZeros(const Assignment& assignment, const Tensors& 
         other[i].state = dim < 0 ? State::replicated() : State::split(dim);
         more.push_back(std::move(other));
       }
+    // As another operand is cut: into blocks of a size, or along the flattened tensor.
+    for (const Assignment& one : all)
+      for (const Held& held : assignment) {
+        if (held.zero || !held.state.isSplit() || !held.state.layoutAttr()) continue;
+        Assignment other = one;
+        other[i].state = held.state;
+        more.push_back(std::move(other));
+      }
     all = std::move(more);
   }
   return all;

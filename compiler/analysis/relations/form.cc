@@ -197,6 +197,8 @@ bool Evaluation::flatResult(unsigned axis) {
     if (first && !(readingOf_(first->value).states[axis] == state))
       return lose("takes parts that are cut by different layouts", axis, term.value);
     several |= first != nullptr;
+    if (type && type.getNumElements() == 1)
+      return lose("takes a flat part of one element", axis, term.value);
     if (!first && !type) {
       // Alone it may have any shape; beside another it must be known that they are equal.
       if (llvm::count_if(form_.terms, [&](const Term& one) { return !skipped(one); }) > 1)

@@ -129,6 +129,8 @@ Shares::Shares(const Form& form, const Axes& axes, RelationOf relationOf) {
   for (const Term& term : form.terms) {
     const Reading& whole = relationOf(term.value).whole;
     mlir::RankedTensorType type = pd::tensorOf(dist::unlocated(term.value.getType()));
+    // A part of one element has the shape of every number.
+    if (type && type.hasStaticShape() && type.getNumElements() == 1) continue;
     for (unsigned axis = 0; whole.known && type && axis < axes.count(); ++axis)
       if (const State& state = whole.states[axis]; state.isSplit() && state.dim != dist::kFlat)
         splitDims_[axis].try_emplace(type, state.dim);

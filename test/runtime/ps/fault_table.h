@@ -42,7 +42,7 @@ inline const std::vector<FaultRow>& FaultTable() {
                     ended = "trainer 1 has not ended the ";
   const std::string not_reached = "server 1 at", not_answered = "server 1 has not answered the ";
   // A trainer waits for the stopped server, and the other server for that trainer.
-  const std::string waits = " has not ended the pushes", pulls = " has not ended the pulls";
+  const std::string waits = "has not ended the pushes", pulls = "has not ended the pulls";
   static const std::vector<FaultRow> rows = {
       {false, SIGKILL, Phase::kRendezvous, 6, false, {not_come}},
       {false, SIGKILL, Phase::kPush, 5, false, {dead(trainer)}},

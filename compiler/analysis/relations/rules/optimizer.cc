@@ -19,14 +19,14 @@ const RuleRow kRows[] = {
     {"adam", pointwise,
      "Param, Grad, Moment1, Moment2, LearningRate:w, Beta1Pow:w, Beta2Pow:w, Beta1Tensor:w, "
      "Beta2Tensor:w, MasterParam, SkipUpdate:w, "
-     "EpsilonTensor:w -> ParamOut, Moment1Out, Moment2Out, MasterParamOut; Beta1Pow:w -> "
-     "Beta1PowOut; Beta2Pow:w -> Beta2PowOut",
+     "EpsilonTensor:w -> ParamOut, Moment1Out, Moment2Out, MasterParamOut; Beta1Pow:w, "
+     "Beta1Tensor:w -> Beta1PowOut; Beta2Pow:w, Beta2Tensor:w -> Beta2PowOut",
      "beta1, beta2, epsilon, lazy_mode, multi_precision, use_global_beta_pow"},
     {"adamw", pointwise,
      "Param, Grad, Moment1, Moment2, LearningRate:w, Beta1Pow:w, Beta2Pow:w, Beta1Tensor:w, "
      "Beta2Tensor:w, MasterParam, SkipUpdate:w, "
-     "EpsilonTensor:w -> ParamOut, Moment1Out, Moment2Out, MasterParamOut; Beta1Pow:w -> "
-     "Beta1PowOut; Beta2Pow:w -> Beta2PowOut",
+     "EpsilonTensor:w -> ParamOut, Moment1Out, Moment2Out, MasterParamOut; Beta1Pow:w, "
+     "Beta1Tensor:w -> Beta1PowOut; Beta2Pow:w, Beta2Tensor:w -> Beta2PowOut",
      "beta1, beta2, epsilon, lr_ratio, coeff, with_decay, lazy_mode, multi_precision, "
      "use_global_beta_pow"},
     {"adamax", pointwise,

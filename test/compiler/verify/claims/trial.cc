@@ -44,11 +44,21 @@ std::vector<Assignment> otherZeros(const Assignment& assignment, const Tensors& 
       }
     // As another operand is cut: into blocks of a size, or along the flattened tensor.
     for (const Assignment& one : all)
-      for (const Held& held : assignment) {
-        if (held.zero || !held.state.isSplit() || !held.state.layoutAttr()) continue;
-        Assignment other = one;
-        other[i].state = held.state;
-        more.push_back(std::move(other));
+      for (size_t j = 0; j < assignment.size(); ++j) {
+        const State& state = assignment[j].state;
+        if (assignment[j].zero || !state.isSplit() || !state.layoutAttr()) continue;
+        auto cut = [&](State as) {
+          Assignment other = one;
+          other[i].state = as;
+          more.push_back(std::move(other));
+        };
+        if (state.dim == dist::kFlat) {
+          cut(state);
+          continue;
+        }
+        for (size_t dim = 0; dim < operands[i]->dims.size(); ++dim)
+          if (operands[i]->dims[dim] == operands[j]->dims[static_cast<size_t>(state.dim)])
+            cut(State::split(static_cast<int64_t>(dim), state.layoutAttr()));
       }
     all = std::move(more);
   }

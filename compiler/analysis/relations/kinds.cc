@@ -46,9 +46,11 @@ int alignment(RuleContext& context, mlir::Value value, int frameRank) {
 }
 
 // Operands that one clause does not read are there all the same: an op looks at the extents of all.
-// Parameters have none in common with the others.
-void addOthers(RuleContext& context, llvm::function_ref<Labels(mlir::Value)> labels, Form& form) {
+// Parameters have none in common with the others, and neither has what is made of them alone.
+void addOthers(RuleContext& context, const Clause& made,
+               llvm::function_ref<Labels(mlir::Value)> labels, Form& form) {
   const pd::OpView& op = context.op();
+  if (llvm::all_of(made.inputs, [](const SlotUse& input) { return input.parameter; })) return;
   for (const std::string& slot : op.inputSlots()) {
     const bool parameter = llvm::any_of(context.clauses(), [&](const Clause& clause) {
       return llvm::any_of(clause.inputs, [&](const SlotUse& input) {
@@ -138,7 +140,7 @@ void pointwise(RuleContext& context) {
                            alignment(context, value, static_cast<int>(extents.size())));
     };
     Form form = formOf(context, clause, labels);
-    addOthers(context, labels, form);
+    addOthers(context, clause, labels, form);
     form.fold = Fold::Sum;
     form.flat = true;
     giveResults(context, clause, std::move(form), labels);
@@ -166,7 +168,7 @@ void rowwise(RuleContext& context) {
       return own;
     };
     Form form = formOf(context, clause, labels);
-    addOthers(context, labels, form);
+    addOthers(context, clause, labels, form);
     giveResults(context, clause, std::move(form), labels);
   }
 }

@@ -114,9 +114,8 @@ Form overElements(Form form, mlir::Value result) {
 
 // A result that is cut like a flat operand has its shape: a power beside a parameter has not.
 bool fitsFlat(const Form& form, const Reading& reading, mlir::Value result) {
-  if (llvm::none_of(reading.states, [](const State& state) {
-        return state.isSplit() && state.dim == dist::kFlat;
-      }))
+  if (llvm::none_of(reading.states,
+                    [](const State& state) { return state.isSplit() && state.dim == dist::kFlat; }))
     return true;
   const llvm::SmallVector<int64_t> own = dimsOf(result);
   return llvm::all_of(form.terms, [&](const Term& term) {

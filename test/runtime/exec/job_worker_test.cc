@@ -76,7 +76,8 @@ class Job {
                                                 {2, 7 * trainers, 2},
                                                 reinterpret_cast<const std::byte*>(g.data())})
                 .ok());
-    const RpcConfig rpc = {"server", "trainer", "", "key", {}, {{"ps", servers}}, servers, trainers, 0};
+    const RpcConfig rpc = {"server",          "trainer", "",       "key", {},
+                           {{"ps", servers}}, servers,   trainers, 0};
     for (int i = 0; i < trainers; ++i) {
       WorkerConfig config = Config(trainer, "trainer", i, "dp", trainers);
       config.feeds = {{"g", folder.Path("g.npy")}};

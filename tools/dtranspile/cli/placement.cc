@@ -143,8 +143,7 @@ class Finder {
                                   flags_.tokenFile));
     constexpr int64_t kMostBytes = 256;
     const auto text = io::ReadText(flags_.tokenFile, kMostBytes);
-    if (!text.ok())
-      return mlir::succeeded(fail(where + ": cannot be read, or is no token"));
+    if (!text.ok()) return mlir::succeeded(fail(where + ": cannot be read, or is no token"));
     placement_.token = llvm::StringRef(*text).trim().str();
     return !placement_.token.empty() ? checkToken(where)
                                      : mlir::succeeded(fail(where + ": is empty"));

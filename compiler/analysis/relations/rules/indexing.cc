@@ -67,7 +67,8 @@ void gatherGrad(RuleContext& context) {
   // Along another axis than the first the framework's kernel gives every position before it the
   // gradient of the first one (docs/operators/defects.md): those dims must be whole.
   if (op.type() == "gather_grad")
-    for (int dim = 0; dim < static_cast<int>(labels->x.size()) && labels->x[dim] != kWholeDim; ++dim)
+    for (int dim = 0; dim < static_cast<int>(labels->x.size()) && labels->x[dim] != kWholeDim;
+         ++dim)
       if (llvm::is_contained(llvm::ArrayRef(labels->x).drop_front(dim), kWholeDim))
         labels->x[dim] = labels->out[dim] = kWholeDim;
   Form form;

@@ -64,19 +64,16 @@ pd::ProgramOp findProgram(mlir::Operation* symbolTable, llvm::StringRef symbol) 
                      : pd::ProgramOp();
 }
 
-bool definesName(pd::ProgramOp program, llvm::StringRef name) {
-  for (mlir::Operation& op : *program.getBodyBlock())
-    for (mlir::Value result : op.getResults())
-      if (dist::nameOf(result) == name) return true;
-  return false;
-}
-
 mlir::Value lastNamed(pd::ProgramOp program, llvm::StringRef name) {
   mlir::Value last;
   for (mlir::Operation& op : *program.getBodyBlock())
     for (mlir::Value result : op.getResults())
       if (dist::nameOf(result) == name) last = result;
   return last;
+}
+
+bool definesName(pd::ProgramOp program, llvm::StringRef name) {
+  return static_cast<bool>(lastNamed(program, name));
 }
 
 std::vector<std::string> similarNames(pd::ProgramOp program, llvm::StringRef name) {

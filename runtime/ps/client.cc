@@ -1,3 +1,4 @@
+#include "runtime/ps/awaited.h"
 #include "runtime/ps/client.h"
 
 #include <algorithm>
@@ -21,16 +22,10 @@ namespace {
 using comm::NowNs;
 
 constexpr double kNs = 1e9;
-// A server knows better than a trainer who is missing; its word is worth a moment more.
-constexpr double kGrace = 0.25, kMostGraceSeconds = 5;
 // How long the reason for a lost connection may take to come.
 constexpr int64_t kReasonNs = 500'000'000;
 // Bytes of pushes under way, beyond which a push waits.
 constexpr int64_t kMostUnderWay = int64_t{256} << 20;
-
-double PatienceOf(double timeout_seconds) {
-  return timeout_seconds + std::min(timeout_seconds * kGrace, kMostGraceSeconds);
-}
 
 double SecondsUntil(int64_t deadline_ns) {
   return std::max(static_cast<double>(deadline_ns - NowNs()) / kNs, 0.0);
@@ -189,17 +184,20 @@ Request Client::NewRequest(int64_t server) const {
 void Client::Call(Batch& batch, int64_t server, const Request& request,
                   std::vector<grpc::Slice> payload, const std::string& what, Taken taken) {
   Peer& peer = *peers_[static_cast<size_t>(server)];
+  const double patience =
+      PatienceOf(request.has_end_phase() ? Awaited::kPhase : Awaited::kAnswer,
+                 options_.timeout_seconds);
   int64_t bytes = 0;
   for (const grpc::Slice& slice : payload) bytes += static_cast<int64_t>(slice.size());
   sent_ += bytes;
-  const auto done = [this, &batch, &peer, what, bytes, round = round_, taken = std::move(taken)](
+  const auto done = [this, &batch, &peer, what, bytes, patience, round = round_,
+                     taken = std::move(taken)](
                         const grpc::Status& status, const grpc::ByteBuffer& reply) {
     absl::Status result;
     const std::string where = absl::StrCat(what, " in ", RoundName(round));
     if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
       result = absl::DeadlineExceededError(
-          absl::StrCat(peer.name(), " has not answered ", where, " within ",
-                       PatienceOf(options_.timeout_seconds), " s"));
+          absl::StrCat(peer.name(), " has not answered ", where, " within ", patience, " s"));
     } else if (!status.ok()) {
       const auto code = static_cast<absl::StatusCode>(status.error_code());
       result = IsLost(status)
@@ -227,7 +225,7 @@ void Client::Call(Batch& batch, int64_t server, const Request& request,
     const std::lock_guard<std::mutex> lock(mutex_);
     batch.under_way += std::max<int64_t>(bytes, 1);
   }
-  peer.Call(request, std::move(payload), PatienceOf(options_.timeout_seconds), done);
+  peer.Call(request, std::move(payload), patience, done);
 }
 
 absl::Status Client::Wait(Batch& batch) {

@@ -118,7 +118,7 @@ class Protocol {
 
   const Options options_;
   const std::vector<exec::Table> tables_;
-  const int64_t timeout_ns_, opened_ns_;
+  const int64_t timeout_ns_, patience_ns_, opened_ns_;  // patience_ns_: with those who are to come
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   State state_ = State::kPulls;

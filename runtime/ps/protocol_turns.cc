@@ -43,7 +43,7 @@ int64_t Protocol::Deadline() const {
   int64_t deadline_ns = std::numeric_limits<int64_t>::max();
   if (std::any_of(trainers_.begin(), trainers_.end(), [](const Trainer& t) { return !t.joined; }))
     deadline_ns = opened_ns_ + timeout_ns_;
-  if (first_arrival_ns_ != 0) deadline_ns = std::min(deadline_ns, first_arrival_ns_ + timeout_ns_);
+  if (first_arrival_ns_ != 0) deadline_ns = std::min(deadline_ns, first_arrival_ns_ + patience_ns_);
   return deadline_ns;
 }
 

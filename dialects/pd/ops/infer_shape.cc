@@ -445,15 +445,26 @@ llvm::LogicalResult inferCoalesce(InferContext& c) {
   return llvm::success();
 }
 
+namespace {
+
+llvm::LogicalResult permutes(const OpView& op, llvm::StringRef slot, std::string& found) {
+  std::optional<Dims> dims = declaredDims(op, slot);
+  std::vector<int64_t> axis = op.getInts("axis");
+  if (!dims || permutationOf(axis, dims->size())) return llvm::success();
+  found = "axis " + textOf(axis) + " of " + slot.str() + " " + textOf(*dims);
+  return llvm::failure();
+}
+
+}  // namespace
+
 const Constraint kTransposeConstraints[1] = {
     {"C1", "axis must be a permutation of the axes of X",
-     [](const OpView& op, std::string& found) {
-       std::optional<Dims> x = declaredDims(op, "X");
-       std::vector<int64_t> axis = op.getInts("axis");
-       if (!x || permutationOf(axis, x->size())) return llvm::success();
-       found = "axis " + textOf(axis) + " of X " + textOf(*x);
-       return llvm::failure();
-     }},
+     [](const OpView& op, std::string& found) { return permutes(op, "X", found); }},
+};
+
+const Constraint kTransposeGradConstraints[1] = {
+    {"C1", "axis must be a permutation of the axes of Out@GRAD",
+     [](const OpView& op, std::string& found) { return permutes(op, "Out@GRAD", found); }},
 };
 
 const Constraint kConcatConstraints[2] = {

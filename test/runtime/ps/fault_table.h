@@ -41,8 +41,6 @@ inline const std::vector<FaultRow>& FaultTable() {
   const std::string not_come = "trainer 1 has not come to server",
                     ended = "trainer 1 has not ended the ";
   const std::string not_reached = "server 1 at", not_answered = "server 1 has not answered the ";
-  // A trainer waits for the stopped server, and the other server for that trainer.
-  const std::string waits = "has not ended the pushes", pulls = "has not ended the pulls";
   static const std::vector<FaultRow> rows = {
       {false, SIGKILL, Phase::kRendezvous, 6, false, {not_come}},
       {false, SIGKILL, Phase::kPush, 5, false, {dead(trainer)}},
@@ -63,9 +61,9 @@ inline const std::vector<FaultRow>& FaultTable() {
       {true, SIGKILL, Phase::kCheckpoint, 5, false, {dead(server)}},
       {true, SIGKILL, Phase::kShutdown, 5, true, {dead(server)}},
       {true, SIGSTOP, Phase::kRendezvous, 6, false, {not_reached, "server 1 is not there"}},
-      {true, SIGSTOP, Phase::kPush, 8, false, {not_answered, dead(server), waits}},
-      {true, SIGSTOP, Phase::kBarrier, 8, false, {not_answered, dead(server), waits}},
-      {true, SIGSTOP, Phase::kPull, 8, false, {not_answered, dead(server), pulls}},
+      {true, SIGSTOP, Phase::kPush, 8, false, {not_answered, dead(server)}},
+      {true, SIGSTOP, Phase::kBarrier, 8, false, {not_answered, dead(server)}},
+      {true, SIGSTOP, Phase::kPull, 8, false, {not_answered, dead(server)}},
       {true, SIGSTOP, Phase::kCheckpoint, 8, false, {not_answered, dead(server)}},
       {true,
        SIGSTOP,

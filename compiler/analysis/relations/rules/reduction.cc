@@ -7,28 +7,23 @@
 namespace dtranspile::verify {
 namespace {
 
-// The dims of X that the op reduces.
+// The dims that the op is told to reduce; empty: all, whatever their number.
+std::vector<int64_t> dimsToReduce(const pd::OpView& op) {
+  if (op.type().starts_with("mean") ||
+      (op.spec()->attribute("reduce_all") && op.getBool("reduce_all")))
+    return {};
+  for (llvm::StringRef name : {"axis", "dim"})
+    if (op.spec()->attribute(name)) return op.getInts(name);
+  return {};
+}
+
+// Of X, which has `rank` dims.
 llvm::SmallVector<bool, 6> reducedDims(const pd::OpView& op, int rank) {
-  llvm::SmallVector<bool, 6> reduced(rank, false);
-  bool all = op.type().starts_with("mean") ||
-             (op.spec()->attribute("reduce_all") && op.getBool("reduce_all"));
-  std::vector<int64_t> dims;
-  for (llvm::StringRef name : {"dim", "axis"})
-    if (op.spec()->attribute(name)) dims = op.getInts(name);
-  if (all || dims.empty()) reduced.assign(rank, true);
+  const std::vector<int64_t> dims = dimsToReduce(op);
+  llvm::SmallVector<bool, 6> reduced(rank, dims.empty());
   for (int64_t dim : dims)
     if (int at = normalAxis(dim, rank); at >= 0 && at < rank) reduced[at] = true;
   return reduced;
-}
-
-// Whatever the number of dims: that of a flat part says nothing of the whole's.
-bool reducesAll(const pd::OpView& op) {
-  if (op.type().starts_with("mean") ||
-      (op.spec()->attribute("reduce_all") && op.getBool("reduce_all")))
-    return true;
-  return llvm::all_of(llvm::ArrayRef<llvm::StringRef>{"dim", "axis"}, [&](llvm::StringRef name) {
-    return !op.spec()->attribute(name) || op.getInts(name).empty();
-  });
 }
 
 // Labels of the reduced tensor: those of the dims that stay, with or without dims of extent 1 for
@@ -52,7 +47,8 @@ void reduceWith(RuleContext& context, Fold fold, bool mean, Use use) {
   form.terms.push_back({x, ownLabels(x), use});
   form.result = reducedLabels(out, reduced);
   form.fold = fold;
-  form.flat = reducesAll(context.op());
+  // Of a flat part nothing is known but that it has elements of all dims.
+  form.flat = dimsToReduce(context.op()).empty();
   if (mean)
     for (auto [i, one] : llvm::enumerate(reduced))
       if (one) form.averaged.push_back(static_cast<int>(i));

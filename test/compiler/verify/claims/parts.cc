@@ -1,6 +1,7 @@
 #include "test/compiler/verify/claims/parts.h"
 
 #include <cmath>
+#include <limits>
 #include <cstring>
 
 #include "dialects/dist/dist.h"
@@ -140,8 +141,9 @@ class Comparison {
     for (const TensorPtr& part : parts)
       for (int64_t i = 0, n = countOf(*part); i < n; ++i) widen(number(*part, i));
     const bool narrow = whole.dtype == DType::kFloat32 || whole.dtype == DType::kComplex64;
-    // Where everything cancels out, what is left is of the operands, which are about 1.
-    tolerance_ = std::fmax((narrow ? 1e-4 : 1e-9) * largest_, 1e-12);
+    // Where everything cancels out, what is left is the rounding of operands, which are about 1.
+    constexpr double kLeft = 16 * std::numeric_limits<double>::epsilon();
+    tolerance_ = std::fmax((narrow ? 1e-4 : 1e-9) * largest_, kLeft);
   }
 
   std::string at(int64_t i, double got, const std::string& what) const {

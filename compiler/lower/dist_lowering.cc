@@ -26,6 +26,7 @@ LowerDist distLowering(mlir::Operation* op) {
       {"dist.push", lowerPush},
       {"dist.pull", lowerPull},
       {"dist.lookup", lowerLookup},
+      {"dist.remote", lowerRemote},
       {"dist.phase", lowerPhase},
       {"dist.foreach_block", lowerForeachBlock},
       {"dist.merged", lowerMerged},

@@ -37,6 +37,7 @@ llvm::LogicalResult cutFeed(Lowering& lowering, pd::InputOp input, int feed, pd:
 llvm::LogicalResult lowerPush(Lowering& lowering, mlir::Operation* op);
 llvm::LogicalResult lowerPull(Lowering& lowering, mlir::Operation* op);
 llvm::LogicalResult lowerLookup(Lowering& lowering, mlir::Operation* op);
+llvm::LogicalResult lowerRemote(Lowering& lowering, mlir::Operation* op);
 llvm::LogicalResult lowerPhase(Lowering& lowering, mlir::Operation* op);
 
 // server_lowering.cc

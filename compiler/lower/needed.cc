@@ -12,7 +12,7 @@ namespace {
 bool hasEffect(mlir::Operation* op) {
   if (!pd::OpView::isFrameworkOp(op))
     return !llvm::isa<pd::DeclOp, pd::InputOp, pd::GetOp, pd::UndefOp, dist::SliceOp,
-                      dist::CoordOp>(op);
+                      dist::CoordOp, dist::RemoteOp>(op);
   if (op->getName().getStringRef() == "pd.orphan_block") return false;
   const pd::OpSpec* spec = pd::OpView(op).spec();
   if (!spec || (spec->effects & (pd::kHost | pd::kCommunicates)) != 0) return true;

@@ -146,6 +146,7 @@ struct RequestNode {
   std::string table;
   exec::Merge merge = exec::Merge::kMean;  // Push
   std::optional<exec::Layout> layout = {};
+  std::vector<int64_t> padding = {};  // Lookup
 };
 
 struct PhaseNode {

@@ -252,7 +252,8 @@ class PlanWriter {
         return {node.op, exec::PullNode{what.comm, last, what.table, what.layout}};
       case RequestNode::Kind::Lookup:
         return {node.op,
-                exec::LookupNode{what.comm, ids_[node.args[0]], last, what.table, what.layout}};
+                exec::LookupNode{what.comm, ids_[node.args[0]], last, what.table, what.layout,
+                                 what.padding}};
     }
   }
 

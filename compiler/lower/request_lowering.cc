@@ -76,23 +76,25 @@ LogicalResult lowerPull(Lowering& lowering, mlir::Operation* op) {
   return lowering.bind(pull.getOutput(), to, std::move(info)), success();
 }
 
-// As many rows as there are ids.
+// As many rows as there are ids, cut into sequences like them.
 LogicalResult lowerLookup(Lowering& lowering, mlir::Operation* op) {
   auto lookup = llvm::cast<dist::LookupOp>(op);
   const pd::TensorInfo& ids = lowering.info(lookup.getIds());
-  if (isRunTimeValue(ids)) return refuse(op, lookup.getIds());
-  pd::TensorInfo info = pd::declaredInfo(lookup.getOutput().getType());
+  if (ids.kind != pd::Kind::Tensor || !ids.rankKnown) return refuse(op, lookup.getIds());
+  const pd::TensorInfo declared = pd::declaredInfo(lookup.getOutput().getType());
   llvm::FailureOr<RequestNode> request = requestFor(lowering, op, lookup.getVar());
   if (failed(request)) return failure();
-  const int64_t width = info.dims.empty() ? -1 : info.dims.back();
+  const int64_t width = declared.dims.empty() ? -1 : declared.dims.back();
   if (width < 0)
     return op->emitError() << "dist.lookup: the width of the rows of " << lookup.getVar()
                            << " is not known: declare it in the type of the result";
-  // Ids of [n, 1] or [n] give [n, width]; further dims of the ids stay.
-  info.dims.assign(ids.dims.begin(), ids.dims.end());
-  if (info.dims.size() > 1 && info.dims.back() == 1) info.dims.pop_back();
+  pd::TensorInfo info = ids;
+  info.dtype = declared.dtype;
+  // The result's rank says whether a row takes the last dim of the ids (D33).
+  if (info.rank() == declared.rank() && !info.dims.empty()) info.dims.pop_back();
   info.dims.push_back(width);
   request->kind = RequestNode::Kind::Lookup;
+  if (lookup.getPadding()) request->padding = {static_cast<int64_t>(*lookup.getPadding())};
   const int from = lowering.bufferOf(lookup.getIds());
   const int to = lowering.newBuffer(dist::nameOf(lookup.getOutput()), info);
   lowering.add({.op = lowering.position(),
@@ -102,6 +104,13 @@ LogicalResult lowerLookup(Lowering& lowering, mlir::Operation* op) {
                 .keep = true,
                 .what = std::move(*request)});
   return lowering.bind(lookup.getOutput(), to, std::move(info)), success();
+}
+
+// Whoever takes it looks at its extents (D34), so it has no memory.
+LogicalResult lowerRemote(Lowering& lowering, mlir::Operation* op) {
+  mlir::Value value = llvm::cast<dist::RemoteOp>(op).getOutput();
+  lowering.info(value) = pd::declaredInfo(value.getType());
+  return success();
 }
 
 LogicalResult lowerPhase(Lowering& lowering, mlir::Operation* op) {

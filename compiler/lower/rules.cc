@@ -143,7 +143,7 @@ LogicalResult applyRule(const LoweringRule& rule, OpLowering& op) {
   if (rule.call && !rule.formula && !rule.lower) return op.callRow();
   if (rule.callsUnknown && (op.hasOtherKinds() || (rule.lower && op.hasUnknown())))
     return op.callRow();
-  if (op.hasOtherKinds())
+  if (op.hasOtherKinds() && !rule.anyKind)
     return rule.formula && rule.lower
                ? rule.lower(op)
                : op.unsupported("an argument that is SelectedRows or a list");

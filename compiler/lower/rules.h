@@ -34,6 +34,7 @@ struct LoweringRule {
   // SelectedRows or lists: `call` instead of the formula or function. Formulas do without, unless
   // an argument is no tensor.
   bool callsUnknown = false;
+  bool anyKind = false;  // `lower` takes SelectedRows and lists too
 };
 
 // A row that hands the op to a library call of runtime/kernels/cpu/ops, slot by slot and attribute
@@ -56,6 +57,12 @@ constexpr LoweringRule functionRule(const char* type, llvm::LogicalResult (*lowe
 constexpr LoweringRule choiceRule(const char* type, llvm::LogicalResult (*lower)(OpLowering&),
                                   const char* call) {
   return {type, Inner::None, nullptr, lower, call};
+}
+
+// The same where the function takes arguments of every kind.
+constexpr LoweringRule kindsRule(const char* type, llvm::LogicalResult (*lower)(OpLowering&),
+                                 const char* call) {
+  return {type, Inner::None, nullptr, lower, call, false, true};
 }
 
 // A function where all extents are known, a call otherwise.

@@ -141,9 +141,6 @@ LogicalResult lowerMerged(Lowering& lowering, mlir::Operation* op) {
   if (!variable)
     return op->emitError() << "dist.merged: @" << merged.getVar() << " is no dense variable";
   pd::TensorInfo info = pd::declaredInfo(merged.getOutput().getType());
-  if (info.kind != pd::Kind::Tensor)
-    return op->emitError() << "dist.merged: SelectedRows of @" << merged.getVar()
-                           << " are not supported natively yet";
   if (isBlocked(*variable)) {
     const Lowering::Block* block = lowering.block();
     if (!block || !sameBlocks(*block->layout, *variable->layout))

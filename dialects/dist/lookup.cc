@@ -151,6 +151,9 @@ llvm::StringRef nameOf(mlir::Value value) {
       return llvm::cast<mlir::StringAttr>(composite.getOutputNames()[result.getResultNumber()])
           .getValue();
     if (auto recv = llvm::dyn_cast<RecvOp>(op)) return recv.getVariable().value_or("");
+    if (auto rows = llvm::dyn_cast<LookupOp>(op)) return rows.getVariable().value_or("");
+    if (auto remote = llvm::dyn_cast<RemoteOp>(op))
+      return remote.getVar().getLeafReference().getValue();
     value = originOf(result);
   }
   return value ? pd::nameOf(value) : llvm::StringRef();

@@ -54,4 +54,8 @@ llvm::SmallVector<mlir::Type> completedTypes(mlir::TypeRange results);
 // (an all-reduced gradient is still that gradient); empty if none.
 llvm::StringRef nameOf(mlir::Value value);
 
+// Whether the op looks at the extents of this operand and at no element: what a dist.remote may be
+// used for (D34).
+bool readsExtentsOnly(mlir::OpOperand& use);
+
 }  // namespace dtranspile::dist

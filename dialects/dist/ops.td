@@ -296,10 +296,27 @@ def Dist_PullOp : Dist_CommunicationOp<"pull"> {
 }
 def Dist_LookupOp : Dist_CommunicationOp<"lookup"> {
   let summary = "rows of a table of a server role";
-  let arguments = (ins AnyType:$ids, SymbolRefAttr:$var, FlatSymbolRefAttr:$comm);
+  let description = [{
+    As many rows as there are ids; those of id `padding` are zero and are not asked for. The rank of
+    the result says whether a last dim of 1 of the ids is replaced by the row (as `lookup_table`
+    does) or stays. `variable` is the name of the result.
+  }];
+  let arguments = (ins AnyType:$ids, SymbolRefAttr:$var, OptionalAttr<I64Attr>:$padding,
+                       OptionalAttr<StrAttr>:$variable, FlatSymbolRefAttr:$comm);
   let results = (outs AnyType:$output);
-  let assemblyFormat = "$ids `in` $var `on` $comm attr-dict `:` type($ids) `->` type($output)";
+  let assemblyFormat = "$ids `in` $var (`padding` $padding^)? (`as` $variable^)? `on` $comm "
+                       "attr-dict `:` type($ids) `->` type($output)";
   let hasVerifier = 1;
+}
+def Dist_RemoteOp : Dist_Op<"remote", [Pure, Dist_UsesSymbols]> {
+  let summary = "a variable of a server role of which no element is here (D34)";
+  let description = [{
+    Stands for the whole of the variable where an op looks at its extents only, as the gradient of a
+    lookup does, and names the table of a lookup in a composite.
+  }];
+  let arguments = (ins SymbolRefAttr:$var);
+  let results = (outs AnyType:$output);
+  let assemblyFormat = "$var attr-dict `:` type($output)";
 }
 def Dist_PhaseOp : Dist_CommunicationOp<"phase"> {
   let summary = "end of a phase of a synchronous round";

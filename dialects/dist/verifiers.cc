@@ -1,5 +1,5 @@
-// Constraints of structure, communication, local and parameter-server ops: the labels D1 … of
-// docs/dialects/dist.md. Region ops: verify_regions.cc. What needs the whole program or all ranks
+// Constraints of structure, communication and local ops: the labels D1 … of docs/dialects/dist.md.
+// Region ops: verify_regions.cc, requests to servers: verify_servers.cc. What needs the whole program or all ranks
 // (D15, D26, D28 … D30) belongs to compiler/verify.
 #include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
@@ -188,6 +188,8 @@ LogicalResult verifyPlace(Operation* op, CommOp comm, SymbolTableCollection& tab
   return mlir::success();
 }
 
+}  // namespace
+
 mlir::FailureOr<CommOp> verifyComm(Operation* op, CommKind kind, SymbolTableCollection& tables) {
   CommOp comm = lookupComm(op, commOf(op), &tables);
   if (!comm) return op->emitOpError("D23: there is no dist.comm ") << commOf(op);
@@ -199,8 +201,6 @@ mlir::FailureOr<CommOp> verifyComm(Operation* op, CommKind kind, SymbolTableColl
   return comm;
 }
 
-// D21, D22: pending values are waited for once, where they started, and are never operands of
-// anything else.
 LogicalResult verifyPending(Operation* op) {
   for (mlir::Value operand : op->getOperands())
     if (llvm::isa<PendingType>(operand.getType()))
@@ -219,6 +219,8 @@ LogicalResult verifyPending(Operation* op) {
   }
   return mlir::success();
 }
+
+namespace {
 
 bool isDense(mlir::Type type) { return llvm::isa<mlir::RankedTensorType, pd::LodType>(type); }
 
@@ -539,55 +541,6 @@ LogicalResult CoordOp::verifySymbolUses(SymbolTableCollection& tables) {
 
 LogicalResult CopyOp::verify() {
   return mlir::failed(verifyPending(*this)) ? mlir::failure() : verifySameTypes(*this);
-}
-
-//===----------------------------------------------------------------------===//
-// Parameter server
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-// D5: `@role::@var` is a variable of the role that the comm serves.
-mlir::FailureOr<pd::VarOp> verifyRemote(Operation* op, mlir::SymbolRefAttr var,
-                                        SymbolTableCollection& tables) {
-  mlir::FailureOr<CommOp> comm = verifyComm(op, CommKind::Rpc, tables);
-  if (mlir::failed(comm)) return mlir::failure();
-  if (var.getNestedReferences().size() != 1 ||
-      var.getRootReference() != comm->getServerAttr().getAttr())
-    return op->emitOpError("D5: names a variable of role ")
-           << comm->getServerAttr() << ", which comm " << commOf(op) << " reaches, not " << var;
-  auto found = llvm::dyn_cast_or_null<pd::VarOp>(tables.lookupSymbolIn(jobOf(op), var));
-  if (!found) return op->emitOpError("D5: there is no variable ") << var;
-  return found;
-}
-
-LogicalResult isRpc(Operation* op, SymbolTableCollection& tables) {
-  return mlir::LogicalResult(verifyComm(op, CommKind::Rpc, tables));
-}
-
-}  // namespace
-
-LogicalResult PushOp::verify() { return verifyPending(*this); }
-LogicalResult PushOp::verifySymbolUses(SymbolTableCollection& tables) {
-  return verifyRemote(*this, getVar(), tables);
-}
-LogicalResult PullOp::verifySymbolUses(SymbolTableCollection& tables) {
-  return verifyRemote(*this, getVar(), tables);
-}
-LogicalResult LookupOp::verify() { return verifyPending(*this); }
-LogicalResult LookupOp::verifySymbolUses(SymbolTableCollection& tables) {
-  return verifyRemote(*this, getVar(), tables);
-}
-LogicalResult PhaseOp::verifySymbolUses(SymbolTableCollection& tables) {
-  return isRpc(*this, tables);
-}
-
-LogicalResult MergedOp::verifySymbolUses(SymbolTableCollection& tables) {
-  auto handler = (*this)->getParentOfType<HandleOp>();
-  if (!handler || handler.getKind() != Handler::Round)
-    return emitOpError("D18: exists in a round only");
-  if (tables.lookupNearestSymbolFrom<pd::VarOp>(*this, getVarAttr())) return mlir::success();
-  return emitOpError("D5: there is no variable ") << getVarAttr() << " in this role";
 }
 
 }  // namespace dtranspile::dist

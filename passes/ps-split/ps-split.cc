@@ -1,4 +1,5 @@
 // Trainers and servers out of one role. Behind ps-place, before ps-startup.
+#include "passes/ps-split/lookups.h"
 #include "passes/ps-split/pass.h"
 #include "passes/ps-split/round.h"
 #include "passes/support/relations.h"
@@ -178,6 +179,8 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
                                     dist::MergeAttr::get(&getContext(), merge), rounds);
     }
     eraseUpdates(body, part);
+    for (const Served& served : part.parameters())
+      if (isTable(job, served)) lookUpOnServers(job, served, table(served), rounds);
     llvm::DenseSet<mlir::StringAttr> read;
     job.main.walk([&](pd::GetOp get) { read.insert(get.getVarAttr().getAttr()); });
     builder.setInsertionPointToEnd(&body);

@@ -237,7 +237,9 @@ mlir::Value Round::valueInside(int owner, mlir::Value value, mlir::OpBuilder& in
   if (value == served.gradient) {
     auto dense = mlir::RankedTensorType::get(pd::tensorOf(var.getType()).getShape(),
                                              pd::tensorOf(value.getType()).getElementType());
-    return dist::MergedOp::create(inside, value.getLoc(), blockType(dense),
+    mlir::Type block = blockType(dense);
+    if (served.byRows) block = pd::RowsType::get(block.getContext(), block);
+    return dist::MergedOp::create(inside, value.getLoc(), block,
                                   mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()));
   }
   return pd::GetOp::create(inside, value.getLoc(), blockType(value.getType()),

@@ -198,8 +198,14 @@ mlir::LogicalResult UpdatePart::collectGradients(const JobOnAxes& job) {
         }
     }
   }
-  for (auto [number, served] : llvm::enumerate(parameters_))
-    if (served.gradient) valueOwner_[served.gradient] = static_cast<int>(number);
+  for (auto [number, served] : llvm::enumerate(parameters_)) {
+    if (!served.gradient) continue;
+    valueOwner_[served.gradient] = static_cast<int>(number);
+    served.byRows = llvm::isa<pd::RowsType>(served.gradient.getType()) &&
+                    llvm::all_of(served.gradient.getUsers(), [&](mlir::Operation* user) {
+                      return !contains(user) || verify::updatesByRows(pd::OpView(user));
+                    });
+  }
   return mlir::success();
 }
 
@@ -266,7 +272,8 @@ mlir::LogicalResult UpdatePart::giveOwner(mlir::Operation* op) {
     return mlir::success();
   }
   Served& served = parameters_[owner];
-  if (takesRows(op) && !verify::takesRowsAsDense(pd::OpView(op)))
+  if (takesRows(op) && !verify::takesRowsAsDense(pd::OpView(op)) &&
+      !verify::updatesByRows(pd::OpView(op)))
     return op->emitError("takes the SelectedRows gradient of '")
            << served.var.getSymName()
            << "', which servers add up to a dense one: " << pd::OpView(op).type()

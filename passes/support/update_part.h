@@ -19,6 +19,7 @@ struct Served {
   mlir::Value gradient;                 // as the trainers complete it; null where none is taken
   mlir::Operation* whole = nullptr;     // an op that takes it in one piece; null: blocks will do
   std::vector<mlir::StringAttr> state;  // variables of its shape that the part sets, itself first
+  bool byRows = false;  // its gradient is SelectedRows, and every op that takes it updates rows
 };
 
 class UpdatePart {

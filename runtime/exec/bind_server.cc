@@ -99,36 +99,59 @@ class BoundPull : public BoundRequest {
 };
 
 // Ids of any extents become one row each: [ids…, extents of a row]; a trailing extent of 1 of the
-// ids, which the framework's lookups have, is taken by the row.
+// ids, which the framework's older lookups have, is taken by the row. Rows are cut into sequences
+// like their ids.
 class BoundLookup : public BoundRequest {
  public:
   BoundLookup(const LookupNode& lookup, const Node& node, ServerLink& link, End ids, End to)
       : BoundRequest(node, link),
         request_(RequestOf(node, lookup.table, lookup.layout)),
         ids_(ids),
-        to_(to) {}
+        to_(to) {
+    if (!lookup.padding.empty()) request_.padding = lookup.padding.front();
+  }
 
   absl::Status Run(Walk&) override {
     const TensorView ids = ids_.view();
-    std::vector<int64_t> dims = ids.dims;
-    const int64_t count = ids.bytes() / static_cast<int64_t>(SizeOf(DType::kInt64));
-    if (request_.layout) {
-      const std::vector<int64_t>& whole = request_.layout->whole;
-      if (dims.size() > 1 && dims.back() == 1 && dims.size() + whole.size() - 1 > RankOf(to_))
-        dims.pop_back();
-      dims.insert(dims.end(), whole.begin() + 1, whole.end());
-    } else {
-      dims = to_.buffer->dims;
+    const int64_t count = ids.bytes() / static_cast<int64_t>(SizeOf(ids.dtype));
+    const auto* numbers = reinterpret_cast<const int64_t*>(ids.data);
+    if (ids.dtype == DType::kInt32) {
+      const auto* narrow = reinterpret_cast<const int32_t*>(ids.data);
+      wide_.assign(narrow, narrow + count);
+      numbers = wide_.data();
     }
-    DT_ASSIGN_OR_RETURN(const TensorRoom room, to_.Room(dims));
-    return link().Lookup(request_, reinterpret_cast<const int64_t*>(ids.data), count, room);
+    DT_RETURN_IF_ERROR(CheckIds(numbers, count));
+    DT_ASSIGN_OR_RETURN(const TensorRoom room, to_.Room(RowsFor(ids.dims)));
+    if (to_.value != nullptr && ids_.value != nullptr) to_.value->lod = ids_.value->lod;
+    return link().Lookup(request_, numbers, count, room);
   }
 
  private:
-  static size_t RankOf(const End& end) { return end.buffer->dims.size(); }
+  std::vector<int64_t> RowsFor(std::vector<int64_t> dims) const {
+    const std::vector<int64_t>& to = to_.buffer->dims;
+    std::vector<int64_t> row(to.end() - (to.empty() ? 0 : 1), to.end());
+    if (request_.layout) row.assign(request_.layout->whole.begin() + 1, request_.layout->whole.end());
+    if (dims.size() > 1 && dims.back() == 1 && dims.size() + row.size() > to.size())
+      dims.pop_back();
+    dims.insert(dims.end(), row.begin(), row.end());
+    return dims;
+  }
 
-  const TableRequest request_;
+  // Of a table without a layout the servers say how many rows it has.
+  absl::Status CheckIds(const int64_t* ids, int64_t count) const {
+    if (!request_.layout || request_.layout->whole.empty()) return absl::OkStatus();
+    const int64_t rows = request_.layout->whole.front();
+    for (int64_t i = 0; i < count; ++i)
+      if (ids[i] < 0 || ids[i] >= rows)
+        return absl::OutOfRangeError(absl::StrCat(
+            "the lookup in table '", request_.table, "': element ", i, " of '", ids_.buffer->name,
+            "' is ", ids[i], ", expected at least 0 and below ", rows));
+    return absl::OkStatus();
+  }
+
+  TableRequest request_;
   const End ids_, to_;
+  std::vector<int64_t> wide_;  // ids of 32 bits
 };
 
 class BoundPhase : public BoundRequest {

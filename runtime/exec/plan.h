@@ -250,6 +250,7 @@ struct LookupNode {
   int comm = 0, ids = 0, to = 0;
   std::string table;
   std::optional<Layout> layout;
+  std::vector<int64_t> padding = {};  // ids, one at most, whose rows are zero and not asked for
 };
 struct PhaseNode {
   Phase phase = Phase::kPush;

@@ -471,8 +471,10 @@ void PlanChecker::CheckNode(PullNode& node, const std::string& where) {
 void PlanChecker::CheckNode(LookupNode& node, const std::string& where) {
   CheckServer(node.comm, where);
   CheckWritten(node.to, where + ".to");
-  if (At(node.ids).dtype != DType::kInt64)
-    Add(where + ".ids", "'", At(node.ids).name, "' is no int64");
+  const DType type = At(node.ids).dtype;
+  if (type != DType::kInt64 && type != DType::kInt32)
+    Add(where + ".ids", "'", At(node.ids).name, "' is neither int64 nor int32");
+  if (node.padding.size() > 1) Add(where + ".padding", "expected one id at most");
   if (!node.layout) return;
   CheckLayout(*node.layout, where + ".layout");
   if (node.layout->dim != 0) Add(where + ".layout", "rows are cut along dimension 0");

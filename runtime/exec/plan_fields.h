@@ -304,6 +304,7 @@ void Fields(Visitor& v, LookupNode& n) {
   v.Buffer("ids", n.ids);
   v.Buffer("to", n.to);
   v.May().Optional("layout", n.layout);
+  v.May().Ints("padding", n.padding, 0);
 }
 
 template <typename Visitor>

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct TableRequest {
   std::string op;  // source position
   std::string table;
   const Layout* layout = nullptr;  // over the servers' mesh; null: whole on every server
+  std::optional<int64_t> padding = {};  // of a lookup: the id of rows of zeros
 };
 
 // Elements to be filled: row-major, contiguous, of the given extents.
@@ -52,8 +54,8 @@ class ServerLink {
   // Fills `to`, of the table's whole extents, with the parts of all servers.
   virtual absl::Status Pull(const TableRequest& request, const TensorRoom& to) = 0;
 
-  // Row ids[i] of the table becomes row i of `to` ([count, extents of a row]). kOutOfRange names an
-  // id that the table lacks.
+  // Row ids[i] of the table becomes row i of `to` ([count, extents of a row]), and zeros where
+  // ids[i] is the padding of the request. kOutOfRange names an id that the table lacks.
   virtual absl::Status Lookup(const TableRequest& request, const int64_t* ids, int64_t count,
                               const TensorRoom& to) = 0;
 

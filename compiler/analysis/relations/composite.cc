@@ -12,13 +12,15 @@ namespace dtranspile::verify {
 namespace {
 
 // The ops whose composites are understood: what they exchange are sums over the batch, and with one
-// rank they are the op itself. The body of any other may compute anything from operands that the
-// reference's op takes too.
+// rank they are the op itself; or they ask servers for what the op would read. The body of any other
+// may compute anything from operands that the reference's op takes too.
 struct CompositeRow {
   llvm::StringLiteral name, type;
 };
 constexpr CompositeRow kComposites[] = {{"sync_batch_norm", "batch_norm"},
-                                        {"sync_batch_norm_grad", "batch_norm_grad"}};
+                                        {"sync_batch_norm_grad", "batch_norm_grad"},
+                                        {"lookup_table", "lookup_table"},
+                                        {"lookup_table_v2", "lookup_table_v2"}};
 
 bool divides(const pd::OpView& view) {
   mlir::Value x = view.type() == "scale" ? view.input("X") : mlir::Value();
@@ -27,6 +29,12 @@ bool divides(const pd::OpView& view) {
 }
 
 }  // namespace
+
+bool compositeStandsFor(llvm::StringRef composite, llvm::StringRef type) {
+  return llvm::any_of(kComposites, [&](const CompositeRow& one) {
+    return one.name == composite && one.type == type;
+  });
+}
 
 void visitLocal(const Scene& scene, mlir::Operation* op) {
   pd::OpView view(op);
@@ -62,6 +70,7 @@ mlir::Operation* enterComposite(const Scene& scene, dist::CompositeOp composite)
                              reference),
            nullptr;
   if (!operandsStandFor(scene, composite, reference)) return nullptr;
+  if (isLookup(composite)) return reference;
   if (std::string why = bodyDiffers(composite, scene.axes()); !why.empty())
     scene.report(
         composite, Message::Level::Unknown, "body",

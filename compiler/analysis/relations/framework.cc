@@ -228,4 +228,34 @@ void visitReferenceOp(const Scene& scene, mlir::Operation* op, mlir::Operation* 
   checkExtents(scene, op, reference);
 }
 
+void visitLookup(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference) {
+  std::string why;
+  dist::LookupOp request = requestOf(composite, why);
+  if (!request) {
+    scene.report(composite, Message::Level::Refuted, "body",
+                 "is a lookup whose body " + why,
+                 "let dist.lookup take the Ids, the variable in slot W and the padding of the op");
+    return scene.giveUnknown(composite, "has another body than its op", reference);
+  }
+  if (scene.rpc && !scene.rpc->lookup(scene, composite, request))
+    return scene.giveUnknown(composite, "asks servers for what they are not known to hold",
+                             reference);
+  // The rule is that of the op on the whole table.
+  auto relationOf = [&](mlir::Value value) -> const Relation& {
+    const auto at = llvm::find(reference->getOperands(), value);
+    assert(at != reference->operand_end() && "a rule looks at operands");
+    return scene.of(composite->getOperand(at - reference->operand_begin()));
+  };
+  const ParsedRule* rule = findRule(pd::OpView(reference).type());
+  if (!rule)
+    return scene.giveUnknown(composite, noRuleText(pd::OpView(reference).type()), reference);
+  RuleContext context(reference, *rule, scene.axes(), relationOf);
+  context.apply();
+  for (const Violation& violation : context.violations())
+    scene.report(composite, Message::Level::Refuted, violation.rule, violation.text,
+                 violation.remedy);
+  giveResults(scene, composite, reference, context);
+  checkExtents(scene, composite, reference);
+}
+
 }  // namespace dtranspile::verify

@@ -39,8 +39,11 @@ Rpc::Server* Rpc::serverOf(const Scene& scene, mlir::Operation* op) {
                      ": it waits for one request of every trainer and step",
                  "ask it on all ranks of the role, once per step");
   }
-  const std::string name = comm.getServer()->str();
-  Server& server = servers_[name];
+  return serverNamed(*comm.getServer());
+}
+
+Rpc::Server* Rpc::serverNamed(llvm::StringRef name) {
+  Server& server = servers_[name.str()];
   for (RoleWalk& walk : roles_)
     if (dist::RoleOp(walk.question.role).getSymName() == name) server.walk = &walk;
   return server.walk ? &server : nullptr;
@@ -169,32 +172,69 @@ void Rpc::merged(const Scene& scene, dist::MergedOp op) {
   scene.store.set(op.getOutput(), std::move(own));
 }
 
-void Rpc::pull(const Scene& scene, dist::PullOp op) {
-  Server* server = serverOf(scene, op);
-  if (!server) return scene.giveUnknown(op, "pulls from no server");
+// All parts, put together by the layout that the variable is declared with.
+Awaited Rpc::heldBy(const Scene& scene, Server* server, mlir::SymbolRefAttr name) const {
+  Awaited none;
+  none.loss = {"takes from no server", -1, {}};
+  if (!server) return none;
   Store& store = *server->walk->store;
-  const Variable* variable = store.variable(op.getVar().getLeafReference().getValue());
-  if (!variable) return scene.giveUnknown(op, "pulls a variable that the server does not have");
+  const Variable* variable = store.variable(name.getLeafReference().getValue());
+  none.loss = {"takes a variable that the server does not have", -1, {}};
+  if (!variable) return none;
   Relation held = store.held(*variable).relation;
   Relation whole;
   whole.follow(held);
   whole.addTags(held.tags);
   bool complete = held.known() && variable->declared.known;
-  // All parts, put together by the layout that the variable is declared with.
   for (unsigned a = 0; complete && a < store.meshAxes().count(); ++a) {
     const State& state = held.whole.states[a];
     complete = state.isReplicated() || (state.isSplit() && state == variable->declared.states[a]);
   }
-  if (!complete)
-    return scene.giveUnknown(op, held.known() ? "pulls `" + op.getVar().getLeafReference().str() +
-                                                    "`, which the servers hold as " +
-                                                    textOf(held.whole, store.meshAxes())
-                                              : "pulls what the server is not known to hold");
+  if (!complete) {
+    const std::string what = "`" + name.getLeafReference().str() + "`";
+    none.loss = {held.known() ? "takes " + what + ", which the servers hold as " +
+                                    textOf(held.whole, store.meshAxes())
+                              : "takes " + what + ", which the server is not known to hold",
+                 -1,
+                 {}};
+    return none;
+  }
   whole.whole = Reading::replicated(scene.axes());
   whole.whole.scale = held.whole.scale;
   whole.parts = whole.whole;
   whole.isZero = held.isZero;
-  scene.store.set(op.getOutput(), std::move(whole));
+  return {std::move(whole), {}};
+}
+
+void Rpc::pull(const Scene& scene, dist::PullOp op) {
+  Awaited whole = heldBy(scene, serverOf(scene, op), op.getVar());
+  if (!whole.relation.known()) return scene.giveUnknown(op, whole.loss.why);
+  scene.store.set(op.getOutput(), std::move(whole.relation));
+}
+
+void Rpc::remote(const Scene& scene, dist::RemoteOp op) {
+  Awaited whole =
+      heldBy(scene, serverNamed(op.getVar().getRootReference().getValue()), op.getVar());
+  if (!whole.relation.known()) return scene.giveUnknown(op, whole.loss.why);
+  scene.store.set(op.getOutput(), std::move(whole.relation));
+}
+
+// Servers answer a lookup out of what they hold then: a round between the two changes it.
+bool Rpc::lookup(const Scene& scene, dist::CompositeOp composite, dist::LookupOp request) {
+  Server* server = serverNamed(request.getVar().getRootReference().getValue());
+  const Awaited now = heldBy(scene, server, request.getVar());
+  if (!now.relation.known()) return false;
+  for (mlir::Value input : composite.getInputs()) {
+    auto remote = input.getDefiningOp<dist::RemoteOp>();
+    if (!remote || remote.getVar() != request.getVar()) continue;
+    const Relation& taken = scene.of(input);
+    if (taken.reference != now.relation.reference)
+      scene.report(request, Message::Level::Refuted, "lineage",
+                   "looks rows up in " + scene.describe(now.relation) +
+                       " where the reference looks them up in " + scene.describe(taken),
+                   "look up before dist.phase push");
+  }
+  return true;
 }
 
 void Rpc::finish(Rung& findings) {

@@ -19,6 +19,10 @@ class Rpc {
 
   void push(const Scene& scene, dist::PushOp op);
   void pull(const Scene& scene, dist::PullOp op);
+  // Of a variable that stays on the servers: what they hold now, looked at by its extents.
+  void remote(const Scene& scene, dist::RemoteOp op);
+  // Whether servers answer a lookup out of what the composite has in slot W.
+  bool lookup(const Scene& scene, dist::CompositeOp composite, dist::LookupOp request);
   void phase(const Scene& scene, dist::PhaseOp op);
   // In the server's round.
   void merged(const Scene& scene, dist::MergedOp op);
@@ -38,6 +42,10 @@ class Rpc {
     bool roundRun = false;
   };
   Server* serverOf(const Scene& scene, mlir::Operation* op);
+  Server* serverNamed(llvm::StringRef name);
+  // What a variable of the servers is, put together of the parts of all; unknown, with the reason,
+  // where that is not known.
+  Awaited heldBy(const Scene& scene, Server* server, mlir::SymbolRefAttr name) const;
   void runRound(Server& server, Rung& findings);
   Pushed combined(const Scene& scene, dist::PushOp op) const;
 

@@ -37,6 +37,8 @@ void walkBlock(const Scene& scene, UpdateWatch* watch, mlir::Block& block);
 // framework.cc: ops that stand for one of the reference.
 void visitReferenceOp(const Scene& scene, mlir::Operation* op, mlir::Operation* reference,
                       const ParsedRule& rule);
+// A composite that asks servers for the rows that the reference's op reads.
+void visitLookup(const Scene& scene, dist::CompositeOp composite, mlir::Operation* reference);
 // Does any of the values carry the gradient of the loss?
 bool readsGradient(const Scene& scene, mlir::ValueRange values);
 // The choice of draws that a value follows from which is made from these; null where it follows

@@ -39,4 +39,10 @@ bool takesRowsAsDense(pd::OpView op) {
   return (op.type() == "adam" || op.type() == "adamw") && !op.getBool("lazy_mode");
 }
 
+bool updatesByRows(pd::OpView op) {
+  static constexpr llvm::StringLiteral kTypes[] = {"sgd",     "adagrad", "momentum",
+                                                   "rmsprop", "adam",    "ftrl"};
+  return llvm::is_contained(kTypes, op.type());
+}
+
 }  // namespace dtranspile::verify

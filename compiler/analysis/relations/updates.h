@@ -24,4 +24,8 @@ mlir::Value passedThrough(mlir::OpResult result);
 // rows without a gradient get zeros, and these must do what leaving the row out does.
 bool takesRowsAsDense(pd::OpView op);
 
+// Whether the op updates rows by themselves by a gradient of SelectedRows: a block of the parameter
+// by the rows of that block, whatever the others are.
+bool updatesByRows(pd::OpView op);
+
 }  // namespace dtranspile::verify

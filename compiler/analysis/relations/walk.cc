@@ -2,6 +2,7 @@
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
 #include "compiler/analysis/relations/branches.h"
+#include "compiler/analysis/relations/composite_body.h"
 #include "compiler/analysis/relations/rpc.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "dialects/dist/lookup.h"
@@ -44,6 +45,7 @@ class Walk {
   void visitSet(pd::SetOp set);
   void visitBranch(mlir::Operation* op, mlir::Operation* reference);
   void visitRpc(mlir::Operation* op);
+  void visitRemote(dist::RemoteOp remote);
   bool standsInPlace(mlir::Operation* op, mlir::Operation* reference);
   void visitComposite(dist::CompositeOp composite);
   void visitAssume(dist::AssumeOp assume);
@@ -203,6 +205,10 @@ void Walk::visitOn(dist::OnOp on) {
 void Walk::visitComposite(dist::CompositeOp composite) {
   mlir::Operation* reference = enterComposite(scene_, composite);
   if (!reference) return;
+  if (isLookup(composite)) {
+    checkForward(scene_, composite, reference);
+    return visitLookup(scene_, composite, reference);
+  }
   inComposite().visit(composite.getBody().front());
   leaveComposite(scene_, composite, reference);
 }
@@ -215,6 +221,19 @@ void Walk::visitAssume(dist::AssumeOp assume) {
   scene_.report(assume, Message::Level::Unknown, "assume",
                 "assumes a relation that no rule derives: " + assume.getBecause().str(),
                 "let the pass declare a contract for it, or remove the assumption");
+}
+
+// Of a role by itself: trainers are taken to begin every step with what servers declare to hold, as
+// they are for variables of their own.
+void Walk::visitRemote(dist::RemoteOp remote) {
+  if (scene_.rpc) return scene_.rpc->remote(scene_, remote);
+  auto var = llvm::dyn_cast_or_null<pd::VarOp>(
+      mlir::SymbolTable::lookupSymbolIn(dist::jobOf(remote), remote.getVar()));
+  auto held = var ? var->getAttrOfType<dist::RelAttr>(dist::kRelAttr) : dist::RelAttr();
+  Relation relation;
+  if (held) relation.reference = scene_.reference().initialNumber(held.getVariable().getValue());
+  relation.whole = relation.parts = Reading::replicated(scene_.axes());
+  scene_.store.set(remote.getOutput(), std::move(relation));
 }
 
 void Walk::visitRpc(mlir::Operation* op) {
@@ -242,6 +261,11 @@ void Walk::visitDist(mlir::Operation* op) {
       })
       .Case<dist::PushOp, dist::PullOp, dist::PhaseOp, dist::MergedOp>(
           [&](mlir::Operation* request) { visitRpc(request); })
+      .Case([&](dist::RemoteOp remote) { visitRemote(remote); })
+      .Case([&](dist::LookupOp lookup) {
+        scene_.giveUnknown(lookup, "looks rows up outside of a composite: it is not known which op "
+                                   "of the reference it stands for");
+      })
       .Case([&](dist::SliceOp slice) { visitSlice(scene_, slice); })
       .Case([&](dist::CompositeOp composite) { visitComposite(composite); })
       .Case([&](dist::CopyOp copy) {
@@ -252,8 +276,7 @@ void Walk::visitDist(mlir::Operation* op) {
       .Case([&](dist::AssumeOp assume) { visitAssume(assume); })
       .Case<dist::BarrierOp, dist::YieldOp, dist::ServeOp>([](mlir::Operation*) {})
       .Default([&](mlir::Operation* other) {
-        if (dist::commOf(other) && !llvm::isa<dist::LookupOp>(other))
-          visitCollective(scene_, other);
+        if (dist::commOf(other)) visitCollective(scene_, other);
         else scene_.giveUnknown(other, "has no relation rule");
       });
 }

@@ -1,14 +1,31 @@
 // Lowering rules: family `embedding`.
 #include "compiler/lower/rules.h"
+#include "dialects/dist/dist.h"
 
 namespace dtranspile::lower {
 namespace {
 
+// Of a table that is on servers only the height is known here (dist.remote).
+llvm::LogicalResult lowerLookupGradient(OpLowering& op) {
+  mlir::Value table = op.op().input("W");
+  if (!table || !table.getDefiningOp<dist::RemoteOp>()) return op.callRow();
+  auto ids = op.in("Ids"), gradient = op.in("Out@GRAD"), out = op.out("W@GRAD");
+  if (!ids || !gradient) return op.unsupported("an absent input");
+  if (!out) return llvm::success();
+  op.call("dt_lookup_table_grad",
+          {.tensors = {{"Ids", *ids}, {"Out@GRAD", *gradient}, {"W@GRAD", *out}},
+           .attributes = {{"padding_idx", op.op().getInt("padding_idx")},
+                          {"height", llvm::cast<mlir::RankedTensorType>(table.getType())
+                                         .getDimSize(0)}},
+           .anyExtents = true});
+  return llvm::success();
+}
+
 const LoweringRule kRules[] = {
     callRule("lookup_table", "dt_lookup_table"),
-    callRule("lookup_table_grad", "dt_lookup_table_grad"),
+    kindsRule("lookup_table_grad", lowerLookupGradient, "dt_lookup_table_grad(height=-)"),
     callRule("lookup_table_v2", "dt_lookup_table"),
-    callRule("lookup_table_v2_grad", "dt_lookup_table_grad"),
+    kindsRule("lookup_table_v2_grad", lowerLookupGradient, "dt_lookup_table_grad(height=-)"),
     callRule("one_hot", "dt_one_hot"),
     callRule("one_hot_v2", "dt_one_hot"),
     callRule("hierarchical_sigmoid", "dt_hierarchical_sigmoid"),

@@ -42,7 +42,7 @@ class Names {
       for (mlir::Region& region : op.getRegions())
         for (mlir::Block& inner : region) read(inner);
       // What guards, loops and communication hand on keeps its name.
-      if (!llvm::isa<dist::DistDialect>(op.getDialect())) continue;
+      if (!llvm::isa<dist::DistDialect>(op.getDialect()) || llvm::isa<dist::RemoteOp>(op)) continue;
       for (mlir::OpResult result : op.getResults())
         if (llvm::StringRef name = dist::nameOf(result); !name.empty()) last_[name] = result;
     }

@@ -2,6 +2,7 @@
 
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_diff.h"
+#include "compiler/analysis/relations/composite_body.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/op_view.h"
 
@@ -115,7 +116,7 @@ void checkForm(mlir::Operation* op, const Reference& reference, Rung& rung) {
     return refute("stands for op " + std::to_string(number.getInt()) +
                   " of the reference, which has " + std::to_string(reference.opCount()));
   auto composite = llvm::dyn_cast<dist::CompositeOp>(op);
-  bool named = composite ? composite.getOp() == "sync_" + pd::OpView(original).type().str()
+  bool named = composite ? compositeStandsFor(composite.getOp(), pd::OpView(original).type())
                          : op->getName() == original->getName();
   if (!named) return refute("stands for " + pd::describe(original) + ", which is of another type");
   for (bool ins : {true, false}) {

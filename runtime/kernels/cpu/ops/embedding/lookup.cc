@@ -27,14 +27,14 @@ bool TableFits(OpCall& call, const DtBuffer& table) {
          (call.Fail("'%s' has %d dims, expected 2", table.name, table.rank), false);
 }
 
-// The gradient of the rows against table and ids.
-bool GradientFits(OpCall& call, const DtBuffer& table, const DtBuffer& gradient,
+// The gradient of the rows against ids and the table, or what stands for it: its width and type.
+bool GradientFits(OpCall& call, const DtBuffer& like, int64_t width, const DtBuffer& gradient,
                   const std::vector<int64_t>& ids) {
-  if (TypeOf(gradient) == TypeOf(table) &&
-      Elements(gradient) == static_cast<int64_t>(ids.size()) * table.dims[1])
+  if (TypeOf(gradient) == TypeOf(like) &&
+      Elements(gradient) == static_cast<int64_t>(ids.size()) * width)
     return true;
   call.Fail("'%s' has not %zu rows of %lld %s columns", gradient.name, ids.size(),
-            static_cast<long long>(table.dims[1]), TypeName(table));
+            static_cast<long long>(width), TypeName(like));
   return false;
 }
 
@@ -71,32 +71,47 @@ int32_t LookupTable(OpCall& call) {
 namespace {
 
 // SelectedRows: the ids in their order, padding ids and repeated ones among them.
-int32_t GradientRows(OpCall& call, std::vector<int64_t> rows) {
+int32_t GradientRows(OpCall& call, std::vector<int64_t> rows, int64_t height, int64_t width) {
   using A = args::dt_lookup_table_grad;
-  const DtBuffer &table = call.Arg(A::W), &gradient = call.Arg(A::Out_GRAD);
+  const DtBuffer& gradient = call.Arg(A::Out_GRAD);
   DtBuffer& out = call.Arg(A::W_GRAD);
-  if (!call.ResizeRows(out, static_cast<int64_t>(rows.size()), table.dims[0], {table.dims[1]}))
-    return 1;
+  if (!call.ResizeRows(out, static_cast<int64_t>(rows.size()), height, {width})) return 1;
   if (!rows.empty())
     std::memcpy(out.data, gradient.data, static_cast<size_t>(Elements(out) * ElementSize(out)));
   OpCall::ValueOf(out)->rows = std::move(rows);
   return 0;
 }
 
+// The table is not here: its height is an attribute, and a row is as wide as the gradient of one.
+int32_t GradientOfRemote(OpCall& call) {
+  using A = args::dt_lookup_table_grad;
+  const DtBuffer& gradient = call.Arg(A::Out_GRAD);
+  const DtBuffer& out = call.Arg(A::W_GRAD);
+  const int64_t width = gradient.rank < 1 ? 0 : gradient.dims[gradient.rank - 1];
+  std::vector<int64_t> rows;
+  if (out.value == nullptr || OpCall::ValueOf(out)->kind != exec::Value::Kind::kRows)
+    return call.Fail("'%s' is dense, and its table is not here", out.name);
+  if (!call.Has(A::Ids) || !IdsOf(call, call.Arg(A::Ids), call.Int(A::height), rows) ||
+      !GradientFits(call, gradient, width, gradient, rows))
+    return 1;
+  return GradientRows(call, std::move(rows), call.Int(A::height), width);
+}
+
 }  // namespace
 
-// W, Ids, Out@GRAD; padding_idx -> W@GRAD
+// W or height, Ids, Out@GRAD; padding_idx -> W@GRAD
 int32_t LookupTableGrad(OpCall& call) {
   using A = args::dt_lookup_table_grad;
+  if (!call.Has(A::W)) return GradientOfRemote(call);
   const DtBuffer &table = call.Arg(A::W), &ids = call.Arg(A::Ids),
                  &gradient = call.Arg(A::Out_GRAD);
   DtBuffer& out = call.Arg(A::W_GRAD);
   std::vector<int64_t> rows;
   if (!TableFits(call, table) || !IdsOf(call, ids, table.dims[0], rows) ||
-      !GradientFits(call, table, gradient, rows))
+      !GradientFits(call, table, table.dims[1], gradient, rows))
     return 1;
   if (out.value != nullptr && OpCall::ValueOf(out)->kind == exec::Value::Kind::kRows)
-    return GradientRows(call, std::move(rows));
+    return GradientRows(call, std::move(rows), table.dims[0], table.dims[1]);
   if (!call.Resize(out, table)) return 1;
   const int64_t padding = call.Int(A::padding_idx), width = table.dims[1];
   return VisitFloat(call.context(), gradient, [&](auto tag) {

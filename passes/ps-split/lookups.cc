@@ -1,0 +1,100 @@
+#include "passes/ps-split/lookups.h"
+
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/types.h"
+
+namespace dtranspile::passes {
+namespace {
+
+// A lookup at the top of @main of rows of the value that is used.
+bool looksUp(mlir::OpOperand& use, mlir::Block& body) {
+  mlir::Operation* op = use.getOwner();
+  if (op->getBlock() != &body || !pd::OpView::isFrameworkOp(op)) return false;
+  const pd::OpView view(op);
+  static constexpr llvm::StringLiteral kLookups[] = {"lookup_table", "lookup_table_v2"};
+  if (!llvm::is_contained(kLookups, view.type()) || !view.getBool("is_sparse")) return false;
+  mlir::Value ids = view.input("Ids");
+  mlir::RankedTensorType type = ids ? pd::tensorOf(ids.getType()) : mlir::RankedTensorType();
+  return view.input("W") == use.get() && ids != use.get() && type &&
+         (type.getElementType().isInteger(32) || type.getElementType().isInteger(64));
+}
+
+bool makesGradient(mlir::OpOperand& use, mlir::Block& body) {
+  return use.getOwner()->getBlock() == &body && dist::readsExtentsOnly(use);
+}
+
+std::vector<pd::GetOp> readsOf(const JobOnAxes& job, const Served& served) {
+  std::vector<pd::GetOp> gets;
+  pd::ProgramOp(job.main).walk([&](pd::GetOp get) {
+    if (get.getVar() == pd::VarOp(served.var).getSymName()) gets.push_back(get);
+  });
+  return gets;
+}
+
+// The op as a composite: its operands, names and attributes, and in its body the request.
+void replaceByRequest(mlir::Operation* op, mlir::SymbolRefAttr table,
+                      mlir::FlatSymbolRefAttr rounds) {
+  const pd::OpView view(op);
+  mlir::OpBuilder builder(op);
+  llvm::SmallVector<mlir::Attribute> slots;
+  llvm::SmallVector<mlir::Value> operands;
+  for (const std::string& slot : view.inputSlots())
+    if (mlir::Value value = view.input(slot)) {
+      slots.push_back(builder.getStringAttr(slot));
+      operands.push_back(value);
+    }
+  const mlir::StringAttr name = pd::nameAttrOf(op->getResult(0));
+  auto composite = dist::CompositeOp::create(
+      builder, op->getLoc(), op->getResultTypes(), builder.getStringAttr(view.type()),
+      builder.getArrayAttr(slots), operands, builder.getStrArrayAttr({"Out"}),
+      builder.getArrayAttr({name}), op->getAttrOfType<mlir::DictionaryAttr>("attrs"));
+  if (mlir::Attribute source = op->getAttr(dist::kSrcAttr))
+    composite->setAttr(dist::kSrcAttr, source);
+  mlir::Block* body = builder.createBlock(&composite.getBody());
+  mlir::Value ids;
+  for (auto [slot, value] : llvm::zip(slots, operands)) {
+    mlir::Value inside = body->addArgument(value.getType(), value.getLoc());
+    if (llvm::cast<mlir::StringAttr>(slot).getValue() == "Ids") ids = inside;
+  }
+  const int64_t padding = view.getInt("padding_idx");
+  auto rows = dist::LookupOp::create(
+      builder, op->getLoc(), op->getResultTypes().front(), ids, table,
+      padding == -1 ? mlir::IntegerAttr() : builder.getI64IntegerAttr(padding), name, rounds);
+  dist::YieldOp::create(builder, op->getLoc(), mlir::ValueRange{rows.getOutput()});
+  op->replaceAllUsesWith(composite.getResults());
+  op->erase();
+}
+
+}  // namespace
+
+bool isTable(const JobOnAxes& job, const Served& served) {
+  mlir::RankedTensorType type = pd::tensorOf(pd::VarOp(served.var).getType());
+  if (!served.gradient || !llvm::isa<pd::RowsType>(served.gradient.getType()) || !type ||
+      type.getRank() != 2)
+    return false;
+  mlir::Block& body = *pd::ProgramOp(job.main).getBodyBlock();
+  const std::vector<pd::GetOp> gets = readsOf(job, served);
+  return !gets.empty() && llvm::all_of(gets, [&](pd::GetOp get) {
+    return get->getBlock() == &body && llvm::all_of(get->getUses(), [&](mlir::OpOperand& use) {
+             return looksUp(use, body) || makesGradient(use, body);
+           });
+  });
+}
+
+void lookUpOnServers(const JobOnAxes& job, const Served& served, mlir::SymbolRefAttr table,
+                     mlir::FlatSymbolRefAttr rounds) {
+  mlir::Block& body = *pd::ProgramOp(job.main).getBodyBlock();
+  for (pd::GetOp get : readsOf(job, served)) {
+    mlir::OpBuilder builder(get);
+    auto remote =
+        dist::RemoteOp::create(builder, get.getLoc(), get.getValue().getType(), table);
+    llvm::SmallVector<mlir::Operation*> lookups;
+    for (mlir::OpOperand& use : get->getUses())
+      if (looksUp(use, body)) lookups.push_back(use.getOwner());
+    get->replaceAllUsesWith(remote->getResults());
+    get->erase();
+    for (mlir::Operation* op : llvm::reverse(lookups)) replaceByRequest(op, table, rounds);
+  }
+}
+
+}  // namespace dtranspile::passes

@@ -45,7 +45,6 @@ VARIANTS = {
 # Case -> why it is not trained with parameter servers (docs/passes/parameter-server.md).
 PSERVER_REFUSED = {
     "fluid18/dpsgd_mlp": "draws random numbers",
-    "static26/ctr_deep": "lazy_mode",
 }
 
 # Trained with two trainers and two servers as they are, and with four and three with small blocks:
@@ -79,6 +78,7 @@ PSERVER = [
     "fluid18/word2vec_distributed",
     "fluid18/word2vec_hsigmoid",
     "static26/bert_tiny",
+    "static26/ctr_deep",
     "static26/fit_a_line",
     "static26/gpt_tiny",
     "static26/gpt_tiny_recompute",

@@ -1,6 +1,8 @@
 // Ops that stand for one of the reference: lineage, and the rule of their type.
 #include "compiler/analysis/position.h"
 #include "compiler/analysis/program_info.h"
+#include "compiler/analysis/relations/composite_body.h"
+#include "compiler/analysis/relations/rpc.h"
 #include "compiler/analysis/relations/transfer.h"
 #include "compiler/analysis/relations/updates.h"
 #include "dialects/pd/op_view.h"

@@ -1,6 +1,7 @@
 // What trainers ask of servers, in the framework's operators, where it stands in the text.
 #include "compiler/export/collective/collective.h"
 #include "compiler/export/servers/edit.h"
+#include "compiler/export/servers/lookups.h"
 #include "compiler/export/servers/reductions.h"
 #include "compiler/export/servers/servers.h"
 #include "compiler/specialize/specialize.h"
@@ -45,7 +46,7 @@ class TrainerProgram {
         good = op->emitError("export: ")
                << op->getName()
                << (llvm::isa<dist::LookupOp>(op)
-                       ? " has no translation yet: pull the table"
+                       ? " stands in no lookup_table: pull the table"
                        : " inside of control flow: the framework's servers wait "
                          "for every trainer in every step");
     });
@@ -298,6 +299,11 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> exportTrainer(const Tables& t
   options.verify = false;  // what becomes of it is
   auto module = specialize(role, classOfRank(role, mesh, rank), options);
   if (mlir::failed(module) || mlir::failed(resolveGroups(**module, mesh, "trainers")))
+    return mlir::failure();
+  const mlir::SymbolTable programs(**module);
+  auto main = programs.lookup<pd::ProgramOp>("main");
+  if (main && mlir::failed(translateLookups(tables, rank, main,
+                                            programs.lookup<pd::ProgramOp>("startup"))))
     return mlir::failure();
   for (auto program : (*module)->getOps<pd::ProgramOp>())
     if (mlir::failed(TrainerProgram(tables, rank, program).run())) return mlir::failure();

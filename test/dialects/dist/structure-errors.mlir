@@ -116,6 +116,102 @@ dist.role @trainer on @w {
   }
 }
 // -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 2]
+dist.comm @ps on @w over [dp] rpc @server
+dist.role @server on @s { pd.var @A : tensor<?x3xf32> {dist.rel = #dist.rel<"A", ps: S(0, blocks(4, per 2, first 0))>} }
+dist.role @trainer on @w {
+  pd.program @main {
+    %i = pd.input "i" : tensor<?x1xf32>
+    // expected-error @+1 {{D33: ids are integers of 32 or 64 bits, not 'tensor<?x1xf32>'}}
+    %0 = dist.lookup %i in @server::@A on @ps : tensor<?x1xf32> -> tensor<?x3xf32>
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 2]
+dist.comm @ps on @w over [dp] rpc @server
+dist.role @server on @s { pd.var @A : tensor<?x3xf32> {dist.rel = #dist.rel<"A", ps: S(0, blocks(4, per 2, first 0))>} }
+dist.role @trainer on @w {
+  pd.program @main {
+    %i = pd.input "i" : tensor<?x1xi64>
+    // expected-error @+1 {{D33: gives 'tensor<?x4xf32>' for ids of 'tensor<?x1xi64>' and rows of 'tensor<?x3xf32>'}}
+    %0 = dist.lookup %i in @server::@A on @ps : tensor<?x1xi64> -> tensor<?x4xf32>
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 2]
+dist.comm @ps on @w over [dp] rpc @server
+dist.role @server on @s { pd.var @A : tensor<?x3xf32> {dist.rel = #dist.rel<"A", ps: S(0, blocks(4, per 2, first 0))>} }
+dist.role @trainer on @w {
+  pd.program @main {
+    %i = pd.input "i" : tensor<?x5xi64>
+    // expected-error @+1 {{D33: gives 'tensor<?x3xf32>' for ids of 'tensor<?x5xi64>'}}
+    %0 = dist.lookup %i in @server::@A on @ps : tensor<?x5xi64> -> tensor<?x3xf32>
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 2]
+dist.comm @ps on @w over [dp] rpc @server
+dist.role @server on @s { pd.var @A : tensor<?x3xf32> {dist.rel = #dist.rel<"A", ps: S(0, blocks(4, per 2, first 0))>} }
+dist.role @trainer on @w {
+  pd.program @main {
+    %i = pd.input "i" : tensor<?x1xi64>
+    // expected-error @+1 {{D33: gives 'tensor<?x3xf64>' of @server::@A}}
+    %0 = dist.lookup %i in @server::@A on @ps : tensor<?x1xi64> -> tensor<?x3xf64>
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 2]
+dist.comm @ps on @w over [dp] rpc @server
+dist.role @server on @s { pd.var @A : tensor<?x3xf32> {dist.rel = #dist.rel<"A", ps: S(0, blocks(4, per 2, first 0))>} }
+dist.role @trainer on @w {
+  pd.program @main {
+    // expected-error @+1 {{D34: is 'tensor<5x3xf32>', and the whole of @server::@A is not}}
+    %0 = dist.remote @server::@A : tensor<5x3xf32>
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 2]
+dist.comm @ps on @w over [dp] rpc @server
+dist.role @server on @s { pd.var @A : tensor<?x3xf32> {dist.rel = #dist.rel<"A", ps: S(0, blocks(4, per 2, first 0))>} }
+dist.role @trainer on @w {
+  pd.program @main {
+    // expected-error @+1 {{D5: there is no variable @server::@B}}
+    %0 = dist.remote @server::@B : tensor<4x3xf32>
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 2]
+dist.comm @ps on @w over [dp] rpc @server
+dist.role @server on @s { pd.var @A : tensor<?x3xf32> {dist.rel = #dist.rel<"A", ps: S(0, blocks(4, per 2, first 0))>} }
+dist.role @trainer on @w {
+  pd.program @main {
+    %0 = dist.remote @server::@A : tensor<4x3xf32>
+    // expected-error @+1 {{D34: reads elements of @server::@A, of which none is here; pull it, or look rows up}}
+    %1 = pd.scale X(%0) -> Out("a") {scale = 2.0 : f32} : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 2]
+dist.comm @ps on @w over [dp] rpc @server
+dist.role @server on @s { pd.var @A : tensor<?x3xf32> {dist.rel = #dist.rel<"A", ps: S(0, blocks(4, per 2, first 0))>} }
+dist.role @trainer on @w {
+  pd.program @main {
+    %i = pd.input "i" : tensor<?x1xi64>
+    %g = pd.input "g" : tensor<?x3xf32>
+    %0 = dist.remote @server::@A : tensor<4x3xf32>
+    // expected-error @+1 {{D34: reads elements of @server::@A}}
+    %1 = pd.lookup_table_grad Ids(%i) "Out@GRAD"(%g) W(%0) -> "W@GRAD"("a") {is_sparse = false} : (tensor<?x1xi64>, tensor<?x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+  }
+}
+// -----
 dist.mesh @w [dp = 2, pp = 4]
 dist.role @trainer on @w {
   pd.program @main {

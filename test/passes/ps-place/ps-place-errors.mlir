@@ -102,24 +102,17 @@ pd.program @main {
 
 // -----
 
-// A sparse update that leaves rows alone.
+// An op of SelectedRows that no server knows to work block by block.
 pd.var @w : tensor<4x2xf32> {parameter}
-pd.var @m1 : tensor<4x2xf32>
-pd.var @m2 : tensor<4x2xf32>
-pd.var @p1 : tensor<1xf32>
-pd.var @p2 : tensor<1xf32>
 pd.var @lr : tensor<1xf32>
 pd.program @main {
   %i = pd.input "i" : tensor<?x1xi64>
   %g = pd.input "g" : tensor<?x2xf32>
   %w = pd.get @w : tensor<4x2xf32>
-  %m1 = pd.get @m1 : tensor<4x2xf32>
-  %m2 = pd.get @m2 : tensor<4x2xf32>
-  %p1 = pd.get @p1 : tensor<1xf32>
-  %p2 = pd.get @p2 : tensor<1xf32>
   %lr = pd.get @lr : tensor<1xf32>
   %h = pd.lookup_table_grad Ids(%i) "Out@GRAD"(%g) W(%w) -> "W@GRAD"("w@GRAD") {is_sparse = true, op_role = 1 : i32, op_role_var = ["w", "w@GRAD"]} : (tensor<?x1xi64>, tensor<?x2xf32>, tensor<4x2xf32>) -> !pd.rows<tensor<4x2xf32>>
-  // expected-error @+1 {{takes the SelectedRows gradient of 'w', which servers add up to a dense one: adam does something else with that}}
-  %n:5 = pd.adam Beta1Pow(%p1) Beta2Pow(%p2) Grad(%h) LearningRate(%lr) Moment1(%m1) Moment2(%m2) Param(%w) -> Beta1PowOut("p1") Beta2PowOut("p2") Moment1Out("m1") Moment2Out("m2") ParamOut("w") {lazy_mode = true, op_role = 2 : i32} : (tensor<1xf32>, tensor<1xf32>, !pd.rows<tensor<4x2xf32>>, tensor<1xf32>, tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>) -> (tensor<1xf32>, tensor<1xf32>, tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>)
-  pd.set @w, %n#4 : tensor<4x2xf32>
+  // expected-error @+1 {{takes the SelectedRows gradient of 'w', which servers add up to a dense one: clip_by_norm does something else with that}}
+  %c = pd.clip_by_norm X(%h) -> Out("c") {max_norm = 1.0 : f32, op_role = 2 : i32} : (!pd.rows<tensor<4x2xf32>>) -> !pd.rows<tensor<4x2xf32>>
+  %n = pd.sgd Grad(%c) LearningRate(%lr) Param(%w) -> ParamOut("w") {op_role = 2 : i32} : (!pd.rows<tensor<4x2xf32>>, tensor<1xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
+  pd.set @w, %n : tensor<4x2xf32>
 }

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <set>
 #include <sstream>
 
 #include "runtime/base/status.h"
@@ -161,12 +162,24 @@ TEST_CASE("rows: lookups while others push, SelectedRows in the order of the tra
         const std::vector<int64_t> ids = ids_of(rank, round);
         std::vector<float> rows(ids.size() * width, NAN);
         const auto count = static_cast<int64_t>(ids.size());
+        // Every row comes once, and that of the padding not at all.
+        exec::TableRequest request = variables[0].request();
+        request.padding = 17;
+        std::set<int64_t> distinct(ids.begin(), ids.end());
+        distinct.erase(*request.padding);
+        const int64_t before = client->bytes_received();
         DT_RETURN_IF_ERROR(client->Lookup(
-            variables[0].request(), ids.data(), count,
+            request, ids.data(), count,
             {DType::kFloat32, {count, 300}, reinterpret_cast<std::byte*>(rows.data())}));
+        if (const int64_t came = client->bytes_received() - before;
+            came != static_cast<int64_t>(distinct.size() * width * sizeof(float)))
+          return absl::InternalError(std::to_string(came) + " bytes came");
+        const std::vector<float> zeros(width);
         for (size_t i = 0; i < ids.size(); ++i)
           if (std::memcmp(rows.data() + i * width,
-                          whole.data() + static_cast<size_t>(ids[i]) * width,
+                          ids[i] == *request.padding
+                              ? zeros.data()
+                              : whole.data() + static_cast<size_t>(ids[i]) * width,
                           width * sizeof(float)) != 0)
             return absl::InternalError("row " + std::to_string(ids[i]) + " is not what it was");
         exec::Value value(exec::Value::Kind::kRows, DType::kFloat32);

@@ -64,4 +64,10 @@ absl::Status Executor::Run(When when, const std::string& table) {
   return programs_[static_cast<size_t>(program - plan_.programs.data())].Run(walk_);
 }
 
+absl::Status Executor::RunStartup() {
+  DT_RETURN_IF_ERROR(Run(When::kStartup));
+  if (plan_.serves()) storage_.DropStepMemory();
+  return absl::OkStatus();
+}
+
 }  // namespace dtranspile::exec

@@ -37,7 +37,8 @@ class Executor {
   // Runs a program once; of a handler, that of a table. Nothing where there is no such program. The
   // message of an error begins with the op; failed_op() has it alone.
   absl::Status Run(When when, const std::string& table = "");
-  absl::Status RunStartup() { return Run(When::kStartup); }
+  // A server, whose start-up makes whole tables before it keeps its part, gives step memory back.
+  absl::Status RunStartup();
   absl::Status RunMain() { return Run(When::kStep); }
   const std::string& failed_op() const { return walk_.failed_op; }
   // Whether the failed op is one that needs other ranks, so that the reason may lie with them.

@@ -69,6 +69,10 @@ absl::Status Block::Seal() {
   return absl::OkStatus();
 }
 
+void Block::Drop() {
+  if (mapping_ != nullptr) madvise(data_, static_cast<size_t>(size_), MADV_DONTNEED);
+}
+
 Block::~Block() {
   if (mapping_ != nullptr) munmap(mapping_, mapped_);
 }

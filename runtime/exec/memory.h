@@ -29,6 +29,10 @@ class Block {
   // The same in memory that ranks of this host reach directly; private memory where there is none.
   static absl::StatusOr<Block> AllocateShared(int64_t bytes, const char* what);
 
+  // Hands private pages back to the system: the block is zero, and takes no memory, until it is
+  // written again.
+  void Drop();
+
   // Makes the block read-only.
   absl::Status Seal();
 

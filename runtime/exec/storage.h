@@ -35,6 +35,10 @@ class Storage {
   // The object of a buffer in space kValue; null for others.
   Value* value(int buffer) const { return values_[static_cast<size_t>(buffer)].get(); }
 
+  // Forgets what step memory holds and hands its pages back; they come again when they are written.
+  // Step memory that others reach stays.
+  void DropStepMemory() { arena_.Drop(); }
+
   // Bytes of persistent memory that this rank has.
   int64_t persistent_bytes() const { return persistent_.size(); }
 

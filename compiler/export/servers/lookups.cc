@@ -20,7 +20,10 @@ class Translation {
     llvm::SmallVector<dist::RemoteOp> remotes;
     main_.walk([&](dist::RemoteOp remote) { remotes.push_back(remote); });
     for (dist::RemoteOp remote : remotes) {
-      const Table& table = *tables_.find(remote.getVar().getLeafReference().getValue());
+      const Table* found = tables_.find(remote.getVar().getLeafReference().getValue());
+      if (!found)
+        return remote.emitError("export: ") << remote.getVar() << " is no table of the servers";
+      const Table& table = *found;
       if (remote->getBlock() != main_.getBodyBlock() || !startup)
         return remote.emitError("export: '")
                << table.name

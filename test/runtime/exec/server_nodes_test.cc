@@ -27,7 +27,9 @@ class FakeLink : public ServerLink {
   }
   absl::Status Lookup(const TableRequest& request, const int64_t* ids, int64_t count,
                       const TensorRoom& to) override {
-    Note("lookup", request, " " + std::to_string(count));
+    Note("lookup", request,
+         " " + std::to_string(count) +
+             (request.padding ? " padding " + std::to_string(*request.padding) : ""));
     for (int64_t i = 0; i < count; ++i)
       for (int64_t c = 0; c < 2; ++c)
         reinterpret_cast<float*>(to.data)[2 * i + c] = table[static_cast<size_t>(2 * ids[i] + c)];
@@ -91,6 +93,39 @@ absl::StatusOr<std::unique_ptr<Executor>> Load(const PlanBuilder& b, ExecutorOpt
 
 }  // namespace
 
+TEST_CASE("ids of lookups are checked against the table, and may have 32 bits") {
+  PlanBuilder b;
+  b.json["comms"] =
+      Json::array({{{"name", "ps"}, {"axes", {"dp"}}, {"kind", "rpc"}, {"server", "server"}}});
+  const int ids = b.Arena("word", "int32", {3}), rows = b.Arena("rows", "float32", {3, 2});
+  Json node = {{"lookup", "w"},  {"comm", 0}, {"layout", LayoutNodeJson("blocks", "ps", {4, 2}, 3)},
+               {"ids", ids},     {"to", rows}, {"padding", {2}},
+               {"op", "0:1 lookup"}};
+  b.body() = Json::array({node});
+  FakeLink link;
+  for (size_t i = 0; i < link.table.size(); ++i) link.table[i] = static_cast<float>(i);
+  ExecutorOptions options;
+  options.comms = {nullptr};
+  options.servers = {&link};
+  const auto executor = Load(b, options);
+  INFO(executor.status().ToString());
+  REQUIRE(executor.ok());
+  Executor& e = **executor;
+  auto* wanted = reinterpret_cast<int32_t*>(e.data(ids));
+  wanted[0] = 3, wanted[1] = 0, wanted[2] = 2;
+  REQUIRE(e.RunMain().ok());
+  CHECK(link.events == std::vector<std::string>{"lookup w 3 padding 2 cut"});
+  CHECK(reinterpret_cast<const float*>(e.data(rows))[1] == 7);
+  wanted[1] = 4;
+  CHECK(e.RunMain().message() ==
+        "op 0:1 lookup: the lookup in table 'w': element 1 of 'word' is 4, expected at least 0 and "
+        "below 4");
+
+  b.body()[0]["padding"] = {1, 2};
+  CHECK_THAT(std::string(Load(b, options).status().message()),
+             Catch::Contains("expected one id at most"));
+}
+
 TEST_CASE("a step pushes, ends its phase, pulls and looks rows up") {
   PlanBuilder b;
   b.json["comms"] =
@@ -140,7 +175,7 @@ TEST_CASE("a step pushes, ends its phase, pulls and looks rows up") {
   CHECK(Load(b, options).status().message() ==
         "op 0:1 push: communicator 'ps' has no servers ('server') on this rank");
   b.body()[4]["ids"] = g;
-  CHECK_THAT(std::string(Load(b, options).status().message()), Catch::Contains("is no int64"));
+  CHECK_THAT(std::string(Load(b, options).status().message()), Catch::Contains("is neither int64 nor int32"));
 }
 
 TEST_CASE("a round takes what was merged for each block that the server owns") {

@@ -1,7 +1,7 @@
 // The ids of a lookup, each once (runtime/ps/rows.h).
 #include "runtime/ps/rows.h"
 
-#include <catch2/catch_test_macros.hpp>
+#include <catch2/catch.hpp>
 #include <cstring>
 #include <map>
 

@@ -41,7 +41,7 @@ dist.role @trainer on @workers {
   pd.program @main {
     %g = pd.input "w@GRAD" : tensor<5x4xf32>
     %i = pd.input "i" : tensor<2x1xi64>
-    // expected-error @+1 {{export: dist.lookup has no translation yet: pull the table}}
+    // expected-error @+1 {{export: dist.lookup stands in no lookup_table: pull the table}}
     %r = dist.lookup %i in @server::@w on @ps : tensor<2x1xi64> -> tensor<2x4xf32>
   }
 }

@@ -57,8 +57,6 @@ class BlocksLowering {
           "supported natively");
     const exec::Layout& layout = *variable->layout;
     const exec::Parts parts(layout, coordinatesOf(dist::meshOf(loop_), layout.axes));
-    if (parts.blocks() == 0)
-      return loop_.emitError("dist.foreach_block: a cyclic layout has no blocks");
     if (failed(begin())) return failure();
     BlocksNode node{.layout = layout, .bodies = {}};
     // Twice the same MLIR: what was said of the values of one body is forgotten for the next.
@@ -78,7 +76,17 @@ class BlocksLowering {
   }
 
  private:
+  // Of a cyclic layout a block is a row; what an op does to each of them it does to all rows of a
+  // part at once, of which there are two sizes.
   static std::vector<int64_t> extentsOf(const exec::Parts& parts) {
+    if (parts.blocks() == 0) {
+      std::vector<int64_t> extents;
+      for (int64_t part : {int64_t{0}, parts.count() - 1})
+        if (const int64_t rows = parts.extent(part);
+            rows > 0 && (extents.empty() || extents.back() != rows))
+          extents.push_back(rows);
+      return extents;
+    }
     const int64_t per = parts.block(0).extent, last = parts.block(parts.blocks() - 1).extent;
     return per == last ? std::vector<int64_t>{per} : std::vector<int64_t>{per, last};
   }

@@ -45,6 +45,10 @@ class PsPlace : public impl::PsPlaceBase<PsPlace> {
       });
     int64_t cursor = 0;
     for (const Served* served : order) {
+      if (!served->whole && isDistributed(*job, *served)) {
+        placeCyclic(*served, pd::tensorOf(pd::VarOp(served->var).getType()).getDimSize(0));
+        continue;
+      }
       const int64_t slices = slice_var_up && !served->whole ? servers.getValue() : 1;
       const Cut cut = cutOf(pd::tensorOf(pd::VarOp(served->var).getType()), slices, min_block_size);
       const int64_t first = split_method == "HashName"
@@ -68,6 +72,30 @@ class PsPlace : public impl::PsPlaceBase<PsPlace> {
       return getOperation().emitError("ps-place: split_method is '")
              << split_method.getValue() << "'; RoundRobin and HashName are known";
     return mlir::success();
+  }
+
+  // Whether a lookup asks for a distributed table: row i on server i modulo their number.
+  static bool isDistributed(const JobOnAxes& job, const Served& served) {
+    return pd::ProgramOp(job.main)
+        .walk([&](pd::GetOp get) {
+          const bool asks =
+              get.getVar() == pd::VarOp(served.var).getSymName() &&
+              llvm::any_of(get->getUsers(), [](mlir::Operation* user) {
+                const pd::OpView view(user);
+                return pd::OpView::isFrameworkOp(user) && view.spec() &&
+                       view.spec()->attribute("is_distributed") && view.getBool("is_distributed");
+              });
+          return asks ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  void placeCyclic(const Served& served, int64_t rows) {
+    pd::VarOp var = served.var;
+    var->setAttr(kServerLayout,
+                 dist::LayoutAttr::get(&getContext(), dist::LayoutKind::Cyclic, rows, 0, 0));
+    if (print_log)
+      var.emitRemark("'") << var.getSymName() << "': row i on server i mod " << servers.getValue();
   }
 
   void place(const Served& served, const Cut& cut, int64_t first) {

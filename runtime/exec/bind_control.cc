@@ -242,7 +242,13 @@ BindResult Bind(const BlocksNode& blocks, const Node& node, Binder& binder) {
   const Binder::Scope outer = binder.scope;
   auto bound = std::make_unique<BoundSequence>(node);
   binder.scope.instance = 0;
-  for (const Parts::Block& block : Parts(blocks.layout, place.of).owned(place.at)) {
+  const Parts parts(blocks.layout, place.of);
+  std::vector<Parts::Block> owned = parts.owned(place.at);
+  // Rows that lie one by one are worked on all at once.
+  if (const int64_t rows = parts.extent(place.at);
+      blocks.layout.kind == LayoutKind::kCyclic && rows > 0)
+    owned = {{-1, place.at, rows, place.at, 0}};
+  for (const Parts::Block& block : owned) {
     const auto body =
         std::find_if(blocks.bodies.begin(), blocks.bodies.end(),
                      [&](const BlocksNode::Body& one) { return one.extent == block.extent; });

@@ -81,6 +81,7 @@ class StartupWriter {
     if (auto slice = whole.getDefiningOp<dist::SliceOp>()) {
       if (slice.getDim() != 0 || slice.getLayout().getExtent() != table.whole.getDimSize(0) ||
           (slice.getLayout().getKind() != dist::LayoutKind::Even &&
+           slice.getLayout().getKind() != dist::LayoutKind::Cyclic &&
            slice.getLayout().getPer() != table.blocks.front().rows))
         return slice.emitError("export: is cut otherwise than '") << table.name << "'";
       whole = slice.getInput();

@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "runtime/exec/layout.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace dtranspile {
 namespace {
@@ -137,8 +138,13 @@ mlir::LogicalResult Tables::addVariable(pd::VarOp var, dist::MeshOp mesh) {
   dist::LayoutAttr layout = cut.getLayout();
   if (!layout && local && cut.getDim() == 0 && !local.isDynamicDim(0))
     layout = dist::LayoutAttr::even(var.getContext(), local.getDimSize(0) * mesh.ranks());
-  if (!layout || cut.getDim() != 0 || layout.getKind() == dist::LayoutKind::Cyclic ||
-      !llvm::isa<mlir::RankedTensorType>(var.getType()))
+  // The framework keeps rows by number modulo servers in tables of their own kind, which its sgd
+  // alone updates. Where a row lies changes no value: they are exported as blocks.
+  if (layout && layout.getKind() == dist::LayoutKind::Cyclic)
+    layout = dist::LayoutAttr::get(
+        var.getContext(), dist::LayoutKind::Blocks, layout.getExtent(),
+        static_cast<int64_t>(llvm::divideCeil(layout.getExtent(), servers())), 0);
+  if (!layout || cut.getDim() != 0 || !llvm::isa<mlir::RankedTensorType>(var.getType()))
     return var.emitError("export: '")
            << var.getSymName()
            << "' is cut otherwise than into blocks of rows, which the framework's servers hold";

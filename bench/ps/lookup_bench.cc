@@ -1,11 +1,13 @@
 // Lookups over loopback: a trainer asks one server for rows of a table of 10 million rows of 16
-// floats, in batches, by ids drawn evenly (next to no row twice) and by ids of which a few come most
-// of the time (as words do). Every process is one of its own; figures are medians over the batches.
+// floats, in batches, by ids drawn evenly (next to no row twice) and by ids of which a few come
+// most of the time (as words do). Every process is one of its own; figures are medians over the
+// batches.
 //
 //     bazel run -c opt //bench/ps:lookup_bench [BATCHES [ROWS]]
 //
-// CPU seconds per million ids are those of both processes behind their start: they tell more than the
-// rest where other work has the processors. `memory` is what the server holds, as a multiple of the table's bytes.
+// CPU seconds per million ids are those of both processes behind their start: they tell more than
+// the rest where other work has the processors. `memory` is what the server holds, as a multiple of
+// the table's bytes.
 //
 // Exits with 1 below a million ids per second, or above 1.3 times the table's bytes.
 #include <sys/resource.h>
@@ -113,8 +115,8 @@ absl::StatusOr<Told> Train(const std::string& address, int64_t rows, const Batch
     // Skewed: the logarithm of an id is drawn evenly.
     for (int64_t& id : ids) {
       const double draw = even(engine), most = static_cast<double>(rows);
-      id = std::min(rows - 1, static_cast<int64_t>(batch.skewed ? std::pow(most, draw) - 1
-                                                                : most * draw));
+      id = std::min(rows - 1,
+                    static_cast<int64_t>(batch.skewed ? std::pow(most, draw) - 1 : most * draw));
     }
     const double begin = Now(), used = CpuSeconds();
     DT_RETURN_IF_ERROR(client->Lookup(

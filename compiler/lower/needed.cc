@@ -11,8 +11,8 @@ namespace {
 // op in a region. A block that no op refers to is never run.
 bool hasEffect(mlir::Operation* op) {
   if (!pd::OpView::isFrameworkOp(op))
-    return !llvm::isa<pd::DeclOp, pd::InputOp, pd::GetOp, pd::UndefOp, dist::SliceOp,
-                      dist::CoordOp, dist::RemoteOp>(op);
+    return !llvm::isa<pd::DeclOp, pd::InputOp, pd::GetOp, pd::UndefOp, dist::SliceOp, dist::CoordOp,
+                      dist::RemoteOp>(op);
   if (op->getName().getStringRef() == "pd.orphan_block") return false;
   const pd::OpSpec* spec = pd::OpView(op).spec();
   if (!spec || (spec->effects & (pd::kHost | pd::kCommunicates)) != 0) return true;

@@ -251,9 +251,8 @@ class PlanWriter {
       case RequestNode::Kind::Pull:
         return {node.op, exec::PullNode{what.comm, last, what.table, what.layout}};
       case RequestNode::Kind::Lookup:
-        return {node.op,
-                exec::LookupNode{what.comm, ids_[node.args[0]], last, what.table, what.layout,
-                                 what.padding}};
+        return {node.op, exec::LookupNode{what.comm, ids_[node.args[0]], last, what.table,
+                                          what.layout, what.padding}};
     }
   }
 

@@ -1,6 +1,6 @@
 // Constraints of structure, communication and local ops: the labels D1 … of docs/dialects/dist.md.
-// Region ops: verify_regions.cc, requests to servers: verify_servers.cc. What needs the whole program or all ranks
-// (D15, D26, D28 … D30) belongs to compiler/verify.
+// Region ops: verify_regions.cc, requests to servers: verify_servers.cc. What needs the whole
+// program or all ranks (D15, D26, D28 … D30) belongs to compiler/verify.
 #include "dialects/dist/dist.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/dist/verify.h"
@@ -106,7 +106,9 @@ LogicalResult verifyBatch(Operation* feed, BatchAttr batch, MeshOp mesh) {
              << axis.getValue() << "' is out of the mesh's order; list the axes as @"
              << mesh.getSymName() << " does";
     next = at + 1;
-    parts *= mesh.sizeOf(axis).value_or(1);
+    // Micro-batches are cut from what a rank has: `verify` compares them with the reference's
+    // extents.
+    if (mesh.indexOf(axis)) parts *= mesh.sizeOf(axis).value_or(1);
   }
   auto type = llvm::dyn_cast<mlir::RankedTensorType>(unlocated(feed->getResult(0).getType()));
   if (!type) return mlir::success();

@@ -87,8 +87,8 @@ LogicalResult LookupOp::verifySymbolUses(SymbolTableCollection& tables) {
       llvm::all_of(llvm::zip(wanted, rows.getShape()),
                    [](auto pair) { return fit(std::get<0>(pair), std::get<1>(pair)); }))
     return mlir::success();
-  return emitOpError("D33: gives ") << getOutput().getType() << " for ids of "
-                                    << getIds().getType() << " and rows of " << var->getType();
+  return emitOpError("D33: gives ") << getOutput().getType() << " for ids of " << getIds().getType()
+                                    << " and rows of " << var->getType();
 }
 
 bool readsExtentsOnly(mlir::OpOperand& use) {
@@ -121,8 +121,8 @@ LogicalResult RemoteOp::verifySymbolUses(SymbolTableCollection& tables) {
     same = fit(extent, mine.getDimSize(dim));
   }
   if (!same)
-    return emitOpError("D34: is ") << getOutput().getType() << ", and the whole of " << getVar()
-                                   << " is not";
+    return emitOpError("D34: is ")
+           << getOutput().getType() << ", and the whole of " << getVar() << " is not";
   for (mlir::OpOperand& use : getOutput().getUses())
     if (!readsExtentsOnly(use))
       return use.getOwner()->emitOpError("D34: reads elements of ")

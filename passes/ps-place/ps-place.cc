@@ -78,13 +78,13 @@ class PsPlace : public impl::PsPlaceBase<PsPlace> {
   static bool isDistributed(const JobOnAxes& job, const Served& served) {
     return pd::ProgramOp(job.main)
         .walk([&](pd::GetOp get) {
-          const bool asks =
-              get.getVar() == pd::VarOp(served.var).getSymName() &&
-              llvm::any_of(get->getUsers(), [](mlir::Operation* user) {
-                const pd::OpView view(user);
-                return pd::OpView::isFrameworkOp(user) && view.spec() &&
-                       view.spec()->attribute("is_distributed") && view.getBool("is_distributed");
-              });
+          const bool asks = get.getVar() == pd::VarOp(served.var).getSymName() &&
+                            llvm::any_of(get->getUsers(), [](mlir::Operation* user) {
+                              const pd::OpView view(user);
+                              return pd::OpView::isFrameworkOp(user) && view.spec() &&
+                                     view.spec()->attribute("is_distributed") &&
+                                     view.getBool("is_distributed");
+                            });
           return asks ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
         })
         .wasInterrupted();

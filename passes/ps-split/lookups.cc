@@ -86,8 +86,7 @@ void lookUpOnServers(const JobOnAxes& job, const Served& served, mlir::SymbolRef
   mlir::Block& body = *pd::ProgramOp(job.main).getBodyBlock();
   for (pd::GetOp get : readsOf(job, served)) {
     mlir::OpBuilder builder(get);
-    auto remote =
-        dist::RemoteOp::create(builder, get.getLoc(), get.getValue().getType(), table);
+    auto remote = dist::RemoteOp::create(builder, get.getLoc(), get.getValue().getType(), table);
     llvm::SmallVector<mlir::Operation*> lookups;
     for (mlir::OpOperand& use : get->getUses())
       if (looksUp(use, body)) lookups.push_back(use.getOwner());

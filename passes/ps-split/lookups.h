@@ -1,14 +1,14 @@
-// Tables: parameters of which trainers look rows up and need nothing else. They stay on the servers;
-// trainers ask for the rows of the step's ids. Used by ps-split when the updates have been taken out
-// of the trainers' program.
+// Tables: parameters of which trainers look rows up and need nothing else. They stay on the
+// servers; trainers ask for the rows of the step's ids. Used by ps-split when the updates have been
+// taken out of the trainers' program.
 #pragma once
 
 #include "passes/support/update_part.h"
 
 namespace dtranspile::passes {
 
-// Whether all that trainers do with the parameter is looking rows up, at the top of the program, and
-// making gradients of these rows, with is_sparse.
+// Whether all that trainers do with the parameter is looking rows up, at the top of the program,
+// and making gradients of these rows, with is_sparse.
 bool isTable(const JobOnAxes& job, const Served& served);
 
 // Turns its lookups into requests for rows. `table`: the variable of the servers.

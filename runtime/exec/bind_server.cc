@@ -130,7 +130,8 @@ class BoundLookup : public BoundRequest {
   std::vector<int64_t> RowsFor(std::vector<int64_t> dims) const {
     const std::vector<int64_t>& to = to_.buffer->dims;
     std::vector<int64_t> row(to.end() - (to.empty() ? 0 : 1), to.end());
-    if (request_.layout) row.assign(request_.layout->whole.begin() + 1, request_.layout->whole.end());
+    if (request_.layout)
+      row.assign(request_.layout->whole.begin() + 1, request_.layout->whole.end());
     if (dims.size() > 1 && dims.back() == 1 && dims.size() + row.size() > to.size())
       dims.pop_back();
     dims.insert(dims.end(), row.begin(), row.end());

@@ -25,7 +25,7 @@ namespace dtranspile::exec {
 struct TableRequest {
   std::string op;  // source position
   std::string table;
-  const Layout* layout = nullptr;  // over the servers' mesh; null: whole on every server
+  const Layout* layout = nullptr;       // over the servers' mesh; null: whole on every server
   std::optional<int64_t> padding = {};  // of a lookup: the id of rows of zeros
 };
 

@@ -10,8 +10,8 @@ constexpr uint64_t kSpread = 0x9E3779B97F4A7C15U;
 
 }  // namespace
 
-// Open addressing in a table of at least twice as many slots as there are ids; a slot has the number
-// of a wanted id, counted from 1.
+// Open addressing in a table of at least twice as many slots as there are ids; a slot has the
+// number of a wanted id, counted from 1.
 DistinctIds::DistinctIds(const int64_t* ids, int64_t count, std::optional<int64_t> padding) {
   int bits = 1;
   while ((int64_t{1} << bits) < 2 * count) ++bits;

@@ -15,8 +15,8 @@ class DistinctIds {
   // Row i of the answer is to be that of ids[i], or zeros where ids[i] is `padding`.
   DistinctIds(const int64_t* ids, int64_t count, std::optional<int64_t> padding);
 
-  // Every id but the padding, in the order in which they come first, and the row of the answer where
-  // that is.
+  // Every id but the padding, in the order in which they come first, and the row of the answer
+  // where that is.
   struct Wanted {
     int64_t id = 0, row = 0;
   };

@@ -12,8 +12,8 @@ namespace dtranspile::verify {
 namespace {
 
 // The ops whose composites are understood: what they exchange are sums over the batch, and with one
-// rank they are the op itself; or they ask servers for what the op would read. The body of any other
-// may compute anything from operands that the reference's op takes too.
+// rank they are the op itself; or they ask servers for what the op would read. The body of any
+// other may compute anything from operands that the reference's op takes too.
 struct CompositeRow {
   llvm::StringLiteral name, type;
 };

@@ -20,8 +20,8 @@ bool isLookup(dist::CompositeOp composite);
 // all are.
 std::string bodyDiffers(dist::CompositeOp composite, const Axes& axes);
 
-// The request of a lookup. Null, with what is wrong in `why`, where its body is no lookup, or one of
-// other ids, of another variable or with another padding than its op has.
+// The request of a lookup. Null, with what is wrong in `why`, where its body is no lookup, or one
+// of other ids, of another variable or with another padding than its op has.
 dist::LookupOp requestOf(dist::CompositeOp composite, std::string& why);
 
 }  // namespace dtranspile::verify

@@ -150,7 +150,8 @@ void Flow::visitSet(pd::SetOp set) {
 }
 
 // Result by operand. What all members hold in the end is equal along the axes of the communicator,
-// and along no other; what they pull between two rounds is one value, and rows are those of the ids.
+// and along no other; what they pull between two rounds is one value, and rows are those of the
+// ids.
 void Flow::visitCommunication(mlir::Operation* op, mlir::ValueRange results) {
   dist::CommOp comm = dist::lookupComm(op, dist::commOf(op));
   const bool whole = comm && !comm.getSubset();
@@ -161,7 +162,8 @@ void Flow::visitCommunication(mlir::Operation* op, mlir::ValueRange results) {
   }
   join(op->getOperands(), results, stops);
   for (mlir::Value result : results)
-    if (comm && stops == 0 && !llvm::isa<dist::PullOp, dist::LookupOp>(op)) differ(result, axesOf(comm));
+    if (comm && stops == 0 && !llvm::isa<dist::PullOp, dist::LookupOp>(op))
+      differ(result, axesOf(comm));
 }
 
 void Flow::visitOn(dist::OnOp on) {

@@ -234,8 +234,7 @@ void visitLookup(const Scene& scene, dist::CompositeOp composite, mlir::Operatio
   std::string why;
   dist::LookupOp request = requestOf(composite, why);
   if (!request) {
-    scene.report(composite, Message::Level::Refuted, "body",
-                 "is a lookup whose body " + why,
+    scene.report(composite, Message::Level::Refuted, "body", "is a lookup whose body " + why,
                  "let dist.lookup take the Ids, the variable in slot W and the padding of the op");
     return scene.giveUnknown(composite, "has another body than its op", reference);
   }

@@ -10,9 +10,8 @@ namespace {
 // The operand in a slot; null where there is none, or several.
 mlir::Value inSlot(dist::CompositeOp composite, llvm::StringRef slot) {
   mlir::Value found;
-  for (auto [name, value] :
-       llvm::zip(composite.getInputSlots().getAsValueRange<mlir::StringAttr>(),
-                 composite.getInputs()))
+  for (auto [name, value] : llvm::zip(composite.getInputSlots().getAsValueRange<mlir::StringAttr>(),
+                                      composite.getInputs()))
     if (name == slot) {
       if (found) return {};
       found = value;
@@ -63,8 +62,8 @@ dist::LookupOp requestOf(dist::CompositeOp composite, std::string& why) {
   std::optional<int64_t> mine;
   if (request.getPadding()) mine = static_cast<int64_t>(*request.getPadding());
   if (mine != paddingOf(composite))
-    return why = "looks up with " + textOf(mine) + ", and its op has " +
-                 textOf(paddingOf(composite)),
+    return why =
+               "looks up with " + textOf(mine) + ", and its op has " + textOf(paddingOf(composite)),
            dist::LookupOp();
   return request;
 }

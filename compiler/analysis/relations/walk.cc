@@ -263,8 +263,9 @@ void Walk::visitDist(mlir::Operation* op) {
           [&](mlir::Operation* request) { visitRpc(request); })
       .Case([&](dist::RemoteOp remote) { visitRemote(remote); })
       .Case([&](dist::LookupOp lookup) {
-        scene_.giveUnknown(lookup, "looks rows up outside of a composite: it is not known which op "
-                                   "of the reference it stands for");
+        scene_.giveUnknown(lookup,
+                           "looks rows up outside of a composite: it is not known which op "
+                           "of the reference it stands for");
       })
       .Case([&](dist::SliceOp slice) { visitSlice(scene_, slice); })
       .Case([&](dist::CompositeOp composite) { visitComposite(composite); })

@@ -27,13 +27,15 @@ class Translation {
       if (remote->getBlock() != main_.getBodyBlock() || !startup)
         return remote.emitError("export: '")
                << table.name
-               << (startup ? "' is looked up inside of control flow: the framework's trainers ask "
-                             "at the top of a program; pull the table"
-                           : "' is looked up, and the trainers have no start-up program to fake it");
+               << (startup
+                       ? "' is looked up inside of control flow: the framework's trainers ask "
+                         "at the top of a program; pull the table"
+                       : "' is looked up, and the trainers have no start-up program to fake it");
       if (faked_.insert(&table)) fake(remote, table, startup);
       builder_.setInsertionPoint(remote);
-      Value stands = pd::GetOp::create(builder_, remote.getLoc(), remote.getOutput().getType(),
-                                       mlir::FlatSymbolRefAttr::get(builder_.getContext(), table.name));
+      Value stands =
+          pd::GetOp::create(builder_, remote.getLoc(), remote.getOutput().getType(),
+                            mlir::FlatSymbolRefAttr::get(builder_.getContext(), table.name));
       for (mlir::Operation* user : llvm::make_early_inc_range(remote.getOutput().getUsers()))
         if (auto composite = llvm::dyn_cast<dist::CompositeOp>(user))
           if (mlir::failed(lookUp(composite, table, stands))) return mlir::failure();
@@ -63,8 +65,8 @@ class Translation {
     Value nothing =
         declarations_
             .create(builder_, loc, "fake_init", {}, {{"Out", {{table.name, table.whole}}}},
-                    {builder_.getNamedAttr(
-                        "shape", builder_.getDenseI64ArrayAttr(table.whole.getShape()))},
+                    {builder_.getNamedAttr("shape",
+                                           builder_.getDenseI64ArrayAttr(table.whole.getShape()))},
                     pd::kForward)
             .output("Out");
     pd::SetOp::create(builder_, loc,
@@ -74,10 +76,9 @@ class Translation {
   LogicalResult lookUp(dist::CompositeOp composite, const Table& table, Value stands) {
     mlir::Block& body = composite.getBody().front();
     auto request = llvm::dyn_cast<dist::LookupOp>(body.front());
-    auto ids = request ? llvm::dyn_cast<mlir::BlockArgument>(request.getIds())
-                       : mlir::BlockArgument();
-    if (!ids || composite->getNumResults() != 1)
-      return composite.emitError("export: is no lookup");
+    auto ids =
+        request ? llvm::dyn_cast<mlir::BlockArgument>(request.getIds()) : mlir::BlockArgument();
+    if (!ids || composite->getNumResults() != 1) return composite.emitError("export: is no lookup");
     llvm::SmallVector<llvm::StringRef> endpoints = tables_.endpointsOf(table);
     std::vector<std::string> blocks;
     llvm::SmallVector<int64_t> heights;

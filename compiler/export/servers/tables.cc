@@ -4,8 +4,8 @@
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "runtime/exec/layout.h"
 #include "llvm/Support/MathExtras.h"
+#include "runtime/exec/layout.h"
 
 namespace dtranspile {
 namespace {

@@ -15,8 +15,8 @@ llvm::LogicalResult lowerLookupGradient(OpLowering& op) {
   op.call("dt_lookup_table_grad",
           {.tensors = {{"Ids", *ids}, {"Out@GRAD", *gradient}, {"W@GRAD", *out}},
            .attributes = {{"padding_idx", op.op().getInt("padding_idx")},
-                          {"height", llvm::cast<mlir::RankedTensorType>(table.getType())
-                                         .getDimSize(0)}},
+                          {"height",
+                           llvm::cast<mlir::RankedTensorType>(table.getType()).getDimSize(0)}},
            .anyExtents = true});
   return llvm::success();
 }

@@ -98,9 +98,10 @@ TEST_CASE("ids of lookups are checked against the table, and may have 32 bits") 
   b.json["comms"] =
       Json::array({{{"name", "ps"}, {"axes", {"dp"}}, {"kind", "rpc"}, {"server", "server"}}});
   const int ids = b.Arena("word", "int32", {3}), rows = b.Arena("rows", "float32", {3, 2});
-  Json node = {{"lookup", "w"},  {"comm", 0}, {"layout", LayoutNodeJson("blocks", "ps", {4, 2}, 3)},
-               {"ids", ids},     {"to", rows}, {"padding", {2}},
-               {"op", "0:1 lookup"}};
+  Json node = {
+      {"lookup", "w"},     {"comm", 0},  {"layout", LayoutNodeJson("blocks", "ps", {4, 2}, 3)},
+      {"ids", ids},        {"to", rows}, {"padding", {2}},
+      {"op", "0:1 lookup"}};
   b.body() = Json::array({node});
   FakeLink link;
   for (size_t i = 0; i < link.table.size(); ++i) link.table[i] = static_cast<float>(i);
@@ -175,7 +176,8 @@ TEST_CASE("a step pushes, ends its phase, pulls and looks rows up") {
   CHECK(Load(b, options).status().message() ==
         "op 0:1 push: communicator 'ps' has no servers ('server') on this rank");
   b.body()[4]["ids"] = g;
-  CHECK_THAT(std::string(Load(b, options).status().message()), Catch::Contains("is neither int64 nor int32"));
+  CHECK_THAT(std::string(Load(b, options).status().message()),
+             Catch::Contains("is neither int64 nor int32"));
 }
 
 TEST_CASE("a round takes what was merged for each block that the server owns") {

@@ -64,7 +64,8 @@ llvm::FailureOr<PlanProgram> ProgramLowering::run(mlir::Block& block) {
 LogicalResult ProgramLowering::findFetches(mlir::Block& block) {
   llvm::StringMap<mlir::Value> last;
   for (mlir::Operation& op : block)
-    for (mlir::Value result : op.getResults()) last[dist::nameOf(result)] = result;
+    if (!llvm::isa<dist::RemoteOp>(op))  // whoever has the variable tells it
+      for (mlir::Value result : op.getResults()) last[dist::nameOf(result)] = result;
   for (const std::string& name : request().fetches) {
     if (const Persistable* persistable = variable(name)) {
       fetched_.push_back({name, {}, persistable->at});

@@ -16,7 +16,7 @@ FUNCTION = re.compile(
 )
 CLASS = re.compile(r"^(?:class|struct) (\w+)[^;{]*\{\n(.*?)^\};", re.M | re.S)
 ROW = re.compile(r'(?:\b\w+Rule\(|\{)\s*"([a-z]\w*)",')
-WITH_FUNCTION = re.compile(r"(function|choice|lower)Rule\(")
+WITH_FUNCTION = re.compile(r"(function|choice|kinds|lower)Rule\(")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 COMMENT = re.compile(r"^ *//.*$", re.M)
 WORDS = [("formula", re.compile(r"\bop_?\.formula\(|\bapplyFormula\(")),

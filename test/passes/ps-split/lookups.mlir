@@ -7,11 +7,11 @@
 // CHECK: pd.program @main
 // CHECK-DAG: [[T:%[0-9]+]] = dist.remote @server::@t : tensor<10x4xf32>
 // CHECK-DAG: [[A:%[0-9]+]] = pd.input "a"
-// CHECK: [[X:%[0-9]+]] = dist.composite "lookup_table" (W = [[T]] : tensor<10x4xf32>, Ids = [[A]] : tensor<?x1xi64>) -> (Out as "x" : tensor<?x4xf32>) attrs {is_sparse = true, padding_idx = 3 : i64} {
+// CHECK: [[X:%[0-9]+]] = dist.composite "lookup_table" (W = [[T]] : tensor<10x4xf32>, Ids = [[A]] : tensor<?x1xi64>) -> (Out as "x" : tensor<?x4xf32>) attrs {is_sparse = true, padding_idx = 3 : i64} attributes {dist.src = 0 : i64} {
 // CHECK-NEXT: ^bb0([[W:%.*]]: tensor<10x4xf32>, [[I:%.*]]: tensor<?x1xi64>):
 // CHECK-NEXT: [[R:%[0-9]+]] = dist.lookup [[I]] in @server::@t padding 3 as "x" on @rounds : tensor<?x1xi64> -> tensor<?x4xf32>
 // CHECK-NEXT: dist.yield [[R]] : tensor<?x4xf32>
-// CHECK-NEXT: } {dist.src = 0 : i64}
+// CHECK-NEXT: }
 // CHECK: dist.composite "lookup_table_v2"
 // CHECK: dist.lookup {{.*}} in @server::@t as "y" on @rounds : tensor<?xi64> -> tensor<?x4xf32>
 // CHECK: pd.lookup_table_v2 W({{.*}} -> Out("z")

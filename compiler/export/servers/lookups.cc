@@ -51,9 +51,8 @@ class Translation {
     const mlir::Location loc = remote.getLoc();
     auto programs = main_->getParentOfType<mlir::ModuleOp>().getOps<pd::ProgramOp>();
     builder_.setInsertionPoint(*programs.begin());
-    auto var = pd::VarOp::create(builder_, loc, builder_.getStringAttr(table.name),
-                                 remote.getOutput().getType());
-    var.setParameter(true);
+    pd::VarOp::create(builder_, loc, builder_.getStringAttr(table.name),
+                      mlir::TypeAttr::get(remote.getOutput().getType()), builder_.getUnitAttr());
     for (pd::ProgramOp program : {main_, startup}) {
       declarations_.declare(program.getBodyBlock(), table.name, table.whole);
       declarations_.find(program.getBodyBlock(), table.name).setPersistable(true);

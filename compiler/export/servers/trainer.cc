@@ -226,10 +226,10 @@ class TrainerProgram {
       if (!top->isBeforeInBlock(phase)) continue;
       auto set = llvm::dyn_cast<pd::SetOp>(user);
       if (!set || mlir::failed(checkUnread(set, phase)))
-        return user->emitError("export: takes '") << one.table->name
-                                                  << "' before the end of the pulls, where the "
-                                                     "framework's trainers have it; move it "
-                                                     "behind dist.phase pull";
+        return user->emitError("export: takes '")
+               << one.table->name
+               << "' before the end of the pulls, where the framework's trainers have it; move it "
+                  "behind dist.phase pull";
       set->moveBefore(phase);
     }
     one.op.getOutput().replaceAllUsesWith(whole);

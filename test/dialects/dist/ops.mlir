@@ -132,7 +132,7 @@ dist.role @trainer on @w {
     // CHECK: pd.lookup_table_grad {{.*}} W(%[[R]])
     %gr = pd.lookup_table_grad Ids(%i) "Out@GRAD"(%lo) W(%re) -> "W@GRAD"("A@GRAD") {is_sparse = true} : (tensor<4x1xi64>, tensor<4x3xf32>, tensor<4x3xf32>) -> !pd.rows<tensor<4x3xf32>>
     // CHECK: dist.composite "lookup_table" (Ids = %{{.*}} : tensor<4x1xi64>, W = %[[R]] : tensor<4x3xf32>)
-    %co = dist.composite "lookup_table" (Ids = %i : tensor<4x1xi64>, W = %re : tensor<4x3xf32>) -> (Out as "rows" : tensor<4x3xf32>) attrs {} {
+    %lk = dist.composite "lookup_table" (Ids = %i : tensor<4x1xi64>, W = %re : tensor<4x3xf32>) -> (Out as "rows" : tensor<4x3xf32>) attrs {} {
     ^bb0(%ids: tensor<4x1xi64>, %w: tensor<4x3xf32>):
       %rows = dist.lookup %ids in @server::@A as "rows" on @ps : tensor<4x1xi64> -> tensor<4x3xf32>
       dist.yield %rows : tensor<4x3xf32>

@@ -3,7 +3,7 @@
 // RUN: dtranspile-opt %s --form-job="axes=dp:2 comm-axes=none" --cut-batch="axes=dp" --ps-place="axes=dp servers=3" --ps-split="axes=dp servers=3" --ps-startup="axes=dp" --export-servers="role=server rank=1 endpoints=h0:1,h1:2,h2:3" 2>/dev/null | FileCheck %s --check-prefix=EXPORT
 
 // A distributed table: row i on server i mod 3, its state alike, whatever min_block_size says.
-// PLACE: pd.var @t : tensor<10x4xf32> {parameter, server_layout = #dist.layout<cyclic(10)>}
+// PLACE: pd.var @t : tensor<10x4xf32> {dist.rel = #dist.rel<"t">, parameter, server_layout = #dist.layout<cyclic(10)>}
 
 // CHECK-LABEL: dist.role @server
 // CHECK: pd.var @t : tensor<?x4xf32> {dist.rel = #dist.rel<"t", ps: S(0, cyclic(10))>, parameter}

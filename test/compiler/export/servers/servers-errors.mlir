@@ -154,7 +154,7 @@ dist.role @server on @servers {
 
 // -----
 
-// Index by index.
+// Columns.
 dist.mesh @workers [dp = 2]
 dist.mesh @servers [ps = 2]
 dist.comm @ps on @workers over [dp] rpc @server
@@ -169,7 +169,7 @@ dist.role @trainer on @workers {
 }
 dist.role @server on @servers {
   // expected-error @+1 {{export: 'w' is cut otherwise than into blocks of rows, which the framework's servers hold}}
-  pd.var @w : tensor<?x4xf32> {dist.rel = #dist.rel<"w", ps: S(0, cyclic(5))>}
+  pd.var @w : tensor<5x?xf32> {dist.rel = #dist.rel<"w", ps: S(1, blocks(4, per 2, first 0))>}
   pd.program @main {
     dist.serve on @ps mode sync {
       dist.handle round {

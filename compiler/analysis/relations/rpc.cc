@@ -1,6 +1,7 @@
 #include "compiler/analysis/relations/rpc.h"
 
 #include "compiler/analysis/position.h"
+#include "compiler/analysis/program_info.h"
 #include "dialects/dist/lookup.h"
 
 namespace dtranspile::verify {

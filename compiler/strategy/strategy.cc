@@ -70,11 +70,17 @@ const Rule kRules[] = {
      "off"},
     {[](const Strategy& s) { return s.geo_sgd_mode && isSynchronous(s); },
      "geo_sgd_mode and sync_mode: geo-SGD trainers do not wait for rounds; turn sync_mode off"},
+    {[](const Strategy& s) {
+       return s.preset != "none" && (!s.sync_mode || s.half_async || s.completely_not_async ||
+                                     s.geo_sgd_mode || s.runtime_split_send_recv);
+     },
+     "preset and sync_mode, runtime_split_send_recv, half_async, completely_not_async, "
+     "geo_sgd_mode: the preset says how servers work; leave the other fields out, or the preset"},
     {[](const Strategy& s) { return s.geo_sgd_mode && s.half_async; },
      "geo_sgd_mode and half_async: trainers either push what has changed every so many steps, or "
      "wait for their gradients; turn one of them off"},
     {[](const Strategy& s) { return isServed(s) && serveMode(s) == "geo"; },
-     "geo_sgd_mode: servers that add up changes are not there yet; use sync_mode=false without it"},
+     "preset geo, geo_sgd_mode: servers that add up changes are not there yet; use sync_mode=false without it"},
     {[](const Strategy& s) { return isServed(s) && s.enable_dc_asgd && !isSynchronous(s); },
      "enable_dc_asgd: servers that keep what each trainer has pulled are not there yet; turn it "
      "off"},
@@ -165,6 +171,7 @@ int64_t serverCount(const Strategy& strategy) {
 
 // The framework's preset sync turns sync_mode off and has its communicator wait instead.
 std::string serveMode(const Strategy& s) {
+  if (s.preset != "none") return s.preset;
   if (s.sync_mode || s.completely_not_async) return "sync";
   if (s.geo_sgd_mode) return "geo";
   return s.half_async ? "half_async" : "async";

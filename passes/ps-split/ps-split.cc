@@ -1,4 +1,5 @@
 // Trainers and servers out of one role. Behind ps-place, before ps-startup.
+#include "dialects/pd/types.h"
 #include "passes/ps-split/pass.h"
 #include "passes/ps-split/round.h"
 #include "passes/ps-split/single.h"

@@ -64,7 +64,8 @@ class Handlers {
 
   pd::VarOp variable(llvm::StringRef name) const {
     return llvm::cast<pd::VarOp>(
-        mlir::SymbolTable::lookupNearestSymbolFrom(main_, builder_.getStringAttr(name)));
+        mlir::SymbolTable::lookupNearestSymbolFrom(main_->getParentOp(),
+                                                   mlir::StringAttr::get(main_->getContext(), name)));
   }
 
   bool isPartOf(mlir::Operation* op) const { return op && part_.contains(op); }

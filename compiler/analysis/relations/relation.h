@@ -27,8 +27,6 @@ struct Axes {
 // Tags: draws that differ between ranks; what depends on a rank's own update of parameters.
 inline constexpr llvm::StringLiteral kRandomTag = "random";
 inline constexpr llvm::StringLiteral kLocalSgdTag = "local_sgd";
-// What depends on the order in which servers apply the pushes of several trainers.
-inline constexpr llvm::StringLiteral kStalenessTag = "staleness";
 
 // State along one axis (docs/dialects/dist.md, Relations).
 struct State {

@@ -16,6 +16,9 @@
 
 namespace dtranspile::verify {
 
+// Tag of what depends on the order in which servers apply the pushes of several trainers.
+inline constexpr llvm::StringLiteral kStalenessTag = "staleness";
+
 class Rpc {
  public:
   // `roles`: the walks of the same program of all roles.

@@ -1,6 +1,7 @@
 #include "compiler/verify/relations/contracts.h"
 
 #include "compiler/analysis/position.h"
+#include "compiler/analysis/relations/rpc.h"
 #include "dialects/pd/op_view.h"
 
 namespace dtranspile::verify {

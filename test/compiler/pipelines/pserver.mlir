@@ -38,8 +38,22 @@
 // RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --sync-mode false --runtime-split-send-recv --half-async | FileCheck %s --check-prefix=OWN
 // OWN: ps-split{axes=dp servers=2 serve=half_async}
 // RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --sync-mode false --geo-sgd-mode --geo-sgd-need-push-nums 10 2>&1 | FileCheck %s --check-prefix=CHANGES
-// CHANGES: geo_sgd_mode: servers that add up changes are not there yet
+// CHANGES: preset geo, geo_sgd_mode: servers that add up changes are not there yet
 // RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --sync-mode false --enable-dc-asgd 2>&1 | FileCheck %s --check-prefix=BACKUP
 // BACKUP: enable_dc_asgd: servers that keep what each trainer has pulled are not there yet
 // RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --sync-mode false --geo-sgd-mode --half-async --runtime-split-send-recv 2>&1 | FileCheck %s --check-prefix=BOTH
 // BOTH: geo_sgd_mode and half_async
+
+// What the framework's fleet has names for.
+// RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset sync | FileCheck %s --check-prefix=P-SYNC
+// P-SYNC: ps-split{axes=dp servers=2 serve=sync}
+// RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset async | FileCheck %s --check-prefix=P-ASYNC
+// P-ASYNC: ps-split{axes=dp servers=2 serve=async}
+// RUN: dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset half_async | FileCheck %s --check-prefix=P-HALF
+// P-HALF: ps-split{axes=dp servers=2 serve=half_async}
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset geo 2>&1 | FileCheck %s --check-prefix=P-GEO
+// P-GEO: preset geo, geo_sgd_mode: servers that add up changes are not there yet
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset async --half-async --runtime-split-send-recv 2>&1 | FileCheck %s --check-prefix=P-TWICE
+// P-TWICE: preset and sync_mode, runtime_split_send_recv, half_async
+// RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset late 2>&1 | FileCheck %s --check-prefix=P-NONE
+// P-NONE: preset: 'late' is none of none, sync, async, half_async, geo

@@ -1,13 +1,13 @@
 #include "compiler/verify/relations/contracts.h"
 
 #include "compiler/analysis/position.h"
-#include "compiler/analysis/relations/rpc.h"
 #include "dialects/pd/op_view.h"
 
 namespace dtranspile::verify {
 namespace {
 
-constexpr llvm::StringLiteral kPartsTag = "parts", kWireTag = "fp16_wire";
+constexpr llvm::StringLiteral kPartsTag = "parts", kWireTag = "fp16_wire",
+                               kStalenessTag = "staleness";
 
 bool isStatistics(const Question&, mlir::Operation* update) {
   return pd::OpView::isFrameworkOp(update) && pd::OpView(update).type() == "batch_norm";

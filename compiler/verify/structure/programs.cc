@@ -32,7 +32,7 @@ bool onDifferentRanks(mlir::Operation* one, mlir::Operation* two) {
   return a && b && !a.intersect(b);
 }
 
-bool isPure(mlir::Operation* op) {
+bool onlyComputes(mlir::Operation* op) {
   return !op->walk([](mlir::Operation* inner) {
               const pd::OpSpec* spec = pd::OpView::isFrameworkOp(inner)
                                            ? pd::OpView(inner).spec()
@@ -48,7 +48,7 @@ bool isPure(mlir::Operation* op) {
 // follows what it gives. Nothing happens twice where the op only computes.
 bool madeAnew(mlir::Operation* one, mlir::Operation* two) {
   auto a = one->getParentOfType<dist::HandleOp>(), b = two->getParentOfType<dist::HandleOp>();
-  return a && b && a != b && isPure(one) && isPure(two);
+  return a && b && a != b && onlyComputes(one) && onlyComputes(two);
 }
 
 // Ops of all roles' programs of one name, by their number in the reference.

@@ -180,8 +180,8 @@ llvm::FailureOr<int> placeInVariable(Lowering& lowering, mlir::Operation* op,
 llvm::FailureOr<PlanProgram> programOf(dist::HandleOp handler) {
   if (handler.getKind() == dist::Handler::Round)
     return PlanProgram{.name = "round", .when = exec::When::kRound};
-  const bool sync = llvm::cast<dist::ServeOp>(handler->getParentOp()).getMode() ==
-                    dist::ServeMode::Sync;
+  const bool sync =
+      llvm::cast<dist::ServeOp>(handler->getParentOp()).getMode() == dist::ServeMode::Sync;
   if (handler.getKind() == dist::Handler::Push && !sync) {
     const std::string table = handler.getVar()->str();
     return PlanProgram{.name = "push " + table, .when = exec::When::kPush, .table = table};

@@ -80,7 +80,8 @@ const Rule kRules[] = {
      "geo_sgd_mode and half_async: trainers either push what has changed every so many steps, or "
      "wait for their gradients; turn one of them off"},
     {[](const Strategy& s) { return isServed(s) && serveMode(s) == "geo"; },
-     "preset geo, geo_sgd_mode: servers that add up changes are not there yet; use sync_mode=false without it"},
+     "preset geo, geo_sgd_mode: servers that add up changes are not there yet; use sync_mode=false "
+     "without it"},
     {[](const Strategy& s) { return isServed(s) && s.enable_dc_asgd && !isSynchronous(s); },
      "enable_dc_asgd: servers that keep what each trainer has pulled are not there yet; turn it "
      "off"},

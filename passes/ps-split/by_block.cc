@@ -51,9 +51,8 @@ void copyUsedDeclarations(const UpdatePart& part, pd::ProgramOp from, pd::Progra
     for (mlir::Value result : op->getResults()) names.insert(pd::nameOf(result));
     for (mlir::Value value : takenBy(op)) names.insert(pd::nameOf(value));
   }
-  copyDeclarations(from, to, [&](llvm::StringRef name) {
-    return names.contains(name) || part.touches(name);
-  });
+  copyDeclarations(
+      from, to, [&](llvm::StringRef name) { return names.contains(name) || part.touches(name); });
 }
 
 }  // namespace dtranspile::passes

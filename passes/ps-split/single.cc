@@ -54,7 +54,8 @@ class Handlers {
     for (const Served& served : part_.parameters())
       if (!served.gradient && !loopSetsOf(ownerOf(served)).empty())
         return pd::VarOp(served.var)
-            .emitError("is updated without a gradient: no push would run its update; use sync_mode");
+            .emitError(
+                "is updated without a gradient: no push would run its update; use sync_mode");
     return mlir::success();
   }
 
@@ -63,9 +64,8 @@ class Handlers {
   }
 
   pd::VarOp variable(llvm::StringRef name) const {
-    return llvm::cast<pd::VarOp>(
-        mlir::SymbolTable::lookupNearestSymbolFrom(main_->getParentOp(),
-                                                   mlir::StringAttr::get(main_->getContext(), name)));
+    return llvm::cast<pd::VarOp>(mlir::SymbolTable::lookupNearestSymbolFrom(
+        main_->getParentOp(), mlir::StringAttr::get(main_->getContext(), name)));
   }
 
   bool isPartOf(mlir::Operation* op) const { return op && part_.contains(op); }
@@ -141,10 +141,10 @@ class Handlers {
         behind_[before.front()].push_back(set);
       } else {
         return set.emitError("sets '")
-               << set.getVar()
-               << "', of which updates take the value before this step"
+               << set.getVar() << "', of which updates take the value before this step"
                << (after.empty() ? " for several parameters" : " and the one behind it")
-               << ": servers that apply every push by itself cannot tell these apart; use sync_mode";
+               << ": servers that apply every push by itself cannot tell these apart; use "
+                  "sync_mode";
       }
     }
     return mlir::success();
@@ -188,8 +188,7 @@ class Handlers {
 
   void buildClock() {
     pd::SetOp first = clockSets_.front();
-    mlir::OpBuilder inside =
-        mlir::OpBuilder::atBlockEnd(beginHandler(variable(first.getVar())));
+    mlir::OpBuilder inside = mlir::OpBuilder::atBlockEnd(beginHandler(variable(first.getVar())));
     mlir::IRMapping map;
     copyFor(clockSets_, inside, map);
     dist::YieldOp::create(inside, first.getLoc(), mlir::ValueRange());

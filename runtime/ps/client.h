@@ -110,7 +110,7 @@ class Client : public exec::ServerLink {
   std::map<std::string, Cut> cuts_;           // by table
   const std::shared_ptr<ChunkPool> chunks_ = std::make_shared<ChunkPool>();
   int64_t round_;
-  bool single_ = false;          // the servers apply every push by itself
+  bool single_ = false;  // the servers apply every push by itself
   // Then by server: pushes so far, and how many of them are known to be applied.
   std::vector<int64_t> pushed_, settled_;
   Batch pushes_;

@@ -46,8 +46,8 @@ class Peer {
   // From Meet on.
   uint64_t session() const { return session_; }
   const std::vector<exec::Table>& tables() const { return tables_; }
-  // Pushes of this trainer that the server keeps while they wait to be applied, each by itself; 0: it
-  // has rounds.
+  // Pushes of this trainer that the server keeps while they wait to be applied, each by itself; 0:
+  // it has rounds.
   int64_t most_waiting() const { return most_waiting_; }
 
   // A call. `done` is called by the queue's thread, once, also after Close.

@@ -67,7 +67,7 @@ absl::Status Server::Open(std::vector<exec::Table> tables, std::vector<Handler> 
     if (Service* told = told_) told->Abort(why);
   };
   const Protocol::Options settings{name_, options_.trainer_role, options_.trainers,
-                               options_.timeout_seconds, tell};
+                                   options_.timeout_seconds, tell};
   if (served.empty()) protocol_ = std::make_unique<Protocol>(settings, std::move(tables));
   else protocol_ = std::make_unique<SinglePushes>(settings, std::move(tables), served);
   auto started = Service::Start(service, *protocol_);

@@ -35,8 +35,7 @@ std::string SinglePushes::PushText(int trainer, int64_t number, const std::strin
 absl::Status SinglePushes::CheckSingle(int trainer, int64_t number, const std::string& name,
                                        const PushChunk& chunk) const {
   const auto wrong = [&](const auto&... parts) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(PushText(trainer, number, name), " ", parts...));
+    return absl::InvalidArgumentError(absl::StrCat(PushText(trainer, number, name), " ", parts...));
   };
   const exec::Table* table = Find(name);
   if (table == nullptr) return wrong("is for none of the tables of ", options_.server);
@@ -172,10 +171,9 @@ void SinglePushes::EndPhase(int trainer, int64_t pushes, exec::Phase phase, Answ
 
 void SinglePushes::AnswerApplied(int trainer, Answers& answers) {
   const int64_t applied = senders_[static_cast<size_t>(trainer)].applied;
-  const auto rest =
-      std::partition(waiting_.begin(), waiting_.end(), [&](const Waiting& one) {
-        return one.trainer != trainer || one.pushes > applied;
-      });
+  const auto rest = std::partition(waiting_.begin(), waiting_.end(), [&](const Waiting& one) {
+    return one.trainer != trainer || one.pushes > applied;
+  });
   for (auto one = rest; one != waiting_.end(); ++one)
     answers.push_back([a = std::move(one->answer)] { a(absl::OkStatus()); });
   waiting_.erase(rest, waiting_.end());
@@ -237,8 +235,8 @@ std::shared_ptr<const std::byte> SinglePushes::Memory(int trainer, const exec::T
       pulling = {copy, std::vector<bool>(static_cast<size_t>(ChunksOf(BytesOf(table))))};
   }
   pulling.taken[at] = true;
-  const bool last = std::find(pulling.taken.begin(), pulling.taken.end(), false) ==
-                    pulling.taken.end();
+  const bool last =
+      std::find(pulling.taken.begin(), pulling.taken.end(), false) == pulling.taken.end();
   return last ? std::exchange(pulling.copy, nullptr) : pulling.copy;
 }
 
@@ -261,8 +259,7 @@ absl::StatusOr<exec::Turn> SinglePushes::Next() {
       turn->kind = exec::Turn::Kind::kProgram;
       turn->when = exec::When::kPush;
       turn->table = tables_[table].name;
-      turn->arguments = {
-          {DType::kInt64, {1}, reinterpret_cast<const std::byte*>(&from_)}};
+      turn->arguments = {{DType::kInt64, {1}, reinterpret_cast<const std::byte*>(&from_)}};
       break;
     }
     if (ready_.empty() && AllHaveLeft()) break;
@@ -289,11 +286,10 @@ void SinglePushes::Finish(const absl::Status& status) {
     for (Use& one : uses_)
       if (&one == &use || !one.served) one.copy = nullptr;
     if (!status.ok()) {
-      (void)FailLocked(
-          absl::StrCat(options_.server, " failed when it applied ",
-                       PushText(trainer, sender.applied, tables_[table].name), " ",
-                       status.message()),
-          answers);
+      (void)FailLocked(absl::StrCat(options_.server, " failed when it applied ",
+                                    PushText(trainer, sender.applied, tables_[table].name), " ",
+                                    status.message()),
+                       answers);
     } else {
       sender.pushes.erase(sender.applied++);
       sender.ready = false;
@@ -313,9 +309,8 @@ absl::StatusOr<const exec::Table*> SinglePushes::TableOfRound(const std::string&
     const Sender& sender = senders_[static_cast<size_t>(running_)];
     if (sender.pushes.at(sender.applied)->table == IndexOf(*table)) return table;
   }
-  return absl::FailedPreconditionError(
-      absl::StrCat("nothing that has been pushed for table '", name, "' is applied now on ",
-                   options_.server));
+  return absl::FailedPreconditionError(absl::StrCat("nothing that has been pushed for table '",
+                                                    name, "' is applied now on ", options_.server));
 }
 
 absl::StatusOr<Contributions> SinglePushes::PushedFor(const exec::Table&) const {

@@ -2,12 +2,12 @@
 // Single pushes). Same trainers, same failures as with rounds (protocol.h); in place of the states
 // of a round an order:
 //
-//     trainer 0   push 0 ─ push 1 ─ …     in the order of their numbers, each when all of it is there
-//     trainer 1   push 0 ─ push 1 ─ …                          │
+//     trainer 0   push 0 ─ push 1 ─ …     in the order of their numbers, each when all of it is
+//     there trainer 1   push 0 ─ push 1 ─ …                          │
 //                                                ready ◄───────┘   whose next push is complete
 //                                                  │
-//     pulls read a copy of what the last ◄── Next: one program at a time, on a table that nobody reads
-//     program left, never half of an update
+//     pulls read a copy of what the last ◄── Next: one program at a time, on a table that nobody
+//     reads program left, never half of an update
 //
 // A request of a trainer says how many of its pushes have to be applied before: a pull behind a
 // push sees it. Made by the server (server.h) for plans with programs of pushes.
@@ -106,8 +106,8 @@ class SinglePushes : public Protocol {
   std::deque<int> ready_;                       // trainers, in the order in which they became so
   std::vector<Waiting> waiting_;
   int64_t wide_readers_ = 0;  // of tables that any program may change
-  int running_ = -1;  // the trainer whose push is applied
-  int64_t from_ = 0;  // the same, as the program reads it
+  int running_ = -1;          // the trainer whose push is applied
+  int64_t from_ = 0;          // the same, as the program reads it
 };
 
 }  // namespace dtranspile::ps

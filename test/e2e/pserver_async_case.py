@@ -1,9 +1,9 @@
 """Trains one case with servers that apply every push by itself, through the command line: transpile, verify, run. With one trainer every loss is the
 framework's, and losses and parameters have the bits of synchronous rounds; two trainers end, with losses that are numbers.
 
-    pserver_async_case.py TOOL_FOLDER CORPUS CASE [refused=TEXT]
+    pserver_async_case.py TOOL_FOLDER CORPUS CASE [refused=TEXT | not_run=TEXT]
 
-refused: transpile says TEXT, and writes nothing.
+refused: transpile says TEXT, and writes nothing; not_run: run does.
 """
 
 import filecmp
@@ -17,7 +17,7 @@ from pserver_case import flags_of, programs_of, read_json
 from train_case import LIMIT_SECONDS, call, compare_losses, fail, loss_of, scalar
 
 ASYNC = "+sync_mode=false"
-HALF = ASYNC + "+runtime_split_send_recv=true+half_async=true"
+HALF = "+preset=half_async"
 
 
 def files_of(folder):
@@ -49,7 +49,7 @@ class Case:
         job, saved, report = (os.path.join(self.work, kind + text) for kind in ("job", "saved", "report"))
         call(self.tool, "transpile", *programs_of(self.folder), "-o", job, *flags_of(text)[0])
         verdict = call(self.tool, "verify", job)
-        if "sync_mode=false" in text and "staleness" not in verdict:
+        if "+" in text and "staleness" not in verdict:
             fail("%s, %s: the verdict does not name the contract:\n%s" % (self.case, text, verdict))
         cache = os.path.join(self.work, "cache")
         call(self.tool, "run", job, *self.data, "--cache", cache, "--report", report, "--save", saved)
@@ -78,13 +78,25 @@ class Case:
         print("%s: refused" % self.case)
 
 
+    def check_not_run(self, text):
+        job = os.path.join(self.work, "job")
+        call(self.tool, "transpile", *programs_of(self.folder), "-o", job, *flags_of("1x1" + ASYNC)[0])
+        done = subprocess.run([self.tool, "run", job, *self.data], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT_SECONDS)
+        if done.returncode == 0 or text not in done.stdout:
+            fail("%s: status %d, expected '%s':\n%s" % (self.case, done.returncode, text, done.stdout))
+        print("%s: not run" % self.case)
+
+
 def main(tools, corpus, name, *options):
     with tempfile.TemporaryDirectory() as work:
         case = Case(tools, corpus, name, work)
         refused = [option[8:] for option in options if option.startswith("refused=")]
         for text in refused:
             case.check_refused(text)
-        if not refused:
+        not_run = [option[8:] for option in options if option.startswith("not_run=")]
+        for text in not_run:
+            case.check_not_run(text)
+        if not refused and not not_run:
             case.check()
 
 

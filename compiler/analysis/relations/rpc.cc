@@ -93,7 +93,8 @@ Rpc::Pushed Rpc::own(const Scene& scene, dist::PushOp op) const {
   Reading& parts = relation.parts;
   const Loss* lost = scene.store.lossOf(op.getInput());
   if (!parts.known)
-    pushed.loss = lost ? *lost : Loss{"is not what the reference gives on a trainer's share", -1, {}};
+    pushed.loss =
+        lost ? *lost : Loss{"is not what the reference gives on a trainer's share", -1, {}};
   for (unsigned a = 0; a < axes.count() && parts.known; ++a) {
     State& state = parts.states[a];
     if (axes.meshSizes[a] == 1 || state.isReplicated() || state.isParts()) {
@@ -151,16 +152,16 @@ void Rpc::push(const Scene& scene, dist::PushOp op) {
   const std::string name = op.getVar().getLeafReference().str();
   const bool each = op.getMerge() == dist::Merge::Each;
   if (each != server->single())
-    scene.report(op, Message::Level::Refuted, "push",
-                 each ? "is to be applied by itself, and a server of mode sync takes what all "
-                        "trainers push at once"
-                      : "is to be merged with those of the other trainers, and a server of mode " +
-                            dist::stringifyServeMode(
-                                serveOf(findProgram(server->walk->question.role, "main")).getMode())
-                                .str() +
-                            " applies every push by itself",
-                 each ? "push with merge mean or sum to a server of mode sync"
-                      : "push with merge each");
+    scene.report(
+        op, Message::Level::Refuted, "push",
+        each ? "is to be applied by itself, and a server of mode sync takes what all "
+               "trainers push at once"
+             : "is to be merged with those of the other trainers, and a server of mode " +
+                   dist::stringifyServeMode(
+                       serveOf(findProgram(server->walk->question.role, "main")).getMode())
+                       .str() +
+                   " applies every push by itself",
+        each ? "push with merge mean or sum to a server of mode sync" : "push with merge each");
   if (auto [at, first] = server->pushed.try_emplace(name); !first) {
     scene.report(op, Message::Level::Refuted, "push",
                  "pushes to `" + name +

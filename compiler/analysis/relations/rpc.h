@@ -1,9 +1,9 @@
 // What trainers ask of servers in one program of all roles (docs/dialects/dist.md, parameter
 // server). A synchronous round is followed: what is pushed becomes what the server merges, the
 // phase that all trainers end runs the round, and what they pull is what the server holds behind
-// it. Where servers apply every push by itself (modes async, half_async), the step of one trainer is
-// followed as if no other one pushed meanwhile: what it pushes is what the reference gives on its
-// own share of the batch, the handler runs at once, and all that follows carries the tag
+// it. Where servers apply every push by itself (modes async, half_async), the step of one trainer
+// is followed as if no other one pushed meanwhile: what it pushes is what the reference gives on
+// its own share of the batch, the handler runs at once, and all that follows carries the tag
 // `staleness`, which a contract has to declare. Used by the walk of a trainer (walk.cc) where it
 // meets such a request.
 #pragma once

@@ -144,8 +144,9 @@ class SingleProtocol {
       if (dist::commOf(op) && dist::commOf(op).getValue() == comm_.getSymName()) visit(op);
     });
     if (mode_ == dist::ServeMode::HalfAsync && program_ != "startup" && pushed_ && !ended_)
-      refute(pushed_, "is never followed by the end of the pushes, for which a half-asynchronous "
-                      "trainer waits before it pulls",
+      refute(pushed_,
+             "is never followed by the end of the pushes, for which a half-asynchronous "
+             "trainer waits before it pulls",
              "dist.phase push behind the last push");
   }
 
@@ -154,12 +155,16 @@ class SingleProtocol {
     if (auto phase = llvm::dyn_cast<dist::PhaseOp>(op)) return visitPhase(phase);
     if (!llvm::isa<dist::PushOp>(op)) return;
     if (program_ == "startup")
-      return refute(op, typeOf(op) + " stands in the start-up program, where the servers only "
-                                     "answer pulls",
+      return refute(op,
+                    typeOf(op) +
+                        " stands in the start-up program, where the servers only "
+                        "answer pulls",
                     "push in @main");
     if (ended_)
-      refute(op, typeOf(op) + " stands behind the end of the pushes: the pulls behind that do not "
-                              "wait for it",
+      refute(op,
+             typeOf(op) +
+                 " stands behind the end of the pushes: the pulls behind that do not "
+                 "wait for it",
              "push before dist.phase push");
     pushed_ = op;
   }
@@ -167,8 +172,9 @@ class SingleProtocol {
   void visitPhase(dist::PhaseOp phase) {
     const bool pushes = phase.getKind() == dist::PhaseKind::Push;
     if (mode_ != dist::ServeMode::HalfAsync || !pushes || program_ == "startup")
-      return refute(phase, "ends a phase, and the servers, of mode " +
-                               dist::stringifyServeMode(mode_).str() + ", have no rounds",
+      return refute(phase,
+                    "ends a phase, and the servers, of mode " +
+                        dist::stringifyServeMode(mode_).str() + ", have no rounds",
                     "remove the phase");
     if (ended_) refute(phase, "ends the pushes a second time in one step", "end them once");
     ended_ = true;

@@ -7,7 +7,7 @@ namespace dtranspile::verify {
 namespace {
 
 constexpr llvm::StringLiteral kPartsTag = "parts", kWireTag = "fp16_wire",
-                               kStalenessTag = "staleness";
+                              kStalenessTag = "staleness";
 
 bool isStatistics(const Question&, mlir::Operation* update) {
   return pd::OpView::isFrameworkOp(update) && pd::OpView(update).type() == "batch_norm";

@@ -34,9 +34,8 @@ bool onDifferentRanks(mlir::Operation* one, mlir::Operation* two) {
 
 bool onlyComputes(mlir::Operation* op) {
   return !op->walk([](mlir::Operation* inner) {
-              const pd::OpSpec* spec = pd::OpView::isFrameworkOp(inner)
-                                           ? pd::OpView(inner).spec()
-                                           : nullptr;
+              const pd::OpSpec* spec =
+                  pd::OpView::isFrameworkOp(inner) ? pd::OpView(inner).spec() : nullptr;
               const bool effect = pd::OpView::isFrameworkOp(inner)
                                       ? !spec || spec->effects != pd::kPure
                                       : llvm::isa<pd::SetOp>(inner);

@@ -25,9 +25,9 @@ absl::Status TrainAlone(const ClientOptions& options, int steps, const Disturb& 
   const auto run = [&]() -> absl::Status {
     for (int step = 0; step < steps; ++step) {
       at(step, At::kBegin);
-      DT_RETURN_IF_ERROR(client->Push(
-          w.request(), exec::Merge::kEach,
-          {DType::kFloat32, w.dims, reinterpret_cast<const std::byte*>(ones.data())}));
+      DT_RETURN_IF_ERROR(
+          client->Push(w.request(), exec::Merge::kEach,
+                       {DType::kFloat32, w.dims, reinterpret_cast<const std::byte*>(ones.data())}));
       at(step, At::kPushed);
       DT_RETURN_IF_ERROR(client->Pull(
           w.request(), {DType::kFloat32, w.dims, reinterpret_cast<std::byte*>(values.data())}));
@@ -55,9 +55,9 @@ absl::Status ServeSingle(const ServerOptions& options,
       std::vector<float> pushed(part.values.size());
       absl::Status status = before ? before(number) : absl::OkStatus();
       if (status.ok())
-        status = server->Merged("w", -1,
-                                {DType::kFloat32, part.table.dims,
-                                 reinterpret_cast<std::byte*>(pushed.data())});
+        status = server->Merged(
+            "w", -1,
+            {DType::kFloat32, part.table.dims, reinterpret_cast<std::byte*>(pushed.data())});
       for (size_t i = 0; i < pushed.size(); ++i) part.values[i] -= pushed[i];
       server->Finish(status);
       DT_RETURN_IF_ERROR(status);
@@ -79,9 +79,9 @@ TEST_CASE("single pushes: a trainer that is killed ends the job at once") {
         job, {.lost = {1}, .at_most = 5, .says = {"trainer 1 is dead, or gives no sign of life"}},
         [&](int rank) {
           const auto wait = [] { usleep(700'000); };
-          return Text(TrainAlone(job.ClientOf(rank), 4,
-                                 rank == 1 ? Do(at == At::kEnd ? 4 : 2, at, Die)
-                                           : Do(4, At::kEnd, wait)));
+          return Text(
+              TrainAlone(job.ClientOf(rank), 4,
+                         rank == 1 ? Do(at == At::kEnd ? 4 : 2, at, Die) : Do(4, At::kEnd, wait)));
         },
         [&](int rank) { return ServeAll(job.ServerOf(rank)); });
   }
@@ -97,9 +97,9 @@ TEST_CASE("single pushes: a trainer that is stopped ends the job within the dead
        .at_most = 8,
        .says = {"trainer 1 is dead, or gives no sign of life"}},
       [&](int rank) {
-        return Text(TrainAlone(job.ClientOf(rank), 4,
-                               rank == 1 ? Do(2, At::kPushed, Stop)
-                                         : Do(4, At::kEnd, [] { usleep(7'000'000); })));
+        return Text(TrainAlone(
+            job.ClientOf(rank), 4,
+            rank == 1 ? Do(2, At::kPushed, Stop) : Do(4, At::kEnd, [] { usleep(7'000'000); })));
       },
       [&](int rank) { return ServeAll(job.ServerOf(rank)); });
 }
@@ -164,7 +164,8 @@ TEST_CASE("single pushes: a trainer that never comes is missed") {
   TestJob job{2, 1};
   job.timeout_seconds = 1;
   RequireFailure(
-      job, {.lost = {1}, .at_least = 0.9, .at_most = 5, .says = {"trainer 1 has not come to server 0"}},
+      job,
+      {.lost = {1}, .at_least = 0.9, .at_most = 5, .says = {"trainer 1 has not come to server 0"}},
       [&](int rank) {
         if (rank == 1) Die();
         return Text(TrainAlone(job.ClientOf(rank), 1, Do(1, At::kEnd, [] { usleep(2'000'000); })));

@@ -1,5 +1,5 @@
-// A server that applies every push by itself: in which order, what a pull sees, what each mistake is
-// called, and who is waited for. By itself first, then as real processes.
+// A server that applies every push by itself: in which order, what a pull sees, what each mistake
+// is called, and who is waited for. By itself first, then as real processes.
 #include "runtime/ps/single_push.h"
 
 #include <catch2/catch.hpp>
@@ -64,11 +64,10 @@ struct Job {
     std::memcpy(&from, turn->arguments[0].data, sizeof(from));
     std::vector<float>& to = turn->table == "w" ? w : v;
     std::vector<float> gradient(to.size());
-    const absl::Status merged =
-        protocol.Merged(turn->table, -1,
-                        {DType::kFloat32,
-                         {static_cast<int64_t>(to.size())},
-                         reinterpret_cast<std::byte*>(gradient.data())});
+    const absl::Status merged = protocol.Merged(turn->table, -1,
+                                                {DType::kFloat32,
+                                                 {static_cast<int64_t>(to.size())},
+                                                 reinterpret_cast<std::byte*>(gradient.data())});
     INFO(merged.message());
     REQUIRE(merged.ok());
     for (size_t i = 0; i < to.size(); ++i) to[i] += gradient[i];
@@ -145,8 +144,7 @@ TEST_CASE("what a pull has begun to read stays, whatever is applied meanwhile") 
 TEST_CASE("no program begins on a table that somebody reads") {
   Job job(1);
   // A lookup reads the table itself.
-  auto memory =
-      job.protocol.Memory(0, *job.protocol.Find("w"), Protocol::Reading::kLookup, 0);
+  auto memory = job.protocol.Memory(0, *job.protocol.Find("w"), Protocol::Reading::kLookup, 0);
   REQUIRE(job.Push(0, 0, "w", {1, 1, 1, 1}).ok());
   std::thread reader([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -239,8 +237,7 @@ TEST_CASE("a failed program is told to all that wait") {
 TEST_CASE("trainers that do not come are waited for as long as the deadline says") {
   SinglePushes protocol({"server 0", "trainer", 2, 0.1, {}}, {}, {});
   REQUIRE(protocol.Join(0).ok());
-  CHECK(protocol.Next().status().message() ==
-        "trainer 1 has not come to server 0 within 0.1 s");
+  CHECK(protocol.Next().status().message() == "trainer 1 has not come to server 0 within 0.1 s");
 }
 
 // As processes: w and v on every server, each push is added.
@@ -262,10 +259,9 @@ absl::Status ServeSums(const ServerOptions& options, const std::vector<test::Var
     for (test::Part& part : parts) {
       if (part.table.name != turn.table) continue;
       std::vector<float> gradient(part.values.size());
-      const absl::Status merged =
-          server->Merged(turn.table, -1,
-                         {DType::kFloat32, part.table.dims,
-                          reinterpret_cast<std::byte*>(gradient.data())});
+      const absl::Status merged = server->Merged(
+          turn.table, -1,
+          {DType::kFloat32, part.table.dims, reinterpret_cast<std::byte*>(gradient.data())});
       for (size_t i = 0; i < gradient.size(); ++i) part.values[i] += gradient[i];
       server->Finish(merged);
       DT_RETURN_IF_ERROR(merged);
@@ -282,9 +278,9 @@ absl::Status AddOnes(const ClientOptions& options, const test::Variable& w, int6
   std::vector<float> values(count);
   const exec::Parts parts(*w.layout, RanksOf(options.servers));
   for (int64_t step = 0; step < steps; ++step) {
-    DT_RETURN_IF_ERROR(client->Push(
-        w.request(), Merge::kEach,
-        {DType::kFloat32, w.dims, reinterpret_cast<const std::byte*>(ones.data())}));
+    DT_RETURN_IF_ERROR(
+        client->Push(w.request(), Merge::kEach,
+                     {DType::kFloat32, w.dims, reinterpret_cast<const std::byte*>(ones.data())}));
     if (step % 3 == 1) continue;  // pushes may stand behind each other
     DT_RETURN_IF_ERROR(client->Pull(
         w.request(), {DType::kFloat32, w.dims, reinterpret_cast<std::byte*>(values.data())}));
@@ -308,9 +304,8 @@ TEST_CASE("real servers apply pushes of several trainers, untorn and in order") 
                          DType::kFloat32,
                          {1200, 1000},
                          test::LayoutOf(exec::LayoutKind::kBlocks, {1200, 1000}, 0, 600)};
-  job.Require(
-      [&](int trainer) { return test::Text(AddOnes(job.ClientOf(trainer), w, 12)); },
-      [&](int server) { return test::Text(ServeSums(job.ServerOf(server), {w})); });
+  job.Require([&](int trainer) { return test::Text(AddOnes(job.ClientOf(trainer), w, 12)); },
+              [&](int server) { return test::Text(ServeSums(job.ServerOf(server), {w})); });
 }
 
 TEST_CASE("a trainer that never pulls waits where a server keeps no more of its pushes") {
@@ -322,9 +317,9 @@ TEST_CASE("a trainer that never pulls waits where a server keeps no more of its 
     std::vector<float> values(8);
     const int64_t steps = 5 * kMostWaitingPushes;
     for (int64_t step = 0; step < steps; ++step)
-      DT_RETURN_IF_ERROR(client->Push(
-          v.request(), Merge::kEach,
-          {DType::kFloat32, v.dims, reinterpret_cast<const std::byte*>(ones.data())}));
+      DT_RETURN_IF_ERROR(
+          client->Push(v.request(), Merge::kEach,
+                       {DType::kFloat32, v.dims, reinterpret_cast<const std::byte*>(ones.data())}));
     DT_RETURN_IF_ERROR(client->Pull(
         v.request(), {DType::kFloat32, v.dims, reinterpret_cast<std::byte*>(values.data())}));
     if (values[7] != static_cast<float>(steps)) return absl::InternalError("a push is lost");

@@ -317,7 +317,7 @@ LogicalResult HandleOp::verifySymbolUses(SymbolTableCollection& tables) {
     if (other == *this || other.getKind() != Handler::Push) continue;
     mlir::WalkResult result = getBody().walk([&](pd::SetOp set) {
       if (set.getVarAttr() != other.getVarAttr()) return mlir::WalkResult::advance();
-      auto error = set.emitOpError("D33: sets ")
+      auto error = set.emitOpError("D35: sets ")
                    << set.getVarAttr() << ", which has a push handler of its own";
       error.attachNote(other.getLoc()) << "that handler; requests for other variables are answered "
                                           "while this one runs";

@@ -185,7 +185,7 @@ std::vector<Protocol::Answer> SinglePushes::TakeParked() {
   return answers;
 }
 
-// A table that pushes are taken for is changed by its own program only (D33), others by any.
+// A table that pushes are taken for is changed by its own program only (D35), others by any.
 void SinglePushes::BeginReading(const exec::Table& table, std::unique_lock<std::mutex>& lock) {
   Use& use = uses_[IndexOf(table)];
   ++(use.served ? use.readers : wide_readers_);

@@ -56,4 +56,4 @@
 // RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset async --half-async --runtime-split-send-recv 2>&1 | FileCheck %s --check-prefix=P-TWICE
 // P-TWICE: preset and sync_mode, runtime_split_send_recv, half_async
 // RUN: not dtranspile transpile --print-pipeline --mode pserver --pservers 2 --preset late 2>&1 | FileCheck %s --check-prefix=P-NONE
-// P-NONE: preset: 'late' is none of none, sync, async, half_async, geo
+// P-NONE: --preset: late not in {none,sync,async,half_async,geo}

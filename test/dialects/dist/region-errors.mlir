@@ -105,7 +105,7 @@ dist.comm @ps on @w over [dp] rpc @server
 dist.role @server on @s {
   pd.var @A : tensor<2xf32>
   pd.program @main {
-    // expected-error @+1 {{D18: exists in a round only}}
+    // expected-error @+1 {{D18: exists in a round, and in the push handler of its variable}}
     %0 = dist.merged @A : tensor<2xf32>
   }
 }
@@ -163,7 +163,7 @@ dist.role @server on @s {
     dist.serve on @ps mode async {
       dist.handle push @A (%from: tensor<1xi64>) {
         %g = dist.merged @A : tensor<2xf32>
-        // expected-error @+1 {{D33: sets @B, which has a push handler of its own}}
+        // expected-error @+1 {{D35: sets @B, which has a push handler of its own}}
         pd.set @B, %g : tensor<2xf32>
         dist.yield
       }

@@ -36,7 +36,7 @@
 // CHECK-NEXT: dist.yield
 // CHECK-NEXT: }
 // CHECK-NEXT: dist.handle push @b ({{.*}}: tensor<1xi64>) {
-// CHECK-NEXT: [[STEP:%[0-9]+]] = pd.get @step
+// CHECK: [[STEP:%[0-9]+]] = pd.get @step
 // CHECK-NEXT: [[NUMBER:%[0-9]+]] = pd.cast X([[STEP]])
 // CHECK-NEXT: [[RATE:%[0-9]+]] = pd.scale X([[NUMBER]])
 // CHECK-DAG: [[P1:%[0-9]+]] = pd.get @p1

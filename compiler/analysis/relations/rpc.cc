@@ -296,7 +296,8 @@ void Rpc::remote(const Scene& scene, dist::RemoteOp op) {
 bool Rpc::lookup(const Scene& scene, dist::CompositeOp composite, dist::LookupOp request) {
   Server* server = serverNamed(request.getVar().getRootReference().getValue());
   const Awaited now = heldBy(scene, server, request.getVar());
-  if (!now.relation.known()) return false;
+  // Without rounds rows are those of any time.
+  if (!now.relation.known() || server->single()) return false;
   for (mlir::Value input : composite.getInputs()) {
     auto remote = input.getDefiningOp<dist::RemoteOp>();
     if (!remote || remote.getVar() != request.getVar()) continue;

@@ -10,7 +10,8 @@ def PsPlace : Pass<"ps-place", "::mlir::ModuleOp"> {
     order of the updates, `HashName` by a fixed hash of the parameter's name. Without `slice_var_up`
     every parameter is one block, and round robin goes in the order of that hash, so that weights
     and biases do not take turns. A parameter of which an op takes more than blocks (a norm per
-    parameter inside of the update) stays in one piece. What comes out is a layout in closed form on
+    parameter inside of the update) stays in one piece. Of a table that a lookup calls
+    `is_distributed` row i lies on server i mod P (`cyclic`). What comes out is a layout in closed form on
     the `pd.var`, for ps-split; `print_log` says it in remarks.
 
     Example: `ps-place{servers=2 min_block_size=8}`

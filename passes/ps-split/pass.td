@@ -14,6 +14,11 @@ def PsSplit : Pass<"ps-split", "::mlir::ModuleOp"> {
     the batch, sum where it is a sum over the batch. Powers of decay rates, which update ops hand
     on, are the same for all blocks and advance once per round, outside of the loops.
 
+    In rounds a parameter of which trainers look rows up and need nothing else (`is_sparse` lookups
+    at the top of the program, and their gradients) stays on the servers: lookups become requests
+    for rows. Gradients of SelectedRows are merged as rows where all that takes them updates rows by
+    themselves.
+
     `serve=async` and `half_async`: servers apply every push by itself. Each parameter has a handler
     of its own, with what its update takes: the state of its blocks, the schedule's rate made anew
     of the counter, powers of its decay rates behind the loop. What is set once per step for all of

@@ -37,6 +37,7 @@ struct Step {
   const char* pass;
   Told told;
   bool (*wanted)(const Strategy&);
+  const char* field = "";  // that asks for it
 };
 
 bool always(const Strategy&) { return true; }
@@ -46,20 +47,23 @@ const Step kSteps[] = {
     {"check-source", Told::Nothing, always},
     {"form-job", Told::Mesh, always},
     {"cut-batch", Told::Axes, always},
-    {"ps-place", Told::Servers, isServed},
-    {"ps-split", Told::Servers, isServed},
-    {"ps-startup", Told::Axes, isServed},
+    {"ps-place", Told::Servers, isServed, "mode"},
+    {"ps-split", Told::Servers, isServed, "mode"},
+    {"ps-startup", Told::Axes, isServed, "mode"},
     {"broadcast-startup", Told::Axes, isReplicated},
     {"scale-loss", Told::Axes, reducesGradients},
     {"reduce-gradients", Told::Axes, reducesGradients},
-    {"local-sgd", Told::Axes, isLocalSgd},
+    {"local-sgd", Told::Axes, isLocalSgd, "collective_mode"},
     {"bucket", Told::Axes,
-     [](const Strategy& s) { return isReplicated(s) && s.fuse_all_reduce_ops; }},
+     [](const Strategy& s) { return isReplicated(s) && s.fuse_all_reduce_ops; },
+     "fuse_all_reduce_ops"},
     // Behind the passes that look for gradients: a composite is no framework op.
-    {"sync-batch-norm", Told::Axes, [](const Strategy& s) { return s.sync_batch_norm; }},
+    {"sync-batch-norm", Told::Axes, [](const Strategy& s) { return s.sync_batch_norm; },
+     "sync_batch_norm"},
     {"declare-relations", Told::Axes, always},
     {"reduce-by-levels", Told::Axes,
-     [](const Strategy& s) { return isReplicated(s) && s.use_hierarchical_allreduce; }},
+     [](const Strategy& s) { return isReplicated(s) && s.use_hierarchical_allreduce; },
+     "use_hierarchical_allreduce"},
     {"declare-sites", Told::Nothing, always},
 };
 
@@ -128,8 +132,8 @@ mlir::LogicalResult addRequest(mlir::OpPassManager& manager, llvm::StringRef opt
                                ErrorHandler fail) {
   std::unique_ptr<RequestOptions> request = RequestOptions::createFromString(options);
   if (!request) return mlir::failure();
-  const std::vector<std::string> problems = problemsOf(request->strategy());
-  for (const std::string& problem : problems) (void)fail(problem);
+  const std::vector<Problem> problems = problemsOf(request->strategy());
+  for (const Problem& problem : problems) (void)fail(problem.message);
   if (!problems.empty()) return mlir::failure();
   return mlir::parsePassPipeline(stepsOf(request->strategy()), manager);
 }
@@ -140,9 +144,19 @@ std::string collectivePipeline(const Strategy& strategy) {
   return "builtin.module(" + stepsOf(strategy) + ")";
 }
 
+std::vector<PipelineStep> collectiveSteps(const Strategy& strategy) {
+  registerCollectivePipeline();
+  std::vector<PipelineStep> steps;
+  for (const Step& step : kSteps)
+    if (step.wanted(strategy))
+      steps.push_back({step.pass, optionsOf(step, strategy),
+                       mlir::PassInfo::lookup(step.pass)->getPassDescription().str(), step.field});
+  return steps;
+}
+
 mlir::LogicalResult transpileCollective(mlir::ModuleOp module, const Strategy& strategy) {
-  const std::vector<std::string> problems = problemsOf(strategy);
-  for (const std::string& problem : problems) mlir::emitError(module.getLoc()) << problem;
+  const std::vector<Problem> problems = problemsOf(strategy);
+  for (const Problem& problem : problems) mlir::emitError(module.getLoc()) << problem.message;
   if (!problems.empty()) return mlir::failure();
   registerCollectivePipeline();
   mlir::PassManager manager(module.getContext());

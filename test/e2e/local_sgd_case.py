@@ -2,7 +2,7 @@
 single-device program on its own share of the batch, with its own optimizer state, and behind every step the parameters of all replicas
 become their mean. Nothing here knows how a job does that.
 
-    local_sgd_case.py TOOL_FOLDER CORPUS CASE RANKS STEPS
+    local_sgd_case.py TOOL_FOLDER CORPUS CASE RANKS STEPS [TRANSPILE FLAG...]
 """
 
 import ast
@@ -113,7 +113,7 @@ def compare(what, found, expected):
             fail("%s[%d] is %.9g, by the definition it is %.9g" % (what, i, a, b))
 
 
-def main(tools, corpus, case, ranks, steps):
+def main(tools, corpus, case, ranks, steps, *flags):
     tool, folder = os.path.join(tools, "dtranspile"), os.path.join(corpus, case)
     ranks, steps = int(ranks), int(steps)
     with open(os.path.join(folder, "case.json")) as f:
@@ -135,7 +135,8 @@ def main(tools, corpus, case, ranks, steps):
             "--trainers",
             str(ranks),
             "--collective-mode",
-            "local_sgd"
+            "local_sgd",
+            *flags
         )
         call(tool, "verify", job)
         call(

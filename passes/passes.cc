@@ -8,6 +8,9 @@
 #include "passes/declare-relations/pass.h"
 #include "passes/declare-sites/pass.h"
 #include "passes/form-job/pass.h"
+#include "passes/keep-source/pass.h"
+#include "passes/lamb/pass.h"
+#include "passes/lars/pass.h"
 #include "passes/local-sgd/pass.h"
 #include "passes/ps-place/pass.h"
 #include "passes/ps-split/pass.h"
@@ -28,6 +31,9 @@ void registerAll() {
   registerDeclareRelations();
   registerDeclareSites();
   registerFormJob();
+  registerKeepSource();
+  registerLamb();
+  registerLars();
   registerPsPlace();
   registerPsSplit();
   registerPsStartup();

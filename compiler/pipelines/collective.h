@@ -14,8 +14,8 @@ namespace dtranspile {
 // checks between them included. The request must have no problems (problemsOf).
 std::string collectivePipeline(const Strategy& strategy);
 
-// One pass of a request: its name, its options as text, what it does, and the field that asks for it
-// (empty: every request has it).
+// One pass of a request: its name, its options as text, what it does, and the field that asks for
+// it (empty: every request has it).
 struct PipelineStep {
   std::string pass, options, summary, field;
 };

@@ -87,6 +87,73 @@ def scale_strategy : Word<"avg"> {
   let relevant = "mode!=pserver";
   let meaning = "avg: gradients as on one device; reference: always 1/N, as the framework divides";
 }
+// Update rules (docs/passes/update-rules.md).
+def lars : Bool<false> {
+  let versions = "2.x";
+  let meaning = "momentum with a rate per layer";
+}
+def lars_coeff : Float<"0.001"> {
+  let versions = "2.x";
+  let range = [0, 1000000];
+  let relevant = "lars=true";
+  let passes = ["lars"];
+  let meaning = "factor of the rate of a layer";
+}
+def lars_weight_decay : Float<"0.0005"> {
+  let versions = "2.x";
+  let range = [0, 1000000];
+  let relevant = "lars=true";
+  let passes = ["lars"];
+  let meaning = "decay of parameters, part of the update";
+}
+def lars_epsilon : Float<"0"> {
+  let versions = "2.x";
+  let range = [0, 1000000];
+  let relevant = "lars=true";
+  let passes = ["lars"];
+  let meaning = "added to the divisor of the rate";
+}
+def lars_exclude_from_weight_decay : Words {
+  let versions = "2.x";
+  let relevant = "lars=true";
+  let passes = ["lars"];
+  let meaning = "parameters whose name contains one of these keep plain momentum";
+}
+def lamb : Bool<false> {
+  let versions = "2.x";
+  let meaning = "adam with a rate per layer";
+}
+def lamb_weight_decay : Float<"0.01"> {
+  let versions = "2.x";
+  let range = [0, 1000000];
+  let relevant = "lamb=true";
+  let passes = ["lamb"];
+  let meaning = "decay of parameters, part of the update";
+}
+def lamb_exclude_from_weight_decay : Words {
+  let versions = "2.x";
+  let relevant = "lamb=true";
+  let passes = ["lamb"];
+  let meaning = "parameters whose name ends with one of these do not decay";
+}
+def gradient_merge : Bool<false> {
+  let versions = "2.x";
+  let relevant = "mode!=pserver";
+  let meaning = "gradients are merged over several steps before parameters are updated";
+}
+def gradient_merge_k_steps : Int<1> {
+  let versions = "2.x";
+  let range = [1, 16777216];
+  let relevant = "gradient_merge=true";
+  let passes = ["gradient-merge"];
+  let meaning = "steps of one update; 1: every step updates";
+}
+def gradient_merge_avg : Bool<true> {
+  let versions = "2.x";
+  let relevant = "gradient_merge=true";
+  let passes = ["gradient-merge"];
+  let meaning = "the update takes the mean of the merged gradients, else their sum";
+}
 def batch_dims : Words {
   let flag = "batch-dim";
   let passes = ["cut-batch"];

@@ -83,9 +83,8 @@ class Collector : public pb::io::ErrorCollector {
     std::smatch match;
     if (!std::regex_match(message, match, kUnknown)) return add(end, message);
     if (!words_) words_.emplace(text_);
-    add(words_->before(match[2].str(), end),
-        match[1].str() + " has no field '" + match[2].str() + "'" +
-            suggestion(match[1].str(), match[2].str()));
+    add(words_->before(match[2].str(), end), match[1].str() + " has no field '" + match[2].str() +
+                                                 "'" + suggestion(match[1].str(), match[2].str()));
   }
 
  private:
@@ -150,8 +149,8 @@ class Walk {
         continue;
       }
       const auto moved = moved_.find({&message, field});
-      const Place place = moved != moved_.end() ? moved->second
-                                                : placeOf(tree, field, count < 0 ? -1 : 0);
+      const Place place =
+          moved != moved_.end() ? moved->second : placeOf(tree, field, count < 0 ? -1 : 0);
       Said each = {rowOf(field), path + field->name(), {}, place};
       for (int i = count < 0 ? -1 : 0; i < std::max(count, 0); ++i)
         each.values.push_back(valueText(message, field, i));
@@ -226,11 +225,11 @@ std::string Said::text() const {
 
 std::optional<StrategyFile> StrategyFile::read(llvm::StringRef text, Findings& findings) {
   if (text.size() > kMostBytes) {
-    findings.push_back({Finding::Level::Error,
-                        "has more than " + std::to_string(kMostBytes) +
-                            " bytes, which no strategy file has",
-                        {},
-                        {}});
+    findings.push_back(
+        {Finding::Level::Error,
+         "has more than " + std::to_string(kMostBytes) + " bytes, which no strategy file has",
+         {},
+         {}});
     return std::nullopt;
   }
   StrategyFile file;

@@ -90,9 +90,9 @@ def DistributedStrategy : Message {
          "with localsgd_configs.k_steps 1: collective_mode=local_sgd; parameters averaged every so "
          "many steps only are not there yet">,
     Asks<5, "bool", "dgc", "false", "gradients that travel as their largest elements">,
-    Asks<6, "bool", "gradient_merge", "false", "gradients merged over several steps">,
-    Asks<7, "bool", "lars", "false", "momentum with a rate per layer">,
-    Asks<8, "bool", "lamb", "false", "adam with a rate per layer">,
+    Is<gradient_merge, 6, "bool", "false">,
+    Is<lars, 7, "bool", "false">,
+    Is<lamb, 8, "bool", "false">,
     Asks<9, "bool", "pipeline", "false", "stages of layers on different ranks">,
     Hint<10, "bool", "elastic", "false", "the framework does not read it either">,
     Asks<11, "bool", "auto", "false", "strategies that the tool chooses by itself">,
@@ -210,8 +210,8 @@ def AdaptiveLocalSGDConfig : Message {
 }
 def GradientMergeConfig : Message {
   let entries = [
-    Part<1, "int32", "k_steps", "1">,
-    Part<2, "bool", "avg", "true">,
+    Is<gradient_merge_k_steps, 1, "int32", "1", "k_steps">,
+    Is<gradient_merge_avg, 2, "bool", "true", "avg">,
   ];
 }
 def DGCConfig : Message {
@@ -223,16 +223,16 @@ def DGCConfig : Message {
 }
 def LarsConfig : Message {
   let entries = [
-    Part<1, "float", "lars_coeff", "0.001">,
-    Part<2, "float", "lars_weight_decay", "0.0005">,
-    Part<3, "float", "epsilon">,
-    Part<4, "repeated string", "exclude_from_weight_decay">,
+    Is<lars_coeff, 1, "float", "0.001">,
+    Is<lars_weight_decay, 2, "float", "0.0005">,
+    Is<lars_epsilon, 3, "float", "", "epsilon">,
+    Is<lars_exclude_from_weight_decay, 4, "repeated string", "", "exclude_from_weight_decay">,
   ];
 }
 def LambConfig : Message {
   let entries = [
-    Part<1, "float", "lamb_weight_decay", "0.01">,
-    Part<2, "repeated string", "exclude_from_weight_decay">,
+    Is<lamb_weight_decay, 1, "float", "0.01">,
+    Is<lamb_exclude_from_weight_decay, 2, "repeated string", "", "exclude_from_weight_decay">,
   ];
 }
 def PipelineConfig : Message {

@@ -15,10 +15,12 @@ class Feature<string nm, string what> {
 // distributes it.
 def Amp : Feature<"amp", "mixed precision">;
 def Recompute : Feature<"recompute", "activations computed again">;
-def Lars : Feature<"lars", "momentum with a rate per layer">;
-def Lamb : Feature<"lamb", "adam with a rate per layer">;
+def Lars : Feature<"lars", "momentum with a rate per layer"> { let on = "lars=true"; }
+def Lamb : Feature<"lamb", "adam with a rate per layer"> { let on = "lamb=true"; }
 def Asp : Feature<"asp", "two of four weights are zero">;
-def GradientMerge : Feature<"gradient_merge", "gradients merged over steps">;
+def GradientMerge : Feature<"gradient_merge", "gradients merged over steps"> {
+  let on = "gradient_merge=true";
+}
 def Pipeline : Feature<"pipeline", "stages on different ranks">;
 def TensorParallel : Feature<"tensor_parallel", "layers cut over ranks">;
 def Sharding : Feature<"sharding", "parameters and state cut over ranks">;
@@ -91,6 +93,21 @@ def : Conflicts<Served, [SyncBatchNorm],
                 "trainers speak to servers only, and statistics of the whole batch need all "
                 "trainers; use mode collective">;
 
+def : Composes<Lars, [Served, Hierarchical], "lars_recorded">;
+def : Composes<Lamb, [Served, Hierarchical], "lamb_recorded">;
+def : Composes<Lars, [LocalSgd], "local_sgd_lars">;
+def : Composes<Lamb, [LocalSgd], "local_sgd_lamb">;
+def : Composes<Lars, [SyncBatchNorm], "lars_sync_batch_norm">;
+// No saved program of the tests has both adam and batch_norm.
+def : Composes<Lamb, [SyncBatchNorm], "">;
+def : Composes<GradientMerge, [Lars, Lamb], "gradient_merge_rules">;
+def : Later<GradientMerge, [Served], "servers would take what a trainer has merged every k-th step">;
+def : Later<GradientMerge, [LocalSgd],
+            "parameters would be averaged in the branch of the k-th step">;
+def : Later<GradientMerge, [Hierarchical],
+            "sums within the branch of the k-th step are not taken apart into levels">;
+def : Later<GradientMerge, [SyncBatchNorm],
+            "running statistics would have to move once for all merged steps">;
 def : Composes<Hierarchical, [SyncBatchNorm], "train_hierarchical_sync_batch_norm">;
 def : Composes<Hierarchical, [LocalSgd], "local_sgd_hierarchical">;
 def : Conflicts<LocalSgd, [SyncBatchNorm],

@@ -41,8 +41,7 @@ class Maker {
 
  private:
   void error(const Said& at, const std::string& message) {
-    request_.findings.push_back(
-        {Finding::Level::Error, at.path + ": " + message, at.place, {}});
+    request_.findings.push_back({Finding::Level::Error, at.path + ": " + message, at.place, {}});
   }
   void note(const Said& at, const std::string& message) {
     request_.findings.push_back({Finding::Level::Note, at.path + ": " + message, at.place, {}});
@@ -107,11 +106,13 @@ class Maker {
     int64_t every = 0;
     if (steps) llvm::StringRef(steps->values[0]).getAsInteger(10, every);
     if (every < 0)
-      return error(*steps, "servers are off with a number below 0; 0 is synchronous with "
-                           "a_sync: false and asynchronous with true");
+      return error(*steps,
+                   "servers are off with a number below 0; 0 is synchronous with "
+                   "a_sync: false and asynchronous with true");
     if (!asynchronous && every > 0)
-      return error(*steps, "trainers that update by themselves for several steps do not wait for "
-                           "rounds; say a_sync: true, or 0 steps");
+      return error(*steps,
+                   "trainers that update by themselves for several steps do not wait for "
+                   "rounds; say a_sync: true, or 0 steps");
     set(async ? *async : *steps, &Strategy::sync_mode, "sync_mode", !asynchronous);
     if (every == 0) return;
     set(*steps, &Strategy::geo_sgd_mode, "geo_sgd_mode", true);
@@ -135,11 +136,11 @@ class Maker {
   void irrelevant(const FieldRow& row) {
     const Origin origin = request_.originOf(row.name);
     if (origin.kind != Origin::Kind::File || isRelevant(request_.strategy, row)) return;
-    request_.findings.push_back({Finding::Level::Note,
-                                 origin.entry + ": has no effect: it counts where " +
-                                     row.relevant.str(),
-                                 origin.place,
-                                 {}});
+    request_.findings.push_back(
+        {Finding::Level::Note,
+         origin.entry + ": has no effect: it counts where " + row.relevant.str(),
+         origin.place,
+         {}});
   }
 
   // Features that the file asks for and that there is no pass for yet.

@@ -11,7 +11,8 @@
 
 namespace dtranspile {
 
-// Where a field's value came from. `place` is that of the entry in the file; `entry` its path there.
+// Where a field's value came from. `place` is that of the entry in the file; `entry` its path
+// there.
 struct Origin {
   enum class Kind { Default, File, Flag };
   Kind kind = Kind::Default;

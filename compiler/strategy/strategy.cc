@@ -11,8 +11,8 @@
 namespace dtranspile {
 namespace {
 
-// Values of fields that do not go together; which features do is the table of pairs.td. What a field
-// may be by itself is its row's.
+// Values of fields that do not go together; which features do is the table of pairs.td. What a
+// field may be by itself is its row's.
 struct Rule {
   std::vector<std::string> fields;
   bool (*broken)(const Strategy&);
@@ -27,57 +27,70 @@ const std::vector<Rule>& rules() {
   static const std::vector<Rule> rows = {
       {{"mode", "collective_mode"},
        [](const Strategy& s) { return s.mode == "nccl2" && s.collective_mode != "grad_allreduce"; },
-       "mode nccl2 and collective_mode local_sgd: nccl2 reduces gradients; use mode collective for local_sgd"},
+       "mode nccl2 and collective_mode local_sgd: nccl2 reduces gradients; use mode collective for "
+       "local_sgd"},
       {{"use_hierarchical_allreduce", "hierarchical_allreduce_inter_nranks"},
        [](const Strategy& s) {
-       return s.use_hierarchical_allreduce && s.hierarchical_allreduce_inter_nranks < 2;
-     },
-       "use_hierarchical_allreduce and hierarchical_allreduce_inter_nranks: an inner group has at least 2 ranks"},
+         return s.use_hierarchical_allreduce && s.hierarchical_allreduce_inter_nranks < 2;
+       },
+       "use_hierarchical_allreduce and hierarchical_allreduce_inter_nranks: an inner group has at "
+       "least 2 ranks"},
       {{"trainers", "hierarchical_allreduce_inter_nranks"},
        [](const Strategy& s) {
-       return s.use_hierarchical_allreduce && s.hierarchical_allreduce_inter_nranks >= 2 &&
-              (s.trainers <= s.hierarchical_allreduce_inter_nranks ||
-               s.trainers % s.hierarchical_allreduce_inter_nranks != 0);
-     },
-       "trainers and hierarchical_allreduce_inter_nranks: inner groups of equal size, more than one of them, make up all trainers"},
+         return s.use_hierarchical_allreduce && s.hierarchical_allreduce_inter_nranks >= 2 &&
+                (s.trainers <= s.hierarchical_allreduce_inter_nranks ||
+                 s.trainers % s.hierarchical_allreduce_inter_nranks != 0);
+       },
+       "trainers and hierarchical_allreduce_inter_nranks: inner groups of equal size, more than "
+       "one of them, make up all trainers"},
       {{"use_hierarchical_allreduce", "fuse_all_reduce_ops"},
        [](const Strategy& s) { return s.use_hierarchical_allreduce && !s.fuse_all_reduce_ops; },
-       "use_hierarchical_allreduce and fuse_all_reduce_ops=false: three operations per gradient instead of one would be slower than none of both; keep buckets on"},
+       "use_hierarchical_allreduce and fuse_all_reduce_ops=false: three operations per gradient "
+       "instead of one would be slower than none of both; keep buckets on"},
       {{"collective_mode", "scale_strategy"},
        [](const Strategy& s) {
-       return s.mode == "collective" && s.collective_mode == "local_sgd" &&
-              s.scale_strategy != "avg";
-     },
-       "collective_mode local_sgd and scale_strategy: gradients are not reduced, nothing is scaled"},
+         return s.mode == "collective" && s.collective_mode == "local_sgd" &&
+                s.scale_strategy != "avg";
+       },
+       "collective_mode local_sgd and scale_strategy: gradients are not reduced, nothing is "
+       "scaled"},
       {{"mode", "pservers"},
        [](const Strategy& s) { return isServed(s) && s.pservers.empty(); },
-       "mode pserver and pservers: say where the servers are, --pservers HOST:PORT,…, or how many there are, --pservers 2"},
+       "mode pserver and pservers: say where the servers are, --pservers HOST:PORT,…, or how many "
+       "there are, --pservers 2"},
       {{"pservers", "mode"},
        [](const Strategy& s) { return !isServed(s) && !s.pservers.empty(); },
        "pservers and mode: servers exist in mode pserver only; add --mode pserver"},
       {{"min_block_size", "allow_small_blocks"},
        [](const Strategy& s) {
-       return isServed(s) && s.min_block_size < 8192 && !s.allow_small_blocks;
-     },
-       "min_block_size: blocks of less than 8192 elements cost more in messages than they spread; for tests add allow_small_blocks"},
+         return isServed(s) && s.min_block_size < 8192 && !s.allow_small_blocks;
+       },
+       "min_block_size: blocks of less than 8192 elements cost more in messages than they spread; "
+       "for tests add allow_small_blocks"},
       {{"mode", "scale_strategy"},
        [](const Strategy& s) { return isServed(s) && s.scale_strategy != "avg"; },
-       "mode pserver and scale_strategy: servers take the mean of what trainers push, or the sum where the loss is one; leave scale_strategy at avg"},
+       "mode pserver and scale_strategy: servers take the mean of what trainers push, or the sum "
+       "where the loss is one; leave scale_strategy at avg"},
       {{"sync_mode", "runtime_split_send_recv"},
        [](const Strategy& s) { return s.sync_mode && s.runtime_split_send_recv; },
-       "sync_mode and runtime_split_send_recv: the framework's communicator does not wait for rounds; turn one of them off"},
+       "sync_mode and runtime_split_send_recv: the framework's communicator does not wait for "
+       "rounds; turn one of them off"},
       {{"half_async", "runtime_split_send_recv"},
        [](const Strategy& s) { return s.half_async && !s.runtime_split_send_recv; },
-       "half_async and runtime_split_send_recv: half-asynchronous trainers send by the communicator; turn runtime_split_send_recv on"},
+       "half_async and runtime_split_send_recv: half-asynchronous trainers send by the "
+       "communicator; turn runtime_split_send_recv on"},
       {{"enable_dc_asgd", "sync_mode"},
        [](const Strategy& s) { return s.enable_dc_asgd && isSynchronous(s); },
-       "enable_dc_asgd and sync_mode: nothing is late in a synchronous round; turn enable_dc_asgd off"},
+       "enable_dc_asgd and sync_mode: nothing is late in a synchronous round; turn enable_dc_asgd "
+       "off"},
       {{"geo_sgd_mode", "sync_mode"},
        [](const Strategy& s) { return s.geo_sgd_mode && isSynchronous(s); },
        "geo_sgd_mode and sync_mode: geo-SGD trainers do not wait for rounds; turn sync_mode off"},
       {{"sync_mode", "geo_sgd_mode"},
        [](const Strategy& s) { return isServed(s) && !isSynchronous(s); },
-       "sync_mode=false: servers run synchronous rounds only; asynchronous modes (async, half_async, geo-SGD, DC-ASGD) are not there yet: leave sync_mode on, or add completely_not_async"},
+       "sync_mode=false: servers run synchronous rounds only; asynchronous modes (async, "
+       "half_async, geo-SGD, DC-ASGD) are not there yet: leave sync_mode on, or add "
+       "completely_not_async"},
   };
   return rows;
 }
@@ -114,8 +127,8 @@ std::string problemOf(const Strategy& strategy, const FieldRow& row) {
 }  // namespace
 
 const FieldRow* fieldNamed(llvm::StringRef name) {
-  const auto found = llvm::find_if(strategyFields(),
-                                   [&](const FieldRow& row) { return row.name == name; });
+  const auto found =
+      llvm::find_if(strategyFields(), [&](const FieldRow& row) { return row.name == name; });
   return found == strategyFields().end() ? nullptr : &*found;
 }
 

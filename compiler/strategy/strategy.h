@@ -51,8 +51,8 @@ struct Problem {
 };
 
 // Every field that is out of range, values that do not go together, and pairs of features that do
-// not; each with the reason. Empty where all is well. `features` are asked for beside those that the
-// fields ask for: such as there is no field for yet.
+// not; each with the reason. Empty where all is well. `features` are asked for beside those that
+// the fields ask for: such as there is no field for yet.
 std::vector<Problem> problemsOf(const Strategy& strategy,
                                 const std::vector<std::string>& features = {});
 

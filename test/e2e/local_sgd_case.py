@@ -13,7 +13,7 @@ import struct
 import sys
 import tempfile
 
-from train_case import call, compare_losses, fail, scalar
+from train_case import call, check_open, compare_losses, fail, scalar
 
 ABSOLUTE, RELATIVE = 1e-5, 1e-4  # docs/design.md
 
@@ -63,7 +63,7 @@ def mean_of(folders, name):
     return [sum(values) / len(records) for values in zip(*(r.values for r in records))]
 
 
-def replicas(tool, program, description, folder, work, ranks, steps):
+def replicas(tool, replica, description, folder, work, ranks, steps):
     """Losses per step, and the folders with the replicas' variables after the last one."""
     feeds = {f["name"]: Array(os.path.join(folder, f["file"])) for f in description["feeds"]}
     states, losses = [], []
@@ -123,8 +123,15 @@ def main(tools, corpus, case, ranks, steps, *flags):
         "--startup",
         os.path.join(folder, "startup.pdmodel"),
     ]
+    # A flag that changes what one device computes changes what a replica computes.
+    rule = [flag for flag in flags if flag in ("--lars", "--lamb")]
     with tempfile.TemporaryDirectory() as work:
-        losses, states = replicas(tool, program, description, folder, work, ranks, steps)
+        replica = program
+        if rule:
+            alone = os.path.join(work, "alone")
+            call(tool, "transpile", *program, "-o", alone, *rule)
+            replica = [alone]
+        losses, states = replicas(tool, replica, description, folder, work, ranks, steps)
         job, report, saved = (os.path.join(work, name) for name in ("job", "report.json", "saved"))
         call(
             tool,
@@ -138,7 +145,10 @@ def main(tools, corpus, case, ranks, steps, *flags):
             "local_sgd",
             *flags
         )
-        call(tool, "verify", job)
+        if rule:
+            check_open(tool, job)
+        else:
+            call(tool, "verify", job)
         call(
             tool,
             "run",

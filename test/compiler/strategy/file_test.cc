@@ -2,7 +2,7 @@
 // refused with its place.
 #include "compiler/strategy/file.h"
 
-#include <catch2/catch_test_macros.hpp>
+#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -43,7 +43,8 @@ void checkError(const Findings& findings, size_t index, Place place, const std::
 
 TEST_CASE("what the framework writes is written again byte for byte") {
   int count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("test/compiler/strategy/framework")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator("test/compiler/strategy/framework")) {
     INFO(entry.path().string());
     const std::string text = contentOf(entry.path());
     const std::string once = mustRead(text).write();
@@ -96,11 +97,11 @@ TEST_CASE("unknown names are all found, each with a suggestion") {
 }
 
 TEST_CASE("what is no text of the message is refused with its place") {
-  for (const char* text : {"lars", "lars: ", "lars: 3", "lars: true lars: false", "lars_configs {",
-                           "}", "lars_configs { lars_coeff: x }", "mode: NOTHING",
-                           "nccl_comm_num: 99999999999", "nccl_comm_num: -0x80000001", "\x01",
-                           "lars_configs: [ { } ]", "recompute_configs { checkpoints: 'a",
-                           "[paddle.ext]: 1", "1: true"}) {
+  for (const char* text :
+       {"lars", "lars: ", "lars: 3", "lars: true lars: false", "lars_configs {", "}",
+        "lars_configs { lars_coeff: x }", "mode: NOTHING", "nccl_comm_num: 99999999999",
+        "nccl_comm_num: -0x80000001", "\x01", "lars_configs: [ { } ]",
+        "recompute_configs { checkpoints: 'a", "[paddle.ext]: 1", "1: true"}) {
     INFO(text);
     const Findings findings = refused(text);
     CHECK(findings[0].place.line == 1);
@@ -132,8 +133,7 @@ TEST_CASE("older spellings become what they mean") {
         "gradient_scale_configs {\n  scale_gradient: false\n}\n");
   CHECK(file->find("sharding_configs.sharding_degree")->place == Place{1, 42});
 
-  const Findings twice =
-      refused("pipeline_configs { accumulate_steps: 2\nmicro_batch: 8 }");
+  const Findings twice = refused("pipeline_configs { accumulate_steps: 2\nmicro_batch: 8 }");
   CHECK(twice[0].place == Place{2, 1});
   REQUIRE(twice[0].related.size() == 1);
   CHECK(twice[0].related[0].first == Place{1, 20});

@@ -99,6 +99,27 @@ CHECKS = [
         ],
     ),
     (
+        "a pair that is not there yet",
+        "localsgd: true gradient_merge: true gradient_merge_configs { k_steps: 2 }",
+        [],
+        1,
+        ["error: gradient_merge and localsgd: together they are not there yet: parameters would be"],
+    ),
+    (
+        "details that do not count",
+        "lars_configs { lars_coeff: 0.1 }",
+        [],
+        0,
+        ["FILE:1:16: remark: lars_configs.lars_coeff: has no effect: it counts where lars=true"],
+    ),
+    (
+        "a number that is none",
+        "lars: true lars_configs { lars_coeff: nan }",
+        [],
+        1,
+        ["FILE:1:27: error: lars_coeff: lies between 0 and 1000000"],
+    ),
+    (
         "localsgd every few steps",
         "localsgd: true localsgd_configs { k_steps: 4 }",
         [],
@@ -277,6 +298,14 @@ def explains(check):
     )
     steps = json.loads(check.call(*words, "--format", "json").stdout)["steps"]
     check.expect("json", [s["pass"] for s in steps][:2] == ["check-source", "form-job"])
+    merge = ["--gradient-merge", "--gradient-merge-k-steps", "2", "--gradient-merge-avg", "false"]
+    check.expect_exit(
+        "merged gradients",
+        0,
+        ["strategy", "explain", write(check, "m.prototxt", ""), *merge],
+        "gradient-merge{gradient_merge_k_steps=2 gradient_merge_avg=false}",
+        "because gradient_merge is true (--gradient-merge)",
+    )
     pipeline = check.call("transpile", "--print-pipeline", "--strategy", path, "--trainers", "4")
     told = ",".join(step["pass"] + step["options"] for step in steps)
     check.expect("as it runs", pipeline.stdout.strip() == "builtin.module(%s)" % told)
@@ -296,5 +325,37 @@ def jobs(check):
     check.expect("nothing is written", not os.path.exists(check.path("none")))
 
 
+SAID = {
+    "mode pserver": ("mode: PS", ["--pservers", "2"]),
+    "use_hierarchical_allreduce": (
+        "use_hierarchical_allreduce: true hierarchical_allreduce_inter_nranks: 2",
+        ["--trainers", "4"],
+    ),
+}
+
+
+def pairs(check):
+    """Every row of the table of pairs, asked for by a file: what it says is what happens."""
+    table = os.path.join(os.environ["TEST_SRCDIR"], "dtranspile/compiler/strategy/pairs.md")
+    seen = {"composes": 0, "conflicts": 0, "later": 0}
+    with open(table) as f:
+        rows = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in f]
+    for row in rows:
+        if len(row) != 5 or row[2] not in seen:
+            continue
+        seen[row[2]] += 1
+        texts, words = [], []
+        for name in row[:2]:
+            text, more = SAID.get(name, (name + ": true", []))
+            texts.append(text)
+            words += more
+        path = write(check, "pair.prototxt", "\n".join(texts))
+        done = check.call("strategy", "check", path, *words)
+        said = "error: %s and %s: " % tuple(row[:2]) in done.stderr
+        good = done.returncode == 0 and not said if row[2] == "composes" else said
+        check.expect("%s and %s: %s" % tuple(row[:3]), good, done.stdout + done.stderr)
+    check.expect("rows of every kind", all(seen.values()), str(seen))
+
+
 if __name__ == "__main__":
-    main([messages, files, shows, explains, jobs])
+    main([messages, files, shows, explains, jobs, pairs])

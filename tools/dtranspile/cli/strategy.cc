@@ -93,7 +93,8 @@ Json fieldsAsJson(const Asked& asked, const Request& request) {
 std::string planAsText(const Asked& asked, const Request& request) {
   const Strategy& strategy = request.strategy;
   std::string text = std::to_string(strategy.trainers) + " trainers";
-  if (const int64_t servers = serverCount(strategy)) text += ", " + std::to_string(servers) + " servers";
+  if (const int64_t servers = serverCount(strategy))
+    text += ", " + std::to_string(servers) + " servers";
   text += ". Passes, in this order:\n";
   int number = 0;
   for (const PipelineStep& step : collectiveSteps(strategy)) {
@@ -110,9 +111,9 @@ std::string planAsText(const Asked& asked, const Request& request) {
 Json planAsJson(const Request& request) {
   Json steps = Json::array();
   for (const PipelineStep& step : collectiveSteps(request.strategy)) {
-    Json because = step.field.empty()
-                       ? Json()
-                       : Json{{"field", step.field}, {"from", jsonOf(request.originOf(step.field))}};
+    Json because = step.field.empty() ? Json()
+                                      : Json{{"field", step.field},
+                                             {"from", jsonOf(request.originOf(step.field))}};
     steps.push_back({{"pass", step.pass},
                      {"options", step.options},
                      {"does", step.summary},

@@ -39,9 +39,9 @@ int transpile(Tool& tool, const TranspileFlags& flags) {
   Json manifest = makeManifest(*module, toJson(strategy));
   if (mlir::failed(writeJob(flags.output, *module, manifest, flags.force))) return kNo;
   const int64_t servers = serverCount(strategy);
-  tool.note("wrote " + flags.output + ", " + std::to_string(strategy.trainers) +
-            " trainers, " + (servers > 0 ? std::to_string(servers) + " servers, " : "") +
-            "digest " + manifest["digest"].get<std::string>());
+  tool.note("wrote " + flags.output + ", " + std::to_string(strategy.trainers) + " trainers, " +
+            (servers > 0 ? std::to_string(servers) + " servers, " : "") + "digest " +
+            manifest["digest"].get<std::string>());
   return kDone;
 }
 

@@ -8,6 +8,7 @@
 #include "passes/declare-relations/pass.h"
 #include "passes/declare-sites/pass.h"
 #include "passes/form-job/pass.h"
+#include "passes/gradient-merge/pass.h"
 #include "passes/keep-source/pass.h"
 #include "passes/lamb/pass.h"
 #include "passes/lars/pass.h"
@@ -31,6 +32,7 @@ void registerAll() {
   registerDeclareRelations();
   registerDeclareSites();
   registerFormJob();
+  registerGradientMerge();
   registerKeepSource();
   registerLamb();
   registerLars();

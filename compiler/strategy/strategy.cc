@@ -20,8 +20,7 @@ struct Rule {
 };
 
 bool isServed(const Strategy& s) { return s.mode == "pserver"; }
-// The framework's preset sync turns sync_mode off and has its communicator wait instead.
-bool isSynchronous(const Strategy& s) { return s.sync_mode || s.completely_not_async; }
+bool isSynchronous(const Strategy& s) { return serveMode(s) == "sync"; }
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> rows = {
@@ -75,10 +74,6 @@ const std::vector<Rule>& rules() {
        [](const Strategy& s) { return s.sync_mode && s.runtime_split_send_recv; },
        "sync_mode and runtime_split_send_recv: the framework's communicator does not wait for "
        "rounds; turn one of them off"},
-      {{"half_async", "runtime_split_send_recv"},
-       [](const Strategy& s) { return s.half_async && !s.runtime_split_send_recv; },
-       "half_async and runtime_split_send_recv: half-asynchronous trainers send by the "
-       "communicator; turn runtime_split_send_recv on"},
       {{"enable_dc_asgd", "sync_mode"},
        [](const Strategy& s) { return s.enable_dc_asgd && isSynchronous(s); },
        "enable_dc_asgd and sync_mode: nothing is late in a synchronous round; turn enable_dc_asgd "
@@ -86,11 +81,25 @@ const std::vector<Rule>& rules() {
       {{"geo_sgd_mode", "sync_mode"},
        [](const Strategy& s) { return s.geo_sgd_mode && isSynchronous(s); },
        "geo_sgd_mode and sync_mode: geo-SGD trainers do not wait for rounds; turn sync_mode off"},
-      {{"sync_mode", "geo_sgd_mode"},
-       [](const Strategy& s) { return isServed(s) && !isSynchronous(s); },
-       "sync_mode=false: servers run synchronous rounds only; asynchronous modes (async, "
-       "half_async, geo-SGD, DC-ASGD) are not there yet: leave sync_mode on, or add "
-       "completely_not_async"},
+      {{"preset", "sync_mode"},
+       [](const Strategy& s) {
+         return s.preset != "none" && (!s.sync_mode || s.half_async || s.completely_not_async ||
+                                       s.geo_sgd_mode || s.runtime_split_send_recv);
+       },
+       "preset and sync_mode, runtime_split_send_recv, half_async, completely_not_async, "
+       "geo_sgd_mode: the preset says how servers work; leave the other fields out, or the preset"},
+      {{"geo_sgd_mode", "half_async"},
+       [](const Strategy& s) { return s.geo_sgd_mode && s.half_async; },
+       "geo_sgd_mode and half_async: trainers either push what has changed every so many steps, or "
+       "wait for their gradients; turn one of them off"},
+      {{"preset", "geo_sgd_mode"},
+       [](const Strategy& s) { return isServed(s) && serveMode(s) == "geo"; },
+       "preset geo, geo_sgd_mode: servers that add up changes are not there yet; use "
+       "sync_mode=false without it"},
+      {{"enable_dc_asgd", "sync_mode"},
+       [](const Strategy& s) { return isServed(s) && s.enable_dc_asgd && !isSynchronous(s); },
+       "enable_dc_asgd: servers that keep what each trainer has pulled are not there yet; turn it "
+       "off"},
   };
   return rows;
 }
@@ -192,6 +201,14 @@ int64_t serverCount(const Strategy& strategy) {
   int64_t count = 0;
   const bool number = !llvm::StringRef(list[0]).getAsInteger(10, count);
   return number && count > 0 && count <= 0x7fffffff ? count : 0;
+}
+
+// The framework's preset sync turns sync_mode off and has its communicator wait instead.
+std::string serveMode(const Strategy& s) {
+  if (s.preset != "none") return s.preset;
+  if (s.sync_mode || s.completely_not_async) return "sync";
+  if (s.geo_sgd_mode) return "geo";
+  return s.half_async ? "half_async" : "async";
 }
 
 namespace {

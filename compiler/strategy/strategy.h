@@ -45,6 +45,9 @@ std::string valueOf(const Strategy& strategy, const FieldRow& row);
 // place.
 int64_t serverCount(const Strategy& strategy);
 
+// How servers of mode pserver apply what trainers push: "sync", "async", "half_async" or "geo".
+std::string serveMode(const Strategy& strategy);
+
 struct Problem {
   std::string message;
   std::vector<std::string> names;  // of the fields and features (composition.h) that it is about

@@ -167,8 +167,15 @@ CHECKS = [
         "asynchronous servers",
         "a_sync: true",
         ["--mode", "pserver", "--pservers", "2"],
+        0,
+        ["in order"],
+    ),
+    (
+        "servers that add up changes",
+        "a_sync: true a_sync_configs { k_steps: 4 }",
+        ["--mode", "pserver", "--pservers", "2"],
         1,
-        ["FILE:1:1: error: sync_mode=false: servers run synchronous rounds only"],
+        ["FILE:1:31: error: preset geo, geo_sgd_mode: servers that add up changes are not there yet"],
     ),
     (
         "steps of synchronous servers",

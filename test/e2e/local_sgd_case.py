@@ -63,7 +63,7 @@ def mean_of(folders, name):
     return [sum(values) / len(records) for values in zip(*(r.values for r in records))]
 
 
-def replicas(tool, replica, description, folder, work, ranks, steps):
+def replicas(tool, program, description, folder, work, ranks, steps):
     """Losses per step, and the folders with the replicas' variables after the last one."""
     feeds = {f["name"]: Array(os.path.join(folder, f["file"])) for f in description["feeds"]}
     states, losses = [], []

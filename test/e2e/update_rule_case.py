@@ -35,6 +35,7 @@ def with_plain_rule(text, rule):
     for line in text.split("\n"):
         if " pd.%s " % new in line:
             line = re.sub(OWN_ATTRIBUTES, "", line.replace("pd.%s " % new, "pd.%s " % old))
+            line = line.replace(", }", "}")
             line = re.sub(r" with \{order = [^}]*\}", "", line)
             count += 1
         lines.append(line)
@@ -135,7 +136,7 @@ def lamb(state, gradient, rate, options):
 
 
 def number(text, name):
-    return float(re.search(r"\b%s = ([-+.e\d]+)" % name, text).group(1))
+    return float(re.search(r"\b%s = ([-+.eE\d]+)" % name, text).group(1))
 
 
 def updates_of(case, rule):

@@ -30,7 +30,7 @@ pd.program @main attributes {version = 1008005 : i64} {
   %b1 = pd.get @b1 : tensor<1xf32>
   %b2 = pd.get @b2 : tensor<1xf32>
   %lr = pd.get @lr : tensor<1xf32>
-  %n:5 = pd.adam Beta1Pow(%b1) Beta1Tensor() Beta2Pow(%b2) Beta2Tensor() Grad(%w) LearningRate(%lr) Moment1(%m) Moment2(%u) Param(%w) -> Beta1PowOut("b1") Beta2PowOut("b2") Moment1Out("m") Moment2Out("u") ParamOut("fc_0.w") {beta1 = 0.9 : f32, beta2 = 0.999 : f32, epsilon = 1e-8 : f32, lazy_mode = false, op_role = 2 : i32} : (tensor<1xf32>, tensor<1xf32>, tensor<4xf32>, tensor<1xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<1xf32>, tensor<1xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  %n:5 = pd.adam Beta1Pow(%b1) Beta1Tensor() Beta2Pow(%b2) Beta2Tensor() Grad(%w) LearningRate(%lr) Moment1(%m) Moment2(%u) Param(%w) -> Beta1PowOut("b1") Beta2PowOut("b2") Moment1Out("m") Moment2Out("u") ParamOut("fc_0.w") {beta1 = 0.9 : f32, beta2 = 0.999 : f32, epsilon = 1.0e-8 : f32, lazy_mode = false, op_role = 2 : i32} : (tensor<1xf32>, tensor<1xf32>, tensor<4xf32>, tensor<1xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<1xf32>, tensor<1xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
   pd.set @b1, %n#0 : tensor<1xf32>
   pd.set @b2, %n#1 : tensor<1xf32>
   pd.set @m, %n#2 : tensor<4xf32>
@@ -53,7 +53,7 @@ pd.program @main attributes {version = 2006002 : i64} {
   %b1 = pd.get @b1 : tensor<1xf32>
   %b2 = pd.get @b2 : tensor<1xf32>
   %lr = pd.get @lr : tensor<1xf32>
-  %n:5 = pd.adam Beta1Pow(%b1) Beta2Pow(%b2) Grad(%w) LearningRate(%lr) Moment1(%m) Moment2(%u) Param(%w) -> Beta1PowOut("b1") Beta2PowOut("b2") Moment1Out("m") Moment2Out("u") ParamOut("fc_1.w") {beta1 = 0.9 : f32, beta2 = 0.999 : f32, epsilon = 1e-8 : f32, lazy_mode = false, op_role = 2 : i32} : (tensor<1xf32>, tensor<1xf32>, tensor<4xf32>, tensor<1xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<1xf32>, tensor<1xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  %n:5 = pd.adam Beta1Pow(%b1) Beta2Pow(%b2) Grad(%w) LearningRate(%lr) Moment1(%m) Moment2(%u) Param(%w) -> Beta1PowOut("b1") Beta2PowOut("b2") Moment1Out("m") Moment2Out("u") ParamOut("fc_1.w") {beta1 = 0.9 : f32, beta2 = 0.999 : f32, epsilon = 1.0e-8 : f32, lazy_mode = false, op_role = 2 : i32} : (tensor<1xf32>, tensor<1xf32>, tensor<4xf32>, tensor<1xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<1xf32>, tensor<1xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
   pd.set @b1, %n#0 : tensor<1xf32>
   pd.set @b2, %n#1 : tensor<1xf32>
   pd.set @m, %n#2 : tensor<4xf32>

@@ -156,8 +156,7 @@ class Maker {
   // Of a field or a feature.
   Origin originOf(llvm::StringRef name) const {
     for (const FeatureRow& row : featureRows())
-      if (row.name == name && !row.on.empty())
-        return request_.originOf(row.on.split('=').first);
+      if (row.name == name && !row.on.empty()) return request_.originOf(row.on.split('=').first);
     if (fieldNamed(name)) return request_.originOf(name);
     const Said* said = file_ ? file_->find(name) : nullptr;
     return said ? Origin{Origin::Kind::File, said->place, said->path} : Origin();

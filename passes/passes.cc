@@ -8,6 +8,10 @@
 #include "passes/declare-relations/pass.h"
 #include "passes/declare-sites/pass.h"
 #include "passes/form-job/pass.h"
+#include "passes/gradient-merge/pass.h"
+#include "passes/keep-source/pass.h"
+#include "passes/lamb/pass.h"
+#include "passes/lars/pass.h"
 #include "passes/local-sgd/pass.h"
 #include "passes/ps-place/pass.h"
 #include "passes/ps-split/pass.h"
@@ -28,6 +32,10 @@ void registerAll() {
   registerDeclareRelations();
   registerDeclareSites();
   registerFormJob();
+  registerGradientMerge();
+  registerKeepSource();
+  registerLamb();
+  registerLars();
   registerPsPlace();
   registerPsSplit();
   registerPsStartup();

@@ -37,29 +37,40 @@ struct Step {
   const char* pass;
   Told told;
   bool (*wanted)(const Strategy&);
+  const char* field = "";  // that asks for it
 };
 
 bool always(const Strategy&) { return true; }
+bool mergesGradients(const Strategy& s) { return s.gradient_merge && s.gradient_merge_k_steps > 1; }
+bool changesProgram(const Strategy& s) { return s.lars || s.lamb || mergesGradients(s); }
 bool reducesGradients(const Strategy& s) { return isReplicated(s) && !isLocalSgd(s); }
 
 const Step kSteps[] = {
     {"check-source", Told::Nothing, always},
+    // What changes the program of one device; the other one is kept beside it.
+    {"keep-source", Told::Nothing, changesProgram},
+    {"lars", Told::Nothing, [](const Strategy& s) { return s.lars; }, "lars"},
+    {"lamb", Told::Nothing, [](const Strategy& s) { return s.lamb; }, "lamb"},
+    {"gradient-merge", Told::Nothing, mergesGradients, "gradient_merge"},
     {"form-job", Told::Mesh, always},
     {"cut-batch", Told::Axes, always},
-    {"ps-place", Told::Servers, isServed},
-    {"ps-split", Told::Serving, isServed},
-    {"ps-startup", Told::Axes, isServed},
+    {"ps-place", Told::Servers, isServed, "mode"},
+    {"ps-split", Told::Serving, isServed, "mode"},
+    {"ps-startup", Told::Axes, isServed, "mode"},
     {"broadcast-startup", Told::Axes, isReplicated},
     {"scale-loss", Told::Axes, reducesGradients},
     {"reduce-gradients", Told::Axes, reducesGradients},
-    {"local-sgd", Told::Axes, isLocalSgd},
+    {"local-sgd", Told::Axes, isLocalSgd, "collective_mode"},
     {"bucket", Told::Axes,
-     [](const Strategy& s) { return isReplicated(s) && s.fuse_all_reduce_ops; }},
+     [](const Strategy& s) { return isReplicated(s) && s.fuse_all_reduce_ops; },
+     "fuse_all_reduce_ops"},
     // Behind the passes that look for gradients: a composite is no framework op.
-    {"sync-batch-norm", Told::Axes, [](const Strategy& s) { return s.sync_batch_norm; }},
+    {"sync-batch-norm", Told::Axes, [](const Strategy& s) { return s.sync_batch_norm; },
+     "sync_batch_norm"},
     {"declare-relations", Told::Axes, always},
     {"reduce-by-levels", Told::Axes,
-     [](const Strategy& s) { return isReplicated(s) && s.use_hierarchical_allreduce; }},
+     [](const Strategy& s) { return isReplicated(s) && s.use_hierarchical_allreduce; },
+     "use_hierarchical_allreduce"},
     {"declare-sites", Told::Nothing, always},
 };
 
@@ -130,8 +141,8 @@ mlir::LogicalResult addRequest(mlir::OpPassManager& manager, llvm::StringRef opt
                                ErrorHandler fail) {
   std::unique_ptr<RequestOptions> request = RequestOptions::createFromString(options);
   if (!request) return mlir::failure();
-  const std::vector<std::string> problems = problemsOf(request->strategy());
-  for (const std::string& problem : problems) (void)fail(problem);
+  const std::vector<Problem> problems = problemsOf(request->strategy());
+  for (const Problem& problem : problems) (void)fail(problem.message);
   if (!problems.empty()) return mlir::failure();
   return mlir::parsePassPipeline(stepsOf(request->strategy()), manager);
 }
@@ -142,9 +153,19 @@ std::string collectivePipeline(const Strategy& strategy) {
   return "builtin.module(" + stepsOf(strategy) + ")";
 }
 
+std::vector<PipelineStep> collectiveSteps(const Strategy& strategy) {
+  registerCollectivePipeline();
+  std::vector<PipelineStep> steps;
+  for (const Step& step : kSteps)
+    if (step.wanted(strategy))
+      steps.push_back({step.pass, optionsOf(step, strategy),
+                       mlir::PassInfo::lookup(step.pass)->getPassDescription().str(), step.field});
+  return steps;
+}
+
 mlir::LogicalResult transpileCollective(mlir::ModuleOp module, const Strategy& strategy) {
-  const std::vector<std::string> problems = problemsOf(strategy);
-  for (const std::string& problem : problems) mlir::emitError(module.getLoc()) << problem;
+  const std::vector<Problem> problems = problemsOf(strategy);
+  for (const Problem& problem : problems) mlir::emitError(module.getLoc()) << problem.message;
   if (!problems.empty()) return mlir::failure();
   registerCollectivePipeline();
   mlir::PassManager manager(module.getContext());

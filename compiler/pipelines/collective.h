@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "compiler/strategy/strategy.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -12,6 +13,13 @@ namespace dtranspile {
 // "builtin.module(check-source,form-job{axes=dp:4 …},…)": the passes that a request asks for,
 // checks between them included. The request must have no problems (problemsOf).
 std::string collectivePipeline(const Strategy& strategy);
+
+// One pass of a request: its name, its options as text, what it does, and the field that asks for
+// it (empty: every request has it).
+struct PipelineStep {
+  std::string pass, options, summary, field;
+};
+std::vector<PipelineStep> collectiveSteps(const Strategy& strategy);
 
 // Reports the request's problems, or runs its pipeline on `module` (pd.program @main, and @startup
 // if there is one, with their pd.vars), which becomes the job. The verifier runs behind every pass.

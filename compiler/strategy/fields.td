@@ -5,12 +5,10 @@
 #define DTRANSPILE_STRATEGY_FIELDS
 
 class Field<string type, string cppType, string init> {
-  string kind = type;       // Bool, Int, Word or Words
+  string kind = type;       // Bool, Int, Float, Word or Words
   string cpp = cppType;     // type of the member
   string initial = init;    // its default, as C++
   string name = NAME;       // the framework's name where it has one
-  list<int> number = [];    // in the framework's message DistributedStrategy; [203, 1]: field 1 of
-                            // its field 203; empty: it has none
   string versions = "";     // of the framework that know the field by this name
   string flag = !subst("_", "-", NAME);  // of `transpile`, without the dashes
   list<int> range = [];     // least and most
@@ -23,6 +21,7 @@ class Field<string type, string cppType, string init> {
 }
 class Bool<bit init> : Field<"Bool", "bool", !if(init, "true", "false")>;
 class Int<int init> : Field<"Int", "int64_t", !cast<string>(init)>;
+class Float<string init> : Field<"Float", "double", init>;
 class Word<string init> : Field<"Word", "std::string", "\"" # init # "\"">;
 class Words : Field<"Words", "std::vector<std::string>", "">;
 
@@ -43,7 +42,6 @@ def trainers : Int<1> {
   let meaning = "world size";
 }
 def nccl_comm_num : Int<1> {
-  let number = [14];
   let versions = "1.x, 2.x";
   let range = [1, 64];
   let passes = ["form-job"];
@@ -51,27 +49,23 @@ def nccl_comm_num : Int<1> {
   let meaning = "communicators that gradients take turns on";
 }
 def use_hierarchical_allreduce : Bool<false> {
-  let number = [15];
   let versions = "1.x, 2.x";
   let passes = ["form-job"];
   let relevant = "mode!=pserver";
   let meaning = "reduce inside a group, between groups, and inside again";
 }
 def hierarchical_allreduce_inter_nranks : Int<0> {
-  let number = [16];
   let versions = "1.x, 2.x";
   let range = [0, 0x7fffffff];
   let relevant = "use_hierarchical_allreduce=true";
   let meaning = "ranks of an inner group";
 }
 def fuse_all_reduce_ops : Bool<true> {
-  let number = [18];
   let versions = "2.x";
   let relevant = "mode!=pserver";
   let meaning = "gradients travel in buckets";
 }
 def fuse_grad_size_in_MB : Int<32> {
-  let number = [19];
   let versions = "2.x";
   let range = [1, 1048576];
   let remedy = "turn fuse_all_reduce_ops off for no buckets";
@@ -80,20 +74,85 @@ def fuse_grad_size_in_MB : Int<32> {
   let meaning = "most MiB of a bucket";
 }
 def sync_batch_norm : Bool<false> {
-  let number = [17];
   let versions = "2.x";
   let passes = ["form-job"];
   let relevant = "mode!=pserver";
   let meaning = "batch statistics over all ranks";
 }
 def scale_strategy : Word<"avg"> {
-  let number = [203, 1];
   let versions = "2.x";
   let words = ["avg", "reference"];
   let remedy = "sum and customized change what the program computes and are not implemented";
   let passes = ["scale-loss"];
   let relevant = "mode!=pserver";
   let meaning = "avg: gradients as on one device; reference: always 1/N, as the framework divides";
+}
+// Update rules (docs/passes/update-rules.md).
+def lars : Bool<false> {
+  let versions = "2.x";
+  let meaning = "momentum with a rate per layer";
+}
+def lars_coeff : Float<"0.001"> {
+  let versions = "2.x";
+  let range = [0, 1000000];
+  let relevant = "lars=true";
+  let passes = ["lars"];
+  let meaning = "factor of the rate of a layer";
+}
+def lars_weight_decay : Float<"0.0005"> {
+  let versions = "2.x";
+  let range = [0, 1000000];
+  let relevant = "lars=true";
+  let passes = ["lars"];
+  let meaning = "decay of parameters, part of the update";
+}
+def lars_epsilon : Float<"0"> {
+  let versions = "2.x";
+  let range = [0, 1000000];
+  let relevant = "lars=true";
+  let passes = ["lars"];
+  let meaning = "added to the divisor of the rate";
+}
+def lars_exclude_from_weight_decay : Words {
+  let versions = "2.x";
+  let relevant = "lars=true";
+  let passes = ["lars"];
+  let meaning = "parameters whose name contains one of these keep plain momentum";
+}
+def lamb : Bool<false> {
+  let versions = "2.x";
+  let meaning = "adam with a rate per layer";
+}
+def lamb_weight_decay : Float<"0.01"> {
+  let versions = "2.x";
+  let range = [0, 1000000];
+  let relevant = "lamb=true";
+  let passes = ["lamb"];
+  let meaning = "decay of parameters, part of the update";
+}
+def lamb_exclude_from_weight_decay : Words {
+  let versions = "2.x";
+  let relevant = "lamb=true";
+  let passes = ["lamb"];
+  let meaning = "parameters whose name ends with one of these do not decay";
+}
+def gradient_merge : Bool<false> {
+  let versions = "2.x";
+  let relevant = "mode!=pserver";
+  let meaning = "gradients are merged over several steps before parameters are updated";
+}
+def gradient_merge_k_steps : Int<1> {
+  let versions = "2.x";
+  let range = [1, 16777216];
+  let relevant = "gradient_merge=true";
+  let passes = ["gradient-merge"];
+  let meaning = "steps of one update; 1: every step updates";
+}
+def gradient_merge_avg : Bool<true> {
+  let versions = "2.x";
+  let relevant = "gradient_merge=true";
+  let passes = ["gradient-merge"];
+  let meaning = "the update takes the mean of the merged gradients, else their sum";
 }
 def batch_dims : Words {
   let flag = "batch-dim";

@@ -1,15 +1,20 @@
 #include "compiler/strategy/strategy.h"
 
+#include <charconv>
+#include <cmath>
 #include <set>
 
+#include "compiler/strategy/composition.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace dtranspile {
 namespace {
 
-// Pairs of fields that do not go together. What a field may be by itself is its row's.
+// Values of fields that do not go together; which features do is the table of pairs.td. What a
+// field may be by itself is its row's.
 struct Rule {
+  std::vector<std::string> fields;
   bool (*broken)(const Strategy&);
   const char* message;  // the fields, what is wrong, what to do
 };
@@ -17,75 +22,87 @@ struct Rule {
 bool isServed(const Strategy& s) { return s.mode == "pserver"; }
 bool isSynchronous(const Strategy& s) { return serveMode(s) == "sync"; }
 
-const Rule kRules[] = {
-    {[](const Strategy& s) { return s.mode == "nccl2" && s.collective_mode != "grad_allreduce"; },
-     "mode nccl2 and collective_mode local_sgd: nccl2 reduces gradients; use mode collective for "
-     "local_sgd"},
-    {[](const Strategy& s) {
-       return s.use_hierarchical_allreduce && s.hierarchical_allreduce_inter_nranks < 2;
-     },
-     "use_hierarchical_allreduce and hierarchical_allreduce_inter_nranks: an inner group has at "
-     "least 2 ranks"},
-    {[](const Strategy& s) {
-       return s.use_hierarchical_allreduce && s.hierarchical_allreduce_inter_nranks >= 2 &&
-              (s.trainers <= s.hierarchical_allreduce_inter_nranks ||
-               s.trainers % s.hierarchical_allreduce_inter_nranks != 0);
-     },
-     "trainers and hierarchical_allreduce_inter_nranks: inner groups of equal size, more than one "
-     "of them, make up all trainers"},
-    {[](const Strategy& s) { return s.use_hierarchical_allreduce && !s.fuse_all_reduce_ops; },
-     "use_hierarchical_allreduce and fuse_all_reduce_ops=false: three operations per gradient "
-     "instead of one would be slower than none of both; keep buckets "
-     "on"},
-    {[](const Strategy& s) {
-       return s.mode == "collective" && s.collective_mode == "local_sgd" &&
-              s.scale_strategy != "avg";
-     },
-     "collective_mode local_sgd and scale_strategy: gradients are not reduced, nothing is scaled"},
-    {[](const Strategy& s) { return isServed(s) && s.pservers.empty(); },
-     "mode pserver and pservers: say where the servers are, --pservers HOST:PORT,…, or how many "
-     "there are, --pservers 2"},
-    {[](const Strategy& s) { return !isServed(s) && !s.pservers.empty(); },
-     "pservers and mode: servers exist in mode pserver only; add --mode pserver"},
-    {[](const Strategy& s) {
-       return isServed(s) && s.min_block_size < 8192 && !s.allow_small_blocks;
-     },
-     "min_block_size: blocks of less than 8192 elements cost more in messages than they spread; "
-     "for tests add allow_small_blocks"},
-    {[](const Strategy& s) { return isServed(s) && s.sync_batch_norm; },
-     "mode pserver and sync_batch_norm: trainers speak to servers only, and statistics of the "
-     "whole "
-     "batch need all trainers; use mode collective"},
-    {[](const Strategy& s) { return isServed(s) && s.scale_strategy != "avg"; },
-     "mode pserver and scale_strategy: servers take the mean of what trainers push, or the sum "
-     "where the loss is one; leave scale_strategy at avg"},
-    {[](const Strategy& s) { return s.sync_mode && s.runtime_split_send_recv; },
-     "sync_mode and runtime_split_send_recv: the framework's communicator does not wait for "
-     "rounds; turn one of them off"},
-    {[](const Strategy& s) { return s.half_async && !s.runtime_split_send_recv; },
-     "half_async and runtime_split_send_recv: half-asynchronous trainers send by the communicator; "
-     "turn runtime_split_send_recv on"},
-    {[](const Strategy& s) { return s.enable_dc_asgd && isSynchronous(s); },
-     "enable_dc_asgd and sync_mode: nothing is late in a synchronous round; turn enable_dc_asgd "
-     "off"},
-    {[](const Strategy& s) { return s.geo_sgd_mode && isSynchronous(s); },
-     "geo_sgd_mode and sync_mode: geo-SGD trainers do not wait for rounds; turn sync_mode off"},
-    {[](const Strategy& s) {
-       return s.preset != "none" && (!s.sync_mode || s.half_async || s.completely_not_async ||
-                                     s.geo_sgd_mode || s.runtime_split_send_recv);
-     },
-     "preset and sync_mode, runtime_split_send_recv, half_async, completely_not_async, "
-     "geo_sgd_mode: the preset says how servers work; leave the other fields out, or the preset"},
-    {[](const Strategy& s) { return s.geo_sgd_mode && s.half_async; },
-     "geo_sgd_mode and half_async: trainers either push what has changed every so many steps, or "
-     "wait for their gradients; turn one of them off"},
-    {[](const Strategy& s) { return isServed(s) && serveMode(s) == "geo"; },
-     "preset geo, geo_sgd_mode: servers that add up changes are not there yet; use sync_mode=false "
-     "without it"},
-    {[](const Strategy& s) { return isServed(s) && s.enable_dc_asgd && !isSynchronous(s); },
-     "enable_dc_asgd: servers that keep what each trainer has pulled are not there yet; turn it "
-     "off"},
-};
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> rows = {
+      {{"mode", "collective_mode"},
+       [](const Strategy& s) { return s.mode == "nccl2" && s.collective_mode != "grad_allreduce"; },
+       "mode nccl2 and collective_mode local_sgd: nccl2 reduces gradients; use mode collective for "
+       "local_sgd"},
+      {{"use_hierarchical_allreduce", "hierarchical_allreduce_inter_nranks"},
+       [](const Strategy& s) {
+         return s.use_hierarchical_allreduce && s.hierarchical_allreduce_inter_nranks < 2;
+       },
+       "use_hierarchical_allreduce and hierarchical_allreduce_inter_nranks: an inner group has at "
+       "least 2 ranks"},
+      {{"trainers", "hierarchical_allreduce_inter_nranks"},
+       [](const Strategy& s) {
+         return s.use_hierarchical_allreduce && s.hierarchical_allreduce_inter_nranks >= 2 &&
+                (s.trainers <= s.hierarchical_allreduce_inter_nranks ||
+                 s.trainers % s.hierarchical_allreduce_inter_nranks != 0);
+       },
+       "trainers and hierarchical_allreduce_inter_nranks: inner groups of equal size, more than "
+       "one of them, make up all trainers"},
+      {{"use_hierarchical_allreduce", "fuse_all_reduce_ops"},
+       [](const Strategy& s) { return s.use_hierarchical_allreduce && !s.fuse_all_reduce_ops; },
+       "use_hierarchical_allreduce and fuse_all_reduce_ops=false: three operations per gradient "
+       "instead of one would be slower than none of both; keep buckets on"},
+      {{"collective_mode", "scale_strategy"},
+       [](const Strategy& s) {
+         return s.mode == "collective" && s.collective_mode == "local_sgd" &&
+                s.scale_strategy != "avg";
+       },
+       "collective_mode local_sgd and scale_strategy: gradients are not reduced, nothing is "
+       "scaled"},
+      {{"mode", "pservers"},
+       [](const Strategy& s) { return isServed(s) && s.pservers.empty(); },
+       "mode pserver and pservers: say where the servers are, --pservers HOST:PORT,…, or how many "
+       "there are, --pservers 2"},
+      {{"pservers", "mode"},
+       [](const Strategy& s) { return !isServed(s) && !s.pservers.empty(); },
+       "pservers and mode: servers exist in mode pserver only; add --mode pserver"},
+      {{"min_block_size", "allow_small_blocks"},
+       [](const Strategy& s) {
+         return isServed(s) && s.min_block_size < 8192 && !s.allow_small_blocks;
+       },
+       "min_block_size: blocks of less than 8192 elements cost more in messages than they spread; "
+       "for tests add allow_small_blocks"},
+      {{"mode", "scale_strategy"},
+       [](const Strategy& s) { return isServed(s) && s.scale_strategy != "avg"; },
+       "mode pserver and scale_strategy: servers take the mean of what trainers push, or the sum "
+       "where the loss is one; leave scale_strategy at avg"},
+      {{"sync_mode", "runtime_split_send_recv"},
+       [](const Strategy& s) { return s.sync_mode && s.runtime_split_send_recv; },
+       "sync_mode and runtime_split_send_recv: the framework's communicator does not wait for "
+       "rounds; turn one of them off"},
+      {{"enable_dc_asgd", "sync_mode"},
+       [](const Strategy& s) { return s.enable_dc_asgd && isSynchronous(s); },
+       "enable_dc_asgd and sync_mode: nothing is late in a synchronous round; turn enable_dc_asgd "
+       "off"},
+      {{"geo_sgd_mode", "sync_mode"},
+       [](const Strategy& s) { return s.geo_sgd_mode && isSynchronous(s); },
+       "geo_sgd_mode and sync_mode: geo-SGD trainers do not wait for rounds; turn sync_mode off"},
+      {{"preset", "sync_mode"},
+       [](const Strategy& s) {
+         return s.preset != "none" && (!s.sync_mode || s.half_async || s.completely_not_async ||
+                                       s.geo_sgd_mode || s.runtime_split_send_recv);
+       },
+       "preset and sync_mode, runtime_split_send_recv, half_async, completely_not_async, "
+       "geo_sgd_mode: the preset says how servers work; leave the other fields out, or the preset"},
+      {{"geo_sgd_mode", "half_async"},
+       [](const Strategy& s) { return s.geo_sgd_mode && s.half_async; },
+       "geo_sgd_mode and half_async: trainers either push what has changed every so many steps, or "
+       "wait for their gradients; turn one of them off"},
+      {{"preset", "geo_sgd_mode"},
+       [](const Strategy& s) { return isServed(s) && serveMode(s) == "geo"; },
+       "preset geo, geo_sgd_mode: servers that add up changes are not there yet; use "
+       "sync_mode=false without it"},
+      {{"enable_dc_asgd", "sync_mode"},
+       [](const Strategy& s) { return isServed(s) && s.enable_dc_asgd && !isSynchronous(s); },
+       "enable_dc_asgd: servers that keep what each trainer has pulled are not there yet; turn it "
+       "off"},
+  };
+  return rows;
+}
 
 std::string because(const FieldRow& row, const std::string& what) {
   return row.name.str() + ": " + what + (row.remedy.empty() ? "" : "; " + row.remedy.str());
@@ -100,6 +117,13 @@ std::string problemOf(const Strategy& strategy, const FieldRow& row) {
   if (number && row.ranged && (strategy.*(*number) < row.least || strategy.*(*number) > row.most))
     return because(
         row, "lies between " + std::to_string(row.least) + " and " + std::to_string(row.most));
+  const auto* real = std::get_if<double Strategy::*>(&row.member);
+  if (real && (!std::isfinite(strategy.*(*real)) ||
+               (row.ranged && (strategy.*(*real) < static_cast<double>(row.least) ||
+                               strategy.*(*real) > static_cast<double>(row.most)))))
+    return because(row, row.ranged ? "lies between " + std::to_string(row.least) + " and " +
+                                         std::to_string(row.most)
+                                   : "is no finite number");
   // Values travel as options of passes in the text of a pipeline, which has its own punctuation.
   const auto* list = std::get_if<std::vector<std::string> Strategy::*>(&row.member);
   if (list)
@@ -109,16 +133,21 @@ std::string problemOf(const Strategy& strategy, const FieldRow& row) {
   return "";
 }
 
+}  // namespace
+
+const FieldRow* fieldNamed(llvm::StringRef name) {
+  const auto found =
+      llvm::find_if(strategyFields(), [&](const FieldRow& row) { return row.name == name; });
+  return found == strategyFields().end() ? nullptr : &*found;
+}
+
 bool isRelevant(const Strategy& strategy, const FieldRow& row) {
   if (row.relevant.empty()) return true;
   auto [name, wanted] = row.relevant.split('=');
   const bool unlike = name.consume_back("!");
-  const auto other =
-      llvm::find_if(strategyFields(), [&](const FieldRow& each) { return each.name == name; });
-  return isRelevant(strategy, *other) && (valueOf(strategy, *other) == wanted) != unlike;
+  const FieldRow& other = *fieldNamed(name);
+  return isRelevant(strategy, other) && (valueOf(strategy, other) == wanted) != unlike;
 }
-
-}  // namespace
 
 const std::vector<FieldRow>& strategyFields() {
   static const std::vector<FieldRow> rows = {
@@ -131,6 +160,10 @@ std::string valueOf(const Strategy& strategy, const FieldRow& row) {
   struct Text {
     std::string operator()(bool value) const { return value ? "true" : "false"; }
     std::string operator()(int64_t value) const { return std::to_string(value); }
+    std::string operator()(double value) const {
+      char text[32];  // the shortest that reads back as the same
+      return {text, std::to_chars(text, std::end(text), value).ptr};
+    }
     std::string operator()(const std::string& value) const { return value; }
     std::string operator()(const std::vector<std::string>& value) const {
       return llvm::join(value, ",");
@@ -178,15 +211,48 @@ std::string serveMode(const Strategy& s) {
   return s.half_async ? "half_async" : "async";
 }
 
-std::vector<std::string> problemsOf(const Strategy& strategy) {
-  std::vector<std::string> problems;
+namespace {
+
+// What the fields of a request ask for.
+std::vector<std::string> featuresOf(const Strategy& strategy) {
+  std::vector<std::string> names;
+  for (const FeatureRow& row : featureRows()) {
+    if (row.on.empty()) continue;
+    auto [name, wanted] = row.on.split('=');
+    if (valueOf(strategy, *fieldNamed(name)) == wanted) names.push_back(row.name.str());
+  }
+  return names;
+}
+
+std::vector<Problem> conflictsOf(const std::vector<std::string>& features) {
+  std::vector<Problem> problems;
+  for (const PairRow& row : pairRows()) {
+    if (row.verdict == Verdict::Composes || !llvm::is_contained(features, row.one) ||
+        !llvm::is_contained(features, row.other))
+      continue;
+    const char* later = row.verdict == Verdict::Later ? "together they are not there yet: " : "";
+    problems.push_back({row.one.str() + " and " + row.other.str() + ": " + later + row.why.str() +
+                            "; ask for one of them",
+                        {row.one.str(), row.other.str()}});
+  }
+  return problems;
+}
+
+}  // namespace
+
+std::vector<Problem> problemsOf(const Strategy& strategy,
+                                const std::vector<std::string>& features) {
+  std::vector<Problem> problems;
   for (const FieldRow& row : strategyFields())
     if (std::string problem = problemOf(strategy, row); !problem.empty())
-      problems.push_back(std::move(problem));
+      problems.push_back({std::move(problem), {row.name.str()}});
   if (std::string problem = problemOfServers(strategy); !problem.empty())
-    problems.push_back(std::move(problem));
-  for (const Rule& rule : kRules)
-    if (rule.broken(strategy)) problems.push_back(rule.message);
+    problems.push_back({std::move(problem), {"pservers"}});
+  for (const Rule& rule : rules())
+    if (rule.broken(strategy)) problems.push_back({rule.message, rule.fields});
+  std::vector<std::string> all = featuresOf(strategy);
+  all.insert(all.end(), features.begin(), features.end());
+  llvm::append_range(problems, conflictsOf(all));
   return problems;
 }
 

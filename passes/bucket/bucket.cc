@@ -43,8 +43,15 @@ class Bucket : public impl::BucketBase<Bucket> {
     auto comms = commsCarrying(getOperation(), kGradients, job->axes);
     if (mlir::failed(comms)) return signalPassFailure();
     size_t next = 0;
-    for (Group& group : fill(*job->main.getBodyBlock(), *comms))
-      start(group, symbolOf((*comms)[next++ % comms->size()]));
+    // Blocks of their own have buckets of their own: what runs in a branch is not joined with what
+    // runs in every step.
+    llvm::SmallVector<mlir::Block*> blocks = {job->main.getBodyBlock()};
+    job->main.walk([&](dist::AllReduceOp op) {
+      if (!llvm::is_contained(blocks, op->getBlock())) blocks.push_back(op->getBlock());
+    });
+    for (mlir::Block* block : blocks)
+      for (Group& group : fill(*block, *comms))
+        start(group, symbolOf((*comms)[next++ % comms->size()]));
   }
 
  private:

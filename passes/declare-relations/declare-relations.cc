@@ -48,10 +48,11 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
     std::map<llvm::StringRef, std::vector<std::string>> sites;
     std::vector<Tag> order;
     for (const verify::Differences::Ending& ending : differences.endings()) {
-      const verify::AxisSet along = axesOf(job, differences.axes()) &= ending.along;
-      if (along.none()) continue;
+      verify::AxisSet along = axesOf(job, differences.axes()) &= ending.along;
       pd::SetOp set = ending.set;
       const mlir::StringAttr name = set.getVarAttr().getAttr();
+      if (mlir::Operation* var = symbols.lookup(name)) leaveOutPartial(along, var, differences);
+      if (along.none()) continue;
       mlir::Operation* definition = set.getValue().getDefiningOp();
       mlir::Operation* writer = definition ? definition : set.getOperation();
       const mlir::ArrayAttr names = namesOf(along, differences.axes(), &getContext());
@@ -71,6 +72,16 @@ class DeclareRelations : public impl::DeclareRelationsBase<DeclareRelations> {
     for (const Tag& tag : order)
       addContract(getOperation(), tag.name, tag.statement, sites[tag.name]);
     return mlir::success();
+  }
+
+  // A variable of which every rank has a term is declared so by the pass that made it.
+  static void leaveOutPartial(verify::AxisSet& along, mlir::Operation* var,
+                              const verify::Differences& differences) {
+    auto now = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+    for (dist::AxisRelAttr one : now ? now.getAxes() : llvm::ArrayRef<dist::AxisRelAttr>())
+      if (one.getState() == dist::StateKind::Partial)
+        if (int axis = differences.axes().indexOf(one.getAxis().getValue()); axis >= 0)
+          along.reset(axis);
   }
 
   static mlir::FailureOr<Tag> tagOf(mlir::StringAttr variable, mlir::Operation* writer, bool local,

@@ -18,12 +18,15 @@ class FormJob : public impl::FormJobBase<FormJob> {
     mlir::ModuleOp module = getOperation();
     if (mlir::failed(checkInput(module)) || mlir::failed(readAxes())) return signalPassFailure();
     mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(module.getBody());
-    auto source = mlir::ModuleOp::create(builder, module.getLoc(), "source");
+    // Where keep-source has kept the saved program, what is there beside it is the reference.
+    const bool kept = module.lookupSymbol<mlir::ModuleOp>("source") != nullptr;
+    if (kept) builder.setInsertionPointAfter(module.lookupSymbol<mlir::ModuleOp>("source"));
+    auto source = mlir::ModuleOp::create(builder, module.getLoc(), kept ? "reference" : "source");
     llvm::SmallVector<mlir::Operation*> moved;
     for (mlir::Operation& op : *module.getBody())
       if (llvm::isa<pd::VarOp, pd::ProgramOp>(op)) moved.push_back(&op);
     for (mlir::Operation* op : moved) op->moveBefore(source.getBody(), source.getBody()->end());
-    builder.setInsertionPoint(source);
+    builder.setInsertionPointToStart(module.getBody());
     makeMeshAndComms(builder, module.getLoc());
     builder.setInsertionPointAfter(source);
     makeRole(builder, source);
@@ -41,10 +44,15 @@ class FormJob : public impl::FormJobBase<FormJob> {
     if (!mlir::SymbolTable::lookupSymbolIn(module, "main"))
       return module.emitError("there is no pd.program @main");
     for (mlir::Operation& op : *module.getBody())
-      if (!llvm::isa<pd::VarOp, pd::ProgramOp>(op))
+      if (!llvm::isa<pd::VarOp, pd::ProgramOp>(op) && !isSource(op))
         return op.emitError(
             "the input of form-job holds pd.var and pd.program only; is it a job already?");
     return checkSingleDevice(module);
+  }
+
+  static bool isSource(mlir::Operation& op) {
+    auto module = llvm::dyn_cast<mlir::ModuleOp>(op);
+    return module && module.getSymName() == std::optional<llvm::StringRef>("source");
   }
 
   // Programs that some other tool has distributed already are not distributed again.

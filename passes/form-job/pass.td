@@ -6,7 +6,8 @@ def FormJob : Pass<"form-job", "::mlir::ModuleOp"> {
   let summary = "a saved program becomes a job with one role";
   let description = [{
     Input: a module with `pd.var`s, `pd.program @main` and, where there is one, `pd.program
-    @startup`. Output: the same as nested module `@source`, a mesh of `axes` (the last one fastest),
+    @startup`. Output: the same as nested module `@source` (as `@reference` where keep-source has made
+    an `@source` already), a mesh of `axes` (the last one fastest),
     communicators over `comm-axes`, and `dist.role @trainer` with copies. Copies carry `dist.src`,
     variables `dist.rel` (replicated). Every rank computes the whole program; nothing communicates
     yet.

@@ -71,6 +71,7 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
         mlir::failed(checkUpdates(job->main, producers)))
       return signalPassFailure();
     std::vector<mlir::Value> gradients;
+    std::vector<Kept> kept;
     for (auto& [pair, op] : inProgramOrder(job->main, producers)) {
       mlir::Value gradient = resultNamed(op, pair.second);
       if (!gradient) {
@@ -78,8 +79,11 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
             << pair.second.getValue() << "' in op_role_var and does not write it";
         return signalPassFailure();
       }
-      gradients.push_back(behindSums(gradient));
+      if (pd::VarOp variable = keptIn(gradient, *job)) kept.push_back({gradient, variable});
+      else gradients.push_back(behindSums(gradient));
     }
+    // Between steps every rank has a term of what is added up.
+    for (Kept& each : kept) declarePartial(each.variable, job->axes);
     const MainQuestion question(*job);
     const verify::Store store = verify::analyse(*question);
     const verify::AxisSet own = axesOf(*job, store.axes());
@@ -94,9 +98,53 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
       if (mlir::failed(comm)) return signalPassFailure();
       reduce(gradient, *comm);
     }
+    for (Kept& each : kept) {
+      const verify::AxisSet axes =
+          axesToUse(axesToSum(store.of(each.gradient).whole, store.axes(), own), own, store.axes());
+      const mlir::ArrayAttr names = namesOf(axes, store.axes(), &getContext());
+      declarePartial(each.variable, names);
+      if (axes.none()) continue;
+      mlir::FailureOr<mlir::FlatSymbolRefAttr> comm = nextComm(names);
+      if (mlir::failed(comm)) return signalPassFailure();
+      for (pd::GetOp get : readsInBranches(job->main, each.variable))
+        reduce(get.getResult(), *comm);
+    }
   }
 
  private:
+  // A gradient that a variable adds up over steps (gradient-merge): what the variable holds is
+  // reduced, where a branch takes it out.
+  struct Kept {
+    mlir::Value gradient;
+    pd::VarOp variable;
+  };
+
+  // The variable that a value goes into and nowhere else; null where there is none.
+  static pd::VarOp keptIn(mlir::Value gradient, JobOnAxes& job) {
+    if (!gradient.hasOneUse()) return {};
+    auto set = llvm::dyn_cast<pd::SetOp>(*gradient.user_begin());
+    if (!set) return {};
+    return llvm::dyn_cast_or_null<pd::VarOp>(
+        mlir::SymbolTable::lookupSymbolIn(job.role, set.getVarAttr().getAttr()));
+  }
+
+  static void declarePartial(pd::VarOp variable, mlir::ArrayAttr axes) {
+    llvm::SmallVector<dist::AxisRelAttr> states;
+    for (auto axis : axes.getAsRange<mlir::StringAttr>())
+      states.push_back(dist::AxisRelAttr::partial(axis, dist::Reduce::Sum));
+    variable->setAttr(dist::kRelAttr, dist::RelAttr::of(variable.getSymNameAttr(), states));
+  }
+
+  static std::vector<pd::GetOp> readsInBranches(pd::ProgramOp main, pd::VarOp variable) {
+    std::vector<pd::GetOp> reads;
+    main.walk([&](pd::GetOp get) {
+      if (get->getBlock() != main.getBodyBlock() &&
+          get.getVarAttr().getAttr() == variable.getSymNameAttr())
+        reads.push_back(get);
+    });
+    return reads;
+  }
+
   static mlir::LogicalResult collect(pd::ProgramOp main, Producers& producers) {
     mlir::Builder builder(main.getContext());
     for (mlir::Operation& op : *main.getBodyBlock()) {

@@ -40,6 +40,7 @@ CASES = {
 VARIANTS = {
     "hierarchical": ["fluid18/fit_a_line", "4", "--use-hierarchical-allreduce", "--hierarchical-allreduce-inter-nranks", "2"],
     "hierarchical_buckets": ["fluid18/mnist_mlp", "4", "--use-hierarchical-allreduce", "--hierarchical-allreduce-inter-nranks", "2", "--nccl-comm-num", "2"],
+    "hierarchical_sync_batch_norm": ["fluid18/resnet_cifar", "4", "--use-hierarchical-allreduce", "--hierarchical-allreduce-inter-nranks", "2", "--sync-batch-norm"],
 }
 
 # Case -> why it is not trained with parameter servers (docs/passes/parameter-server.md).

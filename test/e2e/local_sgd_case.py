@@ -2,7 +2,7 @@
 single-device program on its own share of the batch, with its own optimizer state, and behind every step the parameters of all replicas
 become their mean. Nothing here knows how a job does that.
 
-    local_sgd_case.py TOOL_FOLDER CORPUS CASE RANKS STEPS
+    local_sgd_case.py TOOL_FOLDER CORPUS CASE RANKS STEPS [TRANSPILE FLAG...]
 """
 
 import ast
@@ -13,7 +13,7 @@ import struct
 import sys
 import tempfile
 
-from train_case import call, compare_losses, fail, scalar
+from train_case import call, check_open, compare_losses, fail, scalar
 
 ABSOLUTE, RELATIVE = 1e-5, 1e-4  # docs/design.md
 
@@ -113,7 +113,7 @@ def compare(what, found, expected):
             fail("%s[%d] is %.9g, by the definition it is %.9g" % (what, i, a, b))
 
 
-def main(tools, corpus, case, ranks, steps):
+def main(tools, corpus, case, ranks, steps, *flags):
     tool, folder = os.path.join(tools, "dtranspile"), os.path.join(corpus, case)
     ranks, steps = int(ranks), int(steps)
     with open(os.path.join(folder, "case.json")) as f:
@@ -123,8 +123,15 @@ def main(tools, corpus, case, ranks, steps):
         "--startup",
         os.path.join(folder, "startup.pdmodel"),
     ]
+    # A flag that changes what one device computes changes what a replica computes.
+    rule = [flag for flag in flags if flag in ("--lars", "--lamb")]
     with tempfile.TemporaryDirectory() as work:
-        losses, states = replicas(tool, program, description, folder, work, ranks, steps)
+        replica = program
+        if rule:
+            alone = os.path.join(work, "alone")
+            call(tool, "transpile", *program, "-o", alone, *rule)
+            replica = [alone]
+        losses, states = replicas(tool, replica, description, folder, work, ranks, steps)
         job, report, saved = (os.path.join(work, name) for name in ("job", "report.json", "saved"))
         call(
             tool,
@@ -135,9 +142,13 @@ def main(tools, corpus, case, ranks, steps):
             "--trainers",
             str(ranks),
             "--collective-mode",
-            "local_sgd"
+            "local_sgd",
+            *flags
         )
-        call(tool, "verify", job)
+        if rule:
+            check_open(tool, job)
+        else:
+            call(tool, "verify", job)
         call(
             tool,
             "run",

@@ -27,7 +27,7 @@ def tblgen(name, td, outs, includes = [], **kwargs):
         **kwargs
     )
 
-def records(name, td, generator, outs):
+def records(name, td, generator, outs, includes = []):
     """Generates files from the records of a .td file with a script of its folder.
 
     Args:
@@ -35,12 +35,13 @@ def records(name, td, generator, outs):
       td: the .td file.
       generator: Python script; reads the records as JSON on standard input, writes one output.
       outs: {output file: argument of the script}.
+      includes: other .td files that it includes (labels).
     """
     for out, kind in outs.items():
         native.genrule(
             name = name + "_" + out.replace(".", "_"),
-            srcs = [td, generator],
+            srcs = [td, generator] + includes,
             outs = [out],
-            cmd = "%s -dump-json -I %s $(location %s) | python3 $(location %s) %s > $@" % (_LLVM_TBLGEN, _MLIR_INCLUDE, td, generator, kind),
+            cmd = "%s -dump-json -I %s -I . $(location %s) | python3 $(location %s) %s > $@" % (_LLVM_TBLGEN, _MLIR_INCLUDE, td, generator, kind),
         )
     native.filegroup(name = name, srcs = outs.keys())

@@ -165,7 +165,9 @@ std::vector<size_t> RunnableRole::classOfRanks() const {
 }
 
 mlir::ModuleOp Runnable::saved() {
-  return job ? job->lookupSymbol<mlir::ModuleOp>("source") : *roles.front().classes.front().module;
+  if (!job) return *roles.front().classes.front().module;
+  mlir::ModuleOp reference = job->lookupSymbol<mlir::ModuleOp>("reference");
+  return reference ? reference : job->lookupSymbol<mlir::ModuleOp>("source");
 }
 
 bool Runnable::hasStartup() {

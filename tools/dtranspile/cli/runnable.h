@@ -46,7 +46,7 @@ struct Runnable {
   std::map<std::string, std::pair<std::string, std::vector<int>>> askers();
   bool hasVariable(llvm::StringRef name);
 
-  // The single-device program and its variables: the job's source, or the program itself.
+  // The single-device program and its variables: what the job preserves, or the program itself.
   mlir::ModuleOp saved();
   // Whether a class has a start-up program.
   bool hasStartup();

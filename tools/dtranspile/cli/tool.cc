@@ -33,6 +33,7 @@ constexpr Command kCommands[] = {
     {"convert", "convert between .pdmodel, .pdtxt, .mlir and .mlirbc", declareConvert},
     {"diff", "compare two programs or jobs by op and attribute", declareDiff},
     {"ops", "list the operators that are supported", declareOps},
+    {"strategy", "check, show or explain a strategy file", declareStrategy},
     {"doctor", "check this machine: tools, memory, shared memory, GPU", declareDoctor},
 };
 

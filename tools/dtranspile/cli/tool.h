@@ -66,6 +66,7 @@ Action declareShow(CLI::App& app);
 Action declareConvert(CLI::App& app);
 Action declareDiff(CLI::App& app);
 Action declareOps(CLI::App& app);
+Action declareStrategy(CLI::App& app);
 Action declareDoctor(CLI::App& app);
 
 int runTool(int argc, const char* const* argv);

@@ -1,0 +1,115 @@
+// Which requests go together. A feature is what a request asks for by one switch; every pair of
+// features has a verdict. Read by generate.py in the build: the rows of composition.cc and the page
+// docs/composition.md. The build fails where a pair of features that are there has no row.
+#ifndef DTRANSPILE_STRATEGY_PAIRS
+#define DTRANSPILE_STRATEGY_PAIRS
+include "compiler/strategy/fields.td"
+
+class Feature<string nm, string what> {
+  string name = nm;      // as users say it: the entry of a strategy file, or of a request
+  string meaning = what;
+  string on = "";        // FIELD=VALUE of the request; empty: there is no pass yet
+}
+
+// In the order in which passes apply them: first what changes the program of one device, then what
+// distributes it.
+def Amp : Feature<"amp", "mixed precision">;
+def Recompute : Feature<"recompute", "activations computed again">;
+def Lars : Feature<"lars", "momentum with a rate per layer"> { let on = "lars=true"; }
+def Lamb : Feature<"lamb", "adam with a rate per layer"> { let on = "lamb=true"; }
+def Asp : Feature<"asp", "two of four weights are zero">;
+def GradientMerge : Feature<"gradient_merge", "gradients merged over steps"> {
+  let on = "gradient_merge=true";
+}
+def Pipeline : Feature<"pipeline", "stages on different ranks">;
+def TensorParallel : Feature<"tensor_parallel", "layers cut over ranks">;
+def Sharding : Feature<"sharding", "parameters and state cut over ranks">;
+def Served : Feature<"mode pserver", "parameters lie on servers"> { let on = "mode=pserver"; }
+def LocalSgd : Feature<"localsgd", "parameters averaged, gradients not reduced"> {
+  let on = "collective_mode=local_sgd";
+}
+def AdaptiveLocalSgd : Feature<"adaptive_localsgd", "averaged when the loss says so">;
+def Dgc : Feature<"dgc", "gradients travel as their largest elements">;
+def Fp16AllReduce : Feature<"fp16_allreduce", "gradients travel in half precision">;
+def SyncBatchNorm : Feature<"sync_batch_norm", "statistics of the whole batch"> {
+  let on = "sync_batch_norm=true";
+}
+def Hierarchical : Feature<"use_hierarchical_allreduce", "sums level by level"> {
+  let on = "use_hierarchical_allreduce=true";
+}
+
+// What holds of `of` and each of `with`.
+class Pair<Feature of, list<Feature> with> {
+  Feature one = of;
+  list<Feature> others = with;
+  string verdict = ?;
+  string why = "";
+  string shown = "";  // name of the end-to-end test
+}
+class Composes<Feature of, list<Feature> with, string test, string how = "">
+    : Pair<of, with> {
+  let verdict = "composes";
+  let shown = test;
+  let why = how;
+}
+class Conflicts<Feature of, list<Feature> with, string reason> : Pair<of, with> {
+  let verdict = "conflicts";
+  let why = reason;
+}
+// Makes sense, and some part of it is not there yet.
+class Later<Feature of, list<Feature> with, string missing> : Pair<of, with> {
+  let verdict = "later";
+  let why = missing;
+}
+
+def : Conflicts<Lars, [Lamb], "each is an update rule of its own, and a parameter has one">;
+def : Conflicts<Dgc, [Lars, Lamb],
+                "dgc corrects the momentum of a plain momentum update; a rate per layer needs the "
+                "whole gradient, which no rank has">;
+def : Conflicts<Dgc, [Amp, Fp16AllReduce],
+                "what is kept back is added up over many steps, which half precision rounds away">;
+def : Conflicts<Dgc, [GradientMerge],
+                "what dgc keeps back is merged over steps already">;
+def : Conflicts<Dgc, [Sharding, TensorParallel],
+                "the largest elements are those of a whole gradient, and ranks hold parts">;
+def : Conflicts<Dgc, [Pipeline], "stages hold momentum of their own parameters only">;
+def : Conflicts<Dgc, [LocalSgd, AdaptiveLocalSgd],
+                "gradients do not travel where parameters are averaged">;
+def : Conflicts<Dgc, [Hierarchical],
+                "sparse gradients are gathered by all ranks, not summed level by level">;
+def : Conflicts<LocalSgd, [AdaptiveLocalSgd],
+                "both say after how many steps parameters are averaged">;
+def : Conflicts<Fp16AllReduce, [LocalSgd, AdaptiveLocalSgd],
+                "gradients do not travel where parameters are averaged">;
+def : Conflicts<Fp16AllReduce, [Amp],
+                "gradients of mixed precision travel as they are computed, in half precision">;
+def : Conflicts<Sharding, [LocalSgd, AdaptiveLocalSgd],
+                "a parameter that is cut over ranks has no copies to average">;
+def : Conflicts<Served,
+                [Dgc, Fp16AllReduce, LocalSgd, AdaptiveLocalSgd, Sharding, Pipeline, TensorParallel,
+                 Hierarchical],
+                "trainers speak to servers only, not to each other">;
+def : Conflicts<Served, [SyncBatchNorm],
+                "trainers speak to servers only, and statistics of the whole batch need all "
+                "trainers; use mode collective">;
+
+def : Composes<Lars, [Served, Hierarchical], "lars_recorded">;
+def : Composes<Lamb, [Served, Hierarchical], "lamb_recorded">;
+def : Composes<Lars, [LocalSgd], "local_sgd_lars">;
+def : Composes<Lamb, [LocalSgd], "local_sgd_lamb">;
+def : Composes<Lars, [SyncBatchNorm], "lars_sync_batch_norm">;
+// No saved program of the tests has both adam and batch_norm.
+def : Composes<Lamb, [SyncBatchNorm], "">;
+def : Composes<GradientMerge, [Lars, Lamb], "gradient_merge_rules">;
+def : Later<GradientMerge, [Served], "servers would take what a trainer has merged every k-th step">;
+def : Later<GradientMerge, [LocalSgd],
+            "parameters would be averaged in the branch of the k-th step">;
+def : Later<GradientMerge, [Hierarchical],
+            "sums within the branch of the k-th step are not taken apart into levels">;
+def : Later<GradientMerge, [SyncBatchNorm],
+            "running statistics would have to move once for all merged steps">;
+def : Composes<Hierarchical, [SyncBatchNorm], "train_hierarchical_sync_batch_norm">;
+def : Composes<Hierarchical, [LocalSgd], "local_sgd_hierarchical">;
+def : Conflicts<LocalSgd, [SyncBatchNorm],
+                "statistics of the whole batch couple replicas that take a step on their own">;
+#endif

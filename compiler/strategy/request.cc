@@ -1,0 +1,199 @@
+#include "compiler/strategy/request.h"
+
+#include "compiler/strategy/composition.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace dtranspile {
+namespace {
+
+bool saysDefault(const Said& said) {
+  const EntryRow& row = *said.row;
+  if (row.repeated) return said.values.empty();
+  if (said.values.empty()) return false;  // a sub-message
+  if (!row.initial.empty()) return said.values[0] == row.initial;
+  return said.values[0].empty() || said.values[0] == "0" || said.values[0] == "false";
+}
+
+class Maker {
+ public:
+  Maker(const StrategyFile* file, const Strategy& flags, const std::set<std::string>& given)
+      : file_(file), flags_(flags), given_(given) {}
+
+  Request make() && {
+    if (file_)
+      for (const Said& said : file_->said())
+        if (said.row->fate == Fate::Field) take(said, *fieldNamed(said.row->is));
+    if (file_) mode();
+    if (file_) localSgd();
+    for (const FieldRow& row : strategyFields())
+      if (given_.count(row.name.str())) {
+        std::visit([&](auto member) { request_.strategy.*member = flags_.*member; }, row.member);
+        request_.origins[row.name.str()] = {Origin::Kind::Flag, {}, ""};
+      }
+    if (file_) servers();
+    if (file_)
+      for (const Said& said : file_->said()) judge(said);
+    for (const FieldRow& row : strategyFields()) irrelevant(row);
+    for (const Problem& problem : problemsOf(request_.strategy, featuresOfFile())) report(problem);
+    return std::move(request_);
+  }
+
+ private:
+  void error(const Said& at, const std::string& message) {
+    request_.findings.push_back({Finding::Level::Error, at.path + ": " + message, at.place, {}});
+  }
+  void note(const Said& at, const std::string& message) {
+    request_.findings.push_back({Finding::Level::Note, at.path + ": " + message, at.place, {}});
+  }
+
+  // A field that a flag gives keeps the flag's value.
+  template <typename T>
+  void set(const Said& said, T Strategy::* member, llvm::StringRef name, T value) {
+    if (given_.count(name.str())) return;
+    request_.strategy.*member = std::move(value);
+    request_.origins[name.str()] = {Origin::Kind::File, said.place, said.path};
+  }
+
+  void take(const Said& said, const FieldRow& row) {
+    std::visit([&](auto member) { set(said, member, row.name, valueAs(member, said)); },
+               row.member);
+  }
+  static bool valueAs(bool Strategy::*, const Said& said) { return said.values[0] == "true"; }
+  static int64_t valueAs(int64_t Strategy::*, const Said& said) {
+    int64_t value = 0;
+    llvm::StringRef(said.values[0]).getAsInteger(10, value);
+    return value;
+  }
+  static double valueAs(double Strategy::*, const Said& said) {
+    double value = 0;
+    llvm::StringRef(said.values[0]).getAsDouble(value);
+    return value;
+  }
+  static std::string valueAs(std::string Strategy::*, const Said& said) { return said.values[0]; }
+  static std::vector<std::string> valueAs(std::vector<std::string> Strategy::*, const Said& said) {
+    return said.values;
+  }
+
+  // Entries that are no single field of a request; file.td says of each what it means.
+  void mode() {
+    const Said* said = file_->find("mode");
+    if (!said) return;
+    const std::string& value = said->values[0];
+    if (value == "COLLECTIVE") set<std::string>(*said, &Strategy::mode, "mode", "collective");
+    else if (value == "PS") set<std::string>(*said, &Strategy::mode, "mode", "pserver");
+    else error(*said, value + " is not there yet; COLLECTIVE and PS are");
+  }
+
+  void localSgd() {
+    const Said* said = file_->find("localsgd");
+    if (!said || said->values[0] != "true") return;
+    const Said* steps = file_->find("localsgd_configs.k_steps");
+    if (steps && steps->values[0] != "1")
+      return error(*steps, "parameters averaged every " + steps->values[0] +
+                               " steps are not there yet; with 1 they are averaged in every step");
+    set<std::string>(*said, &Strategy::collective_mode, "collective_mode", "local_sgd");
+  }
+
+  void servers() {
+    const Said *async = file_->find("a_sync"), *steps = file_->find("a_sync_configs.k_steps");
+    if (request_.strategy.mode != "pserver") {
+      if (async) note(*async, "has no effect: the mode is not pserver");
+      return;
+    }
+    if (!async && !steps) return;
+    const bool asynchronous = !async || async->values[0] == "true";
+    int64_t every = 0;
+    if (steps) llvm::StringRef(steps->values[0]).getAsInteger(10, every);
+    if (every < 0)
+      return error(*steps,
+                   "servers are off with a number below 0; 0 is synchronous with "
+                   "a_sync: false and asynchronous with true");
+    if (!asynchronous && every > 0)
+      return error(*steps,
+                   "trainers that update by themselves for several steps do not wait for "
+                   "rounds; say a_sync: true, or 0 steps");
+    set(async ? *async : *steps, &Strategy::sync_mode, "sync_mode", !asynchronous);
+    if (every == 0) return;
+    set(*steps, &Strategy::geo_sgd_mode, "geo_sgd_mode", true);
+    set(*steps, &Strategy::geo_sgd_need_push_nums, "geo_sgd_need_push_nums", every);
+  }
+
+  void judge(const Said& said) {
+    const EntryRow& row = *said.row;
+    if (!row.on.empty()) {
+      const Said* on = file_->find(row.on);
+      if (!on || on->values[0] != "true")
+        note(said, "has no effect: " + row.on.str() + " is not on");
+    }
+    if (row.fate == Fate::Hint && !saysDefault(said))
+      note(said, "accepted, has no effect: " + row.why.str());
+    if (row.fate == Fate::Refused && !saysDefault(said))
+      error(said, "asks for " + row.why.str() + ", which is not there yet; leave it out");
+  }
+
+  // What the file says of a field that another one makes meaningless.
+  void irrelevant(const FieldRow& row) {
+    const Origin origin = request_.originOf(row.name);
+    if (origin.kind != Origin::Kind::File || isRelevant(request_.strategy, row)) return;
+    request_.findings.push_back(
+        {Finding::Level::Note,
+         origin.entry + ": has no effect: it counts where " + row.relevant.str(),
+         origin.place,
+         {}});
+  }
+
+  // Features that the file asks for and that there is no pass for yet.
+  std::vector<std::string> featuresOfFile() const {
+    std::vector<std::string> names;
+    for (const FeatureRow& row : featureRows()) {
+      const Said* said = file_ && row.on.empty() ? file_->find(row.name) : nullptr;
+      if (said && said->values[0] == "true") names.push_back(row.name.str());
+    }
+    return names;
+  }
+
+  // Of a field or a feature.
+  Origin originOf(llvm::StringRef name) const {
+    for (const FeatureRow& row : featureRows())
+      if (row.name == name && !row.on.empty()) return request_.originOf(row.on.split('=').first);
+    if (fieldNamed(name)) return request_.originOf(name);
+    const Said* said = file_ ? file_->find(name) : nullptr;
+    return said ? Origin{Origin::Kind::File, said->place, said->path} : Origin();
+  }
+
+  // At the last of its entries in the file, with a note at the others.
+  void report(const Problem& problem) {
+    const auto before = [](const Origin& a, const Origin& b) {
+      return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
+    };
+    std::vector<Origin> places;
+    Finding finding = {Finding::Level::Error, problem.message, {}, {}};
+    for (const std::string& name : problem.names) {
+      const Origin origin = originOf(name);
+      if (origin.kind == Origin::Kind::File) places.push_back(origin);
+      else if (origin.kind == Origin::Kind::Flag)
+        finding.related.push_back({{}, name + " was given as a flag"});
+    }
+    llvm::sort(places, before);
+    if (!places.empty()) finding.place = places.back().place;
+    for (const Origin& origin : places)
+      if (!(origin.place == finding.place))
+        finding.related.insert(finding.related.begin(), {origin.place, origin.entry + " is here"});
+    request_.findings.push_back(std::move(finding));
+  }
+
+  const StrategyFile* file_;
+  const Strategy& flags_;
+  const std::set<std::string>& given_;
+  Request request_;
+};
+
+}  // namespace
+
+Request makeRequest(const StrategyFile* file, const Strategy& flags,
+                    const std::set<std::string>& given) {
+  return Maker(file, flags, given).make();
+}
+
+}  // namespace dtranspile

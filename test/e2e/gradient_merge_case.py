@@ -1,0 +1,109 @@
+"""Gradients merged over k steps: k steps of the job, each on a k-th of the batch, are a step of the program without merging on the whole batch.
+
+    gradient_merge_case.py TOOL_FOLDER CORPUS CASE STEPS RANKS [TRANSPILE FLAG...]
+
+STEPS and RANKS are comma-separated lists. Losses (the mean of k steps) and parameters are those that the framework recorded without merging; with a
+flag of another update rule those of the job without merging on one rank. The traffic of a job is counted: gradients travel once per update.
+"""
+
+import json
+import os
+import struct
+import sys
+import tempfile
+
+from train_case import call, check_open, compare_losses, compare_parameters, fail, read_record, scalar
+
+
+def split_feed(source, target, steps):
+    """[runs, batch, …] as [runs * steps, batch / steps, …]: the bytes stay."""
+    with open(source, "rb") as f:
+        data = f.read()
+    start = 10 + struct.unpack_from("<H", data, 8)[0]
+    header = eval(data[10:start].decode().strip())  # of our own corpus
+    runs, batch = header["shape"][:2]
+    if batch % steps:
+        fail("%s: a batch of %d in %d steps" % (source, batch, steps))
+    header["shape"] = (runs * steps, batch // steps) + header["shape"][2:]
+    text = repr(header)
+    text += " " * (-(len(text) + 11) % 64) + "\n"
+    with open(target, "wb") as f:
+        f.write(data[:8] + struct.pack("<H", len(text)) + text.encode() + data[start:])
+
+
+class Case:
+    def __init__(self, tools, corpus, case, work):
+        self.tool, self.work = os.path.join(tools, "dtranspile"), work
+        self.folder = os.path.join(corpus, case)
+        with open(os.path.join(self.folder, "case.json")) as f:
+            self.description = json.load(f)
+        with open(os.path.join(self.folder, "golden.json")) as f:
+            self.golden = json.load(f)[self.description["loss"]]
+        self.per_step = self.description.get("lr_per_step")
+
+    def feeds(self, steps):
+        folder = os.path.join(self.work, "feeds%d" % steps)
+        if not os.path.isdir(folder):
+            os.mkdir(folder)
+            source = os.path.join(self.folder, "feeds")
+            for name in os.listdir(source):
+                split_feed(os.path.join(source, name), os.path.join(folder, name), steps)
+        return folder
+
+    def run(self, what, steps, ranks, *flags):
+        """Losses per update, the saved variables, and the bytes that all ranks sent."""
+        job, saved, report = (os.path.join(self.work, what + end) for end in ("", ".saved", ".json"))
+        program = [os.path.join(self.folder, name + ".pdmodel") for name in ("main", "startup")]
+        words = ["transpile", program[0], "--startup", program[1], "-o", job, "--trainers", str(ranks)]
+        call(self.tool, *words, *flags)
+        if flags:
+            check_open(self.tool, job)
+        else:
+            call(self.tool, "verify", job)
+        data = ["--feeds", self.feeds(steps), "--init", os.path.join(self.folder, "init")]
+        if self.per_step:
+            # A step without an update does not look at the rate.
+            rates = [str(rate) for rate in self.per_step for _ in range(steps)]
+            data += ["--per-step", self.description["lr_var"] + "=" + ",".join(rates)]
+        data += ["--cache", os.path.join(self.work, "cache")]
+        call(self.tool, "run", job, *data, "--save", saved, "--report", report)
+        with open(report) as f:
+            found = json.load(f)
+        values = [scalar(value) for value in found["fetch"][self.description["loss"]]]
+        losses = [sum(values[i : i + steps]) / steps for i in range(0, len(values), steps)]
+        return losses, saved, sum(rank["bytes_sent"] for rank in found["ranks"])
+
+
+def compare_variables(what, names, found, expected):
+    for name in names:
+        values = [read_record(os.path.join(folder, name)) for folder in (found, expected)]
+        for i, (a, b) in enumerate(zip(*values)):
+            if not abs(a - b) <= 1e-5 + 1e-3 * abs(b):
+                fail("%s: %s[%d] is %.9g, without merging %.9g" % (what, name, i, a, b))
+
+
+def main(tools, corpus, name, steps, ranks, *flags):
+    with tempfile.TemporaryDirectory() as work:
+        case = Case(tools, corpus, name, work)
+        golden, alone, _ = case.run("alone", 1, 1, *flags)
+        if not flags:
+            golden = case.golden
+        state = [n for n in case.description["persistables"] if os.path.exists(os.path.join(alone, n))]
+        for count in map(int, ranks.split(",")):
+            _, _, plain = case.run("plain%d" % count, 1, count, *flags)
+            for k in map(int, steps.split(",")):
+                what = "%s, %d steps merged, %d ranks" % (name, k, count)
+                merge = ["--gradient-merge", "--gradient-merge-k-steps", str(k)]
+                found, saved, sent = case.run("job%d_%d" % (k, count), k, count, *merge, *flags)
+                worst = compare_losses(what, found, golden)
+                after = os.path.join(case.folder, "after")
+                if not flags and os.path.isdir(after):
+                    compare_parameters(what, saved, after, {})
+                compare_variables(what, state, saved, alone)
+                if count > 1 and not sent <= 1.02 * plain:
+                    fail("%s: %d bytes, without merging %d for the same updates" % (what, sent, plain))
+                print("%s: largest difference of a loss %.2e, %d bytes of %d" % (what, worst, sent, plain))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

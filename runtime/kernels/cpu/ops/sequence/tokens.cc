@@ -20,7 +20,8 @@ bool TokensOf(OpCall& call, const DtBuffer& x, Offsets& offsets) {
 template <typename T>
 T* Align(const T* tokens, int64_t count, int64_t blank, bool merge, T* to) {
   for (int64_t i = 0; i < count; ++i) {
-    const bool repeated = merge && i > 0 && tokens[i] == tokens[i - 1];
+    // What stands before the first token is -1.
+    const bool repeated = merge && tokens[i] == (i > 0 ? tokens[i - 1] : static_cast<T>(-1));
     if (static_cast<int64_t>(tokens[i]) != blank && !repeated) *to++ = tokens[i];
   }
   return to;

@@ -1,4 +1,3 @@
-#include "runtime/ps/awaited.h"
 #include "runtime/ps/client.h"
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "runtime/comm/gloo/handshake.h"
 #include "runtime/comm/gloo/store.h"
 #include "runtime/comm/patience.h"
+#include "runtime/ps/awaited.h"
 #include "runtime/ps/door.h"
 #include "runtime/ps/frame.h"
 #include "runtime/ps/protocol.h"
@@ -184,15 +184,14 @@ Request Client::NewRequest(int64_t server) const {
 void Client::Call(Batch& batch, int64_t server, const Request& request,
                   std::vector<grpc::Slice> payload, const std::string& what, Taken taken) {
   Peer& peer = *peers_[static_cast<size_t>(server)];
-  const double patience =
-      PatienceOf(request.has_end_phase() ? Awaited::kPhase : Awaited::kAnswer,
-                 options_.timeout_seconds);
+  const double patience = PatienceOf(request.has_end_phase() ? Awaited::kPhase : Awaited::kAnswer,
+                                     options_.timeout_seconds);
   int64_t bytes = 0;
   for (const grpc::Slice& slice : payload) bytes += static_cast<int64_t>(slice.size());
   sent_ += bytes;
   const auto done = [this, &batch, &peer, what, bytes, patience, round = round_,
-                     taken = std::move(taken)](
-                        const grpc::Status& status, const grpc::ByteBuffer& reply) {
+                     taken = std::move(taken)](const grpc::Status& status,
+                                               const grpc::ByteBuffer& reply) {
     absl::Status result;
     const std::string where = absl::StrCat(what, " in ", RoundName(round));
     if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {

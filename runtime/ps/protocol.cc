@@ -35,8 +35,8 @@ Protocol::Protocol(Options options, std::vector<exec::Table> tables)
     : options_(std::move(options)),
       tables_(std::move(tables)),
       timeout_ns_(static_cast<int64_t>(options_.timeout_seconds * 1e9)),
-      patience_ns_(static_cast<int64_t>(
-          PatienceOf(Awaited::kTrainers, options_.timeout_seconds) * 1e9)),
+      patience_ns_(
+          static_cast<int64_t>(PatienceOf(Awaited::kTrainers, options_.timeout_seconds) * 1e9)),
       opened_ns_(NowNs()),
       trainers_(static_cast<size_t>(options_.trainers)) {
   for (Trainer& one : trainers_) one.from.resize(tables_.size());

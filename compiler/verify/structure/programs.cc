@@ -136,6 +136,20 @@ void checkDeclarations(pd::ProgramOp program, const Declared& theirs, llvm::Stri
   checkInserted(program, theirs, rung);
 }
 
+// "dim 1 of extent 1 into 4 equal parts", where that is impossible.
+std::optional<std::string> unevenCut(pd::InputOp input) {
+  auto batch = input->getAttrOfType<dist::BatchAttr>(dist::kBatchAttr);
+  auto type = llvm::dyn_cast<mlir::RankedTensorType>(dist::unlocated(input.getValue().getType()));
+  dist::MeshOp mesh = dist::meshOf(input);
+  if (!batch || !type || !mesh || batch.getDim() >= type.getRank()) return std::nullopt;
+  const int64_t extent = type.getDimSize(batch.getDim());
+  int64_t parts = 1;
+  for (mlir::StringAttr axis : batch.getAxes()) parts *= mesh.sizeOf(axis.getValue()).value_or(1);
+  if (mlir::ShapedType::isDynamic(extent) || extent % parts == 0) return std::nullopt;
+  return "dim " + std::to_string(batch.getDim()) + " of extent " + std::to_string(extent) +
+         " into " + std::to_string(parts) + " equal parts";
+}
+
 void checkFeeds(pd::ProgramOp program, pd::ProgramOp original, llvm::StringSet<>& held,
                 Rung& rung) {
   llvm::StringMap<pd::InputOp> theirs;
@@ -149,6 +163,10 @@ void checkFeeds(pd::ProgramOp program, pd::ProgramOp original, llvm::StringSet<>
     auto found = theirs.find(input.getName());
     if (found == theirs.end()) {
       refute(input, "takes a feed `" + input.getName().str() + "` that the reference does not");
+      continue;
+    }
+    if (std::optional<std::string> uneven = unevenCut(input)) {
+      refute(input, "cuts the feed `" + input.getName().str() + "` along " + *uneven);
       continue;
     }
     if (dist::unlocated(input.getValue().getType()) != found->second.getValue().getType())

@@ -59,6 +59,9 @@ mlir::FailureOr<Job> openJob(Tool& tool, const std::string& path);
 // JOB specialised, or MAIN as it is. A message and no value on failure.
 mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags);
 
+// What the programs of all classes are fed, each once.
+std::vector<pd::InputOp> inputsOf(Runnable& runnable);
+
 // Global data of every feed: file (of ragged ones the stem), steps and dims of one step (of ragged
 // ones of the first).
 struct FeedData {

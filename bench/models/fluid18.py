@@ -67,26 +67,20 @@ def squared(x, y):
     return L.mean(L.square_error_cost(x, y))
 
 
-@net(x=words(5), n=Feed(classes=6, least=1), y=Feed(1, classes=3))
+@net(verdict="parts", sites=["recurrent"], equal=True, x=words(5), n=Feed(classes=6, least=1), y=Feed(1, classes=3))
 def gru_with_lengths(x, n, y):
     _, state = L.rnn(L.GRUCell(4), fluid.embedding(x, [20, 6]), sequence_length=n)
     return loss_of(L.fc(state, 3), y)
 
 
-@net(x=words(5), n=Feed(classes=6, least=1), y=Feed(1, classes=3))
-def reversed_lstm_with_lengths(x, n, y):
-    steps, _ = L.rnn(L.LSTMCell(4), fluid.embedding(x, [20, 6]), sequence_length=n, is_reverse=True)
-    return loss_of(L.fc(L.reduce_mean(steps, 1), 3), y)
-
-
-@net(x=Feed(5, 3), n=Feed(classes=6, least=1), y=Feed(4))
+@net(verdict="parts", sites=["mean", "recurrent"], equal=True, x=Feed(5, 3), n=Feed(classes=6, least=1), y=Feed(4))
 def time_major_gru(x, n, y):
     steps = L.transpose(x, [1, 0, 2])
     _, state = L.rnn(L.GRUCell(4), steps, sequence_length=n, time_major=True)
     return squared(state, y)
 
 
-@net(x=words(5), y=words(5, 1))
+@net(verdict="parts", sites=["recurrent"], equal=True, x=words(5), y=words(5, 1))
 def lstm_language_model(x, y):
     steps, _ = L.rnn(L.LSTMCell(6), fluid.embedding(x, [20, 6]))
     return loss_of(L.fc(steps, 20, num_flatten_dims=2), y)

@@ -197,7 +197,7 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
     size_t next = 0;
   };
   llvm::MapVector<mlir::Value, mlir::StringAttr> parameters_;  // by the gradient
-  llvm::DenseMap<mlir::Attribute, Turn> comms_;  // by their axes
+  llvm::DenseMap<mlir::Attribute, Turn> comms_;                // by their axes
   llvm::DenseMap<mlir::Operation*, llvm::DenseMap<mlir::StringAttr, mlir::Value>> results_;
   llvm::DenseMap<mlir::Operation*, mlir::Operation*> lastBehind_;
 };

@@ -117,7 +117,8 @@ TEST_CASE("all ops without a lowering are named at once, and nothing is written"
   c.options.main.feedDims["x"] = {8, 4};
   c.options.main.fetches = {"b"};
   CHECK_FALSE(c.compile());
-  CHECK_THAT(c.error, Catch::Contains("no lowering for 2 op type(s): c_identity, partial_allgather"));
+  CHECK_THAT(c.error,
+             Catch::Contains("no lowering for 2 op type(s): c_identity, partial_allgather"));
   CHECK_FALSE(std::filesystem::exists(c.plan()));
 }
 

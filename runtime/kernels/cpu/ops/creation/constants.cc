@@ -137,15 +137,21 @@ int32_t AssignValue(OpCall& call) {
   const auto integers = [&](int list) { return !call.Ints(list).empty(); };
   const auto reals = [&](int list) { return !call.Reals(list).empty(); };
   switch (TypeOf(out)) {
-    case DType::kBool: if (integers(A::bool_values)) return store(call.Ints(A::bool_values)); break;
+    case DType::kBool:
+      if (integers(A::bool_values)) return store(call.Ints(A::bool_values));
+      break;
     case DType::kInt32:
       if (integers(A::int32_values)) return store(call.Ints(A::int32_values));
       break;
     case DType::kInt64:
       if (integers(A::int64_values)) return store(call.Ints(A::int64_values));
       break;
-    case DType::kFloat32: if (reals(A::fp32_values)) return store(call.Reals(A::fp32_values)); break;
-    case DType::kFloat64: if (reals(A::fp64_values)) return store(call.Reals(A::fp64_values)); break;
+    case DType::kFloat32:
+      if (reals(A::fp32_values)) return store(call.Reals(A::fp32_values));
+      break;
+    case DType::kFloat64:
+      if (reals(A::fp64_values)) return store(call.Reals(A::fp64_values));
+      break;
     default: break;
   }
   for (int list : {A::bool_values, A::int32_values, A::int64_values})

@@ -32,8 +32,8 @@ struct Found {
 };
 
 // The `most` largest of `order` first (all where it is negative), by falling score, what is left
-// dropped. Equal scores come in the order that a heap of them gives, which is that of the framework:
-// the same algorithm over the same positions.
+// dropped. Equal scores come in the order that a heap of them gives, which is that of the
+// framework: the same algorithm over the same positions.
 template <typename T, typename Index>
 void LargestFirst(std::vector<Index>& order, const T* scores, int64_t most) {
   const auto size = static_cast<int64_t>(order.size());
@@ -59,7 +59,8 @@ void OneClass(const Decay<T>& rules, const T* boxes, int64_t size, const T* scor
       factor = std::min(factor, rules(overlap, most[j]));
     }
     const T score = i == 0 ? scores[order[i]] : factor * scores[order[i]];
-    if (i == 0 ? score > rules.after : !(score <= rules.after)) found.push_back({label, order[i], score});
+    if (i == 0 ? score > rules.after : !(score <= rules.after))
+      found.push_back({label, order[i], score});
   }
 }
 
@@ -71,7 +72,6 @@ void OneClass(const Decay<T>& rules, const T* boxes, int64_t size, const T* scor
 int32_t MatrixNms(OpCall& call) {
   using A = args::dt_matrix_nms;
   const DtBuffer &boxes = call.Arg(A::BBoxes), &scores = call.Arg(A::Scores);
-  DtBuffer &out = call.Arg(A::Out), &index = call.Arg(A::Index);
   if (boxes.rank != 3 || scores.rank != 3 || boxes.dims[0] != scores.dims[0] ||
       boxes.dims[1] != scores.dims[2] || boxes.dims[2] < 4 || boxes.dtype != scores.dtype)
     return call.Fail(
@@ -115,11 +115,13 @@ int32_t MatrixNms(OpCall& call) {
     // From 2.3 on images are told by counts alone.
     const Lod lod = call.Int(A::version) >= 2003000 ? Lod() : LodOfCounts(counts);
     if (call.Has(A::Out)) {
+      DtBuffer& out = call.Arg(A::Out);
       if (!call.Resize(out, {total, size + 2})) return 1;
       OpCall::SetLod(out, lod);
       std::copy(rows.begin(), rows.end(), Data<T>(out));
     }
     if (call.Has(A::Index)) {
+      DtBuffer& index = call.Arg(A::Index);
       if (!call.Resize(index, {total, 1})) return 1;
       OpCall::SetLod(index, lod);
       const int32_t failed = VisitIndex(call.context(), index, [&](auto kind) {

@@ -586,8 +586,10 @@ LogicalResult PhaseOp::verifySymbolUses(SymbolTableCollection& tables) {
 
 LogicalResult MergedOp::verifySymbolUses(SymbolTableCollection& tables) {
   auto handler = (*this)->getParentOfType<HandleOp>();
-  if (!handler || handler.getKind() != Handler::Round)
-    return emitOpError("D18: exists in a round only");
+  const bool pushed =
+      handler && handler.getKind() == Handler::Push && handler.getVarAttr() == getVarAttr();
+  if (!pushed && (!handler || handler.getKind() != Handler::Round))
+    return emitOpError("D18: exists in a round, and in the push handler of its variable");
   if (tables.lookupNearestSymbolFrom<pd::VarOp>(*this, getVarAttr())) return mlir::success();
   return emitOpError("D5: there is no variable ") << getVarAttr() << " in this role";
 }

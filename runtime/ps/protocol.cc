@@ -69,8 +69,7 @@ absl::Status Protocol::FailLocked(const std::string& why, Answers& answers) {
   for (Trainer& trainer : trainers_)
     if (trainer.answer)
       answers.push_back([a = std::exchange(trainer.answer, nullptr), f = failure_] { a(f); });
-  for (Answer& one : std::exchange(parked_, {}))
-    answers.push_back([a = std::move(one), f = failure_] { a(f); });
+  for (Answer& one : TakeParked()) answers.push_back([a = std::move(one), f = failure_] { a(f); });
   if (options_.on_failure) answers.push_back([this, why] { options_.on_failure(why); });
   changed_.notify_all();
   return failure_;
@@ -249,6 +248,10 @@ void Protocol::Read(int trainer, int64_t round, const std::string& table, Readin
   }
   for (const auto& give : answers) give();
   if (!parked) answer(status);
+}
+
+std::shared_ptr<const std::byte> Protocol::Memory(int, const exec::Table& table, Reading, int64_t) {
+  return {std::shared_ptr<void>(), table.data};
 }
 
 absl::Status Protocol::CheckEnd(int trainer, int64_t round, exec::Phase phase) const {

@@ -32,6 +32,24 @@ bool onDifferentRanks(mlir::Operation* one, mlir::Operation* two) {
   return a && b && !a.intersect(b);
 }
 
+bool onlyComputes(mlir::Operation* op) {
+  return !op->walk([](mlir::Operation* inner) {
+              const pd::OpSpec* spec =
+                  pd::OpView::isFrameworkOp(inner) ? pd::OpView(inner).spec() : nullptr;
+              const bool effect = pd::OpView::isFrameworkOp(inner)
+                                      ? !spec || spec->effects != pd::kPure
+                                      : llvm::isa<pd::SetOp>(inner);
+              return effect ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+            }).wasInterrupted();
+}
+
+// Handlers of a server make anew what follows from variables alone: each runs by itself, and rung 2
+// follows what it gives. Nothing happens twice where the op only computes.
+bool madeAnew(mlir::Operation* one, mlir::Operation* two) {
+  auto a = one->getParentOfType<dist::HandleOp>(), b = two->getParentOfType<dist::HandleOp>();
+  return a && b && a != b && onlyComputes(one) && onlyComputes(two);
+}
+
 // Ops of all roles' programs of one name, by their number in the reference.
 class Coverage {
  public:
@@ -45,7 +63,8 @@ class Coverage {
       if (!number || !reference_.op(number.getInt())) return;
       auto& held = ops_[number.getInt()];
       for (auto& [other, at] : held)
-        if (at == role && !onDifferentRanks(op, other)) return repeated(op, number.getInt());
+        if (at == role && !onDifferentRanks(op, other) && !madeAnew(op, other))
+          return repeated(op, number.getInt());
       held.emplace_back(op, role);
     });
   }

@@ -1,5 +1,4 @@
-"""Writes the corpus `models26`: every net of images.py, sequences.py, losses.py and detection.py as a
-case of test/corpus (README.md there), trained by the framework on one device.
+"""Writes the corpus `models26`: every net of the files beside net.py as a case of test/corpus (README.md there), trained by the framework on one device.
 
     generate.py FOLDER [NET...]
 
@@ -15,8 +14,13 @@ import numpy as np
 import paddle
 from paddle import static
 
-import detection, images, losses, sequences  # noqa: F401 (they add to NETS)
+import detection, images, kinds, losses, sequences, training  # noqa: F401 (they add to NETS)
 from net import BATCH, NETS, STEPS
+
+OPTIMIZERS = {
+    "sgd": lambda rate: paddle.optimizer.Momentum(rate, 0.9),
+    "adam": paddle.optimizer.Adam,
+}
 
 DTYPES = {np.dtype("float32"): 5, np.dtype("int64"): 3, np.dtype("int32"): 2}
 
@@ -58,10 +62,7 @@ def build(net):
             static.data(name, [-1, *shape], dtype) for name, (dtype, shape, _) in net.feeds.items()
         ]
         loss = net.build(*feeds)
-        if net.optimizer == "adam":
-            paddle.optimizer.Adam(net.rate).minimize(loss)
-        else:
-            paddle.optimizer.Momentum(net.rate, 0.9).minimize(loss)
+        OPTIMIZERS.get(net.optimizer, net.optimizer)(net.rate).minimize(loss)
     return main, startup, loss
 
 
@@ -117,7 +118,7 @@ def write_case(net, folder):
         ],
         "params": sorted(p.name for p in main.all_parameters()),
         "persistables": names,
-        "optimizer": net.optimizer,
+        "optimizer": net.optimizer if isinstance(net.optimizer, str) else "own",
         "checkpoints": [],
         "tags": ["batch-dependent"] if net.verdict == "parts" else [],
         "verdict": net.verdict,

@@ -1,5 +1,5 @@
 """What a net is, and how its feeds are drawn. The nets themselves: images.py, sequences.py,
-losses.py, detection.py.
+losses.py, detection.py, kinds.py, training.py.
 
 A net is a function that builds a program and returns the loss. `verdict` is what `verify` must say
 of a data-parallel job of it: `whole` (equal to the step on the whole batch), `parts` (verified, but
@@ -24,7 +24,7 @@ class Net:
     feeds: dict  # name -> (dtype, shape of a sample, how to draw)
     verdict: str = "whole"
     sites: list = field(default_factory=list)
-    optimizer: str = "sgd"
+    optimizer: object = "sgd"  # "adam", or a function of the rate
     rate: float = 0.1
     equal_shares: bool = False  # sites, and yet the losses of one device: all shares are alike
 

@@ -222,6 +222,8 @@ class Built:
                              attrs=dict(seed["attributes"]))  # fmt: skip
         tensors = []
         for slot in op.output_names:
+            if slot != seed.get("only", slot):
+                continue
             for name in op.output(slot):
                 var = block.vars[name]
                 if var.type == LOD_TENSOR:
@@ -229,7 +231,7 @@ class Built:
                 elif var.type == SELECTED_ROWS:
                     tensors.append(self._dense(var))
         self.fetch = [v.name for v in tensors]
-        if shapes and not rows:
+        if shapes and not rows and "only" not in seed:
             self._gradients([v for v in tensors if v.name not in self.values], shapes)
 
     def _dense(self, var):

@@ -402,8 +402,17 @@ def chosen_rows(seed, row, words):
             yield "%d of %s as rows %s" % (count, slot, rows), changed
 
 
+def one_output(seed, row, words):
+    """The results of one slot alone are read, without a gradient: nobody asks for the others."""
+    for slot in seed["outputs"] if len(seed["outputs"]) > 1 else ():
+        changed = copy.deepcopy(seed)
+        changed["only"] = slot
+        yield "only %s is read" % slot, changed
+
+
 KINDS = {
     "seed": lambda seed, row, words: [("as it is", seed)],
+    "read": one_output,
     "attribute": attributes,
     "slot": absent_slots,
     "tensor": tensors_for_attributes,

@@ -18,16 +18,16 @@ using Producer = std::pair<std::pair<mlir::StringAttr, mlir::StringAttr>, mlir::
 
 // A value behind the sums over ranks that it has been through, in buckets or alone.
 mlir::Value behindSums(mlir::Value value) {
-  while (value.hasOneUse()) {
-    mlir::OpOperand& use = *value.use_begin();
-    auto sum = llvm::dyn_cast<dist::AllReduceOp>(use.getOwner());
-    if (!sum) break;
-    mlir::Operation* results = sum;
-    if (llvm::isa<dist::PendingType>(sum->getResult(0).getType()))
-      results = *sum->getResult(0).user_begin();
-    value = results->getResult(use.getOperandNumber());
+  while (true) {
+    auto use = llvm::find_if(value.getUses(), [](mlir::OpOperand& one) {
+      return llvm::isa<dist::AllReduceOp>(one.getOwner());
+    });
+    if (use == value.use_end()) return value;
+    mlir::Operation* results = use->getOwner();
+    if (llvm::isa<dist::PendingType>(results->getResult(0).getType()))
+      results = *results->getResult(0).user_begin();
+    value = results->getResult(use->getOperandNumber());
   }
-  return value;
 }
 
 // The axes that a gradient is to be summed over, so that every rank has the reference's, once. A
@@ -70,7 +70,6 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
     if (mlir::failed(collect(job->main, producers)) ||
         mlir::failed(checkUpdates(job->main, producers)))
       return signalPassFailure();
-    std::vector<mlir::Value> gradients;
     std::vector<Kept> kept;
     for (auto& [pair, op] : inProgramOrder(job->main, producers)) {
       mlir::Value gradient = resultNamed(op, pair.second);
@@ -80,16 +79,14 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
         return signalPassFailure();
       }
       if (pd::VarOp variable = keptIn(gradient, *job)) kept.push_back({gradient, variable});
-      else gradients.push_back(behindSums(gradient));
+      else parameters_.insert({behindSums(gradient), pair.first});
     }
     // Between steps every rank has a term of what is added up.
     for (Kept& each : kept) declarePartial(each.variable, job->axes);
     const MainQuestion question(*job);
     const verify::Store store = verify::analyse(*question);
     const verify::AxisSet own = axesOf(*job, store.axes());
-    llvm::DenseSet<mlir::Value> done;
-    for (mlir::Value gradient : gradients) {
-      if (!done.insert(gradient).second) continue;
+    for (mlir::Value gradient : llvm::make_first_range(parameters_)) {
       const verify::AxisSet axes =
           axesToUse(axesToSum(store.of(gradient).whole, store.axes(), own), own, store.axes());
       if (axes.none()) continue;
@@ -217,14 +214,38 @@ class ReduceGradients : public impl::ReduceGradientsBase<ReduceGradients> {
     builder.setInsertionPointAfter(last);
     mlir::Value sum = sumOver(builder, producer->getLoc(), gradient, comm);
     last = sum.getDefiningOp();
-    gradient.replaceAllUsesExcept(sum, last);
+    const mlir::StringAttr parameter = parameters_.lookup(gradient);
+    gradient.replaceUsesWithIf(sum, [&](mlir::OpOperand& use) {
+      return use.getOwner() != last && !isTermOfOther(use.getOwner(), parameter);
+    });
+  }
+
+  // Whether an op of the backward part computes another parameter's gradient: what it reads stays
+  // the rank's own term, since its result is summed in turn.
+  bool isTermOfOther(mlir::Operation* op, mlir::StringAttr parameter) const {
+    llvm::SmallVector<mlir::Operation*> open = {op};
+    llvm::DenseSet<mlir::Operation*> seen;
+    while (!open.empty()) {
+      mlir::Operation* next = open.pop_back_val();
+      if (!pd::OpView::isFrameworkOp(next) || !(pd::OpView(next).role() & pd::kBackward) ||
+          !seen.insert(next).second)
+        continue;
+      for (mlir::Value result : next->getResults()) {
+        if (auto other = parameters_.find(behindSums(result));
+            other != parameters_.end() && other->second != parameter)
+          return true;
+        llvm::append_range(open, result.getUsers());
+      }
+    }
+    return false;
   }
 
   struct Turn {
     std::vector<dist::CommOp> comms;
     size_t next = 0;
   };
-  llvm::DenseMap<mlir::Attribute, Turn> comms_;  // by their axes
+  llvm::MapVector<mlir::Value, mlir::StringAttr> parameters_;  // by the gradient
+  llvm::DenseMap<mlir::Attribute, Turn> comms_;                // by their axes
   llvm::DenseMap<mlir::Operation*, llvm::DenseMap<mlir::StringAttr, mlir::Value>> results_;
   llvm::DenseMap<mlir::Operation*, mlir::Operation*> lastBehind_;
 };

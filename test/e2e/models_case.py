@@ -35,6 +35,8 @@ def losses_of(tool, what, program, folder, work, loss):
         os.path.join(work, "cache"),
         "--report",
         report,
+        "--fetch",
+        loss,
     )
     with open(report) as f:
         found = json.load(f)

@@ -5,6 +5,7 @@
 #include "compiler/analysis/relations/needs.h"
 #include "compiler/analysis/relations/rules/families.h"
 #include "dialects/dist/lookup.h"
+#include "dialects/pd/ops/declared.h"
 #include "dialects/pd/pd.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/StringExtras.h"
@@ -241,9 +242,24 @@ void RuleContext::lose(llvm::StringRef slot, unsigned index, std::string why) {
   results_[number] = {};
 }
 
+// Extents that the framework's inference leaves out, though it knows the operands': side outputs
+// (`PreOut`, `InnerCache`) are declared with none. Empty where ours does not know them either.
+static llvm::SmallVector<int64_t> computedDims(mlir::Value value) {
+  auto result = llvm::dyn_cast<mlir::OpResult>(value);
+  if (!result || !pd::OpView::isFrameworkOp(result.getOwner())) return {};
+  const pd::OpView op(result.getOwner());
+  if (!op.spec() || !op.spec()->infer) return {};
+  pd::DeclaredContext context(op);
+  if (mlir::failed(op.spec()->infer(context))) return {};
+  for (const auto& [at, info] : context.results)
+    if (op.output(at.first, at.second) == value) return {info.dims.begin(), info.dims.end()};
+  return {};
+}
+
 llvm::SmallVector<int64_t> dimsOf(mlir::Value value) {
   mlir::RankedTensorType tensor = pd::tensorOf(dist::unlocated(value.getType()));
-  return tensor ? pd::dimsOf(tensor) : llvm::SmallVector<int64_t>();
+  if (!tensor) return {};
+  return tensor.getRank() == 0 ? computedDims(value) : pd::dimsOf(tensor);
 }
 
 int rankOf(mlir::Value value) { return static_cast<int>(dimsOf(value).size()); }

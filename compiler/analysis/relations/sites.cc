@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/analysis/program_info.h"
 #include "dialects/pd/op_view.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -27,7 +28,7 @@ llvm::SmallVector<mlir::Value> keptValues(const Question& question) {
 // Walks back from what is kept to the ops that it is made by.
 class Sources {
  public:
-  explicit Sources(const Store& store) : store_(store) {}
+  Sources(const Question& question, const Store& store) : question_(question), store_(store) {}
 
   void follow(mlir::Value kept) {
     work_.push_back(kept);
@@ -43,8 +44,21 @@ class Sources {
     if (!values_.insert(value).second) return;
     if (!op) return enter(llvm::cast<mlir::BlockArgument>(value));
     ops_.insert(op);
+    if (op->getNumOperands() == 0) followSeed(op);
     if (op->getNumRegions() == 0 || !leave(llvm::cast<mlir::OpResult>(value)))
       work_.append(op->operand_begin(), op->operand_end());
+  }
+
+  // The gradient of a loss begins with that loss, though no operand says so: where every share has
+  // a loss of its own, the seed is per share for that reason.
+  void followSeed(mlir::Operation* op) {
+    const int role = pd::OpView::isFrameworkOp(op) ? pd::OpView(op).role() : 0;
+    if (!(role & pd::kBackward) || !(role & pd::kLoss)) return;
+    llvm::StringRef name = pd::nameOf(op->getResult(0));
+    const size_t at = name.find("@GRAD");
+    const int loss = question_.reference.namedNumber(
+        at == llvm::StringRef::npos ? findLoss(question_.program) : name.take_front(at).str());
+    if (mlir::Value value = loss < 0 ? mlir::Value() : store_.lastFor(loss)) work_.push_back(value);
   }
 
   // An argument of a region: what enters there, and what comes round again. The first ones of a
@@ -74,6 +88,7 @@ class Sources {
     return true;
   }
 
+  const Question& question_;
   const Store& store_;
   llvm::SmallPtrSet<mlir::Operation*, 32> ops_;
   llvm::DenseSet<mlir::Value> values_;
@@ -83,7 +98,7 @@ class Sources {
 }  // namespace
 
 std::vector<Site> reachedSites(const Question& question, const Store& store) {
-  Sources sources(store);
+  Sources sources(question, store);
   for (mlir::Value value : keptValues(question)) sources.follow(value);
   std::vector<Site> reached;
   for (const Site& site : store.sites())

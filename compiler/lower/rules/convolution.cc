@@ -85,7 +85,9 @@ LogicalResult withEpilogue(OpLowering& op, const TensorRef& out,
   const pd::OpView& v = op.op();
   const std::string activation =
       hasAttribute(v, "fuse_activation") ? v.getString("fuse_activation") : "";
-  const bool relu = flag(v, "fuse_relu", false) || activation == "relu";
+  // Only the framework's kernels of oneDNN look at it.
+  const bool relu =
+      v.getBool("use_mkldnn") && (flag(v, "fuse_relu", false) || activation == "relu");
   if (!activation.empty() && activation != "relu")
     return op.unsupported("fuse_activation " + activation);
   if (!op.has("Bias") && !op.has("ResidualData") && !relu) return convolve(out), llvm::success();

@@ -178,9 +178,15 @@ std::vector<int64_t> longer(const Matrices& a, const Matrices& b) {
   return a.batchSize() >= b.batchSize() ? a.batch : b.batch;
 }
 
+// Of attention fused for inference: columns in groups, each of them a product of its own.
+bool hasHeads(const OpLowering& op) {
+  return op.op().spec()->attribute("head_number") && op.op().getInt("head_number") != 1;
+}
+
 LogicalResult lowerMatmul(OpLowering& op) {
   auto x = op.in("X"), y = op.in("Y"), out = op.out("Out");
   if (!x || !y || !out) return op.unsupported("an absent input");
+  if (hasHeads(op)) return op.unsupported("head_number other than 1");
   if (op.hasUnknown()) return op.callRow();  // even the ranks may be
   Product p = productOf(op, *x, *y);
   if (!plainBatches(p.a, p.b)) return op.callRow();

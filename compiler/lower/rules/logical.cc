@@ -5,8 +5,9 @@ namespace dtranspile::lower {
 namespace {
 
 const LoweringRule kRules[] = {
-    {"equal", Inner::None, "Out = X == Y"},
-    {"not_equal", Inner::None, "Out = X != Y"},
+    // Floats are equal where they differ by less than 1e-8; infinite ones never are.
+    {"equal", Inner::None, "Out = whole ? X == Y : abs(X - Y) < 1e-8"},
+    {"not_equal", Inner::None, "Out = whole ? X != Y : !(abs(X - Y) < 1e-8)"},
     {"less_than", Inner::None, "Out = X < Y"},
     {"less_equal", Inner::None, "Out = X <= Y"},
     {"greater_than", Inner::None, "Out = X > Y"},

@@ -8,15 +8,16 @@ namespace dtranspile::lower {
 namespace {
 
 // The running powers of beta are one element each: a formula of their own, after the update that
-// reads them.
+// reads them. With SkipUpdate (loss scaling found something infinite) all stays as it is.
 constexpr const char* kAdam =
-    "b1 = or(Beta1Tensor, beta1); b2 = or(Beta2Tensor, beta2);"
+    "b1 = or(Beta1Tensor, beta1); b2 = or(Beta2Tensor, beta2); skip = or(SkipUpdate, 0);"
     "m = moment(Moment1, Grad, b1); v = square_moment(Moment2, Grad, b2);"
-    "Moment1Out = m; Moment2Out = v;"
-    "ParamOut = Param - adam_step(m, v, LearningRate, Beta1Pow, Beta2Pow, "
-    "adam_epsilon(or(EpsilonTensor, epsilon), Beta2Pow, legacy))"
-    "\nBeta1PowOut = Beta1Pow * or(Beta1Tensor, beta1);"
-    "Beta2PowOut = Beta2Pow * or(Beta2Tensor, beta2)";
+    "Moment1Out = skip ? Moment1 : m; Moment2Out = skip ? Moment2 : v;"
+    "p = Param - adam_step(m, v, LearningRate, Beta1Pow, Beta2Pow, "
+    "adam_epsilon(or(EpsilonTensor, epsilon), Beta2Pow, legacy)); ParamOut = skip ? Param : p"
+    "\nskip = or(SkipUpdate, 0);"
+    "Beta1PowOut = skip ? Beta1Pow : Beta1Pow * or(Beta1Tensor, beta1);"
+    "Beta2PowOut = skip ? Beta2Pow : Beta2Pow * or(Beta2Tensor, beta2)";
 
 using llvm::LogicalResult;
 
@@ -160,14 +161,15 @@ const LoweringRule kRules[] = {
     callRule("dpsgd", "dt_dpsgd"),
     {"adam", Inner::None, kAdam, lowerAdamRows, "dt_adam_rows"},
     {"adamw", Inner::None,
-     "b1 = or(Beta1Tensor, beta1); b2 = or(Beta2Tensor, beta2);"
+     "b1 = or(Beta1Tensor, beta1); b2 = or(Beta2Tensor, beta2); skip = or(SkipUpdate, 0);"
      "m = moment(Moment1, Grad, b1); v = square_moment(Moment2, Grad, b2);"
-     "Moment1Out = m; Moment2Out = v;"
+     "Moment1Out = skip ? Moment1 : m; Moment2Out = skip ? Moment2 : v;"
      "lr = LearningRate * lr_ratio; p = with_decay ? Param * (1 - lr * coeff) : Param;"
-     "ParamOut = p - adam_step(m, v, lr, Beta1Pow, Beta2Pow, adam_epsilon(or(EpsilonTensor, "
-     "epsilon), Beta2Pow, 0))"
-     "\nBeta1PowOut = Beta1Pow * or(Beta1Tensor, beta1);"
-     "Beta2PowOut = Beta2Pow * or(Beta2Tensor, beta2)"},
+     "q = p - adam_step(m, v, lr, Beta1Pow, Beta2Pow, adam_epsilon(or(EpsilonTensor, "
+     "epsilon), Beta2Pow, 0)); ParamOut = skip ? Param : q"
+     "\nskip = or(SkipUpdate, 0);"
+     "Beta1PowOut = skip ? Beta1Pow : Beta1Pow * or(Beta1Tensor, beta1);"
+     "Beta2PowOut = skip ? Beta2Pow : Beta2Pow * or(Beta2Tensor, beta2)"},
     {"adamax", Inner::None,
      "m = moment(Moment, Grad, beta1); u = max(abs(Grad), beta2 * InfNorm + epsilon); "
      "MomentOut = m; InfNormOut = u;"

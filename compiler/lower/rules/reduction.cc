@@ -15,6 +15,13 @@ const LoweringRule kRules[] = {
     {"reduce_max_grad", Inner::Dims, "X@GRAD = X == Out[r] ? Out@GRAD[r] : 0"},
     {"reduce_min", Inner::Dims, "Out[r] = min(X)"},
     {"reduce_min_grad", Inner::Dims, "X@GRAD = X == Out[r] ? Out@GRAD[r] : 0"},
+    // Equal extremes share the gradient.
+    {"reduce_amax", Inner::Dims, "Out[r] = max(X)"},
+    {"reduce_amax_grad", Inner::Dims,
+     "n = sum(X == Out[r] ? 1 : 0); X@GRAD = X == Out[r] ? Out@GRAD[r] / n : 0"},
+    {"reduce_amin", Inner::Dims, "Out[r] = min(X)"},
+    {"reduce_amin_grad", Inner::Dims,
+     "n = sum(X == Out[r] ? 1 : 0); X@GRAD = X == Out[r] ? Out@GRAD[r] / n : 0"},
     {"reduce_prod", Inner::Dims, "Out[r] = prod(X)"},
     {"reduce_prod_grad", Inner::Dims, "X@GRAD = Out@GRAD[r] * Out[r] / X"},
     {"reduce_all", Inner::Dims, "Out[r] = all(X)"},

@@ -97,7 +97,6 @@ const OpRow kRows[] = {
      inferSame<"X", "Out">},
     {"broadcast", "X?, x? -> Out?, out?", "sync_mode:b=false, root:i=0, ring_id:i=0", kCommunicates,
      nullptr},
-    {"memcpy", "X -> Out", "dst_place_type:i", kPure, inferSame<"X", "Out">},
     {"dgc",
      "U, V, Grad, Param?, current_step, nranks -> U_out, V_out, EncodeGrad, Grad_out, k, "
      "GatherBuff",

@@ -26,7 +26,7 @@ const OpRow kRows[] = {
     {"recurrent", "inputs*, initial_states*, parameters* -> outputs*, step_scopes",
      kRecurrentAttributes, kPure, nullptr},
     {"recurrent_grad",
-     "initial_states*, inputs*, outputs*, outputs@GRAD*, parameters*, step_scopes?, "
+     "initial_states*, inputs*, outputs*, outputs@GRAD?*, parameters*, step_scopes?, "
      "step_scopes@GRAD? -> initial_states@GRAD*, inputs@GRAD*, "
      "parameters@GRAD*",
      kRecurrentAttributes, kPure, nullptr},

@@ -58,6 +58,7 @@ const OpRow kRows[] = {
     {"cast", "X -> Out", "out_dtype:i, in_dtype:i", kPure, inferCast},
     {"increment", "X -> Out", "step:f=1", kPure, inferSame<"X", "Out">},
     {"assign", "X? -> Out", "", kPure, inferSame<"X", "Out">},
+    {"memcpy", "X -> Out", "dst_place_type:i", kPure, inferSame<"X", "Out">},
     {"pow", "X, FactorTensor? -> Out", "factor:f=1", kPure, inferSame<"X", "Out">},
     {"pow_grad", "FactorTensor?, Out@GRAD, X -> X@GRAD?", "factor:f=1", kPure, inferGradients},
     {"clip", "X, Min?, Max? -> Out", "min:f, max:f", kPure, inferSame<"X", "Out">,

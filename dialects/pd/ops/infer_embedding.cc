@@ -24,10 +24,9 @@ llvm::LogicalResult inferFilterByInstag(InferContext& c) {
     return info;
   };
   c.out("Out", ragged(withDims(*x, dims)));
-  c.out("LossWeight",
-        ragged(tensorInfo(c.programVersion() >= 2000000 ? DType::kFloat32 : DType::kFloat64,
-                          {-1, 1})));
-  c.out("IndexMap", ragged(tensorInfo(DType::kInt64, {-1, 2})));
+  c.out("LossWeight", ragged(tensorInfo(DType::kFloat32, {-1, 1})));
+  // Where an instance begins in Out and in Ins, and its rows.
+  c.out("IndexMap", ragged(tensorInfo(DType::kInt64, {-1, 3})));
   return llvm::success();
 }
 
@@ -38,9 +37,7 @@ llvm::LogicalResult inferHash(InferContext& c) {
   Dims dims(x->dims.begin(), x->dims.end() - 1);
   dims.push_back(c.op().getInt("num_hash"));
   dims.push_back(1);
-  TensorInfo out = withDims(*x, dims);
-  out.dtype = DType::kInt64;
-  c.out("Out", out);
+  c.out("Out", withDims(*x, dims));
   return llvm::success();
 }
 

@@ -226,7 +226,7 @@ llvm::LogicalResult inferPrecisionRecall(InferContext& c) {
   if (!scores) return llvm::failure();
   if (classes < 1) return c.fail("counts " + llvm::Twine(classes) + " classes");
   for (llvm::StringRef slot : {"BatchMetrics", "AccumMetrics"})
-    c.out(slot, tensorInfo(scores->dtype, {6}));
+    c.out(slot, tensorInfo(DType::kFloat64, {6}));
   c.out("AccumStatesInfo", tensorInfo(scores->dtype, {classes, 4}));
   return llvm::success();
 }

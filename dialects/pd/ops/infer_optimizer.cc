@@ -36,6 +36,13 @@ llvm::StringRef inputOf(llvm::StringRef output) {
 }  // namespace
 
 llvm::LogicalResult inferStateUpdate(InferContext& c) {
+  for (unsigned i = 0, n = c.inCount("Param"); i < n; ++i) {
+    const TensorInfo *param = c.in("Param", i), *grad = c.in("Grad", i);
+    if (param && grad && grad->kind == Kind::Tensor && param->rankKnown && grad->rankKnown &&
+        !agree(DimsRef(param->dims), DimsRef(grad->dims)))
+      return c.fail("has Grad " + textOf(grad->dims) + " for Param " + textOf(param->dims) +
+                    "; make them alike");
+  }
   for (const std::string& slot : c.op().outputSlots()) {
     llvm::StringRef input = inputOf(slot);
     for (unsigned i = 0, n = c.outCount(slot); i < n; ++i) {

@@ -50,6 +50,11 @@ llvm::LogicalResult inferReduce(InferContext& c) {
   // From 2.0 on only sums are of the type that is asked for.
   const bool legacy = c.programVersion() > 0 && c.programVersion() < 2000000;
   if (!legacy && c.op().type() != "reduce_sum") return reduceTo(c, "dim", "keep_dim", dtype);
+  // From 2.3 on they are of int64 where nothing is asked for.
+  const TensorInfo* x = c.in("X");
+  if (x && c.programVersion() >= 2003000 && c.op().type() == "reduce_sum" &&
+      (x->dtype == DType::kBool || x->dtype == DType::kInt32))
+    dtype = DType::kInt64;
   if (c.op().getInt("out_dtype") >= 0 && !(dtype = dtypeAttr(c, "out_dtype")))
     return llvm::failure();
   return reduceTo(c, "dim", "keep_dim", dtype);

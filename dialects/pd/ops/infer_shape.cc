@@ -54,6 +54,22 @@ std::optional<llvm::SmallVector<int64_t>> permutationOf(llvm::ArrayRef<int64_t> 
   return result;
 }
 
+// The extents of X behind the 0 of an XShape; nothing after a report.
+std::optional<Dims> dimsOfXShape(InferContext& c, const TensorInfo& shape) {
+  if (!shape.dims.empty()) return Dims(shape.dims.begin() + 1, shape.dims.end());
+  (void)c.fail("needs XShape of the forward op, [0, extents of X]");
+  return std::nullopt;
+}
+
+// A gradient that goes back through a view has as many elements as what was viewed.
+llvm::LogicalResult checkCounts(InferContext& c, const TensorInfo& gradient, DimsRef dims,
+                                llvm::StringRef slot) {
+  std::optional<int64_t> given = productOf(gradient.dims), wanted = productOf(dims);
+  if (!gradient.rankKnown || (given && wanted && agree(*given, *wanted))) return llvm::success();
+  return c.fail("cannot give Out@GRAD " + textOf(gradient.dims) + " the extents " + textOf(dims) +
+                " of X; give it the " + slot + " of its forward op");
+}
+
 // Extents along the axis; nothing when they do not add up.
 std::optional<Dims> sectionsOf(InferContext& c, int64_t extent, unsigned outputs) {
   std::optional<Dims> sections = listFrom(c, "SectionsTensorList", "", "sections");
@@ -118,11 +134,15 @@ llvm::LogicalResult inferReshape(InferContext& c) {
 }
 
 llvm::LogicalResult inferFromXShape(InferContext& c) {
-  const TensorInfo *gradient = require(c, "Out@GRAD"), *shape = c.in("XShape");
+  const TensorInfo *gradient = require(c, "Out@GRAD"), *shape = c.in("XShape"), *x = c.in("X");
   if (!gradient) return llvm::failure();
-  if (!shape) return inferSameAs(c, "X", "X@GRAD");
-  if (shape->dims.empty()) return c.fail("needs XShape of the forward op, [0, extents of X]");
-  c.out("X@GRAD", withDims(*gradient, Dims(shape->dims.begin() + 1, shape->dims.end())));
+  if (!shape) {
+    if (failed(inferGradients(c))) return llvm::failure();
+    return x ? checkCounts(c, *gradient, x->dims, "X") : llvm::success();
+  }
+  std::optional<Dims> dims = dimsOfXShape(c, *shape);
+  if (!dims || failed(checkCounts(c, *gradient, *dims, "XShape"))) return llvm::failure();
+  c.out("X@GRAD", withDims(*gradient, *dims));
   return llvm::success();
 }
 
@@ -213,9 +233,12 @@ llvm::LogicalResult inferTranspose(InferContext& c) {
 }
 
 llvm::LogicalResult inferTransposeGrad(InferContext& c) {
-  if (c.in("X")) return inferSameAs(c, "X", "X@GRAD");
-  const TensorInfo* gradient = require(c, "Out@GRAD");
+  const TensorInfo *gradient = require(c, "Out@GRAD"), *shape = c.in("XShape"), *x = c.in("X");
   if (!gradient) return llvm::failure();
+  if (!gradient->rankKnown) {
+    c.out("X@GRAD", unknownLike(*gradient));
+    return llvm::success();
+  }
   std::vector<int64_t> axis = c.op().getInts("axis");
   auto permutation = permutationOf(axis, gradient->rank());
   if (!permutation)
@@ -223,7 +246,13 @@ llvm::LogicalResult inferTransposeGrad(InferContext& c) {
                   textOf(axis));
   Dims dims(gradient->dims.size());
   for (auto [i, at] : llvm::enumerate(*permutation)) dims[at] = gradient->dims[i];
-  c.out("X@GRAD", withDims(*gradient, dims));
+  std::optional<Dims> given = shape ? dimsOfXShape(c, *shape) : x ? x->dims : dims;
+  if (!given) return llvm::failure();
+  if (!agree(DimsRef(*given), DimsRef(dims)))
+    return c.fail("cannot permute Out@GRAD " + textOf(gradient->dims) + " to the extents " +
+                  textOf(*given) + " of X by " + textOf(axis) + "; give it the " +
+                  (shape ? "XShape" : "X") + " of its forward op");
+  c.out("X@GRAD", withDims(*gradient, *given));
   return llvm::success();
 }
 

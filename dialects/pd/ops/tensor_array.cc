@@ -28,7 +28,7 @@ const OpRow kRows[] = {
     {"merge_lod_tensor", "X, Mask, InTrue, InFalse -> Out", "level:i=0", kPure,
      inferMergeLodTensor},
     {"rnn_memory_helper", "X -> Out", "dtype:i=5", kPure, inferSame<"X", "Out">},
-    {"rnn_memory_helper_grad", "Out@GRAD, X, Out -> X@GRAD", "dtype:i=5", kPure, inferGradients},
+    {"rnn_memory_helper_grad", "Out@GRAD?, X, Out -> X@GRAD", "dtype:i=5", kPure, inferGradients},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "runtime/kernels/cpu/long_sum.h"
+#include "runtime/kernels/cpu/small_float.h"
 
 namespace dtranspile::kernels {
 namespace {
@@ -124,6 +125,13 @@ template <typename T>
 bool Store(OpCall& call, const DtBuffer& like, double number, void* element) {
   T value = {};
   if (!FromNumber(call, like, number, value)) return false;
+  std::memcpy(element, &value, sizeof value);
+  return true;
+}
+
+template <typename Half>
+bool StoreHalf(double number, void* element) {
+  const Half value = Half::From(static_cast<float>(number));
   std::memcpy(element, &value, sizeof value);
   return true;
 }
@@ -271,6 +279,8 @@ bool NumberTo(OpCall& call, const DtBuffer& like, double number, void* element) 
     case DType::kInt8: return Store<int8_t>(call, like, number, element);
     case DType::kUInt8: return Store<uint8_t>(call, like, number, element);
     case DType::kBool: return Store<bool>(call, like, number, element);
+    case DType::kFloat16: return StoreHalf<Float16>(number, element);
+    case DType::kBFloat16: return StoreHalf<BFloat16>(number, element);
     default: break;
   }
   std::memset(element, 0, static_cast<size_t>(ElementSize(like)));

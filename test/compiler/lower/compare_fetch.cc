@@ -41,6 +41,14 @@ std::string compareFetch(ProgramCase& c, exec::Executor& executor, const exec::F
   if (count != expected)
     return fetch.name + " has " + std::to_string(count) + " elements, not " +
            std::to_string(expected);
+  std::vector<int64_t> dims = golden->dims;
+  if (steps > 1 && !dims.empty()) dims.erase(dims.begin());
+  if (!unset && value.dims != dims)
+    return fetch.name + " has the extents " + json(value.dims).dump() + ", not " +
+           json(dims).dump();
+  if (!c.widened() && !unset && value.dtype != golden->dtype)
+    return fetch.name + " is of " + std::string(NameOf(value.dtype)) + ", not " +
+           std::string(NameOf(golden->dtype));
   for (int64_t i = 0; i < count; ++i) {
     const double got = element(value.dtype, value.data, i),
                  want = element(golden->dtype, golden->view().data, step * count + i);

@@ -111,13 +111,14 @@ TEST_CASE("what nobody needs is not computed") {
 
 TEST_CASE("all ops without a lowering are named at once, and nothing is written") {
   Compiled c(std::string(kUpdate) + R"mlir(
-  %a = pd.memcpy X(%x) -> Out("a") {dst_place_type = 0 : i32} : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %a = pd.partial_allgather X(%x) -> Out("a") {nranks = 1 : i32, rank = 0 : i32} : (tensor<?x4xf32>) -> tensor<?x4xf32>
   %b = pd.c_identity X(%a) -> Out("b") : (tensor<?x4xf32>) -> tensor<?x4xf32>
 })mlir");
   c.options.main.feedDims["x"] = {8, 4};
   c.options.main.fetches = {"b"};
   CHECK_FALSE(c.compile());
-  CHECK_THAT(c.error, Catch::Contains("no lowering for 2 op type(s): c_identity, memcpy"));
+  CHECK_THAT(c.error,
+             Catch::Contains("no lowering for 2 op type(s): c_identity, partial_allgather"));
   CHECK_FALSE(std::filesystem::exists(c.plan()));
 }
 

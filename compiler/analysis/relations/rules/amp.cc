@@ -9,8 +9,8 @@ namespace {
 const RuleRow kRows[] = {
     {"check_finite_and_unscale", wholeOnly, "X, Scale -> Out, FoundInfinite"},
     {"update_loss_scaling", wholeOnly,
-     "X, FoundInfinite, PrevLossScaling, InGoodSteps, InBadSteps, StopUpdate -> Out, LossScaling, "
-     "OutGoodSteps, OutBadSteps",
+     "X, FoundInfinite, PrevLossScaling, InGoodSteps, InBadSteps, StopUpdate, $LossScaling -> Out, "
+     "LossScaling, OutGoodSteps, OutBadSteps",
      "incr_every_n_steps, decr_every_n_nan_or_inf, incr_ratio, decr_ratio, "
      "stop_update"},
 };

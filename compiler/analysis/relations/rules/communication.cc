@@ -65,7 +65,6 @@ const RuleRow kRows[] = {
     {"heter_listen_and_serv", kNoRule, kServer},
     {"listen_and_serv", kNoRule, kServer},
     {"lookup_sparse_table", kNoRule, kServer},
-    {"memcpy", kNoRule, kOwnPart},
     {"merge_ids", kNoRule, kServer},
     {"mp_allreduce_sum", kNoRule, kCommunicates},
     {"nop", kNoRule, kCommunicates},

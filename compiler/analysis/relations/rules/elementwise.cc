@@ -110,6 +110,7 @@ const RuleRow kRows[] = {
     {"cast", castRule, "X:l -> Out", "out_dtype, in_dtype"},
     {"increment", pointwise, "X -> Out", "step"},
     {"assign", pointwise, "X:l -> Out"},
+    {"memcpy", pointwise, "X:l -> Out", "dst_place_type"},
     {"pow", pointwise, "X, FactorTensor:w -> Out", "factor"},
     {"pow_grad", pointwise, "Out@GRAD:l, X, FactorTensor:w -> X@GRAD", "factor"},
     {"clip", pointwise, "X, Min:w, Max:w -> Out", "min, max"},

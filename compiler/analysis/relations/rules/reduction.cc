@@ -94,6 +94,23 @@ void elementGrad(RuleContext& context) {
   context.result("X@GRAD", form);
 }
 
+// The same where an element's share depends on all that were reduced with it.
+void sharedGrad(RuleContext& context) {
+  const pd::OpView& op = context.op();
+  mlir::Value x = op.input("X"), gradient = op.input("Out@GRAD"), out = op.input("Out");
+  if (!x || !gradient || !out) return;
+  llvm::SmallVector<bool, 6> reduced = reducedDims(op, rankOf(x));
+  Labels labels = ownLabels(x);
+  for (auto [label, one] : llvm::zip(labels, reduced))
+    if (one) label = kWholeDim;
+  Form form;
+  form.terms = {{gradient, reducedLabels(gradient, reduced), Use::Linear},
+                {x, labels, Use::Value},
+                {out, reducedLabels(out, reduced), Use::Value}};
+  form.result = labels;
+  context.result("X@GRAD", form);
+}
+
 // Counts add up, where the range that is counted in does not depend on the data.
 void histogram(RuleContext& context) {
   mlir::Value x = context.op().input("X"), out = context.op().output("Out");
@@ -135,6 +152,10 @@ const RuleRow kRows[] = {
     {"reduce_max_grad", elementGrad, "", "Out, " DT_REDUCE_GRAD},
     {"reduce_min", reduceMin, "", "X, " DT_REDUCE},
     {"reduce_min_grad", elementGrad, "", "Out, " DT_REDUCE_GRAD},
+    {"reduce_amax", reduceMax, "", "X, " DT_REDUCE},
+    {"reduce_amax_grad", sharedGrad, "", "Out, " DT_REDUCE_GRAD},
+    {"reduce_amin", reduceMin, "", "X, " DT_REDUCE},
+    {"reduce_amin_grad", sharedGrad, "", "Out, " DT_REDUCE_GRAD},
     {"reduce_prod", reduceProd, "", "X, " DT_REDUCE},
     {"reduce_prod_grad", elementGrad, "", "Out, " DT_REDUCE_GRAD},
     {"reduce_any", reduceAny, "", "X, " DT_REDUCE},

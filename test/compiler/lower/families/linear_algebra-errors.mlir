@@ -54,3 +54,10 @@ pd.program @weight attributes {version = 1008005 : i64} {
   %g = pd.input "g" : tensor<3x2xf32>
   %dx = pd.bilinear_tensor_product_grad "Out@GRAD"(%g) Weight(%w) X(%x) Y(%y) -> "X@GRAD"("dx") : (tensor<3x2xf32>, tensor<f32>, tensor<3x4xf32>, tensor<3x5xf32>) -> tensor<3x4xf32>
 }
+
+// CHECK: error: matmul: head_number other than 1 is not supported natively
+pd.program @heads attributes {version = 1008005 : i64} {
+  %x = pd.input "x" : tensor<3x4xf32>
+  %y = pd.input "y" : tensor<4x6xf32>
+  %p = pd.matmul X(%x) Y(%y) -> Out("p") {alpha = 1.0 : f32, head_number = 2 : i32} : (tensor<3x4xf32>, tensor<4x6xf32>) -> tensor<3x6xf32>
+}

@@ -13,3 +13,13 @@ pd.program @master attributes {version = 2006002 : i64} {
   pd.set @w, %w1 : tensor<4xf32>
   pd.set @v, %v1 : tensor<4xf32>
 }
+
+// CHECK: error: sgd: has Grad [2] for Param [4]; make them alike
+pd.program @unlike attributes {version = 2006002 : i64} {
+  %x = pd.input "x" : tensor<2xf32>
+  %g = pd.assign X(%x) -> Out("g") : (tensor<2xf32>) -> tensor<?xf32>
+  %lr = pd.input "lr" : tensor<1xf32>
+  %w = pd.get @w : tensor<4xf32>
+  %w1 = pd.sgd Param(%w) Grad(%g) LearningRate(%lr) -> ParamOut("w") : (tensor<4xf32>, tensor<?xf32>, tensor<1xf32>) -> tensor<4xf32>
+  pd.set @w, %w1 : tensor<4xf32>
+}

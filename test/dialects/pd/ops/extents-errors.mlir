@@ -221,3 +221,87 @@
 %x = pd.undef "x" : tensor<2x3xf32>
 // expected-error @+1 {{[C1] axis must be a permutation of the axes of X; found axis [0, 0] of X [2, 3]}}
 %r = pd.transpose X(%x) -> Out("out") {axis = array<i32: 0, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+
+// -----
+
+%g = pd.undef "g" : tensor<2x3xf32>
+%s = pd.undef "s" : tensor<0x2x3xf32>
+// expected-error @+1 {{[C1] axis must be a permutation of the axes of Out@GRAD; found axis [5, 0] of Out@GRAD [2, 3]}}
+%r = pd.transpose2_grad "Out@GRAD"(%g) XShape(%s) -> "X@GRAD"("x") {axis = array<i32: 5, 0>} : (tensor<2x3xf32>, tensor<0x2x3xf32>) -> tensor<3x2xf32>
+
+// -----
+
+%g = pd.undef "g" : tensor<2x3xf32>
+%s = pd.undef "s" : tensor<0x2x3xf32>
+// expected-error @+1 {{[P10] cannot permute Out@GRAD [2, 3] to the extents [2, 3] of X by [1, 0]; give it the XShape of its forward op}}
+%r = pd.transpose2_grad "Out@GRAD"(%g) XShape(%s) -> "X@GRAD"("x") {axis = array<i32: 1, 0>} : (tensor<2x3xf32>, tensor<0x2x3xf32>) -> tensor<2x3xf32>
+
+// -----
+
+%g = pd.undef "g" : tensor<2x3xf32>
+%x = pd.undef "x" : tensor<2x3xf32>
+// expected-error @+1 {{[P10] cannot permute Out@GRAD [2, 3] to the extents [2, 3] of X by [1, 0]; give it the X of its forward op}}
+%r = pd.transpose_grad "Out@GRAD"(%g) X(%x) -> "X@GRAD"("x") {axis = array<i32: 1, 0>} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+
+// -----
+
+%g = pd.undef "g" : tensor<6xf32>
+%s = pd.undef "s" : tensor<0x2x4xf32>
+// expected-error @+1 {{[P10] cannot give Out@GRAD [6] the extents [2, 4] of X; give it the XShape of its forward op}}
+%r = pd.reshape2_grad "Out@GRAD"(%g) XShape(%s) -> "X@GRAD"("x") : (tensor<6xf32>, tensor<0x2x4xf32>) -> tensor<2x4xf32>
+
+// -----
+
+%g = pd.undef "g" : tensor<6xf32>
+%s = pd.undef "s" : tensor<0x2x4xf32>
+// expected-error @+1 {{[P10] cannot give Out@GRAD [6] the extents [2, 4] of X; give it the XShape of its forward op}}
+%r = pd.squeeze2_grad "Out@GRAD"(%g) XShape(%s) -> "X@GRAD"("x") : (tensor<6xf32>, tensor<0x2x4xf32>) -> tensor<2x4xf32>
+
+// -----
+
+%g = pd.undef "g" : tensor<6xf32>
+%s = pd.undef "s" : tensor<0x2x4xf32>
+// expected-error @+1 {{[P10] cannot give Out@GRAD [6] the extents [2, 4] of X; give it the XShape of its forward op}}
+%r = pd.unsqueeze2_grad "Out@GRAD"(%g) XShape(%s) -> "X@GRAD"("x") : (tensor<6xf32>, tensor<0x2x4xf32>) -> tensor<2x4xf32>
+
+// -----
+
+%g = pd.undef "g" : tensor<6xf32>
+%s = pd.undef "s" : tensor<0x2x4xf32>
+// expected-error @+1 {{[P10] cannot give Out@GRAD [6] the extents [2, 4] of X; give it the XShape of its forward op}}
+%r = pd.flatten2_grad "Out@GRAD"(%g) XShape(%s) -> "X@GRAD"("x") : (tensor<6xf32>, tensor<0x2x4xf32>) -> tensor<2x4xf32>
+
+// -----
+
+%g = pd.undef "g" : tensor<6xf32>
+%s = pd.undef "s" : tensor<0x2x4xf32>
+// expected-error @+1 {{[P10] cannot give Out@GRAD [6] the extents [2, 4] of X; give it the XShape of its forward op}}
+%r = pd.flatten_contiguous_range_grad "Out@GRAD"(%g) XShape(%s) -> "X@GRAD"("x") : (tensor<6xf32>, tensor<0x2x4xf32>) -> tensor<2x4xf32>
+
+// -----
+
+%g = pd.undef "g" : tensor<6xf32>
+%s = pd.undef "s" : tensor<2x4xf32>
+// expected-error @+1 {{[P10] cannot give Out@GRAD [6] the extents [2, 4] of X; give it the X of its forward op}}
+%r = pd.reshape_grad "Out@GRAD"(%g) X(%s) -> "X@GRAD"("x") : (tensor<6xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+
+// -----
+
+%g = pd.undef "g" : tensor<6xf32>
+%s = pd.undef "s" : tensor<2x4xf32>
+// expected-error @+1 {{[P10] cannot give Out@GRAD [6] the extents [2, 4] of X; give it the X of its forward op}}
+%r = pd.squeeze_grad "Out@GRAD"(%g) X(%s) -> "X@GRAD"("x") : (tensor<6xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+
+// -----
+
+%g = pd.undef "g" : tensor<6xf32>
+%s = pd.undef "s" : tensor<2x4xf32>
+// expected-error @+1 {{[P10] cannot give Out@GRAD [6] the extents [2, 4] of X; give it the X of its forward op}}
+%r = pd.unsqueeze_grad "Out@GRAD"(%g) X(%s) -> "X@GRAD"("x") : (tensor<6xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+
+// -----
+
+%g = pd.undef "g" : tensor<6xf32>
+%s = pd.undef "s" : tensor<2x4xf32>
+// expected-error @+1 {{[P10] cannot give Out@GRAD [6] the extents [2, 4] of X; give it the X of its forward op}}
+%r = pd.flatten_grad "Out@GRAD"(%g) X(%s) -> "X@GRAD"("x") : (tensor<6xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>

@@ -125,16 +125,40 @@ int32_t FillLike(OpCall& call) {
 }
 
 // ; shape, bool_values, int32_values, int64_values, fp32_values, fp64_values, values -> Out: the
-// list that is not empty
+// list of Out's element type, else the one that is not empty
 int32_t AssignValue(OpCall& call) {
   using A = args::dt_assign_value;
   DtBuffer& out = call.Arg(A::Out);
   if (!Make(call, out, call.Ints(A::shape))) return 1;
-  for (int list = 1; list <= 3; ++list)
-    if (!call.Ints(list).empty()) return Store(call, call.Ints(list), out);
-  for (int list = 4; list <= 6; ++list)
-    if (!call.Reals(list).empty() || list == 6) return Store(call, call.Reals(list), out);
-  return 0;
+  // The list of the element type counts, if others hold something too; a shape may take fewer.
+  const auto store = [&](auto values) {
+    return Store(call, values.subspan(0, static_cast<size_t>(Elements(out))), out);
+  };
+  const auto integers = [&](int list) { return !call.Ints(list).empty(); };
+  const auto reals = [&](int list) { return !call.Reals(list).empty(); };
+  switch (TypeOf(out)) {
+    case DType::kBool:
+      if (integers(A::bool_values)) return store(call.Ints(A::bool_values));
+      break;
+    case DType::kInt32:
+      if (integers(A::int32_values)) return store(call.Ints(A::int32_values));
+      break;
+    case DType::kInt64:
+      if (integers(A::int64_values)) return store(call.Ints(A::int64_values));
+      break;
+    case DType::kFloat32:
+      if (reals(A::fp32_values)) return store(call.Reals(A::fp32_values));
+      break;
+    case DType::kFloat64:
+      if (reals(A::fp64_values)) return store(call.Reals(A::fp64_values));
+      break;
+    default: break;
+  }
+  for (int list : {A::bool_values, A::int32_values, A::int64_values})
+    if (integers(list)) return store(call.Ints(list));
+  for (int list : {A::fp32_values, A::fp64_values})
+    if (reals(list)) return store(call.Reals(list));
+  return store(call.Reals(A::values));
 }
 
 // ; value, shape -> Out

@@ -53,16 +53,18 @@ int32_t RoiPool(OpCall& call) {
   Pooled p;
   if (!Read(call, p)) return 1;
   const DtBuffer &x = call.Arg(A::X), &rois = call.Arg(A::ROIs);
-  DtBuffer &out = call.Arg(A::Out), &argmax = call.Arg(A::Argmax);
-  const bool places = call.Has(A::Argmax);
-  if (!call.Resize(out, {p.rois, p.out_channels, p.out_h, p.out_w}) ||
-      (places && !call.Resize(argmax, {p.rois, p.out_channels, p.out_h, p.out_w})))
+  const std::initializer_list<int64_t> dims = {p.rois, p.out_channels, p.out_h, p.out_w};
+  const bool read = call.Has(A::Out), places = call.Has(A::Argmax);
+  if ((read && !call.Resize(call.Arg(A::Out), dims)) ||
+      (places && !call.Resize(call.Arg(A::Argmax), dims)))
     return 1;
-  if (places && TypeOf(argmax) != DType::kInt64)
-    return call.Fail("'%s' must hold int64", argmax.name);
+  int64_t* const argmax = places ? Data<int64_t>(call.Arg(A::Argmax)) : nullptr;
+  if (places && TypeOf(call.Arg(A::Argmax)) != DType::kInt64)
+    return call.Fail("'%s' must hold int64", call.Arg(A::Argmax).name);
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T scale = static_cast<T>(call.Real(A::spatial_scale));
+    T* const out = read ? Data<T>(call.Arg(A::Out)) : nullptr;
     Parallel(call.context(), p.rois, 1, [&](int64_t lo, int64_t n) {
       for (int64_t i = lo * p.channels * p.Cells(); i < (lo + n) * p.channels * p.Cells(); ++i) {
         const int64_t cell = i % p.Cells(), roi = i / p.Cells() / p.channels;
@@ -79,8 +81,8 @@ int32_t RoiPool(OpCall& call) {
         for (int64_t h = rows.begin; h < rows.end; ++h)
           for (int64_t w = columns.begin; w < columns.end; ++w)
             if (plane[h * p.width + w] > best) at = h * p.width + w, best = plane[at];
-        Data<T>(out)[i] = best;
-        if (places) Data<int64_t>(argmax)[i] = at;
+        if (read) out[i] = best;
+        if (places) argmax[i] = at;
       }
     });
     return 0;

@@ -196,14 +196,16 @@ int32_t FilterByInstag(OpCall& call) {
     OpCall::SetLod(call.Arg(A::LossWeight), {numbers});
   }
   if (call.Has(A::IndexMap)) {
-    if (!call.Resize(call.Arg(A::IndexMap), {kept, 2})) return 1;
+    if (!call.Resize(call.Arg(A::IndexMap), {kept, 3})) return 1;
     if (TypeOf(call.Arg(A::IndexMap)) != DType::kInt64)
       return call.Fail("'%s' is %s, expected int64", call.Arg(A::IndexMap).name,
                        TypeName(call.Arg(A::IndexMap)));
     for (int64_t i = 0; i < kept; ++i) {
-      Data<int64_t>(call.Arg(A::IndexMap))[2 * i] =
-          static_cast<int64_t>(offsets[static_cast<size_t>(i)]);
-      Data<int64_t>(call.Arg(A::IndexMap))[2 * i + 1] = none ? 1 : starts[static_cast<size_t>(i)];
+      const auto at = static_cast<size_t>(i);
+      int64_t* const row = Data<int64_t>(call.Arg(A::IndexMap)) + 3 * i;
+      row[0] = static_cast<int64_t>(offsets[at]);
+      row[1] = none ? 1 : starts[at];
+      row[2] = static_cast<int64_t>(offsets[at + 1] - offsets[at]);
     }
     OpCall::SetLod(call.Arg(A::IndexMap), {numbers});
   }
@@ -240,8 +242,8 @@ int32_t Hash(OpCall& call) {
   const Lod lod = OpCall::LodOf(x);
   if (!call.Resize(out, dims)) return 1;
   OpCall::SetLod(out, lod);
-  if (TypeOf(out) != DType::kInt64)
-    return call.Fail("'%s' is %s, expected int64", out.name, TypeName(out));
+  if (TypeOf(out) != TypeOf(x))
+    return call.Fail("'%s' is %s, expected %s", out.name, TypeName(out), TypeName(x));
   return VisitIndex(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const int64_t width = x.dims[x.rank - 1], rows = Elements(x, 0, x.rank - 1);
@@ -249,8 +251,7 @@ int32_t Hash(OpCall& call) {
       for (int64_t k = 0; k < hashes; ++k) {
         const uint64_t value = XXH64(Data<T>(x) + i * width, static_cast<size_t>(width) * sizeof(T),
                                      static_cast<uint64_t>(k));
-        Data<int64_t>(out)[i * hashes + k] =
-            static_cast<int64_t>(value % static_cast<uint64_t>(modulus));
+        Data<T>(out)[i * hashes + k] = static_cast<T>(value % static_cast<uint64_t>(modulus));
       }
     return 0;
   });

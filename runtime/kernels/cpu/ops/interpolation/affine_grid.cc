@@ -79,7 +79,9 @@ int32_t AffineGrid(OpCall& call) {
   Grid g;
   const DtBuffer& theta = call.Arg(A::Theta);
   DtBuffer& out = call.Arg(A::Output);
-  if (!Read(call, g) || !ThetaFits(call, theta, g)) return 1;
+  if (!Read(call, g)) return 1;
+  g.batch = theta.rank > 0 ? theta.dims[0] : 0;  // whatever the output shape says
+  if (!ThetaFits(call, theta, g)) return 1;
   std::vector<int64_t> dims = {g.batch};
   dims.insert(dims.end(), g.extents.begin(), g.extents.end());
   dims.push_back(g.axes);
@@ -108,6 +110,7 @@ int32_t AffineGridGrad(OpCall& call) {
   const DtBuffer& gradient = call.Arg(A::Output_GRAD);
   DtBuffer& dtheta = call.Arg(A::Theta_GRAD);
   if (!Read(call, g)) return 1;
+  g.batch = gradient.rank > 0 ? gradient.dims[0] : 0;
   if (Elements(gradient) != g.batch * g.cells * g.axes)
     return call.Fail("'%s' has not the extents of the grid", gradient.name);
   if (!call.Resize(dtheta, {g.batch, g.axes, g.axes + 1}) || dtheta.dtype != gradient.dtype)

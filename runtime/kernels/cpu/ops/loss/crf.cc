@@ -223,7 +223,6 @@ int32_t LinearChainCrf(OpCall& call) {
   using A = args::dt_linear_chain_crf;
   const DtBuffer &emission = call.Arg(A::Emission), &transition = call.Arg(A::Transition),
                  &label = call.Arg(A::Label);
-  DtBuffer& loss = call.Arg(A::LogLikelihood);
   Spans s;
   std::vector<int64_t> tags;
   if (!CheckTypes(
@@ -232,7 +231,8 @@ int32_t LinearChainCrf(OpCall& call) {
       !SpansOf(call, emission, label, A::Length, s) || !CheckTransition(call, transition, s.tags) ||
       !TagsOf(call, label, s, tags))
     return 1;
-  if (!call.Resize(loss, {s.count(), 1})) return 1;
+  const bool read = call.Has(A::LogLikelihood);
+  if (read && !call.Resize(call.Arg(A::LogLikelihood), {s.count(), 1})) return 1;
   return VisitFloat(call.context(), emission, [&](auto tag) {
     using T = typename decltype(tag)::type;
     Tables<T> t{Data<T>(emission),
@@ -255,7 +255,8 @@ int32_t LinearChainCrf(OpCall& call) {
     for (int64_t i = 0; i < s.count(); ++i) {
       const int64_t first = s.first[static_cast<size_t>(i)],
                     length = s.length[static_cast<size_t>(i)];
-      T& out = Data<T>(loss)[i];
+      T unread = 0;
+      T& out = read ? Data<T>(call.Arg(A::LogLikelihood))[i] : unread;
       out = 0;
       if (length > 0 && !LossOf(t, s.tags, first, length, tags.data() + first, out))
         return call.Fail("all paths of sequence %lld of '%s' have the probability 0",

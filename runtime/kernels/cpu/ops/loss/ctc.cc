@@ -134,13 +134,17 @@ class Lattice {
   int64_t repeats_ = 0, needed_ = 0;
 };
 
+// No probability is less than the least normal number of the type (as in warp-ctc), so that a loss
+// of large logits ends at 87 per frame in float32.
 template <typename T>
 void LogSoftmax(const T* x, int64_t classes, double* out) {
+  static const double least = std::log(static_cast<double>(std::numeric_limits<T>::min()));
   const double largest = *std::max_element(x, x + classes);
   double sum = 0;
   for (int64_t k = 0; k < classes; ++k) sum += std::exp(static_cast<double>(x[k]) - largest);
   const double log_sum = largest + std::log(sum);
-  for (int64_t k = 0; k < classes; ++k) out[k] = static_cast<double>(x[k]) - log_sum;
+  for (int64_t k = 0; k < classes; ++k)
+    out[k] = std::max(static_cast<double>(x[k]) - log_sum, least);
 }
 
 // Loss and its gradient with respect to the logits (rows of `gradient` are `stride` rows apart) of

@@ -26,7 +26,8 @@ enum State { kTruePositive, kFalsePositive, kTrueNegative, kFalseNegative, kStat
 
 // Macro (mean over classes) and micro (of the sums) precision, recall and F1.
 template <typename T>
-void Metrics(const std::vector<T>& states, T* out) {
+void Metrics(const std::vector<T>& states, DtBuffer& metrics) {
+  T out[6];
   auto share = [](T hit, T missed) { return hit > 0 || missed > 0 ? hit / (hit + missed) : T(1); };
   auto f1 = [](T precision, T recall) {
     return precision > 0 || recall > 0 ? 2 * precision * recall / (precision + recall) : T(0);
@@ -45,6 +46,7 @@ void Metrics(const std::vector<T>& states, T* out) {
   out[3] = share(sums[kTruePositive], sums[kFalsePositive]);
   out[4] = share(sums[kTruePositive], sums[kFalseNegative]);
   out[5] = f1(out[3], out[4]);
+  std::copy(std::begin(out), std::end(out), Data<double>(metrics));
 }
 
 }  // namespace
@@ -71,6 +73,10 @@ int32_t PrecisionRecall(OpCall& call) {
                                                                  : absl::MakeConstSpan(six)))
       return 1;
   }
+  for (int slot : {A::BatchMetrics, A::AccumMetrics})
+    if (call.Has(slot) && TypeOf(call.Arg(slot)) != DType::kFloat64)
+      return call.Fail("'%s' is %s, expected float64", call.Arg(slot).name,
+                       TypeName(call.Arg(slot)));
   return VisitFloat(call.context(), call.Arg(A::MaxProbs), [&](auto tag) {
     using T = typename decltype(tag)::type;
     std::vector<T> states(static_cast<size_t>(classes * kStates), T(0));
@@ -89,10 +95,10 @@ int32_t PrecisionRecall(OpCall& call) {
         at(labels[i], kFalseNegative) += weight;
       }
     }
-    if (call.Has(A::BatchMetrics)) Metrics(states, Data<T>(call.Arg(A::BatchMetrics)));
+    if (call.Has(A::BatchMetrics)) Metrics(states, call.Arg(A::BatchMetrics));
     for (size_t i = 0; call.Has(A::StatesInfo) && i < states.size(); ++i)
       states[i] += Data<T>(call.Arg(A::StatesInfo))[i];
-    if (call.Has(A::AccumMetrics)) Metrics(states, Data<T>(call.Arg(A::AccumMetrics)));
+    if (call.Has(A::AccumMetrics)) Metrics(states, call.Arg(A::AccumMetrics));
     if (call.Has(A::AccumStatesInfo))
       std::copy(states.begin(), states.end(), Data<T>(call.Arg(A::AccumStatesInfo)));
     return 0;

@@ -33,10 +33,11 @@ int64_t ArgBest(const T* line, int64_t length, int64_t step, bool largest) {
   return best;
 }
 
-// body(line, order, number of the line) with `order` the places of the first `k` in order.
-template <typename T, typename Body>
-int32_t ForEachSorted(OpCall& call, const DtBuffer& x, const Lines& lines, int64_t k, bool largest,
-                      Body&& body) {
+// body(line, order, number of the line) with `order` the places of the line as arrange(line, order)
+// leaves them.
+template <typename T, typename Arrange, typename Body>
+int32_t ForEachArranged(OpCall& call, const DtBuffer& x, const Lines& lines, Arrange&& arrange,
+                        Body&& body) {
   int64_t* orders = OrderScratch(call, lines.length);
   if (orders == nullptr) return 1;
   Parallel(call.context(), lines.count(), GrainFor(16 * lines.length), [&](int64_t lo, int64_t n) {
@@ -44,30 +45,71 @@ int32_t ForEachSorted(OpCall& call, const DtBuffer& x, const Lines& lines, int64
     for (int64_t i = lo; i < lo + n; ++i) {
       const T* line = Data<const T>(x) + lines.offset(i);
       std::iota(order, order + lines.length, int64_t{0});
-      std::partial_sort(order, order + k, order + lines.length,
-                        Before<T>{line, lines.inner, largest});
+      arrange(line, order);
       body(line, order, i);
     }
   });
   return 0;
 }
 
+// The same with the first `k` in order, equal ones by place.
+template <typename T, typename Body>
+int32_t ForEachSorted(OpCall& call, const DtBuffer& x, const Lines& lines, int64_t k, bool largest,
+                      Body&& body) {
+  return ForEachArranged<T>(
+      call, x, lines,
+      [&](const T* line, int64_t* order) {
+        std::partial_sort(order, order + k, order + lines.length,
+                          Before<T>{line, lines.inner, largest});
+      },
+      body);
+}
+
+// Which of equal elements are picked, and so where a gradient goes, follows in the framework from
+// the algorithm that picks. These are the same ones (phi top_k_function, kthvalue_kernel and
+// top_k_op.h of 1.x), over places instead of pairs.
+enum class Pick { First, FirstOfOld, Kth };
+
+// NaN is larger than every number; in 1.x it is neither.
+template <typename T>
+struct Ahead {
+  const T* line;
+  int64_t step;
+  bool largest, old;
+
+  bool operator()(int64_t a, int64_t b) const {
+    const T x = line[a * step], y = line[b * step];
+    if (old) return x > y;
+    const bool no_x = x != x, no_y = y != y;
+    return largest ? (no_x && !no_y) || x > y : (!no_x && no_y) || x < y;
+  }
+};
+
+template <typename T>
+void PickFirst(Pick pick, const Ahead<T>& ahead, int64_t* order, int64_t n, int64_t k) {
+  constexpr int64_t kFewOfMany = 64;
+  if (pick == Pick::FirstOfOld || (pick == Pick::First && k * kFewOfMany < n))
+    return std::partial_sort(order, order + k, order + n, ahead);
+  std::nth_element(order, order + k - 1, order + n, ahead);
+  if (pick == Pick::First) std::sort(order, order + k - 1, ahead);
+}
+
 // Values and places of the first k of every line, lines as in X.
-int32_t SortTo(OpCall& call, const DtBuffer& x, const Lines& lines, int64_t k, bool largest,
-               int out_slot) {
+template <typename EachLine>
+int32_t LinesTo(OpCall& call, const DtBuffer& x, const Lines& lines, int64_t k, int out_slot,
+                EachLine&& each_line) {
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const Lines to{lines.outer, k, lines.inner};
     T* values = call.Has(out_slot) ? Data<T>(call.Arg(out_slot)) : nullptr;
     int64_t* indices = call.Has(out_slot + 1) ? Data<int64_t>(call.Arg(out_slot + 1)) : nullptr;
-    return ForEachSorted<T>(call, x, lines, k, largest,
-                            [&](const T* line, const int64_t* order, int64_t i) {
-                              for (int64_t j = 0; j < k; ++j) {
-                                const int64_t at = to.offset(i) + j * to.inner;
-                                if (values != nullptr) values[at] = line[order[j] * lines.inner];
-                                if (indices != nullptr) indices[at] = order[j];
-                              }
-                            });
+    return each_line(tag, [&](const T* line, const int64_t* order, int64_t i) {
+      for (int64_t j = 0; j < k; ++j) {
+        const int64_t at = to.offset(i) + j * to.inner;
+        if (values != nullptr) values[at] = line[order[j] * lines.inner];
+        if (indices != nullptr) indices[at] = order[j];
+      }
+    });
   });
 }
 
@@ -125,7 +167,10 @@ int32_t Sort(OpCall& call) {
   if (!LinesOf(call, x, call.Int(A::axis), lines) ||
       !ResizeBoth(call, A::Out, x, DimsWith(x, call.Int(A::axis), lines.length)))
     return 1;
-  return SortTo(call, x, lines, lines.length, call.Bool(A::descending), A::Out);
+  return LinesTo(call, x, lines, lines.length, A::Out, [&](auto tag, auto&& write) {
+    using T = typename decltype(tag)::type;
+    return ForEachSorted<T>(call, x, lines, lines.length, call.Bool(A::descending), write);
+  });
 }
 
 // X, K; k[, axis, largest] -> Out, Indices
@@ -143,7 +188,17 @@ int32_t TopK(OpCall& call) {
                      static_cast<long long>(k.empty() ? 0 : k[0]), x.name,
                      static_cast<long long>(lines.length));
   if (!ResizeBoth(call, A::Out, x, DimsWith(x, axis, k[0]))) return 1;
-  return SortTo(call, x, lines, k[0], !v2 || call.Bool(A::largest), A::Out);
+  return LinesTo(call, x, lines, k[0], A::Out, [&](auto tag, auto&& write) {
+    using T = typename decltype(tag)::type;
+    return ForEachArranged<T>(
+        call, x, lines,
+        [&](const T* line, int64_t* order) {
+          PickFirst<T>(v2 ? Pick::First : Pick::FirstOfOld,
+                       {line, lines.inner, !v2 || call.Bool(A::largest), !v2}, order, lines.length,
+                       k[0]);
+        },
+        write);
+  });
 }
 
 // X; k, axis, keepdim -> Out, Indices: the k-th smallest
@@ -159,13 +214,15 @@ int32_t KthValue(OpCall& call) {
   if (!ResizeBoth(call, A::Out, x, DimsWith(x, axis, call.Bool(A::keepdim) ? 1 : -1))) return 1;
   return VisitNumber(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return ForEachSorted<T>(call, x, lines, k, false,
-                            [&](const T* line, const int64_t* order, int64_t i) {
-                              if (call.Has(A::Out))
-                                Data<T>(call.Arg(A::Out))[i] = line[order[k - 1] * lines.inner];
-                              if (call.Has(A::Indices))
-                                Data<int64_t>(call.Arg(A::Indices))[i] = order[k - 1];
-                            });
+    return ForEachArranged<T>(
+        call, x, lines,
+        [&](const T* line, int64_t* order) {
+          PickFirst<T>(Pick::Kth, {line, lines.inner, false, false}, order, lines.length, k);
+        },
+        [&](const T* line, const int64_t* order, int64_t i) {
+          if (call.Has(A::Out)) Data<T>(call.Arg(A::Out))[i] = line[order[k - 1] * lines.inner];
+          if (call.Has(A::Indices)) Data<int64_t>(call.Arg(A::Indices))[i] = order[k - 1];
+        });
   });
 }
 

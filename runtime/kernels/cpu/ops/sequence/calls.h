@@ -54,4 +54,12 @@ int32_t SequenceEnumerate(OpCall& call);
 int32_t CtcAlign(OpCall& call);
 int32_t EditDistance(OpCall& call);
 
+// Memory for `count` elements of a result that nobody reads; null, with an error, where there is
+// none.
+template <typename T>
+T* ScratchOf(OpCall& call, int64_t count) {
+  return static_cast<T*>(
+      dt_scratch(call.context(), (count < 1 ? 1 : count) * static_cast<int64_t>(sizeof(T))));
+}
+
 }  // namespace dtranspile::kernels

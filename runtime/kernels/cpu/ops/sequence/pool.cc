@@ -114,25 +114,27 @@ int32_t SpreadMaxima(OpCall& call, const Offsets& offsets, const DtBuffer& index
 int32_t SequencePool(OpCall& call) {
   using A = args::dt_sequence_pool;
   const DtBuffer& x = call.Arg(A::X);
-  DtBuffer& out = call.Arg(A::Out);
+  const bool read = call.Has(A::Out);
   Pool pool;
   Offsets offsets;
   if (!PoolOf(call, pool) || !SequencesOf(call, x, offsets) || !CheckTypes(call, x, {A::Out}) ||
       !CheckTypes(call, DType::kInt32, {A::MaxIndex}))
     return 1;
   const int64_t count = CountOf(offsets), width = RowSize(x);
-  if (!call.Resize(out, WithRows(x, count))) return 1;
+  if (read && !call.Resize(call.Arg(A::Out), WithRows(x, count))) return 1;
   const bool indexed = pool == Pool::kMax && call.Has(A::MaxIndex);
   if (call.Has(A::MaxIndex) &&
       !call.Resize(call.Arg(A::MaxIndex), WithRows(x, indexed ? count : 0)))
     return 1;
   // Upper levels group what are rows now.
   const Lod& lod = OpCall::LodOf(x);
-  OpCall::SetLod(out, Lod(lod.begin(), lod.end() - 1));
+  if (read) OpCall::SetLod(call.Arg(A::Out), Lod(lod.begin(), lod.end() - 1));
   int32_t* index = indexed ? Data<int32_t>(call.Arg(A::MaxIndex)) : nullptr;
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T padding = static_cast<T>(call.Real(A::pad_value));
+    T* const out = read ? Data<T>(call.Arg(A::Out)) : ScratchOf<T>(call, count * width);
+    if (out == nullptr) return 1;
     Parallel(
         call.context(), count, GrainFor(Elements(x) * ElementSize(x) / std::max<int64_t>(count, 1)),
         [&](int64_t begin, int64_t n) {
@@ -140,9 +142,9 @@ int32_t SequencePool(OpCall& call) {
             const int64_t lo = offsets[static_cast<size_t>(i)], end = lo + LengthAt(offsets, i);
             int32_t* rows = index == nullptr ? nullptr : index + i * width;
             if (lo < end) {
-              PoolOne(pool, Data<T>(x), lo, end, width, Data<T>(out) + i * width, rows);
+              PoolOne(pool, Data<T>(x), lo, end, width, out + i * width, rows);
             } else {
-              std::fill_n(Data<T>(out) + i * width, width, padding);
+              std::fill_n(out + i * width, width, padding);
               if (rows != nullptr) std::fill_n(rows, width, -1);
             }
           }

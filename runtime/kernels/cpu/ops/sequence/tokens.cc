@@ -20,7 +20,8 @@ bool TokensOf(OpCall& call, const DtBuffer& x, Offsets& offsets) {
 template <typename T>
 T* Align(const T* tokens, int64_t count, int64_t blank, bool merge, T* to) {
   for (int64_t i = 0; i < count; ++i) {
-    const bool repeated = merge && i > 0 && tokens[i] == tokens[i - 1];
+    // What stands before the first token is -1.
+    const bool repeated = merge && tokens[i] == (i > 0 ? tokens[i - 1] : static_cast<T>(-1));
     if (static_cast<int64_t>(tokens[i]) != blank && !repeated) *to++ = tokens[i];
   }
   return to;
@@ -30,20 +31,22 @@ T* Align(const T* tokens, int64_t count, int64_t blank, bool merge, T* to) {
 int32_t AlignPadded(OpCall& call) {
   using A = args::dt_ctc_align;
   const DtBuffer& x = call.Arg(A::Input);
-  DtBuffer& out = call.Arg(A::Output);
+  const bool read = call.Has(A::Output);
   if (x.rank != 2)
     return call.Fail("'%s' has no LoD and %d dims, expected sequences or [sequences, tokens]",
                      x.name, x.rank);
   const int64_t count = x.dims[0], extent = x.dims[1];
   std::vector<int64_t> lengths;
   if (!LengthsOf(call, call.Arg(A::InputLength), count, extent, lengths) ||
-      !CheckTypes(call, x, {A::Output}) || !call.Resize(out, x))
+      !CheckTypes(call, x, {A::Output}) || (read && !call.Resize(call.Arg(A::Output), x)))
     return 1;
   std::vector<int64_t> found(lengths.size());
   const int32_t result = VisitIndex(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
+    T* const out = read ? Data<T>(call.Arg(A::Output)) : ScratchOf<T>(call, count * extent);
+    if (out == nullptr) return 1;
     for (int64_t i = 0; i < count; ++i) {
-      T* row = Data<T>(out) + i * extent;
+      T* row = out + i * extent;
       T* end = Align(Data<T>(x) + i * extent, lengths[static_cast<size_t>(i)], call.Int(A::blank),
                      call.Bool(A::merge_repeated), row);
       found[static_cast<size_t>(i)] = end - row;

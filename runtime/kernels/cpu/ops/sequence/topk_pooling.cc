@@ -96,15 +96,15 @@ int32_t SequenceTopkAvgPooling(OpCall& call) {
       !CheckTypes(call, DType::kInt32, {A::pos}))
     return 1;
   const DtBuffer& x = call.Arg(A::X);
-  DtBuffer& out = call.Arg(A::Out);
+  const bool read = call.Has(A::Out);
   const int64_t rows = m.rows.back(), count = m.topk_count();
   if (static_cast<__int128>(rows) * m.channels * std::max(m.largest, count) > INT32_MAX)
     return call.Fail("%lld rows of %lld channels and topks up to %lld are too many",
                      static_cast<long long>(rows), static_cast<long long>(m.channels),
                      static_cast<long long>(m.largest));
-  if (!call.Resize(out, {rows, m.channels * count})) return 1;
+  if (read && !call.Resize(call.Arg(A::Out), {rows, m.channels * count})) return 1;
   if (call.Has(A::pos) && !call.Resize(call.Arg(A::pos), {rows * m.channels * m.largest})) return 1;
-  OpCall::SetLod(out, LodFrom(m.rows));
+  if (read) OpCall::SetLod(call.Arg(A::Out), LodFrom(m.rows));
   const auto integers = [&](int64_t n) {
     return static_cast<int32_t*>(dt_scratch(
         call.context(), std::max<int64_t>(n, 1) * static_cast<int64_t>(sizeof(int32_t))));
@@ -112,12 +112,14 @@ int32_t SequenceTopkAvgPooling(OpCall& call) {
   int32_t *order = integers(LongestOf(m.columns)), *unread = integers(m.largest);
   return VisitFloat(call.context(), x, [&](auto tag) {
     using T = typename decltype(tag)::type;
+    T* const out = read ? Data<T>(call.Arg(A::Out)) : ScratchOf<T>(call, rows * m.channels * count);
+    if (out == nullptr) return 1;
     ForEachRow(m, [&](int64_t at, int64_t columns, int64_t row, int64_t channel) {
       int32_t* positions = call.Has(A::pos) ? Data<int32_t>(call.Arg(A::pos)) +
                                                   (row * m.channels + channel) * m.largest
                                             : unread;
       LargestOf(Data<T>(x) + at, columns, m.largest, positions, order);
-      T* to = Data<T>(out) + (row * m.channels + channel) * count;
+      T* to = out + (row * m.channels + channel) * count;
       for (int64_t k = 0; k < count; ++k) {
         T sum = 0;
         for (int64_t n = 0; n < m.topks[static_cast<size_t>(k)] && positions[n] >= 0; ++n)

@@ -143,8 +143,7 @@ class Finder {
     for (const Demand& row : kDemands)
       if (row.type == op.type() && row.slot == slot) narrow(row, op);
     if (moves(op, slot))
-      for (mlir::Value result : op.operation()->getResults())
-        if (!op.operation()->getResults().empty()) follow(result);
+      for (mlir::Value result : op.operation()->getResults()) follow(result);
   }
 
   // Later rows of Domain are narrower; of two bounds the lower one holds.

@@ -1,11 +1,11 @@
 #include "compiler/verify/execution/feeds.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "llvm/ADT/STLExtras.h"
 #include "runtime/base/status.h"
-#include "xxhash.h"
 
 namespace dtranspile::verify {
 namespace {

@@ -18,18 +18,18 @@ pd::ProgramOp programOf(mlir::ModuleOp job, llvm::StringRef role, llvm::StringRe
   return {};
 }
 
-std::string quoted(llvm::StringRef name) { return ("`" + name + "`").str(); }
+std::string ticked(llvm::StringRef name) { return ("`" + name + "`").str(); }
 
 std::string listOf(const std::vector<std::string>& names) {
   constexpr size_t kMost = 8;
   std::string text;
   for (size_t i = 0; i < std::min(names.size(), kMost); ++i)
-    text += (i ? ", " : "") + quoted(names[i]);
+    text += (i ? ", " : "") + ticked(names[i]);
   if (names.size() > kMost) text += " and " + std::to_string(names.size() - kMost) + " more";
   return text;
 }
 
-Message at(mlir::ModuleOp job, mlir::Operation* op, Message::Level level, std::string rule,
+Message at(mlir::Operation* op, Message::Level level, std::string rule,
            std::string text, std::string remedy) {
   if (op) return messageAt(op, level, std::move(rule), std::move(text), std::move(remedy));
   Message message;
@@ -38,7 +38,6 @@ Message at(mlir::ModuleOp job, mlir::Operation* op, Message::Level level, std::s
   message.position = "the job";
   message.text = std::move(text);
   message.remedy = std::move(remedy);
-  (void)job;
   return message;
 }
 
@@ -47,8 +46,8 @@ std::string momentOf(int64_t step) {
 }
 
 std::string textOf(const trial::Difference& one) {
-  std::string text = one.kind + " " + quoted(one.name);
-  if (one.of != one.name) text += ", which stands for " + quoted(one.of) + ",";
+  std::string text = one.kind + " " + ticked(one.name);
+  if (one.of != one.name) text += ", which stands for " + ticked(one.of) + ",";
   text += " of " + one.role + " " + std::to_string(one.rank) + " " + momentOf(one.step) + ": " +
           one.text;
   return text;
@@ -98,10 +97,10 @@ void addDifferences(mlir::ModuleOp job, const Scope& scope, const trial::Result&
            : "an execution in float64 differs from the reference: " + textOf(*first);
   if (!refuted) text += "; " + scope.doubt + ", so that this refutes nothing";
   std::string remedy =
-      refuted ? (draw ? "broadcast " + quoted(first->name) + " from one rank behind its draw"
+      refuted ? (draw ? "broadcast " + ticked(first->name) + " from one rank behind its draw"
                       : "see that this op takes what the reference's does, reduced and scaled as there")
               : "execute the job by hand, and compare it with what it should compute";
-  Message message = at(job, maker(*first), refuted ? Message::Level::Refuted : Message::Level::Unknown,
+  Message message = at(maker(*first), refuted ? Message::Level::Refuted : Message::Level::Unknown,
                        draw ? "draws" : "differs", std::move(text), std::move(remedy));
   message.rankClass = first->role + " " + std::to_string(first->rank);
   constexpr size_t kMostNotes = 5;
@@ -112,21 +111,19 @@ void addDifferences(mlir::ModuleOp job, const Scope& scope, const trial::Result&
   rung.add(std::move(message));
 }
 
-void addStops(mlir::ModuleOp job, const trial::Result& result, Rung& rung) {
+void addStops(const trial::Result& result, Rung& rung) {
   const trial::Stop& stop = result.stops.front();
   std::string text = stop.role + " " + std::to_string(stop.rank) + " stops";
   if (stop.step >= 0) text += " in step " + std::to_string(stop.step);
   text += ": " + stop.message;
-  Message message = at(job, nullptr, Message::Level::Unknown, "stops", std::move(text),
+  Message message = at(nullptr, Message::Level::Unknown, "stops", std::move(text),
                        "run the job with dtranspile run to look into it");
   message.rankClass = stop.role + " " + std::to_string(stop.rank);
   rung.add(std::move(message));
 }
 
-void addNote(mlir::ModuleOp job, std::string rule, std::string text, std::string remedy,
-             Rung& rung) {
-  rung.add(at(job, nullptr, Message::Level::Note, std::move(rule), std::move(text),
-              std::move(remedy)));
+void addNote(std::string rule, std::string text, Rung& rung) {
+  rung.add(at(nullptr, Message::Level::Note, std::move(rule), std::move(text), ""));
 }
 
 }  // namespace
@@ -161,32 +158,30 @@ mlir::Operation* makerOf(mlir::ModuleOp job, llvm::StringRef role, llvm::StringR
 void addOutcome(mlir::ModuleOp job, const Scope& scope, const trial::Result& result,
                 llvm::ArrayRef<trial::Difference> values, Rung& rung) {
   if (!result.failure.empty())
-    rung.add(at(job, nullptr, Message::Level::Unknown, "reference", result.failure,
+    rung.add(at(nullptr, Message::Level::Unknown, "reference", result.failure,
                 "run the saved program with dtranspile run to look into it"));
   if (result.wild)
-    rung.add(at(job, nullptr, Message::Level::Unknown, "not-finite",
-                quoted(*result.wild) +
+    rung.add(at(nullptr, Message::Level::Unknown, "not-finite",
+                ticked(*result.wild) +
                     " of the reference is no finite number on any of the generated feeds",
                 "execute the job on feeds of your own"));
   if (!result.differences.empty()) addDifferences(job, scope, result, values, rung);
-  else if (!result.stops.empty()) addStops(job, result, rung);
+  else if (!result.stops.empty()) addStops(result, rung);
   if (scope.equal && rung.verdict == Verdict::Holds)
-    addNote(job, "equal-samples",
+    addNote("equal-samples",
             "all parts of the batch were given equal samples, since " + scope.why +
-                ": what tells samples apart is not seen",
-            "", rung);
+                ": what tells samples apart is not seen", rung);
   if (!result.unmoved.empty())
-    addNote(job, "not-exercised",
-            "the loss does not react to the feeds " + listOf(result.unmoved), "", rung);
+    addNote("not-exercised",
+            "the loss does not react to the feeds " + listOf(result.unmoved), rung);
   if (!result.unaffected.empty())
-    addNote(job, "not-exercised",
-            "the loss does not react to the parameters " + listOf(result.unaffected), "", rung);
+    addNote("not-exercised",
+            "the loss does not react to the parameters " + listOf(result.unaffected), rung);
   if (!result.frozen.empty())
-    addNote(job, "not-exercised", "no step changes the parameters " + listOf(result.frozen), "",
-            rung);
+    addNote("not-exercised", "no step changes the parameters " + listOf(result.frozen), rung);
   if (!scope.skipped.empty() && rung.verdict == Verdict::Holds)
-    addNote(job, "not-compared",
-            "of the reference they have no one value: " + listOf(scope.skipped), "", rung);
+    addNote("not-compared",
+            "of the reference they have no one value: " + listOf(scope.skipped), rung);
 }
 
 }  // namespace dtranspile::verify

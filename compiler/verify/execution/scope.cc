@@ -46,7 +46,7 @@ class Reader {
     if (!findProgram(reference, "startup"))
       return refuse("the job holds no start-up program, so its variables have no first values");
     readContracts();
-    readTypes(reference);
+    readTypes();
     for (dist::RoleOp role : job_.getOps<dist::RoleOp>()) readRole(role, reference);
     if (scope_.equal && scope_.draws && !meanLoss(reference))
       doubt("the loss may be no mean over samples, and random numbers are drawn");
@@ -87,13 +87,12 @@ class Reader {
     }
   }
 
-  void readTypes(mlir::ModuleOp reference) {
+  void readTypes() {
     mlir::Operation* half = nullptr;
     job_->walk([&](mlir::Operation* op) {
       if (!half && llvm::any_of(op->getResultTypes(), isHalf)) half = op;
     });
     if (half) refuse(positionOf(half) + " computes in 16 bits: two orders of summation round apart");
-    (void)reference;
   }
 
   void readRole(dist::RoleOp role, mlir::ModuleOp reference) {

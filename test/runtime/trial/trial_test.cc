@@ -1,4 +1,4 @@
-// What a trial compares, and the texts between its processes. Whole trials: test/e2e/execution.py.
+// What a trial compares, and the texts between its processes. Whole trials: test/e2e/execution_case.py.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>

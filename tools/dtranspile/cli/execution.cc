@@ -78,6 +78,7 @@ class Execution {
       return mlir::success();
     });
     if (std::string why = tooLarge(*job.module); !why.empty()) return verify::notExecuted(why);
+    if (job.manifest.is_null()) job.manifest = makeManifest(*job.module, {{"mode", ""}});
     scope_ = verify::scopeOf(*job.module);
     if (!scope_.refused.empty()) return verify::notExecuted(scope_.refused);
     Rung rung = verify::executionRung();

@@ -62,11 +62,13 @@ mlir::OwningOpRef<mlir::ModuleOp> readModule(mlir::MLIRContext* context, const s
   return parseGuarded(context, *bytes, path);
 }
 
-// Rung 5. Evidence is asked for where nothing is refuted yet; where nobody asked, it counts if it
-// refutes.
+// Rung 5. Where another rung has refuted the job, it is executed only if somebody wants to know this
+// rung by name; where nobody asked, it counts if it refutes.
 void execute(Tool& tool, Job job, const VerifyFlags& flags, verify::VerifyReport& report) {
-  const bool asked = flags.execute == "on" || llvm::is_contained(report.required, kExecution);
+  const bool named = llvm::is_contained(flags.require, kExecution);
+  const bool asked = flags.execute == "on" || named;
   if (flags.execute == "off" && !asked) return;
+  const bool unsound = report.rungs.front().verdict == verify::Verdict::Refuted;
   const bool refuted = llvm::any_of(report.rungs, [](const verify::Rung& rung) {
     return rung.verdict == verify::Verdict::Refuted;
   });
@@ -74,8 +76,9 @@ void execute(Tool& tool, Job job, const VerifyFlags& flags, verify::VerifyReport
   execution.limits = asked ? kAsked : kUnasked;
   execution.steps = flags.steps;
   execution.cache = flags.cache;
-  verify::Rung rung = refuted ? verify::notExecuted("an earlier rung refutes the job")
-                              : executeJob(tool, std::move(job), execution);
+  verify::Rung rung = unsound || (refuted && !named)
+                          ? verify::notExecuted("an earlier rung refutes the job")
+                          : executeJob(tool, std::move(job), execution);
   const bool counts = asked || rung.verdict == verify::Verdict::Refuted;
   if (counts && flags.require.empty()) report.required.push_back(kExecution.str());
   report.rungs.push_back(std::move(rung));

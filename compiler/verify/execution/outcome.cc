@@ -67,7 +67,7 @@ int64_t placeOf(mlir::Operation* op) {
   return place;
 }
 
-void addDifferences(mlir::ModuleOp job, const Scope& scope, const trial::Result& result,
+void addDifferences(mlir::ModuleOp job, const ExecutionScope& scope, const trial::Result& result,
                     llvm::ArrayRef<trial::Difference> values, Rung& rung) {
   const bool startup = result.differences.front().step < 0;
   std::vector<const trial::Difference*> all;
@@ -155,7 +155,7 @@ mlir::Operation* makerOf(mlir::ModuleOp job, llvm::StringRef role, llvm::StringR
   return value ? value.getDefiningOp() : nullptr;
 }
 
-void addOutcome(mlir::ModuleOp job, const Scope& scope, const trial::Result& result,
+void addOutcome(mlir::ModuleOp job, const ExecutionScope& scope, const trial::Result& result,
                 llvm::ArrayRef<trial::Difference> values, Rung& rung) {
   if (!result.failure.empty())
     rung.add(at(nullptr, Message::Level::Unknown, "reference", result.failure,

@@ -19,7 +19,7 @@ mlir::Operation* makerOf(mlir::ModuleOp job, llvm::StringRef role, llvm::StringR
 
 // Adds what the trial has found. `values`: differences among the values of the step, found by a
 // second trial; may be empty.
-void addOutcome(mlir::ModuleOp job, const Scope& scope, const trial::Result& result,
+void addOutcome(mlir::ModuleOp job, const ExecutionScope& scope, const trial::Result& result,
                 llvm::ArrayRef<trial::Difference> values, Rung& rung);
 
 }  // namespace dtranspile::verify

@@ -39,7 +39,7 @@ class Reader {
  public:
   explicit Reader(mlir::ModuleOp job) : job_(job) {}
 
-  Scope read() {
+  ExecutionScope read() {
     mlir::ModuleOp reference = referenceModule(job_);
     if (!reference || !findProgram(reference, "main"))
       return refuse("the job holds no reference program");
@@ -54,7 +54,7 @@ class Reader {
   }
 
  private:
-  Scope refuse(std::string why) {
+  ExecutionScope refuse(std::string why) {
     if (scope_.refused.empty()) scope_.refused = std::move(why);
     return scope_;
   }
@@ -168,7 +168,7 @@ class Reader {
   }
 
   mlir::ModuleOp job_;
-  Scope scope_;
+  ExecutionScope scope_;
 };
 
 }  // namespace
@@ -182,6 +182,6 @@ mlir::ModuleOp referenceModule(mlir::ModuleOp job) {
   return source;
 }
 
-Scope scopeOf(mlir::ModuleOp job) { return Reader(job).read(); }
+ExecutionScope executionScopeOf(mlir::ModuleOp job) { return Reader(job).read(); }
 
 }  // namespace dtranspile::verify

@@ -10,7 +10,7 @@
 
 namespace dtranspile::verify {
 
-struct Scope {
+struct ExecutionScope {
   // Why nothing can be compared; empty: it can.
   std::string refused;
   // The samples of all parts are equal: contracts speak of each part by itself, or every part draws
@@ -27,7 +27,7 @@ struct Scope {
 };
 
 // `job`: with roles and @reference or @source, and a structure that was found right.
-Scope scopeOf(mlir::ModuleOp job);
+ExecutionScope executionScopeOf(mlir::ModuleOp job);
 
 // The reference of a job: @reference, or @source. Null where there is none.
 mlir::ModuleOp referenceModule(mlir::ModuleOp job);

@@ -73,7 +73,8 @@ TEST_CASE("CONFIG and result are read as they were written") {
   config.parameters = {"w"};
   config.equal_draws = true;
   config.limits.cpu_seconds = 7;
-  const std::string path = std::string(getenv("TEST_TMPDIR")) + "/trial.json";
+  const char* folder = getenv("TEST_TMPDIR");
+  const std::string path = std::string(folder == nullptr ? "/tmp" : folder) + "/trial.json";
   std::ofstream(path) << ToJson(config).dump();
   const auto read = ReadConfig(path);
   INFO(read.status().ToString());

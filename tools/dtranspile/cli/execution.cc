@@ -79,7 +79,7 @@ class Execution {
     });
     if (std::string why = tooLarge(*job.module); !why.empty()) return verify::notExecuted(why);
     if (job.manifest.is_null()) job.manifest = makeManifest(*job.module, {{"mode", ""}});
-    scope_ = verify::scopeOf(*job.module);
+    scope_ = verify::executionScopeOf(*job.module);
     if (!scope_.refused.empty()) return verify::notExecuted(scope_.refused);
     Rung rung = verify::executionRung();
     if (const absl::Status done = execute(std::move(job), rung); !done.ok())
@@ -111,7 +111,7 @@ class Execution {
   Tool& tool_;
   const ExecutionFlags& flags_;
   std::string said_;  // the first error of the compiler
-  verify::Scope scope_;
+  verify::ExecutionScope scope_;
   Runnable job_, reference_;
   std::string loss_;
   std::vector<FeedDemand> demands_;

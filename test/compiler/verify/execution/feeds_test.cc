@@ -102,7 +102,7 @@ TEST_CASE("sequences of ragged feeds are cut into parts of equal number") {
 TEST_CASE("what a job can be held against follows from its contracts and draws") {
   Jobs jobs;
   const auto plain = jobs.make("fluid18/mnist_mlp", 4);
-  const Scope scope = scopeOf(*plain);
+  const ExecutionScope scope = executionScopeOf(*plain);
   CHECK(scope.refused.empty());
   CHECK(scope.parts == 4);
   CHECK_FALSE(scope.equal);
@@ -110,7 +110,7 @@ TEST_CASE("what a job can be held against follows from its contracts and draws")
   CHECK_FALSE(scope.variables.empty());
 
   const auto drawing = jobs.make("static26/mlp_dropout", 2);
-  const Scope drawn = scopeOf(*drawing);
+  const ExecutionScope drawn = executionScopeOf(*drawing);
   INFO(drawn.why);
   CHECK(drawn.equal);
   CHECK(drawn.draws);
@@ -120,14 +120,14 @@ TEST_CASE("what a job can be held against follows from its contracts and draws")
   local.trainers = 2;
   local.collective_mode = "local_sgd";
   const auto averaged = jobs.make("fluid18/mnist_mlp", local);
-  const Scope relaxed = scopeOf(*averaged);
+  const ExecutionScope relaxed = executionScopeOf(*averaged);
   CHECK(relaxed.equal);
   CHECK(relaxed.why == "contract `local_sgd` speaks of each part of the batch by itself");
 
   (*plain)->setAttr("dist.contracts",
                     mlir::parseAttribute("[{tag = \"stale\", statement = \"\"}]",
                                          (*plain)->getContext()));
-  CHECK(scopeOf(*plain).refused ==
+  CHECK(executionScopeOf(*plain).refused ==
         "the job computes something else than its reference by contract `stale`");
 }
 

@@ -150,8 +150,11 @@ class PlanLowering {
                                  "does: move it into a handler";
     for (auto handler : serve.getBody().front().getOps<dist::HandleOp>()) {
       llvm::FailureOr<PlanProgram> named = programOf(handler);
-      if (failed(named) || failed(add(main, handler.getBody().front(), options_.main, *named)))
-        return failure();
+      if (failed(named)) return failure();
+      // Only what runs once per step has something to report.
+      LoweringRequest request = options_.main;
+      if (named->when != exec::When::kRound) request.fetches.clear();
+      if (failed(add(main, handler.getBody().front(), request, *named))) return failure();
     }
     return success();
   }

@@ -50,6 +50,7 @@ llvm::FailureOr<PlanProgram> ProgramLowering::run(mlir::Block& block) {
     if (fetch.value) needed().add(fetch.value);
   needed().mark(block);
   if (!request().startup) numberRandomOps();
+  takeArguments(block);
   if (failed(checkRules(block)) || failed(lowerBlock(block))) return failure();
   for (const Fetched& fetch : fetched_) {
     auto combine = request().combine.find(fetch.name);
@@ -58,6 +59,16 @@ llvm::FailureOr<PlanProgram> ProgramLowering::run(mlir::Block& block) {
          combine == request().combine.end() ? "same" : combine->second, fetch.at});
   }
   return std::move(result());
+}
+
+// What arrives with the request that a handler answers.
+void ProgramLowering::takeArguments(mlir::Block& block) {
+  for (mlir::BlockArgument argument : block.getArguments()) {
+    const pd::TensorInfo arrives = pd::declaredInfo(argument.getType());
+    const int buffer = newBuffer("from", arrives);
+    result().arguments.push_back(buffer);
+    bind(argument, buffer, arrives);
+  }
 }
 
 // The last value of every fetched name; persistables are read at the end of the step.

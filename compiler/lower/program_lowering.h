@@ -35,6 +35,7 @@ class ProgramLowering : public Lowering {
     exec::Selector at;
   };
 
+  void takeArguments(mlir::Block& block);
   llvm::LogicalResult findFetches(mlir::Block& block);
   int fetchBuffer(mlir::Value value);
   using Missing = std::map<std::string, std::vector<mlir::Operation*>>;

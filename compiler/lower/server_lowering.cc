@@ -180,9 +180,18 @@ llvm::FailureOr<int> placeInVariable(Lowering& lowering, mlir::Operation* op,
 llvm::FailureOr<PlanProgram> programOf(dist::HandleOp handler) {
   if (handler.getKind() == dist::Handler::Round)
     return PlanProgram{.name = "round", .when = exec::When::kRound};
-  handler.emitError() << "dist.handle " << dist::stringifyHandler(handler.getKind())
-                      << ": handlers of single requests are not supported natively yet; in mode "
-                         "sync the round is enough";
+  const bool sync =
+      llvm::cast<dist::ServeOp>(handler->getParentOp()).getMode() == dist::ServeMode::Sync;
+  if (handler.getKind() == dist::Handler::Push && !sync) {
+    const std::string table = handler.getVar()->str();
+    return PlanProgram{.name = "push " + table, .when = exec::When::kPush, .table = table};
+  }
+  handler.emitError() << "dist.handle " << dist::stringifyHandler(handler.getKind()) << " in mode "
+                      << dist::stringifyServeMode(
+                             llvm::cast<dist::ServeOp>(handler->getParentOp()).getMode())
+                      << ": not supported natively; servers run a round in mode sync and the "
+                         "handlers of pushes in the others, and answer what else is asked with "
+                         "what they have";
   return failure();
 }
 

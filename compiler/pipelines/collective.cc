@@ -31,7 +31,7 @@ std::vector<Axis> axesOf(const Strategy& s) {
 }
 
 // What a pass is told beside the fields that are its options.
-enum class Told { Nothing, Axes, Mesh, Servers };
+enum class Told { Nothing, Axes, Mesh, Servers, Serving };
 
 struct Step {
   const char* pass;
@@ -47,7 +47,7 @@ const Step kSteps[] = {
     {"form-job", Told::Mesh, always},
     {"cut-batch", Told::Axes, always},
     {"ps-place", Told::Servers, isServed},
-    {"ps-split", Told::Servers, isServed},
+    {"ps-split", Told::Serving, isServed},
     {"ps-startup", Told::Axes, isServed},
     {"broadcast-startup", Told::Axes, isReplicated},
     {"scale-loss", Told::Axes, reducesGradients},
@@ -70,8 +70,10 @@ std::string optionsOf(const Step& step, const Strategy& strategy) {
     names += (names.empty() ? "" : ",") + axis.name;
     mesh += (mesh.empty() ? "" : ",") + axis.name + ":" + std::to_string(axis.size);
   }
-  if (step.told == Told::Axes || step.told == Told::Servers) text += " axes=" + names;
-  if (step.told == Told::Servers) text += " servers=" + std::to_string(serverCount(strategy));
+  const bool servers = step.told == Told::Servers || step.told == Told::Serving;
+  if (step.told == Told::Axes || servers) text += " axes=" + names;
+  if (servers) text += " servers=" + std::to_string(serverCount(strategy));
+  if (step.told == Told::Serving) text += " serve=" + serveMode(strategy);
   // Trainers of servers do not speak to each other.
   if (step.told == Told::Mesh)
     text += " axes=" + mesh + " comm-axes=" + (isServed(strategy) ? "none" : names);

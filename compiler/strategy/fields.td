@@ -133,6 +133,12 @@ def split_method : Word<"RoundRobin"> {
   let meaning = "the server of a parameter's first block: in turn, or by a fixed hash of its name; "
                 "its other blocks lie on the servers behind that one";
 }
+def preset : Word<"none"> {
+  let words = ["none", "sync", "async", "half_async", "geo"];
+  let relevant = "mode=pserver";
+  let meaning = "what the framework's fleet calls a strategy of servers, in place of sync_mode, "
+                "half_async, completely_not_async, geo_sgd_mode";
+}
 def sync_mode : Bool<true> {
   let versions = "1.x";
   let relevant = "mode=pserver";

@@ -15,8 +15,7 @@ struct Rule {
 };
 
 bool isServed(const Strategy& s) { return s.mode == "pserver"; }
-// The framework's preset sync turns sync_mode off and has its communicator wait instead.
-bool isSynchronous(const Strategy& s) { return s.sync_mode || s.completely_not_async; }
+bool isSynchronous(const Strategy& s) { return serveMode(s) == "sync"; }
 
 const Rule kRules[] = {
     {[](const Strategy& s) { return s.mode == "nccl2" && s.collective_mode != "grad_allreduce"; },
@@ -71,9 +70,21 @@ const Rule kRules[] = {
      "off"},
     {[](const Strategy& s) { return s.geo_sgd_mode && isSynchronous(s); },
      "geo_sgd_mode and sync_mode: geo-SGD trainers do not wait for rounds; turn sync_mode off"},
-    {[](const Strategy& s) { return isServed(s) && !isSynchronous(s); },
-     "sync_mode=false: servers run synchronous rounds only; asynchronous modes (async, half_async, "
-     "geo-SGD, DC-ASGD) are not there yet: leave sync_mode on, or add completely_not_async"},
+    {[](const Strategy& s) {
+       return s.preset != "none" && (!s.sync_mode || s.half_async || s.completely_not_async ||
+                                     s.geo_sgd_mode || s.runtime_split_send_recv);
+     },
+     "preset and sync_mode, runtime_split_send_recv, half_async, completely_not_async, "
+     "geo_sgd_mode: the preset says how servers work; leave the other fields out, or the preset"},
+    {[](const Strategy& s) { return s.geo_sgd_mode && s.half_async; },
+     "geo_sgd_mode and half_async: trainers either push what has changed every so many steps, or "
+     "wait for their gradients; turn one of them off"},
+    {[](const Strategy& s) { return isServed(s) && serveMode(s) == "geo"; },
+     "preset geo, geo_sgd_mode: servers that add up changes are not there yet; use sync_mode=false "
+     "without it"},
+    {[](const Strategy& s) { return isServed(s) && s.enable_dc_asgd && !isSynchronous(s); },
+     "enable_dc_asgd: servers that keep what each trainer has pulled are not there yet; turn it "
+     "off"},
 };
 
 std::string because(const FieldRow& row, const std::string& what) {
@@ -157,6 +168,14 @@ int64_t serverCount(const Strategy& strategy) {
   int64_t count = 0;
   const bool number = !llvm::StringRef(list[0]).getAsInteger(10, count);
   return number && count > 0 && count <= 0x7fffffff ? count : 0;
+}
+
+// The framework's preset sync turns sync_mode off and has its communicator wait instead.
+std::string serveMode(const Strategy& s) {
+  if (s.preset != "none") return s.preset;
+  if (s.sync_mode || s.completely_not_async) return "sync";
+  if (s.geo_sgd_mode) return "geo";
+  return s.half_async ? "half_async" : "async";
 }
 
 std::vector<std::string> problemsOf(const Strategy& strategy) {

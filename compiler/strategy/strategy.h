@@ -39,6 +39,9 @@ std::string valueOf(const Strategy& strategy, const FieldRow& row);
 // place.
 int64_t serverCount(const Strategy& strategy);
 
+// How servers of mode pserver apply what trainers push: "sync", "async", "half_async" or "geo".
+std::string serveMode(const Strategy& strategy);
+
 // Every field that is out of range and every pair that does not go together, each with the reason;
 // empty where all is well.
 std::vector<std::string> problemsOf(const Strategy& strategy);

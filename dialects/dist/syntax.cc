@@ -384,7 +384,7 @@ void CompositeOp::print(OpAsmPrinter& printer) {
 }
 
 //===----------------------------------------------------------------------===//
-// dist.handle push @t (%g : T, %from : tensor<1xi64>) { … }
+// dist.handle push @t (%from : tensor<1xi64>) { … }
 //===----------------------------------------------------------------------===//
 
 ParseResult HandleOp::parse(OpAsmParser& parser, mlir::OperationState& result) {

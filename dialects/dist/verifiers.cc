@@ -106,7 +106,9 @@ LogicalResult verifyBatch(Operation* feed, BatchAttr batch, MeshOp mesh) {
              << axis.getValue() << "' is out of the mesh's order; list the axes as @"
              << mesh.getSymName() << " does";
     next = at + 1;
-    parts *= mesh.sizeOf(axis).value_or(1);
+    // Micro-batches are cut from what a rank has: `verify` compares them with the reference's
+    // extents.
+    if (mesh.indexOf(axis)) parts *= mesh.sizeOf(axis).value_or(1);
   }
   auto type = llvm::dyn_cast<mlir::RankedTensorType>(unlocated(feed->getResult(0).getType()));
   if (!type) return mlir::success();
@@ -584,8 +586,10 @@ LogicalResult PhaseOp::verifySymbolUses(SymbolTableCollection& tables) {
 
 LogicalResult MergedOp::verifySymbolUses(SymbolTableCollection& tables) {
   auto handler = (*this)->getParentOfType<HandleOp>();
-  if (!handler || handler.getKind() != Handler::Round)
-    return emitOpError("D18: exists in a round only");
+  const bool pushed =
+      handler && handler.getKind() == Handler::Push && handler.getVarAttr() == getVarAttr();
+  if (!pushed && (!handler || handler.getKind() != Handler::Round))
+    return emitOpError("D18: exists in a round, and in the push handler of its variable");
   if (tables.lookupNearestSymbolFrom<pd::VarOp>(*this, getVarAttr())) return mlir::success();
   return emitOpError("D5: there is no variable ") << getVarAttr() << " in this role";
 }

@@ -292,20 +292,40 @@ LogicalResult ServeOp::verifySymbolUses(SymbolTableCollection& tables) {
 
 LogicalResult HandleOp::verify() {
   unsigned arguments = getBody().getNumArguments();
-  static constexpr unsigned kExpected[] = {0, 2, 1, 1};  // round, push, pull, lookup
+  static constexpr unsigned kExpected[] = {0, 1, 1, 1};  // round, push, pull, lookup
   unsigned expected = kExpected[static_cast<unsigned>(getKind())];
   if (arguments != expected)
     return emitOpError("D18: takes ") << expected << " arguments, not " << arguments;
   if ((getKind() == Handler::Round) == getVar().has_value())
     return emitOpError("D18: every handler but the round names a variable");
+  const mlir::Type number =
+      mlir::RankedTensorType::get({1}, mlir::IntegerType::get(getContext(), 64));
+  const bool asked = getKind() == Handler::Push || getKind() == Handler::Pull;
+  if (asked && getBody().getArgumentTypes().front() != number)
+    return emitOpError("D18: the number of the sender is tensor<1xi64>, not ")
+           << getBody().getArgumentTypes().front();
   return yieldOf(getBody()) ? mlir::success()
                             : LogicalResult(emitOpError("region ends with dist.yield"));
 }
 
 LogicalResult HandleOp::verifySymbolUses(SymbolTableCollection& tables) {
-  if (!getVar() || tables.lookupNearestSymbolFrom<pd::VarOp>(*this, getVarAttr()))
-    return mlir::success();
-  return emitOpError("D5: there is no variable ") << getVarAttr() << " in this role";
+  if (!getVar()) return mlir::success();
+  if (!tables.lookupNearestSymbolFrom<pd::VarOp>(*this, getVarAttr()))
+    return emitOpError("D5: there is no variable ") << getVarAttr() << " in this role";
+  // Others may be read while this one is being changed.
+  for (auto other : getOperation()->getBlock()->getOps<HandleOp>()) {
+    if (other == *this || other.getKind() != Handler::Push) continue;
+    mlir::WalkResult result = getBody().walk([&](pd::SetOp set) {
+      if (set.getVarAttr() != other.getVarAttr()) return mlir::WalkResult::advance();
+      auto error = set.emitOpError("D35: sets ")
+                   << set.getVarAttr() << ", which has a push handler of its own";
+      error.attachNote(other.getLoc()) << "that handler; requests for other variables are answered "
+                                          "while this one runs";
+      return mlir::WalkResult::interrupt();
+    });
+    if (result.wasInterrupted()) return mlir::failure();
+  }
+  return mlir::success();
 }
 
 }  // namespace dtranspile::dist

@@ -14,6 +14,13 @@ def PsSplit : Pass<"ps-split", "::mlir::ModuleOp"> {
     the batch, sum where it is a sum over the batch. Powers of decay rates, which update ops hand
     on, are the same for all blocks and advance once per round, outside of the loops.
 
+    `serve=async` and `half_async`: servers apply every push by itself. Each parameter has a handler
+    of its own, with what its update takes: the state of its blocks, the schedule's rate made anew
+    of the counter, powers of its decay rates behind the loop. What is set once per step for all of
+    them (the counter) is the handler of a variable that trainers push to when a step's gradients
+    begin. There are no phases; `half_async` trainers wait for their own pushes. Contract
+    `staleness` lists what depends on the order of pushes. Sums over gradients are an error.
+
     Start-up is left to ps-startup. What servers cannot take over is an error: an update inside of
     control flow, a value that the trainers compute and that is no gradient, random numbers, a
     variable that both sides set.
@@ -24,8 +31,15 @@ def PsSplit : Pass<"ps-split", "::mlir::ModuleOp"> {
         --->
         dist.role @trainer … dist.push %g to @server::@w merge mean on @rounds ; dist.phase push on @rounds ; %n = dist.pull @server::@w on @rounds ; pd.set @w, %n ; dist.phase pull on @rounds
         dist.role @server … dist.serve on @rounds mode sync { dist.handle round { … dist.foreach_block @w (%b) { %g = dist.merged @w ; … pd.sgd … } } }
+
+    Example: `ps-split{axes=dp servers=2 serve=async}`
+
+        dist.role @trainer … dist.push %g to @server::@w merge each on @rounds ; %n = dist.pull @server::@w on @rounds ; pd.set @w, %n
+        dist.role @server … dist.serve on @rounds mode async { dist.handle push @w (%from) { … dist.foreach_block @w (%b) { %g = dist.merged @w ; … pd.sgd … } } }
   }];
   let dependentDialects = ["::dtranspile::dist::DistDialect"];
-  let options = [axesOption, serversOption];
+  let options = [axesOption, serversOption,
+                 Option<"serve", "serve", "std::string", "\"sync\"",
+                        "sync, async or half_async: whether servers wait for all trainers">];
 }
 #endif

@@ -1,6 +1,8 @@
 // Trainers and servers out of one role. Behind ps-place, before ps-startup.
+#include "dialects/pd/types.h"
 #include "passes/ps-split/pass.h"
 #include "passes/ps-split/round.h"
+#include "passes/ps-split/single.h"
 #include "passes/support/relations.h"
 #include "passes/support/servers.h"
 
@@ -28,12 +30,30 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
     if (mlir::failed(part) || mlir::failed(checkLayouts(*part)) ||
         mlir::failed(checkTrainers(*job, *part)))
       return mlir::failure();
-    mlir::FailureOr<dist::Merge> merge = chooseMerge(*job);
+    mode_ = dist::symbolizeServeMode(serve.getValue());
+    if (!mode_ || *mode_ == dist::ServeMode::Geo)
+      return getOperation().emitError("ps-split: no servers work in mode '")
+             << serve.getValue() << "'; known are sync, async, half_async";
+    mlir::FailureOr<dist::Merge> merge = dist::Merge::Each;
+    if (isSync()) merge = chooseMerge(*job);
     if (mlir::failed(merge)) return mlir::failure();
     const mlir::FlatSymbolRefAttr rounds = makeMeshAndComm(*job);
-    if (mlir::failed(makeServers(*job, *part, rounds))) return mlir::failure();
-    makeTrainers(*job, *part, rounds, *merge);
+    pd::VarOp clock;
+    if (mlir::failed(makeServers(*job, *part, rounds, clock))) return mlir::failure();
+    makeTrainers(*job, *part, rounds, *merge, clock);
+    if (!isSync()) declareStaleness(*part);
     return mlir::success();
+  }
+
+  bool isSync() const { return *mode_ == dist::ServeMode::Sync; }
+
+  // What trainers read and servers hold depends on when pushes come.
+  void declareStaleness(const UpdatePart& part) {
+    std::vector<std::string> sites;
+    for (const Served& served : part.parameters())
+      for (mlir::StringAttr name : served.state) sites.push_back(name.str());
+    addContract(getOperation(), "staleness",
+                "every push is applied by itself, to what the servers have then", sites);
   }
 
   static mlir::LogicalResult checkLayouts(const UpdatePart& part) {
@@ -129,7 +149,7 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
   }
 
   mlir::LogicalResult makeServers(JobOnAxes& job, const UpdatePart& part,
-                                  mlir::FlatSymbolRefAttr rounds) {
+                                  mlir::FlatSymbolRefAttr rounds, pd::VarOp& clock) {
     mlir::OpBuilder builder(&getContext());
     builder.setInsertionPointAfter(job.role);
     auto role = dist::RoleOp::create(builder, job.role.getLoc(), builder.getStringAttr("server"),
@@ -147,10 +167,14 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
     auto main = pd::ProgramOp::create(builder, job.main.getLoc(), job.main.getSymNameAttr());
     main->setAttrs(job.main->getAttrDictionary());
     builder.createBlock(&main.getBody());
-    auto serve =
-        dist::ServeOp::create(builder, job.main.getLoc(), rounds,
-                              dist::ServeModeAttr::get(&getContext(), dist::ServeMode::Sync));
-    builder.createBlock(&serve.getBody());
+    auto loop = dist::ServeOp::create(builder, job.main.getLoc(), rounds,
+                                      dist::ServeModeAttr::get(&getContext(), *mode_));
+    if (!isSync()) {
+      mlir::FailureOr<SinglePlan> plan = buildHandlers(job, part, main, loop);
+      if (mlir::succeeded(plan)) clock = plan->clock;
+      return mlir::LogicalResult(plan);
+    }
+    builder.createBlock(&loop.getBody());
     auto round = dist::HandleOp::create(builder, job.main.getLoc(),
                                         dist::HandlerAttr::get(&getContext(), dist::Handler::Round),
                                         mlir::FlatSymbolRefAttr());
@@ -158,15 +182,43 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
     return buildRound(getOperation(), job, part, role, main, round);
   }
 
+  mlir::SymbolRefAttr tableOf(pd::VarOp var) {
+    return mlir::SymbolRefAttr::get(mlir::StringAttr::get(&getContext(), "server"),
+                                    {mlir::FlatSymbolRefAttr::get(var.getSymNameAttr())});
+  }
+
+  // A step of a trainer begins: the servers count it. In front of the first gradient, since pushes
+  // of a trainer are applied in their order.
+  void pushClock(mlir::Block& body, const UpdatePart& part, pd::VarOp clock,
+                 mlir::FlatSymbolRefAttr rounds) {
+    mlir::Operation* first = nullptr;
+    for (const Served& served : part.parameters())
+      if (mlir::Operation* maker = served.gradient ? served.gradient.getDefiningOp() : nullptr)
+        if (!first || maker->isBeforeInBlock(first)) first = maker;
+    if (!first) return;
+    mlir::OpBuilder builder(first);
+    mlir::RankedTensorType type = pd::tensorOf(clock.getType());
+    pd::Declarations declarations;
+    const std::string name = declarations.freshName(&body, clock.getSymName().str() + "@STEP");
+    mlir::Value one =
+        declarations
+            .create(builder, clock.getLoc(), "fill_constant", {}, {{"Out", {{name, type}}}},
+                    {builder.getNamedAttr("shape", builder.getDenseI64ArrayAttr(type.getShape())),
+                     builder.getNamedAttr("dtype", builder.getI32IntegerAttr(static_cast<int32_t>(
+                                                       *pd::dtypeOf(type.getElementType())))),
+                     builder.getNamedAttr("value", builder.getF32FloatAttr(1))},
+                    pd::kBackward)
+            .output("Out");
+    dist::PushOp::create(builder, clock.getLoc(), one, tableOf(clock),
+                         dist::MergeAttr::get(&getContext(), dist::Merge::Each), rounds);
+  }
+
   void makeTrainers(JobOnAxes& job, const UpdatePart& part, mlir::FlatSymbolRefAttr rounds,
-                    dist::Merge merge) {
+                    dist::Merge merge, pd::VarOp clock) {
     mlir::Block& body = *job.main.getBodyBlock();
     mlir::OpBuilder builder(&getContext());
-    auto table = [&](const Served& served) {
-      return mlir::SymbolRefAttr::get(
-          builder.getStringAttr("server"),
-          {mlir::FlatSymbolRefAttr::get(pd::VarOp(served.var).getSymNameAttr())});
-    };
+    auto table = [&](const Served& served) { return tableOf(served.var); };
+    if (clock) pushClock(body, part, clock, rounds);
     // Gradients of one op are pushed in the order of the parameters.
     llvm::DenseMap<mlir::Operation*, mlir::Operation*> last;
     for (const Served& served : part.parameters()) {
@@ -185,7 +237,8 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
       dist::PhaseOp::create(builder, job.main.getLoc(),
                             dist::PhaseKindAttr::get(&getContext(), kind), rounds);
     };
-    end(dist::PhaseKind::Push);
+    // Without rounds a pull waits for the pushes of its own trainer that stand before it.
+    if (*mode_ != dist::ServeMode::Async) end(dist::PhaseKind::Push);
     for (const Served& served : part.parameters()) {
       pd::VarOp var = served.var;
       if (!read.contains(var.getSymNameAttr())) continue;
@@ -193,7 +246,7 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
       pd::SetOp::create(builder, var.getLoc(), mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()),
                         pull.getOutput());
     }
-    end(dist::PhaseKind::Pull);
+    if (isSync()) end(dist::PhaseKind::Pull);
   }
 
   static void eraseUpdates(mlir::Block& body, const UpdatePart& part) {
@@ -205,6 +258,8 @@ class PsSplit : public impl::PsSplitBase<PsSplit> {
         op.erase();
     }
   }
+
+  std::optional<dist::ServeMode> mode_;
 };
 
 }  // namespace

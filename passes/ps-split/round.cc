@@ -3,8 +3,7 @@
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/types.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/StringSet.h"
-#include "mlir/IR/IRMapping.h"
+#include "passes/ps-split/by_block.h"
 
 namespace dtranspile::passes {
 namespace {
@@ -56,7 +55,7 @@ class Round {
         builder_(mlir::OpBuilder::atBlockEnd(&round.getBody().front())) {}
 
   mlir::LogicalResult build(pd::ProgramOp main) {
-    copyDeclarations(job_.main, main, namesUsed());
+    copyUsedDeclarations(part_, job_.main, main);
     collect();
     for (int stage = 0; stage <= stages_.last(); ++stage) {
       sumUpFor(stage);
@@ -76,17 +75,6 @@ class Round {
     std::vector<pd::SetOp> sets;
     std::vector<mlir::Value> terms;
   };
-
-  llvm::unique_function<bool(llvm::StringRef)> namesUsed() {
-    auto names = std::make_shared<llvm::StringSet<>>();
-    for (mlir::Operation* op : part_.ops()) {
-      for (mlir::Value result : op->getResults()) names->insert(pd::nameOf(result));
-      for (mlir::Value value : takenBy(op)) names->insert(pd::nameOf(value));
-    }
-    return [this, names](llvm::StringRef name) {
-      return names->contains(name) || part_.touches(name);
-    };
-  }
 
   // In the order of the program.
   void collect() {
@@ -176,15 +164,7 @@ class Round {
   mlir::LogicalResult buildLoop(int owner, const Loop& loop, int stage);
   mlir::LogicalResult copyOps(int owner, const std::vector<mlir::Operation*>& needed, int stage,
                               mlir::OpBuilder& inside, mlir::IRMapping& map);
-  mlir::Value valueInside(int owner, mlir::Value value, mlir::OpBuilder& inside);
   void advancePowers();
-
-  bool isCut(int owner, mlir::Type type) const {
-    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
-    return tensor &&
-           tensor.getShape() ==
-               pd::tensorOf(pd::VarOp(part_.parameters()[owner].var).getType()).getShape();
-  }
 
   mlir::Value zeros(mlir::Value like) {
     auto type = llvm::cast<mlir::RankedTensorType>(like.getType());
@@ -215,35 +195,6 @@ class Round {
   llvm::DenseMap<mlir::Value, mlir::Value> sums_;
 };
 
-// The ops of the parameter that some values are made of, in the order of the program.
-std::vector<mlir::Operation*> neededFor(const UpdatePart& part, int owner,
-                                        llvm::SmallVector<mlir::Value> values) {
-  llvm::DenseSet<mlir::Operation*> found;
-  while (!values.empty()) {
-    mlir::Operation* op = values.pop_back_val().getDefiningOp();
-    if (!op || part.ownerOf(op) != owner || !found.insert(op).second) continue;
-    for (mlir::Value operand : op->getOperands())
-      if (part.ownerOf(operand) == owner) values.push_back(operand);
-  }
-  std::vector<mlir::Operation*> ops(found.begin(), found.end());
-  llvm::sort(ops, [](mlir::Operation* a, mlir::Operation* b) { return a->isBeforeInBlock(b); });
-  return ops;
-}
-
-// A gradient, or a variable, of the block that the loop has come to.
-mlir::Value Round::valueInside(int owner, mlir::Value value, mlir::OpBuilder& inside) {
-  const Served& served = part_.parameters()[owner];
-  pd::VarOp var = served.var;
-  if (value == served.gradient) {
-    auto dense = mlir::RankedTensorType::get(pd::tensorOf(var.getType()).getShape(),
-                                             pd::tensorOf(value.getType()).getElementType());
-    return dist::MergedOp::create(inside, value.getLoc(), blockType(dense),
-                                  mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()));
-  }
-  return pd::GetOp::create(inside, value.getLoc(), blockType(value.getType()),
-                           variableBehind(value));
-}
-
 mlir::LogicalResult Round::copyOps(int owner, const std::vector<mlir::Operation*>& needed,
                                    int stage, mlir::OpBuilder& inside, mlir::IRMapping& map) {
   for (mlir::Operation* op : needed) {
@@ -261,12 +212,9 @@ mlir::LogicalResult Round::copyOps(int owner, const std::vector<mlir::Operation*
       }
       if (auto get = operand.getDefiningOp<pd::GetOp>(); get && stages_.of(get) > stage)
         return op->emitError("reads '") << get.getVar() << "' behind a norm over servers";
-      map.map(operand, valueInside(owner, operand, inside));
+      map.map(operand, valueInside(part_, owner, operand, inside));
     }
-    mlir::Operation* copy = inside.clone(*op, map);
-    for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults()))
-      if (part_.ownerOf(from) == owner && isCut(owner, from.getType()))
-        to.setType(blockType(from.getType()));
+    cloneForBlock(part_, owner, op, inside, map);
   }
   return mlir::success();
 }
@@ -303,7 +251,7 @@ mlir::LogicalResult Round::buildLoop(int owner, const Loop& loop, int stage) {
   if (mlir::failed(copyOps(owner, needed, stage, inside, map))) return mlir::failure();
   for (pd::SetOp set : sets) {
     mlir::Value value = map.lookupOrNull(set.getValue());
-    if (!value) value = valueInside(owner, set.getValue(), inside);
+    if (!value) value = valueInside(part_, owner, set.getValue(), inside);
     pd::SetOp::create(inside, set.getLoc(), set.getVarAttr(), value);
   }
   llvm::SmallVector<mlir::Value> added;

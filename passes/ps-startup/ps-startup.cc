@@ -221,9 +221,12 @@ class PsStartup : public impl::PsStartupBase<PsStartup> {
       pd::SetOp::create(builder, var.getLoc(), mlir::FlatSymbolRefAttr::get(var.getSymNameAttr()),
                         pull.getOutput());
     }
-    dist::PhaseOp::create(builder, job.trainers.startup.getLoc(),
-                          dist::PhaseKindAttr::get(&getContext(), dist::PhaseKind::Pull),
-                          symbolOf(job.rounds));
+    bool sync = false;
+    job.main.walk([&](dist::ServeOp loop) { sync = loop.getMode() == dist::ServeMode::Sync; });
+    if (sync)  // others have no rounds, nor phases
+      dist::PhaseOp::create(builder, job.trainers.startup.getLoc(),
+                            dist::PhaseKindAttr::get(&getContext(), dist::PhaseKind::Pull),
+                            symbolOf(job.rounds));
     for (auto var :
          llvm::make_early_inc_range(job.trainers.role.getBody().front().getOps<pd::VarOp>()))
       if (gone.contains(var.getSymNameAttr())) var.erase();

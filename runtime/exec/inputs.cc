@@ -195,6 +195,11 @@ absl::Status CheckPerStep(const WorkerConfig& config, const Plan& plan) {
     if (p == nullptr)
       return absl::InvalidArgumentError(
           absl::StrCat("per-step values: '", name, "' is no persistable of the job"));
+    if (plan.serves() && plan.repeated() == nullptr)
+      return absl::UnimplementedError(absl::StrCat(
+          "per-step values: '", name,
+          "' is on servers that apply every push by itself, and know "
+          "no steps; make the job with sync_mode, or let the program compute the value"));
     if (FillOf(BufferAt(plan, p->buffer).dtype) == nullptr)
       return absl::InvalidArgumentError(absl::StrCat("per-step values: '", name, "' is ",
                                                      NameOf(BufferAt(plan, p->buffer).dtype)));

@@ -140,7 +140,10 @@ void PlanChecker::CheckPrograms() {
     tickets_.clear();
     CheckProgram(program, where);
   }
-  const auto runs = [&](When one) { return plan_.find(one) != nullptr; };
+  const auto runs = [&](When one) {
+    return std::any_of(plan_.programs.begin(), plan_.programs.end(),
+                       [&](const Program& program) { return program.when == one; });
+  };
   const bool serves = runs(When::kRound) || runs(When::kPush) || runs(When::kPull);
   if (runs(When::kStep) == serves)
     Add("programs", serves ? "a server has no program of every step" : "none runs in every step");

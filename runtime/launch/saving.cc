@@ -191,6 +191,13 @@ Elsewhere FindElsewhere(const JobSpec& spec, const std::vector<Rank>& ranks) {
 
 absl::Status ShareCheckpoints(const JobSpec& spec, std::vector<Rank>& ranks) {
   if (!spec.checkpoints) return absl::OkStatus();
+  // Without rounds there is no moment at which all servers have done the same.
+  for (const Rank& rank : ranks)
+    if (rank.plan->serves() && rank.plan->repeated() == nullptr)
+      return absl::UnimplementedError(
+          absl::StrCat("role '", rank.role,
+                       "' applies every push by itself, and checkpoints are taken between rounds: "
+                       "leave --checkpoint-dir out, or make the job with sync_mode"));
   std::vector<Rank> all = ranks;
   Elsewhere elsewhere;
   if (spec.part) {

@@ -1,4 +1,3 @@
-#include "runtime/ps/awaited.h"
 #include "runtime/ps/client.h"
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "runtime/comm/gloo/handshake.h"
 #include "runtime/comm/gloo/store.h"
 #include "runtime/comm/patience.h"
+#include "runtime/ps/awaited.h"
 #include "runtime/ps/door.h"
 #include "runtime/ps/frame.h"
 #include "runtime/ps/protocol.h"
@@ -77,7 +77,6 @@ absl::Status Client::Meet() {
       peers_.push_back(*std::move(peer));
       continue;
     }
-    // Those that are there already learn why this trainer never comes further.
     absl::Status status = peer.status();
     // One that has failed since has left word why.
     if (const auto again = AddressOf(server, NowNs() + kReasonNs); absl::IsAborted(again.status()))
@@ -86,6 +85,14 @@ absl::Status Client::Meet() {
     Abort(absl::StrCat(options_.role, " ", options_.rank, ": ", status.message()));
     return status;
   }
+  pushed_.resize(peers_.size());
+  settled_.resize(peers_.size());
+  single_ = peers_.front()->most_waiting() > 0;
+  for (const auto& peer : peers_)
+    if ((peer->most_waiting() > 0) != single_)
+      return absl::InvalidArgumentError(
+          absl::StrCat(peer->name(), " and ", peers_.front()->name(),
+                       " disagree: one has rounds, and one applies every push by itself"));
   return absl::OkStatus();
 }
 
@@ -176,7 +183,7 @@ absl::Status Client::failure() {
 Request Client::NewRequest(int64_t server) const {
   Request request;
   request.set_session(peers_[static_cast<size_t>(server)]->session());
-  request.set_round(round_);
+  request.set_round(single_ ? pushed_[static_cast<size_t>(server)] : round_);
   return request;
 }
 
@@ -184,17 +191,16 @@ Request Client::NewRequest(int64_t server) const {
 void Client::Call(Batch& batch, int64_t server, const Request& request,
                   std::vector<grpc::Slice> payload, const std::string& what, Taken taken) {
   Peer& peer = *peers_[static_cast<size_t>(server)];
-  const double patience =
-      PatienceOf(request.has_end_phase() ? Awaited::kPhase : Awaited::kAnswer,
-                 options_.timeout_seconds);
+  const double patience = PatienceOf(request.has_end_phase() ? Awaited::kPhase : Awaited::kAnswer,
+                                     options_.timeout_seconds);
   int64_t bytes = 0;
   for (const grpc::Slice& slice : payload) bytes += static_cast<int64_t>(slice.size());
   sent_ += bytes;
-  const auto done = [this, &batch, &peer, what, bytes, patience, round = round_,
-                     taken = std::move(taken)](
+  const std::string when = single_ ? "" : absl::StrCat(" in ", RoundName(round_));
+  const auto done = [this, &batch, &peer, what, bytes, patience, when, taken = std::move(taken)](
                         const grpc::Status& status, const grpc::ByteBuffer& reply) {
     absl::Status result;
-    const std::string where = absl::StrCat(what, " in ", RoundName(round));
+    const std::string where = absl::StrCat(what, when);
     if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
       result = absl::DeadlineExceededError(
           absl::StrCat(peer.name(), " has not answered ", where, " within ", patience, " s"));
@@ -249,9 +255,23 @@ absl::Status Client::Wait(Batch& batch) {
 // files.
 absl::Status Client::BeginPushes() {
   DT_RETURN_IF_ERROR(failure());
-  if (round_ == kStartUp) DT_RETURN_IF_ERROR(EndPhase("", exec::Phase::kPull));
+  if (!single_ && round_ == kStartUp) DT_RETURN_IF_ERROR(EndPhase("", exec::Phase::kPull));
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait(lock, [&] { return pushes_.under_way < kMostUnderWay || !failure_.empty(); });
+  return absl::OkStatus();
+}
+
+// Where a server keeps no more pushes until some have been applied: waits until all of them have.
+absl::Status Client::BeginPush(int64_t server) {
+  const auto at = static_cast<size_t>(server);
+  if (!single_ || pushed_[at] - settled_[at] < peers_[at]->most_waiting()) return absl::OkStatus();
+  DT_RETURN_IF_ERROR(Wait(pushes_));
+  Batch batch;
+  Request message = NewRequest(server);
+  message.mutable_end_phase()->set_phase(PHASE_PUSH);
+  Call(batch, server, message, {}, "the pushes before");
+  DT_RETURN_IF_ERROR(Wait(batch));
+  settled_[at] = pushed_[at];
   return absl::OkStatus();
 }
 
@@ -268,7 +288,8 @@ absl::Status Client::EndPhase(const std::string& op, exec::Phase phase) {
          pushes ? "the end of the pushes" : "the end of the pulls");
   }
   DT_RETURN_IF_ERROR(Wait(batch));
-  if (!pushes) ++round_;
+  if (pushes) settled_ = pushed_;
+  if (!pushes && !single_) ++round_;
   return absl::OkStatus();
 }
 

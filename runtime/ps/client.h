@@ -4,6 +4,10 @@
 // A push returns when its bytes have been copied out of the caller's memory; that they have arrived
 // is known at the end of the phase, and an error of a push is that of the next request. Requests to
 // several servers, and the messages of one request, are under way at once.
+//
+// Servers that apply every push by itself say so when the session begins. Their requests carry
+// numbers of pushes in place of rounds (messages.proto): a pull gives what is there when the pushes
+// before it have been applied.
 #pragma once
 
 #include <grpcpp/completion_queue.h>
@@ -87,7 +91,10 @@ class Client : public exec::ServerLink {
   absl::Status CheckTable(int64_t server, const std::string& table, DType dtype,
                           const std::vector<int64_t>& dims) const;
   absl::Status BeginPushes();
+  absl::Status BeginPush(int64_t server);
   Request NewRequest(int64_t server) const;
+  Request NewPush(int64_t server, const exec::TableRequest& request, exec::Merge merge,
+                  DType dtype);
   void Call(Batch& batch, int64_t server, const Request& request, std::vector<grpc::Slice> payload,
             const std::string& what, Taken taken = nullptr);
   absl::Status Wait(Batch& batch);
@@ -103,6 +110,9 @@ class Client : public exec::ServerLink {
   std::map<std::string, Cut> cuts_;           // by table
   const std::shared_ptr<ChunkPool> chunks_ = std::make_shared<ChunkPool>();
   int64_t round_;
+  bool single_ = false;  // the servers apply every push by itself
+  // Then by server: pushes so far, and how many of them are known to be applied.
+  std::vector<int64_t> pushed_, settled_;
   Batch pushes_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -75,6 +75,17 @@ absl::Status Client::CheckTable(int64_t server, const std::string& table, DType 
                    ShapeText(dtype, dims)));
 }
 
+Request Client::NewPush(int64_t server, const exec::TableRequest& request, exec::Merge merge,
+                        DType dtype) {
+  Request message = NewRequest(server);
+  ++pushed_[static_cast<size_t>(server)];
+  ps::Push& push = *message.mutable_push();
+  push.set_table(request.table);
+  push.set_merge(WordOf(merge));
+  push.set_dtype(static_cast<int32_t>(dtype));
+  return message;
+}
+
 absl::Status Client::Push(const exec::TableRequest& request, exec::Merge merge,
                           const TensorView& value) {
   DT_RETURN_IF_ERROR(BeginPushes());
@@ -88,11 +99,9 @@ absl::Status Client::Push(const exec::TableRequest& request, exec::Merge merge,
     if (bytes == 0) continue;
     const std::vector<Cut::Piece> pieces =
         cut->Pieces(part, static_cast<int64_t>(SizeOf(value.dtype)), value.dims);
-    Request message = NewRequest(server);
+    DT_RETURN_IF_ERROR(BeginPush(server));
+    Request message = NewPush(server, request, merge, value.dtype);
     ps::Push& push = *message.mutable_push();
-    push.set_table(request.table);
-    push.set_merge(WordOf(merge));
-    push.set_dtype(static_cast<int32_t>(value.dtype));
     for (int64_t chunk = 0; chunk < ChunksOf(bytes); ++chunk) {
       push.set_chunk(chunk);
       const int64_t at = chunk * kChunkBytes, end = std::min(at + kChunkBytes, bytes);
@@ -137,11 +146,9 @@ absl::Status Client::PushRows(const exec::TableRequest& request, exec::Merge mer
     DT_ASSIGN_OR_RETURN(const exec::Table* const table, TableOf(server, request.table));
     if (RowsOf(*table) == 0) continue;
     const auto count = static_cast<int64_t>(rows.size()), per = RowsPerChunk(RowBytesOf(*table));
-    Request message = NewRequest(server);
+    DT_RETURN_IF_ERROR(BeginPush(server));
+    Request message = NewPush(server, request, merge, value.dtype);
     ps::Push& push = *message.mutable_push();
-    push.set_table(request.table);
-    push.set_merge(WordOf(merge));
-    push.set_dtype(static_cast<int32_t>(value.dtype));
     push.set_sparse(true);
     push.set_rows(count);
     for (int64_t begin = 0, chunk = 0; begin < count || chunk == 0; begin += per, ++chunk) {
@@ -205,7 +212,10 @@ absl::Status Client::Pull(const exec::TableRequest& request, const exec::TensorR
       });
     }
   }
-  return Wait(batch);
+  DT_RETURN_IF_ERROR(Wait(batch));
+  for (size_t server = 0; server < peers_.size(); ++server)
+    if (!pieces[server].empty()) settled_[server] = pushed_[server];
+  return absl::OkStatus();
 }
 
 absl::Status Client::Lookup(const exec::TableRequest& request, const int64_t* ids, int64_t count,

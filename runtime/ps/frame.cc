@@ -82,4 +82,12 @@ grpc::Slice Lent(const std::byte* data, size_t bytes) {
   return {data, bytes, grpc::Slice::STATIC_SLICE};
 }
 
+grpc::Slice Lent(std::shared_ptr<const std::byte> owner, const std::byte* data, size_t bytes) {
+  if (owner.use_count() == 0) return Lent(data, bytes);  // nobody's: it outlives the call
+  using Owner = std::shared_ptr<const std::byte>;
+  // gRPC does not write to it.
+  return {const_cast<std::byte*>(data), bytes, [](void* held) { delete static_cast<Owner*>(held); },
+          new Owner(std::move(owner))};
+}
+
 }  // namespace dtranspile::ps

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -62,5 +63,7 @@ class SliceBuilder {
 
 // A slice of memory that somebody else keeps alive until gRPC has let go of it.
 grpc::Slice Lent(const std::byte* data, size_t bytes);
+// The same, of memory that `owner` keeps alive.
+grpc::Slice Lent(std::shared_ptr<const std::byte> owner, const std::byte* data, size_t bytes);
 
 }  // namespace dtranspile::ps

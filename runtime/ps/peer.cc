@@ -128,6 +128,7 @@ void Peer::Take(const SessionMessage& message) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (message.has_welcome()) {
       session_ = message.welcome().session();
+      most_waiting_ = message.welcome().most_waiting();
       for (const Table& one : message.welcome().tables()) {
         auto table = TableOf(one);
         if (table.ok()) tables_.push_back(*std::move(table));

@@ -46,6 +46,9 @@ class Peer {
   // From Meet on.
   uint64_t session() const { return session_; }
   const std::vector<exec::Table>& tables() const { return tables_; }
+  // Pushes of this trainer that the server keeps while they wait to be applied, each by itself; 0:
+  // it has rounds.
+  int64_t most_waiting() const { return most_waiting_; }
 
   // A call. `done` is called by the queue's thread, once, also after Close.
   using Done = std::function<void(const grpc::Status& status, const grpc::ByteBuffer& reply)>;
@@ -103,6 +106,7 @@ class Peer {
   bool welcome_ = false, left_ = false, told_ = false;
   std::string why_;  // of the end
   uint64_t session_ = 0;
+  int64_t most_waiting_ = 0;
   std::vector<exec::Table> tables_;
   std::vector<Unary*> calls_;
 };

@@ -35,8 +35,8 @@ Protocol::Protocol(Options options, std::vector<exec::Table> tables)
     : options_(std::move(options)),
       tables_(std::move(tables)),
       timeout_ns_(static_cast<int64_t>(options_.timeout_seconds * 1e9)),
-      patience_ns_(static_cast<int64_t>(
-          PatienceOf(Awaited::kTrainers, options_.timeout_seconds) * 1e9)),
+      patience_ns_(
+          static_cast<int64_t>(PatienceOf(Awaited::kTrainers, options_.timeout_seconds) * 1e9)),
       opened_ns_(NowNs()),
       trainers_(static_cast<size_t>(options_.trainers)) {
   for (Trainer& one : trainers_) one.from.resize(tables_.size());
@@ -69,8 +69,7 @@ absl::Status Protocol::FailLocked(const std::string& why, Answers& answers) {
   for (Trainer& trainer : trainers_)
     if (trainer.answer)
       answers.push_back([a = std::exchange(trainer.answer, nullptr), f = failure_] { a(f); });
-  for (Answer& one : std::exchange(parked_, {}))
-    answers.push_back([a = std::move(one), f = failure_] { a(f); });
+  for (Answer& one : TakeParked()) answers.push_back([a = std::move(one), f = failure_] { a(f); });
   if (options_.on_failure) answers.push_back([this, why] { options_.on_failure(why); });
   changed_.notify_all();
   return failure_;
@@ -249,6 +248,10 @@ void Protocol::Read(int trainer, int64_t round, const std::string& table, Readin
   }
   for (const auto& give : answers) give();
   if (!parked) answer(status);
+}
+
+std::shared_ptr<const std::byte> Protocol::Memory(int, const exec::Table& table, Reading, int64_t) {
+  return {std::shared_ptr<void>(), table.data};
 }
 
 absl::Status Protocol::CheckEnd(int trainer, int64_t round, exec::Phase phase) const {

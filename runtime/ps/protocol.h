@@ -17,8 +17,10 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -35,6 +37,7 @@ inline constexpr int64_t kStartUp = -1;
 // "round 3", "the start-up".
 std::string RoundName(int64_t round);
 
+// Servers that apply every push by itself go another way with the same trainers (single_push.h).
 class Protocol {
  public:
   struct Options {
@@ -48,23 +51,32 @@ class Protocol {
   using Answer = std::function<void(const absl::Status&)>;
 
   Protocol(Options options, std::vector<exec::Table> tables);
+  virtual ~Protocol() = default;
 
+  // Where pushes are applied one by one, and requests numbered by pushes (messages.proto): how many
+  // of a trainer are kept while they wait.
+  virtual int64_t most_waiting() const { return 0; }
   const std::string& name() const { return options_.server; }
 
   // Of the service. A trainer is numbered from 0 on; one that is none of the job, or is there
   // already, is turned away with a status and nothing else happens.
   absl::Status Join(int trainer);
-  void Leave(int trainer);
+  virtual void Leave(int trainer);
   // Its connection is lost: its death, unless it has left.
   void Lost(int trainer);
   // A message of a push; the bytes of the chunk are what is left of the payload. An error has ended
   // the protocol.
-  absl::Status Push(int trainer, int64_t round, const std::string& table, PushChunk chunk,
-                    Payload& payload);
+  virtual absl::Status Push(int trainer, int64_t round, const std::string& table, PushChunk chunk,
+                            Payload& payload);
   // A pull or a lookup: answered when the table's memory may be read.
   enum class Reading { kPull, kLookup };
-  void Read(int trainer, int64_t round, const std::string& table, Reading how, Answer answer);
-  void EndPhase(int trainer, int64_t round, exec::Phase phase, Answer answer);
+  virtual void Read(int trainer, int64_t round, const std::string& table, Reading how,
+                    Answer answer);
+  // The bytes of a table, for (message `chunk` of) a request that Read has let through: they stay
+  // as they are while the pointer lives. Of a round they do until the next one.
+  virtual std::shared_ptr<const std::byte> Memory(int trainer, const exec::Table& table,
+                                                  Reading how, int64_t chunk);
+  virtual void EndPhase(int trainer, int64_t round, exec::Phase phase, Answer answer);
   const std::vector<exec::Table>& tables() const { return tables_; }
   // Null for a table that is not there.
   const exec::Table* Find(const std::string& table) const;
@@ -75,12 +87,12 @@ class Protocol {
   absl::Status failure() const;
 
   // Of the server (exec::Rounds).
-  absl::StatusOr<exec::Turn> Next();
-  void Finish(const absl::Status& status);
+  virtual absl::StatusOr<exec::Turn> Next();
+  virtual void Finish(const absl::Status& status);
   absl::Status Merged(const std::string& table, int64_t block, const exec::TensorRoom& to);
   absl::Status MergedRows(const std::string& table, int64_t block, exec::Value& to);
 
- private:
+ protected:
   enum class State { kPulls, kPushes, kRuns };
   struct Trainer {
     bool joined = false, left = false, lost = false;
@@ -112,8 +124,11 @@ class Protocol {
   void AnswerPhase(Answers& answers);
   int64_t Deadline() const;
   std::string Overdue() const;
-  absl::StatusOr<const exec::Table*> TableOfRound(const std::string& table) const;
-  absl::StatusOr<Contributions> PushedFor(const exec::Table& table) const;
+  // What a program may merge now.
+  virtual absl::StatusOr<const exec::Table*> TableOfRound(const std::string& table) const;
+  virtual absl::StatusOr<Contributions> PushedFor(const exec::Table& table) const;
+  // The requests that wait for something else than the end of a phase.
+  virtual std::vector<Answer> TakeParked() { return std::exchange(parked_, {}); }
   absl::StatusOr<Rows> RowsOfBlock(const exec::Table& table, int64_t block) const;
 
   const Options options_;

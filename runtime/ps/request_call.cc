@@ -62,7 +62,7 @@ void RequestCall::Handle() {
   message_.Clear();
   if (!payload.ok()) return Answer(payload.status());
   payload_ = *std::move(payload);
-  const int trainer = host_.TrainerOf(request_.session());
+  const int trainer = trainer_ = host_.TrainerOf(request_.session());
   if (trainer < 0) return Answer(absl::UnauthenticatedError("a request of no session"));
   host_.CountBytes(0, payload_.left());
   Protocol& protocol = host_.protocol();
@@ -114,21 +114,25 @@ absl::StatusOr<RequestCall::Slices> RequestCall::Result() {
   return pull ? Chunk(*table, request_.pull().chunk()) : Rows(*table);
 }
 
-// Lent: values change in the next round only, which begins when this trainer has had them.
-absl::StatusOr<RequestCall::Slices> RequestCall::Chunk(const exec::Table& table,
-                                                       int64_t chunk) const {
+// Lent: it stays as it is until this trainer has had it.
+absl::StatusOr<RequestCall::Slices> RequestCall::Chunk(const exec::Table& table, int64_t chunk) {
   const int64_t bytes = BytesOf(table);
   if (chunk < 0 || chunk >= ChunksOf(bytes))
     return Wrong(
         absl::StrCat("message ", chunk, " of ", ChunksOf(bytes), " of table '", table.name, "'"));
   const int64_t at = chunk * kChunkBytes, size = std::min(kChunkBytes, bytes - at);
-  return Slices{Lent(table.data + at, static_cast<size_t>(size))};
+  std::shared_ptr<const std::byte> memory =
+      host_.protocol().Memory(trainer_, table, Protocol::Reading::kPull, chunk);
+  const std::byte* const from = memory.get() + at;
+  return Slices{Lent(std::move(memory), from, static_cast<size_t>(size))};
 }
 
 absl::StatusOr<RequestCall::Slices> RequestCall::Rows(const exec::Table& table) {
   const int64_t row_bytes = RowBytesOf(table), count = payload_.left() / sizeof(int64_t);
   if (payload_.left() % sizeof(int64_t) != 0 || count > RowsPerChunk(row_bytes))
     return Wrong(absl::StrCat("a lookup of ", payload_.left(), " bytes of row numbers"));
+  const std::shared_ptr<const std::byte> memory =
+      host_.protocol().Memory(trainer_, table, Protocol::Reading::kLookup, 0);
   SliceBuilder rows(static_cast<size_t>(count * row_bytes));
   for (int64_t i = 0; i < count; ++i) {
     int64_t row = 0;
@@ -136,7 +140,7 @@ absl::StatusOr<RequestCall::Slices> RequestCall::Rows(const exec::Table& table) 
     if (row < 0 || row >= RowsOf(table))
       return absl::OutOfRangeError(absl::StrCat("row ", row, " of the ", RowsOf(table),
                                                 " of table '", table.name, "' here"));
-    std::memcpy(rows.data() + i * row_bytes, table.data + row * row_bytes,
+    std::memcpy(rows.data() + i * row_bytes, memory.get() + row * row_bytes,
                 static_cast<size_t>(row_bytes));
   }
   return Slices{rows.Finish()};

@@ -46,12 +46,13 @@ class RequestCall : public Event {
   void Handle();
   void Answer(const absl::Status& status);
   absl::StatusOr<Slices> Result();
-  absl::StatusOr<Slices> Chunk(const exec::Table& table, int64_t chunk) const;
+  absl::StatusOr<Slices> Chunk(const exec::Table& table, int64_t chunk);
   absl::StatusOr<Slices> Rows(const exec::Table& table);
 
   RequestHost& host_;
   const std::unique_ptr<ServerStream> stream_;
   bool answered_ = false;
+  int trainer_ = -1;
   grpc::ByteBuffer message_;
   Request request_;
   Payload payload_;

@@ -7,6 +7,7 @@
 #include "runtime/comm/gloo/store.h"
 #include "runtime/comm/gloo/wire.h"
 #include "runtime/ps/settings.h"
+#include "runtime/ps/single_push.h"
 
 namespace dtranspile::ps {
 
@@ -40,10 +41,14 @@ absl::Status Server::Publish(const std::string& word, double seconds) const {
 }
 
 absl::Status Server::Open(std::vector<exec::Table> tables, std::vector<Handler> handlers) {
-  if (!handlers.empty())
-    return absl::UnimplementedError(absl::StrCat(
-        name_, " answers requests for table '", handlers.front().table,
-        "' with a program of its own, which no server does yet: only synchronous rounds are run"));
+  std::vector<std::string> served;
+  for (const Handler& one : handlers) {
+    if (one.when != exec::When::kPush)
+      return absl::UnimplementedError(absl::StrCat(
+          name_, " answers pulls or lookups of table '", one.table,
+          "' with a program of its own, which no server does yet: only pushes have one"));
+    served.push_back(one.table);
+  }
   ServiceOptions service;
   service.address = options_.address;
   if (service.address.empty()) {
@@ -61,10 +66,10 @@ absl::Status Server::Open(std::vector<exec::Table> tables, std::vector<Handler> 
   const auto tell = [this](const std::string& why) {
     if (Service* told = told_) told->Abort(why);
   };
-  protocol_ =
-      std::make_unique<Protocol>(Protocol::Options{name_, options_.trainer_role, options_.trainers,
-                                                   options_.timeout_seconds, tell},
-                                 std::move(tables));
+  const Protocol::Options settings{name_, options_.trainer_role, options_.trainers,
+                                   options_.timeout_seconds, tell};
+  if (served.empty()) protocol_ = std::make_unique<Protocol>(settings, std::move(tables));
+  else protocol_ = std::make_unique<SinglePushes>(settings, std::move(tables), served);
   auto started = Service::Start(service, *protocol_);
   if (!started.ok())
     return absl::Status(started.status().code(),

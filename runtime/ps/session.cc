@@ -98,6 +98,7 @@ absl::Status Session::Meet(const Hello& hello) {
   SessionMessage answer;
   Welcome& welcome = *answer.mutable_welcome();
   welcome.set_session(host_.Admit(trainer));
+  welcome.set_most_waiting(host_.protocol().most_waiting());
   for (const exec::Table& table : host_.protocol().tables()) {
     Table& one = *welcome.add_tables();
     one.set_name(table.name);

@@ -98,6 +98,24 @@ PSERVER = [
     "pir33/mlp_regression",
 ]
 
+# Trained with servers that apply every push by itself; or what transpile says.
+PSERVER_ASYNC = {
+    "fluid18/adadelta_mlp": [],
+    "fluid18/adamax_mlp": [],
+    "fluid18/bert_tiny": ["refused='a sum over gradients or parameters'"],
+    "fluid18/cosine_adam_mlp": [],
+    "fluid18/ema_mlp": [],
+    "fluid18/fit_a_line": [],
+    "fluid18/ftrl_lr": [],
+    "fluid18/lamb_mlp": [],
+    "fluid18/nesterov_exponential_mlp": [],
+    "fluid18/word2vec": [],
+    # A rate per step from the command line.
+    "static26/lenet": ["not_run='know no steps'"],
+    "static26/mlp_regression": [],
+    "pir33/mlp_regression": [],
+}
+
 # With one trainer, whose batch is the whole: what depends on the whole batch.
 PSERVER_ALONE = [
     "fluid18/cond_branch",

@@ -1,10 +1,9 @@
 """Wrong versions of what transpile makes of a case for parameter servers: each is refuted (test/jobs/README.md says how they are written).
 
-    pserver_mutants.py TOOL_FOLDER CORPUS CASE MUTANTS
+    pserver_mutants.py TOOL_FOLDER CORPUS CASE MUTANTS,... [+FIELD=VALUE...]
 """
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,16 +30,19 @@ def check_twice(tool, text, work):
         fail("a block that is updated twice ends with %d:\n%s" % (done.returncode, done.stdout))
 
 
-def main(tools, corpus, case, mutants):
+def main(tools, corpus, case, mutants, fields=""):
     tool = os.path.join(tools, "dtranspile")
     folder = os.path.join(corpus, case)
     with tempfile.TemporaryDirectory() as work:
         job, text = os.path.join(work, "job"), os.path.join(work, "job.mlir")
-        flags, _ = pserver_case.flags_of("2x2s")
+        flags, _ = pserver_case.flags_of("2x2s" + fields)
         call(tool, "transpile", *pserver_case.programs_of(folder), "-o", job, *flags)
         call(tool, "convert", os.path.join(job, "job.mlirbc"), text)
         call(tool, "verify", text)
-        shutil.copy(os.path.join(HERE, mutants), text[: -len(".mlir")] + ".mutants")
+        with open(text[: -len(".mlir")] + ".mutants", "w") as f:
+            for name in mutants.split(","):
+                with open(os.path.join(HERE, name)) as part:
+                    f.write(part.read() + "\n")
         check_twice(tool, text, work)
         print("%s: %d mutants, all refuted" % (case, job_case.check_mutants(tool, text, work)))
 

@@ -1,6 +1,7 @@
 #include "compiler/analysis/relations/rpc.h"
 
 #include "compiler/analysis/position.h"
+#include "compiler/analysis/program_info.h"
 #include "dialects/dist/lookup.h"
 
 namespace dtranspile::verify {
@@ -78,20 +79,89 @@ Rpc::Pushed Rpc::combined(const Scene& scene, dist::PushOp op) const {
   return pushed;
 }
 
+bool Rpc::Server::single() const {
+  dist::ServeOp serve = serveOf(findProgram(walk->question.role, "main"));
+  return serve && (serve.getMode() == dist::ServeMode::Async ||
+                   serve.getMode() == dist::ServeMode::HalfAsync);
+}
+
+// What one trainer has for its own share of the batch.
+Rpc::Pushed Rpc::own(const Scene& scene, dist::PushOp op) const {
+  const Axes& axes = scene.store.meshAxes();
+  Pushed pushed{op, scene.of(op.getInput()), {}, false};
+  Relation& relation = pushed.relation;
+  Reading& parts = relation.parts;
+  const Loss* lost = scene.store.lossOf(op.getInput());
+  if (!parts.known)
+    pushed.loss =
+        lost ? *lost : Loss{"is not what the reference gives on a trainer's share", -1, {}};
+  for (unsigned a = 0; a < axes.count() && parts.known; ++a) {
+    State& state = parts.states[a];
+    if (axes.meshSizes[a] == 1 || state.isReplicated() || state.isParts()) {
+      state = State::replicated();
+      continue;
+    }
+    pushed.loss = {"is " + state.text() + " along axis " + axes.names[a] +
+                       ": it is no gradient of a trainer's own share",
+                   -1,
+                   {},
+                   "reduction"};
+    parts = {};
+  }
+  relation.whole = parts;
+  relation.addTags(mlir::StringAttr::get(op.getContext(), kStalenessTag));
+  return pushed;
+}
+
+// A push of a constant is a signal: its handler counts steps, and does not look at what is sent.
+void Rpc::apply(const Scene& scene, Server& server, Pushed& pushed) {
+  const std::string name = pushed.op.getVar().getLeafReference().str();
+  dist::ServeOp serve = serveOf(server.walk->question.program);
+  for (auto handler : serve.getBody().front().getOps<dist::HandleOp>()) {
+    if (handler.getKind() != dist::Handler::Push || handler.getVar() != name) continue;
+    walkBlock({server.walk->question, *server.walk->store, scene.findings, this},
+              server.walk->watch, handler.getBody().front());
+    if (!pushed.used && pushed.relation.reference >= 0)
+      scene.report(pushed.op, Message::Level::Refuted, "push",
+                   "pushes to `" + name + "`, and the server's handler does not take it",
+                   "take it with dist.merged in the handler, or do not push it");
+    return;
+  }
+  scene.report(pushed.op, Message::Level::Refuted, "push",
+               "pushes to `" + name + "`, and no handler of the server is for it",
+               "add dist.handle push @" + name + ", or do not push it");
+}
+
+// A server of single requests when all trainers have been walked.
+void Rpc::finishSingle(dist::ServeOp serve, Server& server, Rung& findings) {
+  for (auto handler : serve.getBody().front().getOps<dist::HandleOp>()) {
+    if (handler.getKind() != dist::Handler::Push)
+      findings.add(messageAt(handler, Message::Level::Unknown, "serve",
+                             "answers requests in a way of its own: no rule says what trainers get",
+                             "leave the handler out: servers answer with what they have"));
+    else if (!server.pushed.count(handler.getVar()->str()))
+      findings.add(messageAt(handler, Message::Level::Refuted, "push",
+                             "is never run: no trainer pushes to `" + handler.getVar()->str() + "`",
+                             "push its gradient once per step, or remove the handler"));
+  }
+}
+
 void Rpc::push(const Scene& scene, dist::PushOp op) {
   Server* server = serverOf(scene, op);
   if (!server) return;
   const std::string name = op.getVar().getLeafReference().str();
-  if (op.getMerge() == dist::Merge::Each) {
-    dist::ServeOp serve = serveOf(server->walk->question.program);
-    const bool sync = serve && serve.getMode() == dist::ServeMode::Sync;
-    scene.report(op, sync ? Message::Level::Refuted : Message::Level::Unknown, "push",
-                 sync ? "is to be applied by itself, and a server of mode sync takes what all "
-                        "trainers push at once"
-                      : "is applied by itself, whenever it comes: no rule says what the variable "
-                        "holds then",
-                 "push with merge mean or sum to a server of mode sync");
-  }
+  const bool each = op.getMerge() == dist::Merge::Each;
+  if (each != server->single())
+    scene.report(
+        op, Message::Level::Refuted, "push",
+        each ? "is to be applied by itself, and a server of mode sync takes what all "
+               "trainers push at once"
+             : "is to be merged with those of the other trainers, and a server of mode " +
+                   dist::stringifyServeMode(
+                       serveOf(findProgram(server->walk->question.role, "main")).getMode())
+                       .str() +
+                   " applies every push by itself",
+        each ? "push with merge mean or sum to a server of mode sync" : "push with merge each");
   if (auto [at, first] = server->pushed.try_emplace(name); !first) {
     scene.report(op, Message::Level::Refuted, "push",
                  "pushes to `" + name +
@@ -100,8 +170,11 @@ void Rpc::push(const Scene& scene, dist::PushOp op) {
                  "push once per step and variable");
     return;
   }
-  Pushed& pushed = server->pushed[name] = combined(scene, op);
-  if (pushed.relation.known()) return;
+  Pushed& pushed = server->pushed[name] = each ? own(scene, op) : combined(scene, op);
+  if (pushed.relation.known()) {
+    if (each && server->single() && !scene.question.startup) apply(scene, *server, pushed);
+    return;
+  }
   scene.report(op, pushed.loss.wrong ? Message::Level::Refuted : Message::Level::Unknown,
                pushed.loss.wrong ? pushed.loss.wrong : "unknown-relation",
                "pushes " + nameText(op.getInput()) + ", which " + pushed.loss.why,
@@ -206,6 +279,12 @@ void Rpc::finish(Rung& findings) {
         findings.add(messageAt(&op, Message::Level::Unknown, "serve",
                                "stands beside dist.serve: it is run once, and not in every round",
                                "put it into the round, or into the start-up program"));
+    Server& server = servers_[dist::RoleOp(walk.question.role).getSymName().str()];
+    server.walk = &walk;
+    if (server.single()) {
+      if (!walk.question.startup) finishSingle(serve, server, findings);
+      continue;
+    }
     if (serve.getMode() != dist::ServeMode::Sync) {
       findings.add(messageAt(serve, Message::Level::Unknown, "serve",
                              "serves in mode " + dist::stringifyServeMode(serve.getMode()).str() +
@@ -213,7 +292,6 @@ void Rpc::finish(Rung& findings) {
                              "serve in mode sync"));
       continue;
     }
-    Server& server = servers_[dist::RoleOp(walk.question.role).getSymName().str()];
     if (server.roundRun) continue;
     findings.add(messageAt(serve, Message::Level::Refuted, "phase",
                            "its round is never run: no trainer ends the push phase",

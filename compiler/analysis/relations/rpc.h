@@ -1,7 +1,11 @@
 // What trainers ask of servers in one program of all roles (docs/dialects/dist.md, parameter
 // server). A synchronous round is followed: what is pushed becomes what the server merges, the
 // phase that all trainers end runs the round, and what they pull is what the server holds behind
-// it. Used by the walk of a trainer (walk.cc) where it meets such a request.
+// it. Where servers apply every push by itself (modes async, half_async), the step of one trainer
+// is followed as if no other one pushed meanwhile: what it pushes is what the reference gives on
+// its own share of the batch, the handler runs at once, and all that follows carries the tag
+// `staleness`, which a contract has to declare. Used by the walk of a trainer (walk.cc) where it
+// meets such a request.
 #pragma once
 
 #include <map>
@@ -11,6 +15,9 @@
 #include "compiler/analysis/relations/transfer.h"
 
 namespace dtranspile::verify {
+
+// Tag of what depends on the order in which servers apply the pushes of several trainers.
+inline constexpr llvm::StringLiteral kStalenessTag = "staleness";
 
 class Rpc {
  public:
@@ -36,10 +43,14 @@ class Rpc {
     RoleWalk* walk = nullptr;
     std::map<std::string, Pushed> pushed;  // by variable
     bool roundRun = false;
+    bool single() const;  // applies every push by itself
   };
   Server* serverOf(const Scene& scene, mlir::Operation* op);
   void runRound(Server& server, Rung& findings);
   Pushed combined(const Scene& scene, dist::PushOp op) const;
+  Pushed own(const Scene& scene, dist::PushOp op) const;
+  void apply(const Scene& scene, Server& server, Pushed& pushed);
+  void finishSingle(dist::ServeOp serve, Server& server, Rung& findings);
 
   llvm::MutableArrayRef<RoleWalk> roles_;
   std::map<std::string, Server> servers_;  // by role

@@ -1,6 +1,7 @@
 #include "compiler/export/collective/collective.h"
 
 #include "compiler/export/collective/exporter.h"
+#include "compiler/export/edit.h"
 #include "mlir/IR/Verifier.h"
 
 namespace dtranspile {
@@ -16,10 +17,12 @@ mlir::LogicalResult exportCollective(mlir::ModuleOp module, int64_t rank,
   if (static_cast<int64_t>(endpoints.size()) != mesh.ranks())
     return module.emitError("export: ")
            << mesh.ranks() << " ranks need as many endpoints, not " << endpoints.size();
-  for (auto program : module.getOps<pd::ProgramOp>())
+  for (auto program : module.getOps<pd::ProgramOp>()) {
     if (mlir::failed(Exporter(module, mesh, rank, endpoints)
                          .run(program, program.getSymName() == "startup")))
       return mlir::failure();
+    copyOverwrittenInputs(program);
+  }
   return mlir::verify(module);
 }
 

@@ -68,6 +68,8 @@ mlir::LogicalResult Exporter::translate(mlir::Operation* op) {
   if (auto scatter = llvm::dyn_cast<dist::ReduceScatterOp>(op)) return foldLevels(scatter);
   if (auto broadcast = llvm::dyn_cast<dist::BroadcastOp>(op)) return exportBroadcast(broadcast);
   if (auto reduce = llvm::dyn_cast<dist::ReduceOp>(op)) return exportReduce(reduce);
+  if (auto send = llvm::dyn_cast<dist::SendOp>(op)) return exportSend(send);
+  if (auto receive = llvm::dyn_cast<dist::RecvOp>(op)) return exportRecv(receive);
   return op->emitError("export: ")
          << op->getName() << " has no translation into operators of the framework";
 }

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/export/collective/pipeline.h"
+#include "compiler/export/collective/point_to_point.h"
 #include "compiler/export/collective/rings.h"
 #include "dialects/dist/lookup.h"
 #include "dialects/pd/declarations.h"
@@ -25,12 +27,14 @@ class Exporter {
         mesh_(mesh),
         rank_(rank),
         endpoints_(endpoints),
-        rings_(ringsIn(module, mesh)) {}
+        rings_(ringsIn(module, mesh)),
+        wires_(mesh, rank, rings_) {}
 
   // Communication stands in block 0, and in the blocks of control flow whose predicate is equal on
   // all ranks.
   mlir::LogicalResult run(pd::ProgramOp program, bool setUp) {
     if (setUp) makeRings(*program.getBodyBlock());
+    if (mlir::failed(layOutStage(program, mesh_, rank_, rings_))) return mlir::failure();
     llvm::SmallVector<mlir::Block*> blocks;
     program.walk([&](mlir::Block* block) {
       if (!llvm::isa<dist::DistDialect>(block->getParentOp()->getDialect()))
@@ -102,6 +106,8 @@ class Exporter {
   // Copies the values into one buffer that they are parts of from then on.
   mlir::Value coalesce(mlir::Operation* op, llvm::SmallVectorImpl<mlir::Value>& values, int role);
   mlir::LogicalResult finish(dist::WaitOp wait);
+  mlir::LogicalResult exportSend(dist::SendOp op);
+  mlir::LogicalResult exportRecv(dist::RecvOp op);
   mlir::LogicalResult exportBroadcast(dist::BroadcastOp op);
   mlir::LogicalResult frameworkOp(dist::CompositeOp op);
 
@@ -111,6 +117,7 @@ class Exporter {
   int64_t rank_;
   llvm::ArrayRef<std::string> endpoints_;
   std::vector<Ring> rings_;
+  PointToPoint wires_;
   llvm::DenseMap<mlir::Operation*, Started> started_;  // by the wait
   llvm::DenseSet<mlir::Operation*> folded_;  // levels of sums that have been written already
   int ring_ = 0;

@@ -1,4 +1,5 @@
-// Operations with a root, and what differs from rank to rank: literals in the program of one.
+// Operations with a root, sends and receives, and what differs from rank to rank: literals in the
+// program of one.
 #include "compiler/export/collective/exporter.h"
 
 namespace dtranspile {
@@ -85,6 +86,18 @@ mlir::LogicalResult Exporter::exportReduce(dist::ReduceOp op) {
                 {named("ring_id", number(ring_)), named("root_id", number(*root)),
                  named("use_calc_stream", builder_.getBoolAttr(true))},
                 roleOf(value), /*keeps=*/true));
+  return drop(op);
+}
+
+mlir::LogicalResult Exporter::exportSend(dist::SendOp op) {
+  if (mlir::failed(wires_.check(op))) return mlir::failure();
+  wires_.send(builder_, declarations_, op, roleOf(op.getInput()));
+  return drop(op);
+}
+
+mlir::LogicalResult Exporter::exportRecv(dist::RecvOp op) {
+  if (mlir::failed(wires_.check(op))) return mlir::failure();
+  op.getOutput().replaceAllUsesWith(wires_.receive(builder_, declarations_, op, pd::kForward));
   return drop(op);
 }
 

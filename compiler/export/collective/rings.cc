@@ -9,7 +9,7 @@ namespace dtranspile {
 std::vector<Ring> ringsIn(mlir::ModuleOp module, dist::MeshOp mesh) {
   std::vector<Ring> rings;
   for (auto comm : module.getOps<dist::CommOp>())
-    if (comm.getKind() == dist::CommKind::Group && comm.groupSize(mesh) > 1)
+    if (comm.getKind() != dist::CommKind::Rpc && comm.groupSize(mesh) > 1)
       rings.push_back({comm, static_cast<int>(rings.size())});
   return rings;
 }

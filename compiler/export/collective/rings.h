@@ -14,7 +14,8 @@ struct Ring {
   int id = 0;
 };
 
-// Group comms of more than one rank, in order of creation.
+// Comms of more than one rank, groups and pairs, in order of creation. The members of a `pairs`
+// comm share one ring, in which a peer is named by its place.
 std::vector<Ring> ringsIn(mlir::ModuleOp module, dist::MeshOp mesh);
 
 // Ranks of the group that `rank` is in, in ring order.

@@ -1,4 +1,4 @@
-#include "compiler/export/servers/edit.h"
+#include "compiler/export/edit.h"
 #include "compiler/export/servers/round_writer.h"
 #include "dialects/pd/types.h"
 

@@ -1,6 +1,6 @@
 #include "compiler/export/servers/startup.h"
 
-#include "compiler/export/servers/edit.h"
+#include "compiler/export/edit.h"
 #include "compiler/export/servers/round_plan.h"
 #include "dialects/pd/types.h"
 

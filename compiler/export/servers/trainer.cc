@@ -1,6 +1,6 @@
 // What trainers ask of servers, in the framework's operators, where it stands in the text.
 #include "compiler/export/collective/collective.h"
-#include "compiler/export/servers/edit.h"
+#include "compiler/export/edit.h"
 #include "compiler/export/servers/reductions.h"
 #include "compiler/export/servers/servers.h"
 #include "compiler/specialize/specialize.h"

@@ -47,7 +47,8 @@ struct Signature {
 };
 Signature signatureOf(const Event& event);
 
-// Classes of servers by the communicator on which they are asked.
+// Classes of servers with rounds by the communicator on which they are asked; others wait for
+// nobody.
 using Servers = std::map<std::string, std::vector<std::string>>;
 
 // The events of a program in order, null where the class has none of the name; what the model does

@@ -130,6 +130,72 @@ class Protocol {
   Rung& report_;
 };
 
+// D29 without rounds.
+class SingleProtocol {
+ public:
+  SingleProtocol(const ClassText& text, dist::CommOp comm, dist::ServeMode mode,
+                 llvm::StringRef program, Rung& report)
+      : text_(text), comm_(comm), mode_(mode), program_(program), report_(report) {}
+
+  void check() {
+    pd::ProgramOp program = program_ == "startup" ? text_.startup : text_.main;
+    if (!program) return;
+    program.walk([&](mlir::Operation* op) {
+      if (dist::commOf(op) && dist::commOf(op).getValue() == comm_.getSymName()) visit(op);
+    });
+    if (mode_ == dist::ServeMode::HalfAsync && program_ != "startup" && pushed_ && !ended_)
+      refute(pushed_,
+             "is never followed by the end of the pushes, for which a half-asynchronous "
+             "trainer waits before it pulls",
+             "dist.phase push behind the last push");
+  }
+
+ private:
+  void visit(mlir::Operation* op) {
+    if (auto phase = llvm::dyn_cast<dist::PhaseOp>(op)) return visitPhase(phase);
+    if (!llvm::isa<dist::PushOp>(op)) return;
+    if (program_ == "startup")
+      return refute(op,
+                    typeOf(op) +
+                        " stands in the start-up program, where the servers only "
+                        "answer pulls",
+                    "push in @main");
+    if (ended_)
+      refute(op,
+             typeOf(op) +
+                 " stands behind the end of the pushes: the pulls behind that do not "
+                 "wait for it",
+             "push before dist.phase push");
+    pushed_ = op;
+  }
+
+  void visitPhase(dist::PhaseOp phase) {
+    const bool pushes = phase.getKind() == dist::PhaseKind::Push;
+    if (mode_ != dist::ServeMode::HalfAsync || !pushes || program_ == "startup")
+      return refute(phase,
+                    "ends a phase, and the servers, of mode " +
+                        dist::stringifyServeMode(mode_).str() + ", have no rounds",
+                    "remove the phase");
+    if (ended_) refute(phase, "ends the pushes a second time in one step", "end them once");
+    ended_ = true;
+  }
+
+  void refute(mlir::Operation* op, std::string text, std::string remedy) {
+    Message message =
+        messageAt(op, Message::Level::Refuted, "D29", std::move(text), std::move(remedy));
+    message.rankClass = text_.name;
+    report_.add(std::move(message));
+  }
+
+  const ClassText& text_;
+  dist::CommOp comm_;
+  const dist::ServeMode mode_;
+  llvm::StringRef program_;
+  Rung& report_;
+  mlir::Operation* pushed_ = nullptr;
+  bool ended_ = false;
+};
+
 }  // namespace
 
 void checkProtocol(const ClassText& text, llvm::StringRef program, Rung& report) {
@@ -137,10 +203,11 @@ void checkProtocol(const ClassText& text, llvm::StringRef program, Rung& report)
     if (comm.getKind() != dist::CommKind::Rpc || text.role == comm.getServer()) continue;
     auto server = llvm::dyn_cast_or_null<dist::RoleOp>(
         mlir::SymbolTable::lookupSymbolIn(comm->getParentOp(), comm.getServerAttr().getAttr()));
-    bool sync = false;
-    if (server)
-      server.walk([&](dist::ServeOp loop) { sync |= loop.getMode() == dist::ServeMode::Sync; });
-    if (sync) Protocol(text, comm, program, report).check();
+    std::optional<dist::ServeMode> mode;
+    if (server) server.walk([&](dist::ServeOp loop) { mode = loop.getMode(); });
+    if (mode == dist::ServeMode::Sync) Protocol(text, comm, program, report).check();
+    else if (mode && *mode != dist::ServeMode::Geo)
+      SingleProtocol(text, comm, *mode, program, report).check();
   }
 }
 

@@ -89,7 +89,8 @@ Servers Run::serversOf() const {
   Servers servers;
   for (const ClassText& text : classes_)
     for (dist::CommOp comm : text.comms)
-      if (dist::ServeOp serve = serveOf(text); serve && serve.getComm() == comm.getSymName())
+      if (dist::ServeOp serve = serveOf(text);
+          serve && serve.getComm() == comm.getSymName() && serve.getMode() == dist::ServeMode::Sync)
         servers[comm.getSymName().str()].push_back(text.name);
   if (program_ != "startup") return servers;
   std::set<std::string> asked;

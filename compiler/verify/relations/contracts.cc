@@ -6,7 +6,8 @@
 namespace dtranspile::verify {
 namespace {
 
-constexpr llvm::StringLiteral kPartsTag = "parts", kWireTag = "fp16_wire";
+constexpr llvm::StringLiteral kPartsTag = "parts", kWireTag = "fp16_wire",
+                              kStalenessTag = "staleness";
 
 bool isStatistics(const Question&, mlir::Operation* update) {
   return pd::OpView::isFrameworkOp(update) && pd::OpView(update).type() == "batch_norm";
@@ -29,6 +30,10 @@ constexpr ContractRow kContracts[] = {
      "state stays with its rank",
      isOptimizerState},
     {kWireTag, "values are rounded on their way between ranks", nullptr},
+    {kStalenessTag,
+     "every trainer's step is the reference's on its own share of the batch, applied to what the "
+     "servers have when it comes; parameters may have changed since the trainer pulled them",
+     nullptr},
 };
 
 }  // namespace
@@ -56,6 +61,8 @@ void collectDeviations(const Question& question, const Store& store, llvm::Array
   if (question.startup) return;  // variables are those of main
   for (const Site& site : sites) deviations[kPartsTag.str()].insert(siteName(site.op));
   for (const std::string& name : store.rounded()) deviations[kWireTag.str()].insert(name);
+  for (const auto& [name, variable] : store.variables())
+    if (variable.now.hasTag(kStalenessTag)) deviations[kStalenessTag.str()].insert(name);
   for (const auto& [name, variable] : store.variables())
     for (const State& state : variable.declared.states)
       if (state.isDifferent()) deviations[state.tagAttr().getValue().str()].insert(name);

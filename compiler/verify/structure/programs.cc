@@ -32,6 +32,24 @@ bool onDifferentRanks(mlir::Operation* one, mlir::Operation* two) {
   return a && b && !a.intersect(b);
 }
 
+bool onlyComputes(mlir::Operation* op) {
+  return !op->walk([](mlir::Operation* inner) {
+              const pd::OpSpec* spec =
+                  pd::OpView::isFrameworkOp(inner) ? pd::OpView(inner).spec() : nullptr;
+              const bool effect = pd::OpView::isFrameworkOp(inner)
+                                      ? !spec || spec->effects != pd::kPure
+                                      : llvm::isa<pd::SetOp>(inner);
+              return effect ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+            }).wasInterrupted();
+}
+
+// Handlers of a server make anew what follows from variables alone: each runs by itself, and rung 2
+// follows what it gives. Nothing happens twice where the op only computes.
+bool madeAnew(mlir::Operation* one, mlir::Operation* two) {
+  auto a = one->getParentOfType<dist::HandleOp>(), b = two->getParentOfType<dist::HandleOp>();
+  return a && b && a != b && onlyComputes(one) && onlyComputes(two);
+}
+
 // Ops of all roles' programs of one name, by their number in the reference.
 class Coverage {
  public:
@@ -45,7 +63,8 @@ class Coverage {
       if (!number || !reference_.op(number.getInt())) return;
       auto& held = ops_[number.getInt()];
       for (auto& [other, at] : held)
-        if (at == role && !onDifferentRanks(op, other)) return repeated(op, number.getInt());
+        if (at == role && !onDifferentRanks(op, other) && !madeAnew(op, other))
+          return repeated(op, number.getInt());
       held.emplace_back(op, role);
     });
   }
@@ -136,6 +155,20 @@ void checkDeclarations(pd::ProgramOp program, const Declared& theirs, llvm::Stri
   checkInserted(program, theirs, rung);
 }
 
+// "dim 1 of extent 1 into 4 equal parts", where that is impossible.
+std::optional<std::string> unevenCut(pd::InputOp input) {
+  auto batch = input->getAttrOfType<dist::BatchAttr>(dist::kBatchAttr);
+  auto type = llvm::dyn_cast<mlir::RankedTensorType>(dist::unlocated(input.getValue().getType()));
+  dist::MeshOp mesh = dist::meshOf(input);
+  if (!batch || !type || !mesh || batch.getDim() >= type.getRank()) return std::nullopt;
+  const int64_t extent = type.getDimSize(batch.getDim());
+  int64_t parts = 1;
+  for (mlir::StringAttr axis : batch.getAxes()) parts *= mesh.sizeOf(axis.getValue()).value_or(1);
+  if (mlir::ShapedType::isDynamic(extent) || extent % parts == 0) return std::nullopt;
+  return "dim " + std::to_string(batch.getDim()) + " of extent " + std::to_string(extent) +
+         " into " + std::to_string(parts) + " equal parts";
+}
+
 void checkFeeds(pd::ProgramOp program, pd::ProgramOp original, llvm::StringSet<>& held,
                 Rung& rung) {
   llvm::StringMap<pd::InputOp> theirs;
@@ -149,6 +182,10 @@ void checkFeeds(pd::ProgramOp program, pd::ProgramOp original, llvm::StringSet<>
     auto found = theirs.find(input.getName());
     if (found == theirs.end()) {
       refute(input, "takes a feed `" + input.getName().str() + "` that the reference does not");
+      continue;
+    }
+    if (std::optional<std::string> uneven = unevenCut(input)) {
+      refute(input, "cuts the feed `" + input.getName().str() + "` along " + *uneven);
       continue;
     }
     if (dist::unlocated(input.getValue().getType()) != found->second.getValue().getType())

@@ -34,7 +34,7 @@ llvm::LogicalResult inferCoalesce(InferContext& c);
 
 extern const Constraint kTransposeConstraints[1];      // C1 axis is a permutation
 extern const Constraint kTransposeGradConstraints[1];  // C1 axis is a permutation
-extern const Constraint kConcatConstraints[2];     // C1 axis, C2 other extents
-extern const Constraint kSplitConstraints[1];      // C1 axis
+extern const Constraint kConcatConstraints[2];         // C1 axis, C2 other extents
+extern const Constraint kSplitConstraints[1];          // C1 axis
 
 }  // namespace dtranspile::pd

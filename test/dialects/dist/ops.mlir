@@ -145,8 +145,14 @@ dist.role @server on @sv {
         %n = dist.all_reduce sum (%f) on @srv : (tensor<1xf32>) -> tensor<1xf32>
         dist.yield
       }
-      // CHECK: dist.handle push @A (%{{.*}}: tensor<?x3xf32>, %{{.*}}: tensor<1xi64>)
-      dist.handle push @A (%g: tensor<?x3xf32>, %from: tensor<1xi64>) { dist.yield }
+      // CHECK: dist.handle push @A (%{{.*}}: tensor<1xi64>)
+      dist.handle push @A (%from: tensor<1xi64>) {
+        dist.foreach_block @A (%k) {
+          %g = dist.merged @A : tensor<?x3xf32>
+          dist.yield
+        }
+        dist.yield
+      }
       // CHECK: dist.handle lookup @A
       dist.handle lookup @A (%ids: tensor<?x1xi64>) { dist.yield }
     }

@@ -105,7 +105,7 @@ dist.comm @ps on @w over [dp] rpc @server
 dist.role @server on @s {
   pd.var @A : tensor<2xf32>
   pd.program @main {
-    // expected-error @+1 {{D18: exists in a round only}}
+    // expected-error @+1 {{D18: exists in a round, and in the push handler of its variable}}
     %0 = dist.merged @A : tensor<2xf32>
   }
 }
@@ -117,8 +117,58 @@ dist.role @server on @s {
   pd.var @A : tensor<2xf32>
   pd.program @main {
     dist.serve on @ps mode async {
-      // expected-error @+1 {{D18: takes 2 arguments, not 1}}
+      // expected-error @+1 {{D18: takes 1 arguments, not 2}}
+      dist.handle push @A (%g: tensor<2xf32>, %from: tensor<1xi64>) { dist.yield }
+    }
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 3]
+dist.comm @ps on @w over [dp] rpc @server
+dist.role @server on @s {
+  pd.var @A : tensor<2xf32>
+  pd.program @main {
+    dist.serve on @ps mode async {
+      // expected-error @+1 {{D18: the number of the sender is tensor<1xi64>, not 'tensor<2xf32>'}}
       dist.handle push @A (%g: tensor<2xf32>) { dist.yield }
+    }
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 3]
+dist.comm @ps on @w over [dp] rpc @server
+dist.role @server on @s {
+  pd.var @A : tensor<2xf32>
+  pd.var @B : tensor<2xf32>
+  pd.program @main {
+    dist.serve on @ps mode async {
+      dist.handle push @A (%from: tensor<1xi64>) {
+        // expected-error @+1 {{D18: exists in a round, and in the push handler of its variable}}
+        %g = dist.merged @B : tensor<2xf32>
+        dist.yield
+      }
+    }
+  }
+}
+// -----
+dist.mesh @w [dp = 2]
+dist.mesh @s [ps = 3]
+dist.comm @ps on @w over [dp] rpc @server
+dist.role @server on @s {
+  pd.var @A : tensor<2xf32>
+  pd.var @B : tensor<2xf32>
+  pd.program @main {
+    dist.serve on @ps mode async {
+      dist.handle push @A (%from: tensor<1xi64>) {
+        %g = dist.merged @A : tensor<2xf32>
+        // expected-error @+1 {{D35: sets @B, which has a push handler of its own}}
+        pd.set @B, %g : tensor<2xf32>
+        dist.yield
+      }
+      // expected-note @+1 {{that handler; requests for other variables are answered while this one runs}}
+      dist.handle push @B (%from: tensor<1xi64>) { dist.yield }
     }
   }
 }
@@ -131,7 +181,7 @@ dist.role @server on @s {
   pd.var @A : tensor<2xf32>
   pd.program @main {
     dist.serve on @ps mode async {
-      dist.handle push @A (%g: tensor<2xf32>, %from: tensor<1xi64>) {
+      dist.handle push @A (%from: tensor<1xi64>) {
         // expected-error @+1 {{D19: a handler of single requests takes no part in group communication}}
         dist.barrier on @srv
         dist.yield

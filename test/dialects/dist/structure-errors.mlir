@@ -45,11 +45,11 @@ dist.role @trainer on @w {
   }
 }
 // -----
-dist.mesh @w [dp = 2] time [micro = 3]
+dist.mesh @w [dp = 3]
 dist.role @trainer on @w {
   pd.program @main {
-    // expected-error @+1 {{D31: dim 0 of extent 4 is cut into 6 equal parts; cut a dim whose extent that divides}}
-    %x = pd.input "x" {dist.batch = #dist.batch<0: dp, micro>} : tensor<4x2xf32>
+    // expected-error @+1 {{D31: dim 0 of extent 4 is cut into 3 equal parts; cut a dim whose extent that divides}}
+    %x = pd.input "x" {dist.batch = #dist.batch<0: dp>} : tensor<4x2xf32>
   }
 }
 // -----

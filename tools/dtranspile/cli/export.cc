@@ -108,7 +108,21 @@ std::optional<Json> writeRank(Tool& tool, mlir::ModuleOp module, const std::stri
 
 struct Index {
   Json trainers = Json::array(), servers = Json::array(), rings = Json::object();
+  Json pipeline;  // null where there is none
 };
+
+// What a stage's program does not say, and its worker has to be told: `pipeline_configs` of the
+// framework's strategy.
+Json pipelineOf(dist::RoleOp role, dist::MeshOp mesh) {
+  Json pipeline;
+  role.walk([&](dist::MicroOp micro) {
+    int64_t count = 1;
+    for (llvm::StringRef axis : micro.getAxes().getAsValueRange<mlir::StringAttr>())
+      count *= mesh.sizeOf(axis).value_or(1);
+    pipeline = {{"schedule_mode", micro.getSchedule().str()}, {"accumulate_steps", count}};
+  });
+  return pipeline;
+}
 
 // A job of one role, with collectives.
 bool exportCollectives(Tool& tool, dist::RoleOp role, dist::MeshOp mesh,
@@ -126,6 +140,7 @@ bool exportCollectives(Tool& tool, dist::RoleOp role, dist::MeshOp mesh,
   for (size_t ring = 0; ring < rings.size(); ++ring)
     index.rings[std::to_string(ring)] =
         rings[ring].size() == 1 ? Json(rings[ring].front()) : Json(rings[ring]);
+  index.pipeline = pipelineOf(role, mesh);
   return true;
 }
 
@@ -166,10 +181,11 @@ int publish(Tool& tool, const ExportFlags& flags,
   if (!staged.ok()) return tool.error(std::string(staged.status().message())), kNo;
   Index parts;
   if (!write(staged->path(), parts)) return kNo;
-  const Json index = {{"sync", true},
-                      {"trainers", parts.trainers},
-                      {"servers", parts.servers},
-                      {"rings", parts.rings}};
+  Json index = {{"sync", true},
+                {"trainers", parts.trainers},
+                {"servers", parts.servers},
+                {"rings", parts.rings}};
+  if (!parts.pipeline.is_null()) index["pipeline"] = parts.pipeline;
   if (!writeStaged(tool, staged->path() + "/export.json", io::JsonText(index, 1) + "\n"))
     return kNo;
   if (absl::Status status = staged->PublishNew(); !status.ok())

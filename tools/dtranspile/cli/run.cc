@@ -11,6 +11,7 @@
 #include "runtime/io/output.h"
 #include "runtime/launch/job.h"
 #include "tools/dtranspile/cli/compiling.h"
+#include "tools/dtranspile/cli/dataset.h"
 #include "tools/dtranspile/cli/files.h"
 #include "tools/dtranspile/cli/persistables.h"
 #include "tools/dtranspile/cli/placement.h"
@@ -23,6 +24,7 @@ namespace {
 
 struct Flags : RunFlags {
   PlacementFlags placement;
+  DatasetFlags dataset;
   std::string report, save, saveFetches, backend = "shm", device = "cpu", trace, output;
   std::string checkpoints;
   int64_t every = 0;
@@ -62,9 +64,11 @@ std::string planFolder(const Runnable& runnable, const RunnableRole& role, size_
   return one ? folder : folder + "/" + role.name + "." + std::to_string(index);
 }
 
-// What is to be compiled, with nothing compiled yet. `placement`: of a run.
+// What is to be compiled, with nothing compiled yet. `feed`: makes flags.feeds, where they come
+// from elsewhere. `placement`: of a run.
 mlir::FailureOr<Compiled> prepare(Tool& tool, const RunFlags& flags,
-                                  const PlacementFlags* placement) {
+                                  const PlacementFlags* placement,
+                                  llvm::function_ref<mlir::LogicalResult(Runnable&)> feed) {
   mlir::FailureOr<Runnable> runnable = loadRunnable(tool, flags);
   if (mlir::failed(runnable)) return mlir::failure();
   Compiled out;
@@ -78,6 +82,7 @@ mlir::FailureOr<Compiled> prepare(Tool& tool, const RunFlags& flags,
   mlir::FailureOr<std::vector<std::string>> fetches = findFetches(tool, out.runnable, flags);
   if (mlir::failed(fetches)) return mlir::failure();
   out.fetches = *fetches;
+  if (mlir::failed(feed(out.runnable))) return mlir::failure();
   mlir::FailureOr<std::vector<FeedData>> feeds = findFeeds(tool, out.runnable, flags);
   if (mlir::failed(feeds)) return mlir::failure();
   out.feeds = *feeds;
@@ -258,8 +263,10 @@ int64_t stepsOf(const Flags& flags, const Compiled& compiled, const launch::JobS
   return static_cast<int64_t>(spec.per_step.begin()->second.size());
 }
 
-int run(Tool& tool, const Flags& flags) {
+int run(Tool& tool, Flags& flags) {
   if (!checkDevice(tool, flags)) return kNo;
+  if (!flags.dataset.description.empty() && (!flags.feeds.empty() || !flags.feed.empty()))
+    return tool.error("--dataset gives all feeds: leave out --feeds and --feed"), kUsage;
   launch::JobSpec spec;
   if (!parsePerStep(tool, flags, spec.per_step) || !findCheckpoints(tool, flags, spec))
     return kUsage;
@@ -269,7 +276,12 @@ int run(Tool& tool, const Flags& flags) {
     absl::Status status = io::CheckNamed(flags.report);
     if (!status.ok()) return tool.error("--report " + std::string(status.message())), kNo;
   }
-  mlir::FailureOr<Compiled> compiled = prepare(tool, flags, &flags.placement);
+  mlir::FailureOr<Compiled> compiled =
+      prepare(tool, flags, &flags.placement, [&](Runnable& runnable) {
+        if (flags.dataset.description.empty()) return mlir::success();
+        flags.feeds = scratch->path() + "/data";
+        return feedFromDataset(tool, flags.dataset, runnable, flags.feeds);
+      });
   if (mlir::failed(compiled)) return kNo;
   for (const auto& [name, values] : spec.per_step)
     if (compiled->placement.part && !compiled->runnable.hasVariable(name))
@@ -338,7 +350,8 @@ mlir::LogicalResult compileInto(Tool& tool, const Flags& flags, Compiled& compil
 }
 
 int compileOnly(Tool& tool, const Flags& flags) {
-  mlir::FailureOr<Compiled> compiled = prepare(tool, flags, nullptr);
+  mlir::FailureOr<Compiled> compiled =
+      prepare(tool, flags, nullptr, [](Runnable&) { return mlir::success(); });
   if (mlir::failed(compiled) || mlir::failed(compileInto(tool, flags, *compiled))) return kNo;
   double ms = 0;
   for (const auto& classes : compiled->classes)
@@ -353,6 +366,7 @@ Action declareRun(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   app.footer("Example: dtranspile run job --feeds feeds --init init --report report.json");
   declareRunFlags(app, *flags);
+  declareDataset(app, flags->dataset);
   declarePlacement(app, flags->placement);
   app.add_option("--init", flags->init,
                  "persistables: a folder, a combined file, a .pdparams (with the .pdopt beside "

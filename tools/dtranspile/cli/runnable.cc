@@ -79,20 +79,6 @@ mlir::FailureOr<FeedData> openFeed(Tool& tool, pd::InputOp input, const RunFlags
   return data;
 }
 
-// What the programs of all classes are fed, each once.
-std::vector<pd::InputOp> inputsOf(Runnable& runnable) {
-  std::vector<pd::InputOp> inputs;
-  std::set<std::string> seen;
-  for (RunnableRole& role : runnable.roles)
-    for (RunnableClass& one : role.classes) {
-      pd::ProgramOp main = findProgram(*one.module, "main");
-      if (!main || !one.here) continue;
-      for (pd::InputOp input : dtranspile::inputsOf(main))
-        if (seen.insert(input.getName().str()).second) inputs.push_back(input);
-    }
-  return inputs;
-}
-
 // A specialised class of every kind of rank of the role.
 mlir::FailureOr<RunnableRole> runnableRole(dist::RoleOp op) {
   RunnableRole role;
@@ -284,6 +270,19 @@ mlir::FailureOr<Runnable> runnableOf(Job job) {
   }
   runnable.job = std::move(job.module);
   return runnable;
+}
+
+std::vector<pd::InputOp> inputsOf(Runnable& runnable) {
+  std::vector<pd::InputOp> inputs;
+  std::set<std::string> seen;
+  for (RunnableRole& role : runnable.roles)
+    for (RunnableClass& one : role.classes) {
+      pd::ProgramOp main = findProgram(*one.module, "main");
+      if (!main || !one.here) continue;
+      for (pd::InputOp input : dtranspile::inputsOf(main))
+        if (seen.insert(input.getName().str()).second) inputs.push_back(input);
+    }
+  return inputs;
 }
 
 mlir::FailureOr<std::vector<FeedData>> findFeeds(Tool& tool, Runnable& runnable,

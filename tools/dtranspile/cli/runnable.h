@@ -65,6 +65,9 @@ mlir::FailureOr<Runnable> runnableOf(Job job);
 // may have a version of it, and the last one counts.
 bool holds(Runnable& runnable, const RunnableClass& rankClass, llvm::StringRef name);
 
+// What the programs of all classes are fed, each once.
+std::vector<pd::InputOp> inputsOf(Runnable& runnable);
+
 // Global data of every feed: file (of ragged ones the stem), steps and dims of one step (of ragged
 // ones of the first).
 struct FeedData {

@@ -72,8 +72,8 @@ dist.role @trainer on @world {
       dist.yield %z : tensor<2xf32>
     }
     %sum = dist.micro over [micro] schedule ("1F1B", chunks 1) iter(%acc = %zero : !dist.at<tensor<2xf32>, pp = 0>) -> (!dist.at<tensor<2xf32>, pp = 0>) {
-      %x = pd.input "x" {dist.batch = #dist.batch<0: micro>} : tensor<12x2xf32>
-      %y = pd.input "y" {dist.batch = #dist.batch<0: micro>} : tensor<12x2xf32>
+      %x = pd.input "x" {dist.batch = #dist.batch<0: micro>} : tensor<3x2xf32>
+      %y = pd.input "y" {dist.batch = #dist.batch<0: micro>} : tensor<3x2xf32>
       %f0 = dist.on <pp = 0> task F -> (!dist.at<tensor<3x2xf32>, pp = 0>) {
         %p = pd.get @w : tensor<2xf32>
         %m = pd.elementwise_mul X(%x) Y(%p) -> Out("m") : (tensor<3x2xf32>, tensor<2xf32>) -> tensor<3x2xf32>

@@ -1,8 +1,8 @@
 #include "test/compiler/verify/claims/parts.h"
 
 #include <cmath>
-#include <limits>
 #include <cstring>
+#include <limits>
 
 #include "dialects/dist/dist.h"
 #include "runtime/tensor/lod.h"

@@ -132,8 +132,15 @@
 // -----
 
 %out_grad = pd.undef "out_grad" : tensor<3x2xf32>
-// expected-error @+1 {{[P10] permutes the axes of Out@GRAD [3, 2] back by [1, 1]}}
+// expected-error @+1 {{[C1] axis must be a permutation of the axes of Out@GRAD; found axis [1, 1] of Out@GRAD [3, 2]}}
 %r = pd.transpose_grad "Out@GRAD"(%out_grad) -> "X@GRAD"("x_grad") {axis = array<i32: 1, 1>} : (tensor<3x2xf32>) -> tensor<2x3xf32>
+
+// -----
+
+%xshape = pd.undef "xshape" : tensor<0x3x2xf32>
+%out_grad = pd.undef "out_grad" : tensor<2x3xf32>
+// expected-error @+1 {{[C1] axis must be a permutation of the axes of Out@GRAD; found axis [5, 0] of Out@GRAD [2, 3]}}
+%r = pd.transpose2_grad "Out@GRAD"(%out_grad) XShape(%xshape) -> "X@GRAD"("x_grad") {axis = array<i32: 5, 0>} : (tensor<2x3xf32>, tensor<0x3x2xf32>) -> tensor<3x2xf32>
 
 // -----
 

@@ -1,0 +1,175 @@
+#include "runtime/data/multislot.h"
+
+#include <sys/wait.h>
+
+#include <charconv>
+#include <cstdio>
+#include <system_error>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "runtime/base/printable.h"
+#include "runtime/base/status.h"
+#include "runtime/io/bytes.h"
+#include "runtime/io/json.h"
+
+namespace dtranspile::data {
+namespace {
+
+constexpr size_t kMostShown = 32;  // characters of a word in a message
+
+std::string Shown(absl::string_view word) {
+  return absl::StrCat("'", Printable(std::string(word.substr(0, kMostShown))),
+                      word.size() > kMostShown ? "…'" : "'");
+}
+
+constexpr int64_t kMostBytes = int64_t{1} << 36;  // of one file, which is held in memory
+
+// Words between blanks, front to back.
+class Words {
+ public:
+  explicit Words(absl::string_view line) : rest_(line) {}
+  // Empty at the end.
+  absl::string_view Next() {
+    while (!rest_.empty() && absl::ascii_isspace(static_cast<unsigned char>(rest_.front())))
+      rest_.remove_prefix(1);
+    size_t length = 0;
+    while (length < rest_.size() && !absl::ascii_isspace(static_cast<unsigned char>(rest_[length])))
+      ++length;
+    absl::string_view word = rest_.substr(0, length);
+    rest_.remove_prefix(length);
+    return word;
+  }
+
+ private:
+  absl::string_view rest_;
+};
+
+template <typename T>
+bool Whole(absl::string_view word, T& value) {
+  const char* end = word.data() + word.size();
+  const auto [at, error] = std::from_chars(word.data(), end, value);
+  return error == std::errc() && at == end;
+}
+
+// As the framework reads it: an unsigned number of 64 bits, or its negative.
+bool ReadInteger(absl::string_view word, int64_t& value) {
+  if (Whole(word, value)) return true;
+  uint64_t bits = 0;
+  if (!Whole(word, bits)) return false;
+  value = static_cast<int64_t>(bits);
+  return true;
+}
+
+bool ReadNumber(absl::string_view word, float& value) {
+  if (!word.empty() && word.front() == '+') word.remove_prefix(1);
+  if (Whole(word, value)) return true;
+  // Too small for a normal number, or too large: what strtof makes of it.
+  double wide = 0;
+  if (!Whole(word, wide)) return false;
+  value = static_cast<float>(wide);
+  return true;
+}
+
+absl::Status ReadValues(const Slot& slot, Words& words, int64_t count, Column& column) {
+  for (int64_t i = 0; i < count; ++i) {
+    const absl::string_view word = words.Next();
+    if (word.empty())
+      return absl::InvalidArgumentError(absl::StrCat("slot '", Printable(slot.name), "' says ",
+                                                     count, " values, the line has ", i));
+    int64_t integer = 0;
+    float number = 0;
+    if (!(slot.integers ? ReadInteger(word, integer) : ReadNumber(word, number)))
+      return absl::InvalidArgumentError(
+          absl::StrCat("slot '", Printable(slot.name), "': value ", i + 1, ", ", Shown(word),
+                       ", is no ", slot.integers ? "integer of 64 bits" : "number"));
+    if (!slot.used) continue;
+    if (slot.integers) column.integers.push_back(integer);
+    else column.numbers.push_back(number);
+  }
+  if (slot.used) column.begins.push_back(column.begins.back() + count);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> OutputOf(const std::string& command, const std::string& file) {
+  DT_RETURN_IF_ERROR(io::OpenFile(file).status());
+  const std::string words =
+      absl::StrCat("{ ", command, "\n} < '", absl::StrReplaceAll(file, {{"'", "'\\''"}}), "'");
+  FILE* pipe = popen(words.c_str(), "re");
+  if (!pipe) return absl::UnavailableError(absl::StrCat(file, ": the shell does not start"));
+  std::string text;
+  char buffer[1 << 16];
+  size_t got = 0;
+  while ((got = fread(buffer, 1, sizeof buffer, pipe)) > 0) text.append(buffer, got);
+  if (const int code = pclose(pipe); code != 0)
+    return absl::UnavailableError(absl::StrCat(Printable(file), ": pipe_command '",
+                                               Printable(command), "' has ended with ",
+                                               WIFEXITED(code) ? WEXITSTATUS(code) : code));
+  return text;
+}
+
+absl::StatusOr<Samples> ParseText(const std::vector<Slot>& slots, const std::string& file,
+                                  absl::string_view text) {
+  Samples samples;
+  for (int64_t number = 1; !text.empty(); ++number) {
+    const size_t end = text.find('\n');
+    if (absl::Status status = ParseSample(slots, text.substr(0, end), samples); !status.ok())
+      return absl::Status(status.code(),
+                          absl::StrCat(Printable(file), ":", number, ": ", status.message()));
+    text.remove_prefix(end == absl::string_view::npos ? text.size() : end + 1);
+  }
+  return samples;
+}
+
+}  // namespace
+
+int64_t Slot::width() const {
+  int64_t width = 1;
+  for (int64_t extent : shape) width *= extent;
+  return width;
+}
+
+absl::Status ParseSample(const std::vector<Slot>& slots, absl::string_view line, Samples& samples) {
+  samples.columns.resize(slots.size());
+  Words words(line);
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const Slot& slot = slots[i];
+    const absl::string_view word = words.Next();
+    int64_t count = 0;
+    if (word.empty())
+      return absl::InvalidArgumentError(absl::StrCat("the line ends before slot '",
+                                                     Printable(slot.name), "', the ", i + 1,
+                                                     ". of ", slots.size()));
+    if (!Whole(word, count) || count < 0)
+      return absl::InvalidArgumentError(absl::StrCat("slot '", Printable(slot.name),
+                                                     "': the number of its values is ", Shown(word),
+                                                     "; expected a whole number"));
+    if (count == 0)
+      return absl::InvalidArgumentError(absl::StrCat(
+          "slot '", Printable(slot.name), "' has no value; write one that stands for none"));
+    if (slot.dense && count != slot.width())
+      return absl::InvalidArgumentError(absl::StrCat("slot '", Printable(slot.name), "' has ",
+                                                     count, " values; it is dense, with ",
+                                                     slot.width()));
+    DT_RETURN_IF_ERROR(ReadValues(slot, words, count, samples.columns[i]));
+  }
+  if (const absl::string_view more = words.Next(); !more.empty())
+    return absl::InvalidArgumentError(absl::StrCat("the line goes on with ", Shown(more),
+                                                   " after the last slot, '",
+                                                   Printable(slots.back().name), "'"));
+  ++samples.count;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Samples> ReadSamples(const std::vector<Slot>& slots, const std::string& file,
+                                    const std::string& command) {
+  if (!command.empty()) {
+    DT_ASSIGN_OR_RETURN(const std::string text, OutputOf(command, file));
+    return ParseText(slots, file, text);
+  }
+  DT_ASSIGN_OR_RETURN(const std::string text, io::ReadText(file, kMostBytes));
+  return ParseText(slots, file, text);
+}
+
+}  // namespace dtranspile::data

@@ -28,6 +28,11 @@ const char* verdictName(Verdict verdict) {
   return "refuted";
 }
 
+std::string Rung::word() const {
+  if (!notRun.empty()) return "not run";
+  return verdict == Verdict::Holds ? holds : verdictName(verdict);
+}
+
 void Rung::add(Message message) {
   verdict = std::max(verdict, verdictOf(message.level));
   if (messages.size() < kMessageLimit) messages.push_back(std::move(message));

@@ -38,8 +38,10 @@ struct Condition {
 };
 
 struct Rung {
-  std::string name;  // "structure", "relations", "communication"
+  std::string name;  // "structure", "relations", "communication", "execution"
   Verdict verdict = Verdict::Holds;
+  std::string holds = "verified";  // what it is called where it holds: evidence is no proof
+  std::string notRun;  // why it found nothing out, not even what it does not know; else empty
   std::vector<Message> messages;
   std::vector<Condition> conditions;
   std::vector<std::pair<std::string, int64_t>> stats;  // in a fixed order
@@ -47,6 +49,8 @@ struct Rung {
   // Adds a message and worsens the verdict accordingly. Messages above a limit are counted, not
   // kept.
   void add(Message message);
+  // What the report calls the verdict.
+  std::string word() const;
   void stat(std::string name, int64_t value) { stats.emplace_back(std::move(name), value); }
   int64_t dropped = 0;  // messages above the limit
 };

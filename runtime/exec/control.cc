@@ -9,7 +9,8 @@
 
 namespace dtranspile::exec {
 
-ControlChannel::ControlChannel(int fd) : fd_(fd) {
+ControlChannel::ControlChannel(int fd) : fd_(fd), gone_(fd < 0) {
+  if (gone_) return;
   fcntl(fd_, F_SETFL, fcntl(fd_, F_GETFL) | O_NONBLOCK);
   thread_ = std::thread([this] { Run(); });
 }
@@ -20,7 +21,7 @@ ControlChannel::~ControlChannel() {
     ends_ = true;
   }
   changed_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void ControlChannel::Run() {

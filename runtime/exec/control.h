@@ -19,7 +19,7 @@ constexpr std::chrono::seconds kSignOfLife{1};
 
 class ControlChannel {
  public:
-  // Writes to `fd`, a pipe that stays open for the life of the channel.
+  // Writes to `fd`, a pipe that stays open for the life of the channel; -1: nobody reads.
   explicit ControlChannel(int fd);
   // Waits until everything is written, or nobody reads any more.
   ~ControlChannel();

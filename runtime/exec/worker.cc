@@ -31,7 +31,7 @@ class Worker {
   absl::Status Run();
 
   // Tells the other ranks and the launcher.
-  void Report(const absl::Status& error);
+  RankEnd Report(const absl::Status& error);
 
  private:
   absl::Status Load();
@@ -42,6 +42,7 @@ class Worker {
   absl::Status OpenServer();
   absl::Status Step(int64_t step);
   absl::Status TellStep(int64_t step, int64_t begin_ns);
+  absl::Status Watch(int64_t step) const;
   absl::Status Serve();
   absl::Status RunTurn(const Turn& turn);
   int64_t RoundsAfter(int64_t step) const;
@@ -164,6 +165,7 @@ absl::Status Worker::Load() {
   DT_ASSIGN_OR_RETURN(feeds_, Feeds::Open(config_, *executor_));
   DT_ASSIGN_OR_RETURN(fetches_, Fetches::Open(config_, *executor_));
   DT_RETURN_IF_ERROR(Initialise(config_, *executor_));
+  DT_RETURN_IF_ERROR(Watch(-1));
   if (rounds_) DT_RETURN_IF_ERROR(OpenServer());
   control_.Send({{"event", "ready"},
                  {"load_ms", static_cast<double>(NowNs() - begin) / kNsPerMs},
@@ -177,6 +179,10 @@ absl::Status Worker::OpenServer() {
   for (const Program& program : executor_->plan().programs)
     if (!program.table.empty()) handlers.push_back({program.when, program.table});
   return rounds_->Open(std::move(tables), std::move(handlers));
+}
+
+absl::Status Worker::Watch(int64_t step) const {
+  return links_.watch ? links_.watch(step, config_, *executor_) : absl::OkStatus();
 }
 
 absl::Status Worker::TellStep(int64_t step, int64_t begin_ns) {
@@ -193,6 +199,7 @@ absl::Status Worker::Step(int64_t step) {
   DT_RETURN_IF_ERROR(SetPerStep(config_, config_.skip + step, *executor_));
   const int64_t begin = NowNs();
   DT_RETURN_IF_ERROR(executor_->Run(executor_->plan().repeated()->when));
+  DT_RETURN_IF_ERROR(Watch(step));
   return TellStep(step, begin);
 }
 
@@ -277,7 +284,7 @@ absl::Status Worker::Run() {
   return Finish();
 }
 
-void Worker::Report(const absl::Status& error) {
+RankEnd Worker::Report(const absl::Status& error) {
   const std::string op = executor_ ? executor_->failed_op() : "";
   const bool waiting = meeting_ || (executor_ && executor_->failed_waiting());
   control_.Send({{"event", "error"},
@@ -291,6 +298,7 @@ void Worker::Report(const absl::Status& error) {
   for (const auto& [role, link] : servers_)
     if (link != nullptr) link->Abort(why);
   if (rounds_) rounds_->Abort(why);
+  return {error, op, stepping_ ? step_ : -1, waiting};
 }
 
 // Memory that runs out, and what the standard library throws else, ends a rank like any other
@@ -305,6 +313,13 @@ absl::Status RunCatching(Worker& worker) {
 
 }  // namespace
 
+RankEnd RunRank(const WorkerConfig& config, const WorkerLinks& links) {
+  ControlChannel control(config.control_fd);
+  Worker worker(config, links, control);
+  const absl::Status status = RunCatching(worker);
+  return status.ok() ? RankEnd() : worker.Report(status);
+}
+
 int RunWorker(const std::string& path, const WorkerLinks& links) {
   // A launcher that is gone shows as a failed write, not as a signal.
   std::signal(SIGPIPE, SIG_IGN);
@@ -315,12 +330,7 @@ int RunWorker(const std::string& path, const WorkerLinks& links) {
     std::fprintf(stderr, "%s\n", std::string(config.status().message()).c_str());
     return kWorkerUsage;
   }
-  ControlChannel control(config->control_fd);
-  Worker worker(*config, links, control);
-  const absl::Status status = RunCatching(worker);
-  if (status.ok()) return kWorkerDone;
-  worker.Report(status);
-  return kWorkerFailed;
+  return RunRank(*config, links).status.ok() ? kWorkerDone : kWorkerFailed;
 }
 
 }  // namespace dtranspile::exec

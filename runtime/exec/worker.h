@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/exec/abi.h"
@@ -15,6 +16,8 @@
 #include "runtime/exec/server_link.h"
 
 namespace dtranspile::exec {
+
+class Executor;
 
 // What a worker is linked with.
 struct WorkerLinks {
@@ -35,7 +38,21 @@ struct WorkerLinks {
       connect = nullptr;
   std::function<absl::StatusOr<std::unique_ptr<Rounds>>(const WorkerConfig&, const RpcConfig&)>
       serve = nullptr;
+  // Sees the rank's values behind its start-up (step -1) and behind every step; an error ends the
+  // rank. May be empty.
+  std::function<absl::Status(int64_t step, const WorkerConfig&, const Executor&)> watch = nullptr;
 };
+
+// How a rank has ended.
+struct RankEnd {
+  absl::Status status;
+  std::string op;        // that failed; empty: none
+  int64_t step = -1;     // that it failed in; -1: before the first one, or behind the last
+  bool waiting = false;  // for other ranks, so that the reason may lie with them
+};
+
+// Runs a rank to its end and reports on its control channel, where it has one.
+RankEnd RunRank(const WorkerConfig& config, const WorkerLinks& links);
 
 constexpr int kWorkerDone = 0;
 constexpr int kWorkerUsage = 2;

@@ -1,23 +1,16 @@
 #include "runtime/launch/job.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <climits>
-#include <memory>
 #include <optional>
-#include <random>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
-#include "runtime/comm/gloo/store.h"
-#include "runtime/comm/shm/group.h"
-#include "runtime/comm/token.h"
 #include "runtime/exec/control.h"
 #include "runtime/io/filesystem.h"
 #include "runtime/io/json.h"
 #include "runtime/io/owned_folder.h"
+#include "runtime/launch/meeting.h"
+#include "runtime/launch/process.h"
 #include "runtime/launch/ranks.h"
 #include "runtime/launch/report.h"
 #include "runtime/launch/saving.h"
@@ -25,65 +18,6 @@
 
 namespace dtranspile::launch {
 namespace {
-
-absl::StatusOr<std::string> FindWorker(const JobSpec& spec) {
-  std::string path = spec.worker;
-  if (path.empty()) {
-    char own[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", own, sizeof own);
-    path = io::ParentOf(std::string_view(own, static_cast<size_t>(std::max<ssize_t>(length, 0)))) +
-           "/dtranspile-worker";
-  }
-  if (access(path.c_str(), X_OK) != 0)
-    return absl::InvalidArgumentError(absl::StrCat(
-        path, ": not there or not executable; build //tools/dtranspile:dtranspile-worker"));
-  return path;
-}
-
-std::string NewJobName() {
-  std::random_device random;
-  return absl::StrCat(getpid(), "-", absl::Hex(random(), absl::kZeroPad8));
-}
-
-// How the ranks find each other, and what is left to clean up when they could not.
-class Meeting {
- public:
-  absl::Status Begin(const JobSpec& spec, std::vector<Rank>& ranks) {
-    rendezvous_.backend = spec.backend;
-    rendezvous_.job = NewJobName();
-    rendezvous_.interface = spec.interface;
-    rendezvous_.timeout_seconds = spec.timeout_seconds;
-    const auto tells = [](const Rank& rank) {
-      return rank.config.serves && rank.config.serves->addresses.empty();
-    };
-    const bool store = std::any_of(ranks.begin(), ranks.end(), tells) || spec.backend != "shm";
-    rendezvous_.token = spec.token;
-    if (spec.token.empty()) {
-      DT_ASSIGN_OR_RETURN(rendezvous_.token, comm::NewToken());
-    }
-    if (store) {
-      DT_ASSIGN_OR_RETURN(store_, comm::StoreServer::Start("127.0.0.1:0", rendezvous_.token));
-    }
-    if (spec.backend == "shm") comm::RemoveLeftSegments(rendezvous_.store);
-    else rendezvous_.store = store_->address();
-    for (Rank& rank : ranks) {
-      rank.config.rendezvous = rendezvous_;
-      for (exec::RpcConfig& rpc : rank.config.servers)
-        if (rpc.addresses.empty()) rpc.store = store_->address();
-      if (rank.config.serves && rank.config.serves->addresses.empty())
-        rank.config.serves->store = store_->address();
-    }
-    return absl::OkStatus();
-  }
-
-  ~Meeting() {
-    if (rendezvous_.backend == "shm") comm::RemoveSegments(rendezvous_.job, rendezvous_.store);
-  }
-
- private:
-  comm::Rendezvous rendezvous_;
-  std::unique_ptr<comm::StoreServer> store_;
-};
 
 // Parts of cut variables on their way from the ranks to whole ones.
 class SavedParts {
@@ -206,11 +140,14 @@ absl::StatusOr<Report> RunJob(const JobSpec& spec) {
                      exec::kSignOfLife.count(), " s, so a healthy one may take ", kShortestTimeout,
                      " s; give ", kShortestTimeout, " s or more"));
   DT_ASSIGN_OR_RETURN(Ranks ranks, MakeRanks(spec));
-  DT_ASSIGN_OR_RETURN(const std::string worker, FindWorker(spec));
+  DT_ASSIGN_OR_RETURN(const std::string worker, FindWorker(spec.worker));
   for (const std::string& folder : {spec.save, spec.save_fetches, spec.trace})
     if (!folder.empty()) DT_RETURN_IF_ERROR(io::MakeFolders(folder));
   Meeting meeting;
-  DT_RETURN_IF_ERROR(meeting.Begin(spec, ranks.ranks));
+  std::vector<exec::WorkerConfig*> configs;
+  for (Rank& rank : ranks.ranks) configs.push_back(&rank.config);
+  DT_RETURN_IF_ERROR(
+      meeting.Begin({spec.backend, spec.token, spec.interface, spec.timeout_seconds}, configs));
   if (spec.checkpoints) DT_RETURN_IF_ERROR(io::MakeFolders(spec.checkpoints->folder));
   DT_RETURN_IF_ERROR(ShareCheckpoints(spec, ranks.ranks));
   SavedParts parts;

@@ -7,14 +7,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
+#include "runtime/io/filesystem.h"
 
 namespace dtranspile::launch {
 namespace {
@@ -101,17 +106,37 @@ absl::StatusOr<Fd> InMemory(const std::string& text) {
 
 }  // namespace
 
-absl::StatusOr<Process> Process::Start(const std::string& binary, const std::string& config) {
+absl::StatusOr<std::string> FindWorker(const std::string& given) {
+  std::string path = given;
+  if (path.empty()) {
+    char own[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", own, sizeof own);
+    path = io::ParentOf(std::string_view(own, static_cast<size_t>(std::max<ssize_t>(length, 0)))) +
+           "/dtranspile-worker";
+  }
+  if (access(path.c_str(), X_OK) != 0)
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": not there or not executable; build //tools/dtranspile:dtranspile-worker"));
+  return path;
+}
+
+absl::StatusOr<Process> Process::Start(const std::string& binary, const std::string& config,
+                                       const std::string& flag) {
   DT_ASSIGN_OR_RETURN(Pipe control, MakePipe());
   DT_ASSIGN_OR_RETURN(Pipe log, MakePipe());
   DT_ASSIGN_OR_RETURN(const Fd file, InMemory(config));
-  std::string name = binary, argument = absl::StrCat("/proc/self/fd/", kConfigFd);
-  char* arguments[] = {name.data(), argument.data(), nullptr};
+  std::vector<std::string> words = {binary};
+  if (!flag.empty()) words.push_back(flag);
+  words.push_back(absl::StrCat("/proc/self/fd/", kConfigFd));
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) return Errno("cannot start a process");
   if (pid == 0)
-    Become(name.c_str(), arguments, parent, control.write.get(), file.get(), log.write.get());
+    Become(binary.c_str(), arguments.data(), parent, control.write.get(), file.get(),
+           log.write.get());
   setpgid(pid, pid);  // here as well: whichever comes first
   Process process;
   process.pid_ = pid;

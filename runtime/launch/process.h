@@ -14,11 +14,16 @@ namespace dtranspile::launch {
 constexpr int kControlFd = 3;
 constexpr int kConfigFd = 4;
 
+// The worker's binary: `given`, or, where that is empty, dtranspile-worker beside this program.
+// kInvalidArgument where it is not there.
+absl::StatusOr<std::string> FindWorker(const std::string& given);
+
 class Process {
  public:
   // Starts `binary` with CONFIG `config` in memory (no file is left behind), in a process group of
-  // its own that the kernel kills when this thread ends.
-  static absl::StatusOr<Process> Start(const std::string& binary, const std::string& config);
+  // its own that the kernel kills when this thread ends. `flag` stands before CONFIG's path.
+  static absl::StatusOr<Process> Start(const std::string& binary, const std::string& config,
+                                       const std::string& flag = "");
 
   Process() = default;
   ~Process();

@@ -3,7 +3,9 @@ tools/dtranspile-mutate knows, and verified. A mutant that is verified is run be
 everything that they compute agrees, to the bit or within 2e-4 of the value, it is counted as equivalent, else it is a hole. Of a mutant that changes
 names every value is compared, and the exported programs are.
 
-    run.py TOOLS CORPUS [--seed N] [--count K] [--jobs CASE@OPTION|CASE@FILE.mlir[:RUNS] ...] [--kinds KIND ...] [--least RECALL] [--holes N] [--keep DIR]
+With --execute rung 5 is asked about every mutant too, whatever the others say of it. A wrong job that is a hole, or unknown, and that execution refutes is counted.
+
+    run.py TOOLS CORPUS [--execute] [--seed N] [--count K] [--jobs CASE@OPTION|CASE@FILE.mlir[:RUNS] ...] [--kinds KIND ...] [--least RECALL] [--holes N] [--keep DIR]
 
 A FILE is a job by hand (test/jobs), a step of whose CASE is RUNS runs of it. TOOLS is the folder of dtranspile, beside that of dtranspile-mutate. Prints a line per hole, a table per kind, recall and noise; equal seeds give equal tables. Ends with 1
 where a right job is not verified, where recall is below --least, or where there are more holes than --holes.
@@ -53,6 +55,8 @@ OPTIONS = {
 }
 
 COLUMNS = ["made", "structure", "refuted", "unknown", "equivalent", "holes", "crashed"]
+# With --execute, what rung 5 says by itself of mutants that are legal modules.
+EXECUTED = ["differs", "agrees", "undecided", "not run"]
 ELEMENTS = {"<f4": "f", "<f8": "d", "<i4": "i", "<i8": "q", "|b1": "b", "|u1": "B", "|i1": "b"}
 # Element types of the framework's records that are compared as numbers.
 RECORDS = {5: "f", 6: "d", 2: "i", 3: "q"}
@@ -217,13 +221,30 @@ class Native:
         return ""
 
 
-def mutants(tool, job, seed, count, out):
+def executed(tool, job, cache):
+    """What rung 5 says of a job: one of EXECUTED, and its first message."""
+    words = [tool, "verify", job, "--require", "execution", "--cache", cache, "--format", "json"]
+    done = subprocess.run(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_SECONDS, text=True
+    )
+    for rung in json.loads(done.stdout)["rungs"] if done.stdout else []:
+        if rung["name"] != "execution":
+            continue
+        said = [m["text"] for m in rung["messages"] if m["level"] != "note"]
+        verdict = {"refuted": "differs", "unknown": "undecided"}.get(
+            rung["verdict"], rung["verdict"]
+        )
+        return verdict, rung["reason"] or (said or [""])[0]
+    return "undecided", "exit status %d: %s" % (done.returncode, done.stderr.strip()[-200:])
+
+
+def mutants(tool, job, seed, count, out, more):
     """What dtranspile-mutate prints, line by line; a mutant at which verification dies ends as `crashed`."""
     first = 0
     while True:
         words = [tool, job, "--seed", str(seed), "--count", str(count), "--first", str(first)]
         done = subprocess.run(
-            words + ["--verify", "-o", out],
+            words + ["--verify", "-o", out] + more,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             timeout=LIMIT_SECONDS,
@@ -253,6 +274,7 @@ class Measurement:
         self.mutate = os.path.join(beside, "dtranspile-mutate", "dtranspile-mutate")
         self.table = collections.OrderedDict()
         self.jobs = self.noise = 0
+        self.executions = collections.Counter()  # of right jobs
         listed = subprocess.run([self.mutate, "--list"], stdout=subprocess.PIPE, check=True)
         for line in listed.stdout.decode().splitlines():
             row = json.loads(line)
@@ -296,9 +318,12 @@ class Measurement:
         self.jobs += 1
         originals, names = {}, []
         out = os.path.join(self.work, "mutants")
-        for entry in mutants(self.mutate, job, self.flags.seed, self.flags.count, out):
+        more = ["--all"] if self.flags.execute else []
+        for entry in mutants(self.mutate, job, self.flags.seed, self.flags.count, out, more):
             if entry["mutant"] < 0:
                 names = entry["names"]
+                if self.flags.execute:
+                    self.execute_right(case, option, job, native)
                 if entry["verdict"] != "verified":
                     self.noise += 1
                     print("NOISE %s@%s: %s" % (case, option, entry))
@@ -327,9 +352,56 @@ class Measurement:
             row = self.table[entry["group"], entry["kind"]]
             row["made"] += 1
             row[verdict] += 1
+            if self.flags.execute and verdict in ("refuted", "unknown", "equivalent", "holes"):
+                self.execute_wrong(entry, verdict, row, native, where)
+            shutil.rmtree(entry.get("folder", out), ignore_errors=True)
         shutil.rmtree(out, ignore_errors=True)
         sys.stdout.flush()
 
+    def execute_right(self, case, option, job, native):
+        said, text = executed(self.tool, job, os.path.join(native.work, "cache"))
+        self.executions[said] += 1
+        if said != "agrees":
+            print("%s %s@%s: %s" % (said.upper(), case, option, text))
+
+    def execute_wrong(self, entry, verdict, row, native, where):
+        said, text = executed(self.tool, entry["folder"], os.path.join(native.work, "cache"))
+        row["execution: " + said] += 1
+        row[verdict + ", " + said] += 1
+        if verdict == "equivalent" and said == "differs":
+            print("DIFFERS, EQUIVALENT %s | %s" % (where, text))
+        elif self.flags.verbose:
+            print("%s %s %s | %s" % (verdict, said, where, text))
+
+    def report_execution(self, total, wrong):
+        """What rung 5 adds, and what it finds by itself."""
+        found = sum(total[v + ", differs"] for v in ("refuted", "unknown", "holes"))
+        print("\n| rungs | wrong jobs | refuted | unknown | accepted | recall |")
+        print("| --- | --- | --- | --- | --- | --- |")
+        rows = [("1 to 3", total["refuted"], total["unknown"], total["holes"])]
+        moved = total["unknown, differs"]
+        rows.append(
+            (
+                "1 to 3 and 5",
+                total["refuted"] + moved + total["holes, differs"],
+                total["unknown"] - moved,
+                total["holes"] - total["holes, differs"],
+            )
+        )
+        for name, refuted, unknown, accepted in rows:
+            recall = (refuted + unknown) / wrong if wrong else 0.0
+            print("| %s | %d | %d | %d | %d | %.4f |" % (name, wrong, refuted, unknown, accepted, recall))
+        print(
+            "\nrung 5 by itself: %s; it refutes %d of %d wrong jobs, and %d of %d equivalent ones; of the right jobs: %s"
+            % (
+                ", ".join("%s %d" % (said, total["execution: " + said]) for said in EXECUTED),
+                found,
+                wrong,
+                total["equivalent, differs"],
+                total["equivalent"],
+                ", ".join("%s %d" % (said, self.executions[said]) for said in EXECUTED),
+            )
+        )
     def report(self):
         """Prints the table; the share of wrong jobs that were not accepted."""
         total = sum(self.table.values(), collections.Counter())
@@ -355,7 +427,13 @@ class Measurement:
                 self.jobs,
             )
         )
-        return recall, total["holes"] + total["crashed"]
+        holes = total["holes"] + total["crashed"]
+        if self.flags.execute:
+            self.report_execution(total, wrong)
+            self.noise += self.executions["differs"]
+            recall = (caught + total["holes, differs"]) / wrong if wrong else 0.0
+            holes -= total["holes, differs"]
+        return recall, holes
 
 
 def main():
@@ -369,6 +447,7 @@ def main():
     parser.add_argument("--least", type=float, default=0, help="recall that is demanded")
     parser.add_argument("--holes", type=int, help="most holes that are allowed")
     parser.add_argument("--keep", help="folder for the mutants that are holes")
+    parser.add_argument("--execute", action="store_true", help="asks rung 5 too")
     parser.add_argument("--verbose", action="store_true", help="names equivalent mutants too")
     flags = parser.parse_args()
     if flags.keep:

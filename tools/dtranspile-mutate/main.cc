@@ -21,7 +21,7 @@ struct Flags {
   std::string job, output;
   uint64_t seed = 1;
   size_t count = 1, first = 0;
-  bool verify = false, list = false;
+  bool verify = false, list = false, all = false;
 };
 
 void print(const Json& line) { std::cout << line.dump() << std::endl; }
@@ -98,7 +98,7 @@ int run(const Flags& flags) {
     if (mutant.kind->changesSource) options.given = mutate::nestedModule(*job->module, "source");
     line.update(flags.verify ? verdictOf(changed, options) : Json{{"verdict", "made"}});
     std::string verdict = line["verdict"];
-    if (!flags.output.empty() && (verdict == "verified" || !flags.verify)) {
+    if (!flags.output.empty() && (verdict == "verified" || !flags.verify || flags.all)) {
       std::string folder = flags.output + "/" + std::to_string(i);
       if (mlir::failed(writeJob(folder, *changed.module, changed.manifest, /*force=*/true)))
         return 1;
@@ -117,6 +117,7 @@ int main(int argc, char** argv) {
   app.add_option("JOB", flags.job, "folder of the job, or its module in text");
   app.add_option("-o,--output", flags.output,
                  "folder for the mutants; with --verify for those that are verified");
+  app.add_flag("--all", flags.all, "with --verify: writes those too that are not verified");
   app.add_option("--seed", flags.seed, "equal seeds make equal mutants");
   app.add_option("--count", flags.count, "mutants of every kind");
   app.add_option("--first", flags.first, "number of the first one");

@@ -47,7 +47,9 @@ std::string conditionsText(const Rung& rung) {
 std::string renderText(const VerifyReport& report, std::string_view subject) {
   std::string text;
   for (const Rung& rung : report.rungs) {
-    text += rung.name + ": " + verdictName(rung.verdict) + " (" + statsText(rung) + ")\n";
+    text += rung.name + ": " + rung.word();
+    if (!rung.notRun.empty()) text += ": " + Printable(rung.notRun);
+    text += rung.stats.empty() && !rung.notRun.empty() ? "\n" : " (" + statsText(rung) + ")\n";
     text += conditionsText(rung);
     for (const Message& message : rung.messages) {
       text += "  " + std::string(levelName(message.level)) + " [" + message.rule + "] " +
@@ -92,7 +94,8 @@ std::string renderJson(const VerifyReport& report, std::string_view subject) {
     for (const Message& message : rung.messages) messages.push_back(messageJson(message));
     for (const auto& [name, value] : rung.stats) stats[name] = value;
     rungs.push_back({{"name", rung.name},
-                     {"verdict", verdictName(rung.verdict)},
+                     {"verdict", rung.word()},
+                     {"reason", rung.notRun},
                      {"stats", stats},
                      {"conditions", conditionsJson(rung)},
                      {"messages", messages},
@@ -167,7 +170,9 @@ std::string renderJunit(const VerifyReport& report, std::string_view subject) {
   for (const Rung& rung : report.rungs) {
     cases +=
         "    <testcase classname=\"" + escaped(subject) + "\" name=\"" + escaped(rung.name) + "\">";
-    if (rung.verdict != Verdict::Holds) {
+    if (!rung.notRun.empty()) {
+      cases += "<skipped message=\"" + escaped(rung.notRun) + "\"/>";
+    } else if (rung.verdict != Verdict::Holds) {
       bool refuted = rung.verdict == Verdict::Refuted;
       (refuted ? failures : errors) += 1;
       std::string body;

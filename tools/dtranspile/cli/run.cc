@@ -1,19 +1,16 @@
 // dtranspile run JOB|MAIN, dtranspile compile JOB|MAIN -o DIR
 #include <dlfcn.h>
 
-#include <chrono>
 #include <cmath>
 
 #include "compiler/analysis/program_info.h"
-#include "compiler/lower/codegen/cache.h"
-#include "mlir/Pass/PassManager.h"
-#include "passes/widen-float64/pass.h"
 #include "runtime/exec/checkpoint_folder.h"
 #include "runtime/io/feed.h"
 #include "runtime/io/filesystem.h"
 #include "runtime/io/json.h"
 #include "runtime/io/output.h"
 #include "runtime/launch/job.h"
+#include "tools/dtranspile/cli/compiling.h"
 #include "tools/dtranspile/cli/dataset.h"
 #include "tools/dtranspile/cli/files.h"
 #include "tools/dtranspile/cli/persistables.h"
@@ -67,36 +64,6 @@ std::string planFolder(const Runnable& runnable, const RunnableRole& role, size_
   return one ? folder : folder + "/" + role.name + "." + std::to_string(index);
 }
 
-mlir::LogicalResult compileClass(Tool& tool, const RunFlags& flags, Compiled& out,
-                                 const RunnableRole& role, RunnableClass& rankClass,
-                                 Compiled::Class& target) {
-  mlir::FailureOr<lower::LoweringRequest> request =
-      makeRequest(tool, out.runnable, role, rankClass, out.feeds, out.fetches);
-  if (mlir::failed(request)) return mlir::failure();
-  lower::CompileOptions options;
-  options.main = *request;
-  options.main.mendDefects = flags.mendDefects;
-  if (flags.float64) {
-    mlir::PassManager passes(rankClass.module->getContext());
-    passes.addPass(passes::createWidenFloat64());
-    if (mlir::failed(passes.run(*rankClass.module))) return mlir::failure();
-  }
-  options.role = role.name;
-  options.className = rankClass.ranks.name;
-  options.digest = out.runnable.digest;
-  options.cache = flags.cache.empty() ? lower::defaultCacheFolder() : flags.cache;
-  auto start = std::chrono::steady_clock::now();
-  auto statistics =
-      lower::compilePrograms(findProgram(*rankClass.module, "main"),
-                             findProgram(*rankClass.module, "startup"), options, target.folder);
-  if (mlir::failed(statistics)) return mlir::failure();
-  if (!statistics->library.cacheRefusal.empty())
-    tool.note("kernels are not cached: " + statistics->library.cacheRefusal);
-  target.compileMs =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  return mlir::success();
-}
-
 // What is to be compiled, with nothing compiled yet. `feed`: makes flags.feeds, where they come
 // from elsewhere. `placement`: of a run.
 mlir::FailureOr<Compiled> prepare(Tool& tool, const RunFlags& flags,
@@ -124,13 +91,17 @@ mlir::FailureOr<Compiled> prepare(Tool& tool, const RunFlags& flags,
 
 mlir::LogicalResult compile(Tool& tool, const RunFlags& flags, Compiled& out,
                             const std::string& folder) {
+  const Compiling compiling = {flags.cache, flags.float64, flags.mendDefects};
   for (RunnableRole& role : out.runnable.roles) {
     auto& classes = out.classes.emplace_back();
     for (auto [index, one] : llvm::enumerate(role.classes)) {
       Compiled::Class& target = classes.emplace_back();
       if (!one.here) continue;
       target.folder = planFolder(out.runnable, role, index, folder);
-      if (mlir::failed(compileClass(tool, flags, out, role, one, target))) return mlir::failure();
+      mlir::FailureOr<double> ms = compileClass(tool, out.runnable, role, one, out.feeds,
+                                                out.fetches, compiling, target.folder);
+      if (mlir::failed(ms)) return mlir::failure();
+      target.compileMs = *ms;
     }
   }
   return mlir::success();

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "compiler/artifact/job.h"
-#include "compiler/lower/compile.h"
 #include "compiler/specialize/specialize.h"
 #include "runtime/launch/job.h"
 #include "tools/dtranspile/cli/run_flags.h"
@@ -59,6 +58,13 @@ mlir::FailureOr<Job> openJob(Tool& tool, const std::string& path);
 // JOB specialised, or MAIN as it is. A message and no value on failure.
 mlir::FailureOr<Runnable> loadRunnable(Tool& tool, const RunFlags& flags);
 
+// The same of a job in memory, whose module goes with it. What is wrong is a diagnostic.
+mlir::FailureOr<Runnable> runnableOf(Job job);
+
+// Whether ranks of a class have the value of that name that a run reports: of several roles each
+// may have a version of it, and the last one counts.
+bool holds(Runnable& runnable, const RunnableClass& rankClass, llvm::StringRef name);
+
 // What the programs of all classes are fed, each once.
 std::vector<pd::InputOp> inputsOf(Runnable& runnable);
 
@@ -76,13 +82,5 @@ mlir::FailureOr<std::vector<FeedData>> findFeeds(Tool& tool, Runnable& runnable,
 // Names to report: --fetch, or the loss. Checked against the programs of all classes.
 mlir::FailureOr<std::vector<std::string>> findFetches(Tool& tool, Runnable& runnable,
                                                       const RunFlags& flags);
-
-// Feeds and fetches of one class for the compiler: local extents, splits, the fetches that its
-// ranks hold.
-mlir::FailureOr<lower::LoweringRequest> makeRequest(Tool& tool, Runnable& runnable,
-                                                    const RunnableRole& role,
-                                                    const RunnableClass& rankClass,
-                                                    const std::vector<FeedData>& feeds,
-                                                    const std::vector<std::string>& fetches);
 
 }  // namespace dtranspile::cli

@@ -9,16 +9,22 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "mlir/IR/Diagnostics.h"
+#include "compiler/verify/execution/outcome.h"
 #include "tools/dtranspile/cli/diagnostics.h"
+#include "tools/dtranspile/cli/execution.h"
 #include "tools/dtranspile/cli/files.h"
 
 namespace dtranspile::cli {
 namespace {
 
 struct VerifyFlags {
-  std::string job, main, startup, format = "text";
+  std::string job, main, startup, format = "text", execute = "auto", cache;
   std::vector<std::string> require;
+  int64_t steps = 6;
 };
+
+// The name of rung 5, which `--require` may name as the others.
+constexpr llvm::StringLiteral kExecution = "execution";
 
 // What could not be read is refuted, with what the reader said.
 class ReadFailure {
@@ -56,7 +62,29 @@ mlir::OwningOpRef<mlir::ModuleOp> readModule(mlir::MLIRContext* context, const s
   return parseGuarded(context, *bytes, path);
 }
 
-verify::VerifyReport verifyPath(Tool& tool, const std::string& path,
+// Rung 5. Where another rung has refuted the job, it is executed only if somebody wants to know this
+// rung by name; where nobody asked, it counts if it refutes.
+void execute(Tool& tool, Job job, const VerifyFlags& flags, verify::VerifyReport& report) {
+  const bool named = llvm::is_contained(flags.require, kExecution);
+  const bool asked = flags.execute == "on" || named;
+  if (flags.execute == "off" && !asked) return;
+  const bool unsound = report.rungs.front().verdict == verify::Verdict::Refuted;
+  const bool refuted = llvm::any_of(report.rungs, [](const verify::Rung& rung) {
+    return rung.verdict == verify::Verdict::Refuted;
+  });
+  ExecutionFlags execution;
+  execution.limits = asked ? kAsked : kUnasked;
+  execution.steps = flags.steps;
+  execution.cache = flags.cache;
+  verify::Rung rung = unsound || (refuted && !named)
+                          ? verify::notExecuted("an earlier rung refutes the job")
+                          : executeJob(tool, std::move(job), execution);
+  const bool counts = asked || rung.verdict == verify::Verdict::Refuted;
+  if (counts && flags.require.empty()) report.required.push_back(kExecution.str());
+  report.rungs.push_back(std::move(rung));
+}
+
+verify::VerifyReport verifyPath(Tool& tool, const std::string& path, const VerifyFlags& flags,
                                 const verify::VerifyOptions& options) {
   const bool alone = llvm::sys::fs::is_regular_file(path);
   Job job;
@@ -71,7 +99,10 @@ verify::VerifyReport verifyPath(Tool& tool, const std::string& path,
       job = std::move(*read);
     }
   }
-  return verify::verifyJob(*job.module, alone ? nullptr : &job.manifest, options);
+  verify::VerifyReport report =
+      verify::verifyJob(*job.module, alone ? nullptr : &job.manifest, options);
+  execute(tool, std::move(job), flags, report);
+  return report;
 }
 
 int verifyCommand(Tool& tool, const VerifyFlags& flags) {
@@ -80,7 +111,7 @@ int verifyCommand(Tool& tool, const VerifyFlags& flags) {
   std::vector<std::string> known = verify::rungNames();
   for (const std::string& name : flags.require) {
     if (name == "whole") options.whole = true;
-    else if (llvm::is_contained(known, name)) options.require.push_back(name);
+    else if (llvm::is_contained(known, name) || name == kExecution) options.require.push_back(name);
     else
       return tool.error("--require " + name + ": there is no such rung; there are " +
                         llvm::join(known, ", ") + ", and `whole`"),
@@ -92,7 +123,7 @@ int verifyCommand(Tool& tool, const VerifyFlags& flags) {
     if (!given) return kNo;
     options.given = *given;
   }
-  verify::VerifyReport report = verifyPath(tool, flags.job, options);
+  verify::VerifyReport report = verifyPath(tool, flags.job, flags, options);
   if (!writeOutput(tool, "-",
                    verify::render(report, *verify::formatNamed(flags.format), flags.job)))
     return kNo;
@@ -115,6 +146,12 @@ Action declareVerify(CLI::App& app) {
                  "rungs that the verdict covers (default: all); `whole`: the job must equal the "
                  "single-device step on the whole batch")
       ->delimiter(',');
+  app.add_flag("--execute{on}", flags->execute,
+               "executes all ranks beside the reference in float64 and compares; =off: does not; "
+               "=auto (default): where every op runs natively and the program is small")
+      ->check(CLI::IsMember({"on", "off", "auto"}));
+  app.add_option("--steps", flags->steps, "of the execution")->check(wholeNumber(1, 1000));
+  app.add_option("--cache", flags->cache, "folder of compiled kernels");
   app.add_option("--format", flags->format, "text, json, sarif, junit")
       ->check(CLI::IsMember({"text", "json", "sarif", "junit"}));
   return [flags](Tool& tool) { return verifyCommand(tool, *flags); };

@@ -99,10 +99,20 @@ uint64_t Mix(uint64_t mixed) {
 
 Generator::Generator(uint64_t seed) : seed_(seed), own_(Engine::OfProcess(seed)) {}
 
+namespace {
+
+thread_local Generator* of_thread = nullptr;
+
+}  // namespace
+
 Generator& Generator::Process() {
   static Generator generator(0);
-  return generator;
+  return of_thread == nullptr ? generator : *of_thread;
 }
+
+Generator::OfThread::OfThread(Generator& generator) { of_thread = &generator; }
+
+Generator::OfThread::~OfThread() { of_thread = nullptr; }
 
 void Generator::SetSeed(uint64_t seed) {
   seed_ = seed;

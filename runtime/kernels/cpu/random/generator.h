@@ -76,8 +76,18 @@ class Generator {
  public:
   explicit Generator(uint64_t seed);
 
-  // The one of this process. Seeded with 0 until SetSeed.
+  // The one of this process, or where several ranks are threads of it the one that this thread
+  // uses. Seeded with 0 until SetSeed.
   static Generator& Process();
+
+  // While it lives, Process() of this thread is that generator, which outlives it.
+  class OfThread {
+   public:
+    explicit OfThread(Generator& generator);
+    ~OfThread();
+    OfThread(const OfThread&) = delete;
+    OfThread& operator=(const OfThread&) = delete;
+  };
 
   // What paddle.seed(seed) does. Also begins the sequence of seeds that take the place of 1.x's
   // entropy, so that our runs are reproducible where the framework's are not.

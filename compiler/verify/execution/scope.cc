@@ -1,0 +1,187 @@
+#include "compiler/verify/execution/scope.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compiler/analysis/position.h"
+#include "compiler/analysis/program_info.h"
+#include "dialects/dist/dist.h"
+#include "dialects/dist/lookup.h"
+#include "dialects/pd/infer.h"
+#include "dialects/pd/op_view.h"
+#include "dialects/pd/types.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace dtranspile::verify {
+namespace {
+
+// Contracts that hold part by part: with equal parts a step is that of the reference.
+constexpr llvm::StringLiteral kByParts[] = {"parts", "batch_statistics", "local_state",
+                                            "local_sgd"};
+
+// Sites that give on a batch of equal parts what they give on one of them. (All pairs of samples,
+// lists over all images and the like do not.)
+constexpr llvm::StringLiteral kBlindToCopies[] = {
+    "batch_norm", "sync_batch_norm", "inplace_abn", "elementwise_div", "nll_loss",
+};
+
+bool isHalf(mlir::Type type) {
+  mlir::RankedTensorType tensor = pd::tensorOf(type);
+  return tensor && (tensor.getElementType().isF16() || tensor.getElementType().isBF16());
+}
+
+// "#7 batch_norm" -> "batch_norm".
+llvm::StringRef siteType(llvm::StringRef site) { return site.split(' ').second; }
+
+class Reader {
+ public:
+  explicit Reader(mlir::ModuleOp job) : job_(job) {}
+
+  ExecutionScope read() {
+    mlir::ModuleOp reference = referenceModule(job_);
+    if (!reference || !findProgram(reference, "main"))
+      return refuse("the job holds no reference program");
+    if (!findProgram(reference, "startup"))
+      return refuse("the job holds no start-up program, so its variables have no first values");
+    readContracts();
+    readTypes();
+    for (dist::RoleOp role : job_.getOps<dist::RoleOp>()) readRole(role, reference);
+    if (scope_.equal && scope_.draws && !meanLoss(reference))
+      doubt("the loss may be no mean over samples, and random numbers are drawn");
+    return std::move(scope_);
+  }
+
+ private:
+  ExecutionScope refuse(std::string why) {
+    if (scope_.refused.empty()) scope_.refused = std::move(why);
+    return scope_;
+  }
+  void doubt(std::string why) {
+    if (scope_.decisive) scope_.doubt = std::move(why);
+    scope_.decisive = false;
+  }
+  void makeEqual(std::string why) {
+    if (!scope_.equal) scope_.why = std::move(why);
+    scope_.equal = true;
+  }
+
+  void readContracts() {
+    auto contracts = job_->getAttrOfType<mlir::ArrayAttr>(dist::kContractsAttr);
+    if (!contracts) return;
+    for (auto contract : contracts.getAsRange<mlir::DictionaryAttr>()) {
+      auto tag = contract.getAs<mlir::StringAttr>("tag");
+      if (!tag) continue;
+      if (!llvm::is_contained(kByParts, tag.getValue())) {
+        refuse("the job computes something else than its reference by contract `" +
+               tag.str() + "`");
+        continue;
+      }
+      makeEqual("contract `" + tag.str() + "` speaks of each part of the batch by itself");
+      auto sites = contract.getAs<mlir::ArrayAttr>("sites");
+      if (tag != "parts" || !sites) continue;
+      for (auto site : sites.getAsRange<mlir::StringAttr>())
+        if (!llvm::is_contained(kBlindToCopies, siteType(site.getValue())))
+          doubt("site " + site.str() + " may tell a batch of equal parts from one of them");
+    }
+  }
+
+  void readTypes() {
+    mlir::Operation* half = nullptr;
+    job_->walk([&](mlir::Operation* op) {
+      if (!half && llvm::any_of(op->getResultTypes(), isHalf)) half = op;
+    });
+    if (half) refuse(positionOf(half) + " computes in 16 bits: two orders of summation round apart");
+  }
+
+  void readRole(dist::RoleOp role, mlir::ModuleOp reference) {
+    pd::ProgramOp main = findProgram(role, "main");
+    readBatch(role);
+    if (main) readDraws(main, dist::meshOf(role));
+    for (auto var : role.getOps<pd::VarOp>()) readVariable(role, var, reference);
+  }
+
+  void readBatch(dist::RoleOp role) {
+    dist::MeshOp mesh = dist::meshOf(role);
+    role->walk([&](pd::InputOp input) {
+      auto batch = input->getAttrOfType<dist::BatchAttr>(dist::kBatchAttr);
+      if (!batch || !mesh) return;
+      int64_t parts = 1;
+      for (mlir::StringAttr axis : batch.getAxes())
+        parts *= mesh.sizeOf(axis.getValue()).value_or(1);
+      scope_.parts = std::max(scope_.parts, parts);
+    });
+  }
+
+  void readDraws(pd::ProgramOp main, dist::MeshOp mesh) {
+    main->walk([&](mlir::Operation* op) {
+      if (!pd::OpView::isFrameworkOp(op)) return;
+      const pd::OpSpec* spec = pd::OpView(op).spec();
+      if (!spec || !(spec->effects & pd::kRandom)) return;
+      if (spec->attribute("is_test") && pd::OpView(op).getBool("is_test")) return;
+      scope_.draws = true;
+      auto streams = op->getAttrOfType<mlir::ArrayAttr>(dist::kStreamsAttr);
+      if (!streams) return;
+      for (auto axis : streams.getAsRange<mlir::StringAttr>())
+        if (mesh && mesh.sizeOf(axis.getValue()).value_or(1) > 1)
+          makeEqual(positionOf(op) + " draws numbers of each rank's own along " + axis.str());
+    });
+  }
+
+  // How a variable stands to the reference's, where its ranks' values say it.
+  void readVariable(dist::RoleOp role, pd::VarOp var, mlir::ModuleOp reference) {
+    auto relation = var->getAttrOfType<dist::RelAttr>(dist::kRelAttr);
+    const std::string name = var.getSymName().str();
+    if (!relation || !mlir::SymbolTable::lookupSymbolIn(reference, relation.getVariable())) {
+      scope_.skipped.push_back(name);
+      return;
+    }
+    trial::Variable variable = {role.getSymName().str(), name, relation.getVariable().str(),
+                                static_cast<double>(relation.getNumerator()) /
+                                    static_cast<double>(relation.getDenominator()),
+                                {}};
+    for (dist::AxisRelAttr axis : relation.getAxes()) {
+      switch (axis.getState()) {
+        case dist::StateKind::Replicated:
+        case dist::StateKind::Split: break;  // the plan's layout says which part
+        case dist::StateKind::Partial:
+          if (axis.getReduce() == dist::Reduce::Sum) {
+            variable.axes.push_back(axis.getAxis().str());
+            break;
+          }
+          [[fallthrough]];
+        default: scope_.skipped.push_back(name); return;
+      }
+    }
+    scope_.variables.push_back(std::move(variable));
+  }
+
+  // Whether the loss is the mean over its samples: parts that are equal give it alike.
+  bool meanLoss(mlir::ModuleOp reference) {
+    pd::ProgramOp main = findProgram(reference, "main");
+    const std::string name = findLoss(main);
+    mlir::Value loss = name.empty() ? mlir::Value() : lastNamed(main, name);
+    mlir::Operation* op = loss ? loss.getDefiningOp() : nullptr;
+    return op && pd::OpView::isFrameworkOp(op) &&
+           (pd::OpView(op).type() == "mean" || pd::OpView(op).type() == "reduce_mean");
+  }
+
+  mlir::ModuleOp job_;
+  ExecutionScope scope_;
+};
+
+}  // namespace
+
+mlir::ModuleOp referenceModule(mlir::ModuleOp job) {
+  mlir::ModuleOp source;
+  for (auto module : job.getOps<mlir::ModuleOp>()) {
+    if (module.getSymName() == std::optional<llvm::StringRef>("reference")) return module;
+    if (module.getSymName() == std::optional<llvm::StringRef>("source")) source = module;
+  }
+  return source;
+}
+
+ExecutionScope executionScopeOf(mlir::ModuleOp job) { return Reader(job).read(); }
+
+}  // namespace dtranspile::verify

@@ -143,8 +143,8 @@ def Dist_HandleOp : Dist_Op<"handle", [RecursiveMemoryEffects, SingleBlock, HasP
                                        Dist_UsesSymbols]> {
   let summary = "answers one kind of request; block arguments are what arrives";
   let description = [{
-    `round`: nothing. `push @t`: the gradient's part and the number of the sender, tensor<1xi64>.
-    `pull @t`: the sender. `lookup @t`: the ids.
+    `round`: nothing. `push @t`, `pull @t`: the number of the sender, tensor<1xi64>. `lookup @t`:
+    the ids. What has been pushed is taken by `dist.merged @t`.
   }];
   let arguments = (ins Dist_HandlerAttr:$kind, OptionalAttr<FlatSymbolRefAttr>:$var);
   let regions = (region SizedRegion<1>:$body);
@@ -324,7 +324,8 @@ def Dist_PhaseOp : Dist_CommunicationOp<"phase"> {
   let assemblyFormat = "custom<Word>($kind) `on` $comm attr-dict";
 }
 def Dist_MergedOp : Dist_Op<"merged", [Dist_Effects, Dist_UsesSymbols]> {
-  let summary = "what the trainers pushed for a variable in this round, combined";
+  let summary = "what the trainers pushed for a variable in this round, combined; in the handler "
+                "of a push, what that one trainer pushed";
   let arguments = (ins FlatSymbolRefAttr:$var);
   let results = (outs AnyType:$output);
   let assemblyFormat = "$var attr-dict `:` type($output)";
